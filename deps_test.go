@@ -1,0 +1,27 @@
+package pando
+
+import (
+	_ "github.com/BurntSushi/toml"
+	_ "github.com/anishathalye/porcupine"
+	_ "github.com/cockroachdb/datadriven"
+	_ "github.com/cockroachdb/pebble/v2"
+	_ "github.com/cockroachdb/pebble/v2/bloom"
+	_ "github.com/cockroachdb/pebble/v2/cockroachkvs"
+	_ "github.com/cockroachdb/pebble/v2/vfs"
+	_ "github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	_ "github.com/go-mysql-org/go-mysql/client"
+	_ "github.com/go-sql-driver/mysql"
+	_ "github.com/pingcap/tidb/pkg/parser"
+	_ "github.com/pingcap/tidb/pkg/parser/test_driver"
+	_ "github.com/prometheus/client_golang/prometheus"
+	_ "github.com/prometheus/client_golang/prometheus/promhttp"
+	_ "github.com/spf13/cobra"
+	_ "github.com/tidwall/btree"
+	_ "golang.org/x/sys/unix"
+	_ "vitess.io/vitess/go/mysql/collations/colldata"
+	_ "vitess.io/vitess/go/mysql/datetime"
+	_ "vitess.io/vitess/go/mysql/decimal"
+	_ "vitess.io/vitess/go/mysql/icuregex"
+	_ "vitess.io/vitess/go/mysql/json"
+	_ "vitess.io/vitess/go/vt/sqlparser"
+)
