@@ -1,0 +1,53 @@
+package kvapi
+
+import "errors"
+
+// Errors that a transaction or read may end in. They describe behaviour;
+// session maps them to MySQL numbers.
+var (
+	// ErrDeadlock: this lock request would have closed a cycle. The transaction
+	// has to be rolled back (1213).
+	ErrDeadlock = errors.New("deadlock found when trying to get lock")
+	// ErrLockTimeout: the lock wait timeout passed. The statement has to be
+	// rolled back; the transaction may go on (1205).
+	ErrLockTimeout = errors.New("lock wait timeout exceeded")
+	// ErrLockNoWait: NOWAIT met a lock held elsewhere (3572).
+	ErrLockNoWait = errors.New("lock held by another transaction and NOWAIT is set")
+	// ErrInterrupted: the interrupt of the request is set; its Reason says why.
+	ErrInterrupted = errors.New("interrupted")
+	// ErrSnapshotTooOld: versions that the snapshot needs may have been
+	// collected, because it outlived max_snapshot_age.
+	ErrSnapshotTooOld = errors.New("snapshot too old")
+	// ErrWriteConflict: under snapshot isolation, a locked row was changed after
+	// the transaction's snapshot. The transaction has to be rolled back (1020).
+	ErrWriteConflict = errors.New("row was changed since the transaction's snapshot")
+	// ErrDiskFull: writes are refused below the free-space watermark (1021).
+	// Nothing was written; reads go on.
+	ErrDiskFull = errors.New("disk is nearly full, writes are refused")
+	// ErrUndetermined: the write may or may not have happened. The client must
+	// be disconnected: never report failure, never retry.
+	ErrUndetermined = errors.New("outcome of the commit is unknown")
+	// ErrTxnTooLarge: the transaction exceeds its size or entry limit. The
+	// refused write was not buffered.
+	ErrTxnTooLarge = errors.New("transaction is too large")
+	// ErrCorrupt: stored bytes do not decode. It is wrapped with where.
+	ErrCorrupt = errors.New("stored data is corrupt")
+	// ErrClosed: the store is closed or closing.
+	ErrClosed = errors.New("store is closed")
+	// ErrFinished: the transaction was already committed, rolled back or released.
+	ErrFinished = errors.New("transaction is finished")
+	// ErrReadOnly: a write or exclusive lock in a read-only transaction (1792).
+	ErrReadOnly = errors.New("transaction is read only")
+)
+
+// EpochError answers a request whose region refs do not match the store's
+// regions. Nothing was done; kv refreshes its region cache and tries again. It
+// never reaches the transaction layer.
+type EpochError struct {
+	Region RegionID
+}
+
+// Error says which region did not match.
+func (e *EpochError) Error() string {
+	return "region epoch does not match"
+}

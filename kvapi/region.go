@@ -1,0 +1,42 @@
+package kvapi
+
+import "bytes"
+
+// RegionID names a region for ever; ids are never reused.
+type RegionID uint64
+
+// Epoch counts what happened to a region. Version grows with splits, ConfVer
+// with changes of mode or membership. Requests are checked for equality.
+type Epoch struct {
+	Version, ConfVer uint32
+}
+
+// Mode says how a region's writes become durable.
+type Mode uint8
+
+// ModeSolo: one replica, no Raft log; the engine's WAL is the log. It is the only mode today.
+const ModeSolo Mode = 1
+
+// Region describes a key range that lives and moves together. Values are
+// immutable once shared.
+type Region struct {
+	ID    RegionID
+	Epoch Epoch
+	Mode  Mode
+	// Start is inclusive, End exclusive; an empty End means no upper bound.
+	Start, End []byte
+}
+
+// Contains reports whether key belongs to the region.
+func (r *Region) Contains(key []byte) bool {
+	return bytes.Compare(key, r.Start) >= 0 && (len(r.End) == 0 || bytes.Compare(key, r.End) < 0)
+}
+
+// Ref returns the name and epoch of the region, for a request.
+func (r *Region) Ref() RegionRef { return RegionRef{ID: r.ID, Epoch: r.Epoch} }
+
+// RegionRef is a region as a request believes it to be.
+type RegionRef struct {
+	ID    RegionID
+	Epoch Epoch
+}

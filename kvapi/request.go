@@ -1,0 +1,79 @@
+package kvapi
+
+import "github.com/pandodb/pando/clock"
+
+// Latest as the timestamp of a read asks for the newest version, synced or not.
+const Latest = clock.MaxTimestamp
+
+// GetRequest reads one key at a timestamp.
+type GetRequest struct {
+	Region RegionRef
+	Key    []byte
+	// TS is the snapshot to read at. Zero asks for the durable watermark, which
+	// needs no registration: the store retries with a fresh one should garbage
+	// collection overtake the read.
+	TS        clock.Timestamp
+	Interrupt *Interrupt
+	Sink      Sink // may be nil, to ask only whether the key exists
+}
+
+// ScanRequest reads one page of a span on one iterator.
+type ScanRequest struct {
+	// Regions are the adjacent regions that cover Span, in key order.
+	Regions []RegionRef
+	Span    Span
+	Reverse bool
+	// LimitRows and LimitBytes end the page; zero means no limit. The pair that
+	// reaches LimitBytes is still delivered, so that a page always progresses.
+	LimitRows, LimitBytes int
+	TS                    clock.Timestamp // as in GetRequest
+	Interrupt             *Interrupt
+	Sink                  Sink
+}
+
+// Version describes the newest version of a key as a locking read met it.
+type Version struct {
+	// TS is its commit timestamp, zero if the key has no version at all.
+	TS clock.Timestamp
+	// Found is false if the newest version is a delete marker or there is none.
+	Found bool
+}
+
+// MutationKind says what a mutation does to its key.
+type MutationKind uint8
+
+// The mutation kinds.
+const (
+	MutationPut MutationKind = iota
+	MutationDelete
+)
+
+// Shadow says what a committer knows about the version below the one it
+// writes, so that garbage collection need not look.
+type Shadow uint8
+
+// Shadow hints. A wrong ShadowNone leaks a version until the next full
+// collection; it never harms a read.
+const (
+	// ShadowUnknown: there may be older versions; the collector looks.
+	ShadowUnknown Shadow = iota
+	// ShadowNone: no live version lies below.
+	ShadowNone
+	// ShadowAt: exactly the version at Mutation.Prev lies below and is live.
+	ShadowAt
+)
+
+// Mutation is one write of a commit. Key and Value are read until the commit
+// has been applied.
+type Mutation struct {
+	Key, Value []byte
+	Prev       clock.Timestamp
+	Kind       MutationKind
+	Shadow     Shadow
+}
+
+// CounterRaise lifts the durable counter at Key to at least Value.
+type CounterRaise struct {
+	Key   []byte
+	Value uint64
+}
