@@ -1,0 +1,89 @@
+package exec
+
+import (
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/types"
+)
+
+// TableRef names a descriptor that a plan was built on. The plan is valid as long
+// as the catalog still has this version under this name.
+type TableRef struct {
+	Table   *catalog.Table
+	Version uint64
+	// Write says that the statement changes or locks the table's rows.
+	Write bool
+}
+
+// Plan is one compiled statement. It is immutable after Seal and executed by many
+// sessions at a time.
+type Plan struct {
+	Root Node
+	// Columns describes the result set; one per output column of Root. Empty for
+	// statements without one.
+	Columns []sqlapi.ColumnInfo
+	// IsQuery says that the statement yields a result set.
+	IsQuery bool
+	// NeedsTxn says that the statement writes or locks; Seal derives it.
+	NeedsTxn bool
+	// Params is the number of the statement's parameters, lifted literals included.
+	// Slots is the number of further parameters behind them, which Init and Apply fill.
+	Params, Slots int
+	ParamTypes    []types.Type
+	Tables        []TableRef
+	// Init are the uncorrelated subqueries, run in order before Root.
+	Init []Subquery
+	// Program is the direct program of the statement, or nil; set by Seal.
+	Program *Program
+	// Bytes is the plan's approximate memory, for the plan cache; the planner fills it.
+	Bytes int
+
+	nodes int // nodes numbered by Seal
+}
+
+// SubqueryKind says what a subquery's value is.
+type SubqueryKind uint8
+
+// The kinds of uncorrelated subqueries.
+const (
+	// SubqueryScalar is the one column of the one row, NULL without row, 1242 with more.
+	SubqueryScalar SubqueryKind = iota
+	// SubqueryExists is 1 if there is a row, else 0.
+	SubqueryExists
+)
+
+// Subquery is a plan that depends on no outer row; its value becomes parameter Slot.
+type Subquery struct {
+	Root Node
+	Kind SubqueryKind
+	Slot int
+}
+
+// Seal completes a plan after the planner has built it: it numbers the nodes, caches
+// their output types and compiles the direct program. It must be called once, before
+// the plan is shared.
+func (p *Plan) Seal() *Plan {
+	for i := range p.Init {
+		p.seal(p.Init[i].Root)
+	}
+	p.seal(p.Root)
+	p.Program = CompileProgram(p)
+	return p
+}
+
+func (p *Plan) seal(n Node) {
+	b := n.base()
+	b.id = p.nodes
+	p.nodes++
+	for _, c := range n.Children() {
+		p.seal(c)
+	}
+	b.out = n.outputs()
+	if b.out == nil {
+		b.out = []types.Type{}
+	}
+	switch n.(type) {
+	case *LockRows, *Insert, *Update, *Delete:
+		p.NeedsTxn = true
+	}
+}
