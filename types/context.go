@@ -1,0 +1,174 @@
+package types
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// SQLMode is the set of sql_mode flags that a statement runs under.
+type SQLMode uint64
+
+// The flags of sql_mode, with MySQL's own bit values.
+const (
+	ModeRealAsFloat           SQLMode = 1 << 0
+	ModePipesAsConcat         SQLMode = 1 << 1
+	ModeAnsiQuotes            SQLMode = 1 << 2
+	ModeIgnoreSpace           SQLMode = 1 << 3
+	ModeOnlyFullGroupBy       SQLMode = 1 << 5
+	ModeNoUnsignedSubtraction SQLMode = 1 << 6
+	ModeNoDirInCreate         SQLMode = 1 << 7
+	ModeAnsi                  SQLMode = 1 << 18
+	ModeNoAutoValueOnZero     SQLMode = 1 << 19
+	ModeNoBackslashEscapes    SQLMode = 1 << 20
+	ModeStrictTransTables     SQLMode = 1 << 21
+	ModeStrictAllTables       SQLMode = 1 << 22
+	ModeNoZeroInDate          SQLMode = 1 << 23
+	ModeNoZeroDate            SQLMode = 1 << 24
+	ModeAllowInvalidDates     SQLMode = 1 << 25
+	ModeErrorForDivByZero     SQLMode = 1 << 26
+	ModeTraditional           SQLMode = 1 << 27
+	ModeHighNotPrecedence     SQLMode = 1 << 29
+	ModeNoEngineSubstitution  SQLMode = 1 << 30
+	ModePadCharToFullLength   SQLMode = 1 << 31
+	ModeTimeTruncateFrac      SQLMode = 1 << 32
+
+	ModeStrict = ModeStrictTransTables | ModeStrictAllTables
+	// ModeDefault is MySQL 8's default sql_mode.
+	ModeDefault = ModeOnlyFullGroupBy | ModeStrictTransTables | ModeNoZeroInDate | ModeNoZeroDate |
+		ModeErrorForDivByZero | ModeNoEngineSubstitution
+)
+
+// Level is the severity of a diagnostic, as SHOW WARNINGS names it.
+type Level uint8
+
+// The severities.
+const (
+	LevelNote Level = iota
+	LevelWarning
+	LevelError
+)
+
+// String returns the name that SHOW WARNINGS prints.
+func (l Level) String() string {
+	switch l {
+	case LevelNote:
+		return "Note"
+	case LevelWarning:
+		return "Warning"
+	}
+	return "Error"
+}
+
+// Warning is one entry of the diagnostics area.
+type Warning struct {
+	Level   Level
+	Number  uint16
+	State   string
+	Message string
+}
+
+// DefaultMaxErrorCount is MySQL's default of max_error_count.
+const DefaultMaxErrorCount = 1024
+
+// Context is what conversions and functions of one statement depend on. It is
+// used by one goroutine at a time and reused from statement to statement.
+type Context struct {
+	SQLMode SQLMode
+	// Loc is the session time zone; nil means UTC.
+	Loc *time.Location
+	// Now is the start of the statement, fixed by the session. NOW() and its
+	// relatives read it through CurrentTime.
+	Now time.Time
+	// MaxErrorCount caps the warnings kept; 0 means DefaultMaxErrorCount. All are counted.
+	MaxErrorCount int
+	// DivPrecisionIncrement is div_precision_increment; the zero value means 4.
+	DivPrecisionIncrement int
+	// Strict says that data conversion errors fail the statement. The session
+	// sets it for INSERT, UPDATE, … under a strict sql_mode without IGNORE;
+	// in a SELECT it is false, so that conversions only warn.
+	Strict bool
+	// Ignore is INSERT IGNORE and its relatives: errors become warnings.
+	Ignore bool
+	// Rand is the session's source for RAND() without seed; nil uses the process's.
+	Rand *rand.Rand
+
+	warnings []Warning
+	counts   [3]int
+}
+
+// Location returns the session zone, never nil.
+func (c *Context) Location() *time.Location {
+	if c == nil || c.Loc == nil {
+		return time.UTC
+	}
+	return c.Loc
+}
+
+// divIncrement returns div_precision_increment.
+func (c *Context) divIncrement() int {
+	if c == nil || c.DivPrecisionIncrement <= 0 {
+		return DefaultDivIncrement
+	}
+	return c.DivPrecisionIncrement
+}
+
+// strict reports whether a bad value is an error.
+func (c *Context) strict() bool { return c != nil && c.Strict && !c.Ignore }
+
+// mode returns the sql_mode; a nil context has none.
+func (c *Context) mode() SQLMode {
+	if c == nil {
+		return 0
+	}
+	return c.SQLMode
+}
+
+// Warn adds a diagnostic. Its text and SQLSTATE come from the error table.
+func (c *Context) Warn(level Level, number uint16, args ...any) {
+	if c == nil {
+		return
+	}
+	c.counts[level]++
+	if len(c.warnings) >= c.warningLimit() {
+		return
+	}
+	e := Errorf(number, args...)
+	c.warnings = append(c.warnings, Warning{level, e.Number, e.State, e.Message})
+}
+
+// AddError records an error that ended the statement or was demoted to level.
+func (c *Context) AddError(level Level, e *Error) {
+	if c == nil {
+		return
+	}
+	c.counts[level]++
+	if len(c.warnings) < c.warningLimit() {
+		c.warnings = append(c.warnings, Warning{level, e.Number, e.State, e.Message})
+	}
+}
+
+func (c *Context) warningLimit() int {
+	if c.MaxErrorCount == 0 {
+		return DefaultMaxErrorCount
+	}
+	return c.MaxErrorCount
+}
+
+// Warnings returns the diagnostics kept since the last reset; borrowed.
+func (c *Context) Warnings() []Warning { return c.warnings }
+
+// WarningCount returns @@warning_count: all diagnostics, kept or not.
+func (c *Context) WarningCount() int { return c.counts[0] + c.counts[1] + c.counts[2] }
+
+// ErrorCount returns @@error_count.
+func (c *Context) ErrorCount() int { return c.counts[LevelError] }
+
+// ResetWarnings empties the diagnostics area and keeps its memory.
+func (c *Context) ResetWarnings() {
+	clear(c.warnings)
+	c.warnings = c.warnings[:0]
+	c.counts = [3]int{}
+}
+
+// CurrentTime returns the statement's start in the session zone.
+func (c *Context) CurrentTime() time.Time { return c.Now.In(c.Location()) }

@@ -1,0 +1,122 @@
+package types
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Error is what a client sees of a failure: MySQL's number, SQLSTATE and text.
+type Error struct {
+	Number  uint16
+	State   string
+	Message string
+}
+
+// Error returns the text as the mysql client prints it.
+func (e *Error) Error() string {
+	return "ERROR " + strconv.Itoa(int(e.Number)) + " (" + e.State + "): " + e.Message
+}
+
+// Is reports whether target is an Error of the same number, so that
+// errors.Is(err, types.Errorf(types.ErDupEntry)) tests the class.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Number == e.Number
+}
+
+// errorText is one row of errorTable.
+type errorText struct {
+	number uint16
+	state  string
+	format string
+}
+
+// stateGeneral is the SQLSTATE of errors without one of their own.
+const stateGeneral = "HY000"
+
+// Errorf returns the error of a number with MySQL's text. args fill the verbs of
+// the text in order; an argument may be of any printable type. A number that
+// the table lacks gives the first argument as text.
+func Errorf(number uint16, args ...any) *Error {
+	t := lookupError(number)
+	if t == nil {
+		return &Error{number, stateGeneral, fmt.Sprint(args...)}
+	}
+	return &Error{number, t.state, string(appendFormat(nil, t.format, args))}
+}
+
+// NewError returns an error of a number with a text of its own, for the numbers
+// that MySQL sends with more than one text (1292 for a column, 1064 of a routine).
+func NewError(number uint16, message string) *Error {
+	return &Error{number, StateOf(number), message}
+}
+
+// StateOf returns the SQLSTATE of an error number, HY000 for unknown ones.
+func StateOf(number uint16) string {
+	if t := lookupError(number); t != nil {
+		return t.state
+	}
+	return stateGeneral
+}
+
+func lookupError(number uint16) *errorText {
+	i := sort.Search(len(errorTable), func(i int) bool { return errorTable[i].number >= number })
+	if i < len(errorTable) && errorTable[i].number == number {
+		return &errorTable[i]
+	}
+	return nil
+}
+
+// appendFormat fills %s, %d, %.Ns and %%. Verbs do not look at the type of the
+// argument: the texts are a table, and a wrong verb must not spoil a message.
+func appendFormat(dst []byte, format string, args []any) []byte {
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' || i+1 == len(format) {
+			dst = append(dst, format[i])
+			continue
+		}
+		i++
+		limit := -1
+		if format[i] == '.' {
+			limit = 0
+			for i++; i < len(format) && format[i] >= '0' && format[i] <= '9'; i++ {
+				limit = limit*10 + int(format[i]-'0')
+			}
+		}
+		if i == len(format) || format[i] == '%' {
+			dst = append(dst, '%')
+			continue
+		}
+		if len(args) == 0 {
+			continue
+		}
+		dst = appendArg(dst, args[0], limit)
+		args = args[1:]
+	}
+	return dst
+}
+
+func appendArg(dst []byte, arg any, limit int) []byte {
+	start := len(dst)
+	switch a := arg.(type) {
+	case string:
+		dst = append(dst, a...)
+	case []byte:
+		dst = append(dst, a...)
+	case int:
+		dst = strconv.AppendInt(dst, int64(a), 10)
+	default:
+		dst = fmt.Append(dst, a)
+	}
+	if limit < 0 || len(dst)-start <= limit {
+		return dst
+	}
+	// The limit counts bytes as MySQL does, but never splits a character.
+	cut := start + limit
+	for cut > start && !utf8.RuneStart(dst[cut]) {
+		cut--
+	}
+	return dst[:cut]
+}
