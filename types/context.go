@@ -76,9 +76,9 @@ type Context struct {
 	SQLMode SQLMode
 	// Loc is the session time zone; nil means UTC.
 	Loc *time.Location
-	// Now is the start of the statement, fixed by the session. NOW() and its
-	// relatives read it through CurrentTime.
-	Now time.Time
+	// Now returns the start of the statement, fixed by the session: NOW() and its
+	// relatives give one instant all through a statement. Nil means 1970.
+	Now func() time.Time
 	// MaxErrorCount caps the warnings kept; 0 means DefaultMaxErrorCount. All are counted.
 	MaxErrorCount int
 	// DivPrecisionIncrement is div_precision_increment; the zero value means 4.
@@ -171,4 +171,9 @@ func (c *Context) ResetWarnings() {
 }
 
 // CurrentTime returns the statement's start in the session zone.
-func (c *Context) CurrentTime() time.Time { return c.Now.In(c.Location()) }
+func (c *Context) CurrentTime() time.Time {
+	if c == nil || c.Now == nil {
+		return time.Unix(0, 0).In(c.Location())
+	}
+	return c.Now().In(c.Location())
+}

@@ -55,13 +55,13 @@ func NewLike(pattern []byte, escape rune, c CollationID) *Like { panic("soon") }
 func (l *Like) Match(s []byte) bool                            { panic("soon") }
 
 // Convert is assignment conversion; Cast is CAST(); see the contract.
-func Convert(ctx *Context, v Value, to *Type, col string, row int) (Value, error) { panic("soon") }
-func Cast(ctx *Context, v Value, to *Type) (Value, error)                         { panic("soon") }
+func Convert(ctx *Context, v Value, to Type, col string, row int) (Value, error) { panic("soon") }
+func Cast(ctx *Context, v Value, to Type) (Value, error)                         { panic("soon") }
 
 // Compare compares values of one class (ints with uints, dates with datetimes, numbers with numbers are fine);
 // NULL sorts first. CompareMixed applies MySQL's implicit rules for comparing different classes, not NULL.
-func Compare(a, b *Value, coll CollationID) int                    { panic("soon") }
-func CompareMixed(ctx *Context, a, b *Value, coll CollationID) int { panic("soon") }
+func Compare(a, b Value, coll CollationID) int                    { panic("soon") }
+func CompareMixed(ctx *Context, a, b Value, coll CollationID) int { panic("soon") }
 
 // Coercions with 1292 warnings in ctx (nil ctx: silent).
 func ToInt(ctx *Context, v *Value) int64                   { panic("soon") } // rounding, saturating
@@ -75,13 +75,13 @@ func ToDate(ctx *Context, v *Value) (Value, bool)          { panic("soon") }
 func ToTime(ctx *Context, v *Value) (Value, bool)          { panic("soon") }
 
 // Keys: see doc.go.
-func AppendKey(dst []byte, v *Value, t *Type, desc bool, prefixChars int) []byte { panic("soon") } // prefixChars 0: whole
-func SkipKey(b []byte, t *Type, desc bool) (rest []byte, err error)              { panic("soon") }
-func DecodeKey(b []byte, t *Type, desc bool) (v Value, rest []byte, err error)   { panic("soon") }
-func KeyRecoverable(t *Type, prefixChars int) bool                               { panic("soon") }
-func AppendStored(dst []byte, v *Value, t *Type) []byte                          { panic("soon") } // v not null and of t's kind (Convert first)
-func DecodeStored(b []byte, t *Type) Value                                       { panic("soon") }
-func ValidStored(b []byte, t *Type) bool                                         { panic("soon") } // for checks of corruption
+func AppendKey(dst []byte, v Value, t *Type, desc bool, prefixChars int) []byte { panic("soon") } // prefixChars 0: whole
+func SkipKey(b []byte, t *Type, desc bool) (rest []byte, err error)             { panic("soon") }
+func DecodeKey(b []byte, t *Type, desc bool) (v Value, rest []byte, err error)  { panic("soon") }
+func KeyRecoverable(t *Type, prefixChars int) bool                              { panic("soon") }
+func AppendStored(dst []byte, v Value, t *Type) []byte                          { panic("soon") } // v not null and of t's kind (Convert first)
+func DecodeStored(b []byte, t *Type) Value                                      { panic("soon") }
+func ValidStored(b []byte, t *Type) bool                                        { panic("soon") } // for checks of corruption
 
 // RowEncoder writes the rows of one result set into Buf.
 type RowEncoder struct {
@@ -159,7 +159,7 @@ func (b *Batch) AppendFrom(src *Batch, i int) { panic("soon") }
 func (b *Batch) MemSize() int                 { panic("soon") }
 
 // Hash64 hashes v under a collation so that values that compare equal in one class hash alike.
-func Hash64(seed uint64, v *Value, coll CollationID) uint64 { panic("soon") }
+func Hash64(seed uint64, v Value, coll CollationID) uint64 { panic("soon") }
 
 // Decimals (all take and give KindDecimal).
 func ParseDecimal(s []byte) (v Value, rest []byte, ok bool)     { panic("soon") } // longest numeric prefix, exponents too
@@ -179,12 +179,12 @@ func DecRound(a Value, scale int) Value                         { panic("soon") 
 func DecTruncate(a Value, scale int) Value                      { panic("soon") }
 func DecFloor(a Value) Value                                    { panic("soon") }
 func DecCeil(a Value) Value                                     { panic("soon") }
-func DecCompare(a, b *Value) int                                { panic("soon") }
-func DecPrecision(a *Value) int                                 { panic("soon") }
-func DecToFloat(a *Value) float64                               { panic("soon") }
-func DecToInt(a *Value) (n int64, ok bool)                      { panic("soon") } // rounds, saturates
-func DecToUint(a *Value) (n uint64, ok bool)                    { panic("soon") }
-func AppendDecimal(dst []byte, a *Value) []byte                 { panic("soon") }
+func DecCompare(a, b Value) int                                 { panic("soon") }
+func DecPrecision(a Value) int                                  { panic("soon") }
+func DecToFloat(a Value) float64                                { panic("soon") }
+func DecToInt(a Value) (n int64, ok bool)                       { panic("soon") } // rounds, saturates
+func DecToUint(a Value) (n uint64, ok bool)                     { panic("soon") }
+func AppendDecimal(dst []byte, a Value) []byte                  { panic("soon") }
 
 // AppendFloat prints a double as MySQL does, AppendFloat32 a float.
 func AppendFloat(dst []byte, f float64) []byte   { panic("soon") }
