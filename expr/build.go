@@ -1,0 +1,81 @@
+package expr
+
+import (
+	"github.com/pandodb/pando/types"
+)
+
+// BuildContext is what building an expression depends on. It must be part of a plan cache's key, apart from the two
+// functions: expressions that used them carry FlagTyped.
+type BuildContext struct {
+	// Ctx gives sql_mode, time zone and div_precision_increment. Building never adds warnings to it.
+	Ctx *types.Context
+	// Collation is collation_connection: that of numbers turned into text. 0 means the server's default.
+	Collation types.CollationID
+	// Database is named by error 1305 for unknown functions.
+	Database string
+	// UserVarType returns the type of @name's present value; nil or TypeNull reads as a string.
+	UserVarType func(name string) types.Type
+	// SysVarType returns the type of a system variable or error 1193.
+	SysVarType func(scope VarScope, name string) (types.Type, error)
+	// NoFold leaves constant calls unevaluated, for SHOW CREATE and tests.
+	NoFold bool
+}
+
+// function is one entry of the function table.
+type function struct {
+	min, max int   // argument count; max < 0 is unbounded
+	flags    Flags // besides those of the arguments
+	build    func(b *BuildContext, n *Node) error
+}
+
+// Call builds a function or operator over args. Names are lower case: "+", "-", "*", "/", "div", "%", "neg" (unary minus), "=", "<=>", "<>",
+// "<", "<=", ">", ">=", "and", "or", "xor", "not", "in", "not in", "between", "not between", "like", "not like" (a third argument
+// is ESCAPE), "regexp", "not regexp", "is null", "is not null", "is true", "is not true", "is false", "is not false", "is unknown",
+// "is not unknown", "&", "|", "^", "<<", ">>", "~", "row", "case" (when, then, …[, else]), "case_value" (base, when, then, …[, else]),
+// "collate" (e, name), "binary", "convert_using" (e, character set name), "interval", "->", "->>", "values" (column) and every function by its
+// name. Units of DATE_ADD, EXTRACT, TIMESTAMPDIFF and so on are constant strings ("DAY") in the place where SQL has them;
+// "date_add" and "date_sub" take (date, amount, unit). TRIM(BOTH x FROM s) is "trim"(s, x), with "trim_leading" and "trim_trailing" beside it.
+// It fails with 1305 for unknown functions, 1582 for a wrong number of arguments, 1241 for misplaced rows, 1267 for mixed
+// collations and 1235 for functions of MySQL that Pando lacks. Constant calls are folded where that is safe.
+func Call(b *BuildContext, name string, args ...Expr) (Expr, error) {
+	f, ok := functions[name]
+	if !ok {
+		return nil, unknownFunction(b, name)
+	}
+	if len(args) < f.min || f.max >= 0 && len(args) > f.max {
+		return nil, types.Errorf(types.ErWrongParamcountToNativeFct, name)
+	}
+	n := newCall(name, args)
+	n.flags |= f.flags
+	if err := f.build(b, n); err != nil {
+		return nil, err
+	}
+	return fold(b, n), nil
+}
+
+// Cast is CAST(e AS t). t.Length and t.Scale are -1 where the statement leaves them out.
+func Cast(b *BuildContext, e Expr, t types.Type) (Expr, error) {
+	n := newCall("cast", []Expr{e})
+	if err := buildCast(b, n, t); err != nil {
+		return nil, err
+	}
+	return fold(b, n), nil
+}
+
+// UserVar reads @name.
+func UserVar(b *BuildContext, name string) (Expr, error) { return buildUserVar(b, name) }
+
+// SetUserVar is @name := e.
+func SetUserVar(b *BuildContext, name string, e Expr) (Expr, error) { return buildSetUserVar(b, name, e) }
+
+// SysVar reads @@name within scope.
+func SysVar(b *BuildContext, scope VarScope, name string) (Expr, error) { return buildSysVar(b, scope, name) }
+
+// newCall returns a call node that collects what it inherits from its arguments.
+func newCall(name string, args []Expr) *Node {
+	n := &Node{kind: kindCall, name: name, args: args}
+	for _, a := range args {
+		n.flags |= a.flags
+	}
+	return n
+}

@@ -1,0 +1,144 @@
+package expr
+
+import (
+	"math/rand/v2"
+
+	"github.com/pandodb/pando/types"
+)
+
+const (
+	arenaChunkBytes = 4 << 10 // first and smallest chunk of the arena
+	arenaKeepBytes  = 1 << 20 // a larger chunk is given back to the heap by ResetArena
+)
+
+// SessionInfo is what expressions may ask of the session that runs them. It is used by one goroutine at a time.
+type SessionInfo interface {
+	Database() string    // current database, "" for none
+	User() string        // user@host as the client connected
+	CurrentUser() string // user@host of the account that was authenticated
+	CurrentRole() string // "NONE" without roles
+	Version() string
+	ConnectionID() uint64
+	LastInsertID() uint64
+	SetLastInsertID(id uint64) // LAST_INSERT_ID(x)
+	RowCount() int64
+	FoundRows() uint64
+
+	// UserVar returns the value of @name; its bytes stay unchanged until the variable is set. ok is false if never set.
+	UserVar(name string) (v types.Value, ok bool)
+	// SetUserVar copies v.
+	SetUserVar(name string, v types.Value)
+	// SysVar returns the value of @@name (1193 when unknown).
+	SysVar(scope VarScope, name string) (types.Value, error)
+
+	// The user-level locks return what the SQL functions of the same names return.
+	GetLock(name string, timeoutSeconds float64) (types.Value, error)
+	ReleaseLock(name string) (types.Value, error)
+	ReleaseAllLocks() (types.Value, error)
+	IsFreeLock(name string) (types.Value, error)
+	IsUsedLock(name string) (types.Value, error)
+}
+
+// VarScope is the scope named before a system variable.
+type VarScope uint8
+
+// The scopes; ScopeAny is a bare @@name.
+const (
+	ScopeAny VarScope = iota
+	ScopeSession
+	ScopeGlobal
+)
+
+// Ctx is one execution's state. It belongs to one goroutine; parallel workers have one each.
+type Ctx struct {
+	*types.Context
+	Params  []types.Value
+	Session SessionInfo // nil: session functions answer with an error
+	// Poll returns an error once the statement must end. nil never ends it. Long loops and SLEEP call it.
+	Poll func() error
+	// Done is closed when Poll would fail; it wakes SLEEP early. May be nil.
+	Done func() <-chan struct{}
+	// InsertValues is the row that VALUES(col) reads in ON DUPLICATE KEY UPDATE; nil elsewhere.
+	InsertValues []types.Value
+	// GroupConcatMaxLen is group_concat_max_len in bytes; 0 means MySQL's default of 1024.
+	GroupConcatMaxLen int
+	// MaxAllowedPacket bounds the results of string functions; 0 means 64 MiB.
+	MaxAllowedPacket int
+
+	arena   []byte
+	vectors []*types.Vector // free scratch vectors of the batch path
+	sels    [][]uint16      // free selection vectors
+	row     []types.Value   // row buffer of the batch path's row loop
+	rands   map[*Node]*randState
+	rng     *rand.Rand
+	depth   int // nesting of row loops: only the outermost may reset the arena
+}
+
+// NewCtx returns an execution context over c.
+func NewCtx(c *types.Context) *Ctx { return &Ctx{Context: c} }
+
+// Reset prepares ctx for another statement and keeps its memory. The caller sets the exported fields anew.
+func (ctx *Ctx) Reset() {
+	ctx.Params, ctx.InsertValues = nil, nil
+	clear(ctx.rands)
+	ctx.ResetArena()
+}
+
+// ResetArena frees every string that expressions returned since the last reset. The executor calls it once per row or
+// batch, after it has copied or sent what it keeps.
+func (ctx *Ctx) ResetArena() {
+	if cap(ctx.arena) > arenaKeepBytes {
+		ctx.arena = nil
+		return
+	}
+	ctx.arena = ctx.arena[:0]
+}
+
+// alloc returns n bytes of the arena. Chunks that are full are left to the garbage collector, so that results
+// handed out earlier stay valid.
+func (ctx *Ctx) alloc(n int) []byte {
+	if cap(ctx.arena)-len(ctx.arena) < n {
+		ctx.arena = make([]byte, 0, max(2*cap(ctx.arena), n, arenaChunkBytes))
+	}
+	start := len(ctx.arena)
+	ctx.arena = ctx.arena[:start+n]
+	return ctx.arena[start : start+n : start+n]
+}
+
+// scratch returns an empty slice at the arena's end to append to; keep must follow with the result.
+func (ctx *Ctx) scratch() []byte {
+	if cap(ctx.arena)-len(ctx.arena) < 64 {
+		ctx.arena = make([]byte, 0, max(2*cap(ctx.arena), arenaChunkBytes))
+	}
+	return ctx.arena[len(ctx.arena):len(ctx.arena):cap(ctx.arena)]
+}
+
+// keep ends what scratch began: b stays allocated. If b outgrew the chunk it already has memory of its own.
+func (ctx *Ctx) keep(b []byte) []byte {
+	free := ctx.arena[len(ctx.arena):cap(ctx.arena)]
+	if len(b) > 0 && len(free) > 0 && len(b) <= len(free) && &free[0] == &b[0] {
+		ctx.arena = ctx.arena[:len(ctx.arena)+len(b)]
+	}
+	return b[:len(b):len(b)]
+}
+
+// copyString copies s into the arena.
+func (ctx *Ctx) copyString(s string) []byte {
+	b := ctx.alloc(len(s))
+	copy(b, s)
+	return b
+}
+
+func (ctx *Ctx) poll() error {
+	if ctx.Poll == nil {
+		return nil
+	}
+	return ctx.Poll()
+}
+
+func (ctx *Ctx) packetLimit() int {
+	if ctx.MaxAllowedPacket > 0 {
+		return ctx.MaxAllowedPacket
+	}
+	return 64 << 20
+}

@@ -1,0 +1,177 @@
+package expr
+
+import (
+	"github.com/pandodb/pando/types"
+)
+
+// Expr is an expression. It is immutable and safe for concurrent use; nil is no expression.
+type Expr = *Node
+
+// nodeKind tells the few kinds of nodes that the tree walkers treat differently.
+type nodeKind uint8
+
+const (
+	kindCall nodeKind = iota
+	kindColumn
+	kindConst
+	kindParam
+	kindOpaque
+)
+
+// evalFunc computes a node over one row. batchFunc computes it over a batch.
+type (
+	evalFunc  func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error)
+	batchFunc func(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error
+)
+
+// Node is one operator, function, column, constant or parameter. Its fields are set by constructors and never again.
+type Node struct {
+	kind    nodeKind
+	coer    Coercibility
+	ascii   bool // every value is known to be 7-bit, so that it converts to any character set
+	notNull bool // never NULL when its arguments are not
+	hidden  bool // a conversion that the binder added; String prints its argument only
+	index   int  // column position or parameter ordinal
+	flags   Flags
+	typ     types.Type
+	value   types.Value // constants
+	name    string      // function, column or opaque name
+	args    []Expr
+	eval    evalFunc
+	batch   batchFunc // nil: the row path, once per selected row
+	filter  filterFunc
+	aux     any // what the function's builder prepared: comparator, pattern, unit, collation
+}
+
+// Flags say what an expression depends on; those of a node include those of its arguments.
+type Flags uint16
+
+const (
+	FlagColumn     Flags = 1 << iota // reads a column of the row
+	FlagParam                        // reads a parameter of the statement
+	FlagStatement                    // constant within one statement, different in the next: NOW(), DATABASE(), @@x
+	FlagSession                      // reads or writes session state that may change within a statement: @x, LAST_INSERT_ID(x)
+	FlagVolatile                     // differs from call to call: RAND(), UUID(), SYSDATE()
+	FlagSideEffect                   // must run exactly once per row: SLEEP(), GET_LOCK(), @x := 1
+	FlagOpaque                       // holds a subquery or another node that is not of this package
+	FlagTyped                        // its type was read from the session (user and system variables): a plan with it may not be shared
+)
+
+// Column refers to position idx of the row or batch. name is what String prints.
+func Column(idx int, t types.Type, name string) Expr {
+	n := &Node{kind: kindColumn, index: idx, typ: t, name: name, flags: FlagColumn, eval: evalColumn, batch: batchColumn}
+	n.coer = coercibilityOf(&t, CoerImplicit)
+	return n
+}
+
+// Const is the literal v of type t. v's bytes are kept, so they must not change.
+func Const(v types.Value, t types.Type) Expr {
+	n := &Node{kind: kindConst, typ: t, value: v, eval: evalConst, batch: batchConst, notNull: !v.IsNull()}
+	n.coer = coercibilityOf(&t, CoerCoercible)
+	if v.IsNull() {
+		n.coer = CoerIgnorable
+	}
+	n.ascii = !v.IsString() || isASCII(v.B)
+	return n
+}
+
+// Literal is a constant whose type follows from its value, as a literal in a statement has it.
+func Literal(v types.Value) Expr { return Const(v, literalType(v)) }
+
+// Param refers to parameter ordinal of Ctx.Params. t is the type of the values that the plan was made for.
+func Param(ordinal int, t types.Type) Expr {
+	n := &Node{kind: kindParam, index: ordinal, typ: t, flags: FlagParam, eval: evalParam, batch: batchConst}
+	n.coer = coercibilityOf(&t, CoerCoercible)
+	return n
+}
+
+// Opaque is an expression that another package evaluates: a subquery, an outer reference. args are expressions that it
+// reads, so that the planner's walkers see them; they are passed on to f already remapped. f must honour invariants 3 and 4.
+func Opaque(name string, t types.Type, flags Flags, args []Expr,
+	f func(ctx *Ctx, args []Expr, row []types.Value) (types.Value, error)) Expr {
+	n := &Node{kind: kindOpaque, name: name, typ: t, args: args, flags: flags | FlagOpaque, aux: f, eval: evalOpaque}
+	n.coer = coercibilityOf(&t, CoerImplicit)
+	for _, a := range args {
+		n.flags |= a.flags
+	}
+	return n
+}
+
+// Type returns the type of the expression's values.
+func (n *Node) Type() types.Type { return n.typ }
+
+// TypeRef returns the type without copying it; it must not be written.
+func (n *Node) TypeRef() *types.Type { return &n.typ }
+
+// Flags returns what the expression depends on.
+func (n *Node) Flags() Flags { return n.flags }
+
+// Name returns the lower-case name of a call, and the name given to columns and opaque nodes.
+func (n *Node) Name() string { return n.name }
+
+// Args returns the arguments; borrowed.
+func (n *Node) Args() []Expr { return n.args }
+
+// IsCall reports whether n is a call of one of the names, or of any function when none is given.
+func (n *Node) IsCall(names ...string) bool {
+	if n.kind != kindCall {
+		return false
+	}
+	for _, name := range names {
+		if n.name == name {
+			return true
+		}
+	}
+	return len(names) == 0
+}
+
+// ColumnIndex returns the position of a column reference.
+func (n *Node) ColumnIndex() (int, bool) { return n.index, n.kind == kindColumn }
+
+// ParamOrdinal returns the ordinal of a parameter.
+func (n *Node) ParamOrdinal() (int, bool) { return n.index, n.kind == kindParam }
+
+// ConstValue returns the value of a constant.
+func (n *Node) ConstValue() (types.Value, bool) { return n.value, n.kind == kindConst }
+
+// Coercibility returns how strongly the collation of n binds, as COERCIBILITY() tells it.
+func (n *Node) Coercibility() Coercibility { return n.coer }
+
+// Eval computes the expression over row.
+func (n *Node) Eval(ctx *Ctx, row []types.Value) (types.Value, error) { return n.eval(ctx, n, row) }
+
+// EvalBool computes the expression as a condition: NULL is false.
+func (n *Node) EvalBool(ctx *Ctx, row []types.Value) (bool, error) {
+	v, err := n.eval(ctx, n, row)
+	if err != nil {
+		return false, err
+	}
+	if v.K == types.KindInt {
+		return v.N != 0, nil
+	}
+	t, err := truth(ctx, &v)
+	return t == triTrue, err
+}
+
+func evalColumn(_ *Ctx, n *Node, row []types.Value) (types.Value, error) { return row[n.index], nil }
+
+func evalConst(_ *Ctx, n *Node, _ []types.Value) (types.Value, error) { return n.value, nil }
+
+func evalParam(ctx *Ctx, n *Node, _ []types.Value) (types.Value, error) {
+	return ctx.Params[n.index], nil
+}
+
+func evalOpaque(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	f := n.aux.(func(ctx *Ctx, args []Expr, row []types.Value) (types.Value, error))
+	return f(ctx, n.args, row)
+}
+
+// isASCII reports whether b has no byte above 127.
+func isASCII(b []byte) bool {
+	for _, c := range b {
+		if c >= 0x80 {
+			return false
+		}
+	}
+	return true
+}

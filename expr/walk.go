@@ -1,0 +1,178 @@
+package expr
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/pandodb/pando/types"
+)
+
+// volatileFlags are those that make two evaluations within one statement differ, or that must not be skipped.
+const volatileFlags = FlagSession | FlagVolatile | FlagSideEffect | FlagOpaque
+
+// IsConst reports whether e has the same value for all rows and executions with equal parameters: it may hold parameters and
+// constants only. Range bounds are built from such expressions.
+func IsConst(e Expr) bool { return e.flags&^(FlagParam|FlagTyped) == 0 }
+
+// IsConstInStatement reports whether e has one value during a statement: NOW(), @@x and parameters are allowed, columns and chance are not.
+func IsConstInStatement(e Expr) bool { return e.flags&(FlagColumn|volatileFlags) == 0 }
+
+// IsDeterministic reports whether two evaluations over the same row within one statement give the same value and
+// leave no trace, so that e may be moved, copied or skipped.
+func IsDeterministic(e Expr) bool { return e.flags&volatileFlags == 0 }
+
+// IsCacheable reports whether a plan that holds e may be shared and used again.
+func IsCacheable(e Expr) bool { return e.flags&FlagTyped == 0 }
+
+// Walk calls visit for e and everything below it, parents first. visit returns false to skip the arguments of a node.
+func Walk(e Expr, visit func(Expr) bool) {
+	if e == nil || !visit(e) {
+		return
+	}
+	for _, a := range e.args {
+		Walk(a, visit)
+	}
+}
+
+// Columns calls add for every column position that e reads, repeats included.
+func Columns(e Expr, add func(idx int)) {
+	Walk(e, func(n Expr) bool {
+		if n.kind == kindColumn {
+			add(n.index)
+		}
+		return n.flags&FlagColumn != 0
+	})
+}
+
+// MapColumns returns e with every column position replaced by remap(position). Untouched parts are shared with e.
+func MapColumns(e Expr, remap func(idx int) int) Expr {
+	return Replace(e, func(n Expr) Expr {
+		if n.kind != kindColumn {
+			return nil
+		}
+		to := remap(n.index)
+		if to == n.index {
+			return n
+		}
+		c := *n
+		c.index = to
+		return &c
+	})
+}
+
+// Replace returns e with nodes exchanged for what swap returns; nil keeps a node and goes on below it. A replacement must have the
+// type of what it replaces, because the operators above were compiled for it.
+func Replace(e Expr, swap func(Expr) Expr) Expr {
+	if r := swap(e); r != nil {
+		return r
+	}
+	for i, a := range e.args {
+		r := Replace(a, swap)
+		if r == a {
+			continue
+		}
+		c := *e
+		c.args = append([]Expr(nil), e.args...)
+		c.args[i] = r
+		for j := i + 1; j < len(c.args); j++ {
+			c.args[j] = Replace(c.args[j], swap)
+		}
+		if c.kind == kindCall {
+			own := e.flags
+			for _, x := range e.args {
+				own &^= x.flags
+			}
+			c.flags = own
+			for _, x := range c.args {
+				c.flags |= x.flags
+			}
+		}
+		return &c
+	}
+	return e
+}
+
+// SplitAnd appends the conjuncts of e to dst.
+func SplitAnd(dst []Expr, e Expr) []Expr {
+	if e == nil {
+		return dst
+	}
+	if e.IsCall("and") {
+		for _, a := range e.args {
+			dst = SplitAnd(dst, a)
+		}
+		return dst
+	}
+	return append(dst, e)
+}
+
+// JoinAnd is the opposite of SplitAnd; it returns nil for no conjuncts.
+func JoinAnd(b *BuildContext, conjuncts []Expr) (Expr, error) {
+	switch len(conjuncts) {
+	case 0:
+		return nil, nil
+	case 1:
+		return conjuncts[0], nil
+	}
+	return Call(b, "and", conjuncts...)
+}
+
+// Unwrap returns e without the conversions that the binder added and that SQL text doesn't show.
+func Unwrap(e Expr) Expr {
+	for e.hidden && len(e.args) > 0 {
+		e = e.args[0]
+	}
+	return e
+}
+
+// Equal reports whether a and b are the same expression: same shape, types, constants and columns. Expressions with
+// side effects or chance are equal only to themselves.
+func Equal(a, b Expr) bool {
+	if a == b {
+		return true
+	}
+	if a == nil || b == nil || a.kind != b.kind || a.name != b.name || a.index != b.index || len(a.args) != len(b.args) ||
+		a.flags != b.flags || !IsDeterministic(a) || !a.typ.Equal(&b.typ) || !sameValue(&a.value, &b.value) || !sameAux(a, b) {
+		return false
+	}
+	for i := range a.args {
+		if !Equal(a.args[i], b.args[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameValue(a, b *types.Value) bool {
+	return a.K == b.K && a.N == b.N && a.Scale == b.Scale && a.Coll == b.Coll && bytes.Equal(a.B, b.B)
+}
+
+// Fingerprint appends to dst bytes that are equal for two expressions exactly when Equal holds between expressions
+// that are deterministic. They mean nothing else and are not stored.
+func Fingerprint(dst []byte, e Expr) []byte {
+	dst = append(dst, byte(e.kind), byte(e.typ.ID), byte(e.typ.Scale))
+	if e.typ.Unsigned {
+		dst = append(dst, 'u')
+	}
+	dst = binary.AppendVarint(dst, int64(e.typ.Length))
+	dst = binary.AppendUvarint(dst, uint64(e.typ.Coll))
+	dst = binary.AppendUvarint(dst, uint64(e.index))
+	dst = appendLengthed(dst, e.name)
+	if e.kind == kindConst {
+		dst = append(dst, byte(e.value.K), e.value.Scale)
+		dst = binary.AppendUvarint(dst, uint64(e.value.Coll))
+		dst = binary.AppendVarint(dst, e.value.N)
+		dst = appendLengthed(dst, string(e.value.B))
+	}
+	dst = appendLengthed(dst, auxText(e))
+	dst = binary.AppendUvarint(dst, uint64(len(e.args)))
+	for _, a := range e.args {
+		dst = Fingerprint(dst, a)
+	}
+	return dst
+}
+
+func appendLengthed(dst []byte, s string) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(s)))
+	return append(dst, s...)
+}
