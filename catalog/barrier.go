@@ -1,0 +1,130 @@
+package catalog
+
+import (
+	"math"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kvapi"
+)
+
+// Patience bounds how long a schema change waits for sessions.
+type Patience struct {
+	// Deadline is a reading of clock.Mono; see PatienceFor.
+	Deadline  time.Duration
+	Interrupt *kvapi.Interrupt
+	// Self is the use of the session that runs the statement, which is not
+	// waited for. May be nil.
+	Self *Use
+}
+
+// PatienceFor returns a Patience that ends after wait (lock_wait_timeout).
+func PatienceFor(wait time.Duration, intr *kvapi.Interrupt, self *Use) Patience {
+	deadline := clock.Mono() + wait
+	if deadline < wait { // lock_wait_timeout of a year and more must not overflow
+		deadline = math.MaxInt64
+	}
+	return Patience{Deadline: deadline, Interrupt: intr, Self: self}
+}
+
+// WaitOlder returns when no session uses the table of t at a version older than
+// t's: the barrier between two steps of an online schema change. It waits for
+// users of this table only. The error is kvapi.ErrLockTimeout or ErrInterrupted.
+func (c *Catalog) WaitOlder(t *Table, p Patience) error {
+	return c.drain(t.gate, t.Version, p)
+}
+
+// drain waits until no session but p.Self uses the table of g below version.
+func (c *Catalog) drain(g *Gate, version uint64, p Patience) error {
+	left := c.uses.olderUsers(g, version, p.Self)
+	poll := drainPollMin
+	for len(left) > 0 {
+		if err := p.Interrupt.Err(); err != nil {
+			return err
+		}
+		remaining := p.Deadline - clock.Mono()
+		if remaining <= 0 {
+			return kvapi.ErrLockTimeout
+		}
+		timer := clock.NewTimer(min(poll, remaining))
+		select {
+		case <-timer.C:
+		case <-p.Interrupt.Done():
+			timer.Stop()
+			return kvapi.ErrInterrupted
+		}
+		poll = min(poll*2, drainPollMax)
+		// Later users see the new state, so the set can only shrink.
+		keep := left[:0]
+		for _, u := range left {
+			if v, ok := u.holds(g); ok && v < version {
+				keep = append(keep, u)
+			}
+		}
+		left = keep
+	}
+	return nil
+}
+
+// Close shuts the gates of tables to new users and waits until the present ones
+// are done. Callers hold the tables' DDL locks, so at most one statement closes
+// a gate at a time. On error every gate is open again.
+func (c *Catalog) Close(tables []*Table, p Patience) ([]*Exclusive, error) {
+	group := &exclusiveGroup{}
+	held := make([]*Exclusive, 0, len(tables))
+	for _, t := range tables {
+		x := &Exclusive{catalog: c, table: t, group: group}
+		t.gate.close(x)
+		held = append(held, x)
+	}
+	for _, x := range held {
+		group.draining.Store(x.table.gate)
+		err := c.drain(x.table.gate, math.MaxUint64, p)
+		group.draining.Store(nil)
+		if err != nil {
+			for _, h := range held {
+				h.Open()
+			}
+			return nil, err
+		}
+		x.drained.Store(true)
+	}
+	return held, nil
+}
+
+// TryClose closes the gate of t if nobody uses the table, and never waits. It
+// returns nil otherwise.
+func (c *Catalog) TryClose(t *Table, self *Use) *Exclusive {
+	if len(c.uses.olderUsers(t.gate, math.MaxUint64, self)) > 0 {
+		return nil
+	}
+	x := &Exclusive{catalog: c, table: t, group: &exclusiveGroup{}}
+	t.gate.close(x)
+	if len(c.uses.olderUsers(t.gate, math.MaxUint64, self)) > 0 {
+		x.Open()
+		return nil
+	}
+	return x
+}
+
+func (g *Gate) close(x *Exclusive) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := g.state.Load()
+	if s&closedBit != 0 {
+		panic("catalog: gate closed twice: the DDL lock of the table was not held")
+	}
+	g.owner.Store(x)
+	g.state.Store(s | closedBit)
+}
+
+// Open lets sessions in again, those that waited first.
+func (x *Exclusive) Open() { x.table.gate.open() }
+
+// Table returns the descriptor that was current when the gate closed.
+func (x *Exclusive) Table() *Table { return x.table }
+
+// InUse reports how many sessions use the table of t now; for listings.
+func (c *Catalog) InUse(t *Table) int {
+	return len(c.uses.olderUsers(t.gate, math.MaxUint64, nil))
+}

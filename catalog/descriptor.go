@@ -1,0 +1,276 @@
+package catalog
+
+import (
+	"strings"
+	"sync/atomic"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/types"
+)
+
+// SchemaState is how far an index has come (F1's states). Two adjacent states
+// may be in use at once on the same table; states further apart never are.
+type SchemaState uint8
+
+// The states of an index, in the order in which it comes into being. Dropping
+// one walks back.
+const (
+	// StateAbsent is the state of an index that no descriptor names.
+	StateAbsent SchemaState = iota
+	// StateDeleteOnly: writers remove the entries of rows that they delete or
+	// change, and add none; nobody reads the index.
+	StateDeleteOnly
+	// StateWriteOnly: writers maintain the index in full and check uniqueness;
+	// nobody reads it.
+	StateWriteOnly
+	// StatePublic: the index is complete and may be read by every snapshot at
+	// or after ReadableFrom.
+	StatePublic
+)
+
+// String returns the name that job listings print.
+func (s SchemaState) String() string {
+	switch s {
+	case StateDeleteOnly:
+		return "delete only"
+	case StateWriteOnly:
+		return "write only"
+	case StatePublic:
+		return "public"
+	}
+	return "absent"
+}
+
+// DefaultKind tells what a DEFAULT clause holds.
+type DefaultKind uint8
+
+// The kinds of column defaults. A column without one has a nil *Default.
+const (
+	DefaultNull    DefaultKind = iota // DEFAULT NULL, written or implied by a nullable column
+	DefaultLiteral                    // Value, already converted to the column's type
+	DefaultNow                        // CURRENT_TIMESTAMP with the column's fractional digits
+	DefaultExpr                       // (expression): Expr is its printed text, without the outer parentheses
+)
+
+// Default is the default value of a column for new rows.
+type Default struct {
+	Kind  DefaultKind
+	Value types.Value // DefaultLiteral; its bytes belong to the descriptor
+	Expr  string      // DefaultExpr
+}
+
+// Column describes one column. Everything here is immutable once published.
+type Column struct {
+	// ID is unique within the table and never reused, so that a column dropped
+	// and added again never shows old data.
+	ID uint32
+	// Ordinal is the position in Table.Columns.
+	Ordinal int
+	Name    string
+	Type    types.Type
+	NotNull bool
+	AutoInc bool
+	// Default applies to new rows that name no value. nil means none: such an
+	// INSERT fails with 1364 in strict mode.
+	Default *Default
+	// Original is what rows written before the column existed hold: the stored
+	// form (types.AppendStored) of a value, or NULL when OriginalNull is set.
+	// It is fixed when the column is added; ALTER … SET DEFAULT leaves it alone.
+	Original     []byte
+	OriginalNull bool
+	// OnUpdateNow is ON UPDATE CURRENT_TIMESTAMP.
+	OnUpdateNow bool
+	// ExplicitCollation records a COLLATE or CHARACTER SET clause written at the
+	// column, which SHOW CREATE TABLE repeats.
+	ExplicitCollation bool
+	// Invisible is MySQL's INVISIBLE: left out of SELECT * and of INSERT
+	// without a column list.
+	Invisible bool
+	Comment   string
+}
+
+// IndexColumn is one part of a key.
+type IndexColumn struct {
+	Col       int // ordinal in Table.Columns
+	PrefixLen int // characters (bytes for binary types); 0 means the whole column
+	Desc      bool
+}
+
+// Index describes the primary key or a secondary index.
+type Index struct {
+	// ID is unique within the table and never reused: the entries of a dropped
+	// index that are not deleted yet can't show up in a new one.
+	ID      uint64
+	Name    string // "PRIMARY" for the primary key
+	Unique  bool
+	Primary bool
+	Columns []IndexColumn
+	State   SchemaState
+	// ReadableFrom is the first snapshot that may read the index: older ones
+	// may miss entries of rows that were deleted while it was built.
+	ReadableFrom clock.Timestamp
+	// EncodingVersion and WeightsChecksum name the key encoding and the
+	// collation weights that the entries were written with.
+	EncodingVersion uint32
+	WeightsChecksum uint64
+	Visible         bool
+	// Using is the algorithm written in the statement ("BTREE", "HASH"), empty
+	// when none was.
+	Using   string
+	Comment string
+}
+
+// Readable reports whether a snapshot taken at ts may read the index. Pass
+// clock.MaxTimestamp for a read of the latest versions.
+func (ix *Index) Readable(ts clock.Timestamp) bool {
+	return ix.State == StatePublic && ts >= ix.ReadableFrom
+}
+
+// Layout is one generation of rows: the ids of the columns they hold, in order.
+// Primary key columns that the key gives back are left out.
+type Layout struct {
+	Version uint32   `json:"version"`
+	Columns []uint32 `json:"columns"`
+}
+
+// Options are the table options that have no effect here beyond their place in
+// SHOW CREATE TABLE. The zero value prints nothing.
+type Options struct {
+	MinRows       uint64 `json:"min_rows,omitempty"`
+	MaxRows       uint64 `json:"max_rows,omitempty"`
+	AvgRowLength  uint64 `json:"avg_row_length,omitempty"`
+	KeyBlockSize  uint64 `json:"key_block_size,omitempty"`
+	RowFormat     string `json:"row_format,omitempty"` // upper case: DYNAMIC, COMPACT, …
+	PackKeys      string `json:"pack_keys,omitempty"`  // "0" or "1"
+	Checksum      bool   `json:"checksum,omitempty"`
+	DelayKeyWrite bool   `json:"delay_key_write,omitempty"`
+	StatsPersist  string `json:"stats_persistent,omitempty"`   // "0" or "1"
+	StatsRecalc   string `json:"stats_auto_recalc,omitempty"`  // "0" or "1"
+	StatsPages    uint64 `json:"stats_sample_pages,omitempty"` // 0 means default
+}
+
+// Table describes one version of one table. It is immutable once published;
+// two snapshots share the pointer as long as the table did not change, so that
+// pointer equality means "same version".
+type Table struct {
+	// ID is the object's id; it survives TRUNCATE and RENAME.
+	ID uint64
+	// PhysID names the key space of the data. TRUNCATE takes a new one; none is
+	// ever used twice.
+	PhysID  uint64
+	Schema  string
+	Name    string
+	Version uint64 // the catalog version that published this descriptor
+	Columns []*Column
+	// Indexes holds every index in the order of SHOW CREATE TABLE, the primary
+	// key first, and those that are still being built or removed last.
+	Indexes []*Index
+	// PK is the primary key, one of Indexes. nil: rows are keyed by a hidden row id.
+	PK *Index
+	// AutoInc is the AUTO_INCREMENT column or nil.
+	AutoInc *Column
+	// Layouts are the generations of rows that may still exist, oldest first.
+	// New rows take the last one.
+	Layouts []Layout
+	// ReadableFrom is the first snapshot that may read the table (creation,
+	// TRUNCATE): an older one gets 1412. It is exact for this process's
+	// lifetime and zero after a restart, when no older snapshot can exist.
+	ReadableFrom clock.Timestamp
+	Coll         types.CollationID
+	Engine       string // as SHOW CREATE TABLE prints it: "InnoDB"
+	Comment      string
+	Options      Options
+	CreateMillis int64 // time of creation, Unix milliseconds
+
+	nextColumnID uint32
+	nextIndexID  uint64
+	gate         *Gate
+	byName       map[string]int // lower-case column name → ordinal
+	indexByName  map[string]*Index
+	derived      atomic.Pointer[any]
+}
+
+// Database describes one database.
+type Database struct {
+	ID   uint64            `json:"id"`
+	Name string            `json:"name"`
+	Coll types.CollationID `json:"-"`
+}
+
+// Column returns the column called name, in any case, or nil.
+func (t *Table) Column(name string) *Column {
+	if i, ok := t.byName[name]; ok {
+		return t.Columns[i]
+	}
+	if i, ok := t.byName[strings.ToLower(name)]; ok {
+		return t.Columns[i]
+	}
+	return nil
+}
+
+// ColumnByID returns the column with that id, or nil when it was dropped.
+func (t *Table) ColumnByID(id uint32) *Column {
+	for _, c := range t.Columns {
+		if c.ID == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// Index returns the index called name, in any case and in any state, or nil.
+func (t *Table) Index(name string) *Index {
+	if ix, ok := t.indexByName[name]; ok {
+		return ix
+	}
+	return t.indexByName[strings.ToLower(name)]
+}
+
+// IndexByID returns the index with that id, or nil.
+func (t *Table) IndexByID(id uint64) *Index {
+	for _, ix := range t.Indexes {
+		if ix.ID == id {
+			return ix
+		}
+	}
+	return nil
+}
+
+// Layout returns the layout of new rows.
+func (t *Table) Layout() *Layout { return &t.Layouts[len(t.Layouts)-1] }
+
+// RowIDOrdinal is the pseudo column ordinal under which readers and writers
+// carry the hidden row id of a table without a primary key: one past the last
+// column. It is -1 for a table with a primary key.
+func (t *Table) RowIDOrdinal() int {
+	if t.PK != nil {
+		return -1
+	}
+	return len(t.Columns)
+}
+
+// IsKeyColumn reports whether the column with ordinal col is part of a public
+// index, and how: first in the primary key, sole column of a unique index, or
+// first of any other index (MySQL's PRI, UNI, MUL of SHOW COLUMNS).
+func (t *Table) IsKeyColumn(col int) (primary, unique, multiple bool) {
+	for _, ix := range t.Indexes {
+		if ix.State != StatePublic {
+			continue
+		}
+		if ix.Primary {
+			for _, ic := range ix.Columns {
+				primary = primary || ic.Col == col
+			}
+			continue
+		}
+		if ix.Columns[0].Col != col {
+			continue
+		}
+		if ix.Unique && len(ix.Columns) == 1 {
+			unique = true
+		} else {
+			multiple = true
+		}
+	}
+	return primary, unique, multiple
+}

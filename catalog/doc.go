@@ -1,0 +1,76 @@
+// Package catalog holds the schema: descriptors, their storage, and who uses them.
+//
+// Place: above types and txn, below expr, table and ddl. Only package ddl
+// changes the schema; everybody else reads a Snapshot.
+//
+// # Terms
+//
+//	descriptor  the immutable description of one version of a database or table
+//	snapshot    all current descriptors at one moment; Catalog.Current
+//	use         a session's mark that its open statement or transaction depends on a table
+//	gate        the mutable word that all versions of a table share: version and open or closed
+//	barrier     waiting until nobody uses an older version of a table
+//
+// # How a statement uses a table
+//
+//	for {
+//		t := the table of a cached plan, or from catalog.Current()
+//		switch use.Enter(t) {
+//		case Entered: run the statement
+//		case Stale:   plan again
+//		case Closed:  use.Wait(t, lock_wait_timeout, interrupt), then plan again
+//		}
+//	}
+//	use.Release() // after an autocommit statement, or at the end of the transaction
+//
+// Entered also validates a cached plan: it means that t is the current version
+// of its table. Table names that a plan did not find must be looked up again.
+// A session calls Release only after its commit was acknowledged or its rollback
+// done, and before it runs DDL of its own.
+//
+// # Invariants
+//
+//	U1. After Enter(t) == Entered and until Release, no schema change publishes a
+//	    version of t's table that is more than one step away from t's.
+//	U2. After Close returned, no session uses the tables, and none can enter
+//	    until Open. Commits of former users are covered by the watermark.
+//	U3. Sessions that wait at a gate enter before the next schema change closes
+//	    it; a session that already uses a table passes its closed gate.
+//	U4. A schema change waits for users of its own tables only. It ends with
+//	    1205 after lock_wait_timeout; a session that closes a cycle of waits at
+//	    gates gets 1213. No other session is ever disturbed.
+//	C1. Descriptors are durable before they are visible.
+//	C2. Published descriptors never change; equal pointers mean equal versions.
+//	C3. Object ids, physical ids, column ids and index ids are never reused.
+//	C4. Table and database names are case-sensitive, as MySQL's on Linux; column
+//	    and index names are not.
+//
+// # Storage
+//
+// Descriptors lie under keys.SystemKey, kinds as in codec.go:
+//
+//	key                                      value
+//	'd' | database id, 8 bytes big endian    format byte 1, JSON of databaseJSON
+//	't' | table id, 8 bytes big endian       format byte 1, JSON of tableJSON
+//	'n'                                      counter: next object id
+//
+// JSON, because descriptors are read at open and written by DDL only, so that
+// size and speed do not matter, while a support engineer can read one, and a
+// field added later is simply absent in older ones. A field whose absence would
+// be misread needs a new format byte. Types and collations are stored by name,
+// default values in the stored form of package types, index columns by column id.
+//
+// # Lock order
+//
+// Uses.mu before Use.mu; Catalog.mu before Gate.mu before Use.mu. Use.mu is a leaf.
+//
+// # Goroutines
+//
+// None of its own.
+//
+// # Absent on purpose
+//
+// Views, routines and triggers (another kind of descriptor later), temporary
+// tables (session-local descriptors), system schemas (package infoschema
+// computes them), privileges, statistics, validation of definitions (package ddl).
+package catalog
