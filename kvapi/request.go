@@ -1,11 +1,15 @@
 package kvapi
 
-import "github.com/pandodb/pando/clock"
+import (
+	"time"
+
+	"github.com/pandodb/pando/clock"
+)
 
 // Latest as the timestamp of a read asks for the newest version, synced or not.
 const Latest = clock.MaxTimestamp
 
-// GetRequest reads one key at a timestamp.
+// GetRequest reads one key at a timestamp. The region is filled in by kv.
 type GetRequest struct {
 	Region RegionRef
 	Key    []byte
@@ -17,7 +21,8 @@ type GetRequest struct {
 	Sink      Sink // may be nil, to ask only whether the key exists
 }
 
-// ScanRequest reads one page of a span on one iterator.
+// ScanRequest reads one page of a span on one iterator. The regions are filled
+// in by kv.
 type ScanRequest struct {
 	// Regions are the adjacent regions that cover Span, in key order.
 	Regions []RegionRef
@@ -29,6 +34,30 @@ type ScanRequest struct {
 	TS                    clock.Timestamp // as in GetRequest
 	Interrupt             *Interrupt
 	Sink                  Sink
+}
+
+// LockRequest locks one key and reads its newest version. The region is filled
+// in by kv.
+type LockRequest struct {
+	Region    RegionRef
+	Key       []byte
+	Mode      LockMode
+	Wait      WaitPolicy
+	Tag       uint32        // the statement that asks; Unlock drops only locks of its own tag
+	Timeout   time.Duration // longest wait in line
+	Interrupt *Interrupt
+	Sink      Sink // may be nil
+}
+
+// LockResult tells how a lock request went.
+type LockResult struct {
+	// Version is what the newest version of the key was once the lock was held.
+	Version Version
+	// Acquired is false only if WaitSkip met a lock held elsewhere.
+	Acquired bool
+	// Waited is true if the request stood in line, so that what the statement
+	// read before it may have changed.
+	Waited bool
 }
 
 // Version describes the newest version of a key as a locking read met it.
@@ -76,4 +105,15 @@ type Mutation struct {
 type CounterRaise struct {
 	Key   []byte
 	Value uint64
+}
+
+// CommitRequest makes mutations and counter raises durable as one atomic batch.
+type CommitRequest struct {
+	// Regions are those that the mutations touch, in key order; kv fills them in.
+	Regions []RegionRef
+	// Mutations are in strictly ascending key order.
+	Mutations []Mutation
+	Counters  []CounterRaise
+	// Relaxed commits return when applied, before the log is synced.
+	Relaxed bool
 }

@@ -1,0 +1,2 @@
+// Package kv routes requests by key.
+package kv

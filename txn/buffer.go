@@ -1,0 +1,269 @@
+package txn
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/pandodb/pando/kvapi"
+	"github.com/tidwall/btree"
+)
+
+const (
+	// smallEntries is the size up to which the buffer is a sorted slice. A slice
+	// beats the tree while an insertion moves less than a few cache lines.
+	smallEntries = 64
+	// entryChunk is how many entries are allocated together.
+	entryChunk = 64
+	// entryOverhead is what an entry costs beside its key and value, for the
+	// size limit: the entry itself, its place in the index, its undo record.
+	entryOverhead = 160
+	// undoKept bounds the undo records that a pooled buffer keeps.
+	undoKept = 256
+)
+
+// entry is the last write of one key. key and value live in the arena.
+type entry struct {
+	key, value []byte
+	kind       kvapi.MutationKind
+	shadow     kvapi.Shadow
+	// undoAt is the index of the newest undo record of this key. A write since
+	// the last mark needs no second record.
+	undoAt int
+}
+
+// deliver gives an own write to a reader.
+func (e *entry) deliver(sink kvapi.Sink) (found bool, err error) {
+	if e.kind == kvapi.MutationDelete {
+		return false, nil
+	}
+	if sink != nil {
+		_, err = sink.Pair(e.key, e.value)
+	}
+	return true, err
+}
+
+// undo is what a key looked like before a write. If absent, the key was not in
+// the buffer and the other fields mean nothing.
+type undo struct {
+	e      *entry
+	before entry
+	absent bool
+}
+
+// buffer holds a transaction's writes in key order, with an undo log for
+// savepoints. Its memory is bounded by bytesMax.
+type buffer struct {
+	bytesMax, entryBytesMax int
+
+	arena   arena
+	chunks  [][]entry
+	free    []entry // the unused rest of the last chunk
+	small   []*entry
+	tree    *btree.BTreeG[*entry] // replaces small once there are many entries
+	probe   *entry                // scratch key of tree lookups
+	undos   []undo
+	undoMin int // undo records below it belong to an earlier mark
+	count   int
+}
+
+func entryLess(a, b *entry) bool { return bytes.Compare(a.key, b.key) < 0 }
+
+// len returns the number of keys written.
+func (b *buffer) len() int { return b.count }
+
+// find returns the position of the first small entry at or above key.
+func (b *buffer) find(key []byte) (at int, found bool) {
+	// Rows mostly arrive in order, so the end is tried first.
+	if n := len(b.small); n == 0 || bytes.Compare(b.small[n-1].key, key) < 0 {
+		return n, false
+	}
+	return slices.BinarySearchFunc(b.small, key, func(e *entry, k []byte) int { return bytes.Compare(e.key, k) })
+}
+
+// get returns the write of key, or nil.
+func (b *buffer) get(key []byte) *entry {
+	if b.count == 0 {
+		return nil
+	}
+	if b.tree == nil {
+		if at, found := b.find(key); found {
+			return b.small[at]
+		}
+		return nil
+	}
+	b.probe.key = key
+	e, _ := b.tree.Get(b.probe)
+	b.probe.key = nil
+	return e
+}
+
+// put buffers a value for key.
+func (b *buffer) put(key, value []byte, shadow kvapi.Shadow) error {
+	return b.write(key, value, kvapi.MutationPut, shadow)
+}
+
+// delete buffers a delete marker for key.
+func (b *buffer) delete(key []byte) error {
+	return b.write(key, nil, kvapi.MutationDelete, kvapi.ShadowUnknown)
+}
+
+func (b *buffer) write(key, value []byte, kind kvapi.MutationKind, shadow kvapi.Shadow) error {
+	if len(key)+len(value) > b.entryBytesMax {
+		return kvapi.ErrTxnTooLarge
+	}
+	if b.bytes()+len(key)+len(value)+entryOverhead > b.bytesMax {
+		return kvapi.ErrTxnTooLarge
+	}
+	e := b.get(key)
+	if e == nil {
+		e = b.newEntry()
+		e.key = b.arena.copy(key)
+		e.value = b.arena.copy(value)
+		e.kind, e.shadow = kind, shadow
+		e.undoAt = len(b.undos)
+		b.undos = append(b.undos, undo{e: e, absent: true})
+		b.insert(e)
+		return nil
+	}
+	fresh := e.undoAt >= b.undoMin
+	if !fresh {
+		b.undos = append(b.undos, undo{e: e, before: *e})
+		e.undoAt = len(b.undos) - 1
+	}
+	// A value written since the last mark is needed by no undo record, so its
+	// bytes may be overwritten: counting one key up costs no memory.
+	if fresh && len(value) <= len(e.value) {
+		copy(e.value, value)
+		e.value = e.value[:len(value)]
+	} else {
+		e.value = b.arena.copy(value)
+	}
+	// The hint speaks of what lies below the transaction's first write of the
+	// key, so a later claim does not replace an earlier doubt, nor the reverse.
+	e.kind = kind
+	return nil
+}
+
+// bytes estimates the memory that the buffer holds. Undo records count, since
+// every savepoint may add one per key.
+func (b *buffer) bytes() int {
+	return b.arena.used + (b.count+len(b.undos))*(entryOverhead/2)
+}
+
+func (b *buffer) newEntry() *entry {
+	if len(b.free) == 0 {
+		c := make([]entry, entryChunk)
+		b.chunks = append(b.chunks, c)
+		b.free = c
+	}
+	e := &b.free[0]
+	b.free = b.free[1:]
+	return e
+}
+
+// insert adds a new key to the index.
+func (b *buffer) insert(e *entry) {
+	b.count++
+	if b.tree != nil {
+		b.tree.Set(e)
+		return
+	}
+	if len(b.small) < smallEntries {
+		at, _ := b.find(e.key)
+		b.small = slices.Insert(b.small, at, e)
+		return
+	}
+	b.probe = new(entry)
+	b.tree = btree.NewBTreeGOptions(entryLess, btree.Options{NoLocks: true})
+	for _, s := range b.small {
+		b.tree.Load(s)
+	}
+	clear(b.small)
+	b.small = b.small[:0]
+	b.tree.Set(e)
+}
+
+// remove takes a key out of the index.
+func (b *buffer) remove(e *entry) {
+	b.count--
+	if b.tree != nil {
+		b.tree.Delete(e)
+		return
+	}
+	if at, found := b.find(e.key); found {
+		b.small = slices.Delete(b.small, at, at+1)
+	}
+}
+
+// savepoint marks the present state.
+func (b *buffer) savepoint() Savepoint {
+	b.undoMin = len(b.undos)
+	return Savepoint{undo: b.undoMin, arena: b.arena.mark()}
+}
+
+// rollbackTo restores the state at the savepoint and keeps it as the last mark.
+func (b *buffer) rollbackTo(s Savepoint) {
+	if s.undo > len(b.undos) {
+		panic("txn: rollback to a savepoint that an earlier rollback undid")
+	}
+	for i := len(b.undos) - 1; i >= s.undo; i-- {
+		u := &b.undos[i]
+		if u.absent {
+			b.remove(u.e)
+		} else {
+			*u.e = u.before
+		}
+		*u = undo{}
+	}
+	b.undos = b.undos[:s.undo]
+	b.undoMin = s.undo
+	b.arena.rewind(s.arena)
+}
+
+// mutations appends the writes in key order.
+func (b *buffer) mutations(dst []kvapi.Mutation) []kvapi.Mutation {
+	if b.tree == nil {
+		for _, e := range b.small {
+			dst = append(dst, e.mutation())
+		}
+		return dst
+	}
+	dst = slices.Grow(dst, b.count)
+	b.tree.Scan(func(e *entry) bool {
+		dst = append(dst, e.mutation())
+		return true
+	})
+	return dst
+}
+
+func (e *entry) mutation() kvapi.Mutation {
+	return kvapi.Mutation{Key: e.key, Value: e.value, Kind: e.kind, Shadow: e.shadow}
+}
+
+// reset empties the buffer for its next transaction.
+func (b *buffer) reset() {
+	b.arena.reset()
+	b.tree, b.probe = nil, nil
+	clear(b.small)
+	b.small = b.small[:0]
+	if len(b.chunks) > 0 {
+		clear(b.chunks[0][:min(len(b.chunks[0]), b.used())])
+		clear(b.chunks[1:])
+		b.chunks = b.chunks[:1]
+		b.free = b.chunks[0]
+	}
+	clear(b.undos)
+	b.undos = b.undos[:0]
+	if cap(b.undos) > undoKept {
+		b.undos = nil
+	}
+	b.undoMin, b.count = 0, 0
+}
+
+// used returns how many entries of the first chunk may be in use.
+func (b *buffer) used() int {
+	if len(b.chunks) > 1 {
+		return entryChunk
+	}
+	return entryChunk - len(b.free)
+}

@@ -1,0 +1,120 @@
+package txn
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kv"
+	"github.com/pandodb/pando/kvapi"
+)
+
+// Manager begins transactions and serves autocommit reads. It is safe for
+// concurrent use.
+type Manager struct {
+	kv     *kv.Client
+	o      ManagerOptions
+	lastID atomic.Uint64
+	txns   sync.Pool // *Txn
+	snaps  sync.Pool // *Snapshot
+}
+
+// NewManager returns a manager over the client.
+func NewManager(c *kv.Client, o ManagerOptions) *Manager {
+	o.ensureDefaults()
+	return &Manager{kv: c, o: o}
+}
+
+// ScanRequest asks for one page of a span.
+//
+// A scan is one page on one iterator: it ends at the limits, at the end of the
+// span, or when the sink says stop, and returns the resume key: the Start of
+// the next page, or its End if Reverse. A nil resume key means that the span is
+// exhausted. The resume key belongs to the caller.
+type ScanRequest struct {
+	Span    kvapi.Span
+	Reverse bool
+	// LimitRows and LimitBytes end the page; zero means no limit. The pair that
+	// reaches LimitBytes is still delivered, so that a page always progresses.
+	LimitRows, LimitBytes int
+	Sink                  kvapi.Sink
+	// Interrupt is polled; nil takes the transaction's.
+	Interrupt *kvapi.Interrupt
+	// TS is used by Manager.Scan only: zero reads at the watermark; anything
+	// else must be the timestamp of an open Snapshot.
+	TS clock.Timestamp
+}
+
+// Get reads one key at the durable watermark: the autocommit point select. It
+// takes no lock, registers nothing and allocates nothing. sink may be nil.
+func (m *Manager) Get(key []byte, intr *kvapi.Interrupt, sink kvapi.Sink) (found bool, err error) {
+	r := kvapi.GetRequest{Key: key, Interrupt: intr, Sink: sink}
+	return m.kv.Get(&r)
+}
+
+// GetAt is Get at the timestamp of an open Snapshot.
+func (m *Manager) GetAt(ts clock.Timestamp, key []byte, intr *kvapi.Interrupt, sink kvapi.Sink) (found bool, err error) {
+	r := kvapi.GetRequest{Key: key, TS: ts, Interrupt: intr, Sink: sink}
+	return m.kv.Get(&r)
+}
+
+// Scan reads one page outside any transaction. Several pages that must agree
+// with each other need an open Snapshot and its timestamp.
+func (m *Manager) Scan(r *ScanRequest) (resume []byte, err error) {
+	q := kvapi.ScanRequest{
+		Span: r.Span, Reverse: r.Reverse, LimitRows: r.LimitRows, LimitBytes: r.LimitBytes,
+		TS: r.TS, Interrupt: r.Interrupt, Sink: r.Sink,
+	}
+	return m.kv.Scan(&q)
+}
+
+// Watermark returns the durable watermark: one atomic load.
+func (m *Manager) Watermark() clock.Timestamp { return m.kv.Watermark() }
+
+// Counter returns the value of a durable counter, zero if it was never raised.
+func (m *Manager) Counter(key []byte) (uint64, error) { return m.kv.Counter(key) }
+
+// RaiseCounter lifts a durable counter to at least v and returns once that is
+// synced. Counters never fall. They stand outside transactions.
+func (m *Manager) RaiseCounter(key []byte, v uint64) error {
+	t := m.Begin(Options{Level: ReadCommitted})
+	defer t.Release()
+	if err := t.RaiseCounter(key, v); err != nil {
+		return err
+	}
+	return t.Commit()
+}
+
+// Snapshot is a registered timestamp for reads outside a transaction. Garbage
+// collection keeps what it can see until Close, or until the store's
+// max_snapshot_age, after which reads answer ErrSnapshotTooOld.
+type Snapshot struct {
+	m   *Manager
+	reg kv.Snapshot
+}
+
+// OpenSnapshot registers a snapshot at the watermark. Close it exactly once.
+func (m *Manager) OpenSnapshot() *Snapshot {
+	s, _ := m.snaps.Get().(*Snapshot)
+	if s == nil {
+		s = new(Snapshot)
+	}
+	s.m = m
+	m.kv.Register(&s.reg)
+	return s
+}
+
+// TS returns the snapshot's timestamp.
+func (s *Snapshot) TS() clock.Timestamp { return s.reg.TS() }
+
+// Close lets go of the snapshot. It must not be used afterwards; a second Close
+// panics, because the object may belong to somebody else by then.
+func (s *Snapshot) Close() {
+	m := s.m
+	if m == nil {
+		panic("txn: snapshot closed twice")
+	}
+	m.kv.Unregister(&s.reg)
+	s.m = nil
+	m.snaps.Put(s)
+}

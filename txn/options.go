@@ -1,0 +1,74 @@
+package txn
+
+import (
+	"time"
+
+	"github.com/pandodb/pando/kvapi"
+)
+
+// Level is a transaction's isolation level; doc.go says what each promises.
+type Level uint8
+
+// The levels. READ UNCOMMITTED is session's business: it runs as ReadCommitted.
+const (
+	ReadCommitted Level = iota
+	RepeatableRead
+	Serializable
+)
+
+// String returns the name that @@transaction_isolation shows.
+func (l Level) String() string {
+	switch l {
+	case ReadCommitted:
+		return "READ-COMMITTED"
+	case RepeatableRead:
+		return "REPEATABLE-READ"
+	default:
+		return "SERIALIZABLE"
+	}
+}
+
+// Options are those of one transaction.
+type Options struct {
+	Level    Level
+	ReadOnly bool // Put, Delete and RaiseCounter fail with ErrReadOnly
+	// SnapshotConflict is innodb_snapshot_isolation: locking a row that changed
+	// after the snapshot fails with ErrWriteConflict.
+	SnapshotConflict bool
+	// LockWait bounds each lock wait; zero takes the manager's default.
+	LockWait time.Duration
+	// Interrupt may be nil. It is polled by reads and wakes lock waits. A commit
+	// that has begun is not interruptible, as its outcome would be unknown.
+	Interrupt *kvapi.Interrupt
+	// Relaxed commits return once applied, without waiting for the sync. Their
+	// writes show in plain reads only after the next sync, at most a second
+	// later, unless the whole store is relaxed (store.Options.Relaxed).
+	Relaxed bool
+}
+
+// Defaults of ManagerOptions.
+const (
+	lockWaitDefault      = 50 * time.Second // innodb_lock_wait_timeout
+	txnBytesMaxDefault   = 100 << 20
+	entryBytesMaxDefault = 64 << 20 // the default max_allowed_packet
+)
+
+// ManagerOptions bound the transactions of a manager. Zero fields take defaults.
+type ManagerOptions struct {
+	LockWait      time.Duration // default of Options.LockWait: 50 s
+	TxnBytesMax   int           // keys, values and bookkeeping of one write buffer: 100 MiB
+	EntryBytesMax int           // one key with its value: 64 MiB
+}
+
+// ensureDefaults fills the zero fields.
+func (o *ManagerOptions) ensureDefaults() {
+	if o.LockWait <= 0 {
+		o.LockWait = lockWaitDefault
+	}
+	if o.TxnBytesMax <= 0 {
+		o.TxnBytesMax = txnBytesMaxDefault
+	}
+	if o.EntryBytesMax <= 0 {
+		o.EntryBytesMax = entryBytesMaxDefault
+	}
+}

@@ -1,0 +1,142 @@
+package txn
+
+import (
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kvapi"
+)
+
+// Get is the plain read of one key: the own write if there is one, else the
+// version at the snapshot. In SERIALIZABLE it locks the key in shared mode and
+// returns the newest version. sink may be nil.
+func (t *Txn) Get(key []byte, sink kvapi.Sink) (found bool, err error) {
+	if t.state != stateActive {
+		return false, kvapi.ErrFinished
+	}
+	if t.o.Level == Serializable {
+		found, _, err = t.Lock(key, kvapi.LockShared, kvapi.WaitDefault, sink)
+		return found, err
+	}
+	if e := t.buf.get(key); e != nil {
+		return e.deliver(sink)
+	}
+	r := kvapi.GetRequest{Key: key, TS: t.ReadTS(), Interrupt: t.o.Interrupt, Sink: sink}
+	return t.kv().Get(&r)
+}
+
+// Scan is the plain read of one page of a span, own writes merged in. In
+// SERIALIZABLE it locks every key it returns in shared mode.
+func (t *Txn) Scan(r *ScanRequest) (resume []byte, err error) {
+	if t.state != stateActive {
+		return nil, kvapi.ErrFinished
+	}
+	if t.o.Level == Serializable {
+		return t.scanLocking(r)
+	}
+	return t.scanAt(r, t.ReadTS())
+}
+
+// ScanLatest is Scan at the statement's fresh timestamp, own writes merged in:
+// it finds the candidates of a scanning write. The caller locks each candidate
+// and checks the value that Lock returns against its condition, because it may
+// be newer; StatementConflict tells whether one was.
+//
+// It reads at the watermark, not at the newest applied version, so that what it
+// does not find needs no WaitSeen.
+func (t *Txn) ScanLatest(r *ScanRequest) (resume []byte, err error) {
+	if t.state != stateActive {
+		return nil, kvapi.ErrFinished
+	}
+	return t.scanAt(r, t.StatementTS())
+}
+
+// GetLatest is ScanLatest for one key: the lookup of a row by a secondary index
+// entry that a scanning write found.
+func (t *Txn) GetLatest(key []byte, sink kvapi.Sink) (found bool, err error) {
+	if t.state != stateActive {
+		return false, kvapi.ErrFinished
+	}
+	if e := t.buf.get(key); e != nil {
+		return e.deliver(sink)
+	}
+	r := kvapi.GetRequest{Key: key, TS: t.StatementTS(), Interrupt: t.o.Interrupt, Sink: sink}
+	return t.kv().Get(&r)
+}
+
+// scanAt reads one page at ts with own writes merged in.
+func (t *Txn) scanAt(r *ScanRequest, ts clock.Timestamp) (resume []byte, err error) {
+	q := &t.scanReq
+	q.Span, q.Reverse = r.Span, r.Reverse
+	q.LimitRows, q.LimitBytes = r.LimitRows, r.LimitBytes
+	q.TS, q.Sink = ts, r.Sink
+	q.Interrupt = r.Interrupt
+	if q.Interrupt == nil {
+		q.Interrupt = t.o.Interrupt
+	}
+	if !t.buf.overlaps(r.Span) {
+		return t.kv().Scan(q)
+	}
+	return t.scanMerged(r, q)
+}
+
+// Lock locks a key, which may be absent, and reads its newest version under the
+// lock, own writes first. acquired=false comes only with WaitSkip, and then the
+// sink was not called. sink may be nil. What is returned may be unsynced: T4.
+func (t *Txn) Lock(key []byte, mode kvapi.LockMode, wait kvapi.WaitPolicy, sink kvapi.Sink) (found, acquired bool, err error) {
+	if t.state != stateActive {
+		return false, false, kvapi.ErrFinished
+	}
+	own := t.buf.get(key)
+	r := &t.lockReq
+	r.Key, r.Mode, r.Wait, r.Tag = key, mode, wait, t.stmt
+	r.Timeout, r.Interrupt, r.Sink = t.lockWait, t.o.Interrupt, sink
+	if own != nil {
+		r.Sink = nil
+	}
+	res, err := t.kv().Lock(&t.owner, r)
+	r.Key, r.Sink = nil, nil
+	if err != nil || !res.Acquired {
+		return false, false, err
+	}
+	v := res.Version
+	t.seen = max(t.seen, v.TS)
+	if t.o.SnapshotConflict && t.snap.Registered() && v.TS > t.snap.TS() {
+		return false, true, kvapi.ErrWriteConflict
+	}
+	if v.TS > t.candidatesTS() {
+		t.conflict = true
+	}
+	if own != nil {
+		found, err = own.deliver(sink)
+		return found, true, err
+	}
+	return v.Found, true, nil
+}
+
+// candidatesTS is the timestamp of the statement's ScanLatest so far, or the
+// end of time if there was none: nothing can be newer than that.
+func (t *Txn) candidatesTS() clock.Timestamp {
+	snap := &t.stmtSnap
+	if t.o.Level == ReadCommitted {
+		snap = &t.snap
+	}
+	if !snap.Registered() {
+		return clock.MaxTimestamp
+	}
+	return snap.TS()
+}
+
+// StatementConflict reports whether a lock taken in this statement, after its
+// ScanLatest, met a version newer than the candidates. The statement may have
+// missed rows that the same commit made match; exec can then RollbackStatement,
+// WaitSeen, BeginStatement and run it again, as DESIGN §5 asks.
+func (t *Txn) StatementConflict() bool { return t.conflict }
+
+// Unlock drops the lock of a row that failed the WHERE of a READ COMMITTED
+// statement. It does nothing unless this statement took the lock and the key is
+// not written, and nothing in the other levels.
+func (t *Txn) Unlock(key []byte) {
+	if t.state != stateActive || t.o.Level != ReadCommitted || t.buf.get(key) != nil {
+		return
+	}
+	t.kv().Unlock(&t.owner, key, t.stmt)
+}

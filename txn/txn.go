@@ -1,0 +1,303 @@
+package txn
+
+import (
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kv"
+	"github.com/pandodb/pando/kvapi"
+)
+
+// state is where a transaction is in its life.
+type state uint8
+
+const (
+	stateReleased state = iota // in the pool; nobody may use it
+	stateActive
+	stateFinished // committed or rolled back; only Release is allowed
+)
+
+// Txn is one transaction. One goroutine at a time may use it; its Interrupt
+// may be set from anywhere. Objects are pooled: Release ends their use.
+type Txn struct {
+	m        *Manager
+	id       uint64
+	state    state
+	o        Options
+	lockWait time.Duration
+
+	buf buffer
+	// seen is the highest version that a locking read has met (T4).
+	seen clock.Timestamp
+	// snap is the transaction's snapshot; in READ COMMITTED the statement's.
+	snap kv.Snapshot
+	// stmtSnap is the fresh timestamp of the statement's ScanLatest, apart from
+	// snap because a REPEATABLE READ snapshot stays where it is.
+	stmtSnap kv.Snapshot
+	// stmt numbers the statements: Unlock drops only locks that carry it.
+	stmt     uint32
+	stmtMark Savepoint
+	// conflict is set when a lock of this statement met a version newer than
+	// the statement's candidates; see StatementConflict.
+	conflict bool
+
+	owner    kv.Owner
+	counters []kvapi.CounterRaise
+	// The scratch below spares allocations; it holds nothing between calls.
+	lockReq   kvapi.LockRequest
+	commitReq kvapi.CommitRequest
+	scanReq   kvapi.ScanRequest
+	merge     mergeSink
+	page      lockingPage
+}
+
+// Begin starts a transaction. It does no I/O and takes no timestamp.
+func (m *Manager) Begin(o Options) *Txn {
+	t, _ := m.txns.Get().(*Txn)
+	if t == nil {
+		t = &Txn{m: m}
+	}
+	t.id = m.lastID.Add(1)
+	t.state = stateActive
+	t.o = o
+	t.lockWait = o.LockWait
+	if t.lockWait <= 0 {
+		t.lockWait = m.o.LockWait
+	}
+	t.buf.bytesMax, t.buf.entryBytesMax = m.o.TxnBytesMax, m.o.EntryBytesMax
+	t.kv().OpenOwner(&t.owner, t.id)
+	return t
+}
+
+func (t *Txn) kv() *kv.Client { return t.m.kv }
+
+// ID returns a number that is unique among this node's transactions since start.
+func (t *Txn) ID() uint64 { return t.id }
+
+// Active reports whether the transaction can still be used.
+func (t *Txn) Active() bool { return t.state == stateActive }
+
+// HasWrites reports whether Commit has something to write.
+func (t *Txn) HasWrites() bool { return t.buf.len() > 0 || len(t.counters) > 0 }
+
+// HasLocks reports whether the transaction holds row locks.
+func (t *Txn) HasLocks() bool { return t.owner.Locks() > 0 }
+
+// Level returns the isolation level.
+func (t *Txn) Level() Level { return t.o.Level }
+
+// SetInterrupt replaces the interrupt, for a session that makes one per statement.
+func (t *Txn) SetInterrupt(i *kvapi.Interrupt) { t.o.Interrupt = i }
+
+// ReadTS returns the timestamp of plain reads and, on first use, takes and
+// registers it: once per transaction, in READ COMMITTED once per statement.
+// If locking reads came first it waits until the watermark covers what they saw
+// (T5); an interrupt ends that wait and shows in the next operation.
+func (t *Txn) ReadTS() clock.Timestamp {
+	if !t.snap.Registered() {
+		_ = t.WaitSeen()
+		t.kv().Register(&t.snap)
+	}
+	return t.snap.TS()
+}
+
+// StatementTS returns the statement's fresh timestamp, the one that ScanLatest
+// reads at. In READ COMMITTED it is ReadTS.
+func (t *Txn) StatementTS() clock.Timestamp {
+	if t.o.Level == ReadCommitted {
+		return t.ReadTS()
+	}
+	if !t.stmtSnap.Registered() {
+		t.kv().Register(&t.stmtSnap)
+	}
+	return t.stmtSnap.TS()
+}
+
+// BeginStatement begins a statement: it sets the mark of RollbackStatement, and
+// the next read takes a fresh snapshot where the level wants one.
+func (t *Txn) BeginStatement() {
+	t.stmt++
+	t.conflict = false
+	t.stmtMark = t.buf.savepoint()
+	if t.stmtSnap.Registered() {
+		t.kv().Unregister(&t.stmtSnap)
+	}
+	if t.o.Level == ReadCommitted && t.snap.Registered() {
+		t.kv().Unregister(&t.snap)
+	}
+}
+
+// RollbackStatement undoes the writes since BeginStatement. It keeps locks and
+// counter raises.
+func (t *Txn) RollbackStatement() {
+	if t.state == stateActive {
+		t.buf.rollbackTo(t.stmtMark)
+	}
+}
+
+// Savepoint is a point that RollbackTo returns to: a plain value, of use only
+// to the transaction that made it.
+type Savepoint struct {
+	undo  int
+	arena arenaMark
+}
+
+// Savepoint marks the present state of the writes. Savepoints nest; going back
+// to one makes the later ones invalid. Names are the session's.
+func (t *Txn) Savepoint() Savepoint { return t.buf.savepoint() }
+
+// RollbackTo undoes the writes since the savepoint, which stays usable. It
+// keeps locks, as InnoDB does.
+func (t *Txn) RollbackTo(s Savepoint) {
+	if t.state == stateActive {
+		t.buf.rollbackTo(s)
+		t.stmtMark = s
+	}
+}
+
+// Put buffers a write. key and value are copied (T9). Who writes a row or a
+// unique entry holds its exclusive lock. After ErrTxnTooLarge nothing of this
+// write is buffered.
+func (t *Txn) Put(key, value []byte) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	return t.buf.put(key, value, kvapi.ShadowUnknown)
+}
+
+// PutNew is Put for a key that the caller knows to have no live version, such
+// as a non-unique index entry of a new row: the garbage collector then need not
+// look. A wrong claim leaks the old version until the next full collection.
+func (t *Txn) PutNew(key, value []byte) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	return t.buf.put(key, value, kvapi.ShadowNone)
+}
+
+// Delete buffers a deletion. The key is copied.
+func (t *Txn) Delete(key []byte) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	return t.buf.delete(key)
+}
+
+// RaiseCounter lifts a durable counter to at least v as part of the commit
+// batch. A statement rollback does not take it back, since counters never fall;
+// a rollback of the transaction drops it. The key is copied.
+func (t *Txn) RaiseCounter(key []byte, v uint64) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	for i := range t.counters {
+		if string(t.counters[i].Key) == string(key) {
+			t.counters[i].Value = max(t.counters[i].Value, v)
+			return nil
+		}
+	}
+	// Counter keys are not in the arena, because a rollback to a savepoint
+	// rewinds it and a counter raise survives that.
+	t.counters = append(t.counters, kvapi.CounterRaise{Key: append([]byte(nil), key...), Value: v})
+	return nil
+}
+
+func (t *Txn) writable() error {
+	switch {
+	case t.state != stateActive:
+		return kvapi.ErrFinished
+	case t.o.ReadOnly:
+		return kvapi.ErrReadOnly
+	}
+	return nil
+}
+
+// WaitSeen returns once the durable watermark covers every version that this
+// transaction's locking reads have met (T4): one compare if it does already.
+func (t *Txn) WaitSeen() error {
+	if t.seen <= t.kv().Watermark() {
+		return nil
+	}
+	return t.kv().WaitDurable(t.seen, t.o.Interrupt)
+}
+
+// Commit makes the writes durable and visible as one atomic step and ends the
+// transaction whatever it returns; only Release may follow. It returns when the
+// watermark covers the commit and all that the transaction saw. On
+// ErrUndetermined the outcome is unknown and the client must be disconnected;
+// any other error means that nothing was written.
+func (t *Txn) Commit() error {
+	if t.state != stateActive {
+		return kvapi.ErrFinished
+	}
+	if !t.HasWrites() {
+		t.finish()
+		return t.WaitSeen()
+	}
+	r := &t.commitReq
+	r.Mutations = t.buf.mutations(r.Mutations[:0])
+	r.Counters = t.counters
+	r.Relaxed = t.o.Relaxed
+	ts, err := t.kv().Commit(&t.owner, r)
+	t.finish()
+	if err == nil && t.o.Relaxed && ts > t.seen {
+		t.seen = 0 // a relaxed commit has chosen not to wait
+	}
+	return err
+}
+
+// Rollback drops the writes and releases the locks. It does nothing to a
+// finished transaction.
+func (t *Txn) Rollback() {
+	if t.state == stateActive {
+		t.finish()
+	}
+}
+
+// finish lets go of locks and snapshots; the commit, if any, has been applied.
+func (t *Txn) finish() {
+	t.state = stateFinished
+	t.kv().ReleaseLocks(&t.owner)
+	if t.snap.Registered() {
+		t.kv().Unregister(&t.snap)
+	}
+	if t.stmtSnap.Registered() {
+		t.kv().Unregister(&t.stmtSnap)
+	}
+}
+
+// Release rolls back if need be and returns the object to the pool. Nothing may
+// be called on it afterwards. Releasing twice panics.
+func (t *Txn) Release() {
+	if t.state == stateReleased {
+		panic("txn: released twice")
+	}
+	t.Rollback()
+	t.state = stateReleased
+	t.buf.reset()
+	t.o = Options{}
+	t.seen, t.stmt, t.stmtMark, t.conflict = 0, 0, Savepoint{}, false
+	clear(t.counters)
+	t.counters = t.counters[:0]
+	t.resetScratch()
+	t.kv().CloseOwner(&t.owner)
+	t.m.txns.Put(t)
+}
+
+// scratchMax bounds what a pooled transaction keeps of each scratch slice, so
+// that one bulk load does not pin memory for ever.
+const scratchMax = 1024
+
+// resetScratch drops references to foreign memory and oversized slices.
+func (t *Txn) resetScratch() {
+	t.lockReq = kvapi.LockRequest{}
+	r := &t.commitReq
+	clear(r.Mutations)
+	*r = kvapi.CommitRequest{Mutations: r.Mutations[:0], Regions: r.Regions[:0]}
+	if cap(r.Mutations) > scratchMax {
+		r.Mutations = nil
+	}
+	t.scanReq = kvapi.ScanRequest{Regions: t.scanReq.Regions[:0]}
+	t.merge = mergeSink{pos: t.merge.pos}
+	t.page.reset()
+}
