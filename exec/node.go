@@ -233,7 +233,7 @@ type HashAgg struct {
 	Base
 	Input Node
 	Keys  []expr.Expr
-	Aggs  []expr.AggSpec
+	Aggs  []*expr.AggSpec
 }
 
 // StreamAgg is HashAgg for input whose equal keys are adjacent; its output keeps
@@ -242,7 +242,7 @@ type StreamAgg struct {
 	Base
 	Input Node
 	Keys  []expr.Expr
-	Aggs  []expr.AggSpec
+	Aggs  []*expr.AggSpec
 }
 
 // UnionAll yields the rows of its inputs one input after another. Out gives the

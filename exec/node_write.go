@@ -56,8 +56,7 @@ type Insert struct {
 	Source Node
 	Mode   InsertMode
 	// OnDup are the assignments of ON DUPLICATE KEY UPDATE, over the columns of the
-	// row in the way followed by those of the row to insert (VALUES(c) of column i is
-	// column len(Table.Columns)+i).
+	// row in the way; expr's "values" reads the row to insert.
 	OnDup []Assignment
 	// Defaults holds, per column of Table, the compiled DEFAULT of columns whose
 	// default is an expression. A nil entry, or a nil slice, means the literal default

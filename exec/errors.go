@@ -1,0 +1,77 @@
+package exec
+
+import (
+	"context"
+	"errors"
+
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/types"
+)
+
+// ErrUndetermined is returned as it is by Run and MapError when nobody can know
+// whether a commit happened. The session must close the connection without an
+// answer: it is neither a failure nor a success, and never retried.
+var ErrUndetermined = kvapi.ErrUndetermined
+
+// mapped is the table from behaviour to MySQL's error numbers. Order matters only
+// where one error wraps another.
+var mapped = []struct {
+	err    error
+	number uint16
+	args   []any
+}{
+	{kvapi.ErrDeadlock, types.ErLockDeadlock, nil},
+	{kvapi.ErrLockTimeout, types.ErLockWaitTimeout, nil},
+	{kvapi.ErrSnapshotTooOld, types.ErTableDefChanged, nil},
+	{kvapi.ErrReadOnly, types.ErCantExecuteInReadOnlyTransaction, nil},
+	{kvapi.ErrClosed, types.ErServerShutdown, nil},
+}
+
+// MapError turns an error of storage into the MySQL error that the client sees. A
+// *types.Error, ErrUndetermined and nil come back unchanged. intr tells why an
+// interrupted statement was interrupted; it may be nil.
+func MapError(err error, intr *kvapi.Interrupt) error {
+	if err == nil {
+		return nil
+	}
+	var known *types.Error
+	if errors.As(err, &known) {
+		return known
+	}
+	if errors.Is(err, ErrUndetermined) {
+		return ErrUndetermined
+	}
+	for i := range mapped {
+		if errors.Is(err, mapped[i].err) {
+			return types.Errorf(mapped[i].number, mapped[i].args...)
+		}
+	}
+	switch {
+	case errors.Is(err, kvapi.ErrInterrupted), errors.Is(err, context.Canceled):
+		return interruptError(intr.Reason())
+	case errors.Is(err, kvapi.ErrLockNoWait):
+		return types.NewError(3572, "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.")
+	case errors.Is(err, kvapi.ErrWriteConflict):
+		return types.NewError(types.ErCheckRead, "Record has changed since last read in table")
+	case errors.Is(err, kvapi.ErrDiskFull):
+		return types.NewError(types.ErDiskFull, "Disk full: writes are refused until space is freed on the data directory's file system")
+	case errors.Is(err, kvapi.ErrTxnTooLarge):
+		return types.NewError(8004, "Transaction is too large")
+	case errors.Is(err, kvapi.ErrCorrupt):
+		return types.NewError(types.ErUnknownError, "Stored data is corrupt: "+err.Error())
+	case errors.Is(err, kvapi.ErrFinished):
+		return types.NewError(types.ErUnknownError, "The transaction has already ended")
+	}
+	return types.NewError(types.ErUnknownError, err.Error())
+}
+
+// interruptError is what a client sees of an interrupted statement.
+func interruptError(r kvapi.Reason) error {
+	switch r {
+	case kvapi.ReasonTimeout:
+		return types.NewError(3024, "Query execution was interrupted, maximum statement execution time exceeded")
+	case kvapi.ReasonShutdown:
+		return types.Errorf(types.ErServerShutdown)
+	}
+	return types.Errorf(types.ErQueryInterrupted)
+}

@@ -1,0 +1,157 @@
+package exec
+
+import (
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/types"
+)
+
+// operator is one running node of one execution. The life of an operator is
+// build, then any number of (open, next…), then close.
+type operator interface {
+	// open starts, or starts again, under the present parameters.
+	open() error
+	// next returns the next batch with at least one live row, or nil at the end. The
+	// batch belongs to the operator and is valid until its next call (invariant X3).
+	next() (*types.Batch, error)
+	// close releases memory and files. It is called once, also after an error and
+	// also when open never ran.
+	close()
+}
+
+// builder turns a plan into operators for one execution.
+type builder struct {
+	rt *Runtime
+}
+
+// node builds the operator of n, with a counter around it for EXPLAIN ANALYZE.
+func (b *builder) node(n Node) (operator, error) {
+	op, err := n.build(b)
+	if err != nil || b.rt.Analyze == nil {
+		return op, err
+	}
+	return &measured{input: op, count: b.rt.Analyze.at(n)}, nil
+}
+
+// Counter is what EXPLAIN ANALYZE learnt about one node.
+type Counter struct {
+	Rows  uint64        // live rows yielded, all loops together
+	Loops uint64        // times opened
+	Time  time.Duration // wall time in the node and below
+	First time.Duration // of which until the first batch was there
+}
+
+// Counters holds a Counter per node that ran.
+type Counters struct {
+	nodes map[Node]*Counter
+}
+
+// NewCounters returns empty counters for one execution.
+func NewCounters() *Counters { return &Counters{nodes: make(map[Node]*Counter)} }
+
+// Of returns what was counted for n; zero if it never ran.
+func (c *Counters) Of(n Node) Counter {
+	if k := c.nodes[n]; k != nil {
+		return *k
+	}
+	return Counter{}
+}
+
+func (c *Counters) at(n Node) *Counter {
+	k := c.nodes[n]
+	if k == nil {
+		k = new(Counter)
+		c.nodes[n] = k
+	}
+	return k
+}
+
+// measured counts what passes through an operator.
+type measured struct {
+	input operator
+	count *Counter
+	began bool
+}
+
+func (m *measured) open() error {
+	start := clock.Mono()
+	m.count.Loops++
+	m.began = false
+	err := m.input.open()
+	m.count.Time += clock.Mono() - start
+	return err
+}
+
+func (m *measured) next() (*types.Batch, error) {
+	start := clock.Mono()
+	b, err := m.input.next()
+	m.count.Time += clock.Mono() - start
+	if !m.began {
+		m.began = true
+		m.count.First = m.count.Time
+	}
+	if b != nil {
+		m.count.Rows += uint64(b.Rows())
+	}
+	return b, err
+}
+
+func (m *measured) close() { m.input.close() }
+
+// poll returns an error once the statement has to end.
+func (rt *Runtime) poll() error {
+	if err := rt.Interrupt.Err(); err != nil {
+		return err
+	}
+	return nil
+}
+
+// evalCount evaluates the operand of LIMIT or OFFSET. nil gives absent.
+func (rt *Runtime) evalCount(e expr.Expr, absent uint64) (uint64, error) {
+	if e == nil {
+		return absent, nil
+	}
+	v, err := e.Eval(rt.Ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case v.K == types.KindUint:
+		return v.Uint64(), nil
+	case v.K == types.KindInt && v.N >= 0:
+		return uint64(v.N), nil
+	case v.IsNull():
+		return 0, nil
+	}
+	return 0, types.Errorf(types.ErWrongArguments, "LIMIT")
+}
+
+// getBatch returns an empty batch of the given column types from the runtime's free
+// list. putBatch gives it back.
+func (rt *Runtime) getBatch(ts []types.Type) *types.Batch {
+	free := rt.scratch.batches
+	if len(free) == 0 {
+		return types.NewBatch(ts)
+	}
+	b := free[len(free)-1]
+	rt.scratch.batches = free[:len(free)-1]
+	b.Init(ts)
+	return b
+}
+
+// batchesKept bounds the free list of a session, and batchKeepBytes the memory of a
+// batch that may enter it: a session that once read long texts gives them back.
+const (
+	batchesKept    = 8
+	batchKeepBytes = 256 << 10
+)
+
+func (rt *Runtime) putBatch(b *types.Batch) {
+	if b == nil || len(rt.scratch.batches) >= batchesKept || b.MemSize() > batchKeepBytes {
+		return
+	}
+	b.Reset()
+	rt.scratch.batches = append(rt.scratch.batches, b)
+}
