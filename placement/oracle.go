@@ -1,0 +1,121 @@
+package placement
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+)
+
+// MarkStore keeps the oracle's mark.
+type MarkStore interface {
+	// SaveMark makes the mark durable before it returns.
+	SaveMark(mark clock.Timestamp) error
+}
+
+// Windows of the mark. It lies windowMax ahead when it is extended, and that
+// happens once less than windowMin is left, so that no caller of Next waits for
+// a sync while the load is steady.
+const (
+	windowMax = 3 * time.Second
+	windowMin = windowMax / 2
+)
+
+// OracleOptions describe where a new oracle starts.
+type OracleOptions struct {
+	// Mark is the persisted mark, zero on first start.
+	Mark clock.Timestamp
+	// CommitMax is an upper bound of the commit timestamps in the engine.
+	CommitMax clock.Timestamp
+	// NowMillis reads the wall clock; nil takes clock.NowMillis.
+	NowMillis func() int64
+	Store     MarkStore
+}
+
+// Oracle issues timestamps. It is safe for concurrent use.
+type Oracle struct {
+	nowMillis func() int64
+	store     MarkStore
+
+	mu   sync.Mutex
+	last clock.Timestamp // the highest timestamp issued; guarded by mu
+	mark clock.Timestamp // the highest mark handed out to be saved; guarded by mu
+}
+
+// ErrExhausted means that the 45 bits of milliseconds are used up, which takes a
+// corrupt mark: the year is beyond 3000.
+var ErrExhausted = errors.New("placement: timestamps are exhausted")
+
+// NewOracle returns an oracle that issues timestamps above everything in o.
+func NewOracle(o OracleOptions) (*Oracle, error) {
+	if o.NowMillis == nil {
+		o.NowMillis = clock.NowMillis
+	}
+	last := max(o.Mark, o.CommitMax)
+	if now := clock.Make(o.NowMillis(), 0); now > last {
+		last = now
+	}
+	if last >= clock.MaxTimestamp-clock.Make(int64(windowMax/time.Millisecond), 0) {
+		return nil, fmt.Errorf("%w: the data directory says %d", ErrExhausted, uint64(last))
+	}
+	return &Oracle{nowMillis: o.NowMillis, store: o.Store, last: last, mark: o.Mark}, nil
+}
+
+// Last returns the highest timestamp issued, or the start if none was.
+func (o *Oracle) Last() clock.Timestamp {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.last
+}
+
+// advance picks the next timestamp. The caller holds mu.
+func (o *Oracle) advance() clock.Timestamp {
+	// The clock is read once per timestamp; reading it costs some 40 ns, which
+	// is little beside a commit.
+	ts := max(o.last+1, clock.Make(o.nowMillis(), 0))
+	o.last = ts
+	return ts
+}
+
+// extended returns the mark to save with ts, or zero while the window is wide
+// enough. The caller holds mu.
+func (o *Oracle) extended(ts clock.Timestamp) clock.Timestamp {
+	if ts < o.mark && o.mark.PhysicalMillis()-ts.PhysicalMillis() >= int64(windowMin/time.Millisecond) {
+		return 0
+	}
+	return clock.Make(ts.PhysicalMillis()+int64(windowMax/time.Millisecond), 0)
+}
+
+// Next issues one timestamp. It may wait for the mark to be saved.
+func (o *Oracle) Next() (clock.Timestamp, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	ts := o.advance()
+	mark := o.extended(ts)
+	if mark == 0 {
+		return ts, nil
+	}
+	// The timestamp is spent even if saving fails: order matters, gaps do not.
+	if err := o.store.SaveMark(mark); err != nil {
+		return 0, fmt.Errorf("placement: save timestamp mark: %w", err)
+	}
+	o.mark = mark
+	return ts, nil
+}
+
+// NextInBatch issues n ascending timestamps and returns the first; the others
+// follow by ones. If mark is not zero, the caller must write it in the same
+// atomic batch as the timestamps, before anybody else can see them (P2). If that
+// batch fails, the caller must stop issuing: the mark is taken as saved.
+func (o *Oracle) NextInBatch(n int) (first, mark clock.Timestamp) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	first = o.advance()
+	o.last += clock.Timestamp(n - 1)
+	if mark = o.extended(o.last); mark != 0 {
+		o.mark = mark
+	}
+	return first, mark
+}
