@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/keys"
+)
+
+// Batch collects writes that are applied as one. Batches are pooled: NewBatch takes one, Close gives it back. One goroutine at
+// a time. All slices handed in are copied.
+type Batch struct {
+	b *pebble.Batch
+	e *Engine
+	// pending is set between ApplyNoSync and SyncWait: the WAL writer still refers to the batch.
+	pending bool
+}
+
+// NewBatch returns an empty batch.
+func (e *Engine) NewBatch() *Batch {
+	b, _ := e.batch.Get().(*Batch)
+	if b == nil {
+		b = &Batch{e: e}
+	}
+	b.b = e.db.NewBatch()
+	return b
+}
+
+// Set writes an engine key.
+func (b *Batch) Set(key, value []byte) {
+	op := b.b.SetDeferred(len(key), len(value))
+	copy(op.Key, key)
+	copy(op.Value, value)
+	finish(op)
+}
+
+// SetVersion writes one version of a logical key. The value is the concatenation of head and body, so that a caller can put
+// a header in front of a row without building both in one buffer; either may be empty.
+func (b *Batch) SetVersion(logical []byte, ts clock.Timestamp, head, body []byte) {
+	op := b.b.SetDeferred(keys.VersionLen(logical), len(head)+len(body))
+	keys.PutVersionKey(op.Key, logical, ts)
+	copy(op.Value[copy(op.Value, head):], body)
+	finish(op)
+}
+
+// Delete deletes an engine key.
+func (b *Batch) Delete(key []byte) {
+	op := b.b.DeleteDeferred(len(key))
+	copy(op.Key, key)
+	finish(op)
+}
+
+// DeleteVersion deletes one version of a logical key. valueLen is the length of its value, which lets compactions judge how
+// much space the tombstone will free.
+func (b *Batch) DeleteVersion(logical []byte, ts clock.Timestamp, valueLen int) {
+	op := b.b.DeleteSizedDeferred(keys.VersionLen(logical), uint32(valueLen))
+	keys.PutVersionKey(op.Key, logical, ts)
+	finish(op)
+}
+
+// DeleteRange deletes all engine keys in [start, end). Both must be bare (without timestamp).
+func (b *Batch) DeleteRange(start, end []byte) {
+	op := b.b.DeleteRangeDeferred(len(start), len(end))
+	copy(op.Key, start)
+	copy(op.Value, end)
+	finish(op)
+}
+
+// Len returns the size of the batch in bytes as it will be in the WAL.
+func (b *Batch) Len() int { return b.b.Len() }
+
+// Count returns the number of operations.
+func (b *Batch) Count() int { return int(b.b.Count()) }
+
+// Empty tells whether the batch holds nothing.
+func (b *Batch) Empty() bool { return b.b.Empty() }
+
+// Reset empties the batch for reuse. It waits first when the batch is applied and not yet synced.
+func (b *Batch) Reset() {
+	if b.settle() != nil {
+		// Pebble must not see a batch again whose sync failed.
+		b.b = b.e.db.NewBatch()
+		return
+	}
+	b.b.Reset()
+}
+
+// SyncWait returns once the batch, applied by ApplyNoSync, is durable. Calling it again, or on a batch that was not applied,
+// returns at once. An error means that durability is unknown and that the engine has failed.
+func (b *Batch) SyncWait() error {
+	if !b.pending {
+		if b.e.failed.Load() {
+			return ErrFailed
+		}
+		return nil
+	}
+	return b.settle()
+}
+
+// Close gives the batch back. It waits first when the batch is applied and not yet synced. b must not be used afterwards.
+func (b *Batch) Close() {
+	if b.settle() == nil {
+		// Close fails only for a batch closed twice, which the nil below turns into a panic at its next use.
+		_ = b.b.Close()
+	}
+	e := b.e
+	b.b = nil
+	e.batch.Put(b)
+}
+
+func (b *Batch) settle() error {
+	if !b.pending {
+		return nil
+	}
+	b.pending = false
+	if err := b.b.SyncWait(); err != nil {
+		b.e.fail("sync WAL: " + err.Error())
+		return fmt.Errorf("%w: %v", ErrFailed, err)
+	}
+	if b.e.failed.Load() {
+		return ErrFailed
+	}
+	return nil
+}
+
+// finish completes a deferred operation. It fails only for indexed batches, which this package does not make.
+func finish(op *pebble.DeferredBatchOp) {
+	if err := op.Finish(); err != nil {
+		panic(fmt.Sprintf("engine: deferred write: %v", err))
+	}
+}

@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"math"
+
+	"github.com/cockroachdb/pebble/v2"
+	dto "github.com/prometheus/client_model/go"
+)
+
+// Metrics is a snapshot of the engine's counts and sizes for package status. Counts run from Open.
+type Metrics struct {
+	Applied        uint64 // batches
+	AppliedBytes   uint64
+	WALSyncs       uint64 // fsyncs of the WAL
+	WALSyncSeconds float64
+	WALBytes       uint64 // written
+	WALLiveBytes   uint64 // not yet flushed: what recovery would read
+
+	Flushes           uint64
+	FlushedBytes      uint64
+	Compactions       uint64
+	CompactedBytes    uint64
+	CompactionDebt    uint64
+	CompactionsActive int64
+
+	Stalls           uint64
+	StallSeconds     float64
+	BackgroundErrors uint64
+	Corruptions      uint64
+	SlowWrites       uint64
+
+	CacheHits   int64
+	CacheMisses int64
+	CacheBytes  int64
+	FilterHits  int64
+
+	MemTables     int64
+	MemTableBytes uint64
+	L0Sublevels   int32
+	L0Files       int64
+	ReadAmp       int
+	Tables        int64
+	TableBytes    uint64 // live tables of all levels
+	DiskBytes     uint64 // everything in the directory but the ballast
+	Tombstones    uint64
+	OpenIters     int64
+
+	DiskFree uint64 // of the last PollDisk
+	DiskSize uint64
+	DiskFull bool
+}
+
+// Metrics takes a snapshot. It costs some ten microseconds and a lock of Pebble's, so it is for /metrics and for polling.
+func (e *Engine) Metrics() Metrics {
+	p := e.db.Metrics()
+	m := Metrics{
+		Applied:           e.counters.applied.Load(),
+		AppliedBytes:      e.counters.appliedBytes.Load(),
+		WALBytes:          p.WAL.BytesWritten,
+		WALLiveBytes:      p.WAL.Size,
+		Flushes:           uint64(p.Flush.Count),
+		FlushedBytes:      p.Levels[0].TableBytesFlushed,
+		Compactions:       uint64(p.Compact.Count),
+		CompactionDebt:    p.Compact.EstimatedDebt,
+		CompactionsActive: p.Compact.NumInProgress,
+		Stalls:            e.counters.stalls.Load(),
+		StallSeconds:      float64(e.counters.stallNanos.Load()) / 1e9,
+		BackgroundErrors:  e.counters.background.Load(),
+		Corruptions:       e.counters.corruptions.Load(),
+		SlowWrites:        e.counters.slowWrites.Load(),
+		CacheHits:         p.BlockCache.Hits,
+		CacheMisses:       p.BlockCache.Misses,
+		CacheBytes:        p.BlockCache.Size,
+		FilterHits:        p.Filter.Hits,
+		MemTables:         p.MemTable.Count,
+		MemTableBytes:     p.MemTable.Size,
+		L0Sublevels:       p.Levels[0].Sublevels,
+		L0Files:           p.Levels[0].TablesCount,
+		ReadAmp:           p.ReadAmp(),
+		DiskBytes:         p.DiskSpaceUsage(),
+		Tombstones:        p.Keys.TombstoneCount,
+		OpenIters:         p.TableIters,
+		DiskFree:          e.disk.freeBytes.Load(),
+		DiskSize:          e.disk.sizeBytes.Load(),
+		DiskFull:          e.disk.full.Load(),
+	}
+	for i := range p.Levels {
+		m.Tables += p.Levels[i].TablesCount
+		m.TableBytes += uint64(p.Levels[i].TablesSize)
+		m.CompactedBytes += p.Levels[i].TableBytesCompacted
+	}
+	m.WALSyncs, m.WALSyncSeconds = syncs(p)
+	return m
+}
+
+// syncs reads Pebble's histogram of WAL fsync latencies, which is a Prometheus metric already.
+func syncs(p *pebble.Metrics) (count uint64, seconds float64) {
+	if p.LogWriter.FsyncLatency == nil {
+		return 0, 0
+	}
+	var out dto.Metric
+	if err := p.LogWriter.FsyncLatency.Write(&out); err != nil || out.Histogram == nil {
+		return 0, 0
+	}
+	return out.Histogram.GetSampleCount(), out.Histogram.GetSampleSum() / 1e9
+}
+
+// PollPressure measures how near a stall is, for Pressure. The owner calls it some ten times a second under load.
+func (e *Engine) PollPressure() float64 {
+	p := e.db.Metrics()
+	memtables := float64(p.MemTable.Size) / float64(e.opts.MemTableBytes*MemTableCountMax)
+	sublevels := float64(p.Levels[0].Sublevels) / L0SublevelsMax
+	v := math.Min(1, math.Max(memtables, sublevels))
+	e.pressure.Store(math.Float64bits(v))
+	return v
+}
+
+// Pressure returns what PollPressure measured last: 0 is idle, 1 is where Pebble stops writes. While writes are stopped it is
+// 1. One or two atomic loads: committers call it for every batch and slow down from about a half on.
+func (e *Engine) Pressure() float64 {
+	if e.stalled.Load() {
+		return 1
+	}
+	return math.Float64frombits(e.pressure.Load())
+}
+
+// ApproxBytes estimates the bytes of tables between two engine keys. It does not see memtables.
+func (e *Engine) ApproxBytes(start, end []byte) (uint64, error) {
+	n, err := e.db.EstimateDiskUsage(start, end)
+	if err != nil {
+		return 0, e.explainRead(err)
+	}
+	return n, nil
+}

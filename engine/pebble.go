@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/cockroachkvs"
+	"github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/sstable/block"
+
+	"github.com/pandodb/pando/keys"
+)
+
+// formatVersion is the on-disk format of every directory. It gives columnar blocks, value blocks for older versions, MinLZ
+// compression and WAL chunks that tell a torn tail from damage in the middle. Raising it makes directories unreadable for
+// older binaries: do it alone, with a changelog line.
+const formatVersion = pebble.FormatValueSeparation
+
+const (
+	// MemTableCountMax is the number of memtables, the mutable one included, at which Pebble stops writes. Four ride out a
+	// flush that is slower than the writers for a while; more would only postpone the stop and lengthen recovery.
+	MemTableCountMax = 4
+	// L0SublevelsMax is the number of L0 sublevels at which Pebble stops writes. The owner paces writers long before, by
+	// Pressure, so it is above Pebble's 12: a stop is a latency of seconds, a deep L0 one of microseconds.
+	L0SublevelsMax = 20
+
+	// dataBlockBytes is InnoDB's page size: a point read that misses the cache reads and decompresses this much. Larger blocks
+	// compress a little better and cost every cold read.
+	dataBlockBytes = 16 << 10
+	// indexBlockBytes keeps the index of a 64 MiB table in one or two blocks, so that a seek costs one index search.
+	indexBlockBytes = 256 << 10
+	// bloomBitsPerKey is one percent of false positives.
+	bloomBitsPerKey = 10
+
+	walBytesPerSync   = 512 << 10
+	tableBytesPerSync = 512 << 10
+	deletionRateBytes = 128 << 20
+	rangeDelayFlush   = 10 * time.Second
+)
+
+// pebbleOptions names every option that matters with its reason. What is not named keeps Pebble's default.
+func (e *Engine) pebbleOptions() *pebble.Options {
+	o := &e.opts
+	p := &pebble.Options{
+		FS:                 e.fs,
+		Logger:             &pebbleLogger{e},
+		FormatMajorVersion: formatVersion,
+		CacheSize:          o.CacheBytes,
+		MaxOpenFiles:       o.MaxOpenFiles,
+		MemTableSize:       uint64(o.MemTableBytes),
+
+		// The comparer, key schema and block properties of cockroachkvs, unchanged: they are tuned and fuzzed for MVCC keys and
+		// store timestamps in a column of their own. The block properties let garbage collection skip blocks by time.
+		Comparer:                &cockroachkvs.Comparer,
+		KeySchema:               cockroachkvs.KeySchema.Name,
+		KeySchemas:              sstable.MakeKeySchemas(&cockroachkvs.KeySchema),
+		BlockPropertyCollectors: cockroachkvs.BlockPropertyCollectors,
+
+		MemTableStopWritesThreshold: MemTableCountMax,
+		L0StopWritesThreshold:       L0SublevelsMax,
+		// Two sublevels start a compaction out of L0: every sublevel costs each scan a comparison per row.
+		L0CompactionThreshold: 2,
+		// 64 MiB is where a tree of a few GB gets its shape with few levels.
+		LBaseMaxBytes: 64 << 20,
+
+		// One compaction normally, up to MaxCompactions when L0 or the debt grows: foreground work owns the cores.
+		CompactionConcurrencyRange: func() (int, int) { return 1, o.MaxCompactions },
+
+		// Without it the kernel collects megabytes of relaxed commits or bulk loads and the next sync pays for them all.
+		WALBytesPerSync: walBytesPerSync,
+		BytesPerSync:    tableBytesPerSync,
+		// Deleting many large files at once stalls fsync on ext4 and on some SSDs.
+		TargetByteDeletionRate: deletionRateBytes,
+		// DROP and TRUNCATE write range tombstones; without a delay their space would be held until the memtable fills.
+		FlushDelayDeleteRange: rangeDelayFlush,
+		FlushDelayRangeKey:    rangeDelayFlush,
+		EventListener:         e.eventListener(),
+	}
+	// Tables of L0 start at 2 MiB and double per level, to 128 MiB in L6 (Pebble's defaults, named because splits look at them).
+	p.TargetFileSizes[0] = 2 << 20
+	e.tombstoneOptions(p)
+	e.levelOptions(p)
+	p.Experimental.SpanPolicyFunc = spanPolicy
+	// Values stay in the tables: at OLTP row sizes a second file per read costs more than rewriting the row does.
+	p.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy { return pebble.ValueSeparationPolicy{} }
+	// A second compaction for 256 MiB of debt instead of 1 GiB: with few cores the debt is felt sooner.
+	p.Experimental.CompactionDebtConcurrency = 256 << 20
+	p.Experimental.L0CompactionConcurrency = 4
+	p.Experimental.FileCacheShards = 4
+	return p
+}
+
+// tombstoneOptions makes Pebble hunt tombstones: garbage collection deletes every version that was overwritten, and scans
+// walk over the tombstones until they are compacted away.
+func (e *Engine) tombstoneOptions(p *pebble.Options) {
+	// A 16 KiB block holds about 80 rows or 400 tombstones; a block with a good half of rows replaced is dense.
+	p.Experimental.NumDeletionsThreshold = 64
+	p.Experimental.DeletionSizeRatioThreshold = 0.25
+	// A table with one dense block in twenty is worth compacting; Pebble's default waits for one in ten.
+	p.Experimental.TombstoneDenseCompactionThreshold = 0.05
+	// A fifth of garbage allows the full number of compactions.
+	p.Experimental.CompactionGarbageFractionForMaxConcurrency = func() float64 { return 0.2 }
+}
+
+// levelOptions chooses blocks, filters and compression. Upper levels are rewritten often and are small, so they take the
+// fastest compressor; L6 holds nine tenths of the bytes, is rewritten rarely, and takes zstd level 1, which falls back to the
+// fast one where it gains little.
+func (e *Engine) levelOptions(p *pebble.Options) {
+	for i := range p.Levels {
+		level := &p.Levels[i]
+		level.BlockSize = dataBlockBytes
+		level.IndexBlockSize = indexBlockBytes
+		// Filters cover whole logical keys, all versions together. L6's are read only by iterators that expect nothing.
+		level.FilterPolicy = bloom.FilterPolicy(bloomBitsPerKey)
+		level.FilterType = pebble.TableFilter
+		level.Compression = func() *sstable.CompressionProfile { return block.FastestCompression }
+	}
+	p.Levels[len(p.Levels)-1].Compression = func() *sstable.CompressionProfile { return block.BalancedCompression }
+}
+
+// versionSpaceStart is the first engine key of the versions.
+var versionSpaceStart = keys.Bare(nil, keys.SpaceVersion, nil)
+
+// spanPolicy splits the key space once, at the start of the versions: what lies below is small and read all the time, and its
+// suffixes are not versions of one thing. Older versions go to value blocks by Pebble's own rule.
+func spanPolicy(start []byte) (pebble.SpanPolicy, []byte, error) {
+	if cockroachkvs.Compare(start, versionSpaceStart) < 0 {
+		return pebble.SpanPolicy{PreferFastCompression: true, DisableValueSeparationBySuffix: true}, versionSpaceStart, nil
+	}
+	return pebble.SpanPolicy{}, nil, nil
+}

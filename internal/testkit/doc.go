@@ -1,0 +1,8 @@
+// Package testkit holds what tests of several packages share: file systems that crash, count and lie, and seeds that are
+// printed. Product packages do not import it.
+//
+// # Invariants
+//
+//  1. Every random test takes its seed from Seed, which prints it and obeys PANDO_SEED.
+//  2. A lying file system (NoSyncFS) exists only here: the product has no switch that turns syncing off.
+package testkit

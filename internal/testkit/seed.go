@@ -1,0 +1,36 @@
+package testkit
+
+import (
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/pandodb/pando/clock"
+)
+
+// Seed returns the seed of a random test: PANDO_SEED if set, otherwise a new one. It is logged, and a failing test prints it.
+func Seed(t testing.TB) uint64 {
+	t.Helper()
+	seed := uint64(clock.Now().UnixNano())
+	if text := os.Getenv("PANDO_SEED"); text != "" {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatalf("PANDO_SEED=%q is not a number", text)
+		}
+		seed = n
+	}
+	t.Logf("seed %d; replay with PANDO_SEED=%d go test -run '^%s$'", seed, seed, t.Name())
+	return seed
+}
+
+// Rand returns a generator for the seed and a stream number, so that concurrent workers of one test draw independently.
+func Rand(seed, stream uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, stream)) }
+
+// Slow skips the test unless PANDO_SLOW=1.
+func Slow(t testing.TB) {
+	t.Helper()
+	if os.Getenv("PANDO_SLOW") != "1" {
+		t.Skip("slow: set PANDO_SLOW=1 to run it")
+	}
+}
