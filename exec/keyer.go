@@ -1,0 +1,93 @@
+package exec
+
+import (
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/types"
+)
+
+// keyer evaluates expressions over a batch and encodes a row's values as one order
+// key. Plain column references read the batch's own vector.
+type keyer struct {
+	ctx   *expr.Ctx
+	exprs []expr.Expr
+	desc  []bool
+	own   []*types.Vector // computed expressions; nil for columns
+	vecs  []*types.Vector // one per expression, of the batch at hand
+}
+
+func (k *keyer) init(ctx *expr.Ctx, exprs []expr.Expr) {
+	k.ctx, k.exprs = ctx, exprs
+	k.own = make([]*types.Vector, len(exprs))
+	k.vecs = make([]*types.Vector, len(exprs))
+	k.desc = make([]bool, len(exprs))
+	for i, e := range exprs {
+		if _, ok := e.ColumnIndex(); !ok {
+			k.own[i] = types.NewVector(e.Type())
+		}
+	}
+}
+
+// initSort is init for the keys of ORDER BY.
+func (k *keyer) initSort(ctx *expr.Ctx, keys []SortKey) {
+	exprs := make([]expr.Expr, len(keys))
+	for i := range keys {
+		exprs[i] = keys[i].Expr
+	}
+	k.init(ctx, exprs)
+	for i := range keys {
+		k.desc[i] = keys[i].Desc
+	}
+}
+
+// batch evaluates the expressions over b.
+func (k *keyer) batch(b *types.Batch) error {
+	for i, e := range k.exprs {
+		if col, ok := e.ColumnIndex(); ok {
+			k.vecs[i] = &b.Cols[col]
+			continue
+		}
+		k.own[i].Reset()
+		if err := e.EvalBatch(k.ctx, b, k.own[i]); err != nil {
+			return err
+		}
+		k.vecs[i] = k.own[i]
+	}
+	return nil
+}
+
+// append appends the key of physical row i.
+func (k *keyer) append(dst []byte, i int) []byte {
+	for c, v := range k.vecs {
+		x := v.Value(i)
+		dst = types.AppendKey(dst, x, &v.Type, k.desc[c], 0)
+	}
+	return dst
+}
+
+// hasNull reports whether one of the key's values in physical row i is NULL.
+func (k *keyer) hasNull(i int) bool {
+	for _, v := range k.vecs {
+		if v.IsNull(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// appendValues appends the key's values of physical row i in the row codec.
+func (k *keyer) appendValues(dst []byte, i int) []byte {
+	for _, v := range k.vecs {
+		x := v.Value(i)
+		dst = appendValue(dst, &x)
+	}
+	return dst
+}
+
+// appendRowKey appends an order key of all columns of physical row i of b.
+func appendRowKey(dst []byte, b *types.Batch, i int) []byte {
+	for c := range b.Cols {
+		v := &b.Cols[c]
+		dst = types.AppendKey(dst, v.Value(i), &v.Type, false, 0)
+	}
+	return dst
+}

@@ -1,0 +1,292 @@
+package exec
+
+import (
+	"bytes"
+
+	"github.com/pandodb/pando/types"
+)
+
+// partitionsPerSpill is how many files hold the rows that did not fit, by hash. One
+// spill divides the work by this number.
+const partitionsPerSpill = 16
+
+// spillDepthMax bounds how often a partition is partitioned again. Each level uses
+// other bits of the hash; data that still does not fit is a memory error.
+const spillDepthMax = 4
+
+// distinctOp passes each row once. While memory lasts it keeps the rows seen in a
+// keyTable; then the table is frozen, and rows that are not in it go to partitions,
+// which are worked off one by one afterwards.
+type distinctOp struct {
+	rt    *Runtime
+	input operator
+	types []types.Type
+	table keyTable
+	mem   account
+	key   []byte
+	sel   []uint16
+	parts partitions
+	out   *types.Batch
+	part  []byte
+}
+
+func (n *Distinct) build(b *builder) (operator, error) {
+	in, err := b.node(n.Input)
+	if err != nil {
+		return nil, err
+	}
+	if n.Sorted {
+		return &uniqOp{input: in}, nil
+	}
+	o := &distinctOp{rt: b.rt, input: in, types: Types(n), mem: account{mem: b.rt.Mem}}
+	o.table.init()
+	return o, nil
+}
+
+func (o *distinctOp) open() error {
+	o.table.reset()
+	o.parts.close()
+	return o.input.open()
+}
+
+func (o *distinctOp) next() (*types.Batch, error) {
+	for !o.parts.draining {
+		b, err := o.input.next()
+		if err != nil {
+			return nil, err
+		}
+		if b == nil {
+			if err := o.parts.drain(); err != nil {
+				return nil, err
+			}
+			break
+		}
+		o.sel = o.sel[:0]
+		for i, n := 0, b.Rows(); i < n; i++ {
+			row := b.Row(i)
+			fresh, err := o.add(b, row)
+			if err != nil {
+				return nil, err
+			}
+			if fresh {
+				o.sel = append(o.sel, uint16(row))
+			}
+		}
+		if len(o.sel) > 0 {
+			b.Sel = o.sel
+			return b, nil
+		}
+	}
+	return o.nextSpilled()
+}
+
+// add reports whether physical row i of b is to be passed on now.
+func (o *distinctOp) add(b *types.Batch, i int) (bool, error) {
+	o.key = appendRowKey(o.key[:0], b, i)
+	h := o.table.hash(o.key)
+	if o.parts.active() {
+		if _, ok := o.table.find(o.key, h); ok {
+			return false, nil
+		}
+		o.key = appendBatchRow(o.key[:0], b, i)
+		return false, o.parts.write(h, o.key)
+	}
+	_, fresh := o.table.insert(o.key, h)
+	if !fresh {
+		return false, nil
+	}
+	err := o.mem.set(o.table.bytes())
+	if o.mem.tight() && o.parts.canSpill(o.rt) {
+		o.parts.begin(o.rt)
+		err = nil
+	}
+	return true, err
+}
+
+// nextSpilled works off the partitions.
+func (o *distinctOp) nextSpilled() (*types.Batch, error) {
+	if o.out == nil {
+		o.out = o.rt.getBatch(o.types)
+	}
+	one := o.rt.getBatch(o.types)
+	defer o.rt.putBatch(one)
+	o.out.Reset()
+	for o.out.Len < types.MaxBatchRows {
+		part, ok, begun, err := o.parts.next(o.part)
+		o.part = part
+		if err != nil {
+			return nil, err
+		}
+		if begun {
+			// Rows of one partition never equal rows of another, or of the table that
+			// was frozen when they were written.
+			o.table.reset()
+			if err := o.rt.poll(); err != nil {
+				return nil, err
+			}
+		}
+		if !ok {
+			break
+		}
+		one.Reset()
+		decodeInto(one, part)
+		fresh, err := o.add(one, 0)
+		if err != nil {
+			return nil, err
+		}
+		if fresh {
+			o.out.AppendFrom(one, 0)
+		}
+	}
+	if o.out.Len == 0 {
+		return nil, nil
+	}
+	return o.out, nil
+}
+
+func (o *distinctOp) close() {
+	o.input.close()
+	o.parts.close()
+	o.mem.close()
+	o.rt.putBatch(o.out)
+	o.out = nil
+}
+
+// partition is a spill file waiting to be read.
+type partition struct {
+	file  *spillFile
+	depth int
+}
+
+// partitions is the set of files of rows that an operator postponed. Rows are written
+// while the operator's table is frozen; later each file is read back with an empty
+// table, which may freeze again and add deeper partitions.
+type partitions struct {
+	rt       *Runtime
+	writing  [partitionsPerSpill]*spillFile
+	frozen   bool
+	draining bool
+	depth    int // of the partition being read; 0 is the input
+	queue    []partition
+	reading  *spillFile
+}
+
+// active reports whether rows that are not in the table have to be written.
+func (p *partitions) active() bool { return p.frozen }
+
+// canSpill reports whether begin may be called at this depth.
+func (p *partitions) canSpill(rt *Runtime) bool {
+	return rt.TempDir != "" && p.depth < spillDepthMax
+}
+
+// begin freezes the table.
+func (p *partitions) begin(rt *Runtime) { p.rt, p.frozen = rt, true }
+
+// write postpones a row with hash h.
+func (p *partitions) write(h uint64, row []byte) error {
+	// The table uses low bits for slots; partitions take others at every depth.
+	i := h >> (40 + 4*uint(p.depth)) % partitionsPerSpill
+	if p.writing[i] == nil {
+		f, err := p.rt.newSpill()
+		if err != nil {
+			return err
+		}
+		p.writing[i] = f
+	}
+	return p.writing[i].write(row)
+}
+
+// drain ends the phase that reads the operator's input.
+func (p *partitions) drain() error {
+	p.draining = true
+	return p.endPhase()
+}
+
+// endPhase queues the files written and thaws the table.
+func (p *partitions) endPhase() error {
+	for i, f := range p.writing {
+		if f == nil {
+			continue
+		}
+		p.writing[i] = nil
+		p.queue = append(p.queue, partition{f, p.depth + 1})
+		if err := f.rewind(); err != nil {
+			return err
+		}
+	}
+	p.frozen = false
+	return nil
+}
+
+// next returns the next postponed row in dst; begun says that the last phase ended
+// and the operator's table has to be emptied before the row. ok=false is the end.
+func (p *partitions) next(dst []byte) (row []byte, ok, begun bool, err error) {
+	for {
+		if p.reading != nil {
+			row, ok, err := p.reading.read(dst)
+			if ok || err != nil {
+				return row, ok, begun, err
+			}
+			p.reading.close()
+			p.reading = nil
+			if err := p.endPhase(); err != nil {
+				return dst, false, begun, err
+			}
+		}
+		if len(p.queue) == 0 {
+			return dst, false, begun, nil
+		}
+		last := p.queue[len(p.queue)-1]
+		p.queue = p.queue[:len(p.queue)-1]
+		p.reading, p.depth, begun = last.file, last.depth, true
+	}
+}
+
+// close removes all files and makes p as new.
+func (p *partitions) close() {
+	for _, f := range p.writing {
+		f.close()
+	}
+	for _, q := range p.queue {
+		q.file.close()
+	}
+	p.reading.close()
+	*p = partitions{}
+}
+
+// uniqOp drops rows that equal the one before.
+type uniqOp struct {
+	input operator
+	last  []byte
+	key   []byte
+	any   bool
+	sel   []uint16
+}
+
+func (o *uniqOp) open() error { o.any = false; return o.input.open() }
+
+func (o *uniqOp) next() (*types.Batch, error) {
+	for {
+		b, err := o.input.next()
+		if b == nil || err != nil {
+			return nil, err
+		}
+		o.sel = o.sel[:0]
+		for i, n := 0, b.Rows(); i < n; i++ {
+			row := b.Row(i)
+			o.key = appendRowKey(o.key[:0], b, row)
+			if o.any && bytes.Equal(o.key, o.last) {
+				continue
+			}
+			o.any = true
+			o.last, o.key = o.key, o.last
+			o.sel = append(o.sel, uint16(row))
+		}
+		if len(o.sel) > 0 {
+			b.Sel = o.sel
+			return b, nil
+		}
+	}
+}
+
+func (o *uniqOp) close() { o.input.close() }
