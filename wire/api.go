@@ -1,0 +1,203 @@
+package wire
+
+import (
+	"time"
+
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/types"
+)
+
+// Backend is what the server behind the protocol offers before a session exists.
+// Its methods are called from many connections at once.
+type Backend interface {
+	// User returns how the account that matches user and host proves itself. It
+	// must not tell an absent account from a present one by its duration: a map
+	// lookup is fine, a disk read for one of the two is not. host is "localhost"
+	// for unix sockets and loopback addresses, otherwise the textual IP address.
+	User(name, host string) (Credential, bool)
+	// OpenSession is called once authentication has succeeded, on the connection's
+	// own goroutine. An error is sent to the client and the connection closed;
+	// *types.Error keeps its number (1040, 1045, 1049 …). info stays valid, and
+	// unchanged apart from ChangeUser, as long as the session.
+	OpenSession(info *ConnInfo) (Session, error)
+}
+
+// Credential is what an account has stored to be verified against.
+type Credential struct {
+	// Plugin is PluginCachingSHA2 or PluginNative.
+	Plugin string
+	// Auth is the stored secret: "$A$005$" + 20 bytes of salt + 43 bytes of hash for
+	// PluginCachingSHA2 (see HashCachingSHA2), '*' + 40 hex digits for PluginNative (see
+	// HashNative). Empty means that the account has no password.
+	Auth []byte
+	// Account is user@host as it is stored, for CURRENT_USER(); it is copied into
+	// ConnInfo and means nothing to this package.
+	Account string
+	// RequireTLS refuses the account (1045) on a connection without encryption; a
+	// unix socket does not count as encrypted here, as in MySQL.
+	RequireTLS bool
+	// Locked refuses the account with 3118, after the password has been verified.
+	Locked bool
+}
+
+// ConnInfo describes one authenticated connection to the backend.
+type ConnInfo struct {
+	// ID is the connection id of CONNECTION_ID(), KILL and the process list; never 0
+	// and never used twice in the life of a Server.
+	ID uint32
+	// User is the name the client gave; Account the matched account of Credential.
+	User, Account string
+	// Host is where the client is, in the form Backend.User got; RemoteAddr keeps the
+	// address with its port ("" for a unix socket).
+	Host, RemoteAddr string
+	// DB is the database of the handshake, "" if none was asked for.
+	DB string
+	// Collation is the collation number of the handshake: what SET NAMES would set.
+	Collation uint16
+	// Capabilities are the flags that both sides have set.
+	Capabilities uint32
+	// FoundRows: affected rows count rows found, not rows changed (CLIENT_FOUND_ROWS).
+	FoundRows bool
+	// IgnoreSpace sets IGNORE_SPACE in sql_mode (CLIENT_IGNORE_SPACE).
+	IgnoreSpace bool
+	// Interactive selects interactive_timeout as wait_timeout (CLIENT_INTERACTIVE).
+	Interactive bool
+	// MultiStatements allows several statements in one COM_QUERY.
+	MultiStatements bool
+	// TLSVersion and TLSCipher name the encryption, both empty without.
+	TLSVersion, TLSCipher string
+	// Attrs are the connection attributes of the client; nil if it sent none.
+	Attrs map[string]string
+	// Control sets the limits of this connection.
+	Control Control
+}
+
+// Control is how a session steers its own connection. Safe for concurrent use.
+type Control interface {
+	// SetMaxAllowedPacket sets the largest command, in bytes. It holds from the next
+	// command on.
+	SetMaxAllowedPacket(bytes int)
+	// SetWaitTimeout sets how long the connection may idle; 0 is for ever. Timeouts are
+	// kept to about a second.
+	SetWaitTimeout(d time.Duration)
+	// SetNetTimeouts sets how long a started packet may take to arrive, and how long a
+	// client may take none of its answer.
+	SetNetTimeouts(read, write time.Duration)
+}
+
+// Session executes the commands of one connection. All methods but Interrupt are called by
+// one goroutine at a time. Errors of type *types.Error are sent as they are; an error that is
+// kvapi.ErrUndetermined closes the connection without an answer; any other is logged and
+// sent as 1105. A panic ends this connection only.
+type Session interface {
+	// Query runs all statements of the text in order and tells out of each. sql is
+	// borrowed until the method returns, and may not be written.
+	Query(sql []byte, out Response) error
+	// Prepare makes a statement. sql is borrowed.
+	Prepare(sql []byte) (StmtInfo, error)
+	// Execute runs a prepared statement. args and all it points to are borrowed. cursor is
+	// the flags byte of the command (CursorReadOnly …); a session without cursors
+	// ignores it and gives all rows.
+	Execute(id uint32, args *Args, cursor byte, out Response) error
+	// Fetch sends up to rows rows of an open cursor, without Columns being called for the
+	// client: see Response.FetchRows. A session without cursors returns 1421.
+	Fetch(id uint32, rows uint32, out Response) error
+	// CloseStmt forgets a statement; unknown ids are ignored.
+	CloseStmt(id uint32)
+	// ResetStmt closes the cursor of a statement. The long data belongs to wire.
+	ResetStmt(id uint32) error
+	// UseDB changes the current database (COM_INIT_DB).
+	UseDB(name string) error
+	// FieldList describes the columns of a table of the current database whose names match
+	// the LIKE pattern, all if it is empty (COM_FIELD_LIST).
+	FieldList(table, pattern string) ([]sqlapi.ColumnInfo, error)
+	// Ping answers COM_PING.
+	Ping() error
+	// Statistics returns the one-line text of COM_STATISTICS.
+	Statistics() string
+	// SetMultiStatements allows or forbids several statements per text (COM_SET_OPTION).
+	SetMultiStatements(on bool)
+	// Reset gives the session back its initial state (COM_RESET_CONNECTION): rolls back,
+	// drops temporary tables, variables and prepared statements.
+	Reset() error
+	// ChangeUser makes it a fresh session of another user, already authenticated. info is
+	// the ConnInfo of OpenSession with its fields renewed.
+	ChangeUser(info *ConnInfo) error
+	// Status returns the SERVER_STATUS_* flags for packets that wire makes itself.
+	Status() uint16
+	// ResultEncoding returns the zone in which TIMESTAMP is shown (nil is UTC) and
+	// character_set_results (nil sends the bytes as stored). wire asks at each result
+	// set; changing it in the middle of one has no effect.
+	ResultEncoding() (*time.Location, *types.Charset)
+	// ParamCollation returns the collation of string parameters (collation_connection).
+	ParamCollation() types.CollationID
+	// Interrupt returns the same interrupt for the life of the session. wire resets it at
+	// the start of each command and sets it for KILL, clients that went away and
+	// shutdown.
+	Interrupt() *kvapi.Interrupt
+	// Close rolls back and releases everything. It is called exactly once, also after a
+	// panic, and nothing is called after it.
+	Close()
+}
+
+// StmtInfo is what Prepare tells the client.
+type StmtInfo struct {
+	// ID is the session's number of the statement, not 0.
+	ID uint32
+	// Params counts its placeholders.
+	Params int
+	// Columns describe its result set, empty if it has none. Immutable, best shared
+	// with the plan: the encoded form is cached by the identity of the slice.
+	Columns  []sqlapi.ColumnInfo
+	Warnings uint16
+}
+
+// Args are the parameters of one Execute.
+type Args struct {
+	// Values holds one value per placeholder. The slice is reused by the next Execute and
+	// the bytes of its strings alias the packet: both are borrowed.
+	Values []types.Value
+}
+
+// Response takes the answers of one command. Per statement the session calls SetBarrier if
+// it has one, then Columns and rows if it is a query, then Done. On failure it returns the
+// error from its own method instead of calling Done. An error returned from a Response
+// method means that the client is gone: the session returns it, or any other, at once.
+type Response interface {
+	// Columns starts a result set. Under Execute the slice must be immutable, because its
+	// encoded form is cached by the identity of the slice. See sqlapi.Sink.
+	sqlapi.Sink
+	// Done ends the answer to one statement. more says that another one follows.
+	Done(r sqlapi.Result, more bool) error
+	// SetBarrier gives what must succeed before a byte of this statement's answer leaves
+	// the server (txn.WaitSeen). It runs before each write to the socket and at Done, and
+	// is then forgotten; when it fails, its error is the answer if nothing has left
+	// yet, otherwise the connection is closed. Keep one func value per session: a fresh
+	// method value would allocate per statement.
+	SetBarrier(wait func() error)
+	// FetchRows returns the encoder for the rows of Fetch: like Columns, but no
+	// description is sent.
+	FetchRows() (*types.RowEncoder, error)
+}
+
+// Flags of Execute's cursor byte.
+const (
+	CursorReadOnly   = 1
+	CursorForUpdate  = 2
+	CursorScrollable = 4
+)
+
+// The authentication plugins.
+const (
+	PluginCachingSHA2 = "caching_sha2_password"
+	PluginNative      = "mysql_native_password"
+)
+
+// The capability flags that a session may care about.
+const (
+	CapFoundRows       = 1 << 1
+	CapIgnoreSpace     = 1 << 8
+	CapInteractive     = 1 << 10
+	CapMultiStatements = 1 << 16
+)
