@@ -25,9 +25,21 @@ type Sink interface {
 	// Columns announces the result set and returns the encoder that takes the
 	// rows. The encoder stays valid until the last RowDone.
 	Columns(cols []ColumnInfo) (*types.RowEncoder, error)
-	// RowDone is called after the encoder's EndRow. It may flush the encoder's
-	// buffer and so block on the client; an error ends the statement.
+	// RowDone is called after the encoder's EndRow. Direct programs call it while a
+	// storage iterator is open, so it finishes the row in the buffer and leaves the
+	// sending to Flush if the sink is a Flusher; a sink that is none may send, and
+	// block on the client, here. An error ends the statement.
 	RowDone() error
+}
+
+// Flusher is a Sink that separates finishing rows from sending them, so that no
+// storage iterator waits for a slow client. Producers call Flush between pages, at
+// most about a thousand rows or 256 KiB apart.
+type Flusher interface {
+	Sink
+	// Flush may send what is buffered and block on the client while it does, if
+	// enough has gathered; it need not. An error ends the statement.
+	Flush() error
 }
 
 // Status is the set of SERVER_STATUS_* flags in OK and EOF packets.
