@@ -7,8 +7,8 @@ import (
 )
 
 // RowKey, among the column ordinals of a node that reads a table, stands for the
-// row's key in the key space, a VARBINARY. LockRows and IndexLookup identify rows by
-// it, so that any plan, a join too, may sit in between. catalog.Table.RowIDOrdinal
+// row's key in the key space, a VARBINARY. LockRows, IndexLookup, Update and Delete identify
+// rows by it, so that any plan, a join too, may sit in between. catalog.Table.RowIDOrdinal
 // stands for the hidden row id of a table without primary key, a BIGINT UNSIGNED.
 const RowKey = -1
 

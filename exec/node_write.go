@@ -56,7 +56,8 @@ type Insert struct {
 	Source Node
 	Mode   InsertMode
 	// OnDup are the assignments of ON DUPLICATE KEY UPDATE, over the columns of the
-	// row in the way; expr's "values" reads the row to insert.
+	// row in the way followed by those of the row to insert (VALUES(c) of column i is
+	// column len(Table.Columns)+i; expr's "values" works as well).
 	OnDup []Assignment
 	// Defaults holds, per column of Table, the compiled DEFAULT of columns whose
 	// default is an expression. A nil entry, or a nil slice, means the literal default
@@ -64,14 +65,15 @@ type Insert struct {
 	Defaults []expr.Expr
 }
 
-// Update changes the rows of its input, which yields AllCols(Table) in order,
-// usually from LockRows. Assignments are made from left to right and see the earlier
-// ones, as MySQL's do.
+// Update changes the rows of its input, which yields all columns of Table in order
+// (ordinal i in column i) and the row's key in column KeyCol, usually from LockRows.
+// Assignments are made from left to right and see the earlier ones, as MySQL's do.
 type Update struct {
 	Base
-	Table *catalog.Table
-	Input Node
-	Set   []Assignment // over the input's columns
+	Table  *catalog.Table
+	Input  Node
+	KeyCol int
+	Set    []Assignment // over the input's columns
 	// Defaults is as in Insert, for SET c = DEFAULT.
 	Defaults []expr.Expr
 	Ignore   bool // UPDATE IGNORE
@@ -82,18 +84,6 @@ type Delete struct {
 	Base
 	Table  *catalog.Table
 	Input  Node
+	KeyCol int
 	Ignore bool // DELETE IGNORE
-}
-
-// AllCols returns the ordinals of a whole row of t: all its columns and, for a table
-// without primary key, the hidden row id.
-func AllCols(t *catalog.Table) []int {
-	cols := make([]int, 0, len(t.Columns)+1)
-	for i := range t.Columns {
-		cols = append(cols, i)
-	}
-	if id := t.RowIDOrdinal(); id >= 0 {
-		cols = append(cols, id)
-	}
-	return cols
 }
