@@ -29,7 +29,6 @@ type Insert struct {
 	ValueWord  bool     // VALUE was written rather than VALUES.
 	Set        []Assignment
 	Query      *Query
-	QueryParen bool // The source query was parenthesised.
 	RowAlias   string
 	ColAliases []Ident
 	OnDup      []Assignment

@@ -1,0 +1,35 @@
+package syntax
+
+// Options are the session settings that change the meaning of text. The zero
+// value is MySQL's default sql_mode with comments of every version ignored;
+// sessions set ServerVersion.
+type Options struct {
+	ANSIQuotes         bool // "x" is an identifier.
+	PipesAsConcat      bool // || concatenates instead of meaning OR.
+	NoBackslashEscapes bool // \ is an ordinary character in strings.
+	HighNotPrecedence  bool // NOT binds like !.
+	IgnoreSpace        bool // Built-in function names may be followed by space.
+	// ServerVersion decides which /*!NNNNN comments are code: those whose number
+	// is not above it, for instance 80036. Zero means DefaultServerVersion.
+	ServerVersion int
+}
+
+// DefaultServerVersion is assumed when Options.ServerVersion is zero.
+const DefaultServerVersion = 80036
+
+// Limits of the parser. Each is far above what clients send and low enough
+// that no text can exhaust the goroutine's stack, which Go cannot recover from.
+const (
+	// nestingMax bounds parentheses, subqueries, CASE and blocks within one another.
+	nestingMax = 1000
+	// chainFree is the number of operators in one left-deep chain (a + b + c)
+	// that costs nothing; each one beyond counts towards chainMax, summed over the
+	// statement. Together with nestingMax this bounds the depth of a tree.
+	chainFree = 8
+	chainMax  = 100_000
+	// identCharsMax and aliasCharsMax are MySQL's limits on names.
+	identCharsMax = 64
+	aliasCharsMax = 256
+	// paramsMax is MySQL's limit on placeholders, set by 16 bits on the wire.
+	paramsMax = 65535
+)
