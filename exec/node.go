@@ -112,6 +112,9 @@ type PointGet struct {
 	Filter expr.Expr
 	// Covering says that all of Cols can be had from the index entry alone.
 	Covering bool
+
+	layout   rowLayout
+	keysOnly bool
 }
 
 // Scan reads ranges of the primary key or of an index in its order. Overlapping and
@@ -135,6 +138,8 @@ type Scan struct {
 	// Limit, when not nil, is how many rows (after Filter) the plan above can use at
 	// most: it bounds the pages read. The scan stops there.
 	Limit expr.Expr
+
+	layout rowLayout
 }
 
 // IndexLookup scans an index and fetches the rows it names, keeping the index's
@@ -147,6 +152,8 @@ type IndexLookup struct {
 	Filter expr.Expr // over Cols
 	// Limit, as in Scan: how many rows after Filter can be used at most.
 	Limit expr.Expr
+
+	layout rowLayout
 }
 
 // LockRows locks the rows named by column KeyCol of its input and yields their
@@ -172,6 +179,8 @@ type LockRows struct {
 	// Collect reads all of Input before the first row is locked: needed when the
 	// statement moves rows within the scanned index, which must not meet them twice.
 	Collect bool
+
+	whole, layout rowLayout
 }
 
 // Filter keeps the rows for which Cond is true.

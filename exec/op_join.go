@@ -28,6 +28,9 @@ func (j *joinOutput) matches() (bool, error) {
 	if j.on == nil {
 		return true, nil
 	}
+	// One left row may meet millions of right ones before the scan below resets the
+	// arena.
+	j.rt.Ctx.ResetArena()
 	return j.on.EvalBool(j.rt.Ctx, j.row)
 }
 

@@ -24,6 +24,9 @@ type operator interface {
 // builder turns a plan into operators for one execution.
 type builder struct {
 	rt *Runtime
+	// latest is set below a LockRows: reads are for candidates, at the statement's
+	// own timestamp rather than the transaction's snapshot.
+	latest bool
 }
 
 // node builds the operator of n, with a counter around it for EXPLAIN ANALYZE.

@@ -82,6 +82,9 @@ func (p *Plan) seal(n Node) {
 	if b.out == nil {
 		b.out = []types.Type{}
 	}
+	if s, ok := n.(sealer); ok {
+		s.seal()
+	}
 	switch n.(type) {
 	case *LockRows, *Insert, *Update, *Delete:
 		p.NeedsTxn = true

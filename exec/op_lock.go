@@ -1,0 +1,161 @@
+package exec
+
+import (
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/types"
+)
+
+// lockOp locks candidates and passes on their latest versions.
+type lockOp struct {
+	rt     *Runtime
+	node   *LockRows
+	input  operator
+	keys   rowList // with Collect: the keys of all candidates
+	pair   pairCopy
+	reader table.Reader // all columns
+	row    []types.Value
+	sink   rowSink
+	out    *types.Batch
+	cands  *types.Batch
+	at     int
+	left   uint64
+}
+
+func (n *LockRows) build(b *builder) (operator, error) {
+	below := &builder{rt: b.rt, latest: true}
+	in, err := below.node(n.Input)
+	if err != nil {
+		return nil, err
+	}
+	o := &lockOp{rt: b.rt, node: n, input: in, out: b.rt.getBatch(n.layout.types)}
+	o.keys.init(b.rt, []types.Type{columnType(n.Table, RowKey)})
+	o.reader.Reset(n.whole.shape)
+	o.row = make([]types.Value, len(n.whole.field))
+	o.sink.reset(&n.layout, o.out)
+	return o, nil
+}
+
+func (o *lockOp) open() (err error) {
+	o.cands = nil
+	if o.left, err = o.rt.evalCount(o.node.Limit, ^uint64(0)); err != nil {
+		return err
+	}
+	if err := o.input.open(); err != nil {
+		return err
+	}
+	if !o.node.Collect {
+		return nil
+	}
+	if err := o.keys.reset(); err != nil {
+		return err
+	}
+	var key [1]types.Value
+	for {
+		b, err := o.input.next()
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			return o.keys.rewind()
+		}
+		for i, n := 0, b.Rows(); i < n; i++ {
+			key[0] = b.Cols[o.node.KeyCol].Value(b.Row(i))
+			if err := o.keys.addRow(key[:]); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// candidates returns the next batch of candidates and the column of their keys.
+func (o *lockOp) candidates() (b *types.Batch, err error) {
+	if o.node.Collect {
+		return o.keys.next()
+	}
+	return o.input.next()
+}
+
+func (o *lockOp) keyCol() int {
+	if o.node.Collect {
+		return 0
+	}
+	return o.node.KeyCol
+}
+
+func (o *lockOp) next() (*types.Batch, error) {
+	o.out.Reset()
+	bytes := 0
+	for o.left > 0 && o.out.Len < types.MaxBatchRows && bytes < pageBytesMax {
+		if o.cands == nil {
+			b, err := o.candidates()
+			if err != nil {
+				return nil, err
+			}
+			if b == nil {
+				break
+			}
+			o.cands, o.at = b, 0
+		}
+		if err := o.rt.poll(); err != nil {
+			return nil, err
+		}
+		key := o.cands.Cols[o.keyCol()].Value(o.cands.Row(o.at)).B
+		taken, err := o.lock(key)
+		if err != nil {
+			return nil, err
+		}
+		if taken {
+			o.left--
+			bytes += len(o.pair.key) + len(o.pair.value)
+		}
+		if o.at++; o.at == o.cands.Rows() {
+			o.cands = nil
+		}
+	}
+	if o.out.Len == 0 {
+		return nil, nil
+	}
+	return o.out, nil
+}
+
+// lock locks one row and appends its latest version if it still qualifies.
+func (o *lockOp) lock(key []byte) (taken bool, err error) {
+	tx := o.rt.Txn
+	found, acquired, err := tx.Lock(key, o.node.Mode, o.node.Wait, &o.pair)
+	if err != nil || !acquired {
+		return false, err
+	}
+	if !found {
+		tx.Unlock(key)
+		return false, nil
+	}
+	if o.node.Where != nil {
+		ok, err := o.qualifies()
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			tx.Unlock(key)
+			return false, nil
+		}
+	}
+	_, err = o.sink.Pair(o.pair.key, o.pair.value)
+	return true, err
+}
+
+// qualifies evaluates the whole condition over the version just locked.
+func (o *lockOp) qualifies() (bool, error) {
+	if err := o.reader.Decode(o.pair.key, o.pair.value); err != nil {
+		return false, err
+	}
+	o.reader.Values(o.row)
+	o.rt.Ctx.ResetArena()
+	return o.node.Where.EvalBool(o.rt.Ctx, o.row)
+}
+
+func (o *lockOp) close() {
+	o.input.close()
+	o.keys.close()
+	o.rt.putBatch(o.out)
+	o.out = nil
+}

@@ -1,0 +1,342 @@
+package exec
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/types"
+)
+
+// scanOp reads ranges page by page. No iterator outlives a page: the next one resumes
+// at the key that the last returned.
+type scanOp struct {
+	rt     *Runtime
+	node   *Scan
+	latest bool // candidates of a scanning write
+	sink   rowSink
+	out    *types.Batch
+	spans  spanSet
+	at     int    // next span, in the order of reading
+	left   uint64 // rows that the plan above can still use
+	page   int
+	req    txn.ScanRequest
+	sel    []uint16
+}
+
+func (n *Scan) build(b *builder) (operator, error) { return n.newOp(b), nil }
+
+func (n *Scan) newOp(b *builder) *scanOp {
+	o := &scanOp{rt: b.rt, node: n, latest: b.latest, out: b.rt.getBatch(n.layout.types)}
+	o.sink.reset(&n.layout, o.out)
+	o.req.Sink, o.req.Reverse = &o.sink, n.Reverse
+	return o
+}
+
+func (o *scanOp) open() (err error) {
+	n := o.node
+	if err := o.rt.checkReadable(n.Table, n.Index, o.latest); err != nil {
+		return err
+	}
+	if o.left, err = o.rt.evalCount(n.Limit, ^uint64(0)); err != nil {
+		return err
+	}
+	if err := o.spans.fill(o.rt, n.Table, n.Index, n.Ranges); err != nil {
+		return err
+	}
+	if n.Reverse {
+		slices.Reverse(o.spans.spans)
+	}
+	o.at, o.page = 0, pageRowsMax
+	if n.Limit != nil && n.Filter != nil {
+		o.page = pageRowsFirst
+	}
+	return nil
+}
+
+// next fills a batch from as many spans as it takes.
+func (o *scanOp) next() (*types.Batch, error) {
+	for o.left > 0 && o.at < len(o.spans.spans) {
+		if err := o.rt.poll(); err != nil {
+			return nil, err
+		}
+		o.rt.Ctx.ResetArena()
+		o.out.Reset()
+		o.sink.bytes = 0
+		want := o.page
+		if o.node.Filter == nil && o.left < uint64(want) {
+			want = int(o.left)
+		}
+		o.page = min(o.page*2, pageRowsMax)
+		for o.at < len(o.spans.spans) && o.out.Len < want && o.sink.bytes < pageBytesMax {
+			if err := o.readPage(want); err != nil {
+				return nil, err
+			}
+		}
+		if err := o.filter(); err != nil {
+			return nil, err
+		}
+		if o.out.Rows() > 0 {
+			return o.out, nil
+		}
+	}
+	return nil, nil
+}
+
+// readPage reads one page of the span at hand.
+func (o *scanOp) readPage(want int) error {
+	span := &o.spans.spans[o.at]
+	if span.IsPoint() {
+		o.at++
+		_, err := o.rt.get(span.Start, &o.sink, o.latest)
+		return err
+	}
+	o.req.Span = *span
+	o.req.LimitRows, o.req.LimitBytes = want-o.out.Len, pageBytesMax-o.sink.bytes
+	resume, err := o.rt.scan(&o.req, o.latest)
+	switch {
+	case err != nil:
+		return err
+	case resume == nil:
+		o.at++
+	case o.node.Reverse:
+		span.End = resume
+	default:
+		span.Start = resume
+	}
+	return nil
+}
+
+// filter applies the scan's condition and its limit to the batch.
+func (o *scanOp) filter() error {
+	if o.node.Filter != nil && o.out.Len > 0 {
+		if err := filterBatch(o.rt.Ctx, o.node.Filter, o.out, &o.sel); err != nil {
+			return err
+		}
+	}
+	rows := uint64(o.out.Rows())
+	if rows > o.left {
+		if o.out.Sel == nil {
+			panic("exec: scan read more rows than its limit")
+		}
+		o.out.Sel = o.out.Sel[:o.left]
+		rows = o.left
+	}
+	o.left -= rows
+	return nil
+}
+
+func (o *scanOp) close() { o.rt.putBatch(o.out); o.out = nil }
+
+// pointGetOp reads single rows by unique keys.
+type pointGetOp struct {
+	rt     *Runtime
+	node   *PointGet
+	latest bool
+	sink   rowSink
+	entry  pairCopy
+	rowKey []byte
+	out    *types.Batch
+	spans  spanSet
+	at     int
+	sel    []uint16
+}
+
+func (n *PointGet) build(b *builder) (operator, error) {
+	o := &pointGetOp{rt: b.rt, node: n, latest: b.latest, out: b.rt.getBatch(n.layout.types)}
+	o.sink.reset(&n.layout, o.out)
+	return o, nil
+}
+
+func (o *pointGetOp) open() error {
+	n := o.node
+	if err := o.rt.checkReadable(n.Table, n.Index, o.latest); err != nil {
+		return err
+	}
+	o.at = 0
+	return o.spans.fillKeys(o.rt, n.Table, n.Index, n.Keys)
+}
+
+func (o *pointGetOp) next() (*types.Batch, error) {
+	for o.at < len(o.spans.spans) {
+		if err := o.rt.poll(); err != nil {
+			return nil, err
+		}
+		o.rt.Ctx.ResetArena()
+		o.out.Reset()
+		o.sink.bytes = 0
+		for ; o.at < len(o.spans.spans) && o.out.Len < types.MaxBatchRows && o.sink.bytes < pageBytesMax; o.at++ {
+			if err := o.read(o.spans.spans[o.at].Start); err != nil {
+				return nil, err
+			}
+		}
+		if o.out.Len > 0 && o.node.Filter != nil {
+			if err := filterBatch(o.rt.Ctx, o.node.Filter, o.out, &o.sel); err != nil {
+				return nil, err
+			}
+		}
+		if o.out.Rows() > 0 {
+			return o.out, nil
+		}
+	}
+	return nil, nil
+}
+
+// read appends the row of one key, if there is one.
+func (o *pointGetOp) read(key []byte) error {
+	n := o.node
+	if n.keysOnly {
+		v := types.Bytes(key)
+		for i := range o.out.Cols {
+			o.out.Cols[i].Append(&v)
+		}
+		o.out.Len++
+		return nil
+	}
+	if n.Covering || n.Index.Primary {
+		_, err := o.rt.get(key, &o.sink, o.latest)
+		return err
+	}
+	found, err := o.rt.get(key, &o.entry, o.latest)
+	if !found || err != nil {
+		return err
+	}
+	if o.rowKey, err = table.AppendRowKeyOfEntry(o.rowKey[:0], n.Table, n.Index, o.entry.key, o.entry.value); err != nil {
+		return err
+	}
+	_, err = o.rt.get(o.rowKey, &o.sink, o.latest)
+	return err
+}
+
+func (o *pointGetOp) close() { o.rt.putBatch(o.out); o.out = nil }
+
+// fillKeys evaluates the keys of a PointGet as point spans, sorted and without
+// duplicates.
+func (s *spanSet) fillKeys(rt *Runtime, t *catalog.Table, ix *catalog.Index, keys [][]expr.Expr) error {
+	s.spans, s.buf = s.spans[:0], s.buf[:0]
+next:
+	for _, k := range keys {
+		s.eq = s.eq[:0]
+		for i, e := range k {
+			v, ok, err := s.point(rt, e, t.Columns[ix.Columns[i].Col], false)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue next
+			}
+			s.eq = append(s.eq, v)
+		}
+		start := len(s.buf)
+		s.buf = table.AppendIndexKey(s.buf, t, ix, s.eq)
+		s.spans = append(s.spans, kvapi.Span{Start: s.buf[start:len(s.buf):len(s.buf)]})
+	}
+	if len(s.spans) > 1 {
+		slices.SortFunc(s.spans, func(a, b kvapi.Span) int { return bytes.Compare(a.Start, b.Start) })
+		s.spans = slices.CompactFunc(s.spans, func(a, b kvapi.Span) bool { return bytes.Equal(a.Start, b.Start) })
+	}
+	return nil
+}
+
+// lookupOp fetches the rows that an index scan names, in the scan's order.
+type lookupOp struct {
+	rt     *Runtime
+	node   *IndexLookup
+	latest bool
+	scan   operator
+	sink   rowSink
+	out    *types.Batch
+	keys   *types.Batch // from the scan, not used up
+	at     int
+	left   uint64
+	sel    []uint16
+}
+
+func (n *IndexLookup) build(b *builder) (operator, error) {
+	scan, err := b.node(n.Scan)
+	if err != nil {
+		return nil, err
+	}
+	o := &lookupOp{rt: b.rt, node: n, latest: b.latest, scan: scan, out: b.rt.getBatch(n.layout.types)}
+	o.sink.reset(&n.layout, o.out)
+	return o, nil
+}
+
+func (o *lookupOp) open() (err error) {
+	o.keys = nil
+	if o.left, err = o.rt.evalCount(o.node.Limit, ^uint64(0)); err != nil {
+		return err
+	}
+	return o.scan.open()
+}
+
+func (o *lookupOp) next() (*types.Batch, error) {
+	for o.left > 0 {
+		if o.keys == nil {
+			b, err := o.scan.next()
+			if b == nil || err != nil {
+				return nil, err
+			}
+			o.keys, o.at = b, 0
+		}
+		if err := o.fetch(); err != nil {
+			return nil, err
+		}
+		rows := uint64(o.out.Rows())
+		if rows > o.left {
+			o.truncate()
+			rows = o.left
+		}
+		o.left -= rows
+		if rows > 0 {
+			return o.out, nil
+		}
+	}
+	return nil, nil
+}
+
+// fetch reads the rows of the keys at hand, as many as fit.
+func (o *lookupOp) fetch() error {
+	if err := o.rt.poll(); err != nil {
+		return err
+	}
+	o.out.Reset()
+	o.sink.bytes = 0
+	col := &o.keys.Cols[o.node.KeyCol]
+	n := o.keys.Rows()
+	for ; o.at < n && o.out.Len < types.MaxBatchRows && o.sink.bytes < pageBytesMax; o.at++ {
+		if o.node.Filter == nil && uint64(o.out.Len) == o.left {
+			break
+		}
+		// A SERIALIZABLE scan reads the latest versions and may find the row gone;
+		// everybody else reads entry and row at one timestamp.
+		if _, err := o.rt.get(col.Value(o.keys.Row(o.at)).B, &o.sink, o.latest); err != nil {
+			return err
+		}
+	}
+	if o.at == n {
+		o.keys = nil
+	}
+	if o.node.Filter == nil || o.out.Len == 0 {
+		return nil
+	}
+	return filterBatch(o.rt.Ctx, o.node.Filter, o.out, &o.sel)
+}
+
+// truncate cuts the batch to the rows that are left of the limit.
+func (o *lookupOp) truncate() {
+	if o.out.Sel == nil {
+		panic("exec: lookup fetched more rows than its limit")
+	}
+	o.out.Sel = o.out.Sel[:o.left]
+}
+
+func (o *lookupOp) close() {
+	o.scan.close()
+	o.rt.putBatch(o.out)
+	o.out = nil
+}
