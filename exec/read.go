@@ -11,7 +11,7 @@ import (
 // Limits of one page of a scan.
 const (
 	pageRowsMax   = types.MaxBatchRows
-	pageRowsFirst = 64       // with a LIMIT behind a filter: pages start small and double
+	pageRowsFirst = 64        // with a LIMIT behind a filter: pages start small and double
 	pageBytesMax  = 256 << 10 // what a page may hold of large rows
 )
 

@@ -4,7 +4,7 @@ import (
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/kvapi"
-	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/table"
 	"github.com/pandodb/pando/txn"
 	"github.com/pandodb/pando/types"
 )
@@ -28,7 +28,7 @@ type Runtime struct {
 	// TempDir takes spill files. Empty forbids spilling: the limit is then an error.
 	TempDir string
 	// AutoIDs hands out AUTO_INCREMENT values and hidden row ids.
-	AutoIDs AutoIDs
+	AutoIDs *table.AutoIDs
 	// FoundRows is the client's CLIENT_FOUND_ROWS: UPDATE reports rows matched.
 	FoundRows bool
 	// Analyze, when not nil, collects EXPLAIN ANALYZE's counters.
@@ -36,7 +36,38 @@ type Runtime struct {
 	// FoundRowsCount is set for SQL_CALC_FOUND_ROWS: rows without the LIMIT. Otherwise
 	// it is the number of rows sent.
 	FoundRowsCount uint64
+	// LastGeneratedID is the first AUTO_INCREMENT value that the statement generated,
+	// 0 if none: what LAST_INSERT_ID() returns from now on. Result.InsertID may differ.
+	LastGeneratedID uint64
 
-	snapshot *txn.Snapshot // of a read of several pages outside a transaction
+	snapshot *txn.Snapshot // of reads outside a transaction, while a statement runs
 	scratch  scratch
+}
+
+// scratch is the memory that a session's statements reuse.
+type scratch struct {
+	batches []*types.Batch
+	values  []types.Value
+	writer  *table.Writer
+	program programState
+}
+
+// row returns a row of n values to be used up at once.
+func (s *scratch) row(n int) []types.Value {
+	if cap(s.values) < n {
+		s.values = make([]types.Value, n)
+	}
+	return s.values[:n]
+}
+
+// writer returns the session's writer, pointed to t.
+func (rt *Runtime) writer(t *catalog.Table) *table.Writer {
+	w := rt.scratch.writer
+	if w == nil {
+		w = table.NewWriter(t, rt.AutoIDs)
+		rt.scratch.writer = w
+	} else if w.Table() != t {
+		w.Reset(t)
+	}
+	return w
 }

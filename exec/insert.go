@@ -1,0 +1,414 @@
+package exec
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/types"
+)
+
+// inserter runs one INSERT or REPLACE. Its memory is reused row after row: a bulk
+// INSERT of thousands of rows allocates what its largest row takes.
+type inserter struct {
+	rowMaker
+	node   *Insert
+	writer *table.Writer
+	row    []types.Value // of the table, by ordinal
+	given  []bool        // by ordinal: the statement names the column
+	rowNo  int
+
+	ids      idBlock
+	explicit uint64 // the last AUTO_INCREMENT value that the statement gave itself
+
+	affected, duplicates uint64
+	old                  table.Reader // of rows in the way
+	oldRow               []types.Value
+	both                 []types.Value // the row in the way, then the one to insert
+	next                 []types.Value
+	stored               []byte
+}
+
+// idBlock hands out consecutive AUTO_INCREMENT values to the rows of one statement.
+type idBlock struct {
+	first, used, size uint64
+	expected          uint64 // rows still to come, 0 if unknown
+	generated         uint64 // the first value handed out, 0 if none
+}
+
+// idBlockMax bounds the doubling blocks of INSERT … SELECT.
+const idBlockMax = 1 << 12
+
+func (rt *Runtime) runInsert(n *Insert) (sqlapi.Result, error) {
+	defer rt.strictly(n.Mode == InsertIgnore)()
+	in := &inserter{node: n, writer: rt.writer(n.Table)}
+	in.init(rt, n.Table, n.Defaults)
+	in.row = make([]types.Value, len(n.Table.Columns))
+	in.given = make([]bool, len(n.Table.Columns))
+	for _, c := range n.Cols {
+		in.given[c] = true
+	}
+	rows := max(len(n.Rows), n.ParamRows)
+	// MySQL refuses NULL in a single-row INSERT whatever the sql_mode; with more rows,
+	// only a strict one does.
+	in.lenient = n.Mode == InsertIgnore || (rows > 1 || n.Source != nil) && !rt.Ctx.Strict
+	in.ids.expected = uint64(rows)
+	var err error
+	switch {
+	case n.Source != nil:
+		err = in.fromSource()
+	case n.ParamRows > 0:
+		err = in.fromParams()
+	default:
+		err = in.fromRows()
+	}
+	if err != nil {
+		return sqlapi.Result{}, err
+	}
+	return in.result(rows), nil
+}
+
+func (in *inserter) result(rows int) sqlapi.Result {
+	rt := in.rt
+	res := sqlapi.Result{AffectedRows: in.affected, Warnings: rt.warnings(), InsertID: in.explicit}
+	if in.ids.generated != 0 {
+		rt.LastGeneratedID = in.ids.generated
+		res.InsertID = in.ids.generated
+	}
+	if rows > 1 || in.node.Source != nil {
+		res.Info = fmt.Sprintf("Records: %d  Duplicates: %d  Warnings: %d", in.rowNo, in.duplicates, res.Warnings)
+	}
+	return res
+}
+
+// fromParams stores rows whose values are the parameters in order.
+func (in *inserter) fromParams() error {
+	n, params := in.node, in.rt.Ctx.Params
+	width := len(n.Cols)
+	if len(params) < n.ParamRows*width {
+		return types.Errorf(types.ErWrongValueCountOnRow, len(params)/max(width, 1)+1)
+	}
+	for r := 0; r < n.ParamRows; r++ {
+		if err := in.begin(); err != nil {
+			return err
+		}
+		for i, v := range params[r*width : (r+1)*width] {
+			if err := in.set(n.Cols[i], v); err != nil {
+				if in.demoted(err) {
+					goto next
+				}
+				return err
+			}
+		}
+		if err := in.store(); err != nil {
+			return err
+		}
+	next:
+	}
+	return nil
+}
+
+// fromRows stores the rows of VALUES.
+func (in *inserter) fromRows() error {
+	for _, exprs := range in.node.Rows {
+		if len(exprs) != len(in.node.Cols) {
+			return types.Errorf(types.ErWrongValueCountOnRow, in.rowNo+1)
+		}
+		if err := in.begin(); err != nil {
+			return err
+		}
+		err := in.evaluate(exprs)
+		if err == nil {
+			err = in.store()
+		} else if in.demoted(err) {
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// evaluate computes the columns given. An expression may refer to columns given
+// before it, by ordinal.
+func (in *inserter) evaluate(exprs []expr.Expr) error {
+	for i, e := range exprs {
+		col := in.node.Cols[i]
+		if e == nil {
+			v, err := in.defaultOf(in.table.Columns[col], in.rowNo)
+			if err != nil {
+				return err
+			}
+			in.row[col] = v
+			continue
+		}
+		v, err := e.Eval(in.rt.Ctx, in.row)
+		if err != nil {
+			return err
+		}
+		if err := in.set(col, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fromSource stores the rows of a query.
+func (in *inserter) fromSource() error {
+	return in.rt.drain(in.node.Source, func(b *types.Batch) error {
+		for i, rows := 0, b.Rows(); i < rows; i++ {
+			at := b.Row(i)
+			if err := in.begin(); err != nil {
+				return err
+			}
+			var err error
+			for c, col := range in.node.Cols {
+				if err = in.set(col, b.Cols[c].Value(at)); err != nil {
+					break
+				}
+			}
+			if err == nil {
+				err = in.store()
+			} else if in.demoted(err) {
+				err = nil
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// begin starts a row.
+func (in *inserter) begin() error {
+	in.rowNo++
+	in.rt.Ctx.ResetArena()
+	return in.rt.poll()
+}
+
+func (in *inserter) set(col int, v types.Value) (err error) {
+	in.row[col], err = in.convert(v, in.table.Columns[col], in.rowNo)
+	return err
+}
+
+// demoted reports whether the row is skipped because of IGNORE.
+func (in *inserter) demoted(err error) bool { return in.demote(err) == nil }
+
+// store completes the row and writes it as the mode says.
+func (in *inserter) store() error {
+	for i, c := range in.table.Columns {
+		if in.given[i] {
+			continue
+		}
+		v, err := in.defaultOf(c, in.rowNo)
+		if err != nil {
+			if in.demoted(err) {
+				return nil
+			}
+			return err
+		}
+		in.row[i] = v
+	}
+	if in.ids.expected > 0 {
+		in.ids.expected--
+	}
+	if err := in.autoIncrement(); err != nil {
+		return err
+	}
+	switch in.node.Mode {
+	case InsertReplace:
+		return in.replace()
+	case InsertUpdate:
+		return in.upsert()
+	}
+	err := in.writer.Insert(in.rt.Txn, in.row, table.InsertCheck)
+	if err == nil {
+		in.affected++
+		return nil
+	}
+	if _, dup := isDuplicate(err); dup && in.demoted(err) {
+		in.duplicates++
+		return nil
+	}
+	return err
+}
+
+// autoIncrement fills the AUTO_INCREMENT column if the row gives no value.
+func (in *inserter) autoIncrement() error {
+	c := in.table.AutoInc
+	if c == nil {
+		return nil
+	}
+	v := &in.row[c.Ordinal]
+	if !table.NeedsID(v, in.rt.Ctx.SQLMode) {
+		if v.N > 0 || v.K == types.KindUint {
+			in.explicit = v.Uint64()
+		}
+		return nil
+	}
+	next, err := in.ids.next(in.writer.AutoID())
+	if err != nil {
+		return err
+	}
+	*v = next
+	return nil
+}
+
+// next returns the next id: all rows that are known to come take their ids from one
+// block, so that they are consecutive, as drivers that fetch generated keys expect.
+func (b *idBlock) next(auto *table.AutoID) (types.Value, error) {
+	if b.used == b.size {
+		size := b.expected + 1
+		if b.expected == 0 && b.size > 0 {
+			size = min(b.size*2, idBlockMax)
+		}
+		first, err := auto.Next(size)
+		if err != nil {
+			return types.Null(), err
+		}
+		b.first, b.used, b.size = first, 0, size
+	}
+	v := auto.Value(b.first, b.used)
+	b.used++
+	if b.generated == 0 {
+		b.generated = v.Uint64()
+		if v.K == types.KindFloat {
+			b.generated = uint64(v.Float64())
+		}
+	}
+	return v, nil
+}
+
+// replace removes every row in the way, then stores the row. A row that is there
+// already in the same form counts once.
+func (in *inserter) replace() error {
+	tx := in.rt.Txn
+	removed := uint64(0)
+	for {
+		c, found, err := in.writer.FindConflict(tx, in.row)
+		if err != nil {
+			return err
+		}
+		if !found {
+			break
+		}
+		same, err := in.sameAs(&c)
+		if err != nil {
+			return err
+		}
+		if same && removed == 0 {
+			in.affected++
+			return nil
+		}
+		if err := in.writer.DeleteRow(tx, c.Key, c.Value); err != nil {
+			return err
+		}
+		removed++
+	}
+	if err := in.writer.Insert(tx, in.row, table.InsertChecked); err != nil {
+		return err
+	}
+	in.affected += 1 + removed
+	if removed > 0 {
+		in.duplicates++
+	}
+	return nil
+}
+
+// readOld decodes the row in the way.
+func (in *inserter) readOld(c *table.Conflict) error {
+	if in.oldRow == nil {
+		cols := AllCols(in.table)
+		in.old.Init(in.table, cols)
+		in.oldRow = make([]types.Value, len(cols))
+	}
+	if err := in.old.Decode(c.Key, c.Value); err != nil {
+		return err
+	}
+	in.old.Values(in.oldRow)
+	return nil
+}
+
+// sameAs reports whether the row in the way holds what the new one does.
+func (in *inserter) sameAs(c *table.Conflict) (bool, error) {
+	if err := in.readOld(c); err != nil {
+		return false, err
+	}
+	for i, col := range in.table.Columns {
+		if !in.sameValue(&in.row[i], &in.oldRow[i], col) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// sameValue compares stored forms: letters' case is a difference.
+func (in *inserter) sameValue(a, b *types.Value, c *catalog.Column) bool {
+	if a.IsNull() || b.IsNull() {
+		return a.IsNull() && b.IsNull()
+	}
+	in.stored = types.AppendStored(in.stored[:0], *a, &c.Type)
+	n := len(in.stored)
+	in.stored = types.AppendStored(in.stored, *b, &c.Type)
+	return bytes.Equal(in.stored[:n], in.stored[n:])
+}
+
+// upsert is ON DUPLICATE KEY UPDATE: 1 row affected for an insert, 2 for a change, 0
+// for none (1 with CLIENT_FOUND_ROWS).
+func (in *inserter) upsert() error {
+	tx := in.rt.Txn
+	c, found, err := in.writer.FindConflict(tx, in.row)
+	if err != nil {
+		return err
+	}
+	if !found {
+		if err := in.writer.Insert(tx, in.row, table.InsertChecked); err != nil {
+			return err
+		}
+		in.affected++
+		return nil
+	}
+	in.duplicates++
+	if err := in.readOld(&c); err != nil {
+		return err
+	}
+	if err := in.assignOld(); err != nil {
+		if in.demoted(err) {
+			return nil
+		}
+		return err
+	}
+	changed, err := in.writer.Update(tx, in.oldRow, in.next)
+	if err != nil {
+		return err
+	}
+	switch {
+	case changed:
+		in.affected += 2
+	case in.rt.FoundRows:
+		in.affected++
+	}
+	if a := in.table.AutoInc; a != nil {
+		in.explicit = in.next[a.Ordinal].Uint64()
+	}
+	return nil
+}
+
+// assignOld computes in next what the row in the way becomes.
+func (in *inserter) assignOld() error {
+	n := len(in.table.Columns)
+	if in.both == nil {
+		in.both = make([]types.Value, 2*n)
+	}
+	in.next = in.both[:n:n]
+	copy(in.next, in.oldRow[:n])
+	copy(in.both[n:], in.row)
+	in.rt.Ctx.InsertValues = in.row
+	defer func() { in.rt.Ctx.InsertValues = nil }()
+	return in.assign(in.node.OnDup, in.both, in.oldRow, in.rowNo)
+}

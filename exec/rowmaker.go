@@ -1,0 +1,172 @@
+package exec
+
+import (
+	"errors"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/types"
+)
+
+// rowMaker turns what a statement gives for a column into what the table stores:
+// conversion, defaults, NOT NULL.
+type rowMaker struct {
+	rt       *Runtime
+	table    *catalog.Table
+	defaults []expr.Expr // compiled default expressions by ordinal; may be nil
+	now      []types.Value
+	nowSet   []bool
+	lenient  bool // NULL in a NOT NULL column becomes the implicit default
+}
+
+func (m *rowMaker) init(rt *Runtime, t *catalog.Table, defaults []expr.Expr) {
+	m.rt, m.table, m.defaults = rt, t, defaults
+	m.nowSet = m.nowSet[:0]
+}
+
+// convert returns v as a value of column c. Its bytes live as v's or in the arena.
+func (m *rowMaker) convert(v types.Value, c *catalog.Column, rowNo int) (types.Value, error) {
+	if v.IsNull() {
+		return m.null(c)
+	}
+	return types.Convert(m.rt.Ctx.Context, v, c.Type, c.Name, rowNo)
+}
+
+// null stores NULL in c: 1048 if it may not be NULL, unless the statement is lenient.
+func (m *rowMaker) null(c *catalog.Column) (types.Value, error) {
+	if !c.NotNull || c.AutoInc {
+		return types.Null(), nil
+	}
+	if !m.lenient {
+		return types.Null(), types.Errorf(types.ErBadNull, c.Name)
+	}
+	m.rt.Ctx.Warn(types.LevelWarning, types.ErBadNull, c.Name)
+	return implicitDefault(&c.Type), nil
+}
+
+// defaultOf returns the value of a column that the statement leaves out or sets to
+// DEFAULT.
+func (m *rowMaker) defaultOf(c *catalog.Column, rowNo int) (types.Value, error) {
+	if m.defaults != nil && m.defaults[c.Ordinal] != nil {
+		v, err := m.defaults[c.Ordinal].Eval(m.rt.Ctx, nil)
+		if err != nil {
+			return v, err
+		}
+		return m.convert(v, c, rowNo)
+	}
+	switch d := c.Default; {
+	case d == nil && c.AutoInc:
+		return types.Null(), nil
+	case d == nil && !c.NotNull:
+		return types.Null(), nil
+	case d == nil:
+		return m.noDefault(c)
+	case d.Kind == catalog.DefaultLiteral:
+		return d.Value, nil
+	case d.Kind == catalog.DefaultNow:
+		return m.nowOf(c)
+	case d.Kind == catalog.DefaultExpr:
+		return types.Null(), types.Errorf(types.ErUnknownError, "the default of column '"+c.Name+"' was not compiled")
+	}
+	return m.null(c)
+}
+
+// noDefault is 1364, in strict mode an error.
+func (m *rowMaker) noDefault(c *catalog.Column) (types.Value, error) {
+	if c.Type.ID == types.TypeEnum {
+		// MySQL's implicit default of an ENUM NOT NULL is its first member, without 1364.
+		return implicitDefault(&c.Type), nil
+	}
+	if m.rt.Ctx.Strict && !m.rt.Ctx.Ignore {
+		return types.Null(), types.Errorf(types.ErNoDefaultForField, c.Name)
+	}
+	m.rt.Ctx.Warn(types.LevelWarning, types.ErNoDefaultForField, c.Name)
+	return implicitDefault(&c.Type), nil
+}
+
+// nowOf returns the statement's time as a value of column c, converted once.
+func (m *rowMaker) nowOf(c *catalog.Column) (types.Value, error) {
+	if len(m.nowSet) == 0 {
+		n := len(m.table.Columns)
+		if cap(m.now) < n {
+			m.now, m.nowSet = make([]types.Value, n), make([]bool, n)
+		}
+		m.now, m.nowSet = m.now[:n], m.nowSet[:n]
+		clear(m.nowSet)
+	}
+	if !m.nowSet[c.Ordinal] {
+		ctx := m.rt.Ctx.Context
+		us := ctx.Now.UnixMicro()
+		v, err := types.Convert(ctx, types.Timestamp(us-us%fspUnit(c.Type.Scale), uint8(max(c.Type.Scale, 0))), c.Type, c.Name, 1)
+		if err != nil {
+			return v, err
+		}
+		m.now[c.Ordinal], m.nowSet[c.Ordinal] = v, true
+	}
+	return m.now[c.Ordinal], nil
+}
+
+// fspUnit is the number of microseconds in the last of fsp fractional digits.
+func fspUnit(fsp int8) int64 {
+	unit := int64(1_000_000)
+	for ; fsp > 0; fsp-- {
+		unit /= 10
+	}
+	return max(unit, 1)
+}
+
+// implicitDefault is what MySQL stores in a NOT NULL column without a default when it
+// does not refuse: zero, the empty string, the zero date, the first member.
+func implicitDefault(t *types.Type) types.Value {
+	switch t.Kind() {
+	case types.KindInt:
+		return types.Int(0)
+	case types.KindUint:
+		return types.Uint(0)
+	case types.KindFloat:
+		return types.Float(0)
+	case types.KindDecimal:
+		return types.Decimal(0, uint8(max(t.Scale, 0)))
+	case types.KindDate:
+		return types.Date(0)
+	case types.KindDatetime:
+		return types.Datetime(0, uint8(max(t.Scale, 0)))
+	case types.KindTimestamp:
+		return types.Timestamp(0, uint8(max(t.Scale, 0)))
+	case types.KindTime:
+		return types.Time(0, uint8(max(t.Scale, 0)))
+	case types.KindEnum:
+		return types.Value{K: types.KindEnum, N: 1, B: []byte(t.Elems[0]), Coll: t.Coll}
+	case types.KindSet:
+		return types.Value{K: types.KindSet, B: []byte{}, Coll: t.Coll}
+	case types.KindBit:
+		return types.Value{K: types.KindBit, Scale: uint8((t.Length + 7) / 8)}
+	case types.KindJSON:
+		return types.JSON([]byte("null"))
+	}
+	return types.String([]byte{}, t.Coll)
+}
+
+// demote turns a row's error into a warning under IGNORE. It returns nil if the
+// statement goes on without the row.
+func (m *rowMaker) demote(err error) error {
+	var e *types.Error
+	if !m.rt.Ctx.Ignore || !errors.As(err, &e) {
+		return err
+	}
+	switch e.Number {
+	case types.ErDupEntry, types.ErBadNull, types.ErNoDefaultForField:
+		m.rt.Ctx.AddError(types.LevelWarning, e)
+		return nil
+	}
+	return err
+}
+
+// strictly runs a write under the sql_mode's strictness and IGNORE. It returns what
+// puts the context back.
+func (rt *Runtime) strictly(ignore bool) func() {
+	c := rt.Ctx.Context
+	strict, ignored := c.Strict, c.Ignore
+	c.Strict, c.Ignore = c.SQLMode&types.ModeStrict != 0, ignore
+	return func() { c.Strict, c.Ignore = strict, ignored }
+}

@@ -1,0 +1,238 @@
+package exec
+
+import (
+	"errors"
+
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/types"
+)
+
+// statementRetriesMax bounds how often a scanning write starts over because a row
+// that it locked had changed since its scan. Locks are kept from try to try, so one
+// retry nearly always suffices; beyond the bound the statement stands as it is, which
+// is what one that came a moment earlier would have done.
+const statementRetriesMax = 8
+
+// Run executes a plan and sends its rows to sink, which statements without result set
+// do not use and may pass as nil.
+//
+// Without rt.Txn a query reads at the durable watermark, and a statement that writes or
+// locks gets a transaction of its own: it is committed before Run returns, or rolled
+// back with any error. With rt.Txn, Run begins a statement in it; an error undoes the
+// statement's writes and keeps its locks. After an error that ends the whole
+// transaction (deadlock, write conflict) the caller rolls it back; EndsTxn tells.
+//
+// The error is a *types.Error or ErrUndetermined. Result.Status is left to the caller.
+// Answers that depend on locked rows may be unsynced: the caller sees to
+// rt.Txn.WaitSeen before they leave the server; statements with a transaction of their
+// own have waited already.
+func Run(rt *Runtime, p *Plan, sink sqlapi.Sink) (sqlapi.Result, error) {
+	rt.LastGeneratedID = 0
+	rt.prepareParams(p)
+	if rt.Txn == nil && p.NeedsTxn {
+		return rt.runAutocommit(p, sink)
+	}
+	res, err := rt.runStatement(p, sink)
+	return res, MapError(err, rt.Interrupt)
+}
+
+// EndsTxn reports whether err, as returned by Run, leaves no choice but to roll back
+// the transaction: MySQL does so itself on a deadlock.
+func EndsTxn(err error) bool {
+	var e *types.Error
+	if !errors.As(err, &e) {
+		return err != nil
+	}
+	return e.Number == types.ErLockDeadlock || e.Number == types.ErCheckRead || e.Number == types.ErTxnTooLarge
+}
+
+// prepareParams makes room for the parameters that subqueries and Apply fill.
+func (rt *Runtime) prepareParams(p *Plan) {
+	want := p.Params + p.Slots
+	if p.Slots == 0 || len(rt.Ctx.Params) >= want {
+		return
+	}
+	params := make([]types.Value, want)
+	copy(params, rt.Ctx.Params)
+	rt.Ctx.Params = params
+}
+
+// runAutocommit gives the statement a transaction of its own.
+func (rt *Runtime) runAutocommit(p *Plan, sink sqlapi.Sink) (sqlapi.Result, error) {
+	options := rt.TxnOptions
+	options.Interrupt = rt.Interrupt
+	rt.Txn = rt.Manager.Begin(options)
+	res, err := rt.runStatement(p, sink)
+	tx := rt.Txn
+	rt.Txn = nil
+	if err == nil {
+		err = tx.Commit()
+	}
+	tx.Release()
+	return res, MapError(err, rt.Interrupt)
+}
+
+// runStatement executes the plan in rt.Txn, or as a read without one.
+func (rt *Runtime) runStatement(p *Plan, sink sqlapi.Sink) (res sqlapi.Result, err error) {
+	if rt.Txn != nil {
+		rt.Txn.BeginStatement()
+	}
+	if p.Program != nil && rt.Analyze == nil {
+		res, err = p.Program.run(rt, sink)
+	} else if p.IsQuery {
+		res, err = rt.runQuery(p, sink)
+	} else {
+		res, err = rt.runWriteRetrying(p)
+	}
+	rt.closeSnapshot()
+	if err != nil && rt.Txn != nil {
+		rt.Txn.RollbackStatement()
+	}
+	return res, err
+}
+
+// runWriteRetrying runs a write and starts it over while it meets versions newer than
+// its scan: rows that the same commit made match might have been missed.
+func (rt *Runtime) runWriteRetrying(p *Plan) (sqlapi.Result, error) {
+	for try := 0; ; try++ {
+		res, err := rt.runWrite(p)
+		if err != nil || !rt.Txn.StatementConflict() || try == statementRetriesMax {
+			return res, err
+		}
+		if rt.Txn.Level() != txn.ReadCommitted && rt.TxnOptions.SnapshotConflict {
+			return res, err
+		}
+		rt.Txn.RollbackStatement()
+		if err := rt.Txn.WaitSeen(); err != nil {
+			return res, err
+		}
+		rt.Ctx.ResetWarnings()
+		rt.Txn.BeginStatement()
+	}
+}
+
+// runWrite runs the node that changes rows.
+func (rt *Runtime) runWrite(p *Plan) (sqlapi.Result, error) {
+	if err := rt.runInit(p); err != nil {
+		return sqlapi.Result{}, err
+	}
+	switch n := p.Root.(type) {
+	case *Insert:
+		return rt.runInsert(n)
+	case *Update:
+		return rt.runUpdate(n)
+	case *Delete:
+		return rt.runDelete(n)
+	}
+	// DO expr and its like: a query whose rows nobody wants.
+	return sqlapi.Result{}, rt.drain(p.Root, func(*types.Batch) error { return nil })
+}
+
+// runQuery sends the rows of a query.
+func (rt *Runtime) runQuery(p *Plan, sink sqlapi.Sink) (sqlapi.Result, error) {
+	if err := rt.runInit(p); err != nil {
+		return sqlapi.Result{}, err
+	}
+	enc, err := sink.Columns(p.Columns)
+	if err != nil {
+		return sqlapi.Result{}, err
+	}
+	flusher, _ := sink.(sqlapi.Flusher)
+	width := len(p.Columns)
+	sent, counted := uint64(0), rt.FoundRowsCount
+	rt.FoundRowsCount = 0
+	err = rt.drain(p.Root, func(b *types.Batch) error {
+		for i, n := 0, b.Rows(); i < n; i++ {
+			row := b.Row(i)
+			enc.StartRow(width)
+			for c := 0; c < width; c++ {
+				b.Cols[c].Encode(enc, row)
+			}
+			enc.EndRow()
+			if err := sink.RowDone(); err != nil {
+				return err
+			}
+		}
+		sent += uint64(b.Rows())
+		if flusher != nil {
+			return flusher.Flush()
+		}
+		return nil
+	})
+	if err != nil {
+		rt.FoundRowsCount = counted
+		return sqlapi.Result{}, err
+	}
+	if rt.FoundRowsCount == 0 {
+		rt.FoundRowsCount = sent
+	}
+	return sqlapi.Result{AffectedRows: sent, HasRows: true, Warnings: rt.warnings()}, nil
+}
+
+// drain runs a node to its end.
+func (rt *Runtime) drain(n Node, each func(*types.Batch) error) (err error) {
+	b := builder{rt: rt}
+	op, err := b.node(n)
+	if err != nil {
+		return err
+	}
+	defer op.close()
+	if err := op.open(); err != nil {
+		return err
+	}
+	for {
+		batch, err := op.next()
+		if batch == nil || err != nil {
+			return err
+		}
+		if err := each(batch); err != nil {
+			return err
+		}
+	}
+}
+
+// runInit computes the uncorrelated subqueries.
+func (rt *Runtime) runInit(p *Plan) error {
+	for i := range p.Init {
+		s := &p.Init[i]
+		v, rows := types.Null(), 0
+		err := rt.drain(s.Root, func(b *types.Batch) error {
+			if rows == 0 && s.Kind == SubqueryScalar {
+				v = b.Cols[0].Value(b.Row(0)).Clone()
+			}
+			if rows += b.Rows(); s.Kind == SubqueryExists {
+				return errEnough
+			}
+			if rows > 1 {
+				return types.Errorf(types.ErSubqueryNo1Row)
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			return err
+		}
+		if s.Kind == SubqueryExists {
+			v = types.Bool(rows > 0)
+		}
+		rt.Ctx.Params[s.Slot] = v
+	}
+	return nil
+}
+
+// errEnough ends a drain early.
+var errEnough = errors.New("exec: enough rows")
+
+// warnings returns the count for the answer's tail.
+func (rt *Runtime) warnings() uint16 {
+	return uint16(min(rt.Ctx.WarningCount(), 1<<16-1))
+}
+
+// isDuplicate reports whether err is MySQL's duplicate key error.
+func isDuplicate(err error) (*types.Error, bool) {
+	var e *types.Error
+	if errors.As(err, &e) && e.Number == types.ErDupEntry {
+		return e, true
+	}
+	return nil, false
+}

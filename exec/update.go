@@ -1,0 +1,212 @@
+package exec
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/types"
+)
+
+// assign makes assignments from left to right in row, whose first columns are the
+// table's: each sees what the earlier ones did. Then ON UPDATE CURRENT_TIMESTAMP
+// columns that were not assigned follow, if anything differs from old.
+func (m *rowMaker) assign(set []Assignment, row, old []types.Value, rowNo int) error {
+	for i := range set {
+		a := &set[i]
+		c := m.table.Columns[a.Col]
+		var v types.Value
+		var err error
+		if a.Expr == nil {
+			v, err = m.defaultOf(c, rowNo)
+		} else if v, err = a.Expr.Eval(m.rt.Ctx, row); err == nil {
+			if v.IsNull() && c.AutoInc && c.NotNull && !m.lenient {
+				return types.Errorf(types.ErBadNull, c.Name)
+			}
+			v, err = m.convert(v, c, rowNo)
+		}
+		if err != nil {
+			return err
+		}
+		row[a.Col] = v
+	}
+	return m.touch(set, row, old)
+}
+
+// touch sets the ON UPDATE CURRENT_TIMESTAMP columns of a row that changes.
+func (m *rowMaker) touch(set []Assignment, row, old []types.Value) error {
+	for i, c := range m.table.Columns {
+		if !c.OnUpdateNow || assigned(set, i) {
+			continue
+		}
+		changes := false
+		for j := range set {
+			col := set[j].Col
+			changes = changes || !identical(&row[col], &old[col])
+		}
+		if !changes {
+			return nil
+		}
+		v, err := m.nowOf(c)
+		if err != nil {
+			return err
+		}
+		row[i] = v
+	}
+	return nil
+}
+
+func assigned(set []Assignment, col int) bool {
+	for i := range set {
+		if set[i].Col == col {
+			return true
+		}
+	}
+	return false
+}
+
+// identical compares two values of one column, byte for byte.
+func identical(a, b *types.Value) bool {
+	return a.K == b.K && a.N == b.N && bytes.Equal(a.B, b.B)
+}
+
+// changer is what UPDATE and DELETE have in common: full rows from the input.
+type changer struct {
+	rowMaker
+	writer *table.Writer
+	old    []types.Value // a full row, with the hidden row id if there is one
+	new    []types.Value
+	keyCol int
+	idType types.Type
+}
+
+func newChanger(rt *Runtime, t *catalog.Table, keyCol int) *changer {
+	n := len(AllCols(t))
+	c := &changer{writer: rt.writer(t), old: make([]types.Value, n), new: make([]types.Value, n), keyCol: keyCol}
+	c.idType = columnType(t, len(t.Columns))
+	c.init(rt, t, nil)
+	return c
+}
+
+// read fills old with physical row i of b. The hidden row id comes out of the key.
+func (c *changer) read(b *types.Batch, i int) error {
+	n := len(c.table.Columns)
+	for col := 0; col < n; col++ {
+		c.old[col] = b.Cols[col].Value(i)
+	}
+	if len(c.old) == n {
+		return nil
+	}
+	key := b.Cols[c.keyCol].Value(i).B
+	prefix := table.RowPrefix(c.table)
+	if !bytes.HasPrefix(key, prefix) {
+		return fmt.Errorf("exec: %w: row key of another table", kvapi.ErrCorrupt)
+	}
+	id, _, err := types.DecodeKey(key[len(prefix):], &c.idType, false)
+	if err != nil {
+		return fmt.Errorf("exec: %w: hidden row id: %v", kvapi.ErrCorrupt, err)
+	}
+	c.old[n] = id
+	return nil
+}
+
+func (rt *Runtime) runUpdate(n *Update) (sqlapi.Result, error) {
+	defer rt.strictly(n.Ignore)()
+	c := newChanger(rt, n.Table, n.KeyCol)
+	c.defaults = n.Defaults
+	c.lenient = n.Ignore || !rt.Ctx.Strict
+	matched, changed := 0, 0
+	err := rt.drain(n.Input, func(b *types.Batch) error {
+		for i, rows := 0, b.Rows(); i < rows; i++ {
+			if err := rt.poll(); err != nil {
+				return err
+			}
+			matched++
+			did, err := c.update(n, b, b.Row(i), matched)
+			if err != nil {
+				if err = c.demote(err); err != nil {
+					return err
+				}
+				continue
+			}
+			if did {
+				changed++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return sqlapi.Result{}, err
+	}
+	return updateResult(rt, matched, changed), nil
+}
+
+// updateResult is the answer to an UPDATE.
+func updateResult(rt *Runtime, matched, changed int) sqlapi.Result {
+	res := sqlapi.Result{AffectedRows: uint64(changed), Warnings: rt.warnings()}
+	if rt.FoundRows {
+		res.AffectedRows = uint64(matched)
+	}
+	res.Info = updateInfo(matched, changed, int(res.Warnings))
+	return res
+}
+
+// update changes one row.
+func (c *changer) update(n *Update, b *types.Batch, i, rowNo int) (changed bool, err error) {
+	if err := c.read(b, i); err != nil {
+		return false, err
+	}
+	copy(c.new, c.old)
+	c.rt.Ctx.ResetArena()
+	if err := c.assign(n.Set, c.new, c.old, rowNo); err != nil {
+		return false, err
+	}
+	return c.writer.Update(c.rt.Txn, c.old, c.new)
+}
+
+func (rt *Runtime) runDelete(n *Delete) (sqlapi.Result, error) {
+	defer rt.strictly(n.Ignore)()
+	c := newChanger(rt, n.Table, n.KeyCol)
+	deleted := uint64(0)
+	err := rt.drain(n.Input, func(b *types.Batch) error {
+		for i, rows := 0, b.Rows(); i < rows; i++ {
+			if err := rt.poll(); err != nil {
+				return err
+			}
+			if err := c.read(b, b.Row(i)); err != nil {
+				return err
+			}
+			if err := c.writer.Delete(rt.Txn, c.old); err != nil {
+				return err
+			}
+			deleted++
+		}
+		return nil
+	})
+	if err != nil {
+		return sqlapi.Result{}, err
+	}
+	return sqlapi.Result{AffectedRows: deleted, Warnings: rt.warnings()}, nil
+}
+
+// The texts behind an UPDATE's OK packet that point statements end in, made once.
+const (
+	infoUnchanged = "Rows matched: 1  Changed: 0  Warnings: 0"
+	infoChanged   = "Rows matched: 1  Changed: 1  Warnings: 0"
+	infoUnmatched = "Rows matched: 0  Changed: 0  Warnings: 0"
+)
+
+func updateInfo(matched, changed, warnings int) string {
+	switch {
+	case warnings > 0 || matched > 1:
+		return fmt.Sprintf("Rows matched: %d  Changed: %d  Warnings: %d", matched, changed, warnings)
+	case matched == 0:
+		return infoUnmatched
+	case changed == 0:
+		return infoUnchanged
+	}
+	return infoChanged
+}
