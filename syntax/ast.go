@@ -59,12 +59,13 @@ type ObjectName struct {
 // Account is 'user'@'host'. Host is empty with HasHost false when not given
 // (it means '%'). Current stands for CURRENT_USER [()].
 type Account struct {
-	User    string
-	Host    string
-	HasHost bool
-	Current bool
-	Parens  bool // CURRENT_USER() rather than CURRENT_USER.
-	Pos     Pos
+	User     string
+	Host     string
+	HasHost  bool
+	Current  bool
+	Parens   bool // CURRENT_USER() rather than CURRENT_USER.
+	UserFunc bool // USER(), which ALTER USER accepts for the same.
+	Pos      Pos
 }
 
 // VarTarget is a target of INTO, FETCH or LOAD DATA: @name, or a local

@@ -284,6 +284,9 @@ type FuncCall struct {
 	Syntax  CallSyntax
 	Unit    string // For CallUnit and CallExtract, upper case.
 	Charset string // For CallUsing.
+	// Stored says that the name cannot be a built-in function's: it was quoted,
+	// or space separated a name such as COUNT from its parenthesis.
+	Stored bool
 }
 
 // Trim is TRIM([LEADING|TRAILING|BOTH] [Remove] FROM X) and TRIM(X).

@@ -270,13 +270,6 @@ type TableRef struct {
 	Alias      string
 	Hints      []IndexHint
 	AsOf       Expr // TiDB's AS OF TIMESTAMP expr.
-	Sample     *TableSample
-}
-
-// TableSample is TABLESAMPLE method (percent).
-type TableSample struct {
-	Method  string
-	Percent Expr
 }
 
 // IndexHint is USE, FORCE or IGNORE INDEX. A name PRIMARY is the primary key.

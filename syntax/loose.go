@@ -46,7 +46,7 @@ type looseAtom struct {
 // loosePunct maps the punctuation of rules to tokens.
 var loosePunct = map[string]tokenKind{
 	"(": tLParen, ")": tRParen, ",": tComma, "=": tEq, ".": tDot, "-": tMinus, "+": tPlus, "*": tStar,
-	"<": tLt, ">": tGt, "<=": tLe, ">=": tGe, ":=": tAssign,
+	"<": tLt, ":": tColon, ">": tGt, "<=": tLe, ">=": tGe, ":=": tAssign,
 }
 
 // addExpr, addName and addNode append parts.

@@ -34,7 +34,7 @@ var looseTable = []looseRule{
 		name [ . name ] = expr }* ] }`},
 	{kind: "UNINSTALL", rule: `UNINSTALL { PLUGIN name | COMPONENT { str }* }`},
 	{kind: "CLONE", rule: `CLONE { LOCAL DATA DIRECTORY [ = ] str
-		| INSTANCE FROM account . num IDENTIFIED BY str [ DATA DIRECTORY [ = ] str ] [ REQUIRE [ NO ] SSL ] }`},
+		| INSTANCE FROM account : num IDENTIFIED BY str [ DATA DIRECTORY [ = ] str ] [ REQUIRE [ NO ] SSL ] }`},
 	{kind: "SHUTDOWN", rule: `SHUTDOWN`},
 	{kind: "RESTART", rule: `RESTART`},
 	{kind: "CACHE", rule: `CACHE INDEX { table [ PARTITION group ] [ { INDEX | KEY } group ] }* IN { DEFAULT | name }`},

@@ -56,6 +56,11 @@ func (p *parser) wordCall() Expr {
 		if ok && (!rule.adjacent || !p.peek(1).spaced || p.opt.IgnoreSpace) {
 			return rule.parse(p)
 		}
+		if ok {
+			call := p.plainCall().(*FuncCall)
+			call.Stored = true
+			return call
+		}
 	}
 	return p.plainCall()
 }
@@ -66,6 +71,7 @@ func (p *parser) plainCall() Expr {
 	if p.tok.kw != kwNone {
 		call.Name = p.text(p.next())
 	} else {
+		call.Stored = p.is(tQuoted)
 		call.Name = p.name()
 	}
 	p.callArgs(call)

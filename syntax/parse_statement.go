@@ -134,6 +134,8 @@ func (p *parser) create() Statement {
 			return p.createIndex(pos)
 		}
 		return p.loose(pos, "CREATE")
+	case kwUndo:
+		return p.loose(pos, "CREATE")
 	case kwOr:
 		if p.tokenIs(p.peek(2), "SPATIAL") {
 			return p.loose(pos, "CREATE")
@@ -162,6 +164,8 @@ func (p *parser) alter() Statement {
 		return p.alterTable(pos)
 	case kwDatabase, kwSchema:
 		return p.alterDatabase(pos)
+	case kwUndo:
+		return p.loose(pos, "ALTER")
 	case kwNone:
 		if p.isWord("USER") {
 			return p.createUser(pos, true)

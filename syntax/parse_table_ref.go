@@ -238,13 +238,6 @@ func (p *parser) tableRef() *TableRef {
 	for p.isKw(kwUse) || p.isKw(kwForce) || p.isKw(kwIgnore) {
 		t.Hints = append(t.Hints, p.indexHint())
 	}
-	if p.acceptWord("TABLESAMPLE") {
-		s := &TableSample{Method: p.oneOf("SYSTEM", "BERNOULLI")}
-		p.expect(tLParen)
-		s.Percent = p.expr()
-		p.expect(tRParen)
-		t.Sample = s
-	}
 	return t
 }
 

@@ -13,6 +13,13 @@ func (p *parser) account() Account {
 		}
 		return a
 	}
+	if p.isWord("USER") && p.peek(1).kind == tLParen {
+		p.next()
+		p.next()
+		p.expect(tRParen)
+		a.Current, a.Parens, a.UserFunc = true, true, true
+		return a
+	}
 	a.User = p.nameOrString()
 	if p.is(tUserVar) {
 		a.HasHost = true

@@ -185,7 +185,11 @@ func (p *printer) userVar(name string) {
 // account appends an account in backquotes.
 func (p *printer) account(a Account) {
 	if a.Current {
-		p.k("CURRENT_USER")
+		if a.UserFunc {
+			p.k("USER")
+		} else {
+			p.k("CURRENT_USER")
+		}
 		if a.Parens {
 			p.raw("()")
 		}

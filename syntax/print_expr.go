@@ -307,7 +307,7 @@ func (p *printer) match(m *Match) {
 
 // funcName appends the name of a function. It is quoted only where it would
 // not be read as a name otherwise, because quoting makes COUNT an ordinary name.
-func (p *printer) funcName(schema, name string) {
+func (p *printer) funcName(schema, name string, stored bool) {
 	if schema != "" {
 		p.id(schema)
 		p.raw(".")
@@ -315,7 +315,7 @@ func (p *printer) funcName(schema, name string) {
 		return
 	}
 	p.space()
-	if isPlainName(name) {
+	if !stored && isPlainName(name) {
 		p.raw(name)
 		return
 	}
@@ -344,7 +344,7 @@ func (p *printer) call(c *FuncCall) {
 		p.k("}")
 		return
 	}
-	p.funcName(c.Schema, c.Name)
+	p.funcName(c.Schema, c.Name, c.Stored)
 	if c.Syntax == CallNoParen {
 		return
 	}

@@ -388,11 +388,6 @@ func (p *printer) tableRef(t *TableRef) {
 		p.k([...]string{HintForJoin: "FOR JOIN", HintForOrderBy: "FOR ORDER BY", HintForGroupBy: "FOR GROUP BY"}[h.For])
 		p.paren(len(h.Names), func(i int) { p.keyName(h.Names[i].Name) })
 	}
-	if s := t.Sample; s != nil {
-		p.k("TABLESAMPLE", s.Method, "(")
-		p.expr(s.Percent)
-		p.raw(")")
-	}
 }
 
 // keyName appends the name of an index; PRIMARY stands for itself.
