@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/pandodb/pando/clock"
@@ -73,7 +74,7 @@ func (c *Catalog) Close(tables []*Table, p Patience) ([]*Exclusive, error) {
 	group := &exclusiveGroup{}
 	held := make([]*Exclusive, 0, len(tables))
 	for _, t := range tables {
-		x := &Exclusive{catalog: c, table: t, group: group}
+		x := &Exclusive{table: t, group: group}
 		t.gate.close(x)
 		held = append(held, x)
 	}
@@ -87,7 +88,6 @@ func (c *Catalog) Close(tables []*Table, p Patience) ([]*Exclusive, error) {
 			}
 			return nil, err
 		}
-		x.drained.Store(true)
 	}
 	return held, nil
 }
@@ -98,7 +98,7 @@ func (c *Catalog) TryClose(t *Table, self *Use) *Exclusive {
 	if len(c.uses.olderUsers(t.gate, math.MaxUint64, self)) > 0 {
 		return nil
 	}
-	x := &Exclusive{catalog: c, table: t, group: &exclusiveGroup{}}
+	x := &Exclusive{table: t, group: &exclusiveGroup{}}
 	t.gate.close(x)
 	if len(c.uses.olderUsers(t.gate, math.MaxUint64, self)) > 0 {
 		x.Open()
@@ -124,7 +124,20 @@ func (x *Exclusive) Open() { x.table.gate.open() }
 // Table returns the descriptor that was current when the gate closed.
 func (x *Exclusive) Table() *Table { return x.table }
 
-// InUse reports how many sessions use the table of t now; for listings.
-func (c *Catalog) InUse(t *Table) int {
-	return len(c.uses.olderUsers(t.gate, math.MaxUint64, nil))
+// Contended reports whether sessions wait at the gate that x holds closed.
+func (x *Exclusive) Contended() bool {
+	g := x.table.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.queue) > 0
+}
+
+// Users returns the owners of the sessions that use the table of t now.
+func (c *Catalog) Users(t *Table) []uint64 {
+	var ids []uint64
+	for _, u := range c.uses.olderUsers(t.gate, math.MaxUint64, nil) {
+		ids = append(ids, u.Owner())
+	}
+	slices.Sort(ids)
+	return ids
 }

@@ -190,3 +190,33 @@ func (t *Table) Derived(build func(*Table) any) any {
 	}
 	return *t.derived.Load()
 }
+
+// KeyEncodingVersion is the version of the key encoding of package types that
+// new indexes record.
+const KeyEncodingVersion = 1
+
+// WeightsOf returns the checksum over the collation weights that the entries of
+// ix depend on, 0 if none. Indexes record it when they are built.
+func WeightsOf(t *Table, ix *Index) uint64 {
+	sum := uint64(0)
+	for _, ic := range ix.Columns {
+		if c := t.Columns[ic.Col]; c.Type.IsText() || c.Type.ID == types.TypeEnum || c.Type.ID == types.TypeSet {
+			// Rotation makes the order of the columns count.
+			sum = (sum<<1 | sum>>63) ^ c.Type.Coll.WeightsChecksum()
+		}
+	}
+	return sum
+}
+
+// StaleIndexes lists the indexes whose entries were written with another key
+// encoding or other collation weights than this process has: they order wrongly
+// and have to be rebuilt before they are used.
+func (t *Table) StaleIndexes() []*Index {
+	var out []*Index
+	for _, ix := range t.Indexes {
+		if ix.EncodingVersion != KeyEncodingVersion || ix.WeightsChecksum != WeightsOf(t, ix) {
+			out = append(out, ix)
+		}
+	}
+	return out
+}

@@ -51,9 +51,7 @@ type gateWaiter struct {
 
 // Exclusive is one closed gate, held by a DDL statement.
 type Exclusive struct {
-	catalog *Catalog
-	table   *Table
-	drained atomic.Bool
+	table *Table
 	// group is every Exclusive that the same statement holds: who waits at one
 	// of them also depends on the draining of the others. Set before close.
 	group *exclusiveGroup

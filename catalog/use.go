@@ -47,6 +47,7 @@ type Use struct {
 	registry *Uses
 	slots    [inlineSlots]slot
 	n        int // slots in use; owner only
+	owner    atomic.Uint64
 
 	mu sync.Mutex
 	// more holds the uses beyond inlineSlots. Guarded by mu, a leaf lock.
@@ -150,6 +151,13 @@ func (u *Use) holds(g *Gate) (version uint64, ok bool) {
 	}
 	return version, ok
 }
+
+// SetOwner names the session (its connection id) for listings of who blocks a
+// schema change.
+func (u *Use) SetOwner(id uint64) { u.owner.Store(id) }
+
+// Owner returns what SetOwner set.
+func (u *Use) Owner() uint64 { return u.owner.Load() }
 
 // Close ends every use and leaves the registry. The Use is dead afterwards.
 func (u *Use) Close() {

@@ -1,0 +1,357 @@
+package ddl
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/txn"
+)
+
+const (
+	// exclusiveChunk is how many rows are indexed per commit while nobody else
+	// uses the table. A session that arrives waits for one such chunk.
+	exclusiveChunk = 4096
+	// lockedChunk is how many rows are locked at once while the table is in use.
+	lockedChunk = 256
+	// lockedBeforeRetry is how many locked chunks pass before the build looks
+	// again whether it is alone, so that short lulls do not stall sessions.
+	lockedBeforeRetry = 32
+	// skipPause is the pause before a row that is locked elsewhere is tried again.
+	skipPause = time.Millisecond
+)
+
+// backfill writes the index entries of all rows, from the job's checkpoint on.
+//
+// It runs after the barrier of WriteOnly: every row written since is indexed by
+// its writer, so only rows that are older and unchanged are ours. Two ways:
+//
+//   - Alone: the table's gate is closed while nobody uses the table. The rows at
+//     the watermark are then the newest there are, and no locks are needed. The
+//     gate opens between chunks as soon as somebody waits.
+//   - Shared: each row is locked (shared) and indexed as Lock returns it, newest
+//     version. Rows locked elsewhere are skipped and taken one by one afterwards,
+//     holding no other row lock: the build never makes anybody's deadlock.
+//
+// Commits are relaxed, the checkpoint rides in each, and a durable commit fences
+// the end: the log is ordered, so what follows it has everything before.
+func (e *Executor) backfill(j *job, t *catalog.Table, ix *catalog.Index, p catalog.Patience) error {
+	b := &backfiller{e: e, j: j, t: t, ix: ix, p: p, entries: table.NewEntryBuilder(t, ix)}
+	j.setPhase("backfilling")
+	b.wait = p.Deadline - clock.Mono()
+	b.span = table.RowSpan(t)
+	if len(j.rec.Checkpoint) > 0 {
+		b.span.Start = j.rec.Checkpoint
+		b.done = bytes.Compare(b.span.Start, b.span.End) >= 0
+	}
+	for locked := 0; !b.done; {
+		if locked == 0 {
+			if x := e.catalog.TryClose(t, p.Self); x != nil {
+				err := b.alone(x)
+				x.Open()
+				if err != nil {
+					return err
+				}
+			}
+			locked = lockedBeforeRetry
+			continue
+		}
+		locked--
+		if err := b.chunkLocked(); err != nil {
+			return err
+		}
+	}
+	// The fence.
+	return e.inTxn(j.put)
+}
+
+// backfiller is the state of one backfill.
+type backfiller struct {
+	e       *Executor
+	j       *job
+	t       *catalog.Table
+	ix      *catalog.Index
+	p       catalog.Patience
+	entries *table.EntryBuilder
+	span    kvapi.Span // what is left
+	// wait is the most that the build waits for one locked row. It starts anew
+	// for each row: lock_wait_timeout is no limit on how long a build takes.
+	wait time.Duration
+	done bool
+
+	arena []byte
+	list  []entryRef
+	keys  []byte // row keys of a locked chunk
+	ends  []int
+	value []byte
+}
+
+// entryRef is an entry in the arena, with the row key it came from.
+type entryRef struct {
+	at, keyEnd, valueEnd int
+	rowEnd               int // the row key lies between valueEnd and rowEnd
+	unique               bool
+}
+
+func (b *backfiller) key(r *entryRef) []byte { return b.arena[r.at:r.keyEnd] }
+func (b *backfiller) val(r *entryRef) []byte { return b.arena[r.keyEnd:r.valueEnd] }
+func (b *backfiller) row(r *entryRef) []byte { return b.arena[r.valueEnd:r.rowEnd] }
+func (b *backfiller) reset() {
+	b.arena, b.list, b.keys, b.ends = b.arena[:0], b.list[:0], b.keys[:0], b.ends[:0]
+}
+func (b *backfiller) interrupted() error { return b.p.Interrupt.Err() }
+func (b *backfiller) relaxed() txn.Options {
+	return txn.Options{Level: txn.ReadCommitted, Relaxed: true, Interrupt: b.p.Interrupt}
+}
+func (b *backfiller) pageSize(exclusive bool) int {
+	if exclusive {
+		return exclusiveChunk
+	}
+	return lockedChunk
+}
+
+// alone indexes chunk after chunk while the gate is closed and nobody waits.
+func (b *backfiller) alone(x *catalog.Exclusive) error {
+	// Former users may have committed without waiting for the disk; a durable
+	// commit of our own lifts the watermark over all of them.
+	if err := b.e.inTxn(b.j.put); err != nil {
+		return err
+	}
+	for !b.done && !x.Contended() {
+		if err := b.chunkAlone(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// collect is the sink of chunkAlone: it computes the entries of a page.
+type collect struct{ b *backfiller }
+
+func (c collect) Pair(key, value []byte) (bool, error) {
+	return true, c.b.add(key, value)
+}
+
+// add appends the entry of a row to the chunk.
+func (b *backfiller) add(rowKey, row []byte) error {
+	at := len(b.arena)
+	out, keyLen, unique, err := b.entries.Append(b.arena, rowKey, row)
+	if err != nil {
+		return err
+	}
+	valueEnd := len(out)
+	b.arena = append(out, rowKey...)
+	b.list = append(b.list, entryRef{at: at, keyEnd: at + keyLen, valueEnd: valueEnd, rowEnd: len(b.arena), unique: unique})
+	return nil
+}
+
+func (b *backfiller) chunkAlone() error {
+	if err := b.interrupted(); err != nil {
+		return err
+	}
+	b.reset()
+	resume, err := b.scan(collect{b}, true)
+	if err != nil {
+		return err
+	}
+	tx := b.e.txns.Begin(b.relaxed())
+	defer tx.Release()
+	if _, err := b.write(tx); err != nil {
+		return err
+	}
+	return b.finish(tx, resume, len(b.list))
+}
+
+func (b *backfiller) scan(sink kvapi.Sink, exclusive bool) ([]byte, error) {
+	return b.e.txns.Scan(&txn.ScanRequest{Span: b.span, LimitRows: b.pageSize(exclusive), Sink: sink, Interrupt: b.p.Interrupt})
+}
+
+// write buffers the chunk's entries in key order, which is the cheap order for
+// the buffer and the store. skipped are entries whose key is locked elsewhere.
+func (b *backfiller) write(tx *txn.Txn) (skipped []int, err error) {
+	slices.SortFunc(b.list, func(x, y entryRef) int { return bytes.Compare(b.key(&x), b.key(&y)) })
+	for i := range b.list {
+		r := &b.list[i]
+		if r.unique {
+			taken, acquired, err := b.claim(tx, r)
+			if err != nil {
+				return nil, err
+			}
+			if !acquired {
+				skipped = append(skipped, i)
+				continue
+			}
+			if taken {
+				continue // its writer indexed it already
+			}
+		}
+		if err := tx.PutNew(b.key(r), b.val(r)); err != nil {
+			return nil, err
+		}
+	}
+	return skipped, nil
+}
+
+// claim locks a unique entry. taken means that it exists and is this row's own;
+// another row's is 1062.
+func (b *backfiller) claim(tx *txn.Txn, r *entryRef) (taken, acquired bool, err error) {
+	found, acquired, err := tx.Lock(b.key(r), kvapi.LockExclusive, kvapi.WaitSkip, (*keepValue)(b))
+	if err != nil || !acquired || !found {
+		return false, acquired, err
+	}
+	same, err := b.entries.SameRow(b.value, b.row(r))
+	if err == nil && !same {
+		err = b.duplicate(r)
+	}
+	return true, true, err
+}
+
+// duplicate makes the 1062 of an entry, whose row has to be read again for it.
+func (b *backfiller) duplicate(r *entryRef) error {
+	rowKey := slices.Clone(b.row(r))
+	tx := b.e.txns.Begin(txn.Options{Level: txn.ReadCommitted})
+	defer tx.Release()
+	if found, err := tx.Get(rowKey, (*keepValue)(b)); err != nil || !found {
+		return err
+	}
+	if _, _, _, err := b.entries.Append(nil, rowKey, b.value); err != nil {
+		return err
+	}
+	return b.entries.Duplicate()
+}
+
+// keepValue is a sink that copies the value to b.value.
+type keepValue backfiller
+
+func (k *keepValue) Pair(_, value []byte) (bool, error) {
+	k.value = append(k.value[:0], value...)
+	return true, nil
+}
+
+// finish commits a chunk with its checkpoint and moves on.
+func (b *backfiller) finish(tx *txn.Txn, resume []byte, rows int) error {
+	b.j.rec.Rows += uint64(rows)
+	b.done = resume == nil
+	b.span.Start = resume
+	b.j.rec.Checkpoint = resume
+	if b.done {
+		// The job may be resumed between here and the next step: nothing is left.
+		b.j.rec.Checkpoint = b.span.End
+	}
+	if err := b.j.put(tx); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	b.j.rows.Store(b.j.rec.Rows)
+	return nil
+}
+
+// rowKeys is the sink of chunkLocked.
+type rowKeys struct{ b *backfiller }
+
+func (c rowKeys) Pair(key, _ []byte) (bool, error) {
+	c.b.keys = append(c.b.keys, key...)
+	c.b.ends = append(c.b.ends, len(c.b.keys))
+	return true, nil
+}
+
+// chunkLocked indexes one page of rows under their locks.
+func (b *backfiller) chunkLocked() error {
+	if err := b.interrupted(); err != nil {
+		return err
+	}
+	b.reset()
+	resume, err := b.scan(rowKeys{b}, false)
+	if err != nil {
+		return err
+	}
+	tx := b.e.txns.Begin(b.relaxed())
+	defer tx.Release()
+	var later [][]byte
+	start := 0
+	for _, end := range b.ends {
+		key := b.keys[start:end]
+		start = end
+		acquired, err := b.lockRow(tx, key, kvapi.WaitSkip)
+		if err != nil {
+			return err
+		}
+		if !acquired {
+			later = append(later, slices.Clone(key))
+		}
+	}
+	rows := len(b.ends)
+	skipped, err := b.write(tx)
+	if err != nil {
+		return err
+	}
+	for _, i := range skipped {
+		later = append(later, slices.Clone(b.row(&b.list[i])))
+	}
+	// The skipped rows come first: the checkpoint must not pass them.
+	if len(later) > 0 {
+		if err := tx.Commit(); err != nil {
+			return err
+		}
+		for _, key := range later {
+			if err := b.single(key); err != nil {
+				return err
+			}
+		}
+		last := b.e.txns.Begin(b.relaxed())
+		defer last.Release()
+		return b.finish(last, resume, rows)
+	}
+	return b.finish(tx, resume, rows)
+}
+
+// lockRow locks a row and adds the entry of its newest version, if it exists.
+func (b *backfiller) lockRow(tx *txn.Txn, key []byte, wait kvapi.WaitPolicy) (acquired bool, err error) {
+	found, acquired, err := tx.Lock(key, kvapi.LockShared, wait, (*keepValue)(b))
+	if err != nil || !acquired || !found {
+		return acquired, err
+	}
+	return true, b.add(key, b.value)
+}
+
+// single indexes one row that was locked elsewhere. It waits for the row while
+// holding nothing; if then the unique entry is locked, it lets go and tries again.
+func (b *backfiller) single(key []byte) error {
+	deadline := clock.Mono() + b.wait
+	for {
+		if err := b.interrupted(); err != nil {
+			return err
+		}
+		left := deadline - clock.Mono()
+		if left <= 0 {
+			return kvapi.ErrLockTimeout
+		}
+		ok, err := b.trySingle(key, left)
+		if ok || err != nil {
+			return err
+		}
+		clock.Sleep(skipPause)
+	}
+}
+
+func (b *backfiller) trySingle(key []byte, left time.Duration) (ok bool, err error) {
+	o := b.relaxed()
+	o.LockWait = left
+	tx := b.e.txns.Begin(o)
+	defer tx.Release()
+	b.reset()
+	if _, err := b.lockRow(tx, key, kvapi.WaitDefault); err != nil {
+		return false, err
+	}
+	skipped, err := b.write(tx)
+	if err != nil || len(skipped) > 0 {
+		return false, err
+	}
+	return true, tx.Commit()
+}

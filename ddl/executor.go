@@ -1,0 +1,373 @@
+package ddl
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/types"
+)
+
+// Options of an Executor. Catalog, Txns and AutoIDs are required.
+type Options struct {
+	Catalog *catalog.Catalog
+	Txns    *txn.Manager
+	AutoIDs *table.AutoIDs
+	// Destroy deletes every version of every key in span with range deletions,
+	// once no snapshot below ts can read them any more; done=false asks to be
+	// called again later. nil falls back to deleting key by key in transactions.
+	Destroy func(span kvapi.Span, ts clock.Timestamp) (done bool, err error)
+	// Log may be nil.
+	Log *slog.Logger
+}
+
+// Executor runs schema changes. It is safe for concurrent use; statements on
+// different tables do not wait for each other.
+type Executor struct {
+	catalog *catalog.Catalog
+	txns    *txn.Manager
+	ids     *table.AutoIDs
+	destroy func(span kvapi.Span, ts clock.Timestamp) (bool, error)
+	log     *slog.Logger
+	names   nameLocks
+
+	mu sync.Mutex
+	// jobs is guarded by mu: every job that is persisted and not finished.
+	jobs map[uint64]*job
+
+	// worker owns the background goroutine; see worker.go.
+	worker worker
+}
+
+// Open reads the unfinished jobs and resumes them in the background: index
+// builds from their checkpoint, removals of data where they stopped.
+func Open(o Options) (*Executor, error) {
+	e := &Executor{
+		catalog: o.Catalog, txns: o.Txns, ids: o.AutoIDs, destroy: o.Destroy, log: o.Log,
+		jobs: make(map[uint64]*job),
+	}
+	if e.log == nil {
+		e.log = slog.New(slog.DiscardHandler)
+	}
+	if e.destroy == nil {
+		e.destroy = e.destroyByKey
+	}
+	if err := e.loadJobs(); err != nil {
+		return nil, fmt.Errorf("ddl: load jobs: %w", err)
+	}
+	e.startWorker()
+	return e, nil
+}
+
+// Close stops the background work; unfinished jobs resume at the next Open.
+// Statements must have ended.
+func (e *Executor) Close() { e.stopWorker() }
+
+// table returns the current version of a table that may be changed.
+func (e *Executor) table(n Name) (*catalog.Table, error) {
+	if err := checkSchemaAccess(n.Schema); err != nil {
+		return nil, err
+	}
+	return e.catalog.Current().Table(n.Schema, n.Table)
+}
+
+// checkSchemaAccess refuses changes of the server's own schemas.
+func checkSchemaAccess(db string) error {
+	if catalog.IsSystemSchema(db) {
+		return types.NewError(erSystemSchema, fmt.Sprintf("Access to system schema '%s' is rejected.", db))
+	}
+	return nil
+}
+
+// erSystemSchema is ER_NO_SYSTEM_SCHEMA_ACCESS.
+const erSystemSchema = 3552
+
+// CreateDatabase creates a database; coll 0 takes the server's default.
+func (e *Executor) CreateDatabase(c *Call, name string, coll types.CollationID, ifNotExists bool) error {
+	if err := checkDatabaseName(name); err != nil {
+		return err
+	}
+	if coll == 0 {
+		coll = types.DefaultCollation
+	}
+	release, err := e.names.lock([]nameRef{dbRef(name, true)}, c.patience())
+	if err != nil {
+		return err
+	}
+	defer release()
+	if catalog.IsSystemSchema(name) || e.catalog.Current().Database(name) != nil {
+		if ifNotExists {
+			c.note(types.ErDBCreateExists, name)
+			return nil
+		}
+		return types.Errorf(types.ErDBCreateExists, name)
+	}
+	id, err := e.catalog.NextID()
+	if err != nil {
+		return err
+	}
+	d := &catalog.Database{ID: id, Name: name, Coll: coll}
+	return e.catalog.Apply(&catalog.Change{PutDatabases: []*catalog.Database{d}}, nil)
+}
+
+// AlterDatabase changes the default collation.
+func (e *Executor) AlterDatabase(c *Call, name string, coll types.CollationID) error {
+	if err := checkSchemaAccess(name); err != nil {
+		return err
+	}
+	release, err := e.names.lock([]nameRef{dbRef(name, true)}, c.patience())
+	if err != nil {
+		return err
+	}
+	defer release()
+	d := e.catalog.Current().Database(name)
+	if d == nil {
+		return types.Errorf(types.ErBadDB, name)
+	}
+	changed := *d
+	changed.Coll = coll
+	return e.catalog.Apply(&catalog.Change{PutDatabases: []*catalog.Database{&changed}}, nil)
+}
+
+// DropDatabase drops a database with its tables and returns how many there were.
+func (e *Executor) DropDatabase(c *Call, name string, ifExists bool) (tables int, err error) {
+	if err := checkSchemaAccess(name); err != nil {
+		return 0, err
+	}
+	p := c.patience()
+	release, err := e.names.lock([]nameRef{dbRef(name, true)}, p)
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	snap := e.catalog.Current()
+	d := snap.Database(name)
+	if d == nil {
+		if ifExists {
+			c.note(types.ErDBDropExists, name)
+			return 0, nil
+		}
+		return 0, types.Errorf(types.ErDBDropExists, name)
+	}
+	drop := snap.Tables(name)
+	ch := &catalog.Change{DropDatabases: []*catalog.Database{d}, DropTables: drop}
+	return len(drop), e.dropTables(ch, p)
+}
+
+// dropTables closes the gates of ch.DropTables, applies ch and leaves the data
+// to the worker.
+func (e *Executor) dropTables(ch *catalog.Change, p catalog.Patience) error {
+	held, err := e.catalog.Close(ch.DropTables, p)
+	if err != nil {
+		return err
+	}
+	defer openAll(held)
+	var jobs []*job
+	for _, t := range ch.DropTables {
+		j, err := e.newJob(jobDestroy, t)
+		if err != nil {
+			return err
+		}
+		j.rec.PhysID = t.PhysID
+		jobs = append(jobs, j)
+	}
+	if err := e.catalog.Apply(ch, putJobs(jobs)); err != nil {
+		return err
+	}
+	for _, t := range ch.DropTables {
+		e.ids.Forget(t.PhysID)
+	}
+	e.enqueue(jobs...)
+	return nil
+}
+
+func openAll(held []*catalog.Exclusive) {
+	for _, x := range held {
+		x.Open()
+	}
+}
+
+// CreateTable creates a table.
+func (e *Executor) CreateTable(c *Call, spec *TableSpec) error {
+	if err := checkSchemaAccess(spec.Schema); err != nil {
+		return err
+	}
+	release, err := e.names.lock(tableRefs(spec.Name), c.patience())
+	if err != nil {
+		return err
+	}
+	defer release()
+	snap := e.catalog.Current()
+	d := snap.Database(spec.Schema)
+	if d == nil {
+		return types.Errorf(types.ErBadDB, spec.Schema)
+	}
+	if snap.Lookup(spec.Schema, spec.Table) != nil {
+		if spec.IfNotExists {
+			c.note(types.ErTableExists, spec.Table)
+			return nil
+		}
+		return types.Errorf(types.ErTableExists, spec.Table)
+	}
+	t, err := buildTable(spec, d.Coll)
+	if err != nil {
+		return err
+	}
+	if t.ID, err = e.catalog.NextID(); err != nil {
+		return err
+	}
+	if t.PhysID, err = e.catalog.NextID(); err != nil {
+		return err
+	}
+	t.CreateMillis = clock.NowMillis()
+	if spec.AutoIncrement > 1 && t.AutoInc != nil {
+		if err := e.ids.For(t).SetNext(spec.AutoIncrement); err != nil {
+			return err
+		}
+	}
+	return e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{t}, Fresh: true}, nil)
+}
+
+// DropTables drops tables, all or none. Missing ones are 1051, or a note each
+// with ifExists.
+func (e *Executor) DropTables(c *Call, names []Name, ifExists bool) error {
+	for _, n := range names {
+		if err := checkSchemaAccess(n.Schema); err != nil {
+			return err
+		}
+	}
+	p := c.patience()
+	release, err := e.names.lock(tableRefs(names...), p)
+	if err != nil {
+		return err
+	}
+	defer release()
+	snap := e.catalog.Current()
+	var drop []*catalog.Table
+	missing := ""
+	for _, n := range names {
+		if snap.Database(n.Schema) == nil && !ifExists {
+			return types.Errorf(types.ErBadDB, n.Schema)
+		}
+		if t := snap.Lookup(n.Schema, n.Table); t != nil {
+			drop = append(drop, t)
+			continue
+		}
+		if ifExists {
+			c.note(types.ErBadTable, n.Schema+"."+n.Table)
+			continue
+		}
+		if missing != "" {
+			missing += ","
+		}
+		missing += n.Schema + "." + n.Table
+	}
+	if missing != "" {
+		return types.Errorf(types.ErBadTable, missing)
+	}
+	if len(drop) == 0 {
+		return nil
+	}
+	return e.dropTables(&catalog.Change{DropTables: drop}, p)
+}
+
+// TruncateTable empties a table by giving it a new key space.
+func (e *Executor) TruncateTable(c *Call, n Name) error {
+	p := c.patience()
+	release, err := e.names.lock(tableRefs(n), p)
+	if err != nil {
+		return err
+	}
+	defer release()
+	t, err := e.table(n)
+	if err != nil {
+		return err
+	}
+	physID, err := e.catalog.NextID()
+	if err != nil {
+		return err
+	}
+	j, err := e.newJob(jobDestroy, t)
+	if err != nil {
+		return err
+	}
+	j.rec.PhysID = t.PhysID
+	held, err := e.catalog.Close([]*catalog.Table{t}, p)
+	if err != nil {
+		return err
+	}
+	defer openAll(held)
+	next := t.Clone()
+	next.PhysID = physID
+	next.Finish()
+	ch := &catalog.Change{PutTables: []*catalog.Table{next}, Fresh: true}
+	if err := e.catalog.Apply(ch, putJobs([]*job{j})); err != nil {
+		return err
+	}
+	e.ids.Forget(t.PhysID)
+	e.enqueue(j)
+	return nil
+}
+
+// RenameTables renames tables one after the other, all or none: RENAME TABLE.
+func (e *Executor) RenameTables(c *Call, pairs []RenamePair) error {
+	var names []Name
+	for _, r := range pairs {
+		if err := checkSchemaAccess(r.From.Schema); err != nil {
+			return err
+		}
+		if err := checkSchemaAccess(r.To.Schema); err != nil {
+			return err
+		}
+		if err := checkTableName(r.To.Table); err != nil {
+			return err
+		}
+		names = append(names, r.From, r.To)
+	}
+	p := c.patience()
+	release, err := e.names.lock(tableRefs(names...), p)
+	if err != nil {
+		return err
+	}
+	defer release()
+	// now maps each name to the table that has it after the pairs so far.
+	snap := e.catalog.Current()
+	now := map[Name]*catalog.Table{}
+	for _, n := range names {
+		now[n] = snap.Lookup(n.Schema, n.Table)
+	}
+	for _, r := range pairs {
+		if snap.Database(r.To.Schema) == nil {
+			return types.Errorf(types.ErBadDB, r.To.Schema)
+		}
+		t := now[r.From]
+		if t == nil {
+			return types.Errorf(types.ErNoSuchTable, r.From.Schema, r.From.Table)
+		}
+		if now[r.To] != nil {
+			return types.Errorf(types.ErTableExists, r.To.Table)
+		}
+		now[r.From], now[r.To] = nil, t
+	}
+	var old, changed []*catalog.Table
+	for n, t := range now {
+		if t == nil || t.Schema == n.Schema && t.Name == n.Table {
+			continue
+		}
+		next := t.Clone()
+		next.Schema, next.Name = n.Schema, n.Table
+		next.Finish()
+		old, changed = append(old, t), append(changed, next)
+	}
+	held, err := e.catalog.Close(old, p)
+	if err != nil {
+		return err
+	}
+	defer openAll(held)
+	return e.catalog.Apply(&catalog.Change{PutTables: changed}, nil)
+}

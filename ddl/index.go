@@ -1,0 +1,326 @@
+package ddl
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/types"
+)
+
+// CreateIndex builds a secondary index while the table stays in use. It returns
+// when the index is public. On any error, 1062 and KILL included, no trace of
+// it is left.
+func (e *Executor) CreateIndex(c *Call, n Name, spec IndexSpec) error {
+	p := c.patience()
+	release, err := e.names.lock(tableRefs(n), p)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return e.createIndex(c, n, &spec, p)
+}
+
+// createIndex does the work under the table's name lock.
+func (e *Executor) createIndex(c *Call, n Name, spec *IndexSpec, p catalog.Patience) error {
+	t, err := e.table(n)
+	if err != nil {
+		return err
+	}
+	if spec.Primary {
+		if t.PK != nil {
+			return types.Errorf(types.ErMultiplePriKey)
+		}
+		return types.Errorf(types.ErNotSupportedYet, "ADD PRIMARY KEY")
+	}
+	next := t.Clone()
+	next.Finish()
+	ix, err := buildIndex(next, spec)
+	if err != nil {
+		return err
+	}
+	ix.State = catalog.StateDeleteOnly
+	next.AddIndex(ix)
+	next.Finish()
+	j, err := e.newJob(jobCreateIndex, t)
+	if err != nil {
+		return err
+	}
+	j.rec.IndexID, j.rec.Index, j.rec.Text = ix.ID, ix.Name, c.Text
+	j.interrupt = nil // the session's interrupt is in p
+	if err := e.settle(j, t, p); err != nil {
+		return err
+	}
+	if err := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, j.put); err != nil {
+		return err
+	}
+	e.track(j)
+	if err := e.buildIndexSteps(j, p); err != nil {
+		return e.undoCreateIndex(j, p, err)
+	}
+	e.untrack(j)
+	return nil
+}
+
+// settle waits until nobody uses an older version of t than t itself, so that
+// the next step keeps at most two adjacent versions alive.
+func (e *Executor) settle(j *job, t *catalog.Table, p catalog.Patience) error {
+	if j != nil {
+		j.setPhase(phaseWaiting)
+	}
+	return e.catalog.WaitOlder(t, p)
+}
+
+// buildIndexSteps takes an index from the state it has to Public.
+func (e *Executor) buildIndexSteps(j *job, p catalog.Patience) error {
+	t, ix, err := e.jobIndex(j)
+	if err != nil {
+		return err
+	}
+	if err := e.settle(j, t, p); err != nil {
+		return err
+	}
+	if ix.State == catalog.StateDeleteOnly {
+		if t, ix, err = e.stepIndex(j, t, ix, catalog.StateWriteOnly, j.put); err != nil {
+			return err
+		}
+		if err := e.settle(j, t, p); err != nil {
+			return err
+		}
+	}
+	if err := e.backfill(j, t, ix, p); err != nil {
+		return err
+	}
+	_, _, err = e.stepIndex(j, t, ix, catalog.StatePublic, j.remove)
+	return err
+}
+
+// jobIndex finds the current table and index of a job.
+func (e *Executor) jobIndex(j *job) (*catalog.Table, *catalog.Index, error) {
+	t := e.catalog.Current().TableByID(j.rec.TableID)
+	if t == nil {
+		return nil, nil, errGone
+	}
+	ix := t.IndexByID(j.rec.IndexID)
+	if ix == nil {
+		return nil, nil, errGone
+	}
+	return t, ix, nil
+}
+
+// errGone: the table or index of a job does not exist any more.
+var errGone = errors.New("ddl: the object of the job is gone")
+
+// stepIndex publishes the index in another state together with extra.
+func (e *Executor) stepIndex(j *job, t *catalog.Table, ix *catalog.Index, to catalog.SchemaState,
+	extra func(tx *txn.Txn) error) (*catalog.Table, *catalog.Index, error) {
+	next := t.Clone()
+	changed := next.IndexByID(ix.ID)
+	changed.State = to
+	if to == catalog.StatePublic {
+		// Everything that the build wrote is committed; the fence below the last
+		// batch has made the watermark cover it.
+		changed.ReadableFrom = e.txns.Watermark()
+	}
+	next.Finish()
+	j.setPhase(to.String())
+	if err := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, extra); err != nil {
+		return nil, nil, err
+	}
+	return next, changed, nil
+}
+
+// undoCreateIndex removes a half-built index after cause. What it can't finish
+// within the statement goes to the worker; the index is invisible meanwhile.
+func (e *Executor) undoCreateIndex(j *job, p catalog.Patience, cause error) error {
+	if errors.Is(cause, kvapi.ErrUndetermined) || errors.Is(cause, errGone) {
+		return cause // storage is failing; the job resumes at the next open
+	}
+	e.setKind(j, jobDropIndex)
+	j.rec.Checkpoint, j.rec.Rows = nil, 0
+	t, ix, err := e.jobIndex(j)
+	if err != nil {
+		return cause
+	}
+	// The state stays as it is in this step: WriteOnly → WriteOnly under a name
+	// that does not get in the way of a second attempt.
+	next := t.Clone()
+	next.IndexByID(ix.ID).Name = fmt.Sprintf("#dropping-%d", ix.ID)
+	next.Finish()
+	if err := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, j.put); err != nil {
+		return cause
+	}
+	quick := catalog.PatienceFor(workerPatience, nil, p.Self)
+	if err := e.removeIndexSteps(j, quick); err != nil {
+		e.enqueue(j)
+	}
+	return cause
+}
+
+// DropIndexOf drops a secondary index: DROP INDEX.
+func (e *Executor) DropIndexOf(c *Call, n Name, index string) error {
+	p := c.patience()
+	release, err := e.names.lock(tableRefs(n), p)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return e.dropIndex(c, n, index, p)
+}
+
+func (e *Executor) dropIndex(c *Call, n Name, index string, p catalog.Patience) error {
+	t, err := e.table(n)
+	if err != nil {
+		return err
+	}
+	ix := t.Index(index)
+	if ix == nil || ix.State != catalog.StatePublic {
+		return types.Errorf(types.ErCantDropFieldOrKey, index)
+	}
+	if ix.Primary {
+		return types.Errorf(types.ErNotSupportedYet, "DROP PRIMARY KEY")
+	}
+	if err := checkAutoKeyKept(t, ix); err != nil {
+		return err
+	}
+	j, err := e.newJob(jobDropIndex, t)
+	if err != nil {
+		return err
+	}
+	j.rec.IndexID, j.rec.Index, j.rec.Text = ix.ID, ix.Name, c.Text
+	if err := e.settle(j, t, p); err != nil {
+		return err
+	}
+	hidden, hix, err := e.stepIndex(j, t, ix, catalog.StateWriteOnly, j.put)
+	if err != nil {
+		return err
+	}
+	if err := e.settle(j, hidden, p); err != nil {
+		// Readers of the old version are still there: take the step back.
+		back := hidden.Clone()
+		changed := back.IndexByID(hix.ID)
+		changed.State = catalog.StatePublic
+		back.Finish()
+		if undo := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{back}}, j.remove); undo != nil {
+			return undo
+		}
+		return err
+	}
+	// From here on the index is gone for every statement, so the rest may go on
+	// in the background if a session is slow.
+	renamed := hidden.Clone()
+	renamed.IndexByID(hix.ID).Name = fmt.Sprintf("#dropping-%d", hix.ID)
+	renamed.Finish()
+	if err := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{renamed}}, j.put); err != nil {
+		return err
+	}
+	e.track(j)
+	quick := catalog.PatienceFor(workerPatience, nil, p.Self)
+	if err := e.removeIndexSteps(j, quick); err != nil {
+		e.enqueue(j)
+	}
+	return nil
+}
+
+// removeIndexSteps takes an index that nobody reads from the state it has to
+// absent, and leaves its entries to the worker. Called under the name lock.
+func (e *Executor) removeIndexSteps(j *job, p catalog.Patience) error {
+	t, ix, err := e.jobIndex(j)
+	if err != nil {
+		if errors.Is(err, errGone) {
+			err = e.inTxn(j.remove)
+			e.untrack(j)
+		}
+		return err
+	}
+	if err := e.settle(j, t, p); err != nil {
+		return err
+	}
+	if ix.State >= catalog.StateWriteOnly {
+		if t, ix, err = e.stepIndex(j, t, ix, catalog.StateDeleteOnly, nil); err != nil {
+			return err
+		}
+		if err := e.settle(j, t, p); err != nil {
+			return err
+		}
+	}
+	next := t.Clone()
+	next.RemoveIndex(ix.ID)
+	next.Finish()
+	// The job becomes the one that frees the entries. A session that still uses
+	// the delete-only version only deletes, so it leaves nothing behind.
+	e.setKind(j, jobDestroy)
+	j.rec.PhysID = t.PhysID
+	if err := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, j.put); err != nil {
+		e.setKind(j, jobDropIndex)
+		return err
+	}
+	e.enqueue(j)
+	return nil
+}
+
+// lockJob locks the name that the job's table has now; it may have been renamed
+// since the job began. A table that is gone needs no lock.
+func (e *Executor) lockJob(j *job, p catalog.Patience) (release func(), err error) {
+	for {
+		t := e.catalog.Current().TableByID(j.rec.TableID)
+		if t == nil {
+			return func() {}, nil
+		}
+		release, err := e.names.lock(tableRefs(Name{t.Schema, t.Name}), p)
+		if err != nil {
+			return nil, err
+		}
+		if now := e.catalog.Current().TableByID(j.rec.TableID); now == nil || now.Schema == t.Schema && now.Name == t.Name {
+			return release, nil
+		}
+		release()
+	}
+}
+
+// resumeDropIndex is the worker's attempt at finishing a removal.
+func (e *Executor) resumeDropIndex(j *job) (bool, error) {
+	p := e.workerPatienceNow()
+	release, err := e.lockJob(j, p)
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	if err := e.removeIndexSteps(j, p); err != nil {
+		return false, err
+	}
+	return true, nil // enqueued again as the job that frees the entries
+}
+
+// resumeCreateIndex is the worker's attempt at finishing a build after a
+// restart. Only a duplicate or a cancellation undoes it.
+func (e *Executor) resumeCreateIndex(j *job) (bool, error) {
+	p := e.workerPatienceNow()
+	release, err := e.lockJob(j, p)
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	p = catalog.PatienceFor(lockWaitDefault, j.interrupt, nil)
+	err = e.buildIndexSteps(j, p)
+	switch {
+	case err == nil:
+		e.untrack(j)
+		return true, nil
+	case errors.Is(err, errGone):
+		err = e.inTxn(j.remove)
+		e.untrack(j)
+		return true, err
+	case e.worker.interrupt.Reason() != kvapi.ReasonNone:
+		return false, err
+	}
+	var sqlErr *types.Error
+	if errors.As(err, &sqlErr) || j.interrupt.Reason() != kvapi.ReasonNone {
+		e.log.Warn("index build undone", "table", j.rec.Table, "index", j.rec.Index, "error", err)
+		_ = e.undoCreateIndex(j, p, err)
+		return true, nil
+	}
+	return false, err
+}

@@ -1,0 +1,213 @@
+package ddl
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/keys"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/txn"
+)
+
+// jobKind says what a job does.
+type jobKind string
+
+const (
+	jobCreateIndex jobKind = "create index"
+	jobDropIndex   jobKind = "drop index"
+	jobDestroy     jobKind = "free data"
+)
+
+// jobFormat is the first byte of a stored job.
+const jobFormat = 1
+
+// jobRecord is what is stored of a job: keys.SystemKey(KindJob, id), a format
+// byte, JSON.
+type jobRecord struct {
+	ID      uint64  `json:"id"`
+	Kind    jobKind `json:"kind"`
+	TableID uint64  `json:"table_id"`
+	PhysID  uint64  `json:"phys_id"`
+	Schema  string  `json:"schema"`
+	Table   string  `json:"table"`
+	IndexID uint64  `json:"index_id,omitempty"` // with jobDestroy: 0 is the whole table
+	Index   string  `json:"index,omitempty"`
+	// Checkpoint is the row key up to which the backfill is complete.
+	Checkpoint []byte `json:"checkpoint,omitempty"`
+	Rows       uint64 `json:"rows,omitempty"`
+	Text       string `json:"text,omitempty"`
+	StartMS    int64  `json:"start_ms"`
+}
+
+// job is a live job. rec is used by the goroutine that runs the job only; what
+// listings show is kept beside it.
+type job struct {
+	rec  jobRecord
+	rows atomic.Uint64
+	// phase is what the job does now, for listings.
+	phase atomic.Pointer[string]
+	// interrupt stops the job: the statement's own, or one made for the worker.
+	interrupt *kvapi.Interrupt
+	// after is the timestamp from which no snapshot reads the data to be freed.
+	after clock.Timestamp
+}
+
+// Job is one line of the job listing.
+type Job struct {
+	ID            uint64
+	Kind          string
+	Schema, Table string
+	Index         string
+	Phase         string
+	Rows          uint64 // rows indexed so far
+	Text          string
+	StartMS       int64
+	// Blockers are the owners (Use.SetOwner) of the sessions that use the table
+	// now, when the job waits for such.
+	Blockers []uint64
+}
+
+func (j *job) setPhase(s string) { j.phase.Store(&s) }
+
+func (e *Executor) newJob(kind jobKind, t *catalog.Table) (*job, error) {
+	id, err := e.catalog.NextID()
+	if err != nil {
+		return nil, err
+	}
+	j := &job{rec: jobRecord{
+		ID: id, Kind: kind, TableID: t.ID, PhysID: t.PhysID, Schema: t.Schema, Table: t.Name, StartMS: clock.NowMillis(),
+	}}
+	j.setPhase("queued")
+	return j, nil
+}
+
+func jobKey(id uint64) []byte { return keys.SystemKey(nil, catalog.KindJob, catalog.IDPart(id)) }
+
+// put writes the job's record in tx.
+func (j *job) put(tx *txn.Txn) error {
+	b, err := json.Marshal(&j.rec)
+	if err != nil {
+		return err
+	}
+	key := jobKey(j.rec.ID)
+	if _, _, err := tx.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, nil); err != nil {
+		return err
+	}
+	return tx.Put(key, append([]byte{jobFormat}, b...))
+}
+
+// remove deletes the job's record in tx.
+func (j *job) remove(tx *txn.Txn) error {
+	key := jobKey(j.rec.ID)
+	if _, _, err := tx.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, nil); err != nil {
+		return err
+	}
+	return tx.Delete(key)
+}
+
+// putJobs returns the part of a catalog change that stores jobs.
+func putJobs(jobs []*job) func(tx *txn.Txn) error {
+	return func(tx *txn.Txn) error {
+		for _, j := range jobs {
+			if err := j.put(tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// inTxn runs f in a transaction of its own and waits until it is durable.
+func (e *Executor) inTxn(f func(tx *txn.Txn) error) error {
+	tx := e.txns.Begin(txn.Options{Level: txn.ReadCommitted})
+	defer tx.Release()
+	if err := f(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+func (e *Executor) loadJobs() error {
+	raw, err := catalog.ScanAll(e.txns, catalog.KindJob)
+	if err != nil {
+		return err
+	}
+	for _, b := range raw {
+		if len(b) == 0 || b[0] != jobFormat {
+			return fmt.Errorf("%w: job format %x, this version reads %d", kvapi.ErrCorrupt, b[:min(1, len(b))], jobFormat)
+		}
+		j := &job{interrupt: &kvapi.Interrupt{}}
+		if err := json.Unmarshal(b[1:], &j.rec); err != nil {
+			return fmt.Errorf("%w: job: %v", kvapi.ErrCorrupt, err)
+		}
+		j.rows.Store(j.rec.Rows)
+		j.setPhase("queued")
+		e.jobs[j.rec.ID] = j
+	}
+	return nil
+}
+
+// track lists a job, untrack removes it from the listing.
+func (e *Executor) track(j *job) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.jobs[j.rec.ID] = j
+}
+
+func (e *Executor) setKind(j *job, kind jobKind) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	j.rec.Kind = kind
+}
+
+func (e *Executor) untrack(j *job) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.jobs, j.rec.ID)
+}
+
+// Jobs lists the unfinished jobs, oldest first.
+func (e *Executor) Jobs() []Job {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	list := make([]*job, 0, len(e.jobs))
+	for _, j := range e.jobs {
+		list = append(list, j)
+	}
+	slices.SortFunc(list, func(a, b *job) int { return int(int64(a.rec.ID - b.rec.ID)) })
+	snap := e.catalog.Current()
+	out := make([]Job, len(list))
+	for i, j := range list {
+		// Of the fields read here only Kind changes once the job is tracked, under mu.
+		r := &j.rec
+		out[i] = Job{
+			ID: r.ID, Kind: string(r.Kind), Schema: r.Schema, Table: r.Table, Index: r.Index, Text: r.Text,
+			StartMS: r.StartMS, Phase: *j.phase.Load(), Rows: j.rows.Load(),
+		}
+		if t := snap.Lookup(r.Schema, r.Table); t != nil && out[i].Phase == phaseWaiting {
+			out[i].Blockers = e.catalog.Users(t)
+		}
+	}
+	return out
+}
+
+// phaseWaiting is the phase of a job at a barrier.
+const phaseWaiting = "waiting for sessions that use the table"
+
+// Cancel stops a job that runs in the background: an index build that was
+// resumed after a restart is undone. It reports whether there was such a job.
+// A build that a session runs is stopped by that session's interrupt.
+func (e *Executor) Cancel(id uint64) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	j := e.jobs[id]
+	if j == nil || j.rec.Kind != jobCreateIndex || j.interrupt == nil {
+		return false
+	}
+	j.interrupt.Set(kvapi.ReasonKillQuery)
+	return true
+}

@@ -1,0 +1,162 @@
+package ddl
+
+import (
+	"time"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/types"
+)
+
+// Name is a table's name with its database, both as written.
+type Name struct{ Schema, Table string }
+
+// ColumnSpec describes a column of CREATE TABLE or ADD COLUMN. The session has
+// resolved the type (collation included) and converted literals to it.
+type ColumnSpec struct {
+	Name    string
+	Type    types.Type
+	NotNull bool
+	// Null is an explicit NULL clause; it conflicts with a primary key (1171).
+	Null    bool
+	AutoInc bool
+	// Default is nil when no DEFAULT clause was written.
+	Default           *catalog.Default
+	OnUpdateNow       bool
+	ExplicitCollation bool
+	Invisible         bool
+	Comment           string
+	// Original is the value of existing rows for ADD COLUMN when the default is
+	// not a literal: CURRENT_TIMESTAMP or an expression, evaluated once by the
+	// session. Ignored otherwise.
+	Original types.Value
+	// First and After place the column in ADD COLUMN.
+	First bool
+	After string
+}
+
+// IndexColumnSpec is one part of a key.
+type IndexColumnSpec struct {
+	Column string
+	// PrefixLen is 0 for the whole column. HasPrefix with 0 is an error (1391).
+	PrefixLen int
+	HasPrefix bool
+	Desc      bool
+}
+
+// IndexSpec describes a key. Inline PRIMARY KEY and UNIQUE clauses of columns
+// become IndexSpecs, in the order of the statement.
+type IndexSpec struct {
+	Name            string // empty: MySQL's automatic name
+	Unique, Primary bool
+	Columns         []IndexColumnSpec
+	Invisible       bool
+	Using           string
+	Comment         string
+}
+
+// TableSpec describes CREATE TABLE.
+type TableSpec struct {
+	Name
+	IfNotExists bool
+	Columns     []ColumnSpec
+	Indexes     []IndexSpec
+	// Coll is the table's collation; 0 takes the database's.
+	Coll          types.CollationID
+	Engine        string // empty: InnoDB
+	Comment       string
+	Options       catalog.Options
+	AutoIncrement uint64 // 0: none written
+}
+
+// AlterSpec is one action of ALTER TABLE: one of the types below.
+type AlterSpec interface{ alter() }
+
+// The actions of ALTER TABLE that are supported. Everything else is 1235,
+// which the session reports.
+type (
+	// AddColumn adds a column without rewriting the table.
+	AddColumn struct{ Column ColumnSpec }
+	// DropColumn drops a column without rewriting the table. A column of an
+	// index is refused with 1235 until index rewrites exist.
+	DropColumn struct{ Name string }
+	// RenameColumn is RENAME COLUMN.
+	RenameColumn struct{ From, To string }
+	// SetDefault is ALTER COLUMN … SET DEFAULT (or DROP DEFAULT when nil).
+	SetDefault struct {
+		Column  string
+		Default *catalog.Default
+	}
+	// AddIndex is ADD KEY or ADD UNIQUE KEY; a primary key is 1235.
+	AddIndex struct{ Index IndexSpec }
+	// DropIndex is DROP KEY; dropping the primary key is 1235.
+	DropIndex struct{ Name string }
+	// RenameIndex is RENAME KEY.
+	RenameIndex struct{ From, To string }
+	// IndexVisibility is ALTER INDEX … VISIBLE or INVISIBLE.
+	IndexVisibility struct {
+		Name    string
+		Visible bool
+	}
+	// ColumnVisibility is ALTER COLUMN … SET VISIBLE or INVISIBLE.
+	ColumnVisibility struct {
+		Name    string
+		Visible bool
+	}
+	// RenameTo is RENAME TO; it must be the only action.
+	RenameTo struct{ To Name }
+	// SetAutoIncrement is AUTO_INCREMENT = n. The counter is never lowered.
+	SetAutoIncrement struct{ Next uint64 }
+	// SetComment is COMMENT = '…'.
+	SetComment struct{ Comment string }
+	// SetCollation is DEFAULT CHARSET/COLLATE: it concerns new columns only.
+	SetCollation struct{ Coll types.CollationID }
+)
+
+func (AddColumn) alter()        {}
+func (DropColumn) alter()       {}
+func (RenameColumn) alter()     {}
+func (SetDefault) alter()       {}
+func (AddIndex) alter()         {}
+func (DropIndex) alter()        {}
+func (RenameIndex) alter()      {}
+func (IndexVisibility) alter()  {}
+func (ColumnVisibility) alter() {}
+func (RenameTo) alter()         {}
+func (SetAutoIncrement) alter() {}
+func (SetComment) alter()       {}
+func (SetCollation) alter()     {}
+
+// RenamePair is one pair of RENAME TABLE.
+type RenamePair struct{ From, To Name }
+
+// Call is what one statement brings along. The session has committed its open
+// transaction and released its Use before.
+type Call struct {
+	// LockWait is lock_wait_timeout, the most a statement waits for users of
+	// its tables and for other DDL; 0 means one year, MySQL's default.
+	LockWait  time.Duration
+	Interrupt *kvapi.Interrupt
+	// Self is the session's own Use, which is not waited for. May be nil.
+	Self *catalog.Use
+	// Warn receives notes and warnings (IF EXISTS). May be nil.
+	Warn func(level types.Level, number uint16, args ...any)
+	// Text is the statement, for job listings.
+	Text string
+}
+
+const lockWaitDefault = 365 * 24 * time.Hour
+
+func (c *Call) patience() catalog.Patience {
+	wait := c.LockWait
+	if wait <= 0 {
+		wait = lockWaitDefault
+	}
+	return catalog.PatienceFor(wait, c.Interrupt, c.Self)
+}
+
+func (c *Call) note(number uint16, args ...any) {
+	if c.Warn != nil {
+		c.Warn(types.LevelNote, number, args...)
+	}
+}

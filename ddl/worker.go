@@ -1,0 +1,205 @@
+package ddl
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/txn"
+)
+
+const (
+	// workerRetry is the pause before a job that could not proceed (a snapshot
+	// still reads the data, a session still uses the table) is tried again.
+	workerRetry = 200 * time.Millisecond
+	// workerPatience bounds one attempt at a barrier, so that one busy table
+	// does not hold up the others.
+	workerPatience = 100 * time.Millisecond
+	// destroyBatch is how many keys the fallback deletes per transaction.
+	destroyBatch = 4096
+)
+
+// worker is the executor's only goroutine. It frees the data of dropped tables
+// and indexes, finishes removals of indexes that a statement left behind, and
+// resumes the jobs found at open. It is started by Open and ended by Close.
+type worker struct {
+	mu sync.Mutex
+	// queue is guarded by mu.
+	queue []*job
+	wake  chan struct{} // capacity 1
+	stop  chan struct{}
+	done  chan struct{}
+	// interrupt ends whatever the worker waits for.
+	interrupt kvapi.Interrupt
+}
+
+func (e *Executor) startWorker() {
+	w := &e.worker
+	w.wake, w.stop, w.done = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+	e.mu.Lock()
+	for _, j := range e.jobs {
+		w.queue = append(w.queue, j)
+	}
+	e.mu.Unlock()
+	slices.SortFunc(w.queue, func(a, b *job) int { return int(int64(a.rec.ID - b.rec.ID)) })
+	go e.work()
+}
+
+func (e *Executor) stopWorker() {
+	e.worker.interrupt.Set(kvapi.ReasonShutdown)
+	e.mu.Lock()
+	for _, j := range e.jobs {
+		if j.interrupt != nil {
+			j.interrupt.Set(kvapi.ReasonShutdown)
+		}
+	}
+	e.mu.Unlock()
+	close(e.worker.stop)
+	<-e.worker.done
+}
+
+// enqueue hands jobs to the worker.
+func (e *Executor) enqueue(jobs ...*job) {
+	w := &e.worker
+	for _, j := range jobs {
+		if j.after == 0 {
+			j.after = e.txns.Watermark()
+		}
+		e.mu.Lock()
+		j.interrupt = &kvapi.Interrupt{}
+		e.jobs[j.rec.ID] = j
+		e.mu.Unlock()
+	}
+	w.mu.Lock()
+	w.queue = append(w.queue, jobs...)
+	w.mu.Unlock()
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// work runs queued jobs, one attempt each per round.
+func (e *Executor) work() {
+	w := &e.worker
+	defer close(w.done)
+	for {
+		w.mu.Lock()
+		round := w.queue
+		w.queue = nil
+		w.mu.Unlock()
+		var later []*job
+		for _, j := range round {
+			if w.interrupt.Reason() != kvapi.ReasonNone {
+				return
+			}
+			done, err := e.attempt(j)
+			if err != nil {
+				e.log.Warn("schema change did not proceed", "job", j.rec.ID, "kind", string(j.rec.Kind), "error", err)
+			}
+			if !done {
+				later = append(later, j)
+			}
+		}
+		w.mu.Lock()
+		w.queue = append(later, w.queue...)
+		waiting := len(w.queue)
+		w.mu.Unlock()
+		var retry <-chan time.Time
+		if waiting > 0 {
+			retry = clock.After(workerRetry)
+		}
+		select {
+		case <-w.stop:
+			return
+		case <-w.wake:
+		case <-retry:
+		}
+	}
+}
+
+// attempt runs a job as far as it gets. Errors are logged and the job is tried
+// again: nobody waits for it.
+func (e *Executor) attempt(j *job) (done bool, err error) {
+	switch j.rec.Kind {
+	case jobDestroy:
+		done, err = e.runDestroy(j)
+	case jobDropIndex:
+		done, err = e.resumeDropIndex(j)
+	default:
+		done, err = e.resumeCreateIndex(j)
+	}
+	if errors.Is(err, kvapi.ErrLockTimeout) || errors.Is(err, kvapi.ErrInterrupted) {
+		err = nil // a session still uses the table, or we are closing
+	}
+	return done, err
+}
+
+// workerPatienceNow is the patience of one attempt.
+func (e *Executor) workerPatienceNow() catalog.Patience {
+	return catalog.PatienceFor(workerPatience, &e.worker.interrupt, nil)
+}
+
+// runDestroy frees the data of a dropped table or index.
+func (e *Executor) runDestroy(j *job) (bool, error) {
+	j.setPhase("freeing")
+	span := table.DataSpan(j.rec.PhysID)
+	if j.rec.IndexID != 0 {
+		span = table.EntrySpan(j.rec.PhysID, j.rec.IndexID)
+	}
+	done, err := e.destroy(span, j.after)
+	if err != nil || !done {
+		j.setPhase("waiting for old snapshots")
+		return false, err
+	}
+	if err := e.inTxn(j.remove); err != nil {
+		return false, err
+	}
+	e.untrack(j)
+	return true, nil
+}
+
+// keyList collects the keys of a page.
+type keyList struct{ keys [][]byte }
+
+func (l *keyList) Pair(key, _ []byte) (bool, error) {
+	l.keys = append(l.keys, append([]byte(nil), key...))
+	return true, nil
+}
+
+// destroyByKey deletes one page of a span after the other. Versions that old
+// snapshots still read stay until garbage collection takes them.
+func (e *Executor) destroyByKey(span kvapi.Span, _ clock.Timestamp) (bool, error) {
+	for {
+		if err := e.worker.interrupt.Err(); err != nil {
+			return false, err
+		}
+		var l keyList
+		resume, err := e.txns.Scan(&txn.ScanRequest{Span: span, LimitRows: destroyBatch, Sink: &l, Interrupt: &e.worker.interrupt})
+		if err != nil {
+			return false, err
+		}
+		if len(l.keys) > 0 {
+			err := e.inTxn(func(tx *txn.Txn) error {
+				for _, k := range l.keys {
+					if err := tx.Delete(k); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return false, err
+			}
+		}
+		if resume == nil {
+			return true, nil
+		}
+		span.Start = resume
+	}
+}

@@ -1,0 +1,177 @@
+package table
+
+import (
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/keys"
+	"github.com/pandodb/pando/types"
+)
+
+// rowIDType is the type of hidden row ids.
+var rowIDType = types.Type{ID: types.TypeBigInt, Unsigned: true, Length: -1}
+
+// keyPart is one column of a key as the key encoding needs it.
+type keyPart struct {
+	col    int // ordinal; RowIDOrdinal for the hidden row id
+	typ    *types.Type
+	prefix int
+	desc   bool
+}
+
+// indexInfo is what readers and writers need to know of one index.
+type indexInfo struct {
+	desc   *catalog.Index
+	prefix []byte // key prefix of its entries, or of the rows for the primary key
+	parts  []keyPart
+	// originals are the columns stored in the value because the key does not
+	// give them back.
+	originals []keyPart
+}
+
+// info is computed once per table version and shared by all sessions.
+type info struct {
+	table     *catalog.Table
+	rowPrefix []byte
+	pk        []keyPart
+	// inKey[ordinal] is set for columns that live in the row key only.
+	inKey []bool
+	// stored are the ordinals of the columns of the current layout, in order.
+	stored []int
+	// storedPos is the inverse: the position of each ordinal in the layout.
+	storedPos []int
+	// secondary are the indexes that writers maintain, in catalog order.
+	secondary []indexInfo
+	// needed are the columns of which the secondary indexes and the primary key
+	// are made: what an update or delete must know of the old row.
+	needed      []int
+	neededShape *Shape
+	allShape    *Shape
+	pkDesc      *catalog.Index
+	defaults    []storedDefault // by ordinal: what old layouts lack
+}
+
+type storedDefault struct {
+	b    []byte
+	null bool
+}
+
+func infoOf(t *catalog.Table) *info {
+	return t.Derived(func(t *catalog.Table) any { return newInfo(t) }).(*info)
+}
+
+func newInfo(t *catalog.Table) *info {
+	in := &info{table: t, rowPrefix: keys.RowPrefix(nil, t.PhysID), pkDesc: t.PK}
+	in.defaults = make([]storedDefault, len(t.Columns))
+	for i, c := range t.Columns {
+		in.defaults[i] = storedDefault{b: c.Original, null: c.OriginalNull}
+	}
+	if t.PK == nil {
+		in.pk = []keyPart{{col: t.RowIDOrdinal(), typ: &rowIDType}}
+	} else {
+		in.pk = partsOf(t, t.PK)
+	}
+	layout := t.Layout()
+	in.inKey = make([]bool, len(t.Columns)+1)
+	in.storedPos = make([]int, len(t.Columns))
+	for _, p := range in.pk {
+		in.inKey[p.col] = true
+	}
+	for _, id := range layout.Columns {
+		if c := t.ColumnByID(id); c != nil {
+			in.storedPos[c.Ordinal] = len(in.stored)
+			in.stored = append(in.stored, c.Ordinal)
+			in.inKey[c.Ordinal] = false
+		}
+	}
+	need := make([]bool, len(t.Columns)+1)
+	for _, p := range in.pk {
+		need[p.col] = true
+	}
+	for _, ix := range t.Indexes {
+		if ix.Primary {
+			continue
+		}
+		x := newIndexInfo(t, ix, in.pk)
+		for _, p := range x.parts {
+			need[p.col] = true
+		}
+		in.secondary = append(in.secondary, x)
+	}
+	for col, n := range need {
+		if n {
+			in.needed = append(in.needed, col)
+		}
+	}
+	all := make([]int, 0, len(t.Columns)+1)
+	for i := range t.Columns {
+		all = append(all, i)
+	}
+	if id := t.RowIDOrdinal(); id >= 0 {
+		all = append(all, id)
+	}
+	in.allShape = newRowShape(in, all)
+	in.neededShape = newRowShape(in, in.needed)
+	return in
+}
+
+func partsOf(t *catalog.Table, ix *catalog.Index) []keyPart {
+	parts := make([]keyPart, len(ix.Columns))
+	for i, ic := range ix.Columns {
+		parts[i] = keyPart{col: ic.Col, typ: &t.Columns[ic.Col].Type, prefix: ic.PrefixLen, desc: ic.Desc}
+	}
+	return parts
+}
+
+func newIndexInfo(t *catalog.Table, ix *catalog.Index, pk []keyPart) indexInfo {
+	x := indexInfo{desc: ix, prefix: keys.IndexPrefix(nil, t.PhysID, ix.ID), parts: partsOf(t, ix)}
+	have := map[int]bool{}
+	for _, list := range [][]keyPart{x.parts, pk} {
+		for _, p := range list {
+			if types.KeyRecoverable(p.typ, p.prefix) {
+				have[p.col] = true
+			}
+		}
+	}
+	for _, list := range [][]keyPart{x.parts, pk} {
+		for _, p := range list {
+			if p.prefix == 0 && !have[p.col] {
+				have[p.col] = true
+				x.originals = append(x.originals, p)
+			}
+		}
+	}
+	return x
+}
+
+// Covers reports whether every column of cols (ordinals, RowIDOrdinal included)
+// can be read from the entries of ix alone. Columns indexed by a prefix only
+// are not covered.
+func Covers(t *catalog.Table, ix *catalog.Index, cols []int) bool {
+	if ix.Primary {
+		return true
+	}
+	in := infoOf(t)
+	for _, col := range cols {
+		if !covers(ix.Columns, col) && !coversPart(in.pk, col) {
+			return false
+		}
+	}
+	return true
+}
+
+func covers(parts []catalog.IndexColumn, col int) bool {
+	for _, p := range parts {
+		if p.Col == col && p.PrefixLen == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func coversPart(parts []keyPart, col int) bool {
+	for _, p := range parts {
+		if p.col == col && p.prefix == 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,166 @@
+package table
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/pandodb/pando/kvapi"
+)
+
+// The first byte of a row or an index value; doc.go has the byte tables.
+const (
+	formatMask = 0x0f
+	formatV1   = 0x01
+
+	rowHasNulls   = 0x10
+	rowWidthShift = 5
+	rowWidthMask  = 0x60 // offsets of 1, 2 or 4 bytes: 0, 1, 2
+
+	entryHasPK        = 0x10
+	entryHasOriginals = 0x20
+)
+
+// rowView is a parsed row header. It borrows the value.
+type rowView struct {
+	layout uint32 // version
+	nulls  []byte // nil when the row has none
+	ends   []byte // end offsets into data, width bytes each
+	data   []byte
+	width  int
+}
+
+// errRow reports a row that does not decode.
+func errRow(what string) error { return fmt.Errorf("table: %w: row: %s", kvapi.ErrCorrupt, what) }
+
+// readLayout returns the layout version of a row value and what follows it.
+func readLayout(value []byte) (version uint32, rest []byte, err error) {
+	if len(value) < 2 || value[0]&formatMask != formatV1 {
+		return 0, nil, errRow("unknown format")
+	}
+	if value[1] < 0x80 {
+		return uint32(value[1]), value[2:], nil
+	}
+	v, n := binary.Uvarint(value[1:])
+	if n <= 0 || v > 1<<32-1 {
+		return 0, nil, errRow("bad layout version")
+	}
+	return uint32(v), value[1+n:], nil
+}
+
+// parse splits a row value of a layout with n columns; rest is what readLayout
+// returned. It checks that every column lies inside the value.
+func (r *rowView) parse(value, rest []byte, n int) error {
+	flags := value[0]
+	r.nulls = nil
+	if flags&rowHasNulls != 0 {
+		size := (n + 7) / 8
+		if len(rest) < size {
+			return errRow("short null bitmap")
+		}
+		r.nulls, rest = rest[:size], rest[size:]
+	}
+	r.width = 1 << (flags & rowWidthMask >> rowWidthShift)
+	if r.width > 4 || len(rest) < n*r.width {
+		return errRow("short offsets")
+	}
+	r.ends, r.data = rest[:n*r.width], rest[n*r.width:]
+	if n > 0 && r.end(n-1) != len(r.data) {
+		return errRow("length differs from last offset")
+	}
+	return nil
+}
+
+func (r *rowView) end(i int) int {
+	switch r.width {
+	case 1:
+		return int(r.ends[i])
+	case 2:
+		return int(binary.LittleEndian.Uint16(r.ends[2*i:]))
+	}
+	return int(binary.LittleEndian.Uint32(r.ends[4*i:]))
+}
+
+// column returns the stored bytes of the i-th column of the layout.
+func (r *rowView) column(i int) (b []byte, null bool, err error) {
+	if r.nulls != nil && r.nulls[i>>3]>>(i&7)&1 != 0 {
+		return nil, true, nil
+	}
+	start := 0
+	if i > 0 {
+		start = r.end(i - 1)
+	}
+	end := r.end(i)
+	if start > end || end > len(r.data) {
+		return nil, false, errRow("offsets out of order")
+	}
+	return r.data[start:end:end], false, nil
+}
+
+// rowBuilder assembles a row value. It is reused from row to row.
+type rowBuilder struct {
+	data  []byte
+	ends  []uint32
+	nulls []byte
+	any   bool // some column is NULL
+	out   []byte
+}
+
+func (b *rowBuilder) reset() {
+	b.data, b.ends, b.nulls, b.any = b.data[:0], b.ends[:0], b.nulls[:0], false
+}
+
+// null adds a NULL column.
+func (b *rowBuilder) null() {
+	b.mark(true)
+	b.ends = append(b.ends, uint32(len(b.data)))
+}
+
+// done ends a column whose stored bytes were appended to b.data.
+func (b *rowBuilder) done() {
+	b.mark(false)
+	b.ends = append(b.ends, uint32(len(b.data)))
+}
+
+func (b *rowBuilder) mark(null bool) {
+	i := len(b.ends)
+	if i&7 == 0 {
+		b.nulls = append(b.nulls, 0)
+	}
+	if null {
+		b.nulls[i>>3] |= 1 << (i & 7)
+		b.any = true
+	}
+}
+
+// finish returns the row value, valid until the next reset.
+func (b *rowBuilder) finish(layout uint32) []byte {
+	flags := byte(formatV1)
+	code := 0
+	switch {
+	case len(b.data) >= 1<<16:
+		code = 2
+	case len(b.data) >= 1<<8:
+		code = 1
+	}
+	flags |= byte(code << rowWidthShift)
+	if b.any {
+		flags |= rowHasNulls
+	}
+	out := append(b.out[:0], flags)
+	out = binary.AppendUvarint(out, uint64(layout))
+	if b.any {
+		out = append(out, b.nulls...)
+	}
+	for _, e := range b.ends {
+		switch code {
+		case 0:
+			out = append(out, byte(e))
+		case 1:
+			out = binary.LittleEndian.AppendUint16(out, uint16(e))
+		default:
+			out = binary.LittleEndian.AppendUint32(out, e)
+		}
+	}
+	b.out = append(out, b.data...)
+	return b.out
+}

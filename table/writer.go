@@ -1,0 +1,320 @@
+package table
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/types"
+)
+
+// InsertMode says how much Insert checks.
+type InsertMode uint8
+
+// The modes of Insert.
+const (
+	// InsertCheck locks every key that the row takes and returns 1062 if one is
+	// taken. Nothing is written then, so that INSERT IGNORE may go on.
+	InsertCheck InsertMode = iota
+	// InsertChecked is for rows for which FindConflict has just found nothing:
+	// the locks are held and the keys known to be free.
+	InsertChecked
+)
+
+// Writer changes rows and their index entries. It is reused from statement to
+// statement and keeps its buffers; one goroutine at a time. Rows are slices of
+// len(Columns) values converted to the column types, and one more for the
+// hidden row id where the doc comment says "full row".
+//
+// Buffers returned or borrowed are valid until the next call.
+type Writer struct {
+	in   *info
+	ids  *AutoIDs
+	auto *AutoID // of the AUTO_INCREMENT column, nil without one
+	rows *AutoID // hidden row ids, nil with a primary key
+
+	build   rowBuilder
+	rowKey  []byte
+	old     []types.Value // by ordinal, only in.needed (or all) filled
+	new     []types.Value
+	entries []entryChange // one per secondary index
+	reader  Reader
+	view    rowView
+	stored  []byte
+	catch   catcher
+	patch   patchScratch
+}
+
+// entryChange holds what a statement does to one index for one row.
+type entryChange struct {
+	oldKey, newKey []byte
+	value          []byte
+	del, put       bool
+	unique         bool // newKey must be free
+}
+
+// catcher is a sink that keeps the last pair's value.
+type catcher struct {
+	value []byte
+}
+
+func (c *catcher) Pair(_, value []byte) (bool, error) {
+	c.value = append(c.value[:0], value...)
+	return true, nil
+}
+
+// NewWriter returns a writer of t. ids serves generated ids.
+func NewWriter(t *catalog.Table, ids *AutoIDs) *Writer {
+	w := &Writer{ids: ids}
+	w.Reset(t)
+	return w
+}
+
+// Reset points w to another table or version and keeps its memory.
+func (w *Writer) Reset(t *catalog.Table) {
+	w.in = infoOf(t)
+	w.auto, w.rows = nil, nil
+	if t.AutoInc != nil {
+		w.auto = w.ids.For(t)
+	}
+	if t.PK == nil {
+		w.rows = w.ids.rowIDs(t)
+	}
+	n := len(t.Columns) + 1
+	if cap(w.old) < n {
+		w.old, w.new = make([]types.Value, n), make([]types.Value, n)
+	}
+	w.old, w.new = w.old[:n], w.new[:n]
+	for len(w.entries) < len(w.in.secondary) {
+		w.entries = append(w.entries, entryChange{})
+	}
+}
+
+// Table returns the table version that w writes.
+func (w *Writer) Table() *catalog.Table { return w.in.table }
+
+// AutoID returns the generator of the AUTO_INCREMENT column, nil without one.
+func (w *Writer) AutoID() *AutoID { return w.auto }
+
+// LastRowKey returns the key of the row that Insert wrote last; borrowed.
+func (w *Writer) LastRowKey() []byte { return w.rowKey }
+
+// Insert adds a row. It raises the AUTO_INCREMENT counter over an explicit id.
+// The error may be 1062 (see duplicate) or one of txn's.
+func (w *Writer) Insert(tx *txn.Txn, row []types.Value, mode InsertMode) error {
+	in := w.in
+	n := len(in.table.Columns)
+	copy(w.new, row[:n])
+	if w.rows != nil {
+		id, err := w.rows.Next(1)
+		if err != nil {
+			return err
+		}
+		w.new[n] = types.Uint(id)
+	}
+	w.rowKey = w.appendRowKey(w.rowKey[:0], w.new)
+	if mode == InsertCheck && w.rows == nil {
+		// A hidden row id is fresh: nobody else can know the key before commit,
+		// so there is nothing to lock or to check.
+		if err := w.claim(tx, w.rowKey, in.pkDesc, w.new); err != nil {
+			return err
+		}
+	}
+	for i := range in.secondary {
+		if err := w.prepareInsert(tx, i, mode); err != nil {
+			return err
+		}
+	}
+	if err := tx.PutNew(w.rowKey, w.encodeRow(w.new)); err != nil {
+		return err
+	}
+	for i := range in.secondary {
+		if e := &w.entries[i]; e.put {
+			if err := tx.PutNew(e.newKey, e.value); err != nil {
+				return err
+			}
+		}
+	}
+	return w.raise(tx, &w.new[w.autoCol()])
+}
+
+// autoCol returns the ordinal of the AUTO_INCREMENT column, 0 without one.
+func (w *Writer) autoCol() int {
+	if w.auto == nil {
+		return 0
+	}
+	return w.in.table.AutoInc.Ordinal
+}
+
+func (w *Writer) raise(tx *txn.Txn, v *types.Value) error {
+	if w.auto == nil {
+		return nil
+	}
+	return w.auto.Raise(tx, v)
+}
+
+// claim locks a key that must be free, and returns 1062 if it is not.
+func (w *Writer) claim(tx *txn.Txn, key []byte, ix *catalog.Index, row []types.Value) error {
+	found, _, err := tx.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, nil)
+	if err != nil {
+		return err
+	}
+	if found {
+		return w.duplicate(ix, row)
+	}
+	return nil
+}
+
+// prepareInsert builds the new row's entry of the i-th secondary index.
+func (w *Writer) prepareInsert(tx *txn.Txn, i int, mode InsertMode) error {
+	x, e := &w.in.secondary[i], &w.entries[i]
+	e.put = x.desc.State >= catalog.StateWriteOnly
+	if !e.put {
+		return nil
+	}
+	e.newKey, e.unique = w.appendEntryKey(e.newKey[:0], x, w.new, w.rowKey)
+	e.value = w.appendEntryValue(e.value[:0], x, w.new, w.rowKey, e.unique)
+	if e.unique && mode == InsertCheck {
+		return w.claim(tx, e.newKey, x.desc, w.new)
+	}
+	return nil
+}
+
+func (w *Writer) appendRowKey(dst []byte, row []types.Value) []byte {
+	dst = append(dst, w.in.rowPrefix...)
+	for i := range w.in.pk {
+		p := &w.in.pk[i]
+		dst = types.AppendKey(dst, row[p.col], p.typ, p.desc, p.prefix)
+	}
+	return dst
+}
+
+// appendEntryKey appends the key of a row's entry. unique is set when the key
+// alone must be free; otherwise the primary key makes it the row's own.
+func (w *Writer) appendEntryKey(dst []byte, x *indexInfo, row []types.Value, rowKey []byte) (key []byte, unique bool) {
+	unique = x.desc.Unique
+	dst = append(dst, x.prefix...)
+	for i := range x.parts {
+		p := &x.parts[i]
+		v := &row[p.col]
+		unique = unique && !v.IsNull()
+		dst = types.AppendKey(dst, *v, p.typ, p.desc, p.prefix)
+	}
+	if !unique {
+		dst = append(dst, rowKey[len(w.in.rowPrefix):]...)
+	}
+	return dst, unique
+}
+
+func (w *Writer) appendEntryValue(dst []byte, x *indexInfo, row []types.Value, rowKey []byte, unique bool) []byte {
+	flags := byte(formatV1)
+	if unique {
+		flags |= entryHasPK
+	}
+	if len(x.originals) > 0 {
+		flags |= entryHasOriginals
+	}
+	dst = append(dst, flags)
+	if unique {
+		pk := rowKey[len(w.in.rowPrefix):]
+		dst = binary.AppendUvarint(dst, uint64(len(pk)))
+		dst = append(dst, pk...)
+	}
+	for i := range x.originals {
+		o := &x.originals[i]
+		v := &row[o.col]
+		if v.IsNull() {
+			dst = append(dst, 0)
+			continue
+		}
+		w.stored = types.AppendStored(w.stored[:0], *v, o.typ)
+		dst = binary.AppendUvarint(dst, uint64(len(w.stored))+1)
+		dst = append(dst, w.stored...)
+	}
+	return dst
+}
+
+// encodeRow returns the row value of a row in the current layout.
+func (w *Writer) encodeRow(row []types.Value) []byte {
+	b := &w.build
+	b.reset()
+	for _, col := range w.in.stored {
+		v := &row[col]
+		if v.IsNull() {
+			b.null()
+			continue
+		}
+		b.data = types.AppendStored(b.data, *v, &w.in.table.Columns[col].Type)
+		b.done()
+	}
+	return b.finish(w.in.table.Layout().Version)
+}
+
+// Delete removes a row that the caller read under the exclusive lock of its
+// row key, given as the full row.
+func (w *Writer) Delete(tx *txn.Txn, old []types.Value) error {
+	copy(w.old, old)
+	w.rowKey = w.appendRowKey(w.rowKey[:0], w.old)
+	return w.deleteOld(tx, w.rowKey)
+}
+
+// DeleteRow removes the row with this key and value, read under the row key's
+// exclusive lock. It decodes index columns only.
+func (w *Writer) DeleteRow(tx *txn.Txn, key, value []byte) error {
+	if len(w.in.secondary) > 0 {
+		if err := w.readNeeded(key, value, w.old); err != nil {
+			return err
+		}
+	}
+	return w.deleteOld(tx, key)
+}
+
+func (w *Writer) deleteOld(tx *txn.Txn, rowKey []byte) error {
+	for i := range w.in.secondary {
+		x, e := &w.in.secondary[i], &w.entries[i]
+		var unique bool
+		e.oldKey, unique = w.appendEntryKey(e.oldKey[:0], x, w.old, rowKey)
+		if err := w.dropEntry(tx, x, e.oldKey, rowKey, unique); err != nil {
+			return err
+		}
+	}
+	return tx.Delete(rowKey)
+}
+
+// dropEntry deletes the old row's entry. A unique entry is locked first. While
+// the index is being built it may be missing or, for a duplicate that the build
+// will report, belong to another row: then it stays.
+func (w *Writer) dropEntry(tx *txn.Txn, x *indexInfo, key, rowKey []byte, unique bool) error {
+	if !unique {
+		return tx.Delete(key)
+	}
+	found, _, err := tx.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, &w.catch)
+	if err != nil || !found {
+		return err
+	}
+	pk, _, err := splitEntry(w.catch.value)
+	if err != nil {
+		return err
+	}
+	if string(pk) != string(rowKey[len(w.in.rowPrefix):]) {
+		if x.desc.State == catalog.StatePublic {
+			return fmt.Errorf("table: %w: unique entry of another row in index %s", kvapi.ErrCorrupt, x.desc.Name)
+		}
+		return nil
+	}
+	return tx.Delete(key)
+}
+
+// readNeeded decodes the key and index columns of a row into row.
+func (w *Writer) readNeeded(key, value []byte, row []types.Value) error {
+	w.reader.Reset(w.in.neededShape)
+	if err := w.reader.Decode(key, value); err != nil {
+		return err
+	}
+	for i, col := range w.in.needed {
+		row[col] = w.reader.Value(i)
+	}
+	return nil
+}
