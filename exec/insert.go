@@ -43,14 +43,9 @@ type idBlock struct {
 const idBlockMax = 1 << 12
 
 func (rt *Runtime) runInsert(n *Insert) (sqlapi.Result, error) {
-	defer rt.strictly(n.Mode == InsertIgnore)()
-	in := &inserter{node: n, writer: rt.writer(n.Table)}
-	in.init(rt, n.Table, n.Defaults)
-	in.row = make([]types.Value, len(n.Table.Columns))
-	in.given = make([]bool, len(n.Table.Columns))
-	for _, c := range n.Cols {
-		in.given[c] = true
-	}
+	defer rt.strictly(n.Mode == InsertIgnore).restore()
+	in := &rt.scratch.inserter
+	in.begin(rt, n)
 	rows := max(len(n.Rows), n.ParamRows)
 	// MySQL refuses NULL in a single-row INSERT whatever the sql_mode; with more rows,
 	// only a strict one does.
@@ -84,6 +79,21 @@ func (in *inserter) result(rows int) sqlapi.Result {
 	return res
 }
 
+// begin points the inserter to another statement and keeps its memory.
+func (in *inserter) begin(rt *Runtime, n *Insert) {
+	width := len(n.Table.Columns)
+	row, given := in.row, in.given
+	if cap(row) < width {
+		row, given = make([]types.Value, width), make([]bool, width)
+	}
+	*in = inserter{rowMaker: in.rowMaker, node: n, writer: rt.writer(n.Table), row: row[:width], given: given[:width], stored: in.stored}
+	in.init(rt, n.Table, n.Defaults)
+	clear(in.given)
+	for _, c := range n.Cols {
+		in.given[c] = true
+	}
+}
+
 // fromParams stores rows whose values are the parameters in order.
 func (in *inserter) fromParams() error {
 	n, params := in.node, in.rt.Ctx.Params
@@ -92,7 +102,7 @@ func (in *inserter) fromParams() error {
 		return types.Errorf(types.ErWrongValueCountOnRow, len(params)/max(width, 1)+1)
 	}
 	for r := 0; r < n.ParamRows; r++ {
-		if err := in.begin(); err != nil {
+		if err := in.nextRow(); err != nil {
 			return err
 		}
 		for i, v := range params[r*width : (r+1)*width] {
@@ -117,7 +127,7 @@ func (in *inserter) fromRows() error {
 		if len(exprs) != len(in.node.Cols) {
 			return types.Errorf(types.ErWrongValueCountOnRow, in.rowNo+1)
 		}
-		if err := in.begin(); err != nil {
+		if err := in.nextRow(); err != nil {
 			return err
 		}
 		err := in.evaluate(exprs)
@@ -162,7 +172,7 @@ func (in *inserter) fromSource() error {
 	return in.rt.drain(in.node.Source, func(b *types.Batch) error {
 		for i, rows := 0, b.Rows(); i < rows; i++ {
 			at := b.Row(i)
-			if err := in.begin(); err != nil {
+			if err := in.nextRow(); err != nil {
 				return err
 			}
 			var err error
@@ -184,8 +194,8 @@ func (in *inserter) fromSource() error {
 	})
 }
 
-// begin starts a row.
-func (in *inserter) begin() error {
+// nextRow starts a row.
+func (in *inserter) nextRow() error {
 	in.rowNo++
 	in.rt.Ctx.ResetArena()
 	return in.rt.poll()

@@ -162,11 +162,18 @@ func (m *rowMaker) demote(err error) error {
 	return err
 }
 
-// strictly runs a write under the sql_mode's strictness and IGNORE. It returns what
-// puts the context back.
-func (rt *Runtime) strictly(ignore bool) func() {
-	c := rt.Ctx.Context
-	strict, ignored := c.Strict, c.Ignore
-	c.Strict, c.Ignore = c.SQLMode&types.ModeStrict != 0, ignore
-	return func() { c.Strict, c.Ignore = strict, ignored }
+// strictness remembers how a context was before a write changed it.
+type strictness struct {
+	ctx            *types.Context
+	strict, ignore bool
 }
+
+// strictly puts the statement under its sql_mode's strictness and IGNORE.
+func (rt *Runtime) strictly(ignore bool) strictness {
+	c := rt.Ctx.Context
+	was := strictness{c, c.Strict, c.Ignore}
+	c.Strict, c.Ignore = c.SQLMode&types.ModeStrict != 0, ignore
+	return was
+}
+
+func (s strictness) restore() { s.ctx.Strict, s.ctx.Ignore = s.strict, s.ignore }

@@ -46,10 +46,11 @@ type Runtime struct {
 
 // scratch is the memory that a session's statements reuse.
 type scratch struct {
-	batches []*types.Batch
-	values  []types.Value
-	writer  *table.Writer
-	program programState
+	batches  []*types.Batch
+	values   []types.Value
+	writer   *table.Writer
+	inserter inserter
+	program  programState
 }
 
 // row returns a row of n values to be used up at once.

@@ -114,7 +114,7 @@ func (c *changer) read(b *types.Batch, i int) error {
 }
 
 func (rt *Runtime) runUpdate(n *Update) (sqlapi.Result, error) {
-	defer rt.strictly(n.Ignore)()
+	defer rt.strictly(n.Ignore).restore()
 	c := newChanger(rt, n.Table, n.KeyCol)
 	c.defaults = n.Defaults
 	c.lenient = n.Ignore || !rt.Ctx.Strict
@@ -168,7 +168,7 @@ func (c *changer) update(n *Update, b *types.Batch, i, rowNo int) (changed bool,
 }
 
 func (rt *Runtime) runDelete(n *Delete) (sqlapi.Result, error) {
-	defer rt.strictly(n.Ignore)()
+	defer rt.strictly(n.Ignore).restore()
 	c := newChanger(rt, n.Table, n.KeyCol)
 	deleted := uint64(0)
 	err := rt.drain(n.Input, func(b *types.Batch) error {

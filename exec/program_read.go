@@ -1,0 +1,284 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/types"
+)
+
+// Limits of programSort: what does not fit is run again by the batch executor, which
+// can spill.
+const (
+	sortRowsMax  = 4096
+	sortBytesMax = 1 << 20
+)
+
+// programState is the scratch memory of a session's programs.
+type programState struct {
+	spans spanSet
+	req   txn.ScanRequest
+	pair  pairCopy
+	key   []byte
+	rows  encodeSink
+	sort  sortSink
+	write writeState
+}
+
+// encodeSink sends pairs to the client as they come.
+type encodeSink struct {
+	prog   *Program
+	reader table.Reader
+	enc    *types.RowEncoder
+	out    sqlapi.Sink // nil: the caller finishes the row itself
+	sent   uint64
+}
+
+// Pair encodes one row.
+func (s *encodeSink) Pair(key, value []byte) (more bool, err error) {
+	if err := s.reader.Decode(key, value); err != nil {
+		return false, err
+	}
+	s.enc.StartRow(len(s.prog.fields))
+	for i, f := range s.prog.fields {
+		if b, null := s.reader.Field(f); null {
+			s.enc.Null()
+		} else {
+			s.enc.Stored(s.prog.types[i], b)
+		}
+	}
+	s.enc.EndRow()
+	s.sent++
+	if s.out != nil {
+		return true, s.out.RowDone()
+	}
+	return true, nil
+}
+
+// run executes the program.
+func (p *Program) run(rt *Runtime, sink sqlapi.Sink) (sqlapi.Result, error) {
+	if rt.Txn != nil {
+		if err := rt.checkReadable(p.table, p.index, p.set != nil); err != nil {
+			return sqlapi.Result{}, err
+		}
+	}
+	switch p.kind {
+	case programPoint:
+		return p.runPoint(rt, sink)
+	case programRange:
+		return p.runRange(rt, sink)
+	case programAgg:
+		return p.runAgg(rt, sink)
+	case programSort:
+		return p.runSort(rt, sink)
+	case programUpdate:
+		return p.runUpdate(rt)
+	}
+	return p.runDelete(rt)
+}
+
+// evalKey builds the key of a point program in the state. ok=false: no row can have it.
+func (p *Program) evalKey(rt *Runtime) (key []byte, ok bool, err error) {
+	st := &rt.scratch.program
+	st.spans.eq = st.spans.eq[:0]
+	for i, e := range p.key {
+		v, ok, err := st.spans.point(rt, e, p.table.Columns[p.index.Columns[i].Col], false)
+		if !ok || err != nil {
+			return nil, false, err
+		}
+		st.spans.eq = append(st.spans.eq, v)
+	}
+	st.key = table.AppendIndexKey(st.key[:0], p.table, p.index, st.spans.eq)
+	return st.key, true, nil
+}
+
+// pointGet reads one key: at the watermark without a transaction, which costs no
+// registration because it is one read.
+func (rt *Runtime) pointGet(key []byte, sink kvapi.Sink) (found bool, err error) {
+	if rt.Txn != nil {
+		return rt.Txn.Get(key, sink)
+	}
+	return rt.Manager.Get(key, rt.Interrupt, sink)
+}
+
+func (p *Program) runPoint(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, err error) {
+	st := &rt.scratch.program
+	rt.Ctx.ResetArena()
+	key, ok, err := p.evalKey(rt)
+	if err != nil {
+		return res, err
+	}
+	s := &st.rows
+	s.prog, s.out, s.sent = p, nil, 0
+	s.reader.Reset(p.shape)
+	if s.enc, err = sink.Columns(p.columns); err != nil {
+		return res, err
+	}
+	switch {
+	case !ok:
+	case p.covering:
+		_, err = rt.pointGet(key, s)
+	default:
+		err = p.pointByEntry(rt, key, s)
+	}
+	if err == nil && s.sent > 0 {
+		err = sink.RowDone()
+	}
+	return rt.queryResult(s.sent), err
+}
+
+// pointByEntry reads a row through a unique index: two reads, which must be of one
+// snapshot.
+func (p *Program) pointByEntry(rt *Runtime, key []byte, s *encodeSink) error {
+	st := &rt.scratch.program
+	found, err := rt.get(key, &st.pair, false)
+	if !found || err != nil {
+		return err
+	}
+	if st.key, err = table.AppendRowKeyOfEntry(st.key[:0], p.table, p.index, st.pair.key, st.pair.value); err != nil {
+		return err
+	}
+	_, err = rt.get(st.key, s, false)
+	return err
+}
+
+// queryResult is the tail of a query's answer.
+func (rt *Runtime) queryResult(sent uint64) sqlapi.Result {
+	rt.FoundRowsCount = sent
+	return sqlapi.Result{AffectedRows: sent, HasRows: true, Warnings: rt.warnings()}
+}
+
+// eachPage reads the program's ranges page by page into sink; between pages, with no
+// iterator open, it calls pause, which may be nil.
+func (p *Program) eachPage(rt *Runtime, sink kvapi.Sink, limit uint64, rows *uint64, pause func() error) error {
+	st := &rt.scratch.program
+	if err := st.spans.fill(rt, p.table, p.index, p.ranges); err != nil {
+		return err
+	}
+	if p.reverse {
+		slices.Reverse(st.spans.spans)
+	}
+	r := &st.req
+	r.Sink, r.Reverse, r.LimitBytes = sink, p.reverse, pageBytesMax
+	for i := range st.spans.spans {
+		r.Span = st.spans.spans[i]
+		for *rows < limit {
+			r.LimitRows = int(min(limit-*rows, pageRowsMax))
+			resume, err := rt.scan(r, false)
+			if err != nil || resume == nil && pause == nil {
+				if err != nil {
+					return err
+				}
+				break
+			}
+			if pause != nil {
+				if err := pause(); err != nil {
+					return err
+				}
+			}
+			if resume == nil {
+				break
+			}
+			if p.reverse {
+				r.Span.End = resume
+			} else {
+				r.Span.Start = resume
+			}
+		}
+	}
+	r.Sink = nil
+	return nil
+}
+
+func (p *Program) runRange(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, err error) {
+	rt.Ctx.ResetArena()
+	limit, err := rt.evalCount(p.limit, ^uint64(0))
+	if err != nil {
+		return res, err
+	}
+	s := &rt.scratch.program.rows
+	s.prog, s.out, s.sent = p, sink, 0
+	s.reader.Reset(p.shape)
+	if s.enc, err = sink.Columns(p.columns); err != nil {
+		return res, err
+	}
+	var pause func() error
+	if f, ok := sink.(sqlapi.Flusher); ok {
+		pause = f.Flush
+	}
+	err = p.eachPage(rt, s, limit, &s.sent, pause)
+	s.out = nil
+	return rt.queryResult(s.sent), err
+}
+
+// aggState is the memory of one execution of a programAgg; it is its sink.
+type aggState struct {
+	rt     *Runtime
+	reader table.Reader
+	row    []types.Value
+	slabs  []*expr.AggStates
+	rows   uint64
+	plain  bool // no aggregate reads a column: COUNT(*)
+}
+
+func (p *Program) newAggState() *aggState {
+	s := &aggState{row: make([]types.Value, p.shape.Len()), slabs: make([]*expr.AggStates, len(p.aggs.specs)), plain: true}
+	for i, spec := range p.aggs.specs {
+		s.slabs[i] = spec.NewStates()
+		s.plain = s.plain && len(spec.Args()) == 0
+	}
+	s.reader.Reset(p.shape)
+	return s
+}
+
+// Pair adds one row to the aggregates.
+func (s *aggState) Pair(key, value []byte) (more bool, err error) {
+	s.rows++
+	if !s.plain {
+		if err := s.reader.Decode(key, value); err != nil {
+			return false, err
+		}
+		s.reader.Values(s.row)
+	}
+	for _, a := range s.slabs {
+		if err := a.Add(s.rt.Ctx, 0, s.row); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func (p *Program) runAgg(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, err error) {
+	rt.Ctx.ResetArena()
+	s, _ := p.aggs.pool.Get().(*aggState)
+	if s == nil {
+		s = p.newAggState()
+	}
+	s.rt, s.rows = rt, 0
+	defer func() { s.rt = nil; p.aggs.pool.Put(s) }()
+	for _, a := range s.slabs {
+		a.Reset()
+		a.Grow(1)
+	}
+	if err := p.eachPage(rt, s, ^uint64(0), &s.rows, nil); err != nil {
+		return res, err
+	}
+	enc, err := sink.Columns(p.columns)
+	if err != nil {
+		return res, err
+	}
+	enc.StartRow(len(p.aggs.outputs))
+	for i, out := range p.aggs.outputs {
+		v, err := s.slabs[out].Result(rt.Ctx, 0)
+		if err != nil {
+			return res, err
+		}
+		enc.Value(p.types[i], &v)
+	}
+	enc.EndRow()
+	return rt.queryResult(1), sink.RowDone()
+}

@@ -1,0 +1,156 @@
+package exec
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/types"
+)
+
+// sortSink keeps the stored fields of a short range to be sorted. Strings are compared
+// where they lie: computing a sort key of every row costs more than the few hundred
+// comparisons of a hundred rows, which are mostly decided by their first characters.
+type sortSink struct {
+	prog   *Program
+	reader table.Reader
+	width  int
+	arena  []byte
+	fields []sortField // width per row
+	order  []int32     // rows in output order
+	rows   uint64
+}
+
+// sortField is one stored field in the arena; len<0 is NULL.
+type sortField struct {
+	off, len int32
+}
+
+// errTooMuch makes runSort fall back to the batch executor.
+var errTooMuch = errors.New("exec: too much for a sort program")
+
+// Pair keeps one row.
+func (s *sortSink) Pair(key, value []byte) (more bool, err error) {
+	if err := s.reader.Decode(key, value); err != nil {
+		return false, err
+	}
+	if s.rows == sortRowsMax || len(s.arena) > sortBytesMax {
+		return false, errTooMuch
+	}
+	s.rows++
+	for f := 0; f < s.width; f++ {
+		b, null := s.reader.Field(f)
+		if null {
+			s.fields = append(s.fields, sortField{len: -1})
+			continue
+		}
+		s.fields = append(s.fields, sortField{off: int32(len(s.arena)), len: int32(len(b))})
+		s.arena = append(s.arena, b...)
+	}
+	return true, nil
+}
+
+func (s *sortSink) field(row int32, f int) (b []byte, null bool) {
+	x := s.fields[int(row)*s.width+f]
+	if x.len < 0 {
+		return nil, true
+	}
+	return s.arena[x.off : x.off+x.len], false
+}
+
+// compare orders two rows by the sort keys; equal rows are 0.
+func (s *sortSink) compare(a, b int32) int {
+	p := s.prog
+	for i, f := range p.sort.keys {
+		c := s.compareField(a, b, f)
+		if c != 0 {
+			if p.sort.desc[i] {
+				return -c
+			}
+			return c
+		}
+	}
+	return 0
+}
+
+func (s *sortSink) compareField(a, b int32, f int) int {
+	x, xNull := s.field(a, f)
+	y, yNull := s.field(b, f)
+	if xNull || yNull {
+		switch {
+		case xNull && yNull:
+			return 0
+		case xNull:
+			return -1
+		}
+		return 1
+	}
+	t := s.prog.shape.Type(f)
+	if t.IsStringType() {
+		return types.CompareStrings(x, y, t.Coll)
+	}
+	return types.Compare(types.DecodeStored(x, t), types.DecodeStored(y, t), t.Coll)
+}
+
+func (p *Program) runSort(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, err error) {
+	rt.Ctx.ResetArena()
+	s := &rt.scratch.program.sort
+	s.prog, s.width, s.rows = p, p.shape.Len(), 0
+	s.reader.Reset(p.shape)
+	s.arena, s.fields, s.order = s.arena[:0], s.fields[:0], s.order[:0]
+	err = p.eachPage(rt, s, ^uint64(0), &s.rows, nil)
+	if errors.Is(err, errTooMuch) {
+		s.arena, s.fields = nil, nil
+		return rt.runQuery(p.sort.plan, sink)
+	}
+	if err != nil {
+		return res, err
+	}
+	for i := range int32(s.rows) {
+		s.order = append(s.order, i)
+	}
+	slices.SortFunc(s.order, func(a, b int32) int {
+		if c := s.compare(a, b); c != 0 {
+			return c
+		}
+		return cmp.Compare(a, b)
+	})
+	return s.send(rt, sink)
+}
+
+// send encodes the rows in order.
+func (s *sortSink) send(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, err error) {
+	p := s.prog
+	enc, err := sink.Columns(p.columns)
+	if err != nil {
+		return res, err
+	}
+	flusher, _ := sink.(sqlapi.Flusher)
+	sent := uint64(0)
+	for i, row := range s.order {
+		if p.sort.distinct && i > 0 && s.compare(s.order[i-1], row) == 0 {
+			continue
+		}
+		enc.StartRow(len(p.fields))
+		for c, f := range p.fields {
+			if b, null := s.field(row, f); null {
+				enc.Null()
+			} else {
+				enc.Stored(p.types[c], b)
+			}
+		}
+		enc.EndRow()
+		sent++
+		if err := sink.RowDone(); err != nil {
+			return res, err
+		}
+		if flusher != nil && sent%types.MaxBatchRows == 0 {
+			if err := flusher.Flush(); err != nil {
+				return res, err
+			}
+		}
+	}
+	return rt.queryResult(sent), nil
+}
