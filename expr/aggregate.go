@@ -89,7 +89,9 @@ func (a *AggStates) AddBatch(ctx *Ctx, b *types.Batch, groups []uint32) error {
 }
 
 // Merge adds group og of o, a slab of the same AggSpec, to group g. o stays usable and is not changed.
-func (a *AggStates) Merge(ctx *Ctx, g uint32, o *AggStates, og uint32) error { return a.merge(ctx, g, o, og) }
+func (a *AggStates) Merge(ctx *Ctx, g uint32, o *AggStates, og uint32) error {
+	return a.merge(ctx, g, o, og)
+}
 
 // Result returns the aggregate of group g. Its bytes live in the slab or the arena. An empty group gives what MySQL gives
 // for no rows: 0 for COUNT, all ones for BIT_AND, NULL for most others.
@@ -100,4 +102,6 @@ func (a *AggStates) Result(ctx *Ctx, g uint32) (types.Value, error) { return a.r
 func (a *AggStates) AppendState(dst []byte, g uint32) []byte { return a.appendState(dst, g) }
 
 // MergeState adds what AppendState wrote to group g.
-func (a *AggStates) MergeState(ctx *Ctx, g uint32, state []byte) error { return a.mergeState(ctx, g, state) }
+func (a *AggStates) MergeState(ctx *Ctx, g uint32, state []byte) error {
+	return a.mergeState(ctx, g, state)
+}

@@ -66,10 +66,14 @@ func Cast(b *BuildContext, e Expr, t types.Type) (Expr, error) {
 func UserVar(b *BuildContext, name string) (Expr, error) { return buildUserVar(b, name) }
 
 // SetUserVar is @name := e.
-func SetUserVar(b *BuildContext, name string, e Expr) (Expr, error) { return buildSetUserVar(b, name, e) }
+func SetUserVar(b *BuildContext, name string, e Expr) (Expr, error) {
+	return buildSetUserVar(b, name, e)
+}
 
 // SysVar reads @@name within scope.
-func SysVar(b *BuildContext, scope VarScope, name string) (Expr, error) { return buildSysVar(b, scope, name) }
+func SysVar(b *BuildContext, scope VarScope, name string) (Expr, error) {
+	return buildSysVar(b, scope, name)
+}
 
 // newCall returns a call node that collects what it inherits from its arguments.
 func newCall(name string, args []Expr) *Node {

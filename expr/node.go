@@ -31,6 +31,7 @@ type Node struct {
 	ascii   bool // every value is known to be 7-bit, so that it converts to any character set
 	notNull bool // never NULL when its arguments are not
 	hidden  bool // a conversion that the binder added; String prints its argument only
+	loose   bool // a decimal that may carry more digits inside than its type shows, as MySQL's quotients do
 	index   int  // column position or parameter ordinal
 	flags   Flags
 	typ     types.Type
@@ -138,7 +139,13 @@ func (n *Node) ConstValue() (types.Value, bool) { return n.value, n.kind == kind
 func (n *Node) Coercibility() Coercibility { return n.coer }
 
 // Eval computes the expression over row.
-func (n *Node) Eval(ctx *Ctx, row []types.Value) (types.Value, error) { return n.eval(ctx, n, row) }
+func (n *Node) Eval(ctx *Ctx, row []types.Value) (types.Value, error) {
+	v, err := n.eval(ctx, n, row)
+	if n.loose && v.K == types.KindDecimal {
+		v = types.DecRound(v, int(n.typ.Scale))
+	}
+	return v, err
+}
 
 // EvalBool computes the expression as a condition: NULL is false.
 func (n *Node) EvalBool(ctx *Ctx, row []types.Value) (bool, error) {

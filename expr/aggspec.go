@@ -1,0 +1,126 @@
+package expr
+
+import (
+	"slices"
+
+	"github.com/pandodb/pando/types"
+)
+
+// aggKind selects an aggregate's state and transition.
+type aggKind uint8
+
+const (
+	aggNone aggKind = iota
+	aggCount
+	aggSum
+	aggAvg
+	aggMin
+	aggMax
+	aggAny
+	aggGroupConcat
+	aggBitAnd
+	aggBitOr
+	aggBitXor
+	aggVariance
+	aggJSONArray
+	aggJSONObject
+)
+
+// aggShape is what a name stands for.
+type aggShape struct {
+	kind     aggKind
+	min, max int // arguments
+	sample   bool
+	root     bool // standard deviation
+}
+
+var aggKinds = map[string]aggShape{
+	"count": {kind: aggCount, max: -1}, "sum": {kind: aggSum, min: 1, max: 1}, "avg": {kind: aggAvg, min: 1, max: 1},
+	"min": {kind: aggMin, min: 1, max: 1}, "max": {kind: aggMax, min: 1, max: 1}, "any_value": {kind: aggAny, min: 1, max: 1},
+	"group_concat": {kind: aggGroupConcat, min: 1, max: -1},
+	"bit_and":      {kind: aggBitAnd, min: 1, max: 1}, "bit_or": {kind: aggBitOr, min: 1, max: 1}, "bit_xor": {kind: aggBitXor, min: 1, max: 1},
+	"var_pop": {kind: aggVariance, min: 1, max: 1}, "variance": {kind: aggVariance, min: 1, max: 1},
+	"var_samp": {kind: aggVariance, min: 1, max: 1, sample: true},
+	"std":      {kind: aggVariance, min: 1, max: 1, root: true}, "stddev": {kind: aggVariance, min: 1, max: 1, root: true},
+	"stddev_pop":    {kind: aggVariance, min: 1, max: 1, root: true},
+	"stddev_samp":   {kind: aggVariance, min: 1, max: 1, sample: true, root: true},
+	"json_arrayagg": {kind: aggJSONArray, min: 1, max: 1}, "json_objectagg": {kind: aggJSONObject, min: 2, max: 2},
+}
+
+// How much wider sums are than what they sum up.
+const (
+	sumExtraDigits = 22
+	groupConcatMax = 1024 // group_concat_max_len's default, in bytes
+)
+
+func newAgg(b *BuildContext, name string, distinct bool, args []Expr, opts AggOptions) (*AggSpec, error) {
+	shape, ok := aggKinds[name]
+	if !ok {
+		return nil, unknownFunction(b, name)
+	}
+	if len(args) < shape.min || shape.max >= 0 && len(args) > shape.max || distinct && len(args) == 0 {
+		return nil, types.Errorf(types.ErWrongParamcountToNativeFct, name)
+	}
+	if shape.kind == aggCount && !distinct && len(args) > 1 {
+		return nil, types.Errorf(types.ErWrongParamcountToNativeFct, name)
+	}
+	if err := rejectRows(args); err != nil {
+		return nil, err
+	}
+	s := &AggSpec{name: name, distinct: distinct, args: slices.Clone(args), order: opts.Order, sep: opts.Separator, kind: shape.kind}
+	switch s.kind {
+	case aggCount:
+		s.typ = intType(21)
+	case aggSum, aggAvg:
+		s.typ = sumType(b, s.kind, args[0])
+	case aggMin, aggMax, aggAny:
+		s.typ = args[0].typ
+		s.distinct = false // it makes no difference, and costs much
+	case aggBitAnd, aggBitOr, aggBitXor:
+		s.args[0] = asNumber(args[0])
+		s.typ = uintType(21)
+	case aggVariance:
+		s.typ = doubleType()
+	case aggJSONArray, aggJSONObject:
+		s.typ = types.Type{ID: types.TypeJSON, Coll: types.Utf8mb4Bin}
+	case aggGroupConcat:
+		if err := s.concatType(b); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// sumType is the type of SUM and AVG: exact for integers and decimals, double for the rest.
+func sumType(b *BuildContext, k aggKind, x Expr) types.Type {
+	if numericClass(x) == classFloat {
+		return doubleType()
+	}
+	p, s := precisionOf(x)
+	if k == aggAvg {
+		incr := b.divIncrement()
+		return decimalType(p+incr, min(s+incr, types.MaxDecimalScale))
+	}
+	return decimalType(p+sumExtraDigits, s)
+}
+
+func (s *AggSpec) concatType(b *BuildContext) error {
+	d, err := b.aggregate("group_concat", false, s.args...)
+	if err != nil {
+		return err
+	}
+	for i, a := range s.args {
+		s.args[i] = b.toCharset(a, d.coll)
+	}
+	if s.sep == nil {
+		s.sep = []byte(",")
+	}
+	s.typ = types.Type{ID: types.TypeText, Length: -1, Coll: d.coll}
+	if d.coll == types.Binary {
+		s.typ.ID = types.TypeBlob
+	}
+	return nil
+}
+
+// exact reports whether sums are kept as 128-bit integers or decimals rather than doubles.
+func (s *AggSpec) exact() bool { return s.typ.ID == types.TypeDecimal }

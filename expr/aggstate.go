@@ -1,0 +1,350 @@
+package expr
+
+import (
+	"math"
+	"math/bits"
+	"unsafe"
+
+	"github.com/pandodb/pando/types"
+)
+
+// AggStates holds the states of one aggregate for many groups in slabs: one slice per part of the state, indexed by group, of which only
+// those that the aggregate uses are kept. It has one user at a time.
+type AggStates struct {
+	spec   *AggSpec
+	groups int
+	bytes  int64 // of what hangs off the slabs: texts, values, sets
+
+	count []int64       // values that were not NULL
+	hi    []int64       // 128-bit sums
+	lo    []uint64      //
+	wide  []types.Value // decimals beyond narrow ones, added to the 128-bit sum at the end
+	f     []float64     // sums, means
+	f2    []float64     // sums of squared differences
+	bits  []uint64
+	best  []types.Value // MIN, MAX, ANY_VALUE; their bytes are the slab's
+	texts []concat
+	sets  []map[string]struct{}
+	seen  [][]types.Value // of DISTINCT other than COUNT: what Merge must add again
+	key   []byte
+}
+
+func (a *AggStates) grow(n int) {
+	if n <= a.groups {
+		return
+	}
+	k := a.spec.kind
+	a.count = extend(a.count, n)
+	switch k {
+	case aggSum, aggAvg:
+		if a.spec.exact() {
+			a.hi, a.lo, a.wide = extend(a.hi, n), extend(a.lo, n), extend(a.wide, n)
+		} else {
+			a.f = extend(a.f, n)
+		}
+	case aggMin, aggMax, aggAny:
+		a.best = extend(a.best, n)
+	case aggBitAnd, aggBitOr, aggBitXor:
+		a.bits = extend(a.bits, n)
+		if k == aggBitAnd {
+			for i := a.groups; i < n; i++ {
+				a.bits[i] = math.MaxUint64
+			}
+		}
+	case aggVariance:
+		a.f, a.f2 = extend(a.f, n), extend(a.f2, n)
+	case aggGroupConcat, aggJSONArray, aggJSONObject:
+		a.texts = extend(a.texts, n)
+	}
+	if a.spec.distinct {
+		a.sets = extend(a.sets, n)
+		a.seen = extend(a.seen, n)
+	}
+	a.groups = n
+}
+
+// extend makes s n long; new elements are zero.
+func extend[T any](s []T, n int) []T {
+	if n <= cap(s) {
+		old := len(s)
+		s = s[:n]
+		clear(s[old:])
+		return s
+	}
+	grown := make([]T, n, max(n, 2*cap(s)))
+	copy(grown, s)
+	return grown
+}
+
+func (a *AggStates) fixedBytes() int64 {
+	const value = int64(unsafe.Sizeof(types.Value{}))
+	return 8*int64(cap(a.count)+cap(a.hi)+cap(a.lo)+cap(a.f)+cap(a.f2)+cap(a.bits)+cap(a.sets)) +
+		value*int64(cap(a.wide)+cap(a.best)) + int64(unsafe.Sizeof(concat{}))*int64(cap(a.texts)) + 24*int64(cap(a.seen))
+}
+
+func (a *AggStates) reset() {
+	spec := a.spec
+	*a = AggStates{spec: spec, count: a.count[:0], hi: a.hi[:0], lo: a.lo[:0], wide: a.wide[:0], f: a.f[:0], f2: a.f2[:0],
+		bits: a.bits[:0], best: a.best[:0], key: a.key[:0]}
+}
+
+// addRow evaluates the arguments over row and adds them to group g.
+func (a *AggStates) addRow(ctx *Ctx, g uint32, row []types.Value) error {
+	s := a.spec
+	if len(s.args) == 0 {
+		a.count[g]++
+		return nil
+	}
+	var few [4]types.Value
+	args := few[:0]
+	for _, e := range s.args {
+		// Hidden digits take part in sums, so this is not Eval.
+		v, err := e.eval(ctx, e, row)
+		if err != nil {
+			return err
+		}
+		if v.K == types.KindNull && s.kind != aggJSONArray && s.kind != aggJSONObject {
+			return nil
+		}
+		args = append(args, v)
+	}
+	if s.distinct {
+		fresh, err := a.distinctAdd(g, args)
+		if err != nil || !fresh {
+			return err
+		}
+	}
+	return a.add(ctx, g, args, row)
+}
+
+// distinctAdd notes args in g's set; fresh is false if they were there.
+func (a *AggStates) distinctAdd(g uint32, args []types.Value) (fresh bool, err error) {
+	a.key = a.key[:0]
+	for i, v := range args {
+		a.key = types.AppendKey(a.key, a.fitKey(v, i), &a.spec.args[i].typ, false, 0)
+	}
+	set := a.sets[g]
+	if set == nil {
+		set = map[string]struct{}{}
+		a.sets[g] = set
+	}
+	if _, ok := set[string(a.key)]; ok {
+		return false, nil
+	}
+	set[string(a.key)] = struct{}{}
+	a.bytes += int64(len(a.key)) + 48
+	for _, v := range args {
+		c := v.Clone()
+		a.bytes += int64(c.MemSize())
+		a.seen[g] = append(a.seen[g], c)
+	}
+	return true, nil
+}
+
+// fitKey brings a value to the scale that keys of its type have.
+func (a *AggStates) fitKey(v types.Value, i int) types.Value {
+	t := &a.spec.args[i].typ
+	if v.K == types.KindDecimal && t.ID == types.TypeDecimal && v.Scale != uint8(t.Scale) {
+		return types.DecRound(v, int(t.Scale))
+	}
+	return v
+}
+
+// add adds arguments that are not NULL.
+func (a *AggStates) add(ctx *Ctx, g uint32, args, row []types.Value) error {
+	v := &args[0]
+	switch a.spec.kind {
+	case aggCount:
+		a.count[g]++
+	case aggSum, aggAvg:
+		a.count[g]++
+		return a.sum(ctx, g, v)
+	case aggMin, aggMax, aggAny:
+		a.extreme(ctx, g, v)
+	case aggBitAnd, aggBitOr, aggBitXor:
+		a.count[g]++
+		a.bit(g, ctx.bitOperand(v))
+	case aggVariance:
+		a.variance(g, ctx.float(v))
+	case aggGroupConcat:
+		return a.concatAdd(ctx, g, args, row)
+	case aggJSONArray, aggJSONObject:
+		return a.jsonAdd(ctx, g, args)
+	}
+	return nil
+}
+
+func (a *AggStates) bit(g uint32, n uint64) {
+	switch a.spec.kind {
+	case aggBitAnd:
+		a.bits[g] &= n
+	case aggBitOr:
+		a.bits[g] |= n
+	default:
+		a.bits[g] ^= n
+	}
+}
+
+// sum adds one value. Integers and narrow decimals of the argument's scale go into 128 bits, which cannot overflow: it
+// would take 2^63 rows.
+func (a *AggStates) sum(ctx *Ctx, g uint32, v *types.Value) error {
+	if !a.spec.exact() {
+		a.f[g] += ctx.float(v)
+		if math.IsInf(a.f[g], 0) {
+			return types.Errorf(types.ErDataOutOfRange, "DOUBLE", a.spec.String())
+		}
+		return nil
+	}
+	switch v.K {
+	case types.KindInt:
+		a.add128(g, v.N>>63, uint64(v.N))
+		return nil
+	case types.KindUint, types.KindBit:
+		a.add128(g, 0, uint64(v.N))
+		return nil
+	}
+	d := ctx.decimal(v)
+	if d.B == nil && int(d.Scale) == a.sumScale() {
+		a.add128(g, d.N>>63, uint64(d.N))
+		return nil
+	}
+	w := &a.wide[g]
+	if w.IsNull() {
+		*w = d.Clone()
+		return nil
+	}
+	sum, err := types.DecAdd(*w, d)
+	if err != nil {
+		return types.Errorf(types.ErDataOutOfRange, "DECIMAL", a.spec.String())
+	}
+	*w = sum
+	return nil
+}
+
+// sumScale is the scale of the numbers in the 128-bit sums.
+func (a *AggStates) sumScale() int {
+	if t := &a.spec.args[0].typ; t.ID == types.TypeDecimal {
+		return int(t.Scale)
+	}
+	return 0
+}
+
+func (a *AggStates) add128(g uint32, hi int64, lo uint64) {
+	s, carry := bits.Add64(a.lo[g], lo, 0)
+	a.lo[g] = s
+	a.hi[g] += hi + int64(carry)
+}
+
+// total returns the exact sum of g.
+func (a *AggStates) total(g uint32) (types.Value, error) {
+	d := types.DecimalFromInt128(a.hi[g], a.lo[g], uint8(a.sumScale()))
+	if a.wide[g].IsNull() {
+		return d, nil
+	}
+	return types.DecAdd(d, a.wide[g])
+}
+
+// variance is Welford's recurrence, as MySQL computes it.
+func (a *AggStates) variance(g uint32, x float64) {
+	a.count[g]++
+	if a.count[g] == 1 {
+		a.f[g], a.f2[g] = x, 0
+		return
+	}
+	mean := a.f[g]
+	a.f[g] = mean + (x-mean)/float64(a.count[g])
+	a.f2[g] += (x - mean) * (x - a.f[g])
+}
+
+// extreme keeps v if it beats what g holds.
+func (a *AggStates) extreme(ctx *Ctx, g uint32, v *types.Value) {
+	best := &a.best[g]
+	if !best.IsNull() {
+		if a.spec.kind == aggAny {
+			return
+		}
+		order := a.order(ctx, v, best)
+		if a.spec.kind == aggMin && order >= 0 || a.spec.kind == aggMax && order <= 0 {
+			return
+		}
+	}
+	a.bytes += int64(len(v.B)) - int64(len(best.B))
+	keep := best.B
+	*best = *v
+	if v.B != nil {
+		best.B = append(keep[:0], v.B...)
+	}
+	a.count[g]++
+}
+
+// order compares two values of the argument's type. Enums compare as their text here, unlike in ORDER BY.
+func (a *AggStates) order(_ *Ctx, v, w *types.Value) int {
+	t := &a.spec.args[0].typ
+	if v.K == types.KindEnum || v.K == types.KindSet {
+		return types.CompareStrings(v.B, w.B, t.Coll)
+	}
+	return types.Compare(*v, *w, t.Coll)
+}
+
+// result computes the aggregate of g.
+func (a *AggStates) result(ctx *Ctx, g uint32) (types.Value, error) {
+	s := a.spec
+	n := a.count[g]
+	switch s.kind {
+	case aggCount:
+		return types.Int(n), nil
+	case aggBitAnd, aggBitOr, aggBitXor:
+		return types.Uint(a.bits[g]), nil
+	case aggMin, aggMax, aggAny:
+		return a.best[g], nil
+	case aggGroupConcat:
+		return a.concatResult(ctx, g)
+	case aggJSONArray, aggJSONObject:
+		return a.jsonResult(ctx, g)
+	}
+	if n == 0 {
+		return types.Null(), nil
+	}
+	switch s.kind {
+	case aggVariance:
+		return a.varianceResult(g), nil
+	case aggSum:
+		if !s.exact() {
+			return types.Float(a.f[g]), nil
+		}
+		d, err := a.total(g)
+		if err != nil {
+			return d, types.Errorf(types.ErDataOutOfRange, "DECIMAL", s.String())
+		}
+		return types.DecRound(d, int(s.typ.Scale)), nil
+	}
+	if !s.exact() {
+		return types.Float(a.f[g] / float64(n)), nil
+	}
+	d, err := a.total(g)
+	if err != nil {
+		return d, types.Errorf(types.ErDataOutOfRange, "DECIMAL", s.String())
+	}
+	// The quotient is cut off well beyond the scale and then rounded, as in MySQL.
+	q, _, err := types.DecDiv(d, types.Decimal(n, 0), int(s.typ.Scale)+wordDigits-int(d.Scale))
+	if err != nil {
+		return q, types.Errorf(types.ErDataOutOfRange, "DECIMAL", s.String())
+	}
+	return types.DecRound(q, int(s.typ.Scale)), nil
+}
+
+func (a *AggStates) varianceResult(g uint32) types.Value {
+	shape := aggKinds[a.spec.name]
+	n := float64(a.count[g])
+	if shape.sample {
+		n--
+	}
+	if n == 0 {
+		return types.Null()
+	}
+	v := a.f2[g] / n
+	if shape.root {
+		v = math.Sqrt(v)
+	}
+	return types.Float(v)
+}

@@ -1,0 +1,329 @@
+package expr
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/pandodb/pando/types"
+)
+
+// buildArith is +, - and *. Integers stay integers, of which one unsigned makes the result unsigned; a decimal makes it exact, a double
+// or a string a double.
+func buildArith(b *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	n.args = []Expr{asNumber(n.args[0]), asNumber(n.args[1])}
+	x, y := n.args[0], n.args[1]
+	n.notNull = x.notNull && y.notNull
+	n.coer = CoerNumeric
+	switch max(numericClass(x), numericClass(y)) {
+	case classFloat:
+		n.typ = arithDoubleType(n.name, x, y)
+		n.eval = map[string]evalFunc{"+": evalAddFloat, "-": evalSubFloat, "*": evalMulFloat}[n.name]
+	case classDecimal:
+		n.typ = arithDecimalType(n.name, x, y)
+		n.loose = x.loose || y.loose
+		n.eval = map[string]evalFunc{"+": evalAddDecimal, "-": evalSubDecimal, "*": evalMulDecimal}[n.name]
+	default:
+		p1, _ := precisionOf(x)
+		p2, _ := precisionOf(y)
+		width := max(p1, p2) + 1
+		if n.name == "*" {
+			width = p1 + p2
+		}
+		n.typ = intType(int32(min(width, 20)) + 1)
+		n.typ.Unsigned = unsignedNumber(x) || unsignedNumber(y)
+		if n.name == "-" && b.mode()&types.ModeNoUnsignedSubtraction != 0 {
+			n.typ.Unsigned = false
+		}
+		n.typ.Length = min(n.typ.Length, 21)
+		n.eval = map[string]evalFunc{"+": evalAddInt, "-": evalSubInt, "*": evalMulInt}[n.name]
+	}
+	n.batch = batchArith(n)
+	return nil
+}
+
+func (b *BuildContext) mode() types.SQLMode {
+	if b == nil || b.Ctx == nil {
+		return types.ModeDefault
+	}
+	return b.Ctx.SQLMode
+}
+
+// arithDoubleType keeps the decimals of operands that have a fixed number of them, as MySQL's metadata does.
+func arithDoubleType(op string, x, y Expr) types.Type {
+	t := doubleType()
+	if isFixedFloat(x) && isFixedFloat(y) && op != "*" {
+		t.Scale = max(x.typ.Scale, y.typ.Scale)
+		t.Length = 23
+	}
+	return t
+}
+
+func isFixedFloat(e Expr) bool {
+	return numericSide(e) && classOf(&e.typ) == classFloat && e.typ.Scale >= 0 && e.typ.Length > 0
+}
+
+func arithDecimalType(op string, x, y Expr) types.Type {
+	p1, s1 := precisionOf(x)
+	p2, s2 := precisionOf(y)
+	if op == "*" {
+		return decimalType(p1+p2, s1+s2)
+	}
+	scale := max(s1, s2)
+	return decimalType(max(p1-s1, p2-s2)+scale+1, scale)
+}
+
+// outOfRange is error 1690 for n.
+func outOfRange(n *Node, what string) error {
+	return types.Errorf(types.ErDataOutOfRange, what, n.String())
+}
+
+func bigintRange(n *Node) error {
+	if n.typ.Unsigned {
+		return outOfRange(n, "BIGINT UNSIGNED")
+	}
+	return outOfRange(n, "BIGINT")
+}
+
+// operands evaluates both arguments; null is set when one of them is NULL.
+func (ctx *Ctx) operands(n *Node, row []types.Value) (x, y types.Value, null bool, err error) {
+	if x, err = n.args[0].eval(ctx, n.args[0], row); err != nil || x.K == types.KindNull {
+		return x, y, true, err
+	}
+	y, err = n.args[1].eval(ctx, n.args[1], row)
+	return x, y, err != nil || y.K == types.KindNull, err
+}
+
+// wide is a 128-bit integer in two's complement.
+type wide struct {
+	hi int64
+	lo uint64
+}
+
+// widen returns an integer operand. Values that are no integers (parameters, dates) are converted first.
+func (ctx *Ctx) widen(v *types.Value) wide {
+	switch v.K {
+	case types.KindUint, types.KindBit:
+		return wide{0, uint64(v.N)}
+	case types.KindInt:
+		return wide{v.N >> 63, uint64(v.N)}
+	}
+	n := types.ToInt(ctx.Context, v)
+	return wide{n >> 63, uint64(n)}
+}
+
+func (a wide) add(b wide) wide {
+	lo, carry := bits.Add64(a.lo, b.lo, 0)
+	return wide{a.hi + b.hi + int64(carry), lo}
+}
+
+func (a wide) neg() wide {
+	lo, carry := bits.Add64(^a.lo, 1, 0)
+	return wide{^a.hi + int64(carry), lo}
+}
+
+// narrow returns a as n's type or error 1690.
+func (a wide) narrow(n *Node) (types.Value, error) {
+	if n.typ.Unsigned {
+		if a.hi == 0 {
+			return types.Uint(a.lo), nil
+		}
+	} else if a.hi == int64(a.lo)>>63 {
+		return types.Int(int64(a.lo)), nil
+	}
+	return types.Null(), bigintRange(n)
+}
+
+func evalAddInt(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	x, y, null, err := ctx.operands(n, row)
+	if null {
+		return types.Null(), err
+	}
+	if x.K == types.KindInt && y.K == types.KindInt && !n.typ.Unsigned {
+		s := x.N + y.N
+		if (x.N^s)&(y.N^s) >= 0 {
+			return types.Int(s), nil
+		}
+		return types.Null(), bigintRange(n)
+	}
+	return ctx.widen(&x).add(ctx.widen(&y)).narrow(n)
+}
+
+func evalSubInt(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	x, y, null, err := ctx.operands(n, row)
+	if null {
+		return types.Null(), err
+	}
+	if x.K == types.KindInt && y.K == types.KindInt && !n.typ.Unsigned {
+		s := x.N - y.N
+		if (x.N^y.N)&(x.N^s) >= 0 {
+			return types.Int(s), nil
+		}
+		return types.Null(), bigintRange(n)
+	}
+	return ctx.widen(&x).add(ctx.widen(&y).neg()).narrow(n)
+}
+
+func evalMulInt(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	x, y, null, err := ctx.operands(n, row)
+	if null {
+		return types.Null(), err
+	}
+	a, b := ctx.widen(&x), ctx.widen(&y)
+	negative := a.hi < 0 != (b.hi < 0)
+	if a.hi < 0 {
+		a = a.neg()
+	}
+	if b.hi < 0 {
+		b = b.neg()
+	}
+	hi, lo := bits.Mul64(a.lo, b.lo)
+	if hi != 0 {
+		return types.Null(), bigintRange(n)
+	}
+	p := wide{0, lo}
+	if negative {
+		p = p.neg()
+	}
+	return p.narrow(n)
+}
+
+// finite returns f or error 1690.
+func finite(n *Node, f float64) (types.Value, error) {
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		return types.Null(), outOfRange(n, "DOUBLE")
+	}
+	return types.Float(f), nil
+}
+
+func evalAddFloat(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	x, y, null, err := ctx.operands(n, row)
+	if null {
+		return types.Null(), err
+	}
+	return finite(n, ctx.float(&x)+ctx.float(&y))
+}
+
+func evalSubFloat(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	x, y, null, err := ctx.operands(n, row)
+	if null {
+		return types.Null(), err
+	}
+	return finite(n, ctx.float(&x)-ctx.float(&y))
+}
+
+func evalMulFloat(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	x, y, null, err := ctx.operands(n, row)
+	if null {
+		return types.Null(), err
+	}
+	return finite(n, ctx.float(&x)*ctx.float(&y))
+}
+
+func evalAddDecimal(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	return ctx.decimalOp(n, row, types.DecAdd)
+}
+
+func evalSubDecimal(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	return ctx.decimalOp(n, row, types.DecSub)
+}
+
+func evalMulDecimal(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	return ctx.decimalOp(n, row, types.DecMul)
+}
+
+func (ctx *Ctx) decimalOp(n *Node, row []types.Value, op func(a, b types.Value) (types.Value, error)) (types.Value, error) {
+	x, y, null, err := ctx.operands(n, row)
+	if null {
+		return types.Null(), err
+	}
+	v, err := op(ctx.decimal(&x), ctx.decimal(&y))
+	if err != nil {
+		return types.Null(), outOfRange(n, "DECIMAL")
+	}
+	if !n.loose && int(v.Scale) != int(n.typ.Scale) {
+		v = types.DecRound(v, int(n.typ.Scale))
+	}
+	return v, nil
+}
+
+// divisionByZero gives NULL: silently, with warning 1365, or as an error where data are written under a strict mode.
+func (ctx *Ctx) divisionByZero() (types.Value, error) {
+	if ctx.Context == nil || ctx.SQLMode&types.ModeErrorForDivByZero == 0 {
+		return types.Null(), nil
+	}
+	if ctx.Strict && !ctx.Ignore {
+		return types.Null(), types.Errorf(types.ErDivisionByZero)
+	}
+	ctx.Warn(types.LevelWarning, types.ErDivisionByZero)
+	return types.Null(), nil
+}
+
+// buildDivide is "/": exact for integers and decimals.
+func buildDivide(b *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	n.args = []Expr{asNumber(n.args[0]), asNumber(n.args[1])}
+	x, y := n.args[0], n.args[1]
+	n.coer = CoerNumeric
+	if max(numericClass(x), numericClass(y)) == classFloat {
+		n.typ, n.eval = doubleType(), evalDivideFloat
+		return nil
+	}
+	incr := b.divIncrement()
+	p1, s1 := precisionOf(x)
+	_, s2 := precisionOf(y)
+	n.typ = decimalType(p1+s2+incr, min(s1+incr, types.MaxDecimalScale))
+	n.loose, n.aux, n.eval = true, incr, evalDivideDecimal
+	return nil
+}
+
+func (b *BuildContext) divIncrement() int {
+	if b == nil || b.Ctx == nil || b.Ctx.DivPrecisionIncrement <= 0 {
+		return types.DefaultDivIncrement
+	}
+	return b.Ctx.DivPrecisionIncrement
+}
+
+func evalDivideFloat(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	x, y, null, err := ctx.operands(n, row)
+	if null {
+		return types.Null(), err
+	}
+	d := ctx.float(&y)
+	if d == 0 {
+		return ctx.divisionByZero()
+	}
+	return finite(n, ctx.float(&x)/d)
+}
+
+// wordDigits is how many digits MySQL keeps per word of a decimal. Quotients are cut off at a whole word and keep the digits
+// beyond their scale for what is computed from them: (1/3)*3 shows as 1.0000.
+const wordDigits = 9
+
+func evalDivideDecimal(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	x, y, null, err := ctx.operands(n, row)
+	if null {
+		return types.Null(), err
+	}
+	a, d := ctx.decimal(&x), ctx.decimal(&y)
+	up := func(digits int) int { return (digits + wordDigits - 1) / wordDigits * wordDigits }
+	fa, fd := up(int(a.Scale)), up(int(d.Scale))
+	incr := max(0, n.aux.(int)-(fa-int(a.Scale)+fd-int(d.Scale)))
+	scale := up(fa + fd + incr)
+	return ctx.quotient(n, a, d, max(min(scale, types.MaxDecimalScale), int(n.typ.Scale)))
+}
+
+func (ctx *Ctx) quotient(n *Node, a, d types.Value, scale int) (types.Value, error) {
+	q, ok, err := types.DecDiv(a, d, max(scale-int(a.Scale), 0))
+	if err != nil {
+		return types.Null(), outOfRange(n, "DECIMAL")
+	}
+	if !ok {
+		return ctx.divisionByZero()
+	}
+	return q, nil
+}

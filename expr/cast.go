@@ -1,0 +1,94 @@
+package expr
+
+import (
+	"github.com/pandodb/pando/types"
+)
+
+// buildCast prepares CAST(e AS t). Lengths that the statement leaves out follow from e.
+func buildCast(b *BuildContext, n *Node, t types.Type) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	x := n.args[0]
+	n.coer, n.ascii = CoerNumeric, true
+	if t.IsInteger() && x.isHexLiteral() {
+		n.args[0] = asNumber(x)
+	}
+	switch {
+	case t.ID == types.TypeDecimal:
+		if t.Length <= 0 {
+			t.Length = 10
+		}
+		t.Scale = max(t.Scale, 0)
+	case t.IsInteger():
+		t.ID = types.TypeBigInt
+		if t.Length <= 0 {
+			t.Length = 21
+		}
+	case t.IsTemporal():
+		t.Scale = max(t.Scale, 0)
+	case t.IsStringType():
+		if t.Coll == 0 {
+			t.Coll = b.collation()
+		}
+		n.coer, n.ascii = CoerImplicit, x.ascii
+		n.typ = t
+		n.aux, n.eval = t, evalCastString
+		if t.Length < 0 {
+			n.typ = stringType(charLength(&x.typ), t.Coll)
+		} else if t.ID == types.TypeChar {
+			n.typ.ID = types.TypeVarchar
+		} else if t.ID == types.TypeBinary {
+			n.typ.ID = types.TypeVarbinary
+		}
+		return nil
+	case t.ID == types.TypeDouble || t.ID == types.TypeFloat:
+		if t.Scale == 0 {
+			t.Scale = -1
+		}
+	case t.ID == types.TypeJSON:
+		t.Coll, n.coer, n.ascii = types.Utf8mb4Bin, CoerImplicit, false
+	}
+	n.typ, n.eval = t, evalCast
+	return nil
+}
+
+func evalCast(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil || v.IsNull() {
+		return v, err
+	}
+	if v.K == n.typ.Kind() && (v.K == types.KindInt || v.K == types.KindUint || v.K == types.KindFloat && n.typ.ID == types.TypeDouble) {
+		return v, nil
+	}
+	return types.Cast(ctx.Context, v, n.typ)
+}
+
+func evalCastString(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := ctx.text(n.args[0], row)
+	if err != nil || v.IsNull() {
+		return v, err
+	}
+	return types.Cast(ctx.Context, v, n.aux.(types.Type))
+}
+
+// buildBinary is BINARY e: the bytes of e.
+func buildBinary(b *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	x := n.args[0]
+	chars := charLength(&x.typ)
+	if chars > 0 && x.typ.IsText() {
+		chars *= int32(x.typ.Coll.MaxCharLen())
+	}
+	n.typ, n.coer, n.ascii = stringType(chars, types.Binary), CoerImplicit, x.ascii
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := ctx.text(n.args[0], row)
+		if v.K == types.KindString {
+			v.Coll = types.Binary
+		}
+		return v, err
+	}
+	return nil
+}

@@ -1,0 +1,278 @@
+package expr
+
+import (
+	"github.com/pandodb/pando/types"
+)
+
+// Coercibility is how strongly the collation of an expression binds; the smaller wins.
+type Coercibility uint8
+
+// The coercibilities, with the numbers that COERCIBILITY() returns.
+const (
+	CoerExplicit  Coercibility = iota // COLLATE
+	CoerNone                          // strings of different collations put together
+	CoerImplicit                      // columns
+	CoerSysconst                      // USER(), VERSION(), user variables in MySQL are implicit
+	CoerCoercible                     // literals, parameters
+	CoerNumeric                       // numbers and dates turned into text
+	CoerIgnorable                     // NULL
+)
+
+var coercibilityNames = [...]string{"EXPLICIT", "NONE", "IMPLICIT", "SYSCONST", "COERCIBLE", "NUMERIC", "IGNORABLE"}
+
+// coercibilityOf returns what an expression of type t has by its origin.
+func coercibilityOf(t *types.Type, strings Coercibility) Coercibility {
+	switch {
+	case t.ID == types.TypeNull:
+		return CoerIgnorable
+	case isTextual(t):
+		return strings
+	case t.ID == types.TypeJSON:
+		return CoerImplicit
+	}
+	return CoerNumeric
+}
+
+// isTextual reports whether values of t have a collation.
+func isTextual(t *types.Type) bool {
+	return t.IsStringType() || t.ID == types.TypeEnum || t.ID == types.TypeSet
+}
+
+// derivation is a collation on its way through an aggregation.
+type derivation struct {
+	coll  types.CollationID
+	coer  Coercibility
+	ascii bool
+}
+
+// derive returns the derivation of e where a string is wanted.
+func (b *BuildContext) derive(e Expr) derivation {
+	d := derivation{e.typ.Coll, e.coer, e.ascii}
+	switch {
+	case e.typ.ID == types.TypeNull:
+		d.coll, d.coer, d.ascii = types.Binary, CoerIgnorable, true
+	case e.typ.ID == types.TypeJSON:
+		d.coll = types.Utf8mb4Bin
+	case !isTextual(&e.typ):
+		d.coll, d.coer, d.ascii = b.collation(), CoerNumeric, true
+	}
+	if d.coll == 0 {
+		d.coll = b.collation()
+	}
+	return d
+}
+
+func (b *BuildContext) collation() types.CollationID {
+	if b == nil || b.Collation == 0 {
+		return types.DefaultCollation
+	}
+	return b.Collation
+}
+
+func (b *BuildContext) context() *types.Context {
+	if b == nil {
+		return nil
+	}
+	return b.Ctx
+}
+
+// isUnicode reports whether a character set covers Unicode, and how many bytes its characters need.
+func isUnicode(cs *types.Charset) bool {
+	switch cs.Name {
+	case "utf8mb4", "utf8mb3", "utf8", "ucs2", "utf16", "utf16le", "utf32":
+		return true
+	}
+	return false
+}
+
+// holds reports whether every string of r can be converted to the character set of l, and l's claim is not weaker.
+func (l derivation) holds(r derivation) bool {
+	lu, ru := isUnicode(l.coll.Charset()), isUnicode(r.coll.Charset())
+	if lu && (l.coer < r.coer || l.coer == r.coer && (!ru || l.coll.Charset().MaxLen > r.coll.Charset().MaxLen)) {
+		return true
+	}
+	return r.ascii && (l.coer < r.coer || l.coer == r.coer && !l.ascii)
+}
+
+// merge finds the collation for l and r together. ok is false where MySQL reports 1267.
+func (l derivation) merge(r derivation) (d derivation, ok bool) {
+	ascii := l.ascii && r.ascii
+	win := func(d derivation) (derivation, bool) { d.ascii = ascii; return d, true }
+	if l.coll.Charset() != r.coll.Charset() {
+		switch {
+		case l.coll == types.Binary:
+			if l.coer <= r.coer {
+				return win(l)
+			}
+			return win(r)
+		case r.coll == types.Binary:
+			if r.coer <= l.coer {
+				return win(r)
+			}
+			return win(l)
+		case l.holds(r):
+			return win(l)
+		case r.holds(l):
+			return win(r)
+		case l.coer < r.coer && r.coer >= CoerSysconst:
+			return win(l)
+		case r.coer < l.coer && l.coer >= CoerSysconst:
+			return win(r)
+		}
+		return derivation{types.Binary, CoerNone, ascii}, false
+	}
+	switch {
+	case l.coer < r.coer:
+		return win(l)
+	case r.coer < l.coer:
+		return win(r)
+	case l.coll == r.coll:
+		return win(l)
+	case l.coer == CoerExplicit:
+		return l, false
+	case l.coll.IsBin():
+		return win(l)
+	case r.coll.IsBin():
+		return win(r)
+	}
+	return derivation{l.coll.Charset().Bin, CoerNone, ascii}, true
+}
+
+// aggregate finds the common collation of args. strict refuses an undetermined result, as comparisons must. op names
+// the operation in error 1267.
+func (b *BuildContext) aggregate(op string, strict bool, args ...Expr) (derivation, error) {
+	d := b.derive(args[0])
+	for i, a := range args[1:] {
+		next := b.derive(a)
+		merged, ok := d.merge(next)
+		if !ok {
+			return d, collationError(op, b, args, i+1)
+		}
+		if strict && merged.coer == CoerNone && i == len(args)-2 {
+			return d, collationError(op, b, args, i+1)
+		}
+		d = merged
+	}
+	return d, nil
+}
+
+func collationError(op string, b *BuildContext, args []Expr, at int) error {
+	show := func(e Expr) []any {
+		d := b.derive(e)
+		return []any{d.coll.Name(), coercibilityNames[d.coer]}
+	}
+	switch {
+	case len(args) == 2:
+		return types.Errorf(types.ErCantAggregate2Collations, append(append(show(args[0]), show(args[1])...), op)...)
+	case len(args) == 3:
+		return types.Errorf(types.ErCantAggregate3Collations, append(append(append(show(args[0]), show(args[1])...), show(args[2])...), op)...)
+	}
+	return types.Errorf(types.ErCantAggregateNCollations, op)
+}
+
+// toCharset wraps e so that its strings come in the character set of coll. Constants are converted at once by fold.
+// e is returned as it is when nothing has to change.
+func (b *BuildContext) toCharset(e Expr, coll types.CollationID) Expr {
+	if !isTextual(&e.typ) || e.typ.Coll == coll || coll == types.Binary || e.typ.Coll == types.Binary {
+		return e
+	}
+	from, to := e.typ.Coll.Charset(), coll.Charset()
+	if from == to || e.ascii && asciiCompatible(from) && asciiCompatible(to) {
+		return e
+	}
+	n := newCall("convert_charset", []Expr{e})
+	n.hidden, n.typ, n.coer, n.aux, n.eval = true, e.typ, e.coer, to, evalToCharset
+	n.typ.Coll = coll
+	if !n.typ.IsStringType() {
+		n.typ = types.Type{ID: types.TypeVarchar, Length: charLength(&e.typ), Coll: coll}
+	}
+	return fold(b, n)
+}
+
+func asciiCompatible(cs *types.Charset) bool { return cs.MinLen == 1 }
+
+func evalToCharset(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil || v.K == types.KindNull {
+		return v, err
+	}
+	b := v.B
+	if from, to := v.Coll.Charset(), n.aux.(*types.Charset); from != to {
+		b, _ = types.ConvertCharset(ctx.scratch(), v.B, from, to)
+		b = ctx.keep(b)
+	}
+	return types.String(b, n.typ.Coll), nil
+}
+
+// buildCollate is e COLLATE name.
+func buildCollate(b *BuildContext, n *Node) error {
+	name, ok := n.args[1].ConstValue()
+	if !ok {
+		return types.Errorf(types.ErUnknownCollation, n.args[1].String())
+	}
+	id, err := types.LookupCollation(string(name.B))
+	if err != nil {
+		return err
+	}
+	d := b.derive(n.args[0])
+	if d.coll.Charset() != id.Charset() && !(d.ascii && !isTextual(&n.args[0].typ)) {
+		return types.Errorf(types.ErCollationCharsetMismatch, id.Name(), d.coll.Charset().Name)
+	}
+	n.typ = stringType(charLength(&n.args[0].typ), id)
+	n.coer, n.ascii, n.aux = CoerExplicit, d.ascii, id
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := ctx.text(n.args[0], row)
+		if v.K == types.KindString {
+			v.Coll = n.typ.Coll
+		}
+		return v, err
+	}
+	return nil
+}
+
+// buildConvertUsing is CONVERT(e USING charset).
+func buildConvertUsing(b *BuildContext, n *Node) error {
+	name, _ := n.args[1].ConstValue()
+	cs, err := types.LookupCharset(string(name.B))
+	if err != nil {
+		return err
+	}
+	coll := cs.Default
+	if b.collation().Charset() == cs {
+		coll = b.collation()
+	}
+	n.typ = stringType(charLength(&n.args[0].typ), coll)
+	n.coer, n.ascii = CoerImplicit, n.args[0].ascii
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := ctx.text(n.args[0], row)
+		if err != nil || v.IsNull() {
+			return v, err
+		}
+		from, to := v.Coll.Charset(), n.typ.Coll.Charset()
+		switch {
+		case from == to || n.typ.Coll == types.Binary:
+		case v.Coll == types.Binary:
+			if good := to.ValidPrefix(v.B); good != len(v.B) {
+				ctx.Warn(types.LevelWarning, types.ErInvalidCharacterString, to.Name, hexDump(v.B[good:]))
+				return types.Null(), nil
+			}
+		default:
+			out, _ := types.ConvertCharset(ctx.scratch(), v.B, from, to)
+			v.B = ctx.keep(out)
+		}
+		return types.String(v.B, n.typ.Coll), nil
+	}
+	return nil
+}
+
+func hexDump(b []byte) string {
+	const digits = "0123456789ABCDEF"
+	out := make([]byte, 0, 12)
+	for i, c := range b {
+		if i == 6 {
+			break
+		}
+		out = append(out, digits[c>>4], digits[c&15])
+	}
+	return string(out)
+}

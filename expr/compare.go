@@ -1,0 +1,457 @@
+package expr
+
+import (
+	"bytes"
+	"math"
+	"strings"
+
+	"github.com/pandodb/pando/types"
+)
+
+// Order masks: which outcomes of a three-way comparison make an operator true.
+const (
+	maskLess    = 1
+	maskEqual   = 2
+	maskGreater = 4
+)
+
+var compareMasks = map[string]uint8{
+	"=": maskEqual, "<=>": maskEqual, "<>": maskLess | maskGreater, "!=": maskLess | maskGreater,
+	"<": maskLess, "<=": maskLess | maskEqual, ">": maskGreater, ">=": maskGreater | maskEqual,
+}
+
+// errWrongValue is ER_WRONG_VALUE, whose text depends on where it happens.
+const errWrongValue = 1525
+
+// comparator compares two operands of a class that was settled when the expression was built.
+type comparator struct {
+	class class
+	mask  uint8
+	coll  types.CollationID
+	bytes bool // equal bytes are the only equal strings and order is that of bytes
+}
+
+// compare orders two values that are not NULL. ok is false when one of them has no value in the class: a text that is
+// no date.
+func (c *comparator) compare(ctx *Ctx, a, b *types.Value) (order int, ok bool) {
+	switch c.class {
+	case classInt:
+		if a.K == types.KindInt && b.K == types.KindInt {
+			return orderInts(a.N, b.N), true
+		}
+		if integral(a.K) && integral(b.K) {
+			return orderMixedInts(a, b), true
+		}
+	case classFloat:
+		x, y := ctx.float(a), ctx.float(b)
+		return orderFloats(x, y), true
+	case classDecimal:
+		if a.K == types.KindDecimal && b.K == types.KindDecimal {
+			if a.B == nil && b.B == nil && a.Scale == b.Scale {
+				return orderInts(a.N, b.N), true
+			}
+			return types.DecCompare(*a, *b), true
+		}
+		return types.DecCompare(ctx.decimal(a), ctx.decimal(b)), true
+	case classString:
+		if a.K == types.KindString && b.K == types.KindString {
+			if c.bytes {
+				return bytes.Compare(a.B, b.B), true
+			}
+			return types.CompareStrings(a.B, b.B, c.coll), true
+		}
+		return types.CompareStrings(ctx.textOf(a), ctx.textOf(b), c.coll), true
+	case classTemporal:
+		return compareTemporal(ctx, a, b)
+	case classTime:
+		x, ok1 := toKind(ctx, a, types.KindTime)
+		y, ok2 := toKind(ctx, b, types.KindTime)
+		return orderInts(x, y), ok1 && ok2
+	}
+	return types.CompareMixed(ctx.Context, *a, *b, c.coll), true
+}
+
+// compareTemporal orders dates. Two timestamps compare as instants; all else compares as civil time.
+func compareTemporal(ctx *Ctx, a, b *types.Value) (int, bool) {
+	if a.K == b.K && a.K != types.KindString {
+		return orderInts(a.N, b.N), true
+	}
+	x, ok1 := toKind(ctx, a, types.KindDatetime)
+	y, ok2 := toKind(ctx, b, types.KindDatetime)
+	return orderInts(x, y), ok1 && ok2
+}
+
+// toKind returns the N of v as a datetime or time.
+func toKind(ctx *Ctx, v *types.Value, k types.Kind) (int64, bool) {
+	switch {
+	case v.K == k, k == types.KindDatetime && v.K == types.KindDate:
+		return v.N, true
+	case k == types.KindTime:
+		t, ok := types.ToTime(ctx.Context, v)
+		return t.N, ok
+	}
+	t, ok := types.ToDatetime(ctx.Context, v)
+	return t.N, ok
+}
+
+func integral(k types.Kind) bool {
+	return k == types.KindInt || k == types.KindUint || k == types.KindBit
+}
+
+func orderInts(a, b int64) int {
+	if a < b {
+		return -1
+	}
+	if a > b {
+		return 1
+	}
+	return 0
+}
+
+// orderMixedInts compares integers of which one may be unsigned.
+func orderMixedInts(a, b *types.Value) int {
+	aNeg, bNeg := a.K == types.KindInt && a.N < 0, b.K == types.KindInt && b.N < 0
+	if aNeg != bNeg {
+		if aNeg {
+			return -1
+		}
+		return 1
+	}
+	if aNeg {
+		return orderInts(a.N, b.N)
+	}
+	return orderUints(uint64(a.N), uint64(b.N))
+}
+
+func orderUints(a, b uint64) int {
+	if a < b {
+		return -1
+	}
+	if a > b {
+		return 1
+	}
+	return 0
+}
+
+func orderFloats(a, b float64) int {
+	if a < b {
+		return -1
+	}
+	if a > b {
+		return 1
+	}
+	return 0
+}
+
+// test turns an order into the operator's truth value.
+func (c *comparator) test(order int) bool { return c.mask>>uint(order+1)&1 != 0 }
+
+// compareClass settles in which class a and b are compared.
+func compareClass(a, b Expr) class {
+	ca, cb := classOf(&a.typ), classOf(&b.typ)
+	if ca > cb {
+		ca, cb = cb, ca
+	}
+	switch {
+	case ca == classNull:
+		return cb
+	case cb == classJSON:
+		return classJSON
+	case cb == classTemporal:
+		if ca == classTemporal || ca == classString {
+			return classTemporal
+		}
+		return classFloat
+	case cb == classTime:
+		switch ca {
+		case classTemporal:
+			return classTemporal
+		case classString, classTime:
+			return classTime
+		}
+		return classFloat
+	case cb == classString:
+		if ca == classString {
+			return classString
+		}
+		return classFloat
+	}
+	return cb // int < decimal < float
+}
+
+// newComparator prepares the comparison of a with b and returns them with the conversions that it needs. A bare column stays
+// bare where the comparison is in the column's own class, which is what the planner needs to derive a range.
+func (b *BuildContext) newComparator(op string, x, y Expr) (*comparator, Expr, Expr, error) {
+	if isRow(x) || isRow(y) {
+		return nil, x, y, operandColumns(x)
+	}
+	if x.isHexLiteral() && numericSide(y) {
+		x = asNumber(x)
+	}
+	if y.isHexLiteral() && numericSide(x) {
+		y = asNumber(y)
+	}
+	x, y, err := b.adaptConstants(x, y)
+	if err != nil {
+		return nil, x, y, err
+	}
+	c := &comparator{class: compareClass(x, y), mask: compareMasks[op]}
+	if c.class == classString || c.class == classJSON || c.class == classNull {
+		d, err := b.aggregate(op, c.class == classString, x, y)
+		if err != nil {
+			return nil, x, y, err
+		}
+		c.coll = d.coll
+		c.bytes = bytewise(d.coll)
+		if c.class == classString {
+			x, y = b.toCharset(x, d.coll), b.toCharset(y, d.coll)
+		}
+	}
+	return c, x, y, nil
+}
+
+// bytewise reports whether a collation orders strings as bytes.Compare does.
+func bytewise(c types.CollationID) bool { return c == types.Binary || c == types.Utf8mb40900Bin }
+
+func numericSide(e Expr) bool {
+	switch classOf(&e.typ) {
+	case classInt, classDecimal, classFloat:
+		return true
+	}
+	return false
+}
+
+// adaptConstants converts a constant that is compared with a column to the column's type where that loses nothing, as MySQL does. Parameters get a
+// conversion that does the same for each execution.
+func (b *BuildContext) adaptConstants(x, y Expr) (Expr, Expr, error) {
+	var err error
+	switch {
+	case comparesAsColumn(x) && IsConst(y):
+		y, err = b.adapt(x, y)
+	case comparesAsColumn(y) && IsConst(x):
+		x, err = b.adapt(y, x)
+	}
+	return x, y, err
+}
+
+// comparesAsColumn reports whether constants adapt to e: to columns, and to all dates, because MySQL compares those as dates anyway.
+func comparesAsColumn(e Expr) bool {
+	c := classOf(&e.typ)
+	return e.kind == kindColumn || e.flags&FlagColumn != 0 && (c == classTemporal || c == classTime)
+}
+
+func (b *BuildContext) adapt(col, k Expr) (Expr, error) {
+	target, own := classOf(&col.typ), classOf(&k.typ)
+	if own == classNull || target == classString || target == classJSON || own == classJSON || target == own && target == classInt {
+		return k, nil
+	}
+	if (target == classTemporal || target == classTime) && own == target {
+		if k.typ.ID == col.typ.ID || col.typ.ID == types.TypeDatetime {
+			return k, nil
+		}
+	}
+	if target == classTime && own == classTemporal {
+		return k, nil
+	}
+	if v, ok := k.ConstValue(); ok {
+		ctx := b.quietCtx()
+		nv, fits := adaptValue(ctx, v, &col.typ)
+		if !fits {
+			if own == classString && target == classTemporal {
+				return nil, types.NewError(errWrongValue, "Incorrect "+strings.ToUpper(col.typ.Name())+" value: '"+string(v.B)+"'")
+			}
+			return k, nil
+		}
+		n := Const(nv, constTypeFor(&nv, &col.typ))
+		return n, nil
+	}
+	// The type of the result is that of the parameter, since a value that doesn't fit stays as it is.
+	n := newCall("adapt", []Expr{k})
+	n.hidden, n.coer, n.aux, n.eval = true, k.coer, &col.typ, evalAdapt
+	n.typ = col.typ
+	n.typ.ZeroFill = false
+	return n, nil
+}
+
+func constTypeFor(v *types.Value, col *types.Type) types.Type {
+	if v.K == types.KindDecimal || v.K == types.KindFloat || integral(v.K) {
+		return literalType(*v)
+	}
+	t := *col
+	if v.K == types.KindDatetime {
+		t = types.Type{ID: types.TypeDatetime, Scale: int8(v.Scale), Length: -1}
+	}
+	return t
+}
+
+func evalAdapt(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil || v.K == types.KindNull {
+		return v, err
+	}
+	if nv, ok := adaptValue(ctx, v, n.aux.(*types.Type)); ok {
+		return nv, nil
+	}
+	return v, nil
+}
+
+// adaptValue converts v to the kind of t if nothing is lost.
+func adaptValue(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
+	switch classOf(t) {
+	case classInt:
+		return exactInteger(ctx, v)
+	case classFloat:
+		if v.K == types.KindInt || v.K == types.KindUint || v.K == types.KindDecimal {
+			return types.Float(ctx.float(&v)), true
+		}
+	case classDecimal:
+		if v.K == types.KindInt || v.K == types.KindUint || v.K == types.KindDecimal {
+			d := ctx.decimal(&v)
+			r := types.DecRound(d, int(t.Scale))
+			return r, types.DecCompare(d, r) == 0
+		}
+	case classTime:
+		if v.K == types.KindString || v.IsNumeric() {
+			return types.ToTime(nil, &v)
+		}
+	case classTemporal:
+		return adaptTemporal(ctx, v, t)
+	}
+	return v, false
+}
+
+func adaptTemporal(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
+	if v.K == types.KindFloat || v.K == types.KindTime && ctx.Context == nil {
+		return v, false
+	}
+	dt, ok := types.ToDatetime(ctx.Context, &v)
+	if !ok {
+		return v, false
+	}
+	switch t.ID {
+	case types.TypeDate:
+		if d, ok := types.ToDate(nil, &dt); ok && d.N == dt.N {
+			return d, true
+		}
+	case types.TypeTimestamp:
+		to := types.Type{ID: types.TypeTimestamp, Scale: 6, Length: -1}
+		strict := types.Context{Loc: ctx.Location(), Strict: true}
+		if ts, err := types.Convert(&strict, dt, to, "", 1); err == nil {
+			ts.Scale = dt.Scale
+			return ts, true
+		}
+	}
+	return dt, true
+}
+
+// exactInteger returns v as an integer if it is one.
+func exactInteger(ctx *Ctx, v types.Value) (types.Value, bool) {
+	switch v.K {
+	case types.KindInt, types.KindUint, types.KindBit:
+		return v, true
+	case types.KindFloat:
+		f := v.Float64()
+		if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+			return types.Int(int64(f)), true
+		}
+	case types.KindDecimal:
+		if r := types.DecRound(v, 0); types.DecCompare(r, v) == 0 {
+			if n, ok := types.DecToInt(r); ok {
+				return types.Int(n), true
+			}
+			if n, ok := types.DecToUint(r); ok {
+				return types.Uint(n), true
+			}
+		}
+	case types.KindString:
+		d, rest, ok := types.ParseDecimal(bytes.TrimLeft(v.B, " \t\n\v\f\r"))
+		if ok && len(bytes.TrimRight(rest, " ")) == 0 {
+			return exactInteger(ctx, d)
+		}
+	}
+	return v, false
+}
+
+// buildCompare is =, <>, <, <=, >, >= and <=>.
+func buildCompare(b *BuildContext, n *Node) error {
+	if n.name == "!=" {
+		n.name = "<>"
+	}
+	x, y := n.args[0], n.args[1]
+	if isRow(x) || isRow(y) {
+		return buildRowCompare(b, n)
+	}
+	c, x, y, err := b.newComparator(n.name, x, y)
+	if err != nil {
+		return err
+	}
+	n.args, n.aux, n.typ = []Expr{x, y}, c, boolType()
+	if n.name == "<=>" {
+		n.eval, n.notNull = evalNullSafe, true
+		return nil
+	}
+	n.notNull = x.notNull && y.notNull
+	n.eval = evalCompare
+	if c.class == classInt {
+		n.eval = evalCompareInts
+	}
+	n.batch, n.filter = batchCompare(c)
+	return nil
+}
+
+// evalCompareInts is evalCompare with the commonest case first.
+func evalCompareInts(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	x, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil {
+		return x, err
+	}
+	y, err := n.args[1].eval(ctx, n.args[1], row)
+	if err != nil {
+		return y, err
+	}
+	c := n.aux.(*comparator)
+	if x.K == types.KindInt && y.K == types.KindInt {
+		return types.Bool(c.test(orderInts(x.N, y.N))), nil
+	}
+	return c.verdict(ctx, &x, &y), nil
+}
+
+func evalCompare(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	x, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil || x.K == types.KindNull {
+		return types.Null(), err
+	}
+	y, err := n.args[1].eval(ctx, n.args[1], row)
+	if err != nil {
+		return y, err
+	}
+	return n.aux.(*comparator).verdict(ctx, &x, &y), nil
+}
+
+// verdict compares two values that may be NULL.
+func (c *comparator) verdict(ctx *Ctx, x, y *types.Value) types.Value {
+	if x.K == types.KindNull || y.K == types.KindNull {
+		return types.Null()
+	}
+	order, ok := c.compare(ctx, x, y)
+	if !ok {
+		return types.Null()
+	}
+	return types.Bool(c.test(order))
+}
+
+func evalNullSafe(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	x, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil {
+		return x, err
+	}
+	y, err := n.args[1].eval(ctx, n.args[1], row)
+	if err != nil {
+		return y, err
+	}
+	if x.K == types.KindNull || y.K == types.KindNull {
+		return types.Bool(x.K == y.K), nil
+	}
+	order, ok := n.aux.(*comparator).compare(ctx, &x, &y)
+	return types.Bool(ok && order == 0), nil
+}

@@ -1,0 +1,189 @@
+package expr
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/pandodb/pando/types"
+)
+
+// concat is one group of GROUP_CONCAT or of a JSON aggregate. Without ORDER BY the text grows in place; with it, items wait to
+// be sorted, unless the executor feeds them in order.
+type concat struct {
+	text  []byte
+	some  bool // text holds at least one item, which may be empty
+	cut   bool // group_concat_max_len was reached
+	items []concatItem
+	keys  []jsonPair // JSON_OBJECTAGG
+}
+
+type concatItem struct {
+	text []byte
+	keys []types.Value
+}
+
+type jsonPair struct{ key, value string }
+
+func (ctx *Ctx) concatLimit() int {
+	if ctx.GroupConcatMaxLen > 0 {
+		return ctx.GroupConcatMaxLen
+	}
+	return groupConcatMax
+}
+
+func (a *AggStates) concatAdd(ctx *Ctx, g uint32, args, row []types.Value) error {
+	c := &a.texts[g]
+	a.count[g]++
+	if len(a.spec.order) == 0 || row == nil {
+		a.concatText(ctx, g, c, args)
+		return nil
+	}
+	item := concatItem{}
+	for i := range args {
+		item.text = append(item.text, ctx.textOfTyped(&args[i], &a.spec.args[i].typ)...)
+	}
+	for _, o := range a.spec.order {
+		v, err := o.Expr.Eval(ctx, row)
+		if err != nil {
+			return err
+		}
+		item.keys = append(item.keys, v.Clone())
+		a.bytes += int64(v.MemSize())
+	}
+	a.bytes += int64(len(item.text)) + 48
+	c.items = append(c.items, item)
+	return nil
+}
+
+// concatText appends one item to the text, up to the limit.
+func (a *AggStates) concatText(ctx *Ctx, g uint32, c *concat, args []types.Value) {
+	if c.cut {
+		return
+	}
+	before := cap(c.text)
+	if c.some {
+		c.text = append(c.text, a.spec.sep...)
+	}
+	for i := range args {
+		c.text = append(c.text, ctx.textOfTyped(&args[i], &a.spec.args[i].typ)...)
+	}
+	c.some = true
+	a.bytes += int64(cap(c.text) - before)
+	c.limit(ctx, a, g)
+}
+
+// limit cuts the text at group_concat_max_len bytes, at a character's boundary.
+func (c *concat) limit(ctx *Ctx, a *AggStates, g uint32) {
+	limit := ctx.concatLimit()
+	if len(c.text) <= limit {
+		return
+	}
+	cs := a.spec.typ.Coll.Charset()
+	c.text = c.text[:limit]
+	c.text = c.text[:cs.ValidPrefix(c.text)]
+	c.cut = true
+	ctx.Warn(types.LevelWarning, errCutByGroupConcat, a.count[g])
+}
+
+// errCutByGroupConcat is "Row %u was cut by GROUP_CONCAT()".
+const errCutByGroupConcat = 1260
+
+func (a *AggStates) concatResult(ctx *Ctx, g uint32) (types.Value, error) {
+	c := &a.texts[g]
+	if len(c.items) > 0 {
+		a.sortItems(c)
+		for _, it := range c.items {
+			if c.cut {
+				break
+			}
+			if c.some {
+				c.text = append(c.text, a.spec.sep...)
+			}
+			c.text, c.some = append(c.text, it.text...), true
+			c.limit(ctx, a, g)
+		}
+		c.items = nil
+	}
+	if !c.some {
+		return types.Null(), nil
+	}
+	return types.String(c.text, a.spec.typ.Coll), nil
+}
+
+func (a *AggStates) sortItems(c *concat) {
+	slices.SortStableFunc(c.items, func(x, y concatItem) int {
+		for i, o := range a.spec.order {
+			order := types.Compare(x.keys[i], y.keys[i], o.Expr.typ.Coll)
+			if order != 0 {
+				if o.Desc {
+					return -order
+				}
+				return order
+			}
+		}
+		return 0
+	})
+}
+
+// concatMerge joins the other group's items behind this one's.
+func (a *AggStates) concatMerge(ctx *Ctx, g uint32, o *concat, count int64) error {
+	c := &a.texts[g]
+	a.count[g] += count
+	c.items = append(c.items, o.items...)
+	c.keys = append(c.keys, o.keys...)
+	if o.some && !c.cut {
+		if c.some {
+			sep := a.spec.sep
+			if a.spec.kind != aggGroupConcat {
+				sep = []byte(", ")
+			}
+			c.text = append(c.text, sep...)
+		}
+		c.text, c.some = append(c.text, o.text...), true
+		if a.spec.kind == aggGroupConcat {
+			c.limit(ctx, a, g)
+		}
+	}
+	return nil
+}
+
+func (c *concat) appendState(dst []byte) []byte {
+	dst = append(dst, boolByte(c.some), boolByte(c.cut))
+	dst = appendLengthed(dst, string(c.text))
+	dst = binary.AppendUvarint(dst, uint64(len(c.items)))
+	for _, it := range c.items {
+		dst = appendLengthed(dst, string(it.text))
+		dst = binary.AppendUvarint(dst, uint64(len(it.keys)))
+		for i := range it.keys {
+			dst = appendValue(dst, &it.keys[i])
+		}
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(c.keys)))
+	for _, p := range c.keys {
+		dst = appendLengthed(appendLengthed(dst, p.key), p.value)
+	}
+	return dst
+}
+
+func (c *concat) readState(r *stateReader) {
+	c.some, c.cut = r.b[0] != 0, r.b[1] != 0
+	r.b = r.b[2:]
+	c.text = slices.Clone(r.bytes(r.uvarint()))
+	for n := r.uvarint(); n > 0; n-- {
+		it := concatItem{text: slices.Clone(r.bytes(r.uvarint()))}
+		for k := r.uvarint(); k > 0; k-- {
+			it.keys = append(it.keys, r.value().Clone())
+		}
+		c.items = append(c.items, it)
+	}
+	for n := r.uvarint(); n > 0; n-- {
+		c.keys = append(c.keys, jsonPair{string(r.bytes(r.uvarint())), string(r.bytes(r.uvarint()))})
+	}
+}
+
+func boolByte(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}

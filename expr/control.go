@@ -1,0 +1,359 @@
+package expr
+
+import (
+	"github.com/pandodb/pando/types"
+)
+
+// coerce makes e's values those of result type t, so that all branches of a CASE agree in kind, scale and character set.
+func (b *BuildContext) coerce(e Expr, t types.Type) Expr {
+	if e.typ.ID == types.TypeNull {
+		return e
+	}
+	if isTextual(&t) && isTextual(&e.typ) {
+		return b.toCharset(e, t.Coll)
+	}
+	k := t.Kind()
+	if e.typ.Kind() == k && (k != types.KindDecimal || e.typ.Scale == t.Scale && !e.loose) && e.kind != kindParam {
+		return e
+	}
+	n := newCall("coerce", []Expr{e})
+	n.hidden, n.typ, n.coer, n.ascii, n.notNull, n.eval = true, t, e.coer, e.ascii, e.notNull, evalCoerce
+	return fold(b, n)
+}
+
+func evalCoerce(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil || v.IsNull() {
+		return v, err
+	}
+	return ctx.coerceValue(&v, &n.args[0].typ, &n.typ), nil
+}
+
+// coerceValue brings v, of type from, to the kind of to.
+func (ctx *Ctx) coerceValue(v *types.Value, from, to *types.Type) types.Value {
+	nullUnless := func(v types.Value, ok bool) types.Value {
+		if !ok {
+			return types.Null()
+		}
+		return v
+	}
+	switch to.Kind() {
+	case types.KindInt:
+		return types.Int(ctx.integer(v))
+	case types.KindUint:
+		if v.K == types.KindInt {
+			return types.Uint(uint64(v.N))
+		}
+		return types.Uint(types.ToUint(ctx.Context, v))
+	case types.KindFloat:
+		return types.Float(ctx.float(v))
+	case types.KindDecimal:
+		d := ctx.decimal(v)
+		if d.Scale != uint8(to.Scale) {
+			d = types.DecRound(d, int(to.Scale))
+		}
+		return d
+	case types.KindString:
+		b := ctx.textOfTyped(v, from)
+		return types.String(b, to.Coll)
+	case types.KindDate:
+		return nullUnless(types.ToDate(ctx.Context, v))
+	case types.KindDatetime:
+		return nullUnless(types.ToDatetime(ctx.Context, v))
+	case types.KindTime:
+		return nullUnless(types.ToTime(ctx.Context, v))
+	}
+	return *v
+}
+
+// unify gives n the common type of the branches at positions where, and coerces those to it.
+func (b *BuildContext) unify(n *Node, where []int) error {
+	branches := make([]Expr, len(where))
+	for i, at := range where {
+		branches[i] = n.args[at]
+	}
+	t, d, err := b.commonType(n.name, branches)
+	if err != nil {
+		return err
+	}
+	args := append([]Expr(nil), n.args...)
+	n.notNull = true
+	for _, at := range where {
+		args[at] = b.coerce(args[at], t)
+		n.notNull = n.notNull && args[at].notNull
+	}
+	n.args, n.typ, n.coer, n.ascii = args, t, d.coer, d.ascii
+	return nil
+}
+
+// buildCase is CASE WHEN c THEN r … [ELSE e].
+func buildCase(b *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	var where []int
+	for i := 1; i < len(n.args); i += 2 {
+		where = append(where, i)
+	}
+	if len(n.args)%2 == 1 {
+		where = append(where, len(n.args)-1)
+	}
+	if err := b.unify(n, where); err != nil {
+		return err
+	}
+	n.notNull = n.notNull && len(n.args)%2 == 1
+	n.eval = evalCase
+	return nil
+}
+
+func evalCase(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	i := 0
+	for ; i+1 < len(n.args); i += 2 {
+		t, err := ctx.test(n.args[i], row)
+		if err != nil {
+			return types.Null(), err
+		}
+		if t == triTrue {
+			return n.args[i+1].eval(ctx, n.args[i+1], row)
+		}
+	}
+	if i < len(n.args) {
+		return n.args[i].eval(ctx, n.args[i], row)
+	}
+	return types.Null(), nil
+}
+
+// buildCaseValue is CASE base WHEN v THEN r …: the base is evaluated once and compared with each value in its class.
+func buildCaseValue(b *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	args := append([]Expr(nil), n.args...)
+	cs := make([]*comparator, len(args))
+	var where []int
+	for i := 1; i+1 < len(args); i += 2 {
+		c, x, y, err := b.newComparator("=", args[0], args[i])
+		if err != nil {
+			return err
+		}
+		if x == args[0] {
+			args[i] = y
+		} else {
+			c.class = classJSON // compare by what the values are: the base must stay as it is for the other branches
+		}
+		cs[i] = c
+		where = append(where, i+1)
+	}
+	if len(args)%2 == 0 {
+		where = append(where, len(args)-1)
+	}
+	n.args = args
+	if err := b.unify(n, where); err != nil {
+		return err
+	}
+	n.notNull = n.notNull && len(args)%2 == 0
+	n.aux, n.eval = cs, evalCaseValue
+	return nil
+}
+
+func evalCaseValue(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	base, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil {
+		return base, err
+	}
+	cs := n.aux.([]*comparator)
+	i := 1
+	for ; i+1 < len(n.args); i += 2 {
+		if base.IsNull() {
+			continue
+		}
+		v, err := n.args[i].eval(ctx, n.args[i], row)
+		if err != nil {
+			return v, err
+		}
+		if v.IsNull() {
+			continue
+		}
+		if order, ok := cs[i].compare(ctx, &base, &v); ok && order == 0 {
+			return n.args[i+1].eval(ctx, n.args[i+1], row)
+		}
+	}
+	if i < len(n.args) {
+		return n.args[i].eval(ctx, n.args[i], row)
+	}
+	return types.Null(), nil
+}
+
+func buildIf(b *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	if err := b.unify(n, []int{1, 2}); err != nil {
+		return err
+	}
+	n.eval = evalCase
+	return nil
+}
+
+// buildCoalesce is COALESCE and IFNULL: the first argument that is not NULL.
+func buildCoalesce(b *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	where := make([]int, len(n.args))
+	some := false
+	for i, a := range n.args {
+		where[i] = i
+		some = some || a.notNull
+	}
+	if err := b.unify(n, where); err != nil {
+		return err
+	}
+	n.notNull = some
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		for _, a := range n.args {
+			if v, err := a.eval(ctx, a, row); err != nil || !v.IsNull() {
+				return v, err
+			}
+		}
+		return types.Null(), nil
+	}
+	return nil
+}
+
+// buildNullIf is NULLIF(x, y): x unless they are equal. The result has x's type; integers become BIGINT as in MySQL.
+func buildNullIf(b *BuildContext, n *Node) error {
+	c, x, y, err := b.newComparator("=", n.args[0], n.args[1])
+	if err != nil {
+		return err
+	}
+	n.args = []Expr{n.args[0], x, y}
+	if x == n.args[0] {
+		n.args = []Expr{x, y}
+	}
+	n.typ, n.coer, n.ascii, n.aux, n.loose = n.args[0].typ, n.args[0].coer, n.args[0].ascii, c, n.args[0].loose
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := n.args[0].eval(ctx, n.args[0], row)
+		if err != nil || v.IsNull() {
+			return v, err
+		}
+		left := v
+		if len(n.args) == 3 {
+			if left, err = n.args[1].eval(ctx, n.args[1], row); err != nil {
+				return left, err
+			}
+		}
+		last := n.args[len(n.args)-1]
+		w, err := last.eval(ctx, last, row)
+		if err != nil || w.IsNull() {
+			return v, err
+		}
+		if order, ok := n.aux.(*comparator).compare(ctx, &left, &w); ok && order == 0 {
+			return types.Null(), nil
+		}
+		return v, nil
+	}
+	return nil
+}
+
+// buildExtreme is GREATEST and LEAST.
+func buildExtreme(b *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	cls, strs := classNull, 0
+	for _, a := range n.args {
+		c := classOf(&a.typ)
+		if c == classString {
+			strs++
+		}
+		cls = max(cls, c)
+	}
+	// Numbers among strings compare as strings in GREATEST and LEAST; dates among strings as dates, printed as strings.
+	c := &comparator{class: cls}
+	where := make([]int, len(n.args))
+	for i := range where {
+		where[i] = i
+	}
+	if cls == classTemporal && strs > 0 {
+		c.class = classTemporal
+	}
+	if cls == classJSON {
+		c.class = classString
+	}
+	if err := b.unify(n, where); err != nil {
+		return err
+	}
+	if isTextual(&n.typ) {
+		c.coll, c.bytes = n.typ.Coll, bytewise(n.typ.Coll)
+		if c.class != classTemporal {
+			c.class = classString
+		}
+	} else {
+		c.class = classOf(&n.typ)
+	}
+	c.mask = maskGreater
+	if n.name == "least" {
+		c.mask = maskLess
+	}
+	n.aux, n.eval = c, evalExtreme
+	return nil
+}
+
+func evalExtreme(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	c := n.aux.(*comparator)
+	best := types.Null()
+	for i, a := range n.args {
+		v, err := a.eval(ctx, a, row)
+		if err != nil || v.IsNull() {
+			return types.Null(), err
+		}
+		if i == 0 {
+			best = v
+			continue
+		}
+		if order, ok := c.compare(ctx, &v, &best); ok && c.test(order) {
+			best = v
+		}
+	}
+	return best, nil
+}
+
+// buildInterval is INTERVAL(n, a, b, …): how many of the ascending bounds n has reached.
+func buildInterval(_ *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	n.typ, n.notNull = intType(2), true
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := n.args[0].eval(ctx, n.args[0], row)
+		if err != nil {
+			return v, err
+		}
+		if v.IsNull() {
+			return types.Int(-1), nil
+		}
+		exact := v.K != types.KindFloat && v.K != types.KindString
+		at := int64(0)
+		for _, a := range n.args[1:] {
+			w, err := a.eval(ctx, a, row)
+			if err != nil {
+				return w, err
+			}
+			if !w.IsNull() {
+				less := false
+				if exact && w.K != types.KindFloat && w.K != types.KindString {
+					less = types.DecCompare(ctx.decimal(&v), ctx.decimal(&w)) < 0
+				} else {
+					less = ctx.float(&v) < ctx.float(&w)
+				}
+				if less {
+					break
+				}
+			}
+			at++
+		}
+		return types.Int(at), nil
+	}
+	return nil
+}

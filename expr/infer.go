@@ -1,0 +1,382 @@
+package expr
+
+import (
+	"unicode/utf8"
+
+	"github.com/pandodb/pando/types"
+)
+
+// class is how values are computed or compared; several types share one.
+type class uint8
+
+const (
+	classNull class = iota
+	classInt
+	classDecimal
+	classFloat
+	classString
+	classTemporal // DATE, DATETIME, TIMESTAMP
+	classTime
+	classJSON
+)
+
+// classOf returns the class that t's values compare in with their like.
+func classOf(t *types.Type) class {
+	switch t.Kind() {
+	case types.KindInt, types.KindUint, types.KindBit:
+		return classInt
+	case types.KindDecimal:
+		return classDecimal
+	case types.KindFloat:
+		return classFloat
+	case types.KindDate, types.KindDatetime, types.KindTimestamp:
+		return classTemporal
+	case types.KindTime:
+		return classTime
+	case types.KindJSON:
+		return classJSON
+	case types.KindNull:
+		return classNull
+	}
+	return classString
+}
+
+// numericClass returns the class in which e takes part in arithmetic: strings, enums and JSON count as doubles, temporals as integers
+// or, with fractional seconds, as decimals; hexadecimal literals as integers.
+func numericClass(e Expr) class {
+	switch classOf(&e.typ) {
+	case classInt, classNull:
+		return classInt
+	case classDecimal:
+		return classDecimal
+	case classTemporal, classTime:
+		if e.typ.Scale > 0 {
+			return classDecimal
+		}
+		return classInt
+	case classString:
+		if e.isHexLiteral() {
+			return classInt
+		}
+	}
+	return classFloat
+}
+
+// isHexLiteral reports whether e is x'..' or b'..', which are numbers where numbers are wanted.
+func (n *Node) isHexLiteral() bool { return n.kind == kindConst && n.name == hexLiteralName }
+
+const hexLiteralName = "hex"
+
+// HexLiteral is x'..', 0x.. or b'..': a binary string that numeric operators read as an unsigned integer.
+func HexLiteral(b []byte) Expr {
+	n := Const(types.Bytes(b), types.Type{ID: types.TypeVarbinary, Length: int32(len(b)), Coll: types.Binary})
+	n.name = hexLiteralName
+	return n
+}
+
+// hexNumber returns the number that a hexadecimal literal stands for.
+func hexNumber(b []byte) uint64 {
+	var n uint64
+	for _, c := range b {
+		n = n<<8 | uint64(c)
+	}
+	return n
+}
+
+// asNumber turns a hexadecimal literal into its number and leaves other expressions alone.
+func asNumber(e Expr) Expr {
+	if e.isHexLiteral() && len(e.value.B) <= 8 {
+		return Literal(types.Uint(hexNumber(e.value.B)))
+	}
+	return e
+}
+
+// literalType returns the type of a literal of value v.
+func literalType(v types.Value) types.Type {
+	t := types.Type{Length: -1}
+	switch v.K {
+	case types.KindInt:
+		t.ID, t.Length = types.TypeBigInt, int32(digits(magnitude(v.N)))+1
+	case types.KindUint:
+		t.ID, t.Unsigned, t.Length = types.TypeBigInt, true, int32(digits(uint64(v.N)))
+	case types.KindFloat:
+		t.ID, t.Scale = types.TypeDouble, -1
+	case types.KindDecimal:
+		t.ID, t.Length, t.Scale = types.TypeDecimal, int32(max(types.DecPrecision(v), int(v.Scale), 1)), int8(v.Scale)
+	case types.KindString, types.KindEnum, types.KindSet:
+		return stringType(int32(countChars(v.B, v.Coll)), v.Coll)
+	case types.KindDate:
+		t.ID = types.TypeDate
+	case types.KindDatetime:
+		t.ID, t.Scale = types.TypeDatetime, int8(v.Scale)
+	case types.KindTimestamp:
+		t.ID, t.Scale = types.TypeTimestamp, int8(v.Scale)
+	case types.KindTime:
+		t.ID, t.Scale = types.TypeTime, int8(v.Scale)
+	case types.KindBit:
+		t.ID, t.Length = types.TypeBit, int32(v.Scale)*8
+	case types.KindJSON:
+		t.ID, t.Coll = types.TypeJSON, types.Utf8mb4Bin
+	default:
+		t.ID, t.Length, t.Coll = types.TypeNull, 0, types.Binary
+	}
+	return t
+}
+
+func countChars(b []byte, c types.CollationID) int {
+	switch {
+	case c == types.Binary:
+		return len(b)
+	case c == types.DefaultCollation && utf8.Valid(b):
+		return utf8.RuneCount(b)
+	}
+	return c.Charset().CountChars(b)
+}
+
+func magnitude(n int64) uint64 {
+	if n < 0 {
+		return -uint64(n)
+	}
+	return uint64(n)
+}
+
+func digits(n uint64) int {
+	d := 1
+	for n >= 10 {
+		n /= 10
+		d++
+	}
+	return d
+}
+
+// varcharMaxChars is the longest VARCHAR that MySQL reports for an expression; longer results are LONGTEXT.
+const varcharMaxChars = 65535 / 4
+
+// stringType returns the type of a string expression of at most chars characters; negative is unbounded.
+func stringType(chars int32, coll types.CollationID) types.Type {
+	t := types.Type{ID: types.TypeVarchar, Length: chars, Coll: coll}
+	limit := int32(varcharMaxChars)
+	if coll == types.Binary {
+		t.ID, limit = types.TypeVarbinary, 65535
+	}
+	if chars < 0 || chars > limit {
+		t.ID, t.Length = types.TypeLongText, -1
+		if coll == types.Binary {
+			t.ID = types.TypeLongBlob
+		}
+	}
+	return t
+}
+
+func intType(length int32) types.Type { return types.Type{ID: types.TypeBigInt, Length: length} }
+
+func uintType(length int32) types.Type {
+	return types.Type{ID: types.TypeBigInt, Unsigned: true, Length: length}
+}
+
+func boolType() types.Type { return intType(1) }
+
+func doubleType() types.Type { return types.Type{ID: types.TypeDouble, Length: -1, Scale: -1} }
+
+func decimalType(precision, scale int) types.Type {
+	scale = min(scale, types.MaxDecimalScale)
+	precision = max(min(precision, types.MaxDecimalPrecision), scale, 1)
+	return types.Type{ID: types.TypeDecimal, Length: int32(precision), Scale: int8(scale)}
+}
+
+// charLength returns the most characters that a value of t has as text; -1 is unbounded.
+func charLength(t *types.Type) int32 {
+	fraction := func(base int32) int32 {
+		if t.Scale > 0 {
+			return base + 1 + int32(t.Scale)
+		}
+		return base
+	}
+	switch t.ID {
+	case types.TypeNull:
+		return 0
+	case types.TypeDouble, types.TypeFloat:
+		return 23
+	case types.TypeDecimal:
+		n := t.Length + 1
+		if t.Scale > 0 {
+			n++
+		}
+		return n
+	case types.TypeBit:
+		return max(t.Length, 1)
+	case types.TypeYear:
+		return 4
+	case types.TypeDate:
+		return 10
+	case types.TypeTime:
+		return fraction(10)
+	case types.TypeDatetime, types.TypeTimestamp:
+		return fraction(19)
+	case types.TypeEnum, types.TypeSet:
+		n := int32(0)
+		for _, e := range t.Elems {
+			c := int32(countChars([]byte(e), t.Coll))
+			if t.ID == types.TypeSet {
+				n += c + 1
+			} else {
+				n = max(n, c)
+			}
+		}
+		return n
+	case types.TypeTinyText, types.TypeTinyBlob:
+		return 255
+	case types.TypeText, types.TypeBlob:
+		return 65535
+	case types.TypeMediumText, types.TypeMediumBlob, types.TypeLongText, types.TypeLongBlob, types.TypeJSON:
+		return -1
+	}
+	if t.IsInteger() {
+		return intWidth(t)
+	}
+	return t.Length
+}
+
+// intWidth returns the display length of an integer type, sign included.
+func intWidth(t *types.Type) int32 {
+	if t.Length > 0 {
+		return t.Length
+	}
+	width := map[types.TypeID]int32{types.TypeTinyInt: 3, types.TypeSmallInt: 5, types.TypeMediumInt: 8, types.TypeInt: 10, types.TypeBigInt: 19}[t.ID]
+	if !t.Unsigned || t.ID == types.TypeBigInt {
+		width++
+	}
+	return width
+}
+
+// precisionOf returns how many digits e has as a decimal, and how many of them are a fraction.
+func precisionOf(e Expr) (precision, scale int) {
+	t := &e.typ
+	switch {
+	case t.ID == types.TypeDecimal:
+		return int(t.Length), int(t.Scale)
+	case t.IsInteger():
+		bare := *t
+		if e.kind == kindColumn {
+			bare.Length = 0 // a display width does not bound the value
+		}
+		w := int(intWidth(&bare))
+		if !t.Unsigned {
+			w--
+		}
+		return max(w, 1), 0
+	case t.ID == types.TypeYear:
+		return 4, 0
+	case t.ID == types.TypeBit:
+		return 20, 0
+	case t.ID == types.TypeDate:
+		return 8, 0
+	case t.ID == types.TypeTime:
+		return 7 + int(t.Scale), int(t.Scale)
+	case t.ID == types.TypeDatetime, t.ID == types.TypeTimestamp:
+		return 14 + int(t.Scale), int(t.Scale)
+	case t.ID == types.TypeNull:
+		return 1, 0
+	}
+	return types.MaxDecimalPrecision, types.MaxDecimalScale
+}
+
+// unsignedNumber reports whether e's values are never negative by type.
+func unsignedNumber(e Expr) bool {
+	return e.typ.Unsigned || e.typ.ID == types.TypeBit || e.typ.ID == types.TypeYear || e.isHexLiteral()
+}
+
+// commonType returns the type of a CASE, IF, COALESCE or UNION column over es, with the collation rules of strings.
+func (b *BuildContext) commonType(op string, es []Expr) (types.Type, derivation, error) {
+	live := es[:0:0]
+	for _, e := range es {
+		if e.typ.ID != types.TypeNull {
+			live = append(live, e)
+		}
+	}
+	none := derivation{types.Binary, CoerIgnorable, true}
+	if len(live) == 0 {
+		return types.Type{ID: types.TypeNull, Coll: types.Binary}, none, nil
+	}
+	first := &live[0].typ
+	same, numeric := true, true
+	for _, e := range live {
+		same = same && e.typ.ID == first.ID
+		numeric = numeric && (e.typ.IsNumeric() || e.typ.ID == types.TypeBit)
+	}
+	number := derivation{b.collation(), CoerNumeric, true}
+	switch {
+	case same && first.ID == types.TypeJSON:
+		return *first, derivation{types.Utf8mb4Bin, CoerImplicit, false}, nil
+	case numeric:
+		return commonNumber(live), number, nil
+	case allTemporal(live):
+		return commonTemporal(live), number, nil
+	}
+	d, err := b.aggregate(op, false, live...)
+	if err != nil {
+		return types.Type{}, none, err
+	}
+	chars := int32(0)
+	for _, e := range live {
+		n := charLength(&e.typ)
+		if n < 0 {
+			chars = -1
+			break
+		}
+		chars = max(chars, n)
+	}
+	return stringType(chars, d.coll), d, nil
+}
+
+// CommonType returns the type of a result column fed by several expressions: UNION, VALUES, CASE.
+func CommonType(b *BuildContext, es ...Expr) (types.Type, error) {
+	t, _, err := b.commonType("UNION", es)
+	return t, err
+}
+
+func commonNumber(es []Expr) types.Type {
+	integers, unsigned, signed := 0, false, false
+	precision, scale, width := 0, 0, int32(0)
+	for _, e := range es {
+		switch numericClass(e) {
+		case classFloat:
+			return doubleType()
+		}
+		if e.typ.ID != types.TypeDecimal {
+			integers++
+		}
+		p, s := precisionOf(e)
+		precision, scale = max(precision, p-s), max(scale, s)
+		width = max(width, charLength(&e.typ))
+		unsigned = unsigned || unsignedNumber(e)
+		signed = signed || !unsignedNumber(e)
+	}
+	switch {
+	case integers < len(es) || unsigned && signed && precision >= 20:
+		return decimalType(precision+scale, scale)
+	case unsigned && !signed:
+		return uintType(width)
+	}
+	return intType(width)
+}
+
+func allTemporal(es []Expr) bool {
+	for _, e := range es {
+		if !e.typ.IsTemporal() {
+			return false
+		}
+	}
+	return true
+}
+
+func commonTemporal(es []Expr) types.Type {
+	t := es[0].typ
+	for _, e := range es[1:] {
+		if e.typ.ID != t.ID {
+			t.ID = types.TypeDatetime
+		}
+		t.Scale = max(t.Scale, e.typ.Scale)
+	}
+	return t
+}

@@ -1,0 +1,252 @@
+package expr
+
+import (
+	"strings"
+
+	"github.com/pandodb/pando/types"
+)
+
+func buildAnd(b *BuildContext, n *Node) error { return buildJunction(b, n, evalAnd) }
+
+func buildOr(b *BuildContext, n *Node) error { return buildJunction(b, n, evalOr) }
+
+// buildJunction is AND and OR over any number of arguments; nested ones of the same kind are joined into one node.
+func buildJunction(_ *BuildContext, n *Node, eval evalFunc) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	flat := make([]Expr, 0, len(n.args))
+	n.notNull = true
+	for _, a := range n.args {
+		n.notNull = n.notNull && a.notNull
+		if a.IsCall(n.name) {
+			flat = append(flat, a.args...)
+		} else {
+			flat = append(flat, a)
+		}
+	}
+	n.args, n.typ, n.eval = flat, boolType(), eval
+	n.batch = batchJunction
+	if n.name == "and" {
+		n.filter = filterAnd
+	} else {
+		n.filter = filterOr
+	}
+	return nil
+}
+
+func evalAnd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	result := triTrue
+	for _, a := range n.args {
+		t, err := ctx.test(a, row)
+		if err != nil {
+			return types.Null(), err
+		}
+		if t == triFalse {
+			return types.Int(0), nil
+		}
+		if t == triNull {
+			result = triNull
+		}
+	}
+	return result.value(), nil
+}
+
+func evalOr(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	result := triFalse
+	for _, a := range n.args {
+		t, err := ctx.test(a, row)
+		if err != nil {
+			return types.Null(), err
+		}
+		if t == triTrue {
+			return types.Int(1), nil
+		}
+		if t == triNull {
+			result = triNull
+		}
+	}
+	return result.value(), nil
+}
+
+func buildXor(_ *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	n.typ, n.notNull = boolType(), n.args[0].notNull && n.args[1].notNull
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		x, err := ctx.test(n.args[0], row)
+		if err != nil || x == triNull {
+			return types.Null(), err
+		}
+		y, err := ctx.test(n.args[1], row)
+		if err != nil || y == triNull {
+			return types.Null(), err
+		}
+		return types.Bool(x != y), nil
+	}
+	return nil
+}
+
+func buildNot(_ *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	n.typ, n.notNull, n.batch = boolType(), n.args[0].notNull, batchNot
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		t, err := ctx.test(n.args[0], row)
+		if err != nil || t == triNull {
+			return types.Null(), err
+		}
+		return types.Bool(t == triFalse), nil
+	}
+	return nil
+}
+
+// buildNegated builds "not x" operators as NOT over their positive form, which the planner then sees through.
+func buildNegated(b *BuildContext, n *Node) error {
+	positive, err := Call(b, strings.TrimPrefix(n.name, "not "), n.args...)
+	if err != nil {
+		return err
+	}
+	not, err := Call(b, "not", positive)
+	if err != nil {
+		return err
+	}
+	*n = *not
+	return nil
+}
+
+// truthTests are IS [NOT] TRUE, FALSE, UNKNOWN and NULL: which of the three truth values make them true.
+var truthTests = map[string][3]bool{
+	"is true": {triTrue: true}, "is not true": {triFalse: true, triNull: true},
+	"is false": {triFalse: true}, "is not false": {triTrue: true, triNull: true},
+}
+
+func buildTruthTest(_ *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	n.typ, n.notNull = boolType(), true
+	n.aux = truthTests[n.name]
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		t, err := ctx.test(n.args[0], row)
+		return types.Bool(n.aux.([3]bool)[t]), err
+	}
+	return nil
+}
+
+func buildIsNull(_ *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	n.name = strings.Replace(strings.Replace(n.name, "unknown", "null", 1), "isnull", "is null", 1)
+	n.typ, n.notNull, n.batch = boolType(), true, batchIsNull
+	negate := n.name == "is not null"
+	n.eval = evalIsNull
+	if negate {
+		n.eval = evalIsNotNull
+	}
+	return nil
+}
+
+func evalIsNull(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := n.args[0].eval(ctx, n.args[0], row)
+	return types.Bool(v.K == types.KindNull), err
+}
+
+func evalIsNotNull(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := n.args[0].eval(ctx, n.args[0], row)
+	return types.Bool(v.K != types.KindNull), err
+}
+
+// between holds the two comparisons of BETWEEN: x >= lo and x <= hi.
+type between struct{ low, high *comparator }
+
+// buildBetween keeps x as one argument, so that it is evaluated once. The two bounds are compared each in the class that suits
+// it, except that the three strings share one collation.
+func buildBetween(b *BuildContext, n *Node) error {
+	x, lo, hi := n.args[0], n.args[1], n.args[2]
+	if isRow(x) || isRow(lo) || isRow(hi) {
+		return buildRowBetween(b, n)
+	}
+	if classOf(&x.typ) == classString && classOf(&lo.typ) == classString && classOf(&hi.typ) == classString {
+		d, err := b.aggregate("between", true, x, lo, hi)
+		if err != nil {
+			return err
+		}
+		c := comparator{class: classString, coll: d.coll, bytes: bytewise(d.coll)}
+		lc, hc := c, c
+		lc.mask, hc.mask = compareMasks[">="], compareMasks["<="]
+		n.args = []Expr{b.toCharset(x, d.coll), b.toCharset(lo, d.coll), b.toCharset(hi, d.coll)}
+		n.aux = &between{&lc, &hc}
+	} else {
+		lc, lx, lo, err := b.newComparator(">=", x, lo)
+		if err != nil {
+			return err
+		}
+		hc, hx, hi, err := b.newComparator("<=", x, hi)
+		if err != nil {
+			return err
+		}
+		if lx != hx { // the constant x was adapted to a column bound: compare it as it was written
+			return buildBetweenPair(b, n)
+		}
+		n.args, n.aux = []Expr{lx, lo, hi}, &between{lc, hc}
+	}
+	n.typ, n.eval = boolType(), evalBetween
+	n.batch, n.filter = batchBetween, filterBetween
+	n.notNull = n.args[0].notNull && n.args[1].notNull && n.args[2].notNull
+	return nil
+}
+
+func buildRowBetween(b *BuildContext, n *Node) error {
+	if err := sameShape(n.args[0], n.args[1]); err != nil {
+		return err
+	}
+	return buildBetweenPair(b, n)
+}
+
+func buildBetweenPair(b *BuildContext, n *Node) error {
+	lo, err := Call(b, ">=", n.args[0], n.args[1])
+	if err != nil {
+		return err
+	}
+	hi, err := Call(b, "<=", n.args[0], n.args[2])
+	if err != nil {
+		return err
+	}
+	and, err := Call(b, "and", lo, hi)
+	if err != nil {
+		return err
+	}
+	*n = *and
+	return nil
+}
+
+func evalBetween(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	x, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil || x.K == types.KindNull {
+		return types.Null(), err
+	}
+	lo, err := n.args[1].eval(ctx, n.args[1], row)
+	if err != nil {
+		return lo, err
+	}
+	hi, err := n.args[2].eval(ctx, n.args[2], row)
+	if err != nil {
+		return hi, err
+	}
+	return n.aux.(*between).verdict(ctx, &x, &lo, &hi), nil
+}
+
+func (c *between) verdict(ctx *Ctx, x, lo, hi *types.Value) types.Value {
+	l, h := c.low.verdict(ctx, x, lo), c.high.verdict(ctx, x, hi)
+	switch {
+	case l.K != types.KindNull && l.N == 0, h.K != types.KindNull && h.N == 0:
+		return types.Int(0)
+	case l.K == types.KindNull || h.K == types.KindNull:
+		return types.Null()
+	}
+	return types.Int(1)
+}

@@ -1,0 +1,263 @@
+package expr
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"github.com/pandodb/pando/types"
+)
+
+// inList is what IN prepared: one comparator per item and, if all items are constants of the operand's class, a sorted set.
+type inList struct {
+	items []*comparator
+	ints  []int64  // sorted; every item is a signed integer
+	texts [][]byte // sorted by coll; every item is a string
+	coll  types.CollationID
+	null  bool // the list holds NULL
+}
+
+// buildIn is x IN (items…). Items are compared each in the class that suits it.
+func buildIn(b *BuildContext, n *Node) error {
+	x := n.args[0]
+	if isRow(x) || slices.ContainsFunc(n.args, isRow) {
+		return buildRowIn(b, n)
+	}
+	l := &inList{}
+	args := []Expr{x}
+	for _, item := range n.args[1:] {
+		c, nx, ni, err := b.newComparator("in", x, item)
+		if err != nil {
+			return err
+		}
+		if nx != x { // x is a constant and was adapted to a column among the items
+			return buildInPairs(b, n)
+		}
+		c.mask = maskEqual
+		l.items, args = append(l.items, c), append(args, ni)
+	}
+	n.args, n.aux, n.typ, n.eval, n.batch = args, l, boolType(), evalIn, batchIn
+	n.notNull = !slices.ContainsFunc(args, func(a Expr) bool { return !a.notNull })
+	l.prepare(args)
+	return nil
+}
+
+// prepare builds the sorted set if the list allows one.
+func (l *inList) prepare(args []Expr) {
+	cls := classOf(&args[0].typ)
+	if cls != classInt && cls != classString {
+		return
+	}
+	var ints []int64
+	var texts [][]byte
+	null := false
+	for i, a := range args[1:] {
+		v, ok := a.ConstValue()
+		switch {
+		case !ok:
+			return
+		case v.IsNull():
+			null = true
+		case cls == classInt && v.K == types.KindInt:
+			ints = append(ints, v.N)
+		case cls == classString && v.K == types.KindString && l.items[i].class == classString:
+			if l.coll != 0 && l.coll != l.items[i].coll {
+				return
+			}
+			l.coll = l.items[i].coll
+			texts = append(texts, v.B)
+		default:
+			return
+		}
+	}
+	l.null = null
+	if ints != nil {
+		slices.Sort(ints)
+		l.ints = slices.Compact(ints)
+	}
+	if texts != nil {
+		slices.SortFunc(texts, func(a, b []byte) int { return types.CompareStrings(a, b, l.coll) })
+		l.texts = texts
+	}
+}
+
+func (l *inList) hasInt(n int64) bool {
+	if len(l.ints) <= 8 {
+		return slices.Contains(l.ints, n)
+	}
+	_, ok := slices.BinarySearch(l.ints, n)
+	return ok
+}
+
+func (l *inList) hasText(s []byte) bool {
+	_, ok := slices.BinarySearchFunc(l.texts, s, func(item, s []byte) int { return types.CompareStrings(item, s, l.coll) })
+	return ok
+}
+
+func evalIn(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	x, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil || x.K == types.KindNull {
+		return types.Null(), err
+	}
+	l := n.aux.(*inList)
+	switch {
+	case l.ints != nil && x.K == types.KindInt:
+		return l.answer(l.hasInt(x.N)), nil
+	case l.texts != nil && x.K == types.KindString:
+		return l.answer(l.hasText(x.B)), nil
+	}
+	null := false
+	for i, c := range l.items {
+		item := n.args[i+1]
+		y, err := item.eval(ctx, item, row)
+		if err != nil {
+			return y, err
+		}
+		if y.K == types.KindNull {
+			null = true
+			continue
+		}
+		order, ok := c.compare(ctx, &x, &y)
+		if !ok {
+			null = true
+		} else if order == 0 {
+			return types.Int(1), nil
+		}
+	}
+	if null {
+		return types.Null(), nil
+	}
+	return types.Int(0), nil
+}
+
+func (l *inList) answer(hit bool) types.Value {
+	if !hit && l.null {
+		return types.Null()
+	}
+	return types.Bool(hit)
+}
+
+// buildInPairs spells IN out as comparisons joined by OR.
+func buildInPairs(b *BuildContext, n *Node) error {
+	parts := make([]Expr, 0, len(n.args))
+	for _, item := range n.args[1:] {
+		p, err := Call(b, "=", n.args[0], item)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, p)
+	}
+	whole := parts[0]
+	if len(parts) > 1 {
+		var err error
+		if whole, err = Call(b, "or", parts...); err != nil {
+			return err
+		}
+	}
+	*n = *whole
+	return nil
+}
+
+func buildRowIn(b *BuildContext, n *Node) error {
+	for _, item := range n.args[1:] {
+		if err := sameShape(n.args[0], item); err != nil {
+			return err
+		}
+	}
+	return buildInPairs(b, n)
+}
+
+// likePattern is what LIKE prepared from a constant pattern; compiled is nil otherwise.
+type likePattern struct {
+	compiled *types.Like
+	escape   rune
+	coll     types.CollationID
+}
+
+func buildLike(b *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	d, err := b.aggregate("like", true, n.args[0], n.args[1])
+	if err != nil {
+		return err
+	}
+	p := &likePattern{escape: '\\', coll: d.coll}
+	if b.mode()&types.ModeNoBackslashEscapes != 0 {
+		p.escape = 0
+	}
+	if len(n.args) == 3 {
+		e, ok := n.args[2].ConstValue()
+		if !ok || !e.IsNull() && countChars(e.B, e.Coll) > 1 {
+			return types.Errorf(types.ErWrongArguments, "ESCAPE")
+		}
+		if !e.IsNull() {
+			p.escape = 0
+			if len(e.B) > 0 {
+				p.escape, _ = utf8.DecodeRune(e.B)
+			}
+		}
+	}
+	x, y := b.toCharset(n.args[0], d.coll), b.toCharset(n.args[1], d.coll)
+	n.args = append([]Expr{x, y}, n.args[2:]...)
+	if v, ok := y.ConstValue(); ok && v.K == types.KindString {
+		p.compiled = types.NewLike(v.B, p.escape, p.coll)
+	}
+	n.aux, n.typ, n.eval, n.batch = p, boolType(), evalLike, batchLike
+	n.notNull = x.notNull && y.notNull
+	return nil
+}
+
+func evalLike(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	x, err := ctx.text(n.args[0], row)
+	if err != nil || x.IsNull() {
+		return types.Null(), err
+	}
+	p := n.aux.(*likePattern)
+	if p.compiled != nil {
+		return types.Bool(p.compiled.Match(x.B)), nil
+	}
+	y, err := ctx.text(n.args[1], row)
+	if err != nil || y.IsNull() {
+		return types.Null(), err
+	}
+	return types.Bool(types.NewLike(y.B, p.escape, p.coll).Match(x.B)), nil
+}
+
+// LikePattern returns what the planner needs to turn e, a LIKE with a pattern that is constant for an execution, into a range: the
+// operand, the pattern, its escape character (0 for none) and the collation.
+func LikePattern(e Expr) (operand, pattern Expr, escape rune, coll types.CollationID, ok bool) {
+	if p, is := e.aux.(*likePattern); is && e.kind == kindCall {
+		return e.args[0], e.args[1], p.escape, p.coll, true
+	}
+	return nil, nil, 0, 0, false
+}
+
+// Comparison returns the collation in which e compares strings, and whether e is a comparison, BETWEEN or IN
+// in the class of its first argument's own type: only then may an index on a column order it.
+func Comparison(e Expr) (coll types.CollationID, native bool) {
+	var cs []*comparator
+	switch aux := e.aux.(type) {
+	case *comparator:
+		cs = []*comparator{aux}
+	case *between:
+		cs = []*comparator{aux.low, aux.high}
+	case *inList:
+		cs = aux.items
+	default:
+		return 0, false
+	}
+	native = true
+	for i, c := range cs {
+		side := e.args[0]
+		if side.kind != kindColumn && len(e.args) == 2 && i == 0 {
+			side = e.args[1]
+		}
+		own := classOf(&side.typ)
+		native = native && (c.class == own || c.class == classNull)
+		if c.class == classString {
+			coll = c.coll
+			native = native && side.typ.Coll == c.coll
+		}
+	}
+	return coll, native
+}
