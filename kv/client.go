@@ -2,43 +2,138 @@ package kv
 
 import (
 	"errors"
+	"fmt"
+	"sync/atomic"
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/rpc"
 )
 
-// Client is how the transaction layer reaches stores. This is the API; the body follows.
-type Client struct{}
+// retriesMax is how often a request is repeated with fresh regions. Each repeat
+// means that a region has split in between.
+const retriesMax = 16
 
-// Owner is what a store keeps per transaction: its locks.
-type Owner struct{ n int }
+// Owner is what stores keep of one transaction: its locks. It is embedded in
+// the transaction.
+type Owner = rpc.Owner
 
-// Locks returns the number of locks held.
-func (o *Owner) Locks() int { return o.n }
+// Snapshot is a registered timestamp. It is embedded in its user.
+type Snapshot = rpc.Snapshot
 
-// Snapshot is a registered timestamp.
-type Snapshot struct{ ts clock.Timestamp }
-
-// TS returns the timestamp.
-func (s *Snapshot) TS() clock.Timestamp { return s.ts }
-
-// Registered reports whether the snapshot is registered.
-func (s *Snapshot) Registered() bool { return s.ts != 0 }
-
-var errStub = errors.New("kv: not there yet")
-
-func (c *Client) Watermark() clock.Timestamp                { return 0 }
-func (c *Client) Get(r *kvapi.GetRequest) (bool, error)     { return false, errStub }
-func (c *Client) Scan(r *kvapi.ScanRequest) ([]byte, error) { return nil, errStub }
-func (c *Client) Lock(o *Owner, r *kvapi.LockRequest) (kvapi.LockResult, error) {
-	return kvapi.LockResult{}, errStub
+// Client is how the transaction layer reaches stores. It is safe for concurrent
+// use.
+type Client struct {
+	peer    *rpc.Peer
+	regions atomic.Pointer[regionCache]
+	// refreshes counts how often the cache was read anew.
+	refreshes atomic.Uint64
 }
-func (c *Client) Unlock(o *Owner, key []byte, tag uint32)                          {}
-func (c *Client) ReleaseLocks(o *Owner)                                            {}
-func (c *Client) OpenOwner(o *Owner, id uint64)                                    {}
-func (c *Client) CloseOwner(o *Owner)                                              {}
-func (c *Client) Commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error) { return 0, errStub }
-func (c *Client) WaitDurable(ts clock.Timestamp, i *kvapi.Interrupt) error         { return errStub }
-func (c *Client) Register(s *Snapshot)                                             {}
-func (c *Client) Unregister(s *Snapshot)                                           {}
-func (c *Client) Counter(key []byte) (uint64, error)                               { return 0, errStub }
+
+// New returns a client of the peer.
+func New(peer *rpc.Peer) *Client {
+	c := &Client{peer: peer}
+	c.refresh()
+	return c
+}
+
+// refresh reads the regions anew.
+func (c *Client) refresh() {
+	c.refreshes.Add(1)
+	c.regions.Store(&regionCache{sorted: c.peer.Regions()})
+}
+
+// Refreshes returns how often the region cache was read anew.
+func (c *Client) Refreshes() uint64 { return c.refreshes.Load() }
+
+// stale reports whether err asks for fresh regions, and fetches them.
+func (c *Client) stale(err error) bool {
+	if err == nil {
+		return false
+	}
+	var epoch *kvapi.EpochError
+	if !errors.As(err, &epoch) {
+		return false
+	}
+	c.refresh()
+	return true
+}
+
+// errUnstable is returned when regions change faster than requests are made.
+var errUnstable = fmt.Errorf("kv: regions changed under %d repeats of a request", retriesMax)
+
+// Get reads one key; see kvapi.GetRequest.
+func (c *Client) Get(r *kvapi.GetRequest) (found bool, err error) {
+	for range retriesMax {
+		cache := c.regions.Load()
+		r.Region = cache.sorted[cache.find(r.Key)].Ref()
+		if found, err = c.peer.Get(r); !c.stale(err) {
+			return found, err
+		}
+	}
+	return false, errUnstable
+}
+
+// Scan reads one page; see kvapi.ScanRequest. A page may cross regions.
+func (c *Client) Scan(r *kvapi.ScanRequest) (resume []byte, err error) {
+	for range retriesMax {
+		r.Regions = c.regions.Load().cover(r.Regions[:0], r.Span)
+		if resume, err = c.peer.Scan(r); !c.stale(err) {
+			return resume, err
+		}
+	}
+	return nil, errUnstable
+}
+
+// Lock locks one key for the owner and reads its newest version.
+func (c *Client) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, err error) {
+	for range retriesMax {
+		cache := c.regions.Load()
+		r.Region = cache.sorted[cache.find(r.Key)].Ref()
+		if res, err = c.peer.Lock(o, r); !c.stale(err) {
+			return res, err
+		}
+	}
+	return kvapi.LockResult{}, errUnstable
+}
+
+// Unlock drops the owner's lock of a key if it carries the tag.
+func (c *Client) Unlock(o *Owner, key []byte, tag uint32) { c.peer.Unlock(o, key, tag) }
+
+// ReleaseLocks drops all locks of the owner.
+func (c *Client) ReleaseLocks(o *Owner) { c.peer.ReleaseLocks(o) }
+
+// OpenOwner readies an owner for a transaction.
+func (c *Client) OpenOwner(o *Owner, id uint64) { c.peer.OpenOwner(o, id) }
+
+// Commit makes a transaction durable as one batch; see store.Store.Commit. On
+// success the owner's locks have been released.
+func (c *Client) Commit(o *Owner, r *kvapi.CommitRequest) (ts clock.Timestamp, err error) {
+	for range retriesMax {
+		r.Regions = c.regions.Load().touch(r.Regions[:0], r.Mutations)
+		if ts, err = c.peer.Commit(o, r); !c.stale(err) {
+			return ts, err
+		}
+	}
+	return 0, errUnstable
+}
+
+// Watermark returns the durable watermark: one atomic load.
+func (c *Client) Watermark() clock.Timestamp { return c.peer.Watermark() }
+
+// WaitDurable returns once the watermark covers ts.
+func (c *Client) WaitDurable(ts clock.Timestamp, i *kvapi.Interrupt) error {
+	return c.peer.WaitDurable(ts, i)
+}
+
+// Register takes a place in the snapshot registry and then the watermark.
+func (c *Client) Register(sn *Snapshot) { c.peer.Register(sn) }
+
+// Unregister gives the place up.
+func (c *Client) Unregister(sn *Snapshot) { c.peer.Unregister(sn) }
+
+// Counter returns a durable counter.
+func (c *Client) Counter(key []byte) (uint64, error) { return c.peer.Counter(key) }
+
+// Timestamp issues a timestamp above all commits so far.
+func (c *Client) Timestamp() (clock.Timestamp, error) { return c.peer.Timestamp() }

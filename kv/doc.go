@@ -1,2 +1,29 @@
-// Package kv routes requests by key.
+// Package kv routes requests by key: it knows which regions cover a key or span,
+// names them in the request, splits what one request cannot cover, and tries
+// again when it was out of date.
+//
+// Place: between txn and rpc.
+//
+// Terms:
+//   - The region cache is an immutable sorted set of regions behind one pointer.
+//
+// Invariants:
+//
+//	V1. Every request carries the regions that the cache says cover it. A store
+//	    that knows better answers EpochError and has done nothing; kv then reads
+//	    the regions anew and repeats the request, at most retriesMax times.
+//	V2. A sink sees each pair once, in order, however often a request was repeated:
+//	    epochs are checked before the first pair is delivered.
+//	V3. Adjacent Solo regions of one store are one request: a scan over a hundred
+//	    of them uses one iterator, and a commit over them is one batch.
+//	V4. A point read allocates nothing here.
+//
+// The cache is a sorted slice, copied when it changes, rather than a B-tree: it
+// changes when a region splits, a few times an hour, holds some thousands of
+// pointers per terabyte, and a binary search over a slice is the fastest lookup.
+//
+// Goroutine inventory: none. Lock order: none; the cache is one atomic pointer.
+//
+// Absent on purpose: leaders, other stores and back-off, which come with Raft
+// regions.
 package kv

@@ -13,6 +13,9 @@ var (
 	ErrLockTimeout = errors.New("lock wait timeout exceeded")
 	// ErrLockNoWait: NOWAIT met a lock held elsewhere (3572).
 	ErrLockNoWait = errors.New("lock held by another transaction and NOWAIT is set")
+	// ErrLockTableFull: the store holds as many row locks as it may. The
+	// transaction has to be rolled back (1206).
+	ErrLockTableFull = errors.New("too many row locks")
 	// ErrInterrupted: the interrupt of the request is set; its Reason says why.
 	ErrInterrupted = errors.New("interrupted")
 	// ErrSnapshotTooOld: versions that the snapshot needs may have been
@@ -43,11 +46,9 @@ var (
 // EpochError answers a request whose region refs do not match the store's
 // regions. Nothing was done; kv refreshes its region cache and tries again. It
 // never reaches the transaction layer.
-type EpochError struct {
-	Region RegionID
-}
+type EpochError struct{}
 
-// Error says which region did not match.
+// Error implements error.
 func (e *EpochError) Error() string {
 	return "region epoch does not match"
 }

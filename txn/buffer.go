@@ -57,7 +57,7 @@ type buffer struct {
 
 	arena   arena
 	chunks  [][]entry
-	free    []entry // the unused rest of the last chunk
+	made    int // entries taken from chunks, in order
 	small   []*entry
 	tree    *btree.BTreeG[*entry] // replaces small once there are many entries
 	probe   *entry                // scratch key of tree lookups
@@ -150,15 +150,24 @@ func (b *buffer) bytes() int {
 	return b.arena.used + (b.count+len(b.undos))*(entryOverhead/2)
 }
 
+// newEntry takes an entry from the chunks.
 func (b *buffer) newEntry() *entry {
-	if len(b.free) == 0 {
-		c := make([]entry, entryChunk)
-		b.chunks = append(b.chunks, c)
-		b.free = c
+	chunk, at := b.made/entryChunk, b.made%entryChunk
+	if chunk == len(b.chunks) {
+		b.chunks = append(b.chunks, make([]entry, entryChunk))
 	}
-	e := &b.free[0]
-	b.free = b.free[1:]
-	return e
+	b.made++
+	return &b.chunks[chunk][at]
+}
+
+// freeEntry gives the newest entry back. Undoing goes backwards, so the entries
+// of undone keys come back in reverse order of their making.
+func (b *buffer) freeEntry(e *entry) {
+	b.made--
+	if e != &b.chunks[b.made/entryChunk][b.made%entryChunk] {
+		panic("txn: write buffer undone out of order")
+	}
+	*e = entry{}
 }
 
 // insert adds a new key to the index.
@@ -210,6 +219,7 @@ func (b *buffer) rollbackTo(s Savepoint) {
 		u := &b.undos[i]
 		if u.absent {
 			b.remove(u.e)
+			b.freeEntry(u.e)
 		} else {
 			*u.e = u.before
 		}
@@ -247,23 +257,15 @@ func (b *buffer) reset() {
 	clear(b.small)
 	b.small = b.small[:0]
 	if len(b.chunks) > 0 {
-		clear(b.chunks[0][:min(len(b.chunks[0]), b.used())])
+		clear(b.chunks[0][:min(b.made, entryChunk)])
 		clear(b.chunks[1:])
 		b.chunks = b.chunks[:1]
-		b.free = b.chunks[0]
 	}
+	b.made = 0
 	clear(b.undos)
 	b.undos = b.undos[:0]
 	if cap(b.undos) > undoKept {
 		b.undos = nil
 	}
 	b.undoMin, b.count = 0, 0
-}
-
-// used returns how many entries of the first chunk may be in use.
-func (b *buffer) used() int {
-	if len(b.chunks) > 1 {
-		return entryChunk
-	}
-	return entryChunk - len(b.free)
 }

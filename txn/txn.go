@@ -280,7 +280,6 @@ func (t *Txn) Release() {
 	clear(t.counters)
 	t.counters = t.counters[:0]
 	t.resetScratch()
-	t.kv().CloseOwner(&t.owner)
 	t.m.txns.Put(t)
 }
 

@@ -1,0 +1,67 @@
+package rpc
+
+import (
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/store"
+)
+
+// Owner is what a store keeps of one transaction; see store.Owner.
+type Owner = store.Owner
+
+// Snapshot is a place in a store's registry of timestamps; see store.Snapshot.
+type Snapshot = store.Snapshot
+
+// Peer is a store in this process.
+type Peer struct {
+	s *store.Store
+}
+
+// Loopback returns the peer of a store in this process.
+func Loopback(s *store.Store) *Peer { return &Peer{s: s} }
+
+// Regions returns the peer's regions in key order; they are immutable.
+func (p *Peer) Regions() []*kvapi.Region { return p.s.Regions() }
+
+// Get is store.Store.Get.
+func (p *Peer) Get(r *kvapi.GetRequest) (found bool, err error) { return p.s.Get(r) }
+
+// Scan is store.Store.Scan.
+func (p *Peer) Scan(r *kvapi.ScanRequest) (resume []byte, err error) { return p.s.Scan(r) }
+
+// Lock is store.Store.Lock.
+func (p *Peer) Lock(o *Owner, r *kvapi.LockRequest) (kvapi.LockResult, error) { return p.s.Lock(o, r) }
+
+// Unlock is store.Store.Unlock.
+func (p *Peer) Unlock(o *Owner, key []byte, tag uint32) { p.s.Unlock(o, key, tag) }
+
+// ReleaseLocks is store.Store.ReleaseLocks.
+func (p *Peer) ReleaseLocks(o *Owner) { p.s.ReleaseLocks(o) }
+
+// OpenOwner is store.Store.OpenOwner.
+func (p *Peer) OpenOwner(o *Owner, id uint64) { p.s.OpenOwner(o, id) }
+
+// Commit is store.Store.Commit.
+func (p *Peer) Commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error) {
+	return p.s.Commit(o, r)
+}
+
+// Watermark is store.Store.Watermark.
+func (p *Peer) Watermark() clock.Timestamp { return p.s.Watermark() }
+
+// WaitDurable is store.Store.WaitDurable.
+func (p *Peer) WaitDurable(ts clock.Timestamp, i *kvapi.Interrupt) error {
+	return p.s.WaitDurable(ts, i)
+}
+
+// Register is store.Store.Register.
+func (p *Peer) Register(sn *Snapshot) { p.s.Register(sn) }
+
+// Unregister is store.Store.Unregister.
+func (p *Peer) Unregister(sn *Snapshot) { p.s.Unregister(sn) }
+
+// Counter is store.Store.Counter.
+func (p *Peer) Counter(key []byte) (uint64, error) { return p.s.Counter(key) }
+
+// Timestamp is store.Store.Timestamp.
+func (p *Peer) Timestamp() (clock.Timestamp, error) { return p.s.Timestamp() }

@@ -1,0 +1,86 @@
+// Package store keeps the regions of one node: it serves reads, commits
+// transactions, splits regions and collects garbage. It owns the lock table, the
+// lines of waiters, deadlock detection, the durable watermark and the registry
+// of snapshots.
+//
+// Place: above mvcc, engine and placement; reached only through rpc.
+//
+// Terms:
+//   - Applied: visible to new iterators and placed in the log. Synced: durable.
+//   - The watermark: every commit at or below it is applied and synced.
+//   - The sequencer: the one line in which commits stand. A group is what one
+//     leader takes off it; it becomes one batch.
+//   - The safepoint: nobody reads, or will read, below it.
+//   - Garbage: versions that nobody at or above the safepoint can see.
+//
+// # Commit
+//
+//  1. A committer enqueues. If nobody leads, it leads; else it waits for one
+//     signal: done, or lead.
+//  2. The leader cuts a bounded group off the line, checks epochs and the disk,
+//     takes one timestamp per member and encodes all of them into one batch.
+//  3. It applies the batch without waiting for the sync, queues the garbage,
+//     publishes that the batch is applied, and hands leadership on.
+//  4. It releases the row locks of all members and wakes the relaxed ones.
+//  5. It waits for the sync, raises the watermark, and wakes the others.
+//
+// # Invariants
+//
+//	S1. Timestamp order = apply order = log order: the three are fixed by one
+//	    leader at a time. So the sync of a group makes every lower timestamp
+//	    durable, and the watermark is one number.
+//	S2. Row locks are released after apply and before sync. A transaction that
+//	    then gets a lock reads the newest version, may see it unsynced, and is
+//	    behind it in the log. What it tells anybody waits for the watermark (T4
+//	    in package txn).
+//	S3. A commit is acknowledged when the watermark covers it. Relaxed commits
+//	    are acknowledged at apply; while the store is relaxed the watermark means
+//	    applied, not synced.
+//	S4. The safepoint is published before anything it allows is deleted, and it
+//	    never passes the watermark or a registered snapshot. A read compares it
+//	    with its timestamp after making its iterator; if it is not above, all that
+//	    the read needs is in the iterator. Reads at the watermark therefore take no
+//	    lock and register nowhere.
+//	S5. A snapshot takes its timestamp after it has taken its place.
+//	S6. Locks are granted first in, first out; an upgrade goes in front. A
+//	    transaction waits in one line at a time. The requester that closes a cycle
+//	    gets ErrDeadlock.
+//	S7. A request that names regions at another epoch does nothing.
+//	S8. Regions cover the key space without gap or overlap, in memory and on disk.
+//	S9. A delete marker is deleted only together with or after all versions below
+//	    it, and only after looking.
+//	S10. After an error of the log nothing is acknowledged any more: who was in
+//	    the failed group gets ErrUndetermined, later ones ErrClosed.
+//
+// # Records (space \x01; integers are big endian)
+//
+//	name            value
+//	i               "PNDS", format 4, store id 8, incarnation 8, CRC-32 4
+//	r<id 8>m        id 8, version 4, conf version 4, mode 1, start, end (each
+//	                uvarint length, bytes), CRC-32 4
+//	t               timestamp mark 8, written in commit batches
+//	T               timestamp mark 8, saved on its own
+//	g               flags 1 (0x01 clean), floor of keys below pos 8, floor of keys
+//	                from pos 8, pos (the rest): progress of garbage collection
+//
+// Counters are in space \x04: value 8.
+//
+// # Locks, in the order in which they are taken
+//
+//	lockTable.graphMu, then one lockShard.mu at a time
+//	sequencer.mu, snapshotShard.mu, durable.mu, gcQueue.mu, counters.mu: leaves
+//	placement.Oracle.mu: a leaf for the sequencer
+//
+// Being the leader of the sequencer is not a mutex, but acts as one: a leader
+// takes leaves, and waits for nothing but the engine's apply.
+//
+// # Goroutines (all end with Close)
+//
+//	collector  garbage collection; sleeps while there is none
+//	syncer     syncs relaxed commits; sleeps while there are none
+//	maintain   disk, pressure, region sizes; sleeps while there are no commits
+//
+// Absent on purpose: Raft (package replica), merging of regions, persistent
+// locks and transaction records: all regions are Solo, and a transaction over
+// any number of them is one batch.
+package store

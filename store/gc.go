@@ -1,0 +1,268 @@
+package store
+
+import (
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/mvcc"
+	"github.com/pandodb/pando/status"
+)
+
+// Bounds of the collector's work.
+const (
+	gcBatchDeletes = 2048                   // deletions per batch
+	gcKeyDeletes   = 1024                   // of one key at a time
+	gcScanMoves    = 4096                   // iterator moves per page of a scan
+	gcScanPause    = 5 * time.Millisecond   // between pages, so that a scan takes a fraction of a core
+	gcErrorPause   = time.Second            // after a failed round
+	gcCloseMax     = 500 * time.Millisecond // longest drain when the store closes
+)
+
+// gcStats count what the collector does.
+type gcStats struct {
+	deleted, looked, scanned, expired, scans status.Counter
+}
+
+// gcWorker is the garbage collector's state. Its goroutine owns all of it.
+//
+// The safepoint is published before anything it allows is deleted, and a read
+// checks it after making its iterator: so a read that passes the check has
+// everything it needs in its iterator.
+//
+// floor: all garbage of commits at or below it is gone, apart from what the
+// scan still has to do (gcscan.go).
+type gcWorker struct {
+	s      *Store
+	chunk  []byte // in hand, from the queue
+	rest   []byte // of the chunk, not yet dealt with
+	floor  clock.Timestamp
+	scan   gcScan
+	failed bool // the last round did
+	// frozen holds the floor back after an error has made the worker skip garbage.
+	frozen bool
+}
+
+// collector is the goroutine that collects garbage. It sleeps while there is none.
+func (s *Store) collector(w *gcWorker) {
+	defer s.background.Done()
+	for {
+		pause := w.pause()
+		if pause < 0 {
+			select {
+			case <-s.closing:
+				return
+			case <-s.gc.wake:
+				pause = s.o.GCInterval
+			}
+		}
+		timer := clock.NewTimer(pause)
+		select {
+		case <-s.closing:
+			timer.Stop()
+			return
+		case <-timer.C:
+		case <-s.gcNow:
+			timer.Stop()
+		}
+		w.round()
+	}
+}
+
+// pause returns how long to wait for the next round, negative for ever.
+func (w *gcWorker) pause() time.Duration {
+	switch bytes, dropFirst := w.s.gc.size(); {
+	case w.failed:
+		return gcErrorPause
+	case w.scan.on && !w.scan.blocked:
+		return gcScanPause
+	case bytes > 0 || dropFirst != 0 || w.scan.on:
+		return w.s.o.GCInterval
+	}
+	return -1
+}
+
+// round does what the safepoint allows by now.
+func (w *gcWorker) round() {
+	if w.s.failed.Load() {
+		return
+	}
+	err := w.drainQueue(nil)
+	if err == nil {
+		err = w.scanPage()
+	}
+	if w.failed = err != nil; !w.failed {
+		return
+	}
+	w.s.o.Logger.Error("garbage collection failed; the garbage stays until the next full collection", "error", err)
+	w.frozen = true
+	w.rest = nil
+	w.scan = gcScan{}
+}
+
+// drainQueue deals with all garbage in the queue that the safepoint has passed.
+// stop, which may be nil, ends it early.
+func (w *gcWorker) drainQueue(stop func() bool) error {
+	safe := clock.Timestamp(0)
+	for stop == nil || !stop() {
+		head, ok := w.peek()
+		if !ok {
+			break
+		}
+		if safe < head.ts {
+			if safe = w.s.publishSafepoint(); safe < head.ts {
+				w.blocked(head.ts)
+				return nil
+			}
+		}
+		if err := w.batch(safe); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// peek returns the oldest record without taking it.
+func (w *gcWorker) peek() (gcRecord, bool) {
+	if len(w.rest) == 0 {
+		w.finishChunk()
+		w.chunk = w.s.gc.pop()
+		w.rest = w.chunk
+		if len(w.rest) == 0 {
+			return gcRecord{}, false
+		}
+	}
+	r, _ := decodeGC(w.rest)
+	return r, true
+}
+
+func (w *gcWorker) finishChunk() {
+	if w.chunk != nil {
+		w.s.gc.done(w.chunk)
+		w.chunk = nil
+	}
+}
+
+// publishSafepoint computes the safepoint and makes readers respect it.
+func (s *Store) publishSafepoint() clock.Timestamp {
+	safe := s.oldest()
+	for {
+		old := s.safepoint.Load()
+		if old >= uint64(safe) {
+			return clock.Timestamp(old)
+		}
+		if s.safepoint.CompareAndSwap(old, uint64(safe)) {
+			return safe
+		}
+	}
+}
+
+// blocked ends snapshots that have held back garbage for too long. A snapshot
+// below ts was open when ts was committed, so the age of that commit is a lower
+// bound of the snapshot's, and no clock is read when snapshots are opened.
+func (w *gcWorker) blocked(ts clock.Timestamp) {
+	age := w.s.o.SnapshotAgeMax
+	if age < 0 || time.Duration(w.s.o.NowMillis()-ts.PhysicalMillis())*time.Millisecond < age {
+		return
+	}
+	if w.s.Watermark() < ts {
+		return // not a snapshot's fault
+	}
+	if n := w.s.expire(ts); n > 0 {
+		w.s.gcStats.expired.Add(uint64(n))
+		w.s.o.Logger.Warn("ended snapshots that held back garbage for too long", "snapshots", n, "max_snapshot_age", age)
+	}
+}
+
+// batch deletes the garbage of one batch of records at or below safe.
+func (w *gcWorker) batch(safe clock.Timestamp) (err error) {
+	b := w.s.engine.NewBatch()
+	defer b.Close()
+	var it *engine.Iter
+	defer func() {
+		if it != nil {
+			_ = it.Close() // its error would repeat one that a read has returned
+		}
+	}()
+	deleted, last := 0, w.floor
+	for deleted < gcBatchDeletes {
+		r, ok := w.peek()
+		if !ok {
+			// Nothing is left, and commits up to the safepoint were queued before the
+			// watermark reached it.
+			last = max(last, safe)
+			break
+		}
+		if r.ts > safe {
+			last = max(last, safe)
+			break
+		}
+		// Records of the same commit may follow, so the floor stays just below.
+		last = max(last, r.ts-1)
+		if r.prev != 0 {
+			b.DeleteVersion(r.key, r.prev, r.valueLen)
+			deleted++
+			_, w.rest = decodeGC(w.rest)
+			continue
+		}
+		if it == nil {
+			if it, err = w.s.engine.NewIter(engine.IterOptions{}); err != nil {
+				return err
+			}
+		}
+		w.s.gcStats.looked.Inc()
+		res, err := mvcc.Collect(it, b, r.key, safe, gcKeyDeletes)
+		if err != nil {
+			return err
+		}
+		deleted += res.Deleted
+		if res.More {
+			break // the record stays: the next batch looks again
+		}
+		_, w.rest = decodeGC(w.rest)
+	}
+	w.s.gcStats.deleted.Add(uint64(deleted))
+	return w.finish(b, last)
+}
+
+// finish applies a batch together with the marker of progress.
+func (w *gcWorker) finish(b *engine.Batch, floor clock.Timestamp) error {
+	if _, dropFirst := w.s.gc.size(); dropFirst != 0 {
+		// What was dropped waits for a scan. A drop after this look is above the
+		// safepoint and so above the floor.
+		floor = min(floor, dropFirst-1)
+	}
+	if !w.frozen && floor > w.floor {
+		w.floor = floor
+	}
+	b.Set(gcKey, w.marker(false))
+	return w.s.engine.Apply(b, false)
+}
+
+// drainAtClose tries to leave no garbage, so that the next open need not look
+// for any. The sequencer is drained and no snapshot should be left.
+func (w *gcWorker) drainAtClose() error {
+	began := clock.Mono()
+	if err := w.drainQueue(func() bool { return clock.Since(began) > gcCloseMax }); err != nil {
+		return err
+	}
+	_, more := w.peek()
+	_, dropFirst := w.s.gc.size()
+	clean := !more && dropFirst == 0 && !w.scan.on && !w.frozen
+	if clean {
+		w.floor = clock.Timestamp(w.s.applied.Load())
+	}
+	b := w.s.engine.NewBatch()
+	defer b.Close()
+	b.Set(gcKey, w.marker(clean))
+	return w.s.engine.Apply(b, true)
+}
+
+// CollectNow asks the collector for a round at once, for tests and for tools.
+func (s *Store) CollectNow() { s.signal(s.gcNow) }
+
+// GCBacklog returns the bytes of queued garbage.
+func (s *Store) GCBacklog() int {
+	bytes, _ := s.gc.size()
+	return bytes
+}

@@ -1,0 +1,159 @@
+package store
+
+import (
+	"encoding/binary"
+	"sync"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kvapi"
+)
+
+const (
+	// gcChunkBytes is the size of the queue's chunks.
+	gcChunkBytes = 64 << 10
+	// gcChunksFree is how many empty chunks are kept.
+	gcChunksFree = 4
+	// gcRecordHead is ts, prev, value length and key length of a record.
+	gcRecordHead = 8 + 8 + 4 + 4
+)
+
+// gcQueue holds what commits have shadowed, in commit order. The sequencer
+// appends, the collector takes chunks off. Its memory is bounded; what does not
+// fit is only remembered as a range of timestamps that calls for a scan.
+type gcQueue struct {
+	bytesMax int
+	wake     chan struct{} // told when the queue becomes non-empty
+
+	// mu guards what follows. It is a leaf.
+	mu     sync.Mutex
+	chunks [][]byte
+	free   [][]byte
+	bytes  int
+	// dropFirst and dropLast are the lowest and highest timestamps whose garbage
+	// was dropped since the last takeDrops; zero if there is none.
+	dropFirst, dropLast clock.Timestamp
+}
+
+// gcRecord is one piece of garbage: prev of key can go once the safepoint has
+// reached ts. A zero prev means that the collector has to look.
+type gcRecord struct {
+	ts, prev clock.Timestamp
+	valueLen int
+	key      []byte
+}
+
+// enqueue adds the garbage of a group. It runs in the sequencer.
+func (q *gcQueue) enqueue(head *commitNode) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	before := q.bytes
+	for m := head; m != nil; m = m.next {
+		if m.err != nil {
+			continue
+		}
+		for i := range m.req.Mutations {
+			if w := &m.req.Mutations[i]; w.Kind == kvapi.MutationDelete || w.Shadow != kvapi.ShadowNone {
+				q.add(m.ts, w)
+			}
+		}
+	}
+	if before == 0 && (q.bytes > 0 || q.dropFirst != 0) {
+		select {
+		case q.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// add appends one record.
+func (q *gcQueue) add(ts clock.Timestamp, w *kvapi.Mutation) {
+	n := gcRecordHead + len(w.Key)
+	if q.bytes+n > q.bytesMax {
+		if q.dropFirst == 0 {
+			q.dropFirst = ts
+		}
+		q.dropLast = ts
+		return
+	}
+	last := len(q.chunks) - 1
+	if last < 0 || cap(q.chunks[last])-len(q.chunks[last]) < n {
+		q.chunks = append(q.chunks, q.newChunk(n))
+		last++
+	}
+	prev := w.Prev
+	if w.Kind == kvapi.MutationDelete || w.Shadow != kvapi.ShadowAt {
+		// A delete marker goes only after everything below it, which has to be
+		// seen, not assumed.
+		prev = 0
+	}
+	c := q.chunks[last]
+	c = binary.BigEndian.AppendUint64(c, uint64(ts))
+	c = binary.BigEndian.AppendUint64(c, uint64(prev))
+	// The length of the new value stands for that of the shadowed one.
+	c = binary.BigEndian.AppendUint32(c, uint32(len(w.Value)))
+	c = binary.BigEndian.AppendUint32(c, uint32(len(w.Key)))
+	q.chunks[last] = append(c, w.Key...)
+	q.bytes += n
+}
+
+func (q *gcQueue) newChunk(n int) []byte {
+	if last := len(q.free) - 1; last >= 0 && n <= gcChunkBytes {
+		c := q.free[last]
+		q.free[last] = nil
+		q.free = q.free[:last]
+		return c
+	}
+	return make([]byte, 0, max(n, gcChunkBytes))
+}
+
+// pop takes the oldest chunk off, nil if there is none.
+func (q *gcQueue) pop() []byte {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.chunks) == 0 {
+		return nil
+	}
+	c := q.chunks[0]
+	q.chunks[0] = nil
+	if q.chunks = q.chunks[1:]; len(q.chunks) == 0 {
+		q.chunks = nil
+	}
+	return c
+}
+
+// done gives a chunk back whose records have been dealt with. Until then its
+// bytes count.
+func (q *gcQueue) done(c []byte) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.bytes -= len(c)
+	if len(q.free) < gcChunksFree && cap(c) == gcChunkBytes {
+		q.free = append(q.free, c[:0])
+	}
+}
+
+// takeDrops returns the range of dropped timestamps and forgets it.
+func (q *gcQueue) takeDrops() (first, last clock.Timestamp) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	first, last = q.dropFirst, q.dropLast
+	q.dropFirst, q.dropLast = 0, 0
+	return first, last
+}
+
+// size returns the bytes queued and the lowest timestamp dropped, zero if none.
+func (q *gcQueue) size() (bytes int, dropFirst clock.Timestamp) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.bytes, q.dropFirst
+}
+
+// decodeGC takes the first record of a chunk; key aliases it.
+func decodeGC(c []byte) (r gcRecord, rest []byte) {
+	r.ts = clock.Timestamp(binary.BigEndian.Uint64(c))
+	r.prev = clock.Timestamp(binary.BigEndian.Uint64(c[8:]))
+	r.valueLen = int(binary.BigEndian.Uint32(c[16:]))
+	n := gcRecordHead + int(binary.BigEndian.Uint32(c[20:]))
+	r.key = c[gcRecordHead:n:n]
+	return r, c[n:]
+}

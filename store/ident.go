@@ -1,0 +1,91 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/keys"
+)
+
+// formatVersion is the version of everything that this package and those above
+// it write. An older binary refuses a directory with a higher one.
+const formatVersion = 1
+
+const (
+	identMagic = "PNDS"
+	identLen   = 4 + 4 + 8 + 8 + 4
+	// firstStoreID is the id of a store that starts a cluster of its own.
+	firstStoreID = 1
+)
+
+// Reasons why Open refuses.
+var (
+	// ErrNewerFormat: a newer Pando has written the directory.
+	ErrNewerFormat = errors.New("newer data format")
+	// ErrForeign: the engine holds data, but no store's.
+	ErrForeign = errors.New("not a Pando store")
+)
+
+// ident says whose store this is.
+type ident struct {
+	storeID uint64
+	// incarnation counts the opens, so that messages to an earlier life can be told.
+	incarnation uint64
+}
+
+// Names of store-local records (space \x01); doc.go has their formats.
+var (
+	identKey = keys.LocalKey(nil, []byte("i"))
+	markKey  = keys.LocalKey(nil, []byte("t"))
+	gcKey    = keys.LocalKey(nil, []byte("g"))
+)
+
+func (id ident) encode() []byte {
+	b := make([]byte, 0, identLen)
+	b = append(b, identMagic...)
+	b = binary.BigEndian.AppendUint32(b, formatVersion)
+	b = binary.BigEndian.AppendUint64(b, id.storeID)
+	b = binary.BigEndian.AppendUint64(b, id.incarnation)
+	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
+}
+
+// decodeIdent checks magic and version before anything else, because a newer
+// format may look different behind them.
+func decodeIdent(b []byte) (ident, error) {
+	if len(b) < 8 || string(b[:4]) != identMagic {
+		return ident{}, fmt.Errorf("store: %w: the identity record is not one", ErrForeign)
+	}
+	if v := binary.BigEndian.Uint32(b[4:]); v > formatVersion {
+		return ident{}, fmt.Errorf("store: %w: the data has format %d and this program knows formats up to %d; run the newer program that wrote it",
+			ErrNewerFormat, v, formatVersion)
+	}
+	if len(b) != identLen || binary.BigEndian.Uint32(b[identLen-4:]) != crc32.ChecksumIEEE(b[:identLen-4]) {
+		return ident{}, corrupt("identity record")
+	}
+	return ident{storeID: binary.BigEndian.Uint64(b[8:]), incarnation: binary.BigEndian.Uint64(b[16:])}, nil
+}
+
+// loadIdent reads the identity. first is true for an empty engine.
+func loadIdent(e *engine.Engine) (id ident, first bool, err error) {
+	b, found, err := e.Get(nil, identKey)
+	if err != nil {
+		return ident{}, false, fmt.Errorf("store: read identity: %w", err)
+	}
+	if found {
+		id, err = decodeIdent(b)
+		return id, false, err
+	}
+	it, err := e.NewIter(engine.IterOptions{})
+	if err != nil {
+		return ident{}, false, fmt.Errorf("store: look for data: %w", err)
+	}
+	if it.First() {
+		err = fmt.Errorf("store: %w: the engine holds data without an identity record", ErrForeign)
+	} else {
+		err = it.Error()
+	}
+	return ident{storeID: firstStoreID}, true, errors.Join(err, it.Close())
+}

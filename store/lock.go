@@ -1,0 +1,165 @@
+package store
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/status"
+)
+
+// lockStats count what happens off the uncontended path.
+type lockStats struct {
+	waits     status.Counter
+	deadlocks status.Counter
+	timeouts  status.Counter
+	waitNanos status.Histogram
+	waiting   atomic.Int64
+}
+
+// acquire gets a lock for o, waiting in line if it must. The returned lock is
+// nil if and only if the error is not nil or the request was skipped; waited
+// tells whether it stood in line.
+func (t *lockTable) acquire(o *Owner, r *kvapi.LockRequest, closing <-chan struct{}) (h *heldLock, waited bool, err error) {
+	hash := t.hash(r.Key)
+	h = o.find(hash, r.Key)
+	if h != nil && (h.mode == kvapi.LockExclusive || r.Mode == kvapi.LockShared) {
+		return h, false, nil
+	}
+	upgrade := h != nil
+	s := t.shard(hash)
+	s.mu.Lock()
+	e := s.find(hash, r.Key)
+	if e == nil {
+		if e = s.add(hash, r.Key); e == nil {
+			s.mu.Unlock()
+			return nil, false, kvapi.ErrLockTableFull
+		}
+	}
+	// An upgrade goes in front of the line anyway, so only holders matter to it.
+	if (e.head == nil || upgrade) && e.grantable(o, r.Mode) {
+		e.hold(o, r.Mode, upgrade)
+		s.mu.Unlock()
+	} else {
+		s.mu.Unlock()
+		switch r.Wait {
+		case kvapi.WaitNone:
+			return nil, false, kvapi.ErrLockNoWait
+		case kvapi.WaitSkip:
+			return nil, false, nil
+		}
+		if e, waited, err = t.wait(o, r, hash, upgrade, closing); err != nil {
+			return nil, waited, err
+		}
+	}
+	if upgrade {
+		h.mode = kvapi.LockExclusive
+		return h, waited, nil
+	}
+	return o.add(heldLock{entry: e, hash: hash, tag: r.Tag, mode: r.Mode}), waited, nil
+}
+
+// wait is acquire's slow path: it queues, looks for a deadlock, and blocks.
+func (t *lockTable) wait(o *Owner, r *kvapi.LockRequest, hash uint64, upgrade bool, closing <-chan struct{}) (e *lockEntry, waited bool, err error) {
+	w := &o.waiter
+	s := t.shard(hash)
+	t.graphMu.Lock()
+	s.mu.Lock()
+	// The world may have changed while no mutex was held.
+	e = s.find(hash, r.Key)
+	if e == nil {
+		if e = s.add(hash, r.Key); e == nil {
+			s.mu.Unlock()
+			t.graphMu.Unlock()
+			return nil, false, kvapi.ErrLockTableFull
+		}
+	}
+	if (e.head == nil || upgrade) && e.grantable(o, r.Mode) {
+		e.hold(o, r.Mode, upgrade)
+		s.mu.Unlock()
+		t.graphMu.Unlock()
+		return e, false, nil
+	}
+	w.mode, w.upgrade, w.granted = r.Mode, upgrade, false
+	w.entry.Store(e)
+	e.queue(w)
+	s.mu.Unlock()
+	deadlock := t.closesCycle(o, e)
+	t.graphMu.Unlock()
+	if !deadlock {
+		return e, true, t.block(e, w, r, closing)
+	}
+	if t.cancel(e, w) {
+		return e, true, nil
+	}
+	t.stats.deadlocks.Inc()
+	return nil, true, kvapi.ErrDeadlock
+}
+
+// block waits for the lock to be handed over, or for a reason to give up.
+func (t *lockTable) block(e *lockEntry, w *lockWaiter, r *kvapi.LockRequest, closing <-chan struct{}) error {
+	// Most waits end at once when the holder commits, before a timer is worth making.
+	select {
+	case <-w.wake:
+		return nil
+	default:
+	}
+	t.stats.waits.Inc()
+	t.stats.waiting.Add(1)
+	began := clock.Mono()
+	defer func() {
+		t.stats.waiting.Add(-1)
+		t.stats.waitNanos.ObserveDuration(clock.Mono() - began)
+	}()
+	timer := clock.NewTimer(max(r.Timeout, time.Millisecond))
+	defer timer.Stop()
+	var err error
+	select {
+	case <-w.wake:
+		return nil
+	case <-timer.C:
+		err = kvapi.ErrLockTimeout
+	case <-r.Interrupt.Done():
+		err = kvapi.ErrInterrupted
+	case <-closing:
+		err = kvapi.ErrClosed
+	}
+	if t.cancel(e, w) {
+		return nil
+	}
+	if err == kvapi.ErrLockTimeout {
+		t.stats.timeouts.Inc()
+	}
+	return err
+}
+
+// cancel leaves the line. It returns true if the lock was handed over first,
+// which wins over every reason to give up.
+func (t *lockTable) cancel(e *lockEntry, w *lockWaiter) (granted bool) {
+	e.shard.mu.Lock()
+	defer e.shard.mu.Unlock()
+	if w.granted {
+		<-w.wake // the token is there, as it is sent under the shard's mutex
+		return true
+	}
+	e.leave(w)
+	w.entry.Store(nil)
+	// Those behind may have waited for this one only.
+	e.settle()
+	return false
+}
+
+// release drops one lock early, if the owner took it with this tag.
+func (t *lockTable) release(o *Owner, key []byte, tag uint32) {
+	h := o.find(t.hash(key), key)
+	if h == nil || h.tag != tag {
+		return
+	}
+	e := h.entry
+	s := e.shard
+	o.forget(h)
+	s.mu.Lock()
+	e.unhold(o)
+	s.mu.Unlock()
+}

@@ -1,0 +1,265 @@
+package store
+
+import (
+	"bytes"
+	"hash/maphash"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pandodb/pando/kvapi"
+)
+
+const (
+	// lockShards is how many ways the lock table is split by key hash: a power of two.
+	lockShards     = 256
+	lockShardShift = 64 - 8
+	// lockFreeMax is how many unused entries each shard keeps for reuse.
+	lockFreeMax = 64
+	// lockEntryKeyMax bounds the key buffer that an unused entry keeps.
+	lockEntryKeyMax = 512
+)
+
+// lockTable holds the row locks of all transactions of this store, by key
+// hash. Only locks that are held or waited for have an entry.
+type lockTable struct {
+	seed   maphash.Seed
+	shards [lockShards]lockShard
+
+	// graphMu serialises blocking: the requester that closes a cycle of waits is
+	// the last to take it, and sees the whole cycle. It is taken before shard
+	// mutexes, one at a time, and never on the uncontended path.
+	graphMu sync.Mutex
+	visited []*lockEntry // scratch of the search; guarded by graphMu
+
+	stats lockStats
+}
+
+// lockShard is one part of the table.
+type lockShard struct {
+	// mu guards everything here and in the entries. It is a leaf below graphMu.
+	mu      sync.Mutex
+	entries map[uint64]*lockEntry // by hash; entries of equal hash are chained
+	free    *lockEntry
+	nfree   int
+	locks   int // entries in use
+	max     int // entries allowed
+	_       [24]byte
+}
+
+// lockEntry is one locked key. Guarded by its shard's mutex; shard and key do
+// not change while the entry is in the table.
+type lockEntry struct {
+	key       []byte
+	hash      uint64
+	next      *lockEntry // chain of equal hashes, or of free entries
+	shard     *lockShard
+	exclusive *Owner
+	shared    []*Owner
+	// head and tail are the line of waiters: upgrades first, then in order of arrival.
+	head, tail *lockWaiter
+}
+
+// lockWaiter is a transaction's place in a line; it can stand in one at a time.
+type lockWaiter struct {
+	owner      *Owner
+	prev, next *lockWaiter
+	mode       kvapi.LockMode
+	upgrade    bool // the owner holds the lock in shared mode
+	granted    bool // set by who hands over the lock; guarded by the shard's mutex
+	// entry is what the owner waits for, nil if it does not wait. Set under
+	// graphMu and the shard's mutex, cleared under the shard's mutex.
+	entry atomic.Pointer[lockEntry]
+	// wake gets one token when granted is set.
+	wake chan struct{}
+}
+
+func (t *lockTable) init(locksMax int) {
+	t.seed = maphash.MakeSeed()
+	for i := range t.shards {
+		t.shards[i].entries = make(map[uint64]*lockEntry)
+		t.shards[i].max = max(1, locksMax/lockShards)
+	}
+}
+
+func (t *lockTable) hash(key []byte) uint64 { return maphash.Bytes(t.seed, key) }
+
+func (t *lockTable) shard(hash uint64) *lockShard { return &t.shards[hash>>lockShardShift] }
+
+// find returns the entry of a key, or nil.
+func (s *lockShard) find(hash uint64, key []byte) *lockEntry {
+	e := s.entries[hash]
+	for e != nil && !bytes.Equal(e.key, key) {
+		e = e.next
+	}
+	return e
+}
+
+// add puts a new entry into the shard, nil if the shard is full.
+func (s *lockShard) add(hash uint64, key []byte) *lockEntry {
+	if s.locks >= s.max {
+		return nil
+	}
+	e := s.free
+	if e != nil {
+		s.free = e.next
+		s.nfree--
+	} else {
+		e = &lockEntry{shard: s}
+	}
+	e.hash = hash
+	e.key = append(e.key[:0], key...)
+	e.next = s.entries[hash]
+	s.entries[hash] = e
+	s.locks++
+	return e
+}
+
+// drop takes an entry that nobody holds or waits for out of the shard.
+func (s *lockShard) drop(e *lockEntry) {
+	if first := s.entries[e.hash]; first == e {
+		if e.next == nil {
+			delete(s.entries, e.hash)
+		} else {
+			s.entries[e.hash] = e.next
+		}
+	} else {
+		for first.next != e {
+			first = first.next
+		}
+		first.next = e.next
+	}
+	s.locks--
+	e.next = nil
+	if s.nfree >= lockFreeMax || cap(e.key) > lockEntryKeyMax {
+		return
+	}
+	e.next = s.free
+	s.free = e
+	s.nfree++
+}
+
+// grantable reports whether o may have the lock now, without regard to a line.
+func (e *lockEntry) grantable(o *Owner, mode kvapi.LockMode) bool {
+	if e.exclusive != nil {
+		return e.exclusive == o
+	}
+	if mode == kvapi.LockShared {
+		return true
+	}
+	return len(e.shared) == 0 || (len(e.shared) == 1 && e.shared[0] == o)
+}
+
+// hold makes o a holder, which grantable has allowed.
+func (e *lockEntry) hold(o *Owner, mode kvapi.LockMode, upgrade bool) {
+	if mode == kvapi.LockShared {
+		e.shared = append(e.shared, o)
+		return
+	}
+	if upgrade {
+		e.shared = e.shared[:0]
+	}
+	e.exclusive = o
+}
+
+// unhold takes o out of the holders and passes the lock on.
+func (e *lockEntry) unhold(o *Owner) {
+	if e.exclusive == o {
+		e.exclusive = nil
+	} else if at := slices.Index(e.shared, o); at >= 0 {
+		e.shared = slices.Delete(e.shared, at, at+1)
+	} else {
+		panic("store: release of a lock that is not held")
+	}
+	e.settle()
+}
+
+// settle hands the lock to those first in line who can have it, and drops the
+// entry if nobody is left.
+func (e *lockEntry) settle() {
+	for w := e.head; w != nil && e.grantable(w.owner, w.mode); w = e.head {
+		e.leave(w)
+		e.hold(w.owner, w.mode, w.upgrade)
+		w.granted = true
+		w.entry.Store(nil)
+		w.wake <- struct{}{} // never blocks: one token per wait, room for one
+	}
+	if e.exclusive == nil && len(e.shared) == 0 && e.head == nil {
+		e.shard.drop(e)
+	}
+}
+
+// queue puts w in line: an upgrade in front, because those behind it wait for
+// the lock it holds already; anything else at the end (first in, first out).
+func (e *lockEntry) queue(w *lockWaiter) {
+	w.prev, w.next = nil, nil
+	switch {
+	case e.head == nil:
+		e.head, e.tail = w, w
+	case w.upgrade:
+		w.next = e.head
+		e.head.prev = w
+		e.head = w
+	default:
+		w.prev = e.tail
+		e.tail.next = w
+		e.tail = w
+	}
+}
+
+// leave takes w out of the line.
+func (e *lockEntry) leave(w *lockWaiter) {
+	if w.prev != nil {
+		w.prev.next = w.next
+	} else {
+		e.head = w.next
+	}
+	if w.next != nil {
+		w.next.prev = w.prev
+	} else {
+		e.tail = w.prev
+	}
+	w.prev, w.next = nil, nil
+}
+
+// closesCycle reports whether owner, which has just been queued at from, waits
+// for itself. The caller holds graphMu and no shard mutex.
+//
+// The search follows holders only. Who stands in line waits for the holders,
+// directly or through those in front, so the line adds nothing: a waiter in
+// front leads to the same holders. When a lock is handed over, the new holder
+// was in front of those still waiting and is not waiting itself, so the cycle
+// is closed by its next wait, which searches again.
+func (t *lockTable) closesCycle(owner *Owner, from *lockEntry) bool {
+	t.visited = append(t.visited[:0], from)
+	found := false
+	for at := 0; at < len(t.visited) && !found; at++ {
+		e := t.visited[at]
+		e.shard.mu.Lock()
+		if e.exclusive != nil {
+			found = t.follow(owner, e.exclusive, at == 0)
+		}
+		for _, holder := range e.shared {
+			found = found || t.follow(owner, holder, at == 0)
+		}
+		e.shard.mu.Unlock()
+	}
+	clear(t.visited)
+	return found
+}
+
+// follow looks at one holder: is it the requester, and what does it wait for?
+// An entry may be recycled between being followed and being visited, because
+// waits end without graphMu. The search then looks at a live entry that is not
+// on the path, and may find a cycle that has just dissolved: its requester is
+// sacrificed needlessly. That is rare and harmless; missing one is not possible,
+// as the waits of a real cycle do not end.
+func (t *lockTable) follow(owner, holder *Owner, first bool) bool {
+	if holder == owner {
+		return !first // at its own entry the requester may hold what it upgrades
+	}
+	if next := holder.waiter.entry.Load(); next != nil && !slices.Contains(t.visited, next) {
+		t.visited = append(t.visited, next)
+	}
+	return false
+}

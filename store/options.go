@@ -1,0 +1,97 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine"
+)
+
+// Defaults and limits of Options.
+const (
+	locksMaxDefault        = 2 << 20
+	regionBytesMaxDefault  = 256 << 20
+	regionBytesMaxMin      = 1 << 10
+	gcQueueBytesMaxDefault = 64 << 20
+	snapshotAgeMaxDefault  = 24 * time.Hour
+	gcIntervalDefault      = 100 * time.Millisecond
+	sampleIntervalDefault  = 5 * time.Second
+)
+
+// Options configure a Store. Engine is required; zero fields take defaults.
+type Options struct {
+	// Engine is opened and closed by the caller, who closes it after the store.
+	Engine *engine.Engine
+	Logger *slog.Logger // nil discards
+	// Relaxed makes every commit return once it is applied, and lets plain reads
+	// see it at once; the log is synced at least every second. A power loss may
+	// take the last second's commits and what was read of them.
+	Relaxed bool
+	// LocksMax bounds the row locks held at once: 2 Mi, some 200 bytes each. It is
+	// kept per shard of the lock table, so the bound is approximate.
+	LocksMax int
+	// RegionBytesMax is the approximate size at which a region is split: 256 MiB.
+	RegionBytesMax int64
+	// SampleInterval is how often region sizes are looked at while there are
+	// commits: 5 s.
+	SampleInterval time.Duration
+	// GCInterval is how often garbage is collected while there is some: 100 ms.
+	GCInterval time.Duration
+	// GCQueueBytesMax bounds the queue of garbage; beyond it the collector falls
+	// back to scanning: 64 MiB.
+	GCQueueBytesMax int
+	// SnapshotAgeMax is max_snapshot_age: a snapshot that has held back garbage
+	// for so long is ended, and its reads answer ErrSnapshotTooOld: 24 h.
+	// Negative means never.
+	SnapshotAgeMax time.Duration
+	// NowMillis is the wall clock of the timestamp oracle; nil takes clock's.
+	NowMillis func() int64
+}
+
+// EnsureDefaults fills in what is zero.
+func (o *Options) EnsureDefaults() {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.LocksMax == 0 {
+		o.LocksMax = locksMaxDefault
+	}
+	if o.RegionBytesMax == 0 {
+		o.RegionBytesMax = regionBytesMaxDefault
+	}
+	if o.SampleInterval == 0 {
+		o.SampleInterval = sampleIntervalDefault
+	}
+	if o.GCInterval == 0 {
+		o.GCInterval = gcIntervalDefault
+	}
+	if o.GCQueueBytesMax == 0 {
+		o.GCQueueBytesMax = gcQueueBytesMaxDefault
+	}
+	if o.SnapshotAgeMax == 0 {
+		o.SnapshotAgeMax = snapshotAgeMaxDefault
+	}
+	if o.NowMillis == nil {
+		o.NowMillis = clock.NowMillis
+	}
+}
+
+// Validate reports everything that is wrong with the options at once.
+func (o *Options) Validate() error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	check(o.Engine != nil, "store: no engine given")
+	check(o.LocksMax > 0, "store: bound of %d row locks is not positive", o.LocksMax)
+	check(o.RegionBytesMax >= regionBytesMaxMin, "store: region size of %d bytes is below the least of %d", o.RegionBytesMax, regionBytesMaxMin)
+	check(o.SampleInterval > 0, "store: sample interval %v is not positive", o.SampleInterval)
+	check(o.GCInterval > 0, "store: garbage collection interval %v is not positive", o.GCInterval)
+	check(o.GCQueueBytesMax > 0, "store: garbage queue of %d bytes is not positive", o.GCQueueBytesMax)
+	return errors.Join(faults...)
+}

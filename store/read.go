@@ -1,0 +1,246 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/keys"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/mvcc"
+)
+
+// errOvertaken: the safepoint passed the timestamp of a read before it had its
+// iterator. A read at the watermark tries again with a fresh one.
+var errOvertaken = errors.New("store: safepoint passed the read")
+
+// Get reads one key. It takes no lock and, at the watermark, needs no
+// registration: if the safepoint is at or below the timestamp once the iterator
+// is there, nothing it needs had been deleted.
+func (s *Store) Get(r *kvapi.GetRequest) (found bool, err error) {
+	if err := r.Interrupt.Err(); err != nil {
+		return false, err
+	}
+	if r.TS != 0 {
+		found, err = s.getAt(r, r.TS)
+		return found, tooOld(err)
+	}
+	for {
+		// The watermark is at or above every safepoint published before, so only a
+		// collection that begins right now can make this repeat.
+		found, err = s.getAt(r, s.Watermark())
+		if err != errOvertaken {
+			return found, err
+		}
+	}
+}
+
+// tooOld translates errOvertaken for a read whose timestamp is not its to choose.
+func tooOld(err error) error {
+	if err == errOvertaken {
+		return kvapi.ErrSnapshotTooOld
+	}
+	return err
+}
+
+// getAt reads one key at ts and hands the row to the sink.
+func (s *Store) getAt(r *kvapi.GetRequest, ts clock.Timestamp) (found bool, err error) {
+	it, err := s.engine.NewIter(engine.IterOptions{})
+	if err != nil {
+		return false, s.readError(err)
+	}
+	defer it.Close() // its error would repeat one that the read has returned
+	if !s.regions.Load().holds(r.Region, r.Key) {
+		return false, errEpoch
+	}
+	if s.safepoint.Load() > uint64(ts) {
+		return false, errOvertaken
+	}
+	row, _, found, err := mvcc.Get(it, r.Key, ts)
+	if err != nil {
+		return false, s.readError(err)
+	}
+	if found && r.Sink != nil {
+		_, err = r.Sink.Pair(r.Key, row)
+	}
+	return found, err
+}
+
+// readError wraps an error of a read.
+func (s *Store) readError(err error) error {
+	if errors.Is(err, mvcc.ErrCorrupt) || errors.Is(err, engine.ErrCorrupt) {
+		return fmt.Errorf("store: %w: %w", kvapi.ErrCorrupt, err)
+	}
+	return fmt.Errorf("store: read: %w", err)
+}
+
+// scanPollRows is how many delivered rows pass between two polls of the
+// interrupt; the scanner polls on its own on long walks over invisible versions.
+const scanPollRows = 64
+
+// scanState is the pooled state of a page.
+type scanState struct {
+	scanner      mvcc.Scanner
+	lower, upper []byte
+	intr         *kvapi.Interrupt
+	poll         func() error // a method value, made once
+}
+
+func newScanState() any {
+	st := &scanState{}
+	st.poll = func() error { return st.intr.Err() }
+	return st
+}
+
+// Scan reads one page. The resume key is nil once the span is exhausted; it
+// belongs to the caller.
+func (s *Store) Scan(r *kvapi.ScanRequest) (resume []byte, err error) {
+	if err := r.Interrupt.Err(); err != nil {
+		return nil, err
+	}
+	if r.Span.Empty() {
+		return nil, nil
+	}
+	if r.TS != 0 {
+		resume, err = s.scanAt(r, r.TS)
+		return resume, tooOld(err)
+	}
+	for {
+		resume, err = s.scanAt(r, s.Watermark())
+		if err != errOvertaken {
+			return resume, err
+		}
+	}
+}
+
+// scanAt reads one page at ts.
+func (s *Store) scanAt(r *kvapi.ScanRequest, ts clock.Timestamp) (resume []byte, err error) {
+	st := s.scans.Get().(*scanState)
+	st.lower = keys.VersionPrefix(st.lower[:0], r.Span.Start)
+	switch {
+	case r.Span.IsPoint():
+		// The successor of a key is the key with a NUL appended.
+		st.upper = append(append(st.upper[:0], keys.SpaceVersion), r.Span.Start...)
+		st.upper = append(st.upper, 0, 0)
+	case len(r.Span.End) == 0:
+		st.upper = keys.SpaceEnd(st.upper[:0], keys.SpaceVersion)
+	default:
+		st.upper = keys.VersionPrefix(st.upper[:0], r.Span.End)
+	}
+	it, err := s.engine.NewIter(engine.IterOptions{Lower: st.lower, Upper: st.upper})
+	if err != nil {
+		s.scans.Put(st)
+		return nil, s.readError(err)
+	}
+	defer func() {
+		st.scanner.Drop()
+		st.intr = nil
+		s.scans.Put(st)
+		_ = it.Close() // its error would repeat one that the scan has returned
+	}()
+	if !s.regions.Load().coversSpan(r) {
+		return nil, errEpoch
+	}
+	if s.safepoint.Load() > uint64(ts) {
+		return nil, errOvertaken
+	}
+	st.intr = r.Interrupt
+	st.scanner.Init(it, ts, r.Reverse, st.poll)
+	return s.deliver(r, &st.scanner)
+}
+
+// coversSpan reports whether the request's regions cover its span.
+func (m *regionMap) coversSpan(r *kvapi.ScanRequest) bool {
+	if r.Span.IsPoint() {
+		return len(r.Regions) == 1 && m.holds(r.Regions[0], r.Span.Start)
+	}
+	return m.covers(r.Regions, r.Span)
+}
+
+// deliver hands rows to the sink until the page ends.
+func (s *Store) deliver(r *kvapi.ScanRequest, sc *mvcc.Scanner) (resume []byte, err error) {
+	rows, bytes := 0, 0
+	for sc.Next() {
+		key, row := sc.Key(), sc.Row()
+		more, err := r.Sink.Pair(key, row)
+		if err != nil {
+			return nil, err
+		}
+		rows++
+		bytes += len(key) + len(row)
+		if !more || (r.LimitRows > 0 && rows >= r.LimitRows) || (r.LimitBytes > 0 && bytes >= r.LimitBytes) {
+			return resumeAfter(key, r.Reverse), nil
+		}
+		if rows%scanPollRows == 0 {
+			if err := r.Interrupt.Err(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := sc.Err(); err != nil {
+		if errors.Is(err, kvapi.ErrInterrupted) {
+			return nil, err
+		}
+		return nil, s.readError(err)
+	}
+	return nil, nil
+}
+
+// resumeAfter returns a key of the caller's own from which a scan continues
+// behind key: its successor, or in reverse the key itself as the exclusive end.
+func resumeAfter(key []byte, reverse bool) []byte {
+	if reverse {
+		return append(make([]byte, 0, len(key)), key...)
+	}
+	return append(append(make([]byte, 0, len(key)+1), key...), 0)
+}
+
+// Lock locks a key and reads its newest version. What it reads may be unsynced:
+// the caller waits for the watermark to cover Version.TS before it tells anybody.
+func (s *Store) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, err error) {
+	if err := r.Interrupt.Err(); err != nil {
+		return res, err
+	}
+	if s.isClosing() {
+		return res, kvapi.ErrClosed
+	}
+	// Regions are checked first: a lock taken under a wrong idea of where the key
+	// lives would be taken on the wrong store.
+	if !s.regions.Load().holds(r.Region, r.Key) {
+		return res, errEpoch
+	}
+	h, waited, err := s.locks.acquire(o, r, s.closing)
+	if h == nil {
+		return kvapi.LockResult{Waited: waited}, err
+	}
+	res.Acquired, res.Waited = true, waited
+	it, err := s.engine.NewIter(engine.IterOptions{})
+	if err != nil {
+		return res, s.readError(err)
+	}
+	defer it.Close() // its error would repeat one that the read has returned
+	row, ts, found, err := mvcc.Latest(it, r.Key)
+	if err != nil {
+		return res, s.readError(err)
+	}
+	res.Version = kvapi.Version{TS: ts, Found: found}
+	h.version, h.read = res.Version, true
+	if found && r.Sink != nil {
+		_, err = r.Sink.Pair(r.Key, row)
+	}
+	return res, err
+}
+
+// Unlock drops the lock of a key if the owner took it with this tag.
+func (s *Store) Unlock(o *Owner, key []byte, tag uint32) { s.locks.release(o, key, tag) }
+
+// ReleaseLocks drops all locks of the owner, at rollback.
+func (s *Store) ReleaseLocks(o *Owner) {
+	if len(o.held) > 0 {
+		o.releaseAll()
+	}
+}
+
+// OpenOwner readies an owner for a transaction with this number.
+func (s *Store) OpenOwner(o *Owner, id uint64) { o.open(id) }

@@ -1,0 +1,412 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/keys"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/mvcc"
+	"github.com/pandodb/pando/status"
+)
+
+// Bounds of a group of commits, and of what is held back under pressure.
+const (
+	groupCommitsMax = 256
+	groupBytesMax   = 4 << 20
+	// paceFrom is the engine's pressure from which committers are slowed down,
+	// and paceMax the delay of each commit just before the engine stops writes.
+	paceFrom = 0.5
+	paceMax  = 20 * time.Millisecond
+)
+
+// commitSignal is what a waiting committer is woken with, exactly once.
+type commitSignal uint8
+
+const (
+	signalDone commitSignal = iota // your commit is finished, look at the node
+	signalLead                     // you are first in line: lead the next group
+)
+
+// commitNode is a committer's place in the queue. Between enqueue and the
+// signal it belongs to the leader.
+type commitNode struct {
+	next  *commitNode
+	owner *Owner
+	req   *kvapi.CommitRequest
+	admin *adminCommit
+	bytes int
+	ts    clock.Timestamp
+	err   error
+	wake  chan commitSignal
+}
+
+// adminCommit is a change of the store itself, ordered among the commits.
+type adminCommit struct {
+	// prepare adds to the batch, or refuses. It runs in the sequencer.
+	prepare func(b *engine.Batch) error
+	// applied, which may be nil, publishes the change, before any later commit.
+	applied func()
+}
+
+// sequencer is the one line that all commits of a store stand in. There is no
+// goroutine: who finds the line empty leads, and hands leadership to the first
+// of those who came meanwhile.
+type sequencer struct {
+	// mu guards what follows. It is a leaf.
+	mu         sync.Mutex
+	head, tail *commitNode
+	leading    bool // somebody leads, or has been told to
+
+	inFlight sync.WaitGroup // commits between enqueue and return, for Close
+	stats    commitStats
+}
+
+// commitStats count commits and groups.
+type commitStats struct {
+	commits, groups, syncs status.Counter
+	bytes                  status.Counter
+	groupSize              status.Histogram
+}
+
+// Commit makes a transaction durable. It returns its commit timestamp when the
+// watermark covers it, or when it is applied if it is relaxed. On success the
+// owner's locks have been released. EpochError, ErrDiskFull and ErrClosed mean
+// that nothing happened; ErrUndetermined that nobody knows.
+func (s *Store) Commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error) {
+	n := &o.commit
+	bytes := 0
+	for i := range r.Mutations {
+		m := &r.Mutations[i]
+		bytes += len(m.Key) + len(m.Value) + keys.VersionExtra
+		if m.Shadow == kvapi.ShadowUnknown {
+			m.Shadow, m.Prev = o.shadow(s.locks.hash(m.Key), m.Key)
+		}
+	}
+	for _, c := range r.Counters {
+		// The sequencer must not wait for the disk, so the value is loaded here.
+		if _, err := s.counters.load(c.Key); err != nil {
+			return 0, err
+		}
+	}
+	s.pace()
+	n.owner, n.req, n.admin, n.bytes = o, r, nil, bytes
+	err := s.enqueue(n)
+	n.req = nil
+	return n.ts, err
+}
+
+// pace slows committers down before the engine would stop them all.
+func (s *Store) pace() {
+	p := s.engine.Pressure()
+	if p <= paceFrom {
+		return
+	}
+	p = (p - paceFrom) / (1 - paceFrom)
+	clock.Sleep(time.Duration(p * p * float64(paceMax)))
+}
+
+// enqueue stands in line and leads a group if it is this node's turn.
+func (s *Store) enqueue(n *commitNode) error {
+	n.ts, n.err, n.next = 0, nil, nil
+	q := &s.seq
+	q.mu.Lock()
+	if s.isClosing() {
+		q.mu.Unlock()
+		return kvapi.ErrClosed
+	}
+	q.inFlight.Add(1)
+	defer q.inFlight.Done()
+	if q.tail != nil {
+		q.tail.next = n
+	} else {
+		q.head = n
+	}
+	q.tail = n
+	lead := !q.leading
+	q.leading = true
+	q.mu.Unlock()
+	if lead || <-n.wake == signalLead {
+		s.lead(n)
+	}
+	return n.err
+}
+
+// takeGroup cuts the next group off the line. Its first is the leader.
+func (q *sequencer) takeGroup() (head *commitNode, n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	head = q.head
+	last := head
+	bytes := head.bytes
+	n = 1
+	// A change of the store stands alone, because commits behind it have to be
+	// checked against what it changed.
+	for head.admin == nil && last.next != nil && last.next.admin == nil && n < groupCommitsMax {
+		if bytes += last.next.bytes; bytes > groupBytesMax {
+			break
+		}
+		last = last.next
+		n++
+	}
+	q.head = last.next
+	if q.head == nil {
+		q.tail = nil
+	}
+	last.next = nil
+	return head, n
+}
+
+// handOver makes the first in line the next leader.
+func (q *sequencer) handOver() {
+	q.mu.Lock()
+	next := q.head
+	q.leading = next != nil
+	q.mu.Unlock()
+	if next != nil {
+		next.wake <- signalLead // room for one, and it has no signal yet
+	}
+}
+
+// lead runs one group, of which the leader is the first: apply, publish, hand
+// over, release locks, sync, acknowledge. doc.go says why in this order.
+func (s *Store) lead(leader *commitNode) {
+	head, n := s.seq.takeGroup()
+	if head != leader {
+		panic("store: the leader is not first in line")
+	}
+	s.seq.stats.groups.Inc()
+	s.seq.stats.groupSize.Observe(uint64(n))
+	b := s.engine.NewBatch()
+	defer b.Close()
+	g := s.encodeGroup(b, head)
+	applied := !b.Empty()
+	if applied {
+		if err := s.applyGroup(b, &g); err != nil {
+			s.fail(err)
+			failGroup(head)
+			applied = false
+		}
+	}
+	s.seq.handOver()
+	waiting := s.settleGroup(leader, head, g.sync)
+	if applied && g.sync {
+		if err := b.SyncWait(); err != nil {
+			s.fail(err)
+			failGroup(waiting)
+			if !g.relaxed(leader) {
+				failGroup(leader)
+			}
+		} else {
+			s.seq.stats.syncs.Inc()
+			s.noteSynced(g.last)
+			s.durable.raise(g.last)
+		}
+	}
+	for m := waiting; m != nil; {
+		next := m.next // m belongs to its waiter again once it is signalled
+		m.wake <- signalDone
+		m = next
+	}
+}
+
+// group is what the leader knows about the group in hand.
+type group struct {
+	head *commitNode
+	last clock.Timestamp // the highest commit timestamp, zero if there is none
+	// sync is true if somebody wants to be told of durability.
+	sync bool
+	// relaxedAll is the store's mode as the group met it.
+	relaxedAll bool
+}
+
+// relaxed reports whether m returns at apply.
+func (g *group) relaxed(m *commitNode) bool {
+	return g.relaxedAll || (m.admin == nil && m.req.Relaxed)
+}
+
+// encodeGroup checks every member and writes what passes into the batch.
+// Members that do not pass get their error and take no part.
+func (s *Store) encodeGroup(b *engine.Batch, head *commitNode) group {
+	g := group{head: head, relaxedAll: s.relaxed.Load()}
+	if head.admin != nil {
+		// Regions and the like change on disk first, whatever the mode.
+		g.relaxedAll = false
+		g.sync = true
+		if head.err = s.admissible(); head.err == nil {
+			head.err = head.admin.prepare(b)
+		}
+		return g
+	}
+	regions := s.regions.Load()
+	n := 0
+	for m := head; m != nil; m = m.next {
+		if m.err = s.admissible(); m.err == nil {
+			m.err = checkRegions(regions, m)
+		}
+		if m.err == nil {
+			n++
+		}
+	}
+	if n == 0 {
+		return g
+	}
+	ts, mark := s.oracle.NextInBatch(n)
+	if mark != 0 {
+		b.Set(markKey, encodeMark(mark))
+	}
+	for m := head; m != nil; m = m.next {
+		if m.err != nil {
+			continue
+		}
+		m.ts = ts
+		ts++
+		g.last = m.ts
+		g.sync = g.sync || !g.relaxed(m)
+		s.encodeCommit(b, m)
+	}
+	return g
+}
+
+// admissible refuses writes on a failed store or a full disk.
+func (s *Store) admissible() error {
+	if s.failed.Load() {
+		return errFailed
+	}
+	if s.engine.DiskFull() {
+		return kvapi.ErrDiskFull
+	}
+	return nil
+}
+
+// checkRegions compares the epochs of a commit's regions and counts its bytes.
+func checkRegions(regions *regionMap, m *commitNode) error {
+	refs := m.req.Regions
+	for _, ref := range refs {
+		r := regions.check(ref)
+		if r == nil {
+			return errEpoch
+		}
+		// A commit over several regions is counted in equal parts: the sum only
+		// decides when to look at the region's size.
+		r.written.Add(int64(m.bytes / len(refs)))
+	}
+	if len(refs) == 0 && len(m.req.Mutations) > 0 {
+		return errEpoch
+	}
+	return nil
+}
+
+// encodeCommit writes one transaction into the batch.
+func (s *Store) encodeCommit(b *engine.Batch, m *commitNode) {
+	for i := range m.req.Mutations {
+		w := &m.req.Mutations[i]
+		if w.Kind == kvapi.MutationDelete {
+			mvcc.Delete(b, w.Key, m.ts, 0)
+		} else {
+			mvcc.Put(b, w.Key, m.ts, 0, w.Value)
+		}
+	}
+	for _, c := range m.req.Counters {
+		s.counters.raise(b, c)
+	}
+	s.seq.stats.commits.Inc()
+	s.seq.stats.bytes.Add(uint64(m.bytes))
+}
+
+// applyGroup makes the batch visible and publishes that it is.
+func (s *Store) applyGroup(b *engine.Batch, g *group) error {
+	var err error
+	if g.sync {
+		err = s.engine.ApplyNoSync(b)
+	} else {
+		err = s.engine.Apply(b, false)
+	}
+	if err != nil {
+		return err
+	}
+	if a := g.head.admin; a != nil {
+		if a.applied != nil {
+			a.applied()
+		}
+		return nil
+	}
+	// The garbage must be in the queue before the watermark, and with it the
+	// safepoint, can reach the commit: see gcWorker.
+	s.gc.enqueue(g.head)
+	s.applied.Store(uint64(g.last))
+	if !g.sync {
+		s.relaxedTS.Store(uint64(g.last))
+		s.signal(s.syncSoon)
+	}
+	if g.relaxedAll {
+		s.durable.raise(g.last)
+	}
+	if s.idle.Load() {
+		s.signal(s.busy)
+	}
+	return nil
+}
+
+// settleGroup releases the locks of all members that were applied and wakes
+// those that need not wait for the sync. The others, but for the leader, are
+// returned as a chain.
+func (s *Store) settleGroup(leader, head *commitNode, sync bool) (waiting *commitNode) {
+	relaxedAll := !sync
+	tail := &waiting
+	for m := head; m != nil; {
+		next := m.next // m belongs to its waiter again once it is signalled
+		if m.err == nil && m.owner != nil {
+			m.owner.releaseAll()
+		}
+		switch {
+		case m == leader:
+		case m.err != nil || relaxedAll || m.req.Relaxed:
+			m.wake <- signalDone
+		default:
+			m.next = nil
+			*tail = m
+			tail = &m.next
+		}
+		m = next
+	}
+	leader.next = nil
+	return waiting
+}
+
+// failGroup tells a chain of members that nobody knows what happened to them.
+func failGroup(head *commitNode) {
+	for m := head; m != nil; m = m.next {
+		if m.err == nil {
+			m.err = kvapi.ErrUndetermined
+		}
+	}
+}
+
+// fail stops all writing: after an error of the log nothing may be acknowledged.
+func (s *Store) fail(err error) {
+	if s.failed.CompareAndSwap(false, true) {
+		s.o.Logger.Error("storage has failed; nothing will be acknowledged any more", "error", err)
+	}
+}
+
+// administer runs a change of the store through the sequencer and waits until
+// it is durable.
+func (s *Store) administer(a *adminCommit) error {
+	n := &commitNode{admin: a, wake: make(chan commitSignal, 1)}
+	return s.enqueue(n)
+}
+
+// errFailed is what writes get after a failure of the log; nothing happened.
+var errFailed = fmt.Errorf("%w: storage has failed", kvapi.ErrClosed)
+
+// errEpoch is the one EpochError, so that a refusal allocates nothing.
+var errEpoch error = &kvapi.EpochError{}
+
+func encodeMark(ts clock.Timestamp) []byte {
+	return binary.BigEndian.AppendUint64(nil, uint64(ts))
+}

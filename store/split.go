@@ -1,0 +1,200 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/keys"
+	"github.com/pandodb/pando/kvapi"
+)
+
+const (
+	// splitSamples is how many keys are remembered per region size: the cut is
+	// within a sixteenth of the middle.
+	splitSamples = 16
+	// splitPageMoves is how many versions are measured on one iterator.
+	splitPageMoves = 16 << 10
+	// splitPause is the rest between two pages.
+	splitPause = 2 * time.Millisecond
+	// compressionMax is how much smaller than its keys and values a region's
+	// tables are taken to be at most.
+	compressionMax = 8
+)
+
+// ErrNoCut: a region cannot be cut where asked.
+var ErrNoCut = errors.New("store: the key is not inside a region, or is a region's start")
+
+// sampleRegions looks at regions that may have outgrown their size, and splits
+// those that have. It runs on the maintenance goroutine.
+func (s *Store) sampleRegions() {
+	for _, r := range s.regions.Load().sorted {
+		if s.isClosing() || s.failed.Load() {
+			return
+		}
+		if r.size.Load()+r.written.Load() <= s.o.RegionBytesMax {
+			continue
+		}
+		if err := s.sampleRegion(r); err != nil && !errors.Is(err, kvapi.ErrClosed) {
+			s.o.Logger.Warn("cannot look at the size of a region", "region", r.ID, "error", err)
+		}
+	}
+}
+
+// sampleRegion measures a region and splits it if it is too large.
+func (s *Store) sampleRegion(r *region) error {
+	// Tables alone cannot tell a small region, because the memtables hold up to
+	// what was written; but rewriting the same rows for ever should not cost a
+	// walk each time.
+	lower, upper := regionBounds(&r.Region)
+	tables, err := s.engine.ApproxBytes(lower, upper)
+	if err != nil {
+		return err
+	}
+	written := r.written.Load()
+	if int64(tables)*compressionMax+written < s.o.RegionBytesMax {
+		return nil
+	}
+	total, cuts, err := s.measure(r)
+	if err != nil {
+		return err
+	}
+	r.size.Store(total)
+	r.written.Add(-written)
+	if total <= s.o.RegionBytesMax || len(cuts) == 0 {
+		return nil
+	}
+	best := cuts[0]
+	for _, c := range cuts {
+		if abs(c.before-total/2) < abs(best.before-total/2) {
+			best = c
+		}
+	}
+	return s.Split(best.key)
+}
+
+func abs(n int64) int64 { return max(n, -n) }
+
+// cut is a key at which a region could be split and the bytes before it.
+type cut struct {
+	key    []byte
+	before int64
+}
+
+// regionBounds returns the engine keys around a region's versions.
+func regionBounds(r *kvapi.Region) (lower, upper []byte) {
+	lower = keys.VersionPrefix(nil, r.Start)
+	if len(r.End) == 0 {
+		return lower, keys.SpaceEnd(nil, keys.SpaceVersion)
+	}
+	return lower, keys.VersionPrefix(nil, r.End)
+}
+
+// measure adds up the keys and values of a region, page by page, and remembers
+// keys at regular distances.
+func (s *Store) measure(r *region) (total int64, cuts []cut, err error) {
+	lower, upper := regionBounds(&r.Region)
+	step := max(s.o.RegionBytesMax/splitSamples, 1)
+	next := step
+	for lower != nil {
+		if s.isClosing() {
+			return 0, nil, kvapi.ErrClosed
+		}
+		it, err := s.engine.NewIter(engine.IterOptions{Lower: lower, Upper: upper})
+		if err != nil {
+			return 0, nil, err
+		}
+		lower = nil
+		moves := 0
+		for ok := it.First(); ok; ok = it.Next() {
+			if total >= next {
+				if key, fits := keys.SplitKey(nil, it.Key(), r.Start, r.End); fits {
+					cuts = append(cuts, cut{key: key, before: total})
+					next = total + step
+				}
+			}
+			if moves++; moves > splitPageMoves {
+				// The page ends before this version; the next begins with it.
+				lower = bytes.Clone(it.Key())
+				break
+			}
+			total += int64(len(it.Key()) + it.ValueLen())
+		}
+		if err := errors.Join(it.Error(), it.Close()); err != nil {
+			return 0, nil, err
+		}
+		if lower != nil {
+			clock.Sleep(splitPause)
+		}
+	}
+	return total, cuts, nil
+}
+
+// Split cuts the region that holds key in two, so that key begins the right one.
+// It is one batch that rewrites two records; no data moves. It returns once
+// that is durable.
+func (s *Store) Split(key []byte) error {
+	var next *regionMap
+	var left, right *region
+	err := s.administer(&adminCommit{
+		prepare: func(b *engine.Batch) error {
+			old := s.regions.Load()
+			at := old.find(key)
+			if at < 0 || bytes.Equal(old.sorted[at].Start, key) {
+				return ErrNoCut
+			}
+			next, left, right = old.split(at, bytes.Clone(key))
+			b.Set(regionKey(left.ID), encodeRegion(&left.Region))
+			b.Set(regionKey(right.ID), encodeRegion(&right.Region))
+			return nil
+		},
+		applied: func() { s.regions.Store(next) },
+	})
+	if err == nil {
+		s.splits.Inc()
+		s.o.Logger.Info("split a region", "left", left.ID, "right", right.ID)
+	}
+	return err
+}
+
+// find returns the position of the region that holds key, negative if none does.
+func (m *regionMap) find(key []byte) int {
+	for i, r := range m.sorted {
+		if r.Contains(key) {
+			return i
+		}
+	}
+	return -1
+}
+
+// split returns a map in which the region at a position is two. The left one
+// keeps its id; both get the next version of the epoch, so that every request
+// made for the old region is refused.
+func (m *regionMap) split(at int, key []byte) (next *regionMap, left, right *region) {
+	old := m.sorted[at]
+	left, right = &region{Region: old.Region}, &region{Region: old.Region}
+	left.End, right.Start = key, key
+	right.ID = m.last() + 1
+	left.Epoch.Version++
+	right.Epoch.Version++
+	left.size.Store(old.size.Load() / 2)
+	right.size.Store(old.size.Load() / 2)
+	sorted := make([]*region, 0, len(m.sorted)+1)
+	sorted = append(sorted, m.sorted[:at]...)
+	sorted = append(sorted, left, right)
+	sorted = append(sorted, m.sorted[at+1:]...)
+	return newRegionMap(sorted), left, right
+}
+
+// Regions returns the regions of this store in key order. Callers must not
+// change them.
+func (s *Store) Regions() []*kvapi.Region {
+	sorted := s.regions.Load().sorted
+	out := make([]*kvapi.Region, len(sorted))
+	for i, r := range sorted {
+		out[i] = &r.Region
+	}
+	return out
+}

@@ -1,0 +1,275 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/keys"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/placement"
+	"github.com/pandodb/pando/status"
+)
+
+// Store is the regions of one node over one engine. It is safe for concurrent use.
+type Store struct {
+	o      Options
+	engine *engine.Engine
+	ident  ident
+	oracle *placement.Oracle
+
+	regions atomic.Pointer[regionMap]
+	locks   lockTable
+	seq     sequencer
+	durable durable
+	// applied is the timestamp of the last applied commit, synced the highest
+	// known to be synced, relaxedTS the highest applied without asking for a sync.
+	applied, synced, relaxedTS atomic.Uint64
+	relaxed                    atomic.Bool
+	counters                   counters
+	snapshots                  snapshots
+	scans                      sync.Pool // *scanState
+
+	// safepoint: no version is deleted that a reader at or above it can see.
+	safepoint atomic.Uint64
+	gc        gcQueue
+	gcNow     chan struct{} // asks for a round at once
+	gcStats   gcStats
+	worker    gcWorker // the collector's; Close takes it over
+
+	syncNow, syncSoon chan struct{} // wake the syncer
+	busy              chan struct{} // wakes maintenance
+	idle              atomic.Bool   // maintenance sleeps until busy
+	failed            atomic.Bool
+
+	closing     chan struct{} // closed when Close begins
+	stopped     chan struct{} // closed when nothing will become durable any more
+	closingFlag atomic.Bool
+	background  sync.WaitGroup
+	splits      status.Counter
+}
+
+// Open opens the store in an engine, creating it in an empty one, and starts
+// its goroutines: load regions, start the oracle, serve. A refusal is a
+// sentence that wraps ErrNewerFormat, ErrForeign or kvapi.ErrCorrupt.
+func Open(o Options) (*Store, error) {
+	o.EnsureDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	s := &Store{o: o, engine: o.Engine}
+	s.scans.New = newScanState
+	s.locks.init(o.LocksMax)
+	s.counters = counters{engine: o.Engine, values: make(map[string]uint64)}
+	for _, c := range []*chan struct{}{&s.gcNow, &s.syncNow, &s.syncSoon, &s.busy, &s.gc.wake} {
+		*c = make(chan struct{}, 1)
+	}
+	s.gc.bytesMax = o.GCQueueBytesMax
+	s.closing, s.stopped = make(chan struct{}), make(chan struct{})
+	s.relaxed.Store(o.Relaxed)
+	if err := s.recover(); err != nil {
+		return nil, err
+	}
+	s.background.Add(3)
+	go s.collector(&s.worker)
+	go s.syncer()
+	go s.maintain()
+	return s, nil
+}
+
+// recover reads the store's own records and writes the identity of this life.
+func (s *Store) recover() error {
+	id, first, err := loadIdent(s.engine)
+	if err != nil {
+		return err
+	}
+	id.incarnation++
+	s.ident = id
+	b := s.engine.NewBatch()
+	defer b.Close()
+	b.Set(identKey, id.encode())
+	var regions *regionMap
+	if first {
+		r := &region{Region: kvapi.Region{
+			ID: firstRegionID, Epoch: kvapi.Epoch{Version: 1, ConfVer: 1}, Mode: kvapi.ModeSolo,
+		}}
+		b.Set(regionKey(r.ID), encodeRegion(&r.Region))
+		regions = newRegionMap([]*region{r})
+	} else if regions, err = loadRegions(s.engine); err != nil {
+		return err
+	}
+	for _, r := range regions.sorted {
+		lower, upper := regionBounds(&r.Region)
+		tables, err := s.engine.ApproxBytes(lower, upper)
+		if err != nil {
+			return s.readError(err)
+		}
+		r.size.Store(int64(tables))
+	}
+	s.regions.Store(regions)
+	if err := s.startOracle(); err != nil {
+		return err
+	}
+	w := &s.worker
+	w.s = s
+	if w.floor, w.scan, err = loadGC(s.engine, s.Watermark()); err != nil {
+		return err
+	}
+	b.Set(gcKey, w.marker(false))
+	// One sync for all of it. What recovery replayed from the log, synced or not, the
+	// engine has flushed to tables by now, so a second power loss takes none of it.
+	if err := s.engine.Apply(b, true); err != nil {
+		return fmt.Errorf("store: write identity: %w", err)
+	}
+	s.o.Logger.Info("store is open", "store", id.storeID, "incarnation", id.incarnation,
+		"regions", len(regions.sorted), "first", first, "collect_after_crash", w.scan.on)
+	return nil
+}
+
+// startOracle starts the timestamps above all that the engine may hold: every
+// commit timestamp is at or below a mark that was written in its batch.
+func (s *Store) startOracle() error {
+	var mark clock.Timestamp
+	for _, key := range [][]byte{markKey, savedMarkKey} {
+		b, found, err := s.engine.Get(nil, key)
+		if err != nil {
+			return fmt.Errorf("store: read timestamp mark: %w", err)
+		}
+		if !found {
+			continue
+		}
+		if len(b) != 8 {
+			return corrupt("timestamp mark")
+		}
+		mark = max(mark, clock.Timestamp(binary.BigEndian.Uint64(b)))
+	}
+	oracle, err := placement.NewOracle(placement.OracleOptions{Mark: mark, NowMillis: s.o.NowMillis, Store: markStore{s.engine}})
+	if err != nil {
+		return err
+	}
+	s.oracle = oracle
+	start := uint64(oracle.Last())
+	s.applied.Store(start)
+	s.synced.Store(start)
+	s.durable.mark.Store(start)
+	return nil
+}
+
+// savedMarkKey holds the mark that the oracle saves on its own. It is apart from
+// the one that rides in batches, because the two are written concurrently and
+// neither may lower the other.
+var savedMarkKey = keys.LocalKey(nil, []byte("T"))
+
+// markStore saves the oracle's mark directly: the sequencer may be waiting for
+// the oracle meanwhile.
+type markStore struct{ e *engine.Engine }
+
+// SaveMark implements placement.MarkStore.
+func (m markStore) SaveMark(mark clock.Timestamp) error {
+	b := m.e.NewBatch()
+	defer b.Close()
+	b.Set(savedMarkKey, encodeMark(mark))
+	return m.e.Apply(b, true)
+}
+
+// Timestamp issues a timestamp above all commits so far. Commits take theirs in
+// the sequencer; this is for those who need one outside, such as schema changes.
+func (s *Store) Timestamp() (clock.Timestamp, error) { return s.oracle.Next() }
+
+// Incarnation counts the opens of this directory.
+func (s *Store) Incarnation() uint64 { return s.ident.incarnation }
+
+// ID is the store's id in its cluster.
+func (s *Store) ID() uint64 { return s.ident.storeID }
+
+// SetRelaxed switches relaxed durability on or off; see Options.Relaxed. When
+// it goes off, what was committed before is synced first.
+func (s *Store) SetRelaxed(on bool) error {
+	s.relaxed.Store(on)
+	if on {
+		return nil
+	}
+	s.syncApplied()
+	if s.failed.Load() {
+		return errFailed
+	}
+	return nil
+}
+
+func (s *Store) isClosing() bool { return s.closingFlag.Load() }
+
+// Close refuses new commits and locks, lets those under way finish, wakes lock
+// waiters, syncs the log and ends the goroutines. Reads must have ended before,
+// and the engine is closed after.
+func (s *Store) Close() error {
+	s.seq.mu.Lock()
+	if s.closingFlag.Swap(true) {
+		s.seq.mu.Unlock()
+		return kvapi.ErrClosed
+	}
+	s.seq.mu.Unlock()
+	close(s.closing)
+	s.seq.inFlight.Wait()
+	s.background.Wait()
+	s.syncApplied()
+	close(s.stopped)
+	if s.failed.Load() {
+		return errFailed
+	}
+	return s.worker.drainAtClose()
+}
+
+// Maintenance intervals while there are commits.
+const (
+	pressureInterval = 100 * time.Millisecond
+	diskTicks        = 10 // disk polls are once per so many ticks
+	idleTicks        = 30 // ticks without commits until maintenance sleeps
+)
+
+// maintain is the goroutine that watches the disk, the engine's pressure and
+// the sizes of regions. It sleeps while there are no commits, unless writes are
+// refused for want of space.
+func (s *Store) maintain() {
+	defer s.background.Done()
+	ticker := clock.NewTicker(pressureInterval)
+	defer ticker.Stop()
+	sampled := clock.Mono()
+	quiet, ticks, seen := 0, 0, uint64(0)
+	for {
+		if quiet >= idleTicks && !s.engine.DiskFull() {
+			ticker.Stop()
+			s.sampleRegions()
+			s.idle.Store(true)
+			select {
+			case <-s.closing:
+				return
+			case <-s.busy:
+			}
+			s.idle.Store(false)
+			ticker.Reset(pressureInterval)
+			quiet = 0
+		}
+		select {
+		case <-s.closing:
+			return
+		case <-ticker.C:
+		}
+		s.engine.PollPressure()
+		if ticks++; ticks%diskTicks == 0 {
+			s.engine.PollDisk()
+		}
+		if clock.Since(sampled) >= s.o.SampleInterval {
+			s.sampleRegions()
+			sampled = clock.Mono()
+		}
+		now := s.applied.Load()
+		quiet++
+		if now != seen {
+			quiet, seen = 0, now
+		}
+	}
+}
