@@ -395,6 +395,7 @@ const (
 	ErDropLastPartition                                   uint16 = 1508
 	ErSameNamePartition                                   uint16 = 1517
 	ErPluginIsNotLoaded                                   uint16 = 1524
+	ErWrongValue                                          uint16 = 1525
 	ErNoPartitionForGivenValue                            uint16 = 1526
 	ErBinlogRowLoggingFailed                              uint16 = 1534
 	ErEventAlreadyExists                                  uint16 = 1537
@@ -995,6 +996,7 @@ var errorTable = [...]errorText{
 	{ErDropLastPartition, "HY000", "Cannot remove all partitions, use DROP TABLE instead"},
 	{ErSameNamePartition, "HY000", "Duplicate partition name %.192s"},
 	{ErPluginIsNotLoaded, "HY000", "Plugin '%.192s' is not loaded"},
+	{ErWrongValue, "HY000", "Incorrect %.32s value: '%.128s'"},
 	{ErNoPartitionForGivenValue, "HY000", "Table has no partition for value %.64s"},
 	{ErBinlogRowLoggingFailed, "HY000", "Writing one row to the row-based binary log failed"},
 	{ErEventAlreadyExists, "HY000", "Event '%.192s' already exists"},

@@ -1,0 +1,220 @@
+package types
+
+import "strconv"
+
+// Cast is CAST(v AS to). It never fails for what MySQL only warns about: text
+// that is no number gives its prefix with 1292, what is no date gives NULL. to is
+// the result type: BIGINT [UNSIGNED], CHAR/VARCHAR/TEXT in Coll with Length or
+// -1, BINARY/VARBINARY/BLOB, DECIMAL, DATE, DATETIME, TIME, YEAR, FLOAT,
+// DOUBLE or JSON.
+func Cast(ctx *Context, v Value, to Type) (Value, error) {
+	if v.K == KindNull {
+		return v, nil
+	}
+	switch typeKinds[to.ID] {
+	case KindInt:
+		return castInt(ctx, &v, &to), nil
+	case KindUint:
+		return castYear(ctx, &v), nil
+	case KindFloat:
+		f := ToFloat(ctx, &v)
+		if to.ID == TypeFloat {
+			f = float64(float32(f))
+		}
+		return Float(f), nil
+	case KindDecimal:
+		return castDecimal(ctx, &v, &to), nil
+	case KindDate:
+		return castDate(ctx, &v), nil
+	case KindDatetime, KindTimestamp:
+		return castDatetime(ctx, &v, &to), nil
+	case KindTime:
+		return castTime(ctx, &v, &to), nil
+	case KindString:
+		return castText(ctx, &v, &to)
+	case KindJSON:
+		return castJSON(&v)
+	}
+	soft := Context{SQLMode: ctx.mode(), Loc: ctx.Location()}
+	return Convert(&soft, v, to, "", 1)
+}
+
+// castInt rounds numbers and reads the prefix of text. SIGNED and UNSIGNED keep
+// the bits of 64-bit integers.
+func castInt(ctx *Context, v *Value, to *Type) Value {
+	if to.Unsigned {
+		if v.K == KindString {
+			if b := plainText(v); len(b) > 0 && b[0] == '-' {
+				ctx.Warn(LevelWarning, ErUnknownError, "Cast to unsigned converted negative integer to its positive complement")
+			}
+		}
+		if v.K == KindDecimal {
+			n, ok := DecToUint(*v)
+			if !ok {
+				ctx.Warn(LevelWarning, ErTruncatedWrongValue, "DECIMAL", string(AppendDecimal(nil, *v)))
+			}
+			return Uint(n)
+		}
+		return Uint(ToUint(ctx, v))
+	}
+	if v.K == KindDecimal {
+		n, ok := DecToInt(*v)
+		if !ok {
+			ctx.Warn(LevelWarning, ErTruncatedWrongValue, "DECIMAL", string(AppendDecimal(nil, *v)))
+		}
+		return Int(n)
+	}
+	return Int(ToInt(ctx, v))
+}
+
+func castYear(ctx *Context, v *Value) Value {
+	var n int64
+	switch v.K {
+	case KindDate, KindDatetime:
+		n = int64(UnpackDatetime(v.N).Year)
+	case KindTimestamp:
+		n = int64(UnpackDatetime(packedFromUnix(v.N, ctx.Location())).Year)
+	default:
+		n = ToInt(ctx, v)
+		zero := n == 0 && !(v.K == KindString && len(v.B) < 4)
+		if n >= 0 && n <= 99 && !zero {
+			n = int64(fullYear(int(n)))
+		}
+	}
+	if n != 0 && (n < minYear || n > maxYear) {
+		warnTruncated(ctx, "YEAR", v)
+		return Value{}
+	}
+	return Uint(uint64(n))
+}
+
+func warnTruncated(ctx *Context, what string, v *Value) {
+	if ctx != nil {
+		ctx.Warn(LevelWarning, ErTruncatedWrongValue, what, string(AppendText(nil, ctx, v)))
+	}
+}
+
+func castDecimal(ctx *Context, v *Value, to *Type) Value {
+	d := ToDecimal(ctx, v)
+	precision, scale := int(to.Length), int(to.Scale)
+	if precision <= 0 {
+		precision, scale = defaultDecimalDigits, 0
+	}
+	d = rescale(&d, scale, roundHalfUp)
+	if to.Unsigned && DecSign(d) < 0 {
+		d = Decimal(0, uint8(scale))
+		ctx.Warn(LevelWarning, ErWarnDataOutOfRange, "", 1)
+	}
+	if !decimalFits(&d, precision) {
+		ctx.Warn(LevelWarning, ErWarnDataOutOfRange, "", 1)
+		d = saturated(precision, scale, DecSign(d) < 0)
+	}
+	return d
+}
+
+// castedDate applies the zero-date modes, which plain coercion does not.
+func castedDate(ctx *Context, v *Value, packed int64) bool {
+	if checkZero(ctx.mode(), packed) == dateFine {
+		return true
+	}
+	warnIncorrect(ctx, "datetime", v)
+	return false
+}
+
+func castDate(ctx *Context, v *Value) Value {
+	d, ok := ToDate(ctx, v)
+	if !ok || !castedDate(ctx, v, d.N) {
+		return Value{}
+	}
+	return d
+}
+
+func castDatetime(ctx *Context, v *Value, to *Type) Value {
+	packed, tenths, flags, p := readDate(ctx, v)
+	if p != dateFine {
+		warnIncorrect(ctx, "datetime", v)
+		return Value{}
+	}
+	if !castedDate(ctx, v, packed) {
+		return Value{}
+	}
+	if flags&parsedTrailing != 0 {
+		warnTruncated(ctx, "datetime", v)
+	}
+	fsp := uint8(max(to.Scale, 0))
+	packed, ok := roundDate(ctx, packed, tenths, fsp)
+	if !ok {
+		warnIncorrect(ctx, "datetime", v)
+		return Value{}
+	}
+	return Datetime(packed, fsp)
+}
+
+func castTime(ctx *Context, v *Value, to *Type) Value {
+	us, tenths, flags, ok := readTime(ctx, v)
+	if !ok {
+		warnTruncated(ctx, "time", v)
+		return Value{}
+	}
+	fsp := uint8(max(to.Scale, 0))
+	us, cut := roundTime(ctx, us, tenths, fsp)
+	if cut || flags&(parsedTrailing|parsedOverflow) != 0 {
+		warnTruncated(ctx, "time", v)
+	}
+	return Time(us, fsp)
+}
+
+// castText converts to a string of to.Coll, cut to Length characters (bytes for
+// binary) with a warning; BINARY(n) is filled with zero bytes.
+func castText(ctx *Context, v *Value, to *Type) (Value, error) {
+	coll := to.stringColl()
+	b, from := v.B, v.Coll
+	if !hasText(v.K) {
+		b, from = AppendText(nil, ctx, v), Utf8mb4Bin
+		if v.K == KindBit {
+			from = Binary
+		}
+	}
+	cs := coll.Charset()
+	if from.Charset().class == csBinary && cs.class != csBinary {
+		if n := cs.ValidPrefix(b); n < len(b) {
+			ctx.AddError(LevelWarning, Errorf(ErInvalidCharacterString, cs.Name, printable(b[n:])))
+			return Value{}, nil
+		}
+	}
+	if !sameBytes(b, from.Charset(), cs) {
+		b, _ = ConvertCharset(nil, b, from.Charset(), cs)
+	}
+	if to.Length < 0 || to.IsBlob() {
+		return String(b, coll), nil
+	}
+	if n := cs.CharPrefix(b, int(to.Length)); n < len(b) {
+		name := "CHAR(" + strconv.Itoa(int(to.Length)) + ")"
+		if cs.class == csBinary {
+			name = "BINARY(" + strconv.Itoa(int(to.Length)) + ")"
+		}
+		ctx.Warn(LevelWarning, ErTruncatedWrongValue, name, string(b))
+		b = b[:n]
+	}
+	if to.ID == TypeBinary && len(b) < int(to.Length) {
+		b = append(append(make([]byte, 0, to.Length), b...), make([]byte, int(to.Length)-len(b))...)
+	}
+	return String(b, coll), nil
+}
+
+// castJSON parses text and wraps everything else; 3141 for malformed text.
+func castJSON(v *Value) (Value, error) {
+	if !hasText(v.K) {
+		return JSONFrom(v), nil
+	}
+	cs := v.Coll.Charset()
+	if cs.class == csBinary {
+		return Value{}, Errorf(ErInvalidJSONCharset, "binary")
+	}
+	b, _ := ConvertCharset(nil, v.B, cs, DefaultCollation.Charset())
+	out, message, pos := ParseJSON(b)
+	if message != "" {
+		return Value{}, Errorf(ErInvalidJSONTextInParam, 1, "cast_as_json", message, pos, "")
+	}
+	return JSON(out), nil
+}

@@ -1,0 +1,324 @@
+package types
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"vitess.io/vitess/go/mysql/collations/colldata"
+)
+
+// csClass says which of the loops below a character set needs.
+type csClass uint8
+
+const (
+	csBinary csClass = iota
+	csUTF8MB4
+	csUTF8MB3
+	csASCII
+	csSingle // one byte per character, every byte valid
+	csMulti  // the library decodes
+)
+
+// Charset is a character set that the library offers. Charsets are shared and
+// immutable; compare them by pointer.
+type Charset struct {
+	Name        string
+	Description string
+	MinLen      int // fewest bytes per character
+	MaxLen      int // most bytes per character
+	Default     CollationID
+	Bin         CollationID
+
+	class csClass
+	ascii bool // bytes below 0x80 are ASCII characters, alone and always
+	lib   colldata.Charset
+}
+
+// charsetDescriptions are the texts of SHOW CHARACTER SET.
+var charsetDescriptions = map[string]string{
+	"armscii8": "ARMSCII-8 Armenian", "ascii": "US ASCII", "binary": "Binary pseudo charset",
+	"cp1250": "Windows Central European", "cp1251": "Windows Cyrillic", "cp1256": "Windows Arabic",
+	"cp1257": "Windows Baltic", "cp850": "DOS West European", "cp852": "DOS Central European",
+	"cp866": "DOS Russian", "cp932": "SJIS for Windows Japanese", "dec8": "DEC West European",
+	"eucjpms": "UJIS for Windows Japanese", "euckr": "EUC-KR Korean", "gb2312": "GB2312 Simplified Chinese",
+	"geostd8": "GEOSTD8 Georgian", "greek": "ISO 8859-7 Greek", "hebrew": "ISO 8859-8 Hebrew",
+	"hp8": "HP West European", "keybcs2": "DOS Kamenicky Czech-Slovak", "koi8r": "KOI8-R Relcom Russian",
+	"koi8u": "KOI8-U Ukrainian", "latin1": "cp1252 West European", "latin2": "ISO 8859-2 Central European",
+	"latin5": "ISO 8859-9 Turkish", "latin7": "ISO 8859-13 Baltic", "macce": "Mac Central European",
+	"macroman": "Mac West European", "sjis": "Shift-JIS Japanese", "swe7": "7bit Swedish",
+	"ucs2": "UCS-2 Unicode", "ujis": "EUC-JP Japanese", "utf16": "UTF-16 Unicode",
+	"utf16le": "UTF-16LE Unicode", "utf32": "UTF-32 Unicode", "utf8mb3": "UTF-8 Unicode", "utf8mb4": "UTF-8 Unicode",
+}
+
+func newCharset(lib colldata.Charset) *Charset {
+	cs := &Charset{Name: lib.Name(), MinLen: 1, MaxLen: lib.MaxWidth(), lib: lib, ascii: true}
+	cs.Description = charsetDescriptions[cs.Name]
+	switch cs.Name {
+	case "binary":
+		cs.class, cs.ascii = csBinary, false
+	case "utf8mb4":
+		cs.class = csUTF8MB4
+	case "utf8mb3":
+		cs.class = csUTF8MB3
+	case "ascii":
+		cs.class = csASCII
+	case "ucs2", "utf16", "utf16le":
+		cs.class, cs.ascii, cs.MinLen = csMulti, false, 2
+	case "utf32":
+		cs.class, cs.ascii, cs.MinLen = csMulti, false, 4
+	case "swe7":
+		cs.class, cs.ascii = csSingle, false
+	default:
+		cs.class = csMulti
+		if cs.MaxLen == 1 {
+			cs.class = csSingle
+		}
+	}
+	return cs
+}
+
+// LookupCharset finds a character set by name without regard to case. utf8 is
+// utf8mb3, as in MySQL 8.0. The error is 1115.
+func LookupCharset(name string) (*Charset, error) {
+	n := strings.ToLower(name)
+	if n == "utf8" {
+		n = "utf8mb3"
+	}
+	for _, cs := range registry().charsets {
+		if cs.Name == n {
+			return cs, nil
+		}
+	}
+	return nil, Errorf(ErUnknownCharacterSet, name)
+}
+
+// Charsets returns all character sets in order of name; do not write to it.
+func Charsets() []*Charset { return registry().charsets }
+
+// isASCII reports whether s has no byte above 0x7F.
+func isASCII(s []byte) bool {
+	for len(s) >= 8 {
+		w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		if w&0x8080808080808080 != 0 {
+			return false
+		}
+		s = s[8:]
+	}
+	for _, b := range s {
+		if b >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// charLen returns the bytes of the first character of s, which is not empty,
+// and whether it is valid. An invalid byte counts as a character of one byte.
+func (cs *Charset) charLen(s []byte) (n int, ok bool) {
+	switch cs.class {
+	case csBinary, csSingle:
+		return 1, true
+	case csASCII:
+		return 1, s[0] < utf8.RuneSelf
+	case csUTF8MB4, csUTF8MB3:
+		if s[0] < utf8.RuneSelf {
+			return 1, true
+		}
+		r, n := utf8.DecodeRune(s)
+		if r == utf8.RuneError && n <= 1 || n == 4 && cs.class == csUTF8MB3 {
+			return 1, false
+		}
+		return n, true
+	}
+	if cs.ascii && s[0] < utf8.RuneSelf {
+		return 1, true
+	}
+	if len(s) < cs.MinLen {
+		return len(s), false
+	}
+	r, n := cs.lib.DecodeRune(s)
+	if r == utf8.RuneError && !cs.isReplacement(s, n) {
+		return min(max(n, cs.MinLen), len(s)), false
+	}
+	return n, true
+}
+
+// isReplacement tells a genuine U+FFFD from the library's sign of an error.
+func (cs *Charset) isReplacement(s []byte, n int) bool {
+	var buf [4]byte
+	w := cs.lib.EncodeRune(buf[:], utf8.RuneError)
+	return w > 0 && w == n && bytes.HasPrefix(s, buf[:w])
+}
+
+// ValidPrefix returns the number of leading bytes of s that are whole, valid
+// characters; len(s) if all are.
+func (cs *Charset) ValidPrefix(s []byte) int {
+	switch cs.class {
+	case csBinary, csSingle:
+		return len(s)
+	case csUTF8MB4:
+		if utf8.Valid(s) {
+			return len(s)
+		}
+	default:
+		if cs.ascii && isASCII(s) {
+			return len(s)
+		}
+	}
+	i := 0
+	for i < len(s) {
+		n, ok := cs.charLen(s[i:])
+		if !ok {
+			return i
+		}
+		i += n
+	}
+	return i
+}
+
+// Valid reports whether s is well formed.
+func (cs *Charset) Valid(s []byte) bool { return cs.ValidPrefix(s) == len(s) }
+
+// CountChars returns the number of characters of s.
+func (cs *Charset) CountChars(s []byte) int {
+	switch cs.class {
+	case csBinary, csSingle, csASCII:
+		return len(s)
+	case csUTF8MB4, csUTF8MB3:
+		return utf8.RuneCount(s)
+	}
+	n := 0
+	for i := 0; i < len(s); n++ {
+		w, _ := cs.charLen(s[i:])
+		i += w
+	}
+	return n
+}
+
+// CharPrefix returns the number of bytes of the first n characters of s, or
+// len(s) if it has fewer.
+func (cs *Charset) CharPrefix(s []byte, n int) int {
+	if n >= len(s) {
+		return len(s) // A character has at least one byte.
+	}
+	if cs.class == csBinary || cs.class == csSingle || cs.class == csASCII {
+		return max(n, 0)
+	}
+	i := 0
+	for ; n > 0 && i < len(s); n-- {
+		if cs.ascii && s[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		w, _ := cs.charLen(s[i:])
+		i += w
+	}
+	return i
+}
+
+// decode returns the code point of the first character of s and its bytes;
+// ok is false for an invalid one.
+func (cs *Charset) decode(s []byte) (r rune, n int, ok bool) {
+	switch cs.class {
+	case csBinary:
+		return rune(s[0]), 1, true
+	case csUTF8MB4, csUTF8MB3:
+		r, n = utf8.DecodeRune(s)
+		return r, n, !(r == utf8.RuneError && n <= 1)
+	case csASCII:
+		return rune(s[0]), 1, s[0] < utf8.RuneSelf
+	}
+	n, ok = cs.charLen(s)
+	if !ok {
+		return utf8.RuneError, n, false
+	}
+	r, _ = cs.lib.DecodeRune(s)
+	return r, n, r != utf8.RuneError || cs.class != csSingle
+}
+
+// appendRune appends r; ok is false when the character set lacks it.
+func (cs *Charset) appendRune(dst []byte, r rune) (out []byte, ok bool) {
+	switch cs.class {
+	case csUTF8MB4:
+		return utf8.AppendRune(dst, r), true
+	case csUTF8MB3:
+		if r > 0xFFFF {
+			return dst, false
+		}
+		return utf8.AppendRune(dst, r), true
+	case csASCII:
+		if r >= utf8.RuneSelf {
+			return dst, false
+		}
+		return append(dst, byte(r)), true
+	}
+	var buf [4]byte
+	n := cs.lib.EncodeRune(buf[:], r)
+	if n <= 0 {
+		return dst, false
+	}
+	return append(dst, buf[:n]...), true
+}
+
+// ConvertCharset appends s, translated from one character set to another. What
+// the target lacks, and invalid input, becomes '?'; bad counts those. To and
+// from binary the bytes are taken as they are.
+func ConvertCharset(dst, s []byte, from, to *Charset) (out []byte, bad int) {
+	if sameBytes(s, from, to) {
+		return append(dst, s...), 0
+	}
+	for len(s) > 0 {
+		r, n, ok := from.decode(s)
+		s = s[n:]
+		if ok {
+			if dst, ok = to.appendRune(dst, r); ok {
+				continue
+			}
+		}
+		bad++
+		dst, _ = to.appendRune(dst, '?')
+	}
+	return dst, bad
+}
+
+// sameBytes reports whether s needs no translation.
+func sameBytes(s []byte, from, to *Charset) bool {
+	if from == to || from.class == csBinary || to.class == csBinary ||
+		from.class == csUTF8MB3 && to.class == csUTF8MB4 {
+		return true
+	}
+	return from.ascii && to.ascii && isASCII(s)
+}
+
+// AppendLower appends s in lower case; c gives the character set. Binary
+// strings have no case.
+func AppendLower(dst, s []byte, c CollationID) []byte {
+	return appendMapped(dst, s, c.Charset(), unicode.ToLower)
+}
+
+// AppendUpper appends s in upper case.
+func AppendUpper(dst, s []byte, c CollationID) []byte {
+	return appendMapped(dst, s, c.Charset(), unicode.ToUpper)
+}
+
+func appendMapped(dst, s []byte, cs *Charset, f func(rune) rune) []byte {
+	if cs.class == csBinary {
+		return append(dst, s...)
+	}
+	for len(s) > 0 {
+		r, n, ok := cs.decode(s)
+		if ok {
+			var fits bool
+			if dst, fits = cs.appendRune(dst, f(r)); fits {
+				s = s[n:]
+				continue
+			}
+		}
+		dst = append(dst, s[:n]...)
+		s = s[n:]
+	}
+	return dst
+}

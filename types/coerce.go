@@ -1,0 +1,271 @@
+package types
+
+import (
+	"math"
+	"strconv"
+	"time"
+)
+
+// Coercions of expressions: any value to a class, as MySQL's val_int, val_real
+// and their kin do. Text that is no number gives its numeric prefix and the
+// warning 1292; a nil ctx is silent. NULL gives zero: callers test it first.
+
+// ToInt returns v as an integer: rounded, saturated, an unsigned number by its bits.
+func ToInt(ctx *Context, v *Value) int64 {
+	switch v.K {
+	case KindInt, KindUint, KindEnum, KindSet, KindBit:
+		return v.N
+	case KindFloat:
+		n, _ := floatToInt(v.Float64())
+		return n
+	case KindDecimal:
+		n, _ := DecToInt(*v)
+		return n
+	case KindString:
+		b := plainText(v)
+		u, neg, used, over := parseDigits(b)
+		if over || !onlySpace(b[used:]) || used == 0 {
+			ctx.Warn(LevelWarning, ErTruncatedWrongValue, "INTEGER", string(b))
+		}
+		if neg {
+			if over || u > 1<<63 {
+				return math.MinInt64
+			}
+			return -int64(u)
+		}
+		return int64(u)
+	case KindJSON:
+		n, _ := floatToInt(jsonToFloat(ctx, v))
+		return n
+	}
+	if v.IsTemporal() {
+		d := temporalDecimal(ctx, v)
+		n, _ := DecToInt(d)
+		return n
+	}
+	return 0
+}
+
+// ToUint returns v as an unsigned integer; negative numbers by their bits.
+func ToUint(ctx *Context, v *Value) uint64 {
+	switch v.K {
+	case KindFloat:
+		f := math.RoundToEven(v.Float64())
+		switch {
+		case f >= 1<<64:
+			return math.MaxUint64
+		case f >= 0:
+			return uint64(f)
+		}
+		n, _ := floatToInt(f)
+		return uint64(n)
+	case KindDecimal:
+		if DecSign(*v) >= 0 {
+			n, _ := DecToUint(*v)
+			return n
+		}
+	}
+	return uint64(ToInt(ctx, v))
+}
+
+// floatToInt rounds half to even, as the C library's rint, and saturates.
+func floatToInt(f float64) (n int64, ok bool) {
+	f = math.RoundToEven(f)
+	switch {
+	case f != f:
+		return 0, false
+	case f >= 1<<63:
+		return math.MaxInt64, false
+	case f < -1<<63:
+		return math.MinInt64, false
+	}
+	return int64(f), true
+}
+
+// ToFloat returns v as a double.
+func ToFloat(ctx *Context, v *Value) float64 {
+	switch v.K {
+	case KindInt:
+		return float64(v.N)
+	case KindUint, KindEnum, KindSet, KindBit:
+		return float64(uint64(v.N))
+	case KindFloat:
+		return v.Float64()
+	case KindDecimal:
+		return DecToFloat(*v)
+	case KindString:
+		b := plainText(v)
+		f, used := ParseFloat(b)
+		if used == 0 || !onlySpace(b[used:]) {
+			ctx.Warn(LevelWarning, ErTruncatedWrongValue, "DOUBLE", string(b))
+		}
+		return f
+	case KindJSON:
+		return jsonToFloat(ctx, v)
+	}
+	if v.IsTemporal() {
+		return DecToFloat(temporalDecimal(ctx, v))
+	}
+	return 0
+}
+
+// ToDecimal returns v as a decimal.
+func ToDecimal(ctx *Context, v *Value) Value {
+	switch v.K {
+	case KindInt:
+		return Decimal(v.N, 0)
+	case KindUint, KindEnum, KindSet, KindBit:
+		return DecimalFromUint(uint64(v.N))
+	case KindFloat:
+		return DecimalFromFloat(v.Float64())
+	case KindDecimal:
+		return *v
+	case KindString:
+		b := plainText(v)
+		d, rest, ok := ParseDecimal(b)
+		if !ok || !onlySpace(rest) {
+			ctx.Warn(LevelWarning, ErTruncatedWrongValue, "DECIMAL", string(b))
+		}
+		return d
+	case KindJSON:
+		return DecimalFromFloat(jsonToFloat(ctx, v))
+	}
+	if v.IsTemporal() {
+		return temporalDecimal(ctx, v)
+	}
+	return Decimal(0, 0)
+}
+
+// ToBool returns MySQL's truth of v: not zero. Text counts as a number.
+func ToBool(ctx *Context, v *Value) bool {
+	switch v.K {
+	case KindInt, KindUint, KindBit, KindEnum, KindSet:
+		return v.N != 0
+	case KindDecimal:
+		return DecSign(*v) != 0
+	}
+	return ToFloat(ctx, v) != 0
+}
+
+// ToNumber returns v as the number that arithmetic sees: integers, decimals and
+// doubles as they are, temporal values as integers or decimals, text as double.
+func ToNumber(ctx *Context, v *Value) Value {
+	switch v.K {
+	case KindInt, KindUint, KindFloat, KindDecimal:
+		return *v
+	case KindBit, KindEnum, KindSet:
+		return Uint(uint64(v.N))
+	}
+	if v.IsTemporal() {
+		d := temporalDecimal(ctx, v)
+		if v.Scale == 0 || v.K == KindDate {
+			return Int(d.N)
+		}
+		return d
+	}
+	return Float(ToFloat(ctx, v))
+}
+
+// plainText returns the text of a string in an ASCII-compatible form, for the
+// parsers of numbers and dates.
+func plainText(v *Value) []byte {
+	if v.K != KindString {
+		return v.B
+	}
+	cs := v.Coll.Charset()
+	if cs.ascii || cs.class == csBinary {
+		return v.B
+	}
+	out, _ := ConvertCharset(nil, v.B, cs, DefaultCollation.Charset())
+	return out
+}
+
+func onlySpace(b []byte) bool {
+	for _, c := range b {
+		if !isSpace(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// temporalDecimal returns a date or time as the number YYYYMMDDhhmmss.ffffff
+// with the digits of its fsp.
+func temporalDecimal(ctx *Context, v *Value) Value {
+	scale := min(v.Scale, MaxFsp)
+	if v.K == KindTime {
+		us := v.N
+		if us < 0 {
+			us = -us
+		}
+		sec := us / microsPerSecond
+		n := sec/3600*10000 + sec/60%60*100 + sec%60
+		n = n*unitsPerSecond[scale] + us%microsPerSecond/microsPerUnit[scale]
+		if v.N < 0 {
+			n = -n
+		}
+		return Decimal(n, scale)
+	}
+	n := v.N
+	if v.K == KindTimestamp {
+		n = packedFromUnix(n, ctx.Location())
+	}
+	d := UnpackDatetime(n)
+	ymd := int64(d.Year*10000 + d.Month*100 + d.Day)
+	if v.K == KindDate {
+		return Decimal(ymd, 0)
+	}
+	m := ymd*1e6 + int64(d.Hour*10000+d.Minute*100+d.Second)
+	if scale <= 4 { // 14+4 digits fit
+		return Decimal(m*unitsPerSecond[scale]+int64(d.Micro)/microsPerUnit[scale], scale)
+	}
+	// 2^63 has 18 whole digits: with 5 or 6 digits of fraction only big integers do.
+	w := wideFromProduct(m, unitsPerSecond[scale], int64(d.Micro)/microsPerUnit[scale])
+	w.Scale = scale
+	return w
+}
+
+// AppendText appends the text of v as MySQL shows it: numbers in decimal, dates
+// in their usual form. Strings stay in their character set. NULL appends nothing.
+func AppendText(dst []byte, ctx *Context, v *Value) []byte {
+	if v.B != nil && v.K != KindDecimal {
+		return append(dst, v.B...)
+	}
+	return appendTextIn(dst, v, ctx.Location())
+}
+
+func appendTextIn(dst []byte, v *Value, loc *time.Location) []byte {
+	switch v.K {
+	case KindInt:
+		return strconv.AppendInt(dst, v.N, 10)
+	case KindUint:
+		return strconv.AppendUint(dst, uint64(v.N), 10)
+	case KindFloat:
+		return AppendFloat(dst, v.Float64())
+	case KindDecimal:
+		return AppendDecimal(dst, *v)
+	case KindDate:
+		return AppendDate(dst, v.N)
+	case KindDatetime:
+		return AppendDatetime(dst, v.N, v.Scale)
+	case KindTimestamp:
+		return AppendDatetime(dst, packedFromUnix(v.N, loc), v.Scale)
+	case KindTime:
+		return AppendTime(dst, v.N, v.Scale)
+	case KindBit:
+		return appendBigEndian(dst, uint64(v.N), int(min(v.Scale, 8)))
+	}
+	return append(dst, v.B...)
+}
+
+// ToText returns v as a string value of collation c, which must be of utf8mb4's
+// kind for anything that is not a string already; buf is used for the bytes.
+func ToText(ctx *Context, v *Value, c CollationID, buf []byte) Value {
+	if v.K == KindString {
+		return *v
+	}
+	if hasText(v.K) {
+		return String(v.B, v.Coll)
+	}
+	return String(AppendText(buf, ctx, v), c)
+}

@@ -1,0 +1,98 @@
+package types
+
+// date converts to DATE, DATETIME and TIMESTAMP.
+func (c *conversion) date(v *Value) (Value, error) {
+	if v.K == KindTimestamp && c.to.ID == TypeTimestamp {
+		return c.instant(v)
+	}
+	packed, tenths, flags, p := readDate(c.ctx, v)
+	if p == dateFine {
+		p = checkZero(c.ctx.mode(), packed)
+	}
+	switch p {
+	case dateFine:
+	case dateZero, dateZeroPart:
+		// Outside strict mode the zero date is stored, and a zero part makes it one.
+		return c.zeroDate(), c.badDate(v, ErWarnDataOutOfRange)
+	case dateIncorrect:
+		return c.zeroDate(), c.badDate(v, ErWarnDataTruncated)
+	default:
+		return c.zeroDate(), c.badDate(v, ErWarnDataOutOfRange)
+	}
+	if flags&parsedTrailing != 0 {
+		if err := c.badDate(v, ErWarnDataTruncated); err != nil {
+			return Value{}, err
+		}
+	}
+	if c.to.ID == TypeDate {
+		day := packed >> packedDateShift << packedDateShift
+		if day != packed {
+			c.note()
+		}
+		return Date(day), nil
+	}
+	fsp := uint8(c.to.Scale)
+	packed, ok := roundDate(c.ctx, packed, tenths, fsp)
+	if !ok {
+		return c.zeroDate(), c.badDate(v, ErWarnDataOutOfRange)
+	}
+	if c.to.ID == TypeDatetime {
+		return Datetime(packed, fsp), nil
+	}
+	us, ok := unixFromPacked(packed, c.ctx.Location())
+	if !ok {
+		return c.zeroDate(), c.badDate(v, ErWarnDataOutOfRange)
+	}
+	return Timestamp(us, fsp), nil
+}
+
+// instant copies a TIMESTAMP to another one without passing through a zone.
+func (c *conversion) instant(v *Value) (Value, error) {
+	fsp := uint8(c.to.Scale)
+	us := roundMicros(v.N, fsp, c.ctx.truncates())
+	if us > MaxTimestampMicros {
+		return c.zeroDate(), c.badDate(v, ErWarnDataOutOfRange)
+	}
+	return Timestamp(us, fsp), nil
+}
+
+func (c *conversion) zeroDate() Value {
+	return Value{K: typeKinds[c.to.ID], Scale: uint8(c.to.Scale)}
+}
+
+// badDate is 1292 in strict mode, "Incorrect date value: 'x' for column 'c' at
+// row 1"; otherwise the warning number.
+func (c *conversion) badDate(v *Value, number uint16) error {
+	if !c.ctx.strict() {
+		return c.problem(Errorf(number, c.col, c.row))
+	}
+	what := "datetime"
+	switch c.to.ID {
+	case TypeDate:
+		what = "date"
+	case TypeTime:
+		what = "time"
+	}
+	text := AppendText(nil, c.ctx, v)
+	e := Errorf(ErTruncatedWrongValueForField, what, text, c.col, c.row)
+	return NewError(ErTruncatedWrongValue, e.Message)
+}
+
+// time converts to TIME.
+func (c *conversion) time(v *Value) (Value, error) {
+	fsp := uint8(c.to.Scale)
+	us, tenths, flags, ok := readTime(c.ctx, v)
+	if !ok {
+		return Time(0, fsp), c.badDate(v, ErWarnDataTruncated)
+	}
+	us, cut := roundTime(c.ctx, us, tenths, fsp)
+	switch {
+	case cut || flags&parsedOverflow != 0:
+		return Time(us, fsp), c.badDate(v, ErWarnDataOutOfRange)
+	case flags&parsedTrailing != 0:
+		return Time(us, fsp), c.badDate(v, ErWarnDataTruncated)
+	case flags&parsedDate != 0 && v.K != KindDate:
+		c.note()
+	}
+	return Time(us, fsp), nil
+}

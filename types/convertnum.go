@@ -1,0 +1,95 @@
+package types
+
+import "math"
+
+// float converts to FLOAT and DOUBLE, with or without (m,d).
+func (c *conversion) float(v *Value) (Value, error) {
+	var f float64
+	var err error
+	if v.K == KindString {
+		b := plainText(v)
+		var used int
+		f, used = ParseFloat(b)
+		if used == 0 || !onlySpace(b[used:]) {
+			err = c.truncated()
+		}
+	} else {
+		f = ToFloat(c.ctx, v)
+	}
+	if err != nil {
+		return Value{}, err
+	}
+	limit := math.MaxFloat64
+	if c.to.ID == TypeFloat {
+		limit = math.MaxFloat32
+	}
+	if c.to.Length > 0 && c.to.Scale >= 0 {
+		scale := math.Pow10(int(c.to.Scale))
+		limit = math.Pow10(int(c.to.Length)-int(c.to.Scale)) - 1/scale
+		if r := math.RoundToEven(f*scale) / scale; !math.IsInf(r, 0) && !math.IsNaN(r) {
+			f = r
+		}
+	}
+	switch {
+	case f != f:
+		f, err = 0, c.outOfRange()
+	case c.to.Unsigned && f < 0:
+		f, err = 0, c.outOfRange()
+	case f > limit:
+		f, err = limit, c.outOfRange()
+	case f < -limit:
+		f, err = -limit, c.outOfRange()
+	}
+	if c.to.ID == TypeFloat {
+		f = float64(float32(f))
+	}
+	return Float(f), err
+}
+
+// decimal converts to DECIMAL(p,s). Digits beyond the scale are rounded with a
+// note, digits before the point beyond p-s are out of range.
+func (c *conversion) decimal(v *Value) (Value, error) {
+	d := *v
+	switch v.K {
+	case KindDecimal:
+	case KindInt:
+		d = Decimal(v.N, 0)
+	case KindString:
+		b := plainText(v)
+		var rest []byte
+		var ok bool
+		if d, rest, ok = ParseDecimal(b); !ok || !onlySpace(rest) {
+			if err := c.incorrect("decimal", b); err != nil {
+				return Value{}, err
+			}
+		}
+	default:
+		d = ToDecimal(c.ctx, v)
+	}
+	scale := int(c.to.Scale)
+	if int(d.Scale) != scale {
+		r := rescale(&d, scale, roundHalfUp)
+		if int(d.Scale) > scale && v.K != KindFloat && DecCompare(r, d) != 0 {
+			c.note()
+		}
+		d = r
+	}
+	if c.to.Unsigned && DecSign(d) < 0 {
+		return Decimal(0, uint8(scale)), c.outOfRange()
+	}
+	if !decimalFits(&d, int(c.to.Length)) {
+		return saturated(int(c.to.Length), scale, DecSign(d) < 0), c.outOfRange()
+	}
+	return d, nil
+}
+
+// decimalFits reports whether the unscaled number has at most precision digits.
+func decimalFits(d *Value, precision int) bool {
+	if d.B == nil {
+		return precision >= len(pow10) || absInt(d.N) < pow10[precision]
+	}
+	if precision <= narrowDecimalDigits {
+		return false
+	}
+	return wideDigits(d) <= precision
+}

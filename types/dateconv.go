@@ -1,0 +1,295 @@
+package types
+
+import "time"
+
+// truncates reports whether fractions are cut rather than rounded.
+func (c *Context) truncates() bool { return c.mode()&ModeTimeTruncateFrac != 0 }
+
+// today returns the packed current date, which a TIME gets as a datetime.
+func (c *Context) today() int64 {
+	n := PackTime(c.CurrentTime())
+	return n >> packedDateShift << packedDateShift
+}
+
+// dateProblem says why a value is no good date.
+type dateProblem uint8
+
+const (
+	dateFine      dateProblem = iota
+	dateIncorrect             // not a date at all
+	dateInvalid               // a day that the month lacks
+	dateZero                  // refused by NO_ZERO_DATE
+	dateZeroPart              // refused by NO_ZERO_IN_DATE
+	dateRange                 // outside the range of the type
+)
+
+// readDate turns v into a packed datetime with up to seven digits of fraction:
+// tenths is the digit after the microseconds.
+func readDate(ctx *Context, v *Value) (packed int64, tenths int, flags parseFlags, p dateProblem) {
+	switch v.K {
+	case KindDate:
+		return v.N, 0, parsedDate, dateFine
+	case KindDatetime:
+		return v.N, 0, parsedDate | parsedTime, dateFine
+	case KindTimestamp:
+		return packedFromUnix(v.N, ctx.Location()), 0, parsedDate | parsedTime, dateFine
+	case KindTime:
+		us := MicrosOf(ctx.today()) + v.N
+		packed, ok := PackedFromMicros(us)
+		if !ok {
+			return 0, 0, 0, dateRange
+		}
+		return packed, 0, parsedDate | parsedTime, dateFine
+	case KindString, KindEnum, KindSet:
+		return readDateText(ctx, plainText(v))
+	case KindJSON:
+		n, _, _ := parseJSONTree(v.B)
+		if n.kind == jsonString {
+			return readDateText(ctx, n.str)
+		}
+		return 0, 0, 0, dateIncorrect
+	}
+	return readDateNumber(ctx, v)
+}
+
+func readDateText(ctx *Context, s []byte) (packed int64, tenths int, flags parseFlags, p dateProblem) {
+	d, ok := parseDatetimeText(s)
+	if !ok {
+		return 0, 0, d.flags, dateIncorrect
+	}
+	packed = PackDatetime(d.DateTime)
+	if p = checkDays(ctx, &d.DateTime); p != dateFine {
+		return 0, 0, d.flags, p
+	}
+	if d.flags&parsedOffset != 0 {
+		us, ok := PackedFromMicros(MicrosOf(packed) - int64(d.offset)*microsPerMinute)
+		if !ok {
+			return 0, 0, d.flags, dateRange
+		}
+		t, ok := ToTimeIn(us, time.UTC)
+		if !ok {
+			return 0, 0, d.flags, dateIncorrect
+		}
+		packed = PackTime(t.In(ctx.Location()))
+	}
+	return packed, d.nanos, d.flags, dateFine
+}
+
+func readDateNumber(ctx *Context, v *Value) (packed int64, tenths int, flags parseFlags, p dateProblem) {
+	dec := ToDecimal(nil, v)
+	whole, ok := DecToInt(DecTruncate(dec, 0))
+	if !ok || whole < 0 {
+		return 0, 0, 0, dateIncorrect
+	}
+	d, hasTime, ok := datetimeFromNumber(whole)
+	if !ok {
+		return 0, 0, 0, dateIncorrect
+	}
+	flags = parsedDate
+	if hasTime {
+		flags |= parsedTime
+		rest, _ := DecSub(dec, Decimal(whole, 0))
+		n, _ := DecToInt(rescale(&rest, 7, roundTruncate).shifted(7))
+		d.Micro, tenths = int(n/10), int(n%10)
+	}
+	if p = checkDays(ctx, &d); p != dateFine {
+		return 0, 0, flags, p
+	}
+	return PackDatetime(d), tenths, flags, dateFine
+}
+
+// shifted reads the unscaled number of a decimal of the given scale as an integer.
+func (v Value) shifted(scale uint8) Value {
+	if v.Scale != scale {
+		v = rescale(&v, int(scale), roundTruncate)
+	}
+	v.Scale = 0
+	return v
+}
+
+// checkDays refuses days that the month lacks, unless sql_mode allows them.
+func checkDays(ctx *Context, d *DateTime) dateProblem {
+	if d.Month == 0 || d.Day <= 28 || ctx.mode()&ModeAllowInvalidDates != 0 {
+		return dateFine
+	}
+	if d.Day > DaysInMonth(d.Year, d.Month) {
+		return dateInvalid
+	}
+	return dateFine
+}
+
+// checkZero applies NO_ZERO_DATE and NO_ZERO_IN_DATE.
+func checkZero(mode SQLMode, packed int64) dateProblem {
+	switch {
+	case IsZeroDate(packed):
+		if mode&ModeNoZeroDate != 0 {
+			return dateZero
+		}
+	case HasZeroInDate(packed):
+		if mode&ModeNoZeroInDate != 0 {
+			return dateZeroPart
+		}
+	}
+	return dateFine
+}
+
+// roundDate brings a packed datetime to fsp digits; tenths is its seventh digit.
+func roundDate(ctx *Context, packed int64, tenths int, fsp uint8) (int64, bool) {
+	if ctx.truncates() {
+		return RoundDatetime(packed, fsp, true)
+	}
+	if fsp == MaxFsp {
+		if tenths < 5 {
+			return packed, true
+		}
+		if packed&packedMicroMask < packedMicroMask && packed&packedMicroMask+1 < microsPerSecond {
+			return packed + 1, true
+		}
+		return PackedFromMicros(MicrosOf(packed) + 1)
+	}
+	return RoundDatetime(packed, fsp, false)
+}
+
+// fspOf returns the digits of the fraction that v brings along.
+func fspOf(v *Value) uint8 {
+	switch v.K {
+	case KindDatetime, KindTimestamp, KindTime, KindDecimal:
+		return min(v.Scale, MaxFsp)
+	case KindString:
+		b := plainText(v)
+		if d, ok := parseDatetimeText(b); ok && d.flags&parsedTime != 0 {
+			return uint8(d.digits)
+		}
+		if _, t, ok := parseTimeText(b); ok {
+			return uint8(t.digits)
+		}
+	case KindFloat:
+		return MaxFsp
+	}
+	return 0
+}
+
+func warnIncorrect(ctx *Context, what string, v *Value) {
+	if ctx != nil {
+		text := string(AppendText(nil, ctx, v))
+		ctx.AddError(LevelWarning, incorrectValue(what, text))
+	}
+}
+
+// incorrectValue is 1292 in its other wording.
+func incorrectValue(what, text string) *Error {
+	return NewError(ErTruncatedWrongValue, string(appendFormat(nil, "Incorrect %.32s value: '%.128s'", []any{what, text})))
+}
+
+// ToDatetime returns v as KindDatetime with the digits that it has. ok is false,
+// with warning 1292, when it is none: the SQL result is NULL. Zero dates pass.
+func ToDatetime(ctx *Context, v *Value) (out Value, ok bool) {
+	if v.K == KindDatetime {
+		return *v, true
+	}
+	packed, tenths, flags, p := readDate(ctx, v)
+	if p != dateFine {
+		warnIncorrect(ctx, "datetime", v)
+		return Value{}, false
+	}
+	if flags&parsedTrailing != 0 {
+		ctx.Warn(LevelWarning, ErTruncatedWrongValue, "datetime", string(v.B))
+	}
+	fsp := fspOf(v)
+	if packed, ok = roundDate(ctx, packed, tenths, fsp); !ok {
+		warnIncorrect(ctx, "datetime", v)
+		return Value{}, false
+	}
+	return Datetime(packed, fsp), true
+}
+
+// ToDate returns v as KindDate, as ToDatetime does; a time of day is dropped.
+func ToDate(ctx *Context, v *Value) (out Value, ok bool) {
+	if v.K == KindDate {
+		return *v, true
+	}
+	packed, _, flags, p := readDate(ctx, v)
+	if p != dateFine {
+		warnIncorrect(ctx, "datetime", v)
+		return Value{}, false
+	}
+	if flags&parsedTrailing != 0 {
+		ctx.Warn(LevelWarning, ErTruncatedWrongValue, "datetime", string(v.B))
+	}
+	return Date(packed >> packedDateShift << packedDateShift), true
+}
+
+// readTime turns v into microseconds of a TIME.
+func readTime(ctx *Context, v *Value) (us int64, tenths int, flags parseFlags, ok bool) {
+	switch v.K {
+	case KindTime:
+		return v.N, 0, parsedTime, true
+	case KindDate:
+		return 0, 0, parsedDate, true
+	case KindDatetime:
+		d := UnpackDatetime(v.N)
+		return d.timeOfDay(), 0, parsedDate | parsedTime, true
+	case KindTimestamp:
+		d := UnpackDatetime(packedFromUnix(v.N, ctx.Location()))
+		return d.timeOfDay(), 0, parsedDate | parsedTime, true
+	case KindString, KindEnum, KindSet:
+		us, t, ok := parseTimeText(plainText(v))
+		return us, t.nanos, t.flags, ok
+	case KindJSON:
+		n, _, _ := parseJSONTree(v.B)
+		if n.kind == jsonString {
+			us, t, ok := parseTimeText(n.str)
+			return us, t.nanos, t.flags, ok
+		}
+		return 0, 0, 0, false
+	}
+	dec := ToDecimal(nil, v)
+	whole, _ := DecToInt(DecTruncate(dec, 0))
+	us, flags, ok = timeFromNumber(whole)
+	if ok && flags&parsedOverflow == 0 {
+		rest, _ := DecSub(dec, Decimal(whole, 0))
+		n, _ := DecToInt(rescale(&rest, 7, roundTruncate).shifted(7))
+		us += n / 10
+		if tenths = int(n % 10); tenths < 0 {
+			tenths = -tenths
+		}
+	}
+	return us, tenths, flags, ok
+}
+
+// roundTime brings a TIME to fsp digits and into its range.
+func roundTime(ctx *Context, us int64, tenths int, fsp uint8) (out int64, cut bool) {
+	if tenths >= 5 && !ctx.truncates() && fsp == MaxFsp {
+		if us < 0 {
+			us--
+		} else {
+			us++
+		}
+	}
+	us = roundMicros(us, fsp, ctx.truncates())
+	switch {
+	case us > MaxTimeMicros:
+		return MaxTimeMicros, true
+	case us < -MaxTimeMicros:
+		return -MaxTimeMicros, true
+	}
+	return us, false
+}
+
+// ToTime returns v as KindTime with the digits that it has; see ToDatetime.
+func ToTime(ctx *Context, v *Value) (out Value, ok bool) {
+	if v.K == KindTime {
+		return *v, true
+	}
+	us, tenths, flags, ok := readTime(ctx, v)
+	if !ok {
+		warnIncorrect(ctx, "time", v)
+		return Value{}, false
+	}
+	if flags&(parsedTrailing|parsedOverflow) != 0 {
+		ctx.Warn(LevelWarning, ErTruncatedWrongValue, "time", string(AppendText(nil, ctx, v)))
+	}
+	fsp := fspOf(v)
+	us, _ = roundTime(ctx, us, tenths, fsp)
+	return Time(us, fsp), true
+}

@@ -1,0 +1,382 @@
+package types
+
+// What a parser found wrong or worth a word.
+type parseFlags uint8
+
+const (
+	parsedDate     parseFlags = 1 << iota // the text has a date
+	parsedTime                            // the text has a time of day
+	parsedTrailing                        // something follows that was ignored
+	parsedOverflow                        // a TIME beyond 838:59:59 was cut
+	parsedOffset                          // the text ended with a zone offset
+)
+
+// maxTwoDigitYear is the last two-digit year of this century in MySQL's reading.
+const maxTwoDigitYear = 69
+
+func fullYear(y int) int {
+	if y <= maxTwoDigitYear {
+		return y + 2000
+	}
+	return y + 1900
+}
+
+// datetimeText is what parseDatetimeText reads.
+type datetimeText struct {
+	DateTime
+	nanos  int // of the seventh digit on: 0..9 tenths of a microsecond
+	digits int // of the fraction, at most 6
+	offset int // minutes east of UTC if parsedOffset
+	flags  parseFlags
+}
+
+func isPunct(c byte) bool {
+	return c >= '!' && c <= '/' || c >= ':' && c <= '@' || c >= '[' && c <= '`' || c >= '{' && c <= '~'
+}
+
+// parseDatetimeText reads MySQL's lenient forms of a date or datetime: fields
+// separated by any punctuation, or 6, 8, 12 or 14 digits in a row, two-digit
+// years, an optional fraction, an optional zone offset. ok is false when it is
+// none; ranges of month, day and time are checked, days of a month are not.
+func parseDatetimeText(s []byte) (d datetimeText, ok bool) {
+	i := 0
+	for i < len(s) && isSpace(s[i]) {
+		i++
+	}
+	s = s[i:]
+	if len(s) == 0 || !isDigit(s[0]) {
+		return d, false
+	}
+	run := 0
+	for run < len(s) && isDigit(s[run]) {
+		run++
+	}
+	var f [6]int
+	n, used, yearDigits := 0, 0, 0
+	if run == len(s) || s[run] == '.' && run >= 5 || run >= 8 || s[run] == 'T' && run >= 6 {
+		n, used, yearDigits = splitDigits(s[:run], &f)
+		if n == 3 && used < len(s) && s[used] == 'T' {
+			n, used = separatedClock(s, used, &f)
+		}
+	} else {
+		n, used, yearDigits = splitSeparated(s, &f)
+	}
+	if n < 3 {
+		return d, false
+	}
+	d.flags = parsedDate
+	if n > 3 {
+		d.flags |= parsedTime
+	}
+	d.Year, d.Month, d.Day, d.Hour, d.Minute, d.Second = f[0], f[1], f[2], f[3], f[4], f[5]
+	if yearDigits == 2 && (f[0] != 0 || f[1] != 0 || f[2] != 0) {
+		d.Year = fullYear(f[0])
+	}
+	if n == 6 && used < len(s) && s[used] == '.' {
+		used += 1 + d.fraction(s[used+1:])
+	}
+	if n > 3 {
+		used += d.zone(s[used:])
+	}
+	if !onlySpace(s[used:]) {
+		d.flags |= parsedTrailing
+	}
+	return d, d.Month <= 12 && d.Day <= 31 && d.Hour <= 23 && d.Minute <= 59 && d.Second <= 59
+}
+
+// splitDigits cuts a run of digits: four digits of year when there are 4, 8 or
+// at least 14 of them, else two.
+func splitDigits(s []byte, f *[6]int) (n, used, yearDigits int) {
+	yearDigits = 2
+	if len(s) == 4 || len(s) == 8 || len(s) >= 14 {
+		yearDigits = 4
+	}
+	width := yearDigits
+	for n < 6 && used < len(s) {
+		end := min(used+width, len(s))
+		for ; used < end; used++ {
+			f[n] = f[n]*10 + int(s[used]-'0')
+		}
+		n++
+		width = 2
+	}
+	return n, used, yearDigits
+}
+
+// separatedClock reads Thh:mm:ss after eight digits of date.
+func separatedClock(s []byte, used int, f *[6]int) (n, end int) {
+	n = 3
+	for n < 6 && used+1 < len(s) && isDigit(s[used+1]) {
+		used++
+		for w := 0; w < 2 && used < len(s) && isDigit(s[used]); w++ {
+			f[n] = f[n]*10 + int(s[used]-'0')
+			used++
+		}
+		n++
+		if used < len(s) && s[used] != ':' {
+			break
+		}
+	}
+	return n, used
+}
+
+func splitSeparated(s []byte, f *[6]int) (n, used, yearDigits int) {
+	i := 0
+	for n < 6 {
+		width := 2
+		if n == 0 {
+			width = 4
+		}
+		start := i
+		for i < len(s) && i-start < width && isDigit(s[i]) {
+			f[n] = f[n]*10 + int(s[i]-'0')
+			i++
+		}
+		if i == start {
+			break
+		}
+		if n == 0 {
+			yearDigits = i - start
+		}
+		n++
+		used = i
+		if n == 6 {
+			break
+		}
+		j := i
+		if n == 3 {
+			// Between date and time: blanks or a T.
+			if j < len(s) && s[j] == 'T' {
+				j++
+			} else {
+				for j < len(s) && (isSpace(s[j]) || isPunct(s[j])) {
+					j++
+				}
+			}
+		} else {
+			for j < len(s) && isPunct(s[j]) {
+				j++
+			}
+		}
+		if j == i {
+			break
+		}
+		i = j
+	}
+	return n, used, max(yearDigits, 1)
+}
+
+// fraction reads the digits after the point and returns their number.
+func (d *datetimeText) fraction(s []byte) int {
+	i := 0
+	for ; i < len(s) && isDigit(s[i]); i++ {
+		switch {
+		case i < MaxFsp:
+			d.Micro = d.Micro*10 + int(s[i]-'0')
+		case i == MaxFsp:
+			d.nanos = int(s[i] - '0')
+		}
+	}
+	d.digits = min(i, MaxFsp)
+	for n := i; n < MaxFsp; n++ {
+		d.Micro *= 10
+	}
+	return i
+}
+
+// zone reads a trailing [+-]hh:mm and returns its bytes.
+func (d *datetimeText) zone(s []byte) int {
+	if len(s) != 6 || s[0] != '+' && s[0] != '-' {
+		return 0
+	}
+	h, m, rest, ok := clockOffset(string(s[1:]))
+	if !ok || rest || m > 59 || h*60+m > 14*60 {
+		return 0
+	}
+	d.offset = h*60 + m
+	if s[0] == '-' {
+		d.offset = -d.offset
+	}
+	d.flags |= parsedOffset
+	return len(s)
+}
+
+// datetimeFromNumber reads YYMMDD, YYYYMMDD, YYMMDDhhmmss or YYYYMMDDhhmmss.
+func datetimeFromNumber(n int64) (d DateTime, hasTime, ok bool) {
+	switch {
+	case n == 0:
+		return d, false, true
+	case n < 101, n > 99991231235959:
+		return d, false, false
+	case n <= 691231:
+		n += 20000000
+	case n < 700101:
+		return d, false, false
+	case n <= 991231:
+		n += 19000000
+	case n < 10000101:
+		return d, false, false
+	case n <= 99991231:
+	case n < 101000000:
+		return d, false, false
+	default:
+		hasTime = true
+		switch {
+		case n <= 691231235959:
+			n += 20000000000000
+		case n < 700101000000:
+			return d, false, false
+		case n <= 991231235959:
+			n += 19000000000000
+		}
+	}
+	ymd := n
+	if hasTime {
+		ymd = n / 1e6
+		hms := int(n % 1e6)
+		d.Hour, d.Minute, d.Second = hms/10000, hms/100%100, hms%100
+	}
+	d.Year, d.Month, d.Day = int(ymd/10000), int(ymd/100%100), int(ymd%100)
+	return d, hasTime, d.Month <= 12 && d.Day <= 31 && d.Hour <= 23 && d.Minute <= 59 && d.Second <= 59
+}
+
+// timeText is what parseTimeText reads.
+type timeText struct {
+	neg                  bool
+	day, hour, min, sec  int64
+	micro, nanos, digits int
+	flags                parseFlags
+}
+
+// fullDatetimeChars is the shortest text that may be a datetime where a TIME is wanted.
+const fullDatetimeChars = 12
+
+// parseTimeText reads [-][D ]hh:mm:ss.ffffff, hh:mm, hhmmss, mmss or ss. A full
+// datetime gives its time of day. us is not rounded to a column's digits.
+func parseTimeText(s []byte) (us int64, t timeText, ok bool) {
+	i := 0
+	for i < len(s) && isSpace(s[i]) {
+		i++
+	}
+	s = s[i:]
+	if len(s) >= fullDatetimeChars && isDigit(s[0]) {
+		if d, ok := parseDatetimeText(s); ok && d.flags&parsedTime != 0 {
+			t.flags = d.flags
+			t.nanos, t.digits = d.nanos, d.digits
+			return d.timeOfDay(), t, true
+		}
+	}
+	if len(s) > 0 && s[0] == '-' {
+		t.neg = true
+		s = s[1:]
+	}
+	if len(s) == 0 || !isDigit(s[0]) && s[0] != ':' && s[0] != '.' {
+		return 0, t, false
+	}
+	used, ok := t.clock(s)
+	if !ok {
+		return 0, t, false
+	}
+	if used < len(s) && s[used] == '.' {
+		var d datetimeText
+		used += 1 + d.fraction(s[used+1:])
+		t.micro, t.nanos, t.digits = d.Micro, d.nanos, d.digits
+	}
+	t.flags |= parsedTime
+	if !onlySpace(s[used:]) {
+		t.flags |= parsedTrailing
+	}
+	if t.min > 59 || t.sec > 59 {
+		return 0, t, false
+	}
+	sec := t.day*86400 + t.hour*3600 + t.min*60 + t.sec
+	us = min(sec, maxTimeSeconds)*microsPerSecond + int64(t.micro)
+	if us > MaxTimeMicros {
+		us, t.nanos = MaxTimeMicros, 0
+		t.flags |= parsedOverflow
+	}
+	if t.neg {
+		us = -us
+	}
+	return us, t, true
+}
+
+// maxTimeSeconds keeps absurd day counts from overflowing before they are cut.
+const maxTimeSeconds = 1e9
+
+func readNumber(s []byte) (n int64, used int) {
+	for used < len(s) && isDigit(s[used]) {
+		n = min(n*10+int64(s[used]-'0'), maxTimeSeconds)
+		used++
+	}
+	return n, used
+}
+
+// clock reads the part before the fraction.
+func (t *timeText) clock(s []byte) (used int, ok bool) {
+	first, i := readNumber(s)
+	days := false
+	if i > 0 && i < len(s) && isSpace(s[i]) {
+		j := i
+		for j < len(s) && isSpace(s[j]) {
+			j++
+		}
+		if j < len(s) && isDigit(s[j]) {
+			days = true
+			t.day = first
+			var n int
+			t.hour, n = readNumber(s[j:])
+			i = j + n
+		}
+	}
+	if i == len(s) || s[i] != ':' || i+1 == len(s) || !isDigit(s[i+1]) {
+		if days {
+			return i, true
+		}
+		t.hour, t.min, t.sec = first/10000, first/100%100, first%100
+		return i, true
+	}
+	if !days {
+		t.hour = first
+	}
+	n := 0
+	t.min, n = readNumber(s[i+1:])
+	i += 1 + n
+	if i+1 < len(s) && s[i] == ':' && isDigit(s[i+1]) {
+		t.sec, n = readNumber(s[i+1:])
+		i += 1 + n
+	}
+	return i, true
+}
+
+// timeOfDay returns the microseconds since midnight.
+func (d *DateTime) timeOfDay() int64 {
+	return int64(d.Hour)*microsPerHour + int64(d.Minute)*microsPerMinute +
+		int64(d.Second)*microsPerSecond + int64(d.Micro)
+}
+
+// timeFromNumber reads hhmmss, or a datetime of more digits.
+func timeFromNumber(n int64) (us int64, flags parseFlags, ok bool) {
+	neg := n < 0
+	if neg {
+		n = -n
+	}
+	if n > 8385959 {
+		if n >= 10000000000 && !neg {
+			if d, hasTime, ok := datetimeFromNumber(n); ok && hasTime {
+				return d.timeOfDay(), parsedDate | parsedTime, true
+			}
+		}
+		us, flags = MaxTimeMicros, parsedOverflow
+	} else {
+		h, m, s := n/10000, n/100%100, n%100
+		if m > 59 || s > 59 {
+			return 0, 0, false
+		}
+		us = (h*3600 + m*60 + s) * microsPerSecond
+	}
+	if neg {
+		us = -us
+	}
+	return us, flags | parsedTime, true
+}

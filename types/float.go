@@ -1,0 +1,185 @@
+package types
+
+import (
+	"math"
+	"strconv"
+)
+
+// Digits and exponents of MySQL's float output.
+const (
+	floatDigits   = 6  // FLT_DIG: what a FLOAT column shows
+	maxFixedPoint = 15 // DBL_DIG: beyond this many digits before the point, exponents
+)
+
+// AppendFloat prints a double as MySQL does: the shortest text that reads back
+// the same, 1e20 and 1.5e-16 style beyond 15 digits.
+func AppendFloat(dst []byte, f float64) []byte {
+	return appendFloatText(dst, f, -1, 64)
+}
+
+// AppendFloat32 prints a FLOAT with its six significant digits.
+func AppendFloat32(dst []byte, f float64) []byte {
+	return appendFloatText(dst, f, floatDigits-1, 64)
+}
+
+func appendFloatText(dst []byte, f float64, prec, bits int) []byte {
+	if f == 0 {
+		if math.Signbit(f) {
+			dst = append(dst, '-')
+		}
+		return append(dst, '0')
+	}
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return strconv.AppendFloat(dst, f, 'g', -1, 64) // never stored; shown for debugging
+	}
+	var buf [32]byte
+	s := strconv.AppendFloat(buf[:0], f, 'e', prec, bits) // d.ddde±xx
+	if s[0] == '-' {
+		dst = append(dst, '-')
+		s = s[1:]
+	}
+	var digits [20]byte
+	n := 0
+	i := 0
+	for ; s[i] != 'e'; i++ {
+		if s[i] != '.' {
+			digits[n] = s[i]
+			n++
+		}
+	}
+	for n > 1 && digits[n-1] == '0' {
+		n--
+	}
+	exp := 0
+	for _, c := range s[i+2:] {
+		exp = exp*10 + int(c-'0')
+	}
+	if s[i+1] == '-' {
+		exp = -exp
+	}
+	return appendDigits(dst, digits[:n], exp+1)
+}
+
+// appendDigits prints 0.digits * 10^point.
+func appendDigits(dst, digits []byte, point int) []byte {
+	switch {
+	case point > maxFixedPoint && len(digits) <= point || point <= -maxFixedPoint:
+		dst = append(dst, digits[0])
+		if len(digits) > 1 {
+			dst = append(dst, '.')
+			dst = append(dst, digits[1:]...)
+		}
+		dst = append(dst, 'e')
+		return strconv.AppendInt(dst, int64(point-1), 10)
+	case point <= 0:
+		dst = append(dst, '0', '.')
+		for ; point < 0; point++ {
+			dst = append(dst, '0')
+		}
+		return append(dst, digits...)
+	case point >= len(digits):
+		dst = append(dst, digits...)
+		for n := len(digits); n < point; n++ {
+			dst = append(dst, '0')
+		}
+		return dst
+	}
+	dst = append(dst, digits[:point]...)
+	dst = append(dst, '.')
+	return append(dst, digits[point:]...)
+}
+
+// isSpace reports whether c is white space to MySQL's number and date parsers.
+func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// ParseFloat reads the longest numeric prefix of s after leading white space.
+// used counts the bytes read, white space included; 0 when there is no number.
+// Overflow saturates at the largest double.
+func ParseFloat(s []byte) (f float64, used int) {
+	i := 0
+	for i < len(s) && isSpace(s[i]) {
+		i++
+	}
+	start := i
+	if i < len(s) && (s[i] == '+' || s[i] == '-') {
+		i++
+	}
+	digits := 0
+	for i < len(s) && isDigit(s[i]) {
+		i++
+		digits++
+	}
+	if i < len(s) && s[i] == '.' {
+		i++
+		for i < len(s) && isDigit(s[i]) {
+			i++
+			digits++
+		}
+	}
+	if digits == 0 {
+		return 0, 0
+	}
+	end := i
+	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
+		j := i + 1
+		if j < len(s) && (s[j] == '+' || s[j] == '-') {
+			j++
+		}
+		if j < len(s) && isDigit(s[j]) {
+			for j < len(s) && isDigit(s[j]) {
+				j++
+			}
+			end = j
+		}
+	}
+	f, _ = strconv.ParseFloat(stringOf(s[start:end]), 64)
+	if math.IsInf(f, 0) {
+		f = math.Copysign(math.MaxFloat64, f)
+	}
+	return f, end
+}
+
+// ParseInt reads the longest integer prefix of s after leading white space.
+// overflow tells that it saturated; used is 0 when there is no digit.
+func ParseInt(s []byte) (n int64, used int, overflow bool) {
+	u, neg, used, over := parseDigits(s)
+	switch {
+	case neg && (over || u > 1<<63):
+		return math.MinInt64, used, true
+	case neg:
+		return -int64(u), used, false
+	case over || u > math.MaxInt64:
+		return math.MaxInt64, used, true
+	}
+	return int64(u), used, false
+}
+
+// parseDigits reads white space, a sign and digits.
+func parseDigits(s []byte) (u uint64, neg bool, used int, overflow bool) {
+	i := 0
+	for i < len(s) && isSpace(s[i]) {
+		i++
+	}
+	if i < len(s) && (s[i] == '+' || s[i] == '-') {
+		neg = s[i] == '-'
+		i++
+	}
+	start := i
+	for ; i < len(s) && isDigit(s[i]); i++ {
+		d := uint64(s[i] - '0')
+		if u > (math.MaxUint64-d)/10 {
+			overflow = true
+			u = math.MaxUint64
+			continue
+		}
+		if !overflow {
+			u = u*10 + d
+		}
+	}
+	if i == start {
+		return 0, false, 0, false
+	}
+	return u, neg, i, overflow
+}
