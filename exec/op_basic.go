@@ -89,7 +89,6 @@ type filterOp struct {
 	rt    *Runtime
 	input operator
 	cond  expr.Expr
-	sel   []uint16
 }
 
 func (n *Filter) build(b *builder) (operator, error) {
@@ -108,7 +107,7 @@ func (o *filterOp) next() (*types.Batch, error) {
 		if b == nil || err != nil {
 			return nil, err
 		}
-		if err := filterBatch(o.rt.Ctx, o.cond, b, &o.sel); err != nil {
+		if err := expr.FilterBatch(o.rt.Ctx, o.cond, b); err != nil {
 			return nil, err
 		}
 		if b.Rows() > 0 {
@@ -118,24 +117,6 @@ func (o *filterOp) next() (*types.Batch, error) {
 }
 
 func (o *filterOp) close() { o.input.close() }
-
-// filterBatch sets b.Sel to the live rows for which cond is true. buf is the memory
-// of the selection.
-func filterBatch(ctx *expr.Ctx, cond expr.Expr, b *types.Batch, buf *[]uint16) error {
-	sel, err := cond.FilterBatch(ctx, b, (*buf)[:0])
-	if err != nil {
-		return err
-	}
-	*buf = sel
-	if sel == nil {
-		sel = emptySel
-	}
-	b.Sel = sel
-	return nil
-}
-
-// emptySel is a selection of no rows: a nil one would mean all.
-var emptySel = []uint16{}
 
 // projectOp computes expressions over batches. Columns that are passed on as they
 // are get copied: sharing vectors between two batches would break the rule that a

@@ -25,7 +25,6 @@ type scanOp struct {
 	left   uint64 // rows that the plan above can still use
 	page   int
 	req    txn.ScanRequest
-	sel    []uint16
 }
 
 func (n *Scan) build(b *builder) (operator, error) { return n.newOp(b), nil }
@@ -114,7 +113,7 @@ func (o *scanOp) readPage(want int) error {
 // filter applies the scan's condition and its limit to the batch.
 func (o *scanOp) filter() error {
 	if o.node.Filter != nil && o.out.Len > 0 {
-		if err := filterBatch(o.rt.Ctx, o.node.Filter, o.out, &o.sel); err != nil {
+		if err := expr.FilterBatch(o.rt.Ctx, o.node.Filter, o.out); err != nil {
 			return err
 		}
 	}
@@ -143,7 +142,6 @@ type pointGetOp struct {
 	out    *types.Batch
 	spans  spanSet
 	at     int
-	sel    []uint16
 }
 
 func (n *PointGet) build(b *builder) (operator, error) {
@@ -175,7 +173,7 @@ func (o *pointGetOp) next() (*types.Batch, error) {
 			}
 		}
 		if o.out.Len > 0 && o.node.Filter != nil {
-			if err := filterBatch(o.rt.Ctx, o.node.Filter, o.out, &o.sel); err != nil {
+			if err := expr.FilterBatch(o.rt.Ctx, o.node.Filter, o.out); err != nil {
 				return nil, err
 			}
 		}
@@ -253,7 +251,6 @@ type lookupOp struct {
 	keys   *types.Batch // from the scan, not used up
 	at     int
 	left   uint64
-	sel    []uint16
 }
 
 func (n *IndexLookup) build(b *builder) (operator, error) {
@@ -324,7 +321,7 @@ func (o *lookupOp) fetch() error {
 	if o.node.Filter == nil || o.out.Len == 0 {
 		return nil
 	}
-	return filterBatch(o.rt.Ctx, o.node.Filter, o.out, &o.sel)
+	return expr.FilterBatch(o.rt.Ctx, o.node.Filter, o.out)
 }
 
 // truncate cuts the batch to the rows that are left of the limit.

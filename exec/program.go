@@ -223,7 +223,8 @@ func compileAgg(input Node, keys []expr.Expr, aggs []*expr.AggSpec, out []int) *
 	p.aggs = &aggProgram{specs: aggs, outputs: out}
 	p.types = p.types[:0]
 	for _, i := range out {
-		p.types = append(p.types, aggs[i].TypeRef())
+		t := aggs[i].Type()
+		p.types = append(p.types, &t)
 	}
 	return p
 }

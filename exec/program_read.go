@@ -153,8 +153,8 @@ func (rt *Runtime) queryResult(sent uint64) sqlapi.Result {
 }
 
 // eachPage reads the program's ranges page by page into sink; between pages, with no
-// iterator open, it calls pause, which may be nil.
-func (p *Program) eachPage(rt *Runtime, sink kvapi.Sink, limit uint64, rows *uint64, pause func() error) error {
+// iterator open, it flushes pause, which may be nil.
+func (p *Program) eachPage(rt *Runtime, sink kvapi.Sink, limit uint64, rows *uint64, pause sqlapi.Flusher) error {
 	st := &rt.scratch.program
 	if err := st.spans.fill(rt, p.table, p.index, p.ranges); err != nil {
 		return err
@@ -169,14 +169,11 @@ func (p *Program) eachPage(rt *Runtime, sink kvapi.Sink, limit uint64, rows *uin
 		for *rows < limit {
 			r.LimitRows = int(min(limit-*rows, pageRowsMax))
 			resume, err := rt.scan(r, false)
-			if err != nil || resume == nil && pause == nil {
-				if err != nil {
-					return err
-				}
-				break
+			if err != nil {
+				return err
 			}
 			if pause != nil {
-				if err := pause(); err != nil {
+				if err := pause.Flush(); err != nil {
 					return err
 				}
 			}
@@ -206,10 +203,7 @@ func (p *Program) runRange(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, er
 	if s.enc, err = sink.Columns(p.columns); err != nil {
 		return res, err
 	}
-	var pause func() error
-	if f, ok := sink.(sqlapi.Flusher); ok {
-		pause = f.Flush
-	}
+	pause, _ := sink.(sqlapi.Flusher)
 	err = p.eachPage(rt, s, limit, &s.sent, pause)
 	s.out = nil
 	return rt.queryResult(s.sent), err
