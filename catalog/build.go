@@ -200,7 +200,7 @@ const KeyEncodingVersion = 1
 func WeightsOf(t *Table, ix *Index) uint64 {
 	sum := uint64(0)
 	for _, ic := range ix.Columns {
-		if c := t.Columns[ic.Col]; c.Type.IsText() || c.Type.ID == types.TypeEnum || c.Type.ID == types.TypeSet {
+		if c := t.Columns[ic.Col]; c.Type.IsText() {
 			// Rotation makes the order of the columns count.
 			sum = (sum<<1 | sum>>63) ^ c.Type.Coll.WeightsChecksum()
 		}

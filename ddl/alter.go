@@ -1,0 +1,451 @@
+package ddl
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/types"
+)
+
+// erPrimaryInvisible is ER_PK_INDEX_CANT_BE_INVISIBLE.
+const erPrimaryInvisible = 3522
+
+// AlterTable runs the actions of one ALTER TABLE. What only changes the
+// descriptor is one atomic step behind the table's gate; indexes are built
+// before it, online, or after it if they name a new column. When one of several
+// index builds fails, the statement's other new indexes are dropped again.
+func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
+	for _, a := range actions {
+		if r, ok := a.(RenameTo); ok {
+			if len(actions) > 1 {
+				return types.Errorf(types.ErNotSupportedYet, "RENAME together with other actions of ALTER TABLE")
+			}
+			return e.RenameTables(c, []RenamePair{{n, r.To}})
+		}
+	}
+	p := c.patience()
+	release, err := e.names.lock(tableRefs(n), p)
+	if err != nil {
+		return err
+	}
+	defer release()
+	t, err := e.table(n)
+	if err != nil {
+		return err
+	}
+	plan, err := planAlter(t, actions)
+	if err != nil {
+		return err
+	}
+	var built []string
+	err = e.runAlter(c, n, plan, p, &built)
+	if err != nil {
+		for _, name := range built {
+			_ = e.dropIndex(c, n, name, catalog.PatienceFor(workerPatience, nil, p.Self))
+		}
+	}
+	return err
+}
+
+// alterPlan is the order in which the actions run.
+type alterPlan struct {
+	dropFirst     []string // indexes whose names are taken again
+	before, after []IndexSpec
+	instant       []AlterSpec
+	drop          []string
+	autoIncrement uint64
+}
+
+// planAlter sorts the actions and checks them against copies of t, so that what
+// can be refused is refused before anything happens.
+func planAlter(t *catalog.Table, actions []AlterSpec) (*alterPlan, error) {
+	plan := &alterPlan{}
+	fresh := map[string]bool{}
+	adds := map[string]bool{}
+	for _, a := range actions {
+		switch a := a.(type) {
+		case AddColumn:
+			fresh[strings.ToLower(a.Column.Name)] = true
+		case AddIndex:
+			adds[strings.ToLower(a.Index.Name)] = true
+		}
+	}
+	for _, a := range actions {
+		switch a := a.(type) {
+		case AddIndex:
+			if usesAny(&a.Index, fresh) {
+				plan.after = append(plan.after, a.Index)
+			} else {
+				plan.before = append(plan.before, a.Index)
+			}
+		case DropIndex:
+			if adds[strings.ToLower(a.Name)] {
+				plan.dropFirst = append(plan.dropFirst, a.Name)
+			} else {
+				plan.drop = append(plan.drop, a.Name)
+			}
+		case DropColumn:
+			names, err := indexesOf(t, a.Name)
+			if err != nil {
+				return nil, err
+			}
+			plan.dropFirst = append(plan.dropFirst, names...)
+			plan.instant = append(plan.instant, a)
+		case SetAutoIncrement:
+			plan.autoIncrement = a.Next
+		default:
+			plan.instant = append(plan.instant, a)
+		}
+	}
+	return plan, plan.rehearse(t)
+}
+
+func usesAny(ix *IndexSpec, columns map[string]bool) bool {
+	for _, part := range ix.Columns {
+		if columns[strings.ToLower(part.Column)] {
+			return true
+		}
+	}
+	return false
+}
+
+// indexesOf lists the indexes that consist of the column alone, which go with
+// it. A column that shares an index would need that index rebuilt.
+func indexesOf(t *catalog.Table, column string) ([]string, error) {
+	col := t.Column(column)
+	if col == nil {
+		return nil, types.Errorf(types.ErCantDropFieldOrKey, column)
+	}
+	var names []string
+	for _, ix := range t.Indexes {
+		for _, ic := range ix.Columns {
+			if ic.Col != col.Ordinal {
+				continue
+			}
+			if ix.State != catalog.StatePublic {
+				return nil, kvapi.ErrLockTimeout // its removal is not finished yet
+			}
+			if ix.Primary || len(ix.Columns) > 1 {
+				return nil, types.Errorf(types.ErNotSupportedYet, "DROP COLUMN of a column in the primary key or a multi-column index; drop the index first")
+			}
+			names = append(names, ix.Name)
+		}
+	}
+	return names, nil
+}
+
+// rehearse applies the plan to copies of the descriptor.
+func (plan *alterPlan) rehearse(t *catalog.Table) error {
+	next := t.Clone()
+	next.Finish()
+	drop := func(names []string) error {
+		for _, name := range names {
+			ix := next.Index(name)
+			if ix == nil || ix.State != catalog.StatePublic {
+				return types.Errorf(types.ErCantDropFieldOrKey, name)
+			}
+			next.RemoveIndex(ix.ID)
+			next.Finish()
+		}
+		return nil
+	}
+	add := func(specs []IndexSpec) error {
+		for i := range specs {
+			ix, err := buildIndex(next, &specs[i])
+			if err != nil {
+				return err
+			}
+			next.AddIndex(ix)
+			next.Finish()
+		}
+		return nil
+	}
+	if err := drop(plan.dropFirst); err != nil {
+		return err
+	}
+	if err := add(plan.before); err != nil {
+		return err
+	}
+	if err := applyInstant(next, plan.instant); err != nil {
+		return err
+	}
+	if err := add(plan.after); err != nil {
+		return err
+	}
+	return drop(plan.drop)
+}
+
+func (e *Executor) runAlter(c *Call, n Name, plan *alterPlan, p catalog.Patience, built *[]string) error {
+	build := func(specs []IndexSpec) error {
+		for i := range specs {
+			spec := specs[i]
+			if spec.Name == "" {
+				// Fix the automatic name, so that a failure later can drop it.
+				t, err := e.table(n)
+				if err != nil {
+					return err
+				}
+				ix, err := buildIndex(t, &spec)
+				if err != nil {
+					return err
+				}
+				spec.Name = ix.Name
+			}
+			if err := e.createIndex(c, n, &spec, p); err != nil {
+				return err
+			}
+			*built = append(*built, spec.Name)
+		}
+		return nil
+	}
+	drop := func(names []string) error {
+		for _, name := range names {
+			if err := e.dropIndex(c, n, name, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := drop(plan.dropFirst); err != nil {
+		return err
+	}
+	if err := build(plan.before); err != nil {
+		return err
+	}
+	if err := e.runInstant(n, plan.instant, p); err != nil {
+		return err
+	}
+	if err := build(plan.after); err != nil {
+		return err
+	}
+	*built = nil
+	if plan.autoIncrement > 0 {
+		t, err := e.table(n)
+		if err != nil {
+			return err
+		}
+		if t.AutoInc != nil {
+			if err := e.ids.For(t).SetNext(plan.autoIncrement); err != nil {
+				return err
+			}
+		}
+	}
+	return drop(plan.drop)
+}
+
+// runInstant publishes the descriptor with all instant changes in one step,
+// while nobody uses the table: writers of two layouts never meet.
+func (e *Executor) runInstant(n Name, actions []AlterSpec, p catalog.Patience) error {
+	if len(actions) == 0 {
+		return nil
+	}
+	t, err := e.table(n)
+	if err != nil {
+		return err
+	}
+	next := t.Clone()
+	next.Finish()
+	if err := applyInstant(next, actions); err != nil {
+		return err
+	}
+	held, err := e.catalog.Close([]*catalog.Table{t}, p)
+	if err != nil {
+		return err
+	}
+	defer openAll(held)
+	return e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, nil)
+}
+
+// applyInstant changes the descriptor and leaves it finished.
+func applyInstant(t *catalog.Table, actions []AlterSpec) error {
+	for _, a := range actions {
+		if err := applyOne(t, a); err != nil {
+			return err
+		}
+		t.Finish()
+	}
+	t.NewLayout()
+	return checkRowSize(t)
+}
+
+func applyOne(t *catalog.Table, a AlterSpec) error {
+	switch a := a.(type) {
+	case AddColumn:
+		return applyAddColumn(t, &a.Column)
+	case DropColumn:
+		c := t.Column(a.Name)
+		if c == nil {
+			return types.Errorf(types.ErCantDropFieldOrKey, a.Name)
+		}
+		if len(t.Columns) == 1 {
+			return types.Errorf(types.ErCantRemoveAllFields)
+		}
+		t.RemoveColumn(c.Ordinal)
+	case RenameColumn:
+		c, err := columnOf(t, a.From)
+		if err != nil {
+			return err
+		}
+		if err := checkColumnName(a.To); err != nil {
+			return err
+		}
+		if o := t.Column(a.To); o != nil && o != c {
+			return types.Errorf(types.ErDupFieldName, a.To)
+		}
+		c.Name = a.To
+	case SetDefault:
+		c, err := columnOf(t, a.Column)
+		if err != nil {
+			return err
+		}
+		return applyDefault(c, a.Default)
+	case ColumnVisibility:
+		c, err := columnOf(t, a.Name)
+		if err != nil {
+			return err
+		}
+		c.Invisible = !a.Visible
+	case RenameIndex, IndexVisibility:
+		return applyIndexChange(t, a)
+	case SetComment:
+		if utf8.RuneCountInString(a.Comment) > tableCommentCharsMax {
+			return types.Errorf(types.ErTooLongTableComment, t.Name, tableCommentCharsMax)
+		}
+		t.Comment = a.Comment
+	case SetCollation:
+		t.Coll = a.Coll
+	default:
+		return types.Errorf(types.ErNotSupportedYet, "this action of ALTER TABLE")
+	}
+	return nil
+}
+
+func columnOf(t *catalog.Table, name string) (*catalog.Column, error) {
+	if c := t.Column(name); c != nil {
+		return c, nil
+	}
+	return nil, types.Errorf(types.ErBadField, name, t.Name)
+}
+
+func applyDefault(c *catalog.Column, d *catalog.Default) error {
+	if c.AutoInc && d != nil {
+		return types.Errorf(types.ErInvalidDefault, c.Name)
+	}
+	if err := checkDefault(c.Name, &c.Type, c.NotNull, d); err != nil {
+		return err
+	}
+	c.Default = d
+	return nil
+}
+
+func applyIndexChange(t *catalog.Table, a AlterSpec) error {
+	find := func(name string) (*catalog.Index, error) {
+		if ix := t.Index(name); ix != nil && ix.State == catalog.StatePublic {
+			return ix, nil
+		}
+		return nil, types.Errorf(types.ErKeyDoesNotExist, name, t.Name)
+	}
+	switch a := a.(type) {
+	case RenameIndex:
+		ix, err := find(a.From)
+		if err != nil {
+			return err
+		}
+		if ix.Primary {
+			return types.Errorf(types.ErWrongNameForIndex, a.From)
+		}
+		if err := checkIndexName(a.To); err != nil {
+			return err
+		}
+		if o := t.Index(a.To); o != nil && o != ix {
+			return types.Errorf(types.ErDupKeyName, a.To)
+		}
+		ix.Name = a.To
+	case IndexVisibility:
+		ix, err := find(a.Name)
+		if err != nil {
+			return err
+		}
+		if ix.Primary && !a.Visible {
+			return types.NewError(erPrimaryInvisible, "A primary key index cannot be invisible")
+		}
+		ix.Visible = a.Visible
+	}
+	return nil
+}
+
+// applyAddColumn adds a column whose value in existing rows is fixed now.
+func applyAddColumn(t *catalog.Table, spec *ColumnSpec) error {
+	if spec.AutoInc {
+		return types.Errorf(types.ErNotSupportedYet, "ADD COLUMN … AUTO_INCREMENT")
+	}
+	if len(t.Columns) >= columnsMax {
+		return types.Errorf(types.ErTooManyFields)
+	}
+	at := -1
+	switch {
+	case spec.First:
+		at = 0
+	case spec.After != "":
+		c, err := columnOf(t, spec.After)
+		if err != nil {
+			return err
+		}
+		at = c.Ordinal + 1
+	}
+	if err := addColumn(t, spec, at); err != nil {
+		return err
+	}
+	if at < 0 || at >= len(t.Columns) {
+		at = len(t.Columns) - 1
+	}
+	c := t.Columns[at]
+	v := originalValue(c, spec)
+	if c.OriginalNull = v.IsNull(); !c.OriginalNull {
+		c.Original = types.AppendStored([]byte{}, v, &c.Type)
+	}
+	return nil
+}
+
+// originalValue is what rows that exist already hold in a new column.
+func originalValue(c *catalog.Column, spec *ColumnSpec) types.Value {
+	if d := c.Default; d != nil {
+		switch d.Kind {
+		case catalog.DefaultLiteral:
+			return d.Value
+		case catalog.DefaultNow, catalog.DefaultExpr:
+			return spec.Original
+		default:
+			return types.Null()
+		}
+	}
+	return ImplicitDefault(&c.Type)
+}
+
+// ImplicitDefault is MySQL's value of a NOT NULL column without a default: zero,
+// the empty string, or the first member of an ENUM.
+func ImplicitDefault(t *types.Type) types.Value {
+	switch k := t.Kind(); k {
+	case types.KindDecimal:
+		return types.Decimal(0, uint8(t.Scale))
+	case types.KindString:
+		if t.ID == types.TypeBinary {
+			return types.Bytes(make([]byte, t.Length))
+		}
+		return types.String(nil, t.Coll)
+	case types.KindEnum:
+		return types.Value{K: k, N: 1, Coll: t.Coll, B: []byte(t.Elems[0])}
+	case types.KindSet:
+		return types.Value{K: k, Coll: t.Coll, B: []byte{}}
+	case types.KindBit:
+		return types.Value{K: k, Scale: uint8(t.Length+7) / 8}
+	case types.KindJSON:
+		return types.JSON([]byte("null"))
+	case types.KindDatetime, types.KindTimestamp, types.KindTime:
+		return types.Value{K: k, Scale: uint8(t.Scale)}
+	default:
+		return types.Value{K: k}
+	}
+}

@@ -1,0 +1,58 @@
+// Package ddl runs schema changes: as single steps where nobody may look on,
+// and as resumable jobs where the table stays in use.
+//
+// Place: above table, catalog and txn, below session. It takes plain specs
+// (spec.go); the session makes them from syntax trees.
+//
+// # Terms
+//
+//	name lock   serialises schema changes of one name; statements do not take it
+//	gate        catalog's lock of a table against its users
+//	barrier     waiting until no session uses an older version (catalog.WaitOlder)
+//	job         a persisted piece of work that survives a crash
+//	fence       a durable commit; the log is ordered, so all before it is durable too
+//
+// # Kinds of changes
+//
+//	CREATE/DROP DATABASE, CREATE TABLE    one commit under name locks
+//	DROP, TRUNCATE, RENAME, instant ALTER name locks, close the gates, one commit, open
+//	CREATE INDEX                          job: delete-only | write-only | backfill | public
+//	DROP INDEX                            job: write-only | delete-only | absent
+//
+// A bar is a barrier. Data of dropped tables and indexes is freed by a job of
+// its own, in the background, after the last snapshot that could read it.
+//
+// # Invariants
+//
+//	D1. At most two adjacent versions of a table are in use: every step of an
+//	    online change begins with a barrier or a closed gate.
+//	D2. A descriptor and the job that depends on it change in one commit.
+//	D3. An index becomes public only after every row had its entry: rows older
+//	    than write-only by the backfill, newer ones by their writers.
+//	D4. The backfill never waits for a row or an entry while it holds the lock of
+//	    another row, so no deadlock ever involves it.
+//	D5. A failed build leaves no public trace: the index is taken back through
+//	    the same states, and its entries are freed.
+//	D6. Nobody but users of the same table waits for a schema change, and a schema
+//	    change waits at most lock_wait_timeout for them.
+//
+// # Storage
+//
+// A job is stored under keys.SystemKey(catalog.KindJob, id, 8 bytes big endian):
+// format byte 1, then JSON of jobRecord; see there. JSON for the reasons given
+// in package catalog.
+//
+// # Lock order
+//
+// Name locks (all at once, in ascending order), then gates, then row locks of
+// the catalog's commit. Executor.mu and worker.mu are leaves.
+//
+// # Goroutines
+//
+//	Executor.work  started by Open, stopped and awaited by Close
+//
+// # Absent on purpose
+//
+// Changes that rewrite rows (type changes, primary keys): 1235. Several nodes:
+// the barrier reaches them through leases later.
+package ddl

@@ -1,0 +1,81 @@
+// Package table turns rows into keys and values and back: rows, index entries,
+// spans, uniqueness, index maintenance, AUTO_INCREMENT.
+//
+// Place: above catalog and txn, below ddl and exec. It knows descriptors and
+// values, no expressions and no plans.
+//
+// # Terms
+//
+//	ordinal     a column's position in catalog.Table.Columns
+//	row id      the hidden key of a table without a primary key; ordinal Table.RowIDOrdinal
+//	full row    the values of all columns by ordinal, and the row id if there is one
+//	stored form a column's bytes inside a row (types.AppendStored)
+//	original    a column's stored form inside an index value, kept because the
+//	            key holds something it can't be recovered from (a sort key)
+//	layout      a generation of rows: which columns they hold, in which order
+//
+// # Keys
+//
+//	t<physID>r <pk columns | row id>            a row
+//	t<physID>i<indexID> <columns>               an entry of a unique index, no column NULL
+//	t<physID>i<indexID> <columns> <pk columns>  any other entry
+//
+// Columns are encoded by types.AppendKey; a row id is a BIGINT UNSIGNED column.
+//
+// # Row value
+//
+//	bytes          content
+//	1              bits 0-3: format 1; bit 4: null bitmap present; bits 5-6: offset width 1, 2, 4 as 0, 1, 2
+//	1..5           layout version, uvarint
+//	(n+7)/8 or 0   null bitmap, bit i%8 of byte i/8: column i of the layout is NULL; n columns in the layout
+//	n × width      end of each column, little endian, counted from the first value byte; NULL: empty
+//	rest           stored forms, in layout order
+//
+// A layout holds every column but the primary key columns that the key gives
+// back (types.KeyRecoverable). A column that a row's layout lacks has the
+// column's original default.
+//
+// # Index value
+//
+//	bytes          content
+//	1              bits 0-3: format 1; bit 4: primary key present; bit 5: originals present
+//	uvarint, pk    length and key bytes of the primary key, if the entry's key lacks it
+//	per original   uvarint: 0 NULL, else length + 1; stored form
+//
+// Originals are, in order, the index columns and then the primary key columns
+// that are not recoverable from either key part, each once. Columns indexed by
+// a prefix have no original: such an index does not cover them (Covers).
+//
+// # Counters
+//
+// Each AUTO_INCREMENT column and each row id has a durable counter (kind 'a',
+// parts physical id and column id, 0 for row ids): the first id that may not
+// have been handed out. A clean shutdown adds a record (kind 'e', same parts):
+// format byte 1, the counter, the exact next id, both 8 bytes big endian. The
+// record counts only while the counter is still what it names.
+//
+// # Invariants
+//
+//	R1. A column is found by two offset reads, whatever the others are.
+//	R2. Readers accept every layout in the descriptor and refuse others.
+//	W1. The pk key and every unique entry, old and new, are locked exclusively
+//	    before they are written; other entries are covered by their row's lock.
+//	W2. Insert checks everything before it writes anything.
+//	W3. A delete-only index loses the entries of changed rows and gains none; a
+//	    write-only index is maintained like a public one.
+//	W4. A row that does not change in stored form is not written, and only
+//	    indexes that name a changed column (or every one, if the row moves) are.
+//	A1. Ids are handed out in ascending order, never twice, not even after a
+//	    crash: an id is below the durable counter, or carries it along.
+//	A2. A counter never wraps: past the end of the range it repeats the largest
+//	    id, for the unique key to refuse, or fails with 1467.
+//
+// # Goroutines
+//
+// None.
+//
+// # Absent on purpose
+//
+// Conversion and defaults of values (exec, types), foreign keys, generated
+// columns, partitions, statistics.
+package table
