@@ -96,7 +96,7 @@ func (m *rowMaker) nowOf(c *catalog.Column) (types.Value, error) {
 	}
 	if !m.nowSet[c.Ordinal] {
 		ctx := m.rt.Ctx.Context
-		us := ctx.Now.UnixMicro()
+		us := ctx.CurrentTime().UnixMicro()
 		v, err := types.Convert(ctx, types.Timestamp(us-us%fspUnit(c.Type.Scale), uint8(max(c.Type.Scale, 0))), c.Type, c.Name, 1)
 		if err != nil {
 			return v, err

@@ -28,7 +28,7 @@ type Runtime struct {
 	// TempDir takes spill files. Empty forbids spilling: the limit is then an error.
 	TempDir string
 	// AutoIDs hands out AUTO_INCREMENT values and hidden row ids.
-	AutoIDs *table.AutoIDs
+	AutoIDs AutoIDs
 	// FoundRows is the client's CLIENT_FOUND_ROWS: UPDATE reports rows matched.
 	FoundRows bool
 	// Analyze, when not nil, collects EXPLAIN ANALYZE's counters.
@@ -43,6 +43,9 @@ type Runtime struct {
 	snapshot *txn.Snapshot // of reads outside a transaction, while a statement runs
 	scratch  scratch
 }
+
+// AutoIDs is the node's registry of AUTO_INCREMENT counters; see package table.
+type AutoIDs = *table.AutoIDs
 
 // scratch is the memory that a session's statements reuse.
 type scratch struct {
