@@ -269,7 +269,7 @@ func (p *parser) grant() Statement {
 // privsAreRoles turns plain names without ON into roles.
 func (g *Grant) privsAreRoles() bool {
 	for _, priv := range g.Privs {
-		if priv.Columns != nil || strings.Contains(priv.Name, " ") {
+		if priv.Columns != nil || strings.Contains(priv.Name, " ") || IsReserved(priv.Name) {
 			return false
 		}
 		g.Roles = append(g.Roles, Account{User: priv.Name})

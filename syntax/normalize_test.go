@@ -1,0 +1,91 @@
+package syntax
+
+import (
+	"strings"
+	"testing"
+)
+
+// restore puts the lifted literals back into a normalised text.
+func restore(n *Normalized) string {
+	var b strings.Builder
+	var l lexer
+	l.init(string(n.Text), &Options{})
+	end, i := 0, 0
+	for t := l.next(); t.kind != tEOF && t.kind != tIllegal; t = l.next() {
+		b.Write(n.Text[end:t.pos])
+		if t.kind == tParam {
+			b.WriteString(n.source[n.Literals[i].Start:n.Literals[i].End])
+			i++
+		} else {
+			b.Write(n.Text[t.pos:t.end])
+		}
+		end = int(t.end)
+	}
+	return b.String()
+}
+
+// TestNormalizeRestores checks on the corpus that the text and the literals
+// together are the statement, and that its placeholders parse in their order.
+func TestNormalizeRestores(t *testing.T) {
+	names, texts := corpus(t)
+	var n Normalized
+	accepted := 0
+	for i, sql := range texts {
+		if !Normalize(sql, Options{}, &n) {
+			continue
+		}
+		accepted++
+		if d := diffTokens(normalTokens(t, sql), normalTokens(t, restore(&n))); d != "" {
+			t.Errorf("%s: %s\n\tnormalised as %s\n\t%s", names[i], sql, n.Text, d)
+		}
+		if _, _, err := Parse(string(n.Text), Options{}); err != nil {
+			t.Errorf("%s: %s\n\tnormalised as %s\n\t%v", names[i], sql, n.Text, err)
+		}
+	}
+	if accepted < 100 {
+		t.Errorf("only %d statements of the corpus were normalised", accepted)
+	}
+}
+
+// TestNormalizeGivesUp checks the limit on lifted literals.
+func TestNormalizeGivesUp(t *testing.T) {
+	var n Normalized
+	if Normalize(bulkInsert(), Options{}, &n) {
+		t.Fatal("a bulk INSERT was normalised")
+	}
+	if len(n.Literals) > liftedMax {
+		t.Fatalf("%d literals", len(n.Literals))
+	}
+}
+
+// TestNormalizeAllocations checks that a warm buffer is all that is needed.
+func TestNormalizeAllocations(t *testing.T) {
+	var n Normalized
+	sql := "SELECT c FROM sbtest1 WHERE id=5031 AND c = 'x'"
+	allocs := testing.AllocsPerRun(100, func() {
+		if !Normalize(sql, Options{}, &n) || n.Value(1) != "x" {
+			t.Fatal("refused")
+		}
+	})
+	if allocs != 0 {
+		t.Errorf("%v allocations", allocs)
+	}
+}
+
+func BenchmarkNormalize(b *testing.B) {
+	for _, c := range parseBenchmarks[1:] {
+		b.Run(c.name, func(b *testing.B) {
+			var n Normalized
+			b.ReportAllocs()
+			for b.Loop() {
+				Normalize(c.sql, Options{}, &n)
+			}
+		})
+	}
+}
+
+func BenchmarkDigest(b *testing.B) {
+	for b.Loop() {
+		Digest("SELECT c FROM sbtest1 WHERE id=5031", Options{})
+	}
+}
