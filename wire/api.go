@@ -18,8 +18,8 @@ type Backend interface {
 	User(name, host string) (Credential, bool)
 	// OpenSession is called once authentication has succeeded, on the connection's
 	// own goroutine. An error is sent to the client and the connection closed;
-	// *types.Error keeps its number (1040, 1045, 1049 …). info stays valid, and
-	// unchanged apart from ChangeUser, as long as the session.
+	// *types.Error keeps its number (1040, 1045, 1049 …). info is never written again
+	// and may be kept.
 	OpenSession(info *ConnInfo) (Session, error)
 }
 
@@ -100,8 +100,10 @@ type Session interface {
 	// the flags byte of the command (CursorReadOnly …); a session without cursors
 	// ignores it and gives all rows.
 	Execute(id uint32, args *Args, cursor byte, out Response) error
-	// Fetch sends up to rows rows of an open cursor, without Columns being called for the
-	// client: see Response.FetchRows. A session without cursors returns 1421.
+	// Fetch sends up to rows rows of an open cursor through Response.FetchRows, then calls
+	// Done, with StatusLastRowSent when the cursor is exhausted. A session without cursors
+	// returns 1421. To open a cursor, Execute calls Columns and then Done with
+	// StatusCursorExists, without rows.
 	Fetch(id uint32, rows uint32, out Response) error
 	// CloseStmt forgets a statement; unknown ids are ignored.
 	CloseStmt(id uint32)
@@ -121,8 +123,9 @@ type Session interface {
 	// Reset gives the session back its initial state (COM_RESET_CONNECTION): rolls back,
 	// drops temporary tables, variables and prepared statements.
 	Reset() error
-	// ChangeUser makes it a fresh session of another user, already authenticated. info is
-	// the ConnInfo of OpenSession with its fields renewed.
+	// ChangeUser makes it a fresh session of another user, already authenticated. info
+	// replaces that of OpenSession; ID, Control and the interrupt stay the same. After
+	// an error the connection is closed.
 	ChangeUser(info *ConnInfo) error
 	// Status returns the SERVER_STATUS_* flags for packets that wire makes itself.
 	Status() uint16

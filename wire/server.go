@@ -1,45 +1,279 @@
 package wire
 
 import (
-	"context"
+	"cmp"
+	"errors"
 	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/types"
 )
 
-// Server speaks the protocol on any number of listeners.
-type Server struct{}
+const (
+	acceptBackoffMin = 5 * time.Millisecond // after a failed accept, doubled up to the maximum
+	acceptBackoffMax = time.Second
+	refuseTimeout    = 100 * time.Millisecond // to write 1040 into an empty socket buffer
+	keepAlivePeriod  = 2 * time.Minute
+)
+
+// ErrClosed is returned by Serve on a server that has been shut down.
+var ErrClosed = errors.New("wire: server is shut down")
+
+// Server speaks the protocol on any number of listeners. Its methods are safe for concurrent use.
+type Server struct {
+	opt      Options
+	caps     uint32
+	tls      tlsKeys
+	auth     authCache
+	decoys   decoys
+	counters counters
+	pool     bufferPool
+	columns  columnCache
+	logs     logLimiter
+	zlib     compressPools
+
+	// now is the coarse clock, in ticks since process start. The reaper and accepting move it; everything that would
+	// otherwise read the real clock per command reads this.
+	now       atomic.Uint64
+	maxPacket atomic.Int64
+	maxConns  atomic.Int64
+
+	mu        sync.Mutex // guards the fields below; no call is made while it is held
+	listeners map[net.Listener]struct{}
+	conns     map[uint32]*conn
+	list      []*conn // the same connections, for the reaper
+	lastID    uint32
+	draining  bool
+	empty     chan struct{} // closed when draining and the last connection has gone
+	reaping   bool          // the reaper's goroutine runs
+	wake      chan struct{} // capacity 1: there are connections to watch
+	stop      chan struct{} // closed to end the reaper
+	stopped   chan struct{} // closed when it has ended
+}
 
 // New checks the options and returns a server that does not listen yet.
-func New(o Options) (*Server, error) { panic("soon") }
+func New(o Options) (*Server, error) {
+	o.EnsureDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	s := &Server{
+		opt: o, caps: serverCapabilities,
+		listeners: map[net.Listener]struct{}{}, conns: map[uint32]*conn{},
+		empty: make(chan struct{}), wake: make(chan struct{}, 1),
+		stop: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	s.maxPacket.Store(int64(o.MaxAllowedPacket))
+	s.maxConns.Store(int64(o.MaxConnections))
+	if err := s.decoys.init(); err != nil {
+		return nil, err
+	}
+	if !o.DisableTLS {
+		s.caps |= capSSL
+		if err := s.tls.init(o.TLS); err != nil {
+			return nil, err
+		}
+	}
+	s.now.Store(ticksNow())
+	return s, nil
+}
 
-// Serve accepts connections until the listener fails or Shutdown closes it; then it returns nil.
-func (s *Server) Serve(l net.Listener) error { panic("soon") }
+// Serve accepts connections until the listener fails or Shutdown closes it; then it returns nil. It owns the listener. It
+// may be called for several listeners at once, TCP and unix.
+func (s *Server) Serve(l net.Listener) error {
+	if !s.addListener(l) {
+		_ = l.Close() // nothing was accepted
+		return ErrClosed
+	}
+	defer s.removeListener(l)
+	backoff := acceptBackoffMin
+	for {
+		raw, err := l.Accept()
+		if err == nil {
+			backoff = acceptBackoffMin
+			s.accept(raw)
+			continue
+		}
+		if s.isDraining() {
+			return nil
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		// Out of file descriptors, mostly: said once per episode, and gone when connections close.
+		if backoff == acceptBackoffMin {
+			s.opt.Logger.Error("accepting connections", "address", l.Addr().String(), "error", err)
+		}
+		clock.Sleep(backoff)
+		backoff = min(2*backoff, acceptBackoffMax)
+	}
+}
 
-// Shutdown stops accepting, closes idle connections, lets busy ones finish their command until
-// ctx is done, then interrupts them.
-func (s *Server) Shutdown(ctx context.Context) error { panic("soon") }
+// accept starts the goroutine of a connection, or refuses it at once.
+func (s *Server) accept(raw net.Conn) {
+	if tcp, ok := raw.(*net.TCPConn); ok {
+		// Go has set TCP_NODELAY and keepalive, but probes every 15 s: too often for 10,000 idle clients.
+		_ = tcp.SetKeepAlivePeriod(keepAlivePeriod) // a hint; a dead socket fails in the handshake
+	}
+	s.now.Store(max(s.now.Load(), ticksNow()))
+	c, fault := s.add(raw)
+	if fault != nil {
+		s.refuse(raw, fault)
+		return
+	}
+	c.count.connections.Add(1)
+	go c.serve()
+}
 
-// Kill ends the statement, or with query false the connection, of id. False: no such connection.
-func (s *Server) Kill(id uint32, query bool) bool { panic("soon") }
+// refuse answers a connection that gets no goroutine. The packet carries no SQLSTATE, because before the greeting clients do
+// not know the protocol version and would show it as part of the text.
+func (s *Server) refuse(raw net.Conn, fault *types.Error) {
+	s.counters.shard(0).refused.Add(1)
+	_ = raw.SetDeadline(clock.Now().Add(refuseTimeout))
+	b := appendUint16([]byte{0, 0, 0, 0, headerErr}, fault.Number)
+	b = append(b, fault.Message...)
+	putHeader(b, 0, 0)
+	_, _ = raw.Write(b) // the client is told if it still listens
+	_ = raw.Close()
+}
+
+// add registers a connection, or says why it may not be.
+func (s *Server) add(raw net.Conn) (*conn, *types.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining {
+		return nil, types.Errorf(types.ErServerShutdown)
+	}
+	if int64(len(s.conns)) >= s.maxConns.Load() {
+		return nil, types.Errorf(types.ErConCount)
+	}
+	s.lastID++
+	for s.lastID == 0 || s.conns[s.lastID] != nil {
+		s.lastID++
+	}
+	c := newConn(s, s.lastID, raw)
+	c.slot = len(s.list)
+	s.list = append(s.list, c)
+	s.conns[c.id] = c
+	if !s.reaping {
+		s.reaping = true
+		go s.reap()
+	}
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	return c, nil
+}
+
+func (s *Server) remove(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, c.id)
+	last := s.list[len(s.list)-1]
+	s.list[c.slot], last.slot = last, c.slot
+	s.list[len(s.list)-1] = nil
+	s.list = s.list[:len(s.list)-1]
+	if s.draining && len(s.list) == 0 {
+		close(s.empty)
+	}
+}
+
+func (s *Server) addListener(l net.Listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining {
+		return false
+	}
+	s.listeners[l] = struct{}{}
+	return true
+}
+
+func (s *Server) removeListener(l net.Listener) {
+	_ = l.Close() // it may be closed already
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.listeners, l)
+}
+
+func (s *Server) isDraining() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.draining
+}
+
+// snapshot copies the list of connections to dst.
+func (s *Server) snapshot(dst []*conn) []*conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append(dst[:0], s.list...)
+}
+
+// Kill ends the running statement of a connection, if there is one, or with query false the connection: at once if it idles,
+// otherwise after its interrupted statement. It returns false if there is no such connection. Whether the caller may do
+// so is the caller's business.
+func (s *Server) Kill(id uint32, query bool) bool {
+	s.mu.Lock()
+	c := s.conns[id]
+	s.mu.Unlock()
+	if c == nil {
+		return false
+	}
+	if !query {
+		c.nudge(kvapi.ReasonKillConn)
+		c.interrupt(kvapi.ReasonKillConn)
+		return true
+	}
+	if phase := c.state.Load() & 0xff; phase == phaseBusy || phase == phaseWrite {
+		c.interrupt(kvapi.ReasonKillQuery)
+	}
+	return true
+}
 
 // ConnStatus is one line of the process list.
 type ConnStatus struct {
-	Info    *ConnInfo
-	Session Session       // as opened by the Backend; nil while authenticating
-	Command byte          // the running command (Com…), ComSleep if idle
-	Since   time.Duration // how long it runs or idles; coarse
-	Killed  bool
+	// Info is what the session got; while authenticating only ID, Host and RemoteAddr.
+	Info *ConnInfo
+	// Session is what the Backend opened, nil while authenticating. It may be closed at any moment: only what it
+	// allows from other goroutines may be called.
+	Session Session
+	// Command is the running command (Com…), ComSleep if idle, ComConnect while authenticating.
+	Command byte
+	// Since is how long it has been running or idling, kept to a quarter of a second.
+	Since time.Duration
+	// Killed: the connection ends as soon as its statement has noticed.
+	Killed bool
 }
 
 // Conns lists the connections in order of id.
-func (s *Server) Conns() []ConnStatus { panic("soon") }
+func (s *Server) Conns() []ConnStatus {
+	conns := s.snapshot(nil)
+	now := max(s.now.Load(), ticksNow())
+	list := make([]ConnStatus, 0, len(conns))
+	for _, c := range conns {
+		state := c.state.Load()
+		c.mu.Lock()
+		list = append(list, ConnStatus{
+			Info: c.info, Session: c.open, Command: byte(state >> 8), Killed: c.closing.Load() != 0,
+			Since: time.Duration(now-min(now, state>>16)) * tick,
+		})
+		c.mu.Unlock()
+	}
+	slices.SortFunc(list, func(a, b ConnStatus) int { return cmp.Compare(a.Info.ID, b.Info.ID) })
+	return list
+}
 
-// SetMaxConnections changes the limit; open connections stay.
-func (s *Server) SetMaxConnections(n int) { panic("soon") }
+// SetMaxConnections changes the limit for new connections; open ones stay.
+func (s *Server) SetMaxConnections(n int) {
+	s.maxConns.Store(int64(min(max(n, 1), maxConnectionsLimit)))
+}
 
-// SetMaxAllowedPacket changes the initial value of new connections.
-func (s *Server) SetMaxAllowedPacket(bytes int) { panic("soon") }
-
-// HashCachingSHA2 and HashNative make what Credential.Auth holds; empty passwords give nil.
-func HashCachingSHA2(password []byte) []byte { panic("soon") }
-func HashNative(password []byte) []byte      { panic("soon") }
+// SetMaxAllowedPacket changes the initial value of new connections, in bytes.
+func (s *Server) SetMaxAllowedPacket(bytes int) {
+	s.maxPacket.Store(int64(min(max(bytes, maxAllowedPacketMin), maxAllowedPacketLimit)))
+}

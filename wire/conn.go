@@ -1,0 +1,288 @@
+package wire
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/types"
+)
+
+// The phases of a connection, in the low byte of conn.state.
+const (
+	phaseConnect uint64 = iota // until authenticated; bounded by the handshake timeout
+	phaseIdle                  // waiting for a command; bounded by wait_timeout
+	phaseRead                  // in the middle of a command packet; bounded by net_read_timeout
+	phaseBusy                  // executing
+	phaseWrite                 // in a socket write; bounded by net_write_timeout
+)
+
+// conn is one client connection. Its fields belong to its goroutine unless they say otherwise.
+type conn struct {
+	srv    *Server
+	id     uint32
+	raw    net.Conn      // the socket; closed by the goroutine, or by Shutdown when it does not end
+	stream io.ReadWriter // raw, or TLS or compression over it
+	host   string
+	secure bool // unix socket or TLS: passwords may travel in the clear inside
+	caps   uint32
+	in     packetReader
+	resp   response
+	sess   Session
+	intr   *kvapi.Interrupt
+	args   Args
+	stmts  stmtTable
+	salt   [saltBytes]byte
+	count  *counterShard
+
+	// state is when<<16 | command<<8 | phase, where when is the server's coarse clock at the last change. Written by the
+	// connection, read by the reaper and Conns.
+	state atomic.Uint64
+	// closing is the kvapi.Reason for which the connection ends after its present command; 0 while it goes on.
+	closing atomic.Uint32
+	// Limits; set through Control by any goroutine.
+	maxPacket                              atomic.Int64
+	waitTimeout, readTimeout, writeTimeout atomic.Int64 // in ticks; 0 is for ever
+
+	mu   sync.Mutex // guards what other goroutines see of info and sess
+	info *ConnInfo  // replaced, never written, by COM_CHANGE_USER
+	open Session    // sess, for others
+
+	slot int // index in Server.list, guarded by Server.mu
+}
+
+func newConn(s *Server, id uint32, raw net.Conn) *conn {
+	c := &conn{srv: s, id: id, raw: raw, stream: raw, count: s.counters.shard(id)}
+	c.resp.c = c
+	c.resp.enc.Buf = make([]byte, 0, outInitialBytes)
+	c.in = packetReader{src: raw, window: make([]byte, windowBytes), pool: &s.pool, limit: handshakePacketMax, exact: true}
+	c.host, c.secure = peerHost(raw)
+	c.info = &ConnInfo{ID: id, Host: c.host, Control: (*control)(c)}
+	c.maxPacket.Store(s.maxPacket.Load())
+	c.waitTimeout.Store(ticksOf(s.opt.WaitTimeout))
+	c.readTimeout.Store(ticksOf(s.opt.NetReadTimeout))
+	c.writeTimeout.Store(ticksOf(s.opt.NetWriteTimeout))
+	c.setState(ComConnect, phaseConnect)
+	return c
+}
+
+// setState publishes what the connection does from now on.
+func (c *conn) setState(command byte, phase uint64) {
+	c.state.Store(uint64(c.srv.now.Load())<<16 | uint64(command)<<8 | phase)
+}
+
+// setPhase publishes a phase of the present command.
+func (c *conn) setPhase(phase uint64) { c.setState(byte(c.state.Load()>>8), phase) }
+
+// serve runs the connection from handshake to close. It is the goroutine.
+func (c *conn) serve() {
+	defer c.close()
+	defer c.recover()
+	if err := c.raw.SetDeadline(clock.Now().Add(c.srv.opt.HandshakeTimeout)); err != nil {
+		return
+	}
+	if err := c.handshake(); err != nil {
+		c.reportHandshake(err)
+		return
+	}
+	if err := c.raw.SetDeadline(time.Time{}); err != nil {
+		return
+	}
+	c.in.exact = false
+	c.in.partial = func() { c.setPhase(phaseRead) }
+	c.loop()
+}
+
+// recover turns a panic into the end of this connection. Without it a fault in one statement would end the process and
+// every other session; what the panicking session held is released by Session.Close.
+func (c *conn) recover() {
+	fault := recover()
+	if fault == nil {
+		return
+	}
+	c.srv.opt.Logger.Error("panic in a connection", "conn", c.id, "panic", fault, "stack", string(debug.Stack()))
+	c.count.panics.Add(1)
+	if c.resp.err == nil {
+		_ = c.raw.SetWriteDeadline(clock.Now().Add(lastWordsTimeout))
+		c.resp.cut()
+		c.resp.barrier = nil
+		c.resp.appendError(types.Errorf(types.ErUnknownError, "internal error"))
+		_ = c.resp.flush() // the connection ends either way
+	}
+}
+
+// close ends the session and the socket, and takes the connection off the registry.
+func (c *conn) close() {
+	defer c.srv.remove(c)
+	defer c.raw.Close()
+	c.in.release()
+	if c.sess == nil {
+		return
+	}
+	defer func() {
+		if fault := recover(); fault != nil {
+			c.srv.opt.Logger.Error("panic closing a session", "conn", c.id, "panic", fault, "stack", string(debug.Stack()))
+		}
+	}()
+	c.mu.Lock()
+	c.open = nil
+	c.mu.Unlock()
+	c.sess.Close()
+}
+
+// loop reads and executes commands until one of them, the client or closing ends it.
+func (c *conn) loop() {
+	for {
+		c.in.seq = 0
+		c.in.limit = int(c.maxPacket.Load())
+		c.setState(ComSleep, phaseIdle)
+		// closing is set before the interrupting deadline, so that either this load sees it or the read fails.
+		if c.closing.Load() != 0 {
+			return
+		}
+		before := c.in.total
+		payload, err := c.in.next()
+		if err != nil {
+			c.reportRead(err)
+			return
+		}
+		c.count.bytesIn.Add(c.in.total - before)
+		if len(payload) == 0 {
+			payload = noCommand
+		}
+		c.setState(payload[0], phaseBusy)
+		c.intr.Reset()
+		c.resp.seq = c.in.seq
+		keep := c.command(payload)
+		c.resp.end()
+		c.in.release()
+		if !keep {
+			return
+		}
+	}
+}
+
+// noCommand stands for an empty packet, which no command begins with: it is answered as an unknown one.
+var noCommand = []byte{ComSleep}
+
+// reportRead sends the last words to a client whose packet could not be read, where the protocol has some.
+func (c *conn) reportRead(err error) {
+	switch {
+	case errors.Is(err, errTooLarge):
+		c.lastWords(types.Errorf(types.ErNetPacketTooLarge))
+	case errors.Is(err, errOutOfOrder):
+		c.complain("packets out of order")
+		c.lastWords(types.Errorf(types.ErNetPacketsOutOfOrder))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		if kvapi.Reason(c.closing.Load()) == kvapi.ReasonTimeout {
+			c.lastWords(types.Errorf(types.ErClientInteractionTimeout))
+		}
+		c.count.aborted.Add(1)
+	case err == io.EOF:
+		// Closing without COM_QUIT is what many pools do.
+	default:
+		c.count.aborted.Add(1)
+	}
+}
+
+// lastWords sends an error before the connection is closed. What the client is still sending is read for a while: closing a
+// socket with unread bytes resets the connection, and the reset overtakes the error.
+func (c *conn) lastWords(e *types.Error) {
+	if c.resp.err != nil || c.raw.SetDeadline(clock.Now().Add(lastWordsTimeout)) != nil {
+		return
+	}
+	c.resp.seq = c.in.seq
+	c.resp.appendError(e)
+	if c.resp.flush() != nil {
+		return
+	}
+	if half, ok := c.raw.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		for left := lingerBytesMax; left > 0; {
+			n, err := c.raw.Read(c.in.window)
+			if err != nil {
+				return
+			}
+			left -= n
+		}
+	}
+}
+
+const (
+	lastWordsTimeout = 2 * time.Second
+	lingerBytesMax   = 64 << 20
+)
+
+// write sends bytes; only response calls it, so that no barrier can be bypassed.
+func (c *conn) write(b []byte) error {
+	c.setPhase(phaseWrite)
+	n, err := c.stream.Write(b)
+	c.setPhase(phaseBusy)
+	c.count.bytesOut.Add(uint64(n))
+	return err
+}
+
+// complain logs a client's fault against the protocol, at a bounded rate and without what it sent.
+func (c *conn) complain(what string, args ...any) {
+	c.count.malformed.Add(1)
+	if c.srv.logs.allow(c.srv.now.Load()) {
+		c.srv.opt.Logger.Warn("closing a connection: "+what, append([]any{"conn", c.id, "client", c.host}, args...)...)
+	}
+}
+
+// nudge makes the connection end when its present command is done, or at once if it idles.
+func (c *conn) nudge(reason kvapi.Reason) {
+	c.closing.CompareAndSwap(0, uint32(reason))
+	_ = c.raw.SetReadDeadline(longAgo) // fails only on a closed socket
+}
+
+// interrupt sets the interrupt of a running statement.
+func (c *conn) interrupt(reason kvapi.Reason) {
+	c.mu.Lock()
+	sess := c.open
+	c.mu.Unlock()
+	if sess != nil {
+		sess.Interrupt().Set(reason)
+	}
+}
+
+// longAgo as a deadline makes blocked and future calls fail.
+var (
+	longAgo    = time.Unix(1, 0)
+	noDeadline time.Time
+)
+
+// control implements Control for a conn.
+type control conn
+
+func (c *control) SetMaxAllowedPacket(bytes int) {
+	(*conn)(c).maxPacket.Store(int64(min(max(bytes, maxAllowedPacketMin), maxAllowedPacketLimit)))
+}
+
+func (c *control) SetWaitTimeout(d time.Duration) { (*conn)(c).waitTimeout.Store(ticksOf(d)) }
+
+func (c *control) SetNetTimeouts(read, write time.Duration) {
+	(*conn)(c).readTimeout.Store(ticksOf(read))
+	(*conn)(c).writeTimeout.Store(ticksOf(write))
+}
+
+// peerHost returns the name by which accounts know the peer, and whether the transport cannot be overheard.
+func peerHost(raw net.Conn) (host string, secure bool) {
+	switch peer := raw.RemoteAddr().(type) {
+	case *net.UnixAddr:
+		return localhost, true
+	case *net.TCPAddr:
+		if !peer.IP.IsLoopback() {
+			return peer.IP.String(), false
+		}
+	}
+	return localhost, false
+}
+
+const localhost = "localhost"

@@ -1,0 +1,78 @@
+package wire
+
+import "sync/atomic"
+
+const (
+	counterShards = 16
+	cacheLine     = 64
+)
+
+// counterShard is one of several sets of counters: connections spread over them so that cores do not contend for a line.
+type counterShard struct {
+	_           [cacheLine]byte
+	commands    [numCommands]atomic.Uint64
+	bytesIn     atomic.Uint64
+	bytesOut    atomic.Uint64
+	connections atomic.Uint64
+	refused     atomic.Uint64
+	aborted     atomic.Uint64
+	badConnects atomic.Uint64
+	denied      atomic.Uint64
+	malformed   atomic.Uint64
+	gone        atomic.Uint64
+	panics      atomic.Uint64
+	errors      atomic.Uint64
+}
+
+type counters struct{ shards [counterShards]counterShard }
+
+func (c *counters) shard(id uint32) *counterShard { return &c.shards[id%counterShards] }
+
+// Counters are totals since the server was made.
+type Counters struct {
+	// Commands counts commands by their first byte (ComQuery …); unknown ones are under ComSleep.
+	Commands [numCommands]uint64
+	// BytesIn and BytesOut count the bytes of packets inside TLS and compression, without handshakes in BytesIn.
+	BytesIn, BytesOut uint64
+	// Connections counts those given a goroutine, Refused those answered with 1040 or 1053 at once.
+	Connections, Refused uint64
+	// Aborted counts connections that ended without COM_QUIT or a close between commands; BadConnects those that ended
+	// before authentication did, Denied those among them that were answered with 1045.
+	Aborted, BadConnects, Denied uint64
+	// Malformed counts connections closed for violating the protocol, Gone those whose client left during a statement.
+	Malformed, Gone uint64
+	// Panics counts connections ended by a panic. Anything but 0 is a fault of the server.
+	Panics uint64
+	// Errors counts error packets sent in answer to commands.
+	Errors uint64
+}
+
+// Counters returns the present totals.
+func (s *Server) Counters() Counters {
+	var sum Counters
+	for i := range s.counters.shards {
+		c := &s.counters.shards[i]
+		for j := range c.commands {
+			sum.Commands[j] += c.commands[j].Load()
+		}
+		for _, pair := range [...]struct {
+			to   *uint64
+			from *atomic.Uint64
+		}{
+			{&sum.BytesIn, &c.bytesIn}, {&sum.BytesOut, &c.bytesOut}, {&sum.Connections, &c.connections},
+			{&sum.Refused, &c.refused}, {&sum.Aborted, &c.aborted}, {&sum.BadConnects, &c.badConnects},
+			{&sum.Denied, &c.denied}, {&sum.Malformed, &c.malformed}, {&sum.Gone, &c.gone},
+			{&sum.Panics, &c.panics}, {&sum.Errors, &c.errors},
+		} {
+			*pair.to += pair.from.Load()
+		}
+	}
+	return sum
+}
+
+// OpenConnections returns how many connections there are now.
+func (s *Server) OpenConnections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.conns)
+}

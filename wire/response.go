@@ -1,0 +1,324 @@
+package wire
+
+import (
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/types"
+)
+
+const (
+	sqlStateBytes = 5
+	errorTextMax  = 4 << 10 // MySQL cuts at 512; longer texts of ours are kept
+)
+
+// response writes the answers of one connection's commands. All bytes gather in enc.Buf, which is also the buffer that rows
+// are encoded into, and leave in one write at the end of the command or whenever flushBytes have gathered. It belongs to
+// the connection's goroutine.
+type response struct {
+	c       *conn
+	enc     types.RowEncoder
+	small   []byte  // the connection's own buffer while big is in use
+	big     *buffer // pooled; enc.Buf began in it
+	seq     byte    // of the next packet
+	barrier func() error
+	// head is where the answer to the present statement begins in enc.Buf; headSeq its sequence number. sent says that some
+	// of that answer has left.
+	head    int
+	headSeq byte
+	sent    bool
+	// rowStart is where the next row's packet begins while inRows.
+	rowStart int
+	inRows   bool
+	eofAt    int   // flags of the EOF behind the column definitions; 0 if there is none
+	done     bool  // the last statement has been answered
+	stmt     *stmt // of the present EXECUTE, else nil
+	written  int   // bytes of this command's answers that have left
+	large    bool  // the last answer did not fit a small buffer, so the next one starts with a big one
+	err      error // of the socket or the barrier; nothing can be written after it
+}
+
+// begin starts the answer to a command.
+func (r *response) begin(s *stmt) {
+	r.stmt, r.enc.Binary = s, s != nil
+	r.done, r.written, r.barrier = false, 0, nil
+	if r.large && r.big == nil {
+		r.growBig()
+	}
+	r.startStatement()
+}
+
+func (r *response) startStatement() {
+	r.head, r.headSeq, r.sent = len(r.enc.Buf), r.seq, false
+	r.inRows, r.eofAt = false, 0
+}
+
+// end gives back what an idle connection need not hold. The buffer is empty by now.
+func (r *response) end() {
+	r.stmt = nil
+	r.large = r.written > outKeepBytes/2
+	if r.big != nil {
+		if cap(r.enc.Buf) == cap(r.big.b) {
+			r.c.srv.pool.put(r.big)
+		}
+		r.enc.Buf, r.small, r.big = r.small, nil, nil
+	}
+	if cap(r.enc.Buf) > outKeepBytes {
+		r.enc.Buf = nil
+	}
+	r.enc.Buf = r.enc.Buf[:0]
+}
+
+// growBig moves the answer to a pooled buffer.
+func (r *response) growBig() {
+	big := r.c.srv.pool.get(outBigBytes)
+	r.small = r.enc.Buf[:0]
+	r.enc.Buf = append(big.b[:0], r.enc.Buf...)
+	r.big = big
+}
+
+// SetBarrier implements Response.
+func (r *response) SetBarrier(wait func() error) { r.barrier = wait }
+
+// Columns implements sqlapi.Sink.
+func (r *response) Columns(cols []sqlapi.ColumnInfo) (*types.RowEncoder, error) {
+	if _, err := r.FetchRows(); err != nil {
+		return nil, err
+	}
+	r.appendHead(cols)
+	if r.c.caps&capDeprecateEOF == 0 {
+		r.appendEOF(r.c.sess.Status(), 0)
+		r.eofAt = len(r.enc.Buf) - 2
+	}
+	r.rowStart = len(r.enc.Buf)
+	return &r.enc, nil
+}
+
+// FetchRows implements Response.
+func (r *response) FetchRows() (*types.RowEncoder, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	if r.inRows {
+		panic("wire: Columns called twice for one result set")
+	}
+	r.inRows = true
+	r.enc.Loc, r.enc.Results = r.c.sess.ResultEncoding()
+	r.rowStart = len(r.enc.Buf)
+	return &r.enc, nil
+}
+
+func (r *response) appendHead(cols []sqlapi.ColumnInfo) {
+	if r.stmt == nil || len(cols) == 0 {
+		r.enc.Buf, r.seq = appendResultHead(r.enc.Buf, r.seq, cols, r.enc.Results)
+		return
+	}
+	block := r.stmt.block
+	if block == nil || !block.matches(cols, r.enc.Results) {
+		block = r.c.srv.columns.get(cols, r.enc.Results)
+		r.stmt.block = block
+	}
+	at := len(r.enc.Buf)
+	r.enc.Buf = append(r.enc.Buf, block.b...)
+	if r.seq != 1 {
+		renumber(r.enc.Buf[at:], r.seq)
+	}
+	r.seq += byte(block.packets)
+}
+
+// renumber numbers the packets of b from seq.
+func renumber(b []byte, seq byte) {
+	for len(b) > 0 {
+		b[3] = seq
+		seq++
+		b = b[headerBytes+int(b[0])+int(b[1])<<8+int(b[2])<<16:]
+	}
+}
+
+// RowDone implements sqlapi.Sink.
+func (r *response) RowDone() error {
+	end := len(r.enc.Buf)
+	n := end - r.rowStart - headerBytes
+	if n < 0 || !r.inRows {
+		panic("wire: RowDone without a row")
+	}
+	if n >= payloadMax {
+		return r.splitRow(n)
+	}
+	h := r.enc.Buf[r.rowStart : r.rowStart+headerBytes]
+	h[0], h[1], h[2], h[3] = byte(n), byte(n>>8), byte(n>>16), r.seq
+	r.seq++
+	r.rowStart = end
+	switch {
+	case end >= flushBytes:
+		return r.flush()
+	case end > outKeepBytes/2 && r.big == nil:
+		r.growBig()
+	}
+	return r.err
+}
+
+// splitRow sends a row of payloadMax bytes or more. Each part's header takes the place of bytes that have already left.
+func (r *response) splitRow(n int) error {
+	row := r.enc.Buf[r.rowStart:]
+	r.enc.Buf = r.enc.Buf[:r.rowStart]
+	if err := r.flush(); err != nil {
+		return err
+	}
+	for at := 0; ; at += payloadMax {
+		part := min(n-at, payloadMax)
+		packet := row[at : at+headerBytes+part]
+		packet[0], packet[1], packet[2], packet[3] = byte(part), byte(part>>8), byte(part>>16), r.seq
+		r.seq++
+		if err := r.c.write(packet); err != nil {
+			r.err = err
+			return err
+		}
+		if part < payloadMax {
+			break
+		}
+	}
+	r.enc.Buf = r.enc.Buf[:0]
+	r.rowStart = 0
+	return nil
+}
+
+// Done implements Response.
+func (r *response) Done(res sqlapi.Result, more bool) error {
+	if r.err != nil {
+		return r.err
+	}
+	status := res.Status
+	if more {
+		status |= sqlapi.StatusMoreResults
+	}
+	switch {
+	case !r.inRows:
+		r.appendOK(headerOK, res.AffectedRows, res.InsertID, status, res.Warnings, res.Info)
+	case res.Status&sqlapi.StatusCursorExists != 0 && r.eofAt > 0:
+		// An opened cursor has no rows yet: the EOF behind the columns is the last one.
+		r.enc.Buf[r.eofAt], r.enc.Buf[r.eofAt+1] = byte(status), byte(status>>8)
+	default:
+		r.appendEnd(status, res.Warnings)
+	}
+	if !more {
+		r.done = true
+		return nil
+	}
+	// The next statement has a barrier of its own, so this one must be passed before its answer is left behind.
+	if err := r.pass(); err != nil {
+		r.err = err
+		return err
+	}
+	r.barrier = nil
+	r.startStatement()
+	return nil
+}
+
+// barrierError is the failure of a session's barrier: the socket is still fine.
+type barrierError struct{ err error }
+
+func (e *barrierError) Error() string { return "barrier: " + e.err.Error() }
+
+// pass waits for the barrier; one that has failed is forgotten, so that its error can be sent.
+func (r *response) pass() error {
+	if r.barrier == nil {
+		return nil
+	}
+	if err := r.barrier(); err != nil {
+		r.barrier = nil
+		return &barrierError{err}
+	}
+	return nil
+}
+
+// flush writes what has gathered.
+func (r *response) flush() error {
+	if r.err != nil {
+		return r.err
+	}
+	if len(r.enc.Buf) == 0 {
+		return nil
+	}
+	if err := r.pass(); err != nil {
+		r.err = err
+		return err
+	}
+	if err := r.c.write(r.enc.Buf); err != nil {
+		r.err = err
+		return err
+	}
+	r.written += len(r.enc.Buf)
+	r.sent = r.sent || len(r.enc.Buf) > r.head
+	r.enc.Buf = r.enc.Buf[:0]
+	r.head, r.rowStart, r.eofAt = 0, 0, 0
+	return nil
+}
+
+// cut drops what has gathered of the present answer, at least its unfinished row.
+func (r *response) cut() {
+	switch {
+	case !r.sent:
+		r.enc.Buf, r.seq = r.enc.Buf[:r.head], r.headSeq
+	case r.inRows:
+		r.enc.Buf = r.enc.Buf[:r.rowStart]
+	}
+	r.inRows, r.eofAt = false, 0
+}
+
+// appendOK appends an OK packet; header headerEOF makes it the end of a result set for clients of CLIENT_DEPRECATE_EOF.
+func (r *response) appendOK(header byte, affected, insertID uint64, status, warnings uint16, info string) {
+	start := len(r.enc.Buf)
+	b := append(r.enc.Buf, 0, 0, 0, 0, header)
+	b = appendLenenc(appendLenenc(b, affected), insertID)
+	b = appendUint16(appendUint16(b, status), warnings)
+	if info != "" {
+		b = appendLenencString(b, info)
+	}
+	r.enc.Buf = b
+	r.finishPacket(start)
+}
+
+// appendEOF appends the old EOF packet.
+func (r *response) appendEOF(status, warnings uint16) {
+	start := len(r.enc.Buf)
+	b := append(r.enc.Buf, 0, 0, 0, 0, headerEOF)
+	r.enc.Buf = appendUint16(appendUint16(b, warnings), status)
+	r.finishPacket(start)
+}
+
+// appendEnd ends a list of rows in the form the client asked for.
+func (r *response) appendEnd(status, warnings uint16) {
+	if r.c.caps&capDeprecateEOF != 0 {
+		r.appendOK(headerEOF, 0, 0, status, warnings, "")
+		return
+	}
+	r.appendEOF(status, warnings)
+}
+
+// appendError appends an ERR packet.
+func (r *response) appendError(e *types.Error) {
+	start := len(r.enc.Buf)
+	b := append(r.enc.Buf, 0, 0, 0, 0, headerErr)
+	b = appendUint16(b, e.Number)
+	if len(e.State) == sqlStateBytes {
+		b = append(append(b, '#'), e.State...)
+	} else {
+		b = append(append(b, '#'), "HY000"...)
+	}
+	r.enc.Buf = append(b, e.Message[:min(len(e.Message), errorTextMax)]...)
+	r.finishPacket(start)
+}
+
+// appendPayload appends a packet of given bytes.
+func (r *response) appendPayload(parts ...[]byte) {
+	start := len(r.enc.Buf)
+	r.enc.Buf = append(r.enc.Buf, 0, 0, 0, 0)
+	for _, part := range parts {
+		r.enc.Buf = append(r.enc.Buf, part...)
+	}
+	r.finishPacket(start)
+}
+
+func (r *response) finishPacket(start int) {
+	putHeader(r.enc.Buf, start, r.seq)
+	r.seq++
+}

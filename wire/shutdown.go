@@ -1,0 +1,74 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kvapi"
+)
+
+// Shutdown stops accepting, closes idle connections and lets busy ones finish their present command until ctx is done. Then it
+// interrupts them, and after killGrace closes their sockets. It returns nil when every connection's goroutine has ended,
+// otherwise how many are left after a second killGrace. A second call waits like the first.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	first := !s.draining
+	s.draining = true
+	for l := range s.listeners {
+		_ = l.Close() // Serve returns on it
+	}
+	if first && len(s.list) == 0 {
+		close(s.empty)
+	}
+	reaping := s.reaping
+	s.reaping = true // none will be started any more
+	s.mu.Unlock()
+
+	// From here on no connection is added. The nudge ends idle ones now and busy ones after their command.
+	for _, c := range s.snapshot(nil) {
+		c.nudge(kvapi.ReasonShutdown)
+	}
+	err := s.drain(ctx)
+	if first {
+		close(s.stop)
+		if !reaping {
+			close(s.stopped)
+		}
+	}
+	<-s.stopped
+	return err
+}
+
+func (s *Server) drain(ctx context.Context) error {
+	select {
+	case <-s.empty:
+		return nil
+	case <-ctx.Done():
+	}
+	for _, c := range s.snapshot(nil) {
+		c.interrupt(kvapi.ReasonShutdown)
+	}
+	if s.waitEmpty() {
+		return nil
+	}
+	for _, c := range s.snapshot(nil) {
+		_ = c.raw.Close() // its goroutine fails at its next read or write
+	}
+	if s.waitEmpty() {
+		return nil
+	}
+	return fmt.Errorf("wire: %d connections did not end", len(s.snapshot(nil)))
+}
+
+// waitEmpty waits killGrace for the last connection to go.
+func (s *Server) waitEmpty() bool {
+	timer := clock.NewTimer(killGrace)
+	defer timer.Stop()
+	select {
+	case <-s.empty:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
