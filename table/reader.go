@@ -329,6 +329,9 @@ func (r *Reader) decodeOriginals(b []byte) error {
 	return nil
 }
 
+// RowIDType returns the type of hidden row ids.
+func RowIDType() *types.Type { return &rowIDType }
+
 // Field returns the stored form of field i.
 func (r *Reader) Field(i int) (stored []byte, null bool) {
 	f := &r.fields[i]
