@@ -237,10 +237,10 @@ func (t *lockTable) closesCycle(owner *Owner, from *lockEntry) bool {
 		e := t.visited[at]
 		e.shard.mu.Lock()
 		if e.exclusive != nil {
-			found = t.follow(owner, e.exclusive, at == 0)
+			found = t.follow(owner, e.exclusive, from, at == 0)
 		}
 		for _, holder := range e.shared {
-			found = found || t.follow(owner, holder, at == 0)
+			found = found || t.follow(owner, holder, from, at == 0)
 		}
 		e.shard.mu.Unlock()
 	}
@@ -254,11 +254,18 @@ func (t *lockTable) closesCycle(owner *Owner, from *lockEntry) bool {
 // on the path, and may find a cycle that has just dissolved: its requester is
 // sacrificed needlessly. That is rare and harmless; missing one is not possible,
 // as the waits of a real cycle do not end.
-func (t *lockTable) follow(owner, holder *Owner, first bool) bool {
+func (t *lockTable) follow(owner, holder *Owner, from *lockEntry, first bool) bool {
 	if holder == owner {
 		return !first // at its own entry the requester may hold what it upgrades
 	}
-	if next := holder.waiter.entry.Load(); next != nil && !slices.Contains(t.visited, next) {
+	next := holder.waiter.entry.Load()
+	if next == nil {
+		return false
+	}
+	if next == from && owner.waiter.upgrade {
+		return true // it waits for the shared lock that the requester holds
+	}
+	if !slices.Contains(t.visited, next) {
 		t.visited = append(t.visited, next)
 	}
 	return false

@@ -45,6 +45,10 @@ type ScanRequest struct {
 	TS clock.Timestamp
 }
 
+// scanRegions is how many regions a scan outside a transaction may cover without
+// allocating.
+const scanRegions = 4
+
 // Get reads one key at the durable watermark: the autocommit point select. It
 // takes no lock, registers nothing and allocates nothing. sink may be nil.
 func (m *Manager) Get(key []byte, intr *kvapi.Interrupt, sink kvapi.Sink) (found bool, err error) {
@@ -61,8 +65,10 @@ func (m *Manager) GetAt(ts clock.Timestamp, key []byte, intr *kvapi.Interrupt, s
 // Scan reads one page outside any transaction. Several pages that must agree
 // with each other need an open Snapshot and its timestamp.
 func (m *Manager) Scan(r *ScanRequest) (resume []byte, err error) {
+	var regions [scanRegions]kvapi.RegionRef
 	q := kvapi.ScanRequest{
-		Span: r.Span, Reverse: r.Reverse, LimitRows: r.LimitRows, LimitBytes: r.LimitBytes,
+		Regions: regions[:0],
+		Span:    r.Span, Reverse: r.Reverse, LimitRows: r.LimitRows, LimitBytes: r.LimitBytes,
 		TS: r.TS, Interrupt: r.Interrupt, Sink: r.Sink,
 	}
 	return m.kv.Scan(&q)
