@@ -50,12 +50,9 @@ func (p *parser) insert() Statement {
 func (p *parser) columnList() []ColumnRef {
 	p.expect(tLParen)
 	var list []ColumnRef
-	for !p.is(tRParen) {
+	for more := !p.is(tRParen); more; more = p.accept(tComma) {
 		list = append(list, ColumnRef{})
 		p.columnRefInto(&list[len(list)-1])
-		if !p.accept(tComma) {
-			break
-		}
 	}
 	p.expect(tRParen)
 	return list

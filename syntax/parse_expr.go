@@ -304,12 +304,17 @@ func (p *parser) bitsFrom(left Expr, minPrec uint8) Expr {
 		}
 		p.link(n)
 		pos := Pos(p.next().pos)
+		p.intervalNext = op == OpAdd || op == OpSub
 		left = &Binary{OpPos: pos, Op: op, L: left, R: p.bits(prec + 1)}
 	}
 }
 
 // unary parses prefix operators.
 func (p *parser) unary() Expr {
+	if p.isKw(kwInterval) {
+		return p.interval()
+	}
+	p.intervalNext = false
 	op, ok := p.unaryOp()
 	if !ok {
 		return p.postfix(p.primary())

@@ -20,7 +20,7 @@ var funcRules map[string]funcRule
 
 func init() {
 	agg := (*parser).aggregate
-	plain := (*parser).plainCall
+	plain, date := (*parser).plainCall, (*parser).dateCall
 	funcRules = map[string]funcRule{
 		"COUNT": {agg, true}, "SUM": {agg, true}, "MIN": {agg, true}, "MAX": {agg, true}, "AVG": {agg, false},
 		"BIT_AND": {agg, true}, "BIT_OR": {agg, true}, "BIT_XOR": {agg, true}, "GROUP_CONCAT": {agg, true},
@@ -31,8 +31,8 @@ func init() {
 		"POSITION": {(*parser).position, true}, "TRIM": {(*parser).trim, true},
 		"SUBSTRING": {(*parser).substring, true}, "SUBSTR": {(*parser).substring, true},
 		"MID": {(*parser).substring, true}, "CURDATE": {plain, true}, "CURTIME": {plain, true},
-		"NOW": {plain, true}, "SYSDATE": {plain, true}, "ADDDATE": {plain, true}, "SUBDATE": {plain, true},
-		"DATE_ADD": {plain, true}, "DATE_SUB": {plain, true},
+		"NOW": {plain, true}, "SYSDATE": {plain, true}, "ADDDATE": {date, true}, "SUBDATE": {date, true},
+		"DATE_ADD": {date, true}, "DATE_SUB": {date, true},
 		"SESSION_USER": {plain, true}, "SYSTEM_USER": {plain, true},
 		"TIMESTAMPADD": {(*parser).unitCall, false}, "TIMESTAMPDIFF": {(*parser).unitCall, false},
 		"GET_FORMAT": {(*parser).unitCall, false}, "WEIGHT_STRING": {(*parser).weightString, false},
@@ -129,6 +129,25 @@ func (p *parser) unitCall() Expr {
 	p.expect(tComma)
 	p.enter()
 	call.Args = p.exprList()
+	p.leave()
+	call.End = Pos(p.expect(tRParen).end)
+	return call
+}
+
+// dateCall parses DATE_ADD(date, INTERVAL expr unit) and its kind; ADDDATE and
+// SUBDATE also take a number of days.
+func (p *parser) dateCall() Expr {
+	t := p.next()
+	call := &FuncCall{Pos: Pos(t.pos), Name: p.text(t)}
+	p.expect(tLParen)
+	p.enter()
+	call.Args = []Expr{p.expr()}
+	p.expect(tComma)
+	if !p.isKw(kwInterval) && len(call.Name) != len("ADDDATE") {
+		p.fail()
+	}
+	p.intervalNext = p.isKw(kwInterval)
+	call.Args = append(call.Args, p.expr())
 	p.leave()
 	call.End = Pos(p.expect(tRParen).end)
 	return call
@@ -302,6 +321,7 @@ func (p *parser) aggregate() Expr {
 		a.Distinct = p.acceptKw(kwDistinct)
 		a.All = !a.Distinct && p.acceptKw(kwAll)
 		a.Args = p.exprList()
+		p.checkAggregate(a)
 	}
 	if a.Name == "GROUP_CONCAT" {
 		if p.isKw(kwOrder) {
@@ -320,6 +340,25 @@ func (p *parser) aggregate() Expr {
 	return a
 }
 
+// checkAggregate checks the number of arguments, which MySQL's grammar fixes.
+func (p *parser) checkAggregate(a *AggCall) {
+	want := 1
+	switch {
+	case a.Name == "GROUP_CONCAT", a.Name == "COUNT" && a.Distinct:
+		return
+	case a.Name == "JSON_OBJECTAGG":
+		want = 2
+	}
+	if len(a.Args) != want {
+		p.fail()
+	}
+}
+
+// windowArgs gives the least and most arguments of the window functions.
+var windowArgs = map[string][2]int{
+	"NTILE": {1, 1}, "LAG": {1, 3}, "LEAD": {1, 3}, "FIRST_VALUE": {1, 1}, "LAST_VALUE": {1, 1}, "NTH_VALUE": {2, 2},
+}
+
 // windowCall parses a window function, which requires OVER.
 func (p *parser) windowCall() Expr {
 	t := p.next()
@@ -329,6 +368,9 @@ func (p *parser) windowCall() Expr {
 		p.enter()
 		w.Args = p.exprList()
 		p.leave()
+	}
+	if n := windowArgs[w.Name]; len(w.Args) < n[0] || len(w.Args) > n[1] {
+		p.fail()
 	}
 	p.expect(tRParen)
 	if p.acceptKw(kwFrom) {

@@ -270,6 +270,10 @@ func (p *parser) wordPrimary() Expr {
 			}
 		}
 	}
+	if introducerOf(p.text(p.tok)) != "" {
+		p.next()
+		p.fail() // _latin1 is no name: a string must follow.
+	}
 	return p.columnRef()
 }
 
@@ -303,8 +307,6 @@ func (p *parser) keywordPrimary() Expr {
 		return p.caseExpr()
 	case kwConvert:
 		return p.convert()
-	case kwInterval:
-		return p.interval()
 	case kwMatch:
 		return p.match()
 	case kwRow:
@@ -361,6 +363,8 @@ func (p *parser) caseExpr() Expr {
 
 // interval parses INTERVAL expr unit, or the function INTERVAL(a, b, ...).
 func (p *parser) interval() Expr {
+	alone := p.intervalNext
+	p.intervalNext = false
 	pos := Pos(p.next().pos)
 	p.enter()
 	defer p.leave()
@@ -374,7 +378,7 @@ func (p *parser) interval() Expr {
 				call.Args = append(call.Args, p.expr())
 			}
 			call.End = Pos(p.expect(tRParen).end)
-			return call
+			return p.postfix(call)
 		}
 		p.expect(tRParen)
 		i.Value = p.bitsFrom(p.postfix(&Paren{Pos: open, X: x}), 0)
@@ -382,6 +386,9 @@ func (p *parser) interval() Expr {
 		i.Value = p.expr()
 	}
 	i.Unit = p.intervalUnit()
+	if !alone && !p.is(tPlus) {
+		p.fail()
+	}
 	return i
 }
 

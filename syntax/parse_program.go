@@ -103,7 +103,7 @@ func (p *parser) createRoutine(pos Pos, definer *Account) Statement {
 		return s
 	}
 	p.expect(tLParen)
-	for !p.is(tRParen) {
+	for more := !p.is(tRParen); more; more = p.accept(tComma) {
 		var r RoutineParam
 		if !s.Function {
 			r.Mode = p.oneOf("INOUT", "IN", "OUT")
@@ -112,9 +112,6 @@ func (p *parser) createRoutine(pos Pos, definer *Account) Statement {
 		p.dataType(&r.Type)
 		p.typeCollate(&r.Type)
 		s.Params = append(s.Params, r)
-		if !p.accept(tComma) {
-			break
-		}
 	}
 	p.expect(tRParen)
 	if s.Function {

@@ -276,11 +276,8 @@ func (p *parser) indexHint() IndexHint {
 	if p.is(tRParen) && h.Kind != UseIndex {
 		p.fail()
 	}
-	for !p.is(tRParen) {
+	for more := !p.is(tRParen); more; more = p.accept(tComma) {
 		h.Names = append(h.Names, p.indexName())
-		if !p.accept(tComma) {
-			break
-		}
 	}
 	p.expect(tRParen)
 	return h

@@ -71,6 +71,7 @@ func (p *parser) frameBound() FrameBound {
 	case p.acceptWords("UNBOUNDED", "FOLLOWING"):
 		return FrameBound{Kind: UnboundedFollowing}
 	}
+	p.intervalNext = p.isKw(kwInterval)
 	b := FrameBound{Kind: ValuePreceding, Value: p.bits(0)}
 	if p.needOneOf("PRECEDING", "FOLLOWING") == "FOLLOWING" {
 		b.Kind = ValueFollowing

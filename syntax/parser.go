@@ -22,12 +22,15 @@ type parser struct {
 	aheadLen  int
 	prevEnd   int32 // End of the last consumed token.
 
-	sql     string
-	opt     Options
-	depth   int
-	chain   int
-	params  int32
-	program int // Nesting of stored program bodies, where local variables exist.
+	sql    string
+	opt    Options
+	depth  int
+	chain  int
+	params int32
+	// intervalNext says that the operand that follows may be an INTERVAL without a
+	// plus behind it: it is the right side of + or -, or a date function's argument.
+	intervalNext bool
+	program      int // Nesting of stored program bodies, where local variables exist.
 
 	slab slab
 }
@@ -72,6 +75,7 @@ func (p *parser) init(sql string, opt Options) {
 	p.lex.init(sql, &p.opt)
 	p.aheadFrom, p.aheadLen, p.prevEnd = 0, 0, 0
 	p.depth, p.chain, p.params, p.program = 0, 0, 0, 0
+	p.intervalNext = false
 	p.tok = p.lex.next()
 }
 
