@@ -20,7 +20,12 @@ func (p *parser) account() Account {
 		a.Current, a.Parens, a.UserFunc = true, true, true
 		return a
 	}
-	a.User = p.nameOrString()
+	if p.is(tString) {
+		// Unlike other names, that of a user may be empty: the anonymous account.
+		a.User = stringValue(p.sql, p.next(), 0, p.opt.NoBackslashEscapes)
+	} else {
+		a.User = p.nameOrString()
+	}
 	if p.is(tUserVar) {
 		a.HasHost = true
 		a.Host = userVarName(p.sql, p.next(), p.opt.NoBackslashEscapes)

@@ -388,7 +388,12 @@ func (p *parser) objectNames() []ObjectName {
 func (p *parser) nameOrString() string {
 	switch {
 	case p.is(tString):
-		return stringValue(p.sql, p.next(), 0, p.opt.NoBackslashEscapes)
+		t := p.next()
+		s := stringValue(p.sql, t, 0, p.opt.NoBackslashEscapes)
+		if s == "" {
+			p.failAt(t.pos)
+		}
+		return s
 	case p.isIdent():
 		return p.name()
 	case p.isKw(kwBinary):

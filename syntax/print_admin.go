@@ -1,6 +1,6 @@
 package syntax
 
-// admin appends a statement on transactions, variables and the server, or
+// admin appends a statement on transactions, variables and metadata, or
 // returns false.
 func (p *printer) admin(s Statement) bool {
 	switch s := s.(type) {
@@ -42,6 +42,16 @@ func (p *printer) admin(s Statement) bool {
 		p.optLit("", s.Pattern)
 	case *TableMaintenance:
 		p.maintenance(s)
+	default:
+		return p.sessionControl(s)
+	}
+	return true
+}
+
+// sessionControl appends the statements on connections, prepared statements
+// and table locks, or returns false.
+func (p *printer) sessionControl(s Statement) bool {
+	switch s := s.(type) {
 	case *Kill:
 		p.k("KILL")
 		p.when(s.TiDB, "TIDB")
