@@ -1,0 +1,256 @@
+package table_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/types"
+)
+
+func autoTable(phys uint64, typ types.Type, unique bool) *catalog.Table {
+	cols := []*catalog.Column{{Name: "id", Type: typ, NotNull: true, AutoInc: true}}
+	if unique {
+		return build(phys, cols, primary(0))
+	}
+	return build(phys, cols, index("xid", false, 0))
+}
+
+// generate inserts one row with a generated id, as exec does.
+func generate(n *node, w *table.Writer) (types.Value, error) {
+	var v types.Value
+	err := n.do(func(tx *txn.Txn) error {
+		first, err := w.AutoID().Next(1)
+		if err != nil {
+			return err
+		}
+		v = w.AutoID().Value(first, 0)
+		return w.Insert(tx, []types.Value{v}, table.InsertCheck)
+	})
+	return v, err
+}
+
+func explicit(n *node, w *table.Writer, v types.Value) error {
+	return n.do(func(tx *txn.Txn) error { return w.Insert(tx, []types.Value{v}, table.InsertCheck) })
+}
+
+func unsigned(id types.TypeID) types.Type { return types.Type{ID: id, Unsigned: true, Length: -1} }
+
+func TestAutoIDExplicitRaises(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close()
+	w := table.NewWriter(autoTable(1, intType(types.TypeInt), true), n.ids)
+	expect := func(want int64) {
+		t.Helper()
+		if v, err := generate(n, w); err != nil || v.Int64() != want {
+			t.Fatalf("generated %d, %v; want %d", v.Int64(), err, want)
+		}
+	}
+	expect(1)
+	expect(2)
+	if err := explicit(n, w, types.Int(10)); err != nil {
+		t.Fatal(err)
+	}
+	expect(11)
+	for _, v := range []int64{-5, 5, -2147483648} {
+		if err := explicit(n, w, types.Int(v)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect(12)
+	// A statement's rows are consecutive.
+	first, err := w.AutoID().Next(3)
+	if err != nil || first != 13 {
+		t.Fatalf("three ids begin with %d, %v", first, err)
+	}
+	expect(16)
+	// An update raises the counter too.
+	err = n.do(func(tx *txn.Txn) error {
+		_, err := w.Update(tx, []types.Value{types.Int(16)}, []types.Value{types.Int(40)})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(41)
+	if next, err := w.AutoID().Peek(); err != nil || next != 42 {
+		t.Fatalf("peek %d, %v", next, err)
+	}
+}
+
+func TestAutoIDNeedsID(t *testing.T) {
+	null, zero, one, fzero := types.Null(), types.Int(0), types.Int(1), types.Float(0)
+	for _, c := range []struct {
+		v    *types.Value
+		mode types.SQLMode
+		want bool
+	}{
+		{&null, 0, true}, {&zero, 0, true}, {&one, 0, false}, {&fzero, 0, true},
+		{&null, types.ModeNoAutoValueOnZero, true}, {&zero, types.ModeNoAutoValueOnZero, false},
+		{&fzero, types.ModeNoAutoValueOnZero, false},
+	} {
+		if got := table.NeedsID(c.v, c.mode); got != c.want {
+			t.Errorf("NeedsID(%v, %x) = %v", *c.v, c.mode, got)
+		}
+	}
+}
+
+// TestAutoIDExhausted: the last id is handed out once; then the unique key
+// refuses it, as MySQL does, and a BIGINT UNSIGNED counter fails with 1467.
+func TestAutoIDExhausted(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close()
+	for i, typ := range []types.Type{
+		intType(types.TypeTinyInt), unsigned(types.TypeTinyInt), intType(types.TypeSmallInt), unsigned(types.TypeSmallInt),
+		intType(types.TypeMediumInt), unsigned(types.TypeMediumInt), intType(types.TypeInt), unsigned(types.TypeInt),
+		intType(types.TypeBigInt), {ID: types.TypeFloat, Length: -1, Scale: -1}, {ID: types.TypeDouble, Length: -1, Scale: -1},
+	} {
+		w := table.NewWriter(autoTable(uint64(10+i), typ, true), n.ids)
+		last := uint64(1) << 24
+		if typ.ID == types.TypeDouble {
+			last = 1 << 53
+		} else if typ.ID != types.TypeFloat {
+			_, last = typ.IntRange()
+		}
+		before := types.Int(int64(last - 1))
+		if typ.Unsigned {
+			before = types.Uint(last - 1)
+		} else if typ.Kind() == types.KindFloat {
+			before = types.Float(float64(last - 1))
+		}
+		if err := explicit(n, w, before); err != nil {
+			t.Fatal(err)
+		}
+		v, err := generate(n, w)
+		if err != nil {
+			t.Fatalf("%s: last id: %v", typ, err)
+		}
+		if show([]types.Value{v}) != show([]types.Value{w.AutoID().Value(last, 0)}) {
+			t.Fatalf("%s: generated %s", typ, show([]types.Value{v}))
+		}
+		for range 3 {
+			if _, err := generate(n, w); !errors.Is(err, types.Errorf(types.ErDupEntry)) {
+				t.Fatalf("%s: past the end: %v", typ, err)
+			}
+		}
+	}
+	w := table.NewWriter(autoTable(99, unsigned(types.TypeBigInt), true), n.ids)
+	if err := explicit(n, w, types.Uint(math.MaxUint64-1)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := generate(n, w); !errors.Is(err, types.Errorf(types.ErAutoincReadFailed)) {
+			t.Fatalf("bigint unsigned past the end: %v", err)
+		}
+	}
+}
+
+// TestAutoIDNotUnique is sysbench's --secondary=on: ids may repeat.
+func TestAutoIDNotUnique(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close()
+	desc := autoTable(1, intType(types.TypeInt), false)
+	w := table.NewWriter(desc, n.ids)
+	for range 3 {
+		if err := explicit(n, w, types.Int(7)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if v, err := generate(n, w); err != nil || v.Int64() != 8 {
+		t.Fatalf("generated %d, %v", v.Int64(), err)
+	}
+	if r := n.check(desc); r.Rows != 4 || r.Indexes[0].Entries != 4 {
+		t.Fatalf("%+v", r)
+	}
+}
+
+func TestAutoIDConcurrent(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close()
+	id := n.ids.For(autoTable(1, intType(types.TypeBigInt), true))
+	var mu sync.Mutex
+	seen := map[uint64]bool{}
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			last := uint64(0)
+			for i := range 3000 {
+				count := uint64(1 + (i+g)%3)
+				first, err := id.Next(count)
+				if err != nil || first <= last {
+					t.Errorf("next: %d after %d, %v", first, last, err)
+					return
+				}
+				last = first + count - 1
+				mu.Lock()
+				for v := first; v <= last; v++ {
+					if seen[v] {
+						t.Errorf("id %d twice", v)
+					}
+					seen[v] = true
+				}
+				mu.Unlock()
+			}
+		}()
+	}
+	wg.Wait()
+	if len(seen) != 8*3000*2 {
+		t.Fatalf("%d ids", len(seen))
+	}
+}
+
+// TestAutoIDRestart ends the process in clean and unclean ways between inserts:
+// ids never repeat, and after a clean shutdown none is skipped.
+func TestAutoIDRestart(t *testing.T) {
+	r := seeded(t)
+	fs := engine.NewMemFS()
+	desc := autoTable(1, intType(types.TypeBigInt), true)
+	// exact: the next generated id must be highest+1. Only a crash spoils that.
+	highest, exact := int64(0), true
+	for life := range 30 {
+		n := openNode(t, fs)
+		w := table.NewWriter(desc, n.ids)
+		for range r.IntN(4) {
+			if r.IntN(3) == 0 {
+				v := highest + int64(r.IntN(600))
+				if v > highest {
+					if err := explicit(n, w, types.Int(v)); err != nil {
+						t.Fatal(err)
+					}
+					highest = v
+				}
+				continue
+			}
+			v, err := generate(n, w)
+			if err != nil {
+				t.Fatalf("life %d: %v", life, err)
+			}
+			if v.Int64() <= highest {
+				t.Fatalf("life %d: id %d after %d", life, v.Int64(), highest)
+			}
+			if exact && v.Int64() != highest+1 {
+				t.Fatalf("life %d: id %d after %d and a clean shutdown", life, v.Int64(), highest)
+			}
+			highest, exact = v.Int64(), true
+		}
+		if r.IntN(2) == 0 {
+			if err := n.ids.Close(); err != nil {
+				t.Fatal(err)
+			}
+			n.close()
+			continue
+		}
+		exact = false
+		crashed := fs.CrashClone(engine.CrashConfig{UnsyncedDataPercent: r.IntN(101), RNG: rand.New(rand.NewPCG(r.Uint64(), 2))})
+		n.close()
+		fs = crashed
+	}
+}
