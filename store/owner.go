@@ -169,3 +169,7 @@ func (o *Owner) releaseAll() {
 	}
 	o.index = o.index[:0]
 }
+
+// Waiting reports whether the transaction stands in line for a lock. It may be
+// called from any goroutine while the owner is in use.
+func (o *Owner) Waiting() bool { return o.waiter.entry.Load() != nil }

@@ -83,6 +83,10 @@ func (t *Txn) HasWrites() bool { return t.buf.len() > 0 || len(t.counters) > 0 }
 // HasLocks reports whether the transaction holds row locks.
 func (t *Txn) HasLocks() bool { return t.owner.Locks() > 0 }
 
+// Waiting reports whether the transaction stands in line for a row lock. Unlike
+// the other methods it may be called from any goroutine, for the process list.
+func (t *Txn) Waiting() bool { return t.owner.Waiting() }
+
 // Level returns the isolation level.
 func (t *Txn) Level() Level { return t.o.Level }
 

@@ -1,0 +1,181 @@
+package txn
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/pandodb/pando/internal/testkit"
+	"github.com/pandodb/pando/kvapi"
+)
+
+// TestBufferModel runs random writes, savepoints, rollbacks and merged scans
+// over committed rows against a map.
+func TestBufferModel(t *testing.T) {
+	seed := testkit.Seed(t)
+	for round := range uint64(60) {
+		rng := testkit.Rand(seed, round)
+		d := openDB(t, nil)
+		nkeys := 10 + rng.IntN(300)
+		model := map[string]string{}
+		for range nkeys {
+			k := fmt.Sprintf("%04d", rng.IntN(nkeys))
+			model[k] = "base" + k
+		}
+		for k, v := range model {
+			d.mustWrite(k, v)
+		}
+		type saved struct {
+			s     Savepoint
+			model map[string]string
+		}
+		tx := d.m.Begin(Options{Level: RepeatableRead})
+		tx.ReadTS()
+		var saves []saved
+		for step := range 200 + rng.IntN(400) {
+			k := fmt.Sprintf("%04d", rng.IntN(nkeys))
+			switch op := rng.IntN(20); {
+			case op < 9:
+				v := fmt.Sprint(step, "-", string(make([]byte, rng.IntN(30))))
+				if err := tx.Put(rowKey(k), []byte(v)); err != nil {
+					t.Fatal(err)
+				}
+				model[k] = v
+			case op < 13:
+				if err := tx.Delete(rowKey(k)); err != nil {
+					t.Fatal(err)
+				}
+				delete(model, k)
+			case op < 15:
+				saves = append(saves, saved{tx.Savepoint(), maps.Clone(model)})
+			case op < 16 && len(saves) > 0:
+				at := rng.IntN(len(saves))
+				tx.RollbackTo(saves[at].s)
+				model = maps.Clone(saves[at].model)
+				saves = saves[:at+1]
+			default:
+				checkMerged(t, tx, model, rng.IntN(nkeys), rng.IntN(nkeys), rng.IntN(2) == 0, rng.IntN(8))
+			}
+		}
+		checkMerged(t, tx, model, 0, nkeys, false, 0)
+		checkMerged(t, tx, model, 0, nkeys, true, 3)
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		tx.Release()
+		after := d.m.Begin(Options{})
+		checkMerged(t, after, model, 0, nkeys, false, 7)
+		after.Release()
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// checkMerged compares a merged scan, page by page, and point reads with the model.
+func checkMerged(t *testing.T, tx *Txn, model map[string]string, from, to int, reverse bool, page int) {
+	t.Helper()
+	lo, hi := fmt.Sprintf("%04d", from), fmt.Sprintf("%04d", to)
+	var want []string
+	for _, k := range slices.Sorted(maps.Keys(model)) {
+		if k >= lo && k < hi {
+			want = append(want, k+"="+model[k])
+		}
+	}
+	if reverse {
+		slices.Reverse(want)
+	}
+	got, err := scanAll(tx.Scan, rowSpan(lo, hi), reverse, page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("scan [%s,%s) reverse=%v page=%d:\n got %q\nwant %q", lo, hi, reverse, page, got, want)
+	}
+	var s valueSink
+	found, err := tx.Get(rowKey(lo), &s)
+	v, ok := model[lo]
+	if err != nil || found != ok || (found && string(s.value) != v) {
+		t.Fatalf("get %s: %v %q %v, want %v %q", lo, found, s.value, err, ok, v)
+	}
+}
+
+func TestBufferLimits(t *testing.T) {
+	d := openDB(t, nil)
+	d.m.o.TxnBytesMax, d.m.o.EntryBytesMax = 64<<10, 8<<10
+	tx := d.m.Begin(Options{})
+	defer tx.Release()
+	if err := tx.Put(rowKey("big"), make([]byte, 9<<10)); !errors.Is(err, kvapi.ErrTxnTooLarge) {
+		t.Fatal(err)
+	}
+	var err error
+	n := 0
+	for ; err == nil; n++ {
+		err = tx.Put(rowKey(fmt.Sprint(n)), make([]byte, 100))
+	}
+	if !errors.Is(err, kvapi.ErrTxnTooLarge) || n < 100 || n > 600 {
+		t.Fatal(n, err)
+	}
+	// Rewriting one key for ever stays within the memory of one key.
+	tx2 := d.m.Begin(Options{})
+	defer tx2.Release()
+	for i := range 100_000 {
+		if err := tx2.Put(rowKey("one"), fmt.Appendf(nil, "%099d", i)); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	// The first transaction is still good: the refused write left no trace.
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestBufferUndoFrees: inserting and rolling back for ever does not grow.
+func TestBufferUndoFrees(t *testing.T) {
+	d := openDB(t, nil)
+	tx := d.m.Begin(Options{})
+	defer tx.Release()
+	for i := range 50_000 {
+		tx.BeginStatement()
+		for j := range 3 {
+			if err := tx.Put(rowKey(fmt.Sprint(i, j)), make([]byte, 50)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tx.RollbackStatement()
+	}
+	if tx.HasWrites() || len(tx.buf.chunks) > 1 || tx.buf.arena.used != 0 {
+		t.Fatal(len(tx.buf.chunks), tx.buf.arena.used)
+	}
+}
+
+func TestPooledTxnIsClean(t *testing.T) {
+	d := openDB(t, nil)
+	for range 10 {
+		tx := d.m.Begin(Options{Level: RepeatableRead})
+		tx.ReadTS()
+		if _, _, err := tx.Lock(rowKey("k"), kvapi.LockExclusive, kvapi.WaitDefault, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Put(rowKey("k"), []byte("v")); err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.RaiseCounter([]byte("c"), 5); err != nil {
+			t.Fatal(err)
+		}
+		tx.Release()
+	}
+	tx := d.m.Begin(Options{})
+	defer tx.Release()
+	if tx.HasWrites() || tx.HasLocks() {
+		t.Fatal("a pooled transaction remembers its past")
+	}
+	if v, err := d.read("k"); err != nil || v != "-" {
+		t.Fatal(v, err)
+	}
+	if n, _ := d.s.Snapshots(); n != 0 {
+		t.Fatal(n, "snapshots left")
+	}
+}
