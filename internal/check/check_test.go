@@ -1,0 +1,94 @@
+package check
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func app(key string, v int) Op       { return Op{Key: key, Append: v} }
+func read(key string, vs ...int) Op  { return Op{Key: key, Read: append([]int{}, vs...)} }
+func txn(ops ...Op) Txn              { return Txn{Ops: ops} }
+func ended(o Outcome, ops ...Op) Txn { return Txn{Ops: ops, Outcome: o} }
+func at(begin, end int64, t Txn) Txn { t.Begin, t.End = begin, end; return t }
+
+// TestListAppendCanaries feeds histories with one anomaly each; a checker that
+// finds nothing in them is broken (C2).
+func TestListAppendCanaries(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		want []string
+		txns []Txn
+	}{
+		{"clean", nil, []Txn{
+			txn(app("x", 1)), txn(read("x", 1), app("x", 2)), ended(Aborted, app("x", 3)),
+			txn(read("x", 1, 2), read("y")),
+		}},
+		{"unknown that committed", nil, []Txn{ended(Unknown, app("x", 1)), txn(read("x", 1))}},
+		{"G0", []string{"G0"}, []Txn{
+			txn(app("x", 1), app("y", 1)), txn(app("x", 2), app("y", 2)), txn(read("x", 1, 2), read("y", 2, 1)),
+		}},
+		{"G1a", []string{"G1a"}, []Txn{ended(Aborted, app("x", 1)), txn(read("x", 1))}},
+		{"G1b", []string{"G1b", "G-single"}, []Txn{txn(app("x", 1), app("x", 2)), txn(read("x", 1)), txn(read("x", 1, 2))}},
+		{"G1c", []string{"G1c"}, []Txn{
+			txn(app("x", 1), read("y", 1)), txn(app("y", 1), read("x", 1)), txn(read("x", 1), read("y", 1)),
+		}},
+		{"G-single", []string{"G-single"}, []Txn{
+			txn(read("x"), read("y", 1)), txn(app("x", 1), app("y", 1)), txn(read("x", 1), read("y", 1)),
+		}},
+		{"G2-item", []string{"G2-item"}, []Txn{
+			txn(read("x"), app("y", 1)), txn(read("y"), app("x", 1)), txn(read("x", 1), read("y", 1)),
+		}},
+		{"lost update", []string{"lost-append", "lost-update"}, []Txn{
+			txn(read("x"), app("x", 1)), txn(read("x"), app("x", 2)), txn(read("x", 2)),
+			txn(app("x", 3)), txn(read("x", 2, 3)),
+		}},
+		{"lost append", []string{"lost-append"}, []Txn{txn(app("x", 1)), txn(read("x"))}},
+		{"order", []string{"order"}, []Txn{txn(app("x", 1)), txn(app("x", 2)), txn(read("x", 2)), txn(read("x", 1, 2))}},
+		{"garbage", []string{"garbage"}, []Txn{txn(read("x", 9))}},
+		{"stale", []string{"stale"}, []Txn{
+			at(1, 2, txn(app("x", 1))), at(3, 4, txn(read("x"))), at(5, 6, txn(read("x", 1))),
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := Names(ListAppend(c.txns))
+			for _, want := range c.want {
+				if !slices.Contains(got, want) {
+					t.Errorf("found %v, not %s", got, want)
+				}
+			}
+			if len(c.want) == 0 && len(got) > 0 {
+				t.Errorf("found %v in a clean history", ListAppend(c.txns))
+			}
+		})
+	}
+}
+
+func TestRegisterCanary(t *testing.T) {
+	w := func(client, v int, call, done int64) RegisterOp {
+		return RegisterOp{Client: client, Key: "x", Write: true, Value: v, Call: call, Done: done}
+	}
+	r := func(client, v int, call, done int64) RegisterOp {
+		return RegisterOp{Client: client, Key: "x", Value: v, Call: call, Done: done}
+	}
+	good := []RegisterOp{w(0, 1, 0, 10), r(1, 0, 1, 2), r(1, 1, 3, 4), r(2, 1, 11, 12)}
+	if ok, decided := Linearizable(good, time.Minute); !ok || !decided {
+		t.Error("a linearizable history was refused")
+	}
+	stale := []RegisterOp{w(0, 1, 0, 10), r(1, 0, 11, 12)}
+	back := []RegisterOp{w(0, 1, 0, 10), r(1, 1, 1, 2), r(1, 0, 3, 4)}
+	for _, bad := range [][]RegisterOp{stale, back} {
+		if ok, decided := Linearizable(bad, time.Minute); ok || !decided {
+			t.Error("a stale read passed")
+		}
+	}
+}
+
+func TestCountingCanaries(t *testing.T) {
+	if Monotonic([]int{1, 2, 2, 5}) != -1 || Monotonic([]int{1, 3, 2}) != 2 {
+		t.Error("monotonic")
+	}
+	if Bank([][]int{{1, 2}, {3, 0}}, 3) != -1 || Bank([][]int{{1, 2}, {3, 1}}, 3) != 1 {
+		t.Error("bank")
+	}
+}
