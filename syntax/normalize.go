@@ -34,8 +34,9 @@ type Lifted struct {
 // the largest statement seen.
 type Normalized struct {
 	// Text is the statement with ? for each lifted literal, comments dropped
-	// and white space between tokens reduced to one space. It is otherwise the
-	// source byte for byte, so that equal texts mean equal trees.
+	// and white space between tokens reduced to one space, except within select
+	// lists. It is otherwise the source byte for byte, so that equal texts mean
+	// equal trees and equal column names.
 	Text     []byte
 	Literals []Lifted
 
@@ -144,24 +145,35 @@ func (n *normalizer) run() bool {
 		}
 		n.prev = t
 		t = n.l.next()
-		if t.spaced {
-			n.space(&t)
+		if t.spaced && !n.space(&t) {
+			return false
 		}
 	}
 }
 
 // space reduces the gap before t to one space. Most gaps are that already and
-// are copied with what surrounds them.
-func (n *normalizer) space(t *token) {
+// are copied with what surrounds them. Where literals stay, so does white
+// space, because column names show it; a comment there refuses the statement,
+// unless it stands before the list or after it.
+func (n *normalizer) space(t *token) bool {
 	gap := int(n.prev.end)
 	if int(t.pos) == gap+1 && n.l.text[gap] == ' ' {
-		return
+		return true
+	}
+	if n.frames[n.depth].keep && n.prev.kw != kwSelect && t.kw != kwFrom && t.kind != tEOF && t.kind != tSemi {
+		for _, c := range []byte(n.l.text[gap:t.pos]) {
+			if charClass[c]&classSpace == 0 {
+				return false
+			}
+		}
+		return true
 	}
 	if gap > n.copied {
 		n.out.Text = append(n.out.Text, n.l.text[n.copied:gap]...)
 	}
 	n.out.Text = append(n.out.Text, ' ')
 	n.copied = int(t.pos)
+	return true
 }
 
 // end finishes at the end of the text, or at a final semicolon.
