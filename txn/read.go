@@ -16,10 +16,12 @@ func (t *Txn) Get(key []byte, sink kvapi.Sink) (found bool, err error) {
 		found, _, err = t.Lock(key, kvapi.LockShared, kvapi.WaitDefault, sink)
 		return found, err
 	}
+	// The first plain read fixes the snapshot, even if it finds an own write.
+	ts := t.ReadTS()
 	if e := t.buf.get(key); e != nil {
 		return e.deliver(sink)
 	}
-	r := kvapi.GetRequest{Key: key, TS: t.ReadTS(), Interrupt: t.o.Interrupt, Sink: sink}
+	r := kvapi.GetRequest{Key: key, TS: ts, Interrupt: t.o.Interrupt, Sink: sink}
 	return t.kv().Get(&r)
 }
 
@@ -55,10 +57,11 @@ func (t *Txn) GetLatest(key []byte, sink kvapi.Sink) (found bool, err error) {
 	if t.state != stateActive {
 		return false, kvapi.ErrFinished
 	}
+	ts := t.StatementTS()
 	if e := t.buf.get(key); e != nil {
 		return e.deliver(sink)
 	}
-	r := kvapi.GetRequest{Key: key, TS: t.StatementTS(), Interrupt: t.o.Interrupt, Sink: sink}
+	r := kvapi.GetRequest{Key: key, TS: ts, Interrupt: t.o.Interrupt, Sink: sink}
 	return t.kv().Get(&r)
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,9 +17,11 @@ import (
 // session runs one client's commands on a goroutine of its own, since a command
 // may wait for a lock.
 type session struct {
-	name    string
-	d       *db
-	tx      *Txn
+	name string
+	d    *db
+	tx   *Txn
+	// shown is tx for the runner, which asks whether it waits.
+	shown   atomic.Pointer[Txn]
 	todo    chan []string
 	done    chan string
 	pending string // the command that waits
@@ -127,7 +130,7 @@ func (r *scriptRunner) settle(out *strings.Builder, s *session) bool {
 			s.pending = ""
 			return true
 		case <-time.After(100 * time.Microsecond):
-			if s.tx != nil && s.tx.Waiting() {
+			if tx := s.shown.Load(); tx != nil && tx.Waiting() {
 				return false
 			}
 		}
@@ -153,6 +156,7 @@ func (s *session) exec(words []string, saves map[string]Savepoint) string {
 			"si": {Level: RepeatableRead, SnapshotConflict: true}, "ro": {Level: RepeatableRead, ReadOnly: true},
 		}
 		s.tx = s.d.m.Begin(levels[words[1]])
+		s.shown.Store(s.tx)
 		return "ok"
 	}
 	if s.tx == nil {
@@ -170,6 +174,7 @@ func (s *session) exec(words []string, saves map[string]Savepoint) string {
 }
 
 func (s *session) end() {
+	s.shown.Store(nil)
 	s.tx.Release()
 	s.tx = nil
 }
