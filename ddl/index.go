@@ -50,13 +50,15 @@ func (e *Executor) createIndex(c *Call, n Name, spec *IndexSpec, p catalog.Patie
 	}
 	j.rec.IndexID, j.rec.Index, j.rec.Text = ix.ID, ix.Name, c.Text
 	j.interrupt = nil // the session's interrupt is in p
+	e.track(j)
 	if err := e.settle(j, t, p); err != nil {
+		e.untrack(j)
 		return err
 	}
 	if err := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, j.put); err != nil {
+		e.untrack(j)
 		return err
 	}
-	e.track(j)
 	if err := e.buildIndexSteps(j, p); err != nil {
 		return e.undoCreateIndex(j, p, err)
 	}
@@ -190,11 +192,14 @@ func (e *Executor) dropIndex(c *Call, n Name, index string, p catalog.Patience) 
 		return err
 	}
 	j.rec.IndexID, j.rec.Index, j.rec.Text = ix.ID, ix.Name, c.Text
+	e.track(j)
 	if err := e.settle(j, t, p); err != nil {
+		e.untrack(j)
 		return err
 	}
 	hidden, hix, err := e.stepIndex(j, t, ix, catalog.StateWriteOnly, j.put)
 	if err != nil {
+		e.untrack(j)
 		return err
 	}
 	if err := e.settle(j, hidden, p); err != nil {
@@ -203,6 +208,7 @@ func (e *Executor) dropIndex(c *Call, n Name, index string, p catalog.Patience) 
 		changed := back.IndexByID(hix.ID)
 		changed.State = catalog.StatePublic
 		back.Finish()
+		e.untrack(j)
 		if undo := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{back}}, j.remove); undo != nil {
 			return undo
 		}
@@ -216,7 +222,6 @@ func (e *Executor) dropIndex(c *Call, n Name, index string, p catalog.Patience) 
 	if err := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{renamed}}, j.put); err != nil {
 		return err
 	}
-	e.track(j)
 	quick := catalog.PatienceFor(workerPatience, nil, p.Self)
 	if err := e.removeIndexSteps(j, quick); err != nil {
 		e.enqueue(j)

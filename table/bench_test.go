@@ -175,6 +175,9 @@ func BenchmarkAutoIDNext(b *testing.B) {
 
 // TestAllocations caps what the fast paths allocate beyond the transaction.
 func TestAllocations(t *testing.T) {
+	if raceEnabled {
+		t.Skip("allocations are not counted under the race detector")
+	}
 	n := openNode(t, nil)
 	defer n.close()
 	desc := sbtest(1)

@@ -1,0 +1,320 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/types"
+)
+
+// memCatalog is a catalog without storage: descriptors are published only.
+func memCatalog(tables ...string) *Catalog {
+	c := &Catalog{uses: &Uses{}}
+	c.current.Store(&Snapshot{version: 1, databases: map[string]*databaseEntry{}})
+	ch := &Change{PutDatabases: []*Database{{ID: 1, Name: "db"}}}
+	for i, name := range tables {
+		t := NewTable(uint64(i+1), uint64(i+1), "db", name)
+		t.AddColumn(&Column{Name: "a", Type: types.Type{ID: types.TypeInt}}, -1)
+		t.Finish()
+		ch.PutTables = append(ch.PutTables, t)
+	}
+	c.publish(ch)
+	return c
+}
+
+func (c *Catalog) get(name string) *Table { return c.Current().Lookup("db", name) }
+
+// step publishes the next version of a table.
+func (c *Catalog) step(t *Table) *Table {
+	next := t.Clone()
+	next.Finish()
+	c.publish(&Change{PutTables: []*Table{next}})
+	return next
+}
+
+func within(d time.Duration) Patience { return PatienceFor(d, nil, nil) }
+
+func TestEnterAndBarrier(t *testing.T) {
+	c := memCatalog("a", "b")
+	u, other := c.Uses().Register(), c.Uses().Register()
+	a1 := c.get("a")
+	if got := u.Enter(a1); got != Entered {
+		t.Fatal(got)
+	}
+	if got := other.Enter(c.get("b")); got != Entered {
+		t.Fatal(got)
+	}
+	a2 := c.step(a1)
+	if got := other.Enter(a1); got != Stale {
+		t.Fatalf("old version: %v", got)
+	}
+	if got := u.Enter(a2); got != Entered {
+		t.Fatalf("a transaction goes on with the new version: %v", got)
+	}
+	if err := c.WaitOlder(a2, within(time.Millisecond)); err != kvapi.ErrLockTimeout {
+		t.Fatalf("the barrier must wait for the first version used: %v", err)
+	}
+	u.Release()
+	if err := c.WaitOlder(a2, within(time.Millisecond)); err != nil {
+		t.Fatalf("users of b are none of our business: %v", err)
+	}
+	if u.Holding() || !other.Holding() {
+		t.Fatal("holding")
+	}
+}
+
+func TestEnterManyTables(t *testing.T) {
+	names := make([]string, 3*inlineSlots)
+	for i := range names {
+		names[i] = fmt.Sprint("t", i)
+	}
+	c := memCatalog(names...)
+	u := c.Uses().Register()
+	for range 2 {
+		for _, name := range names {
+			if got := u.Enter(c.get(name)); got != Entered {
+				t.Fatal(name, got)
+			}
+		}
+	}
+	last := names[len(names)-1]
+	if n := len(c.Users(c.get(last))); n != 1 {
+		t.Fatal(n)
+	}
+	if err := c.WaitOlder(c.step(c.get(last)), within(time.Millisecond)); err != kvapi.ErrLockTimeout {
+		t.Fatal(err)
+	}
+	u.Release()
+	if err := c.WaitOlder(c.get(last), within(time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCloseWaitsAndQueues(t *testing.T) {
+	c := memCatalog("a")
+	old, late := c.Uses().Register(), c.Uses().Register()
+	a := c.get("a")
+	old.Enter(a)
+	if _, err := c.Close([]*Table{a}, within(5*time.Millisecond)); err != kvapi.ErrLockTimeout {
+		t.Fatalf("close with a user: %v", err)
+	}
+	if got := late.Enter(a); got != Entered {
+		t.Fatalf("the gate must be open after a failed close: %v", got)
+	}
+	late.Release()
+	closed := make(chan *Exclusive)
+	go func() {
+		x, err := c.Close([]*Table{a}, within(10*time.Second))
+		if err != nil {
+			t.Error(err)
+		}
+		closed <- x[0]
+	}()
+	for late.Enter(a) != Closed {
+		late.Release()
+	}
+	if got := old.Enter(a); got != Entered {
+		t.Fatalf("a present user passes the closed gate: %v", got)
+	}
+	waited := make(chan error)
+	go func() { waited <- late.Wait(a, 10*time.Second, nil) }()
+	old.Release()
+	x := <-closed
+	select {
+	case err := <-waited:
+		t.Fatalf("entered a closed gate: %v", err)
+	case <-time.After(20 * time.Millisecond):
+	}
+	a2 := c.step(a)
+	x.Open()
+	if err := <-waited; err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Users(a2)) != 1 {
+		t.Fatal("who waited has its use as soon as the gate opens")
+	}
+	if got := late.Enter(a2); got != Entered {
+		t.Fatal(got)
+	}
+}
+
+func TestWaitEnds(t *testing.T) {
+	c := memCatalog("a")
+	u := c.Uses().Register()
+	a := c.get("a")
+	x, err := c.Close([]*Table{a}, within(time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := u.Wait(a, time.Millisecond, nil); err != kvapi.ErrLockTimeout {
+		t.Fatal(err)
+	}
+	var intr kvapi.Interrupt
+	intr.Set(kvapi.ReasonKillQuery)
+	if err := u.Wait(a, time.Minute, &intr); err != kvapi.ErrInterrupted {
+		t.Fatal(err)
+	}
+	c.publish(&Change{DropTables: []*Table{a}})
+	done := make(chan error)
+	go func() { done <- u.Wait(a, time.Minute, nil) }()
+	x[0].Open()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if u.Enter(a) != Stale {
+		t.Fatal("a dropped table must be looked up again")
+	}
+}
+
+// TestGateDeadlock: each of two transactions holds a table whose schema change
+// waits for it, and wants the other's. One of them gets ErrDeadlock.
+func TestGateDeadlock(t *testing.T) {
+	c := memCatalog("a", "b")
+	u1, u2 := c.Uses().Register(), c.Uses().Register()
+	a, b := c.get("a"), c.get("b")
+	u1.Enter(a)
+	u2.Enter(b)
+	var wg sync.WaitGroup
+	for _, tab := range []*Table{a, b} {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			x, err := c.Close([]*Table{tab}, within(10*time.Second))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			x[0].Open()
+		}()
+	}
+	probe := c.Uses().Register()
+	for _, tab := range []*Table{a, b} {
+		for probe.Enter(tab) != Closed {
+			probe.Release()
+		}
+	}
+	var deadlocks atomic.Int32
+	wait := func(u *Use, tab *Table) {
+		defer wg.Done()
+		if err := u.Wait(tab, 10*time.Second, nil); errors.Is(err, kvapi.ErrDeadlock) {
+			deadlocks.Add(1)
+		} else if err != nil {
+			t.Error(err)
+		}
+		u.Release()
+	}
+	wg.Add(2)
+	go wait(u1, b)
+	go wait(u2, a)
+	wg.Wait()
+	if deadlocks.Load() == 0 {
+		t.Fatal("no deadlock was found")
+	}
+}
+
+// TestGateStress: sessions use tables while schema changes step and close them.
+// Whoever holds a closed gate must be alone, and users never see versions more
+// than one apart.
+func TestGateStress(t *testing.T) {
+	seed := rand.Uint64()
+	t.Cleanup(func() {
+		if t.Failed() {
+			fmt.Println("seed", seed)
+		}
+	})
+	names := []string{"a", "b", "c"}
+	c := memCatalog(names...)
+	inside := make([]atomic.Int32, len(names))
+	exclusive := make([]atomic.Bool, len(names))
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	for g := range 6 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			r := rand.New(rand.NewPCG(seed, uint64(g)))
+			u := c.Uses().Register()
+			defer u.Close()
+			for !stop.Load() {
+				var in []int
+				for range 1 + r.IntN(2) {
+					i := r.IntN(len(names))
+					tab := c.get(names[i])
+					switch u.Enter(tab) {
+					case Entered:
+						if exclusive[i].Load() {
+							t.Error("entered a closed gate")
+						}
+						inside[i].Add(1)
+						in = append(in, i)
+					case Closed:
+						if err := u.Wait(tab, time.Second, nil); err != nil && err != kvapi.ErrDeadlock {
+							t.Error(err)
+						}
+					}
+				}
+				if r.IntN(8) == 0 {
+					clock.Sleep(time.Duration(r.IntN(100)) * time.Microsecond)
+				}
+				for _, i := range in {
+					inside[i].Add(-1)
+				}
+				u.Release()
+			}
+		}()
+	}
+	for i, name := range names {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for range 150 {
+				tab := c.get(name)
+				if x := c.TryClose(tab, nil); x != nil {
+					alone(t, &inside[i], &exclusive[i])
+					x.Open()
+				}
+				x, err := c.Close([]*Table{tab}, within(5*time.Second))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				alone(t, &inside[i], &exclusive[i])
+				next := c.step(tab)
+				x[0].Open()
+				if err := c.WaitOlder(next, within(5*time.Second)); err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+	}
+	time.AfterFunc(800*time.Millisecond, func() { stop.Store(true) })
+	wg.Wait()
+}
+
+func alone(t *testing.T, inside *atomic.Int32, exclusive *atomic.Bool) {
+	exclusive.Store(true)
+	if n := inside.Load(); n != 0 {
+		t.Errorf("%d users behind a closed gate", n)
+	}
+	exclusive.Store(false)
+}
+
+func BenchmarkEnterRelease(b *testing.B) {
+	c := memCatalog("a")
+	a := c.get("a")
+	u := c.Uses().Register()
+	b.ReportAllocs()
+	for b.Loop() {
+		if u.Enter(a) != Entered {
+			b.Fatal()
+		}
+		u.Release()
+	}
+}

@@ -1,0 +1,352 @@
+package ddl_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/ddl"
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/types"
+)
+
+const lockWait = 10 * time.Second
+
+func TestCreateIndexQuiet(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	n.sbtest("t")
+	n.fill("t", 1, 20001, func(id int) int { return id % 977 })
+	n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("k_1", false, "k")))
+	n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("u", true, "k", "id")))
+	n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("c", true, "c")))
+	r := n.check("t")
+	if r.Rows != 20000 || len(r.Indexes) != 3 || r.Indexes[0].Entries != 20000 {
+		t.Fatalf("%+v", r)
+	}
+	if jobs := n.ex.Jobs(); len(jobs) != 0 {
+		t.Fatalf("%+v", jobs)
+	}
+}
+
+func TestCreateUniqueIndexFails(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	n.sbtest("t")
+	n.fill("t", 1, 9001, func(id int) int { return min(id, 8999) })
+	err := n.ex.CreateIndex(&ddl.Call{}, name("t"), key("u", true, "k"))
+	if err == nil || err.Error() != "ERROR 1062 (23000): Duplicate entry '8999' for key 't.u'" {
+		t.Fatal(err)
+	}
+	phys := n.table("t").PhysID
+	waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+	if got := len(n.table("t").Indexes); got != 1 {
+		t.Fatalf("%d indexes are left", got)
+	}
+	if got := n.count(table.DataSpan(phys)); got != 9000 {
+		t.Fatalf("%d keys are left for 9000 rows", got)
+	}
+	// The same name works at once, and another id is used.
+	n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("u", false, "k")))
+	n.check("t")
+}
+
+func waitFor(t testing.TB, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(lockWait); !f(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it did not come to pass")
+		}
+	}
+}
+
+// churn changes random rows of db.name until stop, keeping k unique if asked.
+func (n *node) churn(r *rand.Rand, name string, rows int, stop *atomic.Bool, unique bool) (changes int, err error) {
+	u := n.cat.Uses().Register()
+	defer u.Close()
+	w := map[*catalog.Table]*table.Writer{}
+	for !stop.Load() {
+		err := n.statement(u, name, func(tx *txn.Txn, t *catalog.Table) error {
+			if w[t] == nil {
+				w[t] = table.NewWriter(t, n.ids)
+			}
+			for range 1 + r.IntN(3) {
+				if err := n.change(tx, w[t], r, rows, unique); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		switch {
+		case err == nil:
+			changes++
+		case errors.Is(err, kvapi.ErrDeadlock), errors.Is(err, types.Errorf(types.ErDupEntry)):
+		default:
+			return changes, err
+		}
+	}
+	return changes, nil
+}
+
+// change updates, deletes or inserts one row.
+func (n *node) change(tx *txn.Txn, w *table.Writer, r *rand.Rand, rows int, unique bool) error {
+	id := 1 + r.IntN(rows)
+	k := r.IntN(100)
+	if unique {
+		k = id + rows*r.IntN(3)
+	}
+	key := table.AppendRowKey(nil, w.Table(), []types.Value{types.Int(int64(id))})
+	var got valueSink
+	found, _, err := tx.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, &got)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !found:
+		return w.Insert(tx, row(id, k, fmt.Sprint("new ", id)), table.InsertCheck)
+	case r.IntN(4) == 0:
+		return w.DeleteRow(tx, key, got.value)
+	}
+	_, err = w.Patch(tx, key, got.value, []int{1}, []types.Value{types.Int(int64(k))})
+	return err
+}
+
+type valueSink struct{ value []byte }
+
+func (s *valueSink) Pair(_, v []byte) (bool, error) {
+	s.value = append(s.value[:0], v...)
+	return true, nil
+}
+
+// TestCreateIndexUnderLoad builds and drops indexes while writers change rows.
+func TestCreateIndexUnderLoad(t *testing.T) {
+	for _, unique := range []bool{false, true} {
+		t.Run(fmt.Sprint("unique=", unique), func(t *testing.T) { buildUnderLoad(t, unique) })
+	}
+}
+
+func buildUnderLoad(t *testing.T, unique bool) {
+	r := seeded(t)
+	n := openNode(t, nil)
+	defer n.close(true)
+	const rows = 6000
+	n.sbtest("t")
+	n.fill("t", 1, rows+1, func(id int) int { return id })
+	var stop atomic.Bool
+	var changes atomic.Int64
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Add(1)
+		seed := r.Uint64()
+		go func() {
+			defer wg.Done()
+			c, err := n.churn(rand.New(rand.NewPCG(seed, uint64(g))), "t", rows, &stop, unique)
+			if err != nil {
+				t.Error(err)
+			}
+			changes.Add(int64(c))
+		}()
+	}
+	for i := range 4 {
+		ix := fmt.Sprint("i", i)
+		n.must(n.ex.CreateIndex(&ddl.Call{LockWait: lockWait}, name("t"), key(ix, unique, "k")))
+		if i%2 == 1 {
+			n.must(n.ex.DropIndexOf(&ddl.Call{LockWait: lockWait}, name("t"), ix))
+		}
+	}
+	stop.Store(true)
+	wg.Wait()
+	n.check("t")
+	t.Logf("%d changes", changes.Load())
+	if changes.Load() == 0 {
+		t.Fatal("nobody wrote")
+	}
+	waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+	if got := len(n.table("t").Indexes); got != 3 {
+		t.Fatalf("%d indexes", got)
+	}
+}
+
+func TestSixteenConcurrentBuilds(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	var wg sync.WaitGroup
+	for i := range 16 {
+		n.sbtest(fmt.Sprint("t", i))
+	}
+	for i := range 16 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			tab := fmt.Sprint("t", i)
+			u := n.cat.Uses().Register()
+			defer u.Close()
+			for from := 1; from < 2000; from += 500 {
+				err := n.statement(u, tab, func(tx *txn.Txn, t *catalog.Table) error {
+					w := table.NewWriter(t, n.ids)
+					for id := from; id < from+500; id++ {
+						if err := w.Insert(tx, row(id, id%7, "x"), table.InsertCheck); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			if err := n.ex.CreateIndex(&ddl.Call{}, name(tab), key("k", false, "k")); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	wg.Wait()
+	for i := range 16 {
+		if r := n.check(fmt.Sprint("t", i)); r.Rows != 2000 || r.Indexes[0].Entries != 2000 {
+			t.Fatalf("%+v", r)
+		}
+	}
+}
+
+func TestCreateIndexKilled(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	n.sbtest("t")
+	n.fill("t", 1, 30001, func(id int) int { return id })
+	var intr kvapi.Interrupt
+	go func() {
+		for len(n.ex.Jobs()) == 0 || n.ex.Jobs()[0].Rows == 0 {
+			time.Sleep(50 * time.Microsecond)
+		}
+		intr.Set(kvapi.ReasonKillQuery)
+	}()
+	err := n.ex.CreateIndex(&ddl.Call{Interrupt: &intr}, name("t"), key("i", false, "k"))
+	if !errors.Is(err, kvapi.ErrInterrupted) {
+		t.Fatal(err)
+	}
+	phys := n.table("t").PhysID
+	waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+	if got := n.count(table.DataSpan(phys)); got != 30000 {
+		t.Fatalf("%d keys are left", got)
+	}
+}
+
+// TestCreateIndexWaitsForTransaction: an open transaction that used the table
+// before the build holds it up, and the build gives up after lock_wait_timeout.
+func TestCreateIndexWaitsForTransaction(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	n.sbtest("t")
+	n.fill("t", 1, 11, func(id int) int { return id })
+	u := n.cat.Uses().Register()
+	u.SetOwner(77)
+	if u.Enter(n.table("t")) != catalog.Entered {
+		t.Fatal()
+	}
+	err := n.ex.CreateIndex(&ddl.Call{LockWait: 20 * time.Millisecond}, name("t"), key("i", false, "k"))
+	if !errors.Is(err, kvapi.ErrLockTimeout) {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() {
+		done <- n.ex.CreateIndex(&ddl.Call{LockWait: lockWait}, name("t"), key("i", false, "k"))
+	}()
+	waitFor(t, func() bool {
+		for _, j := range n.ex.Jobs() {
+			if j.Kind == "create index" && len(j.Blockers) == 1 && j.Blockers[0] == 77 {
+				return true
+			}
+		}
+		return false
+	})
+	// The table stays usable meanwhile.
+	n.fill("t", 11, 21, func(id int) int { return id })
+	u.Close()
+	n.must(<-done)
+	if r := n.check("t"); r.Rows != 20 || r.Indexes[0].Entries != 20 {
+		t.Fatalf("%+v", r)
+	}
+}
+
+// TestIndexJobsSurviveCrashes builds indexes on a file system that loses power
+// at random moments. After each restart every job ends by itself, and every
+// index is whole or gone.
+func TestIndexJobsSurviveCrashes(t *testing.T) {
+	r := seeded(t)
+	fs := engine.NewMemFS()
+	n := openNode(t, fs)
+	n.sbtest("t")
+	const rows = 9000
+	n.fill("t", 1, rows+1, func(id int) int { return id })
+	resumed := 0
+	for life := range 12 {
+		crash := make(chan *engine.MemFS, 1)
+		pause := time.Duration(r.IntN(60)) * time.Millisecond
+		percent, seed := r.IntN(101), r.Uint64()
+		go func() {
+			time.Sleep(pause)
+			crash <- fs.CrashClone(engine.CrashConfig{UnsyncedDataPercent: percent, RNG: rand.New(rand.NewPCG(seed, 3))})
+		}()
+		var clone *engine.MemFS
+		for i := 0; clone == nil; i++ {
+			ix := fmt.Sprintf("i%d_%d", life, i)
+			n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key(ix, i%2 == 0, "k")))
+			n.must(n.ex.DropIndexOf(&ddl.Call{}, name("t"), ix))
+			select {
+			case clone = <-crash:
+			default:
+			}
+		}
+		n.close(false)
+		fs = clone
+		n = openNode(t, fs)
+		resumed += len(n.ex.Jobs())
+		waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+		tab := n.table("t")
+		rep := n.check("t")
+		if rep.Rows != rows {
+			t.Fatalf("life %d: %d rows", life, rep.Rows)
+		}
+		keys := rows
+		for _, ix := range tab.Indexes {
+			if ix.State != catalog.StatePublic {
+				t.Fatalf("life %d: index %s is %s", life, ix.Name, ix.State)
+			}
+			if !ix.Primary {
+				keys += rows
+				n.must(n.ex.DropIndexOf(&ddl.Call{}, name("t"), ix.Name))
+			}
+		}
+		if got := n.count(table.DataSpan(tab.PhysID)); got < keys {
+			t.Fatalf("life %d: %d keys, want %d", life, got, keys)
+		}
+	}
+	waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+	if got := n.count(table.DataSpan(n.table("t").PhysID)); got != rows {
+		t.Fatalf("%d keys are left for %d rows", got, rows)
+	}
+	t.Logf("%d jobs were resumed", resumed)
+	n.close(true)
+}
+
+func BenchmarkCreateIndex250k(b *testing.B) {
+	n := openNode(b, nil)
+	defer n.close(true)
+	n.sbtest("t")
+	n.fill("t", 1, 250001, func(id int) int { return int(uint32(id)*2654435761>>1) % 250000 })
+	for b.Loop() {
+		n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("k", false, "k")))
+		b.StopTimer()
+		n.must(n.ex.DropIndexOf(&ddl.Call{}, name("t"), "k"))
+		waitFor(b, func() bool { return len(n.ex.Jobs()) == 0 })
+		b.StartTimer()
+	}
+}
