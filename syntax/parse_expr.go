@@ -10,7 +10,7 @@ const (
 // expr parses any expression.
 func (p *parser) expr() Expr {
 	// A literal followed by a separator is the bulk of INSERT and IN lists.
-	if p.tok.kind >= tInt && p.tok.kind <= tString && isSeparator(p.peek(1).kind) {
+	if p.tok.kind >= tInt && p.tok.kind <= tString && p.separatorNext() {
 		return p.simpleLiteral()
 	}
 	p.enter()
@@ -19,8 +19,20 @@ func (p *parser) expr() Expr {
 	return x
 }
 
-// isSeparator reports whether nothing can extend an expression before kind.
-func isSeparator(kind tokenKind) bool { return kind == tComma || kind == tRParen }
+// separatorNext reports whether the next token ends any expression. It looks at
+// the text rather than lexing ahead, and misses a separator after white space,
+// which costs time but changes nothing.
+func (p *parser) separatorNext() bool {
+	if p.aheadLen > 0 {
+		kind := p.peek(1).kind
+		return kind == tComma || kind == tRParen
+	}
+	if p.lex.pos >= len(p.sql) {
+		return false
+	}
+	c := p.sql[p.lex.pos]
+	return c == ',' || c == ')'
+}
 
 // simpleLiteral parses a number or string that is known to stand alone.
 func (p *parser) simpleLiteral() Expr {
@@ -258,6 +270,7 @@ func (p *parser) exprList() []Expr {
 		}
 	}
 	list := p.slab.list(p.slab.scratch[base:])
+	clear(p.slab.scratch[base:]) // The pooled parser must not pin the tree.
 	p.slab.scratch = p.slab.scratch[:base]
 	return list
 }

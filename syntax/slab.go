@@ -41,9 +41,10 @@ func (s *slab) list(elems []Expr) []Expr {
 }
 
 // forget drops the chunks, which belong to the tree just made. The scratch
-// list is kept and cleared, unless a statement made it large.
+// list is kept, unless a statement made it large. It holds elements only where
+// an error interrupted a list.
 func (s *slab) forget() {
-	scratch := s.scratch[:cap(s.scratch)]
+	scratch := s.scratch
 	if cap(scratch) > slabMax*8 {
 		scratch = nil
 	}
