@@ -49,12 +49,14 @@ type collation struct {
 	isBin   bool
 	lib     colldata.Collation
 
-	once    sync.Once      // guards the three tables below, built at first use
-	bytes   *[256]byte     // collPadTable
-	runes   *[65536]uint16 // collPadGeneral
-	ascii   *[128]uint16   // collUCA0900, collPadUCA: weights of ASCII; nil if ASCII needs the library
-	space   uint16         // weight of the space
-	hashing uint64         // checksum of the weights, computed with them
+	once  sync.Once      // guards the tables below, built at first use
+	bytes *[256]byte     // collPadTable
+	runes *[65536]uint16 // collPadGeneral
+	ascii *[128]uint16   // collUCA0900, collPadUCA: weights of ASCII; nil if ASCII needs the library
+	space uint16         // weight of the space
+
+	sumOnce sync.Once // guards sum, computed when an index is made or checked
+	sum     uint64
 }
 
 type collationRegistry struct {
@@ -207,7 +209,6 @@ func (c *collation) build() {
 	default:
 		c.space = ' '
 	}
-	c.hashing = c.checksum()
 }
 
 // surrogateMin and surrogateMax bound the code points that are no characters.
@@ -264,7 +265,7 @@ func (c *collation) buildASCII() {
 	}
 }
 
-// checksumProbe are strings whose weights stand for the whole table: each
+// checksumStep thins the weights that stand for the whole table: each
 // character of the planes that MySQL's tables cover would cost too much at
 // open, so every 7th of the BMP is weighed, all of Latin and some pairs.
 const checksumStep = 7
@@ -300,5 +301,7 @@ func (c *collation) checksum() uint64 {
 // WeightsChecksum returns a number that changes when the collation's weights
 // or our key format for it change. Index descriptors record it.
 func (c CollationID) WeightsChecksum() uint64 {
-	return c.get().load().hashing ^ KeyFormatVersion
+	k := c.get()
+	k.sumOnce.Do(func() { k.sum = k.checksum() })
+	return k.sum ^ KeyFormatVersion
 }

@@ -12,6 +12,49 @@ func Convert(ctx *Context, v Value, to Type, colName string, rowNo int) (Value, 
 	if v.K == KindNull || to.ID == TypeNull {
 		return Value{}, nil
 	}
+	if out, ok := convertFits(v, &to); ok {
+		return out, nil
+	}
+	return convertSlow(ctx, v, to, colName, rowNo)
+}
+
+// convertFits handles, without allocating, values that are already what the
+// column holds. It looks at nothing that depends on the context.
+func convertFits(v Value, to *Type) (Value, bool) {
+	switch typeKinds[to.ID] {
+	case KindInt:
+		if v.K == KindInt || v.K == KindUint {
+			lo, hi := to.IntRange()
+			if v.K == KindInt && v.N < 0 {
+				if v.N < lo {
+					return v, false
+				}
+			} else if uint64(v.N) > hi {
+				return v, false
+			}
+			v.K = to.Kind()
+			return v, true
+		}
+	case KindString:
+		if v.K != KindString || len(v.B) > int(min(to.MaxBytes(), 1<<31-1)) || to.ID == TypeBinary {
+			return v, false
+		}
+		from, coll := v.Coll.Charset(), to.stringColl()
+		cs := coll.Charset()
+		if from != cs || to.Length >= 0 && !to.IsBlob() && len(v.B) > int(to.Length) ||
+			to.ID == TypeChar && len(v.B) > 0 && v.B[len(v.B)-1] == ' ' || to.ID == TypeChar && cs.MinLen > 1 {
+			return v, false
+		}
+		v.Coll = coll
+		return v, cs.Valid(v.B)
+	case KindDecimal:
+		return v, v.K == KindDecimal && int(v.Scale) == int(to.Scale) && decimalFits(&v, int(to.Length)) &&
+			(!to.Unsigned || DecSign(v) >= 0)
+	}
+	return v, false
+}
+
+func convertSlow(ctx *Context, v Value, to Type, colName string, rowNo int) (Value, error) {
 	c := conversion{ctx: ctx, to: &to, col: colName, row: rowNo}
 	switch typeKinds[to.ID] {
 	case KindInt:
@@ -86,7 +129,7 @@ func (c *conversion) integer(v *Value) (Value, error) {
 	case KindDecimal:
 		n, err = c.roundDecimal(v)
 	case KindString:
-		n, err = c.parseInteger(plainText(v))
+		return c.integerText(plainText(v))
 	case KindJSON:
 		n, err = c.roundFloat(jsonToFloat(c.ctx, v))
 	default:
@@ -99,24 +142,29 @@ func (c *conversion) integer(v *Value) (Value, error) {
 	return c.fit(n)
 }
 
-// fit checks the range of the integer type.
+// fit brings n to the integer type and reports what is out of range.
 func (c *conversion) fit(n Value) (Value, error) {
+	v, out := c.clamp(n)
+	if out {
+		return v, c.outOfRange()
+	}
+	return v, nil
+}
+
+// clamp brings n into the range of the integer type; out tells that it was not.
+func (c *conversion) clamp(n Value) (v Value, out bool) {
 	lo, hi := c.to.IntRange()
-	negative := n.K == KindInt && n.N < 0
-	var err error
-	switch {
+	switch negative := n.K == KindInt && n.N < 0; {
 	case negative && n.N < lo:
-		n.N = lo
-		err = c.outOfRange()
+		n.N, out = lo, true
 	case !negative && uint64(n.N) > hi:
-		n.N = int64(hi)
-		err = c.outOfRange()
+		n.N, out = int64(hi), true
 	}
 	n.K = KindInt
 	if c.to.Unsigned {
 		n.K = KindUint
 	}
-	return n, err
+	return n, out
 }
 
 func (c *conversion) roundFloat(f float64) (Value, error) {
@@ -157,39 +205,53 @@ func (c *conversion) roundDecimal(v *Value) (Value, error) {
 	return Uint(u), nil
 }
 
-// parseInteger reads text: fractions and exponents are rounded.
-func (c *conversion) parseInteger(b []byte) (Value, error) {
+// readInteger reads the number at the start of a text: fractions and exponents
+// are rounded. inRange is false beyond 64 bits, with n at the bound; ok is false
+// when there is no number.
+func readInteger(b []byte) (n Value, rest []byte, inRange, ok bool) {
 	u, neg, used, over := parseDigits(b)
-	if used > 0 && !over && (used == len(b) || b[used] != '.' && b[used] != 'e' && b[used] != 'E') {
-		var err error
-		if !onlySpace(b[used:]) {
-			err = c.truncated()
-		}
+	if used > 0 && !over && (used == len(b) || b[used] != '.' && b[used]|0x20 != 'e') {
 		if !neg {
-			return Uint(u), err
+			return Uint(u), b[used:], true, true
 		}
-		if u <= 1<<63 {
-			return Int(-int64(u)), err
+		if u > 1<<63 {
+			return Int(math.MinInt64), b[used:], false, true
 		}
-		return Int(math.MinInt64), c.firstOf(err, c.overflow())
+		return Int(-int64(u)), b[used:], true, true
 	}
 	d, rest, ok := ParseDecimal(b)
 	if !ok {
-		return Int(0), c.incorrect("integer", b)
+		return Int(0), b, true, false
 	}
-	var err error
-	if !onlySpace(rest) {
-		err = c.truncated()
+	if DecSign(d) < 0 {
+		n.K = KindInt
+		n.N, inRange = DecToInt(d)
+	} else {
+		u, inRange = DecToUint(d)
+		n = Uint(u)
 	}
-	n, err2 := c.roundDecimal(&d)
-	return n, c.firstOf(err, err2)
+	return n, rest, inRange, true
 }
 
-func (c *conversion) firstOf(a, b error) error {
-	if a != nil {
-		return a
+// integerText converts text. What follows the number is reported only when the
+// number itself is in range.
+func (c *conversion) integerText(b []byte) (Value, error) {
+	n, rest, inRange, ok := readInteger(b)
+	if !ok {
+		v, _ := c.clamp(n)
+		return v, c.incorrect("integer", b)
 	}
-	return b
+	if !inRange && c.to.Unsigned {
+		n = Uint(math.MaxUint64) // MySQL's cut-off forgets the sign
+	}
+	v, out := c.clamp(n)
+	switch {
+	case out || !inRange:
+		return v, c.outOfRange()
+	case !onlySpace(rest):
+		return v, c.truncated()
+	}
+	return v, nil
 }
 
 // YEAR's range and its reading of two digits.
@@ -199,36 +261,34 @@ const (
 )
 
 func (c *conversion) year(v *Value) (Value, error) {
-	var n int64
-	text := false
-	switch {
-	case v.K == KindString:
-		b := plainText(v)
-		u, neg, used, over := parseDigits(b)
-		if used == 0 {
-			return Uint(0), c.incorrect("integer", b)
-		}
-		if !onlySpace(b[used:]) {
-			if err := c.truncated(); err != nil {
-				return Value{}, err
-			}
-		}
-		n = int64(min(u, 1<<31))
-		if neg || over {
-			n = -1
-		}
-		text = n == 0 && len(b) < 4 // '0' is 2000, 0 and '0000' are 0000
-	case v.K == KindDate || v.K == KindDatetime:
-		n = int64(UnpackDatetime(v.N).Year)
-	default:
-		i, err := c.integerOf(v)
-		if err != nil {
-			return Value{}, err
-		}
-		n = i
+	if v.K == KindString {
+		return c.yearText(plainText(v))
 	}
+	if isDateKind(v.K) {
+		return c.yearNumber(int64(UnpackDatetime(v.N).Year), false)
+	}
+	n := ToNumber(c.ctx, v)
+	return c.yearNumber(ToInt(c.ctx, &n), false)
+}
+
+func (c *conversion) yearText(b []byte) (Value, error) {
+	n, rest, inRange, ok := readInteger(b)
+	if !ok {
+		return Uint(0), c.incorrect("integer", b)
+	}
+	if !inRange {
+		n.N = -1
+	}
+	y, err := c.yearNumber(n.N, len(b) != 4) // '0' is 2000; 0 and '0000' are 0000
+	if err == nil && inRange && !onlySpace(rest) {
+		err = c.truncated()
+	}
+	return y, err
+}
+
+func (c *conversion) yearNumber(n int64, zeroIs2000 bool) (Value, error) {
 	switch {
-	case n == 0 && !text:
+	case n == 0 && !zeroIs2000:
 		return Uint(0), nil
 	case n >= 0 && n <= 99:
 		return Uint(uint64(fullYear(int(n)))), nil
@@ -238,10 +298,16 @@ func (c *conversion) year(v *Value) (Value, error) {
 	return Uint(uint64(n)), nil
 }
 
-// integerOf rounds any number for the types that check their own range.
-func (c *conversion) integerOf(v *Value) (int64, error) {
+// integerOf cuts any number for ENUM and SET, which check their own range.
+func (c *conversion) integerOf(v *Value) int64 {
 	n := ToNumber(c.ctx, v)
-	return ToInt(c.ctx, &n), nil
+	switch n.K {
+	case KindFloat:
+		n = Float(math.Trunc(n.Float64()))
+	case KindDecimal:
+		n = DecTruncate(n, 0)
+	}
+	return ToInt(c.ctx, &n)
 }
 
 // bit converts to BIT(n): strings by their bytes, numbers by their value.
@@ -258,12 +324,18 @@ func (c *conversion) bit(v *Value) (Value, error) {
 		for _, x := range b[:min(len(b), 8)] {
 			n = n<<8 | uint64(x)
 		}
-	case KindDecimal, KindFloat:
+	case KindDecimal:
+		var ok bool
+		if n, ok = DecToUint(*v); !ok {
+			out := Value{K: KindBit, Scale: uint8(c.to.BitBytes()), N: int64(min(n, bitLimit(c.to)))}
+			return out, c.outOfRange()
+		}
+	case KindFloat:
 		n = ToUint(nil, v)
 	default:
 		n = ToUint(c.ctx, v)
 	}
-	limit := uint64(1)<<(uint(c.to.Length)-1)<<1 - 1
+	limit := bitLimit(c.to)
 	out := Value{K: KindBit, Scale: uint8(c.to.BitBytes()), N: int64(n)}
 	if over || n > limit {
 		out.N = int64(limit)
@@ -271,6 +343,9 @@ func (c *conversion) bit(v *Value) (Value, error) {
 	}
 	return out, nil
 }
+
+// bitLimit returns the largest value of a BIT column.
+func bitLimit(t *Type) uint64 { return uint64(1)<<(uint(t.Length)-1)<<1 - 1 }
 
 func (c *conversion) json(v *Value) (Value, error) {
 	switch v.K {

@@ -186,10 +186,7 @@ func (c *conversion) enum(v *Value) (Value, error) {
 		}
 		return c.to.EnumValue(0), c.truncated()
 	}
-	n, err := c.integerOf(v)
-	if err != nil {
-		return Value{}, err
-	}
+	n := c.integerOf(v)
 	if n < 1 || n > int64(len(c.to.Elems)) {
 		return c.to.EnumValue(0), c.truncated()
 	}
@@ -225,10 +222,7 @@ func (c *conversion) set(v *Value) (Value, error) {
 		}
 		return c.to.SetValue(mask), c.truncated()
 	}
-	n, err := c.integerOf(v)
-	if err != nil {
-		return Value{}, err
-	}
+	n := c.integerOf(v)
 	if uint64(n)&^all != 0 || bits.OnesCount64(all) == 0 {
 		return c.to.SetValue(uint64(n) & all), c.truncated()
 	}

@@ -9,6 +9,7 @@ const (
 	parsedTrailing                        // something follows that was ignored
 	parsedOverflow                        // a TIME beyond 838:59:59 was cut
 	parsedOffset                          // the text ended with a zone offset
+	parsedPunct                           // punctuation alone stood between date and time
 )
 
 // maxTwoDigitYear is the last two-digit year of this century in MySQL's reading.
@@ -53,13 +54,14 @@ func parseDatetimeText(s []byte) (d datetimeText, ok bool) {
 	}
 	var f [6]int
 	n, used, yearDigits := 0, 0, 0
+	punct := false
 	if run == len(s) || s[run] == '.' && run >= 5 || run >= 8 || s[run] == 'T' && run >= 6 {
 		n, used, yearDigits = splitDigits(s[:run], &f)
 		if n == 3 && used < len(s) && s[used] == 'T' {
 			n, used = separatedClock(s, used, &f)
 		}
 	} else {
-		n, used, yearDigits = splitSeparated(s, &f)
+		n, used, yearDigits, punct = splitSeparated(s, &f)
 	}
 	if n < 3 {
 		return d, false
@@ -67,6 +69,9 @@ func parseDatetimeText(s []byte) (d datetimeText, ok bool) {
 	d.flags = parsedDate
 	if n > 3 {
 		d.flags |= parsedTime
+	}
+	if punct {
+		d.flags |= parsedPunct
 	}
 	d.Year, d.Month, d.Day, d.Hour, d.Minute, d.Second = f[0], f[1], f[2], f[3], f[4], f[5]
 	if yearDigits == 2 && (f[0] != 0 || f[1] != 0 || f[2] != 0) {
@@ -120,7 +125,9 @@ func separatedClock(s []byte, used int, f *[6]int) (n, end int) {
 	return n, used
 }
 
-func splitSeparated(s []byte, f *[6]int) (n, used, yearDigits int) {
+// splitSeparated reads fields that are separated; punct tells that neither a
+// blank nor a T stood between date and time.
+func splitSeparated(s []byte, f *[6]int) (n, used, yearDigits int, punct bool) {
 	i := 0
 	for n < 6 {
 		width := 2
@@ -145,11 +152,14 @@ func splitSeparated(s []byte, f *[6]int) (n, used, yearDigits int) {
 		}
 		j := i
 		if n == 3 {
-			// Between date and time: blanks or a T.
+			// Between date and time: blanks or a T, else punctuation.
+			punct = true
 			if j < len(s) && s[j] == 'T' {
 				j++
+				punct = false
 			} else {
 				for j < len(s) && (isSpace(s[j]) || isPunct(s[j])) {
+					punct = punct && !isSpace(s[j])
 					j++
 				}
 			}
@@ -163,7 +173,7 @@ func splitSeparated(s []byte, f *[6]int) (n, used, yearDigits int) {
 		}
 		i = j
 	}
-	return n, used, max(yearDigits, 1)
+	return n, used, max(yearDigits, 1), punct && n > 3
 }
 
 // fraction reads the digits after the point and returns their number.
@@ -259,16 +269,16 @@ func parseTimeText(s []byte) (us int64, t timeText, ok bool) {
 		i++
 	}
 	s = s[i:]
-	if len(s) >= fullDatetimeChars && isDigit(s[0]) {
-		if d, ok := parseDatetimeText(s); ok && d.flags&parsedTime != 0 {
-			t.flags = d.flags
-			t.nanos, t.digits = d.nanos, d.digits
-			return d.timeOfDay(), t, true
-		}
-	}
 	if len(s) > 0 && s[0] == '-' {
 		t.neg = true
 		s = s[1:]
+	}
+	if len(s) >= fullDatetimeChars && isDigit(s[0]) {
+		if d, ok := parseDatetimeText(s); d.flags&parsedTime != 0 && d.flags&parsedPunct == 0 {
+			t.flags = d.flags
+			t.nanos, t.digits = d.nanos, d.digits
+			return d.timeOfDay(), t, ok
+		}
 	}
 	if len(s) == 0 || !isDigit(s[0]) && s[0] != ':' && s[0] != '.' {
 		return 0, t, false
@@ -283,6 +293,9 @@ func parseTimeText(s []byte) (us int64, t timeText, ok bool) {
 		t.micro, t.nanos, t.digits = d.Micro, d.nanos, d.digits
 	}
 	t.flags |= parsedTime
+	if hasExponent(s[used:]) {
+		return 0, t, false // '1e9' is no second past midnight
+	}
 	if !onlySpace(s[used:]) {
 		t.flags |= parsedTrailing
 	}
@@ -299,6 +312,13 @@ func parseTimeText(s []byte) (us int64, t timeText, ok bool) {
 		us = -us
 	}
 	return us, t, true
+}
+
+func hasExponent(s []byte) bool {
+	if len(s) < 2 || s[0]|0x20 != 'e' {
+		return false
+	}
+	return isDigit(s[1]) || len(s) > 2 && (s[1] == '+' || s[1] == '-') && isDigit(s[2])
 }
 
 // maxTimeSeconds keeps absurd day counts from overflowing before they are cut.

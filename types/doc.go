@@ -1,4 +1,113 @@
-// Package types holds MySQL's values: kinds, column types, comparison,
-// collation, conversion, arithmetic on decimals and dates, sort keys, the stored
-// form of columns and the protocol's encodings.
+// Package types holds MySQL's values: what a value is, how it compares, converts,
+// is stored, ordered in keys and sent to a client.
+//
+// # Place
+//
+// types is near the bottom: catalog, table, ddl, stats, expr, exec, plan, session
+// and wire use it, and it imports nothing of Pando. It is the only user of the
+// vitess packages: collation weights and character sets come from
+// collations/colldata. Decimals, dates and JSON text are ours, for the reasons given in
+// decimalwide.go, dateparse.go and json.go: MySQL's rules need the unscaled
+// integer, the seventh digit of a fraction, and the positions in error texts.
+//
+// # Terms
+//
+//   - kind: the class in which a Value is evaluated (Kind). Type.Kind maps a
+//     column type to its kind.
+//   - stored form: the bytes of one column inside a row (AppendStored).
+//   - key: order-preserving, self-delimiting bytes (AppendKey).
+//   - packed: a date or datetime as one integer in the order of time.
+//   - wide: a decimal whose unscaled integer exceeds an int64.
+//   - weight: what a collation compares instead of characters.
+//   - fsp: fractional second digits, 0 to 6.
+//
+// # Invariants
+//
+//  1. bytes.Compare of two keys of one type has the sign of Compare of their
+//     values; no key is a prefix of a different one. ENUM and SET keys order by
+//     number, as ORDER BY does, while Compare orders their text, as MIN does.
+//  2. Values that Compare finds equal have one key (−0 and 0, 'a' and 'A' under a
+//     _ci collation) and one hash.
+//  3. DecodeStored(AppendStored(v)) is v for every v that Convert returned. Where
+//     KeyRecoverable says so, DecodeKey(AppendKey(v)) is v.
+//  4. RowEncoder.Stored and RowEncoder.Value write the same bytes.
+//  5. AppendKey, AppendStored, RowEncoder, Compare and Hash64 do not allocate once
+//     their buffers have grown. Collations outside the ASCII tables may: the library
+//     borrows iterators.
+//  6. Decoders never panic, whatever the bytes.
+//  7. A Value does not own B. Whoever keeps a value beyond the life of its buffer
+//     clones it.
+//  8. No state but memory of constants (weight tables, pools of buffers): all
+//     functions may be called by any number of goroutines, except methods of
+//     Context, RowEncoder, Vector and Batch, which have one user at a time.
+//
+// # Stored form
+//
+// Lengths are kept by the row; NULL is in the row's bitmap.
+//
+//	type                                  bytes
+//	TINYINT … BIGINT, DECIMAL(p<=18)      0–8: little-endian two's complement, fewest bytes, 0 is none
+//	… UNSIGNED, YEAR, BIT, ENUM, SET      0–8: little-endian, fewest bytes
+//	DECIMAL(p>18)                         0–8 as above, or wide: sign byte (0 −, 1 +), big-endian magnitude
+//	FLOAT, DOUBLE                         4, 8: little-endian IEEE 754
+//	DATE                                  0–3: (year*13+month)*32+day, as an integer
+//	DATETIME(f)                           0–8: (date*2^17 + hour*2^12 + minute*2^6 + second) * 10^f + fraction
+//	TIMESTAMP(f)                          0–8: units of 10^-f s since 1970 UTC; 0 is the zero timestamp
+//	TIME(f)                               0–8: signed units of 10^-f s
+//	CHAR, VARCHAR, TEXT                   the characters in the column's set; CHAR without trailing spaces
+//	BINARY, VARBINARY, BLOB               the bytes; BINARY at full length
+//	JSON                                  normalised text in utf8mb4
+//
+// # Key format, version 1 (KeyFormatVersion)
+//
+// A column is one of the forms below. NULL is the single byte 00, and no other
+// form starts with 00. DESC inverts every byte.
+//
+// Integers, decimals (unscaled at the column's scale), dates and times (the
+// integer of the stored form), YEAR, BIT, ENUM and SET share one ordered integer:
+//
+//	04 ^len ^magnitude…   wide negative; len is the bytes of the magnitude
+//	08–0F b…              negative, 8–1 bytes: the low bytes of n, big-endian
+//	10–17                 −8 … −1
+//	18–97                 0 … 127
+//	98–B7 b               128 + 13 bits
+//	B8–D7 b b             8320 + 21 bits
+//	D8–DD b…              3–8 bytes, big-endian
+//	E0 len magnitude…     wide positive
+//
+// FLOAT and DOUBLE: 01, then eight bytes big-endian: positive numbers with the
+// sign bit set, negative ones with all bits inverted; −0 as 0.
+//
+// Strings are weights, then an end. If the first byte would be 00 or 01, a 01
+// precedes it.
+//
+//	NO PAD (binary, utf8mb4_0900_*)
+//	  weights             with 00 written as 00 FF
+//	  00 01               end
+//	PAD SPACE (all others)
+//	  weights             trailing spaces dropped; after each space a byte:
+//	    01                what follows the run of spaces orders before a space
+//	    03                … orders after a space
+//	  space 02            end
+//
+// so that a string which ends compares as if spaces without end followed. The
+// space is 20, the collation's weight of it, or two bytes of UCA weight. Weights
+// are the raw bytes for binary and *_bin (code points written as UTF-8 for ucs2,
+// utf16 and utf32), one byte per byte for 8-bit collations, the 16-bit weight
+// written in the manner of UTF-8 for *_general_ci of Unicode, and two bytes per
+// weight for the UCA.
+//
+// # Row encoding
+//
+// StartRow reserves four bytes for the packet header, which wire fills. Text rows
+// are length-encoded strings with FB for NULL. Binary rows are 00, the NULL
+// bitmap at offset 2, and the values.
+//
+// # Absent on purpose
+//
+//   - Functions and operators (package expr), and which collation an expression has.
+//   - Collations whose weights the library lacks: gbk, big5, tis620, latin1_german2_ci
+//     and others are refused by name, 1115 or 1273; gb18030 because its default is lacking.
+//   - Spatial types.
+//   - Locales: names of months and days are English.
 package types

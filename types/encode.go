@@ -81,10 +81,11 @@ func (e *RowEncoder) Stored(t *Type, b []byte) {
 	case KindJSON:
 		e.text(b, Utf8mb4Bin)
 	default:
-		v := DecodeStored(b, t)
-		if v.K == KindSet && len(v.B) == 0 && v.N != 0 {
-			v.B = nil
+		if t.ID == TypeSet {
+			e.set(t, storedUint(b))
+			return
 		}
+		v := DecodeStored(b, t)
 		e.value(t, &v)
 	}
 }
@@ -123,7 +124,13 @@ func (e *RowEncoder) value(t *Type, v *Value) {
 		e.Buf = appendBigEndian(e.Buf, uint64(v.N), t.BitBytes())
 	default:
 		switch v.K {
-		case KindString, KindEnum, KindSet:
+		case KindString, KindEnum:
+			e.text(v.B, v.Coll)
+		case KindSet:
+			if v.B == nil && t.ID == TypeSet {
+				e.set(t, uint64(v.N)) // from a Vector, which keeps the number only
+				return
+			}
 			e.text(v.B, v.Coll)
 		case KindJSON:
 			e.text(v.B, Utf8mb4Bin)
@@ -271,6 +278,14 @@ func (e *RowEncoder) text(b []byte, c CollationID) {
 	}
 	e.Buf = AppendLenEnc(e.Buf, uint64(len(b)))
 	e.Buf = append(e.Buf, b...)
+}
+
+// set writes the members of a SET; their text is built in borrowed memory.
+func (e *RowEncoder) set(t *Type, mask uint64) {
+	p := scratch.Get().(*[]byte)
+	b := t.appendSet((*p)[:0], mask)
+	e.text(b, t.Coll)
+	putScratch(p, b)
 }
 
 // converted writes the text of a value whose kind is not its column's.

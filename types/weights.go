@@ -2,6 +2,7 @@ package types
 
 import (
 	"bytes"
+	"encoding/binary"
 	"sync"
 	"unicode/utf8"
 )
@@ -108,7 +109,31 @@ func (c *collation) nextGeneral(s []byte) (uint16, int) {
 	return c.runes[r], n
 }
 
+// samePrefix returns a length at which a and b are equal and ASCII, in steps of
+// 8 bytes: what the loops after it need not look at.
+func samePrefix(a, b []byte) int {
+	i := 0
+	for i+8 <= len(a) && i+8 <= len(b) {
+		x := binary.LittleEndian.Uint64(a[i:])
+		if x != binary.LittleEndian.Uint64(b[i:]) || x&0x8080808080808080 != 0 {
+			break
+		}
+		i += 8
+	}
+	return i
+}
+
 func (c *collation) comparePadGeneral(a, b []byte) int {
+	if c.charset.ascii {
+		n := samePrefix(a, b)
+		for n < len(a) && n < len(b) && a[n]|b[n] < utf8.RuneSelf {
+			if x, y := c.runes[a[n]], c.runes[b[n]]; x != y {
+				return int(x) - int(y)
+			}
+			n++
+		}
+		a, b = a[n:], b[n:]
+	}
 	for len(a) > 0 || len(b) > 0 {
 		x, y := c.space, c.space
 		var n int
@@ -133,6 +158,10 @@ func (c *collation) compareASCII(a, b []byte) (r int, ok bool) {
 	t := c.ascii
 	if t == nil {
 		return 0, false
+	}
+	if skip := samePrefix(a, b); skip > 0 {
+		// The last equal character stays: it may combine with what follows.
+		a, b = a[skip-1:], b[skip-1:]
 	}
 	n := min(len(a), len(b))
 	for i := range n {

@@ -1,0 +1,295 @@
+package types
+
+import "strings"
+
+// IntervalUnit is the unit of INTERVAL, EXTRACT and TIMESTAMPDIFF.
+type IntervalUnit uint8
+
+// The units. Those after UnitYear are composite.
+const (
+	UnitMicrosecond IntervalUnit = iota
+	UnitSecond
+	UnitMinute
+	UnitHour
+	UnitDay
+	UnitWeek
+	UnitMonth
+	UnitQuarter
+	UnitYear
+	UnitSecondMicrosecond
+	UnitMinuteMicrosecond
+	UnitMinuteSecond
+	UnitHourMicrosecond
+	UnitHourSecond
+	UnitHourMinute
+	UnitDayMicrosecond
+	UnitDaySecond
+	UnitDayMinute
+	UnitDayHour
+	UnitYearMonth
+	numUnits
+)
+
+var unitNames = [numUnits]string{"MICROSECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH",
+	"QUARTER", "YEAR", "SECOND_MICROSECOND", "MINUTE_MICROSECOND", "MINUTE_SECOND",
+	"HOUR_MICROSECOND", "HOUR_SECOND", "HOUR_MINUTE", "DAY_MICROSECOND", "DAY_SECOND",
+	"DAY_MINUTE", "DAY_HOUR", "YEAR_MONTH"}
+
+// String returns the unit's name in SQL.
+func (u IntervalUnit) String() string { return unitNames[u] }
+
+// ParseIntervalUnit finds a unit by name; SQL_TSI_ prefixes are understood.
+func ParseIntervalUnit(name string) (IntervalUnit, bool) {
+	n := strings.TrimPrefix(strings.ToUpper(name), "SQL_TSI_")
+	for u, s := range unitNames {
+		if s == n {
+			return IntervalUnit(u), true
+		}
+	}
+	return 0, false
+}
+
+// HasTime reports whether the unit reaches below a day: adding it to a DATE
+// gives a DATETIME.
+func (u IntervalUnit) HasTime() bool {
+	switch u {
+	case UnitDay, UnitWeek, UnitMonth, UnitQuarter, UnitYear, UnitYearMonth:
+		return false
+	}
+	return true
+}
+
+// HasMicros reports whether the unit includes microseconds.
+func (u IntervalUnit) HasMicros() bool {
+	switch u {
+	case UnitMicrosecond, UnitSecondMicrosecond, UnitMinuteMicrosecond, UnitHourMicrosecond, UnitDayMicrosecond:
+		return true
+	}
+	return false
+}
+
+// Interval is an amount of time: months are added by the calendar.
+type Interval struct {
+	Months int64
+	Micros int64
+}
+
+// Neg returns the opposite.
+func (iv Interval) Neg() Interval { return Interval{-iv.Months, -iv.Micros} }
+
+// unitMicros are the simple units that are fixed lengths of time.
+var unitMicros = [...]int64{1, microsPerSecond, microsPerMinute, microsPerHour, microsPerDay, 7 * microsPerDay}
+
+// unitMonths are the simple units of the calendar, from UnitMonth.
+var unitMonths = [...]int64{1, 3, 12}
+
+// composites gives, per composite unit, the lengths of its fields from the left.
+var composites = map[IntervalUnit][]int64{
+	UnitSecondMicrosecond: {microsPerSecond, 1},
+	UnitMinuteMicrosecond: {microsPerMinute, microsPerSecond, 1},
+	UnitMinuteSecond:      {microsPerMinute, microsPerSecond},
+	UnitHourMicrosecond:   {microsPerHour, microsPerMinute, microsPerSecond, 1},
+	UnitHourSecond:        {microsPerHour, microsPerMinute, microsPerSecond},
+	UnitHourMinute:        {microsPerHour, microsPerMinute},
+	UnitDayMicrosecond:    {microsPerDay, microsPerHour, microsPerMinute, microsPerSecond, 1},
+	UnitDaySecond:         {microsPerDay, microsPerHour, microsPerMinute, microsPerSecond},
+	UnitDayMinute:         {microsPerDay, microsPerHour, microsPerMinute},
+	UnitDayHour:           {microsPerDay, microsPerHour},
+	UnitYearMonth:         {12, 1},
+}
+
+// maxIntervalUnits bounds amounts so that products stay within 64 bits; what
+// is beyond leaves the calendar anyway.
+const maxIntervalUnits = 1 << 40
+
+// ParseInterval reads the amount of INTERVAL v unit. Composite units read text
+// such as '1 10:20'; ok is false when the amount is out of all bounds.
+func ParseInterval(ctx *Context, v *Value, unit IntervalUnit) (iv Interval, ok bool) {
+	if fields := composites[unit]; fields != nil {
+		p := scratch.Get().(*[]byte)
+		text := AppendText((*p)[:0], ctx, v)
+		iv, ok = parseComposite(text, fields, unit)
+		putScratch(p, text)
+		return iv, ok && iv.Months >= -maxIntervalUnits && iv.Months <= maxIntervalUnits
+	}
+	if unit == UnitSecond {
+		return secondsInterval(ctx, v)
+	}
+	n := ToInt(ctx, v)
+	switch {
+	case unit >= UnitMonth:
+		if n > maxIntervalUnits || n < -maxIntervalUnits {
+			return iv, false
+		}
+		return Interval{Months: n * unitMonths[unit-UnitMonth]}, true
+	case n != 0 && absInt(n) > uint64(1<<62)/uint64(unitMicros[unit]):
+		return iv, false
+	}
+	return Interval{Micros: n * unitMicros[unit]}, true
+}
+
+// secondsInterval keeps the fraction of INTERVAL 1.5 SECOND.
+func secondsInterval(ctx *Context, v *Value) (iv Interval, ok bool) {
+	d := ToDecimal(ctx, v)
+	if d.B != nil {
+		return iv, false
+	}
+	d = rescale(&d, MaxFsp, roundHalfUp)
+	return Interval{Micros: d.N}, d.B == nil
+}
+
+// parseComposite reads up to len(fields) numbers separated by anything. Fewer
+// numbers fill the fields from the right; more are no interval; the last one
+// of a unit with microseconds is a decimal fraction.
+func parseComposite(s []byte, fields []int64, unit IntervalUnit) (iv Interval, ok bool) {
+	var nums [5]int64
+	i, n := 0, 0
+	for i < len(s) && isSpace(s[i]) {
+		i++
+	}
+	neg := i < len(s) && s[i] == '-'
+	lastDigits := 0
+	for n < len(fields) {
+		for i < len(s) && !isDigit(s[i]) {
+			i++
+		}
+		if i == len(s) {
+			break
+		}
+		start := i
+		for ; i < len(s) && isDigit(s[i]); i++ {
+			nums[n] = min(nums[n]*10+int64(s[i]-'0'), maxIntervalUnits)
+		}
+		lastDigits = i - start
+		n++
+	}
+	if unit.HasMicros() && n > 0 {
+		for ; lastDigits < MaxFsp; lastDigits++ {
+			nums[n-1] *= 10
+		}
+	}
+	for ; i < len(s); i++ {
+		if isDigit(s[i]) {
+			return iv, false
+		}
+	}
+	total := int64(0)
+	for k := range n {
+		total += nums[k] * min(fields[len(fields)-n+k], (1<<62)/max(nums[k], 1))
+	}
+	if neg {
+		total = -total
+	}
+	if unit == UnitYearMonth {
+		return Interval{Months: total}, true
+	}
+	return Interval{Micros: total}, true
+}
+
+// AddInterval adds to a packed datetime: months first, the day cut to the length
+// of the month. ok is false outside the years 1..9999 and for zero dates, where
+// SQL has NULL.
+func AddInterval(packed int64, iv Interval) (out int64, ok bool) {
+	if iv.Months != 0 {
+		d := UnpackDatetime(packed)
+		m := int64(d.Year)*12 + int64(d.Month) - 1 + iv.Months
+		if m < 0 || m >= 10000*12 || d.Month == 0 {
+			return 0, false
+		}
+		d.Year, d.Month = int(m/12), int(m%12)+1
+		d.Day = min(d.Day, DaysInMonth(d.Year, d.Month))
+		packed = PackDatetime(d)
+	}
+	if iv.Micros == 0 {
+		return packed, iv.Months != 0 || !IsZeroDate(packed)
+	}
+	d := UnpackDatetime(packed)
+	if d.Month == 0 || d.Day == 0 {
+		return 0, false
+	}
+	return PackedFromMicros(MicrosOf(packed) + iv.Micros)
+}
+
+// DiffUnits returns TIMESTAMPDIFF(unit, a, b): whole units from a to b.
+func DiffUnits(unit IntervalUnit, a, b int64) int64 {
+	if unit < UnitMonth {
+		return (MicrosOf(b) - MicrosOf(a)) / unitMicros[unit]
+	}
+	neg := b < a
+	if neg {
+		a, b = b, a
+	}
+	x, y := UnpackDatetime(a), UnpackDatetime(b)
+	months := int64(y.Year-x.Year)*12 + int64(y.Month-x.Month)
+	if y.Day < x.Day || y.Day == x.Day && y.timeOfDay() < x.timeOfDay() {
+		months--
+	}
+	if neg {
+		months = -months
+	}
+	return months / unitMonths[unit-UnitMonth]
+}
+
+// Extract returns EXTRACT(unit FROM v) of a datetime in parts.
+func Extract(unit IntervalUnit, d DateTime) int64 {
+	h, m, s, us := int64(d.Hour), int64(d.Minute), int64(d.Second), int64(d.Micro)
+	day := int64(d.Day)
+	switch unit {
+	case UnitYear:
+		return int64(d.Year)
+	case UnitYearMonth:
+		return int64(d.Year)*100 + int64(d.Month)
+	case UnitQuarter:
+		return int64(d.Month+2) / 3
+	case UnitMonth:
+		return int64(d.Month)
+	case UnitWeek:
+		w, _ := Week(d, 0)
+		return int64(w)
+	case UnitDay:
+		return day
+	case UnitDayHour:
+		return day*100 + h
+	case UnitDayMinute:
+		return day*10000 + h*100 + m
+	case UnitDaySecond:
+		return day*1000000 + h*10000 + m*100 + s
+	case UnitDayMicrosecond:
+		return (day*1000000+h*10000+m*100+s)*1000000 + us
+	case UnitHour:
+		return h
+	case UnitHourMinute:
+		return h*100 + m
+	case UnitHourSecond:
+		return h*10000 + m*100 + s
+	case UnitHourMicrosecond:
+		return (h*10000+m*100+s)*1000000 + us
+	case UnitMinute:
+		return m
+	case UnitMinuteSecond:
+		return m*100 + s
+	case UnitMinuteMicrosecond:
+		return (m*100+s)*1000000 + us
+	case UnitSecond:
+		return s
+	case UnitSecondMicrosecond:
+		return s*1000000 + us
+	}
+	return us
+}
+
+// ExtractTime is Extract for a TIME: hours beyond 23 stay hours in units that
+// start with the hour, and the sign is kept.
+func ExtractTime(unit IntervalUnit, us int64) int64 {
+	neg := us < 0
+	if neg {
+		us = -us
+	}
+	sec := us / microsPerSecond
+	d := DateTime{Hour: int(sec / 3600), Minute: int(sec / 60 % 60), Second: int(sec % 60), Micro: int(us % microsPerSecond)}
+	n := Extract(unit, d)
+	if neg {
+		return -n
+	}
+	return n
+}

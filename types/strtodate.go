@@ -1,0 +1,284 @@
+package types
+
+import "strings"
+
+// strToDate is one run of STR_TO_DATE.
+type strToDate struct {
+	d          DateTime
+	s          []byte
+	pm         bool
+	hour12     bool
+	dayOfYear  int
+	week       int // -1: none
+	weekMonday bool
+	weekStrict bool
+	weekYear   int
+	weekday    int // 1 Monday … 7 Sunday, 0 none
+}
+
+// DateByFormat reads text by a format of DATE_FORMAT's letters (STR_TO_DATE).
+// The three booleans tell which parts the format has, and thereby the type of the
+// result; ok is false when the text does not follow it. trailing tells that
+// text was left over. Days of the month are not checked against sql_mode here.
+func DateByFormat(s, format []byte) (d DateTime, hasDate, hasTime, hasMicros, trailing, ok bool) {
+	p := strToDate{s: s, week: -1}
+	for i := 0; i < len(format); i++ {
+		for len(p.s) > 0 && isSpace(p.s[0]) {
+			p.s = p.s[1:]
+		}
+		if len(p.s) == 0 {
+			break
+		}
+		c := format[i]
+		switch {
+		case isSpace(c):
+		case c == '%' && i+1 < len(format):
+			i++
+			if !p.field(format[i]) {
+				return d, false, false, false, false, false
+			}
+		case p.s[0] == c:
+			p.s = p.s[1:]
+		default:
+			return d, false, false, false, false, false
+		}
+	}
+	hasDate, hasTime, hasMicros = FormatParts(format)
+	if !p.finish() {
+		return d, false, false, false, false, false
+	}
+	return p.d, hasDate, hasTime, hasMicros, !onlySpace(p.s), true
+}
+
+// FormatParts tells which parts a STR_TO_DATE format has.
+func FormatParts(format []byte) (date, clock, micros bool) {
+	for i := 0; i+1 < len(format); i++ {
+		if format[i] != '%' {
+			continue
+		}
+		i++
+		switch {
+		case format[i] == 'f':
+			clock, micros = true, true
+		case strings.IndexByte("HISThiklprs", format[i]) >= 0:
+			clock = true
+		case strings.IndexByte("MVUXYWabcjmvuxyw", format[i]) >= 0, strings.IndexByte("deD", format[i]) >= 0:
+			date = true
+		}
+	}
+	return date, clock, micros
+}
+
+// number reads at most width digits.
+func (p *strToDate) number(width int) (n int, ok bool) {
+	i := 0
+	for i < len(p.s) && i < width && isDigit(p.s[i]) {
+		n = n*10 + int(p.s[i]-'0')
+		i++
+	}
+	p.s = p.s[i:]
+	return n, i > 0
+}
+
+func (p *strToDate) name(names []string, whole bool) (int, bool) {
+	best, length := -1, 0
+	for i, name := range names {
+		if !whole {
+			name = name[:abbreviated]
+		}
+		if len(p.s) >= len(name) && strings.EqualFold(string(p.s[:len(name)]), name) && len(name) > length {
+			best, length = i, len(name)
+		}
+	}
+	p.s = p.s[length:]
+	return best, best >= 0
+}
+
+func (p *strToDate) field(c byte) (ok bool) {
+	d := &p.d
+	switch c {
+	case 'Y':
+		before := len(p.s)
+		if d.Year, ok = p.number(4); before-len(p.s) == 2 {
+			d.Year = fullYear(d.Year)
+		}
+	case 'y':
+		d.Year, ok = p.number(2)
+		d.Year = fullYear(d.Year)
+	case 'm', 'c':
+		d.Month, ok = p.number(2)
+	case 'M', 'b':
+		n, found := p.name(monthNames[:], c == 'M')
+		d.Month, ok = n+1, found
+	case 'd', 'e':
+		d.Day, ok = p.number(2)
+	case 'D':
+		if d.Day, ok = p.number(2); ok {
+			p.s = p.s[min(2, len(p.s)):]
+		}
+	case 'h', 'I', 'l':
+		p.hour12 = true
+		d.Hour, ok = p.number(2)
+	case 'H', 'k':
+		d.Hour, ok = p.number(2)
+	case 'i':
+		d.Minute, ok = p.number(2)
+	case 's', 'S':
+		d.Second, ok = p.number(2)
+	case 'f':
+		before := len(p.s)
+		if d.Micro, ok = p.number(MaxFsp); ok {
+			for n := before - len(p.s); n < MaxFsp; n++ {
+				d.Micro *= 10
+			}
+		}
+	case 'p':
+		if len(p.s) < 2 {
+			return false
+		}
+		switch strings.ToUpper(string(p.s[:2])) {
+		case "PM":
+			p.pm = true
+		case "AM":
+		default:
+			return false
+		}
+		p.s, ok = p.s[2:], true
+	case 'r':
+		return p.all("%I:%i:%S %p")
+	case 'T':
+		return p.all("%H:%i:%S")
+	default:
+		return p.rareField(c)
+	}
+	return ok
+}
+
+// rareField reads weeks, weekdays and what is skipped.
+func (p *strToDate) rareField(c byte) (ok bool) {
+	switch c {
+	case 'j':
+		p.dayOfYear, ok = p.number(3)
+	case 'W', 'a':
+		n, found := p.name(dayNames[:], c == 'W')
+		p.weekday, ok = n, found
+		if n == 0 {
+			p.weekday = 7
+		}
+	case 'w':
+		n, found := p.number(1)
+		if n > 6 {
+			return false
+		}
+		if p.weekday, ok = n, found; n == 0 {
+			p.weekday = 7
+		}
+	case 'U', 'u', 'V', 'v':
+		p.week, ok = p.number(2)
+		p.weekMonday = c == 'u' || c == 'v'
+		p.weekStrict = c == 'V' || c == 'v'
+		if p.week > 53 || p.weekStrict && p.week == 0 {
+			return false
+		}
+	case 'X', 'x':
+		p.weekYear, ok = p.number(4)
+	case '.':
+		for len(p.s) > 0 && isPunct(p.s[0]) {
+			p.s = p.s[1:]
+		}
+		return true
+	case '@':
+		for len(p.s) > 0 && (p.s[0]|0x20 >= 'a' && p.s[0]|0x20 <= 'z') {
+			p.s = p.s[1:]
+		}
+		return true
+	case '#':
+		for len(p.s) > 0 && isDigit(p.s[0]) {
+			p.s = p.s[1:]
+		}
+		return true
+	default:
+		if len(p.s) > 0 && p.s[0] == c {
+			p.s, ok = p.s[1:], true
+		}
+	}
+	return ok
+}
+
+func (p *strToDate) all(format string) bool {
+	for i := 0; i < len(format); i++ {
+		for len(p.s) > 0 && isSpace(p.s[0]) {
+			p.s = p.s[1:]
+		}
+		switch {
+		case len(p.s) == 0:
+			return true
+		case format[i] == '%':
+			i++
+			if !p.field(format[i]) {
+				return false
+			}
+		case isSpace(format[i]):
+		case p.s[0] != format[i]:
+			return false
+		default:
+			p.s = p.s[1:]
+		}
+	}
+	return true
+}
+
+// finish applies AM/PM, days of the year and weeks, and checks ranges.
+func (p *strToDate) finish() bool {
+	d := &p.d
+	if p.hour12 { // %p counts only with an hour of the 12-hour clock
+		if d.Hour > 12 || d.Hour < 1 {
+			return false
+		}
+		d.Hour %= 12
+		if p.pm {
+			d.Hour += 12
+		}
+	}
+	if p.dayOfYear > 0 {
+		n := DayNumber(d.Year, 1, 1) + p.dayOfYear - 1
+		if p.dayOfYear > 366 || n > MaxDayNumber {
+			return false
+		}
+		d.Year, d.Month, d.Day = DateFromDays(n)
+	}
+	if p.week >= 0 && p.weekday > 0 && !p.fromWeek() {
+		return false
+	}
+	return d.Month <= 12 && d.Day <= 31 && d.Hour <= 23 && d.Minute <= 59 && d.Second <= 59
+}
+
+func (p *strToDate) fromWeek() bool {
+	d := &p.d
+	year := d.Year
+	if p.weekStrict {
+		if p.weekYear == 0 {
+			return false
+		}
+		year = p.weekYear
+	}
+	jan1 := DayNumber(year, 1, 1)
+	first := calcWeekday(jan1, !p.weekMonday)
+	n := jan1 - first + (p.week-1)*7
+	if p.weekMonday {
+		if first > 3 {
+			n += 7
+		}
+		n += p.weekday - 1
+	} else {
+		if first != 0 {
+			n += 7
+		}
+		n += p.weekday % 7
+	}
+	if n <= 0 || n > MaxDayNumber {
+		return false
+	}
+	d.Year, d.Month, d.Day = DateFromDays(n)
+	return true
+}
