@@ -70,8 +70,6 @@ type Ctx struct {
 	sels    [][]uint16      // free selection vectors
 	row     []types.Value   // row buffer of the batch path's row loop
 	rands   map[*Node]*randState
-	rng     *rand.Rand
-	depth   int // nesting of row loops: only the outermost may reset the arena
 }
 
 // NewCtx returns an execution context over c.
@@ -141,4 +139,12 @@ func (ctx *Ctx) packetLimit() int {
 		return ctx.MaxAllowedPacket
 	}
 	return 64 << 20
+}
+
+// random returns the next number of RAND() without seed.
+func (ctx *Ctx) random() float64 {
+	if ctx.Context != nil && ctx.Context.Rand != nil {
+		return ctx.Context.Rand.Float64()
+	}
+	return rand.Float64()
 }

@@ -12,7 +12,7 @@ var functions = map[string]function{}
 
 func init() {
 	for _, area := range []map[string]function{
-		operatorTable, controlTable, stringTable, codingTable, numericTable, dateTable, sessionTable, jsonTable, rewriteTable(),
+		operatorTable, controlTable, stringTable, codingTable, numericTable, dateTable, regexTable, miscTable, sessionTable, jsonTable, rewriteTable(),
 	} {
 		maps.Copy(functions, area)
 	}

@@ -1,0 +1,374 @@
+package expr
+
+import (
+	"bytes"
+	"crypto/md5"
+	"crypto/rand"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"hash/crc32"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pandodb/pando/types"
+)
+
+var stringTable = map[string]function{
+	"concat": {1, -1, 0, buildConcat}, "concat_ws": {2, -1, 0, buildConcatWS},
+	"substring": {2, 3, 0, buildSubstring}, "substr": {2, 3, 0, buildSubstring}, "mid": {2, 3, 0, buildSubstring},
+	"left": {2, 2, 0, buildLeft}, "right": {2, 2, 0, buildLeft},
+	"length": {1, 1, 0, plain(intType(10), evalLength)}, "octet_length": {1, 1, 0, plain(intType(10), evalLength)},
+	"char_length": {1, 1, 0, plain(intType(10), evalLength)}, "character_length": {1, 1, 0, plain(intType(10), evalLength)},
+	"bit_length": {1, 1, 0, plain(intType(11), evalLength)},
+	"upper":      {1, 1, 0, mapText(lengthOfArg(0, 1), textUpper)}, "ucase": {1, 1, 0, mapText(lengthOfArg(0, 1), textUpper)},
+	"lower": {1, 1, 0, mapText(lengthOfArg(0, 1), textUpper)}, "lcase": {1, 1, 0, mapText(lengthOfArg(0, 1), textUpper)},
+	"trim": {1, 2, 0, mapText(lengthOfArg(0, 1), textTrim)}, "ltrim": {1, 1, 0, mapText(lengthOfArg(0, 1), textTrim)},
+	"rtrim":        {1, 1, 0, mapText(lengthOfArg(0, 1), textTrim)},
+	"trim_leading": {1, 2, 0, mapText(lengthOfArg(0, 1), textTrim)}, "trim_trailing": {1, 2, 0, mapText(lengthOfArg(0, 1), textTrim)},
+	"lpad": {3, 3, 0, buildPad}, "rpad": {3, 3, 0, buildPad}, "repeat": {2, 2, 0, buildRepeat}, "space": {1, 1, 0, buildRepeat},
+	"replace": {3, 3, 0, mapText(chars(-1), textReplace)}, "reverse": {1, 1, 0, mapText(lengthOfArg(0, 1), textReverse)},
+	"locate": {2, 3, 0, buildLocate}, "position": {2, 2, 0, buildLocate}, "instr": {2, 2, 0, buildLocate},
+	"insert": {4, 4, 0, buildInsert}, "elt": {2, -1, 0, buildElt}, "field": {2, -1, 0, buildField},
+	"find_in_set": {2, 2, 0, countText(3, textFindInSet)}, "make_set": {2, -1, 0, buildMakeSet},
+	"export_set": {3, 5, 0, buildExportSet}, "substring_index": {3, 3, 0, buildSubstringIndex},
+	"soundex": {1, 1, 0, mapText(lengthOfArg(0, 1), textSoundex)}, "quote": {1, 1, 0, buildQuote},
+	"ascii": {1, 1, 0, plain(intType(3), evalASCII)}, "ord": {1, 1, 0, plain(intType(21), evalOrd)}, "char": {1, -1, 0, buildChar},
+}
+
+var codingTable = map[string]function{
+	"hex": {1, 1, 0, asciiText(lengthOfArg(0, 8), evalHex)}, "unhex": {1, 1, 0, bytesOut(lengthOfArg(0, 1), evalUnhex)},
+	"bin": {1, 1, 0, asciiText(chars(64), evalRadix(2))}, "oct": {1, 1, 0, asciiText(chars(64), evalRadix(8))},
+	"conv":      {3, 3, 0, asciiText(chars(65), evalConv)},
+	"to_base64": {1, 1, 0, asciiText(lengthOfArg(0, 2), evalToBase64)}, "from_base64": {1, 1, 0, bytesOut(lengthOfArg(0, 1), evalFromBase64)},
+	"md5": {1, 1, 0, asciiText(chars(32), evalDigest)}, "sha": {1, 1, 0, asciiText(chars(40), evalDigest)},
+	"sha1": {1, 1, 0, asciiText(chars(40), evalDigest)}, "sha2": {2, 2, 0, asciiText(chars(128), evalSHA2)},
+	"crc32":        {1, 1, 0, plain(uintType(10), evalCRC32)},
+	"random_bytes": {1, 1, FlagVolatile, bytesOut(chars(1024), evalRandomBytes)},
+	"bit_count":    {1, 1, 0, plain(intType(2), evalBitCount)}, "weight_string": {1, 1, 0, bytesOut(chars(-1), evalWeightString)},
+}
+
+// bytesOut builds a function whose result is a binary string.
+func bytesOut(length func(*Node) int32, eval evalFunc) func(*BuildContext, *Node) error {
+	return func(_ *BuildContext, n *Node) error {
+		if err := rejectRows(n.args); err != nil {
+			return err
+		}
+		n.typ, n.coer, n.eval = stringType(length(n), types.Binary), CoerCoercible, eval
+		return nil
+	}
+}
+
+func evalASCII(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || s.IsNull() {
+		return types.Null(), err
+	}
+	if len(s.B) == 0 {
+		return types.Int(0), nil
+	}
+	return types.Int(int64(s.B[0])), nil
+}
+
+// evalOrd is ORD: the bytes of the first character as a number.
+func evalOrd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || s.IsNull() {
+		return types.Null(), err
+	}
+	code := int64(0)
+	for _, c := range s.B[:s.Coll.Charset().CharPrefix(s.B, 1)] {
+		code = code<<8 | int64(c)
+	}
+	return types.Int(code), nil
+}
+
+// buildChar is CHAR(n, …): bytes, as many as each number needs. CHAR(… USING cs) is that through CONVERT.
+func buildChar(_ *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	n.typ, n.coer = stringType(int32(4*len(n.args)), types.Binary), CoerCoercible
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		var out []byte
+		for _, a := range n.args {
+			code, null, err := ctx.int(a, row)
+			if err != nil {
+				return types.Null(), err
+			}
+			if null {
+				continue
+			}
+			c := uint32(code)
+			for shift := 24; shift > 0; shift -= 8 {
+				if c>>uint(shift) != 0 {
+					out = append(out, byte(c>>uint(shift)))
+				}
+			}
+			out = append(out, byte(c))
+		}
+		return types.Bytes(out), nil
+	}
+	return nil
+}
+
+// buildQuote is QUOTE; NULL becomes the word.
+func buildQuote(b *BuildContext, n *Node) error {
+	if err := b.joinText(n, 0, 0); err != nil {
+		return err
+	}
+	length := charLength(&n.args[0].typ)
+	if length >= 0 {
+		length = 2*length + 2
+	}
+	n.typ = stringType(length, n.typ.Coll)
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		s, err := ctx.text(n.args[0], row)
+		if err != nil {
+			return s, err
+		}
+		if s.IsNull() {
+			return n.textResult([]byte("NULL")), nil
+		}
+		out := append(make([]byte, 0, len(s.B)+2), '\'')
+		for _, c := range s.B {
+			switch c {
+			case '\\', '\'':
+				out = append(out, '\\', c)
+			case 0:
+				out = append(out, '\\', '0')
+			case 26:
+				out = append(out, '\\', 'Z')
+			default:
+				out = append(out, c)
+			}
+		}
+		return n.textResult(append(out, '\'')), nil
+	}
+	return nil
+}
+
+// evalHex is HEX: of text its bytes, of a number its digits.
+func evalHex(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil || v.IsNull() {
+		return types.Null(), err
+	}
+	if v.IsNumeric() || v.K == types.KindBit {
+		return n.textResult([]byte(strings.ToUpper(strconv.FormatUint(ctx.bitOperand(&v), 16)))), nil
+	}
+	return n.textResult([]byte(hexText(ctx.textOfTyped(&v, &n.args[0].typ)))), nil
+}
+
+func evalUnhex(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || s.IsNull() {
+		return types.Null(), err
+	}
+	src := s.B
+	if len(src)%2 == 1 {
+		src = append([]byte{'0'}, src...)
+	}
+	out := make([]byte, len(src)/2)
+	if _, err := hex.Decode(out, src); err != nil {
+		ctx.Warn(types.LevelWarning, types.ErWrongValueForType, "string", "'"+string(s.B)+"'", "unhex")
+		return types.Null(), nil
+	}
+	return types.Bytes(out), nil
+}
+
+func evalRadix(base int) evalFunc {
+	return func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := n.args[0].eval(ctx, n.args[0], row)
+		if err != nil || v.IsNull() {
+			return types.Null(), err
+		}
+		if v.K == types.KindString {
+			u, ok := parseRadix(v.B, 10)
+			if !ok {
+				u = 0
+			}
+			return n.textResult([]byte(strconv.FormatUint(u, base))), nil
+		}
+		return n.textResult([]byte(strconv.FormatUint(ctx.bitOperand(&v), base))), nil
+	}
+}
+
+// parseRadix reads the longest prefix of s in a base; negative numbers by their bits, overflow saturates.
+func parseRadix(s []byte, base int) (n uint64, ok bool) {
+	s = bytes.TrimLeft(s, " \t\n\v\f\r")
+	neg := len(s) > 0 && s[0] == '-'
+	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
+		s = s[1:]
+	}
+	end := 0
+	for end < len(s) && digitOf(s[end]) < base {
+		end++
+	}
+	if end == 0 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(s[:end]), base, 64)
+	if err != nil {
+		n = math.MaxUint64
+	} else if neg {
+		n = -n
+	}
+	return n, true
+}
+
+func digitOf(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c >= 'a' && c <= 'z':
+		return int(c-'a') + 10
+	case c >= 'A' && c <= 'Z':
+		return int(c-'A') + 10
+	}
+	return 99
+}
+
+// evalConv is CONV(s, from, to); a negative base means signed numbers.
+func evalConv(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil {
+		return s, err
+	}
+	from, null1, err1 := ctx.int(n.args[1], row)
+	to, null2, err2 := ctx.int(n.args[2], row)
+	if s.IsNull() || null1 || null2 {
+		return types.Null(), firstError(err1, err2)
+	}
+	good := func(b int64) bool { return b >= 2 && b <= 36 || b <= -2 && b >= -36 }
+	if !good(from) || !good(to) || len(s.B) == 0 {
+		return types.Null(), nil
+	}
+	u, _ := parseRadix(s.B, int(max(from, -from)))
+	if from < 0 && u == math.MaxUint64 {
+		u = math.MaxInt64
+	}
+	if to < 0 {
+		return n.textResult([]byte(strings.ToUpper(strconv.FormatInt(int64(u), int(-to))))), nil
+	}
+	return n.textResult([]byte(strings.ToUpper(strconv.FormatUint(u, int(to))))), nil
+}
+
+// base64Line is how many characters TO_BASE64 puts on a line.
+const base64Line = 76
+
+func evalToBase64(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || s.IsNull() {
+		return types.Null(), err
+	}
+	raw := base64.StdEncoding.EncodeToString(s.B)
+	var out []byte
+	for len(raw) > base64Line {
+		out = append(append(out, raw[:base64Line]...), '\n')
+		raw = raw[base64Line:]
+	}
+	return n.textResult(append(out, raw...)), nil
+}
+
+func evalFromBase64(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || s.IsNull() {
+		return types.Null(), err
+	}
+	clean := bytes.Map(func(r rune) rune {
+		if r == ' ' || r >= '\t' && r <= '\r' {
+			return -1
+		}
+		return r
+	}, s.B)
+	out := make([]byte, base64.StdEncoding.DecodedLen(len(clean)))
+	k, err := base64.StdEncoding.Decode(out, clean)
+	if err != nil {
+		return types.Null(), nil
+	}
+	return types.Bytes(out[:k]), nil
+}
+
+func evalDigest(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || s.IsNull() {
+		return types.Null(), err
+	}
+	if n.name == "md5" {
+		d := md5.Sum(s.B)
+		return n.textResult([]byte(hex.EncodeToString(d[:]))), nil
+	}
+	d := sha1.Sum(s.B)
+	return n.textResult([]byte(hex.EncodeToString(d[:]))), nil
+}
+
+func evalSHA2(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || s.IsNull() {
+		return types.Null(), err
+	}
+	length, null, err := ctx.int(n.args[1], row)
+	if null {
+		return types.Null(), err
+	}
+	var d []byte
+	switch length {
+	case 0, 256:
+		h := sha256.Sum256(s.B)
+		d = h[:]
+	case 224:
+		h := sha256.Sum224(s.B)
+		d = h[:]
+	case 384:
+		h := sha512.Sum384(s.B)
+		d = h[:]
+	case 512:
+		h := sha512.Sum512(s.B)
+		d = h[:]
+	default:
+		ctx.Warn(types.LevelWarning, types.ErWrongParametersToNativeFct, n.name)
+		return types.Null(), nil
+	}
+	return n.textResult([]byte(hex.EncodeToString(d))), nil
+}
+
+func evalCRC32(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || s.IsNull() {
+		return types.Null(), err
+	}
+	return types.Uint(uint64(crc32.ChecksumIEEE(s.B))), nil
+}
+
+// randomBytesMax is MySQL's limit of RANDOM_BYTES.
+const randomBytesMax = 1024
+
+func evalRandomBytes(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	k, null, err := ctx.int(n.args[0], row)
+	if null {
+		return types.Null(), err
+	}
+	if k < 1 || k > randomBytesMax {
+		return types.Null(), types.Errorf(types.ErDataOutOfRange, "length", n.name)
+	}
+	out := make([]byte, k)
+	_, err = rand.Read(out)
+	return types.Bytes(out), err
+}
+
+// evalWeightString is WEIGHT_STRING without its clauses.
+func evalWeightString(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil || v.K != types.KindString {
+		return types.Null(), err
+	}
+	if v.Coll == types.Binary || !utf8.Valid(v.B) {
+		return types.Bytes(v.B), nil
+	}
+	return types.Bytes(types.AppendSortKey(nil, v.B, v.Coll)), nil
+}

@@ -1,0 +1,117 @@
+package expr
+
+import (
+	"github.com/pandodb/pando/types"
+)
+
+// buildDateFormat is DATE_FORMAT and TIME_FORMAT.
+func buildDateFormat(b *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	length := int32(255)
+	if l := charLength(&n.args[1].typ); l >= 0 && l < 1000 {
+		length = l * 10
+	}
+	n.typ, n.coer = stringType(length, b.collation()), CoerCoercible
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := n.args[0].eval(ctx, n.args[0], row)
+		if err != nil || v.IsNull() {
+			return types.Null(), err
+		}
+		f, err := ctx.text(n.args[1], row)
+		if err != nil || f.IsNull() || len(f.B) == 0 {
+			return types.Null(), err
+		}
+		var d types.DateTime
+		neg := false
+		if n.name == "time_format" {
+			t, ok := ctx.clockOf(&v)
+			if !ok {
+				return types.Null(), nil
+			}
+			neg = t < 0
+			d = clockParts(max(t, -t))
+		} else {
+			packed, ok := types.ToDatetime(ctx.Context, &v)
+			if !ok {
+				return types.Null(), nil
+			}
+			d = types.UnpackDatetime(packed.N)
+		}
+		var out []byte
+		if neg {
+			out = append(out, '-')
+		}
+		out, ok := types.AppendDateFormat(out, d, f.B)
+		if !ok {
+			return types.Null(), nil
+		}
+		return n.textResult(out), nil
+	}
+	return nil
+}
+
+// buildStrToDate is STR_TO_DATE. Its type follows from the specifiers of a constant format: DATE, TIME or DATETIME.
+func buildStrToDate(_ *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	n.typ, n.coer = types.Type{ID: types.TypeDatetime, Length: -1, Scale: types.MaxFsp}, CoerNumeric
+	if f, ok := n.args[1].ConstValue(); ok && f.K == types.KindString {
+		date, clock, micros := types.FormatParts(f.B)
+		if !micros {
+			n.typ.Scale = 0
+		}
+		switch {
+		case date && !clock:
+			n.typ = dateType
+		case clock && !date:
+			n.typ.ID = types.TypeTime
+		}
+	}
+	n.eval = evalStrToDate
+	return nil
+}
+
+func evalStrToDate(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || s.IsNull() {
+		return types.Null(), err
+	}
+	f, err := ctx.text(n.args[1], row)
+	if err != nil || f.IsNull() {
+		return types.Null(), err
+	}
+	d, _, _, _, trailing, ok := types.DateByFormat(s.B, f.B)
+	switch {
+	case !ok:
+	case n.typ.ID == types.TypeTime:
+		if d.Minute > 59 || d.Second > 59 {
+			ok = false
+		}
+	case d.Month > 12 || d.Hour > 23 || d.Minute > 59 || d.Second > 59 || d.Day > types.DaysInMonth(d.Year, max(d.Month, 0)):
+		ok = false
+	case ctx.Context != nil && ctx.SQLMode&types.ModeNoZeroDate != 0 && (d.Month == 0 || d.Day == 0):
+		ok = false
+	}
+	if !ok {
+		what := map[types.TypeID]string{types.TypeDate: "date", types.TypeTime: "time"}[n.typ.ID]
+		if what == "" {
+			what = "datetime"
+		}
+		ctx.Warn(types.LevelWarning, types.ErWrongValueForType, what, string(s.B), n.name)
+		return types.Null(), nil
+	}
+	if trailing {
+		ctx.Warn(types.LevelWarning, types.ErTruncatedWrongValue, n.typ.Name(), string(s.B))
+	}
+	packed := types.PackDatetime(d)
+	switch n.typ.ID {
+	case types.TypeDate:
+		return types.Date(types.PackDate(d.Year, d.Month, d.Day)), nil
+	case types.TypeTime:
+		return types.Time(timeOfDay(types.PackDatetime(types.DateTime{Hour: d.Hour, Minute: d.Minute, Second: d.Second, Micro: d.Micro})), uint8(n.typ.Scale)), nil
+	}
+	return types.Datetime(packed, uint8(n.typ.Scale)), nil
+}

@@ -1,0 +1,230 @@
+package expr
+
+import (
+	"strings"
+
+	"github.com/pandodb/pando/types"
+)
+
+// buildTimestampDiff is TIMESTAMPDIFF(unit, a, b): whole units from a to b.
+func buildTimestampDiff(_ *BuildContext, n *Node) error {
+	u, err := unitOf(n.args[0])
+	if err != nil {
+		return err
+	}
+	if u > types.UnitYear {
+		return types.Errorf(types.ErWrongArguments, "timestampdiff")
+	}
+	n.aux, n.typ, n.coer = u, intType(21), CoerNumeric
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		a, ok, err := ctx.wholeDay(n.args[1], row)
+		if !ok {
+			return types.Null(), err
+		}
+		b, ok, err := ctx.wholeDay(n.args[2], row)
+		if !ok {
+			return types.Null(), err
+		}
+		return types.Int(types.DiffUnits(n.aux.(types.IntervalUnit), a, b)), nil
+	}
+	return nil
+}
+
+// buildTimestamp is TIMESTAMP(x) and TIMESTAMP(x, time).
+func buildTimestamp(_ *BuildContext, n *Node) error {
+	n.typ, n.coer = types.Type{ID: types.TypeDatetime, Length: -1, Scale: fspOfArg(n.args[0])}, CoerNumeric
+	if len(n.args) == 2 {
+		n.typ.Scale = max(n.typ.Scale, fspOfArg(n.args[1]))
+	}
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		d, ok, err := ctx.date(n.args[0], row)
+		if !ok {
+			return types.Null(), err
+		}
+		if len(n.args) == 2 {
+			v, err := n.args[1].eval(ctx, n.args[1], row)
+			if err != nil || v.IsNull() {
+				return types.Null(), err
+			}
+			t, ok := types.ToTime(ctx.Context, &v)
+			if !ok {
+				return types.Null(), nil
+			}
+			if d, ok = types.PackedFromMicros(types.MicrosOf(d) + t.N); !ok {
+				return ctx.dateOverflow("datetime"), nil
+			}
+		}
+		return ctx.roundedDatetime(d, n), nil
+	}
+	return nil
+}
+
+// roundedDatetime rounds to the digits of n's type.
+func (ctx *Ctx) roundedDatetime(packed int64, n *Node) types.Value {
+	r, ok := types.RoundDatetime(packed, uint8(n.typ.Scale), false)
+	if !ok {
+		return ctx.dateOverflow("datetime")
+	}
+	return types.Datetime(r, uint8(n.typ.Scale))
+}
+
+// fspOfArg returns how many fraction digits e can give as a time: of a text constant those that it shows, of other texts six.
+func fspOfArg(e Expr) int8 {
+	switch classOf(&e.typ) {
+	case classTemporal, classTime:
+		return max(e.typ.Scale, 0)
+	case classDecimal:
+		return min(e.typ.Scale, types.MaxFsp)
+	case classInt, classNull:
+		return 0
+	case classString:
+		if v, ok := e.ConstValue(); ok {
+			dot := strings.LastIndexByte(string(v.B), '.')
+			if dot < 0 {
+				return 0
+			}
+			return int8(min(len(v.B)-dot-1, types.MaxFsp))
+		}
+	}
+	return types.MaxFsp
+}
+
+// buildUnixTimestamp is UNIX_TIMESTAMP: an integer, or a decimal where the argument has a fraction.
+func buildUnixTimestamp(_ *BuildContext, n *Node) error {
+	n.coer = CoerNumeric
+	if len(n.args) == 0 {
+		n.flags |= FlagStatement
+		n.typ = uintType(11)
+		n.eval = func(ctx *Ctx, _ *Node, _ []types.Value) (types.Value, error) {
+			return types.Uint(uint64(ctx.CurrentTime().Unix())), nil
+		}
+		return nil
+	}
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	n.typ = intType(11)
+	if fsp := fspOfArg(n.args[0]); fsp > 0 {
+		n.typ = decimalType(11+int(fsp), int(fsp))
+	}
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := n.args[0].eval(ctx, n.args[0], row)
+		if err != nil || v.IsNull() {
+			return types.Null(), err
+		}
+		us := v.N
+		if v.K != types.KindTimestamp {
+			d, ok := types.ToDatetime(ctx.Context, &v)
+			if !ok {
+				us = 0
+			} else {
+				us = types.UnixMicros(ctx.Context, d.N)
+			}
+		}
+		if n.typ.ID == types.TypeDecimal {
+			return types.DecTruncate(types.Decimal(us, 6), int(n.typ.Scale)), nil
+		}
+		return types.Int(us / microsPerSecond), nil
+	}
+	return nil
+}
+
+// unixSecondsMax is the largest argument of FROM_UNIXTIME: 3001-01-18 23:59:59 UTC.
+const unixSecondsMax = 32536771199
+
+// buildFromUnixtime is FROM_UNIXTIME(n[, format]).
+func buildFromUnixtime(b *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	n.typ, n.coer = types.Type{ID: types.TypeDatetime, Length: -1, Scale: fspOfArg(n.args[0])}, CoerNumeric
+	if classOf(&n.args[0].typ) == classString || classOf(&n.args[0].typ) == classFloat {
+		n.typ.Scale = types.MaxFsp
+	}
+	if len(n.args) == 2 {
+		n.typ, n.coer = stringType(255, b.collation()), CoerCoercible
+	}
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := n.args[0].eval(ctx, n.args[0], row)
+		if err != nil || v.IsNull() {
+			return types.Null(), err
+		}
+		d := types.DecRound(ctx.decimal(&v), types.MaxFsp)
+		scaled, err := types.DecMul(d, types.Decimal(microsPerSecond, 0))
+		if err != nil {
+			return types.Null(), nil
+		}
+		us, ok := types.DecToInt(scaled)
+		if !ok || us < 0 || us/microsPerSecond > unixSecondsMax {
+			return types.Null(), nil
+		}
+		packed := types.FromUnixMicros(ctx.Context, us)
+		if len(n.args) == 1 {
+			return ctx.roundedDatetime(packed, n), nil
+		}
+		f, err := ctx.text(n.args[1], row)
+		if err != nil || f.IsNull() {
+			return types.Null(), err
+		}
+		out, ok := types.AppendDateFormat(nil, types.UnpackDatetime(packed), f.B)
+		if !ok {
+			return types.Null(), nil
+		}
+		return n.textResult(out), nil
+	}
+	return nil
+}
+
+// buildConvertTZ is CONVERT_TZ(x, from, to).
+func buildConvertTZ(_ *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	n.typ, n.coer = types.Type{ID: types.TypeDatetime, Length: -1, Scale: fspOfArg(n.args[0])}, CoerNumeric
+	n.flags |= FlagStatement // SYSTEM and named zones are the session's
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		d, ok, err := ctx.wholeDay(n.args[0], row)
+		if !ok {
+			return types.Null(), err
+		}
+		from, err := ctx.text(n.args[1], row)
+		if err != nil || from.IsNull() {
+			return types.Null(), err
+		}
+		to, err := ctx.text(n.args[2], row)
+		if err != nil || to.IsNull() {
+			return types.Null(), err
+		}
+		a, err1 := types.ParseTimeZone(string(from.B))
+		z, err2 := types.ParseTimeZone(string(to.B))
+		if err1 != nil || err2 != nil {
+			return types.Null(), nil
+		}
+		return types.Datetime(types.ConvertZone(d, a, z), uint8(n.typ.Scale)), nil
+	}
+	return nil
+}
+
+// dateFormats are GET_FORMAT's answers by kind and country.
+var dateFormats = map[string][3]string{
+	"USA": {"%m.%d.%Y", "%Y-%m-%d %H.%i.%s", "%h:%i:%s %p"}, "JIS": {"%Y-%m-%d", "%Y-%m-%d %H:%i:%s", "%H:%i:%s"},
+	"ISO": {"%Y-%m-%d", "%Y-%m-%d %H:%i:%s", "%H:%i:%s"}, "EUR": {"%d.%m.%Y", "%Y-%m-%d %H.%i.%s", "%H.%i.%s"},
+	"INTERNAL": {"%Y%m%d", "%Y%m%d%H%i%s", "%H%i%s"},
+}
+
+func evalGetFormat(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	kind, err := ctx.text(n.args[0], row)
+	if err != nil {
+		return kind, err
+	}
+	country, err := ctx.text(n.args[1], row)
+	if err != nil || country.IsNull() {
+		return types.Null(), err
+	}
+	formats, ok := dateFormats[strings.ToUpper(string(country.B))]
+	if !ok {
+		return types.Null(), nil
+	}
+	at := map[string]int{"DATE": 0, "DATETIME": 1, "TIMESTAMP": 1, "TIME": 2}[strings.ToUpper(string(kind.B))]
+	return n.textResult([]byte(formats[at])), nil
+}

@@ -1,0 +1,219 @@
+package expr
+
+import (
+	"github.com/pandodb/pando/types"
+)
+
+// Microseconds per unit of time.
+const (
+	microsPerSecond = int64(1e6)
+	microsPerMinute = 60 * microsPerSecond
+	microsPerHour   = 60 * microsPerMinute
+	microsPerDay    = 24 * microsPerHour
+)
+
+// unitOf reads a constant unit argument.
+func unitOf(e Expr) (types.IntervalUnit, error) {
+	v, ok := e.ConstValue()
+	if ok && v.K == types.KindString {
+		if u, ok := types.ParseIntervalUnit(string(v.B)); ok {
+			return u, nil
+		}
+	}
+	return 0, types.Errorf(types.ErWrongArguments, "INTERVAL")
+}
+
+// hasDate reports whether a unit reaches days, months or years.
+func hasDate(u types.IntervalUnit) bool {
+	switch u {
+	case types.UnitDayMicrosecond, types.UnitDaySecond, types.UnitDayMinute, types.UnitDayHour:
+		return true
+	}
+	return !u.HasTime()
+}
+
+// buildDateAdd is DATE_ADD, DATE_SUB, ADDDATE, SUBDATE and TIMESTAMPADD. The result is a DATE, DATETIME or TIME by the argument and
+// unit; of text it is text.
+func buildDateAdd(b *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	args := append([]Expr(nil), n.args...)
+	if n.name == "timestampadd" {
+		args = []Expr{args[2], args[1], args[0]}
+	}
+	if len(args) == 2 { // ADDDATE(d, days)
+		args = append(args, Literal(types.Text("DAY")))
+	}
+	u, err := unitOf(args[2])
+	if err != nil {
+		return err
+	}
+	x := args[0]
+	t := types.Type{ID: types.TypeDatetime, Length: -1, Scale: max(x.typ.Scale, 0)}
+	if u.HasMicros() {
+		t.Scale = 6
+	} else if u == types.UnitSecond {
+		if k := args[1].typ; k.ID == types.TypeDecimal {
+			t.Scale = max(t.Scale, min(k.Scale, 6))
+		} else if classOf(&k) == classFloat || classOf(&k) == classString {
+			t.Scale = 6
+		}
+	}
+	switch {
+	case x.typ.ID == types.TypeDate && !u.HasTime():
+		t = types.Type{ID: types.TypeDate, Length: -1}
+	case x.typ.ID == types.TypeTime && !hasDate(u):
+		t.ID = types.TypeTime
+	case !x.typ.IsTemporal():
+		t = stringType(29, b.collation())
+		n.coer = CoerCoercible
+	}
+	if t.ID != types.TypeVarchar {
+		n.coer = CoerNumeric
+	}
+	n.args, n.typ, n.aux, n.ascii = args, t, u, true
+	switch n.name {
+	case "adddate", "timestampadd":
+		n.name = "date_add"
+	case "subdate":
+		n.name = "date_sub"
+	}
+	n.eval = evalDateAdd
+	return nil
+}
+
+func evalDateAdd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil || v.IsNull() {
+		return types.Null(), err
+	}
+	u := n.aux.(types.IntervalUnit)
+	k, err := n.args[1].eval(ctx, n.args[1], row)
+	if err != nil || k.IsNull() {
+		return types.Null(), err
+	}
+	iv, ok := types.ParseInterval(ctx.Context, &k, u)
+	if !ok {
+		return ctx.dateOverflow("datetime"), nil
+	}
+	if n.name == "date_sub" {
+		iv = iv.Neg()
+	}
+	if n.typ.ID == types.TypeTime {
+		t, ok := types.ToTime(ctx.Context, &v)
+		sum := t.N + max(min(iv.Micros, 2*types.MaxTimeMicros), -2*types.MaxTimeMicros)
+		if !ok || sum > types.MaxTimeMicros || sum < -types.MaxTimeMicros {
+			return ctx.dateOverflow("time"), nil
+		}
+		return types.Time(sum, uint8(n.typ.Scale)), nil
+	}
+	bare := v.K == types.KindDate || !v.IsTemporal() && !hasClock(ctx.textOf(&v))
+	d, ok := types.ToDatetime(ctx.Context, &v)
+	if !ok {
+		return types.Null(), nil
+	}
+	if types.IsZeroDate(d.N) || types.HasZeroInDate(d.N) {
+		return ctx.badDate("datetime", &d), nil
+	}
+	sum, ok := types.AddInterval(d.N, iv)
+	if !ok {
+		return ctx.dateOverflow("datetime"), nil
+	}
+	switch n.typ.ID {
+	case types.TypeDate:
+		return types.Date(sum), nil
+	case types.TypeDatetime:
+		return types.Datetime(sum, uint8(n.typ.Scale)), nil
+	}
+	if bare && !u.HasTime() {
+		return n.textResult(ctx.keep(types.AppendDate(ctx.scratch(), sum))), nil
+	}
+	fsp := uint8(0)
+	if types.UnpackDatetime(sum).Micro != 0 {
+		fsp = 6
+	}
+	return n.textResult(ctx.keep(types.AppendDatetime(ctx.scratch(), sum, fsp))), nil
+}
+
+// hasClock reports whether the text of a date goes on with a time of day.
+func hasClock(s []byte) bool {
+	digits := 0
+	for i, c := range s {
+		if c == ':' || (c == 'T' || c == ' ') && i > 0 && i < len(s)-1 {
+			return true
+		}
+		if c >= '0' && c <= '9' {
+			digits++
+		}
+	}
+	return digits > 8
+}
+
+// dateOverflow is NULL with warning 1441.
+func (ctx *Ctx) dateOverflow(what string) types.Value {
+	ctx.warnText(1441, "Datetime function: "+what+" field overflow")
+	return types.Null()
+}
+
+// badDate is NULL with warning 1292.
+func (ctx *Ctx) badDate(what string, v *types.Value) types.Value {
+	ctx.warnText(types.ErTruncatedWrongValue, "Incorrect "+what+" value: '"+string(ctx.textOf(v))+"'")
+	return types.Null()
+}
+
+// buildExtract is EXTRACT(unit FROM x).
+func buildExtract(_ *BuildContext, n *Node) error {
+	u, err := unitOf(n.args[0])
+	if err != nil {
+		return err
+	}
+	n.aux, n.typ, n.coer = u, intType(21), CoerNumeric
+	n.eval = evalExtract
+	return nil
+}
+
+func evalExtract(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := n.args[1].eval(ctx, n.args[1], row)
+	if err != nil || v.IsNull() {
+		return types.Null(), err
+	}
+	u := n.aux.(types.IntervalUnit)
+	if hasDate(u) && !(v.K == types.KindTime && u.HasTime()) {
+		d, ok := types.ToDatetime(ctx.Context, &v)
+		if !ok {
+			return types.Null(), nil
+		}
+		return types.Int(types.Extract(u, types.UnpackDatetime(d.N))), nil
+	}
+	t, ok := ctx.clockOf(&v)
+	if !ok {
+		return types.Null(), nil
+	}
+	return types.Int(types.ExtractTime(u, t)), nil
+}
+
+// clockParts splits a TIME of at least zero; the hours may exceed 23.
+func clockParts(us int64) types.DateTime {
+	s := us / microsPerSecond
+	return types.DateTime{Hour: int(s / 3600), Minute: int(s / 60 % 60), Second: int(s % 60), Micro: int(us % microsPerSecond)}
+}
+
+// clockOf returns v as microseconds of a TIME; of a date and time it is the time of day.
+func (ctx *Ctx) clockOf(v *types.Value) (int64, bool) {
+	switch v.K {
+	case types.KindDate:
+		return 0, true
+	case types.KindDatetime, types.KindTimestamp:
+		d, ok := types.ToDatetime(ctx.Context, v)
+		return timeOfDay(d.N), ok
+	}
+	t, ok := types.ToTime(ctx.Context, v)
+	return t.N, ok
+}
+
+// timeOfDay returns the microseconds since midnight of a packed datetime.
+func timeOfDay(packed int64) int64 {
+	d := types.UnpackDatetime(packed)
+	return int64(d.Hour)*microsPerHour + int64(d.Minute)*microsPerMinute + int64(d.Second)*microsPerSecond + int64(d.Micro)
+}

@@ -1,0 +1,326 @@
+package expr
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/pandodb/pando/types"
+)
+
+// jsonTree is a parsed document. Scalars keep their normalised text.
+type jsonTree struct {
+	kind  byte // '{', '[', '"', or 's' for other scalars
+	text  []byte
+	items []*jsonTree
+	keys  []string // unescaped, parallel to items
+}
+
+// parseTree reads normalised JSON text, which is well formed by construction.
+func parseTree(s []byte) *jsonTree {
+	t, _ := readTree(s)
+	return t
+}
+
+func readTree(s []byte) (*jsonTree, []byte) {
+	s = skipBlank(s)
+	if len(s) == 0 {
+		return &jsonTree{kind: 's', text: []byte("null")}, s
+	}
+	switch s[0] {
+	case '{':
+		t := &jsonTree{kind: '{'}
+		for s = skipBlank(s[1:]); len(s) > 0 && s[0] != '}'; s = skipComma(s) {
+			n := stringEnd(s)
+			t.keys = append(t.keys, unquoteJSON(s[:n]))
+			s = skipBlank(s[n:])
+			var item *jsonTree
+			item, s = readTree(s[min(1, len(s)):])
+			t.items = append(t.items, item)
+		}
+		return t, s[min(1, len(s)):]
+	case '[':
+		t := &jsonTree{kind: '['}
+		for s = skipBlank(s[1:]); len(s) > 0 && s[0] != ']'; s = skipComma(s) {
+			var item *jsonTree
+			item, s = readTree(s)
+			t.items = append(t.items, item)
+		}
+		return t, s[min(1, len(s)):]
+	case '"':
+		n := stringEnd(s)
+		return &jsonTree{kind: '"', text: s[:n]}, s[n:]
+	}
+	n := 0
+	for n < len(s) && bytes.IndexByte([]byte(",]} \t\r\n"), s[n]) < 0 {
+		n++
+	}
+	return &jsonTree{kind: 's', text: s[:n]}, s[n:]
+}
+
+func skipBlank(s []byte) []byte { return bytes.TrimLeft(s, " \t\r\n") }
+
+func skipComma(s []byte) []byte {
+	if s = skipBlank(s); len(s) > 0 && s[0] == ',' {
+		s = skipBlank(s[1:])
+	}
+	return s
+}
+
+// stringEnd returns the length of the quoted string that s begins with.
+func stringEnd(s []byte) int {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(s)
+}
+
+// unquoteJSON undoes the quoting of a JSON string.
+func unquoteJSON(s []byte) string {
+	if len(s) >= 2 && s[0] == '"' {
+		s = s[1 : len(s)-1]
+	}
+	if bytes.IndexByte(s, '\\') < 0 {
+		return string(s)
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			out = append(out, s[i])
+			continue
+		}
+		i++
+		switch s[i] {
+		case 'b':
+			out = append(out, '\b')
+		case 'f':
+			out = append(out, '\f')
+		case 'n':
+			out = append(out, '\n')
+		case 'r':
+			out = append(out, '\r')
+		case 't':
+			out = append(out, '\t')
+		case 'u':
+			if i+4 < len(s) {
+				if code, err := strconv.ParseUint(string(s[i+1:i+5]), 16, 32); err == nil {
+					out = append(out, string(rune(code))...)
+				}
+				i += 4
+			}
+		default:
+			out = append(out, s[i])
+		}
+	}
+	return string(out)
+}
+
+// append prints t in the normalised form.
+func (t *jsonTree) append(dst []byte) []byte {
+	switch t.kind {
+	case '{':
+		dst = append(dst, '{')
+		for i, item := range t.items {
+			if i > 0 {
+				dst = append(dst, ", "...)
+			}
+			dst = types.AppendJSONString(dst, []byte(t.keys[i]))
+			dst = item.append(append(dst, ": "...))
+		}
+		return append(dst, '}')
+	case '[':
+		dst = append(dst, '[')
+		for i, item := range t.items {
+			if i > 0 {
+				dst = append(dst, ", "...)
+			}
+			dst = item.append(dst)
+		}
+		return append(dst, ']')
+	}
+	return append(dst, t.text...)
+}
+
+// member returns the value of key.
+func (t *jsonTree) member(key string) *jsonTree {
+	for i, k := range t.keys {
+		if k == key {
+			return t.items[i]
+		}
+	}
+	return nil
+}
+
+// setMember adds or replaces a member, keeping keys in the order that normalised objects have: shorter ones first.
+func (t *jsonTree) setMember(key string, v *jsonTree) {
+	at := len(t.keys)
+	for i, k := range t.keys {
+		if k == key {
+			t.items[i] = v
+			return
+		}
+		if len(k) > len(key) || len(k) == len(key) && k > key {
+			at = i
+			break
+		}
+	}
+	t.keys = append(t.keys[:at], append([]string{key}, t.keys[at:]...)...)
+	t.items = append(t.items[:at], append([]*jsonTree{v}, t.items[at:]...)...)
+}
+
+// depth is JSON_DEPTH.
+func (t *jsonTree) depth() int {
+	d := 0
+	for _, i := range t.items {
+		d = max(d, i.depth())
+	}
+	return d + 1
+}
+
+// length is JSON_LENGTH: scalars count 1.
+func (t *jsonTree) length() int {
+	if t.kind == '{' || t.kind == '[' {
+		return len(t.items)
+	}
+	return 1
+}
+
+// typeName is JSON_TYPE.
+func (t *jsonTree) typeName() string {
+	switch t.kind {
+	case '{':
+		return "OBJECT"
+	case '[':
+		return "ARRAY"
+	case '"':
+		return "STRING"
+	}
+	switch string(t.text) {
+	case "null":
+		return "NULL"
+	case "true", "false":
+		return "BOOLEAN"
+	}
+	if bytes.ContainsAny(t.text, ".eE") {
+		return "DOUBLE"
+	}
+	if _, err := strconv.ParseInt(string(t.text), 10, 64); err != nil {
+		return "UNSIGNED INTEGER"
+	}
+	return "INTEGER"
+}
+
+// equal compares two values as JSON does: numbers by value.
+func (t *jsonTree) equal(o *jsonTree) bool {
+	a, b := types.JSON(t.append(nil)), types.JSON(o.append(nil))
+	return types.Compare(a, b, types.Utf8mb4Bin) == 0
+}
+
+// contains is JSON_CONTAINS: whether o is within t.
+func (t *jsonTree) contains(o *jsonTree) bool {
+	switch {
+	case t.kind == '[' && o.kind == '[':
+		for _, item := range o.items {
+			if !t.contains(item) {
+				return false
+			}
+		}
+		return true
+	case t.kind == '[':
+		for _, item := range t.items {
+			if item.contains(o) {
+				return true
+			}
+		}
+		return false
+	case t.kind == '{' && o.kind == '{':
+		for i, k := range o.keys {
+			m := t.member(k)
+			if m == nil || !m.contains(o.items[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return t.kind == o.kind && t.equal(o)
+}
+
+// overlaps is JSON_OVERLAPS.
+func (t *jsonTree) overlaps(o *jsonTree) bool {
+	switch {
+	case t.kind == '[' || o.kind == '[':
+		xs, ys := t.elements(), o.elements()
+		for _, x := range xs {
+			for _, y := range ys {
+				if x.equal(y) {
+					return true
+				}
+			}
+		}
+		return false
+	case t.kind == '{' && o.kind == '{':
+		for i, k := range t.keys {
+			if m := o.member(k); m != nil && m.equal(t.items[i]) {
+				return true
+			}
+		}
+		return false
+	}
+	return t.equal(o)
+}
+
+// elements returns an array's items, and a value as an array of one.
+func (t *jsonTree) elements() []*jsonTree {
+	if t.kind == '[' {
+		return t.items
+	}
+	return []*jsonTree{t}
+}
+
+// jsonAdd adds a row to JSON_ARRAYAGG or JSON_OBJECTAGG.
+func (a *AggStates) jsonAdd(ctx *Ctx, g uint32, args []types.Value) error {
+	c := &a.texts[g]
+	a.count[g]++
+	last := &args[len(args)-1]
+	value := types.JSONFrom(last).B
+	if last.K == types.KindJSON {
+		value = last.B
+	}
+	if a.spec.kind == aggJSONObject {
+		if args[0].IsNull() {
+			return types.NewError(errJSONNullKey, "JSON documents may not contain NULL member names.")
+		}
+		c.keys = append(c.keys, jsonPair{string(ctx.textOf(&args[0])), string(value)})
+		a.bytes += int64(len(value)) + int64(len(c.keys[len(c.keys)-1].key)) + 32
+		return nil
+	}
+	before := cap(c.text)
+	if c.some {
+		c.text = append(c.text, ", "...)
+	}
+	c.text, c.some = append(c.text, value...), true
+	a.bytes += int64(cap(c.text) - before)
+	return nil
+}
+
+// errJSONNullKey is ER_JSON_DOCUMENT_NULL_KEY.
+const errJSONNullKey = 3158
+
+func (a *AggStates) jsonResult(_ *Ctx, g uint32) (types.Value, error) {
+	c := &a.texts[g]
+	if a.count[g] == 0 {
+		return types.Null(), nil
+	}
+	if a.spec.kind == aggJSONArray {
+		return types.JSON(append(append([]byte{'['}, c.text...), ']')), nil
+	}
+	t := &jsonTree{kind: '{'}
+	for _, p := range c.keys {
+		t.setMember(p.key, parseTree([]byte(p.value)))
+	}
+	return types.JSON(t.append(nil)), nil
+}

@@ -1,0 +1,503 @@
+package expr
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/pandodb/pando/types"
+)
+
+var jsonTable = map[string]function{
+	"json_extract": {2, -1, 0, jsonFn(evalJSONExtract)}, "->": {2, 2, 0, jsonFn(evalJSONExtract)},
+	"->>": {2, 2, 0, jsonText(evalJSONExtract)}, "json_unquote": {1, 1, 0, jsonText(evalJSONArg)},
+	"json_value": {2, 2, 0, jsonText(evalJSONExtract)},
+	"json_array": {0, -1, 0, jsonFn(evalJSONArray)}, "json_object": {0, -1, 0, buildJSONObject},
+	"json_quote": {1, 1, 0, asciiText(lengthOfArg(0, 2), evalJSONQuote)}, "json_valid": {1, 1, 0, plain(boolType(), evalJSONValid)},
+	"json_type": {1, 1, 0, asciiText(chars(51), evalJSONType)}, "json_depth": {1, 1, 0, plain(intType(10), evalJSONDepth)},
+	"json_length": {1, 2, 0, plain(intType(10), evalJSONLength)}, "json_keys": {1, 2, 0, jsonFn(evalJSONKeys)},
+	"json_contains": {2, 3, 0, plain(boolType(), evalJSONContains)}, "json_contains_path": {3, -1, 0, plain(boolType(), evalJSONContainsPath)},
+	"json_overlaps": {2, 2, 0, plain(boolType(), evalJSONOverlaps)}, "member of": {2, 2, 0, plain(boolType(), evalMemberOf)},
+	"json_set": {3, -1, 0, jsonFn(jsonChange(jsonInsert | jsonReplace))}, "json_insert": {3, -1, 0, jsonFn(jsonChange(jsonInsert))},
+	"json_replace": {3, -1, 0, jsonFn(jsonChange(jsonReplace))}, "json_array_append": {3, -1, 0, jsonFn(jsonChange(jsonArrayAppend))},
+	"json_array_insert": {3, -1, 0, jsonFn(jsonChange(jsonArrayInsert))}, "json_remove": {2, -1, 0, jsonFn(evalJSONRemove)},
+	"json_merge_patch": {2, -1, 0, jsonFn(evalJSONMergePatch)}, "json_merge_preserve": {2, -1, 0, jsonFn(evalJSONMergePreserve)},
+	"json_merge": {2, -1, 0, jsonFn(evalJSONMergePreserve)}, "json_pretty": {1, 1, 0, jsonText(evalJSONPretty)},
+	"json_storage_size": {1, 1, 0, plain(intType(10), evalJSONStorageSize)}, "json_storage_free": {1, 1, 0, plain(intType(10), evalJSONDepthZero)},
+	"json_search": {3, -1, 0, buildAbsent},
+}
+
+var jsonType = types.Type{ID: types.TypeJSON, Coll: types.Utf8mb4Bin}
+
+func jsonFn(eval evalFunc) func(*BuildContext, *Node) error {
+	return func(_ *BuildContext, n *Node) error {
+		if err := rejectRows(n.args); err != nil {
+			return err
+		}
+		n.typ, n.coer, n.eval = jsonType, CoerImplicit, eval
+		return nil
+	}
+}
+
+// jsonText is a function whose JSON result is unquoted to text.
+func jsonText(eval evalFunc) func(*BuildContext, *Node) error {
+	return func(_ *BuildContext, n *Node) error {
+		if err := rejectRows(n.args); err != nil {
+			return err
+		}
+		n.typ, n.coer = stringType(-1, types.Utf8mb4Bin), CoerImplicit
+		n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+			v, err := eval(ctx, n, row)
+			if err != nil || v.IsNull() || v.K != types.KindJSON {
+				return v, err
+			}
+			if len(v.B) > 0 && v.B[0] == '"' {
+				return types.String([]byte(unquoteJSON(v.B)), types.Utf8mb4Bin), nil
+			}
+			if string(v.B) == "null" && n.name == "json_value" {
+				return types.Null(), nil
+			}
+			return types.String(v.B, types.Utf8mb4Bin), nil
+		}
+		return nil
+	}
+}
+
+// document evaluates argument i as a JSON document; ok is false for SQL NULL.
+func (ctx *Ctx) document(n *Node, i int, row []types.Value) (t *jsonTree, ok bool, err error) {
+	v, err := n.args[i].eval(ctx, n.args[i], row)
+	if err != nil || v.IsNull() {
+		return nil, false, err
+	}
+	switch v.K {
+	case types.KindJSON:
+		return parseTree(v.B), true, nil
+	case types.KindString:
+		norm, message, pos := types.ParseJSON(v.B)
+		if message != "" {
+			return nil, false, types.Errorf(types.ErInvalidJSONTextInParam, i+1, n.name, message, pos, "")
+		}
+		return parseTree(norm), true, nil
+	}
+	return nil, false, types.NewError(3146, "Invalid data type for JSON data in argument "+strconv.Itoa(i+1)+" to function "+n.name+"; a JSON string or JSON type is required.")
+}
+
+// element evaluates argument i as a value to put into a document: text becomes a JSON string.
+func (ctx *Ctx) element(n *Node, i int, row []types.Value) (*jsonTree, error) {
+	v, err := n.args[i].eval(ctx, n.args[i], row)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case v.IsNull():
+		return &jsonTree{kind: 's', text: []byte("null")}, nil
+	case v.K == types.KindJSON:
+		return parseTree(v.B), nil
+	case v.K == types.KindInt && n.args[i].typ.Length == 1 && isPredicate(n.args[i]):
+		return &jsonTree{kind: 's', text: []byte(map[bool]string{true: "true", false: "false"}[v.N != 0])}, nil
+	}
+	return parseTree(types.JSONFrom(&v).B), nil
+}
+
+// isPredicate reports whether e is a truth value, which JSON shows as true and false.
+func isPredicate(e Expr) bool {
+	if f, ok := e.aux.(*folded); ok {
+		e = f.from
+	}
+	_, compare := compareMasks[e.name]
+	return e.kind == kindCall && (compare || e.IsCall("and", "or", "not", "in", "between", "like", "is null", "is not null", "is true", "is false"))
+}
+
+// path evaluates argument i as a path; ok is false for NULL.
+func (ctx *Ctx) path(n *Node, i int, row []types.Value) (legs []pathLeg, ok bool, err error) {
+	v, err := ctx.text(n.args[i], row)
+	if err != nil || v.IsNull() {
+		return nil, false, err
+	}
+	legs, err = parsePath(v.B)
+	return legs, err == nil, err
+}
+
+func evalJSONArg(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil || v.K != types.KindString {
+		return v, err
+	}
+	if len(v.B) >= 2 && v.B[0] == '"' && v.B[len(v.B)-1] == '"' {
+		return types.JSON(v.B), nil
+	}
+	return v, nil
+}
+
+func evalJSONExtract(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	t, ok, err := ctx.document(n, 0, row)
+	if !ok {
+		return types.Null(), err
+	}
+	wrap := len(n.args) > 2
+	var found []*jsonTree
+	for i := range n.args[1:] {
+		legs, ok, err := ctx.path(n, i+1, row)
+		if !ok {
+			return types.Null(), err
+		}
+		wrap = wrap || many(legs)
+		t.find(legs, func(m *jsonTree) { found = append(found, m) })
+	}
+	switch {
+	case len(found) == 0:
+		return types.Null(), nil
+	case wrap:
+		return types.JSON((&jsonTree{kind: '[', items: found}).append(nil)), nil
+	}
+	return types.JSON(found[0].append(nil)), nil
+}
+
+func evalJSONArray(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	t := &jsonTree{kind: '['}
+	for i := range n.args {
+		e, err := ctx.element(n, i, row)
+		if err != nil {
+			return types.Null(), err
+		}
+		t.items = append(t.items, e)
+	}
+	return types.JSON(t.append(nil)), nil
+}
+
+func buildJSONObject(b *BuildContext, n *Node) error {
+	if len(n.args)%2 != 0 {
+		return types.Errorf(types.ErWrongParamcountToNativeFct, n.name)
+	}
+	return jsonFn(func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		t := &jsonTree{kind: '{'}
+		for i := 0; i < len(n.args); i += 2 {
+			k, err := ctx.text(n.args[i], row)
+			if err != nil {
+				return k, err
+			}
+			if k.IsNull() {
+				return k, types.NewError(errJSONNullKey, "JSON documents may not contain NULL member names.")
+			}
+			e, err := ctx.element(n, i+1, row)
+			if err != nil {
+				return types.Null(), err
+			}
+			t.setMember(string(k.B), e)
+		}
+		return types.JSON(t.append(nil)), nil
+	})(b, n)
+}
+
+func evalJSONQuote(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || s.IsNull() {
+		return types.Null(), err
+	}
+	return n.textResult(types.AppendJSONString(nil, s.B)), nil
+}
+
+func evalJSONValid(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil || v.IsNull() {
+		return types.Null(), err
+	}
+	if v.K == types.KindString {
+		_, message, _ := types.ParseJSON(v.B)
+		return types.Bool(message == ""), nil
+	}
+	return types.Bool(v.K == types.KindJSON), nil
+}
+
+func evalJSONType(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	t, ok, err := ctx.document(n, 0, row)
+	if !ok {
+		return types.Null(), err
+	}
+	return n.textResult([]byte(t.typeName())), nil
+}
+
+func evalJSONDepth(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	t, ok, err := ctx.document(n, 0, row)
+	if !ok {
+		return types.Null(), err
+	}
+	return types.Int(int64(t.depth())), nil
+}
+
+func evalJSONStorageSize(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	t, ok, err := ctx.document(n, 0, row)
+	if !ok {
+		return types.Null(), err
+	}
+	return types.Int(int64(len(t.append(nil)))), nil
+}
+
+func evalJSONDepthZero(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	_, ok, err := ctx.document(n, 0, row)
+	if !ok {
+		return types.Null(), err
+	}
+	return types.Int(0), nil
+}
+
+// within returns the value at the path in argument i, the whole document if there is no such argument.
+func (ctx *Ctx) within(n *Node, t *jsonTree, i int, row []types.Value) (*jsonTree, error) {
+	if len(n.args) <= i {
+		return t, nil
+	}
+	legs, ok, err := ctx.path(n, i, row)
+	if !ok {
+		return nil, err
+	}
+	var at *jsonTree
+	t.find(legs, func(m *jsonTree) {
+		if at == nil {
+			at = m
+		}
+	})
+	return at, nil
+}
+
+func evalJSONLength(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	t, ok, err := ctx.document(n, 0, row)
+	if !ok {
+		return types.Null(), err
+	}
+	if t, err = ctx.within(n, t, 1, row); t == nil {
+		return types.Null(), err
+	}
+	return types.Int(int64(t.length())), nil
+}
+
+func evalJSONKeys(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	t, ok, err := ctx.document(n, 0, row)
+	if !ok {
+		return types.Null(), err
+	}
+	if t, err = ctx.within(n, t, 1, row); t == nil || t.kind != '{' {
+		return types.Null(), err
+	}
+	out := &jsonTree{kind: '['}
+	for _, k := range t.keys {
+		out.items = append(out.items, &jsonTree{kind: '"', text: types.AppendJSONString(nil, []byte(k))})
+	}
+	return types.JSON(out.append(nil)), nil
+}
+
+func evalJSONContains(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	t, ok, err := ctx.document(n, 0, row)
+	if !ok {
+		return types.Null(), err
+	}
+	what, ok, err := ctx.document(n, 1, row)
+	if !ok {
+		return types.Null(), err
+	}
+	if t, err = ctx.within(n, t, 2, row); t == nil {
+		return types.Null(), err
+	}
+	return types.Bool(t.contains(what)), nil
+}
+
+func evalJSONContainsPath(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	t, ok, err := ctx.document(n, 0, row)
+	if !ok {
+		return types.Null(), err
+	}
+	mode, err := ctx.text(n.args[1], row)
+	if err != nil || mode.IsNull() {
+		return types.Null(), err
+	}
+	all := bytes.EqualFold(mode.B, []byte("all"))
+	if !all && !bytes.EqualFold(mode.B, []byte("one")) {
+		return types.Null(), types.NewError(3154, "The oneOrAll argument to "+n.name+" may take these values: 'one' or 'all'.")
+	}
+	for i := range n.args[2:] {
+		legs, ok, err := ctx.path(n, i+2, row)
+		if !ok {
+			return types.Null(), err
+		}
+		hit := false
+		t.find(legs, func(*jsonTree) { hit = true })
+		if hit != all {
+			return types.Bool(hit), nil
+		}
+	}
+	return types.Bool(all), nil
+}
+
+func evalJSONOverlaps(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	a, ok, err := ctx.document(n, 0, row)
+	if !ok {
+		return types.Null(), err
+	}
+	b, ok, err := ctx.document(n, 1, row)
+	if !ok {
+		return types.Null(), err
+	}
+	return types.Bool(a.overlaps(b)), nil
+}
+
+// evalMemberOf is x MEMBER OF(array).
+func evalMemberOf(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil || v.IsNull() {
+		return types.Null(), err
+	}
+	x, err := ctx.element(n, 0, row)
+	if err != nil {
+		return types.Null(), err
+	}
+	t, ok, err := ctx.document(n, 1, row)
+	if !ok {
+		return types.Null(), err
+	}
+	for _, e := range t.elements() {
+		if e.equal(x) {
+			return types.Int(1), nil
+		}
+	}
+	return types.Int(0), nil
+}
+
+// jsonChange is JSON_SET and its relatives over (path, value) pairs, each seeing the changes before it.
+func jsonChange(how int) evalFunc {
+	return func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		if len(n.args)%2 == 0 {
+			return types.Null(), types.Errorf(types.ErWrongParamcountToNativeFct, n.name)
+		}
+		t, ok, err := ctx.document(n, 0, row)
+		if !ok {
+			return types.Null(), err
+		}
+		for i := 1; i+1 < len(n.args); i += 2 {
+			legs, ok, err := ctx.path(n, i, row)
+			if !ok {
+				return types.Null(), err
+			}
+			if many(legs) {
+				return types.Null(), types.NewError(3149, "In this situation, path expressions may not contain the * and ** tokens or an array range.")
+			}
+			v, err := ctx.element(n, i+1, row)
+			if err != nil {
+				return types.Null(), err
+			}
+			t = t.change(legs, v, how)
+		}
+		return types.JSON(t.append(nil)), nil
+	}
+}
+
+func evalJSONRemove(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	t, ok, err := ctx.document(n, 0, row)
+	if !ok {
+		return types.Null(), err
+	}
+	for i := range n.args[1:] {
+		legs, ok, err := ctx.path(n, i+1, row)
+		if !ok {
+			return types.Null(), err
+		}
+		if len(legs) == 0 {
+			return types.Null(), types.NewError(3153, "The path expression '$' is not allowed in this context.")
+		}
+		t = t.change(legs, nil, jsonRemove)
+	}
+	return types.JSON(t.append(nil)), nil
+}
+
+// mergePatch is RFC 7396.
+func mergePatch(t, patch *jsonTree) *jsonTree {
+	if patch.kind != '{' {
+		return patch
+	}
+	if t.kind != '{' {
+		t = &jsonTree{kind: '{'}
+	}
+	for i, k := range patch.keys {
+		p := patch.items[i]
+		if p.kind == 's' && string(p.text) == "null" {
+			t.change([]pathLeg{{kind: '.', key: k}}, nil, jsonRemove)
+			continue
+		}
+		old := t.member(k)
+		if old == nil {
+			old = &jsonTree{kind: 's', text: []byte("null")}
+		}
+		t.setMember(k, mergePatch(old, p))
+	}
+	return t
+}
+
+func mergePreserve(a, b *jsonTree) *jsonTree {
+	if a.kind == '{' && b.kind == '{' {
+		for i, k := range b.keys {
+			v := b.items[i]
+			if old := a.member(k); old != nil {
+				v = mergePreserve(old, v)
+			}
+			a.setMember(k, v)
+		}
+		return a
+	}
+	return &jsonTree{kind: '[', items: append(append([]*jsonTree(nil), a.elements()...), b.elements()...)}
+}
+
+func evalJSONMergePatch(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	return ctx.mergeAll(n, row, mergePatch)
+}
+
+func evalJSONMergePreserve(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	return ctx.mergeAll(n, row, mergePreserve)
+}
+
+func (ctx *Ctx) mergeAll(n *Node, row []types.Value, merge func(a, b *jsonTree) *jsonTree) (types.Value, error) {
+	var t *jsonTree
+	null := false
+	for i := range n.args {
+		d, ok, err := ctx.document(n, i, row)
+		if err != nil {
+			return types.Null(), err
+		}
+		if null = null || !ok; null {
+			continue
+		}
+		if t == nil {
+			t = d
+		} else {
+			t = merge(t, d)
+		}
+	}
+	if null {
+		return types.Null(), nil
+	}
+	return types.JSON(t.append(nil)), nil
+}
+
+func evalJSONPretty(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	t, ok, err := ctx.document(n, 0, row)
+	if !ok {
+		return types.Null(), err
+	}
+	return types.String(t.pretty(nil, 0), types.Utf8mb4Bin), nil
+}
+
+func (t *jsonTree) pretty(dst []byte, depth int) []byte {
+	if t.kind != '{' && t.kind != '[' || len(t.items) == 0 {
+		return t.append(dst)
+	}
+	dst = append(dst, t.kind, '\n')
+	for i, item := range t.items {
+		if i > 0 {
+			dst = append(dst, ",\n"...)
+		}
+		dst = append(dst, bytes.Repeat([]byte("  "), depth+1)...)
+		if t.kind == '{' {
+			dst = append(types.AppendJSONString(dst, []byte(t.keys[i])), ": "...)
+		}
+		dst = item.pretty(dst, depth+1)
+	}
+	dst = append(dst, '\n')
+	dst = append(dst, bytes.Repeat([]byte("  "), depth)...)
+	return append(dst, t.kind+2)
+}

@@ -1,0 +1,216 @@
+package expr
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"net/netip"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/types"
+)
+
+// miscTable is addresses and UUIDs.
+var miscTable = map[string]function{
+	"inet_aton": {1, 1, 0, plain(uintType(21), evalInetAton)}, "inet_ntoa": {1, 1, 0, asciiText(chars(15), evalInetNtoa)},
+	"inet6_aton": {1, 1, 0, bytesOut(chars(16), evalInet6Aton)}, "inet6_ntoa": {1, 1, 0, asciiText(chars(39), evalInet6Ntoa)},
+	"is_ipv4": {1, 1, 0, plain(boolType(), evalIsIP)}, "is_ipv6": {1, 1, 0, plain(boolType(), evalIsIP)},
+	"is_ipv4_compat": {1, 1, 0, plain(boolType(), evalIsIPForm)}, "is_ipv4_mapped": {1, 1, 0, plain(boolType(), evalIsIPForm)},
+	"uuid": {0, 0, FlagVolatile, asciiText(chars(36), evalUUID)}, "uuid_short": {0, 0, FlagVolatile, plain(uintType(21), evalUUIDShort)},
+	"is_uuid": {1, 1, 0, plain(boolType(), evalIsUUID)}, "uuid_to_bin": {1, 2, 0, bytesOut(chars(16), evalUUIDToBin)},
+	"bin_to_uuid": {1, 2, 0, asciiText(chars(36), evalBinToUUID)},
+}
+
+// evalInetAton reads a.b.c.d; fewer parts leave out middle ones, as the C library does.
+func evalInetAton(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || s.IsNull() {
+		return types.Null(), err
+	}
+	total, part, dots := uint64(0), uint64(0), 0
+	digit := false
+	for _, c := range s.B {
+		switch {
+		case c >= '0' && c <= '9' && part*10+uint64(c-'0') <= 255:
+			part, digit = part*10+uint64(c-'0'), true
+		case c == '.' && digit && dots < 3:
+			total, part, digit = total<<8|part, 0, false
+			dots++
+		default:
+			return ctx.badArgument(n, s.B), nil
+		}
+	}
+	if !digit {
+		return ctx.badArgument(n, s.B), nil
+	}
+	for ; dots > 0 && dots < 3; dots++ {
+		total <<= 8
+	}
+	return types.Uint(total<<8 | part), nil
+}
+
+// badArgument is NULL with warning 1411.
+func (ctx *Ctx) badArgument(n *Node, s []byte) types.Value {
+	ctx.Warn(types.LevelWarning, types.ErWrongValueForType, "string", "'"+string(s)+"'", n.name)
+	return types.Null()
+}
+
+func evalInetNtoa(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, null, err := ctx.int(n.args[0], row)
+	if null || v < 0 || v > 0xFFFFFFFF {
+		return types.Null(), err
+	}
+	a := netip.AddrFrom4([4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)})
+	return n.textResult([]byte(a.String())), nil
+}
+
+func evalInet6Aton(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || s.IsNull() {
+		return types.Null(), err
+	}
+	a, perr := netip.ParseAddr(string(s.B))
+	if perr != nil || a.Zone() != "" {
+		return ctx.badArgument(n, s.B), nil
+	}
+	return types.Bytes(a.AsSlice()), nil
+}
+
+func evalInet6Ntoa(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || s.IsNull() {
+		return types.Null(), err
+	}
+	a, ok := netip.AddrFromSlice(s.B)
+	if !ok {
+		return types.Null(), nil
+	}
+	return n.textResult([]byte(a.String())), nil
+}
+
+func evalIsIP(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || s.IsNull() {
+		return types.Int(0), err
+	}
+	a, perr := netip.ParseAddr(string(s.B))
+	return types.Bool(perr == nil && a.Zone() == "" && a.Is4() == (n.name == "is_ipv4")), nil
+}
+
+func evalIsIPForm(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || len(s.B) != 16 {
+		return types.Int(0), err
+	}
+	a := netip.AddrFrom16([16]byte(s.B))
+	if n.name == "is_ipv4_mapped" {
+		return types.Bool(a.Is4In6()), nil
+	}
+	zero := true
+	for _, c := range s.B[:12] {
+		zero = zero && c == 0
+	}
+	tail := uint32(s.B[12])<<24 | uint32(s.B[13])<<16 | uint32(s.B[14])<<8 | uint32(s.B[15])
+	return types.Bool(zero && tail > 1), nil
+}
+
+// uuidEpoch100ns is the start of the UUID calendar, 15 October 1582, before 1970, in units of 100 ns.
+const uuidEpoch100ns = 0x01B21DD213814000
+
+// evalUUID makes a version 1 UUID whose node is random: the time keeps neighbours close, as MySQL's are.
+func evalUUID(_ *Ctx, n *Node, _ []types.Value) (types.Value, error) {
+	var u [16]byte
+	if _, err := rand.Read(u[:]); err != nil {
+		return types.Null(), err
+	}
+	t := uint64(clock.Now().UnixNano()/100) + uuidEpoch100ns
+	for i := range 4 {
+		u[i] = byte(t >> (24 - 8*i))
+	}
+	u[4], u[5] = byte(t>>40), byte(t>>32)
+	u[6], u[7] = byte(t>>56)&0x0F|0x10, byte(t>>48)
+	u[8] = u[8]&0x3F | 0x80
+	u[10] |= 1 // a node that is no hardware address
+	return n.textResult(uuidText(u[:])), nil
+}
+
+func uuidText(u []byte) []byte {
+	h := hex.EncodeToString(u)
+	return []byte(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:])
+}
+
+func evalUUIDShort(_ *Ctx, _ *Node, _ []types.Value) (types.Value, error) {
+	var low [3]byte
+	if _, err := rand.Read(low[:]); err != nil {
+		return types.Null(), err
+	}
+	return types.Uint(uint64(clock.Now().Unix())<<24 | uint64(low[0])<<16 | uint64(low[1])<<8 | uint64(low[2])), nil
+}
+
+// parseUUID reads the three forms that MySQL takes: with dashes, in braces, bare.
+func parseUUID(s []byte) ([]byte, bool) {
+	if len(s) == 38 && s[0] == '{' && s[37] == '}' {
+		s = s[1:37]
+	}
+	if len(s) == 36 {
+		if s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+			return nil, false
+		}
+		s = []byte(string(s[:8]) + string(s[9:13]) + string(s[14:18]) + string(s[19:23]) + string(s[24:]))
+	}
+	if len(s) != 32 {
+		return nil, false
+	}
+	out := make([]byte, 16)
+	_, err := hex.Decode(out, s)
+	return out, err == nil
+}
+
+func evalIsUUID(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || s.IsNull() {
+		return types.Null(), err
+	}
+	_, ok := parseUUID(s.B)
+	return types.Bool(ok), nil
+}
+
+// swapFlag reads the second argument of the UUID conversions.
+func (ctx *Ctx) swapFlag(n *Node, row []types.Value) (bool, error) {
+	if len(n.args) < 2 {
+		return false, nil
+	}
+	v, _, err := ctx.int(n.args[1], row)
+	return v != 0, err
+}
+
+func evalUUIDToBin(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || s.IsNull() {
+		return types.Null(), err
+	}
+	u, ok := parseUUID(s.B)
+	if !ok {
+		return types.Null(), types.Errorf(types.ErWrongValueForType, "string", string(s.B), n.name)
+	}
+	swap, err := ctx.swapFlag(n, row)
+	if swap {
+		u = []byte{u[6], u[7], u[4], u[5], u[0], u[1], u[2], u[3], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]}
+	}
+	return types.Bytes(u), err
+}
+
+func evalBinToUUID(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || s.IsNull() {
+		return types.Null(), err
+	}
+	u := s.B
+	if len(u) != 16 {
+		return types.Null(), types.Errorf(types.ErWrongValueForType, "string", string(s.B), n.name)
+	}
+	swap, err := ctx.swapFlag(n, row)
+	if swap {
+		u = []byte{u[4], u[5], u[6], u[7], u[2], u[3], u[0], u[1], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]}
+	}
+	return n.textResult(uuidText(u)), err
+}

@@ -1,0 +1,454 @@
+package expr
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/pandodb/pando/types"
+)
+
+var numericTable = map[string]function{
+	"abs": {1, 1, 0, buildAbs}, "sign": {1, 1, 0, plain(intType(21), evalSign)},
+	"ceil": {1, 1, 0, buildWhole}, "ceiling": {1, 1, 0, buildWhole}, "floor": {1, 1, 0, buildWhole},
+	"round": {1, 2, 0, buildRound}, "truncate": {2, 2, 0, buildRound},
+	"pow": {2, 2, 0, realBinary(math.Pow)}, "power": {2, 2, 0, realBinary(math.Pow)},
+	"sqrt": {1, 1, 0, realUnary(domain(math.Sqrt, func(x float64) bool { return x >= 0 }, false))},
+	"exp":  {1, 1, 0, realUnary(always(math.Exp))},
+	"ln":   {1, 1, 0, realUnary(domain(math.Log, positive, true))}, "log": {1, 2, 0, buildLog},
+	"log2": {1, 1, 0, realUnary(domain(math.Log2, positive, true))}, "log10": {1, 1, 0, realUnary(domain(math.Log10, positive, true))},
+	"sin": {1, 1, 0, realUnary(always(math.Sin))}, "cos": {1, 1, 0, realUnary(always(math.Cos))}, "tan": {1, 1, 0, realUnary(always(math.Tan))},
+	"cot":  {1, 1, 0, realUnary(always(func(x float64) float64 { return 1 / math.Tan(x) }))},
+	"asin": {1, 1, 0, realUnary(domain(math.Asin, unitRange, false))}, "acos": {1, 1, 0, realUnary(domain(math.Acos, unitRange, false))},
+	"atan": {1, 2, 0, buildAtan}, "atan2": {2, 2, 0, buildAtan},
+	"degrees": {1, 1, 0, realUnary(always(func(x float64) float64 { return x * (180 / math.Pi) }))},
+	"radians": {1, 1, 0, realUnary(always(func(x float64) float64 { return x * (math.Pi / 180) }))},
+	"pi": {0, 0, 0, plain(types.Type{ID: types.TypeDouble, Length: 8, Scale: 6}, func(*Ctx, *Node, []types.Value) (types.Value, error) {
+		return types.Float(math.Pi), nil
+	})},
+	"rand": {0, 1, FlagVolatile, buildRand}, "format": {2, 3, 0, asciiText(chars(64), evalFormat)},
+}
+
+// Warnings that the error table lacks: ER_INVALID_ARGUMENT_FOR_LOGARITHM and ER_UNKNOWN_LOCALE.
+const (
+	errLogarithm     = 3020
+	errUnknownLocale = 1649
+)
+
+// warnText adds a warning with a text of its own.
+func (ctx *Ctx) warnText(number uint16, text string) {
+	ctx.AddError(types.LevelWarning, types.NewError(number, text))
+}
+
+func positive(x float64) bool { return x > 0 }
+
+func unitRange(x float64) bool { return x >= -1 && x <= 1 }
+
+// realFunc computes a function of a double; null and warn say that x is outside of its domain.
+type realFunc func(x float64) (y float64, null, warn bool)
+
+func always(f func(float64) float64) realFunc {
+	return func(x float64) (float64, bool, bool) { return f(x), false, false }
+}
+
+// domain makes f NULL where inside is false, with warning 3020 if warn.
+func domain(f func(float64) float64, inside func(float64) bool, warn bool) realFunc {
+	return func(x float64) (float64, bool, bool) {
+		if !inside(x) {
+			return 0, true, warn
+		}
+		return f(x), false, false
+	}
+}
+
+func realUnary(f realFunc) func(*BuildContext, *Node) error {
+	return plain(doubleType(), func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		x, null, err := ctx.real(n.args[0], row)
+		if null {
+			return types.Null(), err
+		}
+		y, null, warn := f(x)
+		if warn {
+			ctx.warnText(errLogarithm, "Invalid argument for logarithm")
+		}
+		if null {
+			return types.Null(), nil
+		}
+		return finite(n, y)
+	})
+}
+
+func realBinary(f func(x, y float64) float64) func(*BuildContext, *Node) error {
+	return plain(doubleType(), func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		x, null, err := ctx.real(n.args[0], row)
+		if null {
+			return types.Null(), err
+		}
+		y, null, err := ctx.real(n.args[1], row)
+		if null {
+			return types.Null(), err
+		}
+		return finite(n, f(x, y))
+	})
+}
+
+func buildAtan(b *BuildContext, n *Node) error {
+	if len(n.args) == 2 {
+		return realBinary(math.Atan2)(b, n)
+	}
+	return realUnary(always(math.Atan))(b, n)
+}
+
+// buildLog is LOG(x) and LOG(base, x).
+func buildLog(b *BuildContext, n *Node) error {
+	if len(n.args) == 1 {
+		return realUnary(domain(math.Log, positive, true))(b, n)
+	}
+	return plain(doubleType(), func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		base, null, err := ctx.real(n.args[0], row)
+		if null {
+			return types.Null(), err
+		}
+		x, null, err := ctx.real(n.args[1], row)
+		if null {
+			return types.Null(), err
+		}
+		if base <= 0 || base == 1 || x <= 0 {
+			ctx.warnText(errLogarithm, "Invalid argument for logarithm")
+			return types.Null(), nil
+		}
+		return finite(n, math.Log(x)/math.Log(base))
+	})(b, n)
+}
+
+// numericResult gives n the type of a function that keeps the class of its argument.
+func (n *Node) numericResult() class {
+	n.args[0] = asNumber(n.args[0])
+	x := n.args[0]
+	n.coer = CoerNumeric
+	c := numericClass(x)
+	p, s := precisionOf(x)
+	switch c {
+	case classFloat:
+		n.typ = doubleType()
+	case classDecimal:
+		n.typ, n.loose = decimalType(p, s), x.loose
+	default:
+		n.typ = intType(int32(p) + 1)
+		n.typ.Unsigned = unsignedNumber(x)
+	}
+	return c
+}
+
+func buildAbs(_ *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	n.args = append([]Expr(nil), n.args...)
+	n.numericResult()
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := n.args[0].eval(ctx, n.args[0], row)
+		if err != nil || v.IsNull() {
+			return v, err
+		}
+		switch n.typ.Kind() {
+		case types.KindFloat:
+			return types.Float(math.Abs(ctx.float(&v))), nil
+		case types.KindDecimal:
+			return n.fit(types.DecAbs(ctx.decimal(&v))), nil
+		case types.KindUint:
+			return types.Uint(ctx.widen(&v).lo), nil
+		}
+		w := ctx.widen(&v)
+		if w.hi < 0 {
+			w = w.neg()
+		}
+		return w.narrow(n)
+	}
+	return nil
+}
+
+func evalSign(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil || v.IsNull() {
+		return types.Null(), err
+	}
+	if numericClass(n.args[0]) == classFloat {
+		return types.Int(int64(orderFloats(ctx.float(&v), 0))), nil
+	}
+	return types.Int(int64(types.DecSign(ctx.decimal(&v)))), nil
+}
+
+// buildWhole is CEIL and FLOOR: an integer where the argument is exact and surely fits, else a decimal without fraction.
+func buildWhole(_ *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	n.args = append([]Expr(nil), n.args...)
+	c := n.numericResult()
+	n.loose = false
+	if c == classDecimal {
+		p, s := precisionOf(n.args[0])
+		if p-s < 18 {
+			n.typ = intType(int32(p-s) + 2)
+		} else {
+			n.typ = decimalType(p-s+1, 0)
+		}
+	}
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := n.args[0].eval(ctx, n.args[0], row)
+		if err != nil || v.IsNull() || integral(v.K) && v.K == n.typ.Kind() {
+			return v, err
+		}
+		up := n.name != "floor"
+		if n.typ.ID == types.TypeDouble {
+			if up {
+				return types.Float(math.Ceil(ctx.float(&v))), nil
+			}
+			return types.Float(math.Floor(ctx.float(&v))), nil
+		}
+		d := ctx.decimal(&v)
+		if up {
+			d = types.DecCeil(d)
+		} else {
+			d = types.DecFloor(d)
+		}
+		if n.typ.ID == types.TypeDecimal {
+			return d, nil
+		}
+		i, ok := types.DecToInt(d)
+		if !ok {
+			return types.Null(), bigintRange(n)
+		}
+		return types.Int(i), nil
+	}
+	return nil
+}
+
+// buildRound is ROUND and TRUNCATE. The result's scale is that of the second argument where it is known.
+func buildRound(_ *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	n.args = append([]Expr(nil), n.args...)
+	c := n.numericResult()
+	n.loose = false
+	digits, known := int64(0), true
+	if len(n.args) == 2 {
+		v, ok := n.args[1].ConstValue()
+		known = ok && !v.IsNull()
+		if known {
+			digits = NewCtx(nil).integer(&v)
+		}
+	}
+	if c == classDecimal {
+		p, s := precisionOf(n.args[0])
+		scale := s
+		if known {
+			scale = int(max(0, min(digits, int64(types.MaxDecimalScale), int64(max(s, int(digits))))))
+		}
+		if known && scale > s {
+			scale = s
+		}
+		grow := 0
+		if n.name == "round" && scale < s {
+			grow = 1
+		}
+		n.typ = decimalType(p-s+scale+grow, scale)
+	}
+	n.eval = evalRound
+	return nil
+}
+
+func evalRound(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil || v.IsNull() {
+		return types.Null(), err
+	}
+	digits := int64(0)
+	if len(n.args) == 2 {
+		d, err := n.args[1].eval(ctx, n.args[1], row)
+		if err != nil || d.IsNull() {
+			return types.Null(), err
+		}
+		digits = max(ctx.integer(&d), -400)
+		if d.K == types.KindUint && d.N < 0 {
+			digits = math.MaxInt64
+		}
+	}
+	cut := n.name == "truncate"
+	switch n.typ.Kind() {
+	case types.KindFloat:
+		return types.Float(roundFloat(ctx.float(&v), digits, cut)), nil
+	case types.KindDecimal:
+		d, digits := ctx.decimal(&v), int(max(min(digits, types.MaxDecimalScale), -types.MaxDecimalPrecision))
+		if cut {
+			d = types.DecTruncate(d, digits)
+		} else {
+			d = types.DecRound(d, digits)
+		}
+		return n.fit(d), nil
+	}
+	if digits >= 0 && integral(v.K) {
+		if n.typ.Unsigned {
+			return types.Uint(uint64(v.N)), nil
+		}
+		return types.Int(v.N), nil
+	}
+	d := ctx.decimal(&v)
+	if cut {
+		d = types.DecTruncate(d, int(max(digits, -types.MaxDecimalPrecision)))
+	} else {
+		d = types.DecRound(d, int(max(digits, -types.MaxDecimalPrecision)))
+	}
+	if n.typ.Unsigned {
+		u, ok := types.DecToUint(d)
+		if !ok {
+			return types.Null(), bigintRange(n)
+		}
+		return types.Uint(u), nil
+	}
+	i, ok := types.DecToInt(d)
+	if !ok {
+		return types.Null(), bigintRange(n)
+	}
+	return types.Int(i), nil
+}
+
+// roundFloat rounds half to even, as the C library's rint does for MySQL.
+func roundFloat(f float64, digits int64, cut bool) float64 {
+	if digits > 308 || f == 0 || math.IsInf(f, 0) {
+		return f
+	}
+	if digits < -308 {
+		return 0
+	}
+	whole := math.RoundToEven
+	if cut {
+		whole = math.Trunc
+	}
+	if digits == 0 {
+		return whole(f)
+	}
+	p := math.Pow10(int(max(digits, -digits)))
+	if digits < 0 {
+		return whole(f/p) * p
+	}
+	scaled := f * p
+	if math.IsInf(scaled, 0) {
+		return f
+	}
+	return whole(scaled) / p
+}
+
+// randState is the generator of one RAND(seed) call within one execution.
+type randState struct{ a, b uint64 }
+
+// randMax is the modulus of MySQL's generator, which programs rely on for repeatable sequences.
+const randMax = 0x3FFFFFFF
+
+func (s *randState) seed(n uint32) {
+	s.a = uint64(n*0x10001+55555555) % randMax
+	s.b = uint64(n*0x10000001) % randMax
+}
+
+func (s *randState) next() float64 {
+	s.a = (s.a*3 + s.b) % randMax
+	s.b = (s.a + s.b + 33) % randMax
+	return float64(s.a) / randMax
+}
+
+// buildRand is RAND([seed]). A constant seed starts one sequence per execution; one that varies seeds anew for every row.
+func buildRand(_ *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	n.typ, n.coer = doubleType(), CoerNumeric
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		if len(n.args) == 0 {
+			return types.Float(ctx.random()), nil
+		}
+		if ctx.rands == nil {
+			ctx.rands = map[*Node]*randState{}
+		}
+		s := ctx.rands[n]
+		if s == nil || !IsConstInStatement(n.args[0]) {
+			seed, _, err := ctx.int(n.args[0], row)
+			if err != nil {
+				return types.Null(), err
+			}
+			if s == nil {
+				s = &randState{}
+				ctx.rands[n] = s
+			}
+			s.seed(uint32(seed))
+		}
+		return types.Float(s.next()), nil
+	}
+	return nil
+}
+
+// evalFormat is FORMAT(x, decimals[, locale]); only locales that print like en_US are known.
+func evalFormat(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil || v.IsNull() {
+		return types.Null(), err
+	}
+	digits, null, err := ctx.int(n.args[1], row)
+	if null {
+		return types.Null(), err
+	}
+	digits = min(max(digits, 0), types.MaxDecimalScale)
+	var text []byte
+	if numericClass(n.args[0]) == classFloat {
+		text = strconv.AppendFloat(nil, roundFloat(ctx.float(&v), digits, false), 'f', int(digits), 64)
+	} else {
+		text = types.AppendDecimal(nil, types.DecRound(ctx.decimal(&v), int(digits)))
+	}
+	if len(n.args) == 3 {
+		if err := ctx.knownLocale(n, row); err != nil {
+			return types.Null(), err
+		}
+	}
+	return n.textResult(groupThousands(text, int(digits))), nil
+}
+
+// knownLocale warns with 1649 about locales other than those that print as en_US does.
+func (ctx *Ctx) knownLocale(n *Node, row []types.Value) error {
+	v, err := ctx.text(n.args[2], row)
+	if err == nil && (v.IsNull() || string(v.B) != "en_US") {
+		ctx.warnText(errUnknownLocale, "Unknown locale: '"+string(v.B)+"'")
+	}
+	return err
+}
+
+func groupThousands(text []byte, digits int) []byte {
+	neg := len(text) > 0 && text[0] == '-'
+	if neg {
+		text = text[1:]
+	}
+	whole, frac := text, []byte(nil)
+	for i, c := range text {
+		if c == '.' {
+			whole, frac = text[:i], text[i+1:]
+			break
+		}
+	}
+	var out []byte
+	if neg {
+		out = append(out, '-')
+	}
+	for i, c := range whole {
+		if i > 0 && (len(whole)-i)%3 == 0 {
+			out = append(out, ',')
+		}
+		out = append(out, c)
+	}
+	if digits > 0 {
+		out = append(out, '.')
+		out = append(out, frac...)
+		for i := len(frac); i < digits; i++ {
+			out = append(out, '0')
+		}
+	}
+	return out
+}

@@ -1,0 +1,436 @@
+package expr
+
+import (
+	"bytes"
+
+	"github.com/pandodb/pando/types"
+)
+
+// textFunc computes a string function over arguments that are all strings and not NULL.
+type textFunc func(ctx *Ctx, n *Node, args []types.Value) (types.Value, error)
+
+// maxTextArgs is how many arguments a textFunc may have.
+const maxTextArgs = 4
+
+// joinText gives n the common collation of the arguments at positions where, converts those to its character set, and sets the
+// result to at most chars characters.
+func (b *BuildContext) joinText(n *Node, chars int32, where ...int) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	parts := make([]Expr, len(where))
+	for i, at := range where {
+		parts[i] = n.args[at]
+	}
+	d, err := b.aggregate(n.name, false, parts...)
+	if err != nil {
+		return err
+	}
+	if d.coer >= CoerNumeric && !(len(parts) == 1 && parts[0].typ.ID == types.TypeNull) {
+		d.coer = CoerCoercible // numbers turned into text count as literals
+		if d.coll == types.Binary {
+			d.coll = b.collation()
+		}
+	}
+	args := append([]Expr(nil), n.args...)
+	for _, at := range where {
+		args[at] = b.toCharset(args[at], d.coll)
+	}
+	n.args, n.typ, n.coer, n.ascii = args, stringType(chars, d.coll), d.coer, d.ascii
+	return nil
+}
+
+func allArgs(n *Node) []int {
+	where := make([]int, len(n.args))
+	for i := range where {
+		where[i] = i
+	}
+	return where
+}
+
+// texts evaluates all arguments as strings; ok is false if one is NULL.
+func (ctx *Ctx) texts(n *Node, row []types.Value, args []types.Value) (ok bool, err error) {
+	for i, a := range n.args {
+		if args[i], err = ctx.text(a, row); err != nil || args[i].IsNull() {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// overText makes an evaluator of a textFunc.
+func overText(f textFunc) evalFunc {
+	return func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		var args [maxTextArgs]types.Value
+		if ok, err := ctx.texts(n, row, args[:]); !ok {
+			return types.Null(), err
+		}
+		return f(ctx, n, args[:len(n.args)])
+	}
+}
+
+// mapText builds a function of text arguments whose result is text in their common collation of at most length(n) characters.
+func mapText(length func(n *Node) int32, f textFunc) func(*BuildContext, *Node) error {
+	return func(b *BuildContext, n *Node) error {
+		if err := b.joinText(n, 0, allArgs(n)...); err != nil {
+			return err
+		}
+		n.typ = stringType(length(n), n.typ.Coll)
+		n.eval = overText(f)
+		return nil
+	}
+}
+
+// countText builds a function of text arguments whose result is an integer.
+func countText(length int32, f textFunc) func(*BuildContext, *Node) error {
+	return func(b *BuildContext, n *Node) error {
+		if err := b.joinText(n, 0, allArgs(n)...); err != nil {
+			return err
+		}
+		n.aux = n.typ.Coll
+		n.typ, n.coer, n.ascii = intType(length), CoerNumeric, true
+		n.eval = overText(f)
+		return nil
+	}
+}
+
+// asciiText builds a function of any arguments whose result is ASCII text in the connection's collation.
+func asciiText(length func(n *Node) int32, eval evalFunc) func(*BuildContext, *Node) error {
+	return func(b *BuildContext, n *Node) error {
+		if err := rejectRows(n.args); err != nil {
+			return err
+		}
+		n.typ, n.coer, n.ascii, n.eval = stringType(length(n), b.collation()), CoerCoercible, true, eval
+		return nil
+	}
+}
+
+func chars(n int32) func(*Node) int32 { return func(*Node) int32 { return n } }
+
+// lengthOfArg is a length rule: that of argument i, times factor.
+func lengthOfArg(i int, factor int32) func(*Node) int32 {
+	return func(n *Node) int32 {
+		l := charLength(&n.args[i].typ)
+		if l < 0 || l > 1<<30/factor {
+			return -1
+		}
+		return l * factor
+	}
+}
+
+func sumLengths(n *Node) int32 {
+	total := int32(0)
+	for _, a := range n.args {
+		l := charLength(&a.typ)
+		if l < 0 || total > 1<<30 {
+			return -1
+		}
+		total += l
+	}
+	return total
+}
+
+// tooLong reports a result beyond max_allowed_packet, which makes the function NULL.
+func (ctx *Ctx) tooLong(n *Node, size int) bool {
+	if size <= ctx.packetLimit() {
+		return false
+	}
+	ctx.Warn(types.LevelWarning, types.ErWarnAllowedPacketOverflowed, n.name, ctx.packetLimit())
+	return true
+}
+
+func (n *Node) textResult(b []byte) types.Value { return types.String(b, n.typ.Coll) }
+
+func buildConcat(b *BuildContext, n *Node) error {
+	if err := b.joinText(n, 0, allArgs(n)...); err != nil {
+		return err
+	}
+	n.typ, n.eval = stringType(sumLengths(n), n.typ.Coll), evalConcat
+	return nil
+}
+
+func evalConcat(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	var out []byte
+	for _, a := range n.args {
+		v, err := ctx.text(a, row)
+		if err != nil || v.IsNull() {
+			return types.Null(), err
+		}
+		if ctx.tooLong(n, len(out)+len(v.B)) {
+			return types.Null(), nil
+		}
+		// Arguments may use the arena while the result grows, so the result moves to its end each time.
+		grown := ctx.alloc(len(out) + len(v.B))
+		copy(grown, out)
+		copy(grown[len(out):], v.B)
+		out = grown
+	}
+	return n.textResult(out), nil
+}
+
+func buildConcatWS(b *BuildContext, n *Node) error {
+	if err := b.joinText(n, 0, allArgs(n)...); err != nil {
+		return err
+	}
+	length := sumLengths(n)
+	if sep := charLength(&n.args[0].typ); length >= 0 && sep >= 0 {
+		length += sep * int32(max(len(n.args)-3, 0))
+	}
+	n.typ = stringType(length, n.typ.Coll)
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		sep, err := ctx.text(n.args[0], row)
+		if err != nil || sep.IsNull() {
+			return types.Null(), err
+		}
+		var out []byte
+		some := false
+		for _, a := range n.args[1:] {
+			v, err := ctx.text(a, row)
+			if err != nil {
+				return v, err
+			}
+			if v.IsNull() {
+				continue
+			}
+			if some {
+				out = append(out, sep.B...)
+			}
+			out, some = append(out, v.B...), true
+			if ctx.tooLong(n, len(out)) {
+				return types.Null(), nil
+			}
+		}
+		return n.textResult(out), nil
+	}
+	return nil
+}
+
+// buildSubstring is SUBSTRING(s, from[, length]); positions count characters, negative ones from the end.
+func buildSubstring(b *BuildContext, n *Node) error {
+	if err := b.joinText(n, 0, 0); err != nil {
+		return err
+	}
+	length := charLength(&n.args[0].typ)
+	if last, ok := n.args[len(n.args)-1].ConstValue(); ok && len(n.args) == 3 && integral(last.K) && length >= 0 {
+		length = int32(min(int64(length), max(last.N, 0)))
+	}
+	n.typ = stringType(length, n.typ.Coll)
+	n.eval = evalSubstring
+	return nil
+}
+
+func evalSubstring(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || s.IsNull() {
+		return types.Null(), err
+	}
+	from, null, err := ctx.int(n.args[1], row)
+	if null {
+		return types.Null(), err
+	}
+	length := int64(1<<63 - 1)
+	if len(n.args) == 3 {
+		if length, null, err = ctx.int(n.args[2], row); null {
+			return types.Null(), err
+		}
+	}
+	return n.textResult(slice(s.B, from, length, n.typ.Coll)), nil
+}
+
+// slice returns length characters of s beginning with number from, which counts from 1, or from the end if negative.
+func slice(s []byte, from, length int64, c types.CollationID) []byte {
+	if from == 0 || length <= 0 {
+		return s[:0]
+	}
+	cs := c.Charset()
+	if from < 0 {
+		if from += int64(cs.CountChars(s)); from < 0 {
+			return s[:0]
+		}
+	} else {
+		from--
+	}
+	if from >= int64(len(s)) {
+		return s[:0]
+	}
+	s = s[cs.CharPrefix(s, int(from)):]
+	if length < int64(len(s)) {
+		s = s[:cs.CharPrefix(s, int(length))]
+	}
+	return s
+}
+
+// buildLeft is LEFT and RIGHT.
+func buildLeft(b *BuildContext, n *Node) error {
+	if err := b.joinText(n, 0, 0); err != nil {
+		return err
+	}
+	length := charLength(&n.args[0].typ)
+	if k, ok := n.args[1].ConstValue(); ok && integral(k.K) && length >= 0 {
+		length = int32(min(int64(length), max(k.N, 0)))
+	}
+	n.typ = stringType(length, n.typ.Coll)
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		s, err := ctx.text(n.args[0], row)
+		if err != nil || s.IsNull() {
+			return types.Null(), err
+		}
+		count, null, err := ctx.int(n.args[1], row)
+		if null {
+			return types.Null(), err
+		}
+		if n.name == "left" {
+			return n.textResult(slice(s.B, 1, count, n.typ.Coll)), nil
+		}
+		if total := int64(n.typ.Coll.Charset().CountChars(s.B)); count < total {
+			return n.textResult(slice(s.B, total-max(count, 0)+1, count, n.typ.Coll)), nil
+		}
+		return n.textResult(s.B), nil
+	}
+	return nil
+}
+
+// evalLength is LENGTH, CHAR_LENGTH and BIT_LENGTH.
+func evalLength(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || s.IsNull() {
+		return types.Null(), err
+	}
+	switch n.name {
+	case "bit_length":
+		return types.Int(int64(len(s.B)) * 8), nil
+	case "char_length", "character_length":
+		return types.Int(int64(s.Coll.Charset().CountChars(s.B))), nil
+	}
+	return types.Int(int64(len(s.B))), nil
+}
+
+func textUpper(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
+	if n.typ.Coll == types.Binary {
+		return args[0], nil
+	}
+	if n.name == "lower" || n.name == "lcase" {
+		return n.textResult(ctx.keep(types.AppendLower(ctx.scratch(), args[0].B, n.typ.Coll))), nil
+	}
+	return n.textResult(ctx.keep(types.AppendUpper(ctx.scratch(), args[0].B, n.typ.Coll))), nil
+}
+
+// textTrim is TRIM and its relatives; without a second argument it removes spaces.
+func textTrim(_ *Ctx, n *Node, args []types.Value) (types.Value, error) {
+	s, what := args[0].B, []byte{' '}
+	if len(args) == 2 {
+		what = args[1].B
+	}
+	if len(what) == 0 {
+		return n.textResult(s), nil
+	}
+	if n.name != "rtrim" && n.name != "trim_trailing" {
+		for bytes.HasPrefix(s, what) {
+			s = s[len(what):]
+		}
+	}
+	if n.name != "ltrim" && n.name != "trim_leading" {
+		s = trimSuffixes(s, what, n.typ.Coll.Charset())
+	}
+	return n.textResult(s), nil
+}
+
+// trimSuffixes removes what from the end of s, as often as it is there, at character boundaries only.
+func trimSuffixes(s, what []byte, cs *types.Charset) []byte {
+	for bytes.HasSuffix(s, what) {
+		rest := s[:len(s)-len(what)]
+		if cs.MaxLen > 1 && what[0] >= 0x80 && cs.ValidPrefix(rest) != len(rest) {
+			break
+		}
+		s = rest
+	}
+	return s
+}
+
+// buildPad is LPAD and RPAD.
+func buildPad(b *BuildContext, n *Node) error {
+	if err := b.joinText(n, 0, 0, 2); err != nil {
+		return err
+	}
+	length := int32(-1)
+	if k, ok := n.args[1].ConstValue(); ok && integral(k.K) && k.N >= 0 && k.N < 1<<30 {
+		length = int32(k.N)
+	}
+	n.typ = stringType(length, n.typ.Coll)
+	n.eval = evalPad
+	return nil
+}
+
+func evalPad(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || s.IsNull() {
+		return types.Null(), err
+	}
+	want, null, err := ctx.int(n.args[1], row)
+	if null || want < 0 {
+		return types.Null(), err
+	}
+	pad, err := ctx.text(n.args[2], row)
+	if err != nil || pad.IsNull() {
+		return types.Null(), err
+	}
+	cs := n.typ.Coll.Charset()
+	have := int64(cs.CountChars(s.B))
+	if want <= have {
+		return n.textResult(slice(s.B, 1, want, n.typ.Coll)), nil
+	}
+	padChars := int64(cs.CountChars(pad.B))
+	if padChars == 0 {
+		return n.textResult(nil), nil
+	}
+	if want > int64(ctx.packetLimit()) || ctx.tooLong(n, int(want-have)*len(pad.B)/int(padChars)+len(s.B)) {
+		if want > int64(ctx.packetLimit()) {
+			ctx.tooLong(n, int(min(want, 1<<40)))
+		}
+		return types.Null(), nil
+	}
+	missing := want - have
+	fill := bytes.Repeat(pad.B, int(missing/padChars))
+	fill = append(fill, slice(pad.B, 1, missing%padChars, n.typ.Coll)...)
+	if n.name == "lpad" {
+		return n.textResult(append(fill, s.B...)), nil
+	}
+	return n.textResult(append(bytes.Clone(s.B), fill...)), nil
+}
+
+// buildRepeat is REPEAT; SPACE is a repeated blank.
+func buildRepeat(b *BuildContext, n *Node) error {
+	if n.name == "space" {
+		blank := Const(types.String([]byte{' '}, b.collation()), stringType(1, b.collation()))
+		n.args = []Expr{blank, n.args[0]}
+	}
+	if err := b.joinText(n, 0, 0); err != nil {
+		return err
+	}
+	length := int32(-1)
+	if k, ok := n.args[1].ConstValue(); ok && integral(k.K) {
+		if l := int64(charLength(&n.args[0].typ)); l >= 0 && l*max(k.N, 0) < 1<<30 && k.N < 1<<30 {
+			length = int32(l * max(k.N, 0))
+		}
+	}
+	n.typ = stringType(length, n.typ.Coll)
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		s, err := ctx.text(n.args[0], row)
+		if err != nil || s.IsNull() {
+			return types.Null(), err
+		}
+		count, null, err := ctx.int(n.args[1], row)
+		if null {
+			return types.Null(), err
+		}
+		if count <= 0 || len(s.B) == 0 {
+			return n.textResult(nil), nil
+		}
+		if count > int64(ctx.packetLimit()) || len(s.B)*int(count) > ctx.packetLimit() {
+			ctx.tooLong(n, 1<<40)
+			return types.Null(), nil
+		}
+		return n.textResult(bytes.Repeat(s.B, int(count))), nil
+	}
+	return nil
+}

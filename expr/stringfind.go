@@ -1,0 +1,436 @@
+package expr
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/pandodb/pando/types"
+)
+
+// textReplace is REPLACE, which matches bytes whatever the collation.
+func textReplace(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
+	if len(args[1].B) == 0 {
+		return n.textResult(args[0].B), nil
+	}
+	out := bytes.ReplaceAll(args[0].B, args[1].B, args[2].B)
+	if ctx.tooLong(n, len(out)) {
+		return types.Null(), nil
+	}
+	return n.textResult(out), nil
+}
+
+func textReverse(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
+	s, cs := args[0].B, n.typ.Coll.Charset()
+	out := ctx.alloc(len(s))
+	at := len(out)
+	for len(s) > 0 {
+		w := cs.CharPrefix(s, 1)
+		at -= w
+		copy(out[at:], s[:w])
+		s = s[w:]
+	}
+	return n.textResult(out), nil
+}
+
+// buildLocate is LOCATE(what, s[, from]), POSITION and INSTR(s, what).
+func buildLocate(b *BuildContext, n *Node) error {
+	args := append([]Expr(nil), n.args...)
+	if n.name == "instr" {
+		args[0], args[1] = args[1], args[0]
+	}
+	n.args = args
+	if err := b.joinText(n, 0, 0, 1); err != nil {
+		return err
+	}
+	n.aux = n.typ.Coll
+	n.typ, n.coer, n.ascii = intType(11), CoerNumeric, true
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		what, err := ctx.text(n.args[0], row)
+		if err != nil || what.IsNull() {
+			return types.Null(), err
+		}
+		s, err := ctx.text(n.args[1], row)
+		if err != nil || s.IsNull() {
+			return types.Null(), err
+		}
+		from := int64(1)
+		if len(n.args) == 3 {
+			var null bool
+			if from, null, err = ctx.int(n.args[2], row); null {
+				return types.Null(), err
+			}
+		}
+		return types.Int(int64(locate(s.B, what.B, from, n.aux.(types.CollationID)))), nil
+	}
+	return nil
+}
+
+// locate returns the character position of what in s, counted from 1, at or after from; 0 if there is none. Other than MySQL's
+// search for equal weights, a match has as many characters as what.
+func locate(s, what []byte, from int64, c types.CollationID) int {
+	cs := c.Charset()
+	if from < 1 || from > int64(len(s))+1 {
+		return 0
+	}
+	skip := cs.CharPrefix(s, int(from-1))
+	if int64(cs.CountChars(s[:skip])) < from-1 {
+		return 0
+	}
+	at, s := int(from), s[skip:]
+	if len(what) == 0 {
+		return at
+	}
+	exact := bytewise(c) || c.IsBin()
+	width := cs.CountChars(what)
+	for ; len(s) > 0; at++ {
+		if exact {
+			if bytes.HasPrefix(s, what) {
+				return at
+			}
+		} else {
+			end := cs.CharPrefix(s, width)
+			if cs.CountChars(s[:end]) < width {
+				return 0
+			}
+			if types.CompareStrings(s[:end], what, c) == 0 {
+				return at
+			}
+		}
+		s = s[cs.CharPrefix(s, 1):]
+	}
+	return 0
+}
+
+// buildInsert is INSERT(s, at, length, with).
+func buildInsert(b *BuildContext, n *Node) error {
+	if err := b.joinText(n, 0, 0, 3); err != nil {
+		return err
+	}
+	length := int32(-1)
+	if a, c := charLength(&n.args[0].typ), charLength(&n.args[3].typ); a >= 0 && c >= 0 {
+		length = a + c
+	}
+	n.typ = stringType(length, n.typ.Coll)
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		s, err := ctx.text(n.args[0], row)
+		if err != nil || s.IsNull() {
+			return types.Null(), err
+		}
+		at, null1, err := ctx.int(n.args[1], row)
+		if err != nil {
+			return types.Null(), err
+		}
+		length, null2, err := ctx.int(n.args[2], row)
+		if err != nil {
+			return types.Null(), err
+		}
+		with, err := ctx.text(n.args[3], row)
+		if err != nil || null1 || null2 || with.IsNull() {
+			return types.Null(), err
+		}
+		cs := n.typ.Coll.Charset()
+		total := int64(cs.CountChars(s.B))
+		if at < 1 || at > total {
+			return n.textResult(s.B), nil
+		}
+		if length < 0 || length > total-at+1 {
+			length = total - at + 1
+		}
+		head := cs.CharPrefix(s.B, int(at-1))
+		tail := head + cs.CharPrefix(s.B[head:], int(length))
+		if ctx.tooLong(n, head+len(with.B)+len(s.B)-tail) {
+			return types.Null(), nil
+		}
+		return n.textResult(slices.Concat(s.B[:head], with.B, s.B[tail:])), nil
+	}
+	return nil
+}
+
+// buildElt is ELT(i, a, b, …).
+func buildElt(b *BuildContext, n *Node) error {
+	where := allArgs(n)[1:]
+	if err := b.joinText(n, 0, where...); err != nil {
+		return err
+	}
+	length := int32(0)
+	for _, a := range n.args[1:] {
+		l := charLength(&a.typ)
+		if l < 0 {
+			length = -1
+			break
+		}
+		length = max(length, l)
+	}
+	n.typ = stringType(length, n.typ.Coll)
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		i, null, err := ctx.int(n.args[0], row)
+		if null || i < 1 || i >= int64(len(n.args)) {
+			return types.Null(), err
+		}
+		v, err := ctx.text(n.args[i], row)
+		if v.K == types.KindString {
+			v.Coll = n.typ.Coll
+		}
+		return v, err
+	}
+	return nil
+}
+
+// buildField is FIELD(x, a, b, …): strings compare as strings, integers as integers, all else as doubles.
+func buildField(b *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	cls := class(0)
+	strs, ints := 0, 0
+	for _, a := range n.args {
+		switch classOf(&a.typ) {
+		case classString:
+			strs++
+		case classInt:
+			ints++
+		case classNull:
+			strs, ints = strs+1, ints+1
+		}
+	}
+	c := &comparator{class: classFloat, mask: maskEqual}
+	switch {
+	case strs == len(n.args):
+		d, err := b.aggregate("field", true, n.args...)
+		if err != nil {
+			return err
+		}
+		c.class, c.coll, c.bytes = classString, d.coll, bytewise(d.coll)
+		args := make([]Expr, len(n.args))
+		for i, a := range n.args {
+			args[i] = b.toCharset(a, d.coll)
+		}
+		n.args = args
+	case ints == len(n.args):
+		c.class = classInt
+	}
+	_ = cls
+	n.typ, n.coer, n.aux, n.notNull = intType(3), CoerNumeric, c, true
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		x, err := n.args[0].eval(ctx, n.args[0], row)
+		if err != nil || x.IsNull() {
+			return types.Int(0), err
+		}
+		for i, a := range n.args[1:] {
+			v, err := a.eval(ctx, a, row)
+			if err != nil {
+				return v, err
+			}
+			if v.IsNull() {
+				continue
+			}
+			if order, ok := n.aux.(*comparator).compare(ctx, &x, &v); ok && order == 0 {
+				return types.Int(int64(i + 1)), nil
+			}
+		}
+		return types.Int(0), nil
+	}
+	return nil
+}
+
+// textFindInSet is FIND_IN_SET(s, list).
+func textFindInSet(_ *Ctx, n *Node, args []types.Value) (types.Value, error) {
+	what, list := args[0].B, args[1].B
+	if bytes.IndexByte(what, ',') >= 0 || len(list) == 0 {
+		return types.Int(0), nil
+	}
+	for i, item := range bytes.Split(list, []byte{','}) {
+		if types.CompareStrings(item, what, n.aux.(types.CollationID)) == 0 {
+			return types.Int(int64(i + 1)), nil
+		}
+	}
+	return types.Int(0), nil
+}
+
+// buildMakeSet is MAKE_SET(bits, a, b, …).
+func buildMakeSet(b *BuildContext, n *Node) error {
+	if err := b.joinText(n, 0, allArgs(n)[1:]...); err != nil {
+		return err
+	}
+	length := sumLengths(n)
+	n.typ = stringType(length, n.typ.Coll)
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		bitmap, null, err := ctx.int(n.args[0], row)
+		if null {
+			return types.Null(), err
+		}
+		var out []byte
+		some := false
+		for i, a := range n.args[1:] {
+			if i >= 64 || uint64(bitmap)>>uint(i)&1 == 0 {
+				continue
+			}
+			v, err := ctx.text(a, row)
+			if err != nil {
+				return v, err
+			}
+			if v.IsNull() {
+				continue
+			}
+			if some {
+				out = append(out, ',')
+			}
+			out, some = append(out, v.B...), true
+		}
+		return n.textResult(out), nil
+	}
+	return nil
+}
+
+// exportSetBits is how many bits EXPORT_SET shows unless told otherwise.
+const exportSetBits = 64
+
+// buildExportSet is EXPORT_SET(bits, on, off[, separator[, count]]).
+func buildExportSet(b *BuildContext, n *Node) error {
+	where := []int{1, 2}
+	if len(n.args) > 3 {
+		where = append(where, 3)
+	}
+	if err := b.joinText(n, 0, where...); err != nil {
+		return err
+	}
+	n.typ = stringType(-1, n.typ.Coll)
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		bitmap, null, err := ctx.int(n.args[0], row)
+		if null {
+			return types.Null(), err
+		}
+		on, err1 := ctx.text(n.args[1], row)
+		off, err2 := ctx.text(n.args[2], row)
+		if err1 != nil || err2 != nil || on.IsNull() || off.IsNull() {
+			return types.Null(), firstError(err1, err2)
+		}
+		sep, count := []byte(","), int64(exportSetBits)
+		if len(n.args) > 3 {
+			v, err := ctx.text(n.args[3], row)
+			if err != nil || v.IsNull() {
+				return types.Null(), err
+			}
+			sep = v.B
+		}
+		if len(n.args) > 4 {
+			if count, null, err = ctx.int(n.args[4], row); null {
+				return types.Null(), err
+			}
+			if count < 0 || count > exportSetBits {
+				count = exportSetBits
+			}
+		}
+		var out []byte
+		for i := range count {
+			if i > 0 {
+				out = append(out, sep...)
+			}
+			if uint64(bitmap)>>uint(i)&1 != 0 {
+				out = append(out, on.B...)
+			} else {
+				out = append(out, off.B...)
+			}
+		}
+		return n.textResult(out), nil
+	}
+	return nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// buildSubstringIndex is SUBSTRING_INDEX(s, delimiter, count).
+func buildSubstringIndex(b *BuildContext, n *Node) error {
+	if err := b.joinText(n, 0, 0, 1); err != nil {
+		return err
+	}
+	n.typ = stringType(charLength(&n.args[0].typ), n.typ.Coll)
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		s, err := ctx.text(n.args[0], row)
+		if err != nil || s.IsNull() {
+			return types.Null(), err
+		}
+		delim, err := ctx.text(n.args[1], row)
+		if err != nil || delim.IsNull() {
+			return types.Null(), err
+		}
+		count, null, err := ctx.int(n.args[2], row)
+		if null {
+			return types.Null(), err
+		}
+		return n.textResult(substringIndex(s.B, delim.B, count)), nil
+	}
+	return nil
+}
+
+func substringIndex(s, delim []byte, count int64) []byte {
+	if count == 0 || len(delim) == 0 || len(s) == 0 {
+		return s[:0]
+	}
+	at := 0
+	if count > 0 {
+		for ; count > 0; count-- {
+			i := bytes.Index(s[at:], delim)
+			if i < 0 {
+				return s
+			}
+			at += i + len(delim)
+		}
+		return s[:at-len(delim)]
+	}
+	end := len(s)
+	for ; count < 0; count++ {
+		i := bytes.LastIndex(s[:end], delim)
+		if i < 0 {
+			return s
+		}
+		end = i
+	}
+	return s[end+len(delim):]
+}
+
+// buildStrcmp is STRCMP.
+func buildStrcmp(b *BuildContext, n *Node) error {
+	d, err := b.aggregate("strcmp", true, n.args...)
+	if err != nil {
+		return err
+	}
+	n.args = []Expr{b.toCharset(n.args[0], d.coll), b.toCharset(n.args[1], d.coll)}
+	n.typ, n.coer, n.aux = intType(2), CoerNumeric, d.coll
+	n.eval = overText(func(_ *Ctx, n *Node, args []types.Value) (types.Value, error) {
+		return types.Int(int64(types.CompareStrings(args[0].B, args[1].B, n.aux.(types.CollationID)))), nil
+	})
+	return nil
+}
+
+// textSoundex is SOUNDEX, which unlike the classic keeps more than four characters.
+func textSoundex(_ *Ctx, n *Node, args []types.Value) (types.Value, error) {
+	const codes = "01230120022455012623010202"
+	var out []byte
+	last := byte(0)
+	for _, c := range bytes.ToUpper(args[0].B) {
+		if c < 'A' || c > 'Z' {
+			continue
+		}
+		code := codes[c-'A']
+		switch {
+		case len(out) == 0:
+			out, last = append(out, c), code
+		case code != last && code != '0':
+			out, last = append(out, code), code
+		case code != last && c != 'H' && c != 'W':
+			last = code
+		}
+	}
+	for len(out) > 0 && len(out) < 4 {
+		out = append(out, '0')
+	}
+	return n.textResult(out), nil
+}

@@ -1,0 +1,220 @@
+package expr
+
+import (
+	"bytes"
+
+	"github.com/pandodb/pando/types"
+)
+
+// buildTime is TIME(x): the time of day of a date, or x as a TIME.
+func buildTime(_ *BuildContext, n *Node) error {
+	n.typ, n.coer = types.Type{ID: types.TypeTime, Length: -1, Scale: fspOfArg(n.args[0])}, CoerNumeric
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := n.args[0].eval(ctx, n.args[0], row)
+		if err != nil || v.IsNull() {
+			return types.Null(), err
+		}
+		if v.K == types.KindString && looksLikeDate(v.B) {
+			if d, ok := types.ToDatetime(ctx.Context, &v); ok {
+				return types.Time(timeOfDay(d.N), uint8(n.typ.Scale)), nil
+			}
+			return types.Null(), nil
+		}
+		t, ok := ctx.clockOf(&v)
+		if !ok {
+			return types.Null(), nil
+		}
+		return types.Time(t, uint8(n.typ.Scale)), nil
+	}
+	return nil
+}
+
+// looksLikeDate tells the text of a date, with or without time, from that of a TIME.
+func looksLikeDate(s []byte) bool {
+	if i := bytes.IndexByte(s, '-'); i > 0 {
+		return true
+	}
+	digits := 0
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			break
+		}
+		digits++
+	}
+	return digits >= 8
+}
+
+// moment is a datetime or a TIME, as ADDTIME and TIMEDIFF take them.
+type moment struct {
+	us   int64 // since day 0, or of the TIME
+	date bool
+	fsp  uint8
+}
+
+// moment evaluates e; ok is false for NULL and for what is neither.
+func (ctx *Ctx) moment(e Expr, row []types.Value) (m moment, ok bool, err error) {
+	v, err := e.eval(ctx, e, row)
+	if err != nil || v.IsNull() {
+		return m, false, err
+	}
+	number := v.IsNumeric() && ctx.float(&v) >= 1e7
+	if v.K == types.KindDate || v.K == types.KindDatetime || v.K == types.KindTimestamp || number || v.K == types.KindString && looksLikeDate(v.B) {
+		d, ok := types.ToDatetime(ctx.Context, &v)
+		return moment{types.MicrosOf(d.N), true, d.Scale}, ok, nil
+	}
+	t, ok := types.ToTime(ctx.Context, &v)
+	return moment{t.N, false, t.Scale}, ok, nil
+}
+
+// clampTime bounds a TIME, with warning 1292 if it was beyond.
+func (ctx *Ctx) clampTime(us int64, fsp uint8) types.Value {
+	if us > types.MaxTimeMicros || us < -types.MaxTimeMicros {
+		v := types.Time(us, 0)
+		ctx.warnText(types.ErTruncatedWrongValue, "Truncated incorrect time value: '"+string(ctx.textOf(&v))+"'")
+		us = max(min(us, types.MaxTimeMicros), -types.MaxTimeMicros)
+	}
+	return types.Time(us, fsp)
+}
+
+func buildTimeDiff(_ *BuildContext, n *Node) error {
+	fsp := max(fspOfArg(n.args[0]), fspOfArg(n.args[1]))
+	n.typ, n.coer = types.Type{ID: types.TypeTime, Length: -1, Scale: fsp}, CoerNumeric
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		a, ok, err := ctx.moment(n.args[0], row)
+		if !ok {
+			return types.Null(), err
+		}
+		b, ok, err := ctx.moment(n.args[1], row)
+		if !ok || a.date != b.date {
+			return types.Null(), err
+		}
+		return ctx.clampTime(a.us-b.us, uint8(n.typ.Scale)), nil
+	}
+	return nil
+}
+
+// buildAddTime is ADDTIME and SUBTIME: a datetime stays one, a TIME stays one, text stays text.
+func buildAddTime(b *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	x := n.args[0]
+	fsp := max(fspOfArg(x), fspOfArg(n.args[1]))
+	n.coer, n.ascii = CoerNumeric, true
+	switch classOf(&x.typ) {
+	case classTemporal:
+		n.typ = types.Type{ID: types.TypeDatetime, Length: -1, Scale: fsp}
+	case classTime:
+		n.typ = types.Type{ID: types.TypeTime, Length: -1, Scale: fsp}
+	default:
+		n.typ, n.coer = stringType(29, b.collation()), CoerCoercible
+	}
+	n.eval = evalAddTime
+	return nil
+}
+
+func evalAddTime(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	a, ok, err := ctx.moment(n.args[0], row)
+	if !ok {
+		return types.Null(), err
+	}
+	b, ok, err := ctx.moment(n.args[1], row)
+	if !ok || b.date {
+		return types.Null(), err
+	}
+	if n.name == "subtime" {
+		b.us = -b.us
+	}
+	us := a.us + b.us
+	fsp := uint8(0)
+	if us%microsPerSecond != 0 {
+		fsp = 6
+	}
+	if n.typ.ID != types.TypeVarchar {
+		fsp = uint8(n.typ.Scale)
+	}
+	if !a.date {
+		t := ctx.clampTime(us, fsp)
+		if n.typ.ID == types.TypeVarchar {
+			return n.textResult(ctx.keep(types.AppendTime(ctx.scratch(), t.N, fsp))), nil
+		}
+		return t, nil
+	}
+	packed, ok := types.PackedFromMicros(us)
+	if !ok {
+		return ctx.dateOverflow("datetime"), nil
+	}
+	if n.typ.ID == types.TypeVarchar {
+		return n.textResult(ctx.keep(types.AppendDatetime(ctx.scratch(), packed, fsp))), nil
+	}
+	return types.Datetime(packed, fsp), nil
+}
+
+func buildSecToTime(_ *BuildContext, n *Node) error {
+	n.typ, n.coer = types.Type{ID: types.TypeTime, Length: -1, Scale: fspOfArg(n.args[0])}, CoerNumeric
+	if c := classOf(&n.args[0].typ); c == classFloat || c == classString {
+		n.typ.Scale = types.MaxFsp
+	}
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := n.args[0].eval(ctx, n.args[0], row)
+		if err != nil || v.IsNull() {
+			return types.Null(), err
+		}
+		us, ok := ctx.secondsToMicros(&v)
+		if !ok {
+			us = types.MaxTimeMicros + 1
+			if types.DecSign(ctx.decimal(&v)) < 0 {
+				us = -us
+			}
+		}
+		return ctx.clampTime(us, uint8(n.typ.Scale)), nil
+	}
+	return nil
+}
+
+// secondsToMicros reads a number of seconds, rounded to microseconds.
+func (ctx *Ctx) secondsToMicros(v *types.Value) (int64, bool) {
+	d, err := types.DecMul(types.DecRound(ctx.decimal(v), types.MaxFsp), types.Decimal(microsPerSecond, 0))
+	if err != nil {
+		return 0, false
+	}
+	return types.DecToInt(d)
+}
+
+func evalTimeToSec(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil || v.IsNull() {
+		return types.Null(), err
+	}
+	t, ok := ctx.clockOf(&v)
+	if !ok {
+		return types.Null(), nil
+	}
+	return types.Int(t / microsPerSecond), nil
+}
+
+// buildMakeTime is MAKETIME(hour, minute, second).
+func buildMakeTime(_ *BuildContext, n *Node) error {
+	n.typ, n.coer = types.Type{ID: types.TypeTime, Length: -1, Scale: fspOfArg(n.args[2])}, CoerNumeric
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		h, null1, err1 := ctx.int(n.args[0], row)
+		m, null2, err2 := ctx.int(n.args[1], row)
+		s, err3 := n.args[2].eval(ctx, n.args[2], row)
+		if null1 || null2 || s.IsNull() {
+			return types.Null(), firstError(err1, err2, err3)
+		}
+		us, ok := ctx.secondsToMicros(&s)
+		if !ok || m < 0 || m > 59 || us < 0 || us >= 60*microsPerSecond {
+			return types.Null(), nil
+		}
+		const far = 1000 // hours beyond any TIME
+		neg := h < 0
+		h = max(min(h, far), -far)
+		total := max(h, -h)*microsPerHour + m*microsPerMinute + us
+		if neg {
+			total = -total
+		}
+		return ctx.clampTime(total, uint8(n.typ.Scale)), nil
+	}
+	return nil
+}
