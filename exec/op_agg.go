@@ -104,7 +104,6 @@ type hashAggOp struct {
 	sel    []uint16
 	key    []byte
 	part   []byte
-	held   bool // part is the first row of the next phase
 	parts  partitions
 	at     int
 	done   bool
@@ -130,7 +129,7 @@ func (o *hashAggOp) open() error {
 	o.table.reset()
 	o.groups.reset()
 	o.parts.close()
-	o.at, o.done, o.held = 0, false, false
+	o.at, o.done = 0, false
 	if err := o.input.open(); err != nil {
 		return err
 	}
@@ -225,25 +224,20 @@ func (o *hashAggOp) phase() error {
 		o.feed = o.rt.getBatch(o.in)
 	}
 	o.feed.Reset()
-	if o.held {
-		decodeInto(o.feed, o.part)
-		o.held = false
+	ok, err := o.parts.advance()
+	if !ok || err != nil {
+		o.done = true
+		return err
 	}
-	for started := o.feed.Len > 0; ; {
-		part, ok, begun, err := o.parts.next(o.part)
+	for {
+		part, ok, err := o.parts.read(o.part)
 		o.part = part
 		if err != nil {
 			return err
 		}
 		if !ok {
-			o.done = true
-			break
+			return o.flushFeed()
 		}
-		if begun && started {
-			o.held = true
-			break
-		}
-		started = true
 		decodeInto(o.feed, part)
 		if o.feed.Len == types.MaxBatchRows {
 			if err := o.flushFeed(); err != nil {
@@ -251,7 +245,6 @@ func (o *hashAggOp) phase() error {
 			}
 		}
 	}
-	return o.flushFeed()
 }
 
 func (o *hashAggOp) flushFeed() error {

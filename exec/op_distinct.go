@@ -112,21 +112,25 @@ func (o *distinctOp) nextSpilled() (*types.Batch, error) {
 	defer o.rt.putBatch(one)
 	o.out.Reset()
 	for o.out.Len < types.MaxBatchRows {
-		part, ok, begun, err := o.parts.next(o.part)
+		part, ok, err := o.parts.read(o.part)
 		o.part = part
 		if err != nil {
 			return nil, err
 		}
-		if begun {
+		if !ok {
+			if ok, err = o.parts.advance(); err != nil {
+				return nil, err
+			}
+			if !ok {
+				break
+			}
 			// Rows of one partition never equal rows of another, or of the table that
 			// was frozen when they were written.
 			o.table.reset()
 			if err := o.rt.poll(); err != nil {
 				return nil, err
 			}
-		}
-		if !ok {
-			break
+			continue
 		}
 		one.Reset()
 		decodeInto(one, part)
@@ -218,28 +222,31 @@ func (p *partitions) endPhase() error {
 	return nil
 }
 
-// next returns the next postponed row in dst; begun says that the last phase ended
-// and the operator's table has to be emptied before the row. ok=false is the end.
-func (p *partitions) next(dst []byte) (row []byte, ok, begun bool, err error) {
-	for {
-		if p.reading != nil {
-			row, ok, err := p.reading.read(dst)
-			if ok || err != nil {
-				return row, ok, begun, err
-			}
-			p.reading.close()
-			p.reading = nil
-			if err := p.endPhase(); err != nil {
-				return dst, false, begun, err
-			}
+// advance ends the partition at hand and begins the next; the operator's table has to
+// be emptied for it. ok=false is the end of all.
+func (p *partitions) advance() (ok bool, err error) {
+	if p.reading != nil {
+		p.reading.close()
+		p.reading = nil
+		if err := p.endPhase(); err != nil {
+			return false, err
 		}
-		if len(p.queue) == 0 {
-			return dst, false, begun, nil
-		}
-		last := p.queue[len(p.queue)-1]
-		p.queue = p.queue[:len(p.queue)-1]
-		p.reading, p.depth, begun = last.file, last.depth, true
 	}
+	if len(p.queue) == 0 {
+		return false, nil
+	}
+	last := p.queue[len(p.queue)-1]
+	p.queue = p.queue[:len(p.queue)-1]
+	p.reading, p.depth = last.file, last.depth
+	return true, nil
+}
+
+// read returns the next row of the partition at hand in dst; ok=false at its end.
+func (p *partitions) read(dst []byte) (row []byte, ok bool, err error) {
+	if p.reading == nil {
+		return dst, false, nil
+	}
+	return p.reading.read(dst)
 }
 
 // close removes all files and makes p as new.

@@ -67,6 +67,11 @@ func (o *sortOp) open() error {
 			return err
 		}
 	}
+	return o.finish()
+}
+
+// finish puts the rows added into order.
+func (o *sortOp) finish() error {
 	o.sort()
 	if len(o.runs) == 0 {
 		return nil

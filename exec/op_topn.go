@@ -19,7 +19,7 @@ type topNOp struct {
 	keep   uint64
 	skip   uint64
 	left   uint64
-	limit  *limitOp // wraps the full sort
+	limit  *limitOp // cuts the output of the full sort; nil while the heap does
 	wasted int      // bytes of the arena that belong to rows dropped
 	key1   []byte
 }
@@ -49,8 +49,7 @@ func (o *topNOp) open() (err error) {
 		return nil
 	}
 	if o.keep < o.left || o.keep > topNHeapMax {
-		o.limit = &limitOp{rt: o.rt, node: &Limit{Count: o.node.Count, Offset: o.node.Offset}, input: &o.sortOp}
-		return o.limit.open()
+		o.giveUp()
 	}
 	if err := o.input.open(); err != nil {
 		return err
@@ -63,13 +62,27 @@ func (o *topNOp) open() (err error) {
 		if b == nil {
 			break
 		}
-		if err := o.addTop(b); err != nil {
+		if o.limit != nil {
+			err = o.add(b)
+		} else {
+			err = o.addTop(b)
+		}
+		if err != nil {
 			return err
 		}
+	}
+	if o.limit != nil {
+		return o.finish()
 	}
 	o.sort()
 	o.at = int(min(o.skip, uint64(len(o.entries))))
 	return nil
+}
+
+// giveUp goes over to a full sort, which can spill, of the rows kept so far and those
+// to come; a limit cuts its output.
+func (o *topNOp) giveUp() {
+	o.limit = &limitOp{rt: o.rt, input: &o.sortOp, left: o.left, skip: o.skip}
 }
 
 // addTop considers the rows of b.
@@ -99,7 +112,13 @@ func (o *topNOp) addTop(b *types.Batch) error {
 	if o.wasted > len(o.arena)/2 && o.wasted > spillFloor {
 		o.compact()
 	}
-	return o.mem.set(int64(cap(o.arena)) + int64(cap(o.entries))*sortEntryBytes)
+	err := o.mem.set(int64(cap(o.arena)) + int64(cap(o.entries))*sortEntryBytes)
+	if o.rt.TempDir == "" || err == nil && !o.mem.tight() {
+		return err
+	}
+	o.giveUp()
+	o.sort()
+	return o.spill()
 }
 
 // compact copies the rows kept into a fresh arena in the order of their arrival,
