@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/pandodb/pando/catalog"
@@ -56,6 +57,7 @@ type alterPlan struct {
 	instant       []AlterSpec
 	drop          []string
 	autoIncrement uint64
+	dropsColumn   bool
 }
 
 // planAlter sorts the actions and checks them against copies of t, so that what
@@ -68,6 +70,8 @@ func planAlter(t *catalog.Table, actions []AlterSpec) (*alterPlan, error) {
 		switch a := a.(type) {
 		case AddColumn:
 			fresh[strings.ToLower(a.Column.Name)] = true
+		case RenameColumn:
+			fresh[strings.ToLower(a.To)] = true
 		case AddIndex:
 			adds[strings.ToLower(a.Index.Name)] = true
 		}
@@ -92,12 +96,16 @@ func planAlter(t *catalog.Table, actions []AlterSpec) (*alterPlan, error) {
 				return nil, err
 			}
 			plan.dropFirst = append(plan.dropFirst, names...)
+			plan.dropsColumn = true
 			plan.instant = append(plan.instant, a)
 		case SetAutoIncrement:
 			plan.autoIncrement = a.Next
 		default:
 			plan.instant = append(plan.instant, a)
 		}
+	}
+	if len(plan.after) > 0 && (plan.dropsColumn || len(plan.dropFirst) > 0) {
+		return nil, types.Errorf(types.ErNotSupportedYet, "DROP together with an index on a column that is new or renamed in the same ALTER TABLE")
 	}
 	return plan, plan.rehearse(t)
 }
@@ -214,10 +222,15 @@ func (e *Executor) runAlter(c *Call, n Name, plan *alterPlan, p catalog.Patience
 	if err := build(plan.before); err != nil {
 		return err
 	}
+	before, err := e.table(n)
+	if err != nil {
+		return err
+	}
 	if err := e.runInstant(n, plan.instant, p); err != nil {
 		return err
 	}
 	if err := build(plan.after); err != nil {
+		e.revertInstant(n, before, built, p)
 		return err
 	}
 	*built = nil
@@ -257,6 +270,50 @@ func (e *Executor) runInstant(n Name, actions []AlterSpec, p catalog.Patience) e
 	defer openAll(held)
 	return e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, nil)
 }
+
+// revertInstant takes instant changes back after an index on their columns
+// could not be built. Nothing was dropped by them (planAlter), so nothing is
+// lost: added columns go, the others get their old description.
+func (e *Executor) revertInstant(n Name, before *catalog.Table, built *[]string, p catalog.Patience) {
+	for _, name := range *built {
+		_ = e.dropIndex(&Call{}, n, name, catalog.PatienceFor(workerPatience, nil, p.Self))
+	}
+	*built = nil
+	t, err := e.table(n)
+	if err != nil {
+		return
+	}
+	next := t.Clone()
+	next.Comment, next.Coll = before.Comment, before.Coll
+	for i := len(next.Columns) - 1; i >= 0; i-- {
+		old := before.ColumnByID(next.Columns[i].ID)
+		if old == nil {
+			next.RemoveColumn(i)
+			continue
+		}
+		restored := *old
+		next.Columns[i] = &restored
+	}
+	for _, ix := range next.Indexes {
+		if old := before.IndexByID(ix.ID); old != nil {
+			ix.Name, ix.Visible = old.Name, old.Visible
+		}
+	}
+	next.Finish()
+	next.NewLayout()
+	held, err := e.catalog.Close([]*catalog.Table{t}, catalog.PatienceFor(revertPatience, nil, p.Self))
+	if err == nil {
+		err = e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, nil)
+		openAll(held)
+	}
+	if err != nil {
+		e.log.Warn("ALTER TABLE could not be taken back in full", "table", n.Table, "error", err)
+	}
+}
+
+// revertPatience bounds how long a failed ALTER TABLE waits for users of the
+// table before it gives up taking its instant part back.
+const revertPatience = 10 * time.Second
 
 // applyInstant changes the descriptor and leaves it finished.
 func applyInstant(t *catalog.Table, actions []AlterSpec) error {

@@ -48,6 +48,11 @@ func (e *Executor) backfill(j *job, t *catalog.Table, ix *catalog.Index, p catal
 		b.span.Start = j.rec.Checkpoint
 		b.done = bytes.Compare(b.span.Start, b.span.End) >= 0
 	}
+	// Users of older versions may have committed without waiting for the disk.
+	// This durable commit lifts the watermark, which the scans read at, over them.
+	if err := e.inTxn(j.put); err != nil {
+		return err
+	}
 	for locked := 0; !b.done; {
 		if locked == 0 {
 			if x := e.catalog.TryClose(t, p.Self); x != nil {
@@ -116,8 +121,7 @@ func (b *backfiller) pageSize(exclusive bool) int {
 
 // alone indexes chunk after chunk while the gate is closed and nobody waits.
 func (b *backfiller) alone(x *catalog.Exclusive) error {
-	// Former users may have committed without waiting for the disk; a durable
-	// commit of our own lifts the watermark over all of them.
+	// As above, for the users that have come and gone since.
 	if err := b.e.inTxn(b.j.put); err != nil {
 		return err
 	}

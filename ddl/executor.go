@@ -3,6 +3,7 @@ package ddl
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"github.com/pandodb/pando/catalog"
@@ -236,9 +237,12 @@ func (e *Executor) CreateTable(c *Call, spec *TableSpec) error {
 // DropTables drops tables, all or none. Missing ones are 1051, or a note each
 // with ifExists.
 func (e *Executor) DropTables(c *Call, names []Name, ifExists bool) error {
-	for _, n := range names {
+	for i, n := range names {
 		if err := checkSchemaAccess(n.Schema); err != nil {
 			return err
+		}
+		if slices.Contains(names[:i], n) {
+			return types.Errorf(types.ErNonuniqTable, n.Table)
 		}
 	}
 	p := c.patience()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -284,10 +285,10 @@ func TestIndexJobsSurviveCrashes(t *testing.T) {
 	fs := engine.NewMemFS()
 	n := openNode(t, fs)
 	n.sbtest("t")
-	const rows = 9000
+	const rows = 6000
 	n.fill("t", 1, rows+1, func(id int) int { return id })
 	resumed := 0
-	for life := range 12 {
+	for life := range lives() {
 		crash := make(chan *engine.MemFS, 1)
 		pause := time.Duration(r.IntN(60)) * time.Millisecond
 		percent, seed := r.IntN(101), r.Uint64()
@@ -349,4 +350,12 @@ func BenchmarkCreateIndex250k(b *testing.B) {
 		waitFor(b, func() bool { return len(n.ex.Jobs()) == 0 })
 		b.StartTimer()
 	}
+}
+
+// lives is how many crashes the crash tests go through.
+func lives() int {
+	if os.Getenv("PANDO_SLOW") == "1" {
+		return 100
+	}
+	return 5
 }

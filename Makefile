@@ -1,0 +1,36 @@
+# Everything a contributor needs; `make run` and `make test` are the two that the README promises.
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X github.com/pandodb/pando/server.Version=$(VERSION)
+RACE    := ./engine ./mvcc ./store ./kv ./txn ./session ./wire
+
+.PHONY: build run test race fuzz bench lint clean
+
+build: ## the static binary bin/pando
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/pando ./cmd/pando
+
+run: build ## serve ./data on 127.0.0.1:4000
+	bin/pando start --data-dir data
+
+test: build ## everything that must pass: installs the programs that the tests drive
+	scripts/test-programs.sh
+	$(GO) vet ./...
+	$(GO) test -timeout 18m ./...
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 10m $(RACE)
+
+race: ## the race detector over the concurrent packages, full length
+	CGO_ENABLED=1 $(GO) test -race -timeout 30m $(RACE)
+
+fuzz: ## each fuzzer for a minute
+	scripts/fuzz.sh 60s
+
+bench: build ## the interleaved comparison with MariaDB; results go to bench/results
+	scripts/test-programs.sh
+	$(GO) run ./bench/compare
+
+lint: ## formatting and vet
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
+	$(GO) vet ./...
+
+clean:
+	rm -rf bin

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pandodb/pando/server"
+)
+
+// run executes one command line. It never exits the process, so that tests may call it.
+func run(args, env []string, stdout, stderr io.Writer) error {
+	root := &cobra.Command{
+		Use:           "pando",
+		Short:         "A MySQL-compatible database that starts as one process over one directory",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.AddCommand(startCommand(env, stderr), configCommand(env), versionCommand())
+	return root.Execute()
+}
+
+// settingFlags gives the command one flag per setting, and returns a function that merges those given with the other sources.
+func settingFlags(command *cobra.Command, env []string) func() (server.Options, error) {
+	defaults := server.DefaultOptions()
+	values := map[string]*string{}
+	for _, setting := range server.Settings() {
+		values[setting.Name] = command.Flags().String(setting.Name, setting.Get(&defaults), setting.Usage)
+	}
+	file := command.Flags().String("config", "", "TOML file with the same names as the flags")
+	return func() (server.Options, error) {
+		src := server.Sources{File: *file, Env: env, Flags: map[string]string{}}
+		for name, value := range values {
+			if command.Flags().Changed(name) {
+				src.Flags[name] = *value
+			}
+		}
+		return server.Load(src)
+	}
+}

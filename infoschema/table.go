@@ -1,0 +1,180 @@
+package infoschema
+
+import (
+	"strings"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/plan"
+	"github.com/pandodb/pando/types"
+)
+
+// Provider is what the tables are made from. A session implements it; one goroutine at a time calls it.
+type Provider interface {
+	Snapshot() *catalog.Snapshot
+	// Variables lists the system variables of the session or of the node, by name.
+	Variables(global bool) [][2]string
+	// Status lists counters by name.
+	Status(global bool) [][2]string
+	Processes() []Process
+	// RowCount estimates a table's rows.
+	RowCount(t *catalog.Table) float64
+	// NextAutoIncrement is the next value that the table would give; ok is false for a table without the column.
+	NextAutoIncrement(t *catalog.Table) (next uint64, ok bool)
+	// Visible reports whether the account may know of a table of the database; table is empty for the database itself.
+	Visible(database, table string) bool
+}
+
+// Process is one line of the process list.
+type Process struct {
+	ID                   uint64
+	User, Host, Database string
+	Command              string
+	Seconds              int64
+	State, Info          string
+}
+
+// Tables are the virtual tables as one session sees them.
+type Tables struct{ Provider Provider }
+
+// view is what a table's rows are made from: the provider, and the list of virtual tables itself, which TABLES shows.
+type view struct {
+	Provider
+	all map[string]map[string]definition
+}
+
+// definition describes one virtual table: its columns as "name type" words, and the function that makes its rows.
+type definition struct {
+	columns []string
+	rows    func(p view, emit func(row ...any) error) error
+}
+
+// Schemas are the system schemas, in the order of SHOW DATABASES.
+var Schemas = []string{"information_schema", "performance_schema"}
+
+// SystemTable finds a table by name in any case; known tells whether the schema is a system schema.
+func (t Tables) SystemTable(schema, name string) (*plan.SystemTable, bool) {
+	group, known := definitions[strings.ToLower(schema)]
+	if !known {
+		return nil, false
+	}
+	def, ok := group[strings.ToLower(name)]
+	if !ok {
+		return nil, true
+	}
+	table := &plan.SystemTable{Schema: strings.ToLower(schema), Name: strings.ToUpper(name)}
+	if table.Schema == "performance_schema" {
+		table.Name = strings.ToLower(name)
+	}
+	for _, c := range def.columns {
+		column, kind, _ := strings.Cut(c, " ")
+		table.Columns = append(table.Columns, plan.SystemColumn{Name: column, Type: columnTypes[kind]})
+	}
+	v := view{t.Provider, definitions}
+	table.Fill = func(_ *exec.Runtime, emit func(row []types.Value) error) error {
+		if def.rows == nil {
+			return nil
+		}
+		row := make([]types.Value, len(table.Columns))
+		return def.rows(v, func(values ...any) error {
+			for i := range row {
+				row[i] = types.Null()
+				if i < len(values) {
+					row[i] = value(values[i])
+				}
+			}
+			return emit(row)
+		})
+	}
+	return table, true
+}
+
+// columnTypes maps the words in definitions to types. Names compare without case in information_schema.
+var columnTypes = map[string]types.Type{
+	"":     {ID: types.TypeVarchar, Length: 64, Coll: types.Utf8mb3GeneralCI},
+	"text": {ID: types.TypeLongText, Length: -1, Coll: types.Utf8mb3GeneralCI},
+	"long": {ID: types.TypeVarchar, Length: 1024, Coll: types.Utf8mb3GeneralCI},
+	"int":  {ID: types.TypeBigInt, Length: -1},
+	"uint": {ID: types.TypeBigInt, Length: -1, Unsigned: true},
+	"time": {ID: types.TypeDatetime, Length: -1},
+}
+
+// value turns a Go value of a row into SQL's; nil is NULL.
+func value(v any) types.Value {
+	switch v := v.(type) {
+	case string:
+		return types.String([]byte(v), types.Utf8mb3GeneralCI)
+	case int:
+		return types.Int(int64(v))
+	case int64:
+		return types.Int(v)
+	case uint64:
+		return types.Uint(v)
+	case types.Value:
+		return v
+	}
+	return types.Null()
+}
+
+// definitions lists every virtual table by schema and lower-case name.
+var definitions = map[string]map[string]definition{
+	"information_schema": {
+		"schemata": {[]string{"CATALOG_NAME", "SCHEMA_NAME", "DEFAULT_CHARACTER_SET_NAME", "DEFAULT_COLLATION_NAME", "SQL_PATH long", "DEFAULT_ENCRYPTION"}, schemata},
+		"tables": {[]string{"TABLE_CATALOG", "TABLE_SCHEMA", "TABLE_NAME", "TABLE_TYPE", "ENGINE", "VERSION int", "ROW_FORMAT", "TABLE_ROWS uint", "AVG_ROW_LENGTH uint",
+			"DATA_LENGTH uint", "MAX_DATA_LENGTH uint", "INDEX_LENGTH uint", "DATA_FREE uint", "AUTO_INCREMENT uint", "CREATE_TIME time", "UPDATE_TIME time",
+			"CHECK_TIME time", "TABLE_COLLATION", "CHECKSUM int", "CREATE_OPTIONS long", "TABLE_COMMENT text"}, tables},
+		"columns": {[]string{"TABLE_CATALOG", "TABLE_SCHEMA", "TABLE_NAME", "COLUMN_NAME", "ORDINAL_POSITION uint", "COLUMN_DEFAULT text", "IS_NULLABLE", "DATA_TYPE text",
+			"CHARACTER_MAXIMUM_LENGTH int", "CHARACTER_OCTET_LENGTH int", "NUMERIC_PRECISION uint", "NUMERIC_SCALE uint", "DATETIME_PRECISION uint", "CHARACTER_SET_NAME",
+			"COLLATION_NAME", "COLUMN_TYPE text", "COLUMN_KEY", "EXTRA long", "PRIVILEGES long", "COLUMN_COMMENT text", "GENERATION_EXPRESSION text", "SRS_ID uint"}, columns},
+		"statistics": {[]string{"TABLE_CATALOG", "TABLE_SCHEMA", "TABLE_NAME", "NON_UNIQUE int", "INDEX_SCHEMA", "INDEX_NAME", "SEQ_IN_INDEX uint", "COLUMN_NAME", "COLLATION",
+			"CARDINALITY int", "SUB_PART int", "PACKED", "NULLABLE", "INDEX_TYPE", "COMMENT", "INDEX_COMMENT long", "IS_VISIBLE", "EXPRESSION text"}, statistics},
+		"key_column_usage": {[]string{"CONSTRAINT_CATALOG", "CONSTRAINT_SCHEMA", "CONSTRAINT_NAME", "TABLE_CATALOG", "TABLE_SCHEMA", "TABLE_NAME", "COLUMN_NAME", "ORDINAL_POSITION uint",
+			"POSITION_IN_UNIQUE_CONSTRAINT uint", "REFERENCED_TABLE_SCHEMA", "REFERENCED_TABLE_NAME", "REFERENCED_COLUMN_NAME"}, keyColumnUsage},
+		"table_constraints": {[]string{"CONSTRAINT_CATALOG", "CONSTRAINT_SCHEMA", "CONSTRAINT_NAME", "TABLE_SCHEMA", "TABLE_NAME", "CONSTRAINT_TYPE", "ENFORCED"}, tableConstraints},
+		"engines": {[]string{"ENGINE", "SUPPORT", "COMMENT", "TRANSACTIONS", "XA", "SAVEPOINTS"}, func(_ view, emit func(...any) error) error {
+			return emit("InnoDB", "DEFAULT", "Pando's replicated key space", "YES", "NO", "YES")
+		}},
+		"character_sets": {[]string{"CHARACTER_SET_NAME", "DEFAULT_COLLATE_NAME", "DESCRIPTION long", "MAXLEN uint"}, characterSets},
+		"collations":     {[]string{"COLLATION_NAME", "CHARACTER_SET_NAME", "ID uint", "IS_DEFAULT", "IS_COMPILED", "SORTLEN uint", "PAD_ATTRIBUTE"}, collations},
+		"collation_character_set_applicability": {[]string{"COLLATION_NAME", "CHARACTER_SET_NAME"}, func(_ view, emit func(...any) error) error {
+			for _, id := range types.Collations() {
+				if err := emit(id.Name(), id.Charset().Name); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		"processlist": {[]string{"ID uint", "USER", "HOST", "DB", "COMMAND", "TIME int", "STATE", "INFO text"}, processlist},
+		"views": {[]string{"TABLE_CATALOG", "TABLE_SCHEMA", "TABLE_NAME", "VIEW_DEFINITION text", "CHECK_OPTION", "IS_UPDATABLE", "DEFINER", "SECURITY_TYPE",
+			"CHARACTER_SET_CLIENT", "COLLATION_CONNECTION"}, nil},
+		"triggers": {[]string{"TRIGGER_CATALOG", "TRIGGER_SCHEMA", "TRIGGER_NAME", "EVENT_MANIPULATION", "EVENT_OBJECT_CATALOG", "EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE",
+			"ACTION_ORDER uint", "ACTION_CONDITION text", "ACTION_STATEMENT text", "ACTION_ORIENTATION", "ACTION_TIMING", "ACTION_REFERENCE_OLD_TABLE", "ACTION_REFERENCE_NEW_TABLE",
+			"ACTION_REFERENCE_OLD_ROW", "ACTION_REFERENCE_NEW_ROW", "CREATED time", "SQL_MODE long", "DEFINER", "CHARACTER_SET_CLIENT", "COLLATION_CONNECTION", "DATABASE_COLLATION"}, nil},
+		"routines": {[]string{"SPECIFIC_NAME", "ROUTINE_CATALOG", "ROUTINE_SCHEMA", "ROUTINE_NAME", "ROUTINE_TYPE", "DATA_TYPE text", "ROUTINE_DEFINITION text", "IS_DETERMINISTIC",
+			"SQL_DATA_ACCESS", "SECURITY_TYPE", "CREATED time", "LAST_ALTERED time", "SQL_MODE long", "ROUTINE_COMMENT text", "DEFINER"}, nil},
+		"parameters": {[]string{"SPECIFIC_CATALOG", "SPECIFIC_SCHEMA", "SPECIFIC_NAME", "ORDINAL_POSITION uint", "PARAMETER_MODE", "PARAMETER_NAME", "DATA_TYPE text", "ROUTINE_TYPE"}, nil},
+		"events":     {[]string{"EVENT_CATALOG", "EVENT_SCHEMA", "EVENT_NAME", "DEFINER", "TIME_ZONE", "EVENT_BODY", "EVENT_DEFINITION text", "EVENT_TYPE", "EXECUTE_AT time", "STATUS"}, nil},
+		"referential_constraints": {[]string{"CONSTRAINT_CATALOG", "CONSTRAINT_SCHEMA", "CONSTRAINT_NAME", "UNIQUE_CONSTRAINT_CATALOG", "UNIQUE_CONSTRAINT_SCHEMA",
+			"UNIQUE_CONSTRAINT_NAME", "MATCH_OPTION", "UPDATE_RULE", "DELETE_RULE", "TABLE_NAME", "REFERENCED_TABLE_NAME"}, nil},
+		"check_constraints": {[]string{"CONSTRAINT_CATALOG", "CONSTRAINT_SCHEMA", "CONSTRAINT_NAME", "CHECK_CLAUSE text"}, nil},
+		"partitions": {[]string{"TABLE_CATALOG", "TABLE_SCHEMA", "TABLE_NAME", "PARTITION_NAME", "SUBPARTITION_NAME", "PARTITION_ORDINAL_POSITION uint", "PARTITION_METHOD",
+			"PARTITION_EXPRESSION text", "PARTITION_DESCRIPTION text", "TABLE_ROWS uint"}, nil},
+		"files":   {[]string{"FILE_ID uint", "FILE_NAME text", "FILE_TYPE", "TABLESPACE_NAME", "LOGFILE_GROUP_NAME", "ENGINE", "TOTAL_EXTENTS uint", "INITIAL_SIZE uint", "EXTRA"}, nil},
+		"plugins": {[]string{"PLUGIN_NAME", "PLUGIN_VERSION", "PLUGIN_STATUS", "PLUGIN_TYPE", "PLUGIN_LIBRARY", "PLUGIN_LICENSE"}, nil},
+	},
+	"performance_schema": {
+		"session_variables": {[]string{"VARIABLE_NAME", "VARIABLE_VALUE long"}, func(p view, emit func(...any) error) error { return pairs(p.Variables(false), emit) }},
+		"global_variables":  {[]string{"VARIABLE_NAME", "VARIABLE_VALUE long"}, func(p view, emit func(...any) error) error { return pairs(p.Variables(true), emit) }},
+		"session_status":    {[]string{"VARIABLE_NAME", "VARIABLE_VALUE long"}, func(p view, emit func(...any) error) error { return pairs(p.Status(false), emit) }},
+		"global_status":     {[]string{"VARIABLE_NAME", "VARIABLE_VALUE long"}, func(p view, emit func(...any) error) error { return pairs(p.Status(true), emit) }},
+	},
+}
+
+func pairs(list [][2]string, emit func(...any) error) error {
+	for _, pair := range list {
+		if err := emit(pair[0], pair[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package pando
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const modulePath = "github.com/pandodb/pando"
+
+// vocabulary packages may be imported from anywhere: they hold words, not behaviour.
+var vocabulary = []string{"kvapi", "keys", "clock", "status"}
+
+// layers is the import table of DESIGN §2, in stack order: which product packages each package may import besides the
+// vocabulary. Changing a row is a design decision and needs a note under docs/design, not a build fix.
+var layers = map[string][]string{
+	"cmd/pando":  {"server"},
+	"server":     {"wire", "session", "infoschema", "plan", "exec", "stats", "privilege", "ddl", "table", "catalog", "sqlapi", "types", "txn", "kv", "rpc", "store", "placement", "engine"},
+	"wire":       {"sqlapi", "types"},
+	"session":    {"infoschema", "plan", "syntax", "exec", "expr", "stats", "privilege", "ddl", "table", "catalog", "sqlapi", "types", "txn"},
+	"infoschema": {"plan", "syntax", "exec", "expr", "stats", "privilege", "ddl", "table", "catalog", "sqlapi", "types", "txn"},
+	"plan":       {"syntax", "exec", "expr", "stats", "privilege", "table", "catalog", "sqlapi", "types"},
+	"syntax":     {},
+	"exec":       {"expr", "stats", "table", "catalog", "sqlapi", "types", "txn"},
+	"stats":      {"expr", "table", "catalog", "types", "txn"},
+	"privilege":  {"catalog", "types", "txn"},
+	"ddl":        {"table", "catalog", "types", "txn"},
+	"table":      {"catalog", "types", "txn"},
+	"expr":       {"types"},
+	"catalog":    {"types", "txn"},
+	"sqlapi":     {"types"},
+	"types":      {},
+	"txn":        {"kv"},
+	"kv":         {"rpc"},
+	"rpc":        {"store"},
+	"store":      {"placement", "mvcc", "engine"},
+	"placement":  {},
+	"mvcc":       {"engine"},
+	"engine":     {},
+	"kvapi":      {},
+	"keys":       {},
+	"clock":      {},
+	"status":     {},
+
+	"internal/testkit": {"engine", "mvcc"},
+	"internal/check":   {},
+}
+
+// libraryGates names the packages that alone may import a library (DESIGN §3). A prefix covers its subpackages.
+var libraryGates = map[string][]string{
+	"github.com/cockroachdb/pebble":          {"engine", "internal/testkit"},
+	"go.etcd.io/raft":                        {"replica"},
+	"vitess.io/vitess":                       {"types"},
+	"github.com/spf13/cobra":                 {"cmd/pando"},
+	"github.com/BurntSushi/toml":             {"server"},
+	"github.com/prometheus/client_golang":    {"status"},
+	"github.com/cockroachdb/datadriven":      {},
+	"github.com/go-sql-driver/mysql":         {},
+	"github.com/go-mysql-org/go-mysql":       {},
+	"github.com/pingcap/tidb":                {},
+	"github.com/anishathalye/porcupine":      {"internal/check"},
+	"golang.org/x/sys":                       {"engine", "server"},
+	"net/http":                               {"server"},
+	"github.com/cockroachdb/errors":          {},
+	"google.golang.org/grpc":                 {"rpc"},
+	"github.com/pingcap/failpoint":           {},
+	"github.com/cockroachdb/cockroach":       {},
+	"github.com/dolthub/go-mysql-server":     {},
+	"github.com/dolthub/vitess":              {},
+	"github.com/go-mysql-org/go-mysql/mysql": {},
+}
+
+// sourceFile is one Go file of the repository with the imports it names.
+type sourceFile struct {
+	path    string // slash-separated, relative to the root
+	pkg     string // its folder; "" for the root
+	test    bool
+	imports []string
+}
+
+// sourceFiles reads the import clauses of every Go file of the repository.
+func sourceFiles(t *testing.T) []sourceFile {
+	t.Helper()
+	var files []sourceFile
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name := d.Name(); path != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "bin" || name == "data") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		file := sourceFile{path: filepath.ToSlash(path), test: strings.HasSuffix(path, "_test.go")}
+		if dir := filepath.ToSlash(filepath.Dir(path)); dir != "." {
+			file.pkg = dir
+		}
+		for _, spec := range tree.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			file.imports = append(file.imports, name)
+		}
+		files = append(files, file)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// layerFault explains why pkg may not import the product package imported, or returns "".
+func layerFault(pkg, imported string) string {
+	allowed, known := layers[pkg]
+	switch {
+	case !known:
+		return "package " + pkg + " is not in the import table of layers_test.go"
+	case slices.Contains(vocabulary, imported), slices.Contains(allowed, imported):
+		return ""
+	}
+	return pkg + " may not import " + imported
+}
+
+// gateFault explains why pkg may not import the library, or returns "".
+func gateFault(pkg, library string) string {
+	for prefix, allowed := range libraryGates {
+		if (library == prefix || strings.HasPrefix(library, prefix+"/")) && !slices.Contains(allowed, pkg) {
+			return pkg + " may not import " + library
+		}
+	}
+	return ""
+}
+
+func TestLayers(t *testing.T) {
+	seen := map[string]bool{}
+	for _, file := range sourceFiles(t) {
+		seen[file.pkg] = true
+		// Tests assemble what they need from any layer; the root, tests/ and bench/ are instruments.
+		if file.test || file.pkg == "" || strings.HasPrefix(file.pkg, "tests") || strings.HasPrefix(file.pkg, "bench") {
+			continue
+		}
+		for _, imported := range file.imports {
+			fault := ""
+			if local, ok := strings.CutPrefix(imported, modulePath+"/"); ok {
+				fault = layerFault(file.pkg, local)
+			} else {
+				fault = gateFault(file.pkg, imported)
+			}
+			if fault != "" {
+				t.Errorf("%s: %s", file.path, fault)
+			}
+		}
+	}
+	var stale []string
+	for pkg := range layers {
+		if !seen[pkg] {
+			stale = append(stale, pkg)
+		}
+	}
+	sort.Strings(stale)
+	if len(stale) > 0 {
+		t.Errorf("the import table names packages that do not exist: %v", stale)
+	}
+}
+
+// TestLayersCanary proves that the checker can fail.
+func TestLayersCanary(t *testing.T) {
+	for _, pair := range [][2]string{{"txn", "store"}, {"kv", "types"}, {"exec", "plan"}, {"nowhere", "keys"}} {
+		if layerFault(pair[0], pair[1]) == "" {
+			t.Errorf("%s importing %s passed", pair[0], pair[1])
+		}
+	}
+	if layerFault("txn", "kv") != "" || layerFault("engine", "keys") != "" {
+		t.Error("an allowed import was refused")
+	}
+	if gateFault("store", "github.com/cockroachdb/pebble/v2") == "" || gateFault("expr", "vitess.io/vitess/go/mysql/decimal") == "" {
+		t.Error("a gated library passed")
+	}
+}

@@ -1,0 +1,312 @@
+package plan
+
+import (
+	"math"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// The cost model counts in the effort of reading one row of a scan. The figures are ratios measured on the storage layer:
+// finding a row by key costs about twenty rows of a scan, opening a range about as much.
+const (
+	costRow        = 1.0
+	costEntry      = 0.7 // an index entry is smaller than a row
+	costLookup     = 20.0
+	costRange      = 15.0
+	costSortRow    = 0.5 // times log2 of the rows
+	rowsUnknown    = 10_000
+	eqUnknown      = 0.005 // of the rows, for a value of a column without statistics
+	rangeUnknown   = 0.05  // between two bounds
+	halfUnknown    = 1.0 / 3
+	filterUnknown  = 0.5 // left by a condition that no index decides
+	limitUnknown   = 100 // rows of a LIMIT given by a parameter
+	inEstimateRows = 1e15
+)
+
+// want is what a statement needs from a table: which rows, which columns, in which order.
+type want struct {
+	table     *catalog.Table
+	alias     string
+	hints     []syntax.IndexHint
+	conjuncts []expr.Expr // over column ordinals
+	needed    []int       // ordinals, or exec.RowKey, that the caller needs besides the filter's
+	order     []orderColumn
+	limit     float64 // rows that the caller can use at most; 0 is all
+	locking   bool    // only keys are needed: rows are read again under locks
+}
+
+type orderColumn struct {
+	column int
+	desc   bool
+}
+
+// path is one way to read the wanted rows.
+type path struct {
+	index   *catalog.Index // nil: the rows themselves
+	ranges  []exec.Range
+	points  bool // each range is one whole unique key
+	rest    []expr.Expr
+	ordered bool
+	reverse bool
+	rows    float64 // after the ranges
+	out     float64 // after the filter
+	cost    float64
+	cover   bool
+}
+
+// access finds the cheapest path to the rows.
+func (b *builder) access(w *want) (*path, error) {
+	sargs := make([]sarg, len(w.conjuncts))
+	usable := make([]bool, len(w.conjuncts))
+	for i, c := range w.conjuncts {
+		sargs[i], usable[i] = sargOf(b.env.Build, w.table, c)
+	}
+	allowed, forced, err := hinted(w)
+	if err != nil {
+		return nil, err
+	}
+	var best *path
+	consider := func(index *catalog.Index) {
+		p := b.path(w, index, sargs, usable)
+		if best == nil || p.cost < best.cost {
+			best = p
+		}
+	}
+	if w.table.PK != nil && allowed(w.table.PK) {
+		consider(w.table.PK)
+	}
+	for _, index := range w.table.Indexes {
+		if !index.Primary && index.State == catalog.StatePublic && index.Visible && index.Readable(clock.MaxTimestamp) && allowed(index) {
+			consider(index)
+		}
+	}
+	if best == nil || w.table.PK == nil && !forced {
+		consider(nil)
+	}
+	return best, nil
+}
+
+// hinted applies USE, FORCE and IGNORE INDEX. forced says that a table scan is the last resort.
+func hinted(w *want) (allowed func(*catalog.Index) bool, forced bool, err error) {
+	use, ignore := map[*catalog.Index]bool{}, map[*catalog.Index]bool{}
+	restrict := false
+	for _, hint := range w.hints {
+		if hint.Kind != syntax.IgnoreIndex && hint.For == syntax.HintForAll {
+			restrict = true
+		}
+		for _, name := range hint.Names {
+			index := w.table.Index(name.Name)
+			if index == nil || index.State != catalog.StatePublic {
+				return nil, false, types.Errorf(types.ErKeyDoesNotExist, name.Name, w.alias)
+			}
+			switch {
+			case hint.Kind == syntax.IgnoreIndex:
+				ignore[index] = true
+			case hint.For == syntax.HintForAll:
+				use[index] = true
+				forced = forced || hint.Kind == syntax.ForceIndex
+			}
+		}
+	}
+	return func(index *catalog.Index) bool {
+		return !ignore[index] && (!restrict || use[index])
+	}, forced, nil
+}
+
+// path works out what an index can do for the wanted rows. A nil index scans the hidden row ids.
+func (b *builder) path(w *want, index *catalog.Index, sargs []sarg, usable []bool) *path {
+	p := &path{index: index}
+	consumed := make([]bool, len(sargs))
+	total := b.tableRows(w.table)
+	fraction := 1.0
+	if index != nil {
+		p.ranges, fraction = b.ranges(w, index, sargs, usable, consumed, &p.points, total)
+	}
+	for i, c := range w.conjuncts {
+		if !consumed[i] {
+			p.rest = append(p.rest, c)
+		}
+	}
+	p.rows = math.Max(total*fraction, math.Min(1, total))
+	if p.points {
+		p.rows = float64(len(p.ranges))
+	}
+	p.out = p.rows
+	for _, c := range p.rest {
+		if !partOfRange(c, w, sargs, usable, index) {
+			p.out *= filterUnknown
+		}
+	}
+	p.cover = index == nil || index.Primary || covers(w, index, p.rest)
+	p.ordered, p.reverse = orderedBy(w, index, p.ranges)
+	b.price(w, p)
+	return p
+}
+
+// partOfRange reports whether the ranges already account for a condition that is kept for exactness only.
+func partOfRange(c expr.Expr, w *want, sargs []sarg, usable []bool, index *catalog.Index) bool {
+	for i := range w.conjuncts {
+		if w.conjuncts[i] == c && usable[i] && index != nil {
+			for _, part := range index.Columns {
+				if part.Col == sargs[i].column {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (b *builder) tableRows(t *catalog.Table) float64 {
+	if b.env.Stats != nil {
+		return b.env.Stats.Rows(t)
+	}
+	return rowsUnknown
+}
+
+// price sets the path's cost.
+func (b *builder) price(w *want, p *path) {
+	read := p.rows
+	if w.limit > 0 && (p.ordered || len(w.order) == 0) && p.out > 0 {
+		read = math.Min(read, math.Max(1, w.limit*p.rows/math.Max(p.out, 1)))
+	}
+	switch {
+	case p.points:
+		p.cost = read * costLookup
+	case p.index == nil || p.index.Primary:
+		p.cost = read * costRow
+	default:
+		p.cost = read * costEntry
+	}
+	if !p.cover {
+		p.cost += read * costLookup
+	}
+	p.cost += float64(len(p.ranges)) * costRange
+	if len(w.order) > 0 && !p.ordered && p.out > 1 {
+		p.cost += p.out * math.Log2(p.out) * costSortRow
+	}
+}
+
+// ranges matches conditions with the leading columns of an index: equalities first, then one interval. consumed marks
+// the conditions that need no filter. points is set when each range names one whole unique key.
+func (b *builder) ranges(w *want, index *catalog.Index, sargs []sarg, usable, consumed []bool, points *bool, total float64) ([]exec.Range, float64) {
+	ranges := []exec.Range{{}}
+	fraction := 1.0
+	bound := 0
+	for _, part := range index.Columns {
+		i := pick(part.Col, sargs, usable, len(ranges))
+		if i < 0 {
+			break
+		}
+		s := &sargs[i]
+		ranges = extend(ranges, s, bound)
+		if s.exact && part.PrefixLen == 0 {
+			consumed[i] = true
+		}
+		if part.PrefixLen > 0 {
+			// Values are cut to the prefix on both sides, so bounds must take the whole prefix in.
+			includeBounds(ranges)
+		}
+		if !s.points {
+			fraction *= b.rangeFraction(w.table, s, total)
+			pickMore(ranges, part.Col, sargs, usable, consumed, i, part.PrefixLen == 0)
+			return ranges, fraction
+		}
+		bound++
+		fraction = b.pointFraction(w.table, index, bound, len(ranges), total)
+	}
+	if bound == 0 {
+		return nil, 1
+	}
+	*points = index.Unique && bound == len(index.Columns) && wholeKeys(index, ranges)
+	return ranges, fraction
+}
+
+// pick chooses the condition on a column that narrows it most: points before intervals.
+func pick(column int, sargs []sarg, usable []bool, ranges int) int {
+	best := -1
+	for i := range sargs {
+		if !usable[i] || sargs[i].column != column || ranges*len(sargs[i].ranges) > pointsMax {
+			continue
+		}
+		if best < 0 || sargs[i].points && !sargs[best].points || sargs[i].points == sargs[best].points && len(sargs[i].ranges) < len(sargs[best].ranges) {
+			best = i
+		}
+	}
+	return best
+}
+
+// extend multiplies the ranges by the condition's intervals.
+func extend(ranges []exec.Range, s *sarg, bound int) []exec.Range {
+	out := make([]exec.Range, 0, len(ranges)*len(s.ranges))
+	for _, r := range ranges {
+		for _, i := range s.ranges {
+			next := exec.Range{Eq: append([]expr.Expr(nil), r.Eq...), EqNull: r.EqNull}
+			switch {
+			case i.eq != nil && s.points:
+				next.Eq = append(next.Eq, i.eq)
+				if i.null {
+					next.EqNull |= 1 << bound
+				}
+			case i.eq != nil:
+				next.Low, next.High = exec.Bound{Expr: i.eq, Incl: true}, exec.Bound{Expr: i.eq, Incl: true}
+			default:
+				next.Low, next.High, next.NotNull = i.low, i.high, true
+			}
+			out = append(out, next)
+		}
+	}
+	return out
+}
+
+func includeBounds(ranges []exec.Range) {
+	for i := range ranges {
+		ranges[i].Low.Incl, ranges[i].High.Incl = true, true
+	}
+}
+
+// pickMore adds the other end of an interval from a further condition: a > 1 AND a < 5.
+func pickMore(ranges []exec.Range, column int, sargs []sarg, usable, consumed []bool, taken int, whole bool) {
+	if len(ranges) != 1 {
+		return
+	}
+	r := &ranges[0]
+	for i := range sargs {
+		if i == taken || !usable[i] || sargs[i].column != column || len(sargs[i].ranges) != 1 || sargs[i].points {
+			continue
+		}
+		more := &sargs[i].ranges[0]
+		switch {
+		case more.low.Expr == nil && more.high.Expr == nil:
+			consumed[i] = true // IS NOT NULL, which any interval implies
+		case r.Low.Expr == nil && more.high.Expr == nil:
+			r.Low = more.low
+			r.Low.Incl = r.Low.Incl || !whole
+			consumed[i] = sargs[i].exact && whole
+		case r.High.Expr == nil && more.low.Expr == nil:
+			r.High = more.high
+			r.High.Incl = r.High.Incl || !whole
+			consumed[i] = sargs[i].exact && whole
+		}
+	}
+}
+
+// wholeKeys reports whether every range is one full key that can name one row only: NULL may repeat in a unique index.
+func wholeKeys(index *catalog.Index, ranges []exec.Range) bool {
+	for _, part := range index.Columns {
+		if part.PrefixLen > 0 {
+			return false
+		}
+	}
+	for i := range ranges {
+		if ranges[i].EqNull != 0 {
+			return false
+		}
+	}
+	return true
+}

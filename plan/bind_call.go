@@ -1,0 +1,201 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// word is a constant string argument that SQL writes as a keyword, such as the unit of an interval.
+func word(s string) expr.Expr { return expr.Literal(types.Text(s)) }
+
+// bindCall binds function calls and the expressions with a syntax of their own.
+func (b *binder) bindCall(e syntax.Expr) (expr.Expr, error) {
+	switch e := e.(type) {
+	case *syntax.FuncCall:
+		return b.function(e)
+	case *syntax.Cast:
+		return b.cast(e)
+	case *syntax.ConvertUsing:
+		return b.withWord("convert_using", e.X, e.Charset)
+	case *syntax.Collate:
+		return b.withWord("collate", e.X, e.Collation)
+	case *syntax.Trim:
+		return b.trim(e)
+	case *syntax.WeightString:
+		if e.As != "" || len(e.Rest) > 0 {
+			return nil, unsupported("WEIGHT_STRING with AS")
+		}
+		return b.negate(false, "weight_string", e.X)
+	case *syntax.ValuesFunc:
+		return b.valuesFunc(e)
+	case *syntax.AggCall:
+		if e.Over != nil {
+			return nil, unsupported("window functions")
+		}
+		return nil, types.Errorf(types.ErInvalidGroupFuncUse)
+	case *syntax.WindowCall:
+		return nil, unsupported("window functions")
+	case *syntax.Match:
+		return nil, unsupported("MATCH … AGAINST; use LIKE")
+	case *syntax.QuantCompare:
+		return nil, unsupported("ANY and ALL")
+	case *syntax.JSONValue:
+		return nil, unsupported("JSON_VALUE; use JSON_EXTRACT")
+	case *syntax.Default:
+		return nil, unsupported("DEFAULT(column) in an expression")
+	case *syntax.Star:
+		return nil, syntaxError("*")
+	}
+	return nil, unsupported("this expression")
+}
+
+func (b *binder) withWord(name string, x syntax.Expr, argument string) (expr.Expr, error) {
+	bound, err := b.bind(x)
+	if err != nil {
+		return nil, err
+	}
+	return b.call(name, bound, word(argument))
+}
+
+func (b *binder) function(e *syntax.FuncCall) (expr.Expr, error) {
+	if e.Schema != "" {
+		return nil, types.Errorf(types.ErSPDoesNotExist, "FUNCTION", e.Schema+"."+e.Name)
+	}
+	name := strings.ToLower(e.Name)
+	switch e.Syntax {
+	case syntax.CallUnit:
+		return b.unitCall(name, e)
+	case syntax.CallExtract:
+		args, err := b.all(e.Args)
+		if err != nil {
+			return nil, err
+		}
+		return b.call(name, append([]expr.Expr{word(e.Unit)}, args...)...)
+	case syntax.CallUsing:
+		return nil, unsupported("CHAR(… USING …)")
+	}
+	if len(e.Args) == 2 {
+		if interval, ok := e.Args[1].(*syntax.Interval); ok {
+			return b.interval(intervalName(name), e.Args[0], interval)
+		}
+	}
+	args, err := b.all(e.Args)
+	if err != nil {
+		return nil, err
+	}
+	return b.call(name, args...)
+}
+
+func intervalName(name string) string {
+	switch name {
+	case "adddate":
+		return "date_add"
+	case "subdate":
+		return "date_sub"
+	}
+	return name
+}
+
+// unitCall is TIMESTAMPADD, TIMESTAMPDIFF and GET_FORMAT, whose first argument is a keyword.
+func (b *binder) unitCall(name string, e *syntax.FuncCall) (expr.Expr, error) {
+	args, err := b.all(e.Args)
+	if err != nil {
+		return nil, err
+	}
+	return b.call(name, append([]expr.Expr{word(e.Unit)}, args...)...)
+}
+
+func (b *binder) trim(e *syntax.Trim) (expr.Expr, error) {
+	name := "trim"
+	switch e.Side {
+	case "LEADING":
+		name = "trim_leading"
+	case "TRAILING":
+		name = "trim_trailing"
+	}
+	if e.Remove == nil {
+		return b.negate(false, name, e.X)
+	}
+	return b.negate(false, name, e.X, e.Remove)
+}
+
+func (b *binder) cast(e *syntax.Cast) (expr.Expr, error) {
+	if e.Array || e.TimeZone != nil {
+		return nil, unsupported("CAST with ARRAY or AT TIME ZONE")
+	}
+	x, err := b.bind(e.X)
+	if err != nil {
+		return nil, err
+	}
+	t, err := castType(&e.Type, b.env.Build.Collation)
+	if err != nil {
+		return nil, err
+	}
+	return expr.Cast(b.env.Build, x, t)
+}
+
+// castType reads the type of CAST; what the statement leaves out stays -1.
+func castType(t *syntax.DataType, connection types.CollationID) (types.Type, error) {
+	to := types.Type{Length: int32(t.Length), Scale: int8(t.Scale), Coll: types.Binary}
+	switch t.Kind {
+	case syntax.TypeSigned, syntax.TypeUnsigned:
+		to.ID, to.Unsigned = types.TypeBigInt, t.Kind == syntax.TypeUnsigned || t.Unsigned
+	case syntax.TypeChar:
+		to.ID, to.Coll = types.TypeVarchar, connection
+		if t.Charset != "" {
+			charset, err := types.LookupCharset(t.Charset)
+			if err != nil {
+				return to, err
+			}
+			to.Coll = charset.Default
+		}
+		if t.Byte || t.Binary {
+			to.Coll = types.Binary
+		}
+	case syntax.TypeBinary:
+		to.ID = types.TypeVarbinary
+		if t.Length >= 0 {
+			to.ID = types.TypeBinary
+		}
+	case syntax.TypeDecimal:
+		to.ID = types.TypeDecimal
+	case syntax.TypeDate:
+		to.ID = types.TypeDate
+	case syntax.TypeDatetime, syntax.TypeTime:
+		to.ID = types.TypeDatetime
+		if t.Kind == syntax.TypeTime {
+			to.ID = types.TypeTime
+		}
+		to.Scale, to.Length = int8(max(t.Length, 0)), -1
+	case syntax.TypeFloat:
+		to.ID = types.TypeFloat
+		if t.Length > 24 {
+			to.ID = types.TypeDouble
+		}
+		to.Length, to.Scale = -1, -1
+	case syntax.TypeDouble:
+		to.ID, to.Length, to.Scale = types.TypeDouble, -1, -1
+	case syntax.TypeYear:
+		to.ID = types.TypeYear
+	case syntax.TypeJSON:
+		to.ID, to.Coll = types.TypeJSON, types.Utf8mb4Bin
+	default:
+		return to, unsupported("CAST to this type")
+	}
+	return to, nil
+}
+
+// valuesFunc is VALUES(col) in ON DUPLICATE KEY UPDATE; anywhere else it is NULL, as in MySQL.
+func (b *binder) valuesFunc(e *syntax.ValuesFunc) (expr.Expr, error) {
+	if b.values == nil {
+		return expr.Literal(types.Null()), nil
+	}
+	i, err := b.values.find(&syntax.ColumnRef{Column: e.Column.Column}, b.clause)
+	if err != nil {
+		return nil, err
+	}
+	return expr.Column(b.valuesBase+i, b.values.columns[i].info.Type, "values("+e.Column.Column+")"), nil
+}

@@ -1,0 +1,189 @@
+package plan
+
+import (
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/exec"
+)
+
+const (
+	cacheShards = 16
+	// entryBytes is what an entry costs besides its key and plan.
+	entryBytes = 256
+	// entryShareMax is the largest part of a shard that one entry may take; larger plans are not cached.
+	entryShareMax = 4
+)
+
+// Cache holds the plans of the node, shared by all sessions and bounded in bytes. Keys are the whole normalised text and all that the
+// plan's meaning depends on, never only a digest. It is safe for concurrent use.
+type Cache struct {
+	seed   maphash.Seed
+	shards [cacheShards]shard
+
+	hits, misses, stale atomic.Uint64
+}
+
+// shard is one part of the cache. mu guards its fields; it is held for map operations only and no other lock is taken under it.
+type shard struct {
+	mu       sync.RWMutex
+	entries  map[string]*Entry
+	ring     []*Entry // in order of arrival, for the clock hand
+	hand     int
+	bytes    int
+	bytesMax int
+}
+
+// Entry is one cached plan.
+type Entry struct {
+	Plan *exec.Plan
+	// Text is the statement that the plan was made for; others of the same normalised text share it.
+	Text string
+	key  string
+	size int
+	// checked is the newest catalog version that the entry was found valid for.
+	checked atomic.Uint64
+	// used marks entries for the clock: set on use, cleared by the passing hand.
+	used atomic.Bool
+	gone atomic.Bool
+}
+
+// NewCache returns an empty cache of at most bytesMax bytes; 0 caches nothing.
+func NewCache(bytesMax int64) *Cache {
+	c := &Cache{seed: maphash.MakeSeed()}
+	for i := range c.shards {
+		c.shards[i].entries = map[string]*Entry{}
+		c.shards[i].bytesMax = int(bytesMax / cacheShards)
+	}
+	return c
+}
+
+func (c *Cache) shard(key []byte) *shard {
+	return &c.shards[maphash.Bytes(c.seed, key)%cacheShards]
+}
+
+// Get finds a plan that is valid in the snapshot. It allocates nothing. A plan of tables that have changed is removed.
+func (c *Cache) Get(key []byte, snapshot *catalog.Snapshot) *Entry {
+	s := c.shard(key)
+	s.mu.RLock()
+	e := s.entries[string(key)]
+	s.mu.RUnlock()
+	if e == nil {
+		c.misses.Add(1)
+		return nil
+	}
+	if !e.Valid(snapshot) {
+		c.stale.Add(1)
+		s.remove(e)
+		return nil
+	}
+	if !e.used.Load() {
+		e.used.Store(true)
+	}
+	c.hits.Add(1)
+	return e
+}
+
+// Valid reports whether the plan's tables are those of the snapshot. Whoever keeps an Entry asks before each use: one comparison, unless
+// the schema has changed since.
+func (e *Entry) Valid(snapshot *catalog.Snapshot) bool {
+	version := snapshot.Version()
+	if e.checked.Load() == version {
+		return true
+	}
+	for i := range e.Plan.Tables {
+		if !snapshot.Has(e.Plan.Tables[i].Table) {
+			return false
+		}
+	}
+	// Sessions on an older snapshot may set this back; that costs them a comparison, no more.
+	e.checked.Store(version)
+	return true
+}
+
+// Put adds a plan and returns its entry, or that of another session which was faster.
+func (c *Cache) Put(key []byte, text string, p *exec.Plan, snapshot *catalog.Snapshot) *Entry {
+	e := &Entry{Plan: p, Text: text, key: string(key), size: entryBytes + len(key) + len(text) + p.Bytes}
+	e.checked.Store(snapshot.Version())
+	s := c.shard(key)
+	if e.size*entryShareMax > s.bytesMax {
+		return e
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if other := s.entries[e.key]; other != nil && other.Valid(snapshot) {
+		return other
+	} else if other != nil {
+		s.drop(other)
+	}
+	for s.bytes+e.size > s.bytesMax && len(s.ring) > 0 {
+		s.evict()
+	}
+	s.entries[e.key] = e
+	s.ring = append(s.ring, e)
+	s.bytes += e.size
+	return e
+}
+
+// evict moves the clock hand to the next entry that was not used since it last passed, and drops that one. s.mu is held.
+func (s *shard) evict() {
+	for {
+		if s.hand >= len(s.ring) {
+			s.hand = 0
+		}
+		e := s.ring[s.hand]
+		if !e.gone.Load() && e.used.Swap(false) {
+			s.hand++
+			continue
+		}
+		last := len(s.ring) - 1
+		s.ring[s.hand] = s.ring[last]
+		s.ring[last] = nil
+		s.ring = s.ring[:last]
+		if !e.gone.Load() {
+			s.drop(e)
+			return
+		}
+		if len(s.ring) == 0 {
+			return
+		}
+	}
+}
+
+// drop takes an entry out of the map; the ring forgets it when the hand passes. s.mu is held.
+func (s *shard) drop(e *Entry) {
+	if e.gone.Swap(true) {
+		return
+	}
+	s.bytes -= e.size
+	if s.entries[e.key] == e {
+		delete(s.entries, e.key)
+	}
+}
+
+func (s *shard) remove(e *Entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drop(e)
+}
+
+// CacheStats are the cache's counters since start, and its present size.
+type CacheStats struct {
+	Hits, Misses, Stale uint64
+	Entries, Bytes      int
+}
+
+// Stats returns the counters for the status port.
+func (c *Cache) Stats() CacheStats {
+	st := CacheStats{Hits: c.hits.Load(), Misses: c.misses.Load(), Stale: c.stale.Load()}
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.RLock()
+		st.Entries += len(s.entries)
+		st.Bytes += s.bytes
+		s.mu.RUnlock()
+	}
+	return st
+}

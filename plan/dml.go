@@ -1,0 +1,388 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// target resolves the one table that a statement writes.
+func (b *builder) target(from syntax.TableExpr, what string) (*source, error) {
+	for {
+		paren, ok := from.(*syntax.ParenTable)
+		if !ok {
+			break
+		}
+		from = paren.Inner
+	}
+	ref, ok := from.(*syntax.TableRef)
+	if !ok {
+		return nil, unsupported(what + " of several tables")
+	}
+	s, err := b.tableSource(ref)
+	if err != nil {
+		return nil, err
+	}
+	if s.table == nil {
+		return nil, types.Errorf(types.ErTableaccessDenied, strings.ToUpper(what), "", "", ref.Name)
+	}
+	b.use(s.table, true)
+	return s, nil
+}
+
+// defaults compiles the DEFAULT expressions of a table's columns; nil when every default is a literal.
+func (b *builder) defaults(t *catalog.Table) ([]expr.Expr, error) {
+	var out []expr.Expr
+	for i, c := range t.Columns {
+		if c.Default == nil || c.Default.Kind != catalog.DefaultExpr {
+			continue
+		}
+		tree, err := syntax.ParseExpr(c.Default.Expr, syntax.Options{})
+		if err != nil {
+			return nil, err
+		}
+		bind := &binder{env: b.env, build: b, scope: tableScope(t, t.Name), clause: "default"}
+		e, err := bind.bind(tree)
+		if err != nil {
+			return nil, err
+		}
+		if out == nil {
+			out = make([]expr.Expr, len(t.Columns))
+		}
+		out[i] = e
+	}
+	return out, nil
+}
+
+func (b *builder) insert(stmt *syntax.Insert) error {
+	s, err := b.target(&stmt.Table, "insert")
+	if err != nil {
+		return err
+	}
+	t := s.table
+	node := &exec.Insert{Table: t}
+	if node.Defaults, err = b.defaults(t); err != nil {
+		return err
+	}
+	switch {
+	case stmt.Replace:
+		node.Mode = exec.InsertReplace
+	case len(stmt.OnDup) > 0:
+		node.Mode = exec.InsertUpdate
+	case stmt.Ignore:
+		node.Mode = exec.InsertIgnore
+	}
+	if stmt.Ignore && len(stmt.OnDup) > 0 {
+		return unsupported("INSERT IGNORE … ON DUPLICATE KEY UPDATE")
+	}
+	if node.Cols, err = insertColumns(t, stmt); err != nil {
+		return err
+	}
+	if err := b.insertSource(node, stmt); err != nil {
+		return err
+	}
+	if err := b.onDuplicate(node, stmt, s); err != nil {
+		return err
+	}
+	b.plan.Root = node
+	return nil
+}
+
+// insertColumns resolves the column list; without one all visible columns are meant.
+func insertColumns(t *catalog.Table, stmt *syntax.Insert) ([]int, error) {
+	var cols []int
+	add := func(ref *syntax.ColumnRef) error {
+		c := t.Column(ref.Column)
+		if c == nil || ref.Table != "" && ref.Table != t.Name {
+			return types.Errorf(types.ErBadField, displayName(ref), "field list")
+		}
+		for _, other := range cols {
+			if other == c.Ordinal {
+				return types.Errorf(types.ErFieldSpecifiedTwice, c.Name)
+			}
+		}
+		cols = append(cols, c.Ordinal)
+		return nil
+	}
+	for i := range stmt.Set {
+		if err := add(&stmt.Set[i].Column); err != nil {
+			return nil, err
+		}
+	}
+	for i := range stmt.Columns {
+		if err := add(&stmt.Columns[i]); err != nil {
+			return nil, err
+		}
+	}
+	if stmt.Set == nil && len(stmt.Columns) == 0 {
+		if len(stmt.Rows) > 0 && len(stmt.Rows[0]) == 0 {
+			return nil, nil // VALUES () stores defaults only
+		}
+		for i, c := range t.Columns {
+			if !c.Invisible {
+				cols = append(cols, i)
+			}
+		}
+	}
+	return cols, nil
+}
+
+// insertSource binds VALUES, SET or the SELECT.
+func (b *builder) insertSource(node *exec.Insert, stmt *syntax.Insert) error {
+	if stmt.Query != nil {
+		block, err := b.query(stmt.Query)
+		if err != nil {
+			return err
+		}
+		if len(block.scope.columns) != len(node.Cols) {
+			return types.Errorf(types.ErWrongValueCountOnRow, 1)
+		}
+		node.Source = block.node
+		for _, ref := range b.plan.Tables {
+			if ref.Table == node.Table {
+				// The rows read must not include the rows written.
+				node.Source = &exec.Materialize{Input: block.node, Name: node.Table.Name}
+			}
+		}
+		return nil
+	}
+	rows := stmt.Rows
+	if stmt.Set != nil {
+		row := make([]syntax.Expr, len(stmt.Set))
+		for i := range stmt.Set {
+			row[i] = stmt.Set[i].Value
+		}
+		rows = [][]syntax.Expr{row}
+	}
+	if b.liftedRows(node, rows) {
+		return nil
+	}
+	// Values may refer to columns given earlier in the row, which is rare; literals and parameters are the common case.
+	bind := &binder{env: b.env, build: b, scope: &scope{}, clause: "field list"}
+	node.Rows = make([][]expr.Expr, len(rows))
+	for i, row := range rows {
+		if len(row) != len(node.Cols) {
+			return types.Errorf(types.ErWrongValueCountOnRow, i+1)
+		}
+		bound := make([]expr.Expr, len(row))
+		for j, e := range row {
+			if def, ok := e.(*syntax.Default); ok && def.Column == nil {
+				continue // nil is DEFAULT
+			}
+			var err error
+			if bound[j], err = bind.bind(e); err != nil {
+				return err
+			}
+			b.note(bound[j])
+		}
+		node.Rows[i] = bound
+	}
+	return nil
+}
+
+// liftedRows recognises rows that consist of the statement's parameters in order, as every normalised text and every
+// driver's bulk insert does: then no expression per value is needed.
+func (b *builder) liftedRows(node *exec.Insert, rows [][]syntax.Expr) bool {
+	next := 0
+	for _, row := range rows {
+		if len(row) != len(node.Cols) || len(row) == 0 {
+			return false
+		}
+		for _, e := range row {
+			ordinal := -1
+			switch e := e.(type) {
+			case *syntax.Param:
+				ordinal = int(e.Ordinal)
+			case *syntax.Literal:
+				if o, ok := b.env.Lifted[e.Pos]; ok {
+					ordinal = o
+				}
+			}
+			if ordinal != next {
+				return false
+			}
+			next++
+		}
+	}
+	if b.env.UnknownParams {
+		b.plan.Params = next
+	} else if next != len(b.env.ParamTypes) {
+		return false
+	}
+	node.ParamRows = len(rows)
+	return true
+}
+
+// onDuplicate binds the assignments over the row in the way, followed by the row to insert.
+func (b *builder) onDuplicate(node *exec.Insert, stmt *syntax.Insert, s *source) error {
+	if len(stmt.OnDup) == 0 {
+		return nil
+	}
+	values := tableScope(node.Table, stmt.RowAlias)
+	if len(stmt.ColAliases) > 0 {
+		if len(stmt.ColAliases) != len(node.Cols) {
+			return types.Errorf(types.ErViewWrongList)
+		}
+		for i, c := range node.Cols {
+			values.columns[c].info.Name = stmt.ColAliases[i].Name
+		}
+	}
+	bind := &binder{env: b.env, build: b, scope: s.scope, clause: "field list", values: values, valuesBase: len(node.Table.Columns)}
+	var err error
+	node.OnDup, err = b.assignments(bind, node.Table, stmt.OnDup)
+	return err
+}
+
+func (b *builder) assignments(bind *binder, t *catalog.Table, list []syntax.Assignment) ([]exec.Assignment, error) {
+	out := make([]exec.Assignment, len(list))
+	for i := range list {
+		c, err := bind.scope.find(&list[i].Column, "field list")
+		if err != nil {
+			return nil, err
+		}
+		out[i].Col = c
+		if def, ok := list[i].Value.(*syntax.Default); ok && def.Column == nil {
+			continue
+		}
+		e, err := bind.bind(list[i].Value)
+		if err != nil {
+			return nil, err
+		}
+		out[i].Expr = b.note(e)
+	}
+	return out, nil
+}
+
+func (b *builder) update(stmt *syntax.Update) error {
+	if stmt.With != nil {
+		return unsupported("WITH")
+	}
+	s, err := b.target(stmt.Tables, "update")
+	if err != nil {
+		return err
+	}
+	bind := &binder{env: b.env, build: b, scope: s.scope, clause: "field list"}
+	set, err := b.assignments(bind, s.table, stmt.Set)
+	if err != nil {
+		return err
+	}
+	input, keyCol, err := b.written(s, bind, stmt.Where, stmt.OrderBy, stmt.Limit, set)
+	if err != nil {
+		return err
+	}
+	node := &exec.Update{Table: s.table, Input: input, KeyCol: keyCol, Set: set, Ignore: stmt.Ignore}
+	if node.Defaults, err = b.defaults(s.table); err != nil {
+		return err
+	}
+	b.plan.Root = node
+	return nil
+}
+
+func (b *builder) delete(stmt *syntax.Delete) error {
+	if stmt.With != nil {
+		return unsupported("WITH")
+	}
+	if len(stmt.Targets) > 0 {
+		return unsupported("DELETE of several tables")
+	}
+	s, err := b.target(stmt.From, "delete")
+	if err != nil {
+		return err
+	}
+	bind := &binder{env: b.env, build: b, scope: s.scope, clause: "where clause"}
+	input, keyCol, err := b.written(s, bind, stmt.Where, stmt.OrderBy, stmt.Limit, nil)
+	if err != nil {
+		return err
+	}
+	b.plan.Root = &exec.Delete{Table: s.table, Input: input, KeyCol: keyCol, Ignore: stmt.Ignore}
+	return nil
+}
+
+// written builds the locking read that feeds UPDATE and DELETE: all columns by ordinal, then the row's key.
+func (b *builder) written(s *source, bind *binder, where syntax.Expr, orderBy []syntax.OrderItem, limit *syntax.Limit, set []exec.Assignment) (exec.Node, int, error) {
+	conjuncts, err := b.where(bind, where)
+	if err != nil {
+		return nil, 0, err
+	}
+	if limit != nil && limit.Offset != nil {
+		return nil, 0, syntaxError("OFFSET")
+	}
+	count, _, err := b.limit(limit)
+	if err != nil {
+		return nil, 0, err
+	}
+	w := &want{table: s.table, alias: s.alias, hints: s.hints, conjuncts: conjuncts, limit: limitRows(count, nil)}
+	keys, order, err := b.writtenOrder(bind, orderBy)
+	if err != nil {
+		return nil, 0, err
+	}
+	w.order = order
+	cols := make([]int, len(s.table.Columns)+1)
+	for i := range s.table.Columns {
+		cols[i] = i
+	}
+	keyCol := len(s.table.Columns)
+	cols[keyCol] = exec.RowKey
+	lock, p, err := b.locked(w, exec.LockExclusive, exec.WaitDefault, cols, count, false)
+	if err != nil {
+		return nil, 0, err
+	}
+	if b.env.SafeUpdates && count == nil && (p.index == nil || len(p.ranges) == 0) {
+		return nil, 0, types.Errorf(types.ErUpdateWithoutKeyInSafeMode)
+	}
+	lock.Collect = moves(p, s.table, set)
+	if len(keys) == 0 || len(order) > 0 && p.ordered {
+		return lock, keyCol, nil
+	}
+	// Rows must be ordered before the limit applies, so all that qualify are locked first.
+	lock.Limit, lock.Collect = nil, true
+	if count != nil {
+		return &exec.TopN{Input: lock, Keys: keys, Count: count}, keyCol, nil
+	}
+	return &exec.Sort{Input: lock, Keys: keys}, keyCol, nil
+}
+
+func (b *builder) writtenOrder(bind *binder, orderBy []syntax.OrderItem) ([]exec.SortKey, []orderColumn, error) {
+	var keys []exec.SortKey
+	var order []orderColumn
+	for _, o := range orderBy {
+		e, err := bind.at("order clause").bind(o.Expr)
+		if err != nil {
+			return nil, nil, err
+		}
+		keys = append(keys, exec.SortKey{Expr: b.note(e), Desc: o.Order == syntax.OrderDesc})
+		if c, ok := e.ColumnIndex(); ok {
+			order = append(order, orderColumn{c, o.Order == syntax.OrderDesc})
+		}
+	}
+	if len(order) != len(keys) {
+		order = nil
+	}
+	return keys, order, nil
+}
+
+// moves reports whether the assignments change a column of the index that is scanned, so that a row could be met again.
+func moves(p *path, t *catalog.Table, set []exec.Assignment) bool {
+	if p.points {
+		return false
+	}
+	var scanned []catalog.IndexColumn
+	if p.index != nil {
+		scanned = p.index.Columns
+	}
+	if t.PK != nil && (p.index == nil || p.index == t.PK) {
+		scanned = t.PK.Columns
+	}
+	for _, a := range set {
+		for _, part := range scanned {
+			if part.Col == a.Col {
+				return true
+			}
+		}
+	}
+	return false
+}

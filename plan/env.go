@@ -1,0 +1,96 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// Env is what building a plan depends on besides the statement itself. Everything in it that can change a plan's meaning is part
+// of the plan cache's key, or is validated by table versions.
+type Env struct {
+	Snapshot *catalog.Snapshot
+	// Database is the current one, empty for none.
+	Database string
+	// Build carries sql_mode, time zone, collations and the types of variables to expressions.
+	Build *expr.BuildContext
+	// Stats estimates sizes; nil means that nothing is known.
+	Stats Statistics
+	// System finds the virtual tables of information_schema and its relatives; nil has none.
+	System SystemTables
+	// ParamTypes are the types of the statement's placeholders, or of its lifted literals, by ordinal.
+	ParamTypes []types.Type
+	// UnknownParams makes placeholders typeless, as they are when a statement is prepared; such a plan only describes the result.
+	UnknownParams bool
+	// Lifted maps the byte position of a literal in the text to the ordinal of the parameter that replaces it; nil lifts nothing.
+	Lifted map[syntax.Pos]int
+	// Text is the statement's text, from which columns without an alias take their names.
+	Text string
+	// SafeUpdates is sql_safe_updates: UPDATE and DELETE need a key or a LIMIT.
+	SafeUpdates bool
+	// SelectLimit is sql_select_limit; negative is none.
+	SelectLimit int64
+}
+
+// Statistics is what the optimizer asks about tables. Implemented by stats; safe for concurrent use.
+type Statistics interface {
+	// Rows estimates the number of rows of a table.
+	Rows(t *catalog.Table) float64
+	// Distinct estimates the number of different values of the leading columns of an index; 0 is unknown.
+	Distinct(t *catalog.Table, index *catalog.Index, columns int) float64
+	// RangeFraction estimates which part of the rows has column values between low and high (NULL bounds are open); negative is unknown.
+	RangeFraction(t *catalog.Table, column int, low, high types.Value) float64
+}
+
+// SystemTable is a table computed when it is read.
+type SystemTable struct {
+	Schema, Name string
+	Columns      []SystemColumn
+	// Fill emits the rows, all columns of each.
+	Fill func(rt *exec.Runtime, emit func(row []types.Value) error) error
+}
+
+// SystemColumn is one column of a SystemTable.
+type SystemColumn struct {
+	Name string
+	Type types.Type
+}
+
+// SystemTables finds virtual tables by name, in any case. Implemented by infoschema.
+type SystemTables interface {
+	// SystemTable returns nil for an unknown table; known tells whether the schema itself is a system one.
+	SystemTable(schema, name string) (table *SystemTable, known bool)
+}
+
+// table finds a base table by name, in the current database if none is given.
+func (e *Env) table(name syntax.ObjectName) (*catalog.Table, error) {
+	schema, err := e.schema(name.Schema)
+	if err != nil {
+		return nil, err
+	}
+	return e.Snapshot.Table(schema, name.Name)
+}
+
+func (e *Env) schema(name string) (string, error) {
+	if name != "" {
+		return name, nil
+	}
+	if e.Database == "" {
+		return "", types.Errorf(types.ErNoDB)
+	}
+	return e.Database, nil
+}
+
+func unsupported(what string) error { return types.Errorf(types.ErNotSupportedYet, what) }
+
+// syntaxError is the error of a text that the grammar admits and MySQL's does not.
+func syntaxError(near string) error {
+	return types.NewError(types.ErParseError, "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right syntax to use near '"+near+"' at line 1")
+}
+
+// fold compares names as MySQL compares column and alias names: without regard to case.
+func fold(a, b string) bool { return strings.EqualFold(a, b) }

@@ -1,0 +1,157 @@
+package plan
+
+import (
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/types"
+)
+
+// pointsMax bounds the ranges that lists and disjunctions may multiply to; beyond it the scan takes the whole interval and filters.
+const pointsMax = 4096
+
+// sarg is a condition on one column that an ordered index can decide: one of the intervals contains the value.
+type sarg struct {
+	column int
+	points bool // every interval is one value
+	ranges []interval
+	// exact says that the intervals decide the condition fully, so that it needs no filter behind the scan.
+	exact bool
+}
+
+// interval is a set of values of one column. A set eq is a single value; otherwise low and high bound it, NULL excluded.
+type interval struct {
+	eq        expr.Expr
+	null      bool // eq matches NULL too (<=>, IS NULL)
+	low, high exec.Bound
+}
+
+// sargOf reads a conjunct as a condition on one column of t; ok is false when an index can't decide it.
+func sargOf(b *expr.BuildContext, t *catalog.Table, e expr.Expr) (s sarg, ok bool) {
+	switch {
+	case e.IsCall("=", "<=>", "<", "<=", ">", ">="):
+		return comparison(b, t, e.Name(), e.Args()[0], e.Args()[1])
+	case e.IsCall("between"):
+		return between(b, t, e.Args())
+	case e.IsCall("in"):
+		return inList(b, t, e.Args())
+	case e.IsCall("is null"):
+		if i, is := e.Args()[0].ColumnIndex(); is {
+			return sarg{column: i, points: true, exact: true, ranges: []interval{{eq: expr.Literal(types.Null()), null: true}}}, true
+		}
+	case e.IsCall("is not null"):
+		if i, is := e.Args()[0].ColumnIndex(); is {
+			return sarg{column: i, exact: true, ranges: []interval{{}}}, true
+		}
+	case e.IsCall("or"):
+		return disjunction(b, t, e.Args())
+	}
+	return sarg{}, false
+}
+
+var mirrored = map[string]string{"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+func comparison(b *expr.BuildContext, t *catalog.Table, op string, l, r expr.Expr) (sarg, bool) {
+	column, is := expr.Unwrap(l).ColumnIndex()
+	if !is {
+		if column, is = expr.Unwrap(r).ColumnIndex(); !is {
+			return sarg{}, false
+		}
+		l, r, op = r, l, mirrored[op]
+	}
+	value, exact, ok := bound(b, t, column, l, r)
+	if !ok {
+		return sarg{}, false
+	}
+	s := sarg{column: column, exact: exact}
+	var i interval
+	switch op {
+	case "=":
+		s.points, i.eq = true, value
+	case "<=>":
+		s.points, i.eq, i.null = true, value, true
+	case "<", "<=":
+		i.high = exec.Bound{Expr: value, Incl: op == "<="}
+	default:
+		i.low = exec.Bound{Expr: value, Incl: op == ">="}
+	}
+	s.ranges = []interval{i}
+	return s, true
+}
+
+func between(b *expr.BuildContext, t *catalog.Table, args []expr.Expr) (sarg, bool) {
+	column, is := expr.Unwrap(args[0]).ColumnIndex()
+	if !is {
+		return sarg{}, false
+	}
+	low, exactLow, okLow := bound(b, t, column, args[0], args[1])
+	high, exactHigh, okHigh := bound(b, t, column, args[0], args[2])
+	if !okLow || !okHigh {
+		return sarg{}, false
+	}
+	i := interval{low: exec.Bound{Expr: low, Incl: true}, high: exec.Bound{Expr: high, Incl: true}}
+	return sarg{column: column, exact: exactLow && exactHigh, ranges: []interval{i}}, true
+}
+
+func inList(b *expr.BuildContext, t *catalog.Table, args []expr.Expr) (sarg, bool) {
+	column, is := expr.Unwrap(args[0]).ColumnIndex()
+	if !is || len(args)-1 > pointsMax {
+		return sarg{}, false
+	}
+	s := sarg{column: column, points: true, exact: true}
+	for _, arg := range args[1:] {
+		value, exact, ok := bound(b, t, column, args[0], arg)
+		if !ok {
+			return sarg{}, false
+		}
+		s.exact = s.exact && exact
+		s.ranges = append(s.ranges, interval{eq: value})
+	}
+	return s, true
+}
+
+// disjunction joins the intervals of alternatives that are all conditions on the same column.
+func disjunction(b *expr.BuildContext, t *catalog.Table, args []expr.Expr) (sarg, bool) {
+	var whole sarg
+	for i, arg := range args {
+		one, ok := sargOf(b, t, arg)
+		if !ok || i > 0 && one.column != whole.column || len(whole.ranges)+len(one.ranges) > pointsMax {
+			return sarg{}, false
+		}
+		if i == 0 {
+			whole = sarg{column: one.column, points: true, exact: true}
+		}
+		whole.points = whole.points && one.points
+		whole.exact = whole.exact && one.exact
+		whole.ranges = append(whole.ranges, one.ranges...)
+	}
+	return whole, len(args) > 0
+}
+
+// bound decides whether comparing a column with a value follows the order of the column's index, and gives the value in
+// the form that a scan takes. side is the column as it stands in the comparison, with the conversion that the binder gave it.
+func bound(b *expr.BuildContext, t *catalog.Table, column int, side, value expr.Expr) (v expr.Expr, exact, ok bool) {
+	if column >= len(t.Columns) || !expr.IsConstInStatement(value) {
+		return nil, false, false
+	}
+	value = expr.Unwrap(value)
+	ct, vt := &t.Columns[column].Type, value.TypeRef()
+	_, plain := side.ColumnIndex()
+	switch {
+	case vt.ID == types.TypeNull:
+		return value, false, true
+	case ct.ID == types.TypeYear || ct.ID == types.TypeEnum || ct.ID == types.TypeSet || ct.ID == types.TypeJSON || ct.ID == types.TypeBit:
+		return nil, false, false
+	case ct.IsNumeric() && vt.IsNumeric():
+		return value, ct.IsInteger() && vt.IsInteger(), true
+	case ct.IsNumeric() && vt.IsStringType():
+		number, err := expr.Call(b, "+", value, expr.Literal(types.Float(0)))
+		return number, false, err == nil
+	case ct.IsStringType() && vt.IsStringType():
+		same := ct.Coll == vt.Coll || ct.Coll != types.Binary && vt.Coll != types.Binary && value.Coercibility() >= expr.CoerCoercible
+		return value, false, plain && same
+	case ct.IsTemporal() && ct.ID != types.TypeTime && (vt.IsTemporal() && vt.ID != types.TypeTime || vt.IsStringType()):
+		return value, false, true
+	}
+	return nil, false, false
+}

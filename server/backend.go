@@ -1,0 +1,122 @@
+package server
+
+import (
+	"net"
+	"time"
+
+	"github.com/pandodb/pando/session"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/types"
+	"github.com/pandodb/pando/wire"
+)
+
+// backend is the node as package wire sees it: accounts before, sessions after authentication.
+type backend Node
+
+// User finds the account that serves a client.
+func (b *backend) User(name, host string) (wire.Credential, bool) {
+	a := b.shared.Users.Match(name, host)
+	if a == nil {
+		return wire.Credential{}, false
+	}
+	return wire.Credential{Plugin: a.Plugin, Auth: a.Auth, Account: a.Name(), RequireTLS: a.RequireTLS, Locked: a.Locked}, true
+}
+
+// OpenSession makes the session of an authenticated connection.
+func (b *backend) OpenSession(info *wire.ConnInfo) (wire.Session, error) {
+	s, err := session.New(b.shared, client(info))
+	if err != nil {
+		return nil, err
+	}
+	c := &clientSession{Session: s, node: b}
+	if err := c.greet(info); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func client(info *wire.ConnInfo) session.Client {
+	c := session.Client{ID: uint64(info.ID), User: info.User, Host: info.Host, Account: info.Account, Database: info.DB, FoundRows: info.FoundRows,
+		MultiStatements: info.MultiStatements, Address: info.RemoteAddr}
+	if info.Control != nil {
+		c.SetPacketMax = info.Control.SetMaxAllowedPacket
+		c.SetIdleMax = info.Control.SetWaitTimeout
+	}
+	return c
+}
+
+// clientSession fits a session to wire's interface: the two packages name the response differently, and nothing else.
+type clientSession struct {
+	*session.Session
+	node *backend
+}
+
+// greet applies what the handshake asked for.
+func (c *clientSession) greet(info *wire.ConnInfo) error {
+	return c.Handshake(types.CollationID(info.Collation), info.IgnoreSpace, info.Interactive)
+}
+
+func (c *clientSession) Query(sql []byte, out wire.Response) error { return c.Session.Query(sql, out) }
+
+func (c *clientSession) Prepare(sql []byte) (wire.StmtInfo, error) {
+	info, err := c.Session.Prepare(sql)
+	return wire.StmtInfo(info), err
+}
+
+func (c *clientSession) Execute(id uint32, args *wire.Args, _ byte, out wire.Response) error {
+	return c.Session.Execute(id, args.Values, out)
+}
+
+// Fetch has nothing to fetch: results are sent whole, as MySQL does when it opens no cursor.
+func (c *clientSession) Fetch(id, _ uint32, _ wire.Response) error {
+	return types.Errorf(types.ErStmtHasNoOpenCursor, id)
+}
+
+func (c *clientSession) Ping() error { return nil }
+
+func (c *clientSession) Statistics() string { return (*Node)(c.node).statistics() }
+
+func (c *clientSession) ChangeUser(info *wire.ConnInfo) error {
+	if err := c.Session.ChangeUser(client(info)); err != nil {
+		return err
+	}
+	return c.greet(info)
+}
+
+func (c *clientSession) Status() uint16 { return c.Session.Status() }
+
+func (c *clientSession) ResultEncoding() (*time.Location, *types.Charset) {
+	return c.Session.ResultEncoding()
+}
+
+func (c *clientSession) FieldList(table, pattern string) ([]sqlapi.ColumnInfo, error) {
+	return c.Session.FieldList(table, pattern)
+}
+
+// processes lists the connections for SHOW PROCESSLIST.
+func (n *Node) processes() []session.Process {
+	var out []session.Process
+	for _, c := range n.wire.Conns() {
+		p := session.Process{ID: uint64(c.Info.ID), User: c.Info.User, Host: c.Info.RemoteAddr, Command: commandNames[c.Command], Seconds: int64(c.Since.Seconds())}
+		if p.Host == "" {
+			p.Host = "localhost"
+		} else if _, _, err := net.SplitHostPort(p.Host); err != nil {
+			p.Host = c.Info.Host
+		}
+		if p.User == "" {
+			p.User = "unauthenticated user"
+		}
+		if s, ok := c.Session.(*clientSession); ok {
+			p.Info, p.Database = s.Info(), s.DatabaseName()
+			if p.Info != "" {
+				p.State = "executing"
+			}
+		}
+		if c.Killed {
+			p.Command = "Killed"
+		}
+		out = append(out, p)
+	}
+	return out
+}

@@ -1,0 +1,22 @@
+// Package server assembles one node: it opens the packages in stack order, connects the seams between them, and ends them in reverse.
+//
+// # Place
+//
+// cmd/pando hands it Options. It alone sees both halves of the stack: the key space below and SQL above.
+//
+// # Order
+//
+// Open: memory budget, engine, store, rpc loopback, kv, txn, catalog, auto-increment, schema changes (unfinished jobs resume), statistics,
+// accounts, variables, MySQL listener, HTTP port. Close: readiness off, listener drains, schema changes stop, auto-increment counters are
+// written exactly, store, engine. What fails to open closes what was opened before it.
+//
+// # Invariants
+//
+//  1. Every goroutine of the node has ended when Close returns.
+//  2. The block cache, the memtables and the Go heap's target share one budget (memory.go), taken from the machine's or the cgroup's memory.
+//  3. The HTTP port tells, and changes nothing. It carries no row data and no statement text.
+//
+// # Goroutines
+//
+// Serve runs the MySQL listener's accept loop, serveHTTP the status port's; both end in Close.
+package server

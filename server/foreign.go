@@ -1,0 +1,73 @@
+package server
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// foreignSettings are the configuration keys of the published reports (TiDB, TiKV, MySQL) that a user may bring along. Those with a
+// target act through that setting; the others are accepted with a warning that says why they do nothing on this node.
+var foreignSettings = map[string]struct{ target, why string }{
+	"log.level":                                 {target: "log-level"},
+	"performance.max-procs":                     {target: "max-procs"},
+	"raftstore.sync-log":                        {target: "sync-log"},
+	"max_connections":                           {target: "max-connections"},
+	"prepared-plan-cache.enabled":               {why: "the plan cache is always on; plan-cache-size bounds it"},
+	"tikv-client.max-batch-wait-time":           {why: "one node sends no batches over a network"},
+	"server.grpc-concurrency":                   {why: "one node has no transport between nodes"},
+	"server.grpc-raft-conn-num":                 {why: "one node has no transport between nodes"},
+	"server.request-batch-enable-cross-command": {why: "one node sends no batches over a network"},
+	"server.enable-request-batch":               {why: "one node sends no batches over a network"},
+	"readpool.storage.normal-concurrency":       {why: "reads run on their connection's own goroutine"},
+	"readpool.unified.min-thread-count":         {why: "reads run on their connection's own goroutine"},
+	"readpool.unified.max-thread-count":         {why: "reads run on their connection's own goroutine"},
+	"raftstore.store-pool-size":                 {why: "a single node has no Raft log"},
+	"raftstore.apply-pool-size":                 {why: "a single node has no Raft log"},
+	"raftdb.max-background-jobs":                {why: "a single node has no Raft log"},
+	"raftdb.allow-concurrent-memtable-write":    {why: "a single node has no Raft log"},
+	"raftdb.defaultcf.block-cache-size":         {why: "a single node has no Raft log"},
+	"storage.scheduler-worker-pool-size":        {why: "writes run on their connection's own goroutine"},
+	"rocksdb.max-background-jobs":               {why: "background work is paced by max-procs"},
+	"pessimistic-txn.pipelined":                 {why: "a single node's locks need no replication"},
+	"innodb_file_per_table":                     {why: "tables share one key space"},
+	"thread_cache_size":                         {why: "a connection costs no thread"},
+}
+
+// cacheKeys are TiKV's per-family caches and MySQL's buffer pool. Pando has one block cache, so their sizes add up to its budget.
+var cacheKeys = []string{"rocksdb.defaultcf.block-cache-size", "rocksdb.writecf.block-cache-size", "rocksdb.lockcf.block-cache-size",
+	"defaultcf.block-cache-size", "writecf.block-cache-size", "lockcf.block-cache-size", "innodb_buffer_pool_size"}
+
+// applyForeign takes a key of another product. It reports false for a key that it doesn't know.
+func applyForeign(o *Options, key, value string, byName map[string]Setting) (bool, error) {
+	for _, cache := range cacheKeys {
+		if key == cache {
+			n, err := ParseSize(value)
+			if err != nil {
+				return true, err
+			}
+			o.CacheBytes += n
+			o.Warnings = append(o.Warnings, key+" is added to cache-size: there is one cache, now of "+strconv.FormatInt(o.CacheBytes, 10)+" bytes")
+			return true, nil
+		}
+	}
+	switch key {
+	case "sync-log": // the v1.0 report's spelling equals ours
+		return true, byName["sync-log"].set(o, value)
+	case "innodb_flush_log_at_trx_commit":
+		if value != "0" && value != "1" && value != "2" {
+			return true, fmt.Errorf("%q is none of 0, 1, 2", value)
+		}
+		o.SyncLog = value == "1"
+		return true, nil
+	}
+	entry, known := foreignSettings[strings.ToLower(key)]
+	if !known {
+		return false, nil
+	}
+	if entry.target != "" {
+		return true, byName[entry.target].set(o, value)
+	}
+	o.Warnings = append(o.Warnings, key+" does nothing: "+entry.why)
+	return true, nil
+}

@@ -1,0 +1,180 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/status"
+	"github.com/pandodb/pando/wire"
+)
+
+// Limits of the status port, which takes no bodies and few clients.
+const (
+	httpHeaderTimeout  = 5 * time.Second
+	httpWriteTimeout   = 30 * time.Second
+	httpHeaderBytesMax = 16 << 10
+)
+
+// openHTTP serves the status port.
+func (n *Node) openHTTP() error {
+	if n.httpListener == nil {
+		return nil
+	}
+	if err := n.register(); err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /status", n.serveStatus)
+	mux.HandleFunc("GET /metrics", n.serveMetrics)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, !n.engine.Failed(), "ok", "storage has failed")
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, n.ready.Load(), "ready", "not ready") })
+	n.http = &http.Server{Handler: mux, ReadHeaderTimeout: httpHeaderTimeout, WriteTimeout: httpWriteTimeout, MaxHeaderBytes: httpHeaderBytesMax}
+	n.loops.Add(1)
+	go func() {
+		defer n.loops.Done()
+		if err := n.http.Serve(n.httpListener); !errors.Is(err, http.ErrServerClosed) {
+			n.log.Error("the status port failed", "error", err)
+		}
+	}()
+	return nil
+}
+
+func answer(w http.ResponseWriter, ok bool, good, bad string) {
+	if !ok {
+		http.Error(w, bad, http.StatusServiceUnavailable)
+		return
+	}
+	fmt.Fprintln(w, good)
+}
+
+// nodeStatus is the document of /status.
+type nodeStatus struct {
+	Version       string  `json:"version"`
+	MySQLVersion  string  `json:"mysql_version"`
+	Ready         bool    `json:"ready"`
+	UptimeSeconds float64 `json:"uptime_seconds"`
+	Connections   int     `json:"connections"`
+	Regions       int     `json:"regions"`
+	Incarnation   uint64  `json:"incarnation"`
+	DiskBytes     uint64  `json:"disk_bytes"`
+	DiskFull      bool    `json:"disk_full"`
+	ProcessID     int     `json:"pid"`
+}
+
+func (n *Node) serveStatus(w http.ResponseWriter, _ *http.Request) {
+	m := n.engine.Metrics()
+	w.Header().Set("Content-Type", "application/json")
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	err := encoder.Encode(nodeStatus{Version: Version, MySQLVersion: MySQLVersion + Version, Ready: n.ready.Load(), UptimeSeconds: clock.Now().Sub(n.shared.Start).Seconds(),
+		Connections: n.wire.OpenConnections(), Regions: len(n.store.Regions()), Incarnation: n.store.Incarnation(), DiskBytes: m.DiskBytes, DiskFull: n.engine.DiskFull(), ProcessID: os.Getpid()})
+	if err != nil {
+		n.log.Debug("a status client went away", "error", err)
+	}
+}
+
+func (n *Node) serveMetrics(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	if err := n.metrics.WriteText(w); err != nil {
+		n.log.Debug("a metrics client went away", "error", err)
+	}
+}
+
+// register lists the metrics. Each is computed when it is read, from what the packages count anyway.
+func (n *Node) register() error {
+	n.metrics = status.NewRegistry()
+	type figure struct {
+		name, help string
+		counter    bool
+		read       func() float64
+	}
+	var w wire.Counters
+	m := n.engine.Metrics()
+	n.metrics.BeforeWrite(func() { w, m = n.wire.Counters(), n.engine.Metrics() })
+	figures := []figure{
+		{"pando_connections", "Open client connections.", false, func() float64 { return float64(n.wire.OpenConnections()) }},
+		{"pando_connections_total", "Connections accepted.", true, func() float64 { return float64(w.Connections) }},
+		{"pando_connections_refused_total", "Connections refused at the limit.", true, func() float64 { return float64(w.Refused) }},
+		{"pando_logins_denied_total", "Logins refused.", true, func() float64 { return float64(w.Denied) }},
+		{"pando_client_bytes_received_total", "Bytes received from clients.", true, func() float64 { return float64(w.BytesIn) }},
+		{"pando_client_bytes_sent_total", "Bytes sent to clients.", true, func() float64 { return float64(w.BytesOut) }},
+		{"pando_statement_errors_total", "Error packets sent.", true, func() float64 { return float64(w.Errors) }},
+		{"pando_malformed_packets_total", "Connections closed for malformed packets.", true, func() float64 { return float64(w.Malformed) }},
+		{"pando_panics_total", "Connections ended by a fault of the server.", true, func() float64 { return float64(w.Panics) }},
+		{"pando_wal_syncs_total", "Syncs of the write-ahead log.", true, func() float64 { return float64(m.WALSyncs) }},
+		{"pando_wal_bytes_total", "Bytes written to the write-ahead log.", true, func() float64 { return float64(m.WALBytes) }},
+		{"pando_flushed_bytes_total", "Bytes flushed from memtables.", true, func() float64 { return float64(m.FlushedBytes) }},
+		{"pando_compacted_bytes_total", "Bytes written by compactions.", true, func() float64 { return float64(m.CompactedBytes) }},
+		{"pando_write_stalls_total", "Times that writes were stopped by the storage engine.", true, func() float64 { return float64(m.Stalls) }},
+		{"pando_cache_hits_total", "Block cache hits.", true, func() float64 { return float64(m.CacheHits) }},
+		{"pando_cache_misses_total", "Block cache misses.", true, func() float64 { return float64(m.CacheMisses) }},
+		{"pando_cache_bytes", "Bytes in the block cache.", false, func() float64 { return float64(m.CacheBytes) }},
+		{"pando_memtable_bytes", "Bytes in memtables.", false, func() float64 { return float64(m.MemTableBytes) }},
+		{"pando_disk_bytes", "Bytes in the data directory.", false, func() float64 { return float64(m.DiskBytes) }},
+		{"pando_disk_free_bytes", "Free bytes on the data directory's file system.", false, func() float64 { return float64(m.DiskFree) }},
+		{"pando_regions", "Regions of this node.", false, func() float64 { return float64(len(n.store.Regions())) }},
+		{"pando_gc_backlog", "Superseded versions that wait for collection.", false, func() float64 { return float64(n.store.GCBacklog()) }},
+		{"pando_plan_cache_hits_total", "Statements whose plan was cached.", true, func() float64 { return float64(n.shared.Plans.Stats().Hits) }},
+		{"pando_plan_cache_misses_total", "Statements whose plan was not cached.", true, func() float64 { return float64(n.shared.Plans.Stats().Misses) }},
+		{"pando_plan_cache_bytes", "Bytes of cached plans.", false, func() float64 { return float64(n.shared.Plans.Stats().Bytes) }},
+	}
+	for _, f := range figures {
+		register := n.metrics.GaugeFunc
+		if f.counter {
+			register = n.metrics.CounterFunc
+		}
+		if err := register(f.name, f.help, nil, f.read); err != nil {
+			return err
+		}
+	}
+	return n.registerCommands(&w)
+}
+
+func (n *Node) registerCommands(w *wire.Counters) error {
+	for command := range w.Commands {
+		name := commandNames[byte(command)]
+		if name == "" {
+			continue
+		}
+		if err := n.metrics.CounterFunc("pando_commands_total", "Commands received, by kind.", status.Labels{"command": name},
+			func() float64 { return float64(w.Commands[command]) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// figures are the counters of SHOW STATUS.
+func (n *Node) figures() map[string]string {
+	w, m := n.wire.Counters(), n.engine.Metrics()
+	var questions uint64
+	for _, count := range w.Commands {
+		questions += count
+	}
+	text := func(v uint64) string { return strconv.FormatUint(v, 10) }
+	return map[string]string{
+		"Threads_connected": strconv.Itoa(n.wire.OpenConnections()), "Connections": text(w.Connections), "Aborted_clients": text(w.Aborted),
+		"Aborted_connects": text(w.BadConnects), "Bytes_received": text(w.BytesIn), "Bytes_sent": text(w.BytesOut), "Questions": text(questions), "Queries": text(questions),
+		"Innodb_os_log_fsyncs": text(m.WALSyncs), "Innodb_os_log_written": text(m.WALBytes),
+	}
+}
+
+// statistics is the line that COM_STATISTICS answers.
+func (n *Node) statistics() string {
+	w := n.wire.Counters()
+	var questions uint64
+	for _, count := range w.Commands {
+		questions += count
+	}
+	uptime := clock.Now().Sub(n.shared.Start).Seconds()
+	return fmt.Sprintf("Uptime: %.0f  Threads: %d  Questions: %d  Slow queries: 0  Opens: 0  Flush tables: 0  Open tables: 0  Queries per second avg: %.3f",
+		uptime, n.wire.OpenConnections(), questions, float64(questions)/max(uptime, 1))
+}

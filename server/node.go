@@ -1,0 +1,264 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/ddl"
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/kv"
+	"github.com/pandodb/pando/plan"
+	"github.com/pandodb/pando/privilege"
+	"github.com/pandodb/pando/rpc"
+	"github.com/pandodb/pando/session"
+	"github.com/pandodb/pando/stats"
+	"github.com/pandodb/pando/status"
+	"github.com/pandodb/pando/store"
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/wire"
+)
+
+// Node is one running node.
+type Node struct {
+	options Options
+	log     *slog.Logger
+
+	engine  *engine.Engine
+	store   *store.Store
+	autoIDs *table.AutoIDs
+	ddl     *ddl.Executor
+	shared  *session.Node
+	wire    *wire.Server
+	metrics *status.Registry
+
+	listener     net.Listener
+	httpListener net.Listener
+	http         *http.Server
+	loops        sync.WaitGroup // the accept loops
+	ready        atomic.Bool
+	failed       chan struct{} // closed when the listener has failed
+	failure      error         // why; written before failed is closed
+}
+
+// Open starts a node over a directory and returns once it serves. ctx ends the start early. The caller must Close it.
+func Open(ctx context.Context, o Options) (*Node, error) {
+	if faults := o.Validate(); len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	n := &Node{options: o, log: o.Log, failed: make(chan struct{})}
+	for _, warning := range o.Warnings {
+		n.log.Warn("setting has no effect", "why", warning)
+	}
+	// The ports are taken first: a busy one is the commonest fault, and nothing has been touched then.
+	steps := []func() error{n.listen, n.openStorage, n.openSQL, n.openWire, n.openHTTP}
+	for _, step := range steps {
+		if err := ctx.Err(); err != nil {
+			return nil, errors.Join(errors.New("stopped while starting"), n.Close())
+		}
+		if err := step(); err != nil {
+			return nil, errors.Join(err, n.Close())
+		}
+	}
+	n.ready.Store(true)
+	httpAddress := ""
+	if n.httpListener != nil {
+		httpAddress = n.httpListener.Addr().String()
+	}
+	n.log.Info("ready", "mysql", n.listener.Addr().String(), "http", httpAddress, "version", Version, "data", o.DataDir)
+	return n, nil
+}
+
+// listen takes both ports.
+func (n *Node) listen() error {
+	var err error
+	if n.listener, err = listen("listen", n.options.Listen); err != nil {
+		return err
+	}
+	if n.options.HTTP != "" {
+		n.httpListener, err = listen("http", n.options.HTTP)
+	}
+	return err
+}
+
+func listen(setting, address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%s is in use by another process: stop it, or choose another address with --%s", address, setting)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w", setting, err)
+	}
+	return l, nil
+}
+
+func (n *Node) openStorage() error {
+	o := &n.options
+	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
+		return fmt.Errorf("the data directory cannot be made: %w", err)
+	}
+	budget := newBudget(o)
+	budget.apply()
+	n.log.Info("memory budget", "bytes", budget.total, "cache", budget.cache, "memtable", budget.memTable, "procs", budget.procs)
+	var err error
+	n.engine, err = engine.Open(engine.Options{Dir: filepath.Join(o.DataDir, "store"), CacheBytes: budget.cache, MemTableBytes: budget.memTable, Logger: n.log})
+	if err != nil {
+		return err
+	}
+	if !o.SyncLog {
+		n.log.Warn("sync-log is off: commits are acknowledged before they are on disk, and a crash can lose them")
+	}
+	n.store, err = store.Open(store.Options{Engine: n.engine, Logger: n.log, Relaxed: !o.SyncLog})
+	return err
+}
+
+func (n *Node) openSQL() error {
+	o := &n.options
+	txns := txn.NewManager(kv.New(rpc.Loopback(n.store)), txn.ManagerOptions{})
+	schema, err := catalog.Open(txns)
+	if err != nil {
+		return err
+	}
+	n.autoIDs = table.NewAutoIDs(txns)
+	n.ddl, err = ddl.Open(ddl.Options{Catalog: schema, Txns: txns, AutoIDs: n.autoIDs, Log: n.log})
+	if err != nil {
+		return err
+	}
+	statistics, err := stats.Open(txns)
+	if err != nil {
+		return err
+	}
+	users, err := privilege.Open(txns)
+	if err != nil {
+		return err
+	}
+	temp, err := cleanTemp(o.DataDir)
+	if err != nil {
+		return err
+	}
+	n.shared = &session.Node{
+		Txns: txns, Catalog: schema, DDL: n.ddl, Plans: plan.NewCache(o.PlanCacheBytes), AutoIDs: n.autoIDs, Stats: statistics, Users: users,
+		Log: n.log, LogVar: o.LogVar, Version: MySQLVersion + Version, DataDir: o.DataDir, TempDir: temp, Start: clock.Now(),
+		Port: n.listener.Addr().(*net.TCPAddr).Port, SetRelaxed: n.store.SetRelaxed, HashPassword: hashPassword, Counters: n.figures,
+		Processes: n.processes, Kill: func(id uint64, query bool) bool { return n.wire.Kill(uint32(id), query) },
+		SetMaxConnections: func(limit int) { n.wire.SetMaxConnections(limit) },
+	}
+	flush := "1"
+	if !o.SyncLog {
+		flush = "0"
+	}
+	return n.shared.Prepare([]session.Setting{
+		{Name: "max_prepared_stmt_count", Value: strconv.Itoa(o.MaxPreparedStatements)},
+		{Name: "innodb_flush_log_at_trx_commit", Value: flush},
+		{Name: "time_zone", Value: o.DefaultTimeZone},
+		{Name: "log_level", Value: o.LogLevel},
+	})
+}
+
+// cleanTemp empties the directory for spill files: what a crash left there belongs to nobody.
+func cleanTemp(dir string) (string, error) {
+	temp := filepath.Join(dir, "temp")
+	if err := os.RemoveAll(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("clearing spill files: %w", err)
+	}
+	if err := os.MkdirAll(temp, 0o700); err != nil {
+		return "", fmt.Errorf("the directory for spill files cannot be made: %w", err)
+	}
+	return temp, nil
+}
+
+func hashPassword(plugin string, password []byte) []byte {
+	if plugin == wire.PluginNative {
+		return wire.HashNative(password)
+	}
+	return wire.HashCachingSHA2(password)
+}
+
+func (n *Node) openWire() error {
+	o := &n.options
+	options := wire.Options{Backend: (*backend)(n), Version: MySQLVersion + Version, MaxConnections: o.MaxConnections, RequireSecureTransport: o.RequireTLS, Logger: n.log}
+	if o.TLSCert != "" {
+		pair, err := tls.LoadX509KeyPair(o.TLSCert, o.TLSKey)
+		if err != nil {
+			return fmt.Errorf("--tls-cert: %w", err)
+		}
+		options.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
+	}
+	var err error
+	if n.wire, err = wire.New(options); err != nil {
+		return err
+	}
+	n.shared.SetGlobal("max_connections", strconv.Itoa(o.MaxConnections))
+	n.loops.Add(1)
+	go func() {
+		defer n.loops.Done()
+		if err := n.wire.Serve(n.listener); err != nil && !errors.Is(err, wire.ErrClosed) {
+			n.log.Error("the listener failed", "error", err)
+			n.failure = err
+			close(n.failed)
+		}
+	}()
+	return nil
+}
+
+// Failed is closed when the node can serve no longer; Close then tells why.
+func (n *Node) Failed() <-chan struct{} { return n.failed }
+
+// MySQLAddr is the address of the MySQL port.
+func (n *Node) MySQLAddr() string { return n.listener.Addr().String() }
+
+// Close drains the connections and ends the node. Everything acknowledged is on disk when it returns.
+func (n *Node) Close() error {
+	n.ready.Store(false)
+	n.log.Info("stopping")
+	var faults []error
+	if n.wire != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), n.options.DrainTimeout)
+		err := n.wire.Shutdown(ctx)
+		cancel()
+		if err != nil {
+			n.log.Warn("connections were cut after the drain timeout", "error", err)
+		}
+	} else if n.listener != nil {
+		faults = append(faults, n.listener.Close())
+	}
+	if n.http != nil {
+		faults = append(faults, n.http.Close())
+	} else if n.httpListener != nil {
+		faults = append(faults, n.httpListener.Close())
+	}
+	n.loops.Wait()
+	if n.ddl != nil {
+		n.ddl.Close()
+	}
+	if n.autoIDs != nil {
+		faults = append(faults, n.autoIDs.Close())
+	}
+	if n.store != nil {
+		faults = append(faults, n.store.Close())
+	}
+	if n.engine != nil {
+		faults = append(faults, n.engine.Close())
+	}
+	faults = append(faults, n.failure)
+	err := errors.Join(faults...)
+	n.log.Info("stopped")
+	return err
+}

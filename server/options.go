@@ -1,0 +1,141 @@
+package server
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Version is the release of this binary; the linker may set it.
+var Version = "0.1.0"
+
+// MySQLVersion is the dialect that clients see in the handshake. Clients choose their dialect by it, so it never names another product first.
+const MySQLVersion = "8.0.36-pando-"
+
+// Defaults and limits of the settings.
+const (
+	defaultListen         = "127.0.0.1:4000"
+	defaultHTTP           = "127.0.0.1:10080"
+	defaultMaxConnections = 2000
+	maxConnectionsMax     = 100_000
+	maxProcsMax           = 1024
+	cacheBytesMin         = 8 << 20
+	drainDefault          = 10 * time.Second
+	preparedStmtsDefault  = 1_000_000
+	preparedStmtsMax      = 16_777_216
+)
+
+// Options are the effective settings of one node. The zero value of a field means its default.
+type Options struct {
+	DataDir        string
+	Listen         string
+	HTTP           string
+	MaxConnections int
+	// CacheBytes is the block cache's size; 0 takes a share of the machine's or the cgroup's memory.
+	CacheBytes int64
+	// MemoryBytes is the process's memory budget; 0 takes the machine's or the cgroup's.
+	MemoryBytes int64
+	// MaxProcs bounds the processors used; 0 takes all that the machine or the cgroup gives.
+	MaxProcs int
+	// SyncLog false acknowledges commits before they reach the disk, and can lose them.
+	SyncLog               bool
+	LogLevel              string
+	LogFormat             string
+	TLSCert, TLSKey       string
+	RequireTLS            bool
+	DrainTimeout          time.Duration
+	MaxPreparedStatements int
+	DefaultTimeZone       string
+	PlanCacheBytes        int64
+
+	// Log receives the node's structured log; nil discards it.
+	Log *slog.Logger
+	// LogVar is the threshold of Log while the node runs; nil if it cannot change.
+	LogVar *slog.LevelVar
+	// Warnings collects what the settings' sources accepted without effect, for the log at start.
+	Warnings []string
+}
+
+// DefaultOptions returns the settings of a node started with nothing but a directory.
+func DefaultOptions() Options {
+	return Options{
+		DataDir:               "data",
+		Listen:                defaultListen,
+		HTTP:                  defaultHTTP,
+		MaxConnections:        defaultMaxConnections,
+		SyncLog:               true,
+		LogLevel:              "info",
+		LogFormat:             "text",
+		DrainTimeout:          drainDefault,
+		MaxPreparedStatements: preparedStmtsDefault,
+		DefaultTimeZone:       "SYSTEM",
+		PlanCacheBytes:        32 << 20,
+	}
+}
+
+// Validate reports every fault of the settings at once.
+func (o *Options) Validate() []error {
+	var faults []error
+	fault := func(name, format string, args ...any) {
+		faults = append(faults, fmt.Errorf("%s: %s", name, fmt.Sprintf(format, args...)))
+	}
+	if o.DataDir == "" {
+		fault("data-dir", "must not be empty")
+	}
+	for name, address := range map[string]string{"listen": o.Listen, "http": o.HTTP} {
+		if name == "http" && address == "" {
+			continue
+		}
+		if _, port, err := net.SplitHostPort(address); err != nil {
+			fault(name, "%q is not HOST:PORT", address)
+		} else if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+			fault(name, "port %q is not between 0 and 65535", port)
+		}
+	}
+	if o.MaxConnections < 1 || o.MaxConnections > maxConnectionsMax {
+		fault("max-connections", "%d is not between 1 and %d", o.MaxConnections, maxConnectionsMax)
+	}
+	if o.CacheBytes != 0 && o.CacheBytes < cacheBytesMin {
+		fault("cache-size", "%d is below %d", o.CacheBytes, cacheBytesMin)
+	}
+	if o.MemoryBytes != 0 && o.MemoryBytes < 4*cacheBytesMin {
+		fault("memory-limit", "%d is below %d", o.MemoryBytes, 4*cacheBytesMin)
+	}
+	if o.MaxProcs < 0 || o.MaxProcs > maxProcsMax {
+		fault("max-procs", "%d is not between 0 and %d", o.MaxProcs, maxProcsMax)
+	}
+	if o.MaxPreparedStatements < 0 || o.MaxPreparedStatements > preparedStmtsMax {
+		fault("max-prepared-statements", "%d is not between 0 and %d", o.MaxPreparedStatements, preparedStmtsMax)
+	}
+	if (o.TLSCert == "") != (o.TLSKey == "") {
+		fault("tls-cert", "tls-cert and tls-key go together")
+	}
+	if _, err := ParseLevel(o.LogLevel); err != nil {
+		fault("log-level", "%v", err)
+	}
+	if o.LogFormat != "text" && o.LogFormat != "json" {
+		fault("log-format", "%q is neither text nor json", o.LogFormat)
+	}
+	if o.DrainTimeout < 0 || o.DrainTimeout > time.Hour {
+		fault("drain-timeout", "%v is not between 0 and 1h", o.DrainTimeout)
+	}
+	return faults
+}
+
+// ParseLevel reads a log threshold by name.
+func ParseLevel(name string) (slog.Level, error) {
+	switch strings.ToLower(name) {
+	case "debug":
+		return slog.LevelDebug, nil
+	case "info":
+		return slog.LevelInfo, nil
+	case "warn", "warning":
+		return slog.LevelWarn, nil
+	case "error", "fatal":
+		return slog.LevelError, nil
+	}
+	return 0, fmt.Errorf("%q is none of debug, info, warn, error", name)
+}

@@ -1,0 +1,220 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Setting is one knob: the same name on the command line (--name), in the file (name = …) and in the environment (PANDO_NAME).
+type Setting struct {
+	Name, Usage string
+	get         func(*Options) string
+	set         func(*Options, string) error
+}
+
+// Get renders the effective value in the form that Set reads.
+func (s Setting) Get(o *Options) string { return s.get(o) }
+
+// EnvName is the environment variable that carries the setting.
+func (s Setting) EnvName() string {
+	return "PANDO_" + strings.ToUpper(strings.ReplaceAll(s.Name, "-", "_"))
+}
+
+// Settings lists every knob, in the order of the help page.
+func Settings() []Setting {
+	return []Setting{
+		text("data-dir", "the directory that is the database; made if absent", func(o *Options) *string { return &o.DataDir }),
+		text("listen", "HOST:PORT of the MySQL protocol", func(o *Options) *string { return &o.Listen }),
+		text("http", "HOST:PORT of /status, /metrics, /healthz and /readyz; empty for none", func(o *Options) *string { return &o.HTTP }),
+		number("max-connections", "connections served at once; one more gets error 1040", func(o *Options) *int { return &o.MaxConnections }),
+		size("cache-size", "bytes of block cache, such as 2GiB; 0 takes a share of the memory", func(o *Options) *int64 { return &o.CacheBytes }),
+		size("memory-limit", "bytes that the process aims to stay below; 0 takes the machine's or the cgroup's", func(o *Options) *int64 { return &o.MemoryBytes }),
+		number("max-procs", "processors to use; 0 takes all", func(o *Options) *int { return &o.MaxProcs }),
+		boolean("sync-log", "sync each commit to the disk before it is acknowledged; off can lose acknowledged data", func(o *Options) *bool { return &o.SyncLog }),
+		text("log-level", "debug, info, warn or error", func(o *Options) *string { return &o.LogLevel }),
+		text("log-format", "text or json", func(o *Options) *string { return &o.LogFormat }),
+		text("tls-cert", "PEM file of the server's certificate; without one a self-signed one is made in memory", func(o *Options) *string { return &o.TLSCert }),
+		text("tls-key", "PEM file of the certificate's key", func(o *Options) *string { return &o.TLSKey }),
+		boolean("require-secure-transport", "refuse clients that do not use TLS", func(o *Options) *bool { return &o.RequireTLS }),
+		duration("drain-timeout", "how long SIGTERM waits for running statements", func(o *Options) *time.Duration { return &o.DrainTimeout }),
+		number("max-prepared-statements", "live prepared statements of all clients together", func(o *Options) *int { return &o.MaxPreparedStatements }),
+		text("time-zone", "the server's time zone: SYSTEM, ±HH:MM or a name", func(o *Options) *string { return &o.DefaultTimeZone }),
+		size("plan-cache-size", "bytes of the shared plan cache", func(o *Options) *int64 { return &o.PlanCacheBytes }),
+	}
+}
+
+func text(name, usage string, field func(*Options) *string) Setting {
+	return Setting{name, usage, func(o *Options) string { return *field(o) },
+		func(o *Options, v string) error { *field(o) = v; return nil }}
+}
+
+func number(name, usage string, field func(*Options) *int) Setting {
+	return Setting{name, usage, func(o *Options) string { return strconv.Itoa(*field(o)) },
+		func(o *Options, v string) error {
+			n, err := strconv.Atoi(v)
+			if err != nil {
+				return fmt.Errorf("%q is not a whole number", v)
+			}
+			*field(o) = n
+			return nil
+		}}
+}
+
+func size(name, usage string, field func(*Options) *int64) Setting {
+	return Setting{name, usage, func(o *Options) string { return strconv.FormatInt(*field(o), 10) },
+		func(o *Options, v string) error {
+			n, err := ParseSize(v)
+			if err == nil {
+				*field(o) = n
+			}
+			return err
+		}}
+}
+
+func boolean(name, usage string, field func(*Options) *bool) Setting {
+	return Setting{name, usage, func(o *Options) string { return strconv.FormatBool(*field(o)) },
+		func(o *Options, v string) error {
+			switch strings.ToLower(v) {
+			case "1", "on", "true", "yes":
+				*field(o) = true
+			case "0", "off", "false", "no":
+				*field(o) = false
+			default:
+				return fmt.Errorf("%q is neither true nor false", v)
+			}
+			return nil
+		}}
+}
+
+func duration(name, usage string, field func(*Options) *time.Duration) Setting {
+	return Setting{name, usage, func(o *Options) string { return field(o).String() },
+		func(o *Options, v string) error {
+			d, err := time.ParseDuration(v)
+			if err != nil {
+				return fmt.Errorf("%q is not a duration such as 10s", v)
+			}
+			*field(o) = d
+			return nil
+		}}
+}
+
+// ParseSize reads bytes with an optional unit: 64MB and 64MiB both mean 64 << 20, as MySQL and TiKV have it.
+func ParseSize(v string) (int64, error) {
+	upper := strings.ToUpper(strings.TrimSpace(v))
+	digits := strings.TrimRight(upper, "KMGTIB ")
+	shifts := map[string]uint{"": 0, "B": 0, "K": 10, "KB": 10, "KIB": 10, "M": 20, "MB": 20, "MIB": 20, "G": 30, "GB": 30, "GIB": 30, "T": 40, "TB": 40, "TIB": 40}
+	shift, known := shifts[strings.TrimSpace(upper[len(digits):])]
+	n, err := strconv.ParseFloat(digits, 64)
+	if !known || err != nil || n < 0 || n*float64(int64(1)<<shift) > 1<<60 {
+		return 0, fmt.Errorf("%q is not a size such as 2GiB", v)
+	}
+	return int64(n * float64(int64(1)<<shift)), nil
+}
+
+// Sources are where settings come from, weakest first: defaults, the file, the environment, the flags that were given.
+type Sources struct {
+	File  string
+	Env   []string // as os.Environ gives it
+	Flags map[string]string
+}
+
+// Load merges the sources over the defaults. The error names every unknown key and bad value of all sources at once.
+func Load(src Sources) (Options, error) {
+	o := DefaultOptions()
+	byName := map[string]Setting{}
+	for _, s := range Settings() {
+		byName[s.Name] = s
+	}
+	faults := applyFile(&o, src.File, byName)
+	faults = append(faults, applyEnv(&o, src.Env, byName)...)
+	names := make([]string, 0, len(src.Flags))
+	for name := range src.Flags {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		if err := byName[name].set(&o, src.Flags[name]); err != nil {
+			faults = append(faults, fmt.Errorf("--%s: %w", name, err))
+		}
+	}
+	faults = append(faults, o.Validate()...)
+	return o, errors.Join(faults...)
+}
+
+func applyFile(o *Options, path string, byName map[string]Setting) []error {
+	if path == "" {
+		return nil
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return []error{fmt.Errorf("--config: %w", err)}
+	}
+	tree := map[string]any{}
+	if err := toml.Unmarshal(raw, &tree); err != nil {
+		return []error{fmt.Errorf("%s: %w", path, err)}
+	}
+	flat := map[string]string{}
+	flatten("", tree, flat)
+	keys := make([]string, 0, len(flat))
+	for key := range flat {
+		keys = append(keys, key)
+	}
+	sort.Strings(keys)
+	var faults []error
+	for _, key := range keys {
+		setting, known := byName[key]
+		if !known {
+			taken, err := applyForeign(o, key, flat[key], byName)
+			if !taken {
+				err = errors.New("unknown key")
+			}
+			if err != nil {
+				faults = append(faults, fmt.Errorf("%s: %s: %w", path, key, err))
+			}
+			continue
+		}
+		if err := setting.set(o, flat[key]); err != nil {
+			faults = append(faults, fmt.Errorf("%s: %s: %w", path, key, err))
+		}
+	}
+	return faults
+}
+
+// flatten turns nested TOML tables into dotted keys.
+func flatten(prefix string, tree map[string]any, into map[string]string) {
+	for key, value := range tree {
+		if nested, ok := value.(map[string]any); ok {
+			flatten(prefix+key+".", nested, into)
+			continue
+		}
+		into[prefix+key] = fmt.Sprint(value)
+	}
+}
+
+func applyEnv(o *Options, env []string, byName map[string]Setting) []error {
+	byEnv := map[string]Setting{}
+	for _, s := range byName {
+		byEnv[s.EnvName()] = s
+	}
+	var faults []error
+	for _, pair := range env {
+		key, value, _ := strings.Cut(pair, "=")
+		if !strings.HasPrefix(key, "PANDO_") || key == "PANDO_SLOW" || key == "PANDO_CONFIG" {
+			continue
+		}
+		setting, known := byEnv[key]
+		if !known {
+			faults = append(faults, fmt.Errorf("%s: unknown key", key))
+		} else if err := setting.set(o, value); err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", key, err))
+		}
+	}
+	return faults
+}

@@ -1,0 +1,417 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/privilege"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// defaultPlugin is the authentication of new accounts that name none.
+const defaultPlugin = "caching_sha2_password"
+
+// account returns the session's account with its present grants. It is read again only after some account has changed.
+func (s *Session) account() *privilege.Account {
+	version := s.node.Users.Version()
+	if s.privileges == nil || s.privilegesAt != version {
+		s.privileges, s.privilegesAt = s.node.Users.ByName(s.client.Account), version
+		if s.privileges == nil {
+			s.privileges = &privilege.Account{User: s.client.User, Host: s.client.Host} // dropped meanwhile: nothing is allowed any more
+		}
+	}
+	return s.privileges
+}
+
+// checkPlan requires the privileges that a plan needs on its tables.
+func (s *Session) checkPlan(p *exec.Plan) error {
+	a := s.account()
+	if a.Global&(privilege.Select|privilege.Insert|privilege.Update|privilege.Delete) == privilege.Select|privilege.Insert|privilege.Update|privilege.Delete {
+		return nil
+	}
+	for i := range p.Tables {
+		want := privilege.Select
+		if p.Tables[i].Write {
+			want = writePrivilege(p.Root)
+		}
+		t := p.Tables[i].Table
+		if err := s.require(want, t.Schema, t.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writePrivilege(root exec.Node) privilege.Set {
+	switch n := root.(type) {
+	case *exec.Insert:
+		switch n.Mode {
+		case exec.InsertReplace:
+			return privilege.Insert | privilege.Delete
+		case exec.InsertUpdate:
+			return privilege.Insert | privilege.Update
+		}
+		return privilege.Insert
+	case *exec.Update:
+		return privilege.Update | privilege.Select
+	case *exec.Delete:
+		return privilege.Delete | privilege.Select
+	}
+	return privilege.Select | privilege.Update // a locking read
+}
+
+// require fails with 1142 (table), 1044 (database) or 1227 (everything) unless the account has the privileges.
+func (s *Session) require(want privilege.Set, database, table string) error {
+	a := s.account()
+	if a.Has(want, database, table) {
+		return nil
+	}
+	switch {
+	case table != "":
+		return types.Errorf(types.ErTableaccessDenied, (want &^ a.Global).First(), a.User, s.client.Host, table)
+	case database != "":
+		return types.Errorf(types.ErDBAccessDenied, a.User, s.client.Host, database)
+	}
+	return types.Errorf(types.ErSpecificAccessDenied, (want &^ a.Global).First())
+}
+
+// checkSchema requires what a schema change needs.
+func (s *Session) checkSchema(stmt syntax.Statement) error {
+	on := func(want privilege.Set, n syntax.ObjectName) error {
+		name, err := s.name(n)
+		if err != nil {
+			return err
+		}
+		return s.require(want, name.Schema, name.Table)
+	}
+	switch stmt := stmt.(type) {
+	case *syntax.CreateDatabase:
+		return s.require(privilege.Create, stmt.Name.Name, "")
+	case *syntax.AlterDatabase:
+		return s.require(privilege.Alter, firstOf(stmt.Name.Name, s.db), "")
+	case *syntax.DropDatabase:
+		return s.require(privilege.Drop, stmt.Name.Name, "")
+	case *syntax.CreateTable:
+		return on(privilege.Create, stmt.Name)
+	case *syntax.TruncateTable:
+		return on(privilege.Drop, stmt.Table)
+	case *syntax.CreateIndex:
+		return on(privilege.Index, stmt.Table)
+	case *syntax.DropIndex:
+		return on(privilege.Index, stmt.Table)
+	case *syntax.AlterTable:
+		return on(privilege.Alter, stmt.Table)
+	case *syntax.DropTable:
+		for _, t := range stmt.Tables {
+			if err := on(privilege.Drop, t); err != nil {
+				return err
+			}
+		}
+	case *syntax.RenameTable:
+		for _, pair := range stmt.Pairs {
+			if err := on(privilege.Alter|privilege.Drop, pair.From); err != nil {
+				return err
+			}
+			if err := on(privilege.Create|privilege.Insert, pair.To); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// runAccount executes the statements about accounts. They commit the open transaction, as MySQL's do.
+func (s *Session) runAccount(stmt syntax.Statement) error {
+	if err := s.commit(); err != nil {
+		return err
+	}
+	switch stmt := stmt.(type) {
+	case *syntax.SetPassword:
+		return s.setPassword(stmt)
+	case *syntax.Grant:
+		return s.grant(stmt)
+	}
+	if err := s.require(privilege.CreateUser, "", ""); err != nil {
+		return err
+	}
+	switch stmt := stmt.(type) {
+	case *syntax.CreateUser:
+		return s.createUser(stmt)
+	case *syntax.DropUser:
+		return s.dropUser(stmt)
+	case *syntax.RenameUser:
+		for _, pair := range stmt.Pairs {
+			from, fromHost := s.who(pair.From)
+			to, toHost := s.who(pair.To)
+			if err := s.node.Users.Rename(from, fromHost, to, toHost); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return types.Errorf(types.ErNotSupportedYet, "this statement about accounts")
+}
+
+// who resolves an account's name: CURRENT_USER is the session's own, a missing host is any.
+func (s *Session) who(a syntax.Account) (user, host string) {
+	if a.Current {
+		own := s.account()
+		return own.User, own.Host
+	}
+	if !a.HasHost {
+		return a.User, "%"
+	}
+	return a.User, a.Host
+}
+
+func (s *Session) createUser(stmt *syntax.CreateUser) error {
+	if stmt.DefaultRole != nil {
+		return types.Errorf(types.ErNotSupportedYet, "roles")
+	}
+	for i := range stmt.Users {
+		spec := &stmt.Users[i]
+		user, host := s.who(spec.Account)
+		change, err := s.accountChange(spec, stmt)
+		if err != nil {
+			return err
+		}
+		known := s.node.Users.Find(user, host) != nil
+		switch {
+		case stmt.Alter && !known && stmt.IfExists:
+			s.context.Warn(types.LevelNote, types.ErUserDoesNotExist, "'"+user+"'@'"+host+"'")
+		case stmt.Alter:
+			err = s.node.Users.Alter("ALTER USER", user, host, change)
+		case known && stmt.IfExists:
+			s.context.Warn(types.LevelNote, types.ErUserAlreadyExists, "'"+user+"'@'"+host+"'")
+		default:
+			a := &privilege.Account{User: user, Host: host, Plugin: defaultPlugin}
+			change(a)
+			err = s.node.Users.Create(a)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// accountChange reads the clauses of CREATE and ALTER USER that concern one account.
+func (s *Session) accountChange(spec *syntax.UserSpec, stmt *syntax.CreateUser) (func(*privilege.Account), error) {
+	if len(spec.Auth) > 1 || spec.Factors != nil {
+		return nil, types.Errorf(types.ErNotSupportedYet, "several authentication factors")
+	}
+	var changes []func(*privilege.Account)
+	for i := range spec.Auth {
+		change, err := s.authChange(&spec.Auth[i])
+		if err != nil {
+			return nil, err
+		}
+		changes = append(changes, change)
+	}
+	for _, r := range stmt.Require {
+		if r.Kind != "SSL" {
+			return nil, types.Errorf(types.ErNotSupportedYet, "REQUIRE "+r.Kind)
+		}
+		changes = append(changes, func(a *privilege.Account) { a.RequireTLS = true })
+	}
+	if stmt.RequireNone {
+		changes = append(changes, func(a *privilege.Account) { a.RequireTLS = false })
+	}
+	if stmt.HasResources {
+		return nil, types.Errorf(types.ErNotSupportedYet, "resource limits of accounts")
+	}
+	for _, o := range stmt.Options {
+		switch o.Kind {
+		case "ACCOUNT LOCK":
+			changes = append(changes, func(a *privilege.Account) { a.Locked = true })
+		case "ACCOUNT UNLOCK":
+			changes = append(changes, func(a *privilege.Account) { a.Locked = false })
+		default:
+			return nil, types.Errorf(types.ErNotSupportedYet, o.Kind+" of accounts")
+		}
+	}
+	return func(a *privilege.Account) {
+		for _, change := range changes {
+			change(a)
+		}
+	}, nil
+}
+
+func (s *Session) authChange(auth *syntax.AuthOption) (func(*privilege.Account), error) {
+	plugin := strings.ToLower(auth.Plugin)
+	if plugin == "" {
+		plugin = defaultPlugin
+	}
+	hash := s.node.HashPassword
+	if plugin != defaultPlugin && plugin != "mysql_native_password" {
+		return nil, types.Errorf(types.ErPluginIsNotLoaded, auth.Plugin)
+	}
+	switch {
+	case auth.Random || auth.Retain || auth.InitialBy != nil:
+		return nil, types.Errorf(types.ErNotSupportedYet, "this form of IDENTIFIED")
+	case auth.As != nil:
+		stored := []byte(auth.As.Value)
+		return func(a *privilege.Account) { a.Plugin, a.Auth = plugin, stored }, nil
+	case auth.By != nil && auth.By.Value != "":
+		stored := hash(plugin, []byte(auth.By.Value))
+		return func(a *privilege.Account) { a.Plugin, a.Auth = plugin, stored }, nil
+	}
+	return func(a *privilege.Account) { a.Plugin, a.Auth = plugin, nil }, nil
+}
+
+func (s *Session) dropUser(stmt *syntax.DropUser) error {
+	if stmt.Role {
+		return types.Errorf(types.ErNotSupportedYet, "roles")
+	}
+	for _, a := range stmt.Users {
+		user, host := s.who(a)
+		if stmt.IfExists && s.node.Users.Find(user, host) == nil {
+			s.context.Warn(types.LevelNote, types.ErUserDoesNotExist, "'"+user+"'@'"+host+"'")
+			continue
+		}
+		if err := s.node.Users.Drop(user, host); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) setPassword(stmt *syntax.SetPassword) error {
+	if stmt.Random || stmt.Retain {
+		return types.Errorf(types.ErNotSupportedYet, "this form of SET PASSWORD")
+	}
+	own := s.account()
+	user, host := own.User, own.Host
+	if stmt.For != nil {
+		user, host = s.who(*stmt.For)
+	}
+	if user != own.User || host != own.Host {
+		if err := s.require(privilege.CreateUser, "", ""); err != nil {
+			return err
+		}
+	}
+	return s.node.Users.Alter("SET PASSWORD", user, host, func(a *privilege.Account) {
+		a.Auth = nil
+		if stmt.Password.Value != "" {
+			a.Auth = s.node.HashPassword(a.Plugin, []byte(stmt.Password.Value))
+		}
+	})
+}
+
+// grant executes GRANT and REVOKE. Who grants must have what is granted, with the grant option.
+func (s *Session) grant(stmt *syntax.Grant) error {
+	if stmt.IsRole || stmt.ProxyUser != nil || stmt.As != nil || len(stmt.Specs) > 0 {
+		return types.Errorf(types.ErNotSupportedYet, "roles, proxies and GRANT … IDENTIFIED BY; use CREATE USER")
+	}
+	set, err := grantedSet(stmt)
+	if err != nil {
+		return err
+	}
+	at := privilege.Level{}
+	if !stmt.Level.AllSchemas {
+		at.Database, at.Table = firstOf(stmt.Level.Schema, s.db), stmt.Level.Name
+		if at.Database == "" {
+			return types.Errorf(types.ErNoDB)
+		}
+		if stmt.Level.AllObjects {
+			at.Table = ""
+		}
+	}
+	if stmt.Level.ObjectType != "" && stmt.Level.ObjectType != "TABLE" {
+		return types.Errorf(types.ErNotSupportedYet, "privileges on routines")
+	}
+	if !s.account().Has(privilege.GrantOption|set&^privilege.GrantOption&grantable(at), at.Database, at.Table) {
+		return s.require(privilege.GrantOption|set, at.Database, at.Table)
+	}
+	for _, a := range stmt.Users {
+		user, host := s.who(a)
+		switch {
+		case stmt.RevokeAll:
+			err = s.node.Users.RevokeAll(user, host)
+		case stmt.Revoke:
+			err = s.node.Users.Revoke(user, host, set, at)
+		default:
+			err = s.node.Users.Grant(user, host, set, at)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// grantable narrows ALL to what exists at a level, for the check of the granter's own rights.
+func grantable(at privilege.Level) privilege.Set {
+	if at.Database == "" {
+		return privilege.All
+	}
+	return privilege.Select | privilege.Insert | privilege.Update | privilege.Delete | privilege.Create | privilege.Drop | privilege.Index | privilege.Alter
+}
+
+func grantedSet(stmt *syntax.Grant) (privilege.Set, error) {
+	var set privilege.Set
+	for _, p := range stmt.Privs {
+		if len(p.Columns) > 0 {
+			return 0, types.Errorf(types.ErNotSupportedYet, "column privileges")
+		}
+		one, ok := privilege.Parse(p.Name)
+		if !ok {
+			return 0, types.Errorf(types.ErNotSupportedYet, "privilege "+p.Name+"; SUPER covers the dynamic ones")
+		}
+		set |= one
+	}
+	for _, o := range stmt.Options {
+		if o.Kind == "GRANT OPTION" {
+			set |= privilege.GrantOption
+		}
+	}
+	return set, nil
+}
+
+// showAccount answers SHOW GRANTS and SHOW CREATE USER. Hashes are not shown.
+func (s *Session) showAccount(stmt *syntax.Show, more bool, out Response) error {
+	own := s.account()
+	user, host := own.User, own.Host
+	if stmt.User != nil {
+		user, host = s.who(*stmt.User)
+	}
+	if user != own.User || host != own.Host {
+		if err := s.require(privilege.CreateUser, "", ""); err != nil {
+			return s.fail(err)
+		}
+	}
+	a := s.node.Users.Find(user, host)
+	if a == nil {
+		return s.fail(types.Errorf(types.ErNonexistingGrant, user, host))
+	}
+	column, lines := "Grants for "+a.Name(), a.Grants()
+	if stmt.Kind == syntax.ShowCreateUser {
+		column = "CREATE USER for " + a.Name()
+		line := "CREATE USER `" + a.User + "`@`" + a.Host + "` IDENTIFIED WITH '" + a.Plugin + "'"
+		if a.RequireTLS {
+			line += " REQUIRE SSL"
+		} else {
+			line += " REQUIRE NONE"
+		}
+		if a.Locked {
+			line += " ACCOUNT LOCK"
+		} else {
+			line += " ACCOUNT UNLOCK"
+		}
+		lines = []string{line}
+	}
+	rows := make([][]types.Value, len(lines))
+	for i := range lines {
+		rows[i] = []types.Value{types.Text(lines[i])}
+	}
+	return s.sendRows([]sqlapi.ColumnInfo{textColumn(column, 1024)}, rows, more, out)
+}

@@ -1,0 +1,171 @@
+package session
+
+import (
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/ddl"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// alterTable turns ALTER TABLE's actions into those that ddl knows. What needs a rewrite of the table is refused.
+func (s *Session) alterTable(c *ddl.Call, stmt *syntax.AlterTable) error {
+	name, err := s.name(stmt.Table)
+	if err != nil {
+		return err
+	}
+	t, err := s.node.Catalog.Current().Table(name.Schema, name.Table)
+	if err != nil {
+		return err
+	}
+	var actions []ddl.AlterSpec
+	for i := range stmt.Specs {
+		some, err := s.alterSpec(t, &stmt.Specs[i])
+		if err != nil {
+			return err
+		}
+		actions = append(actions, some...)
+	}
+	if len(actions) == 0 {
+		return nil
+	}
+	return s.node.DDL.AlterTable(c, name, actions)
+}
+
+func (s *Session) alterSpec(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.AlterSpec, error) {
+	switch spec.Kind {
+	case syntax.AlterAddColumn:
+		return s.addColumns(t, spec)
+	case syntax.AlterAddKey:
+		index, err := s.indexSpec(spec.Key)
+		return []ddl.AlterSpec{ddl.AddIndex{Index: index}}, err
+	case syntax.AlterDropColumn:
+		return []ddl.AlterSpec{ddl.DropColumn{Name: spec.Name.Name}}, nil
+	case syntax.AlterDropKey:
+		return []ddl.AlterSpec{ddl.DropIndex{Name: spec.Name.Name}}, nil
+	case syntax.AlterRenameColumn:
+		return []ddl.AlterSpec{ddl.RenameColumn{From: spec.Name.Name, To: spec.NewName.Name}}, nil
+	case syntax.AlterRenameKey:
+		return []ddl.AlterSpec{ddl.RenameIndex{From: spec.Name.Name, To: spec.NewName.Name}}, nil
+	case syntax.AlterRenameTable:
+		to, err := s.name(spec.NewTable)
+		return []ddl.AlterSpec{ddl.RenameTo{To: to}}, err
+	case syntax.AlterColumnDefault:
+		return s.setDefaultSpec(t, spec)
+	case syntax.AlterColumnVisible:
+		return []ddl.AlterSpec{ddl.ColumnVisibility{Name: spec.Name.Name, Visible: spec.Word == "VISIBLE"}}, nil
+	case syntax.AlterIndexVisible:
+		return []ddl.AlterSpec{ddl.IndexVisibility{Name: spec.Name.Name, Visible: spec.Word == "VISIBLE"}}, nil
+	case syntax.AlterOptions:
+		return s.alterOptions(t, spec)
+	case syntax.AlterAlgorithm, syntax.AlterLock:
+		s.online([]syntax.AlterSpec{*spec})
+		return nil, nil
+	case syntax.AlterKeys, syntax.AlterForce, syntax.AlterValidation:
+		s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, "this action has no effect: indexes are always maintained and tables need no rebuild"))
+		return nil, nil
+	}
+	return nil, types.Errorf(types.ErNotSupportedYet, "this action of ALTER TABLE; create a new table and INSERT … SELECT into it")
+}
+
+func (s *Session) addColumns(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.AlterSpec, error) {
+	defs := make([]*syntax.ColumnDef, 0, len(spec.Columns)+len(spec.Elements))
+	for i := range spec.Columns {
+		defs = append(defs, &spec.Columns[i])
+	}
+	var out []ddl.AlterSpec
+	for _, element := range spec.Elements {
+		switch element := element.(type) {
+		case *syntax.ColumnDef:
+			defs = append(defs, element)
+		case *syntax.KeyDef:
+			index, err := s.indexSpec(element)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, ddl.AddIndex{Index: index})
+		default:
+			return nil, types.Errorf(types.ErNotSupportedYet, "CHECK constraints")
+		}
+	}
+	var columns []ddl.AlterSpec
+	for _, def := range defs {
+		column, keys, err := s.columnSpec(def, t.Coll)
+		if err != nil {
+			return nil, err
+		}
+		column.First = spec.Place.First
+		if spec.Place.After != nil {
+			column.After = spec.Place.After.Name
+		}
+		if err := s.originalValue(&column); err != nil {
+			return nil, err
+		}
+		columns = append(columns, ddl.AddColumn{Column: column})
+		for _, key := range keys {
+			out = append(out, ddl.AddIndex{Index: key})
+		}
+	}
+	return append(columns, out...), nil
+}
+
+// originalValue evaluates what existing rows get in a new column whose default is not a constant.
+func (s *Session) originalValue(column *ddl.ColumnSpec) error {
+	if column.Default == nil {
+		return nil
+	}
+	var v types.Value
+	switch column.Default.Kind {
+	case catalog.DefaultNow:
+		v = types.Datetime(types.PackTime(s.context.CurrentTime()), types.MaxFsp)
+	case catalog.DefaultExpr:
+		tree, err := syntax.ParseExpr(column.Default.Expr, s.parse)
+		if err != nil {
+			return parseError(err)
+		}
+		if v, err = s.scalar(tree); err != nil {
+			return err
+		}
+	default:
+		return nil
+	}
+	converted, err := types.Convert(&s.context, v, column.Type, column.Name, 1)
+	column.Original = converted.Clone()
+	return err
+}
+
+func (s *Session) setDefaultSpec(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.AlterSpec, error) {
+	column := t.Column(spec.Name.Name)
+	if column == nil {
+		return nil, types.Errorf(types.ErBadField, spec.Name.Name, t.Name)
+	}
+	if spec.Expr == nil {
+		return []ddl.AlterSpec{ddl.SetDefault{Column: column.Name}}, nil
+	}
+	e := spec.Expr
+	if spec.ExprParen {
+		e = &syntax.Paren{X: e}
+	}
+	def, err := s.columnDefault(&ddl.ColumnSpec{Name: column.Name, Type: column.Type, NotNull: column.NotNull}, e)
+	return []ddl.AlterSpec{ddl.SetDefault{Column: column.Name, Default: def}}, err
+}
+
+// alterOptions reads table options; those that would need a rewrite are refused by tableOptions' callers in ddl.
+func (s *Session) alterOptions(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.AlterSpec, error) {
+	read := &ddl.TableSpec{Coll: t.Coll}
+	if err := s.tableOptions(read, spec.Options); err != nil {
+		return nil, err
+	}
+	var out []ddl.AlterSpec
+	if read.AutoIncrement != 0 {
+		out = append(out, ddl.SetAutoIncrement{Next: read.AutoIncrement})
+	}
+	if read.Coll != t.Coll {
+		out = append(out, ddl.SetCollation{Coll: read.Coll})
+	}
+	for i := range spec.Options {
+		if spec.Options[i].Kind == "COMMENT" {
+			out = append(out, ddl.SetComment{Comment: read.Comment})
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,283 @@
+package session
+
+import (
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/types"
+)
+
+const defaultSQLMode = "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
+
+var levels = map[string]txn.Level{
+	"READ-COMMITTED":  txn.ReadCommitted,
+	"REPEATABLE-READ": txn.RepeatableRead,
+	"SERIALIZABLE":    txn.Serializable,
+}
+
+// checkIsolation refuses READ UNCOMMITTED: a version that no one has committed is never visible here.
+func checkIsolation(_ *Session, value string) (string, error) {
+	if value == "READ-UNCOMMITTED" {
+		return "", types.Errorf(types.ErNotSupportedYet, "READ UNCOMMITTED; use READ COMMITTED")
+	}
+	return value, nil
+}
+
+func applyIsolation(s *Session, value string) error {
+	s.level = levels[value]
+	return nil
+}
+
+// applyAutocommit commits the open transaction when the mode is switched on, as MySQL does.
+func applyAutocommit(s *Session, value string) error {
+	on := value == "ON"
+	if on && !s.autocommit {
+		if err := s.commit(); err != nil {
+			return err
+		}
+	}
+	s.autocommit = on
+	return nil
+}
+
+func applyReadOnly(s *Session, value string) error {
+	s.readOnly = value == "ON"
+	return nil
+}
+
+func applySnapshotIsolation(s *Session, value string) error {
+	s.snapshotConflict = value == "ON"
+	return nil
+}
+
+func applyLockWait(s *Session, value string) error {
+	s.lockWait = time.Duration(mustInt(value)) * time.Second
+	return nil
+}
+
+func applyMetadataWait(s *Session, value string) error {
+	s.metadataWait = time.Duration(mustInt(value)) * time.Second
+	return nil
+}
+
+func applyMaxExecution(s *Session, value string) error {
+	s.maxExecution = time.Duration(mustInt(value)) * time.Millisecond
+	return nil
+}
+
+func applyMemQuota(s *Session, value string) error {
+	s.memQuota = mustInt(value)
+	return nil
+}
+
+func applyLastInsertID(s *Session, value string) error {
+	s.lastInsertID = uint64(mustInt(value))
+	return nil
+}
+
+func applyInsertID(s *Session, value string) error {
+	s.nextInsertID = uint64(mustInt(value))
+	return nil
+}
+
+// applyTimestamp fixes NOW() for the session's statements; 0 sets it free again.
+func applyTimestamp(s *Session, value string) error {
+	seconds, err := strconv.ParseFloat(value, 64)
+	if err != nil {
+		return types.Errorf(types.ErWrongTypeForVar, "timestamp")
+	}
+	s.fixedNow = time.Time{}
+	if seconds != 0 {
+		s.fixedNow = time.UnixMicro(int64(seconds * 1e6))
+	}
+	return nil
+}
+
+func applyWaitTimeout(s *Session, value string) error {
+	if s.client.SetIdleMax != nil {
+		s.client.SetIdleMax(time.Duration(mustInt(value)) * time.Second)
+	}
+	return nil
+}
+
+func applyMaxPacket(s *Session, value string) error {
+	s.packetMax = mustInt(value)
+	if s.client.SetPacketMax != nil {
+		s.client.SetPacketMax(int(s.packetMax))
+	}
+	return nil
+}
+
+// applyExprLimits re-reads what expression evaluation takes from variables.
+func applyExprLimits(s *Session, _ string) error {
+	s.refreshContext()
+	return nil
+}
+
+func applySQLMode(s *Session, _ string) error {
+	s.refreshContext()
+	return nil
+}
+
+func checkTimeZone(_ *Session, value string) (string, error) {
+	if _, err := types.ParseTimeZone(value); err != nil {
+		return "", err
+	}
+	return value, nil
+}
+
+func applyTimeZone(s *Session, _ string) error {
+	s.refreshContext()
+	return nil
+}
+
+func checkCharset(_ *Session, value string) (string, error) {
+	charset, err := types.LookupCharset(value)
+	if err != nil {
+		return "", err
+	}
+	return charset.Name, nil
+}
+
+// checkClientCharset refuses the sets whose ASCII letters are wide: statements could not be lexed in them.
+func checkClientCharset(s *Session, value string) (string, error) {
+	name, err := checkCharset(s, value)
+	if err != nil {
+		return "", err
+	}
+	switch name {
+	case "ucs2", "utf16", "utf16le", "utf32":
+		return "", types.Errorf(types.ErWrongValueForVar, "character_set_client", value)
+	}
+	return name, nil
+}
+
+func checkResultsCharset(s *Session, value string) (string, error) {
+	if value == "" || strings.EqualFold(value, "NULL") {
+		return "", nil
+	}
+	return checkCharset(s, value)
+}
+
+func applyCharset(s *Session, _ string) error {
+	s.refreshContext()
+	return nil
+}
+
+func checkCollation(_ *Session, value string) (string, error) {
+	id, err := types.LookupCollation(value)
+	if err != nil {
+		return "", err
+	}
+	return id.Name(), nil
+}
+
+// applyCollation keeps character_set_connection in step, as MySQL does.
+func applyCollation(s *Session, value string) error {
+	id, err := types.LookupCollation(value)
+	if err != nil {
+		return err
+	}
+	s.store("character_set_connection", id.Charset().Name)
+	s.refreshContext()
+	return nil
+}
+
+func checkOnlyOne(_ *Session, value string) (string, error) {
+	if value != "1" {
+		return "", types.Errorf(types.ErNotSupportedYet, "an auto-increment step or offset other than 1")
+	}
+	return value, nil
+}
+
+func checkAlwaysOn(_ *Session, value string) (string, error) {
+	if value != "ON" {
+		return "", types.Errorf(types.ErNotSupportedYet, "switching this variable off")
+	}
+	return value, nil
+}
+
+func checkAlwaysOff(_ *Session, value string) (string, error) {
+	if value != "OFF" {
+		return "", types.Errorf(types.ErNotSupportedYet, "switching this variable on")
+	}
+	return value, nil
+}
+
+func checkEmpty(_ *Session, value string) (string, error) {
+	if value != "" {
+		return "", types.Errorf(types.ErNotSupportedYet, "init_connect")
+	}
+	return value, nil
+}
+
+func checkLogLevel(_ *Session, value string) (string, error) {
+	level := strings.ToLower(value)
+	if level == "fatal" {
+		level = "error"
+	}
+	if new(slog.Level).UnmarshalText([]byte(level)) != nil {
+		return "", types.Errorf(types.ErWrongValueForVar, "log_level", value)
+	}
+	return level, nil
+}
+
+func applyLogLevel(n *Node, value string) error {
+	if n.LogVar == nil {
+		return nil
+	}
+	return n.LogVar.UnmarshalText([]byte(value))
+}
+
+func applyMaxConnections(n *Node, value string) error {
+	if n.SetMaxConnections != nil {
+		n.SetMaxConnections(int(mustInt(value)))
+	}
+	return nil
+}
+
+func applyMaxPrepared(n *Node, value string) error {
+	n.preparedMax.Store(mustInt(value))
+	return nil
+}
+
+// applyFlushLog maps InnoDB's switch on the node's: 1 syncs every commit; 0 and 2 acknowledge before the sync.
+func applyFlushLog(n *Node, value string) error {
+	relaxed := value != "1"
+	if relaxed {
+		n.Log.Warn("commits are acknowledged before they are synced: a crash can lose acknowledged data",
+			"innodb_flush_log_at_trx_commit", value)
+	}
+	return n.SetRelaxed(relaxed)
+}
+
+func dynamicVersion(s *Session) types.Value  { return types.Text(s.node.Version) }
+func dynamicPort(s *Session) types.Value     { return types.Int(int64(s.node.Port)) }
+func dynamicDataDir(s *Session) types.Value  { return types.Text(s.node.DataDir) }
+func dynamicThreadID(s *Session) types.Value { return types.Int(int64(s.id)) }
+
+func dynamicHostname(*Session) types.Value {
+	name, err := os.Hostname()
+	if err != nil {
+		name = "localhost"
+	}
+	return types.Text(name)
+}
+
+func dynamicWarningCount(s *Session) types.Value { return types.Int(int64(s.diagnostics.count())) }
+func dynamicErrorCount(s *Session) types.Value   { return types.Int(int64(s.diagnostics.errors())) }
+
+func dynamicPlanFromCache(s *Session) types.Value { return types.Int(boolInt(s.planFromCache)) }
+
+// mustInt reads a number that a variable's parser wrote or the table states.
+func mustInt(value string) int64 {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil {
+		panic("session: not a number: " + value)
+	}
+	return n
+}

@@ -1,0 +1,100 @@
+package session
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/types"
+)
+
+// refreshContext rebuilds what statements read from variables, and the part of the plan cache's key that stands for it. It runs
+// after any such variable, or the database, has changed.
+func (s *Session) refreshContext() {
+	mode, err := parseSQLMode(s.get("sql_mode"))
+	if err != nil {
+		mode = types.ModeDefault // unreachable: checked when it was set
+	}
+	s.context.SQLMode = mode
+	if zone, err := types.ParseTimeZone(s.get("time_zone")); err == nil {
+		s.context.Loc = zone
+	}
+	s.context.MaxErrorCount = int(mustInt(s.get("max_error_count")))
+	s.context.DivPrecisionIncrement = int(mustInt(s.get("div_precision_increment")))
+	s.ctx.GroupConcatMaxLen = int(min(mustInt(s.get("group_concat_max_len")), math.MaxInt32))
+	s.ctx.MaxAllowedPacket = int(min(s.packetMax, math.MaxInt32))
+	s.diagnostics.notes = s.get("sql_notes") == "ON"
+	if id, err := types.LookupCollation(s.get("collation_connection")); err == nil {
+		s.build.Collation = id
+	}
+	s.build.Database = s.db
+	s.results = nil
+	if name := s.get("character_set_results"); name != "" && name != "binary" {
+		s.results, _ = types.LookupCharset(name) // checked when it was set
+	}
+	s.parse.ANSIQuotes = mode&types.ModeAnsiQuotes != 0
+	s.parse.PipesAsConcat = mode&types.ModePipesAsConcat != 0
+	s.parse.NoBackslashEscapes = mode&types.ModeNoBackslashEscapes != 0
+	s.parse.HighNotPrecedence = mode&types.ModeHighNotPrecedence != 0
+	s.parse.IgnoreSpace = mode&types.ModeIgnoreSpace != 0
+	s.env = s.appendEnv(s.env[:0])
+	s.generation++
+}
+
+// appendEnv writes all of the session that can change what a text means. Lengths keep neighbours apart.
+func (s *Session) appendEnv(dst []byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(s.context.SQLMode))
+	dst = binary.AppendUvarint(dst, uint64(s.build.Collation))
+	dst = binary.AppendUvarint(dst, uint64(s.context.DivPrecisionIncrement))
+	for _, text := range []string{s.db, s.get("time_zone"), s.get("character_set_client"), s.get("character_set_results"),
+		s.get("sql_safe_updates"), s.get("sql_select_limit")} {
+		dst = binary.AppendUvarint(dst, uint64(len(text)))
+		dst = append(dst, text...)
+	}
+	return dst
+}
+
+// startStatement prepares the per-statement state. keepDiagnostics is set for statements that report on the one before.
+func (s *Session) startStatement() {
+	s.interrupt.Reset()
+	s.context.ResetWarnings()
+	s.started = s.fixedNow
+	s.context.Strict, s.context.Ignore = false, false
+	s.ctx.Reset()
+	s.memory.Reset(s.memQuota)
+}
+
+// now returns the start of the running statement. The clock is read at its first use, because most statements never ask.
+func (s *Session) now() time.Time {
+	if s.started.IsZero() {
+		s.started = clock.Now()
+	}
+	return s.started
+}
+
+// get returns a session variable's stored text.
+func (s *Session) get(name string) string { return s.values[s.node.table.byName[name]] }
+
+// store sets a session variable's text without checks or actions.
+func (s *Session) store(name, value string) { s.storeAt(s.node.table.byName[name], value) }
+
+func (s *Session) storeAt(i int, value string) {
+	if s.values[i] == value {
+		return
+	}
+	if !s.own {
+		s.values, s.own = append(valueSet(nil), s.values...), true
+	}
+	s.values[i] = value
+}
+
+// selectLimit is sql_select_limit, -1 for none.
+func (s *Session) selectLimit() int64 {
+	limit, err := strconv.ParseInt(s.get("sql_select_limit"), 10, 64)
+	if err != nil || limit == math.MaxInt64 {
+		return -1
+	}
+	return limit
+}

@@ -1,0 +1,221 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/privilege"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// runOther executes a statement that has no plan of its own, and answers it.
+func (s *Session) runOther(stmt syntax.Statement, text string, more bool, out Response) error {
+	if show, ok := stmt.(*syntax.Show); !ok || show.Kind != syntax.ShowWarnings && show.Kind != syntax.ShowErrors {
+		s.startStatement()
+	} else {
+		s.interrupt.Reset()
+	}
+	s.planFromCache = false
+	s.info.Store(&text)
+	defer s.info.Store(nil)
+	if done, err := s.runQueryLike(stmt, more, out); done {
+		return err
+	}
+	result, err := s.runCommand(stmt, text)
+	if err != nil {
+		return s.fail(exec.MapError(err, &s.interrupt))
+	}
+	s.rowCount = int64(result.AffectedRows)
+	return s.done(result, more, out)
+}
+
+// runQueryLike executes the statements that answer with rows.
+func (s *Session) runQueryLike(stmt syntax.Statement, more bool, out Response) (done bool, err error) {
+	switch stmt := stmt.(type) {
+	case *syntax.Show:
+		return true, s.runShow(stmt, more, out)
+	case *syntax.Describe:
+		return true, s.runDescribe(stmt, more, out)
+	case *syntax.Explain:
+		return true, s.runExplain(stmt, more, out)
+	case *syntax.TableMaintenance:
+		return true, s.runMaintenance(stmt, more, out)
+	case *syntax.Execute:
+		return true, s.runExecute(stmt, more, out)
+	case *syntax.Loose:
+		if strings.HasPrefix(stmt.Kind, "ADMIN") {
+			return true, s.runAdmin(stmt, more, out)
+		}
+	}
+	return false, nil
+}
+
+// runCommand executes the statements that answer with OK.
+func (s *Session) runCommand(stmt syntax.Statement, text string) (sqlapi.Result, error) {
+	var none sqlapi.Result
+	switch stmt := stmt.(type) {
+	case *syntax.Begin:
+		return none, s.runBegin(stmt)
+	case *syntax.Commit:
+		return none, s.runCommit(stmt)
+	case *syntax.Rollback:
+		return none, s.runRollback(stmt)
+	case *syntax.Savepoint:
+		return none, s.runSavepoint(stmt.Name.Name)
+	case *syntax.ReleaseSavepoint:
+		return none, s.releaseSavepoint(stmt.Name.Name)
+	case *syntax.Set:
+		return none, s.runSet(stmt)
+	case *syntax.SetTransaction:
+		return none, s.runSetTransaction(stmt)
+	case *syntax.Use:
+		return none, s.UseDB(stmt.Name.Name)
+	case *syntax.Kill:
+		return none, s.runKill(stmt)
+	case *syntax.Prepare:
+		return none, s.runPrepare(stmt)
+	case *syntax.Deallocate:
+		return none, s.runDeallocate(stmt)
+	case *syntax.Flush:
+		return none, s.runFlush(stmt)
+	case *syntax.UnlockTables:
+		return none, nil // no table is ever locked as a whole, so there is nothing to give back
+	case *syntax.CreateUser, *syntax.DropUser, *syntax.RenameUser, *syntax.SetPassword, *syntax.Grant:
+		return none, s.runAccount(stmt)
+	}
+	return s.runSchema(stmt, text)
+}
+
+func (s *Session) runKill(stmt *syntax.Kill) error {
+	v, err := s.scalar(stmt.ID)
+	if err != nil {
+		return err
+	}
+	id := uint64(types.ToInt(&s.context, &v))
+	if id != s.id && !s.account().Has(privilege.Super, "", "") && !s.ownProcess(id) {
+		return types.Errorf(types.ErKillDenied, id)
+	}
+	queryOnly := stmt.Word == "QUERY"
+	if s.node.Kill == nil || !s.node.Kill(id, queryOnly) {
+		return types.Errorf(types.ErNoSuchThread, id)
+	}
+	if id == s.id && s.interrupt.Reason() != 0 {
+		return types.Errorf(types.ErQueryInterrupted)
+	}
+	return nil
+}
+
+// ownProcess reports whether a connection belongs to the same user, who may kill it.
+func (s *Session) ownProcess(id uint64) bool {
+	for _, p := range (*provider)(s).Processes() {
+		if p.ID == id {
+			return p.User == s.client.User
+		}
+	}
+	return true // unknown ids get 1094
+}
+
+// runFlush accepts what is always in effect here; the rest needs locks that do not exist yet.
+func (s *Session) runFlush(stmt *syntax.Flush) error {
+	if stmt.IsTables {
+		if stmt.Lock != "" {
+			return types.Errorf(types.ErNotSupportedYet, "FLUSH TABLES "+stmt.Lock+"; use START TRANSACTION WITH CONSISTENT SNAPSHOT")
+		}
+		return nil
+	}
+	for _, item := range stmt.Items {
+		switch item {
+		case "PRIVILEGES", "STATUS", "LOGS", "ERROR LOGS", "HOSTS", "USER_RESOURCES", "OPTIMIZER_COSTS":
+			s.context.AddError(types.LevelNote, types.NewError(types.ErNotSupportedYet, "FLUSH "+item+" has nothing to do: changes take effect at once"))
+		default:
+			return types.Errorf(types.ErNotSupportedYet, "FLUSH "+item)
+		}
+	}
+	return nil
+}
+
+// runPrepare is PREPARE name FROM text. An older statement of that name is dropped first, even if the new one fails.
+func (s *Session) runPrepare(stmt *syntax.Prepare) error {
+	key := strings.ToLower(stmt.Name.Name)
+	s.dropNamed(key)
+	text := ""
+	if stmt.Text != nil {
+		text = stmt.Text.Value
+	} else {
+		v := s.userVars[strings.ToLower(stmt.Var)]
+		text = string(types.AppendText(nil, &s.context, &v))
+	}
+	p, _, err := s.prepare(text)
+	if err != nil {
+		return err
+	}
+	if s.named == nil {
+		s.named = map[string]*prepared{}
+	}
+	s.named[key] = p
+	return nil
+}
+
+func (s *Session) dropNamed(key string) bool {
+	if _, ok := s.named[key]; !ok {
+		return false
+	}
+	delete(s.named, key)
+	s.node.preparedLive.Add(-1)
+	return true
+}
+
+func (s *Session) runDeallocate(stmt *syntax.Deallocate) error {
+	if !s.dropNamed(strings.ToLower(stmt.Name.Name)) {
+		return types.Errorf(types.ErUnknownStmtHandler, stmt.Name.Name, "DEALLOCATE PREPARE")
+	}
+	return nil
+}
+
+func (s *Session) runExecute(stmt *syntax.Execute, more bool, out Response) error {
+	p := s.named[strings.ToLower(stmt.Name.Name)]
+	if p == nil {
+		return s.fail(types.Errorf(types.ErUnknownStmtHandler, stmt.Name.Name, "EXECUTE"))
+	}
+	args := make([]types.Value, len(stmt.Using))
+	for i, name := range stmt.Using {
+		args[i] = s.userVars[strings.ToLower(name)]
+	}
+	return s.executePrepared(p, args, out, more)
+}
+
+// sendRows answers with rows that are at hand.
+func (s *Session) sendRows(columns []sqlapi.ColumnInfo, rows [][]types.Value, more bool, out Response) error {
+	enc, err := out.Columns(columns)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		enc.StartRow(len(row))
+		for i := range row {
+			if row[i].IsNull() {
+				enc.Null()
+				continue
+			}
+			enc.Value(&columns[i].Type, &row[i])
+		}
+		enc.EndRow()
+		if err := out.RowDone(); err != nil {
+			return err
+		}
+	}
+	s.rowCount = -1
+	return s.done(sqlapi.Result{AffectedRows: uint64(len(rows)), HasRows: true}, more, out)
+}
+
+// textColumn describes a column of text made by the server.
+func textColumn(name string, length int32) sqlapi.ColumnInfo {
+	return sqlapi.ColumnInfo{Name: name, Type: types.Type{ID: types.TypeVarchar, Length: length, Scale: -1, Coll: types.DefaultCollation}}
+}
+
+// numberColumn describes a column of integers made by the server.
+func numberColumn(name string) sqlapi.ColumnInfo {
+	return sqlapi.ColumnInfo{Name: name, Type: types.Type{ID: types.TypeBigInt, Length: -1, Scale: -1}}
+}

@@ -1,0 +1,33 @@
+// Package session is one client: its variables, prepared statements and transaction, and the way of each statement from text to answer.
+//
+// # Place
+//
+// wire calls it with commands; it calls syntax, plan and exec for statements with a plan, ddl for schema changes, infoschema for SHOW, and
+// answers through Response. Node is what the sessions of a process share.
+//
+// # The way of a statement
+//
+// Query first asks syntax.Normalize for the text without its literals and looks that up in the node's plan cache, together with everything
+// of the session that changes its meaning (refreshContext keeps that prefix). A hit runs without parsing. A miss parses, plans and caches;
+// texts that cannot be normalised run the same way without the cache. Execute does the same with the prepared text and the kinds of its
+// parameters. runPlan declares the plan's tables used, plans again if the schema has moved, and executes; answer sends the end.
+//
+// # Terms
+//
+//   - environment: what of a session changes the meaning of text (database, sql_mode, collations, time zone …); generation counts its changes.
+//   - use: the declaration that a statement or transaction works on a table's present version; schema changes wait for it.
+//   - idle variable: one that is accepted and does nothing; setting it away from its default raises a warning that says why.
+//
+// # Invariants
+//
+//  1. One goroutine runs a session's commands. Only Interrupt, Info and DatabaseName may be called by others.
+//  2. Nothing of an answer leaves the server before what it depends on is durable: answer waits for what was read under locks, and a
+//     barrier guards results that are sent in pieces.
+//  3. A failed statement in a transaction is undone alone; a deadlock's victim loses the transaction; an unknown outcome ends the connection.
+//  4. Values of variables are shared between sessions until one changes them; a valueSet that is shared is never written.
+//  5. A plan is executed only if its tables are the current ones at the moment their use is declared.
+//
+// # Locks
+//
+// Node.mu serialises changes of global values; userLocks.mu guards the locks of GET_LOCK. Neither is held while another lock is taken.
+package session

@@ -1,0 +1,161 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/plan"
+	"github.com/pandodb/pando/privilege"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/types"
+)
+
+// runExplain shows the plan of a statement, or with ANALYZE what executing it did.
+func (s *Session) runExplain(stmt *syntax.Explain, more bool, out Response) error {
+	if stmt.Connection != nil || stmt.Into != "" || stmt.Schema != "" {
+		return s.fail(types.Errorf(types.ErNotSupportedYet, "this form of EXPLAIN"))
+	}
+	s.params = s.params[:0]
+	built, _, err := plan.Build(s.planEnv(""), stmt.Stmt)
+	if err != nil {
+		return s.fail(err)
+	}
+	if err := s.checkPlan(built); err != nil {
+		return s.fail(err)
+	}
+	format := strings.ToUpper(stmt.Format)
+	switch {
+	case stmt.Analyze:
+		if format != "" && format != "TREE" {
+			return s.fail(types.Errorf(types.ErNotSupportedYet, "EXPLAIN ANALYZE in format "+stmt.Format))
+		}
+		return s.explainAnalyze(built, more, out)
+	case format == "TREE":
+		return s.explainText(plan.ExplainTree(built, nil), more, out)
+	case format == "JSON":
+		return s.explainText(plan.ExplainJSON(built), more, out)
+	case format != "" && format != "TRADITIONAL" && format != "ROW" && format != "BRIEF":
+		return s.fail(types.NewError(1791, "Unknown EXPLAIN format name: '"+stmt.Format+"'"))
+	}
+	columns, rows := plan.ExplainRows(built)
+	return s.sendRows(columns, rows, more, out)
+}
+
+func (s *Session) explainText(text string, more bool, out Response) error {
+	return s.sendRows([]sqlapi.ColumnInfo{textColumn("EXPLAIN", 65535)}, [][]types.Value{{types.Text(text)}}, more, out)
+}
+
+// explainAnalyze runs a query, drops its rows and shows the tree with what was counted.
+func (s *Session) explainAnalyze(p *exec.Plan, more bool, out Response) error {
+	if !p.IsQuery || p.NeedsTxn {
+		return s.fail(types.Errorf(types.ErNotSupportedYet, "EXPLAIN ANALYZE of a statement that writes or locks"))
+	}
+	ok, err := s.enter(p)
+	if err == nil && !ok {
+		err = types.Errorf(types.ErTableDefChanged)
+	}
+	if err != nil {
+		return s.fail(err)
+	}
+	defer s.leave()
+	s.prepareRuntime(p)
+	s.runtime.Analyze = exec.NewCounters()
+	defer func() { s.runtime.Analyze = nil }()
+	if _, err := exec.Run(&s.runtime, p, &dropSink{}); err != nil {
+		return s.fail(s.statementError(err))
+	}
+	return s.explainText(plan.ExplainTree(p, s.runtime.Analyze), more, out)
+}
+
+// dropSink takes rows and forgets them.
+type dropSink struct{ enc types.RowEncoder }
+
+func (d *dropSink) Columns([]sqlapi.ColumnInfo) (*types.RowEncoder, error) { return &d.enc, nil }
+
+func (d *dropSink) RowDone() error {
+	d.enc.Buf = d.enc.Buf[:0]
+	return nil
+}
+
+// maintenanceColumns is the answer of ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE.
+var maintenanceColumns = []sqlapi.ColumnInfo{textColumn("Table", 128), textColumn("Op", 10), textColumn("Msg_type", 10), textColumn("Msg_text", 65535)}
+
+// runMaintenance answers ANALYZE, CHECK and OPTIMIZE TABLE with a line per table.
+func (s *Session) runMaintenance(stmt *syntax.TableMaintenance, more bool, out Response) error {
+	if err := s.commit(); err != nil {
+		return s.fail(err)
+	}
+	if stmt.Histogram != "" || len(stmt.Partitions) > 0 || stmt.Index {
+		return s.fail(types.Errorf(types.ErNotSupportedYet, "ANALYZE TABLE with HISTOGRAM, PARTITION or INDEX; plain ANALYZE TABLE builds histograms of all columns"))
+	}
+	verb := strings.ToLower(stmt.Verb)
+	var rows [][]types.Value
+	for _, object := range stmt.Tables {
+		name, err := s.name(object)
+		if err != nil {
+			return s.fail(err)
+		}
+		kind, message := "status", "OK"
+		if t, err := s.node.Catalog.Current().Table(name.Schema, name.Table); err != nil {
+			kind, message = "Error", message1(err)
+		} else if message, err = s.maintain(verb, t); err != nil {
+			if s.interrupt.Reason() != 0 {
+				return s.fail(exec.MapError(err, &s.interrupt))
+			}
+			kind, message = "Error", message1(exec.MapError(err, &s.interrupt))
+		}
+		rows = append(rows, []types.Value{types.Text(name.Schema + "." + name.Table), types.Text(verb), types.Text(kind), types.Text(message)})
+	}
+	return s.sendRows(maintenanceColumns, rows, more, out)
+}
+
+func message1(err error) string {
+	if e, ok := err.(*types.Error); ok {
+		return e.Message
+	}
+	return err.Error()
+}
+
+func (s *Session) maintain(verb string, t *catalog.Table) (string, error) {
+	if err := s.require(privilege.Select|privilege.Insert, t.Schema, t.Name); err != nil {
+		return "", err
+	}
+	switch verb {
+	case "analyze":
+		found, err := s.node.Stats.Analyze(t, &s.interrupt)
+		if err != nil {
+			return "", err
+		}
+		return "OK", s.node.Stats.Put(t, found)
+	case "check":
+		report, err := table.Check(s.node.Txns, t, &s.interrupt)
+		if err != nil {
+			return "", err
+		}
+		if !report.OK() {
+			return "", types.NewError(types.ErCheckNoSuchTable, strings.Join(report.Problems, "; "))
+		}
+		return "OK", nil
+	case "optimize":
+		return "Tables need no rebuilding; space is given back in the background", nil
+	}
+	return "", types.Errorf(types.ErNotSupportedYet, strings.ToUpper(verb)+" TABLE")
+}
+
+// runAdmin answers TiDB's ADMIN statements that have a meaning here.
+func (s *Session) runAdmin(stmt *syntax.Loose, more bool, out Response) error {
+	if !strings.HasPrefix(stmt.Kind, "ADMIN SHOW DDL JOBS") {
+		return s.fail(types.Errorf(types.ErNotSupportedYet, stmt.Kind))
+	}
+	columns := []sqlapi.ColumnInfo{numberColumn("JOB_ID"), textColumn("DB_NAME", 64), textColumn("TABLE_NAME", 64), textColumn("JOB_TYPE", 64),
+		textColumn("SCHEMA_STATE", 64), numberColumn("ROW_COUNT"), textColumn("QUERY", 65535)}
+	var rows [][]types.Value
+	for _, j := range s.node.DDL.Jobs() {
+		rows = append(rows, []types.Value{types.Uint(j.ID), types.Text(j.Schema), types.Text(j.Table), types.Text(j.Kind), types.Text(j.Phase),
+			types.Int(int64(j.Rows)), types.Text(j.Text)})
+	}
+	return s.sendRows(columns, rows, more, out)
+}

@@ -1,0 +1,109 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/types"
+)
+
+// sessionInfo is the session as expressions see it.
+type sessionInfo Session
+
+func (i *sessionInfo) session() *Session { return (*Session)(i) }
+
+func (i *sessionInfo) Database() string          { return i.db }
+func (i *sessionInfo) User() string              { return i.client.User + "@" + i.client.Host }
+func (i *sessionInfo) CurrentUser() string       { return i.client.Account }
+func (i *sessionInfo) CurrentRole() string       { return "NONE" }
+func (i *sessionInfo) Version() string           { return i.node.Version }
+func (i *sessionInfo) ConnectionID() uint64      { return i.id }
+func (i *sessionInfo) LastInsertID() uint64      { return i.lastInsertID }
+func (i *sessionInfo) SetLastInsertID(id uint64) { i.lastInsertID = id }
+func (i *sessionInfo) RowCount() int64           { return i.rowCount }
+func (i *sessionInfo) FoundRows() uint64         { return i.foundRows }
+
+func (i *sessionInfo) UserVar(name string) (types.Value, bool) {
+	v, ok := i.userVars[strings.ToLower(name)]
+	return v, ok
+}
+
+// SetUserVar drops a value beyond the session's limits, because assignments inside expressions can't fail; SET reports it.
+func (i *sessionInfo) SetUserVar(name string, v types.Value) {
+	if err := i.session().setUserVar(name, v); err != nil {
+		i.context.Warn(types.LevelWarning, types.ErOutOfResources)
+	}
+}
+
+func (i *sessionInfo) SysVar(scope expr.VarScope, name string) (types.Value, error) {
+	return i.session().sysVar(scope, name)
+}
+
+// sysVar reads @@name. Without a scope the session's value wins, where there is one.
+func (s *Session) sysVar(where expr.VarScope, name string) (types.Value, error) {
+	i, v, err := s.node.table.lookup(name)
+	if err != nil {
+		return types.Null(), err
+	}
+	if v.dynamic != nil {
+		return v.dynamic(s), nil
+	}
+	switch {
+	case where == expr.ScopeSession && v.scope&scopeSession == 0:
+		return types.Null(), types.Errorf(types.ErIncorrectGlobalLocalVar, v.name, "GLOBAL")
+	case where == expr.ScopeGlobal && v.scope&scopeGlobal == 0:
+		return types.Null(), types.Errorf(types.ErIncorrectGlobalLocalVar, v.name, "SESSION")
+	case where == expr.ScopeGlobal || v.scope == scopeGlobal:
+		return v.value(s.node.globalValues()[i]), nil
+	}
+	return s.sessionValue(i, v), nil
+}
+
+// sessionValue reads a session variable, some of which live outside the value set.
+func (s *Session) sessionValue(i int, v *variable) types.Value {
+	switch v.name {
+	case "last_insert_id":
+		return types.Uint(s.lastInsertID)
+	case "insert_id":
+		return types.Uint(s.nextInsertID)
+	case "timestamp":
+		return types.Float(float64(s.now().UnixMicro()) / 1e6)
+	}
+	return v.value(s.values[i])
+}
+
+func (s *Session) sysVarType(where expr.VarScope, name string) (types.Type, error) {
+	v, err := s.sysVar(where, name)
+	if err != nil {
+		return types.Type{}, err
+	}
+	return paramType(&v), nil
+}
+
+func (s *Session) userVarType(name string) types.Type {
+	v := s.userVars[strings.ToLower(name)]
+	return paramType(&v)
+}
+
+func (i *sessionInfo) GetLock(name string, timeoutSeconds float64) (types.Value, error) {
+	return i.node.locks.get(i.session(), name, timeoutSeconds)
+}
+
+func (i *sessionInfo) ReleaseLock(name string) (types.Value, error) {
+	return i.node.locks.release(i.session(), name), nil
+}
+
+func (i *sessionInfo) ReleaseAllLocks() (types.Value, error) {
+	return types.Int(int64(i.node.locks.releaseAll(i.session()))), nil
+}
+
+func (i *sessionInfo) IsFreeLock(name string) (types.Value, error) {
+	return types.Bool(i.node.locks.holder(name) == 0), nil
+}
+
+func (i *sessionInfo) IsUsedLock(name string) (types.Value, error) {
+	if id := i.node.locks.holder(name); id != 0 {
+		return types.Uint(id), nil
+	}
+	return types.Null(), nil
+}

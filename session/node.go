@@ -1,0 +1,175 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/ddl"
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/keys"
+	"github.com/pandodb/pando/plan"
+	"github.com/pandodb/pando/privilege"
+	"github.com/pandodb/pando/stats"
+	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/types"
+)
+
+// Node is what the sessions of one process share. server fills the exported fields before the first session and changes
+// none of them afterwards.
+type Node struct {
+	Txns    *txn.Manager
+	Catalog *catalog.Catalog
+	DDL     *ddl.Executor
+	Plans   *plan.Cache
+	AutoIDs exec.AutoIDs
+	Stats   *stats.Store
+	Users   *privilege.Store
+	Log     *slog.Logger
+	LogVar  *slog.LevelVar
+	// HashPassword turns a password into what an account stores for an authentication plugin.
+	HashPassword func(plugin string, password []byte) []byte
+	// Version is what VERSION() and the handshake say.
+	Version string
+	Port    int
+	DataDir string
+	TempDir string
+	// Start is the node's start, for the uptime.
+	Start time.Time
+	// SetRelaxed makes the store acknowledge commits before they are synced, or not.
+	SetRelaxed func(on bool) error
+	// SetMaxConnections passes a new limit to the listener.
+	SetMaxConnections func(int)
+	// Processes lists the connections, and Kill ends one or its statement; both are the listener's.
+	Processes func() []Process
+	Kill      func(id uint64, queryOnly bool) bool
+	// Counters returns named figures for SHOW STATUS.
+	Counters func() map[string]string
+
+	table *variableTable
+	// globals holds the global values; replaced as a whole under mu.
+	globals atomic.Pointer[valueSet]
+	mu      sync.Mutex // serialises changes of globals
+	locks   userLocks
+
+	preparedMax  atomic.Int64
+	preparedLive atomic.Int64
+}
+
+// Process is one line of SHOW PROCESSLIST.
+type Process struct {
+	ID       uint64
+	User     string
+	Host     string
+	Database string
+	Command  string
+	Seconds  int64
+	State    string
+	Info     string // statement text; empty when idle
+}
+
+// Setting is a global variable's value given at start.
+type Setting struct{ Name, Value string }
+
+// variableSpace is the kind of the system keys that hold SET PERSIST's values.
+const variableSpace = 'v'
+
+// Prepare sets the variables' values: the defaults, then what SET PERSIST kept, then the settings of the command line.
+func (n *Node) Prepare(settings []Setting) error {
+	n.table = newVariableTable()
+	values := n.table.defaults()
+	n.globals.Store(&values)
+	n.preparedMax.Store(mustInt(values[n.table.byName["max_prepared_stmt_count"]]))
+	persisted, err := n.loadPersisted()
+	if err != nil {
+		return fmt.Errorf("reading persisted variables: %w", err)
+	}
+	for _, s := range append(persisted, settings...) {
+		i, v, err := n.table.lookup(s.Name)
+		if err != nil {
+			n.Log.Warn("a persisted variable is unknown to this version", "name", s.Name)
+			continue
+		}
+		if v.applyGlobal != nil {
+			if err := v.applyGlobal(n, s.Value); err != nil {
+				return fmt.Errorf("%s: %w", s.Name, err)
+			}
+		}
+		values[i] = s.Value
+	}
+	return nil
+}
+
+// SetGlobal sets a global variable's value as the node itself reports it, without acting on it.
+func (n *Node) SetGlobal(name, value string) { n.setGlobal(n.table.byName[name], value) }
+
+// globalValues returns the current global values; the slice is never changed.
+func (n *Node) globalValues() valueSet { return *n.globals.Load() }
+
+// setGlobal stores one global value in a new set, so that readers need no lock.
+func (n *Node) setGlobal(i int, value string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	values := append(valueSet(nil), n.globalValues()...)
+	values[i] = value
+	n.globals.Store(&values)
+}
+
+type pairSink struct{ settings []Setting }
+
+// Pair collects one persisted variable.
+func (p *pairSink) Pair(key, value []byte) (bool, error) {
+	prefix := len(keys.SystemKey(nil, variableSpace))
+	if len(key) < prefix {
+		return false, errors.New("malformed key of a persisted variable")
+	}
+	p.settings = append(p.settings, Setting{string(value[:value[0]+1][1:]), string(value[value[0]+1:])})
+	return true, nil
+}
+
+func (n *Node) loadPersisted() ([]Setting, error) {
+	start := keys.SystemKey(nil, variableSpace)
+	sink := &pairSink{}
+	request := txn.ScanRequest{Sink: sink}
+	request.Span.Start, request.Span.End = start, keys.PrefixEnd(nil, start)
+	for {
+		resume, err := n.Txns.Scan(&request)
+		if err != nil {
+			return nil, err
+		}
+		if resume == nil {
+			return sink.settings, nil
+		}
+		request.Span.Start = resume
+	}
+}
+
+// persist keeps a variable's value for the next start. The record is the name's length in one byte, the name, the value.
+func (n *Node) persist(name, value string) error {
+	tx := n.Txns.Begin(txn.Options{Level: txn.ReadCommitted})
+	defer tx.Release()
+	key := keys.SystemKey(nil, variableSpace, []byte(name))
+	if _, _, err := tx.Lock(key, exec.LockExclusive, exec.WaitDefault, nil); err != nil {
+		tx.Rollback()
+		return exec.MapError(err, nil)
+	}
+	record := append([]byte{byte(len(name))}, name...)
+	if err := tx.Put(key, append(record, value...)); err != nil {
+		tx.Rollback()
+		return exec.MapError(err, nil)
+	}
+	return exec.MapError(tx.Commit(), nil)
+}
+
+// reservePrepared counts one more live prepared statement, or refuses it with 1461.
+func (n *Node) reservePrepared() error {
+	if n.preparedLive.Add(1) > n.preparedMax.Load() {
+		n.preparedLive.Add(-1)
+		return types.Errorf(types.ErMaxPreparedStmtCountReached, n.preparedMax.Load())
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/pandodb/pando/plan"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// prepared is one live prepared statement. Sessions hold hundreds of thousands of them in all, so it is small: the plan is the
+// node's, shared through the plan cache, and the tree is parsed again when a plan is needed that isn't cached.
+type prepared struct {
+	text   string
+	params int
+	// entry is the plan of the last execution, valid for the environment and the parameter kinds in key.
+	entry *plan.Entry
+	key   []byte
+	// other says that the statement has no plan: it is parsed and dispatched at each execution.
+	other bool
+}
+
+// StmtInfo describes a new prepared statement.
+type StmtInfo struct {
+	ID       uint32
+	Params   int
+	Columns  []sqlapi.ColumnInfo
+	Warnings uint16
+}
+
+// Prepare makes a prepared statement of a text. sql is borrowed.
+func (s *Session) Prepare(sql []byte) (StmtInfo, error) {
+	p, columns, err := s.prepare(string(sql))
+	if err != nil {
+		return StmtInfo{}, s.fail(err)
+	}
+	if s.prepared == nil {
+		s.prepared = map[uint32]*prepared{}
+	}
+	for {
+		s.lastStmt++
+		if _, taken := s.prepared[s.lastStmt]; !taken && s.lastStmt != 0 {
+			break
+		}
+	}
+	s.prepared[s.lastStmt] = p
+	return StmtInfo{ID: s.lastStmt, Params: p.params, Columns: columns}, nil
+}
+
+// prepare parses and plans a text with parameters of unknown type, so that errors and columns are known now.
+func (s *Session) prepare(text string) (*prepared, []sqlapi.ColumnInfo, error) {
+	s.startStatement()
+	if err := s.node.reservePrepared(); err != nil {
+		return nil, nil, err
+	}
+	p, columns, err := s.analyse(text)
+	if err != nil {
+		s.node.preparedLive.Add(-1)
+		return nil, nil, err
+	}
+	return p, columns, nil
+}
+
+func (s *Session) analyse(text string) (*prepared, []sqlapi.ColumnInfo, error) {
+	s.params = s.params[:0]
+	s.keyBuf = s.appendKey(s.keyBuf[:0], keyUnknown, []byte(text))
+	if entry := s.node.Plans.Get(s.keyBuf, s.node.Catalog.Current()); entry != nil {
+		return &prepared{text: entry.Text, params: entry.Plan.Params}, entry.Plan.Columns, nil
+	}
+	stmt, rest, err := syntax.Parse(text, s.parse)
+	if err != nil {
+		return nil, nil, parseError(err)
+	}
+	if !blank(rest) {
+		return nil, nil, nearError(rest)
+	}
+	switch stmt.(type) {
+	case *syntax.Query, *syntax.Insert, *syntax.Update, *syntax.Delete, *syntax.Do:
+		env := s.planEnv(text)
+		env.UnknownParams = true
+		entry, err := s.build1(env, stmt, s.keyBuf)
+		if err != nil {
+			return nil, nil, err
+		}
+		return &prepared{text: text, params: entry.Plan.Params}, entry.Plan.Columns, nil
+	case *syntax.Prepare, *syntax.Execute, *syntax.Deallocate:
+		return nil, nil, types.Errorf(types.ErUnsupportedPs)
+	}
+	if strings.IndexByte(text, '?') >= 0 {
+		return nil, nil, types.Errorf(types.ErUnsupportedPs) // placeholders are for statements with plans
+	}
+	return &prepared{text: text, other: true}, nil, nil
+}
+
+// Execute runs a prepared statement. args are borrowed.
+func (s *Session) Execute(id uint32, args []types.Value, out Response) error {
+	p := s.prepared[id]
+	if p == nil {
+		return s.fail(types.Errorf(types.ErUnknownStmtHandler, id, "mysqld_stmt_execute"))
+	}
+	return s.executePrepared(p, args, out, false)
+}
+
+func (s *Session) executePrepared(p *prepared, args []types.Value, out Response, more bool) error {
+	if p.other {
+		stmt, _, err := syntax.Parse(p.text, s.parse)
+		if err != nil {
+			return s.fail(parseError(err))
+		}
+		return s.run(stmt, p.text, more, out)
+	}
+	s.startStatement()
+	if len(args) != p.params {
+		return s.fail(types.Errorf(types.ErWrongArguments, "EXECUTE"))
+	}
+	s.params = append(s.params[:0], args...)
+	entry, err := s.preparedPlan(p)
+	if err != nil {
+		return s.fail(err)
+	}
+	if ok, err := s.enter(entry.Plan); err != nil {
+		return s.fail(err)
+	} else if ok {
+		return s.execute(entry, more, out)
+	}
+	return s.runPlan(entry, more, out, func() (*plan.Entry, error) { return s.preparedPlan(p) })
+}
+
+// preparedPlan finds the plan for the parameters at hand: the statement's own if nothing changed, else the node's, else a new one.
+func (s *Session) preparedPlan(p *prepared) (*plan.Entry, error) {
+	s.keyBuf = s.appendParams(s.keyBuf[:0])
+	snapshot := s.node.Catalog.Current()
+	if p.entry != nil && string(p.key) == string(s.keyBuf) && p.entry.Valid(snapshot) {
+		s.planFromCache = true
+		return p.entry, nil
+	}
+	p.key = append(p.key[:0], s.keyBuf...)
+	s.keyBuf = s.appendKey(s.keyBuf[:0], keyPrepared, []byte(p.text))
+	entry := s.node.Plans.Get(s.keyBuf, snapshot)
+	s.planFromCache = entry != nil
+	if entry == nil {
+		stmt, _, err := syntax.Parse(p.text, s.parse)
+		if err != nil {
+			return nil, parseError(err)
+		}
+		env := s.planEnv(p.text)
+		env.ParamTypes = paramTypes(s.params)
+		if entry, err = s.build1(env, stmt, s.keyBuf); err != nil {
+			return nil, err
+		}
+	}
+	p.entry = entry
+	return entry, nil
+}
+
+// appendParams writes what a kept plan depends on besides its text: the environment's generation and the parameters' kinds.
+func (s *Session) appendParams(dst []byte) []byte {
+	dst = append(dst, byte(s.generation), byte(s.generation>>8), byte(s.generation>>16), byte(s.generation>>24))
+	for i := range s.params {
+		dst = appendParamKind(dst, &s.params[i])
+	}
+	return dst
+}
+
+// CloseStmt forgets a prepared statement; unknown ids are ignored.
+func (s *Session) CloseStmt(id uint32) {
+	if _, ok := s.prepared[id]; ok {
+		delete(s.prepared, id)
+		s.node.preparedLive.Add(-1)
+	}
+}
+
+// ResetStmt answers COM_STMT_RESET: there are no cursors to close.
+func (s *Session) ResetStmt(id uint32) error {
+	if s.prepared[id] == nil {
+		return types.Errorf(types.ErUnknownStmtHandler, id, "mysqld_stmt_reset")
+	}
+	return nil
+}

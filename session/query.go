@@ -1,0 +1,351 @@
+package session
+
+import (
+	"errors"
+	"strings"
+	"unsafe"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/plan"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+const (
+	// replansMax bounds how often a statement is planned again because the schema changed under it.
+	replansMax = 100
+)
+
+// The kinds of plan cache keys: prepared texts and normalised texts never meet.
+const (
+	keyPrepared = 'P'
+	keyUnknown  = 'U' // prepared, with parameters of unknown type
+	keyText     = 'T'
+)
+
+// Query runs all statements of a text in order and answers each. sql is borrowed.
+func (s *Session) Query(sql []byte, out Response) error {
+	if done, err := s.queryCached(sql, out); done {
+		return err
+	}
+	text := string(sql) // trees and plans keep parts of it
+	for {
+		stmt, rest, err := syntax.Parse(text, s.parse)
+		if err != nil {
+			return s.fail(parseError(err))
+		}
+		more := !blank(rest)
+		if more && !s.client.MultiStatements {
+			return s.fail(nearError(rest))
+		}
+		if err := s.run(stmt, text[:len(text)-len(rest)], more, out); err != nil || !more {
+			return err
+		}
+		text = rest
+	}
+}
+
+// parseError gives a syntax error MySQL's number and SQLSTATE.
+func parseError(err error) error {
+	var e *syntax.Error
+	if errors.As(err, &e) {
+		return types.NewError(uint16(e.Code), e.Error())
+	}
+	return types.NewError(types.ErParseError, err.Error())
+}
+
+// nearError is the syntax error at the start of a text that should not be there.
+func nearError(rest string) error {
+	_, _, err := syntax.Parse(") "+rest, syntax.Options{})
+	if err == nil {
+		return types.Errorf(types.ErSyntaxError)
+	}
+	return parseError(err)
+}
+
+// blank reports whether nothing but white space and semicolons is left of a text.
+func blank(rest string) bool { return strings.Trim(rest, " \t\r\n;") == "" }
+
+// literalParam decodes one lifted literal. Strings alias the text of the statement where they hold no escapes.
+func (s *Session) literalParam(i int) types.Value {
+	text := s.normal.Value(i)
+	raw := unsafe.Slice(unsafe.StringData(text), len(text))
+	switch s.normal.Literals[i].Kind {
+	case syntax.LiftedInt:
+		n := int64(0)
+		for _, c := range raw {
+			n = n*10 + int64(c-'0')
+		}
+		return types.Int(n)
+	case syntax.LiftedDecimal:
+		v, _, _ := types.ParseDecimal(raw) // the lexer has checked its form
+		return v
+	case syntax.LiftedFloat:
+		f, _ := types.ParseFloat(raw)
+		return types.Float(f)
+	}
+	return types.String(raw, s.build.Collation)
+}
+
+// limitTime ends the statement after max_execution_time. The returned function must be called when it is over.
+func (s *Session) limitTime() (stop func()) {
+	timer := clock.AfterFunc(s.maxExecution, func() { s.interrupt.Set(kvapi.ReasonTimeout) })
+	return func() { timer.Stop() }
+}
+
+// queryCached runs the text if a plan for its normalised form is cached or can be made. done is false if the text has to be parsed as
+// it stands.
+func (s *Session) queryCached(sql []byte, out Response) (done bool, err error) {
+	text := unsafe.String(unsafe.SliceData(sql), len(sql)) // read only during this call
+	if !syntax.Normalize(text, s.parse, &s.normal) {
+		return false, nil
+	}
+	s.startStatement()
+	s.liftedParams()
+	s.keyBuf = s.appendKey(s.keyBuf[:0], keyText, s.normal.Text)
+	entry := s.node.Plans.Get(s.keyBuf, s.node.Catalog.Current())
+	s.planFromCache = entry != nil
+	if entry == nil {
+		if entry, err = s.planText(string(sql)); err != nil {
+			return true, s.fail(err)
+		}
+		if entry == nil {
+			return false, nil
+		}
+	}
+	return true, s.runPlan(entry, false, out, func() (*plan.Entry, error) { return s.planText(text) })
+}
+
+// liftedParams turns the literals that Normalize lifted into parameters.
+func (s *Session) liftedParams() {
+	s.params = s.params[:0]
+	for i := range s.normal.Literals {
+		s.params = append(s.params, s.literalParam(i))
+	}
+}
+
+// planText plans a normalised text: its lifted literals become parameters. It returns nil for a statement that has to run without lifting.
+func (s *Session) planText(text string) (*plan.Entry, error) {
+	text = string(append([]byte(nil), text...))
+	stmt, rest, err := syntax.Parse(text, s.parse)
+	if err != nil {
+		return nil, parseError(err)
+	}
+	if rest != "" {
+		return nil, nil
+	}
+	env := s.planEnv(text)
+	env.ParamTypes = paramTypes(s.params)
+	env.Lifted = make(map[syntax.Pos]int, len(s.normal.Literals))
+	for i := range s.normal.Literals {
+		env.Lifted[syntax.Pos(s.normal.Literals[i].Start)] = i
+	}
+	return s.build1(env, stmt, s.keyBuf)
+}
+
+// build1 builds one plan and caches it under key if it may be shared; key nil never caches.
+func (s *Session) build1(env *plan.Env, stmt syntax.Statement, key []byte) (*plan.Entry, error) {
+	p, shareable, err := plan.Build(env, stmt)
+	if err != nil {
+		return nil, err
+	}
+	if shareable && key != nil {
+		return s.node.Plans.Put(key, env.Text, p, env.Snapshot), nil
+	}
+	return &plan.Entry{Plan: p, Text: env.Text}, nil
+}
+
+func (s *Session) planEnv(text string) *plan.Env {
+	return &plan.Env{Snapshot: s.node.Catalog.Current(), Database: s.db, Build: &s.build, Stats: s.node.Stats, System: s.systemTables(),
+		Text: text, SafeUpdates: s.get("sql_safe_updates") == "ON", SelectLimit: s.selectLimit()}
+}
+
+// appendKey writes the plan cache's key of a text: its kind, the session's environment, the kinds of its parameters, the text.
+func (s *Session) appendKey(dst []byte, kind byte, text []byte) []byte {
+	dst = append(dst, kind)
+	dst = append(dst, s.env...)
+	for i := range s.params {
+		dst = appendParamKind(dst, &s.params[i])
+	}
+	dst = append(dst, 0xff)
+	return append(dst, text...)
+}
+
+// run executes one parsed statement and answers it.
+func (s *Session) run(stmt syntax.Statement, text string, more bool, out Response) error {
+	switch stmt := stmt.(type) {
+	case *syntax.Query, *syntax.Insert, *syntax.Update, *syntax.Delete, *syntax.Do:
+		s.startStatement()
+		s.params, s.planFromCache = s.params[:0], false
+		again := func() (*plan.Entry, error) { return s.build1(s.planEnv(text), stmt, nil) }
+		entry, err := again()
+		if err != nil {
+			return s.fail(err)
+		}
+		return s.runPlan(entry, more, out, again)
+	}
+	return s.runOther(stmt, text, more, out)
+}
+
+// runPlan executes a plan under the schema's protection and answers. again plans anew when the schema has changed meanwhile.
+func (s *Session) runPlan(entry *plan.Entry, more bool, out Response, again func() (*plan.Entry, error)) error {
+	for attempt := 0; ; attempt++ {
+		ok, err := s.enter(entry.Plan)
+		if err == nil && !ok {
+			if attempt == replansMax {
+				err = types.Errorf(types.ErTableDefChanged)
+			} else {
+				entry, err = again()
+			}
+		}
+		if err != nil {
+			return s.fail(err)
+		}
+		if ok {
+			break
+		}
+	}
+	return s.execute(entry, more, out)
+}
+
+// enter declares the plan's tables used. It reports false if the plan is out of date.
+func (s *Session) enter(p *exec.Plan) (bool, error) {
+	for i := range p.Tables {
+		switch t := p.Tables[i].Table; s.use.Enter(t) {
+		case catalog.Stale:
+			s.leave()
+			return false, nil
+		case catalog.Closed:
+			s.leave()
+			return false, exec.MapError(s.use.Wait(t, s.metadataWait, &s.interrupt), &s.interrupt)
+		}
+	}
+	return true, nil
+}
+
+// leave ends the use of tables after a statement outside a transaction.
+func (s *Session) leave() {
+	if s.tx == nil {
+		s.use.Release()
+	}
+}
+
+// execute runs a valid plan and answers.
+func (s *Session) execute(entry *plan.Entry, more bool, out Response) error {
+	p := entry.Plan
+	if err := s.admit(p); err != nil {
+		s.leave()
+		return s.fail(err)
+	}
+	if s.maxExecution > 0 && p.IsQuery && !p.NeedsTxn {
+		stop := s.limitTime()
+		defer stop()
+	}
+	s.prepareRuntime(p)
+	s.info.Store(&entry.Text)
+	result, err := exec.Run(&s.runtime, p, out)
+	s.info.Store(nil)
+	if err != nil {
+		err = s.statementError(err)
+		s.leave()
+		return s.fail(err)
+	}
+	err = s.answer(p, result, more, out)
+	s.leave()
+	return err
+}
+
+// admit refuses writes in a read-only transaction, checks privileges, and opens the implicit transaction of autocommit=0.
+func (s *Session) admit(p *exec.Plan) error {
+	if err := s.checkPlan(p); err != nil {
+		return err
+	}
+	if s.tx == nil && !s.autocommit && len(p.Tables) > 0 {
+		s.openTxn(s.txnOptions())
+	}
+	if p.NeedsTxn && (s.tx != nil && s.txReadOnly || s.tx == nil && s.readOnly) && !p.IsQuery {
+		return types.Errorf(types.ErCantExecuteInReadOnlyTransaction)
+	}
+	return nil
+}
+
+// prepareRuntime sets what exec needs for this execution. The values were put into s.params.
+func (s *Session) prepareRuntime(p *exec.Plan) {
+	for len(s.params) < p.Params+p.Slots {
+		s.params = append(s.params, types.Value{})
+	}
+	s.ctx.Params = s.params
+	s.context.Strict = !p.IsQuery && s.context.SQLMode&types.ModeStrict != 0
+	s.runtime.Txn = s.tx
+	if s.tx == nil && p.NeedsTxn {
+		s.runtime.TxnOptions = s.txnOptions()
+		s.nextLevel, s.nextReadOnly = nil, nil
+	}
+	if s.tx != nil {
+		s.tx.BeginStatement()
+	}
+}
+
+// statementError undoes what a failed statement did and names its error as MySQL does.
+func (s *Session) statementError(err error) error {
+	err = exec.MapError(err, &s.interrupt)
+	if s.tx == nil {
+		return err
+	}
+	if errors.Is(err, exec.ErrUndetermined) {
+		s.closing = true
+		return err
+	}
+	var e *types.Error
+	if errors.As(err, &e) && (e.Number == types.ErLockDeadlock || e.Number == types.ErCheckRead) {
+		s.rollback() // the victim of a deadlock loses its whole transaction
+		return err
+	}
+	s.tx.RollbackStatement()
+	return err
+}
+
+// answer ends a statement that succeeded.
+func (s *Session) answer(p *exec.Plan, result sqlapi.Result, more bool, out Response) error {
+	if s.tx != nil && s.tx.HasLocks() {
+		// What the statement read under locks may not be durable yet; nothing that depends on it leaves before it is.
+		if err := s.tx.WaitSeen(); err != nil {
+			return s.fail(s.statementError(err))
+		}
+	}
+	if result.InsertID != 0 && !p.IsQuery {
+		s.lastInsertID = result.InsertID
+	}
+	s.rowCount = int64(result.AffectedRows)
+	if result.HasRows {
+		s.rowCount = -1
+		s.foundRows = s.runtime.FoundRowsCount
+	}
+	return s.done(result, more, out)
+}
+
+// done sends the end of an answer with the session's status.
+func (s *Session) done(result sqlapi.Result, more bool, out Response) error {
+	s.diagnostics.take(&s.context, nil)
+	result.Warnings = uint16(min(s.diagnostics.count(), 65535))
+	result.Status = s.status()
+	return out.Done(result, more)
+}
+
+// fail records an error for SHOW WARNINGS and returns it for the client.
+func (s *Session) fail(err error) error {
+	var e *types.Error
+	if errors.As(err, &e) {
+		s.diagnostics.take(&s.context, e)
+		s.rowCount = -1
+		return e
+	}
+	if errors.Is(err, kvapi.ErrUndetermined) {
+		s.closing = true
+	}
+	return err
+}

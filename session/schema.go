@@ -1,0 +1,436 @@
+package session
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/ddl"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// runSchema executes statements that change the schema. They commit the open transaction first, as MySQL's do.
+func (s *Session) runSchema(stmt syntax.Statement, text string) (sqlapi.Result, error) {
+	run := s.schemaChange(stmt)
+	if run == nil {
+		return sqlapi.Result{}, types.Errorf(types.ErNotSupportedYet, "this statement")
+	}
+	if err := s.commit(); err != nil {
+		return sqlapi.Result{}, err
+	}
+	if s.readOnly {
+		return sqlapi.Result{}, types.Errorf(types.ErCantExecuteInReadOnlyTransaction)
+	}
+	if err := s.checkSchema(stmt); err != nil {
+		return sqlapi.Result{}, err
+	}
+	call := &ddl.Call{LockWait: s.metadataWait, Interrupt: &s.interrupt, Self: s.use, Text: text,
+		Warn: func(level types.Level, number uint16, args ...any) { s.context.Warn(level, number, args...) }}
+	return run(call)
+}
+
+// schemaChange returns the function that carries a statement out, or nil for a statement that is not supported.
+func (s *Session) schemaChange(stmt syntax.Statement) func(*ddl.Call) (sqlapi.Result, error) {
+	var run func(c *ddl.Call) error
+	switch stmt := stmt.(type) {
+	case *syntax.CreateDatabase:
+		run = func(c *ddl.Call) error { return s.createDatabase(c, stmt) }
+	case *syntax.AlterDatabase:
+		run = func(c *ddl.Call) error { return s.alterDatabase(c, stmt) }
+	case *syntax.DropDatabase:
+		return func(c *ddl.Call) (sqlapi.Result, error) { return s.dropDatabase(c, stmt) }
+	case *syntax.CreateTable:
+		run = func(c *ddl.Call) error { return s.createTable(c, stmt) }
+	case *syntax.DropTable:
+		run = func(c *ddl.Call) error { return s.dropTable(c, stmt) }
+	case *syntax.TruncateTable:
+		run = func(c *ddl.Call) error { return s.truncateTable(c, stmt) }
+	case *syntax.RenameTable:
+		run = func(c *ddl.Call) error { return s.renameTable(c, stmt) }
+	case *syntax.CreateIndex:
+		run = func(c *ddl.Call) error { return s.createIndex(c, stmt) }
+	case *syntax.DropIndex:
+		run = func(c *ddl.Call) error { return s.dropIndex(c, stmt) }
+	case *syntax.AlterTable:
+		run = func(c *ddl.Call) error { return s.alterTable(c, stmt) }
+	default:
+		return nil
+	}
+	return func(c *ddl.Call) (sqlapi.Result, error) { return sqlapi.Result{}, run(c) }
+}
+
+// name resolves a table's name against the current database.
+func (s *Session) name(n syntax.ObjectName) (ddl.Name, error) {
+	schema := n.Schema
+	if schema == "" {
+		schema = s.db
+	}
+	if schema == "" {
+		return ddl.Name{}, types.Errorf(types.ErNoDB)
+	}
+	return ddl.Name{Schema: schema, Table: n.Name}, nil
+}
+
+// databaseCollation reads the options of CREATE and ALTER DATABASE.
+func (s *Session) databaseCollation(options []syntax.DatabaseOption, id types.CollationID) (types.CollationID, error) {
+	for _, o := range options {
+		switch o.Kind {
+		case "CHARACTER SET", "CHARSET", "CHAR SET":
+			charset, err := types.LookupCharset(o.Value)
+			if err != nil {
+				return 0, err
+			}
+			id = charset.Default
+		case "COLLATE":
+			named, err := types.LookupCollation(o.Value)
+			if err != nil {
+				return 0, err
+			}
+			id = named
+		case "ENCRYPTION":
+			if !strings.EqualFold(o.Value, "N") {
+				return 0, types.Errorf(types.ErNotSupportedYet, "encryption at rest")
+			}
+		default:
+			return 0, types.Errorf(types.ErNotSupportedYet, o.Kind+" of a database")
+		}
+	}
+	return id, nil
+}
+
+func (s *Session) serverCollation() types.CollationID {
+	if id, err := types.LookupCollation(s.get("collation_server")); err == nil {
+		return id
+	}
+	return types.DefaultCollation
+}
+
+func (s *Session) createDatabase(c *ddl.Call, stmt *syntax.CreateDatabase) error {
+	id, err := s.databaseCollation(stmt.Options, s.serverCollation())
+	if err != nil {
+		return err
+	}
+	return s.node.DDL.CreateDatabase(c, stmt.Name.Name, id, stmt.IfNotExists)
+}
+
+func (s *Session) alterDatabase(c *ddl.Call, stmt *syntax.AlterDatabase) error {
+	name := stmt.Name.Name
+	if name == "" {
+		if name = s.db; name == "" {
+			return types.Errorf(types.ErNoDB)
+		}
+	}
+	db := s.node.Catalog.Current().Database(name)
+	if db == nil {
+		return types.Errorf(types.ErBadDB, name)
+	}
+	id, err := s.databaseCollation(stmt.Options, db.Coll)
+	if err != nil {
+		return err
+	}
+	return s.node.DDL.AlterDatabase(c, name, id)
+}
+
+func (s *Session) dropDatabase(c *ddl.Call, stmt *syntax.DropDatabase) (sqlapi.Result, error) {
+	tables, err := s.node.DDL.DropDatabase(c, stmt.Name.Name, stmt.IfExists)
+	if err == nil && s.db == stmt.Name.Name {
+		s.db = ""
+		s.refreshContext()
+	}
+	return sqlapi.Result{AffectedRows: uint64(tables)}, err
+}
+
+func (s *Session) createTable(c *ddl.Call, stmt *syntax.CreateTable) error {
+	switch {
+	case stmt.Temporary:
+		return types.Errorf(types.ErNotSupportedYet, "temporary tables")
+	case stmt.Query != nil:
+		return types.Errorf(types.ErNotSupportedYet, "CREATE TABLE … SELECT; use CREATE TABLE and INSERT … SELECT")
+	case stmt.Partition != nil:
+		return types.Errorf(types.ErNotSupportedYet, "partitioning")
+	}
+	name, err := s.name(stmt.Name)
+	if err != nil {
+		return err
+	}
+	if stmt.Like != nil {
+		return s.createLike(c, name, stmt)
+	}
+	db := s.node.Catalog.Current().Database(name.Schema)
+	if db == nil {
+		return types.Errorf(types.ErBadDB, name.Schema)
+	}
+	spec := &ddl.TableSpec{Name: name, IfNotExists: stmt.IfNotExists, Coll: db.Coll}
+	if err := s.tableOptions(spec, stmt.Options); err != nil {
+		return err
+	}
+	for _, element := range stmt.Elements {
+		if err := s.tableElement(spec, element); err != nil {
+			return err
+		}
+	}
+	return s.node.DDL.CreateTable(c, spec)
+}
+
+// createLike copies the columns, keys and options of another table, without rows and without its AUTO_INCREMENT position.
+func (s *Session) createLike(c *ddl.Call, name ddl.Name, stmt *syntax.CreateTable) error {
+	from, err := s.name(*stmt.Like)
+	if err != nil {
+		return err
+	}
+	t, err := s.node.Catalog.Current().Table(from.Schema, from.Table)
+	if err != nil {
+		return err
+	}
+	spec := &ddl.TableSpec{Name: name, IfNotExists: stmt.IfNotExists, Coll: t.Coll, Engine: t.Engine, Comment: t.Comment, Options: t.Options}
+	for _, col := range t.Columns {
+		spec.Columns = append(spec.Columns, ddl.ColumnSpec{Name: col.Name, Type: col.Type, NotNull: col.NotNull, AutoInc: col.AutoInc,
+			Default: col.Default, OnUpdateNow: col.OnUpdateNow, ExplicitCollation: col.ExplicitCollation, Invisible: col.Invisible, Comment: col.Comment})
+	}
+	for _, index := range t.Indexes {
+		if index.State == catalog.StatePublic {
+			spec.Indexes = append(spec.Indexes, likeIndex(t, index))
+		}
+	}
+	return s.node.DDL.CreateTable(c, spec)
+}
+
+func likeIndex(t *catalog.Table, index *catalog.Index) ddl.IndexSpec {
+	spec := ddl.IndexSpec{Name: index.Name, Unique: index.Unique, Primary: index.Primary, Invisible: !index.Visible, Using: index.Using, Comment: index.Comment}
+	for _, part := range index.Columns {
+		spec.Columns = append(spec.Columns, ddl.IndexColumnSpec{Column: t.Columns[part.Col].Name, PrefixLen: part.PrefixLen, HasPrefix: part.PrefixLen > 0, Desc: part.Desc})
+	}
+	return spec
+}
+
+func (s *Session) tableElement(spec *ddl.TableSpec, element syntax.TableElement) error {
+	switch element := element.(type) {
+	case *syntax.ColumnDef:
+		column, keys, err := s.columnSpec(element, spec.Coll)
+		if err != nil {
+			return err
+		}
+		spec.Columns = append(spec.Columns, column)
+		spec.Indexes = append(spec.Indexes, keys...)
+		return nil
+	case *syntax.KeyDef:
+		index, err := s.indexSpec(element)
+		if err != nil {
+			return err
+		}
+		spec.Indexes = append(spec.Indexes, index)
+		return nil
+	}
+	return types.Errorf(types.ErNotSupportedYet, "CHECK constraints")
+}
+
+// indexSpec reads a key definition.
+func (s *Session) indexSpec(def *syntax.KeyDef) (ddl.IndexSpec, error) {
+	spec := ddl.IndexSpec{Name: def.Name, Using: strings.ToUpper(def.UsingFirst)}
+	switch def.Kind {
+	case syntax.KeyPrimary:
+		spec.Primary, spec.Unique = true, true
+	case syntax.KeyUnique:
+		spec.Unique = true
+	case syntax.KeyIndex:
+	case syntax.KeyForeign:
+		return spec, types.Errorf(types.ErNotSupportedYet, "foreign keys")
+	default:
+		return spec, types.Errorf(types.ErNotSupportedYet, "FULLTEXT and SPATIAL indexes")
+	}
+	if spec.Name == "" && def.HasConstraint {
+		spec.Name = def.Constraint
+	}
+	for _, part := range def.Parts {
+		if part.Expr != nil {
+			return spec, types.Errorf(types.ErNotSupportedYet, "indexes on expressions")
+		}
+		column := ddl.IndexColumnSpec{Column: part.Column.Name, Desc: part.Order == syntax.OrderDesc}
+		if part.Length >= 0 {
+			column.PrefixLen, column.HasPrefix = int(min(part.Length, 1<<30)), true
+		}
+		spec.Columns = append(spec.Columns, column)
+	}
+	for _, o := range def.Options {
+		switch o.Kind {
+		case "USING", "TYPE":
+			spec.Using = strings.ToUpper(o.Word)
+		case "COMMENT":
+			spec.Comment = optionText(o.Word, o.Value)
+		case "INVISIBLE":
+			spec.Invisible = true
+		case "VISIBLE", "CLUSTERED":
+		case "WITH PARSER", "NONCLUSTERED", "GLOBAL":
+			return spec, types.Errorf(types.ErNotSupportedYet, o.Kind+" indexes")
+		default:
+			s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, o.Kind+" of an index has no effect"))
+		}
+	}
+	if spec.Using == "HASH" {
+		s.context.AddError(types.LevelNote, types.NewError(types.ErNotSupportedYet, "HASH indexes are not available; an ordered index is used instead"))
+		spec.Using = ""
+	}
+	return spec, nil
+}
+
+func optionText(word string, value syntax.Expr) string {
+	if lit, ok := value.(*syntax.Literal); ok {
+		return lit.Value
+	}
+	return word
+}
+
+func optionNumber(word string, value syntax.Expr) uint64 {
+	n, err := strconv.ParseUint(optionText(word, value), 10, 64)
+	if err != nil {
+		return 0 // the grammar admits numbers and DEFAULT here
+	}
+	return n
+}
+
+// tableOptions reads the options behind the column list. Those without a meaning here are kept for SHOW CREATE TABLE or warned about.
+func (s *Session) tableOptions(spec *ddl.TableSpec, options []syntax.TableOption) error {
+	charset := types.CollationID(0)
+	for i := range options {
+		o := &options[i]
+		text, number := optionText(o.Word, o.Value), optionNumber(o.Word, o.Value)
+		switch strings.ToUpper(o.Kind) {
+		case "ENGINE":
+			s.engineOption(text)
+		case "CHARSET", "CHARACTER SET", "CHAR SET":
+			found, err := types.LookupCharset(text)
+			if err != nil {
+				return err
+			}
+			charset = found.Default
+			if spec.Coll.Charset() != found || !collated(options) {
+				spec.Coll = charset
+			}
+		case "COLLATE":
+			id, err := types.LookupCollation(text)
+			if err != nil {
+				return err
+			}
+			if charset != 0 && charset.Charset() != id.Charset() {
+				return types.Errorf(types.ErCollationCharsetMismatch, text, charset.Charset().Name)
+			}
+			spec.Coll = id
+		case "AUTO_INCREMENT":
+			spec.AutoIncrement = number
+		case "COMMENT":
+			spec.Comment = text
+		case "MAX_ROWS":
+			spec.Options.MaxRows = number
+		case "MIN_ROWS":
+			spec.Options.MinRows = number
+		case "AVG_ROW_LENGTH":
+			spec.Options.AvgRowLength = number
+		case "ROW_FORMAT":
+			spec.Options.RowFormat = strings.ToUpper(text)
+		case "KEY_BLOCK_SIZE":
+			spec.Options.KeyBlockSize = number
+		case "CHECKSUM":
+			spec.Options.Checksum = number != 0
+		case "DELAY_KEY_WRITE":
+			spec.Options.DelayKeyWrite = number != 0
+		case "STATS_PERSISTENT":
+			spec.Options.StatsPersist = text
+		case "STATS_AUTO_RECALC":
+			spec.Options.StatsRecalc = text
+		case "STATS_SAMPLE_PAGES":
+			spec.Options.StatsPages = number
+		case "PACK_KEYS":
+			spec.Options.PackKeys = text
+		default:
+			s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, "table option "+o.Kind+" has no effect"))
+		}
+	}
+	return nil
+}
+
+func collated(options []syntax.TableOption) bool {
+	for i := range options {
+		if strings.EqualFold(options[i].Kind, "COLLATE") {
+			return true
+		}
+	}
+	return false
+}
+
+// engineOption accepts every engine's name, since dumps and tools write them, and says so if it isn't InnoDB.
+func (s *Session) engineOption(name string) {
+	if !strings.EqualFold(name, "InnoDB") {
+		s.context.Warn(types.LevelWarning, types.ErUnknownStorageEngine, name)
+		s.context.Warn(types.LevelWarning, types.ErWarnUsingOtherHandler, "InnoDB", name)
+	}
+}
+
+func (s *Session) dropTable(c *ddl.Call, stmt *syntax.DropTable) error {
+	if stmt.Temporary {
+		return types.Errorf(types.ErNotSupportedYet, "temporary tables")
+	}
+	names := make([]ddl.Name, len(stmt.Tables))
+	for i, t := range stmt.Tables {
+		var err error
+		if names[i], err = s.name(t); err != nil {
+			return err
+		}
+	}
+	return s.node.DDL.DropTables(c, names, stmt.IfExists)
+}
+
+func (s *Session) truncateTable(c *ddl.Call, stmt *syntax.TruncateTable) error {
+	name, err := s.name(stmt.Table)
+	if err != nil {
+		return err
+	}
+	return s.node.DDL.TruncateTable(c, name)
+}
+
+func (s *Session) renameTable(c *ddl.Call, stmt *syntax.RenameTable) error {
+	pairs := make([]ddl.RenamePair, len(stmt.Pairs))
+	for i, pair := range stmt.Pairs {
+		var err error
+		if pairs[i].From, err = s.name(pair.From); err != nil {
+			return err
+		}
+		if pairs[i].To, err = s.name(pair.To); err != nil {
+			return err
+		}
+	}
+	return s.node.DDL.RenameTables(c, pairs)
+}
+
+func (s *Session) createIndex(c *ddl.Call, stmt *syntax.CreateIndex) error {
+	name, err := s.name(stmt.Table)
+	if err != nil {
+		return err
+	}
+	s.online(stmt.Algorithm)
+	spec, err := s.indexSpec(&stmt.Key)
+	if err != nil {
+		return err
+	}
+	return s.node.DDL.CreateIndex(c, name, spec)
+}
+
+func (s *Session) dropIndex(c *ddl.Call, stmt *syntax.DropIndex) error {
+	name, err := s.name(stmt.Table)
+	if err != nil {
+		return err
+	}
+	s.online(stmt.Algorithm)
+	return s.node.DDL.DropIndexOf(c, name, stmt.Name.Name)
+}
+
+// online checks ALGORITHM and LOCK clauses: every change here is online, so that only a demand for a copy or a lock can't be met.
+func (s *Session) online(specs []syntax.AlterSpec) {
+	for i := range specs {
+		word := strings.ToUpper(specs[i].Word)
+		if word == "COPY" || specs[i].Kind == syntax.AlterLock && (word == "SHARED" || word == "EXCLUSIVE") {
+			s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, word+" has no effect: schema changes are online"))
+		}
+	}
+}

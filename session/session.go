@@ -1,0 +1,309 @@
+package session
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/privilege"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/types"
+)
+
+// Response takes the answer of one command: for each statement a result set or none, then Done. wire implements it.
+type Response interface {
+	sqlapi.Sink
+	// Done ends one statement's answer. more announces that another statement's follows.
+	Done(r sqlapi.Result, more bool) error
+	// SetBarrier names a function that must succeed before the answer's first byte leaves the server; nil removes it.
+	SetBarrier(func() error)
+}
+
+// Client tells who connects.
+type Client struct {
+	ID        uint64
+	User      string // as given by the client
+	Host      string // address without port
+	Account   string // user@host of the account that was authenticated
+	Address   string // with port, for the process list
+	Database  string
+	FoundRows bool // CLIENT_FOUND_ROWS
+	// MultiStatements allows several statements in one text.
+	MultiStatements bool
+	// SetPacketMax and SetIdleMax pass max_allowed_packet and wait_timeout to the connection; nil where there is none.
+	SetPacketMax func(bytes int)
+	SetIdleMax   func(time.Duration)
+}
+
+// Session is one client's state. One goroutine runs its commands; Interrupt, Info and Limits may be used by others.
+type Session struct {
+	node   *Node
+	id     uint64
+	client Client
+	db     string
+
+	// values are the session's variables. Shared with the node or other sessions until own is set; copy before writing.
+	values valueSet
+	own    bool
+	// The fields below cache variables that statements read often.
+	autocommit       bool
+	level            txn.Level
+	readOnly         bool
+	snapshotConflict bool
+	lockWait         time.Duration
+	metadataWait     time.Duration
+	maxExecution     time.Duration
+	memQuota         int64
+	nextInsertID     uint64
+	fixedNow         time.Time
+	started          time.Time // of the running statement; zero until someone asks
+	packetMax        int64     // max_allowed_packet
+
+	tx           *txn.Txn
+	txReadOnly   bool
+	nextLevel    *txn.Level
+	nextReadOnly *bool
+	savepoints   []savepoint
+	use          *catalog.Use
+	interrupt    kvapi.Interrupt
+	closing      bool
+
+	runtime exec.Runtime
+	context types.Context
+	ctx     expr.Ctx
+	memory  exec.MemTracker
+	build   expr.BuildContext
+	parse   syntax.Options
+	params  []types.Value
+	// env is the part of the plan cache's key that depends on the session's state; rebuilt by refreshContext.
+	env    []byte
+	keyBuf []byte
+	normal syntax.Normalized
+
+	privileges   *privilege.Account
+	privilegesAt uint64 // Users.Version of privileges
+
+	prepared map[uint32]*prepared
+	named    map[string]*prepared // PREPARE name FROM …
+	lastStmt uint32
+
+	userVars      map[string]types.Value
+	lastInsertID  uint64
+	rowCount      int64
+	foundRows     uint64
+	planFromCache bool
+	diagnostics   diagnostics
+	heldLocks     []string // GET_LOCK
+
+	// info is the text of the running statement, for SHOW PROCESSLIST; nil between statements.
+	info    atomic.Pointer[string]
+	shownDB atomic.Pointer[string] // the current database, for the process list
+	results *types.Charset         // character_set_results
+	// generation counts changes of env, so that a kept plan is checked with one comparison.
+	generation uint32
+}
+
+// New opens a session for an authenticated client. The database, if one is named, must exist (1049).
+func New(n *Node, c Client) (*Session, error) {
+	s := &Session{node: n, id: c.ID, client: c, use: n.Catalog.Uses().Register()}
+	s.runtime = exec.Runtime{Ctx: &s.ctx, Manager: n.Txns, Interrupt: &s.interrupt, Mem: &s.memory, TempDir: n.TempDir,
+		AutoIDs: n.AutoIDs, FoundRows: c.FoundRows}
+	s.ctx.Context = &s.context
+	s.ctx.Session = (*sessionInfo)(s)
+	s.ctx.Poll = s.poll
+	s.ctx.Done = s.interrupt.Done
+	s.build.Ctx = &s.context
+	s.context.Now = s.now
+	s.build.UserVarType = s.userVarType
+	s.build.SysVarType = s.sysVarType
+	if err := s.resetVariables(); err != nil {
+		s.use.Close()
+		return nil, err
+	}
+	if c.Database != "" {
+		if err := s.UseDB(c.Database); err != nil {
+			s.use.Close()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Close ends the session: the open transaction is rolled back and everything the session holds is released.
+func (s *Session) Close() {
+	s.clear()
+	s.use.Close()
+}
+
+// clear drops all state that COM_RESET_CONNECTION drops.
+func (s *Session) clear() {
+	s.rollback()
+	s.use.Release()
+	s.node.preparedLive.Add(-int64(len(s.prepared) + len(s.named)))
+	s.prepared, s.named, s.userVars = nil, nil, nil
+	s.node.locks.releaseAll(s)
+	s.lastInsertID, s.rowCount, s.foundRows, s.nextInsertID = 0, 0, 0, 0
+	s.fixedNow = time.Time{}
+	s.nextLevel, s.nextReadOnly = nil, nil
+	s.diagnostics.reset()
+	s.interrupt.Reset()
+}
+
+// Reset puts the session back to the state after login, as COM_RESET_CONNECTION asks.
+func (s *Session) Reset() error {
+	s.clear()
+	return s.resetVariables()
+}
+
+// resetVariables takes the global values and applies them.
+func (s *Session) resetVariables() error {
+	s.values, s.own = s.node.globalValues(), false
+	for i, v := range s.node.table.list {
+		if v.apply != nil && v.scope&scopeSession != 0 && !contextual(v) {
+			if err := v.apply(s, s.values[i]); err != nil {
+				return err
+			}
+		}
+	}
+	s.refreshContext()
+	return nil
+}
+
+// contextual reports whether a variable is read by refreshContext, which covers all of them at once.
+func contextual(v *variable) bool {
+	switch v.name {
+	case "sql_mode", "time_zone", "character_set_client", "character_set_connection", "character_set_results", "collation_connection",
+		"group_concat_max_len", "div_precision_increment", "max_error_count", "sql_notes":
+		return true
+	}
+	return false
+}
+
+// Interrupt ends the running statement when set; safe for other goroutines.
+func (s *Session) Interrupt() *kvapi.Interrupt { return &s.interrupt }
+
+// Info returns the text of the running statement, empty between statements; safe for other goroutines. Statements that share a plan
+// show its normalised text.
+func (s *Session) Info() string {
+	if text := s.info.Load(); text != nil {
+		return *text
+	}
+	return ""
+}
+
+// Closing reports that the client asked for the connection to end after this answer (COMMIT RELEASE), or that an outcome is unknown.
+func (s *Session) Closing() bool { return s.closing }
+
+// Database returns the current database, empty for none.
+func (s *Session) Database() string { return s.db }
+
+// UseDB changes the current database.
+func (s *Session) UseDB(name string) error {
+	db := s.node.Catalog.Current().Database(name)
+	collation := types.DefaultCollation
+	switch {
+	case db != nil:
+		collation = db.Coll
+		name = db.Name
+	case catalog.IsSystemSchema(name):
+	default:
+		return types.Errorf(types.ErBadDB, name)
+	}
+	if !catalog.IsSystemSchema(name) && !s.account().Sees(name, "") {
+		return types.Errorf(types.ErDBAccessDenied, s.client.User, s.client.Host, name)
+	}
+	s.db = name
+	s.shownDB.Store(&name)
+	s.store("character_set_database", collation.Charset().Name)
+	s.store("collation_database", collation.Name())
+	s.refreshContext()
+	return nil
+}
+
+// Status returns the SERVER_STATUS_* flags of the session.
+func (s *Session) Status() sqlapi.Status { return s.status() }
+
+// SetMultiStatements allows or forbids several statements in one text.
+func (s *Session) SetMultiStatements(on bool) { s.client.MultiStatements = on }
+
+// ParamCollation is the collation of string parameters.
+func (s *Session) ParamCollation() types.CollationID { return s.build.Collation }
+
+// ResultEncoding returns the zone of TIMESTAMP values and the character set of results, nil for bytes as they are stored.
+func (s *Session) ResultEncoding() (*time.Location, *types.Charset) {
+	return s.context.Loc, s.results
+}
+
+// Handshake applies what the client asked for when it connected: the collation of SET NAMES, IGNORE_SPACE, interactive_timeout.
+// A collation that is unknown here leaves the server's, as in MySQL.
+func (s *Session) Handshake(collation types.CollationID, ignoreSpace, interactive bool) error {
+	if collation.Valid() {
+		charset := collation.Charset().Name
+		if _, err := checkClientCharset(s, charset); err == nil {
+			s.store("character_set_client", charset)
+			s.store("character_set_results", charset)
+			s.store("character_set_connection", charset)
+			s.store("collation_connection", collation.Name())
+		}
+	}
+	if ignoreSpace {
+		s.store("sql_mode", formatSQLMode(s.context.SQLMode|types.ModeIgnoreSpace))
+	}
+	if interactive {
+		s.store("wait_timeout", s.get("interactive_timeout"))
+	}
+	s.refreshContext()
+	return applyWaitTimeout(s, s.get("wait_timeout"))
+}
+
+// ChangeUser makes it a fresh session of another client.
+func (s *Session) ChangeUser(c Client) error {
+	s.clear()
+	s.client, s.db, s.privileges = c, "", nil
+	s.runtime.FoundRows = c.FoundRows
+	if err := s.resetVariables(); err != nil {
+		return err
+	}
+	if c.Database != "" {
+		return s.UseDB(c.Database)
+	}
+	return nil
+}
+
+// DatabaseName returns the current database for the process list; safe for other goroutines.
+func (s *Session) DatabaseName() string {
+	if name := s.shownDB.Load(); name != nil {
+		return *name
+	}
+	return ""
+}
+
+// status returns the flags that every OK and EOF packet carries.
+func (s *Session) status() sqlapi.Status {
+	var flags sqlapi.Status
+	if s.autocommit {
+		flags |= sqlapi.StatusAutocommit
+	}
+	if s.tx != nil {
+		flags |= sqlapi.StatusInTrans
+		if s.txReadOnly {
+			flags |= sqlapi.StatusInTransReadonly
+		}
+	}
+	if s.parse.NoBackslashEscapes {
+		flags |= sqlapi.StatusNoBackslashEscapes
+	}
+	return flags
+}
+
+func (s *Session) poll() error {
+	if s.interrupt.Reason() == kvapi.ReasonNone {
+		return nil
+	}
+	return exec.MapError(kvapi.ErrInterrupted, &s.interrupt)
+}

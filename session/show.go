@@ -1,0 +1,218 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/infoschema"
+	"github.com/pandodb/pando/plan"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// runShow answers SHOW, most forms of which are queries over virtual tables.
+func (s *Session) runShow(stmt *syntax.Show, more bool, out Response) error {
+	switch stmt.Kind {
+	case syntax.ShowWarnings, syntax.ShowErrors:
+		return s.showWarnings(stmt, more, out)
+	case syntax.ShowCreateTable:
+		return s.showCreateTable(stmt, more, out)
+	case syntax.ShowCreateDB:
+		return s.showCreateDatabase(stmt, more, out)
+	case syntax.ShowGrants, syntax.ShowCreateUser:
+		return s.showAccount(stmt, more, out)
+	}
+	db := stmt.From
+	if db == "" {
+		db = stmt.Table.Schema
+	}
+	if db == "" {
+		db = s.db
+	}
+	if err := s.showTarget(stmt, db); err != nil {
+		return s.fail(err)
+	}
+	query, err := infoschema.ShowQuery(stmt, db)
+	if err == nil && query == "" {
+		err = types.Errorf(types.ErNotSupportedYet, "SHOW "+string(stmt.Kind))
+	}
+	if err != nil {
+		return s.fail(err)
+	}
+	return s.runQueryText(query, more, out)
+}
+
+// showTarget checks that what SHOW is asked about exists.
+func (s *Session) showTarget(stmt *syntax.Show, db string) error {
+	snapshot := s.node.Catalog.Current()
+	switch stmt.Kind {
+	case syntax.ShowTables, syntax.ShowTableStatus, syntax.ShowTriggers, syntax.ShowEvents, syntax.ShowOpenTables:
+		if db != "" && snapshot.Database(db) == nil && !catalog.IsSystemSchema(db) {
+			return types.Errorf(types.ErBadDB, db)
+		}
+	case syntax.ShowColumns, syntax.ShowIndex:
+		if db == "" {
+			return types.Errorf(types.ErNoDB)
+		}
+		if catalog.IsSystemSchema(db) {
+			return nil
+		}
+		_, err := snapshot.Table(db, stmt.Table.Name)
+		return err
+	}
+	return nil
+}
+
+// runQueryText runs a query that the server wrote, in the standard dialect.
+func (s *Session) runQueryText(query string, more bool, out Response) error {
+	stmt, _, err := syntax.Parse(query, syntax.Options{})
+	if err != nil {
+		return s.fail(fmt.Errorf("session: the query behind SHOW: %w", err))
+	}
+	s.params = s.params[:0]
+	again := func() (*plan.Entry, error) {
+		env := s.planEnv(query)
+		env.SelectLimit = -1
+		return s.build1(env, stmt, nil)
+	}
+	entry, err := again()
+	if err != nil {
+		return s.fail(err)
+	}
+	return s.runPlan(entry, more, out, again)
+}
+
+func (s *Session) showWarnings(stmt *syntax.Show, more bool, out Response) error {
+	list := s.diagnostics.list
+	if stmt.Kind == syntax.ShowErrors {
+		list = nil
+		for _, w := range s.diagnostics.list {
+			if w.Level == types.LevelError {
+				list = append(list, w)
+			}
+		}
+	}
+	if stmt.Count {
+		name := "@@session." + strings.ToLower(strings.TrimSuffix(string(stmt.Kind), "S")) + "_count"
+		return s.keepDiagnostics([]sqlapi.ColumnInfo{numberColumn(name)}, [][]types.Value{{types.Int(int64(len(list)))}}, more, out)
+	}
+	offset, count, err := s.limits(stmt.Limit, len(list))
+	if err != nil {
+		return s.fail(err)
+	}
+	rows := make([][]types.Value, 0, len(list))
+	for _, w := range list[offset : offset+count] {
+		rows = append(rows, []types.Value{types.Text(w.Level.String()), types.Int(int64(w.Number)), types.Text(w.Message)})
+	}
+	return s.keepDiagnostics([]sqlapi.ColumnInfo{textColumn("Level", 7), numberColumn("Code"), textColumn("Message", 512)}, rows, more, out)
+}
+
+// limits evaluates LIMIT over n rows.
+func (s *Session) limits(l *syntax.Limit, n int) (offset, count int, err error) {
+	count = n
+	if l == nil {
+		return 0, n, nil
+	}
+	for _, part := range []struct {
+		e  syntax.Expr
+		to *int
+	}{{l.Offset, &offset}, {l.Count, &count}} {
+		if part.e == nil {
+			continue
+		}
+		v, err := s.scalar(part.e)
+		if err != nil {
+			return 0, 0, err
+		}
+		*part.to = int(min(max(types.ToInt(&s.context, &v), 0), int64(n)))
+	}
+	offset = min(offset, n)
+	return offset, min(count, n-offset), nil
+}
+
+// keepDiagnostics answers with rows and leaves the diagnostics area as it is.
+func (s *Session) keepDiagnostics(columns []sqlapi.ColumnInfo, rows [][]types.Value, more bool, out Response) error {
+	kept := s.diagnostics
+	kept.list = append([]types.Warning(nil), kept.list...)
+	s.context.ResetWarnings()
+	err := s.sendRows(columns, rows, more, out)
+	s.diagnostics = kept
+	return err
+}
+
+func (s *Session) showCreateTable(stmt *syntax.Show, more bool, out Response) error {
+	name, err := s.name(stmt.Name)
+	if err != nil {
+		return s.fail(err)
+	}
+	t, err := s.node.Catalog.Current().Table(name.Schema, name.Table)
+	if err != nil {
+		return s.fail(err)
+	}
+	next, _ := s.nextAutoIncrement(t)
+	text := catalog.ShowCreateTable(t, next, &s.context)
+	return s.sendRows([]sqlapi.ColumnInfo{textColumn("Table", 64), textColumn("Create Table", 1024)},
+		[][]types.Value{{types.Text(t.Name), types.Text(text)}}, more, out)
+}
+
+func (s *Session) showCreateDatabase(stmt *syntax.Show, more bool, out Response) error {
+	db := s.node.Catalog.Current().Database(stmt.Name.Name)
+	if db == nil {
+		return s.fail(types.Errorf(types.ErBadDB, stmt.Name.Name))
+	}
+	exists := ""
+	if stmt.IfNotExists {
+		exists = "/*!32312 IF NOT EXISTS*/ "
+	}
+	text := fmt.Sprintf("CREATE DATABASE %s`%s` /*!40100 DEFAULT CHARACTER SET %s%s */ /*!80016 DEFAULT ENCRYPTION='N' */",
+		exists, strings.ReplaceAll(db.Name, "`", "``"), db.Coll.Charset().Name, collateClause(db.Coll))
+	return s.sendRows([]sqlapi.ColumnInfo{textColumn("Database", 64), textColumn("Create Database", 1024)},
+		[][]types.Value{{types.Text(db.Name), types.Text(text)}}, more, out)
+}
+
+// collateClause is empty for a character set's default collation, but utf8mb4's, which MySQL always prints.
+func collateClause(id types.CollationID) string {
+	if id.IsDefault() && id.Charset().Name != "utf8mb4" {
+		return ""
+	}
+	return " COLLATE " + id.Name()
+}
+
+// runDescribe is SHOW COLUMNS with a column's name or a pattern.
+func (s *Session) runDescribe(stmt *syntax.Describe, more bool, out Response) error {
+	show := &syntax.Show{Kind: syntax.ShowColumns, Table: stmt.Table}
+	switch {
+	case stmt.Pattern != nil:
+		show.Like = stmt.Pattern
+	case stmt.Column != "":
+		show.Like = &syntax.Literal{Kind: syntax.LitString, Value: stmt.Column}
+	}
+	return s.runShow(show, more, out)
+}
+
+// FieldList describes the columns of a table for COM_FIELD_LIST. pattern is a LIKE pattern, empty for all columns.
+func (s *Session) FieldList(table, pattern string) ([]sqlapi.ColumnInfo, error) {
+	s.startStatement()
+	name, err := s.name(syntax.ObjectName{Name: table})
+	if err != nil {
+		return nil, s.fail(err)
+	}
+	t, err := s.node.Catalog.Current().Table(name.Schema, name.Table)
+	if err != nil {
+		return nil, s.fail(err)
+	}
+	columns := plan.TableColumns(t)
+	if pattern == "" {
+		return columns, nil
+	}
+	like := types.NewLike([]byte(pattern), '\\', types.Utf8mb3GeneralCI)
+	var out []sqlapi.ColumnInfo
+	for _, c := range columns {
+		if like.Match([]byte(c.Name)) {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,224 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/types"
+)
+
+// savepoint is a named mark in the transaction's write buffer.
+type savepoint struct {
+	name string
+	mark txn.Savepoint
+}
+
+// savepointsMax bounds the names that one transaction may hold.
+const savepointsMax = 10_000
+
+// inTransaction reports whether a transaction is open that outlives the statement: after BEGIN, or under autocommit=0.
+func (s *Session) inTransaction() bool { return s.tx != nil }
+
+// begin opens an explicit transaction with the session's settings, ending an open one first as MySQL does.
+func (s *Session) begin(readOnly, readWrite, snapshot bool) error {
+	if err := s.commit(); err != nil {
+		return err
+	}
+	options := s.txnOptions()
+	if readOnly {
+		options.ReadOnly = true
+	}
+	if readWrite {
+		options.ReadOnly = false
+	}
+	s.openTxn(options)
+	if snapshot && options.Level != txn.ReadCommitted {
+		s.tx.ReadTS()
+	}
+	return nil
+}
+
+func (s *Session) openTxn(options txn.Options) {
+	s.tx = s.node.Txns.Begin(options)
+	s.nextLevel, s.nextReadOnly = nil, nil // SET TRANSACTION without scope covers one transaction
+	s.txReadOnly = options.ReadOnly
+}
+
+// txnOptions are the settings of the next transaction.
+func (s *Session) txnOptions() txn.Options {
+	options := txn.Options{
+		Level:            s.level,
+		ReadOnly:         s.readOnly,
+		SnapshotConflict: s.snapshotConflict,
+		LockWait:         s.lockWait,
+		Interrupt:        &s.interrupt,
+	}
+	if s.nextLevel != nil {
+		options.Level = *s.nextLevel
+	}
+	if s.nextReadOnly != nil {
+		options.ReadOnly = *s.nextReadOnly
+	}
+	return options
+}
+
+// commit ends the open transaction, if there is one, and keeps its changes.
+func (s *Session) commit() error {
+	if s.tx == nil {
+		return nil
+	}
+	err := s.tx.Commit()
+	s.endTxn()
+	return exec.MapError(err, &s.interrupt)
+}
+
+// rollback ends the open transaction, if there is one, and drops its changes.
+func (s *Session) rollback() {
+	if s.tx == nil {
+		return
+	}
+	s.tx.Rollback()
+	s.endTxn()
+}
+
+// endTxn forgets the ended transaction. It never fails: what the transaction held is released either way.
+func (s *Session) endTxn() {
+	s.tx.Release()
+	s.tx = nil
+	s.txReadOnly = false
+	s.savepoints = s.savepoints[:0]
+	s.use.Release()
+}
+
+// finishTxn does what AND CHAIN and RELEASE ask for after COMMIT or ROLLBACK.
+func (s *Session) finishTxn(end syntax.TxnEnd, options txn.Options) {
+	if end.Chain == "AND CHAIN" {
+		s.openTxn(options)
+	}
+	if end.Release == "RELEASE" {
+		s.closing = true
+	}
+}
+
+func (s *Session) runBegin(stmt *syntax.Begin) error {
+	var readOnly, readWrite, snapshot bool
+	for _, mode := range stmt.Modes {
+		switch mode {
+		case "READ ONLY":
+			readOnly = true
+		case "READ WRITE":
+			readWrite = true
+		case "WITH CONSISTENT SNAPSHOT":
+			snapshot = true
+		}
+	}
+	return s.begin(readOnly, readWrite, snapshot)
+}
+
+func (s *Session) runCommit(stmt *syntax.Commit) error {
+	options := s.currentTxnOptions()
+	if err := s.commit(); err != nil {
+		return err
+	}
+	s.finishTxn(stmt.End, options)
+	return nil
+}
+
+func (s *Session) runRollback(stmt *syntax.Rollback) error {
+	if stmt.ToSavepoint {
+		return s.rollbackTo(stmt.Savepoint.Name)
+	}
+	options := s.currentTxnOptions()
+	s.rollback()
+	s.finishTxn(stmt.End, options)
+	return nil
+}
+
+// currentTxnOptions are those of the open transaction, which AND CHAIN carries over.
+func (s *Session) currentTxnOptions() txn.Options {
+	options := s.txnOptions()
+	if s.tx != nil {
+		options.ReadOnly = s.txReadOnly
+	}
+	return options
+}
+
+func (s *Session) findSavepoint(name string) int {
+	for i := len(s.savepoints) - 1; i >= 0; i-- {
+		if strings.EqualFold(s.savepoints[i].name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// runSavepoint sets a mark; an older one of the same name is dropped. Outside a transaction it does nothing, as in MySQL.
+func (s *Session) runSavepoint(name string) error {
+	if s.tx == nil {
+		if s.autocommit {
+			return nil
+		}
+		s.openTxn(s.txnOptions())
+	}
+	if i := s.findSavepoint(name); i >= 0 {
+		s.savepoints = append(s.savepoints[:i], s.savepoints[i+1:]...)
+	}
+	if len(s.savepoints) >= savepointsMax {
+		return types.Errorf(types.ErOutOfResources)
+	}
+	s.savepoints = append(s.savepoints, savepoint{name, s.tx.Savepoint()})
+	return nil
+}
+
+func (s *Session) rollbackTo(name string) error {
+	i := s.findSavepoint(name)
+	if s.tx == nil || i < 0 {
+		return types.Errorf(types.ErSPDoesNotExist, "SAVEPOINT", name)
+	}
+	s.tx.RollbackTo(s.savepoints[i].mark)
+	s.savepoints = s.savepoints[:i+1]
+	return nil
+}
+
+func (s *Session) releaseSavepoint(name string) error {
+	i := s.findSavepoint(name)
+	if s.tx == nil || i < 0 {
+		return types.Errorf(types.ErSPDoesNotExist, "SAVEPOINT", name)
+	}
+	s.savepoints = s.savepoints[:i]
+	return nil
+}
+
+func (s *Session) runSetTransaction(stmt *syntax.SetTransaction) error {
+	if s.tx != nil && stmt.Scope == syntax.ScopeDefault {
+		return types.Errorf(types.ErCantChangeTxCharacteristics)
+	}
+	for _, mode := range stmt.Modes {
+		name, value := "transaction_isolation", strings.ReplaceAll(strings.TrimPrefix(mode, "ISOLATION LEVEL "), " ", "-")
+		switch mode {
+		case "READ ONLY":
+			name, value = "transaction_read_only", "ON"
+		case "READ WRITE":
+			name, value = "transaction_read_only", "OFF"
+		}
+		if stmt.Scope != syntax.ScopeDefault {
+			if err := s.setVariable(stmt.Scope, name, types.Text(value)); err != nil {
+				return err
+			}
+			continue
+		}
+		if name == "transaction_read_only" {
+			readOnly := value == "ON"
+			s.nextReadOnly = &readOnly
+			continue
+		}
+		if _, err := checkIsolation(s, value); err != nil {
+			return err
+		}
+		level := levels[value]
+		s.nextLevel = &level
+	}
+	return nil
+}

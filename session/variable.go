@@ -1,0 +1,192 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pandodb/pando/types"
+)
+
+// scope says where a system variable lives.
+type scope uint8
+
+const (
+	scopeGlobal scope = 1 << iota
+	scopeSession
+	scopeBoth = scopeGlobal | scopeSession
+)
+
+// kind says which values a system variable takes and how it is shown.
+type kind uint8
+
+const (
+	kindBool kind = iota // shown ON or OFF; takes 0, 1, ON, OFF, TRUE, FALSE
+	kindInt              // between min and max; clamped with warning 1292 as MySQL does
+	kindEnum             // one of words, by name or position
+	kindText
+	kindFloat
+)
+
+// variable describes one system variable. The table of them is immutable; values live in valueSet.
+type variable struct {
+	name     string
+	scope    scope
+	kind     kind
+	def      string
+	min, max int64
+	words    []string
+	readOnly bool
+	// idle says why setting the variable changes nothing; a SET of it raises a warning with this text.
+	idle string
+	// check normalises or refuses a value before it is stored; nil takes it as it is.
+	check func(s *Session, value string) (string, error)
+	// apply acts on a session's new value; applyGlobal on the node's.
+	apply       func(s *Session, value string) error
+	applyGlobal func(n *Node, value string) error
+	// dynamic computes the value at each read instead of storing it.
+	dynamic func(s *Session) types.Value
+}
+
+// variables is the table of all system variables, sorted by name, with an index by name.
+type variableTable struct {
+	list   []*variable
+	byName map[string]int
+}
+
+func newVariableTable() *variableTable {
+	t := &variableTable{byName: map[string]int{}}
+	for _, group := range [][]*variable{sessionVariables(), globalVariables(), foreignVariables(), informationVariables()} {
+		t.list = append(t.list, group...)
+	}
+	slices.SortFunc(t.list, func(a, b *variable) int { return strings.Compare(a.name, b.name) })
+	for i, v := range t.list {
+		if _, twice := t.byName[v.name]; twice {
+			panic("system variable listed twice: " + v.name)
+		}
+		t.byName[v.name] = i
+	}
+	for alias, name := range variableAliases {
+		t.byName[alias] = t.byName[name]
+	}
+	return t
+}
+
+// variableAliases are older names that clients still read and set.
+var variableAliases = map[string]string{
+	"tx_isolation":   "transaction_isolation",
+	"tx_read_only":   "transaction_read_only",
+	"storage_engine": "default_storage_engine",
+	"identity":       "last_insert_id",
+}
+
+// valueSet holds one value per variable of the table. It is shared between sessions until one of them changes a value, so
+// that thousands of idle sessions cost nothing; copy before writing.
+type valueSet []string
+
+func (t *variableTable) defaults() valueSet {
+	set := make(valueSet, len(t.list))
+	for i, v := range t.list {
+		set[i] = v.def
+	}
+	return set
+}
+
+// lookup finds a variable by its lower-case name.
+func (t *variableTable) lookup(name string) (int, *variable, error) {
+	i, ok := t.byName[strings.ToLower(name)]
+	if !ok {
+		return 0, nil, types.Errorf(types.ErUnknownSystemVariable, name)
+	}
+	return i, t.list[i], nil
+}
+
+// parse turns a SQL value into the variable's canonical text. warn receives the message of a value that was clamped.
+func (v *variable) parse(value types.Value, warn func(number uint16, args ...any)) (string, error) {
+	if value.IsNull() && v.kind != kindText {
+		return "", types.Errorf(types.ErWrongValueForVar, v.name, "NULL")
+	}
+	text := string(types.AppendText(nil, nil, &value))
+	switch v.kind {
+	case kindBool:
+		switch strings.ToUpper(text) {
+		case "1", "ON", "TRUE":
+			return "ON", nil
+		case "0", "OFF", "FALSE":
+			return "OFF", nil
+		}
+		return "", types.Errorf(types.ErWrongValueForVar, v.name, text)
+	case kindInt:
+		return v.parseInt(value, text, warn)
+	case kindFloat:
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || f < 0 {
+			return "", types.Errorf(types.ErWrongTypeForVar, v.name)
+		}
+		return fmt.Sprintf("%.6f", f), nil
+	case kindEnum:
+		if n, err := strconv.Atoi(text); err == nil && n >= 0 && n < len(v.words) {
+			return v.words[n], nil
+		}
+		for _, word := range v.words {
+			if strings.EqualFold(word, text) {
+				return word, nil
+			}
+		}
+		return "", types.Errorf(types.ErWrongValueForVar, v.name, text)
+	}
+	if value.IsNull() {
+		return "", nil
+	}
+	return text, nil
+}
+
+func (v *variable) parseInt(value types.Value, text string, warn func(uint16, ...any)) (string, error) {
+	if value.K == types.KindString {
+		return "", types.Errorf(types.ErWrongTypeForVar, v.name)
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		u, uerr := strconv.ParseUint(text, 10, 64)
+		if uerr != nil {
+			return "", types.Errorf(types.ErWrongTypeForVar, v.name)
+		}
+		n = int64(min(u, uint64(1)<<63-1))
+	}
+	if n < v.min || n > v.max {
+		warn(types.ErTruncatedWrongValue, v.name, text)
+		n = min(max(n, v.min), v.max)
+	}
+	return strconv.FormatInt(n, 10), nil
+}
+
+// value renders the stored text as the SQL value that @@name yields: numbers for booleans and integers.
+func (v *variable) value(text string) types.Value {
+	switch v.kind {
+	case kindBool:
+		return types.Int(boolInt(text == "ON"))
+	case kindInt:
+		n, _ := strconv.ParseInt(text, 10, 64) // parse wrote it
+		return types.Int(n)
+	case kindFloat:
+		f, _ := strconv.ParseFloat(text, 64) // parse wrote it
+		return types.Float(f)
+	}
+	if text == "" && v.nullable() {
+		return types.Null()
+	}
+	return types.Text(text)
+}
+
+// nullable lists the text variables for which an empty value is NULL.
+func (v *variable) nullable() bool {
+	return v.name == "character_set_results" || v.name == "secure_file_priv"
+}
+
+func boolInt(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

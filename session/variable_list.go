@@ -1,0 +1,216 @@
+package session
+
+// reasons why an accepted variable does nothing.
+const (
+	idleOneNode  = "a single node commits in one batch and needs no such protocol"
+	idleMemory   = "memory is bounded per statement by tidb_mem_quota_query"
+	idleNoBinlog = "there is no binary log"
+	idleNoFK     = "foreign keys are not supported yet"
+	idleNoCache  = "there is no query cache"
+	idleKeySpace = "all tables share one key space"
+	idleNoThread = "a connection costs no thread"
+)
+
+func boolVar(name string, s scope, def bool, idle string) *variable {
+	text := "OFF"
+	if def {
+		text = "ON"
+	}
+	return &variable{name: name, scope: s, kind: kindBool, def: text, idle: idle}
+}
+
+func intVar(name string, s scope, def, low, high string, idle string) *variable {
+	return &variable{name: name, scope: s, kind: kindInt, def: def, min: mustInt(low), max: mustInt(high), idle: idle}
+}
+
+func textVar(name string, s scope, def string, idle string) *variable {
+	return &variable{name: name, scope: s, kind: kindText, def: def, idle: idle}
+}
+
+func fixedVar(name, value string) *variable {
+	return &variable{name: name, scope: scopeGlobal, kind: kindText, def: value, readOnly: true}
+}
+
+func (v *variable) onSession(apply func(*Session, string) error) *variable {
+	v.apply = apply
+	return v
+}
+
+func (v *variable) onGlobal(apply func(*Node, string) error) *variable {
+	v.applyGlobal = apply
+	return v
+}
+
+func (v *variable) checked(check func(*Session, string) (string, error)) *variable {
+	v.check = check
+	return v
+}
+
+// sessionVariables are those that a session acts on.
+func sessionVariables() []*variable {
+	return []*variable{
+		boolVar("autocommit", scopeBoth, true, "").onSession(applyAutocommit),
+		(&variable{name: "transaction_isolation", scope: scopeBoth, kind: kindEnum, def: "REPEATABLE-READ",
+			words: []string{"READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"}}).checked(checkIsolation).onSession(applyIsolation),
+		boolVar("transaction_read_only", scopeBoth, false, "").onSession(applyReadOnly),
+		boolVar("innodb_snapshot_isolation", scopeBoth, false, "").onSession(applySnapshotIsolation),
+		textVar("sql_mode", scopeBoth, defaultSQLMode, "").checked(checkSQLMode).onSession(applySQLMode),
+		textVar("time_zone", scopeBoth, "SYSTEM", "").checked(checkTimeZone).onSession(applyTimeZone),
+		textVar("character_set_client", scopeBoth, "utf8mb4", "").checked(checkClientCharset).onSession(applyCharset),
+		textVar("character_set_connection", scopeBoth, "utf8mb4", "").checked(checkCharset).onSession(applyCharset),
+		textVar("character_set_results", scopeBoth, "utf8mb4", "").checked(checkResultsCharset).onSession(applyCharset),
+		textVar("character_set_database", scopeBoth, "utf8mb4", "").checked(checkCharset),
+		textVar("character_set_server", scopeBoth, "utf8mb4", "").checked(checkCharset),
+		textVar("collation_connection", scopeBoth, "utf8mb4_0900_ai_ci", "").checked(checkCollation).onSession(applyCollation),
+		textVar("collation_database", scopeBoth, "utf8mb4_0900_ai_ci", "").checked(checkCollation),
+		textVar("collation_server", scopeBoth, "utf8mb4_0900_ai_ci", "").checked(checkCollation),
+		intVar("innodb_lock_wait_timeout", scopeBoth, "50", "1", "1073741824", "").onSession(applyLockWait),
+		intVar("lock_wait_timeout", scopeBoth, "31536000", "1", "31536000", "").onSession(applyMetadataWait),
+		intVar("max_execution_time", scopeBoth, "0", "0", "4294967295", "").onSession(applyMaxExecution),
+		intVar("sql_select_limit", scopeBoth, "9223372036854775807", "0", "9223372036854775807", ""),
+		boolVar("sql_safe_updates", scopeBoth, false, ""),
+		intVar("group_concat_max_len", scopeBoth, "1024", "4", "9223372036854775807", "").onSession(applyExprLimits),
+		intVar("div_precision_increment", scopeBoth, "4", "0", "30", "").onSession(applyExprLimits),
+		intVar("tidb_mem_quota_query", scopeBoth, "1073741824", "131072", "9223372036854775807", "").onSession(applyMemQuota),
+		intVar("max_error_count", scopeBoth, "1024", "0", "65535", "").onSession(applyExprLimits),
+		intVar("auto_increment_increment", scopeBoth, "1", "1", "65535", "").checked(checkOnlyOne),
+		intVar("auto_increment_offset", scopeBoth, "1", "1", "65535", "").checked(checkOnlyOne),
+		intVar("last_insert_id", scopeSession, "0", "0", "9223372036854775807", "").onSession(applyLastInsertID),
+		intVar("insert_id", scopeSession, "0", "0", "9223372036854775807", "").onSession(applyInsertID),
+		(&variable{name: "timestamp", scope: scopeSession, kind: kindFloat, def: "0.000000"}).onSession(applyTimestamp),
+		intVar("wait_timeout", scopeBoth, "28800", "1", "31536000", "").onSession(applyWaitTimeout),
+		intVar("interactive_timeout", scopeBoth, "28800", "1", "31536000", ""),
+		boolVar("sql_notes", scopeBoth, true, "").onSession(applyExprLimits),
+		boolVar("sql_quote_show_create", scopeBoth, true, "").checked(checkAlwaysOn),
+		boolVar("unique_checks", scopeBoth, true, "uniqueness is always checked"),
+		boolVar("foreign_key_checks", scopeBoth, true, idleNoFK),
+		boolVar("sql_auto_is_null", scopeBoth, false, "").checked(checkAlwaysOff),
+		boolVar("big_tables", scopeBoth, false, idleMemory),
+		boolVar("sql_big_selects", scopeBoth, true, "no select is refused for its size"),
+		boolVar("sql_log_bin", scopeSession, true, idleNoBinlog),
+		boolVar("sql_log_off", scopeBoth, false, "there is no general log"),
+		boolVar("sql_warnings", scopeBoth, false, "an INSERT's information string is always sent"),
+		boolVar("sql_buffer_result", scopeBoth, false, "results hold no locks while they are sent"),
+		boolVar("low_priority_updates", scopeBoth, false, "rows are locked, not tables"),
+		intVar("tmp_table_size", scopeBoth, "16777216", "1024", "9223372036854775807", idleMemory),
+		intVar("max_heap_table_size", scopeBoth, "16777216", "16384", "9223372036854775807", idleMemory),
+		intVar("sort_buffer_size", scopeBoth, "262144", "32768", "9223372036854775807", idleMemory),
+		intVar("join_buffer_size", scopeBoth, "262144", "128", "9223372036854775807", idleMemory),
+		intVar("read_buffer_size", scopeBoth, "131072", "8192", "2147479552", idleMemory),
+		intVar("read_rnd_buffer_size", scopeBoth, "262144", "1", "2147483647", idleMemory),
+		intVar("max_sort_length", scopeBoth, "1024", "4", "8388608", "sort keys are compared whole"),
+		intVar("net_buffer_length", scopeBoth, "16384", "1024", "1048576", "buffers grow and shrink by need"),
+		intVar("net_read_timeout", scopeBoth, "30", "1", "31536000", "a stalled client is ended by wait_timeout"),
+		intVar("net_write_timeout", scopeBoth, "60", "1", "31536000", "a stalled client is ended by wait_timeout"),
+		intVar("net_retry_count", scopeBoth, "10", "1", "9223372036854775807", "reads are never retried"),
+		intVar("optimizer_prune_level", scopeBoth, "1", "0", "1", "the optimizer has no such search"),
+		intVar("optimizer_search_depth", scopeBoth, "62", "0", "62", "the optimizer has no such search"),
+		textVar("optimizer_switch", scopeBoth, "", "the optimizer's strategies are not switched"),
+		intVar("eq_range_index_dive_limit", scopeBoth, "200", "0", "4294967295", "estimates come from statistics"),
+		intVar("cte_max_recursion_depth", scopeBoth, "1000", "0", "4294967295", ""),
+		textVar("default_storage_engine", scopeBoth, "InnoDB", "every table uses Pando's own engine"),
+		textVar("default_tmp_storage_engine", scopeBoth, "InnoDB", "every table uses Pando's own engine"),
+		boolVar("explicit_defaults_for_timestamp", scopeBoth, true, "").checked(checkAlwaysOn),
+		boolVar("sql_require_primary_key", scopeBoth, false, ""),
+		textVar("lc_messages", scopeBoth, "en_US", "messages are English"),
+		textVar("lc_time_names", scopeBoth, "en_US", "names of days and months are English"),
+		textVar("default_week_format", scopeBoth, "0", ""),
+		boolVar("session_track_schema", scopeBoth, true, "session state is not tracked on the wire"),
+		boolVar("session_track_state_change", scopeBoth, false, "session state is not tracked on the wire"),
+		textVar("session_track_gtids", scopeBoth, "OFF", idleNoBinlog),
+		textVar("session_track_system_variables", scopeBoth, "", "session state is not tracked on the wire"),
+		textVar("character_set_filesystem", scopeBoth, "binary", "server-side files are not used"),
+		boolVar("keep_files_on_create", scopeBoth, false, idleKeySpace),
+		boolVar("new", scopeBoth, false, "it has no meaning in MySQL 8 either"),
+		boolVar("old_alter_table", scopeBoth, false, "schema changes are online"),
+		boolVar("end_markers_in_json", scopeBoth, false, "EXPLAIN has no such markers"),
+		boolVar("profiling", scopeBoth, false, "there is no profiler; use EXPLAIN ANALYZE"),
+		textVar("information_schema_stats_expiry", scopeBoth, "86400", "statistics are read as they are"),
+		textVar("net_compression", scopeSession, "OFF", "compression is chosen at the handshake"),
+	}
+}
+
+// globalVariables are those that the node acts on.
+func globalVariables() []*variable {
+	return []*variable{
+		intVar("max_connections", scopeGlobal, "2000", "1", "100000", "").onGlobal(applyMaxConnections),
+		intVar("max_prepared_stmt_count", scopeGlobal, "1000000", "0", "16777216", "").onGlobal(applyMaxPrepared),
+		intVar("max_allowed_packet", scopeBoth, "67108864", "1024", "1073741824", "").onSession(applyMaxPacket),
+		intVar("innodb_flush_log_at_trx_commit", scopeGlobal, "1", "0", "2", "").onGlobal(applyFlushLog),
+		intVar("innodb_buffer_pool_size", scopeGlobal, "0", "0", "9223372036854775807", "the cache is sized at start, by cache-size"),
+		boolVar("innodb_file_per_table", scopeGlobal, true, idleKeySpace),
+		intVar("thread_cache_size", scopeGlobal, "9", "0", "16384", idleNoThread),
+		intVar("table_open_cache", scopeGlobal, "4000", "1", "524288", "open tables are not counted"),
+		intVar("back_log", scopeGlobal, "151", "1", "65535", "the operating system queues new connections"),
+		textVar("log_level", scopeGlobal, "info", "").checked(checkLogLevel).onGlobal(applyLogLevel),
+		boolVar("slow_query_log", scopeGlobal, false, "there is no slow log yet"),
+		boolVar("general_log", scopeGlobal, false, "there is no general log"),
+		(&variable{name: "long_query_time", scope: scopeBoth, kind: kindFloat, def: "10.000000", idle: "there is no slow log yet"}),
+		boolVar("event_scheduler", scopeGlobal, false, "events are not supported yet"),
+		boolVar("local_infile", scopeGlobal, false, "").checked(checkAlwaysOff),
+		boolVar("log_bin_trust_function_creators", scopeGlobal, false, idleNoBinlog),
+		intVar("sync_binlog", scopeGlobal, "1", "0", "4294967295", idleNoBinlog),
+		textVar("binlog_format", scopeBoth, "ROW", idleNoBinlog),
+		textVar("init_connect", scopeGlobal, "", "").checked(checkEmpty),
+		intVar("query_cache_size", scopeGlobal, "0", "0", "9223372036854775807", idleNoCache),
+		textVar("query_cache_type", scopeBoth, "OFF", idleNoCache),
+		boolVar("require_secure_transport", scopeGlobal, false, "it is set at start"),
+		boolVar("read_only", scopeGlobal, false, "").checked(checkAlwaysOff),
+		boolVar("super_read_only", scopeGlobal, false, "").checked(checkAlwaysOff),
+		intVar("connect_timeout", scopeGlobal, "10", "2", "31536000", "the handshake's limit is fixed"),
+	}
+}
+
+// foreignVariables are TiDB's, from the published reports.
+func foreignVariables() []*variable {
+	return []*variable{
+		intVar("tidb_hashagg_final_concurrency", scopeBoth, "1", "-1", "256", "aggregation uses one worker for each statement"),
+		intVar("tidb_hashagg_partial_concurrency", scopeBoth, "1", "-1", "256", "aggregation uses one worker for each statement"),
+		boolVar("tidb_disable_txn_auto_retry", scopeBoth, true, "transactions lock their rows and are never replayed"),
+		boolVar("tidb_enable_async_commit", scopeBoth, true, idleOneNode),
+		boolVar("tidb_enable_1pc", scopeBoth, true, idleOneNode),
+		boolVar("tidb_guarantee_linearizability", scopeBoth, true, "a single node is linearizable at no cost"),
+		(&variable{name: "tidb_enable_clustered_index", scope: scopeBoth, kind: kindEnum, def: "ON", words: []string{"OFF", "ON", "INT_ONLY"},
+			idle: "every table is clustered by its primary key"}),
+	}
+}
+
+// informationVariables only tell.
+func informationVariables() []*variable {
+	return []*variable{
+		fixedVar("version_comment", "Pando"),
+		fixedVar("version_compile_machine", "x86_64"),
+		fixedVar("version_compile_os", "Linux"),
+		fixedVar("protocol_version", "10"),
+		fixedVar("license", "Apache-2.0"),
+		fixedVar("lower_case_table_names", "0"),
+		fixedVar("lower_case_file_system", "OFF"),
+		fixedVar("character_set_system", "utf8mb3"),
+		fixedVar("default_authentication_plugin", "caching_sha2_password"),
+		fixedVar("have_ssl", "YES"),
+		fixedVar("have_openssl", "YES"),
+		fixedVar("have_compress", "YES"),
+		fixedVar("have_query_cache", "NO"),
+		fixedVar("have_profiling", "NO"),
+		fixedVar("performance_schema", "OFF"),
+		fixedVar("log_bin", "OFF"),
+		fixedVar("gtid_mode", "OFF"),
+		fixedVar("secure_file_priv", ""),
+		fixedVar("skip_networking", "OFF"),
+		fixedVar("skip_name_resolve", "ON"),
+		fixedVar("system_time_zone", "UTC"),
+		fixedVar("innodb_version", "8.0.36"),
+		fixedVar("innodb_page_size", "16384"),
+		fixedVar("innodb_read_only", "OFF"),
+		fixedVar("max_user_connections", "0"),
+		fixedVar("server_id", "1"),
+		{name: "version", scope: scopeGlobal, readOnly: true, kind: kindText, dynamic: dynamicVersion},
+		{name: "port", scope: scopeGlobal, readOnly: true, kind: kindInt, dynamic: dynamicPort},
+		{name: "datadir", scope: scopeGlobal, readOnly: true, kind: kindText, dynamic: dynamicDataDir},
+		{name: "hostname", scope: scopeGlobal, readOnly: true, kind: kindText, dynamic: dynamicHostname},
+		{name: "warning_count", scope: scopeSession, readOnly: true, kind: kindInt, dynamic: dynamicWarningCount},
+		{name: "error_count", scope: scopeSession, readOnly: true, kind: kindInt, dynamic: dynamicErrorCount},
+		{name: "pseudo_thread_id", scope: scopeSession, readOnly: true, kind: kindInt, dynamic: dynamicThreadID},
+		{name: "last_plan_from_cache", scope: scopeSession, readOnly: true, kind: kindBool, dynamic: dynamicPlanFromCache},
+	}
+}

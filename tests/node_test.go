@@ -1,0 +1,249 @@
+package tests
+
+import (
+	"bufio"
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// startMax bounds how long a node may take until it serves; the machines are slow and shared, so it is generous.
+const startMax = 60 * time.Second
+
+// binary is the program under test, built by TestMain.
+var binary string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "pando-tests-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		binary = filepath.Join(dir, "pando")
+		build := exec.Command("go", "build", "-o", binary, "../cmd/pando")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+			return 1
+		}
+		_ = mysql.SetLogger(quiet{}) // killed servers are expected
+		return m.Run()
+	}())
+}
+
+type quiet struct{}
+
+func (quiet) Print(...any) {}
+
+// node is one running pando process.
+type node struct {
+	t          testing.TB
+	dir        string
+	args       []string
+	cmd        *exec.Cmd
+	mysql      string // host:port
+	http       string
+	mu         sync.Mutex // guards log
+	log        bytes.Buffer
+	logDrained chan struct{}
+}
+
+// startNode starts pando over dir (a fresh one if empty) and waits until it is ready.
+func startNode(t testing.TB, dir string, args ...string) *node {
+	t.Helper()
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	n := &node{t: t, dir: dir, args: args}
+	n.start()
+	t.Cleanup(n.kill)
+	return n
+}
+
+var readyLine = regexp.MustCompile(`msg=ready.* mysql=(\S+) http=(\S+)`)
+
+func (n *node) start() {
+	n.t.Helper()
+	if err := n.tryStart(); err != nil {
+		n.t.Fatalf("start: %v\n%s", err, n.logText())
+	}
+}
+
+func (n *node) tryStart() error {
+	args := append([]string{"start", "--data-dir", n.dir, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"}, n.args...)
+	n.cmd = exec.Command(binary, args...)
+	n.cmd.Dir = n.dir
+	stderr, err := n.cmd.StderrPipe()
+	if err != nil {
+		return err
+	}
+	if err := n.cmd.Start(); err != nil {
+		return err
+	}
+	ready := make(chan []string, 1)
+	n.logDrained = make(chan struct{})
+	go n.readLog(stderr, ready, n.logDrained)
+	select {
+	case found := <-ready:
+		if found == nil {
+			_ = n.cmd.Wait()
+			n.cmd = nil
+			return errors.New("the process ended before it was ready")
+		}
+		n.mysql, n.http = found[1], found[2]
+		return nil
+	case <-time.After(startMax):
+		n.kill()
+		return errors.New("not ready in time")
+	}
+}
+
+// readLog keeps the process's log and reports the addresses of the ready line, or nil at its end. It ends with the process.
+func (n *node) readLog(r io.Reader, ready chan<- []string, drained chan<- struct{}) {
+	defer close(drained)
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		n.mu.Lock()
+		n.log.Write(lines.Bytes())
+		n.log.WriteByte('\n')
+		n.mu.Unlock()
+		if found := readyLine.FindStringSubmatch(lines.Text()); found != nil {
+			select {
+			case ready <- found:
+			default:
+			}
+		}
+	}
+	select {
+	case ready <- nil:
+	default:
+	}
+}
+
+func (n *node) logText() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.log.String()
+}
+
+// kill ends the process as kill -9 does and waits for it.
+func (n *node) kill() { n.signal(syscall.SIGKILL) }
+
+// stop asks the process to drain and waits for it; it returns the exit code.
+func (n *node) stop() int { return n.signal(syscall.SIGTERM) }
+
+func (n *node) signal(sig syscall.Signal) int {
+	if n.cmd == nil || n.cmd.Process == nil {
+		return -1
+	}
+	_ = n.cmd.Process.Signal(sig)
+	<-n.logDrained
+	_ = n.cmd.Wait()
+	code := n.cmd.ProcessState.ExitCode()
+	n.cmd = nil
+	if strings.Contains(n.logText(), "panic:") || strings.Contains(n.logText(), "msg=panic") {
+		n.t.Errorf("the server panicked:\n%s", n.logText())
+	}
+	return code
+}
+
+func (n *node) host() string { host, _, _ := net.SplitHostPort(n.mysql); return host }
+func (n *node) port() string { _, port, _ := net.SplitHostPort(n.mysql); return port }
+
+// dsn is the address of a database for Go's driver, as root without a password.
+func (n *node) dsn(db, params string) string {
+	return "root@tcp(" + n.mysql + ")/" + db + "?" + params
+}
+
+// open connects Go's driver to a database.
+func (n *node) open(db string) *sql.DB {
+	n.t.Helper()
+	pool, err := sql.Open("mysql", n.dsn(db, ""))
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	n.t.Cleanup(func() { pool.Close() })
+	return pool
+}
+
+// get reads a page of the HTTP port.
+func (n *node) get(path string) (int, string) {
+	n.t.Helper()
+	answer, err := http.Get("http://" + n.http + path)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return answer.StatusCode, string(body)
+}
+
+// mustExec runs statements in order.
+func mustExec(t testing.TB, db interface {
+	Exec(string, ...any) (sql.Result, error)
+}, statements ...string) {
+	t.Helper()
+	for _, statement := range statements {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatalf("%.200s: %v", statement, err)
+		}
+	}
+}
+
+// queryInt reads one number.
+func queryInt(t testing.TB, db *sql.DB, query string, args ...any) int64 {
+	t.Helper()
+	var n sql.NullInt64
+	if err := db.QueryRow(query, args...).Scan(&n); err != nil {
+		t.Fatalf("%.200s: %v", query, err)
+	}
+	return n.Int64
+}
+
+// errorNumber is the MySQL number of a driver's error, or 0.
+func errorNumber(err error) uint16 {
+	var e *mysql.MySQLError
+	if errors.As(err, &e) {
+		return e.Number
+	}
+	return 0
+}
+
+// need finds a program, or fails with what to install.
+func need(t testing.TB, program string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Fatalf("%s is not installed; scripts/test-programs.sh installs what the tests need", program)
+	}
+	return path
+}
+
+// slow skips tests that need minutes.
+func slow(t testing.TB) {
+	t.Helper()
+	if os.Getenv("PANDO_SLOW") == "" {
+		t.Skip("takes minutes; set PANDO_SLOW=1")
+	}
+}
