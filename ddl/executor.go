@@ -242,7 +242,7 @@ func (e *Executor) DropTables(c *Call, names []Name, ifExists bool) error {
 			return err
 		}
 		if slices.Contains(names[:i], n) {
-			return types.Errorf(types.ErNonuniqTable, n.Table)
+			return types.Errorf(types.ErNonUniqTable, n.Table)
 		}
 	}
 	p := c.patience()
