@@ -19,7 +19,7 @@ func Cast(ctx *Context, v Value, to Type) (Value, error) {
 	case KindFloat:
 		f := ToFloat(ctx, &v)
 		if to.ID == TypeFloat {
-			f = float64(float32(f))
+			return Float32(f), nil
 		}
 		return Float(f), nil
 	case KindDecimal:

@@ -241,6 +241,9 @@ func appendTextIn(dst []byte, v *Value, loc *time.Location) []byte {
 	case KindUint:
 		return strconv.AppendUint(dst, uint64(v.N), 10)
 	case KindFloat:
+		if v.Scale == SinglePrecision {
+			return AppendFloat32(dst, v.Float64())
+		}
 		return AppendFloat(dst, v.Float64())
 	case KindDecimal:
 		return AppendDecimal(dst, *v)

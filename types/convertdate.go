@@ -39,9 +39,12 @@ func (c *conversion) date(v *Value) (Value, error) {
 	if c.to.ID == TypeDatetime {
 		return Datetime(packed, fsp), nil
 	}
-	us, ok := unixFromPacked(packed, c.ctx.Location())
+	us, gap, ok := unixFromPacked(packed, c.ctx.Location())
 	if !ok {
 		return c.zeroDate(), c.badDate(v, ErWarnDataOutOfRange)
+	}
+	if gap {
+		return Timestamp(us, fsp), c.badDate(v, ErWarnInvalidTimestamp)
 	}
 	return Timestamp(us, fsp), nil
 }

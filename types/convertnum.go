@@ -31,6 +31,8 @@ func (c *conversion) float(v *Value) (Value, error) {
 		}
 	}
 	switch {
+	case v.K == KindString && math.Abs(f) == math.MaxFloat64:
+		err = c.outOfRange() // the parser saturated
 	case f != f:
 		f, err = 0, c.outOfRange()
 	case c.to.Unsigned && f < 0:
@@ -41,7 +43,7 @@ func (c *conversion) float(v *Value) (Value, error) {
 		f, err = -limit, c.outOfRange()
 	}
 	if c.to.ID == TypeFloat {
-		f = float64(float32(f))
+		return Float32(f), err
 	}
 	return Float(f), err
 }
@@ -67,18 +69,18 @@ func (c *conversion) decimal(v *Value) (Value, error) {
 		d = ToDecimal(c.ctx, v)
 	}
 	scale := int(c.to.Scale)
+	whole := d
 	if int(d.Scale) != scale {
-		r := rescale(&d, scale, roundHalfUp)
-		if int(d.Scale) > scale && v.K != KindFloat && DecCompare(r, d) != 0 {
-			c.note()
-		}
-		d = r
+		d = rescale(&d, scale, roundHalfUp)
 	}
 	if c.to.Unsigned && DecSign(d) < 0 {
 		return Decimal(0, uint8(scale)), c.outOfRange()
 	}
 	if !decimalFits(&d, int(c.to.Length)) {
 		return saturated(int(c.to.Length), scale, DecSign(d) < 0), c.outOfRange()
+	}
+	if int(whole.Scale) > scale && v.K != KindFloat && DecCompare(whole, d) != 0 {
+		c.note()
 	}
 	return d, nil
 }

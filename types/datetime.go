@@ -148,23 +148,28 @@ func DaysInMonth(year, month int) int {
 
 // ToTimeIn returns the instant of a packed datetime in a zone. Dates with a zero
 // part have none: ok is false. In a gap of the zone (spring) it is the instant
-// of the change, as MySQL has it; in an overlap the earlier one.
+// of the change, as MySQL has it; in an overlap one of the two.
 func ToTimeIn(packed int64, loc *time.Location) (t time.Time, ok bool) {
+	t, _, ok = instantOf(packed, loc)
+	return t, ok
+}
+
+// instantOf is ToTimeIn, which also tells that the local time never was.
+func instantOf(packed int64, loc *time.Location) (t time.Time, gap, ok bool) {
 	d := UnpackDatetime(packed)
 	if d.Month == 0 || d.Day == 0 {
-		return time.Time{}, false
+		return time.Time{}, false, false
 	}
 	t = time.Date(d.Year, time.Month(d.Month), d.Day, d.Hour, d.Minute, d.Second, d.Micro*1000, loc)
-	if t.Hour() != d.Hour || t.Minute() != d.Minute {
-		// A local time that never was: the first instant after the gap. The zone
-		// changes at ZoneBounds of the instant just found or of its neighbour.
-		start, end := t.ZoneBounds()
-		if !end.IsZero() && end.Sub(t) < 24*time.Hour && end.Sub(t) < t.Sub(start) {
-			return end, true
-		}
-		return start, true
+	if t.Hour() == d.Hour && t.Minute() == d.Minute {
+		return t, false, true
 	}
-	return t, true
+	// time.Date landed beside the gap: the nearer bound of its zone is the change.
+	start, end := t.ZoneBounds()
+	if start.IsZero() || !end.IsZero() && end.Sub(t) < t.Sub(start) {
+		return end, true, true
+	}
+	return start, true, true
 }
 
 // PackTime returns the packed datetime of an instant in t's own zone.
@@ -186,17 +191,18 @@ func packedFromUnix(us int64, loc *time.Location) int64 {
 const MaxTimestampMicros = (int64(1)<<31)*microsPerSecond - 1
 
 // unixFromPacked returns the KindTimestamp number of a packed datetime in loc;
-// ok is false outside the range of TIMESTAMP. The zero datetime gives 0.
-func unixFromPacked(n int64, loc *time.Location) (us int64, ok bool) {
+// ok is false outside the range of TIMESTAMP, gap tells that the local time never
+// was. The zero datetime gives 0.
+func unixFromPacked(n int64, loc *time.Location) (us int64, gap, ok bool) {
 	if n == 0 {
-		return 0, true
+		return 0, false, true
 	}
-	t, ok := ToTimeIn(n, loc)
+	t, gap, ok := instantOf(n, loc)
 	if !ok {
-		return 0, false
+		return 0, false, false
 	}
 	us = t.UnixMicro()
-	return us, us >= microsPerSecond && us <= MaxTimestampMicros
+	return us, gap, us >= microsPerSecond && us <= MaxTimestampMicros
 }
 
 // ParseTimeZone finds the zone of a time_zone setting: an offset such as +05:30,

@@ -1196,7 +1196,7 @@ var errorTable = [...]errorText{
 	{ErClientInteractionTimeout, "HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior."},
 	{ErTxnTooLarge, "HY000", "Transaction is too large, size: %d"},
 	{ErInfoSchemaExpired, "HY000", "Information schema is out of date: schema failed to update in 1 lease, please make sure this node can reach the cluster"},
-	{ErInfoSchemaChanged, "HY000", "Information schema is changed during the execution of the statement(for example, table definition may be updated by other DDL ran in parallel). If you see this error often, try increasing `tidb_max_delta_schema_count`. [try again later]"},
+	{ErInfoSchemaChanged, "HY000", "Information schema is changed during the execution of the statement(for example, table definition may be updated by other DDL ran in parallel). [try again later]"},
 	{ErSnapshotTooOld, "HY000", "snapshot is older than max_snapshot_age, please retry transaction"},
 	{ErResultUndetermined, "HY000", "The outcome of the commit is not known: %s"},
 	{ErRegionUnavailable, "HY000", "Region is unavailable"},

@@ -180,7 +180,11 @@ func DecodeStored(b []byte, t *Type) Value {
 		}
 		return Value{K: KindInt, N: storedInt(b)}
 	case KindFloat:
-		return Float(storedFloat(b, t))
+		v := Float(storedFloat(b, t))
+		if t.ID == TypeFloat {
+			v.Scale = SinglePrecision
+		}
+		return v
 	case KindDecimal:
 		if len(b) > 8 {
 			return Value{K: KindDecimal, Scale: uint8(t.Scale), B: b}

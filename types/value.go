@@ -14,7 +14,7 @@ const (
 	KindNull      Kind = iota
 	KindInt            // N: signed integer.
 	KindUint           // N: bits of a uint64. YEAR is of this kind too.
-	KindFloat          // N: bits of a float64. FLOAT columns hold the rounded float32.
+	KindFloat          // N: bits of a float64; Scale: SinglePrecision if it is a FLOAT's rounded float32.
 	KindDecimal        // Scale; N: unscaled integer if B == nil, otherwise B: wide decimal.
 	KindString         // B: bytes in the character set of Coll; binary strings have Coll Binary.
 	KindDate           // N: packed, time part zero, comparable with KindDatetime.
@@ -70,6 +70,17 @@ func Text(s string) Value { return String(bytesOf(s), DefaultCollation) }
 
 // Bytes returns a binary string. b is borrowed.
 func Bytes(b []byte) Value { return String(b, Binary) }
+
+// SinglePrecision in Value.Scale marks a KindFloat that came from a FLOAT column:
+// it prints six digits. Arithmetic drops the mark.
+const SinglePrecision = 1
+
+// Float32 returns a FLOAT: f rounded to single precision.
+func Float32(f float64) Value {
+	v := Float(float64(float32(f)))
+	v.Scale = SinglePrecision
+	return v
+}
 
 // Decimal returns the exact number unscaled * 10^-scale.
 func Decimal(unscaled int64, scale uint8) Value {

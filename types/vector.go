@@ -1,9 +1,6 @@
 package types
 
-import (
-	"math/bits"
-	"unsafe"
-)
+import "unsafe"
 
 // MaxBatchRows is the most rows that a Batch holds.
 const MaxBatchRows = 1024
@@ -87,6 +84,10 @@ func (v *Vector) Value(i int) Value {
 		return v.Type.SetValue(uint64(v.N[i]))
 	case KindBit:
 		return Value{K: KindBit, Scale: uint8(v.Type.BitBytes()), N: v.N[i]}
+	case KindFloat:
+		if v.Type.ID == TypeFloat {
+			return Value{K: KindFloat, Scale: SinglePrecision, N: v.N[i]}
+		}
 	case KindDatetime, KindTimestamp, KindTime:
 		return Value{K: v.kind, Scale: uint8(v.Type.Scale), N: v.N[i]}
 	}
@@ -282,19 +283,13 @@ func (v *Vector) Hash(seed uint64, i int) uint64 {
 		return Hash64(seed, Value{}, 0)
 	}
 	switch v.kind {
-	case KindInt, KindUint, KindBit, KindEnum, KindSet:
+	case KindInt, KindUint, KindBit:
 		return mix(seed^hashNumber, uint64(v.N[i]))
 	case KindString:
 		return hashString(seed, v.Bytes(i), v.Type.stringColl())
 	}
-	return Hash64(seed, v.Value(i), v.Type.Coll)
+	return Hash64(seed, v.Value(i), v.Type.Coll) // ENUM and SET by their text
 }
 
 // NullCount returns the number of NULL rows.
-func (v *Vector) NullCount() int {
-	n := 0
-	for _, w := range v.Nulls {
-		n += bits.OnesCount64(w)
-	}
-	return n
-}
+func (v *Vector) NullCount() int { return v.nulls }

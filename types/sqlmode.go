@@ -1,0 +1,88 @@
+package types
+
+import (
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// sqlModeNames are the names in the order in which MySQL prints them. Combined
+// modes print themselves before their parts.
+var sqlModeNames = []struct {
+	mode SQLMode
+	name string
+}{
+	{ModeRealAsFloat, "REAL_AS_FLOAT"}, {ModePipesAsConcat, "PIPES_AS_CONCAT"}, {ModeAnsiQuotes, "ANSI_QUOTES"},
+	{ModeIgnoreSpace, "IGNORE_SPACE"}, {ModeOnlyFullGroupBy, "ONLY_FULL_GROUP_BY"},
+	{ModeNoUnsignedSubtraction, "NO_UNSIGNED_SUBTRACTION"}, {ModeNoDirInCreate, "NO_DIR_IN_CREATE"},
+	{ModeAnsi, "ANSI"}, {ModeNoAutoValueOnZero, "NO_AUTO_VALUE_ON_ZERO"},
+	{ModeNoBackslashEscapes, "NO_BACKSLASH_ESCAPES"}, {ModeStrictTransTables, "STRICT_TRANS_TABLES"},
+	{ModeStrictAllTables, "STRICT_ALL_TABLES"}, {ModeNoZeroInDate, "NO_ZERO_IN_DATE"},
+	{ModeNoZeroDate, "NO_ZERO_DATE"}, {ModeAllowInvalidDates, "ALLOW_INVALID_DATES"},
+	{ModeErrorForDivByZero, "ERROR_FOR_DIVISION_BY_ZERO"}, {ModeTraditional, "TRADITIONAL"},
+	{ModeHighNotPrecedence, "HIGH_NOT_PRECEDENCE"}, {ModeNoEngineSubstitution, "NO_ENGINE_SUBSTITUTION"},
+	{ModePadCharToFullLength, "PAD_CHAR_TO_FULL_LENGTH"}, {ModeTimeTruncateFrac, "TIME_TRUNCATE_FRACTIONAL"},
+}
+
+// allModes are the bits that a number may set.
+const allModes = ModeRealAsFloat | ModePipesAsConcat | ModeAnsiQuotes | ModeIgnoreSpace | ModeOnlyFullGroupBy |
+	ModeNoUnsignedSubtraction | ModeNoDirInCreate | ModeAnsi | ModeNoAutoValueOnZero | ModeNoBackslashEscapes |
+	ModeStrict | ModeNoZeroInDate | ModeNoZeroDate | ModeAllowInvalidDates | ModeErrorForDivByZero |
+	ModeTraditional | ModeHighNotPrecedence | ModeNoEngineSubstitution | ModePadCharToFullLength | ModeTimeTruncateFrac
+
+// ParseSQLMode reads a value of sql_mode: names separated by commas, or a number.
+// The error is 1231.
+func ParseSQLMode(s string) (SQLMode, error) {
+	if n, err := strconv.ParseUint(s, 10, 64); err == nil {
+		if SQLMode(n)&^allModes != 0 {
+			return 0, Errorf(ErWrongValueForVar, "sql_mode", s)
+		}
+		return SQLMode(n).expand(), nil
+	}
+	var m SQLMode
+	for name := range strings.SplitSeq(s, ",") {
+		if name == "" {
+			continue
+		}
+		bit := modeByName(strings.ToUpper(strings.TrimSpace(name)))
+		if bit == 0 {
+			return 0, Errorf(ErWrongValueForVar, "sql_mode", name)
+		}
+		m |= bit
+	}
+	return m.expand(), nil
+}
+
+func modeByName(name string) SQLMode {
+	for _, m := range sqlModeNames {
+		if m.name == name {
+			return m.mode
+		}
+	}
+	return 0
+}
+
+// expand adds the parts of combined modes.
+func (m SQLMode) expand() SQLMode {
+	if m&ModeAnsi != 0 {
+		m |= ModeRealAsFloat | ModePipesAsConcat | ModeAnsiQuotes | ModeIgnoreSpace | ModeOnlyFullGroupBy
+	}
+	if m&ModeTraditional != 0 {
+		m |= ModeStrict | ModeNoZeroInDate | ModeNoZeroDate | ModeErrorForDivByZero | ModeNoEngineSubstitution
+	}
+	return m
+}
+
+// String returns the names in MySQL's order, separated by commas.
+func (m SQLMode) String() string {
+	names := make([]string, 0, bits.OnesCount64(uint64(m)))
+	for _, n := range sqlModeNames {
+		if m&n.mode != 0 {
+			names = append(names, n.name)
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+// IsStrict reports whether data conversion errors fail INSERT and UPDATE.
+func (m SQLMode) IsStrict() bool { return m&ModeStrict != 0 }
