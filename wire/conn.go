@@ -176,10 +176,17 @@ var noCommand = []byte{ComSleep}
 func (c *conn) reportRead(err error) {
 	switch {
 	case errors.Is(err, errTooLarge):
-		c.lastWords(types.Errorf(types.ErNetPacketTooLarge))
+		if c.lastWords(types.Errorf(types.ErNetPacketTooLarge)) {
+			c.linger()
+		}
 	case errors.Is(err, errOutOfOrder):
 		c.complain("packets out of order")
-		c.lastWords(types.Errorf(types.ErNetPacketsOutOfOrder))
+		if c.lastWords(types.Errorf(types.ErNetPacketsOutOfOrder)) {
+			c.linger()
+		}
+	case errors.Is(err, errCompressed):
+		c.complain("malformed compressed packet")
+		c.lastWords(types.Errorf(types.ErNetUncompressError))
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		if kvapi.Reason(c.closing.Load()) == kvapi.ReasonTimeout {
 			c.lastWords(types.Errorf(types.ErClientInteractionTimeout))
@@ -192,25 +199,29 @@ func (c *conn) reportRead(err error) {
 	}
 }
 
-// lastWords sends an error before the connection is closed. What the client is still sending is read for a while: closing a
-// socket with unread bytes resets the connection, and the reset overtakes the error.
-func (c *conn) lastWords(e *types.Error) {
+// lastWords sends an error before the connection is closed.
+func (c *conn) lastWords(e *types.Error) bool {
 	if c.resp.err != nil || c.raw.SetDeadline(clock.Now().Add(lastWordsTimeout)) != nil {
-		return
+		return false
 	}
 	c.resp.seq = c.in.seq
 	c.resp.appendError(e)
-	if c.resp.flush() != nil {
+	return c.resp.flush() == nil
+}
+
+// linger reads for a while what the client is still sending: closing a socket with unread bytes resets the connection, and
+// the reset overtakes the error.
+func (c *conn) linger() {
+	half, ok := c.raw.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil {
 		return
 	}
-	if half, ok := c.raw.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
-		for left := lingerBytesMax; left > 0; {
-			n, err := c.raw.Read(c.in.window)
-			if err != nil {
-				return
-			}
-			left -= n
+	for left := lingerBytesMax; left > 0; {
+		n, err := c.raw.Read(c.in.window)
+		if err != nil {
+			return
 		}
+		left -= n
 	}
 }
 
