@@ -14,18 +14,17 @@ import (
 // The cost model counts in the effort of reading one row of a scan. The figures are ratios measured on the storage layer:
 // finding a row by key costs about twenty rows of a scan, opening a range about as much.
 const (
-	costRow        = 1.0
-	costEntry      = 0.7 // an index entry is smaller than a row
-	costLookup     = 20.0
-	costRange      = 15.0
-	costSortRow    = 0.5 // times log2 of the rows
-	rowsUnknown    = 10_000
-	eqUnknown      = 0.005 // of the rows, for a value of a column without statistics
-	rangeUnknown   = 0.05  // between two bounds
-	halfUnknown    = 1.0 / 3
-	filterUnknown  = 0.5 // left by a condition that no index decides
-	limitUnknown   = 100 // rows of a LIMIT given by a parameter
-	inEstimateRows = 1e15
+	costRow       = 1.0
+	costEntry     = 0.7 // an index entry is smaller than a row
+	costLookup    = 20.0
+	costRange     = 15.0
+	costSortRow   = 0.5       // times log2 of the rows
+	rowsUnknown   = 1_000_000 // a table that nobody has analysed: large enough that an index wins over a scan
+	eqRowsUnknown = 10        // rows with one value of a column without statistics
+	rangeUnknown  = 0.05      // between two bounds
+	halfUnknown   = 1.0 / 3
+	filterUnknown = 0.5 // left by a condition that no index decides
+	limitUnknown  = 100 // rows of a LIMIT given by a parameter
 )
 
 // want is what a statement needs from a table: which rows, which columns, in which order.

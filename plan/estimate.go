@@ -11,7 +11,7 @@ import (
 
 // pointFraction estimates which part of the rows has given values in the leading columns of an index.
 func (b *builder) pointFraction(t *catalog.Table, index *catalog.Index, columns, ranges int, total float64) float64 {
-	one := math.Pow(eqUnknown, float64(columns))
+	one := math.Min(1, eqRowsUnknown/math.Max(total, 1)) / float64(columns)
 	if index.Unique && columns == len(index.Columns) {
 		one = 1 / math.Max(total, 1)
 	} else if b.env.Stats != nil {
@@ -29,7 +29,7 @@ func (b *builder) rangeFraction(t *catalog.Table, s *sarg, total float64) float6
 		r := &s.ranges[i]
 		switch {
 		case r.eq != nil:
-			sum += eqUnknown
+			sum += math.Min(1, eqRowsUnknown/math.Max(total, 1))
 			continue
 		case r.low.Expr == nil && r.high.Expr == nil:
 			return 1

@@ -18,7 +18,7 @@ const (
 	// statsSpace is the kind of the system keys that hold statistics, by physical table id.
 	statsSpace = 's'
 	// rowsAssumed is the size of a table nobody has analysed: large enough that an index wins over a scan.
-	rowsAssumed = 10_000
+	rowsAssumed = 1_000_000
 )
 
 // Table are the statistics of one table.
