@@ -103,7 +103,10 @@ func (c *conversion) fitText(b []byte, cs *Charset) ([]byte, error) {
 	limit := int(c.to.MaxBytes())
 	switch c.to.ID {
 	case TypeChar, TypeVarchar:
-		n := cs.CharPrefix(b, int(c.to.Length))
+		n := len(b)
+		if c.to.Length >= 0 {
+			n = cs.CharPrefix(b, int(c.to.Length))
+		}
 		if n < len(b) {
 			if len(trimTrailing(b[n:], cs)) > 0 {
 				if err := c.tooLong(); err != nil {
@@ -119,7 +122,7 @@ func (c *conversion) fitText(b []byte, cs *Charset) ([]byte, error) {
 		}
 		return b, nil
 	case TypeBinary:
-		if len(b) < limit {
+		if len(b) < limit && c.to.Length > 0 {
 			return append(append(make([]byte, 0, limit), b...), make([]byte, limit-len(b))...), nil
 		}
 	}

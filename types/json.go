@@ -176,13 +176,15 @@ func (p *jsonParser) object(depth int) jsonNode {
 		if p.fail != "" {
 			return n
 		}
-		n.set(key, e)
+		n.keys = append(n.keys, key)
+		n.elems = append(n.elems, e)
 		p.space()
 		switch p.peek() {
 		case ',':
 			p.i++
 		case '}':
 			p.i++
+			n.sortMembers()
 			return n
 		default:
 			p.fail = "Missing a comma or } after an object member."
@@ -198,15 +200,29 @@ func compareKeys(a, b []byte) int {
 	return bytes.Compare(a, b)
 }
 
-// set adds a member; a later duplicate wins.
-func (n *jsonNode) set(key []byte, e jsonNode) {
-	i, found := slices.BinarySearchFunc(n.keys, key, compareKeys)
-	if found {
-		n.elems[i] = e
+// sortMembers brings the members into MySQL's order; of duplicate keys the last
+// one wins. Documents that we wrote are in order already.
+func (n *jsonNode) sortMembers() {
+	ordered := true
+	for i := 1; i < len(n.keys) && ordered; i++ {
+		ordered = compareKeys(n.keys[i-1], n.keys[i]) < 0
+	}
+	if ordered {
 		return
 	}
-	n.keys = slices.Insert(n.keys, i, key)
-	n.elems = slices.Insert(n.elems, i, e)
+	index := make([]int, len(n.keys))
+	for i := range index {
+		index[i] = i
+	}
+	slices.SortStableFunc(index, func(a, b int) int { return compareKeys(n.keys[a], n.keys[b]) })
+	keys, elems := make([][]byte, 0, len(index)), make([]jsonNode, 0, len(index))
+	for i, at := range index {
+		if i+1 < len(index) && bytes.Equal(n.keys[at], n.keys[index[i+1]]) {
+			continue
+		}
+		keys, elems = append(keys, n.keys[at]), append(elems, n.elems[at])
+	}
+	n.keys, n.elems = keys, elems
 }
 
 func (p *jsonParser) number() (n jsonNode) {

@@ -54,7 +54,12 @@ func expandInt(n int64, t *Type) Value {
 }
 
 // BitBytes returns the bytes of the string form of a BIT column.
-func (t *Type) BitBytes() int { return int(t.Length+7) / 8 }
+func (t *Type) BitBytes() int {
+	if t.Length <= 0 || t.Length > 64 {
+		return 8
+	}
+	return int(t.Length+7) / 8
+}
 
 // EnumValue returns the ENUM value of a 1-based index; others give ”.
 func (t *Type) EnumValue(index uint64) Value {

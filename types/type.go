@@ -70,7 +70,7 @@ const (
 	MaxEnumElems         = 65535
 	MaxSetElems          = 64
 	narrowDecimalDigits  = 18 // precision whose unscaled values always fit an int64
-	unspecifiedLen       = -1
+	maxLongBytes         = 1<<32 - 1
 	defaultDecimalDigits = 10
 )
 
@@ -217,8 +217,11 @@ func (t *Type) Equal(o *Type) bool {
 }
 
 // MaxBytes returns the largest number of bytes that a string value of t may
-// have, 0 for types that are not strings.
+// have, 0 for types that are not strings. A length of -1 is no limit.
 func (t *Type) MaxBytes() int64 {
+	if t.Length < 0 && t.IsStringType() && !t.IsBlob() {
+		return maxLongBytes
+	}
 	switch t.ID {
 	case TypeTinyText, TypeTinyBlob:
 		return 1<<8 - 1
@@ -227,7 +230,7 @@ func (t *Type) MaxBytes() int64 {
 	case TypeMediumText, TypeMediumBlob:
 		return 1<<24 - 1
 	case TypeLongText, TypeLongBlob, TypeJSON:
-		return 1<<32 - 1
+		return maxLongBytes
 	case TypeBinary, TypeVarbinary:
 		return int64(t.Length)
 	case TypeChar, TypeVarchar:

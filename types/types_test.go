@@ -142,3 +142,14 @@ func TestWeightsChecksum(t *testing.T) {
 		}
 	}
 }
+
+func TestUnlimitedStrings(t *testing.T) {
+	for _, ty := range []Type{{ID: TypeVarchar, Length: -1, Coll: DefaultCollation}, {ID: TypeVarbinary, Length: -1, Coll: Binary}} {
+		for _, v := range []Value{Text("some text"), Int(12)} {
+			got, err := Convert(&Context{Strict: true}, v, ty, "", 1)
+			if err != nil || show(got) != show(v) {
+				t.Errorf("%v <- %q: %q, %v", ty, show(v), show(got), err)
+			}
+		}
+	}
+}
