@@ -77,7 +77,7 @@ func SysVar(b *BuildContext, scope VarScope, name string) (Expr, error) {
 
 // newCall returns a call node that collects what it inherits from its arguments.
 func newCall(name string, args []Expr) *Node {
-	n := &Node{kind: kindCall, name: name, args: args}
+	n := &Node{kind: kindCall, name: name, args: args, coer: CoerNumeric}
 	for _, a := range args {
 		n.flags |= a.flags
 	}

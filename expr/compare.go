@@ -50,17 +50,17 @@ func (c *comparator) compare(ctx *Ctx, a, b *types.Value) (order int, ok bool) {
 			if a.B == nil && b.B == nil && a.Scale == b.Scale {
 				return orderInts(a.N, b.N), true
 			}
-			return types.DecCompare(*a, *b), true
+			return sign(types.DecCompare(*a, *b)), true
 		}
-		return types.DecCompare(ctx.decimal(a), ctx.decimal(b)), true
+		return sign(types.DecCompare(ctx.decimal(a), ctx.decimal(b))), true
 	case classString:
 		if a.K == types.KindString && b.K == types.KindString {
 			if c.bytes {
 				return bytes.Compare(a.B, b.B), true
 			}
-			return types.CompareStrings(a.B, b.B, c.coll), true
+			return sign(types.CompareStrings(a.B, b.B, c.coll)), true
 		}
-		return types.CompareStrings(ctx.textOf(a), ctx.textOf(b), c.coll), true
+		return sign(types.CompareStrings(ctx.textOf(a), ctx.textOf(b), c.coll)), true
 	case classTemporal:
 		return compareTemporal(ctx, a, b)
 	case classTime:
@@ -68,7 +68,7 @@ func (c *comparator) compare(ctx *Ctx, a, b *types.Value) (order int, ok bool) {
 		y, ok2 := toKind(ctx, b, types.KindTime)
 		return orderInts(x, y), ok1 && ok2
 	}
-	return types.CompareMixed(ctx.Context, *a, *b, c.coll), true
+	return sign(types.CompareMixed(ctx.Context, *a, *b, c.coll)), true
 }
 
 // compareTemporal orders dates. Two timestamps compare as instants; all else compares as civil time.
@@ -81,13 +81,16 @@ func compareTemporal(ctx *Ctx, a, b *types.Value) (int, bool) {
 	return orderInts(x, y), ok1 && ok2
 }
 
+// sign reduces an order to -1, 0 or 1, which masks count on.
+func sign(order int) int { return orderInts(int64(order), 0) }
+
 // toKind returns the N of v as a datetime or time.
 func toKind(ctx *Ctx, v *types.Value, k types.Kind) (int64, bool) {
 	switch {
 	case v.K == k, k == types.KindDatetime && v.K == types.KindDate:
 		return v.N, true
 	case k == types.KindTime:
-		t, ok := types.ToTime(ctx.Context, v)
+		t, ok := ctx.timeOf(v)
 		return t.N, ok
 	}
 	t, ok := types.ToDatetime(ctx.Context, v)
@@ -312,7 +315,7 @@ func adaptValue(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
 		}
 	case classTime:
 		if v.K == types.KindString || v.IsNumeric() {
-			return types.ToTime(nil, &v)
+			return ctx.timeOf(&v)
 		}
 	case classTemporal:
 		return adaptTemporal(ctx, v, t)

@@ -61,7 +61,7 @@ func (ctx *Ctx) coerceValue(v *types.Value, from, to *types.Type) types.Value {
 	case types.KindDatetime:
 		return nullUnless(types.ToDatetime(ctx.Context, v))
 	case types.KindTime:
-		return nullUnless(types.ToTime(ctx.Context, v))
+		return nullUnless(ctx.timeOf(v))
 	}
 	return *v
 }

@@ -46,7 +46,7 @@ func buildTimestamp(_ *BuildContext, n *Node) error {
 			if err != nil || v.IsNull() {
 				return types.Null(), err
 			}
-			t, ok := types.ToTime(ctx.Context, &v)
+			t, ok := ctx.timeOf(&v)
 			if !ok {
 				return types.Null(), nil
 			}

@@ -160,7 +160,8 @@ func buildNeg(b *BuildContext, n *Node) error {
 		p, s := precisionOf(x)
 		n.typ, n.eval = decimalType(p, s), evalNegDecimal
 	default:
-		if v, ok := x.ConstValue(); ok && v.K == types.KindUint && uint64(v.N) > 1<<63 {
+		// The opposite of a constant that fits no BIGINT is a decimal, as in MySQL.
+		if v, ok := x.ConstValue(); ok && (v.K == types.KindUint && uint64(v.N) > 1<<63 || v.K == types.KindInt && v.N == math.MinInt64) {
 			n.typ, n.eval = decimalType(20, 0), evalNegDecimal
 			return nil
 		}

@@ -101,7 +101,7 @@ func evalDateAdd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		iv = iv.Neg()
 	}
 	if n.typ.ID == types.TypeTime {
-		t, ok := types.ToTime(ctx.Context, &v)
+		t, ok := ctx.timeOf(&v)
 		sum := t.N + max(min(iv.Micros, 2*types.MaxTimeMicros), -2*types.MaxTimeMicros)
 		if !ok || sum > types.MaxTimeMicros || sum < -types.MaxTimeMicros {
 			return ctx.dateOverflow("time"), nil
@@ -208,7 +208,7 @@ func (ctx *Ctx) clockOf(v *types.Value) (int64, bool) {
 		d, ok := types.ToDatetime(ctx.Context, v)
 		return timeOfDay(d.N), ok
 	}
-	t, ok := types.ToTime(ctx.Context, v)
+	t, ok := ctx.timeOf(v)
 	return t.N, ok
 }
 

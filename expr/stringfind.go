@@ -405,7 +405,7 @@ func buildStrcmp(b *BuildContext, n *Node) error {
 	n.args = []Expr{b.toCharset(n.args[0], d.coll), b.toCharset(n.args[1], d.coll)}
 	n.typ, n.coer, n.aux = intType(2), CoerNumeric, d.coll
 	n.eval = overText(func(_ *Ctx, n *Node, args []types.Value) (types.Value, error) {
-		return types.Int(int64(types.CompareStrings(args[0].B, args[1].B, n.aux.(types.CollationID)))), nil
+		return types.Int(int64(sign(types.CompareStrings(args[0].B, args[1].B, n.aux.(types.CollationID))))), nil
 	})
 	return nil
 }

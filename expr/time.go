@@ -29,6 +29,24 @@ func buildTime(_ *BuildContext, n *Node) error {
 	return nil
 }
 
+// timeOf returns v as a TIME with the digits that it has. Texts with a fraction take the way of CAST, because types.ToTime
+// counts the digits of "12:00:00.5" as those of a date.
+func (ctx *Ctx) timeOf(v *types.Value) (types.Value, bool) {
+	dot := -1
+	if v.K == types.KindString {
+		dot = bytes.LastIndexByte(v.B, '.')
+	}
+	if dot < 0 {
+		return types.ToTime(ctx.Context, v)
+	}
+	t, err := types.Cast(ctx.Context, *v, types.Type{ID: types.TypeTime, Length: -1, Scale: types.MaxFsp})
+	if err != nil || t.IsNull() {
+		return types.Null(), false
+	}
+	t.Scale = uint8(min(len(v.B)-dot-1, types.MaxFsp))
+	return t, true
+}
+
 // looksLikeDate tells the text of a date, with or without time, from that of a TIME.
 func looksLikeDate(s []byte) bool {
 	if i := bytes.IndexByte(s, '-'); i > 0 {
@@ -62,7 +80,7 @@ func (ctx *Ctx) moment(e Expr, row []types.Value) (m moment, ok bool, err error)
 		d, ok := types.ToDatetime(ctx.Context, &v)
 		return moment{types.MicrosOf(d.N), true, d.Scale}, ok, nil
 	}
-	t, ok := types.ToTime(ctx.Context, &v)
+	t, ok := ctx.timeOf(&v)
 	return moment{t.N, false, t.Scale}, ok, nil
 }
 

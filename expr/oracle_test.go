@@ -1,0 +1,168 @@
+package expr_test
+
+import (
+	"bufio"
+	"database/sql"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/pandodb/pando/types"
+)
+
+// oracleBinary is the server of the distribution's packages.
+const oracleBinary = "/usr/sbin/mariadbd"
+
+// startOracle starts a private MariaDB for one test, or skips it.
+func startOracle(t *testing.T) *sql.DB {
+	t.Helper()
+	if _, err := os.Stat(oracleBinary); err != nil {
+		t.Skip("no " + oracleBinary + ": install mariadb-server to compare with a real server")
+	}
+	dir, err := os.MkdirTemp("", "pando-expr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(dir, "s")
+	if err := os.Mkdir(filepath.Join(dir, "d"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	user := "root"
+	if u := os.Getenv("USER"); u != "" {
+		user = u
+	}
+	cmd := exec.Command(oracleBinary, "--no-defaults", "--datadir="+filepath.Join(dir, "d"), "--socket="+socket,
+		"--skip-networking", "--skip-grant-tables", "--user="+user, "--innodb=OFF", "--default-storage-engine=MyISAM",
+		"--default-tmp-storage-engine=MyISAM", "--log-error="+filepath.Join(dir, "log"), "--pid-file="+filepath.Join(dir, "pid"))
+	if err := cmd.Start(); err != nil {
+		t.Skipf("cannot start %s: %v", oracleBinary, err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+		os.RemoveAll(dir)
+	})
+	db, err := sql.Open("mysql", "root@unix("+socket+")/?collation=utf8mb4_general_ci")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() { db.Close() })
+	for range 100 {
+		if err = db.Ping(); err == nil {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if err != nil {
+		t.Skipf("%s does not answer: %v", oracleBinary, err)
+	}
+	for _, s := range []string{
+		"SET sql_mode = 'STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO'",
+		"SET time_zone = '+00:00'", "SET timestamp = 1709212455.123456", "CREATE DATABASE test", "USE test",
+	} {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+	return db
+}
+
+// askOracle returns the text of one expression, or "error N".
+func askOracle(t *testing.T, db *sql.DB, text string) string {
+	t.Helper()
+	var v sql.NullString
+	err := db.QueryRow("SELECT " + text).Scan(&v)
+	var refused *mysql.MySQLError
+	switch {
+	case errors.As(err, &refused):
+		return "error " + strconv.Itoa(int(refused.Number))
+	case err != nil:
+		t.Fatalf("%s: %v", text, err)
+	case !v.Valid:
+		return "NULL"
+	}
+	return printable(v.String)
+}
+
+// askPando is the same question put to this package.
+func askPando(x *binder, text string) string {
+	e, err := x.parse(text)
+	if err == nil {
+		v, everr := e.Eval(x.newContext(), nil)
+		if everr == nil {
+			return show(v, e.Type())
+		}
+		err = everr
+	}
+	var refused *types.Error
+	if errors.As(err, &refused) {
+		return "error " + strconv.Itoa(int(refused.Number))
+	}
+	return err.Error()
+}
+
+// corpus returns the expressions of the "eval" blocks of a script.
+func corpus(t *testing.T, path string) (lines []string) {
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	in := false
+	for s := bufio.NewScanner(f); s.Scan(); {
+		switch line := s.Text(); {
+		case line == "eval":
+			in = true
+		case line == "----":
+			in = false
+		case in:
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// differences are the expressions where MariaDB is known to differ from MySQL 8, or this package from both; the file says why.
+func differences(t *testing.T) map[string]bool {
+	text, err := os.ReadFile("testdata/oracle_differences.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, line := range strings.Split(string(text), "\n") {
+		if line != "" && !strings.HasPrefix(line, "#") {
+			known[line] = true
+		}
+	}
+	return known
+}
+
+// TestOracle puts the expressions of the scripts to a real server. A listed difference that has gone must leave the list.
+func TestOracle(t *testing.T) {
+	db := startOracle(t)
+	known := differences(t)
+	x := newBinder()
+	x.b.Collation = types.Utf8mb4GeneralCI
+	asked := 0
+	for _, name := range []string{"arith", "compare", "logic", "string", "like", "numeric", "date", "json"} {
+		for _, text := range corpus(t, "testdata/eval/"+name+".txt") {
+			want, got := askOracle(t, db, text), askPando(x, text)
+			asked++
+			switch {
+			case want == got && known[text]:
+				t.Errorf("%s: no longer a difference, remove it from the list", text)
+			case want != got && !known[text]:
+				t.Errorf("%s\n  server %s\n  pando  %s", text, want, got)
+			}
+		}
+	}
+	t.Logf("%d expressions, %d listed differences", asked, len(known))
+}
