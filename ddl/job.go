@@ -81,6 +81,7 @@ func (e *Executor) newJob(kind jobKind, t *catalog.Table) (*job, error) {
 	j := &job{rec: jobRecord{
 		ID: id, Kind: kind, TableID: t.ID, PhysID: t.PhysID, Schema: t.Schema, Table: t.Name, StartMS: clock.NowMillis(),
 	}}
+	j.interrupt = &kvapi.Interrupt{}
 	j.setPhase("queued")
 	return j, nil
 }

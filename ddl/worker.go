@@ -185,15 +185,7 @@ func (e *Executor) destroyByKey(span kvapi.Span, _ clock.Timestamp) (bool, error
 			return false, err
 		}
 		if len(l.keys) > 0 {
-			err := e.inTxn(func(tx *txn.Txn) error {
-				for _, k := range l.keys {
-					if err := tx.Delete(k); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			if err != nil {
+			if err := e.deleteKeys(l.keys); err != nil {
 				return false, err
 			}
 		}
@@ -202,4 +194,17 @@ func (e *Executor) destroyByKey(span kvapi.Span, _ clock.Timestamp) (bool, error
 		}
 		span.Start = resume
 	}
+}
+
+// deleteKeys deletes a page. The commit need not wait for the disk: the removal
+// of the job does, and the log has it after this.
+func (e *Executor) deleteKeys(keys [][]byte) error {
+	tx := e.txns.Begin(txn.Options{Level: txn.ReadCommitted, Relaxed: true})
+	defer tx.Release()
+	for _, k := range keys {
+		if err := tx.Delete(k); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
 }

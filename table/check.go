@@ -8,6 +8,7 @@ import (
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/types"
 )
 
 const (
@@ -125,8 +126,13 @@ func (c *checker) row(key, value []byte) error {
 		return nil
 	}
 	for i, col := range c.t.Columns {
-		if _, null := c.all.Field(i); null && col.NotNull {
+		b, null := c.all.Field(i)
+		if null && col.NotNull {
 			c.report.problem("row %x: column %s is NULL", key, col.Name)
+		}
+		if !null && !types.ValidStored(b, &col.Type) {
+			c.report.problem("row %x: column %s holds %x", key, col.Name, b)
+			return nil
 		}
 	}
 	for i := range c.indexes {

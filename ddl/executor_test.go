@@ -1,0 +1,236 @@
+package ddl_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/ddl"
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/types"
+)
+
+// TestDropWaitsForTransaction: DROP waits for who uses the table, at most
+// lock_wait_timeout, and only for those; newcomers queue behind it.
+func TestDropWaitsForTransaction(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	n.sbtest("a")
+	n.sbtest("b")
+	u, other := n.cat.Uses().Register(), n.cat.Uses().Register()
+	if u.Enter(n.table("a")) != catalog.Entered || other.Enter(n.table("b")) != catalog.Entered {
+		t.Fatal()
+	}
+	err := n.ex.DropTables(&ddl.Call{LockWait: 20 * time.Millisecond}, []ddl.Name{name("a")}, false)
+	if !errors.Is(err, kvapi.ErrLockTimeout) {
+		t.Fatal(err)
+	}
+	n.fill("a", 1, 11, func(id int) int { return id }) // the failed DROP left no trace
+	done := make(chan error)
+	go func() { done <- n.ex.DropTables(&ddl.Call{LockWait: lockWait}, []ddl.Name{name("a")}, false) }()
+	probe := n.cat.Uses().Register()
+	waitFor(t, func() bool {
+		defer probe.Release()
+		return probe.Enter(n.table("a")) == catalog.Closed
+	})
+	late := make(chan error)
+	go func() {
+		late <- n.statement(probe, "a", func(*txn.Txn, *catalog.Table) error { return errors.New("used a dropped table") })
+	}()
+	u.Release()
+	n.must(<-done)
+	if err := <-late; !errors.Is(err, types.Errorf(types.ErNoSuchTable)) {
+		t.Fatal(err)
+	}
+	// TRUNCATE of b waits in the same way and can be killed.
+	var intr kvapi.Interrupt
+	time.AfterFunc(10*time.Millisecond, func() { intr.Set(kvapi.ReasonKillQuery) })
+	if err := n.ex.TruncateTable(&ddl.Call{Interrupt: &intr}, name("b")); !errors.Is(err, kvapi.ErrInterrupted) {
+		t.Fatal(err)
+	}
+	// A session does not wait for itself.
+	n.must(n.ex.TruncateTable(&ddl.Call{Self: other, LockWait: time.Millisecond}, name("b")))
+}
+
+// TestDroppedDataIsFreed: nothing of dropped and truncated tables remains.
+func TestDroppedDataIsFreed(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	n.sbtest("a")
+	n.must(n.ex.CreateIndex(&ddl.Call{}, name("a"), key("k", false, "k")))
+	var phys []uint64
+	for range 2 {
+		n.fill("a", 1, 6001, func(id int) int { return id })
+		phys = append(phys, n.table("a").PhysID)
+		n.must(n.ex.TruncateTable(&ddl.Call{}, name("a")))
+	}
+	n.fill("a", 1, 11, func(id int) int { return id })
+	phys = append(phys, n.table("a").PhysID)
+	n.must(n.ex.DropTables(&ddl.Call{}, []ddl.Name{name("a")}, false))
+	waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+	for i, p := range phys {
+		if got := n.count(table.DataSpan(p)); got != 0 {
+			t.Errorf("%d keys of generation %d are left", got, i)
+		}
+	}
+}
+
+// TestReadableFrom: snapshots older than TRUNCATE or an index are told so.
+func TestReadableFrom(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	n.sbtest("a")
+	n.fill("a", 1, 11, func(id int) int { return id })
+	old := n.txns.OpenSnapshot()
+	defer old.Close()
+	if n.table("a").ReadableFrom > old.TS() {
+		t.Fatal("a table must be readable once it has been created")
+	}
+	n.must(n.ex.CreateIndex(&ddl.Call{}, name("a"), key("k", false, "k")))
+	if ix := n.table("a").Index("k"); ix.Readable(old.TS()) {
+		t.Fatal("a snapshot from before the build must not read the index")
+	}
+	fresh := n.txns.OpenSnapshot()
+	if ix := n.table("a").Index("k"); !ix.Readable(fresh.TS()) {
+		t.Fatalf("readable from %v, snapshot %v", ix.ReadableFrom, fresh.TS())
+	}
+	n.must(n.ex.TruncateTable(&ddl.Call{}, name("a")))
+	if n.table("a").ReadableFrom <= fresh.TS() {
+		t.Fatal("a snapshot from before TRUNCATE must not read the table")
+	}
+	fresh.Close()
+	fresh = n.txns.OpenSnapshot()
+	defer fresh.Close()
+	if n.table("a").ReadableFrom > fresh.TS() {
+		t.Fatal("a snapshot from after TRUNCATE must read the table")
+	}
+}
+
+// TestStaleIndexIsRebuilt: an index of other collation weights is replaced.
+func TestStaleIndexIsRebuilt(t *testing.T) {
+	fs := engine.NewMemFS()
+	n := openNode(t, fs)
+	n.sbtest("a")
+	n.fill("a", 1, 101, func(id int) int { return id })
+	n.must(n.ex.CreateIndex(&ddl.Call{}, name("a"), key("c", true, "c")))
+	next := n.table("a").Clone()
+	next.Finish()
+	was := next.Index("c")
+	was.WeightsChecksum++
+	n.must(n.cat.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, nil))
+	n.close(true)
+	n = openNode(t, fs)
+	defer n.close(true)
+	waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+	now := n.table("a").Index("c")
+	if now == nil || now.ID == was.ID || now.State != catalog.StatePublic {
+		t.Fatalf("%+v", now)
+	}
+	if r := n.check("a"); r.Indexes[0].Entries != 100 || n.count(table.DataSpan(n.table("a").PhysID)) != 200 {
+		t.Fatalf("%+v", r)
+	}
+}
+
+// TestDefinitionsUnderLoad changes definitions of every kind while sessions use
+// the tables; users meet only the errors they should, and nothing is lost.
+func TestDefinitionsUnderLoad(t *testing.T) {
+	r := seeded(t)
+	n := openNode(t, nil)
+	defer n.close(true)
+	tables := []string{"t0", "t1"}
+	for _, tab := range tables {
+		n.sbtest(tab)
+		n.fill(tab, 1, 301, func(id int) int { return id })
+	}
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Add(1)
+		rng := rand.New(rand.NewPCG(r.Uint64(), 2))
+		go func() {
+			defer wg.Done()
+			for !stop.Load() {
+				u := n.cat.Uses().Register()
+				err := n.statement(u, tables[rng.IntN(2)], func(tx *txn.Txn, t *catalog.Table) error {
+					return n.touch(tx, t, rng)
+				})
+				u.Close()
+				if err != nil && !errors.Is(err, kvapi.ErrDeadlock) && !errors.Is(err, types.Errorf(types.ErNoSuchTable)) &&
+					!errors.Is(err, types.Errorf(types.ErDupEntry)) {
+					t.Error(err)
+					return
+				}
+			}
+		}()
+	}
+	for i := range 60 {
+		tab := tables[i%2]
+		c := &ddl.Call{LockWait: lockWait}
+		var err error
+		switch r.IntN(7) {
+		case 0:
+			err = n.ex.AlterTable(c, name(tab), []ddl.AlterSpec{ddl.AddColumn{Column: col(fmt.Sprint("x", i), types.TypeInt, i%3 == 0)}})
+		case 1:
+			if last := n.table(tab).Columns[len(n.table(tab).Columns)-1]; last.Ordinal > 2 {
+				err = n.ex.AlterTable(c, name(tab), []ddl.AlterSpec{ddl.DropColumn{Name: last.Name}})
+			}
+		case 2:
+			err = n.ex.CreateIndex(c, name(tab), key(fmt.Sprint("i", i), false, "c", "k"))
+		case 3:
+			err = n.dropSome(c, tab)
+		case 4:
+			err = n.ex.TruncateTable(c, name(tab))
+		case 5:
+			err = n.ex.RenameTables(c, []ddl.RenamePair{{From: name("t0"), To: name("t2")}, {From: name("t1"), To: name("t0")}, {From: name("t2"), To: name("t1")}})
+		case 6:
+			n.must(n.ex.DropTables(c, []ddl.Name{name(tab)}, false))
+			n.sbtest(tab)
+		}
+		n.must(err)
+	}
+	stop.Store(true)
+	wg.Wait()
+	for _, tab := range tables {
+		n.check(tab)
+	}
+}
+
+func (n *node) dropSome(c *ddl.Call, tab string) error {
+	for _, ix := range n.table(tab).Indexes {
+		if !ix.Primary && ix.State == catalog.StatePublic {
+			return n.ex.DropIndexOf(c, name(tab), ix.Name)
+		}
+	}
+	return nil
+}
+
+// touch changes one row of a table of any definition.
+func (n *node) touch(tx *txn.Txn, t *catalog.Table, r *rand.Rand) error {
+	w := table.NewWriter(t, n.ids)
+	id := types.Int(int64(1 + r.IntN(400)))
+	var got valueSink
+	key := table.AppendRowKey(nil, t, []types.Value{id})
+	found, _, err := tx.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, &got)
+	switch {
+	case err != nil:
+		return err
+	case found && r.IntN(3) == 0:
+		return w.DeleteRow(tx, key, got.value)
+	case found:
+		_, err := w.Patch(tx, key, got.value, []int{1}, []types.Value{types.Int(int64(r.IntN(50)))})
+		return err
+	}
+	vals := row(int(id.N), r.IntN(50), "new")
+	for range t.Columns[3:] {
+		vals = append(vals, types.Int(7))
+	}
+	return w.Insert(tx, vals, table.InsertCheck)
+}
