@@ -161,8 +161,18 @@ func (c *conn) switchPlugin(l *login, plugin string) error {
 	if err != nil {
 		return err
 	}
-	l.plugin, l.reply = plugin, append([]byte(nil), reply...)
+	l.plugin = plugin
+	l.setReply(reply)
 	return nil
+}
+
+// setReply keeps a copy of the client's answer. For an empty password clients answer with nothing or, by
+// caching_sha2_password, with a single NUL.
+func (l *login) setReply(reply []byte) {
+	if len(reply) == 1 && reply[0] == 0 {
+		reply = nil
+	}
+	l.reply = append([]byte(nil), reply...)
 }
 
 // exchange sends what has gathered and reads the client's answer, which is valid until the next one.

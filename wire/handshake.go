@@ -168,7 +168,7 @@ func (c *conn) parseRest(p *cursor, l *login, info *ConnInfo) error {
 	if p.bad || len(l.user) > userBytesMax || strings.IndexByte(info.DB, 0) >= 0 {
 		return errBadHandshake
 	}
-	l.reply = append([]byte(nil), l.reply...)
+	l.setReply(l.reply)
 	return nil
 }
 
