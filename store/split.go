@@ -45,16 +45,15 @@ func (s *Store) sampleRegions() {
 
 // sampleRegion measures a region and splits it if it is too large.
 func (s *Store) sampleRegion(r *region) error {
-	// Tables alone cannot tell a small region, because the memtables hold up to
-	// what was written; but rewriting the same rows for ever should not cost a
-	// walk each time.
+	// Rewriting the same rows for ever should not cost a walk each time, so what the
+	// region can hold at most is asked first: its tables and all memtables.
 	lower, upper := regionBounds(&r.Region)
 	tables, err := s.engine.ApproxBytes(lower, upper)
 	if err != nil {
 		return err
 	}
 	written := r.written.Load()
-	if int64(tables)*compressionMax+written < s.o.RegionBytesMax {
+	if int64(tables)*compressionMax+int64(s.engine.Metrics().MemTableBytes) < s.o.RegionBytesMax {
 		return nil
 	}
 	total, cuts, err := s.measure(r)

@@ -119,6 +119,9 @@ func (s *Store) recover() error {
 	if w.floor, w.scan, err = loadGC(s.engine, s.Watermark()); err != nil {
 		return err
 	}
+	if w.scan.on {
+		s.gcStats.scans.Inc()
+	}
 	b.Set(gcKey, w.marker(false))
 	// One sync for all of it. What recovery replayed from the log, synced or not, the
 	// engine has flushed to tables by now, so a second power loss takes none of it.

@@ -15,6 +15,7 @@ import (
 	"github.com/pandodb/pando/internal/check"
 	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/store"
 )
 
 func parseList(b []byte) []int {
@@ -167,7 +168,8 @@ func TestListAppendCanary(t *testing.T) {
 // add it up.
 func TestBank(t *testing.T) {
 	seed := testkit.Seed(t)
-	d := openDB(t, nil)
+	// The collector runs all the time, right behind the watermark.
+	d := openDB(t, func(o *store.Options) { o.GCInterval = 100 * time.Microsecond })
 	const accounts, each = 20, 100
 	for i := range accounts {
 		d.mustWrite(fmt.Sprintf("%02d", i), fmt.Sprint(each))

@@ -1,0 +1,246 @@
+package txn
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/testkit"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/store"
+)
+
+// TestSplitUnderLoad splits regions all the time while transactions span them,
+// scans cross them and a power loss strikes at the end.
+func TestSplitUnderLoad(t *testing.T) {
+	seed := testkit.Seed(t)
+	fs := engine.NewMemFS()
+	d := openOn(t, openMemEngine(t, fs), fastGC)
+	const accounts = 40
+	for i := range accounts {
+		d.mustWrite(fmt.Sprintf("%02d", i), "100")
+	}
+	var wg sync.WaitGroup
+	for w := range uint64(4) {
+		wg.Go(func() {
+			rng := testkit.Rand(seed, w)
+			for range 150 {
+				if err := transfer(d, rng, accounts); err != nil && !rolledBack(err) {
+					t.Error(err)
+					return
+				}
+				rows, err := readAccounts(d, rng.IntN(3))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				sum := 0
+				for _, n := range rows {
+					sum += n
+				}
+				if len(rows) != accounts || sum != accounts*100 {
+					t.Errorf("read %d accounts, sum %d", len(rows), sum)
+					return
+				}
+			}
+		})
+	}
+	wg.Go(func() {
+		rng := testkit.Rand(seed, 99)
+		for range 30 {
+			err := d.s.Split(rowKey(fmt.Sprintf("%02d", rng.IntN(accounts))))
+			if err != nil && !errors.Is(err, store.ErrNoCut) {
+				t.Error(err)
+			}
+			time.Sleep(time.Millisecond)
+		}
+	})
+	wg.Wait()
+	regions := d.s.Regions()
+	if len(regions) < 10 {
+		t.Errorf("only %d regions", len(regions))
+	}
+	clone := testkit.Crash(fs, 0, seed)
+	d.close()
+
+	again := openOn(t, openMemEngine(t, clone), nil)
+	defer again.close()
+	after := again.s.Regions()
+	if len(after) != len(regions) {
+		t.Fatalf("%d regions after the crash, %d before", len(after), len(regions))
+	}
+	for i := range after {
+		if after[i].ID != regions[i].ID || after[i].Epoch != regions[i].Epoch || string(after[i].Start) != string(regions[i].Start) {
+			t.Errorf("region %d: %+v, was %+v", i, after[i], regions[i])
+		}
+	}
+	rows, err := readAccounts(again, 0)
+	if err != nil || len(rows) != accounts {
+		t.Error(len(rows), err)
+	}
+}
+
+// TestSplitBySize: regions split on their own as data grows, and every key is found.
+func TestSplitBySize(t *testing.T) {
+	d := openDB(t, func(o *store.Options) {
+		o.RegionBytesMax = 64 << 10
+		o.SampleInterval = time.Millisecond
+	})
+	value := make([]byte, 500)
+	const rows = 2000 // a megabyte
+	for i := 0; i < rows; i += 100 {
+		tx := d.m.Begin(Options{})
+		for j := range 100 {
+			if err := tx.PutNew(rowKey(fmt.Sprintf("%05d", i+j)), value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		tx.Release()
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for len(d.s.Regions()) < 12 {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d regions for a megabyte at 64 KiB each", len(d.s.Regions()))
+		}
+		d.mustWrite("00000", "x") // maintenance sleeps while nothing is written
+		time.Sleep(10 * time.Millisecond)
+	}
+	for _, reverse := range []bool{false, true} {
+		for _, page := range []int{0, 333} {
+			got, err := scanAll(d.m.Scan, rowSpan("", ""), reverse, page)
+			if err != nil || len(got) != rows {
+				t.Fatal(len(got), err)
+			}
+		}
+	}
+	for i := range rows {
+		if found, err := d.m.Get(rowKey(fmt.Sprintf("%05d", i)), nil, nil); !found || err != nil {
+			t.Fatal(i, found, err)
+		}
+	}
+	if m := d.s.Metrics(); m.Regions > 64 {
+		t.Errorf("%d regions: too many", m.Regions)
+	}
+}
+
+// TestCounters: counters only grow, survive, and ride in commits.
+func TestCounters(t *testing.T) {
+	fs := engine.NewMemFS()
+	d := openOn(t, openMemEngine(t, fs), nil)
+	key := []byte("t1")
+	for _, v := range []uint64{10, 5, 30, 20} {
+		if err := d.m.RaiseCounter(key, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tx := d.m.Begin(Options{})
+	if err := tx.RaiseCounter(key, 40); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	tx.Release()
+	lost := d.m.Begin(Options{})
+	if err := lost.RaiseCounter(key, 99); err != nil {
+		t.Fatal(err)
+	}
+	lost.Release()
+	clone := testkit.Crash(fs, 0, 1)
+	d.close()
+	again := openOn(t, openMemEngine(t, clone), nil)
+	defer again.close()
+	if v, err := again.m.Counter(key); v != 40 || err != nil {
+		t.Fatal(v, err)
+	}
+	if v, err := again.m.Counter([]byte("never")); v != 0 || err != nil {
+		t.Fatal(v, err)
+	}
+}
+
+// TestRelaxed: relaxed commits return before the sync; WaitSeen asks for it.
+func TestRelaxed(t *testing.T) {
+	d := openDB(t, nil)
+	tx := d.m.Begin(Options{Relaxed: true})
+	if _, _, err := tx.Lock(rowKey("k"), kvapi.LockExclusive, kvapi.WaitDefault, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Put(rowKey("k"), []byte("v")); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	tx.Release()
+	reader := d.m.Begin(Options{})
+	var s valueSink
+	if found, _, err := reader.Lock(rowKey("k"), kvapi.LockShared, kvapi.WaitDefault, &s); !found || err != nil {
+		t.Fatal(found, err)
+	}
+	began := time.Now()
+	if err := reader.WaitSeen(); err != nil {
+		t.Fatal(err)
+	}
+	if d := time.Since(began); d > 500*time.Millisecond {
+		t.Errorf("WaitSeen waited %v for a sync that it should have asked for", d)
+	}
+	reader.Release()
+	if v, err := d.read("k"); v != "v" || err != nil {
+		t.Fatal(v, err)
+	}
+	if err := d.s.SetRelaxed(true); err != nil {
+		t.Fatal(err)
+	}
+	d.mustWrite("k", "w")
+	if v, err := d.read("k"); v != "w" || err != nil {
+		t.Fatal("a relaxed store hides its own commits:", v, err)
+	}
+	if err := d.s.SetRelaxed(false); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestUndetermined: a log that cannot be synced yields ErrUndetermined for those
+// under way and a definite refusal for later ones.
+func TestUndetermined(t *testing.T) {
+	broken := make(chan struct{})
+	hook := &testkit.HookFS{FS: engine.NewMemFS(), OnSync: func(name string) (bool, error) {
+		select {
+		case <-broken:
+			if testkit.IsWAL(name) {
+				return false, errors.New("injected EIO")
+			}
+		default:
+		}
+		return false, nil
+	}}
+	e, err := engine.Open(engine.Options{
+		Dir: "data", FS: hook, CacheBytes: 4 << 20, MemTableBytes: 1 << 20,
+		LowSpaceBytes: engine.NoSpace, BallastBytes: engine.NoSpace, Fatal: func(string) {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := openOn(t, e, nil)
+	d.mustWrite("k", "1")
+	close(broken)
+	if err := d.write("k", "2"); !errors.Is(err, kvapi.ErrUndetermined) {
+		t.Fatal(err)
+	}
+	if err := d.write("k", "3"); !errors.Is(err, kvapi.ErrClosed) {
+		t.Fatal(err)
+	}
+	// What was never acknowledged is not shown to plain reads either.
+	if v, err := d.read("k"); v != "1" || err != nil {
+		t.Fatal(v, err)
+	}
+	if err := d.s.Close(); err == nil {
+		t.Fatal("a failed store closes without a word")
+	}
+}
