@@ -1,0 +1,64 @@
+// Package exec runs physical plans: operators over batches of typed columns, direct
+// programs for point statements, and the statements that change rows.
+//
+// # Place
+//
+// plan builds a Plan out of the nodes in node.go and node_write.go and seals it; session
+// calls Run with a Runtime per session; rows leave through a sqlapi.Sink that wire
+// implements. Below are table (rows to and from keys), txn (the only storage that exec
+// knows) and expr. exec sees neither syntax nor the planner.
+//
+// # Terms
+//
+//   - node: one step of a plan, immutable, shared by all sessions that execute it.
+//   - operator: a node in one execution, with its memory; it yields batches.
+//   - program: a plan of one of a few shapes, executed from stored bytes to the sink
+//     without operators.
+//   - row key: a row's key in the key space. Nodes hand it on as the column RowKey.
+//   - candidate: a row that the scan of a write found at the statement's timestamp, to
+//     be locked and looked at again.
+//   - span: an interval of keys; range: an interval of an index, in expressions.
+//   - layout: where a node's output columns lie in stored rows or index entries.
+//
+// # Where to read
+//
+// run.go is the way in. node*.go are the plan's vocabulary, op_*.go their operators, one
+// kind of operator per file; program*.go the direct programs; insert.go, update.go and
+// rowmaker.go the writes; bounds.go turns ranges into spans; errors.go maps errors.
+//
+// # Invariants
+//
+//	X1. Two paths, one truth: what a program answers and writes, the batch executor
+//	    answers and writes for the same plan (agree_test.go).
+//	X2. A plan is never written after Seal. The one exception, the pool of aggregate
+//	    states in a program, holds nothing that outlives an execution.
+//	X3. A batch belongs to the operator that returned it and is valid until that
+//	    operator's next call. Only its selection may be narrowed by the one above.
+//	X4. No operator holds a value in the arena of expr.Ctx across a call to another
+//	    operator, so that leaves reset the arena once per batch.
+//	X5. A scan is a sequence of pages; no storage iterator outlives a page. All pages
+//	    of a statement read at one timestamp: the transaction's, or that of a snapshot
+//	    which Run closes.
+//	X6. A row is changed only under the exclusive lock of its key, in the version read
+//	    under that lock, and after the whole condition held for that version.
+//	X7. A statement that fails leaves no writes behind; its locks stay with the
+//	    transaction. One that runs in a transaction of its own leaves nothing.
+//	X8. Candidates are collected before the first row changes if the statement moves
+//	    rows within the index that it scans (LockRows.Collect).
+//	X9. What an operator holds is in the statement's MemTracker. Sort, TopN, HashAgg,
+//	    Distinct and Materialize go on in spill files when it is short; HashJoin and
+//	    everything without a TempDir end with 8175. Spill files have no name while open.
+//	X10. Every loop over rows polls the interrupt at least once per batch.
+//
+// Spill files and rows waiting in memory use the row codec (rowcodec.go). It is private
+// to one statement and so no format.
+//
+// # Absent on purpose
+//
+// Schema changes and SET are session's. There is no row-at-a-time executor beside the
+// two paths. Operators run on the connection's goroutine: parallel scans will be
+// operators of their own. A locking read that meets versions newer than its scan is not
+// repeated, as a write is, because its rows may have been sent. Under SERIALIZABLE a plain
+// scan of an index locks entries, and rows when it looks them up; the planner may put
+// LockRows in its place to recheck the condition.
+package exec
