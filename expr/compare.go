@@ -405,8 +405,8 @@ func buildCompare(b *BuildContext, n *Node) error {
 // evalCompareInts is evalCompare with the commonest case first.
 func evalCompareInts(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	x, err := n.args[0].eval(ctx, n.args[0], row)
-	if err != nil {
-		return x, err
+	if err != nil || x.K == types.KindNull {
+		return types.Null(), err
 	}
 	y, err := n.args[1].eval(ctx, n.args[1], row)
 	if err != nil {

@@ -7,15 +7,23 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// numbers is an operand of a kernel: a vector, or one value for all rows. Row i's number is n[i&mask].
+// numbers is an operand of a kernel: a vector or, if n is nil, one value k for all rows. Kernels switch on what to do instead of
+// calling through a pointer, which would move their operands to the heap.
 type numbers struct {
 	n     []int64
-	mask  int
+	k     int64
 	nulls []uint64 // nil: none
 	null  bool     // the one value is NULL
 	kind  types.Kind
 	scale uint8
-	one   [1]int64
+}
+
+// at returns row i's number.
+func (x *numbers) at(i uint16) int64 {
+	if x.n == nil {
+		return x.k
+	}
+	return x.n[i]
 }
 
 // load prepares e as an operand over the live rows of b. ok is false if its values have no plain numbers (wide decimals, or
@@ -31,18 +39,58 @@ func (x *numbers) load(ctx *Ctx, e Expr, b *types.Batch, sel []uint16) (scratch 
 		} else {
 			x.kind, x.scale = v.K, v.Scale
 		}
-		x.one[0] = v.N
-		x.n, x.mask = x.one[:], 0
+		x.k = v.N
 		return nil, v.K != types.KindDecimal || v.B == nil, nil
 	}
 	v, scratch, err := ctx.operandOver(e, b, sel)
 	if err != nil {
 		return scratch, false, err
 	}
-	x.n, x.mask, x.nulls = v.N, -1, v.Nulls
+	x.n, x.nulls = v.N, v.Nulls
 	x.kind, x.scale = v.Type.Kind(), uint8(max(v.Type.Scale, 0))
 	// A decimal vector without bytes holds narrow numbers of the type's scale only.
 	return scratch, x.kind != types.KindDecimal || len(v.Data) == 0, nil
+}
+
+// rowsFor returns the rows of sel for which the next operand is needed: not those where x is NULL already, since the row path doesn't
+// evaluate it there either. scratch, if not nil, goes back with giveSel.
+func (x *numbers) rowsFor(ctx *Ctx, next Expr, sel []uint16) (rows, scratch []uint16) {
+	if x.null {
+		return sel[:0], nil
+	}
+	if next.kind != kindCall && next.kind != kindOpaque || x.nulls == nil {
+		return sel, nil
+	}
+	scratch = ctx.takeSel()
+	for _, i := range sel {
+		if !x.isNull(i) {
+			scratch = append(scratch, i)
+		}
+	}
+	return scratch, scratch
+}
+
+// loadPair prepares both operands of n. The vectors are scratch ones to release, if any.
+func (ctx *Ctx) loadPair(n *Node, b *types.Batch, sel []uint16, x, y *numbers) (s1, s2 *types.Vector, ok bool, err error) {
+	s1, ok1, err := x.load(ctx, n.args[0], b, sel)
+	if err != nil {
+		return s1, nil, false, err
+	}
+	rows, scratch := x.rowsFor(ctx, n.args[1], sel)
+	if len(rows) == 0 && len(sel) > 0 {
+		y.null = true
+		ctx.giveBack(scratch)
+		return s1, nil, ok1, nil
+	}
+	s2, ok2, err := y.load(ctx, n.args[1], b, rows)
+	ctx.giveBack(scratch)
+	return s1, s2, ok1 && ok2, err
+}
+
+func (ctx *Ctx) giveBack(scratch []uint16) {
+	if scratch != nil {
+		ctx.giveSel(scratch)
+	}
 }
 
 // mergeNulls marks in out the rows where x or y is NULL.
@@ -61,26 +109,63 @@ func mergeNulls(out *types.Vector, x, y *numbers) {
 	}
 }
 
-// arithKernel computes one row; bad says that the row path must report an overflow.
-type arithKernel func(out *types.Vector, x, y *numbers, sel []uint16) (bad bool)
+// arithOp is what an arithmetic kernel does.
+type arithOp uint8
 
-// batchArith returns the kernel of +, - or * over signed integers, doubles and narrow decimals, or nil.
-func batchArith(n *Node) batchFunc {
-	var k arithKernel
+const (
+	opNone arithOp = iota
+	opAddInts
+	opSubInts
+	opMulInts
+	opAddFloats
+	opSubFloats
+	opMulFloats
+)
+
+// arithOf returns the kernel of +, - or * over signed integers, doubles and narrow decimals, or opNone.
+func arithOf(n *Node) arithOp {
 	x, y := n.args[0], n.args[1]
 	kx, ky := x.typ.Kind(), y.typ.Kind()
 	switch {
 	case n.typ.ID == types.TypeDouble && floatOperand(kx) && floatOperand(ky):
-		k = map[string]arithKernel{"+": addFloats, "-": subFloats, "*": mulFloats}[n.name]
-	case n.typ.ID == types.TypeBigInt && !n.typ.Unsigned && kx == types.KindInt && ky == types.KindInt:
-		k = map[string]arithKernel{"+": addInts, "-": subInts, "*": mulInts}[n.name]
-	case n.typ.ID == types.TypeDecimal && n.typ.Length <= 18 && decimalOperand(x, n) && decimalOperand(y, n):
+		return map[string]arithOp{"+": opAddFloats, "-": opSubFloats, "*": opMulFloats}[n.name]
+	case n.typ.ID == types.TypeBigInt && !n.typ.Unsigned && kx == types.KindInt && ky == types.KindInt,
 		// Narrow results cannot overflow an int64, since their precision bounds them.
-		k = map[string]arithKernel{"+": addInts, "-": subInts, "*": mulInts}[n.name]
-	default:
-		return nil
+		n.typ.ID == types.TypeDecimal && n.typ.Length <= 18 && decimalOperand(x, n) && decimalOperand(y, n):
+		return map[string]arithOp{"+": opAddInts, "-": opSubInts, "*": opMulInts}[n.name]
 	}
-	return func(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error { return runArith(ctx, n, b, out, k) }
+	return opNone
+}
+
+// batchArith returns the batch function of +, - or *; nil is the row path.
+func batchArith(n *Node) batchFunc {
+	switch arithOf(n) {
+	case opNone:
+		return nil
+	case opAddInts:
+		return func(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
+			return runArith(ctx, n, b, out, opAddInts)
+		}
+	case opSubInts:
+		return func(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
+			return runArith(ctx, n, b, out, opSubInts)
+		}
+	case opMulInts:
+		return func(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
+			return runArith(ctx, n, b, out, opMulInts)
+		}
+	case opAddFloats:
+		return func(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
+			return runArith(ctx, n, b, out, opAddFloats)
+		}
+	case opSubFloats:
+		return func(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
+			return runArith(ctx, n, b, out, opSubFloats)
+		}
+	}
+	return func(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
+		return runArith(ctx, n, b, out, opMulFloats)
+	}
 }
 
 func floatOperand(k types.Kind) bool { return k == types.KindFloat || k == types.KindInt }
@@ -93,20 +178,16 @@ func decimalOperand(e Expr, n *Node) bool {
 	return n.name == "*" || e.typ.Scale == n.typ.Scale
 }
 
-func runArith(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector, k arithKernel) error {
+func runArith(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector, op arithOp) error {
 	var x, y numbers
 	sel := live(b)
-	s1, ok1, err := x.load(ctx, n.args[0], b, sel)
-	if err != nil {
-		return err
-	}
-	s2, ok2, err := y.load(ctx, n.args[1], b, sel)
+	s1, s2, ok, err := ctx.loadPair(n, b, sel, &x, &y)
 	if err != nil {
 		return err
 	}
 	defer ctx.release(s1)
 	defer ctx.release(s2)
-	if !ok1 || !ok2 || !x.suits(n, 0) || !y.suits(n, 1) {
+	if !ok || !x.suits(n, 0) || !y.suits(n, 1) {
 		return evalRows(ctx, n, b, out)
 	}
 	if n.typ.ID == types.TypeDecimal {
@@ -115,7 +196,7 @@ func runArith(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector, k arithKerne
 		shape(out, &n.typ, b.Len)
 	}
 	mergeNulls(out, &x, &y)
-	if k(out, &x, &y, sel) {
+	if op.run(out, &x, &y, sel) {
 		return evalRows(ctx, n, b, out)
 	}
 	return nil
@@ -127,13 +208,26 @@ func (x *numbers) suits(n *Node, arg int) bool {
 	if x.kind != want {
 		return x.null
 	}
-	return x.null || want != types.KindDecimal || x.mask != 0 || x.scale == uint8(n.args[arg].typ.Scale)
+	return x.null || want != types.KindDecimal || x.n != nil || x.scale == uint8(n.args[arg].typ.Scale)
+}
+
+// run computes the rows of sel; bad says that the row path must report an overflow.
+func (op arithOp) run(out *types.Vector, x, y *numbers, sel []uint16) (bad bool) {
+	switch op {
+	case opAddInts:
+		return addInts(out, x, y, sel)
+	case opSubInts:
+		return subInts(out, x, y, sel)
+	case opMulInts:
+		return mulInts(out, x, y, sel)
+	}
+	return floatKernel(out, x, y, sel, op)
 }
 
 func addInts(out *types.Vector, x, y *numbers, sel []uint16) bool {
 	var over int64
 	for _, i := range sel {
-		a, b := x.n[int(i)&x.mask], y.n[int(i)&y.mask]
+		a, b := x.at(i), y.at(i)
 		s := a + b
 		out.N[i] = s
 		over |= (a ^ s) & (b ^ s)
@@ -144,7 +238,7 @@ func addInts(out *types.Vector, x, y *numbers, sel []uint16) bool {
 func subInts(out *types.Vector, x, y *numbers, sel []uint16) bool {
 	var over int64
 	for _, i := range sel {
-		a, b := x.n[int(i)&x.mask], y.n[int(i)&y.mask]
+		a, b := x.at(i), y.at(i)
 		s := a - b
 		out.N[i] = s
 		over |= (a ^ b) & (a ^ s)
@@ -155,7 +249,7 @@ func subInts(out *types.Vector, x, y *numbers, sel []uint16) bool {
 func mulInts(out *types.Vector, x, y *numbers, sel []uint16) bool {
 	over := false
 	for _, i := range sel {
-		a, b := x.n[int(i)&x.mask], y.n[int(i)&y.mask]
+		a, b := x.at(i), y.at(i)
 		p := a * b
 		out.N[i] = p
 		if int64(int32(a)) != a || int64(int32(b)) != b {
@@ -165,58 +259,54 @@ func mulInts(out *types.Vector, x, y *numbers, sel []uint16) bool {
 	return over
 }
 
+func floatKernel(out *types.Vector, x, y *numbers, sel []uint16, op arithOp) bool {
+	bad := false
+	for _, i := range sel {
+		a, b := x.float(i), y.float(i)
+		switch op {
+		case opAddFloats:
+			a += b
+		case opSubFloats:
+			a -= b
+		default:
+			a *= b
+		}
+		out.N[i] = int64(math.Float64bits(a))
+		bad = bad || a-a != 0 && !out.IsNull(int(i))
+	}
+	return bad
+}
+
 func (x *numbers) float(i uint16) float64 {
 	if x.kind == types.KindFloat {
-		return math.Float64frombits(uint64(x.n[int(i)&x.mask]))
+		return math.Float64frombits(uint64(x.at(i)))
 	}
-	return float64(x.n[int(i)&x.mask])
+	return float64(x.at(i))
 }
 
-func addFloats(out *types.Vector, x, y *numbers, sel []uint16) bool {
-	bad := false
-	for _, i := range sel {
-		f := x.float(i) + y.float(i)
-		out.N[i] = int64(math.Float64bits(f))
-		bad = bad || f-f != 0 && !out.IsNull(int(i))
+// orderMode is how the numbers of two operands compare.
+type orderMode uint8
+
+const (
+	orderNone orderMode = iota // it takes more than the numbers
+	orderSigned
+	orderUnsigned
+	orderReal
+)
+
+// of compares row i of two operands.
+func (m orderMode) of(x, y *numbers, i uint16) int {
+	switch m {
+	case orderUnsigned:
+		return orderUints(uint64(x.at(i)), uint64(y.at(i)))
+	case orderReal:
+		return orderFloats(x.float(i), y.float(i))
 	}
-	return bad
+	return orderInts(x.at(i), y.at(i))
 }
 
-func subFloats(out *types.Vector, x, y *numbers, sel []uint16) bool {
-	bad := false
-	for _, i := range sel {
-		f := x.float(i) - y.float(i)
-		out.N[i] = int64(math.Float64bits(f))
-		bad = bad || f-f != 0 && !out.IsNull(int(i))
-	}
-	return bad
-}
-
-func mulFloats(out *types.Vector, x, y *numbers, sel []uint16) bool {
-	bad := false
-	for _, i := range sel {
-		f := x.float(i) * y.float(i)
-		out.N[i] = int64(math.Float64bits(f))
-		bad = bad || f-f != 0 && !out.IsNull(int(i))
-	}
-	return bad
-}
-
-// orderFunc compares row i of two operands.
-type orderFunc func(x, y *numbers, i uint16) int
-
-func orderSigned(x, y *numbers, i uint16) int {
-	return orderInts(x.n[int(i)&x.mask], y.n[int(i)&y.mask])
-}
-
-func orderUnsigned(x, y *numbers, i uint16) int {
-	return orderUints(uint64(x.n[int(i)&x.mask]), uint64(y.n[int(i)&y.mask]))
-}
-
-func orderReal(x, y *numbers, i uint16) int { return orderFloats(x.float(i), y.float(i)) }
-
-// plainOrder returns how two operands' numbers compare, nil if that takes more than the numbers.
-func (c *comparator) plainOrder(x, y *numbers) orderFunc {
+// plainOrder returns how two operands' numbers compare.
+func (c *comparator) plainOrder(x, y *numbers) orderMode {
 	if x.null || y.null {
 		return orderSigned // the result is NULL anyway
 	}
@@ -227,7 +317,7 @@ func (c *comparator) plainOrder(x, y *numbers) orderFunc {
 			return orderSigned
 		case unsignedKind(x.kind) && unsignedKind(y.kind):
 			return orderUnsigned
-		case unsignedKind(x.kind) && y.mask == 0 && y.n[0] >= 0, unsignedKind(y.kind) && x.mask == 0 && x.n[0] >= 0:
+		case unsignedKind(x.kind) && y.n == nil && y.k >= 0, unsignedKind(y.kind) && x.n == nil && x.k >= 0:
 			return orderUnsigned
 		}
 	case classFloat:
@@ -248,7 +338,7 @@ func (c *comparator) plainOrder(x, y *numbers) orderFunc {
 			return orderSigned
 		}
 	}
-	return nil
+	return orderNone
 }
 
 func unsignedKind(k types.Kind) bool { return k == types.KindUint || k == types.KindBit }
@@ -267,24 +357,26 @@ func batchCompare(c *comparator) (batchFunc, filterFunc) {
 func compareNumbers(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
 	var x, y numbers
 	sel, c := live(b), n.aux.(*comparator)
-	s1, ok1, err := x.load(ctx, n.args[0], b, sel)
-	if err != nil {
-		return err
-	}
-	s2, ok2, err := y.load(ctx, n.args[1], b, sel)
+	s1, s2, ok, err := ctx.loadPair(n, b, sel, &x, &y)
 	if err != nil {
 		return err
 	}
 	defer ctx.release(s1)
 	defer ctx.release(s2)
 	order := c.plainOrder(&x, &y)
-	if !ok1 || !ok2 || order == nil {
+	if !ok || order == orderNone {
 		return evalRows(ctx, n, b, out)
 	}
 	shape(out, &n.typ, b.Len)
 	mergeNulls(out, &x, &y)
+	if order == orderSigned {
+		for _, i := range sel {
+			out.N[i] = int64(c.mask >> uint(orderInts(x.at(i), y.at(i))+1) & 1)
+		}
+		return nil
+	}
 	for _, i := range sel {
-		out.N[i] = int64(c.mask >> uint(order(&x, &y, i)+1) & 1)
+		out.N[i] = int64(c.mask >> uint(order.of(&x, &y, i)+1) & 1)
 	}
 	return nil
 }
@@ -292,26 +384,30 @@ func compareNumbers(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error 
 func filterNumbers(ctx *Ctx, n *Node, b *types.Batch, sel []uint16) ([]uint16, error) {
 	var x, y numbers
 	c := n.aux.(*comparator)
-	s1, ok1, err := x.load(ctx, n.args[0], b, sel)
-	if err != nil {
-		return sel, err
-	}
-	s2, ok2, err := y.load(ctx, n.args[1], b, sel)
+	s1, s2, ok, err := ctx.loadPair(n, b, sel, &x, &y)
 	if err != nil {
 		return sel, err
 	}
 	defer ctx.release(s1)
 	defer ctx.release(s2)
 	order := c.plainOrder(&x, &y)
-	if !ok1 || !ok2 || order == nil {
+	if !ok || order == orderNone {
 		return filterByRows(ctx, n, b, sel)
 	}
 	if x.null || y.null {
 		return sel[:0], nil
 	}
 	kept := sel[:0]
+	if order == orderSigned {
+		for _, i := range sel {
+			if c.mask>>uint(orderInts(x.at(i), y.at(i))+1)&1 != 0 && !x.isNull(i) && !y.isNull(i) {
+				kept = append(kept, i)
+			}
+		}
+		return kept, nil
+	}
 	for _, i := range sel {
-		if c.mask>>uint(order(&x, &y, i)+1)&1 != 0 && !x.isNull(i) && !y.isNull(i) {
+		if c.mask>>uint(order.of(&x, &y, i)+1)&1 != 0 && !x.isNull(i) && !y.isNull(i) {
 			kept = append(kept, i)
 		}
 	}
@@ -349,7 +445,19 @@ func compareStrings(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error 
 	if err != nil {
 		return err
 	}
-	y, s2, k2, err := ctx.strings(n.args[1], b, sel)
+	rows, dropped := sel, []uint16(nil)
+	switch {
+	case x != nil:
+		left := numbers{n: x.N, nulls: x.Nulls}
+		rows, dropped = left.rowsFor(ctx, n.args[1], sel)
+	case k1.IsNull():
+		rows = sel[:0]
+	}
+	y, s2, k2, err := (*types.Vector)(nil), (*types.Vector)(nil), types.Null(), error(nil)
+	if len(rows) > 0 {
+		y, s2, k2, err = ctx.strings(n.args[1], b, rows)
+	}
+	ctx.giveBack(dropped)
 	if err != nil {
 		return err
 	}

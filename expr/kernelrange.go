@@ -8,14 +8,24 @@ import (
 type rangeOperands struct {
 	x, lo, hi numbers
 	scratch   [3]*types.Vector
-	low, high orderFunc
+	low, high orderMode
 }
 
 // load prepares the operands; ok is false where the row path must do it.
 func (r *rangeOperands) load(ctx *Ctx, n *Node, b *types.Batch, sel []uint16) (ok bool, err error) {
-	all := true
+	all, rows := true, sel
 	for i, o := range [3]*numbers{&r.x, &r.lo, &r.hi} {
-		s, good, err := o.load(ctx, n.args[i], b, sel)
+		var dropped []uint16
+		if i > 0 {
+			rows, dropped = r.x.rowsFor(ctx, n.args[i], sel)
+		}
+		if len(rows) == 0 && len(sel) > 0 {
+			o.null = true
+			ctx.giveBack(dropped)
+			continue
+		}
+		s, good, err := o.load(ctx, n.args[i], b, rows)
+		ctx.giveBack(dropped)
 		r.scratch[i] = s
 		if err != nil {
 			return false, err
@@ -27,7 +37,7 @@ func (r *rangeOperands) load(ctx *Ctx, n *Node, b *types.Batch, sel []uint16) (o
 		return false, nil
 	}
 	r.low, r.high = c.low.plainOrder(&r.x, &r.lo), c.high.plainOrder(&r.x, &r.hi)
-	return all && r.low != nil && r.high != nil, nil
+	return all && r.low != orderNone && r.high != orderNone, nil
 }
 
 func plainClass(c class) bool { return c != classString && c != classJSON && c != classNull }
@@ -45,10 +55,10 @@ func (r *rangeOperands) verdict(i uint16) tri {
 	}
 	lo, hi := triNull, triNull
 	if !r.lo.isNull(i) {
-		lo = triOf(r.low(&r.x, &r.lo, i) >= 0)
+		lo = triOf(r.low.of(&r.x, &r.lo, i) >= 0)
 	}
 	if !r.hi.isNull(i) {
-		hi = triOf(r.high(&r.x, &r.hi, i) <= 0)
+		hi = triOf(r.high.of(&r.x, &r.hi, i) <= 0)
 	}
 	switch {
 	case lo == triFalse || hi == triFalse:
