@@ -2,6 +2,7 @@ package plan
 
 import (
 	"strings"
+	"unsafe"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/exec"
@@ -161,6 +162,9 @@ func (b *builder) insertSource(node *exec.Insert, stmt *syntax.Insert) error {
 	if b.liftedRows(node, rows) {
 		return nil
 	}
+	if taken, err := b.literalRows(node, rows); taken || err != nil {
+		return err
+	}
 	// Values may refer to columns given earlier in the row, which is rare; literals and parameters are the common case.
 	bind := &binder{env: b.env, build: b, scope: &scope{}, clause: "field list"}
 	node.Rows = make([][]expr.Expr, len(rows))
@@ -215,6 +219,53 @@ func (b *builder) liftedRows(node *exec.Insert, rows [][]syntax.Expr) bool {
 	}
 	node.ParamRows = len(rows)
 	return true
+}
+
+// literalRowsMin is the number of rows from which literals are worth taking out of the text.
+const literalRowsMin = 16
+
+// literalRows takes the values of a large VALUES list of nothing but literals straight from the text, as fixed parameters of a plan that
+// serves this one execution: loading dumps must not cost an expression for each value.
+func (b *builder) literalRows(node *exec.Insert, rows [][]syntax.Expr) (bool, error) {
+	if len(rows) < literalRowsMin || len(b.env.ParamTypes) > 0 || b.env.UnknownParams || len(node.Cols) == 0 {
+		return false, nil
+	}
+	values := make([]types.Value, 0, len(rows)*len(node.Cols))
+	for i, row := range rows {
+		if len(row) != len(node.Cols) {
+			return false, types.Errorf(types.ErWrongValueCountOnRow, i+1)
+		}
+		for _, e := range row {
+			negative := false
+			if unary, ok := e.(*syntax.Unary); ok && unary.Op == syntax.OpNeg {
+				negative, e = true, unary.X
+			}
+			lit, ok := e.(*syntax.Literal)
+			if !ok {
+				return false, nil
+			}
+			v, ok, err := b.rowLiteral(lit, negative)
+			if !ok || err != nil {
+				return false, err
+			}
+			values = append(values, v)
+		}
+	}
+	node.ParamRows = len(rows)
+	b.plan.Fixed, b.plan.Params, b.private = values, len(values), true
+	return true, nil
+}
+
+// rowLiteral is a literal's value, with its sign. Strings share the memory of the text, which the tree keeps anyway.
+func (b *builder) rowLiteral(lit *syntax.Literal, negative bool) (v types.Value, ok bool, err error) {
+	switch {
+	case negative:
+		return negativeLiteral(lit)
+	case lit.Kind == syntax.LitString:
+		return types.String(unsafe.Slice(unsafe.StringData(lit.Value), len(lit.Value)), b.env.Build.Collation), true, nil
+	}
+	v, err = b.env.literalValue(lit)
+	return v, err == nil, err
 }
 
 // onDuplicate binds the assignments over the row in the way, followed by the row to insert.
