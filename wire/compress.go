@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"compress/flate"
 	"compress/zlib"
 	"errors"
 	"io"
@@ -28,6 +29,7 @@ type compressed struct {
 	left   int
 	inflow *inflater // set while body is compressed
 	out    packetBuffer
+	err    error // sticky, of reading
 }
 
 // compressPools shares the large states of zlib between connections. Safe for concurrent use.
@@ -59,26 +61,37 @@ func (c *conn) inStream(layer io.ReadWriter) {
 
 // Read implements io.Reader.
 func (z *compressed) Read(dst []byte) (int, error) {
-	for z.left == 0 {
-		if err := z.nextPacket(); err != nil {
-			return 0, err
-		}
+	for z.left == 0 && z.err == nil {
+		z.err = z.nextPacket()
+	}
+	if z.err != nil {
+		return 0, z.err
 	}
 	n, err := z.body.Read(dst[:min(len(dst), z.left)])
 	z.left -= n
-	if z.left == 0 {
-		return n, z.endPacket()
+	switch {
+	case z.left == 0:
+		z.err = z.endPacket() // reported by the next call
+	case err == io.EOF && z.raw.N > 0:
+		z.err = io.ErrUnexpectedEOF // the stream broke off
+	case err == io.EOF:
+		z.err = errCompressed // the packet holds less than it says
+	default:
+		z.err = inflateFault(err)
 	}
-	if err == io.EOF {
-		err = errCompressed // it holds less than it says
-		if z.raw.N > 0 {
-			err = io.ErrUnexpectedEOF // or the stream broke off
-		}
+	if n == 0 {
+		return 0, z.err
 	}
-	if err != nil && z.inflow != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errCompressed
+	return n, nil
+}
+
+// inflateFault tells bytes that do not inflate from failures of the socket below.
+func inflateFault(err error) error {
+	_, corrupt := errors.AsType[flate.CorruptInputError](err)
+	if corrupt || err == zlib.ErrChecksum || err == zlib.ErrHeader || err == zlib.ErrDictionary {
+		return errCompressed
 	}
-	return n, err
+	return err
 }
 
 // nextPacket reads a header and prepares body.
@@ -103,7 +116,7 @@ func (z *compressed) nextPacket() error {
 	}
 	if err != nil {
 		z.inflow = nil
-		return errCompressed
+		return inflateFault(err)
 	}
 	z.body = z.inflow.r
 	return nil

@@ -157,8 +157,9 @@ func (c *conn) loop() {
 		if len(payload) == 0 {
 			payload = noCommand
 		}
-		c.setState(payload[0], phaseBusy)
+		// In this order, a KILL QUERY that finds the connection busy is never cleared before the statement sees it.
 		c.intr.Reset()
+		c.setState(payload[0], phaseBusy)
 		c.resp.seq = c.in.seq
 		keep := c.command(payload)
 		c.resp.end()
@@ -191,7 +192,9 @@ func (c *conn) reportRead(err error) {
 		if kvapi.Reason(c.closing.Load()) == kvapi.ReasonTimeout {
 			c.lastWords(types.Errorf(types.ErClientInteractionTimeout))
 		}
-		c.count.aborted.Add(1)
+		if c.closing.Load() != uint32(kvapi.ReasonShutdown) {
+			c.count.aborted.Add(1)
+		}
 	case err == io.EOF:
 		// Closing without COM_QUIT is what many pools do.
 	default:

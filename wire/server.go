@@ -43,7 +43,7 @@ type Server struct {
 	maxPacket atomic.Int64
 	maxConns  atomic.Int64
 
-	mu        sync.Mutex // guards the fields below; no call is made while it is held
+	mu        sync.Mutex // guards the fields below; no I/O is done while it is held
 	listeners map[net.Listener]struct{}
 	conns     map[uint32]*conn
 	list      []*conn // the same connections, for the reaper

@@ -174,8 +174,10 @@ func (s *stmt) parseArg(p *cursor, i int, null bool, coll types.CollationID) (ty
 // isBlob reports whether a parameter of the protocol's type is bytes rather than text.
 func isBlob(fieldType byte) bool { return fieldType >= 0xf9 && fieldType <= 0xfc }
 
-// release forgets what the last EXECUTE's values point to, and the values themselves if they were many.
+// release forgets what the last EXECUTE's values point to, lest an idle connection keeps a large packet alive, and the values
+// themselves if they were many.
 func (a *Args) release() {
+	clear(a.Values)
 	if cap(a.Values) > argsKeepMax {
 		a.Values = nil
 	}

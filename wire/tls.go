@@ -39,6 +39,9 @@ type tlsKeys struct {
 // cannot verify that one; it keeps passwords and data from being overheard, not from being intercepted.
 func (k *tlsKeys) init(configured *tls.Config) error {
 	if configured != nil {
+		if len(configured.Certificates) == 0 && configured.GetCertificate == nil && configured.GetConfigForClient == nil {
+			return errors.New("wire: the TLS configuration has no certificate")
+		}
 		k.config = configured.Clone()
 		k.config.MinVersion = max(k.config.MinVersion, tls.VersionTLS12)
 		return nil
