@@ -48,7 +48,10 @@
 //	X9. What an operator holds is in the statement's MemTracker. Sort, TopN, HashAgg,
 //	    Distinct and Materialize go on in spill files when it is short; HashJoin and
 //	    everything without a TempDir end with 8175. Spill files have no name while open.
-//	X10. Every loop over rows polls the interrupt at least once per batch.
+//	X10. No row and no error that depends on an unsynced version read under a lock is
+//	    given to the sink, or returned, before that version is durable. (Programs
+//	    under SERIALIZABLE encode a page first and wait before Flush.)
+//	X11. Every loop over rows polls the interrupt at least once per batch.
 //
 // Spill files and rows waiting in memory use the row codec (rowcodec.go). It is private
 // to one statement and so no format.

@@ -173,6 +173,10 @@ func (p *Program) eachPage(rt *Runtime, sink kvapi.Sink, limit uint64, rows *uin
 				return err
 			}
 			if pause != nil {
+				// Under SERIALIZABLE the page was read under locks and may be unsynced.
+				if err := rt.waitSeen(); err != nil {
+					return err
+				}
 				if err := pause.Flush(); err != nil {
 					return err
 				}

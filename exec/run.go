@@ -24,9 +24,9 @@ const statementRetriesMax = 8
 // transaction (deadlock, write conflict) the caller rolls it back; EndsTxn tells.
 //
 // The error is a *types.Error or ErrUndetermined. Result.Status is left to the caller.
-// Answers that depend on locked rows may be unsynced: the caller sees to
-// rt.Txn.WaitSeen before they leave the server; statements with a transaction of their
-// own have waited already.
+// Rows that depend on locked, unsynced versions are given to the sink only once those
+// are durable, and so are errors. For an OK in an open transaction the caller sees to
+// rt.Txn.WaitSeen; a statement with a transaction of its own has waited already.
 func Run(rt *Runtime, p *Plan, sink sqlapi.Sink) (sqlapi.Result, error) {
 	rt.LastGeneratedID = 0
 	rt.prepareParams(p)
@@ -44,7 +44,7 @@ func EndsTxn(err error) bool {
 	if !errors.As(err, &e) {
 		return err != nil
 	}
-	return e.Number == types.ErLockDeadlock || e.Number == types.ErCheckRead || e.Number == types.ErTxnTooLarge
+	return e.Number == types.ErLockDeadlock || e.Number == types.ErCheckRead
 }
 
 // prepareParams makes room for the parameters that subqueries and Apply fill.
@@ -88,8 +88,22 @@ func (rt *Runtime) runStatement(p *Plan, sink sqlapi.Sink) (res sqlapi.Result, e
 	rt.closeSnapshot()
 	if err != nil && rt.Txn != nil {
 		rt.Txn.RollbackStatement()
+		// A duplicate key, say, may be that of a commit which is not durable yet; the
+		// client must not hear of it before it is.
+		if wait := rt.Txn.WaitSeen(); wait != nil {
+			err = wait
+		}
 	}
 	return res, err
+}
+
+// waitSeen returns once what the transaction read under locks is durable: one compare
+// if it is, nothing outside a transaction.
+func (rt *Runtime) waitSeen() error {
+	if rt.Txn == nil {
+		return nil
+	}
+	return rt.Txn.WaitSeen()
 }
 
 // runWriteRetrying runs a write and starts it over while it meets versions newer than
@@ -143,6 +157,9 @@ func (rt *Runtime) runQuery(p *Plan, sink sqlapi.Sink) (sqlapi.Result, error) {
 	sent, counted := uint64(0), rt.FoundRowsCount
 	rt.FoundRowsCount = 0
 	err = rt.drain(p.Root, func(b *types.Batch) error {
+		if err := rt.waitSeen(); err != nil {
+			return err
+		}
 		for i, n := 0, b.Rows(); i < n; i++ {
 			row := b.Row(i)
 			enc.StartRow(width)
