@@ -103,6 +103,9 @@ func (c *Client) Unlock(o *Owner, key []byte, tag uint32) { c.peer.Unlock(o, key
 // ReleaseLocks drops all locks of the owner.
 func (c *Client) ReleaseLocks(o *Owner) { c.peer.ReleaseLocks(o) }
 
+// Rest ends what the owner keeps for a run of locking reads.
+func (c *Client) Rest(o *Owner) { c.peer.Rest(o) }
+
 // OpenOwner readies an owner for a transaction.
 func (c *Client) OpenOwner(o *Owner, id uint64) { c.peer.OpenOwner(o, id) }
 
@@ -137,3 +140,9 @@ func (c *Client) Counter(key []byte) (uint64, error) { return c.peer.Counter(key
 
 // Timestamp issues a timestamp above all commits so far.
 func (c *Client) Timestamp() (clock.Timestamp, error) { return c.peer.Timestamp() }
+
+// DropSpan deletes a span for good once nobody reads below ts; see
+// store.Store.DropSpan.
+func (c *Client) DropSpan(span kvapi.Span, ts clock.Timestamp) (done bool, err error) {
+	return c.peer.DropSpan(span, ts)
+}

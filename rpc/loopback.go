@@ -38,6 +38,9 @@ func (p *Peer) Unlock(o *Owner, key []byte, tag uint32) { p.s.Unlock(o, key, tag
 // ReleaseLocks is store.Store.ReleaseLocks.
 func (p *Peer) ReleaseLocks(o *Owner) { p.s.ReleaseLocks(o) }
 
+// Rest is store.Store.Rest.
+func (p *Peer) Rest(o *Owner) { p.s.Rest(o) }
+
 // OpenOwner is store.Store.OpenOwner.
 func (p *Peer) OpenOwner(o *Owner, id uint64) { p.s.OpenOwner(o, id) }
 
@@ -65,3 +68,8 @@ func (p *Peer) Counter(key []byte) (uint64, error) { return p.s.Counter(key) }
 
 // Timestamp is store.Store.Timestamp.
 func (p *Peer) Timestamp() (clock.Timestamp, error) { return p.s.Timestamp() }
+
+// DropSpan is store.Store.DropSpan.
+func (p *Peer) DropSpan(span kvapi.Span, ts clock.Timestamp) (done bool, err error) {
+	return p.s.DropSpan(span, ts)
+}

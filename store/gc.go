@@ -1,10 +1,13 @@
 package store
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/keys"
+	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/mvcc"
 	"github.com/pandodb/pando/status"
 )
@@ -265,4 +268,28 @@ func (s *Store) CollectNow() { s.signal(s.gcNow) }
 func (s *Store) GCBacklog() int {
 	bytes, _ := s.gc.size()
 	return bytes
+}
+
+// DropSpan deletes every version in a span for good, in one range deletion, once
+// nobody reads below ts any more: the rows of a table whose descriptor was gone
+// at ts. Done is false, and nothing has happened, while the safepoint is below
+// ts; the caller tries again later. Nobody may write in the span any more. The
+// garbage queue may still name its keys, which is harmless.
+func (s *Store) DropSpan(span kvapi.Span, ts clock.Timestamp) (done bool, err error) {
+	if span.IsPoint() || len(span.End) == 0 || span.Empty() {
+		return false, fmt.Errorf("store: drop needs a bounded span, not [%x, %x)", span.Start, span.End)
+	}
+	if s.failed.Load() || s.isClosing() {
+		return false, kvapi.ErrClosed
+	}
+	if s.publishSafepoint() < ts {
+		return false, nil
+	}
+	b := s.engine.NewBatch()
+	defer b.Close()
+	b.DeleteRange(keys.VersionPrefix(nil, span.Start), keys.VersionPrefix(nil, span.End))
+	if err := s.engine.Apply(b, true); err != nil {
+		return false, fmt.Errorf("store: drop span: %w", err)
+	}
+	return true, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/kvapi"
 )
 
@@ -13,6 +14,9 @@ const (
 	heldIndexMin = 8
 	// heldKept bounds the locks whose memory a pooled owner keeps.
 	heldKept = 4096
+	// bulkLocksMin is the number of locks from which locking reads share an
+	// iterator: below it a transaction is over before that pays.
+	bulkLocksMin = 16
 )
 
 // Owner is what the store keeps for one transaction: the locks it holds, its
@@ -26,6 +30,11 @@ type Owner struct {
 	index  []uint32 // open addressing: position in held + 1, zero is empty
 	waiter lockWaiter
 	commit commitNode
+	// bulk is the iterator that a run of locking reads shares, and bulkAt what
+	// Store.applied was before it was made: as long as nothing has been applied
+	// since, it shows the newest version of everything.
+	bulk   *engine.Iter
+	bulkAt uint64
 }
 
 // heldLock is one lock of an owner.
@@ -148,6 +157,15 @@ func (o *Owner) shadow(hash uint64, key []byte) (kvapi.Shadow, clock.Timestamp) 
 		return kvapi.ShadowAt, h.version.TS
 	}
 	return kvapi.ShadowNone, 0
+}
+
+// rest closes the shared iterator. It must not outlive the statement, because it
+// holds back the deletion of files.
+func (o *Owner) rest() {
+	if o.bulk != nil {
+		_ = o.bulk.Close() // its error would repeat one that a read has returned
+		o.bulk = nil
+	}
 }
 
 // releaseAll lets go of every lock. It may run on another goroutine than the

@@ -215,11 +215,13 @@ func (s *Store) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, err 
 		return kvapi.LockResult{Waited: waited}, err
 	}
 	res.Acquired, res.Waited = true, waited
-	it, err := s.engine.NewIter(engine.IterOptions{})
+	it, shared, err := s.latestIter(o)
 	if err != nil {
 		return res, s.readError(err)
 	}
-	defer it.Close() // its error would repeat one that the read has returned
+	if !shared {
+		defer it.Close() // its error would repeat one that the read has returned
+	}
 	row, ts, found, err := mvcc.Latest(it, r.Key)
 	if err != nil {
 		return res, s.readError(err)
@@ -232,11 +234,35 @@ func (s *Store) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, err 
 	return res, err
 }
 
+// latestIter returns an iterator that shows the newest version of the key that the
+// owner has just locked. Who applied a version of it released the lock after
+// raising applied, so an iterator made since the last raise is new enough.
+func (s *Store) latestIter(o *Owner) (it *engine.Iter, shared bool, err error) {
+	if len(o.held) < bulkLocksMin {
+		it, err = s.engine.NewIter(engine.IterOptions{})
+		return it, false, err
+	}
+	applied := s.applied.Load() // before the iterator is made, so that it shows at least this
+	if o.bulk != nil && o.bulkAt == applied {
+		return o.bulk, true, nil
+	}
+	o.rest()
+	if it, err = s.engine.NewIter(engine.IterOptions{}); err == nil {
+		o.bulk, o.bulkAt = it, applied
+	}
+	return it, true, err
+}
+
+// Rest ends what the owner keeps for a run of locking reads, at the end of a
+// statement.
+func (s *Store) Rest(o *Owner) { o.rest() }
+
 // Unlock drops the lock of a key if the owner took it with this tag.
 func (s *Store) Unlock(o *Owner, key []byte, tag uint32) { s.locks.release(o, key, tag) }
 
 // ReleaseLocks drops all locks of the owner, at rollback.
 func (s *Store) ReleaseLocks(o *Owner) {
+	o.rest()
 	if len(o.held) > 0 {
 		o.releaseAll()
 	}

@@ -79,6 +79,7 @@ type commitStats struct {
 // that nothing happened; ErrUndetermined that nobody knows.
 func (s *Store) Commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error) {
 	n := &o.commit
+	o.rest()
 	bytes := 0
 	for i := range r.Mutations {
 		m := &r.Mutations[i]
@@ -97,7 +98,10 @@ func (s *Store) Commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error
 	n.owner, n.req, n.admin, n.bytes = o, r, nil, bytes
 	err := s.enqueue(n)
 	n.req = nil
-	return n.ts, err
+	if err != nil {
+		return 0, err
+	}
+	return n.ts, nil
 }
 
 // pace slows committers down before the engine would stop them all.

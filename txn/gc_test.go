@@ -226,3 +226,41 @@ func TestSnapshotTooOld(t *testing.T) {
 		t.Fatal(n)
 	}
 }
+
+// TestDropSpan: a dropped table's data goes once older snapshots are gone, and
+// for good.
+func TestDropSpan(t *testing.T) {
+	fs := engine.NewMemFS()
+	d := openOn(t, openMemEngine(t, fs), fastGC)
+	for i := range 20 {
+		d.mustWrite(fmt.Sprintf("%02d", i), "x")
+	}
+	sn := d.m.OpenSnapshot()
+	tx := d.m.Begin(Options{})
+	if err := tx.Put(keys.SystemKey(nil, 'x'), []byte("dropped")); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	ts := tx.CommitTS()
+	tx.Release()
+	span := rowSpan("05", "15")
+	if done, err := d.m.DropSpan(span, ts); done || err != nil {
+		t.Fatal("dropped under a snapshot:", done, err)
+	}
+	sn.Close()
+	if done, err := d.m.DropSpan(span, ts); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	if _, err := d.m.DropSpan(kvapi.Span{Start: rowKey("1")}, ts); err == nil {
+		t.Fatal("an unbounded drop")
+	}
+	clone := testkit.Crash(fs, 0, 1)
+	d.close()
+	again := openOn(t, openMemEngine(t, clone), nil)
+	defer again.close()
+	if rows, err := scanAll(again.m.Scan, rowSpan("", ""), false, 0); len(rows) != 10 || err != nil {
+		t.Fatal(rows, err)
+	}
+}

@@ -17,6 +17,7 @@ type Manager struct {
 	lastID atomic.Uint64
 	txns   sync.Pool // *Txn
 	snaps  sync.Pool // *Snapshot
+	scans  sync.Pool // *kvapi.ScanRequest
 }
 
 // NewManager returns a manager over the client.
@@ -45,10 +46,6 @@ type ScanRequest struct {
 	TS clock.Timestamp
 }
 
-// scanRegions is how many regions a scan outside a transaction may cover without
-// allocating.
-const scanRegions = 4
-
 // Get reads one key at the durable watermark: the autocommit point select. It
 // takes no lock, registers nothing and allocates nothing. sink may be nil.
 func (m *Manager) Get(key []byte, intr *kvapi.Interrupt, sink kvapi.Sink) (found bool, err error) {
@@ -65,13 +62,19 @@ func (m *Manager) GetAt(ts clock.Timestamp, key []byte, intr *kvapi.Interrupt, s
 // Scan reads one page outside any transaction. Several pages that must agree
 // with each other need an open Snapshot and its timestamp.
 func (m *Manager) Scan(r *ScanRequest) (resume []byte, err error) {
-	var regions [scanRegions]kvapi.RegionRef
-	q := kvapi.ScanRequest{
-		Regions: regions[:0],
+	q, _ := m.scans.Get().(*kvapi.ScanRequest)
+	if q == nil {
+		q = new(kvapi.ScanRequest)
+	}
+	*q = kvapi.ScanRequest{
+		Regions: q.Regions[:0], // reused
 		Span:    r.Span, Reverse: r.Reverse, LimitRows: r.LimitRows, LimitBytes: r.LimitBytes,
 		TS: r.TS, Interrupt: r.Interrupt, Sink: r.Sink,
 	}
-	return m.kv.Scan(&q)
+	resume, err = m.kv.Scan(q)
+	*q = kvapi.ScanRequest{Regions: q.Regions[:0]}
+	m.scans.Put(q)
+	return resume, err
 }
 
 // Watermark returns the durable watermark: one atomic load.
@@ -90,6 +93,18 @@ func (m *Manager) RaiseCounter(key []byte, v uint64) error {
 	}
 	return t.Commit()
 }
+
+// DropSpan deletes every version in a bounded span for good, without a trace in
+// the log of transactions, once nobody reads below ts any more: the data of a
+// table that was dropped or truncated by a transaction committed at ts. done is
+// false while an older snapshot is open; try again later. It returns once the
+// deletion is durable. Nobody may write in the span any more.
+func (m *Manager) DropSpan(span kvapi.Span, ts clock.Timestamp) (done bool, err error) {
+	return m.kv.DropSpan(span, ts)
+}
+
+// Timestamp issues a timestamp above all commits so far, without I/O as a rule.
+func (m *Manager) Timestamp() (clock.Timestamp, error) { return m.kv.Timestamp() }
 
 // Snapshot is a registered timestamp for reads outside a transaction. Garbage
 // collection keeps what it can see until Close, or until the store's

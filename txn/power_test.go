@@ -274,7 +274,7 @@ func runPower(t *testing.T, o powerOptions, crashes int) (lost []string) {
 func TestPowerLoss(t *testing.T) {
 	for _, slow := range []time.Duration{0, 300 * time.Microsecond} {
 		t.Run(fmt.Sprint(slow), func(t *testing.T) {
-			for _, l := range runPower(t, powerOptions{slow: slow, waitSeen: true}, 15) {
+			for _, l := range runPower(t, powerOptions{slow: slow, waitSeen: true}, 12) {
 				t.Error(l)
 			}
 		})

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -242,5 +244,72 @@ func TestUndetermined(t *testing.T) {
 	}
 	if err := d.s.Close(); err == nil {
 		t.Fatal("a failed store closes without a word")
+	}
+}
+
+// TestDiskFull: writes are refused, reads go on.
+func TestDiskFull(t *testing.T) {
+	var once atomic.Bool
+	hook := &testkit.HookFS{FS: engine.NewMemFS(), OnWrite: func(string, int) error {
+		if once.CompareAndSwap(true, false) {
+			return syscall.ENOSPC
+		}
+		return nil
+	}}
+	d := openOn(t, openMemEngine(t, hook), nil)
+	defer d.close()
+	d.mustWrite("k", "1")
+	once.Store(true)
+	// The engine gives up its ballast and tries again, so this one succeeds.
+	d.mustWrite("k", "2")
+	if err := d.write("k", "3"); !errors.Is(err, kvapi.ErrDiskFull) {
+		t.Fatal(err)
+	}
+	if v, err := d.read("k"); v != "2" || err != nil {
+		t.Fatal(v, err)
+	}
+	// The refused transaction left no lock behind.
+	tx := d.m.Begin(Options{})
+	defer tx.Release()
+	if _, acquired, err := tx.Lock(rowKey("k"), kvapi.LockExclusive, kvapi.WaitNone, nil); !acquired || err != nil {
+		t.Fatal(acquired, err)
+	}
+}
+
+// TestLargeTxn commits more than a memtable holds, beside small commits.
+func TestLargeTxn(t *testing.T) {
+	d := openOn(t, openMemEngine(t, engine.NewMemFS()), fastGC)
+	defer d.close()
+	tx := d.m.Begin(Options{})
+	defer tx.Release()
+	const rows = 20_000
+	value := make([]byte, 500) // ten megabytes
+	for i := range rows {
+		if err := tx.PutNew(rowKey(fmt.Sprintf("big%06d", i)), value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var wg sync.WaitGroup
+	for w := range 4 {
+		wg.Go(func() {
+			for i := range 50 {
+				if err := d.write(fmt.Sprint("small", w), fmt.Sprint(i)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+	got, err := scanAll(d.m.Scan, rowSpan("big", "bigz"), false, 0)
+	if err != nil || len(got) != rows {
+		t.Fatal(len(got), err)
+	}
+	for w := range 4 {
+		if v, err := d.read(fmt.Sprint("small", w)); v != "49" || err != nil {
+			t.Fatal(v, err)
+		}
 	}
 }

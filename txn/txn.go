@@ -27,6 +27,8 @@ type Txn struct {
 	lockWait time.Duration
 
 	buf buffer
+	// commitTS is set by a successful Commit that wrote something.
+	commitTS clock.Timestamp
 	// seen is the highest version that a locking read has met (T4).
 	seen clock.Timestamp
 	// snap is the transaction's snapshot; in READ COMMITTED the statement's.
@@ -96,13 +98,23 @@ func (t *Txn) SetInterrupt(i *kvapi.Interrupt) { t.o.Interrupt = i }
 // ReadTS returns the timestamp of plain reads and, on first use, takes and
 // registers it: once per transaction, in READ COMMITTED once per statement.
 // If locking reads came first it waits until the watermark covers what they saw
-// (T5); an interrupt ends that wait and shows in the next operation.
+// (T5).
 func (t *Txn) ReadTS() clock.Timestamp {
 	if !t.snap.Registered() {
-		_ = t.WaitSeen()
-		t.kv().Register(&t.snap)
+		t.register(&t.snap)
 	}
 	return t.snap.TS()
+}
+
+// register takes a snapshot that is not older than what was seen. The wait for
+// that is not interruptible, since an older snapshot would stay with the
+// transaction: it is as long as a sync. It fails only when the store is closed,
+// which the next operation reports.
+func (t *Txn) register(sn *kv.Snapshot) {
+	if t.seen > t.kv().Watermark() {
+		_ = t.kv().WaitDurable(t.seen, nil)
+	}
+	t.kv().Register(sn)
 }
 
 // StatementTS returns the statement's fresh timestamp, the one that ScanLatest
@@ -112,7 +124,7 @@ func (t *Txn) StatementTS() clock.Timestamp {
 		return t.ReadTS()
 	}
 	if !t.stmtSnap.Registered() {
-		t.kv().Register(&t.stmtSnap)
+		t.register(&t.stmtSnap)
 	}
 	return t.stmtSnap.TS()
 }
@@ -135,6 +147,7 @@ func (t *Txn) BeginStatement() {
 // counter raises.
 func (t *Txn) RollbackStatement() {
 	if t.state == stateActive {
+		t.kv().Rest(&t.owner)
 		t.buf.rollbackTo(t.stmtMark)
 	}
 }
@@ -218,7 +231,10 @@ func (t *Txn) writable() error {
 
 // WaitSeen returns once the durable watermark covers every version that this
 // transaction's locking reads have met (T4): one compare if it does already.
+// Sessions call it at the end of each statement that has locked, so it also ends
+// what the store keeps for a statement's run of locks.
 func (t *Txn) WaitSeen() error {
+	t.kv().Rest(&t.owner)
 	if t.seen <= t.kv().Watermark() {
 		return nil
 	}
@@ -244,11 +260,16 @@ func (t *Txn) Commit() error {
 	r.Relaxed = t.o.Relaxed
 	ts, err := t.kv().Commit(&t.owner, r)
 	t.finish()
-	if err == nil && t.o.Relaxed && ts > t.seen {
+	t.commitTS = ts
+	if t.o.Relaxed {
 		t.seen = 0 // a relaxed commit has chosen not to wait
 	}
 	return err
 }
+
+// CommitTS returns the timestamp at which Commit made the writes visible, zero
+// if there were none or it failed.
+func (t *Txn) CommitTS() clock.Timestamp { return t.commitTS }
 
 // Rollback drops the writes and releases the locks. It does nothing to a
 // finished transaction.
@@ -280,7 +301,7 @@ func (t *Txn) Release() {
 	t.state = stateReleased
 	t.buf.reset()
 	t.o = Options{}
-	t.seen, t.stmt, t.stmtMark, t.conflict = 0, 0, Savepoint{}, false
+	t.commitTS, t.seen, t.stmt, t.stmtMark, t.conflict = 0, 0, 0, Savepoint{}, false
 	clear(t.counters)
 	t.counters = t.counters[:0]
 	t.resetScratch()
