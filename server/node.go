@@ -137,7 +137,7 @@ func (n *Node) openSQL() error {
 		return err
 	}
 	n.autoIDs = table.NewAutoIDs(txns)
-	n.ddl, err = ddl.Open(ddl.Options{Catalog: schema, Txns: txns, AutoIDs: n.autoIDs, Log: n.log})
+	n.ddl, err = ddl.Open(ddl.Options{Catalog: schema, Txns: txns, AutoIDs: n.autoIDs, Destroy: txns.DropSpan, Log: n.log})
 	if err != nil {
 		return err
 	}

@@ -323,8 +323,8 @@ func (s *Session) answer(p *exec.Plan, result sqlapi.Result, more bool, out Resp
 			return s.fail(s.statementError(err))
 		}
 	}
-	if result.InsertID != 0 && !p.IsQuery {
-		s.lastInsertID = result.InsertID
+	if s.runtime.LastGeneratedID != 0 && !p.IsQuery {
+		s.lastInsertID = s.runtime.LastGeneratedID
 	}
 	s.rowCount = int64(result.AffectedRows)
 	if result.HasRows {

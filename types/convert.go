@@ -54,6 +54,9 @@ func convertFits(v Value, to *Type) (Value, bool) {
 	return v, false
 }
 
+// convertSlow is kept out of line: inlined, it would move every caller's type to the heap.
+//
+//go:noinline
 func convertSlow(ctx *Context, v Value, to Type, colName string, rowNo int) (Value, error) {
 	c := conversion{ctx: ctx, to: &to, col: colName, row: rowNo}
 	switch typeKinds[to.ID] {
