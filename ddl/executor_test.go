@@ -68,7 +68,7 @@ func TestDroppedDataIsFreed(t *testing.T) {
 	n.must(n.ex.CreateIndex(&ddl.Call{}, name("a"), key("k", false, "k")))
 	var phys []uint64
 	for range 2 {
-		n.fill("a", 1, 6001, func(id int) int { return id })
+		n.fill("a", 1, 6000/scale+1, func(id int) int { return id })
 		phys = append(phys, n.table("a").PhysID)
 		n.must(n.ex.TruncateTable(&ddl.Call{}, name("a")))
 	}

@@ -25,12 +25,13 @@ func TestCreateIndexQuiet(t *testing.T) {
 	n := openNode(t, nil)
 	defer n.close(true)
 	n.sbtest("t")
-	n.fill("t", 1, 20001, func(id int) int { return id % 977 })
+	const rows = 20000 / scale
+	n.fill("t", 1, rows+1, func(id int) int { return id % 977 })
 	n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("k_1", false, "k")))
 	n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("u", true, "k", "id")))
 	n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("c", true, "c")))
 	r := n.check("t")
-	if r.Rows != 20000 || len(r.Indexes) != 3 || r.Indexes[0].Entries != 20000 {
+	if r.Rows != rows || len(r.Indexes) != 3 || r.Indexes[0].Entries != rows {
 		t.Fatalf("%+v", r)
 	}
 	if jobs := n.ex.Jobs(); len(jobs) != 0 {
@@ -138,7 +139,7 @@ func buildUnderLoad(t *testing.T, unique bool) {
 	r := seeded(t)
 	n := openNode(t, nil)
 	defer n.close(true)
-	const rows = 6000
+	const rows = 6000 / scale
 	n.sbtest("t")
 	n.fill("t", 1, rows+1, func(id int) int { return id })
 	var stop atomic.Bool
@@ -221,7 +222,7 @@ func TestCreateIndexKilled(t *testing.T) {
 	n := openNode(t, nil)
 	defer n.close(true)
 	n.sbtest("t")
-	n.fill("t", 1, 30001, func(id int) int { return id })
+	n.fill("t", 1, 30000+1, func(id int) int { return id })
 	var intr kvapi.Interrupt
 	go func() {
 		for len(n.ex.Jobs()) == 0 || n.ex.Jobs()[0].Rows == 0 {
@@ -285,7 +286,7 @@ func TestIndexJobsSurviveCrashes(t *testing.T) {
 	fs := engine.NewMemFS()
 	n := openNode(t, fs)
 	n.sbtest("t")
-	const rows = 6000
+	const rows = 6000 / scale
 	n.fill("t", 1, rows+1, func(id int) int { return id })
 	resumed := 0
 	for life := range lives() {
@@ -339,7 +340,17 @@ func TestIndexJobsSurviveCrashes(t *testing.T) {
 }
 
 func BenchmarkCreateIndex250k(b *testing.B) {
-	n := openNode(b, nil)
+	b.Run("memory", func(b *testing.B) { benchCreateIndex(b, openNode(b, nil)) })
+	b.Run("disk", func(b *testing.B) {
+		eng, err := engine.Open(engine.Options{Dir: b.TempDir(), LowSpaceBytes: engine.NoSpace, BallastBytes: engine.NoSpace})
+		if err != nil {
+			b.Fatal(err)
+		}
+		benchCreateIndex(b, openOn(b, eng, nil))
+	})
+}
+
+func benchCreateIndex(b *testing.B, n *node) {
 	defer n.close(true)
 	n.sbtest("t")
 	n.fill("t", 1, 250001, func(id int) int { return int(uint32(id)*2654435761>>1) % 250000 })

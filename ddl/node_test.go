@@ -33,14 +33,25 @@ type node struct {
 
 func openNode(tb testing.TB, fs *engine.MemFS) *node {
 	tb.Helper()
-	n := &node{tb: tb, fs: fs}
-	var err error
 	if fs == nil {
-		n.engine, err = engine.OpenMem()
-	} else {
-		n.engine, err = engine.Open(engine.Options{Dir: "data", FS: fs, LowSpaceBytes: engine.NoSpace, BallastBytes: engine.NoSpace})
+		eng, err := engine.OpenMem()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return openOn(tb, eng, nil)
 	}
-	n.must(err)
+	eng, err := engine.Open(engine.Options{Dir: "data", FS: fs, LowSpaceBytes: engine.NoSpace, BallastBytes: engine.NoSpace})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return openOn(tb, eng, fs)
+}
+
+// openOn assembles a node over an engine.
+func openOn(tb testing.TB, eng *engine.Engine, fs *engine.MemFS) *node {
+	tb.Helper()
+	n := &node{tb: tb, fs: fs, engine: eng}
+	var err error
 	n.store, err = store.Open(store.Options{Engine: n.engine})
 	n.must(err)
 	n.txns = txn.NewManager(kv.New(rpc.Loopback(n.store)), txn.ManagerOptions{})

@@ -62,7 +62,7 @@ func (d *digest) add(seed maphash.Seed, key, value []byte) {
 // Check compares every public index with the table at one snapshot: ADMIN CHECK
 // TABLE. It reads everything once, in bounded memory, and looks for the
 // differing entries only if the fingerprints differ. The error is that of a
-// read; faults are in the report.
+// read; faults are in the report. The caller has entered t (catalog.Use.Enter).
 func Check(m *txn.Manager, t *catalog.Table, intr *kvapi.Interrupt) (*Report, error) {
 	snap := m.OpenSnapshot()
 	defer snap.Close()

@@ -1,0 +1,203 @@
+package ddl
+
+import (
+	"unicode/utf8"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/types"
+)
+
+// erPrimaryInvisible is ER_PK_INDEX_CANT_BE_INVISIBLE.
+const erPrimaryInvisible = 3522
+
+// applyInstant changes the descriptor and leaves it finished.
+func applyInstant(t *catalog.Table, actions []AlterSpec) error {
+	for _, a := range actions {
+		if err := applyOne(t, a); err != nil {
+			return err
+		}
+		t.Finish()
+	}
+	t.NewLayout()
+	return checkRowSize(t)
+}
+
+func applyOne(t *catalog.Table, a AlterSpec) error {
+	switch a := a.(type) {
+	case AddColumn:
+		return applyAddColumn(t, &a.Column)
+	case DropColumn:
+		c := t.Column(a.Name)
+		if c == nil {
+			return types.Errorf(types.ErCantDropFieldOrKey, a.Name)
+		}
+		if len(t.Columns) == 1 {
+			return types.Errorf(types.ErCantRemoveAllFields)
+		}
+		t.RemoveColumn(c.Ordinal)
+	case RenameColumn:
+		c, err := columnOf(t, a.From)
+		if err != nil {
+			return err
+		}
+		if err := checkColumnName(a.To); err != nil {
+			return err
+		}
+		if o := t.Column(a.To); o != nil && o != c {
+			return types.Errorf(types.ErDupFieldName, a.To)
+		}
+		c.Name = a.To
+	case SetDefault:
+		c, err := columnOf(t, a.Column)
+		if err != nil {
+			return err
+		}
+		return applyDefault(c, a.Default)
+	case ColumnVisibility:
+		c, err := columnOf(t, a.Name)
+		if err != nil {
+			return err
+		}
+		c.Invisible = !a.Visible
+	case RenameIndex, IndexVisibility:
+		return applyIndexChange(t, a)
+	case SetComment:
+		if utf8.RuneCountInString(a.Comment) > tableCommentCharsMax {
+			return types.Errorf(types.ErTooLongTableComment, t.Name, tableCommentCharsMax)
+		}
+		t.Comment = a.Comment
+	case SetCollation:
+		t.Coll = a.Coll
+	default:
+		return types.Errorf(types.ErNotSupportedYet, "this action of ALTER TABLE")
+	}
+	return nil
+}
+
+func columnOf(t *catalog.Table, name string) (*catalog.Column, error) {
+	if c := t.Column(name); c != nil {
+		return c, nil
+	}
+	return nil, types.Errorf(types.ErBadField, name, t.Name)
+}
+
+func applyDefault(c *catalog.Column, d *catalog.Default) error {
+	if c.AutoInc && d != nil {
+		return types.Errorf(types.ErInvalidDefault, c.Name)
+	}
+	if err := checkDefault(c.Name, &c.Type, c.NotNull, d); err != nil {
+		return err
+	}
+	c.Default = d
+	return nil
+}
+
+func applyIndexChange(t *catalog.Table, a AlterSpec) error {
+	find := func(name string) (*catalog.Index, error) {
+		if ix := t.Index(name); ix != nil && ix.State == catalog.StatePublic {
+			return ix, nil
+		}
+		return nil, types.Errorf(types.ErKeyDoesNotExist, name, t.Name)
+	}
+	switch a := a.(type) {
+	case RenameIndex:
+		ix, err := find(a.From)
+		if err != nil {
+			return err
+		}
+		if ix.Primary {
+			return types.Errorf(types.ErWrongNameForIndex, a.From)
+		}
+		if err := checkIndexName(a.To); err != nil {
+			return err
+		}
+		if o := t.Index(a.To); o != nil && o != ix {
+			return types.Errorf(types.ErDupKeyName, a.To)
+		}
+		ix.Name = a.To
+	case IndexVisibility:
+		ix, err := find(a.Name)
+		if err != nil {
+			return err
+		}
+		if ix.Primary && !a.Visible {
+			return types.NewError(erPrimaryInvisible, "A primary key index cannot be invisible")
+		}
+		ix.Visible = a.Visible
+	}
+	return nil
+}
+
+// applyAddColumn adds a column whose value in existing rows is fixed now.
+func applyAddColumn(t *catalog.Table, spec *ColumnSpec) error {
+	if spec.AutoInc {
+		return types.Errorf(types.ErNotSupportedYet, "ADD COLUMN … AUTO_INCREMENT")
+	}
+	if len(t.Columns) >= columnsMax {
+		return types.Errorf(types.ErTooManyFields)
+	}
+	at := -1
+	switch {
+	case spec.First:
+		at = 0
+	case spec.After != "":
+		c, err := columnOf(t, spec.After)
+		if err != nil {
+			return err
+		}
+		at = c.Ordinal + 1
+	}
+	if err := addColumn(t, spec, at); err != nil {
+		return err
+	}
+	if at < 0 || at >= len(t.Columns) {
+		at = len(t.Columns) - 1
+	}
+	c := t.Columns[at]
+	v := originalValue(c, spec)
+	if c.OriginalNull = v.IsNull(); !c.OriginalNull {
+		c.Original = types.AppendStored([]byte{}, v, &c.Type)
+	}
+	return nil
+}
+
+// originalValue is what rows that exist already hold in a new column.
+func originalValue(c *catalog.Column, spec *ColumnSpec) types.Value {
+	if d := c.Default; d != nil {
+		switch d.Kind {
+		case catalog.DefaultLiteral:
+			return d.Value
+		case catalog.DefaultNow, catalog.DefaultExpr:
+			return spec.Original
+		default:
+			return types.Null()
+		}
+	}
+	return ImplicitDefault(&c.Type)
+}
+
+// ImplicitDefault is MySQL's value of a NOT NULL column without a default: zero,
+// the empty string, or the first member of an ENUM.
+func ImplicitDefault(t *types.Type) types.Value {
+	switch k := t.Kind(); k {
+	case types.KindDecimal:
+		return types.Decimal(0, uint8(t.Scale))
+	case types.KindString:
+		if t.ID == types.TypeBinary {
+			return types.Bytes(make([]byte, t.Length))
+		}
+		return types.String(nil, t.Coll)
+	case types.KindEnum:
+		return types.Value{K: k, N: 1, Coll: t.Coll, B: []byte(t.Elems[0])}
+	case types.KindSet:
+		return types.Value{K: k, Coll: t.Coll, B: []byte{}}
+	case types.KindBit:
+		return types.Value{K: k, Scale: uint8(t.Length+7) / 8}
+	case types.KindJSON:
+		return types.JSON([]byte("null"))
+	case types.KindDatetime, types.KindTimestamp, types.KindTime:
+		return types.Value{K: k, Scale: uint8(t.Scale)}
+	default:
+		return types.Value{K: k}
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package ddl_test
+
+const scale = 1
