@@ -64,8 +64,8 @@
 //	W8.  A panic ends one connection. Its session is closed exactly once, and its socket after that.
 //	W9.  An answer of which part has left is completed, ended by an ERR packet, or the connection closes. An outcome that is not
 //	     known (kvapi.ErrUndetermined) always closes it.
-//	W10. Nothing a client sent, and no text of an unexpected error, is logged or sent elsewhere; clients' faults are
-//	     logged at most logsPerSecond times a second and always counted.
+//	W10. Nothing a client sent is logged. An unexpected error is logged and told to the client only as 1105. Clients' faults
+//	     are always counted, and logged at most logsPerSecond times a second.
 //	W11. Locks: Server.mu and conn.mu are never held together, nor while calling a session or a socket. columnCache.mu and
 //	     authCache.mu are leaves.
 //
