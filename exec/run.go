@@ -107,11 +107,12 @@ func (rt *Runtime) waitSeen() error {
 }
 
 // runWriteRetrying runs a write and starts it over while it meets versions newer than
-// its scan: rows that the same commit made match might have been missed.
+// its scan: rows that the same commit made match might have been missed. DO has no
+// transaction and nothing to miss.
 func (rt *Runtime) runWriteRetrying(p *Plan) (sqlapi.Result, error) {
 	for try := 0; ; try++ {
 		res, err := rt.runWrite(p)
-		if err != nil || !rt.Txn.StatementConflict() || try == statementRetriesMax {
+		if err != nil || rt.Txn == nil || !rt.Txn.StatementConflict() || try == statementRetriesMax {
 			return res, err
 		}
 		if rt.Txn.Level() != txn.ReadCommitted && rt.TxnOptions.SnapshotConflict {
