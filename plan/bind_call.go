@@ -33,11 +33,11 @@ func (b *binder) bindCall(e syntax.Expr) (expr.Expr, error) {
 		return b.valuesFunc(e)
 	case *syntax.AggCall:
 		if e.Over != nil {
-			return nil, unsupported("window functions")
+			return nil, unsupported("window functions; compute them in the client")
 		}
 		return nil, types.Errorf(types.ErInvalidGroupFuncUse)
 	case *syntax.WindowCall:
-		return nil, unsupported("window functions")
+		return nil, unsupported("window functions; compute them in the client")
 	case *syntax.Match:
 		return nil, unsupported("MATCH … AGAINST; use LIKE")
 	case *syntax.QuantCompare:

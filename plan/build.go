@@ -143,7 +143,7 @@ func (b *builder) query(q *syntax.Query) (*block, error) {
 		return nil, types.Errorf(types.ErTooHighLevelOfNestingForSelect, nestingMax)
 	}
 	if q.With != nil {
-		return nil, unsupported("WITH")
+		return nil, unsupported("WITH; use a derived table")
 	}
 	switch body := q.Body.(type) {
 	case *syntax.Select:
@@ -158,7 +158,7 @@ func (b *builder) query(q *syntax.Query) (*block, error) {
 			From: &syntax.TableRef{Schema: body.Name.Schema, Name: body.Name.Name, Pos: body.Name.Pos}}
 		return b.selectBlock(all, q)
 	case *syntax.SetOp:
-		return nil, unsupported("UNION, INTERSECT and EXCEPT")
+		return nil, unsupported("UNION, INTERSECT and EXCEPT; run the queries one by one")
 	}
 	return nil, unsupported("VALUES as a query")
 }

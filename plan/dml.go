@@ -22,7 +22,7 @@ func (b *builder) target(from syntax.TableExpr, what string) (*source, error) {
 	}
 	ref, ok := from.(*syntax.TableRef)
 	if !ok {
-		return nil, unsupported(what + " of several tables")
+		return nil, unsupported(what + " of several tables; use one statement for each in a transaction")
 	}
 	s, err := b.tableSource(ref)
 	if err != nil {
@@ -310,7 +310,7 @@ func (b *builder) assignments(bind *binder, t *catalog.Table, list []syntax.Assi
 
 func (b *builder) update(stmt *syntax.Update) error {
 	if stmt.With != nil {
-		return unsupported("WITH")
+		return unsupported("WITH; use a derived table")
 	}
 	s, err := b.target(stmt.Tables, "update")
 	if err != nil {
@@ -335,10 +335,10 @@ func (b *builder) update(stmt *syntax.Update) error {
 
 func (b *builder) delete(stmt *syntax.Delete) error {
 	if stmt.With != nil {
-		return unsupported("WITH")
+		return unsupported("WITH; use a derived table")
 	}
 	if len(stmt.Targets) > 0 {
-		return unsupported("DELETE of several tables")
+		return unsupported("DELETE of several tables; use one statement for each in a transaction")
 	}
 	s, err := b.target(stmt.From, "delete")
 	if err != nil {

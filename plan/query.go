@@ -41,7 +41,7 @@ type orderKey struct {
 
 func (b *builder) selectBlock(sel *syntax.Select, q *syntax.Query) (*block, error) {
 	if len(sel.Windows) > 0 {
-		return nil, unsupported("window functions")
+		return nil, unsupported("window functions; compute them in the client")
 	}
 	if sel.WithRollup {
 		return nil, unsupported("WITH ROLLUP")
@@ -320,7 +320,7 @@ func (b *builder) source(from syntax.TableExpr) (*source, error) {
 	case *syntax.DerivedTable:
 		return b.derived(from)
 	case *syntax.Join:
-		return nil, unsupported("joins")
+		return nil, unsupported("joins; query the tables one by one, with IN lists")
 	}
 	return nil, unsupported("this table expression")
 }

@@ -15,7 +15,7 @@ import (
 func (s *Session) runSchema(stmt syntax.Statement, text string) (sqlapi.Result, error) {
 	run := s.schemaChange(stmt)
 	if run == nil {
-		return sqlapi.Result{}, types.Errorf(types.ErNotSupportedYet, "this statement")
+		return sqlapi.Result{}, types.Errorf(types.ErNotSupportedYet, unsupportedStatement(stmt))
 	}
 	if err := s.commit(); err != nil {
 		return sqlapi.Result{}, err
@@ -145,11 +145,11 @@ func (s *Session) dropDatabase(c *ddl.Call, stmt *syntax.DropDatabase) (sqlapi.R
 func (s *Session) createTable(c *ddl.Call, stmt *syntax.CreateTable) error {
 	switch {
 	case stmt.Temporary:
-		return types.Errorf(types.ErNotSupportedYet, "temporary tables")
+		return types.Errorf(types.ErNotSupportedYet, "temporary tables; use a table of its own name and drop it")
 	case stmt.Query != nil:
 		return types.Errorf(types.ErNotSupportedYet, "CREATE TABLE … SELECT; use CREATE TABLE and INSERT … SELECT")
 	case stmt.Partition != nil:
-		return types.Errorf(types.ErNotSupportedYet, "partitioning")
+		return types.Errorf(types.ErNotSupportedYet, "partitioning; leave it out, the key space splits by itself")
 	}
 	name, err := s.name(stmt.Name)
 	if err != nil {
@@ -236,7 +236,7 @@ func (s *Session) indexSpec(def *syntax.KeyDef) (ddl.IndexSpec, error) {
 		spec.Unique = true
 	case syntax.KeyIndex:
 	case syntax.KeyForeign:
-		return spec, types.Errorf(types.ErNotSupportedYet, "foreign keys")
+		return spec, types.Errorf(types.ErNotSupportedYet, "foreign keys; leave them out and check in the transaction")
 	default:
 		return spec, types.Errorf(types.ErNotSupportedYet, "FULLTEXT and SPATIAL indexes")
 	}
@@ -369,7 +369,7 @@ func (s *Session) engineOption(name string) {
 
 func (s *Session) dropTable(c *ddl.Call, stmt *syntax.DropTable) error {
 	if stmt.Temporary {
-		return types.Errorf(types.ErNotSupportedYet, "temporary tables")
+		return types.Errorf(types.ErNotSupportedYet, "temporary tables; use a table of its own name and drop it")
 	}
 	names := make([]ddl.Name, len(stmt.Tables))
 	for i, t := range stmt.Tables {
