@@ -21,7 +21,7 @@ type Options struct {
 	AutoIDs *table.AutoIDs
 	// Destroy deletes every version of every key in span with range deletions,
 	// once no snapshot below ts can read them any more; done=false asks to be
-	// called again later. nil falls back to deleting key by key in transactions.
+	// called again later. nil is Txns.DropSpan.
 	Destroy func(span kvapi.Span, ts clock.Timestamp) (done bool, err error)
 	// Log may be nil.
 	Log *slog.Logger
@@ -56,7 +56,7 @@ func Open(o Options) (*Executor, error) {
 		e.log = slog.New(slog.DiscardHandler)
 	}
 	if e.destroy == nil {
-		e.destroy = e.destroyByKey
+		e.destroy = o.Txns.DropSpan
 	}
 	if err := e.loadJobs(); err != nil {
 		return nil, fmt.Errorf("ddl: load jobs: %w", err)

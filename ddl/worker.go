@@ -10,7 +10,6 @@ import (
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/table"
-	"github.com/pandodb/pando/txn"
 )
 
 const (
@@ -20,8 +19,6 @@ const (
 	// workerPatience bounds one attempt at a barrier, so that one busy table
 	// does not hold up the others.
 	workerPatience = 100 * time.Millisecond
-	// destroyBatch is how many keys the fallback deletes per transaction.
-	destroyBatch = 4096
 )
 
 // worker is the executor's only goroutine. It frees the data of dropped tables
@@ -151,6 +148,14 @@ func (e *Executor) runDestroy(j *job) (bool, error) {
 	span := table.DataSpan(j.rec.PhysID)
 	if j.rec.IndexID != 0 {
 		span = table.EntrySpan(j.rec.PhysID, j.rec.IndexID)
+		// Sessions of the delete-only version may still delete entries, and
+		// nobody may write into a span that is being dropped.
+		if t := e.catalog.Current().TableByID(j.rec.TableID); t != nil {
+			if err := e.settle(j, t, e.workerPatienceNow()); err != nil {
+				return false, err
+			}
+			j.setPhase("freeing")
+		}
 	}
 	done, err := e.destroy(span, j.after)
 	if err != nil || !done {
@@ -162,49 +167,4 @@ func (e *Executor) runDestroy(j *job) (bool, error) {
 	}
 	e.untrack(j)
 	return true, nil
-}
-
-// keyList collects the keys of a page.
-type keyList struct{ keys [][]byte }
-
-func (l *keyList) Pair(key, _ []byte) (bool, error) {
-	l.keys = append(l.keys, append([]byte(nil), key...))
-	return true, nil
-}
-
-// destroyByKey deletes one page of a span after the other. Versions that old
-// snapshots still read stay until garbage collection takes them.
-func (e *Executor) destroyByKey(span kvapi.Span, _ clock.Timestamp) (bool, error) {
-	for {
-		if err := e.worker.interrupt.Err(); err != nil {
-			return false, err
-		}
-		var l keyList
-		resume, err := e.txns.Scan(&txn.ScanRequest{Span: span, LimitRows: destroyBatch, Sink: &l, Interrupt: &e.worker.interrupt})
-		if err != nil {
-			return false, err
-		}
-		if len(l.keys) > 0 {
-			if err := e.deleteKeys(l.keys); err != nil {
-				return false, err
-			}
-		}
-		if resume == nil {
-			return true, nil
-		}
-		span.Start = resume
-	}
-}
-
-// deleteKeys deletes a page. The commit need not wait for the disk: the removal
-// of the job does, and the log has it after this.
-func (e *Executor) deleteKeys(keys [][]byte) error {
-	tx := e.txns.Begin(txn.Options{Level: txn.ReadCommitted, Relaxed: true})
-	defer tx.Release()
-	for _, k := range keys {
-		if err := tx.Delete(k); err != nil {
-			return err
-		}
-	}
-	return tx.Commit()
 }
