@@ -84,7 +84,7 @@ func compareTemporal(ctx *Ctx, a, b *types.Value) (int, bool) {
 // sign reduces an order to -1, 0 or 1, which masks count on.
 func sign(order int) int { return orderInts(int64(order), 0) }
 
-// toKind returns the N of v as a datetime or time.
+// toKind returns the N of v as a datetime or time. A text that is no date counts as the zero date, with a warning.
 func toKind(ctx *Ctx, v *types.Value, k types.Kind) (int64, bool) {
 	switch {
 	case v.K == k, k == types.KindDatetime && v.K == types.KindDate:
@@ -94,7 +94,7 @@ func toKind(ctx *Ctx, v *types.Value, k types.Kind) (int64, bool) {
 		return t.N, ok
 	}
 	t, ok := types.ToDatetime(ctx.Context, v)
-	return t.N, ok
+	return t.N, ok || v.K == types.KindString
 }
 
 func integral(k types.Kind) bool {
@@ -166,11 +166,10 @@ func compareClass(a, b Expr) class {
 		}
 		return classFloat
 	case cb == classTime:
+		// A TIME and a text compare as texts, unless the text is a constant that adapt turned into a TIME.
 		switch ca {
-		case classTemporal:
-			return classTemporal
-		case classString, classTime:
-			return classTime
+		case classTemporal, classString, classTime:
+			return ca
 		}
 		return classFloat
 	case cb == classString:
@@ -240,7 +239,7 @@ func (b *BuildContext) adaptConstants(x, y Expr) (Expr, Expr, error) {
 // comparesAsColumn reports whether constants adapt to e: to columns, and to all dates, because MySQL compares those as dates anyway.
 func comparesAsColumn(e Expr) bool {
 	c := classOf(&e.typ)
-	return e.kind == kindColumn || e.flags&FlagColumn != 0 && (c == classTemporal || c == classTime)
+	return e.kind == kindColumn || e.flags&FlagColumn != 0 && c == classTemporal || c == classTime
 }
 
 func (b *BuildContext) adapt(col, k Expr) (Expr, error) {

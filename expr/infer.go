@@ -91,6 +91,15 @@ func asNumber(e Expr) Expr {
 	return e
 }
 
+// asConditions is asNumber for arguments whose truth is asked for.
+func asConditions(args []Expr) []Expr {
+	out := make([]Expr, len(args))
+	for i, a := range args {
+		out[i] = asNumber(a)
+	}
+	return out
+}
+
 // literalType returns the type of a literal of value v.
 func literalType(v types.Value) types.Type {
 	t := types.Type{Length: -1}

@@ -305,6 +305,9 @@ func (m orderMode) of(x, y *numbers, i uint16) int {
 	return orderInts(x.at(i), y.at(i))
 }
 
+// natural reports whether x is one signed integer that is not negative.
+func (x *numbers) natural() bool { return x.n == nil && x.kind == types.KindInt && x.k >= 0 }
+
 // plainOrder returns how two operands' numbers compare.
 func (c *comparator) plainOrder(x, y *numbers) orderMode {
 	if x.null || y.null {
@@ -317,7 +320,7 @@ func (c *comparator) plainOrder(x, y *numbers) orderMode {
 			return orderSigned
 		case unsignedKind(x.kind) && unsignedKind(y.kind):
 			return orderUnsigned
-		case unsignedKind(x.kind) && y.n == nil && y.k >= 0, unsignedKind(y.kind) && x.n == nil && x.k >= 0:
+		case unsignedKind(x.kind) && y.natural(), unsignedKind(y.kind) && x.natural():
 			return orderUnsigned
 		}
 	case classFloat:

@@ -15,6 +15,7 @@ func buildJunction(_ *BuildContext, n *Node, eval evalFunc) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
+	n.args = asConditions(n.args)
 	flat := make([]Expr, 0, len(n.args))
 	n.notNull = true
 	for _, a := range n.args {
@@ -73,6 +74,7 @@ func buildXor(_ *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
+	n.args = asConditions(n.args)
 	n.typ, n.notNull = boolType(), n.args[0].notNull && n.args[1].notNull
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		x, err := ctx.test(n.args[0], row)
@@ -92,6 +94,7 @@ func buildNot(_ *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
+	n.args = asConditions(n.args)
 	n.typ, n.notNull, n.batch = boolType(), n.args[0].notNull, batchNot
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		t, err := ctx.test(n.args[0], row)
@@ -127,6 +130,7 @@ func buildTruthTest(_ *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
+	n.args = asConditions(n.args)
 	n.typ, n.notNull = boolType(), true
 	n.aux = truthTests[n.name]
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -189,15 +193,45 @@ func buildBetween(b *BuildContext, n *Node) error {
 		if err != nil {
 			return err
 		}
-		if lx != hx { // the constant x was adapted to a column bound: compare it as it was written
+		switch {
+		case lx == hx:
+			n.args, n.aux = []Expr{lx, lo, hi}, &between{lc, hc}
+			alignClasses(n.args, lc, hc)
+		case alignClasses(n.args, lc, hc): // the constant x was adapted to a bound: compare it as it was written
+			n.aux = &between{lc, hc}
+		default:
 			return buildBetweenPair(b, n)
 		}
-		n.args, n.aux = []Expr{lx, lo, hi}, &between{lc, hc}
 	}
 	n.typ, n.eval = boolType(), evalBetween
 	n.batch, n.filter = batchBetween, filterBetween
 	n.notNull = n.args[0].notNull && n.args[1].notNull && n.args[2].notNull
 	return nil
+}
+
+// alignClasses makes both bounds compare in one class, as MySQL does where numbers are among the three: that of the widest, and double as
+// soon as one is a text. It reports whether there are numbers and nothing but numbers and texts.
+func alignClasses(args []Expr, low, high *comparator) bool {
+	widest, strs := classNull, false
+	for _, a := range args {
+		switch c := classOf(&a.typ); c {
+		case classInt, classDecimal, classFloat:
+			widest = max(widest, c)
+		case classString:
+			strs = true
+		case classNull:
+		default:
+			return false
+		}
+	}
+	if widest == classNull {
+		return false
+	}
+	if strs {
+		widest = classFloat
+	}
+	low.class, high.class = widest, widest
+	return true
 }
 
 func buildRowBetween(b *BuildContext, n *Node) error {

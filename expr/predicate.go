@@ -23,6 +23,12 @@ func buildIn(b *BuildContext, n *Node) error {
 		return buildRowIn(b, n)
 	}
 	l := &inList{}
+	n.args = append([]Expr(nil), n.args...)
+	coll, err := b.shareCollation(n.args)
+	if err != nil {
+		return err
+	}
+	x = n.args[0]
 	args := []Expr{x}
 	for _, item := range n.args[1:] {
 		c, nx, ni, err := b.newComparator("in", x, item)
@@ -33,12 +39,38 @@ func buildIn(b *BuildContext, n *Node) error {
 			return buildInPairs(b, n)
 		}
 		c.mask = maskEqual
+		if c.class == classString && coll != 0 {
+			c.coll, c.bytes = coll, bytewise(coll)
+		}
 		l.items, args = append(l.items, c), append(args, ni)
 	}
 	n.args, n.aux, n.typ, n.eval, n.batch = args, l, boolType(), evalIn, batchIn
 	n.notNull = !slices.ContainsFunc(args, func(a Expr) bool { return !a.notNull })
 	l.prepare(args)
 	return nil
+}
+
+// shareCollation converts all texts among args to one character set and returns the collation that they compare in: IN has one for the
+// whole list. 0 means that there are none to compare.
+func (b *BuildContext) shareCollation(args []Expr) (types.CollationID, error) {
+	var at []int
+	var strs []Expr
+	for i, a := range args {
+		if classOf(&a.typ) == classString {
+			at, strs = append(at, i), append(strs, a)
+		}
+	}
+	if len(strs) < 2 || at[0] != 0 {
+		return 0, nil
+	}
+	d, err := b.aggregate("in", true, strs...)
+	if err != nil {
+		return 0, err
+	}
+	for _, i := range at {
+		args[i] = b.toCharset(args[i], d.coll)
+	}
+	return d.coll, nil
 }
 
 // prepare builds the sorted set if the list allows one.
