@@ -65,17 +65,22 @@ func (s *Session) showTarget(stmt *syntax.Show, db string) error {
 	return nil
 }
 
-// runQueryText runs a query that the server wrote, in the standard dialect.
+// runQueryText runs a query that the server wrote, in the standard dialect. The process list shows the client's own text meanwhile.
 func (s *Session) runQueryText(query string, more bool, out Response) error {
 	stmt, _, err := syntax.Parse(query, syntax.Options{})
 	if err != nil {
 		return s.fail(fmt.Errorf("session: the query behind SHOW: %w", err))
 	}
 	s.params = s.params[:0]
+	shown := s.Info()
 	again := func() (*plan.Entry, error) {
 		env := s.planEnv(query)
 		env.SelectLimit = -1
-		return s.build1(env, stmt, nil)
+		entry, err := s.build1(env, stmt, nil)
+		if err == nil {
+			entry.Text = shown
+		}
+		return entry, err
 	}
 	entry, err := again()
 	if err != nil {
