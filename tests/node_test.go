@@ -247,3 +247,14 @@ func slow(t testing.TB) {
 		t.Skip("takes minutes; set PANDO_SLOW=1")
 	}
 }
+
+// openAs connects Go's driver as another user.
+func (n *node) openAs(user, password, db string) *sql.DB {
+	n.t.Helper()
+	pool, err := sql.Open("mysql", user+":"+password+"@tcp("+n.mysql+")/"+db)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	n.t.Cleanup(func() { pool.Close() })
+	return pool
+}
