@@ -17,7 +17,7 @@ const (
 )
 
 // longFiles may exceed fileLinesMax: tables, not logic.
-var longFiles = map[string]bool{}
+var longFiles = map[string]bool{"types/errortable.go": true}
 
 // functionRatchet lists functions over functionLinesMax with a ceiling. They may shrink, never grow; a listed function that
 // has become short must leave the list.
