@@ -4,7 +4,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// foldArgsMax bounds the text that folding may keep in a plan: REPEAT('x', 1000000) stays a call.
+// foldBytesMax bounds the text that folding may keep in a plan: REPEAT('x', 1000000) stays a call.
 const foldBytesMax = 4 << 10
 
 // quietCtx returns a context for evaluation while building. It has a diagnostics area of its own, so that what happens there can

@@ -181,7 +181,6 @@ func buildField(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
-	cls := class(0)
 	strs, ints := 0, 0
 	for _, a := range n.args {
 		switch classOf(&a.typ) {
@@ -209,7 +208,6 @@ func buildField(b *BuildContext, n *Node) error {
 	case ints == len(n.args):
 		c.class = classInt
 	}
-	_ = cls
 	n.typ, n.coer, n.aux, n.notNull = intType(3), CoerNumeric, c, true
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		x, err := n.args[0].eval(ctx, n.args[0], row)
