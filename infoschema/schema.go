@@ -47,11 +47,7 @@ func eachTable(p view, f func(t *catalog.Table) error) error {
 func tables(p view, emit func(...any) error) error {
 	for schema, group := range p.all {
 		for name := range group {
-			shown := strings.ToUpper(name)
-			if schema == "performance_schema" {
-				shown = name
-			}
-			if err := emit(catalogName, schema, shown, "SYSTEM VIEW", nil, 10, nil, 0, 0, 0, 0, 0, 0, nil, nil, nil, nil, nil, nil, "", ""); err != nil {
+			if err := emit(catalogName, schema, shownName(schema, name), "SYSTEM VIEW", nil, 10, nil, 0, 0, 0, 0, 0, 0, nil, nil, nil, nil, nil, nil, "", ""); err != nil {
 				return err
 			}
 		}
@@ -62,12 +58,51 @@ func tables(p view, emit func(...any) error) error {
 			auto = next
 		}
 		created := types.Datetime(types.PackTime(time.UnixMilli(t.CreateMillis).UTC().Truncate(time.Second)), 0)
-		return emit(catalogName, t.Schema, t.Name, "BASE TABLE", t.Engine, 10, "Dynamic", uint64(math.Round(p.RowCount(t))), 0, 0, 0, 0, 0, auto, created, nil, nil,
+		return emit(catalogName, t.Schema, t.Name, "BASE TABLE", t.Engine, 10, "Dynamic", rowCount(p, t), 0, 0, 0, 0, 0, auto, created, nil, nil,
 			t.Coll.Name(), nil, "", t.Comment)
 	})
 }
 
+// rowCount is NULL for a table that nobody has analysed: a guess would look like a count.
+func rowCount(p view, t *catalog.Table) any {
+	if rows, ok := p.RowCount(t); ok {
+		return uint64(math.Round(rows))
+	}
+	return nil
+}
+
+// cardinality is the number of different values of the first columns of an index, NULL if unknown.
+func cardinality(p view, t *catalog.Table, index *catalog.Index, columns int) any {
+	if n := p.Distinct(t, index, columns); n > 0 {
+		return int64(math.Round(n))
+	}
+	if rows, ok := p.RowCount(t); ok && rows == 0 {
+		return int64(0)
+	}
+	return nil
+}
+
+// systemColumns describes the virtual tables themselves.
+func systemColumns(p view, emit func(...any) error) error {
+	for schema := range p.all {
+		for name, def := range p.all[schema] {
+			for i, c := range def.list() {
+				column := &catalog.Column{Name: c.Name, Type: c.Type}
+				row := columnRow(&catalog.Table{Schema: schema, Name: shownName(schema, name), Columns: []*catalog.Column{column}}, 0, column)
+				row[4] = uint64(i + 1)
+				if err := emit(row...); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
 func columns(p view, emit func(...any) error) error {
+	if err := systemColumns(p, emit); err != nil {
+		return err
+	}
 	return eachTable(p, func(t *catalog.Table) error {
 		for i, c := range t.Columns {
 			if err := emit(columnRow(t, i, c)...); err != nil {
@@ -85,12 +120,15 @@ func columnRow(t *catalog.Table, i int, c *catalog.Column) []any {
 	case kind.IsText():
 		length, octets = int64(kind.Length), kind.MaxBytes()
 		if kind.IsBlob() {
-			length = kind.MaxBytes() / int64(max(kind.Coll.MaxCharLen(), 1))
+			length = kind.MaxBytes() // MySQL divides by the shortest character, which has one byte in every set that columns have here
 		}
 	case kind.IsBinaryString():
 		length, octets = kind.MaxBytes(), kind.MaxBytes()
 	case kind.IsInteger():
 		precision, scale = uint64(integerDigits[kind.ID]), uint64(0)
+		if kind.ID == types.TypeBigInt && kind.Unsigned {
+			precision = uint64(20)
+		}
 	case kind.ID == types.TypeDecimal:
 		precision, scale = uint64(kind.Length), uint64(kind.Scale)
 	case kind.ID == types.TypeFloat:
@@ -200,7 +238,7 @@ func statistics(p view, emit func(...any) error) error {
 				nullable = "YES"
 			}
 			err := emit(catalogName, t.Schema, t.Name, boolInt(!index.Unique), t.Schema, index.Name, uint64(i+1), t.Columns[part.Col].Name, direction,
-				int64(math.Round(p.RowCount(t))), sub, nil, nullable, "BTREE", "", index.Comment, yesNo(index.Visible), nil)
+				cardinality(p, t, index, i+1), sub, nil, nullable, "BTREE", "", index.Comment, yesNo(index.Visible), nil)
 			if err != nil {
 				return err
 			}

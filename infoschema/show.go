@@ -1,6 +1,7 @@
 package infoschema
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/pandodb/pando/syntax"
@@ -10,19 +11,38 @@ import (
 // form is one SHOW as a query. Query holds the inner SELECT; Like is the result column that LIKE matches.
 type form struct{ query, like string }
 
-// ShowQuery returns the SELECT behind a SHOW statement, or "" if SHOW of this kind is not a query. db is the database that the
-// statement means.
-func ShowQuery(show *syntax.Show, db string) (string, error) {
+// ShowQuery returns the SELECT behind a SHOW statement, or nil if SHOW of this kind is not a query. db is the database that the
+// statement means. The statement's own LIKE and WHERE join as trees: they were parsed in the session's dialect, and printing them for
+// another parse would change their meaning (PIPES_AS_CONCAT).
+func ShowQuery(show *syntax.Show, db string) (*syntax.Query, error) {
 	f, err := showForm(show, db)
 	if err != nil || f.query == "" {
-		return "", err
+		return nil, err
 	}
-	query := f.query
-	switch {
-	case show.Where != nil:
-		query = "SELECT * FROM (" + query + ") show_rows WHERE " + syntax.String(show.Where)
-	case show.Like != nil:
-		query = "SELECT * FROM (" + query + ") show_rows WHERE " + quoteName(f.like) + " LIKE " + quote(show.Like.Value)
+	inner, err := parseQuery(f.query)
+	if err != nil || show.Where == nil && show.Like == nil {
+		return inner, err
+	}
+	condition := show.Where
+	if condition == nil {
+		condition = &syntax.Like{X: &syntax.ColumnRef{Column: f.like}, Pattern: show.Like}
+	}
+	return &syntax.Query{Body: &syntax.Select{
+		Items: []syntax.SelectItem{{Expr: &syntax.Star{}}},
+		From:  &syntax.DerivedTable{Query: inner, Alias: "show_rows"},
+		Where: condition,
+	}}, nil
+}
+
+// parseQuery parses a query of this package, which is written in the standard dialect.
+func parseQuery(text string) (*syntax.Query, error) {
+	stmt, _, err := syntax.Parse(text, syntax.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("infoschema: the query behind SHOW: %w", err)
+	}
+	query, ok := stmt.(*syntax.Query)
+	if !ok {
+		return nil, fmt.Errorf("infoschema: %q is no query", text)
 	}
 	return query, nil
 }
@@ -65,9 +85,9 @@ func showForm(show *syntax.Show, db string) (form, error) {
 	case syntax.ShowTriggers:
 		return form{"SELECT TRIGGER_NAME AS `Trigger`, EVENT_MANIPULATION AS `Event`, EVENT_OBJECT_TABLE AS `Table`, ACTION_STATEMENT AS `Statement`, ACTION_TIMING AS `Timing`, CREATED AS `Created`, SQL_MODE AS sql_mode, DEFINER AS `Definer`, CHARACTER_SET_CLIENT AS character_set_client, COLLATION_CONNECTION AS collation_connection, DATABASE_COLLATION AS `Database Collation` FROM information_schema.TRIGGERS", "Table"}, nil
 	case syntax.ShowEvents:
-		return form{"SELECT EVENT_SCHEMA AS `Db`, EVENT_NAME AS `Name`, DEFINER AS `Definer`, TIME_ZONE AS `Time zone`, EVENT_TYPE AS `Type`, EXECUTE_AT AS `Execute at`, STATUS AS `Status` FROM information_schema.EVENTS", "Name"}, nil
+		return form{"SELECT EVENT_SCHEMA AS `Db`, EVENT_NAME AS `Name`, DEFINER AS `Definer`, TIME_ZONE AS `Time zone`, EVENT_TYPE AS `Type`, EXECUTE_AT AS `Execute at`, INTERVAL_VALUE AS `Interval value`, INTERVAL_FIELD AS `Interval field`, STARTS AS `Starts`, ENDS AS `Ends`, STATUS AS `Status`, ORIGINATOR AS `Originator`, CHARACTER_SET_CLIENT AS character_set_client, COLLATION_CONNECTION AS collation_connection, DATABASE_COLLATION AS `Database Collation` FROM information_schema.EVENTS", "Name"}, nil
 	case syntax.ShowProcStatus, syntax.ShowFuncStatus:
-		return form{"SELECT ROUTINE_SCHEMA AS `Db`, ROUTINE_NAME AS `Name`, ROUTINE_TYPE AS `Type`, DEFINER AS `Definer`, LAST_ALTERED AS `Modified`, CREATED AS `Created`, SECURITY_TYPE AS `Security_type`, ROUTINE_COMMENT AS `Comment` FROM information_schema.ROUTINES", "Name"}, nil
+		return form{"SELECT ROUTINE_SCHEMA AS `Db`, ROUTINE_NAME AS `Name`, ROUTINE_TYPE AS `Type`, DEFINER AS `Definer`, LAST_ALTERED AS `Modified`, CREATED AS `Created`, SECURITY_TYPE AS `Security_type`, ROUTINE_COMMENT AS `Comment`, CHARACTER_SET_CLIENT AS character_set_client, COLLATION_CONNECTION AS collation_connection, DATABASE_COLLATION AS `Database Collation` FROM information_schema.ROUTINES", "Name"}, nil
 	case syntax.ShowPlugins:
 		return form{"SELECT PLUGIN_NAME AS `Name`, PLUGIN_STATUS AS `Status`, PLUGIN_TYPE AS `Type`, PLUGIN_LIBRARY AS `Library`, PLUGIN_LICENSE AS `License` FROM information_schema.PLUGINS", "Name"}, nil
 	case syntax.ShowOpenTables:
@@ -129,11 +149,11 @@ func showTableStatus(db string) (form, error) {
 		"CREATE_OPTIONS AS `Create_options`, TABLE_COMMENT AS `Comment` FROM information_schema.TABLES WHERE TABLE_SCHEMA = " + quote(db) + " ORDER BY 1", "Name"}, nil
 }
 
-// pairForm is SHOW VARIABLES and SHOW STATUS.
+// pairForm is SHOW VARIABLES and SHOW STATUS. The rows come in the order of the names' bytes, as MySQL lists them.
 func pairForm(show *syntax.Show, what string) form {
 	scope := "session_"
 	if show.Scope == syntax.ScopeGlobal {
 		scope = "global_"
 	}
-	return form{"SELECT VARIABLE_NAME AS `Variable_name`, VARIABLE_VALUE AS `Value` FROM performance_schema." + scope + what + " ORDER BY 1", "Variable_name"}
+	return form{"SELECT VARIABLE_NAME AS `Variable_name`, VARIABLE_VALUE AS `Value` FROM performance_schema." + scope + what, "Variable_name"}
 }

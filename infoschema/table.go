@@ -17,8 +17,10 @@ type Provider interface {
 	// Status lists counters by name.
 	Status(global bool) [][2]string
 	Processes() []Process
-	// RowCount estimates a table's rows.
-	RowCount(t *catalog.Table) float64
+	// RowCount estimates a table's rows; ok is false if nobody has analysed it.
+	RowCount(t *catalog.Table) (rows float64, ok bool)
+	// Distinct estimates the different values of the first columns of an index; 0 is unknown.
+	Distinct(t *catalog.Table, index *catalog.Index, columns int) float64
 	// NextAutoIncrement is the next value that the table would give; ok is false for a table without the column.
 	NextAutoIncrement(t *catalog.Table) (next uint64, ok bool)
 	// Visible reports whether the account may know of a table of the database; table is empty for the database itself.
@@ -62,14 +64,7 @@ func (t Tables) SystemTable(schema, name string) (*plan.SystemTable, bool) {
 	if !ok {
 		return nil, true
 	}
-	table := &plan.SystemTable{Schema: strings.ToLower(schema), Name: strings.ToUpper(name)}
-	if table.Schema == "performance_schema" {
-		table.Name = strings.ToLower(name)
-	}
-	for _, c := range def.columns {
-		column, kind, _ := strings.Cut(c, " ")
-		table.Columns = append(table.Columns, plan.SystemColumn{Name: column, Type: columnTypes[kind]})
-	}
+	table := &plan.SystemTable{Schema: strings.ToLower(schema), Name: shownName(schema, name), Columns: def.list()}
 	v := view{t.Provider, definitions}
 	table.Fill = func(_ *exec.Runtime, emit func(row []types.Value) error) error {
 		if def.rows == nil {
@@ -87,6 +82,24 @@ func (t Tables) SystemTable(schema, name string) (*plan.SystemTable, bool) {
 		})
 	}
 	return table, true
+}
+
+// shownName is a virtual table's name as MySQL writes it.
+func shownName(schema, name string) string {
+	if strings.EqualFold(schema, "performance_schema") {
+		return strings.ToLower(name)
+	}
+	return strings.ToUpper(name)
+}
+
+// list gives the columns their types.
+func (d *definition) list() []plan.SystemColumn {
+	out := make([]plan.SystemColumn, len(d.columns))
+	for i, c := range d.columns {
+		column, kind, _ := strings.Cut(c, " ")
+		out[i] = plan.SystemColumn{Name: column, Type: columnTypes[kind]}
+	}
+	return out
 }
 
 // columnTypes maps the words in definitions to types. Names compare without case in information_schema.
@@ -144,23 +157,17 @@ var definitions = map[string]map[string]definition{
 			}
 			return nil
 		}},
-		"processlist": {[]string{"ID uint", "USER", "HOST", "DB", "COMMAND", "TIME int", "STATE", "INFO text"}, processlist},
-		"views": {[]string{"TABLE_CATALOG", "TABLE_SCHEMA", "TABLE_NAME", "VIEW_DEFINITION text", "CHECK_OPTION", "IS_UPDATABLE", "DEFINER", "SECURITY_TYPE",
-			"CHARACTER_SET_CLIENT", "COLLATION_CONNECTION"}, nil},
-		"triggers": {[]string{"TRIGGER_CATALOG", "TRIGGER_SCHEMA", "TRIGGER_NAME", "EVENT_MANIPULATION", "EVENT_OBJECT_CATALOG", "EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE",
-			"ACTION_ORDER uint", "ACTION_CONDITION text", "ACTION_STATEMENT text", "ACTION_ORIENTATION", "ACTION_TIMING", "ACTION_REFERENCE_OLD_TABLE", "ACTION_REFERENCE_NEW_TABLE",
-			"ACTION_REFERENCE_OLD_ROW", "ACTION_REFERENCE_NEW_ROW", "CREATED time", "SQL_MODE long", "DEFINER", "CHARACTER_SET_CLIENT", "COLLATION_CONNECTION", "DATABASE_COLLATION"}, nil},
-		"routines": {[]string{"SPECIFIC_NAME", "ROUTINE_CATALOG", "ROUTINE_SCHEMA", "ROUTINE_NAME", "ROUTINE_TYPE", "DATA_TYPE text", "ROUTINE_DEFINITION text", "IS_DETERMINISTIC",
-			"SQL_DATA_ACCESS", "SECURITY_TYPE", "CREATED time", "LAST_ALTERED time", "SQL_MODE long", "ROUTINE_COMMENT text", "DEFINER"}, nil},
-		"parameters": {[]string{"SPECIFIC_CATALOG", "SPECIFIC_SCHEMA", "SPECIFIC_NAME", "ORDINAL_POSITION uint", "PARAMETER_MODE", "PARAMETER_NAME", "DATA_TYPE text", "ROUTINE_TYPE"}, nil},
-		"events":     {[]string{"EVENT_CATALOG", "EVENT_SCHEMA", "EVENT_NAME", "DEFINER", "TIME_ZONE", "EVENT_BODY", "EVENT_DEFINITION text", "EVENT_TYPE", "EXECUTE_AT time", "STATUS"}, nil},
-		"referential_constraints": {[]string{"CONSTRAINT_CATALOG", "CONSTRAINT_SCHEMA", "CONSTRAINT_NAME", "UNIQUE_CONSTRAINT_CATALOG", "UNIQUE_CONSTRAINT_SCHEMA",
-			"UNIQUE_CONSTRAINT_NAME", "MATCH_OPTION", "UPDATE_RULE", "DELETE_RULE", "TABLE_NAME", "REFERENCED_TABLE_NAME"}, nil},
-		"check_constraints": {[]string{"CONSTRAINT_CATALOG", "CONSTRAINT_SCHEMA", "CONSTRAINT_NAME", "CHECK_CLAUSE text"}, nil},
-		"partitions": {[]string{"TABLE_CATALOG", "TABLE_SCHEMA", "TABLE_NAME", "PARTITION_NAME", "SUBPARTITION_NAME", "PARTITION_ORDINAL_POSITION uint", "PARTITION_METHOD",
-			"PARTITION_EXPRESSION text", "PARTITION_DESCRIPTION text", "TABLE_ROWS uint"}, nil},
-		"files":   {[]string{"FILE_ID uint", "FILE_NAME text", "FILE_TYPE", "TABLESPACE_NAME", "LOGFILE_GROUP_NAME", "ENGINE", "TOTAL_EXTENTS uint", "INITIAL_SIZE uint", "EXTRA"}, nil},
-		"plugins": {[]string{"PLUGIN_NAME", "PLUGIN_VERSION", "PLUGIN_STATUS", "PLUGIN_TYPE", "PLUGIN_LIBRARY", "PLUGIN_LICENSE"}, nil},
+		"processlist":             {[]string{"ID uint", "USER", "HOST", "DB", "COMMAND", "TIME int", "STATE", "INFO text"}, processlist},
+		"views":                   absent(viewColumns),
+		"triggers":                absent(triggerColumns),
+		"routines":                absent(routineColumns),
+		"parameters":              absent(parameterColumns),
+		"events":                  absent(eventColumns),
+		"referential_constraints": absent(referentialColumns),
+		"check_constraints":       absent(checkColumns),
+		"partitions":              absent(partitionColumns),
+		"files":                   absent(fileColumns),
+		"plugins":                 absent(pluginColumns),
 	},
 	"performance_schema": {
 		"session_variables": {[]string{"VARIABLE_NAME", "VARIABLE_VALUE long"}, func(p view, emit func(...any) error) error { return pairs(p.Variables(false), emit) }},

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"strings"
 	"unsafe"
 
 	"github.com/pandodb/pando/catalog"
@@ -29,10 +28,17 @@ func (b *builder) target(from syntax.TableExpr, what string) (*source, error) {
 		return nil, err
 	}
 	if s.table == nil {
-		return nil, types.Errorf(types.ErTableaccessDenied, strings.ToUpper(what), "", "", ref.Name)
+		return nil, types.Errorf(types.ErDBAccessDenied, b.env.User, b.env.Host, firstOf(ref.Schema, b.env.Database))
 	}
 	b.use(s.table, true)
 	return s, nil
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
 }
 
 // defaults compiles the DEFAULT expressions of a table's columns; nil when every default is a literal.

@@ -28,6 +28,8 @@ type Env struct {
 	UnknownParams bool
 	// Lifted maps the byte position of a literal in the text to the ordinal of the parameter that replaces it; nil lifts nothing.
 	Lifted map[syntax.Pos]int
+	// User and Host name the client in errors about what nobody may do.
+	User, Host string
 	// Text is the statement's text, from which columns without an alias take their names.
 	Text string
 	// SafeUpdates is sql_safe_updates: UPDATE and DELETE need a key or a LIMIT.

@@ -140,9 +140,14 @@ func (a *Account) clone() *Account {
 
 // Has reports whether the account has all of want on a table; an empty table asks for the database, an empty database for everything.
 func (a *Account) Has(want Set, database, table string) bool {
+	return a.Missing(want, database, table) == 0
+}
+
+// Missing is the part of want that the account lacks.
+func (a *Account) Missing(want Set, database, table string) Set {
 	have := a.Global
 	if have&want == want {
-		return true
+		return 0
 	}
 	if database != "" {
 		for pattern, set := range a.Databases {
@@ -154,7 +159,7 @@ func (a *Account) Has(want Set, database, table string) bool {
 			have |= a.Tables[database+"\x00"+table]
 		}
 	}
-	return have&want == want
+	return want &^ have
 }
 
 // Sees reports whether the account has any privilege on a table, or on anything in the database when table is empty.

@@ -3,6 +3,7 @@ package session
 import (
 	"strings"
 
+	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/privilege"
 	"github.com/pandodb/pando/sqlapi"
@@ -65,16 +66,22 @@ func writePrivilege(root exec.Node) privilege.Set {
 // require fails with 1142 (table), 1044 (database) or 1227 (everything) unless the account has the privileges.
 func (s *Session) require(want privilege.Set, database, table string) error {
 	a := s.account()
-	if a.Has(want, database, table) {
+	missing := a.Missing(want, database, table)
+	if missing == 0 {
 		return nil
 	}
 	switch {
 	case table != "":
-		return types.Errorf(types.ErTableaccessDenied, (want &^ a.Global).First(), a.User, s.client.Host, table)
+		return types.Errorf(types.ErTableaccessDenied, missing.First(), a.User, s.client.Host, table)
 	case database != "":
-		return types.Errorf(types.ErDBAccessDenied, a.User, s.client.Host, database)
+		return s.deniedDatabase(database)
 	}
-	return types.Errorf(types.ErSpecificAccessDenied, (want &^ a.Global).First())
+	return types.Errorf(types.ErSpecificAccessDenied, missing.First())
+}
+
+// deniedDatabase is error 1044, which is also the answer to changing what nobody may change.
+func (s *Session) deniedDatabase(name string) error {
+	return types.Errorf(types.ErDBAccessDenied, s.account().User, s.client.Host, name)
 }
 
 // checkSchema requires what a schema change needs.
@@ -84,15 +91,24 @@ func (s *Session) checkSchema(stmt syntax.Statement) error {
 		if err != nil {
 			return err
 		}
+		if catalog.IsSystemSchema(name.Schema) {
+			return s.deniedDatabase(name.Schema)
+		}
 		return s.require(want, name.Schema, name.Table)
+	}
+	database := func(want privilege.Set, name string) error {
+		if catalog.IsSystemSchema(name) {
+			return s.deniedDatabase(name)
+		}
+		return s.require(want, name, "")
 	}
 	switch stmt := stmt.(type) {
 	case *syntax.CreateDatabase:
-		return s.require(privilege.Create, stmt.Name.Name, "")
+		return database(privilege.Create, stmt.Name.Name)
 	case *syntax.AlterDatabase:
-		return s.require(privilege.Alter, firstOf(stmt.Name.Name, s.db), "")
+		return database(privilege.Alter, firstOf(stmt.Name.Name, s.db))
 	case *syntax.DropDatabase:
-		return s.require(privilege.Drop, stmt.Name.Name, "")
+		return database(privilege.Drop, stmt.Name.Name)
 	case *syntax.CreateTable:
 		return on(privilege.Create, stmt.Name)
 	case *syntax.TruncateTable:

@@ -13,6 +13,9 @@ import (
 
 const defaultSQLMode = "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
 
+// systemZone is the name of the machine's own zone. A server's answers should not depend on the machine it runs on, so it is UTC here.
+const systemZone = "SYSTEM"
+
 var levels = map[string]txn.Level{
 	"READ-COMMITTED":  txn.ReadCommitted,
 	"REPEATABLE-READ": txn.RepeatableRead,
@@ -79,11 +82,6 @@ func applyLastInsertID(s *Session, value string) error {
 	return nil
 }
 
-func applyInsertID(s *Session, value string) error {
-	s.nextInsertID = uint64(mustInt(value))
-	return nil
-}
-
 // applyTimestamp fixes NOW() for the session's statements; 0 sets it free again.
 func applyTimestamp(s *Session, value string) error {
 	seconds, err := strconv.ParseFloat(value, 64)
@@ -123,7 +121,16 @@ func applySQLMode(s *Session, _ string) error {
 	return nil
 }
 
+// checkSQLMode normalises a list of modes.
+func checkSQLMode(_ *Session, value string) (string, error) {
+	mode, err := types.ParseSQLMode(value)
+	return mode.String(), err
+}
+
 func checkTimeZone(_ *Session, value string) (string, error) {
+	if strings.EqualFold(value, systemZone) {
+		return systemZone, nil
+	}
 	if _, err := types.ParseTimeZone(value); err != nil {
 		return "", err
 	}
@@ -176,15 +183,51 @@ func checkCollation(_ *Session, value string) (string, error) {
 	return id.Name(), nil
 }
 
-// applyCollation keeps character_set_connection in step, as MySQL does.
-func applyCollation(s *Session, value string) error {
-	id, err := types.LookupCollation(value)
-	if err != nil {
+// charsetOf returns what acts on a session's new collation: the character set of the same kind follows it, as in MySQL.
+func charsetOf(kind string) func(*Session, string) error {
+	return func(s *Session, value string) error {
+		id, err := types.LookupCollation(value)
+		if err != nil {
+			return err
+		}
+		s.store("character_set_"+kind, id.Charset().Name)
+		s.refreshContext()
+		return nil
+	}
+}
+
+// collationOf is the reverse: a new character set brings its default collation.
+func collationOf(kind string) func(*Session, string) error {
+	return func(s *Session, value string) error {
+		charset, err := types.LookupCharset(value)
+		if err != nil {
+			return err
+		}
+		s.store("collation_"+kind, charset.Default.Name())
+		s.refreshContext()
+		return nil
+	}
+}
+
+// globalCharsetOf and globalCollationOf do the same to the global values.
+func globalCharsetOf(kind string) func(*Node, string) error {
+	return func(n *Node, value string) error {
+		id, err := types.LookupCollation(value)
+		if err == nil {
+			n.SetGlobal("character_set_"+kind, id.Charset().Name)
+		}
 		return err
 	}
-	s.store("character_set_connection", id.Charset().Name)
-	s.refreshContext()
-	return nil
+}
+
+func globalCollationOf(kind string) func(*Node, string) error {
+	return func(n *Node, value string) error {
+		charset, err := types.LookupCharset(value)
+		if err == nil {
+			n.SetGlobal("collation_"+kind, charset.Default.Name())
+		}
+		return err
+	}
 }
 
 func checkOnlyOne(_ *Session, value string) (string, error) {

@@ -13,11 +13,12 @@ import (
 // refreshContext rebuilds what statements read from variables, and the part of the plan cache's key that stands for it. It runs
 // after any such variable, or the database, has changed.
 func (s *Session) refreshContext() {
-	mode, err := parseSQLMode(s.get("sql_mode"))
+	mode, err := types.ParseSQLMode(s.get("sql_mode"))
 	if err != nil {
 		mode = types.ModeDefault // unreachable: checked when it was set
 	}
 	s.context.SQLMode = mode
+	s.context.Loc = time.UTC // SYSTEM, as system_time_zone says
 	if zone, err := types.ParseTimeZone(s.get("time_zone")); err == nil {
 		s.context.Loc = zone
 	}

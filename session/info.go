@@ -64,8 +64,6 @@ func (s *Session) sessionValue(i int, v *variable) types.Value {
 	switch v.name {
 	case "last_insert_id":
 		return types.Uint(s.lastInsertID)
-	case "insert_id":
-		return types.Uint(s.nextInsertID)
 	case "timestamp":
 		return types.Float(float64(s.now().UnixMicro()) / 1e6)
 	}

@@ -78,7 +78,8 @@ type Setting struct{ Name, Value string }
 // variableSpace is the kind of the system keys that hold SET PERSIST's values.
 const variableSpace = 'v'
 
-// Prepare sets the variables' values: the defaults, then what SET PERSIST kept, then the settings of the command line.
+// Prepare sets the variables' values: the defaults, then the settings of the command line, then what SET PERSIST kept, which
+// wins as in MySQL.
 func (n *Node) Prepare(settings []Setting) error {
 	n.table = newVariableTable()
 	values := n.table.defaults()
@@ -88,7 +89,7 @@ func (n *Node) Prepare(settings []Setting) error {
 	if err != nil {
 		return fmt.Errorf("reading persisted variables: %w", err)
 	}
-	for _, s := range append(persisted, settings...) {
+	for _, s := range append(append([]Setting(nil), settings...), persisted...) {
 		i, v, err := n.table.lookup(s.Name)
 		if err != nil {
 			n.Log.Warn("a persisted variable is unknown to this version", "name", s.Name)
@@ -99,7 +100,7 @@ func (n *Node) Prepare(settings []Setting) error {
 				return fmt.Errorf("%s: %w", s.Name, err)
 			}
 		}
-		values[i] = s.Value
+		n.setGlobal(i, s.Value)
 	}
 	return nil
 }

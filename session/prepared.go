@@ -14,6 +14,8 @@ import (
 type prepared struct {
 	text   string
 	params int
+	// db is the database in which names without one are looked up: the current one when it was prepared, as in MySQL.
+	db string
 	// entry is the plan of the last execution, valid for the environment and the parameter kinds in key.
 	entry *plan.Entry
 	key   []byte
@@ -59,6 +61,7 @@ func (s *Session) prepare(text string) (*prepared, []sqlapi.ColumnInfo, error) {
 		s.node.preparedLive.Add(-1)
 		return nil, nil, err
 	}
+	p.db = s.db
 	return p, columns, nil
 }
 
@@ -73,7 +76,7 @@ func (s *Session) analyse(text string) (*prepared, []sqlapi.ColumnInfo, error) {
 		return nil, nil, parseError(err)
 	}
 	if !blank(rest) {
-		return nil, nil, nearError(rest)
+		return nil, nil, nearError(text, rest)
 	}
 	switch stmt.(type) {
 	case *syntax.Query, *syntax.Insert, *syntax.Update, *syntax.Delete, *syntax.Do:
@@ -84,7 +87,7 @@ func (s *Session) analyse(text string) (*prepared, []sqlapi.ColumnInfo, error) {
 			return nil, nil, err
 		}
 		return &prepared{text: text, params: entry.Plan.Params}, entry.Plan.Columns, nil
-	case *syntax.Prepare, *syntax.Execute, *syntax.Deallocate:
+	case *syntax.Prepare, *syntax.Execute, *syntax.Deallocate, *syntax.Use:
 		return nil, nil, types.Errorf(types.ErUnsupportedPs)
 	}
 	if strings.IndexByte(text, '?') >= 0 {
@@ -103,6 +106,11 @@ func (s *Session) Execute(id uint32, args []types.Value, out Response) error {
 }
 
 func (s *Session) executePrepared(p *prepared, args []types.Value, out Response, more bool) error {
+	if p.db != s.db {
+		db := s.db
+		s.switchDB(p.db)
+		defer s.switchDB(db)
+	}
 	if p.other {
 		stmt, _, err := syntax.Parse(p.text, s.parse)
 		if err != nil {

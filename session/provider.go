@@ -33,6 +33,7 @@ func (p *provider) Variables(global bool) [][2]string {
 		i := s.node.table.byName[alias]
 		list = append(list, [2]string{alias, s.shown(i, s.node.table.list[i], global)})
 	}
+	sort.Slice(list, func(i, j int) bool { return list[i][0] < list[j][0] })
 	return list
 }
 
@@ -91,7 +92,11 @@ func (p *provider) Processes() []infoschema.Process {
 	return out
 }
 
-func (p *provider) RowCount(t *catalog.Table) float64 { return p.node.Stats.Rows(t) }
+func (p *provider) RowCount(t *catalog.Table) (float64, bool) { return p.node.Stats.RowCount(t) }
+
+func (p *provider) Distinct(t *catalog.Table, index *catalog.Index, columns int) float64 {
+	return p.node.Stats.Distinct(t, index, columns)
+}
 
 func (p *provider) NextAutoIncrement(t *catalog.Table) (uint64, bool) {
 	return p.session().nextAutoIncrement(t)

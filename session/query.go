@@ -40,7 +40,7 @@ func (s *Session) Query(sql []byte, out Response) error {
 		}
 		more := !blank(rest)
 		if more && !s.client.MultiStatements {
-			return s.fail(nearError(rest))
+			return s.fail(nearError(text, rest))
 		}
 		if err := s.run(stmt, text[:len(text)-len(rest)], more, out); err != nil || !more {
 			return err
@@ -58,13 +58,12 @@ func parseError(err error) error {
 	return types.NewError(types.ErParseError, err.Error())
 }
 
-// nearError is the syntax error at the start of a text that should not be there.
-func nearError(rest string) error {
-	_, _, err := syntax.Parse(") "+rest, syntax.Options{})
-	if err == nil {
-		return types.Errorf(types.ErSyntaxError)
-	}
-	return parseError(err)
+// nearError is the syntax error for the rest of a text, where nothing more may follow.
+func nearError(text, rest string) error {
+	near := strings.TrimLeft(rest, " \t\r\n;")
+	line := 1 + strings.Count(text[:len(text)-len(near)], "\n")
+	const what = "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right syntax to use"
+	return types.Errorf(types.ErParseError, what, near, line)
 }
 
 // blank reports whether nothing but white space and semicolons is left of a text.
@@ -161,7 +160,7 @@ func (s *Session) build1(env *plan.Env, stmt syntax.Statement, key []byte) (*pla
 
 func (s *Session) planEnv(text string) *plan.Env {
 	return &plan.Env{Snapshot: s.node.Catalog.Current(), Database: s.db, Build: &s.build, Stats: s.node.Stats, System: s.systemTables(),
-		Text: text, SafeUpdates: s.get("sql_safe_updates") == "ON", SelectLimit: s.selectLimit()}
+		Text: text, User: s.client.User, Host: s.client.Host, SafeUpdates: s.get("sql_safe_updates") == "ON", SelectLimit: s.selectLimit()}
 }
 
 // appendKey writes the plan cache's key of a text: its kind, the session's environment, the kinds of its parameters, the text.

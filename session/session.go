@@ -1,6 +1,7 @@
 package session
 
 import (
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -59,7 +60,6 @@ type Session struct {
 	metadataWait     time.Duration
 	maxExecution     time.Duration
 	memQuota         int64
-	nextInsertID     uint64
 	fixedNow         time.Time
 	started          time.Time // of the running statement; zero until someone asks
 	packetMax        int64     // max_allowed_packet
@@ -147,7 +147,7 @@ func (s *Session) clear() {
 	s.node.preparedLive.Add(-int64(len(s.prepared) + len(s.named)))
 	s.prepared, s.named, s.userVars = nil, nil, nil
 	s.node.locks.releaseAll(s)
-	s.lastInsertID, s.rowCount, s.foundRows, s.nextInsertID = 0, 0, 0, 0
+	s.lastInsertID, s.rowCount, s.foundRows = 0, 0, 0
 	s.fixedNow = time.Time{}
 	s.nextLevel, s.nextReadOnly = nil, nil
 	s.diagnostics.reset()
@@ -177,11 +177,10 @@ func (s *Session) resetVariables() error {
 // contextual reports whether a variable is read by refreshContext, which covers all of them at once.
 func contextual(v *variable) bool {
 	switch v.name {
-	case "sql_mode", "time_zone", "character_set_client", "character_set_connection", "character_set_results", "collation_connection",
-		"group_concat_max_len", "div_precision_increment", "max_error_count", "sql_notes":
+	case "sql_mode", "time_zone", "group_concat_max_len", "div_precision_increment", "max_error_count", "sql_notes", "sql_select_limit", "sql_safe_updates":
 		return true
 	}
-	return false
+	return strings.HasPrefix(v.name, "character_set_") || strings.HasPrefix(v.name, "collation_")
 }
 
 // Interrupt ends the running statement when set; safe for other goroutines.
@@ -225,6 +224,12 @@ func (s *Session) UseDB(name string) error {
 	return nil
 }
 
+// switchDB makes another database the current one for the time of a statement.
+func (s *Session) switchDB(name string) {
+	s.db = name
+	s.refreshContext()
+}
+
 // Status returns the SERVER_STATUS_* flags of the session.
 func (s *Session) Status() sqlapi.Status { return s.status() }
 
@@ -245,14 +250,11 @@ func (s *Session) Handshake(collation types.CollationID, ignoreSpace, interactiv
 	if collation.Valid() {
 		charset := collation.Charset().Name
 		if _, err := checkClientCharset(s, charset); err == nil {
-			s.store("character_set_client", charset)
-			s.store("character_set_results", charset)
-			s.store("character_set_connection", charset)
-			s.store("collation_connection", collation.Name())
+			s.storeNames(charset, charset, collation.Name())
 		}
 	}
 	if ignoreSpace {
-		s.store("sql_mode", formatSQLMode(s.context.SQLMode|types.ModeIgnoreSpace))
+		s.store("sql_mode", (s.context.SQLMode | types.ModeIgnoreSpace).String())
 	}
 	if interactive {
 		s.store("wait_timeout", s.get("interactive_timeout"))

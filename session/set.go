@@ -1,6 +1,7 @@
 package session
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/pandodb/pando/plan"
@@ -15,25 +16,49 @@ const (
 	userVarBytesMax = 16 << 20
 )
 
-// runSet assigns variables from left to right. MySQL makes none of the assignments of system variables if one is wrong; here those
-// before the wrong one have been made, as MariaDB documents too.
+// change makes an assignment that has been found right.
+type change func() error
+
+// runSet makes all of its assignments or, if one is wrong, none, as MySQL does: every value is computed and checked before the first
+// system variable changes. User variables change on the way, because later values may read them, and are put back on an error.
 func (s *Session) runSet(stmt *syntax.Set) error {
+	var changes []change
+	var before map[string]types.Value
 	for _, item := range stmt.Items {
-		if err := s.setItem(item); err != nil {
+		if _, ok := item.(*syntax.SetUserVar); ok && before == nil && len(stmt.Items) > 1 {
+			before = maps.Clone(s.userVars)
+			if before == nil {
+				before = map[string]types.Value{}
+			}
+		}
+		c, err := s.setItem(item)
+		if err != nil {
+			if before != nil {
+				s.userVars = before
+			}
+			return err
+		}
+		if c != nil {
+			changes = append(changes, c)
+		}
+	}
+	for _, c := range changes {
+		if err := c(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Session) setItem(item syntax.SetItem) error {
+// setItem checks one assignment. The change is nil for a user variable, which has been set.
+func (s *Session) setItem(item syntax.SetItem) (change, error) {
 	switch item := item.(type) {
 	case *syntax.SetUserVar:
 		v, err := s.scalar(item.Value)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return s.setUserVar(item.Name, v)
+		return nil, s.setUserVar(item.Name, v)
 	case *syntax.SetVar:
 		return s.setSystemVar(item)
 	case *syntax.SetNames:
@@ -41,7 +66,7 @@ func (s *Session) setItem(item syntax.SetItem) error {
 	case *syntax.SetCharset:
 		return s.setCharset(item)
 	}
-	return types.Errorf(types.ErNotSupportedYet, "this form of SET")
+	return nil, types.Errorf(types.ErNotSupportedYet, "this form of SET")
 }
 
 // scalar evaluates an expression outside any table.
@@ -71,18 +96,18 @@ func (s *Session) setUserVar(name string, v types.Value) error {
 	return nil
 }
 
-func (s *Session) setSystemVar(item *syntax.SetVar) error {
+func (s *Session) setSystemVar(item *syntax.SetVar) (change, error) {
 	if item.Prefix != "" {
-		return types.Errorf(types.ErUnknownSystemVariable, item.Prefix+"."+item.Name)
+		return nil, types.Errorf(types.ErUnknownSystemVariable, item.Prefix+"."+item.Name)
 	}
 	if _, ok := item.Value.(*syntax.Default); ok {
 		return s.setDefault(item)
 	}
 	v, err := s.setValue(item.Value)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.setVariable(item.Scope, item.Name, v)
+	return s.checkedVariable(item.Scope, item.Name, v)
 }
 
 // setValue evaluates the right side of an assignment, where a bare word such as ON or utf8mb4 stands for itself.
@@ -94,10 +119,10 @@ func (s *Session) setValue(e syntax.Expr) (types.Value, error) {
 }
 
 // setDefault gives a session variable the global value, and a global one the built-in value.
-func (s *Session) setDefault(item *syntax.SetVar) error {
+func (s *Session) setDefault(item *syntax.SetVar) (change, error) {
 	i, v, err := s.node.table.lookup(item.Name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	text := v.def
 	if item.Scope == syntax.ScopeDefault || item.Scope == syntax.ScopeSession || item.Scope == syntax.ScopeLocal {
@@ -108,51 +133,68 @@ func (s *Session) setDefault(item *syntax.SetVar) error {
 
 // setVariable assigns one system variable with all checks.
 func (s *Session) setVariable(scope syntax.VarScope, name string, value types.Value) error {
-	i, v, err := s.node.table.lookup(name)
+	c, err := s.checkedVariable(scope, name, value)
 	if err != nil {
 		return err
 	}
+	return c()
+}
+
+// checkedVariable prepares the assignment of one system variable.
+func (s *Session) checkedVariable(scope syntax.VarScope, name string, value types.Value) (change, error) {
+	i, v, err := s.node.table.lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	if v.readOnly { // before the value, which may be wrong too
+		return nil, types.Errorf(types.ErIncorrectGlobalLocalVar, v.name, "read only")
+	}
 	text, err := v.parse(value, func(number uint16, args ...any) { s.context.Warn(types.LevelWarning, number, args...) })
 	if err != nil {
-		return err
+		return nil, err
 	}
 	return s.assign(scope, i, v, text)
 }
 
-func (s *Session) assign(where syntax.VarScope, i int, v *variable, text string) error {
+// assign checks scope, rights and value, and returns the change itself.
+func (s *Session) assign(where syntax.VarScope, i int, v *variable, text string) (change, error) {
 	if v.readOnly {
-		return types.Errorf(types.ErIncorrectGlobalLocalVar, v.name, "read only")
+		return nil, types.Errorf(types.ErIncorrectGlobalLocalVar, v.name, "read only")
+	}
+	global := where == syntax.ScopeGlobal || where == syntax.ScopePersist || where == syntax.ScopePersistOnly
+	switch {
+	case global && v.scope&scopeGlobal == 0:
+		return nil, types.Errorf(types.ErLocalVariable, v.name)
+	case !global && v.scope&scopeSession == 0:
+		return nil, types.Errorf(types.ErGlobalVariable, v.name)
+	}
+	if global {
+		if err := s.require(privilege.Super, "", ""); err != nil {
+			return nil, err
+		}
 	}
 	if v.check != nil {
 		var err error
 		if text, err = v.check(s, text); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if v.idle != "" && text != v.def {
 		s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, v.name+" has no effect: "+v.idle))
 	}
-	switch where {
-	case syntax.ScopeGlobal, syntax.ScopePersist, syntax.ScopePersistOnly:
-		return s.assignGlobal(where, i, v, text)
+	if global {
+		return func() error { return s.assignGlobal(where, i, v, text) }, nil
 	}
-	if v.scope&scopeSession == 0 {
-		return types.Errorf(types.ErGlobalVariable, v.name)
-	}
-	s.storeAt(i, text)
-	if v.apply != nil {
-		return v.apply(s, text)
-	}
-	return nil
+	return func() error {
+		s.storeAt(i, text)
+		if v.apply != nil {
+			return v.apply(s, text)
+		}
+		return nil
+	}, nil
 }
 
 func (s *Session) assignGlobal(where syntax.VarScope, i int, v *variable, text string) error {
-	if v.scope&scopeGlobal == 0 {
-		return types.Errorf(types.ErLocalVariable, v.name)
-	}
-	if err := s.require(privilege.Super, "", ""); err != nil {
-		return err
-	}
 	if where != syntax.ScopeGlobal {
 		if err := s.node.persist(v.name, text); err != nil {
 			return err
@@ -173,50 +215,55 @@ func (s *Session) assignGlobal(where syntax.VarScope, i int, v *variable, text s
 	return nil
 }
 
-func (s *Session) setNames(item *syntax.SetNames) error {
+func (s *Session) setNames(item *syntax.SetNames) (change, error) {
 	charset, collation := "utf8mb4", ""
 	if !item.Default {
 		name, err := checkClientCharset(s, item.Charset)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		charset, collation = name, item.Collate
 	}
 	found, err := types.LookupCharset(charset)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	id := found.Default
 	if collation != "" {
 		if id, err = types.LookupCollation(collation); err != nil {
-			return err
+			return nil, err
 		}
 		if id.Charset().Name != charset {
-			return types.Errorf(types.ErCollationCharsetMismatch, id.Name(), charset)
+			return nil, types.Errorf(types.ErCollationCharsetMismatch, id.Name(), charset)
 		}
 	}
-	s.store("character_set_client", charset)
-	s.store("character_set_results", charset)
-	s.store("character_set_connection", charset)
-	s.store("collation_connection", id.Name())
+	return func() error {
+		s.storeNames(charset, charset, id.Name())
+		return nil
+	}, nil
+}
+
+// storeNames sets the character set that the client speaks and that of its literals.
+func (s *Session) storeNames(client, connection, collation string) {
+	s.store("character_set_client", client)
+	s.store("character_set_results", client)
+	s.store("character_set_connection", connection)
+	s.store("collation_connection", collation)
 	s.refreshContext()
-	return nil
 }
 
 // setCharset is SET CHARACTER SET: the connection takes the database's collation.
-func (s *Session) setCharset(item *syntax.SetCharset) error {
+func (s *Session) setCharset(item *syntax.SetCharset) (change, error) {
 	charset := "utf8mb4"
 	if !item.Default {
 		name, err := checkClientCharset(s, item.Charset)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		charset = name
 	}
-	s.store("character_set_client", charset)
-	s.store("character_set_results", charset)
-	s.store("collation_connection", s.get("collation_database"))
-	s.store("character_set_connection", s.get("character_set_database"))
-	s.refreshContext()
-	return nil
+	return func() error {
+		s.storeNames(charset, s.get("character_set_database"), s.get("collation_database"))
+		return nil
+	}, nil
 }

@@ -35,13 +35,13 @@ func (s *Session) runShow(stmt *syntax.Show, more bool, out Response) error {
 		return s.fail(err)
 	}
 	query, err := infoschema.ShowQuery(stmt, db)
-	if err == nil && query == "" {
+	if err == nil && query == nil {
 		err = types.Errorf(types.ErNotSupportedYet, "SHOW "+string(stmt.Kind))
 	}
 	if err != nil {
 		return s.fail(err)
 	}
-	return s.runQueryText(query, more, out)
+	return s.runOwnQuery(query, more, out)
 }
 
 // showTarget checks that what SHOW is asked about exists.
@@ -49,7 +49,11 @@ func (s *Session) showTarget(stmt *syntax.Show, db string) error {
 	snapshot := s.node.Catalog.Current()
 	switch stmt.Kind {
 	case syntax.ShowTables, syntax.ShowTableStatus, syntax.ShowTriggers, syntax.ShowEvents, syntax.ShowOpenTables:
-		if db != "" && snapshot.Database(db) == nil && !catalog.IsSystemSchema(db) {
+		switch {
+		case db == "" || catalog.IsSystemSchema(db):
+		case !s.account().Sees(db, ""):
+			return s.deniedDatabase(db)
+		case snapshot.Database(db) == nil:
 			return types.Errorf(types.ErBadDB, db)
 		}
 	case syntax.ShowColumns, syntax.ShowIndex:
@@ -59,24 +63,29 @@ func (s *Session) showTarget(stmt *syntax.Show, db string) error {
 		if catalog.IsSystemSchema(db) {
 			return nil
 		}
-		_, err := snapshot.Table(db, stmt.Table.Name)
-		return err
+		return s.visibleTable(db, stmt.Table.Name)
 	}
 	return nil
 }
 
-// runQueryText runs a query that the server wrote, in the standard dialect. The process list shows the client's own text meanwhile.
-func (s *Session) runQueryText(query string, more bool, out Response) error {
-	stmt, _, err := syntax.Parse(query, syntax.Options{})
-	if err != nil {
-		return s.fail(fmt.Errorf("session: the query behind SHOW: %w", err))
+// visibleTable fails with 1142 for a table on which the account has no privilege at all, whether it exists or not, and with 1146 for one
+// that does not exist.
+func (s *Session) visibleTable(db, table string) error {
+	if a := s.account(); !a.Sees(db, table) {
+		return types.Errorf(types.ErTableaccessDenied, "SELECT", a.User, s.client.Host, table)
 	}
+	_, err := s.node.Catalog.Current().Table(db, table)
+	return err
+}
+
+// runOwnQuery runs a query that the server made. The process list shows the client's own text meanwhile.
+func (s *Session) runOwnQuery(query *syntax.Query, more bool, out Response) error {
 	s.params = s.params[:0]
 	shown := s.Info()
 	again := func() (*plan.Entry, error) {
-		env := s.planEnv(query)
+		env := s.planEnv("")
 		env.SelectLimit = -1
-		entry, err := s.build1(env, stmt, nil)
+		entry, err := s.build1(env, query, nil)
 		if err == nil {
 			entry.Text = shown
 		}
@@ -152,6 +161,9 @@ func (s *Session) showCreateTable(stmt *syntax.Show, more bool, out Response) er
 	if err != nil {
 		return s.fail(err)
 	}
+	if err := s.visibleTable(name.Schema, name.Table); err != nil {
+		return s.fail(err)
+	}
 	t, err := s.node.Catalog.Current().Table(name.Schema, name.Table)
 	if err != nil {
 		return s.fail(err)
@@ -163,6 +175,9 @@ func (s *Session) showCreateTable(stmt *syntax.Show, more bool, out Response) er
 }
 
 func (s *Session) showCreateDatabase(stmt *syntax.Show, more bool, out Response) error {
+	if !s.account().Sees(stmt.Name.Name, "") {
+		return s.fail(s.deniedDatabase(stmt.Name.Name))
+	}
 	db := s.node.Catalog.Current().Database(stmt.Name.Name)
 	if db == nil {
 		return s.fail(types.Errorf(types.ErBadDB, stmt.Name.Name))
@@ -202,6 +217,9 @@ func (s *Session) FieldList(table, pattern string) ([]sqlapi.ColumnInfo, error) 
 	s.startStatement()
 	name, err := s.name(syntax.ObjectName{Name: table})
 	if err != nil {
+		return nil, s.fail(err)
+	}
+	if err := s.visibleTable(name.Schema, name.Table); err != nil {
 		return nil, s.fail(err)
 	}
 	t, err := s.node.Catalog.Current().Table(name.Schema, name.Table)

@@ -104,7 +104,7 @@ func (t *variableTable) lookup(name string) (int, *variable, error) {
 
 // parse turns a SQL value into the variable's canonical text. warn receives the message of a value that was clamped.
 func (v *variable) parse(value types.Value, warn func(number uint16, args ...any)) (string, error) {
-	if value.IsNull() && v.kind != kindText {
+	if value.IsNull() && !v.nullable() {
 		return "", types.Errorf(types.ErWrongValueForVar, v.name, "NULL")
 	}
 	text := string(types.AppendText(nil, nil, &value))
@@ -137,7 +137,7 @@ func (v *variable) parse(value types.Value, warn func(number uint16, args ...any
 		return "", types.Errorf(types.ErWrongValueForVar, v.name, text)
 	}
 	if value.IsNull() {
-		return "", nil
+		text = ""
 	}
 	return text, nil
 }

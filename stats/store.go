@@ -113,10 +113,18 @@ func (s *Store) Put(t *catalog.Table, stats *Table) error {
 
 // Rows estimates the number of rows of a table.
 func (s *Store) Rows(t *catalog.Table) float64 {
-	if stats := s.get(t); stats != nil {
-		return stats.Rows
+	if rows, ok := s.RowCount(t); ok {
+		return rows
 	}
 	return rowsAssumed
+}
+
+// RowCount is the number of rows at the last ANALYZE; ok is false if there was none.
+func (s *Store) RowCount(t *catalog.Table) (rows float64, ok bool) {
+	if stats := s.get(t); stats != nil {
+		return stats.Rows, true
+	}
+	return 0, false
 }
 
 // Distinct estimates the number of different values of the leading columns of an index; 0 is unknown.
