@@ -80,6 +80,17 @@ func Parse(name string) (Set, bool) {
 	return 0, false
 }
 
+// All is what ALL PRIVILEGES means at the level.
+func (l Level) All() Set {
+	switch {
+	case l.Database == "":
+		return All
+	case l.Table == "":
+		return databaseAll
+	}
+	return tableAll
+}
+
 // text lists the privileges of a set as SHOW GRANTS does; all is what ALL PRIVILEGES means at the level.
 func (s Set) text(all Set) string {
 	s &^= GrantOption

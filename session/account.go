@@ -5,6 +5,7 @@ import (
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/privilege"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/syntax"
@@ -33,16 +34,71 @@ func (s *Session) checkPlan(p *exec.Plan) error {
 		return nil
 	}
 	for i := range p.Tables {
-		want := privilege.Select
-		if p.Tables[i].Write {
-			want = writePrivilege(p.Root)
-		}
 		t := p.Tables[i].Table
-		if err := s.require(want, t.Schema, t.Name); err != nil {
+		if p.Tables[i].Write {
+			if err := s.require(writePrivilege(p.Root), t.Schema, t.Name); err != nil {
+				return err
+			}
+			if !readsTarget(p, t) {
+				continue
+			}
+		}
+		if err := s.require(privilege.Select, t.Schema, t.Name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// readsTarget reports whether a plan that writes a table also reads values of its columns, which needs SELECT beside the right to write.
+func readsTarget(p *exec.Plan, t *catalog.Table) bool {
+	for i := range p.Init {
+		if scans(p.Init[i].Root, t) {
+			return true
+		}
+	}
+	switch n := p.Root.(type) {
+	case *exec.Insert:
+		return assigned(n.OnDup) || n.Source != nil && scans(n.Source, t)
+	case *exec.Update:
+		return assigned(n.Set) || conditional(n.Input)
+	case *exec.Delete:
+		return conditional(n.Input)
+	}
+	return true
+}
+
+// assigned reports whether a value depends on a column.
+func assigned(set []exec.Assignment) bool {
+	found := false
+	for i := range set {
+		if set[i].Expr != nil {
+			expr.Columns(set[i].Expr, func(int) { found = true })
+		}
+	}
+	return found
+}
+
+// conditional reports whether the rows that a statement writes depend on their columns.
+func conditional(n exec.Node) bool {
+	lock, ok := n.(*exec.LockRows)
+	return !ok || lock.Where != nil // anything around the lock orders the rows by their columns
+}
+
+// scans reports whether a tree reads a table.
+func scans(n exec.Node, t *catalog.Table) bool {
+	switch n := n.(type) {
+	case *exec.Scan:
+		return n.Table == t
+	case *exec.PointGet:
+		return n.Table == t
+	}
+	for _, child := range n.Children() {
+		if scans(child, t) {
+			return true
+		}
+	}
+	return false
 }
 
 func writePrivilege(root exec.Node) privilege.Set {
@@ -56,11 +112,11 @@ func writePrivilege(root exec.Node) privilege.Set {
 		}
 		return privilege.Insert
 	case *exec.Update:
-		return privilege.Update | privilege.Select
+		return privilege.Update
 	case *exec.Delete:
-		return privilege.Delete | privilege.Select
+		return privilege.Delete
 	}
-	return privilege.Select | privilege.Update // a locking read
+	return privilege.Update // a locking read, which needs SELECT besides
 }
 
 // require fails with 1142 (table), 1044 (database) or 1227 (everything) unless the account has the privileges.
@@ -156,8 +212,10 @@ func (s *Session) runAccount(stmt syntax.Statement) error {
 	case *syntax.Grant:
 		return s.grant(stmt)
 	}
-	if err := s.require(privilege.CreateUser, "", ""); err != nil {
-		return err
+	if create, ok := stmt.(*syntax.CreateUser); !ok || !s.ownPassword(create) {
+		if err := s.require(privilege.CreateUser, "", ""); err != nil {
+			return err
+		}
 	}
 	switch stmt := stmt.(type) {
 	case *syntax.CreateUser:
@@ -177,9 +235,23 @@ func (s *Session) runAccount(stmt syntax.Statement) error {
 	return types.Errorf(types.ErNotSupportedYet, "this statement about accounts")
 }
 
+// ownPassword reports whether ALTER USER does no more than change the own password, which needs no privilege.
+func (s *Session) ownPassword(stmt *syntax.CreateUser) bool {
+	if !stmt.Alter || len(stmt.Require) > 0 || stmt.RequireNone || stmt.HasResources || len(stmt.Options) > 0 {
+		return false
+	}
+	own := s.account()
+	for i := range stmt.Users {
+		if user, host := s.who(stmt.Users[i].Account); user != own.User || host != own.Host {
+			return false
+		}
+	}
+	return true
+}
+
 // who resolves an account's name: CURRENT_USER is the session's own, a missing host is any.
 func (s *Session) who(a syntax.Account) (user, host string) {
-	if a.Current {
+	if a.Current || a.UserFunc {
 		own := s.account()
 		return own.User, own.Host
 	}
@@ -342,6 +414,9 @@ func (s *Session) grant(stmt *syntax.Grant) error {
 			at.Table = ""
 		}
 	}
+	if err := s.checkGrant(stmt, set, at); err != nil {
+		return err
+	}
 	if stmt.Level.ObjectType != "" && stmt.Level.ObjectType != "TABLE" {
 		return types.Errorf(types.ErNotSupportedYet, "privileges on routines")
 	}
@@ -360,6 +435,30 @@ func (s *Session) grant(stmt *syntax.Grant) error {
 		}
 		if err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// checkGrant refuses what has no meaning at a level, objects that do not exist and, for GRANT, unknown accounts.
+func (s *Session) checkGrant(stmt *syntax.Grant, set privilege.Set, at privilege.Level) error {
+	if bad := set &^ at.All(); bad&^privilege.GrantOption != 0 && set&privilege.All != privilege.All {
+		if at.Table != "" {
+			return types.Errorf(types.ErIllegalGrantForTable)
+		}
+		return types.Errorf(types.ErWrongUsage, "DB GRANT", "GLOBAL PRIVILEGES")
+	}
+	if stmt.Revoke {
+		return nil
+	}
+	if at.Table != "" && set&privilege.Create == 0 {
+		if _, err := s.node.Catalog.Current().Table(at.Database, at.Table); err != nil {
+			return err
+		}
+	}
+	for _, a := range stmt.Users {
+		if user, host := s.who(a); s.node.Users.Find(user, host) == nil {
+			return types.Errorf(types.ErCantCreateUserWithGrant)
 		}
 	}
 	return nil

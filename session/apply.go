@@ -314,7 +314,7 @@ func dynamicHostname(*Session) types.Value {
 func dynamicWarningCount(s *Session) types.Value { return types.Int(int64(s.diagnostics.count())) }
 func dynamicErrorCount(s *Session) types.Value   { return types.Int(int64(s.diagnostics.errors())) }
 
-func dynamicPlanFromCache(s *Session) types.Value { return types.Int(boolInt(s.planFromCache)) }
+func dynamicPlanFromCache(s *Session) types.Value { return types.Int(boolInt(s.lastFromCache)) }
 
 // mustInt reads a number that a variable's parser wrote or the table states.
 func mustInt(value string) int64 {

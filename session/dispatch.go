@@ -109,7 +109,10 @@ func (s *Session) runKill(stmt *syntax.Kill) error {
 
 // ownProcess reports whether a connection belongs to the same user, who may kill it.
 func (s *Session) ownProcess(id uint64) bool {
-	for _, p := range (*provider)(s).Processes() {
+	if s.node.Processes == nil {
+		return false
+	}
+	for _, p := range s.node.Processes() {
 		if p.ID == id {
 			return p.User == s.client.User
 		}

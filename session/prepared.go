@@ -3,6 +3,7 @@ package session
 import (
 	"strings"
 
+	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/syntax"
@@ -69,7 +70,7 @@ func (s *Session) analyse(text string) (*prepared, []sqlapi.ColumnInfo, error) {
 	s.params = s.params[:0]
 	s.keyBuf = s.appendKey(s.keyBuf[:0], keyUnknown, []byte(text))
 	if entry := s.node.Plans.Get(s.keyBuf, s.node.Catalog.Current()); entry != nil {
-		return &prepared{text: entry.Text, params: entry.Plan.Params}, entry.Plan.Columns, nil
+		return s.described(entry.Text, entry.Plan)
 	}
 	stmt, rest, err := syntax.Parse(text, s.parse)
 	if err != nil {
@@ -86,7 +87,7 @@ func (s *Session) analyse(text string) (*prepared, []sqlapi.ColumnInfo, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		return &prepared{text: text, params: entry.Plan.Params}, entry.Plan.Columns, nil
+		return s.described(text, entry.Plan)
 	case *syntax.Prepare, *syntax.Execute, *syntax.Deallocate, *syntax.Use:
 		return nil, nil, types.Errorf(types.ErUnsupportedPs)
 	}
@@ -96,8 +97,17 @@ func (s *Session) analyse(text string) (*prepared, []sqlapi.ColumnInfo, error) {
 	return &prepared{text: text, other: true}, nil, nil
 }
 
+// described makes the prepared statement of a plan, whose columns only those may learn who may execute it.
+func (s *Session) described(text string, p *exec.Plan) (*prepared, []sqlapi.ColumnInfo, error) {
+	if err := s.checkPlan(p); err != nil {
+		return nil, nil, err
+	}
+	return &prepared{text: text, params: p.Params}, p.Columns, nil
+}
+
 // Execute runs a prepared statement. args are borrowed.
 func (s *Session) Execute(id uint32, args []types.Value, out Response) error {
+	s.lastFromCache = s.planFromCache
 	p := s.prepared[id]
 	if p == nil {
 		return s.fail(types.Errorf(types.ErUnknownStmtHandler, id, "mysqld_stmt_execute"))

@@ -29,6 +29,7 @@ const (
 
 // Query runs all statements of a text in order and answers each. sql is borrowed.
 func (s *Session) Query(sql []byte, out Response) error {
+	s.lastFromCache = s.planFromCache
 	if done, err := s.queryCached(sql, out); done {
 		return err
 	}

@@ -96,7 +96,8 @@ type Session struct {
 	lastInsertID  uint64
 	rowCount      int64
 	foundRows     uint64
-	planFromCache bool
+	planFromCache bool // of the running command; lastFromCache is that of the one before
+	lastFromCache bool
 	diagnostics   diagnostics
 	heldLocks     []string // GET_LOCK
 
