@@ -65,7 +65,6 @@ var libraryGates = map[string][]string{
 	"github.com/go-mysql-org/go-mysql":       {},
 	"github.com/pingcap/tidb":                {},
 	"github.com/anishathalye/porcupine":      {"internal/check"},
-	"golang.org/x/sys":                       {"engine", "server"},
 	"net/http":                               {"server"},
 	"github.com/cockroachdb/errors":          {},
 	"google.golang.org/grpc":                 {"rpc"},
