@@ -4,7 +4,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -175,6 +177,26 @@ func TestLayers(t *testing.T) {
 	sort.Strings(stale)
 	if len(stale) > 0 {
 		t.Errorf("the import table names packages that do not exist: %v", stale)
+	}
+}
+
+// TestCodeMap keeps the code map of ARCHITECTURE.md equal to the import table.
+func TestCodeMap(t *testing.T) {
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mapped := map[string]bool{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z/]+)` \\|").FindAllStringSubmatch(string(text), -1) {
+		mapped[row[1]] = true
+		if _, known := layers[row[1]]; !known {
+			t.Errorf("ARCHITECTURE.md maps %s, which the import table lacks", row[1])
+		}
+	}
+	for pkg := range layers {
+		if !mapped[pkg] {
+			t.Errorf("ARCHITECTURE.md does not map %s", pkg)
+		}
 	}
 }
 
