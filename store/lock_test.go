@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -400,6 +401,7 @@ func TestLockStress(t *testing.T) {
 						return
 					}
 					mode[k] = m
+					runtime.Gosched() // while holding, or a lightly loaded machine runs the workers one after another
 				}
 				for k, m := range mode {
 					if m == kvapi.LockExclusive {
