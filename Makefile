@@ -15,7 +15,8 @@ run: build ## serve ./data on 127.0.0.1:4000
 test: build ## everything that must pass: installs the programs that the tests drive
 	scripts/test-programs.sh
 	$(GO) vet ./...
-	$(GO) test -timeout 18m ./...
+	$(GO) test -timeout 5m $$($(GO) list ./... | grep -v '/tests$$')
+	$(GO) test -timeout 12m ./tests
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 10m $(RACE)
 
 race: ## the race detector over the concurrent packages, full length
