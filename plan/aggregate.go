@@ -65,17 +65,27 @@ func (b *binder) bindGrouped(e syntax.Expr) (bound expr.Expr, done bool, err err
 func (a *aggregation) dependent(b *binder, ref *syntax.ColumnRef, plain expr.Expr) (expr.Expr, bool, error) {
 	position, _ := plain.ColumnIndex()
 	if !a.relaxed && !a.determined[position] {
-		number := uint16(types.ErWrongFieldWithGroup)
-		if len(a.keys) == 0 {
-			number = types.ErMixOfGroupFuncAndFields
-		}
-		return nil, true, types.Errorf(number, 1, b.clause, displayName(ref))
+		return nil, true, a.ungrouped(b, ref, position)
 	}
 	spec, err := expr.NewAgg(b.env.Build, "any_value", false, []expr.Expr{plain}, expr.AggOptions{})
 	if err != nil {
 		return nil, true, err
 	}
 	return a.column(spec), true, nil
+}
+
+// ungrouped is the error for a column that has no single value in a group.
+func (a *aggregation) ungrouped(b *binder, ref *syntax.ColumnRef, position int) error {
+	name := strings.ReplaceAll(a.input.scope.column(position).String(), "`", "")
+	switch {
+	case b.clause == "having clause":
+		return types.Errorf(types.ErBadField, displayName(ref), b.clause)
+	case len(a.keys) == 0:
+		return types.Errorf(types.ErMixOfGroupFuncAndFields, b.item+1, name)
+	case b.clause == "order clause":
+		return types.Errorf(types.ErWrongFieldWithGroup, 1, "ORDER BY clause", name)
+	}
+	return types.Errorf(types.ErWrongFieldWithGroup, b.item+1, "SELECT list", name)
 }
 
 func (a *aggregation) keyColumn(i int) expr.Expr {

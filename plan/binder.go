@@ -13,6 +13,7 @@ type binder struct {
 	scope  *scope
 	clause string // for error messages: "field list", "where clause", …
 	agg    *aggregation
+	item   int // position of the bound element of the select list, for error messages
 	// values is the scope of VALUES(col) and of a row alias in ON DUPLICATE KEY UPDATE: column i of the inserted row is
 	// position valuesBase+i. nil elsewhere.
 	values     *scope

@@ -160,6 +160,7 @@ func literalText(e syntax.Expr) string {
 func (s *selection) bindItems() error {
 	for i := range s.sel.Items {
 		it := &s.sel.Items[i]
+		s.bind.item = len(s.items)
 		if star, ok := it.Expr.(*syntax.Star); ok {
 			if err := s.expandStar(star); err != nil {
 				return err
@@ -187,6 +188,7 @@ func (s *selection) expandStar(star *syntax.Star) error {
 		if c.hidden {
 			continue
 		}
+		s.bind.item = len(s.items)
 		var bound expr.Expr
 		var err error
 		if s.bind.agg != nil {
