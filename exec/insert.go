@@ -258,6 +258,7 @@ func (in *inserter) autoIncrement() error {
 	if !table.NeedsID(v, in.rt.Ctx.SQLMode) {
 		if v.N > 0 || v.K == types.KindUint {
 			in.explicit = v.Uint64()
+			in.ids.pass(in.explicit)
 		}
 		return nil
 	}
@@ -292,6 +293,13 @@ func (b *idBlock) next(auto *table.AutoID) (types.Value, error) {
 		}
 	}
 	return v, nil
+}
+
+// pass drops the ids of the block up to one that the statement has given itself, so that those which follow are larger, as in MySQL.
+func (b *idBlock) pass(explicit uint64) {
+	if b.used < b.size && explicit >= b.first+b.used {
+		b.used = min(b.size, explicit-b.first+1)
+	}
 }
 
 // replace removes every row in the way, then stores the row. A row that is there

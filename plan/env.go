@@ -32,6 +32,8 @@ type Env struct {
 	User, Host string
 	// Text is the statement's text, from which columns without an alias take their names.
 	Text string
+	// Shown is the text that the process list shows instead, because sessions with other literals share the plan; empty means Text.
+	Shown string
 	// SafeUpdates is sql_safe_updates: UPDATE and DELETE need a key or a LIMIT.
 	SafeUpdates bool
 	// SelectLimit is sql_select_limit; negative is none.

@@ -42,6 +42,7 @@ func client(info *wire.ConnInfo) session.Client {
 	if info.Control != nil {
 		c.SetPacketMax = info.Control.SetMaxAllowedPacket
 		c.SetIdleMax = info.Control.SetWaitTimeout
+		c.SetNetTimeouts = info.Control.SetNetTimeouts
 	}
 	return c
 }
@@ -57,7 +58,17 @@ func (c *clientSession) greet(info *wire.ConnInfo) error {
 	return c.Handshake(types.CollationID(info.Collation), info.IgnoreSpace, info.Interactive)
 }
 
-func (c *clientSession) Query(sql []byte, out wire.Response) error { return c.Session.Query(sql, out) }
+func (c *clientSession) Query(sql []byte, out wire.Response) error {
+	return c.after(c.Session.Query(sql, out))
+}
+
+// after ends the connection behind the answer if the session asks for it: COMMIT RELEASE, or an outcome that nobody knows.
+func (c *clientSession) after(err error) error {
+	if c.Closing() {
+		c.node.wire.Kill(uint32(c.ID()), false)
+	}
+	return err
+}
 
 func (c *clientSession) Prepare(sql []byte) (wire.StmtInfo, error) {
 	info, err := c.Session.Prepare(sql)
@@ -65,7 +76,7 @@ func (c *clientSession) Prepare(sql []byte) (wire.StmtInfo, error) {
 }
 
 func (c *clientSession) Execute(id uint32, args *wire.Args, _ byte, out wire.Response) error {
-	return c.Session.Execute(id, args.Values, out)
+	return c.after(c.Session.Execute(id, args.Values, out))
 }
 
 // Fetch has nothing to fetch: results are sent whole, as MySQL does when it opens no cursor.

@@ -100,31 +100,31 @@ func (n *Node) register() error {
 	m := n.engine.Metrics()
 	n.metrics.BeforeWrite(func() { w, m = n.wire.Counters(), n.engine.Metrics() })
 	figures := []figure{
-		{"pando_connections", "Open client connections.", false, func() float64 { return float64(n.wire.OpenConnections()) }},
-		{"pando_connections_total", "Connections accepted.", true, func() float64 { return float64(w.Connections) }},
-		{"pando_connections_refused_total", "Connections refused at the limit.", true, func() float64 { return float64(w.Refused) }},
-		{"pando_logins_denied_total", "Logins refused.", true, func() float64 { return float64(w.Denied) }},
-		{"pando_client_bytes_received_total", "Bytes received from clients.", true, func() float64 { return float64(w.BytesIn) }},
-		{"pando_client_bytes_sent_total", "Bytes sent to clients.", true, func() float64 { return float64(w.BytesOut) }},
-		{"pando_statement_errors_total", "Error packets sent.", true, func() float64 { return float64(w.Errors) }},
-		{"pando_malformed_packets_total", "Connections closed for malformed packets.", true, func() float64 { return float64(w.Malformed) }},
-		{"pando_panics_total", "Connections ended by a fault of the server.", true, func() float64 { return float64(w.Panics) }},
-		{"pando_wal_syncs_total", "Syncs of the write-ahead log.", true, func() float64 { return float64(m.WALSyncs) }},
-		{"pando_wal_bytes_total", "Bytes written to the write-ahead log.", true, func() float64 { return float64(m.WALBytes) }},
-		{"pando_flushed_bytes_total", "Bytes flushed from memtables.", true, func() float64 { return float64(m.FlushedBytes) }},
-		{"pando_compacted_bytes_total", "Bytes written by compactions.", true, func() float64 { return float64(m.CompactedBytes) }},
-		{"pando_write_stalls_total", "Times that writes were stopped by the storage engine.", true, func() float64 { return float64(m.Stalls) }},
-		{"pando_cache_hits_total", "Block cache hits.", true, func() float64 { return float64(m.CacheHits) }},
-		{"pando_cache_misses_total", "Block cache misses.", true, func() float64 { return float64(m.CacheMisses) }},
-		{"pando_cache_bytes", "Bytes in the block cache.", false, func() float64 { return float64(m.CacheBytes) }},
-		{"pando_memtable_bytes", "Bytes in memtables.", false, func() float64 { return float64(m.MemTableBytes) }},
-		{"pando_disk_bytes", "Bytes in the data directory.", false, func() float64 { return float64(m.DiskBytes) }},
-		{"pando_disk_free_bytes", "Free bytes on the data directory's file system.", false, func() float64 { return float64(m.DiskFree) }},
-		{"pando_regions", "Regions of this node.", false, func() float64 { return float64(len(n.store.Regions())) }},
-		{"pando_gc_backlog", "Superseded versions that wait for collection.", false, func() float64 { return float64(n.store.GCBacklog()) }},
-		{"pando_plan_cache_hits_total", "Statements whose plan was cached.", true, func() float64 { return float64(n.shared.Plans.Stats().Hits) }},
-		{"pando_plan_cache_misses_total", "Statements whose plan was not cached.", true, func() float64 { return float64(n.shared.Plans.Stats().Misses) }},
-		{"pando_plan_cache_bytes", "Bytes of cached plans.", false, func() float64 { return float64(n.shared.Plans.Stats().Bytes) }},
+		{"connections", "Open client connections.", false, func() float64 { return float64(n.wire.OpenConnections()) }},
+		{"connections_total", "Connections accepted.", true, func() float64 { return float64(w.Connections) }},
+		{"connections_refused_total", "Connections refused at the limit.", true, func() float64 { return float64(w.Refused) }},
+		{"logins_denied_total", "Logins refused.", true, func() float64 { return float64(w.Denied) }},
+		{"client_bytes_received_total", "Bytes received from clients.", true, func() float64 { return float64(w.BytesIn) }},
+		{"client_bytes_sent_total", "Bytes sent to clients.", true, func() float64 { return float64(w.BytesOut) }},
+		{"statement_errors_total", "Error packets sent.", true, func() float64 { return float64(w.Errors) }},
+		{"malformed_packets_total", "Connections closed for malformed packets.", true, func() float64 { return float64(w.Malformed) }},
+		{"panics_total", "Connections ended by a fault of the server.", true, func() float64 { return float64(w.Panics) }},
+		{"wal_syncs_total", "Syncs of the write-ahead log.", true, func() float64 { return float64(m.WALSyncs) }},
+		{"wal_bytes_total", "Bytes written to the write-ahead log.", true, func() float64 { return float64(m.WALBytes) }},
+		{"flushed_bytes_total", "Bytes flushed from memtables.", true, func() float64 { return float64(m.FlushedBytes) }},
+		{"compacted_bytes_total", "Bytes written by compactions.", true, func() float64 { return float64(m.CompactedBytes) }},
+		{"write_stalls_total", "Times that writes were stopped by the storage engine.", true, func() float64 { return float64(m.Stalls) }},
+		{"cache_hits_total", "Block cache hits.", true, func() float64 { return float64(m.CacheHits) }},
+		{"cache_misses_total", "Block cache misses.", true, func() float64 { return float64(m.CacheMisses) }},
+		{"cache_bytes", "Bytes in the block cache.", false, func() float64 { return float64(m.CacheBytes) }},
+		{"memtable_bytes", "Bytes in memtables.", false, func() float64 { return float64(m.MemTableBytes) }},
+		{"disk_bytes", "Bytes in the data directory.", false, func() float64 { return float64(m.DiskBytes) }},
+		{"disk_free_bytes", "Free bytes on the data directory's file system.", false, func() float64 { return float64(m.DiskFree) }},
+		{"regions", "Regions of this node.", false, func() float64 { return float64(len(n.store.Regions())) }},
+		{"gc_backlog", "Superseded versions that wait for collection.", false, func() float64 { return float64(n.store.GCBacklog()) }},
+		{"plan_cache_hits_total", "Statements whose plan was cached.", true, func() float64 { return float64(n.shared.Plans.Stats().Hits) }},
+		{"plan_cache_misses_total", "Statements whose plan was not cached.", true, func() float64 { return float64(n.shared.Plans.Stats().Misses) }},
+		{"plan_cache_bytes", "Bytes of cached plans.", false, func() float64 { return float64(n.shared.Plans.Stats().Bytes) }},
 	}
 	for _, f := range figures {
 		register := n.metrics.GaugeFunc
@@ -144,7 +144,7 @@ func (n *Node) registerCommands(w *wire.Counters) error {
 		if name == "" {
 			continue
 		}
-		if err := n.metrics.CounterFunc("pando_commands_total", "Commands received, by kind.", status.Labels{"command": name},
+		if err := n.metrics.CounterFunc("commands_total", "Commands received, by kind.", status.Labels{"command": name},
 			func() float64 { return float64(w.Commands[command]) }); err != nil {
 			return err
 		}

@@ -158,18 +158,23 @@ func (n *Node) openSQL() error {
 		Log: n.log, LogVar: o.LogVar, Version: MySQLVersion + Version, DataDir: o.DataDir, TempDir: temp, Start: clock.Now(),
 		Port: n.listener.Addr().(*net.TCPAddr).Port, SetRelaxed: n.store.SetRelaxed, HashPassword: hashPassword, Counters: n.figures,
 		Processes: n.processes, Kill: func(id uint64, query bool) bool { return n.wire.Kill(uint32(id), query) },
-		SetMaxConnections: func(limit int) { n.wire.SetMaxConnections(limit) },
+		SetMaxConnections: n.setMaxConnections,
 	}
 	flush := "1"
 	if !o.SyncLog {
 		flush = "0"
 	}
-	return n.shared.Prepare([]session.Setting{
+	settings := []session.Setting{
 		{Name: "max_prepared_stmt_count", Value: strconv.Itoa(o.MaxPreparedStatements)},
 		{Name: "innodb_flush_log_at_trx_commit", Value: flush},
 		{Name: "time_zone", Value: o.DefaultTimeZone},
 		{Name: "log_level", Value: o.LogLevel},
-	})
+	}
+	if o.MaxConnections != defaultMaxConnections {
+		// Otherwise a value of SET PERSIST stands.
+		settings = append(settings, session.Setting{Name: "max_connections", Value: strconv.Itoa(o.MaxConnections)})
+	}
+	return n.shared.Prepare(settings)
 }
 
 // cleanTemp empties the directory for spill files: what a crash left there belongs to nobody.
@@ -193,7 +198,7 @@ func hashPassword(plugin string, password []byte) []byte {
 
 func (n *Node) openWire() error {
 	o := &n.options
-	options := wire.Options{Backend: (*backend)(n), Version: MySQLVersion + Version, MaxConnections: o.MaxConnections, RequireSecureTransport: o.RequireTLS, Logger: n.log}
+	options := wire.Options{Backend: (*backend)(n), Version: MySQLVersion + Version, MaxConnections: int(n.shared.GlobalInt("max_connections")), RequireSecureTransport: o.RequireTLS, Logger: n.log}
 	if o.TLSCert != "" {
 		pair, err := tls.LoadX509KeyPair(o.TLSCert, o.TLSKey)
 		if err != nil {
@@ -205,7 +210,6 @@ func (n *Node) openWire() error {
 	if n.wire, err = wire.New(options); err != nil {
 		return err
 	}
-	n.shared.SetGlobal("max_connections", strconv.Itoa(o.MaxConnections))
 	n.loops.Add(1)
 	go func() {
 		defer n.loops.Done()
@@ -216,6 +220,13 @@ func (n *Node) openWire() error {
 		}
 	}()
 	return nil
+}
+
+// setMaxConnections changes the listener's limit. Before there is a listener, the variable's value is what it will start with.
+func (n *Node) setMaxConnections(limit int) {
+	if n.wire != nil {
+		n.wire.SetMaxConnections(limit)
+	}
 }
 
 // Failed is closed when the node can serve no longer; Close then tells why.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -132,6 +133,13 @@ func Load(src Sources) (Options, error) {
 	for _, s := range Settings() {
 		byName[s.Name] = s
 	}
+	if src.File == "" {
+		for _, pair := range src.Env {
+			if name, ok := strings.CutPrefix(pair, "PANDO_CONFIG="); ok {
+				src.File = name
+			}
+		}
+	}
 	faults := applyFile(&o, src.File, byName)
 	faults = append(faults, applyEnv(&o, src.Env, byName)...)
 	names := make([]string, 0, len(src.Flags))
@@ -198,6 +206,9 @@ func flatten(prefix string, tree map[string]any, into map[string]string) {
 	}
 }
 
+// otherEnv are the variables that are no settings: the file's name, which Load reads, and those that the tests obey.
+var otherEnv = []string{"PANDO_CONFIG", "PANDO_SLOW", "PANDO_SEED", "PANDO_REWRITE"}
+
 func applyEnv(o *Options, env []string, byName map[string]Setting) []error {
 	byEnv := map[string]Setting{}
 	for _, s := range byName {
@@ -206,7 +217,7 @@ func applyEnv(o *Options, env []string, byName map[string]Setting) []error {
 	var faults []error
 	for _, pair := range env {
 		key, value, _ := strings.Cut(pair, "=")
-		if !strings.HasPrefix(key, "PANDO_") || key == "PANDO_SLOW" || key == "PANDO_CONFIG" {
+		if !strings.HasPrefix(key, "PANDO_") || slices.Contains(otherEnv, key) {
 			continue
 		}
 		setting, known := byEnv[key]

@@ -100,6 +100,9 @@ func (h *hotStatement) asText(i int) []byte {
 // counted with them, which the caps of writes leave room for.
 func TestAllocations(t *testing.T) {
 	c := allocNode(t)
+	if raceDetector {
+		t.Skip("the race detector allocates for its own purposes")
+	}
 	for _, h := range hotStatements() {
 		info, err := c.Prepare([]byte(h.text))
 		if err != nil {

@@ -102,6 +102,15 @@ func applyWaitTimeout(s *Session, value string) error {
 	return nil
 }
 
+// applyNetTimeout passes both limits on, since the connection keeps them together.
+func applyNetTimeout(s *Session, _ string) error {
+	if s.client.SetNetTimeouts != nil {
+		seconds := func(name string) time.Duration { return time.Duration(mustInt(s.get(name))) * time.Second }
+		s.client.SetNetTimeouts(seconds("net_read_timeout"), seconds("net_write_timeout"))
+	}
+	return nil
+}
+
 func applyMaxPacket(s *Session, value string) error {
 	s.packetMax = mustInt(value)
 	if s.client.SetPacketMax != nil {

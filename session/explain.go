@@ -147,8 +147,8 @@ func (s *Session) maintain(verb string, t *catalog.Table) (string, error) {
 
 // runAdmin answers TiDB's ADMIN statements that have a meaning here.
 func (s *Session) runAdmin(stmt *syntax.Loose, more bool, out Response) error {
-	if !strings.HasPrefix(stmt.Kind, "ADMIN SHOW DDL JOBS") {
-		return s.fail(types.Errorf(types.ErNotSupportedYet, stmt.Kind))
+	if text := syntax.String(stmt); !strings.HasPrefix(text, "ADMIN SHOW DDL JOBS") {
+		return s.fail(types.Errorf(types.ErNotSupportedYet, text))
 	}
 	columns := []sqlapi.ColumnInfo{numberColumn("JOB_ID"), textColumn("DB_NAME", 64), textColumn("TABLE_NAME", 64), textColumn("JOB_TYPE", 64),
 		textColumn("SCHEMA_STATE", 64), numberColumn("ROW_COUNT"), textColumn("QUERY", 65535)}

@@ -108,6 +108,9 @@ func (n *Node) Prepare(settings []Setting) error {
 // SetGlobal sets a global variable's value as the node itself reports it, without acting on it.
 func (n *Node) SetGlobal(name, value string) { n.setGlobal(n.table.byName[name], value) }
 
+// GlobalInt returns a global variable's number, for settings that SET PERSIST may have changed before the start.
+func (n *Node) GlobalInt(name string) int64 { return mustInt(n.globalValues()[n.table.byName[name]]) }
+
 // globalValues returns the current global values; the slice is never changed.
 func (n *Node) globalValues() valueSet { return *n.globals.Load() }
 

@@ -144,6 +144,7 @@ func (s *Session) planText(text string) (*plan.Entry, error) {
 	for i := range s.normal.Literals {
 		env.Lifted[syntax.Pos(s.normal.Literals[i].Start)] = i
 	}
+	env.Shown = string(s.normal.Text)
 	return s.build1(env, stmt, s.keyBuf)
 }
 
@@ -153,10 +154,14 @@ func (s *Session) build1(env *plan.Env, stmt syntax.Statement, key []byte) (*pla
 	if err != nil {
 		return nil, err
 	}
-	if shareable && key != nil {
-		return s.node.Plans.Put(key, env.Text, p, env.Snapshot), nil
+	text := env.Text
+	if env.Shown != "" {
+		text = env.Shown
 	}
-	return &plan.Entry{Plan: p, Text: env.Text}, nil
+	if shareable && key != nil {
+		return s.node.Plans.Put(key, text, p, env.Snapshot), nil
+	}
+	return &plan.Entry{Plan: p, Text: text}, nil
 }
 
 func (s *Session) planEnv(text string) *plan.Env {

@@ -298,7 +298,7 @@ func (s *Session) tableOptions(spec *ddl.TableSpec, options []syntax.TableOption
 		text, number := optionText(o.Word, o.Value), optionNumber(o.Word, o.Value)
 		switch strings.ToUpper(o.Kind) {
 		case "ENGINE":
-			s.engineOption(text)
+			s.engineOption(text, spec.Table)
 		case "CHARSET", "CHARACTER SET", "CHAR SET":
 			found, err := types.LookupCharset(text)
 			if err != nil {
@@ -360,10 +360,10 @@ func collated(options []syntax.TableOption) bool {
 }
 
 // engineOption accepts every engine's name, since dumps and tools write them, and says so if it isn't InnoDB.
-func (s *Session) engineOption(name string) {
+func (s *Session) engineOption(name, table string) {
 	if !strings.EqualFold(name, "InnoDB") {
 		s.context.Warn(types.LevelWarning, types.ErUnknownStorageEngine, name)
-		s.context.Warn(types.LevelWarning, types.ErWarnUsingOtherHandler, "InnoDB", name)
+		s.context.Warn(types.LevelWarning, types.ErWarnUsingOtherHandler, "InnoDB", table)
 	}
 }
 

@@ -39,6 +39,8 @@ type Client struct {
 	// SetPacketMax and SetIdleMax pass max_allowed_packet and wait_timeout to the connection; nil where there is none.
 	SetPacketMax func(bytes int)
 	SetIdleMax   func(time.Duration)
+	// SetNetTimeouts passes net_read_timeout and net_write_timeout; nil where there is no connection.
+	SetNetTimeouts func(read, write time.Duration)
 }
 
 // Session is one client's state. One goroutine runs its commands; Interrupt, Info and Limits may be used by others.
@@ -195,6 +197,9 @@ func (s *Session) Info() string {
 	}
 	return ""
 }
+
+// ID returns the connection's number.
+func (s *Session) ID() uint64 { return s.id }
 
 // Closing reports that the client asked for the connection to end after this answer (COMMIT RELEASE), or that an outcome is unknown.
 func (s *Session) Closing() bool { return s.closing }

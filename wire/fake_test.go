@@ -138,6 +138,9 @@ func (s *fakeSession) rows(out Response, cols []sqlapi.ColumnInfo, n int, text [
 		if err := out.RowDone(); err != nil {
 			return err
 		}
+		if err := out.(sqlapi.Flusher).Flush(); err != nil { // as exec does between pages
+			return err
+		}
 	}
 	return nil
 }

@@ -134,6 +134,9 @@ func renumber(b []byte, seq byte) {
 }
 
 // RowDone implements sqlapi.Sink.
+//
+// It sends only what a producer that never calls Flush would let pile up: the others send between their pages of storage, so that
+// no iterator waits for a slow client.
 func (r *response) RowDone() error {
 	end := len(r.enc.Buf)
 	n := end - r.rowStart - headerBytes
@@ -148,10 +151,18 @@ func (r *response) RowDone() error {
 	r.seq++
 	r.rowStart = end
 	switch {
-	case end >= flushBytes:
+	case end >= flushLastBytes:
 		return r.flush()
 	case end > outKeepBytes/2 && r.big == nil:
 		r.growBig()
+	}
+	return r.err
+}
+
+// Flush sends the finished rows if enough have gathered.
+func (r *response) Flush() error {
+	if r.err == nil && r.rowStart >= flushBytes {
+		return r.flush()
 	}
 	return r.err
 }
