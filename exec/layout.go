@@ -40,8 +40,8 @@ func (n *PointGet) seal() {
 		return
 	}
 	n.layout = newRowLayout(n.Table, nil, n.Cols)
-	// Keys alone need no read of the row: LockRows reads it under the lock.
-	n.keysOnly = n.Index.Primary && n.Filter == nil
+	// Keys alone need no read of the row: LockRows reads it under the lock. No columns at all is COUNT(*), which asks whether it exists.
+	n.keysOnly = n.Index.Primary && n.Filter == nil && len(n.Cols) > 0
 	for _, c := range n.Cols {
 		n.keysOnly = n.keysOnly && c == RowKey
 	}

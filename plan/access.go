@@ -15,16 +15,21 @@ import (
 // finding a row by key costs about twenty rows of a scan, opening a range about as much.
 const (
 	costRow       = 1.0
-	costEntry     = 0.7 // an index entry is smaller than a row
+	costEntry     = 0.7  // an index entry is smaller than a row
+	costByte      = 1e-4 // of an entry's width, which decides between indexes that serve equally well
 	costLookup    = 20.0
 	costRange     = 15.0
 	costSortRow   = 0.5       // times log2 of the rows
 	rowsUnknown   = 1_000_000 // a table that nobody has analysed: large enough that an index wins over a scan
 	eqRowsUnknown = 10        // rows with one value of a column without statistics
+	eqShrink      = 3         // by which each further column of the index divides them
 	rangeUnknown  = 0.05      // between two bounds
 	halfUnknown   = 1.0 / 3
-	filterUnknown = 0.5 // left by a condition that no index decides
-	limitUnknown  = 100 // rows of a LIMIT given by a parameter
+	filterUnknown = 0.5  // left by a condition that no index decides
+	equalUnknown  = 0.1  // left by an equality on a column without an index
+	prefixSpread  = 1.5  // as many rows share a prefix as share the whole value, and some
+	limitUnknown  = 100  // rows of a LIMIT given by a parameter
+	rowsMin       = 1000 // a plan outlives the statistics it was made with, so no table counts as smaller
 )
 
 // want is what a statement needs from a table: which rows, which columns, in which order.
@@ -84,7 +89,8 @@ func (b *builder) access(w *want) (*path, error) {
 			consider(index)
 		}
 	}
-	if best == nil || w.table.PK == nil && !forced {
+	// A scan of the whole table needs no index: not even IGNORE INDEX (PRIMARY) forbids it, only FORCE INDEX does while it can.
+	if best == nil || !forced && (w.table.PK == nil || !allowed(w.table.PK)) {
 		consider(nil)
 	}
 	return best, nil
@@ -120,11 +126,11 @@ func hinted(w *want) (allowed func(*catalog.Index) bool, forced bool, err error)
 // path works out what an index can do for the wanted rows. A nil index scans the hidden row ids.
 func (b *builder) path(w *want, index *catalog.Index, sargs []sarg, usable []bool) *path {
 	p := &path{index: index}
-	consumed := make([]bool, len(sargs))
+	consumed, ranged := make([]bool, len(sargs)), make([]bool, len(sargs))
 	total := b.tableRows(w.table)
 	fraction := 1.0
 	if index != nil {
-		p.ranges, fraction = b.ranges(w, index, sargs, usable, consumed, &p.points, total)
+		p.ranges, fraction = b.ranges(w, index, sargs, usable, consumed, ranged, &p.points, total)
 	}
 	for i, c := range w.conjuncts {
 		if !consumed[i] {
@@ -136,9 +142,9 @@ func (b *builder) path(w *want, index *catalog.Index, sargs []sarg, usable []boo
 		p.rows = float64(len(p.ranges))
 	}
 	p.out = p.rows
-	for _, c := range p.rest {
-		if !partOfRange(c, w, sargs, usable, index) {
-			p.out *= filterUnknown
+	for i := range w.conjuncts {
+		if !ranged[i] {
+			p.out *= b.selectivity(w.table, &sargs[i], usable[i], total)
 		}
 	}
 	p.cover = index == nil || index.Primary || covers(w, index, p.rest)
@@ -147,23 +153,9 @@ func (b *builder) path(w *want, index *catalog.Index, sargs []sarg, usable []boo
 	return p
 }
 
-// partOfRange reports whether the ranges already account for a condition that is kept for exactness only.
-func partOfRange(c expr.Expr, w *want, sargs []sarg, usable []bool, index *catalog.Index) bool {
-	for i := range w.conjuncts {
-		if w.conjuncts[i] == c && usable[i] && index != nil {
-			for _, part := range index.Columns {
-				if part.Col == sargs[i].column {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
 func (b *builder) tableRows(t *catalog.Table) float64 {
 	if b.env.Stats != nil {
-		return b.env.Stats.Rows(t)
+		return math.Max(b.env.Stats.Rows(t), rowsMin)
 	}
 	return rowsUnknown
 }
@@ -175,17 +167,21 @@ func (b *builder) price(w *want, p *path) {
 		read = math.Min(read, math.Max(1, w.limit*p.rows/math.Max(p.out, 1)))
 	}
 	switch {
+	case p.points && len(p.ranges) == 1:
+		p.cost = costRow // one row at most, whatever the table's size
 	case p.points:
 		p.cost = read * costLookup
 	case p.index == nil || p.index.Primary:
 		p.cost = read * costRow
 	default:
-		p.cost = read * costEntry
+		p.cost = read * (costEntry + costByte*entryWidth(w.table, p.index))
 	}
 	if !p.cover {
 		p.cost += read * costLookup
 	}
-	p.cost += float64(len(p.ranges)) * costRange
+	if !p.points {
+		p.cost += float64(len(p.ranges)) * costRange
+	}
 	if len(w.order) > 0 && !p.ordered && p.out > 1 {
 		p.cost += p.out * math.Log2(p.out) * costSortRow
 	}
@@ -193,7 +189,7 @@ func (b *builder) price(w *want, p *path) {
 
 // ranges matches conditions with the leading columns of an index: equalities first, then one interval. consumed marks
 // the conditions that need no filter. points is set when each range names one whole unique key.
-func (b *builder) ranges(w *want, index *catalog.Index, sargs []sarg, usable, consumed []bool, points *bool, total float64) ([]exec.Range, float64) {
+func (b *builder) ranges(w *want, index *catalog.Index, sargs []sarg, usable, consumed, ranged []bool, points *bool, total float64) ([]exec.Range, float64) {
 	ranges := []exec.Range{{}}
 	fraction := 1.0
 	bound := 0
@@ -203,6 +199,7 @@ func (b *builder) ranges(w *want, index *catalog.Index, sargs []sarg, usable, co
 			break
 		}
 		s := &sargs[i]
+		ranged[i] = true
 		ranges = extend(ranges, s, bound)
 		if s.exact && part.PrefixLen == 0 {
 			consumed[i] = true
@@ -213,11 +210,14 @@ func (b *builder) ranges(w *want, index *catalog.Index, sargs []sarg, usable, co
 		}
 		if !s.points {
 			fraction *= b.rangeFraction(w.table, s, total)
-			pickMore(ranges, part.Col, sargs, usable, consumed, i, part.PrefixLen == 0)
+			pickMore(ranges, part.Col, sargs, usable, consumed, ranged, i, part.PrefixLen == 0)
 			return ranges, fraction
 		}
 		bound++
 		fraction = b.pointFraction(w.table, index, bound, len(ranges), total)
+		if part.PrefixLen > 0 {
+			fraction *= prefixSpread
+		}
 	}
 	if bound == 0 {
 		return nil, 1
@@ -270,7 +270,7 @@ func includeBounds(ranges []exec.Range) {
 }
 
 // pickMore adds the other end of an interval from a further condition: a > 1 AND a < 5.
-func pickMore(ranges []exec.Range, column int, sargs []sarg, usable, consumed []bool, taken int, whole bool) {
+func pickMore(ranges []exec.Range, column int, sargs []sarg, usable, consumed, ranged []bool, taken int, whole bool) {
 	if len(ranges) != 1 {
 		return
 	}
@@ -282,15 +282,15 @@ func pickMore(ranges []exec.Range, column int, sargs []sarg, usable, consumed []
 		more := &sargs[i].ranges[0]
 		switch {
 		case more.low.Expr == nil && more.high.Expr == nil:
-			consumed[i] = true // IS NOT NULL, which any interval implies
+			consumed[i], ranged[i] = true, true // IS NOT NULL, which any interval implies
 		case r.Low.Expr == nil && more.high.Expr == nil:
 			r.Low = more.low
 			r.Low.Incl = r.Low.Incl || !whole
-			consumed[i] = sargs[i].exact && whole
+			consumed[i], ranged[i] = sargs[i].exact && whole, true
 		case r.High.Expr == nil && more.low.Expr == nil:
 			r.High = more.high
 			r.High.Incl = r.High.Incl || !whole
-			consumed[i] = sargs[i].exact && whole
+			consumed[i], ranged[i] = sargs[i].exact && whole, true
 		}
 	}
 }

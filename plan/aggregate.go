@@ -44,21 +44,29 @@ func (b *binder) bindGrouped(e syntax.Expr) (bound expr.Expr, done bool, err err
 	if containsAggregate(e) {
 		return nil, false, nil
 	}
+	ref, isColumn := e.(*syntax.ColumnRef)
 	input := a.input.at(b.clause)
 	plain, err := input.bind(e)
 	if err != nil {
-		return nil, true, err
+		// Parts of a larger expression may be aliases of the select list, which its parts' own binding finds.
+		return nil, isColumn, ignoredUnless(isColumn, err)
 	}
 	for i, key := range a.keys {
 		if expr.Equal(key, plain) {
 			return a.keyColumn(i), true, nil
 		}
 	}
-	ref, ok := e.(*syntax.ColumnRef)
-	if !ok {
+	if !isColumn {
 		return nil, false, nil
 	}
 	return a.dependent(b, ref, plain)
+}
+
+func ignoredUnless(counts bool, err error) error {
+	if counts {
+		return err
+	}
+	return nil
 }
 
 // dependent handles a bare column that is not a key: its value in any row of the group, if that is well defined or allowed.

@@ -173,10 +173,14 @@ func (s *selection) read(count, offset expr.Expr) (*stage, error) {
 	if locking {
 		return s.readLocked(w, lock, simple && len(s.order) == 0, count, offset)
 	}
+	if st, err := s.readExtreme(w); st != nil || err != nil {
+		return st, err
+	}
 	p, err := s.b.access(w)
 	if err != nil {
 		return nil, err
 	}
+	gate := p.takeConstants()
 	cols := s.outputColumns(w.needed, p.rest)
 	ordered := simple && (len(s.order) == 0 || len(w.order) > 0 && p.ordered)
 	var bound expr.Expr
@@ -188,6 +192,9 @@ func (s *selection) read(count, offset expr.Expr) (*stage, error) {
 	}
 	node, err := s.b.node(w, p, cols, bound)
 	if err != nil {
+		return nil, err
+	}
+	if node, err = s.b.gated(node, gate, p.out); err != nil {
 		return nil, err
 	}
 	st := &stage{node: node, rows: p.out, ordered: ordered, remap: positions(cols)}
@@ -357,6 +364,14 @@ func (s *selection) orderIsInItems() bool {
 	return true
 }
 
+// orderName is what EXPLAIN shows of an ORDER BY element.
+func (s *selection) orderName(i int) string {
+	if at := s.order[i].item; at < len(s.items) {
+		return s.items[at].info.Name
+	}
+	return s.order[i].bound.String()
+}
+
 func (s *selection) sortAndLimit(in *stage, count, offset expr.Expr) {
 	calc := s.sel.Options&syntax.SelectCalcFoundRows != 0
 	if len(s.order) > 0 && !in.ordered {
@@ -364,7 +379,7 @@ func (s *selection) sortAndLimit(in *stage, count, offset expr.Expr) {
 		keys := make([]exec.SortKey, len(s.order))
 		for i := range s.order {
 			at := s.order[i].item
-			keys[i] = exec.SortKey{Expr: expr.Column(at, types[at], ""), Desc: s.order[i].desc}
+			keys[i] = exec.SortKey{Expr: expr.Column(at, types[at], s.orderName(i)), Desc: s.order[i].desc}
 		}
 		if count != nil && !calc {
 			in.node = &exec.TopN{Base: exec.Base{EstRows: limitRows(count, offset)}, Input: in.node, Keys: keys, Count: count, Offset: offset}

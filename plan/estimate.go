@@ -11,7 +11,7 @@ import (
 
 // pointFraction estimates which part of the rows has given values in the leading columns of an index.
 func (b *builder) pointFraction(t *catalog.Table, index *catalog.Index, columns, ranges int, total float64) float64 {
-	one := math.Min(1, eqRowsUnknown/math.Max(total, 1)) / float64(columns)
+	one := math.Min(1, eqRowsUnknown/math.Pow(eqShrink, float64(columns-1))/math.Max(total, 1))
 	if index.Unique && columns == len(index.Columns) {
 		one = 1 / math.Max(total, 1)
 	} else if b.env.Stats != nil {
@@ -20,6 +20,62 @@ func (b *builder) pointFraction(t *catalog.Table, index *catalog.Index, columns,
 		}
 	}
 	return math.Min(1, one*float64(ranges))
+}
+
+// selectivity estimates which part of the rows a condition keeps, whatever way they are read: paths compare only if they all expect the
+// same rows in the end.
+func (b *builder) selectivity(t *catalog.Table, s *sarg, usable bool, total float64) float64 {
+	switch {
+	case !usable:
+		return filterUnknown
+	case !s.points:
+		return b.rangeFraction(t, s, total)
+	}
+	best := math.Min(filterUnknown, equalUnknown*float64(len(s.ranges)))
+	for _, index := range t.Indexes {
+		if index.Columns[0].Col == s.column {
+			best = math.Min(best, b.pointFraction(t, index, 1, len(s.ranges), total))
+		}
+	}
+	return best
+}
+
+// entryWidth is about the width of an index entry: its columns' and the primary key's.
+func entryWidth(t *catalog.Table, index *catalog.Index) float64 {
+	width := 0.0
+	add := func(parts []catalog.IndexColumn) {
+		for _, part := range parts {
+			width += columnBytes(&t.Columns[part.Col].Type, part.PrefixLen)
+		}
+	}
+	add(index.Columns)
+	if t.PK != nil {
+		add(t.PK.Columns)
+	}
+	return width
+}
+
+func columnBytes(t *types.Type, prefix int) float64 {
+	switch {
+	case prefix > 0:
+		return float64(prefix)
+	case t.IsStringType():
+		return math.Min(64, float64(t.MaxBytes())/2)
+	}
+	return 8
+}
+
+// intervalRows is the largest number of rows that an interval of a unique integer column can hold; negative is unknown.
+func intervalRows(t *catalog.Table, s *sarg, low, high types.Value) float64 {
+	if !t.Columns[s.column].Type.IsInteger() || low.K != types.KindInt || high.K != types.KindInt {
+		return -1
+	}
+	for _, index := range t.Indexes {
+		if index.Unique && len(index.Columns) == 1 && index.Columns[0].Col == s.column {
+			return math.Max(0, float64(high.N)-float64(low.N)+1)
+		}
+	}
+	return -1
 }
 
 // rangeFraction estimates which part of the rows an interval condition keeps.
@@ -37,6 +93,11 @@ func (b *builder) rangeFraction(t *catalog.Table, s *sarg, total float64) float6
 		one := -1.0
 		if low, high, known := constants(r); known && b.env.Stats != nil {
 			one = b.env.Stats.RangeFraction(t, s.column, low, high)
+		}
+		if low, high, known := constants(r); known {
+			if rows := intervalRows(t, s, low, high); rows >= 0 && (one < 0 || rows/math.Max(total, 1) < one) {
+				one = rows / math.Max(total, 1)
+			}
 		}
 		switch {
 		case one >= 0:

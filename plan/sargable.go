@@ -148,7 +148,8 @@ func bound(b *expr.BuildContext, t *catalog.Table, column int, side, value expr.
 		number, err := expr.Call(b, "+", value, expr.Literal(types.Float(0)))
 		return number, false, err == nil
 	case ct.IsStringType() && vt.IsStringType():
-		same := ct.Coll == vt.Coll || ct.Coll != types.Binary && vt.Coll != types.Binary && value.Coercibility() >= expr.CoerCoercible
+		// A VARBINARY compares bytes whatever the other side is. BINARY is padded when it is stored, so that bounds would be, too.
+		same := ct.Coll == vt.Coll || ct.Coll == types.Binary && ct.ID != types.TypeBinary || ct.Coll != types.Binary && vt.Coll != types.Binary && value.Coercibility() >= expr.CoerCoercible
 		return value, false, plain && same
 	case ct.IsTemporal() && ct.ID != types.TypeTime && (vt.IsTemporal() && vt.ID != types.TypeTime || vt.IsStringType()):
 		return value, false, true

@@ -1,0 +1,279 @@
+package plan_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pandodb/pando/tests/inproc"
+)
+
+// TestIndexesAgreeWithScan runs random queries over a table with many indexes. Whatever access path is chosen, the rows must be those
+// that a full scan with a filter gives. PANDO_SEED repeats a run.
+func TestIndexesAgreeWithScan(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv("PANDO_SEED"); text != "" {
+		seed, _ = strconv.ParseUint(text, 10, 64)
+	}
+	t.Logf("seed %d (set PANDO_SEED to repeat)", seed)
+	n := inproc.Open(t, inproc.Options{})
+	defer n.Close()
+	c := n.Root("")
+	c.Must("CREATE DATABASE d")
+	c.Must("USE d")
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1))}
+	g.fill(c)
+	rounds := 1500
+	if os.Getenv("PANDO_SLOW") != "" {
+		rounds *= 20
+	}
+	faults := 0
+	for i := 0; i < rounds && faults < 5; i++ {
+		if i == rounds/2 {
+			c.Must("ANALYZE TABLE t") // the other half runs with statistics
+		}
+		q := g.query()
+		fast, slow := c.Exec(q.text("")), c.Exec(q.text(ignoreAll))
+		if fault := q.compare(fast, slow); fault != "" {
+			faults++
+			t.Errorf("%s\n%s\n%s", q.text(""), fault, c.Exec("EXPLAIN FORMAT=TREE "+q.text("")))
+		}
+	}
+}
+
+const ignoreAll = " IGNORE INDEX (PRIMARY, ia, iab, uc, is1, id1, idt, ipre, ibin)"
+
+type generator struct{ *rand.Rand }
+
+func (g *generator) fill(c *inproc.Conn) {
+	c.Must(`CREATE TABLE t (id INT PRIMARY KEY, a INT, b BIGINT UNSIGNED, c INT, s VARCHAR(20), bin VARCHAR(20) COLLATE utf8mb4_bin, d DECIMAL(8,2), f DOUBLE,
+		dt DATETIME, day DATE, n TINYINT NOT NULL,
+		KEY ia (a), KEY iab (a DESC, b), UNIQUE KEY uc (c), KEY is1 (s, a), KEY id1 (d, n DESC), KEY idt (dt), KEY ipre (s(2)), KEY ibin (bin, f))`)
+	for i := 0; i < 300; i++ {
+		c.Must(fmt.Sprintf("INSERT INTO t VALUES (%d,%s,%s,%s,%s,%s,%s,%s,%s,%s,%d)", i-50, g.null(g.number(12)), g.null(fmt.Sprint(g.IntN(10))), g.null(fmt.Sprint(i*3-200)),
+			g.null(g.word()), g.null(g.word()), g.null(g.decimal()), g.null(g.float()), g.null(g.datetime()), g.null(g.date()), g.IntN(5)-2))
+	}
+}
+
+func (g *generator) null(value string) string {
+	if g.IntN(8) == 0 {
+		return "NULL"
+	}
+	return value
+}
+
+func (g *generator) number(n int) string { return fmt.Sprint(g.IntN(2*n) - n) }
+
+func (g *generator) word() string {
+	letters := []string{"a", "A", "b", "B", "ä", "ab", "Ab ", "ß", "x", "", " ", "1", "2.5", "-3", "é", "e"}
+	w := ""
+	for i := g.IntN(4); i >= 0; i-- {
+		w += g.pick(letters)
+	}
+	return "'" + w + "'"
+}
+
+func (g *generator) pick(list []string) string { return list[g.IntN(len(list))] }
+
+func (g *generator) decimal() string { return fmt.Sprintf("%d.%02d", g.IntN(20)-10, g.IntN(3)*25) }
+
+func (g *generator) float() string { return fmt.Sprintf("%de%d", g.IntN(20)-10, g.IntN(3)-1) }
+
+func (g *generator) date() string {
+	return fmt.Sprintf("'2024-%02d-%02d'", g.IntN(3)+1, g.IntN(28)+1)
+}
+
+func (g *generator) datetime() string {
+	return fmt.Sprintf("'2024-01-%02d %02d:00:0%d'", g.IntN(9)+1, g.IntN(3)*8, g.IntN(2))
+}
+
+// literal is a value to compare with: usually of the column's kind, sometimes of another.
+func (g *generator) literal(column string) string {
+	if g.IntN(12) == 0 {
+		return g.pick([]string{"NULL", "'x'", "'5'", "5.5", "-1e1", "'2024-01-03'", "18446744073709551615", "-9223372036854775808", "TRUE", "0", "' 3 '", "DATE'2024-01-05'"})
+	}
+	switch column {
+	case "id":
+		return g.number(60)
+	case "a", "n":
+		return g.pick([]string{g.number(12), g.number(12), g.decimal(), "'" + g.number(12) + "'"})
+	case "b":
+		return g.number(10)
+	case "c":
+		return fmt.Sprint(g.IntN(100)*3 - 200)
+	case "s", "bin":
+		return g.word()
+	case "d":
+		return g.pick([]string{g.decimal(), g.number(10), g.float(), "'" + g.decimal() + "'"})
+	case "f":
+		return g.pick([]string{g.float(), g.decimal(), g.number(10)})
+	case "dt":
+		return g.pick([]string{g.datetime(), g.date()})
+	}
+	return g.pick([]string{g.date(), g.datetime()})
+}
+
+var columns = []string{"id", "a", "b", "c", "s", "bin", "d", "f", "dt", "day", "n"}
+
+func (g *generator) predicate() string {
+	column := g.pick(columns)
+	value := func() string { return g.literal(column) }
+	switch g.IntN(14) {
+	case 0, 1, 2:
+		return column + " = " + value()
+	case 3:
+		return column + " " + g.pick([]string{"<", "<=", ">", ">=", "<>", "<=>"}) + " " + value()
+	case 4:
+		return value() + " " + g.pick([]string{"<", "<=", ">", ">=", "=", "<=>"}) + " " + column
+	case 5, 6:
+		return column + g.pick([]string{"", "", " NOT"}) + " BETWEEN " + value() + " AND " + value()
+	case 7, 8:
+		list := make([]string, g.IntN(5)+1)
+		for i := range list {
+			list[i] = value()
+		}
+		return column + g.pick([]string{"", "", " NOT"}) + " IN (" + strings.Join(list, ", ") + ")"
+	case 9:
+		return column + g.pick([]string{" IS NULL", " IS NOT NULL"})
+	case 10:
+		return g.pick([]string{"s", "bin"}) + g.pick([]string{"", " NOT"}) + " LIKE '" + strings.Trim(g.word(), "'") + g.pick([]string{"%", "_", "", "%b", "\\\\%"}) + "'"
+	case 11:
+		return column + " BETWEEN " + value() + " AND " + value() + " OR " + column + " BETWEEN " + value() + " AND " + value()
+	case 12:
+		return column + " >= " + value() + " AND " + column + " < " + value()
+	}
+	return g.pick([]string{"a = b", "a + 1 = " + g.number(12), "MOD(id, 3) = 1", "a = n", "s = bin", "COALESCE(a, 0) > 3", "a = 1 XOR n = 1", "(a, n) = (1, 0)"})
+}
+
+func (g *generator) where(depth int) string {
+	if depth == 0 || g.IntN(3) == 0 {
+		return "(" + g.predicate() + ")"
+	}
+	switch g.IntN(6) {
+	case 0:
+		return "NOT " + g.where(depth-1)
+	case 1, 2:
+		return "(" + g.where(depth-1) + " OR " + g.where(depth-1) + ")"
+	}
+	return "(" + g.where(depth-1) + " AND " + g.where(depth-1) + ")"
+}
+
+// query is one random statement.
+type query struct {
+	items, where, group, order, limit string
+	keys                              int // leading columns of the result that ORDER BY orders
+}
+
+func (g *generator) query() *query {
+	q := &query{where: g.where(3)}
+	if g.IntN(6) == 0 {
+		q.grouped(g)
+		return q
+	}
+	cols := append([]string(nil), columns...)
+	g.Shuffle(len(cols), func(i, j int) { cols[i], cols[j] = cols[j], cols[i] })
+	cols = cols[:g.IntN(4)+1]
+	q.items = strings.Join(cols, ", ")
+	if g.IntN(8) == 0 {
+		q.items = "DISTINCT " + q.items
+	}
+	if g.IntN(2) == 0 {
+		q.keys = g.IntN(len(cols)) + 1
+		var keys []string
+		for i := 0; i < q.keys; i++ {
+			keys = append(keys, cols[i]+g.pick([]string{"", "", " DESC"}))
+		}
+		q.order = " ORDER BY " + strings.Join(keys, ", ")
+	}
+	switch g.IntN(4) {
+	case 0:
+		q.limit = fmt.Sprintf(" LIMIT %d", g.IntN(20))
+	case 1:
+		q.limit = fmt.Sprintf(" LIMIT %d, %d", g.IntN(10), g.IntN(20))
+	}
+	return q
+}
+
+func (q *query) grouped(g *generator) {
+	key := g.pick([]string{"a", "b", "n", "d", "a, b", "dt", "bin"})
+	aggregate := g.pick([]string{"COUNT(*)", "SUM(a)", "MIN(id), MAX(id)", "AVG(d)", "COUNT(DISTINCT b)", "MIN(dt), MAX(s)"})
+	if g.IntN(3) == 0 {
+		q.items = aggregate
+		return
+	}
+	q.items, q.group = key+", "+aggregate, " GROUP BY "+key
+	if g.IntN(3) == 0 {
+		q.group += " HAVING COUNT(*) > 1"
+	}
+}
+
+func (q *query) text(hint string) string {
+	return "SELECT " + q.items + " FROM t" + hint + " WHERE " + q.where + q.group + q.order + q.limit
+}
+
+// compare tells how two answers differ, or returns "". Rows whose order the statement leaves open compare as sets; of those that LIMIT may
+// choose freely, only their number and the ordered columns do.
+func (q *query) compare(fast, slow *inproc.Answer) string {
+	if fast.Number() != slow.Number() {
+		return fmt.Sprintf("errors differ: %v and %v", fast.Err, slow.Err)
+	}
+	if len(fast.Rows) != len(slow.Rows) {
+		return fmt.Sprintf("%d rows by index, %d by scan\n%v\n%v", len(fast.Rows), len(slow.Rows), fast.Rows, slow.Rows)
+	}
+	for i := range fast.Rows {
+		if a, b := folded(fast.Rows[i][:q.keys]), folded(slow.Rows[i][:q.keys]); a != b {
+			return fmt.Sprintf("row %d is %q by index and %q by scan", i, a, b)
+		}
+	}
+	if q.limit != "" {
+		return ""
+	}
+	if a, b := bag(fast.Rows), bag(slow.Rows); a != b {
+		return "the rows differ:\n" + a + "\nand\n" + b
+	}
+	return ""
+}
+
+// folder makes texts equal that the collations hold to be equal: which of them DISTINCT, GROUP BY or LIMIT shows is left open.
+var folder = strings.NewReplacer("ä", "a", "é", "e", "ß", "ss")
+
+func folded(row []string) string {
+	parts := make([]string, len(row))
+	for i := range row {
+		parts[i] = strings.TrimRight(folder.Replace(strings.ToLower(row[i])), " ")
+	}
+	return strings.Join(parts, "|")
+}
+
+func bag(rows [][]string) string {
+	lines := make([]string, len(rows))
+	for i := range rows {
+		lines[i] = folded(rows[i])
+	}
+	sort.Strings(lines)
+	return strings.Join(lines, "\n")
+}
+
+// TestCompareCanary proves that the comparison can fail.
+func TestCompareCanary(t *testing.T) {
+	rows := func(r ...[]string) *inproc.Answer { return &inproc.Answer{Rows: r} }
+	q := &query{keys: 1}
+	one, two := []string{"1", "x"}, []string{"2", "y"}
+	for name, pair := range map[string][2]*inproc.Answer{
+		"missing row": {rows(one), rows(one, two)},
+		"order":       {rows(two, one), rows(one, two)},
+		"value":       {rows([]string{"1", "z"}), rows(one)},
+	} {
+		if q.compare(pair[0], pair[1]) == "" {
+			t.Errorf("%s: not noticed", name)
+		}
+	}
+	if fault := q.compare(rows(one, two), rows(one, two)); fault != "" {
+		t.Errorf("equal answers differ: %s", fault)
+	}
+}
