@@ -82,7 +82,7 @@ func (b *binder) bind(e syntax.Expr) (expr.Expr, error) {
 	case *syntax.Subquery:
 		return b.scalarSubquery(e)
 	case *syntax.Exists:
-		return b.build.subquery(e.Query.Query, exec.SubqueryExists)
+		return b.build.subquery(e.Query.Query, exec.SubqueryExists, b.scope)
 	case *syntax.Row:
 		row, err := b.all(e.Elems)
 		if err != nil {
@@ -125,7 +125,7 @@ func (b *binder) columnRef(e *syntax.ColumnRef) (expr.Expr, error) {
 	}
 	i, err := b.scope.find(e, b.clause)
 	if err != nil {
-		return nil, err
+		return nil, b.build.correlated(e, err)
 	}
 	return b.scope.column(i), nil
 }
@@ -266,7 +266,7 @@ func varScope(s syntax.VarScope) expr.VarScope {
 }
 
 func (b *binder) scalarSubquery(e *syntax.Subquery) (expr.Expr, error) {
-	return b.build.subquery(e.Query, exec.SubqueryScalar)
+	return b.build.subquery(e.Query, exec.SubqueryScalar, b.scope)
 }
 
 // unparen strips parentheses, which mean nothing to the binder.

@@ -19,7 +19,8 @@ type builder struct {
 	env     *Env
 	plan    *exec.Plan
 	depth   int
-	private bool // the plan depends on the session and must not be shared
+	private bool     // the plan depends on the session and must not be shared
+	outer   []*scope // of the blocks around the subquery that is being built
 }
 
 // Build compiles one statement to a physical plan. The plan is immutable and may be shared by sessions with an equal Env,
@@ -179,9 +180,21 @@ func (b *builder) do(stmt *syntax.Do) error {
 	return nil
 }
 
+// correlated tells a name that a block around the subquery would resolve from one that is unknown everywhere.
+func (b *builder) correlated(e *syntax.ColumnRef, unknown error) error {
+	for _, s := range b.outer {
+		if _, err := s.find(e, ""); err == nil {
+			return unsupported("correlated subqueries; run the inner query by itself")
+		}
+	}
+	return unknown
+}
+
 // subquery builds an uncorrelated subquery, which runs once before the statement, and returns the parameter that holds its value.
-func (b *builder) subquery(q *syntax.Query, kind exec.SubqueryKind) (expr.Expr, error) {
+func (b *builder) subquery(q *syntax.Query, kind exec.SubqueryKind, around *scope) (expr.Expr, error) {
+	b.outer = append(b.outer, around)
 	block, err := b.query(q)
+	b.outer = b.outer[:len(b.outer)-1]
 	if err != nil {
 		return nil, err
 	}
