@@ -50,7 +50,8 @@ func Collect(it Iterator, b *engine.Batch, key []byte, safepoint clock.Timestamp
 }
 
 // CollectSpan does what Collect does for all keys within the iterator's bounds, from resume on (nil: from the start). It stops
-// after about limit deletions or moves moves, and then says where to go on.
+// after about limit deletions or moves moves, but not before one key is done, and then says where to go on. Above limit by
+// limitSlack it also stops within a key.
 func CollectSpan(it Iterator, b *engine.Batch, resume []byte, safepoint clock.Timestamp, limit, moves int) (GCResult, error) {
 	c := spanCollector{b: b, safepoint: safepoint}
 	valid := false
@@ -69,7 +70,7 @@ func CollectSpan(it Iterator, b *engine.Batch, resume []byte, safepoint clock.Ti
 		}
 		if !bytes.Equal(logical, c.key) || !c.started {
 			c.finishKey()
-			if c.r.Deleted >= limit || c.r.Moves > moves {
+			if c.r.Moves > 1 && (c.r.Deleted >= limit || c.r.Moves > moves) {
 				c.r.More = true
 				c.r.Resume = bytes.Clone(logical)
 				return c.r, nil
