@@ -651,7 +651,7 @@ var errorTable = [...]errorText{
 	{ErNonUniq, "23000", "Column '%.192s' in %.192s is ambiguous"},
 	{ErServerShutdown, "08S01", "Server shutdown in progress"},
 	{ErBadField, "42S22", "Unknown column '%.192s' in '%.192s'"},
-	{ErWrongFieldWithGroup, "42000", "'%.192s' isn't in GROUP BY"},
+	{ErWrongFieldWithGroup, "42000", "Expression #%d of %s is not in GROUP BY clause and contains nonaggregated column '%.192s' which is not functionally dependent on columns in GROUP BY clause; this is incompatible with sql_mode=only_full_group_by"},
 	{ErWrongGroupField, "42000", "Can't group on '%.192s'"},
 	{ErWrongSumSelect, "42000", "Statement has sum functions and columns in same statement"},
 	{ErWrongValueCount, "21S01", "Column count doesn't match value count"},
