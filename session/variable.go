@@ -57,7 +57,7 @@ type variableTable struct {
 
 func newVariableTable() *variableTable {
 	t := &variableTable{byName: map[string]int{}}
-	for _, group := range [][]*variable{sessionVariables(), globalVariables(), foreignVariables(), informationVariables()} {
+	for _, group := range [][]*variable{sessionVariables(), idleSessionVariables(), globalVariables(), foreignVariables(), informationVariables()} {
 		t.list = append(t.list, group...)
 	}
 	slices.SortFunc(t.list, func(a, b *variable) int { return strings.Compare(a.name, b.name) })

@@ -82,6 +82,12 @@ func sessionVariables() []*variable {
 		intVar("interactive_timeout", scopeBoth, "28800", "1", "31536000", ""),
 		boolVar("sql_notes", scopeBoth, true, "").onSession(applyExprLimits),
 		boolVar("sql_quote_show_create", scopeBoth, true, "").checked(checkAlwaysOn),
+	}
+}
+
+// idleSessionVariables are those that a session accepts, mostly without effect.
+func idleSessionVariables() []*variable {
+	return []*variable{
 		boolVar("unique_checks", scopeBoth, true, "uniqueness is always checked"),
 		boolVar("foreign_key_checks", scopeBoth, true, idleNoFK),
 		boolVar("sql_auto_is_null", scopeBoth, false, "").checked(checkAlwaysOff),
