@@ -246,15 +246,12 @@ func extend(ranges []exec.Range, s *sarg, bound int) []exec.Range {
 	for _, r := range ranges {
 		for _, i := range s.ranges {
 			next := exec.Range{Eq: append([]expr.Expr(nil), r.Eq...), EqNull: r.EqNull}
-			switch {
-			case i.eq != nil && s.points:
+			if i.eq != nil {
 				next.Eq = append(next.Eq, i.eq)
 				if i.null {
 					next.EqNull |= 1 << bound
 				}
-			case i.eq != nil:
-				next.Low, next.High = exec.Bound{Expr: i.eq, Incl: true}, exec.Bound{Expr: i.eq, Incl: true}
-			default:
+			} else {
 				next.Low, next.High, next.NotNull = i.low, i.high, true
 			}
 			out = append(out, next)
