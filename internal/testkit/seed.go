@@ -27,10 +27,13 @@ func Seed(t testing.TB) uint64 {
 // Rand returns a generator for the seed and a stream number, so that concurrent workers of one test draw independently.
 func Rand(seed, stream uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, stream)) }
 
+// SlowTests tells whether tests may take minutes: PANDO_SLOW=1.
+func SlowTests() bool { return os.Getenv("PANDO_SLOW") == "1" }
+
 // Slow skips the test unless PANDO_SLOW=1.
 func Slow(t testing.TB) {
 	t.Helper()
-	if os.Getenv("PANDO_SLOW") != "1" {
+	if !SlowTests() {
 		t.Skip("slow: set PANDO_SLOW=1 to run it")
 	}
 }
