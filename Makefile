@@ -25,9 +25,9 @@ race: ## the race detector over the concurrent packages, full length
 fuzz: ## each fuzzer for a minute
 	scripts/fuzz.sh 60s
 
-bench: build ## the interleaved comparison with MariaDB; results go to bench/results
+bench: build ## the interleaved comparison with MariaDB, about 20 minutes; the report goes to bench/results
 	scripts/test-programs.sh
-	$(GO) run ./bench/compare
+	bin/pando bench run --plan compare --start pando --start mariadb --trivial --budget-minutes 18 --out bench/results --name latest
 
 lint: ## formatting and vet
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }

@@ -19,7 +19,7 @@ func run(args, env []string, stdout, stderr io.Writer) error {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.AddCommand(startCommand(env, stderr), configCommand(env), versionCommand())
+	root.AddCommand(startCommand(env, stderr), configCommand(env), benchCommand(stdout, stderr), versionCommand())
 	return root.Execute()
 }
 

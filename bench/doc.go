@@ -1,0 +1,30 @@
+// Package bench measures a server of the MySQL protocol against others on the same machine, and says how sure it is.
+//
+// It is an instrument, not a part of the database: it knows its targets by their sockets, their process ids and their
+// command lines, and imports nothing of the product but package clock. `pando bench` is its command line.
+//
+// # Terms
+//
+//   - Plan: a file that names tables, rows, workloads, thread counts, modes and floors. One exists per published report.
+//   - Target: a server under test: started by the runner in a temporary directory, or given by its address. The first
+//     target is the subject; every other one is a peer; the base is the peer that the floors speak of.
+//   - Step: one workload in one prepared-statement mode at one thread count.
+//   - Round: one run of every target at one step, back to back. The order reverses with each round (A-B, B-A, ...).
+//   - Run: one execution of sysbench (or of a built-in driver) against one target, with what it cost the server.
+//   - Ratio: the subject's rate over the peer's within one round. A step's ratio is the median over its rounds.
+//   - Spread: the smallest and largest ratio of a step's rounds. Noise is half of their distance over the median.
+//   - Calibration: the rate of a loopback ping-pong and of fdatasync, which tell a slow machine from a slow server.
+//
+// # Invariants
+//
+//  1. A ratio is only taken within a round, so that a machine that slows down slows both sides.
+//  2. A run that failed has no figures: it appears as a failure, and its step cannot pass a floor.
+//  3. Both sides sync each commit to the disk and have the same cache size; the settings are part of the report.
+//  4. What is written names no path, user or host of the machine.
+//  5. Whatever ends a session early, the targets are stopped, their directories removed and the runs so far kept.
+//
+// # Absent on purpose
+//
+// Means of QPS over rounds (an outlier would speak for the step), and warm-up by discarding intervals: sysbench 1.0 cannot,
+// so a warm-up is a run of its own whose figures are thrown away.
+package bench

@@ -1,0 +1,212 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/pandodb/pando/clock"
+)
+
+// execute measures one run of any kind, with what it cost the server.
+func (s *session) execute(ctx context.Context, t *Target, step Step, run *Run) {
+	w := step.Workload
+	if w.Kind == KindStart {
+		s.startOnce(ctx, t, w, run)
+		return
+	}
+	if w.Kind == KindRun && t.Kind != KindTrivial && s.loaded[t.Name] == "" {
+		run.Failure = "its tables could not be prepared"
+		return
+	}
+	if w.Kind == KindLoad || w.Kind == KindBulk {
+		if err := t.exec(ctx, "DROP DATABASE IF EXISTS "+scratchName, "CREATE DATABASE "+scratchName); err != nil {
+			run.Failure = "empty database: " + err.Error()
+			return
+		}
+		defer func() { _ = t.exec(ctx, "DROP DATABASE IF EXISTS "+scratchName) }()
+	}
+	if w.Kind == KindBulk && !s.createBulkTables(ctx, t, step, run) {
+		return
+	}
+	syncs := t.fsyncs(ctx)
+	before, errBefore := measure(t.pid)
+	switch w.Kind {
+	case KindRun:
+		args := runArgs(s.Plan, t, step, w.Seconds)
+		run.Command = publicCommand(args, t)
+		runSysbench(ctx, args, run, s.Progress.live)
+		run.Rate = run.QPS
+	case KindLoad:
+		s.loadOnce(ctx, t, step, run)
+	case KindBulk:
+		args := bulkArgs(s.Plan, t, step, "run")
+		run.Command = publicCommand(args, t)
+		runSysbench(ctx, args, run, s.Progress.live)
+		run.Rate = run.TPS // an event of this script is a row
+	case KindStorm:
+		s.storm(ctx, t, step, run)
+	}
+	after, errAfter := measure(t.pid)
+	run.Cost = cost(before, after, errors.Join(errBefore, errAfter), run)
+	run.Fsyncs, run.DiskBytes = -1, t.dataBytes()
+	if now := t.fsyncs(ctx); syncs >= 0 && now >= syncs {
+		run.Fsyncs = now - syncs
+	}
+}
+
+// cost compares two measurements. Per query means per row for loads and per login for storms.
+func cost(before, after usage, err error, run *Run) Cost {
+	if err != nil {
+		return Cost{CPUSeconds: -1, CPUMicros: -1, WrittenBytes: -1, RSSBytes: -1}
+	}
+	c := Cost{CPUSeconds: after.cpuSeconds - before.cpuSeconds, WrittenBytes: after.written - before.written, RSSBytes: after.rss}
+	if n := max(run.Queries, run.Transactions); n > 0 {
+		c.CPUMicros = c.CPUSeconds * 1e6 / float64(n)
+	}
+	return c
+}
+
+func bulkArgs(p *Plan, t *Target, step Step, command string) []string {
+	args := append([]string{"bulk_insert"}, connectArgs(t, "root", scratchName)...)
+	return append(append(args, loadArgs(p, step.Workload, step, step.Workload.Seconds)...), command)
+}
+
+func (s *session) createBulkTables(ctx context.Context, t *Target, step Step, run *Run) bool {
+	output, err := sysbench(ctx, bulkArgs(s.Plan, t, step, "prepare"), nil)
+	if failure, numbers := failureOf(output, err); failure != "" {
+		run.Failure, run.Errors = failure, numbers
+		return false
+	}
+	return true
+}
+
+// loadOnce times sysbench's prepare: tables, rows and their index.
+func (s *session) loadOnce(ctx context.Context, t *Target, step Step, run *Run) {
+	w := step.Workload
+	args := prepareArgs(s.Plan, t, w, scratchName, step.Threads)
+	run.Command = publicCommand(args, t)
+	begin := clock.Mono()
+	output, err := sysbench(ctx, args, nil)
+	if failure, numbers := failureOf(output, err); failure != "" {
+		run.Failure, run.Errors = failure, numbers
+		return
+	}
+	run.Seconds = clock.Since(begin).Seconds()
+	run.Transactions = int64(w.Tables) * int64(w.Rows)
+	run.TPS = float64(run.Transactions) / run.Seconds
+	run.Rate = run.TPS
+}
+
+// startOnce times a fresh server from its launch to its first answer, and reads its memory after some seconds at rest. It has its own
+// directory and its own process: the targets of the other workloads are not fresh. Making a MariaDB or PostgreSQL directory is not counted.
+func (s *session) startOnce(ctx context.Context, like *Target, w *Workload, run *Run) {
+	t, err := newTarget(like.Kind, s.root, s.startOptions())
+	if err != nil {
+		run.Failure = err.Error()
+		return
+	}
+	defer os.RemoveAll(t.dir)
+	took, err := t.open(ctx)
+	if err != nil {
+		run.Failure = err.Error()
+		return
+	}
+	defer t.stop()
+	run.StartSeconds, run.Rate = took.Seconds(), 1/took.Seconds()
+	timer := clock.NewTimer(time.Duration(w.Seconds) * time.Second)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		return
+	}
+	used, err := measure(t.pid)
+	if err != nil {
+		run.Failure = "the server died at rest: " + t.why()
+		return
+	}
+	run.IdleBytes, run.RSSBytes, run.CPUSeconds, run.WrittenBytes = used.rss, used.rss, used.cpuSeconds, used.written
+	run.DiskBytes, run.Fsyncs = t.dataBytes(), t.fsyncs(ctx)
+}
+
+// storm lets every thread log in, ping and leave, as fast as it can. Errors are counted by number and do not end the run;
+// a run without a single success failed.
+func (s *session) storm(ctx context.Context, t *Target, step Step, run *Run) {
+	run.Command = fmt.Sprintf("%d threads: connect, ping, close", step.Threads)
+	config := mysql.NewConfig()
+	config.User, config.Passwd, config.Net, config.Addr, config.Timeout, config.Logger = s.Plan.User, t.Password, "tcp", t.Address, answerMax, quiet{}
+	if s.Plan.User != "root" {
+		config.Passwd = ""
+	}
+	var mu sync.Mutex // guards latencies and run.Errors
+	var latencies []float64
+	run.Errors = map[string]int{}
+	begin := clock.Mono()
+	limit := time.Duration(step.Workload.Seconds) * time.Second
+	var group sync.WaitGroup
+	for range step.Threads {
+		group.Go(func() {
+			for ctx.Err() == nil && clock.Since(begin) < limit {
+				asked := clock.Mono()
+				err := logInOnce(ctx, config)
+				took := clock.Since(asked)
+				mu.Lock()
+				if err == nil {
+					latencies = append(latencies, float64(took)/1e6)
+				} else {
+					run.Errors[numberOf(err)]++
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	run.Seconds = clock.Since(begin).Seconds()
+	if len(latencies) == 0 {
+		run.Failure = fmt.Sprintf("no login succeeded: errors %v", run.Errors)
+		return
+	}
+	slices.Sort(latencies)
+	run.Transactions = int64(len(latencies))
+	run.TPS = float64(run.Transactions) / run.Seconds
+	run.Rate = run.TPS
+	run.P95Millis, run.MaxMillis = latencies[len(latencies)*95/100], latencies[len(latencies)-1]
+	run.IgnoredErrors = 0
+	for _, n := range run.Errors {
+		run.IgnoredErrors += int64(n)
+	}
+}
+
+func logInOnce(ctx context.Context, config *mysql.Config) error {
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return err
+	}
+	conn, err := connector.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	pinger, ok := conn.(interface{ Ping(context.Context) error })
+	if !ok {
+		return errors.New("the driver cannot ping")
+	}
+	return pinger.Ping(ctx)
+}
+
+// numberOf is MySQL's number of an error, or what kind of trouble it was.
+func numberOf(err error) string {
+	var known *mysql.MySQLError
+	if errors.As(err, &known) {
+		return strconv.Itoa(int(known.Number))
+	}
+	return "connection"
+}

@@ -1,0 +1,377 @@
+package bench
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"sort"
+	"strings"
+)
+
+//go:embed plans
+var planFiles embed.FS
+
+// Kinds of workload. KindRun is sysbench's run command over prepared tables; the others bring their own data or need none.
+const (
+	KindRun   = "run"
+	KindLoad  = "load"  // sysbench prepare of fresh tables, timed
+	KindBulk  = "bulk"  // sysbench's bulk_insert
+	KindStorm = "storm" // log in, ask once, leave; again and again
+	KindStart = "start" // an empty directory until the first answer, then memory at rest
+)
+
+// When the tables of a workload are made anew. Deletes and inserts change the tables, faster servers change them more.
+const (
+	ReloadWorkload = "workload"
+	ReloadStep     = "step"
+)
+
+// Limits of a plan; the loader refuses what could only be a slip of the pen.
+const (
+	tablesMax  = 1024
+	rowsMax    = 1_000_000_000
+	threadsMax = 65_536
+	roundsMax  = 1000
+	rowsMin    = 1000 // --scale goes no lower: smaller tables measure row locks
+)
+
+// Plan is what to measure. Its zero fields take the values of withDefaults.
+type Plan struct {
+	Name           string     `json:"name"`
+	Title          string     `json:"title,omitempty"`
+	Source         string     `json:"source,omitempty"` // the published report
+	Notes          []string   `json:"notes,omitempty"`
+	Tables         int        `json:"tables"`
+	Rows           int        `json:"rows"` // in each table
+	PrepareThreads int        `json:"prepare_threads,omitempty"`
+	PrepareOptions []string   `json:"prepare_options,omitempty"`
+	Analyze        bool       `json:"analyze,omitempty"`
+	CacheBytes     int64      `json:"cache_bytes"`
+	MaxConnections int        `json:"max_connections,omitempty"`
+	Rounds         int        `json:"rounds"`
+	WarmupSeconds  int        `json:"warmup_seconds,omitempty"`
+	Seconds        int        `json:"seconds"`
+	ReportInterval int        `json:"report_interval,omitempty"`
+	RandType       string     `json:"rand_type,omitempty"` // empty: sysbench's default, special
+	PSModes        []string   `json:"ps_modes,omitempty"`
+	Threads        []int      `json:"threads"`
+	User           string     `json:"user,omitempty"`
+	Options        []string   `json:"options,omitempty"` // for every run
+	Limits         Limits     `json:"limits,omitzero"`
+	Workloads      []Workload `json:"workloads"`
+}
+
+// Workload is one row of the plan. Its zero fields take the plan's values.
+type Workload struct {
+	Name     string   `json:"name"`
+	Kind     string   `json:"kind,omitempty"`
+	Script   string   `json:"script,omitempty"`
+	Tables   int      `json:"tables,omitempty"`
+	Rows     int      `json:"rows,omitempty"`
+	Threads  []int    `json:"threads,omitempty"`
+	PSModes  []string `json:"ps_modes,omitempty"`
+	Seconds  int      `json:"seconds,omitempty"`
+	Rounds   int      `json:"rounds,omitempty"`
+	RandType string   `json:"rand_type,omitempty"`
+	Options  []string `json:"options,omitempty"`
+	Reload   string   `json:"reload,omitempty"`
+	Trivial  bool     `json:"trivial,omitempty"` // the trivial responder can answer it
+	Floor    Floor    `json:"floor,omitzero"`
+}
+
+// Floor is what the subject must reach over the base. Zero fields demand nothing.
+type Floor struct {
+	Ratio          float64 `json:"ratio,omitempty"`
+	OneThreadRatio float64 `json:"one_thread_ratio,omitempty"` // instead of Ratio at one thread, where one fdatasync bounds both
+	Aim            float64 `json:"aim,omitempty"`
+	AimOfTrivial   float64 `json:"aim_of_trivial,omitempty"`
+}
+
+// Limits hold for a whole session.
+type Limits struct {
+	P95RatioMax     float64 `json:"p95_ratio_max,omitempty"`
+	CPURatioMax     float64 `json:"cpu_ratio_max,omitempty"`
+	DiskRatioMax    float64 `json:"disk_ratio_max,omitempty"` // bytes of a row at rest
+	StartSecondsMax float64 `json:"start_seconds_max,omitempty"`
+	IdleBytesMax    int64   `json:"idle_bytes_max,omitempty"`
+	FallFrom        int     `json:"fall_from,omitempty"` // threads
+	FallTo          int     `json:"fall_to,omitempty"`
+	FallMax         float64 `json:"fall_max,omitempty"` // share of QPS lost between them
+}
+
+// Step is one workload in one mode at one thread count.
+type Step struct {
+	Workload *Workload
+	PSMode   string
+	Threads  int
+}
+
+func (s Step) String() string {
+	return fmt.Sprintf("%s ps=%s threads=%d", s.Workload.Name, s.PSMode, s.Threads)
+}
+
+// PlanNames lists the plans that come with the program.
+func PlanNames() []string {
+	var names []string
+	_ = fs.WalkDir(planFiles, "plans", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			names = append(names, strings.TrimSuffix(strings.TrimPrefix(path, "plans/"), ".json"))
+		}
+		return err
+	})
+	sort.Strings(names)
+	return names
+}
+
+// LoadPlan reads a plan that comes with the program by its name, or any plan by its file name.
+func LoadPlan(name string) (*Plan, error) {
+	text, err := planFiles.ReadFile("plans/" + name + ".json")
+	if err != nil {
+		if text, err = os.ReadFile(name); err != nil {
+			return nil, fmt.Errorf("no plan %q: it is neither a file nor one of %s", name, strings.Join(PlanNames(), ", "))
+		}
+	}
+	plan, err := ParsePlan(text)
+	if err != nil {
+		return nil, fmt.Errorf("plan %s: %w", name, err)
+	}
+	return plan, nil
+}
+
+// ParsePlan reads and completes a plan. Unknown keys are refused: a misspelt floor would demand nothing.
+func ParsePlan(text []byte) (*Plan, error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	plan := &Plan{}
+	if err := decoder.Decode(plan); err != nil {
+		return nil, err
+	}
+	plan.withDefaults()
+	return plan, plan.Validate()
+}
+
+func (p *Plan) withDefaults() {
+	setDefault(&p.PrepareThreads, max(1, min(p.Tables, 16)))
+	setDefault(&p.MaxConnections, 4096)
+	setDefault(&p.ReportInterval, 1)
+	setDefault(&p.User, "root")
+	setDefault(&p.Rounds, 5)
+	if len(p.PSModes) == 0 {
+		p.PSModes = []string{"auto"}
+	}
+	for i := range p.Workloads {
+		w := &p.Workloads[i]
+		setDefault(&w.Kind, KindRun)
+		setDefault(&w.Tables, p.Tables)
+		setDefault(&w.Rows, p.Rows)
+		setDefault(&w.Seconds, p.Seconds)
+		setDefault(&w.Rounds, p.Rounds)
+		setDefault(&w.RandType, p.RandType)
+		if len(w.Threads) == 0 {
+			w.Threads = p.Threads
+		}
+		if len(w.PSModes) == 0 {
+			w.PSModes = p.PSModes
+		}
+	}
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Validate lists everything that is wrong with the plan.
+func (p *Plan) Validate() error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	check(p.Name != "", "name is missing")
+	check(p.CacheBytes >= 16<<20, "cache_bytes is %d, below 16 MiB", p.CacheBytes)
+	check(len(p.Workloads) > 0, "there are no workloads")
+	seen := map[string]bool{}
+	for i := range p.Workloads {
+		w := &p.Workloads[i]
+		check(w.Name != "" && !seen[w.Name], "workload %d: the name %q is empty or taken", i+1, w.Name)
+		seen[w.Name] = true
+		check(slices.Contains([]string{KindRun, KindLoad, KindBulk, KindStorm, KindStart}, w.Kind), "%s: unknown kind %q", w.Name, w.Kind)
+		check(w.Kind != KindRun || w.Script != "", "%s: script is missing", w.Name)
+		check(w.Seconds >= 1, "%s: seconds is %d", w.Name, w.Seconds)
+		check(w.Rounds >= 1 && w.Rounds <= roundsMax, "%s: rounds is %d", w.Name, w.Rounds)
+		check(slices.Contains([]string{"", ReloadStep, ReloadWorkload}, w.Reload), "%s: unknown reload %q", w.Name, w.Reload)
+		check(w.Kind == KindStorm || w.Kind == KindStart || (w.Tables >= 1 && w.Tables <= tablesMax), "%s: tables is %d", w.Name, w.Tables)
+		check(w.Kind == KindStorm || w.Kind == KindStart || (w.Rows >= 1 && w.Rows <= rowsMax), "%s: rows is %d", w.Name, w.Rows)
+		check(len(w.Threads) > 0, "%s: there are no threads", w.Name)
+		for _, n := range w.Threads {
+			check(n >= 1 && n <= threadsMax, "%s: threads is %d", w.Name, n)
+			check(n < p.MaxConnections, "%s: %d threads do not fit max_connections %d", w.Name, n, p.MaxConnections)
+		}
+		for _, mode := range w.PSModes {
+			check(mode == "auto" || mode == "disable", "%s: unknown ps mode %q", w.Name, mode)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// Steps lists the steps of one workload.
+func (w *Workload) Steps() []Step {
+	modes := w.PSModes
+	if w.Kind != KindRun {
+		modes = []string{"-"}
+	}
+	var steps []Step
+	for _, mode := range modes {
+		for _, n := range w.Threads {
+			steps = append(steps, Step{Workload: w, PSMode: mode, Threads: n})
+		}
+	}
+	return steps
+}
+
+// rateUnit names what the rate of a workload counts.
+func (w *Workload) rateUnit() string {
+	switch w.Kind {
+	case KindLoad, KindBulk:
+		return "rows/s"
+	case KindStorm:
+		return "logins/s"
+	case KindStart:
+		return "starts/s"
+	}
+	return "QPS"
+}
+
+// floorAt is the ratio that a step must reach, zero for none.
+func (w *Workload) floorAt(threads int) float64 {
+	if threads == 1 && w.Floor.OneThreadRatio > 0 {
+		return w.Floor.OneThreadRatio
+	}
+	return w.Floor.Ratio
+}
+
+// Scale shrinks the plan: rows and seconds by the factor, threads by its square root, since the published thread counts grow with
+// cores while the published tables grow with disks.
+func (p *Plan) Scale(factor float64) error {
+	if !(factor > 0 && factor <= 1) {
+		return fmt.Errorf("scale %v is not in (0, 1]", factor)
+	}
+	shrink := func(n *int, by float64, least int) {
+		if *n > least {
+			*n = max(least, int(math.Round(float64(*n)*by)))
+		}
+	}
+	root := math.Sqrt(factor)
+	shrink(&p.Rows, factor, rowsMin)
+	shrink(&p.Seconds, factor, 1)
+	shrink(&p.WarmupSeconds, factor, 1)
+	p.Threads = scaleThreads(p.Threads, root)
+	for i := range p.Workloads {
+		w := &p.Workloads[i]
+		shrink(&w.Rows, factor, rowsMin)
+		shrink(&w.Seconds, factor, 1)
+		w.Threads = scaleThreads(w.Threads, root)
+	}
+	return nil
+}
+
+func scaleThreads(threads []int, by float64) []int {
+	var scaled []int
+	for _, n := range threads {
+		if n = max(1, int(math.Round(float64(n)*by))); !slices.Contains(scaled, n) {
+			scaled = append(scaled, n)
+		}
+	}
+	return scaled
+}
+
+// Override replaces fields of every workload; zero values leave what is there.
+type Override struct {
+	Rounds, Seconds, Warmup, Tables, Rows int
+	Threads                               []int
+	PSModes                               []string
+	Workloads                             []string // keep only these
+	CacheBytes                            int64
+}
+
+// Apply changes the plan and validates it again.
+func (p *Plan) Apply(o Override) error {
+	if len(o.Workloads) > 0 {
+		var kept []Workload
+		for _, name := range o.Workloads {
+			i := slices.IndexFunc(p.Workloads, func(w Workload) bool { return w.Name == name })
+			if i < 0 {
+				return fmt.Errorf("plan %s has no workload %q", p.Name, name)
+			}
+			kept = append(kept, p.Workloads[i])
+		}
+		p.Workloads = kept
+	}
+	override(&p.WarmupSeconds, o.Warmup)
+	override(&p.CacheBytes, o.CacheBytes)
+	override(&p.Rounds, o.Rounds)
+	override(&p.Seconds, o.Seconds)
+	override(&p.Tables, o.Tables)
+	override(&p.Rows, o.Rows)
+	for i := range p.Workloads {
+		w := &p.Workloads[i]
+		override(&w.Rounds, o.Rounds)
+		override(&w.Seconds, o.Seconds)
+		override(&w.Tables, o.Tables)
+		override(&w.Rows, o.Rows)
+		if len(o.Threads) > 0 && w.Kind != KindStart {
+			w.Threads = o.Threads
+		}
+		if len(o.PSModes) > 0 {
+			w.PSModes = o.PSModes
+		}
+	}
+	return p.Validate()
+}
+
+func override[T comparable](field *T, value T) {
+	var zero T
+	if value != zero {
+		*field = value
+	}
+}
+
+// runOverheadSeconds is what a run takes beside its seconds, on a small machine: logging in, preparing, reading figures.
+const runOverheadSeconds = 0.35
+
+// Fit shortens every run so that the plan takes about the given seconds with so many targets, but no run below one second. Loading and
+// starting take the time that they take.
+func (p *Plan) Fit(budgetSeconds, targets int, trivial bool) {
+	runs := 0
+	for i := range p.Workloads {
+		w := &p.Workloads[i]
+		if w.Kind == KindLoad || w.Kind == KindStart {
+			continue
+		}
+		n := targets
+		if trivial && w.Trivial {
+			n++
+		}
+		runs += len(w.Steps()) * w.Rounds * n
+	}
+	if runs == 0 {
+		return
+	}
+	seconds := max(1, int(math.Round(float64(budgetSeconds)/float64(runs)-runOverheadSeconds)))
+	for i := range p.Workloads {
+		if w := &p.Workloads[i]; w.Kind != KindLoad && w.Kind != KindStart {
+			w.Seconds = min(w.Seconds, seconds)
+		}
+	}
+	p.Seconds = min(p.Seconds, seconds)
+}

@@ -1,0 +1,390 @@
+package bench
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// table is a part of a report that both forms print.
+type table struct {
+	head []string
+	rows [][]string
+}
+
+// section is one heading with what is below it. Exactly these fields are printed, in this order.
+type section struct {
+	level  int
+	title  string
+	text   []string // paragraphs
+	bullet []string
+	code   []string
+	tables []table
+	charts []figure
+}
+
+// figure is one chart, with the name of its file.
+type figure struct {
+	name, title, svg string
+}
+
+// WriteReport stores a session below prefix: prefix.json, prefix.md with its charts in prefix-charts, and prefix.html, which needs no
+// other file.
+func WriteReport(r *Result, prefix string) error {
+	if err := os.MkdirAll(filepath.Dir(prefix), 0o755); err != nil {
+		return err
+	}
+	if err := r.write(prefix + ".json"); err != nil {
+		return err
+	}
+	sections := r.sections()
+	charts := filepath.Base(prefix) + "-charts"
+	if err := writeCharts(sections, filepath.Join(filepath.Dir(prefix), charts)); err != nil {
+		return err
+	}
+	if err := os.WriteFile(prefix+".md", []byte(markdown(sections, charts)), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(prefix+".html", []byte(page(sections)), 0o644)
+}
+
+func writeCharts(sections []section, dir string) error {
+	for _, s := range sections {
+		for _, f := range s.charts {
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return err
+			}
+			if err := os.WriteFile(filepath.Join(dir, f.name+".svg"), []byte(f.svg), 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sections builds the report in the order of the published ones: purpose, environment, plan, results; what failed comes first of the results.
+func (r *Result) sections() []section {
+	rows := r.Summarise()
+	all := []section{r.purpose(), r.environment(), r.versions(), r.planSection(rows)}
+	all = append(all, r.verdictSection())
+	for i := range r.Plan.Workloads {
+		all = append(all, r.workloadSections(&r.Plan.Workloads[i], rows)...)
+	}
+	return append(all, r.spaceSection(), r.noiseSection())
+}
+
+func (r *Result) purpose() section {
+	names := make([]string, len(r.Targets))
+	for i, t := range r.Targets {
+		names[i] = t.Name
+	}
+	s := section{level: 1, title: "Sysbench report: " + strings.Join(names, " vs. ")}
+	title := r.Plan.Title
+	if title == "" {
+		title = r.Plan.Name
+	}
+	s.text = append(s.text, fmt.Sprintf("Plan `%s`: %s. Measured %s to %s.", r.Plan.Name, strings.TrimSuffix(title, "."), r.Started, r.Ended))
+	if r.Plan.Source != "" {
+		s.text = append(s.text, "It follows the published report "+r.Plan.Source+".")
+	}
+	if r.Incomplete != "" {
+		s.text = append(s.text, "**This session ended early: "+r.Incomplete+". What follows is what it measured until then.**")
+	}
+	s.bullet = r.Plan.Notes
+	return s
+}
+
+func (r *Result) environment() section {
+	e := r.Environment
+	row := func(key, value string) []string {
+		if value == "" {
+			value = "unknown"
+		}
+		return []string{key, value}
+	}
+	return section{level: 2, title: "Environment", text: []string{"All targets and sysbench ran on this one machine, one at a time, while the others were idle."},
+		tables: []table{{head: []string{"What", "Value"}, rows: [][]string{
+			row("Commit", e.Commit), row("OS", e.OS), row("Kernel", e.Kernel), row("CPU", fmt.Sprintf("%d x %s", e.CPUs, e.CPU)),
+			row("Memory", bytesText(e.Memory)), row("File system of the data", e.Files), row("Sysbench", e.Sysbench), row("Go", e.Go),
+			row("Load average at start and end", fmt.Sprintf("%.1f, %.1f", e.LoadAt, e.LoadEnd)),
+		}}}}
+}
+
+func (r *Result) versions() section {
+	s := section{level: 2, title: "Targets"}
+	t := table{head: []string{"Target", "Kind", "Version", "A commit waits for"}}
+	for _, target := range r.Targets {
+		t.rows = append(t.rows, []string{target.Name, target.Kind, target.Version, target.Durability})
+		if len(target.Settings) > 0 {
+			s.code = append(s.code, strings.Join(target.Settings, " "))
+		}
+	}
+	s.tables = []table{t}
+	s.text = []string{fmt.Sprintf("Cache of each: %s (Pando's block cache, MariaDB's buffer pool, PostgreSQL's shared buffers). They were started with:", bytesText(r.Plan.CacheBytes))}
+	return s
+}
+
+func (r *Result) planSection(rows []StepSummary) section {
+	p := &r.Plan
+	s := section{level: 2, title: "Test plan"}
+	s.text = []string{fmt.Sprintf("%d tables of %d rows, %d rounds of %d seconds each after %d seconds of warm-up, targets interleaved and in alternating order (A-B, B-A, …). "+
+		"A ratio is taken within a round; the tables show medians over the rounds, and the smallest and largest ratio in brackets.", p.Tables, p.Rows, p.Rounds, p.Seconds, p.WarmupSeconds)}
+	if r.Command != "" {
+		s.code = append(s.code, r.Command)
+	}
+	for _, t := range r.Targets {
+		if t.Prepared != "" {
+			s.code = append(s.code, t.Prepared)
+			break
+		}
+	}
+	seen := map[string]bool{}
+	for _, row := range rows {
+		name := row.Step.Workload.Name
+		for i := range r.Runs {
+			if run := &r.Runs[i]; !seen[name] && run.at(row.Step) && run.Command != "" {
+				seen[name] = true
+				s.code = append(s.code, run.Command)
+			}
+		}
+	}
+	return s
+}
+
+func (r *Result) verdictSection() section {
+	s := section{level: 2, title: "Floors"}
+	misses := r.Misses()
+	if len(misses) == 0 {
+		s.text = []string{"Every demand of the plan was met."}
+		return s
+	}
+	s.text = []string{fmt.Sprintf("%d demands of the plan were not met:", len(misses))}
+	t := table{head: []string{"What", "Found", "Want"}}
+	for _, m := range misses {
+		t.rows = append(t.rows, []string{m.What, m.Found, m.Want})
+	}
+	s.tables = []table{t}
+	return s
+}
+
+// workloadSections prints one workload, a section for each mode.
+func (r *Result) workloadSections(w *Workload, rows []StepSummary) []section {
+	var all []section
+	modes := w.PSModes
+	if w.Kind != KindRun {
+		modes = []string{"-"}
+	}
+	for _, mode := range modes {
+		var mine []StepSummary
+		for _, row := range rows {
+			if row.Step.Workload.Name == w.Name && row.Step.PSMode == mode {
+				mine = append(mine, row)
+			}
+		}
+		if len(mine) == 0 {
+			continue
+		}
+		s := section{level: 2, title: w.Name}
+		if mode != "-" {
+			s.title += ", ps mode " + mode
+		}
+		if w.Kind == KindStart {
+			s.text = []string{"A fresh server from its launch to its first answer, and its memory at rest. Making a directory for MariaDB or PostgreSQL is not counted."}
+			s.tables = []table{r.startTable(mine)}
+		} else {
+			s.tables = []table{r.rateTable(w, mine), r.costTable(w, mine)}
+			s.charts = []figure{r.chart(w, mode, mine)}
+		}
+		s.bullet = failureLines(mine)
+		all = append(all, s)
+	}
+	return all
+}
+
+// failureLines shows what failed, each once with its count.
+func failureLines(rows []StepSummary) []string {
+	var lines []string
+	for _, row := range rows {
+		for _, t := range row.Targets {
+			for _, number := range slices.Sorted(maps.Keys(t.Errors)) {
+				lines = append(lines, fmt.Sprintf("%s at %d threads: error %s %d times", t.Target, row.Step.Threads, number, t.Errors[number]))
+			}
+			if len(t.Failures) > 0 {
+				lines = append(lines, fmt.Sprintf("**%s at %d threads: %d of %d rounds failed**: %s", t.Target, row.Step.Threads, len(t.Failures), len(t.Failures)+t.Rate.Count, t.Failures[0]))
+			}
+		}
+	}
+	return lines
+}
+
+func (r *Result) rateTable(w *Workload, rows []StepSummary) table {
+	unit := w.rateUnit()
+	t := table{head: []string{"Threads"}}
+	names := participantsOf(r, rows)
+	for _, name := range names {
+		t.head = append(t.head, name+" "+unit)
+		if w.Kind == KindRun {
+			t.head = append(t.head, name+" TPS")
+		}
+		t.head = append(t.head, name+" 95% latency (ms)")
+	}
+	subject := r.Targets[0].Name
+	for _, name := range names {
+		if name != subject {
+			t.head = append(t.head, subject+"/"+name, "p95 ratio")
+		}
+	}
+	t.head = append(t.head, "Floor")
+	for i := range rows {
+		row := &rows[i]
+		cells := []string{fmt.Sprint(row.Step.Threads)}
+		for _, name := range names {
+			step := row.targetStep(name)
+			cells = append(cells, rateText(step))
+			if w.Kind == KindRun {
+				cells = append(cells, numberText(step.TPS, 2))
+			}
+			cells = append(cells, numberText(step.P95, 2))
+		}
+		for _, name := range names {
+			if name != subject {
+				cells = append(cells, spreadText(row.Ratios[name].Rate), numberText(row.Ratios[name].P95.Median, 2))
+			}
+		}
+		t.rows = append(t.rows, append(cells, r.verdict(row)))
+	}
+	return t
+}
+
+func (r *Result) costTable(w *Workload, rows []StepSummary) table {
+	each := map[string]string{"QPS": "query", "rows/s": "row", "logins/s": "login"}[w.rateUnit()]
+	t := table{head: []string{"Threads", "Target", "Server CPU µs per " + each, "Fsyncs/s", "Transactions/s", "Bytes written per transaction", "Longest (ms)", "Memory", "Ignored errors"}}
+	for i := range rows {
+		for _, step := range rows[i].Targets {
+			t.rows = append(t.rows, []string{fmt.Sprint(rows[i].Step.Threads), step.Target, numberText(step.CPUMicros, 1), countText(step.Fsyncs), numberText(step.TPS, 0),
+				countText(step.BytesEach), numberText(step.Max, 1), bytesText(step.RSS), fmt.Sprint(step.Ignored)})
+		}
+	}
+	return t
+}
+
+func (r *Result) startTable(rows []StepSummary) table {
+	t := table{head: []string{"Target", "Start (s)", "Idle memory", "Rounds"}}
+	for i := range rows {
+		for _, step := range rows[i].Targets {
+			t.rows = append(t.rows, []string{step.Target, numberText(step.StartSeconds, 3), bytesText(step.IdleBytes), fmt.Sprint(step.Rate.Count)})
+		}
+	}
+	return t
+}
+
+func (r *Result) chart(w *Workload, mode string, rows []StepSummary) figure {
+	name := w.Name
+	if mode != "-" {
+		name += "-" + mode
+	}
+	var threads []int
+	for i := range rows {
+		threads = append(threads, rows[i].Step.Threads)
+	}
+	var lines []series
+	for _, target := range participantsOf(r, rows) {
+		line := series{name: target}
+		for i := range rows {
+			rate := rows[i].targetStep(target).Rate
+			if rate.Count == 0 {
+				rate = Spread{Min: math.NaN(), Median: math.NaN(), Max: math.NaN()}
+			}
+			line.values, line.low, line.high = append(line.values, rate.Median), append(line.low, rate.Min), append(line.high, rate.Max)
+		}
+		lines = append(lines, line)
+	}
+	title := strings.TrimSuffix(w.Name+", ps mode "+mode, ", ps mode -")
+	return figure{name: name, title: title, svg: chart(title, w.rateUnit(), threads, lines)}
+}
+
+func (r *Result) spaceSection() section {
+	s := section{level: 2, title: "Space and loading"}
+	t := table{head: []string{"Target", "Rows", "Loaded in (s)", "Bytes after settling", "Bytes per row"}}
+	for _, target := range r.Targets {
+		if target.DataRows > 0 {
+			t.rows = append(t.rows, []string{target.Name, fmt.Sprint(target.DataRows), numberText(target.PrepareSeconds, 1), bytesText(target.DataBytes), numberText(float64(target.DataBytes)/float64(target.DataRows), 0)})
+		}
+		for _, failure := range target.Failures {
+			s.bullet = append(s.bullet, "**"+target.Name+"**: "+failure)
+		}
+	}
+	s.text = []string{"Allocated bytes after the first load, without what is reserved ahead (MariaDB's ib_logfile0, PostgreSQL's pg_wal, Pando's ballast and the unwritten ends of its logs), once they had not changed for three seconds."}
+	if len(t.rows) > 0 {
+		s.tables = []table{t}
+	}
+	return s
+}
+
+func (r *Result) noiseSection() section {
+	s := section{level: 2, title: "Calibration", text: []string{"What the machine could do just before each workload, without any server: request and response over one loopback connection, and appends of 512 bytes with fdatasync."}}
+	t := table{head: []string{"Before", "Loopback/s", "Fdatasync/s", "Load"}}
+	for _, c := range r.Calibrations {
+		t.rows = append(t.rows, []string{c.Before, numberText(c.Loopback, 0), numberText(c.Fdatasync, 0), numberText(c.Load, 1)})
+	}
+	s.tables = []table{t}
+	return s
+}
+
+// participantsOf lists the targets that have runs in any of the rows, in the session's order.
+func participantsOf(r *Result, rows []StepSummary) []string {
+	var names []string
+	for _, target := range r.Targets {
+		if slices.ContainsFunc(rows, func(row StepSummary) bool {
+			return slices.ContainsFunc(row.Targets, func(t TargetStep) bool { return t.Target == target.Name })
+		}) {
+			names = append(names, target.Name)
+		}
+	}
+	return names
+}
+
+func (s *StepSummary) targetStep(name string) TargetStep {
+	for _, t := range s.Targets {
+		if t.Target == name {
+			return t
+		}
+	}
+	return TargetStep{}
+}
+
+// rateText never prints a rate without the failures beside it.
+func rateText(t TargetStep) string {
+	text := numberText(t.Rate.Median, 2)
+	if len(t.Failures) > 0 {
+		text += fmt.Sprintf(" (%d failed)", len(t.Failures))
+	}
+	return text
+}
+
+// countText prints a count that may be zero; negative ones are unknown.
+func countText(v float64) string {
+	if v < 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.0f", v)
+}
+
+// numberText prints a figure that is never zero when it is known.
+func numberText(v float64, digits int) string {
+	if v <= 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.*f", digits, v)
+}
+
+func spreadText(s Spread) string {
+	if s.Count == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f (%.2f–%.2f)", s.Median, s.Min, s.Max)
+}

@@ -1,0 +1,118 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+// resultFormat is the version of the stored results.
+const resultFormat = 1
+
+// Result is everything that a session found out; it is stored as JSON, and the reports are made from it alone.
+type Result struct {
+	Format       int           `json:"format"`
+	Command      string        `json:"command"`
+	Started      string        `json:"started"`
+	Ended        string        `json:"ended"`
+	Incomplete   string        `json:"incomplete,omitempty"` // why the session ended early
+	Environment  Environment   `json:"environment"`
+	Base         string        `json:"base,omitempty"` // the peer that the floors speak of
+	Targets      []TargetInfo  `json:"targets"`
+	Calibrations []Calibration `json:"calibrations"`
+	Plan         Plan          `json:"plan"`
+	Runs         []Run         `json:"runs"`
+}
+
+// Environment describes the machine without naming it.
+type Environment struct {
+	Commit   string  `json:"commit,omitempty"` // of the checkout that the session ran in
+	OS       string  `json:"os"`
+	Kernel   string  `json:"kernel"`
+	CPU      string  `json:"cpu"`
+	CPUs     int     `json:"cpus"`
+	Memory   int64   `json:"memory_bytes"`
+	Files    string  `json:"file_system"` // of the data directories
+	Sysbench string  `json:"sysbench"`
+	Go       string  `json:"go"`
+	LoadAt   float64 `json:"load_at_start"` // one-minute load average
+	LoadEnd  float64 `json:"load_at_end"`
+}
+
+// TargetInfo describes one target.
+type TargetInfo struct {
+	Name           string   `json:"name"`
+	Kind           string   `json:"kind"` // pando, mariadb, postgres, trivial or external
+	Version        string   `json:"version"`
+	Settings       []string `json:"settings,omitempty"` // its command line or file, without paths
+	Durability     string   `json:"durability"`
+	PrepareSeconds float64  `json:"prepare_seconds,omitempty"`
+	Prepared       string   `json:"prepared,omitempty"`
+	DataBytes      int64    `json:"data_bytes,omitempty"` // after settling, without preallocated logs
+	DataRows       int64    `json:"data_rows,omitempty"`
+	Failures       []string `json:"failures,omitempty"` // deaths and failed preparations
+}
+
+// Run is one execution against one target.
+type Run struct {
+	Target   string         `json:"target"`
+	Workload string         `json:"workload"`
+	PSMode   string         `json:"ps_mode"`
+	Threads  int            `json:"threads"`
+	Round    int            `json:"round"`
+	Command  string         `json:"command,omitempty"`
+	Failure  string         `json:"failure,omitempty"`
+	Errors   map[string]int `json:"errors,omitempty"` // by MySQL's number
+	Rate     float64        `json:"rate"`             // QPS, rows/s or logins/s
+	Figures
+	Cost
+	StartSeconds float64    `json:"start_seconds,omitempty"` // of a start workload
+	IdleBytes    int64      `json:"idle_bytes,omitempty"`
+	Intervals    []Interval `json:"intervals,omitempty"`
+}
+
+// Cost is what a run took from the server's side of the machine. A negative number is unknown.
+type Cost struct {
+	CPUSeconds   float64 `json:"server_cpu_seconds"`
+	CPUMicros    float64 `json:"server_cpu_us_per_query"`
+	Fsyncs       int64   `json:"fsyncs"`
+	WrittenBytes int64   `json:"written_bytes"`
+	RSSBytes     int64   `json:"rss_bytes"`
+	DiskBytes    int64   `json:"disk_bytes"`
+}
+
+// failed says whether the run has no figures.
+func (r *Run) failed() bool { return r.Failure != "" }
+
+// at says whether the run belongs to the step.
+func (r *Run) at(s Step) bool {
+	return r.Workload == s.Workload.Name && r.PSMode == s.PSMode && r.Threads == s.Threads
+}
+
+// ReadResult loads a stored session.
+func ReadResult(path string) (*Result, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	result := &Result{}
+	if err := json.Unmarshal(text, result); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if result.Format != resultFormat {
+		return nil, fmt.Errorf("%s has format %d; this program reads format %d", path, result.Format, resultFormat)
+	}
+	return result, nil
+}
+
+// write stores the session so that a crash leaves the previous file.
+func (r *Result) write(path string) error {
+	text, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path+".part", append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(path+".part", path)
+}

@@ -1,0 +1,329 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+)
+
+// Options of a session.
+type Options struct {
+	Plan     *Plan
+	Start    []string  // kinds of target to start, in order
+	Targets  []*Target // given by address; they come after the started ones unless they are all there is
+	Base     string    // the peer that the floors speak of; empty: the first that is not the trivial responder
+	Trivial  bool      // add the trivial responder
+	Binary   string    // Pando's program
+	TempDir  string    // where the targets keep their data; empty: the system's
+	Command  string    // the command line, for the report
+	Progress *Progress
+}
+
+// Limits of patience with a target.
+const (
+	restartsMax = 3
+	settleMax   = 60 * time.Second // how long the files of a loaded server may keep changing
+	settleStill = 3 * time.Second  // so long without a change means settled
+)
+
+// session is one measurement under way.
+type session struct {
+	Options
+	root    string
+	targets []*Target
+	result  *Result
+	loaded  map[string]string // by target: the tables it holds, "" for none
+	deaths  map[string]int
+}
+
+// Measure runs a plan. When ctx ends, it returns what it has with Incomplete set. An error means that nothing could be measured.
+func Measure(ctx context.Context, o Options) (*Result, error) {
+	if len(o.Start)+len(o.Targets) == 0 {
+		return nil, errors.New("there is no target: give --start or --target")
+	}
+	if o.Progress == nil {
+		o.Progress = NewProgress(nil, false)
+	}
+	root, err := os.MkdirTemp(o.TempDir, "pando-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(root)
+	// Servers that do not run as this user must be able to reach their directories.
+	if err := os.Chmod(root, 0o711); err != nil {
+		return nil, err
+	}
+	s := &session{Options: o, root: root, loaded: map[string]string{}, deaths: map[string]int{}}
+	s.result = &Result{Format: resultFormat, Command: o.Command, Plan: *o.Plan, Started: clock.Now().UTC().Format(time.RFC3339), Environment: readEnvironment(root)}
+	defer s.stopTargets()
+	if err := s.openTargets(ctx); err != nil {
+		return nil, err
+	}
+	s.pickBase()
+	s.Progress.plan(s.countRuns())
+	for i := range s.result.Plan.Workloads {
+		if err := s.workload(ctx, &s.result.Plan.Workloads[i]); err != nil {
+			s.result.Incomplete = err.Error()
+			break
+		}
+	}
+	s.result.Ended = clock.Now().UTC().Format(time.RFC3339)
+	s.result.Environment.LoadEnd = loadAverage()
+	s.Progress.done()
+	return s.result, nil
+}
+
+func (s *session) startOptions() startOptions {
+	return startOptions{binary: s.Binary, cacheBytes: s.Plan.CacheBytes, maxConnections: s.Plan.MaxConnections}
+}
+
+// openTargets starts what is to be started and reaches the rest.
+func (s *session) openTargets(ctx context.Context) error {
+	kinds := s.Start
+	if s.Trivial {
+		kinds = append(slices.Clone(kinds), KindTrivial)
+	}
+	for _, kind := range kinds {
+		s.Progress.phase("starting " + kind)
+		t, err := newTarget(kind, s.root, s.startOptions())
+		if err != nil {
+			return err
+		}
+		s.targets = append(s.targets, t)
+		if _, err := t.open(ctx); err != nil {
+			return err
+		}
+	}
+	// The trivial responder stays last: the first target is the subject.
+	given := slices.Clone(s.Targets)
+	if s.Trivial {
+		last := len(s.targets) - 1
+		given = append(given, s.targets[last])
+		s.targets = s.targets[:last]
+	}
+	s.targets = append(s.targets, given...)
+	taken := map[string]bool{}
+	for _, t := range s.targets {
+		if taken[t.Name] {
+			return fmt.Errorf("two targets are called %s", t.Name)
+		}
+		taken[t.Name] = true
+		if err := t.ask(ctx); err != nil {
+			return fmt.Errorf("%s does not answer: %w", t.Name, err)
+		}
+		if err := t.createAccounts(ctx, s.Plan.User); err != nil {
+			return fmt.Errorf("%s: %w", t.Name, err)
+		}
+		t.readVersion(ctx)
+		s.result.Targets = append(s.result.Targets, TargetInfo{Name: t.Name, Kind: t.Kind, Version: t.Version, Settings: t.Settings, Durability: durability(t)})
+	}
+	return nil
+}
+
+// durability states what a commit waits for.
+func durability(t *Target) string {
+	switch t.Kind {
+	case KindPando:
+		return "sync-log=true: each commit is synced before it is acknowledged"
+	case KindMariaDB:
+		return "innodb_flush_log_at_trx_commit=1, doublewrite on: each commit is synced before it is acknowledged; no binary log"
+	case KindPostgres:
+		return "fsync=on, synchronous_commit=on: each commit is synced before it is acknowledged"
+	case KindTrivial:
+		return "stores nothing"
+	}
+	return "not known: the runner did not start it"
+}
+
+func (s *session) stopTargets() {
+	s.Progress.phase("stopping")
+	for _, t := range s.targets {
+		t.stop()
+	}
+}
+
+func (s *session) pickBase() {
+	for _, t := range s.targets[1:] {
+		if s.result.Base == "" && t.Kind != KindTrivial {
+			s.result.Base = t.Name
+		}
+	}
+	if s.Base != "" {
+		s.result.Base = s.Base
+	}
+}
+
+// takesPart says whether a target can do a workload.
+func (s *session) takesPart(t *Target, w *Workload) bool {
+	switch {
+	case t.Kind == KindTrivial:
+		return w.Trivial
+	case w.Kind == KindStart:
+		return t.started()
+	case w.Kind == KindStorm:
+		return t.driver() == "mysql"
+	}
+	return true
+}
+
+func (s *session) participants(w *Workload) []*Target {
+	return slices.DeleteFunc(slices.Clone(s.targets), func(t *Target) bool { return !s.takesPart(t, w) })
+}
+
+// countRuns tells the progress line how much there is, as seconds of runs.
+func (s *session) countRuns() (runs int, seconds time.Duration) {
+	for i := range s.result.Plan.Workloads {
+		w := &s.result.Plan.Workloads[i]
+		n := len(w.Steps()) * w.Rounds * len(s.participants(w))
+		runs += n
+		seconds += time.Duration(n*w.Seconds) * time.Second
+	}
+	return runs, seconds
+}
+
+// workload measures all steps of one workload. It returns an error only when the session must end.
+func (s *session) workload(ctx context.Context, w *Workload) error {
+	s.Progress.phase("calibrating")
+	s.result.Calibrations = append(s.result.Calibrations, calibrate(w.Name, s.root))
+	s.Progress.calibrated(s.result.Calibrations[len(s.result.Calibrations)-1])
+	targets := s.participants(w)
+	for i, step := range w.Steps() {
+		if w.Kind == KindRun {
+			fresh := w.Reload == ReloadStep || (w.Reload == ReloadWorkload && i == 0)
+			for _, t := range targets {
+				s.prepare(ctx, t, w, fresh)
+			}
+			for _, t := range targets {
+				s.warmUp(ctx, t, step)
+			}
+		}
+		for round := 1; round <= w.Rounds; round++ {
+			order := slices.Clone(targets)
+			if round%2 == 0 {
+				slices.Reverse(order)
+			}
+			for _, t := range order {
+				if ctx.Err() != nil {
+					return errors.New("stopped on request")
+				}
+				s.one(ctx, t, step, round)
+			}
+		}
+	}
+	if w.Reload != "" {
+		for _, t := range targets {
+			s.loaded[t.Name] = "" // what this workload left is no measure for the next one
+		}
+	}
+	return nil
+}
+
+// one measures one run and keeps it, unless the session was stopped meanwhile: half a run is none.
+func (s *session) one(ctx context.Context, t *Target, step Step, round int) {
+	run := Run{Target: t.Name, Workload: step.Workload.Name, PSMode: step.PSMode, Threads: step.Threads, Round: round}
+	s.Progress.begin(&run, step.Workload.Seconds)
+	if s.revive(ctx, t, &run) {
+		s.execute(ctx, t, step, &run)
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	if !t.alive() {
+		died := fmt.Sprintf("the server died during %s round %d: %s", step, round, t.why())
+		s.note(t, died)
+		run.Failure = died
+	}
+	s.result.Runs = append(s.result.Runs, run)
+	s.Progress.finished(&run, step.Workload.rateUnit())
+}
+
+// note keeps a failure that belongs to no run.
+func (s *session) note(t *Target, text string) {
+	if info := s.result.target(t.Name); info != nil {
+		info.Failures = append(info.Failures, text)
+	}
+}
+
+// revive restarts a dead server over its directory, so that one death does not take the rest of the plan; the run it died in stays a failure.
+func (s *session) revive(ctx context.Context, t *Target, run *Run) bool {
+	if t.alive() {
+		return true
+	}
+	s.deaths[t.Name]++
+	if s.deaths[t.Name] > restartsMax {
+		run.Failure = "the server is down: it died too often"
+		return false
+	}
+	if _, err := t.open(ctx); err != nil {
+		run.Failure = err.Error()
+		return false
+	}
+	return true
+}
+
+// prepare fills the tables of a workload, unless the target holds them already.
+func (s *session) prepare(ctx context.Context, t *Target, w *Workload, fresh bool) {
+	want := fmt.Sprintf("%d x %d", w.Tables, w.Rows)
+	if t.Kind == KindTrivial || ctx.Err() != nil || (s.loaded[t.Name] == want && !fresh) {
+		return
+	}
+	s.Progress.phase("preparing " + want + " rows in " + t.Name)
+	info := s.result.target(t.Name)
+	fail := func(what string, err error) {
+		if ctx.Err() == nil {
+			info.Failures = append(info.Failures, what+": "+err.Error())
+		}
+		s.loaded[t.Name] = ""
+	}
+	if err := t.exec(ctx, "DROP DATABASE IF EXISTS "+databaseName, "CREATE DATABASE "+databaseName); err != nil {
+		fail("empty database", err)
+		return
+	}
+	args := prepareArgs(s.Plan, t, w, databaseName, s.Plan.PrepareThreads)
+	begin := clock.Mono()
+	output, err := sysbench(ctx, args, nil)
+	if failure, _ := failureOf(output, err); failure != "" {
+		fail("prepare", errors.New(failure))
+		return
+	}
+	took := clock.Since(begin).Seconds()
+	if s.Plan.Analyze && t.driver() == "mysql" {
+		for i := 1; i <= w.Tables; i++ {
+			if err := t.exec(ctx, fmt.Sprintf("ANALYZE TABLE %s.sbtest%d", databaseName, i)); err != nil {
+				fail("analyze", err)
+				return
+			}
+		}
+	}
+	s.loaded[t.Name] = want
+	if info.DataRows == 0 {
+		// Only the first load into an empty server says what a row takes.
+		info.PrepareSeconds, info.Prepared = took, publicCommand(args, t)
+		info.DataRows, info.DataBytes = int64(w.Tables)*int64(w.Rows), settle(ctx, t)
+	}
+}
+
+// settle waits until background work no longer changes what the server stores, and returns its bytes.
+func settle(ctx context.Context, t *Target) int64 {
+	size, still := t.dataBytes(), clock.Mono()
+	for begin := clock.Mono(); t.dir != "" && ctx.Err() == nil && clock.Since(begin) < settleMax && clock.Since(still) < settleStill; {
+		clock.Sleep(250 * time.Millisecond)
+		if now := t.dataBytes(); now != size {
+			size, still = now, clock.Mono()
+		}
+	}
+	return size
+}
+
+// warmUp runs a step without keeping its figures.
+func (s *session) warmUp(ctx context.Context, t *Target, step Step) {
+	if s.Plan.WarmupSeconds > 0 && ctx.Err() == nil && t.alive() {
+		s.Progress.phase("warming up " + t.Name + " for " + step.String())
+		_, _ = sysbench(ctx, runArgs(s.Plan, t, step, s.Plan.WarmupSeconds), nil)
+	}
+}

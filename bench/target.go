@@ -1,0 +1,344 @@
+package bench
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/pandodb/pando/clock"
+)
+
+// Kinds of target.
+const (
+	KindPando    = "pando"
+	KindMariaDB  = "mariadb"
+	KindPostgres = "postgres"
+	KindTrivial  = "trivial"
+	KindExternal = "external"
+)
+
+// answerMax is how long a server may take to answer; startMax how long to be ready, recovery included.
+const (
+	answerMax = 10 * time.Second
+	startMax  = 120 * time.Second
+)
+
+// Target is one server under test.
+type Target struct {
+	Name     string
+	Kind     string
+	Driver   string // sysbench's: mysql or pgsql
+	Address  string // host:port
+	Password string
+	Version  string
+	Settings []string
+
+	pid     int
+	http    string // Pando's HTTP address
+	process *process
+	dir     string // what the server stores; empty for one that the runner did not start
+	uid     uint32 // whom the server runs as, 0 for this user
+	launch  func(ctx context.Context, t *Target) error
+	skip    func(name string) bool // files that are reserved ahead
+}
+
+func (t *Target) driver() string {
+	if t.Driver == "" {
+		return "mysql"
+	}
+	return t.Driver
+}
+
+func (t *Target) host() string { host, _, _ := net.SplitHostPort(t.Address); return host }
+func (t *Target) port() string { _, port, _ := net.SplitHostPort(t.Address); return port }
+
+// pgUser is whom sysbench logs in as on PostgreSQL.
+func (t *Target) pgUser() string { return "postgres" }
+
+// started says whether the runner owns the server.
+func (t *Target) started() bool { return t.launch != nil }
+
+// alive says whether the server's process still runs; an external one is asked when it matters.
+func (t *Target) alive() bool { return t.process == nil || t.process.alive() }
+
+// why is the end of the server's log.
+func (t *Target) why() string {
+	if t.process == nil {
+		return ""
+	}
+	return lastLine(t.process.log.String())
+}
+
+func (t *Target) stop() {
+	if t.process != nil {
+		t.process.stop()
+	}
+}
+
+// ParseTarget reads name=host:port[,pid=N][,driver=pgsql][,password=P].
+func ParseTarget(text string) (*Target, error) {
+	name, rest, ok := strings.Cut(text, "=")
+	parts := strings.Split(rest, ",")
+	if host, port, err := net.SplitHostPort(parts[0]); !ok || err != nil || name == "" || host == "" || port == "" {
+		return nil, fmt.Errorf("target %q is not name=host:port", text)
+	}
+	t := &Target{Name: name, Kind: KindExternal, Address: parts[0]}
+	for _, part := range parts[1:] {
+		key, value, _ := strings.Cut(part, "=")
+		switch key {
+		case "pid":
+			pid, err := strconv.Atoi(value)
+			if err != nil || pid <= 0 {
+				return nil, fmt.Errorf("target %q: bad pid", name)
+			}
+			t.pid = pid
+		case "driver":
+			if value != "mysql" && value != "pgsql" {
+				return nil, fmt.Errorf("target %q: the driver is mysql or pgsql", name)
+			}
+			t.Driver = value
+		case "password":
+			t.Password = value
+		default:
+			return nil, fmt.Errorf("target %q: unknown setting %q", name, key)
+		}
+	}
+	return t, nil
+}
+
+// Options of the servers that the runner starts.
+type startOptions struct {
+	binary         string // of Pando, which also holds the trivial responder
+	cacheBytes     int64
+	maxConnections int
+}
+
+// newTarget describes a server of a kind in its own directory below root; open launches it.
+func newTarget(kind, root string, o startOptions) (*Target, error) {
+	dir, err := os.MkdirTemp(root, kind+"-")
+	if err != nil {
+		return nil, err
+	}
+	t := &Target{Name: kind, Kind: kind, dir: dir}
+	switch kind {
+	case KindPando:
+		configurePando(t, o)
+	case KindMariaDB:
+		err = configureMariaDB(t, o)
+	case KindPostgres:
+		err = configurePostgres(t, o)
+	case KindTrivial:
+		configureTrivial(t, o)
+	default:
+		err = fmt.Errorf("cannot start %q: known are pando, mariadb, postgres and trivial", kind)
+	}
+	return t, err
+}
+
+// open launches the server and waits for its first answer. It returns how long that took.
+func (t *Target) open(ctx context.Context) (time.Duration, error) {
+	begin := clock.Mono()
+	if err := t.launch(ctx, t); err != nil {
+		return 0, fmt.Errorf("start %s: %w", t.Name, err)
+	}
+	t.pid = t.process.command.Process.Pid
+	if err := t.waitAnswer(ctx); err != nil {
+		t.stop()
+		return 0, fmt.Errorf("start %s: %w: %s", t.Name, err, t.why())
+	}
+	return clock.Since(begin), nil
+}
+
+// waitAnswer asks until the server answers. The pause between two questions bounds the error of a start time.
+func (t *Target) waitAnswer(ctx context.Context) error {
+	const pause = 2 * time.Millisecond
+	for begin := clock.Mono(); ; clock.Sleep(pause) {
+		err := t.ask(ctx)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !t.alive() {
+			return errors.New("the process ended before it answered")
+		}
+		if clock.Since(begin) > startMax {
+			return fmt.Errorf("no answer in %v: %w", startMax, err)
+		}
+	}
+}
+
+// ask executes the smallest statement.
+func (t *Target) ask(ctx context.Context) error {
+	if t.driver() == "pgsql" {
+		_, err := t.psql(ctx, "SELECT 1")
+		return err
+	}
+	return t.exec(ctx, "SELECT 1")
+}
+
+// pool opens Go's driver on the target as root.
+func (t *Target) pool(database string) (*sql.DB, error) {
+	config := mysql.NewConfig()
+	config.User, config.Passwd, config.Net, config.Addr, config.DBName = "root", t.Password, "tcp", t.Address, database
+	config.Timeout = answerMax
+	config.Logger = quiet{}
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
+
+// quiet drops the driver's messages: while a server starts, refused connections are expected.
+type quiet struct{}
+
+func (quiet) Print(...any) {}
+
+// exec executes statements one by one over one connection.
+func (t *Target) exec(ctx context.Context, statements ...string) error {
+	if t.driver() == "pgsql" {
+		for _, statement := range statements {
+			if _, err := t.psql(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	db, err := t.pool("")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	for _, statement := range statements {
+		rows, err := db.QueryContext(ctx, statement)
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+		}
+		err = rows.Err()
+		rows.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// status reads one number of MariaDB's or MySQL's SHOW GLOBAL STATUS.
+func (t *Target) status(ctx context.Context, name string) (int64, error) {
+	db, err := t.pool("")
+	if err != nil {
+		return 0, err
+	}
+	defer db.Close()
+	var key, value string
+	if err := db.QueryRowContext(ctx, "SHOW GLOBAL STATUS LIKE '"+name+"'").Scan(&key, &value); err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(value, 10, 64)
+}
+
+// metric reads one counter of Pando's metrics page.
+func (t *Target) metric(ctx context.Context, name string) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerMax)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+t.http+"/metrics", nil)
+	if err != nil {
+		return 0, err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, outputMax))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.SplitSeq(string(body), "\n") {
+		if value, ok := strings.CutPrefix(line, name+" "); ok {
+			n, err := strconv.ParseFloat(value, 64)
+			return int64(n), err
+		}
+	}
+	return 0, fmt.Errorf("no metric %s", name)
+}
+
+// fsyncs counts the syncs of the server's log so far, or returns -1.
+func (t *Target) fsyncs(ctx context.Context) int64 {
+	var n int64
+	var err error
+	switch {
+	case t.Kind == KindPando:
+		n, err = t.metric(ctx, "pando_wal_syncs_total")
+	case t.Kind == KindPostgres:
+		n, err = t.postgresSyncs(ctx)
+	case t.Kind == KindTrivial:
+		return 0
+	case t.driver() == "mysql":
+		// MariaDB dropped the log's own counter in 10.8; its syncs are among the data's.
+		if n, err = t.status(ctx, "Innodb_os_log_fsyncs"); err != nil {
+			n, err = t.status(ctx, "Innodb_data_fsyncs")
+		}
+	default:
+		return -1
+	}
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// dataBytes is what the server stores, without its preallocated logs.
+func (t *Target) dataBytes() int64 {
+	if t.dir == "" {
+		return 0
+	}
+	return diskUsage(t.dir, t.skip)
+}
+
+// readVersion asks the server what it is.
+func (t *Target) readVersion(ctx context.Context) {
+	if t.Kind == KindTrivial {
+		t.Version = "a fixed row"
+		return
+	}
+	if t.driver() == "pgsql" {
+		t.Version, _ = t.psql(ctx, "SHOW server_version")
+		return
+	}
+	db, err := t.pool("")
+	if err != nil {
+		return
+	}
+	defer db.Close()
+	_ = db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&t.Version)
+}
+
+// createAccounts makes the empty databases and the user that the plan logs in as. The trivial responder has none.
+func (t *Target) createAccounts(ctx context.Context, user string) error {
+	if t.Kind == KindTrivial {
+		return nil
+	}
+	if t.driver() == "pgsql" {
+		return t.exec(ctx, "CREATE DATABASE "+databaseName)
+	}
+	if err := t.exec(ctx, "CREATE DATABASE IF NOT EXISTS "+databaseName); err != nil || user == "root" {
+		return err
+	}
+	return t.exec(ctx, "CREATE USER IF NOT EXISTS '"+user+"'@'%'", "GRANT ALL ON "+databaseName+".* TO '"+user+"'@'%'")
+}
