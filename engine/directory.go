@@ -61,6 +61,9 @@ func (e *Engine) checkFresh(names []string) error {
 		case strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".blob"):
 			// Tables are written long after the markers, so these have lost their manifest. Starting afresh would delete them.
 			return e.damaged(fmt.Errorf("%s exists but no manifest names it", name))
+		case strings.HasSuffix(name, ".log") && e.hasContent(name):
+			// The first log is made after the first manifest, too.
+			return e.damaged(fmt.Errorf("the log %s holds data but there is no manifest", name))
 		case !leftByFirstStart(name):
 			foreign = append(foreign, name)
 		}
@@ -74,6 +77,11 @@ func (e *Engine) checkFresh(names []string) error {
 	}
 	return fmt.Errorf("%w: %s holds files that are not Pando's (%s); choose an empty or a new directory",
 		ErrForeign, e.opts.Dir, strings.Join(foreign, ", "))
+}
+
+func (e *Engine) hasContent(name string) bool {
+	info, err := e.fs.Stat(e.fs.PathJoin(e.opts.Dir, name))
+	return err != nil || info.Size() > 0
 }
 
 func leftByFirstStart(name string) bool {
