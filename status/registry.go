@@ -94,6 +94,9 @@ func (r *Registry) histogram(name, help string, labels Labels, h *Histogram, sca
 }
 
 func (r *Registry) register(name string, c prometheus.Collector) error {
+	if !plain(name) {
+		return fmt.Errorf("metric name %q is not made of lower-case letters, digits and underscores", name)
+	}
 	err := r.reg.Register(c)
 	var taken prometheus.AlreadyRegisteredError
 	switch {
@@ -103,6 +106,16 @@ func (r *Registry) register(name string, c prometheus.Collector) error {
 		return fmt.Errorf("metric %s: %w", name, err)
 	}
 	return nil
+}
+
+// plain is stricter than Prometheus, which by now takes any UTF-8 in a name and makes every query quote it.
+func plain(name string) bool {
+	for _, c := range []byte(name) {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
+			return false
+		}
+	}
+	return name != ""
 }
 
 func options(name, help string, labels Labels) prometheus.Opts {
