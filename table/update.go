@@ -268,7 +268,13 @@ func (w *Writer) updateEntries(tx *txn.Txn, oldRow, newRow []byte) error {
 			}
 		}
 		if e.put {
-			if err := tx.Put(e.newKey, e.value); err != nil {
+			put := tx.Put
+			if e.del {
+				// The entry moves, to a key that holds this row's primary key or that
+				// claim found free. The row has no other live entry.
+				put = tx.PutNew
+			}
+			if err := put(e.newKey, e.value); err != nil {
 				return err
 			}
 		}
