@@ -1,0 +1,65 @@
+package server
+
+import (
+	"context"
+	"net"
+	"strings"
+	"testing"
+)
+
+// testOptions are those of a node on free ports over a fresh directory.
+func testOptions(t *testing.T) Options {
+	t.Helper()
+	o := DefaultOptions()
+	o.DataDir, o.Listen, o.HTTP = t.TempDir(), "127.0.0.1:0", "127.0.0.1:0"
+	o.CacheBytes, o.MemoryBytes = 16<<20, 256<<20
+	return o
+}
+
+// TestOpenAndClose: a node opens on an empty directory, closes, and opens again on the same one.
+func TestOpenAndClose(t *testing.T) {
+	o := testOptions(t)
+	for range 2 {
+		n, err := Open(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := net.Dial("tcp", n.MySQLAddr()); err != nil {
+			t.Error(err)
+		} else {
+			c.Close()
+		}
+		if err := n.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestRefusals: what stands in the way of a start is said in a sentence, and nothing is left open.
+func TestRefusals(t *testing.T) {
+	o := testOptions(t)
+	n, err := Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	same := o
+	if _, err := Open(context.Background(), same); err == nil || !strings.Contains(err.Error(), "another process") {
+		t.Errorf("a second node on the same directory: %v", err)
+	}
+	busy := testOptions(t)
+	busy.Listen = n.MySQLAddr()
+	if _, err := Open(context.Background(), busy); err == nil || !strings.Contains(err.Error(), "in use") || !strings.Contains(err.Error(), "--listen") {
+		t.Errorf("a busy port: %v", err)
+	}
+	bad := testOptions(t)
+	bad.MaxConnections, bad.LogLevel = -1, "loud"
+	if _, err := Open(context.Background(), bad); err == nil || !strings.Contains(err.Error(), "max-connections") || !strings.Contains(err.Error(), "log-level") {
+		t.Errorf("bad settings: %v", err)
+	}
+	stopped, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Open(stopped, testOptions(t)); err == nil {
+		t.Error("a start that was stopped went on")
+	}
+}
