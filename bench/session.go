@@ -66,6 +66,7 @@ func Measure(ctx context.Context, o Options) (*Result, error) {
 	}
 	s.pickBase()
 	s.Progress.plan(s.countRuns())
+	s.prepareFirst(ctx)
 	for i := range s.result.Plan.Workloads {
 		if err := s.workload(ctx, &s.result.Plan.Workloads[i]); err != nil {
 			s.result.Incomplete = err.Error()
@@ -198,8 +199,11 @@ func (s *session) workload(ctx context.Context, w *Workload) error {
 			for _, t := range targets {
 				s.prepare(ctx, t, w, fresh)
 			}
-			for _, t := range targets {
-				s.warmUp(ctx, t, step)
+			// Within a mode the next thread count finds everything warm, unless the tables are new.
+			if i == 0 || fresh || step.PSMode != w.Steps()[i-1].PSMode {
+				for _, t := range targets {
+					s.warmUp(ctx, t, step)
+				}
 			}
 		}
 		for round := 1; round <= w.Rounds; round++ {
@@ -264,6 +268,19 @@ func (s *session) revive(ctx context.Context, t *Target, run *Run) bool {
 		return false
 	}
 	return true
+}
+
+// prepareFirst loads the first tables into the empty servers, so that what a row takes on the disk is not mixed with what other
+// workloads left behind.
+func (s *session) prepareFirst(ctx context.Context) {
+	for i := range s.result.Plan.Workloads {
+		if w := &s.result.Plan.Workloads[i]; w.Kind == KindRun {
+			for _, t := range s.targets {
+				s.prepare(ctx, t, w, false)
+			}
+			return
+		}
+	}
 }
 
 // prepare fills the tables of a workload, unless the target holds them already.
