@@ -60,15 +60,6 @@ func (b *Batch) DeleteVersion(logical []byte, ts clock.Timestamp, valueLen int) 
 	finish(op)
 }
 
-// DeleteVersionOnce is DeleteVersion for a version that was set at most once (invariant 9) and a short while ago, such as a
-// delete marker: a flush that meets both drops both, where another deletion would go down to the last level. Deleting a
-// version that is gone already, or never was, does no harm.
-func (b *Batch) DeleteVersionOnce(logical []byte, ts clock.Timestamp) {
-	op := b.b.SingleDeleteDeferred(keys.VersionLen(logical))
-	keys.PutVersionKey(op.Key, logical, ts)
-	finish(op)
-}
-
 // DeleteRange deletes all engine keys in [start, end). Both must be bare (without timestamp).
 func (b *Batch) DeleteRange(start, end []byte) {
 	op := b.b.DeleteRangeDeferred(len(start), len(end))

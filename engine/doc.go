@@ -26,9 +26,6 @@
 //  7. The engine starts no goroutine and no timer of its own; Pebble's end with Close. The owner calls PollDisk and
 //     PollPressure, a few times a second under load.
 //  8. Slices handed in are borrowed for the call. Slices handed out by an iterator are borrowed until its next move or Close.
-//  9. A version deleted by DeleteVersionOnce was never set more than once, and never will be. So at most one SET lies below
-//     any of its deletions, and Pebble's SINGLEDEL, which consumes one SET and itself, uncovers nothing. Further deletions of
-//     any kind and range deletions only hide more. Iterators take a SINGLEDEL for a deletion.
 //
 // # The directory
 //

@@ -23,8 +23,7 @@
 //
 // # Invariants
 //
-//  1. A version is written once and never changed. Two versions of a key have different timestamps, and a timestamp that a
-//     version of the key had is not used for it again, not even after the version is gone (invariant 9 of engine).
+//  1. A version is written once and never changed. Two versions of a key have different timestamps.
 //  2. No function panics on malformed bytes: keys and values that cannot be ours yield ErrCorrupt.
 //  3. Garbage collection at safepoint S deletes only versions shadowed at S, and tombstones visible at S below which nothing
 //     is left. The tombstone goes in the batch that deletes the last version below it, or in a later one. Otherwise a reader,

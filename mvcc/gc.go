@@ -44,7 +44,7 @@ func Collect(it Iterator, b *engine.Batch, key []byte, safepoint clock.Timestamp
 		return r, err
 	}
 	if tombstone {
-		r.dropMarker(b, key, anchor, anchorLen)
+		r.drop(b, key, anchor, anchorLen)
 	}
 	return r, nil
 }
@@ -132,21 +132,13 @@ func (c *spanCollector) version(it Iterator, ts clock.Timestamp) error {
 
 func (c *spanCollector) finishKey() {
 	if c.started && c.tombstone {
-		c.r.dropMarker(c.b, c.key, c.anchor, c.anchorLen)
+		c.r.drop(c.b, c.key, c.anchor, c.anchorLen)
 	}
 	c.started = false
 }
 
 func (r *GCResult) drop(b *engine.Batch, key []byte, ts clock.Timestamp, valueLen int) {
 	b.DeleteVersion(key, ts, valueLen)
-	r.Deleted++
-	r.Bytes += keys.VersionLen(key) + valueLen
-}
-
-// dropMarker deletes a tombstone. Mostly it is collected soon after it was written, and vanishes with its deletion in the
-// flush of the memtable that holds both.
-func (r *GCResult) dropMarker(b *engine.Batch, key []byte, ts clock.Timestamp, valueLen int) {
-	b.DeleteVersionOnce(key, ts)
 	r.Deleted++
 	r.Bytes += keys.VersionLen(key) + valueLen
 }

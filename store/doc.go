@@ -52,12 +52,6 @@
 //	S10. After an error of the log nothing is acknowledged any more: who was in
 //	    the failed group gets ErrUndetermined, later ones ErrClosed.
 //
-//	S11. A version is set at most once in the life of a directory: only
-//	    encodeCommit sets versions, a commit holds each key once (T10 in package
-//	    txn), and no other commit on disk has or will have its timestamp, since
-//	    the oracle starts above the mark, which is in the log before or with the
-//	    timestamps it allows. engine.DeleteVersionOnce relies on it.
-//
 // # Records (space \x01; integers are big endian)
 //
 //	name            value
