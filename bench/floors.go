@@ -132,6 +132,8 @@ func (r *Result) verdict(row *StepSummary) string {
 	ratio := row.Ratios[r.Base].Rate
 	parts := []string{fmt.Sprintf("≥ %.2f", floor)}
 	switch {
+	case len(row.targetStep(r.Targets[0].Name).Failures)+len(row.targetStep(r.Base).Failures) > 0:
+		parts = append(parts, "**missed: rounds failed**")
 	case ratio.Count == 0 || ratio.Median < floor:
 		parts = append(parts, "**missed**")
 	case w.Floor.Aim > 0 && ratio.Median >= w.Floor.Aim:

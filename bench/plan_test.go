@@ -1,0 +1,148 @@
+package bench
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestPlansOfTheProgram(t *testing.T) {
+	names := PlanNames()
+	for _, want := range []string{"compare", "issue2", "load", "storm", "short", "wide", "reports/v1.0", "reports/v2.1", "reports/v3.0", "reports/v5.0", "reports/cloud-v6.5"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("no plan %s", want)
+		}
+	}
+	for _, name := range names {
+		plan, err := LoadPlan(name)
+		if err != nil {
+			t.Errorf("%v", err)
+			continue
+		}
+		if plan.Name != name {
+			t.Errorf("%s calls itself %s", name, plan.Name)
+		}
+		if err := plan.Scale(0.001); err != nil || plan.Validate() != nil {
+			t.Errorf("%s scaled: %v %v", name, err, plan.Validate())
+		}
+	}
+}
+
+// TestPublishedSizes holds the plans to the reports.
+func TestPublishedSizes(t *testing.T) {
+	for name, want := range map[string]struct {
+		tables, rows, seconds int
+		threads               []int
+	}{
+		"reports/v1.0":       {32, 1_000_000, 300, []int{64, 128, 256, 512, 1024}},
+		"reports/v2.1":       {16, 10_000_000, 300, []int{64, 128, 256, 512, 1024}},
+		"reports/v3.0":       {16, 10_000_000, 300, []int{150, 300, 600, 900, 1200, 1500}},
+		"reports/v5.0":       {16, 10_000_000, 300, []int{150, 300, 600, 900, 1200, 1500}},
+		"reports/cloud-v6.5": {32, 10_000_000, 1200, []int{100, 200, 400}},
+	} {
+		p, err := LoadPlan(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Tables != want.tables || p.Rows != want.rows || p.Seconds != want.seconds || !slices.Equal(p.Threads, want.threads) {
+			t.Errorf("%s: %d x %d, %d s, %v", name, p.Tables, p.Rows, p.Seconds, p.Threads)
+		}
+	}
+}
+
+// TestFloors holds the compare plan to the table of floors.
+func TestFloors(t *testing.T) {
+	want := map[string][3]float64{ // at one thread, above, aim
+		"point_select": {1.4, 1.4, 1.8}, "random_points": {1.2, 1.2, 1.6}, "random_ranges": {1.2, 1.2, 1.6}, "read_only": {1.2, 1.2, 1.6},
+		"read_write": {1.3, 1.3, 1.8}, "write_only": {1.3, 1.3, 1.8},
+		"update_index": {1, 1.3, 2}, "update_non_index": {1, 1.3, 2}, "delete": {1, 1.3, 2}, "insert": {1, 1.5, 2.5}, "load": {1.5, 1.5, 2.5}, "bulk_insert": {1.5, 1.5, 2.5},
+	}
+	plan, err := LoadPlan("compare")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range plan.Workloads {
+		w := &plan.Workloads[i]
+		if w.Kind == KindStart {
+			continue
+		}
+		if got := [3]float64{w.floorAt(1), w.floorAt(64), w.Floor.Aim}; got != want[w.Name] {
+			t.Errorf("%s: %v, want %v", w.Name, got, want[w.Name])
+		}
+		delete(want, w.Name)
+		if w.Kind == KindRun && !slices.Equal(w.Threads, []int{1, 16, 64, 256}) {
+			t.Errorf("%s: threads %v", w.Name, w.Threads)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("missing: %v", want)
+	}
+}
+
+const tinyPlan = `{"name": "tiny", "tables": 1, "rows": 1000, "cache_bytes": 67108864, "rounds": 2, "seconds": 1, "threads": [1, 2], "ps_modes": ["auto", "disable"],
+ "workloads": [{"name": "point_select", "script": "oltp_point_select", "trivial": true}, {"name": "storm", "kind": "storm", "trivial": true, "threads": [2]}]}`
+
+func TestBadPlansNameEveryFault(t *testing.T) {
+	if _, err := ParsePlan([]byte(tinyPlan)); err != nil {
+		t.Fatal(err)
+	}
+	bad := strings.NewReplacer(`"seconds": 1`, `"seconds": -1`, `"auto", `, `"sometimes", `, `"kind": "storm"`, `"kind": "rain"`, `[1, 2]`, `[0, 99999]`, "67108864", "1").Replace(tinyPlan)
+	_, err := ParsePlan([]byte(bad))
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, want := range []string{"seconds is -1", `"sometimes"`, `"rain"`, "threads is 0", "threads is 99999", "below 16 MiB"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in %v", want, err)
+		}
+	}
+	if _, err := ParsePlan([]byte(strings.Replace(tinyPlan, `"trivial": true}`, `"flor": {"ratio": 2}}`, 1))); err == nil || !strings.Contains(err.Error(), "flor") {
+		t.Errorf("a misspelt key gave %v", err)
+	}
+	if _, err := LoadPlan("reports/v9"); err == nil || !strings.Contains(err.Error(), "reports/v5.0") {
+		t.Errorf("an unknown plan gave %v", err)
+	}
+}
+
+func TestScaleAndOverride(t *testing.T) {
+	plan, err := LoadPlan("reports/v5.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plan.Scale(0.01); err != nil {
+		t.Fatal(err)
+	}
+	w := &plan.Workloads[0]
+	if w.Rows != 100_000 || w.Seconds != 3 || !slices.Equal(w.Threads, []int{15, 30, 60, 90, 120, 150}) {
+		t.Errorf("scaled to %d rows, %d s, %v", w.Rows, w.Seconds, w.Threads)
+	}
+	if plan.Scale(0) == nil || plan.Scale(2) == nil {
+		t.Error("accepted a senseless scale")
+	}
+	if err := plan.Apply(Override{Workloads: []string{"read_write"}, Threads: []int{4}, Rounds: 9}); err != nil {
+		t.Fatal(err)
+	}
+	if len(plan.Workloads) != 1 || plan.Workloads[0].Name != "read_write" || plan.Workloads[0].Rounds != 9 || plan.Workloads[0].Threads[0] != 4 {
+		t.Errorf("got %+v", plan.Workloads)
+	}
+	if plan.Apply(Override{Workloads: []string{"nothing"}}) == nil {
+		t.Error("accepted an unknown workload")
+	}
+	compare, _ := LoadPlan("compare")
+	compare.Fit(18*60, 2, true)
+	if s := compare.Workloads[3].Seconds; s != 1 {
+		t.Errorf("18 minutes allow %d seconds", s)
+	}
+}
+
+func TestParseTarget(t *testing.T) {
+	got, err := ParseTarget("mine=127.0.0.1:4000,pid=7,driver=pgsql,password=a")
+	if err != nil || got.Name != "mine" || got.port() != "4000" || got.pid != 7 || got.driver() != "pgsql" || got.Password != "a" {
+		t.Errorf("%+v %v", got, err)
+	}
+	for _, bad := range []string{"", "x", "x=", "x=host", "=h:1", "x=h:1,pid=0", "x=h:1,driver=oracle", "x=h:1,tls=on"} {
+		if _, err := ParseTarget(bad); err == nil {
+			t.Errorf("accepted %q", bad)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package bench
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// trivialTarget serves the responder in this process, whose pid stands in for a server's.
+func trivialTarget(t *testing.T, name string) *Target {
+	t.Helper()
+	server, err := NewTrivial("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	go func() { _ = server.Serve() }()
+	return &Target{Name: name, Kind: KindTrivial, Address: server.Address(), pid: os.Getpid()}
+}
+
+func tiny(t *testing.T) *Plan {
+	t.Helper()
+	plan, err := ParsePlan([]byte(tinyPlan))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+func TestRunnerAgainstTheTrivialResponder(t *testing.T) {
+	if _, err := exec.LookPath("sysbench"); err != nil {
+		t.Fatal("sysbench is not installed: run scripts/test-programs.sh")
+	}
+	plan := tiny(t)
+	plan.Workloads[0].Threads = []int{2}
+	plan.Workloads[1].Rounds = 1
+	var log strings.Builder
+	r, err := Measure(t.Context(), Options{Plan: plan, Targets: []*Target{trivialTarget(t, "a"), trivialTarget(t, "b")}, Base: "b", TempDir: t.TempDir(), Progress: NewProgress(&log, false)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Incomplete != "" || len(r.Runs) != 10 || len(r.Calibrations) != 2 {
+		t.Fatalf("%d runs, %d calibrations, incomplete %q", len(r.Runs), len(r.Calibrations), r.Incomplete)
+	}
+	for i, run := range r.Runs {
+		// A-B, then B-A.
+		if want := []string{"a", "b", "b", "a"}[i%4]; run.Target != want {
+			t.Errorf("run %d is on %s, not %s", i, run.Target, want)
+		}
+		if run.failed() || run.Rate < 10 || run.CPUSeconds <= 0 || run.RSSBytes <= 0 || run.P95Millis <= 0 {
+			t.Errorf("%+v", run)
+		}
+	}
+	rows := r.Summarise()
+	if len(rows) != 3 || rows[0].Ratios["b"].Rate.Count != 2 || rows[2].Step.Workload.Name != "storm" {
+		t.Errorf("%+v", rows)
+	}
+	if !strings.Contains(log.String(), "[10/10, ETA 0s] storm") || !strings.Contains(log.String(), "fdatasync") {
+		t.Errorf("progress:\n%s", log.String())
+	}
+}
+
+// TestStopKeepsWhatThereIs: the session ends at once, without the run that was cut.
+func TestStopKeepsWhatThereIs(t *testing.T) {
+	plan := tiny(t)
+	plan.Workloads[1].Rounds = 1000
+	plan.Workloads = plan.Workloads[1:]
+	ctx, stop := context.WithTimeout(t.Context(), 3*time.Second)
+	defer stop()
+	r, err := Measure(ctx, Options{Plan: plan, Targets: []*Target{trivialTarget(t, "a")}, TempDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Incomplete == "" || len(r.Runs) == 0 || len(r.Runs) > 3 {
+		t.Errorf("%d runs, incomplete %q", len(r.Runs), r.Incomplete)
+	}
+	for _, run := range r.Runs {
+		if run.failed() {
+			t.Errorf("a cut run was kept: %+v", run)
+		}
+	}
+}
+
+// TestErrorsAreShown: a server that goes away fails its runs; the other's stay.
+func TestErrorsAreShown(t *testing.T) {
+	plan := tiny(t)
+	plan.Workloads = plan.Workloads[1:]
+	gone := trivialTarget(t, "gone")
+	s := &session{Options: Options{Plan: plan, Progress: NewProgress(nil, false)}, result: &Result{Plan: *plan, Targets: []TargetInfo{{Name: "gone"}}}}
+	gone.Address = "127.0.0.1:1"
+	s.one(t.Context(), gone, plan.Workloads[0].Steps()[0], 1)
+	run := s.result.Runs[0]
+	if !strings.Contains(run.Failure, "no login succeeded") || run.Errors["connection"] == 0 {
+		t.Errorf("%+v", run)
+	}
+}
+
+func TestDeadServerIsNotedAndRevived(t *testing.T) {
+	dir := t.TempDir()
+	target := &Target{Name: "x", Kind: KindExternal, dir: dir}
+	process, err := spawn(dir, 0, nil, "sh", "-c", "echo out of cheese; exit 3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	target.process = process
+	<-process.exited
+	target.launch = func(context.Context, *Target) error { return context.DeadlineExceeded }
+	plan := tiny(t)
+	s := &session{Options: Options{Plan: plan, Progress: NewProgress(nil, false)}, deaths: map[string]int{}, result: &Result{Plan: *plan, Targets: []TargetInfo{{Name: "x"}}}}
+	s.one(t.Context(), target, plan.Workloads[1].Steps()[0], 1)
+	if notes := s.result.Targets[0].Failures; len(notes) != 1 || !strings.Contains(notes[0], "out of cheese") {
+		t.Errorf("%v", notes)
+	}
+	if run := s.result.Runs[0]; !run.failed() {
+		t.Errorf("%+v", run)
+	}
+}
+
+func TestMeasureThisProcess(t *testing.T) {
+	used, err := measure(os.Getpid())
+	if err != nil || used.rss == 0 {
+		t.Errorf("%+v %v", used, err)
+	}
+	if _, err := measure(0); err == nil {
+		t.Error("an unknown process was measured")
+	}
+	if c := calibrate("x", t.TempDir()); c.Loopback == 0 || c.Fdatasync == 0 {
+		t.Errorf("%+v", c)
+	}
+}

@@ -1,0 +1,143 @@
+package bench
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSpread(t *testing.T) {
+	for _, c := range []struct {
+		in   []float64
+		want Spread
+	}{
+		{nil, Spread{}},
+		{[]float64{3}, Spread{1, 3, 3, 3}},
+		{[]float64{4, 1, 3, 2}, Spread{4, 1, 2.5, 4}},
+		{[]float64{9, 1, 2, 3, 2}, Spread{5, 1, 2, 9}},
+	} {
+		if got := spreadOf(c.in); got != c.want {
+			t.Errorf("%v: %+v", c.in, got)
+		}
+	}
+	if noise := spreadOf([]float64{0.9, 1, 1.3}).Noise(); noise < 0.199 || noise > 0.201 {
+		t.Errorf("noise %v", noise)
+	}
+}
+
+// session2 builds a result with one workload at 16 threads: rates of the subject and the base, round by round; 0 is a failure.
+func session2(subject, base []float64) *Result {
+	plan := Plan{Name: "p", Tables: 1, Rows: 1000, Rounds: len(subject), Seconds: 1, CacheBytes: 1 << 30, Threads: []int{16}, PSModes: []string{"auto"},
+		Limits:    Limits{P95RatioMax: 1, DiskRatioMax: 0.6},
+		Workloads: []Workload{{Name: "point_select", Script: "oltp_point_select", Floor: Floor{Ratio: 1.4, Aim: 1.8}}}}
+	plan.withDefaults()
+	r := &Result{Format: resultFormat, Command: "pando bench run --plan p", Started: "2026-01-02T03:04:05Z", Ended: "2026-01-02T03:05:05Z", Base: "mariadb", Plan: plan,
+		Environment: Environment{Commit: "abc", OS: "Linux", Kernel: "6.1", CPU: "CPU", CPUs: 2, Memory: 8 << 30, Files: "ext4", Sysbench: "sysbench 1.0.20", Go: "go1.26", LoadAt: 0.5, LoadEnd: 1.5},
+		Targets: []TargetInfo{
+			{Name: "pando", Kind: KindPando, Version: "8.0-pando", Settings: []string{"pando", "start"}, Durability: "sync", PrepareSeconds: 1.5, Prepared: "sysbench oltp_common prepare", DataBytes: 50_000, DataRows: 1000},
+			{Name: "mariadb", Kind: KindMariaDB, Version: "10.11", Settings: []string{"mariadbd"}, Durability: "sync", PrepareSeconds: 2, Prepared: "sysbench oltp_common prepare", DataBytes: 100_000, DataRows: 1000},
+		},
+		Calibrations: []Calibration{{Before: "point_select", Loopback: 40_000, Fdatasync: 8000, Load: 0.5}}}
+	for i := range subject {
+		for name, rate := range map[string]float64{"pando": subject[i], "mariadb": base[i]} {
+			run := Run{Target: name, Workload: "point_select", PSMode: "auto", Threads: 16, Round: i + 1, Rate: rate, Command: "sysbench oltp_point_select run",
+				Figures: Figures{Seconds: 1, Transactions: int64(rate), Queries: int64(rate), TPS: rate, QPS: rate, P95Millis: 1000 / rate * 16, MaxMillis: 50},
+				Cost:    Cost{CPUSeconds: 0.5, CPUMicros: 0.5e6 / rate, Fsyncs: 0, WrittenBytes: 0, RSSBytes: 100 << 20}}
+			if rate == 0 {
+				run = Run{Target: name, Workload: "point_select", PSMode: "auto", Threads: 16, Round: i + 1, Failure: "FATAL: error 2013", Errors: map[string]int{"2013": 1}}
+			}
+			r.Runs = append(r.Runs, run)
+		}
+	}
+	return r
+}
+
+func TestRatiosAreTakenWithinRounds(t *testing.T) {
+	// The machine slows down threefold; the ratio does not notice.
+	r := session2([]float64{3000, 2000, 1000}, []float64{1500, 1000, 500})
+	row := r.Summarise()[0]
+	if got := row.Ratios["mariadb"].Rate; got != (Spread{3, 2, 2, 2}) {
+		t.Errorf("%+v", got)
+	}
+	if misses := r.Misses(); len(misses) != 0 {
+		t.Errorf("%v", misses)
+	}
+	if v := r.verdict(&row); v != "≥ 1.40 aim reached" {
+		t.Error(v)
+	}
+}
+
+func TestMissesAreNamed(t *testing.T) {
+	r := session2([]float64{1000, 1000, 1000}, []float64{1000, 1100, 1200})
+	r.Targets[0].DataBytes = 70_000
+	var text []string
+	for _, m := range r.Misses() {
+		text = append(text, m.String())
+	}
+	all := strings.Join(text, "\n")
+	for _, want := range []string{"threads=16: ratio to mariadb 0.91 (0.83 to 1.00), want at least 1.40", "p95 ratio to mariadb 1.10", "disk bytes per row after loading: 70 against mariadb's 100"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not in\n%s", want, all)
+		}
+	}
+}
+
+// TestFailuresAreNotAveragedAway: a failed round takes its ratio with it, and the step is a miss whatever the other rounds say.
+func TestFailuresAreNotAveragedAway(t *testing.T) {
+	r := session2([]float64{2000, 0, 2000}, []float64{1000, 1000, 1000})
+	row := r.Summarise()[0]
+	if row.Ratios["mariadb"].Rate.Count != 2 || len(row.targetStep("pando").Failures) != 1 || row.targetStep("pando").Errors["2013"] != 1 {
+		t.Errorf("%+v", row)
+	}
+	misses := r.Misses()
+	if len(misses) != 1 || !strings.Contains(misses[0].String(), "pando failed 1 times: FATAL: error 2013") {
+		t.Errorf("%v", misses)
+	}
+	dead := session2([]float64{0, 0}, []float64{1000, 1000})
+	if misses := dead.Misses(); len(misses) != 2 || !strings.Contains(misses[1].String(), "no ratio to mariadb was measured") {
+		t.Errorf("%v", misses)
+	}
+}
+
+func TestFallOverThreads(t *testing.T) {
+	r := session2([]float64{2000}, []float64{1000})
+	w := &r.Plan.Workloads[0]
+	w.Threads = []int{16, 64}
+	r.Plan.Limits.FallFrom, r.Plan.Limits.FallTo, r.Plan.Limits.FallMax = 16, 64, 0.1
+	fast := r.Runs[0]
+	for _, rate := range []float64{1850, 1700} {
+		run := fast
+		run.Target, run.Threads, run.Rate = "pando", 64, rate
+		w.Floor = Floor{}
+		r.Runs = append(r.Runs[:2], run)
+		if missed := len(r.Misses()) > 0; missed != (rate < 1800) {
+			t.Errorf("%v: %v", rate, r.Misses())
+		}
+	}
+}
+
+func TestCompare(t *testing.T) {
+	base := []float64{1000, 1000, 1000}
+	quiet := session2([]float64{2000, 2000, 2000}, base)
+	for name, c := range map[string]struct {
+		after      *Result
+		regression bool
+	}{
+		"the same":              {session2([]float64{2000, 2000, 2000}, base), false},
+		"half the machine":      {session2([]float64{1000, 1000, 1000}, []float64{500, 500, 500}), false},
+		"4 % less":              {session2([]float64{1920, 1920, 1920}, base), false},
+		"10 % less":             {session2([]float64{1800, 1800, 1800}, base), true},
+		"10 % less, much noise": {session2([]float64{1400, 1800, 2200}, base), false},
+		"faster":                {session2([]float64{4000, 4000, 4000}, base), false},
+		"fails now":             {session2([]float64{0, 0, 0}, base), true},
+	} {
+		changes := Compare(quiet, c.after)
+		if len(changes) != 1 || changes[0].Regression != c.regression || changes[0].What != "ratio to mariadb" {
+			t.Errorf("%s: %v", name, changes)
+		}
+	}
+	alone := session2([]float64{1500, 1500}, base[:2])
+	alone.Base = ""
+	if changes := Compare(quiet, alone); len(changes) != 1 || changes[0].What != "rate of pando" || !changes[0].Regression {
+		t.Errorf("%v", changes)
+	}
+}

@@ -1,0 +1,96 @@
+package bench
+
+import (
+	"strings"
+	"testing"
+)
+
+// finalOutput is what sysbench 1.0.20 prints, shortened.
+const finalOutput = `Running the test with following options:
+Number of threads: 16
+Report intermediate results every 1 second(s)
+
+Threads started!
+
+[ 1s ] thds: 16 tps: 2400.11 qps: 48010.55 (r/w/o: 33610.00/9600.22/4800.33) lat (ms,95%): 9.06 err/s: 1.00 reconn/s: 0.00
+[ 2s ] thds: 16 tps: 2500.00 qps: 50000.00 (r/w/o: 35000.00/10000.00/5000.00) lat (ms,95%): 8.90 err/s: 0.00 reconn/s: 0.00
+SQL statistics:
+    queries performed:
+        read:                            68614
+        total:                           98020
+    transactions:                        4901   (2449.20 per sec.)
+    queries:                             98020  (48984.02 per sec.)
+    ignored errors:                      3      (1.50 per sec.)
+    reconnects:                          2      (1.00 per sec.)
+
+General statistics:
+    total time:                          2.0008s
+    total number of events:              4901
+
+Latency (ms):
+         min:                                    2.11
+         avg:                                    6.52
+         max:                                   41.30
+         95th percentile:                        9.06
+         sum:                                31954.21
+`
+
+func TestParseFigures(t *testing.T) {
+	got, err := parseFigures(finalOutput)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Figures{Seconds: 2.0008, Transactions: 4901, Queries: 98020, TPS: 2449.20, QPS: 48984.02, AvgMillis: 6.52, P95Millis: 9.06, MaxMillis: 41.30,
+		IgnoredErrors: 3, Reconnects: 2}
+	if got != want {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+	for _, broken := range []string{"", "FATAL: unable to connect", strings.ReplaceAll(finalOutput, "4901", "0")} {
+		if _, err := parseFigures(broken); err == nil {
+			t.Errorf("no error for %.40q", broken)
+		}
+	}
+}
+
+func TestReadOutput(t *testing.T) {
+	var seen []Interval
+	kept := readOutput(strings.NewReader(finalOutput), func(i Interval) { seen = append(seen, i) })
+	if kept != finalOutput {
+		t.Errorf("kept %q", kept)
+	}
+	want := []Interval{{Second: 1, TPS: 2400.11, QPS: 48010.55, P95: 9.06, Errors: 1}, {Second: 2, TPS: 2500, QPS: 50000, P95: 8.90}}
+	if len(seen) != 2 || seen[0] != want[0] || seen[1] != want[1] {
+		t.Errorf("got %+v", seen)
+	}
+}
+
+func TestFailureOf(t *testing.T) {
+	output := "Initializing worker threads...\n\nFATAL: `thread_run' function failed: oltp.lua:409: SQL error, errno = 1213\n" +
+		"FATAL: mysql_drv_query() returned error 1146 (Table 'sbtest.sbtest9' doesn't exist) for query 'SELECT 1'\nFATAL: error 1146 again\n"
+	text, numbers := failureOf(output, nil)
+	if !strings.Contains(text, "1146") || numbers["1146"] != 2 {
+		t.Errorf("got %q, %v", text, numbers)
+	}
+	if text, _ := failureOf(finalOutput, nil); text != "" {
+		t.Errorf("a good run failed with %q", text)
+	}
+}
+
+func TestCommandsHideSecrets(t *testing.T) {
+	target := &Target{Name: "x", Address: "10.1.2.3:4444", Password: "geheim"}
+	plan, err := LoadPlan("compare")
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := plan.Workloads[3].Steps()[0]
+	args := runArgs(plan, target, step, 3)
+	if real := strings.Join(args, " "); !strings.Contains(real, "geheim") || !strings.Contains(real, "--time=3") || !strings.HasPrefix(real, "oltp_point_select ") {
+		t.Errorf("the command itself is wrong: %s", real)
+	}
+	public := publicCommand(args, target)
+	for _, secret := range []string{"geheim", "10.1.2.3", "4444"} {
+		if strings.Contains(public, secret) {
+			t.Errorf("%s is in %s", secret, public)
+		}
+	}
+}
