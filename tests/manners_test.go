@@ -1,0 +1,252 @@
+package tests
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// rssBytes is the resident memory of the process.
+func (n *node) rssBytes() int64 {
+	n.t.Helper()
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", n.cmd.Process.Pid))
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	for _, line := range strings.Split(string(raw), "\n") {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "VmRSS:" {
+			kib, err := strconv.ParseInt(fields[1], 10, 64)
+			if err != nil {
+				n.t.Fatal(err)
+			}
+			return kib << 10
+		}
+	}
+	n.t.Fatal("no VmRSS")
+	return 0
+}
+
+// refused runs pando start where it must not serve, and returns what it said.
+func refused(t testing.TB, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), startMax)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, binary, append([]string{"start"}, args...)...).CombinedOutput()
+	if err == nil || ctx.Err() != nil {
+		t.Fatalf("pando start %v was not refused: %v\n%s", args, err, out)
+	}
+	if strings.Contains(string(out), "goroutine ") {
+		t.Errorf("pando start %v panicked:\n%s", args, out)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "pando: ") {
+			return strings.Join(lines[i:], "\n")
+		}
+	}
+	t.Fatalf("pando start %v gave no reason:\n%s", args, out)
+	return ""
+}
+
+// free are the flags of a node on ports that the system chooses.
+func free(dir string, more ...string) []string {
+	return append([]string{"--data-dir", dir, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"}, more...)
+}
+
+func TestIdle(t *testing.T) {
+	began := time.Now()
+	n := startNode(t, "")
+	t.Logf("start on an empty directory took %v", time.Since(began))
+	if one := queryInt(t, n.open(""), "SELECT 1"); one != 1 {
+		t.Errorf("SELECT 1 is %d", one)
+	}
+	rss := n.rssBytes()
+	t.Logf("idle: %d MiB resident", rss>>20)
+	if rss > 150_000_000 {
+		t.Errorf("idle memory is %d bytes, above 150 MB", rss)
+	}
+}
+
+// TestRefusedStarts tells the user what is wrong with the directory or the port, and what to do.
+func TestRefusedStarts(t *testing.T) {
+	n := startNode(t, "")
+	mustExec(t, n.open(""), "CREATE DATABASE d")
+	for name, c := range map[string]struct {
+		args []string
+		says string
+	}{
+		"second process": {free(n.dir), `in use|another process|locked`},
+		"busy port":      {[]string{"--data-dir", t.TempDir(), "--listen", n.mysql, "--http", ""}, `is in use by another process: stop it, or choose another address with --listen`},
+		"busy http":      {[]string{"--data-dir", t.TempDir(), "--listen", "127.0.0.1:0", "--http", n.http}, `choose another address with --http`},
+	} {
+		if said := refused(t, c.args...); !regexp.MustCompile(c.says).MatchString(said) {
+			t.Errorf("%s: %s", name, said)
+		}
+	}
+	if code := n.stop(); code != 0 {
+		t.Errorf("SIGTERM ended with code %d", code)
+	}
+	foreign := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(foreign, "store"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(foreign, "store", "ibdata1"), []byte("MySQL's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("foreign directory: %s", refused(t, free(foreign)...))
+	file := filepath.Join(foreign, "store", "ibdata1")
+	t.Logf("a file for a directory: %s", refused(t, free(file)...))
+	t.Logf("corrupt manifest: %s", refused(t, free(damaged(t, n.dir, "MANIFEST-*"))...))
+	n.start() // the original is unharmed by all that
+	mustExec(t, n.open(""), "CREATE TABLE d.t (a INT)")
+}
+
+// damaged copies a data directory and overwrites the middle of the files that match.
+func damaged(t *testing.T, dir, pattern string) string {
+	t.Helper()
+	to := t.TempDir()
+	if out, err := exec.Command("cp", "-a", dir+"/.", to).CombinedOutput(); err != nil {
+		t.Fatalf("cp: %v\n%s", err, out)
+	}
+	names, err := filepath.Glob(filepath.Join(to, "store", pattern))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no %s in %s: %v", pattern, to, err)
+	}
+	for _, name := range names {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range raw {
+			raw[i] ^= 0x5a
+		}
+		if err := os.WriteFile(name, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return to
+}
+
+// TestDrain sends SIGTERM while a statement runs: it finishes, new clients are turned away, the exit code is 0.
+func TestDrain(t *testing.T) {
+	n := startNode(t, "")
+	db := n.open("")
+	answer := make(chan error, 1)
+	go func() {
+		var slept int
+		err := db.QueryRow("SELECT SLEEP(2)").Scan(&slept)
+		if err == nil && slept != 0 {
+			err = fmt.Errorf("SLEEP was interrupted")
+		}
+		answer <- err
+	}()
+	waitFor(t, "the statement runs", func() bool {
+		return queryInt(t, db, "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP%'") == 1
+	})
+	if code := n.stop(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, n.logText())
+	}
+	if err := <-answer; err != nil {
+		t.Errorf("the running statement: %v", err)
+	}
+	if conn, err := net.Dial("tcp", n.mysql); err == nil {
+		conn.Close()
+		t.Error("the port is still open")
+	}
+	n.start()
+}
+
+// waitFor polls for what has no event.
+func waitFor(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(startMax); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+// sampleLine is one line of the Prometheus text format.
+var sampleLine = regexp.MustCompile(`^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{[^{}]*\})? (NaN|[+-]?Inf|[-+0-9.eE]+)$`)
+
+// TestStatusPort reads every page of the HTTP port and parses the metrics.
+func TestStatusPort(t *testing.T) {
+	n := startNode(t, "")
+	mustExec(t, n.open(""), "CREATE DATABASE d", "CREATE TABLE d.t (a INT)", "INSERT INTO d.t VALUES (1)")
+	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/nothing": 404} {
+		if code, body := n.get(path); code != want {
+			t.Errorf("%s: %d %s", path, code, body)
+		}
+	}
+	var status struct {
+		Version string
+		Ready   bool
+		PID     int
+	}
+	_, body := n.get("/status")
+	if err := json.Unmarshal([]byte(body), &status); err != nil || !status.Ready || status.Version == "" || status.PID != n.cmd.Process.Pid {
+		t.Errorf("/status: %v\n%s", err, body)
+	}
+	_, body = n.get("/metrics")
+	typed, samples := map[string]bool{}, map[string]float64{}
+	for _, line := range strings.Split(strings.TrimSpace(body), "\n") {
+		if fields := strings.Fields(line); strings.HasPrefix(line, "# TYPE ") && len(fields) == 4 {
+			typed[fields[2]] = true
+			continue
+		} else if strings.HasPrefix(line, "#") {
+			continue
+		}
+		found := sampleLine.FindStringSubmatch(line)
+		if found == nil || !typed[found[1]] {
+			t.Errorf("not a sample of a declared metric: %q", line)
+			continue
+		}
+		value, err := strconv.ParseFloat(found[3], 64)
+		if _, twice := samples[found[1]+found[2]]; err != nil || twice {
+			t.Errorf("bad or repeated sample %q: %v", line, err)
+		}
+		samples[found[1]+found[2]] = value
+	}
+	for _, name := range []string{"pando_connections_total", "pando_wal_syncs_total", "pando_regions"} {
+		if samples[name] < 1 {
+			t.Errorf("%s is %v", name, samples[name])
+		}
+	}
+}
+
+// TestLoginsDenied gets 1045 and 1044, without telling which part was wrong.
+func TestLoginsDenied(t *testing.T) {
+	n := startNode(t, "")
+	mustExec(t, n.open(""), "CREATE DATABASE d", "CREATE USER u IDENTIFIED BY 'right'")
+	for _, c := range []struct {
+		user, password, db string
+		number             uint16
+	}{{"u", "wrong", "", 1045}, {"nobody", "", "", 1045}, {"u", "", "", 1045}, {"u", "right", "d", 1044}} {
+		if err := n.openAs(c.user, c.password, c.db).Ping(); errorNumber(err) != c.number {
+			t.Errorf("login of %s with %q to %q: %v, not %d", c.user, c.password, c.db, err, c.number)
+		}
+	}
+	db := n.openAs("u", "right", "")
+	if _, err := db.Exec("CREATE TABLE d.x (a INT)"); errorNumber(err) != 1142 && errorNumber(err) != 1044 {
+		t.Errorf("a user without privileges: %v", err)
+	}
+	open := n.open("")
+	mustExec(t, open, "GRANT SELECT, CREATE ON d.* TO u")
+	mustExec(t, db, "CREATE TABLE d.x (a INT)")
+	if _, err := db.Exec("INSERT INTO d.x VALUES (1)"); errorNumber(err) != 1142 {
+		t.Errorf("INSERT without the privilege: %v", err)
+	}
+	// The log holds neither passwords nor rows.
+	if strings.Contains(n.logText(), "right") || strings.Contains(n.logText(), "wrong") {
+		t.Error("the log shows a password")
+	}
+}
