@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,13 @@ func TestRunnerAgainstTheTrivialResponder(t *testing.T) {
 		if run.failed() || run.Rate < 10 || run.CPUSeconds <= 0 || run.RSSBytes <= 0 || run.P95Millis <= 0 {
 			t.Errorf("%+v", run)
 		}
+	}
+	path := filepath.Join(t.TempDir(), "r.json")
+	if err := r.write(path); err != nil {
+		t.Fatal(err)
+	}
+	if stored, err := os.ReadFile(path); err != nil || strings.Contains(string(stored), os.TempDir()) {
+		t.Errorf("a path of this machine is stored, or nothing: %v", err)
 	}
 	rows := r.Summarise()
 	if len(rows) != 3 || rows[0].Ratios["b"].Rate.Count != 2 || rows[2].Step.Workload.Name != "storm" {

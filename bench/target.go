@@ -71,12 +71,12 @@ func (t *Target) started() bool { return t.launch != nil }
 // alive says whether the server's process still runs; an external one is asked when it matters.
 func (t *Target) alive() bool { return t.process == nil || t.process.alive() }
 
-// why is the end of the server's log.
+// why is the end of the server's log, without the directory, which would name the machine's paths in a report.
 func (t *Target) why() string {
 	if t.process == nil {
 		return ""
 	}
-	return lastLine(t.process.log.String())
+	return strings.ReplaceAll(lastLine(t.process.log.String()), t.dir, "$DIR")
 }
 
 func (t *Target) stop() {

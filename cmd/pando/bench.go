@@ -29,7 +29,7 @@ func benchCommand(stdout, stderr io.Writer) *cobra.Command {
 // benchFlags are the flags of `pando bench run`.
 type benchFlags struct {
 	plan, out, name, base, binary, tempDir string
-	start, targets                         []string
+	start, targets, notes                  []string
 	trivial, warnOnly                      bool
 	scale                                  float64
 	override                               bench.Override
@@ -55,6 +55,7 @@ func benchRunCommand(stdout, stderr io.Writer) *cobra.Command {
 	flags.StringVar(&f.tempDir, "temp-dir", "", "where the servers keep their data (default the system's)")
 	flags.StringVar(&f.out, "out", ".", "directory of the report")
 	flags.StringVar(&f.name, "name", "", "name of the report's files (default the plan's)")
+	flags.StringArrayVar(&f.notes, "note", nil, "a sentence for the report, such as what else ran on the machine")
 	flags.Float64Var(&f.scale, "scale", 1, "shrink rows and seconds by this factor, and threads by its root")
 	flags.IntVar(&f.budgetMinutes, "budget-minutes", 0, "shorten the rounds so that the plan takes about so long; 0 leaves them")
 	flags.BoolVar(&f.warnOnly, "warn-only", false, "name missed floors without failing")
@@ -121,6 +122,7 @@ func benchOptions(f *benchFlags) (bench.Options, error) {
 	if err := plan.Apply(f.override); err != nil {
 		return bench.Options{}, err
 	}
+	plan.Notes = append(plan.Notes, f.notes...)
 	o := bench.Options{Plan: plan, Start: f.start, Base: f.base, Trivial: f.trivial, Binary: f.binary, TempDir: f.tempDir, Command: benchCommandLine(f)}
 	for _, text := range f.targets {
 		target, err := bench.ParseTarget(text)
