@@ -28,6 +28,7 @@ type Engine struct {
 	stalled  atomic.Bool
 	pressure atomic.Uint64 // math.Float64bits
 	disk     disk
+	garbage  garbage
 	counters counters
 }
 

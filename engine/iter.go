@@ -30,6 +30,7 @@ type Iter struct {
 	it      *pebble.Iterator
 	e       *Engine
 	scratch []byte
+	scanned bool                          // moved otherwise than by SeekPrefixGE, so it may have met runs of tombstones
 	filters [2]pebble.BlockPropertyFilter // room for one more, which Pebble appends in place
 }
 
@@ -58,20 +59,32 @@ func timeFilter(minTS, maxTS clock.Timestamp) sstable.BlockPropertyFilter {
 }
 
 // First moves to the first key within the bounds. Like every move it tells whether there is one; if not, see Error.
-func (i *Iter) First() bool { return i.it.First() }
+func (i *Iter) First() bool {
+	i.scanned = true
+	return i.it.First()
+}
 
 // Last moves to the last key within the bounds.
-func (i *Iter) Last() bool { return i.it.Last() }
+func (i *Iter) Last() bool {
+	i.scanned = true
+	return i.it.Last()
+}
 
 // SeekGE moves to the first key at or after key.
-func (i *Iter) SeekGE(key []byte) bool { return i.it.SeekGE(key) }
+func (i *Iter) SeekGE(key []byte) bool {
+	i.scanned = true
+	return i.it.SeekGE(key)
+}
 
 // SeekPrefixGE moves to the first key at or after key that has the same logical key, consulting bloom filters. Afterwards
 // only Next may be called, until the next seek.
 func (i *Iter) SeekPrefixGE(key []byte) bool { return i.it.SeekPrefixGE(key) }
 
 // SeekLT moves to the last key before key.
-func (i *Iter) SeekLT(key []byte) bool { return i.it.SeekLT(key) }
+func (i *Iter) SeekLT(key []byte) bool {
+	i.scanned = true
+	return i.it.SeekLT(key)
+}
 
 // Next moves to the next key.
 func (i *Iter) Next() bool { return i.it.Next() }
@@ -116,6 +129,10 @@ func (i *Iter) Scratch() *[]byte { return &i.scratch }
 
 // Close gives the iterator back. It must not be used afterwards.
 func (i *Iter) Close() error {
+	if i.scanned {
+		i.scanned = false
+		i.e.noteGarbage(i.it)
+	}
 	err := i.it.Close()
 	i.it = nil
 	i.filters[0] = nil

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"math"
-
 	"github.com/cockroachdb/pebble/v2"
 	dto "github.com/prometheus/client_model/go"
 )
@@ -103,25 +101,6 @@ func syncs(p *pebble.Metrics) (count uint64, seconds float64) {
 		return 0, 0
 	}
 	return out.Histogram.GetSampleCount(), out.Histogram.GetSampleSum() / 1e9
-}
-
-// PollPressure measures how near a stall is, for Pressure. The owner calls it some ten times a second under load.
-func (e *Engine) PollPressure() float64 {
-	p := e.db.Metrics()
-	memtables := float64(p.MemTable.Size) / float64(e.opts.MemTableBytes*MemTableCountMax)
-	sublevels := float64(p.Levels[0].Sublevels) / L0SublevelsMax
-	v := math.Min(1, math.Max(memtables, sublevels))
-	e.pressure.Store(math.Float64bits(v))
-	return v
-}
-
-// Pressure returns what PollPressure measured last: 0 is idle, 1 is where Pebble stops writes. While writes are stopped it is
-// 1. One or two atomic loads: committers call it for every batch and slow down from about a half on.
-func (e *Engine) Pressure() float64 {
-	if e.stalled.Load() {
-		return 1
-	}
-	return math.Float64frombits(e.pressure.Load())
 }
 
 // ApproxBytes estimates the bytes of tables between two engine keys. It does not see memtables.

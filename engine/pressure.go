@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/pandodb/pando/clock"
+)
+
+const (
+	// garbageStepsMax is how many tombstones and dead versions a scan may walk over beyond what it was asked for before it
+	// counts as slowed by garbage: some hundred microseconds.
+	garbageStepsMax = 2000
+	// garbageFlushBytesMin and garbageFlushEvery bound the flushes that this causes.
+	garbageFlushBytesMin = 1 << 20
+	garbageFlushEvery    = 2 * time.Second
+)
+
+// garbage remembers that scans were slowed by tombstones. Tables heal themselves, since compactions hunt tombstones; those in
+// a memtable stay until it is flushed, which under light load may take hours. A queue emptied at its head would be scanned
+// through its past until then.
+type garbage struct {
+	seen    atomic.Bool
+	flushed atomic.Int64 // clock.Mono of the last flush for its sake
+}
+
+// noteGarbage looks at what a scan had to walk over.
+func (e *Engine) noteGarbage(it *pebble.Iterator) {
+	s := it.Stats()
+	steps := s.ForwardStepCount[pebble.InternalIterCall] + s.ReverseStepCount[pebble.InternalIterCall]
+	asked := s.ForwardStepCount[pebble.InterfaceCall] + s.ReverseStepCount[pebble.InterfaceCall]
+	if steps-asked > garbageStepsMax {
+		e.garbage.seen.Store(true)
+	}
+}
+
+// flushGarbage flushes the memtables when a scan has met many tombstones lately, which hands them to compactions. It does not
+// wait for the flush.
+func (e *Engine) flushGarbage(memTableBytes uint64) {
+	now := clock.Mono()
+	if !e.garbage.seen.Load() || memTableBytes < garbageFlushBytesMin ||
+		now-time.Duration(e.garbage.flushed.Load()) < garbageFlushEvery {
+		return
+	}
+	e.garbage.seen.Store(false)
+	e.garbage.flushed.Store(int64(now))
+	if _, err := e.db.AsyncFlush(); err != nil {
+		e.opts.Logger.Warn("cannot flush tombstones that slow scans", "error", err)
+	}
+}
+
+// PollPressure measures how near a stall is, for Pressure. The owner calls it some ten times a second under load. It also
+// starts a flush when scans were slowed by tombstones that are still in memory.
+func (e *Engine) PollPressure() float64 {
+	p := e.db.Metrics()
+	memtables := float64(p.MemTable.Size) / float64(e.opts.MemTableBytes*MemTableCountMax)
+	sublevels := float64(p.Levels[0].Sublevels) / L0SublevelsMax
+	v := math.Min(1, math.Max(memtables, sublevels))
+	e.pressure.Store(math.Float64bits(v))
+	if !e.stalled.Load() {
+		e.flushGarbage(p.MemTable.Size)
+	}
+	return v
+}
+
+// Pressure returns what PollPressure measured last: 0 is idle, 1 is where Pebble stops writes. While writes are stopped it is
+// 1. One or two atomic loads: committers call it for every batch and slow down from about a half on.
+func (e *Engine) Pressure() float64 {
+	if e.stalled.Load() {
+		return 1
+	}
+	return math.Float64frombits(e.pressure.Load())
+}
