@@ -49,8 +49,9 @@
 //	    Distinct and Materialize go on in spill files when it is short; HashJoin and
 //	    everything without a TempDir end with 8175. Spill files have no name while open.
 //	X10. No row and no error that depends on an unsynced version read under a lock is
-//	    given to the sink, or returned, before that version is durable. (Programs
-//	    under SERIALIZABLE encode a page first and wait before Flush.)
+//	    given to the sink, or returned, before that version is durable. A program
+//	    under SERIALIZABLE reads all that it answers before it tells the sink, or
+//	    leaves the statement to the operators, which wait once per batch.
 //	X11. Every loop over rows polls the interrupt at least once per batch.
 //
 // Spill files and rows waiting in memory use the row codec (rowcodec.go). It is private

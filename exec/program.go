@@ -47,6 +47,8 @@ type Program struct {
 	fields []int        // output column → field of shape
 	types  []*types.Type
 
+	plan *Plan // runs instead where the program does not do: sorts that do not fit, ranges under SERIALIZABLE
+
 	aggs *aggProgram
 	sort *sortProgram
 	set  *updateProgram
@@ -68,8 +70,7 @@ type aggProgram struct {
 type sortProgram struct {
 	keys     []int // fields, in the order of ORDER BY
 	desc     []bool
-	distinct bool  // the keys are all columns, so that equal rows become neighbours
-	plan     *Plan // runs instead when the rows do not fit
+	distinct bool // the keys are all columns, so that equal rows become neighbours
 }
 
 // updateProgram is what a programUpdate or programDelete adds.
@@ -101,9 +102,7 @@ func CompileProgram(p *Plan) *Program {
 	}
 	if prog != nil {
 		prog.columns = p.Columns
-		if prog.sort != nil {
-			prog.sort.plan = p
-		}
+		prog.plan = p
 	}
 	return prog
 }

@@ -126,7 +126,10 @@ func (p *Program) runPoint(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, er
 		err = p.pointByEntry(rt, key, s)
 	}
 	if err == nil && s.sent > 0 {
-		err = sink.RowDone()
+		// A large row leaves at once.
+		if err = rt.waitSeen(); err == nil {
+			err = sink.RowDone()
+		}
 	}
 	return rt.queryResult(s.sent), err
 }
@@ -173,10 +176,6 @@ func (p *Program) eachPage(rt *Runtime, sink kvapi.Sink, limit uint64, rows *uin
 				return err
 			}
 			if pause != nil {
-				// Under SERIALIZABLE the page was read under locks and may be unsynced.
-				if err := rt.waitSeen(); err != nil {
-					return err
-				}
 				if err := pause.Flush(); err != nil {
 					return err
 				}
@@ -196,6 +195,10 @@ func (p *Program) eachPage(rt *Runtime, sink kvapi.Sink, limit uint64, rows *uin
 }
 
 func (p *Program) runRange(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, err error) {
+	if rt.Txn != nil && rt.Txn.Level() == txn.Serializable {
+		// A large row leaves while its page is being read, before anybody could wait for what was read under locks.
+		return rt.runQuery(p.plan, sink)
+	}
 	rt.Ctx.ResetArena()
 	limit, err := rt.evalCount(p.limit, ^uint64(0))
 	if err != nil {
@@ -263,6 +266,9 @@ func (p *Program) runAgg(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, err 
 		a.Grow(1)
 	}
 	if err := p.eachPage(rt, s, ^uint64(0), &s.rows, nil); err != nil {
+		return res, err
+	}
+	if err := rt.waitSeen(); err != nil {
 		return res, err
 	}
 	enc, err := sink.Columns(p.columns)

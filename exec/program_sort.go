@@ -103,7 +103,10 @@ func (p *Program) runSort(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, err
 	err = p.eachPage(rt, s, ^uint64(0), &s.rows, nil)
 	if errors.Is(err, errTooMuch) {
 		s.arena, s.fields = nil, nil
-		return rt.runQuery(p.sort.plan, sink)
+		return rt.runQuery(p.plan, sink)
+	}
+	if err == nil {
+		err = rt.waitSeen()
 	}
 	if err != nil {
 		return res, err
