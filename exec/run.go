@@ -25,8 +25,7 @@ const statementRetriesMax = 8
 //
 // The error is a *types.Error or ErrUndetermined. Result.Status is left to the caller.
 // Rows that depend on locked, unsynced versions are given to the sink only once those
-// are durable, and so are errors. For an OK in an open transaction the caller sees to
-// rt.Txn.WaitSeen; a statement with a transaction of its own has waited already.
+// are durable, and Run returns, with a result or an error, only then.
 func Run(rt *Runtime, p *Plan, sink sqlapi.Sink) (sqlapi.Result, error) {
 	rt.LastGeneratedID = 0
 	rt.prepareParams(p)
@@ -34,6 +33,12 @@ func Run(rt *Runtime, p *Plan, sink sqlapi.Sink) (sqlapi.Result, error) {
 		return rt.runAutocommit(p, sink)
 	}
 	res, err := rt.runStatement(p, sink)
+	if err == nil {
+		// Also where no lock is left: that a row did not match may be news, too.
+		if err = rt.waitSeen(); err != nil {
+			rt.Txn.RollbackStatement()
+		}
+	}
 	return res, MapError(err, rt.Interrupt)
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/txn"
 	"github.com/pandodb/pando/types"
 )
@@ -94,5 +95,33 @@ func TestNothingUnsyncedLeaves(t *testing.T) {
 		if sink.leaks > 0 {
 			t.Errorf("%s: bytes left %d times before what they depend on was durable", name, sink.leaks)
 		}
+	}
+}
+
+// TestNoMatchIsNews: that a row does not match, because of a commit that is not durable yet, is told only when it is, although no lock
+// is left that would remind of it.
+func TestNoMatchIsNews(t *testing.T) {
+	k := newKit(t)
+	tab := sbtest(1)
+	rt := k.runtime()
+	k.fill(rt, tab, 1)
+	remove := func() sqlapi.Result {
+		return k.exec(rt, &Delete{Table: tab, Input: k.lockByPK(tab, lit(1)), KeyCol: len(tab.Columns)})
+	}
+	other := k.txns.Begin(txn.Options{Level: txn.RepeatableRead, Relaxed: true})
+	rt.Txn = other
+	remove()
+	if err := other.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	ts := other.CommitTS()
+	other.Release()
+	rt.Txn = k.txns.Begin(txn.Options{Level: txn.ReadCommitted})
+	defer rt.Txn.Release()
+	if res := remove(); res.AffectedRows != 0 || rt.Txn.HasLocks() {
+		t.Fatal("this test needs a row that was deleted and unlocked:", res)
+	}
+	if k.txns.Watermark() < ts {
+		t.Error("the answer came before the deletion was durable")
 	}
 }

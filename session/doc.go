@@ -21,8 +21,8 @@
 // # Invariants
 //
 //  1. One goroutine runs a session's commands. Only Interrupt, Info and DatabaseName may be called by others.
-//  2. Nothing of an answer leaves the server before what it depends on is durable: answer waits for what was read under locks, and a
-//     barrier guards results that are sent in pieces.
+//  2. Nothing of an answer leaves the server before what it depends on is durable: exec waits for what was read under locks before it
+//     sends rows and before it returns (X10 there).
 //  3. A failed statement in a transaction is undone alone; a deadlock's victim loses the transaction; an unknown outcome ends the connection.
 //  4. Values of variables are shared between sessions until one changes them; a valueSet that is shared is never written.
 //  5. A plan is executed only if its tables are the current ones at the moment their use is declared.

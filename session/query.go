@@ -322,12 +322,6 @@ func (s *Session) statementError(err error) error {
 
 // answer ends a statement that succeeded.
 func (s *Session) answer(p *exec.Plan, result sqlapi.Result, more bool, out Response) error {
-	if s.tx != nil && s.tx.HasLocks() {
-		// What the statement read under locks may not be durable yet; nothing that depends on it leaves before it is.
-		if err := s.tx.WaitSeen(); err != nil {
-			return s.fail(s.statementError(err))
-		}
-	}
 	if s.runtime.LastGeneratedID != 0 && !p.IsQuery {
 		s.lastInsertID = s.runtime.LastGeneratedID
 	}

@@ -23,8 +23,8 @@
 //	T3.  A locking read returns the own write if there is one, else the newest
 //	     committed version at a moment when the lock was held.
 //	T4.  Nothing that depends on a locking read may leave the server before
-//	     WaitSeen: session calls it before the first byte of an answer. Commit
-//	     includes it.
+//	     WaitSeen: exec calls it before rows reach the sink and before a
+//	     statement returns. Commit includes it.
 //	T5.  A snapshot taken after locking reads is at or above seen: what a
 //	     transaction saw once under a lock does not vanish from its plain reads.
 //	T6.  Row locks are held until the commit is applied, or until rollback.
