@@ -250,6 +250,7 @@ func compareRows(t *testing.T, n *node, desc *catalog.Table, rows [][]types.Valu
 	if id := desc.RowIDOrdinal(); id >= 0 {
 		cols = append(cols, id)
 	}
+	cols = append(cols, cols...) // SELECT may name a column twice
 	var r table.Reader
 	r.Init(desc, cols)
 	got := readAll(t, &r, n.scan(table.RowSpan(desc)), len(cols))
@@ -309,6 +310,7 @@ func compareCovering(t *testing.T, n *node, desc *catalog.Table, rows [][]types.
 				cols = append(cols, c)
 			}
 		}
+		cols = append(cols, cols...)
 		p := n.scan(table.IndexSpan(desc, ix))
 		var r table.Reader
 		r.Reset(table.NewShape(desc, ix, cols))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/keys"
@@ -18,6 +19,7 @@ const (
 	fromRow      fieldSource = iota // a column of the row value
 	fromKey                         // rebuilt from a key column
 	fromOriginal                    // the originals of an index value
+	fromTwin                        // an earlier field of the same column
 )
 
 // fieldInfo describes one requested column.
@@ -25,7 +27,7 @@ type fieldInfo struct {
 	col    int
 	typ    *types.Type
 	source fieldSource
-	pos    int // fromOriginal: position among the originals
+	pos    int // fromOriginal: position among the originals; fromTwin: the earlier field
 }
 
 // keyField is one key column in key order, up to the last one needed.
@@ -52,6 +54,8 @@ type Shape struct {
 	widths    []int // columns per layout
 	first     uint32
 	originals bool // some field comes from the originals
+	// twins are the fields whose column an earlier field has too, as in SELECT id, id.
+	twins []int
 }
 
 // NewShape returns the shape of cols (ordinals; RowIDOrdinal stands for the
@@ -72,14 +76,28 @@ func fieldsOf(in *info, cols []int) []fieldInfo {
 		if col < len(in.table.Columns) {
 			fields[i].typ = &in.table.Columns[col].Type
 		}
+		if twin := slices.Index(cols[:i], col); twin >= 0 {
+			fields[i].source, fields[i].pos = fromTwin, twin
+		}
 	}
 	return fields
 }
 
+// twinsOf lists the fields that are copies of earlier ones.
+func twinsOf(fields []fieldInfo) (twins []int) {
+	for i := range fields {
+		if fields[i].source == fromTwin {
+			twins = append(twins, i)
+		}
+	}
+	return twins
+}
+
 func newRowShape(in *info, cols []int) *Shape {
 	s := &Shape{info: in, prefixLen: len(in.rowPrefix), fields: fieldsOf(in, cols)}
+	s.twins = twinsOf(s.fields)
 	for i := range s.fields {
-		if in.inKey[s.fields[i].col] {
+		if s.fields[i].source != fromTwin && in.inKey[s.fields[i].col] {
 			s.fields[i].source = fromKey
 		}
 	}
@@ -128,8 +146,12 @@ func walk(parts []keyPart, fields []fieldInfo) []keyField {
 func newIndexShape(in *info, ix *catalog.Index, cols []int) *Shape {
 	x := in.index(ix)
 	s := &Shape{info: in, index: x, prefixLen: len(x.prefix), fields: fieldsOf(in, cols), keyParts: len(x.parts)}
+	s.twins = twinsOf(s.fields)
 	for i := range s.fields {
 		f := &s.fields[i]
+		if f.source == fromTwin {
+			continue
+		}
 		f.source = fromKey
 		for pos, o := range x.originals {
 			if o.col == f.col {
@@ -206,11 +228,21 @@ func (r *Reader) Decode(key, value []byte) error {
 	if len(key) < s.prefixLen {
 		return fmt.Errorf("table: %w: short key", kvapi.ErrCorrupt)
 	}
-	if s.index != nil {
-		return r.decodeEntry(key[s.prefixLen:], value)
+	if err := r.decodePair(key[s.prefixLen:], value); err != nil {
+		return err
 	}
-	if len(s.keyFields) > 0 {
-		if _, err := r.decodeKey(key[s.prefixLen:], s.keyFields); err != nil {
+	for _, i := range s.twins {
+		r.fields[i] = r.fields[s.fields[i].pos]
+	}
+	return nil
+}
+
+func (r *Reader) decodePair(cols, value []byte) error {
+	if r.shape.index != nil {
+		return r.decodeEntry(cols, value)
+	}
+	if len(r.shape.keyFields) > 0 {
+		if _, err := r.decodeKey(cols, r.shape.keyFields); err != nil {
 			return err
 		}
 	}
