@@ -33,24 +33,25 @@ func (e *Engine) prepareDir() error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// inspectDir decides whether the locked directory is empty, ours, or to be refused.
-func (e *Engine) inspectDir() (exists bool, err error) {
+// inspectDir decides whether the locked directory is empty, ours, or to be refused, and whether opening it will raise its
+// format.
+func (e *Engine) inspectDir() (exists, raise bool, err error) {
 	names, err := e.fs.List(e.opts.Dir)
 	if err != nil {
-		return false, fmt.Errorf("engine: read data directory %s: %w", e.opts.Dir, err)
+		return false, false, fmt.Errorf("engine: read data directory %s: %w", e.opts.Dir, err)
 	}
 	desc, err := pebble.Peek(e.opts.Dir, e.fs)
 	switch {
 	case err != nil && strings.Contains(err.Error(), "unknown format major version"):
-		return false, e.newerFormat(err.Error())
+		return false, false, e.newerFormat(err.Error())
 	case err != nil:
-		return false, e.damaged(err)
+		return false, false, e.damaged(err)
 	case desc.FormatMajorVersion > formatVersion:
-		return false, e.newerFormat(fmt.Sprintf("format %d", desc.FormatMajorVersion))
+		return false, false, e.newerFormat(fmt.Sprintf("format %d", desc.FormatMajorVersion))
 	case desc.Exists:
-		return true, nil
+		return true, desc.FormatMajorVersion < formatVersion, nil
 	}
-	return false, e.checkFresh(names)
+	return false, true, e.checkFresh(names)
 }
 
 // checkFresh refuses a directory without a database that holds anything but what an interrupted first start leaves behind.

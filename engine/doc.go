@@ -36,6 +36,9 @@
 // anything else; raising the constant is a deliberate change, logged at the first open. OPTIONS files name the comparer and
 // the key schema (cockroachkvs, unchanged), so that a foreign Pebble directory is refused too.
 //
+// A log whose end is torn is what a power loss leaves, and is cut there. Damage further up is told apart by the synced offset
+// that later chunks carry, and refused; only within the last 32 KiB of the newest log can the two not be told apart.
+//
 // # Locks
 //
 // Engine has none on the path of reads and writes. diskMu guards the ballast file and is a leaf.

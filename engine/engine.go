@@ -84,7 +84,7 @@ func (e *Engine) open() error {
 }
 
 func (e *Engine) openLocked() error {
-	exists, err := e.inspectDir()
+	exists, raise, err := e.inspectDir()
 	if err != nil {
 		return err
 	}
@@ -99,6 +99,13 @@ func (e *Engine) openLocked() error {
 		return e.explainOpen(err)
 	}
 	e.db = db
+	if raise {
+		// Pebble makes the first log before it raises the format, so the chunks of a new store's first log lack the synced
+		// offset: damage in its middle would pass for a torn tail and silently drop what follows. A flush starts a new log.
+		if err := db.Flush(); err != nil {
+			return errors.Join(fmt.Errorf("engine: start the first log of %s: %w", e.opts.Dir, err), db.Close())
+		}
+	}
 	e.opts.Logger.Info("storage is open", "dir", e.opts.Dir, "format", int(db.FormatMajorVersion()), "existed", exists)
 	return nil
 }

@@ -142,20 +142,25 @@ func TestTimeFilter(t *testing.T) {
 // TestGarbageFlush: tombstones in a memtable that slow a scan are flushed at the owner's next poll.
 func TestGarbageFlush(t *testing.T) {
 	e := openMem(t)
-	for i := range 20_000 {
-		put(t, e, local("%06d", i), strings.Repeat("x", 50), false)
+	const n = 20_000
+	b := e.NewBatch()
+	for i := range n {
+		b.Set(local("%06d", i), make([]byte, 50))
 	}
-	if err := e.Flush(); err != nil {
+	if err := errors.Join(e.Apply(b, false), e.Flush()); err != nil {
 		t.Fatal(err)
 	}
-	for i := range 20_000 {
-		b := e.NewBatch()
-		b.Delete(local("%06d", i))
-		if err := e.Apply(b, false); err != nil {
-			t.Fatal(err)
+	b.Reset()
+	for i := range n {
+		// Several batches: one that fills half a memtable would become a table at once.
+		if b.Delete(local("%06d", i)); i%1000 == 999 {
+			if err := e.Apply(b, false); err != nil {
+				t.Fatal(err)
+			}
+			b.Reset()
 		}
-		b.Close()
 	}
+	b.Close()
 	before := e.Metrics().Flushes
 	e.PollPressure()
 	time.Sleep(20 * time.Millisecond)
