@@ -1,6 +1,8 @@
 package session_test
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
@@ -8,7 +10,18 @@ import (
 	"github.com/pandodb/pando/tests/inproc"
 )
 
-// TestScripts runs testdata over a node in memory; the commands are described at inproc.Script.
+// elapsed matches the times of EXPLAIN ANALYZE, which no script can know.
+var elapsed = regexp.MustCompile(`time=[^)]*\)`)
+
+// TestScripts runs testdata over a node in memory; the commands are described at inproc.Script. "actual" shows what executing queries did.
 func TestScripts(t *testing.T) {
-	inproc.RunScripts(t, "testdata", map[string]func(*inproc.Script, *datadriven.TestData) string{})
+	inproc.RunScripts(t, "testdata", map[string]func(*inproc.Script, *datadriven.TestData) string{
+		"actual": func(s *inproc.Script, d *datadriven.TestData) string {
+			var out strings.Builder
+			for _, line := range inproc.Lines(d.Input) {
+				out.WriteString(elapsed.ReplaceAllString(s.Root().Exec("EXPLAIN ANALYZE "+line).String(), "time=…)"))
+			}
+			return out.String()
+		},
+	})
 }
