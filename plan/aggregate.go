@@ -79,14 +79,15 @@ func (a *aggregation) dependent(b *binder, ref *syntax.ColumnRef, plain expr.Exp
 	if err != nil {
 		return nil, true, err
 	}
-	return a.column(spec), true, nil
+	bound, err := b.selected(ref, a.column(spec))
+	return bound, true, err
 }
 
 // ungrouped is the error for a column that has no single value in a group.
 func (a *aggregation) ungrouped(b *binder, ref *syntax.ColumnRef, position int) error {
 	name := strings.ReplaceAll(a.input.scope.column(position).String(), "`", "")
 	switch {
-	case b.clause == "having clause":
+	case b.clause == havingClause:
 		return types.Errorf(types.ErBadField, displayName(ref), b.clause)
 	case len(a.keys) == 0:
 		return types.Errorf(types.ErMixOfGroupFuncAndFields, b.item+1, name)

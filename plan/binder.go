@@ -4,7 +4,11 @@ import (
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
 )
+
+// havingClause is HAVING as errors name it. Names mean something else there; see binder.selected.
+const havingClause = "having clause"
 
 // binder turns expressions of the syntax tree into typed ones over the columns of a scope. It is used for one query block.
 type binder struct {
@@ -18,7 +22,8 @@ type binder struct {
 	// position valuesBase+i. nil elsewhere.
 	values     *scope
 	valuesBase int
-	// aliases are the elements of the select list, visible by name in HAVING and ORDER BY.
+	// aliases are the elements of the select list, visible by name in HAVING and ORDER BY. In HAVING they come before columns that
+	// are not grouped; in ORDER BY columns come first, unless the name is the whole element.
 	aliases []item
 }
 
@@ -35,7 +40,7 @@ func (b *binder) call(name string, args ...expr.Expr) (expr.Expr, error) {
 
 // bind resolves names and types. Inside a grouped block, group keys and aggregates become columns of the grouped rows.
 func (b *binder) bind(e syntax.Expr) (expr.Expr, error) {
-	if ref, ok := e.(*syntax.ColumnRef); ok && ref.Table == "" {
+	if ref, ok := e.(*syntax.ColumnRef); ok && ref.Table == "" && b.aliases != nil && !b.columnFirst(ref) {
 		if aliased := b.alias(ref.Column); aliased != nil {
 			return aliased, nil
 		}
@@ -93,6 +98,23 @@ func (b *binder) bind(e syntax.Expr) (expr.Expr, error) {
 	return b.bindCall(e)
 }
 
+// columnFirst reports whether a name that is also an alias means a column: in ORDER BY any, in HAVING one that is grouped by.
+func (b *binder) columnFirst(ref *syntax.ColumnRef) bool {
+	i, err := b.scope.find(ref, b.clause)
+	if err != nil || b.clause != havingClause {
+		return err == nil
+	}
+	if b.agg == nil {
+		return false
+	}
+	for _, key := range b.agg.keys {
+		if at, ok := key.ColumnIndex(); ok && at == i {
+			return true
+		}
+	}
+	return false
+}
+
 // alias finds an element of the select list by its name.
 func (b *binder) alias(name string) expr.Expr {
 	for i := range b.aliases {
@@ -127,7 +149,21 @@ func (b *binder) columnRef(e *syntax.ColumnRef) (expr.Expr, error) {
 	if err != nil {
 		return nil, b.build.correlated(e, err)
 	}
-	return b.scope.column(i), nil
+	return b.selected(e, b.scope.column(i))
+}
+
+// selected refuses a column in HAVING that is neither in the select list nor a group key: MySQL resolves names there in these two only,
+// whatever the table has. Group keys do not come here, and the arguments of aggregates have a binder without a select list.
+func (b *binder) selected(e *syntax.ColumnRef, bound expr.Expr) (expr.Expr, error) {
+	if b.clause != havingClause || b.aliases == nil {
+		return bound, nil
+	}
+	for i := range b.aliases {
+		if expr.Equal(b.aliases[i].bound, bound) {
+			return bound, nil
+		}
+	}
+	return nil, types.Errorf(types.ErBadField, displayName(e), b.clause)
 }
 
 var unaryNames = map[syntax.UnaryOp]string{

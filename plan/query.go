@@ -230,8 +230,15 @@ func (s *selection) itemInfo(it *syntax.SelectItem, bound expr.Expr) sqlapi.Colu
 
 // itemText is the text of an element as the client wrote it, which MySQL uses as the column's name. A quoted string's name is its value.
 func (s *selection) itemText(it *syntax.SelectItem) string {
-	if lit, ok := unparen(it.Expr).(*syntax.Literal); ok && lit.Kind == syntax.LitString {
-		return lit.Value
+	switch e := unparen(it.Expr).(type) {
+	case *syntax.Literal:
+		if e.Kind == syntax.LitString || e.Kind == syntax.LitNString {
+			return e.Value
+		}
+	case *syntax.Introduced: // _utf8mb4'x', but not _utf8mb4 0x41
+		if e.Lit.Kind == syntax.LitString {
+			return e.Lit.Value
+		}
 	}
 	if int(it.End) <= len(s.b.env.Text) && it.Start < it.End {
 		return strings.TrimSpace(s.b.env.Text[it.Start:it.End])
@@ -244,7 +251,7 @@ func (s *selection) bindHaving() error {
 	if s.sel.Having == nil {
 		return nil
 	}
-	bound, err := s.withAliases("having clause").bind(s.sel.Having)
+	bound, err := s.withAliases(havingClause).bind(s.sel.Having)
 	if err != nil {
 		return err
 	}
@@ -268,7 +275,7 @@ func (s *selection) bindOrder() error {
 			}
 			key.item = i - 1
 		} else {
-			bound, err := s.withAliases("order clause").bind(o.Expr)
+			bound, err := s.orderElement(o.Expr)
 			if err != nil {
 				return err
 			}
@@ -286,6 +293,18 @@ func (s *selection) bindOrder() error {
 		s.order = append(s.order, key)
 	}
 	return s.checkDistinctOrder()
+}
+
+// orderElement binds an element of ORDER BY. One that is nothing but a name means an element of the select list if it can; names
+// inside of expressions mean columns if they can.
+func (s *selection) orderElement(e syntax.Expr) (expr.Expr, error) {
+	bind := s.withAliases("order clause")
+	if ref, ok := unparen(e).(*syntax.ColumnRef); ok && ref.Table == "" {
+		if aliased := bind.alias(ref.Column); aliased != nil {
+			return aliased, nil
+		}
+	}
+	return bind.bind(e)
 }
 
 // checkDistinctOrder refuses to order distinct rows by what is not part of them.
