@@ -21,8 +21,13 @@ type inserter struct {
 	given  []bool        // by ordinal: the statement names the column
 	rowNo  int
 
-	ids      idBlock
-	explicit uint64 // the last AUTO_INCREMENT value that the statement gave itself
+	ids idBlock
+	// What the OK packet says is MySQL's choice: the first id that was generated for a row and stored with it, or else the
+	// AUTO_INCREMENT value of the last row, provided that any row was stored or changed.
+	generated    uint64 // the first id generated and stored, 0 if none
+	rowGenerated uint64 // the id generated for the current row, 0 if none
+	last         uint64 // the AUTO_INCREMENT value of the current row
+	written      bool   // a row was stored or changed
 
 	affected, duplicates uint64
 	old                  table.Reader // of rows in the way
@@ -35,12 +40,13 @@ type inserter struct {
 // idBlock hands out consecutive AUTO_INCREMENT values to the rows of one statement.
 type idBlock struct {
 	first, used, size uint64
+	rows              uint64 // of the statement, 0 if unknown
 	expected          uint64 // rows still to come, 0 if unknown
-	generated         uint64 // the first value handed out, 0 if none
+	blocks            int    // taken so far
 }
 
-// idBlockMax bounds the doubling blocks of INSERT … SELECT.
-const idBlockMax = 1 << 12
+// idBlockDoublings bounds the doubling blocks of INSERT … SELECT.
+const idBlockDoublings = 12
 
 func (rt *Runtime) runInsert(n *Insert) (sqlapi.Result, error) {
 	defer rt.strictly(n.Mode == InsertIgnore).restore()
@@ -50,7 +56,7 @@ func (rt *Runtime) runInsert(n *Insert) (sqlapi.Result, error) {
 	// MySQL refuses NULL in a single-row INSERT whatever the sql_mode; with more rows,
 	// only a strict one does.
 	in.lenient = n.Mode == InsertIgnore || (rows > 1 || n.Source != nil) && !rt.Ctx.Strict
-	in.ids.expected = uint64(rows)
+	in.ids.rows, in.ids.expected = uint64(rows), uint64(rows)
 	var err error
 	switch {
 	case n.Source != nil:
@@ -68,10 +74,12 @@ func (rt *Runtime) runInsert(n *Insert) (sqlapi.Result, error) {
 
 func (in *inserter) result(rows int) sqlapi.Result {
 	rt := in.rt
-	res := sqlapi.Result{AffectedRows: in.affected, Warnings: rt.warnings(), InsertID: in.explicit}
-	if in.ids.generated != 0 {
-		rt.LastGeneratedID = in.ids.generated
-		res.InsertID = in.ids.generated
+	res := sqlapi.Result{AffectedRows: in.affected, Warnings: rt.warnings()}
+	if in.generated != 0 {
+		rt.LastGeneratedID = in.generated
+		res.InsertID = in.generated
+	} else if in.written {
+		res.InsertID = in.last
 	}
 	if rows > 1 || in.node.Source != nil {
 		res.Info = fmt.Sprintf("Records: %d  Duplicates: %d  Warnings: %d", in.rowNo, in.duplicates, res.Warnings)
@@ -239,6 +247,7 @@ func (in *inserter) store() error {
 	err := in.writer.Insert(in.rt.Txn, in.row, table.InsertCheck)
 	if err == nil {
 		in.affected++
+		in.inserted()
 		return nil
 	}
 	if _, dup := isDuplicate(err); dup && in.demoted(err) {
@@ -248,17 +257,34 @@ func (in *inserter) store() error {
 	return err
 }
 
+// inserted notes that the current row was stored.
+func (in *inserter) inserted() {
+	in.written = true
+	if in.generated == 0 {
+		in.generated = in.rowGenerated
+	}
+}
+
+// idOf is an AUTO_INCREMENT value as the OK packet carries it: 64 bits, negative ones in two's complement.
+func idOf(v *types.Value) uint64 {
+	if v.K == types.KindFloat {
+		return uint64(int64(v.Float64()))
+	}
+	return v.Uint64()
+}
+
 // autoIncrement fills the AUTO_INCREMENT column if the row gives no value.
 func (in *inserter) autoIncrement() error {
+	in.rowGenerated = 0
 	c := in.table.AutoInc
 	if c == nil {
 		return nil
 	}
 	v := &in.row[c.Ordinal]
 	if !table.NeedsID(v, in.rt.Ctx.SQLMode) {
+		in.last = idOf(v)
 		if v.N > 0 || v.K == types.KindUint {
-			in.explicit = v.Uint64()
-			in.ids.pass(in.explicit)
+			in.ids.pass(in.last)
 		}
 		return nil
 	}
@@ -267,31 +293,29 @@ func (in *inserter) autoIncrement() error {
 		return err
 	}
 	*v = next
+	in.last = idOf(v)
+	in.rowGenerated = in.last
 	return nil
 }
 
-// next returns the next id: all rows that are known to come take their ids from one
-// block, so that they are consecutive, as drivers that fetch generated keys expect.
+// next returns the next id: all rows that are known to come take their ids from one block, so that they are consecutive, as drivers
+// that fetch generated keys expect. Sizes are InnoDB's: as many as the statement has rows, then 2, 4, 8 and so on, so that the gaps
+// behind a statement that gives some ids itself are MySQL's.
 func (b *idBlock) next(auto *table.AutoID) (types.Value, error) {
 	if b.used == b.size {
-		size := b.expected + 1
-		if b.expected == 0 && b.size > 0 {
-			size = min(b.size*2, idBlockMax)
+		size := b.rows
+		if b.blocks > 0 || size == 0 {
+			size = max(b.expected+1, 1<<min(b.blocks, idBlockDoublings))
 		}
 		first, err := auto.Next(size)
 		if err != nil {
 			return types.Null(), err
 		}
 		b.first, b.used, b.size = first, 0, size
+		b.blocks++
 	}
 	v := auto.Value(b.first, b.used)
 	b.used++
-	if b.generated == 0 {
-		b.generated = v.Uint64()
-		if v.K == types.KindFloat {
-			b.generated = uint64(v.Float64())
-		}
-	}
 	return v, nil
 }
 
@@ -302,8 +326,8 @@ func (b *idBlock) pass(explicit uint64) {
 	}
 }
 
-// replace removes every row in the way, then stores the row. A row that is there
-// already in the same form counts once.
+// replace removes every row in the way, then stores the row. A row that is there already in the same form counts once if the key that
+// finds it is the last that could: MySQL then updates in place, and sees that nothing changes. Otherwise it deletes and inserts.
 func (in *inserter) replace() error {
 	tx := in.rt.Txn
 	removed := uint64(0)
@@ -319,8 +343,9 @@ func (in *inserter) replace() error {
 		if err != nil {
 			return err
 		}
-		if same && removed == 0 {
+		if same && removed == 0 && in.lastUnique(c.Index) {
 			in.affected++
+			in.inserted()
 			return nil
 		}
 		if err := in.writer.DeleteRow(tx, c.Key, c.Value); err != nil {
@@ -332,10 +357,23 @@ func (in *inserter) replace() error {
 		return err
 	}
 	in.affected += 1 + removed
+	in.inserted()
 	if removed > 0 {
 		in.duplicates++
 	}
 	return nil
+}
+
+// lastUnique reports whether no unique key follows index in the order in which keys are looked at: the primary key, then the others.
+func (in *inserter) lastUnique(index *catalog.Index) bool {
+	behind := index.Primary
+	for _, other := range in.table.Indexes {
+		if behind && other.Unique && !other.Primary && other.State >= catalog.StateWriteOnly {
+			return false
+		}
+		behind = behind || other == index
+	}
+	return true
 }
 
 // readOld decodes the row in the way.
@@ -389,6 +427,7 @@ func (in *inserter) upsert() error {
 			return err
 		}
 		in.affected++
+		in.inserted()
 		return nil
 	}
 	in.duplicates++
@@ -411,8 +450,10 @@ func (in *inserter) upsert() error {
 	case in.rt.FoundRows:
 		in.affected++
 	}
+	// A row that stays as it is counts for nothing, but the id of a later report is still that of the last row.
+	in.written = in.written || changed
 	if a := in.table.AutoInc; a != nil {
-		in.explicit = in.next[a.Ordinal].Uint64()
+		in.last = idOf(&in.next[a.Ordinal])
 	}
 	return nil
 }

@@ -12,16 +12,19 @@ type sessionInfo Session
 
 func (i *sessionInfo) session() *Session { return (*Session)(i) }
 
-func (i *sessionInfo) Database() string          { return i.db }
-func (i *sessionInfo) User() string              { return i.client.User + "@" + i.client.Host }
-func (i *sessionInfo) CurrentUser() string       { return i.client.Account }
-func (i *sessionInfo) CurrentRole() string       { return "NONE" }
-func (i *sessionInfo) Version() string           { return i.node.Version }
-func (i *sessionInfo) ConnectionID() uint64      { return i.id }
-func (i *sessionInfo) LastInsertID() uint64      { return i.lastInsertID }
-func (i *sessionInfo) SetLastInsertID(id uint64) { i.lastInsertID = id }
-func (i *sessionInfo) RowCount() int64           { return i.rowCount }
-func (i *sessionInfo) FoundRows() uint64         { return i.foundRows }
+func (i *sessionInfo) Database() string     { return i.db }
+func (i *sessionInfo) User() string         { return i.client.User + "@" + i.client.Host }
+func (i *sessionInfo) CurrentUser() string  { return i.client.Account }
+func (i *sessionInfo) CurrentRole() string  { return "NONE" }
+func (i *sessionInfo) Version() string      { return i.node.Version }
+func (i *sessionInfo) ConnectionID() uint64 { return i.id }
+func (i *sessionInfo) LastInsertID() uint64 { return i.lastInsertID }
+func (i *sessionInfo) RowCount() int64      { return i.rowCount }
+func (i *sessionInfo) FoundRows() uint64    { return i.foundRows }
+
+// SetLastInsertID is LAST_INSERT_ID(id): the OK packet of the running statement then carries id, too, which is how clients keep
+// sequences in a table and learn of the row that ON DUPLICATE KEY UPDATE changed.
+func (i *sessionInfo) SetLastInsertID(id uint64) { i.lastInsertID, i.insertIDGiven = id, true }
 
 func (i *sessionInfo) UserVar(name string) (types.Value, bool) {
 	v, ok := i.userVars[strings.ToLower(name)]

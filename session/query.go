@@ -290,6 +290,7 @@ func (s *Session) prepareRuntime(p *exec.Plan) {
 		s.params = append(s.params, types.Value{})
 	}
 	s.ctx.Params = s.params
+	s.insertIDGiven = false
 	s.context.Strict = !p.IsQuery && s.context.SQLMode&types.ModeStrict != 0
 	s.runtime.Txn = s.tx
 	if s.tx == nil && p.NeedsTxn {
@@ -322,8 +323,12 @@ func (s *Session) statementError(err error) error {
 
 // answer ends a statement that succeeded.
 func (s *Session) answer(p *exec.Plan, result sqlapi.Result, more bool, out Response) error {
-	if s.runtime.LastGeneratedID != 0 && !p.IsQuery {
+	switch {
+	case p.IsQuery:
+	case s.runtime.LastGeneratedID != 0:
 		s.lastInsertID = s.runtime.LastGeneratedID
+	case s.insertIDGiven:
+		result.InsertID = s.lastInsertID
 	}
 	s.rowCount = int64(result.AffectedRows)
 	if result.HasRows {

@@ -96,6 +96,7 @@ type Session struct {
 
 	userVars      map[string]types.Value
 	lastInsertID  uint64
+	insertIDGiven bool // the running statement called LAST_INSERT_ID with an argument
 	rowCount      int64
 	foundRows     uint64
 	planFromCache bool // of the running command; lastFromCache is that of the one before
