@@ -59,7 +59,9 @@ SELECT DISTINCT name FROM p WHERE name LIKE 'b%';
 SELECT DISTINCT pay FROM p ORDER BY pay LIMIT 3;
 SELECT COUNT(*), COUNT(pay), COUNT(DISTINCT dept), COUNT(DISTINCT dept, boss) FROM p;
 SELECT SUM(pay), AVG(pay), MIN(pay), MAX(pay), MIN(name), MAX(hired) FROM p;
-SELECT SUM(id), AVG(id), STD(id), VARIANCE(id) FROM p;
+SELECT SUM(id), AVG(id), VARIANCE(id) FROM p;
+-- differs: MySQL computes and prints deviations as DOUBLE; MariaDB cuts them to four digits more than the column has.
+SELECT STD(id) FROM p;
 SELECT BIT_AND(id), BIT_OR(id), BIT_XOR(id) FROM p;
 SELECT GROUP_CONCAT(id ORDER BY id DESC SEPARATOR '-') FROM p;
 SELECT GROUP_CONCAT(DISTINCT dept ORDER BY dept) FROM p;
@@ -100,6 +102,27 @@ SELECT id FROM p ORDER BY nope;
 SELECT id FROM p ORDER BY 5;
 SELECT id FROM p WHERE COUNT(*) > 1;
 SELECT id FROM p HAVING pay > 1;
+-- differs: MySQL 8 refuses fields that are not grouped by in grouped queries only; MariaDB refuses them in HAVING without GROUP BY, too.
+SELECT id, pay FROM p HAVING pay > 999;
+SELECT id, pay AS money FROM p HAVING money > 999;
+-- differs: MySQL 8 refuses fields that are not grouped by in grouped queries only; MariaDB refuses them in HAVING without GROUP BY, too.
+SELECT id, pay AS money FROM p HAVING pay > 999;
+SELECT pay + 1 FROM p HAVING pay > 999;
+-- differs: MySQL 8 refuses fields that are not grouped by in grouped queries only; MariaDB refuses them in HAVING without GROUP BY, too.
+SELECT p.id FROM p HAVING p.id > 8;
+SELECT p.id FROM p HAVING p.pay > 8;
+SELECT id FROM p GROUP BY id HAVING pay > 999;
+SELECT id FROM p GROUP BY id, pay HAVING pay > 999;
+SELECT dept FROM p GROUP BY dept HAVING MAX(pay) > 999;
+SELECT dept FROM p GROUP BY dept HAVING boss > 1;
+SELECT COUNT(*) FROM p HAVING id > 1;
+SELECT COUNT(boss) AS dept FROM p GROUP BY dept HAVING dept = 30;
+SELECT -id AS id FROM p ORDER BY id LIMIT 2;
+SELECT -id AS id FROM p ORDER BY id + 0 LIMIT 2;
+SELECT -id AS id FROM p WHERE id = 2;
+SELECT id AS x FROM p WHERE x = 2;
+-- differs: MySQL 8 knows that a primary key determines the other columns.
+SELECT name AS id FROM p GROUP BY id;
 SELECT SUM(COUNT(*)) FROM p;
 SELECT id FROM p FORCE INDEX (kd) WHERE dept = 10;
 SELECT id FROM p IGNORE INDEX (kd, kdp) WHERE dept = 10;

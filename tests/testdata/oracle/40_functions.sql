@@ -36,10 +36,12 @@ SELECT 18446744073709551615 + 1;
 SELECT -9223372036854775808 - 1;
 SELECT 1 - CAST(2 AS UNSIGNED);
 SELECT EXP(10000);
+-- differs: this MariaDB has no system tables to look for stored functions in, and says so.
 SELECT nofunction(1);
 SELECT ABS();
 SELECT ABS(1, 2);
 SELECT (1, 2) = (1, 2), (1, 2) < (1, 3), (1, NULL) = (1, NULL);
+-- differs: MariaDB has error 4078 for types that cannot be compared; MySQL's is 1241.
 SELECT (1, 2) = 1;
 SELECT 'a' COLLATE utf8mb4_bin = 'A', 'a' = BINARY 'A', _utf8mb4'x';
 SELECT 1.0 / 3, 2.00 * 3.000, 1.10 + 2.205, 10 / 4, 0.1 + 0.2, 1e0 + 0.1, 100 * 1.1, 1.5 DIV 0.4, 5.5 % 2;
@@ -53,3 +55,5 @@ SELECT 1 WHERE 1 = 0;
 SELECT COUNT(*), MAX(1), SUM(2) WHERE 1 = 0;
 SELECT 1 FROM DUAL WHERE 1 LIMIT 1;
 SELECT COUNT(*);
+-- differs: the remainder of a negative DECIMAL is -0.00 there, which is not even equal to 0; Pando has one zero.
+SELECT -4 % 2.00;
