@@ -36,9 +36,13 @@ type gcStats struct {
 // floor: all garbage of commits at or below it is gone, apart from what the
 // scan still has to do (gcscan.go).
 type gcWorker struct {
-	s      *Store
-	chunk  []byte // in hand, from the queue
-	rest   []byte // of the chunk, not yet dealt with
+	s     *Store
+	chunk []byte // in hand, from the queue
+	rest  []byte // of the chunk, not yet dealt with
+	// spent are chunks without a rest whose deletions may still be in a batch that
+	// is not applied. Their bytes stay in the backlog until it is: an empty backlog
+	// means that the garbage is gone, not that it is about to go.
+	spent  [][]byte
 	floor  clock.Timestamp
 	scan   gcScan
 	failed bool // the last round did
@@ -109,6 +113,7 @@ func (w *gcWorker) drainQueue(stop func() bool) error {
 	safe := clock.Timestamp(0)
 	for stop == nil || !stop() {
 		head, ok := w.peek()
+		w.settle() // no batch is under way here
 		if !ok {
 			break
 		}
@@ -128,7 +133,9 @@ func (w *gcWorker) drainQueue(stop func() bool) error {
 // peek returns the oldest record without taking it.
 func (w *gcWorker) peek() (gcRecord, bool) {
 	if len(w.rest) == 0 {
-		w.finishChunk()
+		if w.chunk != nil {
+			w.spent = append(w.spent, w.chunk)
+		}
 		w.chunk = w.s.gc.pop()
 		w.rest = w.chunk
 		if len(w.rest) == 0 {
@@ -139,11 +146,13 @@ func (w *gcWorker) peek() (gcRecord, bool) {
 	return r, true
 }
 
-func (w *gcWorker) finishChunk() {
-	if w.chunk != nil {
-		w.s.gc.done(w.chunk)
-		w.chunk = nil
+// settle gives spent chunks back, once their deletions have been applied.
+func (w *gcWorker) settle() {
+	for i, c := range w.spent {
+		w.s.gc.done(c)
+		w.spent[i] = nil
 	}
+	w.spent = w.spent[:0]
 }
 
 // publishSafepoint computes the safepoint and makes readers respect it.
@@ -264,7 +273,8 @@ func (w *gcWorker) drainAtClose() error {
 // CollectNow asks the collector for a round at once, for tests and for tools.
 func (s *Store) CollectNow() { s.signal(s.gcNow) }
 
-// GCBacklog returns the bytes of queued garbage.
+// GCBacklog returns the bytes that the queue needs for garbage which is not
+// deleted yet. What only a scan will find (gcscan.go) does not count.
 func (s *Store) GCBacklog() int {
 	bytes, _ := s.gc.size()
 	return bytes

@@ -121,8 +121,8 @@ func (q *gcQueue) pop() []byte {
 	return c
 }
 
-// done gives a chunk back whose records have been dealt with. Until then its
-// bytes count.
+// done gives a chunk back whose garbage has been deleted. Until then its bytes
+// count.
 func (q *gcQueue) done(c []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

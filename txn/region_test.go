@@ -105,7 +105,7 @@ func TestSplitBySize(t *testing.T) {
 		}
 		tx.Release()
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(patience)
 	for len(d.s.Regions()) < 12 {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d regions for a megabyte at 64 KiB each", len(d.s.Regions()))
