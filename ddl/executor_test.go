@@ -57,7 +57,7 @@ func TestDropWaitsForTransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A session does not wait for itself.
-	n.must(n.ex.TruncateTable(&ddl.Call{Self: other, LockWait: time.Millisecond}, name("b")))
+	n.must(n.ex.TruncateTable(&ddl.Call{Self: other, LockWait: lockWait}, name("b")))
 }
 
 // TestDroppedDataIsFreed: nothing of dropped and truncated tables remains.
