@@ -34,7 +34,7 @@ func (ts *testServer) dial(t testing.TB) *rawClient {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(patience))
 	return &rawClient{t: t, conn: conn}
 }
 
@@ -109,22 +109,28 @@ func (r *rawClient) expectClosed() {
 }
 
 func TestRawProbes(t *testing.T) {
-	ts := startServer(t, func(o *Options) { o.HandshakeTimeout = 300 * time.Millisecond })
+	ts := startServer(t, nil)
 	for range 5 {
 		_ = ts.dial(t).conn.Close() // connect and close
 		r := ts.dial(t)
 		r.read()
 		_ = r.conn.Close() // read the greeting and close
 	}
+	ts.expectProbes(t, 10)
+	ts = startServer(t, func(o *Options) { o.HandshakeTimeout = 300 * time.Millisecond })
 	r := ts.dial(t)
-	r.read()
-	r.expectClosed() // says nothing
-	eventually(t, "all are gone", func() bool { return ts.OpenConnections() == 0 })
+	if _, err := r.tryRead(); err == nil { // a server without processor time may not come to its greeting
+		r.expectClosed() // says nothing
+	}
+	ts.expectProbes(t, 1)
+}
+
+// expectProbes checks that n connections came to nothing, and without noise.
+func (ts *testServer) expectProbes(t testing.TB, n uint64) {
+	t.Helper()
+	eventually(t, "all have come and gone", func() bool { return ts.Counters().BadConnects == n && ts.OpenConnections() == 0 })
 	if ts.log.String() != "" {
 		t.Errorf("noise: %s", ts.log)
-	}
-	if n := ts.Counters().BadConnects; n != 11 {
-		t.Errorf("%d bad connects", n)
 	}
 }
 
