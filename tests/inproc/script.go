@@ -2,6 +2,7 @@ package inproc
 
 import (
 	"fmt"
+	"runtime"
 	"sort"
 	"strings"
 	"testing"
@@ -14,10 +15,13 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// How long a statement marked with & is given before it counts as waiting, and how long its answer may take afterwards.
+// A statement marked with & counts as waiting when it has not answered for settleTime and the whole process stands still. The time alone
+// would not do: a machine that is busy with other things may not have begun with the statement by then. answerTime is how long an answer may
+// take, and how long the process may be busy.
 const (
 	settleTime = 60 * time.Millisecond
-	answerTime = 20 * time.Second
+	settleStep = 5 * time.Millisecond
+	answerTime = time.Minute
 )
 
 // Script is one run of a script file. A file starts with a fresh node and one session, root, in the database test.
@@ -140,9 +144,8 @@ func (s *Script) line(mode, line string) string {
 		c := s.conn(name)
 		done := make(chan string, 1)
 		go func() { done <- command(c, mode, text) }()
-		select {
-		case out = <-done:
-		case <-time.After(settleTime):
+		var answered bool
+		if out, answered = settle(done); !answered {
 			s.waiting[name] = done
 			out = "waits\n"
 		}
@@ -159,6 +162,54 @@ func (s *Script) line(mode, line string) string {
 		b.WriteString(name + ": " + l + "\n")
 	}
 	return b.String()
+}
+
+// settle returns a statement's answer unless it waits.
+func settle(done <-chan string) (out string, answered bool) {
+	pause := settleTime
+	for still, began := 0, time.Now(); still < 2 && time.Since(began) < answerTime; {
+		select {
+		case out = <-done:
+			return out, true
+		case <-time.After(pause):
+		}
+		pause = settleStep
+		if still++; !processStill() {
+			still = 0
+		}
+	}
+	select {
+	case out = <-done:
+		return out, true
+	default:
+		return "", false
+	}
+}
+
+// processStill reports whether every other goroutine is blocked.
+func processStill() bool {
+	dump := make([]byte, 64<<10)
+	for n := runtime.Stack(dump, true); ; n = runtime.Stack(dump, true) {
+		if n < len(dump) {
+			dump = dump[:n]
+			break
+		}
+		dump = make([]byte, 2*len(dump))
+	}
+	busy := 0
+	for _, line := range strings.Split(string(dump), "\n") {
+		head, isHead := strings.CutPrefix(line, "goroutine ")
+		_, state, found := strings.Cut(head, " [")
+		if !isHead || !found {
+			continue
+		}
+		for _, s := range []string{"running", "runnable", "syscall", "preempted", "GC assist"} {
+			if strings.HasPrefix(state, s) {
+				busy++
+			}
+		}
+	}
+	return busy <= 1 // this one runs
 }
 
 func (s *Script) fetch(name string) string {
