@@ -39,6 +39,9 @@ func (c *Catalog) step(t *Table) *Table {
 	return next
 }
 
+// patience is how long tests wait for what must come: no measure of anything.
+const patience = 2 * time.Minute
+
 func within(d time.Duration) Patience { return PatienceFor(d, nil, nil) }
 
 func TestEnterAndBarrier(t *testing.T) {
@@ -62,7 +65,7 @@ func TestEnterAndBarrier(t *testing.T) {
 		t.Fatalf("the barrier must wait for the first version used: %v", err)
 	}
 	u.Release()
-	if err := c.WaitOlder(a2, within(time.Millisecond)); err != nil {
+	if err := c.WaitOlder(a2, within(patience)); err != nil {
 		t.Fatalf("users of b are none of our business: %v", err)
 	}
 	if u.Holding() || !other.Holding() {
@@ -92,7 +95,7 @@ func TestEnterManyTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.Release()
-	if err := c.WaitOlder(c.get(last), within(time.Millisecond)); err != nil {
+	if err := c.WaitOlder(c.get(last), within(patience)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -111,7 +114,7 @@ func TestCloseWaitsAndQueues(t *testing.T) {
 	late.Release()
 	closed := make(chan *Exclusive)
 	go func() {
-		x, err := c.Close([]*Table{a}, within(10*time.Second))
+		x, err := c.Close([]*Table{a}, within(patience))
 		if err != nil {
 			t.Error(err)
 		}
@@ -124,7 +127,7 @@ func TestCloseWaitsAndQueues(t *testing.T) {
 		t.Fatalf("a present user passes the closed gate: %v", got)
 	}
 	waited := make(chan error)
-	go func() { waited <- late.Wait(a, 10*time.Second, nil) }()
+	go func() { waited <- late.Wait(a, patience, nil) }()
 	old.Release()
 	x := <-closed
 	select {
@@ -149,7 +152,7 @@ func TestWaitEnds(t *testing.T) {
 	c := memCatalog("a")
 	u := c.Uses().Register()
 	a := c.get("a")
-	x, err := c.Close([]*Table{a}, within(time.Second))
+	x, err := c.Close([]*Table{a}, within(patience))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +189,7 @@ func TestGateDeadlock(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			x, err := c.Close([]*Table{tab}, within(10*time.Second))
+			x, err := c.Close([]*Table{tab}, within(patience))
 			if err != nil {
 				t.Error(err)
 				return
@@ -203,7 +206,7 @@ func TestGateDeadlock(t *testing.T) {
 	var deadlocks atomic.Int32
 	wait := func(u *Use, tab *Table) {
 		defer wg.Done()
-		if err := u.Wait(tab, 10*time.Second, nil); errors.Is(err, kvapi.ErrDeadlock) {
+		if err := u.Wait(tab, patience, nil); errors.Is(err, kvapi.ErrDeadlock) {
 			deadlocks.Add(1)
 		} else if err != nil {
 			t.Error(err)
@@ -255,7 +258,7 @@ func TestGateStress(t *testing.T) {
 						inside[i].Add(1)
 						in = append(in, i)
 					case Closed:
-						if err := u.Wait(tab, time.Second, nil); err != nil && err != kvapi.ErrDeadlock {
+						if err := u.Wait(tab, patience, nil); err != nil && err != kvapi.ErrDeadlock {
 							t.Error(err)
 						}
 					}
@@ -280,7 +283,7 @@ func TestGateStress(t *testing.T) {
 					alone(t, &inside[i], &exclusive[i])
 					x.Open()
 				}
-				x, err := c.Close([]*Table{tab}, within(5*time.Second))
+				x, err := c.Close([]*Table{tab}, within(patience))
 				if err != nil {
 					t.Error(err)
 					return
@@ -288,7 +291,7 @@ func TestGateStress(t *testing.T) {
 				alone(t, &inside[i], &exclusive[i])
 				next := c.step(tab)
 				x[0].Open()
-				if err := c.WaitOlder(next, within(5*time.Second)); err != nil {
+				if err := c.WaitOlder(next, within(patience)); err != nil {
 					t.Error(err)
 				}
 			}

@@ -44,7 +44,7 @@ func newKit(t testing.TB) *kit {
 			t.Error(err)
 		}
 	})
-	k := &kit{t: t, txns: txn.NewManager(kv.New(rpc.Loopback(s)), txn.ManagerOptions{LockWait: 5 * time.Second})}
+	k := &kit{t: t, txns: txn.NewManager(kv.New(rpc.Loopback(s)), txn.ManagerOptions{LockWait: 2 * time.Minute})}
 	k.ids = table.NewAutoIDs(k.txns)
 	k.build = &expr.BuildContext{Ctx: &types.Context{SQLMode: types.ModeDefault}}
 	return k

@@ -32,9 +32,12 @@ func (r *lockRig) owner(id uint64) *Owner {
 	return o
 }
 
+// patience is how long tests wait for what must come: no measure of anything.
+const patience = 2 * time.Minute
+
 // req is a lock request with a timeout no test waits for.
 func req(key string, mode kvapi.LockMode) *kvapi.LockRequest {
-	return &kvapi.LockRequest{Key: []byte(key), Mode: mode, Timeout: 20 * time.Second}
+	return &kvapi.LockRequest{Key: []byte(key), Mode: mode, Timeout: patience}
 }
 
 func (r *lockRig) lock(o *Owner, q *kvapi.LockRequest) error {
@@ -54,7 +57,7 @@ func (r *lockRig) start(o *Owner, q *kvapi.LockRequest) <-chan error {
 	r.t.Helper()
 	done := make(chan error, 1)
 	go func() { done <- r.lock(o, q) }()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(patience)
 	for o.waiter.entry.Load() == nil {
 		select {
 		case err := <-done:
@@ -76,7 +79,7 @@ func (r *lockRig) await(done <-chan error) error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(5 * time.Second):
+	case <-time.After(patience):
 		r.t.Fatal("the request still waits")
 		return nil
 	}

@@ -22,7 +22,7 @@ func TestUpdateGarbageLooks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for m := n.store.Metrics(); ; m = n.store.Metrics() {
 		deleted, looked := m.GCDeleted-before.GCDeleted, m.GCLooked-before.GCLooked
 		// The old row, the old entry and its marker.

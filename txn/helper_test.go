@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/keys"
@@ -45,7 +44,7 @@ func openOn(t testing.TB, e *engine.Engine, fill func(*store.Options)) *db {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := NewManager(kv.New(rpc.Loopback(s)), ManagerOptions{LockWait: 10 * time.Second})
+	m := NewManager(kv.New(rpc.Loopback(s)), ManagerOptions{LockWait: patience})
 	return &db{t: t, e: e, s: s, m: m}
 }
 

@@ -370,7 +370,7 @@ func TestLinearizable(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if ok, decided := check.Linearizable(history, 10*time.Second); !ok {
+	if ok, decided := check.Linearizable(history, patience); !ok {
 		t.Fatalf("not linearizable (decided: %v)", decided)
 	}
 }

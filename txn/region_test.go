@@ -166,10 +166,11 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// TestRelaxed: relaxed commits return before the sync; WaitSeen asks for it.
-func TestRelaxed(t *testing.T) {
-	d := openDB(t, nil)
+// relaxedCommit commits one key without a sync.
+func relaxedCommit(t *testing.T, d *db) {
+	t.Helper()
 	tx := d.m.Begin(Options{Relaxed: true})
+	defer tx.Release()
 	if _, _, err := tx.Lock(rowKey("k"), kvapi.LockExclusive, kvapi.WaitDefault, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -179,20 +180,35 @@ func TestRelaxed(t *testing.T) {
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	tx.Release()
-	reader := d.m.Begin(Options{})
-	var s valueSink
-	if found, _, err := reader.Lock(rowKey("k"), kvapi.LockShared, kvapi.WaitDefault, &s); !found || err != nil {
-		t.Fatal(found, err)
+}
+
+// TestRelaxed: relaxed commits return before the sync; WaitSeen asks for it.
+func TestRelaxed(t *testing.T) {
+	// What nobody asks for is synced a second after the commit, never sooner. A machine without time for this process may take
+	// longer now and then, but not always. A fresh store each time, so that no earlier sync can help.
+	var d *db
+	took := time.Duration(0)
+	for end := time.Now().Add(patience); ; {
+		d = openDB(t, nil)
+		began := time.Now()
+		relaxedCommit(t, d)
+		reader := d.m.Begin(Options{})
+		var s valueSink
+		if found, _, err := reader.Lock(rowKey("k"), kvapi.LockShared, kvapi.WaitDefault, &s); !found || err != nil {
+			t.Fatal(found, err)
+		}
+		if err := reader.WaitSeen(); err != nil {
+			t.Fatal(err)
+		}
+		took = time.Since(began)
+		reader.Release()
+		if took < 500*time.Millisecond {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("WaitSeen waited %v for a sync that it should have asked for", took)
+		}
 	}
-	began := time.Now()
-	if err := reader.WaitSeen(); err != nil {
-		t.Fatal(err)
-	}
-	if d := time.Since(began); d > 500*time.Millisecond {
-		t.Errorf("WaitSeen waited %v for a sync that it should have asked for", d)
-	}
-	reader.Release()
 	if v, err := d.read("k"); v != "v" || err != nil {
 		t.Fatal(v, err)
 	}
