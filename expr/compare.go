@@ -64,6 +64,9 @@ func (c *comparator) compare(ctx *Ctx, a, b *types.Value) (order int, ok bool) {
 	case classTemporal:
 		return compareTemporal(ctx, a, b)
 	case classTime:
+		if a.IsNumeric() || b.IsNumeric() {
+			return compareUnadapted(ctx, a, b), true
+		}
 		x, ok1 := toKind(ctx, a, types.KindTime)
 		y, ok2 := toKind(ctx, b, types.KindTime)
 		return orderInts(x, y), ok1 && ok2
@@ -76,9 +79,18 @@ func compareTemporal(ctx *Ctx, a, b *types.Value) (int, bool) {
 	if a.K == b.K && a.K != types.KindString {
 		return orderInts(a.N, b.N), true
 	}
+	if a.IsNumeric() || b.IsNumeric() {
+		return compareUnadapted(ctx, a, b), true
+	}
 	x, ok1 := toKind(ctx, a, types.KindDatetime)
 	y, ok2 := toKind(ctx, b, types.KindDatetime)
 	return orderInts(x, y), ok1 && ok2
+}
+
+// compareUnadapted orders a date or time and a number that is none. Only a parameter gets here, one whose number adapt has left
+// alone; as a literal it would have made this a comparison of class float, which compareClass chooses for dates and numbers.
+func compareUnadapted(ctx *Ctx, a, b *types.Value) int {
+	return orderFloats(ctx.float(a), ctx.float(b))
 }
 
 // sign reduces an order to -1, 0 or 1, which masks count on.

@@ -328,3 +328,28 @@ func TestCompareCanary(t *testing.T) {
 		t.Errorf("equal answers differ: %s", fault)
 	}
 }
+
+// TestNumbersThatAreNoDates: a number that is no date compares with one as a number, whether it stands in the text, was lifted out of
+// it for the plan cache, or is a parameter.
+func TestNumbersThatAreNoDates(t *testing.T) {
+	n := inproc.Open(t, inproc.Options{})
+	defer n.Close()
+	c := n.Root("")
+	c.Must("CREATE DATABASE d")
+	c.Must("USE d")
+	c.Must("CREATE TABLE t (id INT PRIMARY KEY, dt DATETIME, day DATE, ts TIMESTAMP NULL, tm TIME, KEY (dt), KEY (day), KEY (ts), KEY (tm))")
+	c.Must("INSERT INTO t VALUES (1,'2024-01-01','2024-01-01','2024-01-01','01:02:03'),(2,'2024-01-26','2024-01-26','2024-01-26','-01:00:00'),(3,NULL,NULL,NULL,NULL)")
+	for _, column := range []string{"dt", "day", "ts", "tm"} {
+		for _, number := range []string{"-1e1", "1e9", "-10", "-10.5", "1e30", "13", "20240101", "20240101000000.5", "99999999999999"} {
+			for _, form := range []string{"%s = %s", "%s <> %s", "%s > %s", "%s <= %s", "%s <=> %s", "NOT %s <=> %s", "%s BETWEEN %s AND 1e40", "%s IN (%s)", "%s NOT IN (%s, 77777777777777)"} {
+				where := fmt.Sprintf(form, column, number)
+				want := bag(c.Must("SELECT id FROM t WHERE COALESCE(" + where + ", 0)").Rows) // what is not a condition keeps its literals
+				for _, hint := range []string{"", " IGNORE INDEX (PRIMARY, dt, day, ts, tm)"} {
+					if got := bag(c.Must("SELECT id FROM t" + hint + " WHERE " + where).Rows); got != want {
+						t.Errorf("%s%s finds %q, not %q", where, hint, got, want)
+					}
+				}
+			}
+		}
+	}
+}
