@@ -130,6 +130,9 @@ func (c *conversion) integer(v *Value) (Value, error) {
 	case KindFloat:
 		n, err = c.roundFloat(v.Float64())
 	case KindDecimal:
+		if c.to.Unsigned && DecSign(*v) < 0 {
+			return Uint(0), c.outOfRange() // also -0.4: MySQL looks at the sign before it rounds, of decimals only
+		}
 		n, err = c.roundDecimal(v)
 	case KindString:
 		return c.integerText(plainText(v))

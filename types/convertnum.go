@@ -1,15 +1,21 @@
 package types
 
-import "math"
+import (
+	"math"
+	"strconv"
+	"strings"
+)
 
 // float converts to FLOAT and DOUBLE, with or without (m,d).
 func (c *conversion) float(v *Value) (Value, error) {
 	var f float64
 	var err error
+	saturated := false
 	if v.K == KindString {
 		b := plainText(v)
 		var used int
 		f, used = ParseFloat(b)
+		saturated = math.Abs(f) == math.MaxFloat64 && isBeyondFloat(b[:used])
 		if used == 0 || !onlySpace(b[used:]) {
 			err = c.truncated()
 		}
@@ -31,8 +37,8 @@ func (c *conversion) float(v *Value) (Value, error) {
 		}
 	}
 	switch {
-	case v.K == KindString && math.Abs(f) == math.MaxFloat64:
-		err = c.outOfRange() // the parser saturated
+	case saturated:
+		err = c.outOfRange()
 	case f != f:
 		f, err = 0, c.outOfRange()
 	case c.to.Unsigned && f < 0:
@@ -46,6 +52,12 @@ func (c *conversion) float(v *Value) (Value, error) {
 		return Float32(f), err
 	}
 	return Float(f), err
+}
+
+// isBeyondFloat tells the largest double, which dumps may hold, from a number at which ParseFloat saturated.
+func isBeyondFloat(number []byte) bool {
+	_, err := strconv.ParseFloat(strings.TrimSpace(string(number)), 64)
+	return err != nil
 }
 
 // decimal converts to DECIMAL(p,s). Digits beyond the scale are rounded with a
