@@ -78,7 +78,8 @@ func (in *inserter) result(rows int) sqlapi.Result {
 	if in.generated != 0 {
 		rt.LastGeneratedID = in.generated
 		res.InsertID = in.generated
-	} else if in.written {
+	} else if in.written && (in.node.Source == nil || in.node.Mode != InsertUpdate) {
+		// MySQL has forgotten the row by then in INSERT … SELECT … ON DUPLICATE KEY UPDATE, and so reports 0.
 		res.InsertID = in.last
 	}
 	if rows > 1 || in.node.Source != nil {
@@ -151,9 +152,14 @@ func (in *inserter) fromRows() error {
 	return nil
 }
 
-// evaluate computes the columns given. An expression may refer to columns given
-// before it, by ordinal.
+// evaluate computes the columns given. An expression may refer to columns given before it, by ordinal; other columns are their
+// defaults to it.
 func (in *inserter) evaluate(exprs []expr.Expr) error {
+	if in.node.Refers {
+		if err := in.fillDefaults(); err != nil {
+			return err
+		}
+	}
 	for i, e := range exprs {
 		col := in.node.Cols[i]
 		if e == nil {
@@ -171,6 +177,25 @@ func (in *inserter) evaluate(exprs []expr.Expr) error {
 		if err := in.set(col, v); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// fillDefaults sets every column to its default, and one without to what MySQL calls its implicit default.
+func (in *inserter) fillDefaults() error {
+	for i, c := range in.table.Columns {
+		if c.Default == nil {
+			in.row[i] = types.Null()
+			if c.NotNull {
+				in.row[i] = implicitDefault(&c.Type)
+			}
+			continue
+		}
+		v, err := in.defaultOf(c, in.rowNo)
+		if err != nil {
+			return err
+		}
+		in.row[i] = v
 	}
 	return nil
 }
@@ -252,6 +277,7 @@ func (in *inserter) store() error {
 	}
 	if _, dup := isDuplicate(err); dup && in.demoted(err) {
 		in.duplicates++
+		in.ids.giveBack(in.rowGenerated)
 		return nil
 	}
 	return err
@@ -323,6 +349,14 @@ func (b *idBlock) next(auto *table.AutoID) (types.Value, error) {
 func (b *idBlock) pass(explicit uint64) {
 	if b.used < b.size && explicit >= b.first+b.used {
 		b.used = min(b.size, explicit-b.first+1)
+	}
+}
+
+// giveBack makes the id generated last, if there is one, the next one again: its row was not stored. As in MySQL this holds within
+// a statement only.
+func (b *idBlock) giveBack(generated uint64) {
+	if generated != 0 {
+		b.used--
 	}
 }
 
@@ -431,6 +465,7 @@ func (in *inserter) upsert() error {
 		return nil
 	}
 	in.duplicates++
+	in.ids.giveBack(in.rowGenerated)
 	if err := in.readOld(&c); err != nil {
 		return err
 	}

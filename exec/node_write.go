@@ -48,6 +48,8 @@ type Insert struct {
 	Cols []int
 	// Rows are the rows of VALUES; a nil expression is DEFAULT.
 	Rows [][]expr.Expr
+	// Refers says that an expression of Rows refers to a column of the row that it belongs to.
+	Refers bool
 	// ParamRows, when positive, is the number of rows whose values are the
 	// statement's parameters (lifted literals included) in order, row after row: the
 	// plan of a bulk INSERT without an expression per value.

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"errors"
+	"math"
 	"time"
 
 	"github.com/pandodb/pando/clock"
@@ -117,6 +119,10 @@ func (rt *Runtime) evalCount(e expr.Expr, absent uint64) (uint64, error) {
 		return absent, nil
 	}
 	v, err := e.Eval(rt.Ctx, nil)
+	var overflow *types.Error
+	if errors.As(err, &overflow) && overflow.Number == types.ErDataOutOfRange {
+		return math.MaxUint64, nil // LIMIT 5, 18446744073709551615 means all behind 5; a scan below is given the sum
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -34,16 +34,15 @@ func (a *AggStates) merge(ctx *Ctx, g uint32, o *AggStates, og uint32) error {
 
 // mergeDistinct adds the other group's values that this one lacks.
 func (a *AggStates) mergeDistinct(ctx *Ctx, g uint32, seen []types.Value) error {
-	for width := len(a.spec.args); len(seen) >= width; seen = seen[width:] {
-		args := seen[:width]
-		fresh, err := a.distinctAdd(g, args)
-		if err != nil {
-			return err
+	nargs := len(a.spec.args)
+	for width := nargs + len(a.spec.order); len(seen) >= width; seen = seen[width:] {
+		args, keys := seen[:nargs], seen[nargs:width]
+		if !a.distinctAdd(g, args) {
+			continue
 		}
-		if fresh {
-			if err := a.add(ctx, g, args, nil); err != nil {
-				return err
-			}
+		a.seen[g] = append(a.seen[g], keys...)
+		if err := a.add(ctx, g, args, keys); err != nil {
+			return err
 		}
 	}
 	return nil

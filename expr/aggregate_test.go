@@ -74,7 +74,7 @@ func testAggregates() (out []aggText) {
 		out = append(out, aggText{name: name, args: []string{"i"}})
 	}
 	return append(out, aggText{name: "group_concat", args: []string{"i"}, order: "i"}, aggText{name: "group_concat", args: []string{"i"}, order: "i DESC"},
-		aggText{name: "group_concat", distinct: true, args: []string{"i"}, order: "i"})
+		aggText{name: "group_concat", distinct: true, args: []string{"i"}, order: "i"}, aggText{name: "group_concat", distinct: true, args: []string{"d"}, order: "d DESC"})
 }
 
 // TestAggregatesAgree adds random batches in three ways - by batch, by row, and split over slabs that are merged, one of them through its

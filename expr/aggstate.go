@@ -25,7 +25,7 @@ type AggStates struct {
 	best  []types.Value // MIN, MAX, ANY_VALUE; their bytes are the slab's
 	texts []concat
 	sets  []map[string]struct{}
-	seen  [][]types.Value // of DISTINCT other than COUNT: what Merge must add again
+	seen  [][]types.Value // of DISTINCT: what Merge must add again, arguments and sort keys
 	key   []byte
 }
 
@@ -108,17 +108,34 @@ func (a *AggStates) addRow(ctx *Ctx, g uint32, row []types.Value) error {
 		}
 		args = append(args, v)
 	}
-	if s.distinct {
-		fresh, err := a.distinctAdd(g, args)
-		if err != nil || !fresh {
-			return err
-		}
+	if s.distinct && !a.distinctAdd(g, args) {
+		return nil
 	}
-	return a.add(ctx, g, args, row)
+	keys, err := a.sortKeys(ctx, row)
+	if err != nil {
+		return err
+	}
+	if s.distinct {
+		a.seen[g] = append(a.seen[g], keys...)
+	}
+	return a.add(ctx, g, args, keys)
 }
 
-// distinctAdd notes args in g's set; fresh is false if they were there.
-func (a *AggStates) distinctAdd(g uint32, args []types.Value) (fresh bool, err error) {
+// sortKeys evaluates the ORDER BY of a GROUP_CONCAT.
+func (a *AggStates) sortKeys(ctx *Ctx, row []types.Value) (keys []types.Value, err error) {
+	for _, o := range a.spec.order {
+		v, err := o.Expr.Eval(ctx, row)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, v.Clone())
+		a.bytes += int64(v.MemSize())
+	}
+	return keys, nil
+}
+
+// distinctAdd notes args in g's set; fresh is false if they were there. In seen the caller adds the sort keys.
+func (a *AggStates) distinctAdd(g uint32, args []types.Value) (fresh bool) {
 	a.key = a.key[:0]
 	for i, v := range args {
 		a.key = types.AppendKey(a.key, a.fitKey(v, i), &a.spec.args[i].typ, false, 0)
@@ -129,7 +146,7 @@ func (a *AggStates) distinctAdd(g uint32, args []types.Value) (fresh bool, err e
 		a.sets[g] = set
 	}
 	if _, ok := set[string(a.key)]; ok {
-		return false, nil
+		return false
 	}
 	set[string(a.key)] = struct{}{}
 	a.bytes += int64(len(a.key)) + 48
@@ -138,7 +155,7 @@ func (a *AggStates) distinctAdd(g uint32, args []types.Value) (fresh bool, err e
 		a.bytes += int64(c.MemSize())
 		a.seen[g] = append(a.seen[g], c)
 	}
-	return true, nil
+	return true
 }
 
 // fitKey brings a value to the scale that keys of its type have.
@@ -150,8 +167,8 @@ func (a *AggStates) fitKey(v types.Value, i int) types.Value {
 	return v
 }
 
-// add adds arguments that are not NULL.
-func (a *AggStates) add(ctx *Ctx, g uint32, args, row []types.Value) error {
+// add adds arguments that are not NULL; keys are those of sortKeys.
+func (a *AggStates) add(ctx *Ctx, g uint32, args, keys []types.Value) error {
 	v := &args[0]
 	switch a.spec.kind {
 	case aggCount:
@@ -167,7 +184,7 @@ func (a *AggStates) add(ctx *Ctx, g uint32, args, row []types.Value) error {
 	case aggVariance:
 		a.variance(g, ctx.float(v))
 	case aggGroupConcat:
-		return a.concatAdd(ctx, g, args, row)
+		a.concatAdd(ctx, g, args, keys)
 	case aggJSONArray, aggJSONObject:
 		return a.jsonAdd(ctx, g, args)
 	}

@@ -242,7 +242,7 @@ func (x *binder) literal(l *syntax.Literal) expr.Expr {
 	case syntax.LitNull:
 		return expr.Literal(types.Null())
 	case syntax.LitTrue, syntax.LitFalse:
-		return expr.Literal(types.Bool(l.Kind == syntax.LitTrue))
+		return expr.TruthLiteral(l.Kind == syntax.LitTrue)
 	case syntax.LitHex, syntax.LitBit:
 		return hexLiteral(l)
 	case syntax.LitDate, syntax.LitTime, syntax.LitTimestamp:

@@ -12,7 +12,7 @@ func buildCast(b *BuildContext, n *Node, t types.Type) error {
 	x := n.args[0]
 	n.coer, n.ascii = CoerNumeric, true
 	if t.IsInteger() && x.isHexLiteral() {
-		n.args[0] = asNumber(x)
+		n.args[0] = AsNumber(x)
 	}
 	switch {
 	case t.ID == types.TypeDecimal:

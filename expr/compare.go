@@ -200,10 +200,10 @@ func (b *BuildContext) newComparator(op string, x, y Expr) (*comparator, Expr, E
 		return nil, x, y, operandColumns(x)
 	}
 	if x.isHexLiteral() && numericSide(y) {
-		x = asNumber(x)
+		x = AsNumber(x)
 	}
 	if y.isHexLiteral() && numericSide(x) {
-		y = asNumber(y)
+		y = AsNumber(y)
 	}
 	x, y, err := b.adaptConstants(x, y)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // concat is one group of GROUP_CONCAT or of a JSON aggregate. Without ORDER BY the text grows in place; with it, items wait to
-// be sorted, unless the executor feeds them in order.
+// be sorted.
 type concat struct {
 	text  []byte
 	some  bool // text holds at least one item, which may be empty
@@ -31,28 +31,19 @@ func (ctx *Ctx) concatLimit() int {
 	return groupConcatMax
 }
 
-func (a *AggStates) concatAdd(ctx *Ctx, g uint32, args, row []types.Value) error {
+func (a *AggStates) concatAdd(ctx *Ctx, g uint32, args, keys []types.Value) {
 	c := &a.texts[g]
 	a.count[g]++
-	if len(a.spec.order) == 0 || row == nil {
+	if len(a.spec.order) == 0 {
 		a.concatText(ctx, g, c, args)
-		return nil
+		return
 	}
-	item := concatItem{}
+	item := concatItem{keys: keys}
 	for i := range args {
 		item.text = append(item.text, ctx.textOfTyped(&args[i], &a.spec.args[i].typ)...)
 	}
-	for _, o := range a.spec.order {
-		v, err := o.Expr.Eval(ctx, row)
-		if err != nil {
-			return err
-		}
-		item.keys = append(item.keys, v.Clone())
-		a.bytes += int64(v.MemSize())
-	}
 	a.bytes += int64(len(item.text)) + 48
 	c.items = append(c.items, item)
-	return nil
 }
 
 // concatText appends one item to the text, up to the limit.

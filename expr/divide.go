@@ -12,7 +12,7 @@ func buildIntDiv(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
-	n.args = []Expr{asNumber(n.args[0]), asNumber(n.args[1])}
+	n.args = []Expr{AsNumber(n.args[0]), AsNumber(n.args[1])}
 	x, y := n.args[0], n.args[1]
 	n.coer = CoerNumeric
 	n.typ = intType(21)
@@ -70,7 +70,7 @@ func buildMod(b *BuildContext, n *Node) error {
 		return err
 	}
 	n.name = "%"
-	n.args = []Expr{asNumber(n.args[0]), asNumber(n.args[1])}
+	n.args = []Expr{AsNumber(n.args[0]), AsNumber(n.args[1])}
 	x, y := n.args[0], n.args[1]
 	n.coer = CoerNumeric
 	p1, s1 := precisionOf(x)
@@ -143,7 +143,7 @@ func buildNeg(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
-	n.args = []Expr{asNumber(n.args[0])}
+	n.args = []Expr{AsNumber(n.args[0])}
 	x := n.args[0]
 	n.coer, n.notNull, n.loose = CoerNumeric, x.notNull, x.loose
 	switch numericClass(x) {
@@ -221,7 +221,7 @@ func buildBit(b *BuildContext, n *Node) error {
 	}
 	args := make([]Expr, len(n.args))
 	for i, a := range n.args {
-		args[i] = asNumber(a)
+		args[i] = AsNumber(a)
 	}
 	n.args, n.typ, n.coer, n.eval = args, uintType(21), CoerNumeric, evalBit
 	return nil

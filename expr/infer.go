@@ -74,6 +74,15 @@ func HexLiteral(b []byte) Expr {
 	return n
 }
 
+const truthLiteralName = "truth"
+
+// TruthLiteral is TRUE or FALSE: the number 1 or 0, which JSON shows as true and false.
+func TruthLiteral(truth bool) Expr {
+	n := Const(types.Bool(truth), types.Type{ID: types.TypeBigInt, Length: 1, Scale: 0})
+	n.name = truthLiteralName
+	return n
+}
+
 // hexNumber returns the number that a hexadecimal literal stands for.
 func hexNumber(b []byte) uint64 {
 	var n uint64
@@ -83,19 +92,19 @@ func hexNumber(b []byte) uint64 {
 	return n
 }
 
-// asNumber turns a hexadecimal literal into its number and leaves other expressions alone.
-func asNumber(e Expr) Expr {
+// AsNumber turns a hexadecimal literal into its number and leaves other expressions alone.
+func AsNumber(e Expr) Expr {
 	if e.isHexLiteral() && len(e.value.B) <= 8 {
 		return Literal(types.Uint(hexNumber(e.value.B)))
 	}
 	return e
 }
 
-// asConditions is asNumber for arguments whose truth is asked for.
+// asConditions is AsNumber for arguments whose truth is asked for.
 func asConditions(args []Expr) []Expr {
 	out := make([]Expr, len(args))
 	for i, a := range args {
-		out[i] = asNumber(a)
+		out[i] = AsNumber(a)
 	}
 	return out
 }

@@ -103,6 +103,9 @@ func isPredicate(e Expr) bool {
 	if f, ok := e.aux.(*folded); ok {
 		e = f.from
 	}
+	if e.kind == kindConst && e.name == truthLiteralName {
+		return true
+	}
 	_, compare := compareMasks[e.name]
 	return e.kind == kindCall && (compare || e.IsCall("and", "or", "not", "in", "between", "like", "is null", "is not null", "is true", "is false"))
 }

@@ -122,7 +122,7 @@ func buildLog(b *BuildContext, n *Node) error {
 
 // numericResult gives n the type of a function that keeps the class of its argument.
 func (n *Node) numericResult() class {
-	n.args[0] = asNumber(n.args[0])
+	n.args[0] = AsNumber(n.args[0])
 	x := n.args[0]
 	n.coer = CoerNumeric
 	c := numericClass(x)

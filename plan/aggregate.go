@@ -44,6 +44,14 @@ func (b *binder) bindGrouped(e syntax.Expr) (bound expr.Expr, done bool, err err
 	if containsAggregate(e) {
 		return nil, false, nil
 	}
+	if call, ok := e.(*syntax.FuncCall); ok && isAnyValue(call) {
+		arg, err := a.input.at(b.clause).bind(call.Args[0])
+		if err != nil {
+			return nil, true, err
+		}
+		bound, err = a.anyValue(b, arg)
+		return bound, true, err
+	}
 	ref, isColumn := e.(*syntax.ColumnRef)
 	input := a.input.at(b.clause)
 	plain, err := input.bind(e)
@@ -75,12 +83,25 @@ func (a *aggregation) dependent(b *binder, ref *syntax.ColumnRef, plain expr.Exp
 	if !a.relaxed && !a.determined[position] {
 		return nil, true, a.ungrouped(b, ref, position)
 	}
+	bound, err := a.anyValue(b, plain)
+	if err == nil {
+		bound, err = b.selected(ref, bound)
+	}
+	return bound, true, err
+}
+
+// anyValue is the value of plain in any row of the group.
+func (a *aggregation) anyValue(b *binder, plain expr.Expr) (expr.Expr, error) {
 	spec, err := expr.NewAgg(b.env.Build, "any_value", false, []expr.Expr{plain}, expr.AggOptions{})
 	if err != nil {
-		return nil, true, err
+		return nil, err
 	}
-	bound, err := b.selected(ref, a.column(spec))
-	return bound, true, err
+	return a.column(spec), nil
+}
+
+// isAnyValue recognises ANY_VALUE(x), which is no aggregate: it does not group, and is x itself where nothing groups.
+func isAnyValue(call *syntax.FuncCall) bool {
+	return call.Schema == "" && len(call.Args) == 1 && strings.EqualFold(call.Name, "any_value")
 }
 
 // ungrouped is the error for a column that has no single value in a group.

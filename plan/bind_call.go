@@ -64,6 +64,9 @@ func (b *binder) function(e *syntax.FuncCall) (expr.Expr, error) {
 	if e.Schema != "" {
 		return nil, types.Errorf(types.ErSPDoesNotExist, "FUNCTION", e.Schema+"."+e.Name)
 	}
+	if isAnyValue(e) {
+		return b.bind(e.Args[0])
+	}
 	name := strings.ToLower(e.Name)
 	switch e.Syntax {
 	case syntax.CallUnit:

@@ -171,8 +171,8 @@ func (b *builder) insertSource(node *exec.Insert, stmt *syntax.Insert) error {
 	if taken, err := b.literalRows(node, rows); taken || err != nil {
 		return err
 	}
-	// Values may refer to columns given earlier in the row, which is rare; literals and parameters are the common case.
-	bind := &binder{env: b.env, build: b, scope: &scope{}, clause: "field list"}
+	// Values may refer to columns: to those given earlier in the row, and to the defaults of the others.
+	bind := &binder{env: b.env, build: b, scope: tableScope(node.Table, node.Table.Name), clause: "field list"}
 	node.Rows = make([][]expr.Expr, len(rows))
 	for i, row := range rows {
 		if len(row) != len(node.Cols) {
@@ -183,15 +183,24 @@ func (b *builder) insertSource(node *exec.Insert, stmt *syntax.Insert) error {
 			if def, ok := e.(*syntax.Default); ok && def.Column == nil {
 				continue // nil is DEFAULT
 			}
-			var err error
-			if bound[j], err = bind.bind(e); err != nil {
+			value, err := bind.bind(e)
+			if err != nil {
 				return err
 			}
-			b.note(bound[j])
+			bound[j] = b.note(stored(value, node.Table.Columns[node.Cols[j]]))
+			expr.Columns(bound[j], func(int) { node.Refers = true })
 		}
 		node.Rows[i] = bound
 	}
 	return nil
+}
+
+// stored is a value on its way into a column: a hexadecimal literal is a number for one of numbers.
+func stored(e expr.Expr, c *catalog.Column) expr.Expr {
+	if c.Type.IsNumeric() {
+		return expr.AsNumber(e)
+	}
+	return e
 }
 
 // liftedRows recognises rows that consist of the statement's parameters in order, as every normalised text and every
@@ -241,7 +250,7 @@ func (b *builder) literalRows(node *exec.Insert, rows [][]syntax.Expr) (bool, er
 		if len(row) != len(node.Cols) {
 			return false, types.Errorf(types.ErWrongValueCountOnRow, i+1)
 		}
-		for _, e := range row {
+		for j, e := range row {
 			negative := false
 			if unary, ok := e.(*syntax.Unary); ok && unary.Op == syntax.OpNeg {
 				negative, e = true, unary.X
@@ -251,6 +260,9 @@ func (b *builder) literalRows(node *exec.Insert, rows [][]syntax.Expr) (bool, er
 				return false, nil
 			}
 			v, ok, err := b.rowLiteral(lit, negative)
+			if ok && (lit.Kind == syntax.LitHex || lit.Kind == syntax.LitBit) && node.Table.Columns[node.Cols[j]].Type.IsNumeric() {
+				return false, nil // the general way knows that it is a number there
+			}
 			if !ok || err != nil {
 				return false, err
 			}
@@ -309,7 +321,7 @@ func (b *builder) assignments(bind *binder, t *catalog.Table, list []syntax.Assi
 		if err != nil {
 			return nil, err
 		}
-		out[i].Expr = b.note(e)
+		out[i].Expr = b.note(stored(e, t.Columns[c]))
 	}
 	return out, nil
 }

@@ -19,6 +19,12 @@ func (b *binder) literal(lit *syntax.Literal) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	switch lit.Kind {
+	case syntax.LitHex, syntax.LitBit:
+		return expr.HexLiteral(v.B), nil
+	case syntax.LitTrue, syntax.LitFalse:
+		return expr.TruthLiteral(v.N != 0), nil
+	}
 	return expr.Literal(v), nil
 }
 

@@ -110,6 +110,9 @@ func (s *selection) bindGrouping() error {
 
 // groupKey resolves a position, a column, or an alias of the select list; MySQL prefers columns to aliases here.
 func (s *selection) groupKey(bind *binder, e syntax.Expr) (expr.Expr, error) {
+	if containsAggregate(e) {
+		return nil, types.Errorf(types.ErInvalidGroupFuncUse)
+	}
 	if i, ok := position(e); ok {
 		if i < 1 || i > len(s.sel.Items) {
 			return nil, types.Errorf(types.ErBadField, literalText(e), "group statement")
@@ -228,22 +231,46 @@ func (s *selection) itemInfo(it *syntax.SelectItem, bound expr.Expr) sqlapi.Colu
 	return info
 }
 
-// itemText is the text of an element as the client wrote it, which MySQL uses as the column's name. A quoted string's name is its value.
+// itemText is the text of an element as the client wrote it, which MySQL uses as the column's name. A string's name is its value
+// without what precedes its first visible character; numbers and NULL have names of their own, too, so that parentheses and a
+// plus sign around them are no part of it.
 func (s *selection) itemText(it *syntax.SelectItem) string {
-	switch e := unparen(it.Expr).(type) {
+	e := unparen(it.Expr)
+	for {
+		plus, ok := e.(*syntax.Unary)
+		if !ok || plus.Op != syntax.OpPlus {
+			break
+		}
+		e = unparen(plus.X)
+	}
+	switch e := e.(type) {
 	case *syntax.Literal:
-		if e.Kind == syntax.LitString || e.Kind == syntax.LitNString {
+		switch e.Kind {
+		case syntax.LitString, syntax.LitNString:
+			return visible(e.Value)
+		case syntax.LitInt, syntax.LitDecimal, syntax.LitFloat:
 			return e.Value
+		case syntax.LitTrue:
+			return "TRUE"
+		case syntax.LitFalse:
+			return "FALSE"
+		case syntax.LitNull:
+			return "NULL"
 		}
 	case *syntax.Introduced: // _utf8mb4'x', but not _utf8mb4 0x41
 		if e.Lit.Kind == syntax.LitString {
-			return e.Lit.Value
+			return visible(e.Lit.Value)
 		}
 	}
 	if int(it.End) <= len(s.b.env.Text) && it.Start < it.End {
 		return strings.TrimSpace(s.b.env.Text[it.Start:it.End])
 	}
 	return "?column?"
+}
+
+// visible is text from its first character on that is neither white space nor a control character.
+func visible(text string) string {
+	return strings.TrimLeftFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f })
 }
 
 // bindHaving binds HAVING, where aliases of the select list are visible and win over columns that are not grouped.
