@@ -56,7 +56,8 @@ func quoteName(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") 
 func showForm(show *syntax.Show, db string) (form, error) {
 	switch show.Kind {
 	case syntax.ShowDatabases:
-		return form{"SELECT SCHEMA_NAME AS `Database` FROM information_schema.SCHEMATA ORDER BY 1", "Database"}, nil
+		name := "Database" + likeSuffix(show)
+		return form{"SELECT SCHEMA_NAME AS " + quoteName(name) + " FROM information_schema.SCHEMATA ORDER BY 1", name}, nil
 	case syntax.ShowTables:
 		return showTables(show, db)
 	case syntax.ShowColumns:
@@ -103,14 +104,19 @@ func needDatabase(db string) error {
 	return nil
 }
 
+// likeSuffix is what MySQL appends to the name of the first column.
+func likeSuffix(show *syntax.Show) string {
+	if show.Like == nil {
+		return ""
+	}
+	return " (" + show.Like.Value + ")"
+}
+
 func showTables(show *syntax.Show, db string) (form, error) {
 	if err := needDatabase(db); err != nil {
 		return form{}, err
 	}
-	name := "Tables_in_" + db
-	if show.Like != nil {
-		name += " (" + show.Like.Value + ")"
-	}
+	name := "Tables_in_" + db + likeSuffix(show)
 	kind := ""
 	if show.Full {
 		kind = ", TABLE_TYPE AS `Table_type`"

@@ -36,9 +36,14 @@ func (s *Session) schemaChange(stmt syntax.Statement) func(*ddl.Call) (sqlapi.Re
 	var run func(c *ddl.Call) error
 	switch stmt := stmt.(type) {
 	case *syntax.CreateDatabase:
-		run = func(c *ddl.Call) error { return s.createDatabase(c, stmt) }
+		// MySQL counts the database as a row.
+		return func(c *ddl.Call) (sqlapi.Result, error) {
+			return sqlapi.Result{AffectedRows: 1}, s.createDatabase(c, stmt)
+		}
 	case *syntax.AlterDatabase:
-		run = func(c *ddl.Call) error { return s.alterDatabase(c, stmt) }
+		return func(c *ddl.Call) (sqlapi.Result, error) {
+			return sqlapi.Result{AffectedRows: 1}, s.alterDatabase(c, stmt)
+		}
 	case *syntax.DropDatabase:
 		return func(c *ddl.Call) (sqlapi.Result, error) { return s.dropDatabase(c, stmt) }
 	case *syntax.CreateTable:
