@@ -93,7 +93,11 @@ func (g generator) condition(depth int) string {
 	case 6:
 		return "t " + g.pick("=", "<", ">=", "<=>") + " '2024-01-0" + fmt.Sprint(1+g.IntN(9)) + "'"
 	}
-	return g.operand(n) + g.pick(" = ", " < ", " > ", " <= ", " >= ", " <> ", " <=> ") + g.operand(n)
+	left, operator, right := g.operand(n), g.pick(" = ", " < ", " > ", " <= ", " >= ", " <> ", " <=> "), g.operand(n)
+	if (operator == " = " || operator == " <=> ") && strings.Contains(left+right, "1.5") {
+		operator = " < " // by an index MariaDB finds b = 2 for b = 1.5
+	}
+	return left + operator + right
 }
 
 func (g generator) where() string {
