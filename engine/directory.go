@@ -87,7 +87,7 @@ func (e *Engine) hasContent(name string) bool {
 
 func leftByFirstStart(name string) bool {
 	switch name {
-	case "LOCK", "lost+found", ballastName:
+	case "LOCK", "lost+found", ballastName, spareLogName, sparePartName:
 		return true
 	}
 	return strings.HasPrefix(name, "MANIFEST-") || strings.HasPrefix(name, "OPTIONS-") || strings.HasPrefix(name, "marker.") ||

@@ -138,7 +138,7 @@ func (e *Engine) layBallast() (err error) {
 
 // fill makes f own n bytes of the disk, by preallocation where it has an effect and by writing otherwise.
 func fill(f File, n int64) error {
-	if err := f.Preallocate(0, n); err == nil && f.Fd() != invalidFd {
+	if err := f.Preallocate(0, n); err == nil && f.Fd() != InvalidFd {
 		return nil
 	}
 	zeros := make([]byte, ballastZeroBytes)

@@ -23,14 +23,15 @@
 //     would report success.
 //  6. Keys handed in are well formed (keys.CheckEngine): Pebble's comparer panics on others. Foreign bytes are checked at the
 //     border, not here, because this is the hot path.
-//  7. The engine starts no goroutine and no timer of its own; Pebble's end with Close. The owner calls PollDisk and
-//     PollPressure, a few times a second under load.
+//  7. The engine starts one goroutine of its own, which makes spare logs; it and Pebble's end with Close. The owner calls
+//     PollDisk and PollPressure, a few times a second under load.
 //  8. Slices handed in are borrowed for the call. Slices handed out by an iterator are borrowed until its next move or Close.
 //
 // # The directory
 //
 //	LOCK, MANIFEST-*, OPTIONS-*, marker.*, *.log, *.sst   Pebble's own; WAL and tables share the directory
 //	ballast                                               space to give up when the disk fills; no content
+//	spare-log, spare-log.part                             zeros that will become a WAL; may be deleted while the server is down
 //
 // The format major version is pinned by formatVersion. A directory of a newer format is refused, and so is one that holds
 // anything else; raising the constant is a deliberate change, logged at the first open. OPTIONS files name the comparer and
@@ -41,7 +42,8 @@
 //
 // # Locks
 //
-// Engine has none on the path of reads and writes. diskMu guards the ballast file and is a leaf.
+// Engine has none on the path of reads and writes. diskMu guards the ballast file, logSpace.mu the spare log, dataSyncer.mu the
+// one sync of the log at a time; Pebble's goroutine that writes the log holds the last over fdatasync. All are leaves.
 //
 // # Absent on purpose
 //

@@ -17,13 +17,16 @@ import (
 // Engine is one open directory. All methods are safe for concurrent use; Close must come after everything else has returned
 // and after all iterators are closed.
 type Engine struct {
-	opts  Options
-	fs    FS
-	db    *pebble.DB
-	lock  *pebble.Lock
-	iters sync.Pool // of *Iter
-	batch sync.Pool // of *Batch
+	opts   Options
+	fs     FS
+	logs   *logSpace
+	syncer dataSyncer
+	db     *pebble.DB
+	lock   *pebble.Lock
+	iters  sync.Pool // of *Iter
+	batch  sync.Pool // of *Batch
 
+	opened   atomic.Bool // Pebble has opened the directory
 	failed   atomic.Bool
 	stalled  atomic.Bool
 	pressure atomic.Uint64 // math.Float64bits
@@ -52,7 +55,8 @@ func Open(opts Options) (*Engine, error) {
 	}
 	e := &Engine{opts: opts}
 	// ENOSPC anywhere marks the disk full and gives up the ballast before the write is tried once more.
-	e.fs = vfs.OnDiskFull(opts.FS, e.onDiskFull)
+	e.logs = newLogSpace(e, vfs.OnDiskFull(opts.FS, e.onDiskFull))
+	e.fs = e.logs
 	if err := e.open(); err != nil {
 		return nil, err
 	}
@@ -91,14 +95,22 @@ func (e *Engine) openLocked() error {
 	if err := e.openDisk(); err != nil {
 		return err
 	}
+	if err := e.logs.find(); err != nil {
+		return err
+	}
+	if err := e.syncer.open(); err != nil {
+		e.opts.Logger.Info("the log is synced by blocking calls", "reason", err)
+	}
 	options := e.pebbleOptions()
 	options.Lock = e.lock
 	options.ErrorIfNotExists = exists
 	db, err := pebble.Open(e.opts.Dir, options)
 	if err != nil {
+		e.syncer.close()
 		return e.explainOpen(err)
 	}
 	e.db = db
+	e.opened.Store(true)
 	if raise {
 		// Pebble makes the first log before it raises the format, so the chunks of a new store's first log lack the synced
 		// offset: damage in its middle would pass for a torn tail and silently drop what follows. A flush starts a new log.
@@ -106,13 +118,16 @@ func (e *Engine) openLocked() error {
 			return errors.Join(fmt.Errorf("engine: start the first log of %s: %w", e.opts.Dir, err), db.Close())
 		}
 	}
+	go e.logs.run()
 	e.opts.Logger.Info("storage is open", "dir", e.opts.Dir, "format", int(db.FormatMajorVersion()), "existed", exists)
 	return nil
 }
 
 // Close flushes nothing that recovery would not find, ends Pebble's goroutines and releases the directory.
 func (e *Engine) Close() error {
+	e.logs.close()
 	err := e.db.Close()
+	e.syncer.close()
 	return errors.Join(err, e.lock.Close())
 }
 

@@ -25,5 +25,5 @@ func NewMemFS() *MemFS { return vfs.NewCrashableMem() }
 // OSFS returns the operating system's file system.
 func OSFS() FS { return vfs.Default }
 
-// invalidFd is what files without a descriptor return, such as those in memory.
-const invalidFd = vfs.InvalidFd
+// InvalidFd is the Fd of files without a descriptor, such as those in memory.
+const InvalidFd = vfs.InvalidFd

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -45,7 +46,7 @@ func TestLoopChild(t *testing.T) {
 	if os.Getenv(loopLieEnv) != "" {
 		fs = &testkit.HookFS{FS: fs, OnSync: func(name string) (bool, error) { return testkit.IsWAL(name), nil }}
 	}
-	e := open(t, engine.Options{Dir: dir, FS: fs, MemTableBytes: 1 << 20, BallastBytes: engine.NoSpace, LowSpaceBytes: engine.NoSpace})
+	e := open(t, engine.Options{Dir: dir, FS: fs, MemTableBytes: 1 << 20, SpareLogBytes: 1 << 20, BallastBytes: engine.NoSpace, LowSpaceBytes: engine.NoSpace})
 	first, err := strconv.Atoi(os.Getenv("PANDO_LOOP_FIRST"))
 	if err != nil {
 		t.Fatal(err)
@@ -72,6 +73,8 @@ func TestLoopChild(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	// The storage has failed, and whoever saw it first is about to end the process.
+	time.Sleep(time.Minute)
 }
 
 // loopDisk is an ext4 file system in a file.
@@ -140,6 +143,8 @@ func (d *loopDisk) crash(t *testing.T, first int64, lie bool, after time.Duratio
 	if err != nil {
 		t.Fatal(err)
 	}
+	var complaint bytes.Buffer
+	cmd.Stderr = &complaint
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +183,7 @@ func (d *loopDisk) crash(t *testing.T, first int64, lie bool, after time.Duratio
 	<-done
 	err = cmd.Wait()
 	if !lie && cmd.ProcessState.ExitCode() != engine.ExitStorageFailure {
-		t.Errorf("the child ended with %v, want exit status %d", err, engine.ExitStorageFailure)
+		t.Errorf("the child ended with %v, want exit status %d:\n%s", err, engine.ExitStorageFailure, complaint.String())
 	}
 	return acked
 }

@@ -44,6 +44,9 @@ type Options struct {
 	CacheBytes int64
 	// MemTableBytes is the size at which a memtable is flushed; 0 means 32 MiB. Up to MemTableCountMax of them exist.
 	MemTableBytes int64
+	// SpareLogBytes is the size of the file over written blocks that is kept ready to become a WAL, so that syncs need not commit
+	// the file system's journal; MemTableBytes is the right size. 0 means none.
+	SpareLogBytes int64
 	// MaxCompactions bounds concurrent compactions; 0 means half of the cores, at least 1. Pebble uses one unless it lags.
 	MaxCompactions int
 	// MaxOpenFiles bounds the file descriptors of tables; 0 means 1,000.
@@ -102,6 +105,8 @@ func (o *Options) Validate() error {
 	check(o.CacheBytes >= cacheBytesMin, "engine: cache of %d bytes is below the least of %d", o.CacheBytes, cacheBytesMin)
 	check(o.MemTableBytes >= memTableBytesMin && o.MemTableBytes <= memTableBytesMax,
 		"engine: memtable of %d bytes is outside %d to %d", o.MemTableBytes, memTableBytesMin, memTableBytesMax)
+	check(o.SpareLogBytes >= 0 && o.SpareLogBytes <= memTableBytesMax,
+		"engine: spare log of %d bytes is outside 0 to %d", o.SpareLogBytes, memTableBytesMax)
 	check(o.MaxCompactions >= 1 && o.MaxCompactions <= compactionsMax,
 		"engine: %d concurrent compactions is outside 1 to %d", o.MaxCompactions, compactionsMax)
 	check(o.MaxOpenFiles >= openFilesMin, "engine: %d open files is below the least of %d", o.MaxOpenFiles, openFilesMin)

@@ -83,7 +83,7 @@ func (p *powerRun) ackedNow() uint64 {
 
 // checkCrash opens what a crash has left and compares it with what was promised before the crash.
 func checkCrash(fs engine.FS, acked uint64) error {
-	e, err := engine.Open(engine.Options{Dir: "d", FS: fs, CacheBytes: 2 << 20, MemTableBytes: 256 << 10})
+	e, err := engine.Open(engine.Options{Dir: "d", FS: fs, CacheBytes: 2 << 20, MemTableBytes: 256 << 10, SpareLogBytes: 256 << 10})
 	if err != nil {
 		return fmt.Errorf("reopen: %w", err)
 	}
@@ -149,7 +149,7 @@ func runPower(t *testing.T, seed uint64, crashes int, wrap func(engine.FS) engin
 		t.Fatal(err)
 	}
 	p := &powerRun{t: t, seed: seed}
-	p.e = open(t, engine.Options{Dir: "d", FS: wrap(mem), CacheBytes: 2 << 20, MemTableBytes: 256 << 10})
+	p.e = open(t, engine.Options{Dir: "d", FS: wrap(mem), CacheBytes: 2 << 20, MemTableBytes: 256 << 10, SpareLogBytes: 256 << 10})
 	for w := range powerWriters {
 		p.wg.Go(func() { p.writer(w) })
 	}

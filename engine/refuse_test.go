@@ -170,11 +170,11 @@ func TestInterruptedFirstStart(t *testing.T) {
 
 // TestValidate: all faults of the options are named at once.
 func TestValidate(t *testing.T) {
-	_, err := engine.Open(engine.Options{CacheBytes: 1, MemTableBytes: 1, MaxCompactions: -1, MaxOpenFiles: 1, LowSpaceBytes: -2, BallastBytes: -2})
+	_, err := engine.Open(engine.Options{CacheBytes: 1, MemTableBytes: 1, SpareLogBytes: -1, MaxCompactions: -1, MaxOpenFiles: 1, LowSpaceBytes: -2, BallastBytes: -2})
 	if err == nil {
 		t.Fatal("bad options were taken")
 	}
-	for _, word := range []string{"directory", "cache", "memtable", "compactions", "open files", "watermark", "ballast"} {
+	for _, word := range []string{"directory", "cache", "memtable", "spare log", "compactions", "open files", "watermark", "ballast"} {
 		if !strings.Contains(err.Error(), word) {
 			t.Errorf("%q is not named in: %v", word, err)
 		}

@@ -118,7 +118,8 @@ func (n *Node) openStorage() error {
 	budget.apply()
 	n.log.Info("memory budget", "bytes", budget.total, "cache", budget.cache, "memtable", budget.memTable, "procs", budget.procs)
 	var err error
-	n.engine, err = engine.Open(engine.Options{Dir: filepath.Join(o.DataDir, "store"), CacheBytes: budget.cache, MemTableBytes: budget.memTable, Logger: n.log})
+	n.engine, err = engine.Open(engine.Options{Dir: filepath.Join(o.DataDir, "store"), CacheBytes: budget.cache, MemTableBytes: budget.memTable,
+		SpareLogBytes: budget.memTable, Logger: n.log})
 	if err != nil {
 		return err
 	}

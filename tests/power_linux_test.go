@@ -17,7 +17,7 @@ import (
 const (
 	powerCycles     = 3
 	powerWriters    = 8
-	powerImageBytes = 512 << 20
+	powerImageBytes = 2 << 30 // sparse, with room for spare logs
 	// ext4Shutdown is EXT4_IOC_SHUTDOWN; with ext4NoLogFlush the file system stops at once and writes nothing more, as when the power goes.
 	ext4Shutdown   = 0x8004587d
 	ext4NoLogFlush = 2

@@ -51,7 +51,7 @@ type powerOptions struct {
 func openMemEngine(t *testing.T, fs engine.FS) *engine.Engine {
 	t.Helper()
 	e, err := engine.Open(engine.Options{
-		Dir: "data", FS: fs, CacheBytes: 4 << 20, MemTableBytes: 1 << 20,
+		Dir: "data", FS: fs, CacheBytes: 4 << 20, MemTableBytes: 1 << 20, SpareLogBytes: 1 << 20,
 		LowSpaceBytes: engine.NoSpace, BallastBytes: engine.NoSpace,
 	})
 	if err != nil {
