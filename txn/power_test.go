@@ -259,7 +259,12 @@ func runPower(t *testing.T, o powerOptions, crashes int) (lost []string) {
 	r := newPowerRig(t, o)
 	r.start(seed)
 	for i := 0; i < crashes && len(lost) == 0; i++ {
+		before := r.commits.Load()
 		time.Sleep(time.Duration(1+rng.IntN(20)) * time.Millisecond)
+		// A crash shows little if this process had no time for a commit since the last.
+		for end := time.Now().Add(patience); r.commits.Load() < before+2 && !t.Failed() && time.Now().Before(end); {
+			time.Sleep(100 * time.Microsecond)
+		}
 		lost = append(lost, r.crash(seed+uint64(i))...)
 	}
 	r.close()
