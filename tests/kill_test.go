@@ -26,6 +26,12 @@ type ledger struct {
 	acks     int
 }
 
+func (b *ledger) acknowledged() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.acks
+}
+
 // TestKill9 kills the server ten times in the middle of write_only transactions and autocommit inserts; whatever was acknowledged
 // must be there after the restart, and nothing half done.
 func TestKill9(t *testing.T) {
@@ -101,7 +107,9 @@ func writeUntilKilled(t *testing.T, n *node, book *ledger, after time.Duration, 
 			}
 		}()
 	}
+	before := book.acknowledged()
 	time.Sleep(after)
+	waitFor(t, "something is acknowledged", func() bool { return book.acknowledged() > before || t.Failed() })
 	n.kill()
 	stop()
 	writers.Wait()

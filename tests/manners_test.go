@@ -138,12 +138,12 @@ func damaged(t *testing.T, dir, pattern string) string {
 
 // TestDrain sends SIGTERM while a statement runs: it finishes, new clients are turned away, the exit code is 0.
 func TestDrain(t *testing.T) {
-	n := startNode(t, "")
+	n := startNode(t, "", "--drain-timeout=2m")
 	db := n.open("")
 	answer := make(chan error, 1)
 	go func() {
 		var slept int
-		err := db.QueryRow("SELECT SLEEP(2)").Scan(&slept)
+		err := db.QueryRow("SELECT SLEEP(5)").Scan(&slept)
 		if err == nil && slept != 0 {
 			err = fmt.Errorf("SLEEP was interrupted")
 		}

@@ -86,7 +86,7 @@ func (d *loopDisk) restore() {
 // insertUntil inserts rows one by one until the power is cut, and returns the ids that were acknowledged before. Later
 // acknowledgements do not count: ext4 may answer an fdatasync with success just after the shutdown has aborted the journal's
 // commit (see engine's test of the same kind), and nobody would hear them if the power had really gone.
-func insertUntil(n *node, writer, cycle int, cut *atomic.Bool) (acked []int64) {
+func insertUntil(n *node, writer, cycle int, cut *atomic.Bool, count *atomic.Int64) (acked []int64) {
 	db := n.open("power")
 	for i := int64(0); ; i++ {
 		id := int64(cycle)<<40 | int64(writer)<<32 | i
@@ -95,6 +95,7 @@ func insertUntil(n *node, writer, cycle int, cut *atomic.Bool) (acked []int64) {
 			return acked
 		}
 		acked = append(acked, id)
+		count.Add(1)
 	}
 }
 
@@ -109,15 +110,17 @@ func powerLoss(t *testing.T, cycles int, flags ...string) (acked, lost int) {
 		var mu sync.Mutex // guards all
 		var writers sync.WaitGroup
 		var cut atomic.Bool
+		var count atomic.Int64
 		for w := range powerWriters {
 			writers.Go(func() {
-				ids := insertUntil(n, w, cycle, &cut)
+				ids := insertUntil(n, w, cycle, &cut, &count)
 				mu.Lock()
 				defer mu.Unlock()
 				all = append(all, ids...)
 			})
 		}
 		time.Sleep(time.Duration(300+100*cycle) * time.Millisecond)
+		waitFor(t, "rows are acknowledged", func() bool { return count.Load() > 0 })
 		cut.Store(true)
 		disk.cut()
 		n.kill()
