@@ -167,7 +167,7 @@ func TestGarbageFlush(t *testing.T) {
 	if e.Metrics().Flushes != before {
 		t.Error("flushed though no scan has suffered")
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for e.Metrics().Flushes == before && time.Now().Before(deadline) {
 		if got := walk(t, e, engine.IterOptions{}, false); got != "" {
 			t.Fatalf("found %s", got)

@@ -281,7 +281,7 @@ func TestLoopDiskFull(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for e.PollDisk(); e.DiskFull() && time.Now().Before(deadline); e.PollDisk() {
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -92,7 +92,7 @@ func TestLaterSyncCoversEarlier(t *testing.T) {
 	last.Close()
 	crashed := open(t, engine.Options{Dir: "d", FS: testkit.Crash(mem, 0, 0)})
 	// A flush ends in the background, some time after the WAL has rotated for it.
-	for deadline := time.Now().Add(10 * time.Second); e.Metrics().Flushes == 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); e.Metrics().Flushes == 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the WAL has not rotated: the test tests too little")
 		}
