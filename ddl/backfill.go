@@ -219,7 +219,7 @@ func (b *backfiller) duplicate(r *entryRef) error {
 	rowKey := slices.Clone(b.row(r))
 	tx := b.e.txns.Begin(txn.Options{Level: txn.ReadCommitted})
 	defer tx.Release()
-	if found, err := tx.Get(rowKey, (*keepValue)(b)); err != nil || !found {
+	if found, err := tx.Get(rowKey, nil, (*keepValue)(b)); err != nil || !found {
 		return err
 	}
 	if _, _, _, err := b.entries.Append(nil, rowKey, b.value); err != nil {

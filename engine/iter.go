@@ -58,6 +58,9 @@ func timeFilter(minTS, maxTS clock.Timestamp) sstable.BlockPropertyFilter {
 	return cockroachkvs.NewMVCCTimeIntervalFilter(uint64(minTS), uint64(maxTS))
 }
 
+// SetBounds changes the bounds, as in IterOptions. The iterator is positioned nowhere afterwards.
+func (i *Iter) SetBounds(lower, upper []byte) { i.it.SetBounds(lower, upper) }
+
 // First moves to the first key within the bounds. Like every move it tells whether there is one; if not, see Error.
 func (i *Iter) First() bool {
 	i.scanned = true

@@ -25,6 +25,7 @@ type scanOp struct {
 	left   uint64 // rows that the plan above can still use
 	page   int
 	req    txn.ScanRequest
+	hold   kvapi.Hold // between the spans of a batch
 }
 
 func (n *Scan) build(b *builder) (operator, error) { return n.newOp(b), nil }
@@ -32,7 +33,7 @@ func (n *Scan) build(b *builder) (operator, error) { return n.newOp(b), nil }
 func (n *Scan) newOp(b *builder) *scanOp {
 	o := &scanOp{rt: b.rt, node: n, latest: b.latest, out: b.rt.getBatch(n.layout.types)}
 	o.sink.reset(&n.layout, o.out)
-	o.req.Sink, o.req.Reverse = &o.sink, n.Reverse
+	o.req.Sink, o.req.Reverse, o.req.Hold = &o.sink, n.Reverse, &o.hold
 	return o
 }
 
@@ -71,10 +72,8 @@ func (o *scanOp) next() (*types.Batch, error) {
 			want = int(o.left)
 		}
 		o.page = min(o.page*2, pageRowsMax)
-		for o.at < len(o.spans.spans) && o.out.Len < want && o.sink.bytes < pageBytesMax {
-			if err := o.readPage(want); err != nil {
-				return nil, err
-			}
+		if err := o.readPages(want); err != nil {
+			return nil, err
 		}
 		if err := o.filter(); err != nil {
 			return nil, err
@@ -86,12 +85,23 @@ func (o *scanOp) next() (*types.Batch, error) {
 	return nil, nil
 }
 
+// readPages fills the batch by pages of one span after the other.
+func (o *scanOp) readPages(want int) error {
+	defer o.hold.Rest()
+	for o.at < len(o.spans.spans) && o.out.Len < want && o.sink.bytes < pageBytesMax {
+		if err := o.readPage(want); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // readPage reads one page of the span at hand.
 func (o *scanOp) readPage(want int) error {
 	span := &o.spans.spans[o.at]
 	if span.IsPoint() {
 		o.at++
-		_, err := o.rt.get(span.Start, &o.sink, o.latest)
+		_, err := o.rt.get(span.Start, &o.hold, &o.sink, o.latest)
 		return err
 	}
 	o.req.Span = *span
@@ -142,6 +152,7 @@ type pointGetOp struct {
 	out    *types.Batch
 	spans  spanSet
 	at     int
+	hold   kvapi.Hold // between the keys of a batch
 }
 
 func (n *PointGet) build(b *builder) (operator, error) {
@@ -167,10 +178,8 @@ func (o *pointGetOp) next() (*types.Batch, error) {
 		o.rt.Ctx.ResetArena()
 		o.out.Reset()
 		o.sink.bytes = 0
-		for ; o.at < len(o.spans.spans) && o.out.Len < types.MaxBatchRows && o.sink.bytes < pageBytesMax; o.at++ {
-			if err := o.read(o.spans.spans[o.at].Start); err != nil {
-				return nil, err
-			}
+		if err := o.fill(); err != nil {
+			return nil, err
 		}
 		if o.out.Len > 0 && o.node.Filter != nil {
 			if err := expr.FilterBatch(o.rt.Ctx, o.node.Filter, o.out); err != nil {
@@ -182,6 +191,17 @@ func (o *pointGetOp) next() (*types.Batch, error) {
 		}
 	}
 	return nil, nil
+}
+
+// fill reads the rows of as many keys as fit.
+func (o *pointGetOp) fill() error {
+	defer o.hold.Rest()
+	for ; o.at < len(o.spans.spans) && o.out.Len < types.MaxBatchRows && o.sink.bytes < pageBytesMax; o.at++ {
+		if err := o.read(o.spans.spans[o.at].Start); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // read appends the row of one key, if there is one.
@@ -196,17 +216,17 @@ func (o *pointGetOp) read(key []byte) error {
 		return nil
 	}
 	if n.Covering || n.Index.Primary {
-		_, err := o.rt.get(key, &o.sink, o.latest)
+		_, err := o.rt.get(key, &o.hold, &o.sink, o.latest)
 		return err
 	}
-	found, err := o.rt.get(key, &o.entry, o.latest)
+	found, err := o.rt.get(key, &o.hold, &o.entry, o.latest)
 	if !found || err != nil {
 		return err
 	}
 	if o.rowKey, err = table.AppendRowKeyOfEntry(o.rowKey[:0], n.Table, n.Index, o.entry.key, o.entry.value); err != nil {
 		return err
 	}
-	_, err = o.rt.get(o.rowKey, &o.sink, o.latest)
+	_, err = o.rt.get(o.rowKey, &o.hold, &o.sink, o.latest)
 	return err
 }
 
@@ -251,6 +271,7 @@ type lookupOp struct {
 	keys   *types.Batch // from the scan, not used up
 	at     int
 	left   uint64
+	hold   kvapi.Hold // between the rows of a batch
 }
 
 func (n *IndexLookup) build(b *builder) (operator, error) {
@@ -303,6 +324,7 @@ func (o *lookupOp) fetch() error {
 	}
 	o.out.Reset()
 	o.sink.bytes = 0
+	defer o.hold.Rest()
 	col := &o.keys.Cols[o.node.KeyCol]
 	n := o.keys.Rows()
 	for ; o.at < n && o.out.Len < types.MaxBatchRows && o.sink.bytes < pageBytesMax; o.at++ {
@@ -311,7 +333,7 @@ func (o *lookupOp) fetch() error {
 		}
 		// A SERIALIZABLE scan reads the latest versions and may find the row gone;
 		// everybody else reads entry and row at one timestamp.
-		if _, err := o.rt.get(col.Value(o.keys.Row(o.at)).B, &o.sink, o.latest); err != nil {
+		if _, err := o.rt.get(col.Value(o.keys.Row(o.at)).B, &o.hold, &o.sink, o.latest); err != nil {
 			return err
 		}
 	}

@@ -27,6 +27,7 @@ type programState struct {
 	rows  encodeSink
 	sort  sortSink
 	write writeState
+	hold  kvapi.Hold // between the ranges of a page, and the two reads of a row by a unique index
 }
 
 // encodeSink sends pairs to the client as they come.
@@ -100,7 +101,7 @@ func (p *Program) evalKey(rt *Runtime) (key []byte, ok bool, err error) {
 // registration because it is one read.
 func (rt *Runtime) pointGet(key []byte, sink kvapi.Sink) (found bool, err error) {
 	if rt.Txn != nil {
-		return rt.Txn.Get(key, sink)
+		return rt.Txn.Get(key, nil, sink)
 	}
 	return rt.Manager.Get(key, rt.Interrupt, sink)
 }
@@ -138,14 +139,15 @@ func (p *Program) runPoint(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, er
 // snapshot.
 func (p *Program) pointByEntry(rt *Runtime, key []byte, s *encodeSink) error {
 	st := &rt.scratch.program
-	found, err := rt.get(key, &st.pair, false)
+	defer st.hold.Rest()
+	found, err := rt.get(key, &st.hold, &st.pair, false)
 	if !found || err != nil {
 		return err
 	}
 	if st.key, err = table.AppendRowKeyOfEntry(st.key[:0], p.table, p.index, st.pair.key, st.pair.value); err != nil {
 		return err
 	}
-	_, err = rt.get(st.key, s, false)
+	_, err = rt.get(st.key, &st.hold, s, false)
 	return err
 }
 
@@ -166,7 +168,9 @@ func (p *Program) eachPage(rt *Runtime, sink kvapi.Sink, limit uint64, rows *uin
 		slices.Reverse(st.spans.spans)
 	}
 	r := &st.req
-	r.Sink, r.Reverse, r.LimitBytes = sink, p.reverse, pageBytesMax
+	r.Sink, r.Reverse, r.LimitBytes, r.Hold = sink, p.reverse, pageBytesMax, &st.hold
+	defer st.hold.Rest()
+	flushed := *rows
 	for i := range st.spans.spans {
 		r.Span = st.spans.spans[i]
 		for *rows < limit {
@@ -175,9 +179,14 @@ func (p *Program) eachPage(rt *Runtime, sink kvapi.Sink, limit uint64, rows *uin
 			if err != nil {
 				return err
 			}
-			if pause != nil {
-				if err := pause.Flush(); err != nil {
-					return err
+			// Short ranges share an iterator, and make a page together.
+			if resume != nil || *rows-flushed >= pageRowsMax {
+				st.hold.Rest()
+				flushed = *rows
+				if pause != nil {
+					if err := pause.Flush(); err != nil {
+						return err
+					}
 				}
 			}
 			if resume == nil {

@@ -44,15 +44,15 @@ func (rt *Runtime) scan(r *txn.ScanRequest, latest bool) (resume []byte, err err
 	return rt.Txn.Scan(r)
 }
 
-// get reads one key.
-func (rt *Runtime) get(key []byte, sink kvapi.Sink, latest bool) (found bool, err error) {
+// get reads one key. hold, which may be nil, is shared by the reads of a page.
+func (rt *Runtime) get(key []byte, hold *kvapi.Hold, sink kvapi.Sink, latest bool) (found bool, err error) {
 	switch {
 	case rt.Txn == nil:
-		return rt.Manager.GetAt(rt.snapshotTS(), key, rt.Interrupt, sink)
+		return rt.Manager.GetAt(rt.snapshotTS(), key, rt.Interrupt, hold, sink)
 	case latest:
-		return rt.Txn.GetLatest(key, sink)
+		return rt.Txn.GetLatest(key, hold, sink)
 	}
-	return rt.Txn.Get(key, sink)
+	return rt.Txn.Get(key, hold, sink)
 }
 
 // checkReadable refuses to read a table or index that is younger than the

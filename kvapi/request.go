@@ -1,6 +1,7 @@
 package kvapi
 
 import (
+	"io"
 	"time"
 
 	"github.com/pandodb/pando/clock"
@@ -18,7 +19,8 @@ type GetRequest struct {
 	// collection overtake the read.
 	TS        clock.Timestamp
 	Interrupt *Interrupt
-	Sink      Sink // may be nil, to ask only whether the key exists
+	Sink      Sink  // may be nil, to ask only whether the key exists
+	Hold      *Hold // may be nil; only with a TS
 }
 
 // ScanRequest reads one page of a span on one iterator. The regions are filled
@@ -34,6 +36,26 @@ type ScanRequest struct {
 	TS                    clock.Timestamp // as in GetRequest
 	Interrupt             *Interrupt
 	Sink                  Sink
+	Hold                  *Hold // as in GetRequest
+}
+
+// Hold is what a store keeps between the reads of one page of a statement, so
+// that ten lookups don't open ten iterators. The zero value is ready. Its user
+// calls Rest before it waits for anybody, because an iterator holds memory and
+// files back. One goroutine at a time.
+type Hold struct {
+	// Iter is the store's, nil if nothing is held. It shows all commits at or
+	// below TS, and garbage collection had not passed TS when it was made.
+	Iter io.Closer
+	TS   clock.Timestamp
+}
+
+// Rest gives up what is held.
+func (h *Hold) Rest() {
+	if h.Iter != nil {
+		_ = h.Iter.Close() // its error would repeat one that a read has returned
+		h.Iter = nil
+	}
 }
 
 // LockRequest locks one key and reads its newest version. The region is filled

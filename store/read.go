@@ -46,16 +46,15 @@ func tooOld(err error) error {
 
 // getAt reads one key at ts and hands the row to the sink.
 func (s *Store) getAt(r *kvapi.GetRequest, ts clock.Timestamp) (found bool, err error) {
-	it, err := s.engine.NewIter(engine.IterOptions{})
+	it, err := s.readIter(r.Hold, ts, nil, nil)
 	if err != nil {
-		return false, s.readError(err)
+		return false, err
 	}
-	defer it.Close() // its error would repeat one that the read has returned
+	if r.Hold == nil {
+		defer it.Close() // its error would repeat one that the read has returned
+	}
 	if !s.regions.Load().holds(r.Region, r.Key) {
 		return false, errEpoch
-	}
-	if s.safepoint.Load() > uint64(ts) {
-		return false, errOvertaken
 	}
 	row, _, found, err := mvcc.Get(it, r.Key, ts)
 	if err != nil {
@@ -65,6 +64,32 @@ func (s *Store) getAt(r *kvapi.GetRequest, ts clock.Timestamp) (found bool, err 
 		_, err = r.Sink.Pair(r.Key, row)
 	}
 	return found, err
+}
+
+// readIter returns an iterator for reads at ts within bounds, nil for none. The
+// hold, which may be nil, keeps it for the next read of the page; without one
+// the caller closes it. Regions are looked at after this: an iterator made
+// before a split serves both halves.
+func (s *Store) readIter(h *kvapi.Hold, ts clock.Timestamp, lower, upper []byte) (*engine.Iter, error) {
+	if h != nil && h.Iter != nil {
+		if it, ours := h.Iter.(*engine.Iter); ours && h.TS == ts {
+			it.SetBounds(lower, upper)
+			return it, nil
+		}
+		h.Rest()
+	}
+	it, err := s.engine.NewIter(engine.IterOptions{Lower: lower, Upper: upper})
+	if err != nil {
+		return nil, s.readError(err)
+	}
+	if s.safepoint.Load() > uint64(ts) {
+		_ = it.Close()
+		return nil, errOvertaken
+	}
+	if h != nil {
+		h.Iter, h.TS = it, ts
+	}
+	return it, nil
 }
 
 // readError wraps an error of a read.
@@ -128,22 +153,21 @@ func (s *Store) scanAt(r *kvapi.ScanRequest, ts clock.Timestamp) (resume []byte,
 	default:
 		st.upper = keys.VersionPrefix(st.upper[:0], r.Span.End)
 	}
-	it, err := s.engine.NewIter(engine.IterOptions{Lower: st.lower, Upper: st.upper})
+	it, err := s.readIter(r.Hold, ts, st.lower, st.upper)
 	if err != nil {
 		s.scans.Put(st)
-		return nil, s.readError(err)
+		return nil, err
 	}
 	defer func() {
 		st.scanner.Drop()
 		st.intr = nil
 		s.scans.Put(st)
-		_ = it.Close() // its error would repeat one that the scan has returned
+		if r.Hold == nil {
+			_ = it.Close() // its error would repeat one that the scan has returned
+		}
 	}()
 	if !s.regions.Load().coversSpan(r) {
 		return nil, errEpoch
-	}
-	if s.safepoint.Load() > uint64(ts) {
-		return nil, errOvertaken
 	}
 	st.intr = r.Interrupt
 	st.scanner.Init(it, ts, r.Reverse, st.poll)

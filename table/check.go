@@ -173,7 +173,7 @@ func (c *checker) explain(x *checkedIndex) error {
 		if err != nil || len(c.report.Problems) >= problemsMax {
 			return nil
 		}
-		found, err := c.m.GetAt(c.ts, out[:n], c.intr, &stored)
+		found, err := c.m.GetAt(c.ts, out[:n], c.intr, nil, &stored)
 		switch {
 		case err != nil:
 			return err
@@ -196,7 +196,7 @@ func (c *checker) explain(x *checkedIndex) error {
 			c.report.problem("index %s: entry %x: %v", x.desc.Name, key, err)
 			return nil
 		}
-		found, err := c.m.GetAt(c.ts, rowKey, c.intr, &stored)
+		found, err := c.m.GetAt(c.ts, rowKey, c.intr, nil, &stored)
 		if err != nil {
 			return err
 		}

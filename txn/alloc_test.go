@@ -53,7 +53,7 @@ func TestAllocations(t *testing.T) {
 	check("snapshot read in a transaction", 0, func() error {
 		tx := d.m.Begin(Options{Level: RepeatableRead})
 		defer tx.Release()
-		_, err := tx.Get(key, sink)
+		_, err := tx.Get(key, nil, sink)
 		return err
 	})
 }

@@ -95,7 +95,7 @@ func checkMerged(t *testing.T, tx *Txn, model map[string]string, from, to int, r
 		t.Fatalf("scan [%s,%s) reverse=%v page=%d:\n got %q\nwant %q", lo, hi, reverse, page, got, want)
 	}
 	var s valueSink
-	found, err := tx.Get(rowKey(lo), &s)
+	found, err := tx.Get(rowKey(lo), nil, &s)
 	v, ok := model[lo]
 	if err != nil || found != ok || (found && string(s.value) != v) {
 		t.Fatalf("get %s: %v %q %v, want %v %q", lo, found, s.value, err, ok, v)

@@ -172,7 +172,7 @@ func TestGCUnderSnapshot(t *testing.T) {
 			t.Fatal(s.out)
 		}
 		var v valueSink
-		if found, err := tx.Get(rowKey("3"), &v); !found || err != nil || string(v.value) != "old" {
+		if found, err := tx.Get(rowKey("3"), nil, &v); !found || err != nil || string(v.value) != "old" {
 			t.Fatal(found, err, string(v.value))
 		}
 	}
@@ -255,7 +255,7 @@ func TestSnapshotTooOld(t *testing.T) {
 	if _, err := d.m.Scan(&ScanRequest{Span: rowSpan("", ""), TS: sn.TS(), Sink: &listSink{}}); !errors.Is(err, kvapi.ErrSnapshotTooOld) {
 		t.Fatal(err)
 	}
-	if _, err := tx.Get(rowKey("1"), nil); !errors.Is(err, kvapi.ErrSnapshotTooOld) {
+	if _, err := tx.Get(rowKey("1"), nil, nil); !errors.Is(err, kvapi.ErrSnapshotTooOld) {
 		t.Fatal(err)
 	}
 	if v, err := d.read("1"); v != "new" || err != nil {

@@ -55,7 +55,7 @@ func listWorker(t *testing.T, d *db, o Options, rng *rand.Rand, txns int, value 
 			tx.BeginStatement()
 			if rng.IntN(2) == 0 {
 				var s valueSink
-				if _, err = tx.Get(rowKey(key), &s); err != nil {
+				if _, err = tx.Get(rowKey(key), nil, &s); err != nil {
 					break
 				}
 				rec.Ops = append(rec.Ops, check.Op{Key: key, Read: parseList(s.value)})

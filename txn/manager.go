@@ -44,6 +44,8 @@ type ScanRequest struct {
 	// TS is used by Manager.Scan only: zero reads at the watermark; anything
 	// else must be the timestamp of an open Snapshot.
 	TS clock.Timestamp
+	// Hold, which may be nil, is shared by the reads of a page.
+	Hold *kvapi.Hold
 }
 
 // Get reads one key at the durable watermark: the autocommit point select. It
@@ -53,9 +55,9 @@ func (m *Manager) Get(key []byte, intr *kvapi.Interrupt, sink kvapi.Sink) (found
 	return m.kv.Get(&r)
 }
 
-// GetAt is Get at the timestamp of an open Snapshot.
-func (m *Manager) GetAt(ts clock.Timestamp, key []byte, intr *kvapi.Interrupt, sink kvapi.Sink) (found bool, err error) {
-	r := kvapi.GetRequest{Key: key, TS: ts, Interrupt: intr, Sink: sink}
+// GetAt is Get at the timestamp of an open Snapshot. hold may be nil.
+func (m *Manager) GetAt(ts clock.Timestamp, key []byte, intr *kvapi.Interrupt, hold *kvapi.Hold, sink kvapi.Sink) (found bool, err error) {
+	r := kvapi.GetRequest{Key: key, TS: ts, Interrupt: intr, Sink: sink, Hold: hold}
 	return m.kv.Get(&r)
 }
 
@@ -69,7 +71,7 @@ func (m *Manager) Scan(r *ScanRequest) (resume []byte, err error) {
 	*q = kvapi.ScanRequest{
 		Regions: q.Regions[:0], // reused
 		Span:    r.Span, Reverse: r.Reverse, LimitRows: r.LimitRows, LimitBytes: r.LimitBytes,
-		TS: r.TS, Interrupt: r.Interrupt, Sink: r.Sink,
+		TS: r.TS, Interrupt: r.Interrupt, Sink: r.Sink, Hold: r.Hold,
 	}
 	resume, err = m.kv.Scan(q)
 	*q = kvapi.ScanRequest{Regions: q.Regions[:0]}

@@ -105,6 +105,8 @@ func (t *siTxn) conflicts(key string) bool {
 type pair struct {
 	tx *Txn
 	m  *siTxn
+	// hold is kept over several reads, far longer than the product does.
+	hold kvapi.Hold
 }
 
 // TestModel interleaves random transactions on one goroutine and compares every
@@ -120,7 +122,7 @@ func TestModel(t *testing.T) {
 		for step := range 3000 {
 			if len(open) < 5 && rng.IntN(8) == 0 {
 				o := Options{Level: RepeatableRead, SnapshotConflict: rng.IntN(2) == 0}
-				open = append(open, &pair{d.m.Begin(o), &siTxn{
+				open = append(open, &pair{tx: d.m.Begin(o), m: &siTxn{
 					m: m, o: o, snapshot: -1, writes: map[string]string{}, held: map[string]kvapi.LockMode{},
 				}})
 			}
@@ -129,7 +131,11 @@ func TestModel(t *testing.T) {
 			}
 			at := rng.IntN(len(open))
 			value++
-			if done := open[at].step(t, d, rng, value); done {
+			done := open[at].step(t, d, rng, value)
+			if done || rng.IntN(3) == 0 {
+				open[at].hold.Rest()
+			}
+			if done {
 				open = slices.Delete(open, at, at+1)
 			}
 			if rng.IntN(400) == 0 {
@@ -142,6 +148,7 @@ func TestModel(t *testing.T) {
 			}
 		}
 		for _, p := range open {
+			p.hold.Rest()
 			p.tx.Release()
 		}
 	}
@@ -154,7 +161,7 @@ func (p *pair) step(t *testing.T, d *db, rng *rand.Rand, value int) (done bool) 
 	switch op := rng.IntN(20); {
 	case op < 5:
 		var s valueSink
-		found, err := p.tx.Get(rowKey(key), &s)
+		found, err := p.tx.Get(rowKey(key), &p.hold, &s)
 		if want := p.m.plain(key); err != nil || show(found, &s) != want {
 			t.Errorf("get %s: %s %v, want %s", key, show(found, &s), err, want)
 		}
@@ -207,7 +214,11 @@ func (p *pair) scan(t *testing.T, rng *rand.Rand) {
 	if lo >= hi {
 		p.m.plain("00") // an empty scan takes the snapshot, too
 	}
-	got, err := scanAll(p.tx.Scan, rowSpan(fmt.Sprintf("%02d", lo), fmt.Sprintf("%02d", hi)), reverse, rng.IntN(5))
+	scan := func(r *ScanRequest) ([]byte, error) {
+		r.Hold = &p.hold
+		return p.tx.Scan(r)
+	}
+	got, err := scanAll(scan, rowSpan(fmt.Sprintf("%02d", lo), fmt.Sprintf("%02d", hi)), reverse, rng.IntN(5))
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("scan %d..%d: %v %v, want %v", lo, hi, got, err, want)
 	}

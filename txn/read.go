@@ -7,8 +7,8 @@ import (
 
 // Get is the plain read of one key: the own write if there is one, else the
 // version at the snapshot. In SERIALIZABLE it locks the key in shared mode and
-// returns the newest version. sink may be nil.
-func (t *Txn) Get(key []byte, sink kvapi.Sink) (found bool, err error) {
+// returns the newest version. hold and sink may be nil.
+func (t *Txn) Get(key []byte, hold *kvapi.Hold, sink kvapi.Sink) (found bool, err error) {
 	if t.state != stateActive {
 		return false, kvapi.ErrFinished
 	}
@@ -21,7 +21,7 @@ func (t *Txn) Get(key []byte, sink kvapi.Sink) (found bool, err error) {
 	if e := t.buf.get(key); e != nil {
 		return e.deliver(sink)
 	}
-	r := kvapi.GetRequest{Key: key, TS: ts, Interrupt: t.o.Interrupt, Sink: sink}
+	r := kvapi.GetRequest{Key: key, TS: ts, Interrupt: t.o.Interrupt, Sink: sink, Hold: hold}
 	return t.kv().Get(&r)
 }
 
@@ -53,7 +53,7 @@ func (t *Txn) ScanLatest(r *ScanRequest) (resume []byte, err error) {
 
 // GetLatest is ScanLatest for one key: the lookup of a row by a secondary index
 // entry that a scanning write found.
-func (t *Txn) GetLatest(key []byte, sink kvapi.Sink) (found bool, err error) {
+func (t *Txn) GetLatest(key []byte, hold *kvapi.Hold, sink kvapi.Sink) (found bool, err error) {
 	if t.state != stateActive {
 		return false, kvapi.ErrFinished
 	}
@@ -61,7 +61,7 @@ func (t *Txn) GetLatest(key []byte, sink kvapi.Sink) (found bool, err error) {
 	if e := t.buf.get(key); e != nil {
 		return e.deliver(sink)
 	}
-	r := kvapi.GetRequest{Key: key, TS: ts, Interrupt: t.o.Interrupt, Sink: sink}
+	r := kvapi.GetRequest{Key: key, TS: ts, Interrupt: t.o.Interrupt, Sink: sink, Hold: hold}
 	return t.kv().Get(&r)
 }
 
@@ -70,7 +70,7 @@ func (t *Txn) scanAt(r *ScanRequest, ts clock.Timestamp) (resume []byte, err err
 	q := &t.scanReq
 	q.Span, q.Reverse = r.Span, r.Reverse
 	q.LimitRows, q.LimitBytes = r.LimitRows, r.LimitBytes
-	q.TS, q.Sink = ts, r.Sink
+	q.TS, q.Sink, q.Hold = ts, r.Sink, r.Hold
 	q.Interrupt = r.Interrupt
 	if q.Interrupt == nil {
 		q.Interrupt = t.o.Interrupt

@@ -198,7 +198,7 @@ func (s *session) command(words []string, saves map[string]Savepoint) (string, e
 		s.tx.RollbackTo(saves[arg(1)])
 	case "get":
 		var v valueSink
-		found, err := s.tx.Get(key, &v)
+		found, err := s.tx.Get(key, nil, &v)
 		return show(found, &v), err
 	case "lock", "share":
 		return s.lock(key, words[0] == "share", arg(2))
