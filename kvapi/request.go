@@ -88,6 +88,8 @@ type Version struct {
 	TS clock.Timestamp
 	// Found is false if the newest version is a delete marker or there is none.
 	Found bool
+	// Len is the length of its row in bytes.
+	Len int32
 }
 
 // MutationKind says what a mutation does to its key.
@@ -118,7 +120,8 @@ const (
 // has been applied.
 type Mutation struct {
 	Key, Value []byte
-	Prev       clock.Timestamp
+	Prev       clock.Timestamp // with ShadowAt
+	PrevLen    int32           // with ShadowAt: bytes of the row at Prev
 	Kind       MutationKind
 	Shadow     Shadow
 }

@@ -53,6 +53,10 @@ func AppendValue(dst []byte, commit, start clock.Timestamp, row []byte, tombston
 	return append(dst, row...)
 }
 
+// ValueLen returns the length of the value of a version with a row of that many
+// bytes, written by a transaction that was one batch.
+func ValueLen(rowLen int) int { return 1 + rowLen }
+
 func putHead(head *[headLenMax]byte, flags byte, commit, start clock.Timestamp) int {
 	if commit == 0 || start >= commit {
 		panic(fmt.Sprintf("mvcc: version committed at %d by a transaction started at %d", commit, start))

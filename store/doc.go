@@ -48,7 +48,10 @@
 //	S7. A request that names regions at another epoch does nothing.
 //	S8. Regions cover the key space without gap or overlap, in memory and on disk.
 //	S9. A delete marker is deleted only together with or after all versions below
-//	    it, and only after looking.
+//	    it: after looking, or because the committer read under its lock which
+//	    version it shadowed and the records of all commits before, which shadowed
+//	    what is older, have been dealt with (the queue is in commit order, dropped
+//	    nothing, and no scan is due).
 //	S10. After an error of the log nothing is acknowledged any more: who was in
 //	    the failed group gets ErrUndetermined, later ones ErrClosed.
 //

@@ -1,7 +1,10 @@
 package store
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pandodb/pando/clock"
@@ -14,7 +17,8 @@ import (
 
 // Bounds of the collector's work.
 const (
-	gcBatchDeletes = 2048                   // deletions per batch
+	gcBatchRecords = 8192                   // of the queue per batch
+	gcBatchDeletes = 2048                   // deletions per page of a scan
 	gcKeyDeletes   = 1024                   // of one key at a time
 	gcScanMoves    = 4096                   // iterator moves per page of a scan
 	gcScanPause    = 5 * time.Millisecond   // between pages, so that a scan takes a fraction of a core
@@ -42,10 +46,12 @@ type gcWorker struct {
 	// spent are chunks without a rest whose deletions may still be in a batch that
 	// is not applied. Their bytes stay in the backlog until it is: an empty backlog
 	// means that the garbage is gone, not that it is about to go.
-	spent  [][]byte
-	floor  clock.Timestamp
-	scan   gcScan
-	failed bool // the last round did
+	spent [][]byte
+	// records are those of the batch under way; their keys alias chunks.
+	records []gcRecord
+	floor   clock.Timestamp
+	scan    gcScan
+	failed  bool // the last round did
 	// frozen holds the floor back after an error has made the worker skip garbage.
 	frozen bool
 }
@@ -187,54 +193,101 @@ func (w *gcWorker) blocked(ts clock.Timestamp) {
 }
 
 // batch deletes the garbage of one batch of records at or below safe.
-func (w *gcWorker) batch(safe clock.Timestamp) (err error) {
+func (w *gcWorker) batch(safe clock.Timestamp) error {
+	defer func() {
+		clear(w.records)
+		w.records = w.records[:0]
+	}()
+	last := w.take(safe)
+	// In the order of keys both looks and deletions find their neighbours where
+	// they have just been. Records of one key stay in the order of commits.
+	slices.SortFunc(w.records, func(a, b gcRecord) int {
+		return cmp.Or(bytes.Compare(a.key, b.key), cmp.Compare(a.ts, b.ts))
+	})
 	b := w.s.engine.NewBatch()
 	defer b.Close()
+	// Nothing of a key may be left below a marker that goes without a look. What
+	// is below was shadowed by commits whose records came before, unless there
+	// is garbage that the queue doesn't know of.
+	_, dropFirst := w.s.gc.size()
+	blind := !w.scan.on && !w.frozen && dropFirst == 0
+	for rest := w.records; len(rest) > 0; {
+		n, err := w.collect(b, rest, safe, blind)
+		if err != nil {
+			return err
+		}
+		if rest = rest[n:]; len(rest) > 0 {
+			// A key with very much garbage: what the batch holds has to be seen before
+			// the rest of it is looked for.
+			if err := w.s.engine.Apply(b, false); err != nil {
+				return err
+			}
+			b.Reset()
+		}
+	}
+	return w.finish(b, last)
+}
+
+// take moves records at or below safe from the queue to w.records, a batch of
+// them, and returns the floor once they are dealt with. Their keys alias chunks
+// that are given back by settle.
+func (w *gcWorker) take(safe clock.Timestamp) (last clock.Timestamp) {
+	last = w.floor
+	for len(w.records) < gcBatchRecords {
+		r, ok := w.peek()
+		if !ok || r.ts > safe {
+			// Nothing is left, and commits up to the safepoint were queued before the
+			// watermark reached it.
+			return max(last, safe)
+		}
+		// Records of the same commit may follow, so the floor stays just below.
+		last = max(last, r.ts-1)
+		w.records = append(w.records, r)
+		_, w.rest = decodeGC(w.rest)
+	}
+	return last
+}
+
+// collect writes the deletions of records into b and returns how many records
+// are done, at least all but the rest of one key.
+func (w *gcWorker) collect(b *engine.Batch, records []gcRecord, safe clock.Timestamp, blind bool) (done int, err error) {
 	var it *engine.Iter
 	defer func() {
 		if it != nil {
 			_ = it.Close() // its error would repeat one that a read has returned
 		}
 	}()
-	deleted, last := 0, w.floor
-	for deleted < gcBatchDeletes {
-		r, ok := w.peek()
-		if !ok {
-			// Nothing is left, and commits up to the safepoint were queued before the
-			// watermark reached it.
-			last = max(last, safe)
-			break
-		}
-		if r.ts > safe {
-			last = max(last, safe)
-			break
-		}
-		// Records of the same commit may follow, so the floor stays just below.
-		last = max(last, r.ts-1)
-		if r.prev != 0 {
-			b.DeleteVersion(r.key, r.prev, r.valueLen)
+	deleted := 0
+	defer func() { w.s.gcStats.deleted.Add(uint64(deleted)) }()
+	for i := range records {
+		r := &records[i]
+		switch {
+		case r.kind == gcPrev:
+			b.DeleteVersion(r.key, r.prev, mvcc.ValueLen(r.rowLen))
 			deleted++
-			_, w.rest = decodeGC(w.rest)
+			continue
+		case r.kind == gcMarker && blind:
+			b.DeleteVersion(r.key, r.prev, mvcc.ValueLen(r.rowLen))
+			b.DeleteVersion(r.key, r.ts, mvcc.ValueLen(0))
+			deleted += 2
 			continue
 		}
 		if it == nil {
 			if it, err = w.s.engine.NewIter(engine.IterOptions{}); err != nil {
-				return err
+				return 0, err
 			}
 		}
 		w.s.gcStats.looked.Inc()
 		res, err := mvcc.Collect(it, b, r.key, safe, gcKeyDeletes)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		deleted += res.Deleted
 		if res.More {
-			break // the record stays: the next batch looks again
+			return i, nil // look again
 		}
-		_, w.rest = decodeGC(w.rest)
 	}
-	w.s.gcStats.deleted.Add(uint64(deleted))
-	return w.finish(b, last)
+	return len(records), nil
 }
 
 // finish applies a batch together with the marker of progress.

@@ -13,8 +13,8 @@ const (
 	gcChunkBytes = 64 << 10
 	// gcChunksFree is how many empty chunks are kept.
 	gcChunksFree = 4
-	// gcRecordHead is ts, prev, value length and key length of a record.
-	gcRecordHead = 8 + 8 + 4 + 4
+	// gcRecordHead is kind, ts, prev, row length and key length of a record.
+	gcRecordHead = 1 + 8 + 8 + 4 + 4
 )
 
 // gcQueue holds what commits have shadowed, in commit order. The sequencer
@@ -34,11 +34,21 @@ type gcQueue struct {
 	dropFirst, dropLast clock.Timestamp
 }
 
-// gcRecord is one piece of garbage: prev of key can go once the safepoint has
-// reached ts. A zero prev means that the collector has to look.
+// gcKind says what is known of a piece of garbage.
+type gcKind uint8
+
+const (
+	gcLook   gcKind = iota // nothing: the collector has to look
+	gcPrev                 // the version at prev can go
+	gcMarker               // the version at prev and the delete marker at ts can go
+)
+
+// gcRecord is one piece of garbage, which can go once the safepoint has reached
+// ts.
 type gcRecord struct {
+	kind     gcKind
 	ts, prev clock.Timestamp
-	valueLen int
+	rowLen   int // of the version at prev
 	key      []byte
 }
 
@@ -80,17 +90,17 @@ func (q *gcQueue) add(ts clock.Timestamp, w *kvapi.Mutation) {
 		q.chunks = append(q.chunks, q.newChunk(n))
 		last++
 	}
-	prev := w.Prev
-	if w.Kind == kvapi.MutationDelete || w.Shadow != kvapi.ShadowAt {
-		// A delete marker goes only after everything below it, which has to be
-		// seen, not assumed.
-		prev = 0
+	kind := gcLook
+	switch {
+	case w.Shadow == kvapi.ShadowAt && w.Kind == kvapi.MutationDelete:
+		kind = gcMarker
+	case w.Shadow == kvapi.ShadowAt:
+		kind = gcPrev
 	}
-	c := q.chunks[last]
+	c := append(q.chunks[last], byte(kind))
 	c = binary.BigEndian.AppendUint64(c, uint64(ts))
-	c = binary.BigEndian.AppendUint64(c, uint64(prev))
-	// The length of the new value stands for that of the shadowed one.
-	c = binary.BigEndian.AppendUint32(c, uint32(len(w.Value)))
+	c = binary.BigEndian.AppendUint64(c, uint64(w.Prev))
+	c = binary.BigEndian.AppendUint32(c, uint32(w.PrevLen))
 	c = binary.BigEndian.AppendUint32(c, uint32(len(w.Key)))
 	q.chunks[last] = append(c, w.Key...)
 	q.bytes += n
@@ -150,10 +160,11 @@ func (q *gcQueue) size() (bytes int, dropFirst clock.Timestamp) {
 
 // decodeGC takes the first record of a chunk; key aliases it.
 func decodeGC(c []byte) (r gcRecord, rest []byte) {
-	r.ts = clock.Timestamp(binary.BigEndian.Uint64(c))
-	r.prev = clock.Timestamp(binary.BigEndian.Uint64(c[8:]))
-	r.valueLen = int(binary.BigEndian.Uint32(c[16:]))
-	n := gcRecordHead + int(binary.BigEndian.Uint32(c[20:]))
+	r.kind = gcKind(c[0])
+	r.ts = clock.Timestamp(binary.BigEndian.Uint64(c[1:]))
+	r.prev = clock.Timestamp(binary.BigEndian.Uint64(c[9:]))
+	r.rowLen = int(binary.BigEndian.Uint32(c[17:]))
+	n := gcRecordHead + int(binary.BigEndian.Uint32(c[21:]))
 	r.key = c[gcRecordHead:n:n]
 	return r, c[n:]
 }

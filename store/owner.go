@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 
-	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/kvapi"
 )
@@ -147,16 +146,16 @@ func (o *Owner) forget(h *heldLock) {
 	o.held = o.held[:last]
 }
 
-// shadow tells what lies below a key that the owner is about to write.
-func (o *Owner) shadow(hash uint64, key []byte) (kvapi.Shadow, clock.Timestamp) {
-	h := o.find(hash, key)
+// shadow fills in what the owner knows of the version below its write m.
+func (o *Owner) shadow(hash uint64, m *kvapi.Mutation) {
+	h := o.find(hash, m.Key)
 	switch {
 	case h == nil || !h.read || h.mode != kvapi.LockExclusive:
-		return kvapi.ShadowUnknown, 0
 	case h.version.Found:
-		return kvapi.ShadowAt, h.version.TS
+		m.Shadow, m.Prev, m.PrevLen = kvapi.ShadowAt, h.version.TS, h.version.Len
+	default:
+		m.Shadow = kvapi.ShadowNone
 	}
-	return kvapi.ShadowNone, 0
 }
 
 // rest closes the shared iterator. It must not outlive the statement, because it

@@ -250,7 +250,7 @@ func (s *Store) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, err 
 	if err != nil {
 		return res, s.readError(err)
 	}
-	res.Version = kvapi.Version{TS: ts, Found: found}
+	res.Version = kvapi.Version{TS: ts, Found: found, Len: int32(len(row))}
 	h.version, h.read = res.Version, true
 	if found && r.Sink != nil {
 		_, err = r.Sink.Pair(r.Key, row)

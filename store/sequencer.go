@@ -85,7 +85,7 @@ func (s *Store) Commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error
 		m := &r.Mutations[i]
 		bytes += len(m.Key) + len(m.Value) + keys.VersionExtra
 		if m.Shadow == kvapi.ShadowUnknown {
-			m.Shadow, m.Prev = o.shadow(s.locks.hash(m.Key), m.Key)
+			o.shadow(s.locks.hash(m.Key), m)
 		}
 	}
 	for _, c := range r.Counters {

@@ -266,8 +266,8 @@ func TestUndetermined(t *testing.T) {
 // TestDiskFull: writes are refused, reads go on.
 func TestDiskFull(t *testing.T) {
 	var once atomic.Bool
-	hook := &testkit.HookFS{FS: engine.NewMemFS(), OnWrite: func(string, int) error {
-		if once.CompareAndSwap(true, false) {
+	hook := &testkit.HookFS{FS: engine.NewMemFS(), OnWrite: func(name string, _ int) error {
+		if testkit.IsWAL(name) && once.CompareAndSwap(true, false) {
 			return syscall.ENOSPC
 		}
 		return nil
