@@ -19,6 +19,11 @@ const (
 	splitPageMoves = 16 << 10
 	// splitPause is the rest between two pages.
 	splitPause = 2 * time.Millisecond
+	// splitPatience: a region that was measured is measured again when a part of
+	// its greatest size has been written, one part in so many. Rows that are
+	// rewritten for ever just below that size would cost a walk for each megabyte
+	// otherwise.
+	splitPatience = 2
 	// compressionMax is how much smaller than its keys and values a region's
 	// tables are taken to be at most.
 	compressionMax = 8
@@ -34,7 +39,8 @@ func (s *Store) sampleRegions() {
 		if s.isClosing() || s.failed.Load() {
 			return
 		}
-		if r.size.Load()+r.written.Load() <= s.o.RegionBytesMax {
+		size, written := r.size.Load(), r.written.Load()
+		if size+written <= s.o.RegionBytesMax || (size > 0 && size <= s.o.RegionBytesMax && written < s.o.RegionBytesMax/splitPatience) {
 			continue
 		}
 		if err := s.sampleRegion(r); err != nil && !errors.Is(err, kvapi.ErrClosed) {
