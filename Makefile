@@ -18,6 +18,7 @@ test: build ## everything that must pass: installs the programs that the tests d
 	$(GO) test -timeout 5m $$($(GO) list ./... | grep -v '/tests$$')
 	$(GO) test -timeout 12m ./tests
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 10m $(RACE)
+	bin/pando bench run --plan short --start pando --start mariadb --trivial --warn-only --out bin
 
 race: ## the race detector over the concurrent packages, full length
 	CGO_ENABLED=1 $(GO) test -race -timeout 30m $(RACE)
