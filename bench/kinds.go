@@ -56,7 +56,7 @@ func (s *session) execute(ctx context.Context, t *Target, step Step, run *Run) {
 	}
 	after, errAfter := measure(t.pid)
 	run.Cost = cost(before, after, errors.Join(errBefore, errAfter), run)
-	run.Fsyncs, run.DiskBytes = -1, t.dataBytes()
+	run.Fsyncs, run.DiskBytes = -1, t.dataBytes(ctx)
 	if now := t.fsyncs(ctx); syncs >= 0 && now >= syncs {
 		run.Fsyncs = now - syncs
 	}
@@ -134,7 +134,7 @@ func (s *session) startOnce(ctx context.Context, like *Target, w *Workload, run 
 		return
 	}
 	run.IdleBytes, run.RSSBytes, run.CPUSeconds, run.WrittenBytes = used.rss, used.rss, used.cpuSeconds, used.written
-	run.DiskBytes, run.Fsyncs = t.dataBytes(), t.fsyncs(ctx)
+	run.DiskBytes, run.Fsyncs = t.dataBytes(ctx), t.fsyncs(ctx)
 }
 
 // storm lets every thread log in, ping and leave, as fast as it can. Errors are counted by number and do not end the run;

@@ -40,7 +40,10 @@ func configurePando(t *Target, o startOptions) {
 	args := []string{"start", "--data-dir", data, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
 		"--cache-size", strconv.FormatInt(o.cacheBytes, 10), "--max-connections", strconv.Itoa(o.maxConnections), "--log-level", "info"}
 	t.Settings = append([]string{"pando"}, t.public(args)...)
-	t.skip = func(name string) bool { return filepath.Base(name) == "ballast" }
+	t.skip = func(name string) bool {
+		name = filepath.Base(name)
+		return name == "ballast" || strings.HasPrefix(name, "spare-log") || strings.HasSuffix(name, ".log")
+	}
 	t.launch = func(ctx context.Context, t *Target) error {
 		found, err := t.launchAndRead(ctx, readyLine, o.binary, args...)
 		if err == nil {

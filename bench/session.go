@@ -327,10 +327,10 @@ func (s *session) prepare(ctx context.Context, t *Target, w *Workload, fresh boo
 
 // settle waits until background work no longer changes what the server stores, and returns its bytes.
 func settle(ctx context.Context, t *Target) int64 {
-	size, still := t.dataBytes(), clock.Mono()
+	size, still := t.dataBytes(ctx), clock.Mono()
 	for begin := clock.Mono(); t.dir != "" && ctx.Err() == nil && clock.Since(begin) < settleMax && clock.Since(still) < settleStill; {
 		clock.Sleep(250 * time.Millisecond)
-		if now := t.dataBytes(); now != size {
+		if now := t.dataBytes(ctx); now != size {
 			size, still = now, clock.Mono()
 		}
 	}

@@ -303,12 +303,19 @@ func (t *Target) fsyncs(ctx context.Context) int64 {
 	return n
 }
 
-// dataBytes is what the server stores, without its preallocated logs.
-func (t *Target) dataBytes() int64 {
+// dataBytes is what the server stores, without its preallocated logs, but with what is only in Pando's log yet. (MariaDB's pages
+// have their place in the file before they are written.)
+func (t *Target) dataBytes(ctx context.Context) int64 {
 	if t.dir == "" {
 		return 0
 	}
-	return diskUsage(t.dir, t.skip)
+	size := diskUsage(t.dir, t.skip)
+	if t.Kind == KindPando {
+		if live, err := t.metric(ctx, "pando_wal_live_bytes"); err == nil {
+			size += live
+		}
+	}
+	return size
 }
 
 // readVersion asks the server what it is.

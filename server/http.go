@@ -111,6 +111,7 @@ func (n *Node) register() error {
 		{"panics_total", "Connections ended by a fault of the server.", true, func() float64 { return float64(w.Panics) }},
 		{"wal_syncs_total", "Syncs of the write-ahead log.", true, func() float64 { return float64(m.WALSyncs) }},
 		{"wal_bytes_total", "Bytes written to the write-ahead log.", true, func() float64 { return float64(m.WALBytes) }},
+		{"wal_live_bytes", "Bytes of the write-ahead log that no table holds yet.", false, func() float64 { return float64(m.WALLiveBytes) }},
 		{"flushed_bytes_total", "Bytes flushed from memtables.", true, func() float64 { return float64(m.FlushedBytes) }},
 		{"compacted_bytes_total", "Bytes written by compactions.", true, func() float64 { return float64(m.CompactedBytes) }},
 		{"write_stalls_total", "Times that writes were stopped by the storage engine.", true, func() float64 { return float64(m.Stalls) }},
