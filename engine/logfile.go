@@ -6,8 +6,8 @@ import (
 	"github.com/pandodb/pando/clock"
 )
 
-// logFile is an open WAL, or the directory of the WALs. An error of a write or sync ends the process by way of Options.Fatal before Pebble sees it: Pebble
-// reports most of them to its logger, but panics on one that it meets while it changes logs.
+// logFile is an open WAL, or the directory of the WALs. An error of a write or sync ends the process by way of Options.Fatal
+// before Pebble sees it: Pebble reports most of them to its logger, but panics on one that it meets while it changes logs.
 //
 // Its user, one goroutine of Pebble's at a time, writes and syncs it.
 type logFile struct {
