@@ -88,8 +88,11 @@ func (s *sortSink) compareField(a, b int32, f int) int {
 		return 1
 	}
 	t := s.prog.shape.Type(f)
-	if t.IsStringType() {
+	switch {
+	case t.IsStringType():
 		return types.CompareStrings(x, y, t.Coll)
+	case t.ID == types.TypeEnum || t.ID == types.TypeSet: // they compare by name and are sorted by number
+		return cmp.Compare(uint64(types.DecodeStored(x, t).N), uint64(types.DecodeStored(y, t).N))
 	}
 	return types.Compare(types.DecodeStored(x, t), types.DecodeStored(y, t), t.Coll)
 }
