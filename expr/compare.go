@@ -69,6 +69,13 @@ func (c *comparator) compare(ctx *Ctx, a, b *types.Value) (order int, ok bool) {
 		}
 		x, ok1 := toKind(ctx, a, types.KindTime)
 		y, ok2 := toKind(ctx, b, types.KindTime)
+		switch { // a parameter that is no time compares as the literal would: as text
+		case ok1 && ok2:
+		case a.K == types.KindString:
+			return sign(types.CompareStrings(a.B, ctx.textOf(b), a.Coll)), true
+		case b.K == types.KindString:
+			return sign(types.CompareStrings(ctx.textOf(a), b.B, b.Coll)), true
+		}
 		return orderInts(x, y), ok1 && ok2
 	}
 	return sign(types.CompareMixed(ctx.Context, *a, *b, c.coll)), true
@@ -267,6 +274,9 @@ func (b *BuildContext) adapt(col, k Expr) (Expr, error) {
 	if target == classTime && own == classTemporal {
 		return k, nil
 	}
+	if target == classDecimal && (own == classFloat || own == classString) {
+		return k, nil // nothing would adapt: the comparison is one of doubles, which a parameter of the column's type would hide
+	}
 	if v, ok := k.ConstValue(); ok {
 		ctx := b.quietCtx()
 		nv, fits := adaptValue(ctx, v, &col.typ)
@@ -358,7 +368,7 @@ func adaptTemporal(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
 	return dt, true
 }
 
-// exactInteger returns v as an integer if it is one.
+// exactInteger returns v as an integer if it is one, and other text that is a number as a decimal.
 func exactInteger(ctx *Ctx, v types.Value) (types.Value, bool) {
 	switch v.K {
 	case types.KindInt, types.KindUint, types.KindBit:
@@ -380,7 +390,10 @@ func exactInteger(ctx *Ctx, v types.Value) (types.Value, bool) {
 	case types.KindString:
 		d, rest, ok := types.ParseDecimal(bytes.TrimLeft(v.B, " \t\n\v\f\r"))
 		if ok && len(bytes.TrimRight(rest, " ")) == 0 {
-			return exactInteger(ctx, d)
+			if n, whole := exactInteger(ctx, d); whole {
+				return n, true
+			}
+			return d, true // exact, and so equal to no integer that only a double would take for it
 		}
 	}
 	return v, false
