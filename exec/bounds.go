@@ -2,7 +2,10 @@ package exec
 
 import (
 	"bytes"
+	"cmp"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/expr"
@@ -113,12 +116,21 @@ func (s *spanSet) bound(rt *Runtime, b *Bound, c *catalog.Column, low bool) (v t
 	if fits(&v, &c.Type) {
 		return v, b.Incl, false, nil
 	}
+	incl = b.Incl
+	if v.K == types.KindString && c.Type.IsNumeric() {
+		v = asDouble(rt, v)
+	}
+	if v.K == types.KindFloat {
+		var wide bool
+		v, wide = widened(v, &c.Type, low)
+		incl = incl || wide
+	}
 	fitted, cmp, ok := s.fit(rt, v, c)
 	switch {
 	case !ok:
 		return v, false, true, nil
 	case cmp == 0:
-		return fitted, b.Incl, false, nil
+		return fitted, incl, false, nil
 	case low:
 		// The column's value next to the bound is itself inside when it lies above.
 		return fitted, cmp > 0, false, nil
@@ -146,20 +158,118 @@ func fits(v *types.Value, t *types.Type) bool {
 	return false
 }
 
-// fit converts v to the nearest value of the column and compares the two: cmp is the
-// sign of converted − v. ok=false means that no value of the column compares with v.
+// fit finds the value of the column next to v in the comparison's order and compares the two: cmp is the sign of fitted − v. No value
+// of the column lies between them. ok=false means that no value of the column compares with v.
 func (s *spanSet) fit(rt *Runtime, v types.Value, c *catalog.Column) (fitted types.Value, cmp int, ok bool) {
+	s.quiet = types.Context{MaxErrorCount: 1}
 	if rt.Ctx.Context != nil {
+		// Neither strictness nor the modes that refuse zero dates: the column may hold them from other days.
 		s.quiet.Loc, s.quiet.Now = rt.Ctx.Loc, rt.Ctx.Now
-		s.quiet.SQLMode = rt.Ctx.SQLMode &^ types.ModeStrict
+		s.quiet.SQLMode = rt.Ctx.SQLMode &^ (types.ModeStrict | types.ModeNoZeroDate | types.ModeNoZeroInDate)
 	}
-	s.quiet.MaxErrorCount = 1
-	s.quiet.ResetWarnings()
+	switch t := &c.Type; {
+	case t.IsStringType() && v.K == types.KindString:
+		return fitText(v, t), 0, true
+	case t.IsNumeric() && v.K == types.KindString:
+		v = asDouble(rt, v)
+	case t.ID == types.TypeTimestamp && v.K == types.KindTimestamp:
+	case t.IsTemporal() && t.ID != types.TypeTime:
+		return s.fitDate(v, c)
+	}
 	fitted, err := types.Convert(&s.quiet, v, c.Type, c.Name, 1)
 	if err != nil || fitted.IsNull() {
 		return v, 0, false
 	}
 	return fitted, types.CompareMixed(&s.quiet, fitted, v, c.Type.Coll), true
+}
+
+// asDouble is what a text counts as beside a number, unless the planner has found an integer in it. It warns of text that is no number:
+// a point needs no filter that would.
+func asDouble(rt *Runtime, v types.Value) types.Value {
+	return types.Float(types.ToFloat(rt.Ctx.Context, &v))
+}
+
+// fitText brings a text to the column's character set, and neither cuts nor pads it: keys of texts order texts of any length. The longest
+// text that the column holds would not do, because one letter may weigh as much as two (ß lies between s and st).
+func fitText(v types.Value, t *types.Type) types.Value {
+	if t.Coll == 0 || t.Coll == types.Binary {
+		return types.String(v.B, types.Binary)
+	}
+	if from, to := v.Coll.Charset(), t.Coll.Charset(); from != to {
+		v.B, _ = types.ConvertCharset(nil, v.B, from, to)
+	}
+	return types.String(v.B, t.Coll)
+}
+
+// fitDate is fit for DATE, DATETIME and TIMESTAMP. What assignment would make the zero date because the column can't hold it stands
+// here at the end of the column's values on which it lies.
+func (s *spanSet) fitDate(v types.Value, c *catalog.Column) (fitted types.Value, cmp int, ok bool) {
+	at, ok := types.ToDatetime(&s.quiet, &v)
+	if !ok {
+		if v.K != types.KindString {
+			return v, 0, false
+		}
+		at = types.Datetime(0, 0) // as comparisons take a text that is no date
+	}
+	s.quiet.SQLMode |= types.ModeTimeTruncateFrac // rounding up may leave the last year
+	fitted, err := types.Convert(&s.quiet, at, c.Type, c.Name, 1)
+	if err != nil || fitted.IsNull() {
+		return v, 0, false
+	}
+	if fitted.K == types.KindTimestamp {
+		last := types.Timestamp(types.MaxTimestampMicros, uint8(c.Type.Scale))
+		switch {
+		case fitted.N != 0 || at.N == 0:
+		case s.compareDates(at, last) > 0:
+			fitted = last
+		default:
+			// No instant has a month 0 or a day 31 of February: the last one before it is next to it.
+			if before, err := types.Convert(&s.quiet, lastBefore(at), c.Type, c.Name, 1); err == nil {
+				fitted = before
+			}
+		}
+	}
+	return fitted, s.compareDates(fitted, at), true
+}
+
+// lastBefore returns the last moment before a date that is in no calendar.
+func lastBefore(at types.Value) types.Value {
+	d := types.UnpackDatetime(at.N)
+	first := time.Date(d.Year, time.Month(max(d.Month, 1)), 1, 0, 0, 0, 0, time.UTC)
+	if d.Month > 0 && d.Day > 0 {
+		first = first.AddDate(0, 1, 0)
+	}
+	return types.Datetime(types.PackTime(first.Add(-time.Microsecond)), types.MaxFsp)
+}
+
+// compareDates orders dates, datetimes and timestamps by civil time.
+func (s *spanSet) compareDates(a, b types.Value) int {
+	x, _ := types.ToDatetime(&s.quiet, &a)
+	y, _ := types.ToDatetime(&s.quiet, &b)
+	return cmp.Compare(x.N, y.N)
+}
+
+// exactDigits is how many digits every double keeps, exactInts up to where doubles tell integers apart.
+const (
+	exactDigits = 15
+	exactInts   = 1 << 53
+)
+
+// widened moves a double outwards to its neighbour if the column holds numbers that differ and are one double. The comparison sees them as
+// equal, and the index does not.
+func widened(v types.Value, t *types.Type, low bool) (types.Value, bool) {
+	f := v.Float64()
+	if t.IsInteger() && math.Abs(f) < exactInts || !t.IsInteger() && (t.ID != types.TypeDecimal || t.Length <= exactDigits) {
+		return v, false
+	}
+	next := math.Nextafter(f, math.Inf(1))
+	if low {
+		next = math.Nextafter(f, math.Inf(-1))
+	}
+	if math.IsInf(next, 0) {
+		next = f // beyond every decimal already
+	}
+	return types.Float(next), true
 }
 
 // merge sorts the spans and joins those that overlap or touch, so that each row comes

@@ -26,6 +26,8 @@
 //  1. A plan depends only on its Env's key (database, modes, collations, parameter types) and on the tables in Plan.Tables. A plan
 //     that depends on anything else of the session is reported as not shareable.
 //  2. A conjunct is dropped from the filter only if the ranges decide it exactly. A range may be wider than its conjunct, never narrower.
+//     One known gap: an index on a prefix of a text in a collation with expansions holds the weights of the first characters, so that
+//     'ß…' in column(1) is not found as 'ss…'.
 //  3. A literal that was lifted keeps no trace in the plan: names of columns come from each statement's own text, so texts whose select list
 //     holds literals lift none there (syntax.Normalize).
 //  4. Rows that a statement writes are read through LockRows, which tests the whole WHERE again on the newest version.

@@ -60,23 +60,44 @@ func comparison(b *expr.BuildContext, t *catalog.Table, op string, l, r expr.Exp
 		l, r, op = r, l, mirrored[op]
 	}
 	value, exact, ok := bound(b, t, column, l, r)
-	if !ok {
+	many := ok && oneDouble(&t.Columns[column].Type, value.TypeRef())
+	if !ok || many && op == "<=>" {
 		return sarg{}, false
 	}
 	s := sarg{column: column, exact: exact}
 	var i interval
-	switch op {
-	case "=":
+	switch {
+	case op == "=" && many:
+		i = within(value)
+	case op == "=":
 		s.points, i.eq = true, value
-	case "<=>":
+	case op == "<=>":
 		s.points, i.eq, i.null = true, value, true
-	case "<", "<=":
+	case op == "<" || op == "<=":
 		i.high = exec.Bound{Expr: value, Incl: op == "<="}
 	default:
 		i.low = exec.Bound{Expr: value, Incl: op == ">="}
 	}
 	s.ranges = []interval{i}
 	return s, true
+}
+
+// within is the interval of the values that compare as equal to one.
+func within(value expr.Expr) interval {
+	return interval{low: exec.Bound{Expr: value, Incl: true}, high: exec.Bound{Expr: value, Incl: true}}
+}
+
+// oneDouble reports whether a value compares with the column as a double and several of the column's numbers may be that double.
+// Texts are none to integer columns: those that matter are integers, and compare as such.
+func oneDouble(ct, vt *types.Type) bool {
+	const exactDigits = 15
+	switch {
+	case ct.ID == types.TypeBigInt:
+		return vt.Kind() == types.KindFloat
+	case ct.ID == types.TypeDecimal && ct.Length > exactDigits:
+		return vt.Kind() == types.KindFloat || vt.IsStringType()
+	}
+	return false
 }
 
 func between(b *expr.BuildContext, t *catalog.Table, args []expr.Expr) (sarg, bool) {
@@ -89,8 +110,29 @@ func between(b *expr.BuildContext, t *catalog.Table, args []expr.Expr) (sarg, bo
 	if !okLow || !okHigh {
 		return sarg{}, false
 	}
+	if double(low) != double(high) {
+		// One double makes doubles of all three.
+		var err1, err2 error
+		low, err1 = asDouble(b, t, column, low)
+		high, err2 = asDouble(b, t, column, high)
+		if err1 != nil || err2 != nil {
+			return sarg{}, false
+		}
+	}
 	i := interval{low: exec.Bound{Expr: low, Incl: true}, high: exec.Bound{Expr: high, Incl: true}}
 	return sarg{column: column, exact: exactLow && exactHigh, ranges: []interval{i}}, true
+}
+
+func double(e expr.Expr) bool {
+	return e.TypeRef().Kind() == types.KindFloat || e.TypeRef().IsStringType()
+}
+
+// asDouble makes a number that is compared with a numeric column a double.
+func asDouble(b *expr.BuildContext, t *catalog.Table, column int, e expr.Expr) (expr.Expr, error) {
+	if !t.Columns[column].Type.IsNumeric() || !e.TypeRef().IsNumeric() {
+		return e, nil
+	}
+	return expr.Call(b, "+", e, expr.Literal(types.Float(0)))
 }
 
 func inList(b *expr.BuildContext, t *catalog.Table, args []expr.Expr) (sarg, bool) {
@@ -105,6 +147,11 @@ func inList(b *expr.BuildContext, t *catalog.Table, args []expr.Expr) (sarg, boo
 			return sarg{}, false
 		}
 		s.exact = s.exact && exact
+		if oneDouble(&t.Columns[column].Type, value.TypeRef()) {
+			s.points = false
+			s.ranges = append(s.ranges, within(value))
+			continue
+		}
 		s.ranges = append(s.ranges, interval{eq: value})
 	}
 	return s, true
@@ -134,6 +181,7 @@ func bound(b *expr.BuildContext, t *catalog.Table, column int, side, value expr.
 	if column >= len(t.Columns) || !expr.IsConstInStatement(value) {
 		return nil, false, false
 	}
+	adapted := value
 	value = expr.Unwrap(value)
 	ct, vt := &t.Columns[column].Type, value.TypeRef()
 	_, plain := side.ColumnIndex()
@@ -145,8 +193,11 @@ func bound(b *expr.BuildContext, t *catalog.Table, column int, side, value expr.
 	case ct.IsNumeric() && vt.IsNumeric():
 		return value, ct.IsInteger() && vt.IsInteger(), true
 	case ct.IsNumeric() && vt.IsStringType():
-		number, err := expr.Call(b, "+", value, expr.Literal(types.Float(0)))
-		return number, false, err == nil
+		// To an integer column the adapted text is an integer if it can be; exec takes others as the double that they are to the comparison.
+		if ct.IsInteger() {
+			value = adapted
+		}
+		return value, false, true
 	case ct.IsStringType() && vt.IsStringType():
 		// A VARBINARY compares bytes whatever the other side is. BINARY is padded when it is stored, so that bounds would be, too.
 		same := ct.Coll == vt.Coll || ct.Coll == types.Binary && ct.ID != types.TypeBinary || ct.Coll != types.Binary && vt.Coll != types.Binary && value.Coercibility() >= expr.CoerCoercible
