@@ -318,7 +318,7 @@ func (r *Result) spaceSection() section {
 			s.bullet = append(s.bullet, "**"+target.Name+"**: "+failure)
 		}
 	}
-	s.text = []string{"Allocated bytes after the first load, without what is reserved ahead (MariaDB's ib_logfile0, PostgreSQL's pg_wal, Pando's ballast and the unwritten ends of its logs), once they had not changed for three seconds."}
+	s.text = []string{"Allocated bytes after the first load, without what is reserved ahead (MariaDB's ib_logfile0, PostgreSQL's pg_wal, Pando's ballast and logs, though what is only in its log counts), once they had not changed for three seconds."}
 	if len(t.rows) > 0 {
 		s.tables = []table{t}
 	}
