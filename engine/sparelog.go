@@ -49,7 +49,7 @@ type logSpace struct {
 	// mu guards what follows. It is held over renames, and is a leaf.
 	mu    sync.Mutex
 	ready bool // the spare file is complete
-	plain bool // the log in use was made from nothing
+	plain bool // the log in use grows: it was made from nothing, or of a short one
 }
 
 func newLogSpace(e *Engine, fs FS) *logSpace {
@@ -66,10 +66,10 @@ func (l *logSpace) Create(name string, category WriteCategory) (File, error) {
 		return l.FS.Create(name, category)
 	}
 	f, err := l.take(name)
-	if f != nil || err != nil {
-		return l.wrap(f, err)
+	if f == nil && err == nil {
+		f, err = l.FS.Create(name, category)
 	}
-	return l.wrap(l.FS.Create(name, category))
+	return l.wrap(f, err)
 }
 
 // OpenDir implements vfs.FS.
@@ -85,7 +85,11 @@ func (l *logSpace) OpenDir(name string) (File, error) {
 // cannot be written.
 func (l *logSpace) wrap(f File, err error) (File, error) {
 	if err != nil {
-		return nil, l.e.logFailed("create", err)
+		err = l.e.logFailed("create", err)
+		if f != nil {
+			err = errors.Join(err, f.Close())
+		}
+		return nil, err
 	}
 	return &logFile{File: f, e: l.e}, nil
 }
@@ -97,15 +101,16 @@ func (l *logSpace) ReuseForWrite(oldname, newname string, category WriteCategory
 	}
 	if info, err := l.FS.Stat(oldname); err == nil && info.Size() < l.bytes/2 {
 		f, err := l.take(newname)
-		if err != nil {
-			return nil, err
+		if f != nil && err == nil {
+			err = l.FS.Remove(oldname)
 		}
-		if f != nil {
-			if err := l.FS.Remove(oldname); err != nil {
-				return nil, errors.Join(err, f.Close())
-			}
-			return l.wrap(f, nil)
+		if f != nil || err != nil {
+			return l.wrap(f, err)
 		}
+	} else {
+		l.mu.Lock()
+		l.plain = false
+		l.mu.Unlock()
 	}
 	return l.wrap(l.FS.ReuseForWrite(oldname, newname, category))
 }

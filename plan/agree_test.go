@@ -3,30 +3,24 @@ package plan_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"sort"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/tests/inproc"
 )
 
 // TestIndexesAgreeWithScan runs random queries over a table with many indexes. Whatever access path is chosen, the rows must be those
 // that a full scan with a filter gives. PANDO_SEED repeats a run.
 func TestIndexesAgreeWithScan(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("PANDO_SEED"); text != "" {
-		seed, _ = strconv.ParseUint(text, 10, 64)
-	}
-	t.Logf("seed %d (set PANDO_SEED to repeat)", seed)
+	seed := testkit.Seed(t)
 	n := inproc.Open(t, inproc.Options{})
 	defer n.Close()
 	c := n.Root("")
 	c.Must("CREATE DATABASE d")
 	c.Must("USE d")
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), columns: columns, texts: []string{"s", "bin"}, indexes: indexes}
+	g := &generator{Rand: testkit.Rand(seed, 1), columns: columns, texts: []string{"s", "bin"}, indexes: indexes}
 	g.value, g.others = g.literal, []string{"a = b", "a + 1 = 3", "MOD(id, 3) = 1", "a = n", "s = bin", "COALESCE(a, 0) > 3", "a = 1 XOR n = 1", "(a, n) = (1, 0)"}
 	g.groups, g.aggregates = []string{"a", "b", "n", "d", "a, b", "dt", "bin"}, []string{"COUNT(*)", "SUM(a)", "MIN(id), MAX(id)", "AVG(d)", "COUNT(DISTINCT b)", "MIN(dt), MAX(s)"}
 	g.changes = []string{"UPDATE t%s SET a = a + 1, b = 3 WHERE ", "UPDATE t%s SET id = id + 1000 WHERE ", "UPDATE t%s SET s = CONCAT(s, 'x'), dt = NULL, f = id WHERE ",
@@ -37,7 +31,7 @@ func TestIndexesAgreeWithScan(t *testing.T) {
 
 // compareAll runs statements by index, by another index or a prepared statement now and then, and by scan.
 func (g *generator) compareAll(t *testing.T, c *inproc.Conn, rounds int) {
-	if os.Getenv("PANDO_SLOW") != "" {
+	if testkit.SlowTests() {
 		rounds *= 20
 	}
 	faults := 0

@@ -2,30 +2,23 @@ package plan_test
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
-	"time"
 
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/tests/inproc"
 )
 
 // TestIndexesAgreeAcrossTypes is TestIndexesAgreeWithScan over columns of the other types, and with literals that are seldom of the column's
 // type: finer, larger, of another sign or kind, or no values of the type at all.
 func TestIndexesAgreeAcrossTypes(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("PANDO_SEED"); text != "" {
-		seed, _ = strconv.ParseUint(text, 10, 64)
-	}
-	t.Logf("seed %d (set PANDO_SEED to repeat)", seed)
+	seed := testkit.Seed(t)
 	n := inproc.Open(t, inproc.Options{})
 	defer n.Close()
 	c := n.Root("")
 	c.Must("CREATE DATABASE d")
 	c.Must("USE d")
 	c.Must("SET time_zone = '+01:00', sql_mode = 'STRICT_TRANS_TABLES'")
-	g := &mixedGenerator{generator{Rand: rand.New(rand.NewPCG(seed, 2))}}
+	g := &mixedGenerator{generator{Rand: testkit.Rand(seed, 2)}}
 	g.fill(c)
 	g.value, g.texts = g.literal, []string{"ch", "l1", "ci", "vb", "txt"}
 	g.indexes = []string{"PRIMARY", "itu", "ibu", "ibi", "idw", "idu", "ifl", "ifm", "its", "idt3", "idate", "itm", "iy", "ich", "il1", "ici", "ivb", "ibn", "itxt", "ibt", "ien", "ist"}
