@@ -4,7 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/pandodb/pando/server.Version=$(VERSION)
 RACE    := ./engine ./mvcc ./store ./kv ./txn ./session ./wire
 
-.PHONY: build run test race fuzz bench lint clean
+.PHONY: build run test race fuzz hunt bench lint clean
 
 build: ## the static binary bin/pando
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/pando ./cmd/pando
@@ -25,6 +25,10 @@ race: ## the race detector over the concurrent packages, full length
 
 fuzz: ## each fuzzer for a minute
 	scripts/fuzz.sh 60s
+
+hunt: build ## the random tests with new seeds
+	scripts/test-programs.sh
+	scripts/hunt.sh 10
 
 bench: build ## the interleaved comparison with MariaDB, about 20 minutes; the report goes to bench/results
 	scripts/test-programs.sh

@@ -47,6 +47,21 @@ var bannedCalls = map[string]struct {
 	"debug.SetGCPercent": {"the memory budget belongs to server", []string{"server"}},
 }
 
+// ownDraw finds test input that does not come from testkit.Seed and testkit.Rand: it would differ between two runs of one commit, and nobody could
+// replay it. Benchmarks may draw as they like: nothing passes or fails by it.
+var ownDraw = regexp.MustCompile(`\brand\.(N|New\w*|U?[Ii]nt\w*|Float\w*|NormFloat64|ExpFloat64|Perm|Shuffle|Read)\(`)
+
+// drawFault tells whether a test file draws by itself, or returns "".
+func drawFault(path string, source []byte) string {
+	if filepath.Base(path) == "bench_test.go" {
+		return ""
+	}
+	if draw := ownDraw.Find(source); draw != nil {
+		return "draws with " + string(draw) + "): tests take their randomness from internal/testkit"
+	}
+	return ""
+}
+
 // markers of unfinished work may not be committed without an owner.
 var unfinished = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
 
@@ -136,14 +151,17 @@ func TestTidy(t *testing.T) {
 		if filepath.Base(file.path) == "doc.go" {
 			documented[file.pkg] = true
 		}
-		if file.test || strings.HasPrefix(file.pkg, "tests") {
-			continue
-		}
-		packages[file.pkg] = true
 		source, err := os.ReadFile(file.path)
 		if err != nil {
 			t.Fatal(err)
 		}
+		if file.test || strings.HasPrefix(file.pkg, "tests") {
+			if fault := drawFault(file.path, source); fault != "" {
+				t.Errorf("%s: %s", file.path, fault)
+			}
+			continue
+		}
+		packages[file.pkg] = true
 		for _, fault := range tidyFaults(file.path, file.pkg, source) {
 			t.Errorf("%s: %s", file.path, fault)
 		}
@@ -168,6 +186,14 @@ func TestTidyCanary(t *testing.T) {
 		if len(tidyFaults("p/p.go", "p", []byte(source))) == 0 {
 			t.Errorf("%s: not noticed", name)
 		}
+	}
+	for _, draw := range []string{"New(source)", "NewPCG(1, 2)", "Uint64()", "IntN(3)", "N(3)"} {
+		if source := "package p\n\nvar v = rand." + draw + "\n"; drawFault("p/p_test.go", []byte(source)) == "" {
+			t.Errorf("rand.%s: not noticed", draw)
+		}
+	}
+	if fault := drawFault("p/p_test.go", []byte("package p\n\nvar v = testkit.Rand(1, 2).IntN(3)\n")); fault != "" {
+		t.Errorf("a clean test was refused: %s", fault)
 	}
 	if faults := tidyFaults("p/p.go", "p", []byte("package p\n\nfunc f() {}\n")); len(faults) > 0 {
 		t.Errorf("a clean file was refused: %v", faults)

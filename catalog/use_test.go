@@ -3,13 +3,13 @@ package catalog
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/types"
 )
@@ -226,12 +226,7 @@ func TestGateDeadlock(t *testing.T) {
 // Whoever holds a closed gate must be alone, and users never see versions more
 // than one apart.
 func TestGateStress(t *testing.T) {
-	seed := rand.Uint64()
-	t.Cleanup(func() {
-		if t.Failed() {
-			fmt.Println("seed", seed)
-		}
-	})
+	seed := testkit.Seed(t)
 	names := []string{"a", "b", "c"}
 	c := memCatalog(names...)
 	inside := make([]atomic.Int32, len(names))
@@ -242,7 +237,7 @@ func TestGateStress(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			r := rand.New(rand.NewPCG(seed, uint64(g)))
+			r := testkit.Rand(seed, uint64(g))
 			u := c.Uses().Register()
 			defer u.Close()
 			for !stop.Load() {

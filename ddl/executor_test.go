@@ -12,6 +12,7 @@ import (
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/table"
 	"github.com/pandodb/pando/txn"
@@ -142,7 +143,7 @@ func TestStaleIndexIsRebuilt(t *testing.T) {
 // TestDefinitionsUnderLoad changes definitions of every kind while sessions use
 // the tables; users meet only the errors they should, and nothing is lost.
 func TestDefinitionsUnderLoad(t *testing.T) {
-	r := seeded(t)
+	r := testkit.Rand(testkit.Seed(t), 1)
 	n := openNode(t, nil)
 	defer n.close(true)
 	tables := []string{"t0", "t1"}
@@ -154,7 +155,7 @@ func TestDefinitionsUnderLoad(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Add(1)
-		rng := rand.New(rand.NewPCG(r.Uint64(), 2))
+		rng := testkit.Rand(r.Uint64(), 2)
 		go func() {
 			defer wg.Done()
 			for !stop.Load() {

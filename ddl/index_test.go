@@ -13,6 +13,7 @@ import (
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/table"
 	"github.com/pandodb/pando/txn"
@@ -137,7 +138,7 @@ func TestCreateIndexUnderLoad(t *testing.T) {
 }
 
 func buildUnderLoad(t *testing.T, unique bool) {
-	r := seeded(t)
+	r := testkit.Rand(testkit.Seed(t), 1)
 	n := openNode(t, nil)
 	defer n.close(true)
 	const rows = 6000 / scale
@@ -151,7 +152,7 @@ func buildUnderLoad(t *testing.T, unique bool) {
 		seed := r.Uint64()
 		go func() {
 			defer wg.Done()
-			if err := n.churn(rand.New(rand.NewPCG(seed, uint64(g))), "t", rows, &stop, unique, &changes); err != nil {
+			if err := n.churn(testkit.Rand(seed, uint64(g)), "t", rows, &stop, unique, &changes); err != nil {
 				t.Error(err)
 			}
 		}()
@@ -308,7 +309,7 @@ func TestCreateIndexWaitsForTransaction(t *testing.T) {
 // at random moments. After each restart every job ends by itself, and every
 // index is whole or gone.
 func TestIndexJobsSurviveCrashes(t *testing.T) {
-	r := seeded(t)
+	r := testkit.Rand(testkit.Seed(t), 1)
 	fs := engine.NewMemFS()
 	n := openNode(t, fs)
 	n.sbtest("t")
@@ -321,7 +322,7 @@ func TestIndexJobsSurviveCrashes(t *testing.T) {
 		percent, seed := r.IntN(101), r.Uint64()
 		go func() {
 			time.Sleep(pause)
-			crash <- fs.CrashClone(engine.CrashConfig{UnsyncedDataPercent: percent, RNG: rand.New(rand.NewPCG(seed, 3))})
+			crash <- fs.CrashClone(engine.CrashConfig{UnsyncedDataPercent: percent, RNG: testkit.Rand(seed, 3)})
 		}()
 		var clone *engine.MemFS
 		for i := 0; clone == nil; i++ {

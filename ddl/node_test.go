@@ -2,7 +2,6 @@ package ddl_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -210,16 +209,6 @@ func (n *node) fill(name string, from, to int, f func(id int) int) {
 			return nil
 		}))
 	}
-}
-
-func seeded(t *testing.T) *rand.Rand {
-	seed := rand.Uint64()
-	t.Cleanup(func() {
-		if t.Failed() {
-			fmt.Println("seed", seed)
-		}
-	})
-	return rand.New(rand.NewPCG(seed, 1))
 }
 
 func name(table string) ddl.Name { return ddl.Name{Schema: "db", Table: table} }

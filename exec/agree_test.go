@@ -3,27 +3,15 @@ package exec
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
-	"time"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/txn"
 	"github.com/pandodb/pando/types"
 )
-
-// seed returns the seed of a random test, from PANDO_SEED to replay one.
-func seed(t testing.TB) uint64 {
-	s := uint64(time.Now().UnixNano())
-	if v := os.Getenv("PANDO_SEED"); v != "" {
-		s, _ = strconv.ParseUint(v, 10, 64)
-	}
-	t.Logf("PANDO_SEED=%d", s)
-	return s
-}
 
 // statement is one random statement: a plan, made anew per side, and its parameters.
 type statement struct {
@@ -136,7 +124,7 @@ func (s *side) contents() []string {
 // TestProgramsAgreeWithBatches runs random statements on two databases, on one with
 // programs and on the other without: answers and contents must be equal throughout.
 func TestProgramsAgreeWithBatches(t *testing.T) {
-	r := rand.New(rand.NewPCG(seed(t), 1))
+	r := testkit.Rand(testkit.Seed(t), 1)
 	sides := [2]*side{}
 	for i := range sides {
 		k := newKit(t)
@@ -160,7 +148,7 @@ func TestProgramsAgreeWithBatches(t *testing.T) {
 				s.tx.Release()
 				s.tx = nil
 			default:
-				own := rand.New(rand.NewPCG(params, 2))
+				own := testkit.Rand(params, 2)
 				list := statements(s.k, s.table, own)
 				st := &list[choice%len(list)]
 				name = st.name

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/types"
 )
 
@@ -33,7 +34,7 @@ func randomRows(r *rand.Rand, n, groups int) *RowSource {
 // TestSpillsAgreeWithMemory runs every spilling operator with and without enough
 // memory. The limit makes each of them spill several times over.
 func TestSpillsAgreeWithMemory(t *testing.T) {
-	r := rand.New(rand.NewPCG(seed(t), 3))
+	r := testkit.Rand(testkit.Seed(t), 3)
 	k := newKit(t)
 	src := randomRows(r, 60_000, 20_000)
 	a, b, pos := expr.Column(0, bigintType, "a"), expr.Column(1, charType(40), "b"), expr.Column(2, bigintType, "pos")
@@ -83,7 +84,7 @@ func TestMemoryLimitWithoutSpilling(t *testing.T) {
 	k := newKit(t)
 	rt := k.runtime()
 	rt.Mem, rt.TempDir = NewMemTracker(1<<20), ""
-	src := randomRows(rand.New(rand.NewPCG(1, 1)), 30_000, 30_000)
+	src := randomRows(testkit.Rand(1, 1), 30_000, 30_000)
 	sort := &Sort{Input: src, Keys: []SortKey{{Expr: expr.Column(1, charType(40), "b")}}}
 	if _, err := k.tryQuery(rt, queryPlan(sort)); number(err) != 8175 {
 		t.Fatalf("want 8175, got %v", err)
@@ -101,7 +102,7 @@ func TestMemoryLimitWithoutSpilling(t *testing.T) {
 
 // TestTopNAgreesWithSort compares the heap with a full sort, ties included.
 func TestTopNAgreesWithSort(t *testing.T) {
-	r := rand.New(rand.NewPCG(seed(t), 4))
+	r := testkit.Rand(testkit.Seed(t), 4)
 	k := newKit(t)
 	rt := k.runtime()
 	for range 30 {

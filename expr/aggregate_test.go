@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/types"
 )
 
@@ -80,7 +81,7 @@ func testAggregates() (out []aggText) {
 // TestAggregatesAgree adds random batches in three ways - by batch, by row, and split over slabs that are merged, one of them through its
 // spilled form - and compares the results of all groups.
 func TestAggregatesAgree(t *testing.T) {
-	r := seeded(t)
+	r := testkit.Rand(testkit.Seed(t), 1)
 	x := columnBinder()
 	const groups = 4
 	for _, a := range testAggregates() {
@@ -134,7 +135,7 @@ func TestAggregatesAgree(t *testing.T) {
 
 // TestDistinctConcatMerge: what only one side of a merge has takes its place in the order.
 func TestDistinctConcatMerge(t *testing.T) {
-	r := seeded(t)
+	r := testkit.Rand(testkit.Seed(t), 1)
 	x := columnBinder()
 	for _, order := range []string{"i", "i DESC"} {
 		a := aggText{name: "group_concat", distinct: true, args: []string{"i"}, order: order}
@@ -192,7 +193,7 @@ func resultText(t *testing.T, ctx *expr.Ctx, s *expr.AggStates, spec *expr.AggSp
 // TestAggregateOracle compares aggregates over random rows with a real server.
 func TestAggregateOracle(t *testing.T) {
 	db := startOracle(t)
-	r := seeded(t)
+	r := testkit.Rand(testkit.Seed(t), 1)
 	x := columnBinder()
 	b, rows := randomBatch(r, 60)
 	b.Sel = nil

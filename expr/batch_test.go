@@ -3,13 +3,11 @@ package expr_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/types"
 )
 
@@ -40,16 +38,6 @@ func columnBinder() *binder {
 		x.types = append(x.types, c.typ)
 	}
 	return x
-}
-
-// seeded returns a generator whose seed is printed, and taken from PANDO_SEED for a replay.
-func seeded(t testing.TB) *rand.Rand {
-	seed := uint64(time.Now().UnixNano())
-	if s := os.Getenv("PANDO_SEED"); s != "" {
-		seed, _ = strconv.ParseUint(s, 10, 64)
-	}
-	t.Logf("replay with PANDO_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 1))
 }
 
 var randomWords = []string{"", "a", "A", "b", "ab", "AB", "abc", "a ", "10", "9", "1.5", "x1", "é", "日本", "2024-01-01", "-3"}
@@ -176,7 +164,7 @@ func simpleExprs() (out []string) {
 
 // TestBatchAgreesWithRows is invariant 2: both paths give the same values, NULLs, errors and filter decisions.
 func TestBatchAgreesWithRows(t *testing.T) {
-	r := seeded(t)
+	r := testkit.Rand(testkit.Seed(t), 1)
 	x := columnBinder()
 	texts := simpleExprs()
 	for range 3000 {
@@ -287,7 +275,7 @@ func TestHotPathsDoNotAllocate(t *testing.T) {
 	}
 	x := columnBinder()
 	x.params = []types.Type{{ID: types.TypeBigInt, Length: -1}}
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testkit.Rand(1, 2)
 	b, rows := randomBatch(r, 1000)
 	for i := range rows { // no overflow in this test
 		rows[i][1] = types.Int(int64(i))
@@ -347,7 +335,7 @@ func liveAll(n int) []uint16 { return allMemory[:n] }
 
 func BenchmarkKernels(b *testing.B) {
 	x := columnBinder()
-	batch, rows := randomBatch(rand.New(rand.NewPCG(1, 2)), 1000)
+	batch, rows := randomBatch(testkit.Rand(1, 2), 1000)
 	for i := range rows {
 		rows[i][1] = types.Int(int64(i))
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/types"
 )
 
@@ -99,7 +100,7 @@ func TestColumnsStayBare(t *testing.T) {
 func TestSharedByGoroutines(t *testing.T) {
 	x := columnBinder()
 	e := parsed(t, x, "CONCAT(s, i) LIKE 'a%' OR i + b > 3 AND d / 3 < 1 OR RAND(5) > 2")
-	_, rows := randomBatch(seeded(t), 50)
+	_, rows := randomBatch(testkit.Rand(testkit.Seed(t), 1), 50)
 	var wg sync.WaitGroup
 	for range 4 {
 		ctx := x.newContext()

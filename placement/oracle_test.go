@@ -2,10 +2,10 @@ package placement
 
 import (
 	"errors"
-	"math/rand"
 	"testing"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/internal/testkit"
 )
 
 // marks is a MarkStore in memory.
@@ -36,28 +36,26 @@ func newTestOracle(t *testing.T, o OracleOptions) *Oracle {
 // TestOracleOrder lets the clock jump about, restarts the oracle from its mark,
 // and demands ascending timestamps throughout (P1, P2, P3).
 func TestOracleOrder(t *testing.T) {
-	seed := int64(rand.Uint32())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewSource(seed))
+	rng := testkit.Rand(testkit.Seed(t), 0)
 	wall := clock.NewManual(1_700_000_000_000)
 	m := &marks{}
 	var last clock.Timestamp
 	o := newTestOracle(t, OracleOptions{NowMillis: wall.NowMillis, Store: m})
 	for i := range 20_000 {
-		switch rng.Intn(50) {
+		switch rng.IntN(50) {
 		case 0:
-			wall.Set(wall.NowMillis() + rng.Int63n(10_000) - 5_000)
+			wall.Set(wall.NowMillis() + rng.Int64N(10_000) - 5_000)
 		case 1:
 			o = newTestOracle(t, OracleOptions{Mark: m.saved, NowMillis: wall.NowMillis, Store: m})
 		}
 		var ts clock.Timestamp
 		var err error
-		if rng.Intn(2) == 0 {
+		if rng.IntN(2) == 0 {
 			if ts, err = o.Next(); err != nil {
 				t.Fatal(err)
 			}
 		} else {
-			n := 1 + rng.Intn(3)
+			n := 1 + rng.IntN(3)
 			first, mark := o.NextInBatch(n)
 			if mark != 0 {
 				m.saved = mark

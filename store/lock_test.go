@@ -3,13 +3,13 @@ package store
 import (
 	"errors"
 	"fmt"
-	"math/rand"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/kvapi"
 )
 
@@ -328,23 +328,21 @@ func TestLockTableFull(t *testing.T) {
 
 // TestLockOwnerSet checks the owner's index against a map, with early drops.
 func TestLockOwnerSet(t *testing.T) {
-	seed := time.Now().UnixNano()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewSource(seed))
+	rng := testkit.Rand(testkit.Seed(t), 0)
 	r := newLockRig(t, 1<<20)
 	o := r.owner(1)
 	for range 20 {
 		model := map[string]uint32{}
-		for range rng.Intn(2000) {
-			key := fmt.Sprint(rng.Intn(300))
-			if tag, held := model[key]; held && rng.Intn(2) == 0 {
+		for range rng.IntN(2000) {
+			key := fmt.Sprint(rng.IntN(300))
+			if tag, held := model[key]; held && rng.IntN(2) == 0 {
 				r.table.release(o, []byte(key), tag+1) // another statement's tag
 				r.table.release(o, []byte(key), tag)
 				delete(model, key)
 				continue
 			}
 			q := req(key, kvapi.LockExclusive)
-			q.Tag = uint32(rng.Intn(5))
+			q.Tag = uint32(rng.IntN(5))
 			if err := r.lock(o, q); err != nil {
 				t.Fatal(err)
 			}
@@ -368,8 +366,7 @@ func TestLockOwnerSet(t *testing.T) {
 // TestLockStress lets many owners lock few keys in random modes. Exclusion is
 // checked by counters, progress by the absence of timeouts.
 func TestLockStress(t *testing.T) {
-	seed := time.Now().UnixNano()
-	t.Logf("seed %d", seed)
+	seed := testkit.Seed(t)
 	r := newLockRig(t, 1<<20)
 	const nkeys, workers, rounds = 6, 16, 800
 	var state [nkeys]atomic.Int32 // readers, or -1 for a writer
@@ -377,12 +374,12 @@ func TestLockStress(t *testing.T) {
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
-			rng := rand.New(rand.NewSource(seed + int64(w)))
+			rng := testkit.Rand(seed, uint64(w))
 			o := r.owner(uint64(w))
 			for range rounds {
 				mode := map[int]kvapi.LockMode{}
-				for range 1 + rng.Intn(3) {
-					k, m := rng.Intn(nkeys), kvapi.LockMode(rng.Intn(2))
+				for range 1 + rng.IntN(3) {
+					k, m := rng.IntN(nkeys), kvapi.LockMode(rng.IntN(2))
 					err := r.lock(o, req(fmt.Sprint(k), m))
 					if errors.Is(err, kvapi.ErrDeadlock) {
 						deadlocks.Add(1)

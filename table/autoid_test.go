@@ -3,12 +3,12 @@ package table_test
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"sync"
 	"testing"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/table"
 	"github.com/pandodb/pando/txn"
 	"github.com/pandodb/pando/types"
@@ -210,7 +210,7 @@ func TestAutoIDConcurrent(t *testing.T) {
 // TestAutoIDRestart ends the process in clean and unclean ways between inserts:
 // ids never repeat, and after a clean shutdown none is skipped.
 func TestAutoIDRestart(t *testing.T) {
-	r := seeded(t)
+	r := testkit.Rand(testkit.Seed(t), 1)
 	fs := engine.NewMemFS()
 	desc := autoTable(1, intType(types.TypeBigInt), true)
 	// exact: the next generated id must be highest+1. Only a crash spoils that.
@@ -249,7 +249,7 @@ func TestAutoIDRestart(t *testing.T) {
 			continue
 		}
 		exact = false
-		crashed := fs.CrashClone(engine.CrashConfig{UnsyncedDataPercent: r.IntN(101), RNG: rand.New(rand.NewPCG(r.Uint64(), 2))})
+		crashed := fs.CrashClone(engine.CrashConfig{UnsyncedDataPercent: r.IntN(101), RNG: testkit.Rand(r.Uint64(), 2)})
 		n.close()
 		fs = crashed
 	}

@@ -1,8 +1,6 @@
 package table_test
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/pandodb/pando/catalog"
@@ -192,15 +190,4 @@ func show(vals []types.Value) string {
 		s += string(types.AppendText(nil, nil, &v))
 	}
 	return s
-}
-
-// seeded returns a generator and prints its seed when the test fails.
-func seeded(t *testing.T) *rand.Rand {
-	seed := rand.Uint64()
-	t.Cleanup(func() {
-		if t.Failed() {
-			fmt.Printf("seed %d\n", seed)
-		}
-	})
-	return rand.New(rand.NewPCG(seed, 1))
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/table"
 	"github.com/pandodb/pando/txn"
@@ -44,7 +45,7 @@ func inRange(r *table.Range, vals []types.Value, coll []types.CollationID) bool 
 func TestSpanAgainstModel(t *testing.T) {
 	for name, desc := range modelTables() {
 		t.Run(name, func(t *testing.T) {
-			r := seeded(t)
+			r := testkit.Rand(testkit.Seed(t), 1)
 			n := openNode(t, nil)
 			defer n.close()
 			w := table.NewWriter(desc, n.ids)

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/pandodb/pando/internal/testkit"
 )
 
 const (
@@ -24,6 +26,7 @@ type ledger struct {
 	doubtful map[int64]int64 // the k that an unanswered transaction would have given
 	inserted map[int64]bool  // acknowledged autocommit inserts
 	acks     int
+	marks    int // given to inserts, acknowledged or not: their column is unique
 }
 
 func (b *ledger) acknowledged() int {
@@ -35,9 +38,8 @@ func (b *ledger) acknowledged() int {
 // TestKill9 kills the server ten times in the middle of write_only transactions and autocommit inserts; whatever was acknowledged
 // must be there after the restart, and nothing half done.
 func TestKill9(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 1))
+	seed := testkit.Seed(t)
+	random := testkit.Rand(seed, 1)
 	n := startNode(t, "")
 	db := createSbtest(t, n)
 	mustExec(t, db,
@@ -87,7 +89,7 @@ func writeUntilKilled(t *testing.T, n *node, book *ledger, after time.Duration, 
 		writers.Add(1)
 		go func() {
 			defer writers.Done()
-			random := rand.New(rand.NewPCG(seed, uint64(w)+2))
+			random := testkit.Rand(seed, uint64(w)+2)
 			pool, err := sql.Open("mysql", n.dsn("sbtest", "interpolateParams="+[]string{"true", "false"}[w%2]))
 			if err != nil {
 				t.Error(err)
@@ -160,7 +162,8 @@ func writeOnce(ctx context.Context, conn *sql.Conn, book *ledger, random *rand.R
 
 func insertOnce(ctx context.Context, conn *sql.Conn, book *ledger) bool {
 	book.mu.Lock()
-	mark := fmt.Sprintf("m%d-%d", book.acks, rand.Int64())
+	book.marks++
+	mark := fmt.Sprint("m", book.marks)
 	book.mu.Unlock()
 	done, err := conn.ExecContext(ctx, "INSERT INTO journal (id, k, c) VALUES (0, ?, ?)", 1, mark)
 	if err != nil {

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"testing"
 	"time"
+
+	"github.com/pandodb/pando/internal/testkit"
 )
 
 // TestEncoderPathsAgree: a field from stored bytes and from its value are the same
 // bytes, in both protocols, and so is one that went through a Vector.
 func TestEncoderPathsAgree(t *testing.T) {
-	r := newRand(t)
+	r := testkit.Rand(testkit.Seed(t), 1)
 	loc, err := time.LoadLocation("America/New_York")
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +51,7 @@ func TestEncoderPathsAgree(t *testing.T) {
 
 // TestBinaryParamRoundTrip: what the binary protocol sends, DecodeParam reads.
 func TestBinaryParamRoundTrip(t *testing.T) {
-	r := newRand(t)
+	r := testkit.Rand(testkit.Seed(t), 1)
 	for _, ty := range testTypes() {
 		switch ty.ID {
 		case TypeTimestamp, TypeBit, TypeYear, TypeEnum, TypeSet:

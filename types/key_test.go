@@ -5,22 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"testing"
-	"time"
-)
 
-// newRand returns a source whose seed is printed, and taken from PANDO_SEED to
-// replay a failure.
-func newRand(t testing.TB) *rand.Rand {
-	seed := uint64(time.Now().UnixNano())
-	if s := os.Getenv("PANDO_SEED"); s != "" {
-		seed, _ = strconv.ParseUint(s, 10, 64)
-	}
-	t.Logf("PANDO_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 1))
-}
+	"github.com/pandodb/pando/internal/testkit"
+)
 
 // testTypes are one of every kind and width, with a generator of values as
 // Convert returns them.
@@ -131,7 +120,7 @@ func sortOrder(a, b Value, ty *Type) int {
 func sign(n int) int { return compareInts(int64(n), 0) }
 
 func TestKeyOrder(t *testing.T) {
-	r := newRand(t)
+	r := testkit.Rand(testkit.Seed(t), 1)
 	for _, ty := range testTypes() {
 		for range 3000 {
 			a, b := randomValue(t, r, &ty), randomValue(t, r, &ty)
@@ -190,7 +179,7 @@ func show(v Value) string {
 
 // TestKeyOrderCollations runs every collation of the library.
 func TestKeyOrderCollations(t *testing.T) {
-	r := newRand(t)
+	r := testkit.Rand(testkit.Seed(t), 1)
 	rounds := 300
 	if testing.Short() {
 		rounds = 50
@@ -228,7 +217,7 @@ func TestKeyOrderCollations(t *testing.T) {
 
 // TestASCIIFastPath holds the tables of ASCII weights against the library.
 func TestASCIIFastPath(t *testing.T) {
-	r := newRand(t)
+	r := testkit.Rand(testkit.Seed(t), 1)
 	for _, c := range Collations() {
 		k := c.get().load()
 		if k.ascii == nil {
@@ -263,7 +252,7 @@ func TestPadSpaceOrder(t *testing.T) {
 }
 
 func TestStoredRoundTrip(t *testing.T) {
-	r := newRand(t)
+	r := testkit.Rand(testkit.Seed(t), 1)
 	for _, ty := range testTypes() {
 		for range 2000 {
 			v := randomValue(t, r, &ty)
@@ -298,7 +287,7 @@ func TestPrefixKeys(t *testing.T) {
 
 func FuzzSkipKey(f *testing.F) {
 	ts := testTypes()
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testkit.Rand(1, 2)
 	for i := range ts {
 		f.Add(byte(i), []byte{0x18}, false)
 		f.Add(byte(i), AppendOrderedSeed(r), true)

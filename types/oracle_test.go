@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/pandodb/pando/internal/testkit"
 )
 
 // oracleBinary is the server of the distribution's packages. It starts without
@@ -126,7 +128,7 @@ func askAll(t *testing.T, db *sql.DB, checks []oracleCheck) {
 
 func TestOracleFloats(t *testing.T) {
 	db := startOracle(t)
-	r := newRand(t)
+	r := testkit.Rand(testkit.Seed(t), 1)
 	var checks []oracleCheck
 	add := func(f float64) {
 		if math.IsInf(f, 0) || math.IsNaN(f) || math.Abs(f) < 1e-300 && f != 0 {
@@ -168,7 +170,7 @@ var oracleCollations = []string{"utf8mb4_general_ci", "utf8mb4_bin", "latin1_swe
 
 func TestOracleCollations(t *testing.T) {
 	db := startOracle(t)
-	r := newRand(t)
+	r := testkit.Rand(testkit.Seed(t), 1)
 	for _, name := range oracleCollations {
 		c, err := LookupCollation(name)
 		if err != nil {
@@ -190,7 +192,7 @@ func TestOracleCollations(t *testing.T) {
 
 func TestOracleLike(t *testing.T) {
 	db := startOracle(t)
-	r := newRand(t)
+	r := testkit.Rand(testkit.Seed(t), 1)
 	parts := []string{"a", "A", "b", "%", "%", "_", `\%`, `\_`, "é", "e", " ", "中", "|"}
 	for _, name := range []string{"utf8mb4_general_ci", "utf8mb4_bin", "latin1_swedish_ci", "utf8mb4_unicode_ci"} {
 		c, _ := LookupCollation(name)
@@ -237,7 +239,7 @@ func randomDecimal(r *rand.Rand) string {
 
 func TestOracleDecimals(t *testing.T) {
 	db := startOracle(t)
-	r := newRand(t)
+	r := testkit.Rand(testkit.Seed(t), 1)
 	var checks []oracleCheck
 	text := func(v Value, err error) string {
 		if err != nil {
@@ -270,7 +272,7 @@ func TestOracleDecimals(t *testing.T) {
 
 func TestOracleDates(t *testing.T) {
 	db := startOracle(t)
-	r := newRand(t)
+	r := testkit.Rand(testkit.Seed(t), 1)
 	var checks []oracleCheck
 	add := func(sql string, got string) { checks = append(checks, oracleCheck{sql, got}) }
 	itoa := func(n int64) string { return strconv.FormatInt(n, 10) }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/pandodb/pando/internal/testkit"
 )
 
 func TestErrorTableIsOrdered(t *testing.T) {
@@ -62,7 +64,7 @@ func TestWarningsAreCapped(t *testing.T) {
 }
 
 func TestBatch(t *testing.T) {
-	r := newRand(t)
+	r := testkit.Rand(testkit.Seed(t), 1)
 	ts := testTypes()
 	a, b := NewBatch(ts), NewBatch(ts)
 	row := make([]Value, len(ts))
@@ -116,7 +118,7 @@ func TestZoneGaps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newRand(t)
+	r := testkit.Rand(testkit.Seed(t), 1)
 	for range 2000 {
 		d := DateTime{1970 + r.IntN(68), 1 + r.IntN(12), 1 + r.IntN(28), r.IntN(24), r.IntN(60), 0, 0}
 		at, gap, ok := instantOf(PackDatetime(d), loc)

@@ -9,19 +9,20 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/pandodb/pando/internal/testkit"
 )
 
 // TestStress runs clients of all kinds while others are killed, disconnected and finally drained. It looks for races, leaks and
 // sessions that are not closed (startServer's cleanup), and for answers that are not those of their statement.
 func TestStress(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	seed := testkit.Seed(t)
 	_ = mysql.SetLogger(&mysql.NopLogger{}) // what is killed makes the driver talk
 	ts := startServer(t, func(o *Options) { o.MaxConnections = 24 })
 	deadline := time.Now().Add(1500 * time.Millisecond)
 	var wg sync.WaitGroup
 	for w := range 12 {
-		random := rand.New(rand.NewPCG(seed, uint64(w)))
+		random := testkit.Rand(seed, uint64(w))
 		params := []string{"", "?compress=true", "?tls=skip-verify", "?multiStatements=true"}[w%4]
 		user := []string{"root", "sha", "native"}[w%3]
 		password := ""
@@ -35,7 +36,7 @@ func TestStress(t *testing.T) {
 			}
 		})
 	}
-	random := rand.New(rand.NewPCG(seed, 99))
+	random := testkit.Rand(seed, 99)
 	wg.Go(func() {
 		for time.Now().Before(deadline) {
 			for _, c := range ts.Conns() {

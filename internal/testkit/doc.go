@@ -3,6 +3,6 @@
 //
 // # Invariants
 //
-//  1. Every random test takes its seed from Seed, which prints it and obeys PANDO_SEED.
+//  1. Every random test takes its seed from Seed, which prints it, obeys PANDO_SEED, and without it gives the same seed at every run.
 //  2. A lying file system (NoSyncFS) exists only here: the product has no switch that turns syncing off.
 package testkit

@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"hash/fnv"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -9,14 +10,23 @@ import (
 	"github.com/pandodb/pando/clock"
 )
 
-// Seed returns the seed of a random test: PANDO_SEED if set, otherwise a new one. It is logged, and a failing test prints it.
+// Seed returns the seed of a random test. Unset, PANDO_SEED means the seed that belongs to the test's name: the same commit meets the same random
+// input, so that a change is judged by itself and not by what a new draw happens to find. PANDO_SEED=random draws a new one, which is how
+// faults are hunted; a number is replayed. The seed is logged, and a failing test prints it.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
-	seed := uint64(clock.Now().UnixNano())
-	if text := os.Getenv("PANDO_SEED"); text != "" {
+	var seed uint64
+	switch text := os.Getenv("PANDO_SEED"); text {
+	case "":
+		name := fnv.New64a()
+		_, _ = name.Write([]byte(t.Name())) // a hash takes everything
+		seed = name.Sum64()
+	case "random":
+		seed = uint64(clock.Now().UnixNano())
+	default:
 		n, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
-			t.Fatalf("PANDO_SEED=%q is not a number", text)
+			t.Fatalf("PANDO_SEED=%q is neither a number nor random", text)
 		}
 		seed = n
 	}
