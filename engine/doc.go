@@ -42,7 +42,8 @@
 //
 // # Locks
 //
-// Engine has none on the path of reads and writes. diskMu guards the ballast file and logSpace.mu the spare log. Both are leaves.
+// Engine has none on the path of reads and writes. diskMu guards the ballast file, logSpace.mu the spare log, dataSyncer.mu the
+// one sync of the log at a time; Pebble's goroutine that writes the log holds the last over fdatasync. All are leaves.
 //
 // # Absent on purpose
 //

@@ -17,13 +17,14 @@ import (
 // Engine is one open directory. All methods are safe for concurrent use; Close must come after everything else has returned
 // and after all iterators are closed.
 type Engine struct {
-	opts  Options
-	fs    FS
-	logs  *logSpace
-	db    *pebble.DB
-	lock  *pebble.Lock
-	iters sync.Pool // of *Iter
-	batch sync.Pool // of *Batch
+	opts   Options
+	fs     FS
+	logs   *logSpace
+	syncer dataSyncer
+	db     *pebble.DB
+	lock   *pebble.Lock
+	iters  sync.Pool // of *Iter
+	batch  sync.Pool // of *Batch
 
 	opened   atomic.Bool // Pebble has opened the directory
 	failed   atomic.Bool
@@ -97,11 +98,15 @@ func (e *Engine) openLocked() error {
 	if err := e.logs.find(); err != nil {
 		return err
 	}
+	if err := e.syncer.open(); err != nil {
+		e.opts.Logger.Info("the log is synced by blocking calls", "reason", err)
+	}
 	options := e.pebbleOptions()
 	options.Lock = e.lock
 	options.ErrorIfNotExists = exists
 	db, err := pebble.Open(e.opts.Dir, options)
 	if err != nil {
+		e.syncer.close()
 		return e.explainOpen(err)
 	}
 	e.db = db
@@ -122,6 +127,7 @@ func (e *Engine) openLocked() error {
 func (e *Engine) Close() error {
 	e.logs.close()
 	err := e.db.Close()
+	e.syncer.close()
 	return errors.Join(err, e.lock.Close())
 }
 
