@@ -4,8 +4,12 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/pandodb/pando/clock"
 )
 
 const (
@@ -13,8 +17,14 @@ const (
 	memTableMax   = 64 << 20
 	memTableMin   = 4 << 20
 	cacheShare    = 4 // the cache takes a quarter unless told otherwise
-	// gcPercent trades memory for time: the heap is small beside the cache, and the memory limit takes over before it is not.
-	gcPercent = 200
+	// gcHeadroom is how much garbage may gather before a collection, but gcPercentMin to gcPercentMax of what is alive. Blocks of
+	// the cache are on the heap without pointers, so a collection costs little; what it leaves lying costs memory.
+	gcHeadroom   = 256 << 20
+	gcPercentMin = 20
+	gcPercentMax = 200
+	gcTuneEvery  = time.Second
+	// hugeShare: one part in so many of the cache is marked for huge pages beyond its size, for garbage and what else there is.
+	hugeShare = 4
 )
 
 // budget divides the node's memory.
@@ -41,8 +51,34 @@ func newBudget(o *Options) budget {
 // apply sets the process's targets. Blocks are on the Go heap, so the limit covers the cache too.
 func (b *budget) apply() {
 	runtime.GOMAXPROCS(b.procs)
-	debug.SetGCPercent(gcPercent)
+	debug.SetGCPercent(gcPercentMax)
 	debug.SetMemoryLimit(b.total / 10 * 9)
+}
+
+// gcPercent is the garbage collector's target for so many live bytes. A fixed one would be too small for an idle server or would
+// let a full cache take three times its size.
+func gcPercent(live uint64) int {
+	return int(min(max(100*gcHeadroom/max(live, 1), gcPercentMin), gcPercentMax))
+}
+
+// tuneGC adapts the target to the live heap until stop is closed.
+func tuneGC(stop <-chan struct{}) {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	ticker := clock.NewTicker(gcTuneEvery)
+	defer ticker.Stop()
+	for set := gcPercentMax; ; {
+		select {
+		case <-stop:
+			return
+		case <-ticker.C:
+		}
+		metrics.Read(sample)
+		// Each change stops the world for some microseconds, so small ones are left.
+		if want := gcPercent(sample[0].Value.Uint64()); want != set && (want == gcPercentMax || 10*max(want-set, set-want) > set) {
+			debug.SetGCPercent(want)
+			set = want
+		}
+	}
 }
 
 // machineMemory is the smaller of the machine's memory and the cgroup's limit.

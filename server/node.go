@@ -49,7 +49,8 @@ type Node struct {
 	listener     net.Listener
 	httpListener net.Listener
 	http         *http.Server
-	loops        sync.WaitGroup // the accept loops
+	loops        sync.WaitGroup // the accept loop and tuneGC
+	stop         chan struct{}  // closed by Close, ends tuneGC
 	ready        atomic.Bool
 	failed       chan struct{} // closed when the listener has failed
 	failure      error         // why; written before failed is closed
@@ -63,7 +64,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	n := &Node{options: o, log: o.Log, failed: make(chan struct{})}
+	n := &Node{options: o, log: o.Log, stop: make(chan struct{}), failed: make(chan struct{})}
 	for _, warning := range o.Warnings {
 		n.log.Warn("setting has no effect", "why", warning)
 	}
@@ -116,6 +117,10 @@ func (n *Node) openStorage() error {
 	}
 	budget := newBudget(o)
 	budget.apply()
+	if err := adviseHugePages(budget.cache + budget.cache/hugeShare); err != nil {
+		n.log.Info("memory is in small pages", "reason", err)
+	}
+	n.loops.Go(func() { tuneGC(n.stop) })
 	n.log.Info("memory budget", "bytes", budget.total, "cache", budget.cache, "memtable", budget.memTable, "procs", budget.procs)
 	var err error
 	n.engine, err = engine.Open(engine.Options{Dir: filepath.Join(o.DataDir, "store"), CacheBytes: budget.cache, MemTableBytes: budget.memTable,
@@ -256,6 +261,7 @@ func (n *Node) Close() error {
 	} else if n.httpListener != nil {
 		faults = append(faults, n.httpListener.Close())
 	}
+	close(n.stop)
 	n.loops.Wait()
 	if n.ddl != nil {
 		n.ddl.Close()

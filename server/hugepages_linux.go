@@ -1,0 +1,26 @@
+package server
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"golang.org/x/sys/unix"
+)
+
+// adviseHugePages asks the kernel to back the heap's next bytes by huge pages, where it gives them only to those who ask
+// (transparent_hugepage/enabled is "madvise" on most distributions). The cache and the memtables are read at random, and with
+// pages of 4 KiB every step of a search misses the TLB too, which costs most in virtual machines
+// (bench/results/2026-11-21-uring.md).
+//
+// The runtime has no setting for it, but never gives address space back: a block is allocated, marked and freed again, and what
+// is allocated there later inherits the mark. Nothing is touched, so no memory is used until then.
+func adviseHugePages(bytes int64) error {
+	block := make([]byte, bytes)
+	err := unix.Madvise(block, unix.MADV_HUGEPAGE)
+	block = nil
+	debug.FreeOSMemory() // collects the block, and returns the heap's goal to what it was
+	if err != nil {
+		return fmt.Errorf("madvise: %w", err)
+	}
+	return nil
+}
