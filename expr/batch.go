@@ -26,6 +26,14 @@ func live(b *types.Batch) []uint16 {
 // EvalBatch computes the expression over the selected rows of b into out, which it shapes: out gets n's type and b.Len
 // rows, of which those not selected hold nothing meaningful. out must not be a column of b.
 func (n *Node) EvalBatch(ctx *Ctx, b *types.Batch, out *types.Vector) error {
+	if len(live(b)) == 0 {
+		// Kernels evaluate a constant operand once, for all rows: with no row at all its error or warning would be one that no row asked for.
+		start(out, &n.typ)
+		for range b.Len {
+			out.AppendNull()
+		}
+		return nil
+	}
 	if n.batch != nil && !n.loose {
 		return n.batch(ctx, n, b, out)
 	}

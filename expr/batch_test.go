@@ -191,6 +191,27 @@ func TestBatchAgreesWithRows(t *testing.T) {
 	t.Logf("%d of %d expressions bound", bound, len(texts))
 }
 
+// TestNoRowsNoErrors: an operand that does not depend on the row is not evaluated for a batch of which no row is selected.
+func TestNoRowsNoErrors(t *testing.T) {
+	x := columnBinder()
+	b, _ := randomBatch(testkit.Rand(testkit.Seed(t), 1), 10)
+	const failing = "((18446744073709551615 + 1) LIKE '_')"
+	for _, text := range []string{"i * " + failing, failing + " + i", "i < " + failing, "i BETWEEN " + failing + " AND 3", failing, "NOT " + failing} {
+		e := parsed(t, x, text)
+		var out types.Vector
+		b.Sel = nil
+		if err := e.EvalBatch(x.newContext(), b, &out); err == nil {
+			t.Errorf("%s: no error where there are rows", text)
+		}
+		b.Sel = []uint16{}
+		for _, none := range []*types.Batch{b, types.NewBatch(x.types)} {
+			if err := e.EvalBatch(x.newContext(), none, &out); err != nil || out.Len() != none.Len {
+				t.Errorf("%s: %v and %d rows of result for %d", text, err, out.Len(), none.Len)
+			}
+		}
+	}
+}
+
 func agree(t *testing.T, x *binder, text string, e expr.Expr, b *types.Batch, rows [][]types.Value) bool {
 	t.Helper()
 	rowCtx, batchCtx := x.newContext(), x.newContext()
