@@ -66,6 +66,17 @@ func current(it Iterator) (Version, error) {
 	return DecodeValue(value, ts)
 }
 
+// NextKey returns the first key at or above key that has a version of any kind, nil if there is none. It is borrowed.
+func NextKey(it Iterator, key []byte) ([]byte, error) {
+	scratch := it.Scratch()
+	*scratch = keys.VersionPrefix((*scratch)[:0], key)
+	if !it.SeekGE(*scratch) || it.Key()[0] != keys.SpaceVersion {
+		return nil, it.Error()
+	}
+	logical, _, err := currentKey(it)
+	return logical, err
+}
+
 func currentKey(it Iterator) (logical []byte, ts clock.Timestamp, err error) {
 	key := it.Key()
 	logical, ts, ok := keys.DecodeVersionKey(key)

@@ -34,6 +34,7 @@ type Owner struct {
 	// since, it shows the newest version of everything.
 	bulk   *engine.Iter
 	bulkAt uint64
+	gap    keyGap // as bulk shows it
 }
 
 // heldLock is one lock of an owner.
@@ -165,6 +166,7 @@ func (o *Owner) rest() {
 		_ = o.bulk.Close() // its error would repeat one that a read has returned
 		o.bulk = nil
 	}
+	o.gap.known = false
 }
 
 // releaseAll lets go of every lock. It may run on another goroutine than the
@@ -185,6 +187,7 @@ func (o *Owner) releaseAll() {
 		o.held, o.index = nil, nil
 	}
 	o.index = o.index[:0]
+	o.gap.reset()
 }
 
 // Waiting reports whether the transaction stands in line for a lock. It may be

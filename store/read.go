@@ -246,7 +246,14 @@ func (s *Store) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, err 
 	if !shared {
 		defer it.Close() // its error would repeat one that the read has returned
 	}
+	if shared && o.gap.has(r.Key) {
+		h.version, h.read = kvapi.Version{}, true
+		return res, nil
+	}
 	row, ts, found, err := mvcc.Latest(it, r.Key)
+	if err == nil && shared && ts == 0 {
+		err = o.gap.missed(it, r.Key)
+	}
 	if err != nil {
 		return res, s.readError(err)
 	}

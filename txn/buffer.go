@@ -61,6 +61,7 @@ type buffer struct {
 	small   []*entry
 	tree    *btree.BTreeG[*entry] // replaces small once there are many entries
 	probe   *entry                // scratch key of tree lookups
+	last    *entry                // the tree's highest key: rows mostly arrive in order, above it
 	undos   []undo
 	undoMin int // undo records below it belong to an earlier mark
 	count   int
@@ -89,6 +90,9 @@ func (b *buffer) get(key []byte) *entry {
 		if at, found := b.find(key); found {
 			return b.small[at]
 		}
+		return nil
+	}
+	if bytes.Compare(b.last.key, key) < 0 {
 		return nil
 	}
 	b.probe.key = key
@@ -174,7 +178,12 @@ func (b *buffer) freeEntry(e *entry) {
 func (b *buffer) insert(e *entry) {
 	b.count++
 	if b.tree != nil {
-		b.tree.Set(e)
+		if entryLess(b.last, e) {
+			b.last = e
+			b.tree.Load(e) // appends without a search
+		} else {
+			b.tree.Set(e)
+		}
 		return
 	}
 	if len(b.small) < smallEntries {
@@ -190,6 +199,7 @@ func (b *buffer) insert(e *entry) {
 	clear(b.small)
 	b.small = b.small[:0]
 	b.tree.Set(e)
+	b.last, _ = b.tree.Max()
 }
 
 // remove takes a key out of the index.
@@ -197,6 +207,11 @@ func (b *buffer) remove(e *entry) {
 	b.count--
 	if b.tree != nil {
 		b.tree.Delete(e)
+		if e == b.last {
+			if b.last, _ = b.tree.Max(); b.last == nil {
+				b.tree, b.probe = nil, nil
+			}
+		}
 		return
 	}
 	if at, found := b.find(e.key); found {
@@ -253,7 +268,7 @@ func (e *entry) mutation() kvapi.Mutation {
 // reset empties the buffer for its next transaction.
 func (b *buffer) reset() {
 	b.arena.reset()
-	b.tree, b.probe = nil, nil
+	b.tree, b.probe, b.last = nil, nil, nil
 	clear(b.small)
 	b.small = b.small[:0]
 	if len(b.chunks) > 0 {
