@@ -59,10 +59,11 @@ func (e *Engine) pebbleOptions() *pebble.Options {
 
 		MemTableStopWritesThreshold: MemTableCountMax,
 		L0StopWritesThreshold:       L0SublevelsMax,
-		// Two sublevels start a compaction out of L0: every sublevel costs each scan a comparison per row.
-		L0CompactionThreshold: 2,
-		// 64 MiB is where a tree of a few GB gets its shape with few levels.
-		LBaseMaxBytes: 64 << 20,
+		// Four sublevels start a compaction out of L0: it rewrites all that it overlaps, which under updates at random is the whole
+		// level below, and a lookup passes most sublevels by their filters (bench/results/2026-11-21-uring.md).
+		L0CompactionThreshold: 4,
+		// What four sublevels hold: a tree below it has no level between L0 and L6.
+		LBaseMaxBytes: 256 << 20,
 
 		// One compaction normally, up to MaxCompactions when L0 or the debt grows: foreground work owns the cores.
 		CompactionConcurrencyRange: func() (int, int) { return 1, o.MaxCompactions },
