@@ -14,10 +14,16 @@ const (
 	// lockShards is how many ways the lock table is split by key hash: a power of two.
 	lockShards     = 256
 	lockShardShift = 64 - 8
-	// lockFreeMax is how many unused entries each shard keeps for reuse.
+	// lockFreeMax is how many unused entries each shard keeps for reuse, and
+	// lockSlab how many are made together.
 	lockFreeMax = 64
+	lockSlab    = 16
 	// lockEntryKeyMax bounds the key buffer that an unused entry keeps.
 	lockEntryKeyMax = 512
+	// lockBucketsMin is the size that a shard's hash table begins with, and
+	// lockBucketsKept the largest that it keeps once it is empty.
+	lockBucketsMin  = 16
+	lockBucketsKept = 256
 )
 
 // lockTable holds the row locks of all transactions of this store, by key
@@ -39,12 +45,12 @@ type lockTable struct {
 type lockShard struct {
 	// mu guards everything here and in the entries. It is a leaf below graphMu.
 	mu      sync.Mutex
-	entries map[uint64]*lockEntry // by hash; entries of equal hash are chained
+	buckets []*lockEntry // chains, by the low bits of the hash; a power of two of them
 	free    *lockEntry
 	nfree   int
-	locks   int // entries in use
-	max     int // entries allowed
-	_       [24]byte
+	slab    []lockEntry // not used yet
+	locks   int         // entries in use
+	max     int         // entries allowed
 }
 
 // lockEntry is one locked key. Guarded by its shard's mutex; shard and key do
@@ -52,12 +58,13 @@ type lockShard struct {
 type lockEntry struct {
 	key       []byte
 	hash      uint64
-	next      *lockEntry // chain of equal hashes, or of free entries
+	next      *lockEntry // in its chain, or in that of free entries
 	shard     *lockShard
 	exclusive *Owner
 	shared    []*Owner
 	// head and tail are the line of waiters: upgrades first, then in order of arrival.
 	head, tail *lockWaiter
+	inline     [24]byte // of a short key
 }
 
 // lockWaiter is a transaction's place in a line; it can stand in one at a time.
@@ -77,7 +84,7 @@ type lockWaiter struct {
 func (t *lockTable) init(locksMax int) {
 	t.seed = maphash.MakeSeed()
 	for i := range t.shards {
-		t.shards[i].entries = make(map[uint64]*lockEntry)
+		t.shards[i].buckets = make([]*lockEntry, lockBucketsMin)
 		t.shards[i].max = max(1, locksMax/lockShards)
 	}
 }
@@ -86,10 +93,15 @@ func (t *lockTable) hash(key []byte) uint64 { return maphash.Bytes(t.seed, key) 
 
 func (t *lockTable) shard(hash uint64) *lockShard { return &t.shards[hash>>lockShardShift] }
 
+// bucket returns where a hash's chain begins.
+func (s *lockShard) bucket(hash uint64) **lockEntry {
+	return &s.buckets[hash&uint64(len(s.buckets)-1)]
+}
+
 // find returns the entry of a key, or nil.
 func (s *lockShard) find(hash uint64, key []byte) *lockEntry {
-	e := s.entries[hash]
-	for e != nil && !bytes.Equal(e.key, key) {
+	e := *s.bucket(hash)
+	for e != nil && (e.hash != hash || !bytes.Equal(e.key, key)) {
 		e = e.next
 	}
 	return e
@@ -100,36 +112,55 @@ func (s *lockShard) add(hash uint64, key []byte) *lockEntry {
 	if s.locks >= s.max {
 		return nil
 	}
+	if s.locks >= len(s.buckets) {
+		s.resize(2 * len(s.buckets))
+	}
 	e := s.free
 	if e != nil {
 		s.free = e.next
 		s.nfree--
 	} else {
-		e = &lockEntry{shard: s}
+		if len(s.slab) == 0 {
+			s.slab = make([]lockEntry, lockSlab)
+		}
+		e, s.slab = &s.slab[0], s.slab[1:]
+		e.shard = s
+		e.key = e.inline[:0]
 	}
 	e.hash = hash
 	e.key = append(e.key[:0], key...)
-	e.next = s.entries[hash]
-	s.entries[hash] = e
+	first := s.bucket(hash)
+	e.next = *first
+	*first = e
 	s.locks++
 	return e
 }
 
+// resize spreads the entries over n buckets.
+func (s *lockShard) resize(n int) {
+	old := s.buckets
+	s.buckets = make([]*lockEntry, n)
+	for _, e := range old {
+		for e != nil {
+			next := e.next
+			first := s.bucket(e.hash)
+			e.next = *first
+			*first = e
+			e = next
+		}
+	}
+}
+
 // drop takes an entry that nobody holds or waits for out of the shard.
 func (s *lockShard) drop(e *lockEntry) {
-	if first := s.entries[e.hash]; first == e {
-		if e.next == nil {
-			delete(s.entries, e.hash)
-		} else {
-			s.entries[e.hash] = e.next
-		}
-	} else {
-		for first.next != e {
-			first = first.next
-		}
-		first.next = e.next
+	at := s.bucket(e.hash)
+	for *at != e {
+		at = &(*at).next
 	}
-	s.locks--
+	*at = e.next
+	if s.locks--; s.locks == 0 && len(s.buckets) > lockBucketsKept {
+		s.buckets = make([]*lockEntry, lockBucketsMin)
+	}
 	e.next = nil
 	if s.nfree >= lockFreeMax || cap(e.key) > lockEntryKeyMax {
 		return
