@@ -140,7 +140,7 @@ func buildTruthTest(_ *BuildContext, n *Node) error {
 	return nil
 }
 
-func buildIsNull(_ *BuildContext, n *Node) error {
+func buildIsNull(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
@@ -150,9 +150,18 @@ func buildIsNull(_ *BuildContext, n *Node) error {
 	n.eval = evalIsNull
 	if negate {
 		n.eval = evalIsNotNull
+		return nil
+	}
+	// MySQL does not evaluate a constant that cannot be NULL, and so hides its error. IS NOT NULL evaluates it.
+	if x := n.args[0]; x.kind == kindCall && x.flags == 0 && x.notNull {
+		if _, err := x.Eval(b.quietCtx(), nil); err != nil {
+			n.eval, n.batch = evalNever, nil
+		}
 	}
 	return nil
 }
+
+func evalNever(*Ctx, *Node, []types.Value) (types.Value, error) { return types.Int(0), nil }
 
 func evalIsNull(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	v, err := n.args[0].eval(ctx, n.args[0], row)

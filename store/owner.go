@@ -12,7 +12,7 @@ const (
 	// of them; a few are found faster by looking at all.
 	heldIndexMin = 8
 	// heldKept bounds the locks whose memory a pooled owner keeps.
-	heldKept = 4096
+	heldKept = 16384
 	// bulkLocksMin is the number of locks from which locking reads share an
 	// iterator: below it a transaction is over before that pays.
 	bulkLocksMin = 16

@@ -18,7 +18,7 @@ const (
 	// size limit: the entry itself, its place in the index, its undo record.
 	entryOverhead = 160
 	// undoKept bounds the undo records that a pooled buffer keeps.
-	undoKept = 256
+	undoKept = 1024
 )
 
 // entry is the last write of one key. key and value live in the arena.
@@ -42,12 +42,11 @@ func (e *entry) deliver(sink kvapi.Sink) (found bool, err error) {
 	return true, err
 }
 
-// undo is what a key looked like before a write. If absent, the key was not in
-// the buffer and the other fields mean nothing.
+// undo tells what a key looked like before a write: it was not in the buffer, or
+// it was buffer.befores[before-1]. Most writes are of the first kind.
 type undo struct {
 	e      *entry
-	before entry
-	absent bool
+	before int
 }
 
 // buffer holds a transaction's writes in key order, with an undo log for
@@ -63,6 +62,7 @@ type buffer struct {
 	probe   *entry                // scratch key of tree lookups
 	last    *entry                // the tree's highest key: rows mostly arrive in order, above it
 	undos   []undo
+	befores []entry // in the order of the undo records that name them
 	undoMin int // undo records below it belong to an earlier mark
 	count   int
 }
@@ -125,13 +125,14 @@ func (b *buffer) write(key, value []byte, kind kvapi.MutationKind, shadow kvapi.
 		e.value = b.arena.copy(value)
 		e.kind, e.shadow = kind, shadow
 		e.undoAt = len(b.undos)
-		b.undos = append(b.undos, undo{e: e, absent: true})
+		b.undos = append(b.undos, undo{e: e})
 		b.insert(e)
 		return nil
 	}
 	fresh := e.undoAt >= b.undoMin
 	if !fresh {
-		b.undos = append(b.undos, undo{e: e, before: *e})
+		b.befores = append(b.befores, *e)
+		b.undos = append(b.undos, undo{e: e, before: len(b.befores)})
 		e.undoAt = len(b.undos) - 1
 	}
 	// A value written since the last mark is needed by no undo record, so its
@@ -232,11 +233,13 @@ func (b *buffer) rollbackTo(s Savepoint) {
 	}
 	for i := len(b.undos) - 1; i >= s.undo; i-- {
 		u := &b.undos[i]
-		if u.absent {
+		if u.before == 0 {
 			b.remove(u.e)
 			b.freeEntry(u.e)
 		} else {
-			*u.e = u.before
+			*u.e = b.befores[u.before-1]
+			b.befores[u.before-1] = entry{}
+			b.befores = b.befores[:u.before-1]
 		}
 		*u = undo{}
 	}
@@ -281,6 +284,11 @@ func (b *buffer) reset() {
 	b.undos = b.undos[:0]
 	if cap(b.undos) > undoKept {
 		b.undos = nil
+	}
+	clear(b.befores)
+	b.befores = b.befores[:0]
+	if cap(b.befores) > undoKept {
+		b.befores = nil
 	}
 	b.undoMin, b.count = 0, 0
 }
