@@ -63,7 +63,7 @@ type buffer struct {
 	last    *entry                // the tree's highest key: rows mostly arrive in order, above it
 	undos   []undo
 	befores []entry // in the order of the undo records that name them
-	undoMin int // undo records below it belong to an earlier mark
+	undoMin int     // undo records below it belong to an earlier mark
 	count   int
 }
 
