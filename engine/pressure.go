@@ -17,6 +17,8 @@ const (
 	// garbageFlushBytesMin and garbageFlushEvery bound the flushes that this causes.
 	garbageFlushBytesMin = 1 << 20
 	garbageFlushEvery    = 2 * time.Second
+	// idleFlushBytesMin of log make a flush of an idle engine worth its file.
+	idleFlushBytesMin = 1 << 20
 )
 
 // garbage remembers that scans were slowed by tombstones. Tables heal themselves, since compactions hunt tombstones; those in
@@ -49,6 +51,17 @@ func (e *Engine) flushGarbage(memTableBytes uint64) {
 	e.garbage.flushed.Store(int64(now))
 	if _, err := e.db.AsyncFlush(); err != nil {
 		e.opts.Logger.Warn("cannot flush tombstones that slow scans", "error", err)
+	}
+}
+
+// FlushIdle flushes the memtables if the log that recovery would have to read is worth it. The owner calls it when writes have
+// ceased: a crash then costs no replay, and what was written last is compressed as the rest is. It does not wait for the flush.
+func (e *Engine) FlushIdle() {
+	if e.db.Metrics().WAL.Size < idleFlushBytesMin {
+		return
+	}
+	if _, err := e.db.AsyncFlush(); err != nil {
+		e.opts.Logger.Warn("cannot flush while idle", "error", err)
 	}
 }
 

@@ -249,6 +249,7 @@ func (s *Store) maintain() {
 		if quiet >= idleTicks && !s.engine.DiskFull() {
 			ticker.Stop()
 			s.sampleRegions()
+			s.engine.FlushIdle()
 			s.idle.Store(true)
 			select {
 			case <-s.closing:
