@@ -111,7 +111,9 @@ func TestOracleColumns(t *testing.T) {
 			}
 			// 0 - -9223372036854775808 wraps around on the server, which is wrong of it.
 			wraps := rows[i][1].N == -1<<63 && strings.Contains(text, " - ") && strings.Contains(got, "1690")
-			if got != want && !closeEnough(got, want) && !wraps && answers.Err() == nil {
+			// The servers count a decimal's words of nine digits and let products of up to 81 pass; here a decimal ends at the 65 that are documented.
+			long := strings.Contains(got, "1690") && strings.Contains(got, "DECIMAL") && len(strings.Trim(want, "-")) > 66 // and the point
+			if got != want && !closeEnough(got, want) && !wraps && !long && answers.Err() == nil {
 				faults++
 				t.Errorf("%s over %s: server %s, pando %s", text, showRow(rows[i]), want, got)
 				break
