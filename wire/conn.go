@@ -231,12 +231,22 @@ func (c *conn) linger() {
 const (
 	lastWordsTimeout = 2 * time.Second
 	lingerBytesMax   = 64 << 20
+	writeStep        = 256 << 10 // what a client must take within net_write_timeout
 )
 
-// write sends bytes; only response calls it, so that no barrier can be bypassed.
+// write sends bytes; only response calls it, so that no barrier can be bypassed. The reaper bounds each step and not the whole: a row of
+// megabytes may take long, as long as the client takes some of it. Who is to be closed anyway gets no more time.
 func (c *conn) write(b []byte) error {
 	c.setPhase(phaseWrite)
-	n, err := c.stream.Write(b)
+	n, err := c.stream.Write(b[:min(len(b), writeStep)])
+	for err == nil && n < len(b) {
+		if c.closing.Load() == 0 {
+			c.setPhase(phaseWrite)
+		}
+		var more int
+		more, err = c.stream.Write(b[n:min(len(b), n+writeStep)])
+		n += more
+	}
 	c.setPhase(phaseBusy)
 	c.count.bytesOut.Add(uint64(n))
 	return err

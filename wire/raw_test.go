@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -475,6 +476,39 @@ func TestSlowReaderIsEnded(t *testing.T) {
 	r.seq = 0
 	r.write(append([]byte{ComQuery}, "ROWS 1000 100000"...))
 	eventually(t, "the connection is ended", func() bool { return ts.OpenConnections() == 0 })
+}
+
+// TestSlowReaderGoesOn: net_write_timeout is for a client that takes nothing, not for one that takes a large row slowly. The test is the
+// clock and the reaper: at each tick the client takes a quarter of a step.
+func TestSlowReaderGoesOn(t *testing.T) {
+	near, far := net.Pipe()
+	defer near.Close()
+	_ = far.SetDeadline(time.Now().Add(patience))
+	srv := &Server{}
+	c := &conn{srv: srv, raw: near, stream: near, count: srv.counters.shard(1)}
+	c.writeTimeout.Store(8)
+	done := make(chan error, 1)
+	go func() { done <- c.write(make([]byte, 10*writeStep+1)) }()
+	part := make([]byte, writeStep/4)
+	for now := uint64(1); now <= 40; now++ {
+		if _, err := io.ReadFull(far, part); err != nil {
+			t.Fatalf("after %d parts: %v", now, err)
+		}
+		srv.now.Store(now)
+		c.inspect(now)
+	}
+	for now := uint64(41); ; now++ { // nor may the last byte be waited for without end
+		select {
+		case err := <-done:
+			if !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("a client that stopped: %v", err)
+			}
+			return
+		case <-time.After(time.Millisecond):
+		}
+		srv.now.Store(now)
+		c.inspect(now)
+	}
 }
 
 // TestSlowWriterIsEnded: nor may one that never ends its packet.
