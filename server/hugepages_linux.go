@@ -17,8 +17,7 @@ import (
 func adviseHugePages(bytes int64) error {
 	block := make([]byte, bytes)
 	err := unix.Madvise(block, unix.MADV_HUGEPAGE)
-	block = nil
-	debug.FreeOSMemory() // collects the block, and returns the heap's goal to what it was
+	debug.FreeOSMemory() // collects the block, which nothing names any more, and returns the heap's goal to what it was
 	if err != nil {
 		return fmt.Errorf("madvise: %w", err)
 	}

@@ -52,8 +52,11 @@ func newBudget(o *Options) budget {
 func (b *budget) apply() {
 	runtime.GOMAXPROCS(b.procs)
 	debug.SetGCPercent(gcPercentMax)
-	debug.SetMemoryLimit(b.total / 10 * 9)
+	debug.SetMemoryLimit(b.heap())
 }
+
+// heap is what the Go heap aims to stay below.
+func (b *budget) heap() int64 { return b.total / 10 * 9 }
 
 // gcPercent is the garbage collector's target for so many live bytes. A fixed one would be too small for an idle server or would
 // let a full cache take three times its size.

@@ -117,7 +117,7 @@ func (n *Node) openStorage() error {
 	}
 	budget := newBudget(o)
 	budget.apply()
-	if err := adviseHugePages(budget.cache + budget.cache/hugeShare); err != nil {
+	if err := adviseHugePages(min(budget.cache+budget.cache/hugeShare, budget.heap())); err != nil {
 		n.log.Info("memory is in small pages", "reason", err)
 	}
 	n.loops.Go(func() { tuneGC(n.stop) })
