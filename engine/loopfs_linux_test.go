@@ -111,12 +111,7 @@ func (d *loopDisk) attach() error {
 	return nil
 }
 
-func (d *loopDisk) detach() error {
-	if out, err := exec.Command("umount", d.mount).CombinedOutput(); err != nil {
-		return fmt.Errorf("umount: %w: %s", err, out)
-	}
-	return nil
-}
+func (d *loopDisk) detach() error { return testkit.Unmount(d.mount) }
 
 // powerOff stops the file system without writing anything any more.
 func (d *loopDisk) powerOff() error {

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/pandodb/pando/internal/testkit"
 )
 
 const (
@@ -75,8 +77,8 @@ func (d *loopDisk) cut() {
 // restore mounts the disk again, as after the power has come back.
 func (d *loopDisk) restore() {
 	d.t.Helper()
-	if out, err := exec.Command("umount", d.mount).CombinedOutput(); err != nil {
-		d.t.Fatalf("umount: %v %s", err, out)
+	if err := testkit.Unmount(d.mount); err != nil {
+		d.t.Fatal(err)
 	}
 	if out, err := exec.Command("mount", "-o", "loop", d.image, d.mount).CombinedOutput(); err != nil {
 		d.t.Fatalf("mount: %v %s", err, out)

@@ -1,0 +1,26 @@
+package testkit
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+)
+
+// unmountPatience is how long Unmount tries: no measure of anything.
+const unmountPatience = time.Minute
+
+// Unmount unmounts a file system on which a process has just been killed. Its io_uring is taken down by the kernel some time after its
+// end, and keeps the file of a sync under way open until then, so that the first tries may find the file system busy.
+func Unmount(dir string) error {
+	for began := clock.Mono(); ; time.Sleep(10 * time.Millisecond) {
+		err := syscall.Unmount(dir, 0)
+		if err == nil {
+			return nil
+		}
+		if err != syscall.EBUSY || clock.Since(began) > unmountPatience {
+			return fmt.Errorf("unmount %s: %w", dir, err)
+		}
+	}
+}
