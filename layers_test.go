@@ -44,7 +44,8 @@ var layers = map[string][]string{
 	"store":      {"placement", "mvcc", "engine"},
 	"placement":  {},
 	"mvcc":       {"engine"},
-	"engine":     {},
+	"engine":     {"engine/wal"},
+	"engine/wal": {},
 	"kvapi":      {},
 	"keys":       {},
 	"clock":      {},
@@ -59,7 +60,7 @@ var layers = map[string][]string{
 
 // libraryGates names the packages that alone may import a library (DESIGN §3). A prefix covers its subpackages.
 var libraryGates = map[string][]string{
-	"github.com/cockroachdb/pebble":          {"engine", "internal/testkit"},
+	"github.com/cockroachdb/pebble":          {"engine", "engine/wal", "internal/testkit"},
 	"go.etcd.io/raft":                        {"replica"},
 	"vitess.io/vitess":                       {"types"},
 	"github.com/spf13/cobra":                 {"cmd/pando"},

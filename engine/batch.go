@@ -6,6 +6,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine/wal"
 	"github.com/pandodb/pando/keys"
 )
 
@@ -14,8 +15,8 @@ import (
 type Batch struct {
 	b *pebble.Batch
 	e *Engine
-	// pending is set between ApplyNoSync and SyncWait: the WAL writer still refers to the batch.
-	pending bool
+	// end is where the batch ends in the log; 0 until it is applied.
+	end wal.Position
 }
 
 // NewBatch returns an empty batch.
@@ -68,7 +69,7 @@ func (b *Batch) DeleteRange(start, end []byte) {
 	finish(op)
 }
 
-// Len returns the size of the batch in bytes as it will be in the WAL.
+// Len returns the size of the batch in bytes as it will be in the log.
 func (b *Batch) Len() int { return b.b.Len() }
 
 // Count returns the number of operations.
@@ -77,52 +78,23 @@ func (b *Batch) Count() int { return int(b.b.Count()) }
 // Empty tells whether the batch holds nothing.
 func (b *Batch) Empty() bool { return b.b.Empty() }
 
-// Reset empties the batch for reuse. It waits first when the batch is applied and not yet synced.
+// Reset empties the batch for reuse.
 func (b *Batch) Reset() {
-	if b.settle() != nil {
-		// Pebble must not see a batch again whose sync failed.
-		b.b = b.e.db.NewBatch()
-		return
-	}
 	b.b.Reset()
+	b.end = 0
 }
 
 // SyncWait returns once the batch, applied by ApplyNoSync, is durable. Calling it again, or on a batch that was not applied,
 // returns at once. An error means that durability is unknown and that the engine has failed.
-func (b *Batch) SyncWait() error {
-	if !b.pending {
-		if b.e.failed.Load() {
-			return ErrFailed
-		}
-		return nil
-	}
-	return b.settle()
-}
+func (b *Batch) SyncWait() error { return b.e.syncWAL(b.end) }
 
-// Close gives the batch back. It waits first when the batch is applied and not yet synced. b must not be used afterwards.
+// Close gives the batch back, synced or not. b must not be used afterwards.
 func (b *Batch) Close() {
-	if b.settle() == nil {
-		// Close fails only for a batch closed twice, which the nil below turns into a panic at its next use.
-		_ = b.b.Close()
-	}
+	// It fails only for a batch closed twice, which the nil below turns into a panic at its next use.
+	_ = b.b.Close()
 	e := b.e
-	b.b = nil
+	b.b, b.end = nil, 0
 	e.batch.Put(b)
-}
-
-func (b *Batch) settle() error {
-	if !b.pending {
-		return nil
-	}
-	b.pending = false
-	if err := b.b.SyncWait(); err != nil {
-		b.e.fail("sync WAL: " + err.Error())
-		return fmt.Errorf("%w: %v", ErrFailed, err)
-	}
-	if b.e.failed.Load() {
-		return ErrFailed
-	}
-	return nil
 }
 
 // finish completes a deferred operation. It fails only for indexed batches, which this package does not make.

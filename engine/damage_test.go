@@ -109,7 +109,7 @@ func TestDamagedLog(t *testing.T) {
 		return dir
 	}
 	dir := write()
-	flip(t, glob(t, dir, "*.log"), 20_000)
+	flip(t, glob(t, dir, "*.wal"), 20_000)
 	if e, err := engine.Open(engine.Options{Dir: dir}); !errors.Is(err, engine.ErrDamaged) {
 		if err == nil {
 			_ = e.Close()
@@ -117,7 +117,7 @@ func TestDamagedLog(t *testing.T) {
 		t.Errorf("a log damaged in its middle: %v", err)
 	}
 	dir = write()
-	log := glob(t, dir, "*.log")
+	log := glob(t, dir, "*.wal")
 	info, err := os.Stat(log)
 	if err != nil {
 		t.Fatal(err)

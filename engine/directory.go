@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/pandodb/pando/engine/wal"
 )
 
 // foreignNamesShown bounds the list of foreign files in an error.
@@ -33,25 +35,24 @@ func (e *Engine) prepareDir() error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// inspectDir decides whether the locked directory is empty, ours, or to be refused, and whether opening it will raise its
-// format.
-func (e *Engine) inspectDir() (exists, raise bool, err error) {
+// inspectDir decides whether the locked directory is empty, ours, or to be refused.
+func (e *Engine) inspectDir() (exists bool, err error) {
 	names, err := e.fs.List(e.opts.Dir)
 	if err != nil {
-		return false, false, fmt.Errorf("engine: read data directory %s: %w", e.opts.Dir, err)
+		return false, fmt.Errorf("engine: read data directory %s: %w", e.opts.Dir, err)
 	}
 	desc, err := pebble.Peek(e.opts.Dir, e.fs)
 	switch {
 	case err != nil && strings.Contains(err.Error(), "unknown format major version"):
-		return false, false, e.newerFormat(err.Error())
+		return false, e.newerFormat(err.Error())
 	case err != nil:
-		return false, false, e.damaged(err)
+		return false, e.damaged(err)
 	case desc.FormatMajorVersion > formatVersion:
-		return false, false, e.newerFormat(fmt.Sprintf("format %d", desc.FormatMajorVersion))
+		return false, e.newerFormat(fmt.Sprintf("format %d", desc.FormatMajorVersion))
 	case desc.Exists:
-		return true, desc.FormatMajorVersion < formatVersion, nil
+		return true, nil
 	}
-	return false, true, e.checkFresh(names)
+	return false, e.checkFresh(names)
 }
 
 // checkFresh refuses a directory without a database that holds anything but what an interrupted first start leaves behind.
@@ -62,9 +63,9 @@ func (e *Engine) checkFresh(names []string) error {
 		case strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".blob"):
 			// Tables are written long after the markers, so these have lost their manifest. Starting afresh would delete them.
 			return e.damaged(fmt.Errorf("%s exists but no manifest names it", name))
-		case strings.HasSuffix(name, ".log") && e.hasContent(name):
-			// The first log is made after the first manifest, too.
-			return e.damaged(fmt.Errorf("the log %s holds data but there is no manifest", name))
+		case wal.IsFile(name):
+			// The log is begun after the first manifest, too.
+			return e.damaged(fmt.Errorf("%s is a part of the log but there is no manifest", name))
 		case !leftByFirstStart(name):
 			foreign = append(foreign, name)
 		}
@@ -80,14 +81,9 @@ func (e *Engine) checkFresh(names []string) error {
 		ErrForeign, e.opts.Dir, strings.Join(foreign, ", "))
 }
 
-func (e *Engine) hasContent(name string) bool {
-	info, err := e.fs.Stat(e.fs.PathJoin(e.opts.Dir, name))
-	return err != nil || info.Size() > 0
-}
-
 func leftByFirstStart(name string) bool {
 	switch name {
-	case "LOCK", "lost+found", ballastName, spareLogName, sparePartName:
+	case "LOCK", "lost+found", ballastName:
 		return true
 	}
 	return strings.HasPrefix(name, "MANIFEST-") || strings.HasPrefix(name, "OPTIONS-") || strings.HasPrefix(name, "marker.") ||

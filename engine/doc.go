@@ -1,12 +1,14 @@
-// Package engine is the only disk of a node: a directory of Pebble, and its twin in memory.
+// Package engine is the only disk of a node: a directory of Pebble's tables under our own log, and its twin in memory.
 //
 // It stores engine keys (package keys) and opaque values, applies batches atomically, and says when they are durable. It knows
 // no transactions, versions are just keys to it, and no other product package may import Pebble.
 //
 // # Terms
 //
-//   - Apply: the moment a batch becomes visible to iterators made afterwards. Its place in the WAL is fixed at the same time.
+//   - Apply: the moment a batch becomes visible to iterators made afterwards. Its place in the WAL is fixed just before.
 //   - Sync: the moment the WAL up to the batch is on stable storage.
+//   - Note: a position of the WAL, written with a batch every 64 KiB. The newest one in a table says what the WAL may drop, and
+//     from where on recovery replays it.
 //   - Fatal: an error after which nothing may be acknowledged any more, such as EIO on the WAL.
 //   - Watermark: the free space below which the owner has to refuse writes. Ballast: a file that can be given up below it.
 //   - Stall: Pebble holds back writers because flushes or compactions lag. Pressure says how near that is.
@@ -14,36 +16,45 @@
 // # Invariants
 //
 //  1. A batch is visible when ApplyNoSync returns, as a whole, and to every iterator made afterwards.
+//
 //  2. The order of batches in the WAL is the order in which they were applied: if A's apply returned before B's began, then
 //     whatever crash leaves B leaves A. After a crash exactly a prefix of that order is left.
+//
 //  3. When SyncWait of a batch has returned nil, that batch and every batch before it in the order are durable.
+//
 //  4. A batch that was applied but not synced may be seen and may vanish. Who shows it to a client waits first (DESIGN §5).
+//
 //  5. After a fatal error no Apply and no SyncWait returns nil. Options.Fatal has been called, and it does not return in the
 //     product: the process ends. A failed fsync must not be retried, because the kernel may have dropped the dirty pages and
 //     would report success.
+//
 //  6. Keys handed in are well formed (keys.CheckEngine): Pebble's comparer panics on others. Foreign bytes are checked at the
-//     border, not here, because this is the hot path.
-//  7. The engine starts one goroutine of its own, which makes spare logs; it and Pebble's end with Close. The owner calls
-//     PollDisk and PollPressure, a few times a second under load.
+//     border, not here, because this is the hot path. No iterator shows the engine's own key.
+//
+//  7. The engine starts one goroutine of its own, the log's; it and Pebble's end with Close. The owner calls PollDisk and
+//     PollPressure, a few times a second under load.
+//
 //  8. Slices handed in are borrowed for the call. Slices handed out by an iterator are borrowed until its next move or Close.
+//
+//  9. A table is begun only after the WAL is durable up to all that the table can hold. So what a crash leaves of the WAL
+//     reaches at least as far as the tables, and replaying it from any note on gives the state at its end: a batch sets, deletes
+//     and deletes ranges, and the last in order wins.
 //
 // # The directory
 //
-//	LOCK, MANIFEST-*, OPTIONS-*, marker.*, *.log, *.sst   Pebble's own; WAL and tables share the directory
-//	ballast                                               space to give up when the disk fills; no content
-//	spare-log, spare-log.part                             zeros that will become a WAL; may be deleted while the server is down
+//	LOCK, MANIFEST-*, OPTIONS-*, marker.*, *.sst   Pebble's own
+//	*.log                                          Pebble's too, and empty; full in a directory of before docs/design/0002
+//	*.wal, spare-wal, spare-wal.part               the WAL: package wal
+//	ballast                                        space to give up when the disk fills; no content
 //
 // The format major version is pinned by formatVersion. A directory of a newer format is refused, and so is one that holds
 // anything else; raising the constant is a deliberate change, logged at the first open. OPTIONS files name the comparer and
 // the key schema (cockroachkvs, unchanged), so that a foreign Pebble directory is refused too.
 //
-// A log whose end is torn is what a power loss leaves, and is cut there. Damage further up is told apart by the synced offset
-// that later chunks carry, and refused; only within the last 32 KiB of the newest log can the two not be told apart.
-//
 // # Locks
 //
-// Engine has none on the path of reads and writes. diskMu guards the ballast file, logSpace.mu the spare log, dataSyncer.mu the
-// one sync of the log at a time; Pebble's goroutine that writes the log holds the last over fdatasync. All are leaves.
+// Reads take none. Engine.order is held while a batch enters the WAL and Pebble, in that order; the locks of both are taken
+// under it. diskMu guards the ballast file and is a leaf.
 //
 // # Absent on purpose
 //

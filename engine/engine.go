@@ -11,24 +11,30 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/pandodb/pando/engine/wal"
 	"github.com/pandodb/pando/status"
 )
 
 // Engine is one open directory. All methods are safe for concurrent use; Close must come after everything else has returned
 // and after all iterators are closed.
 type Engine struct {
-	opts   Options
-	fs     FS
-	logs   *logSpace
-	syncer dataSyncer
-	db     *pebble.DB
-	lock   *pebble.Lock
-	iters  sync.Pool // of *Iter
-	batch  sync.Pool // of *Batch
+	opts  Options
+	fs    FS
+	db    *pebble.DB
+	log   *wal.Log
+	lock  *pebble.Lock
+	iters sync.Pool // of *Iter
+	batch sync.Pool // of *Batch
 
-	opened   atomic.Bool // Pebble has opened the directory
+	// order is held while a batch enters the log and then Pebble. The log's and Pebble's locks are taken under it.
+	order      sync.Mutex
+	end, noted wal.Position // guarded by order: of the last batch, and of the last note
+	replayed   wal.Position // how much of the log Open has replayed
+
+	opened   atomic.Bool // the directory and the log are open
 	failed   atomic.Bool
 	stalled  atomic.Bool
+	slowLog  atomic.Bool   // a slow sync of the log has been told of
 	pressure atomic.Uint64 // math.Float64bits
 	disk     disk
 	garbage  garbage
@@ -55,8 +61,7 @@ func Open(opts Options) (*Engine, error) {
 	}
 	e := &Engine{opts: opts}
 	// ENOSPC anywhere marks the disk full and gives up the ballast before the write is tried once more.
-	e.logs = newLogSpace(e, vfs.OnDiskFull(opts.FS, e.onDiskFull))
-	e.fs = e.logs
+	e.fs = vfs.OnDiskFull(opts.FS, e.onDiskFull)
 	if err := e.open(); err != nil {
 		return nil, err
 	}
@@ -88,47 +93,34 @@ func (e *Engine) open() error {
 }
 
 func (e *Engine) openLocked() error {
-	exists, raise, err := e.inspectDir()
+	exists, err := e.inspectDir()
 	if err != nil {
 		return err
 	}
 	if err := e.openDisk(); err != nil {
 		return err
 	}
-	if err := e.logs.find(); err != nil {
-		return err
-	}
-	if err := e.syncer.open(); err != nil {
-		e.opts.Logger.Info("the log is synced by blocking calls", "reason", err)
-	}
 	options := e.pebbleOptions()
 	options.Lock = e.lock
 	options.ErrorIfNotExists = exists
 	db, err := pebble.Open(e.opts.Dir, options)
 	if err != nil {
-		e.syncer.close()
 		return e.explainOpen(err)
 	}
 	e.db = db
-	e.opened.Store(true)
-	if raise {
-		// Pebble makes the first log before it raises the format, so the chunks of a new store's first log lack the synced
-		// offset: damage in its middle would pass for a torn tail and silently drop what follows. A flush starts a new log.
-		if err := db.Flush(); err != nil {
-			return errors.Join(fmt.Errorf("engine: start the first log of %s: %w", e.opts.Dir, err), db.Close())
-		}
+	if err := e.openLog(); err != nil {
+		return errors.Join(err, db.Close())
 	}
-	go e.logs.run()
-	e.opts.Logger.Info("storage is open", "dir", e.opts.Dir, "format", int(db.FormatMajorVersion()), "existed", exists)
+	e.opened.Store(true)
+	e.log.Kick() // what was flushed until now
+	e.opts.Logger.Info("storage is open", "dir", e.opts.Dir, "format", int(db.FormatMajorVersion()), "existed", exists, "replayed_bytes", uint64(e.replayed))
 	return nil
 }
 
-// Close flushes nothing that recovery would not find, ends Pebble's goroutines and releases the directory.
+// Close flushes nothing that recovery would not find, ends the log's goroutine and Pebble's, and releases the directory.
 func (e *Engine) Close() error {
-	e.logs.close()
-	err := e.db.Close()
-	e.syncer.close()
-	return errors.Join(err, e.lock.Close())
+	err := e.log.Close()
+	return errors.Join(err, e.db.Close(), e.lock.Close())
 }
 
 // Failed tells whether a fatal error has happened.
@@ -154,44 +146,16 @@ func (e *Engine) Get(dst, key []byte) (value []byte, found bool, err error) {
 	return dst, true, errors.Join(closer.Close())
 }
 
-// ApplyNoSync makes b visible and queues it for the next WAL sync; b.SyncWait waits for that. Batches become visible and
-// enter the WAL in one order. b must not be changed, reset or closed before SyncWait has returned.
-func (e *Engine) ApplyNoSync(b *Batch) error {
-	if e.failed.Load() {
-		return ErrFailed
-	}
-	e.count(b)
-	if err := e.db.ApplyNoSyncWait(b.b, pebble.Sync); err != nil {
-		return fmt.Errorf("engine: apply: %w", err)
-	}
-	b.pending = true
-	// Pebble reports a broken WAL by its logger's Fatalf and returns nil; in the product Fatalf does not return.
-	if e.failed.Load() {
-		return ErrFailed
-	}
-	return nil
-}
+// ApplyNoSync makes b visible; b.SyncWait makes it durable. Batches become visible and enter the log in one order.
+func (e *Engine) ApplyNoSync(b *Batch) error { return e.apply(b) }
 
 // Apply makes b visible. With sync it returns once b is durable. Without, b is durable no later than the next batch that is,
-// and otherwise when the WAL happens to be written (relaxed durability).
+// and otherwise when the log happens to be synced (relaxed durability).
 func (e *Engine) Apply(b *Batch, sync bool) error {
-	if e.failed.Load() {
-		return ErrFailed
+	if err := e.apply(b); err != nil || !sync {
+		return err
 	}
-	if sync {
-		if err := e.ApplyNoSync(b); err != nil {
-			return err
-		}
-		return b.SyncWait()
-	}
-	e.count(b)
-	if err := e.db.Apply(b.b, pebble.NoSync); err != nil {
-		return fmt.Errorf("engine: apply: %w", err)
-	}
-	if e.failed.Load() {
-		return ErrFailed
-	}
-	return nil
+	return b.SyncWait()
 }
 
 // SyncWAL returns once everything applied so far is durable.
@@ -199,38 +163,22 @@ func (e *Engine) SyncWAL() error {
 	if e.failed.Load() {
 		return ErrFailed
 	}
-	// An empty record takes its place in the WAL behind everything applied, so its sync covers them.
-	if err := e.db.LogData(nil, pebble.Sync); err != nil {
-		e.fail("sync WAL: " + err.Error())
-		return ErrFailed
-	}
-	if e.failed.Load() {
-		return ErrFailed
-	}
-	return nil
+	return e.syncWAL(e.log.End())
 }
 
-func (e *Engine) count(b *Batch) {
-	e.counters.applied.Inc()
-	e.counters.appliedBytes.Add(uint64(b.b.Len()))
+// Flush writes all memtables to tables. A crash then replays nothing of what was applied before.
+func (e *Engine) Flush() error {
+	flushed, err := e.flushNoted()
+	if err == nil {
+		<-flushed
+	}
+	return err
 }
-
-// Flush writes all memtables to tables.
-func (e *Engine) Flush() error { return e.db.Flush() }
 
 // Compact compacts everything between two engine keys down to the last level. Tests and bench use it; Pebble compacts on its
 // own otherwise. It stops when ctx is done.
 func (e *Engine) Compact(ctx context.Context, start, end []byte) error {
 	return e.db.Compact(ctx, start, end, true)
-}
-
-// Checkpoint makes a consistent copy of the engine in dir, which must not exist, by hard links where the file system allows.
-// Everything applied before is part of it.
-func (e *Engine) Checkpoint(dir string) error {
-	if err := e.db.Checkpoint(dir, pebble.WithFlushedWAL()); err != nil {
-		return fmt.Errorf("engine: checkpoint to %s: %w", dir, err)
-	}
-	return nil
 }
 
 var _ io.Closer = (*Engine)(nil)

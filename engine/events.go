@@ -12,7 +12,7 @@ import (
 	"github.com/pandodb/pando/clock"
 )
 
-// pebbleLogger takes Pebble's own messages. Its Fatalf is how Pebble reports that the WAL or the manifest is broken.
+// pebbleLogger takes Pebble's own messages. Its Fatalf is how Pebble reports that the manifest is broken.
 type pebbleLogger struct{ e *Engine }
 
 // Infof implements pebble.Logger.
@@ -74,6 +74,10 @@ func (e *Engine) eventListener() *pebble.EventListener {
 		FlushEnd: func(info pebble.FlushInfo) {
 			log.Debug("flushed a memtable", "job", info.JobID, "reason", info.Reason, "bytes", info.InputBytes,
 				"duration", info.Duration, "error", info.Err)
+			// Pebble flushes while it is being opened, too.
+			if e.opened.Load() {
+				e.log.Kick()
+			}
 		},
 		CompactionEnd: func(info pebble.CompactionInfo) {
 			log.Debug("compacted", "job", info.JobID, "reason", info.Reason, "to_level", info.Output.Level,

@@ -40,6 +40,9 @@ func (e *Engine) NewIter(o IterOptions) (*Iter, error) {
 	if i == nil {
 		i = &Iter{e: e}
 	}
+	if o.Lower == nil {
+		o.Lower = firstKey
+	}
 	po := pebble.IterOptions{LowerBound: o.Lower, UpperBound: o.Upper, UseL6Filters: o.ExpectAbsent}
 	if o.MaxTS != 0 {
 		i.filters[0] = timeFilter(o.MinTS, o.MaxTS)
@@ -59,7 +62,12 @@ func timeFilter(minTS, maxTS clock.Timestamp) sstable.BlockPropertyFilter {
 }
 
 // SetBounds changes the bounds, as in IterOptions. The iterator is positioned nowhere afterwards.
-func (i *Iter) SetBounds(lower, upper []byte) { i.it.SetBounds(lower, upper) }
+func (i *Iter) SetBounds(lower, upper []byte) {
+	if lower == nil {
+		lower = firstKey
+	}
+	i.it.SetBounds(lower, upper)
+}
 
 // First moves to the first key within the bounds. Like every move it tells whether there is one; if not, see Error.
 func (i *Iter) First() bool {

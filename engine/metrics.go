@@ -1,18 +1,14 @@
 package engine
 
-import (
-	"github.com/cockroachdb/pebble/v2"
-	dto "github.com/prometheus/client_model/go"
-)
-
 // Metrics is a snapshot of the engine's counts and sizes for package status. Counts run from Open.
 type Metrics struct {
-	Applied        uint64 // batches
-	AppliedBytes   uint64
-	WALSyncs       uint64 // fsyncs of the WAL
-	WALSyncSeconds float64
-	WALBytes       uint64 // written
-	WALLiveBytes   uint64 // not yet flushed: what recovery would read
+	Applied          uint64 // batches
+	AppliedBytes     uint64
+	WALSyncs         uint64 // fsyncs of the WAL
+	WALSyncSeconds   float64
+	WALBytes         uint64 // written
+	WALLiveBytes     uint64 // not yet flushed: what recovery would read
+	WALReplayedBytes uint64 // by Open
 
 	Flushes           uint64
 	FlushedBytes      uint64
@@ -39,7 +35,7 @@ type Metrics struct {
 	ReadAmp       int
 	Tables        int64
 	TableBytes    uint64 // live tables of all levels
-	DiskBytes     uint64 // everything in the directory but the ballast
+	DiskBytes     uint64 // everything in the directory but the ballast and a spare segment of the log
 	Tombstones    uint64
 	OpenIters     int64
 
@@ -51,11 +47,15 @@ type Metrics struct {
 // Metrics takes a snapshot. It costs some ten microseconds and a lock of Pebble's, so it is for /metrics and for polling.
 func (e *Engine) Metrics() Metrics {
 	p := e.db.Metrics()
+	l := e.log.Stats()
 	m := Metrics{
 		Applied:           e.counters.applied.Load(),
 		AppliedBytes:      e.counters.appliedBytes.Load(),
-		WALBytes:          p.WAL.BytesWritten,
-		WALLiveBytes:      p.WAL.Size,
+		WALSyncs:          l.Syncs,
+		WALSyncSeconds:    l.SyncSeconds,
+		WALBytes:          l.Bytes,
+		WALLiveBytes:      l.LiveBytes,
+		WALReplayedBytes:  uint64(e.replayed),
 		Flushes:           uint64(p.Flush.Count),
 		FlushedBytes:      p.Levels[0].TableBytesFlushed,
 		Compactions:       uint64(p.Compact.Count),
@@ -75,7 +75,7 @@ func (e *Engine) Metrics() Metrics {
 		L0Sublevels:       p.Levels[0].Sublevels,
 		L0Files:           p.Levels[0].TablesCount,
 		ReadAmp:           p.ReadAmp(),
-		DiskBytes:         p.DiskSpaceUsage(),
+		DiskBytes:         p.DiskSpaceUsage() + l.DiskBytes,
 		Tombstones:        p.Keys.TombstoneCount,
 		OpenIters:         p.TableIters,
 		DiskFree:          e.disk.freeBytes.Load(),
@@ -87,20 +87,7 @@ func (e *Engine) Metrics() Metrics {
 		m.TableBytes += uint64(p.Levels[i].TablesSize)
 		m.CompactedBytes += p.Levels[i].TableBytesCompacted
 	}
-	m.WALSyncs, m.WALSyncSeconds = syncs(p)
 	return m
-}
-
-// syncs reads Pebble's histogram of WAL fsync latencies, which is a Prometheus metric already.
-func syncs(p *pebble.Metrics) (count uint64, seconds float64) {
-	if p.LogWriter.FsyncLatency == nil {
-		return 0, 0
-	}
-	var out dto.Metric
-	if err := p.LogWriter.FsyncLatency.Write(&out); err != nil || out.Histogram == nil {
-		return 0, 0
-	}
-	return out.Histogram.GetSampleCount(), out.Histogram.GetSampleSum() / 1e9
 }
 
 // ApproxBytes estimates the bytes of tables between two engine keys. It does not see memtables.

@@ -13,7 +13,7 @@ import (
 )
 
 // formatVersion is the on-disk format of every directory. It gives columnar blocks, value blocks for older versions, MinLZ
-// compression and WAL chunks that tell a torn tail from damage in the middle. Raising it makes directories unreadable for
+// compression. Raising it makes directories unreadable for
 // older binaries: do it alone, with a changelog line.
 const formatVersion = pebble.FormatValueSeparation
 
@@ -33,7 +33,6 @@ const (
 	// bloomBitsPerKey is one percent of false positives.
 	bloomBitsPerKey = 10
 
-	walBytesPerSync   = 512 << 10
 	tableBytesPerSync = 512 << 10
 	deletionRateBytes = 128 << 20
 	rangeDelayFlush   = 10 * time.Second
@@ -43,7 +42,7 @@ const (
 func (e *Engine) pebbleOptions() *pebble.Options {
 	o := &e.opts
 	p := &pebble.Options{
-		FS:                 e.fs,
+		FS:                 &tableFS{e.fs, e},
 		Logger:             &pebbleLogger{e},
 		FormatMajorVersion: formatVersion,
 		CacheSize:          o.CacheBytes,
@@ -68,9 +67,10 @@ func (e *Engine) pebbleOptions() *pebble.Options {
 		// One compaction normally, up to MaxCompactions when L0 or the debt grows: foreground work owns the cores.
 		CompactionConcurrencyRange: func() (int, int) { return 1, o.MaxCompactions },
 
-		// Without it the kernel collects megabytes of relaxed commits or bulk loads and the next sync pays for them all.
-		WALBytesPerSync: walBytesPerSync,
-		BytesPerSync:    tableBytesPerSync,
+		// Package wal keeps the log. Pebble's stays empty.
+		DisableWAL: true,
+
+		BytesPerSync: tableBytesPerSync,
 		// Deleting many large files at once stalls fsync on ext4 and on some SSDs.
 		TargetByteDeletionRate: deletionRateBytes,
 		// DROP and TRUNCATE write range tombstones; without a delay their space would be held until the memtable fills.

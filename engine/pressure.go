@@ -57,10 +57,10 @@ func (e *Engine) flushGarbage(memTableBytes uint64) {
 // FlushIdle flushes the memtables if the log that recovery would have to read is worth it. The owner calls it when writes have
 // ceased: a crash then costs no replay, and what was written last is compressed as the rest is. It does not wait for the flush.
 func (e *Engine) FlushIdle() {
-	if e.db.Metrics().WAL.Size < idleFlushBytesMin {
+	if e.log.Stats().LiveBytes < idleFlushBytesMin {
 		return
 	}
-	if _, err := e.db.AsyncFlush(); err != nil {
+	if _, err := e.flushNoted(); err != nil {
 		e.opts.Logger.Warn("cannot flush while idle", "error", err)
 	}
 }
@@ -73,10 +73,20 @@ func (e *Engine) PollPressure() float64 {
 	sublevels := float64(p.Levels[0].Sublevels) / L0SublevelsMax
 	v := math.Min(1, math.Max(memtables, sublevels))
 	e.pressure.Store(math.Float64bits(v))
+	e.watchLog()
 	if !e.stalled.Load() {
 		e.flushGarbage(p.MemTable.Size)
 	}
 	return v
+}
+
+// watchLog tells once of a write or sync of the log that doesn't end.
+func (e *Engine) watchLog() {
+	busy := e.log.Stats().Busy
+	if slow := busy >= slowSyncMin; e.slowLog.Swap(slow) != slow && slow {
+		e.counters.slowWrites.Inc()
+		e.opts.Logger.Warn("the disk is slow: a write or sync of the log has not ended", "duration", busy)
+	}
 }
 
 // Pressure returns what PollPressure measured last: 0 is idle, 1 is where Pebble stops writes. While writes are stopped it is

@@ -16,6 +16,7 @@
 //
 // # Spaces
 //
+//	\x00  package engine's own; no iterator shows it, and CheckEngine refuses it.
 //	\x01  store-local: identity, region records, Raft state and logs. Never replicated as data.
 //	\x02  locks of transactions that span stores, by logical key. Empty while all regions are Solo.
 //	\x03  transaction records, by logical key and start timestamp. Empty while all regions are Solo.

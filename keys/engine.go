@@ -9,6 +9,7 @@ import (
 
 // Spaces: the first byte of an engine key.
 const (
+	SpaceEngine  = 0x00
 	SpaceLocal   = 0x01
 	SpaceLock    = 0x02
 	SpaceTxn     = 0x03

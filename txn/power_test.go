@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -48,12 +49,16 @@ type powerOptions struct {
 	waitSeen bool          // locking reads wait before they tell
 }
 
-func openMemEngine(t *testing.T, fs engine.FS) *engine.Engine {
-	t.Helper()
-	e, err := engine.Open(engine.Options{
+func tryMemEngine(fs engine.FS) (*engine.Engine, error) {
+	return engine.Open(engine.Options{
 		Dir: "data", FS: fs, CacheBytes: 4 << 20, MemTableBytes: 1 << 20, SpareLogBytes: 1 << 20,
 		LowSpaceBytes: engine.NoSpace, BallastBytes: engine.NoSpace,
 	})
+}
+
+func openMemEngine(t *testing.T, fs engine.FS) *engine.Engine {
+	t.Helper()
+	e, err := tryMemEngine(fs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,11 +217,14 @@ func (r *powerRig) crash(seed uint64) (lost []string) {
 		known[w] = r.known[w].Load()
 	}
 	counter := r.counter.Load()
-	percent := int(seed%3) * 50
-	if r.lie {
-		percent = 0 // half a log that claims to be synced is damage, and refused
+	e, err := tryMemEngine(testkit.Crash(r.fs, int(seed%3)*50, seed))
+	if err != nil {
+		if !r.lie || !errors.Is(err, engine.ErrDamaged) {
+			r.t.Fatal(err)
+		}
+		return []string{err.Error()} // half a log that claims to be synced
 	}
-	d := openOn(r.t, openMemEngine(r.t, testkit.Crash(r.fs, percent, seed)), nil)
+	d := openOn(r.t, e, nil)
 	defer d.close()
 	for w := range known {
 		var seqs [powerKeys]int64

@@ -109,8 +109,8 @@ func (f *hookFile) ask() (skip bool, err error) {
 	return f.sync(f.name)
 }
 
-// IsWAL tells whether a file name is that of a write-ahead log.
-func IsWAL(name string) bool { return strings.HasSuffix(name, ".log") }
+// IsWAL tells whether a file name is that of a segment of the write-ahead log.
+func IsWAL(name string) bool { return strings.HasSuffix(name, ".wal") }
 
 // CountFS counts syncs on their way to the file system below.
 type CountFS struct {

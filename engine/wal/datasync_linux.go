@@ -1,4 +1,4 @@
-package engine
+package wal
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ import (
 //
 // The ring has room for one request. Where the kernel or a sandbox refuses it, sync says so and the caller blocks as usual.
 type dataSyncer struct {
-	// mu makes requests one at a time: it guards all that follows and is held over a sync. Pebble has one goroutine that syncs
+	// mu makes requests one at a time: it guards all that follows and is held over a sync. One goroutine at a time syncs
 	// its log, so it is contended only while logs change.
 	mu      sync.Mutex
 	file    *os.File        // the ring; nil: not available
@@ -87,17 +87,17 @@ func (s *dataSyncer) open() error {
 	var p uringParams
 	fd, _, errno := unix.Syscall(unix.SYS_IO_URING_SETUP, 1, uintptr(unsafe.Pointer(&p)), 0)
 	if errno != 0 {
-		return fmt.Errorf("engine: io_uring_setup: %w", errno)
+		return fmt.Errorf("wal: io_uring_setup: %w", errno)
 	}
 	// The poller takes only descriptors that are marked so; nobody reads this one.
 	if err := unix.SetNonblock(int(fd), true); err != nil {
 		_ = unix.Close(int(fd))
-		return fmt.Errorf("engine: io_uring: %w", err)
+		return fmt.Errorf("wal: io_uring: %w", err)
 	}
 	s.file = os.NewFile(fd, "io_uring")
 	if err := s.mapQueues(int(fd), &p); err != nil {
 		s.shut()
-		return fmt.Errorf("engine: io_uring: %w", err)
+		return fmt.Errorf("wal: io_uring: %w", err)
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func (s *dataSyncer) sync(fd uintptr) (done bool, err error) {
 	*s.request = uringRequest{opcode: uringFsync, fd: int32(fd), fsyncFlags: uringDataSync}
 	s.submitted, s.refused, s.result = false, false, 0
 	if err := s.conn.Read(s.advance); err != nil {
-		return true, fmt.Errorf("engine: wait for a sync: %w", err)
+		return true, fmt.Errorf("wal: wait for a sync: %w", err)
 	}
 	errno := unix.Errno(-s.result)
 	switch {
@@ -148,7 +148,7 @@ func (s *dataSyncer) sync(fd uintptr) (done bool, err error) {
 		s.shut()
 		return false, nil
 	case s.result < 0:
-		return true, fmt.Errorf("engine: fdatasync: %w", errno)
+		return true, fmt.Errorf("wal: fdatasync: %w", errno)
 	}
 	return true, nil
 }

@@ -1,5 +1,5 @@
 //go:build race
 
-package engine
+package wal
 
 const raceEnabled = true // it allocates on its own

@@ -1,0 +1,218 @@
+package engine
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/pandodb/pando/engine/wal"
+	"github.com/pandodb/pando/keys"
+)
+
+const (
+	// noteBytes of log are the most between two notes of the log's position, and so about the most that recovery reads in vain.
+	noteBytes = 64 << 10
+	// tableSuffix is that of Pebble's tables.
+	tableSuffix = ".sst"
+	// slowSyncMin is how long a write or sync of the log must last to be told of.
+	slowSyncMin = 5 * time.Second
+)
+
+// firstKey is below all keys of others.
+var firstKey = keys.Bare(nil, keys.SpaceLocal, nil)
+
+// noteKey holds a position of the log: everything below it has been applied before the note or with it. What a table has of it
+// therefore says from where on the log is needed.
+var noteKey = keys.Bare(nil, keys.SpaceEngine, []byte("log"))
+
+// openLog opens the log and replays into Pebble what its tables don't hold.
+func (e *Engine) openLog() error {
+	from, noted, err := e.notedInTables()
+	if errors.Is(err, ErrCorrupt) {
+		return e.damaged(err)
+	} else if err != nil {
+		return err
+	}
+	segment := e.opts.SpareLogBytes
+	if segment == 0 {
+		segment = e.opts.MemTableBytes
+	}
+	e.log, err = wal.Open(wal.Options{
+		Dir: e.opts.Dir, FS: e.fs, Raw: e.opts.FS, SegmentBytes: segment, Spares: e.opts.SpareLogBytes > 0,
+		Room: e.hasRoom, Logger: e.opts.Logger,
+		Released: e.releasedLog,
+		Fail:     func(what string, err error) { e.fail(what + " WAL: " + err.Error()) },
+	}, from, noted, e.replay)
+	if err != nil {
+		return e.explainLog(err)
+	}
+	end := e.log.End()
+	e.end, e.noted, e.replayed = end, end, end-from
+	if noted && end == from {
+		return nil
+	}
+	// From here on the log must exist, and what was replayed is not worth replaying again.
+	if err := e.db.Set(noteKey, binary.LittleEndian.AppendUint64(nil, uint64(end)), pebble.NoSync); err != nil {
+		return errors.Join(fmt.Errorf("engine: note the log's position: %w", err), e.log.Close())
+	}
+	if noted {
+		_, err = e.db.AsyncFlush()
+	} else {
+		err = e.db.Flush()
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("engine: flush what was replayed: %w", err), e.log.Close())
+	}
+	return nil
+}
+
+// replay applies a record of the log. It keeps content.
+func (e *Engine) replay(content []byte) error {
+	b := e.db.NewBatch()
+	if err := b.SetRepr(content); err != nil {
+		return err
+	}
+	if err := e.db.Apply(b, pebble.NoSync); err != nil {
+		return err
+	}
+	return b.Close()
+}
+
+// notedInTables returns the newest note that has been flushed to a table.
+func (e *Engine) notedInTables() (pos wal.Position, found bool, err error) {
+	it, err := e.db.NewIter(&pebble.IterOptions{LowerBound: noteKey, UpperBound: firstKey, OnlyReadGuaranteedDurable: true})
+	if err != nil {
+		return 0, false, e.explainRead(err)
+	}
+	if found = it.First(); found {
+		v := it.Value()
+		if len(v) != 8 {
+			return 0, false, errors.Join(fmt.Errorf("%w: position of the log", ErrCorrupt), it.Close())
+		}
+		pos = wal.Position(binary.LittleEndian.Uint64(v))
+	}
+	if err := it.Close(); err != nil {
+		return 0, false, e.explainRead(err)
+	}
+	return pos, found, nil
+}
+
+// releasedLog tells the log what it may drop.
+func (e *Engine) releasedLog() wal.Position {
+	pos, _, err := e.notedInTables()
+	if err != nil {
+		// Nothing is dropped; the next flush asks again.
+		e.opts.Logger.Error("cannot read the position of the log", "error", err)
+	}
+	return pos
+}
+
+// hasRoom tells whether the disk has so many bytes to spare.
+func (e *Engine) hasRoom(bytes int64) bool {
+	usage, err := e.opts.FS.GetDiskUsage(e.opts.Dir)
+	return err != nil || usage.AvailBytes >= e.disk.lowBytes+uint64(bytes)
+}
+
+// apply appends b to the log and makes it visible. order makes the two one step: batches reach the log and Pebble in one order.
+func (e *Engine) apply(b *Batch) error {
+	if e.failed.Load() {
+		return ErrFailed
+	}
+	e.counters.applied.Inc()
+	e.counters.appliedBytes.Add(uint64(b.b.Len()))
+	e.order.Lock()
+	defer e.order.Unlock()
+	return e.applyLocked(b)
+}
+
+func (e *Engine) applyLocked(b *Batch) (err error) {
+	if b.b.Empty() {
+		return nil
+	}
+	if e.end-e.noted >= noteBytes {
+		e.note(b)
+	}
+	if b.end, err = e.log.Append(b.b.Repr()); err != nil {
+		return ErrFailed
+	}
+	e.end = b.end
+	if err := e.db.Apply(b.b, pebble.NoSync); err != nil {
+		return fmt.Errorf("engine: apply: %w", err)
+	}
+	// Pebble reports a fatal error by its logger's Fatalf and returns nil; in the product Fatalf does not return.
+	if e.failed.Load() {
+		return ErrFailed
+	}
+	return nil
+}
+
+// note adds the position at which b is going to end. The caller holds order.
+func (e *Engine) note(b *Batch) {
+	op := b.b.SetDeferred(len(noteKey), 8)
+	copy(op.Key, noteKey)
+	finish(op)
+	e.noted = e.end + wal.RecordBytes(b.b.Len())
+	binary.LittleEndian.PutUint64(op.Value, uint64(e.noted))
+}
+
+// flushNoted begins a flush after which the log is needed no more, but for what is applied meanwhile. It does not wait: done is
+// closed when the flush has ended.
+func (e *Engine) flushNoted() (done <-chan struct{}, err error) {
+	if e.failed.Load() {
+		return nil, ErrFailed
+	}
+	b := e.NewBatch()
+	defer b.Close()
+	e.order.Lock()
+	e.note(b)
+	err = e.applyLocked(b)
+	e.order.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	return e.db.AsyncFlush()
+}
+
+// syncWAL makes everything below a position durable.
+func (e *Engine) syncWAL(pos wal.Position) error {
+	if err := e.log.Sync(pos); err != nil || e.failed.Load() {
+		return ErrFailed
+	}
+	return nil
+}
+
+// explainLog turns the log's refusal into one of ours.
+func (e *Engine) explainLog(err error) error {
+	switch {
+	case errors.Is(err, wal.ErrDamaged):
+		return e.damaged(err)
+	case errors.Is(err, wal.ErrVersion):
+		return e.newerFormat(err.Error())
+	}
+	return e.explainOpen(err)
+}
+
+// tableFS is the file system as Pebble sees it. No table is begun before the log is durable up to all that it can hold:
+// otherwise a power loss could leave the table without the records, and recovery would apply older ones over it.
+type tableFS struct {
+	FS
+	e *Engine
+}
+
+// Unwrap implements vfs.FS.
+func (t *tableFS) Unwrap() FS { return t.FS }
+
+// Create implements vfs.FS.
+func (t *tableFS) Create(name string, category WriteCategory) (File, error) {
+	// What is replayed while the engine is being opened is durable.
+	if strings.HasSuffix(name, tableSuffix) && t.e.opened.Load() {
+		if err := t.e.SyncWAL(); err != nil {
+			return nil, err
+		}
+	}
+	return t.FS.Create(name, category)
+}

@@ -1,0 +1,103 @@
+package wal
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The format is described in doc.go.
+const (
+	segmentMagic       = "PANDOWAL"
+	segmentVersion     = 1
+	segmentHeaderBytes = 24
+	segmentSuffix      = ".wal"
+	recordHeaderBytes  = 24
+	recordAlign        = 8
+
+	spareName     = "spare-wal"
+	sparePartName = "spare-wal.part"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// recordBytes is the size of a record with its padding.
+func recordBytes(content int) int {
+	return (recordHeaderBytes + content + recordAlign - 1) &^ (recordAlign - 1)
+}
+
+// appendRecord encodes a record whose content has the CRC sum.
+func appendRecord(dst, content []byte, sum uint32, pos, synced Position) []byte {
+	at := len(dst)
+	dst = slices.Grow(dst, recordBytes(len(content)))[:at+recordBytes(len(content))]
+	h := dst[at : at+recordHeaderBytes]
+	binary.LittleEndian.PutUint32(h[4:], uint32(len(content)))
+	binary.LittleEndian.PutUint64(h[8:], uint64(pos))
+	binary.LittleEndian.PutUint64(h[16:], uint64(synced))
+	binary.LittleEndian.PutUint32(h[0:], crc32.Update(sum, castagnoli, h[4:]))
+	clear(dst[at+recordHeaderBytes+copy(dst[at+recordHeaderBytes:], content):])
+	return dst
+}
+
+// recordHeader is what stands before a record's content.
+type recordHeader struct {
+	sum    uint32
+	length int
+	pos    Position
+	synced Position
+}
+
+func decodeRecordHeader(b []byte) recordHeader {
+	return recordHeader{
+		sum:    binary.LittleEndian.Uint32(b[0:]),
+		length: int(binary.LittleEndian.Uint32(b[4:])),
+		pos:    Position(binary.LittleEndian.Uint64(b[8:])),
+		synced: Position(binary.LittleEndian.Uint64(b[16:])),
+	}
+}
+
+// intact checks a record, header and content, against its sum.
+func (h *recordHeader) intact(header, content []byte) bool {
+	return crc32.Update(crc32.Update(0, castagnoli, content), castagnoli, header[4:recordHeaderBytes]) == h.sum
+}
+
+// encodeSegmentHeader returns the first bytes of a segment.
+func encodeSegmentHeader(base Position) []byte {
+	b := append(make([]byte, 0, segmentHeaderBytes), segmentMagic...)
+	b = binary.LittleEndian.AppendUint32(b, segmentVersion)
+	b = binary.LittleEndian.AppendUint64(b, uint64(base))
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+// checkSegmentHeader tells whether b is the header of a segment with this base. A version that is not known is an error.
+func checkSegmentHeader(b []byte, base Position) (ok bool, err error) {
+	if len(b) < segmentHeaderBytes || binary.LittleEndian.Uint32(b[20:]) != crc32.Checksum(b[:20], castagnoli) ||
+		string(b[:8]) != segmentMagic || Position(binary.LittleEndian.Uint64(b[12:])) != base {
+		return false, nil
+	}
+	if v := binary.LittleEndian.Uint32(b[8:]); v != segmentVersion {
+		return false, fmt.Errorf("%w: %s has version %d, this binary knows %d", ErrVersion, segmentName(base), v, segmentVersion)
+	}
+	return true, nil
+}
+
+func segmentName(base Position) string { return fmt.Sprintf("%016x", uint64(base)) + segmentSuffix }
+
+// parseSegmentName returns the base of a segment's name.
+func parseSegmentName(name string) (base Position, ok bool) {
+	digits, ok := strings.CutSuffix(name, segmentSuffix)
+	if !ok || len(digits) != 16 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(digits, 16, 64)
+	return Position(n), err == nil
+}
+
+// IsFile tells whether a file of this name is the log's.
+func IsFile(name string) bool {
+	_, segment := parseSegmentName(name)
+	return segment || name == spareName || name == sparePartName
+}

@@ -1,0 +1,211 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/pandodb/pando/clock"
+)
+
+const (
+	// spareChunkBytes is synced at a time, so that the log in use never waits behind more, and sparePageBytes written: Linux
+	// keeps what one write brings in one folio, and later has to look through all of it for each sync of the log.
+	spareChunkBytes = 1 << 20
+	sparePageBytes  = 4 << 10
+	// spareChunkPause leaves the disk to the foreground between chunks.
+	spareChunkPause = time.Millisecond
+	// spareFreeShare: no spare is made when it would take more than one part in so many of the free space.
+	spareFreeShare = 8
+
+	category vfs.DiskWriteCategory = "pando-wal"
+)
+
+// change ends the segment in hand and begins the next. The caller owns writer.
+//
+// fdatasync of a file that grows commits the file system's journal, for the new size and the new blocks, and on ext4 that commit
+// first writes back whatever else was allocated meanwhile, such as the tables of a running flush. A segment over written blocks
+// has only its own data to wait for.
+func (l *Log) change(base Position) error {
+	if err := l.syncSegment(); err != nil {
+		return fmt.Errorf("sync the last one: %w", err)
+	}
+	if err := l.writer.file.Close(); err != nil {
+		return fmt.Errorf("close the last one: %w", err)
+	}
+	return l.begin(base)
+}
+
+// begin opens the segment of this base, from the spare if there is one, and makes its name durable. The caller owns writer.
+func (l *Log) begin(base Position) error {
+	l.filesMu.Lock()
+	defer l.filesMu.Unlock()
+	name := l.path(segmentName(base))
+	var file vfs.File
+	var bytes int64
+	var err error
+	if l.spareReady {
+		l.spareReady = false
+		if err := l.o.FS.Rename(l.path(spareName), name); err != nil {
+			return fmt.Errorf("use the spare: %w", err)
+		}
+		bytes = l.o.SegmentBytes
+		file, err = l.o.FS.OpenReadWrite(name, category)
+	} else {
+		file, err = l.o.FS.Create(name, category)
+	}
+	if err != nil {
+		return err
+	}
+	l.writer.file = file
+	if _, err := file.Write(encodeSegmentHeader(base)); err != nil {
+		return err
+	}
+	if err := l.syncDir(); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	for i := range l.segments {
+		if l.segments[i].base == base {
+			l.segments[i].bytes = bytes
+		}
+	}
+	l.mu.Unlock()
+	l.Kick()
+	return nil
+}
+
+func (l *Log) syncDir() error {
+	d, err := l.o.FS.OpenDir(l.o.Dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+func (l *Log) path(name string) string { return l.o.FS.PathJoin(l.o.Dir, name) }
+
+// Kick tells the log that Options.Released may return more than before. It does not wait.
+func (l *Log) Kick() {
+	select {
+	case l.kick <- struct{}{}:
+	default:
+	}
+}
+
+// keep is the goroutine that removes released segments and makes spares.
+func (l *Log) keep() {
+	defer close(l.done)
+	for {
+		select {
+		case <-l.stop:
+			return
+		case <-l.kick:
+		}
+		l.reclaim(l.o.Released())
+		if err := l.makeSpare(); err != nil {
+			l.o.Logger.Warn("cannot make a spare segment of the log; segments grow as they are written", "error", err)
+		}
+	}
+}
+
+// reclaim drops the segments that end at or below released. One of the right size becomes the spare, if there is none.
+func (l *Log) reclaim(released Position) {
+	l.filesMu.Lock()
+	l.mu.Lock()
+	l.released = max(l.released, released)
+	n := 0
+	for n+1 < len(l.segments) && l.segments[n+1].base <= l.released {
+		n++
+	}
+	dropped := make([]segment, n)
+	reuse := -1
+	for i, s := range l.segments[:n] {
+		dropped[i] = s
+		if used := segmentHeaderBytes + int64(l.segments[i+1].base-s.base); s.bytes == l.o.SegmentBytes && used <= s.bytes {
+			reuse = i
+		}
+	}
+	l.segments = append(l.segments[:0], l.segments[n:]...)
+	l.mu.Unlock()
+	if l.o.Spares && !l.spareReady && reuse >= 0 &&
+		l.o.FS.Rename(l.path(segmentName(dropped[reuse].base)), l.path(spareName)) == nil {
+		l.spareReady = true
+		dropped = append(dropped[:reuse], dropped[reuse+1:]...)
+	}
+	l.filesMu.Unlock()
+	for _, s := range dropped {
+		l.remove(segmentName(s.base))
+	}
+}
+
+// remove removes a file that is not needed. If that fails, the next Open will do it.
+func (l *Log) remove(name string) {
+	if err := l.o.FS.Remove(l.path(name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		l.o.Logger.Warn("cannot remove a file of the log", "name", name, "error", err)
+	}
+}
+
+// makeSpare writes a spare unless there is one, no room for it, or no time.
+func (l *Log) makeSpare() error {
+	l.filesMu.Lock()
+	ready := l.spareReady
+	l.filesMu.Unlock()
+	if !l.o.Spares || ready || !l.o.Room(l.o.SegmentBytes*spareFreeShare) {
+		return nil
+	}
+	done, err := l.fillSpare()
+	if err != nil || !done {
+		return errors.Join(err, l.removeSparePart())
+	}
+	l.filesMu.Lock()
+	defer l.filesMu.Unlock()
+	// The name needs no sync: it is worth nothing until it is a segment's, and begin syncs that.
+	if err := l.o.Raw.Rename(l.path(sparePartName), l.path(spareName)); err != nil {
+		return err
+	}
+	l.spareReady = true
+	// A segment that was made from nothing is left for the spare at once.
+	l.mu.Lock()
+	l.leave = l.segments[len(l.segments)-1].bytes == 0
+	l.mu.Unlock()
+	return nil
+}
+
+// fillSpare writes the file that becomes the spare. done is false if the log is being closed.
+func (l *Log) fillSpare() (done bool, err error) {
+	f, err := l.o.Raw.Create(l.path(sparePartName), category)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	page := make([]byte, sparePageBytes)
+	for written := int64(0); written < l.o.SegmentBytes; {
+		select {
+		case <-l.stop:
+			return false, nil
+		default:
+		}
+		for end := min(l.o.SegmentBytes, written+spareChunkBytes); written < end; written += sparePageBytes {
+			if _, err := f.Write(page); err != nil {
+				return false, err
+			}
+		}
+		if err := f.SyncData(); err != nil {
+			return false, err
+		}
+		clock.Sleep(spareChunkPause)
+	}
+	return true, nil
+}
+
+// removeSparePart removes what fillSpare has left unfinished.
+func (l *Log) removeSparePart() error {
+	if err := l.o.Raw.Remove(l.path(sparePartName)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

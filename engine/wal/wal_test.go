@@ -1,0 +1,571 @@
+package wal_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/engine/wal"
+	"github.com/pandodb/pando/internal/testkit"
+)
+
+// rig is a log in a file system in memory, with what a test wants to know of it.
+type rig struct {
+	t        *testing.T
+	fs       engine.FS
+	segment  int64
+	released atomic.Uint64 // what the owner would have flushed
+	must     bool
+	failed   atomic.Int32
+
+	log  *wal.Log
+	read []string // contents replayed by the last open
+}
+
+func newRig(t *testing.T, fs engine.FS) *rig {
+	t.Helper()
+	if err := fs.MkdirAll("d", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d, err := fs.OpenDir(".")
+	if err == nil {
+		err = errors.Join(d.Sync(), d.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &rig{t: t, fs: fs, segment: 4096}
+}
+
+func (r *rig) open() error {
+	r.read = nil
+	var err error
+	r.log, err = wal.Open(wal.Options{
+		Dir: "d", FS: r.fs, Raw: r.fs, SegmentBytes: r.segment, Spares: true,
+		Released: func() wal.Position { return wal.Position(r.released.Load()) },
+		Fail:     func(string, error) { r.failed.Add(1) },
+	}, wal.Position(r.released.Load()), r.must, func(content []byte) error {
+		r.read = append(r.read, string(content))
+		return nil
+	})
+	r.must = r.must || err == nil
+	return err
+}
+
+func (r *rig) mustOpen() {
+	r.t.Helper()
+	if err := r.open(); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) append(content string) wal.Position {
+	r.t.Helper()
+	end, err := r.log.Append([]byte(content))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return end
+}
+
+func (r *rig) sync(pos wal.Position) {
+	r.t.Helper()
+	if err := r.log.Sync(pos); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) close() {
+	r.t.Helper()
+	if err := r.log.Close(); err != nil {
+		r.t.Error(err)
+	}
+}
+
+// segments returns the names of the segments, ascending.
+func (r *rig) segments() []string {
+	r.t.Helper()
+	names, err := r.fs.List("d")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return !testkit.IsWAL(name) })
+	slices.Sort(names)
+	return names
+}
+
+func (r *rig) content(name string) []byte {
+	r.t.Helper()
+	f, err := r.fs.Open("d/" + name)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	b := make([]byte, info.Size())
+	if n, err := f.ReadAt(b, 0); n < len(b) {
+		r.t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		r.t.Fatal(err)
+	}
+	return b
+}
+
+func (r *rig) setContent(name string, content []byte) {
+	r.t.Helper()
+	f, err := r.fs.Create("d/"+name, "test")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	_, err = f.Write(slices.Clone(content)) // under the race detector MemFS spoils what it is given
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// TestFormat pins the bytes of doc.go.
+func TestFormat(t *testing.T) {
+	r := newRig(t, engine.NewMemFS())
+	r.mustOpen()
+	r.sync(r.append("hello"))
+	r.sync(r.append("12345678"))
+	r.close()
+	if got := r.segments(); len(got) == 0 || got[0] != "0000000000000000.wal" {
+		t.Fatalf("segments %v", got)
+	}
+	const want = "50414e444f57414c" + "01000000" + "0000000000000000" + "eaa5c5ba" +
+		"54c67a80" + "05000000" + "0000000000000000" + "0000000000000000" + "68656c6c6f000000" +
+		"fc8e8e30" + "08000000" + "2000000000000000" + "2000000000000000" + "3132333435363738"
+	if got := hex.EncodeToString(r.content("0000000000000000.wal")[:len(want)/2]); got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+}
+
+// TestCrashes is the model: a log lives through many power losses, each in the middle of work, with small segments that are
+// recycled all the time. What is read each time is a prefix of what was appended since the last time, at least all that was
+// synced, and never a record that an earlier crash has torn off.
+func TestCrashes(t *testing.T) {
+	seed := testkit.Seed(t)
+	rng := testkit.Rand(seed, 0)
+	rounds := 150
+	if testkit.SlowTests() {
+		rounds *= 50
+	}
+	mem := engine.NewMemFS()
+	r := newRig(t, mem)
+	type record struct {
+		content string
+		end     wal.Position
+	}
+	var live []record // appended and, as far as is known, not lost; from released on
+	lost, torn, recycled := 0, 0, 0
+	for round := range rounds {
+		r.mustOpen()
+		for i, content := range r.read {
+			if i >= len(live) || live[i].content != content {
+				t.Fatalf("round %d: record %d of %d is %.20q", round, i, len(live), content)
+			}
+		}
+		lost += len(live) - len(r.read)
+		live = live[:len(r.read)]
+		end := wal.Position(r.released.Load())
+		if len(live) > 0 {
+			end = live[len(live)-1].end
+		}
+		if got := r.log.End(); got != end {
+			t.Fatalf("round %d: the log ends at %d, want %d", round, got, end)
+		}
+		synced := len(live)
+		for i := range rng.IntN(60) {
+			// Lengths come from few values, so that a record that was torn off has successors at the same place.
+			content := fmt.Sprintf("%d/%d/", round, i) + strings.Repeat("x", []int{1, 50, 50, 50, 3000}[rng.IntN(5)])
+			live = append(live, record{content, r.append(content)})
+			switch rng.IntN(6) {
+			case 0:
+				r.sync(live[len(live)-1].end)
+				synced = len(live)
+			case 1:
+				if n := rng.IntN(synced + 1); n > 0 {
+					r.released.Store(uint64(live[n-1].end))
+					live = live[n:]
+					synced -= n
+					r.log.Kick()
+				}
+			}
+		}
+		if n := len(r.segments()); n > 1 {
+			recycled++
+		}
+		crashed := testkit.Crash(mem, []int{0, 0, 30, 70}[rng.IntN(4)], rng.Uint64())
+		if err := r.log.Close(); err != nil {
+			t.Fatal(err)
+		}
+		mem, r.fs = crashed, crashed
+		if synced < len(live) {
+			torn++
+		}
+		must := live[:synced]
+		r2 := newRig(t, engine.NewMemFS()) // a second reader of the same crash, to look at the promise
+		r2.fs, r2.segment, r2.must = testkit.Crash(crashed, 0, 0), r.segment, true
+		r2.released.Store(r.released.Load())
+		r2.mustOpen()
+		if len(r2.read) < len(must) {
+			t.Fatalf("round %d: %d records were synced, %d are left", round, len(must), len(r2.read))
+		}
+		r2.close()
+	}
+	t.Logf("%d records lost, %d crashes with unsynced records, %d with several segments", lost, torn, recycled)
+	if lost == 0 || torn == 0 || recycled == 0 {
+		t.Error("the test has not seen what it is made for")
+	}
+}
+
+// TestDamage flips one bit somewhere in what was synced: the log is refused, or what is read is a prefix that lacks nothing
+// but records which nothing later knew to be synced.
+func TestDamage(t *testing.T) {
+	rng := testkit.Rand(testkit.Seed(t), 0)
+	refused, shorter := 0, 0
+	for range 300 {
+		r := newRig(t, engine.NewMemFS())
+		r.mustOpen()
+		var want []string
+		lastKnown := 0 // records before it are known as synced to a later one
+		for i := range 40 {
+			want = append(want, fmt.Sprintf("%d", i)+strings.Repeat("x", rng.IntN(400)))
+			end := r.append(want[i])
+			lastKnown = i
+			r.sync(end)
+		}
+		r.close()
+		names := r.segments()
+		name := names[rng.IntN(len(names))]
+		b := r.content(name)
+		at := rng.IntN(len(b))
+		b[at] ^= 1 << rng.IntN(8)
+		r.setContent(name, b)
+		err := r.open()
+		switch {
+		case errors.Is(err, wal.ErrDamaged), errors.Is(err, wal.ErrVersion):
+			refused++
+			continue
+		case err != nil:
+			t.Fatal(err)
+		}
+		if !slices.Equal(r.read, want[:len(r.read)]) || len(r.read) < lastKnown {
+			t.Fatalf("bit at %d of %s: %d records read of %d", at, name, len(r.read), len(want))
+		}
+		if len(r.read) < len(want) {
+			shorter++
+		}
+		r.close()
+	}
+	t.Logf("%d flips refused, %d taken for the last record's loss", refused, shorter)
+	if refused < 10 {
+		t.Error("hardly a flip was noticed: the test is blind")
+	}
+}
+
+// TestMissing: a log of which a part is gone is refused, unless nobody needs that part.
+func TestMissing(t *testing.T) {
+	fill := func() (*rig, []wal.Position) {
+		r := newRig(t, engine.NewMemFS())
+		r.mustOpen()
+		var ends []wal.Position
+		for i := range 40 {
+			ends = append(ends, r.append(fmt.Sprint(i)+strings.Repeat("x", 500)))
+		}
+		r.close()
+		if n := len(r.segments()); n < 4 {
+			t.Fatalf("only %d segments", n)
+		}
+		return r, ends
+	}
+	for _, which := range []string{"first", "middle", "all"} {
+		r, _ := fill()
+		names := r.segments()
+		gone := map[string][]string{"first": names[:1], "middle": names[1:2], "all": names}[which]
+		for _, name := range gone {
+			if err := r.fs.Remove("d/" + name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.open(); !errors.Is(err, wal.ErrDamaged) {
+			t.Errorf("%s gone: %v", which, err)
+		}
+	}
+	r, ends := fill()
+	names := r.segments()
+	for _, name := range names[:2] {
+		if err := r.fs.Remove("d/" + name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.released.Store(uint64(ends[30]))
+	r.mustOpen()
+	if len(r.read) != 9 || !strings.HasPrefix(r.read[0], "31x") {
+		t.Errorf("%d records from position %d on", len(r.read), ends[30])
+	}
+	r.close()
+}
+
+// TestVersion: the log of a newer program is refused as such.
+func TestVersion(t *testing.T) {
+	r := newRig(t, engine.NewMemFS())
+	r.mustOpen()
+	for range 3 {
+		r.sync(r.append("x"))
+	}
+	r.close()
+	name := r.segments()[0]
+	b := r.content(name)
+	b[8] = 2
+	r.setContent(name, b)
+	if err := r.open(); !errors.Is(err, wal.ErrDamaged) {
+		t.Errorf("a header that fails its sum before a synced record: %v", err)
+	}
+	binary.LittleEndian.PutUint32(b[20:], crc32.Checksum(b[:20], crc32.MakeTable(crc32.Castagnoli)))
+	r.setContent(name, b)
+	if err := r.open(); !errors.Is(err, wal.ErrVersion) || !strings.Contains(err.Error(), "version 2") {
+		t.Errorf("a newer version: %v", err)
+	}
+}
+
+// TestRelease: segments that nobody needs go, one of them becomes the spare, and space stays bounded.
+func TestRelease(t *testing.T) {
+	r := newRig(t, engine.NewMemFS())
+	r.mustOpen()
+	await(t, "a spare", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
+	for range 200 {
+		end := r.append(strings.Repeat("x", 1000))
+		r.sync(end)
+		r.released.Store(uint64(end))
+		r.log.Kick()
+	}
+	await(t, "all segments but the last are gone", func() bool { r.log.Kick(); return len(r.segments()) == 1 })
+	if s := r.log.Stats(); s.LiveBytes != 0 || s.Syncs < 200 || s.Bytes < 200_000 || s.DiskBytes == 0 || s.DiskBytes > 2*uint64(r.segment) {
+		t.Errorf("%+v", s)
+	}
+	r.close()
+	r.mustOpen()
+	if len(r.read) != 0 {
+		t.Errorf("%d records are read again", len(r.read))
+	}
+	r.close()
+}
+
+// TestGroups: those who wait while a sync runs share the next one, whatever their number, and each is woken.
+func TestGroups(t *testing.T) {
+	fs := testkit.NewCountFS(engine.NewMemFS())
+	r := newRig(t, &testkit.HookFS{FS: fs, OnSync: func(string) (bool, error) {
+		time.Sleep(time.Millisecond)
+		return false, nil
+	}})
+	r.segment = 1 << 20
+	r.mustOpen()
+	before := fs.WALSyncs()
+	const writers, each = 32, 30
+	var order sync.Mutex
+	var want []string
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := range each {
+				content := fmt.Sprintf("%d/%d", w, i)
+				order.Lock()
+				want = append(want, content)
+				end, err := r.log.Append([]byte(content))
+				order.Unlock()
+				if err := errors.Join(err, r.log.Sync(end)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := fs.WALSyncs() - before; n == 0 || n > writers*each/4 {
+		t.Errorf("%d records took %d syncs", writers*each, n)
+	}
+	r.close()
+	r.mustOpen()
+	if !slices.Equal(r.read, want) {
+		t.Errorf("%d records read, %d written, or in another order", len(r.read), len(want))
+	}
+	r.close()
+}
+
+// TestPendingIsBounded: with a disk that hangs, appending stops at a bound and goes on when the disk does.
+func TestPendingIsBounded(t *testing.T) {
+	gate := make(chan struct{})
+	var shut atomic.Bool
+	hangs := make(chan struct{}, 100)
+	r := newRig(t, &testkit.HookFS{FS: engine.NewMemFS(), OnSync: func(name string) (bool, error) {
+		if shut.Load() && testkit.IsWAL(name) {
+			hangs <- struct{}{}
+			<-gate
+		}
+		return false, nil
+	}})
+	r.segment = 1 << 30
+	r.mustOpen()
+	shut.Store(true)
+	synced := make(chan error, 1)
+	first := r.append("x")
+	go func() { synced <- r.log.Sync(first) }()
+	<-hangs
+	const chunk, chunks = 1 << 20, 40
+	var appended atomic.Int64
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		content := bytes.Repeat([]byte("y"), chunk)
+		for range chunks {
+			if _, err := r.log.Append(content); err != nil {
+				t.Error(err)
+			}
+			appended.Add(1)
+		}
+	}()
+	await(t, "some records are appended", func() bool { return appended.Load() >= 15 })
+	time.Sleep(50 * time.Millisecond)
+	if n := appended.Load(); n > 17 {
+		t.Errorf("%d MiB are pending", n)
+	}
+	close(gate)
+	<-done
+	if err := errors.Join(<-synced, r.log.Sync(r.log.End())); err != nil {
+		t.Error(err)
+	}
+	r.close()
+	r.mustOpen()
+	if len(r.read) != chunks+1 {
+		t.Errorf("%d records", len(r.read))
+	}
+	r.close()
+}
+
+// TestFailure: after an error of the disk nobody is told that anything is durable, those who wait are woken, and what was
+// durable before is found again.
+func TestFailure(t *testing.T) {
+	for _, op := range []string{"write", "sync", "segment"} {
+		mem := engine.NewMemFS()
+		var bad atomic.Bool
+		fault := func(name string) error {
+			if bad.Load() && testkit.IsWAL(name) {
+				return syscall.EIO
+			}
+			return nil
+		}
+		hook := &testkit.HookFS{FS: mem}
+		switch op {
+		case "write":
+			hook.OnWrite = func(name string, _ int) error { return fault(name) }
+		case "sync":
+			hook.OnSync = func(name string) (bool, error) { return false, fault(name) }
+		case "segment":
+			hook.OnSyncDir = func(string) (bool, error) { return false, fault(".wal") }
+		}
+		r := newRig(t, hook)
+		r.mustOpen()
+		var acked atomic.Int64
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				for i := range 1000 {
+					end, err := r.log.Append(bytes.Repeat([]byte("x"), 200))
+					if err == nil {
+						err = r.log.Sync(end)
+					}
+					if err != nil {
+						if !errors.Is(err, wal.ErrFailed) {
+							t.Error(err)
+						}
+						return
+					}
+					acked.Add(1)
+					if i == 100 {
+						bad.Store(true)
+					}
+				}
+				t.Error("nothing has failed")
+			})
+		}
+		wg.Wait()
+		if r.failed.Load() != 1 {
+			t.Errorf("%s: Fail was called %d times", op, r.failed.Load())
+		}
+		if _, err := r.log.Append([]byte("x")); !errors.Is(err, wal.ErrFailed) {
+			t.Errorf("%s: an append after it: %v", op, err)
+		}
+		_ = r.log.Close()
+		bad.Store(false)
+		r.fs = testkit.Crash(mem, 0, 0)
+		r.mustOpen()
+		if int64(len(r.read)) < acked.Load() {
+			t.Errorf("%s: %d records were acknowledged, %d are left", op, acked.Load(), len(r.read))
+		}
+		r.close()
+	}
+}
+
+// TestCanary proves that TestCrashes looks: on a disk that lies about syncs it would fail.
+func TestCanary(t *testing.T) {
+	mem := engine.NewMemFS()
+	r := newRig(t, &testkit.HookFS{FS: mem, OnSync: func(name string) (bool, error) { return testkit.IsWAL(name), nil }})
+	r.mustOpen()
+	r.sync(r.append("x"))
+	r.fs = testkit.Crash(mem, 0, 0)
+	_ = r.log.Close()
+	r.mustOpen()
+	if len(r.read) != 0 {
+		t.Error("a record survived that was never synced: the crashes crash nothing")
+	}
+	r.close()
+}
+
+// TestAllocations: a record appended and synced by a lone client allocates nothing.
+func TestAllocations(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := newRig(t, engine.OSFS())
+	r.segment = 16 << 20
+	r.mustOpen()
+	content := bytes.Repeat([]byte("x"), 300)
+	one := func() {
+		end, err := r.log.Append(content)
+		if err := errors.Join(err, r.log.Sync(end)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one()
+	one()
+	await(t, "the spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
+	one()
+	await(t, "the next one too", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
+	if n := testing.AllocsPerRun(100, one); n != 0 && !wal.RaceEnabled {
+		t.Errorf("%v allocations", n)
+	}
+	r.close()
+}
+
+// await polls for something that happens in the background.
+func await(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("waited in vain: " + what)
+		}
+	}
+}
