@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"time"
 
@@ -13,8 +14,11 @@ import (
 )
 
 const (
-	// exclusiveChunk is how many rows are indexed per commit while nobody else
-	// uses the table. A session that arrives waits for one such chunk.
+	// exclusiveRun is how many rows are read and sorted together while nobody else uses the table: the memory table takes neighbours
+	// much faster than keys that lie far apart. The reading ends early when a session arrives, which waits for what was read to be
+	// written, some tens of milliseconds.
+	exclusiveRun = 64 << 10
+	// exclusiveChunk is how many entries of a run are written per commit, which other tables' commits wait for.
 	exclusiveChunk = 4096
 	// lockedChunk is how many rows are locked at once while the table is in use.
 	lockedChunk = 256
@@ -97,6 +101,7 @@ type backfiller struct {
 
 // entryRef is an entry in the arena, with the row key it came from.
 type entryRef struct {
+	head                 uint64 // the first bytes of the key behind the index's prefix, which decide most comparisons
 	at, keyEnd, valueEnd int
 	rowEnd               int // the row key lies between valueEnd and rowEnd
 	unique               bool
@@ -112,12 +117,6 @@ func (b *backfiller) interrupted() error { return b.p.Interrupt.Err() }
 func (b *backfiller) relaxed() txn.Options {
 	return txn.Options{Level: txn.ReadCommitted, Relaxed: true, Interrupt: b.p.Interrupt}
 }
-func (b *backfiller) pageSize(exclusive bool) int {
-	if exclusive {
-		return exclusiveChunk
-	}
-	return lockedChunk
-}
 
 // alone indexes chunk after chunk while the gate is closed and nobody waits.
 func (b *backfiller) alone(x *catalog.Exclusive) error {
@@ -126,18 +125,22 @@ func (b *backfiller) alone(x *catalog.Exclusive) error {
 		return err
 	}
 	for !b.done && !x.Contended() {
-		if err := b.chunkAlone(); err != nil {
+		if err := b.runAlone(x); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// collect is the sink of chunkAlone: it computes the entries of a page.
-type collect struct{ b *backfiller }
+// collect is the sink of runAlone: it computes the entries of a page, which ends when a session waits.
+type collect struct {
+	b *backfiller
+	x *catalog.Exclusive
+}
 
 func (c collect) Pair(key, value []byte) (bool, error) {
-	return true, c.b.add(key, value)
+	err := c.b.add(key, value)
+	return len(c.b.list)%exclusiveChunk != 0 || !c.x.Contended(), err
 }
 
 // add appends the entry of a row to the chunk.
@@ -149,44 +152,69 @@ func (b *backfiller) add(rowKey, row []byte) error {
 	}
 	valueEnd := len(out)
 	b.arena = append(out, rowKey...)
-	b.list = append(b.list, entryRef{at: at, keyEnd: at + keyLen, valueEnd: valueEnd, rowEnd: len(b.arena), unique: unique})
+	r := entryRef{at: at, keyEnd: at + keyLen, valueEnd: valueEnd, rowEnd: len(b.arena), unique: unique}
+	r.head = b.entries.Head(b.key(&r))
+	b.list = append(b.list, r)
 	return nil
 }
 
-func (b *backfiller) chunkAlone() error {
-	if err := b.interrupted(); err != nil {
+// runAlone indexes one run of rows. Its last commit carries the checkpoint: a build that is interrupted in between writes the
+// same entries again.
+func (b *backfiller) runAlone(x *catalog.Exclusive) error {
+	b.reset()
+	resume, err := b.scan(collect{b, x}, exclusiveRun)
+	if err != nil {
 		return err
 	}
-	b.reset()
-	resume, err := b.scan(collect{b}, true)
-	if err != nil {
+	b.sort()
+	list := b.list
+	for ; len(list) > exclusiveChunk; list = list[exclusiveChunk:] {
+		if err := b.commitAlone(list[:exclusiveChunk], (*txn.Txn).Commit); err != nil {
+			return err
+		}
+		b.j.rows.Add(exclusiveChunk)
+	}
+	return b.commitAlone(list, func(tx *txn.Txn) error { return b.finish(tx, resume, len(b.list)) })
+}
+
+// commitAlone writes some entries of a run in a transaction of their own, which commit ends.
+func (b *backfiller) commitAlone(list []entryRef, commit func(tx *txn.Txn) error) error {
+	if err := b.interrupted(); err != nil {
 		return err
 	}
 	tx := b.e.txns.Begin(b.relaxed())
 	defer tx.Release()
-	if _, err := b.write(tx); err != nil {
+	if _, err := b.write(tx, list); err != nil {
 		return err
 	}
-	return b.finish(tx, resume, len(b.list))
+	return commit(tx)
 }
 
-func (b *backfiller) scan(sink kvapi.Sink, exclusive bool) ([]byte, error) {
-	return b.e.txns.Scan(&txn.ScanRequest{Span: b.span, LimitRows: b.pageSize(exclusive), Sink: sink, Interrupt: b.p.Interrupt})
+func (b *backfiller) scan(sink kvapi.Sink, rows int) ([]byte, error) {
+	return b.e.txns.Scan(&txn.ScanRequest{Span: b.span, LimitRows: rows, Sink: sink, Interrupt: b.p.Interrupt})
 }
 
-// write buffers the chunk's entries in key order, which is the cheap order for
-// the buffer and the store. skipped are entries whose key is locked elsewhere.
-func (b *backfiller) write(tx *txn.Txn) (skipped []int, err error) {
-	slices.SortFunc(b.list, func(x, y entryRef) int { return bytes.Compare(b.key(&x), b.key(&y)) })
-	for i := range b.list {
-		r := &b.list[i]
+// sort puts the entries in key order, which is the cheap order for the buffer and the store.
+func (b *backfiller) sort() {
+	slices.SortFunc(b.list, func(x, y entryRef) int {
+		if c := cmp.Compare(x.head, y.head); c != 0 {
+			return c
+		}
+		return bytes.Compare(b.key(&x), b.key(&y))
+	})
+}
+
+// write buffers sorted entries. skipped are those whose key is locked elsewhere.
+func (b *backfiller) write(tx *txn.Txn, list []entryRef) (skipped []*entryRef, err error) {
+	for i := range list {
+		r := &list[i]
 		if r.unique {
 			taken, acquired, err := b.claim(tx, r)
 			if err != nil {
 				return nil, err
 			}
 			if !acquired {
-				skipped = append(skipped, i)
+				skipped = append(skipped, r)
 				continue
 			}
 			if taken {
@@ -271,7 +299,7 @@ func (b *backfiller) chunkLocked() error {
 		return err
 	}
 	b.reset()
-	resume, err := b.scan(rowKeys{b}, false)
+	resume, err := b.scan(rowKeys{b}, lockedChunk)
 	if err != nil {
 		return err
 	}
@@ -291,12 +319,13 @@ func (b *backfiller) chunkLocked() error {
 		}
 	}
 	rows := len(b.ends)
-	skipped, err := b.write(tx)
+	b.sort()
+	skipped, err := b.write(tx, b.list)
 	if err != nil {
 		return err
 	}
-	for _, i := range skipped {
-		later = append(later, slices.Clone(b.row(&b.list[i])))
+	for _, r := range skipped {
+		later = append(later, slices.Clone(b.row(r)))
 	}
 	// The skipped rows come first: the checkpoint must not pass them.
 	if len(later) > 0 {
@@ -353,7 +382,8 @@ func (b *backfiller) trySingle(key []byte, left time.Duration) (ok bool, err err
 	if _, err := b.lockRow(tx, key, kvapi.WaitDefault); err != nil {
 		return false, err
 	}
-	skipped, err := b.write(tx)
+	b.sort()
+	skipped, err := b.write(tx, b.list)
 	if err != nil || len(skipped) > 0 {
 		return false, err
 	}
