@@ -52,7 +52,7 @@ func (rt *Runtime) runInsert(n *Insert) (sqlapi.Result, error) {
 	defer rt.strictly(n.Mode == InsertIgnore).restore()
 	in := &rt.scratch.inserter
 	in.begin(rt, n)
-	rows := max(len(n.Rows), n.ParamRows)
+	rows := max(len(n.Rows), n.ParamRows, n.LiteralRows)
 	// MySQL refuses NULL in a single-row INSERT whatever the sql_mode; with more rows,
 	// only a strict one does.
 	in.lenient = n.Mode == InsertIgnore || (rows > 1 || n.Source != nil) && !rt.Ctx.Strict
@@ -63,6 +63,8 @@ func (rt *Runtime) runInsert(n *Insert) (sqlapi.Result, error) {
 		err = in.fromSource()
 	case n.ParamRows > 0:
 		err = in.fromParams()
+	case n.LiteralRows > 0:
+		err = in.fromLiterals()
 	default:
 		err = in.fromRows()
 	}
@@ -126,6 +128,42 @@ func (in *inserter) fromParams() error {
 			return err
 		}
 	next:
+	}
+	return nil
+}
+
+// fromLiterals stores the rows of a long list of literals.
+func (in *inserter) fromLiterals() error {
+	n := in.node
+	at := 0
+	for range n.LiteralRows {
+		if err := in.nextRow(); err != nil {
+			return err
+		}
+		err := in.literals(at)
+		if err == nil {
+			err = in.store()
+		} else if in.demoted(err) {
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+		at += len(n.Cols)
+	}
+	return nil
+}
+
+// literals sets the columns given to the literals from number at on.
+func (in *inserter) literals(at int) error {
+	for i, col := range in.node.Cols {
+		v, err := in.node.Literal(at + i)
+		if err == nil {
+			err = in.set(col, v)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/types"
 )
 
 // LockMode and WaitPolicy are kvapi's, named here because the planner, which builds
@@ -39,7 +40,7 @@ type Assignment struct {
 	Expr expr.Expr
 }
 
-// Insert stores rows. The rows come from exactly one of Rows, ParamRows and Source.
+// Insert stores rows. The rows come from exactly one of Rows, ParamRows, LiteralRows and Source.
 type Insert struct {
 	Base
 	Table *catalog.Table
@@ -54,6 +55,10 @@ type Insert struct {
 	// statement's parameters (lifted literals included) in order, row after row: the
 	// plan of a bulk INSERT without an expression per value.
 	ParamRows int
+	// LiteralRows, when positive, is the number of rows whose values Literal returns by their number, row after row: the plan of one
+	// execution of a long list of literals. A value is valid until the next call.
+	LiteralRows int
+	Literal     func(i int) (types.Value, error)
 	// Source is the SELECT of INSERT … SELECT, its columns matching Cols.
 	Source Node
 	Mode   InsertMode

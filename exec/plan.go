@@ -30,10 +30,7 @@ type Plan struct {
 	// Slots is the number of further parameters behind them, which Init and Apply fill.
 	Params, Slots int
 	ParamTypes    []types.Type
-	// Fixed, when not nil, are the values of all parameters, taken from the statement's text: a bulk INSERT of literals is planned
-	// without an expression for each value. Such a plan serves one execution.
-	Fixed  []types.Value
-	Tables []TableRef
+	Tables        []TableRef
 	// Init are the uncorrelated subqueries, run in order before Root.
 	Init []Subquery
 	// Program is the direct program of the statement, or nil; set by Seal.

@@ -158,6 +158,12 @@ func (b *builder) insertSource(node *exec.Insert, stmt *syntax.Insert) error {
 		return nil
 	}
 	rows := stmt.Rows
+	if stmt.Literals != nil {
+		if taken, err := b.literalRows(node, stmt.Literals); taken || err != nil {
+			return err
+		}
+		rows = stmt.Literals.Exprs()
+	}
 	if stmt.Set != nil {
 		row := make([]syntax.Expr, len(stmt.Set))
 		for i := range stmt.Set {
@@ -167,9 +173,6 @@ func (b *builder) insertSource(node *exec.Insert, stmt *syntax.Insert) error {
 	}
 	if b.liftedRows(node, rows) {
 		return nil
-	}
-	if taken, err := b.literalRows(node, rows); taken || err != nil {
-		return err
 	}
 	// Values may refer to columns: to those given earlier in the row, and to the defaults of the others.
 	bind := &binder{env: b.env, build: b, scope: tableScope(node.Table, node.Table.Name), clause: "field list"}
@@ -236,54 +239,38 @@ func (b *builder) liftedRows(node *exec.Insert, rows [][]syntax.Expr) bool {
 	return true
 }
 
-// literalRowsMin is the number of rows from which literals are worth taking out of the text.
-const literalRowsMin = 16
-
-// literalRows takes the values of a large VALUES list of nothing but literals straight from the text, as fixed parameters of a plan that
-// serves this one execution: loading dumps must not cost an expression for each value.
-func (b *builder) literalRows(node *exec.Insert, rows [][]syntax.Expr) (bool, error) {
-	if len(rows) < literalRowsMin || len(b.env.ParamTypes) > 0 || b.env.UnknownParams || len(node.Cols) == 0 {
+// literalRows takes the values of a large VALUES list of nothing but literals straight from the text, in a plan that serves this one
+// execution: loading dumps must not cost an expression for each value.
+func (b *builder) literalRows(node *exec.Insert, rows *syntax.LiteralRows) (bool, error) {
+	if len(b.env.ParamTypes) > 0 || b.env.UnknownParams {
 		return false, nil
 	}
-	values := make([]types.Value, 0, len(rows)*len(node.Cols))
-	for i, row := range rows {
-		if len(row) != len(node.Cols) {
-			return false, types.Errorf(types.ErWrongValueCountOnRow, i+1)
-		}
-		for j, e := range row {
-			negative := false
-			if unary, ok := e.(*syntax.Unary); ok && unary.Op == syntax.OpNeg {
-				negative, e = true, unary.X
-			}
-			lit, ok := e.(*syntax.Literal)
-			if !ok {
-				return false, nil
-			}
-			v, ok, err := b.rowLiteral(lit, negative)
-			if ok && (lit.Kind == syntax.LitHex || lit.Kind == syntax.LitBit) && node.Table.Columns[node.Cols[j]].Type.IsNumeric() {
-				return false, nil // the general way knows that it is a number there
-			}
-			if !ok || err != nil {
-				return false, err
-			}
-			values = append(values, v)
+	if rows.Width != len(node.Cols) {
+		return false, types.Errorf(types.ErWrongValueCountOnRow, 1)
+	}
+	for i, c := range node.Cols {
+		if rows.HasBits(i) && node.Table.Columns[c].Type.IsNumeric() {
+			return false, nil // the general way knows that it is a number there
 		}
 	}
-	node.ParamRows = len(rows)
-	b.plan.Fixed, b.plan.Params, b.private = values, len(values), true
+	node.LiteralRows, b.private = rows.Rows(), true
+	node.Literal = func(i int) (types.Value, error) {
+		lit, negative := rows.At(i)
+		return b.env.rowLiteral(&lit, negative)
+	}
 	return true, nil
 }
 
 // rowLiteral is a literal's value, with its sign. Strings share the memory of the text, which the tree keeps anyway.
-func (b *builder) rowLiteral(lit *syntax.Literal, negative bool) (v types.Value, ok bool, err error) {
+func (e *Env) rowLiteral(lit *syntax.Literal, negative bool) (types.Value, error) {
 	switch {
 	case negative:
-		return negativeLiteral(lit)
+		v, _, err := negativeLiteral(lit) // the parser lets only such pass as this takes
+		return v, err
 	case lit.Kind == syntax.LitString:
-		return types.String(unsafe.Slice(unsafe.StringData(lit.Value), len(lit.Value)), b.env.Build.Collation), true, nil
+		return types.String(unsafe.Slice(unsafe.StringData(lit.Value), len(lit.Value)), e.Build.Collation), nil
 	}
-	v, err = b.env.literalValue(lit)
-	return v, err == nil, err
+	return e.literalValue(lit)
 }
 
 // onDuplicate binds the assignments over the row in the way, followed by the row to insert.

@@ -254,9 +254,6 @@ func (s *Session) execute(entry *plan.Entry, more bool, out Response) error {
 	s.info.Store(&entry.Text)
 	result, err := exec.Run(&s.runtime, p, out)
 	s.info.Store(nil)
-	if p.Fixed != nil {
-		s.params = nil // megabytes that an idle session must not keep
-	}
 	if err != nil {
 		err = s.statementError(err)
 		s.leave()
@@ -283,9 +280,6 @@ func (s *Session) admit(p *exec.Plan) error {
 
 // prepareRuntime sets what exec needs for this execution. The values were put into s.params.
 func (s *Session) prepareRuntime(p *exec.Plan) {
-	if p.Fixed != nil {
-		s.params = p.Fixed
-	}
 	for len(s.params) < p.Params+p.Slots {
 		s.params = append(s.params, types.Value{})
 	}

@@ -12,7 +12,7 @@ const (
 	PriorityConcurrent // LOAD DATA only.
 )
 
-// Insert is INSERT or REPLACE. Exactly one source is used: Rows, Set or Query.
+// Insert is INSERT or REPLACE. Exactly one source is used: Rows, Literals, Set or Query.
 // INSERT INTO t () VALUES () has HasColumns, no Columns and one empty row.
 type Insert struct {
 	Pos        Pos
@@ -25,8 +25,9 @@ type Insert struct {
 	Columns    []ColumnRef
 	HasColumns bool
 	Rows       [][]Expr // VALUES (...), (...); an element may be *Default.
-	RowWord    bool     // VALUES ROW(...), ROW(...).
-	ValueWord  bool     // VALUE was written rather than VALUES.
+	Literals   *LiteralRows
+	RowWord    bool // VALUES ROW(...), ROW(...).
+	ValueWord  bool // VALUE was written rather than VALUES.
 	Set        []Assignment
 	Query      *Query
 	RowAlias   string

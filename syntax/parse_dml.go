@@ -33,7 +33,7 @@ func (p *parser) insert() Statement {
 	if s.Replace {
 		return s
 	}
-	if (s.Rows != nil || s.Set != nil) && p.acceptKw(kwAs) {
+	if s.Query == nil && p.acceptKw(kwAs) {
 		s.RowAlias = p.name()
 		if p.is(tLParen) {
 			s.ColAliases = p.parenIdents()
@@ -77,7 +77,9 @@ func (p *parser) insertSource(s *Insert) {
 		}
 		s.ValueWord = !p.isKw(kwValues)
 		p.next()
-		p.insertRows(s)
+		if s.Literals = p.literalRows(); s.Literals == nil {
+			p.insertRows(s)
+		}
 	case p.isKw(kwSet) && !s.HasColumns:
 		p.next()
 		s.Set = p.assignments()
@@ -86,7 +88,7 @@ func (p *parser) insertSource(s *Insert) {
 	}
 }
 
-// insertRows parses (a, b), (c, d), .... This loop is the cost of bulk loads.
+// insertRows parses (a, b), (c, d), ....
 func (p *parser) insertRows(s *Insert) {
 	for {
 		if s.RowWord {

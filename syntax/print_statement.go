@@ -88,7 +88,11 @@ func (p *printer) insert(s *Insert) {
 		} else {
 			p.k("VALUES")
 		}
-		p.list(len(s.Rows), func(i int) { p.when(s.RowWord, "ROW"); p.parenExprs(s.Rows[i]) })
+		rows := s.Rows
+		if s.Literals != nil {
+			rows = s.Literals.Exprs()
+		}
+		p.list(len(rows), func(i int) { p.when(s.RowWord, "ROW"); p.parenExprs(rows[i]) })
 	}
 	if s.RowAlias != "" {
 		p.alias(s.RowAlias)
