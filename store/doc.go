@@ -44,7 +44,8 @@
 //	S5. A snapshot takes its timestamp after it has taken its place.
 //	S6. Locks are granted first in, first out; an upgrade goes in front. A
 //	    transaction waits in one line at a time. The requester that closes a cycle
-//	    gets ErrDeadlock.
+//	    gets ErrDeadlock. The locks of a bulk load (lockRun) are like any others to
+//	    everybody else: they become entries when somebody asks for them.
 //	S7. A request that names regions at another epoch does nothing.
 //	S8. Regions cover the key space without gap or overlap, in memory and on disk.
 //	S9. A delete marker is deleted only together with or after all versions below
@@ -70,7 +71,8 @@
 //
 // # Locks, in the order in which they are taken
 //
-//	lockTable.graphMu, then one lockShard.mu at a time
+//	lockTable.graphMu, then one lockShard.mu at a time, then one lockRun.mu at a time
+//	lockTable.runsMu: a leaf
 //	sequencer.mu, snapshotShard.mu, durable.mu, gcQueue.mu, counters.mu: leaves
 //	placement.Oracle.mu: a leaf for the sequencer
 //

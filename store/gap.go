@@ -33,11 +33,16 @@ type keyGap struct {
 
 // has tells whether key is free because it lies in the gap.
 func (g *keyGap) has(key []byte) bool {
-	if !g.known || bytes.Compare(key, g.from) < 0 || (len(g.to) > 0 && bytes.Compare(key, g.to) >= 0) {
+	if !g.covers(key) {
 		return false
 	}
 	g.hits++
 	return true
+}
+
+// covers is has without the count.
+func (g *keyGap) covers(key []byte) bool {
+	return g.known && bytes.Compare(key, g.from) >= 0 && (len(g.to) == 0 || bytes.Compare(key, g.to) < 0)
 }
 
 // missed says that key has no version, as it shows, and that no gap told. It moves it.

@@ -22,6 +22,9 @@ type lockStats struct {
 // nil if and only if the error is not nil or the request was skipped; waited
 // tells whether it stood in line.
 func (t *lockTable) acquire(o *Owner, r *kvapi.LockRequest, closing <-chan struct{}) (h *heldLock, waited bool, err error) {
+	if r.Mode == kvapi.LockExclusive && o.run.take(r.Key) || o.run.has(r.Key) {
+		return &o.runLock, false, nil
+	}
 	hash := t.hash(r.Key)
 	h = o.find(hash, r.Key)
 	if h != nil && (h.mode == kvapi.LockExclusive || r.Mode == kvapi.LockShared) {
@@ -30,12 +33,10 @@ func (t *lockTable) acquire(o *Owner, r *kvapi.LockRequest, closing <-chan struc
 	upgrade := h != nil
 	s := t.shard(hash)
 	s.mu.Lock()
-	e := s.find(hash, r.Key)
+	e := t.entry(s, hash, r.Key)
 	if e == nil {
-		if e = s.add(hash, r.Key); e == nil {
-			s.mu.Unlock()
-			return nil, false, kvapi.ErrLockTableFull
-		}
+		s.mu.Unlock()
+		return nil, false, kvapi.ErrLockTableFull
 	}
 	// An upgrade goes in front of the line anyway, so only holders matter to it.
 	if (e.head == nil || upgrade) && e.grantable(o, r.Mode) {
@@ -57,7 +58,11 @@ func (t *lockTable) acquire(o *Owner, r *kvapi.LockRequest, closing <-chan struc
 		h.mode = kvapi.LockExclusive
 		return h, waited, nil
 	}
-	return o.add(heldLock{entry: e, hash: hash, tag: r.Tag, mode: r.Mode}), waited, nil
+	h = o.add(heldLock{entry: e, hash: hash, tag: r.Tag, mode: r.Mode})
+	if g := &o.gap; r.Mode == kvapi.LockExclusive && g.hits >= runHitsMin && !o.run.active && g.covers(r.Key) {
+		o.run.begin(t, o, r.Key, g.to)
+	}
+	return h, waited, nil
 }
 
 // wait is acquire's slow path: it queues, looks for a deadlock, and blocks.
@@ -67,13 +72,10 @@ func (t *lockTable) wait(o *Owner, r *kvapi.LockRequest, hash uint64, upgrade bo
 	t.graphMu.Lock()
 	s.mu.Lock()
 	// The world may have changed while no mutex was held.
-	e = s.find(hash, r.Key)
-	if e == nil {
-		if e = s.add(hash, r.Key); e == nil {
-			s.mu.Unlock()
-			t.graphMu.Unlock()
-			return nil, false, kvapi.ErrLockTableFull
-		}
+	if e = t.entry(s, hash, r.Key); e == nil {
+		s.mu.Unlock()
+		t.graphMu.Unlock()
+		return nil, false, kvapi.ErrLockTableFull
 	}
 	if (e.head == nil || upgrade) && e.grantable(o, r.Mode) {
 		e.hold(o, r.Mode, upgrade)
@@ -150,7 +152,8 @@ func (t *lockTable) cancel(e *lockEntry, w *lockWaiter) (granted bool) {
 	return false
 }
 
-// release drops one lock early, if the owner took it with this tag.
+// release drops one lock early, if the owner took it with this tag. One of a run
+// stays: a bulk load inserts what it locks.
 func (t *lockTable) release(o *Owner, key []byte, tag uint32) {
 	h := o.find(t.hash(key), key)
 	if h == nil || h.tag != tag {

@@ -27,7 +27,8 @@ const (
 )
 
 // lockTable holds the row locks of all transactions of this store, by key
-// hash. Only locks that are held or waited for have an entry.
+// hash. Only locks that are held or waited for have an entry; those of a bulk
+// load are in a lockRun until somebody else wants them.
 type lockTable struct {
 	seed   maphash.Seed
 	shards [lockShards]lockShard
@@ -37,6 +38,10 @@ type lockTable struct {
 	// mutexes, one at a time, and never on the uncontended path.
 	graphMu sync.Mutex
 	visited []*lockEntry // scratch of the search; guarded by graphMu
+
+	// runs are the bulk loads in progress, nil without one: replaced under runsMu, read under a shard's mutex.
+	runs   atomic.Pointer[[]runSpan]
+	runsMu sync.Mutex
 
 	stats lockStats
 }
@@ -105,6 +110,30 @@ func (s *lockShard) find(hash uint64, key []byte) *lockEntry {
 		e = e.next
 	}
 	return e
+}
+
+// each calls f for every entry.
+func (s *lockShard) each(f func(e *lockEntry)) {
+	for _, e := range s.buckets {
+		for ; e != nil; e = e.next {
+			f(e)
+		}
+	}
+}
+
+// entry returns the entry of a key that somebody wants, a new one if need be, nil if the table is full. The caller holds the shard's mutex.
+func (t *lockTable) entry(s *lockShard, hash uint64, key []byte) *lockEntry {
+	if runs := t.runs.Load(); runs != nil {
+		for i := range *runs {
+			if r := &(*runs)[i]; r.spans(key) && !r.run.contest(s, hash, key) {
+				return nil
+			}
+		}
+	}
+	if e := s.find(hash, key); e != nil {
+		return e
+	}
+	return s.add(hash, key)
 }
 
 // add puts a new entry into the shard, nil if the shard is full.

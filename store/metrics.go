@@ -57,5 +57,12 @@ func (s *Store) Metrics() Metrics {
 		m.LocksHeld += sh.locks
 		sh.mu.Unlock()
 	}
+	if runs := s.locks.runs.Load(); runs != nil {
+		for _, r := range *runs {
+			r.run.mu.Lock()
+			m.LocksHeld += len(r.run.ends)
+			r.run.mu.Unlock()
+		}
+	}
 	return m
 }

@@ -35,6 +35,9 @@ type Owner struct {
 	bulk   *engine.Iter
 	bulkAt uint64
 	gap    keyGap // as bulk shows it
+	// run are locks that are not in held, and runLock stands for the one taken last.
+	run     lockRun
+	runLock heldLock
 }
 
 // heldLock is one lock of an owner.
@@ -60,7 +63,7 @@ func (o *Owner) open(id uint64) {
 }
 
 // Locks returns the number of locks held.
-func (o *Owner) Locks() int { return o.live }
+func (o *Owner) Locks() int { return o.live + len(o.run.ends) }
 
 // ID returns the transaction's number.
 func (o *Owner) ID() uint64 { return o.id }
@@ -187,6 +190,9 @@ func (o *Owner) releaseAll() {
 		o.held, o.index = nil, nil
 	}
 	o.index = o.index[:0]
+	if o.run.active {
+		o.run.end()
+	}
 	o.gap.reset()
 }
 

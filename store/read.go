@@ -294,7 +294,7 @@ func (s *Store) Unlock(o *Owner, key []byte, tag uint32) { s.locks.release(o, ke
 // ReleaseLocks drops all locks of the owner, at rollback.
 func (s *Store) ReleaseLocks(o *Owner) {
 	o.rest()
-	if len(o.held) > 0 {
+	if len(o.held) > 0 || o.run.active {
 		o.releaseAll()
 	}
 }
