@@ -9,16 +9,19 @@ import (
 )
 
 const (
-	// smallEntries is the size up to which the buffer is a sorted slice. A slice
-	// beats the tree while an insertion moves less than a few cache lines.
+	// smallEntries is the size up to which the buffer is a sorted slice whatever
+	// is written. A slice beats the tree while an insertion moves less than a few
+	// cache lines, and for a load in the order of keys, which moves none.
 	smallEntries = 64
 	// entryChunk is how many entries are allocated together.
 	entryChunk = 64
 	// entryOverhead is what an entry costs beside its key and value, for the
 	// size limit: the entry itself, its place in the index, its undo record.
 	entryOverhead = 160
-	// undoKept bounds the undo records that a pooled buffer keeps.
-	undoKept = 1024
+	// entriesKept bounds the entries, and what there is one of for each, that a
+	// pooled buffer keeps: those of a packet of short rows. The pool itself is
+	// emptied by the garbage collector, so nothing is pinned for ever.
+	entriesKept = 64 << 10
 )
 
 // entry is the last write of one key. key and value live in the arena.
@@ -58,7 +61,7 @@ type buffer struct {
 	chunks  [][]entry
 	made    int // entries taken from chunks, in order
 	small   []*entry
-	tree    *btree.BTreeG[*entry] // replaces small once there are many entries
+	tree    *btree.BTreeG[*entry] // replaces small once there are many entries, not in order
 	probe   *entry                // scratch key of tree lookups
 	last    *entry                // the tree's highest key: rows mostly arrive in order, above it
 	undos   []undo
@@ -187,8 +190,7 @@ func (b *buffer) insert(e *entry) {
 		}
 		return
 	}
-	if len(b.small) < smallEntries {
-		at, _ := b.find(e.key)
+	if at, _ := b.find(e.key); at == len(b.small) || len(b.small) < smallEntries {
 		b.small = slices.Insert(b.small, at, e)
 		return
 	}
@@ -272,23 +274,25 @@ func (e *entry) mutation() kvapi.Mutation {
 func (b *buffer) reset() {
 	b.arena.reset()
 	b.tree, b.probe, b.last = nil, nil, nil
-	clear(b.small)
-	b.small = b.small[:0]
-	if len(b.chunks) > 0 {
-		clear(b.chunks[0][:min(b.made, entryChunk)])
-		clear(b.chunks[1:])
-		b.chunks = b.chunks[:1]
+	b.small = emptied(b.small)
+	if n := min(len(b.chunks), max(1, entriesKept/entryChunk)); n > 0 {
+		clear(b.chunks[n:])
+		b.chunks = b.chunks[:n]
+		for i, left := 0, b.made; i < n && left > 0; i, left = i+1, left-entryChunk {
+			clear(b.chunks[i][:min(left, entryChunk)])
+		}
 	}
 	b.made = 0
-	clear(b.undos)
-	b.undos = b.undos[:0]
-	if cap(b.undos) > undoKept {
-		b.undos = nil
-	}
-	clear(b.befores)
-	b.befores = b.befores[:0]
-	if cap(b.befores) > undoKept {
-		b.befores = nil
-	}
+	b.undos = emptied(b.undos)
+	b.befores = emptied(b.befores)
 	b.undoMin, b.count = 0, 0
+}
+
+// emptied returns s without elements, for reuse unless it is large.
+func emptied[E any](s []E) []E {
+	if cap(s) > entriesKept {
+		return nil
+	}
+	clear(s)
+	return s[:0]
 }

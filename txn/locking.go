@@ -34,9 +34,7 @@ func (p *lockingPage) clear() {
 // reset empties the page for another transaction.
 func (p *lockingPage) reset() {
 	p.clear()
-	if cap(p.keys) > scratchMax {
-		p.keys = nil
-	}
+	p.keys = emptied(p.keys)
 }
 
 // limitSink counts what reaches the reader of a locking scan, since rows may

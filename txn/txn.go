@@ -308,19 +308,11 @@ func (t *Txn) Release() {
 	t.m.txns.Put(t)
 }
 
-// scratchMax bounds what a pooled transaction keeps of each scratch slice, so
-// that one bulk load does not pin memory for ever.
-const scratchMax = 1024
-
 // resetScratch drops references to foreign memory and oversized slices.
 func (t *Txn) resetScratch() {
 	t.lockReq = kvapi.LockRequest{}
 	r := &t.commitReq
-	clear(r.Mutations)
-	*r = kvapi.CommitRequest{Mutations: r.Mutations[:0], Regions: r.Regions[:0]}
-	if cap(r.Mutations) > scratchMax {
-		r.Mutations = nil
-	}
+	*r = kvapi.CommitRequest{Mutations: emptied(r.Mutations), Regions: r.Regions[:0]}
 	t.scanReq = kvapi.ScanRequest{Regions: t.scanReq.Regions[:0]}
 	t.merge = mergeSink{pos: t.merge.pos}
 	t.page.reset()
