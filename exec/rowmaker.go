@@ -29,6 +29,9 @@ func (m *rowMaker) convert(v types.Value, c *catalog.Column, rowNo int) (types.V
 	if v.IsNull() {
 		return m.null(c)
 	}
+	if out, ok := types.Fit(v, &c.Type); ok {
+		return out, nil
+	}
 	return types.Convert(m.rt.Ctx.Context, v, c.Type, c.Name, rowNo)
 }
 

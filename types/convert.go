@@ -12,15 +12,16 @@ func Convert(ctx *Context, v Value, to Type, colName string, rowNo int) (Value, 
 	if v.K == KindNull || to.ID == TypeNull {
 		return Value{}, nil
 	}
-	if out, ok := convertFits(v, &to); ok {
+	if out, ok := Fit(v, &to); ok {
 		return out, nil
 	}
 	return convertSlow(ctx, v, to, colName, rowNo)
 }
 
-// convertFits handles, without allocating, values that are already what the
-// column holds. It looks at nothing that depends on the context.
-func convertFits(v Value, to *Type) (Value, bool) {
+// Fit is Convert, without allocating, for values that are already what the
+// column holds; ok is false for others. It looks at nothing that depends on the
+// context.
+func Fit(v Value, to *Type) (out Value, ok bool) {
 	switch typeKinds[to.ID] {
 	case KindInt:
 		if v.K == KindInt || v.K == KindUint {
