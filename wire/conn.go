@@ -29,7 +29,8 @@ type conn struct {
 	srv    *Server
 	id     uint32
 	raw    net.Conn      // the socket; closed by the goroutine, or by Shutdown when it does not end
-	stream io.ReadWriter // raw, or TLS or compression over it
+	sock   socket        // raw, for reading
+	stream io.ReadWriter // sock, or TLS or compression over it
 	host   string
 	secure bool // unix socket or TLS: passwords may travel in the clear inside
 	caps   uint32
@@ -41,6 +42,11 @@ type conn struct {
 	stmts  stmtTable
 	salt   [saltBytes]byte
 	count  *counterShard
+
+	run    int           // commands in a row that were already there
+	reply  int           // bytes of the answer to the last command
+	turn   chan struct{} // capacity 1: turns.wait is over
+	behind *conn         // the next in turns
 
 	// state is when<<16 | command<<8 | phase, where when is the server's coarse clock at the last change. Written by the
 	// connection, read by the reaper and Conns.
@@ -59,10 +65,12 @@ type conn struct {
 }
 
 func newConn(s *Server, id uint32, raw net.Conn) *conn {
-	c := &conn{srv: s, id: id, raw: raw, stream: raw, count: s.counters.shard(id)}
+	c := &conn{srv: s, id: id, raw: raw, count: s.counters.shard(id), turn: make(chan struct{}, 1)}
+	c.sock.init(raw)
+	c.stream = &c.sock
 	c.resp.c = c
 	c.resp.enc.Buf = make([]byte, 0, outInitialBytes)
-	c.in = packetReader{src: raw, window: make([]byte, windowBytes), pool: &s.pool, limit: handshakePacketMax, exact: true}
+	c.in = packetReader{src: &c.sock, window: make([]byte, windowBytes), pool: &s.pool, limit: handshakePacketMax, exact: true}
 	c.host, c.secure = peerHost(raw)
 	c.info = &ConnInfo{ID: id, Host: c.host, Control: (*control)(c)}
 	c.maxPacket.Store(s.maxPacket.Load())
@@ -148,6 +156,7 @@ func (c *conn) loop() {
 			return
 		}
 		before := c.in.total
+		c.sock.waited = false
 		payload, err := c.in.next()
 		if err != nil {
 			c.reportRead(err)
@@ -157,6 +166,10 @@ func (c *conn) loop() {
 		if len(payload) == 0 {
 			payload = noCommand
 		}
+		if c.turnOver() {
+			c.srv.turns.wait(c)
+		}
+		c.reply = 0
 		// In this order, a KILL QUERY that finds the connection busy is never cleared before the statement sees it.
 		c.intr.Reset()
 		c.setState(payload[0], phaseBusy)
@@ -168,6 +181,19 @@ func (c *conn) loop() {
 			return
 		}
 	}
+}
+
+// turnOver tells whether this connection, which has the next command in hand, has to let others go first.
+func (c *conn) turnOver() bool {
+	if c.sock.waited {
+		c.run = 0
+		return false
+	}
+	if c.run++; c.run < turnCommands && c.reply <= turnAnswerBytes {
+		return false
+	}
+	c.run = 0
+	return true
 }
 
 // noCommand stands for an empty packet, which no command begins with: it is answered as an unknown one.
@@ -249,6 +275,7 @@ func (c *conn) write(b []byte) error {
 	}
 	c.setPhase(phaseBusy)
 	c.count.bytesOut.Add(uint64(n))
+	c.reply += n
 	return err
 }
 

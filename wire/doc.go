@@ -67,7 +67,9 @@
 //	W10. Nothing a client sent is logged. An unexpected error is logged and told to the client only as 1105. Clients' faults
 //	     are always counted, and logged at most logsPerSecond times a second.
 //	W11. Locks: Server.mu and conn.mu are never held together, nor while calling a session or a socket. columnCache.mu and
-//	     authCache.mu are leaves.
+//	     authCache.mu and turns.mu are leaves.
+//	W12. A connection whose next command is there at once, turnCommands times in a row or after an answer of more than
+//	     turnAnswerBytes, lets those be served first that were ready before (turns). It holds no lock meanwhile, and Shutdown ends turns when the connections have ended.
 //
 // # Goroutines
 //
@@ -76,6 +78,8 @@
 //	Server.reap    one, started with the first connection; moves the coarse clock, keeps wait_timeout, net_read_timeout and
 //	               net_write_timeout, notices clients that left during a statement; sleeps while there are no connections;
 //	               ended by Shutdown
+//	turns.usher    one, started with the first connection; wakes connections that let others go first; waits for a byte in a
+//	               pipe, and ends when Shutdown closes it
 //
 // # Absent on purpose
 //

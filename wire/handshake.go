@@ -98,7 +98,7 @@ func (c *conn) startTLS(request []byte) ([]byte, error) {
 	if c.in.w != c.in.r {
 		panic("wire: bytes were read beyond the SSLRequest")
 	}
-	secured := tls.Server(c.raw, c.srv.tls.config)
+	secured := tls.Server(&c.sock, c.srv.tls.config)
 	if err := secured.HandshakeContext(context.Background()); err != nil {
 		return nil, &tlsError{err}
 	}

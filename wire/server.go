@@ -36,6 +36,7 @@ type Server struct {
 	columns  columnCache
 	logs     logLimiter
 	zlib     compressPools
+	turns    turns
 
 	// now is the coarse clock, in ticks since process start. The reaper and accepting move it; everything that would
 	// otherwise read the real clock per command reads this.
@@ -162,6 +163,9 @@ func (s *Server) add(raw net.Conn) (*conn, *types.Error) {
 	s.conns[c.id] = c
 	if !s.reaping {
 		s.reaping = true
+		if err := s.turns.open(); err != nil {
+			s.opt.Logger.Warn("connections do not take turns", "error", err)
+		}
 		go s.reap()
 	}
 	select {

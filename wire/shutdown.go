@@ -31,6 +31,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 	err := s.drain(ctx)
 	if first {
+		s.turns.close()
 		close(s.stop)
 		if !reaping {
 			close(s.stopped)

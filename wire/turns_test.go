@@ -1,0 +1,83 @@
+package wire
+
+import (
+	"bytes"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestTurns lets many connections wait at once, and closes the line under them: everyone must come back.
+func TestTurns(t *testing.T) {
+	var line turns
+	if err := line.open(); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 16 {
+		c := &conn{turn: make(chan struct{}, 1)}
+		wg.Go(func() {
+			for range 1000 {
+				line.wait(c)
+			}
+		})
+	}
+	promptly(t, 10*time.Second, func() {
+		line.close()
+		wg.Wait()
+	})
+	if line.first != nil || line.last != nil {
+		t.Error("somebody is still in the line")
+	}
+}
+
+// TestTurnOver: a turn ends with many short commands in a row, or with one long answer, but not for who has to wait for his client.
+func TestTurnOver(t *testing.T) {
+	c := &conn{}
+	next := func(waited bool, answer int) bool {
+		c.sock.waited, c.reply = waited, answer
+		return c.turnOver()
+	}
+	for round := range 3 {
+		for i := range turnCommands {
+			if over := next(false, 100); over != (i == turnCommands-1) {
+				t.Fatalf("round %d, command %d: %v", round, i, over)
+			}
+		}
+	}
+	for i := range 3 * turnCommands {
+		if next(i%(turnCommands-1) == 0, 100) {
+			t.Fatal("a turn ended though the client was waited for")
+		}
+	}
+	if next(true, 1<<20) {
+		t.Error("a turn ended after a long answer though the client was waited for")
+	}
+	if !next(false, turnAnswerBytes+1) || next(false, turnAnswerBytes) {
+		t.Error("a long answer does not end the turn, or a short one does")
+	}
+}
+
+// TestPipelined sends many commands at once: a connection that finds them all there takes turns with the others, and answers each.
+func TestPipelined(t *testing.T) {
+	const commands = 2000
+	ts := startServer(t, nil)
+	var wg sync.WaitGroup
+	for range 4 {
+		r := ts.dial(t)
+		r.login(capProtocol41|capPluginAuth, "root")
+		wg.Go(func() {
+			if _, err := r.conn.Write(bytes.Repeat([]byte{1, 0, 0, 0, ComPing}, commands)); err != nil {
+				t.Error(err)
+				return
+			}
+			for i := range commands {
+				if p, err := r.tryRead(); err != nil || p[0] != headerOK {
+					t.Errorf("answer %d: %x, %v", i, p, err)
+					return
+				}
+			}
+		})
+	}
+	promptly(t, 10*time.Second, wg.Wait)
+}
