@@ -42,7 +42,7 @@ func configurePando(t *Target, o startOptions) {
 	t.Settings = append([]string{"pando"}, t.public(args)...)
 	t.skip = func(name string) bool {
 		name = filepath.Base(name)
-		return name == "ballast" || strings.HasPrefix(name, "spare-log") || strings.HasSuffix(name, ".log")
+		return name == "ballast" || strings.HasPrefix(name, "spare-wal") || strings.HasSuffix(name, ".wal") || strings.HasSuffix(name, ".log")
 	}
 	t.launch = func(ctx context.Context, t *Target) error {
 		found, err := t.launchAndRead(ctx, readyLine, o.binary, args...)

@@ -150,8 +150,8 @@ func fill(f File, n int64) error {
 	return f.Sync()
 }
 
-// onDiskFull runs when a write has met ENOSPC, before it is tried once more. It may run on any goroutine, also Pebble's WAL
-// writer, so it does no more than flip the flag and remove a file.
+// onDiskFull runs when a write has met ENOSPC, before it is tried once more. It may run on any goroutine, also one
+// that writes the log, so it does no more than flip the flag and remove a file.
 func (e *Engine) onDiskFull() {
 	e.disk.full.Store(true)
 	e.ReleaseBallast()

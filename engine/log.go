@@ -133,7 +133,7 @@ func (e *Engine) applyLocked(b *Batch) (err error) {
 	if b.b.Empty() {
 		return nil
 	}
-	if e.end-e.noted >= noteBytes {
+	if e.end >= e.noted+noteBytes {
 		e.note(b)
 	}
 	if b.end, err = e.log.Append(b.b.Repr()); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/engine/wal"
 	"github.com/pandodb/pando/internal/testkit"
 )
 
@@ -108,6 +109,22 @@ func TestReplayFromNote(t *testing.T) {
 	}
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestOneNote: what a flush appends to the log is a batch with one note.
+func TestOneNote(t *testing.T) {
+	e := open(t, engine.Options{Dir: "d", FS: engine.NewMemFS()})
+	before := e.Metrics().WALBytes
+	if err := e.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	const header, key, value = 12, 5, 8 // of Pebble's batch; and the kind and two lengths
+	if got, want := e.Metrics().WALBytes-before, uint64(wal.RecordBytes(header+1+1+key+1+value)); got != want {
+		t.Errorf("%d bytes, want %d", got, want)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

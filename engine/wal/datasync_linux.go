@@ -21,8 +21,8 @@ import (
 //
 // The ring has room for one request. Where the kernel or a sandbox refuses it, sync says so and the caller blocks as usual.
 type dataSyncer struct {
-	// mu makes requests one at a time: it guards all that follows and is held over a sync. One goroutine at a time syncs
-	// its log, so it is contended only while logs change.
+	// mu makes requests one at a time: it guards all that follows and is held over a sync. One goroutine at a time syncs the
+	// log, so it is not contended.
 	mu      sync.Mutex
 	file    *os.File        // the ring; nil: not available
 	conn    syscall.RawConn // of file

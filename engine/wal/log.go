@@ -76,7 +76,8 @@ type Log struct {
 	synced    Position  // all below is durable
 	released  Position  // all below is not needed any more
 	segments  []segment // ascending; the last is base's
-	leave     bool      // the next record begins a new segment, because there is a spare and the present one has none below it
+	opened    Position  // base of the newest segment that is a file already
+	leave     bool      // the next record begins a new segment, because there is a spare and the present one is not made of one
 	busy      bool      // somebody owns the fields of writer
 	err       error     // ErrFailed, or closed
 	head      *waiter   // those who wait for a sync, first in first out
@@ -96,7 +97,7 @@ type Log struct {
 
 // writer is the open segment.
 type writer struct {
-	file   vfs.File
+	file   vfs.File      // nil if a change of segments has failed
 	synced time.Duration // clock.Mono at the end of the last sync
 }
 
@@ -359,7 +360,10 @@ func (l *Log) Close() error {
 	l.serve()
 	l.mu.Unlock()
 	l.syncer.close()
-	return errors.Join(err, l.writer.file.Close())
+	if l.writer.file != nil {
+		err = errors.Join(err, l.writer.file.Close())
+	}
+	return err
 }
 
 // Stats are counts since Open, and sizes.

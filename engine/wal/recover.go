@@ -38,12 +38,19 @@ func Open(o Options, released Position, must bool, replay func(content []byte) e
 		return nil, err
 	}
 	l.base, l.end, l.synced = end, end, end
-	if n := len(l.segments); n == 0 || l.segments[n-1].base != end {
-		l.segments = append(l.segments, segment{base: end})
-	}
 	// What a crash has torn off stays behind in a segment that is not written any more. One that has nothing before it is
-	// replaced, by truncation or by the spare.
-	if err := l.begin(end); err != nil {
+	// replaced, by an empty file or by the spare.
+	n := len(l.segments)
+	exists := n > 0 && l.segments[n-1].base == end
+	if !exists {
+		l.segments = append(l.segments, segment{base: end})
+	} else if !l.spareReady {
+		err = l.replace(end)
+	}
+	if err == nil {
+		err = l.begin(end, exists)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("wal: begin a segment: %w", err)
 	}
 	if err := l.syncer.open(); err != nil {
@@ -69,8 +76,10 @@ func (l *Log) recover(must bool, replay func([]byte) error) (end Position, err e
 		}
 	}
 	slices.Sort(bases)
-	if info, err := l.o.FS.Stat(l.path(spareName)); err == nil && l.o.Spares {
-		l.spareReady = info.Size() >= l.o.SegmentBytes
+	if info, err := l.o.FS.Stat(l.path(spareName)); err == nil {
+		if l.spareReady = l.o.Spares && info.Size() >= l.o.SegmentBytes; !l.spareReady {
+			l.remove(spareName) // the options have changed
+		}
 	}
 	if len(bases) == 0 {
 		if must {

@@ -33,26 +33,31 @@ func (l *Log) change(base Position) error {
 	if err := l.syncSegment(); err != nil {
 		return fmt.Errorf("sync the last one: %w", err)
 	}
-	if err := l.writer.file.Close(); err != nil {
+	file := l.writer.file
+	l.writer.file = nil
+	if err := file.Close(); err != nil {
 		return fmt.Errorf("close the last one: %w", err)
 	}
-	return l.begin(base)
+	return l.begin(base, false)
 }
 
-// begin opens the segment of this base, from the spare if there is one, and makes its name durable. The caller owns writer.
-func (l *Log) begin(base Position) error {
+// begin opens the segment of this base, from the spare if there is one, and makes its name durable. exists says that there is an
+// empty file of its name. The caller owns writer.
+func (l *Log) begin(base Position, exists bool) error {
 	l.filesMu.Lock()
 	defer l.filesMu.Unlock()
 	name := l.path(segmentName(base))
-	var file vfs.File
 	var bytes int64
-	var err error
 	if l.spareReady {
 		l.spareReady = false
 		if err := l.o.FS.Rename(l.path(spareName), name); err != nil {
 			return fmt.Errorf("use the spare: %w", err)
 		}
-		bytes = l.o.SegmentBytes
+		bytes, exists = l.o.SegmentBytes, true
+	}
+	var file vfs.File
+	var err error
+	if exists {
 		file, err = l.o.FS.OpenReadWrite(name, category)
 	} else {
 		file, err = l.o.FS.Create(name, category)
@@ -68,6 +73,7 @@ func (l *Log) begin(base Position) error {
 		return err
 	}
 	l.mu.Lock()
+	l.opened = base
 	for i := range l.segments {
 		if l.segments[i].base == base {
 			l.segments[i].bytes = bytes
@@ -76,6 +82,19 @@ func (l *Log) begin(base Position) error {
 	l.mu.Unlock()
 	l.Kick()
 	return nil
+}
+
+// replace puts an empty file in the place of a segment that holds nothing but what a crash has torn. FS.Create might remove it
+// first, and if it is the only segment a crash then leaves none. The keeper does not run yet.
+func (l *Log) replace(base Position) error {
+	f, err := l.o.FS.Create(l.path(sparePartName), category)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return l.o.FS.Rename(l.path(sparePartName), l.path(segmentName(base)))
 }
 
 func (l *Log) syncDir() error {
@@ -112,13 +131,14 @@ func (l *Log) keep() {
 	}
 }
 
-// reclaim drops the segments that end at or below released. One of the right size becomes the spare, if there is none.
+// reclaim drops the segments that end at or below released. One of the right size becomes the spare, if there is none. The newest
+// file stays, whatever is in it: its successor may be in memory only, and a directory without a segment is taken for damaged.
 func (l *Log) reclaim(released Position) {
 	l.filesMu.Lock()
 	l.mu.Lock()
 	l.released = max(l.released, released)
 	n := 0
-	for n+1 < len(l.segments) && l.segments[n+1].base <= l.released {
+	for n+1 < len(l.segments) && l.segments[n+1].base <= min(l.released, l.opened) {
 		n++
 	}
 	dropped := make([]segment, n)
@@ -168,9 +188,10 @@ func (l *Log) makeSpare() error {
 		return err
 	}
 	l.spareReady = true
-	// A segment that was made from nothing is left for the spare at once.
+	// A segment that was made from nothing is left for the spare at once; one that is not a file yet will be made of it.
 	l.mu.Lock()
-	l.leave = l.segments[len(l.segments)-1].bytes == 0
+	last := l.segments[len(l.segments)-1]
+	l.leave = last.base == l.opened && last.bytes == 0
 	l.mu.Unlock()
 	return nil
 }

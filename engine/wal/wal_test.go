@@ -27,6 +27,7 @@ type rig struct {
 	segment  int64
 	released atomic.Uint64 // what the owner would have flushed
 	must     bool
+	noSpares bool
 	failed   atomic.Int32
 
 	log  *wal.Log
@@ -52,7 +53,7 @@ func (r *rig) open() error {
 	r.read = nil
 	var err error
 	r.log, err = wal.Open(wal.Options{
-		Dir: "d", FS: r.fs, Raw: r.fs, SegmentBytes: r.segment, Spares: true,
+		Dir: "d", FS: r.fs, Raw: r.fs, SegmentBytes: r.segment, Spares: !r.noSpares,
 		Released: func() wal.Position { return wal.Position(r.released.Load()) },
 		Fail:     func(string, error) { r.failed.Add(1) },
 	}, wal.Position(r.released.Load()), r.must, func(content []byte) error {
@@ -363,6 +364,63 @@ func TestRelease(t *testing.T) {
 	r.mustOpen()
 	if len(r.read) != 0 {
 		t.Errorf("%d records are read again", len(r.read))
+	}
+	r.close()
+}
+
+// TestReleaseBeforeNext: the last segment on disk stays, though nobody needs its records, until the next one is there.
+func TestReleaseBeforeNext(t *testing.T) {
+	mem := engine.NewMemFS()
+	r := newRig(t, mem)
+	r.mustOpen()
+	end := r.append(strings.Repeat("x", 2000))
+	r.sync(end)
+	r.released.Store(uint64(end))
+	r.append(strings.Repeat("y", 3000)) // begins a segment, in memory only
+	r.log.Kick()
+	await(t, "the release", func() bool { return r.log.Stats().LiveBytes < 3100 })
+	time.Sleep(10 * time.Millisecond) // a file would go after that
+	// A kill leaves the files as they are now.
+	killed := &rig{t: t, fs: mem, segment: r.segment, must: true}
+	killed.released.Store(uint64(end))
+	killed.mustOpen()
+	killed.close()
+	_ = r.log.Close()
+}
+
+// removingFS creates a file as the operating system's does, which first removes one of the same name; and may stop after that.
+type removingFS struct {
+	engine.FS
+	stop bool
+}
+
+func (f *removingFS) Create(name string, category engine.WriteCategory) (engine.File, error) {
+	if err := f.FS.Remove(name); err == nil && f.stop {
+		return nil, errors.New("killed")
+	}
+	return f.FS.Create(name, category)
+}
+
+// TestKilledWhileReplacing: a start that is killed while it replaces the only segment leaves one.
+func TestKilledWhileReplacing(t *testing.T) {
+	fs := &removingFS{FS: engine.NewMemFS()}
+	r := newRig(t, fs)
+	r.segment = 1 << 20
+	r.noSpares = true
+	r.mustOpen()
+	r.close()
+	fs.stop = true
+	_ = r.open()
+	if r.log != nil {
+		r.close()
+	}
+	fs.stop = false
+	r.mustOpen()
+	r.sync(r.append("x"))
+	r.close()
+	r.mustOpen()
+	if len(r.read) != 1 {
+		t.Errorf("%d records", len(r.read))
 	}
 	r.close()
 }
