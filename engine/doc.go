@@ -18,7 +18,8 @@
 //  1. A batch is visible when ApplyNoSync returns, as a whole, and to every iterator made afterwards.
 //
 //  2. The order of batches in the WAL is the order in which they were applied: if A's apply returned before B's began, then
-//     whatever crash leaves B leaves A. After a crash exactly a prefix of that order is left.
+//     whatever crash leaves B leaves A. After a crash exactly a prefix of that order is left. Batches that are applied at the
+//     same time have some order in the WAL and another in memory, so they must not write the same keys.
 //
 //  3. When SyncWait of a batch has returned nil, that batch and every batch before it in the order are durable.
 //
@@ -53,8 +54,8 @@
 //
 // # Locks
 //
-// Reads take none. Engine.order is held while a batch enters the WAL and Pebble, in that order; the locks of both are taken
-// under it. diskMu guards the ballast file and is a leaf.
+// Reads take none. Engine.order is held while a batch enters the WAL, whose lock is taken under it, and not while it goes into the
+// memtable: a large one, such as the garbage collector's, must not hold up commits. diskMu guards the ballast file and is a leaf.
 //
 // # Absent on purpose
 //

@@ -26,10 +26,11 @@ type Engine struct {
 	iters sync.Pool // of *Iter
 	batch sync.Pool // of *Batch
 
-	// order is held while a batch enters the log and then Pebble. The log's and Pebble's locks are taken under it.
+	// order guards what follows, and is held while a batch enters the log. The log's lock is taken under it.
 	order      sync.Mutex
-	end, noted wal.Position // guarded by order: of the last batch, and of the last note
-	replayed   wal.Position // how much of the log Open has replayed
+	end, noted wal.Position   // of the last batch, and of the last that had a note
+	applying   []wal.Position // where the batches begin that are in the log and on their way to Pebble, ascending
+	replayed   wal.Position   // how much of the log Open has replayed
 
 	opened   atomic.Bool // the directory and the log are open
 	failed   atomic.Bool
@@ -146,13 +147,14 @@ func (e *Engine) Get(dst, key []byte) (value []byte, found bool, err error) {
 	return dst, true, errors.Join(closer.Close())
 }
 
-// ApplyNoSync makes b visible; b.SyncWait makes it durable. Batches become visible and enter the log in one order.
-func (e *Engine) ApplyNoSync(b *Batch) error { return e.apply(b) }
+// ApplyNoSync makes b visible; b.SyncWait makes it durable. Who writes the same key from several goroutines has to order them: of
+// batches that are applied at the same time, one may be the last to be seen and another the last in the log.
+func (e *Engine) ApplyNoSync(b *Batch) error { return e.apply(b, false) }
 
 // Apply makes b visible. With sync it returns once b is durable. Without, b is durable no later than the next batch that is,
 // and otherwise when the log happens to be synced (relaxed durability).
 func (e *Engine) Apply(b *Batch, sync bool) error {
-	if err := e.apply(b); err != nil || !sync {
+	if err := e.apply(b, false); err != nil || !sync {
 		return err
 	}
 	return b.SyncWait()

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,16 +56,12 @@ func (e *Engine) openLog() error {
 	if noted && end == from {
 		return nil
 	}
-	// From here on the log must exist, and what was replayed is not worth replaying again.
+	// From here on the log must exist, and what was replayed is not worth replaying again. The flush is waited for: after an I/O error
+	// that ended the last process the kernel may hold records of the log that are not on the disk, and sync them with success.
 	if err := e.db.Set(noteKey, binary.LittleEndian.AppendUint64(nil, uint64(end)), pebble.NoSync); err != nil {
 		return errors.Join(fmt.Errorf("engine: note the log's position: %w", err), e.log.Close())
 	}
-	if noted {
-		_, err = e.db.AsyncFlush()
-	} else {
-		err = e.db.Flush()
-	}
-	if err != nil {
+	if err := e.db.Flush(); err != nil {
 		return errors.Join(fmt.Errorf("engine: flush what was replayed: %w", err), e.log.Close())
 	}
 	return nil
@@ -117,30 +114,38 @@ func (e *Engine) hasRoom(bytes int64) bool {
 	return err != nil || usage.AvailBytes >= e.disk.lowBytes+uint64(bytes)
 }
 
-// apply appends b to the log and makes it visible. order makes the two one step: batches reach the log and Pebble in one order.
-func (e *Engine) apply(b *Batch) error {
+// apply appends b to the log and makes it visible.
+func (e *Engine) apply(b *Batch, note bool) (err error) {
 	if e.failed.Load() {
 		return ErrFailed
+	}
+	if b.b.Empty() && !note {
+		return nil
 	}
 	e.counters.applied.Inc()
 	e.counters.appliedBytes.Add(uint64(b.b.Len()))
 	e.order.Lock()
-	defer e.order.Unlock()
-	return e.applyLocked(b)
-}
-
-func (e *Engine) applyLocked(b *Batch) (err error) {
-	if b.b.Empty() {
-		return nil
-	}
-	if e.end >= e.noted+noteBytes {
+	if note || e.end-e.noted >= noteBytes {
 		e.note(b)
 	}
+	start := e.end
 	if b.end, err = e.log.Append(b.b.Repr()); err != nil {
+		e.order.Unlock()
 		return ErrFailed
 	}
 	e.end = b.end
-	if err := e.db.Apply(b.b, pebble.NoSync); err != nil {
+	e.applying = append(e.applying, start)
+	e.order.Unlock()
+
+	err = e.db.Apply(b.b, pebble.NoSync)
+
+	e.order.Lock()
+	at := slices.Index(e.applying, start)
+	e.applying = slices.Delete(e.applying, at, at+1)
+	e.order.Unlock()
+	if err != nil {
+		// The log has it, the memtable has not.
+		e.fail("apply: " + err.Error())
 		return fmt.Errorf("engine: apply: %w", err)
 	}
 	// Pebble reports a fatal error by its logger's Fatalf and returns nil; in the product Fatalf does not return.
@@ -150,28 +155,27 @@ func (e *Engine) applyLocked(b *Batch) (err error) {
 	return nil
 }
 
-// note adds the position at which b is going to end. The caller holds order.
+// note adds to b the position below which everything has been applied once b has: its own end, or where the first of those begins
+// that are in the log and still on their way to the memtable. The caller holds order.
 func (e *Engine) note(b *Batch) {
 	op := b.b.SetDeferred(len(noteKey), 8)
 	copy(op.Key, noteKey)
 	finish(op)
-	e.noted = e.end + wal.RecordBytes(b.b.Len())
-	binary.LittleEndian.PutUint64(op.Value, uint64(e.noted))
+	end := e.end + wal.RecordBytes(b.b.Len())
+	pos := end
+	if len(e.applying) > 0 {
+		pos = e.applying[0]
+	}
+	e.noted = end
+	binary.LittleEndian.PutUint64(op.Value, uint64(pos))
 }
 
 // flushNoted begins a flush after which the log is needed no more, but for what is applied meanwhile. It does not wait: done is
 // closed when the flush has ended.
 func (e *Engine) flushNoted() (done <-chan struct{}, err error) {
-	if e.failed.Load() {
-		return nil, ErrFailed
-	}
 	b := e.NewBatch()
 	defer b.Close()
-	e.order.Lock()
-	e.note(b)
-	err = e.applyLocked(b)
-	e.order.Unlock()
-	if err != nil {
+	if err := e.apply(b, true); err != nil {
 		return nil, err
 	}
 	return e.db.AsyncFlush()

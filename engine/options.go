@@ -44,8 +44,8 @@ type Options struct {
 	CacheBytes int64
 	// MemTableBytes is the size at which a memtable is flushed; 0 means 32 MiB. Up to MemTableCountMax of them exist.
 	MemTableBytes int64
-	// SpareLogBytes is the size of the file over written blocks that is kept ready to become a WAL, so that syncs need not commit
-	// the file system's journal; MemTableBytes is the right size. 0 means none.
+	// SpareLogBytes is the size of the log's segments, of which one over written blocks is kept ready, so that syncs need not commit
+	// the file system's journal; MemTableBytes is the right size. 0 means segments of MemTableBytes and none kept ready.
 	SpareLogBytes int64
 	// MaxCompactions bounds concurrent compactions; 0 means half of the cores, at least 1. Pebble uses one unless it lags.
 	MaxCompactions int
@@ -105,8 +105,8 @@ func (o *Options) Validate() error {
 	check(o.CacheBytes >= cacheBytesMin, "engine: cache of %d bytes is below the least of %d", o.CacheBytes, cacheBytesMin)
 	check(o.MemTableBytes >= memTableBytesMin && o.MemTableBytes <= memTableBytesMax,
 		"engine: memtable of %d bytes is outside %d to %d", o.MemTableBytes, memTableBytesMin, memTableBytesMax)
-	check(o.SpareLogBytes >= 0 && o.SpareLogBytes <= memTableBytesMax,
-		"engine: spare log of %d bytes is outside 0 to %d", o.SpareLogBytes, memTableBytesMax)
+	check(o.SpareLogBytes == 0 || o.SpareLogBytes >= memTableBytesMin && o.SpareLogBytes <= memTableBytesMax,
+		"engine: spare log of %d bytes is neither 0 nor between %d and %d", o.SpareLogBytes, memTableBytesMin, memTableBytesMax)
 	check(o.MaxCompactions >= 1 && o.MaxCompactions <= compactionsMax,
 		"engine: %d concurrent compactions is outside 1 to %d", o.MaxCompactions, compactionsMax)
 	check(o.MaxOpenFiles >= openFilesMin, "engine: %d open files is below the least of %d", o.MaxOpenFiles, openFilesMin)

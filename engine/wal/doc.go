@@ -31,16 +31,20 @@
 //	bytes  0–7   "PANDOWAL"
 //	bytes  8–11  version of this format, 1
 //	bytes 12–19  base
-//	bytes 20–23  CRC-32C of bytes 0–19
-//	from 24 on   records, each padded with zeros to a multiple of 8 bytes; the byte at offset o has the position base + o − 24
+//	bytes 20–23  salt, a random number that each Open draws for the segments it begins
+//	bytes 24–27  CRC-32C of bytes 0–23
+//	bytes 28–31  zero
+//	from 32 on   records, each padded with zeros to a multiple of 8 bytes; the byte at offset o has the position base + o − 32
 //
 // A record:
 //
-//	bytes  0–3   CRC-32C of the content followed by bytes 4–23
+//	bytes  0–3   CRC-32C, begun with the salt, of the content followed by bytes 4–23
 //	bytes  4–7   length of the content, at least 1
 //	bytes  8–15  position of the record
 //	bytes 16–23  the position up to which the log was synced when the record was appended
 //	from 24 on   the content
+//
+// Contents are what clients have sent. The salt sees to it that none of them can hold bytes that pass for a record.
 //
 // `spare-wal` is a spare and `spare-wal.part` one that is being written; both may be deleted while the server is down.
 //

@@ -13,7 +13,7 @@ import (
 const (
 	segmentMagic       = "PANDOWAL"
 	segmentVersion     = 1
-	segmentHeaderBytes = 24
+	segmentHeaderBytes = 32
 	segmentSuffix      = ".wal"
 	recordHeaderBytes  = 24
 	recordAlign        = 8
@@ -59,29 +59,34 @@ func decodeRecordHeader(b []byte) recordHeader {
 	}
 }
 
-// intact checks a record, header and content, against its sum.
-func (h *recordHeader) intact(header, content []byte) bool {
-	return crc32.Update(crc32.Update(0, castagnoli, content), castagnoli, header[4:recordHeaderBytes]) == h.sum
+// intact checks a record, header and content, against its sum in a segment with this salt.
+func (h *recordHeader) intact(salt uint32, header, content []byte) bool {
+	return crc32.Update(crc32.Update(salt, castagnoli, content), castagnoli, header[4:recordHeaderBytes]) == h.sum
 }
 
 // encodeSegmentHeader returns the first bytes of a segment.
-func encodeSegmentHeader(base Position) []byte {
+func encodeSegmentHeader(base Position, salt uint32) []byte {
 	b := append(make([]byte, 0, segmentHeaderBytes), segmentMagic...)
 	b = binary.LittleEndian.AppendUint32(b, segmentVersion)
 	b = binary.LittleEndian.AppendUint64(b, uint64(base))
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	b = binary.LittleEndian.AppendUint32(b, salt)
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	return append(b, 0, 0, 0, 0)
 }
 
-// checkSegmentHeader tells whether b is the header of a segment with this base. A version that is not known is an error.
-func checkSegmentHeader(b []byte, base Position) (ok bool, err error) {
-	if len(b) < segmentHeaderBytes || binary.LittleEndian.Uint32(b[20:]) != crc32.Checksum(b[:20], castagnoli) ||
-		string(b[:8]) != segmentMagic || Position(binary.LittleEndian.Uint64(b[12:])) != base {
-		return false, nil
+// decodeSegmentHeader reads the header of the segment with this base. It is absent in a file that has got its name but not yet its
+// header: short, of zeros, or with the header of the segment that the file has been. Anything else is damage.
+func decodeSegmentHeader(b []byte, base Position) (salt uint32, present bool, err error) {
+	if len(b) < segmentHeaderBytes || [segmentHeaderBytes]byte(b) == [segmentHeaderBytes]byte{} {
+		return 0, false, nil
+	}
+	if string(b[:8]) != segmentMagic || binary.LittleEndian.Uint32(b[24:]) != crc32.Checksum(b[:24], castagnoli) {
+		return 0, false, fmt.Errorf("%w: the header of %s is not intact", ErrDamaged, segmentName(base))
 	}
 	if v := binary.LittleEndian.Uint32(b[8:]); v != segmentVersion {
-		return false, fmt.Errorf("%w: %s has version %d, this binary knows %d", ErrVersion, segmentName(base), v, segmentVersion)
+		return 0, false, fmt.Errorf("%w: %s has version %d, this binary knows %d", ErrVersion, segmentName(base), v, segmentVersion)
 	}
-	return true, nil
+	return binary.LittleEndian.Uint32(b[20:]), Position(binary.LittleEndian.Uint64(b[12:])) == base, nil
 }
 
 func segmentName(base Position) string { return fmt.Sprintf("%016x", uint64(base)) + segmentSuffix }

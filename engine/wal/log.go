@@ -64,6 +64,7 @@ type Log struct {
 	o      Options
 	syncer dataSyncer
 	stats  counters
+	salt   uint32 // of the segments begun since Open
 
 	// mu guards what follows, up to the next comment. It is a leaf, and never held over I/O.
 	mu        sync.Mutex
@@ -133,7 +134,7 @@ type counters struct {
 // Append adds a record to the log, in memory, and returns the position of its end: Sync of that makes it durable. content is
 // copied and must not be empty. It blocks only when very much is pending.
 func (l *Log) Append(content []byte) (Position, error) {
-	sum := crc32.Update(0, castagnoli, content)
+	sum := crc32.Update(l.salt, castagnoli, content)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.makeRoom()

@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -19,6 +20,13 @@ var (
 	ErrVersion = errors.New("wal: unknown version of the log")
 )
 
+// newSalt draws a salt; tests fix it.
+var newSalt = func() uint32 {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return binary.LittleEndian.Uint32(b[:])
+}
+
 // readWindowBytes are read from a segment at a time.
 const readWindowBytes = 1 << 20
 
@@ -32,7 +40,7 @@ func Open(o Options, released Position, must bool, replay func(content []byte) e
 	if o.Room == nil {
 		o.Room = func(int64) bool { return true }
 	}
-	l := &Log{o: o, released: released, kick: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+	l := &Log{o: o, salt: newSalt(), released: released, kick: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	end, err := l.recover(must, replay)
 	if err != nil {
 		return nil, err
@@ -131,11 +139,11 @@ func (l *Log) readSegment(base, from, next Position, replay func([]byte) error) 
 	if err != nil {
 		return 0, fmt.Errorf("wal: read %s: %w", name, err)
 	}
-	ok, err := checkSegmentHeader(header, base)
-	if err != nil {
+	var present bool
+	if r.salt, present, err = decodeSegmentHeader(header, base); err != nil {
 		return 0, err
 	}
-	for end = from; ok && (next == base || end < next); {
+	for end = from; present && (next == base || end < next); {
 		content, err := r.record(end)
 		if err != nil {
 			return 0, fmt.Errorf("wal: read %s: %w", name, err)
@@ -165,6 +173,7 @@ func (l *Log) readSegment(base, from, next Position, replay func([]byte) error) 
 type reader struct {
 	f      vfs.File
 	base   Position
+	salt   uint32
 	size   int64
 	window []byte
 	start  int64 // offset of window
@@ -209,7 +218,7 @@ func (r *reader) record(pos Position) ([]byte, error) {
 	if b, err = r.at(offset, recordHeaderBytes+h.length); err != nil {
 		return nil, err
 	}
-	if !h.intact(b, b[recordHeaderBytes:]) {
+	if !h.intact(r.salt, b, b[recordHeaderBytes:]) {
 		return nil, nil
 	}
 	return slices.Clone(b[recordHeaderBytes:]), nil

@@ -66,7 +66,7 @@ func (l *Log) begin(base Position, exists bool) error {
 		return err
 	}
 	l.writer.file = file
-	if _, err := file.Write(encodeSegmentHeader(base)); err != nil {
+	if _, err := file.Write(encodeSegmentHeader(base, l.salt)); err != nil {
 		return err
 	}
 	if err := l.syncDir(); err != nil {
