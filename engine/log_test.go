@@ -165,9 +165,7 @@ func TestLogStaysSmall(t *testing.T) {
 
 // TestSlowLog: a sync of the log that doesn't end is told of, once.
 func TestSlowLog(t *testing.T) {
-	if !testkit.SlowTests() {
-		t.Skip("waits five seconds; PANDO_SLOW=1 runs it")
-	}
+	testkit.Slow(t)
 	gate := make(chan struct{})
 	var shut sync.Once
 	armed := make(chan struct{})

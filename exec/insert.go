@@ -112,44 +112,36 @@ func (in *inserter) fromParams() error {
 	if len(params) < n.ParamRows*width {
 		return types.Errorf(types.ErWrongValueCountOnRow, len(params)/max(width, 1)+1)
 	}
-	for r := 0; r < n.ParamRows; r++ {
+	for r := range n.ParamRows {
 		if err := in.nextRow(); err != nil {
 			return err
 		}
-		for i, v := range params[r*width : (r+1)*width] {
-			if err := in.set(n.Cols[i], v); err != nil {
-				if in.demoted(err) {
-					goto next
-				}
-				return err
-			}
-		}
-		if err := in.store(); err != nil {
+		if err := in.finishRow(in.values(params[r*width : (r+1)*width])); err != nil {
 			return err
 		}
-	next:
+	}
+	return nil
+}
+
+// values sets the columns given.
+func (in *inserter) values(values []types.Value) error {
+	for i, v := range values {
+		if err := in.set(in.node.Cols[i], v); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // fromLiterals stores the rows of a long list of literals.
 func (in *inserter) fromLiterals() error {
-	n := in.node
-	at := 0
-	for range n.LiteralRows {
+	for r := range in.node.LiteralRows {
 		if err := in.nextRow(); err != nil {
 			return err
 		}
-		err := in.literals(at)
-		if err == nil {
-			err = in.store()
-		} else if in.demoted(err) {
-			err = nil
-		}
-		if err != nil {
+		if err := in.finishRow(in.literals(r * len(in.node.Cols))); err != nil {
 			return err
 		}
-		at += len(n.Cols)
 	}
 	return nil
 }
@@ -177,17 +169,22 @@ func (in *inserter) fromRows() error {
 		if err := in.nextRow(); err != nil {
 			return err
 		}
-		err := in.evaluate(exprs)
-		if err == nil {
-			err = in.store()
-		} else if in.demoted(err) {
-			err = nil
-		}
-		if err != nil {
+		if err := in.finishRow(in.evaluate(exprs)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// finishRow stores the row whose columns have been set with this error, which IGNORE may make a warning: the row is left out then.
+func (in *inserter) finishRow(err error) error {
+	if err == nil {
+		return in.store()
+	}
+	if in.demoted(err) {
+		return nil
+	}
+	return err
 }
 
 // evaluate computes the columns given. An expression may refer to columns given before it, by ordinal; other columns are their
@@ -252,12 +249,7 @@ func (in *inserter) fromSource() error {
 					break
 				}
 			}
-			if err == nil {
-				err = in.store()
-			} else if in.demoted(err) {
-				err = nil
-			}
-			if err != nil {
+			if err := in.finishRow(err); err != nil {
 				return err
 			}
 		}

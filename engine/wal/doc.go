@@ -1,8 +1,8 @@
 // Package wal is the write-ahead log of a node: an ordered sequence of records that is durable up to a position.
 //
 // It takes the place of Pebble's log. There, a goroutine of its own writes and syncs, so that a commit alone costs three thread
-// wake-ups and a group of commits two; here, who waits for durability does the work. That is 15 to 20 % more commits per second
-// for one client and 10 to 30 % for sixteen (docs/design/0002-log.md).
+// wake-ups and a group of commits two; here, who waits for durability does the work. That is 6 to 21 % more commits per second
+// for one client at 11 to 26 % less CPU each, and 4 to 7 % fewer for sixteen (bench/results/2026-11-21-wal.md).
 //
 // # Terms
 //

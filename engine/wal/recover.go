@@ -59,6 +59,9 @@ func Open(o Options, released Position, must bool, replay func(content []byte) e
 		err = l.begin(end, exists)
 	}
 	if err != nil {
+		if l.writer.file != nil {
+			err = errors.Join(err, l.writer.file.Close())
+		}
 		return nil, fmt.Errorf("wal: begin a segment: %w", err)
 	}
 	if err := l.syncer.open(); err != nil {

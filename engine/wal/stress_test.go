@@ -77,7 +77,7 @@ func TestStress(t *testing.T) {
 		select {
 		case <-done:
 		case <-time.After(20 * time.Second):
-			panic("somebody waits forever")
+			panic("somebody waits forever") // prints where they all wait
 		}
 	}
 }
