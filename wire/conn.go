@@ -29,7 +29,7 @@ type conn struct {
 	srv    *Server
 	id     uint32
 	raw    net.Conn      // the socket; closed by the goroutine, or by Shutdown when it does not end
-	sock   socket        // raw, for reading
+	sock   socket        // over raw
 	stream io.ReadWriter // sock, or TLS or compression over it
 	host   string
 	secure bool // unix socket or TLS: passwords may travel in the clear inside

@@ -1,11 +1,8 @@
 package wire
 
 import (
-	"io"
-	"net"
 	"os"
 	"sync"
-	"syscall"
 )
 
 // A connection's turn is over when turnCommands commands in a row were already there, or one was after an answer of more than
@@ -107,58 +104,4 @@ func (t *turns) wait(c *conn) {
 		}
 	}
 	<-c.turn
-}
-
-// socket is a connection's socket that knows whether a read had to wait.
-type socket struct {
-	net.Conn
-	poll   syscall.RawConn       // nil if the socket is not one of the operating system's
-	try    func(fd uintptr) bool // s.attempt, bound once
-	buf    []byte                // of the present read
-	n      int                   // what the last attempt returned
-	err    error
-	waited bool // some read since the connection cleared this had to wait
-}
-
-func (s *socket) init(raw net.Conn) {
-	s.Conn, s.try = raw, s.attempt
-	if sc, ok := raw.(syscall.Conn); ok {
-		if poll, err := sc.SyscallConn(); err == nil {
-			s.poll = poll
-		}
-	}
-}
-
-// attempt reads once; false makes the poller wait.
-func (s *socket) attempt(fd uintptr) bool {
-	for {
-		s.n, s.err = syscall.Read(int(fd), s.buf)
-		if s.err == syscall.EAGAIN {
-			s.waited = true
-			return false
-		}
-		if s.err != syscall.EINTR {
-			return true
-		}
-	}
-}
-
-// Read implements io.Reader.
-func (s *socket) Read(b []byte) (int, error) {
-	if s.poll == nil {
-		s.waited = true
-		return s.Conn.Read(b)
-	}
-	s.buf, s.n, s.err = b, 0, nil
-	err := s.poll.Read(s.try)
-	s.buf = nil
-	switch {
-	case err != nil:
-		return 0, err
-	case s.err != nil:
-		return 0, os.NewSyscallError("read", s.err)
-	case s.n == 0 && len(b) > 0:
-		return 0, io.EOF
-	}
-	return s.n, nil
 }

@@ -2,8 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"io"
-	"net"
 	"sync"
 	"testing"
 	"time"
@@ -57,70 +55,6 @@ func TestTurnOver(t *testing.T) {
 	}
 	if !next(false, turnAnswerBytes+1) || next(false, turnAnswerBytes) {
 		t.Error("a long answer does not end the turn, or a short one does")
-	}
-}
-
-// TestSocketReads: reading a real socket allocates nothing, whether the bytes are there or have to be waited for, and tells which.
-func TestSocketReads(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	client, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	raw, err := listener.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer raw.Close()
-	var s socket
-	s.init(raw)
-	if s.poll == nil {
-		t.Fatal("a TCP connection is not read directly")
-	}
-	send := make(chan struct{})
-	defer close(send)
-	go func() {
-		for range send {
-			time.Sleep(time.Millisecond)
-			if _, err := client.Write(ring); err != nil {
-				t.Error(err)
-			}
-		}
-	}()
-	buf := make([]byte, 10)
-	read := func() {
-		if n, err := s.Read(buf); n != 1 || err != nil {
-			t.Fatal(n, err)
-		}
-	}
-	waits := 0
-	n := testing.AllocsPerRun(50, func() {
-		send <- struct{}{}
-		s.waited = false
-		if read(); s.waited {
-			waits++
-		}
-	})
-	if n != 0 || waits == 0 {
-		t.Errorf("%v allocations; %d reads had to wait", n, waits)
-	}
-	n = testing.AllocsPerRun(50, func() {
-		if _, err := client.Write(ring); err != nil {
-			t.Fatal(err)
-		}
-		read()
-	})
-	if n != 0 {
-		t.Errorf("%v allocations when the byte is there", n)
-	}
-	_ = client.Close() // the next read meets the end
-	if n, err := s.Read(buf); n != 0 || err != io.EOF {
-		t.Errorf("at the end: %d %v", n, err)
 	}
 }
 

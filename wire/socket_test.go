@@ -1,0 +1,142 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// socketPair returns a socket over TCP and its client.
+func socketPair(t *testing.T) (*socket, net.Conn) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	client, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	raw, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = raw.Close() })
+	s := new(socket)
+	s.init(raw)
+	if s.poll == nil {
+		t.Fatal("a TCP connection is not used directly")
+	}
+	return s, client
+}
+
+// TestSocketReads: reading a real socket allocates nothing, whether the bytes are there or have to be waited for, and tells which.
+func TestSocketReads(t *testing.T) {
+	s, client := socketPair(t)
+	send := make(chan struct{})
+	defer close(send)
+	go func() {
+		for range send {
+			time.Sleep(time.Millisecond)
+			if _, err := client.Write(ring); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	buf := make([]byte, 10)
+	read := func() {
+		if n, err := s.Read(buf); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	waits := 0
+	n := testing.AllocsPerRun(50, func() {
+		send <- struct{}{}
+		s.waited = false
+		if read(); s.waited {
+			waits++
+		}
+	})
+	if n != 0 || waits == 0 {
+		t.Errorf("%v allocations; %d reads had to wait", n, waits)
+	}
+	n = testing.AllocsPerRun(50, func() {
+		if _, err := client.Write(ring); err != nil {
+			t.Fatal(err)
+		}
+		read()
+	})
+	if n != 0 {
+		t.Errorf("%v allocations when the byte is there", n)
+	}
+	_ = client.Close() // the next read meets the end
+	if n, err := s.Read(buf); n != 0 || err != io.EOF {
+		t.Errorf("at the end: %d %v", n, err)
+	}
+}
+
+// TestSocketWrites: a write allocates nothing, waits until a slow client has taken all, and tells how much went out before a
+// deadline or an error.
+func TestSocketWrites(t *testing.T) {
+	s, client := socketPair(t)
+	buf := make([]byte, 100)
+	if n := testing.AllocsPerRun(100, func() {
+		if n, err := s.Write(buf); n != len(buf) || err != nil {
+			t.Fatal(n, err)
+		}
+		if _, err := io.ReadFull(client, buf); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+
+	large := bytes.Repeat([]byte("0123456789abcdef"), 1<<20) // more than the kernel keeps
+	got := make(chan []byte)
+	go func() {
+		time.Sleep(20 * time.Millisecond)
+		b := make([]byte, len(large))
+		if _, err := io.ReadFull(client, b); err != nil {
+			t.Error(err)
+		}
+		got <- b
+	}()
+	if n, err := s.Write(large); n != len(large) || err != nil {
+		t.Fatal(n, err)
+	}
+	if !bytes.Equal(<-got, large) {
+		t.Fatal("the client got something else")
+	}
+
+	if err := s.SetWriteDeadline(time.Now().Add(20 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	n, err := s.Write(large)
+	if n == 0 || n >= len(large) || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("%d bytes to a client that takes nothing, %v", n, err)
+	}
+	if _, err := io.ReadFull(client, make([]byte, n)); err != nil {
+		t.Fatalf("the client does not get the %d bytes: %v", n, err)
+	}
+
+	if err := s.SetWriteDeadline(time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	_ = client.Close()
+	for range 100 { // the first ones may still find room
+		if _, err = s.Write(buf); err != nil {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
+		t.Fatalf("a write to a client that is gone: %v", err)
+	}
+}
