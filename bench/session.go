@@ -28,7 +28,7 @@ type Options struct {
 const (
 	restartsMax = 3
 	settleMax   = 60 * time.Second // how long the files of a loaded server may keep changing
-	settleStill = 3 * time.Second  // so long without a change means settled
+	settleStill = 15 * time.Second // so long without a change means settled; Pando flushes after ten seconds
 )
 
 // session is one measurement under way.

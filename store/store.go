@@ -232,8 +232,8 @@ func (s *Store) Close() error {
 // Maintenance intervals while there are commits.
 const (
 	pressureInterval = 100 * time.Millisecond
-	diskTicks        = 10 // disk polls are once per so many ticks
-	idleTicks        = 30 // ticks without commits until maintenance sleeps
+	diskTicks        = 10  // disk polls are once per so many ticks
+	idleTicks        = 100 // ticks without commits until maintenance flushes and sleeps: a pause between requests is shorter
 )
 
 // maintain is the goroutine that watches the disk, the engine's pressure and
