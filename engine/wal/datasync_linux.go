@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -12,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dataSyncer does fdatasync by io_uring(7) and awaits its end with the runtime's poller.
+// dataSyncer does fdatasync and synchronous writes by io_uring(7) and awaits their end with the runtime's poller.
 //
 // A goroutine in a blocking system call holds its processor until the runtime's monitor takes it away, 20 to 100 µs later, which
 // is as long as the sync takes, and the monitor wakes up every 20 µs to look. On two cores a good part of one processor was thus
-// lost to the log (bench/results/2026-11-21-uring.md). The sync runs on a worker thread of the kernel's, which belongs to this
+// lost to the log (bench/results/2026-11-21-uring.md). A sync runs on a worker thread of the kernel's, which belongs to this
 // process: that is what Linux AIO lacks, whose syncs wait for a system-wide worker bound to the core that is busy with the server.
 //
 // The ring has room for one request. Where the kernel or a sandbox refuses it, sync says so and the caller blocks as usual.
@@ -39,7 +40,7 @@ type dataSyncer struct {
 
 	submitted bool
 	refused   bool  // io_uring_enter has
-	result    int32 // of the sync: 0 or a negative errno
+	result    int32 // bytes written, 0 for a sync, or a negative errno
 }
 
 // uringParams is struct io_uring_params of linux/io_uring.h.
@@ -63,7 +64,7 @@ type uringRequest struct {
 	fd            int32
 	offset, addr  uint64
 	length        uint32
-	fsyncFlags    uint32
+	opFlags       uint32
 	data          uint64
 	_             [3]uint64
 }
@@ -77,6 +78,7 @@ type uringCompletion struct {
 
 const (
 	uringFsync      = 3       // IORING_OP_FSYNC
+	uringWrite      = 23      // IORING_OP_WRITE, Linux 5.6
 	uringDataSync   = 1       // IORING_FSYNC_DATASYNC
 	uringSingleMap  = 1       // IORING_FEAT_SINGLE_MMAP, Linux 5.4
 	uringSlotOffset = 1 << 28 // IORING_OFF_SQES
@@ -131,26 +133,42 @@ func (s *dataSyncer) mapQueues(fd int, p *uringParams) (err error) {
 
 // sync is fdatasync of fd. If done is false nothing has been synced, and the caller has to do it.
 func (s *dataSyncer) sync(fd uintptr) (done bool, err error) {
+	_, done, err = s.do(uringRequest{opcode: uringFsync, fd: int32(fd), opFlags: uringDataSync}, nil)
+	return done, err
+}
+
+// write writes b at an offset of fd, and what it has written is durable when it returns. If done is false or n is short the caller
+// has to do it.
+func (s *dataSyncer) write(fd uintptr, b []byte, offset int64) (n int, done bool, err error) {
+	return s.do(uringRequest{opcode: uringWrite, fd: int32(fd), opFlags: unix.RWF_DSYNC, offset: uint64(offset)}, b)
+}
+
+// do makes a request, about b if that is not empty.
+func (s *dataSyncer) do(request uringRequest, b []byte) (n int, done bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.file == nil {
-		return false, nil
+		return 0, false, nil
 	}
-	*s.request = uringRequest{opcode: uringFsync, fd: int32(fd), fsyncFlags: uringDataSync}
+	if len(b) > 0 {
+		request.addr, request.length = uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))), uint32(len(b))
+	}
+	*s.request = request
 	s.submitted, s.refused, s.result = false, false, 0
+	defer runtime.KeepAlive(b) // the request has its address only
 	if err := s.conn.Read(s.advance); err != nil {
-		return true, fmt.Errorf("wal: wait for a sync: %w", err)
+		return 0, true, fmt.Errorf("wal: wait for a sync: %w", err)
 	}
 	errno := unix.Errno(-s.result)
 	switch {
 	case s.refused, errno == unix.EINVAL, errno == unix.EOPNOTSUPP, errno == unix.EBADF, errno == unix.EAGAIN, errno == unix.EINTR, errno == unix.ECANCELED:
 		// These say that the request wasn't carried out. Errors of the disk are others.
 		s.shut()
-		return false, nil
+		return 0, false, nil
 	case s.result < 0:
-		return true, fmt.Errorf("wal: fdatasync: %w", errno)
+		return 0, true, errno
 	}
-	return true, nil
+	return int(s.result), true, nil
 }
 
 // step submits the request when it is called first, and tells whether it is complete. The poller calls it again after each
@@ -195,4 +213,32 @@ func (s *dataSyncer) shut() {
 	}
 	s.file, s.conn, s.queues, s.slots = nil, nil, nil, nil
 	s.request, s.submitTail, s.completeHead, s.completeTail, s.completions = nil, nil, nil, nil, nil
+}
+
+// setDirect switches whether reads and writes of fd go past the page cache.
+func setDirect(fd uintptr, on bool) error {
+	flags, err := unix.FcntlInt(fd, unix.F_GETFL, 0)
+	if err != nil {
+		return err
+	}
+	flags &^= unix.O_DIRECT
+	if on {
+		flags |= unix.O_DIRECT
+	}
+	_, err = unix.FcntlInt(fd, unix.F_SETFL, flags)
+	return err
+}
+
+// directWrite writes at an offset; with sync the bytes are durable when it returns.
+func directWrite(fd uintptr, b []byte, offset int64, sync bool) (n int, err error) {
+	for {
+		if sync {
+			n, err = unix.Pwritev2(int(fd), [][]byte{b}, offset, unix.RWF_DSYNC)
+		} else {
+			n, err = unix.Pwrite(int(fd), b, offset)
+		}
+		if err != unix.EINTR {
+			return n, err
+		}
+	}
 }

@@ -1,8 +1,7 @@
 // Package wal is the write-ahead log of a node: an ordered sequence of records that is durable up to a position.
 //
 // It takes the place of Pebble's log. There, a goroutine of its own writes and syncs, so that a commit alone costs three thread
-// wake-ups and a group of commits two; here, who waits for durability does the work. That is 6 to 21 % more commits per second
-// for one client at 11 to 26 % less CPU each, and 4 to 7 % fewer for sixteen (bench/results/2026-11-21-wal.md).
+// wake-ups and a group of commits two; here, who waits for durability does the work (docs/design/0002-log.md has the figures).
 //
 // # Terms
 //
@@ -43,6 +42,9 @@
 //	bytes  8–15  position of the record
 //	bytes 16–23  the position up to which the log was synced when the record was appended
 //	from 24 on   the content
+//
+// Behind the last record there may be zeros up to a multiple of 4 KiB, because a segment that is made of a spare is written in whole
+// blocks (blocks.go), and behind them what the file held before.
 //
 // Contents are what clients have sent. The salt sees to it that none of them can hold bytes that pass for a record.
 //

@@ -33,9 +33,9 @@ const (
 	unsyncedBytesMax = 16 << 20
 )
 
-// syncGapMax is the pause between two syncs from which the server is taken to have little to do: at sixteen clients it is about
-// 20 µs, at one it is the client's round trip, and beside a compaction it varies (bench/results/2026-11-21-uring.md).
-const syncGapMax = 100 * time.Microsecond
+// crowdMin records in a write make it a crowd's: whoever waits for it parks, see dataSyncer. A lone client is better served by a
+// call that blocks, which has a wake-up less (bench/results/2026-11-21-direct.md).
+const crowdMin = 2
 
 // Options configures a Log. Everything but Logger and Room is required.
 type Options struct {
@@ -70,6 +70,7 @@ type Log struct {
 	mu        sync.Mutex
 	pending   []byte    // records that nobody has begun to write
 	cuts      []cut     // where in pending a new segment begins
+	records   int       // in pending
 	spare     []byte    // the buffer that pending takes turns with; nil while it is being written
 	spareCuts []cut     // likewise
 	base      Position  // of the segment that the next record goes to
@@ -98,8 +99,14 @@ type Log struct {
 
 // writer is the open segment.
 type writer struct {
-	file   vfs.File      // nil if a change of segments has failed
-	synced time.Duration // clock.Mono at the end of the last sync
+	file    vfs.File // nil if a change of segments has failed
+	base    Position
+	bytes   int64 // of file when it was opened
+	fresh   bool  // nothing but the header has been written to file
+	dirty   bool  // something written to file may not be durable
+	direct  bool  // file is written by blocks
+	blocks  blocks
+	records int // in the write in hand
 }
 
 // segment is a file of the log.
@@ -150,6 +157,7 @@ func (l *Log) Append(content []byte) (Position, error) {
 		l.cuts = append(l.cuts, cut{len(l.pending), l.base})
 	}
 	l.pending = appendRecord(l.pending, content, sum, l.end, l.synced)
+	l.records++
 	l.end += Position(size)
 	return l.end, nil
 }
@@ -231,13 +239,11 @@ func (l *Log) await(pos Position) (served bool, err error) {
 func (l *Log) work(sync bool) {
 	l.busy = true
 	records, cuts, end := l.pending, l.cuts, l.end
+	l.writer.records, l.records = l.records, 0
 	l.pending, l.cuts, l.spare, l.spareCuts = l.spare[:0], l.spareCuts[:0], nil, nil
 	sync = sync || end-l.synced >= unsyncedBytesMax
 	l.mu.Unlock()
-	what, err := l.write(records, cuts)
-	if err == nil && sync {
-		what, err = "sync", l.syncSegment()
-	}
+	what, err := l.write(records, cuts, sync)
 	if err != nil {
 		l.o.Fail(what, err)
 	}
@@ -298,12 +304,13 @@ func (l *Log) callNext() {
 	w.wake <- struct{}{}
 }
 
-// write hands records to the operating system, each to its segment. The caller owns writer. On an error it says what has failed.
-func (l *Log) write(records []byte, cuts []cut) (what string, err error) {
+// write hands records to the operating system, each to its segment, and makes them and what is before them durable if sync is set.
+// The caller owns writer. On an error it says what has failed.
+func (l *Log) write(records []byte, cuts []cut, sync bool) (what string, err error) {
 	l.stats.bytes.Add(uint64(len(records)))
 	from := 0
 	for _, c := range cuts {
-		if err := l.put(records[from:c.offset]); err != nil {
+		if err := l.put(records[from:c.offset], false); err != nil {
 			return "write", err
 		}
 		from = c.offset
@@ -311,37 +318,65 @@ func (l *Log) write(records []byte, cuts []cut) (what string, err error) {
 			return "begin a segment of", err
 		}
 	}
-	return "write", l.put(records[from:])
+	if err := l.put(records[from:], sync); err != nil {
+		return "write", err
+	}
+	if sync && l.writer.dirty {
+		return "sync", l.syncSegment()
+	}
+	return "", nil
 }
 
-func (l *Log) put(records []byte) error {
+// put writes records to the segment. If sync is set and they can be made durable along with that, they are, and writer is not dirty.
+// The caller owns writer.
+func (l *Log) put(records []byte, sync bool) error {
+	w := &l.writer
 	if len(records) == 0 {
 		return nil
 	}
-	l.stats.since.Store(int64(clock.Mono()))
+	start := clock.Mono()
+	l.stats.since.Store(int64(start))
 	defer l.stats.since.Store(0)
-	_, err := l.writer.file.Write(records)
+	if w.fresh {
+		w.fresh = false
+		w.direct = segmentHeaderBytes+int64(len(records)) <= w.bytes && l.goDirect()
+	}
+	if !w.direct {
+		w.dirty = true
+		_, err := w.file.Write(records)
+		return err
+	}
+	// A synchronous write vouches for itself only.
+	sync = sync && !w.dirty && w.blocks.fits(len(records))
+	w.dirty = !sync
+	err := w.blocks.write(records, sync)
+	if sync {
+		l.synchronized(start)
+	}
 	return err
 }
 
-// syncSegment makes what has been written to the segment durable. While syncs follow each other closely it goes by the kernel's
-// asynchronous interface where there is one: see dataSyncer. A lone client is better served by the blocking call, which has one
-// wake-up less. The caller owns writer.
+// synchronized counts a sync that has just ended.
+func (l *Log) synchronized(start time.Duration) {
+	l.stats.syncs.Add(1)
+	l.stats.syncNanos.Add(uint64(clock.Since(start)))
+}
+
+// syncSegment makes what has been written to the segment durable. The caller owns writer.
 func (l *Log) syncSegment() (err error) {
 	w := &l.writer
 	start := clock.Mono()
 	l.stats.since.Store(int64(start))
 	defer l.stats.since.Store(0)
 	done := false
-	if fd := w.file.Fd(); fd != vfs.InvalidFd && start-w.synced < syncGapMax {
+	if fd := w.file.Fd(); fd != vfs.InvalidFd && w.records >= crowdMin {
 		done, err = l.syncer.sync(fd)
 	}
 	if !done {
 		err = w.file.SyncData()
 	}
-	w.synced = clock.Mono()
-	l.stats.syncs.Add(1)
-	l.stats.syncNanos.Add(uint64(w.synced - start))
+	w.dirty = false
+	l.synchronized(start)
 	return err
 }
 

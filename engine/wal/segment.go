@@ -30,8 +30,10 @@ const (
 // first writes back whatever else was allocated meanwhile, such as the tables of a running flush. A segment over written blocks
 // has only its own data to wait for.
 func (l *Log) change(base Position) error {
-	if err := l.syncSegment(); err != nil {
-		return fmt.Errorf("sync the last one: %w", err)
+	if l.writer.dirty {
+		if err := l.syncSegment(); err != nil {
+			return fmt.Errorf("sync the last one: %w", err)
+		}
 	}
 	file := l.writer.file
 	l.writer.file = nil
@@ -65,7 +67,8 @@ func (l *Log) begin(base Position, exists bool) error {
 	if err != nil {
 		return err
 	}
-	l.writer.file = file
+	w := &l.writer
+	w.file, w.base, w.bytes, w.fresh, w.dirty, w.direct = file, base, bytes, true, true, false
 	if _, err := file.Write(encodeSegmentHeader(base, l.salt)); err != nil {
 		return err
 	}

@@ -161,6 +161,21 @@ func TestFormat(t *testing.T) {
 // recycled all the time. What is read each time is a prefix of what was appended since the last time, at least all that was
 // synced, and never a record that an earlier crash has torn off.
 func TestCrashes(t *testing.T) {
+	t.Run("buffered", func(t *testing.T) {
+		testCrashes(t, 4096, func(mem engine.FS) engine.FS { return mem }, func(*rig) {})
+	})
+	t.Run("direct", func(t *testing.T) {
+		m := directInMemory(t)
+		testCrashes(t, 16<<10, m.fs, func(r *rig) {
+			await(t, "a spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
+		})
+		if m.writes < 300 {
+			t.Errorf("%d direct writes", m.writes)
+		}
+	})
+}
+
+func testCrashes(t *testing.T, segment int64, wrap func(engine.FS) engine.FS, opened func(*rig)) {
 	seed := testkit.Seed(t)
 	rng := testkit.Rand(seed, 0)
 	rounds := 150
@@ -168,7 +183,8 @@ func TestCrashes(t *testing.T) {
 		rounds *= 50
 	}
 	mem := engine.NewMemFS()
-	r := newRig(t, mem)
+	r := newRig(t, wrap(mem))
+	r.segment = segment
 	type record struct {
 		content string
 		end     wal.Position
@@ -177,6 +193,7 @@ func TestCrashes(t *testing.T) {
 	lost, torn, recycled := 0, 0, 0
 	for round := range rounds {
 		r.mustOpen()
+		opened(r)
 		for i, content := range r.read {
 			if i >= len(live) || live[i].content != content {
 				t.Fatalf("round %d: record %d of %d is %.20q", round, i, len(live), content)
@@ -216,7 +233,7 @@ func TestCrashes(t *testing.T) {
 		if err := r.log.Close(); err != nil {
 			t.Fatal(err)
 		}
-		mem, r.fs = crashed, crashed
+		mem, r.fs = crashed, wrap(crashed)
 		if synced < len(live) {
 			torn++
 		}

@@ -1,0 +1,114 @@
+package wal
+
+import (
+	"io"
+	"unsafe"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+const (
+	// blockBytes is what direct writes are aligned to, in the file and in memory: the most that a disk's blocks usually have.
+	blockBytes = 4 << 10
+	// stagingBytes is the most that one direct write brings.
+	stagingBytes = 1 << 20
+)
+
+// blocks writes a segment in whole blocks, past the page cache. The last one is padded with zeros, and written again with what comes
+// next.
+//
+// A segment is written so if it was made of a spare, whose blocks exist. The write and the sync are then one call, and the kernel has no
+// dirty pages to look for: that takes a fifth of the time off a sync, and 19 µs of the processors' (bench/results/2026-11-21-direct.md).
+// A block that is torn while it is written again holds the records that it held before, because their bytes do not change.
+type blocks struct {
+	to     blockWriter
+	buf    []byte // of stagingBytes, aligned; it begins with what the block at offset holds already
+	used   int    // bytes of that, less than a block
+	offset int64  // in the file, of buf
+}
+
+// begin starts a file whose first bytes are head, which is less than a block and not written yet.
+func (b *blocks) begin(to blockWriter, head []byte) {
+	if b.buf == nil {
+		b.buf = alignedBytes(stagingBytes)
+	}
+	b.to, b.offset = to, 0
+	b.used = copy(b.buf, head)
+}
+
+// blockWriter writes whole blocks at an offset of a file; with sync they are durable when it returns, which says nothing of others.
+type blockWriter interface {
+	writeBlocks(b []byte, offset int64, sync bool) error
+}
+
+// fits tells whether so many bytes more make a single write.
+func (b *blocks) fits(n int) bool { return n <= len(b.buf)-b.used }
+
+// write appends p, in one call of to if it fits. sync makes what each call brings durable.
+func (b *blocks) write(p []byte, sync bool) error {
+	for {
+		n := copy(b.buf[b.used:], p)
+		p = p[n:]
+		end := b.used + n
+		whole := (end + blockBytes - 1) &^ (blockBytes - 1)
+		clear(b.buf[end:whole])
+		if err := b.to.writeBlocks(b.buf[:whole], b.offset, sync); err != nil {
+			return err
+		}
+		full := end &^ (blockBytes - 1)
+		b.used = copy(b.buf, b.buf[full:end])
+		b.offset += int64(full)
+		if len(p) == 0 {
+			return nil
+		}
+	}
+}
+
+// alignedBytes allocates n bytes at a multiple of blockBytes.
+func alignedBytes(n int) []byte {
+	b := make([]byte, n+blockBytes)
+	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (blockBytes - 1)
+	return b[skip:][:n:n]
+}
+
+// goDirect has the segment, which holds its header only, written by blocks from now on, and tells whether that can be. The caller owns
+// writer.
+func (l *Log) goDirect() bool {
+	w := &l.writer
+	to := directWriter(l, w.file)
+	if to == nil {
+		return false
+	}
+	w.blocks.begin(to, encodeSegmentHeader(w.base, l.salt))
+	// The header once more, to see whether the file system takes such writes.
+	if w.blocks.write(nil, true) == nil {
+		return true
+	}
+	_ = setDirect(w.file.Fd(), false) // if it fails, so will the writes
+	return false
+}
+
+// directWriter returns what writes blocks of the segment in hand past the page cache, or nil if nothing does; tests replace it.
+var directWriter = func(l *Log, file vfs.File) blockWriter {
+	if fd := file.Fd(); fd == vfs.InvalidFd || setDirect(fd, true) != nil {
+		return nil
+	}
+	return l
+}
+
+// writeBlocks implements blockWriter on the segment. The caller owns writer.
+func (l *Log) writeBlocks(b []byte, offset int64, sync bool) error {
+	w := &l.writer
+	fd := w.file.Fd()
+	if sync && w.records >= crowdMin {
+		// What it has written of them is the same when it is written again.
+		if n, done, err := l.syncer.write(fd, b, offset); done && (err != nil || n == len(b)) {
+			return err
+		}
+	}
+	n, err := directWrite(fd, b, offset, sync)
+	if err == nil && n < len(b) {
+		err = io.ErrShortWrite
+	}
+	return err
+}
