@@ -59,6 +59,10 @@ func (s *socket) attemptWrite(fd uintptr) bool {
 		n, err := rawWrite(fd, t.buf[t.n:])
 		switch err {
 		case nil:
+			if n == 0 {
+				t.err = io.ErrShortWrite
+				return true
+			}
 			t.n += n
 		case syscall.EINTR:
 		case syscall.EAGAIN:

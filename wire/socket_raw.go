@@ -12,14 +12,18 @@ import (
 // The runtime takes the processor away from a goroutine that is in a call of the operating system for some 20 µs and starts another
 // thread for it. A write to a client on the same machine often lasts as long, because the kernel runs the client at once; so the
 // server paid for threads that found nothing to do, and for the runtime's monitor, which does not sleep while it finds such calls
-// (bench/results/2026-11-21-raw-calls.md). These calls never wait, and what they copy is bounded by the socket's buffers, so that a
+// (bench/results/2026-11-21-raw-calls.md). These calls never wait, and what they copy is bounded by rawBytesMax, so that a
 // collection of garbage that has to wait for one waits as for any other goroutine.
 func rawRead(fd uintptr, b []byte) (int, error) { return rawCall(syscall.SYS_READ, fd, b) }
+
+// rawBytesMax is the most that one call moves: tens of µs.
+const rawBytesMax = 256 << 10
 
 // See rawRead.
 func rawWrite(fd uintptr, b []byte) (int, error) { return rawCall(syscall.SYS_WRITE, fd, b) }
 
 func rawCall(call, fd uintptr, b []byte) (int, error) {
+	b = b[:min(len(b), rawBytesMax)]
 	n, _, errno := syscall.RawSyscall(call, fd, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
 	switch errno {
 	case 0:

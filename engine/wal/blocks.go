@@ -1,7 +1,9 @@
 package wal
 
 import (
+	"errors"
 	"io"
+	"syscall"
 	"unsafe"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -71,21 +73,22 @@ func alignedBytes(n int) []byte {
 	return b[skip:][:n:n]
 }
 
-// goDirect has the segment, which holds its header only, written by blocks from now on, and tells whether that can be. The caller owns
-// writer.
-func (l *Log) goDirect() bool {
+// goDirect has the segment, which holds its header only, written by blocks from now on, and tells whether that can be. The segment
+// stays dirty, for the header's sake. The caller owns writer.
+func (l *Log) goDirect() (bool, error) {
 	w := &l.writer
 	to := directWriter(l, w.file)
 	if to == nil {
-		return false
+		return false, nil
 	}
 	w.blocks.begin(to, encodeSegmentHeader(w.base, l.salt))
 	// The header once more, to see whether the file system takes such writes.
-	if w.blocks.write(nil, true) == nil {
-		return true
+	err := w.blocks.write(nil, true)
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) {
+		_ = setDirect(w.file.Fd(), false) // if it fails, so will the writes
+		return false, nil
 	}
-	_ = setDirect(w.file.Fd(), false) // if it fails, so will the writes
-	return false
+	return err == nil, err
 }
 
 // directWriter returns what writes blocks of the segment in hand past the page cache, or nil if nothing does; tests replace it.
@@ -100,15 +103,51 @@ var directWriter = func(l *Log, file vfs.File) blockWriter {
 func (l *Log) writeBlocks(b []byte, offset int64, sync bool) error {
 	w := &l.writer
 	fd := w.file.Fd()
-	if sync && w.records >= crowdMin {
-		// What it has written of them is the same when it is written again.
-		if n, done, err := l.syncer.write(fd, b, offset); done && (err != nil || n == len(b)) {
+	if sync && w.records >= crowdMin && w.direct {
+		w.openAsync.Do(func() {
+			if err := w.async.open(); err != nil {
+				l.o.Logger.Info("the log is written by blocking calls", "reason", err)
+			}
+		})
+		n, done, err := w.async.write(fd, b, offset)
+		if done && err == nil && n == len(b) {
+			return nil
+		}
+		if done && err != nil && !errors.Is(err, syscall.ENOSPC) {
 			return err
 		}
+		// Otherwise all of it is written again, the same bytes at the same place.
 	}
-	n, err := directWrite(fd, b, offset, sync)
-	if err == nil && n < len(b) {
-		err = io.ErrShortWrite
+	for {
+		n, err := directWrite(fd, b, offset, sync)
+		switch {
+		case errors.Is(err, syscall.ENOSPC):
+			return l.writeOnFullDisk(b, offset)
+		case err != nil:
+			return err
+		case n == len(b):
+			return nil
+		}
+		if n &^= blockBytes - 1; n == 0 {
+			return io.ErrShortWrite
+		}
+		b, offset = b[n:], offset+int64(n)
 	}
-	return err
+}
+
+// writeOnFullDisk writes and syncs blocks by way of the file, which makes room where the engine keeps some. A file system that copies
+// on write, or compresses, may need room to overwrite.
+func (l *Log) writeOnFullDisk(b []byte, offset int64) error {
+	file := l.writer.file
+	if err := setDirect(file.Fd(), false); err != nil {
+		return err
+	}
+	if _, err := file.WriteAt(b, offset); err != nil {
+		return err
+	}
+	if err := file.SyncData(); err != nil {
+		return err
+	}
+	_ = setDirect(file.Fd(), true) // if it fails, the blocks go through the page cache and are as durable
+	return nil
 }

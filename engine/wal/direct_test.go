@@ -1,10 +1,13 @@
 package wal_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/pandodb/pando/engine"
@@ -154,7 +157,7 @@ func TestDirectVouches(t *testing.T) {
 // TestDirectRefused: a file system that does not take such writes is written as usual.
 func TestDirectRefused(t *testing.T) {
 	defer wal.FixDirect(func(engine.File) func([]byte, int64, bool) error {
-		return func([]byte, int64, bool) error { return fmt.Errorf("invalid argument") }
+		return func([]byte, int64, bool) error { return &fs.PathError{Op: "write", Path: "f", Err: syscall.EINVAL} }
 	})()
 	r := newRig(t, engine.NewMemFS())
 	r.mustOpen()
@@ -169,4 +172,24 @@ func TestDirectRefused(t *testing.T) {
 		t.Errorf("%d records read", len(r.read))
 	}
 	r.close()
+}
+
+// TestDirectFails: an error of the disk in the write that finds out whether the file system takes direct writes is one like any other.
+func TestDirectFails(t *testing.T) {
+	defer wal.FixDirect(func(engine.File) func([]byte, int64, bool) error {
+		return func([]byte, int64, bool) error { return syscall.EIO }
+	})()
+	r := newRig(t, engine.NewMemFS())
+	r.mustOpen()
+	await(t, "a spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
+	var err error
+	for range 3 { // the first segment may have been begun without the spare
+		if err == nil {
+			err = r.log.Sync(r.append("x"))
+		}
+	}
+	if !errors.Is(err, wal.ErrFailed) || r.failed.Load() != 1 {
+		t.Errorf("%v, told of %d times", err, r.failed.Load())
+	}
+	_ = r.log.Close() // it has failed
 }

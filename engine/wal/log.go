@@ -33,8 +33,8 @@ const (
 	unsyncedBytesMax = 16 << 20
 )
 
-// crowdMin records in a write make it a crowd's: whoever waits for it parks, see dataSyncer. A lone client is better served by a
-// call that blocks, which has a wake-up less (bench/results/2026-11-21-direct.md).
+// crowdMin records in a direct write make it a crowd's: who makes it parks, see asyncWriter. A lone client is better served by a call
+// that blocks, which has a wake-up less (bench/results/2026-11-21-direct.md).
 const crowdMin = 2
 
 // Options configures a Log. Everything but Logger and Room is required.
@@ -61,10 +61,9 @@ type Options struct {
 
 // Log is an open log. All methods are safe for concurrent use.
 type Log struct {
-	o      Options
-	syncer dataSyncer
-	stats  counters
-	salt   uint32 // of the segments begun since Open
+	o     Options
+	stats counters
+	salt  uint32 // of the segments begun since Open
 
 	// mu guards what follows, up to the next comment. It is a leaf, and never held over I/O.
 	mu        sync.Mutex
@@ -107,6 +106,9 @@ type writer struct {
 	direct  bool  // file is written by blocks
 	blocks  blocks
 	records int // in the write in hand
+	async   asyncWriter
+	// openAsync opens async when it is first of use: to close it takes the kernel tens of milliseconds.
+	openAsync sync.Once
 }
 
 // segment is a file of the log.
@@ -339,7 +341,12 @@ func (l *Log) put(records []byte, sync bool) error {
 	defer l.stats.since.Store(0)
 	if w.fresh {
 		w.fresh = false
-		w.direct = segmentHeaderBytes+int64(len(records)) <= w.bytes && l.goDirect()
+		if segmentHeaderBytes+int64(len(records)) <= w.bytes {
+			var err error
+			if w.direct, err = l.goDirect(); err != nil {
+				return err
+			}
+		}
 	}
 	if !w.direct {
 		w.dirty = true
@@ -368,13 +375,7 @@ func (l *Log) syncSegment() (err error) {
 	start := clock.Mono()
 	l.stats.since.Store(int64(start))
 	defer l.stats.since.Store(0)
-	done := false
-	if fd := w.file.Fd(); fd != vfs.InvalidFd && w.records >= crowdMin {
-		done, err = l.syncer.sync(fd)
-	}
-	if !done {
-		err = w.file.SyncData()
-	}
+	err = w.file.SyncData()
 	w.dirty = false
 	l.synchronized(start)
 	return err
@@ -395,7 +396,7 @@ func (l *Log) Close() error {
 	l.fail(errors.New("wal: the log is closed"))
 	l.serve()
 	l.mu.Unlock()
-	l.syncer.close()
+	l.writer.async.close()
 	if l.writer.file != nil {
 		err = errors.Join(err, l.writer.file.Close())
 	}
@@ -405,8 +406,8 @@ func (l *Log) Close() error {
 // Stats are counts since Open, and sizes.
 type Stats struct {
 	Syncs       uint64
-	SyncSeconds float64
-	Bytes       uint64        // written
+	SyncSeconds float64       // of syncs, and of the writes that are one with them
+	Bytes       uint64        // of records written; a direct write fills up its last block
 	LiveBytes   uint64        // from Released to the end: what recovery would read
 	DiskBytes   uint64        // of the segments
 	Busy        time.Duration // how long the write or sync in hand has lasted; 0: none

@@ -64,9 +64,6 @@ func Open(o Options, released Position, must bool, replay func(content []byte) e
 		}
 		return nil, fmt.Errorf("wal: begin a segment: %w", err)
 	}
-	if err := l.syncer.open(); err != nil {
-		o.Logger.Info("the log is synced by blocking calls", "reason", err)
-	}
 	go l.keep()
 	return l, nil
 }

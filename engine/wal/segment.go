@@ -221,6 +221,9 @@ func (l *Log) fillSpare() (done bool, err error) {
 		if err := f.SyncData(); err != nil {
 			return false, err
 		}
+		if fd := f.Fd(); fd != vfs.InvalidFd {
+			dropCached(fd)
+		}
 		clock.Sleep(spareChunkPause)
 	}
 	return true, nil

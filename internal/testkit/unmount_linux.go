@@ -11,8 +11,8 @@ import (
 // unmountPatience is how long Unmount tries: no measure of anything.
 const unmountPatience = time.Minute
 
-// Unmount unmounts a file system on which a process has just been killed. Its io_uring is taken down by the kernel some time after its
-// end, and keeps the file of a sync under way open until then, so that the first tries may find the file system busy.
+// Unmount unmounts a file system on which a process has just been killed. The kernel may keep the file of an asynchronous write open for
+// some time after its end, so that the first tries may find the file system busy.
 func Unmount(dir string) error {
 	for began := clock.Mono(); ; clock.Sleep(10 * time.Millisecond) {
 		err := syscall.Unmount(dir, 0)
