@@ -189,7 +189,11 @@ func (c *conn) turnOver() bool {
 		c.run = 0
 		return false
 	}
-	if c.run++; c.run < turnCommands && c.reply <= turnAnswerBytes {
+	most := turnCommands
+	if c.srv.crowded.Load() {
+		most = turnCrowded
+	}
+	if c.run++; c.run < most && c.reply <= turnAnswerBytes {
 		return false
 	}
 	c.run = 0

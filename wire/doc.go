@@ -68,8 +68,8 @@
 //	     are always counted, and logged at most logsPerSecond times a second.
 //	W11. Locks: Server.mu and conn.mu are never held together, nor while calling a session or a socket. columnCache.mu and
 //	     authCache.mu and turns.mu are leaves.
-//	W12. A connection whose next command is there at once, turnCommands times in a row or after an answer of more than
-//	     turnAnswerBytes, lets those be served first that were ready before (turns). It holds no lock meanwhile, and Shutdown ends turns when the connections have ended.
+//	W12. A connection whose next command is there at once, turnCommands times in a row (turnCrowded where many are active) or
+//	     after an answer of more than turnAnswerBytes, lets those be served first that were ready before (turns). It holds no lock meanwhile, and Shutdown ends turns when the connections have ended.
 //
 // # Goroutines
 //

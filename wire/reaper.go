@@ -14,6 +14,7 @@ import (
 const (
 	tick          = 100 * time.Millisecond // unit of the coarse clock
 	reapPeriod    = 200 * time.Millisecond
+	activeTicks   = 2 // since its last command that make a connection an active one
 	watchTicks    = 1 // a statement is watched when it has run longer than this
 	killGrace     = 2 * time.Second
 	blockedTicks  = 5  // how long a killed connection may sit in a socket write
@@ -47,9 +48,14 @@ func (s *Server) reap() {
 		now := ticksNow()
 		s.now.Store(now)
 		conns = s.snapshot(conns)
+		active := 0
 		for _, c := range conns {
 			c.inspect(now)
+			if now-c.state.Load()>>16 <= activeTicks {
+				active++
+			}
 		}
+		s.crowded.Store(active >= crowdMin)
 		clear(conns)
 		if len(conns) > 0 {
 			continue

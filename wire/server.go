@@ -41,6 +41,7 @@ type Server struct {
 	// now is the coarse clock, in ticks since process start. The reaper and accepting move it; everything that would
 	// otherwise read the real clock per command reads this.
 	now       atomic.Uint64
+	crowded   atomic.Bool // crowdMin connections were active when the reaper looked last
 	maxPacket atomic.Int64
 	maxConns  atomic.Int64
 

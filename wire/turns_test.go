@@ -33,7 +33,7 @@ func TestTurns(t *testing.T) {
 
 // TestTurnOver: a turn ends with many short commands in a row, or with one long answer, but not for who has to wait for his client.
 func TestTurnOver(t *testing.T) {
-	c := &conn{}
+	c := &conn{srv: &Server{}}
 	next := func(waited bool, answer int) bool {
 		c.sock.waited, c.reply = waited, answer
 		return c.turnOver()
@@ -45,6 +45,13 @@ func TestTurnOver(t *testing.T) {
 			}
 		}
 	}
+	c.srv.crowded.Store(true)
+	for i := range turnCrowded {
+		if over := next(false, 100); over != (i == turnCrowded-1) {
+			t.Fatalf("many connections, command %d: %v", i, over)
+		}
+	}
+	c.srv.crowded.Store(false)
 	for i := range 3 * turnCommands {
 		if next(i%(turnCommands-1) == 0, 100) {
 			t.Fatal("a turn ended though the client was waited for")
@@ -56,6 +63,16 @@ func TestTurnOver(t *testing.T) {
 	if !next(false, turnAnswerBytes+1) || next(false, turnAnswerBytes) {
 		t.Error("a long answer does not end the turn, or a short one does")
 	}
+}
+
+// TestCrowded: the reaper notices when many connections are active, and when they are no more.
+func TestCrowded(t *testing.T) {
+	ts := startServer(t, nil)
+	for range crowdMin {
+		ts.dial(t).login(capProtocol41|capPluginAuth, "root")
+	}
+	eventually(t, "the crowd is noticed", ts.crowded.Load)
+	eventually(t, "it is noticed that they are idle", func() bool { return !ts.crowded.Load() })
 }
 
 // TestPipelined sends many commands at once: a connection that finds them all there takes turns with the others, and answers each.
