@@ -11,7 +11,7 @@ import (
 // crowdMin connections the others' turns add up to half a second, so they are shorter.
 const (
 	turnCommands    = 256
-	turnCrowded     = 4 // in place of turnCommands where connections are many
+	turnCrowded     = 8 // in place of turnCommands where connections are many
 	crowdMin        = 128
 	turnAnswerBytes = 1460
 )
