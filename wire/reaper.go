@@ -14,7 +14,7 @@ import (
 const (
 	tick          = 100 * time.Millisecond // unit of the coarse clock
 	reapPeriod    = 200 * time.Millisecond
-	activeTicks   = 2 // since its last command that make a connection an active one
+	activeTicks   = 2 // an active connection has begun or ended a command within so many
 	watchTicks    = 1 // a statement is watched when it has run longer than this
 	killGrace     = 2 * time.Second
 	blockedTicks  = 5  // how long a killed connection may sit in a socket write
@@ -48,14 +48,7 @@ func (s *Server) reap() {
 		now := ticksNow()
 		s.now.Store(now)
 		conns = s.snapshot(conns)
-		active := 0
-		for _, c := range conns {
-			c.inspect(now)
-			if now-c.state.Load()>>16 <= activeTicks {
-				active++
-			}
-		}
-		s.crowded.Store(active >= crowdMin)
+		s.inspect(conns, now)
 		clear(conns)
 		if len(conns) > 0 {
 			continue
@@ -69,6 +62,18 @@ func (s *Server) reap() {
 		s.now.Store(ticksNow())
 		ticker.Reset(reapPeriod)
 	}
+}
+
+// inspect looks at all connections, and counts those that are active.
+func (s *Server) inspect(conns []*conn, now uint64) {
+	active := 0
+	for _, c := range conns {
+		c.inspect(now)
+		if age := int64(now) - int64(c.state.Load()>>16); age <= activeTicks {
+			active++
+		}
+	}
+	s.crowded.Store(active >= crowdMin)
 }
 
 // inspect ends what has lasted too long. It runs on the reaper's goroutine, beside the connection: all it does is set the

@@ -103,7 +103,7 @@ var directWriter = func(l *Log, file vfs.File) blockWriter {
 func (l *Log) writeBlocks(b []byte, offset int64, sync bool) error {
 	w := &l.writer
 	fd := w.file.Fd()
-	if sync && w.records >= crowdMin && w.direct {
+	if sync && w.records >= crowdMin && w.direct { // the first write, which finds out about the file system, blocks
 		w.openAsync.Do(func() {
 			if err := w.async.open(); err != nil {
 				l.o.Logger.Info("the log is written by blocking calls", "reason", err)
