@@ -21,6 +21,7 @@ type Engine struct {
 	opts  Options
 	fs    FS
 	db    *pebble.DB
+	cache *pebble.Cache
 	log   *wal.Log
 	lock  *pebble.Lock
 	iters sync.Pool // of *Iter
@@ -101,6 +102,8 @@ func (e *Engine) openLocked() error {
 	if err := e.openDisk(); err != nil {
 		return err
 	}
+	e.cache = pebble.NewCache(e.opts.CacheBytes)
+	defer e.cache.Unref() // the database holds it from Open to Close
 	options := e.pebbleOptions()
 	options.Lock = e.lock
 	options.ErrorIfNotExists = exists
@@ -176,6 +179,12 @@ func (e *Engine) Flush() error {
 	}
 	return err
 }
+
+// CacheBytes is the size of the block cache, reservations included.
+func (e *Engine) CacheBytes() int64 { return e.opts.CacheBytes }
+
+// ReserveCache makes the block cache smaller by so many bytes until Close, for memory that the caller uses in its place.
+func (e *Engine) ReserveCache(bytes int64) { e.cache.Reserve(int(bytes)) }
 
 // Compact compacts everything between two engine keys down to the last level. Tests and bench use it; Pebble compacts on its
 // own otherwise. It stops when ctx is done.

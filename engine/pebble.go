@@ -45,7 +45,7 @@ func (e *Engine) pebbleOptions() *pebble.Options {
 		FS:                 &tableFS{e.fs, e},
 		Logger:             &pebbleLogger{e},
 		FormatMajorVersion: formatVersion,
-		CacheSize:          o.CacheBytes,
+		Cache:              e.cache,
 		MaxOpenFiles:       o.MaxOpenFiles,
 		MemTableSize:       uint64(o.MemTableBytes),
 

@@ -97,8 +97,8 @@ func (n *Node) register() error {
 		read       func() float64
 	}
 	var w wire.Counters
-	m := n.engine.Metrics()
-	n.metrics.BeforeWrite(func() { w, m = n.wire.Counters(), n.engine.Metrics() })
+	m, s := n.engine.Metrics(), n.store.Metrics()
+	n.metrics.BeforeWrite(func() { w, m, s = n.wire.Counters(), n.engine.Metrics(), n.store.Metrics() })
 	figures := []figure{
 		{"connections", "Open client connections.", false, func() float64 { return float64(n.wire.OpenConnections()) }},
 		{"connections_total", "Connections accepted.", true, func() float64 { return float64(w.Connections) }},
@@ -118,11 +118,15 @@ func (n *Node) register() error {
 		{"cache_hits_total", "Block cache hits.", true, func() float64 { return float64(m.CacheHits) }},
 		{"cache_misses_total", "Block cache misses.", true, func() float64 { return float64(m.CacheMisses) }},
 		{"cache_bytes", "Bytes in the block cache.", false, func() float64 { return float64(m.CacheBytes) }},
+		{"row_cache_hits_total", "Lookups by key answered by the row cache.", true, func() float64 { return float64(s.Rows.Hits) }},
+		{"row_cache_misses_total", "Lookups by key that went on to the engine.", true, func() float64 { return float64(s.Rows.Misses) }},
+		{"row_cache_bytes", "Bytes of the row cache, taken from the block cache.", false, func() float64 { return float64(s.Rows.Bytes) }},
+		{"row_cache_rows", "Rows in the row cache.", false, func() float64 { return float64(s.Rows.Entries) }},
 		{"memtable_bytes", "Bytes in memtables.", false, func() float64 { return float64(m.MemTableBytes) }},
 		{"disk_bytes", "Bytes in the data directory.", false, func() float64 { return float64(m.DiskBytes) }},
 		{"disk_free_bytes", "Free bytes on the data directory's file system.", false, func() float64 { return float64(m.DiskFree) }},
-		{"regions", "Regions of this node.", false, func() float64 { return float64(len(n.store.Regions())) }},
-		{"gc_backlog", "Superseded versions that wait for collection.", false, func() float64 { return float64(n.store.GCBacklog()) }},
+		{"regions", "Regions of this node.", false, func() float64 { return float64(s.Regions) }},
+		{"gc_backlog", "Superseded versions that wait for collection.", false, func() float64 { return float64(s.GCBacklogBytes) }},
 		{"plan_cache_hits_total", "Statements whose plan was cached.", true, func() float64 { return float64(n.shared.Plans.Stats().Hits) }},
 		{"plan_cache_misses_total", "Statements whose plan was not cached.", true, func() float64 { return float64(n.shared.Plans.Stats().Misses) }},
 		{"plan_cache_bytes", "Bytes of cached plans.", false, func() float64 { return float64(n.shared.Plans.Stats().Bytes) }},

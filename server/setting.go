@@ -35,7 +35,7 @@ func Settings() []Setting {
 		text("listen", "HOST:PORT of the MySQL protocol", func(o *Options) *string { return &o.Listen }),
 		text("http", "HOST:PORT of /status, /metrics, /healthz and /readyz; empty for none", func(o *Options) *string { return &o.HTTP }),
 		number("max-connections", "connections served at once; one more gets error 1040", func(o *Options) *int { return &o.MaxConnections }),
-		size("cache-size", "bytes of block cache, such as 2GiB; 0 takes a share of the memory", func(o *Options) *int64 { return &o.CacheBytes }),
+		size("cache-size", "bytes of cache for blocks and rows, such as 2GiB; 0 takes a share of the memory", func(o *Options) *int64 { return &o.CacheBytes }),
 		size("memory-limit", "bytes that the process aims to stay below; 0 takes the machine's or the cgroup's", func(o *Options) *int64 { return &o.MemoryBytes }),
 		number("max-procs", "processors to use; 0 takes all", func(o *Options) *int { return &o.MaxProcs }),
 		boolean("sync-log", "sync each commit to the disk before it is acknowledged; off can lose acknowledged data", func(o *Options) *bool { return &o.SyncLog }),

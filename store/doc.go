@@ -11,6 +11,7 @@
 //   - The sequencer: the one line in which commits stand. A group is what one
 //     leader takes off it; it becomes one batch.
 //   - The safepoint: nobody reads, or will read, below it.
+//   - The row cache: newest versions of rows by key, above the engine.
 //   - Garbage: versions that nobody at or above the safepoint can see.
 //
 // # Commit
@@ -53,7 +54,12 @@
 //	    version it shadowed and the records of all commits before, which shadowed
 //	    what is older, have been dealt with (the queue is in commit order, dropped
 //	    nothing, and no scan is due).
-//	S10. After an error of the log nothing is acknowledged any more: who was in
+//	S10. The row cache keeps the contract of package rowcache: the leader records
+//	    a group after apply, and before the locks, applied and the watermark tell
+//	    of it (C1, C2); a reader's bound is the timestamp that it reads at, or
+//	    applied as it was before its iterator was made (C3). The cache knows no
+//	    regions: one that leaves the store and comes back must take its rows out.
+//	S11. After an error of the log nothing is acknowledged any more: who was in
 //	    the failed group gets ErrUndetermined, later ones ErrClosed.
 //
 // # Records (space \x01; integers are big endian)
@@ -73,6 +79,7 @@
 //
 //	lockTable.graphMu, then one lockShard.mu at a time, then one lockRun.mu at a time
 //	lockTable.runsMu: a leaf
+//	one shard of the row cache: a leaf
 //	sequencer.mu, snapshotShard.mu, durable.mu, gcQueue.mu, counters.mu: leaves
 //	placement.Oracle.mu: a leaf for the sequencer
 //

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/store/rowcache"
 )
 
 // Metrics is a snapshot of the store's counts for package status. Counts run
@@ -36,6 +37,8 @@ type Metrics struct {
 	GCScans          uint64 // scans begun because the queue had overflowed or a crash forgot it
 	GCScanned        uint64 // keys looked at by scans
 	SnapshotsExpired uint64
+
+	Rows rowcache.Stats
 }
 
 // Metrics takes a snapshot. It visits every shard of the lock table.
@@ -49,6 +52,7 @@ func (s *Store) Metrics() Metrics {
 		Watermark: s.Watermark(), Applied: clock.Timestamp(s.applied.Load()), Safepoint: clock.Timestamp(s.safepoint.Load()),
 		GCBacklogBytes: s.GCBacklog(), GCDeleted: g.deleted.Load(), GCLooked: g.looked.Load(),
 		GCScans: g.scans.Load(), GCScanned: g.scanned.Load(), SnapshotsExpired: g.expired.Load(),
+		Rows: s.rows.Stats(),
 	}
 	m.Snapshots, m.OldestSnapshot = s.Snapshots()
 	for i := range s.locks.shards {

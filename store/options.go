@@ -19,6 +19,7 @@ const (
 	snapshotAgeMaxDefault  = 24 * time.Hour
 	gcIntervalDefault      = 100 * time.Millisecond
 	sampleIntervalDefault  = 5 * time.Second
+	rowCacheShare          = 4
 )
 
 // Options configure a Store. Engine is required; zero fields take defaults.
@@ -47,6 +48,9 @@ type Options struct {
 	// for so long is ended, and its reads answer ErrSnapshotTooOld: 24 h.
 	// Negative means never.
 	SnapshotAgeMax time.Duration
+	// RowCacheBytes bounds the cache of rows that were read by key: a quarter of
+	// the engine's cache, from which it is taken as it fills. Negative means none.
+	RowCacheBytes int64
 	// NowMillis is the wall clock of the timestamp oracle; nil takes clock's.
 	NowMillis func() int64
 }
@@ -73,6 +77,9 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.SnapshotAgeMax == 0 {
 		o.SnapshotAgeMax = snapshotAgeMaxDefault
+	}
+	if o.RowCacheBytes == 0 && o.Engine != nil {
+		o.RowCacheBytes = o.Engine.CacheBytes() / rowCacheShare
 	}
 	if o.NowMillis == nil {
 		o.NowMillis = clock.NowMillis

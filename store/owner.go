@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"github.com/pandodb/pando/clock"
 
 	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/kvapi"
@@ -33,7 +34,7 @@ type Owner struct {
 	// Store.applied was before it was made: as long as nothing has been applied
 	// since, it shows the newest version of everything.
 	bulk   *engine.Iter
-	bulkAt uint64
+	bulkAt clock.Timestamp
 	gap    keyGap // as bulk shows it
 	// run are locks that are not in held, and runLock stands for the one taken last.
 	run     lockRun

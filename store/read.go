@@ -46,6 +46,17 @@ func tooOld(err error) error {
 
 // getAt reads one key at ts and hands the row to the sink.
 func (s *Store) getAt(r *kvapi.GetRequest, ts clock.Timestamp) (found bool, err error) {
+	if row, _ := s.cachedRow(r.Key, ts); row != nil {
+		defer s.rowBuffers.Put(row)
+		// As with an iterator: what was read before a split serves both halves.
+		if !s.regions.Load().holds(r.Region, r.Key) {
+			return false, errEpoch
+		}
+		if r.Sink != nil {
+			_, err = r.Sink.Pair(r.Key, *row)
+		}
+		return true, err
+	}
 	it, err := s.readIter(r.Hold, ts, nil, nil)
 	if err != nil {
 		return false, err
@@ -56,14 +67,31 @@ func (s *Store) getAt(r *kvapi.GetRequest, ts clock.Timestamp) (found bool, err 
 	if !s.regions.Load().holds(r.Region, r.Key) {
 		return false, errEpoch
 	}
-	row, _, found, err := mvcc.Get(it, r.Key, ts)
+	row, version, found, err := mvcc.Get(it, r.Key, ts)
 	if err != nil {
 		return false, s.readError(err)
 	}
-	if found && r.Sink != nil {
-		_, err = r.Sink.Pair(r.Key, row)
+	if found {
+		// Commits at or below ts were recorded before anybody could choose it.
+		s.rows.Fill(r.Key, row, version, ts)
+		if r.Sink != nil {
+			_, err = r.Sink.Pair(r.Key, row)
+		}
 	}
 	return found, err
+}
+
+// cachedRow returns a copy of the row of key that is visible at ts, and the
+// timestamp of its version, if the row cache has it. The copy goes back to
+// s.rowBuffers.
+func (s *Store) cachedRow(key []byte, ts clock.Timestamp) (row *[]byte, version clock.Timestamp) {
+	row = s.rowBuffers.Get().(*[]byte)
+	var ok bool
+	if *row, version, ok = s.rows.Get((*row)[:0], key, ts); !ok {
+		s.rowBuffers.Put(row)
+		return nil, 0
+	}
+	return row, version
 }
 
 // readIter returns an iterator for reads at ts within bounds, nil for none. The
@@ -141,16 +169,19 @@ func (s *Store) Scan(r *kvapi.ScanRequest) (resume []byte, err error) {
 
 // scanAt reads one page at ts.
 func (s *Store) scanAt(r *kvapi.ScanRequest, ts clock.Timestamp) (resume []byte, err error) {
+	if r.Span.IsPoint() {
+		if len(r.Regions) != 1 {
+			return nil, errEpoch
+		}
+		get := kvapi.GetRequest{Region: r.Regions[0], Key: r.Span.Start, Interrupt: r.Interrupt, Sink: r.Sink, Hold: r.Hold}
+		_, err = s.getAt(&get, ts)
+		return nil, err
+	}
 	st := s.scans.Get().(*scanState)
 	st.lower = keys.VersionPrefix(st.lower[:0], r.Span.Start)
-	switch {
-	case r.Span.IsPoint():
-		// The successor of a key is the key with a NUL appended.
-		st.upper = append(append(st.upper[:0], keys.SpaceVersion), r.Span.Start...)
-		st.upper = append(st.upper, 0, 0)
-	case len(r.Span.End) == 0:
+	if len(r.Span.End) == 0 {
 		st.upper = keys.SpaceEnd(st.upper[:0], keys.SpaceVersion)
-	default:
+	} else {
 		st.upper = keys.VersionPrefix(st.upper[:0], r.Span.End)
 	}
 	it, err := s.readIter(r.Hold, ts, st.lower, st.upper)
@@ -166,20 +197,12 @@ func (s *Store) scanAt(r *kvapi.ScanRequest, ts clock.Timestamp) (resume []byte,
 			_ = it.Close() // its error would repeat one that the scan has returned
 		}
 	}()
-	if !s.regions.Load().coversSpan(r) {
+	if !s.regions.Load().covers(r.Regions, r.Span) {
 		return nil, errEpoch
 	}
 	st.intr = r.Interrupt
 	st.scanner.Init(it, ts, r.Reverse, st.poll)
 	return s.deliver(r, &st.scanner)
-}
-
-// coversSpan reports whether the request's regions cover its span.
-func (m *regionMap) coversSpan(r *kvapi.ScanRequest) bool {
-	if r.Span.IsPoint() {
-		return len(r.Regions) == 1 && m.holds(r.Regions[0], r.Span.Start)
-	}
-	return m.covers(r.Regions, r.Span)
 }
 
 // deliver hands rows to the sink until the page ends.
@@ -239,49 +262,70 @@ func (s *Store) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, err 
 		return kvapi.LockResult{Waited: waited}, err
 	}
 	res.Acquired, res.Waited = true, waited
-	it, shared, err := s.latestIter(o)
-	if err != nil {
-		return res, s.readError(err)
-	}
-	if !shared {
-		defer it.Close() // its error would repeat one that the read has returned
-	}
-	if shared && o.gap.has(r.Key) {
-		h.version, h.read = kvapi.Version{}, true
-		return res, nil
-	}
-	row, ts, found, err := mvcc.Latest(it, r.Key)
-	if err == nil && shared && ts == 0 {
-		err = o.gap.missed(it, r.Key)
-	}
-	if err != nil {
-		return res, s.readError(err)
-	}
-	res.Version = kvapi.Version{TS: ts, Found: found, Len: int32(len(row))}
-	h.version, h.read = res.Version, true
-	if found && r.Sink != nil {
-		_, err = r.Sink.Pair(r.Key, row)
-	}
+	res.Version, err = s.latest(o, h, r)
 	return res, err
 }
 
-// latestIter returns an iterator that shows the newest version of the key that the
-// owner has just locked. Who applied a version of it released the lock after
-// raising applied, so an iterator made since the last raise is new enough.
-func (s *Store) latestIter(o *Owner) (it *engine.Iter, shared bool, err error) {
-	if len(o.held) < bulkLocksMin {
-		it, err = s.engine.NewIter(engine.IterOptions{})
-		return it, false, err
+// latest reads the newest version of a key that the owner has locked, and notes
+// it in the lock.
+func (s *Store) latest(o *Owner, h *heldLock, r *kvapi.LockRequest) (kvapi.Version, error) {
+	bulk := len(o.held) >= bulkLocksMin
+	if !bulk || !o.gap.covers(r.Key) {
+		if row, ts := s.cachedRow(r.Key, kvapi.Latest); row != nil {
+			defer s.rowBuffers.Put(row)
+			return h.deliver(r, *row, ts, true)
+		}
 	}
-	applied := s.applied.Load() // before the iterator is made, so that it shows at least this
+	// Who applied a version of the key released the lock after recording it in
+	// the cache and raising applied, so what is made from now on shows it.
+	applied := clock.Timestamp(s.applied.Load())
+	it, err := s.latestIter(o, bulk, applied)
+	if err != nil {
+		return kvapi.Version{}, s.readError(err)
+	}
+	if !bulk {
+		defer it.Close() // its error would repeat one that the read has returned
+	} else if o.gap.has(r.Key) {
+		return h.deliver(r, nil, 0, false)
+	}
+	row, ts, found, err := mvcc.Latest(it, r.Key)
+	if err == nil && bulk && ts == 0 {
+		err = o.gap.missed(it, r.Key)
+	}
+	if err != nil {
+		return kvapi.Version{}, s.readError(err)
+	}
+	if found && !bulk {
+		s.rows.Fill(r.Key, row, ts, applied)
+	}
+	return h.deliver(r, row, ts, found)
+}
+
+// deliver notes which version the owner met under the lock and hands its row to
+// the request's sink.
+func (h *heldLock) deliver(r *kvapi.LockRequest, row []byte, ts clock.Timestamp, found bool) (v kvapi.Version, err error) {
+	v = kvapi.Version{TS: ts, Found: found, Len: int32(len(row))}
+	h.version, h.read = v, true
+	if found && r.Sink != nil {
+		_, err = r.Sink.Pair(r.Key, row)
+	}
+	return v, err
+}
+
+// latestIter returns an iterator that shows all commits up to applied, which the
+// caller has loaded before. A bulk load keeps it while there are no others.
+func (s *Store) latestIter(o *Owner, bulk bool, applied clock.Timestamp) (it *engine.Iter, err error) {
+	if !bulk {
+		return s.engine.NewIter(engine.IterOptions{})
+	}
 	if o.bulk != nil && o.bulkAt == applied {
-		return o.bulk, true, nil
+		return o.bulk, nil
 	}
 	o.rest()
 	if it, err = s.engine.NewIter(engine.IterOptions{}); err == nil {
 		o.bulk, o.bulkAt = it, applied
 	}
-	return it, true, err
+	return it, err
 }
 
 // Rest ends what the owner keeps for a run of locking reads, at the end of a

@@ -339,6 +339,7 @@ func (s *Store) applyGroup(b *engine.Batch, g *group) error {
 		}
 		return nil
 	}
+	s.recordGroup(g.head)
 	// The garbage must be in the queue before the watermark, and with it the
 	// safepoint, can reach the commit: see gcWorker.
 	s.gc.enqueue(g.head)
@@ -354,6 +355,23 @@ func (s *Store) applyGroup(b *engine.Batch, g *group) error {
 		s.signal(s.busy)
 	}
 	return nil
+}
+
+// recordGroup brings the row cache up to date, before anybody may read at the
+// group's timestamps: before applied, the watermark and the locks tell of it.
+func (s *Store) recordGroup(head *commitNode) {
+	for m := head; m != nil; m = m.next {
+		if m.err != nil {
+			continue
+		}
+		for i := range m.req.Mutations {
+			if w := &m.req.Mutations[i]; w.Kind == kvapi.MutationDelete {
+				s.rows.Delete(w.Key, m.ts)
+			} else {
+				s.rows.Put(w.Key, w.Value, m.ts)
+			}
+		}
+	}
 }
 
 // settleGroup releases the locks of all members that were applied and wakes

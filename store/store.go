@@ -13,6 +13,7 @@ import (
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/placement"
 	"github.com/pandodb/pando/status"
+	"github.com/pandodb/pando/store/rowcache"
 )
 
 // Store is the regions of one node over one engine. It is safe for concurrent use.
@@ -33,6 +34,9 @@ type Store struct {
 	counters                   counters
 	snapshots                  snapshots
 	scans                      sync.Pool // *scanState
+	// rows holds the newest versions of rows that were read by key.
+	rows       *rowcache.Cache
+	rowBuffers sync.Pool // *[]byte, for copies of cached rows
 
 	// safepoint: no version is deleted that a reader at or above it can see.
 	safepoint atomic.Uint64
@@ -63,6 +67,8 @@ func Open(o Options) (*Store, error) {
 	}
 	s := &Store{o: o, engine: o.Engine}
 	s.scans.New = newScanState
+	s.rows = rowcache.New(o.RowCacheBytes, o.Engine.ReserveCache)
+	s.rowBuffers.New = func() any { return new([]byte) }
 	s.locks.init(o.LocksMax)
 	s.counters = counters{engine: o.Engine, values: make(map[string]uint64)}
 	for _, c := range []*chan struct{}{&s.gcNow, &s.syncNow, &s.syncSoon, &s.busy, &s.gc.wake} {

@@ -1,0 +1,129 @@
+package rowcache
+
+import (
+	"hash/maphash"
+	"math/bits"
+
+	"github.com/pandodb/pando/clock"
+)
+
+const (
+	// shardsMax is how many ways the cache is split, and shardBytesMin the least that a part is worth.
+	shardsMax     = 256
+	shardBytesMin = 4 * chunkBytes
+	// RowMax is the longest key and row together that is kept. Longer ones cost a lookup little in comparison.
+	RowMax = chunkBytes/4 - headerBytes
+)
+
+// Cache is the cache. The zero value and nil keep nothing. It is safe for concurrent use.
+type Cache struct {
+	seed   maphash.Seed
+	shards []shard // a power of two of them
+	shift  uint8   // the high bits of a hash from here on choose the shard
+}
+
+// Stats are a cache's counts since New.
+type Stats struct {
+	Hits, Misses uint64
+	Filled       uint64 // rows taken in
+	Refused      uint64 // rows that may not have been the newest
+	Evicted      uint64
+	Entries      int
+	Bytes        int64 // of memory
+}
+
+// New returns a cache of about so many bytes; with too few for one shard it keeps nothing. reserve, which may be nil, is told of
+// memory before it is taken: the caller's budget shrinks by as much for good.
+func New(limit int64, reserve func(bytes int64)) *Cache {
+	c := &Cache{seed: maphash.MakeSeed(), shift: 64}
+	n := min(limit/shardBytesMin, shardsMax)
+	if n < 1 {
+		return c
+	}
+	log := bits.Len64(uint64(n)) - 1
+	c.shift = uint8(64 - log)
+	c.shards = make([]shard, 1<<log)
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.limit, s.reserve = limit>>log, reserve
+	}
+	return c
+}
+
+// shard returns the shard of a key and the key's hash, nil if nothing is kept.
+func (c *Cache) shard(key []byte) (*shard, uint64) {
+	if c == nil || len(c.shards) == 0 {
+		return nil, 0
+	}
+	h := maphash.Bytes(c.seed, key)
+	return &c.shards[h>>c.shift], h // a shift by 64 gives 0
+}
+
+// Get appends the row of key to dst if its newest version is here and visible at the timestamp, and returns that version's
+// timestamp. If ok is false nothing is known about the key.
+func (c *Cache) Get(dst, key []byte, at clock.Timestamp) (row []byte, ts clock.Timestamp, ok bool) {
+	s, h := c.shard(key)
+	if s == nil {
+		return dst, 0, false
+	}
+	s.mu.Lock()
+	row, ts, ok = s.get(dst, key, h, at)
+	s.mu.Unlock()
+	return row, ts, ok
+}
+
+// Fill offers the newest version of key that a reader with this bound has seen. Both slices are copied.
+func (c *Cache) Fill(key, row []byte, ts, bound clock.Timestamp) {
+	s, h := c.shard(key)
+	if s == nil || len(key)+len(row) > RowMax {
+		return
+	}
+	s.mu.Lock()
+	s.fill(key, row, h, ts, bound)
+	s.mu.Unlock()
+}
+
+// Put records that a commit has written a version of key. Both slices are copied.
+func (c *Cache) Put(key, row []byte, ts clock.Timestamp) {
+	s, h := c.shard(key)
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	s.put(key, row, h, ts)
+	s.mu.Unlock()
+}
+
+// Delete records that a commit has deleted key.
+func (c *Cache) Delete(key []byte, ts clock.Timestamp) {
+	s, h := c.shard(key)
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	s.stamp(h, ts)
+	if at, slot := s.find(key, h); at >= 0 {
+		s.forget(at, slot)
+	}
+	s.mu.Unlock()
+}
+
+// Stats visits every shard.
+func (c *Cache) Stats() (t Stats) {
+	if c == nil {
+		return t
+	}
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		t.Hits += s.stats.Hits
+		t.Misses += s.stats.Misses
+		t.Filled += s.stats.Filled
+		t.Refused += s.stats.Refused
+		t.Evicted += s.stats.Evicted
+		t.Entries += s.entries
+		t.Bytes += s.used
+		s.mu.Unlock()
+	}
+	return t
+}
