@@ -30,9 +30,9 @@ type rowsRig struct {
 	e *engine.Engine
 }
 
-const rowsRigKeys = 400
+const rowsRigKeys = 2000
 
-func (r *rowsRig) key(i int) []byte { return fmt.Appendf(nil, "key %03d", i%rowsRigKeys) }
+func (r *rowsRig) key(i int) []byte { return fmt.Appendf(nil, "key %04d", i%rowsRigKeys) }
 
 // below reads a key at a timestamp past the cache.
 func (r *rowsRig) below(key []byte, ts clock.Timestamp) (row []byte, version clock.Timestamp) {
@@ -104,7 +104,7 @@ func TestRowCache(t *testing.T) {
 	seed := testkit.Seed(t)
 	const writers, readers, rounds = 4, 3, 2500
 	e := memEngine(t)
-	s, err := Open(Options{Engine: e, RowCacheBytes: 128 << 10, GCInterval: time.Millisecond})
+	s, err := Open(Options{Engine: e, RowCacheBytes: 256 << 10, GCInterval: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

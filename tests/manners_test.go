@@ -181,7 +181,8 @@ var sampleLine = regexp.MustCompile(`^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{[^{}]*\})? (N
 // TestStatusPort reads every page of the HTTP port and parses the metrics.
 func TestStatusPort(t *testing.T) {
 	n := startNode(t, "")
-	mustExec(t, n.open(""), "CREATE DATABASE d", "CREATE TABLE d.t (a INT)", "INSERT INTO d.t VALUES (1)")
+	mustExec(t, n.open(""), "CREATE DATABASE d", "CREATE TABLE d.t (a INT PRIMARY KEY, b INT)", "INSERT INTO d.t VALUES (1, 1)",
+		"UPDATE d.t SET b = 2 WHERE a = 1", "UPDATE d.t SET b = 3 WHERE a = 1") // the second finds the row in the row cache
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/nothing": 404} {
 		if code, body := n.get(path); code != want {
 			t.Errorf("%s: %d %s", path, code, body)
@@ -216,7 +217,7 @@ func TestStatusPort(t *testing.T) {
 		}
 		samples[found[1]+found[2]] = value
 	}
-	for _, name := range []string{"pando_connections_total", "pando_wal_syncs_total", "pando_regions"} {
+	for _, name := range []string{"pando_connections_total", "pando_wal_syncs_total", "pando_regions", "pando_row_cache_hits_total", "pando_row_cache_rows", "pando_row_cache_bytes"} {
 		if samples[name] < 1 {
 			t.Errorf("%s is %v", name, samples[name])
 		}

@@ -8,9 +8,10 @@ import (
 )
 
 const (
-	// shardsMax is how many ways the cache is split, and shardBytesMin the least that a part is worth.
-	shardsMax     = 256
-	shardBytesMin = 4 * chunkBytes
+	// The cache is split into as many shards as are worth it, so that a table of slots that grows, and a chunk that is evicted,
+	// hold up few for little time.
+	shardsMax     = 4096
+	shardBytesMin = 8 * chunkBytes
 	// RowMax is the longest key and row together that is kept. Longer ones cost a lookup little in comparison.
 	RowMax = chunkBytes/4 - headerBytes
 )

@@ -41,7 +41,7 @@ func (m *model) at(key string, ts clock.Timestamp) (v version) {
 }
 
 func (m *model) step() error {
-	key := fmt.Sprint("key ", m.rng.IntN(3000))
+	key := fmt.Sprint("key ", m.rng.IntN(8000))
 	switch m.rng.IntN(8) {
 	case 0, 1: // a commit
 		m.now += clock.Timestamp(1 + m.rng.IntN(3))
@@ -206,17 +206,18 @@ func TestConcurrent(t *testing.T) {
 
 // TestEviction: rows that are read stay, rows that are not leave, and the memory stays below the limit.
 func TestEviction(t *testing.T) {
-	const limit, hot, cold = 8 * shardBytesMin, 500, 100_000
+	const limit, hot, cold = 4 * shardBytesMin, 500, 100_000
 	c := New(limit, nil)
 	row := make([]byte, 200)
 	fill := func(key string) { c.Fill([]byte(key), row, 5, 5) }
 	has := func(key string) bool { _, _, ok := c.Get(nil, []byte(key), 5); return ok }
-	for i := range hot {
-		fill(fmt.Sprint("hot ", i))
-	}
+	missed := 0
 	for i := range cold {
 		fill(fmt.Sprint("cold ", i))
-		has(fmt.Sprint("hot ", i%hot))
+		if key := fmt.Sprint("hot ", i%hot); !has(key) {
+			fill(key)
+			missed++
+		}
 	}
 	kept := 0
 	for i := range hot {
@@ -225,8 +226,8 @@ func TestEviction(t *testing.T) {
 		}
 	}
 	s := c.Stats()
-	if kept < hot*9/10 || has("cold 0") || !has(fmt.Sprint("cold ", cold-1)) {
-		t.Errorf("%d of %d hot rows left; %+v", kept, hot, s)
+	if missed > 2*hot || kept < hot*9/10 || has("cold 0") || !has(fmt.Sprint("cold ", cold-1)) {
+		t.Errorf("%d of %d hot rows left, %d were missed; %+v", kept, hot, missed, s)
 	}
 	if s.Bytes > limit+limit/8 || s.Bytes < limit/2 {
 		t.Errorf("%d bytes of %d", s.Bytes, limit)
