@@ -17,7 +17,8 @@ import (
 
 // Bounds of the collector's work.
 const (
-	gcBatchRecords = 8192                   // of the queue per batch
+	gcBatchRecords = 16384                  // of the queue that are sorted and dealt with together
+	gcApplyDeletes = 512                    // deletions applied at a time; commits behind them wait for some 0.3 ms
 	gcBatchDeletes = 2048                   // deletions per page of a scan
 	gcKeyDeletes   = 1024                   // of one key at a time
 	gcScanMoves    = 4096                   // iterator moves per page of a scan
@@ -217,8 +218,8 @@ func (w *gcWorker) batch(safe clock.Timestamp) error {
 			return err
 		}
 		if rest = rest[n:]; len(rest) > 0 {
-			// A key with very much garbage: what the batch holds has to be seen before
-			// the rest of it is looked for.
+			// There is more, perhaps of a key with very much garbage: then what the
+			// batch holds has to be seen before the rest of it is looked for.
 			if err := w.s.engine.Apply(b, false); err != nil {
 				return err
 			}
@@ -248,8 +249,9 @@ func (w *gcWorker) take(safe clock.Timestamp) (last clock.Timestamp) {
 	return last
 }
 
-// collect writes the deletions of records into b and returns how many records
-// are done, at least all but the rest of one key.
+// collect writes the deletions of records into b, until there are gcApplyDeletes,
+// and returns how many records are done: at least one, but for a key with more
+// garbage than is deleted at a time.
 func (w *gcWorker) collect(b *engine.Batch, records []gcRecord, safe clock.Timestamp, blind bool) (done int, err error) {
 	var it *engine.Iter
 	defer func() {
@@ -260,6 +262,9 @@ func (w *gcWorker) collect(b *engine.Batch, records []gcRecord, safe clock.Times
 	deleted := 0
 	defer func() { w.s.gcStats.deleted.Add(uint64(deleted)) }()
 	for i := range records {
+		if deleted >= gcApplyDeletes {
+			return i, nil
+		}
 		r := &records[i]
 		switch {
 		case r.kind == gcPrev:

@@ -170,6 +170,15 @@ func setDirect(fd uintptr, on bool) error {
 	return err
 }
 
+// directAlign returns what direct writes to fd have to be a multiple of, 0 if the kernel (before 6.1) or the file system doesn't tell.
+func directAlign(fd uintptr) int {
+	var st unix.Statx_t
+	if unix.Statx(int(fd), "", unix.AT_EMPTY_PATH, unix.STATX_DIOALIGN, &st) != nil || st.Mask&unix.STATX_DIOALIGN == 0 {
+		return 0
+	}
+	return int(st.Dio_offset_align)
+}
+
 // dropCached has the kernel forget the pages of fd that are not dirty, where it can: a direct write would have to, one by one.
 func dropCached(fd uintptr) { _ = unix.Fadvise(int(fd), 0, 0, unix.FADV_DONTNEED) }
 

@@ -13,7 +13,7 @@ import (
 // when it is refused.
 func TestAsyncWriter(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(name, make([]byte, 16*blockBytes), 0o600); err != nil {
+	if err := os.WriteFile(name, make([]byte, 16*alignBytes), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
@@ -32,18 +32,18 @@ func TestAsyncWriter(t *testing.T) {
 	if err := a.open(); err != nil {
 		t.Skip(err)
 	}
-	b := alignedBytes(2 * blockBytes)
+	b := alignedBytes(2 * alignBytes)
 	made := 0
 	one := func() {
 		b[0]++
-		n, done, err := a.write(f.Fd(), b, 3*blockBytes)
+		n, done, err := a.write(f.Fd(), b, 3*alignBytes)
 		if err != nil || done && n != len(b) {
 			t.Fatal(n, done, err)
 		}
 		if done {
 			made++
-			got := alignedBytes(blockBytes)
-			if _, err := f.ReadAt(got, 3*blockBytes); err != nil || !bytes.Equal(got, b[:blockBytes]) {
+			got := alignedBytes(alignBytes)
+			if _, err := f.ReadAt(got, 3*alignBytes); err != nil || !bytes.Equal(got, b[:alignBytes]) {
 				t.Fatalf("%d %d %v", got[0], b[0], err)
 			}
 		}
@@ -61,7 +61,7 @@ func TestAsyncWriter(t *testing.T) {
 	}); n != 0 && !raceEnabled {
 		t.Errorf("a write allocates %v times", n)
 	}
-	if n, done, err := a.write(f.Fd(), b[:blockBytes-1], 0); done && err == nil && n == blockBytes-1 {
+	if n, done, err := a.write(f.Fd(), b[:alignBytes-1], 0); done && err == nil && n == alignBytes-1 {
 		t.Skip("this file system takes any length")
 	} else if done || err != nil {
 		t.Errorf("a refused request: %v %v", done, err)
@@ -108,7 +108,7 @@ func TestDirectFullDisk(t *testing.T) {
 	f := &fullFile{full: full}
 	l := &Log{}
 	l.writer.file = f
-	b := alignedBytes(blockBytes)
+	b := alignedBytes(alignBytes)
 	b[0] = 1
 	if err := l.writeBlocks(b, 0, false); err != nil || !bytes.Equal(f.data, b) || !f.synced {
 		t.Errorf("%v, %d bytes, synced %v", err, len(f.data), f.synced)

@@ -17,6 +17,8 @@ func (a *asyncWriter) close() {}
 
 func setDirect(uintptr, bool) error { return errors.New("wal: no direct writes on this system") }
 
+func directAlign(uintptr) int { return 0 }
+
 func dropCached(uintptr) {}
 
 func directWrite(uintptr, []byte, int64, bool) (int, error) { return 0, errors.ErrUnsupported }

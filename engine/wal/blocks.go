@@ -10,8 +10,11 @@ import (
 )
 
 const (
-	// blockBytes is what direct writes are aligned to, in the file and in memory: the most that a disk's blocks usually have.
-	blockBytes = 4 << 10
+	// alignBytes is what direct writes are aligned to in memory, and in the file where the system doesn't tell what it asks for: the
+	// most that a disk's blocks usually have.
+	alignBytes = 4 << 10
+	// blockBytesMin is the smallest block of any disk.
+	blockBytesMin = 512
 	// stagingBytes is the most that one direct write brings.
 	stagingBytes = 1 << 20
 )
@@ -24,17 +27,18 @@ const (
 // A block that is torn while it is written again holds the records that it held before, because their bytes do not change.
 type blocks struct {
 	to     blockWriter
+	size   int    // of a block, a power of two
 	buf    []byte // of stagingBytes, aligned; it begins with what the block at offset holds already
 	used   int    // bytes of that, less than a block
 	offset int64  // in the file, of buf
 }
 
-// begin starts a file whose first bytes are head, which is less than a block and not written yet.
-func (b *blocks) begin(to blockWriter, head []byte) {
+// begin starts a file with blocks of this size. Its first bytes are head, which is less than a block and not written yet.
+func (b *blocks) begin(to blockWriter, size int, head []byte) {
 	if b.buf == nil {
 		b.buf = alignedBytes(stagingBytes)
 	}
-	b.to, b.offset = to, 0
+	b.to, b.size, b.offset = to, size, 0
 	b.used = copy(b.buf, head)
 }
 
@@ -52,12 +56,12 @@ func (b *blocks) write(p []byte, sync bool) error {
 		n := copy(b.buf[b.used:], p)
 		p = p[n:]
 		end := b.used + n
-		whole := (end + blockBytes - 1) &^ (blockBytes - 1)
+		whole := (end + b.size - 1) &^ (b.size - 1)
 		clear(b.buf[end:whole])
 		if err := b.to.writeBlocks(b.buf[:whole], b.offset, sync); err != nil {
 			return err
 		}
-		full := end &^ (blockBytes - 1)
+		full := end &^ (b.size - 1)
 		b.used = copy(b.buf, b.buf[full:end])
 		b.offset += int64(full)
 		if len(p) == 0 {
@@ -66,10 +70,10 @@ func (b *blocks) write(p []byte, sync bool) error {
 	}
 }
 
-// alignedBytes allocates n bytes at a multiple of blockBytes.
+// alignedBytes allocates n bytes at a multiple of alignBytes.
 func alignedBytes(n int) []byte {
-	b := make([]byte, n+blockBytes)
-	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (blockBytes - 1)
+	b := make([]byte, n+alignBytes)
+	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (alignBytes - 1)
 	return b[skip:][:n:n]
 }
 
@@ -77,11 +81,11 @@ func alignedBytes(n int) []byte {
 // stays dirty, for the header's sake. The caller owns writer.
 func (l *Log) goDirect() (bool, error) {
 	w := &l.writer
-	to := directWriter(l, w.file)
+	to, size := directWriter(l, w.file)
 	if to == nil {
 		return false, nil
 	}
-	w.blocks.begin(to, encodeSegmentHeader(w.base, l.salt))
+	w.blocks.begin(to, size, encodeSegmentHeader(w.base, l.salt))
 	// The header once more, to see whether the file system takes such writes.
 	err := w.blocks.write(nil, true)
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) {
@@ -91,12 +95,20 @@ func (l *Log) goDirect() (bool, error) {
 	return err == nil, err
 }
 
-// directWriter returns what writes blocks of the segment in hand past the page cache, or nil if nothing does; tests replace it.
-var directWriter = func(l *Log, file vfs.File) blockWriter {
-	if fd := file.Fd(); fd == vfs.InvalidFd || setDirect(fd, true) != nil {
-		return nil
+// directWriter returns what writes blocks of the segment in hand past the page cache, and their size, or nil if nothing does; tests
+// replace it.
+//
+// Small blocks keep what is written for one commit small. A disk whose own blocks are larger has to put them together, which it
+// does as well for a larger block that is written again: neither is safer if it fails at that.
+var directWriter = func(l *Log, file vfs.File) (to blockWriter, size int) {
+	fd := file.Fd()
+	if fd == vfs.InvalidFd || setDirect(fd, true) != nil {
+		return nil, 0
 	}
-	return l
+	if size = directAlign(fd); size < blockBytesMin || size > alignBytes || size&(size-1) != 0 {
+		size = alignBytes
+	}
+	return l, size
 }
 
 // writeBlocks implements blockWriter on the segment. The caller owns writer.
@@ -128,7 +140,7 @@ func (l *Log) writeBlocks(b []byte, offset int64, sync bool) error {
 		case n == len(b):
 			return nil
 		}
-		if n &^= blockBytes - 1; n == 0 {
+		if n &^= w.blocks.size - 1; n == 0 {
 			return io.ErrShortWrite
 		}
 		b, offset = b[n:], offset+int64(n)

@@ -13,6 +13,7 @@ import (
 // diskBlocks is a file in memory that checks how it is written.
 type diskBlocks struct {
 	t      *testing.T
+	size   int // of a block
 	data   []byte
 	writes int
 	synced int // writes with sync
@@ -21,7 +22,7 @@ type diskBlocks struct {
 
 func (d *diskBlocks) writeBlocks(b []byte, offset int64, sync bool) error {
 	d.t.Helper()
-	if uintptr(unsafe.Pointer(unsafe.SliceData(b)))%wal.BlockBytes != 0 || offset%wal.BlockBytes != 0 || len(b)%wal.BlockBytes != 0 || len(b) == 0 || len(b) > wal.StagingBytes {
+	if uintptr(unsafe.Pointer(unsafe.SliceData(b)))%wal.AlignBytes != 0 || offset%int64(d.size) != 0 || len(b)%d.size != 0 || len(b) == 0 || len(b) > wal.StagingBytes {
 		d.t.Fatalf("%d bytes at offset %d are not aligned", len(b), offset)
 	}
 	if d.fail != nil {
@@ -42,13 +43,13 @@ func (d *diskBlocks) writeBlocks(b []byte, offset int64, sync bool) error {
 func TestBlocks(t *testing.T) {
 	rng := testkit.Rand(testkit.Seed(t), 0)
 	var b wal.Blocks
-	for range 4 {
-		disk := &diskBlocks{t: t}
+	for _, size := range []int{wal.BlockBytesMin, wal.AlignBytes, wal.BlockBytesMin, wal.AlignBytes} {
+		disk := &diskBlocks{t: t, size: size}
 		head := []byte("a header")
-		b.Begin(disk.writeBlocks, head)
+		b.Begin(disk.writeBlocks, size, head)
 		want := bytes.Clone(head)
 		for range 30 {
-			p := make([]byte, []int{0, 1, 8, 300, wal.BlockBytes - 1, wal.BlockBytes, 3*wal.BlockBytes + 8, wal.StagingBytes - wal.BlockBytes, 3*wal.StagingBytes + 5}[rng.IntN(9)])
+			p := make([]byte, []int{0, 1, 8, 300, size - 1, size, 3*size + 8, wal.StagingBytes - size, 3*wal.StagingBytes + 5}[rng.IntN(9)])
 			for i := range p {
 				p[i] = byte(rng.Uint32()) | 1
 			}
@@ -61,17 +62,14 @@ func TestBlocks(t *testing.T) {
 				t.Fatalf("%d bytes, fits %v, sync %v: %d writes, %d of them synced", len(p), fits, sync, n, disk.synced-synced)
 			}
 			want = append(want, p...)
-			padded := (len(want) + wal.BlockBytes - 1) / wal.BlockBytes * wal.BlockBytes
-			if len(want)%wal.BlockBytes == 0 {
-				padded = len(want)
-			}
+			padded := (len(want) + size - 1) / size * size
 			if len(disk.data) < padded || !bytes.Equal(disk.data[:len(want)], want) || len(bytes.Trim(disk.data[len(want):], "\x00")) != 0 {
 				t.Fatalf("after %d bytes the file of %d bytes is not what was written", len(want), len(disk.data))
 			}
 		}
 	}
-	disk := &diskBlocks{t: t, fail: errors.New("broken")}
-	b.Begin(disk.writeBlocks, []byte("h"))
+	disk := &diskBlocks{t: t, size: wal.BlockBytesMin, fail: errors.New("broken")}
+	b.Begin(disk.writeBlocks, disk.size, []byte("h"))
 	if err := b.Write([]byte("x"), true); err != disk.fail {
 		t.Error(err)
 	}

@@ -43,8 +43,8 @@
 //	bytes 16–23  the position up to which the log was synced when the record was appended
 //	from 24 on   the content
 //
-// Behind the last record there may be zeros up to a multiple of 4 KiB, because a segment that is made of a spare is written in whole
-// blocks (blocks.go), and behind them what the file held before.
+// Behind the last record there may be zeros up to the end of a block of the disk's, 4 KiB at most, because a segment that is made of a
+// spare is written in whole blocks (blocks.go), and behind them what the file held before.
 //
 // Contents are what clients have sent. The salt sees to it that none of them can hold bytes that pass for a record.
 //

@@ -13,9 +13,10 @@ func FixSalt(salt uint32) (restore func()) {
 }
 
 // FixDirect makes segments that are made of spares be written by what open returns, until the function that it returns is called.
+// Blocks have the smallest size.
 func FixDirect(open func(vfs.File) func(b []byte, offset int64, sync bool) error) (restore func()) {
 	real := directWriter
-	directWriter = func(_ *Log, file vfs.File) blockWriter { return blockFunc(open(file)) }
+	directWriter = func(_ *Log, file vfs.File) (blockWriter, int) { return blockFunc(open(file)), blockBytesMin }
 	return func() { directWriter = real }
 }
 
@@ -28,13 +29,14 @@ type Blocks struct{ b blocks }
 
 // Bounds of what the function is called with.
 const (
-	BlockBytes   = blockBytes
-	StagingBytes = stagingBytes
+	AlignBytes    = alignBytes
+	BlockBytesMin = blockBytesMin
+	StagingBytes  = stagingBytes
 )
 
 // Begin is blocks.begin.
-func (b *Blocks) Begin(to func(b []byte, offset int64, sync bool) error, head []byte) {
-	b.b.begin(blockFunc(to), head)
+func (b *Blocks) Begin(to func(b []byte, offset int64, sync bool) error, size int, head []byte) {
+	b.b.begin(blockFunc(to), size, head)
 }
 
 // Fits is blocks.fits.
