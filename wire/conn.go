@@ -66,7 +66,7 @@ type conn struct {
 
 func newConn(s *Server, id uint32, raw net.Conn) *conn {
 	c := &conn{srv: s, id: id, raw: raw, count: s.counters.shard(id), turn: make(chan struct{}, 1)}
-	c.sock.init(raw)
+	c.sock.init(raw, &s.yields)
 	c.stream = &c.sock
 	c.resp.c = c
 	c.resp.enc.Buf = make([]byte, 0, outInitialBytes)
@@ -156,6 +156,8 @@ func (c *conn) loop() {
 			return
 		}
 		before := c.in.total
+		// Who had his last command ready will have the next one ready too, unless he reads a long answer first.
+		c.sock.soon = !c.sock.waited && c.reply <= turnAnswerBytes && !c.srv.crowded.Load()
 		c.sock.waited = false
 		payload, err := c.in.next()
 		if err != nil {

@@ -37,6 +37,7 @@ type Server struct {
 	logs     logLimiter
 	zlib     compressPools
 	turns    turns
+	yields   yields
 
 	// now is the coarse clock, in ticks since process start. The reaper and accepting move it; everything that would
 	// otherwise read the real clock per command reads this.
@@ -69,6 +70,7 @@ func New(o Options) (*Server, error) {
 		listeners: map[net.Listener]struct{}{}, conns: map[uint32]*conn{},
 		empty: make(chan struct{}), wake: make(chan struct{}, 1),
 		stop: make(chan struct{}), stopped: make(chan struct{}),
+		yields: yields{give: rawYield},
 	}
 	s.maxPacket.Store(int64(o.MaxAllowedPacket))
 	s.maxConns.Store(int64(o.MaxConnections))

@@ -15,6 +15,8 @@ type socket struct {
 	net.Conn
 	poll   syscall.RawConn // nil if the socket is not one of the operating system's
 	waited bool            // some read since the connection cleared this had to wait
+	soon   bool            // the next bytes are expected at once: a read that finds none yields to the client before it waits
+	yields *yields
 	in     transfer
 	out    transfer
 }
@@ -29,8 +31,8 @@ type transfer struct {
 
 func (t *transfer) begin(buf []byte) { t.buf, t.n, t.err = buf, 0, nil }
 
-func (s *socket) init(raw net.Conn) {
-	s.Conn, s.in.attempt, s.out.attempt = raw, s.attemptRead, s.attemptWrite
+func (s *socket) init(raw net.Conn, y *yields) {
+	s.Conn, s.yields, s.in.attempt, s.out.attempt = raw, y, s.attemptRead, s.attemptWrite
 	if sc, ok := raw.(syscall.Conn); ok {
 		if poll, err := sc.SyscallConn(); err == nil {
 			s.poll = poll
@@ -38,11 +40,16 @@ func (s *socket) init(raw net.Conn) {
 	}
 }
 
-// attemptRead reads once; false makes the poller wait.
+// attemptRead reads once, or twice around a yield; false makes the poller wait.
 func (s *socket) attemptRead(fd uintptr) bool {
 	for {
 		s.in.n, s.in.err = rawRead(fd, s.in.buf)
 		if s.in.err == syscall.EAGAIN {
+			if s.soon {
+				if s.soon = false; s.yields.yield() {
+					continue
+				}
+			}
 			s.waited = true
 			return false
 		}

@@ -9,3 +9,5 @@ import "syscall"
 func rawRead(fd uintptr, b []byte) (int, error) { return syscall.Read(int(fd), b) }
 
 func rawWrite(fd uintptr, b []byte) (int, error) { return syscall.Write(int(fd), b) }
+
+func rawYield() bool { return false }

@@ -22,6 +22,12 @@ const rawBytesMax = 256 << 10
 // See rawRead.
 func rawWrite(fd uintptr, b []byte) (int, error) { return rawCall(syscall.SYS_WRITE, fd, b) }
 
+// rawYield is sched_yield(2).
+func rawYield() bool {
+	_, _, _ = syscall.RawSyscall(syscall.SYS_SCHED_YIELD, 0, 0, 0) // never fails
+	return true
+}
+
 func rawCall(call, fd uintptr, b []byte) (int, error) {
 	b = b[:min(len(b), rawBytesMax)]
 	n, _, errno := syscall.RawSyscall(call, fd, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))

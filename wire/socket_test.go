@@ -30,7 +30,7 @@ func socketPair(t *testing.T) (*socket, net.Conn) {
 	}
 	t.Cleanup(func() { _ = raw.Close() })
 	s := new(socket)
-	s.init(raw)
+	s.init(raw, &yields{give: rawYield})
 	if s.poll == nil {
 		t.Fatal("a TCP connection is not used directly")
 	}
@@ -80,6 +80,56 @@ func TestSocketReads(t *testing.T) {
 	if n, err := s.Read(buf); n != 0 || err != io.EOF {
 		t.Errorf("at the end: %d %v", n, err)
 	}
+}
+
+// TestSocketYields: a read that expects the next bytes at once lets the client run before it waits, once; after yields that took
+// long there are none for a while.
+func TestSocketYields(t *testing.T) {
+	s, client := socketPair(t)
+	given, long := 0, time.Duration(0)
+	s.yields.give = func() bool {
+		given++
+		time.Sleep(long)
+		if _, err := client.Write(ring); err != nil {
+			t.Error(err)
+		}
+		return true
+	}
+	buf := make([]byte, 10)
+	read := func(soon bool) {
+		t.Helper()
+		s.soon, s.waited = soon, false
+		if n, err := s.Read(buf); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if read(true); given != 1 || s.waited {
+		t.Errorf("%d yields, waited %v", given, s.waited)
+	}
+	later := func(soon bool) {
+		t.Helper()
+		timer := time.AfterFunc(time.Millisecond, func() { _, _ = client.Write(ring) })
+		defer timer.Stop()
+		if read(soon); !s.waited {
+			t.Error("the byte was there")
+		}
+	}
+	if later(false); given != 1 {
+		t.Error("a yield without need")
+	}
+	long = 2 * yieldLong
+	for range yieldLongMax {
+		read(true)
+	}
+	if given != 1+yieldLongMax {
+		t.Errorf("%d yields", given)
+	}
+	if later(true); given != 1+yieldLongMax {
+		t.Error("a yield after many that took long")
+	}
+	s.yields.pausedUntil.Store(0)
+	s.yields.give = func() bool { return false } // there is nothing to yield with
+	later(true)
 }
 
 // TestSocketWrites: a write allocates nothing, waits until a slow client has taken all, and tells how much went out before a

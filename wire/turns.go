@@ -7,10 +7,10 @@ import (
 
 // A connection's turn is over when turnCommands commands in a row were already there, or one was after an answer of more than
 // turnAnswerBytes, a packet of the network. To end a turn costs as much as a short command does, so those of a client that keeps
-// up are served a few milliseconds long; after an answer of some size it hardly shows (bench/results/2026-11-21-turns.md). With
+// up are served some milliseconds long; after an answer of some size it hardly shows (bench/results/2026-11-21-turns.md). With
 // crowdMin connections the others' turns add up to half a second, so they are shorter.
 const (
-	turnCommands    = 256
+	turnCommands    = 128
 	turnCrowded     = 8 // in place of turnCommands where connections are many
 	crowdMin        = 128
 	turnAnswerBytes = 1460
