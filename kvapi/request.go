@@ -106,7 +106,7 @@ const (
 type Shadow uint8
 
 // Shadow hints. A wrong ShadowNone leaks a version until the next full
-// collection; it never harms a read.
+// collection, and if the key's row is in the row cache it stays there.
 const (
 	// ShadowUnknown: there may be older versions; the collector looks.
 	ShadowUnknown Shadow = iota

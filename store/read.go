@@ -71,14 +71,18 @@ func (s *Store) getAt(r *kvapi.GetRequest, ts clock.Timestamp) (found bool, err 
 	if err != nil {
 		return false, s.readError(err)
 	}
-	if found {
-		// Commits at or below ts were recorded before anybody could choose it.
-		s.rows.Fill(r.Key, row, version, ts)
-		if r.Sink != nil {
-			_, err = r.Sink.Pair(r.Key, row)
-		}
+	if !found {
+		return false, nil
 	}
-	return found, err
+	// Who chose ts did so when all commits at or below it were recorded, and the
+	// iterator shows them. Of Latest that cannot be said.
+	if ts != kvapi.Latest {
+		s.rows.Fill(r.Key, row, version, ts)
+	}
+	if r.Sink != nil {
+		_, err = r.Sink.Pair(r.Key, row)
+	}
+	return true, err
 }
 
 // cachedRow returns a copy of the row of key that is visible at ts, and the

@@ -98,6 +98,31 @@ func (r *rowsRig) read(ts clock.Timestamp, i int) error {
 	return nil
 }
 
+// TestRowCacheLatest: a read of the newest version, which no bound goes with, brings nothing into the cache.
+func TestRowCacheLatest(t *testing.T) {
+	e := memEngine(t)
+	s, err := Open(Options{Engine: e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rowsRig{t: t, s: s, e: e}
+	var o Owner
+	if err := r.write(&o, 1, 1, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		ts   clock.Timestamp
+		want uint64
+	}{{kvapi.Latest, 0}, {s.Watermark(), 1}, {s.Watermark(), 1}} {
+		if err := r.read(c.ts, 1); err != nil || s.Metrics().Rows.Filled != c.want {
+			t.Errorf("at %d: %v, %+v", c.ts, err, s.Metrics().Rows)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestRowCache: what the store answers from its row cache is what the engine holds, under locks and at snapshots of any age,
 // while others write, flush and collect garbage.
 func TestRowCache(t *testing.T) {

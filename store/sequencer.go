@@ -365,9 +365,10 @@ func (s *Store) recordGroup(head *commitNode) {
 			continue
 		}
 		for i := range m.req.Mutations {
-			if w := &m.req.Mutations[i]; w.Kind == kvapi.MutationDelete {
+			switch w := &m.req.Mutations[i]; {
+			case w.Kind == kvapi.MutationDelete:
 				s.rows.Delete(w.Key, m.ts)
-			} else {
+			case w.Shadow != kvapi.ShadowNone: // nobody can have read what was not there
 				s.rows.Put(w.Key, w.Value, m.ts)
 			}
 		}
