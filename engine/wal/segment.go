@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	// spareChunkBytes is synced at a time, so that the log in use never waits behind more, and sparePageBytes written: Linux
-	// keeps what one write brings in one folio, and later has to look through all of it for each sync of the log.
+	// spareChunkBytes is synced at a time, so that the log in use never waits behind more. It is written past the page cache if that
+	// can be, which spares the processor a copy; otherwise by sparePageBytes, because Linux keeps what one write brings in one folio,
+	// and later has to look through all of it for each sync of the log.
 	spareChunkBytes = 1 << 20
 	sparePageBytes  = 4 << 10
 	// spareChunkPause leaves the disk to the foreground between chunks.
@@ -206,27 +207,55 @@ func (l *Log) fillSpare() (done bool, err error) {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	page := make([]byte, sparePageBytes)
+	zeros := alignedBytes(spareChunkBytes)
+	fd := f.Fd()
+	direct := fd != vfs.InvalidFd && setDirect(fd, true) == nil
 	for written := int64(0); written < l.o.SegmentBytes; {
 		select {
 		case <-l.stop:
 			return false, nil
 		default:
 		}
-		for end := min(l.o.SegmentBytes, written+spareChunkBytes); written < end; written += sparePageBytes {
-			if _, err := f.Write(page); err != nil {
+		chunk := zeros[:min(l.o.SegmentBytes-written, spareChunkBytes)]
+		if direct && !fillDirect(fd, chunk, written) {
+			direct = false
+			if err := setDirect(fd, false); err != nil {
+				return false, err
+			}
+		}
+		if !direct {
+			if err := fillPages(f, chunk, written); err != nil {
 				return false, err
 			}
 		}
 		if err := f.SyncData(); err != nil {
 			return false, err
 		}
-		if fd := f.Fd(); fd != vfs.InvalidFd {
+		if !direct && fd != vfs.InvalidFd {
 			dropCached(fd)
 		}
+		written += int64(len(chunk))
 		clock.Sleep(spareChunkPause)
 	}
 	return true, nil
+}
+
+// fillDirect writes a chunk past the page cache. If that fails, whatever the reason, it is to be written otherwise.
+func fillDirect(fd uintptr, chunk []byte, offset int64) bool {
+	n, err := directWrite(fd, chunk, offset, false)
+	return err == nil && n == len(chunk)
+}
+
+// fillPages writes a chunk by way of the page cache.
+func fillPages(f vfs.File, chunk []byte, offset int64) error {
+	for len(chunk) > 0 {
+		page := chunk[:min(len(chunk), sparePageBytes)]
+		if _, err := f.WriteAt(page, offset); err != nil {
+			return err
+		}
+		chunk, offset = chunk[len(page):], offset+int64(len(page))
+	}
+	return nil
 }
 
 // removeSparePart removes what fillSpare has left unfinished.
