@@ -78,6 +78,16 @@ func (f *hookFile) Write(b []byte) (int, error) {
 	return f.File.Write(b)
 }
 
+// WriteAt implements engine.File.
+func (f *hookFile) WriteAt(b []byte, offset int64) (int, error) {
+	if f.write != nil {
+		if err := f.write(f.name, len(b)); err != nil {
+			return 0, err
+		}
+	}
+	return f.File.WriteAt(b, offset)
+}
+
 // Sync implements engine.File.
 func (f *hookFile) Sync() error {
 	if skip, err := f.ask(); skip || err != nil {
