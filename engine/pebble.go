@@ -58,8 +58,8 @@ func (e *Engine) pebbleOptions() *pebble.Options {
 
 		MemTableStopWritesThreshold: MemTableCountMax,
 		L0StopWritesThreshold:       L0SublevelsMax,
-		// Half as many sublevels, that is two flushes, start a compaction out of L0: it rewrites all that it overlaps, which under updates at random is the whole
-		// level below, and a lookup passes most sublevels by their filters (bench/results/2026-11-21-uring.md).
+		// Half as many sublevels, that is two flushes, start a compaction out of L0: it rewrites all that it overlaps, which under
+		// updates at random is the whole level below, and a lookup passes most sublevels by their filters (bench/results/2026-11-21-uring.md).
 		L0CompactionThreshold: 4,
 		// What four sublevels hold: a tree below it has no level between L0 and L6.
 		LBaseMaxBytes: 256 << 20,

@@ -18,7 +18,7 @@ import (
 // Bounds of the collector's work.
 const (
 	gcBatchRecords = 16384                  // of the queue that are sorted and dealt with together
-	gcApplyDeletes = 512                    // deletions applied at a time; commits behind them wait for some 0.3 ms
+	gcApplyDeletes = 512                    // deletions applied at a time, because commits behind them wait
 	gcBatchDeletes = 2048                   // deletions per page of a scan
 	gcKeyDeletes   = 1024                   // of one key at a time
 	gcScanMoves    = 4096                   // iterator moves per page of a scan

@@ -70,22 +70,25 @@ func (f *hookFile) Fd() uintptr { return engine.InvalidFd }
 
 // Write implements engine.File.
 func (f *hookFile) Write(b []byte) (int, error) {
-	if f.write != nil {
-		if err := f.write(f.name, len(b)); err != nil {
-			return 0, err
-		}
+	if err := f.askWrite(len(b)); err != nil {
+		return 0, err
 	}
 	return f.File.Write(b)
 }
 
 // WriteAt implements engine.File.
 func (f *hookFile) WriteAt(b []byte, offset int64) (int, error) {
-	if f.write != nil {
-		if err := f.write(f.name, len(b)); err != nil {
-			return 0, err
-		}
+	if err := f.askWrite(len(b)); err != nil {
+		return 0, err
 	}
 	return f.File.WriteAt(b, offset)
+}
+
+func (f *hookFile) askWrite(n int) error {
+	if f.write == nil {
+		return nil
+	}
+	return f.write(f.name, n)
 }
 
 // Sync implements engine.File.

@@ -10,7 +10,7 @@ import (
 
 const (
 	// chunkBytes is what is taken from memory, and evicted, at a time: some hundred rows, so that a reader that has to evict
-	// holds up others for microseconds.
+	// holds up others for little time.
 	chunkBytes = 32 << 10
 	// spareBytesMax of a chunk survive its eviction, so that it always makes room.
 	spareBytesMax = chunkBytes / 2
