@@ -1,9 +1,11 @@
 package wal_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -128,6 +130,25 @@ func TestDirect(t *testing.T) {
 		t.Errorf("%d records read, %d written, or others", len(r.read), len(want))
 	}
 	r.close()
+}
+
+// TestSpareOnDisk: a spare on a real disk has its size and holds zeros, also where its end is no multiple of a disk's block, which no
+// direct write can bring.
+func TestSpareOnDisk(t *testing.T) {
+	for _, size := range []int{3 << 20, 1<<20 + 104} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			r := newRig(t, engine.OSFS())
+			r.segment = int64(size)
+			r.mustOpen()
+			await(t, "a spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
+			b, err := os.ReadFile("d/spare-wal")
+			if err != nil || len(b) != size || len(bytes.Trim(b, "\x00")) != 0 {
+				t.Errorf("%v, %d bytes, or not all zero", err, len(b))
+			}
+			r.close()
+		})
+	}
 }
 
 // TestDirectVouches: after records that had to be written before anybody asked for them, a sync is not left to the write of the last.
