@@ -110,6 +110,7 @@ func (n *Node) register() error {
 		{"malformed_packets_total", "Connections closed for malformed packets.", true, func() float64 { return float64(w.Malformed) }},
 		{"panics_total", "Connections ended by a fault of the server.", true, func() float64 { return float64(w.Panics) }},
 		{"wal_syncs_total", "Syncs of the write-ahead log.", true, func() float64 { return float64(m.WALSyncs) }},
+		{"wal_sync_seconds_total", "Time in syncs of the write-ahead log.", true, func() float64 { return m.WALSyncSeconds }},
 		{"wal_bytes_total", "Bytes written to the write-ahead log.", true, func() float64 { return float64(m.WALBytes) }},
 		{"wal_live_bytes", "Bytes of the write-ahead log that no table holds yet.", false, func() float64 { return float64(m.WALLiveBytes) }},
 		{"flushed_bytes_total", "Bytes flushed from memtables.", true, func() float64 { return float64(m.FlushedBytes) }},
