@@ -77,6 +77,16 @@ func NextKey(it Iterator, key []byte) ([]byte, error) {
 	return logical, err
 }
 
+// LastKey returns the last key within the iterator's bounds, which are of versions only, that has one of any kind; nil if there is
+// none. It is borrowed.
+func LastKey(it Iterator) ([]byte, error) {
+	if !it.Last() {
+		return nil, it.Error()
+	}
+	logical, _, err := currentKey(it)
+	return logical, err
+}
+
 func currentKey(it Iterator) (logical []byte, ts clock.Timestamp, err error) {
 	key := it.Key()
 	logical, ts, ok := keys.DecodeVersionKey(key)

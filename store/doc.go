@@ -12,6 +12,7 @@
 //     leader takes off it; it becomes one batch.
 //   - The safepoint: nobody reads, or will read, below it.
 //   - The row cache: newest versions of rows by key, above the engine.
+//   - A table's frontier: a key above which it has no row of any version.
 //   - Garbage: versions that nobody at or above the safepoint can see.
 //
 // # Commit
@@ -61,6 +62,9 @@
 //	    regions: one that leaves the store and comes back must take its rows out.
 //	S11. After an error of the log nothing is acknowledged any more: who was in
 //	    the failed group gets ErrUndetermined, later ones ErrClosed.
+//	S12. A key above its table's frontier has no version, for who has its lock
+//	    (frontier.go has the contract). Regions that come back (S10) must take the
+//	    frontiers of their tables out, too.
 //
 // # Records (space \x01; integers are big endian)
 //
@@ -79,7 +83,7 @@
 //
 //	lockTable.graphMu, then one lockShard.mu at a time, then one lockRun.mu at a time
 //	lockTable.runsMu: a leaf
-//	one shard of the row cache: a leaf
+//	one shard of the row cache, frontiers.mu, frontier.mu: leaves
 //	sequencer.mu, snapshotShard.mu, durable.mu, gcQueue.mu, counters.mu: leaves
 //	placement.Oracle.mu: a leaf for the sequencer
 //

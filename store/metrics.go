@@ -39,6 +39,9 @@ type Metrics struct {
 	SnapshotsExpired uint64
 
 	Rows rowcache.Stats
+	// Beyond are locking reads that needed no look because the key was above all
+	// rows of its table.
+	Beyond uint64
 }
 
 // Metrics takes a snapshot. It visits every shard of the lock table.
@@ -52,7 +55,7 @@ func (s *Store) Metrics() Metrics {
 		Watermark: s.Watermark(), Applied: clock.Timestamp(s.applied.Load()), Safepoint: clock.Timestamp(s.safepoint.Load()),
 		GCBacklogBytes: s.GCBacklog(), GCDeleted: g.deleted.Load(), GCLooked: g.looked.Load(),
 		GCScans: g.scans.Load(), GCScanned: g.scanned.Load(), SnapshotsExpired: g.expired.Load(),
-		Rows: s.rows.Stats(),
+		Rows: s.rows.Stats(), Beyond: s.frontiers.hits.Load(),
 	}
 	m.Snapshots, m.OldestSnapshot = s.Snapshots()
 	for i := range s.locks.shards {

@@ -280,6 +280,9 @@ func (s *Store) latest(o *Owner, h *heldLock, r *kvapi.LockRequest) (kvapi.Versi
 			return h.deliver(r, *row, ts, true)
 		}
 	}
+	if !bulk && s.frontiers.beyond(r.Key) {
+		return h.deliver(r, nil, 0, false)
+	}
 	// Who applied a version of the key released the lock after recording it in
 	// the cache and raising applied, so what is made from now on shows it.
 	applied := clock.Timestamp(s.applied.Load())
@@ -293,8 +296,12 @@ func (s *Store) latest(o *Owner, h *heldLock, r *kvapi.LockRequest) (kvapi.Versi
 		return h.deliver(r, nil, 0, false)
 	}
 	row, ts, found, err := mvcc.Latest(it, r.Key)
-	if err == nil && bulk && ts == 0 {
+	switch {
+	case err != nil || ts != 0:
+	case bulk:
 		err = o.gap.missed(it, r.Key)
+	default:
+		err = s.frontiers.learn(s.engine, r.Key)
 	}
 	if err != nil {
 		return kvapi.Version{}, s.readError(err)

@@ -23,16 +23,18 @@ func (s *rowSink) Pair(_, row []byte) (bool, error) {
 	return true, nil
 }
 
-// rowsRig holds a store whose row cache is too small for its keys.
+// rowsRig compares what a store answers with what its engine holds.
 type rowsRig struct {
-	t *testing.T
-	s *Store
-	e *engine.Engine
+	t   *testing.T
+	s   *Store
+	e   *engine.Engine
+	key func(i int) []byte
 }
 
+// rowsRigKeys are more than the row cache of TestRowCache has room for.
 const rowsRigKeys = 2000
 
-func (r *rowsRig) key(i int) []byte { return fmt.Appendf(nil, "key %04d", i%rowsRigKeys) }
+func rowsRigKey(i int) []byte { return fmt.Appendf(nil, "key %04d", i%rowsRigKeys) }
 
 // below reads a key at a timestamp past the cache.
 func (r *rowsRig) below(key []byte, ts clock.Timestamp) (row []byte, version clock.Timestamp) {
@@ -65,7 +67,7 @@ func (r *rowsRig) write(o *Owner, id uint64, i int, remove bool) error {
 		return err
 	}
 	if row, version := r.below(key, kvapi.Latest); res.Version.Found != (row != nil) || row != nil && (version != res.Version.TS || !bytes.Equal(row, sink.row)) {
-		return fmt.Errorf("%s under its lock: %+v %x, below it version %d %x", key, res.Version, sink.row, version, row)
+		return fmt.Errorf("%q under its lock: %+v %x, below it version %d %x", key, res.Version, sink.row, version, row)
 	}
 	m := kvapi.Mutation{Key: key, Kind: kvapi.MutationDelete}
 	if !remove {
@@ -93,7 +95,7 @@ func (r *rowsRig) read(ts clock.Timestamp, i int) error {
 		return err
 	}
 	if row, version := r.below(key, ts); found != (row != nil) || found && !bytes.Equal(row, sink.row) {
-		return fmt.Errorf("%s at %d: %v %x, below it version %d %x", key, ts, found, sink.row, version, row)
+		return fmt.Errorf("%q at %d: %v %x, below it version %d %x", key, ts, found, sink.row, version, row)
 	}
 	return nil
 }
@@ -105,7 +107,7 @@ func TestRowCacheLatest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rowsRig{t: t, s: s, e: e}
+	r := &rowsRig{t: t, s: s, e: e, key: rowsRigKey}
 	var o Owner
 	if err := r.write(&o, 1, 1, false); err != nil {
 		t.Fatal(err)
@@ -133,7 +135,7 @@ func TestRowCache(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rowsRig{t: t, s: s, e: e}
+	r := &rowsRig{t: t, s: s, e: e, key: rowsRigKey}
 	var writing, reading sync.WaitGroup
 	done := make(chan struct{})
 	for w := range writers {

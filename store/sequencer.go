@@ -357,8 +357,9 @@ func (s *Store) applyGroup(b *engine.Batch, g *group) error {
 	return nil
 }
 
-// recordGroup brings the row cache up to date, before anybody may read at the
-// group's timestamps: before applied, the watermark and the locks tell of it.
+// recordGroup brings the row cache and the frontiers up to date, before anybody
+// may read at the group's timestamps: before applied, the watermark and the locks
+// tell of it.
 func (s *Store) recordGroup(head *commitNode) {
 	for m := head; m != nil; m = m.next {
 		if m.err != nil {
@@ -372,6 +373,7 @@ func (s *Store) recordGroup(head *commitNode) {
 				s.rows.Put(w.Key, w.Value, m.ts)
 			}
 		}
+		s.frontiers.raise(m.req.Mutations)
 	}
 }
 

@@ -36,6 +36,7 @@ type Store struct {
 	scans                      sync.Pool // *scanState
 	// rows holds the newest versions of rows that were read by key.
 	rows       *rowcache.Cache
+	frontiers  frontiers
 	rowBuffers sync.Pool // *[]byte, for copies of cached rows
 
 	// safepoint: no version is deleted that a reader at or above it can see.

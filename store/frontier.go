@@ -1,0 +1,156 @@
+package store
+
+import (
+	"bytes"
+	"maps"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/keys"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/mvcc"
+	"github.com/pandodb/pando/status"
+)
+
+// frontiersMax bounds the tables whose frontier is kept. When there are more,
+// all are forgotten: each costs one seek to find again.
+const frontiersMax = 4096
+
+// frontiers know of tables a key above which they have no row, not even a
+// deleted one that garbage collection has left. A row that is inserted there,
+// as auto-increment makes them, is new without a look into the engine, which
+// otherwise takes an eighth of the server's time under single-row inserts
+// (bench/results/2026-11-21-frontier.md).
+//
+// The contract, by which a key above the frontier has no version for whoever has
+// its lock: the leader of the sequencer applies new rows, then raises the
+// frontiers, then releases the locks; and who looks where the rows end adds the
+// frontier before making the iterator. So what the iterator doesn't show raises.
+type frontiers struct {
+	tables atomic.Pointer[map[uint64]*frontier] // by physical id; replaced under mu, never changed
+	mu     sync.Mutex                           // a leaf
+	hits   status.Counter
+}
+
+// frontier is that of one table.
+type frontier struct {
+	mu    sync.Mutex // guards what follows; a leaf
+	known bool
+	key   []byte // logical; no row of the table is above it, if known
+}
+
+// rowTable returns the physical id of the table that key is a row of.
+func rowTable(key []byte) (physID uint64, ok bool) {
+	physID, rest, ok := keys.DecodeTablePrefix(key)
+	return physID, ok && len(rest) > 0 && rest[0] == keys.RowByte
+}
+
+// of returns the table's frontier, or nil.
+func (f *frontiers) of(physID uint64) *frontier {
+	if tables := f.tables.Load(); tables != nil {
+		return (*tables)[physID]
+	}
+	return nil
+}
+
+// beyond tells whether key, whose lock the caller has, is a row above all of
+// its table.
+func (f *frontiers) beyond(key []byte) bool {
+	physID, ok := rowTable(key)
+	if !ok {
+		return false
+	}
+	t := f.of(physID)
+	if t == nil {
+		return false
+	}
+	t.mu.Lock()
+	beyond := t.known && bytes.Compare(key, t.key) > 0
+	t.mu.Unlock()
+	if beyond {
+		f.hits.Inc()
+	}
+	return beyond
+}
+
+// raise notes the new rows of a commit. Its mutations are in the order of keys,
+// so one key per table is enough; a row that shadows a version is at or below
+// the frontier, and so are those before it. Only the leader calls it.
+func (f *frontiers) raise(mutations []kvapi.Mutation) {
+	if f.tables.Load() == nil {
+		return
+	}
+	last, seen := uint64(0), false
+	for i := len(mutations) - 1; i >= 0; i-- {
+		m := &mutations[i]
+		physID, ok := rowTable(m.Key)
+		if !ok || seen && physID == last {
+			continue
+		}
+		last, seen = physID, true
+		if m.Shadow == kvapi.ShadowAt {
+			continue
+		}
+		if t := f.of(physID); t != nil {
+			t.raise(m.Key)
+		}
+	}
+}
+
+func (t *frontier) raise(key []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if bytes.Compare(key, t.key) > 0 {
+		t.key = append(t.key[:0], key...)
+	}
+}
+
+// learn finds the frontier of the table that key is a row of, unless somebody
+// has or is about to.
+func (f *frontiers) learn(e *engine.Engine, key []byte) error {
+	physID, ok := rowTable(key)
+	if !ok {
+		return nil
+	}
+	t := f.add(physID)
+	if t == nil {
+		return nil
+	}
+	prefix := keys.RowPrefix(nil, physID)
+	it, err := e.NewIter(engine.IterOptions{
+		Lower: keys.VersionPrefix(nil, prefix), Upper: keys.VersionPrefix(nil, keys.PrefixEnd(nil, prefix)),
+	})
+	if err != nil {
+		return err
+	}
+	defer it.Close() // its error would repeat one that the read has returned
+	last, err := mvcc.LastKey(it)
+	if err != nil {
+		return err
+	}
+	t.raise(last)
+	t.mu.Lock()
+	t.known = true
+	t.mu.Unlock()
+	return nil
+}
+
+// add makes commits raise the frontier of a table from now on. It returns nil if
+// they did already.
+func (f *frontiers) add(physID uint64) *frontier {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	old := f.tables.Load()
+	if old != nil && (*old)[physID] != nil {
+		return nil
+	}
+	tables := map[uint64]*frontier{}
+	if old != nil && len(*old) < frontiersMax {
+		maps.Copy(tables, *old)
+	}
+	t := &frontier{}
+	tables[physID] = t
+	f.tables.Store(&tables)
+	return t
+}
