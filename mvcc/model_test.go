@@ -216,33 +216,46 @@ func (m *model) raiseSafepoint() {
 
 func (m *model) collectOne() {
 	m.raiseSafepoint()
+	m.collect([]byte(m.key()))
+}
+
+// collect deletes what the safepoint allows of a key, up to a limit, and reports whether there may be more.
+func (m *model) collect(key []byte) (more bool) {
 	it := newIter(m.t, m.e)
 	defer closeIter(m.t, it)
 	b := m.e.NewBatch()
 	defer b.Close()
-	r, err := mvcc.Collect(it, b, []byte(m.key()), m.safepoint, 1+m.rng.IntN(20))
+	deleted, more, err := mvcc.Collect(it, b, key, m.safepoint, 1+m.rng.IntN(20))
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	m.apply(b, r)
+	if deleted != b.Count() {
+		m.t.Errorf("collection reports %d deletions, its batch has %d", deleted, b.Count())
+	}
+	m.deleted += deleted
+	if err := m.e.Apply(b, false); err != nil {
+		m.t.Fatal(err)
+	}
+	return more
 }
 
 func (m *model) collectAll() {
 	m.raiseSafepoint()
-	var resume []byte
-	for more := true; more; {
-		it := newIter(m.t, m.e)
-		b := m.e.NewBatch()
-		r, err := mvcc.CollectSpan(it, b, resume, m.safepoint, 1+m.rng.IntN(20), 1+m.rng.IntN(50))
-		if err != nil {
-			m.t.Fatal(err)
+	for _, key := range m.keysWithVersions() {
+		for m.collect(key) {
 		}
-		closeIter(m.t, it)
-		m.apply(b, r)
-		b.Close()
-		resume, more = r.Resume, r.More
 	}
 	m.checkCollected()
+}
+
+func (m *model) keysWithVersions() (all [][]byte) {
+	it := newIter(m.t, m.e)
+	defer closeIter(m.t, it)
+	for ok := it.First(); ok; ok = it.NextPrefix() {
+		key, _, _ := keys.DecodeVersionKey(it.Key())
+		all = append(all, bytes.Clone(key))
+	}
+	return all
 }
 
 // checkCollected verifies that nothing is left that no reader can see.
@@ -271,16 +284,6 @@ func (m *model) checkCollected() {
 		if below > 1 || v.Tombstone {
 			m.t.Errorf("after collection at %d: %q@%d is left (tombstone %v)", uint64(m.safepoint), key, uint64(ts), v.Tombstone)
 		}
-	}
-}
-
-func (m *model) apply(b *engine.Batch, r mvcc.GCResult) {
-	if r.Deleted != b.Count() {
-		m.t.Errorf("collection reports %d deletions, its batch has %d", r.Deleted, b.Count())
-	}
-	m.deleted += r.Deleted
-	if err := m.e.Apply(b, false); err != nil {
-		m.t.Fatal(err)
 	}
 }
 

@@ -55,8 +55,6 @@ func (s *script) run(t *testing.T, d *datadriven.TestData) string {
 		s.scan(d, &out)
 	case "gc":
 		s.gc(d, &out)
-	case "gcspan":
-		s.gcSpan(d, &out)
 	case "dump":
 		s.dump(&out)
 	case "flush":
@@ -167,7 +165,7 @@ func (s *script) gc(d *datadriven.TestData, out *strings.Builder) {
 	defer closeIter(s.t, it)
 	b := s.e.NewBatch()
 	defer b.Close()
-	r, err := mvcc.Collect(it, b, []byte(key), clock.Timestamp(safepoint), limit)
+	deleted, more, err := mvcc.Collect(it, b, []byte(key), clock.Timestamp(safepoint), limit)
 	if err != nil {
 		fmt.Fprintf(out, "error: %v\n", err)
 		return
@@ -175,35 +173,7 @@ func (s *script) gc(d *datadriven.TestData, out *strings.Builder) {
 	if err := s.e.Apply(b, true); err != nil {
 		s.t.Fatal(err)
 	}
-	fmt.Fprintf(out, "deleted=%d more=%v\n", r.Deleted, r.More)
-}
-
-func (s *script) gcSpan(d *datadriven.TestData, out *strings.Builder) {
-	var safepoint uint64
-	limit, moves := 1000, 1000
-	d.ScanArgs(s.t, "safepoint", &safepoint)
-	d.MaybeScanArgs(s.t, "limit", &limit)
-	d.MaybeScanArgs(s.t, "moves", &moves)
-	var resume []byte
-	for {
-		it := newIter(s.t, s.e)
-		b := s.e.NewBatch()
-		r, err := mvcc.CollectSpan(it, b, resume, clock.Timestamp(safepoint), limit, moves)
-		closeIter(s.t, it)
-		if err != nil {
-			fmt.Fprintf(out, "error: %v\n", err)
-			return
-		}
-		if err := s.e.Apply(b, true); err != nil {
-			s.t.Fatal(err)
-		}
-		b.Close()
-		fmt.Fprintf(out, "deleted=%d more=%v resume=%s\n", r.Deleted, r.More, r.Resume)
-		if !r.More {
-			return
-		}
-		resume = r.Resume
-	}
+	fmt.Fprintf(out, "deleted=%d more=%v\n", deleted, more)
 }
 
 func (s *script) dump(out *strings.Builder) {

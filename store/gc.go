@@ -283,12 +283,12 @@ func (w *gcWorker) collect(b *engine.Batch, records []gcRecord, safe clock.Times
 			}
 		}
 		w.s.gcStats.looked.Inc()
-		res, err := mvcc.Collect(it, b, r.key, safe, gcKeyDeletes)
+		n, more, err := mvcc.Collect(it, b, r.key, safe, gcKeyDeletes)
 		if err != nil {
 			return 0, err
 		}
-		deleted += res.Deleted
-		if res.More {
+		deleted += n
+		if more {
 			return i, nil // look again
 		}
 	}

@@ -166,13 +166,13 @@ func (w *gcWorker) scanKeys(b *engine.Batch, safe clock.Timestamp) (more bool, e
 			continue
 		}
 		w.s.gcStats.scanned.Inc()
-		res, err := mvcc.Collect(it, b, key, safe, gcKeyDeletes)
+		n, again, err := mvcc.Collect(it, b, key, safe, gcKeyDeletes)
 		if err != nil {
 			return false, err
 		}
-		deleted += res.Deleted
-		w.s.gcStats.deleted.Add(uint64(res.Deleted))
-		if res.More {
+		deleted += n
+		w.s.gcStats.deleted.Add(uint64(n))
+		if again {
 			g.pos = bytes.Clone(key)
 			return true, nil
 		}
