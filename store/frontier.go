@@ -30,7 +30,7 @@ const frontiersMax = 4096
 type frontiers struct {
 	tables atomic.Pointer[map[uint64]*frontier] // by physical id; replaced under mu, never changed
 	mu     sync.Mutex                           // a leaf
-	hits   status.Counter
+	hits   status.Counter                       // keys found to be beyond
 }
 
 // frontier is that of one table.
@@ -107,7 +107,8 @@ func (t *frontier) raise(key []byte) {
 }
 
 // learn finds the frontier of the table that key is a row of, unless somebody
-// has or is about to.
+// has or is about to. That is one seek, which walks over what is left of rows
+// that were deleted at the table's end.
 func (f *frontiers) learn(e *engine.Engine, key []byte) error {
 	physID, ok := rowTable(key)
 	if !ok {
