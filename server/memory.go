@@ -17,6 +17,8 @@ const (
 	memTableMax   = 64 << 20
 	memTableMin   = 4 << 20
 	cacheShare    = 4 // the cache takes a quarter unless told otherwise
+	// memTableShare: memtables take the place of blocks in the cache, so one, and another that is being flushed, must leave half of it.
+	memTableShare = 4
 	// gcHeadroom is how much garbage may gather before a collection, but gcPercentMin to gcPercentMax of what is alive. Blocks of
 	// the cache are on the heap without pointers, so a collection costs little; what it leaves lying costs memory.
 	gcHeadroom   = 256 << 20
@@ -41,7 +43,7 @@ func newBudget(o *Options) budget {
 	if b.cache == 0 {
 		b.cache = max(b.total/cacheShare, cacheBytesMin)
 	}
-	b.memTable = min(max(b.total/64, memTableMin), memTableMax)
+	b.memTable = min(max(min(b.total/64, b.cache/memTableShare), memTableMin), memTableMax)
 	if b.procs == 0 {
 		b.procs = runtime.GOMAXPROCS(0)
 	}

@@ -13,3 +13,19 @@ func TestGCPercent(t *testing.T) {
 		}
 	}
 }
+
+// TestBudget: memtables, whose memory comes out of the cache, leave a small one its blocks.
+func TestBudget(t *testing.T) {
+	for _, c := range []struct{ total, cache, wantCache, wantMemTable int64 }{
+		{32 << 30, 0, 8 << 30, 64 << 20},
+		{2 << 30, 0, 512 << 20, 32 << 20},
+		{32 << 30, 1 << 30, 1 << 30, 64 << 20},
+		{32 << 30, 40 << 20, 40 << 20, 10 << 20},
+		{32 << 30, 8 << 20, 8 << 20, 4 << 20},
+	} {
+		b := newBudget(&Options{MemoryBytes: c.total, CacheBytes: c.cache})
+		if b.cache != c.wantCache || b.memTable != c.wantMemTable {
+			t.Errorf("memory %d, cache %d: cache %d and memtable %d, want %d and %d", c.total, c.cache, b.cache, b.memTable, c.wantCache, c.wantMemTable)
+		}
+	}
+}
