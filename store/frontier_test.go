@@ -56,7 +56,7 @@ func TestFrontier(t *testing.T) {
 		})
 	}
 	writing.Wait()
-	if m := r.s.Metrics(); m.Beyond < rounds/window || m.GCDeleted == 0 {
+	if m := r.metrics(); m.Beyond < rounds/window || m.GCDeleted == 0 {
 		t.Errorf("the test tests too little: %d rows beyond, %d versions collected", m.Beyond, m.GCDeleted)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -100,6 +101,17 @@ func (r *rowsRig) read(ts clock.Timestamp, i int) error {
 	return nil
 }
 
+// metrics returns the store's counts once the garbage of all commits is gone.
+func (r *rowsRig) metrics() Metrics {
+	for deadline := time.Now().Add(time.Minute); r.s.GCBacklog() > 0; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			r.t.Error("the garbage stays")
+			break
+		}
+	}
+	return r.s.Metrics()
+}
+
 // TestRowCacheLatest: a read of the newest version, which no bound goes with, brings nothing into the cache.
 func TestRowCacheLatest(t *testing.T) {
 	e := memEngine(t)
@@ -176,7 +188,7 @@ func TestRowCache(t *testing.T) {
 	writing.Wait()
 	close(done)
 	reading.Wait()
-	m := s.Metrics()
+	m := r.metrics()
 	if m.Rows.Hits < rounds || m.Rows.Evicted == 0 || m.Rows.Refused == 0 || m.GCDeleted == 0 {
 		t.Errorf("the test tests too little: %+v, %d versions collected", m.Rows, m.GCDeleted)
 	}
