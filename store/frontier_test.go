@@ -116,3 +116,28 @@ func TestFrontierSpan(t *testing.T) {
 		t.Errorf("%d frontiers", n)
 	}
 }
+
+// BenchmarkFrontier is what a locking read pays that the frontier doesn't answer, and what it pays that it does.
+func BenchmarkFrontier(b *testing.B) {
+	var f frontiers
+	for id := range uint64(frontierTables) {
+		t := f.add(239 + id)
+		t.raise(frontierKey(3000 + int(id)))
+		t.known = true
+	}
+	for name, key := range map[string][]byte{"below": frontierKey(30), "beyond": frontierKey(30_000)} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				f.beyond(key)
+			}
+		})
+	}
+	b.Run("raise", func(b *testing.B) {
+		b.ReportAllocs()
+		m := []kvapi.Mutation{{Key: frontierKey(30), Kind: kvapi.MutationPut}}
+		for b.Loop() {
+			f.raise(m)
+		}
+	})
+}

@@ -11,8 +11,8 @@
 //
 // # What the caller must keep
 //
-//	C1. Every commit, but for a row that is put where there was none, is recorded after its writes are visible to new iterators, and before anybody may read at its timestamp or
-//	    above, locks included.
+//	C1. Every commit, but for a row that is put where there was none, is recorded after its writes are visible to new
+//	    iterators, and before anybody may read at its timestamp or above, locks included.
 //	C2. Of one key, versions are recorded in the order of their timestamps.
 //	C3. A reader hands to Fill what it saw as the newest version, together with its bound.
 //
