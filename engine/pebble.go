@@ -25,8 +25,8 @@ const (
 	// Pressure, so it is above Pebble's 12: a stop is a latency of seconds, a deep L0 one of microseconds.
 	L0SublevelsMax = 20
 
-	// dataBlockBytes is InnoDB's page size: a point read that misses the cache reads and decompresses this much. Larger blocks
-	// compress a little better and cost every cold read.
+	// dataBlockBytes is InnoDB's page size: a point read that misses the cache reads and decompresses this much. Smaller blocks
+	// cost every scan and a larger index more than they save a cold read (bench/results/2026-11-22-cold-reads.md).
 	dataBlockBytes = 16 << 10
 	// indexBlockBytes keeps the index of a 64 MiB table in one or two blocks, so that a seek costs one index search.
 	indexBlockBytes = 256 << 10
@@ -104,9 +104,9 @@ func (e *Engine) tombstoneOptions(p *pebble.Options) {
 	p.Experimental.CompactionGarbageFractionForMaxConcurrency = func() float64 { return 0.2 }
 }
 
-// levelOptions chooses blocks, filters and compression. Upper levels are rewritten often and are small, so they take the
-// fastest compressor; L6 holds nine tenths of the bytes, is rewritten rarely, and takes zstd level 1, which falls back to the
-// fast one where it gains little.
+// levelOptions chooses blocks, filters and compression. All levels take the fastest compressor, which leaves a block as it is
+// where it gains less than an eighth: L6, with nine tenths of the bytes, is what a read that misses the cache has to decompress,
+// and zstd there took a lookup from 10 to 37 µs to save half of the space of random digits (bench/results/2026-11-22-cold-reads.md).
 func (e *Engine) levelOptions(p *pebble.Options) {
 	for i := range p.Levels {
 		level := &p.Levels[i]
@@ -117,7 +117,6 @@ func (e *Engine) levelOptions(p *pebble.Options) {
 		level.FilterType = pebble.TableFilter
 		level.Compression = func() *sstable.CompressionProfile { return block.FastestCompression }
 	}
-	p.Levels[len(p.Levels)-1].Compression = func() *sstable.CompressionProfile { return block.BalancedCompression }
 }
 
 // versionSpaceStart is the first engine key of the versions.
@@ -127,7 +126,7 @@ var versionSpaceStart = keys.Bare(nil, keys.SpaceVersion, nil)
 // suffixes are not versions of one thing. Older versions go to value blocks by Pebble's own rule.
 func spanPolicy(start []byte) (pebble.SpanPolicy, []byte, error) {
 	if cockroachkvs.Compare(start, versionSpaceStart) < 0 {
-		return pebble.SpanPolicy{PreferFastCompression: true, DisableValueSeparationBySuffix: true}, versionSpaceStart, nil
+		return pebble.SpanPolicy{DisableValueSeparationBySuffix: true}, versionSpaceStart, nil
 	}
 	return pebble.SpanPolicy{}, nil, nil
 }
