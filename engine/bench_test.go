@@ -2,11 +2,14 @@ package engine_test
 
 import (
 	"encoding/binary"
+	"math/rand/v2"
 	"sync/atomic"
 	"testing"
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/testkit"
+	"github.com/pandodb/pando/keys"
 )
 
 // BenchmarkCommit measures one-row batches of 190 bytes from many goroutines, synced and not, on the machine's disk.
@@ -41,4 +44,78 @@ func BenchmarkCommit(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkColdRead measures lookups, and scans of 100 rows, of which most miss the block cache and none the page cache: what a
+// block costs to copy and to decompress. Rows are rewritten once, since what is loaded in order is moved into the last level and
+// not compressed as a compaction does; a hundred share a commit, whose timestamps give zstd the repetitions without which its
+// fastest level leaves random digits as they are.
+func BenchmarkColdRead(b *testing.B) {
+	const rows, scan = 400_000, 100
+	rng := testkit.Rand(testkit.Seed(b), 0)
+	e := open(b, engine.Options{Dir: b.TempDir(), CacheBytes: 16 << 20, MemTableBytes: 4 << 20, BallastBytes: engine.NoSpace})
+	logical := func(i int) []byte { return binary.BigEndian.AppendUint64([]byte("t"), uint64(i)) }
+	const versions, perCommit = 2, 100
+	ts := clock.Timestamp(1)
+	for range versions {
+		for i := 0; i < rows; {
+			batch := e.NewBatch()
+			for end := i + 1000; i < end; i++ {
+				if i%perCommit == 0 {
+					ts = ts.Next()
+				}
+				batch.SetVersion(logical(i), ts, nil, sysbenchRow(rng))
+			}
+			if err := e.Apply(batch, false); err != nil {
+				b.Fatal(err)
+			}
+			batch.Close()
+		}
+		if err := e.Compact(b.Context(), keys.Bare(nil, keys.SpaceVersion, nil), keys.Bare(nil, keys.SpaceVersion+1, nil)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Logf("%d bytes per version", e.Metrics().TableBytes/rows/versions)
+	for _, c := range []struct {
+		name  string
+		steps int
+	}{{"lookup", 0}, {"scan", scan}} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				it, err := e.NewIter(engine.IterOptions{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				row := logical(rng.IntN(rows - scan))
+				key := make([]byte, keys.VersionLen(row))
+				keys.PutVersionKey(key, row, ts)
+				if c.steps == 0 && !it.SeekPrefixGE(key) || c.steps > 0 && !it.SeekGE(key) {
+					b.Fatalf("the row is absent: %v", it.Error())
+				}
+				for range c.steps {
+					if !it.NextPrefix() {
+						b.Fatalf("the next row is absent: %v", it.Error())
+					}
+				}
+				if err := it.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	if err := e.Close(); err != nil {
+		b.Error(err)
+	}
+}
+
+// sysbenchRow returns 190 bytes like those of a row of sysbench: random digits in groups of eleven.
+func sysbenchRow(rng *rand.Rand) []byte {
+	row := make([]byte, 190)
+	for i := range row {
+		row[i] = '0' + byte(rng.IntN(10))
+		if i%12 == 11 {
+			row[i] = '-'
+		}
+	}
+	return row
 }

@@ -105,8 +105,8 @@ func (e *Engine) tombstoneOptions(p *pebble.Options) {
 }
 
 // levelOptions chooses blocks, filters and compression. All levels take the fastest compressor, which leaves a block as it is
-// where it gains less than an eighth: L6, with nine tenths of the bytes, is what a read that misses the cache has to decompress,
-// and zstd there took a lookup from 10 to 37 µs to save half of the space of random digits (bench/results/2026-11-22-cold-reads.md).
+// where it gains less than an eighth. L6 holds nine tenths of the bytes, so most reads that miss the cache decompress a block of
+// it: zstd there takes such a lookup from 14 to 53 µs (BenchmarkColdRead, bench/results/2026-11-22-cold-reads.md).
 func (e *Engine) levelOptions(p *pebble.Options) {
 	for i := range p.Levels {
 		level := &p.Levels[i]
