@@ -71,7 +71,9 @@ func (e *Engine) eventListener() *pebble.EventListener {
 			e.counters.stallNanos.Add(uint64(d))
 			log.Info("writes go on after a stall", "duration", d)
 		},
+		FlushBegin: func(pebble.FlushInfo) { e.opts.Background.Begin(e.Pressure() > urgentPressure) },
 		FlushEnd: func(info pebble.FlushInfo) {
+			e.opts.Background.End()
 			log.Debug("flushed a memtable", "job", info.JobID, "reason", info.Reason, "bytes", info.InputBytes,
 				"duration", info.Duration, "error", info.Err)
 			// Pebble flushes while it is being opened, too.
@@ -79,7 +81,9 @@ func (e *Engine) eventListener() *pebble.EventListener {
 				e.log.Kick()
 			}
 		},
+		CompactionBegin: func(pebble.CompactionInfo) { e.opts.Background.Begin(e.Pressure() > urgentPressure) },
 		CompactionEnd: func(info pebble.CompactionInfo) {
+			e.opts.Background.End()
 			log.Debug("compacted", "job", info.JobID, "reason", info.Reason, "to_level", info.Output.Level,
 				"duration", info.Duration, "error", info.Err)
 		},

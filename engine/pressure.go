@@ -17,6 +17,9 @@ const (
 	// garbageFlushBytesMin and garbageFlushEvery bound the flushes that this causes.
 	garbageFlushBytesMin = 1 << 20
 	garbageFlushEvery    = 2 * time.Second
+	// urgentPressure is the pressure above which flushes and compactions are urgent: a memtable that is written and one that is
+	// being flushed make a half.
+	urgentPressure = 0.5
 	// idleFlushBytesMin of log make a flush of an idle engine worth its file.
 	idleFlushBytesMin = 1 << 20
 )

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -121,10 +122,17 @@ func (n *Node) openStorage() error {
 		n.log.Info("memory is in small pages", "reason", err)
 	}
 	n.loops.Go(func() { tuneGC(n.stop) })
+	var background engine.Background
+	if budget.procs >= runtime.NumCPU() {
+		// Otherwise max-procs or a quota of the cgroup leaves processors to others, which must not be lent.
+		b := newBackground(budget.procs)
+		n.loops.Go(func() { b.loop(n.stop) })
+		background = b
+	}
 	n.log.Info("memory budget", "bytes", budget.total, "cache", budget.cache, "memtable", budget.memTable, "procs", budget.procs)
 	var err error
 	n.engine, err = engine.Open(engine.Options{Dir: filepath.Join(o.DataDir, "store"), CacheBytes: budget.cache, MemTableBytes: budget.memTable,
-		SpareLogBytes: budget.memTable, Logger: n.log})
+		SpareLogBytes: budget.memTable, Background: background, Logger: n.log})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,59 @@
+package engine_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pandodb/pando/engine"
+)
+
+// hearer counts what a Background is told.
+type hearer struct {
+	mu                    sync.Mutex
+	begun, ended, pressed int
+}
+
+func (h *hearer) Begin(urgent bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.begun++
+	if urgent {
+		h.pressed++
+	}
+}
+
+func (h *hearer) End() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ended++
+}
+
+// TestBackgroundTold: each flush and each compaction is told, both ends of it, and none of an engine at rest is urgent.
+func TestBackgroundTold(t *testing.T) {
+	var h hearer
+	e := open(t, engine.Options{Dir: "d", FS: engine.NewMemFS(), Background: &h})
+	flushes, compactions := e.Metrics().Flushes, e.Metrics().Compactions
+	h.mu.Lock()
+	before := h.begun
+	h.mu.Unlock()
+	for i := range 3 {
+		put(t, e, local("key%d", i), strings.Repeat("x", 1000), true)
+		if err := e.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Compact(t.Context(), local(""), local("z")); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	m := e.Metrics()
+	want := int(m.Flushes - flushes + m.Compactions - compactions)
+	if h.begun-before != want || h.ended != h.begun || h.pressed != 0 || m.Compactions == compactions {
+		t.Errorf("told of %d beginnings, %d ends, %d of them urgent; there were %d flushes and compactions", h.begun-before, h.ended, h.pressed, want)
+	}
+}
