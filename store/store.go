@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"sync"
@@ -51,11 +52,14 @@ type Store struct {
 	idle              atomic.Bool   // maintenance sleeps until busy
 	failed            atomic.Bool
 
-	closing     chan struct{} // closed when Close begins
-	stopped     chan struct{} // closed when nothing will become durable any more
-	closingFlag atomic.Bool
-	background  sync.WaitGroup
-	splits      status.Counter
+	closing chan struct{} // closed when Close begins
+	// settling is done when Close begins, too.
+	settling     context.Context
+	stopSettling context.CancelFunc
+	stopped      chan struct{} // closed when nothing will become durable any more
+	closingFlag  atomic.Bool
+	background   sync.WaitGroup
+	splits       status.Counter
 }
 
 // Open opens the store in an engine, creating it in an empty one, and starts
@@ -77,6 +81,7 @@ func Open(o Options) (*Store, error) {
 	}
 	s.gc.bytesMax = o.GCQueueBytesMax
 	s.closing, s.stopped = make(chan struct{}), make(chan struct{})
+	s.settling, s.stopSettling = context.WithCancel(context.Background())
 	s.relaxed.Store(o.Relaxed)
 	if err := s.recover(); err != nil {
 		return nil, err
@@ -226,6 +231,7 @@ func (s *Store) Close() error {
 	}
 	s.seq.mu.Unlock()
 	close(s.closing)
+	s.stopSettling()
 	s.seq.inFlight.Wait()
 	s.background.Wait()
 	s.syncApplied()
@@ -240,7 +246,8 @@ func (s *Store) Close() error {
 const (
 	pressureInterval = 100 * time.Millisecond
 	diskTicks        = 10  // disk polls are once per so many ticks
-	idleTicks        = 100 // ticks without commits until maintenance flushes and sleeps: a pause between requests is shorter
+	idleTicks        = 100 // ticks without commits until maintenance flushes: a pause between requests is shorter
+	settleTicks      = 200 // until it compacts and sleeps: the flush is done by then
 )
 
 // maintain is the goroutine that watches the disk, the engine's pressure and
@@ -253,10 +260,12 @@ func (s *Store) maintain() {
 	sampled := clock.Mono()
 	quiet, ticks, seen := 0, 0, uint64(0)
 	for {
-		if quiet >= idleTicks && !s.engine.DiskFull() {
+		if quiet == idleTicks && !s.engine.DiskFull() {
+			s.engine.FlushIdle()
+		}
+		if quiet >= settleTicks && !s.engine.DiskFull() && s.settle(seen) {
 			ticker.Stop()
 			s.sampleRegions()
-			s.engine.FlushIdle()
 			s.idle.Store(true)
 			select {
 			case <-s.closing:
@@ -286,4 +295,14 @@ func (s *Store) maintain() {
 			quiet, seen = 0, now
 		}
 	}
+}
+
+// settle lets the engine compact until there are commits after seen, or the
+// store closes. It returns whether there were none.
+func (s *Store) settle(seen uint64) (idle bool) {
+	busy := func() bool { return s.applied.Load() != seen }
+	if err := s.engine.Settle(s.settling, busy); err != nil && !s.isClosing() {
+		s.o.Logger.Warn("cannot compact while idle", "error", err)
+	}
+	return !busy()
 }
