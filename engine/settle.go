@@ -10,7 +10,7 @@ import (
 
 const (
 	// settleShare: what lies above the last level is worth a compaction of all when it is more than a tenth of the last level's
-	// bytes. Such a compaction writes ten bytes for each of them, as many as the levels of a larger tree would have.
+	// bytes. It then writes some ten bytes for each of them at most, no more than another level would.
 	settleShare = 10
 	// settleBytesMin are worth nothing.
 	settleBytesMin = 8 << 20
