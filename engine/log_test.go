@@ -98,7 +98,7 @@ func TestReplayFromNote(t *testing.T) {
 		t.Errorf("%d bytes were replayed, 300 rows of 1 KB were written since the flush", n)
 	}
 	check(1300)
-	await(t, "the flush of what was replayed", func() bool { return e.Metrics().WALLiveBytes < 1000 })
+	testkit.Await(t, "the flush of what was replayed", func() bool { return e.Metrics().WALLiveBytes < 1000 })
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestLogStaysSmall(t *testing.T) {
 		}
 	}
 	e := open(t, options)
-	await(t, "few segments", func() bool {
+	testkit.Await(t, "few segments", func() bool {
 		names, err := mem.List("d")
 		if err != nil {
 			t.Fatal(err)
@@ -184,7 +184,7 @@ func TestSlowLog(t *testing.T) {
 	b := e.NewBatch()
 	b.Set(local("a"), nil)
 	go func() { done <- e.Apply(b, true) }()
-	await(t, "the warning", func() bool { e.PollPressure(); return e.Metrics().SlowWrites == 1 })
+	testkit.Await(t, "the warning", func() bool { e.PollPressure(); return e.Metrics().SlowWrites == 1 })
 	time.Sleep(100 * time.Millisecond)
 	e.PollPressure()
 	if n := e.Metrics().SlowWrites; n != 1 {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
@@ -65,7 +64,7 @@ func (e *Engine) settleSlices() (slices []keySlice, err error) {
 		bottom += t.Size
 		// A slice of one key can't be told to Pebble; it joins the next, and is left out at the end.
 		if size += t.Size; (size >= settleSliceBytes || i == len(lowest)-1) && cockroachkvs.Compare(s.start, s.end) < 0 {
-			slices = append(slices, keySlice{bytes.Clone(s.start), bytes.Clone(s.end)})
+			slices = append(slices, s)
 			s, size = keySlice{}, 0
 		}
 	}

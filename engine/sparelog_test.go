@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/internal/testkit"
@@ -40,7 +39,7 @@ func TestSpareLog(t *testing.T) {
 		_, err := mem.Stat("d/spare-wal")
 		return err == nil
 	}
-	await(t, "a log over a spare, and the next spare", func() bool {
+	testkit.Await(t, "a log over a spare, and the next spare", func() bool {
 		put(t, e, local("first"), "x", false) // the log changes when something is written
 		_, full := sized()
 		return full > 0 && spareReady()
@@ -49,7 +48,7 @@ func TestSpareLog(t *testing.T) {
 	for i := range n {
 		put(t, e, local("%06d", i), strings.Repeat("x", 1000), i == n-1) // several memtables
 	}
-	await(t, "the newest log does not grow", func() bool {
+	testkit.Await(t, "the newest log does not grow", func() bool {
 		put(t, e, local("first"), "x", false)
 		names, err := mem.List("d")
 		if err != nil {
@@ -96,7 +95,7 @@ func TestSpareLogNeedless(t *testing.T) {
 	for i := range 600 {
 		put(t, e, local("%06d", i), strings.Repeat("x", 1000), i%100 == 0)
 	}
-	await(t, "the spare is tried", func() bool { return refused.Load() > 0 })
+	testkit.Await(t, "the spare is tried", func() bool { return refused.Load() > 0 })
 	if names, err := fs.List("d"); err != nil || strings.Contains(strings.Join(names, " "), "spare-wal ") {
 		t.Errorf("%v %v", names, err)
 	}
@@ -113,14 +112,4 @@ func btoi(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-// await polls for something that happens in the background.
-func await(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("waited in vain: " + what)
-		}
-	}
 }

@@ -6,9 +6,10 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pandodb/pando/internal/testkit"
 )
 
 // mainNice is the nice value of the main thread after Begin has been called there.
@@ -52,15 +53,6 @@ func niceThreads(t *testing.T) (n int) {
 	return n
 }
 
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 // TestBackground: work in the background runs on threads of low priority that end with it, and each has a processor of its own;
 // urgent work keeps its priority.
 func TestBackground(t *testing.T) {
@@ -87,13 +79,13 @@ func TestBackground(t *testing.T) {
 	if n := <-nice; n != 0 {
 		t.Errorf("an urgent compaction has nice %d", n)
 	}
-	eventually(t, "a processor for each", func() bool { return runtime.GOMAXPROCS(0) == procs+min(2, procs) })
+	testkit.Await(t, "a processor for each", func() bool { return runtime.GOMAXPROCS(0) == procs+min(2, procs) })
 	if n := niceThreads(t); n != 1 {
 		t.Errorf("%d threads of low priority, want 1", n)
 	}
 	close(release)
-	eventually(t, "the processors are taken back", func() bool { return runtime.GOMAXPROCS(0) == procs })
-	eventually(t, "the thread of low priority ends", func() bool { return niceThreads(t) == 0 })
+	testkit.Await(t, "the processors are taken back", func() bool { return runtime.GOMAXPROCS(0) == procs })
+	testkit.Await(t, "the thread of low priority ends", func() bool { return niceThreads(t) == 0 })
 
 	// What begins after the node has stopped, as the last flush does, changes nothing.
 	close(stop)

@@ -16,6 +16,7 @@ func lowerPriority(nice int) {
 		runtime.UnlockOSThread()
 		return
 	}
-	// This fails only for a value below the present one, where a service manager has started the process with a higher: that stands.
+	// It fails where a service manager has started the process with a higher value, which then stands, or where a sandbox forbids the
+	// call: the work then has its processor only.
 	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), nice)
 }

@@ -261,7 +261,7 @@ func (s *Store) maintain() {
 	quiet, ticks, seen := 0, 0, uint64(0)
 	for {
 		if quiet == idleTicks && !s.engine.DiskFull() {
-			s.engine.FlushIdle()
+			s.engine.FlushIdle() // settle makes up for it where the disk is full now
 		}
 		if quiet >= settleTicks && !s.engine.DiskFull() && s.settle(seen) {
 			ticker.Stop()
@@ -297,9 +297,10 @@ func (s *Store) maintain() {
 	}
 }
 
-// settle lets the engine compact until there are commits after seen, or the
-// store closes. It returns whether there were none.
+// settle lets the engine flush and compact until there are commits after seen,
+// or the store closes. It returns whether there were none.
 func (s *Store) settle(seen uint64) (idle bool) {
+	s.engine.FlushIdle()
 	busy := func() bool { return s.applied.Load() != seen }
 	if err := s.engine.Settle(s.settling, busy); err != nil && !s.isClosing() {
 		s.o.Logger.Warn("cannot compact while idle", "error", err)

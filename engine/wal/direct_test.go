@@ -80,7 +80,7 @@ func TestDirect(t *testing.T) {
 	r.segment = 8 << 20
 	r.mustOpen()
 	spare := func() {
-		await(t, "a spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
+		testkit.Await(t, "a spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
 	}
 	var want []string
 	add := func(n int) wal.Position {
@@ -141,7 +141,7 @@ func TestSpareOnDisk(t *testing.T) {
 			r := newRig(t, engine.OSFS())
 			r.segment = int64(size)
 			r.mustOpen()
-			await(t, "a spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
+			testkit.Await(t, "a spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
 			b, err := os.ReadFile("d/spare-wal")
 			if err != nil || len(b) != size || len(bytes.Trim(b, "\x00")) != 0 {
 				t.Errorf("%v, %d bytes, or not all zero", err, len(b))
@@ -157,7 +157,7 @@ func TestDirectVouches(t *testing.T) {
 	r := newRig(t, m.fs(engine.NewMemFS()))
 	r.segment = 16 << 20
 	r.mustOpen()
-	await(t, "a spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
+	testkit.Await(t, "a spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
 	r.sync(r.append("x"))
 	r.sync(r.append("x"))
 	writes := m.count()
@@ -202,7 +202,7 @@ func TestDirectFails(t *testing.T) {
 	})()
 	r := newRig(t, engine.NewMemFS())
 	r.mustOpen()
-	await(t, "a spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
+	testkit.Await(t, "a spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
 	var err error
 	for range 3 { // the first segment may have been begun without the spare
 		if err == nil {

@@ -167,7 +167,7 @@ func TestCrashes(t *testing.T) {
 	t.Run("direct", func(t *testing.T) {
 		m := directInMemory(t)
 		testCrashes(t, 16<<10, m.fs, func(r *rig) {
-			await(t, "a spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
+			testkit.Await(t, "a spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
 		})
 		if m.writes < 300 {
 			t.Errorf("%d direct writes", m.writes)
@@ -367,14 +367,14 @@ func TestVersion(t *testing.T) {
 func TestRelease(t *testing.T) {
 	r := newRig(t, engine.NewMemFS())
 	r.mustOpen()
-	await(t, "a spare", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
+	testkit.Await(t, "a spare", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
 	for range 200 {
 		end := r.append(strings.Repeat("x", 1000))
 		r.sync(end)
 		r.released.Store(uint64(end))
 		r.log.Kick()
 	}
-	await(t, "all segments but the last are gone", func() bool { r.log.Kick(); return len(r.segments()) == 1 })
+	testkit.Await(t, "all segments but the last are gone", func() bool { r.log.Kick(); return len(r.segments()) == 1 })
 	if s := r.log.Stats(); s.LiveBytes != 0 || s.Syncs < 200 || s.Bytes < 200_000 || s.DiskBytes == 0 || s.DiskBytes > 2*uint64(r.segment) {
 		t.Errorf("%+v", s)
 	}
@@ -396,7 +396,7 @@ func TestReleaseBeforeNext(t *testing.T) {
 	r.released.Store(uint64(end))
 	r.append(strings.Repeat("y", 3000)) // begins a segment, in memory only
 	r.log.Kick()
-	await(t, "the release", func() bool { return r.log.Stats().LiveBytes < 3100 })
+	testkit.Await(t, "the release", func() bool { return r.log.Stats().LiveBytes < 3100 })
 	time.Sleep(10 * time.Millisecond) // a file would go after that
 	// A kill leaves the files as they are now.
 	killed := &rig{t: t, fs: mem, segment: r.segment, must: true}
@@ -515,7 +515,7 @@ func TestPendingIsBounded(t *testing.T) {
 			appended.Add(1)
 		}
 	}()
-	await(t, "some records are appended", func() bool { return appended.Load() >= 15 })
+	testkit.Await(t, "some records are appended", func() bool { return appended.Load() >= 15 })
 	time.Sleep(50 * time.Millisecond)
 	if n := appended.Load(); n > 17 {
 		t.Errorf("%d MiB are pending", n)
@@ -627,23 +627,13 @@ func TestAllocations(t *testing.T) {
 	}
 	one()
 	one()
-	await(t, "the spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
+	testkit.Await(t, "the spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
 	one()
-	await(t, "the next one too", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
+	testkit.Await(t, "the next one too", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
 	if n := testing.AllocsPerRun(100, one); n != 0 && !wal.RaceEnabled {
 		t.Errorf("%v allocations", n)
 	}
 	r.close()
-}
-
-// await polls for something that happens in the background.
-func await(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("waited in vain: " + what)
-		}
-	}
 }
 
 // TestForgery: content that looks like a record of the log, at its right place, is not taken for one after a torn tail, because who

@@ -1,5 +1,5 @@
-// Package testkit holds what tests of several packages share: file systems that crash, count and lie, and seeds that are
-// printed. Product packages do not import it.
+// Package testkit holds what tests of several packages share: file systems that crash, count and lie, seeds that are
+// printed, and waiting for what has no event. Product packages do not import it.
 //
 // # Invariants
 //

@@ -1,0 +1,58 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/testkit"
+	"github.com/pandodb/pando/keys"
+)
+
+// TestIdleSettles: a store without commits flushes what recovery would read, and then gets rid of what updates have left.
+func TestIdleSettles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits until a store counts as idle")
+	}
+	e, err := engine.Open(engine.Options{Dir: "d", FS: engine.NewMemFS(), MemTableBytes: 64 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(Options{Engine: e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := testkit.Rand(testkit.Seed(t), 0)
+	value := make([]byte, 64<<10)
+	write := func() {
+		for i := range 256 { // 16 MiB
+			for j := range value {
+				value[j] = byte(r.Uint32())
+			}
+			set(t, e, keys.LocalKey(nil, fmt.Appendf(nil, "idle %03d", i)), value)
+		}
+	}
+	write()
+	if err := e.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Compact(t.Context(), keys.LocalKey(nil, nil), keys.LocalKey(nil, []byte("z"))); err != nil {
+		t.Fatal(err)
+	}
+	loaded := e.Metrics().TableBytes
+	write()
+	if n := e.Metrics().WALLiveBytes; n < 16<<20 {
+		t.Fatalf("%d bytes in the log after the updates", n)
+	}
+	testkit.Await(t, "the log is flushed", func() bool { return e.Metrics().WALLiveBytes == 0 })
+	if n := e.Metrics().TableBytes; n < 2*loaded-loaded/10 {
+		t.Errorf("%d bytes in tables before the store settles, %d loaded: the updates have left nothing", n, loaded)
+	}
+	testkit.Await(t, "the old versions are gone", func() bool { return e.Metrics().TableBytes < loaded+loaded/10 })
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+}
