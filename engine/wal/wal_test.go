@@ -374,8 +374,10 @@ func TestRelease(t *testing.T) {
 		r.released.Store(uint64(end))
 		r.log.Kick()
 	}
+	// One file may be left before the keeper has seen the last release: it runs whenever it gets the processor.
+	testkit.Await(t, "the last release is seen", func() bool { r.log.Kick(); return r.log.Stats().LiveBytes == 0 })
 	testkit.Await(t, "all segments but the last are gone", func() bool { r.log.Kick(); return len(r.segments()) == 1 })
-	if s := r.log.Stats(); s.LiveBytes != 0 || s.Syncs < 200 || s.Bytes < 200_000 || s.DiskBytes == 0 || s.DiskBytes > 2*uint64(r.segment) {
+	if s := r.log.Stats(); s.Syncs < 200 || s.Bytes < 200_000 || s.DiskBytes == 0 || s.DiskBytes > 2*uint64(r.segment) {
 		t.Errorf("%+v", s)
 	}
 	r.close()
