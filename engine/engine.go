@@ -33,14 +33,15 @@ type Engine struct {
 	applying   []wal.Position // where the batches begin that are in the log and on their way to Pebble, ascending
 	replayed   wal.Position   // how much of the log Open has replayed
 
-	opened   atomic.Bool // the directory and the log are open
-	failed   atomic.Bool
-	stalled  atomic.Bool
-	slowLog  atomic.Bool   // a slow sync of the log has been told of
-	pressure atomic.Uint64 // math.Float64bits
-	disk     disk
-	garbage  garbage
-	counters counters
+	opened     atomic.Bool // the directory and the log are open
+	failed     atomic.Bool
+	stalled    atomic.Bool
+	slowLog    atomic.Bool   // a slow sync of the log has been told of
+	plainReads atomic.Bool   // nobody can tell whether a read will wait
+	pressure   atomic.Uint64 // math.Float64bits
+	disk       disk
+	garbage    garbage
+	counters   counters
 }
 
 // counters are what Pebble's own metrics do not hold.
@@ -52,6 +53,7 @@ type counters struct {
 	background   status.Counter
 	corruptions  status.Counter
 	slowWrites   status.Counter
+	diskReads    status.Counter
 	stallSince   atomic.Int64 // clock.Mono at the start of the present stall, in nanoseconds
 }
 

@@ -27,6 +27,7 @@ type Metrics struct {
 	CacheMisses int64
 	CacheBytes  int64
 	FilterHits  int64
+	DiskReads   uint64 // of tables, other than by compactions, that the page cache could not serve; where the system can tell
 
 	MemTables     int64
 	MemTableBytes uint64
@@ -70,6 +71,7 @@ func (e *Engine) Metrics() Metrics {
 		CacheMisses:       p.BlockCache.Misses,
 		CacheBytes:        p.BlockCache.Size,
 		FilterHits:        p.Filter.Hits,
+		DiskReads:         e.counters.diskReads.Load(),
 		MemTables:         p.MemTable.Count,
 		MemTableBytes:     p.MemTable.Size,
 		L0Sublevels:       p.Levels[0].Sublevels,

@@ -1,0 +1,221 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"golang.org/x/sys/unix"
+)
+
+// watched is a file that notes its plain reads.
+type watched struct {
+	File
+	onRead func()
+}
+
+func (w *watched) ReadAt(p []byte, offset int64) (int, error) {
+	w.onRead()
+	return w.File.ReadAt(p, offset)
+}
+
+// coldTable writes a table's file, opens it as Pebble would, and returns it with its content and the function that takes it out of
+// the page cache. A file system without a cache, such as tmpfs, skips the test.
+func coldTable(t *testing.T, e *Engine, onRead func()) (f *tableFile, content []byte, chill func()) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "1"+tableSuffix)
+	for i := range 1 << 16 {
+		content = append(content, byte(i), byte(i>>8))
+	}
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fs := &tableFS{OSFS(), e}
+	opened, err := fs.Open(path, vfs.RandomReadsOption)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = opened.Close() })
+	f = opened.(*tableFile)
+	f.File = &watched{f.File, onRead}
+	fd := int(f.Fd())
+	mapped, err := unix.Mmap(fd, 0, len(content), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Munmap(mapped) })
+	// A look by readNoWait would not do: it may begin to read.
+	cached := func() bool {
+		pages := make([]byte, len(content)/os.Getpagesize())
+		_, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&mapped[0])), uintptr(len(mapped)), uintptr(unsafe.Pointer(&pages[0])))
+		return errno != 0 || slices.ContainsFunc(pages, func(b byte) bool { return b&1 != 0 })
+	}
+	// The kernel passes over pages that it has in hand, so it may need to be told again.
+	const attempts = 1000
+	chill = func() {
+		t.Helper()
+		for range attempts {
+			if err := errors.Join(unix.Fsync(fd), unix.Fadvise(fd, 0, 0, unix.FADV_DONTNEED)); err != nil {
+				t.Fatal(err)
+			}
+			if !cached() {
+				return
+			}
+		}
+		t.Skip("this file system keeps what it has read")
+	}
+	chill()
+	return f, content, chill
+}
+
+// TestDiskReads: a read returns what the file holds, wherever the page cache has some of it, and counts if it has to wait.
+func TestDiskReads(t *testing.T) {
+	e := &Engine{}
+	plain := 0
+	f, content, chill := coldTable(t, e, func() { plain++ })
+	const rounds = 20
+	for _, tc := range []struct {
+		name           string
+		cached         int64 // bytes from the start that are read before
+		offset, length int
+		waits          bool
+	}{
+		{"cold", 0, 8192, 4096, true},
+		{"cold and odd", 0, 4095, 16385, true},
+		{"cached", 1 << 16, 8192, 4096, false},
+		{"begins cached", 8192, 4096, 32768, true},
+		{"the end", 0, len(content) - 100, 100, true},
+		{"nothing", 0, 100, 0, false},
+	} {
+		plain = 0
+		before := e.counters.diskReads.Load()
+		for range rounds {
+			chill()
+			if _, err := f.File.(*watched).File.ReadAt(make([]byte, tc.cached), 0); err != nil {
+				t.Fatal(err)
+			}
+			p := make([]byte, tc.length)
+			n, err := f.ReadAt(p, int64(tc.offset))
+			if n != tc.length || err != nil || !bytes.Equal(p, content[tc.offset:tc.offset+tc.length]) {
+				t.Errorf("%s: %d bytes, %v, or not what was written", tc.name, n, err)
+			}
+		}
+		// The first call begins to read, and now and then the disk is done before it looks.
+		waits := int(e.counters.diskReads.Load() - before)
+		if plain != waits || tc.waits && waits < rounds/2 || !tc.waits && waits > 0 {
+			t.Errorf("%s: of %d reads %d waited, %d were plain", tc.name, rounds, waits, plain)
+		}
+	}
+	p := make([]byte, 200)
+	if n, err := f.ReadAt(p, int64(len(content)-100)); n != 100 || err != io.EOF {
+		t.Errorf("past the end: %d, %v", n, err)
+	}
+	chill()
+	if n, err := f.ReadAt(p, int64(len(content)-100)); n != 100 || err != io.EOF {
+		t.Errorf("past the end, cold: %d, %v", n, err)
+	}
+	if e.plainReads.Load() {
+		t.Error("reads are plain from now on")
+	}
+	if n := testing.AllocsPerRun(100, func() { _, _ = f.ReadAt(p[:100], 4096) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestDiskReadYields: others run before a read waits for the disk. Not each time: now and then Go's scheduler takes who has yielded
+// at once, or the disk is faster.
+func TestDiskReadYields(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const rounds = 50
+	var ran atomic.Bool
+	reads, after := 0, 0
+	f, _, chill := coldTable(t, &Engine{}, func() {
+		if reads++; ran.Load() {
+			after++
+		}
+	})
+	for range rounds {
+		chill()
+		ran.Store(false)
+		done := make(chan struct{})
+		go func() { ran.Store(true); close(done) }()
+		if _, err := f.ReadAt(make([]byte, 4096), 4096); err != nil {
+			t.Fatal(err)
+		}
+		<-done
+	}
+	if after < rounds/2 {
+		t.Errorf("of %d reads %d waited, %d of them after another goroutine had run", rounds, reads, after)
+	}
+}
+
+// TestPlainReads: what can't tell whether a read waits is asked once.
+func TestPlainReads(t *testing.T) {
+	e := &Engine{}
+	plain := 0
+	f, content, _ := coldTable(t, e, func() { plain++ })
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = errors.Join(r.Close(), w.Close()) })
+	f.File = &foreign{f.File, r.Fd()}
+	for i := range 3 {
+		p := make([]byte, 100)
+		if n, err := f.ReadAt(p, 50); n != 100 || err != nil || !bytes.Equal(p, content[50:150]) {
+			t.Errorf("%d, %v", n, err)
+		}
+		if plain != i+1 || !e.plainReads.Load() {
+			t.Errorf("%d plain reads", plain)
+		}
+	}
+}
+
+// foreign has a descriptor that can't be read at an offset.
+type foreign struct {
+	File
+	fd uintptr
+}
+
+func (f *foreign) Fd() uintptr { return f.fd }
+
+// TestCompactionsReadPlainly: files that are read in order have the system's read-ahead, and files in memory have no descriptor.
+func TestCompactionsReadPlainly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "1"+tableSuffix)
+	other := filepath.Join(filepath.Dir(path), "MANIFEST-000001")
+	for _, name := range []string{path, other} {
+		if err := os.WriteFile(name, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fs := &tableFS{OSFS(), &Engine{}}
+	for _, tc := range []struct {
+		name string
+		opts []OpenOption
+		want bool
+	}{
+		{path, []OpenOption{vfs.RandomReadsOption}, true},
+		{path, nil, true},
+		{path, []OpenOption{vfs.SequentialReadsOption}, false},
+		{other, nil, false},
+	} {
+		f, err := fs.Open(tc.name, tc.opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, is := f.(*tableFile); is != tc.want {
+			t.Errorf("%s with %v: %T", filepath.Base(tc.name), tc.opts, f)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
