@@ -11,7 +11,10 @@ import (
 // tableFile is an open table. A read that the page cache can't serve asks for the blocks and lets other goroutines run before it
 // waits: a goroutine in a blocking system call holds its processor until the runtime's monitor takes it away, 20 to 100 µs later,
 // which is as long as a read of a fast disk takes. With two processors, two such reads at a time were all that the disk got, and
-// nobody ran meanwhile (bench/results/2026-11-22-disk-reads.md). Where nobody else wants to run, the wait begins at once, as before.
+// nobody ran meanwhile (bench/results/2026-11-22-disk-reads.md). Where nobody else wants to run, the wait begins at once.
+//
+// Descriptors are read past File: a file system that shows something else than the disk holds, such as an encrypting one, must not
+// give them out.
 type tableFile struct {
 	File
 	e *Engine
