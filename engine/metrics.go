@@ -27,6 +27,7 @@ type Metrics struct {
 	CacheMisses int64
 	CacheBytes  int64
 	FilterHits  int64
+	TableOpens  int64  // tables that had to be opened to be read
 	DiskReads   uint64 // of tables, other than by compactions, that the page cache could not serve; where the system can tell
 
 	MemTables     int64
@@ -71,6 +72,7 @@ func (e *Engine) Metrics() Metrics {
 		CacheMisses:       p.BlockCache.Misses,
 		CacheBytes:        p.BlockCache.Size,
 		FilterHits:        p.Filter.Hits,
+		TableOpens:        p.FileCache.Misses,
 		DiskReads:         e.counters.diskReads.Load(),
 		MemTables:         p.MemTable.Count,
 		MemTableBytes:     p.MemTable.Size,

@@ -131,8 +131,14 @@ func (n *Node) openStorage() error {
 	}
 	n.log.Info("memory budget", "bytes", budget.total, "cache", budget.cache, "memtable", budget.memTable, "procs", budget.procs)
 	var err error
+	limit := fileLimit()
+	tables := tableFiles(limit, o.MaxConnections)
+	if tables < tableFilesFew {
+		n.log.Warn("few files may be open: with more tables than that each lookup opens one; raise the limit (ulimit -n)",
+			"limit", limit, "connections", o.MaxConnections, "tables", tables)
+	}
 	n.engine, err = engine.Open(engine.Options{Dir: filepath.Join(o.DataDir, "store"), CacheBytes: budget.cache, MemTableBytes: budget.memTable,
-		SpareLogBytes: budget.memTable, Background: background, Logger: n.log})
+		SpareLogBytes: budget.memTable, MaxOpenFiles: tables, Background: background, Logger: n.log})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,35 @@
+package server
+
+import "syscall"
+
+const (
+	// tableFilesMax bounds the open tables: a hundred gigabytes of what was loaded in order, tables of 6 MB, or a terabyte that
+	// compactions have been over. Each takes a few kilobytes.
+	tableFilesMax = 16 << 10
+	// tableFilesMin is the least that the engine takes.
+	tableFilesMin = 64
+	// otherFiles is what the log, the listeners, compactions and the runtime need.
+	otherFiles = 1024
+	// tableFilesShare: the tables have one part in so many of the limit at least, however many connections are allowed.
+	tableFilesShare = 4
+	// tableFilesFew is where the start warns: a lookup whose table has to be opened takes several reads instead of one.
+	tableFilesFew = 1000
+	// fileLimitUnknown is assumed where the system doesn't tell.
+	fileLimitUnknown = 4096
+)
+
+// fileLimit is how many files the process may open. The runtime has raised it as far as the system allows.
+func fileLimit() uint64 {
+	var r syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &r); err != nil {
+		return fileLimitUnknown
+	}
+	return uint64(r.Cur)
+}
+
+// tableFiles is how many tables may be open when the process may open limit files, and connections need one each.
+func tableFiles(limit uint64, connections int) int {
+	// Beyond this the limit makes no difference; it may be infinite.
+	n := int(min(limit, uint64(tableFilesMax*tableFilesShare+otherFiles+connections)))
+	return min(max(n-otherFiles-connections, n/tableFilesShare, tableFilesMin), tableFilesMax)
+}

@@ -1,0 +1,34 @@
+package server
+
+import (
+	"math"
+	"testing"
+)
+
+// TestTableFiles: connections come first, but for a quarter of the limit, and no limit is too small or too large.
+func TestTableFiles(t *testing.T) {
+	for _, c := range []struct {
+		limit       uint64
+		connections int
+		want        int
+	}{
+		{10_000, 2000, 10_000 - 1024 - 2000},
+		{20_000, 4096, 20_000 - 1024 - 4096},
+		{1 << 20, 2000, tableFilesMax},
+		{math.MaxUint64, 2000, tableFilesMax},
+		{1 << 20, 100_000, tableFilesMax},
+		{100_000, 100_000, tableFilesMax},
+		{4096, 2000, 4096 - 1024 - 2000},
+		{4096, 4000, 1024},
+		{1024, 2000, 256},
+		{100, 2000, tableFilesMin},
+		{0, 0, tableFilesMin},
+	} {
+		if got := tableFiles(c.limit, c.connections); got != c.want {
+			t.Errorf("limit %d, %d connections: %d tables, want %d", c.limit, c.connections, got, c.want)
+		}
+	}
+	if n := fileLimit(); n < 64 {
+		t.Errorf("%d files may be open, and yet this test runs", n)
+	}
+}
