@@ -37,7 +37,7 @@ func (f *tableFile) ReadAt(p []byte, offset int64) (int, error) {
 	n, wait, err := readNoWait(f.Fd(), p, offset)
 	switch {
 	case err != nil:
-		// Whatever it is, a plain read will tell. Some file systems, and kernels before 4.14, have no other.
+		// Some file systems, and kernels before 4.14, have no other reads.
 		f.e.plainReads.Store(true)
 		return f.File.ReadAt(p, offset)
 	case !wait:

@@ -16,6 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// page is the unit of the page cache.
+var page = os.Getpagesize()
+
 // watched is a file that notes its plain reads.
 type watched struct {
 	File
@@ -32,7 +35,7 @@ func (w *watched) ReadAt(p []byte, offset int64) (int, error) {
 func coldTable(t *testing.T, e *Engine, onRead func()) (f *tableFile, content []byte, chill func()) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "1"+tableSuffix)
-	for i := range 1 << 16 {
+	for i := range 32 * page / 2 {
 		content = append(content, byte(i), byte(i>>8))
 	}
 	if err := os.WriteFile(path, content, 0o600); err != nil {
@@ -54,7 +57,7 @@ func coldTable(t *testing.T, e *Engine, onRead func()) (f *tableFile, content []
 	t.Cleanup(func() { _ = unix.Munmap(mapped) })
 	// A look by readNoWait would not do: it may begin to read.
 	cached := func() bool {
-		pages := make([]byte, len(content)/os.Getpagesize())
+		pages := make([]byte, len(content)/page)
 		_, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&mapped[0])), uintptr(len(mapped)), uintptr(unsafe.Pointer(&pages[0])))
 		return errno != 0 || slices.ContainsFunc(pages, func(b byte) bool { return b&1 != 0 })
 	}
@@ -99,14 +102,14 @@ func TestDiskReads(t *testing.T) {
 	const rounds = 20
 	for _, tc := range []struct {
 		name           string
-		cached         int64 // bytes from the start that are read before
+		cached         int // bytes from the start that are read before
 		offset, length int
 		waits          bool
 	}{
-		{"cold", 0, 8192, 4096, true},
-		{"cold and odd", 0, 4095, 16385, true},
-		{"cached", 1 << 16, 8192, 4096, false},
-		{"begins cached", 8192, 4096, 32768, true},
+		{"cold", 0, 2 * page, page, true},
+		{"cold and odd", 0, page - 1, 4*page + 1, true},
+		{"cached", 16 * page, 2 * page, page, false},
+		{"begins cached", 2 * page, page, 8 * page, true},
 		{"the end", 0, len(content) - 100, 100, true},
 		{"nothing", 0, 100, 0, false},
 	} {
@@ -140,7 +143,7 @@ func TestDiskReads(t *testing.T) {
 	if e.plainReads.Load() {
 		t.Error("reads are plain from now on")
 	}
-	if n := testing.AllocsPerRun(100, func() { _, _ = f.ReadAt(p[:100], 4096) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { _, _ = f.ReadAt(p[:100], 0) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -162,7 +165,7 @@ func TestDiskReadYields(t *testing.T) {
 		ran.Store(false)
 		done := make(chan struct{})
 		go func() { ran.Store(true); close(done) }()
-		if _, err := f.ReadAt(make([]byte, 4096), 4096); err != nil {
+		if _, err := f.ReadAt(make([]byte, page), int64(page)); err != nil {
 			t.Fatal(err)
 		}
 		<-done
