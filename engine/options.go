@@ -16,8 +16,9 @@ const (
 	memTableBytesMin     = 256 << 10
 	memTableBytesMax     = 1 << 30
 	openFilesDefault     = 1000
-	openFilesMin         = 64
-	compactionsMax       = 32
+	// OpenFilesMin is the least for Options.MaxOpenFiles.
+	OpenFilesMin   = 64
+	compactionsMax = 32
 
 	// lowSpaceFraction and lowSpaceBytesMax give the default watermark: a twentieth of the disk, at most 512 MiB. It must hold
 	// the flush of all memtables and a compaction's output.
@@ -130,7 +131,7 @@ func (o *Options) Validate() error {
 		"engine: spare log of %d bytes is neither 0 nor between %d and %d", o.SpareLogBytes, memTableBytesMin, memTableBytesMax)
 	check(o.MaxCompactions >= 1 && o.MaxCompactions <= compactionsMax,
 		"engine: %d concurrent compactions is outside 1 to %d", o.MaxCompactions, compactionsMax)
-	check(o.MaxOpenFiles >= openFilesMin, "engine: %d open files is below the least of %d", o.MaxOpenFiles, openFilesMin)
+	check(o.MaxOpenFiles >= OpenFilesMin, "engine: %d open files is below the least of %d", o.MaxOpenFiles, OpenFilesMin)
 	check(o.LowSpaceBytes >= NoSpace, "engine: low-space watermark of %d bytes is negative", o.LowSpaceBytes)
 	check(o.BallastBytes >= NoSpace, "engine: ballast of %d bytes is negative", o.BallastBytes)
 	return errors.Join(faults...)

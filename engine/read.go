@@ -14,7 +14,7 @@ import (
 // nobody ran meanwhile (bench/results/2026-11-22-disk-reads.md). Where nobody else wants to run, the wait begins at once.
 //
 // Descriptors are read past File: a file system that shows something else than the disk holds, such as an encrypting one, must not
-// give them out.
+// give them out. Pebble keeps a table open while anybody reads it.
 type tableFile struct {
 	File
 	e *Engine

@@ -46,7 +46,11 @@ func coldTable(t *testing.T, e *Engine, onRead func()) (f *tableFile, content []
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = opened.Close() })
+	t.Cleanup(func() {
+		if err := opened.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	f = opened.(*tableFile)
 	f.File = &watched{f.File, onRead}
 	fd := int(f.Fd())
@@ -54,7 +58,11 @@ func coldTable(t *testing.T, e *Engine, onRead func()) (f *tableFile, content []
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = unix.Munmap(mapped) })
+	t.Cleanup(func() {
+		if err := unix.Munmap(mapped); err != nil {
+			t.Error(err)
+		}
+	})
 	// A look by readNoWait would not do: it may begin to read.
 	cached := func() bool {
 		pages := make([]byte, len(content)/page)
@@ -184,7 +192,11 @@ func TestPlainReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = errors.Join(r.Close(), w.Close()) })
+	t.Cleanup(func() {
+		if err := errors.Join(r.Close(), w.Close()); err != nil {
+			t.Error(err)
+		}
+	})
 	f.File = &foreign{f.File, r.Fd()}
 	for i := range 3 {
 		p := make([]byte, 100)

@@ -1,13 +1,15 @@
 package server
 
-import "syscall"
+import (
+	"syscall"
+
+	"github.com/pandodb/pando/engine"
+)
 
 const (
 	// tableFilesMax bounds the open tables: a hundred gigabytes of what was loaded in order, tables of 6 MB, or a terabyte that
 	// compactions have been over. Each takes a few kilobytes.
 	tableFilesMax = 16 << 10
-	// tableFilesMin is the least that the engine takes.
-	tableFilesMin = 64
 	// otherFiles is what the log, the listeners, compactions and the runtime need.
 	otherFiles = 1024
 	// tableFilesShare: the tables have one part in so many of the limit at least, however many connections are allowed.
@@ -31,5 +33,5 @@ func fileLimit() uint64 {
 func tableFiles(limit uint64, connections int) int {
 	// Beyond this the limit makes no difference; it may be infinite.
 	n := int(min(limit, uint64(tableFilesMax*tableFilesShare+otherFiles+connections)))
-	return min(max(n-otherFiles-connections, n/tableFilesShare, tableFilesMin), tableFilesMax)
+	return min(max(n-otherFiles-connections, n/tableFilesShare, engine.OpenFilesMin), tableFilesMax)
 }

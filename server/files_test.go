@@ -3,6 +3,8 @@ package server
 import (
 	"math"
 	"testing"
+
+	"github.com/pandodb/pando/engine"
 )
 
 // TestTableFiles: connections come first, but for a quarter of the limit, and no limit is too small or too large.
@@ -21,8 +23,8 @@ func TestTableFiles(t *testing.T) {
 		{4096, 2000, 4096 - 1024 - 2000},
 		{4096, 4000, 1024},
 		{1024, 2000, 256},
-		{100, 2000, tableFilesMin},
-		{0, 0, tableFilesMin},
+		{100, 2000, engine.OpenFilesMin},
+		{0, 0, engine.OpenFilesMin},
 	} {
 		if got := tableFiles(c.limit, c.connections); got != c.want {
 			t.Errorf("limit %d, %d connections: %d tables, want %d", c.limit, c.connections, got, c.want)
