@@ -10,6 +10,9 @@ import (
 	"github.com/pandodb/pando/keys"
 )
 
+// hashesKept bounds the memory that a pooled batch keeps for the hashes of its keys: 32 KiB.
+const hashesKept = 4096
+
 // Batch collects writes that are applied as one. Batches are pooled: NewBatch takes one, Close gives it back. One goroutine at
 // a time. All slices handed in are copied.
 type Batch struct {
@@ -17,6 +20,9 @@ type Batch struct {
 	e *Engine
 	// end is where the batch ends in the log; 0 until it is applied.
 	end wal.Position
+	// hashes are of the logical keys that the batch writes versions of; ranges is true if it deletes a range. See unflushed.
+	hashes []uint64
+	ranges bool
 }
 
 // NewBatch returns an empty batch.
@@ -29,7 +35,7 @@ func (e *Engine) NewBatch() *Batch {
 	return b
 }
 
-// Set writes an engine key.
+// Set writes an engine key that is no version's; SetVersion is for those.
 func (b *Batch) Set(key, value []byte) {
 	op := b.b.SetDeferred(len(key), len(value))
 	copy(op.Key, key)
@@ -44,9 +50,10 @@ func (b *Batch) SetVersion(logical []byte, ts clock.Timestamp, head, body []byte
 	keys.PutVersionKey(op.Key, logical, ts)
 	copy(op.Value[copy(op.Value, head):], body)
 	finish(op)
+	b.hashes = append(b.hashes, b.e.unflushed.hash(logical))
 }
 
-// Delete deletes an engine key.
+// Delete deletes an engine key that is no version's; DeleteVersion is for those.
 func (b *Batch) Delete(key []byte) {
 	op := b.b.DeleteDeferred(len(key))
 	copy(op.Key, key)
@@ -59,6 +66,7 @@ func (b *Batch) DeleteVersion(logical []byte, ts clock.Timestamp, valueLen int) 
 	op := b.b.DeleteSizedDeferred(keys.VersionLen(logical), uint32(valueLen))
 	keys.PutVersionKey(op.Key, logical, ts)
 	finish(op)
+	b.hashes = append(b.hashes, b.e.unflushed.hash(logical))
 }
 
 // DeleteRange deletes all engine keys in [start, end). Both must be bare (without timestamp).
@@ -67,6 +75,7 @@ func (b *Batch) DeleteRange(start, end []byte) {
 	copy(op.Key, start)
 	copy(op.Value, end)
 	finish(op)
+	b.ranges = true
 }
 
 // Len returns the size of the batch in bytes as it will be in the log.
@@ -81,7 +90,15 @@ func (b *Batch) Empty() bool { return b.b.Empty() }
 // Reset empties the batch for reuse.
 func (b *Batch) Reset() {
 	b.b.Reset()
-	b.end = 0
+	b.forget()
+}
+
+// forget resets what the batch keeps beside Pebble's.
+func (b *Batch) forget() {
+	b.end, b.ranges = 0, false
+	if b.hashes = b.hashes[:0]; cap(b.hashes) > hashesKept {
+		b.hashes = nil
+	}
 }
 
 // SyncWait returns once the batch, applied by ApplyNoSync, is durable. Calling it again, or on a batch that was not applied,
@@ -93,7 +110,8 @@ func (b *Batch) Close() {
 	// It fails only for a batch closed twice, which the nil below turns into a panic at its next use.
 	_ = b.b.Close()
 	e := b.e
-	b.b, b.end = nil, 0
+	b.b = nil
+	b.forget()
 	e.batch.Put(b)
 }
 

@@ -46,6 +46,61 @@ func BenchmarkCommit(b *testing.B) {
 	}
 }
 
+// BenchmarkLookup measures lookups of rows in tables, all in the block cache, while the memtable holds half a million versions of
+// other keys, which only the second kind can leave out.
+func BenchmarkLookup(b *testing.B) {
+	const rows, others, batch = 1_000_000, 400_000, 1000
+	rng := testkit.Rand(testkit.Seed(b), 0)
+	e := open(b, engine.Options{Dir: b.TempDir(), CacheBytes: 1 << 30, MemTableBytes: 128 << 20, BallastBytes: engine.NoSpace})
+	defer e.Close()
+	key := func(i int) []byte { return binary.BigEndian.AppendUint64([]byte("t"), uint64(i)) }
+	row := make([]byte, 190)
+	put := func(n int, number func(i int) int, size int) {
+		for i := 0; i < n; i += batch {
+			bt := e.NewBatch()
+			for j := range batch {
+				bt.SetVersion(key(number(i+j)), 5, row[:1], row[1:size])
+			}
+			if err := e.Apply(bt, false); err != nil {
+				b.Fatal(err)
+			}
+			bt.Close()
+		}
+	}
+	put(rows, func(i int) int { return 2 * i }, len(row))
+	if err := e.Flush(); err != nil {
+		b.Fatal(err)
+	}
+	if err := e.Compact(b.Context(), keys.VersionPrefix(nil, nil), keys.SpaceEnd(nil, keys.SpaceVersion)); err != nil {
+		b.Fatal(err)
+	}
+	put(others, func(int) int { return 2*rng.IntN(rows) + 1 }, 50)
+	var seek []byte
+	for _, only := range []bool{false, true} {
+		b.Run(map[bool]string{false: "all", true: "only"}[only], func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				logical := key(2 * rng.IntN(rows))
+				var o engine.IterOptions
+				if only {
+					o.Only = logical
+				}
+				it, err := e.NewIter(o)
+				if err != nil {
+					b.Fatal(err)
+				}
+				seek = keys.VersionKey(seek[:0], logical, clock.MaxTimestamp)
+				if !it.SeekPrefixGE(seek) {
+					b.Fatal("a row is missing")
+				}
+				if err := it.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkColdRead measures lookups, and scans of 100 rows, of which most miss the block cache and none the page cache: what a
 // block costs to copy and to decompress. Rows are rewritten once, since what is loaded in order is moved into the last level and
 // not compressed as a compaction does; a hundred share a commit, whose timestamps give zstd the repetitions without which its

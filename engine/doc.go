@@ -55,7 +55,8 @@
 // # Locks
 //
 // Reads take none. Engine.order is held while a batch enters the WAL, whose lock is taken under it, and not while it goes into the
-// memtable: a large one, such as the garbage collector's, must not hold up commits. diskMu guards the ballast file and is a leaf.
+// memtable: a large one, such as the garbage collector's, must not hold up commits. diskMu guards the ballast file, unflushed.mu the
+// list of key filters; both are leaves.
 //
 // # Absent on purpose
 //

@@ -41,6 +41,7 @@ type Engine struct {
 	pressure   atomic.Uint64 // math.Float64bits
 	disk       disk
 	garbage    garbage
+	unflushed  unflushed
 	counters   counters
 }
 
@@ -66,6 +67,7 @@ func Open(opts Options) (*Engine, error) {
 	e := &Engine{opts: opts}
 	// ENOSPC anywhere marks the disk full and gives up the ballast before the write is tried once more.
 	e.fs = vfs.OnDiskFull(opts.FS, e.onDiskFull)
+	e.unflushed.init(opts.MemTableBytes)
 	if err := e.open(); err != nil {
 		return nil, err
 	}

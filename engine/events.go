@@ -74,6 +74,7 @@ func (e *Engine) eventListener() *pebble.EventListener {
 		FlushBegin: func(pebble.FlushInfo) { e.opts.Background.Begin(e.Pressure() > urgentPressure) },
 		FlushEnd: func(info pebble.FlushInfo) {
 			e.opts.Background.End()
+			e.unflushed.flushed(&info)
 			log.Debug("flushed a memtable", "job", info.JobID, "reason", info.Reason, "bytes", info.InputBytes,
 				"duration", info.Duration, "error", info.Err)
 			// Pebble flushes while it is being opened, too.

@@ -18,6 +18,9 @@ type IterOptions struct {
 	// ExpectAbsent says that most seeks by prefix will find nothing, as uniqueness checks do: the filters of the last level
 	// are then worth their place in the cache.
 	ExpectAbsent bool
+	// Only, if not nil, is the one logical key that SeekPrefixGE will be called for, and nothing else will. Memtables that hold
+	// nothing of it are left out. It is borrowed for the call.
+	Only []byte
 	// MinTS and MaxTS, if MaxTS is not zero, let the iterator skip blocks without a version in [MinTS, MaxTS]. Other versions
 	// may still appear. Only for finding candidates: what such an iterator does not show may exist.
 	MinTS, MaxTS clock.Timestamp
@@ -44,6 +47,7 @@ func (e *Engine) NewIter(o IterOptions) (*Iter, error) {
 		o.Lower = firstKey
 	}
 	po := pebble.IterOptions{LowerBound: o.Lower, UpperBound: o.Upper, UseL6Filters: o.ExpectAbsent}
+	po.OnlyReadGuaranteedDurable = o.Only != nil && !e.unflushed.mayHold(o.Only)
 	if o.MaxTS != 0 {
 		i.filters[0] = timeFilter(o.MinTS, o.MaxTS)
 		po.PointKeyFilters = i.filters[:1:2]

@@ -137,7 +137,9 @@ func (e *Engine) apply(b *Batch, note bool) (err error) {
 	e.applying = append(e.applying, start)
 	e.order.Unlock()
 
+	filter := e.unflushed.enter(b.hashes, b.ranges)
 	err = e.db.Apply(b.b, pebble.NoSync)
+	filter.leave(uint64(b.b.SeqNum()) + uint64(b.b.Count()) - 1)
 
 	e.order.Lock()
 	at := slices.Index(e.applying, start)

@@ -1,0 +1,186 @@
+package engine_test
+
+import (
+	"encoding/binary"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/testkit"
+	"github.com/pandodb/pando/keys"
+)
+
+// smallEngine is in memory and flushes often.
+func smallEngine(t *testing.T) *engine.Engine {
+	t.Helper()
+	e := open(t, engine.Options{
+		Dir: "mem", FS: vfs.NewMem(), CacheBytes: 8 << 20, MemTableBytes: engine.MemTableBytesMin,
+		LowSpaceBytes: engine.NoSpace, BallastBytes: engine.NoSpace,
+	})
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+func unflushedKey(i int) []byte { return binary.BigEndian.AppendUint32([]byte("t"), uint32(i)) }
+
+// putVersions applies one batch. change, which may be nil, sees it before.
+func putVersions(t *testing.T, e *engine.Engine, ts clock.Timestamp, change func(*engine.Batch), keyNumbers ...int) {
+	t.Helper()
+	b := e.NewBatch()
+	defer b.Close()
+	value := make([]byte, 100)
+	for _, i := range keyNumbers {
+		b.SetVersion(unflushedKey(i), ts, nil, value)
+	}
+	if change != nil {
+		change(b)
+	}
+	if err := e.Apply(b, false); err != nil {
+		t.Error(err)
+	}
+}
+
+// newest returns the timestamp of the newest version that an iterator for this key alone shows.
+func newest(t *testing.T, e *engine.Engine, i int) clock.Timestamp {
+	t.Helper()
+	it, err := e.NewIter(engine.IterOptions{Only: unflushedKey(i)})
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	var ts clock.Timestamp
+	if it.SeekPrefixGE(keys.VersionKey(nil, unflushedKey(i), clock.MaxTimestamp)) {
+		_, ts, _ = keys.DecodeVersionKey(it.Key())
+	}
+	if err := it.Close(); err != nil {
+		t.Error(err)
+	}
+	return ts
+}
+
+// race lets writers put versions while memtables are flushed, and readers look for the newest that was applied before they looked.
+// It returns how many of them were missed, and how many lookups left the memtables out.
+func race(t *testing.T, change func(*engine.Batch)) (missed, skipped int64) {
+	const keysEach, writers, readers, batches = 5000, 3, 2, 4000
+	e := smallEngine(t)
+	seed := testkit.Seed(t)
+	applied := make([]atomic.Uint64, writers*keysEach)
+	var miss, skip atomic.Int64
+	var done atomic.Bool
+	var writing, reading sync.WaitGroup
+	for w := range writers {
+		writing.Go(func() {
+			rng := testkit.Rand(seed, uint64(w))
+			for ts := clock.Timestamp(1); ts <= batches; ts++ {
+				var group [3]int
+				for n := range group {
+					group[n] = w*keysEach + rng.IntN(keysEach)
+				}
+				putVersions(t, e, ts, change, group[:]...)
+				for _, i := range group {
+					applied[i].Store(uint64(ts))
+				}
+			}
+		})
+	}
+	for r := range readers {
+		reading.Go(func() {
+			rng := testkit.Rand(seed, uint64(writers+r))
+			for !done.Load() {
+				i := rng.IntN(len(applied))
+				want := clock.Timestamp(applied[i].Load())
+				if !e.UnflushedMayHold(unflushedKey(i)) {
+					skip.Add(1)
+				}
+				if newest(t, e, i) < want {
+					miss.Add(1)
+				}
+			}
+		})
+	}
+	writing.Wait()
+	done.Store(true)
+	reading.Wait()
+	if m := e.Metrics(); m.Flushes < 5 {
+		t.Errorf("%d flushes are too few for this test", m.Flushes)
+	}
+	return miss.Load(), skip.Load()
+}
+
+// Lookups that leave the memtables out miss nothing that was applied before, while versions are put and flushed.
+func TestUnflushed(t *testing.T) {
+	missed, skipped := race(t, nil)
+	if missed != 0 || skipped == 0 {
+		t.Errorf("%d lookups missed a version, and %d left the memtables out", missed, skipped)
+	}
+}
+
+// A batch that keeps its keys from the filters is missed, so the test above can fail.
+func TestUnflushedCanary(t *testing.T) {
+	if missed, _ := race(t, (*engine.Batch).ForgetKeys); missed == 0 {
+		t.Error("no lookup misses what the filters were not told")
+	}
+}
+
+// What has been flushed leaves the filters with the flush after at the latest, and a deleted range makes them hold everything
+// until then.
+func TestUnflushedLeaves(t *testing.T) {
+	e := smallEngine(t)
+	flush := func() {
+		t.Helper()
+		if err := e.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held := func() (n int) {
+		for i := range 1000 {
+			if e.UnflushedMayHold(unflushedKey(i)) {
+				n++
+			}
+		}
+		return n
+	}
+	all := make([]int, 1000)
+	for i := range all {
+		all[i] = i
+	}
+	putVersions(t, e, 1, nil, all...)
+	if n := held(); n != 1000 {
+		t.Fatalf("the filters hold %d of 1000 keys", n)
+	}
+	flush()
+	putVersions(t, e, 2, nil, 2000)
+	flush()
+	if n := held(); n > 30 {
+		t.Errorf("the filters hold %d of 1000 keys that were flushed", n)
+	}
+	if n := e.UnflushedFilters(); n > 2 {
+		t.Errorf("%d filters are left", n)
+	}
+	b := e.NewBatch()
+	defer b.Close()
+	b.DeleteRange(keys.VersionPrefix(nil, unflushedKey(0)), keys.VersionPrefix(nil, unflushedKey(500)))
+	if err := e.Apply(b, false); err != nil {
+		t.Fatal(err)
+	}
+	if n := held(); n != 1000 {
+		t.Errorf("with a deleted range in a memtable the filters hold %d of 1000 keys", n)
+	}
+	if ts := newest(t, e, 0); ts != 0 {
+		t.Errorf("a deleted key is found at %d", ts)
+	}
+	flush()
+	putVersions(t, e, 3, nil, 2000)
+	flush()
+	if n := held(); n > 30 {
+		t.Errorf("with the deleted range flushed the filters hold %d of 1000 keys", n)
+	}
+}
