@@ -179,6 +179,9 @@ type LockRows struct {
 	// Collect reads all of Input before the first row is locked: needed when the
 	// statement moves rows within the scanned index, which must not meet them twice.
 	Collect bool
+	// Delete says that the statement deletes the rows, which are locked exclusively
+	// and waited for.
+	Delete bool
 
 	whole, layout rowLayout
 }

@@ -121,7 +121,13 @@ func (o *lockOp) next() (*types.Batch, error) {
 // lock locks one row and appends its latest version if it still qualifies.
 func (o *lockOp) lock(key []byte) (taken bool, err error) {
 	tx := o.rt.Txn
-	found, acquired, err := tx.Lock(key, o.node.Mode, o.node.Wait, &o.pair)
+	var found bool
+	acquired := true
+	if o.node.Delete {
+		found, err = tx.LockDelete(key, &o.pair)
+	} else {
+		found, acquired, err = tx.Lock(key, o.node.Mode, o.node.Wait, &o.pair)
+	}
 	if err != nil || !acquired {
 		return false, err
 	}

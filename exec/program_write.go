@@ -16,14 +16,19 @@ type writeState struct {
 }
 
 // lockRow locks the program's row and reads its latest version into the state's pair.
-// ok=false: there is no such row, or it fails the rest of the condition.
-func (p *Program) lockRow(rt *Runtime) (key []byte, ok bool, err error) {
+// ok=false: there is no such row, or it fails the rest of the condition. remove tells that the statement deletes it.
+func (p *Program) lockRow(rt *Runtime, remove bool) (key []byte, ok bool, err error) {
 	st := &rt.scratch.program
 	key, ok, err = p.evalKey(rt)
 	if !ok || err != nil {
 		return nil, false, err
 	}
-	found, _, err := rt.Txn.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, &st.pair)
+	var found bool
+	if remove {
+		found, err = rt.Txn.LockDelete(key, &st.pair)
+	} else {
+		found, _, err = rt.Txn.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, &st.pair)
+	}
 	if err != nil {
 		return nil, false, err
 	}
@@ -71,7 +76,7 @@ func (p *Program) readRow(rt *Runtime) error {
 func (p *Program) runUpdate(rt *Runtime) (res sqlapi.Result, err error) {
 	defer rt.strictly(false).restore()
 	rt.Ctx.ResetArena()
-	key, ok, err := p.lockRow(rt)
+	key, ok, err := p.lockRow(rt, false)
 	if err != nil {
 		return res, err
 	}
@@ -103,7 +108,7 @@ func (p *Program) runUpdate(rt *Runtime) (res sqlapi.Result, err error) {
 func (p *Program) runDelete(rt *Runtime) (res sqlapi.Result, err error) {
 	defer rt.strictly(false).restore()
 	rt.Ctx.ResetArena()
-	key, ok, err := p.lockRow(rt)
+	key, ok, err := p.lockRow(rt, true)
 	if err != nil || !ok {
 		return sqlapi.Result{Warnings: rt.warnings()}, err
 	}

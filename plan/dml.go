@@ -358,7 +358,7 @@ func (b *builder) delete(stmt *syntax.Delete) error {
 	return nil
 }
 
-// written builds the locking read that feeds UPDATE and DELETE: all columns by ordinal, then the row's key.
+// written builds the locking read that feeds UPDATE, or DELETE if set is nil: all columns by ordinal, then the row's key.
 func (b *builder) written(s *source, bind *binder, where syntax.Expr, orderBy []syntax.OrderItem, limit *syntax.Limit, set []exec.Assignment) (exec.Node, int, error) {
 	conjuncts, err := b.where(bind, where)
 	if err != nil {
@@ -391,6 +391,7 @@ func (b *builder) written(s *source, bind *binder, where syntax.Expr, orderBy []
 		return nil, 0, types.Errorf(types.ErUpdateWithoutKeyInSafeMode)
 	}
 	lock.Collect = moves(p, s.table, set)
+	lock.Delete = set == nil
 	if len(keys) == 0 || len(order) > 0 && p.ordered {
 		return lock, keyCol, nil
 	}

@@ -13,6 +13,8 @@
 //   - The safepoint: nobody reads, or will read, below it.
 //   - The row cache: newest versions of rows by key, above the engine.
 //   - A table's frontier: a key above which it has no row of any version.
+//   - The undo ring: versions that commits have deleted for good, and snapshots may
+//     still read (undo.go).
 //   - Garbage: versions that nobody at or above the safepoint can see.
 //
 // # Commit
@@ -20,7 +22,8 @@
 //  1. A committer enqueues. If nobody leads, it leads; else it waits for one
 //     signal: done, or lead.
 //  2. The leader cuts a bounded group off the line, checks epochs and the disk,
-//     takes one timestamp per member and encodes all of them into one batch.
+//     takes one timestamp per member and encodes all of them into one batch. What
+//     it deletes for good goes to the undo ring.
 //  3. It applies the batch without waiting for the sync, queues the garbage,
 //     publishes that the batch is applied, and hands leadership on.
 //  4. It releases the row locks of all members and wakes the relaxed ones.
@@ -65,6 +68,12 @@
 //	S12. A key above its table's frontier has no version, for who has its lock
 //	    (frontier.go has the contract). Regions that come back (S10) must take the
 //	    frontiers of their tables out, too.
+//	S13. A commit deletes a version for good, without a marker, only if it is the
+//	    one version of its key: the committer has the key's lock, and the collector
+//	    has dealt with the commit that wrote it. For reads below the undo ring has
+//	    the version, from before apply until the safepoint has reached the commit
+//	    (undo.go has the contract). A locking read that finds a key absent learns of
+//	    the deletion there, so that S2 holds without a marker.
 //
 // # Records (space \x01; integers are big endian)
 //
@@ -83,7 +92,7 @@
 //
 //	lockTable.graphMu, then one lockShard.mu at a time, then one lockRun.mu at a time
 //	lockTable.runsMu: a leaf
-//	one shard of the row cache, frontiers.mu, frontier.mu: leaves
+//	one shard of the row cache, frontiers.mu, frontier.mu, undo.mu: leaves
 //	sequencer.mu, snapshotShard.mu, durable.mu, gcQueue.mu, counters.mu: leaves
 //	placement.Oracle.mu: a leaf for the sequencer
 //

@@ -106,8 +106,10 @@ func (w *gcWorker) round() {
 		err = w.scanPage()
 	}
 	if w.failed = err != nil; !w.failed {
+		w.s.gcWhole.Store(!w.scan.on && !w.frozen)
 		return
 	}
+	w.s.gcWhole.Store(false)
 	w.s.o.Logger.Error("garbage collection failed; the garbage stays until the next full collection", "error", err)
 	w.frozen = true
 	w.rest = nil
@@ -306,7 +308,33 @@ func (w *gcWorker) finish(b *engine.Batch, floor clock.Timestamp) error {
 		w.floor = floor
 	}
 	b.Set(gcKey, w.marker(false))
-	return w.s.engine.Apply(b, false)
+	if err := w.s.engine.Apply(b, false); err != nil {
+		return err
+	}
+	if w.s.gcWhole.Load() {
+		w.s.raiseFloor(w.floor)
+	}
+	return nil
+}
+
+// raiseFloor lifts the floor that committers go by.
+func (s *Store) raiseFloor(ts clock.Timestamp) {
+	for old := s.gcFloor.Load(); old < uint64(ts); old = s.gcFloor.Load() {
+		if s.gcFloor.CompareAndSwap(old, uint64(ts)) {
+			return
+		}
+	}
+}
+
+// raiseIdleFloor lifts it to the safepoint if there is no garbage at all, as
+// after a load.
+func (s *Store) raiseIdleFloor() {
+	// Commits up to the safepoint were queued before the watermark reached it, and
+	// the queue counts what the collector has in hand.
+	safe := s.publishSafepoint()
+	if bytes, dropFirst := s.gc.size(); bytes == 0 && dropFirst == 0 && s.gcWhole.Load() {
+		s.raiseFloor(safe)
+	}
 }
 
 // drainAtClose tries to leave no garbage, so that the next open need not look

@@ -62,9 +62,12 @@ func (q *gcQueue) enqueue(head *commitNode) {
 			continue
 		}
 		for i := range m.req.Mutations {
-			if w := &m.req.Mutations[i]; w.Kind == kvapi.MutationDelete || w.Shadow != kvapi.ShadowNone {
-				q.add(m.ts, w)
+			w := &m.req.Mutations[i]
+			// A new key has shadowed nothing, and of one deleted for good nothing is left.
+			if w.Shadow == kvapi.ShadowNone && w.Kind == kvapi.MutationPut || w.Shadow == kvapi.ShadowAlone {
+				continue
 			}
+			q.add(m.ts, w)
 		}
 	}
 	if before == 0 && (q.bytes > 0 || q.dropFirst != 0) {

@@ -2,8 +2,8 @@ package store
 
 import (
 	"bytes"
-	"github.com/pandodb/pando/clock"
 
+	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/kvapi"
 )
@@ -17,6 +17,9 @@ const (
 	// bulkLocksMin is the number of locks from which locking reads share an
 	// iterator: below it a transaction is over before that pays.
 	bulkLocksMin = 16
+	// ownerRowsMax bounds the copies of rows that an owner is about to delete. Their
+	// places fit 16 bits.
+	ownerRowsMax = 32 << 10
 )
 
 // Owner is what the store keeps for one transaction: the locks it holds, its
@@ -36,6 +39,7 @@ type Owner struct {
 	bulk   *engine.Iter
 	bulkAt clock.Timestamp
 	gap    keyGap // as bulk shows it
+	rows   []byte // copies of rows that are about to be deleted
 	// run are locks that are not in held, and runLock stands for the one taken last.
 	run     lockRun
 	runLock heldLock
@@ -51,11 +55,15 @@ type heldLock struct {
 	tag     uint32
 	mode    kvapi.LockMode
 	read    bool // version is known
+	kept    bool // Owner.rows has a copy of its row, at from to to
+	from    uint16
+	to      uint16
 }
 
 // open readies an owner for a transaction.
 func (o *Owner) open(id uint64) {
 	o.id = id
+	o.rows = o.rows[:0]
 	o.waiter.owner = o
 	if o.waiter.wake == nil {
 		o.waiter.wake = make(chan struct{}, 1)
@@ -151,13 +159,28 @@ func (o *Owner) forget(h *heldLock) {
 	o.held = o.held[:last]
 }
 
-// shadow fills in what the owner knows of the version below its write m.
-func (o *Owner) shadow(hash uint64, m *kvapi.Mutation) {
+// keep copies a row until the locks are released, if there is room, and returns
+// where in o.rows it is.
+func (o *Owner) keep(row []byte) (from, to uint16, ok bool) {
+	n := len(o.rows)
+	if n+len(row) > ownerRowsMax {
+		return 0, 0, false
+	}
+	o.rows = append(o.rows, row...)
+	return uint16(n), uint16(len(o.rows)), true
+}
+
+// shadow fills in what the owner knows of the version below its write m. Of a
+// version at or below floor it is known that no older one is left.
+func (o *Owner) shadow(hash uint64, m *kvapi.Mutation, floor clock.Timestamp) {
 	h := o.find(hash, m.Key)
 	switch {
 	case h == nil || !h.read || h.mode != kvapi.LockExclusive:
 	case h.version.Found:
 		m.Shadow, m.Prev, m.PrevLen = kvapi.ShadowAt, h.version.TS, h.version.Len
+		if h.kept && m.Kind == kvapi.MutationDelete && m.Prev <= floor {
+			m.Shadow, m.Value = kvapi.ShadowAlone, o.rows[h.from:h.to:h.to]
+		}
 	default:
 		m.Shadow = kvapi.ShadowNone
 	}
@@ -191,6 +214,7 @@ func (o *Owner) releaseAll() {
 		o.held, o.index = nil, nil
 	}
 	o.index = o.index[:0]
+	o.rows = o.rows[:0]
 	if o.run.active {
 		o.run.end()
 	}

@@ -57,7 +57,7 @@ func (s *Store) getAt(r *kvapi.GetRequest, ts clock.Timestamp) (found bool, err 
 		}
 		return true, err
 	}
-	it, err := s.readIter(r.Hold, ts, nil, nil)
+	it, err := s.readIter(r.Hold, ts, nil, nil, r.Key)
 	if err != nil {
 		return false, err
 	}
@@ -72,7 +72,15 @@ func (s *Store) getAt(r *kvapi.GetRequest, ts clock.Timestamp) (found bool, err 
 		return false, s.readError(err)
 	}
 	if !found {
-		return false, nil
+		undone, err := s.undoneRow(r.Key, ts)
+		if undone == nil || err != nil {
+			return false, err
+		}
+		defer s.rowBuffers.Put(undone)
+		if r.Sink != nil {
+			_, err = r.Sink.Pair(r.Key, *undone)
+		}
+		return true, err
 	}
 	// Who chose ts did so when all commits at or below it were recorded, and the
 	// iterator shows them. Of Latest that cannot be said.
@@ -100,9 +108,9 @@ func (s *Store) cachedRow(key []byte, ts clock.Timestamp) (row *[]byte, version 
 
 // readIter returns an iterator for reads at ts within bounds, nil for none. The
 // hold, which may be nil, keeps it for the next read of the page; without one
-// the caller closes it. Regions are looked at after this: an iterator made
+// the caller closes it, and reads nothing but only, if that is not nil. Regions are looked at after this: an iterator made
 // before a split serves both halves.
-func (s *Store) readIter(h *kvapi.Hold, ts clock.Timestamp, lower, upper []byte) (*engine.Iter, error) {
+func (s *Store) readIter(h *kvapi.Hold, ts clock.Timestamp, lower, upper, only []byte) (*engine.Iter, error) {
 	if h != nil && h.Iter != nil {
 		if it, ours := h.Iter.(*engine.Iter); ours && h.TS == ts {
 			it.SetBounds(lower, upper)
@@ -110,13 +118,16 @@ func (s *Store) readIter(h *kvapi.Hold, ts clock.Timestamp, lower, upper []byte)
 		}
 		h.Rest()
 	}
-	it, err := s.engine.NewIter(engine.IterOptions{Lower: lower, Upper: upper})
+	if h != nil {
+		only = nil
+	}
+	it, err := s.engine.NewIter(engine.IterOptions{Lower: lower, Upper: upper, Only: only})
 	if err != nil {
 		return nil, s.readError(err)
 	}
-	if s.safepoint.Load() > uint64(ts) {
+	if err := s.passed(ts); err != nil {
 		_ = it.Close()
-		return nil, errOvertaken
+		return nil, err
 	}
 	if h != nil {
 		h.Iter, h.TS = it, ts
@@ -138,7 +149,7 @@ const scanPollRows = 64
 
 // scanState is the pooled state of a page.
 type scanState struct {
-	scanner      mvcc.Scanner
+	rows         pageRows
 	lower, upper []byte
 	intr         *kvapi.Interrupt
 	poll         func() error // a method value, made once
@@ -188,13 +199,13 @@ func (s *Store) scanAt(r *kvapi.ScanRequest, ts clock.Timestamp) (resume []byte,
 	} else {
 		st.upper = keys.VersionPrefix(st.upper[:0], r.Span.End)
 	}
-	it, err := s.readIter(r.Hold, ts, st.lower, st.upper)
+	it, err := s.readIter(r.Hold, ts, st.lower, st.upper, nil)
 	if err != nil {
 		s.scans.Put(st)
 		return nil, err
 	}
 	defer func() {
-		st.scanner.Drop()
+		st.rows.drop()
 		st.intr = nil
 		s.scans.Put(st)
 		if r.Hold == nil {
@@ -205,15 +216,21 @@ func (s *Store) scanAt(r *kvapi.ScanRequest, ts clock.Timestamp) (resume []byte,
 		return nil, errEpoch
 	}
 	st.intr = r.Interrupt
-	st.scanner.Init(it, ts, r.Reverse, st.poll)
-	return s.deliver(r, &st.scanner)
+	if err := st.rows.init(s, r.Span, ts, r.Reverse); err != nil {
+		return nil, err
+	}
+	st.rows.scanner.Init(it, ts, r.Reverse, st.poll)
+	return s.deliver(r, &st.rows)
 }
 
 // deliver hands rows to the sink until the page ends.
-func (s *Store) deliver(r *kvapi.ScanRequest, sc *mvcc.Scanner) (resume []byte, err error) {
+func (s *Store) deliver(r *kvapi.ScanRequest, p *pageRows) (resume []byte, err error) {
 	rows, bytes := 0, 0
-	for sc.Next() {
-		key, row := sc.Key(), sc.Row()
+	for {
+		key, row, ok := p.next()
+		if !ok {
+			break
+		}
 		more, err := r.Sink.Pair(key, row)
 		if err != nil {
 			return nil, err
@@ -229,7 +246,7 @@ func (s *Store) deliver(r *kvapi.ScanRequest, sc *mvcc.Scanner) (resume []byte, 
 			}
 		}
 	}
-	if err := sc.Err(); err != nil {
+	if err := p.scanner.Err(); err != nil {
 		if errors.Is(err, kvapi.ErrInterrupted) {
 			return nil, err
 		}
@@ -277,23 +294,23 @@ func (s *Store) latest(o *Owner, h *heldLock, r *kvapi.LockRequest) (kvapi.Versi
 	if !bulk || !o.gap.covers(r.Key) {
 		if row, ts := s.cachedRow(r.Key, kvapi.Latest); row != nil {
 			defer s.rowBuffers.Put(row)
-			return h.deliver(r, *row, ts, true)
+			return s.deliverLocked(o, h, r, *row, ts, true)
 		}
 	}
 	if !bulk && s.frontiers.beyond(r.Key) {
-		return h.deliver(r, nil, 0, false)
+		return s.deliverLocked(o, h, r, nil, 0, false)
 	}
 	// Who applied a version of the key released the lock after recording it in
 	// the cache and raising applied, so what is made from now on shows it.
 	applied := clock.Timestamp(s.applied.Load())
-	it, err := s.latestIter(o, bulk, applied)
+	it, err := s.latestIter(o, r.Key, bulk, applied)
 	if err != nil {
 		return kvapi.Version{}, s.readError(err)
 	}
 	if !bulk {
 		defer it.Close() // its error would repeat one that the read has returned
 	} else if o.gap.has(r.Key) {
-		return h.deliver(r, nil, 0, false)
+		return s.deliverLocked(o, h, r, nil, 0, false)
 	}
 	row, ts, found, err := mvcc.Latest(it, r.Key)
 	switch {
@@ -306,28 +323,35 @@ func (s *Store) latest(o *Owner, h *heldLock, r *kvapi.LockRequest) (kvapi.Versi
 	if err != nil {
 		return kvapi.Version{}, s.readError(err)
 	}
-	if found && !bulk {
+	if found && !bulk && !r.Delete {
 		s.rows.Fill(r.Key, row, ts, applied)
 	}
-	return h.deliver(r, row, ts, found)
+	return s.deliverLocked(o, h, r, row, ts, found)
 }
 
-// deliver notes which version the owner met under the lock and hands its row to
-// the request's sink.
-func (h *heldLock) deliver(r *kvapi.LockRequest, row []byte, ts clock.Timestamp, found bool) (v kvapi.Version, err error) {
+// deliverLocked notes which version the owner met under the lock and hands its
+// row to the request's sink.
+func (s *Store) deliverLocked(o *Owner, h *heldLock, r *kvapi.LockRequest, row []byte, ts clock.Timestamp, found bool) (v kvapi.Version, err error) {
+	if !found {
+		ts = max(ts, s.removedAt(r.Key))
+	}
 	v = kvapi.Version{TS: ts, Found: found, Len: int32(len(row))}
-	h.version, h.read = v, true
+	h.version, h.read, h.kept = v, true, false
+	if found && r.Delete {
+		h.from, h.to, h.kept = o.keep(row)
+	}
 	if found && r.Sink != nil {
 		_, err = r.Sink.Pair(r.Key, row)
 	}
 	return v, err
 }
 
-// latestIter returns an iterator that shows all commits up to applied, which the
-// caller has loaded before. A bulk load keeps it while there are no others.
-func (s *Store) latestIter(o *Owner, bulk bool, applied clock.Timestamp) (it *engine.Iter, err error) {
+// latestIter returns an iterator that shows all commits of key up to applied,
+// which the caller has loaded before. A bulk load keeps it, and reads other keys
+// by it, while there are no others.
+func (s *Store) latestIter(o *Owner, key []byte, bulk bool, applied clock.Timestamp) (it *engine.Iter, err error) {
 	if !bulk {
-		return s.engine.NewIter(engine.IterOptions{})
+		return s.engine.NewIter(engine.IterOptions{Only: key})
 	}
 	if o.bulk != nil && o.bulkAt == applied {
 		return o.bulk, nil

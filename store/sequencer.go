@@ -81,11 +81,12 @@ func (s *Store) Commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error
 	n := &o.commit
 	o.rest()
 	bytes := 0
+	floor := clock.Timestamp(s.gcFloor.Load())
 	for i := range r.Mutations {
 		m := &r.Mutations[i]
 		bytes += len(m.Key) + len(m.Value) + keys.VersionExtra
 		if m.Shadow == kvapi.ShadowUnknown {
-			o.shadow(s.locks.hash(m.Key), m)
+			o.shadow(s.locks.hash(m.Key), m, floor)
 		}
 	}
 	for _, c := range r.Counters {
@@ -309,10 +310,16 @@ func checkRegions(regions *regionMap, m *commitNode) error {
 func (s *Store) encodeCommit(b *engine.Batch, m *commitNode) {
 	for i := range m.req.Mutations {
 		w := &m.req.Mutations[i]
-		if w.Kind == kvapi.MutationDelete {
-			mvcc.Delete(b, w.Key, m.ts, 0)
-		} else {
+		switch {
+		case w.Kind == kvapi.MutationPut:
 			mvcc.Put(b, w.Key, m.ts, 0, w.Value)
+		case w.Shadow == kvapi.ShadowAlone && s.enterUndo(w, m.ts):
+			b.DeleteVersion(w.Key, w.Prev, mvcc.ValueLen(int(w.PrevLen)))
+		default:
+			if w.Shadow == kvapi.ShadowAlone {
+				w.Shadow = kvapi.ShadowAt
+			}
+			mvcc.Delete(b, w.Key, m.ts, 0)
 		}
 	}
 	for _, c := range m.req.Counters {

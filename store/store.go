@@ -33,8 +33,14 @@ type Store struct {
 	applied, synced, relaxedTS atomic.Uint64
 	relaxed                    atomic.Bool
 	counters                   counters
-	snapshots                  snapshots
-	scans                      sync.Pool // *scanState
+	undo                       undo
+	// All garbage of commits at or below gcFloor is gone, so a version from there is
+	// alone under its key if it is the newest. gcWhole is true while there is no
+	// garbage that the queue does not know of, which a scan has to find.
+	gcFloor   atomic.Uint64
+	gcWhole   atomic.Bool
+	snapshots snapshots
+	scans     sync.Pool // *scanState
 	// rows holds the newest versions of rows that were read by key.
 	rows       *rowcache.Cache
 	frontiers  frontiers
@@ -133,6 +139,9 @@ func (s *Store) recover() error {
 	}
 	if w.scan.on {
 		s.gcStats.scans.Inc()
+	} else {
+		s.gcWhole.Store(true)
+		s.raiseFloor(w.floor)
 	}
 	b.Set(gcKey, w.marker(false))
 	// One sync for all of it. What recovery replayed from the log, synced or not, the
@@ -282,6 +291,8 @@ func (s *Store) maintain() {
 		case <-ticker.C:
 		}
 		s.engine.PollPressure()
+		s.trimUndo()
+		s.raiseIdleFloor()
 		if ticks++; ticks%diskTicks == 0 {
 			s.engine.PollDisk()
 		}

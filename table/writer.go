@@ -290,7 +290,7 @@ func (w *Writer) dropEntry(tx *txn.Txn, x *indexInfo, key, rowKey []byte, unique
 	if !unique {
 		return tx.Delete(key)
 	}
-	found, _, err := tx.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, &w.catch)
+	found, err := tx.LockDelete(key, &w.catch)
 	if err != nil || !found {
 		return err
 	}

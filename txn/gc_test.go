@@ -58,7 +58,7 @@ func (d *db) mustDelete(name string) {
 	d.t.Helper()
 	tx := d.m.Begin(Options{})
 	defer tx.Release()
-	if _, _, err := tx.Lock(rowKey(name), kvapi.LockExclusive, kvapi.WaitDefault, nil); err != nil {
+	if _, err := tx.LockDelete(rowKey(name), nil); err != nil {
 		d.t.Fatal(err)
 	}
 	if err := tx.Delete(rowKey(name)); err != nil {

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/kvapi"
@@ -113,6 +115,7 @@ type pair struct {
 // result with the model. Splits, collections and snapshots happen underneath.
 func TestModel(t *testing.T) {
 	seed := testkit.Seed(t)
+	entered := uint64(0)
 	for round := range uint64(12) {
 		rng := testkit.Rand(seed, round)
 		d := openDB(t, func(o *store.Options) { o.GCInterval = 1e6 })
@@ -138,6 +141,15 @@ func TestModel(t *testing.T) {
 			if done {
 				open = slices.Delete(open, at, at+1)
 			}
+			if rng.IntN(50) == 0 {
+				// With all garbage gone, deletions can be for good.
+				for _, p := range open {
+					p.end(false)
+				}
+				open = open[:0]
+				d.mustWrite("zz", fmt.Sprint(value)) // garbage of its own, behind all other
+				awaitCollected(t, d)
+			}
 			if rng.IntN(400) == 0 {
 				if err := d.s.Split(rowKey(fmt.Sprintf("%02d", rng.IntN(30)))); err != nil && !errors.Is(err, store.ErrNoCut) {
 					t.Fatal(err)
@@ -147,10 +159,30 @@ func TestModel(t *testing.T) {
 				t.Fatalf("round %d, step %d", round, step)
 			}
 		}
+		entered += d.s.Metrics().UndoEntered
 		for _, p := range open {
-			p.hold.Rest()
-			p.tx.Release()
+			p.end(false)
 		}
+	}
+	if entered < 100 {
+		t.Errorf("%d versions were deleted for good, which tests too little", entered)
+	}
+}
+
+// end ends both sides, the real one with a rollback unless it is committed.
+func (p *pair) end(committed bool) {
+	p.hold.Rest()
+	p.tx.Release()
+	p.m.end(committed)
+}
+
+func awaitCollected(t *testing.T, d *db) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); d.s.GCBacklog() > 0; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatal("the garbage stays")
+		}
+		d.s.CollectNow()
 	}
 }
 
@@ -179,12 +211,10 @@ func (p *pair) step(t *testing.T, d *db, rng *rand.Rand, value int) (done bool) 
 		if err := p.tx.Commit(); err != nil {
 			t.Error(err)
 		}
-		p.tx.Release()
-		p.m.end(true)
+		p.end(true)
 		return true
 	default:
-		p.tx.Release()
-		p.m.end(false)
+		p.end(false)
 		return true
 	}
 	return false
@@ -252,6 +282,13 @@ func (p *pair) write(t *testing.T, rng *rand.Rand, key string, value int) (done 
 		return false
 	}
 	if rng.IntN(4) == 0 {
+		if rng.IntN(4) > 0 {
+			s = valueSink{}
+			found, err = p.tx.LockDelete(rowKey(key), &s)
+			if want := p.m.look(p.m.m.latest(), key); err != nil || show(found, &s) != want {
+				t.Errorf("lock %s to delete it: %s %v, want %s", key, show(found, &s), err, want)
+			}
+		}
 		err = p.tx.Delete(rowKey(key))
 		p.m.writes[key] = absent
 	} else {

@@ -85,12 +85,23 @@ func (t *Txn) scanAt(r *ScanRequest, ts clock.Timestamp) (resume []byte, err err
 // lock, own writes first. acquired=false comes only with WaitSkip, and then the
 // sink was not called. sink may be nil. What is returned may be unsynced: T4.
 func (t *Txn) Lock(key []byte, mode kvapi.LockMode, wait kvapi.WaitPolicy, sink kvapi.Sink) (found, acquired bool, err error) {
+	return t.lock(key, mode, wait, sink, false)
+}
+
+// LockDelete is Lock in exclusive mode for who is about to delete the key, which
+// then costs less.
+func (t *Txn) LockDelete(key []byte, sink kvapi.Sink) (found bool, err error) {
+	found, _, err = t.lock(key, kvapi.LockExclusive, kvapi.WaitDefault, sink, true)
+	return found, err
+}
+
+func (t *Txn) lock(key []byte, mode kvapi.LockMode, wait kvapi.WaitPolicy, sink kvapi.Sink, remove bool) (found, acquired bool, err error) {
 	if t.state != stateActive {
 		return false, false, kvapi.ErrFinished
 	}
 	own := t.buf.get(key)
 	r := &t.lockReq
-	r.Key, r.Mode, r.Wait, r.Tag = key, mode, wait, t.stmt
+	r.Key, r.Mode, r.Wait, r.Tag, r.Delete = key, mode, wait, t.stmt, remove
 	r.Timeout, r.Interrupt, r.Sink = t.lockWait, t.o.Interrupt, sink
 	if own != nil {
 		r.Sink = nil

@@ -211,7 +211,7 @@ func (s *session) command(words []string, saves map[string]Savepoint) (string, e
 		}
 		return "ok", s.tx.Put(key, []byte(arg(2)))
 	case "delete":
-		if _, _, err := s.tx.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, nil); err != nil {
+		if _, err := s.tx.LockDelete(key, nil); err != nil {
 			return "", err
 		}
 		return "ok", s.tx.Delete(key)
