@@ -15,8 +15,8 @@ run: build ## serve ./data on 127.0.0.1:4000
 test: build ## everything that must pass: installs the programs that the tests drive
 	scripts/test-programs.sh
 	$(GO) vet ./...
-	$(GO) test -timeout 5m $$($(GO) list ./... | grep -v '/tests$$')
-	$(GO) test -timeout 12m ./tests
+	CGO_ENABLED=0 $(GO) test -timeout 5m $$($(GO) list ./... | grep -v '/tests$$')
+	CGO_ENABLED=0 $(GO) test -timeout 12m ./tests
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 10m $(RACE)
 	bin/pando bench run --plan short --start pando --start mariadb --trivial --warn-only --out bin
 

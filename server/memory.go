@@ -21,8 +21,8 @@ const (
 	memTableShare = 4
 	// gcHeadroom is how much garbage may gather before a collection, but gcPercentMin to gcPercentMax of what is alive. Blocks of
 	// the cache are on the heap without pointers, so a collection costs little; what it leaves lying costs memory.
-	gcHeadroom   = 256 << 20
-	gcPercentMin = 20
+	gcHeadroom   = 192 << 20
+	gcPercentMin = 15
 	gcPercentMax = 200
 	gcTuneEvery  = time.Second
 	// hugeShare: one part in so many of the cache is marked for huge pages beyond its size, for garbage and what else there is.
