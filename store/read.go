@@ -108,8 +108,8 @@ func (s *Store) cachedRow(key []byte, ts clock.Timestamp) (row *[]byte, version 
 
 // readIter returns an iterator for reads at ts within bounds, nil for none. The
 // hold, which may be nil, keeps it for the next read of the page; without one
-// the caller closes it, and reads nothing but only, if that is not nil. Regions are looked at after this: an iterator made
-// before a split serves both halves.
+// the caller closes it, and reads nothing but only, if that is not nil. Regions
+// are looked at after this: an iterator made before a split serves both halves.
 func (s *Store) readIter(h *kvapi.Hold, ts clock.Timestamp, lower, upper, only []byte) (*engine.Iter, error) {
 	if h != nil && h.Iter != nil {
 		if it, ours := h.Iter.(*engine.Iter); ours && h.TS == ts {

@@ -24,8 +24,7 @@ const (
 // though somebody may still read below the commit: a deletion whose key has one
 // version, of which the committer knows the row, needs no delete marker, and the
 // collector nothing to do (S13). That is one write to the engine instead of
-// three, and nothing for scans to step over
-// (docs/design/0004-undo.md).
+// three, and less for scans to step over (docs/design/0004-undo.md).
 //
 // The contract, by which a read at S misses none of them: the leader enters
 // versions, then applies the deletions; a reader makes its iterator, then looks
