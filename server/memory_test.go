@@ -4,11 +4,12 @@ import "testing"
 
 // TestGCPercent: an idle server may keep the headroom, a full cache grows by a sixth or so, and nothing in between lets the heap treble.
 func TestGCPercent(t *testing.T) {
+	b := budget{cache: 1 << 30}
 	for _, c := range []struct {
 		live    uint64
 		percent int
-	}{{0, 200}, {10 << 20, 200}, {96 << 20, 200}, {256 << 20, 75}, {512 << 20, 37}, {1 << 30, 18}, {2 << 30, 15}, {1 << 40, 15}} {
-		if got := gcPercent(c.live); got != c.percent {
+	}{{0, 200}, {10 << 20, 200}, {128 << 20, 200}, {256 << 20, 100}, {512 << 20, 50}, {1<<30 - 1, 25}, {1 << 30, 18}, {2 << 30, 15}, {1 << 40, 15}} {
+		if got := b.gcPercent(c.live); got != c.percent {
 			t.Errorf("%d bytes live: %d percent, want %d", c.live, got, c.percent)
 		}
 	}

@@ -121,7 +121,7 @@ func (n *Node) openStorage() error {
 	if err := adviseHugePages(min(budget.cache+budget.cache/hugeShare, budget.heap())); err != nil {
 		n.log.Info("memory is in small pages", "reason", err)
 	}
-	n.loops.Go(func() { tuneGC(n.stop) })
+	n.loops.Go(func() { budget.tuneGC(n.stop) })
 	var background engine.Background
 	if budget.procs >= runtime.NumCPU() {
 		// Otherwise max-procs or a quota of the cgroup leaves processors to others, which must not be lent.
