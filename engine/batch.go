@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -20,9 +21,9 @@ type Batch struct {
 	e *Engine
 	// end is where the batch ends in the log; 0 until it is applied.
 	end wal.Position
-	// hashes are of the logical keys that the batch writes versions of; ranges is true if it deletes a range. See unflushed.
+	// hashes are of the logical keys that the batch writes versions of, and ranges what it deletes otherwise. See unflushed.
 	hashes []uint64
-	ranges bool
+	ranges []keyRange
 }
 
 // NewBatch returns an empty batch.
@@ -75,7 +76,7 @@ func (b *Batch) DeleteRange(start, end []byte) {
 	copy(op.Key, start)
 	copy(op.Value, end)
 	finish(op)
-	b.ranges = true
+	b.ranges = append(b.ranges, keyRange{start: bytes.Clone(start), end: bytes.Clone(end)})
 }
 
 // Len returns the size of the batch in bytes as it will be in the log.
@@ -95,7 +96,7 @@ func (b *Batch) Reset() {
 
 // forget resets what the batch keeps beside Pebble's.
 func (b *Batch) forget() {
-	b.end, b.ranges = 0, false
+	b.end, b.ranges = 0, nil
 	if b.hashes = b.hashes[:0]; cap(b.hashes) > hashesKept {
 		b.hashes = nil
 	}

@@ -1,7 +1,9 @@
 package engine
 
 // UnflushedMayHold is what an iterator for one key asks.
-func (e *Engine) UnflushedMayHold(logical []byte) bool { return e.unflushed.mayHold(logical) }
+func (e *Engine) UnflushedMayHold(logical []byte) bool {
+	return mayHold(*e.unflushed.filters.Load(), e.unflushed.hash(logical), logical)
+}
 
 // UnflushedFilters is how many filters there are.
 func (e *Engine) UnflushedFilters() int { return len(*e.unflushed.filters.Load()) }

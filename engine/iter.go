@@ -18,8 +18,8 @@ type IterOptions struct {
 	// ExpectAbsent says that most seeks by prefix will find nothing, as uniqueness checks do: the filters of the last level
 	// are then worth their place in the cache.
 	ExpectAbsent bool
-	// Only, if not nil, is the one logical key that SeekPrefixGE will be called for, and nothing else will. Memtables that hold
-	// nothing of it are left out. It is borrowed for the call.
+	// Only, if not nil, is the one logical key that SeekPrefixGE will be called for, and nothing else will, but for the keys that
+	// Iter.Shows tells of. Memtables that hold nothing of it are left out. It is borrowed for the call.
 	Only []byte
 	// MinTS and MaxTS, if MaxTS is not zero, let the iterator skip blocks without a version in [MinTS, MaxTS]. Other versions
 	// may still appear. Only for finding candidates: what such an iterator does not show may exist.
@@ -35,6 +35,8 @@ type Iter struct {
 	scratch []byte
 	scanned bool                          // moved otherwise than by SeekPrefixGE, so it may have met runs of tombstones
 	filters [2]pebble.BlockPropertyFilter // room for one more, which Pebble appends in place
+	// leftOut, of an iterator of tables alone, tells of what memtables held when it was made.
+	leftOut []*keyFilter
 }
 
 // NewIter returns an iterator that is positioned nowhere. Close gives it back.
@@ -47,13 +49,19 @@ func (e *Engine) NewIter(o IterOptions) (*Iter, error) {
 		o.Lower = firstKey
 	}
 	po := pebble.IterOptions{LowerBound: o.Lower, UpperBound: o.Upper, UseL6Filters: o.ExpectAbsent}
-	po.OnlyReadGuaranteedDurable = o.Only != nil && !e.unflushed.mayHold(o.Only)
+	if o.Only != nil {
+		// Before the iterator is made: see unflushed.
+		if filters := *e.unflushed.filters.Load(); !mayHold(filters, e.unflushed.hash(o.Only), o.Only) {
+			po.OnlyReadGuaranteedDurable, i.leftOut = true, filters
+		}
+	}
 	if o.MaxTS != 0 {
 		i.filters[0] = timeFilter(o.MinTS, o.MaxTS)
 		po.PointKeyFilters = i.filters[:1:2]
 	}
 	it, err := e.db.NewIter(&po)
 	if err != nil {
+		i.leftOut = nil
 		e.iters.Put(i)
 		return nil, fmt.Errorf("engine: new iterator: %w", err)
 	}
@@ -63,6 +71,15 @@ func (e *Engine) NewIter(o IterOptions) (*Iter, error) {
 
 func timeFilter(minTS, maxTS clock.Timestamp) sstable.BlockPropertyFilter {
 	return cockroachkvs.NewMVCCTimeIntervalFilter(uint64(minTS), uint64(maxTS))
+}
+
+// TablesOnly tells whether the iterator leaves memtables out.
+func (i *Iter) TablesOnly() bool { return i.leftOut != nil }
+
+// Shows tells whether SeekPrefixGE may be called for a logical key: always, unless the iterator leaves memtables out and one may have
+// held something of the key when it was made.
+func (i *Iter) Shows(logical []byte) bool {
+	return i.leftOut == nil || !mayHold(i.leftOut, i.e.unflushed.hash(logical), logical)
 }
 
 // SetBounds changes the bounds, as in IterOptions. The iterator is positioned nowhere afterwards.
@@ -149,7 +166,7 @@ func (i *Iter) Close() error {
 		i.e.noteGarbage(i.it)
 	}
 	err := i.it.Close()
-	i.it = nil
+	i.it, i.leftOut = nil, nil
 	i.filters[0] = nil
 	e := i.e
 	e.iters.Put(i)

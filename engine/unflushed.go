@@ -1,12 +1,15 @@
 package engine
 
 import (
+	"bytes"
 	"hash/maphash"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/pandodb/pando/keys"
 )
 
 const (
@@ -18,6 +21,8 @@ const (
 	keyFilterFill = 4
 	// keyFiltersMax bounds the filters. The last takes what comes when there are that many, and tells less and less.
 	keyFiltersMax = 16
+	// keyRangesMax bounds the deleted ranges that a filter knows one by one: tables dropped or truncated between two flushes.
+	keyRangesMax = 64
 )
 
 // unflushed tells which logical keys memtables hold no version of, so that a lookup need not search them: their skip lists cost
@@ -40,12 +45,26 @@ type unflushed struct {
 type keyFilter struct {
 	words []uint64
 	keys  atomic.Int64 // that set a bit
-	// all is true once a batch has deleted a range: any key may be in it.
-	all atomic.Bool
+	// ranges are those that batches have deleted; more than keyRangesMax make all true. The slice is replaced, never changed.
+	ranges atomic.Pointer[[]keyRange]
+	all    atomic.Bool
 	// A batch counts itself in users, then looks whether the filter is closed. Who closes it looks at users after.
 	users  atomic.Int64
 	closed atomic.Bool
 	last   atomic.Uint64 // highest sequence number of the batches that were users
+}
+
+// keyRange are the engine keys from start to end, both bare.
+type keyRange struct{ start, end []byte }
+
+// holds tells whether a version of the logical key may lie in the range. The key behind the end may be taken for a part of it.
+func (r *keyRange) holds(logical []byte) bool {
+	space, start, ok := keys.DecodeBare(r.start)
+	if !ok || space > keys.SpaceVersion || space == keys.SpaceVersion && bytes.Compare(logical, start) < 0 {
+		return !ok
+	}
+	space, end, ok := keys.DecodeBare(r.end)
+	return !ok || space > keys.SpaceVersion || space == keys.SpaceVersion && bytes.Compare(logical, end) <= 0
 }
 
 func (u *unflushed) init(memTableBytes int64) {
@@ -59,20 +78,27 @@ func (u *unflushed) newFilter() *keyFilter { return &keyFilter{words: make([]uin
 // hash is what the filters know of a logical key.
 func (u *unflushed) hash(logical []byte) uint64 { return maphash.Bytes(u.seed, logical) }
 
-// mayHold tells whether a memtable may hold something of the key. False is certain for what was applied before the call.
-func (u *unflushed) mayHold(logical []byte) bool {
-	h := u.hash(logical)
+// mayHold tells whether a memtable may hold something of the key, whose hash is h. False is certain for what was applied before the
+// filters were loaded, and stays so while they are filled further.
+func mayHold(filters []*keyFilter, h uint64, logical []byte) bool {
 	mask := filterMask(h)
-	for _, f := range *u.filters.Load() {
+	for _, f := range filters {
 		if w := atomic.LoadUint64(f.word(h)); w&mask == mask || f.all.Load() {
 			return true
+		}
+		if ranges := f.ranges.Load(); ranges != nil {
+			for i := range *ranges {
+				if (*ranges)[i].holds(logical) {
+					return true
+				}
+			}
 		}
 	}
 	return false
 }
 
 // enter notes the keys of a batch that is about to be applied. The caller leaves the filter afterwards.
-func (u *unflushed) enter(hashes []uint64, ranges bool) *keyFilter {
+func (u *unflushed) enter(hashes []uint64, ranges []keyRange) *keyFilter {
 	f := u.use()
 	fresh := int64(0)
 	for _, h := range hashes {
@@ -82,8 +108,10 @@ func (u *unflushed) enter(hashes []uint64, ranges bool) *keyFilter {
 			fresh++
 		}
 	}
-	if ranges {
-		f.all.Store(true)
+	if len(ranges) > 0 {
+		u.mu.Lock()
+		f.addRanges(ranges)
+		u.mu.Unlock()
 	}
 	if fresh > 0 && f.keys.Add(fresh) >= int64(u.words)*keyFilterFill {
 		u.mu.Lock()
@@ -91,6 +119,20 @@ func (u *unflushed) enter(hashes []uint64, ranges bool) *keyFilter {
 		u.mu.Unlock()
 	}
 	return f
+}
+
+// addRanges notes deleted ranges. The caller holds the mutex of the filters.
+func (f *keyFilter) addRanges(ranges []keyRange) {
+	var all []keyRange
+	if old := f.ranges.Load(); old != nil {
+		all = *old
+	}
+	if len(all)+len(ranges) > keyRangesMax {
+		f.all.Store(true)
+		return
+	}
+	all = append(slices.Clone(all), ranges...)
+	f.ranges.Store(&all)
 }
 
 // use returns the last filter, which stays until the caller has left it.
@@ -135,7 +177,7 @@ func (u *unflushed) flushed(info *pebble.FlushInfo) {
 	defer u.mu.Unlock()
 	filters := *u.filters.Load()
 	// The last filter knows keys of the next flush, too. It is closed so that it goes with that one.
-	if f := filters[len(filters)-1]; f.keys.Load() > 0 || f.all.Load() {
+	if f := filters[len(filters)-1]; f.keys.Load() > 0 || f.ranges.Load() != nil || f.all.Load() {
 		u.closeLast(f)
 		filters = *u.filters.Load()
 	}

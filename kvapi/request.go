@@ -47,14 +47,19 @@ type Hold struct {
 	// Iter is the store's, nil if nothing is held. It shows all commits at or
 	// below TS, and garbage collection had not passed TS when it was made.
 	Iter io.Closer
-	TS   clock.Timestamp
+	// Tables is another, nil as well, that leaves memtables out: for keys of which
+	// these held nothing when it was made.
+	Tables io.Closer
+	TS     clock.Timestamp
 }
 
 // Rest gives up what is held.
 func (h *Hold) Rest() {
-	if h.Iter != nil {
-		_ = h.Iter.Close() // its error would repeat one that a read has returned
-		h.Iter = nil
+	for _, it := range []*io.Closer{&h.Iter, &h.Tables} {
+		if *it != nil {
+			_ = (*it).Close() // its error would repeat one that a read has returned
+			*it = nil
+		}
 	}
 }
 

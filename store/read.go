@@ -57,7 +57,7 @@ func (s *Store) getAt(r *kvapi.GetRequest, ts clock.Timestamp) (found bool, err 
 		}
 		return true, err
 	}
-	it, err := s.readIter(r.Hold, ts, nil, nil, r.Key)
+	it, err := s.lookupIter(r.Hold, ts, r.Key)
 	if err != nil {
 		return false, err
 	}
@@ -106,22 +106,38 @@ func (s *Store) cachedRow(key []byte, ts clock.Timestamp) (row *[]byte, version 
 	return row, version
 }
 
-// readIter returns an iterator for reads at ts within bounds, nil for none. The
-// hold, which may be nil, keeps it for the next read of the page; without one
-// the caller closes it, and reads nothing but only, if that is not nil. Regions
-// are looked at after this: an iterator made before a split serves both halves.
-func (s *Store) readIter(h *kvapi.Hold, ts clock.Timestamp, lower, upper, only []byte) (*engine.Iter, error) {
-	if h != nil && h.Iter != nil {
-		if it, ours := h.Iter.(*engine.Iter); ours && h.TS == ts {
+// readIter returns an iterator for reads at ts within bounds. The hold, which may
+// be nil, keeps it for the next read of the page; without one the caller closes
+// it. Regions are looked at after this: an iterator made before a split serves
+// both halves.
+func (s *Store) readIter(h *kvapi.Hold, ts clock.Timestamp, lower, upper []byte) (*engine.Iter, error) {
+	if h != nil && h.TS == ts {
+		if it, held := h.Iter.(*engine.Iter); held {
 			it.SetBounds(lower, upper)
 			return it, nil
 		}
-		h.Rest()
 	}
-	if h != nil {
-		only = nil
+	return s.newIter(h, ts, engine.IterOptions{Lower: lower, Upper: upper})
+}
+
+// lookupIter is readIter for a lookup of one key, which can do without memtables
+// that hold nothing of it.
+func (s *Store) lookupIter(h *kvapi.Hold, ts clock.Timestamp, key []byte) (*engine.Iter, error) {
+	if h != nil && h.TS == ts {
+		if it, held := h.Tables.(*engine.Iter); held && it.Shows(key) {
+			return it, nil
+		}
+		if it, held := h.Iter.(*engine.Iter); held {
+			it.SetBounds(nil, nil)
+			return it, nil
+		}
 	}
-	it, err := s.engine.NewIter(engine.IterOptions{Lower: lower, Upper: upper, Only: only})
+	return s.newIter(h, ts, engine.IterOptions{Only: key})
+}
+
+// newIter makes an iterator for reads at ts. The hold, if there is one, keeps it.
+func (s *Store) newIter(h *kvapi.Hold, ts clock.Timestamp, o engine.IterOptions) (*engine.Iter, error) {
+	it, err := s.engine.NewIter(o)
 	if err != nil {
 		return nil, s.readError(err)
 	}
@@ -129,9 +145,21 @@ func (s *Store) readIter(h *kvapi.Hold, ts clock.Timestamp, lower, upper, only [
 		_ = it.Close()
 		return nil, err
 	}
-	if h != nil {
-		h.Iter, h.TS = it, ts
+	if h == nil {
+		return it, nil
 	}
+	if h.TS != ts {
+		h.Rest()
+		h.TS = ts
+	}
+	held := &h.Iter
+	if it.TablesOnly() {
+		held = &h.Tables
+	}
+	if *held != nil {
+		_ = (*held).Close() // its error would repeat one that a read has returned
+	}
+	*held = it
 	return it, nil
 }
 
@@ -199,7 +227,7 @@ func (s *Store) scanAt(r *kvapi.ScanRequest, ts clock.Timestamp) (resume []byte,
 	} else {
 		st.upper = keys.VersionPrefix(st.upper[:0], r.Span.End)
 	}
-	it, err := s.readIter(r.Hold, ts, st.lower, st.upper, nil)
+	it, err := s.readIter(r.Hold, ts, st.lower, st.upper)
 	if err != nil {
 		s.scans.Put(st)
 		return nil, err

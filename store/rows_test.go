@@ -79,13 +79,13 @@ func (r *rowsRig) write(o *Owner, id uint64, i int, remove bool) error {
 	return err
 }
 
-// read compares a read with the engine, at the watermark or at a snapshot that is some commits old.
-func (r *rowsRig) read(ts clock.Timestamp, i int) error {
+// read compares a read with the engine, at the watermark or at a snapshot that is some commits old. hold may be nil.
+func (r *rowsRig) read(ts clock.Timestamp, i int, hold *kvapi.Hold) error {
 	region := r.s.Regions()[0].Ref()
 	var intr kvapi.Interrupt
 	var sink rowSink
 	key := r.key(i)
-	get := kvapi.GetRequest{Region: region, Key: key, TS: ts, Interrupt: &intr, Sink: &sink}
+	get := kvapi.GetRequest{Region: region, Key: key, TS: ts, Interrupt: &intr, Sink: &sink, Hold: hold}
 	found, err := r.s.Get(&get)
 	if i%2 == 0 { // a scan of the one key
 		sink.row = nil
@@ -128,7 +128,7 @@ func TestRowCacheLatest(t *testing.T) {
 		ts   clock.Timestamp
 		want uint64
 	}{{kvapi.Latest, 0}, {s.Watermark(), 1}, {s.Watermark(), 1}} {
-		if err := r.read(c.ts, 1); err != nil || s.Metrics().Rows.Filled != c.want {
+		if err := r.read(c.ts, 1, nil); err != nil || s.Metrics().Rows.Filled != c.want {
 			t.Errorf("at %d: %v, %+v", c.ts, err, s.Metrics().Rows)
 		}
 	}
@@ -166,6 +166,7 @@ func TestRowCache(t *testing.T) {
 		rng := testkit.Rand(seed, 100+uint64(i))
 		reading.Go(func() {
 			var snap Snapshot
+			var hold kvapi.Hold
 			for {
 				select {
 				case <-done:
@@ -173,11 +174,16 @@ func TestRowCache(t *testing.T) {
 				default:
 				}
 				s.Register(&snap)
-				for range 1 + rng.IntN(200) {
-					if err := r.read(snap.TS(), rng.IntN(rowsRigKeys)); err != nil {
+				for n := range 1 + rng.IntN(200) {
+					held := &hold
+					if n%3 == 0 {
+						held = nil
+					}
+					if err := r.read(snap.TS(), rng.IntN(rowsRigKeys), held); err != nil {
 						t.Error(err)
 					}
 				}
+				hold.Rest()
 				s.Unregister(&snap)
 				if t.Failed() {
 					return
