@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"hash/maphash"
 	"slices"
 	"sync"
@@ -59,12 +60,12 @@ type keyRange struct{ start, end []byte }
 
 // holds tells whether a version of the logical key may lie in the range. The key behind the end may be taken for a part of it.
 func (r *keyRange) holds(logical []byte) bool {
-	space, start, ok := keys.DecodeBare(r.start)
-	if !ok || space > keys.SpaceVersion || space == keys.SpaceVersion && bytes.Compare(logical, start) < 0 {
-		return !ok
-	}
-	space, end, ok := keys.DecodeBare(r.end)
-	return !ok || space > keys.SpaceVersion || space == keys.SpaceVersion && bytes.Compare(logical, end) <= 0
+	return compareBare(logical, r.start) >= 0 && compareBare(logical, r.end) <= 0
+}
+
+// compareBare compares a logical key of the versions' space with a bare engine key of any.
+func compareBare(logical, bare []byte) int {
+	return cmp.Or(cmp.Compare(keys.SpaceVersion, bare[0]), bytes.Compare(logical, bare[1:len(bare)-1]))
 }
 
 func (u *unflushed) init(memTableBytes int64) {

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"container/heap"
-	"encoding/binary"
 	"slices"
 
+	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/types"
 )
 
@@ -103,19 +103,10 @@ func (o *sortOp) entry(b *types.Batch, i int) sortEntry {
 	e := sortEntry{off: uint64(len(o.arena))}
 	o.arena = o.keys.append(o.arena, i)
 	e.klen = uint32(uint64(len(o.arena)) - e.off)
-	e.prefix = keyPrefix(o.arena[e.off:])
+	e.prefix = keys.Head(o.arena[e.off:])
 	o.arena = appendBatchRow(o.arena, b, i)
 	e.rlen = uint32(uint64(len(o.arena)) - e.off - uint64(e.klen))
 	return e
-}
-
-func keyPrefix(key []byte) uint64 {
-	if len(key) >= 8 {
-		return binary.BigEndian.Uint64(key)
-	}
-	var b [8]byte
-	copy(b[:], key)
-	return binary.BigEndian.Uint64(b[:])
 }
 
 func (o *sortOp) key(e *sortEntry) []byte { return o.arena[e.off : e.off+uint64(e.klen)] }

@@ -28,6 +28,17 @@ const (
 	suffixLenByte = suffixLen
 )
 
+// Head returns the first eight bytes of a key as a number, of any key that bytes.Compare orders: where two heads differ, their order is
+// that of the keys.
+func Head(key []byte) uint64 {
+	if len(key) >= 8 {
+		return binary.BigEndian.Uint64(key)
+	}
+	var b [8]byte
+	copy(b[:], key)
+	return binary.BigEndian.Uint64(b[:])
+}
+
 // VersionKey appends the engine key of one version. ts must not be zero: zero is spelled as no suffix at all.
 func VersionKey(dst, logical []byte, ts clock.Timestamp) []byte {
 	dst = append(dst, SpaceVersion)

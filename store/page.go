@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/mvcc"
 )
@@ -34,9 +35,9 @@ func (p *pageRows) init(s *Store, span kvapi.Span, ts clock.Timestamp, reverse b
 	if !s.undo.above(ts) {
 		return nil
 	}
-	first, last := keyHead(span.Start), uint64(math.MaxUint64)
+	first, last := keys.Head(span.Start), uint64(math.MaxUint64)
 	if len(span.End) > 0 {
-		last = keyHead(span.End)
+		last = keys.Head(span.End)
 	}
 	s.undo.visit(ts, func(e *undone) bool {
 		if e.head >= first && e.head <= last && e.prev <= ts && span.Contains(e.key()) {
@@ -63,35 +64,19 @@ func (p *pageRows) compare(a, b undoneRow) int {
 // next returns the next row, borrowed until the next call. If there is none, the
 // scanner's error tells why.
 func (p *pageRows) next() (key, row []byte, ok bool) {
-	if p.at == len(p.undone) && !p.ahead {
-		if !p.scanner.Next() {
-			return nil, nil, false
-		}
-		return p.scanner.Key(), p.scanner.Row(), true
-	}
+	undone := p.undone[p.at:]
 	if !p.ahead && !p.ended {
 		p.ahead = p.scanner.Next()
 		p.ended = !p.ahead
 	}
-	if p.ended && p.scanner.Err() != nil {
+	switch {
+	case p.ended && (len(undone) == 0 || p.scanner.Err() != nil):
 		return nil, nil, false
-	}
-	c := -1
-	if p.ahead {
-		c = 1
-		if p.at < len(p.undone) {
-			c = p.compare(p.undone[p.at], undoneRow{key: p.scanner.Key()})
-		}
-	}
-	if c < 0 {
-		if p.at == len(p.undone) {
-			return nil, nil, false
-		}
-		r := &p.undone[p.at]
+	case len(undone) == 0:
+	case p.ended || p.compare(undone[0], undoneRow{key: p.scanner.Key()}) < 0:
 		p.at++
-		return r.key, r.row, true
-	}
-	if c == 0 {
+		return undone[0].key, undone[0].row, true
+	case bytes.Equal(undone[0].key, p.scanner.Key()):
 		p.at++ // the iterator is older than the deletion and shows it, too
 	}
 	p.ahead = false

@@ -101,6 +101,16 @@ func (r *rowsRig) read(ts clock.Timestamp, i int, hold *kvapi.Hold) error {
 	return nil
 }
 
+// closed tells whether a channel that nothing is sent to has been closed.
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
 // metrics returns the store's counts once the garbage of all commits is gone.
 func (r *rowsRig) metrics() Metrics {
 	for deadline := time.Now().Add(time.Minute); r.s.GCBacklog() > 0; runtime.Gosched() {
@@ -167,12 +177,7 @@ func TestRowCache(t *testing.T) {
 		reading.Go(func() {
 			var snap Snapshot
 			var hold kvapi.Hold
-			for {
-				select {
-				case <-done:
-					return
-				default:
-				}
+			for !closed(done) {
 				s.Register(&snap)
 				for n := range 1 + rng.IntN(200) {
 					held := &hold

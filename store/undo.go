@@ -2,11 +2,11 @@ package store
 
 import (
 	"bytes"
-	"encoding/binary"
 	"sync"
 	"sync/atomic"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/status"
 )
@@ -51,20 +51,9 @@ type undo struct {
 type undone struct {
 	ts, prev clock.Timestamp
 	hash     uint64 // of the key
-	head     uint64 // of the key, see keyHead
+	head     uint64 // of the key, see keys.Head
 	keyLen   int
 	data     []byte // the key, then the row
-}
-
-// keyHead returns the first eight bytes of a key as a number: of different heads
-// the order is that of the keys.
-func keyHead(key []byte) uint64 {
-	if len(key) >= 8 {
-		return binary.BigEndian.Uint64(key)
-	}
-	var b [8]byte
-	copy(b[:], key)
-	return binary.BigEndian.Uint64(b[:])
 }
 
 func (e *undone) key() []byte { return e.data[:e.keyLen] }
@@ -87,7 +76,7 @@ func (s *Store) enterUndo(w *kvapi.Mutation, ts clock.Timestamp) bool {
 		}
 		e := &u.ring[(u.first+u.n)%undoMax]
 		e.ts, e.prev, e.keyLen = ts, w.Prev, len(w.Key)
-		e.hash, e.head = s.locks.hash(w.Key), keyHead(w.Key)
+		e.hash, e.head = s.locks.hash(w.Key), keys.Head(w.Key)
 		e.data = append(append(e.data[:0], w.Key...), w.Value...)
 		u.n++
 		u.bytes += size

@@ -182,12 +182,7 @@ func (r *undoRig) race(writers, readers, rounds int, after func()) (wrong int) {
 		rng := testkit.Rand(seed, 100+uint64(n))
 		reading.Go(func() {
 			var snap Snapshot
-			for {
-				select {
-				case <-done:
-					return
-				default:
-				}
+			for !closed(done) {
 				r.s.Register(&snap)
 				view, err := r.scan(snap.TS(), undoRow, rng.IntN(2)*(1+rng.IntN(400)), rng.IntN(2) == 0)
 				if err != nil {
@@ -281,6 +276,21 @@ func (r *undoRig) raiseFloor() {
 	}
 }
 
+// remove writes row 3, which holds 7 then, and deletes it for good with a snapshot open that has seen it.
+func (r *undoRig) remove(o *Owner, snap *Snapshot) clock.Timestamp {
+	r.t.Helper()
+	if _, err := r.write(o, 1, 3, 7, false); err != nil {
+		r.t.Fatal(err)
+	}
+	r.raiseFloor()
+	r.s.Register(snap)
+	ts, err := r.write(o, 2, 3, 0, false)
+	if n := r.s.Metrics().UndoEntered; err != nil || n != 1 {
+		r.t.Fatalf("%d versions entered, %v", n, err)
+	}
+	return ts
+}
+
 // TestUndoLives: a key that came and went for good several times is there for the snapshots of its lives, and for no others.
 func TestUndoLives(t *testing.T) {
 	r := newUndoRig(t, 10)
@@ -361,20 +371,13 @@ func TestUndoFull(t *testing.T) {
 func TestUndoSeen(t *testing.T) {
 	r := newUndoRig(t, 10)
 	var o Owner
-	if _, err := r.write(&o, 1, 3, 7, false); err != nil {
-		t.Fatal(err)
-	}
-	r.raiseFloor()
 	var snap Snapshot
-	r.s.Register(&snap)
-	ts, err := r.write(&o, 2, 3, 0, false)
-	if n := r.s.Metrics().UndoEntered; err != nil || n != 1 {
-		t.Fatalf("%d versions entered, %v", n, err)
-	}
-	absent := func() (v kvapi.Version) {
+	ts := r.remove(&o, &snap)
+	absent := func() kvapi.Version {
 		r.s.OpenOwner(&o, 3)
 		defer r.s.ReleaseLocks(&o)
-		if v, err = r.lock(&o, 3, false); err != nil || v.Found {
+		v, err := r.lock(&o, 3, false)
+		if err != nil || v.Found {
 			t.Fatalf("%+v, %v", v, err)
 		}
 		return v
@@ -396,16 +399,9 @@ func TestUndoSeen(t *testing.T) {
 func TestUndoExpired(t *testing.T) {
 	r := newUndoRig(t, 10)
 	var o Owner
-	if _, err := r.write(&o, 1, 3, 7, false); err != nil {
-		t.Fatal(err)
-	}
-	r.raiseFloor()
 	var snap Snapshot
-	r.s.Register(&snap)
+	r.remove(&o, &snap)
 	defer r.s.Unregister(&snap)
-	if _, err := r.write(&o, 2, 3, 0, false); err != nil {
-		t.Fatal(err)
-	}
 	if v, err := r.get(snap.TS(), undoRow(3)); err != nil || v != 7 {
 		t.Fatalf("%d, %v", v, err)
 	}

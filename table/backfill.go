@@ -1,9 +1,8 @@
 package table
 
 import (
-	"encoding/binary"
-
 	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/types"
 )
 
@@ -53,9 +52,7 @@ func (b *EntryBuilder) Append(dst, rowKey, row []byte) (out []byte, keyLen int, 
 // Head returns the first bytes of an entry's key behind what all entries of the index have in common, zeros behind its end. Where
 // two heads differ, their keys are in the same order.
 func (b *EntryBuilder) Head(key []byte) uint64 {
-	var head [8]byte
-	copy(head[:], key[len(b.x.prefix):])
-	return binary.BigEndian.Uint64(head[:])
+	return keys.Head(key[len(b.x.prefix):])
 }
 
 // Duplicate returns the 1062 of the row that was appended last.
