@@ -14,11 +14,11 @@ import (
 	"github.com/pandodb/pando/keys"
 )
 
-// smallEngine is in memory and flushes often.
-func smallEngine(t *testing.T) *engine.Engine {
+// memEngine is an engine in memory.
+func memEngine(t *testing.T, memTableBytes int64) *engine.Engine {
 	t.Helper()
 	e := open(t, engine.Options{
-		Dir: "mem", FS: vfs.NewMem(), CacheBytes: 8 << 20, MemTableBytes: engine.MemTableBytesMin,
+		Dir: "mem", FS: vfs.NewMem(), CacheBytes: 8 << 20, MemTableBytes: memTableBytes,
 		LowSpaceBytes: engine.NoSpace, BallastBytes: engine.NoSpace,
 	})
 	t.Cleanup(func() {
@@ -81,7 +81,7 @@ const notFound = clock.MaxTimestamp
 // It returns how many of them were missed, and how many lookups left the memtables out.
 func race(t *testing.T, change func(*engine.Batch)) (missed, skipped int64) {
 	const keysEach, writers, readers, batches = 5000, 3, 2, 4000
-	e := smallEngine(t)
+	e := memEngine(t, engine.MemTableBytesMin) // it flushes often
 	seed := testkit.Seed(t)
 	applied := make([]atomic.Uint64, writers*keysEach)
 	var miss, skip, more atomic.Int64
@@ -155,7 +155,9 @@ func TestUnflushedCanary(t *testing.T) {
 
 // What has been flushed leaves the filters with the flush after at the latest, and so does what lies in a deleted range.
 func TestUnflushedLeaves(t *testing.T) {
-	e := smallEngine(t)
+	// The keys fit into a memtable many times over, and a batch of them into half of one: all flushes are the test's.
+	const keyCount, few = 400, 400 / 32
+	e := memEngine(t, 4<<20)
 	flush := func() {
 		t.Helper()
 		if err := e.Flush(); err != nil {
@@ -163,38 +165,38 @@ func TestUnflushedLeaves(t *testing.T) {
 		}
 	}
 	held := func() (n int) {
-		for i := range 1000 {
+		for i := range keyCount {
 			if e.UnflushedMayHold(unflushedKey(i)) {
 				n++
 			}
 		}
 		return n
 	}
-	all := make([]int, 1000)
+	all := make([]int, keyCount)
 	for i := range all {
 		all[i] = i
 	}
 	putVersions(t, e, 1, nil, all...)
-	if n := held(); n != 1000 {
-		t.Fatalf("the filters hold %d of 1000 keys", n)
+	if n := held(); n != keyCount {
+		t.Fatalf("the filters hold %d of %d keys", n, keyCount)
 	}
 	flush()
 	putVersions(t, e, 2, nil, 2000)
 	flush()
-	if n := held(); n > 30 {
-		t.Errorf("the filters hold %d of 1000 keys that were flushed", n)
+	if n := held(); n > few {
+		t.Errorf("the filters hold %d of %d keys that were flushed", n, keyCount)
 	}
 	if n := e.UnflushedFilters(); n > 2 {
 		t.Errorf("%d filters are left", n)
 	}
 	b := e.NewBatch()
 	defer b.Close()
-	b.DeleteRange(keys.VersionPrefix(nil, unflushedKey(0)), keys.VersionPrefix(nil, unflushedKey(500)))
+	b.DeleteRange(keys.VersionPrefix(nil, unflushedKey(0)), keys.VersionPrefix(nil, unflushedKey(keyCount/2)))
 	if err := e.Apply(b, false); err != nil {
 		t.Fatal(err)
 	}
-	if n := held(); n < 500 || n > 530 {
-		t.Errorf("with a deleted range of 500 in a memtable the filters hold %d of 1000 keys", n)
+	if n := held(); n < keyCount/2 || n > keyCount/2+few {
+		t.Errorf("with half of the keys in a deleted range of a memtable the filters hold %d of %d", n, keyCount)
 	}
 	if ts := newest(t, e, 0); ts[0] != notFound {
 		t.Errorf("a deleted key is found at %d", ts[0])
@@ -202,7 +204,7 @@ func TestUnflushedLeaves(t *testing.T) {
 	flush()
 	putVersions(t, e, 3, nil, 2000)
 	flush()
-	if n := held(); n > 30 {
-		t.Errorf("with the deleted range flushed the filters hold %d of 1000 keys", n)
+	if n := held(); n > few {
+		t.Errorf("with the deleted range flushed the filters hold %d of %d keys", n, keyCount)
 	}
 }
