@@ -202,8 +202,14 @@ func (e *Engine) explainLog(err error) error {
 	return e.explainOpen(err)
 }
 
+// manifestMarker begins the name of the empty file whose name tells which manifest is in force.
+const manifestMarker = "marker.manifest."
+
 // tableFS is the file system as Pebble sees it. No table is begun before the log is durable up to all that it can hold:
-// otherwise a power loss could leave the table without the records, and recovery would apply older ones over it.
+// otherwise a power loss could leave the table without the records, and recovery would apply older ones over it. No marker is
+// made before the directory entry of its manifest is durable: Pebble syncs the directory once, with both in it, and a power loss
+// before could leave the marker alone. (The fsync of a new file makes its entry durable on most file systems of Linux; POSIX
+// does not promise it.)
 type tableFS struct {
 	FS
 	e *Engine
@@ -217,6 +223,11 @@ func (t *tableFS) Create(name string, category WriteCategory) (File, error) {
 	// What is replayed while the engine is being opened is durable.
 	if strings.HasSuffix(name, tableSuffix) && t.e.opened.Load() {
 		if err := t.e.SyncWAL(); err != nil {
+			return nil, err
+		}
+	}
+	if strings.HasPrefix(t.FS.PathBase(name), manifestMarker) {
+		if err := syncDir(t.FS, t.FS.PathDir(name)); err != nil {
 			return nil, err
 		}
 	}

@@ -133,6 +133,41 @@ func TestSyncWAL(t *testing.T) {
 	}
 }
 
+// TestManifestBeforeMarker: a power loss before any sync of the directory while an engine is being opened leaves a directory that
+// opens, whichever of the entries that were not synced are left.
+func TestManifestBeforeMarker(t *testing.T) {
+	mem := engine.NewMemFS()
+	seed := testkit.Seed(t)
+	var left []*engine.MemFS
+	crash := func(string) (bool, error) {
+		for range 16 {
+			left = append(left, testkit.Crash(mem, 50, seed+uint64(len(left))))
+		}
+		return false, nil
+	}
+	e := open(t, engine.Options{Dir: "d", FS: mem})
+	put(t, e, local("a"), "1", true)
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	e = open(t, engine.Options{Dir: "d", FS: &testkit.HookFS{FS: mem, OnSyncDir: crash}})
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if len(left) == 0 {
+		t.Fatal("the directory is never synced")
+	}
+	for _, fs := range left {
+		crashed := open(t, engine.Options{Dir: "d", FS: fs})
+		if got := get(t, crashed, local("a")); got != "1" {
+			t.Errorf("got %s", got)
+		}
+		if err := crashed.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestLargeBatch: a batch larger than a memtable is applied, synced and found again.
 func TestLargeBatch(t *testing.T) {
 	mem := engine.NewMemFS()
