@@ -2,7 +2,6 @@ package ddl
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
 	"time"
 
@@ -97,11 +96,13 @@ type backfiller struct {
 	keys  []byte // row keys of a locked chunk
 	ends  []int
 	value []byte
+
+	places, spare []place // for sort
+	sorted        []entryRef
 }
 
-// entryRef is an entry in the arena, with the row key it came from.
+// entryRef is an entry in the arena, with the row key it came from if it is unique.
 type entryRef struct {
-	head                 uint64 // the first bytes of the key behind the index's prefix, which decide most comparisons
 	at, keyEnd, valueEnd int
 	rowEnd               int // the row key lies between valueEnd and rowEnd
 	unique               bool
@@ -151,10 +152,11 @@ func (b *backfiller) add(rowKey, row []byte) error {
 		return err
 	}
 	valueEnd := len(out)
-	b.arena = append(out, rowKey...)
-	r := entryRef{at: at, keyEnd: at + keyLen, valueEnd: valueEnd, rowEnd: len(b.arena), unique: unique}
-	r.head = b.entries.Head(b.key(&r))
-	b.list = append(b.list, r)
+	if unique { // others are nobody's but this row's
+		out = append(out, rowKey...)
+	}
+	b.arena = out
+	b.list = append(b.list, entryRef{at: at, keyEnd: at + keyLen, valueEnd: valueEnd, rowEnd: len(b.arena), unique: unique})
 	return nil
 }
 
@@ -196,12 +198,28 @@ func (b *backfiller) scan(sink kvapi.Sink, rows int) ([]byte, error) {
 
 // sort puts the entries in key order, which is the cheap order for the buffer and the store.
 func (b *backfiller) sort() {
-	slices.SortFunc(b.list, func(x, y entryRef) int {
-		if c := cmp.Compare(x.head, y.head); c != 0 {
-			return c
+	n := len(b.list)
+	b.places, b.spare = slices.Grow(b.places[:0], n)[:n], slices.Grow(b.spare[:0], n)[:n]
+	for i := range b.list {
+		b.places[i] = place{b.entries.Head(b.key(&b.list[i])), i}
+	}
+	sorted := sortPlaces(b.places, b.spare)
+	b.sorted = slices.Grow(b.sorted[:0], n)[:n]
+	for i := range sorted {
+		b.sorted[i] = b.list[sorted[i].at]
+	}
+	// Equal heads are rare where values are short, and all there is where they begin alike.
+	for start := 0; start < n; {
+		end := start + 1
+		for end < n && sorted[end].head == sorted[start].head {
+			end++
 		}
-		return bytes.Compare(b.key(&x), b.key(&y))
-	})
+		if end > start+1 {
+			slices.SortFunc(b.sorted[start:end], func(x, y entryRef) int { return bytes.Compare(b.key(&x), b.key(&y)) })
+		}
+		start = end
+	}
+	b.list, b.sorted = b.sorted, b.list
 }
 
 // write buffers sorted entries. skipped are those whose key is locked elsewhere.
