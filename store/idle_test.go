@@ -56,3 +56,23 @@ func TestIdleSettles(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLoadWatch: large commits since the last pause are a load, whatever came before it; small ones and none are not.
+func TestLoadWatch(t *testing.T) {
+	var l loadWatch
+	for i, c := range []struct {
+		commits, bytes uint64
+		want           bool
+	}{
+		{1000, 500_000, false},
+		{1000, 500_000, false},
+		{1100, 60_500_000, true},
+		{1100, 60_500_000, false},
+		{11_000, 65_000_000, false},
+		{11_400, 265_000_000, true},
+	} {
+		if got := l.ended(c.commits, c.bytes); got != c.want {
+			t.Errorf("pause %d: %t", i, got)
+		}
+	}
+}

@@ -255,8 +255,12 @@ func (s *Store) Close() error {
 const (
 	pressureInterval = 100 * time.Millisecond
 	diskTicks        = 10  // disk polls are once per so many ticks
+	loadedTicks      = 10  // ticks without commits until a load is taken to have ended
 	idleTicks        = 100 // ticks without commits until maintenance flushes: a pause between requests is shorter
 	settleTicks      = 200 // until it compacts and sleeps: the flush is done by then
+
+	// loadCommitBytes is the mean size of commits from which on they are a load: rows by the packet, or the entries of an index.
+	loadCommitBytes = 16 << 10
 )
 
 // maintain is the goroutine that watches the disk, the engine's pressure and
@@ -268,7 +272,13 @@ func (s *Store) maintain() {
 	defer ticker.Stop()
 	sampled := clock.Mono()
 	quiet, ticks, seen := 0, 0, uint64(0)
+	var loads loadWatch
 	for {
+		if quiet == loadedTicks && loads.ended(s.seq.stats.commits.Load(), s.seq.stats.bytes.Load()) && !s.engine.DiskFull() {
+			// What a load leaves in memory is flushed in the pause behind it, not among the statements that come next. Other commits are
+			// left for longer: many short pauses would make many small tables of them.
+			s.engine.FlushIdle()
+		}
 		if quiet == idleTicks && !s.engine.DiskFull() {
 			s.engine.FlushIdle() // settle makes up for it where the disk is full now
 		}
@@ -306,6 +316,16 @@ func (s *Store) maintain() {
 			quiet, seen = 0, now
 		}
 	}
+}
+
+// loadWatch tells loads from other commits. It has seen the counts of commits and their bytes at the last pause.
+type loadWatch struct{ commits, bytes uint64 }
+
+// ended reports whether what was committed since the last pause was a load, with the counts at this one.
+func (l *loadWatch) ended(commits, bytes uint64) bool {
+	load := bytes-l.bytes > (commits-l.commits)*loadCommitBytes
+	l.commits, l.bytes = commits, bytes
+	return load
 }
 
 // settle lets the engine flush and compact until there are commits after seen,
