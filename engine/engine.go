@@ -42,6 +42,7 @@ type Engine struct {
 	disk       disk
 	garbage    garbage
 	unflushed  unflushed
+	loads      loads
 	counters   counters
 }
 

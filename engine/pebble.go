@@ -88,7 +88,7 @@ func (e *Engine) pebbleOptions() *pebble.Options {
 	p.TargetFileSizes[0] = 2 << 20
 	e.tombstoneOptions(p)
 	e.levelOptions(p)
-	p.Experimental.SpanPolicyFunc = spanPolicy
+	p.Experimental.SpanPolicyFunc = e.spanPolicy
 	// Values stay in the tables: at OLTP row sizes a second file per read costs more than rewriting the row does.
 	p.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy { return pebble.ValueSeparationPolicy{} }
 	// A second compaction for 256 MiB of debt instead of 1 GiB: with few cores the debt is felt sooner.
@@ -128,11 +128,12 @@ func (e *Engine) levelOptions(p *pebble.Options) {
 // versionSpaceStart is the first engine key of the versions.
 var versionSpaceStart = keys.Bare(nil, keys.SpaceVersion, nil)
 
-// spanPolicy splits the key space once, at the start of the versions: what lies below is small and read all the time, and its
-// suffixes are not versions of one thing. Older versions go to value blocks by Pebble's own rule.
-func spanPolicy(start []byte) (pebble.SpanPolicy, []byte, error) {
+// spanPolicy tells where files end besides by their size: at the start of the versions, since what lies below is small and read all
+// the time and its suffixes are not versions of one thing, and at the borders of tables that are being loaded. Older versions go to
+// value blocks by Pebble's own rule.
+func (e *Engine) spanPolicy(start []byte) (pebble.SpanPolicy, []byte, error) {
 	if cockroachkvs.Compare(start, versionSpaceStart) < 0 {
 		return pebble.SpanPolicy{DisableValueSeparationBySuffix: true}, versionSpaceStart, nil
 	}
-	return pebble.SpanPolicy{}, nil, nil
+	return pebble.SpanPolicy{}, e.loads.next(start), nil
 }

@@ -325,6 +325,9 @@ func (s *Store) encodeCommit(b *engine.Batch, m *commitNode) {
 	for _, c := range m.req.Counters {
 		s.counters.raise(b, c)
 	}
+	if n := len(m.req.Mutations); n > 0 && m.bytes >= loadCommitBytes {
+		s.engine.NoteLoad(m.req.Mutations[n-1].Key) // behind the records of an index build
+	}
 	s.seq.stats.commits.Inc()
 	s.seq.stats.bytes.Add(uint64(m.bytes))
 }
