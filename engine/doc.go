@@ -56,7 +56,7 @@
 //
 // Reads take none. Engine.order is held while a batch enters the WAL, whose lock is taken under it, and not while it goes into the
 // memtable: a large one, such as the garbage collector's, must not hold up commits. diskMu guards the ballast file, unflushed.mu the
-// list of key filters; both are leaves.
+// list of key filters, loads.mu the tables that are being loaded; all are leaves.
 //
 // # Absent on purpose
 //
