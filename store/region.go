@@ -24,6 +24,8 @@ type region struct {
 	// counts what commits have added since.
 	size    atomic.Int64
 	written atomic.Int64
+	// looked is what written was when maintenance came by last, whose own it is.
+	looked int64
 }
 
 // regionMap is an immutable set of regions that cover the key space without

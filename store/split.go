@@ -24,6 +24,11 @@ const (
 	// rewritten for ever just below that size would cost a walk for each megabyte
 	// otherwise.
 	splitPatience = 2
+	// splitCalm: a region is being loaded while it grows by more than its greatest size, one part in so many, between two looks. It
+	// is measured when that has ended, since the walk would take processor time from the load and find a middle that moves away.
+	splitCalm = 16
+	// splitUrgent is how many times its greatest size a region may reach so.
+	splitUrgent = 4
 	// compressionMax is how much smaller than its keys and values a region's
 	// tables are taken to be at most.
 	compressionMax = 8
@@ -40,7 +45,12 @@ func (s *Store) sampleRegions() {
 			return
 		}
 		size, written := r.size.Load(), r.written.Load()
+		growth := written - r.looked
+		r.looked = written
 		if size+written <= s.o.RegionBytesMax || (size > 0 && size <= s.o.RegionBytesMax && written < s.o.RegionBytesMax/splitPatience) {
+			continue
+		}
+		if growth > s.o.RegionBytesMax/splitCalm && size+written <= splitUrgent*s.o.RegionBytesMax {
 			continue
 		}
 		if err := s.sampleRegion(r); err != nil && !errors.Is(err, kvapi.ErrClosed) {
@@ -68,6 +78,7 @@ func (s *Store) sampleRegion(r *region) error {
 	}
 	r.size.Store(total)
 	r.written.Add(-written)
+	r.looked -= written
 	if total <= s.o.RegionBytesMax || len(cuts) == 0 {
 		return nil
 	}
