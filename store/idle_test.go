@@ -57,7 +57,7 @@ func TestIdleSettles(t *testing.T) {
 	}
 }
 
-// TestLoadWatch: large commits since the last pause are a load, whatever came before it; small ones and none are not.
+// TestLoadWatch: large commits since the last pause are a load, whatever came before it; small ones, few and none are not.
 func TestLoadWatch(t *testing.T) {
 	var l loadWatch
 	for i, c := range []struct {
@@ -66,10 +66,11 @@ func TestLoadWatch(t *testing.T) {
 	}{
 		{1000, 500_000, false},
 		{1000, 500_000, false},
-		{1100, 60_500_000, true},
-		{1100, 60_500_000, false},
-		{11_000, 65_000_000, false},
-		{11_400, 265_000_000, true},
+		{1100, 70_500_000, true},
+		{1100, 70_500_000, false},
+		{200_000, 270_000_000, false},
+		{200_400, 470_000_000, true},
+		{200_500, 530_000_000, false},
 	} {
 		if got := l.ended(c.commits, c.bytes); got != c.want {
 			t.Errorf("pause %d: %t", i, got)

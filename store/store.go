@@ -261,6 +261,9 @@ const (
 
 	// loadCommitBytes is the mean size of commits from which on they are a load: rows by the packet, or the entries of an index.
 	loadCommitBytes = 16 << 10
+	// loadBytesMin is what a load has written at least that a flush ends: as much as a memtable takes. Flushes are at most twice as
+	// many so, however the loads and the pauses follow each other.
+	loadBytesMin = 64 << 20
 )
 
 // maintain is the goroutine that watches the disk, the engine's pressure and
@@ -321,11 +324,11 @@ func (s *Store) maintain() {
 // loadWatch tells loads from other commits. It has seen the counts of commits and their bytes at the last pause.
 type loadWatch struct{ commits, bytes uint64 }
 
-// ended reports whether what was committed since the last pause was a load, with the counts at this one.
+// ended reports whether what was committed since the last pause was a load worth a flush, with the counts at this one.
 func (l *loadWatch) ended(commits, bytes uint64) bool {
-	load := bytes-l.bytes > (commits-l.commits)*loadCommitBytes
+	n, size := commits-l.commits, bytes-l.bytes
 	l.commits, l.bytes = commits, bytes
-	return load
+	return size >= loadBytesMin && size > n*loadCommitBytes
 }
 
 // settle lets the engine flush and compact until there are commits after seen,
