@@ -1,10 +1,8 @@
 package engine
 
 import (
-	"bytes"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2/cockroachkvs"
 
@@ -23,17 +21,17 @@ const (
 // later: each flush would overlap the one before it, and compactions would write everything once more
 // (bench/results/2026-11-22-loads.md).
 type loads struct {
-	mu      sync.Mutex // a leaf; guards tables and flushes
+	mu      sync.Mutex // a leaf; guards what follows
 	tables  []load     // the one that was noted first is the oldest
 	flushes int
-	// cuts are the borders as bare engine keys, in order. The slice is replaced, never changed.
-	cuts atomic.Pointer[[][]byte]
 }
 
-// load is one table and the number of flushes when it was noted last.
+// load is one table.
 type load struct {
 	physID  uint64
-	flushes int
+	flushes int // how many there had been when it was noted last
+	// borders are bare engine keys: where the table begins and ends, and where its rows begin, behind its index entries.
+	borders [3][]byte
 }
 
 // NoteLoad tells that the commit with this logical key is part of a load: its table is given files of its own by the flushes and
@@ -55,8 +53,12 @@ func (l *loads) note(physID uint64) {
 	if len(l.tables) == loadsMax {
 		l.tables = slices.Delete(l.tables, 0, 1)
 	}
-	l.tables = append(l.tables, load{physID, l.flushes})
-	l.cut()
+	prefix := keys.TablePrefix(nil, physID)
+	l.tables = append(l.tables, load{physID, l.flushes, [3][]byte{
+		keys.VersionPrefix(nil, prefix),
+		keys.VersionPrefix(nil, keys.RowPrefix(nil, physID)),
+		keys.VersionPrefix(nil, keys.PrefixEnd(nil, prefix)),
+	}})
 }
 
 // flushed forgets tables that have not been noted for long.
@@ -64,39 +66,19 @@ func (l *loads) flushed() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.flushes++
-	before := len(l.tables)
 	l.tables = slices.DeleteFunc(l.tables, func(t load) bool { return l.flushes-t.flushes > loadFlushes })
-	if len(l.tables) != before {
-		l.cut()
-	}
 }
 
-// cut computes the borders: of each table, and of its rows, which lie behind its index entries. The caller holds mu.
-func (l *loads) cut() {
-	cuts := make([][]byte, 0, 3*len(l.tables))
-	for _, t := range l.tables {
-		prefix := keys.TablePrefix(nil, t.physID)
-		for _, border := range [][]byte{prefix, keys.RowPrefix(nil, t.physID), keys.PrefixEnd(nil, prefix)} {
-			cuts = append(cuts, keys.VersionPrefix(nil, border))
+// next returns the first border above an engine key, nil if there is none. Callers must not change it. It is asked once per file.
+func (l *loads) next(key []byte) (next []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range l.tables {
+		for _, border := range l.tables[i].borders {
+			if cockroachkvs.Compare(border, key) > 0 && (next == nil || cockroachkvs.Compare(border, next) < 0) {
+				next = border
+			}
 		}
 	}
-	slices.SortFunc(cuts, cockroachkvs.Compare)
-	cuts = slices.CompactFunc(cuts, bytes.Equal) // one table's end is its neighbour's start
-	l.cuts.Store(&cuts)
-}
-
-// next returns the first border above an engine key, nil if there is none.
-func (l *loads) next(key []byte) []byte {
-	cuts := l.cuts.Load()
-	if cuts == nil {
-		return nil
-	}
-	at, found := slices.BinarySearchFunc(*cuts, key, cockroachkvs.Compare)
-	if found {
-		at++
-	}
-	if at == len(*cuts) {
-		return nil
-	}
-	return (*cuts)[at]
+	return next
 }
