@@ -10,6 +10,9 @@ type place struct {
 // is as long. It is a radix sort from the lowest byte on (Knuth, The Art of Computer Programming, volume 3, §5.2.5), which takes a
 // third of the time that comparisons take for a run of a backfill. Bytes that are the same in all heads cost nothing.
 func sortPlaces(places, spare []place) []place {
+	if len(places) == 0 {
+		return places
+	}
 	const bytesOfHead, values = 8, 256
 	var counts [bytesOfHead][values]int
 	for i := range places {
@@ -20,7 +23,7 @@ func sortPlaces(places, spare []place) []place {
 	}
 	for b := range bytesOfHead {
 		starts, at := &counts[b], 0
-		if len(places) == 0 || starts[byte(places[0].head>>(8*b))] == len(places) {
+		if starts[byte(places[0].head>>(8*b))] == len(places) {
 			continue
 		}
 		for v, n := range starts {

@@ -24,19 +24,13 @@ func (e *Engine) prepareDir() error {
 	if parent == "" {
 		parent = "."
 	}
-	err := syncDir(e.fs, parent)
-	if errors.Is(err, os.ErrPermission) {
-		// A parent that may be passed but not read belongs to someone else, who has made the directory durable.
-		return nil
-	}
-	return err
-}
-
-// syncDir makes the entries of a directory durable.
-func syncDir(fs FS, dir string) error {
-	d, err := fs.OpenDir(dir)
+	d, err := e.fs.OpenDir(parent)
 	if err != nil {
-		return fmt.Errorf("engine: open %s: %w", dir, err)
+		// A parent that may be passed but not read belongs to someone else, who has made the directory durable.
+		if errors.Is(err, os.ErrPermission) {
+			return nil
+		}
+		return fmt.Errorf("engine: open %s: %w", parent, err)
 	}
 	return errors.Join(d.Sync(), d.Close())
 }

@@ -227,7 +227,7 @@ func (t *tableFS) Create(name string, category WriteCategory) (File, error) {
 		}
 	}
 	if strings.HasPrefix(t.FS.PathBase(name), manifestMarker) {
-		if err := syncDir(t.FS, t.FS.PathDir(name)); err != nil {
+		if err := wal.SyncDir(t.FS, t.FS.PathDir(name)); err != nil {
 			return nil, err
 		}
 	}

@@ -254,11 +254,7 @@ func (s *Store) scanAt(r *kvapi.ScanRequest, ts clock.Timestamp) (resume []byte,
 // deliver hands rows to the sink until the page ends.
 func (s *Store) deliver(r *kvapi.ScanRequest, p *pageRows) (resume []byte, err error) {
 	rows, bytes := 0, 0
-	for {
-		key, row, ok := p.next()
-		if !ok {
-			break
-		}
+	for key, row, ok := p.next(); ok; key, row, ok = p.next() {
 		more, err := r.Sink.Pair(key, row)
 		if err != nil {
 			return nil, err

@@ -73,7 +73,7 @@ func (l *Log) begin(base Position, exists bool) error {
 	if _, err := file.Write(encodeSegmentHeader(base, l.salt)); err != nil {
 		return err
 	}
-	if err := l.syncDir(); err != nil {
+	if err := SyncDir(l.o.FS, l.o.Dir); err != nil {
 		return err
 	}
 	l.mu.Lock()
@@ -101,8 +101,9 @@ func (l *Log) replace(base Position) error {
 	return l.o.FS.Rename(l.path(sparePartName), l.path(segmentName(base)))
 }
 
-func (l *Log) syncDir() error {
-	d, err := l.o.FS.OpenDir(l.o.Dir)
+// SyncDir makes the entries of a directory durable.
+func SyncDir(fs vfs.FS, dir string) error {
+	d, err := fs.OpenDir(dir)
 	if err != nil {
 		return err
 	}
