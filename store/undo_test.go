@@ -240,13 +240,19 @@ func (r *undoRig) race(writers, readers, rounds int, after func()) (wrong int) {
 
 // TestUndo: snapshots of any age show the rows and entries of their time, whatever is deleted for good meanwhile.
 func TestUndo(t *testing.T) {
-	r := newUndoRig(t, 3000)
-	r.race(4, 3, 5000, nil)
-	m := r.s.Metrics()
-	t.Logf("%d versions deleted for good, %d left to the collector for want of room, %d collected", m.UndoEntered, m.UndoRefused, m.GCDeleted)
-	if m.UndoEntered < 50 || m.GCDeleted == 0 {
-		t.Error("the test tests too little")
+	// How much is deleted for good depends on how far the collector gets in between, so that one race may be too little on a busy machine.
+	var entered, collected uint64
+	for range 20 {
+		r := newUndoRig(t, 3000)
+		r.race(4, 3, 5000, nil)
+		m := r.s.Metrics()
+		t.Logf("%d versions deleted for good, %d left to the collector for want of room, %d collected", m.UndoEntered, m.UndoRefused, m.GCDeleted)
+		entered, collected = entered+m.UndoEntered, collected+m.GCDeleted
+		if t.Failed() || entered >= 50 && collected > 0 {
+			return
+		}
 	}
+	t.Error("the test tests too little")
 }
 
 // TestUndoCanary: a ring that forgets is noticed, though not in every race.
