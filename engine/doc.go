@@ -32,8 +32,8 @@
 //  6. Keys handed in are well formed (keys.CheckEngine): Pebble's comparer panics on others. Foreign bytes are checked at the
 //     border, not here, because this is the hot path. No iterator shows the engine's own key.
 //
-//  7. The engine starts one goroutine of its own, the log's; it and Pebble's end with Close. The owner calls PollDisk and
-//     PollPressure, a few times a second under load.
+//  7. The engine starts one goroutine of its own, the log's; it and Pebble's end with Close. The owner calls PollDisk, PollReads
+//     and PollPressure, one to ten times a second under load.
 //
 //  8. Slices handed in are borrowed for the call. Slices handed out by an iterator are borrowed until its next move or Close.
 //
@@ -56,7 +56,8 @@
 //
 // Reads take none. Engine.order is held while a batch enters the WAL, whose lock is taken under it, and not while it goes into the
 // memtable: a large one, such as the garbage collector's, must not hold up commits. diskMu guards the ballast file, unflushed.mu the
-// list of key filters, loads.mu the tables that are being loaded; all are leaves.
+// list of key filters, loads.mu the tables that are being loaded, directReads.mu the places for reads past the page cache; all are leaves,
+// and so is the lock of such a read's queue (package aio).
 //
 // # Absent on purpose
 //

@@ -43,6 +43,7 @@ type Engine struct {
 	garbage    garbage
 	unflushed  unflushed
 	loads      loads
+	direct     directReads
 	counters   counters
 }
 
@@ -56,6 +57,7 @@ type counters struct {
 	corruptions  status.Counter
 	slowWrites   status.Counter
 	diskReads    status.Counter
+	directReads  status.Counter
 	stallSince   atomic.Int64 // clock.Mono at the start of the present stall, in nanoseconds
 }
 
@@ -121,6 +123,7 @@ func (e *Engine) openLocked() error {
 		return errors.Join(err, db.Close())
 	}
 	e.opened.Store(true)
+	e.PollReads()
 	e.log.Kick() // what was flushed until now
 	e.opts.Logger.Info("storage is open", "dir", e.opts.Dir, "format", int(db.FormatMajorVersion()), "existed", exists, "replayed_bytes", uint64(e.replayed))
 	return nil
@@ -128,8 +131,9 @@ func (e *Engine) openLocked() error {
 
 // Close flushes nothing that recovery would not find, ends the log's goroutine and Pebble's, and releases the directory.
 func (e *Engine) Close() error {
-	err := e.log.Close()
-	return errors.Join(err, e.db.Close(), e.lock.Close())
+	err := errors.Join(e.log.Close(), e.db.Close())
+	e.direct.close()
+	return errors.Join(err, e.lock.Close())
 }
 
 // Failed tells whether a fatal error has happened.

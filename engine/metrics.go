@@ -29,6 +29,7 @@ type Metrics struct {
 	FilterHits  int64
 	TableOpens  int64  // tables that had to be opened to be read
 	DiskReads   uint64 // of tables, other than by compactions, that the page cache could not serve; where the system can tell
+	DirectReads uint64 // of DiskReads, those past the page cache
 
 	MemTables     int64
 	MemTableBytes uint64
@@ -74,6 +75,7 @@ func (e *Engine) Metrics() Metrics {
 		FilterHits:        p.Filter.Hits,
 		TableOpens:        p.FileCache.Misses,
 		DiskReads:         e.counters.diskReads.Load(),
+		DirectReads:       e.counters.directReads.Load(),
 		MemTables:         p.MemTable.Count,
 		MemTableBytes:     p.MemTable.Size,
 		L0Sublevels:       p.Levels[0].Sublevels,

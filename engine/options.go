@@ -50,8 +50,11 @@ type Options struct {
 	SpareLogBytes int64
 	// MaxCompactions bounds concurrent compactions; 0 means half of the cores, at least 1. Pebble uses one unless it lags.
 	MaxCompactions int
-	// MaxOpenFiles bounds the file descriptors of tables; 0 means 1,000.
+	// MaxOpenFiles bounds the open tables; 0 means 1,000. One has two file descriptors while it is read past the page cache.
 	MaxOpenFiles int
+	// PageCacheBytes is how much memory the system's page cache may take for tables; those that are far too many for it are read past
+	// it. 0 means that this is not known: all are read through the page cache.
+	PageCacheBytes int64
 	// LowSpaceBytes is the watermark: DiskFull is true below it. 0 means a twentieth of the disk, at most 512 MiB; NoSpace
 	// means no watermark.
 	LowSpaceBytes int64
@@ -132,6 +135,7 @@ func (o *Options) Validate() error {
 	check(o.MaxCompactions >= 1 && o.MaxCompactions <= compactionsMax,
 		"engine: %d concurrent compactions is outside 1 to %d", o.MaxCompactions, compactionsMax)
 	check(o.MaxOpenFiles >= OpenFilesMin, "engine: %d open files is below the least of %d", o.MaxOpenFiles, OpenFilesMin)
+	check(o.PageCacheBytes >= 0, "engine: a page cache of %d bytes", o.PageCacheBytes)
 	check(o.LowSpaceBytes >= NoSpace, "engine: low-space watermark of %d bytes is negative", o.LowSpaceBytes)
 	check(o.BallastBytes >= NoSpace, "engine: ballast of %d bytes is negative", o.BallastBytes)
 	return errors.Join(faults...)

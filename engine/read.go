@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"errors"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -13,11 +15,17 @@ import (
 // which is as long as a read of a fast disk takes. With two processors, two such reads at a time were all that the disk got, and
 // nobody ran meanwhile (bench/results/2026-11-22-disk-reads.md). Where nobody else wants to run, the wait begins at once.
 //
+// Tables that are too many for the page cache are read past it, see directReads.
+//
 // Descriptors are read past File: a file system that shows something else than the disk holds, such as an encrypting one, must not
 // give them out. Pebble keeps a table open while anybody reads it.
 type tableFile struct {
 	File
 	e *Engine
+
+	open sync.Once // guards what follows: it is set when the file is first read past the page cache
+	past uintptr   // a descriptor for that
+	unit int64     // what its offsets and lengths are a multiple of, a power of two; 0: there is none
 }
 
 // Open implements vfs.FS. Compactions read ahead through files of their own, which stay as they are.
@@ -26,13 +34,17 @@ func (t *tableFS) Open(name string, opts ...OpenOption) (File, error) {
 	if err != nil || !strings.HasSuffix(name, tableSuffix) || f.Fd() == InvalidFd || slices.Contains(opts, vfs.SequentialReadsOption) {
 		return f, err
 	}
-	return &tableFile{f, t.e}, nil
+	return &tableFile{File: f, e: t.e}, nil
 }
 
 // ReadAt implements vfs.File.
 func (f *tableFile) ReadAt(p []byte, offset int64) (int, error) {
 	if f.e.plainReads.Load() {
 		return f.File.ReadAt(p, offset)
+	}
+	if f.e.direct.on.Load() && f.readDirect(p, offset) {
+		f.e.counters.diskReads.Inc()
+		return len(p), nil
 	}
 	n, wait, err := readNoWait(f.Fd(), p, offset)
 	switch {
@@ -49,4 +61,13 @@ func (f *tableFile) ReadAt(p []byte, offset int64) (int, error) {
 	runtime.Gosched()
 	rest, err := f.File.ReadAt(p[n:], offset+int64(n))
 	return n + rest, err
+}
+
+// Close implements vfs.File. It comes after the last read.
+func (f *tableFile) Close() error {
+	var err error
+	if f.unit != 0 {
+		err = closeDirect(f.past)
+	}
+	return errors.Join(err, f.File.Close())
 }

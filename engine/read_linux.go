@@ -2,8 +2,12 @@ package engine
 
 import (
 	"errors"
+	"os"
+	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pandodb/pando/engine/aio"
 )
 
 // readNoWait reads what is in the page cache, from the offset on. wait tells that the rest needs a read that may wait or fail; an
@@ -18,3 +22,25 @@ func readNoWait(fd uintptr, p []byte, offset int64) (n int, wait bool, err error
 	}
 	return n, n < len(p), nil
 }
+
+var pageBytes = int64(os.Getpagesize())
+
+// pagesCached tells whether the page cache has all of n bytes from the offset on; kernels before 6.5 can't tell. It begins no read.
+func pagesCached(fd uintptr, offset int64, n int) (bool, error) {
+	var stat unix.Cachestat_t
+	err := unix.Cachestat(uint(fd), &unix.CachestatRange{Off: uint64(offset), Len: uint64(n)}, &stat, 0)
+	pages := (offset+int64(n)-1)/pageBytes - offset/pageBytes + 1
+	return stat.Cache >= uint64(pages), err
+}
+
+// openDirect opens the file of fd once more, past the page cache. unit is 0 if that can't be. It goes by the descriptor because the
+// file may have no name any more.
+func openDirect(fd uintptr) (past uintptr, unit int64) {
+	n, err := unix.Open("/proc/self/fd/"+strconv.Itoa(int(fd)), unix.O_RDONLY|unix.O_DIRECT|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, 0
+	}
+	return uintptr(n), int64(aio.Unit(uintptr(n), sectorBytes))
+}
+
+func closeDirect(past uintptr) error { return unix.Close(int(past)) }

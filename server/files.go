@@ -14,8 +14,10 @@ const (
 	otherFiles = 1024
 	// tableFilesShare: the tables have one part in so many of the limit at least, however many connections are allowed.
 	tableFilesShare = 4
+	// tableDescriptors is how often a table may be open: through the page cache, and past it.
+	tableDescriptors = 2
 	// tableFilesFew is where the start warns: a lookup whose table has to be opened takes several reads instead of one.
-	tableFilesFew = 1000
+	tableFilesFew = 500
 	// fileLimitUnknown is assumed where the system doesn't tell.
 	fileLimitUnknown = 4096
 )
@@ -32,6 +34,6 @@ func fileLimit() uint64 {
 // tableFiles is how many tables may be open when the process may open limit files, and connections need one each.
 func tableFiles(limit uint64, connections int) int {
 	// Beyond this the limit makes no difference; it may be infinite.
-	n := int(min(limit, uint64(tableFilesMax*tableFilesShare+otherFiles+connections)))
-	return min(max(n-otherFiles-connections, n/tableFilesShare, engine.OpenFilesMin), tableFilesMax)
+	n := int(min(limit, uint64(tableFilesMax*tableDescriptors*tableFilesShare+otherFiles+connections)))
+	return min(max((n-otherFiles-connections)/tableDescriptors, n/tableFilesShare/tableDescriptors, engine.OpenFilesMin), tableFilesMax)
 }

@@ -119,6 +119,7 @@ func (n *Node) register() error {
 		{"cache_hits_total", "Block cache hits.", true, func() float64 { return float64(m.CacheHits) }},
 		{"cache_misses_total", "Block cache misses.", true, func() float64 { return float64(m.CacheMisses) }},
 		{"disk_reads_total", "Block cache misses that had to wait for the disk.", true, func() float64 { return float64(m.DiskReads) }},
+		{"direct_reads_total", "Disk reads past the page cache.", true, func() float64 { return float64(m.DirectReads) }},
 		{"table_opens_total", "Tables opened for reading.", true, func() float64 { return float64(m.TableOpens) }},
 		{"cache_bytes", "Bytes in the block cache.", false, func() float64 { return float64(m.CacheBytes) }},
 		{"row_cache_hits_total", "Lookups by key answered by the row cache.", true, func() float64 { return float64(s.Rows.Hits) }},

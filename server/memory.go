@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine"
 )
 
 const (
@@ -28,20 +29,22 @@ const (
 	gcPercentMin   = 15
 	gcPercentMax   = 200
 	gcTuneEvery    = time.Second
+	// processShare is what the process is to take at most, in tenths of the cache.
+	processShare = 14
 	// hugeShare: one part in so many of the cache is marked for huge pages beyond its size, for garbage and what else there is.
 	hugeShare = 4
 )
 
 // budget divides the node's memory.
 type budget struct {
-	total, cache, memTable int64
-	procs                  int
+	machine, total, cache, memTable int64
+	procs                           int
 }
 
 func newBudget(o *Options) budget {
-	b := budget{total: o.MemoryBytes, cache: o.CacheBytes, procs: o.MaxProcs}
+	b := budget{machine: machineMemory(), total: o.MemoryBytes, cache: o.CacheBytes, procs: o.MaxProcs}
 	if b.total == 0 {
-		b.total = machineMemory()
+		b.total = b.machine
 	}
 	if b.cache == 0 {
 		b.cache = max(b.total/cacheShare, cacheBytesMin)
@@ -51,6 +54,11 @@ func newBudget(o *Options) budget {
 		b.procs = runtime.GOMAXPROCS(0)
 	}
 	return b
+}
+
+// pageCache is what the system's page cache may take for the tables: all that the process does not, and something.
+func (b *budget) pageCache() int64 {
+	return max(b.machine-b.cache/10*processShare-engine.MemTableCountMax*b.memTable, 1)
 }
 
 // apply sets the process's targets. Blocks are on the Go heap, so the limit covers the cache too.

@@ -30,3 +30,20 @@ func TestBudget(t *testing.T) {
 		}
 	}
 }
+
+// TestPageCacheBudget: the tables have what the machine has and the process does not take, not what the process is told to stay below.
+func TestPageCacheBudget(t *testing.T) {
+	for _, c := range []struct{ machine, limit, cache, want int64 }{
+		{32 << 30, 0, 10 << 30, 18<<30 - 4*64<<20},
+		{32 << 30, 4 << 30, 10 << 30, 18<<30 - 4*64<<20},
+		{32 << 30, 0, 30 << 30, 1},
+	} {
+		b := budget{machine: c.machine, total: c.limit, cache: c.cache, memTable: 64 << 20}
+		if got := b.pageCache(); got != c.want {
+			t.Errorf("machine %d, limit %d, cache %d: %d, want %d", c.machine, c.limit, c.cache, got, c.want)
+		}
+	}
+	if b := newBudget(&Options{MemoryBytes: 1 << 30}); b.machine != machineMemory() {
+		t.Errorf("a machine of %d bytes", b.machine)
+	}
+}

@@ -308,6 +308,7 @@ func (s *Store) maintain() {
 		s.raiseIdleFloor()
 		if ticks++; ticks%diskTicks == 0 {
 			s.engine.PollDisk()
+			s.engine.PollReads()
 		}
 		if clock.Since(sampled) >= s.o.SampleInterval {
 			s.sampleRegions()

@@ -4,15 +4,13 @@ import (
 	"errors"
 	"io"
 	"syscall"
-	"unsafe"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/pandodb/pando/engine/aio"
 )
 
 const (
-	// alignBytes is what direct writes are aligned to in memory, and in the file where the system doesn't tell what it asks for: the
-	// most that a disk's blocks usually have.
-	alignBytes = 4 << 10
 	// blockBytesMin is the smallest block of any disk.
 	blockBytesMin = 512
 	// stagingBytes is the most that one direct write brings.
@@ -36,7 +34,7 @@ type blocks struct {
 // begin starts a file with blocks of this size. Its first bytes are head, which is less than a block and not written yet.
 func (b *blocks) begin(to blockWriter, size int, head []byte) {
 	if b.buf == nil {
-		b.buf = alignedBytes(stagingBytes)
+		b.buf = aio.AlignedBytes(stagingBytes)
 	}
 	b.to, b.size, b.offset = to, size, 0
 	b.used = copy(b.buf, head)
@@ -70,13 +68,6 @@ func (b *blocks) write(p []byte, sync bool) error {
 	}
 }
 
-// alignedBytes allocates n bytes at a multiple of alignBytes.
-func alignedBytes(n int) []byte {
-	b := make([]byte, n+alignBytes)
-	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (alignBytes - 1)
-	return b[skip:][:n:n]
-}
-
 // goDirect has the segment, which holds its header only, written by blocks from now on, and tells whether that can be. The segment
 // stays dirty, for the header's sake. The caller owns writer.
 func (l *Log) goDirect() (bool, error) {
@@ -105,10 +96,7 @@ var directWriter = func(l *Log, file vfs.File) (to blockWriter, size int) {
 	if fd == vfs.InvalidFd || setDirect(fd, true) != nil {
 		return nil, 0
 	}
-	if size = directAlign(fd); size < blockBytesMin || size > alignBytes || size&(size-1) != 0 {
-		size = alignBytes
-	}
-	return l, size
+	return l, aio.Unit(fd, blockBytesMin)
 }
 
 // writeBlocks implements blockWriter on the segment. The caller owns writer.
@@ -116,19 +104,21 @@ func (l *Log) writeBlocks(b []byte, offset int64, sync bool) error {
 	w := &l.writer
 	fd := w.file.Fd()
 	if sync && w.records >= crowdMin && w.direct { // the first write, which finds out about the file system, blocks
-		w.openAsync.Do(func() {
-			if err := w.async.open(); err != nil {
+		w.openQueue.Do(func() {
+			if err := w.open(); err != nil {
 				l.o.Logger.Info("the log is written by blocking calls", "reason", err)
 			}
 		})
-		n, done, err := w.async.write(fd, b, offset)
-		if done && err == nil && n == len(b) {
-			return nil
+		if w.request != nil {
+			n, done, err := w.request.Write(fd, b, offset)
+			if done && err == nil && n == len(b) {
+				return nil
+			}
+			if done && err != nil && !errors.Is(err, syscall.ENOSPC) {
+				return err
+			}
+			// Otherwise all of it is written again, the same bytes at the same place.
 		}
-		if done && err != nil && !errors.Is(err, syscall.ENOSPC) {
-			return err
-		}
-		// Otherwise all of it is written again, the same bytes at the same place.
 	}
 	for {
 		n, err := directWrite(fd, b, offset, sync)

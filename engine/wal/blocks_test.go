@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/pandodb/pando/engine/aio"
 	"github.com/pandodb/pando/engine/wal"
 	"github.com/pandodb/pando/internal/testkit"
 )
@@ -22,7 +23,7 @@ type diskBlocks struct {
 
 func (d *diskBlocks) writeBlocks(b []byte, offset int64, sync bool) error {
 	d.t.Helper()
-	if uintptr(unsafe.Pointer(unsafe.SliceData(b)))%wal.AlignBytes != 0 || offset%int64(d.size) != 0 || len(b)%d.size != 0 || len(b) == 0 || len(b) > wal.StagingBytes {
+	if uintptr(unsafe.Pointer(unsafe.SliceData(b)))%aio.AlignBytes != 0 || offset%int64(d.size) != 0 || len(b)%d.size != 0 || len(b) == 0 || len(b) > wal.StagingBytes {
 		d.t.Fatalf("%d bytes at offset %d are not aligned", len(b), offset)
 	}
 	if d.fail != nil {
@@ -43,7 +44,7 @@ func (d *diskBlocks) writeBlocks(b []byte, offset int64, sync bool) error {
 func TestBlocks(t *testing.T) {
 	rng := testkit.Rand(testkit.Seed(t), 0)
 	var b wal.Blocks
-	for _, size := range []int{wal.BlockBytesMin, wal.AlignBytes, wal.BlockBytesMin, wal.AlignBytes} {
+	for _, size := range []int{wal.BlockBytesMin, aio.AlignBytes, wal.BlockBytesMin, aio.AlignBytes} {
 		disk := &diskBlocks{t: t, size: size}
 		head := []byte("a header")
 		b.Begin(disk.writeBlocks, size, head)

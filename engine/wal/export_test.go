@@ -29,7 +29,6 @@ type Blocks struct{ b blocks }
 
 // Bounds of what the function is called with.
 const (
-	AlignBytes    = alignBytes
 	BlockBytesMin = blockBytesMin
 	StagingBytes  = stagingBytes
 )

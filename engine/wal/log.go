@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine/aio"
 )
 
 // Position is a place in the log, in bytes from its beginning.
@@ -33,7 +34,7 @@ const (
 	unsyncedBytesMax = 16 << 20
 )
 
-// crowdMin records in a direct write make it a crowd's: who makes it parks, see asyncWriter. A lone client is better served by a call
+// crowdMin records in a direct write make it a crowd's: who makes it parks, see package aio. A lone client is better served by a call
 // that blocks, which has a wake-up less (bench/results/2026-11-21-direct.md).
 const crowdMin = 2
 
@@ -105,10 +106,25 @@ type writer struct {
 	dirty   bool  // something written to file may not be durable
 	direct  bool  // file is written by blocks
 	blocks  blocks
-	records int // in the write in hand
-	async   asyncWriter
-	// openAsync opens async when it is first of use: to close it takes the kernel tens of milliseconds.
-	openAsync sync.Once
+	records int          // in the write in hand
+	queue   *aio.Queue   // nil: not open, or there is none
+	request *aio.Request // of queue
+	// openQueue opens queue when it is first of use: to close it takes the kernel tens of milliseconds.
+	openQueue sync.Once
+}
+
+// open makes the writer's queue.
+func (w *writer) open() error {
+	queue, err := aio.Open(1)
+	if err != nil {
+		return err
+	}
+	if w.request, err = queue.NewRequest(); err != nil {
+		queue.Close()
+		return err
+	}
+	w.queue = queue
+	return nil
 }
 
 // segment is a file of the log.
@@ -396,7 +412,9 @@ func (l *Log) Close() error {
 	l.fail(errors.New("wal: the log is closed"))
 	l.serve()
 	l.mu.Unlock()
-	l.writer.async.close()
+	if l.writer.queue != nil {
+		l.writer.queue.Close()
+	}
 	if l.writer.file != nil {
 		err = errors.Join(err, l.writer.file.Close())
 	}

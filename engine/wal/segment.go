@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine/aio"
 )
 
 const (
@@ -208,7 +209,7 @@ func (l *Log) fillSpare() (done bool, err error) {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	zeros := alignedBytes(spareChunkBytes)
+	zeros := aio.AlignedBytes(spareChunkBytes)
 	fd := f.Fd()
 	direct := fd != vfs.InvalidFd && setDirect(fd, true) == nil
 	for written := int64(0); written < l.o.SegmentBytes; {

@@ -1,0 +1,223 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pandodb/pando/keys"
+)
+
+// direct makes reads of an engine go past the page cache, or skips the test where that can't be.
+func direct(t *testing.T, e *Engine, f *tableFile, chill func()) {
+	t.Helper()
+	e.direct.on.Store(true)
+	t.Cleanup(e.direct.close)
+	// A read may be left to the page cache for the moment.
+	for range 20 {
+		chill()
+		if _, err := f.ReadAt(make([]byte, page), 0); err != nil {
+			t.Fatal(err)
+		}
+		if e.counters.directReads.Load() > 0 {
+			return
+		}
+	}
+	t.Skip("no reads past the page cache here")
+}
+
+// TestDirectReads: a read past the page cache returns what the file holds, wherever it begins and ends, leaves nothing in the page
+// cache, and is made only of what that does not have.
+func TestDirectReads(t *testing.T) {
+	e := &Engine{}
+	f, content, chill := coldTable(t, e, func() {})
+	direct(t, e, f, chill)
+	const rounds = 20
+	for _, tc := range []struct {
+		name           string
+		cached         int // bytes from the start that are read before
+		offset, length int
+		direct         bool
+	}{
+		{"a page", 0, 2 * page, page, true},
+		{"within a sector", 0, 3*page + 100, 50, true},
+		{"over sectors", 0, page - 1, 4*page + 2, true},
+		{"the longest", 0, 1, directBytesMax, true},
+		{"longer", 0, 1, directBytesMax + 1, false},
+		{"partly cached", 2 * page, page, 8 * page, true},
+		{"cached", 16 * page, 2 * page, page, false},
+		{"cached, odd", 16 * page, 2*page - 1, page + 2, false},
+		{"the end", 0, len(content) - 100, 100, true},
+		{"nothing", 0, 100, 0, false},
+	} {
+		made := 0
+		for range rounds {
+			chill()
+			if _, err := f.File.(*watched).File.ReadAt(make([]byte, tc.cached), 0); err != nil {
+				t.Fatal(err)
+			}
+			before, waits := e.counters.directReads.Load(), e.counters.diskReads.Load()
+			p := make([]byte, tc.length)
+			n, err := f.ReadAt(p, int64(tc.offset))
+			if n != tc.length || err != nil || !bytes.Equal(p, content[tc.offset:tc.offset+tc.length]) {
+				t.Errorf("%s: %d bytes, %v, or not what was written", tc.name, n, err)
+			}
+			if e.counters.directReads.Load() == before {
+				continue
+			}
+			made++
+			if e.counters.diskReads.Load() != waits+1 {
+				t.Errorf("%s: does not count as a read of the disk", tc.name)
+			}
+			if _, wait, err := readNoWait(f.Fd(), make([]byte, 1), int64(tc.offset+tc.length-1)); err != nil || !wait && tc.cached == 0 {
+				t.Errorf("%s: in the page cache afterwards: %v, %v", tc.name, !wait, err)
+			}
+		}
+		if tc.direct && made < rounds/2 || !tc.direct && made > 0 {
+			t.Errorf("%s: %d of %d reads were past the page cache", tc.name, made, rounds)
+		}
+	}
+	p := make([]byte, 200)
+	chill()
+	if n, err := f.ReadAt(p, int64(len(content)-100)); n != 100 || err == nil {
+		t.Errorf("past the end: %d, %v", n, err)
+	}
+	chill()
+	if n := testing.AllocsPerRun(100, func() { _, _ = f.ReadAt(p, int64(page)) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if e.direct.refused.Load() {
+		t.Error("refused")
+	}
+}
+
+// TestDirectReadsAtOnce: more reads than there are places go on, those without one through the page cache.
+func TestDirectReadsAtOnce(t *testing.T) {
+	e := &Engine{}
+	f, content, chill := coldTable(t, e, func() {})
+	direct(t, e, f, chill)
+	var wg sync.WaitGroup
+	for g := range 2 * directReadsMax {
+		wg.Go(func() {
+			p := make([]byte, 2*page)
+			for i := range 50 {
+				if i%10 == 0 && g == 0 {
+					_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) // only so that more reads are cold
+				}
+				n := 1 + (1009*i+37*g)%len(p)
+				offset := (7919*i + 4099*g) % (len(content) - n)
+				if _, err := f.ReadAt(p[:n], int64(offset)); err != nil || !bytes.Equal(p[:n], content[offset:offset+n]) {
+					t.Errorf("%d bytes at %d: %v", n, offset, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if e.direct.made > directReadsMax || len(e.direct.free) != e.direct.made {
+		t.Errorf("%d places of %d, %d free", e.direct.made, directReadsMax, len(e.direct.free))
+	}
+}
+
+// TestDirectReadsRefused: where the system can't tell what the page cache has, or takes no request, all goes through the page cache.
+func TestDirectReadsRefused(t *testing.T) {
+	e, err := OpenMem()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	f, content, chill := coldTable(t, e, func() {})
+	read := func() {
+		t.Helper()
+		chill()
+		p := make([]byte, page)
+		if n, err := f.ReadAt(p, int64(page)); n != page || err != nil || !bytes.Equal(p, content[page:2*page]) {
+			t.Errorf("%d, %v", n, err)
+		}
+	}
+	e.direct.on.Store(true)
+	real := f.File
+	f.File = &unknown{real}
+	read()
+	if !e.direct.refused.Load() || e.direct.on.Load() {
+		t.Error("it goes on")
+	}
+	f.File = real
+	e.plainReads.Store(false)
+	read()
+	if n := e.counters.directReads.Load(); n != 0 {
+		t.Errorf("%d reads past the page cache", n)
+	}
+	e.opts.PageCacheBytes = 1
+	if e.PollReads(); e.direct.on.Load() {
+		t.Error("and is not asked again")
+	}
+	e.refuseDirect(errors.New("a second reason is not told"))
+}
+
+// unknown has a descriptor that the system does not know.
+type unknown struct{ File }
+
+func (*unknown) Fd() uintptr { return 1 << 20 }
+
+// TestPollReads: tables are read past the page cache when they are too many for it, and no longer when they are fewer.
+func TestPollReads(t *testing.T) {
+	dir := t.TempDir()
+	open := func(pageCache int64) *Engine {
+		t.Helper()
+		e, err := Open(Options{Dir: dir, PageCacheBytes: pageCache, CacheBytes: cacheBytesMin, BallastBytes: NoSpace, LowSpaceBytes: NoSpace})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	key := func(i int) []byte { return keys.Bare(nil, keys.SpaceVersion, fmt.Appendf(nil, "key %06d", i)) }
+	const rows, rowBytes = 4000, 1000
+	noise := uint64(1) // of Knuth's generator MMIX, since what repeats would be compressed
+	e := open(4096)
+	if e.direct.on.Load() {
+		t.Error("an empty directory is too large")
+	}
+	value := make([]byte, rowBytes)
+	b := e.NewBatch()
+	for i := range rows {
+		for j := range value {
+			noise = noise*6364136223846793005 + 1442695040888963407
+			value[j] = byte(noise >> 56)
+		}
+		b.Set(key(i), value)
+	}
+	if err := e.Apply(b, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	e.PollReads()
+	if !e.direct.on.Load() {
+		t.Error("4 MB are not more than four times 4 KB")
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		pageCache int64
+		on        bool
+	}{{0, false}, {rows * rowBytes / pageCacheTimes / 2, true}, {rows * rowBytes, false}} {
+		e := open(tc.pageCache)
+		if e.direct.on.Load() != tc.on {
+			t.Errorf("a page cache of %d bytes: %v", tc.pageCache, !tc.on)
+		}
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
