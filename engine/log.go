@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/batchrepr"
 
 	"github.com/pandodb/pando/engine/wal"
 	"github.com/pandodb/pando/keys"
@@ -138,8 +139,11 @@ func (e *Engine) apply(b *Batch, note bool) (err error) {
 	e.order.Unlock()
 
 	filter := e.unflushed.enter(b.hashes, b.ranges)
+	// Applied, a batch has its sequence number in its header. One that is half as large as a memtable becomes one, and Pebble leaves
+	// it nothing of its data.
+	repr, count := b.b.Repr(), uint64(b.b.Count())
 	err = e.db.Apply(b.b, pebble.NoSync)
-	filter.leave(uint64(b.b.SeqNum()) + uint64(b.b.Count()) - 1)
+	filter.leave(uint64(batchrepr.ReadSeqNum(repr)) + count - 1)
 
 	e.order.Lock()
 	at := slices.Index(e.applying, start)

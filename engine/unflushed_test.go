@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"encoding/binary"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -206,5 +207,68 @@ func TestUnflushedLeaves(t *testing.T) {
 	flush()
 	if n := held(); n > few {
 		t.Errorf("with the deleted range flushed the filters hold %d of %d keys", n, keyCount)
+	}
+}
+
+// gateFS stops flushes at the creation of each table until they are let through.
+type gateFS struct {
+	vfs.FS
+	arrived, pass chan struct{}
+}
+
+func (f *gateFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	if category == "pebble-memtable-flush" && strings.HasSuffix(name, ".sst") {
+		f.arrived <- struct{}{}
+		<-f.pass
+	}
+	return f.FS.Create(name, category)
+}
+
+// TestUnflushedLargeBatch: a batch that becomes a memtable of its own is seen, though a flush of what was before it ends first.
+func TestUnflushedLargeBatch(t *testing.T) {
+	const memTableBytes = 1 << 20
+	fs := &gateFS{FS: vfs.NewMem(), arrived: make(chan struct{}, 64), pass: make(chan struct{}, 16)}
+	pass := func(n int) {
+		for range n {
+			fs.pass <- struct{}{}
+		}
+	}
+	pass(cap(fs.pass))
+	e := open(t, engine.Options{
+		Dir: "mem", FS: fs, CacheBytes: 8 << 20, MemTableBytes: memTableBytes,
+		LowSpaceBytes: engine.NoSpace, BallastBytes: engine.NoSpace,
+	})
+	begun := len(fs.arrived)
+	putVersions(t, e, 1, nil, 1, 2)
+	if err := e.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	tables := len(fs.arrived) - begun // that such a flush makes
+	for len(fs.pass) > 0 {
+		<-fs.pass
+	}
+	for len(fs.arrived) > 0 {
+		<-fs.arrived
+	}
+	putVersions(t, e, 2, nil, 1, 2)
+	flushed := make(chan error, 1)
+	go func() { flushed <- e.Flush() }()
+	<-fs.arrived // of which the first is begun
+	large := func(b *engine.Batch) {
+		b.SetVersion(unflushedKey(3), 3, nil, make([]byte, memTableBytes))
+	}
+	putVersions(t, e, 3, large, 2)
+	pass(tables)
+	if err := <-flushed; err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []clock.Timestamp{1: 2, 2: 3, 3: 3, 4: notFound} {
+		if got := newest(t, e, i); i > 0 && got[0] != want {
+			t.Errorf("key %d has version %v, not %v", i, got[0], want)
+		}
+	}
+	close(fs.pass)
+	if err := e.Close(); err != nil {
+		t.Error(err)
 	}
 }
