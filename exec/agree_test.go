@@ -28,6 +28,14 @@ func statements(k *kit, t *catalog.Table, r *rand.Rand) []statement {
 	lo := r.Int64N(250)
 	span := []types.Value{types.Int(lo), types.Int(lo + r.Int64N(120) - 10)}
 	text := types.Text(fmt.Sprintf("%011d-%d", r.Int64N(1e9), r.IntN(9)))
+	switch r.IntN(8) { // some have no abbreviation, and are sorted among others that have
+	case 0:
+		text = types.Text("")
+	case 1:
+		text = types.Text(string(text.B[7:]) + "é")
+	case 2:
+		text = types.Text("É" + string(text.B))
+	}
 	pk := func(cols ...int) Node {
 		return &PointGet{Table: t, Index: t.PK, Keys: [][]expr.Expr{{param(0)}}, Cols: cols}
 	}
@@ -62,6 +70,9 @@ func statements(k *kit, t *catalog.Table, r *rand.Rand) []statement {
 		}, span, true},
 		{"order", true, func() Node { return &Sort{Input: rng(2), Keys: []SortKey{{Expr: cText}}} }, span, true},
 		{"order, descending", true, func() Node { return &Sort{Input: rng(2, 0), Keys: []SortKey{{Expr: cText, Desc: true}}} }, span, true},
+		{"order by a number that may be NULL", true, func() Node {
+			return &Sort{Input: rng(1, 2), Keys: []SortKey{{Expr: expr.Column(0, t.Columns[1].Type, "k"), Desc: lo%2 == 0}, {Expr: expr.Column(1, t.Columns[2].Type, "c"), Desc: lo%3 == 0}}}
+		}, span, true},
 		{"distinct", true, func() Node {
 			return &Sort{Input: &Distinct{Input: rng(2)}, Keys: []SortKey{{Expr: cText}}}
 		}, span, true},

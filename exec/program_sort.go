@@ -10,17 +10,23 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// sortSink keeps the stored fields of a short range to be sorted. Strings are compared
-// where they lie: computing a sort key of every row costs more than the few hundred
-// comparisons of a hundred rows, which are mostly decided by their first characters.
+// sortSink keeps the stored fields of a short range to be sorted. Most comparisons are of an abbreviation of the first sort key, the
+// others of the fields where they lie: whole sort keys would cost more than the few hundred comparisons of a hundred rows.
 type sortSink struct {
 	prog   *Program
 	reader table.Reader
 	width  int
 	arena  []byte
 	fields []sortField // width per row
-	order  []int32     // rows in output order
+	order  []sortRow   // in output order at the end
 	rows   uint64
+	whole  bool // a row has no abbreviation
+}
+
+// sortRow is a row to be sorted.
+type sortRow struct {
+	key uint64 // of the first sort key; it orders rows where it differs
+	row int32
 }
 
 // sortField is one stored field in the arena; len<0 is NULL.
@@ -49,7 +55,32 @@ func (s *sortSink) Pair(key, value []byte) (more bool, err error) {
 		s.fields = append(s.fields, sortField{off: int32(len(s.arena)), len: int32(len(b))})
 		s.arena = append(s.arena, b...)
 	}
+	row := int32(s.rows - 1)
+	s.order = append(s.order, sortRow{s.abbreviate(row), row})
 	return true, nil
+}
+
+// abbreviate returns the key of a row. Where it can't, the keys of all count for nothing.
+func (s *sortSink) abbreviate(row int32) uint64 {
+	if s.whole {
+		return 0
+	}
+	sort := s.prog.sort
+	key := uint64(0) // NULL is before everything
+	if b, null := s.field(row, sort.keys[0]); !null {
+		var ok bool
+		if key, ok = types.AbbreviateStored(b, s.prog.shape.Type(sort.keys[0])); !ok {
+			s.whole = true
+			for i := range s.order {
+				s.order[i].key = 0
+			}
+			return 0
+		}
+	}
+	if sort.desc[0] {
+		key = ^key
+	}
+	return key
 }
 
 func (s *sortSink) field(row int32, f int) (b []byte, null bool) {
@@ -61,10 +92,13 @@ func (s *sortSink) field(row int32, f int) (b []byte, null bool) {
 }
 
 // compare orders two rows by the sort keys; equal rows are 0.
-func (s *sortSink) compare(a, b int32) int {
+func (s *sortSink) compare(a, b sortRow) int {
+	if a.key != b.key {
+		return cmp.Compare(a.key, b.key)
+	}
 	p := s.prog
 	for i, f := range p.sort.keys {
-		c := s.compareField(a, b, f)
+		c := s.compareField(a.row, b.row, f)
 		if c != 0 {
 			if p.sort.desc[i] {
 				return -c
@@ -100,7 +134,7 @@ func (s *sortSink) compareField(a, b int32, f int) int {
 func (p *Program) runSort(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, err error) {
 	rt.Ctx.ResetArena()
 	s := &rt.scratch.program.sort
-	s.prog, s.width, s.rows = p, p.shape.Len(), 0
+	s.prog, s.width, s.rows, s.whole = p, p.shape.Len(), 0, false
 	s.reader.Reset(p.shape)
 	s.arena, s.fields, s.order = s.arena[:0], s.fields[:0], s.order[:0]
 	err = p.eachPage(rt, s, ^uint64(0), &s.rows, nil)
@@ -114,14 +148,14 @@ func (p *Program) runSort(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, err
 	if err != nil {
 		return res, err
 	}
-	for i := range int32(s.rows) {
-		s.order = append(s.order, i)
-	}
-	slices.SortFunc(s.order, func(a, b int32) int {
+	slices.SortFunc(s.order, func(a, b sortRow) int {
+		if a.key != b.key {
+			return cmp.Compare(a.key, b.key)
+		}
 		if c := s.compare(a, b); c != 0 {
 			return c
 		}
-		return cmp.Compare(a, b)
+		return cmp.Compare(a.row, b.row)
 	})
 	return s.send(rt, sink)
 }
@@ -135,13 +169,13 @@ func (s *sortSink) send(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, err e
 	}
 	flusher, _ := sink.(sqlapi.Flusher)
 	sent := uint64(0)
-	for i, row := range s.order {
-		if p.sort.distinct && i > 0 && s.compare(s.order[i-1], row) == 0 {
+	for i, at := range s.order {
+		if p.sort.distinct && i > 0 && s.compare(s.order[i-1], at) == 0 {
 			continue
 		}
 		enc.StartRow(len(p.fields))
 		for c, f := range p.fields {
-			if b, null := s.field(row, f); null {
+			if b, null := s.field(at.row, f); null {
 				enc.Null()
 			} else {
 				enc.Stored(p.types[c], b)

@@ -61,6 +61,8 @@ func allocCases() map[string]func() {
 		"compare": func() {
 			CompareStrings(c.B, c.B[:100], DefaultCollation)
 			CompareStrings(c.B, c.B[:100], Utf8mb4GeneralCI)
+			AbbreviateStored(c.B, &charT)
+			AbbreviateStored(c.B, &genT)
 			Compare(v, Decimal(5, 1), 0)
 		},
 		"hash": func() { Hash64(1, c, DefaultCollation) },

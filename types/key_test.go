@@ -2,6 +2,7 @@ package types
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -210,6 +211,59 @@ func TestKeyOrderCollations(t *testing.T) {
 				if CompareStrings(append(bytes.Clone(a), "   "...), a, c) != 0 {
 					t.Fatalf("%s: trailing spaces count in %q", c.Name(), a)
 				}
+			}
+		}
+	}
+}
+
+// TestAbbreviate: where abbreviations differ they order as the strings, or the numbers, do, and they are worth having.
+func TestAbbreviate(t *testing.T) {
+	r := testkit.Rand(testkit.Seed(t), 1)
+	sameOrder := func(name string, a, b []byte, ty *Type, want int) (differ bool) {
+		t.Helper()
+		ka, okA := AbbreviateStored(a, ty)
+		kb, okB := AbbreviateStored(b, ty)
+		if !okA || !okB || ka == kb {
+			return false
+		}
+		if cmp.Compare(ka, kb) != sign(want) {
+			t.Fatalf("%s: %q (%x) vs %q (%x): %x and %x, compare %d", name, a, a, b, b, ka, kb, want)
+		}
+		return true
+	}
+	const rounds = 300
+	for _, c := range Collations() {
+		ty := Type{ID: TypeVarchar, Length: 20, Coll: c}
+		for range rounds {
+			a, b := randomText(r, c.Charset()), randomText(r, c.Charset())
+			if r.IntN(3) == 0 {
+				b = append(bytes.Clone(a), randomText(r, c.Charset())...)
+			}
+			sameOrder(c.Name(), a, b, &ty, CompareStrings(a, b, c))
+		}
+	}
+	for _, c := range []CollationID{DefaultCollation, Utf8mb4GeneralCI, Utf8mb4Bin, Latin1SwedishCI, Binary, 224} {
+		ty := Type{ID: TypeVarchar, Length: 20, Coll: c}
+		differ := 0
+		for range rounds {
+			a, b := strconv.AppendInt(nil, r.Int64(), 10), strconv.AppendInt(nil, r.Int64(), 10)
+			if sameOrder(c.Name(), a, b, &ty, CompareStrings(a, b, c)) {
+				differ++
+			}
+		}
+		if differ < rounds*9/10 {
+			t.Errorf("%s: %d of %d pairs of numbers as strings have different abbreviations", c.Name(), differ, rounds)
+		}
+	}
+	for _, ty := range []Type{{ID: TypeTinyInt}, {ID: TypeInt}, {ID: TypeInt, Unsigned: true}, {ID: TypeBigInt}, {ID: TypeBigInt, Unsigned: true}} {
+		for range rounds {
+			a, b := randomValue(t, r, &ty), randomValue(t, r, &ty)
+			if a.K == KindNull || b.K == KindNull {
+				continue
+			}
+			want := Compare(a, b, 0)
+			if !sameOrder(fmt.Sprint(ty), AppendStored(nil, a, &ty), AppendStored(nil, b, &ty), &ty, want) && want != 0 {
+				t.Fatalf("%v: %s and %s have the same abbreviation", ty, show(a), show(b))
 			}
 		}
 	}
