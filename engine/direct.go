@@ -19,8 +19,6 @@ const (
 	// pages, has them filled and copied, and drops them again, which takes several times what the read itself does. One block in six
 	// in the page cache makes up for that (bench/results/2026-11-22-direct-reads.md); for a lone client, one in many.
 	pageCacheTimes = 4
-	// sectorBytes is the smallest block of any disk.
-	sectorBytes = 512
 )
 
 var errRefused = errors.New("the kernel refuses asynchronous reads")

@@ -40,7 +40,7 @@ func openDirect(fd uintptr) (past uintptr, unit int64) {
 	if err != nil {
 		return 0, 0
 	}
-	return uintptr(n), int64(aio.Unit(uintptr(n), sectorBytes))
+	return uintptr(n), int64(aio.Unit(uintptr(n)))
 }
 
 func closeDirect(past uintptr) error { return unix.Close(int(past)) }

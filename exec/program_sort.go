@@ -92,13 +92,10 @@ func (s *sortSink) field(row int32, f int) (b []byte, null bool) {
 }
 
 // compare orders two rows by the sort keys; equal rows are 0.
-func (s *sortSink) compare(a, b sortRow) int {
-	if a.key != b.key {
-		return cmp.Compare(a.key, b.key)
-	}
+func (s *sortSink) compare(a, b int32) int {
 	p := s.prog
 	for i, f := range p.sort.keys {
-		c := s.compareField(a.row, b.row, f)
+		c := s.compareField(a, b, f)
 		if c != 0 {
 			if p.sort.desc[i] {
 				return -c
@@ -152,7 +149,7 @@ func (p *Program) runSort(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, err
 		if a.key != b.key {
 			return cmp.Compare(a.key, b.key)
 		}
-		if c := s.compare(a, b); c != 0 {
+		if c := s.compare(a.row, b.row); c != 0 {
 			return c
 		}
 		return cmp.Compare(a.row, b.row)
@@ -170,7 +167,7 @@ func (s *sortSink) send(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, err e
 	flusher, _ := sink.(sqlapi.Flusher)
 	sent := uint64(0)
 	for i, at := range s.order {
-		if p.sort.distinct && i > 0 && s.compare(s.order[i-1], at) == 0 {
+		if p.sort.distinct && i > 0 && s.order[i-1].key == at.key && s.compare(s.order[i-1].row, at.row) == 0 {
 			continue
 		}
 		enc.StartRow(len(p.fields))

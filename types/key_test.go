@@ -62,6 +62,15 @@ func randomText(r *rand.Rand, cs *Charset) []byte {
 	return out
 }
 
+// randomTexts returns two texts, of which one often begins as the other.
+func randomTexts(r *rand.Rand, cs *Charset) (a, b []byte) {
+	a, b = randomText(r, cs), randomText(r, cs)
+	if r.IntN(3) == 0 {
+		b = append(bytes.Clone(a), randomText(r, cs)...)
+	}
+	return a, b
+}
+
 // randomValue returns a value of t as Convert makes it.
 func randomValue(t *testing.T, r *rand.Rand, ty *Type) Value {
 	if r.IntN(8) == 0 {
@@ -188,10 +197,7 @@ func TestKeyOrderCollations(t *testing.T) {
 	for _, c := range Collations() {
 		ty := Type{ID: TypeVarchar, Length: 20, Coll: c}
 		for range rounds {
-			a, b := randomText(r, c.Charset()), randomText(r, c.Charset())
-			if r.IntN(3) == 0 {
-				b = append(bytes.Clone(a), randomText(r, c.Charset())...)
-			}
+			a, b := randomTexts(r, c.Charset())
 			ka, kb := AppendSortKey(nil, a, c), AppendSortKey(nil, b, c)
 			want := CompareStrings(a, b, c)
 			if bytes.Compare(ka, kb) != sign(want) {
@@ -235,10 +241,7 @@ func TestAbbreviate(t *testing.T) {
 	for _, c := range Collations() {
 		ty := Type{ID: TypeVarchar, Length: 20, Coll: c}
 		for range rounds {
-			a, b := randomText(r, c.Charset()), randomText(r, c.Charset())
-			if r.IntN(3) == 0 {
-				b = append(bytes.Clone(a), randomText(r, c.Charset())...)
-			}
+			a, b := randomTexts(r, c.Charset())
 			sameOrder(c.Name(), a, b, &ty, CompareStrings(a, b, c))
 		}
 	}

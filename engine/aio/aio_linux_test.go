@@ -168,7 +168,7 @@ func TestReads(t *testing.T) {
 // TestUnit: offsets of a file have to be a multiple of a power of two.
 func TestUnit(t *testing.T) {
 	for _, fd := range []uintptr{directFile(t, make([]byte, AlignBytes)), 1 << 20} {
-		if n := Unit(fd, 512); n < 512 || n > AlignBytes || n&(n-1) != 0 {
+		if n := Unit(fd); n < SectorBytes || n > AlignBytes || n&(n-1) != 0 {
 			t.Errorf("%d", n)
 		}
 	}

@@ -10,12 +10,8 @@ import (
 	"github.com/pandodb/pando/engine/aio"
 )
 
-const (
-	// blockBytesMin is the smallest block of any disk.
-	blockBytesMin = 512
-	// stagingBytes is the most that one direct write brings.
-	stagingBytes = 1 << 20
-)
+// stagingBytes is the most that one direct write brings.
+const stagingBytes = 1 << 20
 
 // blocks writes a segment in whole blocks, past the page cache. The last one is padded with zeros, and written again with what comes
 // next.
@@ -96,7 +92,7 @@ var directWriter = func(l *Log, file vfs.File) (to blockWriter, size int) {
 	if fd == vfs.InvalidFd || setDirect(fd, true) != nil {
 		return nil, 0
 	}
-	return l, aio.Unit(fd, blockBytesMin)
+	return l, aio.Unit(fd)
 }
 
 // writeBlocks implements blockWriter on the segment. The caller owns writer.

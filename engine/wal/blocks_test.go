@@ -44,7 +44,7 @@ func (d *diskBlocks) writeBlocks(b []byte, offset int64, sync bool) error {
 func TestBlocks(t *testing.T) {
 	rng := testkit.Rand(testkit.Seed(t), 0)
 	var b wal.Blocks
-	for _, size := range []int{wal.BlockBytesMin, aio.AlignBytes, wal.BlockBytesMin, aio.AlignBytes} {
+	for _, size := range []int{aio.SectorBytes, aio.AlignBytes, aio.SectorBytes, aio.AlignBytes} {
 		disk := &diskBlocks{t: t, size: size}
 		head := []byte("a header")
 		b.Begin(disk.writeBlocks, size, head)
@@ -69,7 +69,7 @@ func TestBlocks(t *testing.T) {
 			}
 		}
 	}
-	disk := &diskBlocks{t: t, size: wal.BlockBytesMin, fail: errors.New("broken")}
+	disk := &diskBlocks{t: t, size: aio.SectorBytes, fail: errors.New("broken")}
 	b.Begin(disk.writeBlocks, disk.size, []byte("h"))
 	if err := b.Write([]byte("x"), true); err != disk.fail {
 		t.Error(err)

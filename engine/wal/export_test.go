@@ -1,6 +1,10 @@
 package wal
 
-import "github.com/cockroachdb/pebble/v2/vfs"
+import (
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/pandodb/pando/engine/aio"
+)
 
 // RaceEnabled tells the tests outside of the package that the race detector is on.
 const RaceEnabled = raceEnabled
@@ -16,7 +20,7 @@ func FixSalt(salt uint32) (restore func()) {
 // Blocks have the smallest size.
 func FixDirect(open func(vfs.File) func(b []byte, offset int64, sync bool) error) (restore func()) {
 	real := directWriter
-	directWriter = func(_ *Log, file vfs.File) (blockWriter, int) { return blockFunc(open(file)), blockBytesMin }
+	directWriter = func(_ *Log, file vfs.File) (blockWriter, int) { return blockFunc(open(file)), aio.SectorBytes }
 	return func() { directWriter = real }
 }
 
@@ -27,11 +31,8 @@ func (f blockFunc) writeBlocks(b []byte, offset int64, sync bool) error { return
 // Blocks is blocks over a function.
 type Blocks struct{ b blocks }
 
-// Bounds of what the function is called with.
-const (
-	BlockBytesMin = blockBytesMin
-	StagingBytes  = stagingBytes
-)
+// StagingBytes is the most that the function is called with.
+const StagingBytes = stagingBytes
 
 // Begin is blocks.begin.
 func (b *Blocks) Begin(to func(b []byte, offset int64, sync bool) error, size int, head []byte) {
