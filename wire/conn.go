@@ -158,6 +158,8 @@ func (c *conn) loop() {
 		before := c.in.total
 		// Who had his last command ready will have the next one ready too, unless he reads a long answer first.
 		c.sock.soon = !c.sock.waited && c.reply <= turnAnswerBytes && !c.srv.crowded.Load()
+		lone := c.srv.lone.Load()
+		c.sock.keen = lone && c.reply >= lookAnswerMin
 		c.sock.waited = false
 		payload, err := c.in.next()
 		if err != nil {
@@ -168,7 +170,7 @@ func (c *conn) loop() {
 		if len(payload) == 0 {
 			payload = noCommand
 		}
-		if c.turnOver() {
+		if !lone && c.turnOver() {
 			c.srv.turns.wait(c)
 		}
 		c.reply = 0

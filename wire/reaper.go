@@ -3,6 +3,7 @@ package wire
 import (
 	"math"
 	"net"
+	"runtime"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -74,6 +75,7 @@ func (s *Server) inspect(conns []*conn, now uint64) {
 		}
 	}
 	s.crowded.Store(active >= crowdMin)
+	s.lone.Store(active == 1 && runtime.GOMAXPROCS(0) > 1)
 }
 
 // inspect ends what has lasted too long. It runs on the reaper's goroutine, beside the connection: all it does is set the

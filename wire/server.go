@@ -43,6 +43,7 @@ type Server struct {
 	// otherwise read the real clock per command reads this.
 	now       atomic.Uint64
 	crowded   atomic.Bool // crowdMin connections were active when the reaper looked last
+	lone      atomic.Bool // one was, and it need not be the only one to use a processor
 	maxPacket atomic.Int64
 	maxConns  atomic.Int64
 

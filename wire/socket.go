@@ -5,6 +5,8 @@ import (
 	"net"
 	"os"
 	"syscall"
+
+	"github.com/pandodb/pando/clock"
 )
 
 // socket is a connection's socket that knows whether a read had to wait, and whose calls of the operating system the runtime's
@@ -16,7 +18,9 @@ type socket struct {
 	poll   syscall.RawConn // nil if the socket is not one of the operating system's
 	waited bool            // some read since the connection cleared this had to wait
 	soon   bool            // the next bytes are expected at once: a read that finds none yields to the client before it waits
+	keen   bool            // a read that finds nothing goes on looking for a while before it waits
 	yields *yields
+	looks  looks
 	in     transfer
 	out    transfer
 }
@@ -40,7 +44,7 @@ func (s *socket) init(raw net.Conn, y *yields) {
 	}
 }
 
-// attemptRead reads once, or twice around a yield; false makes the poller wait.
+// attemptRead reads once, or again after a yield, or for a while; false makes the poller wait.
 func (s *socket) attemptRead(fd uintptr) bool {
 	for {
 		s.in.n, s.in.err = rawRead(fd, s.in.buf)
@@ -50,6 +54,11 @@ func (s *socket) attemptRead(fd uintptr) bool {
 					continue
 				}
 			}
+			if s.keen {
+				if s.keen = false; s.look(fd) {
+					return true
+				}
+			}
 			s.waited = true
 			return false
 		}
@@ -57,6 +66,25 @@ func (s *socket) attemptRead(fd uintptr) bool {
 			return true
 		}
 	}
+}
+
+// look reads again and again, with a yield before each, for at most lookMax; false if there was nothing.
+func (s *socket) look(fd uintptr) bool {
+	if !s.looks.worth() {
+		return false
+	}
+	began := clock.Mono()
+	for s.yields.yield() {
+		if s.in.n, s.in.err = rawRead(fd, s.in.buf); s.in.err != syscall.EAGAIN && s.in.err != syscall.EINTR {
+			s.looks.found()
+			return true
+		}
+		if clock.Mono()-began >= lookMax {
+			s.looks.missed()
+			break
+		}
+	}
+	return false
 }
 
 // attemptWrite writes until all is written; false makes the poller wait.

@@ -141,6 +141,77 @@ func TestSocketYields(t *testing.T) {
 	later(true)
 }
 
+// TestSocketLooks: a keen read looks for a while before it waits; who is far away is not looked for any more, but for a look now and
+// then.
+func TestSocketLooks(t *testing.T) {
+	s, client := socketPair(t)
+	given, near := 0, true
+	s.yields.give = func() bool {
+		given++
+		if near {
+			if _, err := client.Write(ring); err != nil {
+				t.Error(err)
+			}
+		}
+		return true
+	}
+	buf := make([]byte, 10)
+	// read tells whether there was a look.
+	read := func(keen bool) bool {
+		t.Helper()
+		if !near || !keen || s.looks.pause > 0 {
+			time.AfterFunc(time.Millisecond, func() { // has run when read returns
+				if _, err := client.Write(ring); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		before := given
+		s.keen, s.waited = keen, false
+		if n, err := s.Read(buf); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+		looked := given > before
+		if s.waited == (near && looked) {
+			t.Fatalf("near %v, looked %v, waited %v", near, looked, s.waited)
+		}
+		return looked
+	}
+	if read(false) {
+		t.Error("a look without need")
+	}
+	for range 3 * lookCredit {
+		if !read(true) {
+			t.Fatal("no look for a client that answers at once")
+		}
+	}
+	near = false
+	looks := 0
+	for read(true) {
+		if looks++; looks > lookCredit {
+			t.Fatal("a client far away is looked for without end")
+		}
+	}
+	if want := lookCredit/lookMissWeight + 1; looks != want {
+		t.Errorf("%d looks for a client far away, want %d", looks, want)
+	}
+	s.looks.pause = 1
+	if read(true) || !read(true) || read(true) {
+		t.Error("not one look after the pause")
+	}
+	s.looks.pause = 1
+	near = true
+	if read(true) || !read(true) || !read(true) {
+		t.Error("a client that has come nearer is not looked for")
+	}
+	s.yields.give = func() bool { return false } // there is nothing to yield with
+	near = false
+	before := s.looks
+	if read(true); s.looks != before {
+		t.Error("a look that could not be is counted")
+	}
+}
+
 // TestSocketWrites: a write allocates nothing, waits until a slow client has taken all, and tells how much went out before a
 // deadline or an error.
 func TestSocketWrites(t *testing.T) {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -65,15 +66,16 @@ func TestTurnOver(t *testing.T) {
 	}
 }
 
-// TestCrowded: the reaper counts the connections that have been active of late, and those only.
+// TestCrowded: the reaper counts the connections that have been active of late, and those only. One of them is alone, unless it has
+// the only processor.
 func TestCrowded(t *testing.T) {
 	const now = 100
 	s := &Server{}
 	var conns []*conn
 	look := func(want bool) {
 		t.Helper()
-		if s.inspect(conns, now); s.crowded.Load() != want {
-			t.Errorf("%d connections: crowded is %v", len(conns), !want)
+		if s.inspect(conns, now); s.crowded.Load() != want || s.lone.Load() {
+			t.Errorf("%d connections: crowded is %v, lone %v", len(conns), s.crowded.Load(), s.lone.Load())
 		}
 	}
 	add := func(when uint64) *conn {
@@ -82,7 +84,17 @@ func TestCrowded(t *testing.T) {
 		conns = append(conns, c)
 		return c
 	}
-	for range crowdMin - 1 {
+	look(false)
+	add(now)
+	for procs := range 2 {
+		before := runtime.GOMAXPROCS(procs + 1)
+		s.inspect(conns, now)
+		runtime.GOMAXPROCS(before)
+		if s.lone.Load() != (procs == 1) {
+			t.Errorf("one connection, %d processors: lone is %v", procs+1, s.lone.Load())
+		}
+	}
+	for range crowdMin - 2 {
 		add(now)
 	}
 	for range crowdMin {

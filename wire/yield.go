@@ -8,6 +8,16 @@ import (
 )
 
 const (
+	// lookMax is how long a lone connection looks for its next command before it waits in the poller.
+	lookMax = 30 * time.Microsecond
+	// lookAnswerMin tells an answer with rows from one without.
+	lookAnswerMin = 64
+	// A look that finds nothing weighs as much as lookMissWeight that find something. When they are not made up for, there are no
+	// looks for the next lookPause reads. At most lookCredit of those that found something count.
+	lookMissWeight = 2
+	lookCredit     = 8
+	lookPause      = 256
+
 	// yieldLong is how long a yield may take: many clients have had the processor then, or somebody a whole slice of time.
 	yieldLong = 1500 * time.Microsecond
 	// A yield that takes longer weighs as much as yieldWeight that don't. When yieldLongMax of them are not made up for, there are
@@ -47,4 +57,35 @@ func (y *yields) yield() bool {
 		y.pausedUntil.Store(int64(now + yieldPause))
 	}
 	return true
+}
+
+// looks keeps the balance of a connection's looks for its next command.
+//
+// A processor that has nothing to do sleeps, and a virtual one takes tens of microseconds to wake up. Where one client talks to
+// the server both of them do so for each command, the client when its answer arrives and the server when the next command does.
+// To look for a while spares the server's half of that, for about as much of a processor's time as it costs to wait in the poller and
+// to be woken (bench/results/2026-11-22-one-client.md).
+//
+// Clients farther away than lookMax are found out by their first commands. After answers without rows there is no look: the client
+// most often sends the next statement while it still shares the server's processor, which a look would end.
+type looks struct {
+	balance int // found less missed, by weight; negative ends the looks for now
+	pause   int // reads until the next look
+}
+
+// worth tells whether to look this time.
+func (l *looks) worth() bool {
+	if l.pause > 0 {
+		l.pause--
+		return false
+	}
+	return true
+}
+
+func (l *looks) found() { l.balance = min(l.balance+1, lookCredit) }
+
+func (l *looks) missed() {
+	if l.balance -= lookMissWeight; l.balance < 0 {
+		l.balance, l.pause = 0, lookPause
+	}
 }
