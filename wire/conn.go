@@ -170,6 +170,9 @@ func (c *conn) loop() {
 		if len(payload) == 0 {
 			payload = noCommand
 		}
+		if c.sock.waited && !lone {
+			c.srv.spread.sample()
+		}
 		if !lone && c.turnOver() {
 			c.srv.turns.wait(c)
 		}

@@ -45,6 +45,8 @@ type Counters struct {
 	Panics uint64
 	// Errors counts error packets sent in answer to commands.
 	Errors uint64
+	// ThreadMoves counts threads that were moved to the other one of two processors.
+	ThreadMoves uint64
 }
 
 // Counters returns the present totals.
@@ -67,6 +69,7 @@ func (s *Server) Counters() Counters {
 			*pair.to += pair.from.Load()
 		}
 	}
+	sum.ThreadMoves = s.spread.moves.Load()
 	return sum
 }
 

@@ -38,6 +38,7 @@ type Server struct {
 	zlib     compressPools
 	turns    turns
 	yields   yields
+	spread   spread
 
 	// now is the coarse clock, in ticks since process start. The reaper and accepting move it; everything that would
 	// otherwise read the real clock per command reads this.
@@ -72,6 +73,7 @@ func New(o Options) (*Server, error) {
 		empty: make(chan struct{}), wake: make(chan struct{}, 1),
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 		yields: yields{give: rawYield},
+		spread: spread{sys: newSpreadSystem()},
 	}
 	s.maxPacket.Store(int64(o.MaxAllowedPacket))
 	s.maxConns.Store(int64(o.MaxConnections))

@@ -64,7 +64,7 @@ func (y *yields) yield() bool {
 // A processor that has nothing to do sleeps, and a virtual one takes tens of microseconds to wake up. Where one client talks to
 // the server both of them do so for each command, the client when its answer arrives and the server when the next command does.
 // To look for a while spares the server's half of that, for about as much of a processor's time as it costs to wait in the poller and
-// to be woken (bench/results/2026-11-22-one-client.md).
+// to be woken (bench/results/2026-11-22-two-processors.md).
 //
 // Clients farther away than lookMax are found out by their first commands. After answers without rows there is no look: the client
 // most often sends the next statement while it still shares the server's processor, which a look would end.
