@@ -173,7 +173,7 @@ func (c *conn) loop() {
 		if c.sock.waited && !lone {
 			c.srv.spread.sample()
 		}
-		if !lone && c.turnOver() {
+		if c.turnOver() {
 			c.srv.turns.wait(c)
 		}
 		c.reply = 0
@@ -192,7 +192,7 @@ func (c *conn) loop() {
 
 // turnOver tells whether this connection, which has the next command in hand, has to let others go first.
 func (c *conn) turnOver() bool {
-	if c.sock.waited {
+	if c.sock.waited || c.srv.lone.Load() {
 		c.run = 0
 		return false
 	}

@@ -19,14 +19,16 @@ const spreadWindow = 12
 //
 // With more processors it takes more to tell that one of them lacks work, and Linux looks for idle ones for longer; there spread is off.
 type spread struct {
-	sys   spreadSystem // nil where spread is off
-	off   atomic.Bool  // something was refused
+	_     [cacheLine]byte // samples write, and every command reads what stands around this in a Server
+	sys   spreadSystem    // nil where spread is off
+	off   atomic.Bool     // something was refused
 	moves atomic.Uint64
 
 	// Samples are numbered. They race, and the loser's is lost, which is of no matter.
 	samples atomic.Int64
 	moved   atomic.Int64 // the sample that moved a thread last
 	cpus    [2]spreadCPU
+	_       [cacheLine]byte
 }
 
 // spreadCPU is what is known of one of the two processors.

@@ -14,6 +14,10 @@ func TestPush(t *testing.T) {
 	if !ok {
 		t.Skip("not two processors")
 	}
+	s := &spread{sys: pair}
+	if n := testing.AllocsPerRun(1000, s.sample); n != 0 || s.samples.Load() == 0 {
+		t.Errorf("%v allocations per sample, %d samples", n, s.samples.Load())
+	}
 	runtime.LockOSThread() // and not unlocked where it stays confined: the thread then ends with the test
 	arrived := 0
 	for range 100 {

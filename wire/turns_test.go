@@ -61,6 +61,13 @@ func TestTurnOver(t *testing.T) {
 	if next(true, 1<<20) {
 		t.Error("a turn ended after a long answer though the client was waited for")
 	}
+	c.srv.lone.Store(true)
+	for range 3 * turnCommands {
+		if next(false, turnAnswerBytes+1) {
+			t.Fatal("a turn ended though nobody else was active")
+		}
+	}
+	c.srv.lone.Store(false)
 	if !next(false, turnAnswerBytes+1) || next(false, turnAnswerBytes) {
 		t.Error("a long answer does not end the turn, or a short one does")
 	}
