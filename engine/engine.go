@@ -43,6 +43,7 @@ type Engine struct {
 	garbage    garbage
 	unflushed  unflushed
 	loads      loads
+	sinker     sinker
 	direct     directReads
 	counters   counters
 }
@@ -67,7 +68,7 @@ func Open(opts Options) (*Engine, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
-	e := &Engine{opts: opts}
+	e := &Engine{opts: opts, sinker: sinker{kick: make(chan struct{}, 1)}}
 	// ENOSPC anywhere marks the disk full and gives up the ballast before the write is tried once more.
 	e.fs = vfs.OnDiskFull(opts.FS, e.onDiskFull)
 	e.unflushed.init(opts.MemTableBytes)
@@ -125,12 +126,14 @@ func (e *Engine) openLocked() error {
 	e.opened.Store(true)
 	e.PollReads()
 	e.log.Kick() // what was flushed until now
+	e.startSinker()
 	e.opts.Logger.Info("storage is open", "dir", e.opts.Dir, "format", int(db.FormatMajorVersion()), "existed", exists, "replayed_bytes", uint64(e.replayed))
 	return nil
 }
 
-// Close flushes nothing that recovery would not find, ends the log's goroutine and Pebble's, and releases the directory.
+// Close flushes nothing that recovery would not find, ends the goroutines of the engine, the log and Pebble, and releases the directory.
 func (e *Engine) Close() error {
+	e.stopSinker()
 	err := errors.Join(e.log.Close(), e.db.Close())
 	e.direct.close()
 	return errors.Join(err, e.lock.Close())

@@ -81,6 +81,7 @@ func (e *Engine) eventListener() *pebble.EventListener {
 			// Pebble flushes while it is being opened, too.
 			if e.opened.Load() {
 				e.log.Kick()
+				e.kickSinker()
 			}
 		},
 		CompactionBegin: func(pebble.CompactionInfo) { e.opts.Background.Begin(e.Pressure() > urgentPressure) },

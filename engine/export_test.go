@@ -1,5 +1,11 @@
 package engine
 
+import (
+	"context"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
 // UnflushedMayHold is what an iterator for one key asks.
 func (e *Engine) UnflushedMayHold(logical []byte) bool {
 	return mayHold(*e.unflushed.filters.Load(), e.unflushed.hash(logical), logical)
@@ -13,3 +19,15 @@ func (b *Batch) ForgetKeys() { b.hashes = b.hashes[:0] }
 
 // MemTableBytesMin is the least size of a memtable.
 const MemTableBytesMin = memTableBytesMin
+
+// Sink does at once what the engine's goroutine does after a flush.
+func (e *Engine) Sink(ctx context.Context) error { return e.sink(ctx) }
+
+// Tables tells how many tables there are with a part of [start, end], in L0 and in the last level.
+func (e *Engine) Tables(start, end []byte) (top, bottom int, err error) {
+	levels, err := e.db.SSTables(pebble.WithKeyRangeFilter(start, end))
+	if err != nil {
+		return 0, 0, err
+	}
+	return len(levels[0]), len(levels[len(levels)-1]), nil
+}

@@ -29,7 +29,8 @@ type loads struct {
 // load is one table.
 type load struct {
 	physID  uint64
-	flushes int // how many there had been when it was noted last
+	flushes int  // how many there had been when it was noted last
+	rests   bool // since then something was written into what had been loaded
 	// borders are bare engine keys: where the table begins and ends, and where its rows begin, behind its index entries.
 	borders [3][]byte
 }
@@ -47,14 +48,14 @@ func (l *loads) note(physID uint64) {
 	defer l.mu.Unlock()
 	at := slices.IndexFunc(l.tables, func(t load) bool { return t.physID == physID })
 	if at >= 0 {
-		l.tables[at].flushes = l.flushes
+		l.tables[at].flushes, l.tables[at].rests = l.flushes, false
 		return
 	}
 	if len(l.tables) == loadsMax {
 		l.tables = slices.Delete(l.tables, 0, 1)
 	}
 	prefix := keys.TablePrefix(nil, physID)
-	l.tables = append(l.tables, load{physID, l.flushes, [3][]byte{
+	l.tables = append(l.tables, load{physID, l.flushes, false, [3][]byte{
 		keys.VersionPrefix(nil, prefix),
 		keys.VersionPrefix(nil, keys.RowPrefix(nil, physID)),
 		keys.VersionPrefix(nil, keys.PrefixEnd(nil, prefix)),
@@ -67,6 +68,27 @@ func (l *loads) flushed() {
 	defer l.mu.Unlock()
 	l.flushes++
 	l.tables = slices.DeleteFunc(l.tables, func(t load) bool { return l.flushes-t.flushes > loadFlushes })
+}
+
+// active returns the tables that don't rest, and how many flushes there have been.
+func (l *loads) active() (tables []load, flushes int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(l.tables), func(t load) bool { return t.rests }), l.flushes
+}
+
+// rest tells that something was written into what had been loaded, it is not known where. Each table rests until it is noted again.
+func (l *loads) rest() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range l.tables {
+		l.tables[i].rests = true
+	}
+}
+
+// covers tells whether all of s belongs to the table.
+func (l *load) covers(s keySlice) bool {
+	return cockroachkvs.Compare(l.borders[0], s.start) <= 0 && cockroachkvs.Compare(s.end, l.borders[2]) < 0
 }
 
 // next returns the first border above an engine key, nil if there is none. Callers must not change it. It is asked once per file.

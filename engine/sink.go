@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/cockroachkvs"
+
+	"github.com/pandodb/pando/clock"
+)
+
+// sinkShare: tables are moved while there are fewer in all than one in so many of those that may be open. Moved tables are as small
+// as those of L0; where there are many, Pebble's compactions of L0 make large ones of them.
+const sinkShare = 2
+
+// never is a timestamp that no version has.
+const never = clock.Timestamp(math.MaxInt64)
+
+// sinker moves the tables of loads down as they are flushed. A load's tables overlap nothing, but Pebble leaves them in L0 until the
+// second flush that overlaps the first anywhere is a reason for a compaction. That begins with the keys at hand and takes in all
+// that lies beside them in L0 up to the next table of the level below, which is mostly the whole load: it is written once more.
+// A move writes some hundred bytes of the manifest (bench/results/2026-11-22-sink.md).
+type sinker struct {
+	kick chan struct{} // of one: there was a flush
+	stop context.CancelFunc
+	done sync.WaitGroup
+}
+
+// startSinker starts the goroutine, which stopSinker ends.
+func (e *Engine) startSinker() {
+	ctx, stop := context.WithCancel(context.Background())
+	e.sinker.stop = stop
+	e.sinker.done.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-e.sinker.kick:
+			}
+			if err := e.sink(ctx); err != nil && !errors.Is(err, context.Canceled) {
+				e.opts.Logger.Warn("cannot move the tables of a load", "error", err)
+			}
+		}
+	})
+}
+
+func (e *Engine) stopSinker() {
+	e.sinker.stop()
+	e.sinker.done.Wait()
+}
+
+// kickSinker tells that there was a flush. It does not block.
+func (e *Engine) kickSinker() {
+	select {
+	case e.sinker.kick <- struct{}{}:
+	default:
+	}
+}
+
+// sink moves what the flushes until now have left of loads in L0.
+func (e *Engine) sink(ctx context.Context) error {
+	loads, flushes := e.loads.active()
+	if len(loads) == 0 || e.DiskFull() {
+		return nil
+	}
+	levels, err := e.db.SSTables()
+	if err != nil {
+		return err
+	}
+	tables := 0
+	for _, level := range levels {
+		tables += len(level)
+	}
+	if tables >= e.opts.MaxOpenFiles/sinkShare {
+		return nil
+	}
+	for _, s := range loneTables(levels) {
+		if !slices.ContainsFunc(loads, func(l load) bool { return l.covers(s) }) {
+			continue
+		}
+		// Pebble would flush memtables that hold something between the bounds, and merge it with the table.
+		held, err := e.memtablesHold(s)
+		if err != nil {
+			return err
+		}
+		if held {
+			continue
+		}
+		if err := e.db.Compact(ctx, s.start, s.end, false); err != nil {
+			return err
+		}
+		// The next table might force a flush, too, if this one has: memtablesHold does not know all. After any flush there is
+		// another kick, for the loads that still go on.
+		if _, now := e.loads.active(); now != flushes {
+			e.loads.rest()
+			return nil
+		}
+	}
+	return nil
+}
+
+// memtablesHold tells whether a memtable holds a version within the bounds. It does not know of deletions that are not versions.
+func (e *Engine) memtablesHold(s keySlice) (bool, error) {
+	// No table has a version of this time.
+	it, err := e.db.NewIter(&pebble.IterOptions{
+		LowerBound: s.start, UpperBound: s.end,
+		PointKeyFilters: []pebble.BlockPropertyFilter{timeFilter(never, never)},
+	})
+	if err != nil {
+		return false, err
+	}
+	held := it.First()
+	return held, errors.Join(it.Error(), it.Close())
+}
+
+// loneTables returns the bounds of the tables of L0 that overlap no other, in order, but for those of one key: such bounds can't be
+// told to Pebble.
+func loneTables(levels [][]pebble.SSTableInfo) (alone []keySlice) {
+	upper := make([]keySlice, len(levels[0]))
+	for i := range levels[0] {
+		upper[i] = keySlice{levels[0][i].Smallest.UserKey, levels[0][i].Largest.UserKey}
+	}
+	slices.SortFunc(upper, func(a, b keySlice) int { return cockroachkvs.Compare(a.start, b.start) })
+	var before []byte // the highest end of those before
+	for i, s := range upper {
+		if (before == nil || cockroachkvs.Compare(before, s.start) < 0) &&
+			(i == len(upper)-1 || cockroachkvs.Compare(s.end, upper[i+1].start) < 0) &&
+			cockroachkvs.Compare(s.start, s.end) < 0 &&
+			!slices.ContainsFunc(levels[1:], func(level []pebble.SSTableInfo) bool { return overlaps(level, s) }) {
+			alone = append(alone, s)
+		}
+		if before == nil || cockroachkvs.Compare(before, s.end) < 0 {
+			before = s.end
+		}
+	}
+	return alone
+}
+
+// overlaps tells whether a table of a level below L0, where they lie side by side in order, reaches into s.
+func overlaps(level []pebble.SSTableInfo, s keySlice) bool {
+	i, _ := slices.BinarySearchFunc(level, s.start, func(t pebble.SSTableInfo, key []byte) int {
+		return cockroachkvs.Compare(t.Largest.UserKey, key)
+	})
+	return i < len(level) && cockroachkvs.Compare(level[i].Smallest.UserKey, s.end) <= 0
+}
