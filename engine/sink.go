@@ -13,12 +13,15 @@ import (
 	"github.com/pandodb/pando/clock"
 )
 
-// sinkShare: tables are moved while there are fewer in all than one in so many of those that may be open. Moved tables are as small
-// as those of L0; where there are many, Pebble's compactions of L0 make large ones of them.
-const sinkShare = 2
+const (
+	// Tables are moved while there are fewer in all than sinkTablesMax, and than one in sinkShare of those that may be open. Moved
+	// tables are as small as those of L0; where there are many, Pebble's compactions of L0 make large ones of them.
+	sinkTablesMax = 2000
+	sinkShare     = 2
 
-// never is a timestamp that no version has.
-const never = clock.Timestamp(math.MaxInt64)
+	// never is a timestamp that no version has.
+	never = clock.Timestamp(math.MaxInt64)
+)
 
 // sinker moves the tables of loads down as they are flushed. A load's tables overlap nothing, but Pebble leaves them in L0 until the
 // second flush that overlaps the first anywhere is a reason for a compaction. That begins with the keys at hand and takes in all
@@ -75,10 +78,13 @@ func (e *Engine) sink(ctx context.Context) error {
 	for _, level := range levels {
 		tables += len(level)
 	}
-	if tables >= e.opts.MaxOpenFiles/sinkShare {
+	if tables >= min(sinkTablesMax, e.opts.MaxOpenFiles/sinkShare) {
 		return nil
 	}
 	for _, s := range loneTables(levels) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if !slices.ContainsFunc(loads, func(l load) bool { return l.covers(s) }) {
 			continue
 		}
@@ -90,7 +96,7 @@ func (e *Engine) sink(ctx context.Context) error {
 		if held {
 			continue
 		}
-		if err := e.db.Compact(ctx, s.start, s.end, false); err != nil {
+		if err := e.compact(ctx, s); err != nil {
 			return err
 		}
 		// The next table might force a flush, too, if this one has: memtablesHold does not know all. After any flush there is
