@@ -32,8 +32,8 @@
 //  6. Keys handed in are well formed (keys.CheckEngine): Pebble's comparer panics on others. Foreign bytes are checked at the
 //     border, not here, because this is the hot path. No iterator shows the engine's own key.
 //
-//  7. The engine starts two goroutines of its own, the log's and the sinker; they and Pebble's end with Close. The owner calls PollDisk, PollReads
-//     and PollPressure, one to ten times a second under load.
+//  7. The engine starts two goroutines of its own, the log's and the sinker; they and Pebble's end with Close. The owner calls
+//     PollDisk, PollReads and PollPressure, one to ten times a second under load.
 //
 //  8. Slices handed in are borrowed for the call. Slices handed out by an iterator are borrowed until its next move or Close.
 //

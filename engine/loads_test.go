@@ -27,9 +27,7 @@ func loadInTurns(t *testing.T, tables int, note bool) (flushed, compacted uint64
 		for table := range tables {
 			b := e.NewBatch()
 			for i := range rows {
-				for at := 0; at < len(value); at += 8 { // nothing that a compressor makes smaller
-					binary.LittleEndian.PutUint64(value[at:], rng.Uint64())
-				}
+				scramble(rng, value)
 				b.SetVersion(binary.BigEndian.AppendUint32(keys.RowPrefix(nil, uint64(100+table)), uint32(f*rows+i)), clock.Timestamp(f+1), nil, value)
 			}
 			if note {

@@ -9,6 +9,13 @@ import (
 	"github.com/pandodb/pando/internal/testkit"
 )
 
+// scramble fills a value, whose length is a multiple of eight, with what no compressor makes smaller.
+func scramble(r *rand.Rand, value []byte) {
+	for at := 0; at < len(value); at += 8 {
+		binary.LittleEndian.PutUint64(value[at:], r.Uint64())
+	}
+}
+
 // fill writes values of 1 KiB that can't be compressed to every stepth of so many keys, into a table.
 func fill(t *testing.T, e *engine.Engine, r *rand.Rand, keys, step int) {
 	t.Helper()
@@ -16,9 +23,7 @@ func fill(t *testing.T, e *engine.Engine, r *rand.Rand, keys, step int) {
 	b := e.NewBatch()
 	defer b.Close()
 	for i := 0; i < keys; i += step {
-		for j := 0; j < len(value); j += 8 {
-			binary.LittleEndian.PutUint64(value[j:], r.Uint64())
-		}
+		scramble(r, value)
 		b.Set(local("%06d", i), value)
 	}
 	if err := e.Apply(b, false); err != nil {

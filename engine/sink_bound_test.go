@@ -89,6 +89,7 @@ func TestSinkRests(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
+	e.stopSinker() // it would do the same at another time
 	rowOf := func(table uint64, i uint32) []byte {
 		return binary.BigEndian.AppendUint32(keys.RowPrefix(nil, table), i)
 	}

@@ -44,9 +44,7 @@ func (s *sinkTables) write(table uint64, from, n, step int) {
 	defer b.Close()
 	rng := testkit.Rand(testkit.Seed(s.t), uint64(s.ts))
 	for i := from; i < from+n; i += step {
-		for at := 0; at < len(s.value); at += 8 {
-			binary.LittleEndian.PutUint64(s.value[at:], rng.Uint64())
-		}
+		scramble(rng, s.value)
 		b.SetVersion(binary.BigEndian.AppendUint32(keys.RowPrefix(nil, table), uint32(i)), s.ts, nil, s.value)
 	}
 	if err := s.e.Apply(b, false); err != nil {
@@ -155,9 +153,7 @@ func TestSinkCrash(t *testing.T) {
 		for batch := 1; m.snapshot() == nil; batch++ {
 			b := e.NewBatch()
 			for range 20 {
-				for at := 0; at < len(value); at += 8 {
-					binary.LittleEndian.PutUint64(value[at:], m.rng.Uint64())
-				}
+				scramble(m.rng, value)
 				b.SetVersion(key(written), 1, nil, value)
 				written++
 			}
