@@ -79,13 +79,20 @@ func TestDirect(t *testing.T) {
 	r := newRig(t, engine.OSFS())
 	r.segment = 8 << 20
 	r.mustOpen()
-	spare := func() {
-		testkit.Await(t, "a spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
-	}
 	var want []string
 	add := func(n int) wal.Position {
 		want = append(want, fmt.Sprintf("%d/", len(want))+strings.Repeat("x", n))
 		return r.append(want[len(want)-1])
+	}
+	// Nothing is released, so a spare is made when the segment is nearly full.
+	spare := func() {
+		testkit.Await(t, "a spare is made", func() bool {
+			ready := r.spareReady()
+			if !ready {
+				r.sync(add(200 << 10))
+			}
+			return ready
+		})
 	}
 	spare()
 	r.sync(add(10))
@@ -141,7 +148,7 @@ func TestSpareOnDisk(t *testing.T) {
 			r := newRig(t, engine.OSFS())
 			r.segment = int64(size)
 			r.mustOpen()
-			testkit.Await(t, "a spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
+			testkit.Await(t, "a spare is made", r.spareReady)
 			b, err := os.ReadFile("d/spare-wal")
 			if err != nil || len(b) != size || len(bytes.Trim(b, "\x00")) != 0 {
 				t.Errorf("%v, %d bytes, or not all zero", err, len(b))
@@ -157,7 +164,7 @@ func TestDirectVouches(t *testing.T) {
 	r := newRig(t, m.fs(engine.NewMemFS()))
 	r.segment = 16 << 20
 	r.mustOpen()
-	testkit.Await(t, "a spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
+	testkit.Await(t, "a spare is made", r.spareReady)
 	r.sync(r.append("x"))
 	r.sync(r.append("x"))
 	writes := m.count()
@@ -202,7 +209,7 @@ func TestDirectFails(t *testing.T) {
 	})()
 	r := newRig(t, engine.NewMemFS())
 	r.mustOpen()
-	testkit.Await(t, "a spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
+	testkit.Await(t, "a spare is made", r.spareReady)
 	var err error
 	for range 3 { // the first segment may have been begun without the spare
 		if err == nil {

@@ -80,6 +80,7 @@ type Log struct {
 	segments  []segment // ascending; the last is base's
 	opened    Position  // base of the newest segment that is a file already
 	leave     bool      // the next record begins a new segment, because there is a spare and the present one is not made of one
+	expects   bool      // no spare is made, since a segment will be released that can be one; unless that is late
 	busy      bool      // somebody owns the fields of writer
 	err       error     // ErrFailed, or closed
 	head      *waiter   // those who wait for a sync, first in first out
@@ -91,6 +92,7 @@ type Log struct {
 	// filesMu is held while names change: to make, take and remove spares and segments. It is taken before mu.
 	filesMu    sync.Mutex
 	spareReady bool // guarded by filesMu: the spare file is complete
+	late       bool // guarded by filesMu: a spare had to be made because no segment was released in time
 
 	kick chan struct{} // wakes the keeper; room for one
 	stop chan struct{}
@@ -276,6 +278,10 @@ func (l *Log) work(sync bool) {
 		l.fail(fmt.Errorf("%w: %s: %w", ErrFailed, what, err))
 	case sync:
 		l.synced = end
+	}
+	if l.expects && l.nearEnd() {
+		l.expects = false
+		l.Kick()
 	}
 	l.serve()
 	l.callNext()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -20,6 +21,8 @@ const (
 	sparePageBytes  = 4 << 10
 	// spareChunkPause leaves the disk to the foreground between chunks.
 	spareChunkPause = time.Millisecond
+	// spareLateShare: a spare is made in any case when no more than one part in so many of the segment is left.
+	spareLateShare = 4
 	// spareFreeShare: no spare is made when it would take more than one part in so many of the free space.
 	spareFreeShare = 8
 
@@ -137,8 +140,14 @@ func (l *Log) keep() {
 	}
 }
 
-// reclaim drops the segments that end at or below released. One of the right size becomes the spare, if there is none. The newest
-// file stays, whatever is in it: its successor may be in memory only, and a directory without a segment is taken for damaged.
+// nearEnd tells whether a spare will be needed soon. The caller holds mu.
+func (l *Log) nearEnd() bool {
+	return int64(l.end-l.base) > l.o.SegmentBytes-l.o.SegmentBytes/spareLateShare
+}
+
+// reclaim drops the segments that end at or below released. One of the right size becomes the spare, if there is none; and while
+// releases come late, another stays until it can become the next one. The newest file stays, whatever is in it: its successor may be
+// in memory only, and a directory without a segment is taken for damaged.
 func (l *Log) reclaim(released Position) {
 	l.filesMu.Lock()
 	l.mu.Lock()
@@ -147,20 +156,27 @@ func (l *Log) reclaim(released Position) {
 	for n+1 < len(l.segments) && l.segments[n+1].base <= min(l.released, l.opened) {
 		n++
 	}
-	dropped := make([]segment, n)
-	reuse := -1
+	reuse, stays := -1, -1
 	for i, s := range l.segments[:n] {
-		dropped[i] = s
-		if used := segmentHeaderBytes + int64(l.segments[i+1].base-s.base); s.bytes == l.o.SegmentBytes && used <= s.bytes {
+		used := segmentHeaderBytes + int64(l.segments[i+1].base-s.base)
+		switch {
+		case s.bytes != l.o.SegmentBytes || used > s.bytes:
+		case !l.spareReady && reuse < 0:
 			reuse = i
+		default:
+			stays = i
 		}
 	}
+	l.late = l.late && l.released < l.end // a log that nobody needs is not written to
+	if l.late && stays >= 0 {
+		n = stays
+	}
+	dropped := slices.Clone(l.segments[:n])
 	l.segments = append(l.segments[:0], l.segments[n:]...)
 	l.mu.Unlock()
-	if l.o.Spares && !l.spareReady && reuse >= 0 &&
-		l.o.FS.Rename(l.path(segmentName(dropped[reuse].base)), l.path(spareName)) == nil {
+	if l.o.Spares && reuse >= 0 && l.o.FS.Rename(l.path(segmentName(dropped[reuse].base)), l.path(spareName)) == nil {
 		l.spareReady = true
-		dropped = append(dropped[:reuse], dropped[reuse+1:]...)
+		dropped = slices.Delete(dropped, reuse, reuse+1)
 	}
 	l.filesMu.Unlock()
 	for _, s := range dropped {
@@ -175,12 +191,26 @@ func (l *Log) remove(name string) {
 	}
 }
 
-// makeSpare writes a spare unless there is one, no room for it, or no time.
-func (l *Log) makeSpare() error {
+// wantSpare tells whether a spare is to be written: there is none, and none can be expected in time from the release of a segment
+// that is one. To write one costs as much as what is logged meanwhile.
+func (l *Log) wantSpare() bool {
 	l.filesMu.Lock()
-	ready := l.spareReady
-	l.filesMu.Unlock()
-	if !l.o.Spares || ready || !l.o.Room(l.o.SegmentBytes*spareFreeShare) {
+	defer l.filesMu.Unlock()
+	if l.spareReady {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	last := len(l.segments) - 1
+	coming := slices.ContainsFunc(l.segments[:last], func(s segment) bool { return s.bytes == l.o.SegmentBytes })
+	l.expects = coming && l.segments[last].bytes != 0 && !l.nearEnd()
+	l.late = l.late || coming && !l.expects
+	return !l.expects
+}
+
+// makeSpare writes a spare unless none is wanted, there is no room for it, or no time.
+func (l *Log) makeSpare() error {
+	if !l.o.Spares || !l.wantSpare() || !l.o.Room(l.o.SegmentBytes*spareFreeShare) {
 		return nil
 	}
 	done, err := l.fillSpare()

@@ -94,6 +94,11 @@ func (r *rig) close() {
 	}
 }
 
+func (r *rig) spareReady() bool {
+	_, err := r.fs.Stat("d/spare-wal")
+	return err == nil
+}
+
 // segments returns the names of the segments, ascending.
 func (r *rig) segments() []string {
 	r.t.Helper()
@@ -167,7 +172,11 @@ func TestCrashes(t *testing.T) {
 	t.Run("direct", func(t *testing.T) {
 		m := directInMemory(t)
 		testCrashes(t, 16<<10, m.fs, func(r *rig) {
-			testkit.Await(t, "a spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
+			testkit.Await(t, "there is a spare, or it has become a segment", func() bool {
+				segments := r.segments()
+				info, err := r.fs.Stat("d/" + segments[len(segments)-1])
+				return r.spareReady() || err == nil && info.Size() >= r.segment
+			})
 		})
 		if m.writes < 300 {
 			t.Errorf("%d direct writes", m.writes)
@@ -367,7 +376,7 @@ func TestVersion(t *testing.T) {
 func TestRelease(t *testing.T) {
 	r := newRig(t, engine.NewMemFS())
 	r.mustOpen()
-	testkit.Await(t, "a spare", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
+	testkit.Await(t, "a spare", r.spareReady)
 	for range 200 {
 		end := r.append(strings.Repeat("x", 1000))
 		r.sync(end)
@@ -386,6 +395,55 @@ func TestRelease(t *testing.T) {
 		t.Errorf("%d records are read again", len(r.read))
 	}
 	r.close()
+}
+
+// TestSparesCirculate: once there are as many segments as it takes until one is released, no spare is written any more, whether
+// releases come in time for the next segment or a segment later.
+func TestSparesCirculate(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		behind int64 // how much of the log is not released
+		spares int64 // how many are written
+	}{{"in time", 2000, 2}, {"late", 6000, 3}} {
+		t.Run(c.name, func(t *testing.T) {
+			var written atomic.Int64
+			r := newRig(t, engine.NewMemFS())
+			r.fs = &testkit.HookFS{FS: r.fs, OnWrite: func(name string, n int) error {
+				if strings.HasSuffix(name, "spare-wal.part") {
+					written.Add(int64(n))
+				}
+				return nil
+			}}
+			r.mustOpen()
+			testkit.Await(t, "a spare", r.spareReady)
+			const segments = 30
+			var base, end wal.Position
+			for n := 0; n < segments; {
+				before := len(r.segments())
+				end = r.append(strings.Repeat("x", 200))
+				r.sync(end)
+				if released := int64(end) - c.behind; released > 0 {
+					r.released.Store(uint64(released))
+				}
+				names := r.segments()
+				if len(names) > 4 {
+					t.Fatalf("segments %v", names)
+				}
+				r.log.Kick()
+				testkit.Await(t, "the release is seen", func() bool { return int64(r.log.Stats().LiveBytes) <= c.behind })
+				if len(names) > before {
+					base = end
+					n++
+				} else if int64(end-base) > r.segment*7/8 {
+					testkit.Await(t, "the next spare", r.spareReady)
+				}
+			}
+			if got := written.Load() / r.segment; got != c.spares {
+				t.Errorf("%d spares for %d segments, want %d", got, segments, c.spares)
+			}
+			r.close()
+		})
+	}
 }
 
 // TestReleaseBeforeNext: the last segment on disk stays, though nobody needs its records, until the next one is there.
@@ -629,9 +687,9 @@ func TestAllocations(t *testing.T) {
 	}
 	one()
 	one()
-	testkit.Await(t, "the spare is made", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
+	testkit.Await(t, "the spare is made", r.spareReady)
 	one()
-	testkit.Await(t, "the next one too", func() bool { _, err := r.fs.Stat("d/spare-wal"); return err == nil })
+	testkit.Await(t, "the next one too", r.spareReady)
 	if n := testing.AllocsPerRun(100, one); n != 0 && !wal.RaceEnabled {
 		t.Errorf("%v allocations", n)
 	}
