@@ -22,6 +22,7 @@ type Engine struct {
 	fs    FS
 	db    *pebble.DB
 	cache *pebble.Cache
+	room  cacheRoom
 	log   *wal.Log
 	lock  *pebble.Lock
 	iters sync.Pool // of *Iter
@@ -191,12 +192,6 @@ func (e *Engine) Flush() error {
 	}
 	return err
 }
-
-// CacheBytes is the size of the block cache, reservations included.
-func (e *Engine) CacheBytes() int64 { return e.opts.CacheBytes }
-
-// ReserveCache makes the block cache smaller by so many bytes until Close, for memory that the caller uses in its place.
-func (e *Engine) ReserveCache(bytes int64) { e.cache.Reserve(int(bytes)) }
 
 // Compact compacts everything between two engine keys down to the last level. Tests and bench use it; Pebble compacts on its
 // own otherwise. It stops when ctx is done.

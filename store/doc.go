@@ -104,6 +104,7 @@
 //	collector  garbage collection; sleeps while there is none
 //	syncer     syncs relaxed commits; sleeps while there are none
 //	maintain   disk, pressure, region sizes; sleeps while there are no commits
+//	balancer   the row cache's part of the engine's cache, once a second (rowroom.go)
 //
 // Absent on purpose: Raft (package replica), merging of regions, persistent
 // locks and transaction records: all regions are Solo, and a transaction over

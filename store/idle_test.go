@@ -66,23 +66,33 @@ func TestIdleSettles(t *testing.T) {
 	}
 }
 
-// TestLoadWatch: large commits since the last pause are a load, whatever came before it; small ones, few and none are not.
+// TestLoadWatch: large commits since the last pause are a load, whatever comes before and behind them; small ones, few and none are
+// not.
 func TestLoadWatch(t *testing.T) {
 	var l loadWatch
 	for i, c := range []struct {
 		commits, bytes uint64
-		want           bool
+		pause, want    bool
 	}{
-		{1000, 500_000, false},
-		{1000, 500_000, false},
-		{1100, 70_500_000, true},
-		{1100, 70_500_000, false},
-		{200_000, 270_000_000, false},
-		{200_400, 470_000_000, true},
-		{200_500, 530_000_000, false},
+		{commits: 1000, bytes: 500_000},
+		{commits: 1000, bytes: 500_000, pause: true},
+		{commits: 1100, bytes: 70_500_000, pause: true, want: true},
+		{commits: 1100, bytes: 70_500_000, pause: true},
+		{commits: 200_000, bytes: 270_000_000, pause: true},
+		{commits: 200_400, bytes: 470_000_000, pause: true, want: true},
+		{commits: 200_500, bytes: 530_000_000, pause: true},
+		{commits: 300_000, bytes: 600_000_000},
+		{commits: 300_100, bytes: 640_000_000},
+		{commits: 300_200, bytes: 680_000_000},
+		{commits: 400_000, bytes: 700_000_000},
+		{commits: 400_000, bytes: 700_000_000, pause: true, want: true},
+		{commits: 400_100, bytes: 740_000_000},
+		{commits: 400_100, bytes: 740_000_000, pause: true},
+		{commits: 400_200, bytes: 780_000_000, pause: true},
 	} {
-		if got := l.ended(c.commits, c.bytes); got != c.want {
-			t.Errorf("pause %d: %t", i, got)
+		l.tick(c.commits, c.bytes)
+		if c.pause && l.ended() != c.want {
+			t.Errorf("step %d: not %t", i, c.want)
 		}
 	}
 }

@@ -19,7 +19,6 @@ const (
 	snapshotAgeMaxDefault  = 24 * time.Hour
 	gcIntervalDefault      = 500 * time.Millisecond
 	sampleIntervalDefault  = 5 * time.Second
-	rowCacheShare          = 4
 )
 
 // Options configure a Store. Engine is required; zero fields take defaults.
@@ -49,8 +48,9 @@ type Options struct {
 	// for so long is ended, and its reads answer ErrSnapshotTooOld: 24 h.
 	// Negative means never.
 	SnapshotAgeMax time.Duration
-	// RowCacheBytes bounds the cache of rows that were read by key: a quarter of
-	// the engine's cache, from which it is taken as it fills. Negative means none.
+	// RowCacheBytes bounds the cache of rows that were read by key, which is taken
+	// from the engine's cache as it fills. Zero means a quarter of that, and what
+	// blocks leave. Negative means none.
 	RowCacheBytes int64
 	// NowMillis is the wall clock of the timestamp oracle; nil takes clock's.
 	NowMillis func() int64
@@ -80,7 +80,7 @@ func (o *Options) EnsureDefaults() {
 		o.SnapshotAgeMax = snapshotAgeMaxDefault
 	}
 	if o.RowCacheBytes == 0 && o.Engine != nil {
-		o.RowCacheBytes = o.Engine.CacheBytes() / rowCacheShare
+		o.RowCacheBytes = o.Engine.CacheBytes() / rowRoomOwn
 	}
 	if o.NowMillis == nil {
 		o.NowMillis = clock.NowMillis

@@ -148,7 +148,7 @@ func TestRowCacheLatest(t *testing.T) {
 }
 
 // TestRowCache: what the store answers from its row cache is what the engine holds, under locks and at snapshots of any age,
-// while others write, flush and collect garbage.
+// while others write, flush and collect garbage, and its size changes.
 func TestRowCache(t *testing.T) {
 	seed := testkit.Seed(t)
 	const writers, readers, rounds = 4, 3, 2500
@@ -196,6 +196,13 @@ func TestRowCache(t *testing.T) {
 			}
 		})
 	}
+	rng := testkit.Rand(seed, 200)
+	reading.Go(func() {
+		for !closed(done) {
+			s.rows.Resize(128<<10 + rng.Int64N(256<<10))
+			runtime.Gosched()
+		}
+	})
 	writing.Wait()
 	close(done)
 	reading.Wait()

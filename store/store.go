@@ -72,6 +72,7 @@ type Store struct {
 // its goroutines: load regions, start the oracle, serve. A refusal is a
 // sentence that wraps ErrNewerFormat, ErrForeign or kvapi.ErrCorrupt.
 func Open(o Options) (*Store, error) {
+	balance := o.RowCacheBytes == 0
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -96,6 +97,10 @@ func Open(o Options) (*Store, error) {
 	go s.collector(&s.worker)
 	go s.syncer()
 	go s.maintain()
+	if balance {
+		s.background.Add(1)
+		go s.balancer()
+	}
 	return s, nil
 }
 
@@ -277,7 +282,7 @@ func (s *Store) maintain() {
 	quiet, ticks, seen := 0, 0, uint64(0)
 	var loads loadWatch
 	for {
-		if quiet == loadedTicks && loads.ended(s.seq.stats.commits.Load(), s.seq.stats.bytes.Load()) && !s.engine.DiskFull() {
+		if quiet == loadedTicks && loads.ended() && !s.engine.DiskFull() {
 			// What a load leaves in memory is flushed in the pause behind it, not among the statements that come next. Other commits are
 			// left for longer: many short pauses would make many small tables of them.
 			s.engine.FlushIdle()
@@ -314,6 +319,7 @@ func (s *Store) maintain() {
 			s.sampleRegions()
 			sampled = clock.Mono()
 		}
+		loads.tick(s.seq.stats.commits.Load(), s.seq.stats.bytes.Load())
 		now := s.applied.Load()
 		quiet++
 		if now != seen {
@@ -322,14 +328,26 @@ func (s *Store) maintain() {
 	}
 }
 
-// loadWatch tells loads from other commits. It has seen the counts of commits and their bytes at the last pause.
-type loadWatch struct{ commits, bytes uint64 }
+// loadWatch tells loads from other commits, tick by tick.
+type loadWatch struct {
+	commits, bytes uint64 // their counts at the last tick
+	loaded         uint64 // bytes of loads since the last pause
+}
 
-// ended reports whether what was committed since the last pause was a load worth a flush, with the counts at this one.
-func (l *loadWatch) ended(commits, bytes uint64) bool {
+// tick takes the counts of commits and their bytes.
+func (l *loadWatch) tick(commits, bytes uint64) {
 	n, size := commits-l.commits, bytes-l.bytes
 	l.commits, l.bytes = commits, bytes
-	return size >= loadBytesMin && size > n*loadCommitBytes
+	if size > n*loadCommitBytes {
+		l.loaded += size
+	}
+}
+
+// ended reports at a pause whether there was a load worth a flush since the last one.
+func (l *loadWatch) ended() bool {
+	was := l.loaded >= loadBytesMin
+	l.loaded = 0
+	return was
 }
 
 // settle lets the engine flush and compact until there are commits after seen,

@@ -34,7 +34,7 @@ type Stats struct {
 }
 
 // New returns a cache of about so many bytes; with too few for one shard it keeps nothing. reserve, which may be nil, is told of
-// memory before it is taken: the caller's budget shrinks by as much for good.
+// memory before it is taken, and with a negative number of what is given back.
 func New(limit int64, reserve func(bytes int64)) *Cache {
 	c := &Cache{seed: maphash.MakeSeed(), shift: 64}
 	n := min(limit/shardBytesMin, shardsMax)
@@ -49,6 +49,17 @@ func New(limit int64, reserve func(bytes int64)) *Cache {
 		s.limit, s.reserve = limit>>log, reserve
 	}
 	return c
+}
+
+// Resize bounds the cache anew. If it is smaller than before, the oldest rows beyond go, and their memory is given back, one shard
+// after the other.
+func (c *Cache) Resize(limit int64) {
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		s.resize(limit / int64(len(c.shards)))
+		s.mu.Unlock()
+	}
 }
 
 // shard returns the shard of a key and the key's hash, nil if nothing is kept.

@@ -102,7 +102,12 @@ func check(c *Cache) error {
 				return fmt.Errorf("shard %d: the key of slot %d is found in slot %d", i, j, k)
 			}
 		}
+		held := 0
 		for j, chunk := range s.chunks {
+			if chunk == nil {
+				continue
+			}
+			held++
 			end := s.ends[j]
 			if j == s.current {
 				end = s.end
@@ -116,6 +121,9 @@ func check(c *Cache) error {
 		if taken != s.entries || live != s.entries {
 			return fmt.Errorf("shard %d: %d entries, %d slots taken, %d alive", i, s.entries, taken, live)
 		}
+		if held != s.held || s.used != int64(held*chunkBytes+8*len(s.slots)) {
+			return fmt.Errorf("shard %d: %d of %d chunks, %d slots, %d bytes", i, held, s.held, len(s.slots), s.used)
+		}
 		if s.used > s.limit+int64(8*len(s.slots)) {
 			return fmt.Errorf("shard %d: %d bytes of %d", i, s.used, s.limit)
 		}
@@ -126,16 +134,24 @@ func check(c *Cache) error {
 const modelSteps = 200_000
 
 // TestModel: whatever the order of commits and late readers, a hit is the version visible at the reader's timestamp, in caches
-// too small for all rows and in one that has room.
+// too small for all rows, in one whose size changes all the time, and in one that has room.
 func TestModel(t *testing.T) {
 	seed := testkit.Seed(t)
-	for i, limit := range []int64{shardBytesMin, 3 * shardBytesMin, 16 << 20} {
+	for i, limit := range []int64{shardBytesMin, 3 * shardBytesMin, 2 << 20, 16 << 20} {
+		resizes := limit == 2<<20
 		var reserved int64
 		m := &model{rng: testkit.Rand(seed, uint64(i)), now: 1000, keys: map[string][]version{}}
 		m.c = New(limit, func(n int64) { reserved += n })
-		for range modelSteps {
+		for j := range modelSteps {
 			if err := m.step(); err != nil {
 				t.Fatalf("limit %d: %v", limit, err)
+			}
+			if !resizes || j%(modelSteps/100) != 0 {
+				continue
+			}
+			m.c.Resize(limit/2 + m.rng.Int64N(limit))
+			if err := check(m.c); err != nil {
+				t.Fatalf("limit %d, step %d: %v", limit, j, err)
 			}
 		}
 		if err := check(m.c); err != nil {
@@ -240,12 +256,69 @@ func TestEviction(t *testing.T) {
 	}
 }
 
+// TestResize: a cache that may grow keeps more rows, one that must shrink gives its memory back down to a chunk per shard, the
+// oldest rows first, and goes on.
+func TestResize(t *testing.T) {
+	const limit = 4 * shardBytesMin
+	var reserved int64
+	c := New(limit, func(n int64) { reserved += n })
+	row := make([]byte, 200)
+	fill := func(from, to int) {
+		for i := from; i < to; i++ {
+			c.Fill(fmt.Append(nil, i), row, 5, 5)
+		}
+	}
+	// Without a read: a lookup would spare the row.
+	has := func(from, to int) (n int) {
+		for i := from; i < to; i++ {
+			s, h := c.shard(fmt.Append(nil, i))
+			if at, _ := s.find(fmt.Append(nil, i), h); at >= 0 {
+				n++
+			}
+		}
+		return n
+	}
+	const few, many = 3000, 9000
+	fill(0, few)
+	if n := has(0, few); n != few {
+		t.Fatalf("%d rows of %d have room: the test tests too little", n, few)
+	}
+	fill(few, many)
+	if n := has(0, many); n > many/2 {
+		t.Fatalf("%d rows of %d have room: the test tests too little", n, many)
+	}
+	c.Resize(4 * limit)
+	fill(many, 2*many)
+	if n := has(many, 2*many); n != many || c.Stats().Bytes <= limit {
+		t.Errorf("%d rows of %d in a larger cache; %+v", n, many, c.Stats())
+	}
+	c.Resize(limit)
+	if n, bytes := has(2*many-few/2, 2*many), c.Stats().Bytes; n != few/2 || bytes > limit || bytes != reserved {
+		t.Errorf("%d of the last %d rows in a smaller cache, %d bytes of %d, %d reserved", n, few/2, bytes, limit, reserved)
+	}
+	c.Resize(0)
+	if n := c.Stats().Bytes; n != reserved || n > int64(len(c.shards)*(chunkBytes+8*512)) {
+		t.Errorf("%d bytes in an empty cache, %d reserved", n, reserved)
+	}
+	c.Resize(limit)
+	fill(0, few)
+	if n := has(0, few); n != few {
+		t.Errorf("%d rows of %d in a cache that was empty", n, few)
+	}
+	if err := check(c); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestNone: a cache without room, and none at all, keep nothing and break nothing.
 func TestNone(t *testing.T) {
 	for _, c := range []*Cache{nil, {}, New(shardBytesMin-1, nil), New(-1, nil)} {
 		c.Put([]byte("k"), []byte("v"), 1)
 		c.Fill([]byte("k"), []byte("v"), 1, 1)
 		c.Delete([]byte("k"), 2)
+		if c != nil {
+			c.Resize(1 << 20)
+		}
 		if row, _, ok := c.Get([]byte("x"), []byte("k"), 9); ok || string(row) != "x" || c.Stats() != (Stats{Misses: c.Stats().Misses}) {
 			t.Errorf("%q, %v, %+v", row, ok, c.Stats())
 		}

@@ -25,8 +25,8 @@
 //	    what lies between would have been recorded. A miss says nothing.
 //	R3. Delete markers and absent keys have no entry.
 //	R4. Garbage collection deletes shadowed versions only, so it does not concern the cache.
-//	R5. Memory is taken in chunks when it is needed, up to the limit, and never given back; a table of slots may exceed its
-//	    shard's part by as much as it doubles.
+//	R5. Memory is taken in chunks when it is needed, up to the limit, and given back in chunks when the limit is lowered (Resize);
+//	    a table of slots may exceed its shard's part by as much as it doubles.
 //
 // # Structure
 //
@@ -34,7 +34,8 @@
 // back) and a ring of chunks into which entries are written one after the other. When the ring is full the oldest chunk is
 // written again: entries that were read since they were written or last spared are moved to its front, up to half of it, and
 // the others are forgotten. That is the second-chance algorithm (Corbató 1968, "A paging experiment with the Multics system")
-// by chunks. An update overwrites its entry where the new row fits.
+// by chunks. A chunk that is given back leaves a hole in the ring, which the next new one fills. An update overwrites its entry
+// where the new row fits.
 //
 //	slot: the high 32 bits are the tag, 32 bits of the key's hash; the low 32 bits the entry's place in units of 16 bytes plus
 //	one, zero for a free slot.

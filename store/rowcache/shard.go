@@ -37,7 +37,8 @@ type shard struct {
 
 	slots   []uint64 // a power of two of them, at most three quarters taken
 	entries int
-	chunks  [][]byte // the ring
+	chunks  [][]byte // the ring; nil where one was given back
+	held    int      // chunks that are not nil
 	current int      // the chunk that is written to
 	end     int      // of what is written in it
 	// ends are the ends of what is written in the other chunks.
@@ -146,11 +147,11 @@ func (s *shard) put(key, row []byte, hash uint64, ts clock.Timestamp) {
 // insert writes a new entry; the key must have none.
 func (s *shard) insert(key, row []byte, hash uint64, ts clock.Timestamp) {
 	size := sizeFor(key, row)
-	if s.chunks == nil || s.end+size > chunkBytes {
+	if s.held == 0 || s.end+size > chunkBytes {
 		s.nextChunk()
 	}
 	if 4*(s.entries+1) > 3*len(s.slots) {
-		s.growSlots()
+		s.setSlots(max(2*len(s.slots), slotsMin))
 	}
 	tag := uint32(hash)
 	at := s.current*chunkBytes + s.end
@@ -193,10 +194,9 @@ func (s *shard) clearSlot(hole int) {
 	s.slots[hole] = 0
 }
 
-// growSlots doubles the table.
-func (s *shard) growSlots() {
+// setSlots makes the table anew with so many slots, which must have room for the entries.
+func (s *shard) setSlots(n int) {
 	old := s.slots
-	n := max(2*len(old), slotsMin)
 	s.take(int64(8 * (n - len(old))))
 	s.slots = make([]uint64, n)
 	for _, slot := range old {
@@ -211,7 +211,7 @@ func (s *shard) growSlots() {
 	}
 }
 
-// take accounts for memory.
+// take accounts for memory, or for its return if bytes is negative.
 func (s *shard) take(bytes int64) {
 	s.used += bytes
 	if s.reserve != nil {
@@ -221,31 +221,54 @@ func (s *shard) take(bytes int64) {
 
 // nextChunk makes room for the largest entry: in a new chunk, or in the oldest.
 func (s *shard) nextChunk() {
-	if s.chunks != nil {
+	if s.held > 0 {
 		s.ends[s.current] = s.end
 	}
-	if len(s.chunks) == 0 || s.used+chunkBytes <= s.limit {
-		s.take(chunkBytes)
-		s.chunks = append(s.chunks, make([]byte, chunkBytes))
-		s.ends = append(s.ends, 0)
-		s.current, s.end = len(s.chunks)-1, 0
+	if s.held > 0 && s.used+chunkBytes > s.limit {
+		s.current = s.oldest()
+		s.end = s.evict(s.current, spareBytesMax)
 		return
 	}
-	s.current = (s.current + 1) % len(s.chunks)
-	s.evict()
+	s.take(chunkBytes)
+	s.current, s.end = s.hole(), 0
+	s.chunks[s.current] = make([]byte, chunkBytes)
+	s.held++
 }
 
-// evict empties the current chunk but for entries that were read, which it moves to the front.
-func (s *shard) evict() {
-	c := s.chunks[s.current]
-	base := s.current * chunkBytes
-	kept := 0
-	for off, end := 0, s.ends[s.current]; off < end; {
+// hole returns a place in the ring without a chunk: the next, or a new one.
+func (s *shard) hole() int {
+	if n := len(s.chunks); s.held < n {
+		i := s.current
+		for s.chunks[i] != nil {
+			i = (i + 1) % n
+		}
+		return i
+	}
+	s.chunks = append(s.chunks, nil)
+	s.ends = append(s.ends, 0)
+	return len(s.chunks) - 1
+}
+
+// oldest returns the chunk behind the current one in the ring, which is the current one if there is no other.
+func (s *shard) oldest() int {
+	i := (s.current + 1) % len(s.chunks)
+	for s.chunks[i] == nil {
+		i = (i + 1) % len(s.chunks)
+	}
+	return i
+}
+
+// evict empties a chunk whose end is noted, but for so many bytes of entries that were read, which it moves to the front. It
+// returns how many bytes it has kept.
+func (s *shard) evict(chunk, spare int) (kept int) {
+	c := s.chunks[chunk]
+	base := chunk * chunkBytes
+	for off, end := 0, s.ends[chunk]; off < end; {
 		e := c[off:]
 		size, flags := entrySize(e), entryFlags(e)
 		if flags&flagLive != 0 {
 			slot := s.slotOf(entryTag(e), base+off)
-			if flags&flagRead != 0 && kept+size <= spareBytesMax {
+			if flags&flagRead != 0 && kept+size <= spare {
 				setEntryFlags(e, flagLive)
 				copy(c[kept:kept+size], e[:size])
 				s.slots[slot] = slotFor(uint32(s.slots[slot]>>32), base+kept)
@@ -258,7 +281,29 @@ func (s *shard) evict() {
 		}
 		off += size
 	}
-	s.end = kept
+	return kept
+}
+
+// resize bounds the shard anew, and gives back the oldest chunks beyond, with the rows in them. One chunk stays.
+func (s *shard) resize(limit int64) {
+	s.limit = limit
+	if s.used <= limit {
+		return
+	}
+	for s.used > limit && s.held > 1 {
+		i := s.oldest()
+		s.evict(i, 0)
+		s.chunks[i], s.ends[i] = nil, 0
+		s.held--
+		s.take(-chunkBytes)
+	}
+	n := len(s.slots)
+	for n > slotsMin && 4*s.entries < n {
+		n /= 2
+	}
+	if n < len(s.slots) {
+		s.setSlots(n)
+	}
 }
 
 // slotOf returns the slot of the live entry at a place.

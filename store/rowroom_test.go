@@ -1,0 +1,167 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/testkit"
+	"github.com/pandodb/pando/kvapi"
+)
+
+// TestRowRoom: the row cache grows while much of the cache is free, gives back when little is, and stays between its own part and
+// the most.
+func TestRowRoom(t *testing.T) {
+	const cache = 6400
+	for _, c := range []struct{ limit, used, spare, want int64 }{
+		{1600, 0, 6400, 1700},
+		{1600, 1600, 2000, 1700},
+		{1600, 1600, 450, 1650},
+		{1600, 1600, 400, 1600},
+		{1600, 1600, 100, 1600},
+		{1600, 1600, 99, 1600},
+		{3000, 2900, 401, 2901},
+		{3000, 2900, 300, 3000},
+		{3000, 2900, 99, 2700},
+		{3000, 1000, 99, 1600},
+		{3000, 3100, -500, 2800},
+		{4750, 4700, 1700, 4800},
+		{4800, 4800, 1600, 4800},
+	} {
+		if got := rowRoom(cache, c.limit, c.used, c.spare); got != c.want {
+			t.Errorf("limit %d, %d used, %d spare: %d, want %d", c.limit, c.used, c.spare, got, c.want)
+		}
+	}
+}
+
+// rowRoomCache has room for rowRoomKeys rows and their blocks, its fourth part not for the rows alone.
+const (
+	rowRoomCache = 4 << 20
+	rowRoomKeys  = 6500
+)
+
+// newRowRoomRig makes a store with rows in tables of the engine.
+func newRowRoomRig(t *testing.T, rng *rand.Rand, rowCacheBytes int64) *rowsRig {
+	t.Helper()
+	e, err := engine.Open(engine.Options{Dir: "d", FS: engine.NewMemFS(), CacheBytes: rowRoomCache, MemTableBytes: 256 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(Options{Engine: e, RowCacheBytes: rowCacheBytes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	r := &rowsRig{t: t, s: s, e: e, key: func(i int) []byte { return fmt.Appendf(nil, "row %08d", i) }}
+	r.load(rng, 0, rowRoomKeys)
+	return r
+}
+
+// load writes rows that do not compress.
+func (r *rowsRig) load(rng *rand.Rand, from, to int) {
+	row := make([]byte, 200)
+	var muts []kvapi.Mutation
+	for i := from; i < to; i++ {
+		for j := range row {
+			row[j] = byte(rng.Uint32())
+		}
+		muts = append(muts, kvapi.Mutation{Key: r.key(i), Value: bytes.Clone(row), Kind: kvapi.MutationPut})
+		if len(muts) == 1000 || i == to-1 {
+			var o Owner
+			r.s.OpenOwner(&o, uint64(i+1))
+			if _, err := r.s.Commit(&o, &kvapi.CommitRequest{Regions: []kvapi.RegionRef{r.s.Regions()[0].Ref()}, Mutations: muts}); err != nil {
+				r.t.Fatal(err)
+			}
+			r.s.ReleaseLocks(&o)
+			muts = muts[:0]
+		}
+	}
+	if err := r.e.Flush(); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// touchAll reads rows by key, without a look at what it gets.
+func (r *rowsRig) touchAll(from, to int) {
+	var intr kvapi.Interrupt
+	var sink rowSink
+	get := kvapi.GetRequest{Region: r.s.Regions()[0].Ref(), TS: r.s.Watermark(), Interrupt: &intr, Sink: &sink}
+	for i := from; i < to; i++ {
+		get.Key = r.key(i)
+		if found, err := r.s.Get(&get); err != nil || !found {
+			r.t.Fatal(found, err)
+		}
+	}
+}
+
+// readAll reads rows by key, and compares them with what the engine holds.
+func (r *rowsRig) readAll(from, to int) {
+	for i := from; i < to; i++ {
+		if err := r.read(r.s.Watermark(), i, nil); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+// scanAll walks over everything.
+func (r *rowsRig) scanAll() {
+	var intr kvapi.Interrupt
+	rows := 0
+	sink := sinkFunc(func(_, _ []byte) (bool, error) { rows++; return true, nil })
+	scan := kvapi.ScanRequest{Regions: []kvapi.RegionRef{r.s.Regions()[0].Ref()}, Span: kvapi.Span{End: []byte("s")}, TS: r.s.Watermark(), Interrupt: &intr, Sink: sink}
+	if _, err := r.s.Scan(&scan); err != nil || rows == 0 {
+		r.t.Fatal(rows, err)
+	}
+}
+
+// TestRowsTakeWhatBlocksLeave: with room for all, all rows come to be in the row cache. When blocks need the room they get it, and
+// what is read is right all the time.
+func TestRowsTakeWhatBlocksLeave(t *testing.T) {
+	const own = rowRoomCache / rowRoomOwn
+	rng := testkit.Rand(testkit.Seed(t), 0)
+	r := newRowRoomRig(t, rng, own)
+	r.touchAll(0, rowRoomKeys)
+	if m := r.s.Metrics().Rows; m.Entries > rowRoomKeys*3/4 || m.Bytes > own {
+		t.Fatalf("the row cache's own part has room for most: the test tests too little: %+v", m)
+	}
+	limit := int64(own)
+	for range 20 {
+		limit = r.s.balance(limit)
+		r.touchAll(0, rowRoomKeys)
+	}
+	r.readAll(0, rowRoomKeys)
+	if m := r.s.Metrics().Rows; m.Entries != rowRoomKeys || m.Bytes > limit {
+		t.Errorf("with room for all: %+v, limit %d", m, limit)
+	}
+	blocks := r.e.Metrics().CacheBytes
+	r.load(rng, rowRoomKeys, 3*rowRoomKeys)
+	for range 20 {
+		r.scanAll()
+		limit = r.s.balance(limit)
+	}
+	if m, now := r.s.Metrics().Rows, r.e.Metrics().CacheBytes; limit != own || m.Bytes > own || now < rowRoomCache*5/8 {
+		t.Errorf("when blocks need it: %+v, limit %d; %d bytes of blocks, %d before", m, limit, now, blocks)
+	}
+	r.readAll(0, 3*rowRoomKeys)
+}
+
+// TestBalancer: the caches are looked at all the time.
+func TestBalancer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds to pass")
+	}
+	r := newRowRoomRig(t, testkit.Rand(testkit.Seed(t), 0), 0)
+	testkit.Await(t, "the row cache has more than its own part", func() bool {
+		r.touchAll(0, rowRoomKeys)
+		return r.s.Metrics().Rows.Bytes > rowRoomCache/rowRoomOwn
+	})
+}
