@@ -45,8 +45,8 @@ type Options struct {
 	CacheBytes int64
 	// MemTableBytes is the size at which a memtable is flushed; 0 means 32 MiB. Up to MemTableCountMax of them exist.
 	MemTableBytes int64
-	// SpareLogBytes is the size of the log's segments, of which one over written blocks is ready when it is needed, so that syncs need not commit
-	// the file system's journal; MemTableBytes is the right size. 0 means segments of MemTableBytes and none kept ready.
+	// SpareLogBytes is the size of the log's segments, of which one over written blocks is ready when it is needed, so that syncs need
+	// not commit the file system's journal; MemTableBytes is the right size. 0 means segments of MemTableBytes and none kept ready.
 	SpareLogBytes int64
 	// MaxCompactions bounds concurrent compactions; 0 means half of the cores, at least 1. Pebble uses one unless it lags.
 	MaxCompactions int
