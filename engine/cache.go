@@ -34,8 +34,9 @@ func (e *Engine) ReserveCache(bytes int64) {
 	}
 }
 
-// CacheSpare is how much of the cache's memory nothing is in: no block, no memtable and no reservation. It asks for Pebble's metrics,
-// some 20 µs.
+// CacheSpare is how much of the cache's memory nothing is in: no block, no memtable and no reservation. It may be a few blocks below
+// zero, since each shard of a full block cache makes room before it takes a block in, not for it. It asks for Pebble's metrics, some
+// 20 µs.
 func (e *Engine) CacheSpare() int64 {
 	e.room.mu.Lock()
 	reserved := e.room.used
