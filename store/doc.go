@@ -93,7 +93,7 @@
 //	lockTable.graphMu, then one lockShard.mu at a time, then one lockRun.mu at a time
 //	lockTable.runsMu: a leaf
 //	one shard of the row cache, frontiers.mu, frontier.mu, undo.mu: leaves
-//	sequencer.mu, snapshotShard.mu, durable.mu, gcQueue.mu, counters.mu: leaves
+//	sequencer.mu, snapshotShard.mu, durable.mu, gcQueue.mu, counters.mu, loaded.mu: leaves
 //	placement.Oracle.mu: a leaf for the sequencer
 //
 // Being the leader of the sequencer is not a mutex, but acts as one: a leader
@@ -104,6 +104,7 @@
 //	collector  garbage collection; sleeps while there is none
 //	syncer     syncs relaxed commits; sleeps while there are none
 //	maintain   disk, pressure, region sizes; sleeps while there are no commits
+//	warmer     reads what a load has written back into the caches, in the pause behind it (warm.go)
 //	balancer   the row cache's part of the engine's cache, once a second (rowroom.go)
 //
 // Absent on purpose: Raft (package replica), merging of regions, persistent

@@ -387,5 +387,6 @@ func (s *Store) DropSpan(span kvapi.Span, ts clock.Timestamp) (done bool, err er
 	if err := s.engine.Apply(b, true); err != nil {
 		return false, fmt.Errorf("store: drop span: %w", err)
 	}
+	s.loaded.drop(span)
 	return true, nil
 }

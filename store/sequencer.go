@@ -327,6 +327,7 @@ func (s *Store) encodeCommit(b *engine.Batch, m *commitNode) {
 	}
 	if n := len(m.req.Mutations); n > 0 && m.bytes >= loadCommitBytes {
 		s.engine.NoteLoad(m.req.Mutations[n-1].Key) // behind the records of an index build
+		s.loaded.note(m.req.Mutations)
 	}
 	s.seq.stats.commits.Inc()
 	s.seq.stats.bytes.Add(uint64(m.bytes))

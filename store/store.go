@@ -55,6 +55,8 @@ type Store struct {
 
 	syncNow, syncSoon chan struct{} // wake the syncer
 	busy              chan struct{} // wakes maintenance
+	loaded            loaded
+	warmNow           chan struct{} // wakes the warmer
 	idle              atomic.Bool   // maintenance sleeps until busy
 	failed            atomic.Bool
 
@@ -83,7 +85,7 @@ func Open(o Options) (*Store, error) {
 	s.rowBuffers.New = func() any { return new([]byte) }
 	s.locks.init(o.LocksMax)
 	s.counters = counters{engine: o.Engine, values: make(map[string]uint64)}
-	for _, c := range []*chan struct{}{&s.gcNow, &s.syncNow, &s.syncSoon, &s.busy, &s.gc.wake} {
+	for _, c := range []*chan struct{}{&s.gcNow, &s.syncNow, &s.syncSoon, &s.busy, &s.warmNow, &s.gc.wake} {
 		*c = make(chan struct{}, 1)
 	}
 	s.gc.bytesMax = o.GCQueueBytesMax
@@ -93,10 +95,11 @@ func Open(o Options) (*Store, error) {
 	if err := s.recover(); err != nil {
 		return nil, err
 	}
-	s.background.Add(3)
+	s.background.Add(4)
 	go s.collector(&s.worker)
 	go s.syncer()
 	go s.maintain()
+	go s.warmer()
 	if balance {
 		s.background.Add(1)
 		go s.balancer()
@@ -281,11 +284,17 @@ func (s *Store) maintain() {
 	sampled := clock.Mono()
 	quiet, ticks, seen := 0, 0, uint64(0)
 	var loads loadWatch
+	cold := false // what was loaded has not been read back
 	for {
 		if quiet == loadedTicks && loads.ended() && !s.engine.DiskFull() {
 			// What a load leaves in memory is flushed in the pause behind it, not among the statements that come next. Other commits are
 			// left for longer: many short pauses would make many small tables of them.
 			s.engine.FlushIdle()
+			cold = true
+		}
+		if quiet == warmTicks && cold {
+			s.signal(s.warmNow)
+			cold = false
 		}
 		if quiet == idleTicks && !s.engine.DiskFull() {
 			s.engine.FlushIdle() // settle makes up for it where the disk is full now

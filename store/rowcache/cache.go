@@ -62,6 +62,24 @@ func (c *Cache) Resize(limit int64) {
 	}
 }
 
+// Drop forgets all rows whose keys are doomed, and gives back the chunks that no row is left in. It takes a lock for one chunk at a
+// time, and calls rest between two shards; it ends early when that returns false.
+func (c *Cache) Drop(doomed func(key []byte) bool, rest func() bool) {
+	for i := range c.shards {
+		s := &c.shards[i]
+		for chunk, more := 0, true; more; chunk++ {
+			s.mu.Lock()
+			if more = chunk < len(s.chunks); more {
+				s.drop(chunk, doomed)
+			}
+			s.mu.Unlock()
+		}
+		if !rest() {
+			return
+		}
+	}
+}
+
 // shard returns the shard of a key and the key's hash, nil if nothing is kept.
 func (c *Cache) shard(key []byte) (*shard, uint64) {
 	if c == nil || len(c.shards) == 0 {
@@ -92,6 +110,19 @@ func (c *Cache) Fill(key, row []byte, ts, bound clock.Timestamp) {
 	}
 	s.mu.Lock()
 	s.fill(key, row, h, ts, bound)
+	s.mu.Unlock()
+}
+
+// FillSpare is Fill for a row that nobody has asked for: it is taken in only where no other has to go for it.
+func (c *Cache) FillSpare(key, row []byte, ts, bound clock.Timestamp) {
+	s, h := c.shard(key)
+	if s == nil || len(key)+len(row) > RowMax {
+		return
+	}
+	s.mu.Lock()
+	if s.room(sizeFor(key, row)) {
+		s.fill(key, row, h, ts, bound)
+	}
 	s.mu.Unlock()
 }
 

@@ -65,8 +65,12 @@ func (m *model) step() error {
 		if m.blind {
 			bound = clock.MaxTimestamp
 		}
+		fill := m.c.Fill
+		if m.rng.IntN(2) == 0 {
+			fill = m.c.FillSpare
+		}
 		if v.row != nil {
-			m.c.Fill([]byte(key), v.row, v.ts, bound)
+			fill([]byte(key), v.row, v.ts, bound)
 		}
 	default: // a reader, perhaps in the past
 		at := m.now - clock.Timestamp(m.rng.IntN(2)*m.rng.IntN(50))
@@ -134,7 +138,7 @@ func check(c *Cache) error {
 const modelSteps = 200_000
 
 // TestModel: whatever the order of commits and late readers, a hit is the version visible at the reader's timestamp, in caches
-// too small for all rows, in one whose size changes all the time, and in one that has room.
+// too small for all rows, in one whose size changes all the time and which loses rows, and in one that has room.
 func TestModel(t *testing.T) {
 	seed := testkit.Seed(t)
 	for i, limit := range []int64{shardBytesMin, 3 * shardBytesMin, 2 << 20, 16 << 20} {
@@ -150,6 +154,7 @@ func TestModel(t *testing.T) {
 				continue
 			}
 			m.c.Resize(limit/2 + m.rng.Int64N(limit))
+			m.c.Drop(func([]byte) bool { return m.rng.IntN(20) == 0 }, func() bool { return true })
 			if err := check(m.c); err != nil {
 				t.Fatalf("limit %d, step %d: %v", limit, j, err)
 			}
@@ -304,6 +309,93 @@ func TestResize(t *testing.T) {
 	fill(0, few)
 	if n := has(0, few); n != few {
 		t.Errorf("%d rows of %d in a cache that was empty", n, few)
+	}
+	if err := check(c); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestFillSpare: rows that nobody has asked for are taken in while there is room, and take nobody's place.
+func TestFillSpare(t *testing.T) {
+	const limit = 4 * shardBytesMin
+	c := New(limit, nil)
+	row := make([]byte, 200)
+	key := func(i int) []byte { return fmt.Appendf(nil, "key %06d", i) }
+	has := func(i int) bool { _, _, ok := c.Get(nil, key(i), 1); return ok }
+	const asked, offered = 200, 20_000
+	for i := range asked {
+		c.Fill(key(i), row, 1, 1)
+	}
+	for i := range offered {
+		c.FillSpare(key(asked+i), row, 1, 1)
+	}
+	s := c.Stats()
+	if s.Evicted != 0 || s.Bytes > limit || s.Bytes < limit*7/8 || s.Entries <= asked || s.Entries >= offered {
+		t.Errorf("%+v of %d bytes", s, limit)
+	}
+	for i := range asked {
+		if !has(i) {
+			t.Fatalf("row %d is gone", i)
+		}
+	}
+	for i := range asked { // a full cache takes in what is asked for
+		c.Fill(key(asked+offered+i), row, 1, 1)
+	}
+	if s = c.Stats(); s.Evicted == 0 || !has(asked+offered+asked-1) {
+		t.Errorf("%+v", s)
+	}
+	if err := check(c); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDrop: what is doomed goes, with the memory of chunks that hold nothing else.
+func TestDrop(t *testing.T) {
+	rng := testkit.Rand(testkit.Seed(t), 0)
+	var reserved int64
+	c := New(64*shardBytesMin, func(n int64) { reserved += n })
+	const rows = 20_000
+	key := func(i int) []byte { return fmt.Appendf(nil, "key %06d", i) }
+	fill := func() {
+		for i := range rows {
+			c.Fill(key(i), make([]byte, rng.IntN(300)), 1, 1)
+		}
+	}
+	fill()
+	full := c.Stats()
+	never := func([]byte) bool { return false }
+	on := func() bool { return true }
+	c.Drop(never, on)
+	if s := c.Stats(); s != full {
+		t.Errorf("nothing is doomed: %+v, before %+v", s, full)
+	}
+	odd := func(key []byte) bool { return key[len(key)-1]%2 == 1 }
+	c.Drop(odd, on)
+	for i := range rows {
+		if _, _, ok := c.Get(nil, key(i), 1); ok == odd(key(i)) {
+			t.Fatalf("row %d: %t", i, ok)
+		}
+	}
+	if err := check(c); err != nil {
+		t.Error(err)
+	}
+	all := func([]byte) bool { return true }
+	n := 0
+	c.Drop(all, func() bool { n++; return n < 10 })
+	if s := c.Stats(); n != 10 || s.Entries == 0 {
+		t.Errorf("%d shards in spite of the stop, %+v", n, s)
+	}
+	c.Drop(all, on)
+	s := c.Stats()
+	if s.Entries != 0 || s.Bytes != reserved || s.Bytes > int64(len(c.shards)*(chunkBytes+8<<10)) {
+		t.Errorf("empty: %+v, %d reserved, when full %+v", s, reserved, full)
+	}
+	if err := check(c); err != nil {
+		t.Error(err)
+	}
+	fill()
+	if s := c.Stats(); s.Entries != rows || s.Evicted != 0 {
+		t.Errorf("once more: %+v", s)
 	}
 	if err := check(c); err != nil {
 		t.Error(err)

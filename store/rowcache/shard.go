@@ -172,6 +172,11 @@ func (s *shard) insert(key, row []byte, hash uint64, ts clock.Timestamp) {
 	s.stats.Filled++
 }
 
+// room tells whether an entry of this size needs no other's place.
+func (s *shard) room(size int) bool {
+	return s.held > 0 && s.end+size <= chunkBytes || s.used+chunkBytes <= s.limit
+}
+
 // forget removes an entry, whose bytes stay until its chunk is evicted.
 func (s *shard) forget(at, slot int) {
 	e := s.entry(at)
@@ -303,6 +308,39 @@ func (s *shard) resize(limit int64) {
 	}
 	if n < len(s.slots) {
 		s.setSlots(n)
+	}
+}
+
+// drop forgets the doomed rows of a chunk, and gives it back if it has no others and is not the current one.
+func (s *shard) drop(chunk int, doomed func(key []byte) bool) {
+	c := s.chunks[chunk]
+	if c == nil {
+		return
+	}
+	end := s.ends[chunk]
+	if chunk == s.current {
+		end = s.end
+	}
+	live := false
+	for off := 0; off < end; off += entrySize(c[off:]) {
+		e := c[off:]
+		if entryFlags(e)&flagLive == 0 {
+			continue
+		}
+		if at := chunk*chunkBytes + off; doomed(entryKey(e)) {
+			s.forget(at, s.slotOf(entryTag(e), at))
+		} else {
+			live = true
+		}
+	}
+	switch {
+	case live:
+	case chunk == s.current:
+		s.end = 0
+	default:
+		s.chunks[chunk], s.ends[chunk] = nil, 0
+		s.held--
+		s.take(-chunkBytes)
 	}
 }
 
