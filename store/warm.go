@@ -168,7 +168,7 @@ func (s *Store) sweepRows(dropped []kvapi.Span) {
 	})
 }
 
-// mergeSpans sorts bounded spans and joins those that touch: tables that were made one after the other, a table and its index.
+// mergeSpans sorts bounded spans, at least one, and joins those that touch: tables that were made one after the other, a table and its index.
 func mergeSpans(spans []kvapi.Span) []kvapi.Span {
 	slices.SortFunc(spans, func(a, b kvapi.Span) int { return bytes.Compare(a.Start, b.Start) })
 	n := 0
@@ -189,17 +189,17 @@ func (s *Store) warm(spans []warmSpan) (rows int, err error) {
 	worked := s.worked()
 	for _, span := range spans {
 		for !span.Empty() {
+			begin := clock.Mono()
 			if s.engine.CacheSpare() < s.engine.CacheBytes()/rowRoomLeave {
 				return rows, nil
 			}
-			begin := clock.Mono()
 			n, resume, err := s.warmPage(span)
 			if rows += n; err != nil {
 				return rows, err
 			}
-			took, was := clock.Since(begin), worked
+			was := worked
 			worked = s.worked()
-			if !s.restWarm(warmRest(took, worked-was)) {
+			if !s.restWarm(warmRest(clock.Since(begin), worked-was)) {
 				return rows, kvapi.ErrClosed
 			}
 			if span.Start = resume; resume == nil {

@@ -67,24 +67,9 @@ func TestLoaded(t *testing.T) {
 // newWarmRig makes a store with a loaded table: rows behind index entries, in tables of the engine, no block of them in memory.
 func newWarmRig(t *testing.T, cacheBytes int64, rows int) (s *Store, e *engine.Engine) {
 	t.Helper()
-	e, err := engine.Open(engine.Options{Dir: "d", FS: engine.NewMemFS(), CacheBytes: cacheBytes, MemTableBytes: 256 << 10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s, err = Open(Options{Engine: e, RowCacheBytes: cacheBytes / rowRoomOwn}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	s, e = openCached(t, cacheBytes, cacheBytes/rowRoomOwn)
 	rng := testkit.Rand(testkit.Seed(t), 0)
 	const perCommit = 100
-	var o Owner
 	for from := 0; from < rows; from += perCommit {
 		var writes []kvapi.Mutation
 		for i := range perCommit {
@@ -97,11 +82,7 @@ func newWarmRig(t *testing.T, cacheBytes int64, rows int) (s *Store, e *engine.E
 			}
 			writes = append(writes, kvapi.Mutation{Key: warmRow(7, from+i), Value: row, Kind: kvapi.MutationPut})
 		}
-		s.OpenOwner(&o, uint64(from+1))
-		if _, err := s.Commit(&o, &kvapi.CommitRequest{Regions: []kvapi.RegionRef{s.Regions()[0].Ref()}, Mutations: writes}); err != nil {
-			t.Fatal(err)
-		}
-		s.ReleaseLocks(&o)
+		commitNew(t, s, uint64(from+1), writes)
 	}
 	if err := e.Flush(); err != nil {
 		t.Fatal(err)

@@ -18,16 +18,15 @@
 //
 // # Invariants
 //
-//	R1. An entry is the newest recorded version of its key. Fill, and FillSpare, refuse a version when a commit above the reader's bound has
-//	    been recorded, of this key or of one that shares its stamp: the reader may not have seen it. A commit that is not
-//	    recorded yet changes the entry when it is (C1).
+//	R1. An entry is the newest recorded version of its key. Fill and FillSpare refuse a version when a commit above the
+//	    reader's bound has been recorded, of this key or of one that shares its stamp: the reader may not have seen it. A
+//	    commit that is not recorded yet changes the entry when it is (C1).
 //	R2. Get answers only with a version at or below the timestamp that is read at. With R1 and C1 that is the visible one:
 //	    what lies between would have been recorded. A miss says nothing.
 //	R3. Delete markers and absent keys have no entry.
 //	R4. Garbage collection deletes shadowed versions only, so it does not concern the cache.
 //	R5. Memory is taken in chunks when it is needed, up to the limit, and given back in chunks when the limit is lowered
-//	    (Resize) or nothing is left in them of what was kept (Drop);
-//	    a table of slots may exceed its shard's part by as much as it doubles.
+//	    (Resize) or a drop leaves nothing in them (Drop); a table of slots may exceed its shard's part by as much as it doubles.
 //
 // # Structure
 //
