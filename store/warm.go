@@ -168,7 +168,8 @@ func (s *Store) sweepRows(dropped []kvapi.Span) {
 	})
 }
 
-// mergeSpans sorts bounded spans, at least one, and joins those that touch: tables that were made one after the other, a table and its index.
+// mergeSpans sorts bounded spans, at least one, and joins those that touch: tables that were made one after the other, a table and
+// its index.
 func mergeSpans(spans []kvapi.Span) []kvapi.Span {
 	slices.SortFunc(spans, func(a, b kvapi.Span) int { return bytes.Compare(a.Start, b.Start) })
 	n := 0
