@@ -28,8 +28,7 @@ const (
 type conn struct {
 	srv    *Server
 	id     uint32
-	raw    net.Conn      // the socket; closed by the goroutine, or by Shutdown when it does not end
-	sock   socket        // over raw
+	sock   socket
 	stream io.ReadWriter // sock, or TLS or compression over it
 	host   string
 	secure bool // unix socket or TLS: passwords may travel in the clear inside
@@ -65,7 +64,7 @@ type conn struct {
 }
 
 func newConn(s *Server, id uint32, raw net.Conn) *conn {
-	c := &conn{srv: s, id: id, raw: raw, count: s.counters.shard(id), turn: make(chan struct{}, 1)}
+	c := &conn{srv: s, id: id, count: s.counters.shard(id), turn: make(chan struct{}, 1)}
 	c.sock.init(raw, &s.yields)
 	c.stream = &c.sock
 	c.resp.c = c
@@ -93,14 +92,14 @@ func (c *conn) setPhase(phase uint64) { c.setState(byte(c.state.Load()>>8), phas
 func (c *conn) serve() {
 	defer c.close()
 	defer c.recover()
-	if err := c.raw.SetDeadline(clock.Now().Add(c.srv.opt.HandshakeTimeout)); err != nil {
+	if err := c.sock.SetDeadline(clock.Now().Add(c.srv.opt.HandshakeTimeout)); err != nil {
 		return
 	}
 	if err := c.handshake(); err != nil {
 		c.reportHandshake(err)
 		return
 	}
-	if err := c.raw.SetDeadline(time.Time{}); err != nil {
+	if err := c.sock.SetDeadline(time.Time{}); err != nil {
 		return
 	}
 	c.in.exact = false
@@ -118,7 +117,7 @@ func (c *conn) recover() {
 	c.srv.opt.Logger.Error("panic in a connection", "conn", c.id, "panic", fault, "stack", string(debug.Stack()))
 	c.count.panics.Add(1)
 	if c.resp.err == nil {
-		_ = c.raw.SetWriteDeadline(clock.Now().Add(lastWordsTimeout))
+		_ = c.sock.SetWriteDeadline(clock.Now().Add(lastWordsTimeout))
 		c.resp.cut()
 		c.resp.barrier = nil
 		c.resp.appendError(types.Errorf(types.ErUnknownError, "internal error"))
@@ -129,7 +128,7 @@ func (c *conn) recover() {
 // close ends the session and the socket, and takes the connection off the registry.
 func (c *conn) close() {
 	defer c.srv.remove(c)
-	defer c.raw.Close()
+	defer c.sock.Close()
 	c.in.release()
 	if c.sess == nil {
 		return
@@ -160,6 +159,7 @@ func (c *conn) loop() {
 		c.sock.soon = !c.sock.waited && c.reply <= turnAnswerBytes && !c.srv.crowded.Load()
 		lone := c.srv.lone.Load()
 		c.sock.keen = lone && c.reply >= lookAnswerMin
+		c.sock.pace(lone, c.srv.now.Load())
 		c.sock.waited = false
 		payload, err := c.in.next()
 		if err != nil {
@@ -241,7 +241,7 @@ func (c *conn) reportRead(err error) {
 
 // lastWords sends an error before the connection is closed.
 func (c *conn) lastWords(e *types.Error) bool {
-	if c.resp.err != nil || c.raw.SetDeadline(clock.Now().Add(lastWordsTimeout)) != nil {
+	if c.resp.err != nil || c.sock.SetDeadline(clock.Now().Add(lastWordsTimeout)) != nil {
 		return false
 	}
 	c.resp.seq = c.in.seq
@@ -252,12 +252,11 @@ func (c *conn) lastWords(e *types.Error) bool {
 // linger reads for a while what the client is still sending: closing a socket with unread bytes resets the connection, and
 // the reset overtakes the error.
 func (c *conn) linger() {
-	half, ok := c.raw.(interface{ CloseWrite() error })
-	if !ok || half.CloseWrite() != nil {
+	if c.sock.closeWrite() != nil {
 		return
 	}
 	for left := lingerBytesMax; left > 0; {
-		n, err := c.raw.Read(c.in.window)
+		n, err := c.sock.Read(c.in.window)
 		if err != nil {
 			return
 		}
@@ -301,7 +300,7 @@ func (c *conn) complain(what string, args ...any) {
 // nudge makes the connection end when its present command is done, or at once if it idles.
 func (c *conn) nudge(reason kvapi.Reason) {
 	c.closing.CompareAndSwap(0, uint32(reason))
-	_ = c.raw.SetReadDeadline(longAgo) // fails only on a closed socket
+	_ = c.sock.SetReadDeadline(longAgo) // fails only on a closed socket
 }
 
 // interrupt sets the interrupt of a running statement.

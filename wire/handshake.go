@@ -150,7 +150,7 @@ func (c *conn) parseHandshake(payload []byte, info *ConnInfo) (*login, error) {
 	info.IgnoreSpace = c.caps&CapIgnoreSpace != 0
 	info.Interactive = c.caps&CapInteractive != 0
 	info.MultiStatements = c.caps&CapMultiStatements != 0
-	if tcp, ok := c.raw.RemoteAddr().(*net.TCPAddr); ok {
+	if tcp, ok := c.sock.RemoteAddr().(*net.TCPAddr); ok {
 		info.RemoteAddr = tcp.String()
 	}
 	return l, nil
@@ -237,12 +237,12 @@ func (c *conn) changeUser(payload []byte) bool {
 	}
 	info.User = l.user
 	c.setState(ComChangeUser, phaseConnect)
-	err := c.raw.SetReadDeadline(clock.Now().Add(c.srv.opt.HandshakeTimeout))
+	err := c.sock.SetReadDeadline(clock.Now().Add(c.srv.opt.HandshakeTimeout))
 	if err == nil {
 		var cred Credential
 		if cred, err = c.authenticate(l); err == nil {
 			info.Account = cred.Account
-			err = c.raw.SetReadDeadline(noDeadline)
+			err = c.sock.SetReadDeadline(noDeadline)
 		}
 	}
 	c.setState(ComChangeUser, phaseBusy)

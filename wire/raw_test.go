@@ -485,7 +485,8 @@ func TestSlowReaderGoesOn(t *testing.T) {
 	defer near.Close()
 	_ = far.SetDeadline(time.Now().Add(patience))
 	srv := &Server{}
-	c := &conn{srv: srv, raw: near, stream: near, count: srv.counters.shard(1)}
+	c := &conn{srv: srv, stream: near, count: srv.counters.shard(1)}
+	c.sock.init(near, &srv.yields)
 	c.writeTimeout.Store(8)
 	done := make(chan error, 1)
 	go func() { done <- c.write(make([]byte, 10*writeStep+1)) }()

@@ -1,8 +1,8 @@
 package wire
 
 import (
+	"errors"
 	"math"
-	"net"
 	"runtime"
 	"sync/atomic"
 	"syscall"
@@ -90,10 +90,10 @@ func (c *conn) inspect(now uint64) {
 		}
 	case phaseRead:
 		if over(age, &c.readTimeout) {
-			_ = c.raw.SetReadDeadline(longAgo) // fails only on a closed socket
+			_ = c.sock.SetReadDeadline(longAgo) // fails only on a closed socket
 		}
 	case phaseBusy:
-		if age > watchTicks && c.closing.Load() != uint32(kvapi.ReasonClientGone) && peerGone(c.raw) {
+		if age > watchTicks && c.closing.Load() != uint32(kvapi.ReasonClientGone) && c.sock.peerGone() {
 			c.count.gone.Add(1)
 			c.closing.CompareAndSwap(0, uint32(kvapi.ReasonClientGone))
 			c.interrupt(kvapi.ReasonClientGone)
@@ -101,7 +101,7 @@ func (c *conn) inspect(now uint64) {
 	case phaseWrite:
 		// A client that takes none of its answer would hold the statement, and what it locks, for ever.
 		if over(age, &c.writeTimeout) || c.closing.Load() != 0 && age > blockedTicks {
-			_ = c.raw.SetWriteDeadline(longAgo) // as above
+			_ = c.sock.SetWriteDeadline(longAgo) // as above
 		}
 	}
 }
@@ -113,17 +113,9 @@ func over(age int64, limit *atomic.Int64) bool {
 
 // peerGone reports whether the other side has closed or reset the connection. It peeks at the socket without waiting. A
 // client that has sent further bytes before closing is not noticed until its answer is written.
-func peerGone(raw net.Conn) bool {
-	sc, ok := raw.(syscall.Conn)
-	if !ok {
-		return false
-	}
-	rc, err := sc.SyscallConn()
-	if err != nil {
-		return true
-	}
+func (s *socket) peerGone() bool {
 	gone := false
-	err = rc.Control(func(fd uintptr) {
+	err := s.control(func(fd uintptr) {
 		var b [1]byte
 		for {
 			n, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
@@ -134,7 +126,7 @@ func peerGone(raw net.Conn) bool {
 			return
 		}
 	})
-	return gone || err != nil
+	return gone || err != nil && !errors.Is(err, errors.ErrUnsupported)
 }
 
 // logLimiter bounds how often clients' faults are logged. Safe for concurrent use.

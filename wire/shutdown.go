@@ -54,7 +54,7 @@ func (s *Server) drain(ctx context.Context) error {
 		return nil
 	}
 	for _, c := range s.snapshot(nil) {
-		_ = c.raw.Close() // its goroutine fails at its next read or write
+		c.sock.hangUp() // its goroutine fails at its next read or write
 	}
 	if s.waitEmpty() {
 		return nil

@@ -1,28 +1,52 @@
 package wire
 
 import (
+	"errors"
 	"io"
 	"net"
 	"os"
+	"sync"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/pandodb/pando/clock"
 )
 
 // socket is a connection's socket that knows whether a read had to wait, and whose calls of the operating system the runtime's
-// scheduler does not see where that can be: see rawRead.
+// scheduler does not see where that can be: see rawRead. While its connection is alone it may be out of the runtime's poller: see
+// detach.
 //
-// Read and Write may run at the same time, but not two of a kind.
+// Read, Write, Close and the fields belong to the connection's goroutine; deadlines, control, closeWrite and hangUp are for any.
 type socket struct {
-	net.Conn
-	poll   syscall.RawConn // nil if the socket is not one of the operating system's
-	waited bool            // some read since the connection cleared this had to wait
-	soon   bool            // the next bytes are expected at once: a read that finds none yields to the client before it waits
-	keen   bool            // a read that finds nothing goes on looking for a while before it waits
-	yields *yields
-	looks  looks
-	in     transfer
-	out    transfer
+	net.Conn        // as accepted; when the socket has been detached once, only the addresses are of use
+	waited   bool   // some read since the connection cleared this had to wait
+	soon     bool   // the next bytes are expected at once: a read that finds none yields to the client before it waits
+	keen     bool   // a read that finds nothing goes on looking for a while before it waits
+	alone    bool   // no other connection is active
+	reads    int    // in this tick, while alone; see pace
+	tick     uint64 // of the coarse clock
+	yields   *yields
+	looks    looks
+	in       transfer
+	out      transfer
+	wait     readable
+	recalled atomic.Bool // while detached: a deadline has been set
+
+	// mu guards what follows against other goroutines; this one reads base, poll and fd without it, because nobody else changes them.
+	// No lock is taken and nothing waited for while it is held.
+	mu              sync.Mutex
+	base            polled          // nil while detached
+	poll            syscall.RawConn // of base; nil if that is not a socket of the operating system
+	fd              uintptr         // while detached
+	readBy, writeBy time.Time       // the deadlines
+}
+
+// polled is a socket in the runtime's poller: the net.Conn that was accepted, or an os.File.
+type polled interface {
+	io.ReadWriteCloser
+	SetReadDeadline(time.Time) error
+	SetWriteDeadline(time.Time) error
 }
 
 // transfer is a read or a write in hand.
@@ -36,7 +60,7 @@ type transfer struct {
 func (t *transfer) begin(buf []byte) { t.buf, t.n, t.err = buf, 0, nil }
 
 func (s *socket) init(raw net.Conn, y *yields) {
-	s.Conn, s.yields, s.in.attempt, s.out.attempt = raw, y, s.attemptRead, s.attemptWrite
+	s.Conn, s.base, s.yields, s.in.attempt, s.out.attempt = raw, raw, y, s.attemptRead, s.attemptWrite
 	if sc, ok := raw.(syscall.Conn); ok {
 		if poll, err := sc.SyscallConn(); err == nil {
 			s.poll = poll
@@ -44,8 +68,17 @@ func (s *socket) init(raw net.Conn, y *yields) {
 	}
 }
 
-// attemptRead reads once, or again after a yield, or for a while; false makes the poller wait.
+// attemptRead is tryRead for the poller. It also ends the wait there, without a byte, for a socket that is to be detached.
 func (s *socket) attemptRead(fd uintptr) bool {
+	if s.tryRead(fd) {
+		return true
+	}
+	s.waited = true
+	return s.alone && s.reads >= detachReads
+}
+
+// tryRead reads once, or again after a yield, or for a while; false if there is nothing yet.
+func (s *socket) tryRead(fd uintptr) bool {
 	for {
 		s.in.n, s.in.err = rawRead(fd, s.in.buf)
 		if s.in.err == syscall.EAGAIN {
@@ -59,7 +92,6 @@ func (s *socket) attemptRead(fd uintptr) bool {
 					return true
 				}
 			}
-			s.waited = true
 			return false
 		}
 		if s.in.err != syscall.EINTR {
@@ -112,13 +144,13 @@ func (s *socket) attemptWrite(fd uintptr) bool {
 
 // Read implements io.Reader.
 func (s *socket) Read(b []byte) (int, error) {
-	if s.poll == nil {
+	if s.base != nil && s.poll == nil {
 		s.waited = true
-		return s.Conn.Read(b)
+		return s.base.Read(b)
 	}
 	t := &s.in
 	t.begin(b)
-	err := s.poll.Read(t.attempt)
+	err := s.read()
 	t.buf = nil
 	switch {
 	case err != nil:
@@ -131,17 +163,114 @@ func (s *socket) Read(b []byte) (int, error) {
 	return t.n, nil
 }
 
+// read does the transfer in, wherever the socket has to wait for it.
+func (s *socket) read() error {
+	for {
+		if s.base == nil {
+			if s.readAlone() {
+				return nil
+			}
+			s.attach()
+		}
+		if err := s.poll.Read(s.in.attempt); err != nil || s.in.err != syscall.EAGAIN {
+			return err
+		}
+		if !s.detach() {
+			s.alone = false // until the connection says so again
+		}
+	}
+}
+
 // Write implements io.Writer.
 func (s *socket) Write(b []byte) (int, error) {
-	if s.poll == nil {
-		return s.Conn.Write(b)
+	if s.base != nil && s.poll == nil {
+		return s.base.Write(b)
 	}
 	t := &s.out
 	t.begin(b)
-	err := s.poll.Write(t.attempt)
+	err := s.write()
 	t.buf = nil
 	if err == nil && t.err != nil {
 		err = os.NewSyscallError("write", t.err)
 	}
 	return t.n, err
+}
+
+// write does the transfer out. A client that does not take it at once is waited for in the poller.
+func (s *socket) write() error {
+	if s.base == nil {
+		if !s.recalled.Load() && s.attemptWrite(s.fd) {
+			return nil
+		}
+		s.attach()
+	}
+	return s.poll.Write(s.out.attempt)
+}
+
+// SetDeadline implements net.Conn.
+func (s *socket) SetDeadline(t time.Time) error {
+	if err := s.SetReadDeadline(t); err != nil {
+		return err
+	}
+	return s.SetWriteDeadline(t)
+}
+
+// SetReadDeadline implements net.Conn. A read out of the poller notices within detachedMax.
+func (s *socket) SetReadDeadline(t time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.readBy = t
+	if s.base == nil {
+		s.recalled.Store(true)
+		return nil
+	}
+	return s.base.SetReadDeadline(t)
+}
+
+// SetWriteDeadline implements net.Conn. A write never waits out of the poller.
+func (s *socket) SetWriteDeadline(t time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.writeBy = t
+	if s.base == nil {
+		s.recalled.Store(true)
+		return nil
+	}
+	return s.base.SetWriteDeadline(t)
+}
+
+// control runs f with the socket's descriptor, which it must not keep, and on which it must not wait.
+func (s *socket) control(f func(fd uintptr)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.base == nil:
+		f(s.fd)
+		return nil
+	case s.poll == nil:
+		return errors.ErrUnsupported
+	}
+	return s.poll.Control(f)
+}
+
+// closeWrite sends the end of the stream; the client's bytes can still be read.
+func (s *socket) closeWrite() (err error) {
+	if failed := s.control(func(fd uintptr) { err = syscall.Shutdown(int(fd), syscall.SHUT_WR) }); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// Close implements net.Conn.
+func (s *socket) Close() error {
+	s.attach()
+	return s.base.Close()
+}
+
+// hangUp makes the present and all further reads and writes fail. The connection's goroutine closes the socket.
+func (s *socket) hangUp() {
+	err := s.control(func(fd uintptr) { _ = syscall.Shutdown(int(fd), syscall.SHUT_RDWR) }) // fails where the client has gone
+	if errors.Is(err, errors.ErrUnsupported) {
+		_ = s.base.Close() // it is never detached, so that base stays
+	}
 }

@@ -9,7 +9,7 @@ import (
 
 const (
 	// lookMax is how long a lone connection looks for its next command before it waits in the poller.
-	lookMax = 30 * time.Microsecond
+	lookMax = 60 * time.Microsecond
 	// lookAnswerMin bytes tell an answer with rows from one without, as a rule: a long message passes for rows, which costs a look.
 	lookAnswerMin = 64
 	// A look that finds nothing weighs as much as lookMissWeight that find something. When they are not made up for, there are no
