@@ -14,19 +14,19 @@ const (
 	// directBytesMax is the longest read past the page cache: a block of rows as a rule, and the index of all but large tables. What a
 	// longer one would save is little beside what it reads.
 	directBytesMax = 48 << 10
-	// pageCacheTimes: tables that are larger than so many times what the page cache may take are read past it. It would have one block
-	// in so many at most, and fewer if some are read more often than others, for these are in the block cache; for the rest it makes
-	// pages, has them filled and copied, and drops them again, which takes several times what the read itself does. One block in six
-	// in the page cache makes up for that (bench/results/2026-11-22-direct-reads.md); for a lone client, one in many.
-	pageCacheTimes = 4
+	// fillEvery: of so many reads that the page cache can't serve one goes through it, so that it fills, and has what is read most. Any other
+	// block would only take the place of one that is as likely to be read, and cost the kernel several times what the read itself
+	// does: it makes pages, has them filled and copied, and drops them again (bench/results/2026-11-23-hundredfold.md).
+	fillEvery = 8
 )
 
 var errRefused = errors.New("the kernel refuses asynchronous reads")
 
 // directReads reads blocks of tables past the page cache, for tables that are too many for it.
 type directReads struct {
-	on      atomic.Bool // what PollReads has decided
-	refused atomic.Bool // by the system, for good
+	on      atomic.Bool   // what PollReads has decided
+	refused atomic.Bool   // by the system, for good
+	misses  atomic.Uint32 // of the page cache, for fillEvery
 
 	// mu guards what follows. It is a leaf, and nobody waits for a disk under it.
 	mu    sync.Mutex
@@ -52,7 +52,7 @@ func (e *Engine) PollReads() {
 	for i := range m.Levels {
 		size += m.Levels[i].TablesSize
 	}
-	on := size/pageCacheTimes > e.opts.PageCacheBytes
+	on := size > e.opts.PageCacheBytes
 	if d.on.Swap(on) != on {
 		e.opts.Logger.Info("tables have changed their way of being read", "past_the_page_cache", on, "table_bytes", size, "page_cache_bytes", e.opts.PageCacheBytes)
 	}
@@ -106,7 +106,7 @@ func (d *directReads) close() {
 	}
 }
 
-// readDirect reads all of p past the page cache, unless that has it or the system would rather not.
+// readDirect reads all of p past the page cache, unless that has it or is to get it, or the system would rather not.
 func (f *tableFile) readDirect(p []byte, offset int64) bool {
 	if len(p) == 0 || len(p) > directBytesMax {
 		return false
@@ -117,7 +117,7 @@ func (f *tableFile) readDirect(p []byte, offset int64) bool {
 		f.e.refuseDirect(err)
 		return false
 	}
-	if cached {
+	if cached || d.misses.Add(1)%fillEvery == 0 {
 		return false
 	}
 	f.open.Do(func() { f.past, f.unit = openDirect(f.Fd()) })

@@ -95,6 +95,36 @@ func TestDirectReads(t *testing.T) {
 	}
 }
 
+// TestDirectReadsFill: one in so many reads that the page cache can't serve goes through it, and is there for the next.
+func TestDirectReadsFill(t *testing.T) {
+	e := &Engine{}
+	f, _, chill := coldTable(t, e, func() {})
+	direct(t, e, f, chill)
+	const fills = 5
+	before, filled := e.direct.misses.Load(), 0
+	for e.direct.misses.Load() < before+fills*fillEvery {
+		chill()
+		misses, past := e.direct.misses.Load(), e.counters.directReads.Load()
+		if _, err := f.ReadAt(make([]byte, page), int64(page)); err != nil {
+			t.Fatal(err)
+		}
+		if e.direct.misses.Load() == misses || e.direct.misses.Load()%fillEvery != 0 {
+			continue
+		}
+		if e.counters.directReads.Load() != past {
+			t.Error("past the page cache in its turn")
+		}
+		if in, err := pagesCached(f.Fd(), int64(page), page); err != nil {
+			t.Fatal(err)
+		} else if in {
+			filled++
+		}
+	}
+	if filled == 0 {
+		t.Errorf("of %d reads through the page cache none is there", fills)
+	}
+}
+
 // TestDirectReadsAtOnce: more reads than there are places go on, those without one through the page cache.
 func TestDirectReadsAtOnce(t *testing.T) {
 	e := &Engine{}
@@ -168,7 +198,7 @@ type unknown struct{ File }
 
 func (*unknown) Fd() uintptr { return 1 << 20 }
 
-// TestPollReads: tables are read past the page cache when they are too many for it, and no longer when they are fewer.
+// TestPollReads: tables are read past the page cache when they are more than it holds, and no longer when they are fewer.
 func TestPollReads(t *testing.T) {
 	dir := t.TempDir()
 	open := func(pageCache int64) *Engine {
@@ -203,7 +233,7 @@ func TestPollReads(t *testing.T) {
 	}
 	e.PollReads()
 	if !e.direct.on.Load() {
-		t.Error("4 MB are not more than four times 4 KB")
+		t.Error("4 MB are not more than 4 KB")
 	}
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
@@ -211,7 +241,7 @@ func TestPollReads(t *testing.T) {
 	for _, tc := range []struct {
 		pageCache int64
 		on        bool
-	}{{0, false}, {rows * rowBytes / pageCacheTimes / 2, true}, {rows * rowBytes, false}} {
+	}{{0, false}, {rows * rowBytes / 2, true}, {rows * rowBytes * 2, false}} {
 		e := open(tc.pageCache)
 		if e.direct.on.Load() != tc.on {
 			t.Errorf("a page cache of %d bytes: %v", tc.pageCache, !tc.on)

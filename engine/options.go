@@ -52,8 +52,8 @@ type Options struct {
 	MaxCompactions int
 	// MaxOpenFiles bounds the open tables; 0 means 1,000. One has two file descriptors while it is read past the page cache.
 	MaxOpenFiles int
-	// PageCacheBytes is how much memory the system's page cache may take for tables; those that are far too many for it are read past
-	// it. 0 means that this is not known: all are read through the page cache.
+	// PageCacheBytes is how much memory the system's page cache may take for tables; when they are more, most of what it does not
+	// have is read past it. 0 means that this is not known: all are read through the page cache.
 	PageCacheBytes int64
 	// LowSpaceBytes is the watermark: DiskFull is true below it. 0 means a twentieth of the disk, at most 512 MiB; NoSpace
 	// means no watermark.

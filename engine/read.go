@@ -15,7 +15,7 @@ import (
 // which is as long as a read of a fast disk takes. With two processors, two such reads at a time were all that the disk got, and
 // nobody ran meanwhile (bench/results/2026-11-22-disk-reads.md). Where nobody else wants to run, the wait begins at once.
 //
-// Tables that are too many for the page cache are read past it, see directReads.
+// Of tables that are too many for the page cache most of what it does not have is read past it, see directReads.
 //
 // Descriptors are read past File: a file system that shows something else than the disk holds, such as an encrypting one, must not
 // give them out. Pebble keeps a table open while anybody reads it.
