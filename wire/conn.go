@@ -43,6 +43,7 @@ type conn struct {
 	count  *counterShard
 
 	run    int           // commands in a row that were already there
+	began  time.Duration // on clock.Mono, the first of them, where connections are many
 	reply  int           // bytes of the answer to the last command
 	turn   chan struct{} // capacity 1: turns.wait is over
 	behind *conn         // the next in turns
@@ -196,11 +197,16 @@ func (c *conn) turnOver() bool {
 		c.run = 0
 		return false
 	}
-	most := turnCommands
+	most, late := turnCommands, false
 	if c.srv.crowded.Load() {
 		most = turnCrowded
+		now := clock.Mono()
+		if c.run == 0 {
+			c.began = now
+		}
+		late = now-c.began >= turnCrowdedMax
 	}
-	if c.run++; c.run < most && c.reply <= turnAnswerBytes {
+	if c.run++; c.run < most && !late && c.reply <= turnAnswerBytes {
 		return false
 	}
 	c.run = 0

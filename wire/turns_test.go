@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/pandodb/pando/clock"
 )
 
 // TestTurns lets many connections wait at once, and closes the line under them: everyone must come back.
@@ -50,6 +52,16 @@ func TestTurnOver(t *testing.T) {
 	for i := range turnCrowded {
 		if over := next(false, 100); over != (i == turnCrowded-1) {
 			t.Fatalf("many connections, command %d: %v", i, over)
+		}
+		c.began = clock.Mono() + time.Hour // a slow machine must not end the turn
+	}
+	for range 3 {
+		if next(false, 100) {
+			t.Fatal("many connections: the first command ends the turn")
+		}
+		c.began = clock.Mono() - turnCrowdedMax
+		if !next(false, 100) {
+			t.Fatal("many connections: a turn that has taken long goes on")
 		}
 	}
 	c.srv.crowded.Store(false)
