@@ -18,6 +18,9 @@ const (
 	// block would only take the place of one that is as likely to be read, and cost the kernel several times what the read itself
 	// does: it makes pages, has them filled and copied, and drops them again (bench/results/2026-11-23-hundredfold.md).
 	fillEvery = 8
+	// directLinger: tables that are read past the page cache have to become smaller than it by one part in so many until they no longer
+	// are, because their size goes up and down with compactions.
+	directLinger = 8
 )
 
 var errRefused = errors.New("the kernel refuses asynchronous reads")
@@ -52,7 +55,11 @@ func (e *Engine) PollReads() {
 	for i := range m.Levels {
 		size += m.Levels[i].TablesSize
 	}
-	on := size > e.opts.PageCacheBytes
+	border := e.opts.PageCacheBytes
+	if d.on.Load() {
+		border -= border / directLinger
+	}
+	on := size > border
 	if d.on.Swap(on) != on {
 		e.opts.Logger.Info("tables have changed their way of being read", "past_the_page_cache", on, "table_bytes", size, "page_cache_bytes", e.opts.PageCacheBytes)
 	}

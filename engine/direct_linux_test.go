@@ -235,6 +235,19 @@ func TestPollReads(t *testing.T) {
 	if !e.direct.on.Load() {
 		t.Error("4 MB are not more than 4 KB")
 	}
+	size := int64(0)
+	for _, level := range e.db.Metrics().Levels {
+		size += level.TablesSize
+	}
+	for _, tc := range []struct {
+		pageCache int64
+		on        bool
+	}{{size + 1, true}, {size + size/2, false}, {size + 1, false}, {size - 1, true}} {
+		e.opts.PageCacheBytes = tc.pageCache
+		if e.PollReads(); e.direct.on.Load() != tc.on {
+			t.Errorf("%d bytes and a page cache that now has %d: %v", size, tc.pageCache, !tc.on)
+		}
+	}
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
