@@ -239,6 +239,21 @@ func (w *Workload) Steps() []Step {
 	return steps
 }
 
+// groups divides the steps into those whose rounds are measured in turn: all of a workload, unless each needs tables of its own. A
+// machine is slow for some seconds at a time, because of its other guests or because a server catches up with what the step before
+// left to it, such as a compaction. That meets one round of several steps so, not most rounds of one.
+func (w *Workload) groups() [][]Step {
+	steps := w.Steps()
+	if w.Reload != ReloadStep {
+		return [][]Step{steps}
+	}
+	groups := make([][]Step, len(steps))
+	for i := range steps {
+		groups[i] = steps[i : i+1]
+	}
+	return groups
+}
+
 // rateUnit names what the rate of a workload counts.
 func (w *Workload) rateUnit() string {
 	switch w.Kind {

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -101,6 +102,21 @@ func TestBadPlansNameEveryFault(t *testing.T) {
 	}
 	if _, err := LoadPlan("reports/v9"); err == nil || !strings.Contains(err.Error(), "reports/v5.0") {
 		t.Errorf("an unknown plan gave %v", err)
+	}
+}
+
+// TestGroups: the rounds of a workload's steps are measured in turn, unless each step has fresh tables.
+func TestGroups(t *testing.T) {
+	w := tiny(t).Workloads[0]
+	steps := w.Steps()
+	for _, tc := range []struct {
+		reload string
+		want   [][]Step
+	}{{"", [][]Step{steps}}, {ReloadWorkload, [][]Step{steps}}, {ReloadStep, [][]Step{steps[:1], steps[1:2], steps[2:3], steps[3:]}}} {
+		w.Reload = tc.reload
+		if got := w.groups(); !reflect.DeepEqual(got, tc.want) {
+			t.Errorf("reload %q: %v, want %v", tc.reload, got, tc.want)
+		}
 	}
 }
 

@@ -193,35 +193,51 @@ func (s *session) workload(ctx context.Context, w *Workload) error {
 	s.result.Calibrations = append(s.result.Calibrations, calibrate(w.Name, s.root))
 	s.Progress.calibrated(s.result.Calibrations[len(s.result.Calibrations)-1])
 	targets := s.participants(w)
-	for i, step := range w.Steps() {
+	for i, steps := range w.groups() {
 		if w.Kind == KindRun {
-			fresh := w.Reload == ReloadStep || (w.Reload == ReloadWorkload && i == 0)
+			s.makeReady(ctx, targets, steps, w.Reload == ReloadStep || (w.Reload == ReloadWorkload && i == 0))
+		}
+		if err := s.group(ctx, targets, steps); err != nil {
+			return err
+		}
+	}
+	if w.Reload != "" {
+		for _, t := range targets {
+			s.loaded[t.Name] = "" // what this workload left is no measure for the next one
+		}
+	}
+	return nil
+}
+
+// makeReady loads and warms the tables of some steps. Within a mode the next thread count finds everything warm.
+func (s *session) makeReady(ctx context.Context, targets []*Target, steps []Step, fresh bool) {
+	for _, t := range targets {
+		s.prepare(ctx, t, steps[0].Workload, fresh)
+	}
+	for i, step := range steps {
+		if i == 0 || step.PSMode != steps[i-1].PSMode {
 			for _, t := range targets {
-				s.prepare(ctx, t, w, fresh)
-			}
-			// Within a mode the next thread count finds everything warm, unless the tables are new.
-			if i == 0 || fresh || step.PSMode != w.Steps()[i-1].PSMode {
-				for _, t := range targets {
-					s.warmUp(ctx, t, step)
-				}
+				s.warmUp(ctx, t, step)
 			}
 		}
-		for round := 1; round <= w.Rounds; round++ {
-			order := slices.Clone(targets)
-			if round%2 == 0 {
-				slices.Reverse(order)
-			}
+	}
+}
+
+// group measures steps in turn, round by round, and in each the targets one after the other. It returns an error only when the session
+// must end.
+func (s *session) group(ctx context.Context, targets []*Target, steps []Step) error {
+	for round := 1; round <= steps[0].Workload.Rounds; round++ {
+		order := slices.Clone(targets)
+		if round%2 == 0 {
+			slices.Reverse(order)
+		}
+		for _, step := range steps {
 			for _, t := range order {
 				if ctx.Err() != nil {
 					return errors.New("stopped on request")
 				}
 				s.one(ctx, t, step, round)
 			}
-		}
-	}
-	if w.Reload != "" {
-		for _, t := range targets {
-			s.loaded[t.Name] = "" // what this workload left is no measure for the next one
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,9 +47,10 @@ func TestRunnerAgainstTheTrivialResponder(t *testing.T) {
 		t.Fatalf("%d runs, %d calibrations, incomplete %q", len(r.Runs), len(r.Calibrations), r.Incomplete)
 	}
 	for i, run := range r.Runs {
-		// A-B, then B-A.
-		if want := []string{"a", "b", "b", "a"}[i%4]; run.Target != want {
-			t.Errorf("run %d is on %s, not %s", i, run.Target, want)
+		// A-B for each mode, then B-A for each.
+		want := []string{"a auto 1", "b auto 1", "a disable 1", "b disable 1", "b auto 2", "a auto 2", "b disable 2", "a disable 2", "a - 1", "b - 1"}[i]
+		if got := fmt.Sprint(run.Target, " ", run.PSMode, " ", run.Round); got != want {
+			t.Errorf("run %d is %s, not %s", i, got, want)
 		}
 		if run.failed() || run.Rate < 10 || run.CPUSeconds <= 0 || run.RSSBytes <= 0 || run.P95Millis <= 0 {
 			t.Errorf("%+v", run)
