@@ -10,6 +10,8 @@ type (
 	File = vfs.File
 	// WriteCategory labels what a file is written for.
 	WriteCategory = vfs.DiskWriteCategory
+	// DiskUsage is the space of a disk.
+	DiskUsage = vfs.DiskUsage
 	// OpenOption changes how a file is opened.
 	OpenOption = vfs.OpenOption
 	// MemFS is a file system in memory that can be cloned as a power loss would leave it.

@@ -38,7 +38,7 @@ const (
 var ErrNoCut = errors.New("store: the key is not inside a region, or is a region's start")
 
 // sampleRegions looks at regions that may have outgrown their size, and splits
-// those that have. It runs on the maintenance goroutine.
+// those that have. It runs on the housekeeper.
 func (s *Store) sampleRegions() {
 	for _, r := range s.regions.Load().sorted {
 		if s.isClosing() || s.failed.Load() {

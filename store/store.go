@@ -57,7 +57,8 @@ type Store struct {
 	busy              chan struct{} // wakes maintenance
 	loaded            loaded
 	warmNow           chan struct{} // wakes the warmer
-	idle              atomic.Bool   // maintenance sleeps until busy
+	house             housekeeping
+	idle              atomic.Bool // maintenance sleeps until busy
 	failed            atomic.Bool
 
 	closing chan struct{} // closed when Close begins
@@ -85,20 +86,22 @@ func Open(o Options) (*Store, error) {
 	s.rowBuffers.New = func() any { return new([]byte) }
 	s.locks.init(o.LocksMax)
 	s.counters = counters{engine: o.Engine, values: make(map[string]uint64)}
-	for _, c := range []*chan struct{}{&s.gcNow, &s.syncNow, &s.syncSoon, &s.busy, &s.warmNow, &s.gc.wake} {
+	for _, c := range []*chan struct{}{&s.gcNow, &s.syncNow, &s.syncSoon, &s.busy, &s.warmNow, &s.gc.wake, &s.house.sample, &s.house.settle} {
 		*c = make(chan struct{}, 1)
 	}
 	s.gc.bytesMax = o.GCQueueBytesMax
 	s.closing, s.stopped = make(chan struct{}), make(chan struct{})
 	s.settling, s.stopSettling = context.WithCancel(context.Background())
 	s.relaxed.Store(o.Relaxed)
+	s.house.settled.Store(notSettled)
 	if err := s.recover(); err != nil {
 		return nil, err
 	}
-	s.background.Add(4)
+	s.background.Add(5)
 	go s.collector(&s.worker)
 	go s.syncer()
 	go s.maintain()
+	go s.housekeeper()
 	go s.warmer()
 	if balance {
 		s.background.Add(1)
@@ -274,9 +277,10 @@ const (
 	loadBytesMin = 64 << 20
 )
 
-// maintain is the goroutine that watches the disk, the engine's pressure and
-// the sizes of regions. It sleeps while there are no commits, unless writes are
-// refused for want of space.
+// maintain is the goroutine that watches the disk and the engine's pressure, and
+// has regions sampled. It does nothing that takes long, since commits are only
+// slowed down by what it has seen. It sleeps while there are no commits, unless
+// writes are refused for want of space.
 func (s *Store) maintain() {
 	defer s.background.Done()
 	ticker := clock.NewTicker(pressureInterval)
@@ -299,9 +303,12 @@ func (s *Store) maintain() {
 		if quiet == idleTicks && !s.engine.DiskFull() {
 			s.engine.FlushIdle() // settle makes up for it where the disk is full now
 		}
-		if quiet >= settleTicks && !s.engine.DiskFull() && s.settle(seen) {
+		if quiet > 0 && quiet%settleTicks == 0 && !s.engine.DiskFull() {
+			s.signal(s.house.settle)
+		}
+		if quiet > settleTicks && !s.engine.DiskFull() && s.house.settled.Load() == seen {
 			ticker.Stop()
-			s.sampleRegions()
+			s.signal(s.house.sample)
 			s.idle.Store(true)
 			select {
 			case <-s.closing:
@@ -325,7 +332,7 @@ func (s *Store) maintain() {
 			s.engine.PollReads()
 		}
 		if clock.Since(sampled) >= s.o.SampleInterval {
-			s.sampleRegions()
+			s.signal(s.house.sample)
 			sampled = clock.Mono()
 		}
 		loads.tick(s.seq.stats.commits.Load(), s.seq.stats.bytes.Load())
@@ -357,15 +364,4 @@ func (l *loadWatch) ended() bool {
 	was := l.loaded >= loadBytesMin
 	l.loaded = 0
 	return was
-}
-
-// settle lets the engine flush and compact until there are commits after seen,
-// or the store closes. It returns whether there were none.
-func (s *Store) settle(seen uint64) (idle bool) {
-	s.engine.FlushIdle()
-	busy := func() bool { return s.applied.Load() != seen }
-	if err := s.engine.Settle(s.settling, busy); err != nil && !s.isClosing() {
-		s.o.Logger.Warn("cannot compact while idle", "error", err)
-	}
-	return !busy()
 }

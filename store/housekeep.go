@@ -1,0 +1,45 @@
+package store
+
+import "sync/atomic"
+
+// housekeeping is the work on tables that takes seconds, or many: walking
+// through a region that may have to be split, compacting what nobody writes to.
+// It has a goroutine of its own, so that maintenance goes on looking at the disk
+// and the pressure meanwhile.
+type housekeeping struct {
+	sample, settle chan struct{} // ask for it
+	// settled is the watermark at which the engine was last left with nothing to
+	// flush or compact, notSettled before.
+	settled atomic.Uint64
+}
+
+const notSettled = ^uint64(0)
+
+// housekeeper is the goroutine.
+func (s *Store) housekeeper() {
+	defer s.background.Done()
+	for {
+		select {
+		case <-s.closing:
+			return
+		case <-s.house.sample:
+			s.sampleRegions()
+		case <-s.house.settle:
+			s.settle()
+		}
+	}
+}
+
+// settle lets the engine flush and compact until there are commits, or the store
+// closes.
+func (s *Store) settle() {
+	seen := s.applied.Load()
+	busy := func() bool { return s.applied.Load() != seen }
+	s.engine.FlushIdle()
+	if err := s.engine.Settle(s.settling, busy); err != nil && !s.isClosing() {
+		s.o.Logger.Warn("cannot compact while idle", "error", err)
+	}
+	if !busy() {
+		s.house.settled.Store(seen)
+	}
+}
