@@ -16,8 +16,15 @@ const (
 	directBytesMax = 48 << 10
 	// fillEvery: of so many reads that the page cache can't serve one goes through it, so that it fills, and has what is read most. Any other
 	// block would only take the place of one that is as likely to be read, and cost the kernel several times what the read itself
-	// does: it makes pages, has them filled and copied, and drops them again (bench/results/2026-11-23-hundredfold.md).
+	// does: it makes pages, has them filled and copied, and drops them again (bench/results/2026-11-23-hundredfold.md). While memory
+	// lies idle there is nothing to drop, and each of them fills it.
 	fillEvery = 8
+	// freeShare: memory lies idle if that is more than one part in so many of what the page cache may take. The kernel keeps less of it
+	// free when it drops pages for others.
+	freeShare = 32
+	// freeEvery: after so many reads that the page cache can't serve it is asked for anew how much lies idle: some 64 MiB of blocks, and
+	// 30 µs for it.
+	freeEvery = 4096
 	// directLinger: tables that are read past the page cache have to become smaller than it by one part in so many until they no longer
 	// are, because their size goes up and down with compactions.
 	directLinger = 8
@@ -29,7 +36,8 @@ var errRefused = errors.New("the kernel refuses asynchronous reads")
 type directReads struct {
 	on      atomic.Bool   // what PollReads has decided
 	refused atomic.Bool   // by the system, for good
-	misses  atomic.Uint32 // of the page cache, for fillEvery
+	idle    atomic.Bool   // memory lies idle
+	misses  atomic.Uint32 // of the page cache, for fillEvery and freeEvery
 
 	// mu guards what follows. It is a leaf, and nobody waits for a disk under it.
 	mu    sync.Mutex
@@ -47,22 +55,30 @@ type directRead struct {
 // PollReads decides whether blocks of tables are read past the page cache. The owner calls it about once a second.
 func (e *Engine) PollReads() {
 	d := &e.direct
-	if e.opts.PageCacheBytes == 0 || d.refused.Load() {
+	if e.opts.PageCache == nil || d.refused.Load() {
 		return
 	}
+	room := e.pollMemory()
 	m := e.db.Metrics()
 	size := int64(0)
 	for i := range m.Levels {
 		size += m.Levels[i].TablesSize
 	}
-	border := e.opts.PageCacheBytes
+	border := room
 	if d.on.Load() {
 		border -= border / directLinger
 	}
 	on := size > border
 	if d.on.Swap(on) != on {
-		e.opts.Logger.Info("tables have changed their way of being read", "past_the_page_cache", on, "table_bytes", size, "page_cache_bytes", e.opts.PageCacheBytes)
+		e.opts.Logger.Info("tables have changed their way of being read", "past_the_page_cache", on, "table_bytes", size, "page_cache_bytes", room)
 	}
+}
+
+// pollMemory sees whether memory lies idle, and returns what the page cache may take.
+func (e *Engine) pollMemory() (room int64) {
+	room, free := e.opts.PageCache()
+	e.direct.idle.Store(free > room/freeShare)
+	return room
 }
 
 // refuseDirect has tables read through the page cache from now on.
@@ -119,15 +135,22 @@ func (f *tableFile) readDirect(p []byte, offset int64) bool {
 		return false
 	}
 	d := &f.e.direct
-	cached, err := pagesCached(f.Fd(), offset, len(p))
+	cached, err := pagesCached(f.fd, offset, len(p))
 	if err != nil {
 		f.e.refuseDirect(err)
 		return false
 	}
-	if cached || d.misses.Add(1)%fillEvery == 0 {
+	if cached {
 		return false
 	}
-	f.open.Do(func() { f.past, f.unit = openDirect(f.Fd()) })
+	misses := d.misses.Add(1)
+	if misses%freeEvery == 0 && f.e.opts.PageCache != nil {
+		f.e.pollMemory()
+	}
+	if misses%fillEvery == 0 || d.idle.Load() {
+		return false
+	}
+	f.open.Do(func() { f.past, f.unit = openDirect(f.fd) })
 	if f.unit == 0 {
 		return false
 	}

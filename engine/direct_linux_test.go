@@ -125,6 +125,50 @@ func TestDirectReadsFill(t *testing.T) {
 	}
 }
 
+// TestDirectReadsIdle: while memory lies idle each read fills the page cache, and whether it does is asked for again after so many reads.
+func TestDirectReadsIdle(t *testing.T) {
+	e := &Engine{}
+	f, _, chill := coldTable(t, e, func() {})
+	direct(t, e, f, chill)
+	free, asked := int64(0), 0
+	e.opts.PageCache = func() (room, _ int64) { asked++; return 1 << 30, free }
+	// past reads once from the disk, as the last of freeEvery reads or as one in between, and tells whether that was past the page cache.
+	past := func(last bool) bool {
+		t.Helper()
+		for range 100 {
+			// The next is freeEvery's if it is to be, which fills in any case, and else one that doesn't for its number.
+			e.direct.misses.Store(1)
+			if last {
+				e.direct.misses.Store(freeEvery - 1)
+			}
+			chill()
+			misses, before := e.direct.misses.Load(), e.counters.directReads.Load()
+			if _, err := f.ReadAt(make([]byte, page), int64(page)); err != nil {
+				t.Fatal(err)
+			}
+			if e.direct.misses.Load() != misses {
+				return e.counters.directReads.Load() != before
+			}
+		}
+		t.Fatal("the file is always in the page cache")
+		return false
+	}
+	for _, tc := range []struct {
+		free int64
+		past bool
+	}{{1 << 30 / freeShare, true}, {1<<30/freeShare + 1, false}, {0, true}} {
+		free = tc.free
+		before := asked
+		past(true)
+		if asked != before+1 {
+			t.Fatalf("asked %d times", asked-before)
+		}
+		if got := past(false); got != tc.past || asked != before+1 {
+			t.Errorf("%d bytes are free: past the page cache: %v; asked %d times more", free, got, asked-before-1)
+		}
+	}
+}
+
 // TestDirectReadsAtOnce: more reads than there are places go on, those without one through the page cache.
 func TestDirectReadsAtOnce(t *testing.T) {
 	e := &Engine{}
@@ -174,36 +218,37 @@ func TestDirectReadsRefused(t *testing.T) {
 		}
 	}
 	e.direct.on.Store(true)
-	real := f.File
-	f.File = &unknown{real}
+	real := f.fd
+	f.fd = 1 << 20 // which the system does not know
 	read()
 	if !e.direct.refused.Load() || e.direct.on.Load() {
 		t.Error("it goes on")
 	}
-	f.File = real
+	f.fd = real
 	e.plainReads.Store(false)
 	read()
 	if n := e.counters.directReads.Load(); n != 0 {
 		t.Errorf("%d reads past the page cache", n)
 	}
-	e.opts.PageCacheBytes = 1
+	e.opts.PageCache = func() (room, free int64) { return 1, 0 }
 	if e.PollReads(); e.direct.on.Load() {
 		t.Error("and is not asked again")
 	}
 	e.refuseDirect(errors.New("a second reason is not told"))
 }
 
-// unknown has a descriptor that the system does not know.
-type unknown struct{ File }
-
-func (*unknown) Fd() uintptr { return 1 << 20 }
-
 // TestPollReads: tables are read past the page cache when they are more than it holds, and no longer when they are fewer.
 func TestPollReads(t *testing.T) {
 	dir := t.TempDir()
+	has := func(pageCache int64) func() (room, free int64) {
+		if pageCache == 0 {
+			return nil
+		}
+		return func() (room, free int64) { return pageCache, 0 }
+	}
 	open := func(pageCache int64) *Engine {
 		t.Helper()
-		e, err := Open(Options{Dir: dir, PageCacheBytes: pageCache, CacheBytes: cacheBytesMin, BallastBytes: NoSpace, LowSpaceBytes: NoSpace})
+		e, err := Open(Options{Dir: dir, PageCache: has(pageCache), CacheBytes: cacheBytesMin, BallastBytes: NoSpace, LowSpaceBytes: NoSpace})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +288,7 @@ func TestPollReads(t *testing.T) {
 		pageCache int64
 		on        bool
 	}{{size + 1, true}, {size + size/2, false}, {size + 1, false}, {size - 1, true}} {
-		e.opts.PageCacheBytes = tc.pageCache
+		e.opts.PageCache = has(tc.pageCache)
 		if e.PollReads(); e.direct.on.Load() != tc.on {
 			t.Errorf("%d bytes and a page cache that now has %d: %v", size, tc.pageCache, !tc.on)
 		}

@@ -52,9 +52,10 @@ type Options struct {
 	MaxCompactions int
 	// MaxOpenFiles bounds the open tables; 0 means 1,000. One has two file descriptors while it is read past the page cache.
 	MaxOpenFiles int
-	// PageCacheBytes is how much memory the system's page cache may take for tables; when they are more, most of what it does not
-	// have is read past it. 0 means that this is not known: all are read through the page cache.
-	PageCacheBytes int64
+	// PageCache returns, in bytes, how much memory the system's page cache may take for tables, and how much of that nobody uses. When
+	// the tables are more than that and nothing lies idle, most of what the page cache does not have is read past it. It is called about
+	// once a second, and by readers, several at once. nil means that this is not known: all are read through the page cache.
+	PageCache func() (room, free int64)
 	// LowSpaceBytes is the watermark: DiskFull is true below it. 0 means a twentieth of the disk, at most 512 MiB; NoSpace
 	// means no watermark.
 	LowSpaceBytes int64
@@ -135,7 +136,6 @@ func (o *Options) Validate() error {
 	check(o.MaxCompactions >= 1 && o.MaxCompactions <= compactionsMax,
 		"engine: %d concurrent compactions is outside 1 to %d", o.MaxCompactions, compactionsMax)
 	check(o.MaxOpenFiles >= OpenFilesMin, "engine: %d open files is below the least of %d", o.MaxOpenFiles, OpenFilesMin)
-	check(o.PageCacheBytes >= 0, "engine: a page cache of %d bytes", o.PageCacheBytes)
 	check(o.LowSpaceBytes >= NoSpace, "engine: low-space watermark of %d bytes is negative", o.LowSpaceBytes)
 	check(o.BallastBytes >= NoSpace, "engine: ballast of %d bytes is negative", o.BallastBytes)
 	return errors.Join(faults...)

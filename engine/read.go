@@ -21,7 +21,8 @@ import (
 // give them out. Pebble keeps a table open while anybody reads it.
 type tableFile struct {
 	File
-	e *Engine
+	e  *Engine
+	fd uintptr // of File, which is asked once: it is some calls away
 
 	open sync.Once // guards what follows: it is set when the file is first read past the page cache
 	past uintptr   // a descriptor for that
@@ -31,10 +32,14 @@ type tableFile struct {
 // Open implements vfs.FS. Compactions read ahead through files of their own, which stay as they are.
 func (t *tableFS) Open(name string, opts ...OpenOption) (File, error) {
 	f, err := t.FS.Open(name, opts...)
-	if err != nil || !strings.HasSuffix(name, tableSuffix) || f.Fd() == InvalidFd || slices.Contains(opts, vfs.SequentialReadsOption) {
+	if err != nil || !strings.HasSuffix(name, tableSuffix) || slices.Contains(opts, vfs.SequentialReadsOption) {
 		return f, err
 	}
-	return &tableFile{File: f, e: t.e}, nil
+	fd := f.Fd()
+	if fd == InvalidFd {
+		return f, nil
+	}
+	return &tableFile{File: f, e: t.e, fd: fd}, nil
 }
 
 // ReadAt implements vfs.File.
@@ -46,7 +51,7 @@ func (f *tableFile) ReadAt(p []byte, offset int64) (int, error) {
 		f.e.counters.diskReads.Inc()
 		return len(p), nil
 	}
-	n, wait, err := readNoWait(f.Fd(), p, offset)
+	n, wait, err := readNoWait(f.fd, p, offset)
 	switch {
 	case err != nil:
 		// Some file systems, and kernels before 4.14, have no other reads.

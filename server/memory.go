@@ -2,6 +2,7 @@ package server
 
 import (
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -14,6 +15,7 @@ import (
 )
 
 const (
+	systemRoot    = "/"
 	memoryUnknown = 2 << 30 // assumed where the system doesn't tell
 	memTableMax   = 64 << 20
 	memTableMin   = 4 << 20
@@ -23,12 +25,15 @@ const (
 	// gcHeadroom is how much garbage may gather before a collection, but gcPercentMin to gcPercentMax of what is alive. Blocks of
 	// the cache are on the heap without pointers, so a collection costs little; what it leaves lying costs memory. It is
 	// gcHeadroomFull once as much is alive as the cache may hold: a process is to take 1.4 times a cache of 1 GiB. The difference
-	// is 3 % of the processor time of a point select.
-	gcHeadroom     = 256 << 20
-	gcHeadroomFull = 192 << 20
-	gcPercentMin   = 15
-	gcPercentMax   = 200
-	gcTuneEvery    = time.Second
+	// is 3 % of the processor time of a point select. What a process takes besides does not grow with the cache, so one part in
+	// gcHeadroomShare of what that has beyond 1 GiB is added: a lookup that misses the cache leaves a block behind, and with 4 GiB
+	// collections took a twelfth of the processor time (bench/results/2026-11-23-hundredfold.md).
+	gcHeadroom      = 256 << 20
+	gcHeadroomFull  = 192 << 20
+	gcHeadroomShare = 4
+	gcPercentMin    = 15
+	gcPercentMax    = 200
+	gcTuneEvery     = time.Second
 	// processShare is what the process is to take at most, in tenths of the cache.
 	processShare = 14
 	// hugeShare: one part in so many of the cache is marked for huge pages beyond its size, for garbage and what else there is.
@@ -42,7 +47,7 @@ type budget struct {
 }
 
 func newBudget(o *Options) budget {
-	b := budget{machine: machineMemory(), total: o.MemoryBytes, cache: o.CacheBytes, procs: o.MaxProcs}
+	b := budget{machine: readMemory(systemRoot).total, total: o.MemoryBytes, cache: o.CacheBytes, procs: o.MaxProcs}
 	if b.total == 0 {
 		b.total = b.machine
 	}
@@ -56,9 +61,16 @@ func newBudget(o *Options) budget {
 	return b
 }
 
-// pageCache is what the system's page cache may take for the tables: all that the process does not, and something.
-func (b *budget) pageCache() int64 {
-	return max(b.machine-b.cache/10*processShare-engine.MemTableCountMax*b.memTable, 1)
+// pageCache is what the system's page cache may take for the tables, at least something: all that the process does not once its cache
+// is full, nor others do now.
+func (b *budget) pageCache(now systemMemory) int64 {
+	return max(min(b.machine-b.cache/10*processShare-engine.MemTableCountMax*b.memTable, now.available), 1)
+}
+
+// pageCacheNow implements engine.Options.PageCache.
+func (b *budget) pageCacheNow() (room, free int64) {
+	now := readMemory(systemRoot)
+	return b.pageCache(now), now.free
 }
 
 // apply sets the process's targets. Blocks are on the Go heap, so the limit covers the cache too.
@@ -78,6 +90,7 @@ func (b *budget) gcPercent(live uint64) int {
 	if live >= uint64(b.cache) {
 		headroom = gcHeadroomFull
 	}
+	headroom += uint64(max(b.cache-1<<30, 0)) / gcHeadroomShare
 	return int(min(max(100*headroom/max(live, 1), gcPercentMin), gcPercentMax))
 }
 
@@ -101,24 +114,63 @@ func (b *budget) tuneGC(stop <-chan struct{}) {
 	}
 }
 
-// machineMemory is the smaller of the machine's memory and the cgroup's limit.
-func machineMemory() int64 {
-	total := int64(memoryUnknown)
-	if raw, err := os.ReadFile("/proc/meminfo"); err == nil {
-		for _, line := range strings.Split(string(raw), "\n") {
-			if fields := strings.Fields(line); len(fields) >= 2 && fields[0] == "MemTotal:" {
-				if kib, err := strconv.ParseInt(fields[1], 10, 64); err == nil {
-					total = kib << 10
-				}
+// systemMemory is what the system says about its memory, in bytes, or the process's cgroup, where that has less.
+type systemMemory struct {
+	total     int64
+	available int64 // what nobody uses, and what the page cache would give up
+	free      int64 // what nobody uses
+}
+
+// cgroupMemory names the files of a cgroup that tell its limit, its use and what the use consists of, and there the page cache.
+var cgroupMemory = []struct{ limit, use, parts, pageCache string }{
+	{"memory.max", "memory.current", "memory.stat", "file"},
+	{"memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat", "total_cache"},
+}
+
+// readMemory asks the system of which root is the file tree. What that doesn't tell is memoryUnknown.
+func readMemory(root string) systemMemory {
+	fields, _ := readCounts(filepath.Join(root, "proc/meminfo"))
+	m := systemMemory{memoryUnknown, memoryUnknown, memoryUnknown}
+	if total, ok := fields["MemTotal:"]; ok {
+		m = systemMemory{total << 10, fields["MemAvailable:"] << 10, fields["MemFree:"] << 10}
+	}
+	for _, names := range cgroupMemory {
+		dir := filepath.Join(root, "sys/fs/cgroup")
+		limit, err := readCount(filepath.Join(dir, names.limit))
+		if err != nil || limit <= 0 {
+			continue // without a limit it says "max"
+		}
+		m.total = min(m.total, limit)
+		use, err := readCount(filepath.Join(dir, names.use))
+		if err != nil {
+			continue
+		}
+		parts, _ := readCounts(filepath.Join(dir, names.parts))
+		m.free = min(m.free, max(limit-use, 0))
+		m.available = min(m.available, max(limit-use, 0)+parts[names.pageCache])
+	}
+	return m
+}
+
+// readCount reads a file of one number.
+func readCount(path string) (int64, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64)
+}
+
+// readCounts reads a file whose lines begin with a name and a number.
+func readCounts(path string) (map[string]int64, error) {
+	raw, err := os.ReadFile(path)
+	counts := make(map[string]int64)
+	for line := range strings.Lines(string(raw)) {
+		if fields := strings.Fields(line); len(fields) >= 2 {
+			if n, err := strconv.ParseInt(fields[1], 10, 64); err == nil {
+				counts[fields[0]] = n
 			}
 		}
 	}
-	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
-		if raw, err := os.ReadFile(path); err == nil {
-			if limit, err := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64); err == nil && limit > 0 {
-				total = min(total, limit)
-			}
-		}
-	}
-	return total
+	return counts, err
 }

@@ -1,6 +1,10 @@
 package server
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
 
 // TestGCPercent: an idle server may keep the headroom, a full cache grows by a sixth or so, and nothing in between lets the heap treble.
 func TestGCPercent(t *testing.T) {
@@ -11,6 +15,24 @@ func TestGCPercent(t *testing.T) {
 	}{{0, 200}, {10 << 20, 200}, {128 << 20, 200}, {256 << 20, 100}, {512 << 20, 50}, {1<<30 - 1, 25}, {1 << 30, 18}, {2 << 30, 15}, {1 << 40, 15}} {
 		if got := b.gcPercent(c.live); got != c.percent {
 			t.Errorf("%d bytes live: %d percent, want %d", c.live, got, c.percent)
+		}
+	}
+}
+
+// TestGCPercentLarge: a larger cache leaves more room for garbage, but never more than the process may take of it.
+func TestGCPercentLarge(t *testing.T) {
+	for _, c := range []struct{ cache, live, headroom int64 }{
+		{512 << 20, 512 << 20, 192 << 20},
+		{2 << 30, 2<<30 - 1, 512 << 20},
+		{2 << 30, 2 << 30, 448 << 20},
+		{4 << 30, 4 << 30, 960 << 20},
+		{16 << 30, 16 << 30, 4032 << 20},
+	} {
+		b := budget{cache: c.cache}
+		percent := int64(b.gcPercent(uint64(c.live)))
+		want := max(100*c.headroom/c.live, gcPercentMin)
+		if percent != want || c.live+c.live*percent/100 > c.cache/10*processShare {
+			t.Errorf("a cache of %d bytes, %d live: %d percent, want %d", c.cache, c.live, percent, want)
 		}
 	}
 }
@@ -31,19 +53,60 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestPageCacheBudget: the tables have what the machine has and the process does not take, not what the process is told to stay below.
+// TestPageCacheBudget: the tables have what the machine has and neither the process nor others take, not what the process is told to
+// stay below.
 func TestPageCacheBudget(t *testing.T) {
-	for _, c := range []struct{ machine, limit, cache, want int64 }{
-		{32 << 30, 0, 10 << 30, 18<<30 - 4*64<<20},
-		{32 << 30, 4 << 30, 10 << 30, 18<<30 - 4*64<<20},
-		{32 << 30, 0, 30 << 30, 1},
+	for _, c := range []struct{ machine, limit, cache, available, want int64 }{
+		{32 << 30, 0, 10 << 30, 31 << 30, 18<<30 - 4*64<<20},
+		{32 << 30, 4 << 30, 10 << 30, 31 << 30, 18<<30 - 4*64<<20},
+		{32 << 30, 0, 10 << 30, 5 << 30, 5 << 30},
+		{32 << 30, 0, 30 << 30, 31 << 30, 1},
+		{32 << 30, 0, 10 << 30, 0, 1},
 	} {
 		b := budget{machine: c.machine, total: c.limit, cache: c.cache, memTable: 64 << 20}
-		if got := b.pageCache(); got != c.want {
-			t.Errorf("machine %d, limit %d, cache %d: %d, want %d", c.machine, c.limit, c.cache, got, c.want)
+		if got := b.pageCache(systemMemory{available: c.available}); got != c.want {
+			t.Errorf("machine %d, limit %d, cache %d, available %d: %d, want %d", c.machine, c.limit, c.cache, c.available, got, c.want)
 		}
 	}
-	if b := newBudget(&Options{MemoryBytes: 1 << 30}); b.machine != machineMemory() {
+	if b := newBudget(&Options{MemoryBytes: 1 << 30}); b.machine != readMemory(systemRoot).total {
 		t.Errorf("a machine of %d bytes", b.machine)
+	}
+}
+
+// TestReadMemory: what a cgroup leaves counts where it is less than what the machine has.
+func TestReadMemory(t *testing.T) {
+	const meminfo = "MemTotal:       24000 kB\nMemFree:         3000 kB\nMemAvailable:   20000 kB\nHugePages_Total:       0\n"
+	machine := systemMemory{24000 << 10, 20000 << 10, 3000 << 10}
+	unknown := systemMemory{memoryUnknown, memoryUnknown, memoryUnknown}
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		want  systemMemory
+	}{
+		{"nothing known", nil, unknown},
+		{"no cgroup", map[string]string{"proc/meminfo": meminfo}, machine},
+		{"no limit", map[string]string{"proc/meminfo": meminfo, "sys/fs/cgroup/memory.max": "max\n", "sys/fs/cgroup/memory.current": "5\n"}, machine},
+		{"a cgroup", map[string]string{"proc/meminfo": meminfo, "sys/fs/cgroup/memory.max": "8192000\n", "sys/fs/cgroup/memory.current": "8000000\n",
+			"sys/fs/cgroup/memory.stat": "anon 2000000\nfile 6000000\nfile_mapped 17\n"}, systemMemory{8192000, 6192000, 192000}},
+		{"beyond its limit", map[string]string{"proc/meminfo": meminfo, "sys/fs/cgroup/memory.max": "8192000\n", "sys/fs/cgroup/memory.current": "9000000\n",
+			"sys/fs/cgroup/memory.stat": "file 100\n"}, systemMemory{8192000, 100, 0}},
+		{"larger than the machine", map[string]string{"proc/meminfo": meminfo, "sys/fs/cgroup/memory.max": "99999999999\n", "sys/fs/cgroup/memory.current": "8000000\n"}, machine},
+		{"of the first kind", map[string]string{"proc/meminfo": meminfo, "sys/fs/cgroup/memory/memory.limit_in_bytes": "8192000\n",
+			"sys/fs/cgroup/memory/memory.usage_in_bytes": "1000000\n", "sys/fs/cgroup/memory/memory.stat": "cache 1\ntotal_cache 500000\n"},
+			systemMemory{8192000, 7692000, 3000 << 10}},
+	} {
+		root := t.TempDir()
+		for name, content := range c.files {
+			path := filepath.Join(root, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := readMemory(root); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
 	}
 }

@@ -138,7 +138,7 @@ func (n *Node) openStorage() error {
 			"limit", limit, "connections", o.MaxConnections, "tables", tables)
 	}
 	n.engine, err = engine.Open(engine.Options{Dir: filepath.Join(o.DataDir, "store"), CacheBytes: budget.cache, MemTableBytes: budget.memTable,
-		SpareLogBytes: budget.memTable, MaxOpenFiles: tables, PageCacheBytes: budget.pageCache(), Background: background, Logger: n.log})
+		SpareLogBytes: budget.memTable, MaxOpenFiles: tables, PageCache: budget.pageCacheNow, Background: background, Logger: n.log})
 	if err != nil {
 		return err
 	}
