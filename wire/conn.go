@@ -12,6 +12,7 @@ import (
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/types"
 )
 
@@ -204,7 +205,8 @@ func (c *conn) turnOver() bool {
 		if c.run == 0 {
 			c.began = now
 		}
-		late = now-c.began >= turnCrowdedMax
+		taken := now - c.began
+		late = taken >= turnCrowdedMax && (taken >= turnTxnMax || c.sess.Status()&sqlapi.StatusInTrans == 0)
 	}
 	if c.run++; c.run < most && !late && c.reply <= turnAnswerBytes {
 		return false

@@ -92,6 +92,7 @@ type fakeSession struct {
 	pass    func() error
 	passed  int
 	onQuery func(sql string)
+	trans   uint16 // sqlapi.StatusInTrans in a transaction
 }
 
 var (
@@ -335,7 +336,7 @@ func (s *fakeSession) Statistics() string              { return "Uptime: 1" }
 func (s *fakeSession) SetMultiStatements(on bool)      { s.multi = on }
 func (s *fakeSession) Reset() error                    { clear(s.stmts); return nil }
 func (s *fakeSession) ChangeUser(info *ConnInfo) error { s.info = info; clear(s.stmts); return nil }
-func (s *fakeSession) Status() uint16                  { return sqlapi.StatusAutocommit }
+func (s *fakeSession) Status() uint16                  { return sqlapi.StatusAutocommit | s.trans }
 func (s *fakeSession) ResultEncoding() (*time.Location, *types.Charset) {
 	return s.zone, types.Utf8mb40900AICI.Charset()
 }

@@ -9,12 +9,13 @@ import (
 // A connection's turn is over when turnCommands commands in a row were already there, or one was after an answer of more than
 // turnAnswerBytes, a packet of the network. To end a turn costs as much as a short command does, so those of a client that keeps
 // up are served some milliseconds long; after an answer of some size it hardly shows (bench/results/2026-11-21-turns.md). With
-// crowdMin connections the others' turns add up to half a second, so they are shorter, and shorter still where commands take long
-// (bench/results/2026-11-23-detached.md).
+// crowdMin connections the others' turns add up to half a second, so they are shorter, and shorter still where commands take long:
+// of k in a turn the first waits for k times the mean, and is more than one in twenty (bench/results/2026-11-23-crowded.md).
 const (
 	turnCommands    = 128
 	turnCrowded     = 8                      // in place of turnCommands where connections are many
-	turnCrowdedMax  = 200 * time.Microsecond // since the turn began: no further command then
+	turnCrowdedMax  = 80 * time.Microsecond  // since the turn began: no further command then
+	turnTxnMax      = 200 * time.Microsecond // the same in a transaction, whose locks others may be waiting for
 	crowdMin        = 128
 	turnAnswerBytes = 1460
 )

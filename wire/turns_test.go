@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/sqlapi"
 )
 
 // TestTurns lets many connections wait at once, and closes the line under them: everyone must come back.
@@ -36,7 +37,8 @@ func TestTurns(t *testing.T) {
 
 // TestTurnOver: a turn ends with many short commands in a row, or with one long answer, but not for who has to wait for his client.
 func TestTurnOver(t *testing.T) {
-	c := &conn{srv: &Server{}}
+	sess := &fakeSession{}
+	c := &conn{srv: &Server{}, sess: sess}
 	next := func(waited bool, answer int) bool {
 		c.sock.waited, c.reply = waited, answer
 		return c.turnOver()
@@ -63,6 +65,25 @@ func TestTurnOver(t *testing.T) {
 		if !next(false, 100) {
 			t.Fatal("many connections: a turn that has taken long goes on")
 		}
+	}
+	sess.trans = sqlapi.StatusInTrans
+	// after tells whether a turn that has taken so long is over, by the second command.
+	after := func(taken time.Duration) bool {
+		if next(true, 100) || next(false, 100) {
+			t.Fatal("many connections: the first command ends the turn")
+		}
+		c.began = clock.Mono() - taken
+		return next(false, 100)
+	}
+	goesOn := false
+	for range 1000 { // the machine may stop in between
+		goesOn = goesOn || !after(turnCrowdedMax)
+	}
+	if !goesOn {
+		t.Error("many connections: a transaction's turns are no longer than others")
+	}
+	if !after(turnTxnMax) {
+		t.Error("many connections: a transaction's turn does not end")
 	}
 	c.srv.crowded.Store(false)
 	for i := range 3 * turnCommands {
