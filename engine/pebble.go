@@ -21,9 +21,11 @@ const (
 	// MemTableCountMax is the number of memtables, the mutable one included, at which Pebble stops writes. Four ride out a
 	// flush that is slower than the writers for a while; more would only postpone the stop and lengthen recovery.
 	MemTableCountMax = 4
-	// L0SublevelsMax is the number of L0 sublevels at which Pebble stops writes. The owner paces writers long before, by
-	// Pressure, so it is above Pebble's 12: a stop is a latency of seconds, a deep L0 one of microseconds.
-	L0SublevelsMax = 20
+	// L0SublevelsMax is the number of L0 sublevels at which Pebble stops writes, and l0SublevelsFull that at which Pressure is 1, so
+	// that the owner paces writers as hard as it can for a while before. Both are above Pebble's 12: a stop is a latency of seconds,
+	// a deep L0 one of microseconds (bench/results/2026-11-23-stalls.md).
+	L0SublevelsMax  = 40
+	l0SublevelsFull = 20
 
 	// dataBlockBytes is InnoDB's page size: a point read that misses the cache reads and decompresses this much. Smaller blocks
 	// cost every scan and a larger index more than they save a cold read (bench/results/2026-11-22-cold-reads.md).

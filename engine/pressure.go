@@ -73,7 +73,7 @@ func (e *Engine) FlushIdle() {
 func (e *Engine) PollPressure() float64 {
 	p := e.db.Metrics()
 	memtables := float64(p.MemTable.Size) / float64(e.opts.MemTableBytes*MemTableCountMax)
-	sublevels := float64(p.Levels[0].Sublevels) / L0SublevelsMax
+	sublevels := float64(p.Levels[0].Sublevels) / l0SublevelsFull
 	v := math.Min(1, math.Max(memtables, sublevels))
 	e.pressure.Store(math.Float64bits(v))
 	e.watchLog()
@@ -92,8 +92,8 @@ func (e *Engine) watchLog() {
 	}
 }
 
-// Pressure returns what PollPressure measured last: 0 is idle, 1 is where Pebble stops writes. While writes are stopped it is
-// 1. One or two atomic loads: committers call it for every batch and slow down from about a half on.
+// Pressure returns what PollPressure measured last: 0 is idle, 1 is where Pebble stops writes, or has half as many sublevels of L0
+// as that takes. While writes are stopped it is 1. One or two atomic loads: committers call it for every batch and slow down from about a half on.
 func (e *Engine) Pressure() float64 {
 	if e.stalled.Load() {
 		return 1

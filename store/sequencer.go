@@ -19,9 +19,14 @@ const (
 	groupCommitsMax = 256
 	groupBytesMax   = 4 << 20
 	// paceFrom is the engine's pressure from which committers are slowed down,
-	// and paceMax the delay of each commit just before the engine stops writes.
-	paceFrom = 0.5
-	paceMax  = 20 * time.Millisecond
+	// and paceMax the delay of a commit of up to paceBytes just before the
+	// engine stops writes. A larger one waits as many times longer, up to
+	// paceLongest: pressure comes from bytes, and a few loaders would otherwise
+	// bring everybody to the stop.
+	paceFrom    = 0.5
+	paceMax     = 20 * time.Millisecond
+	paceBytes   = 64 << 10
+	paceLongest = 500 * time.Millisecond
 )
 
 // commitSignal is what a waiting committer is woken with, exactly once.
@@ -95,7 +100,7 @@ func (s *Store) Commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error
 			return 0, err
 		}
 	}
-	s.pace()
+	s.pace(bytes)
 	n.owner, n.req, n.admin, n.bytes = o, r, nil, bytes
 	err := s.enqueue(n)
 	n.req = nil
@@ -106,13 +111,20 @@ func (s *Store) Commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error
 }
 
 // pace slows committers down before the engine would stop them all.
-func (s *Store) pace() {
-	p := s.engine.Pressure()
-	if p <= paceFrom {
-		return
+func (s *Store) pace(bytes int) {
+	if d := paceDelay(s.engine.Pressure(), bytes); d > 0 {
+		clock.Sleep(d)
 	}
-	p = (p - paceFrom) / (1 - paceFrom)
-	clock.Sleep(time.Duration(p * p * float64(paceMax)))
+}
+
+// paceDelay is how long a commit of so many bytes waits under a pressure.
+func paceDelay(pressure float64, bytes int) time.Duration {
+	if pressure <= paceFrom {
+		return 0
+	}
+	p := (pressure - paceFrom) / (1 - paceFrom)
+	size := max(1, float64(bytes)/paceBytes)
+	return min(time.Duration(p*p*size*float64(paceMax)), paceLongest)
 }
 
 // enqueue stands in line and leads a group if it is this node's turn.
