@@ -9,8 +9,8 @@
 //   - Target: a server under test: started by the runner in a temporary directory, or given by its address. The first
 //     target is the subject; every other one is a peer; the base is the peer that the floors speak of.
 //   - Step: one workload in one prepared-statement mode at one thread count.
-//   - Round: one run of every target at one step, back to back. The order reverses with each round (A-B, B-A, ...). The steps of a
-//     workload have their first rounds in turn, then their second, and so on.
+//   - Round: one run of every target at one step, back to back. The order reverses with each round (A-B, B-A, ...). Steps that
+//     share tables have their first rounds in turn, then their second, and so on.
 //   - Run: one execution of sysbench (or of a built-in driver) against one target, with what it cost the server.
 //   - Ratio: the subject's rate over the peer's within one round. A step's ratio is the median over its rounds.
 //   - Spread: the smallest and largest ratio of a step's rounds. Noise is half of their distance over the median.

@@ -131,7 +131,7 @@ func (r *Result) versions() section {
 func (r *Result) planSection(rows []StepSummary) section {
 	p := &r.Plan
 	s := section{level: 2, title: "Test plan"}
-	s.text = []string{fmt.Sprintf("%d tables of %d rows, %d rounds of %d seconds each after %d seconds of warm-up, targets interleaved and in alternating order (A-B, B-A, …), the steps of a workload in turn within each round. "+
+	s.text = []string{fmt.Sprintf("%d tables of %d rows, %d rounds of %d seconds each after %d seconds of warm-up, targets interleaved and in alternating order (A-B, B-A, …), the steps that share tables in turn within each round. "+
 		"A ratio is taken within a round; the tables show medians over the rounds, and the smallest and largest ratio in brackets.", p.Tables, p.Rows, p.Rounds, p.Seconds, p.WarmupSeconds)}
 	if r.Command != "" {
 		s.code = append(s.code, r.Command)

@@ -19,12 +19,10 @@ const (
 	// does: it makes pages, has them filled and copied, and drops them again (bench/results/2026-11-23-hundredfold.md). While memory
 	// lies idle there is nothing to drop, and each of them fills it.
 	fillEvery = 8
-	// freeShare: memory lies idle if that is more than one part in so many of what the page cache may take. The kernel keeps less of it
-	// free when it drops pages for others.
+	// Memory lies idle if that is more than one part in freeShare of what the page cache may take, and more than freeMin. The kernel
+	// keeps less of it free when it drops pages for others, up to 210 MB on machines of some GB.
 	freeShare = 32
-	// freeEvery: after so many reads that the page cache can't serve it is asked for anew how much lies idle: some 64 MiB of blocks, and
-	// 30 µs for it.
-	freeEvery = 4096
+	freeMin   = 256 << 20
 	// directLinger: tables that are read past the page cache have to become smaller than it by one part in so many until they no longer
 	// are, because their size goes up and down with compactions.
 	directLinger = 8
@@ -36,8 +34,8 @@ var errRefused = errors.New("the kernel refuses asynchronous reads")
 type directReads struct {
 	on      atomic.Bool   // what PollReads has decided
 	refused atomic.Bool   // by the system, for good
-	idle    atomic.Bool   // memory lies idle
-	misses  atomic.Uint32 // of the page cache, for fillEvery and freeEvery
+	idle    atomic.Bool   // memory lies idle, as PollReads has seen
+	misses  atomic.Uint32 // of the page cache, for fillEvery
 
 	// mu guards what follows. It is a leaf, and nobody waits for a disk under it.
 	mu    sync.Mutex
@@ -58,7 +56,8 @@ func (e *Engine) PollReads() {
 	if e.opts.PageCache == nil || d.refused.Load() {
 		return
 	}
-	room := e.pollMemory()
+	room, free := e.opts.PageCache()
+	d.idle.Store(free > max(room/freeShare, freeMin))
 	m := e.db.Metrics()
 	size := int64(0)
 	for i := range m.Levels {
@@ -72,13 +71,6 @@ func (e *Engine) PollReads() {
 	if d.on.Swap(on) != on {
 		e.opts.Logger.Info("tables have changed their way of being read", "past_the_page_cache", on, "table_bytes", size, "page_cache_bytes", room)
 	}
-}
-
-// pollMemory sees whether memory lies idle, and returns what the page cache may take.
-func (e *Engine) pollMemory() (room int64) {
-	room, free := e.opts.PageCache()
-	e.direct.idle.Store(free > room/freeShare)
-	return room
 }
 
 // refuseDirect has tables read through the page cache from now on.
@@ -140,14 +132,7 @@ func (f *tableFile) readDirect(p []byte, offset int64) bool {
 		f.e.refuseDirect(err)
 		return false
 	}
-	if cached {
-		return false
-	}
-	misses := d.misses.Add(1)
-	if misses%freeEvery == 0 && f.e.opts.PageCache != nil {
-		f.e.pollMemory()
-	}
-	if misses%fillEvery == 0 || d.idle.Load() {
+	if cached || d.misses.Add(1)%fillEvery == 0 || d.idle.Load() {
 		return false
 	}
 	f.open.Do(func() { f.past, f.unit = openDirect(f.fd) })

@@ -125,46 +125,32 @@ func TestDirectReadsFill(t *testing.T) {
 	}
 }
 
-// TestDirectReadsIdle: while memory lies idle each read fills the page cache, and whether it does is asked for again after so many reads.
+// TestDirectReadsIdle: while memory lies idle each read fills the page cache.
 func TestDirectReadsIdle(t *testing.T) {
 	e := &Engine{}
 	f, _, chill := coldTable(t, e, func() {})
 	direct(t, e, f, chill)
-	free, asked := int64(0), 0
-	e.opts.PageCache = func() (room, _ int64) { asked++; return 1 << 30, free }
-	// past reads once from the disk, as the last of freeEvery reads or as one in between, and tells whether that was past the page cache.
-	past := func(last bool) bool {
+	// past reads once from the disk, and tells whether that was past the page cache.
+	past := func() bool {
 		t.Helper()
 		for range 100 {
-			// The next is freeEvery's if it is to be, which fills in any case, and else one that doesn't for its number.
-			e.direct.misses.Store(1)
-			if last {
-				e.direct.misses.Store(freeEvery - 1)
-			}
+			e.direct.misses.Store(1) // the next one does not fill for its number
 			chill()
-			misses, before := e.direct.misses.Load(), e.counters.directReads.Load()
+			before := e.counters.directReads.Load()
 			if _, err := f.ReadAt(make([]byte, page), int64(page)); err != nil {
 				t.Fatal(err)
 			}
-			if e.direct.misses.Load() != misses {
+			if e.direct.misses.Load() != 1 {
 				return e.counters.directReads.Load() != before
 			}
 		}
 		t.Fatal("the file is always in the page cache")
 		return false
 	}
-	for _, tc := range []struct {
-		free int64
-		past bool
-	}{{1 << 30 / freeShare, true}, {1<<30/freeShare + 1, false}, {0, true}} {
-		free = tc.free
-		before := asked
-		past(true)
-		if asked != before+1 {
-			t.Fatalf("asked %d times", asked-before)
-		}
-		if got := past(false); got != tc.past || asked != before+1 {
-			t.Errorf("%d bytes are free: past the page cache: %v; asked %d times more", free, got, asked-before-1)
+	for _, idle := range []bool{false, true, false} {
+		e.direct.idle.Store(idle)
+		if past() == idle {
+			t.Errorf("memory lies idle: %v; past the page cache: %v", idle, !idle)
 		}
 	}
 }
@@ -237,7 +223,8 @@ func TestDirectReadsRefused(t *testing.T) {
 	e.refuseDirect(errors.New("a second reason is not told"))
 }
 
-// TestPollReads: tables are read past the page cache when they are more than it holds, and no longer when they are fewer.
+// TestPollReads: tables are read past the page cache when they are more than it holds, and no longer when they are fewer. A little free
+// memory is not idle.
 func TestPollReads(t *testing.T) {
 	dir := t.TempDir()
 	has := func(pageCache int64) func() (room, free int64) {
@@ -291,6 +278,15 @@ func TestPollReads(t *testing.T) {
 		e.opts.PageCache = has(tc.pageCache)
 		if e.PollReads(); e.direct.on.Load() != tc.on {
 			t.Errorf("%d bytes and a page cache that now has %d: %v", size, tc.pageCache, !tc.on)
+		}
+	}
+	for _, tc := range []struct {
+		room, free int64
+		idle       bool
+	}{{1 << 30, freeMin, false}, {1 << 30, freeMin + 1, true}, {100 << 30, 3 << 30, false}, {100 << 30, 4 << 30, true}, {1 << 30, 0, false}} {
+		e.opts.PageCache = func() (room, free int64) { return tc.room, tc.free }
+		if e.PollReads(); e.direct.idle.Load() != tc.idle {
+			t.Errorf("%d bytes of %d are free: memory lies idle: %v", tc.free, tc.room, !tc.idle)
 		}
 	}
 	if err := e.Close(); err != nil {

@@ -53,8 +53,8 @@ type Options struct {
 	// MaxOpenFiles bounds the open tables; 0 means 1,000. One has two file descriptors while it is read past the page cache.
 	MaxOpenFiles int
 	// PageCache returns, in bytes, how much memory the system's page cache may take for tables, and how much of that nobody uses. When
-	// the tables are more than that and nothing lies idle, most of what the page cache does not have is read past it. It is called about
-	// once a second, and by readers, several at once. nil means that this is not known: all are read through the page cache.
+	// the tables are more than that and nothing lies idle, most of what the page cache does not have is read past it. It is called by
+	// PollReads. nil means that this is not known: all are read through the page cache.
 	PageCache func() (room, free int64)
 	// LowSpaceBytes is the watermark: DiskFull is true below it. 0 means a twentieth of the disk, at most 512 MiB; NoSpace
 	// means no watermark.

@@ -121,10 +121,12 @@ type systemMemory struct {
 	free      int64 // what nobody uses
 }
 
-// cgroupMemory names the files of a cgroup that tell its limit, its use and what the use consists of, and there the page cache.
-var cgroupMemory = []struct{ limit, use, parts, pageCache string }{
-	{"memory.max", "memory.current", "memory.stat", "file"},
-	{"memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat", "total_cache"},
+// cgroupMemory names the files of a cgroup that tell a limit, its use and what the use consists of; there the page cache, and what of
+// that is no file's and stays.
+var cgroupMemory = []struct{ limit, use, parts, pageCache, shared string }{
+	{"memory.max", "memory.current", "memory.stat", "file", "shmem"},
+	{"memory.high", "memory.current", "memory.stat", "file", "shmem"}, // from where on the kernel makes it give up some
+	{"memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat", "total_cache", "total_shmem"},
 }
 
 // readMemory asks the system of which root is the file tree. What that doesn't tell is memoryUnknown.
@@ -147,7 +149,7 @@ func readMemory(root string) systemMemory {
 		}
 		parts, _ := readCounts(filepath.Join(dir, names.parts))
 		m.free = min(m.free, max(limit-use, 0))
-		m.available = min(m.available, max(limit-use, 0)+parts[names.pageCache])
+		m.available = min(m.available, max(limit-use, 0)+parts[names.pageCache]-parts[names.shared])
 	}
 	return m
 }

@@ -106,7 +106,7 @@
 //	maintain     disk and pressure; sleeps while there are no commits
 //	housekeeper  sizes of regions and splits, compaction of what nobody writes to (housekeep.go)
 //	warmer       reads what a load has written back into the caches, in the pause behind it (warm.go)
-//	balancer     the row cache's part of the engine's cache, once a second (rowroom.go)
+//	balancer     the row cache's part of the engine's cache, and the page cache, once a second (rowroom.go)
 //
 // Absent on purpose: Raft (package replica), merging of regions, persistent
 // locks and transaction records: all regions are Solo, and a transaction over

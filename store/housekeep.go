@@ -8,9 +8,9 @@ import "sync/atomic"
 // and the pressure meanwhile.
 type housekeeping struct {
 	sample, settle chan struct{} // ask for it
-	// settled is the watermark at which the engine was last left with nothing to
-	// flush or compact, notSettled before.
-	settled atomic.Uint64
+	// seen is the watermark that has stood still when settle is asked for, and
+	// settled the last one for which that was done, notSettled before.
+	seen, settled atomic.Uint64
 }
 
 const notSettled = ^uint64(0)
@@ -30,14 +30,21 @@ func (s *Store) housekeeper() {
 	}
 }
 
-// settle lets the engine flush and compact until there are commits, or the store
-// closes.
+// settle lets the engine flush and compact, and splits what is too large, until
+// there are commits, or the store closes.
 func (s *Store) settle() {
-	seen := s.applied.Load()
+	seen := s.house.seen.Load()
 	busy := func() bool { return s.applied.Load() != seen }
+	if busy() {
+		return // they came while it walked through a region
+	}
 	s.engine.FlushIdle()
 	if err := s.engine.Settle(s.settling, busy); err != nil && !s.isClosing() {
 		s.o.Logger.Warn("cannot compact while idle", "error", err)
+	}
+	// The first pass finds that regions grow no more, each halves those that are
+	// too large.
+	for first := true; !busy() && (s.sampleRegions() || first); first = false {
 	}
 	if !busy() {
 		s.house.settled.Store(seen)

@@ -24,7 +24,7 @@ type region struct {
 	// counts what commits have added since.
 	size    atomic.Int64
 	written atomic.Int64
-	// looked is what written was when maintenance came by last, whose own it is.
+	// looked is what written was when the housekeeper came by last, whose own it is.
 	looked int64
 }
 

@@ -37,8 +37,9 @@ func rowRoom(cache, limit, used, spare int64) int64 {
 	return max(min(limit, rowRoomMost(cache)), cache/rowRoomOwn)
 }
 
-// balancer is the goroutine that gives the row cache what blocks leave of the engine's cache, and takes it back.
-func (s *Store) balancer() {
+// balancer is the goroutine that looks at the use of memory, with commits or without: it gives the row cache what blocks leave of the
+// engine's cache, and takes it back, unless that has a size of its own, and has the engine look at the page cache.
+func (s *Store) balancer(rows bool) {
 	defer s.background.Done()
 	ticker := clock.NewTicker(rowRoomInterval)
 	defer ticker.Stop()
@@ -48,7 +49,10 @@ func (s *Store) balancer() {
 		case <-s.closing:
 			return
 		case <-ticker.C:
-			limit = s.balance(limit)
+			s.engine.PollReads()
+			if rows {
+				limit = s.balance(limit)
+			}
 		}
 	}
 }

@@ -38,11 +38,12 @@ const (
 var ErrNoCut = errors.New("store: the key is not inside a region, or is a region's start")
 
 // sampleRegions looks at regions that may have outgrown their size, and splits
-// those that have. It runs on the housekeeper.
-func (s *Store) sampleRegions() {
+// those that have. It returns whether it has split one. It runs on the
+// housekeeper.
+func (s *Store) sampleRegions() (split bool) {
 	for _, r := range s.regions.Load().sorted {
 		if s.isClosing() || s.failed.Load() {
-			return
+			return false
 		}
 		size, written := r.size.Load(), r.written.Load()
 		growth := written - r.looked
@@ -53,34 +54,37 @@ func (s *Store) sampleRegions() {
 		if growth > s.o.RegionBytesMax/splitCalm && size+written <= splitUrgent*s.o.RegionBytesMax {
 			continue
 		}
-		if err := s.sampleRegion(r); err != nil && !errors.Is(err, kvapi.ErrClosed) {
+		cut, err := s.sampleRegion(r)
+		if err != nil && !errors.Is(err, kvapi.ErrClosed) {
 			s.o.Logger.Warn("cannot look at the size of a region", "region", r.ID, "error", err)
 		}
+		split = split || cut
 	}
+	return split
 }
 
 // sampleRegion measures a region and splits it if it is too large.
-func (s *Store) sampleRegion(r *region) error {
+func (s *Store) sampleRegion(r *region) (split bool, err error) {
 	// Rewriting the same rows for ever should not cost a walk each time, so what the
 	// region can hold at most is asked first: its tables and all memtables.
 	lower, upper := regionBounds(&r.Region)
 	tables, err := s.engine.ApproxBytes(lower, upper)
 	if err != nil {
-		return err
+		return false, err
 	}
 	written := r.written.Load()
 	if int64(tables)*compressionMax+int64(s.engine.Metrics().MemTableBytes) < s.o.RegionBytesMax {
-		return nil
+		return false, nil
 	}
 	total, cuts, err := s.measure(r)
 	if err != nil {
-		return err
+		return false, err
 	}
 	r.size.Store(total)
 	r.written.Add(-written)
 	r.looked -= written
 	if total <= s.o.RegionBytesMax || len(cuts) == 0 {
-		return nil
+		return false, nil
 	}
 	best := cuts[0]
 	for _, c := range cuts {
@@ -88,7 +92,8 @@ func (s *Store) sampleRegion(r *region) error {
 			best = c
 		}
 	}
-	return s.Split(best.key)
+	err = s.Split(best.key)
+	return err == nil, err
 }
 
 func abs(n int64) int64 { return max(n, -n) }

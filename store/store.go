@@ -97,16 +97,13 @@ func Open(o Options) (*Store, error) {
 	if err := s.recover(); err != nil {
 		return nil, err
 	}
-	s.background.Add(5)
+	s.background.Add(6)
 	go s.collector(&s.worker)
 	go s.syncer()
 	go s.maintain()
 	go s.housekeeper()
 	go s.warmer()
-	if balance {
-		s.background.Add(1)
-		go s.balancer()
-	}
+	go s.balancer(balance)
 	return s, nil
 }
 
@@ -304,12 +301,15 @@ func (s *Store) maintain() {
 			s.engine.FlushIdle() // settle makes up for it where the disk is full now
 		}
 		if quiet > 0 && quiet%settleTicks == 0 && !s.engine.DiskFull() {
+			s.house.seen.Store(seen)
 			s.signal(s.house.settle)
 		}
 		if quiet > settleTicks && !s.engine.DiskFull() && s.house.settled.Load() == seen {
 			ticker.Stop()
-			s.signal(s.house.sample)
 			s.idle.Store(true)
+			if s.applied.Load() != seen { // a commit that did not find it idle yet
+				s.signal(s.busy)
+			}
 			select {
 			case <-s.closing:
 				return
@@ -329,7 +329,6 @@ func (s *Store) maintain() {
 		s.raiseIdleFloor()
 		if ticks++; ticks%diskTicks == 0 {
 			s.engine.PollDisk()
-			s.engine.PollReads()
 		}
 		if clock.Since(sampled) >= s.o.SampleInterval {
 			s.signal(s.house.sample)
