@@ -15,7 +15,7 @@ import (
 const (
 	// exclusiveRun is how many rows are read and sorted together while nobody else uses the table: the memory table takes neighbours
 	// much faster than keys that lie far apart. The reading ends early when a session arrives, which waits for what was read to be
-	// written, some tens of milliseconds.
+	// written, some tens of milliseconds, or a second while the store slows large commits down.
 	exclusiveRun = 64 << 10
 	// exclusiveChunk is how many entries of a run are written per commit, which other tables' commits wait for.
 	exclusiveChunk = 4096

@@ -24,7 +24,7 @@ const (
 	// L0SublevelsMax is the number of L0 sublevels at which Pebble stops writes, and l0SublevelsFull that at which Pressure is 1, so
 	// that the owner paces writers as hard as it can for a while before. Both are above Pebble's 12: a stop is a latency of seconds,
 	// a deep L0 one of microseconds (bench/results/2026-11-23-stalls.md).
-	L0SublevelsMax  = 40
+	L0SublevelsMax  = 2 * l0SublevelsFull
 	l0SublevelsFull = 20
 
 	// dataBlockBytes is InnoDB's page size: a point read that misses the cache reads and decompresses this much. Smaller blocks

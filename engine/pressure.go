@@ -93,7 +93,8 @@ func (e *Engine) watchLog() {
 }
 
 // Pressure returns what PollPressure measured last: 0 is idle, 1 is where Pebble stops writes, or has half as many sublevels of L0
-// as that takes. While writes are stopped it is 1. One or two atomic loads: committers call it for every batch and slow down from about a half on.
+// as that takes. While writes are stopped it is 1. One or two atomic loads: committers call it for every batch and slow down from
+// about a half on.
 func (e *Engine) Pressure() float64 {
 	if e.stalled.Load() {
 		return 1

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 
 	"github.com/pandodb/pando/engine"
@@ -32,6 +33,31 @@ func TestRowRoom(t *testing.T) {
 	} {
 		if got := rowRoom(cache, c.limit, c.used, c.spare); got != c.want {
 			t.Errorf("limit %d, %d used, %d spare: %d, want %d", c.limit, c.used, c.spare, got, c.want)
+		}
+	}
+}
+
+// TestPageCachePolled: the engine looks at the page cache again and again without commits, whether the row cache has a size of its own
+// or not.
+func TestPageCachePolled(t *testing.T) {
+	for _, rows := range []int64{0, 1 << 20} {
+		var asked atomic.Int64
+		pageCache := func() (room, free int64) { asked.Add(1); return 1 << 30, 0 }
+		e, err := engine.Open(engine.Options{Dir: "d", FS: engine.NewMemFS(), PageCache: pageCache})
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened := asked.Load()
+		s, err := Open(Options{Engine: e, RowCacheBytes: rows})
+		if err != nil {
+			t.Fatal(err)
+		}
+		testkit.Await(t, "two looks at the page cache", func() bool { return asked.Load() > opened+1 })
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }
