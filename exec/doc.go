@@ -63,6 +63,6 @@
 // two paths. Operators run on the connection's goroutine: parallel scans will be
 // operators of their own. A locking read that meets versions newer than its scan is not
 // repeated, as a write is, because its rows may have been sent. Under SERIALIZABLE a plain
-// scan of an index locks entries, and rows when it looks them up; the planner may put
-// LockRows in its place to recheck the condition.
+// scan locks the keys that it meets; the planner puts LockRows in its place where those are
+// entries whose writers lock only rows (plan.Env.LockReads).
 package exec

@@ -63,6 +63,9 @@ type path struct {
 	cover   bool
 }
 
+// byEntries tells whether the path finds rows by entries that their writers do not lock: all but whole unique keys.
+func (p *path) byEntries() bool { return p.index != nil && !p.index.Primary && !p.points }
+
 // access finds the cheapest path to the rows.
 func (b *builder) access(w *want) (*path, error) {
 	sargs := make([]sarg, len(w.conjuncts))

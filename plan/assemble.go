@@ -170,7 +170,18 @@ func (s *selection) read(count, offset expr.Expr) (*stage, error) {
 			w.order = nil
 		}
 	}
+	if !locking && s.b.env.LockReads {
+		plain := *w
+		p, err := s.b.access(&plain)
+		if err != nil {
+			return nil, err
+		}
+		if p.byEntries() {
+			return s.readLocked(w, syntax.LockClause{Kind: syntax.LockForShare}, simple && len(s.order) == 0, count, offset)
+		}
+	}
 	if locking {
+		s.b.use(w.table, true) // FOR UPDATE and FOR SHARE take more than the right to read
 		return s.readLocked(w, lock, simple && len(s.order) == 0, count, offset)
 	}
 	if st, err := s.readExtreme(w); st != nil || err != nil {

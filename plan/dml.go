@@ -383,6 +383,7 @@ func (b *builder) written(s *source, bind *binder, where syntax.Expr, orderBy []
 	}
 	keyCol := len(s.table.Columns)
 	cols[keyCol] = exec.RowKey
+	b.use(s.table, true)
 	lock, p, err := b.locked(w, exec.LockExclusive, exec.WaitDefault, cols, count, false)
 	if err != nil {
 		return nil, 0, err

@@ -34,6 +34,9 @@ type Env struct {
 	Text string
 	// Shown is the text that the process list shows instead, because sessions with other literals share the plan; empty means Text.
 	Shown string
+	// LockReads is set in a SERIALIZABLE transaction, whose plain reads are locking ones: a read by a secondary index locks rows, as
+	// FOR SHARE does, since writers lock rows and not the entries of such an index.
+	LockReads bool
 	// SafeUpdates is sql_safe_updates: UPDATE and DELETE need a key or a LIMIT.
 	SafeUpdates bool
 	// SelectLimit is sql_select_limit; negative is none.

@@ -75,7 +75,8 @@ func remapped(list []expr.Expr, remap func(int) int) []expr.Expr {
 	return out
 }
 
-// locked builds the node that locks the wanted rows and yields cols of their latest versions.
+// locked builds the node that locks the wanted rows and yields cols of their latest versions. The caller declares that the table is
+// written, if it is.
 func (b *builder) locked(w *want, mode exec.LockMode, wait exec.WaitPolicy, cols []int, limit expr.Expr, collect bool) (*exec.LockRows, *path, error) {
 	w.locking = true
 	w.needed = []int{exec.RowKey}
@@ -100,7 +101,7 @@ func (b *builder) locked(w *want, mode exec.LockMode, wait exec.WaitPolicy, cols
 	if err != nil {
 		return nil, nil, err
 	}
-	b.use(w.table, true)
+	b.use(w.table, false)
 	lock := &exec.LockRows{Input: input, KeyCol: 0, Table: w.table, Alias: w.alias, Mode: mode, Wait: wait, Where: where, Cols: cols, Limit: limit, Collect: collect}
 	lock.EstRows = p.out
 	return lock, p, nil
@@ -131,7 +132,7 @@ func (s *selection) readLocked(w *want, clause syntax.LockClause, ordered bool, 
 	}
 	cols := s.outputColumns(w.needed, nil)
 	var limit expr.Expr
-	if ordered || len(w.order) > 0 {
+	if (ordered || len(w.order) > 0) && s.sel.Options&syntax.SelectCalcFoundRows == 0 {
 		var err error
 		if limit, err = s.b.sum(count, offset); err != nil {
 			return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/txn"
 	"github.com/pandodb/pando/types"
 )
 
@@ -25,6 +26,9 @@ const (
 	keyPrepared = 'P'
 	keyUnknown  = 'U' // prepared, with parameters of unknown type
 	keyText     = 'T'
+
+	// keyLockReads is added to the kind while plain reads are planned as locking ones.
+	keyLockReads = 0x80
 )
 
 // Query runs all statements of a text in order and answers each. sql is borrowed.
@@ -166,11 +170,28 @@ func (s *Session) build1(env *plan.Env, stmt syntax.Statement, key []byte) (*pla
 
 func (s *Session) planEnv(text string) *plan.Env {
 	return &plan.Env{Snapshot: s.node.Catalog.Current(), Database: s.db, Build: &s.build, Stats: s.node.Stats, System: s.systemTables(),
-		Text: text, User: s.client.User, Host: s.client.Host, SafeUpdates: s.get("sql_safe_updates") == "ON", SelectLimit: s.selectLimit()}
+		Text: text, User: s.client.User, Host: s.client.Host, SafeUpdates: s.get("sql_safe_updates") == "ON", SelectLimit: s.selectLimit(), LockReads: s.locksReads()}
+}
+
+// locksReads tells whether plain reads are locking ones: in a SERIALIZABLE transaction, also in the one that a statement under
+// autocommit=0 is about to open.
+func (s *Session) locksReads() bool {
+	switch {
+	case s.tx != nil:
+		return s.tx.Level() == txn.Serializable
+	case s.autocommit:
+		return false
+	case s.nextLevel != nil:
+		return *s.nextLevel == txn.Serializable
+	}
+	return s.level == txn.Serializable
 }
 
 // appendKey writes the plan cache's key of a text: its kind, the session's environment, the kinds of its parameters, the text.
 func (s *Session) appendKey(dst []byte, kind byte, text []byte) []byte {
+	if s.locksReads() {
+		kind |= keyLockReads
+	}
 	dst = append(dst, kind)
 	dst = append(dst, s.env...)
 	for i := range s.params {
@@ -246,7 +267,7 @@ func (s *Session) execute(entry *plan.Entry, more bool, out Response) error {
 		s.leave()
 		return s.fail(err)
 	}
-	if s.maxExecution > 0 && p.IsQuery && !p.NeedsTxn {
+	if s.maxExecution > 0 && p.IsQuery {
 		stop := s.limitTime()
 		defer stop()
 	}
