@@ -30,9 +30,9 @@ type Engine struct {
 
 	// order guards what follows, and is held while a batch enters the log. The log's lock is taken under it.
 	order      sync.Mutex
-	end, noted wal.Position   // of the last batch, and of the last that had a note
-	applying   []wal.Position // where the batches begin that are in the log and on their way to Pebble, ascending
-	replayed   wal.Position   // how much of the log Open has replayed
+	end, noted wal.Position // of the last batch, and of the last that had a note
+	applying   []applying   // the batches that are in the log and on their way to Pebble
+	replayed   wal.Position // how much of the log Open has replayed
 
 	opened     atomic.Bool // the directory and the log are open
 	failed     atomic.Bool

@@ -126,16 +126,17 @@ func (e *Engine) apply(b *Batch, note bool) (err error) {
 	e.counters.applied.Inc()
 	e.counters.appliedBytes.Add(uint64(b.b.Len()))
 	e.order.Lock()
-	if note || e.end-e.noted >= noteBytes {
-		e.note(b)
-	}
 	start := e.end
+	low := start
+	if note || e.end-e.noted >= noteBytes {
+		low = e.note(b)
+	}
 	if b.end, err = e.log.Append(b.b.Repr()); err != nil {
 		e.order.Unlock()
 		return ErrFailed
 	}
 	e.end = b.end
-	e.applying = append(e.applying, start)
+	e.applying = append(e.applying, applying{start, low})
 	e.order.Unlock()
 
 	filter := e.unflushed.enter(b.hashes, b.ranges)
@@ -146,7 +147,7 @@ func (e *Engine) apply(b *Batch, note bool) (err error) {
 	filter.leave(uint64(batchrepr.ReadSeqNum(repr)) + count - 1)
 
 	e.order.Lock()
-	at := slices.Index(e.applying, start)
+	at := slices.Index(e.applying, applying{start, low})
 	e.applying = slices.Delete(e.applying, at, at+1)
 	e.order.Unlock()
 	if err != nil {
@@ -161,19 +162,27 @@ func (e *Engine) apply(b *Batch, note bool) (err error) {
 	return nil
 }
 
-// note adds to b the position below which everything has been applied once b has: its own end, or where the first of those begins
-// that are in the log and still on their way to the memtable. The caller holds order.
-func (e *Engine) note(b *Batch) {
+// applying is a batch on its way to Pebble: where it begins in the log, and what it notes, or where it begins if it notes nothing.
+type applying struct{ start, low wal.Position }
+
+// note adds to b, and returns, a position below which everything has been applied once b has. Of two notes that are on their way at
+// once either may be flushed first, so a later one must not name less: it names what the first of those does that are still on their
+// way, and never more than where b begins, unless b is nothing but the note. The caller holds order.
+func (e *Engine) note(b *Batch) wal.Position {
+	alone := b.b.Empty()
 	op := b.b.SetDeferred(len(noteKey), 8)
 	copy(op.Key, noteKey)
 	finish(op)
-	end := e.end + wal.RecordBytes(b.b.Len())
-	pos := end
-	if len(e.applying) > 0 {
-		pos = e.applying[0]
+	e.noted = e.end + wal.RecordBytes(b.b.Len())
+	pos := e.end
+	if alone {
+		pos = e.noted
 	}
-	e.noted = end
+	for _, a := range e.applying {
+		pos = min(pos, a.low)
+	}
 	binary.LittleEndian.PutUint64(op.Value, uint64(pos))
+	return pos
 }
 
 // flushNoted begins a flush after which the log is needed no more, but for what is applied meanwhile. It does not wait: done is
@@ -209,6 +218,9 @@ func (e *Engine) explainLog(err error) error {
 // manifestMarker begins the name of the empty file whose name tells which manifest is in force.
 const manifestMarker = "marker.manifest."
 
+// compactionCategory is what Pebble writes the tables of compactions as.
+const compactionCategory = "pebble-compaction"
+
 // tableFS is the file system as Pebble sees it. No table is begun before the log is durable up to all that it can hold:
 // otherwise a power loss could leave the table without the records, and recovery would apply older ones over it. No marker is
 // made before the directory entry of its manifest is durable: Pebble syncs the directory once, with both in it, and a power loss
@@ -224,8 +236,9 @@ func (t *tableFS) Unwrap() FS { return t.FS }
 
 // Create implements vfs.FS.
 func (t *tableFS) Create(name string, category WriteCategory) (File, error) {
-	// What is replayed while the engine is being opened is durable.
-	if strings.HasSuffix(name, tableSuffix) && t.e.opened.Load() {
+	// What is replayed while the engine is being opened is durable, and so is what a compaction reads from tables: its thread, which
+	// has a low priority, is not to sync for committers.
+	if strings.HasSuffix(name, tableSuffix) && category != compactionCategory && t.e.opened.Load() {
 		if err := t.e.SyncWAL(); err != nil {
 			return nil, err
 		}

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/pandodb/pando/engine/wal"
+	"github.com/pandodb/pando/keys"
 )
 
 // TestNoteBelowApplying: a note doesn't cover batches that are in the log and not yet in the memtable, whose table may come later.
@@ -28,14 +30,71 @@ func TestNoteBelowApplying(t *testing.T) {
 	if got := noted(); got != e.end {
 		t.Errorf("noted %d, the log ends at %d", got, e.end)
 	}
-	e.applying = append(e.applying, 7, 9)
+	e.applying = append(e.applying, applying{9, 9}, applying{20, 7})
 	if got := noted(); got != 7 {
-		t.Errorf("noted %d while a batch from 7 on is being applied", got)
+		t.Errorf("noted %d while 7 is on its way", got)
 	}
 	e.applying = e.applying[:0]
 	if got := noted(); got != e.end {
 		t.Errorf("noted %d, the log ends at %d", got, e.end)
 	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestNotesDoNotFall: of two notes that are on their way at once either may reach a table first, and the log may be dropped below
+// that one. So a later one must never name less, whatever is on its way, nor more than is in memtables: all orders of six steps are
+// tried.
+func TestNotesDoNotFall(t *testing.T) {
+	e, err := OpenMem()
+	if err != nil {
+		t.Fatal(err)
+	}
+	needed := map[wal.Position]bool{} // by where a batch begins: it has more than a note
+	begin := func(content, note bool) (noted wal.Position) {
+		b := e.NewBatch()
+		defer b.Close()
+		if needed[e.end] = content; content {
+			b.Set(keys.Bare(nil, keys.SpaceEngine, []byte("other")), []byte("value"))
+		}
+		low := e.end
+		if note {
+			noted = e.note(b)
+			low = noted
+		}
+		e.applying = append(e.applying, applying{e.end, low})
+		e.end += wal.RecordBytes(b.b.Len())
+		return noted
+	}
+	var steps func(left int, last wal.Position)
+	steps = func(left int, last wal.Position) {
+		if left == 0 {
+			return
+		}
+		end, flying := e.end, e.applying
+		for _, kind := range []struct{ content, note bool }{{true, false}, {true, true}, {false, true}} {
+			e.applying = slices.Clone(flying)
+			noted := begin(kind.content, kind.note)
+			if kind.note && noted < last {
+				t.Fatalf("%d is noted after %d, with %v on their way", noted, last, flying)
+			}
+			for _, a := range flying {
+				if noted > a.start && needed[a.start] {
+					t.Fatalf("%d is noted while the batch at %d is on its way", noted, a.start)
+				}
+			}
+			steps(left-1, max(noted, last))
+			e.end = end
+		}
+		for i := range flying {
+			e.applying = slices.Delete(slices.Clone(flying), i, i+1)
+			steps(left-1, last)
+		}
+		e.applying = flying
+	}
+	steps(6, 0)
+	e.end, e.applying = 0, nil
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -58,9 +58,10 @@ func (e *Engine) flushGarbage(memTableBytes uint64) {
 }
 
 // FlushIdle flushes the memtables if the log that recovery would have to read is worth it. The owner calls it when writes have
-// ceased: a crash then costs no replay, and what was written last is compressed as the rest is. It does not wait for the flush.
+// ceased: a crash then costs no replay, and what was written last is compressed as the rest is. It does not wait for the flush, nor,
+// while Pebble has stopped writes, for the end of that: flushes are under way then.
 func (e *Engine) FlushIdle() {
-	if e.log.Stats().LiveBytes < idleFlushBytesMin {
+	if e.stalled.Load() || e.log.Stats().LiveBytes < idleFlushBytesMin {
 		return
 	}
 	if _, err := e.flushNoted(); err != nil {
