@@ -18,7 +18,7 @@ const counterLen = 8
 // used.
 type counters struct {
 	engine *engine.Engine
-	// mu guards values. It is a leaf, apart from reads of the engine.
+	// mu guards values. It is a leaf, and nobody reads from the disk under it: the sequencer's leader takes it.
 	mu     sync.Mutex
 	values map[string]uint64
 }
@@ -26,20 +26,25 @@ type counters struct {
 // load returns a counter, reading it on first use; zero if it was never raised.
 func (c *counters) load(key []byte) (uint64, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if v, ok := c.values[string(key)]; ok {
+	v, ok := c.values[string(key)]
+	c.mu.Unlock()
+	if ok {
 		return v, nil
 	}
 	b, found, err := c.engine.Get(nil, keys.CounterKey(nil, key))
 	if err != nil {
 		return 0, fmt.Errorf("store: read counter: %w", err)
 	}
-	v := uint64(0)
 	if found {
 		if len(b) != counterLen {
 			return 0, corrupt(fmt.Sprintf("counter of %d bytes", len(b)))
 		}
 		v = binary.BigEndian.Uint64(b)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if newer, ok := c.values[string(key)]; ok {
+		return newer, nil
 	}
 	c.values[string(key)] = v
 	return v, nil

@@ -1,20 +1,36 @@
 package store
 
 import (
+	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/keys"
+	"github.com/pandodb/pando/kvapi"
 )
 
-// TestIdleSettles: a store without commits flushes what recovery would read, and then gets rid of what updates have left.
+// diskFS says how much room there is.
+type diskFS struct {
+	engine.FS
+	room atomic.Uint64 // in bytes
+}
+
+func (f *diskFS) GetDiskUsage(string) (engine.DiskUsage, error) {
+	return engine.DiskUsage{AvailBytes: f.room.Load(), TotalBytes: 1 << 40}, nil
+}
+
+// TestIdleSettles: a store without commits flushes what recovery would read, then gets rid of what updates have left, and sleeps; if
+// the disk is full for a while meanwhile, writes are accepted again afterwards.
 func TestIdleSettles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits until a store counts as idle")
 	}
-	e, err := engine.Open(engine.Options{Dir: "d", FS: engine.NewMemFS(), MemTableBytes: 64 << 20})
+	disk := &diskFS{FS: engine.NewMemFS()}
+	disk.room.Store(1 << 40)
+	e, err := engine.Open(engine.Options{Dir: "d", FS: disk, MemTableBytes: 64 << 20, LowSpaceBytes: 1 << 30, BallastBytes: engine.NoSpace})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,6 +74,21 @@ func TestIdleSettles(t *testing.T) {
 		t.Errorf("%d bytes in tables before the store settles, %d loaded: the updates have left nothing", n, loaded)
 	}
 	testkit.Await(t, "the old versions are gone", func() bool { return e.Metrics().TableBytes < loaded+loaded/10 })
+	testkit.Await(t, "maintenance sleeps", s.idle.Load)
+	disk.room.Store(1 << 20)
+	e.PollDisk() // as the end of a flush or compaction may
+	disk.room.Store(1 << 40)
+	var o Owner
+	s.OpenOwner(&o, 1)
+	commit := func() error {
+		put := kvapi.Mutation{Kind: kvapi.MutationPut, Key: []byte("k"), Value: []byte("v")}
+		_, err := s.Commit(&o, &kvapi.CommitRequest{Regions: []kvapi.RegionRef{s.Regions()[0].Ref()}, Mutations: []kvapi.Mutation{put}})
+		return err
+	}
+	if err := commit(); !errors.Is(err, kvapi.ErrDiskFull) {
+		t.Errorf("a commit to a full disk: %v", err)
+	}
+	testkit.Await(t, "writes are accepted again", func() bool { return commit() == nil })
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}

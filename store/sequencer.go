@@ -295,6 +295,9 @@ func (s *Store) admissible() error {
 		return errFailed
 	}
 	if s.engine.DiskFull() {
+		if s.idle.Load() {
+			s.signal(s.busy) // maintenance, who finds out when there is room again, went to sleep before the disk was full
+		}
 		return kvapi.ErrDiskFull
 	}
 	return nil
