@@ -90,7 +90,7 @@ func (t *lockTable) wait(o *Owner, r *kvapi.LockRequest, hash uint64, upgrade bo
 	deadlock := t.closesCycle(o, e)
 	t.graphMu.Unlock()
 	if !deadlock {
-		return e, true, t.block(e, w, r, closing)
+		return e, true, t.block(o, e, w, r, closing)
 	}
 	if t.cancel(e, w) {
 		return e, true, nil
@@ -100,13 +100,14 @@ func (t *lockTable) wait(o *Owner, r *kvapi.LockRequest, hash uint64, upgrade bo
 }
 
 // block waits for the lock to be handed over, or for a reason to give up.
-func (t *lockTable) block(e *lockEntry, w *lockWaiter, r *kvapi.LockRequest, closing <-chan struct{}) error {
+func (t *lockTable) block(o *Owner, e *lockEntry, w *lockWaiter, r *kvapi.LockRequest, closing <-chan struct{}) error {
 	// Most waits end at once when the holder commits, before a timer is worth making.
 	select {
 	case <-w.wake:
 		return nil
 	default:
 	}
+	o.rest() // an iterator is not to be kept for as long as somebody else likes
 	t.stats.waits.Inc()
 	t.stats.waiting.Add(1)
 	began := clock.Mono()

@@ -58,6 +58,7 @@ func (s *limitSink) Pair(key, value []byte) (more bool, err error) {
 // is locked in shared mode and then read anew.
 func (t *Txn) scanLocking(r *ScanRequest) (resume []byte, err error) {
 	round := *r
+	round.Hold = nil // what it keeps must not be kept while a lock is waited for
 	out := limitSink{out: r.Sink}
 	for {
 		t.page.clear()
