@@ -120,6 +120,13 @@ func (s *spanSet) bound(rt *Runtime, b *Bound, c *catalog.Column, low bool) (v t
 	if v.K == types.KindString && c.Type.IsNumeric() {
 		v = asDouble(rt, v)
 	}
+	if v.K == types.KindFloat && math.IsNaN(v.Float64()) {
+		// It bounds nothing: which values compare with it depends on the side that it stood on, and the filter behind the scan knows.
+		v = types.Float(math.Inf(1))
+		if low {
+			v = types.Float(math.Inf(-1))
+		}
+	}
 	if v.K == types.KindFloat {
 		var wide bool
 		v, wide = widened(v, &c.Type, low)
@@ -172,6 +179,8 @@ func (s *spanSet) fit(rt *Runtime, v types.Value, c *catalog.Column) (fitted typ
 		return fitText(v, t), 0, true
 	case t.IsNumeric() && v.K == types.KindString:
 		v = asDouble(rt, v)
+	case v.K == types.KindFloat && math.IsNaN(v.Float64()):
+		return v, 0, false
 	case t.ID == types.TypeTimestamp && v.K == types.KindTimestamp:
 	case t.IsTemporal() && t.ID != types.TypeTime:
 		return s.fitDate(v, c)

@@ -155,14 +155,16 @@ func orderUints(a, b uint64) int {
 	return 0
 }
 
+// orderFloats orders doubles. A parameter may be no number (NaN): it equals nothing, itself included, and every order that it is in is
+// "greater", as in MySQL.
 func orderFloats(a, b float64) int {
 	if a < b {
 		return -1
 	}
-	if a > b {
-		return 1
+	if a == b {
+		return 0
 	}
-	return 0
+	return 1
 }
 
 // test turns an order into the operator's truth value.

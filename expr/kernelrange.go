@@ -55,7 +55,7 @@ func (r *rangeOperands) verdict(i uint16) tri {
 	}
 	lo, hi := triNull, triNull
 	if !r.lo.isNull(i) {
-		lo = triOf(r.low.of(&r.x, &r.lo, i) >= 0)
+		lo = triOf(r.low.of(&r.lo, &r.x, i) <= 0)
 	}
 	if !r.hi.isNull(i) {
 		hi = triOf(r.high.of(&r.x, &r.hi, i) <= 0)

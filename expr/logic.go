@@ -173,7 +173,7 @@ func evalIsNotNull(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Bool(v.K != types.KindNull), err
 }
 
-// between holds the two comparisons of BETWEEN: x >= lo and x <= hi.
+// between holds the two comparisons of BETWEEN: lo <= x and x <= hi. Both are written so, because a NaN is on no side of <=.
 type between struct{ low, high *comparator }
 
 // buildBetween keeps x as one argument, so that it is evaluated once. The two bounds are compared each in the class that suits
@@ -190,11 +190,11 @@ func buildBetween(b *BuildContext, n *Node) error {
 		}
 		c := comparator{class: classString, coll: d.coll, bytes: bytewise(d.coll)}
 		lc, hc := c, c
-		lc.mask, hc.mask = compareMasks[">="], compareMasks["<="]
+		lc.mask, hc.mask = compareMasks["<="], compareMasks["<="]
 		n.args = []Expr{b.toCharset(x, d.coll), b.toCharset(lo, d.coll), b.toCharset(hi, d.coll)}
 		n.aux = &between{&lc, &hc}
 	} else {
-		lc, lx, lo, err := b.newComparator(">=", x, lo)
+		lc, lx, lo, err := b.newComparator("<=", x, lo)
 		if err != nil {
 			return err
 		}
@@ -284,7 +284,12 @@ func evalBetween(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 }
 
 func (c *between) verdict(ctx *Ctx, x, lo, hi *types.Value) types.Value {
-	l, h := c.low.verdict(ctx, x, lo), c.high.verdict(ctx, x, hi)
+	var number types.Value
+	if c.low.class == classFloat && c.high.class == classFloat {
+		number = types.Float(ctx.float(x)) // once, and before the bounds, if it is a text to warn of
+		x = &number
+	}
+	l, h := c.low.verdict(ctx, lo, x), c.high.verdict(ctx, x, hi)
 	switch {
 	case l.K != types.KindNull && l.N == 0, h.K != types.KindNull && h.N == 0:
 		return types.Int(0)

@@ -173,7 +173,8 @@ func evalSign(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return types.Null(), err
 	}
 	if numericClass(n.args[0]) == classFloat {
-		return types.Int(int64(orderFloats(ctx.float(&v), 0))), nil
+		f := ctx.float(&v)
+		return types.Int(int64(orderFloats(f, 0)-orderFloats(0, f)) / 2), nil // 0 for what is no number
 	}
 	return types.Int(int64(types.DecSign(ctx.decimal(&v)))), nil
 }

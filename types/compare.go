@@ -5,7 +5,8 @@ import "bytes"
 // Compare orders two values of one class: numbers of any kind with each other,
 // strings (enums and sets by their text) under coll, dates with datetimes, and
 // like with like. NULL equals NULL and orders first. Values of different classes
-// go to CompareMixed. A zero coll means that of a.
+// go to CompareMixed. A zero coll means that of a. A NaN, which is never stored,
+// equals nothing and has no place in the order.
 func Compare(a, b Value, coll CollationID) int {
 	if a.K == b.K {
 		switch a.K {
@@ -56,14 +57,15 @@ func compareUints(x, y uint64) int {
 	return 0
 }
 
+// compareFloats finds what is no number (NaN) greater on either side, never equal, as MySQL does.
 func compareFloats(x, y float64) int {
 	switch {
 	case x < y:
 		return -1
-	case x > y:
-		return 1
+	case x == y:
+		return 0
 	}
-	return 0
+	return 1
 }
 
 // compareNumbers compares numbers of different kinds: exactly among integers

@@ -2,6 +2,7 @@ package inproc
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"sort"
 	"strings"
@@ -318,13 +319,17 @@ func protocol(c *Conn, words []string, text string) string {
 	return "ok\n"
 }
 
-// arguments reads parameters: NULL, 1, u1 (unsigned), 1.5 (decimal), 1.5f (double), 'text', b'bytes'.
+// arguments reads parameters: NULL, 1, u1 (unsigned), 1.5 (decimal), 1.5f (double), nan and inf (doubles that no text is), 'text', b'bytes'.
 func arguments(c *Conn, words []string) []types.Value {
 	var out []types.Value
 	for _, w := range words {
 		switch {
 		case w == "NULL":
 			out = append(out, types.Null())
+		case w == "nan":
+			out = append(out, types.Float(math.NaN()))
+		case w == "inf":
+			out = append(out, types.Float(math.Inf(1)))
 		case strings.HasPrefix(w, "'"):
 			out = append(out, types.String([]byte(strings.Trim(w, "'")), c.ParamCollation()))
 		case strings.HasPrefix(w, "b'"):
