@@ -217,22 +217,28 @@ func exponentEnd(text string, i int) int {
 func (l *lexer) lexString(t *token, quote byte, kind tokenKind) {
 	text, i := l.text, l.pos+1
 	t.kind, t.plain = kind, true
+	// found is the last quote that was found. The next one is searched for once i has passed it, not behind each backslash: that
+	// would read a long text as many times as it has backslashes.
+	found := l.pos
 	for {
-		n := strings.IndexByte(text[i:], quote)
-		if n < 0 {
-			t.kind = tIllegal
-			l.pos++
-			return
+		if found < i {
+			n := strings.IndexByte(text[i:], quote)
+			if n < 0 {
+				t.kind = tIllegal
+				l.pos++
+				return
+			}
+			found = i + n
 		}
 		if !l.noBackslash {
-			if b := strings.IndexByte(text[i:i+n], '\\'); b >= 0 {
+			if b := strings.IndexByte(text[i:found], '\\'); b >= 0 {
 				t.plain = false
 				// The escaped byte may itself be the quote that was found.
 				i = min(i+b+2, len(text))
 				continue
 			}
 		}
-		i += n + 1
+		i = found + 1
 		if i >= len(text) || text[i] != quote {
 			l.pos = i
 			return
