@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"math"
+
 	"github.com/pandodb/pando/types"
 )
 
@@ -80,7 +82,7 @@ func buildBinary(b *BuildContext, n *Node) error {
 	x := n.args[0]
 	chars := charLength(&x.typ)
 	if chars > 0 && x.typ.IsText() {
-		chars *= int32(x.typ.Coll.MaxCharLen())
+		chars = int32(min(int64(chars)*int64(x.typ.Coll.MaxCharLen()), math.MaxInt32))
 	}
 	n.typ, n.coer, n.ascii = stringType(chars, types.Binary), CoerImplicit, x.ascii
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"strings"
 
 	"github.com/pandodb/pando/expr"
@@ -133,6 +134,9 @@ func (b *binder) cast(e *syntax.Cast) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := castLimits(&e.Type, e.X); err != nil {
+		return nil, err
+	}
 	t, err := castType(&e.Type, b.env.Build.Collation)
 	if err != nil {
 		return nil, err
@@ -140,9 +144,44 @@ func (b *binder) cast(e *syntax.Cast) (expr.Expr, error) {
 	return expr.Cast(b.env.Build, x, t)
 }
 
-// castType reads the type of CAST; what the statement leaves out stays -1.
+// castLengthMax is the longest CHAR and BINARY of a CAST, castFloatBits the largest precision of its FLOAT.
+const (
+	castLengthMax = math.MaxUint32
+	castFloatBits = 53
+)
+
+// castLimits refuses the lengths, precisions and scales of CAST(x AS t) that MySQL refuses, under the names that it gives.
+func castLimits(t *syntax.DataType, x syntax.Expr) error {
+	switch t.Kind {
+	case syntax.TypeChar, syntax.TypeBinary:
+		if t.Length > castLengthMax {
+			return types.Errorf(types.ErTooBigDisplaywidth, syntax.String(x), int64(castLengthMax))
+		}
+	case syntax.TypeDecimal:
+		switch {
+		case t.Scale > max(t.Length, 0):
+			return types.Errorf(types.ErMBiggerThanD, "")
+		case t.Length > types.MaxDecimalPrecision:
+			return types.Errorf(types.ErTooBigPrecision, t.Length, syntax.String(x), types.MaxDecimalPrecision)
+		case t.Scale > types.MaxDecimalScale:
+			return types.Errorf(types.ErTooBigScale, t.Scale, syntax.String(x), types.MaxDecimalScale)
+		}
+	case syntax.TypeDatetime, syntax.TypeTime:
+		if t.Length > types.MaxFsp {
+			return types.Errorf(types.ErTooBigPrecision, t.Length, "CAST", types.MaxFsp)
+		}
+	case syntax.TypeFloat:
+		if t.Length > castFloatBits {
+			return types.Errorf(types.ErTooBigPrecision, t.Length, "CAST", castFloatBits)
+		}
+	}
+	return nil
+}
+
+// castType reads the type of CAST, which castLimits has passed; what the statement leaves out stays -1. No text is as long as the longest
+// CHAR, so that lengths beyond an int32 count as its largest.
 func castType(t *syntax.DataType, connection types.CollationID) (types.Type, error) {
-	to := types.Type{Length: int32(t.Length), Scale: int8(t.Scale), Coll: types.Binary}
+	to := types.Type{Length: int32(min(t.Length, math.MaxInt32)), Scale: int8(min(t.Scale, math.MaxInt8)), Coll: types.Binary}
 	switch t.Kind {
 	case syntax.TypeSigned, syntax.TypeUnsigned:
 		to.ID, to.Unsigned = types.TypeBigInt, t.Kind == syntax.TypeUnsigned || t.Unsigned

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"math"
 	"strings"
 
 	"github.com/pandodb/pando/catalog"
@@ -8,6 +9,9 @@ import (
 	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/types"
 )
+
+// displayWidthMax is the widest INT(n) and FLOAT(n,d).
+const displayWidthMax = 255
 
 // plainTypes maps the types that need no further thought.
 var plainTypes = map[syntax.TypeKind]types.TypeID{
@@ -29,12 +33,17 @@ func columnType(name string, d *syntax.DataType, collation types.CollationID) (t
 	if !known {
 		return t, false, types.Errorf(types.ErNotSupportedYet, "this column type; use BLOB or JSON")
 	}
-	t = types.Type{ID: id, Unsigned: d.Unsigned || d.Zerofill || d.Kind == syntax.TypeSerial, ZeroFill: d.Zerofill, Length: int32(d.Length), Scale: int8(d.Scale)}
+	t = types.Type{ID: id, Unsigned: d.Unsigned || d.Zerofill || d.Kind == syntax.TypeSerial, ZeroFill: d.Zerofill}
+	// What is too large stays so, to be refused below.
+	t.Length, t.Scale = int32(min(d.Length, math.MaxInt32)), int8(min(d.Scale, math.MaxInt8))
 	switch {
 	case d.Kind == syntax.TypeBool:
 		t.Length = 1
 	case t.IsInteger():
 		t.Scale = 0
+		if d.Length > displayWidthMax {
+			err = types.Errorf(types.ErTooBigDisplaywidth, name, displayWidthMax)
+		}
 	case id == types.TypeDecimal:
 		err = decimalType(name, &t, d)
 	case id == types.TypeFloat || id == types.TypeDouble:
@@ -94,8 +103,8 @@ func floatType(name string, t *types.Type, d *syntax.DataType) error {
 		return nil
 	}
 	switch {
-	case d.Length > 255:
-		return types.Errorf(types.ErTooBigDisplaywidth, name, 255)
+	case d.Length > displayWidthMax:
+		return types.Errorf(types.ErTooBigDisplaywidth, name, displayWidthMax)
 	case d.Scale > types.MaxDecimalScale:
 		return types.Errorf(types.ErTooBigScale, d.Scale, name, types.MaxDecimalScale)
 	case d.Scale > d.Length:
