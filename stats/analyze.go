@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"sort"
@@ -14,6 +15,7 @@ import (
 
 const (
 	sampleRows     = 10_000
+	sampleCells    = 1 << 20 // tables of very many columns have smaller samples
 	bucketsMax     = 100
 	pageRows       = 1024
 	keyPrefixBytes = 64 // longer keys are compared by their first bytes only
@@ -27,7 +29,7 @@ func (s *Store) Analyze(t *catalog.Table, intr *kvapi.Interrupt) (*Table, error)
 	for i := range columns {
 		columns[i] = i
 	}
-	sampler := &sampler{columns: len(columns), random: rand.New(rand.NewPCG(t.PhysID, uint64(snapshot.TS())))}
+	sampler := newSampler(t, rand.New(rand.NewPCG(t.PhysID, uint64(snapshot.TS()))))
 	sampler.reader.Init(t, columns)
 	request := txn.ScanRequest{Span: table.RowSpan(t), LimitRows: pageRows, Sink: sampler, Interrupt: intr, TS: snapshot.TS()}
 	for {
@@ -36,7 +38,7 @@ func (s *Store) Analyze(t *catalog.Table, intr *kvapi.Interrupt) (*Table, error)
 			return nil, err
 		}
 		if resume == nil {
-			return sampler.summary(t), nil
+			return sampler.summary(), nil
 		}
 		request.Span.Start = resume
 	}
@@ -44,44 +46,81 @@ func (s *Store) Analyze(t *catalog.Table, intr *kvapi.Interrupt) (*Table, error)
 
 // sampler keeps an even sample of the rows that pass.
 type sampler struct {
-	reader  table.Reader
-	columns int
-	random  *rand.Rand
-	seen    int
-	rows    [][]types.Value
+	table  *catalog.Table
+	reader table.Reader
+	random *rand.Rand
+	seen   int
+	limit  int // rows of the sample
+	rows   []sampled
+	key    []byte
+}
+
+// sampled is what the statistics need of a row. Its values may be of any size, and thousands of them would not fit in memory.
+type sampled struct {
+	keys     []string // by column, the first keyPrefixBytes; empty for NULL
+	prefixes []uint64 // hashes of the keys of the leading columns of each index: of the first, the first two, and so on
+}
+
+func newSampler(t *catalog.Table, random *rand.Rand) *sampler {
+	return &sampler{table: t, random: random, limit: min(sampleRows, sampleCells/max(len(t.Columns), 1))}
 }
 
 // Pair takes one row, by Vitter's algorithm R.
 func (s *sampler) Pair(key, value []byte) (bool, error) {
 	s.seen++
 	at := len(s.rows)
-	if at == sampleRows {
-		if at = s.random.IntN(s.seen); at >= sampleRows {
+	if at == s.limit {
+		if at = s.random.IntN(s.seen); at >= s.limit {
 			return true, nil
 		}
 	} else {
-		s.rows = append(s.rows, nil)
+		s.rows = append(s.rows, sampled{})
 	}
 	if err := s.reader.Decode(key, value); err != nil {
 		return false, err
 	}
-	row := make([]types.Value, s.columns)
-	for i := range row {
-		row[i] = s.reader.Value(i).Clone()
-	}
-	s.rows[at] = row
+	s.rows[at] = s.sample(s.reader.Value)
 	return true, nil
 }
 
-func (s *sampler) summary(t *catalog.Table) *Table {
-	out := &Table{Rows: float64(s.seen), Columns: map[uint32]*Column{}, Distinct: map[uint64][]float64{}}
-	for i, c := range t.Columns {
-		out.Columns[c.ID] = s.column(i, &c.Type)
+// sample takes what is needed of a row whose columns value returns.
+func (s *sampler) sample(value func(column int) types.Value) sampled {
+	row := sampled{keys: make([]string, len(s.table.Columns))}
+	for i, c := range s.table.Columns {
+		v := value(i)
+		if v.IsNull() {
+			continue
+		}
+		if v.K == types.KindJSON {
+			v.B = v.B[:min(len(v.B), keyPrefixBytes)]
+		}
+		// A character has a byte of the key at least, but for those that no order sees.
+		s.key = types.AppendKey(s.key[:0], v, &c.Type, false, keyPrefixBytes)
+		row.keys[i] = string(s.key[:min(len(s.key), keyPrefixBytes)])
 	}
-	for _, index := range t.Indexes {
+	hash := fnv.New64a()
+	for _, index := range s.table.Indexes {
+		hash.Reset()
+		for _, part := range index.Columns {
+			s.key = types.AppendKey(s.key[:0], value(part.Col), &s.table.Columns[part.Col].Type, false, part.PrefixLen)
+			hash.Write(s.key)
+			row.prefixes = append(row.prefixes, hash.Sum64())
+		}
+	}
+	return row
+}
+
+func (s *sampler) summary() *Table {
+	out := &Table{Rows: float64(s.seen), Columns: map[uint32]*Column{}, Distinct: map[uint64][]float64{}}
+	for i, c := range s.table.Columns {
+		out.Columns[c.ID] = s.column(i)
+	}
+	at := 0
+	for _, index := range s.table.Indexes {
 		counts := make([]float64, len(index.Columns))
 		for n := range counts {
-			counts[n] = s.distinct(t, index, n+1)
+			counts[n] = s.distinct(at)
+			at++
 		}
 		out.Distinct[index.ID] = counts
 	}
@@ -89,15 +128,15 @@ func (s *sampler) summary(t *catalog.Table) *Table {
 }
 
 // column makes the histogram of one column.
-func (s *sampler) column(i int, t *types.Type) *Column {
+func (s *sampler) column(i int) *Column {
 	c := &Column{}
 	var list []string
 	for _, row := range s.rows {
-		if row[i].IsNull() {
+		if row.keys[i] == "" {
 			c.Nulls++
 			continue
 		}
-		list = append(list, string(prefix(types.AppendKey(nil, row[i], t, false, 0))))
+		list = append(list, row.keys[i])
 	}
 	if len(s.rows) > 0 {
 		c.Nulls /= float64(len(s.rows))
@@ -110,18 +149,11 @@ func (s *sampler) column(i int, t *types.Type) *Column {
 	return c
 }
 
-func prefix(key []byte) []byte { return key[:min(len(key), keyPrefixBytes)] }
-
-// distinct estimates the number of different values of the first n columns of an index with the GEE estimator.
-func (s *sampler) distinct(t *catalog.Table, index *catalog.Index, n int) float64 {
-	times := map[string]int{}
-	var key []byte
+// distinct estimates with the GEE estimator the number of different values that lie behind the hashes at a place of prefixes.
+func (s *sampler) distinct(at int) float64 {
+	times := map[uint64]int{}
 	for _, row := range s.rows {
-		key = key[:0]
-		for _, part := range index.Columns[:n] {
-			key = types.AppendKey(key, row[part.Col], &t.Columns[part.Col].Type, false, part.PrefixLen)
-		}
-		times[string(key)]++
+		times[row.prefixes[at]]++
 	}
 	once := 0
 	for _, count := range times {

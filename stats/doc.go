@@ -7,7 +7,8 @@
 //
 // # Terms
 //
-//   - sample: up to sampleRows rows drawn evenly from a full scan (reservoir sampling, Vitter's algorithm R).
+//   - sample: what statistics need of up to sampleRows rows drawn evenly from a full scan (reservoir sampling, Vitter's algorithm R): the
+//     first bytes of each key, and hashes of the keys of indexes.
 //   - histogram: the sample's values at equal steps of rank, so that each bucket holds as many rows as any other.
 //   - NDV: the number of distinct values of the leading columns of an index, estimated from the sample with the GEE estimator
 //     (Charikar et al., PODS 2000): √(N/n)·f1 + the values seen more than once.

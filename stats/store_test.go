@@ -3,6 +3,8 @@ package stats
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/pandodb/pando/catalog"
@@ -15,15 +17,16 @@ func column(values []int64) (*Store, *catalog.Table) {
 	t := &catalog.Table{PhysID: 1, Columns: []*catalog.Column{{ID: 7, Name: "a", Type: kind}}}
 	index := &catalog.Index{ID: 3, Columns: []catalog.IndexColumn{{Col: 0}}}
 	t.Indexes = []*catalog.Index{index}
-	s := &sampler{columns: 1, seen: len(values)}
+	s := newSampler(t, nil)
+	s.seen = len(values)
 	for _, v := range values {
 		row := types.Int(v)
 		if v < 0 {
 			row = types.Null()
 		}
-		s.rows = append(s.rows, []types.Value{row})
+		s.rows = append(s.rows, s.sample(func(int) types.Value { return row }))
 	}
-	return &Store{tables: map[uint64]*Table{1: s.summary(t)}}, t
+	return &Store{tables: map[uint64]*Table{1: s.summary()}}, t
 }
 
 func sequence(n int, f func(i int) int64) []int64 {
@@ -85,5 +88,43 @@ func TestUnknown(t *testing.T) {
 	}
 	if s.Rows(table) != 0 {
 		t.Errorf("an empty table has %v rows", s.Rows(table))
+	}
+}
+
+// TestSampleSize: whatever the size of a row's values, the sample keeps a bounded number of bytes of it, which are those of the histogram;
+// and it still tells apart what an index does, however far behind the beginning it differs.
+func TestSampleSize(t *testing.T) {
+	long := func(tail string) []byte { return []byte(strings.Repeat("x", 1<<20) + tail) }
+	kinds := []types.Type{
+		{ID: types.TypeLongBlob, Length: -1, Coll: types.Binary}, {ID: types.TypeLongText, Length: -1, Coll: types.Utf8mb40900AICI},
+		{ID: types.TypeJSON, Length: -1, Coll: types.Utf8mb4Bin}, {ID: types.TypeVarchar, Length: 1 << 20, Coll: types.Utf8mb40900AICI},
+	}
+	table := &catalog.Table{PhysID: 1, Indexes: []*catalog.Index{{ID: 3, Columns: []catalog.IndexColumn{{Col: 3}, {Col: 1, PrefixLen: 9}}}}}
+	for i, kind := range kinds {
+		table.Columns = append(table.Columns, &catalog.Column{ID: uint32(i), Type: kind})
+	}
+	s := newSampler(table, nil)
+	for _, tail := range []string{"a", "b"} {
+		row := []types.Value{types.Bytes(long(tail)), types.String(long(tail), kinds[1].Coll), types.JSON([]byte(`"` + string(long(tail)) + `"`)),
+			types.String(long(tail), kinds[3].Coll)}
+		s.rows = append(s.rows, s.sample(func(i int) types.Value { return row[i] }))
+		s.seen++
+	}
+	for _, row := range s.rows {
+		for i, key := range row.keys {
+			if whole := types.AppendKey(nil, types.String(long(""), kinds[i].Coll), &kinds[i], false, 0); i != 2 && key != string(whole[:keyPrefixBytes]) {
+				t.Errorf("column %d: the key is %x", i, key)
+			}
+			if len(key) != keyPrefixBytes {
+				t.Errorf("column %d: %d bytes are kept", i, len(key))
+			}
+		}
+	}
+	if got := s.summary().Distinct[3]; !slices.Equal(got, []float64{2, 2}) {
+		t.Errorf("%v different values of the index, want 2 and 2", got)
+	}
+	table.Columns = make([]*catalog.Column, 1000)
+	if cells := newSampler(table, nil).limit * len(table.Columns); cells > sampleCells {
+		t.Errorf("a sample of 1,000 columns keeps %d values", cells)
 	}
 }
