@@ -97,6 +97,22 @@ func showForm(show *syntax.Show, db string) (form, error) {
 	return form{}, nil
 }
 
+// inSchema and isTable are the conditions for a database's tables, and for one of them. System schemas and their tables are found by
+// names in any case.
+func inSchema(db string) string {
+	if _, system := definitions[strings.ToLower(db)]; system {
+		db = strings.ToLower(db)
+	}
+	return "TABLE_SCHEMA = " + quote(db)
+}
+
+func isTable(db, table string) string {
+	if _, system := definitions[strings.ToLower(db)]; system {
+		table = shownName(db, table)
+	}
+	return inSchema(db) + " AND TABLE_NAME = " + quote(table)
+}
+
 func needDatabase(db string) error {
 	if db == "" {
 		return types.Errorf(types.ErNoDB)
@@ -121,7 +137,7 @@ func showTables(show *syntax.Show, db string) (form, error) {
 	if show.Full {
 		kind = ", TABLE_TYPE AS `Table_type`"
 	}
-	return form{"SELECT TABLE_NAME AS " + quoteName(name) + kind + " FROM information_schema.TABLES WHERE TABLE_SCHEMA = " + quote(db) + " ORDER BY TABLE_NAME", name}, nil
+	return form{"SELECT TABLE_NAME AS " + quoteName(name) + kind + " FROM information_schema.TABLES WHERE " + inSchema(db) + " ORDER BY TABLE_NAME", name}, nil
 }
 
 func showColumns(show *syntax.Show, db string) (form, error) {
@@ -132,7 +148,7 @@ func showColumns(show *syntax.Show, db string) (form, error) {
 	if show.Full {
 		list = "COLUMN_NAME AS `Field`, COLUMN_TYPE AS `Type`, COLLATION_NAME AS `Collation`, IS_NULLABLE AS `Null`, COLUMN_KEY AS `Key`, COLUMN_DEFAULT AS `Default`, EXTRA AS `Extra`, PRIVILEGES AS `Privileges`, COLUMN_COMMENT AS `Comment`"
 	}
-	return form{"SELECT " + list + " FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = " + quote(db) + " AND TABLE_NAME = " + quote(show.Table.Name) +
+	return form{"SELECT " + list + " FROM information_schema.COLUMNS WHERE " + isTable(db, show.Table.Name) +
 		" ORDER BY ORDINAL_POSITION", "Field"}, nil
 }
 
@@ -142,7 +158,7 @@ func showIndex(show *syntax.Show, db string) (form, error) {
 	}
 	return form{"SELECT TABLE_NAME AS `Table`, NON_UNIQUE AS `Non_unique`, INDEX_NAME AS `Key_name`, SEQ_IN_INDEX AS `Seq_in_index`, COLUMN_NAME AS `Column_name`, COLLATION AS `Collation`, " +
 		"CARDINALITY AS `Cardinality`, SUB_PART AS `Sub_part`, PACKED AS `Packed`, NULLABLE AS `Null`, INDEX_TYPE AS `Index_type`, COMMENT AS `Comment`, INDEX_COMMENT AS `Index_comment`, " +
-		"IS_VISIBLE AS `Visible`, EXPRESSION AS `Expression` FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = " + quote(db) + " AND TABLE_NAME = " + quote(show.Table.Name), "Key_name"}, nil
+		"IS_VISIBLE AS `Visible`, EXPRESSION AS `Expression` FROM information_schema.STATISTICS WHERE " + isTable(db, show.Table.Name), "Key_name"}, nil
 }
 
 func showTableStatus(db string) (form, error) {
@@ -152,7 +168,7 @@ func showTableStatus(db string) (form, error) {
 	return form{"SELECT TABLE_NAME AS `Name`, ENGINE AS `Engine`, VERSION AS `Version`, ROW_FORMAT AS `Row_format`, TABLE_ROWS AS `Rows`, AVG_ROW_LENGTH AS `Avg_row_length`, " +
 		"DATA_LENGTH AS `Data_length`, MAX_DATA_LENGTH AS `Max_data_length`, INDEX_LENGTH AS `Index_length`, DATA_FREE AS `Data_free`, AUTO_INCREMENT AS `Auto_increment`, " +
 		"CREATE_TIME AS `Create_time`, UPDATE_TIME AS `Update_time`, CHECK_TIME AS `Check_time`, TABLE_COLLATION AS `Collation`, CHECKSUM AS `Checksum`, " +
-		"CREATE_OPTIONS AS `Create_options`, TABLE_COMMENT AS `Comment` FROM information_schema.TABLES WHERE TABLE_SCHEMA = " + quote(db) + " ORDER BY 1", "Name"}, nil
+		"CREATE_OPTIONS AS `Create_options`, TABLE_COMMENT AS `Comment` FROM information_schema.TABLES WHERE " + inSchema(db) + " ORDER BY 1", "Name"}, nil
 }
 
 // pairForm is SHOW VARIABLES and SHOW STATUS. The rows come in the order of the names' bytes, as MySQL lists them.

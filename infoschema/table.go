@@ -77,6 +77,9 @@ func (t Tables) SystemTable(schema, name string) (*plan.SystemTable, bool) {
 				if i < len(values) {
 					row[i] = value(values[i])
 				}
+				if row[i].K == types.KindString {
+					row[i].Coll = table.Columns[i].Type.Coll
+				}
 			}
 			return emit(row)
 		})
@@ -98,11 +101,24 @@ func (d *definition) list() []plan.SystemColumn {
 	for i, c := range d.columns {
 		column, kind, _ := strings.Cut(c, " ")
 		out[i] = plan.SystemColumn{Name: column, Type: columnTypes[kind]}
+		if namesTables(column) {
+			out[i].Type.Coll = types.Utf8mb3Bin
+		}
 	}
 	return out
 }
 
-// columnTypes maps the words in definitions to types. Names compare without case in information_schema.
+// namesTables reports whether a column holds names of databases or tables. They tell case apart as the catalog does, and as MySQL does where
+// its file system does.
+func namesTables(column string) bool {
+	switch column {
+	case "SCHEMA_NAME", "TABLE_NAME", "REFERENCED_TABLE_NAME", "EVENT_OBJECT_TABLE":
+		return true
+	}
+	return strings.HasSuffix(column, "_SCHEMA")
+}
+
+// columnTypes maps the words in definitions to types. Names of all else than databases and tables compare without case.
 var columnTypes = map[string]types.Type{
 	"":     {ID: types.TypeVarchar, Length: 64, Coll: types.Utf8mb3GeneralCI},
 	"text": {ID: types.TypeLongText, Length: -1, Coll: types.Utf8mb3GeneralCI},
@@ -112,11 +128,11 @@ var columnTypes = map[string]types.Type{
 	"time": {ID: types.TypeDatetime, Length: -1},
 }
 
-// value turns a Go value of a row into SQL's; nil is NULL.
+// value turns a Go value of a row into SQL's; nil is NULL. A text gets its column's collation from the caller.
 func value(v any) types.Value {
 	switch v := v.(type) {
 	case string:
-		return types.String([]byte(v), types.Utf8mb3GeneralCI)
+		return types.String([]byte(v), 0)
 	case int:
 		return types.Int(int64(v))
 	case int64:

@@ -20,6 +20,7 @@ const (
 	Utf8mb4GeneralCI CollationID = 45
 	Utf8mb4Bin       CollationID = 46
 	Binary           CollationID = 63
+	Utf8mb3Bin       CollationID = 83
 	Utf8mb40900AICI  CollationID = 255
 	Utf8mb40900Bin   CollationID = 309
 	// DefaultCollation is the server's default.
