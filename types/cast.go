@@ -151,7 +151,7 @@ func castDatetime(ctx *Context, v *Value, to *Type) Value {
 }
 
 func castTime(ctx *Context, v *Value, to *Type) Value {
-	us, tenths, flags, ok := readTime(ctx, v)
+	us, tenths, _, flags, ok := readTime(ctx, v)
 	if !ok {
 		warnTruncated(ctx, "time", v)
 		return Value{}

@@ -84,7 +84,7 @@ func (c *conversion) badDate(v *Value, number uint16) error {
 // time converts to TIME.
 func (c *conversion) time(v *Value) (Value, error) {
 	fsp := uint8(c.to.Scale)
-	us, tenths, flags, ok := readTime(c.ctx, v)
+	us, tenths, _, flags, ok := readTime(c.ctx, v)
 	if !ok {
 		return Time(0, fsp), c.badDate(v, ErWarnDataTruncated)
 	}

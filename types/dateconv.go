@@ -219,29 +219,27 @@ func ToDate(ctx *Context, v *Value) (out Value, ok bool) {
 	return Date(packed >> packedDateShift << packedDateShift), true
 }
 
-// readTime turns v into microseconds of a TIME.
-func readTime(ctx *Context, v *Value) (us int64, tenths int, flags parseFlags, ok bool) {
+// readTime turns v into microseconds of a TIME, with the digits of the fraction that v brings along.
+func readTime(ctx *Context, v *Value) (us int64, tenths int, fsp uint8, flags parseFlags, ok bool) {
 	switch v.K {
 	case KindTime:
-		return v.N, 0, parsedTime, true
+		return v.N, 0, fspOf(v), parsedTime, true
 	case KindDate:
-		return 0, 0, parsedDate, true
+		return 0, 0, 0, parsedDate, true
 	case KindDatetime:
 		d := UnpackDatetime(v.N)
-		return d.timeOfDay(), 0, parsedDate | parsedTime, true
+		return d.timeOfDay(), 0, fspOf(v), parsedDate | parsedTime, true
 	case KindTimestamp:
 		d := UnpackDatetime(packedFromUnix(v.N, ctx.Location()))
-		return d.timeOfDay(), 0, parsedDate | parsedTime, true
+		return d.timeOfDay(), 0, fspOf(v), parsedDate | parsedTime, true
 	case KindString, KindEnum, KindSet:
-		us, t, ok := parseTimeText(plainText(v))
-		return us, t.nanos, t.flags, ok
+		return readTimeText(plainText(v))
 	case KindJSON:
 		n, _, _ := parseJSONTree(v.B)
 		if n.kind == jsonString {
-			us, t, ok := parseTimeText(n.str)
-			return us, t.nanos, t.flags, ok
+			return readTimeText(n.str)
 		}
-		return 0, 0, 0, false
+		return 0, 0, 0, 0, false
 	}
 	dec := ToDecimal(nil, v)
 	whole, _ := DecToInt(DecTruncate(dec, 0))
@@ -254,7 +252,13 @@ func readTime(ctx *Context, v *Value) (us int64, tenths int, flags parseFlags, o
 			tenths = -tenths
 		}
 	}
-	return us, tenths, flags, ok
+	return us, tenths, fspOf(v), flags, ok
+}
+
+// readTimeText is readTime of a text. Its digits are not those of fspOf, which takes 10:11:12.5 for a date.
+func readTimeText(text []byte) (us int64, tenths int, fsp uint8, flags parseFlags, ok bool) {
+	us, t, ok := parseTimeText(text)
+	return us, t.nanos, uint8(t.digits), t.flags, ok
 }
 
 // roundTime brings a TIME to fsp digits and into its range.
@@ -281,7 +285,7 @@ func ToTime(ctx *Context, v *Value) (out Value, ok bool) {
 	if v.K == KindTime {
 		return *v, true
 	}
-	us, tenths, flags, ok := readTime(ctx, v)
+	us, tenths, fsp, flags, ok := readTime(ctx, v)
 	if !ok {
 		warnIncorrect(ctx, "time", v)
 		return Value{}, false
@@ -289,7 +293,6 @@ func ToTime(ctx *Context, v *Value) (out Value, ok bool) {
 	if flags&(parsedTrailing|parsedOverflow) != 0 {
 		ctx.Warn(LevelWarning, ErTruncatedWrongValue, "time", string(AppendText(nil, ctx, v)))
 	}
-	fsp := fspOf(v)
 	us, _ = roundTime(ctx, us, tenths, fsp)
 	return Time(us, fsp), true
 }
