@@ -129,9 +129,6 @@ func buildUnixTimestamp(_ *BuildContext, n *Node) error {
 	return nil
 }
 
-// unixSecondsMax is the largest argument of FROM_UNIXTIME: 3001-01-18 23:59:59 UTC.
-const unixSecondsMax = 32536771199
-
 // buildFromUnixtime is FROM_UNIXTIME(n[, format]).
 func buildFromUnixtime(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
@@ -155,7 +152,7 @@ func buildFromUnixtime(b *BuildContext, n *Node) error {
 			return types.Null(), nil
 		}
 		us, ok := types.DecToInt(scaled)
-		if !ok || us < 0 || us/microsPerSecond > unixSecondsMax {
+		if !ok || us < 0 || us > types.MaxUnixMicros {
 			return types.Null(), nil
 		}
 		packed := types.FromUnixMicros(ctx.Context, us)

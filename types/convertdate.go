@@ -39,7 +39,7 @@ func (c *conversion) date(v *Value) (Value, error) {
 	if c.to.ID == TypeDatetime {
 		return Datetime(packed, fsp), nil
 	}
-	us, gap, ok := unixFromPacked(packed, c.ctx.Location())
+	us, gap, ok := unixFromPacked(packed, c.ctx.Location(), MaxTimestampMicros)
 	if !ok {
 		return c.zeroDate(), c.badDate(v, ErWarnDataOutOfRange)
 	}

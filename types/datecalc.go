@@ -176,9 +176,9 @@ func RoundDatetime(packed int64, fsp uint8, truncate bool) (out int64, ok bool) 
 }
 
 // UnixMicros returns the instant of a packed datetime in the session zone, as
-// UNIX_TIMESTAMP sees it; 0 outside the range of TIMESTAMP.
+// UNIX_TIMESTAMP sees it; 0 before the first TIMESTAMP and behind MaxUnixMicros.
 func UnixMicros(ctx *Context, packed int64) int64 {
-	us, _, ok := unixFromPacked(packed, ctx.Location())
+	us, _, ok := unixFromPacked(packed, ctx.Location(), MaxUnixMicros)
 	if !ok {
 		return 0
 	}
@@ -191,9 +191,9 @@ func FromUnixMicros(ctx *Context, us int64) int64 {
 }
 
 // ConvertZone moves a packed datetime from one zone to another (CONVERT_TZ);
-// outside the range of TIMESTAMP it stays.
+// before the first TIMESTAMP and behind MaxUnixMicros it stays.
 func ConvertZone(packed int64, from, to *time.Location) int64 {
-	us, _, ok := unixFromPacked(packed, from)
+	us, _, ok := unixFromPacked(packed, from, MaxUnixMicros)
 	if !ok || packed == 0 {
 		return packed
 	}

@@ -190,10 +190,14 @@ func packedFromUnix(us int64, loc *time.Location) int64 {
 // MaxTimestampMicros is the largest TIMESTAMP: 2038-01-19 03:14:07.999999 UTC.
 const MaxTimestampMicros = (int64(1)<<31)*microsPerSecond - 1
 
+// MaxUnixMicros is the last instant of UNIX_TIMESTAMP, FROM_UNIXTIME and
+// CONVERT_TZ: 3001-01-18 23:59:59.999999 UTC.
+const MaxUnixMicros = 32536771200*microsPerSecond - 1
+
 // unixFromPacked returns the KindTimestamp number of a packed datetime in loc;
-// ok is false outside the range of TIMESTAMP, gap tells that the local time never
-// was. The zero datetime gives 0.
-func unixFromPacked(n int64, loc *time.Location) (us int64, gap, ok bool) {
+// ok is false before the first TIMESTAMP and behind last, gap tells that the local
+// time never was. The zero datetime gives 0.
+func unixFromPacked(n int64, loc *time.Location, last int64) (us int64, gap, ok bool) {
 	if n == 0 {
 		return 0, false, true
 	}
@@ -202,7 +206,7 @@ func unixFromPacked(n int64, loc *time.Location) (us int64, gap, ok bool) {
 		return 0, false, false
 	}
 	us = t.UnixMicro()
-	return us, gap, us >= microsPerSecond && us <= MaxTimestampMicros
+	return us, gap, us >= microsPerSecond && us <= last
 }
 
 // ParseTimeZone finds the zone of a time_zone setting: an offset such as +05:30,
