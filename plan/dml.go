@@ -423,23 +423,40 @@ func (b *builder) writtenOrder(bind *binder, orderBy []syntax.OrderItem) ([]exec
 	return keys, order, nil
 }
 
-// moves reports whether the assignments change a column of the index that is scanned, so that a row could be met again.
+// moves reports whether the assignments could move a row to a place that the scan has yet to reach, where it would be met again.
 func moves(p *path, t *catalog.Table, set []exec.Assignment) bool {
-	if p.points {
+	if set == nil || p.points && len(p.ranges) == 1 {
 		return false
 	}
 	var scanned []catalog.IndexColumn
 	if p.index != nil {
 		scanned = p.index.Columns
 	}
-	if t.PK != nil && (p.index == nil || p.index == t.PK) {
-		scanned = t.PK.Columns
+	var tail []catalog.IndexColumn // the primary key, in which all other entries end; it decides nothing behind a whole unique key
+	if t.PK != nil && !(p.points && p.index != t.PK) {
+		tail = t.PK.Columns
 	}
-	for _, a := range set {
-		for _, part := range scanned {
-			if part.Col == a.Col {
-				return true
-			}
+	for i, c := range t.Columns {
+		if (c.OnUpdateNow || assigns(set, i)) && (hasPart(scanned, i) || hasPart(tail, i)) {
+			return true
+		}
+	}
+	return false
+}
+
+func assigns(set []exec.Assignment, col int) bool {
+	for i := range set {
+		if set[i].Col == col {
+			return true
+		}
+	}
+	return false
+}
+
+func hasPart(parts []catalog.IndexColumn, col int) bool {
+	for i := range parts {
+		if parts[i].Col == col {
+			return true
 		}
 	}
 	return false
