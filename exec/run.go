@@ -67,13 +67,14 @@ func (rt *Runtime) prepareParams(p *Plan) {
 func (rt *Runtime) runAutocommit(p *Plan, sink sqlapi.Sink) (sqlapi.Result, error) {
 	options := rt.TxnOptions
 	options.Interrupt = rt.Interrupt
-	rt.Txn = rt.Manager.Begin(options)
+	tx := rt.Manager.Begin(options)
+	rt.Txn, rt.own = tx, tx
 	res, err := rt.runStatement(p, sink)
-	tx := rt.Txn
 	rt.Txn = nil
 	if err == nil {
 		err = tx.Commit()
 	}
+	rt.own = nil
 	tx.Release()
 	return res, MapError(err, rt.Interrupt)
 }

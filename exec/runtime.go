@@ -41,7 +41,20 @@ type Runtime struct {
 	LastGeneratedID uint64
 
 	snapshot *txn.Snapshot // of reads outside a transaction, while a statement runs
+	own      *txn.Txn      // of a statement without Txn, while it runs
 	scratch  scratch
+}
+
+// Abandon gives back what the last statement held if a panic ended it: its own
+// transaction's locks, and the snapshot, which keeps old versions from being collected.
+// A deferred call in Run would cost every statement something. The Runtime can't be
+// used afterwards.
+func (rt *Runtime) Abandon() {
+	rt.closeSnapshot()
+	if rt.own != nil {
+		rt.own.Rollback() // not released: who panicked may have left it to others
+		rt.own = nil
+	}
 }
 
 // AutoIDs is the node's registry of AUTO_INCREMENT counters; see package table.
