@@ -32,7 +32,7 @@ func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 	if err != nil {
 		return err
 	}
-	plan, err := planAlter(t, actions)
+	plan, err := planAlter(c, t, actions)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ type alterPlan struct {
 
 // planAlter sorts the actions and checks them against copies of t, so that what
 // can be refused is refused before anything happens.
-func planAlter(t *catalog.Table, actions []AlterSpec) (*alterPlan, error) {
+func planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*alterPlan, error) {
 	plan := &alterPlan{}
 	fresh := map[string]bool{}
 	adds := map[string]bool{}
@@ -103,7 +103,7 @@ func planAlter(t *catalog.Table, actions []AlterSpec) (*alterPlan, error) {
 	if len(plan.after) > 0 && (plan.dropsColumn || len(plan.dropFirst) > 0) {
 		return nil, types.Errorf(types.ErNotSupportedYet, "DROP together with an index on a column that is new or renamed in the same ALTER TABLE")
 	}
-	return plan, plan.rehearse(t)
+	return plan, plan.rehearse(c, t)
 }
 
 func usesAny(ix *IndexSpec, columns map[string]bool) bool {
@@ -141,7 +141,7 @@ func indexesOf(t *catalog.Table, column string) ([]string, error) {
 }
 
 // rehearse applies the plan to copies of the descriptor.
-func (plan *alterPlan) rehearse(t *catalog.Table) error {
+func (plan *alterPlan) rehearse(c *Call, t *catalog.Table) error {
 	next := t.Clone()
 	next.Finish()
 	drop := func(names []string) error {
@@ -173,6 +173,9 @@ func (plan *alterPlan) rehearse(t *catalog.Table) error {
 		return err
 	}
 	if err := applyInstant(next, plan.instant); err != nil {
+		return err
+	}
+	if err := c.check(t, next); err != nil {
 		return err
 	}
 	if err := add(plan.after); err != nil {

@@ -222,6 +222,9 @@ func (e *Executor) CreateTable(c *Call, spec *TableSpec) error {
 	if err != nil {
 		return err
 	}
+	if err := c.check(nil, t); err != nil {
+		return err
+	}
 	if t.ID, err = e.catalog.NextID(); err != nil {
 		return err
 	}

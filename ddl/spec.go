@@ -143,6 +143,8 @@ type Call struct {
 	Warn func(level types.Level, number uint16, args ...any)
 	// Text is the statement, for job listings.
 	Text string
+	// Check judges the expressions of a table's next version, which mean nothing to this package. old is nil for a new table. May be nil.
+	Check func(old, next *catalog.Table) error
 }
 
 const lockWaitDefault = 365 * 24 * time.Hour
@@ -153,6 +155,13 @@ func (c *Call) patience() catalog.Patience {
 		wait = lockWaitDefault
 	}
 	return catalog.PatienceFor(wait, c.Interrupt, c.Self)
+}
+
+func (c *Call) check(old, next *catalog.Table) error {
+	if c.Check == nil {
+		return nil
+	}
+	return c.Check(old, next)
 }
 
 func (c *Call) note(number uint16, args ...any) {

@@ -19,7 +19,9 @@ type inserter struct {
 	writer *table.Writer
 	row    []types.Value // of the table, by ordinal
 	given  []bool        // by ordinal: the statement names the column
-	rowNo  int
+	// asked marks columns that the present row sets to DEFAULT where that is an expression; nil if no row did.
+	asked []bool
+	rowNo int
 
 	ids idBlock
 	// What the OK packet says is MySQL's choice: the first id that was generated for a row and stored with it, or else the
@@ -195,14 +197,13 @@ func (in *inserter) evaluate(exprs []expr.Expr) error {
 			return err
 		}
 	}
+	clear(in.asked)
 	for i, e := range exprs {
 		col := in.node.Cols[i]
 		if e == nil {
-			v, err := in.defaultOf(in.table.Columns[col], in.rowNo)
-			if err != nil {
+			if err := in.setDefault(in.table.Columns[col]); err != nil {
 				return err
 			}
-			in.row[col] = v
 			continue
 		}
 		v, err := e.Eval(in.rt.Ctx, in.row)
@@ -216,21 +217,40 @@ func (in *inserter) evaluate(exprs []expr.Expr) error {
 	return nil
 }
 
+// setDefault is DEFAULT as a value. An expression waits until the columns that it may refer to are set.
+func (in *inserter) setDefault(c *catalog.Column) (err error) {
+	if in.computes(c) {
+		if in.asked == nil {
+			in.asked = make([]bool, len(in.table.Columns))
+		}
+		in.asked[c.Ordinal] = true
+		return nil
+	}
+	in.row[c.Ordinal], err = in.defaultOf(c, in.row, in.rowNo)
+	return err
+}
+
 // fillDefaults sets every column to its default, and one without to what MySQL calls its implicit default.
-func (in *inserter) fillDefaults() error {
+func (in *inserter) fillDefaults() (err error) {
 	for i, c := range in.table.Columns {
-		if c.Default == nil {
-			in.row[i] = types.Null()
-			if c.NotNull {
-				in.row[i] = implicitDefault(&c.Type)
+		switch {
+		case in.computes(c):
+		case c.Default != nil:
+			if in.row[i], err = in.defaultOf(c, in.row, in.rowNo); err != nil {
+				return err
 			}
-			continue
+		case c.NotNull:
+			in.row[i] = implicitDefault(&c.Type)
+		default:
+			in.row[i] = types.Null()
 		}
-		v, err := in.defaultOf(c, in.rowNo)
-		if err != nil {
-			return err
+	}
+	for i, c := range in.table.Columns {
+		if in.computes(c) {
+			if in.row[i], err = in.defaultOf(c, in.row, in.rowNo); err != nil {
+				return err
+			}
 		}
-		in.row[i] = v
 	}
 	return nil
 }
@@ -272,20 +292,42 @@ func (in *inserter) set(col int, v types.Value) (err error) {
 // demoted reports whether the row is skipped because of IGNORE.
 func (in *inserter) demoted(err error) bool { return in.demote(err) == nil }
 
-// store completes the row and writes it as the mode says.
-func (in *inserter) store() error {
+// complete sets the columns that are left: first to values, then to those of expressions, which may refer to all columns before them and
+// to later ones that have values.
+func (in *inserter) complete() (err error) {
 	for i, c := range in.table.Columns {
 		if in.given[i] {
 			continue
 		}
-		v, err := in.defaultOf(c, in.rowNo)
-		if err != nil {
-			if in.demoted(err) {
-				return nil
-			}
+		if in.computes(c) {
+			in.row[i] = types.Null() // not what the row before has left
+			continue
+		}
+		if in.row[i], err = in.defaultOf(c, in.row, in.rowNo); err != nil {
 			return err
 		}
-		in.row[i] = v
+	}
+	if in.defaults == nil {
+		return nil
+	}
+	for i, c := range in.table.Columns {
+		if !in.computes(c) || in.given[i] && (in.asked == nil || !in.asked[i]) {
+			continue
+		}
+		if in.row[i], err = in.defaultOf(c, in.row, in.rowNo); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// store completes the row and writes it as the mode says.
+func (in *inserter) store() error {
+	if err := in.complete(); err != nil {
+		if in.demoted(err) {
+			return nil
+		}
+		return err
 	}
 	if in.ids.expected > 0 {
 		in.ids.expected--

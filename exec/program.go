@@ -345,6 +345,8 @@ func compileUpdate(n *Update) *Program {
 		p.set.cols = append(p.set.cols, n.Set[i].Col)
 		if n.Set[i].Expr != nil {
 			exprs = append(exprs, n.Set[i].Expr)
+		} else if n.Defaults != nil && n.Defaults[n.Set[i].Col] != nil {
+			exprs = append(exprs, n.Defaults[n.Set[i].Col])
 		}
 	}
 	for _, c := range n.Table.Columns {

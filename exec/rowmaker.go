@@ -48,10 +48,10 @@ func (m *rowMaker) null(c *catalog.Column) (types.Value, error) {
 }
 
 // defaultOf returns the value of a column that the statement leaves out or sets to
-// DEFAULT.
-func (m *rowMaker) defaultOf(c *catalog.Column, rowNo int) (types.Value, error) {
-	if m.defaults != nil && m.defaults[c.Ordinal] != nil {
-		v, err := m.defaults[c.Ordinal].Eval(m.rt.Ctx, nil)
+// DEFAULT. An expression is evaluated over row, whose first columns are the table's.
+func (m *rowMaker) defaultOf(c *catalog.Column, row []types.Value, rowNo int) (types.Value, error) {
+	if m.computes(c) {
+		v, err := m.defaults[c.Ordinal].Eval(m.rt.Ctx, row)
 		if err != nil {
 			return v, err
 		}
@@ -72,6 +72,11 @@ func (m *rowMaker) defaultOf(c *catalog.Column, rowNo int) (types.Value, error) 
 		return types.Null(), types.Errorf(types.ErUnknownError, "the default of column '"+c.Name+"' was not compiled")
 	}
 	return m.null(c)
+}
+
+// computes reports whether the default of c is an expression, which may refer to other columns.
+func (m *rowMaker) computes(c *catalog.Column) bool {
+	return m.defaults != nil && m.defaults[c.Ordinal] != nil
 }
 
 // noDefault is 1364, in strict mode an error.

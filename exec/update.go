@@ -21,7 +21,7 @@ func (m *rowMaker) assign(set []Assignment, row, old []types.Value, rowNo int) e
 		var v types.Value
 		var err error
 		if a.Expr == nil {
-			v, err = m.defaultOf(c, rowNo)
+			v, err = m.defaultOf(c, row, rowNo)
 		} else if v, err = a.Expr.Eval(m.rt.Ctx, row); err == nil {
 			if v.IsNull() && c.AutoInc && c.NotNull && !m.lenient {
 				return types.Errorf(types.ErBadNull, c.Name)

@@ -41,30 +41,6 @@ func firstOf(a, b string) string {
 	return b
 }
 
-// defaults compiles the DEFAULT expressions of a table's columns; nil when every default is a literal.
-func (b *builder) defaults(t *catalog.Table) ([]expr.Expr, error) {
-	var out []expr.Expr
-	for i, c := range t.Columns {
-		if c.Default == nil || c.Default.Kind != catalog.DefaultExpr {
-			continue
-		}
-		tree, err := syntax.ParseExpr(c.Default.Expr, syntax.Options{})
-		if err != nil {
-			return nil, err
-		}
-		bind := &binder{env: b.env, build: b, scope: tableScope(t, t.Name), clause: "default"}
-		e, err := bind.bind(tree)
-		if err != nil {
-			return nil, err
-		}
-		if out == nil {
-			out = make([]expr.Expr, len(t.Columns))
-		}
-		out[i] = e
-	}
-	return out, nil
-}
-
 func (b *builder) insert(stmt *syntax.Insert) error {
 	s, err := b.target(&stmt.Table, "insert")
 	if err != nil {

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"errors"
+
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/syntax"
@@ -123,6 +125,10 @@ func (s *Session) originalValue(column *ddl.ColumnSpec) error {
 			return parseError(err)
 		}
 		if v, err = s.scalar(tree); err != nil {
+			var e *types.Error
+			if errors.As(err, &e) && e.Number == types.ErBadField {
+				err = types.Errorf(types.ErNotSupportedYet, "ADD COLUMN with a DEFAULT that refers to columns; add it without, UPDATE, then ALTER COLUMN … SET DEFAULT")
+			}
 			return err
 		}
 	default:

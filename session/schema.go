@@ -6,6 +6,7 @@ import (
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/ddl"
+	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/types"
@@ -27,7 +28,8 @@ func (s *Session) runSchema(stmt syntax.Statement, text string) (sqlapi.Result, 
 		return sqlapi.Result{}, err
 	}
 	call := &ddl.Call{LockWait: s.metadataWait, Interrupt: &s.interrupt, Self: s.use, Text: text,
-		Warn: func(level types.Level, number uint16, args ...any) { s.context.Warn(level, number, args...) }}
+		Check: func(old, next *catalog.Table) error { return plan.CheckDefaults(s.planEnv(""), old, next) },
+		Warn:  func(level types.Level, number uint16, args ...any) { s.context.Warn(level, number, args...) }}
 	return run(call)
 }
 

@@ -570,8 +570,11 @@ const (
 	ErDataTruncatedFunctionalIndex                        uint16 = 3751
 	ErFunctionalIndexPrimaryKey                           uint16 = 3756
 	ErFunctionalIndexOnField                              uint16 = 3762
-	ErDefaultValGeneratedFunctionIsNotAllowed             uint16 = 3770
-	ErDefaultValGeneratedNonPrior                         uint16 = 3771
+	ErDependentByDefaultGeneratedValue                    uint16 = 3766
+	ErDefaultValGeneratedNonPrior                         uint16 = 3767
+	ErDefaultValGeneratedRefAutoInc                       uint16 = 3768
+	ErDefaultValGeneratedFunctionIsNotAllowed             uint16 = 3769
+	ErDefaultValGeneratedVariables                        uint16 = 3772
 	ErWarnDeprecatedCollation                             uint16 = 3778
 	ErFkIncompatibleColumns                               uint16 = 3780
 	ErColumnCheckConstraintReferencesOtherColumn          uint16 = 3813
@@ -1171,8 +1174,11 @@ var errorTable = [...]errorText{
 	{ErDataTruncatedFunctionalIndex, "22001", "Data truncated for functional index '%s' at row %d"},
 	{ErFunctionalIndexPrimaryKey, "HY000", "The primary key cannot be a functional index"},
 	{ErFunctionalIndexOnField, "HY000", "Functional index on a column is not supported. Consider using a regular index instead."},
-	{ErDefaultValGeneratedFunctionIsNotAllowed, "HY000", "Default value expression of column '%s' contains a disallowed function."},
+	{ErDependentByDefaultGeneratedValue, "HY000", "Column '%s' of table '%s' has a default value expression dependency and cannot be dropped or renamed."},
 	{ErDefaultValGeneratedNonPrior, "HY000", "Default value expression of column '%s' cannot refer to a column defined after it if that column is a generated column or has an expression as default value."},
+	{ErDefaultValGeneratedRefAutoInc, "HY000", "Default value expression of column '%s' cannot refer to an auto-increment column."},
+	{ErDefaultValGeneratedFunctionIsNotAllowed, "HY000", "Default value expression of column '%s' contains a disallowed function."},
+	{ErDefaultValGeneratedVariables, "HY000", "Default value expression of column '%s' cannot refer user or system variables."},
 	{ErWarnDeprecatedCollation, "HY000", "'%s' is a collation of the deprecated character set %s. Please consider using %s with an appropriate collation instead."},
 	{ErFkIncompatibleColumns, "HY000", "Referencing column '%s' and referenced column '%s' in foreign key constraint '%s' are incompatible."},
 	{ErColumnCheckConstraintReferencesOtherColumn, "HY000", "Column check constraint '%s' references other column."},

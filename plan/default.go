@@ -1,0 +1,129 @@
+package plan
+
+import (
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// defaults compiles the DEFAULT expressions of a table's columns, over its columns by ordinal; nil when every default is a literal.
+func (b *builder) defaults(t *catalog.Table) ([]expr.Expr, error) {
+	var out []expr.Expr
+	for i, c := range t.Columns {
+		if !hasDefaultExpr(c) {
+			continue
+		}
+		e, err := b.columnDefault(t, c)
+		if err != nil {
+			return nil, err
+		}
+		if out == nil {
+			out = make([]expr.Expr, len(t.Columns))
+		}
+		out[i] = b.note(e)
+	}
+	return out, nil
+}
+
+func hasDefaultExpr(c *catalog.Column) bool {
+	return c.Default != nil && c.Default.Kind == catalog.DefaultExpr
+}
+
+// columnDefault compiles one DEFAULT expression. Its literals are at places of its own text: those of the statement must not replace them.
+func (b *builder) columnDefault(t *catalog.Table, c *catalog.Column) (expr.Expr, error) {
+	tree, err := syntax.ParseExpr(c.Default.Expr, syntax.Options{})
+	if err != nil {
+		return nil, err
+	}
+	outer := b.env
+	env := *outer
+	env.Lifted = nil
+	b.env = &env
+	defer func() { b.env = outer }()
+	bind := &binder{env: &env, build: b, scope: tableScope(t, t.Name), clause: "default"}
+	return bind.bind(tree)
+}
+
+// CheckDefaults judges the DEFAULT expressions of a table that is about to be created (old is nil) or changed: a default may refer to
+// columns, but to none whose value is made after its own, which are AUTO_INCREMENT columns and later columns with DEFAULT expressions.
+func CheckDefaults(env *Env, old, next *catalog.Table) error {
+	if old != nil {
+		if err := checkDependents(env, old, next); err != nil {
+			return err
+		}
+	}
+	for i, c := range next.Columns {
+		if !hasDefaultExpr(c) {
+			continue
+		}
+		if err := checkDefaultSyntax(c); err != nil {
+			return err
+		}
+		b := &builder{env: env, plan: &exec.Plan{}}
+		e, err := b.columnDefault(next, c)
+		if err != nil {
+			return err
+		}
+		if len(b.plan.Init) > 0 {
+			return types.Errorf(types.ErDefaultValGeneratedFunctionIsNotAllowed, c.Name)
+		}
+		expr.Columns(e, func(at int) {
+			switch other := next.Columns[at]; {
+			case err != nil:
+			case other.AutoInc:
+				err = types.Errorf(types.ErDefaultValGeneratedRefAutoInc, c.Name)
+			case at >= i && hasDefaultExpr(other):
+				err = types.Errorf(types.ErDefaultValGeneratedNonPrior, c.Name)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkDependents refuses to drop or rename a column to which a default that stays refers.
+func checkDependents(env *Env, old, next *catalog.Table) error {
+	for _, c := range old.Columns {
+		if !hasDefaultExpr(c) {
+			continue
+		}
+		if now := next.ColumnByID(c.ID); now == nil || !hasDefaultExpr(now) || now.Default.Expr != c.Default.Expr {
+			continue
+		}
+		b := &builder{env: env, plan: &exec.Plan{}}
+		e, err := b.columnDefault(old, c)
+		if err != nil {
+			continue // it was broken before; next tells
+		}
+		expr.Columns(e, func(at int) {
+			other := old.Columns[at]
+			if now := next.ColumnByID(other.ID); err == nil && (now == nil || now.Name != other.Name) {
+				err = types.Errorf(types.ErDependentByDefaultGeneratedValue, other.Name, old.Name)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkDefaultSyntax refuses variables: they mean something else at every INSERT.
+func checkDefaultSyntax(c *catalog.Column) error {
+	tree, err := syntax.ParseExpr(c.Default.Expr, syntax.Options{})
+	if err != nil {
+		return err
+	}
+	walkSyntax(tree, func(e syntax.Expr) bool {
+		switch e.(type) {
+		case *syntax.UserVariable, *syntax.SystemVariable:
+			err = types.Errorf(types.ErDefaultValGeneratedVariables, c.Name)
+		}
+		return err == nil
+	})
+	return err
+}
