@@ -217,10 +217,11 @@ func (a *AutoID) load() error {
 
 // Raise makes sure that later ids are above an explicit value, in memory at
 // once and durably with tx's commit. Values that are NULL, not positive or below
-// the counter change nothing. If tx rolls back, a gap remains.
+// the durable counter change nothing. If tx rolls back, a gap remains. Being below
+// the next id is not enough: who raised that may have rolled back, or may yet.
 func (a *AutoID) Raise(tx *txn.Txn, v *types.Value) error {
 	n, ok := autoNumber(v)
-	if !ok || n < a.free.Load() {
+	if !ok || n < a.free.Load() && n < a.limit.Load() {
 		return nil
 	}
 	return a.raise(tx, min(n, a.max))
@@ -245,12 +246,32 @@ func (a *AutoID) raise(tx *txn.Txn, n uint64) error {
 			break
 		}
 	}
+	if next > a.limit.Load() {
+		if err := a.learn(); err != nil {
+			return err
+		}
+	}
 	if next <= a.limit.Load() {
 		return nil // the durable counter is above it already
 	}
 	// Above the durable counter too, or the exact value of a clean shutdown
 	// would be believed after a crash.
 	return tx.RaiseCounter(a.key, max(next, a.durable+1))
+}
+
+// learn moves the limit to what raises have made of the counter that rode in
+// commits: a load of explicit ids in any order then asks for few of its own.
+func (a *AutoID) learn() error {
+	durable, err := a.txns.Counter(a.key)
+	if err != nil || durable <= a.durable {
+		return err
+	}
+	a.durable = durable
+	if a.max < math.MaxUint64 {
+		durable = min(durable, a.max+1)
+	}
+	a.limit.Store(max(durable, a.limit.Load()))
+	return nil
 }
 
 // autoNumber returns v as an id that can raise the counter.
@@ -381,7 +402,10 @@ func (a *AutoID) storeExact(tx *txn.Txn) error {
 	}
 	free := a.free.Load()
 	a.limit.Store(0)
-	if free >= durable {
+	if free > durable {
+		return tx.RaiseCounter(a.key, free) // it was raised by who rolled back
+	}
+	if free == durable {
 		return nil
 	}
 	b := append(make([]byte, 0, exactLen), exactFormat)
