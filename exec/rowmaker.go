@@ -40,11 +40,19 @@ func (m *rowMaker) null(c *catalog.Column) (types.Value, error) {
 	if !c.NotNull || c.AutoInc {
 		return types.Null(), nil
 	}
+	if err := m.badNull(c); err != nil {
+		return types.Null(), err
+	}
+	return implicitDefault(&c.Type), nil
+}
+
+// badNull is 1048, a warning if the statement is lenient.
+func (m *rowMaker) badNull(c *catalog.Column) error {
 	if !m.lenient {
-		return types.Null(), types.Errorf(types.ErBadNull, c.Name)
+		return types.Errorf(types.ErBadNull, c.Name)
 	}
 	m.rt.Ctx.Warn(types.LevelWarning, types.ErBadNull, c.Name)
-	return implicitDefault(&c.Type), nil
+	return nil
 }
 
 // defaultOf returns the value of a column that the statement leaves out or sets to

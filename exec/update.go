@@ -23,10 +23,13 @@ func (m *rowMaker) assign(set []Assignment, row, old []types.Value, rowNo int) e
 		if a.Expr == nil {
 			v, err = m.defaultOf(c, row, rowNo)
 		} else if v, err = a.Expr.Eval(m.rt.Ctx, row); err == nil {
-			if v.IsNull() && c.AutoInc && c.NotNull && !m.lenient {
-				return types.Errorf(types.ErBadNull, c.Name)
-			}
 			v, err = m.convert(v, c, rowNo)
+			if err == nil && v.IsNull() && c.AutoInc {
+				err = m.badNull(c) // NULL asks for an id in INSERT only
+			}
+		}
+		if err == nil && v.IsNull() && c.AutoInc {
+			v = implicitDefault(&c.Type)
 		}
 		if err != nil {
 			return err
