@@ -89,6 +89,7 @@ type indexJSON struct {
 	Primary      bool              `json:"primary,omitempty"`
 	Columns      []indexColumnJSON `json:"columns"`
 	State        string            `json:"state"`
+	Building     bool              `json:"building,omitempty"`
 	ReadableFrom uint64            `json:"readable_from,omitempty"`
 	Encoding     uint32            `json:"encoding"`
 	Weights      uint64            `json:"weights,string"`
@@ -163,7 +164,7 @@ func encodeTable(t *Table) ([]byte, error) {
 	}
 	for _, ix := range t.Indexes {
 		x := indexJSON{
-			ID: ix.ID, Name: ix.Name, Unique: ix.Unique, Primary: ix.Primary, State: ix.State.String(),
+			ID: ix.ID, Name: ix.Name, Unique: ix.Unique, Primary: ix.Primary, State: ix.State.String(), Building: ix.Building,
 			ReadableFrom: uint64(ix.ReadableFrom), Encoding: ix.EncodingVersion, Weights: ix.WeightsChecksum,
 			Invisible: !ix.Visible, Using: ix.Using, Comment: ix.Comment,
 		}
@@ -237,7 +238,7 @@ func decodeTable(b []byte) (*Table, error) {
 
 func indexFromJSON(j *indexJSON, byID map[uint32]int) (*Index, error) {
 	ix := &Index{
-		ID: j.ID, Name: j.Name, Unique: j.Unique, Primary: j.Primary, ReadableFrom: clock.Timestamp(j.ReadableFrom),
+		ID: j.ID, Name: j.Name, Unique: j.Unique, Primary: j.Primary, Building: j.Building, ReadableFrom: clock.Timestamp(j.ReadableFrom),
 		EncodingVersion: j.Encoding, WeightsChecksum: j.Weights, Visible: !j.Invisible, Using: j.Using, Comment: j.Comment,
 	}
 	for s := StateDeleteOnly; s <= StatePublic; s++ {

@@ -106,6 +106,9 @@ type Index struct {
 	Primary bool
 	Columns []IndexColumn
 	State   SchemaState
+	// Building is set until the index is public for the first time: what it
+	// says of uniqueness binds who writes, but may never become true.
+	Building bool
 	// ReadableFrom is the first snapshot that may read the index: older ones
 	// may miss entries of rows that were deleted while it was built.
 	ReadableFrom clock.Timestamp

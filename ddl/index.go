@@ -41,7 +41,7 @@ func (e *Executor) createIndex(c *Call, n Name, spec *IndexSpec, p catalog.Patie
 	if err != nil {
 		return err
 	}
-	ix.State = catalog.StateDeleteOnly
+	ix.State, ix.Building = catalog.StateDeleteOnly, true
 	next.AddIndex(ix)
 	next.Finish()
 	j, err := e.newJob(jobCreateIndex, t)
@@ -124,7 +124,7 @@ func (e *Executor) stepIndex(j *job, t *catalog.Table, ix *catalog.Index, to cat
 	if to == catalog.StatePublic {
 		// Everything that the build wrote is committed; the fence below the last
 		// batch has made the watermark cover it.
-		changed.ReadableFrom = e.txns.Watermark()
+		changed.ReadableFrom, changed.Building = e.txns.Watermark(), false
 	}
 	next.Finish()
 	j.setPhase(to.String())

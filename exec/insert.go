@@ -474,7 +474,7 @@ func (in *inserter) replace() error {
 func (in *inserter) lastUnique(index *catalog.Index) bool {
 	behind := index.Primary
 	for _, other := range in.table.Indexes {
-		if behind && other.Unique && !other.Primary && other.State >= catalog.StateWriteOnly {
+		if behind && other.Unique && !other.Primary && other.State >= catalog.StateWriteOnly && !other.Building {
 			return false
 		}
 		behind = behind || other == index

@@ -60,7 +60,9 @@ type Conflict struct {
 // FindConflict serves REPLACE and ON DUPLICATE KEY UPDATE: it locks the keys
 // that row would take, the primary key first and then the unique indexes in
 // catalog order, and returns the first existing row that holds one. Without a
-// conflict, Insert with InsertChecked completes the statement for this row.
+// conflict, Insert with InsertChecked completes the statement for this row. A
+// key of an index that is being built is 1062: should the build fail, no row
+// may have been given up for it.
 func (w *Writer) FindConflict(tx *txn.Txn, row []types.Value) (c Conflict, found bool, err error) {
 	in := w.in
 	copy(w.new, row[:len(in.table.Columns)])
@@ -72,6 +74,7 @@ func (w *Writer) FindConflict(tx *txn.Txn, row []types.Value) (c Conflict, found
 			return w.conflict(in.pkDesc, w.rowKey), found, err
 		}
 	}
+	var building *catalog.Index
 	for i := range in.secondary {
 		x, e := &in.secondary[i], &w.entries[i]
 		if !x.desc.Unique || x.desc.State < catalog.StateWriteOnly {
@@ -86,11 +89,17 @@ func (w *Writer) FindConflict(tx *txn.Txn, row []types.Value) (c Conflict, found
 		if err != nil {
 			return Conflict{}, false, err
 		}
-		if found {
+		switch {
+		case found && x.desc.Building:
+			building = x.desc // unless the row is in the way of another key, too
+		case found:
 			return w.rowOfEntry(tx, x, e.newKey)
 		}
 	}
-	return Conflict{}, false, nil
+	if building != nil {
+		err = w.duplicate(building, w.new)
+	}
+	return Conflict{}, false, err
 }
 
 // rowKeyOrPrefix stands in for the row key of a row that has none yet: entries
