@@ -90,6 +90,7 @@ type indexJSON struct {
 	Columns      []indexColumnJSON `json:"columns"`
 	State        string            `json:"state"`
 	Building     bool              `json:"building,omitempty"`
+	Replaces     uint64            `json:"replaces,omitempty"`
 	ReadableFrom uint64            `json:"readable_from,omitempty"`
 	Encoding     uint32            `json:"encoding"`
 	Weights      uint64            `json:"weights,string"`
@@ -164,7 +165,7 @@ func encodeTable(t *Table) ([]byte, error) {
 	}
 	for _, ix := range t.Indexes {
 		x := indexJSON{
-			ID: ix.ID, Name: ix.Name, Unique: ix.Unique, Primary: ix.Primary, State: ix.State.String(), Building: ix.Building,
+			ID: ix.ID, Name: ix.Name, Unique: ix.Unique, Primary: ix.Primary, State: ix.State.String(), Building: ix.Building, Replaces: ix.Replaces,
 			ReadableFrom: uint64(ix.ReadableFrom), Encoding: ix.EncodingVersion, Weights: ix.WeightsChecksum,
 			Invisible: !ix.Visible, Using: ix.Using, Comment: ix.Comment,
 		}
@@ -238,7 +239,7 @@ func decodeTable(b []byte) (*Table, error) {
 
 func indexFromJSON(j *indexJSON, byID map[uint32]int) (*Index, error) {
 	ix := &Index{
-		ID: j.ID, Name: j.Name, Unique: j.Unique, Primary: j.Primary, Building: j.Building, ReadableFrom: clock.Timestamp(j.ReadableFrom),
+		ID: j.ID, Name: j.Name, Unique: j.Unique, Primary: j.Primary, Building: j.Building, Replaces: j.Replaces, ReadableFrom: clock.Timestamp(j.ReadableFrom),
 		EncodingVersion: j.Encoding, WeightsChecksum: j.Weights, Visible: !j.Invisible, Using: j.Using, Comment: j.Comment,
 	}
 	for s := StateDeleteOnly; s <= StatePublic; s++ {

@@ -109,6 +109,10 @@ type Index struct {
 	// Building is set until the index is public for the first time: what it
 	// says of uniqueness binds who writes, but may never become true.
 	Building bool
+	// Replaces is the id of the index whose name this one is to take, 0 if it
+	// has its own. Whoever meets one at the start removes it: its ALTER TABLE
+	// has not come to its end.
+	Replaces uint64
 	// ReadableFrom is the first snapshot that may read the index: older ones
 	// may miss entries of rows that were deleted while it was built.
 	ReadableFrom clock.Timestamp

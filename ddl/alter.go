@@ -1,6 +1,8 @@
 package ddl
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -12,7 +14,9 @@ import (
 // AlterTable runs the actions of one ALTER TABLE. What only changes the
 // descriptor is one atomic step behind the table's gate; indexes are built
 // before it, online, or after it if they name a new column. When one of several
-// index builds fails, the statement's other new indexes are dropped again.
+// index builds fails, the statement's other new indexes are dropped again. An
+// index whose name or column goes is dropped in the atomic step, so that it is
+// still there if a build fails; one that takes its name is built under another.
 func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 	for _, a := range actions {
 		if r, ok := a.(RenameTo); ok {
@@ -48,7 +52,7 @@ func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 
 // alterPlan is the order in which the actions run.
 type alterPlan struct {
-	dropFirst     []string // indexes whose names are taken again
+	gone          []string // indexes that the atomic step drops: their names are taken again, or their columns go
 	before, after []IndexSpec
 	instant       []AlterSpec
 	drop          []string
@@ -82,7 +86,7 @@ func planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*alterPlan, erro
 			}
 		case DropIndex:
 			if adds[strings.ToLower(a.Name)] {
-				plan.dropFirst = append(plan.dropFirst, a.Name)
+				plan.gone = append(plan.gone, a.Name)
 			} else {
 				plan.drop = append(plan.drop, a.Name)
 			}
@@ -91,7 +95,7 @@ func planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*alterPlan, erro
 			if err != nil {
 				return nil, err
 			}
-			plan.dropFirst = append(plan.dropFirst, names...)
+			plan.gone = append(plan.gone, names...)
 			plan.dropsColumn = true
 			plan.instant = append(plan.instant, a)
 		case SetAutoIncrement:
@@ -100,7 +104,7 @@ func planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*alterPlan, erro
 			plan.instant = append(plan.instant, a)
 		}
 	}
-	if len(plan.after) > 0 && (plan.dropsColumn || len(plan.dropFirst) > 0) {
+	if len(plan.after) > 0 && (plan.dropsColumn || len(plan.gone) > 0) {
 		return nil, types.Errorf(types.ErNotSupportedYet, "DROP together with an index on a column that is new or renamed in the same ALTER TABLE")
 	}
 	return plan, plan.rehearse(c, t)
@@ -161,12 +165,13 @@ func (plan *alterPlan) rehearse(c *Call, t *catalog.Table) error {
 			if err != nil {
 				return err
 			}
+			specs[i].Name = ix.Name // an automatic one is fixed, so that a failure later can drop it
 			next.AddIndex(ix)
 			next.Finish()
 		}
 		return nil
 	}
-	if err := drop(plan.dropFirst); err != nil {
+	if err := drop(plan.gone); err != nil {
 		return err
 	}
 	if err := add(plan.before); err != nil {
@@ -181,51 +186,34 @@ func (plan *alterPlan) rehearse(c *Call, t *catalog.Table) error {
 	if err := add(plan.after); err != nil {
 		return err
 	}
-	return drop(plan.drop)
+	if err := drop(plan.drop); err != nil {
+		return err
+	}
+	return checkAutoColumn(next)
 }
 
 func (e *Executor) runAlter(c *Call, n Name, plan *alterPlan, p catalog.Patience, built *[]string) error {
 	build := func(specs []IndexSpec) error {
 		for i := range specs {
-			spec := specs[i]
-			if spec.Name == "" {
-				// Fix the automatic name, so that a failure later can drop it.
-				t, err := e.table(n)
-				if err != nil {
-					return err
-				}
-				ix, err := buildIndex(t, &spec)
-				if err != nil {
-					return err
-				}
-				spec.Name = ix.Name
-			}
-			if err := e.createIndex(c, n, &spec, p); err != nil {
+			if err := e.createIndex(c, n, &specs[i], p); err != nil {
 				return err
 			}
-			*built = append(*built, spec.Name)
+			*built = append(*built, specs[i].Name)
 		}
 		return nil
-	}
-	drop := func(names []string) error {
-		for _, name := range names {
-			if err := e.dropIndex(c, n, name, p); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if err := drop(plan.dropFirst); err != nil {
-		return err
-	}
-	if err := build(plan.before); err != nil {
-		return err
 	}
 	before, err := e.table(n)
 	if err != nil {
 		return err
 	}
-	if err := e.runInstant(n, plan.instant, p); err != nil {
+	renames := plan.makeWay(before)
+	if err := build(plan.before); err != nil {
+		return underName(err, renames)
+	}
+	if before, err = e.table(n); err != nil {
+		return err
+	}
+	if err := e.runInstant(n, plan, renames, p); err != nil {
 		return err
 	}
 	if err := build(plan.after); err != nil {
@@ -244,13 +232,51 @@ func (e *Executor) runAlter(c *Call, n Name, plan *alterPlan, p catalog.Patience
 			}
 		}
 	}
-	return drop(plan.drop)
+	for _, name := range plan.drop {
+		if err := e.dropIndex(c, n, name, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rename is one index's name while it is built, and the one that it takes when
+// the index that has that goes.
+type rename struct{ from, to string }
+
+// makeWay gives the new indexes that take a name of t other names.
+func (plan *alterPlan) makeWay(t *catalog.Table) []rename {
+	var renames []rename
+	for i := range plan.before {
+		spec := &plan.before[i]
+		if old := t.Index(spec.Name); old != nil {
+			spec.replaces = old.ID
+			renames = append(renames, rename{fmt.Sprintf("#replacing-%d", old.ID), spec.Name})
+			spec.Name = renames[len(renames)-1].from
+		}
+	}
+	return renames
+}
+
+// underName returns the error of a build as it reads with the index's own name.
+func underName(err error, renames []rename) error {
+	var e *types.Error
+	if !errors.As(err, &e) || e.Number != types.ErDupEntry {
+		return err
+	}
+	for _, r := range renames {
+		if message, found := strings.CutSuffix(e.Message, "."+r.from+"'"); found {
+			return types.NewError(e.Number, message+"."+r.to+"'")
+		}
+	}
+	return err
 }
 
 // runInstant publishes the descriptor with all instant changes in one step,
-// while nobody uses the table: writers of two layouts never meet.
-func (e *Executor) runInstant(n Name, actions []AlterSpec, p catalog.Patience) error {
-	if len(actions) == 0 {
+// while nobody uses the table: writers of two layouts never meet, and an index
+// can go without the steps of dropIndex.
+func (e *Executor) runInstant(n Name, plan *alterPlan, renames []rename, p catalog.Patience) error {
+	if len(plan.instant) == 0 && len(plan.gone) == 0 {
 		return nil
 	}
 	t, err := e.table(n)
@@ -259,7 +285,19 @@ func (e *Executor) runInstant(n Name, actions []AlterSpec, p catalog.Patience) e
 	}
 	next := t.Clone()
 	next.Finish()
-	if err := applyInstant(next, actions); err != nil {
+	jobs, err := e.removeIndexes(next, plan.gone)
+	if err != nil {
+		return err
+	}
+	for _, r := range renames {
+		ix := next.Index(r.from)
+		if ix == nil {
+			return types.Errorf(types.ErKeyDoesNotExist, r.to, t.Name)
+		}
+		ix.Name, ix.Replaces = r.to, 0
+		next.Finish()
+	}
+	if err := applyInstant(next, plan.instant); err != nil {
 		return err
 	}
 	held, err := e.catalog.Close([]*catalog.Table{t}, p)
@@ -267,7 +305,65 @@ func (e *Executor) runInstant(n Name, actions []AlterSpec, p catalog.Patience) e
 		return err
 	}
 	defer openAll(held)
-	return e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, nil)
+	if err := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, putJobs(jobs)); err != nil {
+		return err
+	}
+	e.enqueue(jobs...)
+	return nil
+}
+
+// removeIndexes takes indexes out of next, which nobody uses when it is
+// published, and returns the jobs that free their entries.
+func (e *Executor) removeIndexes(next *catalog.Table, names []string) ([]*job, error) {
+	var jobs []*job
+	for _, name := range names {
+		ix := next.Index(name)
+		if ix == nil {
+			return nil, types.Errorf(types.ErCantDropFieldOrKey, name)
+		}
+		j, err := e.newJob(jobDestroy, next)
+		if err != nil {
+			return nil, err
+		}
+		j.rec.IndexID, j.rec.Index = ix.ID, ix.Name
+		jobs = append(jobs, j)
+		next.RemoveIndex(ix.ID)
+		next.Finish()
+	}
+	return jobs, nil
+}
+
+// dropReplacements removes the indexes that a crash has left under the names of
+// builds: the indexes that they were to replace are still there. Called by
+// Open, before any session.
+func (e *Executor) dropReplacements() error {
+	snap := e.catalog.Current()
+	for _, d := range snap.Databases() {
+		for _, t := range snap.Tables(d.Name) {
+			var names []string
+			for _, ix := range t.Indexes {
+				if ix.Replaces != 0 {
+					names = append(names, ix.Name)
+				}
+			}
+			if len(names) == 0 {
+				continue
+			}
+			next := t.Clone()
+			next.Finish()
+			jobs, err := e.removeIndexes(next, names)
+			if err != nil {
+				return err
+			}
+			if err := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, putJobs(jobs)); err != nil {
+				return err
+			}
+			for _, j := range jobs {
+				e.track(j)
+			}
+		}
+	}
+	return nil
 }
 
 // revertInstant takes instant changes back after an index on their columns

@@ -184,6 +184,7 @@ func newIndex(t *catalog.Table, spec *IndexSpec, taken map[string]bool) (*catalo
 	ix := &catalog.Index{
 		Name: spec.Name, Unique: spec.Unique || spec.Primary, Primary: spec.Primary, State: catalog.StatePublic,
 		Visible: !spec.Invisible, Using: spec.Using, Comment: spec.Comment, EncodingVersion: catalog.KeyEncodingVersion,
+		Replaces: spec.replaces,
 	}
 	if spec.Primary {
 		ix.Name = catalog.PrimaryName

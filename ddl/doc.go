@@ -19,6 +19,10 @@
 //	CREATE INDEX                          job: delete-only | write-only | backfill | public
 //	DROP INDEX                            job: write-only | delete-only | absent
 //
+// An ALTER that gives an index's name to another builds that one as
+// CREATE INDEX does, under a name of its own (catalog.Index.Replaces), and lets
+// the two change places in its instant step.
+//
 // A bar is a barrier. Data of dropped tables and indexes is freed by a job of
 // its own, in the background, after the last snapshot that could read it.
 //

@@ -140,6 +140,33 @@ func TestStaleIndexIsRebuilt(t *testing.T) {
 	}
 }
 
+// TestReplacementIsRemoved: an index that was built to take another's name goes at the start if a crash came first; the other is there.
+func TestReplacementIsRemoved(t *testing.T) {
+	for _, state := range []catalog.SchemaState{catalog.StateWriteOnly, catalog.StatePublic} {
+		fs := engine.NewMemFS()
+		n := openNode(t, fs)
+		n.sbtest("a")
+		n.fill("a", 1, 101, func(id int) int { return id })
+		n.must(n.ex.CreateIndex(&ddl.Call{}, name("a"), key("c", true, "c")))
+		n.must(n.ex.CreateIndex(&ddl.Call{}, name("a"), key("temporary", true, "k")))
+		next := n.table("a").Clone()
+		next.Finish()
+		left := next.Index("temporary")
+		left.Replaces, left.State = next.Index("c").ID, state
+		n.must(n.cat.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, nil))
+		n.close(true)
+		n = openNode(t, fs)
+		waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+		if now := n.table("a"); now.Index("c") == nil || now.Index("temporary") != nil {
+			t.Errorf("the table has %+v", now.Indexes)
+		}
+		if r := n.check("a"); r.Indexes[0].Entries != 100 || n.count(table.DataSpan(n.table("a").PhysID)) != 200 {
+			t.Errorf("%+v", r)
+		}
+		n.close(true)
+	}
+}
+
 // TestDefinitionsUnderLoad changes definitions of every kind while sessions use
 // the tables; users meet only the errors they should, and nothing is lost.
 func TestDefinitionsUnderLoad(t *testing.T) {

@@ -53,6 +53,7 @@ type IndexSpec struct {
 	Invisible       bool
 	Using           string
 	Comment         string
+	replaces        uint64 // see catalog.Index
 }
 
 // TableSpec describes CREATE TABLE.
