@@ -32,7 +32,7 @@ func (s *Session) runExplain(stmt *syntax.Explain, more bool, out Response) erro
 		if format != "" && format != "TREE" {
 			return s.fail(types.Errorf(types.ErNotSupportedYet, "EXPLAIN ANALYZE in format "+stmt.Format))
 		}
-		return s.explainAnalyze(built, more, out)
+		return s.explainAnalyze(built, stmt.Stmt, more, out)
 	case format == "TREE":
 		return s.explainText(plan.ExplainTree(built, nil), more, out)
 	case format == "JSON":
@@ -49,18 +49,19 @@ func (s *Session) explainText(text string, more bool, out Response) error {
 }
 
 // explainAnalyze runs a query, drops its rows and shows the tree with what was counted.
-func (s *Session) explainAnalyze(p *exec.Plan, more bool, out Response) error {
+func (s *Session) explainAnalyze(p *exec.Plan, stmt syntax.Statement, more bool, out Response) error {
 	if !p.IsQuery || p.NeedsTxn {
 		return s.fail(types.Errorf(types.ErNotSupportedYet, "EXPLAIN ANALYZE of a statement that writes or locks"))
 	}
-	ok, err := s.enter(p)
-	if err == nil && !ok {
-		err = types.Errorf(types.ErTableDefChanged)
-	}
+	entry, err := s.enterAgain(&plan.Entry{Plan: p}, func() (*plan.Entry, error) { return s.build1(s.planEnv(""), stmt, nil) })
 	if err != nil {
 		return s.fail(err)
 	}
 	defer s.leave()
+	p = entry.Plan
+	if err := s.checkPlan(p); err != nil { // a newer plan may be of other tables
+		return s.fail(err)
+	}
 	s.prepareRuntime(p)
 	s.runtime.Analyze = exec.NewCounters()
 	defer func() { s.runtime.Analyze = nil }()

@@ -219,9 +219,21 @@ func (s *Session) run(stmt syntax.Statement, text string, more bool, out Respons
 
 // runPlan executes a plan under the schema's protection and answers. again plans anew when the schema has changed meanwhile.
 func (s *Session) runPlan(entry *plan.Entry, more bool, out Response, again func() (*plan.Entry, error)) error {
+	entry, err := s.enterAgain(entry, again)
+	if err != nil {
+		return s.fail(err)
+	}
+	return s.execute(entry, more, out)
+}
+
+// enterAgain declares a plan's tables used and returns the plan, or a newer one if the schema has changed meanwhile.
+func (s *Session) enterAgain(entry *plan.Entry, again func() (*plan.Entry, error)) (*plan.Entry, error) {
 	for attempt := 0; ; attempt++ {
 		ok, err := s.enter(entry.Plan)
-		if err == nil && !ok {
+		if ok {
+			return entry, nil
+		}
+		if err == nil {
 			if attempt == replansMax {
 				err = types.Errorf(types.ErTableDefChanged)
 			} else {
@@ -229,13 +241,10 @@ func (s *Session) runPlan(entry *plan.Entry, more bool, out Response, again func
 			}
 		}
 		if err != nil {
-			return s.fail(err)
-		}
-		if ok {
-			break
+			s.leave() // Wait gave us the table for a plan that there is not: schema changes would wait for this session's next statement
+			return nil, err
 		}
 	}
-	return s.execute(entry, more, out)
 }
 
 // enter declares the plan's tables used. It reports false if the plan is out of date.

@@ -13,7 +13,8 @@ import (
 // elapsed matches the times of EXPLAIN ANALYZE, which no script can know.
 var elapsed = regexp.MustCompile(`time=[^)]*\)`)
 
-// TestScripts runs testdata over a node in memory; the commands are described at inproc.Script. "actual" shows what executing queries did.
+// TestScripts runs testdata over a node in memory; the commands are described at inproc.Script. "actual" shows what executing queries did,
+// "timed" is "sql" without the times of EXPLAIN ANALYZE.
 func TestScripts(t *testing.T) {
 	inproc.RunScripts(t, "testdata", map[string]func(*inproc.Script, *datadriven.TestData) string{
 		"actual": func(s *inproc.Script, d *datadriven.TestData) string {
@@ -22,6 +23,10 @@ func TestScripts(t *testing.T) {
 				out.WriteString(elapsed.ReplaceAllString(s.Root().Exec("EXPLAIN ANALYZE "+line).String(), "time=…)"))
 			}
 			return out.String()
+		},
+		"timed": func(s *inproc.Script, d *datadriven.TestData) string {
+			d.Cmd = "sql"
+			return elapsed.ReplaceAllString(s.Run(t, d), "time=…)")
 		},
 	})
 }
