@@ -400,6 +400,9 @@ func (s *Session) grant(stmt *syntax.Grant) error {
 	if stmt.IsRole || stmt.ProxyUser != nil || stmt.As != nil || len(stmt.Specs) > 0 {
 		return types.Errorf(types.ErNotSupportedYet, "roles, proxies and GRANT … IDENTIFIED BY; use CREATE USER")
 	}
+	if stmt.RevokeAll {
+		return s.revokeAll(stmt)
+	}
 	set, err := grantedSet(stmt)
 	if err != nil {
 		return err
@@ -425,15 +428,26 @@ func (s *Session) grant(stmt *syntax.Grant) error {
 	}
 	for _, a := range stmt.Users {
 		user, host := s.who(a)
-		switch {
-		case stmt.RevokeAll:
-			err = s.node.Users.RevokeAll(user, host)
-		case stmt.Revoke:
+		if stmt.Revoke {
 			err = s.node.Users.Revoke(user, host, set, at)
-		default:
+		} else {
 			err = s.node.Users.Grant(user, host, set, at)
 		}
 		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// revokeAll executes REVOKE ALL PRIVILEGES, GRANT OPTION FROM. It is about every level, so no level's rights allow it, but CREATE USER.
+func (s *Session) revokeAll(stmt *syntax.Grant) error {
+	if err := s.require(privilege.CreateUser, "", ""); err != nil {
+		return err
+	}
+	for _, a := range stmt.Users {
+		user, host := s.who(a)
+		if err := s.node.Users.RevokeAll(user, host); err != nil {
 			return err
 		}
 	}

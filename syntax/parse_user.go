@@ -323,7 +323,8 @@ func (p *parser) grantPrivileges(s *Grant) {
 		return
 	}
 	if s.Revoke && p.isKw(kwFrom) && len(s.Privs) == 2 && s.Privs[1].Name == "GRANT OPTION" {
-		s.RevokeAll, s.AllWord = true, s.Privs[0].Name == "ALL PRIVILEGES"
+		s.AllWord = s.Privs[0].Name == "ALL PRIVILEGES"
+		s.RevokeAll = s.AllWord || s.Privs[0].Name == "ALL"
 	}
 }
 
