@@ -156,13 +156,26 @@ func (a *Account) Has(want Set, database, table string) bool {
 
 // Missing is the part of want that the account lacks.
 func (a *Account) Missing(want Set, database, table string) Set {
+	return a.missing(want, database, table, matches)
+}
+
+// MissingToGrant is the part of want that the account lacks at a level whose database is a pattern, so that it may not pass it on there.
+// In a grant on a table the database is a name, as in MySQL.
+func (a *Account) MissingToGrant(want Set, at Level) Set {
+	if at.Table != "" {
+		return a.missing(want, at.Database, at.Table, matches)
+	}
+	return a.missing(want, at.Database, "", covers)
+}
+
+func (a *Account) missing(want Set, database, table string, includes func(pattern, database string) bool) Set {
 	have := a.Global
 	if have&want == want {
 		return 0
 	}
 	if database != "" {
 		for pattern, set := range a.Databases {
-			if matches(pattern, database) {
+			if includes(pattern, database) {
 				have |= set
 			}
 		}
@@ -193,29 +206,66 @@ func (a *Account) Sees(database, table string) bool {
 }
 
 // matches is LIKE with % and _ and \ as escape, over bytes.
-func matches(pattern, s string) bool {
-	for pattern != "" {
-		switch c := pattern[0]; {
-		case c == '%':
-			for i := 0; i <= len(s); i++ {
-				if matches(pattern[1:], s[i:]) {
-					return true
-				}
-			}
-			return false
-		case s == "":
-			return false
-		case c == '\\' && len(pattern) > 1:
-			if pattern[1] != s[0] {
-				return false
-			}
-			pattern = pattern[1:]
-		case c != '_' && c != s[0]:
-			return false
-		}
-		pattern, s = pattern[1:], s[1:]
+func matches(pattern, s string) bool { return like(pattern, s, nameToken) }
+
+// covers reports whether each name that the pattern asked matches is matched by granted too. It compares the patterns sign by sign, so it
+// may miss that two of them mean the same, but never errs on the other side: _ does not cover %, nor does \_ cover _.
+func covers(granted, asked string) bool { return like(granted, asked, patternToken) }
+
+// sign is what a token of a pattern stands for.
+type sign uint8
+
+const (
+	signEnd  sign = iota // there is no token left
+	signByte             // itself
+	signOne              // one byte
+	signMany             // any number of bytes
+)
+
+// patternToken splits the first token off a pattern. c is the byte that it stands for.
+func patternToken(p string) (what sign, c byte, rest string) {
+	switch {
+	case p == "":
+		return signEnd, 0, ""
+	case p[0] == '%':
+		return signMany, 0, p[1:]
+	case p[0] == '_':
+		return signOne, 0, p[1:]
+	case p[0] == '\\' && len(p) > 1:
+		return signByte, p[1], p[2:]
 	}
-	return s == ""
+	return signByte, p[0], p[1:]
+}
+
+// nameToken is patternToken for a name, all of whose bytes stand for themselves.
+func nameToken(s string) (what sign, c byte, rest string) {
+	if s == "" {
+		return signEnd, 0, ""
+	}
+	return signByte, s[0], s[1:]
+}
+
+// like matches the tokens of s. Only the last % is ever tried again, one token further: an earlier one could do no better, so the time is
+// bounded by the product of the lengths.
+func like(pattern, s string, token func(string) (sign, byte, string)) bool {
+	star, behind, from := false, "", ""
+	for s != "" {
+		want, c, rest := patternToken(pattern)
+		what, d, next := token(s)
+		switch {
+		case want == signMany:
+			star, behind, from = true, rest, s
+			pattern = rest
+		case want == signOne && what != signMany, want == signByte && what == signByte && c == d:
+			pattern, s = rest, next
+		case !star:
+			return false
+		default:
+			_, _, from = token(from)
+			pattern, s = behind, from
+		}
+	}
+	return strings.Trim(pattern, "%") == ""
 }
 
 // Grants lists the account's grants as SHOW GRANTS prints them.

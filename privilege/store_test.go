@@ -122,6 +122,57 @@ func TestGrants(t *testing.T) {
 	check(reopen().Find("u", "%"), Select, "own", "", false)
 }
 
+// TestCovers: a pattern that is granted covers the patterns that match nothing beyond it, so that nobody grants more than he has.
+func TestCovers(t *testing.T) {
+	for _, c := range []struct {
+		granted, asked string
+		name, pattern  bool // asked as a name, and as a pattern
+	}{
+		{"db", "db", true, true},
+		{"db", "dbx", false, false},
+		{"db", "d", false, false},
+		{"db", "", false, false},
+		{"", "", true, true},
+		{"my_app", "my_app", true, true},
+		{"my_app", "my%app", true, false},
+		{"my_app", "myxapp", true, true},
+		{"my_app", "my\\_app", false, true},
+		{"my_app", "my\\%app", false, true},
+		{"my\\_app", "my_app", true, false},
+		{"my\\_app", "my\\_app", false, true},
+		{"my\\_app", "my%app", false, false},
+		{"my\\%", "my%", true, false},
+		{"d\\b", "db", true, true},
+		{"db", "d\\b", false, true},
+		{"my%", "my%", true, true},
+		{"my%", "my", true, true},
+		{"my%", "my%app_", true, true},
+		{"my%", "m%", false, false},
+		{"my%", "%my", false, false},
+		{"my_%", "my%", true, false},
+		{"my_%", "my%_", true, false}, // the same names, but nobody has to find that out
+		{"my%_", "my%_", true, true},
+		{"%a%b", "xaxb", true, true},
+		{"%a%b", "%a%a%b", true, true},
+		{"%a%b", "%a%b%", false, false},
+		{"%", "%", true, true},
+		{"%%", "", true, true},
+		{"_", "_", true, true},
+		{"_", "%", true, false},
+		{"__", "_", false, false},
+		{"a\\", "a\\", true, true},
+		{strings.Repeat("%a", 32) + "%", strings.Repeat("a", 64), true, true},
+		{strings.Repeat("%a", 32) + "b", strings.Repeat("a", 64), false, false}, // in a time that bears no relation to the number of ways to try
+	} {
+		if got := matches(c.granted, c.asked); got != c.name {
+			t.Errorf("%q matches the name %q: %v", c.granted, c.asked, got)
+		}
+		if got := covers(c.granted, c.asked); got != c.pattern {
+			t.Errorf("%q covers the pattern %q: %v", c.granted, c.asked, got)
+		}
+	}
+}
+
 // TestRefusals: error 1396 and 1470, and nothing changed.
 func TestRefusals(t *testing.T) {
 	s, _ := openStore(t)

@@ -121,14 +121,17 @@ func writePrivilege(root exec.Node) privilege.Set {
 
 // require fails with 1142 (table), 1044 (database) or 1227 (everything) unless the account has the privileges.
 func (s *Session) require(want privilege.Set, database, table string) error {
-	a := s.account()
-	missing := a.Missing(want, database, table)
-	if missing == 0 {
-		return nil
+	if missing := s.account().Missing(want, database, table); missing != 0 {
+		return s.denied(missing, database, table)
 	}
+	return nil
+}
+
+// denied is the error for privileges that the account lacks.
+func (s *Session) denied(missing privilege.Set, database, table string) error {
 	switch {
 	case table != "":
-		return types.Errorf(types.ErTableaccessDenied, missing.First(), a.User, s.client.Host, table)
+		return types.Errorf(types.ErTableaccessDenied, missing.First(), s.account().User, s.client.Host, table)
 	case database != "":
 		return s.deniedDatabase(database)
 	}
@@ -423,8 +426,9 @@ func (s *Session) grant(stmt *syntax.Grant) error {
 	if stmt.Level.ObjectType != "" && stmt.Level.ObjectType != "TABLE" {
 		return types.Errorf(types.ErNotSupportedYet, "privileges on routines")
 	}
-	if !s.account().Has(privilege.GrantOption|set&^privilege.GrantOption&grantable(at), at.Database, at.Table) {
-		return s.require(privilege.GrantOption|set, at.Database, at.Table)
+	own := s.account()
+	if own.MissingToGrant(privilege.GrantOption|set&^privilege.GrantOption&grantable(at), at) != 0 {
+		return s.denied(own.MissingToGrant(privilege.GrantOption|set, at), at.Database, at.Table)
 	}
 	for _, a := range stmt.Users {
 		user, host := s.who(a)
