@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -177,7 +178,7 @@ func (n *Node) openSQL() error {
 		Txns: txns, Catalog: schema, DDL: n.ddl, Plans: plan.NewCache(o.PlanCacheBytes), AutoIDs: n.autoIDs, Stats: statistics, Users: users,
 		Log: n.log, LogVar: o.LogVar, Version: MySQLVersion + Version, DataDir: o.DataDir, TempDir: temp, Start: clock.Now(),
 		Port: n.listener.Addr().(*net.TCPAddr).Port, SetRelaxed: n.store.SetRelaxed, HashPassword: hashPassword, Counters: n.figures,
-		Processes: n.processes, Kill: func(id uint64, query bool) bool { return n.wire.Kill(uint32(id), query) },
+		Processes: n.processes, Kill: n.kill,
 		SetMaxConnections: n.setMaxConnections,
 	}
 	flush := "1"
@@ -195,6 +196,11 @@ func (n *Node) openSQL() error {
 		settings = append(settings, session.Setting{Name: "max_connections", Value: strconv.Itoa(o.MaxConnections)})
 	}
 	return n.shared.Prepare(settings)
+}
+
+// kill is KILL. A connection's number has 32 bits on the wire; a wider one is nobody's, whatever its low half says.
+func (n *Node) kill(id uint64, query bool) bool {
+	return id <= math.MaxUint32 && n.wire.Kill(uint32(id), query)
 }
 
 // cleanTemp empties the directory for spill files: what a crash left there belongs to nobody.

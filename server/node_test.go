@@ -1,7 +1,11 @@
 package server
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
+	"io"
+	"math"
 	"net"
 	"strings"
 	"testing"
@@ -32,6 +36,35 @@ func TestOpenAndClose(t *testing.T) {
 		if err := n.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestKillWideID: a number that only ends like a connection's is nobody's. KILL has looked up the whole number when it checked who may.
+func TestKillWideID(t *testing.T) {
+	n, err := Open(context.Background(), testOptions(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	c, err := net.Dial("tcp", n.MySQLAddr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	greeting := make([]byte, 128)
+	if _, err := io.ReadAtLeast(c, greeting, len(greeting)/2); err != nil {
+		t.Fatal(err)
+	}
+	// Behind the packet's header and the protocol's version comes the server's, ended by a zero.
+	_, rest, _ := bytes.Cut(greeting[5:], []byte{0})
+	id := uint64(binary.LittleEndian.Uint32(rest))
+	for _, wide := range []uint64{id | 1<<32, id | math.MaxUint32<<32} {
+		if n.shared.Kill(wide, true) {
+			t.Errorf("KILL %d reached connection %d", wide, id)
+		}
+	}
+	if !n.shared.Kill(id, true) {
+		t.Errorf("there is no connection %d", id)
 	}
 }
 
