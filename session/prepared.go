@@ -153,7 +153,7 @@ func (s *Session) preparedPlan(p *prepared) (*plan.Entry, error) {
 		s.planFromCache = true
 		return p.entry, nil
 	}
-	p.key = append(p.key[:0], s.keyBuf...)
+	p.key, p.entry = append(p.key[:0], s.keyBuf...), nil // the old plan is not what the new key stands for, if no plan follows
 	s.keyBuf = s.appendKey(s.keyBuf[:0], keyPrepared, []byte(p.text))
 	entry := s.node.Plans.Get(s.keyBuf, snapshot)
 	s.planFromCache = entry != nil
