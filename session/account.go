@@ -209,6 +209,9 @@ func (s *Session) runAccount(stmt syntax.Statement) error {
 	if err := s.commit(); err != nil {
 		return err
 	}
+	if s.readOnly {
+		return types.Errorf(types.ErCantExecuteInReadOnlyTransaction)
+	}
 	switch stmt := stmt.(type) {
 	case *syntax.SetPassword:
 		return s.setPassword(stmt)

@@ -140,7 +140,7 @@ func (s *Session) runRollback(stmt *syntax.Rollback) error {
 func (s *Session) currentTxnOptions() txn.Options {
 	options := s.txnOptions()
 	if s.tx != nil {
-		options.ReadOnly = s.txReadOnly
+		options.Level, options.ReadOnly = s.tx.Level(), s.txReadOnly
 	}
 	return options
 }
