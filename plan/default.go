@@ -31,18 +31,16 @@ func hasDefaultExpr(c *catalog.Column) bool {
 	return c.Default != nil && c.Default.Kind == catalog.DefaultExpr
 }
 
-// columnDefault compiles one DEFAULT expression. Its literals are at places of its own text: those of the statement must not replace them.
+// columnDefault compiles one DEFAULT expression.
 func (b *builder) columnDefault(t *catalog.Table, c *catalog.Column) (expr.Expr, error) {
 	tree, err := syntax.ParseExpr(c.Default.Expr, syntax.Options{})
 	if err != nil {
 		return nil, err
 	}
 	outer := b.env
-	env := *outer
-	env.Lifted = nil
-	b.env = &env
+	b.env = outer.Stored()
 	defer func() { b.env = outer }()
-	bind := &binder{env: &env, build: b, scope: tableScope(t, t.Name), clause: "default"}
+	bind := &binder{env: b.env, build: b, scope: tableScope(t, t.Name), clause: "default"}
 	return bind.bind(tree)
 }
 

@@ -43,6 +43,15 @@ type Env struct {
 	SelectLimit int64
 }
 
+// Stored is the environment of an expression that the catalog keeps as text. That text is no part of the statement's, so none of its
+// literals were lifted, whatever their positions; and it is utf8mb4, whatever the session speaks.
+func (e *Env) Stored() *Env {
+	stored, build := *e, *e.Build
+	build.Collation = types.DefaultCollation
+	stored.Build, stored.Lifted = &build, nil
+	return &stored
+}
+
 // Statistics is what the optimizer asks about tables. Implemented by stats; safe for concurrent use.
 type Statistics interface {
 	// Rows estimates the number of rows of a table.

@@ -120,11 +120,11 @@ func (s *Session) originalValue(column *ddl.ColumnSpec) error {
 	case catalog.DefaultNow:
 		v = types.Datetime(types.PackTime(s.context.CurrentTime()), types.MaxFsp)
 	case catalog.DefaultExpr:
-		tree, err := syntax.ParseExpr(column.Default.Expr, s.parse)
+		tree, err := syntax.ParseExpr(column.Default.Expr, syntax.Options{})
 		if err != nil {
 			return parseError(err)
 		}
-		if v, err = s.scalar(tree); err != nil {
+		if v, err = s.scalarIn(s.planEnv("").Stored(), tree); err != nil {
 			var e *types.Error
 			if errors.As(err, &e) && e.Number == types.ErBadField {
 				err = types.Errorf(types.ErNotSupportedYet, "ADD COLUMN with a DEFAULT that refers to columns; add it without, UPDATE, then ALTER COLUMN … SET DEFAULT")

@@ -70,10 +70,12 @@ func (s *Session) setItem(item syntax.SetItem) (change, error) {
 }
 
 // scalar evaluates an expression outside any table.
-func (s *Session) scalar(e syntax.Expr) (types.Value, error) {
+func (s *Session) scalar(e syntax.Expr) (types.Value, error) { return s.scalarIn(s.planEnv(""), e) }
+
+func (s *Session) scalarIn(env *plan.Env, e syntax.Expr) (types.Value, error) {
 	s.params = s.params[:0]
 	s.ctx.Params = nil
-	bound, err := plan.Scalar(s.planEnv(""), e)
+	bound, err := plan.Scalar(env, e)
 	if err != nil {
 		return types.Null(), err
 	}
