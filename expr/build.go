@@ -11,6 +11,9 @@ type BuildContext struct {
 	Ctx *types.Context
 	// Collation is collation_connection: that of numbers turned into text. 0 means the server's default.
 	Collation types.CollationID
+	// Client is character_set_client if its bytes are not those of Collation's set, so that literals and parameters have to be translated;
+	// nil takes them as they are.
+	Client *types.Charset
 	// Database is named by error 1305 for unknown functions.
 	Database string
 	// UserVarType returns the type of @name's present value; nil or TypeNull reads as a string.
@@ -19,6 +22,20 @@ type BuildContext struct {
 	SysVarType func(scope VarScope, name string) (types.Type, error)
 	// NoFold leaves constant calls unevaluated, for SHOW CREATE and tests.
 	NoFold bool
+}
+
+// Text is what the client sent in a literal or a parameter, as a string of Collation. It keeps raw unless there is something to translate;
+// characters that Collation's set lacks become question marks, as in MySQL.
+func (b *BuildContext) Text(raw []byte) types.Value {
+	if b.Client != nil {
+		raw = b.translate(raw)
+	}
+	return types.String(raw, b.Collation)
+}
+
+func (b *BuildContext) translate(raw []byte) []byte {
+	out, _ := types.ConvertCharset(nil, raw, b.Client, b.Collation.Charset())
+	return out
 }
 
 // function is one entry of the function table.

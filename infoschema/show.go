@@ -47,8 +47,9 @@ func parseQuery(text string) (*syntax.Query, error) {
 	return query, nil
 }
 
+// quote writes a name as a literal of its own character set: bare ones are taken for the client's.
 func quote(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(s) + "'"
+	return "_utf8mb4'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(s) + "'"
 }
 
 func quoteName(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }

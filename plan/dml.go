@@ -244,7 +244,7 @@ func (e *Env) rowLiteral(lit *syntax.Literal, negative bool) (types.Value, error
 		v, _, err := negativeLiteral(lit) // the parser lets only such pass as this takes
 		return v, err
 	case lit.Kind == syntax.LitString:
-		return types.String(unsafe.Slice(unsafe.StringData(lit.Value), len(lit.Value)), e.Build.Collation), nil
+		return e.Build.Text(unsafe.Slice(unsafe.StringData(lit.Value), len(lit.Value))), nil
 	}
 	return e.literalValue(lit)
 }

@@ -47,7 +47,7 @@ type Env struct {
 // literals were lifted, whatever their positions; and it is utf8mb4, whatever the session speaks.
 func (e *Env) Stored() *Env {
 	stored, build := *e, *e.Build
-	build.Collation = types.DefaultCollation
+	build.Collation, build.Client = types.DefaultCollation, nil
 	stored.Build, stored.Lifted = &build, nil
 	return &stored
 }

@@ -42,7 +42,7 @@ func (e *Env) literalValue(lit *syntax.Literal) (types.Value, error) {
 		}
 		return types.Float(f), nil
 	case syntax.LitString:
-		return types.String([]byte(lit.Value), e.Build.Collation), nil
+		return e.Build.Text([]byte(lit.Value)), nil
 	case syntax.LitNString:
 		return types.String([]byte(lit.Value), types.Utf8mb3GeneralCI), nil
 	case syntax.LitHex:

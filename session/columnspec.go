@@ -289,7 +289,7 @@ func (s *Session) columnOption(spec *ddl.ColumnSpec, o *syntax.ColumnOption, key
 		*keys = append(*keys, ddl.IndexSpec{Primary: true, Unique: true, Columns: own})
 	case syntax.ColComment:
 		if lit, ok := o.Expr.(*syntax.Literal); ok {
-			spec.Comment = lit.Value
+			spec.Comment = inUTF8(lit.Value, s.clientCharset())
 		}
 	case syntax.ColInvisible:
 		spec.Invisible = true
@@ -320,7 +320,7 @@ func (s *Session) columnDefault(spec *ddl.ColumnSpec, e syntax.Expr) (*catalog.D
 		return &catalog.Default{Kind: catalog.DefaultNow}, nil
 	}
 	if paren, ok := e.(*syntax.Paren); ok {
-		return &catalog.Default{Kind: catalog.DefaultExpr, Expr: syntax.String(paren.X)}, nil
+		return &catalog.Default{Kind: catalog.DefaultExpr, Expr: inUTF8(syntax.String(paren.X), s.clientCharset())}, nil
 	}
 	v, err := s.scalar(e)
 	if err != nil {

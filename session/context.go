@@ -30,6 +30,7 @@ func (s *Session) refreshContext() {
 	if id, err := types.LookupCollation(s.get("collation_connection")); err == nil {
 		s.build.Collation = id
 	}
+	s.build.Client = s.foreignClient()
 	s.build.Database = s.db
 	s.results = nil
 	if name := s.get("character_set_results"); name != "" && name != "binary" {
@@ -42,6 +43,36 @@ func (s *Session) refreshContext() {
 	s.parse.IgnoreSpace = mode&types.ModeIgnoreSpace != 0
 	s.env = s.appendEnv(s.env[:0])
 	s.generation++
+}
+
+// foreignClient is character_set_client where its text has to be translated to collation_connection's set, else nil.
+func (s *Session) foreignClient() *types.Charset {
+	connection := s.build.Collation.Charset()
+	if s.get("character_set_client") == connection.Name {
+		return nil
+	}
+	if client := s.clientCharset(); !types.SameBytes(client, connection) {
+		return client
+	}
+	return nil
+}
+
+// clientCharset is the character set of the statement's text.
+func (s *Session) clientCharset() *types.Charset {
+	client, err := types.LookupCharset(s.get("character_set_client"))
+	if err != nil {
+		return types.DefaultCollation.Charset() // unreachable: checked when it was set
+	}
+	return client
+}
+
+// inUTF8 translates text to what the catalog and the variables keep.
+func inUTF8(text string, from *types.Charset) string {
+	if to := types.DefaultCollation.Charset(); !types.SameBytes(from, to) {
+		out, _ := types.ConvertCharset(nil, []byte(text), from, to)
+		return string(out)
+	}
+	return text
 }
 
 // appendEnv writes all of the session that can change what a text means. Lengths keep neighbours apart.

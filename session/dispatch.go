@@ -148,7 +148,11 @@ func (s *Session) runPrepare(stmt *syntax.Prepare) error {
 		text = stmt.Text.Value
 	} else {
 		v := s.userVars[strings.ToLower(stmt.Var)]
-		text = string(types.AppendText(nil, &s.context, &v))
+		raw := types.AppendText(nil, &s.context, &v)
+		if s.build.Client != nil && v.K == types.KindString {
+			raw, _ = types.ConvertCharset(nil, raw, v.Coll.Charset(), s.build.Client) // statements are in the client's set
+		}
+		text = string(raw)
 	}
 	p, _, err := s.prepare(text)
 	if err != nil {

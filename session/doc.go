@@ -16,6 +16,8 @@
 //
 //   - environment: what of a session changes the meaning of text (database, sql_mode, collations, time zone …); generation counts its changes.
 //   - use: the declaration that a statement or transaction works on a table's present version; schema changes wait for it.
+//   - foreign client: one whose character_set_client is not collation_connection's set; its literals and parameters are translated
+//     (expr.BuildContext.Text), names stay as they are sent.
 //   - idle variable: one that is accepted and does nothing; setting it away from its default raises a warning that says why.
 //
 // # Invariants

@@ -112,7 +112,21 @@ func (s *Session) Execute(id uint32, args []types.Value, out Response) error {
 	if p == nil {
 		return s.fail(types.Errorf(types.ErUnknownStmtHandler, id, "mysqld_stmt_execute"))
 	}
+	if s.build.Client != nil {
+		args = s.translated(args)
+	}
 	return s.executePrepared(p, args, out, false)
+}
+
+// translated copies parameters that the client sent, with its strings in the connection's character set.
+func (s *Session) translated(args []types.Value) []types.Value {
+	out := append([]types.Value(nil), args...)
+	for i := range out {
+		if out[i].K == types.KindString && out[i].Coll != types.Binary {
+			out[i] = s.build.Text(out[i].B)
+		}
+	}
+	return out
 }
 
 func (s *Session) executePrepared(p *prepared, args []types.Value, out Response, more bool) error {

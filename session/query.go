@@ -92,7 +92,7 @@ func (s *Session) literalParam(i int) types.Value {
 		f, _ := types.ParseFloat(raw)
 		return types.Float(f)
 	}
-	return types.String(raw, s.build.Collation)
+	return s.build.Text(raw)
 }
 
 // limitTime ends the statement after max_execution_time. The returned function must be called when it is over.

@@ -265,7 +265,7 @@ func (s *Session) indexSpec(def *syntax.KeyDef) (ddl.IndexSpec, error) {
 		case "USING", "TYPE":
 			spec.Using = strings.ToUpper(o.Word)
 		case "COMMENT":
-			spec.Comment = optionText(o.Word, o.Value)
+			spec.Comment = inUTF8(optionText(o.Word, o.Value), s.clientCharset())
 		case "INVISIBLE":
 			spec.Invisible = true
 		case "VISIBLE", "CLUSTERED":
@@ -327,7 +327,7 @@ func (s *Session) tableOptions(spec *ddl.TableSpec, options []syntax.TableOption
 		case "AUTO_INCREMENT":
 			spec.AutoIncrement = number
 		case "COMMENT":
-			spec.Comment = text
+			spec.Comment = inUTF8(text, s.clientCharset())
 		case "MAX_ROWS":
 			spec.Options.MaxRows = number
 		case "MIN_ROWS":

@@ -108,6 +108,9 @@ func (v *variable) parse(value types.Value, warn func(number uint16, args ...any
 		return "", types.Errorf(types.ErWrongValueForVar, v.name, "NULL")
 	}
 	text := string(types.AppendText(nil, nil, &value))
+	if value.K == types.KindString {
+		text = inUTF8(text, value.Coll.Charset())
+	}
 	switch v.kind {
 	case kindBool:
 		switch strings.ToUpper(text) {

@@ -284,13 +284,16 @@ func ConvertCharset(dst, s []byte, from, to *Charset) (out []byte, bad int) {
 	return dst, bad
 }
 
+// SameBytes reports whether no text needs translation from one character set to
+// the other.
+func SameBytes(from, to *Charset) bool {
+	return from == to || from.class == csBinary || to.class == csBinary ||
+		from.class == csUTF8MB3 && to.class == csUTF8MB4
+}
+
 // sameBytes reports whether s needs no translation.
 func sameBytes(s []byte, from, to *Charset) bool {
-	if from == to || from.class == csBinary || to.class == csBinary ||
-		from.class == csUTF8MB3 && to.class == csUTF8MB4 {
-		return true
-	}
-	return from.ascii && to.ascii && isASCII(s)
+	return SameBytes(from, to) || from.ascii && to.ascii && isASCII(s)
 }
 
 // AppendLower appends s in lower case; c gives the character set. Binary
