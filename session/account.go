@@ -169,6 +169,13 @@ func (s *Session) checkSchema(stmt syntax.Statement) error {
 	case *syntax.DropDatabase:
 		return database(privilege.Drop, stmt.Name.Name)
 	case *syntax.CreateTable:
+		if stmt.Like != nil { // it shows all of the table but its rows
+			if like, err := s.name(*stmt.Like); err != nil {
+				return err
+			} else if err := s.require(privilege.Select, like.Schema, like.Table); err != nil {
+				return err
+			}
+		}
 		return on(privilege.Create, stmt.Name)
 	case *syntax.TruncateTable:
 		return on(privilege.Drop, stmt.Table)
@@ -177,7 +184,16 @@ func (s *Session) checkSchema(stmt syntax.Statement) error {
 	case *syntax.DropIndex:
 		return on(privilege.Index, stmt.Table)
 	case *syntax.AlterTable:
-		return on(privilege.Alter, stmt.Table)
+		want := privilege.Alter
+		for i := range stmt.Specs {
+			if stmt.Specs[i].Kind == syntax.AlterRenameTable {
+				want |= privilege.Drop
+				if err := on(privilege.Create|privilege.Insert, stmt.Specs[i].NewTable); err != nil {
+					return err
+				}
+			}
+		}
+		return on(want, stmt.Table)
 	case *syntax.DropTable:
 		for _, t := range stmt.Tables {
 			if err := on(privilege.Drop, t); err != nil {
