@@ -12,11 +12,11 @@ func textReplace(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	if len(args[1].B) == 0 {
 		return n.textResult(args[0].B), nil
 	}
-	out := bytes.ReplaceAll(args[0].B, args[1].B, args[2].B)
-	if ctx.tooLong(n, len(out)) {
+	// The size is known before any of it is allocated: a million matches times a long text is more memory than there is.
+	if ctx.tooLong(n, len(args[0].B)+bytes.Count(args[0].B, args[1].B)*(len(args[2].B)-len(args[1].B))) {
 		return types.Null(), nil
 	}
-	return n.textResult(out), nil
+	return n.textResult(bytes.ReplaceAll(args[0].B, args[1].B, args[2].B)), nil
 }
 
 func textReverse(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
