@@ -2,6 +2,7 @@ package expr
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 
 	"github.com/pandodb/pando/types"
@@ -119,30 +120,84 @@ func unquoteJSON(s []byte) string {
 	return string(out)
 }
 
-// append prints t in the normalised form.
-func (t *jsonTree) append(dst []byte) []byte {
-	switch t.kind {
-	case '{':
-		dst = append(dst, '{')
-		for i, item := range t.items {
-			if i > 0 {
-				dst = append(dst, ", "...)
-			}
-			dst = types.AppendJSONString(dst, []byte(t.keys[i]))
-			dst = item.append(append(dst, ": "...))
-		}
-		return append(dst, '}')
-	case '[':
-		dst = append(dst, '[')
-		for i, item := range t.items {
-			if i > 0 {
-				dst = append(dst, ", "...)
-			}
-			dst = item.append(dst)
-		}
-		return append(dst, ']')
+// jsonPrinter writes trees as text. It stops at the first level below MaxJSONDepth and soon after limit bytes: nothing deeper may
+// be stored, since readers recurse, and a few references to one long document would print as more than memory holds.
+type jsonPrinter struct {
+	dst    []byte
+	limit  int
+	pretty bool // JSON_PRETTY: a member a line
+	deep   bool // stopped by the depth
+	long   bool // stopped by the size
+}
+
+func (p *jsonPrinter) print(t *jsonTree, level int) {
+	if p.deep = p.deep || level > types.MaxJSONDepth; p.deep {
+		return
 	}
-	return append(dst, t.text...)
+	if t.kind != '{' && t.kind != '[' {
+		p.dst = append(p.dst, t.text...)
+		return
+	}
+	p.dst = append(p.dst, t.kind)
+	for i, item := range t.items {
+		if p.long = p.long || len(p.dst) > p.limit; p.long {
+			return
+		}
+		switch {
+		case p.pretty && i > 0:
+			p.line(",", level)
+		case p.pretty:
+			p.line("", level)
+		case i > 0:
+			p.dst = append(p.dst, ", "...)
+		}
+		if t.kind == '{' {
+			p.dst = append(types.AppendJSONString(p.dst, []byte(t.keys[i])), ": "...)
+		}
+		p.print(item, level+1)
+	}
+	if p.pretty && len(t.items) > 0 {
+		p.line("", level-1)
+	}
+	p.dst = append(p.dst, t.kind+2)
+}
+
+// line ends a line and indents the next one.
+func (p *jsonPrinter) line(end string, indent int) {
+	p.dst = append(append(p.dst, end...), '\n')
+	for range indent {
+		p.dst = append(p.dst, "  "...)
+	}
+}
+
+// append prints t, which is no deeper than a document may be, in the normalised form.
+func (t *jsonTree) append(dst []byte) []byte {
+	p := jsonPrinter{dst: dst, limit: math.MaxInt}
+	p.print(t, 1)
+	return p.dst
+}
+
+// print returns the text of a tree that n has built: 3157 if it is too deep for a document, and 1301, for JSON an error, if it is longer
+// than max_allowed_packet.
+func (ctx *Ctx) print(n *Node, t *jsonTree, pretty bool) ([]byte, error) {
+	p := jsonPrinter{limit: ctx.packetLimit(), pretty: pretty}
+	p.print(t, 1)
+	switch {
+	case p.deep:
+		return nil, types.Errorf(types.ErJSONDocumentTooDeep)
+	case p.long || len(p.dst) > p.limit:
+		return nil, types.Errorf(types.ErWarnAllowedPacketOverflowed, n.name, p.limit)
+	}
+	return p.dst, nil
+}
+
+// jsonResult is print as the JSON value of n.
+func (ctx *Ctx) jsonResult(n *Node, t *jsonTree) (types.Value, error) {
+	b, err := ctx.print(n, t, false)
+	if err != nil {
+		return types.Null(), err
+	}
+	return types.JSON(b), nil
 }
 
 // member returns the value of key.
@@ -170,6 +225,27 @@ func (t *jsonTree) setMember(key string, v *jsonTree) {
 	}
 	t.keys = append(t.keys[:at], append([]string{key}, t.keys[at:]...)...)
 	t.items = append(t.items[:at], append([]*jsonTree{v}, t.items[at:]...)...)
+}
+
+// textDepth is depth of a document's text.
+func textDepth(s []byte) int {
+	deepest, level := 0, 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '{', '[':
+			level++
+			deepest = max(deepest, level)
+		case '}', ']':
+			level--
+		case ' ', ',', ':':
+		case '"':
+			i += stringEnd(s[i:]) - 1
+			fallthrough
+		default:
+			deepest = max(deepest, level+1)
+		}
+	}
+	return deepest
 }
 
 // depth is JSON_DEPTH.
@@ -288,7 +364,9 @@ func (a *AggStates) jsonAdd(ctx *Ctx, g uint32, args []types.Value) error {
 	last := &args[len(args)-1]
 	value := types.JSONFrom(last).B
 	if last.K == types.KindJSON {
-		value = last.B
+		if value = last.B; textDepth(value) >= types.MaxJSONDepth {
+			return types.Errorf(types.ErJSONDocumentTooDeep)
+		}
 	}
 	if a.spec.kind == aggJSONObject {
 		if args[0].IsNull() {

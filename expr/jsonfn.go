@@ -150,9 +150,9 @@ func evalJSONExtract(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) 
 	case len(found) == 0:
 		return types.Null(), nil
 	case wrap:
-		return types.JSON((&jsonTree{kind: '[', items: found}).append(nil)), nil
+		return ctx.jsonResult(n, &jsonTree{kind: '[', items: found})
 	}
-	return types.JSON(found[0].append(nil)), nil
+	return ctx.jsonResult(n, found[0])
 }
 
 func evalJSONArray(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -164,7 +164,7 @@ func evalJSONArray(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		}
 		t.items = append(t.items, e)
 	}
-	return types.JSON(t.append(nil)), nil
+	return ctx.jsonResult(n, t)
 }
 
 func buildJSONObject(b *BuildContext, n *Node) error {
@@ -187,7 +187,7 @@ func buildJSONObject(b *BuildContext, n *Node) error {
 			}
 			t.setMember(string(k.B), e)
 		}
-		return types.JSON(t.append(nil)), nil
+		return ctx.jsonResult(n, t)
 	})(b, n)
 }
 
@@ -284,7 +284,7 @@ func evalJSONKeys(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	for _, k := range t.keys {
 		out.items = append(out.items, &jsonTree{kind: '"', text: types.AppendJSONString(nil, []byte(k))})
 	}
-	return types.JSON(out.append(nil)), nil
+	return ctx.jsonResult(n, out)
 }
 
 func evalJSONContains(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -385,9 +385,12 @@ func jsonChange(how int) evalFunc {
 			if err != nil {
 				return types.Null(), err
 			}
-			t = t.change(legs, v, how)
+			edit := jsonEdit{how: how, v: v, depth: v.depth()}
+			if t = t.change(legs, &edit, 1); edit.deepest > types.MaxJSONDepth {
+				return types.Null(), types.Errorf(types.ErJSONDocumentTooDeep)
+			}
 		}
-		return types.JSON(t.append(nil)), nil
+		return ctx.jsonResult(n, t)
 	}
 }
 
@@ -404,9 +407,9 @@ func evalJSONRemove(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		if len(legs) == 0 {
 			return types.Null(), types.NewError(3153, "The path expression '$' is not allowed in this context.")
 		}
-		t = t.change(legs, nil, jsonRemove)
+		t = t.change(legs, &jsonEdit{how: jsonRemove}, 1)
 	}
-	return types.JSON(t.append(nil)), nil
+	return ctx.jsonResult(n, t)
 }
 
 // mergePatch is RFC 7396.
@@ -420,7 +423,7 @@ func mergePatch(t, patch *jsonTree) *jsonTree {
 	for i, k := range patch.keys {
 		p := patch.items[i]
 		if p.kind == 's' && string(p.text) == "null" {
-			t.change([]pathLeg{{kind: '.', key: k}}, nil, jsonRemove)
+			t.change([]pathLeg{{kind: '.', key: k}}, &jsonEdit{how: jsonRemove}, 1)
 			continue
 		}
 		old := t.member(k)
@@ -474,7 +477,7 @@ func (ctx *Ctx) mergeAll(n *Node, row []types.Value, merge func(a, b *jsonTree) 
 	if null {
 		return types.Null(), nil
 	}
-	return types.JSON(t.append(nil)), nil
+	return ctx.jsonResult(n, t)
 }
 
 func evalJSONPretty(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -482,25 +485,9 @@ func evalJSONPretty(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if !ok {
 		return types.Null(), err
 	}
-	return types.String(t.pretty(nil, 0), types.Utf8mb4Bin), nil
-}
-
-func (t *jsonTree) pretty(dst []byte, depth int) []byte {
-	if t.kind != '{' && t.kind != '[' || len(t.items) == 0 {
-		return t.append(dst)
+	b, err := ctx.print(n, t, true)
+	if err != nil {
+		return types.Null(), err
 	}
-	dst = append(dst, t.kind, '\n')
-	for i, item := range t.items {
-		if i > 0 {
-			dst = append(dst, ",\n"...)
-		}
-		dst = append(dst, bytes.Repeat([]byte("  "), depth+1)...)
-		if t.kind == '{' {
-			dst = append(types.AppendJSONString(dst, []byte(t.keys[i])), ": "...)
-		}
-		dst = item.pretty(dst, depth+1)
-	}
-	dst = append(dst, '\n')
-	dst = append(dst, bytes.Repeat([]byte("  "), depth)...)
-	return append(dst, t.kind+2)
+	return types.String(b, types.Utf8mb4Bin), nil
 }

@@ -18,6 +18,10 @@ type pathLeg struct {
 	span  bool
 }
 
+// pathLegsMax bounds a path, over which changes recurse. No document is as deep as that: what goes beyond it are legs like [0], which a
+// value that is no array matches by itself.
+const pathLegsMax = 1 << 16
+
 // errJSONPath is ER_INVALID_JSON_PATH.
 const errJSONPath = 3143
 
@@ -52,7 +56,7 @@ func parsePath(s []byte) ([]pathLeg, error) {
 			ok = len(s) > 1 && s[1] == '*'
 			s = s[min(2, len(s)):]
 		}
-		if !ok {
+		if !ok || len(legs) == pathLegsMax {
 			return nil, pathError(at())
 		}
 		legs = append(legs, leg)
@@ -189,26 +193,42 @@ const (
 	jsonArrayAppend
 )
 
-// change applies one modification at a path and returns the new document.
-func (t *jsonTree) change(legs []pathLeg, v *jsonTree, how int) *jsonTree {
+// jsonEdit is one change of a document.
+type jsonEdit struct {
+	how     int
+	v       *jsonTree // what to put; nil for a removal
+	depth   int       // of v
+	deepest int       // level of the document's deepest value that the change has put or moved
+}
+
+// reach notes that a value of depth levels stands at a level now.
+func (e *jsonEdit) reach(level, depth int) { e.deepest = max(e.deepest, level-1+depth) }
+
+// change applies one modification at a path below t, which is at a level of its document, and returns what takes t's place.
+func (t *jsonTree) change(legs []pathLeg, e *jsonEdit, level int) *jsonTree {
 	if len(legs) == 0 {
 		switch {
-		case how&jsonArrayAppend != 0:
-			return &jsonTree{kind: '[', items: append(append([]*jsonTree(nil), t.elements()...), v)}
-		case how&jsonReplace != 0:
-			return v
+		case e.how&jsonArrayAppend != 0:
+			e.reach(level+1, e.depth)
+			if t.kind != '[' {
+				e.reach(level+1, t.depth())
+			}
+			return &jsonTree{kind: '[', items: append(append([]*jsonTree(nil), t.elements()...), e.v)}
+		case e.how&jsonReplace != 0:
+			e.reach(level, e.depth)
+			return e.v
 		}
 		return t
 	}
 	leg, rest := legs[0], legs[1:]
 	if leg.kind == '.' {
-		t.changeMember(leg, rest, v, how)
+		t.changeMember(leg, rest, e, level)
 		return t
 	}
-	return t.changeElement(leg, rest, v, how)
+	return t.changeElement(leg, rest, e, level)
 }
 
-func (t *jsonTree) changeMember(leg pathLeg, rest []pathLeg, v *jsonTree, how int) {
+func (t *jsonTree) changeMember(leg pathLeg, rest []pathLeg, e *jsonEdit, level int) {
 	if t.kind != '{' {
 		return
 	}
@@ -216,43 +236,47 @@ func (t *jsonTree) changeMember(leg pathLeg, rest []pathLeg, v *jsonTree, how in
 		if k != leg.key {
 			continue
 		}
-		if len(rest) == 0 && how&jsonRemove != 0 {
+		if len(rest) == 0 && e.how&jsonRemove != 0 {
 			t.keys = append(t.keys[:i:i], t.keys[i+1:]...)
 			t.items = append(t.items[:i:i], t.items[i+1:]...)
 		} else {
-			t.items[i] = t.items[i].change(rest, v, how)
+			t.items[i] = t.items[i].change(rest, e, level+1)
 		}
 		return
 	}
-	if len(rest) == 0 && how&jsonInsert != 0 {
-		t.setMember(leg.key, v)
+	if len(rest) == 0 && e.how&jsonInsert != 0 {
+		e.reach(level+1, e.depth)
+		t.setMember(leg.key, e.v)
 	}
 }
 
-func (t *jsonTree) changeElement(leg pathLeg, rest []pathLeg, v *jsonTree, how int) *jsonTree {
+func (t *jsonTree) changeElement(leg pathLeg, rest []pathLeg, e *jsonEdit, level int) *jsonTree {
 	if t.kind != '[' {
 		i := at(leg.index, leg.last, 1)
 		switch {
-		case i == 0 && how&(jsonRemove|jsonArrayInsert) == 0:
-			return t.change(rest, v, how)
-		case i > 0 && len(rest) == 0 && how&jsonInsert != 0:
-			return &jsonTree{kind: '[', items: []*jsonTree{t, v}}
+		case i == 0 && e.how&(jsonRemove|jsonArrayInsert) == 0:
+			return t.change(rest, e, level)
+		case i > 0 && len(rest) == 0 && e.how&jsonInsert != 0:
+			e.reach(level+1, max(e.depth, t.depth()))
+			return &jsonTree{kind: '[', items: []*jsonTree{t, e.v}}
 		}
 		return t
 	}
 	i := at(leg.index, leg.last, len(t.items))
 	switch {
-	case len(rest) == 0 && how&jsonArrayInsert != 0:
+	case len(rest) == 0 && e.how&jsonArrayInsert != 0:
+		e.reach(level+1, e.depth)
 		i = max(min(i, len(t.items)), 0)
-		t.items = append(t.items[:i:i], append([]*jsonTree{v}, t.items[i:]...)...)
+		t.items = append(t.items[:i:i], append([]*jsonTree{e.v}, t.items[i:]...)...)
 	case i >= 0 && i < len(t.items):
-		if len(rest) == 0 && how&jsonRemove != 0 {
+		if len(rest) == 0 && e.how&jsonRemove != 0 {
 			t.items = append(t.items[:i:i], t.items[i+1:]...)
 		} else {
-			t.items[i] = t.items[i].change(rest, v, how)
+			t.items[i] = t.items[i].change(rest, e, level+1)
 		}
-	case i >= len(t.items) && len(rest) == 0 && how&jsonInsert != 0:
-		t.items = append(t.items, v)
+	case i >= len(t.items) && len(rest) == 0 && e.how&jsonInsert != 0:
+		e.reach(level+1, e.depth)
+		t.items = append(t.items, e.v)
 	}
 	return t
 }

@@ -1,18 +1,20 @@
 package expr_test
 
 import (
+	"errors"
 	"runtime"
+	"strings"
 	"testing"
 
+	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/types"
 )
 
 // limitPacket is max_allowed_packet in the tests of what results may take.
 const limitPacket = 1 << 20
 
-// measured evaluates text with a small max_allowed_packet and returns, besides the value and the number of warning 1301, how many bytes
-// the evaluation allocated.
-func measured(t *testing.T, text string) (v types.Value, warned int, allocated uint64) {
+// measure evaluates text with a small max_allowed_packet and says how many bytes that allocated.
+func measure(t *testing.T, text string) (v types.Value, ctx *expr.Ctx, allocated uint64, err error) {
 	t.Helper()
 	x := newBinder()
 	x.b.NoFold = true
@@ -20,21 +22,13 @@ func measured(t *testing.T, text string) (v types.Value, warned int, allocated u
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	ctx := x.newContext()
+	ctx = x.newContext()
 	ctx.MaxAllowedPacket = limitPacket
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	v, err = e.Eval(ctx, nil)
 	runtime.ReadMemStats(&after)
-	if err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	for _, w := range ctx.Warnings() {
-		if w.Number == types.ErWarnAllowedPacketOverflowed {
-			warned++
-		}
-	}
-	return v, warned, after.TotalAlloc - before.TotalAlloc
+	return v, ctx, after.TotalAlloc - before.TotalAlloc, err
 }
 
 // TestResultsBeyondThePacket: what would be longer than max_allowed_packet is NULL with warning 1301, and is not built first.
@@ -42,12 +36,49 @@ func TestResultsBeyondThePacket(t *testing.T) {
 	for _, text := range []string{
 		"REPLACE(REPEAT('a', 4000), 'a', REPEAT('b', 10000))",
 	} {
-		v, warned, allocated := measured(t, text)
-		if !v.IsNull() || warned != 1 {
-			t.Errorf("%s: %d bytes, %d warnings", text, len(v.B), warned)
+		v, ctx, allocated, err := measure(t, text)
+		w := ctx.Warnings()
+		if err != nil || !v.IsNull() || len(w) != 1 || w[0].Number != types.ErWarnAllowedPacketOverflowed {
+			t.Errorf("%s: %d bytes, warnings %v, %v", text, len(v.B), w, err)
 		}
 		if allocated > 8*limitPacket {
 			t.Errorf("%s: %d bytes were allocated", text, allocated)
+		}
+	}
+}
+
+// TestDocumentsBeyondThePacket: a JSON document longer than max_allowed_packet is error 1301, and is not built first either.
+func TestDocumentsBeyondThePacket(t *testing.T) {
+	for _, text := range []string{
+		"JSON_EXTRACT(JSON_ARRAY(REPEAT('a', 500000))" + strings.Repeat(", '$'", 200) + ")",
+		"JSON_PRETTY(CONCAT(REPEAT('[', 99), REPEAT('1, ', 50000), '1', REPEAT(']', 99)))",
+	} {
+		_, _, allocated, err := measure(t, text)
+		var refused *types.Error
+		if !errors.As(err, &refused) || refused.Number != types.ErWarnAllowedPacketOverflowed {
+			t.Errorf("%.60s: %v", text, err)
+		}
+		if allocated > 64*limitPacket {
+			t.Errorf("%.60s: %d bytes were allocated", text, allocated)
+		}
+	}
+}
+
+// TestDocumentDepth: JSON_ARRAYAGG and JSON_OBJECTAGG refuse a member that would be too deep.
+func TestDocumentDepth(t *testing.T) {
+	x := newBinder()
+	x.names, x.types = map[string]int{"j": 0}, []types.Type{{ID: types.TypeJSON, Coll: types.Utf8mb4Bin}}
+	for _, a := range []aggText{{name: "json_arrayagg", args: []string{"j"}}, {name: "json_objectagg", args: []string{"'k'", "j"}}} {
+		spec := a.build(t, x)
+		for depth, want := range map[int]uint16{99: 0, 100: types.ErJSONDocumentTooDeep} {
+			doc := strings.Repeat("[", depth) + strings.Repeat("]", depth)
+			s := spec.NewStates()
+			s.Grow(1)
+			err := s.Add(x.newContext(), 0, []types.Value{types.JSON([]byte(doc))})
+			var refused *types.Error
+			if errors.As(err, &refused) != (want != 0) || want != 0 && refused.Number != want {
+				t.Errorf("%s of depth %d: %v", a.name, depth, err)
+			}
 		}
 	}
 }
