@@ -120,6 +120,24 @@ func (ctx *Ctx) keep(b []byte) []byte {
 	return b[:len(b):len(b)]
 }
 
+// extend appends to a slice of the arena that others may have used meanwhile: when its room is full it moves to the arena's end, where it
+// gets twice as much, so that all its copies together take a few times its length. fit must follow with the result.
+func (ctx *Ctx) extend(b, more []byte) []byte {
+	if need := len(b) + len(more); need > cap(b) {
+		b = append(ctx.alloc(max(need, 2*len(b)))[:0], b...)
+	}
+	return append(b, more...)
+}
+
+// fit ends what extend made: the room left goes back if nothing lies behind it.
+func (ctx *Ctx) fit(b []byte) []byte {
+	used, spare := len(ctx.arena), cap(b)-len(b)
+	if spare > 0 && used > 0 && &ctx.arena[used-1] == &b[:cap(b)][cap(b)-1] {
+		ctx.arena = ctx.arena[:used-spare]
+	}
+	return b[:len(b):len(b)]
+}
+
 // copyString copies s into the arena.
 func (ctx *Ctx) copyString(s string) []byte {
 	b := ctx.alloc(len(s))

@@ -82,3 +82,30 @@ func TestDocumentDepth(t *testing.T) {
 		}
 	}
 }
+
+// TestConcatMemory: the memory of CONCAT grows with its result, not with every prefix of it, and a short one takes none of the heap.
+func TestConcatMemory(t *testing.T) {
+	text := "CONCAT('x'" + strings.Repeat(", REPEAT('x', 1000)", 1000) + ")"
+	v, _, allocated, err := measure(t, text)
+	if err != nil || len(v.B) != 1_000_001 {
+		t.Errorf("%d bytes, %v", len(v.B), err)
+	}
+	if allocated > 16*limitPacket {
+		t.Errorf("%d bytes were allocated", allocated)
+	}
+	x := newBinder()
+	x.b.NoFold = true
+	e, err := x.parse("CONCAT('abc', 1.5, 'def', -12, 'ghi')")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := x.newContext()
+	if n := testing.AllocsPerRun(100, func() {
+		ctx.ResetArena()
+		if v, err = e.Eval(ctx, nil); err != nil || string(v.B) != "abc1.5def-12ghi" {
+			t.Fatal(string(v.B), err)
+		}
+	}); n != 0 && !raceEnabled {
+		t.Errorf("%v allocations", n)
+	}
+}

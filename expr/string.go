@@ -159,13 +159,9 @@ func evalConcat(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		if ctx.tooLong(n, len(out)+len(v.B)) {
 			return types.Null(), nil
 		}
-		// Arguments may use the arena while the result grows, so the result moves to its end each time.
-		grown := ctx.alloc(len(out) + len(v.B))
-		copy(grown, out)
-		copy(grown[len(out):], v.B)
-		out = grown
+		out = ctx.extend(out, v.B)
 	}
-	return n.textResult(out), nil
+	return n.textResult(ctx.fit(out)), nil
 }
 
 func buildConcatWS(b *BuildContext, n *Node) error {
