@@ -144,7 +144,11 @@ func evalJSONExtract(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) 
 			return types.Null(), err
 		}
 		wrap = wrap || many(legs)
-		t.find(legs, func(m *jsonTree) { found = append(found, m) })
+		matches, err := ctx.find(t, legs)
+		if err != nil {
+			return types.Null(), err
+		}
+		found = append(found, matches...)
 	}
 	switch {
 	case len(found) == 0:
@@ -252,13 +256,11 @@ func (ctx *Ctx) within(n *Node, t *jsonTree, i int, row []types.Value) (*jsonTre
 	if !ok {
 		return nil, err
 	}
-	var at *jsonTree
-	t.find(legs, func(m *jsonTree) {
-		if at == nil {
-			at = m
-		}
-	})
-	return at, nil
+	found, err := ctx.find(t, legs)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found[0], nil
 }
 
 func evalJSONLength(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -320,9 +322,11 @@ func evalJSONContainsPath(ctx *Ctx, n *Node, row []types.Value) (types.Value, er
 		if !ok {
 			return types.Null(), err
 		}
-		hit := false
-		t.find(legs, func(*jsonTree) { hit = true })
-		if hit != all {
+		found, err := ctx.find(t, legs)
+		if err != nil {
+			return types.Null(), err
+		}
+		if hit := len(found) > 0; hit != all {
 			return types.Bool(hit), nil
 		}
 	}

@@ -141,47 +141,113 @@ func many(legs []pathLeg) bool {
 	return false
 }
 
-// find calls use for every value of t that legs lead to.
-func (t *jsonTree) find(legs []pathLeg, use func(*jsonTree)) {
-	if len(legs) == 0 {
-		use(t)
-		return
+// findPollSteps is how many values a search looks at between two looks at the interrupt.
+const findPollSteps = 1 << 12
+
+// jsonSearch walks a path leg by leg, so that its steps are at most as many as legs times values: going down every way by itself takes
+// exponentially many, since each ** leads to a value in as many ways as the one before it has left.
+type jsonSearch struct {
+	ctx   *Ctx
+	found []*jsonTree            // where the legs so far lead to, in document order
+	next  []*jsonTree            // the same with the leg at hand
+	seen  map[*jsonTree]struct{} // of next; nil while no value can be met twice
+	steps int
+}
+
+// find returns the values of t that legs lead to, each once.
+func (ctx *Ctx) find(t *jsonTree, legs []pathLeg) ([]*jsonTree, error) {
+	if err := ctx.poll(); err != nil {
+		return nil, err
 	}
-	leg, rest := legs[0], legs[1:]
+	s := jsonSearch{ctx: ctx, found: []*jsonTree{t}}
+	nested := false // a ** was before: some of found may lie within others
+	for i := range legs {
+		// A value has one parent. It is met twice only below two values that ** has found, or in the array and as itself.
+		s.seen = nil
+		if nested && (legs[i].kind == 'e' || legs[i].kind == '[') {
+			s.seen = make(map[*jsonTree]struct{})
+		}
+		s.next = s.next[:0]
+		for _, t := range s.found {
+			if err := s.leg(&legs[i], t); err != nil {
+				return nil, err
+			}
+		}
+		s.found, s.next = s.next, s.found
+		nested = nested || legs[i].kind == 'e'
+	}
+	return s.found, nil
+}
+
+// leg adds what one leg leads to from t.
+func (s *jsonSearch) leg(leg *pathLeg, t *jsonTree) error {
+	items := t.items
 	switch leg.kind {
 	case '.':
+		items = nil
 		if m := t.member(leg.key); m != nil {
-			m.find(rest, use)
+			return s.add(m)
 		}
-	case '*':
-		if t.kind == '{' {
-			for _, m := range t.items {
-				m.find(rest, use)
-			}
-		}
-	case '#':
-		if t.kind == '[' {
-			for _, m := range t.items {
-				m.find(rest, use)
-			}
+	case '*', '#':
+		if leg.kind == '*' && t.kind != '{' || leg.kind == '#' && t.kind != '[' {
+			items = nil
 		}
 	case 'e':
-		t.find(rest, use)
-		for _, m := range t.items {
-			m.find(legs, use)
-		}
+		return s.below(t)
 	case '[':
-		items := t.elements() // a scalar is its own first element
+		items = t.elements() // a scalar is its own first element
 		from := at(leg.index, leg.last, len(items))
 		to := from
 		if leg.span {
-			to = min(at(leg.to, leg.toEnd, len(items)), len(items)-1)
+			to = at(leg.to, leg.toEnd, len(items))
 			from = max(from, 0)
 		}
-		for i := from; i >= 0 && i <= to && i < len(items); i++ {
-			items[i].find(rest, use)
+		if to = min(to, len(items)-1); from < 0 || from > to {
+			items = nil
+		} else {
+			items = items[from : to+1]
 		}
 	}
+	for _, m := range items {
+		if err := s.add(m); err != nil {
+			return err
+		}
+	}
+	return s.step()
+}
+
+// below adds t and all within it. What has been seen was added with all within it.
+func (s *jsonSearch) below(t *jsonTree) error {
+	if _, ok := s.seen[t]; ok {
+		return s.step()
+	}
+	if err := s.add(t); err != nil {
+		return err
+	}
+	for _, m := range t.items {
+		if err := s.below(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *jsonSearch) add(t *jsonTree) error {
+	if s.seen != nil {
+		if _, ok := s.seen[t]; ok {
+			return s.step()
+		}
+		s.seen[t] = struct{}{}
+	}
+	s.next = append(s.next, t)
+	return s.step()
+}
+
+func (s *jsonSearch) step() error {
+	if s.steps++; s.steps%findPollSteps == 0 {
+		return s.ctx.poll()
+	}
+	return nil
 }
 
 // JSON changes by what they do to existing and to missing values.

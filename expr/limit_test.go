@@ -109,3 +109,23 @@ func TestConcatMemory(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// TestPathSearchPolls: KILL ends a search that is under way.
+func TestPathSearchPolls(t *testing.T) {
+	x := newBinder()
+	x.b.NoFold = true
+	e, err := x.parse("JSON_LENGTH(JSON_EXTRACT(CONCAT('[', REPEAT('1, ', 10000), '1]'), '$**[0]'))")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, killed, polls := x.newContext(), errors.New("killed"), 0
+	ctx.Poll = func() error {
+		if polls++; polls > 2 {
+			return killed
+		}
+		return nil
+	}
+	if _, err := e.Eval(ctx, nil); !errors.Is(err, killed) {
+		t.Errorf("%d polls, %v", polls, err)
+	}
+}
