@@ -71,7 +71,18 @@ func evalCastString(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err != nil || v.IsNull() {
 		return v, err
 	}
-	return types.Cast(ctx.Context, v, n.aux.(types.Type))
+	// BINARY(n) is filled with n bytes, and any length beyond the packet is refused, as in MySQL, whatever the text's.
+	to, name := n.aux.(types.Type), "cast_as_char"
+	if to.Coll == types.Binary {
+		name = "cast_as_binary"
+	}
+	if !to.IsBlob() && ctx.beyondPacket(name, int(to.Length)) {
+		return types.Null(), nil
+	}
+	if v, err = types.Cast(ctx.Context, v, to); err != nil || ctx.beyondPacket(name, len(v.B)) {
+		return types.Null(), err // other character sets may take four times as many bytes
+	}
+	return v, nil
 }
 
 // buildBinary is BINARY e: the bytes of e.

@@ -134,7 +134,16 @@ func buildQuote(b *BuildContext, n *Node) error {
 		if s.IsNull() {
 			return n.textResult([]byte("NULL")), nil
 		}
-		out := append(make([]byte, 0, len(s.B)+2), '\'')
+		size := len(s.B) + 2
+		for _, c := range s.B {
+			if c == '\\' || c == '\'' || c == 0 || c == 26 {
+				size++
+			}
+		}
+		if ctx.tooLong(n, size) {
+			return types.Null(), nil
+		}
+		out := append(make([]byte, 0, size), '\'')
 		for _, c := range s.B {
 			switch c {
 			case '\\', '\'':
@@ -161,7 +170,11 @@ func evalHex(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if v.IsNumeric() || v.K == types.KindBit {
 		return n.textResult([]byte(strings.ToUpper(strconv.FormatUint(ctx.bitOperand(&v), 16)))), nil
 	}
-	return n.textResult([]byte(hexText(ctx.textOfTyped(&v, &n.args[0].typ)))), nil
+	b := ctx.textOfTyped(&v, &n.args[0].typ)
+	if ctx.tooLong(n, 2*len(b)) {
+		return types.Null(), nil
+	}
+	return n.textResult([]byte(hexText(b))), nil
 }
 
 func evalUnhex(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -265,6 +278,10 @@ func evalToBase64(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	s, err := ctx.text(n.args[0], row)
 	if err != nil || s.IsNull() {
 		return types.Null(), err
+	}
+	size := base64.StdEncoding.EncodedLen(len(s.B))
+	if ctx.tooLong(n, size+max(size-1, 0)/base64Line) {
+		return types.Null(), nil
 	}
 	raw := base64.StdEncoding.EncodeToString(s.B)
 	var out []byte

@@ -258,7 +258,10 @@ func buildConvertUsing(b *BuildContext, n *Node) error {
 			}
 		default:
 			out, _ := types.ConvertCharset(ctx.scratch(), v.B, from, to)
-			v.B = ctx.keep(out)
+			// Taken as bytes of yet another character set and converted again, it would double with each call.
+			if v.B = ctx.keep(out); ctx.tooLong(n, len(out)) {
+				return types.Null(), nil
+			}
 		}
 		return types.String(v.B, n.typ.Coll), nil
 	}

@@ -200,7 +200,11 @@ func evalJSONQuote(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err != nil || s.IsNull() {
 		return types.Null(), err
 	}
-	return n.textResult(types.AppendJSONString(nil, s.B)), nil
+	out := types.AppendJSONString(nil, s.B)
+	if ctx.tooLong(n, len(out)) {
+		return types.Null(), nil
+	}
+	return n.textResult(out), nil
 }
 
 func evalJSONValid(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {

@@ -1,7 +1,11 @@
 package expr
 
 import (
+	"bytes"
+	"fmt"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pandodb/pando/types"
@@ -169,41 +173,160 @@ func (ctx *Ctx) regexFind(n *Node, re *regexp.Regexp, s []byte, row []types.Valu
 	}
 	start := cs.CharPrefix(s, int(numbers[0]-1))
 	tail := s[start:]
-	found := re.FindAllIndex(tail, -1)
-	which := max(numbers[1], 1)
 	if n.name == "regexp_replace" {
-		return n.textResult(regexReplace(re, s, start, replacement.B, numbers[1])), nil
+		return ctx.regexReplace(n, re, s, start, replacement.B, numbers[1])
 	}
-	if which > int64(len(found)) {
-		if n.name == "regexp_instr" {
-			return types.Int(0), nil
-		}
+	from, to := nthMatch(re, tail, max(numbers[1], 1))
+	switch {
+	case n.name == "regexp_instr" && from < 0:
+		return types.Int(0), nil
+	case from < 0:
 		return types.Null(), nil
+	case n.name == "regexp_instr" && numbers[2] == 1:
+		from = to
+		fallthrough
+	case n.name == "regexp_instr":
+		return types.Int(int64(cs.CountChars(s[:start+from])) + 1), nil
 	}
-	m := found[which-1]
-	if n.name == "regexp_instr" {
-		end := m[0]
-		if numbers[2] == 1 {
-			end = m[1]
-		}
-		return types.Int(int64(cs.CountChars(s[:start+end])) + 1), nil
-	}
-	return n.textResult(tail[m[0]:m[1]]), nil
+	return n.textResult(tail[from:to]), nil
 }
 
-// regexReplace replaces one occurrence, or all of them for 0. $1 names a group, as in ICU.
-func regexReplace(re *regexp.Regexp, s []byte, start int, with []byte, which int64) []byte {
-	out := append([]byte(nil), s[:start]...)
-	tail := s[start:]
-	template := []byte(strings.NewReplacer(`\\`, `\`, `\$`, "$$").Replace(string(with)))
-	last, count := 0, int64(0)
-	for _, m := range re.FindAllSubmatchIndex(tail, -1) {
-		if count++; which > 0 && count != which {
+// eachMatch calls use with the bounds of every match in s. The list of them that package regexp offers would be many times as long as s.
+func eachMatch(re *regexp.Regexp, s []byte, use func(from, to int)) {
+	re.ReplaceAllFunc(s, func(m []byte) []byte {
+		from := cap(s) - cap(m) // m is a slice of s
+		use(from, from+len(m))
+		return nil
+	})
+}
+
+// nthMatch returns the bounds of a match, counted from 1; -1 if there are not as many.
+func nthMatch(re *regexp.Regexp, s []byte, n int64) (from, to int) {
+	if n == 1 {
+		if m := re.FindIndex(s); m != nil {
+			return m[0], m[1]
+		}
+		return -1, -1
+	}
+	from, to = -1, -1
+	eachMatch(re, s, func(a, b int) {
+		if n--; n == 0 {
+			from, to = a, b
+		}
+	})
+	return from, to
+}
+
+// regexTemplate is a replacement as package regexp writes it, with what is needed to know the size of a result beforehand.
+type regexTemplate struct {
+	text  []byte
+	plain int   // bytes that are no groups
+	refs  []int // how often each group is named
+}
+
+// newRegexTemplate reads a replacement by ICU's rules: $1 names the group of the longest number that there is one of, ${name} one by its
+// name, and a backslash takes the next character as it stands.
+func newRegexTemplate(re *regexp.Regexp, with []byte) (*regexTemplate, error) {
+	t := &regexTemplate{refs: make([]int, re.NumSubexp()+1)}
+	for len(with) > 0 {
+		c := with[0]
+		with = with[1:]
+		if c == '$' {
+			group, rest, err := groupReference(re, with)
+			if err != nil {
+				return nil, err
+			}
+			t.text = append(strconv.AppendInt(append(t.text, "${"...), int64(group), 10), '}')
+			t.refs[group]++
+			with = rest
 			continue
 		}
-		out = append(out, tail[last:m[0]]...)
-		out = re.Expand(out, template, tail, m)
-		last = m[1]
+		if c == '\\' && len(with) > 0 {
+			c, with = with[0], with[1:]
+		}
+		if t.text = append(t.text, c); c == '$' {
+			t.text = append(t.text, '$')
+		}
+		t.plain++
 	}
-	return append(out, tail[last:]...)
+	return t, nil
+}
+
+// errRegexpGroupName is ER_REGEXP_INVALID_CAPTURE_GROUP_NAME.
+const errRegexpGroupName = 3887
+
+// groupReference reads what follows a $.
+func groupReference(re *regexp.Regexp, s []byte) (group int, rest []byte, err error) {
+	if len(s) > 0 && s[0] == '{' {
+		if end := bytes.IndexByte(s, '}'); end > 0 {
+			if group = re.SubexpIndex(string(s[1:end])); group > 0 {
+				return group, s[end+1:], nil
+			}
+		}
+		return 0, nil, types.NewError(errRegexpGroupName, "A capture group has an invalid name.")
+	}
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' && (n == 0 || group*10+int(s[n]-'0') <= re.NumSubexp()) {
+		group = group*10 + int(s[n]-'0')
+		n++
+	}
+	switch {
+	case n == 0:
+		return 0, nil, types.NewError(errRegexpGroupName, "A capture group has an invalid name.")
+	case group > re.NumSubexp():
+		return 0, nil, types.Errorf(types.ErRegexpIndexOutOfBounds)
+	}
+	return group, s[n:], nil
+}
+
+// groupListMax bounds the bytes of a list of matches with their groups.
+const groupListMax = 64 << 20
+
+// regexReplace replaces one occurrence, or all of them for 0.
+func (ctx *Ctx) regexReplace(n *Node, re *regexp.Regexp, s []byte, start int, with []byte, which int64) (types.Value, error) {
+	t, err := newRegexTemplate(re, with)
+	if err != nil {
+		return types.Null(), err
+	}
+	head, tail := s[:start], s[start:]
+	if which <= 0 {
+		matches, matched := 0, 0
+		eachMatch(re, tail, func(from, to int) { matches, matched = matches+1, matched+to-from })
+		size := len(s) - matched + matches*t.plain
+		for g, refs := range t.refs {
+			if refs == 0 {
+				continue
+			}
+			if err := ctx.poll(); err != nil {
+				return types.Null(), err
+			}
+			// The text with each match replaced by one of its groups is no longer than the text.
+			size += refs * (len(re.ReplaceAll(tail, fmt.Appendf(nil, "${%d}", g))) - (len(tail) - matched))
+		}
+		if ctx.tooLong(n, size) {
+			return types.Null(), nil
+		}
+		return n.textResult(slices.Concat(head, re.ReplaceAll(tail, t.text))), nil
+	}
+	from, to := nthMatch(re, tail, which)
+	if from < 0 {
+		return n.textResult(s), nil
+	}
+	match := make([]int, 2*len(t.refs))
+	if slices.Max(t.refs) > 0 {
+		// The groups of a match are known only from the list of all matches up to it.
+		if which > int64(groupListMax/(32+8*len(match))) {
+			return types.Null(), types.Errorf(types.ErRegexpBufferOverflow)
+		}
+		match = re.FindAllSubmatchIndex(tail, int(which))[which-1]
+	}
+	size := len(s) - (to - from) + t.plain
+	for g, refs := range t.refs {
+		size += refs * (match[2*g+1] - match[2*g])
+	}
+	if ctx.tooLong(n, size) {
+		return types.Null(), nil
+	}
+	out := re.Expand(slices.Clone(s[:start+from]), t.text, tail, match)
+	return n.textResult(append(out, tail[to:]...)), nil
 }

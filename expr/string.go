@@ -131,11 +131,13 @@ func sumLengths(n *Node) int32 {
 }
 
 // tooLong reports a result beyond max_allowed_packet, which makes the function NULL.
-func (ctx *Ctx) tooLong(n *Node, size int) bool {
+func (ctx *Ctx) tooLong(n *Node, size int) bool { return ctx.beyondPacket(n.name, size) }
+
+func (ctx *Ctx) beyondPacket(name string, size int) bool {
 	if size <= ctx.packetLimit() {
 		return false
 	}
-	ctx.Warn(types.LevelWarning, types.ErWarnAllowedPacketOverflowed, n.name, ctx.packetLimit())
+	ctx.Warn(types.LevelWarning, types.ErWarnAllowedPacketOverflowed, name, ctx.packetLimit())
 	return true
 }
 

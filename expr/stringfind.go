@@ -2,6 +2,7 @@ package expr
 
 import (
 	"bytes"
+	"math/bits"
 	"slices"
 
 	"github.com/pandodb/pando/types"
@@ -270,6 +271,9 @@ func buildMakeSet(b *BuildContext, n *Node) error {
 			if v.IsNull() {
 				continue
 			}
+			if ctx.tooLong(n, len(out)+1+len(v.B)) {
+				return types.Null(), nil
+			}
 			if some {
 				out = append(out, ',')
 			}
@@ -319,7 +323,12 @@ func buildExportSet(b *BuildContext, n *Node) error {
 				count = exportSetBits
 			}
 		}
-		var out []byte
+		ones := bits.OnesCount64(uint64(bitmap) & (1<<uint(count) - 1))
+		size := ones*len(on.B) + (int(count)-ones)*len(off.B) + max(int(count)-1, 0)*len(sep)
+		if ctx.tooLong(n, size) {
+			return types.Null(), nil
+		}
+		out := make([]byte, 0, size)
 		for i := range count {
 			if i > 0 {
 				out = append(out, sep...)
