@@ -197,7 +197,7 @@ func (o *hashAggOp) add(b *types.Batch) error {
 func (o *hashAggOp) next() (*types.Batch, error) {
 	o.out.Reset()
 	for {
-		for o.at < o.table.len() && o.out.Len < types.MaxBatchRows {
+		for o.at < o.table.len() && !o.out.Full() {
 			if err := o.groups.emit(o.out, o.at); err != nil {
 				return nil, err
 			}
@@ -239,7 +239,7 @@ func (o *hashAggOp) phase() error {
 			return o.flushFeed()
 		}
 		decodeInto(o.feed, part)
-		if o.feed.Len == types.MaxBatchRows {
+		if o.feed.Full() {
 			if err := o.flushFeed(); err != nil {
 				return err
 			}
@@ -321,7 +321,7 @@ func (o *streamAggOp) open() error {
 func (o *streamAggOp) next() (*types.Batch, error) {
 	o.out.Reset()
 	for {
-		for o.at < o.ready && o.out.Len < types.MaxBatchRows {
+		for o.at < o.ready && !o.out.Full() {
 			if err := o.groups.emit(o.out, o.at); err != nil {
 				return nil, err
 			}

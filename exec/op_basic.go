@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/types"
 )
@@ -33,7 +35,7 @@ func (o *valuesOp) next() (*types.Batch, error) {
 	}
 	o.rt.Ctx.ResetArena()
 	o.out.Reset()
-	for ; o.at < len(o.rows) && o.out.Len < types.MaxBatchRows; o.at++ {
+	for ; o.at < len(o.rows) && !o.out.Full(); o.at++ {
 		for i, e := range o.rows[o.at] {
 			v, err := e.Eval(o.rt.Ctx, nil)
 			if err != nil {
@@ -126,6 +128,11 @@ type projectOp struct {
 	input operator
 	exprs []expr.Expr
 	out   *types.Batch
+	// bulky says that the expressions may be long: they are computed row by row then,
+	// which ends the batch in time.
+	bulky bool
+	in    *types.Batch // bulky: the input's batch at hand
+	at    int          // its next live row
 }
 
 func (n *Project) build(b *builder) (operator, error) {
@@ -133,12 +140,18 @@ func (n *Project) build(b *builder) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &projectOp{rt: b.rt, input: in, exprs: n.Exprs, out: b.rt.getBatch(Types(n))}, nil
+	return &projectOp{rt: b.rt, input: in, exprs: n.Exprs, out: b.rt.getBatch(Types(n)), bulky: slices.ContainsFunc(n.Exprs, expr.Expr.Bulky)}, nil
 }
 
-func (o *projectOp) open() error { return o.input.open() }
+func (o *projectOp) open() error {
+	o.in = nil
+	return o.input.open()
+}
 
 func (o *projectOp) next() (*types.Batch, error) {
+	if o.bulky {
+		return o.nextBulky()
+	}
 	b, err := o.input.next()
 	if b == nil || err != nil {
 		return nil, err
@@ -151,6 +164,36 @@ func (o *projectOp) next() (*types.Batch, error) {
 	}
 	// Results stand at their rows' own positions, so the selection carries over.
 	o.out.Len, o.out.Sel = b.Len, b.Sel
+	return o.out, nil
+}
+
+// nextBulky computes rows of the input's batch until the output is full.
+func (o *projectOp) nextBulky() (*types.Batch, error) {
+	if o.in == nil {
+		b, err := o.input.next()
+		if b == nil || err != nil {
+			return nil, err
+		}
+		o.in, o.at = b, 0
+	}
+	o.out.Reset()
+	for c, e := range o.exprs {
+		e.StartRows(o.in, &o.out.Cols[c])
+	}
+	for ; o.at < o.in.Rows() && !o.out.Full(); o.at++ {
+		if err := o.rt.poll(); err != nil {
+			return nil, err
+		}
+		for c, e := range o.exprs {
+			if err := e.AppendRow(o.rt.Ctx, o.in, o.in.Row(o.at), &o.out.Cols[c]); err != nil {
+				return nil, err
+			}
+		}
+		o.out.EndRow()
+	}
+	if o.at == o.in.Rows() {
+		o.in = nil
+	}
 	return o.out, nil
 }
 

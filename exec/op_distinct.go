@@ -111,7 +111,7 @@ func (o *distinctOp) nextSpilled() (*types.Batch, error) {
 	one := o.rt.getBatch(o.types)
 	defer o.rt.putBatch(one)
 	o.out.Reset()
-	for o.out.Len < types.MaxBatchRows {
+	for !o.out.Full() {
 		part, ok, err := o.parts.read(o.part)
 		o.part = part
 		if err != nil {

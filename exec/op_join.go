@@ -134,7 +134,7 @@ func (o *hashJoinOp) insert(b *types.Batch) error {
 
 func (o *hashJoinOp) next() (*types.Batch, error) {
 	o.out.Reset()
-	for o.out.Len < types.MaxBatchRows {
+	for !o.out.Full() {
 		if o.batch == nil {
 			b, err := o.leftOp.next()
 			if err != nil {
@@ -172,7 +172,7 @@ func (o *hashJoinOp) probe() error {
 		}
 	}
 	for o.chain != 0 {
-		if o.out.Len == types.MaxBatchRows {
+		if o.out.Full() {
 			return nil
 		}
 		r := o.chain - 1
@@ -253,7 +253,7 @@ func (o *applyOp) open() error {
 
 func (o *applyOp) next() (*types.Batch, error) {
 	o.out.Reset()
-	for o.out.Len < types.MaxBatchRows {
+	for !o.out.Full() {
 		if o.batch == nil {
 			b, err := o.leftOp.next()
 			if err != nil {
@@ -342,7 +342,7 @@ func (o *applyOp) step() error {
 // innerRows joins the rest of the inner batch; full says that the output is full.
 func (o *applyOp) innerRows() (full bool, err error) {
 	for n := o.inner.Rows(); o.innerAt < n; o.innerAt++ {
-		if o.out.Len == types.MaxBatchRows {
+		if o.out.Full() {
 			return true, nil
 		}
 		o.inner.ReadRow(o.inner.Row(o.innerAt), o.row[o.left:])

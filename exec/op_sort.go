@@ -192,7 +192,7 @@ func (o *sortOp) next() (*types.Batch, error) {
 		return nil, err
 	}
 	o.out.Reset()
-	for o.out.Len < types.MaxBatchRows {
+	for !o.out.Full() {
 		if o.merge != nil {
 			row, err := o.merge.next()
 			if err != nil {

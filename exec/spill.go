@@ -221,7 +221,7 @@ func (l *rowList) next() (*types.Batch, error) {
 	}
 	l.out.Reset()
 	row := l.rt.scratch.row(len(l.types))
-	for l.left > 0 && l.out.Len < types.MaxBatchRows {
+	for l.left > 0 && !l.out.Full() {
 		l.left--
 		if l.file == nil {
 			l.rest = decodeRow(row, l.types, l.rest)

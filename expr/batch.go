@@ -1,11 +1,33 @@
 package expr
 
 import (
+	"slices"
+
 	"github.com/pandodb/pando/types"
 )
 
 // filterFunc keeps of sel, in place, the rows of b for which n is true. b.Sel is ignored.
 type filterFunc func(ctx *Ctx, n *Node, b *types.Batch, sel []uint16) ([]uint16, error)
+
+// vectorBytesMax bounds the text of a computed vector. The input of a batch is short, so only functions that make text out of little
+// reach it, in a condition, a key or an aggregate: projections of bulky expressions go row by row.
+const vectorBytesMax = 64 << 20
+
+// errVector is what a statement gets that exceeds its memory, too.
+var errVector = types.NewError(8175, "Your query has been cancelled due to exceeding the allowed memory limit for a single SQL query")
+
+// bulkyBytes is the longest text of which a whole batch may be computed at once.
+const bulkyBytes = 4 << 10
+
+// Bulky reports whether the values of the expression, or those within it, may be too long to be computed for a whole batch.
+func (n *Node) Bulky() bool {
+	if n.kind != kindColumn && (n.typ.IsStringType() || n.typ.ID == types.TypeJSON) {
+		if chars := charLength(&n.typ); n.typ.ID == types.TypeJSON || chars < 0 || chars > bulkyBytes/4 {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.args, Expr.Bulky)
+}
 
 // everyRow is the selection of a batch without one. It is read-only.
 var everyRow = func() (all [types.MaxBatchRows]uint16) {
@@ -116,6 +138,9 @@ func (ctx *Ctx) vector() *types.Vector {
 
 func (ctx *Ctx) release(v *types.Vector) {
 	if v != nil {
+		if cap(v.Data) > arenaKeepBytes {
+			v.Data = nil
+		}
 		ctx.vectors = append(ctx.vectors, v)
 	}
 }
@@ -191,20 +216,60 @@ func evalRows(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
 		for ; next < int(i); next++ {
 			out.AppendNull()
 		}
-		if n.flags&FlagColumn != 0 {
-			readColumns(n, b, int(i), row)
+		if len(out.Data) > vectorBytesMax {
+			return errVector
 		}
-		v, err := n.Eval(ctx, row)
-		if err != nil {
+		if err := n.appendRow(ctx, b, int(i), row, out); err != nil {
 			return err
 		}
-		out.Append(&v)
 		next++
 	}
 	for ; next < b.Len; next++ {
 		out.AppendNull()
 	}
 	return nil
+}
+
+// appendRow computes row i with a buffer for its columns. The vector has a copy of the result, so what the row took of the arena is free
+// again.
+func (n *Node) appendRow(ctx *Ctx, b *types.Batch, i int, row []types.Value, out *types.Vector) error {
+	if n.flags&FlagColumn != 0 {
+		readColumns(n, b, i, row)
+	}
+	mark := ctx.arena
+	v, err := n.Eval(ctx, row)
+	if err != nil {
+		return err
+	}
+	out.Append(&v)
+	ctx.rewind(mark)
+	return nil
+}
+
+// StartRows empties out for AppendRow.
+func (n *Node) StartRows(b *types.Batch, out *types.Vector) {
+	if n.kind == kindColumn {
+		start(out, &b.Cols[n.index].Type)
+		return
+	}
+	start(out, &n.typ)
+}
+
+// AppendRow computes the expression for physical row i of b as EvalBatch does, and appends the result to out, for those who watch the
+// size of what they compute.
+func (n *Node) AppendRow(ctx *Ctx, b *types.Batch, i int, out *types.Vector) error {
+	if n.kind == kindColumn {
+		out.AppendFrom(&b.Cols[n.index], i)
+		return nil
+	}
+	if cap(ctx.row) < len(b.Cols) {
+		ctx.row = make([]types.Value, len(b.Cols))
+	}
+	row := ctx.row[:len(b.Cols)]
+	ctx.row = nil
+	err := n.appendRow(ctx, b, i, row, out)
+	ctx.row = row
+	return err
 }
 
 // readColumns fills row with the columns that n reads.
@@ -250,6 +315,9 @@ func batchConst(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
 	if v.K != n.typ.Kind() || !numeric(&n.typ) {
 		start(out, &n.typ)
 		for range b.Len {
+			if len(out.Data) > vectorBytesMax {
+				return errVector
+			}
 			out.Append(&v)
 		}
 		return nil

@@ -96,17 +96,27 @@ func (ctx *Ctx) ResetArena() {
 // handed out earlier stay valid.
 func (ctx *Ctx) alloc(n int) []byte {
 	if cap(ctx.arena)-len(ctx.arena) < n {
-		ctx.arena = make([]byte, 0, max(2*cap(ctx.arena), n, arenaChunkBytes))
+		ctx.arena = make([]byte, 0, max(min(2*cap(ctx.arena), arenaKeepBytes), n, arenaChunkBytes))
 	}
 	start := len(ctx.arena)
 	ctx.arena = ctx.arena[:start+n]
 	return ctx.arena[start : start+n : start+n]
 }
 
+// rewind frees what was allocated since the arena was mark.
+func (ctx *Ctx) rewind(mark []byte) {
+	switch {
+	case cap(mark) > 0 && cap(ctx.arena) == cap(mark) && &ctx.arena[:1][0] == &mark[:1][0]:
+		ctx.arena = mark
+	default: // a chunk begun since
+		ctx.ResetArena()
+	}
+}
+
 // scratch returns an empty slice at the arena's end to append to; keep must follow with the result.
 func (ctx *Ctx) scratch() []byte {
 	if cap(ctx.arena)-len(ctx.arena) < 64 {
-		ctx.arena = make([]byte, 0, max(2*cap(ctx.arena), arenaChunkBytes))
+		ctx.arena = make([]byte, 0, max(min(2*cap(ctx.arena), arenaKeepBytes), arenaChunkBytes))
 	}
 	return ctx.arena[len(ctx.arena):len(ctx.arena):cap(ctx.arena)]
 }

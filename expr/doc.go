@@ -11,7 +11,8 @@
 //
 //   - Node, Expr: one operator, function, column, constant or parameter with its arguments. Expr is *Node.
 //   - class: how values are compared or computed: integer, double, decimal, string, temporal, JSON.
-//   - row path: Eval, one row of []types.Value. batch path: EvalBatch and FilterBatch, up to 1,024 rows of columns.
+//   - row path: Eval, one row of []types.Value. batch path: EvalBatch and FilterBatch, up to 1,024 rows of columns;
+//     what is Bulky is projected row by row (AppendRow), so that a batch can end by its bytes.
 //   - kernel: a loop of the batch path that works on a vector's numbers directly. What has no kernel runs the row
 //     path once per selected row.
 //   - arena: the scratch memory of one execution that string results live in until ResetArena.
@@ -28,7 +29,7 @@
 //  3. A value's kind is that of its expression's type, or NULL. Parameters alone may hold any kind; operators over
 //     them look at the value.
 //  4. A value returned by Eval borrows from the row, from the tree or from the arena. It is valid until the row's
-//     memory or the arena is reset.
+//     memory or the arena is reset; in a batch, until its row has been copied.
 //  5. Integer, double and narrow decimal comparison, arithmetic and logic allocate nothing on either path.
 //  6. EvalBatch touches selected rows only, and writes their results at their own positions.
 //  7. AND, OR, CASE, IF, IFNULL and COALESCE evaluate an argument only for the rows that need it: an error or a warning

@@ -54,8 +54,21 @@ func (b *Batch) Row(i int) int {
 	return i
 }
 
-// Full reports whether no further row fits.
-func (b *Batch) Full() bool { return b.Len >= MaxBatchRows }
+// BatchBytesMax is after how many bytes of text a Batch counts as full.
+const BatchBytesMax = 1 << 20
+
+// Full reports whether b shall take no further row: it has MaxBatchRows, or what
+// it has is long. A thousand rows of the longest texts would be 64 GB.
+func (b *Batch) Full() bool {
+	if b.Len >= MaxBatchRows {
+		return true
+	}
+	n := 0
+	for i := range b.Cols {
+		n += len(b.Cols[i].Data)
+	}
+	return n >= BatchBytesMax
+}
 
 // AppendRow appends copies of the values as a row.
 func (b *Batch) AppendRow(row []Value) {
