@@ -177,8 +177,8 @@ func (t *jsonTree) append(dst []byte) []byte {
 	return p.dst
 }
 
-// print returns the text of a tree that n has built: 3157 if it is too deep for a document, and 1301, for JSON an error, if it is longer
-// than max_allowed_packet.
+// print returns the text of a tree that n has built: 3157 if it is too deep for a document, and nil with a warning if it is longer than
+// max_allowed_packet.
 func (ctx *Ctx) print(n *Node, t *jsonTree, pretty bool) ([]byte, error) {
 	p := jsonPrinter{limit: ctx.packetLimit(), pretty: pretty}
 	p.print(t, 1)
@@ -186,7 +186,8 @@ func (ctx *Ctx) print(n *Node, t *jsonTree, pretty bool) ([]byte, error) {
 	case p.deep:
 		return nil, types.Errorf(types.ErJSONDocumentTooDeep)
 	case p.long || len(p.dst) > p.limit:
-		return nil, types.Errorf(types.ErWarnAllowedPacketOverflowed, n.name, p.limit)
+		ctx.tooLong(n, max(len(p.dst), p.limit+1))
+		return nil, nil
 	}
 	return p.dst, nil
 }
@@ -194,7 +195,7 @@ func (ctx *Ctx) print(n *Node, t *jsonTree, pretty bool) ([]byte, error) {
 // jsonResult is print as the JSON value of n.
 func (ctx *Ctx) jsonResult(n *Node, t *jsonTree) (types.Value, error) {
 	b, err := ctx.print(n, t, false)
-	if err != nil {
+	if b == nil || err != nil {
 		return types.Null(), err
 	}
 	return types.JSON(b), nil

@@ -494,7 +494,7 @@ func evalJSONPretty(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return types.Null(), err
 	}
 	b, err := ctx.print(n, t, true)
-	if err != nil {
+	if b == nil || err != nil {
 		return types.Null(), err
 	}
 	return types.String(b, types.Utf8mb4Bin), nil
