@@ -113,7 +113,7 @@ func filterRows(ctx *Ctx, e Expr, b *types.Batch, sel []uint16) ([]uint16, error
 	return kept, nil
 }
 
-// operandOver evaluates e for the rows of sel. A column is returned as it stands; otherwise scratch is to be released.
+// operandOver evaluates e for the rows of sel, with all its digits. A column is returned as it stands; otherwise scratch is to be released.
 func (ctx *Ctx) operandOver(e Expr, b *types.Batch, sel []uint16) (v, scratch *types.Vector, err error) {
 	if e.kind == kindColumn {
 		return &b.Cols[e.index], nil, nil
@@ -121,7 +121,11 @@ func (ctx *Ctx) operandOver(e Expr, b *types.Batch, sel []uint16) (v, scratch *t
 	v = ctx.vector()
 	saved := b.Sel
 	b.Sel = sel
-	err = e.EvalBatch(ctx, b, v)
+	if e.loose && len(sel) > 0 {
+		err = evalRowsBy(ctx, e, b, v, e.eval)
+	} else {
+		err = e.EvalBatch(ctx, b, v)
+	}
 	b.Sel = saved
 	return v, v, err
 }
@@ -203,6 +207,13 @@ func setNull(v *types.Vector, i uint16) { v.Nulls[i>>6] |= 1 << (i & 63) }
 
 // evalRows is the row path over a batch.
 func evalRows(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
+	return evalRowsBy(ctx, n, b, out, evalShown)
+}
+
+// evalShown is Eval: without the digits that n doesn't show.
+func evalShown(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) { return n.Eval(ctx, row) }
+
+func evalRowsBy(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector, eval evalFunc) error {
 	start(out, &n.typ)
 	if cap(ctx.row) < len(b.Cols) {
 		ctx.row = make([]types.Value, len(b.Cols))
@@ -219,7 +230,7 @@ func evalRows(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
 		if len(out.Data) > vectorBytesMax {
 			return errVector
 		}
-		if err := n.appendRow(ctx, b, int(i), row, out); err != nil {
+		if err := n.appendRow(ctx, b, int(i), row, out, eval); err != nil {
 			return err
 		}
 		next++
@@ -232,12 +243,12 @@ func evalRows(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
 
 // appendRow computes row i with a buffer for its columns. The vector has a copy of the result, so what the row took of the arena is free
 // again.
-func (n *Node) appendRow(ctx *Ctx, b *types.Batch, i int, row []types.Value, out *types.Vector) error {
+func (n *Node) appendRow(ctx *Ctx, b *types.Batch, i int, row []types.Value, out *types.Vector, eval evalFunc) error {
 	if n.flags&FlagColumn != 0 {
 		readColumns(n, b, i, row)
 	}
 	mark := ctx.arena
-	v, err := n.Eval(ctx, row)
+	v, err := eval(ctx, n, row)
 	if err != nil {
 		return err
 	}
@@ -267,7 +278,7 @@ func (n *Node) AppendRow(ctx *Ctx, b *types.Batch, i int, out *types.Vector) err
 	}
 	row := ctx.row[:len(b.Cols)]
 	ctx.row = nil
-	err := n.appendRow(ctx, b, i, row, out)
+	err := n.appendRow(ctx, b, i, row, out, evalShown)
 	ctx.row = row
 	return err
 }

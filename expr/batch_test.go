@@ -127,7 +127,7 @@ func randomExpr(r *rand.Rand, depth int) string {
 	sub := func() string { return randomExpr(r, depth-1) }
 	switch r.IntN(14) {
 	case 0, 1:
-		return "(" + sub() + " " + pick("+", "-", "*") + " " + sub() + ")"
+		return "(" + sub() + " " + pick("+", "-", "*", "/") + " " + sub() + ")"
 	case 2, 3, 4:
 		return "(" + sub() + " " + pick("=", "<>", "<", "<=", ">", ">=", "<=>") + " " + sub() + ")"
 	case 5, 6:
@@ -150,6 +150,9 @@ func randomExpr(r *rand.Rand, depth int) string {
 
 // simpleExprs are those that have kernels; they run in every round, over every pair of columns.
 func simpleExprs() (out []string) {
+	// Quotients have more digits than they show, and conditions see them.
+	out = append(out, "i / 3 > 0.3333", "0.3333 < i / 3", "i / 3 = 0.3333", "i > 1 / 3", "i / 3 BETWEEN 0.3333 AND 0.33335", "d BETWEEN 1 / 3 AND 5 / 3",
+		"i / 100000", "NOT i / 100000", "i / 100000 AND 1", "i / 100000 IS TRUE", "i / 3 IN (0.3333, 1)", "IF(i / 100000, 1, 2)", "i / 0 > 1")
 	for _, a := range testColumns {
 		out = append(out, a.name+" IS NULL", a.name+" IN (1, 2, -1)", a.name+" IN ('a', 'B', NULL)", a.name+" LIKE 'a%'", a.name+" BETWEEN 0 AND 2")
 		for _, op := range []string{"+", "-", "*", "=", "<", ">=", "<=>", "AND", "OR"} {

@@ -424,7 +424,7 @@ func buildCompare(b *BuildContext, n *Node) error {
 	if c.class == classInt {
 		n.eval = evalCompareInts
 	}
-	n.batch, n.filter = batchCompare(c)
+	n.batch, n.filter = batchCompare(c, n.args)
 	return nil
 }
 

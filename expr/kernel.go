@@ -3,6 +3,7 @@ package expr
 import (
 	"bytes"
 	"math"
+	"slices"
 
 	"github.com/pandodb/pando/types"
 )
@@ -308,6 +309,10 @@ func (m orderMode) of(x, y *numbers, i uint16) int {
 // natural reports whether x is one signed integer that is not negative.
 func (x *numbers) natural() bool { return x.n == nil && x.kind == types.KindInt && x.k >= 0 }
 
+func anyLoose(args []Expr) bool {
+	return slices.ContainsFunc(args, func(a Expr) bool { return a.loose })
+}
+
 // plainOrder returns how two operands' numbers compare.
 func (c *comparator) plainOrder(x, y *numbers) orderMode {
 	if x.null || y.null {
@@ -346,8 +351,12 @@ func (c *comparator) plainOrder(x, y *numbers) orderMode {
 
 func unsignedKind(k types.Kind) bool { return k == types.KindUint || k == types.KindBit }
 
-// batchCompare returns the batch and filter functions of a comparison.
-func batchCompare(c *comparator) (batchFunc, filterFunc) {
+// batchCompare returns the batch and filter functions of a comparison. Kernels take the numbers that operands show; a quotient compares
+// with all its digits, and to evaluate it here and then again by rows would warn twice.
+func batchCompare(c *comparator, args []Expr) (batchFunc, filterFunc) {
+	if anyLoose(args) {
+		return nil, nil
+	}
 	switch c.class {
 	case classInt, classFloat, classDecimal, classTemporal, classTime:
 		return compareNumbers, filterNumbers

@@ -213,7 +213,9 @@ func buildBetween(b *BuildContext, n *Node) error {
 		}
 	}
 	n.typ, n.eval = boolType(), evalBetween
-	n.batch, n.filter = batchBetween, filterBetween
+	if !anyLoose(n.args) {
+		n.batch, n.filter = batchBetween, filterBetween
+	}
 	n.notNull = n.args[0].notNull && n.args[1].notNull && n.args[2].notNull
 	return nil
 }

@@ -112,8 +112,9 @@ func DecMul(a, b Value) (Value, error) {
 	return wideMul(&a, &b)
 }
 
-// DecDiv returns a/b rounded to incr digits more than a has, at most 30. ok is
-// false for a division by zero.
+// DecDiv returns a/b with incr digits more than a has, at most 30, cut off behind
+// them as MySQL does: who shows fewer digits rounds once. ok is false for a
+// division by zero.
 func DecDiv(a, b Value, incr int) (v Value, ok bool, err error) {
 	if DecSign(b) == 0 {
 		return Value{}, false, nil
@@ -124,11 +125,8 @@ func DecDiv(a, b Value, incr int) (v Value, ok bool, err error) {
 		hi, lo := bits.Mul64(absInt(a.N), pow10[shift])
 		d := absInt(b.N)
 		if hi < d {
-			q, r := bits.Div64(hi, lo, d)
-			if q < math.MaxInt64 {
-				if r >= d-r {
-					q++
-				}
+			q, _ := bits.Div64(hi, lo, d)
+			if q <= math.MaxInt64 {
 				n := int64(q)
 				if (a.N < 0) != (b.N < 0) {
 					n = -n

@@ -117,7 +117,7 @@ func wideDiv(a, b *Value, scale int) (Value, error) {
 		x.Neg(x)
 		y.Neg(y)
 	}
-	return checked(bigDivRound(x, y, roundHalfUp), scale)
+	return checked(bigDivRound(x, y, roundTruncate), scale)
 }
 
 // bigDivRound returns n/d for d > 0.
