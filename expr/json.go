@@ -363,7 +363,7 @@ func (a *AggStates) jsonAdd(ctx *Ctx, g uint32, args []types.Value) error {
 	c := &a.texts[g]
 	a.count[g]++
 	last := &args[len(args)-1]
-	value := types.JSONFrom(last).B
+	value := types.JSONFrom(ctx.Context, last).B
 	if last.K == types.KindJSON {
 		if value = last.B; textDepth(value) >= types.MaxJSONDepth {
 			return types.Errorf(types.ErJSONDocumentTooDeep)
@@ -373,7 +373,12 @@ func (a *AggStates) jsonAdd(ctx *Ctx, g uint32, args []types.Value) error {
 		if args[0].IsNull() {
 			return types.NewError(errJSONNullKey, "JSON documents may not contain NULL member names.")
 		}
-		c.keys = append(c.keys, jsonPair{string(ctx.textOf(&args[0])), string(value)})
+		key := types.String(ctx.textOf(&args[0]), textCollation(&args[0]))
+		name, ok := types.JSONText(&key)
+		if !ok {
+			return types.Errorf(types.ErInvalidJSONCharset, "binary")
+		}
+		c.keys = append(c.keys, jsonPair{string(name), string(value)})
 		a.bytes += int64(len(value)) + int64(len(c.keys[len(c.keys)-1].key)) + 32
 		return nil
 	}

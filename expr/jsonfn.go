@@ -12,7 +12,7 @@ var jsonTable = map[string]function{
 	"->>": {2, 2, 0, jsonText(evalJSONExtract)}, "json_unquote": {1, 1, 0, jsonText(evalJSONArg)},
 	"json_value": {2, 2, 0, jsonText(evalJSONExtract)},
 	"json_array": {0, -1, 0, jsonFn(evalJSONArray)}, "json_object": {0, -1, 0, buildJSONObject},
-	"json_quote": {1, 1, 0, asciiText(lengthOfArg(0, 2), evalJSONQuote)}, "json_valid": {1, 1, 0, plain(boolType(), evalJSONValid)},
+	"json_quote": {1, 1, 0, jsonText(evalJSONQuote)}, "json_valid": {1, 1, 0, plain(boolType(), evalJSONValid)},
 	"json_type": {1, 1, 0, asciiText(chars(51), evalJSONType)}, "json_depth": {1, 1, 0, plain(intType(10), evalJSONDepth)},
 	"json_length": {1, 2, 0, plain(intType(10), evalJSONLength)}, "json_keys": {1, 2, 0, jsonFn(evalJSONKeys)},
 	"json_contains": {2, 3, 0, plain(boolType(), evalJSONContains)}, "json_contains_path": {3, -1, 0, plain(boolType(), evalJSONContainsPath)},
@@ -72,7 +72,11 @@ func (ctx *Ctx) document(n *Node, i int, row []types.Value) (t *jsonTree, ok boo
 	case types.KindJSON:
 		return parseTree(v.B), true, nil
 	case types.KindString:
-		norm, message, pos := types.ParseJSON(v.B)
+		text, ok := types.JSONText(&v)
+		if !ok {
+			return nil, false, types.Errorf(types.ErInvalidJSONCharset, "binary")
+		}
+		norm, message, pos := types.ParseJSON(text)
 		if message != "" {
 			return nil, false, types.Errorf(types.ErInvalidJSONTextInParam, i+1, n.name, message, pos, "")
 		}
@@ -95,7 +99,7 @@ func (ctx *Ctx) element(n *Node, i int, row []types.Value) (*jsonTree, error) {
 	case v.K == types.KindInt && n.args[i].typ.Length == 1 && isPredicate(n.args[i]):
 		return &jsonTree{kind: 's', text: []byte(map[bool]string{true: "true", false: "false"}[v.N != 0])}, nil
 	}
-	return parseTree(types.JSONFrom(&v).B), nil
+	return parseTree(types.JSONFrom(ctx.Context, &v).B), nil
 }
 
 // isPredicate reports whether e is a truth value, which JSON shows as true and false.
@@ -116,7 +120,11 @@ func (ctx *Ctx) path(n *Node, i int, row []types.Value) (legs []pathLeg, ok bool
 	if err != nil || v.IsNull() {
 		return nil, false, err
 	}
-	legs, err = parsePath(v.B)
+	text, ok := types.JSONText(&v)
+	if !ok {
+		return nil, false, types.Errorf(types.ErInvalidJSONPathCharset, hexText(v.B), "binary")
+	}
+	legs, err = parsePath(text)
 	return legs, err == nil, err
 }
 
@@ -124,6 +132,9 @@ func evalJSONArg(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	v, err := n.args[0].eval(ctx, n.args[0], row)
 	if err != nil || v.K != types.KindString {
 		return v, err
+	}
+	if text, ok := types.JSONText(&v); ok {
+		v = types.String(text, types.Utf8mb4Bin)
 	}
 	if len(v.B) >= 2 && v.B[0] == '"' && v.B[len(v.B)-1] == '"' {
 		return types.JSON(v.B), nil
@@ -189,7 +200,11 @@ func buildJSONObject(b *BuildContext, n *Node) error {
 			if err != nil {
 				return types.Null(), err
 			}
-			t.setMember(string(k.B), e)
+			name, ok := types.JSONText(&k)
+			if !ok {
+				return types.Null(), types.Errorf(types.ErInvalidJSONCharset, "binary")
+			}
+			t.setMember(string(name), e)
 		}
 		return ctx.jsonResult(n, t)
 	})(b, n)
@@ -200,7 +215,11 @@ func evalJSONQuote(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err != nil || s.IsNull() {
 		return types.Null(), err
 	}
-	out := types.AppendJSONString(nil, s.B)
+	text, ok := types.JSONText(&s)
+	if !ok {
+		return types.Null(), types.Errorf(types.ErInvalidJSONCharset, "binary")
+	}
+	out := types.AppendJSONString(nil, text)
 	if ctx.tooLong(n, len(out)) {
 		return types.Null(), nil
 	}
@@ -213,8 +232,9 @@ func evalJSONValid(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return types.Null(), err
 	}
 	if v.K == types.KindString {
-		_, message, _ := types.ParseJSON(v.B)
-		return types.Bool(message == ""), nil
+		text, ok := types.JSONText(&v)
+		_, message, _ := types.ParseJSON(text)
+		return types.Bool(ok && message == ""), nil
 	}
 	return types.Bool(v.K == types.KindJSON), nil
 }

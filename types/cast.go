@@ -33,7 +33,7 @@ func Cast(ctx *Context, v Value, to Type) (Value, error) {
 	case KindString:
 		return castText(ctx, &v, &to)
 	case KindJSON:
-		return castJSON(&v)
+		return castJSON(ctx, &v)
 	}
 	soft := Context{SQLMode: ctx.mode(), Loc: ctx.Location()}
 	return Convert(&soft, v, to, "", 1)
@@ -203,15 +203,14 @@ func castText(ctx *Context, v *Value, to *Type) (Value, error) {
 }
 
 // castJSON parses text and wraps everything else; 3141 for malformed text.
-func castJSON(v *Value) (Value, error) {
+func castJSON(ctx *Context, v *Value) (Value, error) {
 	if !hasText(v.K) {
-		return JSONFrom(v), nil
+		return JSONFrom(ctx, v), nil
 	}
-	cs := v.Coll.Charset()
-	if cs.class == csBinary {
+	b, ok := JSONText(v)
+	if !ok {
 		return Value{}, Errorf(ErInvalidJSONCharset, "binary")
 	}
-	b, _ := ConvertCharset(nil, v.B, cs, DefaultCollation.Charset())
 	out, message, pos := ParseJSON(b)
 	if message != "" {
 		return Value{}, Errorf(ErInvalidJSONTextInParam, 1, "cast_as_json", message, pos, "")

@@ -101,7 +101,7 @@ func CompareMixed(ctx *Context, a, b Value, coll CollationID) int {
 		if a.K == b.K {
 			return compareJSON(a.B, b.B)
 		}
-		return compareJSONWith(&a, &b)
+		return compareJSONWith(ctx, &a, &b)
 	case hasText(a.K) && hasText(b.K):
 		if coll == 0 {
 			coll = a.Coll

@@ -359,16 +359,15 @@ func (c *conversion) json(v *Value) (Value, error) {
 	case KindJSON:
 		return *v, nil
 	case KindString, KindEnum, KindSet:
-		cs := v.Coll.Charset()
-		if cs.class == csBinary {
+		b, ok := JSONText(v)
+		if !ok {
 			return Value{}, Errorf(ErInvalidJSONCharset, "binary")
 		}
-		b, _ := ConvertCharset(nil, v.B, cs, DefaultCollation.Charset())
 		out, message, pos := ParseJSON(b)
 		if message != "" {
 			return Value{}, Errorf(ErInvalidJSONText, message, pos, c.col)
 		}
 		return JSON(out), nil
 	}
-	return JSONFrom(v), nil
+	return JSONFrom(c.ctx, v), nil
 }

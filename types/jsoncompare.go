@@ -1,6 +1,9 @@
 package types
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/base64"
+)
 
 // compareJSON orders two normalised documents by MySQL's precedence of types.
 func compareJSON(a, b []byte) int {
@@ -48,13 +51,18 @@ func (n *jsonNode) compare(o *jsonNode) int {
 
 // compareJSONWith compares a document with an SQL value: the value is taken as
 // the JSON scalar of its type.
-func compareJSONWith(a, b *Value) int {
-	x, y := jsonOf(a), jsonOf(b)
+func compareJSONWith(ctx *Context, a, b *Value) int {
+	x, y := jsonOf(ctx, a), jsonOf(ctx, b)
 	return x.compare(&y)
 }
 
-// jsonOf returns v as a JSON scalar, or the document it is.
-func jsonOf(v *Value) jsonNode {
+// jsonBinary begins the JSON string that stands for a binary string: 253 is the
+// protocol's type of strings. JSON text is utf8mb4, which bytes need not be.
+const jsonBinary = "base64:type253:"
+
+// jsonOf returns v as a JSON scalar, or the document it is. Dates are written in
+// the session's zone, and those with a time of day with all six digits.
+func jsonOf(ctx *Context, v *Value) jsonNode {
 	switch v.K {
 	case KindNull:
 		return jsonNode{}
@@ -69,10 +77,38 @@ func jsonOf(v *Value) jsonNode {
 		return jsonNode{kind: jsonNumber, num: Uint(uint64(v.N))}
 	}
 	s := v.B
-	if !v.IsString() {
-		s = AppendText(nil, nil, v)
+	switch {
+	case hasText(v.K) && v.Coll.Charset().class == csBinary:
+		s = base64.StdEncoding.AppendEncode([]byte(jsonBinary), s)
+	case hasText(v.K):
+		s = jsonText(v)
+	default:
+		w := *v
+		if v.K != KindDate {
+			w.Scale = MaxFsp
+		}
+		s = AppendText(nil, ctx, &w)
 	}
 	return jsonNode{kind: jsonString, str: s}
+}
+
+// jsonText returns the text of v in utf8mb4; it may be v's own bytes.
+func jsonText(v *Value) []byte {
+	from, to := v.Coll.Charset(), DefaultCollation.Charset()
+	if sameBytes(v.B, from, to) {
+		return v.B
+	}
+	b, _ := ConvertCharset(nil, v.B, from, to)
+	return b
+}
+
+// JSONText returns the text of a string in utf8mb4, for the functions that read
+// or build documents; it may be v's own bytes. ok is false for binary strings.
+func JSONText(v *Value) (b []byte, ok bool) {
+	if v.Coll.Charset().class == csBinary {
+		return nil, false
+	}
+	return jsonText(v), true
 }
 
 // jsonToFloat returns the number that a document is in numeric context.
@@ -93,7 +129,7 @@ func jsonToFloat(ctx *Context, v *Value) float64 {
 
 // JSONFrom returns v as a JSON value, as CAST(v AS JSON) does for anything but
 // text, and as JSON_ARRAY(v) does for text.
-func JSONFrom(v *Value) Value {
-	n := jsonOf(v)
+func JSONFrom(ctx *Context, v *Value) Value {
+	n := jsonOf(ctx, v)
 	return JSON(n.append(nil))
 }
