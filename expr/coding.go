@@ -201,7 +201,7 @@ func evalRadix(base int) evalFunc {
 			return types.Null(), err
 		}
 		if v.K == types.KindString {
-			u, ok := parseRadix(v.B, 10)
+			u, ok := parseRadix(v.B, 10, false)
 			if !ok {
 				u = 0
 			}
@@ -211,8 +211,8 @@ func evalRadix(base int) evalFunc {
 	}
 }
 
-// parseRadix reads the longest prefix of s in a base; negative numbers by their bits, overflow saturates.
-func parseRadix(s []byte, base int) (n uint64, ok bool) {
+// parseRadix reads the longest prefix of s in a base; negative numbers by their bits, overflow saturates, in 63 bits if signed.
+func parseRadix(s []byte, base int, signed bool) (n uint64, ok bool) {
 	s = bytes.TrimLeft(s, " \t\n\v\f\r")
 	neg := len(s) > 0 && s[0] == '-'
 	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
@@ -226,12 +226,15 @@ func parseRadix(s []byte, base int) (n uint64, ok bool) {
 		return 0, false
 	}
 	n, err := strconv.ParseUint(string(s[:end]), base, 64)
-	if err != nil {
-		n = math.MaxUint64
-	} else if neg {
+	switch {
+	case signed && neg:
+		n = -min(n, 1<<63)
+	case signed:
+		n = min(n, math.MaxInt64)
+	case neg && err == nil:
 		n = -n
 	}
-	return n, true
+	return n, true // beyond the range ParseUint gives the largest number
 }
 
 func digitOf(c byte) int {
@@ -261,10 +264,7 @@ func evalConv(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if !good(from) || !good(to) || len(s.B) == 0 {
 		return types.Null(), nil
 	}
-	u, _ := parseRadix(s.B, int(max(from, -from)))
-	if from < 0 && u == math.MaxUint64 {
-		u = math.MaxInt64
-	}
+	u, _ := parseRadix(s.B, int(max(from, -from)), from < 0)
 	if to < 0 {
 		return n.textResult([]byte(strings.ToUpper(strconv.FormatInt(int64(u), int(-to))))), nil
 	}

@@ -104,7 +104,13 @@ func (a *AggStates) concatResult(ctx *Ctx, g uint32) (types.Value, error) {
 func (a *AggStates) sortItems(c *concat) {
 	slices.SortStableFunc(c.items, func(x, y concatItem) int {
 		for i, o := range a.spec.order {
-			order := types.Compare(x.keys[i], y.keys[i], o.Expr.typ.Coll)
+			a, b := &x.keys[i], &y.keys[i]
+			order := 0
+			if a.K == b.K && (a.K == types.KindEnum || a.K == types.KindSet) { // they sort by number
+				order = orderUints(uint64(a.N), uint64(b.N))
+			} else {
+				order = types.Compare(*a, *b, o.Expr.typ.Coll)
+			}
 			if order != 0 {
 				if o.Desc {
 					return -order

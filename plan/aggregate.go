@@ -169,11 +169,19 @@ func (a *aggregation) add(b *binder, call *syntax.AggCall) (expr.Expr, error) {
 		options.Separator = []byte(call.Separator)
 	}
 	for _, item := range call.OrderBy {
-		key, err := input.bind(item.Expr)
-		if err != nil {
-			return nil, err
+		order := expr.AggOrder{Desc: item.Order == syntax.OrderDesc}
+		if i, ok := position(item.Expr); ok { // among the arguments
+			if i < 1 || i > len(args) {
+				return nil, types.Errorf(types.ErBadField, literalText(item.Expr), "order clause")
+			}
+			order.Expr = args[i-1]
+		} else {
+			var err error
+			if order.Expr, err = input.bind(item.Expr); err != nil {
+				return nil, err
+			}
 		}
-		options.Order = append(options.Order, expr.AggOrder{Expr: key, Desc: item.Order == syntax.OrderDesc})
+		options.Order = append(options.Order, order)
 	}
 	spec, err := expr.NewAgg(b.env.Build, strings.ToLower(call.Name), call.Distinct, args, options)
 	if err != nil {
