@@ -59,15 +59,34 @@ func TestBatchesOfLongRows(t *testing.T) {
 	}
 }
 
-// TestConditionsOverLongTexts: what a condition computes for a batch is bounded too, by an error.
-func TestConditionsOverLongTexts(t *testing.T) {
+// TestComputedOverLongTexts: operators and aggregates compute long texts one at a time; what has to have them for a whole batch is bounded
+// by an error.
+func TestComputedOverLongTexts(t *testing.T) {
 	k := newKit(t)
 	values := &Values{Out: []types.Type{intType}}
 	for i := range 100 {
 		values.Rows = append(values.Rows, []expr.Expr{lit(int64(i))})
 	}
 	repeat := k.call("repeat", expr.Column(0, intType, "id"), lit(1_000_000))
-	_, err := k.tryQuery(k.runtime(), queryPlan(&Filter{Input: values, Cond: k.call("=", repeat, expr.Literal(types.Text("x")))}))
+	x := expr.Literal(types.Text("x"))
+	count := func(n Node) Node {
+		return &StreamAgg{Input: n, Aggs: []*expr.AggSpec{k.agg("count", expr.Column(0, intType, "id"))}}
+	}
+	for _, c := range []struct {
+		want string
+		n    Node
+	}{
+		{"0", count(&Filter{Input: values, Cond: k.call("=", repeat, x)})},
+		{"100", count(&Filter{Input: values, Cond: k.call("or", k.call("like", repeat, x), k.call("<", repeat, x))})},
+		{"100", count(&Filter{Input: values, Cond: k.call("not in", repeat, x, expr.Literal(types.Text("y")))})},
+		{"100", count(&Filter{Input: values, Cond: k.call("is not null", repeat)})},
+		{"100", &StreamAgg{Input: values, Aggs: []*expr.AggSpec{k.agg("count", repeat)}}},
+	} {
+		if rows := k.query(k.runtime(), c.n); len(rows) != 1 || rows[0] != c.want {
+			t.Errorf("%v instead of %s", rows, c.want)
+		}
+	}
+	_, err := k.tryQuery(k.runtime(), queryPlan(&Filter{Input: values, Cond: repeat}))
 	if e, ok := err.(*types.Error); !ok || e.Number != 8175 {
 		t.Error(err)
 	}

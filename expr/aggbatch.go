@@ -18,7 +18,7 @@ func (a *AggStates) addBatch(ctx *Ctx, b *types.Batch, groups []uint32) error {
 		}
 		return nil
 	}
-	if s.distinct || len(s.args) != 1 || len(s.order) > 0 || s.args[0].loose || s.kind >= aggJSONArray {
+	if s.distinct || len(s.args) != 1 || len(s.order) > 0 || s.args[0].loose || s.args[0].Bulky() || s.kind >= aggJSONArray {
 		return a.addRows(ctx, b, groups)
 	}
 	v, scratch, err := ctx.operandOver(s.args[0], b, sel)

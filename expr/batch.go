@@ -10,7 +10,7 @@ import (
 type filterFunc func(ctx *Ctx, n *Node, b *types.Batch, sel []uint16) ([]uint16, error)
 
 // vectorBytesMax bounds the text of a computed vector. The input of a batch is short, so only functions that make text out of little
-// reach it, in a condition, a key or an aggregate: projections of bulky expressions go row by row.
+// reach it, as a key or a bare condition: projections, operators and aggregates over bulky texts go row by row.
 const vectorBytesMax = 64 << 20
 
 // errVector is what a statement gets that exceeds its memory, too.
@@ -21,12 +21,26 @@ const bulkyBytes = 4 << 10
 
 // Bulky reports whether the values of the expression, or those within it, may be too long to be computed for a whole batch.
 func (n *Node) Bulky() bool {
-	if n.kind != kindColumn && (n.typ.IsStringType() || n.typ.ID == types.TypeJSON) {
-		if chars := charLength(&n.typ); n.typ.ID == types.TypeJSON || chars < 0 || chars > bulkyBytes/4 {
-			return true
-		}
+	return n.bulkyText() || slices.ContainsFunc(n.args, Expr.Bulky)
+}
+
+func (n *Node) bulkyText() bool {
+	if n.kind == kindColumn || !n.typ.IsStringType() && n.typ.ID != types.TypeJSON {
+		return false
 	}
-	return slices.ContainsFunc(n.args, Expr.Bulky)
+	chars := charLength(&n.typ)
+	return n.typ.ID == types.TypeJSON || chars < 0 || chars > bulkyBytes/4
+}
+
+// overBulky reports whether a kernel of n would make a vector of bulky texts. The row path has one of them at a time.
+func (n *Node) overBulky() bool {
+	c, _ := n.aux.(*comparator)
+	return slices.ContainsFunc(n.args, func(a Expr) bool {
+		if c != nil && a.flags&(FlagColumn|volatileFlags) == 0 {
+			return false // comparisons take it once, see strings
+		}
+		return a.bulkyText()
+	})
 }
 
 // everyRow is the selection of a batch without one. It is read-only.

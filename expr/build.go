@@ -67,6 +67,9 @@ func Call(b *BuildContext, name string, args ...Expr) (Expr, error) {
 	if err := f.build(b, n); err != nil {
 		return nil, err
 	}
+	if n.overBulky() {
+		n.batch, n.filter = nil, nil
+	}
 	return fold(b, n), nil
 }
 
