@@ -170,7 +170,7 @@ func (s *selection) read(count, offset expr.Expr) (*stage, error) {
 			w.order = nil
 		}
 	}
-	if !locking && s.b.env.LockReads {
+	if !locking && s.b.locks {
 		plain := *w
 		p, err := s.b.access(&plain)
 		if err != nil {

@@ -20,6 +20,7 @@ type builder struct {
 	plan    *exec.Plan
 	depth   int
 	private bool     // the plan depends on the session and must not be shared
+	locks   bool     // plain reads lock: see LockReads
 	outer   []*scope // of the blocks around the subquery that is being built
 }
 
@@ -27,6 +28,7 @@ type builder struct {
 // if shareable. Errors are *types.Error; what is parsed and not yet executed gives 1235.
 func Build(env *Env, stmt syntax.Statement) (p *exec.Plan, shareable bool, err error) {
 	b := &builder{env: env, plan: &exec.Plan{Params: len(env.ParamTypes), ParamTypes: env.ParamTypes}}
+	b.locks = env.LockReads == LockReadsOfAll || env.LockReads == LockReadsOfWrites && writes(stmt)
 	switch stmt := stmt.(type) {
 	case *syntax.Query:
 		err = b.statementQuery(stmt)
@@ -46,6 +48,14 @@ func Build(env *Env, stmt syntax.Statement) (p *exec.Plan, shareable bool, err e
 	}
 	b.plan.Bytes = planBytes(b.plan)
 	return b.plan.Seal(), !b.private, nil
+}
+
+func writes(stmt syntax.Statement) bool {
+	switch stmt.(type) {
+	case *syntax.Query, *syntax.Do:
+		return false
+	}
+	return true
 }
 
 // planBytes approximates the memory of a plan; its trees are small and of similar size, so counting nodes and columns does.

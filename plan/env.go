@@ -34,14 +34,24 @@ type Env struct {
 	Text string
 	// Shown is the text that the process list shows instead, because sessions with other literals share the plan; empty means Text.
 	Shown string
-	// LockReads is set in a SERIALIZABLE transaction, whose plain reads are locking ones: a read by a secondary index locks rows, as
-	// FOR SHARE does, since writers lock rows and not the entries of such an index.
-	LockReads bool
+	// LockReads says which plain reads are locking ones.
+	LockReads LockReads
 	// SafeUpdates is sql_safe_updates: UPDATE and DELETE need a key or a LIMIT.
 	SafeUpdates bool
 	// SelectLimit is sql_select_limit; negative is none.
 	SelectLimit int64
 }
+
+// LockReads says which statements run in a SERIALIZABLE transaction, whose plain reads are locking ones: a read by a secondary index
+// locks rows, as FOR SHARE does, since writers lock rows and not the entries of such an index.
+type LockReads uint8
+
+// The statements of which plain reads lock: under autocommit=1 a query reads a snapshot at any level.
+const (
+	LockReadsOfNone LockReads = iota
+	LockReadsOfWrites
+	LockReadsOfAll
+)
 
 // Stored is the environment of an expression that the catalog keeps as text. That text is no part of the statement's, so none of its
 // literals were lifted, whatever their positions; and it is utf8mb4, whatever the session speaks.

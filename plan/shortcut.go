@@ -25,7 +25,7 @@ func (s *selection) readExtreme(w *want) (*stage, error) {
 		first.conjuncts = append(append([]expr.Expr(nil), w.conjuncts...), present)
 	}
 	p, err := s.b.access(&first)
-	if err != nil || !p.ordered || s.b.env.LockReads && p.byEntries() {
+	if err != nil || !p.ordered || s.b.locks && p.byEntries() {
 		return nil, err
 	}
 	one := expr.Literal(types.Int(1))

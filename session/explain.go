@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pandodb/pando/catalog"
@@ -50,7 +51,7 @@ func (s *Session) explainText(text string, more bool, out Response) error {
 
 // explainAnalyze runs a query, drops its rows and shows the tree with what was counted.
 func (s *Session) explainAnalyze(p *exec.Plan, stmt syntax.Statement, more bool, out Response) error {
-	if !p.IsQuery || p.NeedsTxn {
+	if !p.IsQuery || slices.ContainsFunc(p.Tables, func(t exec.TableRef) bool { return t.Write }) {
 		return s.fail(types.Errorf(types.ErNotSupportedYet, "EXPLAIN ANALYZE of a statement that writes or locks"))
 	}
 	entry, err := s.enterAgain(&plan.Entry{Plan: p}, func() (*plan.Entry, error) { return s.build1(s.planEnv(""), stmt, nil) })

@@ -186,12 +186,9 @@ func (s *Session) preparedPlan(p *prepared) (*plan.Entry, error) {
 	return entry, nil
 }
 
-// appendParams writes what a kept plan depends on besides its text: the environment's generation, whether reads lock, and the parameters' kinds.
+// appendParams writes what a kept plan depends on besides its text: the environment's generation, which reads lock, and the parameters' kinds.
 func (s *Session) appendParams(dst []byte) []byte {
-	dst = append(dst, byte(s.generation), byte(s.generation>>8), byte(s.generation>>16), byte(s.generation>>24), 0)
-	if s.locksReads() {
-		dst[len(dst)-1] = keyLockReads
-	}
+	dst = append(dst, byte(s.generation), byte(s.generation>>8), byte(s.generation>>16), byte(s.generation>>24), byte(s.locksReads()))
 	for i := range s.params {
 		dst = appendParamKind(dst, &s.params[i])
 	}

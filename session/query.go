@@ -26,9 +26,6 @@ const (
 	keyPrepared = 'P'
 	keyUnknown  = 'U' // prepared, with parameters of unknown type
 	keyText     = 'T'
-
-	// keyLockReads is added to the kind while plain reads are planned as locking ones.
-	keyLockReads = 0x80
 )
 
 // Query runs all statements of a text in order and answers each. sql is borrowed.
@@ -173,26 +170,29 @@ func (s *Session) planEnv(text string) *plan.Env {
 		Text: text, User: s.client.User, Host: s.client.Host, SafeUpdates: s.get("sql_safe_updates") == "ON", SelectLimit: s.selectLimit(), LockReads: s.locksReads()}
 }
 
-// locksReads tells whether plain reads are locking ones: in a SERIALIZABLE transaction, also in the one that a statement under
-// autocommit=0 is about to open.
-func (s *Session) locksReads() bool {
+// locksReads says which plain reads are locking ones: all in a SERIALIZABLE transaction, also in the one that a statement under
+// autocommit=0 is about to open, and those of a write that is such a transaction by itself.
+func (s *Session) locksReads() plan.LockReads {
+	level := s.level
 	switch {
 	case s.tx != nil:
-		return s.tx.Level() == txn.Serializable
-	case s.autocommit:
-		return false
+		level = s.tx.Level()
 	case s.nextLevel != nil:
-		return *s.nextLevel == txn.Serializable
+		level = *s.nextLevel
 	}
-	return s.level == txn.Serializable
+	switch {
+	case level != txn.Serializable:
+		return plan.LockReadsOfNone
+	case s.tx == nil && s.autocommit:
+		return plan.LockReadsOfWrites
+	}
+	return plan.LockReadsOfAll
 }
 
-// appendKey writes the plan cache's key of a text: its kind, the session's environment, the kinds of its parameters, the text.
+// appendKey writes the plan cache's key of a text: its kind, which reads lock, the session's environment,
+// the kinds of its parameters, the text.
 func (s *Session) appendKey(dst []byte, kind byte, text []byte) []byte {
-	if s.locksReads() {
-		kind |= keyLockReads
-	}
-	dst = append(dst, kind)
+	dst = append(dst, kind, byte(s.locksReads()))
 	dst = append(dst, s.env...)
 	for i := range s.params {
 		dst = appendParamKind(dst, &s.params[i])
