@@ -28,7 +28,8 @@ const (
 	l0SublevelsFull = 20
 
 	// dataBlockBytes is InnoDB's page size: a point read that misses the cache reads and decompresses this much. Smaller blocks
-	// cost every scan and a larger index more than they save a cold read (bench/results/2026-11-22-cold-reads.md).
+	// cost every scan and a larger index more than they save a cold read (bench/results/2026-11-22-cold-reads.md, and
+	// 2026-11-23-hundredfold.md for data beyond memory).
 	dataBlockBytes = 16 << 10
 	// indexBlockBytes keeps the index of a 64 MiB table in one or two blocks, so that a seek costs one index search.
 	indexBlockBytes = 256 << 10
