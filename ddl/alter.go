@@ -8,15 +8,18 @@ import (
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/txn"
 	"github.com/pandodb/pando/types"
 )
 
 // AlterTable runs the actions of one ALTER TABLE. What only changes the
 // descriptor is one atomic step behind the table's gate; indexes are built
-// before it, online, or after it if they name a new column. When one of several
-// index builds fails, the statement's other new indexes are dropped again. An
-// index whose name or column goes is dropped in the atomic step, so that it is
-// still there if a build fails; one that takes its name is built under another.
+// before it, online, or after it if they name a new column. The new indexes
+// become public together, after the last build, in the atomic step if that is
+// the last one: if a build fails, or the step does, none of them has bound or
+// served anybody, and all are taken back. An index whose name or column goes is
+// dropped in the atomic step, so that it is still there if a build fails; one
+// that takes its name is built under another.
 func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 	for _, a := range actions {
 		if r, ok := a.(RenameTo); ok {
@@ -40,14 +43,17 @@ func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 	if err != nil {
 		return err
 	}
-	var built []string
+	var built []*job
 	err = e.runAlter(c, n, plan, p, &built)
-	if err != nil {
-		for _, name := range built {
-			_ = e.dropIndex(c, n, name, catalog.PatienceFor(workerPatience, nil, p.Self))
-		}
-	}
+	e.undoBuilds(built, p, err)
 	return err
+}
+
+// undoBuilds takes back the indexes that an ALTER has built before it failed.
+func (e *Executor) undoBuilds(built []*job, p catalog.Patience, cause error) {
+	for _, j := range built {
+		_ = e.undoCreateIndex(j, p, cause) // returns cause
+	}
 }
 
 // alterPlan is the order in which the actions run.
@@ -165,7 +171,9 @@ func (plan *alterPlan) rehearse(c *Call, t *catalog.Table) error {
 			if err != nil {
 				return err
 			}
-			specs[i].Name = ix.Name // an automatic one is fixed, so that a failure later can drop it
+			// An automatic name is fixed before another action takes it. No action
+			// finds an index of its own statement, which is not public yet.
+			specs[i].Name, ix.State = ix.Name, catalog.StateWriteOnly
 			next.AddIndex(ix)
 			next.Finish()
 		}
@@ -192,13 +200,15 @@ func (plan *alterPlan) rehearse(c *Call, t *catalog.Table) error {
 	return checkAutoColumn(next)
 }
 
-func (e *Executor) runAlter(c *Call, n Name, plan *alterPlan, p catalog.Patience, built *[]string) error {
+// runAlter leaves in built the jobs of the indexes that are built and not public.
+func (e *Executor) runAlter(c *Call, n Name, plan *alterPlan, p catalog.Patience, built *[]*job) error {
 	build := func(specs []IndexSpec) error {
 		for i := range specs {
-			if err := e.createIndex(c, n, &specs[i], p); err != nil {
+			j, err := e.buildHidden(c, n, &specs[i], p)
+			if err != nil {
 				return err
 			}
-			*built = append(*built, specs[i].Name)
+			*built = append(*built, j)
 		}
 		return nil
 	}
@@ -213,12 +223,24 @@ func (e *Executor) runAlter(c *Call, n Name, plan *alterPlan, p catalog.Patience
 	if before, err = e.table(n); err != nil {
 		return err
 	}
-	if err := e.runInstant(n, plan, renames, p); err != nil {
+	var ready []*job
+	if len(plan.after) == 0 {
+		ready = *built
+	}
+	if err := e.runInstant(n, plan, renames, ready, p); err != nil {
 		return err
 	}
-	if err := build(plan.after); err != nil {
-		e.revertInstant(n, before, built, p)
-		return err
+	if len(plan.after) > 0 {
+		err := build(plan.after)
+		if err == nil {
+			err = e.publish(*built)
+		}
+		if err != nil {
+			e.undoBuilds(*built, p, err)
+			*built = nil
+			e.revertInstant(n, before, p)
+			return err
+		}
 	}
 	*built = nil
 	if plan.autoIncrement > 0 {
@@ -272,12 +294,12 @@ func underName(err error, renames []rename) error {
 	return err
 }
 
-// runInstant publishes the descriptor with all instant changes in one step,
-// while nobody uses the table: writers of two layouts never meet, and an index
-// can go without the steps of dropIndex.
-func (e *Executor) runInstant(n Name, plan *alterPlan, renames []rename, p catalog.Patience) error {
+// runInstant publishes the descriptor with all instant changes and the indexes
+// of ready in one step, while nobody uses the table: writers of two layouts
+// never meet, and an index can go without the steps of dropIndex.
+func (e *Executor) runInstant(n Name, plan *alterPlan, renames []rename, ready []*job, p catalog.Patience) error {
 	if len(plan.instant) == 0 && len(plan.gone) == 0 {
-		return nil
+		return e.publish(ready)
 	}
 	t, err := e.table(n)
 	if err != nil {
@@ -287,6 +309,9 @@ func (e *Executor) runInstant(n Name, plan *alterPlan, renames []rename, p catal
 	next.Finish()
 	jobs, err := e.removeIndexes(next, plan.gone)
 	if err != nil {
+		return err
+	}
+	if err := e.makePublic(next, ready); err != nil {
 		return err
 	}
 	for _, r := range renames {
@@ -300,14 +325,24 @@ func (e *Executor) runInstant(n Name, plan *alterPlan, renames []rename, p catal
 	if err := applyInstant(next, plan.instant); err != nil {
 		return err
 	}
+	for _, j := range ready {
+		j.setPhase(phaseWaiting)
+	}
 	held, err := e.catalog.Close([]*catalog.Table{t}, p)
 	if err != nil {
 		return err
 	}
 	defer openAll(held)
-	if err := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, putJobs(jobs)); err != nil {
+	err = e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, func(tx *txn.Txn) error {
+		if err := putJobs(jobs)(tx); err != nil {
+			return err
+		}
+		return removeJobs(ready)(tx)
+	})
+	if err != nil {
 		return err
 	}
+	e.untrack(ready...)
 	e.enqueue(jobs...)
 	return nil
 }
@@ -368,12 +403,9 @@ func (e *Executor) dropReplacements() error {
 
 // revertInstant takes instant changes back after an index on their columns
 // could not be built. Nothing was dropped by them (planAlter), so nothing is
-// lost: added columns go, the others get their old description.
-func (e *Executor) revertInstant(n Name, before *catalog.Table, built *[]string, p catalog.Patience) {
-	for _, name := range *built {
-		_ = e.dropIndex(&Call{}, n, name, catalog.PatienceFor(workerPatience, nil, p.Self))
-	}
-	*built = nil
+// lost: added columns go, the others get their old description. Called behind
+// undoBuilds.
+func (e *Executor) revertInstant(n Name, before *catalog.Table, p catalog.Patience) {
 	t, err := e.table(n)
 	if err != nil {
 		return
@@ -390,7 +422,7 @@ func (e *Executor) revertInstant(n Name, before *catalog.Table, built *[]string,
 		next.Columns[i] = &restored
 	}
 	for _, ix := range next.Indexes {
-		if old := before.IndexByID(ix.ID); old != nil {
+		if old := before.IndexByID(ix.ID); old != nil && old.State == catalog.StatePublic {
 			ix.Name, ix.Visible = old.Name, old.Visible
 		}
 	}

@@ -262,3 +262,69 @@ func (n *node) touch(tx *txn.Txn, t *catalog.Table, r *rand.Rand) error {
 	}
 	return w.Insert(tx, vals, table.InsertCheck)
 }
+
+// TestAlterStoppedBeforeItsLastStep: an ALTER that has built its replacement and cannot get the table for itself leaves no trace of that
+// one, neither for readers nor for another attempt. What is still in use goes in the background.
+func TestAlterStoppedBeforeItsLastStep(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	n.sbtest("a")
+	n.fill("a", 1, 101, func(id int) int { return id })
+	n.must(n.ex.CreateIndex(&ddl.Call{}, name("a"), key("i", false, "k")))
+	replace := func(c *ddl.Call) error {
+		return n.ex.AlterTable(c, name("a"), []ddl.AlterSpec{ddl.DropIndex{Name: "i"}, ddl.AddIndex{Index: key("i", true, "k", "c")}})
+	}
+	enter := func(u *catalog.Use) {
+		t.Helper()
+		if u.Enter(n.table("a")) != catalog.Entered {
+			t.Fatal("the table is closed")
+		}
+	}
+	state := func(want catalog.SchemaState) {
+		t.Helper()
+		waitFor(t, func() bool {
+			all := n.table("a").Indexes
+			return len(all) == 3 && all[2].State == want
+		})
+	}
+	first, second, third, probe := n.cat.Uses().Register(), n.cat.Uses().Register(), n.cat.Uses().Register(), n.cat.Uses().Register()
+	enter(first)
+	var intr kvapi.Interrupt
+	done := make(chan error, 1)
+	go func() { done <- replace(&ddl.Call{LockWait: lockWait, Interrupt: &intr}) }()
+	state(catalog.StateDeleteOnly)
+	enter(second)
+	first.Release()
+	state(catalog.StateWriteOnly)
+	enter(third)
+	second.Release()
+	waitFor(t, func() bool { // the last step waits for third, newcomers wait for it
+		defer probe.Release()
+		return probe.Enter(n.table("a")) == catalog.Closed
+	})
+	intr.Set(kvapi.ReasonKillQuery)
+	if err := <-done; !errors.Is(err, kvapi.ErrInterrupted) {
+		t.Fatal(err)
+	}
+	for _, ix := range n.table("a").Indexes {
+		if ix.State == catalog.StatePublic && !ix.Primary && (ix.Unique || ix.Name != "i") {
+			t.Errorf("index %s is public", ix.Name)
+		}
+	}
+	if err := replace(&ddl.Call{LockWait: 20 * time.Millisecond}); !errors.Is(err, kvapi.ErrLockTimeout) {
+		t.Errorf("beside a session that uses the table: %v", err)
+	}
+	third.Release()
+	waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+	if got := len(n.table("a").Indexes); got != 2 {
+		t.Errorf("%d indexes are left", got)
+	}
+	if got := n.count(table.DataSpan(n.table("a").PhysID)); got != 200 {
+		t.Errorf("%d keys are left for 100 rows and one index", got)
+	}
+	n.must(replace(&ddl.Call{LockWait: lockWait}))
+	if ix := n.table("a").Index("i"); ix == nil || !ix.Unique || ix.Building || ix.Replaces != 0 {
+		t.Errorf("%+v", ix)
+	}
+	n.check("a")
+}

@@ -25,44 +25,92 @@ func (e *Executor) CreateIndex(c *Call, n Name, spec IndexSpec) error {
 
 // createIndex does the work under the table's name lock.
 func (e *Executor) createIndex(c *Call, n Name, spec *IndexSpec, p catalog.Patience) error {
-	t, err := e.table(n)
+	j, err := e.buildHidden(c, n, spec, p)
 	if err != nil {
 		return err
 	}
+	if err := e.publish([]*job{j}); err != nil {
+		return e.undoCreateIndex(j, p, err)
+	}
+	return nil
+}
+
+// buildHidden builds an index up to the step that makes it public, and returns
+// its job, which waits for publish or undoCreateIndex.
+func (e *Executor) buildHidden(c *Call, n Name, spec *IndexSpec, p catalog.Patience) (*job, error) {
+	t, err := e.table(n)
+	if err != nil {
+		return nil, err
+	}
 	if spec.Primary {
 		if t.PK != nil {
-			return types.Errorf(types.ErMultiplePriKey)
+			return nil, types.Errorf(types.ErMultiplePriKey)
 		}
-		return types.Errorf(types.ErNotSupportedYet, "ADD PRIMARY KEY")
+		return nil, types.Errorf(types.ErNotSupportedYet, "ADD PRIMARY KEY")
 	}
 	next := t.Clone()
 	next.Finish()
 	ix, err := buildIndex(next, spec)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ix.State, ix.Building = catalog.StateDeleteOnly, true
 	next.AddIndex(ix)
 	next.Finish()
 	j, err := e.newJob(jobCreateIndex, t)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	j.rec.IndexID, j.rec.Index, j.rec.Text = ix.ID, ix.Name, c.Text
 	j.interrupt = nil // the session's interrupt is in p
 	e.track(j)
 	if err := e.settle(j, t, p); err != nil {
 		e.untrack(j)
-		return err
+		return nil, err
 	}
 	if err := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, j.put); err != nil {
 		e.untrack(j)
-		return err
+		return nil, err
 	}
 	if err := e.buildIndexSteps(j, p); err != nil {
-		return e.undoCreateIndex(j, p, err)
+		return nil, e.undoCreateIndex(j, p, err)
 	}
-	e.untrack(j)
+	return j, nil
+}
+
+// publish makes the indexes of jobs, which are of one table, public in one
+// step: nobody sees some of them without the others.
+func (e *Executor) publish(jobs []*job) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	t, _, err := e.jobIndex(jobs[0])
+	if err != nil {
+		return err
+	}
+	next := t.Clone()
+	if err := e.makePublic(next, jobs); err != nil {
+		return err
+	}
+	next.Finish()
+	if err := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, removeJobs(jobs)); err != nil {
+		return err
+	}
+	e.untrack(jobs...)
+	return nil
+}
+
+// makePublic changes next to what it is when the indexes of jobs are public.
+func (e *Executor) makePublic(next *catalog.Table, jobs []*job) error {
+	for _, j := range jobs {
+		ix := next.IndexByID(j.rec.IndexID)
+		if ix == nil {
+			return errGone
+		}
+		// Everything that the build wrote is committed; the fence below the last
+		// batch has made the watermark cover it.
+		ix.State, ix.ReadableFrom, ix.Building = catalog.StatePublic, e.txns.Watermark(), false
+	}
 	return nil
 }
 
@@ -75,7 +123,8 @@ func (e *Executor) settle(j *job, t *catalog.Table, p catalog.Patience) error {
 	return e.catalog.WaitOlder(t, p)
 }
 
-// buildIndexSteps takes an index from the state it has to Public.
+// buildIndexSteps takes an index from the state it has to the last one before
+// Public, with all its entries.
 func (e *Executor) buildIndexSteps(j *job, p catalog.Patience) error {
 	t, ix, err := e.jobIndex(j)
 	if err != nil {
@@ -95,8 +144,8 @@ func (e *Executor) buildIndexSteps(j *job, p catalog.Patience) error {
 	if err := e.backfill(j, t, ix, p); err != nil {
 		return err
 	}
-	_, _, err = e.stepIndex(j, t, ix, catalog.StatePublic, j.remove)
-	return err
+	j.setPhase("built")
+	return nil
 }
 
 // jobIndex finds the current table and index of a job.
@@ -115,17 +164,12 @@ func (e *Executor) jobIndex(j *job) (*catalog.Table, *catalog.Index, error) {
 // errGone: the table or index of a job does not exist any more.
 var errGone = errors.New("ddl: the object of the job is gone")
 
-// stepIndex publishes the index in another state together with extra.
+// stepIndex puts the index in another state than Public, together with extra.
 func (e *Executor) stepIndex(j *job, t *catalog.Table, ix *catalog.Index, to catalog.SchemaState,
 	extra func(tx *txn.Txn) error) (*catalog.Table, *catalog.Index, error) {
 	next := t.Clone()
 	changed := next.IndexByID(ix.ID)
 	changed.State = to
-	if to == catalog.StatePublic {
-		// Everything that the build wrote is committed; the fence below the last
-		// batch has made the watermark cover it.
-		changed.ReadableFrom, changed.Building = e.txns.Watermark(), false
-	}
 	next.Finish()
 	j.setPhase(to.String())
 	if err := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, extra); err != nil {
@@ -309,10 +353,11 @@ func (e *Executor) resumeCreateIndex(j *job) (bool, error) {
 	}
 	defer release()
 	p = catalog.PatienceFor(lockWaitDefault, j.interrupt, nil)
-	err = e.buildIndexSteps(j, p)
+	if err = e.buildIndexSteps(j, p); err == nil {
+		err = e.publish([]*job{j})
+	}
 	switch {
 	case err == nil:
-		e.untrack(j)
 		return true, nil
 	case errors.Is(err, errGone):
 		err = e.inTxn(j.remove)

@@ -122,6 +122,18 @@ func putJobs(jobs []*job) func(tx *txn.Txn) error {
 	}
 }
 
+// removeJobs returns the part of a catalog change that ends jobs.
+func removeJobs(jobs []*job) func(tx *txn.Txn) error {
+	return func(tx *txn.Txn) error {
+		for _, j := range jobs {
+			if err := j.remove(tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
 // inTxn runs f in a transaction of its own and waits until it is durable.
 func (e *Executor) inTxn(f func(tx *txn.Txn) error) error {
 	tx := e.txns.Begin(txn.Options{Level: txn.ReadCommitted})
@@ -152,7 +164,7 @@ func (e *Executor) loadJobs() error {
 	return nil
 }
 
-// track lists a job, untrack removes it from the listing.
+// track lists a job, untrack removes jobs from the listing.
 func (e *Executor) track(j *job) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -165,10 +177,12 @@ func (e *Executor) setKind(j *job, kind jobKind) {
 	j.rec.Kind = kind
 }
 
-func (e *Executor) untrack(j *job) {
+func (e *Executor) untrack(jobs ...*job) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	delete(e.jobs, j.rec.ID)
+	for _, j := range jobs {
+		delete(e.jobs, j.rec.ID)
+	}
 }
 
 // Jobs lists the unfinished jobs, oldest first.
