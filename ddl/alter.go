@@ -165,8 +165,15 @@ func (plan *alterPlan) rehearse(c *Call, t *catalog.Table) error {
 		}
 		return nil
 	}
+	// What the statement leaves is counted, not what it has meanwhile. Checked
+	// before each index, so that a long list ends early; only indexes of t can
+	// make room.
+	room := indexesMax + min(len(plan.drop), len(t.Indexes))
 	add := func(specs []IndexSpec) error {
 		for i := range specs {
+			if len(next.Indexes) >= room {
+				return types.Errorf(types.ErTooManyKeys, indexesMax)
+			}
 			ix, err := buildIndex(next, &specs[i])
 			if err != nil {
 				return err

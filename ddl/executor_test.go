@@ -328,3 +328,41 @@ func TestAlterStoppedBeforeItsLastStep(t *testing.T) {
 	}
 	n.check("a")
 }
+
+// TestReplaceAtTheLimit: a table of 64 indexes can change some of them in one ALTER, which counts what it leaves.
+func TestReplaceAtTheLimit(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	n.sbtest("a")
+	n.fill("a", 1, 11, func(id int) int { return id })
+	var all []ddl.AlterSpec
+	for i := range 63 {
+		all = append(all, ddl.AddIndex{Index: key(fmt.Sprint("i", i), false, "k")})
+	}
+	n.must(n.ex.AlterTable(&ddl.Call{}, name("a"), all))
+	tooMany := func(err error) {
+		t.Helper()
+		if !errors.Is(err, types.Errorf(types.ErTooManyKeys, 64)) {
+			t.Errorf("the 65th index: %v", err)
+		}
+	}
+	add := func(name string) ddl.AlterSpec { return ddl.AddIndex{Index: key(name, true, "c", "id")} }
+	drop := func(name string) ddl.AlterSpec { return ddl.DropIndex{Name: name} }
+	tooMany(n.ex.CreateIndex(&ddl.Call{}, name("a"), key("x", false, "k")))
+	tooMany(n.ex.AlterTable(&ddl.Call{}, name("a"), []ddl.AlterSpec{drop("i0"), add("i0"), add("x")}))
+	for _, actions := range [][]ddl.AlterSpec{
+		{drop("i0"), add("i0"), drop("i1"), add("i1")},
+		{drop("i2"), add("x"), add("i3"), drop("i3")},
+		{drop("i4"), ddl.AddColumn{Column: col("new", types.TypeInt, false)}, ddl.AddIndex{Index: key("y", false, "new")}},
+		{ddl.DropColumn{Name: "new"}, add("z")},
+	} {
+		if err := n.ex.AlterTable(&ddl.Call{}, name("a"), actions); err != nil {
+			t.Errorf("%+v: %v", actions, err)
+		}
+		waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+	}
+	if got := len(n.table("a").Indexes); got != 64 {
+		t.Errorf("%d indexes", got)
+	}
+	n.check("a")
+}

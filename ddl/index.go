@@ -20,12 +20,14 @@ func (e *Executor) CreateIndex(c *Call, n Name, spec IndexSpec) error {
 		return err
 	}
 	defer release()
-	return e.createIndex(c, n, &spec, p)
-}
-
-// createIndex does the work under the table's name lock.
-func (e *Executor) createIndex(c *Call, n Name, spec *IndexSpec, p catalog.Patience) error {
-	j, err := e.buildHidden(c, n, spec, p)
+	t, err := e.table(n)
+	if err != nil {
+		return err
+	}
+	if len(t.Indexes) >= indexesMax {
+		return types.Errorf(types.ErTooManyKeys, indexesMax)
+	}
+	j, err := e.buildHidden(c, n, &spec, p)
 	if err != nil {
 		return err
 	}
@@ -36,7 +38,8 @@ func (e *Executor) createIndex(c *Call, n Name, spec *IndexSpec, p catalog.Patie
 }
 
 // buildHidden builds an index up to the step that makes it public, and returns
-// its job, which waits for publish or undoCreateIndex.
+// its job, which waits for publish or undoCreateIndex. Called under the table's
+// name lock.
 func (e *Executor) buildHidden(c *Call, n Name, spec *IndexSpec, p catalog.Patience) (*job, error) {
 	t, err := e.table(n)
 	if err != nil {
