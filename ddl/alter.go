@@ -418,6 +418,19 @@ func (e *Executor) revertInstant(n Name, before *catalog.Table, p catalog.Patien
 		return
 	}
 	next := t.Clone()
+	next.Finish()
+	// An index that undoBuilds has left to the worker may be of a column that goes.
+	var left []string
+	for _, ix := range next.Indexes {
+		if before.IndexByID(ix.ID) == nil {
+			left = append(left, ix.Name)
+		}
+	}
+	jobs, err := e.removeIndexes(next, left)
+	if err != nil {
+		e.log.Warn("ALTER TABLE could not be taken back", "table", n.Table, "error", err)
+		return
+	}
 	next.Comment, next.Coll = before.Comment, before.Coll
 	for i := len(next.Columns) - 1; i >= 0; i-- {
 		old := before.ColumnByID(next.Columns[i].ID)
@@ -437,12 +450,14 @@ func (e *Executor) revertInstant(n Name, before *catalog.Table, p catalog.Patien
 	next.NewLayout()
 	held, err := e.catalog.Close([]*catalog.Table{t}, catalog.PatienceFor(revertPatience, nil, p.Self))
 	if err == nil {
-		err = e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, nil)
+		err = e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, putJobs(jobs))
 		openAll(held)
 	}
 	if err != nil {
 		e.log.Warn("ALTER TABLE could not be taken back in full", "table", n.Table, "error", err)
+		return
 	}
+	e.enqueue(jobs...)
 }
 
 // revertPatience bounds how long a failed ALTER TABLE waits for users of the
