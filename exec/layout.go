@@ -51,7 +51,12 @@ func (n *Scan) seal() { n.layout = newRowLayout(n.Table, n.Index, n.Cols) }
 
 func (n *IndexLookup) seal() { n.layout = newRowLayout(n.Scan.Table, nil, n.Cols) }
 
+// seal runs after the input's own.
 func (n *LockRows) seal() {
+	// A key that is collected before any row changes must be of a row then: a listed key without one may have one by the time it is locked.
+	if get, ok := n.Input.(*PointGet); ok && n.Collect {
+		get.keysOnly = false
+	}
 	n.whole = newRowLayout(n.Table, nil, AllCols(n.Table))
 	n.layout = newRowLayout(n.Table, nil, n.Cols)
 }
