@@ -189,8 +189,8 @@ func (in *inserter) finishRow(err error) error {
 	return err
 }
 
-// evaluate computes the columns given. An expression may refer to columns given before it, by ordinal; other columns are their
-// defaults to it.
+// evaluate computes the columns given. An expression may refer to columns given before it, by ordinal; other columns are to
+// it as fillDefaults leaves them.
 func (in *inserter) evaluate(exprs []expr.Expr) error {
 	if in.node.Refers {
 		if err := in.fillDefaults(); err != nil {
@@ -230,12 +230,12 @@ func (in *inserter) setDefault(c *catalog.Column) (err error) {
 	return err
 }
 
-// fillDefaults sets every column to its default, and one without to what MySQL calls its implicit default.
+// fillDefaults sets every column to its default, and one without to what MySQL calls its implicit default. So is one whose default is
+// an expression: its time comes when the row has its values, and before that it could fail over what the row is about to change.
 func (in *inserter) fillDefaults() (err error) {
 	for i, c := range in.table.Columns {
 		switch {
-		case in.computes(c):
-		case c.Default != nil:
+		case c.Default != nil && !in.computes(c):
 			if in.row[i], err = in.defaultOf(c, in.row, in.rowNo); err != nil {
 				return err
 			}
@@ -243,13 +243,6 @@ func (in *inserter) fillDefaults() (err error) {
 			in.row[i] = implicitDefault(&c.Type)
 		default:
 			in.row[i] = types.Null()
-		}
-	}
-	for i, c := range in.table.Columns {
-		if in.computes(c) {
-			if in.row[i], err = in.defaultOf(c, in.row, in.rowNo); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

@@ -150,7 +150,7 @@ func (b *builder) insertSource(node *exec.Insert, stmt *syntax.Insert) error {
 	if b.liftedRows(node, rows) {
 		return nil
 	}
-	// Values may refer to columns: to those given earlier in the row, and to the defaults of the others.
+	// Values may refer to columns: to those given earlier in the row, and to the literal defaults of the others.
 	bind := &binder{env: b.env, build: b, scope: tableScope(node.Table, node.Table.Name), clause: "field list"}
 	node.Rows = make([][]expr.Expr, len(rows))
 	for i, row := range rows {
