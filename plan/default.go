@@ -27,6 +27,23 @@ func (b *builder) defaults(t *catalog.Table) ([]expr.Expr, error) {
 	return out, nil
 }
 
+// DefaultText is the text that is kept of a DEFAULT expression at a column of a table. Its references to columns lose the names of table and
+// schema, which may change, as in MySQL; those of other tables stay, to be refused.
+func DefaultText(e syntax.Expr, schema, table string) (string, error) {
+	text := syntax.String(e)
+	tree, err := syntax.ParseExpr(text, syntax.Options{}) // a copy: a prepared statement keeps its own
+	if err != nil {
+		return "", err
+	}
+	walkSyntax(tree, func(e syntax.Expr) bool {
+		if ref, ok := e.(*syntax.ColumnRef); ok && ref.Table == table && (ref.Schema == "" || ref.Schema == schema) {
+			ref.Schema, ref.Table = "", ""
+		}
+		return true
+	})
+	return syntax.String(tree), nil
+}
+
 func hasDefaultExpr(c *catalog.Column) bool {
 	return c.Default != nil && c.Default.Kind == catalog.DefaultExpr
 }

@@ -91,7 +91,7 @@ func (s *Session) addColumns(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.Al
 	}
 	var columns []ddl.AlterSpec
 	for _, def := range defs {
-		column, keys, err := s.columnSpec(def, t.Coll)
+		column, keys, err := s.columnSpec(ddl.Name{Schema: t.Schema, Table: t.Name}, def, t.Coll)
 		if err != nil {
 			return nil, err
 		}
@@ -151,7 +151,7 @@ func (s *Session) setDefaultSpec(t *catalog.Table, spec *syntax.AlterSpec) ([]dd
 	if spec.ExprParen {
 		e = &syntax.Paren{X: e}
 	}
-	def, err := s.columnDefault(&ddl.ColumnSpec{Name: column.Name, Type: column.Type, NotNull: column.NotNull}, e)
+	def, err := s.columnDefault(ddl.Name{Schema: t.Schema, Table: t.Name}, &ddl.ColumnSpec{Name: column.Name, Type: column.Type, NotNull: column.NotNull}, e)
 	return []ddl.AlterSpec{ddl.SetDefault{Column: column.Name, Default: def}}, err
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/ddl"
+	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/types"
 )
@@ -235,8 +236,8 @@ func memberList(name string, t *types.Type, d *syntax.DataType) error {
 	return nil
 }
 
-// columnSpec reads a column definition. The keys written inside it are returned beside it.
-func (s *Session) columnSpec(def *syntax.ColumnDef, collation types.CollationID) (spec ddl.ColumnSpec, keys []ddl.IndexSpec, err error) {
+// columnSpec reads the definition of a column of table of. The keys written inside it are returned beside it.
+func (s *Session) columnSpec(of ddl.Name, def *syntax.ColumnDef, collation types.CollationID) (spec ddl.ColumnSpec, keys []ddl.IndexSpec, err error) {
 	spec.Name = def.Name.Name
 	data := def.Type
 	for i := range def.Options {
@@ -261,19 +262,19 @@ func (s *Session) columnSpec(def *syntax.ColumnDef, collation types.CollationID)
 		}
 	}
 	for i := range def.Options {
-		if err := s.columnOption(&spec, &def.Options[i], &keys); err != nil {
+		if err := s.columnOption(of, &spec, &def.Options[i], &keys); err != nil {
 			return spec, nil, err
 		}
 	}
 	return spec, keys, nil
 }
 
-func (s *Session) columnOption(spec *ddl.ColumnSpec, o *syntax.ColumnOption, keys *[]ddl.IndexSpec) error {
+func (s *Session) columnOption(of ddl.Name, spec *ddl.ColumnSpec, o *syntax.ColumnOption, keys *[]ddl.IndexSpec) error {
 	own := []ddl.IndexColumnSpec{{Column: spec.Name}}
 	switch o.Kind {
 	case syntax.ColNotNull, syntax.ColNull, syntax.ColCollate, syntax.ColVisible, syntax.ColClustered:
 	case syntax.ColDefault:
-		def, err := s.columnDefault(spec, o.Expr)
+		def, err := s.columnDefault(of, spec, o.Expr)
 		spec.Default = def
 		return err
 	case syntax.ColOnUpdate:
@@ -311,8 +312,8 @@ func (s *Session) columnOption(spec *ddl.ColumnSpec, o *syntax.ColumnOption, key
 	return nil
 }
 
-// columnDefault evaluates a DEFAULT clause: a constant converted to the column's type, the current time, or an expression kept as text.
-func (s *Session) columnDefault(spec *ddl.ColumnSpec, e syntax.Expr) (*catalog.Default, error) {
+// columnDefault evaluates a DEFAULT clause of a column of table of: a constant converted to the column's type, the current time, or an expression kept as text.
+func (s *Session) columnDefault(of ddl.Name, spec *ddl.ColumnSpec, e syntax.Expr) (*catalog.Default, error) {
 	if call, ok := e.(*syntax.FuncCall); ok && isNow(call.Name) {
 		if spec.Type.ID != types.TypeTimestamp && spec.Type.ID != types.TypeDatetime {
 			return nil, types.Errorf(types.ErInvalidDefault, spec.Name)
@@ -320,7 +321,8 @@ func (s *Session) columnDefault(spec *ddl.ColumnSpec, e syntax.Expr) (*catalog.D
 		return &catalog.Default{Kind: catalog.DefaultNow}, nil
 	}
 	if paren, ok := e.(*syntax.Paren); ok {
-		return &catalog.Default{Kind: catalog.DefaultExpr, Expr: inUTF8(syntax.String(paren.X), s.clientCharset())}, nil
+		text, err := plan.DefaultText(paren.X, of.Schema, of.Table)
+		return &catalog.Default{Kind: catalog.DefaultExpr, Expr: inUTF8(text, s.clientCharset())}, err
 	}
 	v, err := s.scalar(e)
 	if err != nil {

@@ -215,7 +215,7 @@ func likeIndex(t *catalog.Table, index *catalog.Index) ddl.IndexSpec {
 func (s *Session) tableElement(spec *ddl.TableSpec, element syntax.TableElement) error {
 	switch element := element.(type) {
 	case *syntax.ColumnDef:
-		column, keys, err := s.columnSpec(element, spec.Coll)
+		column, keys, err := s.columnSpec(spec.Name, element, spec.Coll)
 		if err != nil {
 			return err
 		}
