@@ -172,7 +172,7 @@ func checkMembers(c *ColumnSpec) error {
 	for i, a := range t.Elems {
 		for _, b := range t.Elems[:i] {
 			if types.CompareStrings([]byte(a), []byte(b), t.Coll) == 0 {
-				return types.Errorf(types.ErDuplicatedValueInType, c.Name, a, strings.ToUpper(t.Name()))
+				return types.Errorf(types.ErDuplicatedValueInType, c.Name, t.MemberText(a), strings.ToUpper(t.Name()))
 			}
 		}
 	}

@@ -29,7 +29,8 @@ var plainTypes = map[syntax.TypeKind]types.TypeID{
 }
 
 // columnType resolves a column's type with its limits. explicit reports a character set or collation written at the column.
-func columnType(name string, d *syntax.DataType, collation types.CollationID) (t types.Type, explicit bool, err error) {
+// client is the character set of the statement's text.
+func columnType(name string, d *syntax.DataType, collation types.CollationID, client *types.Charset) (t types.Type, explicit bool, err error) {
 	id, known := plainTypes[d.Kind]
 	if !known {
 		return t, false, types.Errorf(types.ErNotSupportedYet, "this column type; use BLOB or JSON")
@@ -63,7 +64,7 @@ func columnType(name string, d *syntax.DataType, collation types.CollationID) (t
 			err = types.Errorf(types.ErTooBigPrecision, d.Length, name, types.MaxFsp)
 		}
 	case t.IsText() || t.IsBinaryString() || id == types.TypeEnum || id == types.TypeSet:
-		explicit, err = stringType(name, &t, d, collation)
+		explicit, err = stringType(name, &t, d, collation, client)
 	case id == types.TypeJSON:
 		t.Coll, t.Length, t.Scale = types.Utf8mb4Bin, -1, 0
 	default:
@@ -114,7 +115,7 @@ func floatType(name string, t *types.Type, d *syntax.DataType) error {
 	return nil
 }
 
-func stringType(name string, t *types.Type, d *syntax.DataType, table types.CollationID) (explicit bool, err error) {
+func stringType(name string, t *types.Type, d *syntax.DataType, table types.CollationID, client *types.Charset) (explicit bool, err error) {
 	t.Scale, t.Coll = 0, types.Binary
 	if t.IsText() || t.ID == types.TypeEnum || t.ID == types.TypeSet {
 		if t.Coll, explicit, err = columnCollation(d, table); err != nil {
@@ -137,7 +138,7 @@ func stringType(name string, t *types.Type, d *syntax.DataType, table types.Coll
 			return explicit, types.Errorf(types.ErTooBigFieldLength, name, limit)
 		}
 	case types.TypeEnum, types.TypeSet:
-		return explicit, memberList(name, t, d)
+		return explicit, memberList(name, t, d, client)
 	default:
 		if d.Length >= 0 {
 			sizedBlob(t, d.Length)
@@ -215,7 +216,8 @@ func sizedBlob(t *types.Type, n int64) {
 	t.ID = first + offset
 }
 
-func memberList(name string, t *types.Type, d *syntax.DataType) error {
+// memberList reads the members of an ENUM or SET into the character set of the column. What that lacks becomes a question mark, as in MySQL.
+func memberList(name string, t *types.Type, d *syntax.DataType, client *types.Charset) error {
 	limit := types.MaxEnumElems
 	if t.ID == types.TypeSet {
 		limit = types.MaxSetElems
@@ -227,10 +229,11 @@ func memberList(name string, t *types.Type, d *syntax.DataType) error {
 	for _, lit := range d.Elems {
 		member := strings.TrimRight(lit.Value, " ")
 		if seen[member] {
-			return types.Errorf(types.ErDuplicatedValueInType, name, member, strings.ToUpper(t.Name()))
+			return types.Errorf(types.ErDuplicatedValueInType, name, inUTF8(member, client), strings.ToUpper(t.Name()))
 		}
 		seen[member] = true
-		t.Elems = append(t.Elems, member)
+		own, _ := types.ConvertCharset(nil, []byte(member), client, t.Coll.Charset())
+		t.Elems = append(t.Elems, string(own))
 	}
 	t.Length = -1
 	return nil
@@ -245,7 +248,7 @@ func (s *Session) columnSpec(of ddl.Name, def *syntax.ColumnDef, collation types
 			data.Collate = def.Options[i].Word
 		}
 	}
-	if spec.Type, spec.ExplicitCollation, err = columnType(spec.Name, &data, collation); err != nil {
+	if spec.Type, spec.ExplicitCollation, err = columnType(spec.Name, &data, collation, s.clientCharset()); err != nil {
 		return spec, nil, err
 	}
 	if data.Kind == syntax.TypeSerial {

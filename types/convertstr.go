@@ -232,18 +232,30 @@ func (c *conversion) set(v *Value) (Value, error) {
 	return c.to.SetValue(uint64(n)), nil
 }
 
+// cutMember splits b behind its first comma.
+func cutMember(b []byte, cs *Charset) (member, rest []byte) {
+	if cs.MinLen == 1 {
+		member, rest, _ = bytes.Cut(b, []byte{','})
+		return member, rest
+	}
+	for at := 0; at < len(b); {
+		r, n, ok := cs.decode(b[at:])
+		if ok && r == ',' {
+			return b[:at], b[at+n:]
+		}
+		at += n
+	}
+	return b, nil
+}
+
 // SetMask returns the bits of the members that b lists; ok is false when one is
 // no member.
 func (t *Type) SetMask(b []byte) (mask uint64, ok bool) {
 	b = trimTrailing(b, t.Coll.Charset())
 	ok = true
 	for len(b) > 0 {
-		member := b
-		if i := bytes.IndexByte(b, ','); i >= 0 {
-			member, b = b[:i], b[i+1:]
-		} else {
-			b = nil
-		}
+		var member []byte
+		member, b = cutMember(b, t.Coll.Charset())
 		if i := t.EnumIndex(member); i > 0 {
 			mask |= 1 << uint(i-1)
 		} else {

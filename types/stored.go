@@ -87,13 +87,13 @@ func (t *Type) SetValue(mask uint64) Value {
 }
 
 func (t *Type) appendSet(dst []byte, mask uint64) []byte {
-	first := true
+	first, cs := true, t.Coll.Charset()
 	for i, e := range t.Elems {
 		if mask>>uint(i)&1 == 0 {
 			continue
 		}
 		if !first {
-			dst = append(dst, ',')
+			dst, _ = cs.appendRune(dst, ',')
 		}
 		first = false
 		dst = append(dst, e...)

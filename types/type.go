@@ -182,7 +182,7 @@ func (t *Type) appendText(dst []byte) []byte {
 				dst = append(dst, ',')
 			}
 			dst = append(dst, '\'')
-			dst = append(dst, strings.ReplaceAll(e, "'", "''")...)
+			dst = append(dst, strings.ReplaceAll(t.MemberText(e), "'", "''")...)
 			dst = append(dst, '\'')
 		}
 		dst = append(dst, ')')
@@ -194,6 +194,16 @@ func (t *Type) appendText(dst []byte) []byte {
 		dst = append(dst, " zerofill"...)
 	}
 	return dst
+}
+
+// MemberText returns a member of an ENUM or SET for people, in utf8mb4.
+func (t *Type) MemberText(member string) string {
+	from, to := t.Coll.Charset(), DefaultCollation.Charset()
+	if SameBytes(from, to) {
+		return member
+	}
+	out, _ := ConvertCharset(nil, bytesOf(member), from, to)
+	return string(out)
 }
 
 func appendParen(dst []byte, n int32) []byte {
