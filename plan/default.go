@@ -1,6 +1,11 @@
 package plan
 
 import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
@@ -27,21 +32,37 @@ func (b *builder) defaults(t *catalog.Table) ([]expr.Expr, error) {
 	return out, nil
 }
 
-// DefaultText is the text that is kept of a DEFAULT expression at a column of a table. Its references to columns lose the names of table and
-// schema, which may change, as in MySQL; those of other tables stay, to be refused.
-func DefaultText(e syntax.Expr, schema, table string) (string, error) {
-	text := syntax.String(e)
-	tree, err := syntax.ParseExpr(text, syntax.Options{}) // a copy: a prepared statement keeps its own
+// DefaultText is the text, in utf8mb4, that is kept of a DEFAULT expression at a column of a table, from a client of this character set. Its
+// references to columns lose the names of table and schema, which may change, as in MySQL; those of other tables stay, to be refused.
+func DefaultText(e syntax.Expr, schema, table string, client *types.Charset) (string, error) {
+	tree, err := syntax.ParseExpr(syntax.String(e), syntax.Options{}) // a copy: a prepared statement keeps its own
 	if err != nil {
 		return "", err
 	}
 	walkSyntax(tree, func(e syntax.Expr) bool {
-		if ref, ok := e.(*syntax.ColumnRef); ok && ref.Table == table && (ref.Schema == "" || ref.Schema == schema) {
-			ref.Schema, ref.Table = "", ""
+		switch e := e.(type) {
+		case *syntax.ColumnRef:
+			if e.Table == table && (e.Schema == "" || e.Schema == schema) {
+				e.Schema, e.Table = "", ""
+			}
+		case *syntax.Literal:
+			if e.Kind == syntax.LitString {
+				out, _ := types.ConvertCharset(nil, []byte(e.Value), client, types.DefaultCollation.Charset())
+				e.Value = string(out)
+			}
+		case *syntax.Introduced:
+			// Its bytes count, whatever the client speaks: digits survive every translation of the text.
+			if e.Lit.Kind == syntax.LitString && strings.ContainsFunc(e.Lit.Value, func(r rune) bool { return r >= utf8.RuneSelf }) {
+				e.Lit.Kind, e.Lit.Value = syntax.LitHex, hex.EncodeToString([]byte(e.Lit.Value))
+			}
 		}
 		return true
 	})
-	return syntax.String(tree), nil
+	text := syntax.String(tree)
+	if valid := types.DefaultCollation.Charset().ValidPrefix([]byte(text)); valid != len(text) {
+		return "", types.Errorf(types.ErInvalidCharacterString, types.DefaultCollation.Charset().Name, fmt.Sprintf("%X", text[valid]))
+	}
+	return text, nil
 }
 
 func hasDefaultExpr(c *catalog.Column) bool {

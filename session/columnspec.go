@@ -324,8 +324,8 @@ func (s *Session) columnDefault(of ddl.Name, spec *ddl.ColumnSpec, e syntax.Expr
 		return &catalog.Default{Kind: catalog.DefaultNow}, nil
 	}
 	if paren, ok := e.(*syntax.Paren); ok {
-		text, err := plan.DefaultText(paren.X, of.Schema, of.Table)
-		return &catalog.Default{Kind: catalog.DefaultExpr, Expr: inUTF8(text, s.clientCharset())}, err
+		text, err := plan.DefaultText(paren.X, of.Schema, of.Table, s.clientCharset())
+		return &catalog.Default{Kind: catalog.DefaultExpr, Expr: text}, err
 	}
 	v, err := s.scalar(e)
 	if err != nil {
