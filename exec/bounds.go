@@ -94,7 +94,7 @@ func (s *spanSet) add(rt *Runtime, t *catalog.Table, ix *catalog.Index, columns 
 // point evaluates the value of an equality as a value of column c. ok=false means
 // that no row can be equal to it.
 func (s *spanSet) point(rt *Runtime, e expr.Expr, c *catalog.Column, null bool) (v types.Value, ok bool, err error) {
-	if v, err = e.Eval(rt.Ctx, nil); err != nil {
+	if v, err = e.EvalFull(rt.Ctx, nil); err != nil { // the filter that this stands for compares all digits of a quotient
 		return v, false, err
 	}
 	if v.IsNull() {
@@ -110,7 +110,7 @@ func (s *spanSet) point(rt *Runtime, e expr.Expr, c *catalog.Column, null bool) 
 // bound evaluates one end of an interval as a value of column c, moved inwards to the
 // nearest value that the column can hold.
 func (s *spanSet) bound(rt *Runtime, b *Bound, c *catalog.Column, low bool) (v types.Value, incl, empty bool, err error) {
-	if v, err = b.Expr.Eval(rt.Ctx, nil); err != nil || v.IsNull() {
+	if v, err = b.Expr.EvalFull(rt.Ctx, nil); err != nil || v.IsNull() {
 		return v, false, true, err
 	}
 	if fits(&v, &c.Type) {

@@ -147,6 +147,9 @@ func (n *Node) Eval(ctx *Ctx, row []types.Value) (types.Value, error) {
 	return v, err
 }
 
+// EvalFull is Eval with the digits that a quotient has beyond those that it shows, as comparisons see it.
+func (n *Node) EvalFull(ctx *Ctx, row []types.Value) (types.Value, error) { return n.eval(ctx, n, row) }
+
 // EvalBool computes the expression as a condition: NULL is false.
 func (n *Node) EvalBool(ctx *Ctx, row []types.Value) (bool, error) {
 	v, err := n.eval(ctx, n, row)
