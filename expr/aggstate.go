@@ -343,7 +343,7 @@ func (a *AggStates) result(ctx *Ctx, g uint32) (types.Value, error) {
 		return d, types.Errorf(types.ErDataOutOfRange, "DECIMAL", s.String())
 	}
 	// The quotient is cut off well beyond the scale and then rounded, as in MySQL.
-	q, _, err := types.DecDiv(d, types.Decimal(n, 0), int(s.typ.Scale)+wordDigits-int(d.Scale))
+	q, _, err := types.DecDiv(d, types.Decimal(n, 0), int(s.typ.Scale)+wordDigits-int(d.Scale), int(s.typ.Scale))
 	if err != nil {
 		return q, types.Errorf(types.ErDataOutOfRange, "DECIMAL", s.String())
 	}

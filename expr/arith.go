@@ -318,7 +318,7 @@ func evalDivideDecimal(ctx *Ctx, n *Node, row []types.Value) (types.Value, error
 }
 
 func (ctx *Ctx) quotient(n *Node, a, d types.Value, scale int) (types.Value, error) {
-	q, ok, err := types.DecDiv(a, d, max(scale-int(a.Scale), 0))
+	q, ok, err := types.DecDiv(a, d, max(scale-int(a.Scale), 0), int(n.typ.Scale))
 	if err != nil {
 		return types.Null(), outOfRange(n, "DECIMAL")
 	}

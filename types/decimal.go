@@ -113,9 +113,10 @@ func DecMul(a, b Value) (Value, error) {
 }
 
 // DecDiv returns a/b with incr digits more than a has, at most 30, cut off behind
-// them as MySQL does: who shows fewer digits rounds once. ok is false for a
-// division by zero.
-func DecDiv(a, b Value, incr int) (v Value, ok bool, err error) {
+// them as MySQL does: who shows fewer digits rounds once. Who shows all 30 could
+// round no more, so the quotient is rounded then; shown is how many those are.
+// ok is false for a division by zero.
+func DecDiv(a, b Value, incr, shown int) (v Value, ok bool, err error) {
 	if DecSign(b) == 0 {
 		return Value{}, false, nil
 	}
@@ -125,8 +126,11 @@ func DecDiv(a, b Value, incr int) (v Value, ok bool, err error) {
 		hi, lo := bits.Mul64(absInt(a.N), pow10[shift])
 		d := absInt(b.N)
 		if hi < d {
-			q, _ := bits.Div64(hi, lo, d)
-			if q <= math.MaxInt64 {
+			q, r := bits.Div64(hi, lo, d)
+			if q < math.MaxInt64 {
+				if shown >= MaxDecimalScale && r >= d-r {
+					q++
+				}
 				n := int64(q)
 				if (a.N < 0) != (b.N < 0) {
 					n = -n
@@ -135,7 +139,11 @@ func DecDiv(a, b Value, incr int) (v Value, ok bool, err error) {
 			}
 		}
 	}
-	v, err = wideDiv(&a, &b, scale)
+	mode := roundTruncate
+	if shown >= MaxDecimalScale {
+		mode = roundHalfUp
+	}
+	v, err = wideDiv(&a, &b, scale, mode)
 	return v, true, err
 }
 

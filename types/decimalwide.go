@@ -106,7 +106,7 @@ func wideMul(a, b *Value) (Value, error) {
 	return checked(n, scale)
 }
 
-func wideDiv(a, b *Value, scale int) (Value, error) {
+func wideDiv(a, b *Value, scale int, mode roundMode) (Value, error) {
 	x, y := toBig(a), toBig(b)
 	if shift := scale - int(a.Scale) + int(b.Scale); shift >= 0 {
 		x.Mul(x, bigPow10(shift))
@@ -117,7 +117,7 @@ func wideDiv(a, b *Value, scale int) (Value, error) {
 		x.Neg(x)
 		y.Neg(y)
 	}
-	return checked(bigDivRound(x, y, roundTruncate), scale)
+	return checked(bigDivRound(x, y, mode), scale)
 }
 
 // bigDivRound returns n/d for d > 0.

@@ -254,7 +254,7 @@ func TestOracleDecimals(t *testing.T) {
 		checks = append(checks, oracleCheck{x + "+(" + y + ")", text(DecAdd(a, b))},
 			oracleCheck{x + "-(" + y + ")", text(DecSub(a, b))},
 			oracleCheck{x + "*(" + y + ")", text(DecMul(a, b))})
-		if q, ok, err := DecDiv(a, b, DefaultDivIncrement+9); ok {
+		if q, ok, err := DecDiv(a, b, DefaultDivIncrement+9, int(a.Scale)+DefaultDivIncrement); ok {
 			q = DecRound(q, int(a.Scale)+DefaultDivIncrement)
 			checks = append(checks, oracleCheck{x + "/(" + y + ")", text(q, err)})
 			m, _ := DecMod(a, b)
