@@ -282,16 +282,20 @@ func groupReference(re *regexp.Regexp, s []byte) (group int, rest []byte, err er
 // groupListMax bounds the bytes of a list of matches with their groups.
 const groupListMax = 64 << 20
 
-// regexReplace replaces one occurrence, or all of them for 0.
+// regexReplace replaces one occurrence, or all of them for 0. It reads the replacement once it has found one, as MySQL does: where nothing
+// matches, a bad one is no error.
 func (ctx *Ctx) regexReplace(n *Node, re *regexp.Regexp, s []byte, start int, with []byte, which int64) (types.Value, error) {
-	t, err := newRegexTemplate(re, with)
-	if err != nil {
-		return types.Null(), err
-	}
 	head, tail := s[:start], s[start:]
 	if which <= 0 {
 		matches, matched := 0, 0
 		eachMatch(re, tail, func(from, to int) { matches, matched = matches+1, matched+to-from })
+		if matches == 0 {
+			return n.textResult(s), nil
+		}
+		t, err := newRegexTemplate(re, with)
+		if err != nil {
+			return types.Null(), err
+		}
 		size := len(s) - matched + matches*t.plain
 		for g, refs := range t.refs {
 			if refs == 0 {
@@ -311,6 +315,10 @@ func (ctx *Ctx) regexReplace(n *Node, re *regexp.Regexp, s []byte, start int, wi
 	from, to := nthMatch(re, tail, which)
 	if from < 0 {
 		return n.textResult(s), nil
+	}
+	t, err := newRegexTemplate(re, with)
+	if err != nil {
+		return types.Null(), err
 	}
 	match := make([]int, 2*len(t.refs))
 	if slices.Max(t.refs) > 0 {
