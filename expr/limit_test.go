@@ -63,6 +63,23 @@ func TestResultsBeyondThePacket(t *testing.T) {
 	}
 }
 
+// TestResultsOfThePacketsSize: a result that is as long as max_allowed_packet is none that is longer.
+func TestResultsOfThePacketsSize(t *testing.T) {
+	for text, fits := range map[string]bool{
+		"MAKE_SET(1, REPEAT('a', 1048576))":      true,
+		"MAKE_SET(2, '', REPEAT('a', 1048576))":  true,
+		"MAKE_SET(3, REPEAT('a', 1048574), 'b')": true,
+		"MAKE_SET(3, REPEAT('a', 1048575), 'b')": false,
+		"MAKE_SET(3, '', REPEAT('a', 1048575))":  true,
+		"MAKE_SET(3, '', REPEAT('a', 1048576))":  false,
+	} {
+		v, ctx, _, err := measure(t, text)
+		if w := ctx.Warnings(); err != nil || v.IsNull() == fits || fits && len(v.B) != limitPacket || (len(w) == 0) != fits {
+			t.Errorf("%s: %d bytes, warnings %v, %v", text, len(v.B), w, err)
+		}
+	}
+}
+
 // TestDocumentDepth: JSON_ARRAYAGG and JSON_OBJECTAGG refuse a member that would be too deep.
 func TestDocumentDepth(t *testing.T) {
 	x := newBinder()

@@ -271,11 +271,11 @@ func buildMakeSet(b *BuildContext, n *Node) error {
 			if v.IsNull() {
 				continue
 			}
-			if ctx.tooLong(n, len(out)+1+len(v.B)) {
-				return types.Null(), nil
-			}
 			if some {
 				out = append(out, ',')
+			}
+			if ctx.tooLong(n, len(out)+len(v.B)) {
+				return types.Null(), nil
 			}
 			out, some = append(out, v.B...), true
 		}
