@@ -10,7 +10,7 @@ import (
 type filterFunc func(ctx *Ctx, n *Node, b *types.Batch, sel []uint16) ([]uint16, error)
 
 // vectorBytesMax bounds the text of a computed vector. The input of a batch is short, so only functions that make text out of little
-// reach it, as a key or a bare condition: projections, operators and aggregates over bulky texts go row by row.
+// reach it, as a bare condition: projections, operators and aggregates over bulky texts go row by row, and keys are projected first.
 const vectorBytesMax = 64 << 20
 
 // errVector is what a statement gets that exceeds its memory, too.

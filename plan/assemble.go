@@ -331,6 +331,7 @@ func (s *selection) group(in *stage) error {
 	}
 	rows := 1.0
 	if len(keys) > 0 {
+		in.node, keys, specs = computeBulky(in.node, in.rows, keys, specs)
 		rows = math.Max(1, in.rows/10)
 		in.node = &exec.HashAgg{Base: exec.Base{EstRows: rows}, Input: in.node, Keys: keys, Aggs: specs}
 	} else {
@@ -341,6 +342,40 @@ func (s *selection) group(in *stage) error {
 		in.ordered = true
 	}
 	return nil
+}
+
+// computeBulky puts a projection below an aggregation whose keys may be long: it ends batches by their bytes, where the aggregation would
+// compute the keys of a whole one. What the aggregates read is passed on.
+func computeBulky(input exec.Node, rows float64, keys []expr.Expr, specs []*expr.AggSpec) (exec.Node, []expr.Expr, []*expr.AggSpec) {
+	if !slices.ContainsFunc(keys, expr.Expr.Bulky) {
+		return input, keys, specs
+	}
+	exprs := slices.Clone(keys)
+	columns := make([]expr.Expr, len(keys))
+	for i, key := range keys {
+		columns[i] = expr.Column(i, key.Type(), key.String())
+	}
+	at := map[int]int{} // where an input's column is in exprs
+	pass := func(e expr.Expr) bool {
+		if i, ok := e.ColumnIndex(); ok {
+			if _, known := at[i]; !known {
+				at[i] = len(exprs)
+				exprs = append(exprs, e)
+			}
+		}
+		return true
+	}
+	mapped := make([]*expr.AggSpec, len(specs))
+	for i, spec := range specs {
+		for _, arg := range spec.Args() {
+			expr.Walk(arg, pass)
+		}
+		for _, order := range spec.Order() {
+			expr.Walk(order.Expr, pass)
+		}
+		mapped[i] = spec.MapColumns(func(c int) int { return at[c] })
+	}
+	return &exec.Project{Base: exec.Base{EstRows: rows}, Input: input, Exprs: exprs}, columns, mapped
 }
 
 // project computes the select list and, behind it, what else ORDER BY needs.
