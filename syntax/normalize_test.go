@@ -53,8 +53,19 @@ func TestNormalizeGivesUp(t *testing.T) {
 	if Normalize(bulkInsert(), Options{}, &n) {
 		t.Fatal("a bulk INSERT was normalised")
 	}
-	if len(n.Literals) > liftedMax {
-		t.Fatalf("%d literals", len(n.Literals))
+	if len(n.Literals) > liftedProbe {
+		t.Fatalf("given up after %d literals only", len(n.Literals))
+	}
+	list := func(n int) string { return "SELECT a FROM t WHERE a IN (10000" + strings.Repeat(",10000", n-1) + ")" }
+	if !Normalize(list(liftedMax), Options{}, &n) || len(n.Literals) != liftedMax {
+		t.Errorf("%d literals of %d were lifted", len(n.Literals), liftedMax)
+	}
+	// Longer literals at the end than at the beginning: what was told early was wrong, and the statement is planned as it stands.
+	if Normalize(list(2 * liftedProbe)[:6*2*liftedProbe]+strings.Repeat("1", 100_000)+")", Options{}, &n) {
+		t.Error("a statement whose text grows late was lifted")
+	}
+	if Normalize(list(liftedMax+1), Options{}, &n) {
+		t.Error("more than liftedMax literals were lifted")
 	}
 }
 
