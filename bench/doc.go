@@ -10,8 +10,10 @@
 //     target is the subject; every other one is a peer; the base is the peer that the floors speak of.
 //   - Step: one workload in one prepared-statement mode at one thread count.
 //   - Round: one run of every target at one step, back to back. The order reverses with each round (A-B, B-A, ...). Steps that
-//     share tables have their first rounds in turn, then their second, and so on.
-//   - Run: one execution of sysbench (or of a built-in driver) against one target, with what it cost the server.
+//     share tables have their first rounds in turn, then their second, and so on. Between rounds is a rest of the length of a run, so
+//     that no target runs twice in a row.
+//   - Run: one execution of sysbench (or of a built-in driver) against one target, with what it cost the server, which for sysbench's
+//     workloads counts until somebody talks to the server again: a run pays for the flushes and compactions that it leaves behind.
 //   - Ratio: the subject's rate over the peer's within one round. A step's ratio is the median over its rounds.
 //   - Spread: the smallest and largest ratio of a step's rounds. Noise is half of their distance over the median.
 //   - Calibration: the rate of a loopback ping-pong and of fdatasync, which tell a slow machine from a slow server.

@@ -36,6 +36,7 @@ func (s *session) execute(ctx context.Context, t *Target, step Step, run *Run) {
 	if w.Kind == KindBulk && !s.createBulkTables(ctx, t, step, run) {
 		return
 	}
+	s.chargeTail(t)
 	syncs := t.fsyncs(ctx)
 	before, errBefore := measure(t.pid)
 	switch w.Kind {
@@ -56,6 +57,9 @@ func (s *session) execute(ctx context.Context, t *Target, step Step, run *Run) {
 	}
 	after, errAfter := measure(t.pid)
 	run.Cost = cost(before, after, errors.Join(errBefore, errAfter), run)
+	if w.Kind == KindRun && run.CPUSeconds >= 0 {
+		s.ends[t.Name] = runEnd{run: len(s.result.Runs), pid: t.pid, used: after}
+	}
 	run.Fsyncs, run.DiskBytes = -1, t.dataBytes(ctx)
 	if now := t.fsyncs(ctx); syncs >= 0 && now >= syncs {
 		run.Fsyncs = now - syncs
@@ -68,10 +72,37 @@ func cost(before, after usage, err error, run *Run) Cost {
 		return Cost{CPUSeconds: -1, CPUMicros: -1, WrittenBytes: -1, RSSBytes: -1}
 	}
 	c := Cost{CPUSeconds: after.cpuSeconds - before.cpuSeconds, WrittenBytes: after.written - before.written, RSSBytes: after.rss}
+	c.perQuery(run)
+	return c
+}
+
+func (c *Cost) perQuery(run *Run) {
 	if n := max(run.Queries, run.Transactions); n > 0 {
 		c.CPUMicros = c.CPUSeconds * 1e6 / float64(n)
 	}
-	return c
+}
+
+// runEnd is where a run of sysbench has ended: what its server does from then on, until somebody talks to it again, it does for that run.
+type runEnd struct {
+	run  int // index in Result.Runs
+	pid  int
+	used usage
+}
+
+// chargeTail adds to a target's last run what the server has used since its end: log-structured and page servers alike leave work behind that
+// would fall to the next run, or to none. It is called before anything else talks to the server.
+func (s *session) chargeTail(t *Target) {
+	last, ok := s.ends[t.Name]
+	delete(s.ends, t.Name)
+	if !ok || last.pid != t.pid || last.run >= len(s.result.Runs) {
+		return
+	}
+	run := &s.result.Runs[last.run]
+	if now, err := measure(t.pid); err == nil && run.Target == t.Name {
+		run.CPUSeconds += now.cpuSeconds - last.used.cpuSeconds
+		run.WrittenBytes += now.written - last.used.written
+		run.perQuery(run)
+	}
 }
 
 func bulkArgs(p *Plan, t *Target, step Step, command string) []string {

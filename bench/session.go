@@ -39,6 +39,7 @@ type session struct {
 	result  *Result
 	loaded  map[string]string // by target: the tables it holds, "" for none
 	deaths  map[string]int
+	ends    map[string]runEnd // by target: where its last run of a group ended
 }
 
 // Measure runs a plan. When ctx ends, it returns what it has with Incomplete set. An error means that nothing could be measured.
@@ -58,7 +59,7 @@ func Measure(ctx context.Context, o Options) (*Result, error) {
 	if err := os.Chmod(root, 0o711); err != nil {
 		return nil, err
 	}
-	s := &session{Options: o, root: root, loaded: map[string]string{}, deaths: map[string]int{}}
+	s := &session{Options: o, root: root, loaded: map[string]string{}, deaths: map[string]int{}, ends: map[string]runEnd{}}
 	s.result = &Result{Format: resultFormat, Command: o.Command, Plan: *o.Plan, Started: clock.Now().UTC().Format(time.RFC3339), Environment: readEnvironment(root)}
 	defer s.stopTargets()
 	if err := s.openTargets(ctx); err != nil {
@@ -212,6 +213,7 @@ func (s *session) workload(ctx context.Context, w *Workload) error {
 // makeReady loads and warms the tables of some steps. Within a mode the next thread count finds everything warm.
 func (s *session) makeReady(ctx context.Context, targets []*Target, steps []Step, fresh bool) {
 	for _, t := range targets {
+		s.chargeTail(t)
 		s.prepare(ctx, t, steps[0].Workload, fresh)
 	}
 	for i, step := range steps {
@@ -231,6 +233,9 @@ func (s *session) group(ctx context.Context, targets []*Target, steps []Step) er
 		if round%2 == 0 {
 			slices.Reverse(order)
 		}
+		if round > 1 && len(order) > 1 {
+			s.rest(ctx)
+		}
 		for _, step := range steps {
 			for _, t := range order {
 				if ctx.Err() != nil {
@@ -241,6 +246,24 @@ func (s *session) group(ctx context.Context, targets []*Target, steps []Step) er
 		}
 	}
 	return nil
+}
+
+// restMax is the longest rest.
+const restMax = 10 * time.Second
+
+// rest waits as long as the last run took. Where the order reverses, the target that comes first was also the last: without a rest its
+// background work of the one run would fall into the other, which no run of another target separates from it.
+func (s *session) rest(ctx context.Context) {
+	n := len(s.result.Runs)
+	if n == 0 {
+		return
+	}
+	timer := clock.NewTimer(min(time.Duration(s.result.Runs[n-1].Seconds*float64(time.Second)), restMax))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // one measures one run and keeps it, unless the session was stopped meanwhile: half a run is none.

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/pandodb/pando/clock"
 )
 
 // trivialTarget serves the responder in this process, whose pid stands in for a server's.
@@ -132,7 +135,7 @@ func TestDeadServerIsNotedAndRevived(t *testing.T) {
 	<-process.exited
 	target.launch = func(context.Context, *Target) error { return context.DeadlineExceeded }
 	plan := tiny(t)
-	s := &session{Options: Options{Plan: plan, Progress: NewProgress(nil, false)}, deaths: map[string]int{}, result: &Result{Plan: *plan, Targets: []TargetInfo{{Name: "x"}}}}
+	s := &session{Options: Options{Plan: plan, Progress: NewProgress(nil, false)}, deaths: map[string]int{}, ends: map[string]runEnd{}, result: &Result{Plan: *plan, Targets: []TargetInfo{{Name: "x"}}}}
 	s.one(t.Context(), target, plan.Workloads[1].Steps()[0], 1)
 	if notes := s.result.Targets[0].Failures; len(notes) != 1 || !strings.Contains(notes[0], "out of cheese") {
 		t.Errorf("%v", notes)
@@ -153,4 +156,50 @@ func TestMeasureThisProcess(t *testing.T) {
 	if c := calibrate("x", t.TempDir()); c.Loopback == 0 || c.Fdatasync == 0 {
 		t.Errorf("%+v", c)
 	}
+}
+
+// What a server does after a run is the run's, and the next one's no more.
+func TestRunsPayForWhatTheyLeaveBehind(t *testing.T) {
+	used, err := measure(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := &Target{Name: "x", pid: os.Getpid()}
+	run := Run{Target: "x"}
+	run.Queries, run.CPUSeconds = 1000, 2
+	s := &session{result: &Result{Runs: []Run{run}}, ends: map[string]runEnd{"x": {run: 0, pid: target.pid, used: used}}}
+	for now := used; now.cpuSeconds == used.cpuSeconds; { // ticks of 10 ms
+		if now, err = measure(os.Getpid()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.chargeTail(target)
+	charged := s.result.Runs[0]
+	if charged.CPUSeconds <= 2 || charged.CPUMicros != charged.CPUSeconds*1000 {
+		t.Errorf("%+v", charged.Cost)
+	}
+	s.chargeTail(target)
+	if s.result.Runs[0].CPUSeconds != charged.CPUSeconds {
+		t.Error("charged twice")
+	}
+	s.ends["x"] = runEnd{run: 0, pid: target.pid + 1, used: used}
+	s.chargeTail(target)
+	if s.result.Runs[0].CPUSeconds != charged.CPUSeconds {
+		t.Error("charged for another process")
+	}
+}
+
+func TestRestTakesAsLongAsARun(t *testing.T) {
+	run := Run{}
+	run.Seconds = 0.05
+	s := &session{result: &Result{Runs: []Run{run}}}
+	begin := clock.Mono()
+	s.rest(t.Context())
+	if took := clock.Since(begin); took < 50*time.Millisecond {
+		t.Errorf("a rest of %v", took)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	s.result.Runs[0].Seconds = 1e6
+	s.rest(stopped)
 }
