@@ -17,9 +17,9 @@ import (
 // before it, online, or after it if they name a new column. The new indexes
 // become public together, after the last build, in the atomic step if that is
 // the last one: if a build fails, or the step does, none of them has bound or
-// served anybody, and all are taken back. An index whose name or column goes is
-// dropped in the atomic step, so that it is still there if a build fails; one
-// that takes its name is built under another.
+// served anybody, and all are taken back. Indexes are dropped in the last step,
+// so that they are still there if anything fails; one that takes the name of
+// such an index is built under another.
 func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 	for _, a := range actions {
 		if r, ok := a.(RenameTo); ok {
@@ -27,6 +27,9 @@ func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 				return types.Errorf(types.ErNotSupportedYet, "RENAME together with other actions of ALTER TABLE")
 			}
 			return e.RenameTables(c, []RenamePair{{n, r.To}})
+		}
+		if d, ok := a.(DropIndex); ok && len(actions) == 1 {
+			return e.DropIndexOf(c, n, d.Name) // online: there is nothing that could be half done
 		}
 	}
 	p := c.patience()
@@ -58,10 +61,10 @@ func (e *Executor) undoBuilds(built []*job, p catalog.Patience, cause error) {
 
 // alterPlan is the order in which the actions run.
 type alterPlan struct {
-	gone          []string // indexes that the atomic step drops: their names are taken again, or their columns go
+	gone          []string // indexes that the atomic step drops
 	before, after []IndexSpec
 	instant       []AlterSpec
-	drop          []string
+	drop          []string // indexes that a step of its own drops: there are builds after the atomic one, and revertInstant brings none back
 	autoIncrement uint64
 	dropsColumn   bool
 }
@@ -71,7 +74,8 @@ type alterPlan struct {
 func planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*alterPlan, error) {
 	plan := &alterPlan{}
 	fresh := map[string]bool{}
-	adds := map[string]bool{}
+	dropped := map[string]bool{} // indexes that have their place in the plan
+	taken := map[string]bool{}   // names that indexes get
 	for _, a := range actions {
 		switch a := a.(type) {
 		case AddColumn:
@@ -79,7 +83,11 @@ func planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*alterPlan, erro
 		case RenameColumn:
 			fresh[strings.ToLower(a.To)] = true
 		case AddIndex:
-			adds[strings.ToLower(a.Index.Name)] = true
+			taken[strings.ToLower(a.Index.Name)] = true
+		case RenameIndex:
+			taken[strings.ToLower(a.To)] = true
+		case DropIndex:
+			dropped[strings.ToLower(a.Name)] = true
 		}
 	}
 	for _, a := range actions {
@@ -91,15 +99,18 @@ func planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*alterPlan, erro
 				plan.before = append(plan.before, a.Index)
 			}
 		case DropIndex:
-			if adds[strings.ToLower(a.Name)] {
+			if taken[strings.ToLower(a.Name)] {
 				plan.gone = append(plan.gone, a.Name)
 			} else {
 				plan.drop = append(plan.drop, a.Name)
 			}
 		case DropColumn:
-			names, err := indexesOf(t, a.Name)
+			names, err := indexesOf(t, a.Name, dropped)
 			if err != nil {
 				return nil, err
+			}
+			for _, name := range names {
+				dropped[strings.ToLower(name)] = true
 			}
 			plan.gone = append(plan.gone, names...)
 			plan.dropsColumn = true
@@ -112,6 +123,9 @@ func planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*alterPlan, erro
 	}
 	if len(plan.after) > 0 && (plan.dropsColumn || len(plan.gone) > 0) {
 		return nil, types.Errorf(types.ErNotSupportedYet, "DROP together with an index on a column that is new or renamed in the same ALTER TABLE")
+	}
+	if len(plan.after) == 0 {
+		plan.gone, plan.drop = append(plan.gone, plan.drop...), nil
 	}
 	return plan, plan.rehearse(c, t)
 }
@@ -126,14 +140,18 @@ func usesAny(ix *IndexSpec, columns map[string]bool) bool {
 }
 
 // indexesOf lists the indexes that consist of the column alone, which go with
-// it. A column that shares an index would need that index rebuilt.
-func indexesOf(t *catalog.Table, column string) ([]string, error) {
+// it, but for those that the statement drops anyway. A column that shares an
+// index would need that index rebuilt.
+func indexesOf(t *catalog.Table, column string, dropped map[string]bool) ([]string, error) {
 	col := t.Column(column)
 	if col == nil {
 		return nil, types.Errorf(types.ErCantDropFieldOrKey, column)
 	}
 	var names []string
 	for _, ix := range t.Indexes {
+		if dropped[strings.ToLower(ix.Name)] {
+			continue
+		}
 		for _, ic := range ix.Columns {
 			if ic.Col != col.Ordinal {
 				continue
@@ -159,6 +177,9 @@ func (plan *alterPlan) rehearse(c *Call, t *catalog.Table) error {
 			ix := next.Index(name)
 			if ix == nil || ix.State != catalog.StatePublic {
 				return types.Errorf(types.ErCantDropFieldOrKey, name)
+			}
+			if ix.Primary {
+				return types.Errorf(types.ErNotSupportedYet, "DROP PRIMARY KEY")
 			}
 			next.RemoveIndex(ix.ID)
 			next.Finish()
@@ -230,17 +251,17 @@ func (e *Executor) runAlter(c *Call, n Name, plan *alterPlan, p catalog.Patience
 	if before, err = e.table(n); err != nil {
 		return err
 	}
-	var ready []*job
+	step := atomicStep{gone: plan.gone, instant: plan.instant, renames: renames}
 	if len(plan.after) == 0 {
-		ready = *built
+		step.ready = *built
 	}
-	if err := e.runInstant(n, plan, renames, ready, p); err != nil {
+	if err := e.runStep(n, &step, p); err != nil {
 		return err
 	}
 	if len(plan.after) > 0 {
 		err := build(plan.after)
 		if err == nil {
-			err = e.publish(*built)
+			err = e.runStep(n, &atomicStep{gone: plan.drop, ready: *built}, p)
 		}
 		if err != nil {
 			e.undoBuilds(*built, p, err)
@@ -259,11 +280,6 @@ func (e *Executor) runAlter(c *Call, n Name, plan *alterPlan, p catalog.Patience
 			if err := e.ids.For(t).SetNext(plan.autoIncrement); err != nil {
 				return err
 			}
-		}
-	}
-	for _, name := range plan.drop {
-		if err := e.dropIndex(c, n, name, p); err != nil {
-			return err
 		}
 	}
 	return nil
@@ -301,12 +317,20 @@ func underName(err error, renames []rename) error {
 	return err
 }
 
-// runInstant publishes the descriptor with all instant changes and the indexes
-// of ready in one step, while nobody uses the table: writers of two layouts
-// never meet, and an index can go without the steps of dropIndex.
-func (e *Executor) runInstant(n Name, plan *alterPlan, renames []rename, ready []*job, p catalog.Patience) error {
-	if len(plan.instant) == 0 && len(plan.gone) == 0 {
-		return e.publish(ready)
+// atomicStep is what an ALTER changes in one commit.
+type atomicStep struct {
+	gone    []string // indexes to drop
+	ready   []*job   // built indexes to make public
+	renames []rename
+	instant []AlterSpec
+}
+
+// runStep publishes the descriptor with all changes of s, while nobody uses the
+// table: writers of two layouts never meet, and an index can go without the
+// steps of dropIndex.
+func (e *Executor) runStep(n Name, s *atomicStep, p catalog.Patience) error {
+	if len(s.instant) == 0 && len(s.gone) == 0 {
+		return e.publish(s.ready)
 	}
 	t, err := e.table(n)
 	if err != nil {
@@ -314,14 +338,14 @@ func (e *Executor) runInstant(n Name, plan *alterPlan, renames []rename, ready [
 	}
 	next := t.Clone()
 	next.Finish()
-	jobs, err := e.removeIndexes(next, plan.gone)
+	jobs, err := e.removeIndexes(next, s.gone)
 	if err != nil {
 		return err
 	}
-	if err := e.makePublic(next, ready); err != nil {
+	if err := e.makePublic(next, s.ready); err != nil {
 		return err
 	}
-	for _, r := range renames {
+	for _, r := range s.renames {
 		ix := next.Index(r.from)
 		if ix == nil {
 			return types.Errorf(types.ErKeyDoesNotExist, r.to, t.Name)
@@ -329,10 +353,10 @@ func (e *Executor) runInstant(n Name, plan *alterPlan, renames []rename, ready [
 		ix.Name, ix.Replaces = r.to, 0
 		next.Finish()
 	}
-	if err := applyInstant(next, plan.instant); err != nil {
+	if err := applyInstant(next, s.instant); err != nil {
 		return err
 	}
-	for _, j := range ready {
+	for _, j := range s.ready {
 		j.setPhase(phaseWaiting)
 	}
 	held, err := e.catalog.Close([]*catalog.Table{t}, p)
@@ -344,12 +368,12 @@ func (e *Executor) runInstant(n Name, plan *alterPlan, renames []rename, ready [
 		if err := putJobs(jobs)(tx); err != nil {
 			return err
 		}
-		return removeJobs(ready)(tx)
+		return removeJobs(s.ready)(tx)
 	})
 	if err != nil {
 		return err
 	}
-	e.untrack(ready...)
+	e.untrack(s.ready...)
 	e.enqueue(jobs...)
 	return nil
 }

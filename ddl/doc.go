@@ -22,7 +22,8 @@
 // An ALTER that gives an index's name to another builds that one as
 // CREATE INDEX does, under a name of its own (catalog.Index.Replaces), and lets
 // the two change places in its instant step. All indexes of one ALTER become
-// public in one step, its last but for removals.
+// public in one step, its last, in which those that it drops go. DROP INDEX as
+// its only action runs as the statement of that name does.
 //
 // A bar is a barrier. Data of dropped tables and indexes is freed by a job of
 // its own, in the background, after the last snapshot that could read it.

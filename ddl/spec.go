@@ -78,8 +78,9 @@ type AlterSpec interface{ alter() }
 type (
 	// AddColumn adds a column without rewriting the table.
 	AddColumn struct{ Column ColumnSpec }
-	// DropColumn drops a column without rewriting the table. A column of an
-	// index is refused with 1235 until index rewrites exist.
+	// DropColumn drops a column without rewriting the table, and the indexes on
+	// it alone. A column that shares an index which stays is refused with 1235
+	// until index rewrites exist.
 	DropColumn struct{ Name string }
 	// RenameColumn is RENAME COLUMN.
 	RenameColumn struct{ From, To string }
