@@ -1,6 +1,8 @@
 package ddl
 
 import (
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/pandodb/pando/catalog"
@@ -10,16 +12,130 @@ import (
 // erPrimaryInvisible is ER_PK_INDEX_CANT_BE_INVISIBLE.
 const erPrimaryInvisible = 3522
 
-// applyInstant changes the descriptor and leaves it finished.
+// applyInstant changes the descriptor and leaves it finished. The order of the
+// statement counts only among actions of one stage.
 func applyInstant(t *catalog.Table, actions []AlterSpec) error {
+	actions = slices.Clone(actions)
+	slices.SortStableFunc(actions, func(a, b AlterSpec) int { return stage(a) - stage(b) })
+	for len(actions) > 0 {
+		n := 1
+		for n < len(actions) && stage(actions[n]) == stage(actions[0]) {
+			n++
+		}
+		if err := applyStage(t, actions[:n]); err != nil {
+			return err
+		}
+		actions = actions[n:]
+	}
+	if len(t.Columns) == 0 {
+		return types.Errorf(types.ErCantRemoveAllFields)
+	}
+	t.NewLayout()
+	return checkRowSize(t)
+}
+
+// stage is MySQL's order of actions. It decides which names they see: drops and
+// changes of columns those of the table as it was, all others the new ones.
+func stage(a AlterSpec) int {
+	switch a.(type) {
+	case DropColumn:
+		return 0
+	case RenameColumn:
+		return 2
+	case AddColumn:
+		return 3
+	case RenameIndex:
+		return 4
+	case IndexVisibility:
+		return 5
+	}
+	return 1
+}
+
+func applyStage(t *catalog.Table, actions []AlterSpec) error {
+	switch actions[0].(type) {
+	case RenameColumn:
+		return renameColumns(t, actions)
+	case RenameIndex:
+		return renameIndexes(t, actions)
+	}
 	for _, a := range actions {
 		if err := applyOne(t, a); err != nil {
 			return err
 		}
 		t.Finish()
 	}
-	t.NewLayout()
-	return checkRowSize(t)
+	return nil
+}
+
+// renameColumns gives all columns their names at once, so that two can change
+// places.
+func renameColumns(t *catalog.Table, actions []AlterSpec) error {
+	to := map[*catalog.Column]string{}
+	for _, a := range actions {
+		a := a.(RenameColumn)
+		c, err := columnOf(t, a.From)
+		if err != nil {
+			return err
+		}
+		if _, twice := to[c]; twice {
+			return types.Errorf(types.ErBadField, a.From, t.Name)
+		}
+		if err := checkColumnName(a.To); err != nil {
+			return err
+		}
+		to[c] = a.To
+	}
+	having := map[string]int{}
+	for _, c := range t.Columns {
+		if name, renamed := to[c]; renamed {
+			c.Name = name
+		}
+		having[strings.ToLower(c.Name)]++
+	}
+	for _, a := range actions {
+		if name := a.(RenameColumn).To; having[strings.ToLower(name)] > 1 {
+			return types.Errorf(types.ErDupFieldName, name)
+		}
+	}
+	t.Finish()
+	return nil
+}
+
+// renameIndexes does what renameColumns does for indexes.
+func renameIndexes(t *catalog.Table, actions []AlterSpec) error {
+	to := map[*catalog.Index]string{}
+	for _, a := range actions {
+		a := a.(RenameIndex)
+		ix, err := indexOf(t, a.From)
+		if err != nil {
+			return err
+		}
+		if _, twice := to[ix]; twice {
+			return types.Errorf(types.ErKeyDoesNotExist, a.From, t.Name)
+		}
+		if ix.Primary {
+			return types.Errorf(types.ErWrongNameForIndex, a.From)
+		}
+		if err := checkIndexName(a.To); err != nil {
+			return err
+		}
+		to[ix] = a.To
+	}
+	having := map[string]int{}
+	for _, ix := range t.Indexes {
+		if name, renamed := to[ix]; renamed {
+			ix.Name = name
+		}
+		having[strings.ToLower(ix.Name)]++
+	}
+	for _, a := range actions {
+		if name := a.(RenameIndex).To; having[strings.ToLower(name)] > 1 {
+			return types.Errorf(types.ErDupKeyName, name)
+		}
+	}
+	t.Finish()
+	return nil
 }
 
 func applyOne(t *catalog.Table, a AlterSpec) error {
@@ -31,22 +147,7 @@ func applyOne(t *catalog.Table, a AlterSpec) error {
 		if c == nil {
 			return types.Errorf(types.ErCantDropFieldOrKey, a.Name)
 		}
-		if len(t.Columns) == 1 {
-			return types.Errorf(types.ErCantRemoveAllFields)
-		}
 		t.RemoveColumn(c.Ordinal)
-	case RenameColumn:
-		c, err := columnOf(t, a.From)
-		if err != nil {
-			return err
-		}
-		if err := checkColumnName(a.To); err != nil {
-			return err
-		}
-		if o := t.Column(a.To); o != nil && o != c {
-			return types.Errorf(types.ErDupFieldName, a.To)
-		}
-		c.Name = a.To
 	case SetDefault:
 		c, err := columnOf(t, a.Column)
 		if err != nil {
@@ -59,8 +160,15 @@ func applyOne(t *catalog.Table, a AlterSpec) error {
 			return err
 		}
 		c.Invisible = !a.Visible
-	case RenameIndex, IndexVisibility:
-		return applyIndexChange(t, a)
+	case IndexVisibility:
+		ix, err := indexOf(t, a.Name)
+		if err != nil {
+			return err
+		}
+		if ix.Primary && !a.Visible {
+			return types.NewError(erPrimaryInvisible, "A primary key index cannot be invisible")
+		}
+		ix.Visible = a.Visible
 	case SetComment:
 		if utf8.RuneCountInString(a.Comment) > tableCommentCharsMax {
 			return types.Errorf(types.ErTooLongTableComment, t.Name, tableCommentCharsMax)
@@ -81,6 +189,14 @@ func columnOf(t *catalog.Table, name string) (*catalog.Column, error) {
 	return nil, types.Errorf(types.ErBadField, name, t.Name)
 }
 
+// indexOf finds a public index: no other is there for a statement.
+func indexOf(t *catalog.Table, name string) (*catalog.Index, error) {
+	if ix := t.Index(name); ix != nil && ix.State == catalog.StatePublic {
+		return ix, nil
+	}
+	return nil, types.Errorf(types.ErKeyDoesNotExist, name, t.Name)
+}
+
 func applyDefault(c *catalog.Column, d *catalog.Default) error {
 	if c.AutoInc && d != nil {
 		return types.Errorf(types.ErInvalidDefault, c.Name)
@@ -89,42 +205,6 @@ func applyDefault(c *catalog.Column, d *catalog.Default) error {
 		return err
 	}
 	c.Default = d
-	return nil
-}
-
-func applyIndexChange(t *catalog.Table, a AlterSpec) error {
-	find := func(name string) (*catalog.Index, error) {
-		if ix := t.Index(name); ix != nil && ix.State == catalog.StatePublic {
-			return ix, nil
-		}
-		return nil, types.Errorf(types.ErKeyDoesNotExist, name, t.Name)
-	}
-	switch a := a.(type) {
-	case RenameIndex:
-		ix, err := find(a.From)
-		if err != nil {
-			return err
-		}
-		if ix.Primary {
-			return types.Errorf(types.ErWrongNameForIndex, a.From)
-		}
-		if err := checkIndexName(a.To); err != nil {
-			return err
-		}
-		if o := t.Index(a.To); o != nil && o != ix {
-			return types.Errorf(types.ErDupKeyName, a.To)
-		}
-		ix.Name = a.To
-	case IndexVisibility:
-		ix, err := find(a.Name)
-		if err != nil {
-			return err
-		}
-		if ix.Primary && !a.Visible {
-			return types.NewError(erPrimaryInvisible, "A primary key index cannot be invisible")
-		}
-		ix.Visible = a.Visible
-	}
 	return nil
 }
 
