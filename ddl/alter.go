@@ -192,8 +192,8 @@ func (plan *alterPlan) rehearse(c *Call, t *catalog.Table) error {
 	room := indexesMax + min(len(plan.drop), len(t.Indexes))
 	add := func(specs []IndexSpec) error {
 		for i := range specs {
-			if len(next.Indexes) >= room {
-				return types.Errorf(types.ErTooManyKeys, indexesMax)
+			if err := checkRoom(next, room); err != nil {
+				return err
 			}
 			ix, err := buildIndex(next, &specs[i])
 			if err != nil {

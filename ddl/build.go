@@ -141,7 +141,7 @@ func checkAutoColumn(t *catalog.Table) error {
 		}
 		autos++
 		for _, ix := range t.Indexes {
-			keyed = keyed || ix.Columns[0].Col == i
+			keyed = keyed || ix.Columns[0].Col == i && !leaving(ix)
 		}
 	}
 	if autos > 1 || autos == 1 && !keyed {

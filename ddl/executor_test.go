@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -365,6 +366,112 @@ func TestReplaceAtTheLimit(t *testing.T) {
 		t.Errorf("%d indexes", got)
 	}
 	n.check("a")
+}
+
+// TestLeavingIndexesMakeRoom: an index that was dropped, or whose build was undone, is not among the 64 while a session keeps it from going.
+func TestLeavingIndexesMakeRoom(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	n.sbtest("a")
+	n.fill("a", 1, 11, func(id int) int { return id })
+	var all []ddl.AlterSpec
+	for i := range 63 {
+		all = append(all, ddl.AddIndex{Index: key(fmt.Sprint("i", i), false, "k")})
+	}
+	n.must(n.ex.AlterTable(&ddl.Call{}, name("a"), all))
+	create := func(c *ddl.Call) error { return n.ex.CreateIndex(c, name("a"), key("x", false, "c")) }
+	enter := func() *catalog.Use {
+		t.Helper()
+		u := n.cat.Uses().Register()
+		if u.Enter(n.table("a")) != catalog.Entered {
+			t.Fatal("the table is closed")
+		}
+		return u
+	}
+	tooMany := func(err error) {
+		t.Helper()
+		if !errors.Is(err, types.Errorf(types.ErTooManyKeys, 64)) {
+			t.Errorf("the 65th index: %v", err)
+		}
+	}
+	last := func() *catalog.Index { return n.table("a").Indexes[63] }
+	roomForOne := func() {
+		t.Helper()
+		if last().State == catalog.StatePublic {
+			t.Fatal("no index is on its way out")
+		}
+		x, y := ddl.AddIndex{Index: key("x", false, "c")}, ddl.AddIndex{Index: key("y", false, "c")}
+		for _, statement := range []func(*ddl.Call) error{
+			create,
+			func(c *ddl.Call) error { return n.ex.AlterTable(c, name("a"), []ddl.AlterSpec{x}) },
+		} {
+			var intr kvapi.Interrupt
+			done := make(chan error, 1)
+			go func() { done <- statement(&ddl.Call{LockWait: lockWait, Interrupt: &intr}) }()
+			waitFor(t, func() bool { // it waits for the user of the table, so it was not refused
+				return len(done) > 0 || slices.ContainsFunc(n.ex.Jobs(), func(j ddl.Job) bool { return j.Kind == "create index" })
+			})
+			intr.Set(kvapi.ReasonKillQuery)
+			if err := <-done; !errors.Is(err, kvapi.ErrInterrupted) {
+				t.Error(err)
+			}
+		}
+		tooMany(n.ex.AlterTable(&ddl.Call{LockWait: lockWait}, name("a"), []ddl.AlterSpec{x, y}))
+	}
+	done := make(chan error, 1)
+	first := enter()
+	go func() { done <- n.ex.DropIndexOf(&ddl.Call{LockWait: lockWait}, name("a"), "i0") }()
+	waitFor(t, func() bool { return last().State == catalog.StateWriteOnly })
+	second := enter()
+	first.Release()
+	n.must(<-done)
+	roomForOne()
+	second.Release()
+	waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+
+	third := enter()
+	var intr kvapi.Interrupt
+	go func() { done <- create(&ddl.Call{LockWait: lockWait, Interrupt: &intr}) }()
+	waitFor(t, func() bool { return len(n.table("a").Indexes) == 64 })
+	intr.Set(kvapi.ReasonKillQuery)
+	if err := <-done; !errors.Is(err, kvapi.ErrInterrupted) {
+		t.Fatal(err)
+	}
+	roomForOne()
+	third.Release()
+	n.must(create(&ddl.Call{LockWait: lockWait}))
+	waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+	tooMany(n.ex.CreateIndex(&ddl.Call{LockWait: lockWait}, name("a"), key("y", false, "c")))
+	n.check("a")
+}
+
+// TestLeavingIndexKeysNothing: the AUTO_INCREMENT column needs a key that stays.
+func TestLeavingIndexKeysNothing(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	n.must(n.ex.CreateDatabase(&ddl.Call{}, "db", 0, false))
+	id := col("id", types.TypeInt, true)
+	id.AutoInc = true
+	n.must(n.ex.CreateTable(&ddl.Call{}, &ddl.TableSpec{Name: name("a"), Columns: []ddl.ColumnSpec{id}, Indexes: []ddl.IndexSpec{key("i", false, "id")}}))
+	u := n.cat.Uses().Register()
+	if u.Enter(n.table("a")) != catalog.Entered {
+		t.Fatal("the table is closed")
+	}
+	var intr kvapi.Interrupt
+	done := make(chan error, 1)
+	go func() {
+		done <- n.ex.CreateIndex(&ddl.Call{LockWait: lockWait, Interrupt: &intr}, name("a"), key("x", false, "id"))
+	}()
+	waitFor(t, func() bool { return len(n.table("a").Indexes) == 2 })
+	intr.Set(kvapi.ReasonKillQuery)
+	if err := <-done; !errors.Is(err, kvapi.ErrInterrupted) {
+		t.Fatal(err)
+	}
+	drop := []ddl.AlterSpec{ddl.DropIndex{Name: "i"}, ddl.SetComment{Comment: "new"}}
+	if err := n.ex.AlterTable(&ddl.Call{LockWait: lockWait}, name("a"), drop); !errors.Is(err, types.Errorf(types.ErWrongAutoKey)) {
+		t.Error(err)
+	}
+	u.Release()
 }
 
 // TestAddedColumnIsTakenBack: when the index on a new column cannot be built, the column goes even if a session keeps that index from

@@ -2,7 +2,6 @@ package ddl
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/kvapi"
@@ -24,8 +23,8 @@ func (e *Executor) CreateIndex(c *Call, n Name, spec IndexSpec) error {
 	if err != nil {
 		return err
 	}
-	if len(t.Indexes) >= indexesMax {
-		return types.Errorf(types.ErTooManyKeys, indexesMax)
+	if err := checkRoom(t, indexesMax); err != nil {
+		return err
 	}
 	j, err := e.buildHidden(c, n, &spec, p)
 	if err != nil {
@@ -196,7 +195,7 @@ func (e *Executor) undoCreateIndex(j *job, p catalog.Patience, cause error) erro
 	// The state stays as it is in this step: WriteOnly → WriteOnly under a name
 	// that does not get in the way of a second attempt.
 	next := t.Clone()
-	next.IndexByID(ix.ID).Name = fmt.Sprintf("#dropping-%d", ix.ID)
+	next.IndexByID(ix.ID).Name = droppingName(ix)
 	next.Finish()
 	if err := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, j.put); err != nil {
 		return cause
@@ -264,7 +263,7 @@ func (e *Executor) dropIndex(c *Call, n Name, index string, p catalog.Patience) 
 	// From here on the index is gone for every statement, so the rest may go on
 	// in the background if a session is slow.
 	renamed := hidden.Clone()
-	renamed.IndexByID(hix.ID).Name = fmt.Sprintf("#dropping-%d", hix.ID)
+	renamed.IndexByID(hix.ID).Name = droppingName(hix)
 	renamed.Finish()
 	if err := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{renamed}}, j.put); err != nil {
 		return err

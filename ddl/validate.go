@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -13,6 +14,7 @@ const (
 	nameCharsMax         = 64
 	columnsMax           = 1017 // InnoDB's
 	indexesMax           = 64
+	leavingMax           = 64 // ours: indexes on their way out, which writers still keep
 	indexPartsMax        = 16
 	indexBytesMax        = 3072
 	rowBytesMax          = 65535
@@ -74,6 +76,30 @@ func checkIndexName(name string) error {
 	}
 	if badName(name) || strings.EqualFold(name, catalog.PrimaryName) {
 		return types.Errorf(types.ErWrongNameForIndex, name)
+	}
+	return nil
+}
+
+// droppingName is what an index is called once no statement finds it any more.
+func droppingName(ix *catalog.Index) string { return fmt.Sprintf("#dropping-%d", ix.ID) }
+
+// leaving reports whether ix is on its way out. The state alone does not tell:
+// it is that of a build, too.
+func leaving(ix *catalog.Index) bool {
+	return ix.State != catalog.StatePublic && ix.Name == droppingName(ix)
+}
+
+// checkRoom refuses an index more in a table that has room for so many. Those
+// that leave are none of the user's, but each costs writers as much.
+func checkRoom(t *catalog.Table, room int) error {
+	out := 0
+	for _, ix := range t.Indexes {
+		if leaving(ix) {
+			out++
+		}
+	}
+	if len(t.Indexes)-min(out, leavingMax) >= room {
+		return types.Errorf(types.ErTooManyKeys, indexesMax)
 	}
 	return nil
 }
