@@ -47,9 +47,13 @@ func (e *Executor) backfill(j *job, t *catalog.Table, ix *catalog.Index, p catal
 	j.setPhase("backfilling")
 	b.wait = p.Deadline - clock.Mono()
 	b.span = table.RowSpan(t)
-	if len(j.rec.Checkpoint) > 0 {
-		b.span.Start = j.rec.Checkpoint
-		b.done = bytes.Compare(b.span.Start, b.span.End) >= 0
+	// A TRUNCATE since the last attempt has left the rows of the checkpoint behind: a key of theirs is no place among the new ones.
+	if from := j.rec.Checkpoint; j.rec.PhysID == t.PhysID && bytes.Compare(from, b.span.Start) >= 0 && bytes.Compare(from, b.span.End) <= 0 {
+		b.span.Start = from
+		b.done = bytes.Equal(from, b.span.End)
+	} else {
+		j.rec.PhysID, j.rec.Checkpoint, j.rec.Rows = t.PhysID, nil, 0
+		j.rows.Store(0)
 	}
 	// Users of older versions may have committed without waiting for the disk.
 	// This durable commit lifts the watermark, which the scans read at, over them.

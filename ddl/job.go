@@ -36,7 +36,7 @@ type jobRecord struct {
 	Table   string  `json:"table"`
 	IndexID uint64  `json:"index_id,omitempty"` // with jobDestroy: 0 is the whole table
 	Index   string  `json:"index,omitempty"`
-	// Checkpoint is the row key up to which the backfill is complete.
+	// Checkpoint is the row key up to which the backfill is complete, in the key space of PhysID.
 	Checkpoint []byte `json:"checkpoint,omitempty"`
 	Rows       uint64 `json:"rows,omitempty"`
 	Text       string `json:"text,omitempty"`
