@@ -188,18 +188,6 @@ func (e *Executor) undoCreateIndex(j *job, p catalog.Patience, cause error) erro
 	}
 	e.setKind(j, jobDropIndex)
 	j.rec.Checkpoint, j.rec.Rows = nil, 0
-	t, ix, err := e.jobIndex(j)
-	if err != nil {
-		return cause
-	}
-	// The state stays as it is in this step: WriteOnly → WriteOnly under a name
-	// that does not get in the way of a second attempt.
-	next := t.Clone()
-	next.IndexByID(ix.ID).Name = droppingName(ix)
-	next.Finish()
-	if err := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, j.put); err != nil {
-		return cause
-	}
 	quick := catalog.PatienceFor(workerPatience, nil, p.Self)
 	if err := e.removeIndexSteps(j, quick); err != nil {
 		e.enqueue(j)
@@ -254,20 +242,21 @@ func (e *Executor) dropIndex(c *Call, n Name, index string, p catalog.Patience) 
 		changed := back.IndexByID(hix.ID)
 		changed.State = catalog.StatePublic
 		back.Finish()
-		e.untrack(j)
-		if undo := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{back}}, j.remove); undo != nil {
-			return undo
+		undo := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{back}}, j.remove)
+		if undo == nil {
+			e.untrack(j)
+			return err
 		}
-		return err
+		if errors.Is(undo, kvapi.ErrUndetermined) {
+			return undo // storage is failing; whether the job resumes is known at the next open
+		}
+		// What is stored says that the index goes, so it does.
+		e.log.Warn("DROP INDEX goes on: it could not be taken back", "table", n.Table, "index", index, "error", undo)
+		e.enqueue(j)
+		return nil
 	}
 	// From here on the index is gone for every statement, so the rest may go on
-	// in the background if a session is slow.
-	renamed := hidden.Clone()
-	renamed.IndexByID(hix.ID).Name = droppingName(hix)
-	renamed.Finish()
-	if err := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{renamed}}, j.put); err != nil {
-		return err
-	}
+	// in the background if a session is slow or the disk is full.
 	quick := catalog.PatienceFor(workerPatience, nil, p.Self)
 	if err := e.removeIndexSteps(j, quick); err != nil {
 		e.enqueue(j)
@@ -276,7 +265,8 @@ func (e *Executor) dropIndex(c *Call, n Name, index string, p catalog.Patience) 
 }
 
 // removeIndexSteps takes an index that nobody reads from the state it has to
-// absent, and leaves its entries to the worker. Called under the name lock.
+// absent, and leaves its entries to the worker. After an error it may be called
+// again, in a later life of the job too. Called under the name lock.
 func (e *Executor) removeIndexSteps(j *job, p catalog.Patience) error {
 	t, ix, err := e.jobIndex(j)
 	if err != nil {
@@ -285,6 +275,19 @@ func (e *Executor) removeIndexSteps(j *job, p catalog.Patience) error {
 			e.untrack(j)
 		}
 		return err
+	}
+	if gone := droppingName(ix); ix.Name != gone {
+		// This step needs no barrier, as the state stays what it is. The name no
+		// longer gets in the way of another index, and the job, which may be one
+		// that built the index, is stored as what it is now.
+		next := t.Clone()
+		ix = next.IndexByID(ix.ID)
+		ix.Name = gone
+		next.Finish()
+		if err := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, j.put); err != nil {
+			return err
+		}
+		t = next
 	}
 	if err := e.settle(j, t, p); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/pandodb/pando/engine"
 )
 
@@ -168,4 +169,15 @@ func NewNoSyncFS(fs engine.FS) engine.FS {
 // and each directory entry with the given chance, drawn from seed.
 func Crash(fs *engine.MemFS, unsyncedPercent int, seed uint64) *engine.MemFS {
 	return fs.CrashClone(engine.CrashConfig{UnsyncedDataPercent: unsyncedPercent, RNG: Rand(seed, 0)})
+}
+
+// SpaceFS reports as much free space as it is told, of a disk of 2 GiB.
+type SpaceFS struct {
+	engine.FS
+	Free atomic.Uint64
+}
+
+// GetDiskUsage implements engine.FS.
+func (s *SpaceFS) GetDiskUsage(string) (vfs.DiskUsage, error) {
+	return vfs.DiskUsage{AvailBytes: s.Free.Load(), TotalBytes: 2 << 30}, nil
 }

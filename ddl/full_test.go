@@ -1,0 +1,110 @@
+package ddl_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/ddl"
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/testkit"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/table"
+)
+
+// openSmall opens a node on a disk whose free space the test sets.
+func openSmall(t *testing.T) (*node, func(full bool)) {
+	fs := &testkit.SpaceFS{FS: engine.NewMemFS()}
+	fs.Free.Store(1 << 30)
+	eng, err := engine.Open(engine.Options{Dir: "data", FS: fs, LowSpaceBytes: 100 << 20, BallastBytes: engine.NoSpace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := openOn(t, eng, nil)
+	return n, func(full bool) {
+		fs.Free.Store(1 << 30)
+		if full {
+			fs.Free.Store(60 << 20)
+		}
+		eng.PollDisk()
+	}
+}
+
+// waitBlocked waits until a job waits for the session that u is of.
+func (n *node) waitBlocked(u *catalog.Use) {
+	n.tb.Helper()
+	u.SetOwner(77)
+	waitFor(n.tb, func() bool {
+		jobs := n.ex.Jobs()
+		return len(jobs) == 1 && len(jobs[0].Blockers) == 1
+	})
+}
+
+// gone checks that no job and no trace of index i of table t is left, and that its name is free.
+func (n *node) gone(rows int) {
+	n.tb.Helper()
+	waitFor(n.tb, func() bool { return len(n.ex.Jobs()) == 0 })
+	if got := n.table("t").Indexes; len(got) != 1 {
+		n.tb.Fatalf("the table has %+v", got)
+	}
+	if got := n.count(table.DataSpan(n.table("t").PhysID)); got != rows {
+		n.tb.Fatalf("%d keys are left for %d rows", got, rows)
+	}
+	n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("i", true, "k")))
+	n.check("t")
+}
+
+// TestFailedBuildOnFullDisk: a build that fails because the disk is full is undone when there is space again.
+func TestFailedBuildOnFullDisk(t *testing.T) {
+	n, setFull := openSmall(t)
+	defer n.close(true)
+	n.sbtest("t")
+	n.fill("t", 1, 101, func(id int) int { return id })
+	u := n.cat.Uses().Register()
+	if u.Enter(n.table("t")) != catalog.Entered {
+		t.Fatal()
+	}
+	done := make(chan error)
+	go func() { done <- n.ex.CreateIndex(&ddl.Call{LockWait: lockWait}, name("t"), key("i", false, "k")) }()
+	n.waitBlocked(u)
+	setFull(true)
+	u.Close()
+	if err := <-done; !errors.Is(err, kvapi.ErrDiskFull) {
+		t.Fatal(err)
+	}
+	setFull(false)
+	n.gone(100)
+}
+
+// TestDropIndexOnFullDisk: an index that DROP INDEX has hidden goes, though the disk is full when its name is to be freed or,
+// after a KILL, the index is to be taken back.
+func TestDropIndexOnFullDisk(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		n, setFull := openSmall(t)
+		n.sbtest("t")
+		n.fill("t", 1, 101, func(id int) int { return id })
+		n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("i", false, "k")))
+		u := n.cat.Uses().Register()
+		if u.Enter(n.table("t")) != catalog.Entered {
+			t.Fatal()
+		}
+		var intr kvapi.Interrupt
+		done := make(chan error)
+		go func() {
+			done <- n.ex.DropIndexOf(&ddl.Call{LockWait: lockWait, Interrupt: &intr}, name("t"), "i")
+		}()
+		n.waitBlocked(u)
+		setFull(true)
+		if killed {
+			intr.Set(kvapi.ReasonKillQuery)
+			n.must(<-done) // it can't be taken back, so it goes
+			u.Close()
+		} else {
+			u.Close()
+			n.must(<-done)
+		}
+		setFull(false)
+		n.gone(100)
+		n.close(true)
+	}
+}
