@@ -93,6 +93,7 @@ func planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*alterPlan, erro
 	for _, a := range actions {
 		switch a := a.(type) {
 		case AddIndex:
+			a.Index.part = len(actions) > 1
 			if usesAny(&a.Index, fresh) {
 				plan.after = append(plan.after, a.Index)
 			} else {
@@ -399,16 +400,27 @@ func (e *Executor) removeIndexes(next *catalog.Table, names []string) ([]*job, e
 	return jobs, nil
 }
 
-// dropReplacements removes the indexes that a crash has left under the names of
-// builds: the indexes that they were to replace are still there. Called by
-// Open, before any session.
-func (e *Executor) dropReplacements() error {
+// dropParts removes the indexes that a crash has left of ALTER TABLEs which had
+// more to do: those that were to replace others, which are still there, and those
+// of jobs that say so. Called by Open, before any session.
+func (e *Executor) dropParts() error {
 	snap := e.catalog.Current()
+	builds := map[[2]uint64]*job{} // by table and index
+	for _, j := range e.jobs {
+		if j.rec.Kind == jobCreateIndex && j.rec.Part {
+			builds[[2]uint64{j.rec.TableID, j.rec.IndexID}] = j
+		}
+	}
 	for _, d := range snap.Databases() {
 		for _, t := range snap.Tables(d.Name) {
 			var names []string
+			var over []*job
 			for _, ix := range t.Indexes {
-				if ix.Replaces != 0 {
+				build := builds[[2]uint64{t.ID, ix.ID}]
+				if build != nil {
+					over = append(over, build)
+				}
+				if ix.Replaces != 0 || build != nil {
 					names = append(names, ix.Name)
 				}
 			}
@@ -421,9 +433,23 @@ func (e *Executor) dropReplacements() error {
 			if err != nil {
 				return err
 			}
-			if err := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, putJobs(jobs)); err != nil {
+			err = e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, func(tx *txn.Txn) error {
+				if err := putJobs(jobs)(tx); err != nil {
+					return err
+				}
+				return removeJobs(over)(tx)
+			})
+			if errors.Is(err, kvapi.ErrDiskFull) && len(over) == len(names) {
+				// No reason not to start: the worker does it when there is space.
+				for _, j := range over {
+					e.setKind(j, jobDropIndex)
+				}
+				continue
+			}
+			if err != nil {
 				return err
 			}
+			e.untrack(over...)
 			for _, j := range jobs {
 				e.track(j)
 			}

@@ -61,7 +61,7 @@ func Open(o Options) (*Executor, error) {
 	if err := e.loadJobs(); err != nil {
 		return nil, fmt.Errorf("ddl: load jobs: %w", err)
 	}
-	if err := e.dropReplacements(); err != nil {
+	if err := e.dropParts(); err != nil {
 		return nil, err
 	}
 	if err := e.rebuildStale(); err != nil {

@@ -168,6 +168,78 @@ func TestReplacementIsRemoved(t *testing.T) {
 	}
 }
 
+// TestBuildOfAlterIsRemoved: the build of an ALTER TABLE of several actions goes at the start if a crash came before the end of the
+// statement; that of a CREATE INDEX, or of an ALTER TABLE that does nothing else, is resumed.
+func TestBuildOfAlterIsRemoved(t *testing.T) {
+	u := ddl.AddIndex{Index: key("u", true, "k")}
+	v := ddl.AddIndex{Index: key("v", false, "c")}
+	add := ddl.AddColumn{Column: col("new", types.TypeInt, false)}
+	for i, c := range []struct {
+		actions []ddl.AlterSpec // none is CREATE INDEX
+		resumed bool
+	}{
+		{nil, true},
+		{[]ddl.AlterSpec{u}, true},
+		{[]ddl.AlterSpec{u, add}, false},
+		{[]ddl.AlterSpec{u, v}, false},
+		{[]ddl.AlterSpec{u, ddl.SetAutoIncrement{Next: 7}}, false},
+	} {
+		fs := engine.NewMemFS()
+		n := openNode(t, fs)
+		n.sbtest("t")
+		n.fill("t", 1, 101, func(id int) int { return id })
+		use := n.cat.Uses().Register()
+		if use.Enter(n.table("t")) != catalog.Entered {
+			t.Fatal()
+		}
+		done := make(chan error)
+		go func() {
+			if c.actions == nil {
+				done <- n.ex.CreateIndex(&ddl.Call{LockWait: lockWait}, name("t"), u.Index)
+				return
+			}
+			done <- n.ex.AlterTable(&ddl.Call{LockWait: lockWait}, name("t"), c.actions)
+		}()
+		n.waitBlocked(use)
+		crashed := testkit.Crash(fs, 0, 1)
+		use.Close()
+		n.must(<-done)
+		n.close(true)
+
+		n = openNode(t, crashed)
+		waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+		now, keys := n.table("t"), 100
+		if c.resumed {
+			keys = 200
+		}
+		if got := now.Index("u") != nil; got != c.resumed || now.Index("v") != nil || len(now.Columns) != 3 {
+			t.Errorf("%d: the table has %+v", i, now)
+		}
+		if n.check("t"); n.count(table.DataSpan(now.PhysID)) != keys {
+			t.Errorf("%d: %d keys", i, n.count(table.DataSpan(now.PhysID)))
+		}
+		n.must(n.ex.AlterTable(&ddl.Call{}, name("t"), []ddl.AlterSpec{add, v})) // nothing is in the way
+		n.close(true)
+	}
+}
+
+// TestBuildOfAlterOnFullDisk: a disk that is full at the start neither keeps the node from starting nor such a build from going.
+func TestBuildOfAlterOnFullDisk(t *testing.T) {
+	n, setFull := openSmall(t)
+	defer n.close(true)
+	n.sbtest("t")
+	n.fill("t", 1, 101, func(id int) int { return id })
+	n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("i", true, "k")))
+	n.ex.Close()
+	n.halfBuilt("t", "i", catalog.StateWriteOnly, map[string]any{"part": true})
+	setFull(true)
+	var err error
+	n.ex, err = ddl.Open(ddl.Options{Catalog: n.cat, Txns: n.txns, AutoIDs: n.ids})
+	n.must(err)
+	setFull(false)
+	n.gone(100)
+}
+
 // TestDefinitionsUnderLoad changes definitions of every kind while sessions use
 // the tables; users meet only the errors they should, and nothing is lost.
 func TestDefinitionsUnderLoad(t *testing.T) {

@@ -63,7 +63,7 @@ func (e *Executor) buildHidden(c *Call, n Name, spec *IndexSpec, p catalog.Patie
 	if err != nil {
 		return nil, err
 	}
-	j.rec.IndexID, j.rec.Index, j.rec.Text = ix.ID, ix.Name, c.Text
+	j.rec.IndexID, j.rec.Index, j.rec.Text, j.rec.Part = ix.ID, ix.Name, c.Text, spec.part
 	j.interrupt = nil // the session's interrupt is in p
 	e.track(j)
 	if err := e.settle(j, t, p); err != nil {

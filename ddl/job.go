@@ -39,8 +39,11 @@ type jobRecord struct {
 	// Checkpoint is the row key up to which the backfill is complete, in the key space of PhysID.
 	Checkpoint []byte `json:"checkpoint,omitempty"`
 	Rows       uint64 `json:"rows,omitempty"`
-	Text       string `json:"text,omitempty"`
-	StartMS    int64  `json:"start_ms"`
+	// Part marks a build that is a part of an ALTER TABLE with other actions:
+	// without these the index must not become public, so after a crash it goes.
+	Part    bool   `json:"part,omitempty"`
+	Text    string `json:"text,omitempty"`
+	StartMS int64  `json:"start_ms"`
 }
 
 // job is a live job. rec is used by the goroutine that runs the job only; what

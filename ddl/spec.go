@@ -54,6 +54,7 @@ type IndexSpec struct {
 	Using           string
 	Comment         string
 	replaces        uint64 // see catalog.Index
+	part            bool   // see jobRecord
 }
 
 // TableSpec describes CREATE TABLE.
