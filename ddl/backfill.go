@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"time"
 
@@ -28,6 +29,10 @@ const (
 	skipPause = time.Millisecond
 )
 
+// buildSlice is how long the worker builds before it lets go of the table's name
+// and looks after its other jobs. A variable for tests.
+var buildSlice = time.Second
+
 // backfill writes the index entries of all rows, from the job's checkpoint on.
 //
 // It runs after the barrier of WriteOnly: every row written since is indexed by
@@ -42,7 +47,10 @@ const (
 //
 // Commits are relaxed, the checkpoint rides in each, and a durable commit fences
 // the end: the log is ordered, so what follows it has everything before.
-func (e *Executor) backfill(j *job, t *catalog.Table, ix *catalog.Index, p catalog.Patience) error {
+//
+// With a slice it ends with errSliceOver, or with ErrLockTimeout at a row, when
+// that has passed, and goes on from the checkpoint at the next call. 0 is none.
+func (e *Executor) backfill(j *job, t *catalog.Table, ix *catalog.Index, p catalog.Patience, slice time.Duration) error {
 	b := &backfiller{e: e, j: j, t: t, ix: ix, p: p, entries: table.NewEntryBuilder(t, ix)}
 	j.setPhase("backfilling")
 	b.wait = p.Deadline - clock.Mono()
@@ -53,12 +61,15 @@ func (e *Executor) backfill(j *job, t *catalog.Table, ix *catalog.Index, p catal
 		b.done = bytes.Equal(from, b.span.End)
 	} else {
 		j.rec.PhysID, j.rec.Checkpoint, j.rec.Rows = t.PhysID, nil, 0
-		j.rows.Store(0)
 	}
+	j.rows.Store(j.rec.Rows)
 	// Users of older versions may have committed without waiting for the disk.
 	// This durable commit lifts the watermark, which the scans read at, over them.
 	if err := e.inTxn(j.put); err != nil {
 		return err
+	}
+	if slice > 0 {
+		b.until = clock.Mono() + slice
 	}
 	for locked := 0; !b.done; {
 		if locked == 0 {
@@ -76,10 +87,16 @@ func (e *Executor) backfill(j *job, t *catalog.Table, ix *catalog.Index, p catal
 		if err := b.chunkLocked(); err != nil {
 			return err
 		}
+		if b.over() && !b.done {
+			return errSliceOver
+		}
 	}
 	// The fence.
 	return e.inTxn(j.put)
 }
+
+// errSliceOver: there is more to build, and others have a turn before.
+var errSliceOver = errors.New("ddl: the slice of the build is over")
 
 // backfiller is the state of one backfill.
 type backfiller struct {
@@ -93,7 +110,9 @@ type backfiller struct {
 	// wait is the most that the build waits for one locked row. It starts anew
 	// for each row: lock_wait_timeout is no limit on how long a build takes.
 	wait time.Duration
-	done bool
+	// until is when the slice is over, 0 if there is none.
+	until time.Duration
+	done  bool
 
 	arena []byte
 	list  []entryRef
@@ -119,6 +138,7 @@ func (b *backfiller) reset() {
 	b.arena, b.list, b.keys, b.ends = b.arena[:0], b.list[:0], b.keys[:0], b.ends[:0]
 }
 func (b *backfiller) interrupted() error { return b.p.Interrupt.Err() }
+func (b *backfiller) over() bool         { return b.until > 0 && clock.Mono() >= b.until }
 func (b *backfiller) relaxed() txn.Options {
 	return txn.Options{Level: txn.ReadCommitted, Relaxed: true, Interrupt: b.p.Interrupt}
 }
@@ -129,7 +149,7 @@ func (b *backfiller) alone(x *catalog.Exclusive) error {
 	if err := b.e.inTxn(b.j.put); err != nil {
 		return err
 	}
-	for !b.done && !x.Contended() {
+	for !b.done && !x.Contended() && !b.over() {
 		if err := b.runAlone(x); err != nil {
 			return err
 		}
@@ -291,15 +311,20 @@ func (b *backfiller) finish(tx *txn.Txn, resume []byte, rows int) error {
 	b.j.rec.Rows += uint64(rows)
 	b.done = resume == nil
 	b.span.Start = resume
+	before := b.j.rec.Checkpoint
 	b.j.rec.Checkpoint = resume
 	if b.done {
 		// The job may be resumed between here and the next step: nothing is left.
 		b.j.rec.Checkpoint = b.span.End
 	}
-	if err := b.j.put(tx); err != nil {
-		return err
+	err := b.j.put(tx)
+	if err == nil {
+		err = tx.Commit()
 	}
-	if err := tx.Commit(); err != nil {
+	if err != nil {
+		// The worker goes on with this record: it must not pass what is not written.
+		b.j.rec.Checkpoint = before
+		b.j.rec.Rows -= uint64(rows)
 		return err
 	}
 	b.j.rows.Store(b.j.rec.Rows)
@@ -379,6 +404,10 @@ func (b *backfiller) lockRow(tx *txn.Txn, key []byte, wait kvapi.WaitPolicy) (ac
 // holding nothing; if then the unique entry is locked, it lets go and tries again.
 func (b *backfiller) single(key []byte) error {
 	deadline := clock.Mono() + b.wait
+	if b.until > 0 {
+		// A chunk of many such rows gets on as long as none takes too long.
+		deadline = max(b.until, clock.Mono()+workerPatience)
+	}
 	for {
 		if err := b.interrupted(); err != nil {
 			return err

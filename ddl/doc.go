@@ -25,6 +25,10 @@
 // public in one step, its last, in which those that it drops go. DROP INDEX as
 // its only action runs as the statement of that name does.
 //
+// A build that was interrupted by a crash goes on in slices of bounded length,
+// between which the name is free: what changes the table meanwhile is found by
+// the next slice.
+//
 // A bar is a barrier. Data of dropped tables and indexes is freed by a job of
 // its own, in the background, after the last snapshot that could read it.
 //

@@ -233,9 +233,7 @@ func TestBuildOfAlterOnFullDisk(t *testing.T) {
 	n.ex.Close()
 	n.halfBuilt("t", "i", catalog.StateWriteOnly, map[string]any{"part": true})
 	setFull(true)
-	var err error
-	n.ex, err = ddl.Open(ddl.Options{Catalog: n.cat, Txns: n.txns, AutoIDs: n.ids})
-	n.must(err)
+	n.reopen(nil)
 	setFull(false)
 	n.gone(100)
 }

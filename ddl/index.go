@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"errors"
+	"time"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/kvapi"
@@ -74,7 +75,7 @@ func (e *Executor) buildHidden(c *Call, n Name, spec *IndexSpec, p catalog.Patie
 		e.untrack(j)
 		return nil, err
 	}
-	if err := e.buildIndexSteps(j, p); err != nil {
+	if err := e.buildIndexSteps(j, p, 0); err != nil {
 		return nil, e.undoCreateIndex(j, p, err)
 	}
 	return j, nil
@@ -126,8 +127,8 @@ func (e *Executor) settle(j *job, t *catalog.Table, p catalog.Patience) error {
 }
 
 // buildIndexSteps takes an index from the state it has to the last one before
-// Public, with all its entries.
-func (e *Executor) buildIndexSteps(j *job, p catalog.Patience) error {
+// Public, with all its entries. See backfill for slice.
+func (e *Executor) buildIndexSteps(j *job, p catalog.Patience, slice time.Duration) error {
 	t, ix, err := e.jobIndex(j)
 	if err != nil {
 		return err
@@ -143,7 +144,7 @@ func (e *Executor) buildIndexSteps(j *job, p catalog.Patience) error {
 			return err
 		}
 	}
-	if err := e.backfill(j, t, ix, p); err != nil {
+	if err := e.backfill(j, t, ix, p, slice); err != nil {
 		return err
 	}
 	j.setPhase("built")
@@ -349,7 +350,10 @@ func (e *Executor) resumeDropIndex(j *job) (bool, error) {
 }
 
 // resumeCreateIndex is the worker's attempt at finishing a build after a
-// restart. Only a duplicate or a cancellation undoes it.
+// restart. Only a duplicate or a cancellation undoes it. An attempt is bounded,
+// whatever the sessions do that it waits for: the worker has other jobs, and
+// DROP or TRUNCATE of the table wait for its name. They need not say that the
+// build is to end: the next attempt finds the table gone, or empty.
 func (e *Executor) resumeCreateIndex(j *job) (bool, error) {
 	p := e.workerPatienceNow()
 	release, err := e.lockJob(j, p)
@@ -357,17 +361,22 @@ func (e *Executor) resumeCreateIndex(j *job) (bool, error) {
 		return false, err
 	}
 	defer release()
-	p = catalog.PatienceFor(lockWaitDefault, j.interrupt, nil)
-	if err = e.buildIndexSteps(j, p); err == nil {
+	p = catalog.PatienceFor(workerPatience, j.interrupt, nil)
+	if err = e.buildIndexSteps(j, p, buildSlice); err == nil {
 		err = e.publish([]*job{j})
 	}
 	switch {
 	case err == nil:
 		return true, nil
+	case errors.Is(err, errSliceOver):
+		e.wakeWorker() // no pause: there is no one to wait for
+		return false, nil
 	case errors.Is(err, errGone):
-		err = e.inTxn(j.remove)
+		if err := e.inTxn(j.remove); err != nil {
+			return false, err
+		}
 		e.untrack(j)
-		return true, err
+		return true, nil
 	case e.worker.interrupt.Reason() != kvapi.ReasonNone:
 		return false, err
 	}

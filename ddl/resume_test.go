@@ -2,11 +2,18 @@ package ddl_test
 
 import (
 	"encoding/json"
+	"log/slog"
+	"math"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/ddl"
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/table"
@@ -14,16 +21,11 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// reopen closes the executor and opens another, which resumes the stored jobs after prepare.
-func (n *node) reopen(prepare func(o *ddl.Options)) {
+// reopen opens another executor behind one that is closed. It resumes the stored jobs; destroy may be nil.
+func (n *node) reopen(destroy func(kvapi.Span, clock.Timestamp) (bool, error)) {
 	n.tb.Helper()
-	n.ex.Close()
-	o := ddl.Options{Catalog: n.cat, Txns: n.txns, AutoIDs: n.ids}
-	if prepare != nil {
-		prepare(&o)
-	}
 	var err error
-	n.ex, err = ddl.Open(o)
+	n.ex, err = ddl.Open(ddl.Options{Catalog: n.cat, Txns: n.txns, AutoIDs: n.ids, Destroy: destroy})
 	n.must(err)
 }
 
@@ -58,9 +60,8 @@ func (n *node) halfBuilt(tab, index string, state catalog.SchemaState, fields ma
 // dropLater drops a table whose data stays until the executor is opened again.
 func (n *node) dropLater(tab string) {
 	n.tb.Helper()
-	n.reopen(func(o *ddl.Options) {
-		o.Destroy = func(kvapi.Span, clock.Timestamp) (bool, error) { return false, nil }
-	})
+	n.ex.Close()
+	n.reopen(func(kvapi.Span, clock.Timestamp) (bool, error) { return false, nil })
 	n.must(n.ex.DropTables(&ddl.Call{}, []ddl.Name{name(tab)}, false))
 }
 
@@ -82,12 +83,10 @@ func TestTruncateBeforeResumedBuild(t *testing.T) {
 	n.halfBuilt("b", "i", catalog.StateWriteOnly, map[string]any{"checkpoint": rowKeyOf(n.table("b"), 769), "rows": 768})
 	// The job of x is ahead of the build until TRUNCATE is through.
 	gate := make(chan struct{})
-	var err error
-	n.ex, err = ddl.Open(ddl.Options{Catalog: n.cat, Txns: n.txns, AutoIDs: n.ids, Destroy: func(s kvapi.Span, ts clock.Timestamp) (bool, error) {
+	n.reopen(func(s kvapi.Span, ts clock.Timestamp) (bool, error) {
 		<-gate
 		return n.txns.DropSpan(s, ts)
-	}})
-	n.must(err)
+	})
 	n.must(n.ex.TruncateTable(&ddl.Call{}, name("b")))
 	n.fill("b", 1, 11, func(id int) int { return id })
 	close(gate)
@@ -98,4 +97,137 @@ func TestTruncateBeforeResumedBuild(t *testing.T) {
 	if got := n.count(table.DataSpan(n.table("b").PhysID)); got != 20 {
 		t.Fatalf("%d keys for 10 rows and an index", got)
 	}
+}
+
+// TestResumedBuildWaits: a resumed build that waits for a session, at a barrier or at a row, holds up neither the data of other
+// tables that is to be freed nor a change of its own table.
+func TestResumedBuildWaits(t *testing.T) {
+	for _, state := range []catalog.SchemaState{catalog.StateDeleteOnly, catalog.StateWriteOnly} {
+		t.Run(state.String(), func(t *testing.T) {
+			n := openNode(t, nil)
+			defer n.close(true)
+			n.sbtest("x")
+			n.sbtest("b")
+			n.fill("x", 1, 11, func(id int) int { return id })
+			n.fill("b", 1, 2001, func(id int) int { return id })
+			n.must(n.ex.CreateIndex(&ddl.Call{}, name("b"), key("i", false, "k")))
+			n.ex.Close()
+			n.halfBuilt("b", "i", state, nil)
+			u := n.cat.Uses().Register()
+			defer u.Close()
+			u.SetOwner(77)
+			if u.Enter(n.table("b")) != catalog.Entered {
+				t.Fatal()
+			}
+			tx := n.txns.Begin(txn.Options{Level: txn.ReadCommitted})
+			defer tx.Release()
+			if _, _, err := tx.Lock(rowKeyOf(n.table("b"), 1000), kvapi.LockExclusive, kvapi.WaitDefault, nil); err != nil {
+				t.Fatal(err)
+			}
+			n.reopen(nil)
+			waitFor(t, func() bool {
+				jobs := n.ex.Jobs()
+				return len(jobs) == 1 && (len(jobs[0].Blockers) == 1 || jobs[0].Rows == 768)
+			})
+			x := n.table("x").PhysID
+			n.must(n.ex.DropTables(&ddl.Call{LockWait: lockWait}, []ddl.Name{name("x")}, false))
+			waitFor(t, func() bool { return len(n.ex.Jobs()) == 1 })
+			if got := n.count(table.DataSpan(x)); got != 0 {
+				t.Fatalf("%d keys of x are left", got)
+			}
+			// The row goes first: its lock is of the old key space and would be that of a dropped one.
+			tx.Rollback()
+			n.must(n.ex.TruncateTable(&ddl.Call{Self: u, LockWait: lockWait}, name("b")))
+			u.Release()
+			waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+			if r := n.check("b"); r.Rows != 0 || len(r.Indexes) != 1 || r.Indexes[0].Entries != 0 {
+				t.Fatalf("%+v", r)
+			}
+		})
+	}
+}
+
+// TestResumedBuildInSlices: the worker looks after its other jobs between the slices of a build.
+func TestResumedBuildInSlices(t *testing.T) {
+	defer ddl.SetBuildSlice(time.Nanosecond)()
+	n := openNode(t, nil)
+	defer n.close(true)
+	n.sbtest("x")
+	n.sbtest("b")
+	n.fill("b", 1, 2001, func(id int) int { return id })
+	n.must(n.ex.CreateIndex(&ddl.Call{}, name("b"), key("i", true, "k")))
+	n.dropLater("x")
+	n.ex.Close()
+	n.halfBuilt("b", "i", catalog.StateWriteOnly, nil)
+	// A session that uses the table keeps the build from taking all rows at once.
+	if n.use.Enter(n.table("b")) != catalog.Entered {
+		t.Fatal()
+	}
+	var asked atomic.Int64
+	n.reopen(func(kvapi.Span, clock.Timestamp) (bool, error) {
+		asked.Add(1)
+		return false, nil
+	})
+	waitFor(t, func() bool { return len(n.ex.Jobs()) == 1 })
+	n.use.Release()
+	if r := n.check("b"); r.Indexes[0].Entries != 2000 || n.table("b").Index("i").State != catalog.StatePublic {
+		t.Fatalf("%+v", r)
+	}
+	if got := asked.Load(); got < 2000/256 {
+		t.Fatalf("the other job had %d turns", got)
+	}
+}
+
+// TestResumedBuildOnFullDisk: a resumed build goes on from what is written, at whichever of its commits the disk was full.
+func TestResumedBuildOnFullDisk(t *testing.T) {
+	var failed atomic.Int64
+	for nth := int64(1); nth <= 5; nth++ {
+		var writes atomic.Int64
+		writes.Store(math.MinInt64)
+		space := &testkit.SpaceFS{FS: engine.NewMemFS()}
+		space.Free.Store(1 << 30)
+		// The write that meets the full disk is tried again with success; those after it are refused.
+		hook := &testkit.HookFS{FS: space, OnWrite: func(name string, _ int) error {
+			if testkit.IsWAL(name) && writes.Add(1) == nth {
+				return syscall.ENOSPC
+			}
+			return nil
+		}}
+		eng, err := engine.Open(engine.Options{Dir: "data", FS: hook, LowSpaceBytes: 100 << 20, BallastBytes: engine.NoSpace})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := openOn(t, eng, nil)
+		n.sbtest("b")
+		n.fill("b", 1, 2001, func(id int) int { return id })
+		n.must(n.ex.CreateIndex(&ddl.Call{}, name("b"), key("i", true, "k")))
+		n.ex.Close()
+		b := n.table("b")
+		n.halfBuilt("b", "i", catalog.StateWriteOnly, nil)
+		if done, err := n.txns.DropSpan(table.EntrySpan(b.PhysID, b.Index("i").ID), n.txns.Watermark()); err != nil || !done {
+			t.Fatal(done, err)
+		}
+		writes.Store(0)
+		n.ex, err = ddl.Open(ddl.Options{Catalog: n.cat, Txns: n.txns, AutoIDs: n.ids, Log: slog.New(slog.NewTextHandler(onWrite(func() {
+			failed.Add(1)
+			eng.PollDisk() // there is space for the next attempt
+		}), nil))})
+		n.must(err)
+		waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+		if r := n.check("b"); r.Indexes[0].Entries != 2000 {
+			t.Fatalf("%d: %+v", nth, r)
+		}
+		n.close(true)
+	}
+	if failed.Load() == 0 {
+		t.Fatal("no attempt failed")
+	}
+}
+
+// onWrite is a log that calls a function at each line.
+type onWrite func()
+
+func (f onWrite) Write(b []byte) (int, error) {
+	f()
+	return len(b), nil
 }

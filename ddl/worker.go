@@ -75,8 +75,13 @@ func (e *Executor) enqueue(jobs ...*job) {
 	w.mu.Lock()
 	w.queue = append(w.queue, jobs...)
 	w.mu.Unlock()
+	e.wakeWorker()
+}
+
+// wakeWorker makes the worker's next round begin at once.
+func (e *Executor) wakeWorker() {
 	select {
-	case w.wake <- struct{}{}:
+	case e.worker.wake <- struct{}{}:
 	default:
 	}
 }
