@@ -239,6 +239,9 @@ func (s *Session) runAccount(stmt syntax.Statement) error {
 			return err
 		}
 	}
+	if err := s.checkTargets(stmt); err != nil {
+		return err
+	}
 	switch stmt := stmt.(type) {
 	case *syntax.CreateUser:
 		return s.createUser(stmt)
@@ -255,6 +258,53 @@ func (s *Session) runAccount(stmt syntax.Statement) error {
 		return nil
 	}
 	return types.Errorf(types.ErNotSupportedYet, "this statement about accounts")
+}
+
+// checkTargets refuses, before anything has changed, a statement that would change an account out of the session's reach.
+func (s *Session) checkTargets(stmt syntax.Statement) error {
+	switch stmt := stmt.(type) {
+	case *syntax.CreateUser:
+		for i := range stmt.Users {
+			if !stmt.Alter {
+				break
+			}
+			if err := s.checkTarget(stmt.Users[i].Account); err != nil {
+				return err
+			}
+		}
+	case *syntax.DropUser:
+		for _, a := range stmt.Users {
+			if err := s.checkTarget(a); err != nil {
+				return err
+			}
+		}
+	case *syntax.RenameUser:
+		for _, pair := range stmt.Pairs {
+			if err := s.checkTarget(pair.From); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkTarget refuses the change of an account that has SUPER, or a global right that the session lacks, to those without SUPER: who sets
+// another's password has his rights. MySQL protects only holders of SYSTEM_USER, which SUPER covers here; but whoever could not grant a
+// global right should not get it by CREATE USER either.
+func (s *Session) checkTarget(a syntax.Account) error {
+	own := s.account()
+	if target := s.node.Users.Find(s.who(a)); target != nil && target.Global&^own.Global != 0 {
+		return s.require(privilege.Super, "", "")
+	}
+	return nil
+}
+
+// checkGrantee refuses to change the grants of an account that has SUPER to those without it, as MySQL does with SYSTEM_USER.
+func (s *Session) checkGrantee(a syntax.Account) error {
+	if target := s.node.Users.Find(s.who(a)); target != nil && target.Global&privilege.Super != 0 {
+		return s.require(privilege.Super, "", "")
+	}
+	return nil
 }
 
 // ownPassword reports whether ALTER USER does no more than change the own password, which needs no privilege.
@@ -408,6 +458,9 @@ func (s *Session) setPassword(stmt *syntax.SetPassword) error {
 		if err := s.require(privilege.CreateUser, "", ""); err != nil {
 			return err
 		}
+		if err := s.checkTarget(*stmt.For); err != nil {
+			return err
+		}
 	}
 	return s.node.Users.Alter("SET PASSWORD", user, host, func(a *privilege.Account) {
 		a.Auth = nil
@@ -450,6 +503,11 @@ func (s *Session) grant(stmt *syntax.Grant) error {
 		return s.denied(own.MissingToGrant(privilege.GrantOption|set, at), at.Database, at.Table)
 	}
 	for _, a := range stmt.Users {
+		if err := s.checkGrantee(a); err != nil {
+			return err
+		}
+	}
+	for _, a := range stmt.Users {
 		user, host := s.who(a)
 		if stmt.Revoke {
 			err = s.node.Users.Revoke(user, host, set, at)
@@ -467,6 +525,11 @@ func (s *Session) grant(stmt *syntax.Grant) error {
 func (s *Session) revokeAll(stmt *syntax.Grant) error {
 	if err := s.require(privilege.CreateUser, "", ""); err != nil {
 		return err
+	}
+	for _, a := range stmt.Users {
+		if err := s.checkTarget(a); err != nil {
+			return err
+		}
 	}
 	for _, a := range stmt.Users {
 		user, host := s.who(a)
