@@ -186,13 +186,18 @@ func (a *Account) missing(want Set, database, table string, includes func(patter
 	return want &^ have
 }
 
-// Sees reports whether the account has any privilege on a table, or on anything in the database when table is empty.
+// Sees reports whether the account has any privilege on a table, or on anything in the database when table is empty. Only privileges that
+// tables, or databases, can have count: a right such as FILE says nothing about anybody's tables.
 func (a *Account) Sees(database, table string) bool {
-	if a.Global&^(Process|Reload|Shutdown|CreateUser) != 0 {
+	shows := databaseAll | GrantOption // MySQL's DB_ACLS
+	if table != "" {
+		shows = tableAll
+	}
+	if a.Global&shows != 0 {
 		return true
 	}
 	for pattern, set := range a.Databases {
-		if set != 0 && matches(pattern, database) {
+		if set&shows != 0 && matches(pattern, database) {
 			return true
 		}
 	}
@@ -203,6 +208,11 @@ func (a *Account) Sees(database, table string) bool {
 		}
 	}
 	return false
+}
+
+// Lists reports whether the account may know that the database is there.
+func (a *Account) Lists(database string) bool {
+	return a.Global&ShowDatabases != 0 || a.Sees(database, "")
 }
 
 // matches is LIKE with % and _ and \ as escape, over bytes.

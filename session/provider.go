@@ -103,7 +103,11 @@ func (p *provider) NextAutoIncrement(t *catalog.Table) (uint64, bool) {
 }
 
 func (p *provider) Visible(database, table string) bool {
-	return p.session().account().Sees(database, table)
+	a := p.session().account()
+	if table == "" {
+		return a.Lists(database)
+	}
+	return a.Sees(database, table)
 }
 
 // nextAutoIncrement is the value that the table would give next; false without such a column.

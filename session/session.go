@@ -211,18 +211,18 @@ func (s *Session) Database() string { return s.db }
 
 // UseDB changes the current database.
 func (s *Session) UseDB(name string) error {
+	// Rights come before existence: an account that may not see a database does not learn whether there is one.
+	if !catalog.IsSystemSchema(name) && !s.account().Sees(name, "") {
+		return types.Errorf(types.ErDBAccessDenied, s.client.User, s.client.Host, name)
+	}
 	db := s.node.Catalog.Current().Database(name)
 	collation := types.DefaultCollation
 	switch {
 	case db != nil:
 		collation = db.Coll
 		name = db.Name
-	case catalog.IsSystemSchema(name):
-	default:
+	case !catalog.IsSystemSchema(name):
 		return types.Errorf(types.ErBadDB, name)
-	}
-	if !catalog.IsSystemSchema(name) && !s.account().Sees(name, "") {
-		return types.Errorf(types.ErDBAccessDenied, s.client.User, s.client.Host, name)
 	}
 	s.db = name
 	s.shownDB.Store(&name)
