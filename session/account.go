@@ -499,8 +499,9 @@ func (s *Session) grant(stmt *syntax.Grant) error {
 		return types.Errorf(types.ErNotSupportedYet, "privileges on routines")
 	}
 	own := s.account()
-	if own.MissingToGrant(privilege.GrantOption|set&^privilege.GrantOption&grantable(at), at) != 0 {
-		return s.denied(own.MissingToGrant(privilege.GrantOption|set, at), at.Database, at.Table)
+	// All is narrowed to what exists at the level, as Store.Grant does.
+	if missing := own.MissingToGrant(privilege.GrantOption|set&at.All(), at); missing != 0 {
+		return s.denied(missing, at.Database, at.Table)
 	}
 	for _, a := range stmt.Users {
 		if err := s.checkGrantee(a); err != nil {
@@ -562,14 +563,6 @@ func (s *Session) checkGrant(stmt *syntax.Grant, set privilege.Set, at privilege
 		}
 	}
 	return nil
-}
-
-// grantable narrows ALL to what exists at a level, for the check of the granter's own rights.
-func grantable(at privilege.Level) privilege.Set {
-	if at.Database == "" {
-		return privilege.All
-	}
-	return privilege.Select | privilege.Insert | privilege.Update | privilege.Delete | privilege.Create | privilege.Drop | privilege.Index | privilege.Alter
 }
 
 func grantedSet(stmt *syntax.Grant) (privilege.Set, error) {
