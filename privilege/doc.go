@@ -7,13 +7,14 @@
 //
 // # Terms
 //
-//   - account: user@host. A host is a name, an address, or a pattern with % and _.
+//   - account: user@host. A host is a name, an address, a subnet (CIDR or with a netmask), or a pattern with % and _;
+//     an empty one is any.
 //   - level: what a grant covers: everything, one database (a pattern), or one table.
 //
 // # Invariants
 //
 //  1. The cache equals the records: a change is committed before it is cached, under one lock.
-//  2. Of several accounts that match a client, the one with the most specific host wins, then the one with a name (MySQL's order).
+//  2. Of several accounts that match a client, the one with the most specific host wins (MySQL's order).
 //  3. Passwords are kept hashed (caching_sha2_password: salted SHA-256, 5,000 rounds); no method gives one back.
 //  4. A fresh directory has one account, root@localhost without password, which reaches the server from this machine only.
 //
@@ -23,5 +24,5 @@
 //
 // # Absent on purpose
 //
-// Column privileges, roles, password policies and resource limits answer 1235.
+// Column privileges, roles, password policies, resource limits and accounts without a user name answer 1235.
 package privilege

@@ -71,32 +71,31 @@ func (l *loader) Pair(_, value []byte) (bool, error) {
 	return true, nil
 }
 
-// publish sorts and shows a new list: hosts without wildcards first, longer ones before shorter, named users before the anonymous.
+// publish sorts and shows a new list, the most specific host first. The order is total,
+// so that it does not depend on that of the changes.
 func (s *Store) publish(list []*Account) {
-	sort.SliceStable(list, func(i, j int) bool {
-		if a, b := specificity(list[i].Host), specificity(list[j].Host); a != b {
+	sort.Slice(list, func(i, j int) bool {
+		x, y := list[i], list[j]
+		if a, b := specificity(x.Host), specificity(y.Host); a != b {
 			return a > b
 		}
-		return list[i].User > list[j].User
+		if x.User != y.User {
+			return x.User > y.User
+		}
+		return x.Host > y.Host
 	})
 	s.accounts.Store(&list)
 	s.version.Add(1)
 }
 
-func specificity(host string) int {
-	if i := strings.IndexAny(host, "%_"); i >= 0 {
-		return i
-	}
-	return 1000 + len(host)
-}
-
 // Version changes with every change of any account, so that sessions know when to look again.
 func (s *Store) Version() uint64 { return s.version.Load() }
 
-// Match returns the account that serves a client, or nil. host is "localhost" for this machine, else an address.
-func (s *Store) Match(user, host string) *Account {
+// Match returns the account that serves a client, or nil. host is "localhost" for this machine, else an address; addr is the address, empty
+// where there is none. An account fits by either.
+func (s *Store) Match(user, host, addr string) *Account {
 	for _, a := range *s.accounts.Load() {
-		if a.User == user && matches(strings.ToLower(a.Host), strings.ToLower(host)) {
+		if a.User == user && serves(a.Host, host, addr) {
 			return a
 		}
 	}

@@ -45,11 +45,11 @@ func number(err error) uint16 {
 // TestFirstAccount: a fresh directory has root@localhost, who may do everything and comes from this machine only.
 func TestFirstAccount(t *testing.T) {
 	s, _ := openStore(t)
-	root := s.Match("root", "localhost")
+	root := s.Match("root", "localhost", "")
 	if root == nil || !root.Has(All|GrantOption, "", "") || root.Auth != nil {
 		t.Fatalf("root: %+v", root)
 	}
-	if s.Match("root", "10.0.0.1") != nil || s.Match("", "localhost") != nil {
+	if s.Match("root", "10.0.0.1", "10.0.0.1") != nil || s.Match("", "localhost", "") != nil {
 		t.Error("somebody else may log in")
 	}
 }
@@ -63,11 +63,11 @@ func TestMatch(t *testing.T) {
 		}
 	}
 	for host, want := range map[string]string{"10.0.0.7": "10.0.0.7", "10.0.0.8": "10.0.%", "10.9.0.8": "10.%", "1.2.3.4": "%", "localhost": "localhost", "LOCALHOST": "localhost"} {
-		if a := s.Match("u", host); a == nil || a.Host != want {
+		if a := s.Match("u", host, ""); a == nil || a.Host != want {
 			t.Errorf("%s is served by %+v, not %s", host, a, want)
 		}
 	}
-	if s.Match("U", "localhost") != nil {
+	if s.Match("U", "localhost", "") != nil {
 		t.Error("user names differ by case")
 	}
 }

@@ -14,8 +14,8 @@ import (
 type backend Node
 
 // User finds the account that serves a client.
-func (b *backend) User(name, host string) (wire.Credential, bool) {
-	a := b.shared.Users.Match(name, host)
+func (b *backend) User(name, host, addr string) (wire.Credential, bool) {
+	a := b.shared.Users.Match(name, host, addr)
 	if a == nil {
 		return wire.Credential{}, false
 	}

@@ -251,6 +251,9 @@ func (s *Session) runAccount(stmt syntax.Statement) error {
 		for _, pair := range stmt.Pairs {
 			from, fromHost := s.who(pair.From)
 			to, toHost := s.who(pair.To)
+			if to == "" {
+				return errAnonymous()
+			}
 			if err := s.node.Users.Rename(from, fromHost, to, toHost); err != nil {
 				return err
 			}
@@ -352,6 +355,8 @@ func (s *Session) createUser(stmt *syntax.CreateUser) error {
 			err = s.node.Users.Alter("ALTER USER", user, host, change)
 		case known && stmt.IfExists:
 			s.context.Warn(types.LevelNote, types.ErUserAlreadyExists, "'"+user+"'@'"+host+"'")
+		case user == "":
+			return errAnonymous()
 		default:
 			a := &privilege.Account{User: user, Host: host, Plugin: defaultPlugin}
 			change(a)
@@ -362,6 +367,11 @@ func (s *Session) createUser(stmt *syntax.CreateUser) error {
 		}
 	}
 	return nil
+}
+
+// errAnonymous refuses accounts that would serve any name: whoever gave an unknown name could see and kill the sessions of a real one.
+func errAnonymous() error {
+	return types.Errorf(types.ErNotSupportedYet, "accounts without a user name; name each user")
 }
 
 // accountChange reads the clauses of CREATE and ALTER USER that concern one account.

@@ -11,11 +11,13 @@ import (
 // Backend is what the server behind the protocol offers before a session exists.
 // Its methods are called from many connections at once.
 type Backend interface {
-	// User returns how the account that matches user and host proves itself. It
+	// User returns how the account that matches user and client proves itself. It
 	// must not tell an absent account from a present one by its duration: a map
 	// lookup is fine, a disk read for one of the two is not. host is "localhost"
 	// for unix sockets and loopback addresses, otherwise the textual IP address.
-	User(name, host string) (Credential, bool)
+	// addr is always that, and empty for unix sockets: an account of 127.0.0.1 serves
+	// a client whose host is "localhost".
+	User(name, host, addr string) (Credential, bool)
 	// OpenSession is called once authentication has succeeded, on the connection's
 	// own goroutine. An error is sent to the client and the connection closed;
 	// *types.Error keeps its number (1040, 1045, 1049 …). info is never written again

@@ -87,7 +87,7 @@ var errBadHandshake = errors.New("bad handshake")
 // unknown user, an account without password and a wrong password happens after the same exchange of packets and the same
 // hashing.
 func (c *conn) authenticate(l *login) (Credential, error) {
-	cred, known := c.srv.opt.Backend.User(l.user, c.host)
+	cred, known := c.srv.opt.Backend.User(l.user, c.host, c.addr)
 	if cred.Plugin == "" {
 		cred.Plugin = c.srv.opt.DefaultPlugin
 	}

@@ -31,17 +31,18 @@ type conn struct {
 	id     uint32
 	sock   socket
 	stream io.ReadWriter // sock, or TLS or compression over it
-	host   string
-	secure bool // unix socket or TLS: passwords may travel in the clear inside
-	caps   uint32
-	in     packetReader
-	resp   response
-	sess   Session
-	intr   *kvapi.Interrupt
-	args   Args
-	stmts  stmtTable
-	salt   [saltBytes]byte
-	count  *counterShard
+	// host is the name by which accounts know the client, addr its address, empty for a unix socket.
+	host, addr string
+	secure     bool // unix socket or TLS: passwords may travel in the clear inside
+	caps       uint32
+	in         packetReader
+	resp       response
+	sess       Session
+	intr       *kvapi.Interrupt
+	args       Args
+	stmts      stmtTable
+	salt       [saltBytes]byte
+	count      *counterShard
 
 	run    int           // commands in a row that were already there
 	began  time.Duration // on clock.Mono, the first of them, where connections are many
@@ -72,7 +73,7 @@ func newConn(s *Server, id uint32, raw net.Conn) *conn {
 	c.resp.c = c
 	c.resp.enc.Buf = make([]byte, 0, outInitialBytes)
 	c.in = packetReader{src: &c.sock, window: make([]byte, windowBytes), pool: &s.pool, limit: handshakePacketMax, exact: true}
-	c.host, c.secure = peerHost(raw)
+	c.host, c.addr, c.secure = peerHost(raw)
 	c.info = &ConnInfo{ID: id, Host: c.host, Control: (*control)(c)}
 	c.maxPacket.Store(s.maxPacket.Load())
 	c.waitTimeout.Store(ticksOf(s.opt.WaitTimeout))
@@ -341,17 +342,18 @@ func (c *control) SetNetTimeouts(read, write time.Duration) {
 	(*conn)(c).writeTimeout.Store(ticksOf(write))
 }
 
-// peerHost returns the name by which accounts know the peer, and whether the transport cannot be overheard.
-func peerHost(raw net.Conn) (host string, secure bool) {
+// peerHost returns the name and the address by which accounts know the peer, and whether the transport cannot be overheard.
+func peerHost(raw net.Conn) (host, addr string, secure bool) {
 	switch peer := raw.RemoteAddr().(type) {
 	case *net.UnixAddr:
-		return localhost, true
+		return localhost, "", true
 	case *net.TCPAddr:
+		addr = peer.IP.String()
 		if !peer.IP.IsLoopback() {
-			return peer.IP.String(), false
+			return addr, addr, false
 		}
 	}
-	return localhost, false
+	return localhost, addr, false
 }
 
 const localhost = "localhost"

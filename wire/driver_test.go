@@ -47,6 +47,7 @@ func TestDriverAuthentication(t *testing.T) {
 	}{
 		{"root", "", "", 0},
 		{"sbtest", "", "", 0},
+		{"numeric", "", "", 0},                   // the address is told beside the name localhost
 		{"sha", "secret", "?tls=skip-verify", 0}, // full, over TLS
 		{"sha", "secret", "?tls=skip-verify", 0}, // fast
 		{"sha", "secret", "", 0},

@@ -38,14 +38,19 @@ func newFakeBackend() *fakeBackend {
 		"sha":    {Plugin: PluginCachingSHA2, Auth: HashCachingSHA2([]byte("secret")), Account: "sha@%"},
 		"native": {Plugin: PluginNative, Auth: HashNative([]byte("secret")), Account: "native@%"},
 		"tls":    {Plugin: PluginCachingSHA2, Auth: HashCachingSHA2([]byte("secret")), RequireTLS: true, Account: "tls@%"},
-		"locked": {Plugin: PluginNative, Auth: HashNative([]byte("secret")), Locked: true, Account: "locked@%"},
+		// numeric is the account of a client over TCP on this machine.
+		"numeric": {Plugin: PluginNative, Account: "numeric@127.0.0.1"},
+		"locked":  {Plugin: PluginNative, Auth: HashNative([]byte("secret")), Locked: true, Account: "locked@%"},
 	}}
 }
 
-func (b *fakeBackend) User(name, host string) (Credential, bool) {
+func (b *fakeBackend) User(name, host, addr string) (Credential, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c, ok := b.users[name]
+	if name == "numeric" && (host != localhost || addr != "127.0.0.1") {
+		return Credential{}, false
+	}
 	return c, ok
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/netip"
 	"sort"
 	"sync"
 	"testing"
@@ -165,9 +166,16 @@ func (n *Node) kill(id uint64, queryOnly bool) bool {
 	return true
 }
 
-// Connect opens a session for user@host, whose account must exist.
+// Connect opens a session for user@host, whose account must exist. An address of this machine is localhost beside, as for a socket.
 func (n *Node) Connect(user, host, database string) (*Conn, error) {
-	account := n.Users.Match(user, host)
+	addr := ""
+	if ip, err := netip.ParseAddr(host); err == nil {
+		addr = host
+		if ip.IsLoopback() {
+			host = "localhost"
+		}
+	}
+	account := n.Users.Match(user, host, addr)
 	if account == nil {
 		return nil, fmt.Errorf("no account serves %s@%s", user, host)
 	}
