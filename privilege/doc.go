@@ -13,7 +13,8 @@
 //
 // # Invariants
 //
-//  1. The cache equals the records: a change is committed before it is cached, under one lock.
+//  1. The cache equals the records: a change is committed before it is cached, under one lock. A statement about several accounts is
+//     one transaction (Store.Update).
 //  2. Of several accounts that match a client, the one with the most specific host wins (MySQL's order).
 //  3. Passwords are kept hashed (caching_sha2_password: salted SHA-256, 5,000 rounds); no method gives one back.
 //  4. A fresh directory has one account, root@localhost without password, which reaches the server from this machine only.

@@ -137,6 +137,8 @@ type Account struct {
 // Name returns user@host, as CURRENT_USER() shows it.
 func (a *Account) Name() string { return a.User + "@" + a.Host }
 
+func (a *Account) identity() identity { return identify(a.User, a.Host) }
+
 func (a *Account) clone() *Account {
 	c := *a
 	c.Databases, c.Tables = map[string]Set{}, map[string]Set{}

@@ -35,6 +35,22 @@ func openStore(t *testing.T) (*Store, func() *Store) {
 	return open(), open
 }
 
+// The changes of one account, each as a statement of its own.
+func (s *Store) create(a *Account) error {
+	return s.Update("CREATE USER", func(e *Edit) error { return e.Create(a) })
+}
+
+func (s *Store) change(what string, change func(e *Edit)) error {
+	return s.Update(what, func(e *Edit) error {
+		change(e)
+		return nil
+	})
+}
+
+func (s *Store) grant(user, host string, set Set, at Level) error {
+	return s.change("GRANT", func(e *Edit) { e.Grant(user, host, set, at) })
+}
+
 func number(err error) uint16 {
 	if e, ok := err.(*types.Error); ok {
 		return e.Number
@@ -58,7 +74,7 @@ func TestFirstAccount(t *testing.T) {
 func TestMatch(t *testing.T) {
 	s, _ := openStore(t)
 	for _, host := range []string{"%", "10.%", "10.0.0.7", "localhost", "10.0.%"} {
-		if err := s.Create(&Account{User: "u", Host: host}); err != nil {
+		if err := s.create(&Account{User: "u", Host: host}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -81,10 +97,10 @@ func TestGrants(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(s.Create(&Account{User: "u", Host: "%"}))
-	must(s.Grant("u", "%", Select|Insert, Level{Database: "app\\_%"}))
-	must(s.Grant("u", "%", Update, Level{Database: "other", Table: "t"}))
-	must(s.Grant("u", "%", All|GrantOption, Level{Database: "own"}))
+	must(s.create(&Account{User: "u", Host: "%"}))
+	must(s.grant("u", "%", Select|Insert, Level{Database: "app\\_%"}))
+	must(s.grant("u", "%", Update, Level{Database: "other", Table: "t"}))
+	must(s.grant("u", "%", All|GrantOption, Level{Database: "own"}))
 	check := func(a *Account, want Set, db, table string, has bool) {
 		t.Helper()
 		if a.Has(want, db, table) != has {
@@ -112,13 +128,13 @@ func TestGrants(t *testing.T) {
 		}
 	}
 	version := s.Version()
-	must(s.Revoke("u", "%", Insert, Level{Database: "app\\_%"}))
+	must(s.Update("REVOKE", func(e *Edit) error { return e.Revoke("u", "%", Insert, Level{Database: "app\\_%"}) }))
 	if s.Version() == version {
 		t.Error("a change left the version as it was")
 	}
 	check(s.Find("u", "%"), Insert, "app_1", "x", false)
 	check(s.Find("u", "%"), Select, "app_1", "x", true)
-	must(s.RevokeAll("u", "%"))
+	must(s.change("REVOKE", func(e *Edit) { e.RevokeAll("u", "%") }))
 	check(reopen().Find("u", "%"), Select, "own", "", false)
 }
 
@@ -177,16 +193,16 @@ func TestCovers(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	s, _ := openStore(t)
 	for name, err := range map[string]error{
-		"create twice":  s.Create(&Account{User: "root", Host: "localhost"}),
-		"drop unknown":  s.Drop("nobody", "%"),
-		"alter unknown": s.Alter("ALTER USER", "nobody", "%", func(*Account) {}),
-		"rename onto":   s.Rename("root", "localhost", "root", "localhost"),
+		"create twice":  s.create(&Account{User: "root", Host: "localhost"}),
+		"drop unknown":  s.change("DROP USER", func(e *Edit) { e.Drop("nobody", "%") }),
+		"alter unknown": s.change("ALTER USER", func(e *Edit) { e.Alter("nobody", "%", func(*Account) {}) }),
+		"rename onto":   s.change("RENAME USER", func(e *Edit) { e.Rename("root", "localhost", "root", "localhost") }),
 	} {
 		if number(err) != types.ErCannotUser {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := s.Create(&Account{User: strings.Repeat("x", userNameMax+1), Host: "%"}); number(err) != types.ErWrongStringLength {
+	if err := s.create(&Account{User: strings.Repeat("x", userNameMax+1), Host: "%"}); number(err) != types.ErWrongStringLength {
 		t.Errorf("long name: %v", err)
 	}
 	if s.Find("root", "localhost") == nil {
@@ -197,10 +213,10 @@ func TestRefusals(t *testing.T) {
 // TestRename keeps the grants and the password.
 func TestRename(t *testing.T) {
 	s, reopen := openStore(t)
-	if err := s.Create(&Account{User: "a", Host: "%", Auth: []byte("secret"), Global: Select}); err != nil {
+	if err := s.create(&Account{User: "a", Host: "%", Auth: []byte("secret"), Global: Select}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Rename("a", "%", "b", "localhost"); err != nil {
+	if err := s.change("RENAME USER", func(e *Edit) { e.Rename("a", "%", "b", "localhost") }); err != nil {
 		t.Fatal(err)
 	}
 	s = reopen()

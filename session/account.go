@@ -248,17 +248,7 @@ func (s *Session) runAccount(stmt syntax.Statement) error {
 	case *syntax.DropUser:
 		return s.dropUser(stmt)
 	case *syntax.RenameUser:
-		for _, pair := range stmt.Pairs {
-			from, fromHost := s.who(pair.From)
-			to, toHost := s.who(pair.To)
-			if to == "" {
-				return errAnonymous()
-			}
-			if err := s.node.Users.Rename(from, fromHost, to, toHost); err != nil {
-				return err
-			}
-		}
-		return nil
+		return s.renameUser(stmt)
 	}
 	return types.Errorf(types.ErNotSupportedYet, "this statement about accounts")
 }
@@ -340,33 +330,59 @@ func (s *Session) createUser(stmt *syntax.CreateUser) error {
 	if stmt.DefaultRole != nil {
 		return types.Errorf(types.ErNotSupportedYet, "roles")
 	}
+	changes := make([]func(*privilege.Account), len(stmt.Users)) // passwords are hashed before anything is locked
 	for i := range stmt.Users {
-		spec := &stmt.Users[i]
-		user, host := s.who(spec.Account)
-		change, err := s.accountChange(spec, stmt)
-		if err != nil {
-			return err
-		}
-		known := s.node.Users.Find(user, host) != nil
-		switch {
-		case stmt.Alter && !known && stmt.IfExists:
-			s.context.Warn(types.LevelNote, types.ErUserDoesNotExist, "'"+user+"'@'"+host+"'")
-		case stmt.Alter:
-			err = s.node.Users.Alter("ALTER USER", user, host, change)
-		case known && stmt.IfExists:
-			s.context.Warn(types.LevelNote, types.ErUserAlreadyExists, "'"+user+"'@'"+host+"'")
-		case user == "":
+		if user, _ := s.who(stmt.Users[i].Account); user == "" && !stmt.Alter {
 			return errAnonymous()
-		default:
-			a := &privilege.Account{User: user, Host: host, Plugin: defaultPlugin}
-			change(a)
-			err = s.node.Users.Create(a)
 		}
-		if err != nil {
+		var err error
+		if changes[i], err = s.accountChange(&stmt.Users[i], stmt); err != nil {
 			return err
 		}
 	}
-	return nil
+	what := "CREATE USER"
+	if stmt.Alter {
+		what = "ALTER USER"
+	}
+	return s.node.Users.Update(what, func(e *privilege.Edit) error {
+		for i, change := range changes {
+			user, host := s.who(stmt.Users[i].Account)
+			known := e.Find(user, host) != nil
+			switch {
+			case stmt.Alter && !known && stmt.IfExists:
+				s.noteUser(types.ErUserDoesNotExist, user, host)
+			case stmt.Alter:
+				e.Alter(user, host, change)
+			case known && stmt.IfExists:
+				s.noteUser(types.ErUserAlreadyExists, user, host)
+			default:
+				a := &privilege.Account{User: user, Host: host, Plugin: defaultPlugin}
+				change(a)
+				if err := e.Create(a); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func (s *Session) noteUser(number uint16, user, host string) {
+	s.context.Warn(types.LevelNote, number, "'"+user+"'@'"+host+"'")
+}
+
+func (s *Session) renameUser(stmt *syntax.RenameUser) error {
+	return s.node.Users.Update("RENAME USER", func(e *privilege.Edit) error {
+		for _, pair := range stmt.Pairs {
+			from, fromHost := s.who(pair.From)
+			to, toHost := s.who(pair.To)
+			if to == "" {
+				return errAnonymous()
+			}
+			e.Rename(from, fromHost, to, toHost)
+		}
+		return nil
+	})
 }
 
 // errAnonymous refuses accounts that would serve any name: whoever gave an unknown name could see and kill the sessions of a real one.
@@ -442,17 +458,17 @@ func (s *Session) dropUser(stmt *syntax.DropUser) error {
 	if stmt.Role {
 		return types.Errorf(types.ErNotSupportedYet, "roles")
 	}
-	for _, a := range stmt.Users {
-		user, host := s.who(a)
-		if stmt.IfExists && s.node.Users.Find(user, host) == nil {
-			s.context.Warn(types.LevelNote, types.ErUserDoesNotExist, "'"+user+"'@'"+host+"'")
-			continue
+	return s.node.Users.Update("DROP USER", func(e *privilege.Edit) error {
+		for _, a := range stmt.Users {
+			user, host := s.who(a)
+			if stmt.IfExists && e.Find(user, host) == nil {
+				s.noteUser(types.ErUserDoesNotExist, user, host)
+				continue
+			}
+			e.Drop(user, host)
 		}
-		if err := s.node.Users.Drop(user, host); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func (s *Session) setPassword(stmt *syntax.SetPassword) error {
@@ -472,11 +488,17 @@ func (s *Session) setPassword(stmt *syntax.SetPassword) error {
 			return err
 		}
 	}
-	return s.node.Users.Alter("SET PASSWORD", user, host, func(a *privilege.Account) {
-		a.Auth = nil
-		if stmt.Password.Value != "" {
-			a.Auth = s.node.HashPassword(a.Plugin, []byte(stmt.Password.Value))
-		}
+	plugin := own.Plugin
+	if a := s.node.Users.Find(user, host); a != nil {
+		plugin = a.Plugin
+	}
+	var stored []byte // hashed before anything is locked
+	if stmt.Password.Value != "" {
+		stored = s.node.HashPassword(plugin, []byte(stmt.Password.Value))
+	}
+	return s.node.Users.Update("SET PASSWORD", func(e *privilege.Edit) error {
+		e.Alter(user, host, func(a *privilege.Account) { a.Plugin, a.Auth = plugin, stored })
+		return nil
 	})
 }
 
@@ -518,18 +540,39 @@ func (s *Session) grant(stmt *syntax.Grant) error {
 			return err
 		}
 	}
-	for _, a := range stmt.Users {
-		user, host := s.who(a)
-		if stmt.Revoke {
-			err = s.node.Users.Revoke(user, host, set, at)
-		} else {
-			err = s.node.Users.Grant(user, host, set, at)
-		}
-		if err != nil {
-			return err
-		}
+	if stmt.Revoke {
+		return s.revoke(stmt, set, at)
 	}
-	return nil
+	return s.node.Users.Update("GRANT", func(e *privilege.Edit) error {
+		for _, a := range stmt.Users {
+			user, host := s.who(a)
+			e.Grant(user, host, set, at)
+		}
+		return nil
+	})
+}
+
+// revoke takes privileges away at one level. IF EXISTS makes a warning of a grant that is not there.
+func (s *Session) revoke(stmt *syntax.Grant, set privilege.Set, at privilege.Level) error {
+	return s.node.Users.Update("REVOKE", func(e *privilege.Edit) error {
+		for _, a := range stmt.Users {
+			user, host := s.who(a)
+			known := e.Find(user, host) != nil
+			if !known && stmt.IgnoreUser {
+				s.context.Warn(types.LevelWarning, types.ErUserDoesNotExist, "'"+user+"'@'"+host+"'")
+				continue
+			}
+			err := e.Revoke(user, host, set, at)
+			if missing, ok := err.(*types.Error); ok && known && stmt.IfExists {
+				s.context.AddError(types.LevelWarning, missing)
+				continue
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // revokeAll executes REVOKE ALL PRIVILEGES, GRANT OPTION FROM. It is about every level, so no level's rights allow it, but CREATE USER.
@@ -542,13 +585,20 @@ func (s *Session) revokeAll(stmt *syntax.Grant) error {
 			return err
 		}
 	}
-	for _, a := range stmt.Users {
-		user, host := s.who(a)
-		if err := s.node.Users.RevokeAll(user, host); err != nil {
-			return err
+	return s.node.Users.Update("REVOKE", func(e *privilege.Edit) error {
+		for _, a := range stmt.Users {
+			user, host := s.who(a)
+			switch {
+			case e.Find(user, host) != nil:
+				e.RevokeAll(user, host)
+			case stmt.IgnoreUser:
+				s.context.Warn(types.LevelWarning, types.ErUserDoesNotExist, "'"+user+"'@'"+host+"'")
+			default:
+				return types.Errorf(types.ErRevokeGrants)
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // checkGrant refuses what has no meaning at a level, objects that do not exist and, for GRANT, unknown accounts.
