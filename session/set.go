@@ -169,6 +169,8 @@ func (s *Session) assign(where syntax.VarScope, i int, v *variable, text string)
 		return nil, types.Errorf(types.ErLocalVariable, v.name)
 	case !global && v.scope&scopeSession == 0:
 		return nil, types.Errorf(types.ErGlobalVariable, v.name)
+	case !global && v.given:
+		return nil, types.Errorf(types.ErVariableIsReadonly, "SESSION", v.name, "GLOBAL")
 	}
 	if global {
 		if err := s.require(privilege.Super, "", ""); err != nil {

@@ -38,6 +38,8 @@ type variable struct {
 	min, max int64
 	words    []string
 	readOnly bool
+	// given: a session has the global value of the time when it began, and cannot choose (1621).
+	given bool
 	// idle says why setting the variable changes nothing; a SET of it raises a warning with this text.
 	idle string
 	// check normalises or refuses a value before it is stored; nil takes it as it is.

@@ -46,6 +46,11 @@ func (v *variable) checked(check func(*Session, string) (string, error)) *variab
 	return v
 }
 
+func (v *variable) fromGlobal() *variable {
+	v.given = true
+	return v
+}
+
 // sessionVariables are those that a session acts on.
 func sessionVariables() []*variable {
 	return []*variable{
@@ -105,7 +110,7 @@ func idleSessionVariables() []*variable {
 		intVar("read_buffer_size", scopeBoth, "131072", "8192", "2147479552", idleMemory),
 		intVar("read_rnd_buffer_size", scopeBoth, "262144", "1", "2147483647", idleMemory),
 		intVar("max_sort_length", scopeBoth, "1024", "4", "8388608", "sort keys are compared whole"),
-		intVar("net_buffer_length", scopeBoth, "16384", "1024", "1048576", "buffers grow and shrink by need"),
+		intVar("net_buffer_length", scopeBoth, "16384", "1024", "1048576", "buffers grow and shrink by need").fromGlobal(),
 		intVar("net_read_timeout", scopeBoth, "30", "1", "31536000", "").onSession(applyNetTimeout),
 		intVar("net_write_timeout", scopeBoth, "60", "1", "31536000", "").onSession(applyNetTimeout),
 		intVar("net_retry_count", scopeBoth, "10", "1", "9223372036854775807", "reads are never retried"),
@@ -141,7 +146,7 @@ func globalVariables() []*variable {
 	return []*variable{
 		intVar("max_connections", scopeGlobal, "2000", "1", "100000", "").onGlobal(applyMaxConnections),
 		intVar("max_prepared_stmt_count", scopeGlobal, "1000000", "0", "16777216", "").onGlobal(applyMaxPrepared),
-		intVar("max_allowed_packet", scopeBoth, "67108864", "1024", "1073741824", "").onSession(applyMaxPacket),
+		intVar("max_allowed_packet", scopeBoth, "67108864", "1024", "1073741824", "").onSession(applyMaxPacket).fromGlobal(),
 		intVar("innodb_flush_log_at_trx_commit", scopeGlobal, "1", "0", "2", "").onGlobal(applyFlushLog),
 		intVar("innodb_buffer_pool_size", scopeGlobal, "0", "0", "9223372036854775807", "the cache is sized at start, by cache-size"),
 		boolVar("innodb_file_per_table", scopeGlobal, true, idleKeySpace),
