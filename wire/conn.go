@@ -253,7 +253,9 @@ func (c *conn) lastWords(e *types.Error) bool {
 	if c.resp.err != nil || c.sock.SetDeadline(clock.Now().Add(lastWordsTimeout)) != nil {
 		return false
 	}
-	c.resp.seq = c.in.seq
+	if len(c.resp.enc.Buf) == 0 {
+		c.resp.seq = c.in.seq // the packet that could not be read counts; what still waits to leave is counted in resp.seq
+	}
 	c.resp.appendError(e)
 	return c.resp.flush() == nil
 }

@@ -336,12 +336,19 @@ func (s *fakeSession) FieldList(table, pattern string) ([]sqlapi.ColumnInfo, err
 	}
 	return pairCols, nil
 }
-func (s *fakeSession) Ping() error                     { return nil }
-func (s *fakeSession) Statistics() string              { return "Uptime: 1" }
-func (s *fakeSession) SetMultiStatements(on bool)      { s.multi = on }
-func (s *fakeSession) Reset() error                    { clear(s.stmts); return nil }
-func (s *fakeSession) ChangeUser(info *ConnInfo) error { s.info = info; clear(s.stmts); return nil }
-func (s *fakeSession) Status() uint16                  { return sqlapi.StatusAutocommit | s.trans }
+func (s *fakeSession) Ping() error                { return nil }
+func (s *fakeSession) Statistics() string         { return "Uptime: 1" }
+func (s *fakeSession) SetMultiStatements(on bool) { s.multi = on }
+func (s *fakeSession) Reset() error               { clear(s.stmts); return nil }
+func (s *fakeSession) ChangeUser(info *ConnInfo) error {
+	if info.DB == "nosuch" {
+		return types.Errorf(types.ErBadDB, info.DB)
+	}
+	s.info = info
+	clear(s.stmts)
+	return nil
+}
+func (s *fakeSession) Status() uint16 { return sqlapi.StatusAutocommit | s.trans }
 func (s *fakeSession) ResultEncoding() (*time.Location, *types.Charset) {
 	return s.zone, types.Utf8mb40900AICI.Charset()
 }

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-mysql-org/go-mysql/mysql"
+
 	"github.com/pandodb/pando/sqlapi"
 )
 
@@ -419,6 +421,33 @@ func TestRawChangeUser(t *testing.T) {
 	}
 	r.write(nil)
 	r.expectError(r.read(), 1045)
+	r.expectClosed()
+}
+
+// TestRawRefusedAfterFastPath: the error of a login whose password was right follows the word of the fast path, which has not left yet.
+func TestRawRefusedAfterFastPath(t *testing.T) {
+	ts := startServer(t, nil)
+	if _, err := ts.connect(t, "sha", "secret", ""); err != nil { // fills the cache
+		t.Fatal(err)
+	}
+	if _, err := ts.connect(t, "sha", "secret", "nosuch"); clientNumber(err) != 1049 {
+		t.Errorf("login: %v", err)
+	}
+	r := ts.dial(t)
+	r.login(rawCaps, "root")
+	p := r.command([]byte{ComChangeUser}, []byte("sha\x00\x00nosuch\x00"), []byte{46, 0}, []byte(PluginNative), []byte{0})
+	if p[0] != headerEOF {
+		t.Fatalf("%q", p)
+	}
+	r.write(mysql.CalcCachingSha2Password(p[len(p)-saltBytes-1:len(p)-1], "secret"))
+	if p = r.read(); !bytes.Equal(p, []byte{headerMore, shaFastOK}) {
+		t.Fatalf("%q", p)
+	}
+	seq := r.seq
+	r.expectError(r.read(), 1049)
+	if r.seq != seq+1 {
+		t.Errorf("COM_CHANGE_USER: the error's sequence number is %d, want %d", r.seq-1, seq)
+	}
 	r.expectClosed()
 }
 
