@@ -223,12 +223,29 @@ func (s *selection) itemInfo(it *syntax.SelectItem, bound expr.Expr) sqlapi.Colu
 		}
 		info.Name = ref.Column
 	} else {
-		info.Name = s.itemText(it)
+		info.Name = firstChars(s.itemText(it), madeNameCharsMax)
 	}
 	if it.HasAlias {
 		info.Name = it.Alias
 	}
 	return info
+}
+
+// madeNameCharsMax is MySQL's limit on an alias, to which it also cuts the names that it makes of expressions.
+const madeNameCharsMax = 256
+
+// firstChars is the text up to its nth character.
+func firstChars(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for at := range text {
+		if n == 0 {
+			return text[:at]
+		}
+		n--
+	}
+	return text
 }
 
 // itemText is the text of an element as the client wrote it, which MySQL uses as the column's name. A string's name is its value

@@ -50,7 +50,7 @@ type columnKey struct {
 }
 
 // get returns the block for cols, encoding it on first use.
-func (c *columnCache) get(cols []sqlapi.ColumnInfo, results *types.Charset) *columnBlock {
+func (c *columnCache) get(cols []sqlapi.ColumnInfo, results *types.Charset) (*columnBlock, error) {
 	if len(cols) == 0 {
 		return newColumnBlock(cols, results)
 	}
@@ -59,11 +59,11 @@ func (c *columnCache) get(cols []sqlapi.ColumnInfo, results *types.Charset) *col
 	block := c.blocks[key]
 	c.mu.RUnlock()
 	if block != nil {
-		return block
+		return block, nil
 	}
-	block = newColumnBlock(cols, results)
-	if len(block.b) > columnBlockLenMax {
-		return block
+	block, err := newColumnBlock(cols, results)
+	if err != nil || len(block.b) > columnBlockLenMax {
+		return block, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,31 +72,37 @@ func (c *columnCache) get(cols []sqlapi.ColumnInfo, results *types.Charset) *col
 		c.blocks = make(map[columnKey]*columnBlock)
 	}
 	c.blocks[key] = block
-	return block
+	return block, nil
 }
 
-func newColumnBlock(cols []sqlapi.ColumnInfo, results *types.Charset) *columnBlock {
-	b, _ := appendResultHead(nil, 1, cols, results)
-	return &columnBlock{cols: cols, results: results, packets: len(cols) + 1, b: append([]byte(nil), b...)}
+func newColumnBlock(cols []sqlapi.ColumnInfo, results *types.Charset) (*columnBlock, error) {
+	b, _, err := appendResultHead(nil, 1, cols, results)
+	if err != nil {
+		return nil, err
+	}
+	return &columnBlock{cols: cols, results: results, packets: len(cols) + 1, b: append([]byte(nil), b...)}, nil
 }
 
 // appendResultHead appends the packets of a columnBlock, numbered from seq, and returns the next number.
-func appendResultHead(dst []byte, seq byte, cols []sqlapi.ColumnInfo, results *types.Charset) ([]byte, byte) {
+func appendResultHead(dst []byte, seq byte, cols []sqlapi.ColumnInfo, results *types.Charset) ([]byte, byte, error) {
 	start := len(dst)
 	dst = appendLenenc(append(dst, 0, 0, 0, 0), uint64(len(cols)))
 	putHeader(dst, start, seq)
 	return appendColumns(dst, seq+1, cols, results)
 }
 
-// appendColumns appends one definition packet per column.
-func appendColumns(dst []byte, seq byte, cols []sqlapi.ColumnInfo, results *types.Charset) ([]byte, byte) {
+// appendColumns appends one definition packet per column. A definition that fits no packet is refused: clients do not join them.
+func appendColumns(dst []byte, seq byte, cols []sqlapi.ColumnInfo, results *types.Charset) ([]byte, byte, error) {
 	for i := range cols {
 		start := len(dst)
 		dst = appendColumn(append(dst, 0, 0, 0, 0), &cols[i], results)
+		if len(dst)-start-headerBytes >= payloadMax {
+			return dst, seq, types.Errorf(types.ErTooLongIdent, cols[i].Name)
+		}
 		putHeader(dst, start, seq)
 		seq++
 	}
-	return dst, seq
+	return dst, seq, nil
 }
 
 // appendColumn appends a ColumnDefinition41.
@@ -150,8 +156,12 @@ func appendParamColumns(dst []byte, seq byte, n int) ([]byte, byte) {
 	return dst, seq
 }
 
-// putHeader fills the header reserved at start of a packet that ends at the end of b. Its payload is below payloadMax.
+// putHeader fills the header reserved at start of a packet that ends at the end of b. Its payload is below payloadMax: a longer one would
+// be read as several packets.
 func putHeader(b []byte, start int, seq byte) {
 	n := len(b) - start - headerBytes
+	if n >= payloadMax {
+		panic("wire: a packet that has to be split")
+	}
 	b[start], b[start+1], b[start+2], b[start+3] = byte(n), byte(n>>8), byte(n>>16), seq
 }

@@ -92,7 +92,11 @@ func (c *conn) prepare(sql []byte) bool {
 		c.appendOldEOF()
 	}
 	if len(info.Columns) > 0 {
-		r.enc.Buf, r.seq = appendColumns(r.enc.Buf, r.seq, info.Columns, results)
+		if r.enc.Buf, r.seq, err = appendColumns(r.enc.Buf, r.seq, info.Columns, results); err != nil {
+			c.stmts.remove(info.ID)
+			c.sess.CloseStmt(info.ID)
+			return c.fail(err)
+		}
 		c.appendOldEOF()
 	}
 	return c.sent()

@@ -164,6 +164,8 @@ func (s *fakeSession) run(sql string, out Response, more bool) error {
 	switch strings.ToUpper(verb) {
 	case "ROWS": // ROWS n size
 		return done(s.rows(out, pairCols, a, bytes.Repeat([]byte("x"), b)))
+	case "NAMED": // NAMED n: a column whose name has n bytes
+		return done(s.rows(out, namedCols(a), 1, nil))
 	case "LEN": // the length of the statement
 		return done(s.rows(out, pairCols, 1, strconv.AppendInt(nil, int64(len(sql)), 10)))
 	case "HALF": // HALF n size: n rows, then a row begun, then an error
@@ -215,6 +217,12 @@ func (s *fakeSession) run(sql string, out Response, more bool) error {
 	return s.ok(out, more)
 }
 
+func namedCols(n int) []sqlapi.ColumnInfo {
+	cols := append([]sqlapi.ColumnInfo(nil), pairCols...)
+	cols[1].Name = strings.Repeat("n", n)
+	return cols
+}
+
 func numbers(s string) (a, b int) {
 	f := append(strings.Fields(s), "0", "0")
 	a, _ = strconv.Atoi(f[0])
@@ -236,6 +244,9 @@ func (s *fakeSession) Prepare(sql []byte) (StmtInfo, error) {
 		}
 	case strings.HasPrefix(text, "ROWS"):
 		st.cols = pairCols
+	case strings.HasPrefix(text, "NAMED"):
+		n, _ := numbers(text[len("NAMED "):])
+		st.cols = namedCols(n)
 	}
 	s.stmts[s.nextID] = st
 	return StmtInfo{ID: s.nextID, Params: st.params, Columns: st.cols, Warnings: 0}, nil

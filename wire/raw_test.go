@@ -451,6 +451,49 @@ func TestRawRefusedAfterFastPath(t *testing.T) {
 	r.expectClosed()
 }
 
+// TestRawWideColumn: a column's definition is one packet, and what fits none is an error instead of a stream that nobody can read.
+func TestRawWideColumn(t *testing.T) {
+	ts := startServer(t, nil)
+	c, err := ts.connect(t, "root", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{1 << 10, 1 << 20, payloadMax, payloadMax + 100, 2 * payloadMax} {
+		query := "NAMED " + itoa(n)
+		check := func(what string, fields []*mysql.Field, err error) {
+			t.Helper()
+			switch {
+			case n >= payloadMax:
+				if clientNumber(err) != 1059 {
+					t.Errorf("%s %s: %v", what, query, err)
+				}
+			case err != nil || len(fields) != 2 || len(fields[1].Name) != n:
+				t.Errorf("%s %s: %d fields, %v", what, query, len(fields), err)
+			}
+		}
+		res, err := c.Execute(query)
+		if err != nil {
+			res = &mysql.Result{Resultset: &mysql.Resultset{}}
+		}
+		check("text", res.Fields, err)
+		stmt, err := c.Prepare(query)
+		if err != nil {
+			check("prepare", nil, err)
+		} else {
+			if res, err = stmt.Execute(); err != nil {
+				t.Fatal(err)
+			}
+			check("execute", res.Fields, err)
+		}
+		if err := c.Ping(); err != nil {
+			t.Fatalf("after %s: %v", query, err)
+		}
+	}
+	if left := len(ts.backend.sessions[0].stmts); left != 2 {
+		t.Errorf("%d statements left, want those 2 that could be described", left)
+	}
+}
+
 // TestRawOldAuthentication covers clients without CLIENT_PLUGIN_AUTH.
 func TestRawOldAuthentication(t *testing.T) {
 	ts := startServer(t, nil)

@@ -83,7 +83,9 @@ func (r *response) Columns(cols []sqlapi.ColumnInfo) (*types.RowEncoder, error) 
 	if _, err := r.FetchRows(); err != nil {
 		return nil, err
 	}
-	r.appendHead(cols)
+	if err := r.appendHead(cols); err != nil {
+		return nil, err
+	}
 	if r.c.caps&capDeprecateEOF == 0 {
 		r.appendEOF(r.c.sess.Status(), 0)
 		r.eofAt = len(r.enc.Buf) - 2
@@ -106,14 +108,16 @@ func (r *response) FetchRows() (*types.RowEncoder, error) {
 	return &r.enc, nil
 }
 
-func (r *response) appendHead(cols []sqlapi.ColumnInfo) {
+func (r *response) appendHead(cols []sqlapi.ColumnInfo) (err error) {
 	if r.stmt == nil || len(cols) == 0 {
-		r.enc.Buf, r.seq = appendResultHead(r.enc.Buf, r.seq, cols, r.enc.Results)
-		return
+		r.enc.Buf, r.seq, err = appendResultHead(r.enc.Buf, r.seq, cols, r.enc.Results)
+		return err
 	}
 	block := r.stmt.block
 	if block == nil || !block.matches(cols, r.enc.Results) {
-		block = r.c.srv.columns.get(cols, r.enc.Results)
+		if block, err = r.c.srv.columns.get(cols, r.enc.Results); err != nil {
+			return err
+		}
 		r.stmt.block = block
 	}
 	at := len(r.enc.Buf)
@@ -122,6 +126,7 @@ func (r *response) appendHead(cols []sqlapi.ColumnInfo) {
 		renumber(r.enc.Buf[at:], r.seq)
 	}
 	r.seq += byte(block.packets)
+	return nil
 }
 
 // renumber numbers the packets of b from seq.
