@@ -85,8 +85,8 @@ func (i *Interrupt) Set(r Reason) {
 	}
 }
 
-// Reset clears a statement's reason before the next statement begins. Reasons
-// that concern the connection stay, so that a KILL between two statements is
+// Reset clears a statement's reason before the next command begins. Reasons
+// that concern the connection stay, so that a KILL between two commands is
 // not lost.
 func (i *Interrupt) Reset() {
 	if i == nil || i.reason.Load() == 0 {
@@ -94,9 +94,26 @@ func (i *Interrupt) Reset() {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if Reason(i.reason.Load()) >= ReasonKillConn {
+	if Reason(i.reason.Load()) < ReasonKillConn {
+		i.clear()
+	}
+}
+
+// Clear takes back one reason, if it is the present one: that of a limit on one
+// statement of several that a command runs.
+func (i *Interrupt) Clear(r Reason) {
+	if i == nil {
 		return
 	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if Reason(i.reason.Load()) == r {
+		i.clear()
+	}
+}
+
+// clear runs under mu.
+func (i *Interrupt) clear() {
 	i.reason.Store(uint32(ReasonNone))
 	if i.closed {
 		i.done, i.closed = nil, false

@@ -88,9 +88,9 @@ func (s *Session) appendEnv(dst []byte) []byte {
 	return dst
 }
 
-// startStatement prepares the per-statement state. keepDiagnostics is set for statements that report on the one before.
+// startStatement prepares the per-statement state. The interrupt is none of it: wire takes it back once per command, and what came since
+// then is for the statements that have not run yet.
 func (s *Session) startStatement() {
-	s.interrupt.Reset()
 	s.context.ResetWarnings()
 	s.started = s.fixedNow
 	s.context.Strict, s.context.Ignore = false, false

@@ -14,8 +14,9 @@ import (
 func (s *Session) runOther(stmt syntax.Statement, text string, more bool, out Response) error {
 	if show, ok := stmt.(*syntax.Show); !ok || show.Kind != syntax.ShowWarnings && show.Kind != syntax.ShowErrors {
 		s.startStatement()
-	} else {
-		s.interrupt.Reset()
+	}
+	if err := s.poll(); err != nil {
+		return s.fail(err)
 	}
 	s.planFromCache = false
 	s.info.Store(&text)

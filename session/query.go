@@ -92,10 +92,22 @@ func (s *Session) literalParam(i int) types.Value {
 	return s.build.Text(raw)
 }
 
-// limitTime ends the statement after max_execution_time. The returned function must be called when it is over.
+// limitTime ends the statement after max_execution_time. The returned function must be called when it is over: it takes back a limit that
+// the statement survived, which is not meant for the next one of the same text.
 func (s *Session) limitTime() (stop func()) {
-	timer := clock.AfterFunc(s.maxExecution, func() { s.interrupt.Set(kvapi.ReasonTimeout) })
-	return func() { timer.Stop() }
+	if s.limitFired == nil {
+		s.limitFired = make(chan struct{}, 1)
+	}
+	timer := clock.AfterFunc(s.maxExecution, func() {
+		s.interrupt.Set(kvapi.ReasonTimeout)
+		s.limitFired <- struct{}{}
+	})
+	return func() {
+		if !timer.Stop() {
+			<-s.limitFired
+			s.interrupt.Clear(kvapi.ReasonTimeout)
+		}
+	}
 }
 
 // queryCached runs the text if a plan for its normalised form is cached or can be made. done is false if the text has to be parsed as
@@ -294,8 +306,12 @@ func (s *Session) execute(entry *plan.Entry, more bool, out Response) error {
 	return err
 }
 
-// admit refuses writes in a read-only transaction, checks privileges, and opens the implicit transaction of autocommit=0.
+// admit ends a statement that was killed while its text was parsed, refuses writes in a read-only transaction, checks privileges, and opens
+// the implicit transaction of autocommit=0.
 func (s *Session) admit(p *exec.Plan) error {
+	if err := s.poll(); err != nil {
+		return err
+	}
 	if err := s.checkPlan(p); err != nil {
 		return err
 	}

@@ -73,6 +73,7 @@ type Session struct {
 	savepoints   []savepoint
 	use          *catalog.Use
 	interrupt    kvapi.Interrupt
+	limitFired   chan struct{} // a time limit has set the interrupt; nil until there is one
 	closing      bool
 
 	runtime exec.Runtime
@@ -156,7 +157,6 @@ func (s *Session) clear() {
 	s.fixedNow = time.Time{}
 	s.nextLevel, s.nextReadOnly = nil, nil
 	s.diagnostics.reset()
-	s.interrupt.Reset()
 }
 
 // Reset puts the session back to the state after login, as COM_RESET_CONNECTION asks.

@@ -202,6 +202,7 @@ func (c *Conn) Query(sql string) []*Answer {
 	if c.killed.Load() {
 		return []*Answer{{Err: errors.New("the connection was killed")}}
 	}
+	c.Interrupt().Reset() // as wire does before each command
 	r := c.newResponse()
 	buf := []byte(sql)
 	err := c.Session.Query(buf, r)
@@ -240,6 +241,7 @@ func (c *Conn) Value(sql string) string {
 
 // Execute runs a prepared statement by id, as COM_STMT_EXECUTE does.
 func (c *Conn) Execute(id uint32, args ...types.Value) *Answer {
+	c.Interrupt().Reset()
 	r := c.newResponse()
 	all := r.end(c.Session.Execute(id, args, r))
 	return all[len(all)-1]

@@ -1,0 +1,94 @@
+package session_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/tests/inproc"
+	"github.com/pandodb/pando/types"
+)
+
+// killer is a response during which KILL QUERY comes: behind the answer to a statement that another one follows.
+type killer struct {
+	discard
+	intr     *kvapi.Interrupt
+	answered int
+}
+
+func (k *killer) Done(_ sqlapi.Result, more bool) error {
+	k.answered++
+	if more {
+		k.intr.Set(kvapi.ReasonKillQuery)
+	}
+	return nil
+}
+
+func wantNumber(t *testing.T, what string, err error, want uint16) {
+	t.Helper()
+	var e *types.Error
+	if !errors.As(err, &e) || e.Number != want {
+		t.Errorf("%s: %v, want error %d", what, err, want)
+	}
+}
+
+// TestKillBeforeExecution: wire takes back an interrupt before a command, and nobody does afterwards. A KILL QUERY that comes while the text
+// is parsed, or between two statements of it, ends what has not run yet.
+func TestKillBeforeExecution(t *testing.T) {
+	node := inproc.Open(t, inproc.Options{})
+	t.Cleanup(node.Close)
+	c := node.Root("")
+	t.Cleanup(c.Close)
+	c.Must("CREATE DATABASE d")
+	c.Must("USE d")
+	c.Must("CREATE TABLE t (id INT PRIMARY KEY, a INT)")
+	c.Must("INSERT INTO t VALUES (1,1)")
+	intr := c.Interrupt()
+	for _, text := range []string{
+		"SELECT SLEEP(0)", "SELECT a FROM t WHERE id=1", "UPDATE t SET a=2 WHERE id=1", "SET @a=1", "BEGIN",
+		"INSERT INTO t VALUES (2,2)", "SHOW TABLES", "SHOW WARNINGS", "CREATE TABLE u (a INT)", "DO 1",
+	} {
+		intr.Set(kvapi.ReasonKillQuery) // as during the parsing
+		wantNumber(t, text, c.Session.Query([]byte(text), &discard{}), types.ErQueryInterrupted)
+	}
+	intr.Reset()
+	info, err := c.Session.Prepare([]byte("SELECT a FROM t WHERE id=?"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	intr.Set(kvapi.ReasonKillQuery)
+	wantNumber(t, "EXECUTE", c.Session.Execute(info.ID, []types.Value{types.Int(1)}, &discard{}), types.ErQueryInterrupted)
+	for _, text := range []string{"SELECT 1; SELECT 2", "SET @a=1; SET @a=2", "SELECT 1; SHOW WARNINGS; SELECT 3"} {
+		intr.Reset()
+		out := &killer{intr: intr}
+		wantNumber(t, text, c.Session.Query([]byte(text), out), types.ErQueryInterrupted)
+		if out.answered != 1 {
+			t.Errorf("%s: %d statements were answered", text, out.answered)
+		}
+	}
+	if got := c.Value("SELECT GROUP_CONCAT(id, ':', a) FROM t"); got != "1:1" {
+		t.Errorf("something ran: %s", got)
+	}
+}
+
+// TestTimeLimitOfOneStatement: a limit that SLEEP has taken for an early waking is not the next statement's.
+func TestTimeLimitOfOneStatement(t *testing.T) {
+	node := inproc.Open(t, inproc.Options{})
+	t.Cleanup(node.Close)
+	c := node.Root("")
+	t.Cleanup(c.Close)
+	for limit := 8; limit < 1<<15; limit *= 2 {
+		c.Must(fmt.Sprintf("SET max_execution_time=%d", limit))
+		answers := c.Query("SELECT SLEEP(60); SET max_execution_time=0; SELECT 2")
+		if answers[0].Err != nil {
+			continue // on a busy machine the limit may pass before SLEEP has begun
+		}
+		if last := answers[len(answers)-1]; len(answers) != 3 || last.Err != nil {
+			t.Errorf("statement %d: %v", len(answers), last.Err)
+		}
+		return
+	}
+	t.Error("SLEEP never began")
+}
