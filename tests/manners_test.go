@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -163,6 +165,40 @@ func TestDrain(t *testing.T) {
 		t.Error("the port is still open")
 	}
 	n.start()
+}
+
+// TestOutlivesItsTerminal: neither the end of the terminal nor that of the log's reader ends the server, and it can still be stopped cleanly.
+func TestOutlivesItsTerminal(t *testing.T) {
+	n := &node{t: t}
+	cmd := exec.Command(binary, append([]string{"start"}, free(t.TempDir())...)...)
+	log, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	for lines := bufio.NewScanner(log); n.mysql == "" && lines.Scan(); {
+		if found := readyLine.FindStringSubmatch(lines.Text()); found != nil {
+			n.mysql, n.http = found[1], found[2]
+		}
+	}
+	_ = log.Close()
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGPIPE} {
+		if err := cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db := n.open("")
+	mustExec(t, db, "SET GLOBAL log_level='debug'", "SET GLOBAL innodb_flush_log_at_trx_commit=0") // which is logged
+	if one := queryInt(t, db, "SELECT 1"); one != 1 {
+		t.Errorf("SELECT 1 is %d", one)
+	}
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("SIGTERM: %v", err)
+	}
 }
 
 // waitFor polls for what has no event.

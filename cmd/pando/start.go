@@ -26,7 +26,7 @@ func startCommand(env []string, stderr io.Writer) *cobra.Command {
 		}
 		options.Log = logger(&options, stderr)
 		// The signal context covers opening too, so that a stop during a long recovery is honoured.
-		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+		ctx, stop := stopSignals()
 		defer stop()
 		node, err := server.Open(ctx, options)
 		if err != nil {
@@ -34,12 +34,20 @@ func startCommand(env []string, stderr io.Writer) *cobra.Command {
 		}
 		select {
 		case <-ctx.Done():
-			stop() // a second signal ends the process at once
 		case <-node.Failed():
 		}
 		return node.Close()
 	}
 	return command
+}
+
+// stopSignals gives a context that SIGTERM and SIGINT end. A second one ends the process at once, whatever it does until then.
+func stopSignals() (context.Context, context.CancelFunc) {
+	// The terminal's end and that of the log's reader are no reasons to stop, least of all without a drain.
+	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
 }
 
 func logger(o *server.Options, w io.Writer) *slog.Logger {
