@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/pandodb/pando/clock"
@@ -17,8 +19,11 @@ import (
 // Limits of the status port, which takes no bodies and few clients.
 const (
 	httpHeaderTimeout  = 5 * time.Second
+	httpReadTimeout    = 10 * time.Second // with a body, which nobody reads but the library, to find the next request
+	httpIdleTimeout    = 2 * time.Minute  // more than the usual pause between two scrapes
 	httpWriteTimeout   = 30 * time.Second
 	httpHeaderBytesMax = 16 << 10
+	httpConnsMax       = 64
 )
 
 // openHTTP serves the status port.
@@ -36,15 +41,50 @@ func (n *Node) openHTTP() error {
 		answer(w, !n.engine.Failed(), "ok", "storage has failed")
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, n.ready.Load(), "ready", "not ready") })
-	n.http = &http.Server{Handler: mux, ReadHeaderTimeout: httpHeaderTimeout, WriteTimeout: httpWriteTimeout, MaxHeaderBytes: httpHeaderBytesMax}
+	n.http = &http.Server{Handler: mux, ReadHeaderTimeout: httpHeaderTimeout, ReadTimeout: httpReadTimeout, WriteTimeout: httpWriteTimeout,
+		IdleTimeout: httpIdleTimeout, MaxHeaderBytes: httpHeaderBytesMax}
+	listener := &boundedListener{Listener: n.httpListener, places: make(chan struct{}, httpConnsMax)}
 	n.loops.Add(1)
 	go func() {
 		defer n.loops.Done()
-		if err := n.http.Serve(n.httpListener); !errors.Is(err, http.ErrServerClosed) {
+		if err := n.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			n.log.Error("the status port failed", "error", err)
 		}
 	}()
 	return nil
+}
+
+// boundedListener holds as many connections as there are places. It closes one more at once: in a queue a probe would wait for those
+// who hold the places.
+type boundedListener struct {
+	net.Listener
+	places chan struct{}
+}
+
+func (l *boundedListener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case l.places <- struct{}{}:
+			return &boundedConn{Conn: c, leave: sync.OnceFunc(func() { <-l.places })}, nil
+		default:
+			_ = c.Close() // nothing was sent
+		}
+	}
+}
+
+// boundedConn gives its place back when it is closed.
+type boundedConn struct {
+	net.Conn
+	leave func()
+}
+
+func (c *boundedConn) Close() error {
+	defer c.leave()
+	return c.Conn.Close()
 }
 
 func answer(w http.ResponseWriter, ok bool, good, bad string) {

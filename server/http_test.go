@@ -1,0 +1,65 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// ask sends a request over a connection and returns the status of the answer, or the error of reading it.
+func ask(c net.Conn) (int, error) {
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
+	_, _ = io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n") // a server that has closed is seen when reading
+	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		return 0, err
+	}
+	_ = answer.Body.Close()
+	return answer.StatusCode, nil
+}
+
+// TestStatusPortIsBounded: the status port asks for no login, so whoever reaches it can hold only so many connections, and none for ever.
+func TestStatusPortIsBounded(t *testing.T) {
+	n, err := Open(context.Background(), testOptions(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	if n.http.ReadTimeout <= 0 || n.http.IdleTimeout <= 0 || n.http.WriteTimeout <= 0 {
+		t.Errorf("a client may take its time: read %v, idle %v, write %v", n.http.ReadTimeout, n.http.IdleTimeout, n.http.WriteTimeout)
+	}
+	dial := func() net.Conn {
+		c, err := net.Dial("tcp", n.httpListener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	held := make([]net.Conn, httpConnsMax)
+	for i := range held {
+		held[i] = dial()
+		if code, err := ask(held[i]); code != http.StatusOK {
+			t.Fatalf("connection %d: %d, %v", i, code, err)
+		}
+	}
+	if code, err := ask(dial()); err == nil {
+		t.Errorf("one too many was answered: %d", code)
+	}
+	_ = held[0].Close()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if code, _ := ask(dial()); code == http.StatusOK {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the place of a closed connection is not given again")
+		}
+	}
+	if code, err := ask(held[1]); code != http.StatusOK {
+		t.Errorf("a kept connection: %d, %v", code, err)
+	}
+}
