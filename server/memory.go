@@ -1,6 +1,8 @@
 package server
 
 import (
+	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -46,10 +48,13 @@ type budget struct {
 	procs                           int
 }
 
-func newBudget(o *Options) budget {
-	b := budget{machine: readMemory(systemRoot).total, total: o.MemoryBytes, cache: o.CacheBytes, procs: o.MaxProcs}
-	if b.total == 0 {
-		b.total = b.machine
+func newBudget(o *Options, now systemMemory) (budget, error) {
+	b := budget{machine: now.total, total: o.MemoryBytes, cache: o.CacheBytes, procs: o.MaxProcs}
+	if b.total == 0 || now.known {
+		b.total = min(b.machine, cmp.Or(b.total, b.machine))
+	}
+	if now.known && b.cache > cacheMax(b.total) {
+		return b, fmt.Errorf("cache-size: %d is above %d, three quarters of the memory", b.cache, cacheMax(b.total))
 	}
 	if b.cache == 0 {
 		b.cache = max(b.total/cacheShare, cacheBytesMin)
@@ -58,8 +63,11 @@ func newBudget(o *Options) budget {
 	if b.procs == 0 {
 		b.procs = runtime.GOMAXPROCS(0)
 	}
-	return b
+	return b, nil
 }
+
+// cacheMax is the largest cache of a process with so much memory: the rest is for what is no cache, and for garbage.
+func cacheMax(total int64) int64 { return total / 4 * 3 }
 
 // pageCache is what the system's page cache may take for the tables, at least something: all that the process does not once its cache
 // is full, nor others do now.
@@ -119,6 +127,7 @@ type systemMemory struct {
 	total     int64
 	available int64 // what nobody uses, and what the page cache would give up
 	free      int64 // what nobody uses
+	known     bool  // the system has told at least the total
 }
 
 // cgroupMemory names the files of a cgroup that tell a limit, its use and what the use consists of; there the page cache, and what of
@@ -132,9 +141,9 @@ var cgroupMemory = []struct{ limit, use, parts, pageCache, shared string }{
 // readMemory asks the system of which root is the file tree. What that doesn't tell is memoryUnknown.
 func readMemory(root string) systemMemory {
 	fields, _ := readCounts(filepath.Join(root, "proc/meminfo"))
-	m := systemMemory{memoryUnknown, memoryUnknown, memoryUnknown}
+	m := systemMemory{memoryUnknown, memoryUnknown, memoryUnknown, false}
 	if total, ok := fields["MemTotal:"]; ok {
-		m = systemMemory{total << 10, fields["MemAvailable:"] << 10, fields["MemFree:"] << 10}
+		m = systemMemory{total << 10, fields["MemAvailable:"] << 10, fields["MemFree:"] << 10, true}
 	}
 	for _, names := range cgroupMemory {
 		dir := filepath.Join(root, "sys/fs/cgroup")
@@ -142,7 +151,7 @@ func readMemory(root string) systemMemory {
 		if err != nil || limit <= 0 {
 			continue // without a limit it says "max"
 		}
-		m.total = min(m.total, limit)
+		m.total, m.known = min(m.total, limit), true
 		use, err := readCount(filepath.Join(dir, names.use))
 		if err != nil {
 			continue

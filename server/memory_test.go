@@ -46,10 +46,38 @@ func TestBudget(t *testing.T) {
 		{32 << 30, 40 << 20, 40 << 20, 10 << 20},
 		{32 << 30, 8 << 20, 8 << 20, 4 << 20},
 	} {
-		b := newBudget(&Options{MemoryBytes: c.total, CacheBytes: c.cache})
-		if b.cache != c.wantCache || b.memTable != c.wantMemTable {
+		b, err := newBudget(&Options{MemoryBytes: c.total, CacheBytes: c.cache}, systemMemory{total: 64 << 30, known: true})
+		if err != nil || b.cache != c.wantCache || b.memTable != c.wantMemTable {
 			t.Errorf("memory %d, cache %d: cache %d and memtable %d, want %d and %d", c.total, c.cache, b.cache, b.memTable, c.wantCache, c.wantMemTable)
 		}
+	}
+}
+
+// TestBudgetOfMachine: no limit is above what the machine has, where that is known, and a cache has to leave some of it.
+func TestBudgetOfMachine(t *testing.T) {
+	for _, c := range []struct {
+		total, cache, machine int64
+		known                 bool
+		want                  int64 // 0 for a refusal
+	}{
+		{1 << 60, 0, 8 << 30, true, 8 << 30}, {16 << 30, 4 << 30, 8 << 30, true, 8 << 30}, {4 << 30, 0, 8 << 30, true, 4 << 30},
+		{16 << 30, 0, memoryUnknown, false, 16 << 30}, {0, 0, memoryUnknown, false, memoryUnknown},
+		{0, 6 << 30, 8 << 30, true, 8 << 30}, {0, 7 << 30, 8 << 30, true, 0}, {1 << 60, 1 << 40, 8 << 30, true, 0},
+		{0, 7 << 30, memoryUnknown, false, memoryUnknown},
+	} {
+		b, err := newBudget(&Options{MemoryBytes: c.total, CacheBytes: c.cache}, systemMemory{total: c.machine, known: c.known})
+		if (err != nil) != (c.want == 0) || err == nil && b.total != c.want {
+			t.Errorf("%+v: a budget of %d, %v", c, b.total, err)
+		}
+	}
+	o := DefaultOptions()
+	o.CacheBytes, o.MemoryBytes = 2<<30, 64<<20
+	if faults := o.Validate(); len(faults) != 1 {
+		t.Errorf("a cache larger than the memory: %v", faults)
+	}
+	o.CacheBytes = 48 << 20
+	if faults := o.Validate(); len(faults) != 0 {
+		t.Errorf("a cache of its share: %v", faults)
 	}
 }
 
@@ -68,16 +96,16 @@ func TestPageCacheBudget(t *testing.T) {
 			t.Errorf("machine %d, limit %d, cache %d, available %d: %d, want %d", c.machine, c.limit, c.cache, c.available, got, c.want)
 		}
 	}
-	if b := newBudget(&Options{MemoryBytes: 1 << 30}); b.machine != readMemory(systemRoot).total {
-		t.Errorf("a machine of %d bytes", b.machine)
+	if b, err := newBudget(&Options{MemoryBytes: 1 << 30}, systemMemory{total: 8 << 30, known: true}); err != nil || b.machine != 8<<30 {
+		t.Errorf("a machine of %d bytes, %v", b.machine, err)
 	}
 }
 
 // TestReadMemory: what a cgroup leaves counts where it is less than what the machine has.
 func TestReadMemory(t *testing.T) {
 	const meminfo = "MemTotal:       24000 kB\nMemFree:         3000 kB\nMemAvailable:   20000 kB\nHugePages_Total:       0\n"
-	machine := systemMemory{24000 << 10, 20000 << 10, 3000 << 10}
-	unknown := systemMemory{memoryUnknown, memoryUnknown, memoryUnknown}
+	machine := systemMemory{24000 << 10, 20000 << 10, 3000 << 10, true}
+	unknown := systemMemory{memoryUnknown, memoryUnknown, memoryUnknown, false}
 	for _, c := range []struct {
 		name  string
 		files map[string]string
@@ -87,18 +115,18 @@ func TestReadMemory(t *testing.T) {
 		{"no cgroup", map[string]string{"proc/meminfo": meminfo}, machine},
 		{"no limit", map[string]string{"proc/meminfo": meminfo, "sys/fs/cgroup/memory.max": "max\n", "sys/fs/cgroup/memory.current": "5\n"}, machine},
 		{"a cgroup", map[string]string{"proc/meminfo": meminfo, "sys/fs/cgroup/memory.max": "8192000\n", "sys/fs/cgroup/memory.current": "8000000\n",
-			"sys/fs/cgroup/memory.stat": "anon 2000000\nfile 6000000\nfile_mapped 17\n"}, systemMemory{8192000, 6192000, 192000}},
+			"sys/fs/cgroup/memory.stat": "anon 2000000\nfile 6000000\nfile_mapped 17\n"}, systemMemory{8192000, 6192000, 192000, true}},
 		{"with shared memory", map[string]string{"proc/meminfo": meminfo, "sys/fs/cgroup/memory.max": "8192000\n", "sys/fs/cgroup/memory.current": "8000000\n",
-			"sys/fs/cgroup/memory.stat": "file 6000000\nshmem 1000000\n"}, systemMemory{8192000, 5192000, 192000}},
+			"sys/fs/cgroup/memory.stat": "file 6000000\nshmem 1000000\n"}, systemMemory{8192000, 5192000, 192000, true}},
 		{"with a lower limit from where it has to give up some", map[string]string{"proc/meminfo": meminfo, "sys/fs/cgroup/memory.max": "9192000\n",
 			"sys/fs/cgroup/memory.high": "8192000\n", "sys/fs/cgroup/memory.current": "8000000\n", "sys/fs/cgroup/memory.stat": "file 6000000\n"},
-			systemMemory{8192000, 6192000, 192000}},
+			systemMemory{8192000, 6192000, 192000, true}},
 		{"beyond its limit", map[string]string{"proc/meminfo": meminfo, "sys/fs/cgroup/memory.max": "8192000\n", "sys/fs/cgroup/memory.current": "9000000\n",
-			"sys/fs/cgroup/memory.stat": "file 100\n"}, systemMemory{8192000, 100, 0}},
+			"sys/fs/cgroup/memory.stat": "file 100\n"}, systemMemory{8192000, 100, 0, true}},
 		{"larger than the machine", map[string]string{"proc/meminfo": meminfo, "sys/fs/cgroup/memory.max": "99999999999\n", "sys/fs/cgroup/memory.current": "8000000\n"}, machine},
 		{"of the first kind", map[string]string{"proc/meminfo": meminfo, "sys/fs/cgroup/memory/memory.limit_in_bytes": "8192000\n",
 			"sys/fs/cgroup/memory/memory.usage_in_bytes": "1000000\n", "sys/fs/cgroup/memory/memory.stat": "cache 1\ntotal_cache 500000\n"},
-			systemMemory{8192000, 7692000, 3000 << 10}},
+			systemMemory{8192000, 7692000, 3000 << 10, true}},
 	} {
 		root := t.TempDir()
 		for name, content := range c.files {

@@ -117,7 +117,13 @@ func (n *Node) openStorage() error {
 	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
 		return fmt.Errorf("the data directory cannot be made: %w", err)
 	}
-	budget := newBudget(o)
+	budget, err := newBudget(o, readMemory(systemRoot))
+	if err != nil {
+		return err
+	}
+	if o.MemoryBytes > budget.total {
+		n.log.Warn("memory-limit is above what the machine or the cgroup has, which is taken instead", "memory-limit", o.MemoryBytes, "bytes", budget.total)
+	}
 	budget.apply()
 	if err := adviseHugePages(min(budget.cache+budget.cache/hugeShare, budget.heap())); err != nil {
 		n.log.Info("memory is in small pages", "reason", err)
@@ -131,7 +137,6 @@ func (n *Node) openStorage() error {
 		background = b
 	}
 	n.log.Info("memory budget", "bytes", budget.total, "cache", budget.cache, "memtable", budget.memTable, "procs", budget.procs)
-	var err error
 	limit := fileLimit()
 	tables := tableFiles(limit, o.MaxConnections)
 	if tables < tableFilesFew {

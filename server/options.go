@@ -104,6 +104,9 @@ func (o *Options) Validate() []error {
 	if o.MemoryBytes != 0 && o.MemoryBytes < 4*cacheBytesMin {
 		fault("memory-limit", "%d is below %d", o.MemoryBytes, 4*cacheBytesMin)
 	}
+	if o.MemoryBytes != 0 && o.CacheBytes > cacheMax(o.MemoryBytes) {
+		fault("cache-size", "%d is above %d, three quarters of memory-limit", o.CacheBytes, cacheMax(o.MemoryBytes))
+	}
 	if o.MaxProcs < 0 || o.MaxProcs > maxProcsMax {
 		fault("max-procs", "%d is not between 0 and %d", o.MaxProcs, maxProcsMax)
 	}

@@ -113,7 +113,7 @@ func ParseSize(v string) (int64, error) {
 	shifts := map[string]uint{"": 0, "B": 0, "K": 10, "KB": 10, "KIB": 10, "M": 20, "MB": 20, "MIB": 20, "G": 30, "GB": 30, "GIB": 30, "T": 40, "TB": 40, "TIB": 40}
 	shift, known := shifts[strings.TrimSpace(upper[len(digits):])]
 	n, err := strconv.ParseFloat(digits, 64)
-	if !known || err != nil || n < 0 || n*float64(int64(1)<<shift) > 1<<60 {
+	if !known || err != nil || !(n >= 0 && n*float64(int64(1)<<shift) <= 1<<60) { // so that NaN is refused too
 		return 0, fmt.Errorf("%q is not a size such as 2GiB", v)
 	}
 	return int64(n * float64(int64(1)<<shift)), nil

@@ -115,7 +115,7 @@ func TestParseSize(t *testing.T) {
 			t.Errorf("%s: %d %v, want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "x", "-1", "1PB", "1 2", "9999999TB"} {
+	for _, text := range []string{"", "x", "-1", "1PB", "1 2", "9999999TB", "NaN", "Inf", "-Inf", "1e400", "NaNKB"} {
 		if got, err := ParseSize(text); err == nil {
 			t.Errorf("%q gave %d", text, got)
 		}
