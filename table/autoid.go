@@ -151,20 +151,19 @@ func (a *AutoID) reserve(n uint64) (done bool, first uint64, err error) {
 	if to := from + n; to >= from && to <= a.limit.Load() {
 		return false, 0, nil
 	}
-	// Ids are bounded by max; the counter may stand one above it.
-	top := a.max
-	if top < math.MaxUint64 {
-		top++
-	}
+	top := a.top()
 	limit := top
 	if want := max(from, a.durable); want < top && top-want > max(n, a.block) {
 		limit = want + max(n, a.block)
 	}
-	if limit > a.durable {
-		if err := a.txns.RaiseCounter(a.key, limit); err != nil {
+	if limit > a.limit.Load() {
+		// The counter rises even if it is at the top: what a clean shutdown has
+		// recorded holds as long as the counter stays.
+		raised := max(limit, a.durable+1)
+		if err := a.txns.RaiseCounter(a.key, raised); err != nil {
 			return true, 0, fmt.Errorf("table: reserve auto-increment ids: %w", err)
 		}
-		a.durable = limit
+		a.durable = raised
 	}
 	a.block = min(a.block*2, autoBlockMax)
 	a.limit.Store(limit)
@@ -181,6 +180,15 @@ func (a *AutoID) reserve(n uint64) (done bool, first uint64, err error) {
 	return false, 0, nil
 }
 
+// top bounds the ids from above: the one that no id may reach. The counter can
+// stand above it.
+func (a *AutoID) top() uint64 {
+	if a.max < math.MaxUint64 {
+		return a.max + 1
+	}
+	return a.max
+}
+
 // exhausted answers for a counter that has passed the end of its range.
 func (a *AutoID) exhausted() (uint64, error) {
 	if a.max == math.MaxUint64 {
@@ -190,7 +198,8 @@ func (a *AutoID) exhausted() (uint64, error) {
 }
 
 // load reads the durable counter once. The exact value of a clean shutdown
-// counts only if no block was reserved since.
+// counts only if no block was reserved since; beside the largest counter it
+// never does, because no block could end it.
 func (a *AutoID) load() error {
 	if a.loaded {
 		return nil
@@ -199,13 +208,13 @@ func (a *AutoID) load() error {
 	if err != nil {
 		return fmt.Errorf("table: load auto-increment counter: %w", err)
 	}
-	free := max(durable, 1)
+	free := min(max(durable, 1), a.top())
 	var c catcher
 	found, err := a.txns.Get(a.exactKey, nil, &c)
 	if err != nil {
 		return fmt.Errorf("table: load auto-increment counter: %w", err)
 	}
-	if found && len(c.value) == exactLen && c.value[0] == exactFormat &&
+	if found && durable < math.MaxUint64 && len(c.value) == exactLen && c.value[0] == exactFormat &&
 		binary.BigEndian.Uint64(c.value[1:]) == durable {
 		free = max(binary.BigEndian.Uint64(c.value[9:]), 1)
 	}
@@ -267,10 +276,7 @@ func (a *AutoID) learn() error {
 		return err
 	}
 	a.durable = durable
-	if a.max < math.MaxUint64 {
-		durable = min(durable, a.max+1)
-	}
-	a.limit.Store(max(durable, a.limit.Load()))
+	a.limit.Store(max(min(durable, a.top()), a.limit.Load()))
 	return nil
 }
 
@@ -340,9 +346,7 @@ func (a *AutoID) SetNext(next uint64) error {
 	if err := a.load(); err != nil {
 		return err
 	}
-	if a.max < math.MaxUint64 {
-		next = min(next, a.max+1)
-	}
+	next = min(next, a.top())
 	if next <= a.free.Load() {
 		return nil
 	}
@@ -358,9 +362,7 @@ func (a *AutoID) SetNext(next uint64) error {
 			break
 		}
 	}
-	if l := a.limit.Load(); l < raised {
-		a.limit.Store(raised)
-	}
+	a.limit.Store(max(min(raised, a.top()), a.limit.Load()))
 	return nil
 }
 

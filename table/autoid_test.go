@@ -1,6 +1,7 @@
 package table_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"math"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/internal/testkit"
+	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/table"
 	"github.com/pandodb/pando/txn"
 	"github.com/pandodb/pando/types"
@@ -291,5 +293,67 @@ func TestAutoIDRolledBack(t *testing.T) {
 			t.Errorf("after a restart, clean %v, the next id is %d, %v; want %d", clean, v.Int64(), err, want)
 		}
 		n.close()
+	}
+}
+
+// TestAutoIDRecordAtTheEnd: what a clean shutdown has recorded counts once, even if the counter has no room to rise within the type.
+func TestAutoIDRecordAtTheEnd(t *testing.T) {
+	for _, c := range []struct {
+		typ           types.Type
+		counter, next uint64
+	}{
+		{intType(types.TypeTinyInt), 128, 4}, {unsigned(types.TypeTinyInt), 256, 4}, {intType(types.TypeBigInt), 1 << 63, 1<<63 - 20},
+		{unsigned(types.TypeBigInt), math.MaxUint64, math.MaxUint64 - 20},
+	} {
+		for _, use := range []string{"generate", "explicit", "set"} {
+			fs := engine.NewMemFS()
+			desc := autoTable(1, c.typ, true)
+			n := openNode(t, fs)
+			column := binary.BigEndian.AppendUint32(nil, desc.AutoInc.ID)
+			part := func(kind byte) []byte { return keys.SystemKey(nil, kind, catalog.IDPart(desc.PhysID), column) }
+			record := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64([]byte{1}, c.counter), c.next)
+			err := n.do(func(tx *txn.Txn) error {
+				if err := tx.RaiseCounter(part(catalog.KindAutoInc), c.counter); err != nil {
+					return err
+				}
+				return tx.Put(part(catalog.KindAutoExact), record)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n.close()
+			n = openNode(t, fs)
+			w := table.NewWriter(desc, n.ids)
+			given := c.next
+			switch use {
+			case "generate":
+				var v types.Value
+				if v, err = generate(n, w); c.counter == math.MaxUint64 && errors.Is(err, types.Errorf(types.ErAutoincReadFailed)) {
+					err = nil
+				} else if err == nil && uint64(v.N) != c.next {
+					t.Errorf("%s: the first id is %d", c.typ, uint64(v.N))
+				}
+			case "explicit":
+				given += 2
+				v := types.Int(int64(given))
+				if c.typ.Unsigned {
+					v = types.Uint(given)
+				}
+				err = explicit(n, w, v)
+			case "set":
+				given += 2
+				err = w.AutoID().SetNext(given + 1)
+			}
+			if err != nil {
+				t.Fatalf("%s, %s: %v", c.typ, use, err)
+			}
+			crashed := fs.CrashClone(engine.CrashConfig{})
+			n.close()
+			n = openNode(t, crashed)
+			if next, err := n.ids.For(desc).Peek(); err != nil || next <= given {
+				t.Errorf("%s, %s: %d was given before the crash, and the next id is %d, %v", c.typ, use, given, next, err)
+			}
+			n.close()
+		}
 	}
 }

@@ -52,7 +52,8 @@
 // parts physical id and column id, 0 for row ids): the first id that may not
 // have been handed out. A clean shutdown adds a record (kind 'e', same parts):
 // format byte 1, the counter, the exact next id, both 8 bytes big endian. The
-// record counts only while the counter is still what it names.
+// record counts only while the counter is still what it names, and not beside
+// the largest one; for that the counter may rise above the column's range.
 //
 // # Invariants
 //
