@@ -20,6 +20,10 @@ const (
 	// load does not wait for the disk often.
 	autoBlockMin = 1 << 8
 	autoBlockMax = 1 << 16
+	// autoBlockShare is the part of the ids left in the column's type that a
+	// block may have, and so the most that a crash costs. INT columns have room
+	// for whole blocks until their last four million ids.
+	autoBlockShare = 64
 	// rowIDColumn is the column part of the counter of hidden row ids.
 	rowIDColumn = 0
 )
@@ -152,14 +156,14 @@ func (a *AutoID) reserve(n uint64) (done bool, first uint64, err error) {
 		return false, 0, nil
 	}
 	top := a.top()
-	limit := top
-	if want := max(from, a.durable); want < top && top-want > max(n, a.block) {
-		limit = want + max(n, a.block)
-	}
+	left := top - from
+	limit := from + min(left, max(n, min(a.block, max(1, left/autoBlockShare))))
 	if limit > a.limit.Load() {
-		// The counter rises even if it is at the top: what a clean shutdown has
-		// recorded holds as long as the counter stays.
+		// The counter rises even if it covers the block or is at the top: what a
+		// clean shutdown has recorded holds as long as the counter stays. It rises
+		// by no more than that takes, or restarts would use up a small type.
 		raised := max(limit, a.durable+1)
+		limit = min(raised, top)
 		if err := a.txns.RaiseCounter(a.key, raised); err != nil {
 			return true, 0, fmt.Errorf("table: reserve auto-increment ids: %w", err)
 		}

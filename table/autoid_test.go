@@ -357,3 +357,79 @@ func TestAutoIDRecordAtTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestAutoIDCrashCost: a crash costs a small part of the ids that are left, after however many clean restarts, and TINYINT none; a
+// statement of many ids still gets them.
+func TestAutoIDCrashCost(t *testing.T) {
+	for _, typ := range []types.Type{intType(types.TypeTinyInt), unsigned(types.TypeTinyInt), intType(types.TypeSmallInt), unsigned(types.TypeSmallInt),
+		intType(types.TypeMediumInt), intType(types.TypeInt)} {
+		for _, clean := range []int{0, 1, 40} {
+			fs := engine.NewMemFS()
+			desc := autoTable(1, typ, true)
+			_, last := typ.IntRange()
+			next := uint64(1)
+			for life := range 3 * (clean + 1) {
+				n := openNode(t, fs)
+				for range 2 {
+					v, err := generate(n, table.NewWriter(desc, n.ids))
+					if err != nil || uint64(v.N) < next || uint64(v.N) > next+last/32 || last < 128 && uint64(v.N) != next {
+						t.Fatalf("%s, %d clean restarts: after %d came %d, %v", typ, clean, next-1, v.N, err)
+					}
+					next = uint64(v.N) + 1
+					if next > last-20 {
+						break
+					}
+				}
+				if life%(clean+1) == clean {
+					crashed := fs.CrashClone(engine.CrashConfig{})
+					n.close()
+					fs = crashed
+					continue
+				}
+				if err := n.ids.Close(); err != nil {
+					t.Fatal(err)
+				}
+				n.close()
+				if next > last-20 {
+					break
+				}
+			}
+		}
+	}
+	n := openNode(t, nil)
+	defer n.close()
+	id := n.ids.For(autoTable(1, intType(types.TypeTinyInt), true))
+	for want := uint64(1); want <= 101; want += 100 {
+		if first, err := id.Next(100); err != nil || first != want {
+			t.Errorf("100 ids begin with %d, %v; want %d", first, err, want)
+		}
+	}
+}
+
+// TestAutoIDReservations: a load of an INT or BIGINT column reserves ids in blocks that grow, and so waits for the disk seldom.
+func TestAutoIDReservations(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close()
+	for i, typ := range []types.Type{intType(types.TypeInt), unsigned(types.TypeInt), intType(types.TypeBigInt), unsigned(types.TypeBigInt)} {
+		desc := autoTable(uint64(1+i), typ, true)
+		key := keys.SystemKey(nil, catalog.KindAutoInc, catalog.IDPart(desc.PhysID), binary.BigEndian.AppendUint32(nil, desc.AutoInc.ID))
+		id := n.ids.For(desc)
+		reservations, last := 0, uint64(0)
+		for range 3000 {
+			if _, err := id.Next(100); err != nil {
+				t.Fatal(err)
+			}
+			counter, err := n.txns.Counter(key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if counter != last {
+				reservations++
+				last = counter
+			}
+		}
+		if reservations != 12 { // 256, 512, … 65536, and three more of these
+			t.Errorf("%s: %d reservations for 300,000 ids", typ, reservations)
+		}
+	}
+}
