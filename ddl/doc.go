@@ -30,7 +30,8 @@
 // the next slice.
 //
 // A bar is a barrier. Data of dropped tables and indexes is freed by a job of
-// its own, in the background, after the last snapshot that could read it.
+// its own, in the background, after the last snapshot that could read it; with a
+// whole table go its counters and its statistics.
 //
 // # Invariants
 //

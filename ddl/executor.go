@@ -23,6 +23,9 @@ type Options struct {
 	// once no snapshot below ts can read them any more; done=false asks to be
 	// called again later. nil is Txns.DropSpan.
 	Destroy func(span kvapi.Span, ts clock.Timestamp) (done bool, err error)
+	// Gone deletes what others keep by the id of a physical table that was dropped
+	// or truncated. It may be called twice for one, and may be nil.
+	Gone func(physID uint64) error
 	// Log may be nil.
 	Log *slog.Logger
 }
@@ -34,6 +37,7 @@ type Executor struct {
 	txns    *txn.Manager
 	ids     *table.AutoIDs
 	destroy func(span kvapi.Span, ts clock.Timestamp) (bool, error)
+	gone    func(physID uint64) error
 	log     *slog.Logger
 	names   nameLocks
 
@@ -49,7 +53,7 @@ type Executor struct {
 // builds from their checkpoint, removals of data where they stopped.
 func Open(o Options) (*Executor, error) {
 	e := &Executor{
-		catalog: o.Catalog, txns: o.Txns, ids: o.AutoIDs, destroy: o.Destroy, log: o.Log,
+		catalog: o.Catalog, txns: o.Txns, ids: o.AutoIDs, destroy: o.Destroy, gone: o.Gone, log: o.Log,
 		jobs: make(map[uint64]*job),
 	}
 	if e.log == nil {

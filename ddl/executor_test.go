@@ -585,3 +585,67 @@ func TestAddedColumnIsTakenBack(t *testing.T) {
 	}
 	n.check("a")
 }
+
+// TestDroppedTableIsForgotten: the counters of a truncated table's old data, and what others keep of it, go whatever fails or crashes on
+// the way; those of its new rows stay.
+func TestDroppedTableIsForgotten(t *testing.T) {
+	fs := engine.NewMemFS()
+	n := openNode(t, fs)
+	n.sbtest("a")
+	generate := func(n *node) (id int64) {
+		t.Helper()
+		n.must(n.statement(n.use, "a", func(tx *txn.Txn, t *catalog.Table) error {
+			w := table.NewWriter(t, n.ids)
+			first, err := w.AutoID().Next(1)
+			if err != nil {
+				return err
+			}
+			id = int64(first)
+			return w.Insert(tx, row(int(id), 1, "x"), table.InsertCheck)
+		}))
+		return id
+	}
+	generate(n)
+	n.close(true)
+	n = openNode(t, fs)
+	defer func() { n.close(false) }()
+	n.ex.Close()
+	old := n.table("a").PhysID
+	inserted := make(chan struct{})
+	var crashed *engine.MemFS
+	var gone []uint64
+	var err error
+	n.ex, err = ddl.Open(ddl.Options{Catalog: n.cat, Txns: n.txns, AutoIDs: n.ids, Gone: func(physID uint64) error {
+		gone = append(gone, physID)
+		if len(gone) > 1 {
+			return nil
+		}
+		<-inserted
+		crashed = fs.CrashClone(engine.CrashConfig{})
+		return errors.New("gone fails once")
+	}})
+	n.must(err)
+	n.must(n.ex.TruncateTable(&ddl.Call{}, name("a")))
+	if id := generate(n); id != 1 {
+		t.Errorf("the first id of the new rows is %d", id)
+	}
+	close(inserted)
+	waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+	if !slices.Equal(gone, []uint64{old, old}) {
+		t.Errorf("gone: %v, want %d twice", gone, old)
+	}
+	if id := generate(n); id != 2 {
+		t.Errorf("the second id of the new rows is %d", id)
+	}
+	again := openNode(t, crashed)
+	defer again.close(true)
+	waitFor(t, func() bool { return len(again.ex.Jobs()) == 0 })
+	if id := generate(again); id < 2 {
+		t.Errorf("after a crash comes id %d again", id)
+	}
+	for i, n := range []*node{n, again} {
+		if got := n.counters(); got != "1 counters, 0 records" {
+			t.Errorf("node %d keeps %s", i, got)
+		}
+	}
+}

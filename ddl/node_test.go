@@ -8,6 +8,7 @@ import (
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kv"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/rpc"
@@ -151,6 +152,21 @@ func (n *node) count(span kvapi.Span) int {
 		}
 		span.Start = resume
 	}
+}
+
+// counters tells how many counters of tables are stored, and how many exact records of a clean shutdown.
+func (n *node) counters() string {
+	n.tb.Helper()
+	span := catalog.KindSpan(catalog.KindAutoInc)
+	it, err := n.engine.NewIter(engine.IterOptions{Lower: keys.CounterKey(nil, span.Start), Upper: keys.CounterKey(nil, span.End)})
+	n.must(err)
+	found := 0
+	for ok := it.First(); ok; ok = it.Next() {
+		found++
+	}
+	n.must(it.Error())
+	n.must(it.Close())
+	return fmt.Sprintf("%d counters, %d records", found, n.count(catalog.KindSpan(catalog.KindAutoExact)))
 }
 
 func col(name string, id types.TypeID, notNull bool) ddl.ColumnSpec {

@@ -26,7 +26,7 @@ import (
 //	drop NAME… [if-exists] | truncate NAME | rename A B [C D …]
 //	index NAME, drop-index NAME INDEX, alter NAME: actions one per line
 //	insert NAME, update NAME ID COL=V…, delete NAME ID, rows NAME, entries NAME INDEX, show NAME, check NAME
-//	restart [crash], jobs, settle
+//	restart [crash], jobs, settle, counters
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		s := &script{t: t, n: openNode(t, engine.NewMemFS())}
@@ -127,6 +127,8 @@ func (s *script) command(d *datadriven.TestData) (string, error) {
 	case "restart":
 		s.restart(flags["crash"] != "")
 		return "", nil
+	case "counters":
+		return s.n.counters(), nil
 	case "settle":
 		waitFor(s.t, func() bool { return len(s.n.ex.Jobs()) == 0 })
 		return "", nil
@@ -155,7 +157,7 @@ func (s *script) dataCommand(d *datadriven.TestData, names []string) (string, er
 	case "show":
 		next := uint64(0)
 		if t.AutoInc != nil {
-			if next, err = s.n.ids.For(t).Peek(); err != nil {
+			if next, err = s.n.ids.Peek(t); err != nil {
 				return "", err
 			}
 		}

@@ -167,9 +167,27 @@ func (e *Executor) runDestroy(j *job) (bool, error) {
 		j.setPhase("waiting for old snapshots")
 		return false, err
 	}
+	if j.rec.IndexID == 0 {
+		if err := e.forgetTable(j.rec.PhysID); err != nil {
+			return false, err
+		}
+	}
 	if err := e.inTxn(j.remove); err != nil {
 		return false, err
 	}
 	e.untrack(j)
 	return true, nil
+}
+
+// forgetTable removes what is kept of a physical table beside its data. The
+// statement that dropped it waited for its last user, so nobody takes ids of it.
+// The job is removed afterwards: a crash between the steps repeats them.
+func (e *Executor) forgetTable(physID uint64) error {
+	if err := e.ids.Drop(physID); err != nil {
+		return err
+	}
+	if e.gone == nil {
+		return nil
+	}
+	return e.gone(physID)
 }

@@ -138,6 +138,9 @@ func (c *Client) Unregister(sn *Snapshot) { c.peer.Unregister(sn) }
 // Counter returns a durable counter.
 func (c *Client) Counter(key []byte) (uint64, error) { return c.peer.Counter(key) }
 
+// DropCounters deletes the durable counters in a span.
+func (c *Client) DropCounters(span kvapi.Span) error { return c.peer.DropCounters(span) }
+
 // Timestamp issues a timestamp above all commits so far.
 func (c *Client) Timestamp() (clock.Timestamp, error) { return c.peer.Timestamp() }
 

@@ -66,6 +66,9 @@ func (p *Peer) Unregister(sn *Snapshot) { p.s.Unregister(sn) }
 // Counter is store.Store.Counter.
 func (p *Peer) Counter(key []byte) (uint64, error) { return p.s.Counter(key) }
 
+// DropCounters is store.Store.DropCounters.
+func (p *Peer) DropCounters(span kvapi.Span) error { return p.s.DropCounters(span) }
+
 // Timestamp is store.Store.Timestamp.
 func (p *Peer) Timestamp() (clock.Timestamp, error) { return p.s.Timestamp() }
 

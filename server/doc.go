@@ -6,7 +6,7 @@
 //
 // # Order
 //
-// Open: memory budget, engine, store, rpc loopback, kv, txn, catalog, auto-increment, schema changes (unfinished jobs resume), statistics,
+// Open: memory budget, engine, store, rpc loopback, kv, txn, catalog, statistics, auto-increment, schema changes (unfinished jobs resume),
 // accounts, variables, MySQL listener, HTTP port. Close: readiness off, listener drains, schema changes stop, auto-increment counters are
 // written exactly, store, engine. What fails to open closes what was opened before it.
 //

@@ -162,12 +162,12 @@ func (n *Node) openSQL() error {
 	if err != nil {
 		return err
 	}
-	n.autoIDs = table.NewAutoIDs(txns)
-	n.ddl, err = ddl.Open(ddl.Options{Catalog: schema, Txns: txns, AutoIDs: n.autoIDs, Destroy: txns.DropSpan, Log: n.log})
+	statistics, err := stats.Open(txns, schema)
 	if err != nil {
 		return err
 	}
-	statistics, err := stats.Open(txns)
+	n.autoIDs = table.NewAutoIDs(txns)
+	n.ddl, err = ddl.Open(ddl.Options{Catalog: schema, Txns: txns, AutoIDs: n.autoIDs, Destroy: txns.DropSpan, Gone: statistics.Drop, Log: n.log})
 	if err != nil {
 		return err
 	}

@@ -115,7 +115,7 @@ func (s *Session) nextAutoIncrement(t *catalog.Table) (uint64, bool) {
 	if t.AutoInc == nil {
 		return 0, false
 	}
-	next, err := s.node.AutoIDs.For(t).Peek()
+	next, err := s.node.AutoIDs.Peek(t)
 	return next, err == nil
 }
 

@@ -17,7 +17,7 @@
 //
 //  1. Statistics never decide what a statement returns, only how; wrong ones cost time.
 //  2. A table without statistics is estimated from its counters alone, and an unknown answer is said to be unknown.
-//  3. The cache is bounded by the catalog: statistics of a table that is gone are dropped at the next ANALYZE or start.
+//  3. The cache is bounded by the catalog: statistics of a table that is gone are dropped with its data.
 //
 // # Absent on purpose
 //

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sort"
 	"strconv"
@@ -39,15 +40,17 @@ type Column struct {
 
 // Store is the node's statistics. It is safe for concurrent use.
 type Store struct {
-	txns *txn.Manager
-	mu   sync.RWMutex // guards tables; a leaf lock
+	txns   *txn.Manager
+	schema *catalog.Catalog
+	mu     sync.RWMutex // guards tables; a leaf lock
 	// tables by physical id. The values are immutable.
 	tables map[uint64]*Table
 }
 
-// Open loads the statistics.
-func Open(m *txn.Manager) (*Store, error) {
-	s := &Store{txns: m, tables: map[uint64]*Table{}}
+// Open loads the statistics, and drops those of tables that are gone: an ANALYZE TABLE that was running may have left some, and so did
+// earlier versions. No schema change may run yet.
+func Open(m *txn.Manager, schema *catalog.Catalog) (*Store, error) {
+	s := &Store{txns: m, schema: schema, tables: map[uint64]*Table{}}
 	start := keys.SystemKey(nil, statsSpace)
 	request := txn.ScanRequest{Span: kvapi.Span{Start: start, End: keys.PrefixEnd(nil, start)}, Sink: &loader{s}}
 	for {
@@ -56,10 +59,28 @@ func Open(m *txn.Manager) (*Store, error) {
 			return nil, fmt.Errorf("loading statistics: %w", err)
 		}
 		if resume == nil {
-			return s, nil
+			break
 		}
 		request.Span.Start = resume
 	}
+	live := map[uint64]bool{}
+	snapshot := schema.Current()
+	for _, d := range snapshot.Databases() {
+		for _, t := range snapshot.Tables(d.Name) {
+			live[t.PhysID] = true
+		}
+	}
+	for physID := range s.tables {
+		if live[physID] {
+			continue
+		}
+		if err := s.Drop(physID); errors.Is(err, kvapi.ErrDiskFull) {
+			return s, nil // the next start tries again
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
 }
 
 type loader struct{ store *Store }
@@ -86,29 +107,58 @@ func (s *Store) get(t *catalog.Table) *Table {
 	return s.tables[t.PhysID]
 }
 
-// Put stores a table's statistics.
+// Put stores a table's statistics. Who analyses a table does not keep others from dropping it: if it is gone meanwhile, so are they.
 func (s *Store) Put(t *catalog.Table, stats *Table) error {
 	value, err := json.Marshal(record{t.PhysID, *stats})
 	if err != nil {
 		return err
 	}
-	tx := s.txns.Begin(txn.Options{Level: txn.ReadCommitted})
-	defer tx.Release()
-	key := keys.SystemKey(nil, statsSpace, []byte(strconv.FormatUint(t.PhysID, 10)))
-	if _, _, err = tx.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, nil); err == nil {
-		err = tx.Put(key, value)
-	}
-	if err != nil {
-		tx.Rollback()
-		return err
-	}
-	if err := tx.Commit(); err != nil {
+	if err := s.write(t.PhysID, func(tx *txn.Txn, key []byte) error { return tx.Put(key, value) }); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	s.tables[t.PhysID] = stats
 	s.mu.Unlock()
+	// A later drop finds the statistics; who dropped the table before this may have been too early for them.
+	if now := s.schema.Current().TableByID(t.ID); now == nil || now.PhysID != t.PhysID {
+		return s.remove(t.PhysID)
+	}
 	return nil
+}
+
+// Drop deletes the statistics of a physical table that is gone, if there are any.
+func (s *Store) Drop(physID uint64) error {
+	s.mu.RLock()
+	found := s.tables[physID] != nil
+	s.mu.RUnlock()
+	if !found {
+		return nil
+	}
+	return s.remove(physID)
+}
+
+func (s *Store) remove(physID uint64) error {
+	if err := s.write(physID, func(tx *txn.Txn, key []byte) error { return tx.Delete(key) }); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	delete(s.tables, physID)
+	s.mu.Unlock()
+	return nil
+}
+
+// write changes the record of a physical table in a transaction of its own.
+func (s *Store) write(physID uint64, change func(tx *txn.Txn, key []byte) error) error {
+	tx := s.txns.Begin(txn.Options{Level: txn.ReadCommitted})
+	defer tx.Release()
+	key := keys.SystemKey(nil, statsSpace, []byte(strconv.FormatUint(physID, 10)))
+	if _, _, err := tx.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, nil); err != nil {
+		return err
+	}
+	if err := change(tx, key); err != nil {
+		return err
+	}
+	return tx.Commit()
 }
 
 // Rows estimates the number of rows of a table.

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -15,39 +17,73 @@ const counterLen = 8
 // counters are durable numbers that only grow: upper bounds of AUTO_INCREMENT
 // values. They have no versions and stand outside transactions, though a raise
 // may ride in one's batch. There is one per table, and all stay in memory once
-// used.
+// used, until DropCounters.
 type counters struct {
 	engine *engine.Engine
-	// mu guards values. It is a leaf, and nobody reads from the disk under it: the sequencer's leader takes it.
-	mu     sync.Mutex
+	// mu guards what follows. It is a leaf, and nobody reads from the disk under it: the sequencer's leader takes it.
+	mu sync.Mutex
+	// values holds what was loaded or raised. What it lacks is on the disk, or nowhere and zero.
 	values map[string]uint64
+	drops  uint64 // calls of drop
 }
 
 // load returns a counter, reading it on first use; zero if it was never raised.
 func (c *counters) load(key []byte) (uint64, error) {
-	c.mu.Lock()
-	v, ok := c.values[string(key)]
-	c.mu.Unlock()
-	if ok {
-		return v, nil
-	}
-	b, found, err := c.engine.Get(nil, keys.CounterKey(nil, key))
-	if err != nil {
-		return 0, fmt.Errorf("store: read counter: %w", err)
-	}
-	if found {
-		if len(b) != counterLen {
+	for {
+		c.mu.Lock()
+		v, ok := c.values[string(key)]
+		drops := c.drops
+		c.mu.Unlock()
+		if ok {
+			return v, nil
+		}
+		b, found, err := c.engine.Get(nil, keys.CounterKey(nil, key))
+		if err != nil {
+			return 0, fmt.Errorf("store: read counter: %w", err)
+		}
+		if found && len(b) != counterLen {
 			return 0, corrupt(fmt.Sprintf("counter of %d bytes", len(b)))
 		}
-		v = binary.BigEndian.Uint64(b)
+		c.mu.Lock()
+		if newer, ok := c.values[string(key)]; ok {
+			v, drops = newer, c.drops
+		} else if drops == c.drops && found {
+			v = binary.BigEndian.Uint64(b)
+			c.values[string(key)] = v
+		}
+		settled := drops == c.drops
+		c.mu.Unlock()
+		if settled {
+			return v, nil
+		}
+		// What was read may have been dropped since, and must not come back.
 	}
+}
+
+// stored returns the keys of a span's counters.
+func (c *counters) stored(span kvapi.Span) (found [][]byte, err error) {
+	it, err := c.engine.NewIter(engine.IterOptions{Lower: keys.CounterKey(nil, span.Start), Upper: keys.CounterKey(nil, span.End)})
+	if err != nil {
+		return nil, fmt.Errorf("store: find counters: %w", err)
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	for ok := it.First(); ok; ok = it.Next() {
+		_, logical, ok := keys.DecodeBare(it.Key())
+		if !ok {
+			return nil, corrupt("key of a counter")
+		}
+		found = append(found, bytes.Clone(logical))
+	}
+	return found, it.Error()
+}
+
+func (c *counters) drop(found [][]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if newer, ok := c.values[string(key)]; ok {
-		return newer, nil
+	for _, key := range found {
+		delete(c.values, string(key))
 	}
-	c.values[string(key)] = v
-	return v, nil
+	c.drops++
 }
 
 // raise writes the counter into the batch, lifted by r. It runs in the
@@ -64,3 +100,24 @@ func (c *counters) raise(b *engine.Batch, r kvapi.CounterRaise) {
 
 // Counter returns the value of a counter as far as it was raised, synced or not.
 func (s *Store) Counter(key []byte) (uint64, error) { return s.counters.load(key) }
+
+// DropCounters deletes the counters in a span of logical keys and returns once
+// that is durable. Nobody may raise one of them any more.
+func (s *Store) DropCounters(span kvapi.Span) error {
+	if span.IsPoint() || len(span.End) == 0 || span.Empty() {
+		return fmt.Errorf("store: drop needs a bounded span, not [%x, %x)", span.Start, span.End)
+	}
+	found, err := s.counters.stored(span)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	return s.administer(&adminCommit{
+		prepare: func(b *engine.Batch) error {
+			for _, key := range found {
+				b.Delete(keys.CounterKey(nil, key))
+			}
+			return nil
+		},
+		applied: func() { s.counters.drop(found) },
+	})
+}

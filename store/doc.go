@@ -86,7 +86,7 @@
 //	g               flags 1 (0x01 clean), floor of keys below pos 8, floor of keys
 //	                from pos 8, pos (the rest): progress of garbage collection
 //
-// Counters are in space \x04: value 8.
+// Counters are in space \x04: value 8. They go with DropCounters only.
 //
 // # Locks, in the order in which they are taken
 //

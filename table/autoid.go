@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -63,14 +64,32 @@ func (a *AutoIDs) get(k autoKey, typ *types.Type) *AutoID {
 	defer a.mu.Unlock()
 	id := a.byKey[k]
 	if id == nil {
-		id = &AutoID{txns: a.txns, typ: *typ, key: counterKey(catalog.KindAutoInc, k), exactKey: counterKey(catalog.KindAutoExact, k),
-			max: maxAutoValue(typ), block: autoBlockMin}
+		id = a.open(k, typ)
 		a.byKey[k] = id
 	}
 	return id
 }
 
-// Forget drops the counters of a physical table that is gone.
+func (a *AutoIDs) open(k autoKey, typ *types.Type) *AutoID {
+	return &AutoID{txns: a.txns, typ: *typ, key: counterKey(catalog.KindAutoInc, k), exactKey: counterKey(catalog.KindAutoExact, k),
+		max: maxAutoValue(typ), block: autoBlockMin}
+}
+
+// Peek returns t's next id without taking it: what SHOW CREATE TABLE and
+// information_schema print. Who asks need not use the table, which may be gone:
+// nothing is kept of one that nobody has taken ids of.
+func (a *AutoIDs) Peek(t *catalog.Table) (uint64, error) {
+	k := autoKey{t.PhysID, t.AutoInc.ID}
+	a.mu.Lock()
+	id := a.byKey[k]
+	a.mu.Unlock()
+	if id == nil {
+		id = a.open(k, &t.AutoInc.Type)
+	}
+	return id.Peek()
+}
+
+// Forget drops the counters of a physical table that is gone from memory.
 func (a *AutoIDs) Forget(physID uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -79,6 +98,48 @@ func (a *AutoIDs) Forget(physID uint64) {
 			delete(a.byKey, k)
 		}
 	}
+}
+
+// Drop deletes what is stored of the counters of a physical table that is gone
+// and whose id is never used again. It may be repeated after a crash.
+func (a *AutoIDs) Drop(physID uint64) error {
+	var found keyCatcher
+	span := counterSpan(catalog.KindAutoExact, physID)
+	for span.Start != nil {
+		resume, err := a.txns.Scan(&txn.ScanRequest{Span: span, Sink: &found})
+		if err != nil {
+			return fmt.Errorf("table: drop auto-increment counters: %w", err)
+		}
+		span.Start = bytes.Clone(resume)
+	}
+	tx := a.txns.Begin(txn.Options{Level: txn.ReadCommitted})
+	defer tx.Release()
+	for _, key := range found.keys {
+		if _, _, err := tx.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, nil); err != nil {
+			return fmt.Errorf("table: drop auto-increment counters: %w", err)
+		}
+		if err := tx.Delete(key); err != nil {
+			return fmt.Errorf("table: drop auto-increment counters: %w", err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("table: drop auto-increment counters: %w", err)
+	}
+	return a.txns.DropCounters(counterSpan(catalog.KindAutoInc, physID))
+}
+
+// keyCatcher keeps the keys of a scan.
+type keyCatcher struct{ keys [][]byte }
+
+func (c *keyCatcher) Pair(key, _ []byte) (bool, error) {
+	c.keys = append(c.keys, bytes.Clone(key))
+	return true, nil
+}
+
+// counterSpan holds the keys of one kind of all columns of a physical table.
+func counterSpan(kind byte, physID uint64) kvapi.Span {
+	prefix := keys.SystemKey(nil, kind, catalog.IDPart(physID))
+	return kvapi.Span{Start: prefix, End: keys.PrefixEnd(nil, prefix)}
 }
 
 func counterKey(kind byte, k autoKey) []byte {
@@ -331,8 +392,7 @@ func (a *AutoID) Value(first, i uint64) types.Value {
 	return types.Int(int64(id))
 }
 
-// Peek returns the next id without taking it: what SHOW CREATE TABLE and
-// information_schema print.
+// Peek returns the next id without taking it.
 func (a *AutoID) Peek() (uint64, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

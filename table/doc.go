@@ -53,7 +53,8 @@
 // have been handed out. A clean shutdown adds a record (kind 'e', same parts):
 // format byte 1, the counter, the exact next id, both 8 bytes big endian. The
 // record counts only while the counter is still what it names, and not beside
-// the largest one; for that the counter may rise above the column's range.
+// the largest one; for that the counter may rise above the column's range. Both
+// are dropped with the data of the physical id, which no other table ever gets.
 //
 // # Invariants
 //

@@ -96,6 +96,10 @@ func (m *Manager) RaiseCounter(key []byte, v uint64) error {
 	return t.Commit()
 }
 
+// DropCounters deletes the durable counters whose keys lie in a bounded span,
+// and returns once that is synced. Nobody may raise one of them any more.
+func (m *Manager) DropCounters(span kvapi.Span) error { return m.kv.DropCounters(span) }
+
 // DropSpan deletes every version in a bounded span for good, without a trace in
 // the log of transactions, once nobody reads below ts any more: the data of a
 // table that was dropped or truncated by a transaction committed at ts. done is

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/internal/testkit"
+	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/store"
 )
@@ -328,4 +329,69 @@ func TestLargeTxn(t *testing.T) {
 			t.Fatal(v, err)
 		}
 	}
+}
+
+// TestDropCounters: dropped counters are gone from memory and disk and leave the others alone, which others read and raise meanwhile.
+func TestDropCounters(t *testing.T) {
+	fs := engine.NewMemFS()
+	d := openOn(t, openMemEngine(t, fs), nil)
+	const rounds, raisers = 100, 4
+	name := func(prefix string, i int) []byte { return fmt.Appendf(nil, "%s%03d", prefix, i) }
+	for i := range rounds {
+		for _, prefix := range []string{"a", "b", "c"} {
+			if err := d.m.RaiseCounter(name(prefix, i), uint64(100+i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	d.close()
+	d = openOn(t, openMemEngine(t, fs), nil) // nothing is in memory
+	var wg sync.WaitGroup
+	for g := range raisers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := range rounds {
+				// The first to come reads what is on disk, and a lower value must not win over it.
+				if err := d.m.RaiseCounter(name("a", i), uint64(1+g)); err != nil {
+					t.Error(err)
+				}
+				if v, err := d.m.Counter(name("c", i)); v < uint64(100+i) || err != nil {
+					t.Error(i, v, err)
+				}
+				if _, err := d.m.Counter(name("b", i)); err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+	}
+	for i := range rounds {
+		key := name("b", i)
+		if err := d.m.DropCounters(kvapi.Span{Start: key, End: keys.PrefixEnd(nil, key)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wg.Wait()
+	if err := d.m.DropCounters(kvapi.Span{Start: []byte("b")}); err == nil {
+		t.Error("an unbounded span is dropped")
+	}
+	clone := testkit.Crash(fs, 0, 1)
+	again := openOn(t, openMemEngine(t, clone), nil)
+	for _, m := range []*Manager{d.m, again.m} {
+		for i := range rounds {
+			for prefix, want := range map[string]uint64{"a": uint64(100 + i), "b": 0, "c": uint64(100 + i)} {
+				if v, err := m.Counter(name(prefix, i)); v != want || err != nil {
+					t.Fatal(prefix, i, v, err)
+				}
+			}
+		}
+	}
+	if err := again.m.RaiseCounter(name("b", 0), 7); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := again.m.Counter(name("b", 0)); v != 7 || err != nil {
+		t.Fatal(v, err)
+	}
+	again.close()
+	d.close()
 }

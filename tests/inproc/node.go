@@ -84,12 +84,12 @@ func open(tb testing.TB, o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids := table.NewAutoIDs(txns)
-	if n.ddl, err = ddl.Open(ddl.Options{Catalog: schema, Txns: txns, AutoIDs: ids}); err != nil {
+	statistics, err := stats.Open(txns, schema)
+	if err != nil {
 		return nil, err
 	}
-	statistics, err := stats.Open(txns)
-	if err != nil {
+	ids := table.NewAutoIDs(txns)
+	if n.ddl, err = ddl.Open(ddl.Options{Catalog: schema, Txns: txns, AutoIDs: ids, Gone: statistics.Drop}); err != nil {
 		return nil, err
 	}
 	users, err := privilege.Open(txns)
