@@ -200,7 +200,13 @@ func (n *Node) openSQL() error {
 		// Otherwise a value of SET PERSIST stands.
 		settings = append(settings, session.Setting{Name: "max_connections", Value: strconv.Itoa(o.MaxConnections)})
 	}
-	return n.shared.Prepare(settings)
+	if err := n.shared.Prepare(settings); err != nil {
+		return err
+	}
+	if o.RequireTLS {
+		n.shared.SetGlobal("require_secure_transport", "ON")
+	}
+	return nil
 }
 
 // kill is KILL. A connection's number has 32 bits on the wire; a wider one is nobody's, whatever its low half says.

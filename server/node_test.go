@@ -39,6 +39,29 @@ func TestOpenAndClose(t *testing.T) {
 	}
 }
 
+// TestSettingsOfVariables: a setting that a variable takes over is checked as SET checks it, and what is fixed at the start is told.
+func TestSettingsOfVariables(t *testing.T) {
+	o := testOptions(t)
+	o.DefaultTimeZone = "Europe/Nowhere"
+	if n, err := Open(context.Background(), o); err == nil || !strings.Contains(err.Error(), "time_zone") || !strings.Contains(err.Error(), "Nowhere") {
+		t.Errorf("an unknown time zone: %v", err)
+		if err == nil {
+			_ = n.Close()
+		}
+	}
+	o.DefaultTimeZone, o.RequireTLS = "system", true
+	n, err := Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	for name, want := range map[string]string{"time_zone": "SYSTEM", "require_secure_transport": "ON", "innodb_flush_log_at_trx_commit": "1"} {
+		if got := n.shared.Global(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
 // TestKillWideID: a number that only ends like a connection's is nobody's. KILL has looked up the whole number when it checked who may.
 func TestKillWideID(t *testing.T) {
 	n, err := Open(context.Background(), testOptions(t))

@@ -269,8 +269,11 @@ func checkEmpty(_ *Session, value string) (string, error) {
 
 func checkLogLevel(_ *Session, value string) (string, error) {
 	level := strings.ToLower(value)
-	if level == "fatal" {
+	switch level {
+	case "fatal":
 		level = "error"
+	case "warning":
+		level = "warn"
 	}
 	if new(slog.Level).UnmarshalText([]byte(level)) != nil {
 		return "", types.Errorf(types.ErWrongValueForVar, "log_level", value)

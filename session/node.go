@@ -89,11 +89,21 @@ func (n *Node) Prepare(settings []Setting) error {
 	if err != nil {
 		return fmt.Errorf("reading persisted variables: %w", err)
 	}
-	for _, s := range append(append([]Setting(nil), settings...), persisted...) {
+	for at, s := range append(append([]Setting(nil), settings...), persisted...) {
 		i, v, err := n.table.lookup(s.Name)
 		if err != nil {
 			n.Log.Warn("a persisted variable is unknown to this version", "name", s.Name)
 			continue
+		}
+		if v.check != nil {
+			switch s.Value, err = v.check(nil, s.Value); {
+			case err == nil:
+			case at < len(settings):
+				return fmt.Errorf("%s: %w", s.Name, err)
+			default: // it was right when it was kept, and what refuses it must not be what keeps the operator from repairing it
+				n.Log.Warn("a persisted variable's value is not allowed any more", "name", s.Name, "error", err)
+				continue
+			}
 		}
 		if v.applyGlobal != nil {
 			if err := v.applyGlobal(n, s.Value); err != nil {
@@ -108,8 +118,11 @@ func (n *Node) Prepare(settings []Setting) error {
 // SetGlobal sets a global variable's value as the node itself reports it, without acting on it.
 func (n *Node) SetGlobal(name, value string) { n.setGlobal(n.table.byName[name], value) }
 
+// Global returns a global variable's text.
+func (n *Node) Global(name string) string { return n.globalValues()[n.table.byName[name]] }
+
 // GlobalInt returns a global variable's number, for settings that SET PERSIST may have changed before the start.
-func (n *Node) GlobalInt(name string) int64 { return mustInt(n.globalValues()[n.table.byName[name]]) }
+func (n *Node) GlobalInt(name string) int64 { return mustInt(n.Global(name)) }
 
 // globalValues returns the current global values; the slice is never changed.
 func (n *Node) globalValues() valueSet { return *n.globals.Load() }

@@ -42,7 +42,7 @@ type variable struct {
 	given bool
 	// idle says why setting the variable changes nothing; a SET of it raises a warning with this text.
 	idle string
-	// check normalises or refuses a value before it is stored; nil takes it as it is.
+	// check normalises or refuses a value before it is stored; nil takes it as it is. s is nil for a setting given at start.
 	check func(s *Session, value string) (string, error)
 	// apply acts on a session's new value; applyGlobal on the node's.
 	apply       func(s *Session, value string) error
