@@ -275,6 +275,7 @@ func (s *Session) Handshake(collation types.CollationID, ignoreSpace, interactiv
 func (s *Session) ChangeUser(c Client) error {
 	s.clear()
 	s.client, s.db, s.privileges = c, "", nil
+	s.shownDB.Store(nil)
 	s.runtime.FoundRows = c.FoundRows
 	if err := s.resetVariables(); err != nil {
 		return err
