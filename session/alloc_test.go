@@ -27,7 +27,6 @@ func (d *discard) RowDone() error {
 
 func (d *discard) Flush() error                   { return nil }
 func (d *discard) Done(sqlapi.Result, bool) error { return nil }
-func (d *discard) SetBarrier(func() error)        {}
 
 const allocRows = 2000
 

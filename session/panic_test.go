@@ -14,7 +14,6 @@ type faulty struct{ enc types.RowEncoder }
 func (f *faulty) Columns([]sqlapi.ColumnInfo) (*types.RowEncoder, error) { return &f.enc, nil }
 func (f *faulty) RowDone() error                                         { panic("a fault") }
 func (f *faulty) Done(sqlapi.Result, bool) error                         { return nil }
-func (f *faulty) SetBarrier(func() error)                                {}
 
 // TestPanicReleasesLocks: a panic in a statement ends its connection, and closing the session gives back what the statement held, though
 // it had a transaction of its own.

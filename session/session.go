@@ -21,8 +21,6 @@ type Response interface {
 	sqlapi.Sink
 	// Done ends one statement's answer. more announces that another statement's follows.
 	Done(r sqlapi.Result, more bool) error
-	// SetBarrier names a function that must succeed before the answer's first byte leaves the server; nil removes it.
-	SetBarrier(func() error)
 }
 
 // Client tells who connects.

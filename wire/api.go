@@ -165,22 +165,17 @@ type Args struct {
 	Values []types.Value
 }
 
-// Response takes the answers of one command. Per statement the session calls SetBarrier if
-// it has one, then Columns and rows if it is a query, then Done. On failure it returns the
-// error from its own method instead of calling Done. An error returned from a Response
-// method means that the client is gone: the session returns it, or any other, at once.
+// Response takes the answers of one command. Per statement the session calls Columns
+// and gives rows if it is a query, then Done. What it gives may leave the server at
+// once (W1). On failure it returns the error from its own method instead of calling
+// Done. An error returned from a Response method ends the statement: the client is gone
+// or cannot be told the columns. The session returns it, or any other, at once.
 type Response interface {
 	// Columns starts a result set. Under Execute the slice must be immutable, because its
 	// encoded form is cached by the identity of the slice. See sqlapi.Sink.
 	sqlapi.Sink
 	// Done ends the answer to one statement. more says that another one follows.
 	Done(r sqlapi.Result, more bool) error
-	// SetBarrier gives what must succeed before a byte of this statement's answer leaves
-	// the server (txn.WaitSeen). It runs before each write to the socket and at Done, and
-	// is then forgotten; when it fails, its error is the answer if nothing has left
-	// yet, otherwise the connection is closed. Keep one func value per session: a fresh
-	// method value would allocate per statement.
-	SetBarrier(wait func() error)
 	// FetchRows returns the encoder for the rows of Fetch: like Columns, but no
 	// description is sent.
 	FetchRows() (*types.RowEncoder, error)

@@ -46,7 +46,6 @@ type pointSession struct {
 	fakeSession
 	cols []sqlapi.ColumnInfo
 	row  []byte
-	wait func() error
 }
 
 func (s *pointSession) Query(sql []byte, out Response) error { return s.answer(out) }
@@ -59,7 +58,6 @@ func (s *pointSession) Execute(id uint32, args *Args, cursor byte, out Response)
 }
 
 func (s *pointSession) answer(out Response) error {
-	out.SetBarrier(s.wait)
 	enc, err := out.Columns(s.cols)
 	if err != nil {
 		return err
@@ -85,8 +83,7 @@ func newLoop(tb testing.TB, packet []byte) (*conn, *loopConn) {
 	point := &pointSession{
 		cols: []sqlapi.ColumnInfo{{Schema: "sbtest", Table: "sbtest1", OrgTable: "sbtest1", Name: "c", OrgName: "c",
 			Type: types.Type{ID: types.TypeChar, Length: 120, Coll: types.Utf8mb40900AICI}, NotNull: true}},
-		row:  make([]byte, 119),
-		wait: func() error { return nil },
+		row: make([]byte, 119),
 	}
 	point.backend = newFakeBackend()
 	c.sess, c.intr, c.in.exact = point, point.Interrupt(), false

@@ -298,12 +298,6 @@ func (c *conn) finish(err error) bool {
 			return true
 		}
 	}
-	if late, ok := errors.AsType[*barrierError](r.err); ok {
-		if r.sent {
-			return false
-		}
-		r.err, err = nil, late.err
-	}
 	if r.err != nil || errors.Is(err, kvapi.ErrUndetermined) {
 		return false
 	}
@@ -311,14 +305,7 @@ func (c *conn) finish(err error) bool {
 	r.appendError(c.clientError(err))
 	c.count.errors.Add(1)
 	r.done = true
-	if r.flush() == nil {
-		return true
-	}
-	// The error depended on something that is not durable and will not be. The barrier is gone by now: once more at most.
-	if _, ok := errors.AsType[*barrierError](r.err); ok && !r.sent {
-		return c.finish(r.err)
-	}
-	return false
+	return r.flush() == nil
 }
 
 var errNoAnswer = errors.New("the session gave no answer")

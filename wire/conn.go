@@ -122,7 +122,6 @@ func (c *conn) recover() {
 	if c.resp.err == nil {
 		_ = c.sock.SetWriteDeadline(clock.Now().Add(lastWordsTimeout))
 		c.resp.cut()
-		c.resp.barrier = nil
 		c.resp.appendError(types.Errorf(types.ErUnknownError, "internal error"))
 		_ = c.resp.flush() // the connection ends either way
 	}
@@ -281,7 +280,7 @@ const (
 	writeStep        = 256 << 10 // what a client must take within net_write_timeout
 )
 
-// write sends bytes; only response calls it, so that no barrier can be bypassed. The reaper bounds each step and not the whole: a row of
+// write sends bytes; only response calls it. The reaper bounds each step and not the whole: a row of
 // megabytes may take long, as long as the client takes some of it. Who is to be closed anyway gets no more time.
 func (c *conn) write(b []byte) error {
 	c.setPhase(phaseWrite)

@@ -16,7 +16,6 @@
 //   - window: the small buffer that the socket is read into; small commands are parsed where they lie in it.
 //   - tick: 100 ms, the unit of the coarse clock that the reaper moves.
 //   - phase: what a connection is doing (connect, idle, read, busy, write), published in one atomic word.
-//   - barrier: what a session wants done before an answer leaves (txn.WaitSeen).
 //   - decoy: a stored secret made up for an account that does not exist.
 //
 // # Bytes
@@ -48,7 +47,7 @@
 //
 // # Invariants
 //
-//	W1.  Before any byte of an answer is written, its barrier has succeeded; response.flush is the only writer of answers.
+//	W1.  What a session has given to its Response may leave at any time: it waits itself for what has to be durable first (exec X10).
 //	W2.  What a client announces costs the server no memory: buffers grow with the bytes that have arrived, and no further
 //	     than max_allowed_packet, or handshakePacketMax before authentication.
 //	W3.  Up to authentication not a byte is read beyond the packet at hand, so nothing sent in the clear can be taken for

@@ -274,7 +274,7 @@ func TestDriverLargePackets(t *testing.T) {
 func TestDriverMultiStatements(t *testing.T) {
 	ts := startServer(t, nil)
 	db := ts.open(t, "root", "", "?multiStatements=true")
-	rows, err := db.Query("ROWS 2 3; OK; ROWS 1000 100; ROWS 0 0; GUARDED 1 1; ROWS 1 1")
+	rows, err := db.Query("ROWS 2 3; OK; ROWS 1000 100; ROWS 0 0; ROWS 1 1; ROWS 1 1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,46 +325,6 @@ func TestErrorInTheMiddle(t *testing.T) {
 	}
 	if n := ts.Counters().Connections; n != 1 {
 		t.Errorf("%d connections were needed", n)
-	}
-}
-
-func TestBarrier(t *testing.T) {
-	ts := startServer(t, nil)
-	db := ts.open(t, "root", "", "?multiStatements=true")
-	for _, query := range []string{"BARRIER", "BARRIER 1 1", "OK; BARRIER 3 3; OK", "BARRIER 2000 1000"} {
-		rows, err := db.Query(query)
-		if err == nil {
-			if query[0] == 'O' {
-				for rows.Next() || rows.NextResultSet() {
-				}
-			} else if rows.Next() {
-				t.Errorf("%s: a row left", query)
-			}
-			err = rows.Err()
-			_ = rows.Close()
-		}
-		if number(err) != 1205 {
-			t.Errorf("%s: %v", query, err)
-		}
-	}
-	// The barrier runs before every write of a long answer.
-	rows, err := db.Query("GUARDED 2000 1000")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for rows.Next() {
-		n++
-	}
-	_ = rows.Close()
-	if n != 2000 {
-		t.Errorf("%d rows", n)
-	}
-	ts.backend.mu.Lock()
-	passed := ts.backend.sessions[0].passed
-	ts.backend.mu.Unlock()
-	if passed < 20 {
-		t.Errorf("the barrier ran %d times for 2 MB", passed)
 	}
 }
 

@@ -62,7 +62,6 @@ func (b *fakeBackend) OpenSession(info *ConnInfo) (Session, error) {
 		return nil, errors.New("disk on fire")
 	}
 	s := &fakeSession{backend: b, info: info, stmts: map[uint32]*fakeStmt{}, multi: info.MultiStatements}
-	s.pass = func() error { return nil }
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.infos = append(b.infos, info)
@@ -94,8 +93,6 @@ type fakeSession struct {
 	multi   bool
 	db      string
 	zone    *time.Location
-	pass    func() error
-	passed  int
 	onQuery func(sql string)
 	trans   uint16 // sqlapi.StatusInTrans in a transaction
 }
@@ -205,14 +202,6 @@ func (s *fakeSession) run(sql string, out Response, more bool) error {
 		panic("as asked")
 	case "SILENT":
 		return nil
-	case "BARRIER": // BARRIER n size: rows guarded by a barrier that fails
-		out.SetBarrier(func() error { return types.Errorf(types.ErLockWaitTimeout) })
-		if a > 0 {
-			return done(s.rows(out, pairCols, a, bytes.Repeat([]byte("x"), b)))
-		}
-	case "GUARDED":
-		out.SetBarrier(func() error { s.passed++; return nil })
-		return done(s.rows(out, pairCols, a, bytes.Repeat([]byte("x"), b)))
 	}
 	return s.ok(out, more)
 }

@@ -14,12 +14,11 @@ const (
 // are encoded into, and leave in one write at the end of the command or whenever flushBytes have gathered. It belongs to
 // the connection's goroutine.
 type response struct {
-	c       *conn
-	enc     types.RowEncoder
-	small   []byte  // the connection's own buffer while big is in use
-	big     *buffer // pooled; enc.Buf began in it
-	seq     byte    // of the next packet
-	barrier func() error
+	c     *conn
+	enc   types.RowEncoder
+	small []byte  // the connection's own buffer while big is in use
+	big   *buffer // pooled; enc.Buf began in it
+	seq   byte    // of the next packet
 	// head is where the answer to the present statement begins in enc.Buf; headSeq its sequence number. sent says that some
 	// of that answer has left.
 	head    int
@@ -33,13 +32,13 @@ type response struct {
 	stmt     *stmt // of the present EXECUTE, else nil
 	written  int   // bytes of this command's answers that have left
 	large    bool  // the last answer did not fit a small buffer, so the next one starts with a big one
-	err      error // of the socket or the barrier; nothing can be written after it
+	err      error // of the socket; nothing can be written after it
 }
 
 // begin starts the answer to a command.
 func (r *response) begin(s *stmt) {
 	r.stmt, r.enc.Binary = s, s != nil
-	r.done, r.written, r.barrier = false, 0, nil
+	r.done, r.written = false, 0
 	if r.large && r.big == nil {
 		r.growBig()
 	}
@@ -74,9 +73,6 @@ func (r *response) growBig() {
 	r.enc.Buf = append(big.b[:0], r.enc.Buf...)
 	r.big = big
 }
-
-// SetBarrier implements Response.
-func (r *response) SetBarrier(wait func() error) { r.barrier = wait }
 
 // Columns implements sqlapi.Sink.
 func (r *response) Columns(cols []sqlapi.ColumnInfo) (*types.RowEncoder, error) {
@@ -219,30 +215,7 @@ func (r *response) Done(res sqlapi.Result, more bool) error {
 		r.done = true
 		return nil
 	}
-	// The next statement has a barrier of its own, so this one must be passed before its answer is left behind.
-	if err := r.pass(); err != nil {
-		r.err = err
-		return err
-	}
-	r.barrier = nil
 	r.startStatement()
-	return nil
-}
-
-// barrierError is the failure of a session's barrier: the socket is still fine.
-type barrierError struct{ err error }
-
-func (e *barrierError) Error() string { return "barrier: " + e.err.Error() }
-
-// pass waits for the barrier; one that has failed is forgotten, so that its error can be sent.
-func (r *response) pass() error {
-	if r.barrier == nil {
-		return nil
-	}
-	if err := r.barrier(); err != nil {
-		r.barrier = nil
-		return &barrierError{err}
-	}
 	return nil
 }
 
@@ -253,10 +226,6 @@ func (r *response) flush() error {
 	}
 	if len(r.enc.Buf) == 0 {
 		return nil
-	}
-	if err := r.pass(); err != nil {
-		r.err = err
-		return err
 	}
 	if err := r.c.write(r.enc.Buf); err != nil {
 		r.err = err

@@ -101,7 +101,6 @@ type response struct {
 	enc     types.RowEncoder
 	answers []*Answer
 	open    *Answer
-	barrier func() error
 	more    bool
 	binary  bool
 }
@@ -172,16 +171,8 @@ func (r *response) Done(result sqlapi.Result, more bool) error {
 	a := r.answer()
 	a.Result, r.more = result, more
 	r.open = nil
-	if r.barrier != nil {
-		wait := r.barrier
-		r.barrier = nil
-		return wait()
-	}
 	return nil
 }
-
-// SetBarrier implements session.Response.
-func (r *response) SetBarrier(wait func() error) { r.barrier = wait }
 
 func (r *response) end(err error) []*Answer {
 	if err != nil {
