@@ -37,9 +37,22 @@ func (r *Result) Misses() []Miss {
 		}
 		r.startMisses(row, what, miss)
 	}
+	r.deathMisses(miss)
 	r.fallMisses(rows, miss)
 	r.diskMisses(miss)
 	return misses
+}
+
+// deathMisses lists what befell the subject or the base outside of runs: a server that had to be revived met no demand.
+func (r *Result) deathMisses(miss missFunc) {
+	for i, t := range r.Targets {
+		if i > 0 && t.Name != r.Base {
+			continue
+		}
+		for _, failure := range t.Failures {
+			miss(t.Name, "no failures", "%s", failure)
+		}
+	}
 }
 
 type missFunc func(what, want, format string, args ...any)

@@ -34,6 +34,7 @@ type process struct {
 	exited     chan struct{}
 	log        tail
 	stopSignal syscall.Signal
+	noted      bool // its death is in the report
 }
 
 // tail keeps the end of what is written to it, and lets a reader look at whole lines as they come.

@@ -74,6 +74,9 @@ func Measure(ctx context.Context, o Options) (*Result, error) {
 			break
 		}
 	}
+	for _, t := range s.targets {
+		s.noteDeath(t, "the server died after its last run")
+	}
 	s.result.Ended = clock.Now().UTC().Format(time.RFC3339)
 	s.result.Environment.LoadEnd = loadAverage()
 	s.Progress.done()
@@ -276,10 +279,8 @@ func (s *session) one(ctx context.Context, t *Target, step Step, round int) {
 	if ctx.Err() != nil {
 		return
 	}
-	if !t.alive() {
-		died := fmt.Sprintf("the server died during %s round %d: %s", step, round, t.why())
-		s.note(t, died)
-		run.Failure = died
+	if died := fmt.Sprintf("the server died during %s round %d", step, round); s.noteDeath(t, died) {
+		run.Failure = died + ": " + t.why()
 	}
 	s.result.Runs = append(s.result.Runs, run)
 	s.Progress.finished(&run, step.Workload.rateUnit())
@@ -292,11 +293,23 @@ func (s *session) note(t *Target, text string) {
 	}
 }
 
+// noteDeath notes the end of a server's process, once. It returns whether there was one to note.
+func (s *session) noteDeath(t *Target, what string) bool {
+	if t.alive() || t.process.noted {
+		return false
+	}
+	t.process.noted = true
+	s.note(t, what+": "+t.why())
+	return true
+}
+
 // revive restarts a dead server over its directory, so that one death does not take the rest of the plan; the run it died in stays a failure.
+// A death between runs (in a warm-up, at rest, while another target is measured) fails no run, so it is noted here.
 func (s *session) revive(ctx context.Context, t *Target, run *Run) bool {
 	if t.alive() {
 		return true
 	}
+	s.noteDeath(t, fmt.Sprintf("the server died between runs, before %s round %d", run.Workload, run.Round))
 	s.deaths[t.Name]++
 	if s.deaths[t.Name] > restartsMax {
 		run.Failure = "the server is down: it died too often"

@@ -145,6 +145,38 @@ func TestDeadServerIsNotedAndRevived(t *testing.T) {
 	}
 }
 
+// A server that dies between its runs and is revived has failed, though no run of it has.
+func TestDeathBetweenRunsIsAMiss(t *testing.T) {
+	dir := t.TempDir()
+	trivial := trivialTarget(t, "x")
+	target := &Target{Name: "x", Kind: KindTrivial, Address: trivial.Address, dir: dir}
+	start := func(script string) {
+		process, err := spawn(dir, 0, nil, "sh", "-c", script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		target.process = process
+	}
+	start("echo out of cheese; exit 3")
+	<-target.process.exited
+	target.launch = func(context.Context, *Target) error { start("exec sleep 600"); return nil }
+	t.Cleanup(func() { target.stop() })
+	plan := tiny(t)
+	s := &session{Options: Options{Plan: plan, Progress: NewProgress(nil, false)}, deaths: map[string]int{}, ends: map[string]runEnd{}, result: &Result{Plan: *plan, Targets: []TargetInfo{{Name: "x"}}}}
+	for round := 1; round <= 2; round++ {
+		s.one(t.Context(), target, plan.Workloads[1].Steps()[0], round)
+		if run := s.result.Runs[round-1]; run.failed() {
+			t.Errorf("%+v", run)
+		}
+	}
+	if notes := s.result.Targets[0].Failures; len(notes) != 1 || !strings.Contains(notes[0], "died between runs") || !strings.Contains(notes[0], "out of cheese") {
+		t.Errorf("%v", notes)
+	}
+	if misses := fmt.Sprint(s.result.Misses()); !strings.Contains(misses, "out of cheese") {
+		t.Errorf("misses: %s", misses)
+	}
+}
+
 func TestMeasureThisProcess(t *testing.T) {
 	used, err := measure(os.Getpid())
 	if err != nil || used.rss == 0 {
