@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -14,7 +15,7 @@ type Miss struct {
 
 func (m Miss) String() string { return m.What + ": " + m.Found + ", want " + m.Want }
 
-// Misses lists every demand that was not met. A step that has a floor and no ratio is one: what could not be measured was not shown.
+// Misses lists every demand that was not met. One that was not measured is among them: what could not be measured was not shown.
 func (r *Result) Misses() []Miss {
 	var misses []Miss
 	miss := func(what, want, format string, args ...any) {
@@ -22,6 +23,9 @@ func (r *Result) Misses() []Miss {
 	}
 	if len(r.Targets) == 0 {
 		return nil
+	}
+	if r.Incomplete != "" {
+		miss("the plan", "a finished session", "it ended early: %s", r.Incomplete)
 	}
 	rows := r.Summarise()
 	for i := range rows {
@@ -32,15 +36,42 @@ func (r *Result) Misses() []Miss {
 				miss(what, "no failures", "%s failed %d times: %s", t.Target, len(t.Failures), t.Failures[0])
 			}
 		}
-		if r.Base != "" {
-			r.ratioMisses(row, what, miss)
-		}
+	}
+	for _, row := range r.judged(rows) {
+		what := row.Step.String()
+		r.ratioMisses(row, what, miss)
 		r.startMisses(row, what, miss)
 	}
 	r.deathMisses(miss)
 	r.fallMisses(rows, miss)
 	r.diskMisses(miss)
 	return misses
+}
+
+// judged lists the rows of all steps of the plan, measured or not: a demand on a step without runs was not met. A session that ended early
+// says so once; its steps without runs are left out.
+func (r *Result) judged(rows []StepSummary) []*StepSummary {
+	var all []*StepSummary
+	for i := range r.Plan.Workloads {
+		for _, step := range r.Plan.Workloads[i].Steps() {
+			at := slices.IndexFunc(rows, func(row StepSummary) bool { return row.Step == step })
+			switch {
+			case at >= 0:
+				all = append(all, &rows[at])
+			case r.Incomplete == "":
+				all = append(all, &StepSummary{Step: step})
+			}
+		}
+	}
+	return all
+}
+
+// baseName names the base in a sentence.
+func (r *Result) baseName() string {
+	if r.Base == "" {
+		return "a base, which the session has not,"
+	}
+	return r.Base
 }
 
 // deathMisses lists what befell the subject or the base outside of runs: a server that had to be revived met no demand.
@@ -63,7 +94,7 @@ func (r *Result) ratioMisses(row *StepSummary, what string, miss missFunc) {
 	if floor := w.floorAt(row.Step.Threads); floor > 0 {
 		switch {
 		case ratios.Rate.Count == 0:
-			miss(what, fmt.Sprintf("at least %.2f", floor), "no ratio to %s was measured", r.Base)
+			miss(what, fmt.Sprintf("at least %.2f", floor), "no ratio to %s was measured", r.baseName())
 		case ratios.Rate.Median < floor:
 			miss(what, fmt.Sprintf("at least %.2f", floor), "ratio to %s %.2f (%.2f to %.2f)", r.Base, ratios.Rate.Median, ratios.Rate.Min, ratios.Rate.Max)
 		}
@@ -71,24 +102,46 @@ func (r *Result) ratioMisses(row *StepSummary, what string, miss missFunc) {
 	if w.Kind == KindLoad || w.Kind == KindBulk || w.Kind == KindStart {
 		return // no latency, and a row is no query
 	}
-	if limit := r.Plan.Limits.P95RatioMax; limit > 0 && ratios.P95.Median > limit {
-		miss(what, fmt.Sprintf("at most %.2f", limit), "p95 ratio to %s %.2f (%.2f to %.2f)", r.Base, ratios.P95.Median, ratios.P95.Min, ratios.P95.Max)
+	if limit := r.Plan.Limits.P95RatioMax; limit > 0 {
+		atMost(what, "p95 ratio", r.baseName(), limit, ratios.P95, miss)
 	}
-	if limit := r.Plan.Limits.CPURatioMax; limit > 0 && ratios.CPU.Median > limit {
-		miss(what, fmt.Sprintf("at most %.2f", limit), "server CPU per query over %s's %.2f", r.Base, ratios.CPU.Median)
+	if limit := r.Plan.Limits.CPURatioMax; limit > 0 {
+		atMost(what, "ratio of server CPU per query", r.baseName(), limit, ratios.CPU, miss)
+	}
+}
+
+// atMost judges a ratio that has a limit.
+func atMost(what, name, base string, limit float64, ratio Spread, miss missFunc) {
+	want := fmt.Sprintf("at most %.2f", limit)
+	switch {
+	case ratio.Count == 0:
+		miss(what, want, "%s to %s was not measured", name, base)
+	case ratio.Median > limit:
+		miss(what, want, "%s to %s %.2f (%.2f to %.2f)", name, base, ratio.Median, ratio.Min, ratio.Max)
 	}
 }
 
 func (r *Result) startMisses(row *StepSummary, what string, miss missFunc) {
-	subject := row.Targets[0]
-	if row.Step.Workload.Kind != KindStart || subject.Target != r.Targets[0].Name || subject.Rate.Count == 0 {
+	if row.Step.Workload.Kind != KindStart {
 		return
 	}
-	if limit := r.Plan.Limits.StartSecondsMax; limit > 0 && subject.StartSeconds > limit {
-		miss(what, fmt.Sprintf("at most %.2f s", limit), "start on an empty directory %.2f s", subject.StartSeconds)
+	subject := row.targetStep(r.Targets[0].Name)
+	if limit := r.Plan.Limits.StartSecondsMax; limit > 0 {
+		want := fmt.Sprintf("at most %.2f s", limit)
+		switch {
+		case subject.StartSeconds <= 0:
+			miss(what, want, "the start of %s was not measured", r.Targets[0].Name)
+		case subject.StartSeconds > limit:
+			miss(what, want, "start on an empty directory %.2f s", subject.StartSeconds)
+		}
 	}
-	if limit := r.Plan.Limits.IdleBytesMax; limit > 0 && subject.IdleBytes > limit {
-		miss(what, "at most "+bytesText(limit), "idle memory %s", bytesText(subject.IdleBytes))
+	if limit := r.Plan.Limits.IdleBytesMax; limit > 0 {
+		switch {
+		case subject.IdleBytes <= 0:
+			miss(what, "at most "+bytesText(limit), "the idle memory of %s was not measured", r.Targets[0].Name)
+		case subject.IdleBytes > limit:
+			miss(what, "at most "+bytesText(limit), "idle memory %s", bytesText(subject.IdleBytes))
+		}
 	}
 }
 
@@ -100,29 +153,43 @@ func (r *Result) fallMisses(rows []StepSummary, miss missFunc) {
 	}
 	rate := map[string]float64{}
 	key := func(s Step, threads int) string { return fmt.Sprint(s.Workload.Name, s.PSMode, threads) }
-	for _, row := range rows {
-		if row.Targets[0].Target == r.Targets[0].Name {
-			rate[key(row.Step, row.Step.Threads)] = row.Targets[0].Rate.Median
-		}
+	for i := range rows {
+		rate[key(rows[i].Step, rows[i].Step.Threads)] = rows[i].targetStep(r.Targets[0].Name).Rate.Median
 	}
-	for _, row := range rows {
+	want := fmt.Sprintf("at most %.0f %%", limits.FallMax*100)
+	for _, row := range r.judged(rows) {
+		if row.Step.Threads != limits.FallTo || !slices.Contains(row.Step.Workload.Threads, limits.FallFrom) {
+			continue
+		}
 		from, to := rate[key(row.Step, limits.FallFrom)], rate[key(row.Step, limits.FallTo)]
-		if row.Step.Threads == limits.FallTo && from > 0 && to < from*(1-limits.FallMax) {
-			miss(row.Step.String(), fmt.Sprintf("at most %.0f %%", limits.FallMax*100), "from %d to %d threads it falls by %.0f %%", limits.FallFrom, limits.FallTo, (1-to/from)*100)
+		switch {
+		case from == 0 || to == 0:
+			miss(row.Step.String(), want, "the fall from %d to %d threads was not measured", limits.FallFrom, limits.FallTo)
+		case to < from*(1-limits.FallMax):
+			miss(row.Step.String(), want, "from %d to %d threads it falls by %.0f %%", limits.FallFrom, limits.FallTo, (1-to/from)*100)
 		}
 	}
 }
 
+// diskMisses judges what a row takes, in plans that keep tables.
 func (r *Result) diskMisses(miss missFunc) {
 	limit := r.Plan.Limits.DiskRatioMax
+	if limit == 0 || !slices.ContainsFunc(r.Plan.Workloads, func(w Workload) bool { return w.Kind == KindRun }) {
+		return
+	}
+	const what = "disk bytes per row after loading"
+	want := fmt.Sprintf("at most %.2f", limit)
 	subject, base := r.Targets[0], r.target(r.Base)
-	if limit == 0 || base == nil || subject.DataRows == 0 || base.DataRows == 0 || base.DataBytes == 0 {
+	if base == nil || subject.DataRows == 0 || subject.DataBytes <= 0 || base.DataRows == 0 || base.DataBytes <= 0 {
+		if r.Incomplete == "" {
+			miss(what, want, "the ratio to %s was not measured", r.baseName())
+		}
 		return
 	}
 	a := float64(subject.DataBytes) / float64(subject.DataRows)
 	b := float64(base.DataBytes) / float64(base.DataRows)
 	if a/b > limit {
-		miss("disk bytes per row after loading", fmt.Sprintf("at most %.2f", limit), "%.0f against %s's %.0f, ratio %.2f", a, r.Base, b, a/b)
+		miss(what, want, "%.0f against %s's %.0f, ratio %.2f", a, r.Base, b, a/b)
 	}
 }
 
@@ -139,7 +206,7 @@ func (r *Result) target(name string) *TargetInfo {
 func (r *Result) verdict(row *StepSummary) string {
 	w := row.Step.Workload
 	floor := w.floorAt(row.Step.Threads)
-	if floor == 0 || r.Base == "" {
+	if floor == 0 {
 		return ""
 	}
 	ratio := row.Ratios[r.Base].Rate
@@ -147,7 +214,9 @@ func (r *Result) verdict(row *StepSummary) string {
 	switch {
 	case len(row.targetStep(r.Targets[0].Name).Failures)+len(row.targetStep(r.Base).Failures) > 0:
 		parts = append(parts, "**missed: rounds failed**")
-	case ratio.Count == 0 || ratio.Median < floor:
+	case ratio.Count == 0:
+		parts = append(parts, "**missed: not measured**")
+	case ratio.Median < floor:
 		parts = append(parts, "**missed**")
 	case w.Floor.Aim > 0 && ratio.Median >= w.Floor.Aim:
 		parts = append(parts, "aim reached")

@@ -2,7 +2,9 @@ package bench
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 )
 
@@ -103,6 +105,22 @@ func ReadResult(path string) (*Result, error) {
 		return nil, fmt.Errorf("%s has format %d; this program reads format %d", path, result.Format, resultFormat)
 	}
 	return result, nil
+}
+
+// incompleteSuffix marks the files of a session that ended early, where those of a finished one have the name.
+const incompleteSuffix = "-incomplete"
+
+// ReportPrefix is where to store a session that was to be stored below prefix: one that ended early never takes the place of one that
+// did not.
+func ReportPrefix(r *Result, prefix string) string {
+	if r.Incomplete == "" {
+		return prefix
+	}
+	stored, err := ReadResult(prefix + ".json")
+	if errors.Is(err, fs.ErrNotExist) || (err == nil && stored.Incomplete != "") {
+		return prefix
+	}
+	return prefix + incompleteSuffix
 }
 
 // write stores the session so that a crash leaves the previous file.

@@ -74,6 +74,9 @@ func Measure(ctx context.Context, o Options) (*Result, error) {
 			break
 		}
 	}
+	if ctx.Err() != nil && s.result.Incomplete == "" {
+		s.result.Incomplete = "stopped on request" // the very last run was cut
+	}
 	for _, t := range s.targets {
 		s.noteDeath(t, "the server died after its last run")
 	}

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -93,8 +94,82 @@ func TestFailuresAreNotAveragedAway(t *testing.T) {
 		t.Errorf("%v", misses)
 	}
 	dead := session2([]float64{0, 0}, []float64{1000, 1000})
-	if misses := dead.Misses(); len(misses) != 2 || !strings.Contains(misses[1].String(), "no ratio to mariadb was measured") {
+	if misses := dead.Misses(); len(misses) != 3 || !strings.Contains(misses[1].String(), "no ratio to mariadb was measured") {
 		t.Errorf("%v", misses)
+	}
+}
+
+// TestUnmeasuredDemandsAreMissed: nothing is met by not being measured.
+func TestUnmeasuredDemandsAreMissed(t *testing.T) {
+	base := []float64{1000, 1000}
+	whole := func() *Result {
+		r := session2([]float64{2000, 2000}, base)
+		r.Plan.Limits.CPURatioMax, r.Plan.Limits.StartSecondsMax, r.Plan.Limits.IdleBytesMax = 1, 1, 1<<30
+		return r
+	}
+	if misses := whole().Misses(); len(misses) != 0 {
+		t.Errorf("%v", misses)
+	}
+	for name, c := range map[string]struct {
+		change func(r *Result)
+		want   []string
+	}{
+		"no base": {func(r *Result) { r.Base = "" }, []string{"no ratio", "p95", "CPU", "disk"}},
+		"no latency and no CPU": {func(r *Result) {
+			for i := range r.Runs {
+				r.Runs[i].P95Millis, r.Runs[i].CPUMicros = 0, -1
+			}
+		}, []string{"p95", "CPU"}},
+		"no disk": {func(r *Result) { r.Targets[0].DataBytes = 0 }, []string{"disk"}},
+		"no runs": {func(r *Result) { r.Runs = nil }, []string{"no ratio", "p95", "CPU"}},
+		"no start": {func(r *Result) {
+			r.Plan.Workloads = append(r.Plan.Workloads, Workload{Name: "start", Kind: KindStart, Threads: []int{1}})
+		}, []string{"the start of", "idle memory"}},
+		"ended early": {func(r *Result) { r.Runs, r.Incomplete = nil, "stopped" }, []string{"ended early: stopped"}},
+		"no fall": {func(r *Result) {
+			r.Plan.Workloads[0].Threads, r.Plan.Workloads[0].Floor = []int{16, 64}, Floor{}
+			r.Plan.Limits = Limits{FallFrom: 16, FallTo: 64, FallMax: 0.1}
+		}, []string{"the fall"}},
+		"no run tables": {func(r *Result) {
+			r.Plan.Workloads[0].Kind, r.Targets[0].DataBytes = KindStorm, 0
+			for i := range r.Runs {
+				r.Runs[i].PSMode = "-"
+			}
+		}, nil},
+	} {
+		r := whole()
+		c.change(r)
+		misses := r.Misses()
+		if len(misses) != len(c.want) {
+			t.Errorf("%s: %v", name, misses)
+			continue
+		}
+		for i, want := range c.want {
+			if !strings.Contains(misses[i].String(), want) {
+				t.Errorf("%s: %q is not in %v", name, want, misses[i])
+			}
+		}
+		if text := r.verdictSection().text[0]; (len(c.want) == 0) != strings.Contains(text, "was met") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+func TestIncompleteReportsReplaceNoComplete(t *testing.T) {
+	prefix := filepath.Join(t.TempDir(), "r")
+	early := session2([]float64{2000}, []float64{1000})
+	early.Incomplete = "stopped"
+	whole := session2([]float64{2000}, []float64{1000})
+	for i, c := range []struct {
+		r    *Result
+		want string
+	}{{early, prefix}, {early, prefix}, {whole, prefix}, {early, prefix + "-incomplete"}, {whole, prefix}} {
+		if got := ReportPrefix(c.r, prefix); got != c.want {
+			t.Errorf("%d: %s", i, got)
+		}
+		if err := WriteReport(c.r, ReportPrefix(c.r, prefix)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -102,7 +177,7 @@ func TestFallOverThreads(t *testing.T) {
 	r := session2([]float64{2000}, []float64{1000})
 	w := &r.Plan.Workloads[0]
 	w.Threads = []int{16, 64}
-	r.Plan.Limits.FallFrom, r.Plan.Limits.FallTo, r.Plan.Limits.FallMax = 16, 64, 0.1
+	r.Plan.Limits = Limits{FallFrom: 16, FallTo: 64, FallMax: 0.1}
 	fast := r.Runs[0]
 	for _, rate := range []float64{1850, 1700} {
 		run := fast

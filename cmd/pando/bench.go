@@ -93,7 +93,7 @@ func benchRun(f *benchFlags, stdout, stderr io.Writer) error {
 	if name == "" {
 		name = strings.ReplaceAll(options.Plan.Name, "/", "-")
 	}
-	prefix := filepath.Join(f.out, name)
+	prefix := bench.ReportPrefix(result, filepath.Join(f.out, name))
 	if err := bench.WriteReport(result, prefix); err != nil {
 		return err
 	}
