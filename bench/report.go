@@ -109,7 +109,7 @@ func (r *Result) environment() section {
 	return section{level: 2, title: "Environment", text: []string{"All targets and sysbench ran on this one machine, one at a time, while the others were idle."},
 		tables: []table{{head: []string{"What", "Value"}, rows: [][]string{
 			row("Commit", e.Commit), row("OS", e.OS), row("Kernel", e.Kernel), row("CPU", fmt.Sprintf("%d x %s", e.CPUs, e.CPU)),
-			row("Memory", bytesText(e.Memory)), row("File system of the data", e.Files), row("Sysbench", e.Sysbench), row("Go", e.Go),
+			row("Memory", sizeText(e.Memory)), row("File system of the data", e.Files), row("Sysbench", e.Sysbench), row("Go", e.Go),
 			row("Load average at start and end", fmt.Sprintf("%.1f, %.1f", e.LoadAt, e.LoadEnd)),
 		}}}}
 }
@@ -266,7 +266,7 @@ func (r *Result) costTable(w *Workload, rows []StepSummary) table {
 	for i := range rows {
 		for _, step := range rows[i].Targets {
 			t.rows = append(t.rows, []string{fmt.Sprint(rows[i].Step.Threads), step.Target, numberText(step.CPUMicros, 1), countText(step.Fsyncs), numberText(step.TPS, 0),
-				countText(step.BytesEach), numberText(step.Max, 1), bytesText(step.RSS), fmt.Sprint(step.Ignored)})
+				countText(step.BytesEach), numberText(step.Max, 1), sizeText(step.RSS), fmt.Sprint(step.Ignored)})
 		}
 	}
 	return t
@@ -276,7 +276,7 @@ func (r *Result) startTable(rows []StepSummary) table {
 	t := table{head: []string{"Target", "Start (s)", "Idle memory", "Rounds"}}
 	for i := range rows {
 		for _, step := range rows[i].Targets {
-			t.rows = append(t.rows, []string{step.Target, numberText(step.StartSeconds, 3), bytesText(step.IdleBytes), fmt.Sprint(step.Rate.Count)})
+			t.rows = append(t.rows, []string{step.Target, numberText(step.StartSeconds, 3), sizeText(step.IdleBytes), fmt.Sprint(step.Rate.Count)})
 		}
 	}
 	return t
@@ -309,16 +309,21 @@ func (r *Result) chart(w *Workload, mode string, rows []StepSummary) figure {
 
 func (r *Result) spaceSection() section {
 	s := section{level: 2, title: "Space and loading"}
-	t := table{head: []string{"Target", "Rows", "Loaded in (s)", "Bytes after settling", "Bytes per row"}}
+	t := table{head: []string{"Target", "Rows", "Loaded in (s)", "Empty server", "Added by the load", "Bytes per row"}}
 	for _, target := range r.Targets {
 		if target.DataRows > 0 {
-			t.rows = append(t.rows, []string{target.Name, fmt.Sprint(target.DataRows), numberText(target.PrepareSeconds, 1), bytesText(target.DataBytes), numberText(float64(target.DataBytes)/float64(target.DataRows), 0)})
+			t.rows = append(t.rows, []string{target.Name, fmt.Sprint(target.DataRows), numberText(target.PrepareSeconds, 1), sizeText(target.EmptyBytes), sizeText(target.DataBytes),
+				numberText(float64(target.DataBytes)/float64(target.DataRows), 0)})
+		}
+		if target.Unsettled {
+			s.bullet = append(s.bullet, fmt.Sprintf("**%s** still changed its files %v after the load; its figure was taken then.", target.Name, settleMax))
 		}
 		for _, failure := range target.Failures {
 			s.bullet = append(s.bullet, "**"+target.Name+"**: "+failure)
 		}
 	}
-	s.text = []string{"Allocated bytes after the first load, without what is reserved ahead (MariaDB's ib_logfile0, PostgreSQL's pg_wal, Pando's ballast and logs, though what is only in its log counts), once they had not changed for three seconds."}
+	s.text = []string{fmt.Sprintf("Allocated bytes that the first load added to the empty server, without what is reserved ahead (MariaDB's ib_logfile0 and ibtmp1, PostgreSQL's pg_wal, Pando's ballast and logs, though what is only in its log counts), "+
+		"once they had not changed for %v. Sessions that do not know the empty server's size count it as added.", settleStill)}
 	if len(t.rows) > 0 {
 		s.tables = []table{t}
 	}
@@ -372,6 +377,14 @@ func countText(v float64) string {
 		return "–"
 	}
 	return fmt.Sprintf("%.0f", v)
+}
+
+// sizeText prints a size that is never zero when it is known.
+func sizeText(n int64) string {
+	if n <= 0 {
+		return "–"
+	}
+	return bytesText(n)
 }
 
 // numberText prints a figure that is never zero when it is known.

@@ -50,7 +50,9 @@ type TargetInfo struct {
 	Durability     string   `json:"durability"`
 	PrepareSeconds float64  `json:"prepare_seconds,omitempty"`
 	Prepared       string   `json:"prepared,omitempty"`
-	DataBytes      int64    `json:"data_bytes,omitempty"` // after settling, without preallocated logs
+	EmptyBytes     int64    `json:"empty_bytes,omitempty"` // what it stored before the first load
+	DataBytes      int64    `json:"data_bytes,omitempty"`  // what the first load added, after settling, without preallocated logs
+	Unsettled      bool     `json:"unsettled,omitempty"`   // it still changed when DataBytes was taken
 	DataRows       int64    `json:"data_rows,omitempty"`
 	Failures       []string `json:"failures,omitempty"` // deaths and failed preparations
 }

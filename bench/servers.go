@@ -133,7 +133,10 @@ func configureMariaDB(t *Target, o startOptions) error {
 		args = append(args, "--user=root")
 	}
 	t.Settings = append([]string{"mariadbd"}, t.public(args)...)
-	t.skip = func(name string) bool { return strings.HasPrefix(filepath.Base(name), "ib_logfile") }
+	t.skip = func(name string) bool {
+		name = filepath.Base(name)
+		return strings.HasPrefix(name, "ib_logfile") || name == "ibtmp1"
+	}
 	t.Address = "127.0.0.1:" + port
 	t.launch = func(ctx context.Context, t *Target) error {
 		if _, err := os.Stat(data); errors.Is(err, os.ErrNotExist) {

@@ -40,6 +40,7 @@ type session struct {
 	loaded  map[string]string // by target: the tables it holds, "" for none
 	deaths  map[string]int
 	ends    map[string]runEnd // by target: where its last run of a group ended
+	still   time.Duration     // settleStill
 }
 
 // Measure runs a plan. When ctx ends, it returns what it has with Incomplete set. An error means that nothing could be measured.
@@ -59,7 +60,7 @@ func Measure(ctx context.Context, o Options) (*Result, error) {
 	if err := os.Chmod(root, 0o711); err != nil {
 		return nil, err
 	}
-	s := &session{Options: o, root: root, loaded: map[string]string{}, deaths: map[string]int{}, ends: map[string]runEnd{}}
+	s := &session{Options: o, root: root, loaded: map[string]string{}, deaths: map[string]int{}, ends: map[string]runEnd{}, still: settleStill}
 	s.result = &Result{Format: resultFormat, Command: o.Command, Plan: *o.Plan, Started: clock.Now().UTC().Format(time.RFC3339), Environment: readEnvironment(root)}
 	defer s.stopTargets()
 	if err := s.openTargets(ctx); err != nil {
@@ -128,7 +129,7 @@ func (s *session) openTargets(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", t.Name, err)
 		}
 		t.readVersion(ctx)
-		s.result.Targets = append(s.result.Targets, TargetInfo{Name: t.Name, Kind: t.Kind, Version: t.Version, Settings: t.Settings, Durability: durability(t)})
+		s.result.Targets = append(s.result.Targets, TargetInfo{EmptyBytes: t.dataBytes(ctx), Name: t.Name, Kind: t.Kind, Version: t.Version, Settings: t.Settings, Durability: durability(t)})
 	}
 	return nil
 }
@@ -376,20 +377,25 @@ func (s *session) prepare(ctx context.Context, t *Target, w *Workload, fresh boo
 	if info.DataRows == 0 {
 		// Only the first load into an empty server says what a row takes.
 		info.PrepareSeconds, info.Prepared = took, publicCommand(args, t)
-		info.DataRows, info.DataBytes = int64(w.Tables)*int64(w.Rows), settle(ctx, t)
+		info.DataRows = int64(w.Tables) * int64(w.Rows)
+		size, settled := s.settle(ctx, t)
+		info.DataBytes, info.Unsettled = max(0, size-info.EmptyBytes), !settled
 	}
 }
 
-// settle waits until background work no longer changes what the server stores, and returns its bytes.
-func settle(ctx context.Context, t *Target) int64 {
+// settle waits until background work no longer changes what the server stores, and returns its bytes and whether they came to rest.
+func (s *session) settle(ctx context.Context, t *Target) (size int64, settled bool) {
 	size, still := t.dataBytes(ctx), clock.Mono()
-	for begin := clock.Mono(); t.dir != "" && ctx.Err() == nil && clock.Since(begin) < settleMax && clock.Since(still) < settleStill; {
+	for begin := clock.Mono(); t.dir != "" && clock.Since(still) < s.still; {
+		if ctx.Err() != nil || clock.Since(begin) >= settleMax {
+			return size, false
+		}
 		clock.Sleep(250 * time.Millisecond)
 		if now := t.dataBytes(ctx); now != size {
 			size, still = now, clock.Mono()
 		}
 	}
-	return size
+	return size, true
 }
 
 // warmUp runs a step without keeping its figures.

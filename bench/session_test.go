@@ -235,3 +235,26 @@ func TestRestTakesAsLongAsARun(t *testing.T) {
 	s.result.Runs[0].Seconds = 1e6
 	s.rest(stopped)
 }
+
+// What an empty server stores is not its rows'.
+func TestEmptyServerIsNoRows(t *testing.T) {
+	target := trivialTarget(t, "x")
+	target.Kind, target.dir = KindMariaDB, t.TempDir()
+	fill := func(name string, size int) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(target.dir, name), []byte(strings.Repeat("x", size)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill("ibdata1", 1<<20)
+	plan := tiny(t)
+	s := &session{Options: Options{Plan: plan, Targets: []*Target{target}, Progress: NewProgress(nil, false)}, loaded: map[string]string{}, result: &Result{Plan: *plan}}
+	if err := s.openTargets(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	fill("rows.ibd", 64<<10)
+	s.prepare(t.Context(), target, &plan.Workloads[0], false)
+	if info := s.result.Targets[0]; len(info.Failures) > 0 || info.EmptyBytes != 1<<20 || info.DataBytes != 64<<10 || info.Unsettled {
+		t.Errorf("%+v", info)
+	}
+}

@@ -34,8 +34,8 @@ func session2(subject, base []float64) *Result {
 	r := &Result{Format: resultFormat, Command: "pando bench run --plan p", Started: "2026-01-02T03:04:05Z", Ended: "2026-01-02T03:05:05Z", Base: "mariadb", Plan: plan,
 		Environment: Environment{Commit: "abc", OS: "Linux", Kernel: "6.1", CPU: "CPU", CPUs: 2, Memory: 8 << 30, Files: "ext4", Sysbench: "sysbench 1.0.20", Go: "go1.26", LoadAt: 0.5, LoadEnd: 1.5},
 		Targets: []TargetInfo{
-			{Name: "pando", Kind: KindPando, Version: "8.0-pando", Settings: []string{"pando", "start"}, Durability: "sync", PrepareSeconds: 1.5, Prepared: "sysbench oltp_common prepare", DataBytes: 50_000, DataRows: 1000},
-			{Name: "mariadb", Kind: KindMariaDB, Version: "10.11", Settings: []string{"mariadbd"}, Durability: "sync", PrepareSeconds: 2, Prepared: "sysbench oltp_common prepare", DataBytes: 100_000, DataRows: 1000},
+			{Name: "pando", Kind: KindPando, Version: "8.0-pando", Settings: []string{"pando", "start"}, Durability: "sync", PrepareSeconds: 1.5, Prepared: "sysbench oltp_common prepare", EmptyBytes: 4096, DataBytes: 50_000, DataRows: 1000},
+			{Name: "mariadb", Kind: KindMariaDB, Version: "10.11", Settings: []string{"mariadbd"}, Durability: "sync", PrepareSeconds: 2, Prepared: "sysbench oltp_common prepare", EmptyBytes: 30 << 20, DataBytes: 100_000, DataRows: 1000},
 		},
 		Calibrations: []Calibration{{Before: "point_select", Loopback: 40_000, Fdatasync: 8000, Load: 0.5}}}
 	for i := range subject {
