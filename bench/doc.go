@@ -15,7 +15,8 @@
 //   - Run: one execution of sysbench (or of a built-in driver) against one target, with what it cost the server, which for sysbench's
 //     workloads counts until somebody talks to the server again: a run pays for the flushes and compactions that it leaves behind.
 //   - Ratio: the subject's rate over the peer's within one round. A step's ratio is the median over its rounds.
-//   - Spread: the smallest and largest ratio of a step's rounds. Noise is half of their distance over the median.
+//   - Spread: the smallest and largest ratio of a step's rounds. Noise is twice the median distance
+//     of the rounds from their median.
 //   - Calibration: the rate of a loopback ping-pong and of fdatasync, which tell a slow machine from a slow server.
 //
 // # Invariants

@@ -11,6 +11,7 @@ type Spread struct {
 	Min    float64 `json:"min"`
 	Median float64 `json:"median"`
 	Max    float64 `json:"max"`
+	Off    float64 `json:"off"` // median distance from the median, which one outlier does not move
 }
 
 // spreadOf sorts a copy of the values. No values give the zero Spread.
@@ -20,15 +21,28 @@ func spreadOf(values []float64) Spread {
 	}
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
-	return Spread{Count: n, Min: sorted[0], Median: (sorted[(n-1)/2] + sorted[n/2]) / 2, Max: sorted[n-1]}
+	spread := Spread{Count: n, Min: sorted[0], Median: medianOf(sorted), Max: sorted[n-1]}
+	for i, v := range sorted {
+		sorted[i] = math.Abs(v - spread.Median)
+	}
+	slices.Sort(sorted)
+	spread.Off = medianOf(sorted)
+	return spread
 }
 
-// Noise is half of the distance between the ends over the median.
-func (s Spread) Noise() float64 {
-	if s.Median == 0 {
+// medianOf takes sorted values.
+func medianOf(sorted []float64) float64 {
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// Noise is twice the median distance from the median, about what half of the distance between the ends is for five rounds of an even
+// machine, over a figure to compare it with.
+func (s Spread) Noise(over float64) float64 {
+	if over == 0 {
 		return 0
 	}
-	return (s.Max - s.Min) / 2 / math.Abs(s.Median)
+	return 2 * s.Off / math.Abs(over)
 }
 
 // TargetStep is what one target did at one step, as medians over its rounds that did not fail.

@@ -12,15 +12,15 @@ func TestSpread(t *testing.T) {
 		want Spread
 	}{
 		{nil, Spread{}},
-		{[]float64{3}, Spread{1, 3, 3, 3}},
-		{[]float64{4, 1, 3, 2}, Spread{4, 1, 2.5, 4}},
-		{[]float64{9, 1, 2, 3, 2}, Spread{5, 1, 2, 9}},
+		{[]float64{3}, Spread{1, 3, 3, 3, 0}},
+		{[]float64{4, 1, 3, 2}, Spread{4, 1, 2.5, 4, 1}},
+		{[]float64{9, 1, 2, 3, 2}, Spread{5, 1, 2, 9, 1}},
 	} {
 		if got := spreadOf(c.in); got != c.want {
 			t.Errorf("%v: %+v", c.in, got)
 		}
 	}
-	if noise := spreadOf([]float64{0.9, 1, 1.3}).Noise(); noise < 0.199 || noise > 0.201 {
+	if noise := spreadOf([]float64{0.9, 1, 9}).Noise(1); noise < 0.199 || noise > 0.201 {
 		t.Errorf("noise %v", noise)
 	}
 }
@@ -56,7 +56,7 @@ func TestRatiosAreTakenWithinRounds(t *testing.T) {
 	// The machine slows down threefold; the ratio does not notice.
 	r := session2([]float64{3000, 2000, 1000}, []float64{1500, 1000, 500})
 	row := r.Summarise()[0]
-	if got := row.Ratios["mariadb"].Rate; got != (Spread{3, 2, 2, 2}) {
+	if got := row.Ratios["mariadb"].Rate; got != (Spread{3, 2, 2, 2, 0}) {
 		t.Errorf("%+v", got)
 	}
 	if misses := r.Misses(); len(misses) != 0 {
@@ -204,15 +204,54 @@ func TestCompare(t *testing.T) {
 		"10 % less, much noise": {session2([]float64{1400, 1800, 2200}, base), false},
 		"faster":                {session2([]float64{4000, 4000, 4000}, base), false},
 		"fails now":             {session2([]float64{0, 0, 0}, base), true},
+		"collapses but once":    {session2([]float64{100, 100, 2000}, base), true},
+		"half, much noise":      {session2([]float64{100, 1000, 3000}, base), true},
+		"fails twice":           {session2([]float64{0, 0, 2000}, base), true},
+		"the base fails":        {session2([]float64{2000, 2000, 2000}, []float64{0, 0, 0}), false},
+		"the base fails once":   {session2([]float64{2000, 2000, 2000}, []float64{1000, 0, 1000}), false},
 	} {
 		changes := Compare(quiet, c.after)
 		if len(changes) != 1 || changes[0].Regression != c.regression || changes[0].What != "ratio to mariadb" {
 			t.Errorf("%s: %v", name, changes)
 		}
+		if changes[0].NotComparable != (name == "the base fails") {
+			t.Errorf("%s: %v", name, changes)
+		}
+	}
+	lost := session2([]float64{2000}, []float64{1000})
+	lost.Runs, lost.Incomplete = nil, "stopped"
+	if changes := Compare(quiet, lost); len(changes) != 1 || !changes[0].Regression || !strings.Contains(changes[0].String(), "no run of it") {
+		t.Errorf("%v", changes)
 	}
 	alone := session2([]float64{1500, 1500}, base[:2])
 	alone.Base = ""
 	if changes := Compare(quiet, alone); len(changes) != 1 || changes[0].What != "rate of pando" || !changes[0].Regression {
 		t.Errorf("%v", changes)
+	}
+}
+
+// TestDifferences: sessions of other plans, subjects or machines are told apart; what may explain a change is named.
+func TestDifferences(t *testing.T) {
+	session := func() *Result { return session2([]float64{2000}, []float64{1000}) }
+	for name, c := range map[string]struct {
+		change       func(r *Result)
+		apart, aside string
+	}{
+		"nothing":   {func(*Result) {}, "", ""},
+		"commit":    {func(r *Result) { r.Environment.Commit = "def" }, "", ""},
+		"subject":   {func(r *Result) { r.Targets[0].Name = "other" }, "subject: pando (pando), then other (pando)", ""},
+		"rows":      {func(r *Result) { r.Plan.Workloads[0].Rows = 5 }, "point_select: tables x rows: 1 x 1000, then 1 x 5", ""},
+		"cache":     {func(r *Result) { r.Plan.CacheBytes = 1 }, "cache: 1073741824, then 1", ""},
+		"rand-type": {func(r *Result) { r.Plan.Workloads[0].RandType = "pareto" }, "point_select: rand-type: , then pareto", ""},
+		"machine":   {func(r *Result) { r.Environment.CPUs = 64 }, "processors: 2 x CPU, then 64 x CPU", ""},
+		"seconds":   {func(r *Result) { r.Plan.Workloads[0].Seconds = 9 }, "", "point_select: seconds: 1, then 9"},
+		"base":      {func(r *Result) { r.Targets[1].Version = "11" }, "", "base: mariadb 10.11, then mariadb 11"},
+	} {
+		after := session()
+		c.change(after)
+		apart, aside := Differences(session(), after)
+		if strings.Join(apart, "|") != c.apart || strings.Join(aside, "|") != c.aside {
+			t.Errorf("%s: %q, %q", name, apart, aside)
+		}
 	}
 }

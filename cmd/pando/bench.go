@@ -179,36 +179,55 @@ func benchCommandLine(f *benchFlags) string {
 }
 
 func benchCompareCommand(stdout io.Writer) *cobra.Command {
-	return &cobra.Command{
+	command := &cobra.Command{
 		Use:   "compare OLD.json NEW.json",
 		Short: "Compare two stored sessions, and fail on a regression above their noise",
 		Args:  cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
-			before, err := bench.ReadResult(args[0])
-			if err != nil {
-				return err
-			}
-			after, err := bench.ReadResult(args[1])
-			if err != nil {
-				return err
-			}
-			changes := bench.Compare(before, after)
-			if len(changes) == 0 {
-				return errors.New("the two sessions share no step that worked")
-			}
-			regressions := 0
-			for _, change := range changes {
-				fmt.Fprintln(stdout, change)
-				if change.Regression {
-					regressions++
-				}
-			}
-			if regressions > 0 {
-				return fmt.Errorf("%d of %d steps regressed", regressions, len(changes))
-			}
-			return nil
-		},
 	}
+	force := command.Flags().Bool("force", false, "compare although plans, subjects or machines differ")
+	command.RunE = func(_ *cobra.Command, args []string) error {
+		before, err := bench.ReadResult(args[0])
+		if err != nil {
+			return err
+		}
+		after, err := bench.ReadResult(args[1])
+		if err != nil {
+			return err
+		}
+		return benchCompare(before, after, *force, stdout)
+	}
+	return command
+}
+
+func benchCompare(before, after *bench.Result, force bool, stdout io.Writer) error {
+	if len(before.Targets) == 0 || len(after.Targets) == 0 {
+		return errors.New("a session without targets measured nothing")
+	}
+	apart, aside := bench.Differences(before, after)
+	for _, difference := range append(apart, aside...) {
+		fmt.Fprintln(stdout, "differs:", difference)
+	}
+	if len(apart) > 0 && !force {
+		return fmt.Errorf("the sessions differ in %d things that make their figures incomparable; --force compares them all the same", len(apart))
+	}
+	changes := bench.Compare(before, after)
+	regressions, comparable := 0, 0
+	for _, change := range changes {
+		fmt.Fprintln(stdout, change)
+		if change.Regression {
+			regressions++
+		}
+		if !change.NotComparable {
+			comparable++
+		}
+	}
+	switch {
+	case regressions > 0:
+		return fmt.Errorf("%d of %d steps regressed", regressions, len(changes))
+	case comparable == 0:
+		return errors.New("the two sessions share no step that worked")
+	}
+	return nil
 }
 
 func benchPlansCommand(stdout io.Writer) *cobra.Command {
