@@ -31,7 +31,8 @@ func (s *session) execute(ctx context.Context, t *Target, step Step, run *Run) {
 			run.Failure = "empty database: " + err.Error()
 			return
 		}
-		defer func() { _ = t.exec(ctx, "DROP DATABASE IF EXISTS "+scratchName) }()
+		// Also when the session was stopped: an external server keeps what is not dropped.
+		defer func() { _ = t.exec(context.WithoutCancel(ctx), "DROP DATABASE IF EXISTS "+scratchName) }()
 	}
 	if w.Kind == KindBulk && !s.createBulkTables(ctx, t, step, run) {
 		return
@@ -43,14 +44,14 @@ func (s *session) execute(ctx context.Context, t *Target, step Step, run *Run) {
 	case KindRun:
 		args := runArgs(s.Plan, t, step, w.Seconds)
 		run.Command = publicCommand(args, t)
-		runSysbench(ctx, args, run, s.Progress.live)
+		s.runSysbench(ctx, args, w.Seconds, run)
 		run.Rate = run.QPS
 	case KindLoad:
 		s.loadOnce(ctx, t, step, run)
 	case KindBulk:
 		args := bulkArgs(s.Plan, t, step, "run")
 		run.Command = publicCommand(args, t)
-		runSysbench(ctx, args, run, s.Progress.live)
+		s.runSysbench(ctx, args, w.Seconds, run)
 		run.Rate = run.TPS // an event of this script is a row
 	case KindStorm:
 		s.storm(ctx, t, step, run)
@@ -111,7 +112,7 @@ func bulkArgs(p *Plan, t *Target, step Step, command string) []string {
 }
 
 func (s *session) createBulkTables(ctx context.Context, t *Target, step Step, run *Run) bool {
-	output, err := sysbench(ctx, bulkArgs(s.Plan, t, step, "prepare"), nil)
+	output, err := sysbench(ctx, loadMax(0), bulkArgs(s.Plan, t, step, "prepare"), nil)
 	if failure, numbers := failureOf(output, err); failure != "" {
 		run.Failure, run.Errors = failure, numbers
 		return false
@@ -125,13 +126,13 @@ func (s *session) loadOnce(ctx context.Context, t *Target, step Step, run *Run) 
 	args := prepareArgs(s.Plan, t, w, scratchName, step.Threads)
 	run.Command = publicCommand(args, t)
 	begin := clock.Mono()
-	output, err := sysbench(ctx, args, nil)
+	output, err := sysbench(ctx, loadMax(w.rowsInAll()), args, nil)
 	if failure, numbers := failureOf(output, err); failure != "" {
 		run.Failure, run.Errors = failure, numbers
 		return
 	}
 	run.Seconds = clock.Since(begin).Seconds()
-	run.Transactions = int64(w.Tables) * int64(w.Rows)
+	run.Transactions = w.rowsInAll()
 	run.TPS = float64(run.Transactions) / run.Seconds
 	run.Rate = run.TPS
 }
@@ -173,7 +174,8 @@ func (s *session) startOnce(ctx context.Context, like *Target, w *Workload, run 
 func (s *session) storm(ctx context.Context, t *Target, step Step, run *Run) {
 	run.Command = fmt.Sprintf("%d threads: connect, ping, close", step.Threads)
 	config := mysql.NewConfig()
-	config.User, config.Passwd, config.Net, config.Addr, config.Timeout, config.Logger = s.Plan.User, t.Password, "tcp", t.Address, answerMax, quiet{}
+	config.User, config.Passwd, config.Net, config.Addr, config.Logger = s.Plan.User, t.Password, "tcp", t.Address, quiet{}
+	config.Timeout, config.ReadTimeout, config.WriteTimeout = answerMax, answerMax, answerMax
 	if s.Plan.User != "root" {
 		config.Passwd = ""
 	}
@@ -182,12 +184,14 @@ func (s *session) storm(ctx context.Context, t *Target, step Step, run *Run) {
 	run.Errors = map[string]int{}
 	begin := clock.Mono()
 	limit := time.Duration(step.Workload.Seconds) * time.Second
+	limited, cancel := context.WithTimeout(ctx, limit+s.grace)
+	defer cancel()
 	var group sync.WaitGroup
 	for range step.Threads {
 		group.Go(func() {
 			for ctx.Err() == nil && clock.Since(begin) < limit {
 				asked := clock.Mono()
-				err := logInOnce(ctx, config)
+				err := logInOnce(limited, config)
 				took := clock.Since(asked)
 				mu.Lock()
 				if err == nil {
@@ -203,6 +207,10 @@ func (s *session) storm(ctx context.Context, t *Target, step Step, run *Run) {
 	run.Seconds = clock.Since(begin).Seconds()
 	if len(latencies) == 0 {
 		run.Failure = fmt.Sprintf("no login succeeded: errors %v", run.Errors)
+		return
+	}
+	if overlong(run.Seconds, step.Workload.Seconds) {
+		run.Failure = fmt.Sprintf("it took %.0f seconds instead of %d: the server stalled", run.Seconds, step.Workload.Seconds)
 		return
 	}
 	slices.Sort(latencies)

@@ -254,6 +254,8 @@ func (w *Workload) groups() [][]Step {
 	return groups
 }
 
+func (w *Workload) rowsInAll() int64 { return int64(w.Tables) * int64(w.Rows) }
+
 // rateUnit names what the rate of a workload counts.
 func (w *Workload) rateUnit() string {
 	switch w.Kind {

@@ -114,9 +114,13 @@ func (p *process) stop() {
 	select {
 	case <-p.exited:
 	case <-timer.C:
-		_ = p.command.Process.Kill()
-		<-p.exited
+		p.kill()
 	}
+}
+
+func (p *process) kill() {
+	_ = p.command.Process.Kill()
+	<-p.exited
 }
 
 // usage is what a process and its descendants have used so far.

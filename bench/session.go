@@ -41,6 +41,8 @@ type session struct {
 	deaths  map[string]int
 	ends    map[string]runEnd // by target: where its last run of a group ended
 	still   time.Duration     // settleStill
+	grace   time.Duration     // runGrace
+	answer  time.Duration     // answerMax
 }
 
 // Measure runs a plan. When ctx ends, it returns what it has with Incomplete set. An error means that nothing could be measured.
@@ -60,7 +62,7 @@ func Measure(ctx context.Context, o Options) (*Result, error) {
 	if err := os.Chmod(root, 0o711); err != nil {
 		return nil, err
 	}
-	s := &session{Options: o, root: root, loaded: map[string]string{}, deaths: map[string]int{}, ends: map[string]runEnd{}, still: settleStill}
+	s := &session{Options: o, root: root, loaded: map[string]string{}, deaths: map[string]int{}, ends: map[string]runEnd{}, still: settleStill, grace: runGrace, answer: answerMax}
 	s.result = &Result{Format: resultFormat, Command: o.Command, Plan: *o.Plan, Started: clock.Now().UTC().Format(time.RFC3339), Environment: readEnvironment(root)}
 	defer s.stopTargets()
 	if err := s.openTargets(ctx); err != nil {
@@ -283,6 +285,7 @@ func (s *session) one(ctx context.Context, t *Target, step Step, round int) {
 	if ctx.Err() != nil {
 		return
 	}
+	s.endHung(ctx, t, &run)
 	if died := fmt.Sprintf("the server died during %s round %d", step, round); s.noteDeath(t, died) {
 		run.Failure = died + ": " + t.why()
 	}
@@ -295,6 +298,26 @@ func (s *session) note(t *Target, text string) {
 	if info := s.result.target(t.Name); info != nil {
 		info.Failures = append(info.Failures, text)
 	}
+}
+
+// endHung asks a server that failed a run for an answer. One of ours that has none is killed, so that the next run finds it revived; one
+// that is not ours is given up after some times: each run would take its whole limit.
+func (s *session) endHung(ctx context.Context, t *Target, run *Run) {
+	if !run.failed() || !t.alive() {
+		return
+	}
+	asked, cancel := context.WithTimeout(ctx, s.answer)
+	defer cancel()
+	if t.ask(asked) == nil || ctx.Err() != nil {
+		return
+	}
+	run.Failure += fmt.Sprintf("; the server did not answer in %v", s.answer)
+	if !t.started() {
+		s.deaths[t.Name]++
+		return
+	}
+	t.process.kill()
+	s.noteDeath(t, fmt.Sprintf("the server hung in %s round %d and was killed", run.Workload, run.Round))
 }
 
 // noteDeath notes the end of a server's process, once. It returns whether there was one to note.
@@ -310,6 +333,10 @@ func (s *session) noteDeath(t *Target, what string) bool {
 // revive restarts a dead server over its directory, so that one death does not take the rest of the plan; the run it died in stays a failure.
 // A death between runs (in a warm-up, at rest, while another target is measured) fails no run, so it is noted here.
 func (s *session) revive(ctx context.Context, t *Target, run *Run) bool {
+	if !t.started() && s.deaths[t.Name] > restartsMax {
+		run.Failure = "the server was given up: it did not answer too often"
+		return false
+	}
 	if t.alive() {
 		return true
 	}
@@ -359,7 +386,7 @@ func (s *session) prepare(ctx context.Context, t *Target, w *Workload, fresh boo
 	}
 	args := prepareArgs(s.Plan, t, w, databaseName, s.Plan.PrepareThreads)
 	begin := clock.Mono()
-	output, err := sysbench(ctx, args, nil)
+	output, err := sysbench(ctx, loadMax(w.rowsInAll()), args, nil)
 	if failure, _ := failureOf(output, err); failure != "" {
 		fail("prepare", errors.New(failure))
 		return
@@ -367,7 +394,7 @@ func (s *session) prepare(ctx context.Context, t *Target, w *Workload, fresh boo
 	took := clock.Since(begin).Seconds()
 	if s.Plan.Analyze && t.driver() == "mysql" {
 		for i := 1; i <= w.Tables; i++ {
-			if err := t.exec(ctx, fmt.Sprintf("ANALYZE TABLE %s.sbtest%d", databaseName, i)); err != nil {
+			if err := t.execWithin(ctx, loadMax(int64(w.Rows)), fmt.Sprintf("ANALYZE TABLE %s.sbtest%d", databaseName, i)); err != nil {
 				fail("analyze", err)
 				return
 			}
@@ -377,7 +404,7 @@ func (s *session) prepare(ctx context.Context, t *Target, w *Workload, fresh boo
 	if info.DataRows == 0 {
 		// Only the first load into an empty server says what a row takes.
 		info.PrepareSeconds, info.Prepared = took, publicCommand(args, t)
-		info.DataRows = int64(w.Tables) * int64(w.Rows)
+		info.DataRows = w.rowsInAll()
 		size, settled := s.settle(ctx, t)
 		info.DataBytes, info.Unsettled = max(0, size-info.EmptyBytes), !settled
 	}
@@ -402,6 +429,6 @@ func (s *session) settle(ctx context.Context, t *Target) (size int64, settled bo
 func (s *session) warmUp(ctx context.Context, t *Target, step Step) {
 	if s.Plan.WarmupSeconds > 0 && ctx.Err() == nil && t.alive() {
 		s.Progress.phase("warming up " + t.Name + " for " + step.String())
-		_, _ = sysbench(ctx, runArgs(s.Plan, t, step, s.Plan.WarmupSeconds), nil)
+		_, _ = sysbench(ctx, time.Duration(s.Plan.WarmupSeconds)*time.Second+s.grace, runArgs(s.Plan, t, step, s.Plan.WarmupSeconds), nil)
 	}
 }

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -115,7 +116,7 @@ func TestErrorsAreShown(t *testing.T) {
 	plan := tiny(t)
 	plan.Workloads = plan.Workloads[1:]
 	gone := trivialTarget(t, "gone")
-	s := &session{Options: Options{Plan: plan, Progress: NewProgress(nil, false)}, result: &Result{Plan: *plan, Targets: []TargetInfo{{Name: "gone"}}}}
+	s := &session{Options: Options{Plan: plan, Progress: NewProgress(nil, false)}, deaths: map[string]int{}, result: &Result{Plan: *plan, Targets: []TargetInfo{{Name: "gone"}}}}
 	gone.Address = "127.0.0.1:1"
 	s.one(t.Context(), gone, plan.Workloads[0].Steps()[0], 1)
 	run := s.result.Runs[0]
@@ -256,5 +257,51 @@ func TestEmptyServerIsNoRows(t *testing.T) {
 	s.prepare(t.Context(), target, &plan.Workloads[0], false)
 	if info := s.result.Targets[0]; len(info.Failures) > 0 || info.EmptyBytes != 1<<20 || info.DataBytes != 64<<10 || info.Unsettled {
 		t.Errorf("%+v", info)
+	}
+}
+
+// A server that accepts and says nothing holds up neither a run nor the session, and is replaced.
+func TestHungServerIsKilled(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { silent.Close() })
+	dir := t.TempDir()
+	target := &Target{Name: "x", Kind: KindTrivial, Address: silent.Addr().String(), dir: dir, launch: func(context.Context, *Target) error { return nil }}
+	if target.process, err = spawn(dir, 0, nil, "sleep", "600"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(target.stop)
+	plan := tiny(t)
+	s := &session{Options: Options{Plan: plan, Progress: NewProgress(nil, false)}, deaths: map[string]int{}, ends: map[string]runEnd{}, answer: 50 * time.Millisecond,
+		result: &Result{Plan: *plan, Targets: []TargetInfo{{Name: "x"}}}}
+	s.one(t.Context(), target, plan.Workloads[0].Steps()[0], 1)
+	if run := s.result.Runs[0]; !strings.Contains(run.Failure, errTooLong.Error()) || !strings.Contains(run.Failure, "did not answer") {
+		t.Errorf("%+v", run)
+	}
+	if notes := s.result.Targets[0].Failures; target.alive() || len(notes) != 1 || !strings.Contains(notes[0], "hung in point_select round 1 and was killed") {
+		t.Errorf("%v", notes)
+	}
+	// One that we have not started is left alone and given up.
+	target.process, target.launch = nil, nil
+	s.deaths["x"] = restartsMax
+	s.one(t.Context(), target, plan.Workloads[1].Steps()[0], 1)
+	s.one(t.Context(), target, plan.Workloads[1].Steps()[0], 2)
+	if run := s.result.Runs[2]; !strings.Contains(run.Failure, "given up") {
+		t.Errorf("%+v", run)
+	}
+}
+
+// A stall is no part of a rate.
+func TestOverlong(t *testing.T) {
+	for _, c := range []struct {
+		took    float64
+		seconds int
+		want    bool
+	}{{1.36, 1, false}, {15.2, 1, true}, {5.9, 4, false}, {19, 4, true}, {310, 300, false}} {
+		if got := overlong(c.took, c.seconds); got != c.want {
+			t.Errorf("%v of %d: %v", c.took, c.seconds, got)
+		}
 	}
 }

@@ -25,6 +25,7 @@ const (
 // stopWait is how long sysbench may take to end after a stop, and outputMax bounds what is kept of what it prints.
 const (
 	stopWait  = 5 * time.Second
+	runGrace  = 30 * time.Second // how long a run may take beyond its seconds until it is stopped
 	outputMax = 1 << 20
 )
 
@@ -203,10 +204,26 @@ func publicCommand(args []string, t *Target) string {
 	return strings.Join(words, " ")
 }
 
-// sysbench executes one command line and hands each interval to live. It returns what was printed. When ctx ends, sysbench gets
-// SIGTERM and is waited for.
-func sysbench(ctx context.Context, args []string, live func(Interval)) (string, error) {
-	command := exec.CommandContext(ctx, "sysbench", args...)
+// errTooLong is the end of a command whose server hangs.
+var errTooLong = errors.New("it did not end in its time and was stopped")
+
+// loadMax is how long tables of so many rows may take to be filled, or looked through: 2000 rows a second are what a slow disk allows.
+func loadMax(rows int64) time.Duration {
+	return 2*time.Minute + time.Duration(rows/2000)*time.Second
+}
+
+// overlong says that a run took so much longer than it should have that its rate is the mean of a run and a stall. Many clients with long
+// transactions take a third longer.
+func overlong(took float64, seconds int) bool {
+	return took > 1.5*float64(seconds)+3
+}
+
+// sysbench executes one command line and hands each interval to live. It returns what was printed. When ctx ends, or after limit,
+// sysbench gets SIGTERM and is waited for.
+func sysbench(ctx context.Context, limit time.Duration, args []string, live func(Interval)) (string, error) {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	command := exec.CommandContext(limited, "sysbench", args...)
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 	command.WaitDelay = stopWait
 	// A group of its own: Ctrl-C on the terminal must reach the runner, which then stops sysbench in its order.
@@ -224,8 +241,11 @@ func sysbench(ctx context.Context, args []string, live func(Interval)) (string, 
 	writer.Close()
 	output := readOutput(reader, live)
 	err = command.Wait()
-	if ctx.Err() != nil {
-		return output, ctx.Err()
+	switch {
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case limited.Err() != nil:
+		err = errTooLong
 	}
 	return output, err
 }
@@ -250,15 +270,13 @@ func readOutput(r io.Reader, live func(Interval)) string {
 	}
 }
 
-// runSysbench executes a run and fills in its figures or its failure.
-func runSysbench(ctx context.Context, args []string, run *Run, live func(Interval)) {
+// runSysbench executes a run of so many seconds and fills in its figures or its failure.
+func (s *session) runSysbench(ctx context.Context, args []string, seconds int, run *Run) {
 	keep := func(i Interval) {
 		run.Intervals = append(run.Intervals, i)
-		if live != nil {
-			live(i)
-		}
+		s.Progress.live(i)
 	}
-	output, err := sysbench(ctx, args, keep)
+	output, err := sysbench(ctx, time.Duration(seconds)*time.Second+s.grace, args, keep)
 	if failure, numbers := failureOf(output, err); failure != "" {
 		run.Failure, run.Errors = failure, numbers
 		return
@@ -266,6 +284,10 @@ func runSysbench(ctx context.Context, args []string, run *Run, live func(Interva
 	figures, err := parseFigures(output)
 	if err != nil {
 		run.Failure = fmt.Sprintf("%v: %s", err, lastLine(output))
+		return
+	}
+	if overlong(figures.Seconds, seconds) {
+		run.Failure = fmt.Sprintf("it took %.0f seconds instead of %d: the server stalled", figures.Seconds, seconds)
 		return
 	}
 	run.Figures = figures

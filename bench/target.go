@@ -27,10 +27,11 @@ const (
 	KindExternal = "external"
 )
 
-// answerMax is how long a server may take to answer; startMax how long to be ready, recovery included.
+// Limits of time: for the smallest answer, for a statement that may drop large tables, and until a server is ready, recovery included.
 const (
-	answerMax = 10 * time.Second
-	startMax  = 120 * time.Second
+	answerMax    = 10 * time.Second
+	statementMax = 120 * time.Second
+	startMax     = 120 * time.Second
 )
 
 // Target is one server under test.
@@ -181,6 +182,8 @@ func (t *Target) waitAnswer(ctx context.Context) error {
 
 // ask executes the smallest statement.
 func (t *Target) ask(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, answerMax)
+	defer cancel()
 	if t.driver() == "pgsql" {
 		_, err := t.psql(ctx, "SELECT 1")
 		return err
@@ -192,7 +195,7 @@ func (t *Target) ask(ctx context.Context) error {
 func (t *Target) pool(database string) (*sql.DB, error) {
 	config := mysql.NewConfig()
 	config.User, config.Passwd, config.Net, config.Addr, config.DBName = "root", t.Password, "tcp", t.Address, database
-	config.Timeout = answerMax
+	config.Timeout = answerMax // what follows is bounded by contexts
 	config.Logger = quiet{}
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
@@ -208,6 +211,12 @@ func (quiet) Print(...any) {}
 
 // exec executes statements one by one over one connection.
 func (t *Target) exec(ctx context.Context, statements ...string) error {
+	return t.execWithin(ctx, statementMax, statements...)
+}
+
+func (t *Target) execWithin(ctx context.Context, limit time.Duration, statements ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	if t.driver() == "pgsql" {
 		for _, statement := range statements {
 			if _, err := t.psql(ctx, statement); err != nil {
@@ -240,6 +249,8 @@ func (t *Target) exec(ctx context.Context, statements ...string) error {
 
 // status reads one number of MariaDB's or MySQL's SHOW GLOBAL STATUS.
 func (t *Target) status(ctx context.Context, name string) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerMax)
+	defer cancel()
 	db, err := t.pool("")
 	if err != nil {
 		return 0, err
@@ -333,6 +344,8 @@ func (t *Target) readVersion(ctx context.Context) {
 		return
 	}
 	defer db.Close()
+	ctx, cancel := context.WithTimeout(ctx, answerMax)
+	defer cancel()
 	_ = db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&t.Version)
 }
 
