@@ -174,11 +174,8 @@ func (s *session) startOnce(ctx context.Context, like *Target, w *Workload, run 
 func (s *session) storm(ctx context.Context, t *Target, step Step, run *Run) {
 	run.Command = fmt.Sprintf("%d threads: connect, ping, close", step.Threads)
 	config := mysql.NewConfig()
-	config.User, config.Passwd, config.Net, config.Addr, config.Logger = s.Plan.User, t.Password, "tcp", t.Address, quiet{}
+	config.User, config.Passwd, config.Net, config.Addr, config.Logger = s.Plan.User, t.passwordOf(s.Plan.User), "tcp", t.Address, quiet{}
 	config.Timeout, config.ReadTimeout, config.WriteTimeout = answerMax, answerMax, answerMax
-	if s.Plan.User != "root" {
-		config.Passwd = ""
-	}
 	var mu sync.Mutex // guards latencies and run.Errors
 	var latencies []float64
 	run.Errors = map[string]int{}

@@ -218,10 +218,8 @@ func configurePostgres(t *Target, o startOptions) error {
 	return nil
 }
 
-// psql asks PostgreSQL one thing; the Go driver at hand speaks MySQL's protocol only.
+// psql asks PostgreSQL one thing; the Go driver at hand speaks MySQL's protocol only. ctx bounds it.
 func (t *Target) psql(ctx context.Context, statement string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerMax)
-	defer cancel()
 	command := exec.CommandContext(ctx, "psql", "-X", "-A", "-t", "-q", "-h", t.host(), "-p", t.port(), "-U", t.pgUser(), "-d", "postgres", "-c", statement)
 	if t.Password != "" {
 		command.Env = append(os.Environ(), "PGPASSWORD="+t.Password)
@@ -235,6 +233,8 @@ func (t *Target) psql(ctx context.Context, statement string) (string, error) {
 }
 
 func (t *Target) postgresSyncs(ctx context.Context) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerMax)
+	defer cancel()
 	text, err := t.psql(ctx, "SELECT wal_sync FROM pg_stat_wal")
 	if err != nil {
 		return 0, err

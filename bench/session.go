@@ -13,15 +13,17 @@ import (
 
 // Options of a session.
 type Options struct {
-	Plan     *Plan
-	Start    []string  // kinds of target to start, in order
-	Targets  []*Target // given by address; they come after the started ones unless they are all there is
-	Base     string    // the peer that the floors speak of; empty: the first that is not the trivial responder
-	Trivial  bool      // add the trivial responder
-	Binary   string    // Pando's program
-	TempDir  string    // where the targets keep their data; empty: the system's
-	Command  string    // the command line, for the report
-	Progress *Progress
+	Plan    *Plan
+	Start   []string  // kinds of target to start, in order
+	Targets []*Target // given by address; they come after the started ones unless they are all there is
+	Base    string    // the peer that the floors speak of; empty: the first that is not the trivial responder
+	Trivial bool      // add the trivial responder
+	// Overwrite allows to drop what given targets hold under the names of the session's databases and user.
+	Overwrite bool
+	Binary    string // Pando's program
+	TempDir   string // where the targets keep their data; empty: the system's
+	Command   string // the command line, for the report
+	Progress  *Progress
 }
 
 // Limits of patience with a target.
@@ -65,6 +67,7 @@ func Measure(ctx context.Context, o Options) (*Result, error) {
 	s := &session{Options: o, root: root, loaded: map[string]string{}, deaths: map[string]int{}, ends: map[string]runEnd{}, still: settleStill, grace: runGrace, answer: answerMax}
 	s.result = &Result{Format: resultFormat, Command: o.Command, Plan: *o.Plan, Started: clock.Now().UTC().Format(time.RFC3339), Environment: readEnvironment(root)}
 	defer s.stopTargets()
+	defer s.cleanUp(ctx)
 	if err := s.openTargets(ctx); err != nil {
 		return nil, err
 	}
@@ -127,7 +130,7 @@ func (s *session) openTargets(ctx context.Context) error {
 		if err := t.ask(ctx); err != nil {
 			return fmt.Errorf("%s does not answer: %w", t.Name, err)
 		}
-		if err := t.createAccounts(ctx, s.Plan.User); err != nil {
+		if err := t.createAccounts(ctx, s.Plan.User, s.Overwrite && !t.started()); err != nil {
 			return fmt.Errorf("%s: %w", t.Name, err)
 		}
 		t.readVersion(ctx)
@@ -149,6 +152,15 @@ func durability(t *Target) string {
 		return "stores nothing"
 	}
 	return "not known: the runner did not start it"
+}
+
+// cleanUp takes the session's traces off the servers that it has not started, also when it was stopped. What cannot be dropped is noted.
+func (s *session) cleanUp(ctx context.Context) {
+	for _, t := range s.targets {
+		if err := t.cleanUp(context.WithoutCancel(ctx)); err != nil {
+			s.note(t, "clean up: "+err.Error())
+		}
+	}
 }
 
 func (s *session) stopTargets() {

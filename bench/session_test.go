@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -249,7 +250,7 @@ func TestEmptyServerIsNoRows(t *testing.T) {
 	}
 	fill("ibdata1", 1<<20)
 	plan := tiny(t)
-	s := &session{Options: Options{Plan: plan, Targets: []*Target{target}, Progress: NewProgress(nil, false)}, loaded: map[string]string{}, result: &Result{Plan: *plan}}
+	s := &session{Options: Options{Plan: plan, Targets: []*Target{target}, Overwrite: true, Progress: NewProgress(nil, false)}, loaded: map[string]string{}, result: &Result{Plan: *plan}}
 	if err := s.openTargets(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -303,5 +304,24 @@ func TestOverlong(t *testing.T) {
 		if got := overlong(c.took, c.seconds); got != c.want {
 			t.Errorf("%v of %d: %v", c.took, c.seconds, got)
 		}
+	}
+}
+
+// A server that we have not started keeps what it holds, and nothing of ours. The responder answers every SELECT with a row, so it holds
+// whatever it is asked for.
+func TestGivenTargetsAreLeftAsTheyWere(t *testing.T) {
+	target := trivialTarget(t, "x")
+	target.Kind = KindExternal
+	if err := target.createAccounts(t.Context(), "sbtest", false); err == nil || !strings.Contains(err.Error(), "--overwrite") || len(target.drops) > 0 {
+		t.Fatalf("%v, to undo %v", err, target.drops)
+	}
+	if err := target.createAccounts(t.Context(), "sbtest", true); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"DROP DATABASE IF EXISTS sbtest", "DROP USER IF EXISTS 'sbtest'@'%'"}; !slices.Equal(target.drops, want) || len(target.userPassword) < 20 {
+		t.Errorf("to undo %v", target.drops)
+	}
+	if err := target.cleanUp(t.Context()); err != nil || len(target.drops) > 0 {
+		t.Errorf("%v, left %v", err, target.drops)
 	}
 }

@@ -147,8 +147,8 @@ func connectArgs(t *Target, user, database string) []string {
 		user = t.pgUser()
 	}
 	args = append(args, prefix+"host="+t.host(), prefix+"port="+t.port(), prefix+"user="+user, prefix+"db="+database)
-	if t.Password != "" {
-		args = append(args, prefix+"password="+t.Password)
+	if password := t.passwordOf(user); password != "" {
+		args = append(args, prefix+"password="+password)
 	}
 	return args
 }

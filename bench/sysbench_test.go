@@ -94,3 +94,13 @@ func TestCommandsHideSecrets(t *testing.T) {
 		}
 	}
 }
+
+// Each user logs in with its own password.
+func TestPasswordsBelongToUsers(t *testing.T) {
+	for _, c := range []struct{ driver, user, want string }{{"", "root", "of-root"}, {"", "sbtest", "of-user"}, {"pgsql", "sbtest", "of-root"}} {
+		target := &Target{Address: "h:1", Driver: c.driver, Password: "of-root", userPassword: "of-user"}
+		if args := strings.Join(connectArgs(target, c.user, "d"), " "); !strings.HasSuffix(args, "password="+c.want) {
+			t.Errorf("%s %s: %s", c.driver, c.user, args)
+		}
+	}
+}

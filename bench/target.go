@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ type Target struct {
 	Kind     string
 	Driver   string // sysbench's: mysql or pgsql
 	Address  string // host:port
-	Password string
+	Password string // of root, or of PostgreSQL's superuser
 	Version  string
 	Settings []string
 
@@ -51,6 +52,9 @@ type Target struct {
 	uid     uint32 // whom the server runs as, 0 for this user
 	launch  func(ctx context.Context, t *Target) error
 	skip    func(name string) bool // files that are reserved ahead
+
+	userPassword string   // of the user that the session makes
+	drops        []string // what undoes what the session made
 }
 
 func (t *Target) driver() string {
@@ -335,6 +339,8 @@ func (t *Target) readVersion(ctx context.Context) {
 		t.Version = "a fixed row"
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, answerMax)
+	defer cancel()
 	if t.driver() == "pgsql" {
 		t.Version, _ = t.psql(ctx, "SHOW server_version")
 		return
@@ -344,21 +350,86 @@ func (t *Target) readVersion(ctx context.Context) {
 		return
 	}
 	defer db.Close()
-	ctx, cancel := context.WithTimeout(ctx, answerMax)
-	defer cancel()
 	_ = db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&t.Version)
 }
 
-// createAccounts makes the empty databases and the user that the plan logs in as. The trivial responder has none.
-func (t *Target) createAccounts(ctx context.Context, user string) error {
+// passwordOf is the password of root, or of the user that the session made.
+func (t *Target) passwordOf(user string) string {
+	if user == "root" || t.driver() == "pgsql" {
+		return t.Password
+	}
+	return t.userPassword
+}
+
+// holds returns a database that the session would drop and the target already has.
+func (t *Target) holds(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerMax)
+	defer cancel()
+	names := "IN ('" + databaseName + "', '" + scratchName + "')"
+	if t.driver() == "pgsql" {
+		return t.psql(ctx, "SELECT datname FROM pg_database WHERE datname "+names+" LIMIT 1")
+	}
+	db, err := t.pool("")
+	if err != nil {
+		return "", err
+	}
+	defer db.Close()
+	var name string
+	err = db.QueryRowContext(ctx, "SELECT schema_name FROM information_schema.schemata WHERE schema_name "+names+" LIMIT 1").Scan(&name)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return name, err
+}
+
+// createAccounts makes the empty databases and the user that the plan logs in as. The trivial responder has none. A server that we have not
+// started must hold nothing of these names, unless it may be overwritten.
+func (t *Target) createAccounts(ctx context.Context, user string, overwrite bool) error {
 	if t.Kind == KindTrivial {
 		return nil
 	}
-	if t.driver() == "pgsql" {
-		return t.exec(ctx, "CREATE DATABASE "+databaseName)
+	account := "'" + user + "'@'%'"
+	if !t.started() && !overwrite {
+		if name, err := t.holds(ctx); err != nil {
+			return err
+		} else if name != "" {
+			return fmt.Errorf("it already has a database %s, which the session would drop; --overwrite allows that", name)
+		}
 	}
-	if err := t.exec(ctx, "CREATE DATABASE IF NOT EXISTS "+databaseName); err != nil || user == "root" {
+	create := func(undo, statement string) error {
+		err := t.exec(ctx, statement)
+		if err == nil {
+			t.drops = append(t.drops, undo)
+		}
 		return err
 	}
-	return t.exec(ctx, "CREATE USER IF NOT EXISTS '"+user+"'@'%'", "GRANT ALL ON "+databaseName+".* TO '"+user+"'@'%'")
+	dropDatabase := "DROP DATABASE IF EXISTS " + databaseName
+	if overwrite {
+		if err := t.exec(ctx, dropDatabase, "DROP DATABASE IF EXISTS "+scratchName); err != nil {
+			return err
+		}
+	}
+	if err := create(dropDatabase, "CREATE DATABASE "+databaseName); err != nil || user == "root" || t.driver() == "pgsql" {
+		return err
+	}
+	if overwrite {
+		if err := t.exec(ctx, "DROP USER IF EXISTS "+account); err != nil {
+			return err
+		}
+	}
+	// It may log in from everywhere as long as the session lasts. The prefix pleases servers that judge passwords.
+	t.userPassword = "Pb1-" + rand.Text()
+	if err := create("DROP USER IF EXISTS "+account, "CREATE USER "+account+" IDENTIFIED BY '"+t.userPassword+"'"); err != nil {
+		return fmt.Errorf("the user %s could not be made; where it exists, --overwrite replaces it: %w", user, err)
+	}
+	return t.exec(ctx, "GRANT ALL ON "+databaseName+".* TO "+account)
+}
+
+// cleanUp drops what the session made on a server that we have not started; our own are removed whole.
+func (t *Target) cleanUp(ctx context.Context) error {
+	var faults []error
+	for ; !t.started() && len(t.drops) > 0; t.drops = t.drops[:len(t.drops)-1] {
+		faults = append(faults, t.exec(ctx, t.drops[len(t.drops)-1]))
+	}
+	return errors.Join(faults...)
 }

@@ -30,7 +30,7 @@ func benchCommand(stdout, stderr io.Writer) *cobra.Command {
 type benchFlags struct {
 	plan, out, name, base, binary, tempDir string
 	start, targets, notes                  []string
-	trivial, warnOnly                      bool
+	trivial, warnOnly, overwrite           bool
 	scale                                  float64
 	override                               bench.Override
 	budgetMinutes                          int
@@ -49,6 +49,7 @@ func benchRunCommand(stdout, stderr io.Writer) *cobra.Command {
 	flags.StringVar(&f.plan, "plan", "compare", "name or file of the plan; `pando bench plans` lists the names")
 	flags.StringArrayVar(&f.start, "start", nil, "start a server in a temporary directory: pando, mariadb or postgres; the first is the subject")
 	flags.StringArrayVar(&f.targets, "target", nil, "name=host:port[,pid=N][,driver=pgsql][,password=P] of a running server")
+	flags.BoolVar(&f.overwrite, "overwrite", false, "drop the databases sbtest and benchload, and the plan's user, where a --target holds them")
 	flags.StringVar(&f.base, "base", "", "the target that the floors speak of (default the first after the subject)")
 	flags.BoolVar(&f.trivial, "trivial", false, "add a responder that answers a fixed row: the ceiling")
 	flags.StringVar(&f.binary, "pando", "", "the pando program to start (default this one)")
@@ -123,7 +124,7 @@ func benchOptions(f *benchFlags) (bench.Options, error) {
 		return bench.Options{}, err
 	}
 	plan.Notes = append(plan.Notes, f.notes...)
-	o := bench.Options{Plan: plan, Start: f.start, Base: f.base, Trivial: f.trivial, Binary: f.binary, TempDir: f.tempDir, Command: benchCommandLine(f)}
+	o := bench.Options{Plan: plan, Start: f.start, Base: f.base, Trivial: f.trivial, Overwrite: f.overwrite, Binary: f.binary, TempDir: f.tempDir, Command: benchCommandLine(f)}
 	for _, text := range f.targets {
 		target, err := bench.ParseTarget(text)
 		if err != nil {
