@@ -69,7 +69,7 @@ func (r *Result) judged(rows []StepSummary) []*StepSummary {
 // baseName names the base in a sentence.
 func (r *Result) baseName() string {
 	if r.Base == "" {
-		return "a base, which the session has not,"
+		return "a base (the session has none)"
 	}
 	return r.Base
 }

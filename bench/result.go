@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // resultFormat is the version of the stored results.
@@ -123,6 +124,39 @@ func ReportPrefix(r *Result, prefix string) string {
 		return prefix
 	}
 	return prefix + incompleteSuffix
+}
+
+// SaveUnderWay stores a session that goes on, without its report, beside that of the one before.
+func SaveUnderWay(r *Result, prefix string) error {
+	return r.write(prefix + incompleteSuffix + ".json")
+}
+
+// PrepareReport makes the directory of a report and shows that files can be written to it, which is better known before a session than
+// after it.
+func PrepareReport(prefix string) error {
+	dir := filepath.Dir(prefix)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(dir, filepath.Base(prefix)+"-try-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
+}
+
+// FinishReport writes a session's report to its place, which it returns, and removes what SaveUnderWay has left.
+func FinishReport(r *Result, prefix string) (string, error) {
+	place := ReportPrefix(r, prefix)
+	if err := WriteReport(r, place); err != nil {
+		return "", err
+	}
+	if place == prefix {
+		if err := os.Remove(prefix + incompleteSuffix + ".json"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	return place, nil
 }
 
 // write stores the session so that a crash leaves the previous file.

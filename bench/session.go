@@ -24,6 +24,9 @@ type Options struct {
 	TempDir   string // where the targets keep their data; empty: the system's
 	Command   string // the command line, for the report
 	Progress  *Progress
+	// Save, if given, stores what there is after each workload, so that a session that is killed leaves the most of itself. Its error ends
+	// the session.
+	Save func(*Result) error
 }
 
 // Limits of patience with a target.
@@ -75,7 +78,11 @@ func Measure(ctx context.Context, o Options) (*Result, error) {
 	s.Progress.plan(s.countRuns())
 	s.prepareFirst(ctx)
 	for i := range s.result.Plan.Workloads {
-		if err := s.workload(ctx, &s.result.Plan.Workloads[i]); err != nil {
+		err := s.workload(ctx, &s.result.Plan.Workloads[i])
+		if err == nil {
+			err = s.save()
+		}
+		if err != nil {
 			s.result.Incomplete = err.Error()
 			break
 		}
@@ -90,6 +97,18 @@ func Measure(ctx context.Context, o Options) (*Result, error) {
 	s.result.Environment.LoadEnd = loadAverage()
 	s.Progress.done()
 	return s.result, nil
+}
+
+// save stores the session as one that has ended here, which is what it is if nothing follows.
+func (s *session) save() error {
+	if s.Save == nil {
+		return nil
+	}
+	s.result.Incomplete = "it was under way"
+	s.result.Ended = clock.Now().UTC().Format(time.RFC3339)
+	err := s.Save(s.result)
+	s.result.Incomplete = ""
+	return err
 }
 
 func (s *session) startOptions() startOptions {

@@ -44,12 +44,17 @@ func TestRunnerAgainstTheTrivialResponder(t *testing.T) {
 	plan.Workloads[0].Threads = []int{2}
 	plan.Workloads[1].Rounds = 1
 	var log strings.Builder
-	r, err := Measure(t.Context(), Options{Plan: plan, Targets: []*Target{trivialTarget(t, "a"), trivialTarget(t, "b")}, Base: "b", TempDir: t.TempDir(), Progress: NewProgress(&log, false)})
+	var saved []string
+	save := func(r *Result) error { saved = append(saved, fmt.Sprint(len(r.Runs), " ", r.Incomplete)); return nil }
+	r, err := Measure(t.Context(), Options{Plan: plan, Targets: []*Target{trivialTarget(t, "a"), trivialTarget(t, "b")}, Base: "b", TempDir: t.TempDir(), Progress: NewProgress(&log, false), Save: save})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r.Incomplete != "" || len(r.Runs) != 10 || len(r.Calibrations) != 2 {
 		t.Fatalf("%d runs, %d calibrations, incomplete %q", len(r.Runs), len(r.Calibrations), r.Incomplete)
+	}
+	if want := []string{"8 it was under way", "10 it was under way"}; !slices.Equal(saved, want) {
+		t.Errorf("saved %q", saved)
 	}
 	for i, run := range r.Runs {
 		// A-B for each mode, then B-A for each.

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -167,9 +168,21 @@ func TestIncompleteReportsReplaceNoComplete(t *testing.T) {
 		if got := ReportPrefix(c.r, prefix); got != c.want {
 			t.Errorf("%d: %s", i, got)
 		}
-		if err := WriteReport(c.r, ReportPrefix(c.r, prefix)); err != nil {
+		if err := SaveUnderWay(c.r, prefix); err != nil {
 			t.Fatal(err)
 		}
+		if got, err := FinishReport(c.r, prefix); err != nil || got != c.want {
+			t.Fatal(got, err)
+		}
+		if _, err := os.Stat(prefix + "-incomplete.json"); (err == nil) != (c.want != prefix) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	if err := PrepareReport(filepath.Join(prefix+".json", "below", "a file")); err == nil {
+		t.Error("a directory was made below a file")
+	}
+	if err := PrepareReport(filepath.Join(prefix, "new", "r")); err != nil {
+		t.Error(err)
 	}
 }
 

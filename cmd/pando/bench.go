@@ -78,24 +78,28 @@ func benchRun(f *benchFlags, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	name := f.name
+	if name == "" {
+		name = strings.ReplaceAll(options.Plan.Name, "/", "-")
+	}
+	prefix := filepath.Join(f.out, name)
+	if err := bench.PrepareReport(prefix); err != nil {
+		return err
+	}
+	options.Save = func(r *bench.Result) error { return bench.SaveUnderWay(r, prefix) }
 	file, terminal := stderr.(*os.File)
 	if terminal {
 		info, err := file.Stat()
 		terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
 	}
 	options.Progress = bench.NewProgress(stderr, terminal)
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
 	result, err := bench.Measure(ctx, options)
 	if err != nil {
 		return err
 	}
-	name := f.name
-	if name == "" {
-		name = strings.ReplaceAll(options.Plan.Name, "/", "-")
-	}
-	prefix := bench.ReportPrefix(result, filepath.Join(f.out, name))
-	if err := bench.WriteReport(result, prefix); err != nil {
+	if prefix, err = bench.FinishReport(result, prefix); err != nil {
 		return err
 	}
 	fmt.Fprintf(stdout, "report: %s.md, %s.html, %s.json\n", prefix, prefix, prefix)
