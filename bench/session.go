@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pandodb/pando/clock"
@@ -108,6 +111,12 @@ func (s *session) save() error {
 	s.result.Ended = clock.Now().UTC().Format(time.RFC3339)
 	err := s.Save(s.result)
 	s.result.Incomplete = ""
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		err = path.Err // the path names the machine
+	}
+	if err != nil {
+		err = fmt.Errorf("it could not be stored: %w", err)
+	}
 	return err
 }
 
@@ -320,14 +329,26 @@ func (s *session) one(ctx context.Context, t *Target, step Step, round int) {
 	if died := fmt.Sprintf("the server died during %s round %d", step, round); s.noteDeath(t, died) {
 		run.Failure = died + ": " + t.why()
 	}
+	run.Failure = s.redact(t, run.Failure)
 	s.result.Runs = append(s.result.Runs, run)
 	s.Progress.finished(&run, step.Workload.rateUnit())
+}
+
+// redact takes what names the machine out of a text; see Target.redact. The session's own directories and program are among it.
+func (s *session) redact(t *Target, text string) string {
+	text = t.redact(text)
+	for _, path := range []string{s.root, s.Binary, s.TempDir} {
+		if filepath.IsAbs(path) && path != "/" {
+			text = strings.ReplaceAll(text, path, "$DIR")
+		}
+	}
+	return text
 }
 
 // note keeps a failure that belongs to no run.
 func (s *session) note(t *Target, text string) {
 	if info := s.result.target(t.Name); info != nil {
-		info.Failures = append(info.Failures, text)
+		info.Failures = append(info.Failures, s.redact(t, text))
 	}
 }
 
@@ -407,7 +428,7 @@ func (s *session) prepare(ctx context.Context, t *Target, w *Workload, fresh boo
 	info := s.result.target(t.Name)
 	fail := func(what string, err error) {
 		if ctx.Err() == nil {
-			info.Failures = append(info.Failures, what+": "+err.Error())
+			s.note(t, what+": "+err.Error())
 		}
 		s.loaded[t.Name] = ""
 	}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -82,6 +83,42 @@ func (t *Target) why() string {
 		return ""
 	}
 	return strings.ReplaceAll(lastLine(t.process.log.String()), t.dir, "$DIR")
+}
+
+// Addresses in the words of clients and drivers, which name peers that the target's own address does not (a resolved name, their own side).
+var (
+	accountText = regexp.MustCompile(`'[^']*'@'[^']*'`)
+	addressText = regexp.MustCompile(`(\b\d{1,3}(\.\d{1,3}){3}\b|\[[0-9a-fA-F:]+\])(:\d+)?`)
+)
+
+// redact takes what names the machine out of a text that will be stored: directories, addresses, accounts and passwords.
+func (t *Target) redact(text string) string {
+	replace := func(what, by string) {
+		if what != "" {
+			text = strings.ReplaceAll(text, what, by)
+		}
+	}
+	replace(t.dir, "$DIR")
+	replace(t.Password, "$PASSWORD")
+	replace(t.userPassword, "$PASSWORD")
+	text = accountText.ReplaceAllString(text, "'$$USER'@'$$HOST'")
+	replace(t.Address, "$HOST:$PORT")
+	text = addressText.ReplaceAllStringFunc(text, func(found string) string {
+		if strings.Contains(strings.TrimRight(found, "0123456789"), "]:") || strings.Count(found, ":") == 1 {
+			return "$HOST:$PORT"
+		}
+		return "$HOST"
+	})
+	for by, word := range map[string]string{"$$HOST": t.host(), "$$PORT": t.port()} {
+		if word != "" {
+			// Not within another word or number. The characters beside a match belong to it, so two in a row need a second pass.
+			whole := regexp.MustCompile(`(^|[^\w.-])` + regexp.QuoteMeta(word) + `($|[^\w-])`)
+			for range 2 {
+				text = whole.ReplaceAllString(text, "${1}"+by+"${2}")
+			}
+		}
+	}
+	return text
 }
 
 func (t *Target) stop() {
