@@ -103,7 +103,7 @@ func (p *Progress) finished(run *Run, unit string) {
 		fmt.Fprintf(p.out, "[%d/%d, ETA %v] %s: %.3f s, %s at rest\n", p.finishedRuns, p.runs, p.eta(), p.current, run.StartSeconds, bytesText(run.IdleBytes))
 		return
 	}
-	fmt.Fprintf(p.out, "[%d/%d, ETA %v] %s: %.0f %s, p95 %.2f ms, %.1f µs CPU each\n", p.finishedRuns, p.runs, p.eta(), p.current, run.Rate, unit, run.P95Millis, run.CPUMicros)
+	fmt.Fprintf(p.out, "[%d/%d, ETA %v] %s: %.0f %s, p95 %s ms, %s µs CPU each\n", p.finishedRuns, p.runs, p.eta(), p.current, run.Rate, unit, numberText(run.P95Millis, 2), numberText(run.CPUMicros, 1))
 }
 
 func (p *Progress) done() {

@@ -106,13 +106,22 @@ func (r *Result) environment() section {
 		}
 		return []string{key, value}
 	}
-	return section{level: 2, title: "Environment", text: []string{"All targets and sysbench ran on this one machine, one at a time, while the others were idle."},
+	text := "All targets and sysbench ran on this one machine, one at a time, while the others were idle."
+	if r.anyTarget(TargetInfo.given) {
+		text = "Sysbench and the targets that the runner started ran on this one machine, one target at a time. Where the targets that were given by their addresses ran, and what else they did, is not known."
+	}
+	return section{level: 2, title: "Environment", text: []string{text},
 		tables: []table{{head: []string{"What", "Value"}, rows: [][]string{
 			row("Commit", e.Commit), row("OS", e.OS), row("Kernel", e.Kernel), row("CPU", fmt.Sprintf("%d x %s", e.CPUs, e.CPU)),
 			row("Memory", sizeText(e.Memory)), row("File system of the data", e.Files), row("Sysbench", e.Sysbench), row("Go", e.Go),
 			row("Load average at start and end", fmt.Sprintf("%.1f, %.1f", e.LoadAt, e.LoadEnd)),
 		}}}}
 }
+
+// given says whether the target was there before the session.
+func (t TargetInfo) given() bool { return t.Kind == KindExternal }
+
+func (r *Result) anyTarget(is func(TargetInfo) bool) bool { return slices.ContainsFunc(r.Targets, is) }
 
 func (r *Result) versions() section {
 	s := section{level: 2, title: "Targets"}
@@ -124,7 +133,15 @@ func (r *Result) versions() section {
 		}
 	}
 	s.tables = []table{t}
-	s.text = []string{fmt.Sprintf("Cache of each: %s (Pando's block cache, MariaDB's buffer pool, PostgreSQL's shared buffers). They were started with:", bytesText(r.Plan.CacheBytes))}
+	if r.anyTarget(func(t TargetInfo) bool { return !t.given() && t.Kind != KindTrivial }) {
+		s.text = append(s.text, fmt.Sprintf("Cache of each server that was started: %s (Pando's block cache, MariaDB's buffer pool, PostgreSQL's shared buffers).", bytesText(r.Plan.CacheBytes)))
+	}
+	if r.anyTarget(TargetInfo.given) {
+		s.text = append(s.text, "The settings of targets that were given by their addresses are not known, their caches among them.")
+	}
+	if len(s.code) > 0 {
+		s.text = append(s.text, "Started with:")
+	}
 	return s
 }
 

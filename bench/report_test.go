@@ -68,3 +68,27 @@ func TestReadResultRefusesOtherFormats(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// The report of given targets claims nothing about them, and unknown figures show as such.
+func TestReportOfGivenTargets(t *testing.T) {
+	r := session2([]float64{2000}, []float64{1000})
+	for i := range r.Targets {
+		r.Targets[i].Kind, r.Targets[i].Settings = KindExternal, nil
+		r.Targets[i].EmptyBytes, r.Targets[i].DataBytes = 0, 0
+	}
+	for i := range r.Runs {
+		r.Runs[i].Cost = Cost{CPUSeconds: -1, CPUMicros: -1, WrittenBytes: -1, RSSBytes: -1, Fsyncs: -1}
+	}
+	text := markdown(r.sections(), "charts")
+	for _, wrong := range []string{"while the others were idle", "Cache of each", "tarted with:", "-0 KiB", "-1", " 0 KiB"} {
+		if strings.Contains(text, wrong) {
+			t.Errorf("%q is in\n%s", wrong, text)
+		}
+	}
+	var log strings.Builder
+	progress := NewProgress(&log, false)
+	progress.finished(&r.Runs[0], "QPS")
+	if !strings.Contains(log.String(), "– µs CPU each") {
+		t.Error(log.String())
+	}
+}
