@@ -223,7 +223,29 @@ func (r *Result) verdict(row *StepSummary) string {
 	default:
 		parts = append(parts, "held")
 	}
+	if aim := r.trivialAim(row); aim != "" {
+		parts = append(parts, aim)
+	}
 	return strings.Join(parts, " ")
+}
+
+// trivialAim judges a step's aim over the trivial responder. At one thread that is no ceiling, so nothing is aimed at.
+func (r *Result) trivialAim(row *StepSummary) string {
+	aim := row.Step.Workload.Floor.AimOfTrivial
+	if aim == 0 || row.Step.Threads == 1 {
+		return ""
+	}
+	for _, t := range r.Targets[1:] {
+		ratio := row.Ratios[t.Name].Rate
+		switch {
+		case t.Kind != KindTrivial || ratio.Count == 0:
+		case ratio.Median >= aim:
+			return fmt.Sprintf("(%.2f of trivial reached)", aim)
+		default:
+			return fmt.Sprintf("(%.2f of trivial not reached)", aim)
+		}
+	}
+	return ""
 }
 
 // bytesText prints a size for people.

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -39,6 +40,8 @@ const (
 	threadsMax = 65_536
 	roundsMax  = 1000
 	rowsMin    = 1000 // --scale goes no lower: smaller tables measure row locks
+
+	scaledCacheMin = int64(64 << 20) // --scale goes no lower here either
 )
 
 // Plan is what to measure. Its zero fields take the values of withDefaults.
@@ -199,6 +202,7 @@ func (p *Plan) Validate() error {
 	}
 	check(p.Name != "", "name is missing")
 	check(p.CacheBytes >= 16<<20, "cache_bytes is %d, below 16 MiB", p.CacheBytes)
+	check(p.WarmupSeconds >= 0, "warmup_seconds is %d", p.WarmupSeconds)
 	check(len(p.Workloads) > 0, "there are no workloads")
 	seen := map[string]bool{}
 	for i := range p.Workloads {
@@ -217,11 +221,17 @@ func (p *Plan) Validate() error {
 			check(n >= 1 && n <= threadsMax, "%s: threads is %d", w.Name, n)
 			check(n < p.MaxConnections, "%s: %d threads do not fit max_connections %d", w.Name, n, p.MaxConnections)
 		}
+		check(distinct(w.Threads), "%s: threads %v names a count twice", w.Name, w.Threads)
+		check(distinct(w.PSModes), "%s: ps modes %v name a mode twice", w.Name, w.PSModes)
 		for _, mode := range w.PSModes {
 			check(mode == "auto" || mode == "disable", "%s: unknown ps mode %q", w.Name, mode)
 		}
 	}
 	return errors.Join(faults...)
+}
+
+func distinct[T cmp.Ordered](values []T) bool {
+	return len(slices.Compact(slices.Sorted(slices.Values(values)))) == len(values)
 }
 
 // Steps lists the steps of one workload.
@@ -277,7 +287,7 @@ func (w *Workload) floorAt(threads int) float64 {
 	return w.Floor.Ratio
 }
 
-// Scale shrinks the plan: rows and seconds by the factor, threads by its square root, since the published thread counts grow with
+// Scale shrinks the plan: rows, seconds and the cache, which belongs to the rows, by the factor, threads by its square root, since the published thread counts grow with
 // cores while the published tables grow with disks.
 func (p *Plan) Scale(factor float64) error {
 	if !(factor > 0 && factor <= 1) {
@@ -289,6 +299,9 @@ func (p *Plan) Scale(factor float64) error {
 		}
 	}
 	root := math.Sqrt(factor)
+	if p.CacheBytes > scaledCacheMin {
+		p.CacheBytes = max(scaledCacheMin, int64(float64(p.CacheBytes)*factor))
+	}
 	shrink(&p.Rows, factor, rowsMin)
 	shrink(&p.Seconds, factor, 1)
 	shrink(&p.WarmupSeconds, factor, 1)
@@ -314,11 +327,12 @@ func scaleThreads(threads []int, by float64) []int {
 
 // Override replaces fields of every workload; zero values leave what is there.
 type Override struct {
-	Rounds, Seconds, Warmup, Tables, Rows int
-	Threads                               []int
-	PSModes                               []string
-	Workloads                             []string // keep only these
-	CacheBytes                            int64
+	Rounds, Seconds, Tables, Rows int
+	Warmup                        *int // zero seconds are none
+	Threads                       []int
+	PSModes                       []string // "both" stands for auto and disable
+	Workloads                     []string // keep only these
+	CacheBytes                    int64
 }
 
 // Apply changes the plan and validates it again.
@@ -334,7 +348,12 @@ func (p *Plan) Apply(o Override) error {
 		}
 		p.Workloads = kept
 	}
-	override(&p.WarmupSeconds, o.Warmup)
+	if o.Warmup != nil {
+		p.WarmupSeconds = *o.Warmup
+	}
+	if slices.Equal(o.PSModes, []string{"both"}) {
+		o.PSModes = []string{"auto", "disable"}
+	}
 	override(&p.CacheBytes, o.CacheBytes)
 	override(&p.Rounds, o.Rounds)
 	override(&p.Seconds, o.Seconds)

@@ -128,6 +128,9 @@ func TestScaleAndOverride(t *testing.T) {
 	if err := plan.Scale(0.01); err != nil {
 		t.Fatal(err)
 	}
+	if plan.CacheBytes != 24696061952/100 {
+		t.Errorf("scaled to a cache of %d bytes", plan.CacheBytes)
+	}
 	w := &plan.Workloads[0]
 	if w.Rows != 100_000 || w.Seconds != 3 || !slices.Equal(w.Threads, []int{15, 30, 60, 90, 120, 150}) {
 		t.Errorf("scaled to %d rows, %d s, %v", w.Rows, w.Seconds, w.Threads)
@@ -141,8 +144,21 @@ func TestScaleAndOverride(t *testing.T) {
 	if len(plan.Workloads) != 1 || plan.Workloads[0].Name != "read_write" || plan.Workloads[0].Rounds != 9 || plan.Workloads[0].Threads[0] != 4 {
 		t.Errorf("got %+v", plan.Workloads)
 	}
-	if plan.Apply(Override{Workloads: []string{"nothing"}}) == nil {
-		t.Error("accepted an unknown workload")
+	warm, negative := 0, -5
+	if err := plan.Apply(Override{Warmup: &warm, PSModes: []string{"both"}}); err != nil || plan.WarmupSeconds != 0 || !slices.Equal(plan.Workloads[0].PSModes, []string{"auto", "disable"}) {
+		t.Errorf("%v, warm-up %d, modes %v", err, plan.WarmupSeconds, plan.Workloads[0].PSModes)
+	}
+	for name, o := range map[string]Override{"an unknown workload": {Workloads: []string{"nothing"}}, "a negative warm-up": {Warmup: &negative},
+		"one thread count twice": {Threads: []int{1, 4, 1}}, "one mode twice": {PSModes: []string{"auto", "auto"}}} {
+		bad := *plan
+		bad.Workloads = slices.Clone(plan.Workloads)
+		if bad.Apply(o) == nil {
+			t.Errorf("accepted %s", name)
+		}
+	}
+	small := tiny(t)
+	if err := small.Scale(0.001); err != nil || small.CacheBytes != 64<<20 {
+		t.Errorf("%v, a cache of %d bytes", err, small.CacheBytes)
 	}
 	compare, _ := LoadPlan("compare")
 	compare.Fit(18*60, 2, true)

@@ -139,6 +139,9 @@ func (r *Result) versions() section {
 	if r.anyTarget(TargetInfo.given) {
 		s.text = append(s.text, "The settings of targets that were given by their addresses are not known, their caches among them.")
 	}
+	if r.anyTarget(func(t TargetInfo) bool { return t.Kind == KindTrivial }) {
+		s.text = append(s.text, "The trivial responder is the ceiling for many connections. With one, a server that polls its socket may be faster.")
+	}
 	if len(s.code) > 0 {
 		s.text = append(s.text, "Started with:")
 	}
@@ -149,7 +152,7 @@ func (r *Result) planSection(rows []StepSummary) section {
 	p := &r.Plan
 	s := section{level: 2, title: "Test plan"}
 	s.text = []string{fmt.Sprintf("%d tables of %d rows, %d rounds of %d seconds each after %d seconds of warm-up, targets interleaved and in alternating order (A-B, B-A, …), the steps that share tables in turn within each round. "+
-		"A ratio is taken within a round; the tables show medians over the rounds, and the smallest and largest ratio in brackets.", p.Tables, p.Rows, p.Rounds, p.Seconds, p.WarmupSeconds)}
+		"A ratio is taken within a round; the tables show medians over the rounds, and the smallest and largest ratio in brackets. $THREADS is each number of threads in the tables.", p.Tables, p.Rows, p.Rounds, p.Seconds, p.WarmupSeconds)}
 	if r.Command != "" {
 		s.code = append(s.code, r.Command)
 	}
@@ -161,15 +164,28 @@ func (r *Result) planSection(rows []StepSummary) section {
 	}
 	seen := map[string]bool{}
 	for _, row := range rows {
-		name := row.Step.Workload.Name
+		name := row.Step.Workload.Name + row.Step.PSMode
 		for i := range r.Runs {
 			if run := &r.Runs[i]; !seen[name] && run.at(row.Step) && run.Command != "" {
 				seen[name] = true
-				s.code = append(s.code, run.Command)
+				s.code = append(s.code, anyThreads(row.Step, run.Command))
 			}
 		}
 	}
 	return s
+}
+
+// anyThreads makes a command that of all steps of its workload and mode.
+func anyThreads(step Step, command string) string {
+	if len(step.Workload.Threads) == 1 {
+		return command
+	}
+	number := fmt.Sprint(step.Threads)
+	command = strings.Replace(command, "--threads="+number+" ", "--threads=$THREADS ", 1)
+	if rest, ok := strings.CutPrefix(command, number+" threads:"); ok {
+		command = "$THREADS threads:" + rest
+	}
+	return command
 }
 
 func (r *Result) verdictSection() section {

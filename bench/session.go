@@ -58,6 +58,9 @@ func Measure(ctx context.Context, o Options) (*Result, error) {
 	if len(o.Start)+len(o.Targets) == 0 {
 		return nil, errors.New("there is no target: give --start or --target")
 	}
+	if err := o.check(memory()); err != nil {
+		return nil, err
+	}
 	if o.Progress == nil {
 		o.Progress = NewProgress(nil, false)
 	}
@@ -118,6 +121,25 @@ func (s *session) save() error {
 		err = fmt.Errorf("it could not be stored: %w", err)
 	}
 	return err
+}
+
+// check refuses what would only show hours later.
+func (o *Options) check(memory int64) error {
+	names := slices.Clone(o.Start)
+	for _, t := range o.Targets {
+		names = append(names, t.Name)
+	}
+	if o.Trivial {
+		names = append(names, KindTrivial)
+	}
+	if o.Base != "" && !slices.Contains(names[1:], o.Base) {
+		return fmt.Errorf("the base %s is no target beside the subject: there are %s", o.Base, strings.Join(names[1:], ", "))
+	}
+	if caches := o.Plan.CacheBytes * int64(len(o.Start)); memory > 0 && caches > memory {
+		return fmt.Errorf("%d servers with a cache of %s each do not fit into this machine's %s: give --cache-bytes or --scale",
+			len(o.Start), bytesText(o.Plan.CacheBytes), bytesText(memory))
+	}
+	return nil
 }
 
 func (s *session) startOptions() startOptions {

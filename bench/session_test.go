@@ -330,3 +330,43 @@ func TestGivenTargetsAreLeftAsTheyWere(t *testing.T) {
 		t.Errorf("%v, left %v", err, target.drops)
 	}
 }
+
+// TestOptionsAreCheckedFirst: what cannot work is refused before anything starts.
+func TestOptionsAreCheckedFirst(t *testing.T) {
+	plan := tiny(t)
+	plan.CacheBytes = 4 << 30
+	two := []string{KindPando, KindMariaDB}
+	for _, c := range []struct {
+		o      Options
+		memory int64
+		want   string
+	}{
+		{Options{Start: two, Base: "mariadb"}, 16 << 30, ""},
+		{Options{Start: two, Base: "trivial", Trivial: true}, 0, ""},
+		{Options{Start: two, Base: "mariadbb"}, 16 << 30, "the base mariadbb is no target"},
+		{Options{Start: two, Base: "pando"}, 16 << 30, "the base pando is no target"},
+		{Options{Start: two}, 6 << 30, "2 servers with a cache of 4.0 GiB each do not fit into this machine's 6.0 GiB"},
+		{Options{Targets: []*Target{{Name: "a"}, {Name: "b"}}}, 1 << 30, ""},
+	} {
+		c.o.Plan = plan
+		if err := c.o.check(c.memory); (err == nil) != (c.want == "") || (err != nil && !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%+v: %v", c.o, err)
+		}
+	}
+}
+
+// The first error of a log is the reason; the last line is often "Aborting".
+func TestWhyIsTheFirstError(t *testing.T) {
+	for log, want := range map[string]string{
+		"[Note] starting\n[ERROR] InnoDB: Cannot allocate memory for the buffer pool in $D\n[ERROR] Aborting\nbye\n": "[ERROR] InnoDB: Cannot allocate memory for the buffer pool in $DIR",
+		"LOG: x\nFATAL:  could not map\nLOG: shut down":                                                              "FATAL:  could not map",
+		"level=INFO msg=a\npanic: oh\ngoroutine 1":                                                                   "panic: oh",
+		"one\ntwo\n": "two",
+	} {
+		target := &Target{dir: "/tmp/x", process: &process{}}
+		_, _ = target.process.log.Write([]byte(strings.ReplaceAll(log, "$D", target.dir)))
+		if got := target.why(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

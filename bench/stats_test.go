@@ -268,3 +268,42 @@ func TestDifferences(t *testing.T) {
 		}
 	}
 }
+
+// The aim over the trivial responder is judged where that is a ceiling.
+func TestAimOfTrivial(t *testing.T) {
+	for _, c := range []struct {
+		aim     float64
+		threads int
+		want    string
+	}{{0.7, 16, "≥ 1.40 aim reached (0.70 of trivial reached)"}, {0.9, 16, "≥ 1.40 aim reached (0.90 of trivial not reached)"}, {0.7, 1, "≥ 1.40 aim reached"}, {0, 16, "≥ 1.40 aim reached"}} {
+		r := session2([]float64{2000}, []float64{1000})
+		r.Plan.Workloads[0].Floor.AimOfTrivial, r.Plan.Workloads[0].Threads = c.aim, []int{c.threads}
+		r.Targets = append(r.Targets, TargetInfo{Name: "trivial", Kind: KindTrivial})
+		ceiling := r.Runs[0]
+		ceiling.Target, ceiling.Rate = "trivial", 2500
+		r.Runs = append(r.Runs, ceiling)
+		for i := range r.Runs {
+			r.Runs[i].Threads = c.threads
+		}
+		row := r.Summarise()[0]
+		if got := r.verdict(&row); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
+// A command stands for the thread counts of its workload, and each mode has its own.
+func TestCommandsOfAllModes(t *testing.T) {
+	r := session2([]float64{2000}, []float64{1000})
+	w := &r.Plan.Workloads[0]
+	w.Threads, w.PSModes = []int{16, 64}, []string{"auto", "disable"}
+	for i, run := range r.Runs {
+		r.Runs[i].Command = "sysbench --threads=16 --db-ps-mode=auto run"
+		run.PSMode, run.Command = "disable", "sysbench --threads=16 --db-ps-mode=disable run"
+		r.Runs = append(r.Runs, run)
+	}
+	code := strings.Join(r.planSection(r.Summarise()).code, "\n")
+	if want := "sysbench --threads=$THREADS --db-ps-mode=auto run\nsysbench --threads=$THREADS --db-ps-mode=disable run"; !strings.HasSuffix(code, want) {
+		t.Error(code)
+	}
+}

@@ -77,12 +77,21 @@ func (t *Target) started() bool { return t.launch != nil }
 // alive says whether the server's process still runs; an external one is asked when it matters.
 func (t *Target) alive() bool { return t.process == nil || t.process.alive() }
 
-// why is the end of the server's log, without the directory, which would name the machine's paths in a report.
+// errorLine finds what servers say before they end, be it of their own will or not.
+var errorLine = regexp.MustCompile(`(?m)^.*(?:\bERROR\b|\bFATAL\b|\bPANIC\b|^panic: |^fatal error: ).*$`)
+
+// why is the reason of the server's end: the first error of its log, which others follow, or else the last line, without the directory,
+// which would name the machine's paths in a report.
 func (t *Target) why() string {
 	if t.process == nil {
 		return ""
 	}
-	return strings.ReplaceAll(lastLine(t.process.log.String()), t.dir, "$DIR")
+	log := t.process.log.String()
+	line := errorLine.FindString(log)
+	if line == "" {
+		line = lastLine(log)
+	}
+	return strings.ReplaceAll(strings.TrimSpace(line), t.dir, "$DIR")
 }
 
 // Addresses in the words of clients and drivers, which name peers that the target's own address does not (a resolved name, their own side).

@@ -51,25 +51,30 @@ func benchRunCommand(stdout, stderr io.Writer) *cobra.Command {
 	flags.StringArrayVar(&f.targets, "target", nil, "name=host:port[,pid=N][,driver=pgsql][,password=P] of a running server")
 	flags.BoolVar(&f.overwrite, "overwrite", false, "drop the databases sbtest and benchload, and the plan's user, where a --target holds them")
 	flags.StringVar(&f.base, "base", "", "the target that the floors speak of (default the first after the subject)")
-	flags.BoolVar(&f.trivial, "trivial", false, "add a responder that answers a fixed row: the ceiling")
+	flags.BoolVar(&f.trivial, "trivial", false, "add a responder that answers a fixed row: the ceiling for many connections (with one, a server that polls may be faster)")
 	flags.StringVar(&f.binary, "pando", "", "the pando program to start (default this one)")
 	flags.StringVar(&f.tempDir, "temp-dir", "", "where the servers keep their data (default the system's)")
 	flags.StringVar(&f.out, "out", ".", "directory of the report")
 	flags.StringVar(&f.name, "name", "", "name of the report's files (default the plan's)")
 	flags.StringArrayVar(&f.notes, "note", nil, "a sentence for the report, such as what else ran on the machine")
-	flags.Float64Var(&f.scale, "scale", 1, "shrink rows and seconds by this factor, and threads by its root")
+	flags.Float64Var(&f.scale, "scale", 1, "shrink rows, seconds and cache by this factor, and threads by its root")
 	flags.IntVar(&f.budgetMinutes, "budget-minutes", 0, "shorten the rounds so that the plan takes about so long; 0 leaves them")
 	flags.BoolVar(&f.warnOnly, "warn-only", false, "name missed floors without failing")
 	flags.IntVar(&f.override.Rounds, "rounds", 0, "rounds of each step")
 	flags.IntVar(&f.override.Seconds, "seconds", 0, "seconds of each run")
-	flags.IntVar(&f.override.Warmup, "warmup", 0, "seconds of warm-up of each step")
+	warmup := flags.Int("warmup", 0, "seconds of warm-up of each step, 0 for none (default the plan's)")
 	flags.IntVar(&f.override.Tables, "tables", 0, "number of tables")
 	flags.IntVar(&f.override.Rows, "rows", 0, "rows of each table")
 	flags.IntSliceVar(&f.override.Threads, "threads", nil, "thread counts")
 	flags.StringSliceVar(&f.override.PSModes, "ps-mode", nil, "prepared statements: auto, disable or both")
 	flags.StringSliceVar(&f.override.Workloads, "workload", nil, "only these workloads")
 	flags.Int64Var(&f.override.CacheBytes, "cache-bytes", 0, "cache of each started server")
-	command.RunE = func(*cobra.Command, []string) error { return benchRun(&f, stdout, stderr) }
+	command.RunE = func(*cobra.Command, []string) error {
+		if flags.Changed("warmup") {
+			f.override.Warmup = warmup
+		}
+		return benchRun(&f, stdout, stderr)
+	}
 	return command
 }
 
@@ -124,6 +129,9 @@ func benchOptions(f *benchFlags) (bench.Options, error) {
 	if err := plan.Scale(f.scale); err != nil {
 		return bench.Options{}, err
 	}
+	if f.budgetMinutes < 0 {
+		return bench.Options{}, fmt.Errorf("--budget-minutes %d is negative", f.budgetMinutes)
+	}
 	if err := plan.Apply(f.override); err != nil {
 		return bench.Options{}, err
 	}
@@ -157,23 +165,32 @@ func benchCommandLine(f *benchFlags) string {
 		words = append(words, "--start", kind)
 	}
 	for _, target := range f.targets {
-		name, _, _ := strings.Cut(target, "=")
-		words = append(words, "--target", name+"=$HOST:$PORT")
+		words = append(words, "--target", publicTarget(target))
 	}
 	add := func(name string, value any, given bool) {
 		if given {
 			words = append(words, "--"+name, strings.Trim(strings.ReplaceAll(fmt.Sprint(value), " ", ","), "[]"))
 		}
 	}
-	if f.trivial {
-		words = append(words, "--trivial")
+	flag := func(name string, given bool) {
+		if given {
+			words = append(words, "--"+name)
+		}
 	}
+	flag("trivial", f.trivial)
+	flag("overwrite", f.overwrite)
+	flag("warn-only", f.warnOnly)
+	add("base", f.base, f.base != "")
+	add("pando", "$PANDO", f.binary != "")
+	add("temp-dir", "$DIR", f.tempDir != "")
 	o := &f.override
 	add("scale", f.scale, f.scale != 1)
 	add("budget-minutes", f.budgetMinutes, f.budgetMinutes > 0)
 	add("rounds", o.Rounds, o.Rounds > 0)
 	add("seconds", o.Seconds, o.Seconds > 0)
-	add("warmup", o.Warmup, o.Warmup > 0)
+	if o.Warmup != nil {
+		add("warmup", *o.Warmup, true)
+	}
 	add("tables", o.Tables, o.Tables > 0)
 	add("rows", o.Rows, o.Rows > 0)
 	add("threads", o.Threads, len(o.Threads) > 0)
@@ -181,6 +198,22 @@ func benchCommandLine(f *benchFlags) string {
 	add("workload", o.Workloads, len(o.Workloads) > 0)
 	add("cache-bytes", o.CacheBytes, o.CacheBytes > 0)
 	return strings.Join(words, " ")
+}
+
+// publicTarget is the value of --target without what names the machine.
+func publicTarget(text string) string {
+	name, rest, _ := strings.Cut(text, "=")
+	parts := strings.Split(rest, ",")
+	parts[0] = name + "=$HOST:$PORT"
+	for i, part := range parts {
+		switch key, _, _ := strings.Cut(part, "="); key {
+		case "pid":
+			parts[i] = "pid=$PID"
+		case "password":
+			parts[i] = "password=$PASSWORD"
+		}
+	}
+	return strings.Join(parts, ",")
 }
 
 func benchCompareCommand(stdout io.Writer) *cobra.Command {
@@ -271,7 +304,7 @@ func benchReportCommand() *cobra.Command {
 func benchTrivialCommand(stdout io.Writer) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "trivial",
-		Short: "Serve a fixed row to every SELECT: the ceiling of this machine",
+		Short: "Serve a fixed row to every SELECT: the ceiling of this machine for many connections",
 		Args:  cobra.NoArgs,
 	}
 	listen := command.Flags().String("listen", "127.0.0.1:4001", "HOST:PORT of the MySQL protocol")
