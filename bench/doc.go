@@ -22,10 +22,10 @@
 // # Invariants
 //
 //  1. A ratio is only taken within a round, so that a machine that slows down slows both sides.
-//  2. A run that failed has no figures: it appears as a failure, and its step cannot pass a floor.
+//  2. A run that failed has no figures: it appears as a failure, and its step cannot pass a floor. Nor does what was not measured.
 //  3. Both sides sync each commit to the disk and have the same cache size; the settings are part of the report.
 //  4. What is written names no path, user or host of the machine.
-//  5. Whatever ends a session early, the targets are stopped, their directories removed and the runs so far kept.
+//  5. Whatever ends a session early, the targets are stopped, their directories removed, given targets left as they were, and the runs so far kept.
 //
 // # Absent on purpose
 //
