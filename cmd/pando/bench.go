@@ -98,7 +98,11 @@ func benchRun(f *benchFlags, stdout, stderr io.Writer) error {
 		terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
 	}
 	options.Progress = bench.NewProgress(stderr, terminal)
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	signals := []os.Signal{syscall.SIGTERM, syscall.SIGINT}
+	if !signal.Ignored(syscall.SIGHUP) { // under nohup the session outlives its terminal
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
 	result, err := bench.Measure(ctx, options)
 	if err != nil {
