@@ -76,12 +76,16 @@ func planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*alterPlan, erro
 	fresh := map[string]bool{}
 	dropped := map[string]bool{} // indexes that have their place in the plan
 	taken := map[string]bool{}   // names that indexes get
+	left := map[string]bool{}    // names that columns have no more
 	for _, a := range actions {
 		switch a := a.(type) {
 		case AddColumn:
 			fresh[strings.ToLower(a.Column.Name)] = true
 		case RenameColumn:
 			fresh[strings.ToLower(a.To)] = true
+			left[strings.ToLower(a.From)] = true
+		case DropColumn:
+			left[strings.ToLower(a.Name)] = true
 		case AddIndex:
 			taken[strings.ToLower(a.Index.Name)] = true
 		case RenameIndex:
@@ -94,6 +98,12 @@ func planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*alterPlan, erro
 		switch a := a.(type) {
 		case AddIndex:
 			a.Index.part = len(actions) > 1
+			// Its columns are those of the table as it will be.
+			for _, part := range a.Index.Columns {
+				if name := strings.ToLower(part.Column); left[name] && !fresh[name] {
+					return nil, types.Errorf(types.ErKeyColumnDoesNotExist, part.Column)
+				}
+			}
 			if usesAny(&a.Index, fresh) {
 				plan.after = append(plan.after, a.Index)
 			} else {
@@ -416,6 +426,9 @@ func (e *Executor) dropParts() error {
 			var names []string
 			var over []*job
 			for _, ix := range t.Indexes {
+				if leaving(ix) {
+					continue // its job goes on
+				}
 				build := builds[[2]uint64{t.ID, ix.ID}]
 				if build != nil {
 					over = append(over, build)
@@ -430,15 +443,14 @@ func (e *Executor) dropParts() error {
 			next := t.Clone()
 			next.Finish()
 			jobs, err := e.removeIndexes(next, names)
-			if err != nil {
-				return err
+			if err == nil {
+				err = e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, func(tx *txn.Txn) error {
+					if err := putJobs(jobs)(tx); err != nil {
+						return err
+					}
+					return removeJobs(over)(tx)
+				})
 			}
-			err = e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, func(tx *txn.Txn) error {
-				if err := putJobs(jobs)(tx); err != nil {
-					return err
-				}
-				return removeJobs(over)(tx)
-			})
 			if errors.Is(err, kvapi.ErrDiskFull) && len(over) == len(names) {
 				// No reason not to start: the worker does it when there is space.
 				for _, j := range over {

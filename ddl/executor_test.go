@@ -225,17 +225,25 @@ func TestBuildOfAlterIsRemoved(t *testing.T) {
 
 // TestBuildOfAlterOnFullDisk: a disk that is full at the start neither keeps the node from starting nor such a build from going.
 func TestBuildOfAlterOnFullDisk(t *testing.T) {
-	n, setFull := openSmall(t)
-	defer n.close(true)
-	n.sbtest("t")
-	n.fill("t", 1, 101, func(id int) int { return id })
-	n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("i", true, "k")))
-	n.ex.Close()
-	n.halfBuilt("t", "i", catalog.StateWriteOnly, map[string]any{"part": true})
-	setFull(true)
-	n.reopen(nil)
-	setFull(false)
-	n.gone(100)
+	for _, fresh := range []bool{false, true} { // with ids at hand, and as after a restart, when the first one needs a commit
+		n, setFull := openSmall(t)
+		n.sbtest("t")
+		n.fill("t", 1, 101, func(id int) int { return id })
+		n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("i", true, "k")))
+		n.ex.Close()
+		n.halfBuilt("t", "i", catalog.StateWriteOnly, map[string]any{"part": true})
+		setFull(true)
+		if fresh {
+			var err error
+			n.cat, err = catalog.Open(n.txns)
+			n.must(err)
+			n.use = n.cat.Uses().Register()
+		}
+		n.reopen(nil)
+		setFull(false)
+		n.gone(100)
+		n.close(true)
+	}
 }
 
 // TestDefinitionsUnderLoad changes definitions of every kind while sessions use
