@@ -15,8 +15,10 @@ func (s *Session) runOther(stmt syntax.Statement, text string, more bool, out Re
 	if show, ok := stmt.(*syntax.Show); !ok || show.Kind != syntax.ShowWarnings && show.Kind != syntax.ShowErrors {
 		s.startStatement()
 	}
-	if err := s.poll(); err != nil {
-		return s.fail(err)
+	if stopsWhenKilled(stmt) {
+		if err := s.poll(); err != nil {
+			return s.fail(err)
+		}
 	}
 	s.planFromCache = false
 	s.info.Store(&text)
@@ -30,6 +32,18 @@ func (s *Session) runOther(stmt syntax.Statement, text string, more bool, out Re
 	}
 	s.rowCount = int64(result.AffectedRows)
 	return s.done(result, more, out)
+}
+
+// stopsWhenKilled reports whether a statement is refused when a KILL QUERY comes before it runs. Those about the transaction and the
+// session's state are not, as in MySQL: few clients look at the error of a ROLLBACK, and the next BEGIN would commit what is still open.
+// EXECUTE leaves it to the statement that it runs.
+func stopsWhenKilled(stmt syntax.Statement) bool {
+	switch stmt.(type) {
+	case *syntax.Begin, *syntax.Commit, *syntax.Rollback, *syntax.Savepoint, *syntax.ReleaseSavepoint, *syntax.Set, *syntax.SetTransaction,
+		*syntax.Execute:
+		return false
+	}
+	return true
 }
 
 // runQueryLike executes the statements that answer with rows.

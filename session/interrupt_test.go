@@ -35,7 +35,7 @@ func wantNumber(t *testing.T, what string, err error, want uint16) {
 }
 
 // TestKillBeforeExecution: wire takes back an interrupt before a command, and nobody does afterwards. A KILL QUERY that comes while the text
-// is parsed, or between two statements of it, ends what has not run yet.
+// is parsed, or between two statements of it, ends what has not run yet; TestKillBeforeTransactionStatement tells of the exceptions.
 func TestKillBeforeExecution(t *testing.T) {
 	node := inproc.Open(t, inproc.Options{})
 	t.Cleanup(node.Close)
@@ -47,7 +47,7 @@ func TestKillBeforeExecution(t *testing.T) {
 	c.Must("INSERT INTO t VALUES (1,1)")
 	intr := c.Interrupt()
 	for _, text := range []string{
-		"SELECT SLEEP(0)", "SELECT a FROM t WHERE id=1", "UPDATE t SET a=2 WHERE id=1", "SET @a=1", "BEGIN",
+		"SELECT SLEEP(0)", "SELECT a FROM t WHERE id=1", "UPDATE t SET a=2 WHERE id=1",
 		"INSERT INTO t VALUES (2,2)", "SHOW TABLES", "SHOW WARNINGS", "CREATE TABLE u (a INT)", "DO 1",
 	} {
 		intr.Set(kvapi.ReasonKillQuery) // as during the parsing
@@ -60,7 +60,8 @@ func TestKillBeforeExecution(t *testing.T) {
 	}
 	intr.Set(kvapi.ReasonKillQuery)
 	wantNumber(t, "EXECUTE", c.Session.Execute(info.ID, []types.Value{types.Int(1)}, &discard{}), types.ErQueryInterrupted)
-	for _, text := range []string{"SELECT 1; SELECT 2", "SET @a=1; SET @a=2", "SELECT 1; SHOW WARNINGS; SELECT 3"} {
+	for _, text := range []string{"SELECT 1; SELECT 2", "SET @a=1; SET @a=2", "SELECT 1; SHOW WARNINGS; SELECT 3",
+		"UPDATE t SET a=1 WHERE id=1; COMMIT", "SET @a=1; BEGIN"} {
 		intr.Reset()
 		out := &killer{intr: intr}
 		wantNumber(t, text, c.Session.Query([]byte(text), out), types.ErQueryInterrupted)
@@ -71,6 +72,76 @@ func TestKillBeforeExecution(t *testing.T) {
 	if got := c.Value("SELECT GROUP_CONCAT(id, ':', a) FROM t"); got != "1:1" {
 		t.Errorf("something ran: %s", got)
 	}
+}
+
+// TestKillBeforeTransactionStatement: KILL QUERY refuses no statement that ends or marks a transaction. After a refused ROLLBACK the next
+// BEGIN would commit what the client gave up.
+func TestKillBeforeTransactionStatement(t *testing.T) {
+	node := inproc.Open(t, inproc.Options{})
+	t.Cleanup(node.Close)
+	c := node.Root("")
+	t.Cleanup(c.Close)
+	c.Must("CREATE DATABASE d")
+	c.Must("USE d")
+	c.Must("CREATE TABLE t (id INT PRIMARY KEY)")
+	c.Must("PREPARE p FROM 'ROLLBACK'")
+	info, err := c.Session.Prepare([]byte("ROLLBACK"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed := func(text string) {
+		t.Helper()
+		c.Interrupt().Set(kvapi.ReasonKillQuery) // as during the parsing
+		if err := c.Session.Query([]byte(text), &discard{}); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	rows := func(want string) {
+		t.Helper()
+		c.Must("BEGIN") // commits what is still open
+		if got := c.Value("SELECT IFNULL(GROUP_CONCAT(id), '') FROM t"); got != want {
+			t.Errorf("rows %q, want %q", got, want)
+		}
+		c.Must("COMMIT")
+	}
+	for _, rollback := range []string{"ROLLBACK", "EXECUTE p", "ROLLBACK AND NO CHAIN"} {
+		c.Must("BEGIN")
+		c.Must("INSERT INTO t VALUES (1)")
+		killed(rollback)
+		rows("")
+	}
+	c.Must("BEGIN")
+	c.Must("INSERT INTO t VALUES (1)")
+	c.Interrupt().Set(kvapi.ReasonKillQuery)
+	if err := c.Session.Execute(info.ID, nil, &discard{}); err != nil {
+		t.Error(err)
+	}
+	rows("")
+
+	killed("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
+	killed("BEGIN")
+	c.Must("INSERT INTO t VALUES (1)")
+	killed("SAVEPOINT a")
+	c.Must("INSERT INTO t VALUES (2)")
+	killed("ROLLBACK TO SAVEPOINT a")
+	killed("RELEASE SAVEPOINT a")
+	killed("COMMIT")
+	c.Must("ROLLBACK")
+	rows("1")
+
+	killed("SET autocommit=0")
+	c.Must("INSERT INTO t VALUES (2)")
+	killed("SET autocommit=1")
+	c.Must("ROLLBACK")
+	rows("1,2")
+
+	// What a killed text has not come to does not run: its changes are still open.
+	c.Interrupt().Reset()
+	c.Must("BEGIN")
+	out := &killer{intr: c.Interrupt()}
+	wantNumber(t, "text", c.Session.Query([]byte("INSERT INTO t VALUES (3); COMMIT"), out), types.ErQueryInterrupted)
+	c.Must("ROLLBACK")
+	rows("1,2")
 }
 
 // TestTimeLimitOfOneStatement: a limit that SLEEP has taken for an early waking is not the next statement's.

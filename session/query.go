@@ -47,6 +47,10 @@ func (s *Session) Query(sql []byte, out Response) error {
 		if err := s.run(stmt, text[:len(text)-len(rest)], more, out); err != nil || !more {
 			return err
 		}
+		if err := s.poll(); err != nil {
+			s.startStatement()
+			return s.fail(err) // whatever comes next: a COMMIT runs when it is killed, but not behind what was
+		}
 		text = rest
 	}
 }
