@@ -203,9 +203,12 @@ func (n *Node) openSQL() error {
 	if err := n.shared.Prepare(settings); err != nil {
 		return err
 	}
+	// The listener goes by the option alone, whatever an older version let SET PERSIST keep.
+	required := "OFF"
 	if o.RequireTLS {
-		n.shared.SetGlobal("require_secure_transport", "ON")
+		required = "ON"
 	}
+	n.shared.SetGlobal("require_secure_transport", required)
 	return nil
 }
 

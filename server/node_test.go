@@ -9,6 +9,9 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"github.com/pandodb/pando/keys"
+	"github.com/pandodb/pando/txn"
 )
 
 // testOptions are those of a node on free ports over a fresh directory.
@@ -58,6 +61,40 @@ func TestSettingsOfVariables(t *testing.T) {
 	for name, want := range map[string]string{"time_zone": "SYSTEM", "require_secure_transport": "ON", "innodb_flush_log_at_trx_commit": "1"} {
 		if got := n.shared.Global(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestSecureTransportPersisted: the variable tells what the listener does, not what an older version, which took SET PERSIST, has kept.
+func TestSecureTransportPersisted(t *testing.T) {
+	o := testOptions(t)
+	const name = "require_secure_transport"
+	for _, kept := range []string{"ON", "OFF"} {
+		o.RequireTLS = false
+		n, err := Open(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx := n.shared.Txns.Begin(txn.Options{Level: txn.ReadCommitted})
+		if err := tx.Put(keys.SystemKey(nil, 'v', []byte(name)), append([]byte{byte(len(name))}, name+kept...)); err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		tx.Release()
+		if err := n.Close(); err != nil {
+			t.Fatal(err)
+		}
+		o.RequireTLS = kept == "OFF"
+		if n, err = Open(context.Background(), o); err != nil {
+			t.Fatal(err)
+		}
+		if got := n.shared.Global(name); got == kept {
+			t.Errorf("with TLS required %v, the variable is %s", o.RequireTLS, got)
+		}
+		if err := n.Close(); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

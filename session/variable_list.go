@@ -165,7 +165,7 @@ func globalVariables() []*variable {
 		textVar("init_connect", scopeGlobal, "", "").checked(checkEmpty),
 		intVar("query_cache_size", scopeGlobal, "0", "0", "9223372036854775807", idleNoCache),
 		textVar("query_cache_type", scopeBoth, "OFF", idleNoCache),
-		boolVar("require_secure_transport", scopeGlobal, false, "it is set at start"),
+		{name: "require_secure_transport", scope: scopeGlobal, kind: kindBool, def: "OFF", readOnly: true}, // set by the node
 		boolVar("read_only", scopeGlobal, false, "").checked(checkAlwaysOff),
 		boolVar("super_read_only", scopeGlobal, false, "").checked(checkAlwaysOff),
 		intVar("connect_timeout", scopeGlobal, "10", "2", "31536000", "the handshake's limit is fixed"),
