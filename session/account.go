@@ -524,14 +524,14 @@ func (s *Session) grant(stmt *syntax.Grant) error {
 			at.Table = ""
 		}
 	}
-	if err := s.checkGrant(stmt, set, at); err != nil {
+	if err := checkMeaning(set, at); err != nil {
 		return err
 	}
 	if stmt.Level.ObjectType != "" && stmt.Level.ObjectType != "TABLE" {
 		return types.Errorf(types.ErNotSupportedYet, "privileges on routines")
 	}
 	own := s.account()
-	// All is narrowed to what exists at the level, as Store.Grant does.
+	// All is narrowed to what exists at the level, as Edit.Grant does.
 	if missing := own.MissingToGrant(privilege.GrantOption|set&at.All(), at); missing != 0 {
 		return s.denied(missing, at.Database, at.Table)
 	}
@@ -542,6 +542,9 @@ func (s *Session) grant(stmt *syntax.Grant) error {
 	}
 	if stmt.Revoke {
 		return s.revoke(stmt, set, at)
+	}
+	if err := s.checkExistence(stmt, set, at); err != nil { // after the rights: without them nobody learns what there is
+		return err
 	}
 	return s.node.Users.Update("GRANT", func(e *privilege.Edit) error {
 		for _, a := range stmt.Users {
@@ -601,17 +604,19 @@ func (s *Session) revokeAll(stmt *syntax.Grant) error {
 	})
 }
 
-// checkGrant refuses what has no meaning at a level, objects that do not exist and, for GRANT, unknown accounts.
-func (s *Session) checkGrant(stmt *syntax.Grant, set privilege.Set, at privilege.Level) error {
+// checkMeaning refuses privileges that have no meaning at a level.
+func checkMeaning(set privilege.Set, at privilege.Level) error {
 	if bad := set &^ at.All(); bad&^privilege.GrantOption != 0 && set&privilege.All != privilege.All {
 		if at.Table != "" {
 			return types.Errorf(types.ErIllegalGrantForTable)
 		}
 		return types.Errorf(types.ErWrongUsage, "DB GRANT", "GLOBAL PRIVILEGES")
 	}
-	if stmt.Revoke {
-		return nil
-	}
+	return nil
+}
+
+// checkExistence refuses a GRANT on a table that does not exist, unless it allows to create it, and to unknown accounts.
+func (s *Session) checkExistence(stmt *syntax.Grant, set privilege.Set, at privilege.Level) error {
 	if at.Table != "" && set&privilege.Create == 0 {
 		if _, err := s.node.Catalog.Current().Table(at.Database, at.Table); err != nil {
 			return err

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/privilege"
@@ -100,10 +100,9 @@ func (s *Session) runMaintenance(stmt *syntax.TableMaintenance, more bool, out R
 		if err != nil {
 			return s.fail(err)
 		}
-		kind, message := "status", "OK"
-		if t, err := s.node.Catalog.Current().Table(name.Schema, name.Table); err != nil {
-			kind, message = "Error", message1(err)
-		} else if message, err = s.maintain(verb, t); err != nil {
+		kind := "status"
+		message, err := s.maintain(verb, name)
+		if err != nil {
 			if s.interrupt.Reason() != 0 {
 				return s.fail(exec.MapError(err, &s.interrupt))
 			}
@@ -121,8 +120,13 @@ func message1(err error) string {
 	return err.Error()
 }
 
-func (s *Session) maintain(verb string, t *catalog.Table) (string, error) {
-	if err := s.require(privilege.Select|privilege.Insert, t.Schema, t.Name); err != nil {
+// maintain asks for the rights before it looks for the table: without them nobody learns whether there is one.
+func (s *Session) maintain(verb string, name ddl.Name) (string, error) {
+	if err := s.require(privilege.Select|privilege.Insert, name.Schema, name.Table); err != nil {
+		return "", err
+	}
+	t, err := s.node.Catalog.Current().Table(name.Schema, name.Table)
+	if err != nil {
 		return "", err
 	}
 	switch verb {
