@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strings"
 	"unsafe"
 
 	"github.com/pandodb/pando/catalog"
@@ -23,7 +24,7 @@ func (b *builder) target(from syntax.TableExpr, what string) (*source, error) {
 	if !ok {
 		return nil, unsupported(what + " of several tables; use one statement for each in a transaction")
 	}
-	s, err := b.tableSource(ref)
+	s, err := b.tableSource(ref, strings.ToUpper(what))
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,8 @@ type Env struct {
 	Stats Statistics
 	// System finds the virtual tables of information_schema and its relatives; nil has none.
 	System SystemTables
+	// Sight says which tables the client may know of; nil means all. It only refuses, and whoever shares a plan is checked again.
+	Sight Sight
 	// ParamTypes are the types of the statement's placeholders, or of its lifted literals, by ordinal.
 	ParamTypes []types.Type
 	// UnknownParams makes placeholders typeless, as they are when a statement is prepared; such a plan only describes the result.
@@ -90,6 +92,11 @@ type SystemColumn struct {
 type SystemTables interface {
 	// SystemTable returns nil for an unknown table; known tells whether the schema itself is a system one.
 	SystemTable(schema, name string) (table *SystemTable, known bool)
+}
+
+// Sight tells which tables somebody has a right on. Implemented by privilege.Account.
+type Sight interface {
+	Sees(schema, table string) bool
 }
 
 // table finds a base table by name, in the current database if none is given.

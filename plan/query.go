@@ -381,7 +381,7 @@ func (b *builder) source(from syntax.TableExpr) (*source, error) {
 	case *syntax.ParenTable:
 		return b.source(from.Inner)
 	case *syntax.TableRef:
-		return b.tableSource(from)
+		return b.tableSource(from, "SELECT")
 	case *syntax.DerivedTable:
 		return b.derived(from)
 	case *syntax.Join:
@@ -390,7 +390,8 @@ func (b *builder) source(from syntax.TableExpr) (*source, error) {
 	return nil, unsupported("this table expression")
 }
 
-func (b *builder) tableSource(ref *syntax.TableRef) (*source, error) {
+// tableSource finds the table that a name in FROM means. verb is what the statement does with it.
+func (b *builder) tableSource(ref *syntax.TableRef, verb string) (*source, error) {
 	if len(ref.Partitions) > 0 || ref.AsOf != nil {
 		return nil, unsupported("PARTITION, AS OF and TABLESAMPLE")
 	}
@@ -408,6 +409,10 @@ func (b *builder) tableSource(ref *syntax.TableRef) (*source, error) {
 		} else if known {
 			return nil, types.Errorf(types.ErNoSuchTable, schema, ref.Name)
 		}
+	}
+	if b.env.Sight != nil && !catalog.IsSystemSchema(schema) && !b.env.Sight.Sees(schema, ref.Name) {
+		// Before it is looked for, and so before its columns are: which names exist is not told.
+		return nil, types.Errorf(types.ErTableaccessDenied, verb, b.env.User, b.env.Host, ref.Name)
 	}
 	table, err := b.env.Snapshot.Table(schema, ref.Name)
 	if err != nil {
