@@ -239,12 +239,11 @@ func (e *Executor) CreateTable(c *Call, spec *TableSpec) error {
 		return err
 	}
 	t.CreateMillis = clock.NowMillis()
+	var first func(tx *txn.Txn) error
 	if spec.AutoIncrement > 1 && t.AutoInc != nil {
-		if err := e.ids.For(t).SetNext(spec.AutoIncrement); err != nil {
-			return err
-		}
+		first = func(tx *txn.Txn) error { return e.ids.Begin(tx, t, spec.AutoIncrement) }
 	}
-	return e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{t}, Fresh: true}, nil)
+	return e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{t}, Fresh: true}, first)
 }
 
 // DropTables drops tables, all or none. Missing ones are 1051, or a note each

@@ -594,6 +594,33 @@ func TestAddedColumnIsTakenBack(t *testing.T) {
 	n.check("a")
 }
 
+// TestFirstIDIsCommittedWithItsTable: one commit makes both, so that no crash and no full disk leaves a counter without a table.
+func TestFirstIDIsCommittedWithItsTable(t *testing.T) {
+	fs := testkit.NewCountFS(engine.NewMemFS())
+	eng, err := engine.Open(engine.Options{Dir: "data", FS: fs, BallastBytes: engine.NoSpace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := openOn(t, eng, nil)
+	defer n.close(true)
+	create := func(tab string, first uint64) int64 {
+		t.Helper()
+		before := fs.WALSyncs()
+		id := col("id", types.TypeInt, true)
+		id.AutoInc = true
+		n.must(n.ex.CreateTable(&ddl.Call{}, &ddl.TableSpec{Name: name(tab), Columns: []ddl.ColumnSpec{id}, Indexes: []ddl.IndexSpec{primaryKey("id")}, AutoIncrement: first}))
+		return fs.WALSyncs() - before
+	}
+	n.sbtest("warm") // takes a block of ids
+	plain, counted := create("a", 0), create("b", 100)
+	if plain != counted || plain == 0 {
+		t.Errorf("%d syncs without a first id, %d with one", plain, counted)
+	}
+	if next, err := n.ids.Peek(n.table("b")); err != nil || next != 100 {
+		t.Errorf("the next id is %d, %v", next, err)
+	}
+}
+
 // TestDroppedTableIsForgotten: the counters of a truncated table's old data, and what others keep of it, go whatever fails or crashes on
 // the way; those of its new rows stay.
 func TestDroppedTableIsForgotten(t *testing.T) {

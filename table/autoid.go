@@ -89,6 +89,13 @@ func (a *AutoIDs) Peek(t *catalog.Table) (uint64, error) {
 	return id.Peek()
 }
 
+// Begin makes first the first id of a new table, in the commit that creates it:
+// a counter without its table would stay for ever. Nobody may know t yet.
+func (a *AutoIDs) Begin(tx *txn.Txn, t *catalog.Table, first uint64) error {
+	id := a.open(autoKey{t.PhysID, t.AutoInc.ID}, &t.AutoInc.Type)
+	return tx.RaiseCounter(id.key, min(first, id.top()))
+}
+
 // Forget drops the counters of a physical table that is gone from memory.
 func (a *AutoIDs) Forget(physID uint64) {
 	a.mu.Lock()
