@@ -31,8 +31,12 @@ func (s *session) execute(ctx context.Context, t *Target, step Step, run *Run) {
 			run.Failure = "empty database: " + err.Error()
 			return
 		}
-		// Also when the session was stopped: an external server keeps what is not dropped.
-		defer func() { _ = t.exec(context.WithoutCancel(ctx), "DROP DATABASE IF EXISTS "+scratchName) }()
+		// Also when the session was stopped: a given server keeps what is not dropped. One of ours goes whole.
+		defer func() {
+			if err := t.exec(context.WithoutCancel(ctx), "DROP DATABASE IF EXISTS "+scratchName); err != nil && !t.started() {
+				s.note(t, "clean up: "+err.Error())
+			}
+		}()
 	}
 	if w.Kind == KindBulk && !s.createBulkTables(ctx, t, step, run) {
 		return

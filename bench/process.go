@@ -119,7 +119,7 @@ func (p *process) stop() {
 }
 
 func (p *process) kill() {
-	_ = p.command.Process.Kill()
+	_ = p.command.Process.Kill() // fails where it has ended
 	<-p.exited
 }
 

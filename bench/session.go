@@ -499,7 +499,7 @@ func (s *session) settle(ctx context.Context, t *Target) (size int64, settled bo
 	return size, true
 }
 
-// warmUp runs a step without keeping its figures.
+// warmUp runs a step without keeping its figures. What makes it fail is seen in the run that follows, or as the server's death.
 func (s *session) warmUp(ctx context.Context, t *Target, step Step) {
 	if s.Plan.WarmupSeconds > 0 && ctx.Err() == nil && t.alive() {
 		s.Progress.phase("warming up " + t.Name + " for " + step.String())

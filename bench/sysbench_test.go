@@ -107,7 +107,7 @@ func TestPasswordsBelongToUsers(t *testing.T) {
 
 // What is stored names no address, account, password or path of the machine, and keeps its numbers.
 func TestRedact(t *testing.T) {
-	local := &Target{Address: "127.0.0.1:4000", Password: "geheim", userPassword: "Pb1-X", dir: "/tmp/pando-bench-1/pando-2"}
+	local := &Target{Address: "127.0.0.1:4000", Password: "geheim", userPassword: "Pb1-X", dir: "/scratch/pando-bench-1/pando-2"}
 	named := &Target{Address: "db1:3306"}
 	six := &Target{Address: "[::1]:4000"}
 	for _, c := range []struct {
@@ -119,7 +119,7 @@ func TestRedact(t *testing.T) {
 		{local, "dial tcp 127.0.0.1:4000: connection refused", "dial tcp $HOST:$PORT: connection refused"},
 		{local, "read tcp 10.0.0.7:50312->127.0.0.1:4000: timeout", "read tcp $HOST:$PORT->$HOST:$PORT: timeout"},
 		{local, "port 4000 failed, 14000 rows, error 4000x", "port $PORT failed, 14000 rows, error 4000x"},
-		{local, "open /tmp/pando-bench-1/pando-2/data: IDENTIFIED BY 'Pb1-X' geheim", "open $DIR/data: IDENTIFIED BY '$PASSWORD' $PASSWORD"},
+		{local, "open /scratch/pando-bench-1/pando-2/data: IDENTIFIED BY 'Pb1-X' geheim", "open $DIR/data: IDENTIFIED BY '$PASSWORD' $PASSWORD"},
 		{named, "lookup db1 on 10.0.0.2:53: no such host; db1, db12", "lookup $HOST on $HOST:$PORT: no such host; $HOST, db12"},
 		{six, "dial tcp [::1]:4000: refused", "dial tcp $HOST:$PORT: refused"},
 		{local, "it took 15 seconds instead of 1: the server stalled", "it took 15 seconds instead of 1: the server stalled"},
@@ -129,8 +129,8 @@ func TestRedact(t *testing.T) {
 			t.Errorf("%q\n got %q\nwant %q", c.in, got, c.want)
 		}
 	}
-	s := &session{root: "/tmp/pando-bench-1", Options: Options{Binary: "/home/me/pando"}, result: &Result{Targets: []TargetInfo{{Name: "x"}}}}
-	s.note(&Target{Name: "x"}, "fork/exec /home/me/pando: no; /tmp/pando-bench-1/x")
+	s := &session{root: "/scratch/pando-bench-1", Options: Options{Binary: "/programs/pando"}, result: &Result{Targets: []TargetInfo{{Name: "x"}}}}
+	s.note(&Target{Name: "x"}, "fork/exec /programs/pando: no; /scratch/pando-bench-1/x")
 	if got := s.result.Targets[0].Failures[0]; got != "fork/exec $DIR: no; $DIR/x" {
 		t.Error(got)
 	}

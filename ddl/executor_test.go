@@ -408,17 +408,23 @@ func TestAlterStoppedBeforeItsLastStep(t *testing.T) {
 	n.check("a")
 }
 
-// TestReplaceAtTheLimit: a table of 64 indexes can change some of them in one ALTER, which counts what it leaves.
-func TestReplaceAtTheLimit(t *testing.T) {
-	n := openNode(t, nil)
-	defer n.close(true)
-	n.sbtest("a")
-	n.fill("a", 1, 11, func(id int) int { return id })
+// fullOfIndexes makes a table of ten rows with the 64 indexes that it may have: its key, and i0 to i62 on k.
+func (n *node) fullOfIndexes(tab string) {
+	n.tb.Helper()
+	n.sbtest(tab)
+	n.fill(tab, 1, 11, func(id int) int { return id })
 	var all []ddl.AlterSpec
 	for i := range 63 {
 		all = append(all, ddl.AddIndex{Index: key(fmt.Sprint("i", i), false, "k")})
 	}
-	n.must(n.ex.AlterTable(&ddl.Call{}, name("a"), all))
+	n.must(n.ex.AlterTable(&ddl.Call{}, name(tab), all))
+}
+
+// TestReplaceAtTheLimit: a table of 64 indexes can change some of them in one ALTER, which counts what it leaves.
+func TestReplaceAtTheLimit(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	n.fullOfIndexes("a")
 	tooMany := func(err error) {
 		t.Helper()
 		if !errors.Is(err, types.Errorf(types.ErTooManyKeys, 64)) {
@@ -450,13 +456,7 @@ func TestReplaceAtTheLimit(t *testing.T) {
 func TestLeavingIndexesMakeRoom(t *testing.T) {
 	n := openNode(t, nil)
 	defer n.close(true)
-	n.sbtest("a")
-	n.fill("a", 1, 11, func(id int) int { return id })
-	var all []ddl.AlterSpec
-	for i := range 63 {
-		all = append(all, ddl.AddIndex{Index: key(fmt.Sprint("i", i), false, "k")})
-	}
-	n.must(n.ex.AlterTable(&ddl.Call{}, name("a"), all))
+	n.fullOfIndexes("a")
 	create := func(c *ddl.Call) error { return n.ex.CreateIndex(c, name("a"), key("x", false, "c")) }
 	enter := func() *catalog.Use {
 		t.Helper()

@@ -12,12 +12,7 @@ import (
 // TestReplaceBesideIndexBuild: REPLACE and ON DUPLICATE KEY UPDATE change no row for the sake of a unique index that is still being built,
 // and may never be there; they fail as INSERT does.
 func TestReplaceBesideIndexBuild(t *testing.T) {
-	node := inproc.Open(t, inproc.Options{})
-	t.Cleanup(node.Close)
-	c := node.Root("")
-	t.Cleanup(c.Close)
-	c.Must("CREATE DATABASE d")
-	c.Must("USE d")
+	node, c := inproc.OpenDatabase(t)
 	c.Must("CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT, UNIQUE (b))")
 	c.Must("INSERT INTO t VALUES (1,1,1),(2,2,2)")
 	state := func(want catalog.SchemaState) {

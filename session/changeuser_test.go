@@ -9,12 +9,7 @@ import (
 
 // TestChangeUserLeavesDatabase: the process list shows no database that the session has left.
 func TestChangeUserLeavesDatabase(t *testing.T) {
-	node := inproc.Open(t, inproc.Options{})
-	t.Cleanup(node.Close)
-	c := node.Root("")
-	t.Cleanup(c.Close)
-	c.Must("CREATE DATABASE d")
-	c.Must("USE d")
+	_, c := inproc.OpenDatabase(t)
 	if got := c.DatabaseName(); got != "d" {
 		t.Fatalf("in database %q", got)
 	}

@@ -37,12 +37,7 @@ func wantNumber(t *testing.T, what string, err error, want uint16) {
 // TestKillBeforeExecution: wire takes back an interrupt before a command, and nobody does afterwards. A KILL QUERY that comes while the text
 // is parsed, or between two statements of it, ends what has not run yet; TestKillBeforeTransactionStatement tells of the exceptions.
 func TestKillBeforeExecution(t *testing.T) {
-	node := inproc.Open(t, inproc.Options{})
-	t.Cleanup(node.Close)
-	c := node.Root("")
-	t.Cleanup(c.Close)
-	c.Must("CREATE DATABASE d")
-	c.Must("USE d")
+	_, c := inproc.OpenDatabase(t)
 	c.Must("CREATE TABLE t (id INT PRIMARY KEY, a INT)")
 	c.Must("INSERT INTO t VALUES (1,1)")
 	intr := c.Interrupt()
@@ -77,12 +72,7 @@ func TestKillBeforeExecution(t *testing.T) {
 // TestKillBeforeTransactionStatement: KILL QUERY refuses no statement that ends or marks a transaction. After a refused ROLLBACK the next
 // BEGIN would commit what the client gave up.
 func TestKillBeforeTransactionStatement(t *testing.T) {
-	node := inproc.Open(t, inproc.Options{})
-	t.Cleanup(node.Close)
-	c := node.Root("")
-	t.Cleanup(c.Close)
-	c.Must("CREATE DATABASE d")
-	c.Must("USE d")
+	_, c := inproc.OpenDatabase(t)
 	c.Must("CREATE TABLE t (id INT PRIMARY KEY)")
 	c.Must("PREPARE p FROM 'ROLLBACK'")
 	info, err := c.Session.Prepare([]byte("ROLLBACK"))

@@ -10,12 +10,7 @@ import (
 
 // TestLongValuesLists: a long list of literals, which is stored straight from its text, stores what its rows do one by one.
 func TestLongValuesLists(t *testing.T) {
-	node := inproc.Open(t, inproc.Options{})
-	t.Cleanup(node.Close)
-	c := node.Root("")
-	t.Cleanup(c.Close)
-	c.Must("CREATE DATABASE d")
-	c.Must("USE d")
+	_, c := inproc.OpenDatabase(t)
 	rows := []string{
 		`(NULL, -1, 1.5, 'it''s', 0x41)`, `(NULL, NULL, -2.25, "a\n\'b", x'00ff')`, `(NULL, 9223372036854775807, 1e3, '', NULL)`,
 		`(NULL, -9223372036854775808, 0, 'é', 'bytes')`, `(NULL, TRUE, FALSE, 12, -3)`, `(NULL, '17', '2.5', N'n', b'01000001')`,

@@ -18,12 +18,7 @@ func (f *faulty) Done(sqlapi.Result, bool) error                         { retur
 // TestPanicReleasesLocks: a panic in a statement ends its connection, and closing the session gives back what the statement held, though
 // it had a transaction of its own.
 func TestPanicReleasesLocks(t *testing.T) {
-	node := inproc.Open(t, inproc.Options{})
-	t.Cleanup(node.Close)
-	c := node.Root("")
-	t.Cleanup(c.Close)
-	c.Must("CREATE DATABASE d")
-	c.Must("USE d")
+	node, c := inproc.OpenDatabase(t)
 	c.Must("CREATE TABLE t (id INT PRIMARY KEY, a INT)")
 	c.Must("INSERT INTO t VALUES (1,1),(2,2)")
 	for _, statement := range []string{"SELECT * FROM t FOR UPDATE", "SELECT * FROM t WHERE id=1 FOR UPDATE", "SELECT * FROM t WHERE a>0"} {

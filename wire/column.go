@@ -156,12 +156,12 @@ func appendParamColumns(dst []byte, seq byte, n int) ([]byte, byte) {
 	return dst, seq
 }
 
-// putHeader fills the header reserved at start of a packet that ends at the end of b. Its payload is below payloadMax: a longer one would
-// be read as several packets.
+// putHeader fills the header reserved at start of a packet that ends at the end of b. Its callers see to it that its payload is below
+// payloadMax; a longer one would be read as several packets, so the connection ends instead (W8).
 func putHeader(b []byte, start int, seq byte) {
 	n := len(b) - start - headerBytes
 	if n >= payloadMax {
-		panic("wire: a packet that has to be split")
+		panic("wire: the payload does not fit into one packet")
 	}
 	b[start], b[start+1], b[start+2], b[start+3] = byte(n), byte(n>>8), byte(n>>16), seq
 }

@@ -55,6 +55,18 @@ type Node struct {
 	lastID uint64
 }
 
+// OpenDatabase opens a node with an empty database d, and a connection of root that is in it. Both end with the test.
+func OpenDatabase(tb testing.TB) (*Node, *Conn) {
+	tb.Helper()
+	n := Open(tb, Options{})
+	tb.Cleanup(n.Close)
+	c := n.Root("")
+	tb.Cleanup(c.Close)
+	c.Must("CREATE DATABASE d")
+	c.Must("USE d")
+	return n, c
+}
+
 // Open assembles a node in the order of server.Open. The test fails if it can't.
 func Open(tb testing.TB, o Options) *Node {
 	tb.Helper()
