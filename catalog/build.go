@@ -16,20 +16,22 @@ const (
 // NewTable returns the first version of a table under construction. The caller
 // fills the exported fields and calls AddColumn, AddIndex and Finish.
 func NewTable(id, physID uint64, schema, name string) *Table {
-	return &Table{
-		ID: id, PhysID: physID, Schema: schema, Name: name, Engine: DefaultEngine,
+	t := &Table{
+		ID: id, Schema: schema, Name: name, Engine: DefaultEngine,
 		Coll: types.DefaultCollation, nextColumnID: 1, nextIndexID: 1, gate: &Gate{},
 	}
+	t.SetData(physID)
+	return t
 }
 
 // Clone returns a copy to be changed and published as the next version. Columns
-// and indexes are copied; it shares the gate.
+// and indexes are copied; it shares the gate and, until SetData, the dictionaries.
 func (t *Table) Clone() *Table {
 	n := &Table{
 		ID: t.ID, PhysID: t.PhysID, Schema: t.Schema, Name: t.Name,
 		ReadableFrom: t.ReadableFrom, Coll: t.Coll, Engine: t.Engine, Comment: t.Comment,
 		Options: t.Options, CreateMillis: t.CreateMillis,
-		nextColumnID: t.nextColumnID, nextIndexID: t.nextIndexID, gate: t.gate,
+		nextColumnID: t.nextColumnID, nextIndexID: t.nextIndexID, gate: t.gate, dictionaries: t.dictionaries,
 	}
 	n.Columns = make([]*Column, len(t.Columns))
 	for i, c := range t.Columns {
@@ -148,6 +150,14 @@ func (t *Table) Finish() {
 		t.NewLayout()
 	}
 }
+
+// SetData points t to the empty key space of a physical id.
+func (t *Table) SetData(physID uint64) {
+	t.PhysID, t.dictionaries = physID, newDictionaries(physID)
+}
+
+// Dictionaries returns the compression dictionaries of t's rows.
+func (t *Table) Dictionaries() *Dictionaries { return t.dictionaries }
 
 func (t *Table) rank(ix *Index) int {
 	switch {

@@ -21,6 +21,9 @@ const (
 	KindAutoInc   = 'a' // parts: physical id, column id (0: hidden row id). counter: first id not reserved
 	KindAutoExact = 'e' // same parts. Value: exact counter of a clean shutdown
 	KindJob       = 'j' // part: job id. Value: DDL job
+	// KindDictionary has the parts physical id and number, 4 bytes big endian.
+	// Value: a compression dictionary.
+	KindDictionary = 'z'
 )
 
 // descriptorFormat is the first byte of every descriptor.
@@ -336,6 +339,10 @@ func load(m *txn.Manager) (*Snapshot, error) {
 		}
 		s.databases[d.Name] = &databaseEntry{desc: d, tables: map[string]*Table{}}
 	}
+	dictionaries, err := loadDictionaries(m)
+	if err != nil {
+		return nil, err
+	}
 	if raw, err = ScanAll(m, KindTable); err != nil {
 		return nil, fmt.Errorf("catalog: load tables: %w", err)
 	}
@@ -347,6 +354,9 @@ func load(m *txn.Manager) (*Snapshot, error) {
 		e := s.databases[t.Schema]
 		if e == nil {
 			return nil, fmt.Errorf("catalog: table %s.%s: %w: its database is missing", t.Schema, t.Name, kvapi.ErrCorrupt)
+		}
+		if d := dictionaries[t.PhysID]; d != nil {
+			t.dictionaries = d
 		}
 		t.Version = s.version
 		t.gate.publish(s.version)

@@ -163,7 +163,7 @@ type Table struct {
 	// ID is the object's id; it survives TRUNCATE and RENAME.
 	ID uint64
 	// PhysID names the key space of the data. TRUNCATE takes a new one; none is
-	// ever used twice.
+	// ever used twice. SetData sets it.
 	PhysID  uint64
 	Schema  string
 	Name    string
@@ -192,6 +192,7 @@ type Table struct {
 	nextColumnID uint32
 	nextIndexID  uint64
 	gate         *Gate
+	dictionaries *Dictionaries
 	byName       map[string]int // lower-case column name → ordinal
 	indexByName  map[string]*Index
 	derived      atomic.Pointer[any]

@@ -10,6 +10,8 @@
 //	use         a session's mark that its open statement or transaction depends on a table
 //	gate        the mutable word that all versions of a table share: version and open or closed
 //	barrier     waiting until nobody uses an older version of a table
+//	dictionary  a table of symbols (package fsst) by which strings in rows are packed
+//	lesson      an amount of data after which a dictionary is made of a sample
 //
 // # How a statement uses a table
 //
@@ -44,6 +46,8 @@
 //	C3. Object ids, physical ids, column ids and index ids are never reused.
 //	C4. Table and database names are case-sensitive, as MySQL's on Linux; column
 //	    and index names are not.
+//	C5. A dictionary is durable before a row is packed by it, never changes, and
+//	    stays as long as the data of its physical table. Numbers have no gaps.
 //
 // # Storage
 //
@@ -53,6 +57,11 @@
 //	'd' | database id, 8 bytes big endian    format byte 1, JSON of databaseJSON
 //	't' | table id, 8 bytes big endian       format byte 1, JSON of tableJSON
 //	'n'                                      counter: next object id
+//	'z' | physical id, 8 bytes | number, 4    a dictionary:
+//	                                         byte     content
+//	                                         1        format 1
+//	                                         8, 4     physical id, number, as in the key
+//	                                         rest     symbols, as package fsst stores them
 //
 // JSON, because descriptors are read at open and written by DDL only, so that
 // size and speed do not matter, while a support engineer can read one, and a
@@ -63,6 +72,7 @@
 // # Lock order
 //
 // Uses.mu before Use.mu; Catalog.mu before Gate.mu before Use.mu. Use.mu is a leaf.
+// Dictionaries.mu is never waited for; under it comes the commit of a dictionary.
 //
 // # Goroutines
 //

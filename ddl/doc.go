@@ -31,7 +31,7 @@
 //
 // A bar is a barrier. Data of dropped tables and indexes is freed by a job of
 // its own, in the background, after the last snapshot that could read it; with a
-// whole table go its counters and its statistics.
+// whole table go its counters, its dictionaries and its statistics.
 //
 // # Invariants
 //

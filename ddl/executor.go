@@ -235,9 +235,11 @@ func (e *Executor) CreateTable(c *Call, spec *TableSpec) error {
 	if t.ID, err = e.catalog.NextID(); err != nil {
 		return err
 	}
-	if t.PhysID, err = e.catalog.NextID(); err != nil {
+	physID, err := e.catalog.NextID()
+	if err != nil {
 		return err
 	}
+	t.SetData(physID)
 	t.CreateMillis = clock.NowMillis()
 	var first func(tx *txn.Txn) error
 	if spec.AutoIncrement > 1 && t.AutoInc != nil {
@@ -319,7 +321,7 @@ func (e *Executor) TruncateTable(c *Call, n Name) error {
 	}
 	defer openAll(held)
 	next := t.Clone()
-	next.PhysID = physID
+	next.SetData(physID)
 	next.Finish()
 	ch := &catalog.Change{PutTables: []*catalog.Table{next}, Fresh: true}
 	if err := e.catalog.Apply(ch, putJobs([]*job{j})); err != nil {

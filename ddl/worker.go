@@ -186,6 +186,9 @@ func (e *Executor) forgetTable(physID uint64) error {
 	if err := e.ids.Drop(physID); err != nil {
 		return err
 	}
+	if err := catalog.DropDictionaries(e.txns, physID); err != nil {
+		return err
+	}
 	if e.gone == nil {
 		return nil
 	}

@@ -25,11 +25,18 @@
 // # Row value
 //
 //	bytes          content
-//	1              bits 0-3: format 1; bit 4: null bitmap present; bits 5-6: offset width 1, 2, 4 as 0, 1, 2
+//	1              bits 0-3: format 1, or 2 if columns are packed; bit 4: null bitmap present;
+//	               bits 5-6: offset width 1, 2, 4 as 0, 1, 2
 //	1..5           layout version, uvarint
-//	(n+7)/8 or 0   null bitmap, bit i%8 of byte i/8: column i of the layout is NULL; n columns in the layout
+//	1..5           format 2: number of the dictionary, uvarint
+//	(n+7)/8        format 2: packing bitmap, bit i%8 of byte i/8: column i of the layout is packed
+//	(n+7)/8 or 0   null bitmap, alike: column i is NULL; n columns in the layout
 //	n × width      end of each column, little endian, counted from the first value byte; NULL: empty
-//	rest           stored forms, in layout order
+//	rest           stored forms, in layout order; of packed columns their packed form (package fsst)
+//
+// Strings of minPackLen bytes and more are packed, each by itself, by the newest
+// of the table's dictionaries if that saves minPackGain bytes. Readers look up
+// the dictionary that the row names (catalog.Dictionaries).
 //
 // A layout holds every column but the primary key columns that the key gives
 // back (types.KeyRecoverable). A column that a row's layout lacks has the
@@ -67,6 +74,8 @@
 //	    write-only index is maintained like a public one.
 //	W4. A row that does not change in stored form is not written, and only
 //	    indexes that name a changed column (or every one, if the row moves) are.
+//	W5. Rows are compared and copied to the caller in stored form, never in packed
+//	    form: nobody above this package can tell how a row was packed.
 //	A1. Ids are handed out in ascending order, never twice, not even after a
 //	    crash: an id is below the durable counter, or carries it along.
 //	A2. A counter never wraps: past the end of the range it repeats the largest

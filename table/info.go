@@ -36,6 +36,8 @@ type info struct {
 	inKey []bool
 	// stored are the ordinals of the columns of the current layout, in order.
 	stored []int
+	// packable[ordinal] is set for columns whose stored form is a string.
+	packable []bool
 	// storedPos is the inverse: the position of each ordinal in the layout.
 	storedPos []int
 	// secondary are the indexes that writers maintain, in catalog order.
@@ -72,6 +74,11 @@ func newInfo(t *catalog.Table) *info {
 	layout := t.Layout()
 	in.inKey = make([]bool, len(t.Columns)+1)
 	in.storedPos = make([]int, len(t.Columns))
+	in.packable = make([]bool, len(t.Columns))
+	for i, c := range t.Columns {
+		k := c.Type.Kind()
+		in.packable[i] = k == types.KindString || k == types.KindJSON
+	}
 	for _, p := range in.pk {
 		in.inKey[p.col] = true
 	}

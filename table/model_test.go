@@ -28,14 +28,21 @@ func modelTables() map[string]*catalog.Table {
 	}
 	prefix := index("pre", false, 2)
 	prefix.Columns[0].PrefixLen = 2
+	long := index("long", false, 5)
+	long.Columns[0].PrefixLen = 30
 	desc := index("dsc", true, 1, 0)
 	desc.Columns[0].Desc = true
 	return map[string]*catalog.Table{
-		"int key":     build(1, cols(), primary(0), index("i1", false, 1), index("u1", true, 1, 2), prefix),
-		"string key":  build(2, cols(), primary(4), index("i1", false, 2), index("u1", true, 0)),
-		"ci key":      build(3, []*catalog.Column{{Name: "a", Type: charType(types.TypeVarchar, 9, types.DefaultCollation), NotNull: true}, {Name: "b", Type: intType(types.TypeInt)}}, primary(0), index("i1", false, 1)),
-		"composite":   build(4, cols(), primary(4, 0), index("i1", true, 3), desc),
-		"no key":      build(5, cols(), index("i1", false, 1), index("u1", true, 2)),
+		"int key":    build(1, cols(), primary(0), index("i1", false, 1), index("u1", true, 1, 2), prefix),
+		"string key": build(2, cols(), primary(4), index("i1", false, 2), index("u1", true, 0)),
+		"ci key":     build(3, []*catalog.Column{{Name: "a", Type: charType(types.TypeVarchar, 9, types.DefaultCollation), NotNull: true}, {Name: "b", Type: intType(types.TypeInt)}}, primary(0), index("i1", false, 1)),
+		"composite":  build(4, cols(), primary(4, 0), index("i1", true, 3), desc),
+		"no key":     build(5, cols(), index("i1", false, 1), index("u1", true, 2)),
+		"texts": build(8, append(cols(),
+			&catalog.Column{Name: "f", Type: charType(types.TypeVarchar, 500, types.DefaultCollation)},
+			&catalog.Column{Name: "g", Type: charType(types.TypeBlob, 500, types.Binary), NotNull: true},
+			&catalog.Column{Name: "h", Type: charType(types.TypeVarchar, 500, types.Utf8mb4Bin), NotNull: true},
+		), primary(7, 0), index("i1", false, 6), index("u1", true, 5, 0), long),
 		"write only":  build(6, cols(), primary(0), index("i1", false, 1), &catalog.Index{Name: "w", Unique: true, State: catalog.StateWriteOnly, Columns: []catalog.IndexColumn{{Col: 1}, {Col: 2}}}),
 		"delete only": build(7, cols(), primary(0), index("i1", false, 1), &catalog.Index{Name: "x", State: catalog.StateDeleteOnly, Columns: []catalog.IndexColumn{{Col: 1}}}),
 	}
@@ -45,13 +52,53 @@ func randomValue(r *rand.Rand, c *catalog.Column) types.Value {
 	if !c.NotNull && r.IntN(5) == 0 {
 		return types.Null()
 	}
-	switch c.Type.Kind() {
-	case types.KindInt:
+	switch {
+	case c.Type.Kind() == types.KindInt:
 		return types.Int(int64(r.IntN(12) - 4))
+	case c.Type.Length >= 500:
+		return types.String(randomText(r), c.Type.Coll)
 	default:
 		words := []string{"", "a", "A", "b", "ab", "aB", "abc", "é", "zz"}
 		return types.String([]byte(words[r.IntN(len(words))]), c.Type.Coll)
 	}
+}
+
+var vocabularies = []string{strings.Repeat("the_quick_brown_fox_jumps_over_", 8), strings.Repeat("pack_my_box_with_liquor_jugs_", 8)}
+
+// randomText returns digits, letters that no dictionary helps with, or a part of a vocabulary.
+func randomText(r *rand.Rand) []byte {
+	s := make([]byte, r.IntN(200))
+	switch kind := r.IntN(2 + len(vocabularies)); kind {
+	case 0, 1:
+		alphabet := []int{10, 64}[kind]
+		for i := range s {
+			s[i] = byte('0' + r.IntN(alphabet))
+		}
+	default:
+		copy(s, vocabularies[kind-2][r.IntN(30):])
+	}
+	return s
+}
+
+// teach makes a table's next dictionary, of the vocabulary with its number.
+func teach(t *testing.T, n *node, desc *catalog.Table, r *rand.Rand) {
+	t.Helper()
+	d := desc.Dictionaries()
+	_, before := d.Newest()
+	d.Wrote(32 << 20)
+	for range 10_000 {
+		if !d.Wanted() {
+			continue
+		}
+		from := r.IntN(100)
+		if err := d.Offer(n.txns, []byte(vocabularies[before][from:from+50])); err != nil {
+			t.Fatal(err)
+		}
+		if _, number := d.Newest(); number == before+1 {
+			return
+		}
+	}
+	t.Fatalf("no dictionary follows %d", before)
 }
 
 // uniqueKey is the model's idea of a row's key in ix; "" if it may repeat.
@@ -107,6 +154,9 @@ func runModel(t *testing.T, desc *catalog.Table, r *rand.Rand) {
 		return row
 	}
 	for step := range 400 {
+		if step == 100 || step == 250 {
+			teach(t, n, desc, r)
+		}
 		switch op := r.IntN(10); {
 		case op < 4 || len(rows) == 0:
 			row := random()

@@ -276,6 +276,13 @@ func (r *Reader) decodeRow(value []byte) error {
 		if f.b, f.null, err = r.row.column(int(pos[i])); err != nil {
 			return err
 		}
+		if r.row.isPacked(int(pos[i])) {
+			start := len(r.scratch)
+			if r.scratch, err = r.row.unpack(r.scratch, f.b, s.info.table.Dictionaries()); err != nil {
+				return err
+			}
+			f.b = r.scratch[start:len(r.scratch):len(r.scratch)]
+		}
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/fsst"
 	"github.com/pandodb/pando/kvapi"
 )
 
@@ -11,6 +13,9 @@ import (
 const (
 	formatMask = 0x0f
 	formatV1   = 0x01
+	// formatPacked is a row with packed columns, a format of its own so that
+	// versions from before it refuse such rows.
+	formatPacked = 0x02
 
 	rowHasNulls   = 0x10
 	rowWidthShift = 5
@@ -20,13 +25,22 @@ const (
 	entryHasOriginals = 0x20
 )
 
+const (
+	// minPackLen is the shortest string that is packed, and minPackGain what
+	// packing must save: the dictionary's number and the bitmap cost two bytes of
+	// a row with up to eight columns, and unpacking some time.
+	minPackLen  = 12
+	minPackGain = 4
+)
+
 // rowView is a parsed row header. It borrows the value.
 type rowView struct {
-	layout uint32 // version
-	nulls  []byte // nil when the row has none
-	ends   []byte // end offsets into data, width bytes each
-	data   []byte
-	width  int
+	dictionary uint32 // that packed columns need
+	packed     []byte // nil when no column is packed
+	nulls      []byte // nil when the row has none
+	ends       []byte // end offsets into data, width bytes each
+	data       []byte
+	width      int
 }
 
 // errRow reports a row that does not decode.
@@ -34,7 +48,7 @@ func errRow(what string) error { return fmt.Errorf("table: %w: row: %s", kvapi.E
 
 // readLayout returns the layout version of a row value and what follows it.
 func readLayout(value []byte) (version uint32, rest []byte, err error) {
-	if len(value) < 2 || value[0]&formatMask != formatV1 {
+	if len(value) < 2 || value[0]&formatMask-formatV1 > formatPacked-formatV1 {
 		return 0, nil, errRow("unknown format")
 	}
 	if value[1] < 0x80 {
@@ -51,9 +65,17 @@ func readLayout(value []byte) (version uint32, rest []byte, err error) {
 // returned. It checks that every column lies inside the value.
 func (r *rowView) parse(value, rest []byte, n int) error {
 	flags := value[0]
+	size := (n + 7) / 8
+	r.packed = nil
+	if flags&formatMask == formatPacked {
+		number, used := binary.Uvarint(rest)
+		if used <= 0 || number > 1<<32-1 || len(rest) < used+size {
+			return errRow("short packing bitmap")
+		}
+		r.dictionary, r.packed, rest = uint32(number), rest[used:used+size], rest[used+size:]
+	}
 	r.nulls = nil
 	if flags&rowHasNulls != 0 {
-		size := (n + 7) / 8
 		if len(rest) < size {
 			return errRow("short null bitmap")
 		}
@@ -80,7 +102,25 @@ func (r *rowView) end(i int) int {
 	return int(binary.LittleEndian.Uint32(r.ends[4*i:]))
 }
 
-// column returns the stored bytes of the i-th column of the layout.
+// isPacked reports whether what column returns of the i-th column is packed.
+func (r *rowView) isPacked(i int) bool {
+	return r.packed != nil && r.packed[i>>3]>>(i&7)&1 != 0
+}
+
+// unpack appends the stored form of a packed column.
+func (r *rowView) unpack(dst, packed []byte, all *catalog.Dictionaries) ([]byte, error) {
+	d := all.At(r.dictionary)
+	if d == nil {
+		return dst, errRow("no such dictionary")
+	}
+	dst, err := d.Unpack(dst, packed)
+	if err != nil {
+		return dst, errRow("packed column")
+	}
+	return dst, nil
+}
+
+// column returns the bytes of the i-th column of the layout.
 func (r *rowView) column(i int) (b []byte, null bool, err error) {
 	if r.nulls != nil && r.nulls[i>>3]>>(i&7)&1 != 0 {
 		return nil, true, nil
@@ -98,43 +138,74 @@ func (r *rowView) column(i int) (b []byte, null bool, err error) {
 
 // rowBuilder assembles a row value. It is reused from row to row.
 type rowBuilder struct {
-	data  []byte
-	ends  []uint32
-	nulls []byte
-	any   bool // some column is NULL
-	out   []byte
+	dictionary *fsst.Table // nil: nothing is packed
+	number     uint32
+	strings    int // bytes of strings that were or could have been packed
+
+	data          []byte
+	ends          []uint32
+	nulls, packed []byte
+	anyNull       bool
+	anyPacked     bool
+	out           []byte
 }
 
-func (b *rowBuilder) reset() {
-	b.data, b.ends, b.nulls, b.any = b.data[:0], b.ends[:0], b.nulls[:0], false
+// reset begins a row whose strings are packed by a dictionary, if there is one.
+func (b *rowBuilder) reset(dictionary *fsst.Table, number uint32) {
+	b.dictionary, b.number, b.strings = dictionary, number, 0
+	b.data, b.ends, b.nulls, b.packed = b.data[:0], b.ends[:0], b.nulls[:0], b.packed[:0]
+	b.anyNull, b.anyPacked = false, false
 }
 
 // null adds a NULL column.
 func (b *rowBuilder) null() {
-	b.mark(true)
-	b.ends = append(b.ends, uint32(len(b.data)))
+	b.done(true, false)
 }
 
-// done ends a column whose stored bytes were appended to b.data.
-func (b *rowBuilder) done() {
-	b.mark(false)
-	b.ends = append(b.ends, uint32(len(b.data)))
+// stored adds a column by its stored form, packed if that gains enough.
+func (b *rowBuilder) stored(stored []byte, packable bool) {
+	if packable && len(stored) >= minPackLen {
+		b.strings += len(stored)
+		if b.dictionary != nil {
+			var ok bool
+			if b.data, ok = b.dictionary.Pack(b.data, stored, minPackGain); ok {
+				b.done(false, true)
+				return
+			}
+		}
+	}
+	b.copied(stored, false)
 }
 
-func (b *rowBuilder) mark(null bool) {
+// copied adds a column as it is in a row packed by the same dictionary.
+func (b *rowBuilder) copied(bytes []byte, packed bool) {
+	b.data = append(b.data, bytes...)
+	b.done(false, packed)
+}
+
+// done ends a column whose bytes were appended to b.data.
+func (b *rowBuilder) done(null, packed bool) {
 	i := len(b.ends)
 	if i&7 == 0 {
-		b.nulls = append(b.nulls, 0)
+		b.nulls, b.packed = append(b.nulls, 0), append(b.packed, 0)
 	}
 	if null {
 		b.nulls[i>>3] |= 1 << (i & 7)
-		b.any = true
+		b.anyNull = true
 	}
+	if packed {
+		b.packed[i>>3] |= 1 << (i & 7)
+		b.anyPacked = true
+	}
+	b.ends = append(b.ends, uint32(len(b.data)))
 }
 
 // finish returns the row value, valid until the next reset.
 func (b *rowBuilder) finish(layout uint32) []byte {
 	flags := byte(formatV1)
+	if b.anyPacked {
+		flags = formatPacked
+	}
 	code := 0
 	switch {
 	case len(b.data) >= 1<<16:
@@ -143,12 +214,16 @@ func (b *rowBuilder) finish(layout uint32) []byte {
 		code = 1
 	}
 	flags |= byte(code << rowWidthShift)
-	if b.any {
+	if b.anyNull {
 		flags |= rowHasNulls
 	}
 	out := append(b.out[:0], flags)
 	out = binary.AppendUvarint(out, uint64(layout))
-	if b.any {
+	if b.anyPacked {
+		out = binary.AppendUvarint(out, uint64(b.number))
+		out = append(out, b.packed...)
+	}
+	if b.anyNull {
 		out = append(out, b.nulls...)
 	}
 	for _, e := range b.ends {

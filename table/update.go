@@ -104,6 +104,12 @@ func (w *Writer) comparePatch(cols []int, vals []types.Value) (changed bool, err
 		if err != nil {
 			return false, err
 		}
+		if !null && w.view.isPacked(pos) {
+			if w.stored, err = w.view.unpack(w.stored[:0], old, in.table.Dictionaries()); err != nil {
+				return false, err
+			}
+			old = w.stored
+		}
 		if null != vals[i].IsNull() || !bytes.Equal(old, p.bytes[start:]) {
 			p.set[col] = i + 1
 			if vals[i].IsNull() {
@@ -138,35 +144,61 @@ func (w *Writer) pkTouched() bool {
 }
 
 // spliceRow builds the new row value: changed columns from the patch, the
-// others copied as stored bytes.
+// others as they are, unless they are packed by a dictionary that is not the
+// newest any more, or from a time when there was none.
 func (w *Writer) spliceRow() ([]byte, error) {
-	p, b := &w.patch, &w.build
-	b.reset()
+	b, view := &w.build, &w.view
+	dictionary, number := w.in.table.Dictionaries().Newest()
+	b.reset(dictionary, number)
 	for pos, col := range w.in.stored {
-		switch s := p.set[col]; {
-		case s < 0:
+		if w.patch.set[col] < 0 {
 			b.null()
-		case s > 0:
-			start := 0
-			if s > 1 {
-				start = p.ends[s-2]
-			}
-			b.data = append(b.data, p.bytes[start:p.ends[s-1]]...)
-			b.done()
-		default:
-			old, null, err := w.view.column(pos)
-			if err != nil {
+			continue
+		}
+		if changed, ok := w.patch.assigned(col); ok {
+			b.stored(changed, w.in.packable[col])
+			continue
+		}
+		old, null, err := view.column(pos)
+		if err != nil {
+			return nil, err
+		}
+		switch packed := view.isPacked(pos); {
+		case null:
+			b.null()
+		case view.packed == nil:
+			b.stored(old, w.in.packable[col])
+		case packed && view.dictionary != number:
+			if w.stored, err = view.unpack(w.stored[:0], old, w.in.table.Dictionaries()); err != nil {
 				return nil, err
 			}
-			if null {
-				b.null()
-				continue
-			}
-			b.data = append(b.data, old...)
-			b.done()
+			b.stored(w.stored, true)
+		default:
+			b.copied(old, packed)
 		}
 	}
+	err := w.learn(func(col int) []byte {
+		changed, _ := w.patch.assigned(col)
+		return changed
+	})
+	if err != nil {
+		return nil, err
+	}
 	return b.finish(w.in.table.Layout().Version), nil
+}
+
+// assigned returns the stored form of the value that a column changes to; not ok
+// if it does not change or becomes NULL.
+func (p *patchScratch) assigned(col int) (stored []byte, ok bool) {
+	s := p.set[col]
+	if s <= 0 {
+		return nil, false
+	}
+	start := 0
+	if s > 1 {
+		start = p.ends[s-2]
+	}
+	return p.bytes[start:p.ends[s-1]], true
 }
 
 // patchSlow handles rows of old layouts and changes of the primary key: it
@@ -218,7 +250,10 @@ func (w *Writer) updateFull(tx *txn.Txn) (bool, error) {
 	if err := w.updateEntries(tx, oldKey, newKey); err != nil {
 		return false, err
 	}
-	row := w.encodeRow(w.new)
+	row, err := w.encodeRow(w.new)
+	if err != nil {
+		return false, err
+	}
 	if moved {
 		if err := tx.Delete(oldKey); err != nil {
 			return false, err

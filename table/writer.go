@@ -43,6 +43,8 @@ type Writer struct {
 	reader  Reader
 	view    rowView
 	stored  []byte
+	wrote   uint64   // bytes of strings not reported to the table's dictionaries yet
+	sample  [][]byte // of learn
 	catch   catcher
 	patch   patchScratch
 }
@@ -74,6 +76,10 @@ func NewWriter(t *catalog.Table, ids *AutoIDs) *Writer {
 
 // Reset points w to another table or version and keeps its memory.
 func (w *Writer) Reset(t *catalog.Table) {
+	if w.wrote > 0 {
+		w.in.table.Dictionaries().Wrote(w.wrote)
+		w.wrote = 0
+	}
 	w.in = infoOf(t)
 	w.auto, w.rows = nil, nil
 	if t.AutoInc != nil {
@@ -127,7 +133,11 @@ func (w *Writer) Insert(tx *txn.Txn, row []types.Value, mode InsertMode) error {
 			return err
 		}
 	}
-	if err := tx.PutNew(w.rowKey, w.encodeRow(w.new)); err != nil {
+	value, err := w.encodeRow(w.new)
+	if err != nil {
+		return err
+	}
+	if err := tx.PutNew(w.rowKey, value); err != nil {
 		return err
 	}
 	for i := range in.secondary {
@@ -237,19 +247,55 @@ func (w *Writer) appendEntryValue(dst []byte, x *indexInfo, row []types.Value, r
 }
 
 // encodeRow returns the row value of a row in the current layout.
-func (w *Writer) encodeRow(row []types.Value) []byte {
+func (w *Writer) encodeRow(row []types.Value) ([]byte, error) {
 	b := &w.build
-	b.reset()
+	b.reset(w.in.table.Dictionaries().Newest())
 	for _, col := range w.in.stored {
 		v := &row[col]
-		if v.IsNull() {
+		switch {
+		case v.IsNull():
 			b.null()
-			continue
+		case w.in.packable[col]:
+			b.stored(v.B, true) // a string is its own stored form
+		default:
+			b.data = types.AppendStored(b.data, *v, &w.in.table.Columns[col].Type)
+			b.done(false, false)
 		}
-		b.data = types.AppendStored(b.data, *v, &w.in.table.Columns[col].Type)
-		b.done()
 	}
-	return b.finish(w.in.table.Layout().Version)
+	if err := w.learn(func(col int) []byte { return row[col].B }); err != nil {
+		return nil, err
+	}
+	return b.finish(w.in.table.Layout().Version), nil
+}
+
+// wroteStep is how many bytes of strings a writer counts by itself before it
+// reports them.
+const wroteStep = 16 << 10
+
+// learn helps to make the table's dictionaries of the row just built, whose
+// strings come from the given function by ordinal; nil for those that are not at hand.
+func (w *Writer) learn(stored func(col int) []byte) error {
+	if w.build.strings == 0 {
+		return nil
+	}
+	d := w.in.table.Dictionaries()
+	w.wrote += uint64(w.build.strings)
+	if w.wrote >= wroteStep || w.build.dictionary == nil {
+		d.Wrote(w.wrote)
+		w.wrote = 0
+	}
+	if !d.Wanted() {
+		return nil
+	}
+	w.sample = w.sample[:0]
+	for _, col := range w.in.stored {
+		if w.in.packable[col] {
+			if s := stored(col); len(s) >= minPackLen {
+				w.sample = append(w.sample, s)
+			}
+		}
+	}
+	return d.Offer(w.ids.txns, w.sample...)
 }
 
 // Delete removes a row that the caller read under the exclusive lock of its
