@@ -209,8 +209,8 @@ const KeyEncodingVersion = 1
 // ix depend on, 0 if none. Indexes record it when they are built.
 func WeightsOf(t *Table, ix *Index) uint64 {
 	sum := uint64(0)
-	for _, ic := range ix.Columns {
-		if c := t.Columns[ic.Col]; c.Type.IsText() {
+	for i := range ix.Columns {
+		if c := t.ColumnOf(&ix.Columns[i]); c.Type.IsText() {
 			// Rotation makes the order of the columns count.
 			sum = (sum<<1 | sum>>63) ^ c.Type.Coll.WeightsChecksum()
 		}

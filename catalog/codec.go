@@ -80,9 +80,10 @@ type columnJSON struct {
 }
 
 type indexColumnJSON struct {
-	Column uint32 `json:"column"` // id
-	Prefix int    `json:"prefix,omitempty"`
-	Desc   bool   `json:"desc,omitempty"`
+	Column uint32      `json:"column"` // id; 0, which no column has, with Added
+	Prefix int         `json:"prefix,omitempty"`
+	Desc   bool        `json:"desc,omitempty"`
+	Added  *columnJSON `json:"added,omitempty"`
 }
 
 type indexJSON struct {
@@ -173,7 +174,14 @@ func encodeTable(t *Table) ([]byte, error) {
 			Invisible: !ix.Visible, Using: ix.Using, Comment: ix.Comment,
 		}
 		for _, ic := range ix.Columns {
-			x.Columns = append(x.Columns, indexColumnJSON{t.Columns[ic.Col].ID, ic.PrefixLen, ic.Desc})
+			part := indexColumnJSON{Prefix: ic.PrefixLen, Desc: ic.Desc}
+			if ic.Added != nil {
+				added := columnToJSON(ic.Added)
+				part.Added = &added
+			} else {
+				part.Column = t.Columns[ic.Col].ID
+			}
+			x.Columns = append(x.Columns, part)
 		}
 		j.Indexes = append(j.Indexes, x)
 	}
@@ -251,11 +259,19 @@ func indexFromJSON(j *indexJSON, byID map[uint32]int) (*Index, error) {
 		}
 	}
 	for _, ic := range j.Columns {
+		if ic.Added != nil {
+			added, err := columnFromJSON(ic.Added)
+			if err != nil {
+				return nil, err
+			}
+			ix.Columns = append(ix.Columns, IndexColumn{-1, ic.Prefix, ic.Desc, added})
+			continue
+		}
 		col, ok := byID[ic.Column]
 		if !ok {
 			return nil, fmt.Errorf("%w: index %s names column %d", kvapi.ErrCorrupt, j.Name, ic.Column)
 		}
-		ix.Columns = append(ix.Columns, IndexColumn{col, ic.Prefix, ic.Desc})
+		ix.Columns = append(ix.Columns, IndexColumn{col, ic.Prefix, ic.Desc, nil})
 	}
 	if ix.State == StateAbsent || len(ix.Columns) == 0 {
 		return nil, fmt.Errorf("%w: index %s has state %q and %d columns", kvapi.ErrCorrupt, j.Name, j.State, len(j.Columns))

@@ -91,9 +91,13 @@ type Column struct {
 
 // IndexColumn is one part of a key.
 type IndexColumn struct {
-	Col       int // ordinal in Table.Columns
+	Col       int // ordinal in Table.Columns; -1 with Added
 	PrefixLen int // characters (bytes for binary types); 0 means the whole column
 	Desc      bool
+	// Added is the column while the index is built by the ALTER TABLE that adds
+	// the column in its last step. No one else knows of it until then, and so
+	// each row has its Original there. No public index has one.
+	Added *Column
 }
 
 // Index describes the primary key or a secondary index.
@@ -214,6 +218,14 @@ func (t *Table) Column(name string) *Column {
 		return t.Columns[i]
 	}
 	return nil
+}
+
+// ColumnOf returns the column of a part of one of t's indexes.
+func (t *Table) ColumnOf(ic *IndexColumn) *Column {
+	if ic.Added != nil {
+		return ic.Added
+	}
+	return t.Columns[ic.Col]
 }
 
 // ColumnByID returns the column with that id, or nil when it was dropped.

@@ -67,7 +67,8 @@
 // size and speed do not matter, while a support engineer can read one, and a
 // field added later is simply absent in older ones. A field whose absence would
 // be misread needs a new format byte. Types and collations are stored by name,
-// default values in the stored form of package types, index columns by column id.
+// default values in the stored form of package types, index columns by column id, or
+// in full while it is not in the table yet (IndexColumn.Added).
 //
 // # Lock order
 //

@@ -3,8 +3,8 @@ package ddl
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/kvapi"
@@ -12,14 +12,13 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// AlterTable runs the actions of one ALTER TABLE. What only changes the
-// descriptor is one atomic step behind the table's gate; indexes are built
-// before it, online, or after it if they name a new column. The new indexes
-// become public together, after the last build, in the atomic step if that is
-// the last one: if a build fails, or the step does, none of them has bound or
-// served anybody, and all are taken back. Indexes are dropped in the last step,
-// so that they are still there if anything fails; one that takes the name of
-// such an index is built under another.
+// AlterTable runs the actions of one ALTER TABLE, all or none. Its indexes are
+// built first, online, hidden from everybody but writers; then one step does all
+// else behind the table's gate, in one commit. An index on a column that this
+// step adds or renames is built before there is such a column: what its rows
+// hold there is known (catalog.IndexColumn). So there is nothing to take back
+// but indexes that have not bound or served anybody, if a build fails, or the
+// step does, or the server dies.
 func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 	for _, a := range actions {
 		if r, ok := a.(RenameTo); ok {
@@ -46,10 +45,22 @@ func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 	if err != nil {
 		return err
 	}
+	renames := plan.makeWay(t)
 	var built []*job
-	err = e.runAlter(c, n, plan, p, &built)
-	e.undoBuilds(built, p, err)
-	return err
+	for _, ix := range plan.add {
+		j, err := e.buildHidden(c, n, ix, len(actions) > 1, p)
+		if err != nil {
+			e.undoBuilds(built, p, err)
+			return underName(err, renames)
+		}
+		built = append(built, j)
+	}
+	// Its wait for users is another one than those of the builds.
+	if err := e.runStep(n, plan, built, renames, c.patience()); err != nil {
+		e.undoBuilds(built, p, err)
+		return err
+	}
+	return nil
 }
 
 // undoBuilds takes back the indexes that an ALTER has built before it failed.
@@ -59,62 +70,31 @@ func (e *Executor) undoBuilds(built []*job, p catalog.Patience, cause error) {
 	}
 }
 
-// alterPlan is the order in which the actions run.
+// alterPlan is what an ALTER does.
 type alterPlan struct {
-	gone          []string // indexes that the atomic step drops
-	before, after []IndexSpec
+	add           []*catalog.Index // to be built, made for the table as it is
+	gone          []string         // indexes to drop
 	instant       []AlterSpec
-	drop          []string // indexes that a step of its own drops: there are builds after the atomic one, and revertInstant brings none back
 	autoIncrement uint64
-	dropsColumn   bool
 }
 
-// planAlter sorts the actions and checks them against copies of t, so that what
-// can be refused is refused before anything happens.
+// planAlter sorts the actions and tries them on a copy of t, so that what can be
+// refused is refused before anything happens.
 func planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*alterPlan, error) {
 	plan := &alterPlan{}
-	fresh := map[string]bool{}
 	dropped := map[string]bool{} // indexes that have their place in the plan
-	taken := map[string]bool{}   // names that indexes get
-	left := map[string]bool{}    // names that columns have no more
+	var add []IndexSpec
 	for _, a := range actions {
-		switch a := a.(type) {
-		case AddColumn:
-			fresh[strings.ToLower(a.Column.Name)] = true
-		case RenameColumn:
-			fresh[strings.ToLower(a.To)] = true
-			left[strings.ToLower(a.From)] = true
-		case DropColumn:
-			left[strings.ToLower(a.Name)] = true
-		case AddIndex:
-			taken[strings.ToLower(a.Index.Name)] = true
-		case RenameIndex:
-			taken[strings.ToLower(a.To)] = true
-		case DropIndex:
+		if a, ok := a.(DropIndex); ok {
 			dropped[strings.ToLower(a.Name)] = true
 		}
 	}
 	for _, a := range actions {
 		switch a := a.(type) {
 		case AddIndex:
-			a.Index.part = len(actions) > 1
-			// Its columns are those of the table as it will be.
-			for _, part := range a.Index.Columns {
-				if name := strings.ToLower(part.Column); left[name] && !fresh[name] {
-					return nil, types.Errorf(types.ErKeyColumnDoesNotExist, part.Column)
-				}
-			}
-			if usesAny(&a.Index, fresh) {
-				plan.after = append(plan.after, a.Index)
-			} else {
-				plan.before = append(plan.before, a.Index)
-			}
+			add = append(add, a.Index)
 		case DropIndex:
-			if taken[strings.ToLower(a.Name)] {
-				plan.gone = append(plan.gone, a.Name)
-			} else {
-				plan.drop = append(plan.drop, a.Name)
-			}
+			plan.gone = append(plan.gone, a.Name)
 		case DropColumn:
 			names, err := indexesOf(t, a.Name, dropped)
 			if err != nil {
@@ -124,7 +104,6 @@ func planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*alterPlan, erro
 				dropped[strings.ToLower(name)] = true
 			}
 			plan.gone = append(plan.gone, names...)
-			plan.dropsColumn = true
 			plan.instant = append(plan.instant, a)
 		case SetAutoIncrement:
 			plan.autoIncrement = a.Next
@@ -132,22 +111,7 @@ func planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*alterPlan, erro
 			plan.instant = append(plan.instant, a)
 		}
 	}
-	if len(plan.after) > 0 && (plan.dropsColumn || len(plan.gone) > 0) {
-		return nil, types.Errorf(types.ErNotSupportedYet, "DROP together with an index on a column that is new or renamed in the same ALTER TABLE")
-	}
-	if len(plan.after) == 0 {
-		plan.gone, plan.drop = append(plan.gone, plan.drop...), nil
-	}
-	return plan, plan.rehearse(c, t)
-}
-
-func usesAny(ix *IndexSpec, columns map[string]bool) bool {
-	for _, part := range ix.Columns {
-		if columns[strings.ToLower(part.Column)] {
-			return true
-		}
-	}
-	return false
+	return plan, plan.rehearse(c, t, add)
 }
 
 // indexesOf lists the indexes that consist of the column alone, which go with
@@ -179,50 +143,22 @@ func indexesOf(t *catalog.Table, column string, dropped map[string]bool) ([]stri
 	return names, nil
 }
 
-// rehearse applies the plan to copies of the descriptor.
-func (plan *alterPlan) rehearse(c *Call, t *catalog.Table) error {
+// rehearse applies the plan to a copy of the descriptor and makes the new
+// indexes. Their columns and names are those of the table as it will be, and
+// what the statement leaves is counted, not what it has meanwhile.
+func (plan *alterPlan) rehearse(c *Call, t *catalog.Table, add []IndexSpec) error {
 	next := t.Clone()
 	next.Finish()
-	drop := func(names []string) error {
-		for _, name := range names {
-			ix := next.Index(name)
-			if ix == nil || ix.State != catalog.StatePublic {
-				return types.Errorf(types.ErCantDropFieldOrKey, name)
-			}
-			if ix.Primary {
-				return types.Errorf(types.ErNotSupportedYet, "DROP PRIMARY KEY")
-			}
-			next.RemoveIndex(ix.ID)
-			next.Finish()
+	for _, name := range plan.gone {
+		ix := next.Index(name)
+		if ix == nil || ix.State != catalog.StatePublic {
+			return types.Errorf(types.ErCantDropFieldOrKey, name)
 		}
-		return nil
-	}
-	// What the statement leaves is counted, not what it has meanwhile. Checked
-	// before each index, so that a long list ends early; only indexes of t can
-	// make room.
-	room := indexesMax + min(len(plan.drop), len(t.Indexes))
-	add := func(specs []IndexSpec) error {
-		for i := range specs {
-			if err := checkRoom(next, room); err != nil {
-				return err
-			}
-			ix, err := buildIndex(next, &specs[i])
-			if err != nil {
-				return err
-			}
-			// An automatic name is fixed before another action takes it. No action
-			// finds an index of its own statement, which is not public yet.
-			specs[i].Name, ix.State = ix.Name, catalog.StateWriteOnly
-			next.AddIndex(ix)
-			next.Finish()
+		if ix.Primary {
+			return types.Errorf(types.ErNotSupportedYet, "DROP PRIMARY KEY")
 		}
-		return nil
-	}
-	if err := drop(plan.gone); err != nil {
-		return err
-	}
-	if err := add(plan.before); err != nil {
-		return err
+		next.RemoveIndex(ix.ID)
+		next.Finish()
 	}
 	if err := applyInstant(next, plan.instant); err != nil {
 		return err
@@ -230,85 +166,50 @@ func (plan *alterPlan) rehearse(c *Call, t *catalog.Table) error {
 	if err := c.check(t, next); err != nil {
 		return err
 	}
-	if err := add(plan.after); err != nil {
-		return err
-	}
-	if err := drop(plan.drop); err != nil {
-		return err
+	for i := range add {
+		// Before each index, so that a long list ends early.
+		if err := checkRoom(next); err != nil {
+			return err
+		}
+		ix, err := buildIndex(next, &add[i])
+		if err != nil {
+			return err
+		}
+		next.AddIndex(ix)
+		next.Finish()
+		plan.add = append(plan.add, transplant(ix, next, t))
 	}
 	return checkAutoColumn(next)
 }
 
-// runAlter leaves in built the jobs of the indexes that are built and not public.
-func (e *Executor) runAlter(c *Call, n Name, plan *alterPlan, p catalog.Patience, built *[]*job) error {
-	build := func(specs []IndexSpec) error {
-		for i := range specs {
-			j, err := e.buildHidden(c, n, &specs[i], p)
-			if err != nil {
-				return err
-			}
-			*built = append(*built, j)
-		}
-		return nil
-	}
-	before, err := e.table(n)
-	if err != nil {
-		return err
-	}
-	renames := plan.makeWay(before)
-	if err := build(plan.before); err != nil {
-		return underName(err, renames)
-	}
-	if before, err = e.table(n); err != nil {
-		return err
-	}
-	step := atomicStep{gone: plan.gone, instant: plan.instant, renames: renames}
-	if len(plan.after) == 0 {
-		step.ready = *built
-	}
-	if err := e.runStep(n, &step, p); err != nil {
-		return err
-	}
-	if len(plan.after) > 0 {
-		err := build(plan.after)
-		if err == nil {
-			err = e.runStep(n, &atomicStep{gone: plan.drop, ready: *built}, p)
-		}
-		if err != nil {
-			e.undoBuilds(*built, p, err)
-			*built = nil
-			e.revertInstant(n, before, p)
-			return err
+// transplant returns an index of next as one of t, from which next was made.
+func transplant(ix *catalog.Index, next, t *catalog.Table) *catalog.Index {
+	moved := *ix
+	moved.Columns = slices.Clone(ix.Columns)
+	for i := range moved.Columns {
+		part := &moved.Columns[i]
+		c := next.Columns[part.Col]
+		if old := t.ColumnByID(c.ID); old != nil {
+			part.Col = old.Ordinal
+		} else {
+			part.Col, part.Added = -1, c
 		}
 	}
-	*built = nil
-	if plan.autoIncrement > 0 {
-		t, err := e.table(n)
-		if err != nil {
-			return err
-		}
-		if t.AutoInc != nil {
-			if err := e.ids.For(t).SetNext(plan.autoIncrement); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return &moved
 }
 
 // rename is one index's name while it is built, and the one that it takes when
-// the index that has that goes.
+// the index that has that goes or gets another.
 type rename struct{ from, to string }
 
 // makeWay gives the new indexes that take a name of t other names.
 func (plan *alterPlan) makeWay(t *catalog.Table) []rename {
 	var renames []rename
-	for i := range plan.before {
-		spec := &plan.before[i]
-		if old := t.Index(spec.Name); old != nil {
-			spec.replaces = old.ID
-			renames = append(renames, rename{fmt.Sprintf("#replacing-%d", old.ID), spec.Name})
-			spec.Name = renames[len(renames)-1].from
+	for _, ix := range plan.add {
+		if old := t.Index(ix.Name); old != nil {
+			to := ix.Name
+			ix.Name, ix.Replaces = fmt.Sprintf("#replacing-%d", old.ID), old.ID
+			renames = append(renames, rename{ix.Name, to})
 		}
 	}
 	return renames
@@ -328,46 +229,45 @@ func underName(err error, renames []rename) error {
 	return err
 }
 
-// atomicStep is what an ALTER changes in one commit.
-type atomicStep struct {
-	gone    []string // indexes to drop
-	ready   []*job   // built indexes to make public
-	renames []rename
-	instant []AlterSpec
-}
-
-// runStep publishes the descriptor with all changes of s, while nobody uses the
-// table: writers of two layouts never meet, and an index can go without the
-// steps of dropIndex.
-func (e *Executor) runStep(n Name, s *atomicStep, p catalog.Patience) error {
-	if len(s.instant) == 0 && len(s.gone) == 0 {
-		return e.publish(s.ready)
-	}
+// runStep is the last step of an ALTER: it publishes the descriptor with all
+// that the plan changes and the built indexes, while nobody uses the table.
+// Writers of two layouts never meet, and an index can go without the steps of
+// dropIndex.
+func (e *Executor) runStep(n Name, plan *alterPlan, built []*job, renames []rename, p catalog.Patience) error {
 	t, err := e.table(n)
 	if err != nil {
 		return err
 	}
+	counts := plan.autoIncrement > 0 && t.AutoInc != nil
+	if len(plan.instant) == 0 && len(plan.gone) == 0 {
+		switch {
+		case !counts:
+			return e.publish(built)
+		case len(built) == 0:
+			return e.ids.For(t).SetNext(plan.autoIncrement)
+		}
+	}
 	next := t.Clone()
 	next.Finish()
-	jobs, err := e.removeIndexes(next, s.gone)
+	jobs, err := e.removeIndexes(next, plan.gone)
 	if err != nil {
 		return err
 	}
-	if err := e.makePublic(next, s.ready); err != nil {
+	if err := applyInstant(next, plan.instant); err != nil {
 		return err
 	}
-	for _, r := range s.renames {
+	if err := e.makePublic(next, built); err != nil {
+		return err
+	}
+	for _, r := range renames {
 		ix := next.Index(r.from)
 		if ix == nil {
 			return types.Errorf(types.ErKeyDoesNotExist, r.to, t.Name)
 		}
 		ix.Name, ix.Replaces = r.to, 0
-		next.Finish()
 	}
-	if err := applyInstant(next, s.instant); err != nil {
-		return err
-	}
-	for _, j := range s.ready {
+	next.Finish()
+	for _, j := range built {
 		j.setPhase(phaseWaiting)
 	}
 	held, err := e.catalog.Close([]*catalog.Table{t}, p)
@@ -375,17 +275,29 @@ func (e *Executor) runStep(n Name, s *atomicStep, p catalog.Patience) error {
 		return err
 	}
 	defer openAll(held)
+	counts = counts && next.AutoInc != nil
 	err = e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, func(tx *txn.Txn) error {
+		if counts {
+			if err := e.ids.For(next).CommitNext(tx, plan.autoIncrement); err != nil {
+				return err
+			}
+		}
 		if err := putJobs(jobs)(tx); err != nil {
 			return err
 		}
-		return removeJobs(s.ready)(tx)
+		return removeJobs(built)(tx)
 	})
 	if err != nil {
 		return err
 	}
-	e.untrack(s.ready...)
+	e.untrack(built...)
 	e.enqueue(jobs...)
+	if counts {
+		if err := e.ids.For(next).SetNext(plan.autoIncrement); err != nil {
+			// The next start reads it from the disk, as it does everything else.
+			e.log.Warn("the new AUTO_INCREMENT value is not in use yet", "table", n.Table, "error", err)
+		}
+	}
 	return nil
 }
 
@@ -469,59 +381,3 @@ func (e *Executor) dropParts() error {
 	}
 	return nil
 }
-
-// revertInstant takes instant changes back after an index on their columns
-// could not be built. Nothing was dropped by them (planAlter), so nothing is
-// lost: added columns go, the others get their old description. Called behind
-// undoBuilds.
-func (e *Executor) revertInstant(n Name, before *catalog.Table, p catalog.Patience) {
-	t, err := e.table(n)
-	if err != nil {
-		return
-	}
-	next := t.Clone()
-	next.Finish()
-	// An index that undoBuilds has left to the worker may be of a column that goes.
-	var left []string
-	for _, ix := range next.Indexes {
-		if before.IndexByID(ix.ID) == nil {
-			left = append(left, ix.Name)
-		}
-	}
-	jobs, err := e.removeIndexes(next, left)
-	if err != nil {
-		e.log.Warn("ALTER TABLE could not be taken back", "table", n.Table, "error", err)
-		return
-	}
-	next.Comment, next.Coll = before.Comment, before.Coll
-	for i := len(next.Columns) - 1; i >= 0; i-- {
-		old := before.ColumnByID(next.Columns[i].ID)
-		if old == nil {
-			next.RemoveColumn(i)
-			continue
-		}
-		restored := *old
-		next.Columns[i] = &restored
-	}
-	for _, ix := range next.Indexes {
-		if old := before.IndexByID(ix.ID); old != nil && old.State == catalog.StatePublic {
-			ix.Name, ix.Visible = old.Name, old.Visible
-		}
-	}
-	next.Finish()
-	next.NewLayout()
-	held, err := e.catalog.Close([]*catalog.Table{t}, catalog.PatienceFor(revertPatience, nil, p.Self))
-	if err == nil {
-		err = e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, putJobs(jobs))
-		openAll(held)
-	}
-	if err != nil {
-		e.log.Warn("ALTER TABLE could not be taken back in full", "table", n.Table, "error", err)
-		return
-	}
-	e.enqueue(jobs...)
-}
-
-// revertPatience bounds how long a failed ALTER TABLE waits for users of the
-// table before it gives up taking its instant part back.
-const revertPatience = 10 * time.Second

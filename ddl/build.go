@@ -164,7 +164,7 @@ func checkAutoKeyKept(t *catalog.Table, drop *catalog.Index) error {
 }
 
 // buildIndex validates an index that is added to an existing table. How many
-// there may be is for callers: an ALTER builds some before it drops others.
+// there may be is for callers.
 func buildIndex(t *catalog.Table, spec *IndexSpec) (*catalog.Index, error) {
 	if spec.Name != "" && t.Index(spec.Name) != nil {
 		return nil, types.Errorf(types.ErDupKeyName, spec.Name)
@@ -173,7 +173,14 @@ func buildIndex(t *catalog.Table, spec *IndexSpec) (*catalog.Index, error) {
 	for _, ix := range t.Indexes {
 		taken[strings.ToLower(ix.Name)] = true
 	}
-	return newIndex(t, spec, taken)
+	ix, err := newIndex(t, spec, taken)
+	switch {
+	case err != nil || !spec.Primary:
+		return ix, err
+	case t.PK != nil:
+		return nil, types.Errorf(types.ErMultiplePriKey)
+	}
+	return nil, types.Errorf(types.ErNotSupportedYet, "ADD PRIMARY KEY")
 }
 
 // newIndex validates an index against the columns of t. taken holds the names
@@ -182,7 +189,6 @@ func newIndex(t *catalog.Table, spec *IndexSpec, taken map[string]bool) (*catalo
 	ix := &catalog.Index{
 		Name: spec.Name, Unique: spec.Unique || spec.Primary, Primary: spec.Primary, State: catalog.StatePublic,
 		Visible: !spec.Invisible, Using: spec.Using, Comment: spec.Comment, EncodingVersion: catalog.KeyEncodingVersion,
-		Replaces: spec.replaces,
 	}
 	if spec.Primary {
 		ix.Name = catalog.PrimaryName

@@ -18,12 +18,17 @@
 //	DROP, TRUNCATE, RENAME, instant ALTER name locks, close the gates, one commit, open
 //	CREATE INDEX                          job: delete-only | write-only | backfill | public
 //	DROP INDEX                            job: write-only | delete-only | absent
+//	ALTER                                 its CREATE INDEXes up to backfill, then all else as an instant ALTER
 //
-// An ALTER that gives an index's name to another builds that one as
-// CREATE INDEX does, under a name of its own (catalog.Index.Replaces), and lets
-// the two change places in its instant step. All indexes of one ALTER become
-// public in one step, its last, in which those that it drops go. DROP INDEX as
-// its only action runs as the statement of that name does.
+// The last step of an ALTER is its only one that others notice: columns come, go
+// and get their names, all its indexes become public, those that it drops go,
+// AUTO_INCREMENT rises. Until then its indexes are those of the table as it was:
+// of a column that gets another name by the old one; of a column that comes by
+// a copy of its description (catalog.IndexColumn.Added), in which every row has
+// the same value, since no row that is written before the step holds another;
+// with the name of an index that goes under one of their own
+// (catalog.Index.Replaces). DROP INDEX as an ALTER's only action runs as the
+// statement of that name does.
 //
 // A build that was interrupted by a crash goes on in slices of bounded length,
 // between which the name is free: what changes the table meanwhile is found by
@@ -46,6 +51,9 @@
 //	    the same states, and its entries are freed.
 //	D6. Nobody but users of the same table waits for a schema change, and a schema
 //	    change waits at most lock_wait_timeout for them.
+//	D7. Of an ALTER all is there or nothing, whatever fails and wherever a crash
+//	    meets it: it has one step that shows, and an index that a crash finds
+//	    before that step (jobRecord.Part) goes at the next Open.
 //
 // # Storage
 //

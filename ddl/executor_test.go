@@ -552,48 +552,6 @@ func TestLeavingIndexKeysNothing(t *testing.T) {
 	u.Release()
 }
 
-// TestAddedColumnIsTakenBack: when the index on a new column cannot be built, the column goes even if a session keeps that index from
-// going first.
-func TestAddedColumnIsTakenBack(t *testing.T) {
-	n := openNode(t, nil)
-	defer n.close(true)
-	n.sbtest("a")
-	n.fill("a", 1, 5001, func(id int) int { return id })
-	x := col("x", types.TypeInt, true)
-	x.First = true
-	done := make(chan error, 1)
-	go func() {
-		done <- n.ex.AlterTable(&ddl.Call{LockWait: lockWait}, name("a"), []ddl.AlterSpec{ddl.AddColumn{Column: x}, ddl.AddIndex{Index: key("u", true, "x")}})
-	}()
-	waitFor(t, func() bool {
-		ix := n.table("a").Index("u")
-		return ix != nil && ix.State == catalog.StateWriteOnly || len(done) > 0
-	})
-	user, probe := n.cat.Uses().Register(), n.cat.Uses().Register()
-	if _, err := n.enter(user, "a"); err != nil {
-		t.Fatal(err)
-	}
-	waitFor(t, func() bool { // the column's removal waits for user
-		defer probe.Release()
-		return probe.Enter(n.table("a")) == catalog.Closed || len(done) > 0
-	})
-	user.Release()
-	if err := <-done; !errors.Is(err, types.Errorf(types.ErDupEntry)) {
-		t.Fatal(err)
-	}
-	for _, ix := range n.table("a").Indexes {
-		if !ix.Primary {
-			t.Errorf("index %s is left beside %d columns", ix.Name, len(n.table("a").Columns))
-		}
-	}
-	n.fill("a", 5001, 5011, func(id int) int { return id })
-	waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
-	if got := n.count(table.DataSpan(n.table("a").PhysID)); got != 5010 || len(n.table("a").Columns) != 3 {
-		t.Errorf("%d keys for 5010 rows of %d columns", got, len(n.table("a").Columns))
-	}
-	n.check("a")
-}
-
 // TestFirstIDIsCommittedWithItsTable: one commit makes both, so that no crash and no full disk leaves a counter without a table.
 func TestFirstIDIsCommittedWithItsTable(t *testing.T) {
 	fs := testkit.NewCountFS(engine.NewMemFS())

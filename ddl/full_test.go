@@ -10,6 +10,7 @@ import (
 	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/types"
 )
 
 // openSmall opens a node on a disk whose free space the test sets.
@@ -54,26 +55,40 @@ func (n *node) gone(rows int) {
 	n.check("t")
 }
 
-// TestFailedBuildOnFullDisk: a build that fails because the disk is full is undone when there is space again.
+// TestFailedBuildOnFullDisk: a build that fails because the disk is full is undone when there is space again, and so is the rest of its
+// statement.
 func TestFailedBuildOnFullDisk(t *testing.T) {
-	n, setFull := openSmall(t)
-	defer n.close(true)
-	n.sbtest("t")
-	n.fill("t", 1, 101, func(id int) int { return id })
-	u := n.cat.Uses().Register()
-	if u.Enter(n.table("t")) != catalog.Entered {
-		t.Fatal()
+	for _, build := range []func(n *node) error{
+		func(n *node) error {
+			return n.ex.CreateIndex(&ddl.Call{LockWait: lockWait}, name("t"), key("i", false, "k"))
+		},
+		func(n *node) error {
+			actions := []ddl.AlterSpec{ddl.AddColumn{Column: col("x", types.TypeInt, true)}, ddl.AddIndex{Index: key("i", false, "x", "k")}}
+			return n.ex.AlterTable(&ddl.Call{LockWait: lockWait}, name("t"), actions)
+		},
+	} {
+		n, setFull := openSmall(t)
+		n.sbtest("t")
+		n.fill("t", 1, 101, func(id int) int { return id })
+		u := n.cat.Uses().Register()
+		if u.Enter(n.table("t")) != catalog.Entered {
+			t.Fatal()
+		}
+		done := make(chan error)
+		go func() { done <- build(n) }()
+		n.waitBlocked(u)
+		setFull(true)
+		u.Close()
+		if err := <-done; !errors.Is(err, kvapi.ErrDiskFull) {
+			t.Fatal(err)
+		}
+		setFull(false)
+		n.gone(100)
+		if got := n.table("t").Columns; len(got) != 3 {
+			t.Errorf("the table has %d columns", len(got))
+		}
+		n.close(true)
 	}
-	done := make(chan error)
-	go func() { done <- n.ex.CreateIndex(&ddl.Call{LockWait: lockWait}, name("t"), key("i", false, "k")) }()
-	n.waitBlocked(u)
-	setFull(true)
-	u.Close()
-	if err := <-done; !errors.Is(err, kvapi.ErrDiskFull) {
-		t.Fatal(err)
-	}
-	setFull(false)
-	n.gone(100)
 }
 
 // TestDropIndexOnFullDisk: an index that DROP INDEX has hidden goes, though the disk is full when its name is to be freed or,

@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/pandodb/pando/catalog"
@@ -24,10 +25,14 @@ func (e *Executor) CreateIndex(c *Call, n Name, spec IndexSpec) error {
 	if err != nil {
 		return err
 	}
-	if err := checkRoom(t, indexesMax); err != nil {
+	if err := checkRoom(t); err != nil {
 		return err
 	}
-	j, err := e.buildHidden(c, n, &spec, p)
+	ix, err := buildIndex(t, &spec)
+	if err != nil {
+		return err
+	}
+	j, err := e.buildHidden(c, n, ix, false, p)
 	if err != nil {
 		return err
 	}
@@ -37,26 +42,17 @@ func (e *Executor) CreateIndex(c *Call, n Name, spec IndexSpec) error {
 	return nil
 }
 
-// buildHidden builds an index up to the step that makes it public, and returns
-// its job, which waits for publish or undoCreateIndex. Called under the table's
+// buildHidden builds ix, an index of the table as it is, up to the step that
+// makes it public, and returns its job, which waits for publish or
+// undoCreateIndex. part marks one that is useless alone. Called under the table's
 // name lock.
-func (e *Executor) buildHidden(c *Call, n Name, spec *IndexSpec, p catalog.Patience) (*job, error) {
+func (e *Executor) buildHidden(c *Call, n Name, ix *catalog.Index, part bool, p catalog.Patience) (*job, error) {
 	t, err := e.table(n)
 	if err != nil {
 		return nil, err
 	}
-	if spec.Primary {
-		if t.PK != nil {
-			return nil, types.Errorf(types.ErMultiplePriKey)
-		}
-		return nil, types.Errorf(types.ErNotSupportedYet, "ADD PRIMARY KEY")
-	}
 	next := t.Clone()
 	next.Finish()
-	ix, err := buildIndex(next, spec)
-	if err != nil {
-		return nil, err
-	}
 	ix.State, ix.Building = catalog.StateDeleteOnly, true
 	next.AddIndex(ix)
 	next.Finish()
@@ -64,7 +60,7 @@ func (e *Executor) buildHidden(c *Call, n Name, spec *IndexSpec, p catalog.Patie
 	if err != nil {
 		return nil, err
 	}
-	j.rec.IndexID, j.rec.Index, j.rec.Text, j.rec.Part = ix.ID, ix.Name, c.Text, spec.part
+	j.rec.IndexID, j.rec.Index, j.rec.Text, j.rec.Part = ix.ID, ix.Name, c.Text, part
 	j.interrupt = nil // the session's interrupt is in p
 	e.track(j)
 	if err := e.settle(j, t, p); err != nil {
@@ -113,6 +109,17 @@ func (e *Executor) makePublic(next *catalog.Table, jobs []*job) error {
 		// Everything that the build wrote is committed; the fence below the last
 		// batch has made the watermark cover it.
 		ix.State, ix.ReadableFrom, ix.Building = catalog.StatePublic, e.txns.Watermark(), false
+		for i := range ix.Columns {
+			part := &ix.Columns[i]
+			if part.Added == nil {
+				continue
+			}
+			c := next.ColumnByID(part.Added.ID)
+			if c == nil {
+				return fmt.Errorf("%w: index %s is on column %s, which the step does not add", kvapi.ErrCorrupt, ix.Name, part.Added.Name)
+			}
+			part.Col, part.Added = c.Ordinal, nil
+		}
 	}
 	return nil
 }

@@ -53,8 +53,6 @@ type IndexSpec struct {
 	Invisible       bool
 	Using           string
 	Comment         string
-	replaces        uint64 // see catalog.Index
-	part            bool   // see jobRecord
 }
 
 // TableSpec describes CREATE TABLE.

@@ -89,16 +89,16 @@ func leaving(ix *catalog.Index) bool {
 	return ix.State != catalog.StatePublic && ix.Name == droppingName(ix)
 }
 
-// checkRoom refuses an index more in a table that has room for so many. Those
-// that leave are none of the user's, but each costs writers as much.
-func checkRoom(t *catalog.Table, room int) error {
+// checkRoom refuses an index more than a table may have. Those that leave are
+// none of the user's, but each costs writers as much.
+func checkRoom(t *catalog.Table) error {
 	out := 0
 	for _, ix := range t.Indexes {
 		if leaving(ix) {
 			out++
 		}
 	}
-	if len(t.Indexes)-min(out, leavingMax) >= room {
+	if len(t.Indexes)-min(out, leavingMax) >= indexesMax {
 		return types.Errorf(types.ErTooManyKeys, indexesMax)
 	}
 	return nil

@@ -102,8 +102,10 @@ func (s *sampler) sample(value func(column int) types.Value) sampled {
 	for _, index := range s.table.Indexes {
 		hash.Reset()
 		for _, part := range index.Columns {
-			s.key = types.AppendKey(s.key[:0], value(part.Col), &s.table.Columns[part.Col].Type, false, part.PrefixLen)
-			hash.Write(s.key)
+			if part.Added == nil { // such a column is the same in all rows
+				s.key = types.AppendKey(s.key[:0], value(part.Col), &s.table.Columns[part.Col].Type, false, part.PrefixLen)
+				hash.Write(s.key)
+			}
 			row.prefixes = append(row.prefixes, hash.Sum64())
 		}
 	}

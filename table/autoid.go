@@ -409,8 +409,22 @@ func (a *AutoID) Peek() (uint64, error) {
 	return a.free.Load(), nil
 }
 
-// SetNext raises the counter to next (AUTO_INCREMENT=n of CREATE and ALTER
-// TABLE), durably, and never lowers it.
+// CommitNext makes SetNext(next), which is to follow tx's commit, a matter of
+// memory alone.
+func (a *AutoID) CommitNext(tx *txn.Txn, next uint64) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.load(); err != nil {
+		return err
+	}
+	if next = min(next, a.top()); next <= a.free.Load() {
+		return nil
+	}
+	return tx.RaiseCounter(a.key, max(next, a.durable+1)) // see raise
+}
+
+// SetNext raises the counter to next (AUTO_INCREMENT=n of ALTER TABLE),
+// durably, and never lowers it.
 func (a *AutoID) SetNext(next uint64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -421,20 +435,26 @@ func (a *AutoID) SetNext(next uint64) error {
 	if next <= a.free.Load() {
 		return nil
 	}
-	// The counter must pass both: next, and what an old exact value names.
-	raised := max(next, a.durable+1)
-	if err := a.txns.RaiseCounter(a.key, raised); err != nil {
-		return err
+	if next > a.limit.Load() {
+		if err := a.learn(); err != nil {
+			return err
+		}
 	}
-	a.durable = raised
+	if next > a.limit.Load() {
+		// The counter must pass both: next, and what an old exact value names.
+		raised := max(next, a.durable+1)
+		if err := a.txns.RaiseCounter(a.key, raised); err != nil {
+			return err
+		}
+		a.durable = raised
+		a.limit.Store(max(min(raised, a.top()), a.limit.Load()))
+	}
 	for {
 		free := a.free.Load()
 		if free >= next || a.free.CompareAndSwap(free, next) {
-			break
+			return nil
 		}
 	}
-	a.limit.Store(max(min(raised, a.top()), a.limit.Load()))
-	return nil
 }
 
 const (

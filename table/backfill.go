@@ -22,7 +22,7 @@ func NewEntryBuilder(t *catalog.Table, ix *catalog.Index) *EntryBuilder {
 	seen := map[int]bool{}
 	for _, list := range [][]keyPart{b.x.parts, b.x.originals} {
 		for _, p := range list {
-			if !seen[p.col] {
+			if p.added == nil && !seen[p.col] {
 				seen[p.col] = true
 				b.cols = append(b.cols, p.col)
 			}

@@ -21,7 +21,7 @@ func duplicateError(t *catalog.Table, ix *catalog.Index, parts []keyPart, row []
 		if i > 0 {
 			text = append(text, '-')
 		}
-		text = appendKeyText(text, &parts[i], row[parts[i].col])
+		text = appendKeyText(text, &parts[i], *parts[i].of(row))
 	}
 	return types.Errorf(types.ErDupEntry, string(text), t.Name+"."+ix.Name)
 }

@@ -11,10 +11,21 @@ var rowIDType = types.Type{ID: types.TypeBigInt, Unsigned: true, Length: -1}
 
 // keyPart is one column of a key as the key encoding needs it.
 type keyPart struct {
-	col    int // ordinal; RowIDOrdinal for the hidden row id
+	col    int // ordinal; RowIDOrdinal for the hidden row id; negative with added
 	typ    *types.Type
 	prefix int
 	desc   bool
+	// added is what all rows hold in a column that is not there yet; see
+	// catalog.IndexColumn.
+	added *types.Value
+}
+
+// of returns the value of the column in row, by ordinal.
+func (p *keyPart) of(row []types.Value) *types.Value {
+	if p.added != nil {
+		return p.added
+	}
+	return &row[p.col]
 }
 
 // indexInfo is what readers and writers need to know of one index.
@@ -99,7 +110,9 @@ func newInfo(t *catalog.Table) *info {
 		}
 		x := newIndexInfo(t, ix, in.pk)
 		for _, p := range x.parts {
-			need[p.col] = true
+			if p.added == nil {
+				need[p.col] = true
+			}
 		}
 		in.secondary = append(in.secondary, x)
 	}
@@ -123,7 +136,14 @@ func newInfo(t *catalog.Table) *info {
 func partsOf(t *catalog.Table, ix *catalog.Index) []keyPart {
 	parts := make([]keyPart, len(ix.Columns))
 	for i, ic := range ix.Columns {
-		parts[i] = keyPart{col: ic.Col, typ: &t.Columns[ic.Col].Type, prefix: ic.PrefixLen, desc: ic.Desc}
+		parts[i] = keyPart{col: ic.Col, typ: &t.ColumnOf(&ic).Type, prefix: ic.PrefixLen, desc: ic.Desc}
+		if c := ic.Added; c != nil {
+			v := types.Null()
+			if !c.OriginalNull {
+				v = types.DecodeStored(c.Original, &c.Type)
+			}
+			parts[i].col, parts[i].added = -1-i, &v
+		}
 	}
 	return parts
 }

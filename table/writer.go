@@ -208,7 +208,7 @@ func (w *Writer) appendEntryKey(dst []byte, x *indexInfo, row []types.Value, row
 	dst = append(dst, x.prefix...)
 	for i := range x.parts {
 		p := &x.parts[i]
-		v := &row[p.col]
+		v := p.of(row)
 		unique = unique && !v.IsNull()
 		dst = types.AppendKey(dst, *v, p.typ, p.desc, p.prefix)
 	}
@@ -234,7 +234,7 @@ func (w *Writer) appendEntryValue(dst []byte, x *indexInfo, row []types.Value, r
 	}
 	for i := range x.originals {
 		o := &x.originals[i]
-		v := &row[o.col]
+		v := o.of(row)
 		if v.IsNull() {
 			dst = append(dst, 0)
 			continue
