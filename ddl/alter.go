@@ -41,7 +41,7 @@ func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 	if err != nil {
 		return err
 	}
-	plan, err := planAlter(c, t, actions)
+	plan, err := e.planAlter(c, t, actions)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ type alterPlan struct {
 
 // planAlter sorts the actions and tries them on a copy of t, so that what can be
 // refused is refused before anything happens.
-func planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*alterPlan, error) {
+func (e *Executor) planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*alterPlan, error) {
 	plan := &alterPlan{}
 	dropped := map[string]bool{} // indexes that have their place in the plan
 	var add []IndexSpec
@@ -96,7 +96,7 @@ func planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*alterPlan, erro
 		case DropIndex:
 			plan.gone = append(plan.gone, a.Name)
 		case DropColumn:
-			names, err := indexesOf(t, a.Name, dropped)
+			names, err := e.indexesOf(t, a.Name, dropped)
 			if err != nil {
 				return nil, err
 			}
@@ -111,13 +111,18 @@ func planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*alterPlan, erro
 			plan.instant = append(plan.instant, a)
 		}
 	}
+	for _, name := range plan.gone {
+		if !e.droppable(t, t.Index(name)) {
+			return nil, types.Errorf(types.ErCantDropFieldOrKey, name)
+		}
+	}
 	return plan, plan.rehearse(c, t, add)
 }
 
 // indexesOf lists the indexes that consist of the column alone, which go with
 // it, but for those that the statement drops anyway. A column that shares an
 // index would need that index rebuilt.
-func indexesOf(t *catalog.Table, column string, dropped map[string]bool) ([]string, error) {
+func (e *Executor) indexesOf(t *catalog.Table, column string, dropped map[string]bool) ([]string, error) {
 	col := t.Column(column)
 	if col == nil {
 		return nil, types.Errorf(types.ErCantDropFieldOrKey, column)
@@ -131,7 +136,7 @@ func indexesOf(t *catalog.Table, column string, dropped map[string]bool) ([]stri
 			if ic.Col != col.Ordinal {
 				continue
 			}
-			if ix.State != catalog.StatePublic {
+			if !e.droppable(t, ix) {
 				return nil, kvapi.ErrLockTimeout // its removal is not finished yet
 			}
 			if ix.Primary || len(ix.Columns) > 1 {
@@ -151,7 +156,7 @@ func (plan *alterPlan) rehearse(c *Call, t *catalog.Table, add []IndexSpec) erro
 	next.Finish()
 	for _, name := range plan.gone {
 		ix := next.Index(name)
-		if ix == nil || ix.State != catalog.StatePublic {
+		if ix == nil { // it is named twice
 			return types.Errorf(types.ErCantDropFieldOrKey, name)
 		}
 		if ix.Primary {

@@ -195,7 +195,6 @@ func (e *Executor) undoCreateIndex(j *job, p catalog.Patience, cause error) erro
 		return cause // storage is failing; the job resumes at the next open
 	}
 	e.setKind(j, jobDropIndex)
-	j.rec.Checkpoint, j.rec.Rows = nil, 0
 	quick := catalog.PatienceFor(workerPatience, nil, p.Self)
 	if err := e.removeIndexSteps(j, quick); err != nil {
 		e.enqueue(j)
@@ -220,7 +219,7 @@ func (e *Executor) dropIndex(c *Call, n Name, index string, p catalog.Patience) 
 		return err
 	}
 	ix := t.Index(index)
-	if ix == nil || ix.State != catalog.StatePublic {
+	if !e.droppable(t, ix) {
 		return types.Errorf(types.ErCantDropFieldOrKey, index)
 	}
 	if ix.Primary {
@@ -228,6 +227,9 @@ func (e *Executor) dropIndex(c *Call, n Name, index string, p catalog.Patience) 
 	}
 	if err := checkAutoKeyKept(t, ix); err != nil {
 		return err
+	}
+	if ix.State != catalog.StatePublic {
+		return e.dropBuild(t, ix)
 	}
 	j, err := e.newJob(jobDropIndex, t)
 	if err != nil {
@@ -272,6 +274,52 @@ func (e *Executor) dropIndex(c *Call, n Name, index string, p catalog.Patience) 
 	return nil
 }
 
+// buildOf returns the job that builds ix, nil if none does. Who holds the
+// table's name finds none that a session runs.
+func (e *Executor) buildOf(t *catalog.Table, ix *catalog.Index) *job {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, j := range e.jobs {
+		if j.rec.Kind == jobCreateIndex && j.rec.TableID == t.ID && j.rec.IndexID == ix.ID {
+			return j
+		}
+	}
+	return nil
+}
+
+// droppable reports whether ix, which may be nil, is there for who drops it: it
+// is public, or a build of it goes on in the background, which ends so. Called
+// under the table's name lock.
+func (e *Executor) droppable(t *catalog.Table, ix *catalog.Index) bool {
+	return ix != nil && (ix.State == catalog.StatePublic || e.buildOf(t, ix) != nil)
+}
+
+// dropBuild ends the build of ix that goes on in the background. The index is
+// gone for every statement then; its job goes on as the one that removes it.
+// Called under the name lock, so the worker is not at it.
+func (e *Executor) dropBuild(t *catalog.Table, ix *catalog.Index) error {
+	j := e.buildOf(t, ix)
+	e.setKind(j, jobDropIndex)
+	if _, _, err := e.freeName(j, t, ix); err != nil {
+		e.setKind(j, jobCreateIndex)
+		return err
+	}
+	e.wakeWorker()
+	return nil
+}
+
+// freeName renames an index that goes, and stores its job, which may be one that
+// built the index, as what it is now. The name no longer gets in the way of
+// another index. The step needs no barrier, as the state stays what it is.
+func (e *Executor) freeName(j *job, t *catalog.Table, ix *catalog.Index) (*catalog.Table, *catalog.Index, error) {
+	next := t.Clone()
+	ix = next.IndexByID(ix.ID)
+	ix.Name = droppingName(ix)
+	next.Finish()
+	j.rec.Checkpoint, j.rec.Rows = nil, 0
+	return next, ix, e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, j.put)
+}
+
 // removeIndexSteps takes an index that nobody reads from the state it has to
 // absent, and leaves its entries to the worker. After an error it may be called
 // again, in a later life of the job too. Called under the name lock.
@@ -284,18 +332,10 @@ func (e *Executor) removeIndexSteps(j *job, p catalog.Patience) error {
 		}
 		return err
 	}
-	if gone := droppingName(ix); ix.Name != gone {
-		// This step needs no barrier, as the state stays what it is. The name no
-		// longer gets in the way of another index, and the job, which may be one
-		// that built the index, is stored as what it is now.
-		next := t.Clone()
-		ix = next.IndexByID(ix.ID)
-		ix.Name = gone
-		next.Finish()
-		if err := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, j.put); err != nil {
+	if !leaving(ix) {
+		if t, ix, err = e.freeName(j, t, ix); err != nil {
 			return err
 		}
-		t = next
 	}
 	if err := e.settle(j, t, p); err != nil {
 		return err
@@ -342,33 +382,29 @@ func (e *Executor) lockJob(j *job, p catalog.Patience) (release func(), err erro
 	}
 }
 
-// resumeDropIndex is the worker's attempt at finishing a removal.
-func (e *Executor) resumeDropIndex(j *job) (bool, error) {
+// resumeIndex is the worker's attempt at finishing a build after a restart, or a
+// removal. Only a duplicate, a cancellation or DROP INDEX undoes a build. An
+// attempt is bounded, whatever the sessions do that it waits for: the worker has
+// other jobs, and changes of the table wait for its name. They need not say that
+// the build is to end: the next attempt finds the table or the index gone, the
+// table empty, or that this is a removal now.
+func (e *Executor) resumeIndex(j *job) (done bool, err error) {
 	p := e.workerPatienceNow()
 	release, err := e.lockJob(j, p)
 	if err != nil {
 		return false, err
 	}
 	defer release()
-	if err := e.removeIndexSteps(j, p); err != nil {
-		return false, err
+	if e.kindOf(j) == jobDropIndex {
+		err := e.removeIndexSteps(j, p)
+		return err == nil, err // if done, it is enqueued again as the job that frees the entries
 	}
-	return true, nil // enqueued again as the job that frees the entries
+	return e.resumeCreateIndex(j)
 }
 
-// resumeCreateIndex is the worker's attempt at finishing a build after a
-// restart. Only a duplicate or a cancellation undoes it. An attempt is bounded,
-// whatever the sessions do that it waits for: the worker has other jobs, and
-// DROP or TRUNCATE of the table wait for its name. They need not say that the
-// build is to end: the next attempt finds the table gone, or empty.
-func (e *Executor) resumeCreateIndex(j *job) (bool, error) {
-	p := e.workerPatienceNow()
-	release, err := e.lockJob(j, p)
-	if err != nil {
-		return false, err
-	}
-	defer release()
-	p = catalog.PatienceFor(workerPatience, j.interrupt, nil)
+// resumeCreateIndex is resumeIndex for a build.
+func (e *Executor) resumeCreateIndex(j *job) (done bool, err error) {
+	p := catalog.PatienceFor(workerPatience, j.interrupt, nil)
 	if err = e.buildIndexSteps(j, p, buildSlice); err == nil {
 		err = e.publish([]*job{j})
 	}

@@ -46,8 +46,9 @@ type jobRecord struct {
 	StartMS int64  `json:"start_ms"`
 }
 
-// job is a live job. rec is used by the goroutine that runs the job only; what
-// listings show is kept beside it.
+// job is a live job. rec is used by the goroutine that runs the job only, or
+// under the name lock of the table of a build or removal; what listings show is
+// kept beside it. rec.Kind is guarded by Executor.mu.
 type job struct {
 	rec  jobRecord
 	rows atomic.Uint64
@@ -172,6 +173,12 @@ func (e *Executor) track(j *job) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.jobs[j.rec.ID] = j
+}
+
+func (e *Executor) kindOf(j *job) jobKind {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return j.rec.Kind
 }
 
 func (e *Executor) setKind(j *job, kind jobKind) {

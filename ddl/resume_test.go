@@ -2,6 +2,7 @@ package ddl_test
 
 import (
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"math"
 	"sync/atomic"
@@ -230,4 +231,63 @@ type onWrite func()
 func (f onWrite) Write(b []byte) (int, error) {
 	f()
 	return len(b), nil
+}
+
+// TestDropOfResumedBuild: what drops an index, or its only column, ends its build, which has no session that one could kill.
+func TestDropOfResumedBuild(t *testing.T) {
+	drops := map[string][]ddl.AlterSpec{
+		"DROP INDEX":              {ddl.DropIndex{Name: "i"}},
+		"DROP INDEX with more":    {ddl.DropIndex{Name: "I"}, ddl.SetComment{Comment: "new"}},
+		"DROP INDEX and ADD KEY":  {ddl.DropIndex{Name: "i"}, ddl.AddIndex{Index: key("i", true, "id", "c")}},
+		"DROP COLUMN":             {ddl.DropColumn{Name: "k"}},
+		"DROP INDEX, DROP COLUMN": {ddl.DropIndex{Name: "i"}, ddl.DropColumn{Name: "k"}},
+	}
+	for what, actions := range drops {
+		for _, state := range []catalog.SchemaState{catalog.StateDeleteOnly, catalog.StateWriteOnly} {
+			t.Run(what+" "+state.String(), func(t *testing.T) {
+				n := openNode(t, engine.NewMemFS())
+				defer func() { n.close(true) }()
+				n.sbtest("b")
+				n.fill("b", 1, 2001, func(id int) int { return id })
+				n.must(n.ex.CreateIndex(&ddl.Call{}, name("b"), key("i", false, "k")))
+				n.ex.Close()
+				n.halfBuilt("b", "i", state, nil)
+				// The build waits for a row, beside a session that uses the table.
+				u := n.cat.Uses().Register()
+				if u.Enter(n.table("b")) != catalog.Entered {
+					t.Fatal()
+				}
+				tx := n.txns.Begin(txn.Options{Level: txn.ReadCommitted})
+				defer tx.Release()
+				if _, _, err := tx.Lock(rowKeyOf(n.table("b"), 1000), kvapi.LockExclusive, kvapi.WaitDefault, nil); err != nil {
+					t.Fatal(err)
+				}
+				n.reopen(nil)
+				waitFor(t, func() bool { return n.ex.Jobs()[0].Phase != "queued" })
+				err := n.ex.AlterTable(&ddl.Call{LockWait: lockWait, Self: u}, name("b"), actions)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if ix := n.table("b").Index("i"); ix != nil && !ix.Unique {
+					t.Errorf("the index is %s", ix.State)
+				}
+				if len(actions) == 1 {
+					if err := n.ex.DropIndexOf(&ddl.Call{}, name("b"), "i"); !errors.Is(err, types.Errorf(types.ErCantDropFieldOrKey)) {
+						t.Error(err)
+					}
+				}
+				tx.Rollback()
+				u.Release()
+				// What the removal has left to do survives a crash.
+				fs := n.fs.CrashClone(engine.CrashConfig{})
+				n.close(false)
+				n = openNode(t, fs)
+				waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+				r := n.check("b")
+				if got := n.count(table.DataSpan(n.table("b").PhysID)); got != 2000*(1+len(r.Indexes)) || len(n.table("b").Indexes) != 1+len(r.Indexes) {
+					t.Errorf("%d keys: %+v", got, r)
+				}
+			})
+		}
+	}
 }

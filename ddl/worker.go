@@ -102,7 +102,7 @@ func (e *Executor) work() {
 			}
 			done, err := e.attempt(j)
 			if err != nil {
-				e.log.Warn("schema change did not proceed", "job", j.rec.ID, "kind", string(j.rec.Kind), "error", err)
+				e.log.Warn("schema change did not proceed", "job", j.rec.ID, "kind", string(e.kindOf(j)), "error", err)
 			}
 			if !done {
 				later = append(later, j)
@@ -128,13 +128,10 @@ func (e *Executor) work() {
 // attempt runs a job as far as it gets. Errors are logged and the job is tried
 // again: nobody waits for it.
 func (e *Executor) attempt(j *job) (done bool, err error) {
-	switch j.rec.Kind {
-	case jobDestroy:
+	if e.kindOf(j) == jobDestroy {
 		done, err = e.runDestroy(j)
-	case jobDropIndex:
-		done, err = e.resumeDropIndex(j)
-	default:
-		done, err = e.resumeCreateIndex(j)
+	} else {
+		done, err = e.resumeIndex(j)
 	}
 	if errors.Is(err, kvapi.ErrLockTimeout) || errors.Is(err, kvapi.ErrInterrupted) {
 		err = nil // a session still uses the table, or we are closing
