@@ -115,7 +115,11 @@ func (n *node) change(tx *txn.Txn, w *table.Writer, r *rand.Rand, rows int, uniq
 	}
 	switch {
 	case !found:
-		return w.Insert(tx, row(id, k, fmt.Sprint("new ", id)), table.InsertCheck)
+		fresh := row(id, k, fmt.Sprint("new ", id))
+		for len(fresh) < len(w.Table().Columns) { // those that were added meanwhile
+			fresh = append(fresh, types.Int(int64(k)))
+		}
+		return w.Insert(tx, fresh, table.InsertCheck)
 	case r.IntN(4) == 0:
 		return w.DeleteRow(tx, key, got.value)
 	}
@@ -133,14 +137,50 @@ func (s *valueSink) Pair(_, v []byte) (bool, error) {
 // TestCreateIndexUnderLoad builds and drops indexes while writers change rows.
 func TestCreateIndexUnderLoad(t *testing.T) {
 	for _, unique := range []bool{false, true} {
-		t.Run(fmt.Sprint("unique=", unique), func(t *testing.T) { buildUnderLoad(t, unique) })
+		t.Run(fmt.Sprint("unique=", unique), func(t *testing.T) {
+			n := underLoad(t, unique, func(n *node, i int) {
+				ix := fmt.Sprint("i", i)
+				n.must(n.ex.CreateIndex(&ddl.Call{LockWait: lockWait}, name("t"), key(ix, unique, "k")))
+				if i%2 == 1 {
+					n.must(n.ex.DropIndexOf(&ddl.Call{LockWait: lockWait}, name("t"), ix))
+				}
+			})
+			if got := len(n.table("t").Indexes); got != 3 {
+				t.Fatalf("%d indexes", got)
+			}
+		})
 	}
 }
 
-func buildUnderLoad(t *testing.T, unique bool) {
+// TestAlterUnderLoad adds columns with indexes, and renames others, while writers change rows; every other ALTER fails in the end.
+func TestAlterUnderLoad(t *testing.T) {
+	n := underLoad(t, true, func(n *node, i int) {
+		x, from, to := fmt.Sprint("x", i), "k", "kk"
+		if n.table("t").Column(from) == nil {
+			from, to = to, from
+		}
+		added := col(x, types.TypeInt, true)
+		added.Default = &catalog.Default{Kind: catalog.DefaultLiteral, Value: types.Int(int64(i))}
+		err := n.ex.AlterTable(&ddl.Call{LockWait: lockWait}, name("t"), []ddl.AlterSpec{
+			ddl.AddColumn{Column: added}, ddl.RenameColumn{From: from, To: to},
+			ddl.AddIndex{Index: key("u"+x, true, to, x)}, ddl.AddIndex{Index: key("i"+x, i%2 == 1, x)},
+		})
+		if i%2 == 0 {
+			n.must(err)
+		} else if !errors.Is(err, types.Errorf(types.ErDupEntry)) {
+			n.tb.Errorf("a unique index on a constant is built: %v", err)
+		}
+	})
+	if got := n.table("t"); len(got.Columns) != 5 || len(got.Indexes) != 5 {
+		t.Fatalf("%d columns, %d indexes", len(got.Columns), len(got.Indexes))
+	}
+}
+
+// underLoad changes db.t four times beside writers, checks it, and waits for what is left to do.
+func underLoad(t *testing.T, unique bool, change func(n *node, i int)) *node {
 	r := testkit.Rand(testkit.Seed(t), 1)
 	n := openNode(t, nil)
-	defer n.close(true)
+	t.Cleanup(func() { n.close(true) })
 	const rows = 6000 / scale
 	n.sbtest("t")
 	n.fill("t", 1, rows+1, func(id int) int { return id })
@@ -161,11 +201,7 @@ func buildUnderLoad(t *testing.T, unique bool) {
 		// On one slow core a whole build may pass before a writer's first turn.
 		before := changes.Load()
 		waitFor(t, func() bool { return changes.Load() > before || t.Failed() })
-		ix := fmt.Sprint("i", i)
-		n.must(n.ex.CreateIndex(&ddl.Call{LockWait: lockWait}, name("t"), key(ix, unique, "k")))
-		if i%2 == 1 {
-			n.must(n.ex.DropIndexOf(&ddl.Call{LockWait: lockWait}, name("t"), ix))
-		}
+		change(n, i)
 	}
 	stop.Store(true)
 	wg.Wait()
@@ -175,9 +211,7 @@ func buildUnderLoad(t *testing.T, unique bool) {
 		t.Fatal("nobody wrote")
 	}
 	waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
-	if got := len(n.table("t").Indexes); got != 3 {
-		t.Fatalf("%d indexes", got)
-	}
+	return n
 }
 
 func TestSixteenConcurrentBuilds(t *testing.T) {
