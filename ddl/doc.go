@@ -33,7 +33,7 @@
 // A build that was interrupted by a crash goes on in slices of bounded length,
 // between which the name is free: what changes the table meanwhile is found by
 // the next slice. DROP INDEX, which finds no other index that is not public,
-// turns the build into a removal.
+// turns the build into a removal, as Cancel does.
 //
 // A bar is a barrier. Data of dropped tables and indexes is freed by a job of
 // its own, in the background, after the last snapshot that could read it; with a

@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -223,16 +224,27 @@ func (e *Executor) Jobs() []Job {
 // phaseWaiting is the phase of a job at a barrier.
 const phaseWaiting = "waiting for sessions that use the table"
 
-// Cancel stops a job that runs in the background: an index build that was
-// resumed after a restart is undone. It reports whether there was such a job.
-// A build that a session runs is stopped by that session's interrupt.
-func (e *Executor) Cancel(id uint64) bool {
+// The errors of Cancel.
+var (
+	ErrNoJob          = errors.New("there is no such job")
+	ErrNotCancellable = errors.New("what is removed cannot be brought back")
+	ErrOfSession      = errors.New("a session runs it: KILL QUERY ends it")
+)
+
+// Cancel makes the worker undo an index build that it has resumed after a
+// restart.
+func (e *Executor) Cancel(id uint64) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	j := e.jobs[id]
-	if j == nil || j.rec.Kind != jobCreateIndex || j.interrupt == nil {
-		return false
+	switch {
+	case j == nil:
+		return ErrNoJob
+	case j.rec.Kind != jobCreateIndex:
+		return ErrNotCancellable
+	case j.interrupt == nil:
+		return ErrOfSession
 	}
 	j.interrupt.Set(kvapi.ReasonKillQuery)
-	return true
+	return nil
 }

@@ -291,3 +291,50 @@ func TestDropOfResumedBuild(t *testing.T) {
 		}
 	}
 }
+
+// TestCancel: a build that goes on in the background is undone when it is cancelled; other jobs are not to be cancelled here.
+func TestCancel(t *testing.T) {
+	for _, state := range []catalog.SchemaState{catalog.StateDeleteOnly, catalog.StateWriteOnly} {
+		n := openNode(t, nil)
+		n.sbtest("x")
+		n.sbtest("b")
+		n.fill("b", 1, 2001, func(id int) int { return id })
+		n.must(n.ex.CreateIndex(&ddl.Call{}, name("b"), key("i", false, "k")))
+		n.dropLater("x")
+		n.ex.Close()
+		n.halfBuilt("b", "i", state, nil)
+		u := n.cat.Uses().Register()
+		if u.Enter(n.table("b")) != catalog.Entered {
+			t.Fatal()
+		}
+		tx := n.txns.Begin(txn.Options{Level: txn.ReadCommitted})
+		if _, _, err := tx.Lock(rowKeyOf(n.table("b"), 1000), kvapi.LockExclusive, kvapi.WaitDefault, nil); err != nil {
+			t.Fatal(err)
+		}
+		var free atomic.Bool
+		n.reopen(func(s kvapi.Span, ts clock.Timestamp) (bool, error) {
+			if !free.Load() {
+				return false, nil
+			}
+			return n.txns.DropSpan(s, ts)
+		})
+		waitFor(t, func() bool { return n.ex.Jobs()[1].Phase != "queued" })
+		jobs := n.ex.Jobs()
+		if err := n.ex.Cancel(jobs[0].ID); !errors.Is(err, ddl.ErrNotCancellable) {
+			t.Errorf("the removal of x: %v", err)
+		}
+		if err := n.ex.Cancel(jobs[1].ID + 1000); !errors.Is(err, ddl.ErrNoJob) {
+			t.Errorf("no job: %v", err)
+		}
+		n.must(n.ex.Cancel(jobs[1].ID))
+		waitFor(t, func() bool { return n.table("b").Index("i") == nil })
+		tx.Release()
+		free.Store(true)
+		u.Release()
+		waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+		if got := n.count(table.DataSpan(n.table("b").PhysID)); got != 2000 || len(n.table("b").Indexes) != 1 {
+			t.Errorf("%d keys, %d indexes", got, len(n.table("b").Indexes))
+		}
+		n.close(true)
+	}
+}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pandodb/pando/ddl"
@@ -153,9 +154,47 @@ func (s *Session) maintain(verb string, name ddl.Name) (string, error) {
 
 // runAdmin answers TiDB's ADMIN statements that have a meaning here.
 func (s *Session) runAdmin(stmt *syntax.Loose, more bool, out Response) error {
-	if text := syntax.String(stmt); !strings.HasPrefix(text, "ADMIN SHOW DDL JOBS") {
+	var run func(*syntax.Loose, bool, Response) error
+	text := syntax.String(stmt)
+	switch {
+	case strings.HasPrefix(text, "ADMIN SHOW DDL JOBS"):
+		run = s.showJobs
+	case strings.HasPrefix(text, "ADMIN CANCEL DDL JOBS"):
+		run = s.cancelJobs
+	default:
 		return s.fail(types.Errorf(types.ErNotSupportedYet, text))
 	}
+	if err := s.require(privilege.Super, "", ""); err != nil {
+		return s.fail(err)
+	}
+	return run(stmt, more, out)
+}
+
+// cancelJobs ends index builds that have no session.
+func (s *Session) cancelJobs(stmt *syntax.Loose, more bool, out Response) error {
+	var ids []uint64
+	for _, part := range stmt.Parts {
+		if number, ok := part.Expr.(*syntax.Literal); ok {
+			id, err := strconv.ParseUint(number.Value, 10, 64)
+			if err != nil {
+				return s.fail(types.Errorf(types.ErWrongValue, "job id", number.Value))
+			}
+			ids = append(ids, id)
+		}
+	}
+	var rows [][]types.Value
+	for _, id := range ids {
+		result := "successful"
+		if err := s.node.DDL.Cancel(id); err != nil {
+			result = "error: " + err.Error()
+		}
+		rows = append(rows, []types.Value{types.Text(strconv.FormatUint(id, 10)), types.Text(result)})
+	}
+	return s.sendRows([]sqlapi.ColumnInfo{textColumn("JOB_ID", 64), textColumn("RESULT", 128)}, rows, more, out)
+}
+
+// showJobs lists the schema changes that are not finished.
+func (s *Session) showJobs(_ *syntax.Loose, more bool, out Response) error {
 	columns := []sqlapi.ColumnInfo{numberColumn("JOB_ID"), textColumn("DB_NAME", 64), textColumn("TABLE_NAME", 64), textColumn("JOB_TYPE", 64),
 		textColumn("SCHEMA_STATE", 64), numberColumn("ROW_COUNT"), textColumn("QUERY", 65535)}
 	var rows [][]types.Value
