@@ -94,6 +94,9 @@ func (e *Executor) planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*a
 		case AddIndex:
 			add = append(add, a.Index)
 		case DropIndex:
+			if !e.droppable(t, t.Index(a.Name)) {
+				return nil, types.Errorf(types.ErCantDropFieldOrKey, a.Name)
+			}
 			plan.gone = append(plan.gone, a.Name)
 		case DropColumn:
 			names, err := e.indexesOf(t, a.Name, dropped)
@@ -111,17 +114,12 @@ func (e *Executor) planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*a
 			plan.instant = append(plan.instant, a)
 		}
 	}
-	for _, name := range plan.gone {
-		if !e.droppable(t, t.Index(name)) {
-			return nil, types.Errorf(types.ErCantDropFieldOrKey, name)
-		}
-	}
 	return plan, plan.rehearse(c, t, add)
 }
 
-// indexesOf lists the indexes that consist of the column alone, which go with
-// it, but for those that the statement drops anyway. A column that shares an
-// index would need that index rebuilt.
+// indexesOf lists the indexes that go with the column, those that consist of it
+// alone and those that leave, but for those that the statement drops anyway. A
+// column that shares another index would need that index rebuilt.
 func (e *Executor) indexesOf(t *catalog.Table, column string, dropped map[string]bool) ([]string, error) {
 	col := t.Column(column)
 	if col == nil {
@@ -136,8 +134,12 @@ func (e *Executor) indexesOf(t *catalog.Table, column string, dropped map[string
 			if ic.Col != col.Ordinal {
 				continue
 			}
+			if leaving(ix) {
+				names = append(names, ix.Name) // its job finds it gone
+				break
+			}
 			if !e.droppable(t, ix) {
-				return nil, kvapi.ErrLockTimeout // its removal is not finished yet
+				return nil, kvapi.ErrLockTimeout // it leaves when the disk is no longer full
 			}
 			if ix.Primary || len(ix.Columns) > 1 {
 				return nil, types.Errorf(types.ErNotSupportedYet, "DROP COLUMN of a column in the primary key or a multi-column index; drop the index first")

@@ -195,3 +195,42 @@ func TestAlterIsInvisibleUntilItsEnd(t *testing.T) {
 		})
 	}
 }
+
+// TestDropColumnBehindDropIndex: an index that leaves holds up nobody who drops its columns, though a session keeps it from being gone.
+func TestDropColumnBehindDropIndex(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	n.sbtest("t")
+	n.fill("t", 1, 101, func(id int) int { return id })
+	n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("i", false, "k", "c")))
+	before, between := n.cat.Uses().Register(), n.cat.Uses().Register()
+	if before.Enter(n.table("t")) != catalog.Entered {
+		t.Fatal()
+	}
+	done := make(chan error, 1)
+	go func() { done <- n.ex.DropIndexOf(&ddl.Call{LockWait: lockWait}, name("t"), "i") }()
+	waitFor(t, func() bool { return n.table("t").Index("i").State == catalog.StateWriteOnly })
+	if between.Enter(n.table("t")) != catalog.Entered {
+		t.Fatal()
+	}
+	before.Release()
+	n.must(<-done)
+	if got := len(n.table("t").Indexes); got != 2 {
+		t.Fatalf("%d indexes", got)
+	}
+	go func() {
+		done <- n.ex.AlterTable(&ddl.Call{LockWait: lockWait}, name("t"), []ddl.AlterSpec{ddl.DropColumn{Name: "k"}, ddl.DropColumn{Name: "c"}})
+	}()
+	probe := n.cat.Uses().Register()
+	waitFor(t, func() bool {
+		defer probe.Release()
+		return probe.Enter(n.table("t")) == catalog.Closed || len(done) > 0
+	})
+	between.Release()
+	n.must(<-done)
+	waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+	if got := n.count(table.DataSpan(n.table("t").PhysID)); got != 100 || len(n.table("t").Columns) != 1 || len(n.table("t").Indexes) != 1 {
+		t.Errorf("%d keys", got)
+	}
+	n.check("t")
+}

@@ -235,6 +235,7 @@ func (f onWrite) Write(b []byte) (int, error) {
 
 // TestDropOfResumedBuild: what drops an index, or its only column, ends its build, which has no session that one could kill.
 func TestDropOfResumedBuild(t *testing.T) {
+	defer ddl.SetBuildSlice(time.Millisecond)()
 	drops := map[string][]ddl.AlterSpec{
 		"DROP INDEX":              {ddl.DropIndex{Name: "i"}},
 		"DROP INDEX with more":    {ddl.DropIndex{Name: "I"}, ddl.SetComment{Comment: "new"}},
