@@ -305,7 +305,7 @@ func TestAutoIDRecordAtTheEnd(t *testing.T) {
 		{intType(types.TypeTinyInt), 128, 4}, {unsigned(types.TypeTinyInt), 256, 4}, {intType(types.TypeBigInt), 1 << 63, 1<<63 - 20},
 		{unsigned(types.TypeBigInt), math.MaxUint64, math.MaxUint64 - 20},
 	} {
-		for _, use := range []string{"generate", "explicit", "set"} {
+		for _, use := range []string{"generate", "explicit", "set", "commit", "commit and set"} {
 			fs := engine.NewMemFS()
 			desc := autoTable(1, c.typ, true)
 			n := openNode(t, fs)
@@ -343,6 +343,20 @@ func TestAutoIDRecordAtTheEnd(t *testing.T) {
 			case "set":
 				given += 2
 				err = w.AutoID().SetNext(given + 1)
+			case "commit", "commit and set":
+				given += 2
+				was, _ := w.AutoID().Peek()
+				err = n.do(func(tx *txn.Txn) error { return w.AutoID().CommitNext(tx, given+1) })
+				if next, peek := w.AutoID().Peek(); next != was || peek != nil {
+					t.Errorf("%s: the next id is %d before it is set, %v", c.typ, next, peek)
+				}
+				if err == nil && use == "commit and set" {
+					if err = w.AutoID().SetNext(given + 1); err == nil {
+						if next, peek := w.AutoID().Peek(); next != max(was, given+1) || peek != nil {
+							t.Errorf("%s: the next id is %d, %v", c.typ, next, peek)
+						}
+					}
+				}
 			}
 			if err != nil {
 				t.Fatalf("%s, %s: %v", c.typ, use, err)
