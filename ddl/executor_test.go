@@ -201,6 +201,7 @@ func TestBuildOfAlterIsRemoved(t *testing.T) {
 			done <- n.ex.AlterTable(&ddl.Call{LockWait: lockWait}, name("t"), c.actions)
 		}()
 		n.waitBlocked(use)
+		waitFor(t, func() bool { return n.table("t").Index("u") != nil }) // it passes a barrier before that, too
 		crashed := testkit.Crash(fs, 0, 1)
 		use.Close()
 		n.must(<-done)
