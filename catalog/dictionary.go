@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -41,19 +42,17 @@ type Dictionaries struct {
 	// list holds number n at n-1. A published slice does not change.
 	list atomic.Pointer[[]*fsst.Table]
 
-	// written counts the bytes of strings that writers have reported; at next a
-	// sample is due, and sampling is set while rows are wanted for it.
-	written, next atomic.Uint64
-	sampling      atomic.Bool
-	offers        atomic.Uint64
+	// written counts the bytes of strings that writers have reported; from next on
+	// rows are wanted for a sample. offers counts those that might be taken.
+	written, next, offers atomic.Uint64
 
 	// mu guards the fields below and is held while a dictionary is made and
 	// committed; who finds it taken goes on without. Locks of the commit come
 	// after it.
 	mu     sync.Mutex
 	lesson int // the one that next is of
-	sample [][]byte
-	size   int
+	sample []byte
+	ends   []int // of the strings in sample
 }
 
 func newDictionaries(physID uint64) *Dictionaries {
@@ -70,7 +69,6 @@ func (d *Dictionaries) learned() {
 		next = lessons[d.lesson]
 	}
 	d.next.Store(next)
-	d.sampling.Store(false)
 }
 
 // Newest returns the dictionary that new rows are packed by and its number; nil
@@ -93,49 +91,56 @@ func (d *Dictionaries) At(number uint32) *fsst.Table {
 // Wrote reports strings written, in bytes. Writers call it now and then, not for
 // every row.
 func (d *Dictionaries) Wrote(bytes uint64) {
-	if d.written.Add(bytes) >= d.next.Load() && !d.sampling.Load() {
-		d.sampling.Store(true)
-	}
+	d.written.Add(bytes)
 }
 
 // Wanted reports whether the row at hand is wanted for a sample.
 func (d *Dictionaries) Wanted() bool {
-	return d.sampling.Load() && (d.list.Load() == nil || d.offers.Add(1)%sampleStride == 0)
+	return d.written.Load() >= d.next.Load() && (d.list.Load() == nil || d.offers.Add(1)%sampleStride == 0)
 }
 
 // Offer adds strings of a row to the sample, which copies them. The call that
 // completes it makes a dictionary of it and, if that saves enough, stores it in
 // a transaction of m's own before others see it: the log has it before any row
-// that needs it. That takes some milliseconds, and happens once per lesson. An
-// error says that it could not be stored; the rows are not affected.
+// that needs it. That takes some milliseconds, and happens once per lesson.
+//
+// Rows need no dictionary: what keeps one from being stored, as a full disk does,
+// is no error, and the next sample tries again. The error is ErrUndetermined,
+// behind which nothing can be written any more.
 func (d *Dictionaries) Offer(m *txn.Manager, strings ...[]byte) error {
 	if !d.mu.TryLock() {
 		return nil
 	}
 	defer d.mu.Unlock()
-	if !d.sampling.Load() {
+	if d.written.Load() < d.next.Load() {
 		return nil
 	}
 	for _, s := range strings {
-		s = s[:min(len(s), maxSampleString)]
-		d.sample = append(d.sample, append([]byte(nil), s...))
-		d.size += len(s)
+		d.sample = append(d.sample, s[:min(len(s), maxSampleString)]...)
+		d.ends = append(d.ends, len(d.sample))
 	}
-	if d.size < fsst.SampleSize {
+	if len(d.sample) < fsst.SampleSize {
 		return nil
 	}
-	sample, size := d.sample, d.size
-	d.sample, d.size = nil, 0
-	d.learned()
+	sample := make([][]byte, len(d.ends))
+	from := 0
+	for i, end := range d.ends {
+		sample[i], from = d.sample[from:end], end
+	}
+	d.sample, d.ends = nil, nil
 	newest, number := d.Newest()
-	if number == maxDictionaries {
-		return nil
+	if number < maxDictionaries {
+		made := fsst.Train(sample)
+		if packedSize(made, sample)+from/dictionaryGain <= packedSize(newest, sample) {
+			if err := d.add(m, made); errors.Is(err, kvapi.ErrUndetermined) {
+				return err
+			} else if err != nil {
+				return nil
+			}
+		}
 	}
-	made := fsst.Train(sample)
-	if packedSize(made, sample)+size/dictionaryGain > packedSize(newest, sample) {
-		return nil
-	}
-	return d.add(m, made)
+	d.learned()
+	return nil
 }
 
 // packedSize returns how long the strings are when they are packed by t; as they

@@ -64,6 +64,49 @@ func TestDictionaryOutlivesCrash(t *testing.T) {
 	n.wantDictionaries("in the end", 1, 1)
 }
 
+// TestDictionaryOutlivesCrashUnsynced: commits that nobody waits for keep the order of dictionary and rows as well.
+func TestDictionaryOutlivesCrashUnsynced(t *testing.T) {
+	r := testkit.Rand(testkit.Seed(t), 1)
+	fs := engine.NewMemFS()
+	n := openNode(t, fs)
+	defer n.close(false)
+	n.sbtest("a")
+	n.must(n.store.SetRelaxed(true))
+	for from := 0; from < 2000; from += 40 {
+		n.words(from, from+40)
+		again := openNode(t, fs.CrashClone(engine.CrashConfig{UnsyncedDataPercent: 50, RNG: r}))
+		again.check("a")
+		again.close(false)
+	}
+	n.wantDictionaries("in the end", 1, 1)
+}
+
+// TestDictionaryOnFullDisk: a statement that can't store its dictionary goes on without; a later one makes it.
+func TestDictionaryOnFullDisk(t *testing.T) {
+	n, setFull := openSmall(t)
+	defer n.close(true)
+	n.sbtest("a")
+	setFull(true)
+	err := n.statement(n.use, "a", func(tx *txn.Txn, t *catalog.Table) error {
+		w := table.NewWriter(t, n.ids)
+		for id := range 2000 {
+			if err := w.Insert(tx, row(id, id, strings.Repeat("full disk ", 4)), table.InsertCheck); err != nil {
+				n.tb.Errorf("row %d: %v", id, err)
+				return err
+			}
+		}
+		return nil
+	})
+	if !errors.Is(err, kvapi.ErrDiskFull) {
+		t.Errorf("the commit on a full disk: %v", err)
+	}
+	n.wantDictionaries("on a full disk", 0, 0)
+	setFull(false)
+	n.words(0, 1000)
+	n.wantDictionaries("with space", 1, 1)
+	n.check("a")
+}
+
 // TestDictionaryGoesWithData: versions of a table share its dictionaries, new data has none, and those of data that is gone are deleted.
 func TestDictionaryGoesWithData(t *testing.T) {
 	fs := engine.NewMemFS()

@@ -28,9 +28,10 @@
 //	F1. Packing is a function of table and string: equal strings have equal packed
 //	    forms, and different strings different ones.
 //	F2. Unpack never panics, whatever the bytes, and its result is at most eight
-//	    times as long as its input.
-//	F3. Pack gives up rather than save less than it was asked to, and then has read
-//	    little more than a KiB of a long string.
+//	    times as long as its input. A code without a symbol stands for nothing:
+//	    checksums are for who stores the bytes.
+//	F3. Pack gives up rather than save less than it was asked to, and at every KiB
+//	    where it has saved less than a sixteenth of what it has read.
 //
 // # Goroutines
 //

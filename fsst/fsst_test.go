@@ -139,6 +139,7 @@ func TestPackGivesUp(t *testing.T) {
 		"long and unknown": {strings.Repeat("abcdefgh", 1000), 1, false},
 		"known at the end": {strings.Repeat("abcdefgh", 200) + strings.Repeat("12", 4000), 1, false},
 		"unknown behind":   {strings.Repeat("12", 4000) + strings.Repeat("abcdefgh", 100), 1, true},
+		"unknown within":   {strings.Repeat("12", 4000) + strings.Repeat("abcdefgh", 400) + strings.Repeat("12", 4000), 1, true},
 	} {
 		packed, ok := table.Pack([]byte("x"), []byte(c.s), c.gain)
 		if ok != c.ok || !ok && string(packed) != "x" {

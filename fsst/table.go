@@ -137,8 +137,12 @@ func load(src []byte) (w uint64, n int) {
 	return w, len(src)
 }
 
-// packStep is after how many bytes Pack looks whether it is worth going on.
-const packStep = 1 << 10
+// packStep is after how many bytes Pack looks whether it is worth going on: what
+// has saved less than one in packWorth bytes so far is given up.
+const (
+	packStep  = 1 << 10
+	packWorth = 16
+)
 
 // Pack appends the packed form of src to dst if it is shorter than src by at
 // least gain bytes, and otherwise returns dst as it was and false.
@@ -149,10 +153,9 @@ func (t *Table) Pack(dst, src []byte, gain int) (out []byte, ok bool) {
 		if len(step) > packStep {
 			step = step[:packStep]
 		}
-		was := len(dst)
 		dst = t.pack(dst, step)
 		rest = rest[len(step):]
-		if len(rest) > 0 && len(dst)-was > packStep-packStep/16 {
+		if done := len(src) - len(rest); len(rest) > 0 && len(dst)-start > done-done/packWorth {
 			return dst[:start], false
 		}
 	}

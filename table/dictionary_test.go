@@ -3,6 +3,7 @@ package table_test
 import (
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/pandodb/pando/catalog"
@@ -175,7 +176,56 @@ func TestNewerDictionary(t *testing.T) {
 	compareRows(t, n, desc, rows)
 }
 
-// TestPackedRowDamage: a row whose dictionary or packed bytes are not there is corrupt, not read wrongly.
+// TestOldRowsAreLearnt: a table that was filled before there were dictionaries makes one when other columns are updated.
+func TestOldRowsAreLearnt(t *testing.T) {
+	r := testkit.Rand(testkit.Seed(t), 1)
+	n := openNode(t, nil)
+	defer n.close()
+	var rows [][]types.Value
+	for id := range 1000 {
+		rows = append(rows, sbRandom(r, id))
+	}
+	for _, row := range rows { // a descriptor of its own for each, whose dictionaries learn nothing
+		if err := n.do(func(tx *txn.Txn) error { return table.NewWriter(sbtest(1), n.ids).Insert(tx, row, table.InsertCheck) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	desc := sbtest(1)
+	w := table.NewWriter(desc, n.ids)
+	for id, row := range rows {
+		row[1] = types.Int(int64(-id - 1))
+		if err := n.do(func(tx *txn.Txn) error { return patch(tx, w, desc, row, []int{1}, row[1:2]) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sizes := valueSizes(n, desc)
+	if sizes[0] < 178 || sizes[999] > 100 {
+		t.Errorf("after updates of another column the first row takes %d bytes, the last %d", sizes[0], sizes[999])
+	}
+	compareRows(t, n, desc, rows)
+}
+
+// TestLongStringsStay: what would be much larger in memory than its stored form says is not packed.
+func TestLongStringsStay(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close()
+	desc := sbtest(1)
+	w := table.NewWriter(desc, n.ids)
+	long := func(id, size int) []types.Value {
+		row := sbRow(id)
+		row[3] = text(strings.Repeat("1234567890", size/10))
+		return row
+	}
+	insertRows(t, n, w, 0, 500, sbRow)
+	insertRows(t, n, w, 500, 501, func(id int) []types.Value { return long(id, 250<<10) })
+	insertRows(t, n, w, 501, 502, func(id int) []types.Value { return long(id, 260<<10) })
+	if sizes := valueSizes(n, desc); sizes[500] > 100<<10 || sizes[501] < 260<<10 {
+		t.Errorf("strings of 250 and 260 KiB take %d and %d bytes", sizes[500], sizes[501])
+	}
+	n.check(desc)
+}
+
+// TestPackedRowDamage: a row whose dictionary or bytes are not there is corrupt, whatever byte is damaged nothing worse happens.
 func TestPackedRowDamage(t *testing.T) {
 	r := testkit.Rand(testkit.Seed(t), 1)
 	n := openNode(t, nil)

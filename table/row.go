@@ -31,6 +31,10 @@ const (
 	// a row with up to eight columns, and unpacking some time.
 	minPackLen  = 12
 	minPackGain = 4
+	// maxPackBytes is how much of the strings of one row is packed. It bounds how
+	// much larger a row is in memory than the limits on entries and pages of the
+	// layers below know; blocks of long strings compress by themselves.
+	maxPackBytes = 256 << 10
 )
 
 // rowView is a parsed row header. It borrows the value.
@@ -164,7 +168,7 @@ func (b *rowBuilder) null() {
 
 // stored adds a column by its stored form, packed if that gains enough.
 func (b *rowBuilder) stored(stored []byte, packable bool) {
-	if packable && len(stored) >= minPackLen {
+	if packable && len(stored) >= minPackLen && b.strings+len(stored) <= maxPackBytes {
 		b.strings += len(stored)
 		if b.dictionary != nil {
 			var ok bool

@@ -178,8 +178,11 @@ func (w *Writer) spliceRow() ([]byte, error) {
 		}
 	}
 	err := w.learn(func(col int) []byte {
-		changed, _ := w.patch.assigned(col)
-		return changed
+		stored, ok := w.patch.assigned(col)
+		if !ok && view.packed == nil && w.patch.set[col] == 0 {
+			stored, _, _ = view.column(w.in.storedPos[col]) // which was read above
+		}
+		return stored
 	})
 	if err != nil {
 		return nil, err

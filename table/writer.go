@@ -270,7 +270,7 @@ func (w *Writer) encodeRow(row []types.Value) ([]byte, error) {
 
 // wroteStep is how many bytes of strings a writer counts by itself before it
 // reports them.
-const wroteStep = 16 << 10
+const wroteStep = 4 << 10
 
 // learn helps to make the table's dictionaries of the row just built, whose
 // strings come from the given function by ordinal; nil for those that are not at hand.
