@@ -213,21 +213,7 @@ func hasEscape(codes uint32) bool {
 	return (^codes-0x01010101)&codes&0x80808080 != 0
 }
 
-// put4 writes the symbols of four codes to p and returns how long they are. The
-// room at p must take four symbols of eight bytes; the bounds are not checked
-// again for each, which is a third of the time of unpacking.
-func (t *Table) put4(p unsafe.Pointer, codes uint32) int {
-	a, b, c, d := uint8(codes), uint8(codes>>8), uint8(codes>>16), uint8(codes>>24)
-	put(p, t.sym[a])
-	p = unsafe.Add(p, t.size[a])
-	put(p, t.sym[b])
-	p = unsafe.Add(p, t.size[b])
-	put(p, t.sym[c])
-	p = unsafe.Add(p, t.size[c])
-	put(p, t.sym[d])
-	return int(t.size[a]) + int(t.size[b]) + int(t.size[c]) + int(t.size[d])
-}
-
+// put writes a symbol and the zeros behind it to eight bytes at p.
 func put(p unsafe.Pointer, symbol uint64) {
 	binary.LittleEndian.PutUint64((*[maxSize]byte)(p)[:], symbol)
 }
@@ -251,8 +237,19 @@ func (t *Table) Unpack(dst, src []byte) ([]byte, error) {
 		for i < len(step) {
 			if i+4 <= len(step) {
 				if codes := binary.LittleEndian.Uint32(step[i:]); !hasEscape(codes) {
-					n += t.put4(unsafe.Pointer(&dst[n]), codes)
-					i += 4
+					// There is room for four symbols of eight bytes. Bounds that are
+					// not checked for each are a quarter of the time.
+					p := unsafe.Pointer(&dst[n])
+					a, b, c, d := uint8(codes), uint8(codes>>8), uint8(codes>>16), uint8(codes>>24)
+					put(p, t.sym[a])
+					size := uint(t.size[a])
+					put(unsafe.Add(p, size), t.sym[b])
+					size += uint(t.size[b])
+					put(unsafe.Add(p, size), t.sym[c])
+					size += uint(t.size[c])
+					put(unsafe.Add(p, size), t.sym[d])
+					size += uint(t.size[d])
+					i, n = i+4, n+int(size)
 					continue
 				}
 			}
