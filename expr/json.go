@@ -3,7 +3,9 @@ package expr
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/pandodb/pando/types"
 )
@@ -13,7 +15,7 @@ type jsonTree struct {
 	kind  byte // '{', '[', '"', or 's' for other scalars
 	text  []byte
 	items []*jsonTree
-	keys  []string // unescaped, parallel to items
+	keys  []string // unescaped, parallel to items, in the order of compareMembers, each once
 }
 
 // parseTree reads normalised JSON text, which is well formed by construction.
@@ -201,31 +203,36 @@ func (ctx *Ctx) jsonResult(n *Node, t *jsonTree) (types.Value, error) {
 	return types.JSON(b), nil
 }
 
-// member returns the value of key.
+// compareMembers is the order of keys in normalised objects: shorter ones first.
+func compareMembers(a, b string) int {
+	if len(a) != len(b) {
+		return len(a) - len(b)
+	}
+	return strings.Compare(a, b)
+}
+
+// member returns the value of key, nil if there is none.
 func (t *jsonTree) member(key string) *jsonTree {
-	for i, k := range t.keys {
-		if k == key {
-			return t.items[i]
-		}
+	if i, ok := slices.BinarySearchFunc(t.keys, key, compareMembers); ok {
+		return t.items[i]
 	}
 	return nil
 }
 
-// setMember adds or replaces a member, keeping keys in the order that normalised objects have: shorter ones first.
+// setMember adds or replaces a member. Who adds many puts them in order and uses
+// addMember.
 func (t *jsonTree) setMember(key string, v *jsonTree) {
-	at := len(t.keys)
-	for i, k := range t.keys {
-		if k == key {
-			t.items[i] = v
-			return
-		}
-		if len(k) > len(key) || len(k) == len(key) && k > key {
-			at = i
-			break
-		}
+	i, ok := slices.BinarySearchFunc(t.keys, key, compareMembers)
+	if ok {
+		t.items[i] = v
+		return
 	}
-	t.keys = append(t.keys[:at], append([]string{key}, t.keys[at:]...)...)
-	t.items = append(t.items[:at], append([]*jsonTree{v}, t.items[at:]...)...)
+	t.keys, t.items = slices.Insert(t.keys, i, key), slices.Insert(t.items, i, v)
+}
+
+// addMember adds a member that comes behind those that t has.
+func (t *jsonTree) addMember(key string, v *jsonTree) {
+	t.keys, t.items = append(t.keys, key), append(t.items, v)
 }
 
 // textDepth is depth of a document's text.
@@ -403,8 +410,11 @@ func (a *AggStates) jsonResult(_ *Ctx, g uint32) (types.Value, error) {
 		return types.JSON(append(append([]byte{'['}, c.text...), ']')), nil
 	}
 	t := &jsonTree{kind: '{'}
-	for _, p := range c.keys {
-		t.setMember(p.key, parseTree([]byte(p.value)))
+	slices.SortStableFunc(c.keys, func(a, b jsonPair) int { return compareMembers(a.key, b.key) })
+	for i, p := range c.keys {
+		if i+1 == len(c.keys) || c.keys[i+1].key != p.key { // of equal keys the last row's counts
+			t.addMember(p.key, parseTree([]byte(p.value)))
+		}
 	}
 	return types.JSON(t.append(nil)), nil
 }

@@ -448,33 +448,48 @@ func mergePatch(t, patch *jsonTree) *jsonTree {
 	if t.kind != '{' {
 		t = &jsonTree{kind: '{'}
 	}
-	for i, k := range patch.keys {
-		p := patch.items[i]
+	return mergeMembers(t, patch, func(old, p *jsonTree) *jsonTree {
 		if p.kind == 's' && string(p.text) == "null" {
-			t.change([]pathLeg{{kind: '.', key: k}}, &jsonEdit{how: jsonRemove}, 1)
-			continue
+			return nil
 		}
-		old := t.member(k)
 		if old == nil {
 			old = &jsonTree{kind: 's', text: []byte("null")}
 		}
-		t.setMember(k, mergePatch(old, p))
-	}
-	return t
+		return mergePatch(old, p)
+	})
 }
 
 func mergePreserve(a, b *jsonTree) *jsonTree {
 	if a.kind == '{' && b.kind == '{' {
-		for i, k := range b.keys {
-			v := b.items[i]
-			if old := a.member(k); old != nil {
-				v = mergePreserve(old, v)
+		return mergeMembers(a, b, func(old, v *jsonTree) *jsonTree {
+			if old == nil {
+				return v
 			}
-			a.setMember(k, v)
-		}
-		return a
+			return mergePreserve(old, v)
+		})
 	}
 	return &jsonTree{kind: '[', items: append(append([]*jsonTree(nil), a.elements()...), b.elements()...)}
+}
+
+// mergeMembers returns the members of two objects. What b has is what merge makes
+// of a's value, nil if a has none, and b's; where that is nil, there is no member.
+func mergeMembers(a, b *jsonTree, merge func(old, v *jsonTree) *jsonTree) *jsonTree {
+	t := &jsonTree{kind: '{'}
+	i := 0
+	for j, key := range b.keys {
+		for ; i < len(a.keys) && compareMembers(a.keys[i], key) < 0; i++ {
+			t.addMember(a.keys[i], a.items[i])
+		}
+		var old *jsonTree
+		if i < len(a.keys) && a.keys[i] == key {
+			old, i = a.items[i], i+1
+		}
+		if v := merge(old, b.items[j]); v != nil {
+			t.addMember(key, v)
+		}
+	}
+	t.keys, t.items = append(t.keys, a.keys[i:]...), append(t.items, a.items[i:]...)
+	return t
 }
 
 func evalJSONMergePatch(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {

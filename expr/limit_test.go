@@ -1,12 +1,18 @@
 package expr_test
 
 import (
+	"encoding/json"
 	"errors"
+	"maps"
+	"reflect"
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/types"
 )
 
@@ -97,6 +103,87 @@ func TestDocumentDepth(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestManyMembers: objects of many members are made and merged in about the time that sorting takes; what they hold is what maps do.
+func TestManyMembers(t *testing.T) {
+	const members = 60_000
+	r := testkit.Rand(testkit.Seed(t), 1)
+	x := newBinder()
+	x.names, x.types = map[string]int{"k": 0, "v": 1}, []types.Type{{ID: types.TypeVarchar, Coll: types.Utf8mb4Bin, Length: 20}, {ID: types.TypeInt}}
+	spec := aggText{name: "json_objectagg", args: []string{"k", "v"}}.build(t, x)
+	object := func(from int) (string, map[string]int) {
+		s, want := spec.NewStates(), map[string]int{}
+		s.Grow(1)
+		for i := range members {
+			key := strconv.Itoa(from + r.IntN(members))
+			want[key] = i
+			if err := s.Add(x.newContext(), 0, []types.Value{types.Text(key), types.Int(int64(i))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v, err := s.Result(x.newContext(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(v.B), want
+	}
+	docs := newBinder()
+	docs.names, docs.types = map[string]int{"a": 0, "b": 1}, []types.Type{{ID: types.TypeJSON, Coll: types.Utf8mb4Bin}, {ID: types.TypeJSON, Coll: types.Utf8mb4Bin}}
+	merge := func(text, a, b string) string {
+		t.Helper()
+		e, err := docs.parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := e.Eval(docs.newContext(), []types.Value{types.JSON([]byte(a)), types.JSON([]byte(b))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(v.B)
+	}
+	same := func(what, text string, want any) {
+		t.Helper()
+		normal, message, _ := types.ParseJSON([]byte(text))
+		if message != "" || string(normal) != text {
+			t.Errorf("%s is not in order: %s", what, message)
+		}
+		var got any
+		if err := json.Unmarshal([]byte(text), &got); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		b, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wanted any
+		if err := json.Unmarshal(b, &wanted); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, wanted) {
+			t.Errorf("%s differs from the model", what)
+		}
+	}
+	a, aWant := object(0)
+	b, bWant := object(members / 2)
+	same("JSON_OBJECTAGG", a, aWant)
+	patched, preserved := maps.Clone(aWant), map[string]any{}
+	maps.Copy(patched, bWant)
+	for k, v := range patched {
+		preserved[k] = v
+		if old, ok := aWant[k]; ok {
+			if later, ok := bWant[k]; ok {
+				preserved[k] = []int{old, later}
+			}
+		}
+	}
+	same("JSON_MERGE_PATCH", merge("JSON_MERGE_PATCH(a, b)", a, b), patched)
+	same("JSON_MERGE_PRESERVE", merge("JSON_MERGE_PRESERVE(a, b)", a, b), preserved)
+	for key := range bWant {
+		delete(aWant, key)
+	}
+	nulls := regexp.MustCompile(`: [0-9]+`).ReplaceAllString(b, ": null")
+	same("JSON_MERGE_PATCH with nulls", merge("JSON_MERGE_PATCH(a, b)", a, nulls), aWant)
 }
 
 // TestConcatMemory: the memory of CONCAT grows with its result, not with every prefix of it, and a short one takes none of the heap.
