@@ -298,65 +298,6 @@ func (t *jsonTree) typeName() string {
 	return "INTEGER"
 }
 
-// equal compares two values as JSON does: numbers by value.
-func (t *jsonTree) equal(o *jsonTree) bool {
-	a, b := types.JSON(t.append(nil)), types.JSON(o.append(nil))
-	return types.Compare(a, b, types.Utf8mb4Bin) == 0
-}
-
-// contains is JSON_CONTAINS: whether o is within t.
-func (t *jsonTree) contains(o *jsonTree) bool {
-	switch {
-	case t.kind == '[' && o.kind == '[':
-		for _, item := range o.items {
-			if !t.contains(item) {
-				return false
-			}
-		}
-		return true
-	case t.kind == '[':
-		for _, item := range t.items {
-			if item.contains(o) {
-				return true
-			}
-		}
-		return false
-	case t.kind == '{' && o.kind == '{':
-		for i, k := range o.keys {
-			m := t.member(k)
-			if m == nil || !m.contains(o.items[i]) {
-				return false
-			}
-		}
-		return true
-	}
-	return t.kind == o.kind && t.equal(o)
-}
-
-// overlaps is JSON_OVERLAPS.
-func (t *jsonTree) overlaps(o *jsonTree) bool {
-	switch {
-	case t.kind == '[' || o.kind == '[':
-		xs, ys := t.elements(), o.elements()
-		for _, x := range xs {
-			for _, y := range ys {
-				if x.equal(y) {
-					return true
-				}
-			}
-		}
-		return false
-	case t.kind == '{' && o.kind == '{':
-		for i, k := range t.keys {
-			if m := o.member(k); m != nil && m.equal(t.items[i]) {
-				return true
-			}
-		}
-		return false
-	}
-	return t.equal(o)
-}
-
 // elements returns an array's items, and a value as an array of one.
 func (t *jsonTree) elements() []*jsonTree {
 	if t.kind == '[' {

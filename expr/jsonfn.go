@@ -325,7 +325,9 @@ func evalJSONContains(ctx *Ctx, n *Node, row []types.Value) (types.Value, error)
 	if t, err = ctx.within(n, t, 2, row); t == nil {
 		return types.Null(), err
 	}
-	return types.Bool(t.contains(what)), nil
+	m := jsonMatch{ctx: ctx}
+	found := m.contains(t, what)
+	return types.Bool(found), m.err
 }
 
 func evalJSONContainsPath(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -366,7 +368,9 @@ func evalJSONOverlaps(ctx *Ctx, n *Node, row []types.Value) (types.Value, error)
 	if !ok {
 		return types.Null(), err
 	}
-	return types.Bool(a.overlaps(b)), nil
+	m := jsonMatch{ctx: ctx}
+	found := m.overlaps(a, b)
+	return types.Bool(found), m.err
 }
 
 // evalMemberOf is x MEMBER OF(array).
@@ -383,12 +387,13 @@ func evalMemberOf(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if !ok {
 		return types.Null(), err
 	}
+	m := jsonMatch{ctx: ctx}
 	for _, e := range t.elements() {
-		if e.equal(x) {
+		if m.equal(e, x) {
 			return types.Int(1), nil
 		}
 	}
-	return types.Int(0), nil
+	return types.Int(0), m.err
 }
 
 // jsonChange is JSON_SET and its relatives over (path, value) pairs, each seeing the changes before it.

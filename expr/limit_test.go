@@ -213,22 +213,31 @@ func TestConcatMemory(t *testing.T) {
 	}
 }
 
-// TestPathSearchPolls: KILL ends a search that is under way.
-func TestPathSearchPolls(t *testing.T) {
-	x := newBinder()
-	x.b.NoFold = true
-	e, err := x.parse("JSON_LENGTH(JSON_EXTRACT(CONCAT('[', REPEAT('1, ', 10000), '1]'), '$**[0]'))")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, killed, polls := x.newContext(), errors.New("killed"), 0
-	ctx.Poll = func() error {
-		if polls++; polls > 2 {
-			return killed
+// TestSearchPolls: KILL ends a search in documents that is under way.
+func TestSearchPolls(t *testing.T) {
+	const numbers, texts = "CONCAT('[', REPEAT('1, ', 10000), '1]')", "CONCAT('[', REPEAT('\"x\", ', 10000), '\"y\"]')"
+	for _, text := range []string{
+		"JSON_LENGTH(JSON_EXTRACT(" + numbers + ", '$**[0]'))",
+		"JSON_OVERLAPS(" + numbers + ", REPLACE(" + numbers + ", '1', '2'))",
+		"JSON_OVERLAPS(" + numbers + ", " + texts + ")",
+		"JSON_CONTAINS(" + texts + ", REPLACE(" + texts + ", 'x', 'y'))",
+		"JSON_CONTAINS(CONCAT('[', REPEAT('[[1], [2]], ', 60000), '0]'), '[[[3]]]')",
+	} {
+		x := newBinder()
+		x.b.NoFold = true
+		e, err := x.parse(text)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return nil
-	}
-	if _, err := e.Eval(ctx, nil); !errors.Is(err, killed) {
-		t.Errorf("%d polls, %v", polls, err)
+		ctx, killed, polls := x.newContext(), errors.New("killed"), 0
+		ctx.Poll = func() error {
+			if polls++; polls > 2 {
+				return killed
+			}
+			return nil
+		}
+		if _, err := e.Eval(ctx, nil); !errors.Is(err, killed) {
+			t.Errorf("%s: %d polls, %v", text, polls, err)
+		}
 	}
 }

@@ -1,0 +1,92 @@
+package expr
+
+import "github.com/pandodb/pando/types"
+
+// matchPollBytes is how much text is compared between two looks at the interrupt.
+const matchPollBytes = 1 << 16
+
+// jsonMatch compares values with each other. Two arrays may take as many
+// comparisons as the product of their lengths: it ends with the statement, after
+// which all is unequal and err is set.
+type jsonMatch struct {
+	ctx  *Ctx
+	err  error
+	a, b []byte // texts of the values compared last
+	left int    // bytes until the next look
+}
+
+// step counts a comparison of so many bytes and reports whether to go on.
+func (m *jsonMatch) step(size int) bool {
+	if m.left -= size + 1; m.left <= 0 && m.err == nil {
+		m.left = matchPollBytes
+		m.err = m.ctx.poll()
+	}
+	return m.err == nil
+}
+
+// equal compares two values as JSON does: numbers by value.
+func (m *jsonMatch) equal(t, o *jsonTree) bool {
+	if t.kind != o.kind {
+		return m.step(0) && false
+	}
+	m.a, m.b = t.append(m.a[:0]), o.append(m.b[:0])
+	return m.step(len(m.a)+len(m.b)) && types.Compare(types.JSON(m.a), types.JSON(m.b), types.Utf8mb4Bin) == 0
+}
+
+// contains is JSON_CONTAINS: whether o is within t.
+func (m *jsonMatch) contains(t, o *jsonTree) bool {
+	switch {
+	case t.kind == '[' && o.kind == '[':
+		for _, item := range o.items {
+			if !m.contains(t, item) {
+				return false
+			}
+		}
+		return m.err == nil
+	case t.kind == '[':
+		for _, item := range t.items {
+			if m.contains(item, o) {
+				return true
+			}
+			if m.err != nil {
+				return false
+			}
+		}
+		return false
+	case t.kind == '{' && o.kind == '{':
+		for i, k := range o.keys {
+			v := t.member(k)
+			if v == nil || !m.contains(v, o.items[i]) {
+				return false
+			}
+		}
+		return m.err == nil
+	}
+	return m.equal(t, o)
+}
+
+// overlaps is JSON_OVERLAPS.
+func (m *jsonMatch) overlaps(t, o *jsonTree) bool {
+	switch {
+	case t.kind == '[' || o.kind == '[':
+		for _, x := range t.elements() {
+			for _, y := range o.elements() {
+				if m.equal(x, y) {
+					return true
+				}
+				if m.err != nil {
+					return false
+				}
+			}
+		}
+		return false
+	case t.kind == '{' && o.kind == '{':
+		for i, k := range t.keys {
+			if v := o.member(k); v != nil && m.equal(v, t.items[i]) {
+				return true
+			}
+		}
+		return false
+	}
+	return m.equal(t, o)
+}
