@@ -10,8 +10,9 @@ import (
 const (
 	// MaxSymbols is the most symbols that a table has.
 	MaxSymbols = 255
-	// maxSize is the longest symbol in bytes.
-	maxSize = 8
+	// MaxSize is the longest symbol in bytes, and so how many times as long as its
+	// packed form a string can be.
+	MaxSize = 8
 
 	escape = 255
 
@@ -215,7 +216,7 @@ func hasEscape(codes uint32) bool {
 
 // put writes a symbol and the zeros behind it to eight bytes at p.
 func put(p unsafe.Pointer, symbol uint64) {
-	binary.LittleEndian.PutUint64((*[maxSize]byte)(p)[:], symbol)
+	binary.LittleEndian.PutUint64((*[MaxSize]byte)(p)[:], symbol)
 }
 
 // unpackStep is for how many codes Unpack makes room at a time.
@@ -229,10 +230,10 @@ func (t *Table) Unpack(dst, src []byte) ([]byte, error) {
 			step = step[:unpackStep]
 		}
 		n := len(dst)
-		if cap(dst)-n < maxSize*len(step) {
-			dst = append(dst, make([]byte, maxSize*len(step))...)
+		if cap(dst)-n < MaxSize*len(step) {
+			dst = append(dst, make([]byte, MaxSize*len(step))...)
 		}
-		dst = dst[:n+maxSize*len(step)]
+		dst = dst[:n+MaxSize*len(step)]
 		i := 0
 		for i < len(step) {
 			if i+4 <= len(step) {
@@ -291,7 +292,7 @@ func Parse(b []byte) (*Table, error) {
 	symbols := make([]symbol, b[1])
 	b = b[2:]
 	for i := range symbols {
-		if len(b) == 0 || b[0] == 0 || b[0] > maxSize || len(b) <= int(b[0]) {
+		if len(b) == 0 || b[0] == 0 || b[0] > MaxSize || len(b) <= int(b[0]) {
 			return nil, fmt.Errorf("%w: symbol %d of %d", ErrCorrupt, i, len(symbols))
 		}
 		s := symbol{size: b[0]}

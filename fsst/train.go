@@ -110,7 +110,7 @@ func (t *Table) best(c *counts) []symbol {
 				continue
 			}
 			right := t.symbolOf(b)
-			if size := left.size + right.size; size <= maxSize {
+			if size := left.size + right.size; size <= MaxSize {
 				gains[symbol{left.bytes | right.bytes<<(8*left.size), size}] += int(n) * int(size)
 			}
 		}

@@ -222,6 +222,15 @@ func TestLongStringsStay(t *testing.T) {
 	if sizes := valueSizes(n, desc); sizes[500] > 100<<10 || sizes[501] < 260<<10 {
 		t.Errorf("strings of 250 and 260 KiB take %d and %d bytes", sizes[500], sizes[501])
 	}
+	// Nor does a row come to that by changes of one column after the other.
+	if err := n.do(func(tx *txn.Txn) error {
+		return patch(tx, w, desc, long(500, 250<<10), []int{2}, []types.Value{text(strings.Repeat("1234567890", 2500))})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if sizes := valueSizes(n, desc); sizes[500] < 25_000+30<<10 {
+		t.Errorf("both strings take %d bytes", sizes[500])
+	}
 	n.check(desc)
 }
 

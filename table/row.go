@@ -31,9 +31,9 @@ const (
 	// a row with up to eight columns, and unpacking some time.
 	minPackLen  = 12
 	minPackGain = 4
-	// maxPackBytes is how much of the strings of one row is packed. It bounds how
-	// much larger a row is in memory than the limits on entries and pages of the
-	// layers below know; blocks of long strings compress by themselves.
+	// maxPackBytes is how long the packed strings of one row may be, unpacked. It
+	// bounds how much larger a row is in memory than the limits on entries and
+	// pages of the layers below know; long strings compress well in their blocks.
 	maxPackBytes = 256 << 10
 )
 
@@ -144,6 +144,7 @@ func (r *rowView) column(i int) (b []byte, null bool, err error) {
 type rowBuilder struct {
 	dictionary *fsst.Table // nil: nothing is packed
 	number     uint32
+	room       int // bytes of strings that may still be packed
 	strings    int // bytes of strings that were or could have been packed
 
 	data          []byte
@@ -156,7 +157,7 @@ type rowBuilder struct {
 
 // reset begins a row whose strings are packed by a dictionary, if there is one.
 func (b *rowBuilder) reset(dictionary *fsst.Table, number uint32) {
-	b.dictionary, b.number, b.strings = dictionary, number, 0
+	b.dictionary, b.number, b.room, b.strings = dictionary, number, maxPackBytes, 0
 	b.data, b.ends, b.nulls, b.packed = b.data[:0], b.ends[:0], b.nulls[:0], b.packed[:0]
 	b.anyNull, b.anyPacked = false, false
 }
@@ -168,11 +169,12 @@ func (b *rowBuilder) null() {
 
 // stored adds a column by its stored form, packed if that gains enough.
 func (b *rowBuilder) stored(stored []byte, packable bool) {
-	if packable && len(stored) >= minPackLen && b.strings+len(stored) <= maxPackBytes {
+	if packable && len(stored) >= minPackLen && len(stored) <= b.room {
 		b.strings += len(stored)
 		if b.dictionary != nil {
 			var ok bool
 			if b.data, ok = b.dictionary.Pack(b.data, stored, minPackGain); ok {
+				b.room -= len(stored)
 				b.done(false, true)
 				return
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/fsst"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/txn"
 	"github.com/pandodb/pando/types"
@@ -150,6 +151,9 @@ func (w *Writer) spliceRow() ([]byte, error) {
 	b, view := &w.build, &w.view
 	dictionary, number := w.in.table.Dictionaries().Newest()
 	b.reset(dictionary, number)
+	if view.packed != nil {
+		b.room -= fsst.MaxSize * len(view.data) // at most, for what is copied
+	}
 	for pos, col := range w.in.stored {
 		if w.patch.set[col] < 0 {
 			b.null()
