@@ -11,8 +11,10 @@ import (
 
 // Patience bounds how long a schema change waits for sessions.
 type Patience struct {
-	// Deadline is a reading of clock.Mono; see PatienceFor.
+	// Deadline is a reading of clock.Mono; see PatienceFor. Wait is how long it
+	// was off when the waiting began.
 	Deadline  time.Duration
+	Wait      time.Duration
 	Interrupt *kvapi.Interrupt
 	// Self is the use of the session that runs the statement, which is not
 	// waited for. May be nil.
@@ -25,8 +27,12 @@ func PatienceFor(wait time.Duration, intr *kvapi.Interrupt, self *Use) Patience 
 	if deadline < wait { // lock_wait_timeout of a year and more must not overflow
 		deadline = math.MaxInt64
 	}
-	return Patience{Deadline: deadline, Interrupt: intr, Self: self}
+	return Patience{Deadline: deadline, Wait: wait, Interrupt: intr, Self: self}
 }
+
+// Anew returns p for another wait, that begins now: the time that the work in
+// between took is none that anybody was waited for.
+func (p Patience) Anew() Patience { return PatienceFor(p.Wait, p.Interrupt, p.Self) }
 
 // WaitOlder returns when no session uses the table of t at a version older than
 // t's: the barrier between two steps of an online schema change. It waits for

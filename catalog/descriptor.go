@@ -256,6 +256,17 @@ func (t *Table) IndexByID(id uint64) *Index {
 	return nil
 }
 
+// NameOf returns the name by which users know ix, one of t's: of an index that
+// is to replace another, the one that both have in turn.
+func (t *Table) NameOf(ix *Index) string {
+	if ix.Replaces != 0 {
+		if old := t.IndexByID(ix.Replaces); old != nil {
+			return old.Name
+		}
+	}
+	return ix.Name
+}
+
 // Layout returns the layout of new rows.
 func (t *Table) Layout() *Layout { return &t.Layouts[len(t.Layouts)-1] }
 

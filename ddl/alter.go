@@ -2,7 +2,6 @@ package ddl
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -43,6 +42,9 @@ func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 	}
 	plan, err := e.planAlter(c, t, actions)
 	if err != nil {
+		return err
+	}
+	if err := e.checkSingles(t, plan.add, c.Interrupt); err != nil {
 		return err
 	}
 	renames := plan.makeWay(t)
@@ -156,6 +158,7 @@ func (e *Executor) indexesOf(t *catalog.Table, column string, dropped map[string
 func (plan *alterPlan) rehearse(c *Call, t *catalog.Table, add []IndexSpec) error {
 	next := t.Clone()
 	next.Finish()
+	keyless := false // the AUTO_INCREMENT column loses a key
 	for _, name := range plan.gone {
 		ix := next.Index(name)
 		if ix == nil { // it is named twice
@@ -164,6 +167,7 @@ func (plan *alterPlan) rehearse(c *Call, t *catalog.Table, add []IndexSpec) erro
 		if ix.Primary {
 			return types.Errorf(types.ErNotSupportedYet, "DROP PRIMARY KEY")
 		}
+		keyless = keyless || next.AutoInc != nil && next.AutoInc.Ordinal == ix.Columns[0].Col
 		next.RemoveIndex(ix.ID)
 		next.Finish()
 	}
@@ -186,7 +190,10 @@ func (plan *alterPlan) rehearse(c *Call, t *catalog.Table, add []IndexSpec) erro
 		next.Finish()
 		plan.add = append(plan.add, transplant(ix, next, t))
 	}
-	return checkAutoColumn(next)
+	if keyless {
+		return checkAutoColumn(next)
+	}
+	return nil
 }
 
 // transplant returns an index of next as one of t, from which next was made.
@@ -205,9 +212,9 @@ func transplant(ix *catalog.Index, next, t *catalog.Table) *catalog.Index {
 	return &moved
 }
 
-// rename is one index's name while it is built, and the one that it takes when
-// the index that has that goes or gets another.
-type rename struct{ from, to string }
+// rename is one index's name while it is built, the one that it takes when the
+// index that has that goes or gets another, and how that one spells it.
+type rename struct{ from, to, old string }
 
 // makeWay gives the new indexes that take a name of t other names.
 func (plan *alterPlan) makeWay(t *catalog.Table) []rename {
@@ -215,21 +222,22 @@ func (plan *alterPlan) makeWay(t *catalog.Table) []rename {
 	for _, ix := range plan.add {
 		if old := t.Index(ix.Name); old != nil {
 			to := ix.Name
-			ix.Name, ix.Replaces = fmt.Sprintf("#replacing-%d", old.ID), old.ID
-			renames = append(renames, rename{ix.Name, to})
+			ix.Name, ix.Replaces = replacingName(old), old.ID
+			renames = append(renames, rename{ix.Name, to, old.Name})
 		}
 	}
 	return renames
 }
 
-// underName returns the error of a build as it reads with the index's own name.
+// underName returns the error of a build with the index's name as the statement
+// spells it.
 func underName(err error, renames []rename) error {
 	var e *types.Error
 	if !errors.As(err, &e) || e.Number != types.ErDupEntry {
 		return err
 	}
 	for _, r := range renames {
-		if message, found := strings.CutSuffix(e.Message, "."+r.from+"'"); found {
+		if message, found := strings.CutSuffix(e.Message, "."+r.old+"'"); found {
 			return types.NewError(e.Number, message+"."+r.to+"'")
 		}
 	}

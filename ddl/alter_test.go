@@ -6,8 +6,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/internal/testkit"
@@ -233,4 +235,40 @@ func TestDropColumnBehindDropIndex(t *testing.T) {
 		t.Errorf("%d keys", got)
 	}
 	n.check("t")
+}
+
+// TestAlterWaitsAnew: lock_wait_timeout bounds each wait for users, not the time that an ALTER takes with all of its builds.
+func TestAlterWaitsAnew(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	n.sbtest("t")
+	n.fill("t", 1, 11, func(id int) int { return id })
+	const wait = 3 * time.Second
+	begun := clock.Mono()
+	users := []*catalog.Use{n.cat.Uses().Register(), n.cat.Uses().Register()}
+	enter := func(u *catalog.Use) {
+		if u.Enter(n.table("t")) != catalog.Entered {
+			t.Error("the table is closed")
+		}
+	}
+	enter(users[0])
+	done := make(chan error, 1)
+	go func() {
+		done <- n.ex.AlterTable(&ddl.Call{LockWait: wait}, name("t"), []ddl.AlterSpec{
+			ddl.AddIndex{Index: key("a", false, "k")}, ddl.AddIndex{Index: key("b", true, "c", "k")},
+		})
+	}()
+	// In turns, they make each of the four barriers wait for a third of that.
+	for version := n.table("t").Version; len(n.table("t").Indexes) < 3 || n.table("t").Indexes[2].State < catalog.StateWriteOnly; {
+		waitFor(t, func() bool { return n.table("t").Version > version })
+		version = n.table("t").Version
+		enter(users[1])
+		clock.Sleep(wait / 3)
+		users[0].Release()
+		users[0], users[1] = users[1], users[0]
+	}
+	users[0].Release()
+	if err := <-done; err != nil || clock.Mono()-begun < wait {
+		t.Errorf("%v after %v", err, clock.Mono()-begun)
+	}
 }

@@ -53,7 +53,7 @@ var buildSlice = time.Second
 func (e *Executor) backfill(j *job, t *catalog.Table, ix *catalog.Index, p catalog.Patience, slice time.Duration) error {
 	b := &backfiller{e: e, j: j, t: t, ix: ix, p: p, entries: table.NewEntryBuilder(t, ix)}
 	j.setPhase("backfilling")
-	b.wait = p.Deadline - clock.Mono()
+	b.wait = p.Wait
 	b.span = table.RowSpan(t)
 	// A TRUNCATE since the last attempt has left the rows of the checkpoint behind: a key of theirs is no place among the new ones.
 	if from := j.rec.Checkpoint; j.rec.PhysID == t.PhysID && bytes.Compare(from, b.span.Start) >= 0 && bytes.Compare(from, b.span.End) <= 0 {

@@ -132,7 +132,8 @@ func markPrimaryColumns(t *catalog.Table, spec *TableSpec) error {
 	return nil
 }
 
-// checkAutoColumn enforces 1075: one auto column at most, first in some key.
+// checkAutoColumn enforces 1075: one auto column at most, first in some key. One
+// that is being built does not count: the build may fail or be cancelled.
 func checkAutoColumn(t *catalog.Table) error {
 	autos, keyed := 0, false
 	for i, c := range t.Columns {
@@ -141,7 +142,7 @@ func checkAutoColumn(t *catalog.Table) error {
 		}
 		autos++
 		for _, ix := range t.Indexes {
-			keyed = keyed || ix.Columns[0].Col == i && !leaving(ix)
+			keyed = keyed || ix.Columns[0].Col == i && ix.State == catalog.StatePublic
 		}
 	}
 	if autos > 1 || autos == 1 && !keyed {
@@ -166,6 +167,12 @@ func checkAutoKeyKept(t *catalog.Table, drop *catalog.Index) error {
 // buildIndex validates an index that is added to an existing table. How many
 // there may be is for callers.
 func buildIndex(t *catalog.Table, spec *IndexSpec) (*catalog.Index, error) {
+	if spec.Primary {
+		if t.PK != nil {
+			return nil, types.Errorf(types.ErMultiplePriKey)
+		}
+		return nil, types.Errorf(types.ErNotSupportedYet, "ADD PRIMARY KEY")
+	}
 	if spec.Name != "" && t.Index(spec.Name) != nil {
 		return nil, types.Errorf(types.ErDupKeyName, spec.Name)
 	}
@@ -173,14 +180,7 @@ func buildIndex(t *catalog.Table, spec *IndexSpec) (*catalog.Index, error) {
 	for _, ix := range t.Indexes {
 		taken[strings.ToLower(ix.Name)] = true
 	}
-	ix, err := newIndex(t, spec, taken)
-	switch {
-	case err != nil || !spec.Primary:
-		return ix, err
-	case t.PK != nil:
-		return nil, types.Errorf(types.ErMultiplePriKey)
-	}
-	return nil, types.Errorf(types.ErNotSupportedYet, "ADD PRIMARY KEY")
+	return newIndex(t, spec, taken)
 }
 
 // newIndex validates an index against the columns of t. taken holds the names
@@ -229,7 +229,7 @@ func newIndex(t *catalog.Table, spec *IndexSpec, taken map[string]bool) (*catalo
 // autoIndexName is the first column's name, with _2, _3, … if it is taken.
 func autoIndexName(column string, taken map[string]bool) string {
 	name := column
-	if strings.EqualFold(name, catalog.PrimaryName) {
+	if strings.EqualFold(name, catalog.PrimaryName) || internalName(name) {
 		name = column + "_2"
 	}
 	for n := 2; taken[strings.ToLower(name)]; n++ {

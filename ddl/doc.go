@@ -18,6 +18,7 @@
 //	DROP, TRUNCATE, RENAME, instant ALTER name locks, close the gates, one commit, open
 //	CREATE INDEX                          job: delete-only | write-only | backfill | public
 //	DROP INDEX                            job: write-only | delete-only | absent
+//	failed build                          job: delete-only | absent
 //	ALTER                                 its CREATE INDEXes up to backfill, then all else as an instant ALTER
 //
 // The last step of an ALTER is its only one that others notice: columns come, go
@@ -41,8 +42,9 @@
 //
 // # Invariants
 //
-//	D1. At most two adjacent versions of a table are in use: every step of an
-//	    online change begins with a barrier or a closed gate.
+//	D1. States of an index that are in use together are adjacent: every step of
+//	    an online change begins with a barrier or a closed gate, but for the one
+//	    back to delete-only, with which an index begins to leave that nobody reads.
 //	D2. A descriptor and the job that depends on it change in one commit.
 //	D3. An index becomes public only after every row had its entry: rows older
 //	    than write-only by the backfill, newer ones by their writers.
@@ -51,7 +53,7 @@
 //	D5. A failed build leaves no public trace: the index is taken back through
 //	    the same states, and its entries are freed.
 //	D6. Nobody but users of the same table waits for a schema change, and a schema
-//	    change waits at most lock_wait_timeout for them.
+//	    change waits at most lock_wait_timeout for them at each barrier or gate.
 //	D7. Of an ALTER all is there or nothing, whatever fails and wherever a crash
 //	    meets it: it has one step that shows, and an index that a crash finds
 //	    before that step (jobRecord.Part) goes at the next Open.

@@ -2,6 +2,8 @@ package ddl_test
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/pandodb/pando/catalog"
@@ -10,6 +12,7 @@ import (
 	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/txn"
 	"github.com/pandodb/pando/types"
 )
 
@@ -31,13 +34,14 @@ func openSmall(t *testing.T) (*node, func(full bool)) {
 	}
 }
 
-// waitBlocked waits until a job waits for the session that u is of.
+// waitBlocked waits until a job that has hidden an index from readers waits for the session that u is of.
 func (n *node) waitBlocked(u *catalog.Use) {
 	n.tb.Helper()
 	u.SetOwner(77)
 	waitFor(n.tb, func() bool {
 		jobs := n.ex.Jobs()
-		return len(jobs) == 1 && len(jobs[0].Blockers) == 1
+		return len(jobs) == 1 && len(jobs[0].Blockers) == 1 && slices.ContainsFunc(n.table(jobs[0].Table).Indexes,
+			func(ix *catalog.Index) bool { return ix.State != catalog.StatePublic })
 	})
 }
 
@@ -121,5 +125,90 @@ func TestDropIndexOnFullDisk(t *testing.T) {
 		setFull(false)
 		n.gone(100)
 		n.close(true)
+	}
+}
+
+// user returns the use of a session that uses table t from now on.
+func (n *node) user() *catalog.Use {
+	n.tb.Helper()
+	u := n.cat.Uses().Register()
+	if u.Enter(n.table("t")) != catalog.Entered {
+		n.tb.Fatal("the table is closed")
+	}
+	return u
+}
+
+// insertPair inserts two rows with the same k.
+func (n *node) insertPair() error {
+	return n.statement(n.use, "t", func(tx *txn.Txn, t *catalog.Table) error {
+		w := table.NewWriter(t, n.ids)
+		if err := w.Insert(tx, row(21, 8, "x"), table.InsertCheck); err != nil {
+			return err
+		}
+		return w.Insert(tx, row(22, 8, "x"), table.InsertCheck)
+	})
+}
+
+// TestFailedBuildBindsNobody: once a unique build has failed, rows that it would have refused are written, though a session that used
+// the table meanwhile keeps the index from going. Before, they are refused in the name that the index is to have.
+func TestFailedBuildBindsNobody(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	n.sbtest("t")
+	n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("Old", false, "c")))
+	n.fill("t", 1, 11, func(int) int { return 7 })
+	first := n.user()
+	done := make(chan error)
+	go func() {
+		done <- n.ex.AlterTable(&ddl.Call{LockWait: lockWait}, name("t"),
+			[]ddl.AlterSpec{ddl.DropIndex{Name: "old"}, ddl.AddIndex{Index: key("old", true, "k")}})
+	}()
+	state := func(want catalog.SchemaState) {
+		t.Helper()
+		waitFor(t, func() bool { return len(n.table("t").Indexes) == 3 && n.table("t").Indexes[2].State == want })
+	}
+	state(catalog.StateDeleteOnly)
+	second := n.user()
+	first.Release()
+	state(catalog.StateWriteOnly)
+	third := n.user() // it binds writers
+	if err := n.insertPair(); fmt.Sprint(err) != "ERROR 1062 (23000): Duplicate entry '8' for key 't.Old'" {
+		t.Errorf("a duplicate during the build: %v", err)
+	}
+	second.Release()
+	state(catalog.StateDeleteOnly)
+	n.must(n.insertPair())
+	third.Release()
+	if err := <-done; fmt.Sprint(err) != "ERROR 1062 (23000): Duplicate entry '7' for key 't.old'" {
+		t.Errorf("the build: %v", err)
+	}
+	waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+	if report := n.check("t"); report.Rows != 12 || len(n.table("t").Indexes) != 2 {
+		t.Errorf("%d rows, %d indexes", report.Rows, len(n.table("t").Indexes))
+	}
+}
+
+// TestDroppedIndexBindsNobody: once DROP INDEX has returned, duplicates are written, though a session that used the table meanwhile
+// keeps the index from going.
+func TestDroppedIndexBindsNobody(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	n.sbtest("t")
+	n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("i", true, "k")))
+	first := n.user()
+	done := make(chan error)
+	go func() { done <- n.ex.DropIndexOf(&ddl.Call{LockWait: lockWait}, name("t"), "i") }()
+	waitFor(t, func() bool { return n.table("t").Index("i").State == catalog.StateWriteOnly })
+	second := n.user()
+	if err := n.insertPair(); !errors.Is(err, types.Errorf(types.ErDupEntry)) {
+		t.Errorf("there are readers still: %v", err)
+	}
+	first.Release()
+	n.must(<-done)
+	n.must(n.insertPair())
+	second.Release()
+	waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+	if report := n.check("t"); report.Rows != 2 || len(n.table("t").Indexes) != 1 {
+		t.Errorf("%d rows, %d indexes", report.Rows, len(n.table("t").Indexes))
 	}
 }

@@ -60,7 +60,7 @@ func (e *Executor) buildHidden(c *Call, n Name, ix *catalog.Index, part bool, p 
 	if err != nil {
 		return nil, err
 	}
-	j.rec.IndexID, j.rec.Index, j.rec.Text, j.rec.Part = ix.ID, ix.Name, c.Text, part
+	j.rec.IndexID, j.rec.Index, j.rec.Text, j.rec.Part = ix.ID, t.NameOf(ix), c.Text, part
 	j.interrupt = nil // the session's interrupt is in p
 	e.track(j)
 	if err := e.settle(j, t, p); err != nil {
@@ -125,12 +125,13 @@ func (e *Executor) makePublic(next *catalog.Table, jobs []*job) error {
 }
 
 // settle waits until nobody uses an older version of t than t itself, so that
-// the next step keeps at most two adjacent versions alive.
+// the next step keeps at most two adjacent versions alive. Each barrier has the
+// whole of p's patience.
 func (e *Executor) settle(j *job, t *catalog.Table, p catalog.Patience) error {
 	if j != nil {
 		j.setPhase(phaseWaiting)
 	}
-	return e.catalog.WaitOlder(t, p)
+	return e.catalog.WaitOlder(t, p.Anew())
 }
 
 // buildIndexSteps takes an index from the state it has to the last one before
@@ -310,11 +311,14 @@ func (e *Executor) dropBuild(t *catalog.Table, ix *catalog.Index) error {
 
 // freeName renames an index that goes, and stores its job, which may be one that
 // built the index, as what it is now. The name no longer gets in the way of
-// another index. The step needs no barrier, as the state stays what it is.
+// another index, and it binds no writer from now on, however long sessions keep
+// the rest of its way waiting. Nobody uses a version that has it public, so all
+// in use are next to delete-only, and the step needs no barrier.
 func (e *Executor) freeName(j *job, t *catalog.Table, ix *catalog.Index) (*catalog.Table, *catalog.Index, error) {
 	next := t.Clone()
 	ix = next.IndexByID(ix.ID)
 	ix.Name = droppingName(ix)
+	ix.State = min(ix.State, catalog.StateDeleteOnly)
 	next.Finish()
 	j.rec.Checkpoint, j.rec.Rows = nil, 0
 	return next, ix, e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, j.put)
@@ -333,20 +337,17 @@ func (e *Executor) removeIndexSteps(j *job, p catalog.Patience) error {
 		return err
 	}
 	if !leaving(ix) {
+		if !ix.Building { // its last readers are there still if hiding it could not be taken back
+			if err := e.settle(j, t, p); err != nil {
+				return err
+			}
+		}
 		if t, ix, err = e.freeName(j, t, ix); err != nil {
 			return err
 		}
 	}
 	if err := e.settle(j, t, p); err != nil {
 		return err
-	}
-	if ix.State >= catalog.StateWriteOnly {
-		if t, ix, err = e.stepIndex(j, t, ix, catalog.StateDeleteOnly, nil); err != nil {
-			return err
-		}
-		if err := e.settle(j, t, p); err != nil {
-			return err
-		}
 	}
 	next := t.Clone()
 	next.RemoveIndex(ix.ID)

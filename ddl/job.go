@@ -42,7 +42,9 @@ type jobRecord struct {
 	Rows       uint64 `json:"rows,omitempty"`
 	// Part marks a build that is a part of an ALTER TABLE with other actions:
 	// without these the index must not become public, so after a crash it goes.
-	Part    bool   `json:"part,omitempty"`
+	Part bool `json:"part,omitempty"`
+	// Rebuild marks the build of an index that was public before: see rebuildStale.
+	Rebuild bool   `json:"rebuild,omitempty"`
 	Text    string `json:"text,omitempty"`
 	StartMS int64  `json:"start_ms"`
 }
@@ -229,10 +231,11 @@ var (
 	ErrNoJob          = errors.New("there is no such job")
 	ErrNotCancellable = errors.New("what is removed cannot be brought back")
 	ErrOfSession      = errors.New("a session runs it: KILL QUERY ends it")
+	ErrOfOpen         = errors.New("it builds an index anew that was there before: DROP INDEX ends it")
 )
 
 // Cancel makes the worker undo an index build that it has resumed after a
-// restart.
+// restart, but for one without which an index of a user would be gone for good.
 func (e *Executor) Cancel(id uint64) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -244,6 +247,8 @@ func (e *Executor) Cancel(id uint64) error {
 		return ErrNotCancellable
 	case j.interrupt == nil:
 		return ErrOfSession
+	case j.rec.Rebuild:
+		return ErrOfOpen
 	}
 	j.interrupt.Set(kvapi.ReasonKillQuery)
 	return nil

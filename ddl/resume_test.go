@@ -339,3 +339,68 @@ func TestCancel(t *testing.T) {
 		n.close(true)
 	}
 }
+
+// TestCancelOfRebuild: the build of an index that a user has had for long is not cancelled.
+func TestCancelOfRebuild(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	n.sbtest("a")
+	n.fill("a", 1, 101, func(id int) int { return id })
+	n.must(n.ex.CreateIndex(&ddl.Call{}, name("a"), key("c", true, "c")))
+	n.ex.Close()
+	next := n.table("a").Clone()
+	next.Finish()
+	next.Index("c").WeightsChecksum++
+	n.must(n.cat.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, nil))
+	u := n.cat.Uses().Register()
+	if u.Enter(n.table("a")) != catalog.Entered {
+		t.Fatal()
+	}
+	n.reopen(nil)
+	builds := 0
+	for _, j := range n.ex.Jobs() {
+		if j.Kind == "create index" {
+			builds++
+			if err := n.ex.Cancel(j.ID); !errors.Is(err, ddl.ErrOfOpen) {
+				t.Error(err)
+			}
+		}
+	}
+	if builds != 1 {
+		t.Fatalf("%+v", n.ex.Jobs())
+	}
+	u.Release()
+	waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+	if ix := n.table("a").Index("c"); ix == nil || ix.State != catalog.StatePublic {
+		t.Errorf("%+v", ix)
+	}
+}
+
+// TestBuildKeysNoAutoIncrement: the AUTO_INCREMENT column keeps its last public key, though another is being built: that may be cancelled.
+func TestBuildKeysNoAutoIncrement(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	k := col("k", types.TypeInt, true)
+	k.AutoInc = true
+	n.must(n.ex.CreateDatabase(&ddl.Call{}, "db", 0, false))
+	n.must(n.ex.CreateTable(&ddl.Call{}, &ddl.TableSpec{
+		Name:    name("b"),
+		Columns: []ddl.ColumnSpec{col("id", types.TypeInt, true), k, col("c", types.TypeInt, false)},
+		Indexes: []ddl.IndexSpec{{Primary: true, Columns: []ddl.IndexColumnSpec{{Column: "id"}}}, key("k1", false, "k")},
+	}))
+	n.must(n.ex.CreateIndex(&ddl.Call{}, name("b"), key("i", false, "k")))
+	n.ex.Close()
+	n.halfBuilt("b", "i", catalog.StateDeleteOnly, nil)
+	u := n.cat.Uses().Register()
+	if u.Enter(n.table("b")) != catalog.Entered {
+		t.Fatal()
+	}
+	n.reopen(nil)
+	actions := []ddl.AlterSpec{ddl.DropIndex{Name: "k1"}, ddl.SetComment{Comment: "x"}}
+	if err := n.ex.AlterTable(&ddl.Call{LockWait: lockWait, Self: u}, name("b"), actions); !errors.Is(err, types.Errorf(types.ErWrongAutoKey)) {
+		t.Error(err)
+	}
+	u.Release()
+	waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+	n.must(n.ex.AlterTable(&ddl.Call{}, name("b"), actions))
+}

@@ -134,8 +134,8 @@ type RenamePair struct{ From, To Name }
 // Call is what one statement brings along. The session has committed its open
 // transaction and released its Use before.
 type Call struct {
-	// LockWait is lock_wait_timeout, the most a statement waits for users of
-	// its tables and for other DDL; 0 means one year, MySQL's default.
+	// LockWait is lock_wait_timeout, the most a statement waits at a time for
+	// users of its tables or for other DDL; 0 means one year, MySQL's default.
 	LockWait  time.Duration
 	Interrupt *kvapi.Interrupt
 	// Self is the session's own Use, which is not waited for. May be nil.

@@ -55,7 +55,7 @@ func (e *Executor) rebuildIndexes(t *catalog.Table, stale []*catalog.Index) erro
 		if err != nil {
 			return err
 		}
-		build.rec.IndexID, build.rec.Index = fresh.ID, fresh.Name
+		build.rec.IndexID, build.rec.Index, build.rec.Rebuild = fresh.ID, fresh.Name, true
 		jobs = append(jobs, build)
 		e.log.Warn("rebuilding an index written with other collation weights", "table", t.Name, "index", ix.Name)
 	}

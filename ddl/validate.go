@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -74,14 +75,35 @@ func checkIndexName(name string) error {
 	if tooLong(name) {
 		return types.Errorf(types.ErTooLongIdent, name)
 	}
-	if badName(name) || strings.EqualFold(name, catalog.PrimaryName) {
+	if badName(name) || strings.EqualFold(name, catalog.PrimaryName) || internalName(name) {
 		return types.Errorf(types.ErWrongNameForIndex, name)
 	}
 	return nil
 }
 
+// The names of indexes that no statement finds, before their own id or another's.
+const (
+	droppingPrefix  = "#dropping-"
+	replacingPrefix = "#replacing-"
+)
+
 // droppingName is what an index is called once no statement finds it any more.
-func droppingName(ix *catalog.Index) string { return fmt.Sprintf("#dropping-%d", ix.ID) }
+func droppingName(ix *catalog.Index) string { return fmt.Sprint(droppingPrefix, ix.ID) }
+
+// replacingName is what an index is called that is built to take old's name.
+func replacingName(old *catalog.Index) string { return fmt.Sprint(replacingPrefix, old.ID) }
+
+// internalName reports whether a name may be one of those, in any case.
+func internalName(name string) bool {
+	name = strings.ToLower(name)
+	for _, prefix := range []string{droppingPrefix, replacingPrefix} {
+		if id, found := strings.CutPrefix(name, prefix); found {
+			_, err := strconv.ParseUint(id, 10, 64)
+			return err == nil
+		}
+	}
+	return false
+}
 
 // leaving reports whether ix is on its way out. The state alone does not tell:
 // it is that of a build, too.

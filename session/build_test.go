@@ -195,14 +195,14 @@ func TestAlterBesideStatements(t *testing.T) {
 	before = c.Must("SHOW CREATE TABLE t").String()
 	use(2)
 	go func() {
-		built <- builder.Exec("ALTER TABLE t ADD y INT DEFAULT 5, ADD INDEX w (b), DROP INDEX v, ADD UNIQUE v (y)").Err
+		built <- builder.Exec("ALTER TABLE t ADD y INT DEFAULT 5, ADD INDEX w (b), DROP INDEX v, ADD UNIQUE v (y, c)").Err
 	}()
 	testkit.Await(t, "a build", func() bool {
 		table, err := node.Catalog.Current().Table("d", "t")
 		return err == nil && table.Index("w") != nil
 	})
 	users[2].Must("COMMIT")
-	if err := <-built; err == nil || err.Error() != "ERROR 1062 (23000): Duplicate entry '5' for key 't.v'" {
+	if err := <-built; err == nil || err.Error() != "ERROR 1062 (23000): Duplicate entry '5-103' for key 't.v'" {
 		t.Errorf("ALTER TABLE answers %v", err)
 	}
 	if got := c.Must("SHOW CREATE TABLE t").String(); got != before {

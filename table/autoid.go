@@ -417,14 +417,15 @@ func (a *AutoID) CommitNext(tx *txn.Txn, next uint64) error {
 	if err := a.load(); err != nil {
 		return err
 	}
-	if next = min(next, a.top()); next <= a.free.Load() {
+	if next = min(next, a.top()); next <= a.free.Load() && next <= a.limit.Load() {
 		return nil
 	}
 	return tx.RaiseCounter(a.key, max(next, a.durable+1)) // see raise
 }
 
 // SetNext raises the counter to next (AUTO_INCREMENT=n of ALTER TABLE),
-// durably, and never lowers it.
+// durably, and never lowers it. That the next id is above it already is not
+// enough, for the reason that Raise has.
 func (a *AutoID) SetNext(next uint64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -432,9 +433,6 @@ func (a *AutoID) SetNext(next uint64) error {
 		return err
 	}
 	next = min(next, a.top())
-	if next <= a.free.Load() {
-		return nil
-	}
 	if next > a.limit.Load() {
 		if err := a.learn(); err != nil {
 			return err

@@ -447,3 +447,45 @@ func TestAutoIDReservations(t *testing.T) {
 		}
 	}
 }
+
+// TestAutoIDNextIsDurable: AUTO_INCREMENT=n outlives a crash, though a transaction that rolled back had taken the next id above n before.
+func TestAutoIDNextIsDurable(t *testing.T) {
+	for name, set := range map[string]func(*node, *table.Writer) error{
+		"alone": func(_ *node, w *table.Writer) error { return w.AutoID().SetNext(4000) },
+		"with other changes": func(n *node, w *table.Writer) error {
+			return n.do(func(tx *txn.Txn) error { return w.AutoID().CommitNext(tx, 4000) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fs := engine.NewMemFS()
+			desc := autoTable(1, intType(types.TypeBigInt), true)
+			n := openNode(t, fs)
+			w := table.NewWriter(desc, n.ids)
+			if _, err := generate(n, w); err != nil {
+				t.Fatal(err)
+			}
+			failed := errors.New("the statement fails")
+			if err := n.do(func(tx *txn.Txn) error {
+				if err := w.Insert(tx, []types.Value{types.Int(5000)}, table.InsertCheck); err != nil {
+					return err
+				}
+				return failed
+			}); !errors.Is(err, failed) {
+				t.Fatal(err)
+			}
+			if err := set(n, w); err != nil {
+				t.Fatal(err)
+			}
+			crashed := fs.CrashClone(engine.CrashConfig{})
+			if v, err := generate(n, w); err != nil || v.Int64() != 5001 {
+				t.Errorf("the next id is %d, %v; it never falls", v.Int64(), err)
+			}
+			n.close()
+			n = openNode(t, crashed)
+			defer n.close()
+			if v, err := generate(n, table.NewWriter(desc, n.ids)); err != nil || v.Int64() < 4000 || v.Int64() > 5001 {
+				t.Errorf("after a crash, the next id is %d, %v", v.Int64(), err)
+			}
+		})
+	}
+}

@@ -23,7 +23,7 @@ func duplicateError(t *catalog.Table, ix *catalog.Index, parts []keyPart, row []
 		}
 		text = appendKeyText(text, &parts[i], *parts[i].of(row))
 	}
-	return types.Errorf(types.ErDupEntry, string(text), t.Name+"."+ix.Name)
+	return types.Errorf(types.ErDupEntry, string(text), t.Name+"."+t.NameOf(ix))
 }
 
 // appendKeyText appends a key column as MySQL shows it in 1062: cut to the
