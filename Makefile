@@ -4,9 +4,9 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/pandodb/pando/server.Version=$(VERSION)
 RACE    := ./engine/... ./mvcc ./store/... ./kv ./txn ./session ./wire
 
-.PHONY: build run test race fuzz hunt bench lint clean
+.PHONY: build run test race fuzz hunt bench profile lint clean
 
-build: ## the static binary bin/pando
+build: ## the static binary bin/pando, compiled by the profile cmd/pando/default.pgo
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/pando ./cmd/pando
 
 run: build ## serve ./data on 127.0.0.1:4000
@@ -14,8 +14,8 @@ run: build ## serve ./data on 127.0.0.1:4000
 
 test: build ## everything that must pass: installs the programs that the tests drive
 	scripts/test-programs.sh
-	$(GO) vet ./...
-	CGO_ENABLED=0 $(GO) test -timeout 5m $$($(GO) list ./... | grep -v '/tests$$')
+	$(GO) vet -pgo=off ./...
+	CGO_ENABLED=0 $(GO) test -pgo=off -timeout 5m $$($(GO) list ./... | grep -v '/tests$$')
 	CGO_ENABLED=0 $(GO) test -timeout 12m ./tests
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 10m $(RACE)
 	bin/pando bench run --plan short --start pando --start mariadb --trivial --warn-only --out bin
@@ -34,9 +34,12 @@ bench: build ## the interleaved comparison with MariaDB, about 20 minutes; the r
 	scripts/test-programs.sh
 	bin/pando bench run --plan compare --start pando --start mariadb --trivial --budget-minutes 18 --out bench/results --name latest
 
+profile: ## cmd/pando/default.pgo anew, four minutes
+	scripts/profile.sh
+
 lint: ## formatting and vet
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
-	$(GO) vet ./...
+	$(GO) vet -pgo=off ./...
 
 clean:
 	rm -rf bin

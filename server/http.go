@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/pprof"
+	"net/netip"
 	"os"
 	"strconv"
 	"sync"
@@ -41,6 +43,9 @@ func (n *Node) openHTTP() error {
 		answer(w, !n.engine.Failed(), "ok", "storage has failed")
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, n.ready.Load(), "ready", "not ready") })
+	mux.HandleFunc("GET /debug/pprof/", onlyLocal(pprof.Index))
+	mux.HandleFunc("GET /debug/pprof/profile", onlyLocal(pprof.Profile))
+	mux.HandleFunc("GET /debug/pprof/trace", onlyLocal(pprof.Trace))
 	n.http = &http.Server{Handler: mux, ReadHeaderTimeout: httpHeaderTimeout, ReadTimeout: httpReadTimeout, WriteTimeout: httpWriteTimeout,
 		IdleTimeout: httpIdleTimeout, MaxHeaderBytes: httpHeaderBytesMax}
 	listener := &boundedListener{Listener: n.httpListener, places: make(chan struct{}, httpConnsMax)}
@@ -52,6 +57,17 @@ func (n *Node) openHTTP() error {
 		}
 	}()
 	return nil
+}
+
+// onlyLocal refuses clients of other machines: a profile costs the server something, and shows more of it than its figures do.
+func onlyLocal(serve http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if from, err := netip.ParseAddrPort(r.RemoteAddr); err != nil || !from.Addr().Unmap().IsLoopback() {
+			http.Error(w, "profiles are for clients on this machine", http.StatusForbidden)
+			return
+		}
+		serve(w, r)
+	}
 }
 
 // boundedListener holds as many connections as there are places. It closes one more at once: in a queue a probe would wait for those

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 )
@@ -61,5 +62,34 @@ func TestStatusPortIsBounded(t *testing.T) {
 	}
 	if code, err := ask(held[1]); code != http.StatusOK {
 		t.Errorf("a kept connection: %d, %v", code, err)
+	}
+}
+
+// TestProfilesAreLocal: clients on this machine get profiles, of which one lasts as long as they say; others get none.
+func TestProfilesAreLocal(t *testing.T) {
+	n, err := Open(context.Background(), testOptions(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	for _, path := range []string{"", "heap", "goroutine", "profile?seconds=1", "trace?seconds=1"} {
+		answer, err := http.Get("http://" + n.httpListener.Addr().String() + "/debug/pprof/" + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		_ = answer.Body.Close()
+		if answer.StatusCode != http.StatusOK || err != nil || len(body) == 0 {
+			t.Errorf("%q: %s, %d bytes, %v", path, answer.Status, len(body), err)
+		}
+		for _, from := range []string{"192.0.2.1:1234", "[2001:db8::1]:1234", "[::ffff:192.0.2.1]:1234", "?"} {
+			r := httptest.NewRequest(http.MethodGet, "/debug/pprof/"+path, nil)
+			r.RemoteAddr = from
+			w := httptest.NewRecorder()
+			n.http.Handler.ServeHTTP(w, r)
+			if w.Code != http.StatusForbidden {
+				t.Errorf("%q from %s: %d", path, from, w.Code)
+			}
+		}
 	}
 }

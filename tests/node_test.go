@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		binary = filepath.Join(dir, "pando")
-		build := exec.Command("go", "build", "-o", binary, "../cmd/pando")
+		build := exec.Command("go", "build", "-trimpath", "-o", binary, "../cmd/pando")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
