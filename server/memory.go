@@ -29,10 +29,12 @@ const (
 	// gcHeadroomFull once as much is alive as the cache may hold: a process is to take 1.4 times a cache of 1 GiB. The difference
 	// is 3 % of the processor time of a point select. What a process takes besides does not grow with the cache, so one part in
 	// gcHeadroomShare of what that has beyond 1 GiB is added: a lookup that misses the cache leaves a block behind, and with 4 GiB
-	// collections took a twelfth of the processor time (bench/results/2026-11-23-hundredfold.md).
+	// collections took a twelfth of the processor time (bench/results/2026-11-23-hundredfold.md). A smaller cache leaves less, in
+	// proportion, but gcHeadroomMin.
 	gcHeadroom      = 256 << 20
 	gcHeadroomFull  = 192 << 20
 	gcHeadroomShare = 4
+	gcHeadroomMin   = 32 << 20
 	gcPercentMin    = 15
 	gcPercentMax    = 200
 	gcTuneEvery     = time.Second
@@ -94,12 +96,16 @@ func (b *budget) heap() int64 { return b.total / 10 * 9 }
 // gcPercent is the garbage collector's target for so many live bytes. A fixed one would be too small for an idle server or would
 // let a full cache take three times its size.
 func (b *budget) gcPercent(live uint64) int {
-	headroom := uint64(gcHeadroom)
+	headroom := int64(gcHeadroom)
 	if live >= uint64(b.cache) {
 		headroom = gcHeadroomFull
 	}
-	headroom += uint64(max(b.cache-1<<30, 0)) / gcHeadroomShare
-	return int(min(max(100*headroom/max(live, 1), gcPercentMin), gcPercentMax))
+	if b.cache < 1<<30 {
+		headroom = max(b.cache>>10*(headroom>>20), gcHeadroomMin)
+	} else {
+		headroom += (b.cache - 1<<30) / gcHeadroomShare
+	}
+	return int(min(max(100*uint64(headroom)/max(live, 1), gcPercentMin), gcPercentMax))
 }
 
 // tuneGC adapts the target to the live heap until stop is closed.

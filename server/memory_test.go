@@ -19,10 +19,12 @@ func TestGCPercent(t *testing.T) {
 	}
 }
 
-// TestGCPercentLarge: a larger cache leaves more room for garbage, but never more than the process may take of it.
-func TestGCPercentLarge(t *testing.T) {
+// TestGCPercentOfCaches: a larger cache leaves more room for garbage and a smaller one less, but never more than the process may take of it.
+func TestGCPercentOfCaches(t *testing.T) {
 	for _, c := range []struct{ cache, live, headroom int64 }{
-		{512 << 20, 512 << 20, 192 << 20},
+		{256 << 20, 256 << 20, 48 << 20},
+		{512 << 20, 512<<20 - 1, 128 << 20},
+		{512 << 20, 512 << 20, 96 << 20},
 		{2 << 30, 2<<30 - 1, 512 << 20},
 		{2 << 30, 2 << 30, 448 << 20},
 		{4 << 30, 4 << 30, 960 << 20},
