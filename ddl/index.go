@@ -336,7 +336,7 @@ func (e *Executor) removeIndexSteps(j *job, p catalog.Patience) error {
 		}
 		return err
 	}
-	if !leaving(ix) {
+	if !leaving(ix) || ix.State > catalog.StateDeleteOnly { // builds before 2026-11-24 freed the name with a step less
 		if !ix.Building { // its last readers are there still if hiding it could not be taken back
 			if err := e.settle(j, t, p); err != nil {
 				return err

@@ -3,6 +3,7 @@ package ddl_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"sync/atomic"
@@ -403,4 +404,29 @@ func TestBuildKeysNoAutoIncrement(t *testing.T) {
 	u.Release()
 	waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
 	n.must(n.ex.AlterTable(&ddl.Call{}, name("b"), actions))
+}
+
+// TestLeavingIndexOfOlderBuild: an index that a former build has left write-only, though its name was free already, goes by way of
+// delete-only.
+func TestLeavingIndexOfOlderBuild(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	n.sbtest("t")
+	n.fill("t", 1, 11, func(id int) int { return id })
+	n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("i", true, "k")))
+	n.ex.Close()
+	next := n.table("t").Clone()
+	next.Finish()
+	leaving := fmt.Sprint("#dropping-", next.Index("i").ID)
+	next.Index("i").Name = leaving
+	n.must(n.cat.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, nil))
+	n.halfBuilt("t", leaving, catalog.StateWriteOnly, map[string]any{"kind": "drop index"})
+	u := n.user()
+	n.reopen(nil)
+	waitFor(t, func() bool { return n.table("t").Indexes[1].State == catalog.StateDeleteOnly })
+	u.Release()
+	waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+	if report := n.check("t"); report.Rows != 10 || len(n.table("t").Indexes) != 1 {
+		t.Errorf("%d rows, %d indexes", report.Rows, len(n.table("t").Indexes))
+	}
 }

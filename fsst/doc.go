@@ -8,7 +8,8 @@
 // generations over one sample); encoding is greedy, longest symbol first, as in
 // its section 5.1. Differences: the lookup of two-byte symbols is a matrix over
 // the bytes that occur in them instead of an array of 64 Ki entries, so that a
-// table takes some 10 KiB and a server may hold thousands.
+// table takes some 10 KiB and a server may hold thousands; and long symbols that
+// cover little of the sample are left out (longShare in train.go).
 //
 // # Packed string
 //

@@ -101,7 +101,7 @@ func (b *budget) gcPercent(live uint64) int {
 		headroom = gcHeadroomFull
 	}
 	if b.cache < 1<<30 {
-		headroom = max(b.cache>>10*(headroom>>20), gcHeadroomMin)
+		headroom = max(headroom*b.cache>>30, gcHeadroomMin)
 	} else {
 		headroom += (b.cache - 1<<30) / gcHeadroomShare
 	}

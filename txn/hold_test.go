@@ -42,7 +42,7 @@ func TestWaitsHoldNoIterators(t *testing.T) {
 		done := make(chan error)
 		go func() { done <- read(waiter) }()
 		testkit.Await(t, name+" to wait", func() bool { return d.s.Metrics().LockWaiting > 0 })
-		// Compactions have some for a moment, and the count of those who wait rises a moment before their iterators are closed.
+		// The compaction that the flush has begun has some for a moment; one of the waiter's would stay as long as it waits.
 		testkit.Await(t, name+" to wait without iterators of tables", func() bool { return d.e.Metrics().OpenIters == 0 })
 		if d.s.Metrics().LockWaiting == 0 {
 			t.Errorf("%s: the wait is over", name)
