@@ -123,11 +123,11 @@ func TestStaleIndexIsRebuilt(t *testing.T) {
 	n.sbtest("a")
 	n.fill("a", 1, 101, func(id int) int { return id })
 	n.must(n.ex.CreateIndex(&ddl.Call{}, name("a"), key("c", true, "c")))
-	next := n.table("a").Clone()
-	next.Finish()
-	was := next.Index("c")
-	was.WeightsChecksum++
-	n.must(n.cat.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, nil))
+	var was *catalog.Index
+	n.edit("a", func(t *catalog.Table) {
+		was = t.Index("c")
+		was.WeightsChecksum++
+	})
 	n.close(true)
 	n = openNode(t, fs)
 	defer n.close(true)
@@ -150,11 +150,10 @@ func TestReplacementIsRemoved(t *testing.T) {
 		n.fill("a", 1, 101, func(id int) int { return id })
 		n.must(n.ex.CreateIndex(&ddl.Call{}, name("a"), key("c", true, "c")))
 		n.must(n.ex.CreateIndex(&ddl.Call{}, name("a"), key("temporary", true, "k")))
-		next := n.table("a").Clone()
-		next.Finish()
-		left := next.Index("temporary")
-		left.Replaces, left.State = next.Index("c").ID, state
-		n.must(n.cat.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, nil))
+		n.edit("a", func(t *catalog.Table) {
+			left := t.Index("temporary")
+			left.Replaces, left.State = t.Index("c").ID, state
+		})
 		n.close(true)
 		n = openNode(t, fs)
 		waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })

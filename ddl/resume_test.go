@@ -31,6 +31,15 @@ func (n *node) reopen(destroy func(kvapi.Span, clock.Timestamp) (bool, error)) {
 	n.must(err)
 }
 
+// edit changes a table's descriptor in the catalog, as nothing but an older build or a fault does.
+func (n *node) edit(tab string, change func(*catalog.Table)) {
+	n.tb.Helper()
+	next := n.table(tab).Clone()
+	next.Finish()
+	change(next)
+	n.must(n.cat.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, nil))
+}
+
 // halfBuilt takes a public index back to the state of a build that a crash has interrupted, with a job whose record has fields
 // besides those of every job. The executor that is open does not know of it.
 func (n *node) halfBuilt(tab, index string, state catalog.SchemaState, fields map[string]any) {
@@ -349,10 +358,7 @@ func TestCancelOfRebuild(t *testing.T) {
 	n.fill("a", 1, 101, func(id int) int { return id })
 	n.must(n.ex.CreateIndex(&ddl.Call{}, name("a"), key("c", true, "c")))
 	n.ex.Close()
-	next := n.table("a").Clone()
-	next.Finish()
-	next.Index("c").WeightsChecksum++
-	n.must(n.cat.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, nil))
+	n.edit("a", func(t *catalog.Table) { t.Index("c").WeightsChecksum++ })
 	u := n.cat.Uses().Register()
 	if u.Enter(n.table("a")) != catalog.Entered {
 		t.Fatal()
@@ -415,11 +421,8 @@ func TestLeavingIndexOfOlderBuild(t *testing.T) {
 	n.fill("t", 1, 11, func(id int) int { return id })
 	n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("i", true, "k")))
 	n.ex.Close()
-	next := n.table("t").Clone()
-	next.Finish()
-	leaving := fmt.Sprint("#dropping-", next.Index("i").ID)
-	next.Index("i").Name = leaving
-	n.must(n.cat.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, nil))
+	leaving := fmt.Sprint("#dropping-", n.table("t").Index("i").ID)
+	n.edit("t", func(t *catalog.Table) { t.Index("i").Name = leaving })
 	n.halfBuilt("t", leaving, catalog.StateWriteOnly, map[string]any{"kind": "drop index"})
 	u := n.user()
 	n.reopen(nil)
