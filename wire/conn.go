@@ -44,10 +44,10 @@ type conn struct {
 	salt       [saltBytes]byte
 	count      *counterShard
 
-	run    int           // commands in a row that were already there
-	began  time.Duration // on clock.Mono, the first of them, where connections are many
+	turn   turn
+	began  time.Duration // on clock.Mono, the present command; 0 where connections are few, and when it has been answered
 	reply  int           // bytes of the answer to the last command
-	turn   chan struct{} // capacity 1: turns.wait is over
+	next   chan struct{} // capacity 1: turns.wait is over
 	behind *conn         // the next in turns
 
 	// state is when<<16 | command<<8 | phase, where when is the server's coarse clock at the last change. Written by the
@@ -67,7 +67,7 @@ type conn struct {
 }
 
 func newConn(s *Server, id uint32, raw net.Conn) *conn {
-	c := &conn{srv: s, id: id, count: s.counters.shard(id), turn: make(chan struct{}, 1)}
+	c := &conn{srv: s, id: id, count: s.counters.shard(id), next: make(chan struct{}, 1)}
 	c.sock.init(raw, &s.yields)
 	c.stream = &c.sock
 	c.resp.c = c
@@ -157,10 +157,17 @@ func (c *conn) loop() {
 			return
 		}
 		before := c.in.total
+		crowded, lone := c.srv.crowded.Load(), c.srv.lone.Load()
 		// Who had his last command ready will have the next one ready too, unless he reads a long answer first.
-		c.sock.soon = !c.sock.waited && c.reply <= turnAnswerBytes && !c.srv.crowded.Load()
-		lone := c.srv.lone.Load()
-		c.sock.keen = lone && c.reply >= lookAnswerMin
+		c.sock.soon = !c.sock.waited && c.reply <= turnAnswerBytes && !crowded
+		switch {
+		case lone && c.reply >= lookAnswerMin:
+			c.sock.keen = &lookAlone
+		case crowded && c.turn.brisk():
+			c.sock.keen = &lookCrowded
+		default:
+			c.sock.keen = nil
+		}
 		c.sock.pace(lone, c.srv.now.Load())
 		c.sock.waited = false
 		payload, err := c.in.next()
@@ -175,10 +182,13 @@ func (c *conn) loop() {
 		if c.sock.waited && !lone {
 			c.srv.spread.sample()
 		}
-		if c.turnOver() {
+		if c.turnOver(crowded) {
 			c.srv.turns.wait(c)
 		}
-		c.reply = 0
+		c.reply, c.began = 0, 0
+		if crowded {
+			c.began = clock.Mono()
+		}
 		// In this order, a KILL QUERY that finds the connection busy is never cleared before the statement sees it.
 		c.intr.Reset()
 		c.setState(payload[0], phaseBusy)
@@ -193,26 +203,24 @@ func (c *conn) loop() {
 }
 
 // turnOver tells whether this connection, which has the next command in hand, has to let others go first.
-func (c *conn) turnOver() bool {
+func (c *conn) turnOver(crowded bool) bool {
+	t := &c.turn
 	if c.sock.waited || c.srv.lone.Load() {
-		c.run = 0
+		*t = turn{}
 		return false
 	}
-	most, late := turnCommands, false
-	if c.srv.crowded.Load() {
-		most = turnCrowded
-		now := clock.Mono()
-		if c.run == 0 {
-			c.began = now
-		}
-		taken := now - c.began
-		late = taken >= turnCrowdedMax && (taken >= turnTxnMax || c.sess.Status()&sqlapi.StatusInTrans == 0)
+	over := t.run+1 >= turnCommands
+	if crowded {
+		before := t.txn
+		t.txn = c.sess.Status()&sqlapi.StatusInTrans != 0
+		over = over || !t.brisk() || t.spent >= turnLongest || before && !t.txn
+	} else {
+		over = over || c.reply > turnAnswerBytes
 	}
-	if c.run++; c.run < most && !late && c.reply <= turnAnswerBytes {
-		return false
+	if t.run++; over {
+		*t = turn{}
 	}
-	c.run = 0
-	return true
+	return over
 }
 
 // noCommand stands for an empty packet, which no command begins with: it is answered as an unknown one.
@@ -283,6 +291,10 @@ const (
 // write sends bytes; only response calls it. The reaper bounds each step and not the whole: a row of
 // megabytes may take long, as long as the client takes some of it. Who is to be closed anyway gets no more time.
 func (c *conn) write(b []byte) error {
+	if c.began != 0 {
+		c.turn.spent += clock.Mono() - c.began
+		c.began = 0
+	}
 	c.setPhase(phaseWrite)
 	n, err := c.stream.Write(b[:min(len(b), writeStep)])
 	for err == nil && n < len(b) {

@@ -67,12 +67,14 @@
 //	     are always counted, and logged at most logsPerSecond times a second.
 //	W11. Locks: Server.mu and conn.mu are never held together, nor while calling a session or a socket. columnCache.mu and
 //	     authCache.mu and turns.mu are leaves.
-//	W12. A connection whose next command is there at once, turnCommands times in a row (turnCrowded where many are active) or
-//	     after an answer of more than turnAnswerBytes, lets those be served first that were ready before (turns), unless it is
-//	     alone. It holds no lock meanwhile, and Shutdown ends turns when the connections have ended. One whose last command was
-//	     there at once yields the processor once before it waits for the next (yields). One that is alone looks for its next
-//	     command for up to lookMax after an answer with rows (looks). Where there are two processors, connections that had to
-//	     wait keep the server's threads on both (spread).
+//	W12. A connection whose next command is there at once, turnCommands times in a row, lets those be served first that were
+//	     ready before (turns), unless it is alone. Where crowdMin are active its turn also ends with a transaction, after
+//	     turnLongest, and when its commands take more than turnBrisk; where fewer are, after an answer of more than
+//	     turnAnswerBytes. It holds no lock meanwhile, and Shutdown ends turns when the connections have ended. A connection that
+//	     finds no command may yield the processor before it waits: one of few once, if its last command was there at once
+//	     (yields); one of many with brisk commands as long as others have use for it (lookCrowded); one that is alone for a while
+//	     after an answer with rows (lookAlone). Where there are two processors, connections that had to wait keep the server's
+//	     threads on both (spread).
 //
 // # Goroutines
 //

@@ -19,13 +19,13 @@ import (
 //
 // Read, Write, Close and the fields belong to the connection's goroutine; deadlines, control, closeWrite and hangUp are for any.
 type socket struct {
-	net.Conn        // as accepted; when the socket has been detached once, only the addresses are of use
-	waited   bool   // some read since the connection cleared this had to wait
-	soon     bool   // the next bytes are expected at once: a read that finds none yields to the client before it waits
-	keen     bool   // a read that finds nothing goes on looking for a while before it waits
-	alone    bool   // no other connection is active
-	reads    int    // in this tick, while alone; see pace
-	tick     uint64 // of the coarse clock
+	net.Conn           // as accepted; when the socket has been detached once, only the addresses are of use
+	waited   bool      // some read since the connection cleared this had to wait
+	soon     bool      // the next bytes are expected at once: a read that finds none yields to the client before it waits
+	keen     *lookRule // by which a read that finds nothing goes on looking before it waits; nil if it doesn't
+	alone    bool      // no other connection is active
+	reads    int       // in this tick, while alone; see pace
+	tick     uint64    // of the coarse clock
 	yields   *yields
 	looks    looks
 	in       transfer
@@ -87,32 +87,41 @@ func (s *socket) tryRead(fd uintptr) bool {
 					continue
 				}
 			}
-			if s.keen {
-				if s.keen = false; s.look(fd) {
+			if r := s.keen; r != nil {
+				if s.keen = nil; s.look(fd, r) {
 					return true
 				}
 			}
 			return false
 		}
 		if s.in.err != syscall.EINTR {
+			if s.keen != nil {
+				s.looks.found()
+			}
 			return true
 		}
 	}
 }
 
-// look reads again and again, with a yield before each, for at most lookMax; false if there was nothing.
-func (s *socket) look(fd uintptr) bool {
+// look reads again and again, with a yield before each, as long as the rule says; false if there was nothing.
+func (s *socket) look(fd uintptr, r *lookRule) bool {
 	if !s.looks.worth() {
 		return false
 	}
 	began := clock.Mono()
+	last, idle := began, 0
 	for s.yields.yield() {
 		if s.in.n, s.in.err = rawRead(fd, s.in.buf); s.in.err != syscall.EAGAIN && s.in.err != syscall.EINTR {
 			s.looks.found()
 			return true
 		}
-		if clock.Mono()-began >= lookMax {
-			s.looks.missed()
+		now := clock.Mono()
+		if now-last < yieldIdle {
+			idle++
+		}
+		last = now
+		if idle >= r.idle || now-began >= r.most {
+			s.looks.missed(r)
 			break
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pandodb/pando/clock"
 )
 
 // socketPair returns a socket over TCP and its client.
@@ -166,8 +168,9 @@ func TestSocketLooks(t *testing.T) {
 		return true
 	}
 	buf := make([]byte, 10)
+	rule := lookRule{most: time.Hour, idle: 3, pause: 5} // however busy the machine is
 	// read tells whether there was a look.
-	read := func(keen bool) bool {
+	read := func(keen *lookRule) bool {
 		t.Helper()
 		before, done := given, false
 		s.keen, s.waited = keen, false
@@ -182,38 +185,85 @@ func TestSocketLooks(t *testing.T) {
 		}
 		return looked
 	}
-	if read(false) {
+	if read(nil) {
 		t.Error("a look without need")
 	}
 	for range 3 * lookCredit {
-		if !read(true) {
+		if !read(&rule) {
 			t.Fatal("no look for a client that answers at once")
 		}
 	}
 	near = false
-	looks := 0
-	for read(true) {
-		if looks++; looks > lookCredit {
+	far := 0
+	for read(&rule) {
+		if far++; far > lookCredit {
 			t.Fatal("a client far away is looked for without end")
 		}
 	}
-	if want := lookCredit/lookMissWeight + 1; looks != want {
-		t.Errorf("%d looks for a client far away, want %d", looks, want)
+	if want := lookCredit/lookMissWeight + 1; far != want {
+		t.Errorf("%d looks for a client far away, want %d", far, want)
 	}
 	s.looks.pause = 1
-	if read(true) || !read(true) || read(true) {
+	if read(&rule) || !read(&rule) || read(&rule) {
 		t.Error("not one look after the pause")
 	}
 	s.looks.pause = 1
 	near = true
-	if read(true) || !read(true) || !read(true) {
+	if read(&rule) || !read(&rule) || !read(&rule) {
 		t.Error("a client that has come nearer is not looked for")
 	}
 	s.yields.give = func() bool { return false } // there is nothing to yield with
 	near = false
 	before := s.looks
-	if read(true); s.looks != before {
+	if read(&rule); s.looks != before {
 		t.Error("a look that could not be is counted")
+	}
+
+	// A byte that is there already is no look, and makes up for one.
+	before.balance = 0
+	s.looks = before
+	if _, err := client.Write(ring); err != nil {
+		t.Fatal(err)
+	}
+	s.keen = &rule
+	s.in.begin(buf)
+	if err := s.poll.Control(func(fd uintptr) { s.attemptRead(fd) }); err != nil {
+		t.Fatal(err)
+	}
+	if s.in.n != 1 || s.looks.balance != 1 {
+		t.Errorf("a byte that is there: %d read, balance %d", s.in.n, s.looks.balance)
+	}
+
+	// A look ends when nobody has use for the processor, or when it has taken long enough.
+	idles := func(most, yield time.Duration) int {
+		given = 0
+		s.yields.give = func() bool {
+			given++
+			s.yields.excess.Store(0) // as above
+			for began := clock.Mono(); clock.Mono()-began < yield; {
+			}
+			return given < 100
+		}
+		rule.most = most
+		s.looks, s.keen = looks{balance: lookCredit}, &rule
+		s.in.begin(buf)
+		if err := s.poll.Control(func(fd uintptr) { s.attemptRead(fd) }); err != nil {
+			t.Fatal(err)
+		}
+		return given
+	}
+	least := 100
+	for range 100 { // a busy machine makes yields long
+		least = min(least, idles(time.Hour, 0))
+	}
+	if least != rule.idle {
+		t.Errorf("a look ends after %d yields of no use, want %d", least, rule.idle)
+	}
+	if n := idles(time.Hour, 2*yieldIdle); n != 100 {
+		t.Errorf("a look ends after %d yields of use", n)
+	}
+	if n := idles(2*yieldIdle, 2*yieldIdle); n != 1 {
+		t.Errorf("a look ends after %d yields, of which the first takes all of its time", n)
 	}
 }
 

@@ -6,19 +6,31 @@ import (
 	"time"
 )
 
-// A connection's turn is over when turnCommands commands in a row were already there, or one was after an answer of more than
-// turnAnswerBytes, a packet of the network. To end a turn costs as much as a short command does, so those of a client that keeps
-// up are served some milliseconds long; after an answer of some size it hardly shows (bench/results/2026-11-21-turns.md). With
-// crowdMin connections the others' turns add up to half a second, so they are shorter, and shorter still where commands take long:
-// of k in a turn the first waits for k times the mean, and is more than one in twenty (bench/results/2026-11-23-crowded.md).
+// A connection's turn is over when turnCommands commands in a row were already there. To end a turn costs as much as a short command
+// does, so those of a client that keeps up are served some milliseconds long (bench/results/2026-11-21-turns.md).
+//
+// Of k commands in a turn one waits until all others have had theirs, for k times the mean. If that is more than one in twenty it is
+// p95, so that turns are to be much longer than that or have one command only: among crowdMin connections a turn goes on while it is
+// brisk. There it is also over at the end of a transaction, all of whose statements have waited for the same turn, and after turnLongest.
+// Among fewer it is over after an answer of more than turnAnswerBytes, a packet of the network, where that hardly shows.
 const (
 	turnCommands    = 128
-	turnCrowded     = 8                      // in place of turnCommands where connections are many
-	turnCrowdedMax  = 80 * time.Microsecond  // since the turn began: no further command then
-	turnTxnMax      = 200 * time.Microsecond // the same in a transaction, whose locks others may be waiting for
-	crowdMin        = 128
+	turnLongest     = 4 * time.Millisecond   // of the server's time, where connections are many
+	turnBrisk       = 120 * time.Microsecond // mean time that commands of a brisk turn take the server, until it answers
+	crowdMin        = 32
 	turnAnswerBytes = 1460
 )
+
+// turn is what a connection has had of its turn.
+type turn struct {
+	run   int           // commands in a row that were already there
+	spent time.Duration // by the server on its commands until it answered, where connections are many
+	txn   bool          // the command before was in a transaction, where connections are many
+}
+
+// brisk tells whether the run commands of the turn and the one before them, which was waited for, are short. They have the time of
+// one more between them, for one in which somebody else had the processor.
+func (t *turn) brisk() bool { return t.spent <= time.Duration(t.run+2)*turnBrisk }
 
 // turns makes connections take turns.
 //
@@ -83,7 +95,7 @@ func (t *turns) release() {
 	for c != nil {
 		next := c.behind
 		c.behind = nil
-		c.turn <- struct{}{}
+		c.next <- struct{}{}
 		c = next
 	}
 }
@@ -110,5 +122,5 @@ func (t *turns) wait(c *conn) {
 			t.release()
 		}
 	}
-	<-c.turn
+	<-c.next
 }

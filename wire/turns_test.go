@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"io"
 	"runtime"
 	"sync"
 	"testing"
@@ -19,7 +20,7 @@ func TestTurns(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	for range 16 {
-		c := &conn{turn: make(chan struct{}, 1)}
+		c := &conn{next: make(chan struct{}, 1)}
 		wg.Go(func() {
 			for range 1000 {
 				line.wait(c)
@@ -37,11 +38,10 @@ func TestTurns(t *testing.T) {
 
 // TestTurnOver: a turn ends with many short commands in a row, or with one long answer, but not for who has to wait for his client.
 func TestTurnOver(t *testing.T) {
-	sess := &fakeSession{}
-	c := &conn{srv: &Server{}, sess: sess}
+	c := &conn{srv: &Server{}, sess: &fakeSession{}}
 	next := func(waited bool, answer int) bool {
 		c.sock.waited, c.reply = waited, answer
-		return c.turnOver()
+		return c.turnOver(false)
 	}
 	for round := range 3 {
 		for i := range turnCommands {
@@ -50,42 +50,6 @@ func TestTurnOver(t *testing.T) {
 			}
 		}
 	}
-	c.srv.crowded.Store(true)
-	for i := range turnCrowded {
-		if over := next(false, 100); over != (i == turnCrowded-1) {
-			t.Fatalf("many connections, command %d: %v", i, over)
-		}
-		c.began = clock.Mono() + time.Hour // a slow machine must not end the turn
-	}
-	for range 3 {
-		if next(false, 100) {
-			t.Fatal("many connections: the first command ends the turn")
-		}
-		c.began = clock.Mono() - turnCrowdedMax
-		if !next(false, 100) {
-			t.Fatal("many connections: a turn that has taken long goes on")
-		}
-	}
-	sess.trans = sqlapi.StatusInTrans
-	// after tells whether a turn that has taken so long is over, by the second command.
-	after := func(taken time.Duration) bool {
-		if next(true, 100) || next(false, 100) {
-			t.Fatal("many connections: the first command ends the turn")
-		}
-		c.began = clock.Mono() - taken
-		return next(false, 100)
-	}
-	goesOn := false
-	for range 1000 { // the machine may stop in between
-		goesOn = goesOn || !after(turnCrowdedMax)
-	}
-	if !goesOn {
-		t.Error("many connections: a transaction's turns are no longer than others")
-	}
-	if !after(turnTxnMax) {
-		t.Error("many connections: a transaction's turn does not end")
-	}
-	c.srv.crowded.Store(false)
 	for i := range 3 * turnCommands {
 		if next(i%(turnCommands-1) == 0, 100) {
 			t.Fatal("a turn ended though the client was waited for")
@@ -103,6 +67,81 @@ func TestTurnOver(t *testing.T) {
 	c.srv.lone.Store(false)
 	if !next(false, turnAnswerBytes+1) || next(false, turnAnswerBytes) {
 		t.Error("a long answer does not end the turn, or a short one does")
+	}
+}
+
+// TestTurnOverCrowded: among many connections a turn ends with many short commands, with a few that take long, after some time, and
+// with a transaction.
+func TestTurnOverCrowded(t *testing.T) {
+	sess := &fakeSession{}
+	c := &conn{srv: &Server{}, sess: sess}
+	// turn returns at which command after the first, which was waited for, the turn is over, when each takes the server as long.
+	turn := func(took time.Duration, status func(i int) uint16) int {
+		t.Helper()
+		c.sock.waited = true
+		for i := range 2 * turnCommands {
+			sess.trans = status(i)
+			if c.turnOver(true) {
+				return i
+			}
+			c.reply, c.sock.waited = 1<<20, false
+			c.turn.spent += took
+		}
+		t.Fatalf("no end of a turn of commands of %v", took)
+		return 0
+	}
+	alone := func(int) uint16 { return 0 }
+	inside := func(int) uint16 { return sqlapi.StatusInTrans }
+	for _, test := range []struct {
+		took   time.Duration
+		status func(i int) uint16
+		want   int
+	}{
+		{0, alone, turnCommands},
+		{turnBrisk, alone, int((turnLongest + turnBrisk - 1) / turnBrisk)},
+		{2*turnBrisk + 1, alone, 1},
+		{2*turnBrisk + 1, inside, 1},
+		{0, inside, turnCommands},
+		{0, func(i int) uint16 { // the first begins a transaction, of which the tenth sees the end
+			if i == 0 || i == 10 {
+				return 0
+			}
+			return sqlapi.StatusInTrans
+		}, 10},
+	} {
+		for range 2 {
+			if got := turn(test.took, test.status); got != test.want {
+				t.Errorf("commands of %v: the turn is over at command %d, want %d", test.took, got, test.want)
+			}
+		}
+	}
+	if turnLongest/turnBrisk < 30 {
+		t.Error("of a turn that goes on as long as it may the first command is one in twenty or more")
+	}
+}
+
+// TestTurnTime: among many connections the time counts until the answer begins to be written, and only there.
+func TestTurnTime(t *testing.T) {
+	s, client := socketPair(t)
+	c := &conn{srv: &Server{}, count: &counterShard{}}
+	c.stream = s
+	write := func(bytes int) {
+		t.Helper()
+		if err := c.write(make([]byte, bytes)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(client, make([]byte, bytes)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if write(1); c.turn.spent != 0 {
+		t.Errorf("%v where connections are few", c.turn.spent)
+	}
+	c.began = clock.Mono() - time.Hour
+	write(1)
+	took := c.turn.spent
+	if write(1); took < time.Hour || c.turn.spent != took {
+		t.Errorf("%v by the first packet of an answer of an hour, %v by the second", took, c.turn.spent)
 	}
 }
 

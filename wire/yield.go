@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -8,15 +9,13 @@ import (
 )
 
 const (
-	// lookMax is how long a lone connection looks for its next command before it waits in the poller.
-	lookMax = 60 * time.Microsecond
 	// lookAnswerMin bytes tell an answer with rows from one without, as a rule: a long message passes for rows, which costs a look.
 	lookAnswerMin = 64
-	// A look that finds nothing weighs as much as lookMissWeight that find something. When they are not made up for, there are no
-	// looks for the next lookPause reads. At most lookCredit of those that found something count.
+	// A look that finds nothing weighs as much as lookMissWeight reads that find something. At most lookCredit of those count.
 	lookMissWeight = 2
 	lookCredit     = 8
-	lookPause      = 256
+	// yieldIdle is less than anybody has use for, and more than a yield takes that finds nobody in line.
+	yieldIdle = 3 * time.Microsecond
 
 	// yieldLong is how long a yield may take: many clients have had the processor then, or somebody a whole slice of time.
 	yieldLong = 1500 * time.Microsecond
@@ -59,15 +58,35 @@ func (y *yields) yield() bool {
 	return true
 }
 
-// looks keeps the balance of a connection's looks for its next command.
+// lookRule says how long a connection looks for its next command before it waits in the poller.
+type lookRule struct {
+	most  time.Duration // the look may take that long
+	idle  int           // yields of less than yieldIdle end it
+	pause int           // reads without a look, when those that found nothing are not made up for
+}
+
+// lookAlone is for a connection that is the only active one.
 //
 // A processor that has nothing to do sleeps, and a virtual one takes tens of microseconds to wake up. Where one client talks to
 // the server both of them do so for each command, the client when its answer arrives and the server when the next command does.
 // To look for a while spares the server's half of that, for about as much of a processor's time as it costs to wait in the poller and
 // to be woken (bench/results/2026-11-22-two-processors.md).
 //
-// Clients farther away than lookMax are found out by their first commands. After answers without rows there is no look: the client
-// most often sends the next statement while it still shares the server's processor, which a look would end.
+// After answers without rows there is no look: the client most often sends the next statement while it still shares the server's
+// processor, which a look would end.
+var lookAlone = lookRule{most: 60 * time.Microsecond, idle: math.MaxInt, pause: 256}
+
+// lookCrowded is for a connection with brisk commands among many.
+//
+// Which of many threads has the processor next is chance, so that a client may get it after some others only. As long as a yield
+// has others run, to wait for the client's turn costs nothing that they would not have had anyway; to wait in the poller costs
+// a change of the connection, with all that belongs to it out of the caches, on both sides. When nobody has use for the processor
+// the client runs on another one or is far away, and the processor is better given to the next connection
+// (bench/results/2026-11-24-warm-clients.md).
+var lookCrowded = lookRule{most: 400 * time.Microsecond, idle: 3, pause: 16}
+
+// looks keeps the balance of a connection's looks for its next command. Clients farther away than a look takes are found out by their
+// first commands.
 type looks struct {
 	balance int // found less missed, by weight; negative ends the looks for now
 	pause   int // reads until the next look
@@ -84,8 +103,8 @@ func (l *looks) worth() bool {
 
 func (l *looks) found() { l.balance = min(l.balance+1, lookCredit) }
 
-func (l *looks) missed() {
+func (l *looks) missed(r *lookRule) {
 	if l.balance -= lookMissWeight; l.balance < 0 {
-		l.balance, l.pause = 0, lookPause
+		l.balance, l.pause = 0, r.pause
 	}
 }
