@@ -82,7 +82,7 @@ var lookAlone = lookRule{most: 60 * time.Microsecond, idle: math.MaxInt, pause: 
 // has others run, to wait for the client's turn costs nothing that they would not have had anyway; to wait in the poller costs
 // a change of the connection, with all that belongs to it out of the caches, on both sides. When nobody has use for the processor
 // the client runs on another one or is far away, and the processor is better given to the next connection
-// (bench/results/2026-11-24-warm-clients.md).
+// (bench/results/2026-11-24-turns-of-many.md).
 var lookCrowded = lookRule{most: 400 * time.Microsecond, idle: 3, pause: 16}
 
 // looks keeps the balance of a connection's looks for its next command. Clients farther away than a look takes are found out by their
