@@ -75,6 +75,7 @@ func (e *Engine) eventListener() *pebble.EventListener {
 		FlushEnd: func(info pebble.FlushInfo) {
 			e.opts.Background.End()
 			e.unflushed.flushed(&info)
+			e.garbage.ended(&info)
 			e.loads.flushed()
 			log.Debug("flushed a memtable", "job", info.JobID, "reason", info.Reason, "bytes", info.InputBytes,
 				"duration", info.Duration, "error", info.Err)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -31,3 +32,12 @@ func (e *Engine) Tables(start, end []byte) (top, bottom int, err error) {
 	}
 	return len(levels[0]), len(levels[len(levels)-1]), nil
 }
+
+// GarbagePause is how long after a flush for the sake of scans the next one may be.
+func (e *Engine) GarbagePause() time.Duration { return time.Duration(e.garbage.pause.Load()) }
+
+// GarbageSeen tells whether scans were slowed by what memtables hold.
+func (e *Engine) GarbageSeen() bool { return e.garbage.seen.Load() }
+
+// GarbageFlushEvery is the least of GarbagePause.
+const GarbageFlushEvery = garbageFlushEvery

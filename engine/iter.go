@@ -33,7 +33,9 @@ type Iter struct {
 	it      *pebble.Iterator
 	e       *Engine
 	scratch []byte
-	scanned bool                          // moved otherwise than by SeekPrefixGE, so it may have met runs of tombstones
+	scanned bool   // moved otherwise than by SeekPrefixGE since the bounds were set, so it may have met garbage
+	lower   []byte // the bounds, for who looks for garbage
+	upper   []byte
 	filters [2]pebble.BlockPropertyFilter // room for one more, which Pebble appends in place
 	// leftOut, of an iterator of tables alone, tells of what memtables held when it was made.
 	leftOut []*keyFilter
@@ -66,7 +68,12 @@ func (e *Engine) NewIter(o IterOptions) (*Iter, error) {
 		return nil, fmt.Errorf("engine: new iterator: %w", err)
 	}
 	i.it = it
+	i.keepBounds(o.Lower, o.Upper)
 	return i, nil
+}
+
+func (i *Iter) keepBounds(lower, upper []byte) {
+	i.lower, i.upper = append(i.lower[:0], lower...), append(i.upper[:0], upper...)
 }
 
 func timeFilter(minTS, maxTS clock.Timestamp) sstable.BlockPropertyFilter {
@@ -87,7 +94,18 @@ func (i *Iter) SetBounds(lower, upper []byte) {
 	if lower == nil {
 		lower = firstKey
 	}
+	i.leave()
 	i.it.SetBounds(lower, upper)
+	i.keepBounds(lower, upper)
+}
+
+// leave looks at what a scan within the present bounds has met.
+func (i *Iter) leave() {
+	if i.scanned {
+		i.scanned = false
+		i.e.noteGarbage(i)
+		i.it.ResetStats()
+	}
 }
 
 // First moves to the first key within the bounds. Like every move it tells whether there is one; if not, see Error.
@@ -161,10 +179,7 @@ func (i *Iter) Scratch() *[]byte { return &i.scratch }
 
 // Close gives the iterator back. It must not be used afterwards.
 func (i *Iter) Close() error {
-	if i.scanned {
-		i.scanned = false
-		i.e.noteGarbage(i.it)
-	}
+	i.leave()
 	err := i.it.Close()
 	i.it, i.leftOut = nil, nil
 	i.filters[0] = nil

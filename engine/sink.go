@@ -111,16 +111,24 @@ func (e *Engine) sink(ctx context.Context) error {
 
 // memtablesHold tells whether a memtable holds a version within the bounds. It does not know of deletions that are not versions.
 func (e *Engine) memtablesHold(s keySlice) (bool, error) {
-	// No table has a version of this time.
-	it, err := e.db.NewIter(&pebble.IterOptions{
-		LowerBound: s.start, UpperBound: s.end,
-		PointKeyFilters: []pebble.BlockPropertyFilter{timeFilter(never, never)},
-	})
+	it, err := e.memtables(s)
 	if err != nil {
 		return false, err
 	}
 	held := it.First()
 	return held, errors.Join(it.Error(), it.Close())
+}
+
+// memtables returns an iterator over what memtables hold from one engine key up to another, which is excluded; empty is no end.
+func (e *Engine) memtables(s keySlice) (*pebble.Iterator, error) {
+	o := &pebble.IterOptions{
+		LowerBound:      s.start,
+		PointKeyFilters: []pebble.BlockPropertyFilter{timeFilter(never, never)}, // no table has a version of this time
+	}
+	if len(s.end) > 0 {
+		o.UpperBound = s.end
+	}
+	return e.db.NewIter(o)
 }
 
 // loneTables returns the bounds of the tables of L0 that overlap no other, in order, but for those of one key: such bounds can't be
