@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -142,4 +143,44 @@ func TestGarbageFlushPause(t *testing.T) {
 	await(engine.GarbageFlushEvery, false)
 	await(2*engine.GarbageFlushEvery, true)
 	await(engine.GarbageFlushEvery, false)
+}
+
+// TestGarbageOfDeadRows: rows that were deleted one after the other, as in a queue or behind an entry of an index that moves all the
+// time, leave the memtable, too, long before there are thousands of them.
+func TestGarbageOfDeadRows(t *testing.T) {
+	for _, test := range []struct {
+		dead int
+		want bool
+	}{{500, true}, {20, false}} {
+		e := openMem(t)
+		b := e.NewBatch()
+		for i := range 500 {
+			b.SetVersion(fmt.Appendf(nil, "hot0%04d", i), 100, nil, make([]byte, hotLen))
+		}
+		if err := errors.Join(e.Apply(b, false), e.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		b.Reset()
+		for i := range test.dead {
+			b.DeleteVersion(fmt.Appendf(nil, "hot0%04d", i), 100, hotLen)
+		}
+		for i := range hotRows {
+			b.SetVersion(hotKey(5000+i), 100, nil, nil)
+		}
+		if err := e.Apply(b, false); err != nil {
+			t.Fatal(err)
+		}
+		b.Close()
+		it, err := e.NewIter(engine.IterOptions{Lower: keys.VersionPrefix(nil, []byte("hot"))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		it.First()
+		if err := it.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if e.PollPressure(); e.GarbageSeen() != test.want { // there is too little for a flush
+			t.Errorf("%d dead rows before the first: seen is %v", test.dead, e.GarbageSeen())
+		}
+	}
 }

@@ -54,6 +54,7 @@ type garbage struct {
 type suspect struct {
 	keySlice     // where it was; the end is excluded, and empty for none
 	rows     int // it was asked for
+	walked   int // steps beyond those
 }
 
 // noteGarbage looks at what a scan had to walk over since its bounds were set.
@@ -65,7 +66,7 @@ func (e *Engine) noteGarbage(i *Iter) {
 		e.garbage.seen.Store(true)
 	}
 	if steps-asked >= suspectRowsMin && e.garbage.suspect.Load() == nil {
-		sus := &suspect{keySlice: keySlice{bytes.Clone(i.lower), bytes.Clone(i.upper)}, rows: asked}
+		sus := &suspect{keySlice: keySlice{bytes.Clone(i.lower), bytes.Clone(i.upper)}, rows: asked, walked: steps - asked}
 		if i.it.Valid() { // it ended early
 			key := i.it.Key()
 			if last := bytes.Clone(key[:cockroachkvs.Split(key)]); s.ReverseStepCount[pebble.InterfaceCall] > 0 {
@@ -91,14 +92,18 @@ func (e *Engine) lookAtSuspect() error {
 	if err != nil {
 		return err
 	}
-	dead, before := 0, 0
-	for ok := it.First(); ok && before < lookStepsMax; ok = it.Next() {
+	dead, all, before := 0, 0, 0
+	for ok := it.First(); before < lookStepsMax; ok = it.Next() {
 		s := it.Stats()
 		steps := s.ForwardStepCount[pebble.InternalIterCall]
-		dead += min(max(steps-before-1, 0), deadStepsMax)
-		before = steps
+		between := max(steps-before-1, 0)
+		dead, all, before = dead+min(between, deadStepsMax), all+between, steps
+		if !ok {
+			break
+		}
 	}
-	if dead > deadShare*max(sus.rows, suspectRowsMin) {
+	// Runs of dead rows are no versions of one: what a scan walked over it did walk over, as far as it lies in memtables.
+	if max(dead, min(all, sus.walked)) > deadShare*max(sus.rows, suspectRowsMin) {
 		e.garbage.seen.Store(true)
 	}
 	return it.Close()
