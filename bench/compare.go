@@ -119,6 +119,7 @@ func Differences(before, after *Result) (apart, aside []string) {
 		differ(&apart, old.Name+": rand-type", old.RandType, w.RandType)
 		differ(&apart, old.Name+": options", old.Options, w.Options)
 		differ(&aside, old.Name+": seconds", old.Seconds, w.Seconds)
+		differ(&aside, old.Name+": warm-up of threads in ms", old.ThreadMillis, w.ThreadMillis)
 		differ(&aside, old.Name+": rounds", old.Rounds, w.Rounds)
 		differ(&aside, old.Name+": reload", old.Reload, w.Reload)
 	}

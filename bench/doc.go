@@ -29,6 +29,7 @@
 //
 // # Absent on purpose
 //
-// Means of QPS over rounds (an outlier would speak for the step), and warm-up by discarding intervals: sysbench 1.0 cannot,
-// so a warm-up is a run of its own whose figures are thrown away.
+// Means of QPS over rounds (an outlier would speak for the step). Warm-up by discarding intervals: their percentiles can't be added up.
+// The server is warmed by a run of its own whose figures are thrown away, and sysbench's threads, where a plan asks for it, by the
+// beginning of each run, up to one of sysbench's checkpoints (thread_warmup_ms).
 package bench

@@ -42,20 +42,27 @@ func (s *session) execute(ctx context.Context, t *Target, step Step, run *Run) {
 		return
 	}
 	s.chargeTail(t)
-	syncs := t.fsyncs(ctx)
-	before, errBefore := measure(t.pid)
+	var syncs int64
+	var before usage
+	var errBefore error
+	begin := func() {
+		syncs = t.fsyncs(ctx)
+		before, errBefore = measure(t.pid)
+	}
+	begin()
 	switch w.Kind {
 	case KindRun:
-		args := runArgs(s.Plan, t, step, w.Seconds)
+		lead := w.lead(step.Threads)
+		args := runArgs(s.Plan, t, step, lead, w.Seconds)
 		run.Command = publicCommand(args, t)
-		s.runSysbench(ctx, args, w.Seconds, run)
+		s.runSysbench(ctx, args, lead, w.Seconds, begin, run)
 		run.Rate = run.QPS
 	case KindLoad:
 		s.loadOnce(ctx, t, step, run)
 	case KindBulk:
 		args := bulkArgs(s.Plan, t, step, "run")
 		run.Command = publicCommand(args, t)
-		s.runSysbench(ctx, args, w.Seconds, run)
+		s.runSysbench(ctx, args, 0, w.Seconds, nil, run)
 		run.Rate = run.TPS // an event of this script is a row
 	case KindStorm:
 		s.storm(ctx, t, step, run)
@@ -116,7 +123,7 @@ func bulkArgs(p *Plan, t *Target, step Step, command string) []string {
 }
 
 func (s *session) createBulkTables(ctx context.Context, t *Target, step Step, run *Run) bool {
-	output, err := sysbench(ctx, loadMax(0), bulkArgs(s.Plan, t, step, "prepare"), nil)
+	output, err := sysbench(ctx, loadMax(0), bulkArgs(s.Plan, t, step, "prepare"), watch{})
 	if failure, numbers := failureOf(output, err); failure != "" {
 		run.Failure, run.Errors = failure, numbers
 		return false
@@ -130,7 +137,7 @@ func (s *session) loadOnce(ctx context.Context, t *Target, step Step, run *Run) 
 	args := prepareArgs(s.Plan, t, w, scratchName, step.Threads)
 	run.Command = publicCommand(args, t)
 	begin := clock.Mono()
-	output, err := sysbench(ctx, loadMax(w.rowsInAll()), args, nil)
+	output, err := sysbench(ctx, loadMax(w.rowsInAll()), args, watch{})
 	if failure, numbers := failureOf(output, err); failure != "" {
 		run.Failure, run.Errors = failure, numbers
 		return

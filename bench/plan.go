@@ -39,7 +39,10 @@ const (
 	rowsMax    = 1_000_000_000
 	threadsMax = 65_536
 	roundsMax  = 1000
-	rowsMin    = 1000 // --scale goes no lower: smaller tables measure row locks
+	// threadMillisMax lets a thousand threads take a quarter of an hour to get warm.
+	threadMillisMax = 1000
+
+	rowsMin = 1000 // --scale goes no lower: smaller tables measure row locks
 
 	scaledCacheMin = int64(64 << 20) // --scale goes no lower here either
 )
@@ -60,6 +63,7 @@ type Plan struct {
 	Rounds         int        `json:"rounds"`
 	WarmupSeconds  int        `json:"warmup_seconds,omitempty"`
 	Seconds        int        `json:"seconds"`
+	ThreadMillis   int        `json:"thread_warmup_ms,omitempty"` // see Workload.lead
 	ReportInterval int        `json:"report_interval,omitempty"`
 	RandType       string     `json:"rand_type,omitempty"` // empty: sysbench's default, special
 	PSModes        []string   `json:"ps_modes,omitempty"`
@@ -72,20 +76,22 @@ type Plan struct {
 
 // Workload is one row of the plan. Its zero fields take the plan's values.
 type Workload struct {
-	Name     string   `json:"name"`
-	Kind     string   `json:"kind,omitempty"`
-	Script   string   `json:"script,omitempty"`
-	Tables   int      `json:"tables,omitempty"`
-	Rows     int      `json:"rows,omitempty"`
-	Threads  []int    `json:"threads,omitempty"`
-	PSModes  []string `json:"ps_modes,omitempty"`
-	Seconds  int      `json:"seconds,omitempty"`
-	Rounds   int      `json:"rounds,omitempty"`
-	RandType string   `json:"rand_type,omitempty"`
-	Options  []string `json:"options,omitempty"`
-	Reload   string   `json:"reload,omitempty"`
-	Trivial  bool     `json:"trivial,omitempty"` // the trivial responder can answer it
-	Floor    Floor    `json:"floor,omitzero"`
+	Name    string   `json:"name"`
+	Kind    string   `json:"kind,omitempty"`
+	Script  string   `json:"script,omitempty"`
+	Tables  int      `json:"tables,omitempty"`
+	Rows    int      `json:"rows,omitempty"`
+	Threads []int    `json:"threads,omitempty"`
+	PSModes []string `json:"ps_modes,omitempty"`
+	Seconds int      `json:"seconds,omitempty"`
+	Rounds  int      `json:"rounds,omitempty"`
+	// ThreadMillis is for how long each thread of sysbench makes a run longer, at whose beginning nothing is measured.
+	ThreadMillis int      `json:"thread_warmup_ms,omitempty"`
+	RandType     string   `json:"rand_type,omitempty"`
+	Options      []string `json:"options,omitempty"`
+	Reload       string   `json:"reload,omitempty"`
+	Trivial      bool     `json:"trivial,omitempty"` // the trivial responder can answer it
+	Floor        Floor    `json:"floor,omitzero"`
 }
 
 // Floor is what the subject must reach over the base. Zero fields demand nothing.
@@ -175,6 +181,7 @@ func (p *Plan) withDefaults() {
 		setDefault(&w.Rows, p.Rows)
 		setDefault(&w.Seconds, p.Seconds)
 		setDefault(&w.Rounds, p.Rounds)
+		setDefault(&w.ThreadMillis, p.ThreadMillis)
 		setDefault(&w.RandType, p.RandType)
 		if len(w.Threads) == 0 {
 			w.Threads = p.Threads
@@ -212,6 +219,7 @@ func (p *Plan) Validate() error {
 		check(slices.Contains([]string{KindRun, KindLoad, KindBulk, KindStorm, KindStart}, w.Kind), "%s: unknown kind %q", w.Name, w.Kind)
 		check(w.Kind != KindRun || w.Script != "", "%s: script is missing", w.Name)
 		check(w.Seconds >= 1, "%s: seconds is %d", w.Name, w.Seconds)
+		check(w.ThreadMillis >= 0 && w.ThreadMillis <= threadMillisMax, "%s: thread_warmup_ms is %d", w.Name, w.ThreadMillis)
 		check(w.Rounds >= 1 && w.Rounds <= roundsMax, "%s: rounds is %d", w.Name, w.Rounds)
 		check(slices.Contains([]string{"", ReloadStep, ReloadWorkload}, w.Reload), "%s: unknown reload %q", w.Name, w.Reload)
 		check(w.Kind == KindStorm || w.Kind == KindStart || (w.Tables >= 1 && w.Tables <= tablesMax), "%s: tables is %d", w.Name, w.Tables)
@@ -262,6 +270,15 @@ func (w *Workload) groups() [][]Step {
 		groups[i] = steps[i : i+1]
 	}
 	return groups
+}
+
+// lead is for how many seconds a run of so many threads goes on before it is measured. A thread of sysbench logs in and compiles its
+// script by itself, which takes many of them, and transactions, longer than a run lasts: a run without a lead measures the compiler.
+func (w *Workload) lead(threads int) int {
+	if w.Kind != KindRun {
+		return 0
+	}
+	return (threads*w.ThreadMillis + 999) / 1000
 }
 
 func (w *Workload) rowsInAll() int64 { return int64(w.Tables) * int64(w.Rows) }
@@ -398,7 +415,10 @@ func (p *Plan) Fit(budgetSeconds, targets int, trivial bool) {
 		if trivial && w.Trivial {
 			n++
 		}
-		runs += len(w.Steps()) * w.Rounds * n
+		for _, step := range w.Steps() {
+			runs += w.Rounds * n
+			budgetSeconds -= w.Rounds * n * w.lead(step.Threads)
+		}
 	}
 	if runs == 0 {
 		return

@@ -153,6 +153,11 @@ func (r *Result) planSection(rows []StepSummary) section {
 	s := section{level: 2, title: "Test plan"}
 	s.text = []string{fmt.Sprintf("%d tables of %d rows, %d rounds of %d seconds each after %d seconds of warm-up, targets interleaved and in alternating order (A-B, B-A, …), the steps that share tables in turn within each round. "+
 		"A ratio is taken within a round; the tables show medians over the rounds, and the smallest and largest ratio in brackets. $THREADS is each number of threads in the tables.", p.Tables, p.Rows, p.Rounds, p.Seconds, p.WarmupSeconds)}
+	for i := range p.Workloads {
+		if w := &p.Workloads[i]; w.ThreadMillis > 0 && w.Kind == KindRun {
+			s.text = append(s.text, fmt.Sprintf("Runs of %s are measured when each thread has had %d ms to log in and to compile its script.", w.Name, w.ThreadMillis))
+		}
+	}
 	if r.Command != "" {
 		s.code = append(s.code, r.Command)
 	}

@@ -252,9 +252,11 @@ func (s *session) participants(w *Workload) []*Target {
 func (s *session) countRuns() (runs int, seconds time.Duration) {
 	for i := range s.result.Plan.Workloads {
 		w := &s.result.Plan.Workloads[i]
-		n := len(w.Steps()) * w.Rounds * len(s.participants(w))
-		runs += n
-		seconds += time.Duration(n*w.Seconds) * time.Second
+		for _, step := range w.Steps() {
+			n := w.Rounds * len(s.participants(w))
+			runs += n
+			seconds += time.Duration(n*(w.lead(step.Threads)+w.Seconds)) * time.Second
+		}
 	}
 	return runs, seconds
 }
@@ -340,7 +342,7 @@ func (s *session) rest(ctx context.Context) {
 // one measures one run and keeps it, unless the session was stopped meanwhile: half a run is none.
 func (s *session) one(ctx context.Context, t *Target, step Step, round int) {
 	run := Run{Target: t.Name, Workload: step.Workload.Name, PSMode: step.PSMode, Threads: step.Threads, Round: round}
-	s.Progress.begin(&run, step.Workload.Seconds)
+	s.Progress.begin(&run, step.Workload.lead(step.Threads)+step.Workload.Seconds)
 	if s.revive(ctx, t, &run) {
 		s.execute(ctx, t, step, &run)
 	}
@@ -460,7 +462,7 @@ func (s *session) prepare(ctx context.Context, t *Target, w *Workload, fresh boo
 	}
 	args := prepareArgs(s.Plan, t, w, databaseName, s.Plan.PrepareThreads)
 	begin := clock.Mono()
-	output, err := sysbench(ctx, loadMax(w.rowsInAll()), args, nil)
+	output, err := sysbench(ctx, loadMax(w.rowsInAll()), args, watch{})
 	if failure, _ := failureOf(output, err); failure != "" {
 		fail("prepare", errors.New(failure))
 		return
@@ -503,6 +505,6 @@ func (s *session) settle(ctx context.Context, t *Target) (size int64, settled bo
 func (s *session) warmUp(ctx context.Context, t *Target, step Step) {
 	if s.Plan.WarmupSeconds > 0 && ctx.Err() == nil && t.alive() {
 		s.Progress.phase("warming up " + t.Name + " for " + step.String())
-		_, _ = sysbench(ctx, time.Duration(s.Plan.WarmupSeconds)*time.Second+s.grace, runArgs(s.Plan, t, step, s.Plan.WarmupSeconds), nil)
+		_, _ = sysbench(ctx, time.Duration(s.Plan.WarmupSeconds)*time.Second+s.grace, runArgs(s.Plan, t, step, 0, s.Plan.WarmupSeconds), watch{})
 	}
 }

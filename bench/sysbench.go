@@ -68,16 +68,32 @@ func parseInterval(line string) (Interval, bool) {
 }
 
 var (
-	countLine   = regexp.MustCompile(`^\s*(transactions|queries|ignored errors|reconnects):\s+(\d+)\s+\(([\d.]+) per sec\.\)`)
-	valueLine   = regexp.MustCompile(`^\s*(total time|avg|max|95th percentile):\s+([\d.]+)s?$`)
-	errorNumber = regexp.MustCompile(`(?i)error (\d{4,5})\b`)
+	countLine      = regexp.MustCompile(`^\s*(transactions|queries|ignored errors|reconnects):\s+(\d+)\s+\(([\d.]+) per sec\.\)`)
+	valueLine      = regexp.MustCompile(`^\s*(total time|avg|max|95th percentile):\s+([\d.]+)s?$`)
+	checkpointLine = regexp.MustCompile(`^\[ \d+s \] Checkpoint report:`)
+	errorNumber    = regexp.MustCompile(`(?i)error (\d{4,5})\b`)
 )
 
-// parseFigures reads the final statistics. A run that ended early prints none, or none that say anything: both are errors.
+// parseFigures reads the final statistics, which count from the checkpoint on if there was one; the total time does not. A run that ended
+// early prints none, or none that say anything: both are errors.
 func parseFigures(output string) (Figures, error) {
 	var f Figures
+	var checkpoint float64 // the total time of one
+	announced, within := false, false
 	for line := range strings.SplitSeq(output, "\n") {
 		line = strings.TrimRight(line, " \r")
+		switch {
+		case checkpointLine.MatchString(line):
+			announced = true
+		case line == "SQL statistics:":
+			within, announced = announced, false
+		}
+		if within {
+			if found := valueLine.FindStringSubmatch(line); found != nil && found[1] == "total time" {
+				checkpoint, _ = strconv.ParseFloat(found[2], 64)
+			}
+			continue
+		}
 		if found := countLine.FindStringSubmatch(line); found != nil {
 			count, _ := strconv.ParseInt(found[2], 10, 64)
 			rate, _ := strconv.ParseFloat(found[3], 64)
@@ -105,7 +121,8 @@ func parseFigures(output string) (Figures, error) {
 			}
 		}
 	}
-	if f.Transactions == 0 || f.Seconds == 0 {
+	f.Seconds -= checkpoint
+	if f.Transactions == 0 || f.Seconds <= 0 {
 		return Figures{}, errors.New("sysbench printed no statistics")
 	}
 	return f, nil
@@ -153,12 +170,15 @@ func connectArgs(t *Target, user, database string) []string {
 	return args
 }
 
-// runArgs is the command line of a run.
-func runArgs(p *Plan, t *Target, s Step, seconds int) []string {
+// runArgs is the command line of a run that is measured for so many seconds after its first lead seconds.
+func runArgs(p *Plan, t *Target, s Step, lead, seconds int) []string {
 	w := s.Workload
 	args := append([]string{w.Script}, connectArgs(t, p.User, databaseName)...)
 	args = append(args, "--tables="+strconv.Itoa(w.Tables), "--table-size="+strconv.Itoa(w.Rows))
-	args = append(args, loadArgs(p, w, s, seconds)...)
+	args = append(args, loadArgs(p, w, s, lead+seconds)...)
+	if lead > 0 {
+		args = append(args, "--report-checkpoints="+strconv.Itoa(lead))
+	}
 	args = append(args, "--db-ps-mode="+s.PSMode)
 	args = append(append(args, p.Options...), w.Options...)
 	return append(args, "run")
@@ -218,9 +238,15 @@ func overlong(took float64, seconds int) bool {
 	return took > 1.5*float64(seconds)+3
 }
 
-// sysbench executes one command line and hands each interval to live. It returns what was printed. When ctx ends, or after limit,
+// watch is told of what sysbench prints while it runs. Either may be nil.
+type watch struct {
+	interval   func(Interval)
+	checkpoint func() // the statistics begin anew
+}
+
+// sysbench executes one command line and tells live of what it prints. It returns what was printed. When ctx ends, or after limit,
 // sysbench gets SIGTERM and is waited for.
-func sysbench(ctx context.Context, limit time.Duration, args []string, live func(Interval)) (string, error) {
+func sysbench(ctx context.Context, limit time.Duration, args []string, live watch) (string, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	command := exec.CommandContext(limited, "sysbench", args...)
@@ -251,15 +277,16 @@ func sysbench(ctx context.Context, limit time.Duration, args []string, live func
 }
 
 // readOutput collects lines until the end of the pipe, at most outputMax bytes of them.
-func readOutput(r io.Reader, live func(Interval)) string {
+func readOutput(r io.Reader, live watch) string {
 	var kept bytes.Buffer
 	lines := bufio.NewReader(r)
 	for {
 		line, err := lines.ReadString('\n')
-		if interval, ok := parseInterval(line); ok {
-			if live != nil {
-				live(interval)
-			}
+		if interval, ok := parseInterval(line); ok && live.interval != nil {
+			live.interval(interval)
+		}
+		if live.checkpoint != nil && checkpointLine.MatchString(line) {
+			live.checkpoint()
 		}
 		if kept.Len() < outputMax {
 			kept.WriteString(line)
@@ -270,13 +297,16 @@ func readOutput(r io.Reader, live func(Interval)) string {
 	}
 }
 
-// runSysbench executes a run of so many seconds and fills in its figures or its failure.
-func (s *session) runSysbench(ctx context.Context, args []string, seconds int, run *Run) {
-	keep := func(i Interval) {
-		run.Intervals = append(run.Intervals, i)
+// runSysbench executes a run that is measured for so many seconds after its first lead seconds, and fills in its figures or its
+// failure. begin, which may be nil, is called when the lead is over.
+func (s *session) runSysbench(ctx context.Context, args []string, lead, seconds int, begin func(), run *Run) {
+	live := watch{checkpoint: begin, interval: func(i Interval) {
+		if i.Second > float64(lead) {
+			run.Intervals = append(run.Intervals, i)
+		}
 		s.Progress.live(i)
-	}
-	output, err := sysbench(ctx, time.Duration(seconds)*time.Second+s.grace, args, keep)
+	}}
+	output, err := sysbench(ctx, time.Duration(lead+seconds)*time.Second+s.grace, args, live)
 	if failure, numbers := failureOf(output, err); failure != "" {
 		run.Failure, run.Errors = failure, numbers
 		return

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"math"
 	"strings"
 	"testing"
 )
@@ -52,9 +53,86 @@ func TestParseFigures(t *testing.T) {
 	}
 }
 
+// checkpointOutput is what sysbench 1.0.20 prints with --report-checkpoints=2, shortened.
+const checkpointOutput = `[ 1s ] thds: 16 tps: 106767.21 qps: 106767.21 (r/w/o: 106767.21/0.00/0.00) lat (ms,95%): 0.02 err/s: 0.00 reconn/s: 0.00
+[ 2s ] Checkpoint report:
+SQL statistics:
+    transactions:                        214108 (107000.91 per sec.)
+    queries:                             214108 (107000.91 per sec.)
+    ignored errors:                      7      (0.00 per sec.)
+
+General statistics:
+    total time:                          2.0001s
+
+Latency (ms):
+         avg:                                    0.15
+         max:                                   56.67
+         95th percentile:                        0.03
+
+[ 2s ] thds: 16 tps: 107174.26 qps: 107174.26 (r/w/o: 107174.26/0.00/0.00) lat (ms,95%): 0.02 err/s: 0.00 reconn/s: 0.00
+[ 3s ] thds: 16 tps: 111008.46 qps: 111008.46 (r/w/o: 111008.46/0.00/0.00) lat (ms,95%): 0.02 err/s: 0.00 reconn/s: 0.00
+SQL statistics:
+    transactions:                        336961 (112040.13 per sec.)
+    queries:                             336961 (112040.13 per sec.)
+
+General statistics:
+    total time:                          5.0078s
+
+Latency (ms):
+         avg:                                    0.14
+         max:                                   28.94
+         95th percentile:                        0.02
+`
+
+// TestCheckpoint: what comes before a checkpoint is no part of the figures.
+func TestCheckpoint(t *testing.T) {
+	got, err := parseFigures(checkpointOutput)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.Seconds = math.Round(got.Seconds*1e4) / 1e4
+	want := Figures{Seconds: 3.0077, Transactions: 336961, Queries: 336961, TPS: 112040.13, QPS: 112040.13, AvgMillis: 0.14, P95Millis: 0.02, MaxMillis: 28.94}
+	if got != want {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+	checkpoints, intervals := 0, 0
+	readOutput(strings.NewReader(checkpointOutput), watch{func(Interval) { intervals++ }, func() { checkpoints++ }})
+	if checkpoints != 1 || intervals != 3 {
+		t.Errorf("%d checkpoints, %d intervals", checkpoints, intervals)
+	}
+	if cut := checkpointOutput[:strings.Index(checkpointOutput, "[ 3s ]")]; true {
+		if f, err := parseFigures(cut); err == nil {
+			t.Errorf("figures of a run that ended behind its checkpoint: %+v", f)
+		}
+	}
+}
+
+// TestLead: the more threads, the longer a run goes on before it is measured; its command and its time say so.
+func TestLead(t *testing.T) {
+	plan, err := LoadPlan("wide")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &plan.Workloads[0]
+	w.ThreadMillis = 10
+	if w.lead(64) != 1 || w.lead(1500) != 15 {
+		t.Errorf("%d and %d seconds", w.lead(64), w.lead(1500))
+	}
+	args := strings.Join(runArgs(plan, &Target{Address: "h:1"}, Step{w, "auto", 1500}, w.lead(1500), 10), " ")
+	if !strings.Contains(args, "--time=25 ") || !strings.Contains(args, "--report-checkpoints=15 ") {
+		t.Error(args)
+	}
+	if w.ThreadMillis = 0; strings.Contains(strings.Join(runArgs(plan, &Target{Address: "h:1"}, Step{w, "auto", 1500}, w.lead(1500), 10), " "), "checkpoint") {
+		t.Error("a checkpoint without a lead")
+	}
+	if w.Kind = KindBulk; w.lead(1500) != 0 {
+		t.Error("a lead of what is no run")
+	}
+}
+
 func TestReadOutput(t *testing.T) {
 	var seen []Interval
-	kept := readOutput(strings.NewReader(finalOutput), func(i Interval) { seen = append(seen, i) })
+	kept := readOutput(strings.NewReader(finalOutput), watch{interval: func(i Interval) { seen = append(seen, i) }})
 	if kept != finalOutput {
 		t.Errorf("kept %q", kept)
 	}
@@ -83,7 +161,7 @@ func TestCommandsHideSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	step := plan.Workloads[3].Steps()[0]
-	args := runArgs(plan, target, step, 3)
+	args := runArgs(plan, target, step, 0, 3)
 	if real := strings.Join(args, " "); !strings.Contains(real, "geheim") || !strings.Contains(real, "--time=3") || !strings.HasPrefix(real, "oltp_point_select ") {
 		t.Errorf("the command itself is wrong: %s", real)
 	}

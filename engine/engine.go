@@ -51,16 +51,17 @@ type Engine struct {
 
 // counters are what Pebble's own metrics do not hold.
 type counters struct {
-	applied      status.Counter
-	appliedBytes status.Counter
-	stalls       status.Counter
-	stallNanos   status.Counter
-	background   status.Counter
-	corruptions  status.Counter
-	slowWrites   status.Counter
-	diskReads    status.Counter
-	directReads  status.Counter
-	stallSince   atomic.Int64 // clock.Mono at the start of the present stall, in nanoseconds
+	applied        status.Counter
+	appliedBytes   status.Counter
+	stalls         status.Counter
+	stallNanos     status.Counter
+	background     status.Counter
+	corruptions    status.Counter
+	slowWrites     status.Counter
+	garbageFlushes status.Counter
+	diskReads      status.Counter
+	directReads    status.Counter
+	stallSince     atomic.Int64 // clock.Mono at the start of the present stall, in nanoseconds
 }
 
 // Open opens the directory, creating it when absent. A refusal is a sentence that wraps one of the sentinels of errors.go.

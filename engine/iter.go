@@ -34,6 +34,8 @@ type Iter struct {
 	e       *Engine
 	scratch []byte
 	scanned bool   // moved otherwise than by SeekPrefixGE since the bounds were set, so it may have met garbage
+	reverse bool   // the last such move was to the last key, or to one before another
+	walked  int    // steps that its scans did not ask for
 	lower   []byte // the bounds, for who looks for garbage
 	upper   []byte
 	filters [2]pebble.BlockPropertyFilter // room for one more, which Pebble appends in place
@@ -99,30 +101,30 @@ func (i *Iter) SetBounds(lower, upper []byte) {
 	i.keepBounds(lower, upper)
 }
 
-// leave looks at what a scan within the present bounds has met.
+// leave looks at what a scan within the present bounds has met, and forgets it.
 func (i *Iter) leave() {
 	if i.scanned {
 		i.scanned = false
 		i.e.noteGarbage(i)
-		i.it.ResetStats()
 	}
+	i.it.ResetStats()
 }
 
 // First moves to the first key within the bounds. Like every move it tells whether there is one; if not, see Error.
 func (i *Iter) First() bool {
-	i.scanned = true
+	i.scanned, i.reverse = true, false
 	return i.it.First()
 }
 
 // Last moves to the last key within the bounds.
 func (i *Iter) Last() bool {
-	i.scanned = true
+	i.scanned, i.reverse = true, true
 	return i.it.Last()
 }
 
 // SeekGE moves to the first key at or after key.
 func (i *Iter) SeekGE(key []byte) bool {
-	i.scanned = true
+	i.scanned, i.reverse = true, false
 	return i.it.SeekGE(key)
 }
 
@@ -132,7 +134,7 @@ func (i *Iter) SeekPrefixGE(key []byte) bool { return i.it.SeekPrefixGE(key) }
 
 // SeekLT moves to the last key before key.
 func (i *Iter) SeekLT(key []byte) bool {
-	i.scanned = true
+	i.scanned, i.reverse = true, true
 	return i.it.SeekLT(key)
 }
 
@@ -180,6 +182,7 @@ func (i *Iter) Scratch() *[]byte { return &i.scratch }
 // Close gives the iterator back. It must not be used afterwards.
 func (i *Iter) Close() error {
 	i.leave()
+	i.walked = 0
 	err := i.it.Close()
 	i.it, i.leftOut = nil, nil
 	i.filters[0] = nil

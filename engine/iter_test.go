@@ -169,7 +169,7 @@ func TestGarbageFlush(t *testing.T) {
 	}
 	deadline := time.Now().Add(2 * time.Minute)
 	for e.Metrics().Flushes == before && time.Now().Before(deadline) {
-		if got := walk(t, e, engine.IterOptions{}, false); got != "" {
+		if got := walk(t, e, engine.IterOptions{Upper: keys.SpaceEnd(nil, keys.SpaceVersion)}, false); got != "" {
 			t.Fatalf("found %s", got)
 		}
 		e.PollPressure()

@@ -11,6 +11,7 @@ type Metrics struct {
 	WALReplayedBytes uint64 // by Open
 
 	Flushes           uint64
+	GarbageFlushes    uint64 // of Flushes, those for the sake of scans that had to pass much that is dead
 	FlushedBytes      uint64
 	Compactions       uint64
 	CompactedBytes    uint64
@@ -60,6 +61,7 @@ func (e *Engine) Metrics() Metrics {
 		WALLiveBytes:      l.LiveBytes,
 		WALReplayedBytes:  uint64(e.replayed),
 		Flushes:           uint64(p.Flush.Count),
+		GarbageFlushes:    e.counters.garbageFlushes.Load(),
 		FlushedBytes:      p.Levels[0].TableBytesFlushed,
 		Compactions:       uint64(p.Compact.Count),
 		CompactionDebt:    p.Compact.EstimatedDebt,

@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	// garbageStepsMax is how many tombstones and dead versions a scan may walk over beyond what it was asked for before it
-	// counts as slowed by garbage: some hundred microseconds.
-	garbageStepsMax = 2000
-	// suspectRowsMin rows with something dead behind them make a scan suspect.
-	suspectRowsMin = 16
-	// A look walks over lookStepsMax entries of memtables at most, some hundred microseconds. What is dead behind one row counts
-	// for deadStepsMax at most, since a scan passes more by a seek, which costs as much. deadShare of them for each row that the scan
-	// was asked for make it twice as slow as it should be, or slower.
+	// suspectStepsMin steps that a scan did not ask for make it suspect: one for each row with something dead behind it, at least.
+	suspectStepsMin = 16
+	// A look walks over some lookStepsMax entries of memtables, and there is no other for lookPause times as long as it took.
 	lookStepsMax = 8192
+	lookPause    = 50
+	// What is dead behind one row counts for deadStepsMax at most: a scan passes more versions by a seek, which costs as much. More
+	// than deadShare for each row that the scan was asked for make it twice as slow as it should be, or slower.
 	deadStepsMax = 16
 	deadShare    = 2
-	// garbageFlushBytesMin and garbageFlushEvery bound the flushes that this causes. One of which more than a part in garbageOutShare
-	// is left as tables was of little use: then the pause doubles, up to garbageFlushRarely.
-	garbageFlushBytesMin = 1 << 20
+	// garbageFlushBytesMin of log and garbageFlushEvery bound the flushes that this causes. One that has made tables of more than
+	// garbageOutMax, or of more than a part in garbageOutShare of its memory, was of little use and will cost compactions: then the
+	// pause doubles, up to garbageFlushRarely.
+	garbageFlushBytesMin = 128 << 10
 	garbageFlushEvery    = time.Second
 	garbageFlushRarely   = time.Minute
+	garbageOutMax        = 4 << 20
 	garbageOutShare      = 4
 	// urgentPressure is the pressure above which flushes and compactions are urgent: a memtable that is written and one that is
 	// being flushed make a half.
@@ -40,96 +40,110 @@ const (
 // garbage remembers that scans were slowed by tombstones and dead versions. Tables heal themselves, since compactions hunt
 // tombstones; what is dead in a memtable stays until it is flushed, which under light load may take hours. A queue emptied at its
 // head would be scanned through its past until then, and a small table that is updated all the time through thousands of versions
-// of each row (bench/results/2026-11-24-hot-tables.md).
+// of each row (bench/results/2026-11-24-hot-tables.md). Any flush makes it forget.
 type garbage struct {
-	seen    atomic.Bool
-	suspect atomic.Pointer[suspect]
-	flushed atomic.Int64 // clock.Mono of the last flush for its sake
-	pause   atomic.Int64 // a time.Duration: how long after that the next one may be; 0 is garbageFlushEvery
-	flushes atomic.Bool  // the next flush to end is for its sake
+	suspect  atomic.Pointer[suspect]
+	seen     atomic.Bool   // memtables slow scans
+	flushes  atomic.Bool   // a flush for the sake of scans has not ended
+	flushed  time.Duration // clock.Mono of the last flush for its sake; who polls owns it
+	lookedAt time.Duration // when the next look may be; who polls owns it
+	pause    atomic.Int64  // a time.Duration: how long after flushed the next one may be; 0 is garbageFlushEvery
 }
 
-// suspect is a scan that many rows had something dead behind them for, in memtables or in tables: Pebble counts one step for each of
-// these, whether it took one or a thousand.
+// suspect is a scan that had more steps to make than it was asked for, in memtables or in tables. Forward, Pebble counts one step for
+// the dead versions of a row, whether it took one or a thousand; backwards, and over dead rows, it counts all.
 type suspect struct {
-	keySlice     // where it was; the end is excluded, and empty for none
+	keySlice     // where it was; the end is excluded
 	rows     int // it was asked for
 	walked   int // steps beyond those
 }
 
-// noteGarbage looks at what a scan had to walk over since its bounds were set.
+// noteGarbage looks at what a scan had to walk over since its bounds were set. Scans without bounds are not the statements'.
 func (e *Engine) noteGarbage(i *Iter) {
 	s := i.it.Stats()
 	steps := s.ForwardStepCount[pebble.InternalIterCall] + s.ReverseStepCount[pebble.InternalIterCall]
-	asked := s.ForwardStepCount[pebble.InterfaceCall] + s.ReverseStepCount[pebble.InterfaceCall]
-	if steps-asked > garbageStepsMax {
-		e.garbage.seen.Store(true)
+	rows := s.ForwardStepCount[pebble.InterfaceCall] + s.ReverseStepCount[pebble.InterfaceCall]
+	i.walked += steps - rows
+	if i.walked < suspectStepsMin || len(i.upper) == 0 {
+		return
 	}
-	if steps-asked >= suspectRowsMin && e.garbage.suspect.Load() == nil {
-		sus := &suspect{keySlice: keySlice{bytes.Clone(i.lower), bytes.Clone(i.upper)}, rows: asked, walked: steps - asked}
-		if i.it.Valid() { // it ended early
-			key := i.it.Key()
-			if last := bytes.Clone(key[:cockroachkvs.Split(key)]); s.ReverseStepCount[pebble.InterfaceCall] > 0 {
-				sus.start = last
-			} else {
-				sus.end = last
-			}
+	if other := e.garbage.suspect.Load(); other != nil && steps-rows <= 2*other.walked {
+		return
+	}
+	sus := &suspect{keySlice: keySlice{bytes.Clone(i.lower), bytes.Clone(i.upper)}, rows: rows, walked: steps - rows}
+	if i.it.Valid() { // it ended early
+		key := i.it.Key()
+		if last := bytes.Clone(key[:cockroachkvs.Split(key)]); i.reverse {
+			sus.start = last
+		} else {
+			sus.end = last
 		}
-		e.garbage.suspect.CompareAndSwap(nil, sus)
+	}
+	if cockroachkvs.Compare(sus.start, sus.end) < 0 { // else the iterator has been elsewhere since
+		e.garbage.suspect.Store(sus)
 	}
 }
 
 // lookAtSuspect finds out whether a suspect scan was slowed by what is dead in memtables, by walking there itself.
 func (e *Engine) lookAtSuspect() error {
-	if e.garbage.seen.Load() || e.garbage.flushes.Load() {
-		return nil // a flush is due, or has not ended
+	g, began := &e.garbage, clock.Mono()
+	if g.seen.Load() || g.flushes.Load() || began < g.lookedAt {
+		return nil
 	}
-	sus := e.garbage.suspect.Swap(nil)
-	if sus == nil || len(sus.end) > 0 && cockroachkvs.Compare(sus.start, sus.end) >= 0 {
-		return nil // the iterator had been moved away when it was left
+	sus := g.suspect.Swap(nil)
+	if sus == nil {
+		return nil
 	}
 	it, err := e.memtables(sus.keySlice)
 	if err != nil {
 		return err
 	}
-	dead, all, before := 0, 0, 0
+	places, dead, all, before := 0, 0, 0, 0
 	for ok := it.First(); before < lookStepsMax; ok = it.Next() {
 		s := it.Stats()
 		steps := s.ForwardStepCount[pebble.InternalIterCall]
-		between := max(steps-before-1, 0)
-		dead, all, before = dead+min(between, deadStepsMax), all+between, steps
-		if !ok {
+		if between := steps - before - 1; between > 0 {
+			places, dead, all = places+1, dead+min(between, deadStepsMax), all+between
+		}
+		if before = steps; !ok {
 			break
 		}
 	}
-	// Runs of dead rows are no versions of one: what a scan walked over it did walk over, as far as it lies in memtables.
-	if max(dead, min(all, sus.walked)) > deadShare*max(sus.rows, suspectRowsMin) {
-		e.garbage.seen.Store(true)
+	if places > 0 {
+		// What it cost the scan to pass versions of rows, of which the look may have met the first only, or to walk over dead rows.
+		cost := max(dead*min(sus.walked, sus.rows)/places, min(all, sus.walked))
+		if cost > deadShare*max(sus.rows, suspectStepsMin) {
+			g.seen.Store(true)
+		}
 	}
+	now := clock.Mono()
+	g.lookedAt = now + lookPause*(now-began)
 	return it.Close()
 }
 
 // flushGarbage flushes the memtables when a scan has met much garbage lately, which drops it or hands it to compactions. It does not
-// wait for the flush.
-func (e *Engine) flushGarbage(memTableBytes uint64) {
-	now := clock.Mono()
-	pause := max(time.Duration(e.garbage.pause.Load()), garbageFlushEvery)
-	if !e.garbage.seen.Load() || memTableBytes < garbageFlushBytesMin ||
-		now-time.Duration(e.garbage.flushed.Load()) < pause {
+// wait for the flush. While another one is under way, which may have that garbage in hand, there is none.
+func (e *Engine) flushGarbage(p *pebble.Metrics) {
+	g, now := &e.garbage, clock.Mono()
+	if !g.seen.Load() || p.Flush.NumInProgress > 0 || e.log.Stats().LiveBytes < garbageFlushBytesMin ||
+		now-g.flushed < max(time.Duration(g.pause.Load()), garbageFlushEvery) {
 		return
 	}
-	e.garbage.seen.Store(false)
-	e.garbage.flushed.Store(int64(now))
-	e.garbage.flushes.Store(true)
+	g.flushed = now
+	g.flushes.Store(true)
+	e.counters.garbageFlushes.Inc()
 	if _, err := e.db.AsyncFlush(); err != nil {
-		e.garbage.flushes.Store(false)
+		g.flushes.Store(false)
 		e.opts.Logger.Warn("cannot flush tombstones that slow scans", "error", err)
 	}
 }
 
-// ended learns from a flush whether it was of use. What is written at the same time and is no garbage makes small tables of it, which
-// cost compactions.
+// ended learns from the end of any flush, with Pebble's mutex held.
 func (g *garbage) ended(info *pebble.FlushInfo) {
+	if info.Err == nil {
+		g.seen.Store(false)
+		g.suspect.Store(nil)
+	}
 	if !g.flushes.Swap(false) || info.Err != nil {
 		return
 	}
@@ -138,7 +152,7 @@ func (g *garbage) ended(info *pebble.FlushInfo) {
 		out += info.Output[i].Size
 	}
 	pause := garbageFlushEvery
-	if out > info.InputBytes/garbageOutShare {
+	if out > min(info.InputBytes/garbageOutShare, garbageOutMax) {
 		pause = min(2*max(time.Duration(g.pause.Load()), pause), garbageFlushRarely)
 	}
 	g.pause.Store(int64(pause))
@@ -169,7 +183,7 @@ func (e *Engine) PollPressure() float64 {
 		e.opts.Logger.Warn("cannot look for what slows scans", "error", err)
 	}
 	if !e.stalled.Load() {
-		e.flushGarbage(p.MemTable.Size)
+		e.flushGarbage(p)
 	}
 	return v
 }

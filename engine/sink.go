@@ -119,16 +119,12 @@ func (e *Engine) memtablesHold(s keySlice) (bool, error) {
 	return held, errors.Join(it.Error(), it.Close())
 }
 
-// memtables returns an iterator over what memtables hold from one engine key up to another, which is excluded; empty is no end.
+// memtables returns an iterator over what memtables hold from one engine key up to another, which is excluded.
 func (e *Engine) memtables(s keySlice) (*pebble.Iterator, error) {
-	o := &pebble.IterOptions{
-		LowerBound:      s.start,
+	return e.db.NewIter(&pebble.IterOptions{
+		LowerBound: s.start, UpperBound: s.end,
 		PointKeyFilters: []pebble.BlockPropertyFilter{timeFilter(never, never)}, // no table has a version of this time
-	}
-	if len(s.end) > 0 {
-		o.UpperBound = s.end
-	}
-	return e.db.NewIter(o)
+	})
 }
 
 // loneTables returns the bounds of the tables of L0 that overlap no other, in order, but for those of one key: such bounds can't be

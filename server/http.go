@@ -172,6 +172,7 @@ func (n *Node) register() error {
 		{"wal_live_bytes", "Bytes of the write-ahead log that no table holds yet.", false, func() float64 { return float64(m.WALLiveBytes) }},
 		{"flushed_bytes_total", "Bytes flushed from memtables.", true, func() float64 { return float64(m.FlushedBytes) }},
 		{"compacted_bytes_total", "Bytes written by compactions.", true, func() float64 { return float64(m.CompactedBytes) }},
+		{"garbage_flushes_total", "Memtables flushed because what is dead in them slowed scans.", true, func() float64 { return float64(m.GarbageFlushes) }},
 		{"write_stalls_total", "Times that writes were stopped by the storage engine.", true, func() float64 { return float64(m.Stalls) }},
 		{"cache_hits_total", "Block cache hits.", true, func() float64 { return float64(m.CacheHits) }},
 		{"cache_misses_total", "Block cache misses.", true, func() float64 { return float64(m.CacheMisses) }},
