@@ -1,9 +1,9 @@
 package engine_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -43,12 +43,14 @@ func overwrite(t *testing.T, e *engine.Engine, ts clock.Timestamp, from, to, tim
 // writeOthers writes more than a megabyte of what is no garbage and can't be compressed.
 func writeOthers(t *testing.T, e *engine.Engine, ts clock.Timestamp) {
 	t.Helper()
-	rng := rand.NewChaCha8([32]byte{})
+	rng := testkit.Rand(testkit.Seed(t), uint64(ts))
 	value := make([]byte, hotLen)
 	b := e.NewBatch()
 	defer b.Close()
 	for i := range 3000 {
-		_, _ = rng.Read(value) // never fails
+		for at := 0; at < len(value); at += 8 {
+			binary.BigEndian.PutUint64(value[at:], rng.Uint64())
+		}
 		b.SetVersion(fmt.Appendf(nil, "other%d", i), ts, nil, value)
 	}
 	if err := e.Apply(b, false); err != nil {
