@@ -108,6 +108,11 @@ func TestGarbageOfHotRows(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := open(t, engine.Options{Dir: t.TempDir(), MemTableBytes: 256 << 20})
+			t.Cleanup(func() {
+				if err := e.Close(); err != nil {
+					t.Error(err)
+				}
+			})
 			for range 16 {
 				writeOthers(t, e, 99) // memtables double until they have their size: the next has room for all that follows
 			}
