@@ -36,6 +36,12 @@ func (e *Engine) Tables(start, end []byte) (top, bottom int, err error) {
 // GarbagePause is how long after a flush for the sake of scans the next one may be.
 func (e *Engine) GarbagePause() time.Duration { return time.Duration(e.garbage.pause.Load()) }
 
+// GarbageFlushEnded is the end of a flush of so many bytes into tables of others, for the sake of scans or not.
+func (e *Engine) GarbageFlushEnded(sake bool, in, out uint64) {
+	e.garbage.flushes.Store(sake)
+	e.garbage.ended(&pebble.FlushInfo{InputBytes: in, Output: []pebble.TableInfo{{Size: out / 2}, {Size: out - out/2}}})
+}
+
 // GarbageSeen tells whether scans were slowed by what memtables hold.
 func (e *Engine) GarbageSeen() bool { return e.garbage.seen.Load() }
 

@@ -143,25 +143,33 @@ func TestGarbageOfHotRows(t *testing.T) {
 	}
 }
 
-// TestGarbageFlushPause: flushes of which little is left may follow each other soon, those that leave most of it have ever longer pauses.
+// TestGarbageFlushPause: flushes of which little is left may follow each other soon, those that leave much have ever longer pauses, and
+// flushes for other reasons change nothing.
 func TestGarbageFlushPause(t *testing.T) {
 	e := openMem(t)
-	ts := clock.Timestamp(100)
-	await := func(pause time.Duration, others bool) {
-		t.Helper()
-		testkit.Await(t, fmt.Sprintf("a pause of %v", pause), func() bool {
-			ts = overwrite(t, e, ts, 0, hotRows, 4)
-			if others {
-				writeOthers(t, e, ts)
-			}
-			scanHot(t, e, hotRows, false)
-			e.PollPressure()
-			return e.GarbagePause() >= pause && (others || e.GarbagePause() == pause)
-		})
+	for i, test := range []struct {
+		sake    bool // of scans
+		in, out uint64
+		want    time.Duration
+	}{
+		{false, 8 << 20, 8 << 20, 0},
+		{true, 8 << 20, 2 << 20, engine.GarbageFlushEvery},
+		{true, 8 << 20, 2<<20 + 1, 2 * engine.GarbageFlushEvery},
+		{true, 8 << 20, 8 << 20, 4 * engine.GarbageFlushEvery},
+		{false, 8 << 20, 1, 4 * engine.GarbageFlushEvery},
+		{true, 64 << 20, 5 << 20, 8 * engine.GarbageFlushEvery},
+		{true, 64 << 20, 4 << 20, engine.GarbageFlushEvery},
+	} {
+		if e.GarbageFlushEnded(test.sake, test.in, test.out); e.GarbagePause() != test.want {
+			t.Errorf("flush %d: a pause of %v, want %v", i, e.GarbagePause(), test.want)
+		}
 	}
-	await(engine.GarbageFlushEvery, false)
-	await(2*engine.GarbageFlushEvery, true)
-	await(engine.GarbageFlushEvery, false)
+	for range 20 {
+		e.GarbageFlushEnded(true, 1, 1)
+	}
+	if e.GarbagePause() != time.Minute {
+		t.Errorf("the longest pause is %v", e.GarbagePause())
+	}
 }
 
 // TestGarbageOfDeadRows: rows that were deleted one after the other, as in a queue or behind an entry of an index that moves all the
