@@ -70,7 +70,9 @@ func (e *Engine) NewIter(o IterOptions) (*Iter, error) {
 		return nil, fmt.Errorf("engine: new iterator: %w", err)
 	}
 	i.it = it
-	i.keepBounds(o.Lower, o.Upper)
+	if o.Only == nil { // a lookup never scans
+		i.keepBounds(o.Lower, o.Upper)
+	}
 	return i, nil
 }
 
@@ -97,17 +99,17 @@ func (i *Iter) SetBounds(lower, upper []byte) {
 		lower = firstKey
 	}
 	i.leave()
+	i.it.ResetStats()
 	i.it.SetBounds(lower, upper)
 	i.keepBounds(lower, upper)
 }
 
-// leave looks at what a scan within the present bounds has met, and forgets it.
+// leave looks at what a scan within the present bounds has met.
 func (i *Iter) leave() {
 	if i.scanned {
 		i.scanned = false
 		i.e.noteGarbage(i)
 	}
-	i.it.ResetStats()
 }
 
 // First moves to the first key within the bounds. Like every move it tells whether there is one; if not, see Error.

@@ -46,7 +46,7 @@ type garbage struct {
 	seen     atomic.Bool   // memtables slow scans
 	flushes  atomic.Bool   // a flush for the sake of scans has not ended
 	flushed  time.Duration // clock.Mono of the last flush for its sake; who polls owns it
-	lookedAt time.Duration // when the next look may be; who polls owns it
+	nextLook time.Duration // when the next look may be; who polls owns it
 	pause    atomic.Int64  // a time.Duration: how long after flushed the next one may be; 0 is garbageFlushEvery
 }
 
@@ -87,7 +87,7 @@ func (e *Engine) noteGarbage(i *Iter) {
 // lookAtSuspect finds out whether a suspect scan was slowed by what is dead in memtables, by walking there itself.
 func (e *Engine) lookAtSuspect() error {
 	g, began := &e.garbage, clock.Mono()
-	if g.seen.Load() || g.flushes.Load() || began < g.lookedAt {
+	if g.seen.Load() || g.flushes.Load() || began < g.nextLook {
 		return nil
 	}
 	sus := g.suspect.Swap(nil)
@@ -117,7 +117,7 @@ func (e *Engine) lookAtSuspect() error {
 		}
 	}
 	now := clock.Mono()
-	g.lookedAt = now + lookPause*(now-began)
+	g.nextLook = now + lookPause*(now-began)
 	return it.Close()
 }
 
