@@ -151,6 +151,7 @@ func (s *Session) executePrepared(p *prepared, args []types.Value, out Response,
 	if err != nil {
 		return s.fail(err)
 	}
+	s.enterImplicit(entry.Plan)
 	if ok, err := s.enter(entry.Plan); err != nil {
 		return s.fail(err)
 	} else if ok {

@@ -235,11 +235,24 @@ func (s *Session) run(stmt syntax.Statement, text string, more bool, out Respons
 
 // runPlan executes a plan under the schema's protection and answers. again plans anew when the schema has changed meanwhile.
 func (s *Session) runPlan(entry *plan.Entry, more bool, out Response, again func() (*plan.Entry, error)) error {
+	s.enterImplicit(entry.Plan)
 	entry, err := s.enterAgain(entry, again)
 	if err != nil {
 		return s.fail(err)
 	}
 	return s.execute(entry, more, out)
+}
+
+// enterImplicit comes before the first statement of a transaction under autocommit=0.
+func (s *Session) enterImplicit(p *exec.Plan) {
+	if s.opensTxn(p) {
+		s.enterTxn()
+	}
+}
+
+// opensTxn reports whether a statement opens the implicit transaction of autocommit=0.
+func (s *Session) opensTxn(p *exec.Plan) bool {
+	return s.tx == nil && !s.autocommit && len(p.Tables) > 0
 }
 
 // enterAgain declares a plan's tables used and returns the plan, or a newer one if the schema has changed meanwhile.
@@ -280,8 +293,12 @@ func (s *Session) enter(p *exec.Plan) (bool, error) {
 
 // leave ends the use of tables after a statement outside a transaction.
 func (s *Session) leave() {
-	if s.tx == nil {
-		s.use.Release()
+	if s.tx != nil {
+		return
+	}
+	s.use.Release()
+	if !s.autocommit {
+		s.leaveTxn() // the statement was to open a transaction and could not
 	}
 }
 
@@ -319,7 +336,7 @@ func (s *Session) admit(p *exec.Plan) error {
 	if err := s.checkPlan(p); err != nil {
 		return err
 	}
-	if s.tx == nil && !s.autocommit && len(p.Tables) > 0 {
+	if s.opensTxn(p) {
 		s.openTxn(s.txnOptions())
 	}
 	if p.NeedsTxn && (s.tx != nil && s.txReadOnly || s.tx == nil && s.readOnly) && !p.IsQuery {

@@ -39,6 +39,9 @@ type Client struct {
 	SetIdleMax   func(time.Duration)
 	// SetNetTimeouts passes net_read_timeout and net_write_timeout; nil where there is no connection.
 	SetNetTimeouts func(read, write time.Duration)
+	// EnterTxn is called before a transaction of several statements begins, and may wait for others to end; LeaveTxn when it has
+	// nothing more to do but to commit or roll back. nil where there is no connection.
+	EnterTxn, LeaveTxn func()
 }
 
 // Session is one client's state. One goroutine runs its commands; Interrupt, Info and Limits may be used by others.

@@ -26,6 +26,7 @@ func (s *Session) begin(readOnly, readWrite, snapshot bool) error {
 	if err := s.commit(); err != nil {
 		return err
 	}
+	s.enterTxn()
 	options := s.txnOptions()
 	if readOnly {
 		options.ReadOnly = true
@@ -38,6 +39,20 @@ func (s *Session) begin(readOnly, readWrite, snapshot bool) error {
 		s.tx.ReadTS()
 	}
 	return nil
+}
+
+// enterTxn waits until a transaction may begin. It comes before anything that others wait for: locks, the use of tables, a snapshot.
+func (s *Session) enterTxn() {
+	if s.client.EnterTxn != nil {
+		s.client.EnterTxn()
+	}
+}
+
+// leaveTxn tells that the transaction has nothing more to do but to end. A commit waits for the disk, and others may go on meanwhile.
+func (s *Session) leaveTxn() {
+	if s.client.LeaveTxn != nil {
+		s.client.LeaveTxn()
+	}
 }
 
 func (s *Session) openTxn(options txn.Options) {
@@ -69,6 +84,7 @@ func (s *Session) commit() error {
 	if s.tx == nil {
 		return nil
 	}
+	s.leaveTxn()
 	err := s.tx.Commit()
 	s.endTxn()
 	return exec.MapError(err, &s.interrupt)
@@ -79,6 +95,7 @@ func (s *Session) rollback() {
 	if s.tx == nil {
 		return
 	}
+	s.leaveTxn()
 	s.tx.Rollback()
 	s.endTxn()
 }

@@ -75,7 +75,8 @@ type ConnInfo struct {
 	Control Control
 }
 
-// Control is how a session steers its own connection. Safe for concurrent use.
+// Control is how a session steers its own connection. EnterTransaction and LeaveTransaction are for the goroutine that runs its
+// commands, the others safe for concurrent use.
 type Control interface {
 	// SetMaxAllowedPacket sets the largest command, in bytes. It holds from the next
 	// command on.
@@ -86,6 +87,12 @@ type Control interface {
 	// SetNetTimeouts sets how long a started packet may take to arrive, and how long a
 	// client may take none of its answer.
 	SetNetTimeouts(read, write time.Duration)
+	// EnterTransaction is called before a transaction of several commands begins, which does not hold anything yet. It may wait until
+	// others have made room, or for the interrupt (see places).
+	EnterTransaction()
+	// LeaveTransaction is called when the transaction has nothing more to do but its commit or rollback, and before another one
+	// enters. Without a transaction that entered it does nothing.
+	LeaveTransaction()
 }
 
 // Session executes the commands of one connection. All methods but Interrupt are called by

@@ -47,8 +47,13 @@ type conn struct {
 	turn   turn
 	began  time.Duration // on clock.Mono, the present command; 0 where connections are few, and when it has been answered
 	reply  int           // bytes of the answer to the last command
-	next   chan struct{} // capacity 1: turns.wait is over
-	behind *conn         // the next in turns
+	next   chan struct{} // capacity 1: turns.wait or places.enter is over
+	behind *conn         // the next in turns, or in places; it never stands in both
+
+	local   bool        // the client is on the same machine, or behind a proxy that is
+	entered bool        // places.leave has to be called at the end of the present transaction
+	place   int         // in places, from 1 on; 0: none; guarded by places.mu
+	worked  atomic.Bool // there was a command since places looked last, while entered
 
 	// state is when<<16 | command<<8 | phase, where when is the server's coarse clock at the last change. Written by the
 	// connection, read by the reaper and Conns.
@@ -74,6 +79,7 @@ func newConn(s *Server, id uint32, raw net.Conn) *conn {
 	c.resp.enc.Buf = make([]byte, 0, outInitialBytes)
 	c.in = packetReader{src: &c.sock, window: make([]byte, windowBytes), pool: &s.pool, limit: handshakePacketMax, exact: true}
 	c.host, c.addr, c.secure = peerHost(raw)
+	c.local = c.host == localhost
 	c.info = &ConnInfo{ID: id, Host: c.host, Control: (*control)(c)}
 	c.maxPacket.Store(s.maxPacket.Load())
 	c.waitTimeout.Store(ticksOf(s.opt.WaitTimeout))
@@ -135,6 +141,7 @@ func (c *conn) close() {
 	if c.sess == nil {
 		return
 	}
+	defer (*control)(c).LeaveTransaction() // a session that panicked has not
 	defer func() {
 		if fault := recover(); fault != nil {
 			c.srv.opt.Logger.Error("panic closing a session", "conn", c.id, "panic", fault, "stack", string(debug.Stack()))
@@ -188,6 +195,9 @@ func (c *conn) loop() {
 		c.reply, c.began = 0, 0
 		if crowded {
 			c.began = clock.Mono()
+		}
+		if c.entered {
+			c.worked.Store(true)
 		}
 		// In this order, a KILL QUERY that finds the connection busy is never cleared before the statement sees it.
 		c.intr.Reset()
@@ -353,6 +363,24 @@ func (c *control) SetWaitTimeout(d time.Duration) { (*conn)(c).waitTimeout.Store
 func (c *control) SetNetTimeouts(read, write time.Duration) {
 	(*conn)(c).readTimeout.Store(ticksOf(read))
 	(*conn)(c).writeTimeout.Store(ticksOf(write))
+}
+
+// EnterTransaction implements Control.
+func (c *control) EnterTransaction() {
+	if !c.local || c.began == 0 || c.entered {
+		return // began is 0 where connections are few
+	}
+	entering := clock.Mono()
+	c.entered = c.srv.places.enter((*conn)(c), entering, c.intr)
+	c.began += clock.Mono() - entering // the server did nothing for it meanwhile
+}
+
+// LeaveTransaction implements Control.
+func (c *control) LeaveTransaction() {
+	if c.entered {
+		c.entered = false
+		c.srv.places.leave((*conn)(c))
+	}
 }
 
 // peerHost returns the name and the address by which accounts know the peer, and whether the transport cannot be overheard.

@@ -47,6 +47,8 @@ type Counters struct {
 	Errors uint64
 	// ThreadMoves counts threads that were moved to the other one of two processors.
 	ThreadMoves uint64
+	// PlaceWaits counts transactions that stood in line for a place.
+	PlaceWaits uint64
 }
 
 // Counters returns the present totals.
@@ -69,7 +71,7 @@ func (s *Server) Counters() Counters {
 			*pair.to += pair.from.Load()
 		}
 	}
-	sum.ThreadMoves = s.spread.moves.Load()
+	sum.ThreadMoves, sum.PlaceWaits = s.spread.moves.Load(), s.places.entries()
 	return sum
 }
 

@@ -65,8 +65,8 @@
 //	     known (kvapi.ErrUndetermined) always closes it.
 //	W10. Nothing a client sent is logged. An unexpected error is logged and told to the client only as 1105. Clients' faults
 //	     are always counted, and logged at most logsPerSecond times a second.
-//	W11. Locks: Server.mu and conn.mu are never held together, nor while calling a session or a socket. columnCache.mu and
-//	     authCache.mu and turns.mu are leaves.
+//	W11. Locks: Server.mu and conn.mu are never held together, nor while calling a session or a socket. columnCache.mu,
+//	     authCache.mu, places.mu and turns.mu are leaves.
 //	W12. A connection whose next command is there at once, turnCommands times in a row, lets those be served first that were
 //	     ready before (turns), unless it is alone. Where crowdMin are active its turn also ends with a transaction, after
 //	     turnLongest, and when its commands take more than turnBrisk; where fewer are, after an answer of more than
@@ -75,6 +75,9 @@
 //	     (yields); one of many with brisk commands as long as others have use for it (lookCrowded); one that is alone for a while
 //	     after an answer with rows (lookAlone). Where there are two processors, connections that had to wait keep the server's
 //	     threads on both (spread).
+//	W13. Where crowdMin are active, a transaction of a client on the same machine may wait before it begins, while it holds nothing, so
+//	     that few are in progress at once (places). No command within a transaction waits there. A transaction without commands for
+//	     some milliseconds does not count, and nobody waits where processors are idle.
 //
 // # Goroutines
 //
@@ -83,6 +86,8 @@
 //	Server.reap    one, started with the first connection; moves the coarse clock, keeps wait_timeout, net_read_timeout and
 //	               net_write_timeout, notices clients that left during a statement; sleeps while there are no connections;
 //	               ended by Shutdown
+//	places.keep    one, started with the first connection; looks after the line of transactions every 5 ms, and sleeps while there is
+//	               none; ended by Shutdown
 //	turns.usher    one, started with the first connection; wakes connections that let others go first; waits for a byte in a
 //	               pipe, and ends when Shutdown closes it
 //

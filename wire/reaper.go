@@ -74,8 +74,10 @@ func (s *Server) inspect(conns []*conn, now uint64) {
 			active++
 		}
 	}
+	processors := runtime.GOMAXPROCS(0)
 	s.crowded.Store(active >= crowdMin)
-	s.lone.Store(active == 1 && runtime.GOMAXPROCS(0) > 1)
+	s.lone.Store(active == 1 && processors > 1)
+	s.places.resize(active, processors)
 }
 
 // inspect ends what has lasted too long. It runs on the reaper's goroutine, beside the connection: all it does is set the

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"net"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -37,6 +38,7 @@ type Server struct {
 	logs     logLimiter
 	zlib     compressPools
 	turns    turns
+	places   places
 	yields   yields
 	spread   spread
 
@@ -74,7 +76,9 @@ func New(o Options) (*Server, error) {
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 		yields: yields{give: rawYield},
 		spread: spread{sys: newSpreadSystem()},
+		places: places{idle: newIdleClock()},
 	}
+	s.places.resize(0, runtime.GOMAXPROCS(0))
 	s.maxPacket.Store(int64(o.MaxAllowedPacket))
 	s.maxConns.Store(int64(o.MaxConnections))
 	if err := s.decoys.init(); err != nil {
@@ -172,6 +176,7 @@ func (s *Server) add(raw net.Conn) (*conn, *types.Error) {
 		if err := s.turns.open(); err != nil {
 			s.opt.Logger.Warn("connections do not take turns", "error", err)
 		}
+		s.places.open()
 		go s.reap()
 	}
 	select {

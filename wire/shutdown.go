@@ -32,6 +32,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	err := s.drain(ctx)
 	if first {
 		s.turns.close()
+		s.places.close()
 		close(s.stop)
 		if !reaping {
 			close(s.stopped)

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package wire
+
+func newIdleClock() idleClock { return nil }

@@ -1,0 +1,322 @@
+package wire
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/sqlapi"
+)
+
+// busyClock is an idleClock of processors that are never idle.
+func busyClock() (idle, total uint64, ok bool) { return 0, uint64(clock.Mono()), true }
+
+// queue is a places without a keeper: the test looks in its stead.
+type queue struct {
+	places
+	t     *testing.T
+	now   time.Duration
+	wg    sync.WaitGroup
+	intrs map[*conn]*kvapi.Interrupt
+	mine  sync.Mutex // guards in
+	in    []*conn    // who was let in, in order
+}
+
+func newQueue(t *testing.T, places int64) *queue {
+	q := &queue{t: t, intrs: map[*conn]*kvapi.Interrupt{}}
+	q.idle, q.wake = busyClock, make(chan struct{}, 1)
+	q.max.Store(places)
+	t.Cleanup(func() {
+		q.close()
+		q.wg.Wait()
+	})
+	return q
+}
+
+// enter lets somebody new enter, and returns when he has done so or stands in line.
+func (q *queue) enter() *conn {
+	q.t.Helper()
+	c := &conn{next: make(chan struct{}, 1)}
+	intr := &kvapi.Interrupt{}
+	q.intrs[c] = intr
+	let, stood := len(q.let()), len(q.standing())
+	q.wg.Go(func() {
+		q.places.enter(c, q.now, intr)
+		q.mine.Lock()
+		defer q.mine.Unlock()
+		q.in = append(q.in, c)
+	})
+	eventually(q.t, "somebody enters", func() bool { return len(q.let()) > let || len(q.standing()) > stood })
+	return c
+}
+
+func (q *queue) let() []*conn {
+	q.mine.Lock()
+	defer q.mine.Unlock()
+	return append([]*conn(nil), q.in...)
+}
+
+func (q *queue) standing() (line []*conn) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for c := q.first; c != nil; c = c.behind {
+		line = append(line, c)
+	}
+	if (q.last == nil) != (len(line) == 0) || len(line) > 0 && line[len(line)-1] != q.last {
+		q.t.Error("the line's end is not its last")
+	}
+	return line
+}
+
+// want checks who has a place, who waits, and how many were let in so far; who was let in is waited for.
+func (q *queue) want(what string, holders, line []*conn, let int) {
+	q.t.Helper()
+	eventually(q.t, fmt.Sprintf("%s: %d let in", what, let), func() bool { return len(q.let()) == let })
+	if got := q.standing(); fmt.Sprint(got) != fmt.Sprint(line) {
+		q.t.Errorf("%s: %d stand in line, want %d, or in another order", what, len(got), len(line))
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.holders) != len(holders) {
+		q.t.Errorf("%s: %d places are taken, want %d", what, len(q.holders), len(holders))
+	}
+	for _, c := range holders {
+		if c.place == 0 || q.holders[c.place-1] != c {
+			q.t.Errorf("%s: somebody has no place", what)
+		}
+	}
+}
+
+// TestPlaces: a place that is given back goes to the first in line.
+func TestPlaces(t *testing.T) {
+	q := newQueue(t, 2)
+	a, b := q.enter(), q.enter()
+	q.want("two", []*conn{a, b}, nil, 2)
+	c, d, e := q.enter(), q.enter(), q.enter()
+	q.want("five", []*conn{a, b}, []*conn{c, d, e}, 2)
+	q.leave(a)
+	q.want("one left", []*conn{b, c}, []*conn{d, e}, 3)
+	q.leave(a)
+	q.want("he left again", []*conn{b, c}, []*conn{d, e}, 3)
+	q.max.Store(1)
+	q.leave(c)
+	q.want("there are fewer places", []*conn{b}, []*conn{d, e}, 3)
+	q.max.Store(4)
+	q.leave(b)
+	q.want("there are more", []*conn{d, e}, nil, 5)
+	if got := q.entries(); got != 3 {
+		t.Errorf("%d stood in line, want 3", got)
+	}
+}
+
+// TestPlacesLost: a transaction without commands loses its place to the first in line, one with commands keeps it.
+func TestPlacesLost(t *testing.T) {
+	q := newQueue(t, 2)
+	a, b := q.enter(), q.enter()
+	c, d := q.enter(), q.enter()
+	look := func() bool {
+		q.now += placeLook
+		return q.look(q.now, false)
+	}
+	if !look() {
+		t.Error("nobody waits")
+	}
+	q.want("all had commands", []*conn{a, b}, []*conn{c, d}, 2)
+	b.worked.Store(true)
+	q.look(q.now, false)
+	q.want("a look right behind another one", []*conn{a, b}, []*conn{c, d}, 2)
+	if !look() {
+		t.Error("one place was free, and nobody waits")
+	}
+	q.want("one had a command", []*conn{b, c}, []*conn{d}, 3)
+	q.leave(a)
+	q.want("who had lost his place leaves", []*conn{b, c}, []*conn{d}, 3)
+	if look() {
+		t.Error("somebody waits still")
+	}
+	q.want("one had no more commands", []*conn{c, d}, nil, 4)
+}
+
+// TestPlacesIdle: where processors are idle all go on without places, and for a while nobody waits.
+func TestPlacesIdle(t *testing.T) {
+	q := newQueue(t, 1)
+	a := q.enter()
+	q.enter()
+	q.enter()
+	if q.look(q.now, true) {
+		t.Error("somebody waits still")
+	}
+	q.want("released", []*conn{a}, nil, 3)
+	q.now += openFor - 1
+	if q.enter(); a.place == 0 {
+		t.Error("a place is lost")
+	}
+	q.want("the line is open", []*conn{a}, nil, 4)
+	q.now++
+	late := q.enter()
+	q.want("and is one again", []*conn{a}, []*conn{late}, 4)
+	q.places.idle = nil
+	q.enter()
+	q.want("nobody waits where it is not known who is idle", []*conn{a}, []*conn{late}, 5)
+}
+
+// TestPlacesInterrupted: an interrupt takes its connection out of the line, wherever it stands.
+func TestPlacesInterrupted(t *testing.T) {
+	q := newQueue(t, 1)
+	a := q.enter()
+	b, c, d, e := q.enter(), q.enter(), q.enter(), q.enter()
+	q.intrs[c].Set(kvapi.ReasonKillQuery)
+	q.want("from the middle", []*conn{a}, []*conn{b, d, e}, 2)
+	q.intrs[e].Set(kvapi.ReasonKillConn)
+	q.want("from the end", []*conn{a}, []*conn{b, d}, 3)
+	q.intrs[b].Set(kvapi.ReasonClientGone)
+	q.want("from the front", []*conn{a}, []*conn{d}, 4)
+	q.leave(a)
+	q.want("the rest goes on", []*conn{d}, nil, 5)
+	// Who has been let in when he looks after the line takes the message with him.
+	q.leave(d)
+	d.next <- struct{}{}
+	q.abandon(d)
+	if len(d.next) != 0 {
+		t.Error("the next wait would be over at once")
+	}
+}
+
+// TestPlacesRace: with its keeper, among interrupts, nobody is forgotten and no place is given twice.
+func TestPlacesRace(t *testing.T) {
+	p := places{idle: busyClock}
+	const most = 3
+	p.max.Store(most)
+	p.open()
+	var inside atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 24 {
+		c, intr := &conn{next: make(chan struct{}, 1)}, &kvapi.Interrupt{}
+		wg.Go(func() {
+			for j := range 300 {
+				if (i+j)%7 == 0 {
+					go intr.Set(kvapi.ReasonKillQuery)
+				}
+				p.enter(c, clock.Mono(), intr)
+				p.mu.Lock()
+				if c.place != 0 && p.holders[c.place-1] != c || len(p.holders) > most {
+					inside.Add(1)
+				}
+				p.mu.Unlock()
+				p.leave(c)
+				intr.Reset()
+			}
+		})
+	}
+	wg.Wait()
+	p.close()
+	if inside.Load() != 0 || p.first != nil || p.last != nil || len(p.holders) != 0 {
+		t.Errorf("%d faults; %d places are taken at the end", inside.Load(), len(p.holders))
+	}
+}
+
+// TestIdleWatch: processors are idle if they were so for idleShare of the time between two readings.
+func TestIdleWatch(t *testing.T) {
+	var idle, total uint64
+	known := true
+	read := func() (uint64, uint64, bool) { return idle, total, known }
+	var w idleWatch
+	now := time.Hour
+	after := func(pause time.Duration, moreIdle, more uint64, want bool) {
+		t.Helper()
+		now, idle, total = now+pause, idle+moreIdle, total+more
+		if got := w.idle(read, now); got != want {
+			t.Errorf("%d of %d idle after %v: %v", moreIdle, more, pause, got)
+		}
+	}
+	after(0, 900, 1000, true) // since the machine was started
+	after(idleWindow, idleShare-1, 100, false)
+	after(idleWindow, idleShare, 100, true)
+	after(idleWindow/2, 100, 100, false) // too early
+	after(idleWindow/2, 0, 100, true)    // with what was idle before
+	after(time.Minute, 0, 100, false)
+	known = false
+	after(idleWindow, 0, 100, true)
+}
+
+// TestEnterTransaction: only clients on the same machine enter, where connections are many, and a transaction once.
+func TestEnterTransaction(t *testing.T) {
+	s := &Server{places: places{idle: busyClock}}
+	s.places.max.Store(8)
+	c := &conn{srv: s, next: make(chan struct{}, 1), intr: &kvapi.Interrupt{}}
+	held := func() int { return len(s.places.holders) }
+	enter := func(want int) {
+		t.Helper()
+		(*control)(c).EnterTransaction()
+		if held() != want || c.entered != (want == 1) {
+			t.Errorf("%d places are taken, want %d; entered is %v", held(), want, c.entered)
+		}
+	}
+	c.began = 1
+	enter(0)
+	c.local, c.began = true, 0
+	enter(0)
+	c.began = clock.Mono() - time.Hour
+	began := c.began
+	enter(1)
+	enter(1)
+	if c.began < began || c.began > began+time.Minute {
+		t.Error("the time of the command counts from somewhere else")
+	}
+	(*control)(c).LeaveTransaction()
+	(*control)(c).LeaveTransaction()
+	if held() != 0 || c.entered {
+		t.Errorf("%d places are taken at the end", held())
+	}
+}
+
+// TestTransactionsInLine: transactions of many connections stand in line and all come to their end, though some clients leave without one.
+func TestTransactionsInLine(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // which sets how many places there are
+	ts := startServer(t, nil)
+	ts.places.idle = busyClock
+	var over atomic.Bool
+	var wg sync.WaitGroup
+	for i := range crowdMin + 8 {
+		r := ts.dial(t)
+		r.login(capProtocol41|capPluginAuth, "root")
+		s := ts.backend.lastSession()
+		s.onQuery = func(sql string) {
+			switch sql {
+			case "begin":
+				s.info.Control.EnterTransaction()
+				s.trans = sqlapi.StatusInTrans
+			case "commit":
+				s.info.Control.LeaveTransaction()
+				s.trans = 0
+			}
+		}
+		wg.Go(func() {
+			for n := 0; !over.Load(); n++ {
+				for _, sql := range []string{"begin", "ok", "ok", "commit"} {
+					if p := r.command([]byte{ComQuery}, []byte(sql)); p[0] != headerOK {
+						t.Errorf("%s: %x", sql, p)
+						return
+					}
+					if i < 4 && n == 100 && sql == "begin" {
+						r.conn.Close()
+						return
+					}
+				}
+			}
+		})
+	}
+	eventually(t, "transactions stand in line", func() bool { return ts.Counters().PlaceWaits > 200 })
+	over.Store(true)
+	wg.Wait()
+	ts.places.mu.Lock()
+	defer ts.places.mu.Unlock()
+	if ts.places.first != nil {
+		t.Error("somebody stands in line still")
+	}
+}
