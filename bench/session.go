@@ -37,6 +37,9 @@ const (
 	restartsMax = 3
 	settleMax   = 60 * time.Second // how long the files of a loaded server may keep changing
 	settleStill = 15 * time.Second // so long without a change means settled; Pando flushes after ten seconds
+	calmLook    = 2 * time.Second  // loaded servers are calm when they have used less than calmShare of a processor for so long
+	calmShare   = 0.05
+	calmMax     = 15 * time.Second // how long they may take to become calm
 )
 
 // session is one measurement under way.
@@ -283,11 +286,19 @@ func (s *session) workload(ctx context.Context, w *Workload) error {
 	return nil
 }
 
-// makeReady loads and warms the tables of some steps. Within a mode the next thread count finds everything warm.
+// makeReady loads and warms the tables of some steps. Within a mode the next thread count finds everything warm. What a load leaves a
+// server to do, such as to flush and to warm caches, is no part of the runs, some of which cost less than that.
 func (s *session) makeReady(ctx context.Context, targets []*Target, steps []Step, fresh bool) {
+	var loaded []*Target
 	for _, t := range targets {
 		s.chargeTail(t)
-		s.prepare(ctx, t, steps[0].Workload, fresh)
+		if s.prepare(ctx, t, steps[0].Workload, fresh) {
+			loaded = append(loaded, t)
+		}
+	}
+	if len(loaded) > 0 {
+		s.Progress.phase("waiting for what the loads have left to do")
+		untilCalm(ctx, func() float64 { return processorSeconds(loaded) }, calmLook, calmMax)
 	}
 	for i, step := range steps {
 		if i == 0 || step.PSMode != steps[i-1].PSMode {
@@ -295,6 +306,36 @@ func (s *session) makeReady(ctx context.Context, targets []*Target, steps []Step
 				s.warmUp(ctx, t, step)
 			}
 		}
+	}
+}
+
+// processorSeconds is what the servers of which it is known have used in all.
+func processorSeconds(targets []*Target) (sum float64) {
+	for _, t := range targets {
+		if used, err := measure(t.pid); err == nil {
+			sum += used.cpuSeconds
+		}
+	}
+	return sum
+}
+
+// untilCalm returns when servers have used less than calmShare of a processor between two looks, or after most. used tells what they have used
+// in all, in seconds.
+func untilCalm(ctx context.Context, used func() float64, look, most time.Duration) {
+	ticker := clock.NewTicker(look)
+	defer ticker.Stop()
+	before := used()
+	for begin := clock.Mono(); clock.Since(begin) < most; {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+		now := used()
+		if now-before < calmShare*look.Seconds() {
+			return
+		}
+		before = now
 	}
 }
 
@@ -442,11 +483,11 @@ func (s *session) prepareFirst(ctx context.Context) {
 	}
 }
 
-// prepare fills the tables of a workload, unless the target holds them already.
-func (s *session) prepare(ctx context.Context, t *Target, w *Workload, fresh bool) {
+// prepare fills the tables of a workload, unless the target holds them already. It returns whether it has filled them.
+func (s *session) prepare(ctx context.Context, t *Target, w *Workload, fresh bool) bool {
 	want := fmt.Sprintf("%d x %d", w.Tables, w.Rows)
 	if t.Kind == KindTrivial || ctx.Err() != nil || (s.loaded[t.Name] == want && !fresh) {
-		return
+		return false
 	}
 	s.Progress.phase("preparing " + want + " rows in " + t.Name)
 	info := s.result.target(t.Name)
@@ -458,21 +499,21 @@ func (s *session) prepare(ctx context.Context, t *Target, w *Workload, fresh boo
 	}
 	if err := t.exec(ctx, "DROP DATABASE IF EXISTS "+databaseName, "CREATE DATABASE "+databaseName); err != nil {
 		fail("empty database", err)
-		return
+		return false
 	}
 	args := prepareArgs(s.Plan, t, w, databaseName, s.Plan.PrepareThreads)
 	begin := clock.Mono()
 	output, err := sysbench(ctx, loadMax(w.rowsInAll()), args, watch{})
 	if failure, _ := failureOf(output, err); failure != "" {
 		fail("prepare", errors.New(failure))
-		return
+		return false
 	}
 	took := clock.Since(begin).Seconds()
 	if s.Plan.Analyze && t.driver() == "mysql" {
 		for i := 1; i <= w.Tables; i++ {
 			if err := t.execWithin(ctx, loadMax(int64(w.Rows)), fmt.Sprintf("ANALYZE TABLE %s.sbtest%d", databaseName, i)); err != nil {
 				fail("analyze", err)
-				return
+				return false
 			}
 		}
 	}
@@ -484,6 +525,7 @@ func (s *session) prepare(ctx context.Context, t *Target, w *Workload, fresh boo
 		size, settled := s.settle(ctx, t)
 		info.DataBytes, info.Unsettled = max(0, size-info.EmptyBytes), !settled
 	}
+	return true
 }
 
 // settle waits until background work no longer changes what the server stores, and returns its bytes and whether they came to rest.

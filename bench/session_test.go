@@ -370,3 +370,33 @@ func TestWhyIsTheFirstError(t *testing.T) {
 		}
 	}
 }
+
+// TestUntilCalm: loaded servers are waited for while they work, and no longer than they may take.
+func TestUntilCalm(t *testing.T) {
+	const look = time.Millisecond
+	const calm, busy = calmShare * 0.9 / 1000, calmShare * 1.1 / 1000 // seconds of a processor in a look
+	for _, test := range []struct {
+		what string
+		uses []float64 // between looks; then for ever like the last
+		most time.Duration
+		want int // readings; 0: as many as there is time for
+	}{
+		{"calm at once", []float64{calm}, time.Minute, 2},
+		{"busy, then calm", []float64{busy, busy, calm, busy}, time.Minute, 4},
+		{"never calm", []float64{busy}, 20 * look, 0},
+	} {
+		readings, sum := 0, 0.0
+		untilCalm(t.Context(), func() float64 {
+			if readings++; readings > 1 {
+				sum += test.uses[min(readings-2, len(test.uses)-1)]
+			}
+			return sum
+		}, look, test.most)
+		if test.want != 0 && readings != test.want {
+			t.Errorf("%s: %d readings, want %d", test.what, readings, test.want)
+		}
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	untilCalm(over, func() float64 { return 0 }, time.Hour, time.Hour)
+}
