@@ -37,7 +37,7 @@ const (
 	restartsMax = 3
 	settleMax   = 60 * time.Second // how long the files of a loaded server may keep changing
 	settleStill = 15 * time.Second // so long without a change means settled; Pando flushes after ten seconds
-	calmLook    = 2 * time.Second  // loaded servers are calm when they have used less than calmShare of a processor for so long
+	calmLook    = 2 * time.Second  // a loaded server is calm when it has used less than calmShare of a processor for so long
 	calmShare   = 0.05
 	calmMax     = 15 * time.Second // how long they may take to become calm
 )
@@ -286,8 +286,8 @@ func (s *session) workload(ctx context.Context, w *Workload) error {
 	return nil
 }
 
-// makeReady loads and warms the tables of some steps. Within a mode the next thread count finds everything warm. What a load leaves a
-// server to do, such as to flush and to warm caches, is no part of the runs, some of which cost less than that.
+// makeReady loads and warms the tables of some steps. Within a mode the next thread count finds everything warm. What a server begins by
+// itself behind a load, such as to warm its caches, is no part of the runs, some of which cost less than that.
 func (s *session) makeReady(ctx context.Context, targets []*Target, steps []Step, fresh bool) {
 	var loaded []*Target
 	for _, t := range targets {
@@ -298,7 +298,7 @@ func (s *session) makeReady(ctx context.Context, targets []*Target, steps []Step
 	}
 	if len(loaded) > 0 {
 		s.Progress.phase("waiting for what the loads have left to do")
-		untilCalm(ctx, func() float64 { return processorSeconds(loaded) }, calmLook, calmMax)
+		untilCalm(ctx, func() []float64 { return processorSeconds(loaded) }, calmLook, calmMax)
 	}
 	for i, step := range steps {
 		if i == 0 || step.PSMode != steps[i-1].PSMode {
@@ -309,19 +309,20 @@ func (s *session) makeReady(ctx context.Context, targets []*Target, steps []Step
 	}
 }
 
-// processorSeconds is what the servers of which it is known have used in all.
-func processorSeconds(targets []*Target) (sum float64) {
-	for _, t := range targets {
+// processorSeconds is what each of the servers has used, 0 where that is not known.
+func processorSeconds(targets []*Target) []float64 {
+	seconds := make([]float64, len(targets))
+	for i, t := range targets {
 		if used, err := measure(t.pid); err == nil {
-			sum += used.cpuSeconds
+			seconds[i] = used.cpuSeconds
 		}
 	}
-	return sum
+	return seconds
 }
 
-// untilCalm returns when servers have used less than calmShare of a processor between two looks, or after most. used tells what they have used
-// in all, in seconds.
-func untilCalm(ctx context.Context, used func() float64, look, most time.Duration) {
+// untilCalm returns when each of some servers has used less than calmShare of a processor between two looks, or after most. used tells what
+// each has used in all, in seconds.
+func untilCalm(ctx context.Context, used func() []float64, look, most time.Duration) {
 	ticker := clock.NewTicker(look)
 	defer ticker.Stop()
 	before := used()
@@ -332,7 +333,11 @@ func untilCalm(ctx context.Context, used func() float64, look, most time.Duratio
 			return
 		}
 		now := used()
-		if now-before < calmShare*look.Seconds() {
+		busy := false
+		for i := range now {
+			busy = busy || now[i]-before[i] >= calmShare*look.Seconds()
+		}
+		if !busy {
 			return
 		}
 		before = now

@@ -371,32 +371,35 @@ func TestWhyIsTheFirstError(t *testing.T) {
 	}
 }
 
-// TestUntilCalm: loaded servers are waited for while they work, and no longer than they may take.
+// TestUntilCalm: loaded servers are waited for while one of them works, and no longer than they may take.
 func TestUntilCalm(t *testing.T) {
 	const look = time.Millisecond
 	const calm, busy = calmShare * 0.9 / 1000, calmShare * 1.1 / 1000 // seconds of a processor in a look
 	for _, test := range []struct {
 		what string
-		uses []float64 // between looks; then for ever like the last
+		uses [][]float64 // between looks, by server; then for ever like the last
 		most time.Duration
-		want int // readings; 0: as many as there is time for
+		want int // readings; 0: for as long as it may take
 	}{
-		{"calm at once", []float64{calm}, time.Minute, 2},
-		{"busy, then calm", []float64{busy, busy, calm, busy}, time.Minute, 4},
-		{"never calm", []float64{busy}, 20 * look, 0},
+		{"calm at once", [][]float64{{calm, calm, calm}}, time.Minute, 2},
+		{"one is busy, then calm", [][]float64{{busy, calm}, {calm, busy}, {calm, calm}, {busy, busy}}, time.Minute, 4},
+		{"never calm", [][]float64{{calm, busy}}, 20 * look, 0},
+		{"no server", [][]float64{{}}, time.Minute, 2},
 	} {
-		readings, sum := 0, 0.0
-		untilCalm(t.Context(), func() float64 {
+		readings, sums, began := 0, make([]float64, len(test.uses[0])), clock.Mono()
+		untilCalm(t.Context(), func() []float64 {
 			if readings++; readings > 1 {
-				sum += test.uses[min(readings-2, len(test.uses)-1)]
+				for i, use := range test.uses[min(readings-2, len(test.uses)-1)] {
+					sums[i] += use
+				}
 			}
-			return sum
+			return slices.Clone(sums)
 		}, look, test.most)
-		if test.want != 0 && readings != test.want {
-			t.Errorf("%s: %d readings, want %d", test.what, readings, test.want)
+		if took := clock.Since(began); test.want == 0 && took < test.most || test.want != 0 && readings != test.want {
+			t.Errorf("%s: %d readings in %v, want %d", test.what, readings, took, test.want)
 		}
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	untilCalm(over, func() float64 { return 0 }, time.Hour, time.Hour)
+	untilCalm(over, func() []float64 { return nil }, time.Hour, time.Hour)
 }

@@ -153,6 +153,7 @@ func (s *Session) executePrepared(p *prepared, args []types.Value, out Response,
 	}
 	s.enterImplicit(entry.Plan)
 	if ok, err := s.enter(entry.Plan); err != nil {
+		s.leave()
 		return s.fail(err)
 	} else if ok {
 		return s.execute(entry, more, out)

@@ -281,24 +281,28 @@ func (s *Session) enter(p *exec.Plan) (bool, error) {
 	for i := range p.Tables {
 		switch t := p.Tables[i].Table; s.use.Enter(t) {
 		case catalog.Stale:
-			s.leave()
+			s.releaseUse()
 			return false, nil
 		case catalog.Closed:
-			s.leave()
+			s.releaseUse()
 			return false, exec.MapError(s.use.Wait(t, s.metadataWait, &s.interrupt), &s.interrupt)
 		}
 	}
 	return true, nil
 }
 
-// leave ends the use of tables after a statement outside a transaction.
+// leave ends a statement outside a transaction. One that was to open a transaction, and could not, gives up its place among them.
 func (s *Session) leave() {
-	if s.tx != nil {
-		return
+	s.releaseUse()
+	if s.tx == nil && !s.autocommit {
+		s.leaveTxn()
 	}
-	s.use.Release()
-	if !s.autocommit {
-		s.leaveTxn() // the statement was to open a transaction and could not
+}
+
+// releaseUse ends the use of tables, unless a transaction goes on with it.
+func (s *Session) releaseUse() {
+	if s.tx == nil {
+		s.use.Release()
 	}
 }
 

@@ -112,7 +112,7 @@ func (s *Session) endTxn() {
 // finishTxn does what AND CHAIN and RELEASE ask for after COMMIT or ROLLBACK.
 func (s *Session) finishTxn(end syntax.TxnEnd, options txn.Options) {
 	if end.Chain == "AND CHAIN" {
-		s.openTxn(options)
+		s.openTxn(options) // which does not enter: the answer of the commit is not to wait
 	}
 	if end.Release == "RELEASE" {
 		s.closing = true
@@ -177,6 +177,7 @@ func (s *Session) runSavepoint(name string) error {
 		if s.autocommit {
 			return nil
 		}
+		s.enterTxn()
 		s.openTxn(s.txnOptions())
 	}
 	if i := s.findSavepoint(name); i >= 0 {

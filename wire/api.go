@@ -88,7 +88,7 @@ type Control interface {
 	// client may take none of its answer.
 	SetNetTimeouts(read, write time.Duration)
 	// EnterTransaction is called before a transaction of several commands begins, which does not hold anything yet. It may wait until
-	// others have made room, or for the interrupt (see places).
+	// others have made room, or for the interrupt (see places). Before the transaction has left, another call does nothing.
 	EnterTransaction()
 	// LeaveTransaction is called when the transaction has nothing more to do but its commit or rollback, and before another one
 	// enters. Without a transaction that entered it does nothing.

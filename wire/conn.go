@@ -50,10 +50,11 @@ type conn struct {
 	next   chan struct{} // capacity 1: turns.wait or places.enter is over
 	behind *conn         // the next in turns, or in places; it never stands in both
 
-	local   bool        // the client is on the same machine, or behind a proxy that is
-	entered bool        // places.leave has to be called at the end of the present transaction
-	place   int         // in places, from 1 on; 0: none; guarded by places.mu
-	worked  atomic.Bool // there was a command since places looked last, while entered
+	local    bool        // the client is on the same machine, or behind a proxy that is
+	entered  bool        // places.leave has to be called at the end of the present transaction
+	place    int         // in places, from 1 on; 0: none; guarded by places.mu
+	worked   atomic.Bool // there was a command since places looked last, while entered
+	standing atomic.Bool // in the line of places
 
 	// state is when<<16 | command<<8 | phase, where when is the server's coarse clock at the last change. Written by the
 	// connection, read by the reaper and Conns.
@@ -189,15 +190,15 @@ func (c *conn) loop() {
 		if c.sock.waited && !lone {
 			c.srv.spread.sample()
 		}
+		if c.entered {
+			c.worked.Store(true) // the client has done its part, whether or not it is this connection's turn
+		}
 		if c.turnOver(crowded) {
 			c.srv.turns.wait(c)
 		}
 		c.reply, c.began = 0, 0
 		if crowded {
 			c.began = clock.Mono()
-		}
-		if c.entered {
-			c.worked.Store(true)
 		}
 		// In this order, a KILL QUERY that finds the connection busy is never cleared before the statement sees it.
 		c.intr.Reset()
@@ -368,7 +369,7 @@ func (c *control) SetNetTimeouts(read, write time.Duration) {
 // EnterTransaction implements Control.
 func (c *control) EnterTransaction() {
 	if !c.local || c.began == 0 || c.entered {
-		return // began is 0 where connections are few
+		return // began is 0 where connections are few, and behind the first part of an answer
 	}
 	entering := clock.Mono()
 	c.entered = c.srv.places.enter((*conn)(c), entering, c.intr)

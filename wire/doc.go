@@ -57,7 +57,8 @@
 //	W5.  A command that fits the window costs one read, its response, up to flushBytes, one write. A point EXECUTE
 //	     allocates nothing here (TestPointAllocations).
 //	W6.  A connection's mutable state belongs to its goroutine. Others only load and store its atomics, set deadlines on its
-//	     socket, set its interrupt, and read info and open under conn.mu.
+//	     socket, set its interrupt, read info and open under conn.mu, and move it in the lines of turns and places under the mutex of
+//	     those.
 //	W7.  closing is stored before the deadline that interrupts a read, and loaded after phase idle is published: a nudge
 //	     is never lost.
 //	W8.  A panic ends one connection. Its session is closed exactly once, and its socket after that.

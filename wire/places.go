@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// There is a place for each placeConns active connections, and at least placesEach for each processor. Fewer make transactions still
+	// There is a place for each placeConns active connections, of any clients, and at least placesEach for each processor. Fewer make transactions still
 	// more even, but commits come in smaller groups then (bench/results/2026-11-25-places.md).
 	placeConns = 4
 	placesEach = 8
@@ -31,7 +31,8 @@ const (
 //
 // A place is for a transaction that goes on. Who has had no command for a while (its client thinks, or it waits for a lock or for a
 // long answer) keeps its transaction but not the place, and a transaction that comes to its commit gives the place back. So a line never
-// stands still. Where processors are idle nobody is to wait at all: clients may be far away behind a proxy on this machine.
+// stands still. Where processors are idle nobody is to wait at all: clients may be far away behind a proxy on this machine. Clients
+// elsewhere never wait, but count among the active connections.
 type places struct {
 	idle idleClock    // of the machine; nil where that cannot be told, and then nobody waits
 	max  atomic.Int64 // places there are; set by the reaper
@@ -98,6 +99,7 @@ func (p *places) enter(c *conn, now time.Duration, intr *kvapi.Interrupt) bool {
 	}
 	p.last = c
 	p.waits++
+	c.standing.Store(true)
 	p.mu.Unlock()
 	if alone {
 		select {
@@ -110,6 +112,7 @@ func (p *places) enter(c *conn, now time.Duration, intr *kvapi.Interrupt) bool {
 	case <-intr.Done():
 		p.abandon(c)
 	}
+	c.standing.Store(false)
 	return true
 }
 
@@ -252,6 +255,7 @@ type idleWatch struct {
 }
 
 // idle tells whether the processors were idle for idleShare of the time since the last reading, if that is long enough ago for another one.
+// Readings are made while somebody waits only, so that the first line after a quiet time is open.
 func (w *idleWatch) idle(read idleClock, now time.Duration) bool {
 	if now-w.when < idleWindow {
 		return false
@@ -259,5 +263,5 @@ func (w *idleWatch) idle(read idleClock, now time.Duration) bool {
 	idled, total, ok := read()
 	before := *w
 	*w = idleWatch{now, idled, total}
-	return !ok || (idled-before.idled)*100 >= (total-before.total)*idleShare
+	return !ok || int64(idled-before.idled)*100 >= int64(total-before.total)*idleShare // the kernel may take back some idle time
 }

@@ -193,7 +193,7 @@ func TestPlacesRace(t *testing.T) {
 	const most = 3
 	p.max.Store(most)
 	p.open()
-	var inside atomic.Int64
+	var faults atomic.Int64
 	var wg sync.WaitGroup
 	for i := range 24 {
 		c, intr := &conn{next: make(chan struct{}, 1)}, &kvapi.Interrupt{}
@@ -205,9 +205,10 @@ func TestPlacesRace(t *testing.T) {
 				p.enter(c, clock.Mono(), intr)
 				p.mu.Lock()
 				if c.place != 0 && p.holders[c.place-1] != c || len(p.holders) > most {
-					inside.Add(1)
+					faults.Add(1)
 				}
 				p.mu.Unlock()
+				runtime.Gosched()
 				p.leave(c)
 				intr.Reset()
 			}
@@ -215,8 +216,11 @@ func TestPlacesRace(t *testing.T) {
 	}
 	wg.Wait()
 	p.close()
-	if inside.Load() != 0 || p.first != nil || p.last != nil || len(p.holders) != 0 {
-		t.Errorf("%d faults; %d places are taken at the end", inside.Load(), len(p.holders))
+	if p.entries() == 0 {
+		t.Error("nobody stood in line")
+	}
+	if faults.Load() != 0 || p.first != nil || p.last != nil || len(p.holders) != 0 {
+		t.Errorf("%d faults; %d places are taken at the end", faults.Load(), len(p.holders))
 	}
 }
 
@@ -273,9 +277,29 @@ func TestEnterTransaction(t *testing.T) {
 	if held() != 0 || c.entered {
 		t.Errorf("%d places are taken at the end", held())
 	}
+	// What it waits in line is not the server's time.
+	s.places.max.Store(0)
+	c.began = clock.Mono()
+	waited := make(chan time.Duration)
+	go func() {
+		eventually(t, "it stands in line", c.standing.Load)
+		began := clock.Mono()
+		time.Sleep(time.Millisecond)
+		took := clock.Mono() - began
+		s.places.mu.Lock()
+		s.places.release()
+		s.places.mu.Unlock()
+		waited <- took
+	}()
+	began = c.began
+	(*control)(c).EnterTransaction()
+	if took := <-waited; c.began < began+took || c.standing.Load() {
+		t.Errorf("%v in line, but the command began only %v later", took, c.began-began)
+	}
 }
 
-// TestTransactionsInLine: transactions of many connections stand in line and all come to their end, though some clients leave without one.
+// TestTransactionsInLine: transactions of many connections stand in line and all come to their end, though some are killed
+// and some clients leave in the middle of one.
 func TestTransactionsInLine(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // which sets how many places there are
 	ts := startServer(t, nil)
@@ -297,13 +321,15 @@ func TestTransactionsInLine(t *testing.T) {
 			}
 		}
 		wg.Go(func() {
-			for n := 0; !over.Load(); n++ {
+			for !over.Load() {
 				for _, sql := range []string{"begin", "ok", "ok", "commit"} {
-					if p := r.command([]byte{ComQuery}, []byte(sql)); p[0] != headerOK {
-						t.Errorf("%s: %x", sql, p)
+					r.seq = 0
+					r.write(append([]byte{ComQuery}, sql...))
+					if p, err := r.tryRead(); err != nil || p[0] != headerOK {
+						t.Errorf("%s: %x, %v", sql, p, err)
 						return
 					}
-					if i < 4 && n == 100 && sql == "begin" {
+					if i < 4 && sql == "begin" && ts.Counters().PlaceWaits > 0 {
 						r.conn.Close()
 						return
 					}
@@ -311,12 +337,17 @@ func TestTransactionsInLine(t *testing.T) {
 			}
 		})
 	}
-	eventually(t, "transactions stand in line", func() bool { return ts.Counters().PlaceWaits > 200 })
+	eventually(t, "transactions stand in line", func() bool {
+		for id := uint32(10); id < 20; id++ {
+			ts.Kill(id, true) // mostly while it stands there
+		}
+		return ts.Counters().PlaceWaits > 200
+	})
 	over.Store(true)
 	wg.Wait()
-	ts.places.mu.Lock()
-	defer ts.places.mu.Unlock()
-	if ts.places.first != nil {
-		t.Error("somebody stands in line still")
-	}
+	eventually(t, "nobody has a place or stands in line", func() bool {
+		ts.places.mu.Lock()
+		defer ts.places.mu.Unlock()
+		return ts.places.first == nil && len(ts.places.holders) == 0
+	})
 }

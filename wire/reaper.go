@@ -15,7 +15,7 @@ import (
 const (
 	tick          = 100 * time.Millisecond // unit of the coarse clock
 	reapPeriod    = 200 * time.Millisecond
-	activeTicks   = 2 // an active connection has begun or ended a command within so many
+	activeTicks   = 3 // an active connection has begun or ended a command within so many: a reapPeriod, and one for a late look
 	watchTicks    = 1 // a statement is watched when it has run longer than this
 	killGrace     = 2 * time.Second
 	blockedTicks  = 5  // how long a killed connection may sit in a socket write
@@ -33,7 +33,7 @@ func ticksOf(d time.Duration) int64 {
 	return int64((max(d, 0) + tick - 1) / tick)
 }
 
-// reap is the server's only background goroutine. It moves the coarse clock and looks at every connection: that is cheaper
+// reap is the goroutine that watches the connections. It moves the coarse clock and looks at every connection: that is cheaper
 // than a deadline per command, and than a watcher per statement. Without connections it sleeps. Shutdown ends it.
 func (s *Server) reap() {
 	defer close(s.stopped)
@@ -70,7 +70,7 @@ func (s *Server) inspect(conns []*conn, now uint64) {
 	active := 0
 	for _, c := range conns {
 		c.inspect(now)
-		if age := int64(now) - int64(c.state.Load()>>16); age <= activeTicks {
+		if age := int64(now) - int64(c.state.Load()>>16); age <= activeTicks || c.standing.Load() {
 			active++
 		}
 	}

@@ -184,6 +184,8 @@ func TestCrowded(t *testing.T) {
 	look(true)
 	last.state.Store((now - activeTicks - 1) << 16)
 	look(false)
+	last.standing.Store(true)
+	look(true)
 }
 
 // TestPipelined sends many commands at once: a connection that finds them all there takes turns with the others, and answers each.
