@@ -186,6 +186,9 @@ func TestCrowded(t *testing.T) {
 	look(false)
 	last.standing.Store(true)
 	look(true)
+	if activeTicks <= reapPeriod/tick {
+		t.Error("who had his command right after a look is not active for the next one, if that comes late")
+	}
 }
 
 // TestPipelined sends many commands at once: a connection that finds them all there takes turns with the others, and answers each.
