@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// There is a place for each placeConns active connections, of any clients, and at least placesEach for each processor. Fewer make transactions still
-	// more even, but commits come in smaller groups then (bench/results/2026-11-25-places.md).
+	// There is a place for each placeConns active connections, of any clients, and at least placesEach for each processor. Fewer make
+	// transactions still more even, but commits come in smaller groups then (bench/results/2026-11-25-places.md).
 	placeConns = 4
 	placesEach = 8
-	// A place is lost after placeLook without a command, at least a half of it and at most twice as long.
+	// A place is lost after some placeLook without a command: half of it at least, twice as long at most.
 	placeLook = 5 * time.Millisecond
 	// Processors that were idle for idleShare of a time of at least idleWindow, in percent, open the line for openFor.
 	idleShare  = 15
@@ -38,7 +38,7 @@ type places struct {
 	max  atomic.Int64 // places there are; set by the reaper
 
 	mu          sync.Mutex    // guards what follows and conn.place; a leaf
-	holders     []*conn       // at most max
+	holders     []*conn       // more than max only after that has shrunk
 	first, last *conn         // the line
 	openUntil   time.Duration // on clock.Mono: nobody waits before
 	looked      time.Duration // likewise, when places were taken last
@@ -78,8 +78,8 @@ func (p *places) close() {
 	<-p.done
 }
 
-// enter returns when a transaction of c, which does not hold anything yet, may begin, or when c is interrupted. It returns whether leave has to be
-// called. now is on clock.Mono.
+// enter returns when a transaction of c, which does not hold anything yet, may begin, or when c is interrupted. It returns whether leave
+// has to be called. now is on clock.Mono.
 func (p *places) enter(c *conn, now time.Duration, intr *kvapi.Interrupt) bool {
 	p.mu.Lock()
 	if p.idle == nil || p.closed || now < p.openUntil {
