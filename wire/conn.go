@@ -50,7 +50,6 @@ type conn struct {
 	next   chan struct{} // capacity 1: turns.wait or places.enter is over
 	behind *conn         // the next in turns, or in places; it never stands in both
 
-	local    bool        // the client is on the same machine, or behind a proxy that is
 	entered  bool        // places.leave has to be called at the end of the present transaction
 	place    int         // in places, from 1 on; 0: none; guarded by places.mu
 	worked   atomic.Bool // there was a command since places looked last, while entered
@@ -80,7 +79,6 @@ func newConn(s *Server, id uint32, raw net.Conn) *conn {
 	c.resp.enc.Buf = make([]byte, 0, outInitialBytes)
 	c.in = packetReader{src: &c.sock, window: make([]byte, windowBytes), pool: &s.pool, limit: handshakePacketMax, exact: true}
 	c.host, c.addr, c.secure = peerHost(raw)
-	c.local = c.host == localhost
 	c.info = &ConnInfo{ID: id, Host: c.host, Control: (*control)(c)}
 	c.maxPacket.Store(s.maxPacket.Load())
 	c.waitTimeout.Store(ticksOf(s.opt.WaitTimeout))
@@ -368,7 +366,7 @@ func (c *control) SetNetTimeouts(read, write time.Duration) {
 
 // EnterTransaction implements Control.
 func (c *control) EnterTransaction() {
-	if !c.local || c.began == 0 || c.entered {
+	if c.host != localhost || c.began == 0 || c.entered {
 		return // began is 0 where connections are few, and behind the first part of an answer
 	}
 	entering := clock.Mono()

@@ -263,7 +263,7 @@ func TestEnterTransaction(t *testing.T) {
 	}
 	c.began = 1
 	enter(0)
-	c.local, c.began = true, 0
+	c.host, c.began = localhost, 0
 	enter(0)
 	c.began = clock.Mono() - time.Hour
 	began := c.began
