@@ -164,7 +164,7 @@ func (n *Node) register() error {
 		{"client_bytes_sent_total", "Bytes sent to clients.", true, func() float64 { return float64(w.BytesOut) }},
 		{"statement_errors_total", "Error packets sent.", true, func() float64 { return float64(w.Errors) }},
 		{"malformed_packets_total", "Connections closed for malformed packets.", true, func() float64 { return float64(w.Malformed) }},
-		{"place_waits_total", "Transactions of clients on this machine that stood in line before they began.", true, func() float64 { return float64(w.PlaceWaits) }},
+		{"place_waits_total", "How often a transaction, or a write by itself, of a client on this machine stood in line before it began.", true, func() float64 { return float64(w.PlaceWaits) }},
 		{"thread_moves_total", "Threads moved to the other one of two processors.", true, func() float64 { return float64(w.ThreadMoves) }},
 		{"panics_total", "Connections ended by a fault of the server.", true, func() float64 { return float64(w.Panics) }},
 		{"wal_syncs_total", "Syncs of the write-ahead log.", true, func() float64 { return float64(m.WALSyncs) }},

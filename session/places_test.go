@@ -13,8 +13,8 @@ import (
 	"github.com/pandodb/pando/tests/inproc"
 )
 
-// TestTransactionsEnter: a transaction of several statements enters before it begins and leaves before it ends, and statements by themselves
-// do neither.
+// TestTransactionsEnter: a transaction of several statements enters before it begins and leaves before it ends, and a statement that is one
+// by itself enters as a write.
 func TestTransactionsEnter(t *testing.T) {
 	_, c := inproc.OpenDatabase(t)
 	c.Must("CREATE TABLE t (id INT PRIMARY KEY, a INT)")
@@ -30,7 +30,7 @@ func TestTransactionsEnter(t *testing.T) {
 		}
 	}
 	err := c.Session.ChangeUser(session.Client{ID: c.ID, User: "root", Host: "localhost", Account: "root@localhost", Database: "d", MultiStatements: true,
-		EnterTxn: note("enter"), LeaveTxn: note("leave")})
+		EnterTxn: note("enter"), LeaveTxn: note("leave"), EnterWrite: note("write")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,9 +39,10 @@ func TestTransactionsEnter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ text, want string }{
-		{"INSERT INTO t VALUES (1,1),(2,2)", ""},
+		{"INSERT INTO t VALUES (1,1),(2,2)", "write"},
 		{"SELECT * FROM t", ""},
-		{"SELECT * FROM t WHERE id=1 FOR UPDATE", ""},
+		{"SELECT * FROM t WHERE id=1 FOR UPDATE", "write"},
+		{"DELETE FROM t WHERE id=7; DO 1; DELETE FROM t WHERE id=8", "write, write"},
 		{"BEGIN", "enter"},
 		{"UPDATE t SET a=3 WHERE id=1", ""},
 		{"COMMIT", "leave inside"},
@@ -73,8 +74,10 @@ func TestTransactionsEnter(t *testing.T) {
 		{"killed", "enter, leave"}, // before it opened the transaction
 		{"SELECT * FROM t", "enter"},
 		{"SET autocommit=1", "leave inside"},
-		{"UPDATE t SET a=6", ""},
+		{"UPDATE t SET a=6", "write"},
+		{"EXECUTE", "write"},
 		{"BEGIN", "enter"},
+		{"EXECUTE", ""},
 		{"reset", "leave inside"},
 	} {
 		calls = nil
@@ -96,9 +99,19 @@ func TestTransactionsEnter(t *testing.T) {
 	}
 }
 
-// TestEnterBeforeSchemaChange: a statement under autocommit=0 that finds its table closed by a schema change, and has the use of it when
-// that is over, has not left meanwhile: to enter a second time is nothing then, and it waits for nobody.
+// TestEnterBeforeSchemaChange: a statement that finds its table closed by a schema change, and has the use of it when that is over, has
+// entered before and does not do so again, nor has it left meanwhile: it might have to wait for those who wait for the table.
 func TestEnterBeforeSchemaChange(t *testing.T) {
+	t.Run("transaction", func(t *testing.T) {
+		enterBeforeSchemaChange(t, "SET autocommit=0", "SELECT a FROM t", "enter", "enter, leave")
+	})
+	t.Run("write", func(t *testing.T) {
+		enterBeforeSchemaChange(t, "SET autocommit=1", "UPDATE t SET a=a+1", "write", "write")
+	})
+}
+
+// enterBeforeSchemaChange runs a statement, and then COMMIT, and checks the calls by either.
+func enterBeforeSchemaChange(t *testing.T, mode, text, first, all string) {
 	node, c := inproc.OpenDatabase(t)
 	c.Must("CREATE TABLE t (id INT PRIMARY KEY, a INT)")
 	reader, ddl, probe := node.Root("d"), node.Root("d"), node.Root("d")
@@ -118,11 +131,11 @@ func TestEnterBeforeSchemaChange(t *testing.T) {
 		return strings.Join(calls, ", ")
 	}
 	if err := c.Session.ChangeUser(session.Client{ID: c.ID, User: "root", Host: "localhost", Account: "root@localhost", Database: "d",
-		EnterTxn: note("enter"), LeaveTxn: note("leave")}); err != nil {
+		EnterTxn: note("enter"), LeaveTxn: note("leave"), EnterWrite: note("write")}); err != nil {
 		t.Fatal(err)
 	}
-	c.Must("SET autocommit=0")
-	prepared, err := c.Session.Prepare([]byte("SELECT a FROM t"))
+	c.Must(mode)
+	prepared, err := c.Session.Prepare([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,18 +150,18 @@ func TestEnterBeforeSchemaChange(t *testing.T) {
 	testkit.Await(t, "ALTER TABLE closes the table", func() bool { return probe.Exec("SELECT * FROM t").Err != nil })
 	wg.Go(func() {
 		if err := c.Session.Execute(prepared.ID, nil, &discard{}); err != nil {
-			t.Errorf("SELECT: %v", err)
+			t.Errorf("%s: %v", text, err)
 		}
 	})
 	testkit.Await(t, "the statement enters", func() bool { return so() != "" })
 	time.Sleep(10 * time.Millisecond) // it comes to the table mostly by then; if it doesn't, it finds it changed
 	reader.Must("COMMIT")
 	wg.Wait()
-	if got := so(); strings.Contains(got, "leave") {
-		t.Errorf("%s", got)
+	if got := so(); got != first {
+		t.Errorf("%s, want %s", got, first)
 	}
 	c.Must("COMMIT")
-	if got := so(); !strings.HasSuffix(got, "enter, leave") {
-		t.Errorf("%s at the end", got)
+	if got := so(); got != all {
+		t.Errorf("%s at the end, want %s", got, all)
 	}
 }

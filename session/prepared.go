@@ -151,14 +151,14 @@ func (s *Session) executePrepared(p *prepared, args []types.Value, out Response,
 	if err != nil {
 		return s.fail(err)
 	}
-	s.enterImplicit(entry.Plan)
+	s.enterStatement(entry.Plan)
 	if ok, err := s.enter(entry.Plan); err != nil {
 		s.leave()
 		return s.fail(err)
 	} else if ok {
 		return s.execute(entry, more, out)
 	}
-	return s.runPlan(entry, more, out, func() (*plan.Entry, error) { return s.preparedPlan(p) })
+	return s.runEntered(entry, more, out, func() (*plan.Entry, error) { return s.preparedPlan(p) })
 }
 
 // preparedPlan finds the plan for the parameters at hand: the statement's own if nothing changed, else the node's, else a new one.

@@ -235,7 +235,13 @@ func (s *Session) run(stmt syntax.Statement, text string, more bool, out Respons
 
 // runPlan executes a plan under the schema's protection and answers. again plans anew when the schema has changed meanwhile.
 func (s *Session) runPlan(entry *plan.Entry, more bool, out Response, again func() (*plan.Entry, error)) error {
-	s.enterImplicit(entry.Plan)
+	s.enterStatement(entry.Plan)
+	return s.runEntered(entry, more, out, again)
+}
+
+// runEntered is runPlan for a statement that has entered. Nothing may wait for others' statements any more: enterAgain may have the use of
+// tables by then, for which a schema change waits.
+func (s *Session) runEntered(entry *plan.Entry, more bool, out Response, again func() (*plan.Entry, error)) error {
 	entry, err := s.enterAgain(entry, again)
 	if err != nil {
 		return s.fail(err)
@@ -243,10 +249,13 @@ func (s *Session) runPlan(entry *plan.Entry, more bool, out Response, again func
 	return s.execute(entry, more, out)
 }
 
-// enterImplicit comes before the first statement of a transaction under autocommit=0.
-func (s *Session) enterImplicit(p *exec.Plan) {
-	if s.opensTxn(p) {
+// enterStatement comes before the first statement of a transaction under autocommit=0, and before one that is a transaction by itself.
+func (s *Session) enterStatement(p *exec.Plan) {
+	switch {
+	case s.opensTxn(p):
 		s.enterTxn()
+	case s.tx == nil && p.NeedsTxn && s.client.EnterWrite != nil:
+		s.client.EnterWrite()
 	}
 }
 

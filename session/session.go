@@ -40,8 +40,9 @@ type Client struct {
 	// SetNetTimeouts passes net_read_timeout and net_write_timeout; nil where there is no connection.
 	SetNetTimeouts func(read, write time.Duration)
 	// EnterTxn is called before a transaction of several statements begins, and may wait for others to end; LeaveTxn when it has
-	// nothing more to do but to commit or roll back. nil where there is no connection.
-	EnterTxn, LeaveTxn func()
+	// nothing more to do but to commit or roll back. EnterWrite is called before a statement that is such a transaction by itself, and
+	// may wait likewise. nil where there is no connection.
+	EnterTxn, LeaveTxn, EnterWrite func()
 }
 
 // Session is one client's state. One goroutine runs its commands; Interrupt, Info and Limits may be used by others.

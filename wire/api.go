@@ -75,7 +75,7 @@ type ConnInfo struct {
 	Control Control
 }
 
-// Control is how a session steers its own connection. EnterTransaction and LeaveTransaction are for the goroutine that runs its
+// Control is how a session steers its own connection. EnterTransaction, EnterWrite and LeaveTransaction are for the goroutine that runs its
 // commands, the others safe for concurrent use.
 type Control interface {
 	// SetMaxAllowedPacket sets the largest command, in bytes. It holds from the next
@@ -90,6 +90,9 @@ type Control interface {
 	// EnterTransaction is called before a transaction of several commands begins, which does not hold anything yet. It may wait until
 	// others have made room, or for the interrupt (see places). Before the transaction has left, another call does nothing.
 	EnterTransaction()
+	// EnterWrite is called before a statement that writes or locks in a transaction of its own, and holds nothing yet. It may wait
+	// likewise, and there is nothing to call after it.
+	EnterWrite()
 	// LeaveTransaction is called when the transaction has nothing more to do but its commit or rollback, and before another one
 	// enters. Without a transaction that entered it does nothing.
 	LeaveTransaction()

@@ -50,8 +50,10 @@ type conn struct {
 	next   chan struct{} // capacity 1: turns.wait or places.enter is over
 	behind *conn         // the next in turns, or in places; it never stands in both
 
-	entered  bool        // places.leave has to be called at the end of the present transaction
+	entered  *places     // whose leave has to be called: at the end of the present transaction, or when enough was written; nil: none
+	writes   int         // single writes since writers was entered
 	place    int         // in places, from 1 on; 0: none; guarded by places.mu
+	placed   atomic.Bool // place is not 0
 	worked   atomic.Bool // there was a command since places looked last, while entered
 	standing atomic.Bool // in the line of places
 
@@ -188,7 +190,7 @@ func (c *conn) loop() {
 		if c.sock.waited && !lone {
 			c.srv.spread.sample()
 		}
-		if c.entered {
+		if c.entered != nil {
 			c.worked.Store(true) // the client has done its part, whether or not it is this connection's turn
 		}
 		if c.turnOver(crowded) {
@@ -366,19 +368,42 @@ func (c *control) SetNetTimeouts(read, write time.Duration) {
 
 // EnterTransaction implements Control.
 func (c *control) EnterTransaction() {
-	if c.host != localhost || c.began == 0 || c.entered {
+	if c.entered == &c.srv.places {
+		return
+	}
+	c.LeaveTransaction() // the writers
+	(*conn)(c).enter(&c.srv.places)
+}
+
+// EnterWrite implements Control.
+func (c *control) EnterWrite() {
+	if c.entered != nil {
+		if c.writes++; c.writes < writesEach && c.placed.Load() {
+			return
+		}
+		c.LeaveTransaction()
+	}
+	c.writes = 0
+	(*conn)(c).enter(&c.srv.writers)
+}
+
+// enter waits for a place if this connection is one of those that do.
+func (c *conn) enter(p *places) {
+	if c.host != localhost || c.began == 0 {
 		return // began is 0 where connections are few, and behind the first part of an answer
 	}
 	entering := clock.Mono()
-	c.entered = c.srv.places.enter((*conn)(c), entering, c.intr)
+	if p.enter(c, entering, c.intr) {
+		c.entered = p
+	}
 	c.began += clock.Mono() - entering // the server did nothing for it meanwhile
 }
 
 // LeaveTransaction implements Control.
 func (c *control) LeaveTransaction() {
-	if c.entered {
-		c.entered = false
-		c.srv.places.leave((*conn)(c))
+	if p := c.entered; p != nil {
+		c.entered = nil
+		p.leave((*conn)(c))
 	}
 }
 

@@ -47,7 +47,7 @@ type Counters struct {
 	Errors uint64
 	// ThreadMoves counts threads that were moved to the other one of two processors.
 	ThreadMoves uint64
-	// PlaceWaits counts transactions that stood in line for a place.
+	// PlaceWaits counts how often a transaction, or a write by itself, stood in line for a place.
 	PlaceWaits uint64
 }
 
@@ -71,7 +71,7 @@ func (s *Server) Counters() Counters {
 			*pair.to += pair.from.Load()
 		}
 	}
-	sum.ThreadMoves, sum.PlaceWaits = s.spread.moves.Load(), s.places.entries()
+	sum.ThreadMoves, sum.PlaceWaits = s.spread.moves.Load(), s.places.entries()+s.writers.entries()
 	return sum
 }
 

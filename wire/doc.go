@@ -78,7 +78,8 @@
 //	     threads on both (spread).
 //	W13. Where crowdMin are active, a transaction of a client on the same machine may wait before it begins, while it holds nothing, so
 //	     that few are in progress at once (places). No command within a transaction waits there. A transaction without commands for
-//	     some milliseconds does not count, and nobody waits where processors are idle.
+//	     some milliseconds does not count, and nobody waits where processors are idle. Where writersMin are active, writes that are
+//	     transactions by themselves wait likewise, after each writesEach of them, unless that is of no use (gauge).
 //
 // # Goroutines
 //
@@ -87,8 +88,8 @@
 //	Server.reap    one, started with the first connection; moves the coarse clock, keeps wait_timeout, net_read_timeout and
 //	               net_write_timeout, notices clients that left during a statement; sleeps while there are no connections;
 //	               ended by Shutdown
-//	places.keep    one, started with the first connection; looks after the line of transactions every 5 ms, and sleeps while there is
-//	               none; ended by Shutdown
+//	places.keep    two, started with the first connection; look after the lines of transactions and of writers every 5 ms, and sleep
+//	               while there is none; ended by Shutdown
 //	turns.usher    one, started with the first connection; wakes connections that let others go first; waits for a byte in a
 //	               pipe, and ends when Shutdown closes it
 //

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,12 +15,50 @@ const (
 	// transactions still more even, but commits come in smaller groups then (bench/results/2026-11-25-places.md).
 	placeConns = 4
 	placesEach = 8
-	// A place is lost after some placeLook without a command: half of it at least, twice as long at most.
+	// Among writersMin active connections and more, single writes have writersEach places for each processor, and a place is for writesEach
+	// of them. With fewer connections the gain is small, and so it is with fewer writes to a place
+	// (bench/results/2026-11-25-writers.md).
+	writersMin  = 512
+	writersEach = 32
+	writesEach  = 32
+	// placeLook is the time between two looks at a line.
 	placeLook = 5 * time.Millisecond
-	// Processors that were idle for idleShare of a time of at least idleWindow, in percent, open the line for openFor.
-	idleShare  = 15
-	idleWindow = 200 * time.Millisecond
-	openFor    = time.Second
+	// Processors that were idle for idleShare of a window, in percent, open the line.
+	idleShare = 15
+	// Writers of whose time less than writersLow, or more than writersHigh, is at the server, in percent and on an average of gaugeLooks
+	// looks, open it as well.
+	writersLow, writersHigh = 20, 95
+	gaugeLooks              = 40
+)
+
+// placesRule is how many places there are, and how long they wait for what.
+type placesRule struct {
+	room   func(active, processors int) int // places among so many active connections; unbounded: nobody needs one
+	quiet  time.Duration                    // a place is lost after that without a command: half of it at least, twice as long at most
+	window time.Duration                    // the least time over which processors are found idle; what is older than twice as long does not count
+	open   time.Duration                    // how long a line that is of no use is open
+	watch  bool                             // holders are watched, see gauge
+}
+
+const unbounded = math.MaxInt
+
+var (
+	// forTxns is for transactions, which are fewer than the clients and hold locks.
+	forTxns = placesRule{
+		room:  func(active, processors int) int { return max(active/placeConns, placesEach*processors) },
+		quiet: placeLook, window: 200 * time.Millisecond, open: time.Second,
+	}
+	// forWriters has patience. A writer may be in line for a processor behind all clients that there are, until these stand in line for a
+	// place; and processors are idle for a while when a flush makes all commits wait.
+	forWriters = placesRule{
+		room: func(active, processors int) int {
+			if active < writersMin {
+				return unbounded
+			}
+			return writersEach * processors
+		},
+		quiet: 100 * time.Millisecond, window: time.Second, open: 5 * time.Second, watch: true,
+	}
 )
 
 // places bounds how many transactions of clients on the same machine are in progress at once where connections are many.
@@ -33,7 +72,15 @@ const (
 // long answer) keeps its transaction but not the place, and a transaction that comes to its commit gives the place back. So a line never
 // stands still. Where processors are idle nobody is to wait at all: clients may be far away behind a proxy on this machine. Clients
 // elsewhere never wait, but count among the active connections.
+//
+// Single writes, which are transactions of one statement, have places of their own, each for writesEach in a row, where connections are very
+// many. The reason is another one: each of a thousand clients, its connection and its session have left the processors' caches before
+// their turn comes again, which costs both sides a third more. A few dozen stay in the caches and fill a commit's group as well. The mean
+// wait is shorter then, and nineteen of twenty writes do not wait at all; the others wait for all the rest, more than a second.
+// Places must not be kept from others for nothing, so holders are watched (gauge): where their clients are slow and the server could do
+// more, or where all wait for the disk or for locks and more could do so at once, the line is open for a while.
 type places struct {
+	rule placesRule
 	idle idleClock    // of the machine; nil where that cannot be told, and then nobody waits
 	max  atomic.Int64 // places there are; set by the reaper
 
@@ -42,6 +89,7 @@ type places struct {
 	first, last *conn         // the line
 	openUntil   time.Duration // on clock.Mono: nobody waits before
 	looked      time.Duration // likewise, when places were taken last
+	gauge       gauge         // of the line that there is
 	waits       uint64        // entries into the line, in all
 	closed      bool          // nobody waits any more
 
@@ -54,13 +102,8 @@ type places struct {
 // if that is not known.
 type idleClock func() (idle, total uint64, ok bool)
 
-// resize sets how many places there are.
-func (p *places) resize(active, processors int) {
-	p.max.Store(int64(max(active/placeConns, placesEach*processors)))
-}
-
-// open starts the keeper.
-func (p *places) open() {
+// start starts the keeper.
+func (p *places) start() {
 	p.wake, p.stop, p.done = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
 	go p.keep()
 }
@@ -81,6 +124,9 @@ func (p *places) close() {
 // enter returns when a transaction of c, which does not hold anything yet, may begin, or when c is interrupted. It returns whether leave
 // has to be called. now is on clock.Mono.
 func (p *places) enter(c *conn, now time.Duration, intr *kvapi.Interrupt) bool {
+	if p.max.Load() == unbounded {
+		return false
+	}
 	p.mu.Lock()
 	if p.idle == nil || p.closed || now < p.openUntil {
 		p.mu.Unlock()
@@ -157,6 +203,7 @@ func (p *places) give(c *conn) {
 	p.holders = append(p.holders, c)
 	c.place = len(p.holders)
 	c.worked.Store(true)
+	c.placed.Store(true)
 }
 
 // take takes the place of c.
@@ -167,6 +214,7 @@ func (p *places) take(c *conn) {
 	p.holders[end] = nil
 	p.holders = p.holders[:end]
 	c.place = 0
+	c.placed.Store(false)
 }
 
 // pop takes the first out of the line.
@@ -200,7 +248,7 @@ func (p *places) keep() {
 	defer close(p.done)
 	ticker := clock.NewTicker(placeLook)
 	defer ticker.Stop()
-	var w idleWatch
+	w := idleWatch{window: p.rule.window}
 	for {
 		ticker.Stop()
 		select {
@@ -209,6 +257,9 @@ func (p *places) keep() {
 			return
 		}
 		ticker.Reset(placeLook)
+		p.mu.Lock()
+		p.gauge = gauge{}
+		p.mu.Unlock()
 		for p.look(clock.Mono(), w.idle(p.idle, clock.Mono())) {
 			select {
 			case <-ticker.C:
@@ -219,17 +270,17 @@ func (p *places) keep() {
 	}
 }
 
-// look takes the places of those who had no command since the last look, and opens the line if processors are idle. It returns whether
-// somebody waits still.
+// look takes the places of those who had no command for a while, and opens the line if processors are idle or places not used as they
+// should be. It returns whether somebody waits still.
 func (p *places) look(now time.Duration, idle bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if idle {
-		p.openUntil = now + openFor
+	if idle || p.rule.watch && p.gauge.add(p.holders) {
+		p.openUntil = now + p.rule.open
 		p.release()
 		return false
 	}
-	if now-p.looked >= placeLook/2 { // two looks may follow each other closely, where a line ends and another one begins
+	if now-p.looked >= p.rule.quiet/2 { // two looks may follow each other closely, where a line ends and another one begins
 		p.looked = now
 		for i := len(p.holders) - 1; i >= 0; i-- {
 			if c := p.holders[i]; !c.worked.Swap(false) {
@@ -241,7 +292,30 @@ func (p *places) look(now time.Duration, idle bool) bool {
 	return p.first != nil
 }
 
-// entries returns how many transactions have stood in line.
+// gauge measures how much of their time holders of places, or their commands, are at the server.
+type gauge struct {
+	looks, busy, held int
+	settled           bool // not the first measure of a line any more, in which clients of others that stand in it now still had the processors
+}
+
+// add looks at the holders, and tells whether they are there too little or too much.
+func (g *gauge) add(holders []*conn) bool {
+	for _, c := range holders {
+		if phase := c.state.Load() & 0xff; phase == phaseBusy || phase == phaseWrite {
+			g.busy++
+		}
+	}
+	g.held += len(holders)
+	if g.looks++; g.looks < gaugeLooks {
+		return false
+	}
+	share := g.busy * 100 / max(g.held, 1)
+	useless := g.settled && (share < writersLow || share > writersHigh)
+	*g = gauge{settled: true}
+	return useless
+}
+
+// entries returns how often somebody has stood in line.
 func (p *places) entries() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -250,18 +324,23 @@ func (p *places) entries() uint64 {
 
 // idleWatch remembers the last reading of an idleClock.
 type idleWatch struct {
+	window       time.Duration
 	when         time.Duration
 	idled, total uint64
 }
 
 // idle tells whether the processors were idle for idleShare of the time since the last reading, if that is long enough ago for another one.
-// Readings are made while somebody waits only, so that the first line after a quiet time is open.
+// One that is very long ago, before there was a line, does not count: readings are made while somebody waits only.
 func (w *idleWatch) idle(read idleClock, now time.Duration) bool {
-	if now-w.when < idleWindow {
+	since := now - w.when
+	if since < w.window {
 		return false
 	}
 	idled, total, ok := read()
 	before := *w
-	*w = idleWatch{now, idled, total}
-	return !ok || int64(idled-before.idled)*100 >= int64(total-before.total)*idleShare // the kernel may take back some idle time
+	w.when, w.idled, w.total = now, idled, total
+	if !ok {
+		return true
+	}
+	return since < 2*w.window && int64(idled-before.idled)*100 >= int64(total-before.total)*idleShare // the kernel may take back some idle time
 }

@@ -29,7 +29,7 @@ type queue struct {
 
 func newQueue(t *testing.T, places int64) *queue {
 	q := &queue{t: t, intrs: map[*conn]*kvapi.Interrupt{}}
-	q.idle, q.wake = busyClock, make(chan struct{}, 1)
+	q.rule, q.idle, q.wake = forTxns, busyClock, make(chan struct{}, 1)
 	q.max.Store(places)
 	t.Cleanup(func() {
 		q.close()
@@ -152,7 +152,7 @@ func TestPlacesIdle(t *testing.T) {
 		t.Error("somebody waits still")
 	}
 	q.want("released", []*conn{a}, nil, 3)
-	q.now += openFor - 1
+	q.now += forTxns.open - 1
 	if q.enter(); a.place == 0 {
 		t.Error("a place is lost")
 	}
@@ -189,10 +189,11 @@ func TestPlacesInterrupted(t *testing.T) {
 
 // TestPlacesRace: with its keeper, among interrupts, nobody is forgotten and no place is given twice.
 func TestPlacesRace(t *testing.T) {
-	p := places{idle: busyClock}
+	p := places{rule: forTxns, idle: busyClock}
+	p.rule.watch = true
 	const most = 3
 	p.max.Store(most)
-	p.open()
+	p.start()
 	var faults atomic.Int64
 	var wg sync.WaitGroup
 	for i := range 24 {
@@ -224,12 +225,12 @@ func TestPlacesRace(t *testing.T) {
 	}
 }
 
-// TestIdleWatch: processors are idle if they were so for idleShare of the time between two readings.
+// TestIdleWatch: processors are idle if they were so for idleShare of the time between two readings of one line.
 func TestIdleWatch(t *testing.T) {
 	var idle, total uint64
 	known := true
 	read := func() (uint64, uint64, bool) { return idle, total, known }
-	var w idleWatch
+	w, window := idleWatch{window: time.Second}, time.Second
 	now := time.Hour
 	after := func(pause time.Duration, moreIdle, more uint64, want bool) {
 		t.Helper()
@@ -238,29 +239,171 @@ func TestIdleWatch(t *testing.T) {
 			t.Errorf("%d of %d idle after %v: %v", moreIdle, more, pause, got)
 		}
 	}
-	after(0, 900, 1000, true) // since the machine was started
-	after(idleWindow, idleShare-1, 100, false)
-	after(idleWindow, idleShare, 100, true)
-	after(idleWindow/2, 100, 100, false) // too early
-	after(idleWindow/2, 0, 100, true)    // with what was idle before
-	after(time.Minute, 0, 100, false)
+	after(0, 900, 1000, false) // since the machine was started
+	after(window, idleShare-1, 100, false)
+	after(window, idleShare, 100, true)
+	after(window/2, 100, 100, false) // too early
+	after(window/2, 0, 100, true)    // with what was idle before
+	after(2*window, 100, 100, false) // nobody stood in line meanwhile
+	after(2*window-1, idleShare, 100, true)
+	after(window, 0, 100, false)
 	known = false
-	after(idleWindow, 0, 100, true)
+	after(window, 0, 100, true)
+}
+
+// placesServer is a server of which only the places are of use.
+type placesServer struct{ *Server }
+
+func newPlacesServer() placesServer {
+	s := &Server{}
+	s.places.rule, s.writers.rule = forTxns, forWriters
+	for _, p := range []*places{&s.places, &s.writers} {
+		p.idle, p.wake = busyClock, make(chan struct{}, 1)
+		p.max.Store(8)
+	}
+	return placesServer{s}
+}
+
+// local returns a connection of a client on the same machine, one of many.
+func (s placesServer) local() *conn {
+	return &conn{srv: s.Server, host: localhost, began: clock.Mono(), next: make(chan struct{}, 1), intr: &kvapi.Interrupt{}}
+}
+
+// TestEnterWrite: a place is for writesEach writes in a row, if it is not lost before or given up for a transaction. Then its connection
+// goes behind all that stand in line.
+func TestEnterWrite(t *testing.T) {
+	s := newPlacesServer()
+	s.writers.max.Store(1)
+	c := s.local()
+	write := func(c *conn) { (*control)(c).EnterWrite() }
+	// line lets another connection stand in line, which gives its place back at once when it has one.
+	line := func() (served chan struct{}) {
+		served = make(chan struct{})
+		other := s.local()
+		go func() {
+			write(other)
+			(*control)(other).LeaveTransaction()
+			close(served)
+		}()
+		eventually(t, "it stands in line", other.standing.Load)
+		return served
+	}
+	for range 3 {
+		write(c)
+		other := line()
+		for range writesEach - 1 {
+			write(c)
+		}
+		select {
+		case <-other:
+			t.Fatal("the place went to the first in line too soon")
+		default:
+		}
+		write(c) // returns only when it has had the place
+		<-other
+		if c.entered != &s.writers || c.place == 0 || c.writes != 0 {
+			t.Fatalf("place %d, %d writes", c.place, c.writes)
+		}
+		c.writes = writesEach - 1 // for the next round
+	}
+	c.writes = 0
+	s.writers.mu.Lock()
+	s.writers.take(c)
+	s.writers.mu.Unlock()
+	other := s.local()
+	write(other)
+	back := make(chan struct{})
+	go func() {
+		write(c)
+		close(back)
+	}()
+	eventually(t, "who has lost the place stands in line", c.standing.Load)
+	(*control)(other).EnterTransaction() // which gives the place among writers up
+	<-back
+	if other.entered != &s.places || len(s.writers.holders) != 1 || s.writers.holders[0] != c {
+		t.Errorf("%d have places among writers", len(s.writers.holders))
+	}
+	(*control)(c).LeaveTransaction()
+	few, far, fewer := s.local(), s.local(), s.local()
+	few.began, far.host = 0, ""
+	write(few)
+	write(far)
+	s.writers.max.Store(unbounded)
+	write(fewer)
+	if len(s.writers.holders) != 0 || few.entered != nil || far.entered != nil || fewer.entered != nil {
+		t.Error("one of few connections, or one from elsewhere, has a place")
+	}
+}
+
+// TestGauge: writers that are at the server for too little of their time, or for all of it, open the line, but not by what was measured first.
+func TestGauge(t *testing.T) {
+	for _, test := range []struct {
+		busy   int // of 100 holders
+		opened bool
+	}{{writersLow - 1, true}, {writersLow, false}, {60, false}, {writersHigh, false}, {writersHigh + 1, true}, {100, true}, {0, true}} {
+		q := newQueue(t, 100)
+		q.rule = forWriters
+		q.rule.quiet = time.Hour
+		for i := range 100 {
+			c := &conn{next: make(chan struct{}, 1)}
+			phase := phaseIdle
+			if i < test.busy {
+				phase = []uint64{phaseBusy, phaseWrite}[i%2]
+			}
+			c.state.Store(7<<16 | uint64(ComQuery)<<8 | phase)
+			q.places.enter(c, q.now, nil)
+		}
+		waiting := q.enter()
+		look := func(times int) (line bool) {
+			for range times {
+				q.now += placeLook
+				line = q.look(q.now, false)
+			}
+			return line
+		}
+		if !look(2*gaugeLooks - 1) {
+			t.Errorf("%d: opened too soon", test.busy)
+		}
+		if opened := !look(1); opened != test.opened {
+			t.Errorf("%d: opened %v", test.busy, opened)
+		}
+		if !test.opened {
+			continue
+		}
+		eventually(t, "who waited goes on", func() bool { return !waiting.standing.Load() })
+		q.now += forWriters.open - 1
+		q.enter()
+		if got := len(q.standing()); got != 0 {
+			t.Errorf("%d: %d stand in line that is open", test.busy, got)
+		}
+	}
+}
+
+// TestRoom: how many places there are.
+func TestRoom(t *testing.T) {
+	for _, test := range []struct{ active, processors, txns, writers int }{
+		{0, 2, 16, unbounded}, {64, 2, 16, unbounded}, {64, 4, 32, unbounded}, {256, 2, 64, unbounded}, {511, 2, 127, unbounded},
+		{512, 2, 128, 64}, {1500, 2, 375, 64}, {1500, 4, 375, 128},
+	} {
+		if txns, writers := forTxns.room(test.active, test.processors), forWriters.room(test.active, test.processors); txns != test.txns || writers != test.writers {
+			t.Errorf("%d active, %d processors: %d for transactions, %d for writers", test.active, test.processors, txns, writers)
+		}
+	}
 }
 
 // TestEnterTransaction: only clients on the same machine enter, where connections are many, and a transaction once.
 func TestEnterTransaction(t *testing.T) {
-	s := &Server{places: places{idle: busyClock}}
-	s.places.max.Store(8)
-	c := &conn{srv: s, next: make(chan struct{}, 1), intr: &kvapi.Interrupt{}}
+	s := newPlacesServer()
+	c := s.local()
 	held := func() int { return len(s.places.holders) }
 	enter := func(want int) {
 		t.Helper()
 		(*control)(c).EnterTransaction()
-		if held() != want || c.entered != (want == 1) {
-			t.Errorf("%d places are taken, want %d; entered is %v", held(), want, c.entered)
+		if held() != want || (c.entered != nil) != (want == 1) {
+			t.Errorf("%d places are taken, want %d; entered is %v", held(), want, c.entered != nil)
 		}
 	}
+	c.host = ""
 	c.began = 1
 	enter(0)
 	c.host, c.began = localhost, 0
@@ -274,12 +417,12 @@ func TestEnterTransaction(t *testing.T) {
 	}
 	(*control)(c).LeaveTransaction()
 	(*control)(c).LeaveTransaction()
-	if held() != 0 || c.entered {
+	if held() != 0 || c.entered != nil {
 		t.Errorf("%d places are taken at the end", held())
 	}
 	// What it waits in line is not the server's time.
 	s.places.max.Store(0)
-	c.began = clock.Mono()
+	c.host, c.began = localhost, clock.Mono()
 	waited := make(chan time.Duration)
 	go func() {
 		eventually(t, "it stands in line", c.standing.Load)
@@ -298,12 +441,14 @@ func TestEnterTransaction(t *testing.T) {
 	}
 }
 
-// TestTransactionsInLine: transactions of many connections stand in line and all come to their end, though some are killed
-// and some clients leave in the middle of one.
+// TestTransactionsInLine: transactions and single writes of many connections stand in line and all come to their end, though some are
+// killed and some clients leave in the middle of one.
 func TestTransactionsInLine(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // which sets how many places there are
 	ts := startServer(t, nil)
-	ts.places.idle = busyClock
+	ts.places.idle, ts.writers.idle = busyClock, busyClock
+	ts.writers.rule.room = func(int, int) int { return 4 }
+	ts.resizePlaces(0)
 	var over atomic.Bool
 	var wg sync.WaitGroup
 	for i := range crowdMin + 8 {
@@ -318,11 +463,13 @@ func TestTransactionsInLine(t *testing.T) {
 			case "commit":
 				s.info.Control.LeaveTransaction()
 				s.trans = 0
+			case "write":
+				s.info.Control.EnterWrite()
 			}
 		}
 		wg.Go(func() {
 			for !over.Load() {
-				for _, sql := range []string{"begin", "ok", "ok", "commit"} {
+				for _, sql := range []string{"begin", "ok", "ok", "commit", "write"} {
 					r.seq = 0
 					r.write(append([]byte{ComQuery}, sql...))
 					if p, err := r.tryRead(); err != nil || p[0] != headerOK {
@@ -341,13 +488,15 @@ func TestTransactionsInLine(t *testing.T) {
 		for id := uint32(10); id < 20; id++ {
 			ts.Kill(id, true) // mostly while it stands there
 		}
-		return ts.Counters().PlaceWaits > 200
+		return ts.places.entries() > 200 && ts.writers.entries() > 200
 	})
 	over.Store(true)
 	wg.Wait()
 	eventually(t, "nobody has a place or stands in line", func() bool {
 		ts.places.mu.Lock()
 		defer ts.places.mu.Unlock()
-		return ts.places.first == nil && len(ts.places.holders) == 0
+		ts.writers.mu.Lock()
+		defer ts.writers.mu.Unlock()
+		return ts.places.first == nil && len(ts.places.holders) == 0 && ts.writers.first == nil
 	})
 }

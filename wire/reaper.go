@@ -74,11 +74,20 @@ func (s *Server) inspect(conns []*conn, now uint64) {
 			active++
 		}
 	}
-	processors := runtime.GOMAXPROCS(0)
 	s.crowded.Store(active >= crowdMin)
-	s.lone.Store(active == 1 && processors > 1)
-	s.places.resize(active, processors)
+	s.lone.Store(active == 1 && runtime.GOMAXPROCS(0) > 1)
+	s.resizePlaces(active)
 }
+
+// resizePlaces sets how many places there are among so many active connections.
+func (s *Server) resizePlaces(active int) {
+	for _, p := range [...]*places{&s.places, &s.writers} {
+		p.max.Store(int64(p.rule.room(active, processors())))
+	}
+}
+
+// processors returns how many processors statements have. The runtime may have more for a while, which the system runs in their stead.
+func processors() int { return min(runtime.GOMAXPROCS(0), runtime.NumCPU()) }
 
 // inspect ends what has lasted too long. It runs on the reaper's goroutine, beside the connection: all it does is set the
 // interrupt and deadlines, on which the connection then acts.

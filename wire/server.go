@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"net"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -38,7 +37,8 @@ type Server struct {
 	logs     logLimiter
 	zlib     compressPools
 	turns    turns
-	places   places
+	places   places // of transactions
+	writers  places // of writes that are transactions by themselves
 	yields   yields
 	spread   spread
 
@@ -76,9 +76,11 @@ func New(o Options) (*Server, error) {
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 		yields: yields{give: rawYield},
 		spread: spread{sys: newSpreadSystem()},
-		places: places{idle: newIdleClock()},
 	}
-	s.places.resize(0, runtime.GOMAXPROCS(0))
+	idle := newIdleClock()
+	s.places.rule, s.places.idle = forTxns, idle
+	s.writers.rule, s.writers.idle = forWriters, idle
+	s.resizePlaces(0)
 	s.maxPacket.Store(int64(o.MaxAllowedPacket))
 	s.maxConns.Store(int64(o.MaxConnections))
 	if err := s.decoys.init(); err != nil {
@@ -176,7 +178,8 @@ func (s *Server) add(raw net.Conn) (*conn, *types.Error) {
 		if err := s.turns.open(); err != nil {
 			s.opt.Logger.Warn("connections do not take turns", "error", err)
 		}
-		s.places.open()
+		s.places.start()
+		s.writers.start()
 		go s.reap()
 	}
 	select {

@@ -33,6 +33,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if first {
 		s.turns.close()
 		s.places.close()
+		s.writers.close()
 		close(s.stop)
 		if !reaping {
 			close(s.stopped)

@@ -149,7 +149,7 @@ func TestTurnTime(t *testing.T) {
 // the only processor.
 func TestCrowded(t *testing.T) {
 	const now = 100
-	s := &Server{}
+	s := newPlacesServer()
 	var conns []*conn
 	look := func(want bool) {
 		t.Helper()
@@ -158,7 +158,7 @@ func TestCrowded(t *testing.T) {
 		}
 	}
 	add := func(when uint64) *conn {
-		c := &conn{srv: s}
+		c := &conn{srv: s.Server}
 		c.state.Store(when<<16 | phaseIdle)
 		conns = append(conns, c)
 		return c
