@@ -252,9 +252,10 @@ func (s *Session) runEntered(entry *plan.Entry, more bool, out Response, again f
 // enterStatement comes before the first statement of a transaction under autocommit=0, and before one that is a transaction by itself.
 func (s *Session) enterStatement(p *exec.Plan) {
 	switch {
+	case p.IsQuery && s.maxExecution > 0: // of which this would be a part
 	case s.opensTxn(p):
 		s.enterTxn()
-	case s.tx == nil && p.NeedsTxn && s.client.EnterWrite != nil:
+	case s.tx == nil && p.NeedsTxn && s.client.EnterWrite != nil && len(s.heldLocks) == 0:
 		s.client.EnterWrite()
 	}
 }

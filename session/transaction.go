@@ -41,9 +41,10 @@ func (s *Session) begin(readOnly, readWrite, snapshot bool) error {
 	return nil
 }
 
-// enterTxn waits until a transaction may begin. It comes before anything that others wait for: locks, the use of tables, a snapshot.
+// enterTxn waits until a transaction may begin. It comes before anything that others wait for: locks, the use of tables, a snapshot. Who
+// has a lock of GET_LOCK does not wait.
 func (s *Session) enterTxn() {
-	if s.client.EnterTxn != nil {
+	if s.client.EnterTxn != nil && len(s.heldLocks) == 0 {
 		s.client.EnterTxn()
 	}
 }

@@ -91,7 +91,7 @@ type Control interface {
 	// others have made room, or for the interrupt (see places). Before the transaction has left, another call does nothing.
 	EnterTransaction()
 	// EnterWrite is called before a statement that writes or locks in a transaction of its own, and holds nothing yet. It may wait
-	// likewise, and there is nothing to call after it.
+	// likewise. There is nothing to call after it.
 	EnterWrite()
 	// LeaveTransaction is called when the transaction has nothing more to do but its commit or rollback, and before another one
 	// enters. Without a transaction that entered it does nothing.

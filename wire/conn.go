@@ -50,12 +50,12 @@ type conn struct {
 	next   chan struct{} // capacity 1: turns.wait or places.enter is over
 	behind *conn         // the next in turns, or in places; it never stands in both
 
-	entered  *places     // whose leave has to be called: at the end of the present transaction, or when enough was written; nil: none
-	writes   int         // single writes since writers was entered
-	place    int         // in places, from 1 on; 0: none; guarded by places.mu
+	entered  *places     // whose leave has to be called: at the end of the present transaction, or after writesEach commands; nil: none
+	used     int         // commands since entered was set
+	place    int         // in entered, from 1 on; 0: none; guarded by its mu
 	placed   atomic.Bool // place is not 0
-	worked   atomic.Bool // there was a command since places looked last, while entered
-	standing atomic.Bool // in the line of places
+	worked   atomic.Bool // there was a command since the places looked last, while entered
+	standing atomic.Bool // in the line of places or of turns
 
 	// state is when<<16 | command<<8 | phase, where when is the server's coarse clock at the last change. Written by the
 	// connection, read by the reaper and Conns.
@@ -142,7 +142,7 @@ func (c *conn) close() {
 	if c.sess == nil {
 		return
 	}
-	defer (*control)(c).LeaveTransaction() // a session that panicked has not
+	defer c.leave() // a session that panicked has not
 	defer func() {
 		if fault := recover(); fault != nil {
 			c.srv.opt.Logger.Error("panic closing a session", "conn", c.id, "panic", fault, "stack", string(debug.Stack()))
@@ -192,9 +192,14 @@ func (c *conn) loop() {
 		}
 		if c.entered != nil {
 			c.worked.Store(true) // the client has done its part, whether or not it is this connection's turn
+			if c.used++; c.used >= writesEach && c.entered == &c.srv.writers {
+				c.leave()
+			}
 		}
 		if c.turnOver(crowded) {
+			c.standing.Store(true)
 			c.srv.turns.wait(c)
+			c.standing.Store(false)
 		}
 		c.reply, c.began = 0, 0
 		if crowded {
@@ -368,23 +373,26 @@ func (c *control) SetNetTimeouts(read, write time.Duration) {
 
 // EnterTransaction implements Control.
 func (c *control) EnterTransaction() {
-	if c.entered == &c.srv.places {
-		return
+	if c.entered != &c.srv.places {
+		(*conn)(c).leave()
+		(*conn)(c).enter(&c.srv.places)
 	}
-	c.LeaveTransaction() // the writers
-	(*conn)(c).enter(&c.srv.places)
 }
 
 // EnterWrite implements Control.
 func (c *control) EnterWrite() {
-	if c.entered != nil {
-		if c.writes++; c.writes < writesEach && c.placed.Load() {
-			return
-		}
-		c.LeaveTransaction()
+	if c.entered == &c.srv.writers && c.placed.Load() {
+		return // loop counts the commands
 	}
-	c.writes = 0
+	(*conn)(c).leave()
 	(*conn)(c).enter(&c.srv.writers)
+}
+
+// LeaveTransaction implements Control.
+func (c *control) LeaveTransaction() {
+	if c.entered == &c.srv.places {
+		(*conn)(c).leave()
+	}
 }
 
 // enter waits for a place if this connection is one of those that do.
@@ -394,16 +402,16 @@ func (c *conn) enter(p *places) {
 	}
 	entering := clock.Mono()
 	if p.enter(c, entering, c.intr) {
-		c.entered = p
+		c.entered, c.used = p, 0
 	}
 	c.began += clock.Mono() - entering // the server did nothing for it meanwhile
 }
 
-// LeaveTransaction implements Control.
-func (c *control) LeaveTransaction() {
+// leave gives the place back, if there is one.
+func (c *conn) leave() {
 	if p := c.entered; p != nil {
 		c.entered = nil
-		p.leave((*conn)(c))
+		p.leave(c)
 	}
 }
 

@@ -47,8 +47,8 @@ type Counters struct {
 	Errors uint64
 	// ThreadMoves counts threads that were moved to the other one of two processors.
 	ThreadMoves uint64
-	// PlaceWaits counts how often a transaction, or a write by itself, stood in line for a place.
-	PlaceWaits uint64
+	// PlaceWaits counts transactions that stood in line for a place, WriterWaits how often a write by itself did.
+	PlaceWaits, WriterWaits uint64
 }
 
 // Counters returns the present totals.
@@ -71,7 +71,7 @@ func (s *Server) Counters() Counters {
 			*pair.to += pair.from.Load()
 		}
 	}
-	sum.ThreadMoves, sum.PlaceWaits = s.spread.moves.Load(), s.places.entries()+s.writers.entries()
+	sum.ThreadMoves, sum.PlaceWaits, sum.WriterWaits = s.spread.moves.Load(), s.places.entries(), s.writers.entries()
 	return sum
 }
 

@@ -78,8 +78,9 @@
 //	     threads on both (spread).
 //	W13. Where crowdMin are active, a transaction of a client on the same machine may wait before it begins, while it holds nothing, so
 //	     that few are in progress at once (places). No command within a transaction waits there. A transaction without commands for
-//	     some milliseconds does not count, and nobody waits where processors are idle. Where writersMin are active, writes that are
-//	     transactions by themselves wait likewise, after each writesEach of them, unless that is of no use (gauge).
+//	     some milliseconds does not count, and nobody waits where processors are idle. Where writersMin are active and hardly any
+//	     client thinks, a write that is a transaction by itself waits likewise, unless there have been fewer than writesEach commands
+//	     since its connection waited last. Who holds a lock of GET_LOCK never waits.
 //
 // # Goroutines
 //

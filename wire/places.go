@@ -16,48 +16,68 @@ const (
 	placeConns = 4
 	placesEach = 8
 	// Among writersMin active connections and more, single writes have writersEach places for each processor, and a place is for writesEach
-	// of them. With fewer connections the gain is small, and so it is with fewer writes to a place
-	// (bench/results/2026-11-25-writers.md).
+	// commands. With fewer connections the gain is small, and so it is with fewer commands (bench/results/2026-11-25-writers.md).
 	writersMin  = 512
 	writersEach = 32
 	writesEach  = 32
 	// placeLook is the time between two looks at a line.
 	placeLook = 5 * time.Millisecond
-	// Processors that were idle for idleShare of a window, in percent, open the line.
-	idleShare = 15
-	// Writers of whose time less than writersLow, or more than writersHigh, is at the server, in percent and on an average of gaugeLooks
-	// looks, open it as well.
-	writersLow, writersHigh = 20, 95
-	gaugeLooks              = 40
+	// Processors that were idle for idleShare of a window, in percent, open the line, and so do holders whose commands have been at the
+	// server for more than holdersBusy of the time, in percent, on an average of gaugeLooks looks.
+	idleShare   = 15
+	holdersBusy = 95
+	gaugeLooks  = 40
+	// openWeight is by how much longer than it was open a line must have been of use, to be opened for a short time only.
+	openWeight = 4
 )
 
 // placesRule is how many places there are, and how long they wait for what.
 type placesRule struct {
-	room   func(active, processors int) int // places among so many active connections; unbounded: nobody needs one
-	quiet  time.Duration                    // a place is lost after that without a command: half of it at least, twice as long at most
-	window time.Duration                    // the least time over which processors are found idle; what is older than twice as long does not count
-	open   time.Duration                    // how long a line that is of no use is open
-	watch  bool                             // holders are watched, see gauge
+	// room returns how many places there are; unbounded: nobody needs one.
+	room func(l load) int
+	// A place is lost after quiet without a command: half of it at least, twice as long at most.
+	quiet time.Duration
+	// window is the least time over which processors are found idle. What is older than twice as long does not count.
+	window time.Duration
+	// A line that is of no use is opened for open; for twice as long as the last time, but openMost at most, if it has not been of use for
+	// openWeight times that since.
+	open, openMost time.Duration
+	// watch tells that holders are watched, see gauge.
+	watch bool
 }
 
 const unbounded = math.MaxInt
 
+// load is what the number of places depends on.
+type load struct {
+	active     int  // connections
+	thinking   int  // of them, whose clients have not sent a command; known from writersMin active ones on
+	processors int  // for statements
+	bounded    bool // there is a bounded number of places now
+}
+
 var (
 	// forTxns is for transactions, which are fewer than the clients and hold locks.
 	forTxns = placesRule{
-		room:  func(active, processors int) int { return max(active/placeConns, placesEach*processors) },
-		quiet: placeLook, window: 200 * time.Millisecond, open: time.Second,
+		room:  func(l load) int { return max(l.active/placeConns, placesEach*l.processors) },
+		quiet: placeLook, window: 200 * time.Millisecond, open: time.Second, openMost: time.Second,
 	}
-	// forWriters has patience. A writer may be in line for a processor behind all clients that there are, until these stand in line for a
-	// place; and processors are idle for a while when a flush makes all commits wait.
+	// forWriters is for clients that have the next command ready. Of others, who think, the places would have to be as many as keep the
+	// server busy. It has patience: at first a holder's command lies in the socket behind those of all clients, until these stand in line;
+	// and processors are idle for a while when a flush makes all commits wait.
 	forWriters = placesRule{
-		room: func(active, processors int) int {
-			if active < writersMin {
+		room: func(l load) int {
+			places := writersEach * l.processors
+			most := places / 2
+			if l.bounded {
+				most += places / 4
+			}
+			if l.active < writersMin || l.thinking > most {
 				return unbounded
 			}
-			return writersEach * processors
+			return places
 		},
-		quiet: 100 * time.Millisecond, window: time.Second, open: 5 * time.Second, watch: true,
+		quiet: 100 * time.Millisecond, window: time.Second, open: time.Second, openMost: time.Minute, watch: true,
 	}
 )
 
@@ -73,12 +93,12 @@ var (
 // stands still. Where processors are idle nobody is to wait at all: clients may be far away behind a proxy on this machine. Clients
 // elsewhere never wait, but count among the active connections.
 //
-// Single writes, which are transactions of one statement, have places of their own, each for writesEach in a row, where connections are very
+// Single writes, which are transactions of one statement, have places of their own, each for writesEach commands, where connections are very
 // many. The reason is another one: each of a thousand clients, its connection and its session have left the processors' caches before
 // their turn comes again, which costs both sides a third more. A few dozen stay in the caches and fill a commit's group as well. The mean
-// wait is shorter then, and nineteen of twenty writes do not wait at all; the others wait for all the rest, more than a second.
-// Places must not be kept from others for nothing, so holders are watched (gauge): where their clients are slow and the server could do
-// more, or where all wait for the disk or for locks and more could do so at once, the line is open for a while.
+// wait is shorter then, and all but one of writesEach writes do not wait at all; that one waits for all other clients, more than a second.
+// There are such places only while few clients think. And where all holders wait at once, for the disk or for locks, more could do so, and
+// the line is open for a while (gauge).
 type places struct {
 	rule placesRule
 	idle idleClock    // of the machine; nil where that cannot be told, and then nobody waits
@@ -88,6 +108,7 @@ type places struct {
 	holders     []*conn       // more than max only after that has shrunk
 	first, last *conn         // the line
 	openUntil   time.Duration // on clock.Mono: nobody waits before
+	openFor     time.Duration // how long it was open then
 	looked      time.Duration // likewise, when places were taken last
 	gauge       gauge         // of the line that there is
 	waits       uint64        // entries into the line, in all
@@ -236,6 +257,17 @@ func (p *places) fill() {
 	}
 }
 
+// open lets all in that wait, and those who come for a while, without places.
+func (p *places) open(now time.Duration) {
+	if now-p.openUntil < openWeight*p.openFor {
+		p.openFor = min(2*p.openFor, p.rule.openMost)
+	} else {
+		p.openFor = p.rule.open
+	}
+	p.openUntil = now + p.openFor
+	p.release()
+}
+
 // release lets all in that wait, without places.
 func (p *places) release() {
 	for p.first != nil {
@@ -276,8 +308,7 @@ func (p *places) look(now time.Duration, idle bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if idle || p.rule.watch && p.gauge.add(p.holders) {
-		p.openUntil = now + p.rule.open
-		p.release()
+		p.open(now)
 		return false
 	}
 	if now-p.looked >= p.rule.quiet/2 { // two looks may follow each other closely, where a line ends and another one begins
@@ -292,13 +323,13 @@ func (p *places) look(now time.Duration, idle bool) bool {
 	return p.first != nil
 }
 
-// gauge measures how much of their time holders of places, or their commands, are at the server.
+// gauge measures for how much of the time the commands of those who hold places are at the server.
 type gauge struct {
 	looks, busy, held int
-	settled           bool // not the first measure of a line any more, in which clients of others that stand in it now still had the processors
+	settled           bool // the first measure of a line, in which the commands of all who stand in it now came between, is over
 }
 
-// add looks at the holders, and tells whether they are there too little or too much.
+// add looks at the holders, and tells whether that is nearly all of the time.
 func (g *gauge) add(holders []*conn) bool {
 	for _, c := range holders {
 		if phase := c.state.Load() & 0xff; phase == phaseBusy || phase == phaseWrite {
@@ -310,9 +341,9 @@ func (g *gauge) add(holders []*conn) bool {
 		return false
 	}
 	share := g.busy * 100 / max(g.held, 1)
-	useless := g.settled && (share < writersLow || share > writersHigh)
+	waiting := g.settled && share > holdersBusy
 	*g = gauge{settled: true}
-	return useless
+	return waiting
 }
 
 // entries returns how often somebody has stood in line.

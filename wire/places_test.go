@@ -165,6 +165,27 @@ func TestPlacesIdle(t *testing.T) {
 	q.want("nobody waits where it is not known who is idle", []*conn{a}, []*conn{late}, 5)
 }
 
+// TestPlacesOpen: a line that is of no use again and again is open for ever longer, up to a bound, until it has been of use for some time.
+func TestPlacesOpen(t *testing.T) {
+	q := newQueue(t, 1)
+	q.rule = placesRule{quiet: time.Hour, open: time.Second, openMost: 7 * time.Second}
+	q.now = time.Hour
+	q.enter()
+	for i, test := range []struct{ useful, want time.Duration }{
+		{0, time.Second}, {0, 2 * time.Second}, {8*time.Second - 1, 4 * time.Second}, {0, 7 * time.Second}, {0, 7 * time.Second},
+		{28 * time.Second, time.Second}, {4 * time.Second, time.Second}, {4*time.Second - 1, 2 * time.Second},
+	} {
+		q.now += test.useful
+		waits := q.entries()
+		q.enter()
+		q.look(q.now, true)
+		if q.openUntil != q.now+test.want || q.entries() != waits+1 {
+			t.Errorf("%d: open for %v, want %v; %d stood in line", i, q.openUntil-q.now, test.want, q.entries()-waits)
+		}
+		q.now = q.openUntil
+	}
+}
+
 // TestPlacesInterrupted: an interrupt takes its connection out of the line, wherever it stands.
 func TestPlacesInterrupted(t *testing.T) {
 	q := newQueue(t, 1)
@@ -269,48 +290,25 @@ func (s placesServer) local() *conn {
 	return &conn{srv: s.Server, host: localhost, began: clock.Mono(), next: make(chan struct{}, 1), intr: &kvapi.Interrupt{}}
 }
 
-// TestEnterWrite: a place is for writesEach writes in a row, if it is not lost before or given up for a transaction. Then its connection
-// goes behind all that stand in line.
+// TestEnterWrite: writers keep their place from write to write; who has lost it goes behind all that stand in line, and a transaction gives it up.
 func TestEnterWrite(t *testing.T) {
 	s := newPlacesServer()
 	s.writers.max.Store(1)
-	c := s.local()
+	c, other := s.local(), s.local()
 	write := func(c *conn) { (*control)(c).EnterWrite() }
-	// line lets another connection stand in line, which gives its place back at once when it has one.
-	line := func() (served chan struct{}) {
-		served = make(chan struct{})
-		other := s.local()
-		go func() {
-			write(other)
-			(*control)(other).LeaveTransaction()
-			close(served)
-		}()
-		eventually(t, "it stands in line", other.standing.Load)
-		return served
-	}
-	for range 3 {
+	for range 3 * writesEach { // the loop counts commands
 		write(c)
-		other := line()
-		for range writesEach - 1 {
-			write(c)
-		}
-		select {
-		case <-other:
-			t.Fatal("the place went to the first in line too soon")
-		default:
-		}
-		write(c) // returns only when it has had the place
-		<-other
-		if c.entered != &s.writers || c.place == 0 || c.writes != 0 {
-			t.Fatalf("place %d, %d writes", c.place, c.writes)
-		}
-		c.writes = writesEach - 1 // for the next round
 	}
-	c.writes = 0
+	if c.entered != &s.writers || c.place == 0 || s.writers.entries() != 0 {
+		t.Fatalf("place %d, %d stood in line", c.place, s.writers.entries())
+	}
+	(*control)(c).LeaveTransaction() // there is none
+	if c.place == 0 {
+		t.Fatal("the place is lost")
+	}
 	s.writers.mu.Lock()
 	s.writers.take(c)
 	s.writers.mu.Unlock()
-	other := s.local()
 	write(other)
 	back := make(chan struct{})
 	go func() {
@@ -318,12 +316,12 @@ func TestEnterWrite(t *testing.T) {
 		close(back)
 	}()
 	eventually(t, "who has lost the place stands in line", c.standing.Load)
-	(*control)(other).EnterTransaction() // which gives the place among writers up
+	(*control)(other).EnterTransaction()
 	<-back
 	if other.entered != &s.places || len(s.writers.holders) != 1 || s.writers.holders[0] != c {
 		t.Errorf("%d have places among writers", len(s.writers.holders))
 	}
-	(*control)(c).LeaveTransaction()
+	c.leave()
 	few, far, fewer := s.local(), s.local(), s.local()
 	few.began, far.host = 0, ""
 	write(few)
@@ -335,12 +333,109 @@ func TestEnterWrite(t *testing.T) {
 	}
 }
 
-// TestGauge: writers that are at the server for too little of their time, or for all of it, open the line, but not by what was measured first.
+// TestWriterCommands: a writer's place is for writesEach commands, whatever they are.
+func TestWriterCommands(t *testing.T) {
+	ts := startServer(t, nil)
+	ts.writers.idle, ts.writers.rule.room = busyClock, func(load) int { return 1 }
+	ts.resizePlaces(load{})
+	var over atomic.Bool
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer over.Store(true)
+	login := func() (ok func(sql string) bool) {
+		r := ts.dial(t)
+		r.login(capProtocol41|capPluginAuth, "root")
+		s := ts.backend.lastSession()
+		s.onQuery = func(sql string) {
+			if sql == "write" {
+				s.info.Control.EnterWrite()
+			}
+		}
+		return func(sql string) bool {
+			r.seq = 0
+			r.write(append([]byte{ComQuery}, sql...))
+			p, err := r.tryRead()
+			if err != nil || p[0] != headerOK {
+				t.Errorf("%s: %x, %v", sql, p, err)
+				return false
+			}
+			return true
+		}
+	}
+	ask := login()
+	for range crowdMin {
+		ok := login()
+		wg.Go(func() {
+			for !over.Load() && ok("ok") {
+				time.Sleep(time.Millisecond)
+			}
+		})
+	}
+	eventually(t, "connections are many", ts.crowded.Load)
+	held := func() int {
+		ts.writers.mu.Lock()
+		defer ts.writers.mu.Unlock()
+		return len(ts.writers.holders)
+	}
+	ask("ok") // it was waited for when connections were few
+	ask("write")
+	for i := range writesEach - 1 {
+		if held() != 1 {
+			t.Fatalf("no place after %d commands", i+1)
+		}
+		ask([]string{"ok", "write"}[i%2])
+	}
+	if ask("ok"); held() != 0 {
+		t.Errorf("the place is held by a command that is not one of the %d", writesEach)
+	}
+}
+
+// TestThinking: a client thinks that has been answered of late, has not sent anything since, and stands in no line.
+func TestThinking(t *testing.T) {
+	const now = 100
+	near, far := socketPair(t)
+	c := &conn{}
+	c.sock.Conn, c.sock.base, c.sock.poll = near.Conn, near.base, near.poll
+	want := func(what string, want int) {
+		t.Helper()
+		if got := thinking([]*conn{c}, now); got != want {
+			t.Errorf("%s: %d think, want %d", what, got, want)
+		}
+	}
+	in := func(phase, when uint64) { c.state.Store(when<<16 | phase) }
+	in(phaseIdle, now)
+	want("idle", 1)
+	in(phaseBusy, now)
+	want("busy", 0)
+	in(phaseIdle, now-activeTicks-1)
+	want("not active", 0)
+	in(phaseIdle, now-activeTicks)
+	want("active", 1)
+	c.standing.Store(true)
+	want("in line", 0)
+	c.standing.Store(false)
+	if _, err := far.Write([]byte{1}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the command is there", c.sock.pending)
+	want("with a command", 0)
+	// Of very many connections a part is asked.
+	many := make([]*conn, 2*thinkers+thinkers/2)
+	for i := range many {
+		many[i] = &conn{}
+		many[i].state.Store(now<<16 | phaseIdle)
+	}
+	if got := thinking(many, now); got < len(many)-3 || got > len(many)+3 {
+		t.Errorf("%d of %d think", got, len(many))
+	}
+}
+
+// TestGauge: where the commands of all holders are at the server nearly all of the time the line is opened, but not by what was measured first.
 func TestGauge(t *testing.T) {
 	for _, test := range []struct {
 		busy   int // of 100 holders
 		opened bool
-	}{{writersLow - 1, true}, {writersLow, false}, {60, false}, {writersHigh, false}, {writersHigh + 1, true}, {100, true}, {0, true}} {
+	}{{0, false}, {60, false}, {holdersBusy, false}, {holdersBusy + 1, true}, {100, true}} {
 		q := newQueue(t, 100)
 		q.rule = forWriters
 		q.rule.quiet = time.Hour
@@ -381,12 +476,23 @@ func TestGauge(t *testing.T) {
 
 // TestRoom: how many places there are.
 func TestRoom(t *testing.T) {
-	for _, test := range []struct{ active, processors, txns, writers int }{
-		{0, 2, 16, unbounded}, {64, 2, 16, unbounded}, {64, 4, 32, unbounded}, {256, 2, 64, unbounded}, {511, 2, 127, unbounded},
-		{512, 2, 128, 64}, {1500, 2, 375, 64}, {1500, 4, 375, 128},
+	for _, test := range []struct {
+		l             load
+		txns, writers int
+	}{
+		{load{active: 0, processors: 2}, 16, unbounded},
+		{load{active: 64, processors: 2}, 16, unbounded},
+		{load{active: 64, processors: 4}, 32, unbounded},
+		{load{active: 511, processors: 2}, 127, unbounded},
+		{load{active: 512, processors: 2}, 128, 64},
+		{load{active: 1500, processors: 4}, 375, 128},
+		{load{active: 1500, processors: 2, thinking: 32}, 375, 64},
+		{load{active: 1500, processors: 2, thinking: 33}, 375, unbounded},
+		{load{active: 1500, processors: 2, thinking: 48, bounded: true}, 375, 64},
+		{load{active: 1500, processors: 2, thinking: 49, bounded: true}, 375, unbounded},
 	} {
-		if txns, writers := forTxns.room(test.active, test.processors), forWriters.room(test.active, test.processors); txns != test.txns || writers != test.writers {
-			t.Errorf("%d active, %d processors: %d for transactions, %d for writers", test.active, test.processors, txns, writers)
+		if txns, writers := forTxns.room(test.l), forWriters.room(test.l); txns != test.txns || writers != test.writers {
+			t.Errorf("%+v: %d for transactions, %d for writers", test.l, txns, writers)
 		}
 	}
 }
@@ -447,8 +553,8 @@ func TestTransactionsInLine(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // which sets how many places there are
 	ts := startServer(t, nil)
 	ts.places.idle, ts.writers.idle = busyClock, busyClock
-	ts.writers.rule.room = func(int, int) int { return 4 }
-	ts.resizePlaces(0)
+	ts.writers.rule.room = func(load) int { return 4 }
+	ts.resizePlaces(load{})
 	var over atomic.Bool
 	var wg sync.WaitGroup
 	for i := range crowdMin + 8 {
@@ -468,27 +574,32 @@ func TestTransactionsInLine(t *testing.T) {
 			}
 		}
 		wg.Go(func() {
+			commands := []string{"begin", "ok", "ok", "commit", "write"}
+			if i%2 == 1 {
+				commands = []string{"write", "ok"}
+			}
 			for !over.Load() {
-				for _, sql := range []string{"begin", "ok", "ok", "commit", "write"} {
+				for _, sql := range commands {
 					r.seq = 0
 					r.write(append([]byte{ComQuery}, sql...))
 					if p, err := r.tryRead(); err != nil || p[0] != headerOK {
 						t.Errorf("%s: %x, %v", sql, p, err)
 						return
 					}
-					if i < 4 && sql == "begin" && ts.Counters().PlaceWaits > 0 {
+					if i < 8 && sql == commands[0] && ts.Counters().PlaceWaits > 0 && ts.Counters().WriterWaits > 0 {
 						r.conn.Close()
 						return
 					}
 				}
 			}
+			r.conn.Close()
 		})
 	}
 	eventually(t, "transactions stand in line", func() bool {
 		for id := uint32(10); id < 20; id++ {
 			ts.Kill(id, true) // mostly while it stands there
 		}
-		return ts.places.entries() > 200 && ts.writers.entries() > 200
+		return ts.places.entries() > 200 && ts.writers.entries() > 20
 	})
 	over.Store(true)
 	wg.Wait()
@@ -497,6 +608,6 @@ func TestTransactionsInLine(t *testing.T) {
 		defer ts.places.mu.Unlock()
 		ts.writers.mu.Lock()
 		defer ts.writers.mu.Unlock()
-		return ts.places.first == nil && len(ts.places.holders) == 0 && ts.writers.first == nil
+		return ts.places.first == nil && ts.writers.first == nil && len(ts.places.holders)+len(ts.writers.holders) == 0
 	})
 }

@@ -76,14 +76,46 @@ func (s *Server) inspect(conns []*conn, now uint64) {
 	}
 	s.crowded.Store(active >= crowdMin)
 	s.lone.Store(active == 1 && runtime.GOMAXPROCS(0) > 1)
-	s.resizePlaces(active)
+	before := s.thinking
+	if s.thinking = active; active >= writersMin {
+		s.thinking = thinking(conns, now)
+	}
+	// The mean of two looks, because the clients of one commit's group get their answers at once.
+	s.resizePlaces(load{active: active, thinking: (before + s.thinking) / 2, processors: processors()})
 }
 
-// resizePlaces sets how many places there are among so many active connections.
-func (s *Server) resizePlaces(active int) {
+// resizePlaces sets how many places there are.
+func (s *Server) resizePlaces(l load) {
 	for _, p := range [...]*places{&s.places, &s.writers} {
-		p.max.Store(int64(p.rule.room(active, processors())))
+		l.bounded = p.max.Load() != unbounded
+		p.max.Store(int64(p.rule.room(l)))
 	}
+}
+
+// thinkers is how many connections are asked for unread commands at a time, at less than a microsecond each.
+const thinkers = 1024
+
+// thinking estimates how many active connections have answered their last command and have not got the next one.
+func thinking(conns []*conn, now uint64) (n int) {
+	each := (len(conns) + thinkers - 1) / thinkers
+	for i := int(now) % each; i < len(conns); i += each {
+		c := conns[i]
+		state := c.state.Load()
+		if state&0xff == phaseIdle && int64(now)-int64(state>>16) <= activeTicks && !c.standing.Load() && !c.sock.pending() {
+			n += each
+		}
+	}
+	return n
+}
+
+// pending reports whether there is something to read, or the other side has closed the connection. It peeks without waiting.
+func (s *socket) pending() (is bool) {
+	_ = s.control(func(fd uintptr) { // of a socket that is closed nothing is pending
+		var b [1]byte
+		_, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		is = err == nil
+	})
+	return is
 }
 
 // processors returns how many processors statements have. The runtime may have more for a while, which the system runs in their stead.

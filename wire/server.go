@@ -47,6 +47,7 @@ type Server struct {
 	now       atomic.Uint64
 	crowded   atomic.Bool // crowdMin connections were active when the reaper looked last
 	lone      atomic.Bool // one was, and it need not be the only one to use a processor
+	thinking  int         // the reaper's: active connections whose clients had not sent a command, when it looked last
 	maxPacket atomic.Int64
 	maxConns  atomic.Int64
 
@@ -80,7 +81,7 @@ func New(o Options) (*Server, error) {
 	idle := newIdleClock()
 	s.places.rule, s.places.idle = forTxns, idle
 	s.writers.rule, s.writers.idle = forWriters, idle
-	s.resizePlaces(0)
+	s.resizePlaces(load{processors: processors()})
 	s.maxPacket.Store(int64(o.MaxAllowedPacket))
 	s.maxConns.Store(int64(o.MaxConnections))
 	if err := s.decoys.init(); err != nil {
