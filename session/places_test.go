@@ -43,6 +43,15 @@ func TestTransactionsEnter(t *testing.T) {
 		{"SELECT * FROM t", ""},
 		{"SELECT * FROM t WHERE id=1 FOR UPDATE", "write"},
 		{"DELETE FROM t WHERE id=7; DO 1; DELETE FROM t WHERE id=8", "write, write"},
+		{"SET max_execution_time=10000", ""},
+		{"SELECT * FROM t WHERE id=1 FOR UPDATE", ""}, // to wait would not be a part of its time
+		{"DELETE FROM t WHERE id=7", "write"},
+		{"SET max_execution_time=0", ""},
+		{"SELECT GET_LOCK('l', 0)", ""},
+		{"DELETE FROM t WHERE id=7", ""}, // others may wait for the lock
+		{"BEGIN", ""},
+		{"ROLLBACK", "leave inside"},
+		{"SELECT RELEASE_LOCK('l')", ""},
 		{"BEGIN", "enter"},
 		{"UPDATE t SET a=3 WHERE id=1", ""},
 		{"COMMIT", "leave inside"},
