@@ -10,7 +10,7 @@
 // Query first asks syntax.Normalize for the text without its literals and looks that up in the node's plan cache, together with everything
 // of the session that changes its meaning (refreshContext keeps that prefix). A hit runs without parsing. A miss parses, plans and caches;
 // texts that cannot be normalised run the same way without the cache. Execute does the same with the prepared text and the kinds of its
-// parameters. runPlan declares the plan's tables used, plans again if the schema has moved, and executes; answer sends the end.
+// parameters. runPlan waits where others are to go first, runEntered declares the plan's tables used, plans again if the schema has moved, and executes; answer sends the end.
 //
 // # Terms
 //

@@ -14,13 +14,16 @@ import (
 )
 
 // TestTransactionsEnter: a transaction of several statements enters before it begins and leaves before it ends, and a statement that is one
-// by itself enters as a write.
+// by itself enters as a write. Plain reads by themselves do not enter.
 func TestTransactionsEnter(t *testing.T) {
 	_, c := inproc.OpenDatabase(t)
 	c.Must("CREATE TABLE t (id INT PRIMARY KEY, a INT)")
 	var calls []string
 	note := func(what string) func() {
 		return func() {
+			if what == "write" && c.Session.Info() == "" {
+				t.Error("the process list does not show who waits")
+			}
 			if c.Session.Status()&sqlapi.StatusInTrans != 0 {
 				what := what + " inside"
 				calls = append(calls, what)
@@ -104,6 +107,9 @@ func TestTransactionsEnter(t *testing.T) {
 		}
 		if got := strings.Join(calls, ", "); got != test.want {
 			t.Errorf("%s: %q, want %q (%v)", test.text, got, test.want, err)
+		}
+		if text := c.Session.Info(); text != "" {
+			t.Errorf("%s: the process list still shows %q", test.text, text)
 		}
 	}
 }

@@ -151,7 +151,7 @@ func (s *Session) executePrepared(p *prepared, args []types.Value, out Response,
 	if err != nil {
 		return s.fail(err)
 	}
-	s.enterStatement(entry.Plan)
+	s.enterStatement(entry)
 	if ok, err := s.enter(entry.Plan); err != nil {
 		s.leave()
 		return s.fail(err)

@@ -235,7 +235,7 @@ func (s *Session) run(stmt syntax.Statement, text string, more bool, out Respons
 
 // runPlan executes a plan under the schema's protection and answers. again plans anew when the schema has changed meanwhile.
 func (s *Session) runPlan(entry *plan.Entry, more bool, out Response, again func() (*plan.Entry, error)) error {
-	s.enterStatement(entry.Plan)
+	s.enterStatement(entry)
 	return s.runEntered(entry, more, out, again)
 }
 
@@ -249,10 +249,12 @@ func (s *Session) runEntered(entry *plan.Entry, more bool, out Response, again f
 	return s.execute(entry, more, out)
 }
 
-// enterStatement comes before the first statement of a transaction under autocommit=0, and before one that is a transaction by itself.
-func (s *Session) enterStatement(p *exec.Plan) {
-	switch {
-	case p.IsQuery && s.maxExecution > 0: // of which this would be a part
+// enterStatement shows the statement's text in the process list, until leave, and waits where this is the first statement of a transaction
+// under autocommit=0, or a transaction by itself, and may not begin yet. A query under max_execution_time, which does not run yet, never waits.
+func (s *Session) enterStatement(entry *plan.Entry) {
+	s.info.Store(&entry.Text)
+	switch p := entry.Plan; {
+	case p.IsQuery && s.maxExecution > 0:
 	case s.opensTxn(p):
 		s.enterTxn()
 	case s.tx == nil && p.NeedsTxn && s.client.EnterWrite != nil && len(s.heldLocks) == 0:
@@ -303,6 +305,7 @@ func (s *Session) enter(p *exec.Plan) (bool, error) {
 
 // leave ends a statement outside a transaction. One that was to open a transaction, and could not, gives up its place among them.
 func (s *Session) leave() {
+	s.info.Store(nil)
 	s.releaseUse()
 	if s.tx == nil && !s.autocommit {
 		s.leaveTxn()
@@ -328,9 +331,7 @@ func (s *Session) execute(entry *plan.Entry, more bool, out Response) error {
 		defer stop()
 	}
 	s.prepareRuntime(p)
-	s.info.Store(&entry.Text)
 	result, err := exec.Run(&s.runtime, p, out)
-	s.info.Store(nil)
 	if err != nil {
 		err = s.statementError(err)
 		s.leave()

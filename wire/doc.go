@@ -78,9 +78,10 @@
 //	     threads on both (spread).
 //	W13. Where crowdMin are active, a transaction of a client on the same machine may wait before it begins, while it holds nothing, so
 //	     that few are in progress at once (places). No command within a transaction waits there. A transaction without commands for
-//	     some milliseconds does not count, and nobody waits where processors are idle. Where writersMin are active and hardly any
-//	     client thinks, a write that is a transaction by itself waits likewise, unless there have been fewer than writesEach commands
-//	     since its connection waited last. Who holds a lock of GET_LOCK never waits.
+//	     some milliseconds does not count, and nobody waits for long where processors are idle. Where writersMin are active and hardly
+//	     any client thinks, a write that is a transaction by itself waits likewise, unless its connection has a place still: for
+//	     writesEach commands, or until there has been none for some 100 ms. Who holds a lock of GET_LOCK never waits, nor does a query
+//	     under max_execution_time.
 //
 // # Goroutines
 //

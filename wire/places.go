@@ -17,7 +17,9 @@ const (
 	placesEach = 8
 	// Among writersMin active connections and more, single writes have writersEach places for each processor, and a place is for writesEach
 	// commands. With fewer connections the gain is small, and so it is with fewer commands (bench/results/2026-11-25-writers.md).
+	// Once there are places, down to writersKeep connections keep them.
 	writersMin  = 512
+	writersKeep = writersMin * 3 / 4
 	writersEach = 32
 	writesEach  = 32
 	// placeLook is the time between two looks at a line.
@@ -31,7 +33,7 @@ const (
 	openWeight = 4
 )
 
-// placesRule is how many places there are, and how long they wait for what.
+// placesRule is how many places there are, and after how long they are lost, or the line is opened.
 type placesRule struct {
 	// room returns how many places there are; unbounded: nobody needs one.
 	room func(l load) int
@@ -51,7 +53,7 @@ const unbounded = math.MaxInt
 // load is what the number of places depends on.
 type load struct {
 	active     int  // connections
-	thinking   int  // of them, whose clients have not sent a command; known from writersMin active ones on
+	thinking   int  // of them, whose clients have not sent a command; known from writersKeep active ones on
 	processors int  // for statements
 	bounded    bool // there is a bounded number of places now
 }
@@ -68,11 +70,11 @@ var (
 	forWriters = placesRule{
 		room: func(l load) int {
 			places := writersEach * l.processors
-			most := places / 2
+			least, most := writersMin, places/2
 			if l.bounded {
-				most += places / 4
+				least, most = writersKeep, places*3/4
 			}
-			if l.active < writersMin || l.thinking > most {
+			if l.active < least || l.thinking > most {
 				return unbounded
 			}
 			return places
@@ -102,7 +104,7 @@ var (
 type places struct {
 	rule placesRule
 	idle idleClock    // of the machine; nil where that cannot be told, and then nobody waits
-	max  atomic.Int64 // places there are; set by the reaper
+	max  atomic.Int64 // places there are, or unbounded; set by the reaper
 
 	mu          sync.Mutex    // guards what follows and conn.place; a leaf
 	holders     []*conn       // more than max only after that has shrunk
@@ -248,8 +250,11 @@ func (p *places) pop() *conn {
 	return c
 }
 
-// fill gives the free places to the first in line.
+// fill gives the free places to the first in line. Where nobody needs one any more, nobody gets one: he would keep it when they are few again.
 func (p *places) fill() {
+	if p.max.Load() == unbounded {
+		p.release()
+	}
 	for p.first != nil && p.free() {
 		c := p.pop()
 		p.give(c)

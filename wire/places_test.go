@@ -385,6 +385,9 @@ func TestWriterCommands(t *testing.T) {
 		}
 		ask([]string{"ok", "write"}[i%2])
 	}
+	if held() != 1 {
+		t.Errorf("no place after %d commands", writesEach)
+	}
 	if ask("ok"); held() != 0 {
 		t.Errorf("the place is held by a command that is not one of the %d", writesEach)
 	}
@@ -423,6 +426,7 @@ func TestThinking(t *testing.T) {
 	many := make([]*conn, 2*thinkers+thinkers/2)
 	for i := range many {
 		many[i] = &conn{}
+		many[i].sock.base = near.base // which is not asked without its poll
 		many[i].state.Store(now<<16 | phaseIdle)
 	}
 	if got := thinking(many, now); got < len(many)-3 || got > len(many)+3 {
@@ -495,6 +499,61 @@ func TestRoom(t *testing.T) {
 			t.Errorf("%+v: %d for transactions, %d for writers", test.l, txns, writers)
 		}
 	}
+}
+
+// TestReaperBoundsWriters: the reaper finds out whether writers need places.
+func TestReaperBoundsWriters(t *testing.T) {
+	const now = 100
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	near, _ := socketPair(t)
+	s := newPlacesServer()
+	places := writersEach * processors()
+	var conns []*conn
+	look := func(active, thinking int, bounded bool) {
+		t.Helper()
+		conns = conns[:0]
+		for i := range active {
+			c := &conn{srv: s.Server}
+			c.sock.base = near.base // which is not asked without its poll
+			c.state.Store(now<<16 | phaseIdle)
+			c.standing.Store(i >= thinking)
+			conns = append(conns, c)
+		}
+		s.inspect(conns, now)
+		want := int64(unbounded)
+		if bounded {
+			want = int64(places)
+		}
+		if got := s.writers.max.Load(); got != want {
+			t.Errorf("%d active, %d think: %d places, want %d", active, thinking, got, want)
+		}
+	}
+	look(writersKeep-1, 0, false)
+	look(writersMin, 0, false) // the mean of two looks, of which the first did not ask
+	look(writersMin, 0, true)
+	look(writersMin, places, true) // half of them, by the mean
+	look(writersMin, places, false)
+	look(writersMin, places/2, false)
+	look(writersMin, places/2, true)
+	look(writersKeep, places/2, true)
+	look(writersKeep-1, 0, false)
+	look(writersMin, 0, false)
+}
+
+// TestPlacesUnbounded: when nobody needs a place any more all go on, and have none.
+func TestPlacesUnbounded(t *testing.T) {
+	q := newQueue(t, 1)
+	a := q.enter()
+	q.enter()
+	q.enter()
+	q.max.Store(unbounded)
+	q.look(q.now, false)
+	q.want("unbounded", []*conn{a}, nil, 3)
+	q.enter()
+	q.want("nobody needs a place", []*conn{a}, nil, 4)
+	q.max.Store(1)
+	late := q.enter()
+	q.want("there are places again", []*conn{a}, []*conn{late}, 4)
 }
 
 // TestEnterTransaction: only clients on the same machine enter, where connections are many, and a transaction once.

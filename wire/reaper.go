@@ -77,7 +77,7 @@ func (s *Server) inspect(conns []*conn, now uint64) {
 	s.crowded.Store(active >= crowdMin)
 	s.lone.Store(active == 1 && runtime.GOMAXPROCS(0) > 1)
 	before := s.thinking
-	if s.thinking = active; active >= writersMin {
+	if s.thinking = unknownThink; active >= writersKeep {
 		s.thinking = thinking(conns, now)
 	}
 	// The mean of two looks, because the clients of one commit's group get their answers at once.
@@ -92,13 +92,17 @@ func (s *Server) resizePlaces(l load) {
 	}
 }
 
-// thinkers is how many connections are asked for unread commands at a time, at less than a microsecond each.
-const thinkers = 1024
+const (
+	// thinkers is how many connections are asked for unread commands at a time, at less than a microsecond each.
+	thinkers = 1024
+	// unknownThink is more than any rule bears, also by half.
+	unknownThink = math.MaxInt32
+)
 
 // thinking estimates how many active connections have answered their last command and have not got the next one.
 func thinking(conns []*conn, now uint64) (n int) {
 	each := (len(conns) + thinkers - 1) / thinkers
-	for i := int(now) % each; i < len(conns); i += each {
+	for i := int(now/uint64(reapPeriod/tick)) % each; i < len(conns); i += each {
 		c := conns[i]
 		state := c.state.Load()
 		if state&0xff == phaseIdle && int64(now)-int64(state>>16) <= activeTicks && !c.standing.Load() && !c.sock.pending() {

@@ -47,7 +47,7 @@ type Server struct {
 	now       atomic.Uint64
 	crowded   atomic.Bool // crowdMin connections were active when the reaper looked last
 	lone      atomic.Bool // one was, and it need not be the only one to use a processor
-	thinking  int         // the reaper's: active connections whose clients had not sent a command, when it looked last
+	thinking  int         // the reaper's: active connections whose clients had not sent a command when it looked last, or unknownThink
 	maxPacket atomic.Int64
 	maxConns  atomic.Int64
 
