@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -44,14 +45,14 @@ func (q *queue) enter() *conn {
 	c := &conn{next: make(chan struct{}, 1)}
 	intr := &kvapi.Interrupt{}
 	q.intrs[c] = intr
-	let, stood := len(q.let()), len(q.standing())
+	now := q.now
 	q.wg.Go(func() {
-		q.places.enter(c, q.now, intr)
+		q.places.enter(c, now, intr)
 		q.mine.Lock()
 		defer q.mine.Unlock()
 		q.in = append(q.in, c)
 	})
-	eventually(q.t, "somebody enters", func() bool { return len(q.let()) > let || len(q.standing()) > stood })
+	eventually(q.t, "somebody enters", func() bool { return c.standing.Load() || slices.Contains(q.let(), c) })
 	return c
 }
 
