@@ -50,12 +50,11 @@ type conn struct {
 	next   chan struct{} // capacity 1: turns.wait or places.enter is over
 	behind *conn         // the next in turns, or in places; it never stands in both
 
-	entered  *places     // whose leave has to be called: at the end of the present transaction, or after writesEach commands; nil: none
-	used     int         // commands since entered was set
-	place    int         // in entered, from 1 on; 0: none; guarded by its mu
-	placed   atomic.Bool // place is not 0
-	worked   atomic.Bool // there was a command since the places looked last, while entered
-	standing atomic.Bool // in the line of places or of turns
+	entered  *places      // whose leave has to be called: at the end of the present transaction, or after writesEach commands; nil: none
+	used     int          // commands since entered was set
+	place    atomic.Int32 // in entered, from 1 on; 0: none; stored under its mu
+	worked   atomic.Bool  // there was a command since the places looked last, while entered
+	standing atomic.Bool  // in the line of places or of turns
 
 	// state is when<<16 | command<<8 | phase, where when is the server's coarse clock at the last change. Written by the
 	// connection, read by the reaper and Conns.
@@ -381,7 +380,7 @@ func (c *control) EnterTransaction() {
 
 // EnterWrite implements Control.
 func (c *control) EnterWrite() {
-	if c.entered == &c.srv.writers && c.placed.Load() {
+	if c.entered == &c.srv.writers && c.place.Load() != 0 {
 		return // loop counts the commands
 	}
 	(*conn)(c).leave()

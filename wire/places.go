@@ -106,7 +106,7 @@ type places struct {
 	idle idleClock    // of the machine; nil where that cannot be told, and then nobody waits
 	max  atomic.Int64 // places there are, or unbounded; set by the reaper
 
-	mu          sync.Mutex    // guards what follows and conn.place; a leaf
+	mu          sync.Mutex    // guards what follows and stores of conn.place; a leaf
 	holders     []*conn       // more than max only after that has shrunk
 	first, last *conn         // the line
 	openUntil   time.Duration // on clock.Mono: nobody waits before
@@ -189,7 +189,7 @@ func (p *places) enter(c *conn, now time.Duration, intr *kvapi.Interrupt) bool {
 func (p *places) leave(c *conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if c.place != 0 {
+	if c.place.Load() != 0 {
 		p.take(c)
 		p.fill()
 	}
@@ -224,20 +224,20 @@ func (p *places) free() bool { return int64(len(p.holders)) < p.max.Load() }
 // give gives c a place.
 func (p *places) give(c *conn) {
 	p.holders = append(p.holders, c)
-	c.place = len(p.holders)
+	c.place.Store(int32(len(p.holders)))
 	c.worked.Store(true)
-	c.placed.Store(true)
 }
 
 // take takes the place of c.
 func (p *places) take(c *conn) {
 	end := len(p.holders) - 1
 	last := p.holders[end]
-	p.holders[c.place-1], last.place = last, c.place
+	at := c.place.Load()
+	p.holders[at-1] = last
+	last.place.Store(at)
 	p.holders[end] = nil
 	p.holders = p.holders[:end]
-	c.place = 0
-	c.placed.Store(false)
+	c.place.Store(0)
 }
 
 // pop takes the first out of the line.

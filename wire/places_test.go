@@ -87,7 +87,7 @@ func (q *queue) want(what string, holders, line []*conn, let int) {
 		q.t.Errorf("%s: %d places are taken, want %d", what, len(q.holders), len(holders))
 	}
 	for _, c := range holders {
-		if c.place == 0 || q.holders[c.place-1] != c {
+		if c.place.Load() == 0 || q.holders[c.place.Load()-1] != c {
 			q.t.Errorf("%s: somebody has no place", what)
 		}
 	}
@@ -154,7 +154,7 @@ func TestPlacesIdle(t *testing.T) {
 	}
 	q.want("released", []*conn{a}, nil, 3)
 	q.now += forTxns.open - 1
-	if q.enter(); a.place == 0 {
+	if q.enter(); a.place.Load() == 0 {
 		t.Error("a place is lost")
 	}
 	q.want("the line is open", []*conn{a}, nil, 4)
@@ -227,7 +227,7 @@ func TestPlacesRace(t *testing.T) {
 				}
 				p.enter(c, clock.Mono(), intr)
 				p.mu.Lock()
-				if c.place != 0 && p.holders[c.place-1] != c || len(p.holders) > most {
+				if c.place.Load() != 0 && p.holders[c.place.Load()-1] != c || len(p.holders) > most {
 					faults.Add(1)
 				}
 				p.mu.Unlock()
@@ -300,11 +300,11 @@ func TestEnterWrite(t *testing.T) {
 	for range 3 * writesEach { // the loop counts commands
 		write(c)
 	}
-	if c.entered != &s.writers || c.place == 0 || s.writers.entries() != 0 {
-		t.Fatalf("place %d, %d stood in line", c.place, s.writers.entries())
+	if c.entered != &s.writers || c.place.Load() == 0 || s.writers.entries() != 0 {
+		t.Fatalf("place %d, %d stood in line", c.place.Load(), s.writers.entries())
 	}
 	(*control)(c).LeaveTransaction() // there is none
-	if c.place == 0 {
+	if c.place.Load() == 0 {
 		t.Fatal("the place is lost")
 	}
 	s.writers.mu.Lock()

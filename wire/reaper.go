@@ -112,14 +112,11 @@ func thinking(conns []*conn, now uint64) (n int) {
 	return n
 }
 
-// pending reports whether there is something to read, or the other side has closed the connection. It peeks without waiting.
-func (s *socket) pending() (is bool) {
-	_ = s.control(func(fd uintptr) { // of a socket that is closed nothing is pending
-		var b [1]byte
-		_, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		is = err == nil
-	})
-	return is
+// pending reports whether there is something to read, or the other side has closed the connection. Of a socket that is closed here, or
+// cannot be asked, nothing is pending.
+func (s *socket) pending() bool {
+	_, err := s.peek()
+	return err == nil
 }
 
 // processors returns how many processors statements have. The runtime may have more for a while, which the system runs in their stead.
@@ -158,22 +155,33 @@ func over(age int64, limit *atomic.Int64) bool {
 	return most > 0 && age > most
 }
 
-// peerGone reports whether the other side has closed or reset the connection. It peeks at the socket without waiting. A
-// client that has sent further bytes before closing is not noticed until its answer is written.
+// peerGone reports whether the other side has closed or reset the connection. A client that has sent further bytes before closing is not
+// noticed until its answer is written.
 func (s *socket) peerGone() bool {
-	gone := false
-	err := s.control(func(fd uintptr) {
+	n, err := s.peek()
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return errno == syscall.ECONNRESET || errno == syscall.ETIMEDOUT || errno == syscall.EPIPE
+	}
+	if err != nil {
+		return !errors.Is(err, errors.ErrUnsupported)
+	}
+	return n == 0
+}
+
+// peek looks for a byte to read without waiting or taking it: 0 is the end of the stream. The error is the system's (EAGAIN if there is
+// nothing), or control's.
+func (s *socket) peek() (n int, err error) {
+	failed := s.control(func(fd uintptr) {
 		var b [1]byte
-		for {
-			n, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-			if err == syscall.EINTR {
-				continue
-			}
-			gone = n == 0 && err == nil || err == syscall.ECONNRESET || err == syscall.ETIMEDOUT || err == syscall.EPIPE
-			return
+		for n, err = 0, syscall.EINTR; err == syscall.EINTR; {
+			n, _, err = syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		}
 	})
-	return gone || err != nil && !errors.Is(err, errors.ErrUnsupported)
+	if failed != nil {
+		return 0, failed
+	}
+	return n, err
 }
 
 // logLimiter bounds how often clients' faults are logged. Safe for concurrent use.
