@@ -52,7 +52,7 @@ func (s *session) execute(ctx context.Context, t *Target, step Step, run *Run) {
 	begin()
 	switch w.Kind {
 	case KindRun:
-		lead := w.lead(step.Threads)
+		lead := w.lead()
 		args := runArgs(s.Plan, t, step, lead, w.Seconds)
 		run.Command = publicCommand(args, t)
 		s.runSysbench(ctx, args, lead, w.Seconds, begin, run)

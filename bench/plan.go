@@ -272,13 +272,14 @@ func (w *Workload) groups() [][]Step {
 	return groups
 }
 
-// lead is for how many seconds a run of so many threads goes on before it is measured. A thread of sysbench logs in and compiles its
-// script by itself, which takes many of them, and transactions, longer than a run lasts: a run without a lead measures the compiler.
-func (w *Workload) lead(threads int) int {
+// lead is for how many seconds each run goes on before it is measured. A thread of sysbench logs in and compiles its script by itself,
+// which takes many of them, and transactions, longer than a run lasts: a run without a lead measures the compiler. Runs of few threads
+// have the same lead as those of most: a server that has had writes for half a minute flushes and compacts, one that begins does not yet.
+func (w *Workload) lead() int {
 	if w.Kind != KindRun {
 		return 0
 	}
-	return (threads*w.ThreadMillis + 999) / 1000
+	return (slices.Max(w.Threads)*w.ThreadMillis + 999) / 1000
 }
 
 func (w *Workload) rowsInAll() int64 { return int64(w.Tables) * int64(w.Rows) }
@@ -415,9 +416,9 @@ func (p *Plan) Fit(budgetSeconds, targets int, trivial bool) {
 		if trivial && w.Trivial {
 			n++
 		}
-		for _, step := range w.Steps() {
+		for range w.Steps() {
 			runs += w.Rounds * n
-			budgetSeconds -= w.Rounds * n * w.lead(step.Threads)
+			budgetSeconds -= w.Rounds * n * w.lead()
 		}
 	}
 	if runs == 0 {

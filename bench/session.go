@@ -255,10 +255,10 @@ func (s *session) participants(w *Workload) []*Target {
 func (s *session) countRuns() (runs int, seconds time.Duration) {
 	for i := range s.result.Plan.Workloads {
 		w := &s.result.Plan.Workloads[i]
-		for _, step := range w.Steps() {
+		for range w.Steps() {
 			n := w.Rounds * len(s.participants(w))
 			runs += n
-			seconds += time.Duration(n*(w.lead(step.Threads)+w.Seconds)) * time.Second
+			seconds += time.Duration(n*(w.lead()+w.Seconds)) * time.Second
 		}
 	}
 	return runs, seconds
@@ -388,7 +388,7 @@ func (s *session) rest(ctx context.Context) {
 // one measures one run and keeps it, unless the session was stopped meanwhile: half a run is none.
 func (s *session) one(ctx context.Context, t *Target, step Step, round int) {
 	run := Run{Target: t.Name, Workload: step.Workload.Name, PSMode: step.PSMode, Threads: step.Threads, Round: round}
-	s.Progress.begin(&run, step.Workload.lead(step.Threads)+step.Workload.Seconds)
+	s.Progress.begin(&run, step.Workload.lead()+step.Workload.Seconds)
 	if s.revive(ctx, t, &run) {
 		s.execute(ctx, t, step, &run)
 	}
