@@ -41,6 +41,8 @@ func (r *Result) Misses() []Miss {
 		what := row.Step.String()
 		r.ratioMisses(row, what, miss)
 		r.startMisses(row, what, miss)
+		r.restartMisses(row, what, miss)
+		r.enduranceMisses(row, what, miss)
 	}
 	r.deathMisses(miss)
 	r.fallMisses(rows, miss)
@@ -99,7 +101,7 @@ func (r *Result) ratioMisses(row *StepSummary, what string, miss missFunc) {
 			miss(what, fmt.Sprintf("at least %.2f", floor), "ratio to %s %.2f (%.2f to %.2f)", r.Base, ratios.Rate.Median, ratios.Rate.Min, ratios.Rate.Max)
 		}
 	}
-	if w.Kind == KindLoad || w.Kind == KindBulk || w.Kind == KindStart {
+	if w.Kind == KindLoad || w.Kind == KindBulk || w.timesStarts() {
 		return // no latency, and a row is no query
 	}
 	if limit := r.Plan.Limits.P95RatioMax; limit > 0 {
@@ -141,6 +143,49 @@ func (r *Result) startMisses(row *StepSummary, what string, miss missFunc) {
 			miss(what, "at most "+bytesText(limit), "the idle memory of %s was not measured", r.Targets[0].Name)
 		case subject.IdleBytes > limit:
 			miss(what, "at most "+bytesText(limit), "idle memory %s", bytesText(subject.IdleBytes))
+		}
+	}
+}
+
+func (r *Result) restartMisses(row *StepSummary, what string, miss missFunc) {
+	limit := r.Plan.Limits.RestartSecondsMax
+	if row.Step.Workload.Kind != KindRestart || limit == 0 {
+		return
+	}
+	want := fmt.Sprintf("at most %.2f s", limit)
+	switch took := row.targetStep(r.Targets[0].Name).StartSeconds; {
+	case took <= 0:
+		miss(what, want, "the start of %s was not measured", r.Targets[0].Name)
+	case took > limit:
+		miss(what, want, "start after a kill %.2f s", took)
+	}
+}
+
+// enduranceMisses judges what shows in long runs.
+func (r *Result) enduranceMisses(row *StepSummary, what string, miss missFunc) {
+	if row.Step.Workload.Kind != KindRun {
+		return
+	}
+	subject, limits := row.targetStep(r.Targets[0].Name), r.Plan.Limits
+	if limit := limits.WrittenRatioMax; limit > 0 {
+		atMost(what, "ratio of bytes written per transaction", r.baseName(), limit, row.Ratios[r.Base].Written, miss)
+	}
+	if limit := limits.LongestMillisMax; limit > 0 {
+		want := fmt.Sprintf("at most %.0f ms", limit)
+		switch {
+		case subject.Max <= 0:
+			miss(what, want, "the longest latency of %s was not measured", r.Targets[0].Name)
+		case subject.Max > limit:
+			miss(what, want, "the longest latency is %.0f ms", subject.Max)
+		}
+	}
+	if limit := limits.MemoryOfCacheMax; limit > 0 {
+		want := fmt.Sprintf("at most %.2f", limit)
+		switch share := float64(subject.RSS) / float64(r.Plan.CacheBytes); {
+		case subject.RSS <= 0:
+			miss(what, want, "the memory of %s was not measured", r.Targets[0].Name)
+		case share > limit:
+			miss(what, want, "memory over cache %.2f (%s)", share, bytesText(subject.RSS))
 		}
 	}
 }

@@ -22,8 +22,13 @@ func (s *session) execute(ctx context.Context, t *Target, step Step, run *Run) {
 		s.startOnce(ctx, t, w, run)
 		return
 	}
-	if w.Kind == KindRun && t.Kind != KindTrivial && s.loaded[t.Name] == "" {
+	if w.onTables() && t.Kind != KindTrivial && s.loaded[t.Name] == "" {
 		run.Failure = "its tables could not be prepared"
+		return
+	}
+	if w.Kind == KindRestart {
+		s.chargeTail(t)
+		s.restartOnce(ctx, t, step, run)
 		return
 	}
 	if w.Kind == KindLoad || w.Kind == KindBulk {
@@ -178,6 +183,55 @@ func (s *session) startOnce(ctx context.Context, like *Target, w *Workload, run 
 	}
 	run.IdleBytes, run.RSSBytes, run.CPUSeconds, run.WrittenBytes = used.rss, used.rss, used.cpuSeconds, used.written
 	run.DiskBytes, run.Fsyncs = t.dataBytes(ctx), t.fsyncs(ctx)
+}
+
+// restartOnce kills a server in the middle of a workload and times it from its next launch to its first answer from a table.
+func (s *session) restartOnce(ctx context.Context, t *Target, step Step, run *Run) {
+	w := step.Workload
+	step.PSMode = "auto"
+	args := runArgs(s.Plan, t, step, 0, w.Seconds+int(s.grace/time.Second))
+	run.Command = publicCommand(args, t)
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type end struct {
+		output string
+		err    error
+	}
+	ended := make(chan end, 1)
+	go func() {
+		output, err := sysbench(limited, time.Duration(w.Seconds)*time.Second+2*s.grace, args, watch{interval: s.Progress.live})
+		ended <- end{output, err}
+	}()
+	timer := clock.NewTimer(time.Duration(w.Seconds) * time.Second)
+	defer timer.Stop()
+	select {
+	case e := <-ended:
+		run.Failure, run.Errors = failureOf(e.output, errors.Join(errors.New("the clients ended before the server was killed"), e.err))
+		return
+	case <-timer.C:
+	case <-ctx.Done():
+		<-ended
+		return
+	}
+	t.process.kill()
+	cancel()
+	<-ended
+	run.DiskBytes = diskUsage(t.dir, nil)
+	begin := clock.Mono()
+	_, err := t.open(ctx)
+	if err == nil {
+		err = t.exec(ctx, "SELECT c FROM "+databaseName+".sbtest1 WHERE id = 1")
+	}
+	if err != nil {
+		run.Failure = err.Error()
+		return
+	}
+	run.StartSeconds = clock.Since(begin).Seconds()
+	run.Rate = 1 / run.StartSeconds
+	if used, err := measure(t.pid); err == nil {
+		run.CPUSeconds, run.WrittenBytes, run.RSSBytes = used.cpuSeconds, used.written, used.rss
+	}
+	run.Fsyncs = t.fsyncs(ctx)
 }
 
 // storm lets every thread log in, ping and leave, as fast as it can. Errors are counted by number and do not end the run;

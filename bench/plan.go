@@ -18,13 +18,15 @@ import (
 //go:embed plans
 var planFiles embed.FS
 
-// Kinds of workload. KindRun is sysbench's run command over prepared tables; the others bring their own data or need none.
+// Kinds of workload. KindRun is sysbench's run command over prepared tables; the others, but for KindRestart, bring their own data or need none.
 const (
 	KindRun   = "run"
 	KindLoad  = "load"  // sysbench prepare of fresh tables, timed
 	KindBulk  = "bulk"  // sysbench's bulk_insert
 	KindStorm = "storm" // log in, ask once, leave; again and again
 	KindStart = "start" // an empty directory until the first answer, then memory at rest
+	// KindRestart kills a server in the middle of sysbench's run over prepared tables, and starts it again.
+	KindRestart = "restart"
 )
 
 // When the tables of a workload are made anew. Deletes and inserts change the tables, faster servers change them more.
@@ -85,6 +87,8 @@ type Workload struct {
 	PSModes []string `json:"ps_modes,omitempty"`
 	Seconds int      `json:"seconds,omitempty"`
 	Rounds  int      `json:"rounds,omitempty"`
+	// WarmupSeconds are those of a run before the first round, which fills the server's caches.
+	WarmupSeconds int `json:"warmup_seconds,omitempty"`
 	// ThreadMillis is for how long each thread of sysbench makes a run longer, at whose beginning nothing is measured.
 	ThreadMillis int      `json:"thread_warmup_ms,omitempty"`
 	RandType     string   `json:"rand_type,omitempty"`
@@ -104,14 +108,20 @@ type Floor struct {
 
 // Limits hold for a whole session.
 type Limits struct {
-	P95RatioMax     float64 `json:"p95_ratio_max,omitempty"`
-	CPURatioMax     float64 `json:"cpu_ratio_max,omitempty"`
-	DiskRatioMax    float64 `json:"disk_ratio_max,omitempty"` // bytes of a row at rest
-	StartSecondsMax float64 `json:"start_seconds_max,omitempty"`
-	IdleBytesMax    int64   `json:"idle_bytes_max,omitempty"`
-	FallFrom        int     `json:"fall_from,omitempty"` // threads
-	FallTo          int     `json:"fall_to,omitempty"`
-	FallMax         float64 `json:"fall_max,omitempty"` // share of QPS lost between them
+	P95RatioMax  float64 `json:"p95_ratio_max,omitempty"`
+	CPURatioMax  float64 `json:"cpu_ratio_max,omitempty"`
+	DiskRatioMax float64 `json:"disk_ratio_max,omitempty"` // bytes of a row at rest
+	// WrittenRatioMax is for the bytes that the server writes for a transaction, whose own are the same on both sides. LongestMillisMax is
+	// for the subject's longest latency in any round, MemoryOfCacheMax for its memory over the cache's, both in each step.
+	WrittenRatioMax   float64 `json:"written_ratio_max,omitempty"`
+	LongestMillisMax  float64 `json:"longest_ms_max,omitempty"`
+	MemoryOfCacheMax  float64 `json:"memory_of_cache_max,omitempty"`
+	StartSecondsMax   float64 `json:"start_seconds_max,omitempty"`
+	RestartSecondsMax float64 `json:"restart_seconds_max,omitempty"`
+	IdleBytesMax      int64   `json:"idle_bytes_max,omitempty"`
+	FallFrom          int     `json:"fall_from,omitempty"` // threads
+	FallTo            int     `json:"fall_to,omitempty"`
+	FallMax           float64 `json:"fall_max,omitempty"` // share of QPS lost between them
 }
 
 // Step is one workload in one mode at one thread count.
@@ -181,6 +191,7 @@ func (p *Plan) withDefaults() {
 		setDefault(&w.Rows, p.Rows)
 		setDefault(&w.Seconds, p.Seconds)
 		setDefault(&w.Rounds, p.Rounds)
+		setDefault(&w.WarmupSeconds, p.WarmupSeconds)
 		setDefault(&w.ThreadMillis, p.ThreadMillis)
 		setDefault(&w.RandType, p.RandType)
 		if len(w.Threads) == 0 {
@@ -216,9 +227,10 @@ func (p *Plan) Validate() error {
 		w := &p.Workloads[i]
 		check(w.Name != "" && !seen[w.Name], "workload %d: the name %q is empty or taken", i+1, w.Name)
 		seen[w.Name] = true
-		check(slices.Contains([]string{KindRun, KindLoad, KindBulk, KindStorm, KindStart}, w.Kind), "%s: unknown kind %q", w.Name, w.Kind)
-		check(w.Kind != KindRun || w.Script != "", "%s: script is missing", w.Name)
+		check(slices.Contains([]string{KindRun, KindLoad, KindBulk, KindStorm, KindStart, KindRestart}, w.Kind), "%s: unknown kind %q", w.Name, w.Kind)
+		check(!w.onTables() || w.Script != "", "%s: script is missing", w.Name)
 		check(w.Seconds >= 1, "%s: seconds is %d", w.Name, w.Seconds)
+		check(w.WarmupSeconds >= 0, "%s: warmup_seconds is %d", w.Name, w.WarmupSeconds)
 		check(w.ThreadMillis >= 0 && w.ThreadMillis <= threadMillisMax, "%s: thread_warmup_ms is %d", w.Name, w.ThreadMillis)
 		check(w.Rounds >= 1 && w.Rounds <= roundsMax, "%s: rounds is %d", w.Name, w.Rounds)
 		check(slices.Contains([]string{"", ReloadStep, ReloadWorkload}, w.Reload), "%s: unknown reload %q", w.Name, w.Reload)
@@ -257,6 +269,12 @@ func (w *Workload) Steps() []Step {
 	return steps
 }
 
+// onTables says whether the workload is sysbench's script over prepared tables.
+func (w *Workload) onTables() bool { return w.Kind == KindRun || w.Kind == KindRestart }
+
+// timesStarts says whether the workload measures how long a server takes to start.
+func (w *Workload) timesStarts() bool { return w.Kind == KindStart || w.Kind == KindRestart }
+
 // groups divides the steps into those whose rounds are measured in turn: all of a workload, unless each needs tables of its own. A
 // machine is slow for some seconds at a time, because of its other guests or because a server catches up with what the step before
 // left to it, such as a compaction. That meets one round of several steps so, not most rounds of one.
@@ -291,7 +309,7 @@ func (w *Workload) rateUnit() string {
 		return "rows/s"
 	case KindStorm:
 		return "logins/s"
-	case KindStart:
+	case KindStart, KindRestart:
 		return "starts/s"
 	}
 	return "QPS"
@@ -328,6 +346,7 @@ func (p *Plan) Scale(factor float64) error {
 		w := &p.Workloads[i]
 		shrink(&w.Rows, factor, rowsMin)
 		shrink(&w.Seconds, factor, 1)
+		shrink(&w.WarmupSeconds, factor, 1)
 		w.Threads = scaleThreads(w.Threads, root)
 	}
 	return nil
@@ -380,6 +399,9 @@ func (p *Plan) Apply(o Override) error {
 	for i := range p.Workloads {
 		w := &p.Workloads[i]
 		override(&w.Rounds, o.Rounds)
+		if o.Warmup != nil {
+			w.WarmupSeconds = *o.Warmup
+		}
 		override(&w.Seconds, o.Seconds)
 		override(&w.Tables, o.Tables)
 		override(&w.Rows, o.Rows)
@@ -409,7 +431,7 @@ func (p *Plan) Fit(budgetSeconds, targets int, trivial bool) {
 	runs := 0
 	for i := range p.Workloads {
 		w := &p.Workloads[i]
-		if w.Kind == KindLoad || w.Kind == KindStart {
+		if w.Kind == KindLoad || w.timesStarts() {
 			continue
 		}
 		n := targets
@@ -426,7 +448,7 @@ func (p *Plan) Fit(budgetSeconds, targets int, trivial bool) {
 	}
 	seconds := max(1, int(math.Round(float64(budgetSeconds)/float64(runs)-runOverheadSeconds)))
 	for i := range p.Workloads {
-		if w := &p.Workloads[i]; w.Kind != KindLoad && w.Kind != KindStart {
+		if w := &p.Workloads[i]; w.Kind != KindLoad && !w.timesStarts() {
 			w.Seconds = min(w.Seconds, seconds)
 		}
 	}

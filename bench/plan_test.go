@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -9,7 +10,7 @@ import (
 
 func TestPlansOfTheProgram(t *testing.T) {
 	names := PlanNames()
-	for _, want := range []string{"compare", "issue2", "load", "storm", "short", "wide", "reports/v1.0", "reports/v2.1", "reports/v3.0", "reports/v5.0", "reports/cloud-v6.5"} {
+	for _, want := range []string{"compare", "hot", "hundredfold", "fivefold", "endurance", "issue2", "load", "storm", "short", "wide", "reports/v1.0", "reports/v2.1", "reports/v3.0", "reports/v5.0", "reports/cloud-v6.5"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("no plan %s", want)
 		}
@@ -83,6 +84,32 @@ func TestFloors(t *testing.T) {
 const tinyPlan = `{"name": "tiny", "tables": 1, "rows": 1000, "cache_bytes": 67108864, "rounds": 2, "seconds": 1, "threads": [1, 2], "ps_modes": ["auto", "disable"],
  "workloads": [{"name": "point_select", "script": "oltp_point_select", "trivial": true}, {"name": "storm", "kind": "storm", "trivial": true, "threads": [2]}]}`
 
+// TestFloorsOfLargeTables: tables that do not fit into the cache have 0.9 of the floors of those that do.
+func TestFloorsOfLargeTables(t *testing.T) {
+	compare, err := LoadPlan("compare")
+	if err != nil {
+		t.Fatal(err)
+	}
+	small := map[string]Workload{}
+	for _, w := range compare.Workloads {
+		small[w.Name] = w
+	}
+	for _, name := range []string{"hundredfold", "fivefold"} {
+		plan, err := LoadPlan(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range plan.Workloads {
+			if want := small[w.Name].Floor.Ratio * 0.9; want == 0 || math.Abs(w.Floor.Ratio-want) > 1e-9 || w.Script != small[w.Name].Script {
+				t.Errorf("%s: %s demands %v of %s, wanted %v of %s", name, w.Name, w.Floor.Ratio, w.Script, want, small[w.Name].Script)
+			}
+		}
+		if plan.Workloads[0].WarmupSeconds <= plan.Workloads[1].WarmupSeconds || plan.Workloads[1].WarmupSeconds != plan.WarmupSeconds {
+			t.Errorf("%s: warm-ups of %d and %d seconds", name, plan.Workloads[0].WarmupSeconds, plan.Workloads[1].WarmupSeconds)
+		}
+	}
+}
+
 func TestBadPlansNameEveryFault(t *testing.T) {
 	if _, err := ParsePlan([]byte(tinyPlan)); err != nil {
 		t.Fatal(err)
@@ -145,7 +172,7 @@ func TestScaleAndOverride(t *testing.T) {
 		t.Errorf("got %+v", plan.Workloads)
 	}
 	warm, negative := 0, -5
-	if err := plan.Apply(Override{Warmup: &warm, PSModes: []string{"both"}}); err != nil || plan.WarmupSeconds != 0 || !slices.Equal(plan.Workloads[0].PSModes, []string{"auto", "disable"}) {
+	if err := plan.Apply(Override{Warmup: &warm, PSModes: []string{"both"}}); err != nil || plan.WarmupSeconds != 0 || plan.Workloads[0].WarmupSeconds != 0 || !slices.Equal(plan.Workloads[0].PSModes, []string{"auto", "disable"}) {
 		t.Errorf("%v, warm-up %d, modes %v", err, plan.WarmupSeconds, plan.Workloads[0].PSModes)
 	}
 	for name, o := range map[string]Override{"an unknown workload": {Workloads: []string{"nothing"}}, "a negative warm-up": {Warmup: &negative},

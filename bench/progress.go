@@ -99,6 +99,10 @@ func (p *Progress) finished(run *Run, unit string) {
 		fmt.Fprintf(p.out, "[%d/%d, ETA %v] %s: FAILED: %s\n", p.finishedRuns, p.runs, p.eta(), p.current, run.Failure)
 		return
 	}
+	if run.StartSeconds > 0 && run.IdleBytes == 0 {
+		fmt.Fprintf(p.out, "[%d/%d, ETA %v] %s: %.3f s, %s stored\n", p.finishedRuns, p.runs, p.eta(), p.current, run.StartSeconds, bytesText(run.DiskBytes))
+		return
+	}
 	if run.StartSeconds > 0 {
 		fmt.Fprintf(p.out, "[%d/%d, ETA %v] %s: %.3f s, %s at rest\n", p.finishedRuns, p.runs, p.eta(), p.current, run.StartSeconds, bytesText(run.IdleBytes))
 		return

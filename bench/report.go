@@ -154,7 +154,11 @@ func (r *Result) planSection(rows []StepSummary) section {
 	s.text = []string{fmt.Sprintf("%d tables of %d rows, %d rounds of %d seconds each after %d seconds of warm-up, targets interleaved and in alternating order (A-B, B-A, …), the steps that share tables in turn within each round. "+
 		"A ratio is taken within a round; the tables show medians over the rounds, and the smallest and largest ratio in brackets. $THREADS is each number of threads in the tables.", p.Tables, p.Rows, p.Rounds, p.Seconds, p.WarmupSeconds)}
 	for i := range p.Workloads {
-		if w := &p.Workloads[i]; w.ThreadMillis > 0 && w.Kind == KindRun {
+		w := &p.Workloads[i]
+		if w.WarmupSeconds != p.WarmupSeconds && w.Kind == KindRun {
+			s.text = append(s.text, fmt.Sprintf("The warm-up of %s takes %d seconds.", w.Name, w.WarmupSeconds))
+		}
+		if w.ThreadMillis > 0 && w.Kind == KindRun {
 			s.text = append(s.text, fmt.Sprintf("Runs of %s are measured when each thread has had %d ms to log in and to compile its script.", w.Name, w.ThreadMillis))
 		}
 	}
@@ -230,10 +234,14 @@ func (r *Result) workloadSections(w *Workload, rows []StepSummary) []section {
 		if mode != "-" {
 			s.title += ", ps mode " + mode
 		}
-		if w.Kind == KindStart {
+		switch w.Kind {
+		case KindStart:
 			s.text = []string{"A fresh server from its launch to its first answer, and its memory at rest. Making a directory for MariaDB or PostgreSQL is not counted."}
 			s.tables = []table{r.startTable(mine)}
-		} else {
+		case KindRestart:
+			s.text = []string{fmt.Sprintf("Killed when clients of %s had been at work for %d seconds, and started again: from the launch to the first answer from a table.", w.Script, w.Seconds)}
+			s.tables = []table{r.restartTable(mine)}
+		default:
 			s.tables = []table{r.rateTable(w, mine), r.costTable(w, mine)}
 			s.charts = []figure{r.chart(w, mode, mine)}
 		}
@@ -315,6 +323,16 @@ func (r *Result) startTable(rows []StepSummary) table {
 	for i := range rows {
 		for _, step := range rows[i].Targets {
 			t.rows = append(t.rows, []string{step.Target, numberText(step.StartSeconds, 3), sizeText(step.IdleBytes), fmt.Sprint(step.Rate.Count)})
+		}
+	}
+	return t
+}
+
+func (r *Result) restartTable(rows []StepSummary) table {
+	t := table{head: []string{"Threads", "Target", "Start (s)", "Stored, with logs", "Rounds"}}
+	for i := range rows {
+		for _, step := range rows[i].Targets {
+			t.rows = append(t.rows, []string{fmt.Sprint(rows[i].Step.Threads), step.Target, numberText(step.StartSeconds, 3), sizeText(step.DiskBytes), fmt.Sprint(step.Rate.Count)})
 		}
 	}
 	return t

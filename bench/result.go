@@ -71,7 +71,7 @@ type Run struct {
 	Rate     float64        `json:"rate"`             // QPS, rows/s or logins/s
 	Figures
 	Cost
-	StartSeconds float64    `json:"start_seconds,omitempty"` // of a start workload
+	StartSeconds float64    `json:"start_seconds,omitempty"` // of a start or restart workload
 	IdleBytes    int64      `json:"idle_bytes,omitempty"`
 	Intervals    []Interval `json:"intervals,omitempty"`
 }
@@ -88,6 +88,14 @@ type Cost struct {
 
 // failed says whether the run has no figures.
 func (r *Run) failed() bool { return r.Failure != "" }
+
+// writtenEach is how many bytes the server has written for a transaction; negative: unknown.
+func (r *Run) writtenEach() float64 {
+	if r.WrittenBytes < 0 || r.Transactions <= 0 {
+		return -1
+	}
+	return float64(r.WrittenBytes) / float64(r.Transactions)
+}
 
 // at says whether the run belongs to the step.
 func (r *Run) at(s Step) bool {

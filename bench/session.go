@@ -241,6 +241,8 @@ func (s *session) takesPart(t *Target, w *Workload) bool {
 		return w.Trivial
 	case w.Kind == KindStart:
 		return t.started()
+	case w.Kind == KindRestart:
+		return t.started() && t.driver() == "mysql"
 	case w.Kind == KindStorm:
 		return t.driver() == "mysql"
 	}
@@ -271,7 +273,7 @@ func (s *session) workload(ctx context.Context, w *Workload) error {
 	s.Progress.calibrated(s.result.Calibrations[len(s.result.Calibrations)-1])
 	targets := s.participants(w)
 	for i, steps := range w.groups() {
-		if w.Kind == KindRun {
+		if w.onTables() {
 			s.makeReady(ctx, targets, steps, w.Reload == ReloadStep || (w.Reload == ReloadWorkload && i == 0))
 		}
 		if err := s.group(ctx, targets, steps); err != nil {
@@ -479,7 +481,7 @@ func (s *session) revive(ctx context.Context, t *Target, run *Run) bool {
 // workloads left behind.
 func (s *session) prepareFirst(ctx context.Context) {
 	for i := range s.result.Plan.Workloads {
-		if w := &s.result.Plan.Workloads[i]; w.Kind == KindRun {
+		if w := &s.result.Plan.Workloads[i]; w.onTables() {
 			for _, t := range s.targets {
 				s.prepare(ctx, t, w, false)
 			}
@@ -550,8 +552,8 @@ func (s *session) settle(ctx context.Context, t *Target) (size int64, settled bo
 
 // warmUp runs a step without keeping its figures. What makes it fail is seen in the run that follows, or as the server's death.
 func (s *session) warmUp(ctx context.Context, t *Target, step Step) {
-	if s.Plan.WarmupSeconds > 0 && ctx.Err() == nil && t.alive() {
+	if seconds := step.Workload.WarmupSeconds; seconds > 0 && step.Workload.Kind == KindRun && ctx.Err() == nil && t.alive() {
 		s.Progress.phase("warming up " + t.Name + " for " + step.String())
-		_, _ = sysbench(ctx, time.Duration(s.Plan.WarmupSeconds)*time.Second+s.grace, runArgs(s.Plan, t, step, 0, s.Plan.WarmupSeconds), watch{})
+		_, _ = sysbench(ctx, time.Duration(seconds)*time.Second+s.grace, runArgs(s.Plan, t, step, 0, seconds), watch{})
 	}
 }

@@ -184,6 +184,51 @@ func TestDeathBetweenRunsIsAMiss(t *testing.T) {
 	}
 }
 
+// TestRestart kills a process in the middle of a workload; the responder in this process goes on answering, for both.
+func TestRestart(t *testing.T) {
+	if _, err := exec.LookPath("sysbench"); err != nil {
+		t.Fatal("sysbench is not installed: run scripts/test-programs.sh")
+	}
+	dir := t.TempDir()
+	target := &Target{Name: "x", Kind: KindTrivial, Address: trivialTarget(t, "x").Address, dir: dir}
+	var launched []*process
+	target.launch = func(context.Context, *Target) error {
+		process, err := spawn(dir, 0, nil, "sleep", "600")
+		if err == nil {
+			launched = append(launched, process)
+			target.process = process
+		}
+		return err
+	}
+	t.Cleanup(func() { target.stop() })
+	plan := tiny(t)
+	w := Workload{Name: "restart", Kind: KindRestart, Script: "oltp_point_select", Tables: 1, Rows: 1000, Seconds: 1, Rounds: 1, Threads: []int{2}}
+	s := &session{Options: Options{Plan: plan, Progress: NewProgress(nil, false)}, deaths: map[string]int{}, ends: map[string]runEnd{}, grace: runGrace, answer: answerMax,
+		result: &Result{Plan: *plan, Targets: []TargetInfo{{Name: "x"}}}}
+	if _, err := target.open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.one(t.Context(), target, w.Steps()[0], 1)
+	run := s.result.Runs[0]
+	if run.failed() || run.StartSeconds <= 0 || run.Rate <= 0 || !strings.Contains(run.Command, "oltp_point_select") {
+		t.Errorf("%+v", run)
+	}
+	if len(launched) != 2 || launched[0].alive() || !launched[1].alive() || len(s.result.Targets[0].Failures) != 0 {
+		t.Errorf("%d launches, failures %v", len(launched), s.result.Targets[0].Failures)
+	}
+	w.Script = "no_such_script"
+	s.one(t.Context(), target, w.Steps()[0], 2)
+	if run := s.result.Runs[1]; !strings.Contains(run.Failure, "the clients ended before") || len(launched) != 2 {
+		t.Errorf("%d launches, %+v", len(launched), run)
+	}
+	w.Script = "oltp_point_select"
+	target.launch = func(context.Context, *Target) error { return context.DeadlineExceeded }
+	s.one(t.Context(), target, w.Steps()[0], 3)
+	if run := s.result.Runs[2]; !run.failed() || run.StartSeconds != 0 {
+		t.Errorf("%+v", run)
+	}
+}
+
 func TestMeasureThisProcess(t *testing.T) {
 	used, err := measure(os.Getpid())
 	if err != nil || used.rss == 0 {

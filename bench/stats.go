@@ -56,6 +56,7 @@ type TargetStep struct {
 	Fsyncs       float64 // per second; negative: unknown
 	BytesEach    float64 // written per transaction; negative: unknown
 	RSS          int64
+	DiskBytes    int64
 	Ignored      int64 // errors that sysbench ignored, all rounds together
 	Failures     []string
 	Errors       map[string]int
@@ -72,7 +73,7 @@ type StepSummary struct {
 
 // Ratios compare the subject with one peer, round by round.
 type Ratios struct {
-	Rate, P95, CPU Spread
+	Rate, P95, CPU, Written Spread
 }
 
 // Summarise reduces the runs to rows, in the order of the plan. Steps without runs are left out.
@@ -110,7 +111,7 @@ func (r *Result) Summarise() []StepSummary {
 
 func summariseTarget(name string, runs map[int]*Run) TargetStep {
 	t := TargetStep{Target: name, Errors: map[string]int{}}
-	var rate, tps, p95, cpu, fsyncs, bytesEach, rss, start, idle []float64
+	var rate, tps, p95, cpu, fsyncs, bytesEach, rss, disk, start, idle []float64
 	for _, round := range sortedKeys(runs) {
 		run := runs[round]
 		for number, n := range run.Errors {
@@ -128,9 +129,10 @@ func summariseTarget(name string, runs map[int]*Run) TargetStep {
 		if run.Fsyncs >= 0 && run.Seconds > 0 {
 			fsyncs = append(fsyncs, float64(run.Fsyncs)/run.Seconds)
 		}
-		if run.WrittenBytes >= 0 && run.Transactions > 0 {
-			bytesEach = append(bytesEach, float64(run.WrittenBytes)/float64(run.Transactions))
+		if each := run.writtenEach(); each >= 0 {
+			bytesEach = append(bytesEach, each)
 		}
+		disk = append(disk, float64(run.DiskBytes))
 		rss = append(rss, float64(run.RSSBytes))
 		start = append(start, run.StartSeconds)
 		idle = append(idle, float64(run.IdleBytes))
@@ -140,6 +142,7 @@ func summariseTarget(name string, runs map[int]*Run) TargetStep {
 	t.TPS, t.P95, t.CPUMicros = spreadOf(tps).Median, spreadOf(p95).Median, spreadOf(cpu).Median
 	t.Fsyncs, t.BytesEach = medianOr(fsyncs, -1), medianOr(bytesEach, -1)
 	t.RSS, t.StartSeconds, t.IdleBytes = int64(spreadOf(rss).Median), spreadOf(start).Median, int64(spreadOf(idle).Median)
+	t.DiskBytes = int64(spreadOf(disk).Median)
 	return t
 }
 
@@ -152,7 +155,7 @@ func medianOr(values []float64, unknown float64) float64 {
 
 // ratiosOf divides round by round; a round in which either side failed has no ratio.
 func ratiosOf(subject, peer map[int]*Run) Ratios {
-	var rate, p95, cpu []float64
+	var rate, p95, cpu, written []float64
 	for _, round := range sortedKeys(subject) {
 		a, b := subject[round], peer[round]
 		if b == nil || a.failed() || b.failed() {
@@ -161,8 +164,9 @@ func ratiosOf(subject, peer map[int]*Run) Ratios {
 		rate = appendRatio(rate, a.Rate, b.Rate)
 		p95 = appendRatio(p95, a.P95Millis, b.P95Millis)
 		cpu = appendRatio(cpu, a.CPUMicros, b.CPUMicros)
+		written = appendRatio(written, a.writtenEach(), b.writtenEach())
 	}
-	return Ratios{Rate: spreadOf(rate), P95: spreadOf(p95), CPU: spreadOf(cpu)}
+	return Ratios{Rate: spreadOf(rate), P95: spreadOf(p95), CPU: spreadOf(cpu), Written: spreadOf(written)}
 }
 
 func appendRatio(to []float64, a, b float64) []float64 {

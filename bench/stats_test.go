@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -126,6 +127,16 @@ func TestUnmeasuredDemandsAreMissed(t *testing.T) {
 		"no start": {func(r *Result) {
 			r.Plan.Workloads = append(r.Plan.Workloads, Workload{Name: "start", Kind: KindStart, Threads: []int{1}})
 		}, []string{"the start of", "idle memory"}},
+		"no restart": {func(r *Result) {
+			r.Plan.Limits.RestartSecondsMax = 3
+			r.Plan.Workloads = append(r.Plan.Workloads, Workload{Name: "restart", Kind: KindRestart, Threads: []int{1}})
+		}, []string{"the start of"}},
+		"nothing written, no longest, no memory": {func(r *Result) {
+			r.Plan.Limits.WrittenRatioMax, r.Plan.Limits.LongestMillisMax, r.Plan.Limits.MemoryOfCacheMax = 1, 200, 1.4
+			for i := range r.Runs {
+				r.Runs[i].WrittenBytes, r.Runs[i].MaxMillis, r.Runs[i].RSSBytes = -1, 0, -1
+			}
+		}, []string{"bytes written per transaction", "the longest latency of", "the memory of"}},
 		"ended early": {func(r *Result) { r.Runs, r.Incomplete = nil, "stopped" }, []string{"ended early: stopped"}},
 		"no fall": {func(r *Result) {
 			r.Plan.Workloads[0].Threads, r.Plan.Workloads[0].Floor = []int{16, 64}, Floor{}
@@ -152,6 +163,41 @@ func TestUnmeasuredDemandsAreMissed(t *testing.T) {
 		}
 		if text := r.verdictSection().text[0]; (len(c.want) == 0) != strings.Contains(text, "was met") {
 			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// TestEndurance: what shows in long runs and after kills has limits of its own.
+func TestEndurance(t *testing.T) {
+	r := session2([]float64{2000, 2000}, []float64{1000, 1000})
+	r.Plan.Limits = Limits{WrittenRatioMax: 1, LongestMillisMax: 200, MemoryOfCacheMax: 1.4, RestartSecondsMax: 3}
+	r.Plan.Workloads = append(r.Plan.Workloads, Workload{Name: "restart", Kind: KindRestart, Script: "oltp_update_index", Seconds: 15, Threads: []int{64}})
+	restart := Run{Target: "pando", Workload: "restart", PSMode: "-", Threads: 64, Round: 1, Rate: 2, StartSeconds: 0.5, Cost: Cost{DiskBytes: 1 << 30}}
+	r.Runs = append(r.Runs, restart)
+	written := func(subject, base int64) {
+		for i := range r.Runs {
+			run := &r.Runs[i]
+			each := map[string]int64{"pando": subject, "mariadb": base}[run.Target]
+			run.WrittenBytes = each * run.Transactions
+		}
+	}
+	written(700, 1000)
+	if misses := r.Misses(); len(misses) != 0 {
+		t.Errorf("%v", misses)
+	}
+	if text := markdown(r.sections(), "charts"); !strings.Contains(text, "| 64 | pando | 0.500 | 1.0 GiB | 1 |") {
+		t.Errorf("the start is not in\n%s", text)
+	}
+	written(1100, 1000)
+	for i := range r.Runs {
+		if run := &r.Runs[i]; run.Target == "pando" {
+			run.MaxMillis, run.RSSBytes, run.StartSeconds = 201, 3<<29, run.StartSeconds*7
+		}
+	}
+	all := fmt.Sprint(r.Misses())
+	for _, want := range []string{"ratio of bytes written per transaction to mariadb 1.10", "the longest latency is 201 ms, want at most 200 ms", "memory over cache 1.50 (1.5 GiB)", "start after a kill 3.50 s, want at most 3.00 s"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not in\n%s", want, all)
 		}
 	}
 }
