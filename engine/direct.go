@@ -19,6 +19,10 @@ const (
 	// does: it makes pages, has them filled and copied, and drops them again (bench/results/2026-11-23-hundredfold.md). While memory
 	// lies idle there is nothing to drop, and each of them fills it.
 	fillEvery = 8
+	// fillBytes is the unit, a power of two, in which the page cache is filled while memory lies idle: of what is around a block nearly
+	// all will be read, if there is room for it. A restarted database serves from memory after a fifth of the reads of the disk
+	// (bench/results/2026-11-25-cold-turns.md). More at a time delays the reads that are waited for.
+	fillBytes = 64 << 10
 	// Memory lies idle if that is more than one part in freeShare of what the page cache may take, and more than freeMin. The kernel
 	// keeps less of it free when it drops pages for others, up to 210 MB on machines of some GB.
 	freeShare = 32
@@ -50,14 +54,17 @@ type directRead struct {
 	buf     []byte
 }
 
-// PollReads decides whether blocks of tables are read past the page cache. The owner calls it about once a second.
+// PollReads decides whether blocks of tables are read past the page cache, and how much of a table a read brings into it. The owner calls it about once a second.
 func (e *Engine) PollReads() {
 	d := &e.direct
-	if e.opts.PageCache == nil || d.refused.Load() {
+	if e.opts.PageCache == nil {
 		return
 	}
 	room, free := e.opts.PageCache()
 	d.idle.Store(free > max(room/freeShare, freeMin))
+	if d.refused.Load() {
+		return
+	}
 	m := e.db.Metrics()
 	size := int64(0)
 	for i := range m.Levels {

@@ -15,6 +15,8 @@ import (
 // which is as long as a read of a fast disk takes. With two processors, two such reads at a time were all that the disk got, and
 // nobody ran meanwhile (bench/results/2026-11-22-disk-reads.md). Where nobody else wants to run, the wait begins at once.
 //
+// While memory lies idle the kernel is asked for what is around the block as well, see fillBytes.
+//
 // Of tables that are too many for the page cache most of what it does not have is read past it, see directReads.
 //
 // Descriptors are read past File: a file system that shows something else than the disk holds, such as an encrypting one, must not
@@ -61,8 +63,12 @@ func (f *tableFile) ReadAt(p []byte, offset int64) (int, error) {
 		return n, nil
 	}
 	f.e.counters.diskReads.Inc()
+	start, end := offset+int64(n), offset+int64(len(p))
+	if f.e.direct.idle.Load() {
+		start, end = start&^(fillBytes-1), (end+fillBytes-1)&^(fillBytes-1)
+	}
 	// Failing, it has asked for nothing, and the read below does.
-	_ = f.File.Prefetch(offset+int64(n), int64(len(p)-n))
+	_ = f.File.Prefetch(start, end-start)
 	runtime.Gosched()
 	rest, err := f.File.ReadAt(p[n:], offset+int64(n))
 	return n + rest, err

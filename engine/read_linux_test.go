@@ -156,6 +156,47 @@ func TestDiskReads(t *testing.T) {
 	}
 }
 
+// TestIdleMemoryIsFilled: while memory lies idle, a read that waits for the disk brings what is around it into the page cache; otherwise it
+// does not.
+func TestIdleMemoryIsFilled(t *testing.T) {
+	e := &Engine{}
+	f, content, chill := coldTable(t, e, func() {})
+	if len(content) < 3*fillBytes/2 {
+		t.Fatal("the file is too small")
+	}
+	around := func(idle bool) bool {
+		t.Helper()
+		e.direct.idle.Store(idle)
+		chill()
+		if _, err := f.ReadAt(make([]byte, page), int64(3*page)); err != nil {
+			t.Fatal(err)
+		}
+		// What the kernel is asked for is there, or locked, before the call returns; so is what a disk has not delivered yet.
+		in, err := pagesCached(f.Fd(), 0, fillBytes)
+		if err != nil {
+			t.Skipf("this kernel can't tell: %v", err)
+		}
+		return in
+	}
+	filled := 0
+	const rounds = 20
+	for range rounds {
+		if around(true) {
+			filled++
+		}
+		if in, err := pagesCached(f.Fd(), fillBytes, page); err != nil || in {
+			t.Fatalf("beyond the unit: %v, %v", in, err)
+		}
+		if around(false) {
+			t.Fatal("a read fills the page cache though memory does not lie idle")
+		}
+	}
+	// Now and then the disk is done before the read looks, and nothing has to be asked for.
+	if filled < rounds/4 {
+		t.Errorf("%d of %d reads filled the page cache around them", filled, rounds)
+	}
+}
+
 // TestDiskReadYields: others run before a read waits for the disk. Not each time: now and then Go's scheduler takes who has yielded
 // at once. Nor does each read wait: now and then the disk is faster.
 func TestDiskReadYields(t *testing.T) {
