@@ -41,7 +41,6 @@ func (r *Result) Misses() []Miss {
 		what := row.Step.String()
 		r.ratioMisses(row, what, miss)
 		r.startMisses(row, what, miss)
-		r.restartMisses(row, what, miss)
 		r.enduranceMisses(row, what, miss)
 	}
 	r.deathMisses(miss)
@@ -123,41 +122,35 @@ func atMost(what, name, base string, limit float64, ratio Spread, miss missFunc)
 	}
 }
 
-func (r *Result) startMisses(row *StepSummary, what string, miss missFunc) {
-	if row.Step.Workload.Kind != KindStart {
-		return
-	}
-	subject := row.targetStep(r.Targets[0].Name)
-	if limit := r.Plan.Limits.StartSecondsMax; limit > 0 {
-		want := fmt.Sprintf("at most %.2f s", limit)
-		switch {
-		case subject.StartSeconds <= 0:
-			miss(what, want, "the start of %s was not measured", r.Targets[0].Name)
-		case subject.StartSeconds > limit:
-			miss(what, want, "start on an empty directory %.2f s", subject.StartSeconds)
-		}
-	}
-	if limit := r.Plan.Limits.IdleBytesMax; limit > 0 {
-		switch {
-		case subject.IdleBytes <= 0:
-			miss(what, "at most "+bytesText(limit), "the idle memory of %s was not measured", r.Targets[0].Name)
-		case subject.IdleBytes > limit:
-			miss(what, "at most "+bytesText(limit), "idle memory %s", bytesText(subject.IdleBytes))
-		}
+// subjectMost judges a figure of the subject that has a limit: name says what it is, and text prints it. Zero and less are not measured.
+func (r *Result) subjectMost(what, name string, found, limit float64, text func(float64) string, miss missFunc) {
+	want := "at most " + text(limit)
+	switch {
+	case found <= 0:
+		miss(what, want, "%s of %s was not measured", name, r.Targets[0].Name)
+	case found > limit:
+		miss(what, want, "%s of %s is %s", name, r.Targets[0].Name, text(found))
 	}
 }
 
-func (r *Result) restartMisses(row *StepSummary, what string, miss missFunc) {
-	limit := r.Plan.Limits.RestartSecondsMax
-	if row.Step.Workload.Kind != KindRestart || limit == 0 {
-		return
-	}
-	want := fmt.Sprintf("at most %.2f s", limit)
-	switch took := row.targetStep(r.Targets[0].Name).StartSeconds; {
-	case took <= 0:
-		miss(what, want, "the start of %s was not measured", r.Targets[0].Name)
-	case took > limit:
-		miss(what, want, "start after a kill %.2f s", took)
+func secondsText(s float64) string   { return fmt.Sprintf("%.2f s", s) }
+func millisText(ms float64) string   { return fmt.Sprintf("%.0f ms", ms) }
+func shareText(share float64) string { return fmt.Sprintf("%.2f", share) }
+
+func (r *Result) startMisses(row *StepSummary, what string, miss missFunc) {
+	subject, limits := row.targetStep(r.Targets[0].Name), r.Plan.Limits
+	switch row.Step.Workload.Kind {
+	case KindStart:
+		if limits.StartSecondsMax > 0 {
+			r.subjectMost(what, "the start on an empty directory", subject.StartSeconds, limits.StartSecondsMax, secondsText, miss)
+		}
+		if limits.IdleBytesMax > 0 {
+			r.subjectMost(what, "the idle memory", float64(subject.IdleBytes), float64(limits.IdleBytesMax), func(n float64) string { return bytesText(int64(n)) }, miss)
+		}
+	case KindRestart:
+		if limits.RestartSecondsMax > 0 {
+			r.subjectMost(what, "the start after a kill", subject.StartSeconds, limits.RestartSecondsMax, secondsText, miss)
+		}
 	}
 }
 
@@ -167,26 +160,14 @@ func (r *Result) enduranceMisses(row *StepSummary, what string, miss missFunc) {
 		return
 	}
 	subject, limits := row.targetStep(r.Targets[0].Name), r.Plan.Limits
-	if limit := limits.WrittenRatioMax; limit > 0 {
-		atMost(what, "ratio of bytes written per transaction", r.baseName(), limit, row.Ratios[r.Base].Written, miss)
+	if limits.WrittenRatioMax > 0 {
+		atMost(what, "ratio of bytes written per transaction", r.baseName(), limits.WrittenRatioMax, row.Ratios[r.Base].Written, miss)
 	}
-	if limit := limits.LongestMillisMax; limit > 0 {
-		want := fmt.Sprintf("at most %.0f ms", limit)
-		switch {
-		case subject.Max <= 0:
-			miss(what, want, "the longest latency of %s was not measured", r.Targets[0].Name)
-		case subject.Max > limit:
-			miss(what, want, "the longest latency is %.0f ms", subject.Max)
-		}
+	if limits.LongestMillisMax > 0 {
+		r.subjectMost(what, "the longest latency", subject.Max, limits.LongestMillisMax, millisText, miss)
 	}
-	if limit := limits.MemoryOfCacheMax; limit > 0 {
-		want := fmt.Sprintf("at most %.2f", limit)
-		switch share := float64(subject.RSS) / float64(r.Plan.CacheBytes); {
-		case subject.RSS <= 0:
-			miss(what, want, "the memory of %s was not measured", r.Targets[0].Name)
-		case share > limit:
-			miss(what, want, "memory over cache %.2f (%s)", share, bytesText(subject.RSS))
-		}
+	if limits.MemoryOfCacheMax > 0 {
+		r.subjectMost(what, "the memory over the cache", float64(subject.RSS)/float64(r.Plan.CacheBytes), limits.MemoryOfCacheMax, shareText, miss)
 	}
 }
 

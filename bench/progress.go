@@ -99,12 +99,12 @@ func (p *Progress) finished(run *Run, unit string) {
 		fmt.Fprintf(p.out, "[%d/%d, ETA %v] %s: FAILED: %s\n", p.finishedRuns, p.runs, p.eta(), p.current, run.Failure)
 		return
 	}
-	if run.StartSeconds > 0 && run.IdleBytes == 0 {
-		fmt.Fprintf(p.out, "[%d/%d, ETA %v] %s: %.3f s, %s stored\n", p.finishedRuns, p.runs, p.eta(), p.current, run.StartSeconds, bytesText(run.DiskBytes))
-		return
-	}
 	if run.StartSeconds > 0 {
-		fmt.Fprintf(p.out, "[%d/%d, ETA %v] %s: %.3f s, %s at rest\n", p.finishedRuns, p.runs, p.eta(), p.current, run.StartSeconds, bytesText(run.IdleBytes))
+		with := bytesText(run.IdleBytes) + " at rest"
+		if run.IdleBytes == 0 { // a start after a kill, which is not followed by a rest
+			with = bytesText(run.DiskBytes) + " stored"
+		}
+		fmt.Fprintf(p.out, "[%d/%d, ETA %v] %s: %.3f s, %s\n", p.finishedRuns, p.runs, p.eta(), p.current, run.StartSeconds, with)
 		return
 	}
 	fmt.Fprintf(p.out, "[%d/%d, ETA %v] %s: %.0f %s, p95 %s ms, %s µs CPU each\n", p.finishedRuns, p.runs, p.eta(), p.current, run.Rate, unit, numberText(run.P95Millis, 2), numberText(run.CPUMicros, 1))

@@ -126,17 +126,17 @@ func TestUnmeasuredDemandsAreMissed(t *testing.T) {
 		"no runs": {func(r *Result) { r.Runs = nil }, []string{"no ratio", "p95", "CPU"}},
 		"no start": {func(r *Result) {
 			r.Plan.Workloads = append(r.Plan.Workloads, Workload{Name: "start", Kind: KindStart, Threads: []int{1}})
-		}, []string{"the start of", "idle memory"}},
+		}, []string{"the start on an empty directory of pando was not measured", "idle memory"}},
 		"no restart": {func(r *Result) {
 			r.Plan.Limits.RestartSecondsMax = 3
 			r.Plan.Workloads = append(r.Plan.Workloads, Workload{Name: "restart", Kind: KindRestart, Threads: []int{1}})
-		}, []string{"the start of"}},
+		}, []string{"the start after a kill of pando was not measured"}},
 		"nothing written, no longest, no memory": {func(r *Result) {
 			r.Plan.Limits.WrittenRatioMax, r.Plan.Limits.LongestMillisMax, r.Plan.Limits.MemoryOfCacheMax = 1, 200, 1.4
 			for i := range r.Runs {
 				r.Runs[i].WrittenBytes, r.Runs[i].MaxMillis, r.Runs[i].RSSBytes = -1, 0, -1
 			}
-		}, []string{"bytes written per transaction", "the longest latency of", "the memory of"}},
+		}, []string{"bytes written per transaction", "the longest latency of", "the memory over the cache of"}},
 		"ended early": {func(r *Result) { r.Runs, r.Incomplete = nil, "stopped" }, []string{"ended early: stopped"}},
 		"no fall": {func(r *Result) {
 			r.Plan.Workloads[0].Threads, r.Plan.Workloads[0].Floor = []int{16, 64}, Floor{}
@@ -195,7 +195,7 @@ func TestEndurance(t *testing.T) {
 		}
 	}
 	all := fmt.Sprint(r.Misses())
-	for _, want := range []string{"ratio of bytes written per transaction to mariadb 1.10", "the longest latency is 201 ms, want at most 200 ms", "memory over cache 1.50 (1.5 GiB)", "start after a kill 3.50 s, want at most 3.00 s"} {
+	for _, want := range []string{"ratio of bytes written per transaction to mariadb 1.10", "the longest latency of pando is 201 ms, want at most 200 ms", "the memory over the cache of pando is 1.50, want at most 1.40", "the start after a kill of pando is 3.50 s, want at most 3.00 s"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not in\n%s", want, all)
 		}
