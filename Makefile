@@ -4,9 +4,16 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/pandodb/pando/server.Version=$(VERSION)
 RACE    := ./engine/... ./mvcc ./store/... ./kv ./txn ./session ./wire
 
-.PHONY: build run test race fuzz hunt bench profile lint clean
+# Every go command takes Pebble from bin/pebble, which scripts/pebble.sh makes.
+export GO
+export GOFLAGS := $(shell $(GO) env GOFLAGS) -modfile=$(CURDIR)/bin/pando.mod
 
-build: ## the static binary bin/pando, compiled by the profile cmd/pando/default.pgo
+.PHONY: pebble build run test race fuzz hunt bench profile lint clean
+
+pebble: # with its memory from package engine/offheap
+	scripts/pebble.sh
+
+build: pebble ## the static binary bin/pando, compiled by the profile cmd/pando/default.pgo
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/pando ./cmd/pando
 
 run: build ## serve ./data on 127.0.0.1:4000
@@ -20,10 +27,10 @@ test: build ## everything that must pass: installs the programs that the tests d
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 10m $(RACE)
 	bin/pando bench run --plan short --start pando --start mariadb --trivial --warn-only --out bin
 
-race: ## the race detector over the concurrent packages, full length
+race: pebble ## the race detector over the concurrent packages, full length
 	CGO_ENABLED=1 $(GO) test -race -timeout 30m $(RACE)
 
-fuzz: ## each fuzzer for a minute
+fuzz: pebble ## each fuzzer for a minute
 	scripts/fuzz.sh 60s
 
 hunt: build ## the random tests with new seeds
@@ -34,10 +41,10 @@ bench: build ## the interleaved comparison with MariaDB, about 20 minutes; the r
 	scripts/test-programs.sh
 	bin/pando bench run --plan compare --start pando --start mariadb --trivial --budget-minutes 18 --out bench/results --name latest
 
-profile: ## cmd/pando/default.pgo anew, four minutes
+profile: pebble ## cmd/pando/default.pgo anew, four minutes
 	scripts/profile.sh
 
-lint: ## formatting and vet
+lint: pebble ## formatting and vet
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet -pgo=off ./...
 

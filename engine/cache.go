@@ -1,6 +1,10 @@
 package engine
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/pandodb/pando/engine/offheap"
+)
 
 // cacheRoomSteps is in how many steps the whole of the cache could be reserved: the block cache gives way, and comes back, by one of
 // them, since each passes through all of its shards.
@@ -13,6 +17,10 @@ type cacheRoom struct {
 	used     int64
 	releases []func() // one for each step that the block cache has given way by
 }
+
+// OutsideBytes is how much of the process's memory outside of Go's heap is in use, for blocks and memtables; 0 in builds that have them on it, see
+// package offheap.
+func OutsideBytes() int64 { return offheap.Bytes() }
 
 // CacheBytes is the size of the cache of blocks, with the room for memtables and what is reserved.
 func (e *Engine) CacheBytes() int64 { return e.opts.CacheBytes }

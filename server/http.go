@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/status"
 	"github.com/pandodb/pando/wire"
 )
@@ -182,6 +183,7 @@ func (n *Node) register() error {
 		{"direct_reads_total", "Disk reads past the page cache.", true, func() float64 { return float64(m.DirectReads) }},
 		{"table_opens_total", "Tables opened for reading.", true, func() float64 { return float64(m.TableOpens) }},
 		{"cache_bytes", "Bytes in the block cache.", false, func() float64 { return float64(m.CacheBytes) }},
+		{"outside_heap_bytes", "Bytes of blocks and memtables outside of the Go heap.", false, func() float64 { return float64(engine.OutsideBytes()) }},
 		{"row_cache_hits_total", "Lookups by key answered by the row cache.", true, func() float64 { return float64(s.Rows.Hits) }},
 		{"row_cache_misses_total", "Lookups by key that went on to the engine.", true, func() float64 { return float64(s.Rows.Misses) }},
 		{"row_cache_bytes", "Bytes of the row cache, taken from the block cache.", false, func() float64 { return float64(s.Rows.Bytes) }},

@@ -24,13 +24,12 @@ const (
 	cacheShare    = 4 // the cache takes a quarter unless told otherwise
 	// memTableShare: memtables take the place of blocks in the cache, so one, and another that is being flushed, must leave half of it.
 	memTableShare = 4
-	// gcHeadroom is how much garbage may gather before a collection, but gcPercentMin to gcPercentMax of what is alive. Blocks of
-	// the cache are on the heap without pointers, so a collection costs little; what it leaves lying costs memory. It is
-	// gcHeadroomFull once as much is alive as the cache may hold: a process is to take 1.4 times a cache of 1 GiB. The difference
-	// is 3 % of the processor time of a point select. What a process takes besides does not grow with the cache, so one part in
-	// gcHeadroomShare of what that has beyond 1 GiB is added: a lookup that misses the cache leaves a block behind, and with 4 GiB
-	// collections took a twelfth of the processor time (bench/results/2026-11-23-hundredfold.md). A smaller cache leaves less, in
-	// proportion, but gcHeadroomMin.
+	// gcHeadroom is how much garbage may gather before a collection, but gcPercentMin to gcPercentMax of what is alive on the heap. It is
+	// gcHeadroomFull once as much is alive, there and outside, as the cache may hold: a process is to take 1.4 times a cache of 1 GiB.
+	// The difference is 3 % of the processor time of a point select. What a process takes besides does not grow with the cache, so one
+	// part in gcHeadroomShare of what that has beyond 1 GiB is added: in builds whose blocks are on the heap a lookup that misses the
+	// cache leaves one behind, and with 4 GiB collections took a twelfth of the processor time
+	// (bench/results/2026-11-23-hundredfold.md). A smaller cache leaves less, in proportion, but gcHeadroomMin.
 	gcHeadroom      = 256 << 20
 	gcHeadroomFull  = 192 << 20
 	gcHeadroomShare = 4
@@ -38,6 +37,8 @@ const (
 	gcPercentMin    = 15
 	gcPercentMax    = 200
 	gcTuneEvery     = time.Second
+	// limitStep: the heap's limit follows what is outside by this share of it, since each change stops the world.
+	limitStep = 32
 	// processShare is what the process is to take at most, in tenths of the cache.
 	processShare = 14
 	// hugeShare: one part in so many of the cache is marked for huge pages beyond its size, for garbage and what else there is.
@@ -83,21 +84,25 @@ func (b *budget) pageCacheNow() (room, free int64) {
 	return b.pageCache(now), now.free
 }
 
-// apply sets the process's targets. Blocks are on the Go heap, so the limit covers the cache too.
+// apply sets the process's targets.
 func (b *budget) apply() {
 	runtime.GOMAXPROCS(b.procs)
 	debug.SetGCPercent(gcPercentMax)
 	debug.SetMemoryLimit(b.heap())
 }
 
-// heap is what the Go heap aims to stay below.
+// heap is what the Go heap and what is outside of it aim to stay below.
 func (b *budget) heap() int64 { return b.total / 10 * 9 }
 
-// gcPercent is the garbage collector's target for so many live bytes. A fixed one would be too small for an idle server or would
-// let a full cache take three times its size.
-func (b *budget) gcPercent(live uint64) int {
+// heapLimit is what the Go heap aims to stay below with so much outside of it: what is left, but a limitStep of the whole at least, lest the
+// collector never rests.
+func (b *budget) heapLimit(outside int64) int64 { return max(b.heap()-outside, b.heap()/limitStep) }
+
+// gcPercent is the garbage collector's target for so many bytes alive on the heap and outside of it. A fixed one would be too small
+// for an idle server or would let a full cache take three times its size.
+func (b *budget) gcPercent(live, outside uint64) int {
 	headroom := int64(gcHeadroom)
-	if live >= uint64(b.cache) {
+	if live+outside >= uint64(b.cache) {
 		headroom = gcHeadroomFull
 	}
 	if b.cache < 1<<30 {
@@ -108,11 +113,12 @@ func (b *budget) gcPercent(live uint64) int {
 	return int(min(max(100*uint64(headroom)/max(live, 1), gcPercentMin), gcPercentMax))
 }
 
-// tuneGC adapts the target to the live heap until stop is closed.
+// tuneGC adapts the targets to what is alive until stop is closed.
 func (b *budget) tuneGC(stop <-chan struct{}) {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	ticker := clock.NewTicker(gcTuneEvery)
 	defer ticker.Stop()
+	limit := b.heap()
 	for set := gcPercentMax; ; {
 		select {
 		case <-stop:
@@ -120,8 +126,13 @@ func (b *budget) tuneGC(stop <-chan struct{}) {
 		case <-ticker.C:
 		}
 		metrics.Read(sample)
+		outside := engine.OutsideBytes()
 		// Each change stops the world for some microseconds, so small ones are left.
-		if want := b.gcPercent(sample[0].Value.Uint64()); want != set && (want == gcPercentMax || 10*max(want-set, set-want) > set) {
+		if want := b.heapLimit(outside); limitStep*max(want-limit, limit-want) > b.heap() {
+			debug.SetMemoryLimit(want)
+			limit = want
+		}
+		if want := b.gcPercent(sample[0].Value.Uint64(), uint64(outside)); want != set && (want == gcPercentMax || 10*max(want-set, set-want) > set) {
 			debug.SetGCPercent(want)
 			set = want
 		}

@@ -10,11 +10,14 @@ import (
 func TestGCPercent(t *testing.T) {
 	b := budget{cache: 1 << 30}
 	for _, c := range []struct {
-		live    uint64
-		percent int
-	}{{0, 200}, {10 << 20, 200}, {128 << 20, 200}, {256 << 20, 100}, {512 << 20, 50}, {1<<30 - 1, 25}, {1 << 30, 18}, {2 << 30, 15}, {1 << 40, 15}} {
-		if got := b.gcPercent(c.live); got != c.percent {
-			t.Errorf("%d bytes live: %d percent, want %d", c.live, got, c.percent)
+		live, outside uint64
+		percent       int
+	}{
+		{0, 0, 200}, {10 << 20, 0, 200}, {128 << 20, 0, 200}, {256 << 20, 0, 100}, {512 << 20, 0, 50}, {1<<30 - 1, 0, 25}, {1 << 30, 0, 18}, {2 << 30, 0, 15}, {1 << 40, 0, 15},
+		{10 << 20, 1 << 30, 200}, {128 << 20, 512 << 20, 200}, {256 << 20, 512 << 20, 100}, {256 << 20, 768 << 20, 75}, {512 << 20, 1 << 30, 37},
+	} {
+		if got := b.gcPercent(c.live, c.outside); got != c.percent {
+			t.Errorf("%d bytes live and %d outside: %d percent, want %d", c.live, c.outside, got, c.percent)
 		}
 	}
 }
@@ -31,10 +34,20 @@ func TestGCPercentOfCaches(t *testing.T) {
 		{16 << 30, 16 << 30, 4032 << 20},
 	} {
 		b := budget{cache: c.cache}
-		percent := int64(b.gcPercent(uint64(c.live)))
+		percent := int64(b.gcPercent(uint64(c.live), 0))
 		want := max(100*c.headroom/c.live, gcPercentMin)
 		if percent != want || c.live+c.live*percent/100 > c.cache/10*processShare {
 			t.Errorf("a cache of %d bytes, %d live: %d percent, want %d", c.cache, c.live, percent, want)
+		}
+	}
+}
+
+// TestHeapLimit: the heap aims to stay below what is left of the memory, and is never left without any.
+func TestHeapLimit(t *testing.T) {
+	b := budget{total: 10 << 30}
+	for _, c := range []struct{ outside, want int64 }{{0, 9 << 30}, {4 << 30, 5 << 30}, {9 << 30, 9 << 30 / limitStep}, {20 << 30, 9 << 30 / limitStep}} {
+		if got := b.heapLimit(c.outside); got != c.want {
+			t.Errorf("%d bytes outside: the heap's limit is %d, want %d", c.outside, got, c.want)
 		}
 	}
 }

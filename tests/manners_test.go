@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -213,6 +214,18 @@ func waitFor(t testing.TB, what string, done func() bool) {
 
 // sampleLine is one line of the Prometheus text format.
 var sampleLine = regexp.MustCompile(`^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{[^{}]*\})? (NaN|[+-]?Inf|[-+0-9.eE]+)$`)
+
+// TestMemoryOutside checks that the binary of the Makefile takes blocks and memtables from outside of Go's heap.
+func TestMemoryOutside(t *testing.T) {
+	if runtime.GOOS != "linux" || !strings.Contains(os.Getenv("GOFLAGS"), "-modfile") {
+		t.Skip("a build by go build alone has them on the heap")
+	}
+	n := startNode(t, "")
+	_, body := n.get("/metrics")
+	if !regexp.MustCompile(`(?m)^pando_outside_heap_bytes [1-9]`).MatchString(body) {
+		t.Error("nothing is outside of the heap")
+	}
+}
 
 // TestStatusPort reads every page of the HTTP port and parses the metrics.
 func TestStatusPort(t *testing.T) {
