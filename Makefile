@@ -6,7 +6,7 @@ RACE    := ./engine/... ./mvcc ./store/... ./kv ./txn ./session ./wire
 
 # Every go command takes Pebble from bin/pebble, which scripts/pebble.sh makes.
 export GO
-export GOFLAGS := $(shell $(GO) env GOFLAGS) -modfile=$(CURDIR)/bin/pando.mod
+export GOFLAGS := $(shell $(GO) env GOFLAGS) '-modfile=$(CURDIR)/bin/pando.mod'
 
 .PHONY: pebble build run test race fuzz hunt bench profile lint clean
 

@@ -18,8 +18,8 @@ type cacheRoom struct {
 	releases []func() // one for each step that the block cache has given way by
 }
 
-// OutsideBytes is how much of the process's memory outside of Go's heap is in use, for blocks and memtables; 0 in builds that have them on it, see
-// package offheap.
+// OutsideBytes is how much of the process's memory outside of Go's heap is in use, for blocks and memtables; 0 in builds that have
+// them on it, see package offheap.
 func OutsideBytes() int64 { return offheap.Bytes() }
 
 // CacheBytes is the size of the cache of blocks, with the room for memtables and what is reserved.

@@ -94,8 +94,8 @@ func (b *budget) apply() {
 // heap is what the Go heap and what is outside of it aim to stay below.
 func (b *budget) heap() int64 { return b.total / 10 * 9 }
 
-// heapLimit is what the Go heap aims to stay below with so much outside of it: what is left, but a limitStep of the whole at least, lest the
-// collector never rests.
+// heapLimit is what the Go heap aims to stay below with so much outside of it: what is left, but one part in limitStep of the
+// whole at least, lest the collector never rests.
 func (b *budget) heapLimit(outside int64) int64 { return max(b.heap()-outside, b.heap()/limitStep) }
 
 // gcPercent is the garbage collector's target for so many bytes alive on the heap and outside of it. A fixed one would be too small

@@ -228,8 +228,8 @@ func (a *arena) unlink(s *class, i int32) {
 	c.prev, c.next = none, none
 }
 
-// acquire returns a chunk in nobody's use, none if the arena or the memory is used up. The first one of a class may remain nearly empty, so only others
-// are asked for as a huge page.
+// acquire returns a chunk in nobody's use, none if the arena or the memory is used up. The first one of a class may remain
+// nearly empty, so only others are asked for as a huge page.
 func (a *arena) acquire(huge bool) int32 {
 	a.mu.Lock()
 	defer a.mu.Unlock()

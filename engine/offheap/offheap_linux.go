@@ -40,12 +40,13 @@ func adviseChunk(p unsafe.Pointer, huge bool) {
 	_ = unix.Madvise(unsafe.Slice((*byte)(p), chunkBytes), advice)
 }
 
-// dropChunk gives the chunk's memory back to the system.
+// dropChunk gives the chunk's memory back to the system. Failing, it keeps it until the chunk is in use again, which take clears.
 func dropChunk(p unsafe.Pointer) {
 	_ = unix.Madvise(unsafe.Slice((*byte)(p), chunkBytes), unix.MADV_DONTNEED)
 }
 
 // mapLarge maps n bytes by themselves, nil if the system refuses. What is more than a chunk is aligned to one, for huge pages.
+// What of the range can't be unmapped costs addresses, since nothing touches it.
 func mapLarge(n int) unsafe.Pointer {
 	size := largeBytes(n)
 	whole, err := unix.MmapPtr(-1, 0, nil, uintptr(size+chunkBytes), unix.PROT_READ|unix.PROT_WRITE, private)
@@ -66,4 +67,5 @@ func mapLarge(n int) unsafe.Pointer {
 	return p
 }
 
+// unmapLarge gives the memory back. The kernel refuses that only to a process with too many mappings, where nothing else is left to do.
 func unmapLarge(p unsafe.Pointer, n int) { _ = unix.MunmapPtr(p, uintptr(largeBytes(n))) }
