@@ -13,9 +13,8 @@ import (
 // p95, so that turns are to be much longer than that or have one command only: among crowdMin connections a turn goes on while it is
 // brisk. There it is also over at the end of a transaction, all of whose statements have waited for the same turn, and after turnLongest.
 // Among fewer it is over after an answer of more than turnAnswerBytes, a packet of the network, where that hardly shows; and outside of
-// transactions after turnBroken commands, for a client that has more than one command in twenty wait anyway, because what it runs into
-// is busy or far. That wait is as long as the turns of the others, and then no turn of theirs is worth much
-// (bench/results/2026-11-26-broken-turns.md).
+// transactions after turnBroken commands, for a client that is waited for after many of its commands anyway. Its p95 is that of a wait,
+// which is as long as the turns of the others (bench/results/2026-11-26-broken-turns.md).
 const (
 	turnCommands    = 128
 	turnLongest     = 4 * time.Millisecond   // of the server's time, where connections are many
@@ -28,7 +27,7 @@ const (
 // A command that was waited for weighs as much as breakWeight that were not. While more than breaksBroken are not made up for, the
 // connection's turns are broken ones. At most breaksMax count, so that it is forgotten within as many commands.
 const (
-	breakWeight  = 16
+	breakWeight  = 8
 	breaksBroken = 128
 	breaksMax    = 256
 )

@@ -94,7 +94,7 @@ func TestTurnOverBroken(t *testing.T) {
 		t.Errorf("a client that has been waited for once: turns end at %v", at)
 	}
 	for range 100 {
-		ends(breakWeight+5, false, 0) // one in twenty-two
+		ends(breakWeight+5, false, 0)
 	}
 	if at := ends(20, false, 0); at != nil {
 		t.Errorf("a client that is seldom waited for: turns end at %v", at)
