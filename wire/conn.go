@@ -45,7 +45,6 @@ type conn struct {
 	count      *counterShard
 
 	turn   turn
-	breaks breaks
 	began  time.Duration // on clock.Mono, the present command; 0 where connections are few, and when it has been answered
 	reply  int           // bytes of the answer to the last command
 	next   chan struct{} // capacity 1: turns.wait or places.enter is over
@@ -221,11 +220,6 @@ func (c *conn) loop() {
 // turnOver tells whether this connection, which has the next command in hand, has to let others go first.
 func (c *conn) turnOver(crowded bool) bool {
 	t := &c.turn
-	if c.sock.waited {
-		c.breaks.waited()
-	} else {
-		c.breaks.there()
-	}
 	if c.sock.waited || c.srv.lone.Load() {
 		*t = turn{}
 		return false
@@ -236,8 +230,7 @@ func (c *conn) turnOver(crowded bool) bool {
 		t.txn = c.sess.Status()&sqlapi.StatusInTrans != 0
 		over = over || !t.brisk() || t.spent >= turnLongest || before && !t.txn
 	} else {
-		over = over || c.reply > turnAnswerBytes ||
-			c.breaks.broken() && t.run+1 >= turnBroken && c.sess.Status()&sqlapi.StatusInTrans == 0
+		over = over || c.reply > turnAnswerBytes
 	}
 	if t.run++; over {
 		*t = turn{}

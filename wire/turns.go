@@ -12,32 +12,14 @@ import (
 // Of k commands in a turn one waits until all others have had theirs, for k times the mean. If that is more than one in twenty it is
 // p95, so that turns are to be much longer than that or have one command only: among crowdMin connections a turn goes on while it is
 // brisk. There it is also over at the end of a transaction, all of whose statements have waited for the same turn, and after turnLongest.
-// Among fewer it is over after an answer of more than turnAnswerBytes, a packet of the network, where that hardly shows; and outside of
-// transactions after turnBroken commands, for a client that is waited for after many of its commands anyway. Its p95 is that of a wait,
-// which is as long as the turns of the others (bench/results/2026-11-26-broken-turns.md).
+// Among fewer it is over after an answer of more than turnAnswerBytes, a packet of the network, where that hardly shows.
 const (
 	turnCommands    = 128
 	turnLongest     = 4 * time.Millisecond   // of the server's time, where connections are many
 	turnBrisk       = 120 * time.Microsecond // mean time that commands of a brisk turn take the server, until it answers
 	crowdMin        = 32
 	turnAnswerBytes = 1460
-	turnBroken      = 3
 )
-
-// A command that was waited for weighs as much as breakWeight that were not. While more than breaksBroken are not made up for, the
-// connection's turns are broken ones. At most breaksMax count, so that it is forgotten within as many commands.
-const (
-	breakWeight  = 8
-	breaksBroken = 128
-	breaksMax    = 256
-)
-
-// breaks is the balance of a connection's commands that it waited for and those that were already there.
-type breaks int
-
-func (b *breaks) waited()     { *b = min(*b+breakWeight, breaksMax) }
-func (b *breaks) there()      { *b = max(*b-1, 0) }
-func (b breaks) broken() bool { return b > breaksBroken }
 
 // turn is what a connection has had of its turn.
 type turn struct {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"runtime"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -68,52 +67,6 @@ func TestTurnOver(t *testing.T) {
 	c.srv.lone.Store(false)
 	if !next(false, turnAnswerBytes+1) || next(false, turnAnswerBytes) {
 		t.Error("a long answer does not end the turn, or a short one does")
-	}
-}
-
-// TestTurnOverBroken: the turns of a client that often has to be waited for are short, outside of transactions and where connections are
-// few, until it has kept up for a while.
-func TestTurnOverBroken(t *testing.T) {
-	sess := &fakeSession{}
-	c := &conn{srv: &Server{}, sess: sess}
-	next := func(crowded, waited bool, status uint16) bool {
-		c.sock.waited, c.reply, sess.trans = waited, 100, status
-		return c.turnOver(crowded)
-	}
-	// ends returns at which commands of so many after one that is waited for a turn ends.
-	ends := func(commands int, crowded bool, status uint16) (at []int) {
-		next(crowded, true, status)
-		for i := range commands {
-			if next(crowded, false, status) {
-				at = append(at, i+1)
-			}
-		}
-		return at
-	}
-	if at := ends(20, false, 0); at != nil {
-		t.Errorf("a client that has been waited for once: turns end at %v", at)
-	}
-	for range 100 {
-		ends(breakWeight+5, false, 0)
-	}
-	if at := ends(20, false, 0); at != nil {
-		t.Errorf("a client that is seldom waited for: turns end at %v", at)
-	}
-	for range 100 {
-		ends(breakWeight/2, false, 0)
-	}
-	if at := ends(3*turnBroken, false, 0); !slices.Equal(at, []int{turnBroken, 2 * turnBroken, 3 * turnBroken}) {
-		t.Errorf("a client that is often waited for: turns end at %v", at)
-	}
-	if at := ends(3*turnBroken, true, 0); at != nil {
-		t.Errorf("the same among many: turns end at %v", at)
-	}
-	if at := ends(3*turnBroken, false, sqlapi.StatusInTrans); at != nil {
-		t.Errorf("the same in a transaction: turns end at %v", at)
-	}
-	ends(breaksMax, false, sqlapi.StatusInTrans)
-	if at := ends(20, false, 0); at != nil {
-		t.Errorf("a client that has kept up for %d commands: turns end at %v", breaksMax, at)
 	}
 }
 
