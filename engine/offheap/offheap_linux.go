@@ -16,7 +16,7 @@ func mapMemory(reserve, headers int) (base, header unsafe.Pointer) {
 	}
 	header, err = unix.MmapPtr(-1, 0, nil, uintptr(headers), unix.PROT_READ|unix.PROT_WRITE, private)
 	if err != nil {
-		_ = unix.MunmapPtr(base, uintptr(reserve+chunkBytes))
+		_ = unix.MunmapPtr(base, uintptr(reserve+chunkBytes)) // failing, it costs addresses
 		return nil, nil
 	}
 	return align(base), header
@@ -62,7 +62,7 @@ func mapLarge(n int) unsafe.Pointer {
 		_ = unix.MunmapPtr(unsafe.Add(p, size), after)
 	}
 	if n >= chunkBytes {
-		_ = unix.Madvise(unsafe.Slice((*byte)(p), size), unix.MADV_HUGEPAGE)
+		_ = unix.Madvise(unsafe.Slice((*byte)(p), size), unix.MADV_HUGEPAGE) // which the kernel may refuse
 	}
 	return p
 }
