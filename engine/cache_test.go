@@ -48,7 +48,16 @@ func TestReserveCache(t *testing.T) {
 		}
 		return e.Metrics().CacheBytes, e.CacheSpare()
 	}
+	before := e.BlockMisses()
 	blocks, spare := scan()
+	missed := e.BlockMisses() - before
+	if most := uint64(rows * 200 / 4096); missed < 100 || missed > most {
+		t.Errorf("a first scan missed %d blocks", missed)
+	}
+	scan()
+	if again := e.BlockMisses() - before - missed; again != 0 || e.BlockMisses() != uint64(e.Metrics().CacheMisses) {
+		t.Errorf("a second scan missed %d blocks; of %d by the metrics it is %d", again, e.Metrics().CacheMisses, e.BlockMisses())
+	}
 	if blocks < rows*200 || spare < cache/4 || spare > cache-blocks {
 		t.Fatalf("%d bytes of blocks, %d spare", blocks, spare)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -301,5 +303,56 @@ func TestLoginsDenied(t *testing.T) {
 	// The log holds neither passwords nor rows.
 	if strings.Contains(n.logText(), "right") || strings.Contains(n.logText(), "wrong") {
 		t.Error("the log shows a password")
+	}
+}
+
+// TestShortTurns: connections take short turns while what they read is not in the cache, and only then.
+func TestShortTurns(t *testing.T) {
+	const rows = 40_000 // of 1 KiB, five times the cache
+	n := startNode(t, "", "--cache-size", "8MiB")
+	db := n.open("")
+	mustExec(t, db, "CREATE DATABASE d", "CREATE TABLE d.t (a INT PRIMARY KEY, b TEXT)")
+	for i := 0; i < rows; i += 200 {
+		insert := "INSERT INTO d.t VALUES "
+		for j := range 200 {
+			insert += fmt.Sprintf("(%d, REPEAT('x', 1000)),", i+j)
+		}
+		mustExec(t, db, strings.TrimSuffix(insert, ","))
+	}
+	count := func() (turns int) {
+		_, body := n.get("/metrics")
+		found := regexp.MustCompile(`(?m)^pando_short_turns_total (\d+)$`).FindStringSubmatch(body)
+		if found == nil {
+			t.Fatal("there is no count of short turns")
+		}
+		turns, _ = strconv.Atoi(found[1])
+		return turns
+	}
+	// Two clients send ahead, so that their next command is always at hand; each loses what it is answered.
+	var span atomic.Int64 // they ask for the first so many rows
+	span.Store(10)
+	for range 2 {
+		c := n.login()
+		go func() { _, _ = io.Copy(io.Discard, c.conn) }()
+		go func() {
+			for i := 0; ; i += 7919 {
+				query := fmt.Sprintf("\x03SELECT b FROM d.t WHERE a = %d", i%int(span.Load()))
+				if _, err := c.conn.Write(append([]byte{byte(len(query)), 0, 0, 0}, query...)); err != nil {
+					return // the test is over
+				}
+			}
+		}()
+	}
+	time.Sleep(time.Second) // what the load has left in no cache is behind
+	before := count()
+	time.Sleep(time.Second)
+	if after := count(); after != before {
+		t.Errorf("%d turns were short though all is in the cache", after-before)
+	}
+	span.Store(rows)
+	for deadline := time.Now().Add(30 * time.Second); count() == before; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("no turn was short")
+		}
 	}
 }

@@ -22,6 +22,7 @@ type counterShard struct {
 	gone        atomic.Uint64
 	panics      atomic.Uint64
 	errors      atomic.Uint64
+	shortTurns  atomic.Uint64
 }
 
 type counters struct{ shards [counterShards]counterShard }
@@ -45,6 +46,8 @@ type Counters struct {
 	Panics uint64
 	// Errors counts error packets sent in answer to commands.
 	Errors uint64
+	// ShortTurns counts turns of connections that ended early because statements read much that is in no cache.
+	ShortTurns uint64
 	// ThreadMoves counts threads that were moved to the other one of two processors.
 	ThreadMoves uint64
 	// PlaceWaits counts transactions that stood in line for a place, WriterWaits how often a write by itself did.
@@ -66,12 +69,22 @@ func (s *Server) Counters() Counters {
 			{&sum.BytesIn, &c.bytesIn}, {&sum.BytesOut, &c.bytesOut}, {&sum.Connections, &c.connections},
 			{&sum.Refused, &c.refused}, {&sum.Aborted, &c.aborted}, {&sum.BadConnects, &c.badConnects},
 			{&sum.Denied, &c.denied}, {&sum.Malformed, &c.malformed}, {&sum.Gone, &c.gone},
-			{&sum.Panics, &c.panics}, {&sum.Errors, &c.errors},
+			{&sum.Panics, &c.panics}, {&sum.Errors, &c.errors}, {&sum.ShortTurns, &c.shortTurns},
 		} {
 			*pair.to += pair.from.Load()
 		}
 	}
 	sum.ThreadMoves, sum.PlaceWaits, sum.WriterWaits = s.spread.moves.Load(), s.places.entries(), s.writers.entries()
+	return sum
+}
+
+// commands is how many there have been.
+func (s *Server) commands() (sum uint64) {
+	for i := range s.counters.shards {
+		for j := range s.counters.shards[i].commands {
+			sum += s.counters.shards[i].commands[j].Load()
+		}
+	}
 	return sum
 }
 

@@ -48,6 +48,9 @@ type Options struct {
 	// RequireSecureTransport refuses connections without TLS, except on unix
 	// sockets, with 3159.
 	RequireSecureTransport bool
+	// BlockMisses returns how many blocks all statements so far have read from files because no cache had them. It is called a few
+	// times a second, by one goroutine. nil means that this is not known.
+	BlockMisses func() uint64
 	// Logger takes what goes wrong; by default nothing is logged.
 	Logger *slog.Logger
 }

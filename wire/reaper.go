@@ -75,6 +75,7 @@ func (s *Server) inspect(conns []*conn, now uint64) {
 		}
 	}
 	s.crowded.Store(active >= crowdMin)
+	s.scattered.Store(s.missing())
 	s.lone.Store(active == 1 && runtime.GOMAXPROCS(0) > 1)
 	before := s.thinking
 	if s.thinking = unknownThink; active >= writersKeep {

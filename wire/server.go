@@ -46,8 +46,10 @@ type Server struct {
 	// otherwise read the real clock per command reads this.
 	now       atomic.Uint64
 	crowded   atomic.Bool // crowdMin connections were active when the reaper looked last
+	scattered atomic.Bool // statements read much that is in no cache, see missing
 	lone      atomic.Bool // one was, and it need not be the only one to use a processor
 	thinking  int         // the reaper's: active connections whose clients had not sent a command when it looked last, or unknownThink
+	misses    missWatch   // the reaper's
 	maxPacket atomic.Int64
 	maxConns  atomic.Int64
 

@@ -19,7 +19,33 @@ const (
 	turnBrisk       = 120 * time.Microsecond // mean time that commands of a brisk turn take the server, until it answers
 	crowdMin        = 32
 	turnAnswerBytes = 1460
+	// While statements read what no cache has, a client is preempted often enough that more than one command in twenty is waited for
+	// anyhow, and p95 is how long the turns of the others last (bench/results/2026-11-26-cold-turns.md).
+	turnScatteredFew  = 4
+	turnScatteredMany = 2
 )
+
+// Statements read much that is in no cache while one command in missShare at least does. Fewer commands than missSample between two looks
+// of the reaper tell nothing, and need no turns.
+const (
+	missShare  = 2
+	missSample = 100
+)
+
+// missWatch is what the server's totals were when the reaper looked last.
+type missWatch struct{ commands, misses uint64 }
+
+// missing tells whether statements read much that is in no cache. Only the reaper calls it. That share says what short turns are
+// for without being changed by them: how often clients are waited for would, since a short turn of one makes others wait.
+func (s *Server) missing() bool {
+	if s.opt.BlockMisses == nil {
+		return false
+	}
+	before := s.misses
+	s.misses = missWatch{commands: s.commands(), misses: s.opt.BlockMisses()}
+	commands, misses := s.misses.commands-before.commands, s.misses.misses-before.misses
+	return commands >= missSample && misses*missShare >= commands
+}
 
 // turn is what a connection has had of its turn.
 type turn struct {
@@ -31,6 +57,14 @@ type turn struct {
 // brisk tells whether the run commands of the turn and the one before them, which was waited for, are short. They have the time of
 // one more between them, for one in which somebody else had the processor.
 func (t *turn) brisk() bool { return t.spent <= time.Duration(t.run+2)*turnBrisk }
+
+// scatteredOver tells whether the turn, of which one more command is at hand, has been long enough while statements read what no cache has.
+func (t *turn) scatteredOver(crowded bool) bool {
+	if crowded {
+		return t.run+1 >= turnScatteredMany
+	}
+	return t.run+1 >= turnScatteredFew
+}
 
 // turns makes connections take turns.
 //

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -142,6 +143,61 @@ func TestTurnTime(t *testing.T) {
 	took := c.turn.spent
 	if write(1); took < time.Hour || c.turn.spent != took {
 		t.Errorf("%v by the first packet of an answer of an hour, %v by the second", took, c.turn.spent)
+	}
+}
+
+// TestTurnOverScattered: turns are short while statements read much that is in no cache, but for those in a transaction.
+func TestTurnOverScattered(t *testing.T) {
+	sess := &fakeSession{}
+	c := &conn{srv: &Server{}, sess: sess, count: &counterShard{}}
+	// ends returns at which commands of a dozen, behind one that was waited for, a turn ends.
+	ends := func(crowded bool) (at []int) {
+		for i := range 13 {
+			c.sock.waited, c.reply = i == 0, 100
+			if c.turnOver(crowded) {
+				at = append(at, i)
+			}
+		}
+		return at
+	}
+	if few, many := ends(false), ends(true); few != nil || many != nil {
+		t.Errorf("turns end at %v and %v though all is in the cache", few, many)
+	}
+	c.srv.scattered.Store(true)
+	if few, many := ends(false), ends(true); !slices.Equal(few, []int{4, 8, 12}) || !slices.Equal(many, []int{2, 4, 6, 8, 10, 12}) {
+		t.Errorf("turns end at %v of few, at %v of many", few, many)
+	}
+	if n := c.count.shortTurns.Load(); n != 9 {
+		t.Errorf("%d short turns are counted", n)
+	}
+	sess.trans = sqlapi.StatusInTrans
+	if few, many := ends(false), ends(true); few != nil || many != nil {
+		t.Errorf("in transactions turns end at %v and %v", few, many)
+	}
+	c.srv.lone.Store(true)
+	if sess.trans = 0; ends(false) != nil {
+		t.Error("a turn ends though nobody else is active")
+	}
+}
+
+// TestMissing: half of the commands between two looks say that statements read much that is in no cache, if they are enough.
+func TestMissing(t *testing.T) {
+	var commands, misses uint64
+	s := newPlacesServer()
+	s.opt.BlockMisses = func() uint64 { return misses }
+	for _, c := range []struct {
+		commands, misses uint64
+		want             bool
+	}{{0, 0, false}, {1000, 0, false}, {1000, 499, false}, {1000, 500, true}, {1000, 5000, true}, {0, 0, false}, {99, 99, false}, {100, 50, true}, {1000, 0, false}} {
+		commands, misses = commands+c.commands, misses+c.misses
+		s.counters.shard(uint32(commands)).commands[ComQuery].Add(c.commands)
+		if s.inspect(nil, 100); s.scattered.Load() != c.want {
+			t.Errorf("%d misses of %d commands: %v", c.misses, c.commands, !c.want)
+		}
+	}
+	s.opt.BlockMisses = nil
+	if s.missing() {
+		t.Error("what is not known counts")
 	}
 }
 
