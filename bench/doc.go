@@ -17,6 +17,8 @@
 //   - Ratio: the subject's rate over the peer's within one round. A step's ratio is the median over its rounds.
 //   - Spread: the smallest and largest ratio of a step's rounds. Noise is twice the median distance
 //     of the rounds from their median.
+//   - Again: a step that missed a demand in rounds that a time budget had shortened has been measured once more, in rounds as long as
+//     the plan has them. Only those count, and the report has both. A step with a failure is not measured again.
 //   - Calibration: the rate of a loopback ping-pong and of fdatasync, which tell a slow machine from a slow server.
 //
 // # Invariants

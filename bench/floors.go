@@ -38,15 +38,20 @@ func (r *Result) Misses() []Miss {
 		}
 	}
 	for _, row := range r.judged(rows) {
-		what := row.Step.String()
-		r.ratioMisses(row, what, miss)
-		r.startMisses(row, what, miss)
-		r.enduranceMisses(row, what, miss)
+		r.stepMisses(row, miss)
 	}
 	r.deathMisses(miss)
 	r.fallMisses(rows, miss)
 	r.diskMisses(miss)
 	return misses
+}
+
+// stepMisses lists the demands on a step that were not met, but for its failures.
+func (r *Result) stepMisses(row *StepSummary, miss missFunc) {
+	what := row.Step.String()
+	r.ratioMisses(row, what, miss)
+	r.startMisses(row, what, miss)
+	r.enduranceMisses(row, what, miss)
 }
 
 // judged lists the rows of all steps of the plan, measured or not: a demand on a step without runs was not met. A session that ended early

@@ -86,7 +86,9 @@ type Workload struct {
 	Threads []int    `json:"threads,omitempty"`
 	PSModes []string `json:"ps_modes,omitempty"`
 	Seconds int      `json:"seconds,omitempty"`
-	Rounds  int      `json:"rounds,omitempty"`
+	// FullSeconds are those that the plan asks for, where Fit has shortened them; otherwise 0.
+	FullSeconds int `json:"full_seconds,omitempty"`
+	Rounds      int `json:"rounds,omitempty"`
 	// WarmupSeconds are those of a run before the first round, which fills the server's caches.
 	WarmupSeconds int `json:"warmup_seconds,omitempty"`
 	// ThreadMillis is for how long each thread of sysbench makes a run longer, at whose beginning nothing is measured.
@@ -230,6 +232,7 @@ func (p *Plan) Validate() error {
 		check(slices.Contains([]string{KindRun, KindLoad, KindBulk, KindStorm, KindStart, KindRestart}, w.Kind), "%s: unknown kind %q", w.Name, w.Kind)
 		check(!w.onTables() || w.Script != "", "%s: script is missing", w.Name)
 		check(w.Seconds >= 1, "%s: seconds is %d", w.Name, w.Seconds)
+		check(w.FullSeconds == 0, "%s: full_seconds is for stored sessions", w.Name)
 		check(w.WarmupSeconds >= 0, "%s: warmup_seconds is %d", w.Name, w.WarmupSeconds)
 		check(w.ThreadMillis >= 0 && w.ThreadMillis <= threadMillisMax, "%s: thread_warmup_ms is %d", w.Name, w.ThreadMillis)
 		check(w.Rounds >= 1 && w.Rounds <= roundsMax, "%s: rounds is %d", w.Name, w.Rounds)
@@ -448,8 +451,8 @@ func (p *Plan) Fit(budgetSeconds, targets int, trivial bool) {
 	}
 	seconds := max(1, int(math.Round(float64(budgetSeconds)/float64(runs)-runOverheadSeconds)))
 	for i := range p.Workloads {
-		if w := &p.Workloads[i]; w.Kind != KindLoad && !w.timesStarts() {
-			w.Seconds = min(w.Seconds, seconds)
+		if w := &p.Workloads[i]; w.Kind != KindLoad && !w.timesStarts() && seconds < w.Seconds {
+			w.FullSeconds, w.Seconds = w.Seconds, seconds
 		}
 	}
 	p.Seconds = min(p.Seconds, seconds)

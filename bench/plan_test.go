@@ -124,6 +124,9 @@ func TestBadPlansNameEveryFault(t *testing.T) {
 			t.Errorf("%q is not in %v", want, err)
 		}
 	}
+	if _, err := ParsePlan([]byte(strings.Replace(tinyPlan, `"trivial": true}`, `"full_seconds": 4}`, 1))); err == nil || !strings.Contains(err.Error(), "full_seconds is") {
+		t.Errorf("a plan with what Fit sets gave %v", err)
+	}
 	if _, err := ParsePlan([]byte(strings.Replace(tinyPlan, `"trivial": true}`, `"flor": {"ratio": 2}}`, 1))); err == nil || !strings.Contains(err.Error(), "flor") {
 		t.Errorf("a misspelt key gave %v", err)
 	}
@@ -189,8 +192,11 @@ func TestScaleAndOverride(t *testing.T) {
 	}
 	compare, _ := LoadPlan("compare")
 	compare.Fit(18*60, 2, true)
-	if s := compare.Workloads[3].Seconds; s != 1 {
-		t.Errorf("18 minutes allow %d seconds", s)
+	if w := compare.Workloads[3]; w.Seconds != 1 || w.FullSeconds != 4 {
+		t.Errorf("18 minutes allow %d seconds of %d", w.Seconds, w.FullSeconds)
+	}
+	if start := compare.Workloads[0]; start.FullSeconds != 0 {
+		t.Errorf("a start, which is not shortened, has %d full seconds", start.FullSeconds)
 	}
 }
 

@@ -39,6 +39,15 @@ func (p *Progress) plan(runs int, seconds time.Duration) {
 	fmt.Fprintf(p.out, "%d runs, at least %v\n", runs, seconds)
 }
 
+// more adds runs that the plan did not have.
+func (p *Progress) more(runs int, seconds time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.runs, p.seconds = p.runs+runs, p.seconds+seconds
+	p.clear()
+	fmt.Fprintf(p.out, "%d more runs, of steps that missed a demand in shortened rounds\n", runs)
+}
+
 // eta scales the planned time of what is left by how much longer than planned it took so far.
 func (p *Progress) eta() time.Duration {
 	left := p.seconds - p.elapsed

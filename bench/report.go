@@ -200,16 +200,20 @@ func anyThreads(step Step, command string) string {
 func (r *Result) verdictSection() section {
 	s := section{level: 2, title: "Floors"}
 	misses := r.Misses()
+	if len(r.Again) > 0 {
+		s.text = append(s.text, againText)
+	}
 	if len(misses) == 0 {
-		s.text = []string{"Every demand of the plan was met."}
+		s.text = append(s.text, "Every demand of the plan was met.")
+		s.tables = r.againTables()
 		return s
 	}
-	s.text = []string{fmt.Sprintf("%d demands of the plan were not met:", len(misses))}
+	s.text = append(s.text, fmt.Sprintf("%d demands of the plan were not met:", len(misses)))
 	t := table{head: []string{"What", "Found", "Want"}}
 	for _, m := range misses {
 		t.rows = append(t.rows, []string{m.What, m.Found, m.Want})
 	}
-	s.tables = []table{t}
+	s.tables = append([]table{t}, r.againTables()...)
 	return s
 }
 

@@ -25,6 +25,7 @@ type Result struct {
 	Calibrations []Calibration `json:"calibrations"`
 	Plan         Plan          `json:"plan"`
 	Runs         []Run         `json:"runs"`
+	Again        []Again       `json:"again,omitempty"`
 }
 
 // Environment describes the machine without naming it.

@@ -96,6 +96,11 @@ func Measure(ctx context.Context, o Options) (*Result, error) {
 			break
 		}
 	}
+	if s.result.Incomplete == "" {
+		if err := s.again(ctx); err != nil {
+			s.result.Incomplete = err.Error()
+		}
+	}
 	if ctx.Err() != nil && s.result.Incomplete == "" {
 		s.result.Incomplete = "stopped on request" // the very last run was cut
 	}
@@ -256,14 +261,15 @@ func (s *session) participants(w *Workload) []*Target {
 // countRuns tells the progress line how much there is, as seconds of runs.
 func (s *session) countRuns() (runs int, seconds time.Duration) {
 	for i := range s.result.Plan.Workloads {
-		w := &s.result.Plan.Workloads[i]
-		for range w.Steps() {
-			n := w.Rounds * len(s.participants(w))
-			runs += n
-			seconds += time.Duration(n*(w.lead()+w.Seconds)) * time.Second
-		}
+		n, took := s.countRunsOf(&s.result.Plan.Workloads[i])
+		runs, seconds = runs+n, seconds+took
 	}
 	return runs, seconds
+}
+
+func (s *session) countRunsOf(w *Workload) (runs int, seconds time.Duration) {
+	runs = len(w.Steps()) * w.Rounds * len(s.participants(w))
+	return runs, time.Duration(runs*(w.lead()+w.Seconds)) * time.Second
 }
 
 // workload measures all steps of one workload. It returns an error only when the session must end.
