@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,27 +20,37 @@ type Again struct {
 	Runs     []Run  `json:"runs"`
 }
 
+var errStopped = errors.New("stopped on request")
+
 // again measures what missed a demand in shortened rounds once more, in as many rounds of the plan's own length, and these count: many
-// threads of sysbench compile their scripts for as long as a short round lasts. No step is measured a third time, and one with a failure stays as it is.
+// threads of sysbench compile their scripts for as long as a short round lasts. No step is measured a third time; one with a failure, or
+// for which a demand could not be measured, stays as it is, and so does one that the session's end cuts. A plan that compares thread
+// counts with each other has all its rounds of one length.
 func (s *session) again(ctx context.Context) error {
 	missed := s.result.missedShort()
 	if len(missed) > againMax {
 		return nil
 	}
-	for _, a := range missed {
-		w := a.step.Workload.full(a.step)
+	for _, step := range missed {
+		if ctx.Err() != nil {
+			return errStopped
+		}
+		for _, t := range s.targets {
+			s.chargeTail(t) // it knows runs by their place in the list
+		}
+		w := step.Workload.full(step)
 		s.Progress.more(s.countRunsOf(&w))
-		s.result.Runs = slices.DeleteFunc(s.result.Runs, func(run Run) bool {
-			if !run.at(a.step) {
-				return false
-			}
-			a.Runs = append(a.Runs, run)
-			return true
-		})
-		s.result.Again = append(s.result.Again, a.Again)
-		if err := s.workload(ctx, &w); err != nil {
+		short := s.result.take(step)
+		err := s.workload(ctx, &w)
+		if err == nil && ctx.Err() != nil {
+			err = errStopped
+		}
+		if err != nil {
+			_ = s.result.take(step)
+			s.result.Runs = append(s.result.Runs, short...)
 			return err
 		}
+		s.result.Again = append(s.result.Again, Again{Workload: w.Name, PSMode: step.PSMode, Threads: step.Threads, Runs: short})
 		if err := s.save(); err != nil {
 			return err
 		}
@@ -47,40 +58,56 @@ func (s *session) again(ctx context.Context) error {
 	return nil
 }
 
+// take removes the runs of a step from the session, and returns them.
+func (r *Result) take(step Step) (runs []Run) {
+	r.Runs = slices.DeleteFunc(r.Runs, func(run Run) bool {
+		if run.at(step) {
+			runs = append(runs, run)
+			return true
+		}
+		return false
+	})
+	return runs
+}
+
 // full is the workload of one step only, in rounds as long as the plan has them.
 func (w *Workload) full(step Step) Workload {
 	one := *w
+	one.leadSeconds = w.lead()
 	one.Seconds, one.FullSeconds = w.FullSeconds, 0
 	one.Threads, one.PSModes = []int{step.Threads}, []string{step.PSMode}
 	return one
 }
 
-// missedStep is what again is to do.
-type missedStep struct {
-	Again
-	step Step
-}
-
-// missedShort lists the steps that missed a demand in shortened rounds without a failure.
-func (r *Result) missedShort() []missedStep {
-	var steps []missedStep
+// missedShort lists the steps that missed a demand in shortened rounds, as again has it.
+func (r *Result) missedShort() (steps []Step) {
+	if r.Plan.Limits.FallMax > 0 {
+		return nil
+	}
 	rows := r.Summarise()
 	for _, row := range r.judged(rows) {
-		a := missedStep{step: row.Step, Again: Again{Workload: row.Step.Workload.Name, PSMode: row.Step.PSMode, Threads: row.Step.Threads}}
 		failed := slices.ContainsFunc(row.Targets, func(t TargetStep) bool { return len(t.Failures) > 0 })
-		if row.Step.Workload.FullSeconds > 0 && !failed && len(r.missesOf(row)) > 0 {
-			steps = append(steps, a)
+		misses := r.missesOf(row)
+		unknown := slices.ContainsFunc(misses, func(m Miss) bool { return m.Unknown })
+		if row.Step.Workload.FullSeconds > 0 && len(misses) > 0 && !failed && !unknown {
+			steps = append(steps, row.Step)
 		}
 	}
 	return steps
 }
 
 // missesOf lists the demands on a step that were not met.
-func (r *Result) missesOf(row *StepSummary) (misses []string) {
-	r.stepMisses(row, func(_, want, format string, args ...any) {
-		misses = append(misses, fmt.Sprintf(format, args...)+", want "+want)
-	})
+func (r *Result) missesOf(row *StepSummary) []Miss {
+	var misses missList
+	r.stepMisses(row, &misses)
 	return misses
+}
+
+// measuredAgain tells whether the step is one of those in Again.
+func (r *Result) measuredAgain(step Step) bool {
+	return slices.ContainsFunc(r.Again, func(a Again) bool {
+		return a.Workload == step.Workload.Name && a.PSMode == step.PSMode && a.Threads == step.Threads
+	})
 }
 
 const againText = "Rounds were shortened to keep to the time budget. A step that missed a demand in them was measured again, in as many rounds as long as the plan has them, and those count; the last table has both."
@@ -91,21 +118,27 @@ func (r *Result) againTables() []table {
 		return nil
 	}
 	t := table{head: []string{"Measured again", "Seconds of a round", "Ratio of the rate", "Ratio of p95", "Ratio of CPU per query", "Missed"}}
+	short := *r
+	short.Runs = nil
 	for _, a := range r.Again {
-		short := *r
-		short.Runs = a.Runs
-		for _, of := range []*Result{&short, r} {
-			for _, row := range of.Summarise() {
-				if w := row.Step.Workload; w.Name == a.Workload && row.Step.PSMode == a.PSMode && row.Step.Threads == a.Threads {
-					seconds := w.FullSeconds
-					if of == &short {
-						seconds = w.Seconds
-					}
-					ratios := row.Ratios[r.Base]
-					t.rows = append(t.rows, []string{row.Step.String(), fmt.Sprint(seconds), spreadText(ratios.Rate), spreadText(ratios.P95), spreadText(ratios.CPU), strings.Join(of.missesOf(&row), "; ")})
-				}
-			}
+		short.Runs = append(short.Runs, a.Runs...)
+	}
+	before, after := short.Summarise(), r.Summarise()
+	for i := range before {
+		step := before[i].Step
+		t.rows = append(t.rows, short.againRow(&before[i], step.Workload.Seconds))
+		if at := slices.IndexFunc(after, func(row StepSummary) bool { return row.Step == step }); at >= 0 {
+			t.rows = append(t.rows, r.againRow(&after[at], step.Workload.FullSeconds))
 		}
 	}
 	return []table{t}
+}
+
+func (r *Result) againRow(row *StepSummary, seconds int) []string {
+	var missed []string
+	for _, m := range r.missesOf(row) {
+		missed = append(missed, m.Found+", want "+m.Want)
+	}
+	ratios := row.Ratios[r.Base]
+	return []string{row.Step.String(), fmt.Sprint(seconds), spreadText(ratios.Rate), spreadText(ratios.P95), spreadText(ratios.CPU), strings.Join(missed, "; ")}
 }

@@ -1,8 +1,10 @@
 package bench
 
 import (
+	"context"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,6 +30,25 @@ func TestMissedShort(t *testing.T) {
 		if got := c.r.missedShort(); len(got) != c.want {
 			t.Errorf("%s: %+v", c.what, got)
 		}
+	}
+	unknown := shortened([]float64{1300}, []float64{1000})
+	unknown.Base = ""
+	if got := unknown.missedShort(); got != nil {
+		t.Errorf("without a base, to which no ratio can be measured: %+v", got)
+	}
+	falls := shortened([]float64{1300}, []float64{1000})
+	falls.Plan.Limits.FallMax = 0.1
+	if got := falls.missedShort(); got != nil {
+		t.Errorf("in a plan that compares thread counts: %+v", got)
+	}
+}
+
+// TestFullKeepsTheLead: the threads of one step have no less time to get warm than in the whole workload.
+func TestFullKeepsTheLead(t *testing.T) {
+	w := Workload{Name: "w", Kind: KindRun, Script: "s", Threads: []int{64, 1500}, PSModes: []string{"auto"}, Seconds: 1, FullSeconds: 4, ThreadMillis: 10}
+	one := w.full(w.Steps()[0])
+	if one.lead() != 15 || one.lead() != w.lead() || one.Seconds != 4 || len(one.Steps()) != 1 || one.Steps()[0].Threads != 64 {
+		t.Errorf("%+v has a lead of %d s", one, one.lead())
 	}
 }
 
@@ -71,15 +92,48 @@ func TestAgain(t *testing.T) {
 	}
 }
 
+// TestStopKeepsTheShortRounds: full rounds that were cut replace nothing.
+func TestStopKeepsTheShortRounds(t *testing.T) {
+	if _, err := exec.LookPath("sysbench"); err != nil {
+		t.Fatal("sysbench is not installed: run scripts/test-programs.sh")
+	}
+	plan := tiny(t)
+	plan.Workloads = plan.Workloads[:1]
+	w := &plan.Workloads[0]
+	w.Threads, w.PSModes, w.Rounds, w.FullSeconds, w.Floor = []int{2}, []string{"auto"}, 1, 2, Floor{Ratio: 1000}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	third := &stopAt{text: "[3/4", stop: stop}
+	r, err := Measure(ctx, Options{Plan: plan, Targets: []*Target{trivialTarget(t, "a"), trivialTarget(t, "b")}, Base: "b", TempDir: t.TempDir(), Progress: NewProgress(third, false)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Incomplete == "" || len(r.Again) != 0 || len(r.Runs) != 2 {
+		t.Fatalf("incomplete %q, %+v, %d runs", r.Incomplete, r.Again, len(r.Runs))
+	}
+	for _, run := range r.Runs {
+		if !strings.Contains(run.Command+" ", "--time=1 ") {
+			t.Errorf("%s", run.Command)
+		}
+	}
+}
+
 // TestAgainIsForFew: where many steps missed, none is measured again.
 func TestAgainIsForFew(t *testing.T) {
 	r := shortened([]float64{1300}, []float64{1000})
-	r.Plan.Workloads[0].Threads = []int{16, 32, 64, 128, 256} // the others have no runs, which is a miss as well
-	s := &session{result: r}
-	if err := s.again(t.Context()); err != nil || len(r.Again) != 0 || len(r.Runs) != 2 {
-		t.Errorf("%v, %+v, %d runs", err, r.Again, len(r.Runs))
+	w := &r.Plan.Workloads[0]
+	for _, run := range slices.Clone(r.Runs) {
+		for n := range againMax {
+			run.Threads = 32 << n
+			r.Runs = append(r.Runs, run)
+		}
 	}
+	w.Threads = []int{16, 32, 64, 128, 256}
 	if n := len(r.missedShort()); n != againMax+1 {
-		t.Errorf("%d steps missed", n)
+		t.Fatalf("%d steps missed", n)
+	}
+	s := &session{result: r}
+	if err := s.again(t.Context()); err != nil || len(r.Again) != 0 || len(r.Runs) != 2*(againMax+1) {
+		t.Errorf("%v, %+v, %d runs", err, r.Again, len(r.Runs))
 	}
 }

@@ -122,6 +122,9 @@ func Differences(before, after *Result) (apart, aside []string) {
 		differ(&aside, old.Name+": warm-up of threads in ms", old.ThreadMillis, w.ThreadMillis)
 		differ(&aside, old.Name+": rounds", old.Rounds, w.Rounds)
 		differ(&aside, old.Name+": reload", old.Reload, w.Reload)
+		for _, step := range old.Steps() {
+			differ(&aside, step.String()+": measured again in full rounds", before.measuredAgain(step), after.measuredAgain(step))
+		}
 	}
 	differ(&aside, "kernel", a.Kernel, b.Kernel)
 	differ(&aside, "file system", a.Files, b.Files)

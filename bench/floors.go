@@ -8,24 +8,22 @@ import (
 
 // Miss is a demand of the plan that the session did not meet.
 type Miss struct {
-	What  string // step or limit
-	Found string
-	Want  string
+	What    string // step or limit
+	Found   string
+	Want    string
+	Unknown bool // nothing was measured that the demand could be held against
 }
 
 func (m Miss) String() string { return m.What + ": " + m.Found + ", want " + m.Want }
 
 // Misses lists every demand that was not met. One that was not measured is among them: what could not be measured was not shown.
 func (r *Result) Misses() []Miss {
-	var misses []Miss
-	miss := func(what, want, format string, args ...any) {
-		misses = append(misses, Miss{What: what, Found: fmt.Sprintf(format, args...), Want: want})
-	}
+	var misses missList
 	if len(r.Targets) == 0 {
 		return nil
 	}
 	if r.Incomplete != "" {
-		miss("the plan", "a finished session", "it ended early: %s", r.Incomplete)
+		misses.add("the plan", "a finished session", "it ended early: %s", r.Incomplete)
 	}
 	rows := r.Summarise()
 	for i := range rows {
@@ -33,25 +31,25 @@ func (r *Result) Misses() []Miss {
 		what := row.Step.String()
 		for _, t := range row.Targets {
 			if len(t.Failures) > 0 {
-				miss(what, "no failures", "%s failed %d times: %s", t.Target, len(t.Failures), t.Failures[0])
+				misses.add(what, "no failures", "%s failed %d times: %s", t.Target, len(t.Failures), t.Failures[0])
 			}
 		}
 	}
 	for _, row := range r.judged(rows) {
-		r.stepMisses(row, miss)
+		r.stepMisses(row, &misses)
 	}
-	r.deathMisses(miss)
-	r.fallMisses(rows, miss)
-	r.diskMisses(miss)
+	r.deathMisses(&misses)
+	r.fallMisses(rows, &misses)
+	r.diskMisses(&misses)
 	return misses
 }
 
 // stepMisses lists the demands on a step that were not met, but for its failures.
-func (r *Result) stepMisses(row *StepSummary, miss missFunc) {
+func (r *Result) stepMisses(row *StepSummary, misses *missList) {
 	what := row.Step.String()
-	r.ratioMisses(row, what, miss)
-	r.startMisses(row, what, miss)
-	r.enduranceMisses(row, what, miss)
+	r.ratioMisses(row, what, misses)
+	r.startMisses(row, what, misses)
+	r.enduranceMisses(row, what, misses)
 }
 
 // judged lists the rows of all steps of the plan, measured or not: a demand on a step without runs was not met. A session that ended early
@@ -81,60 +79,70 @@ func (r *Result) baseName() string {
 }
 
 // deathMisses lists what befell the subject or the base outside of runs: a server that had to be revived met no demand.
-func (r *Result) deathMisses(miss missFunc) {
+func (r *Result) deathMisses(misses *missList) {
 	for i, t := range r.Targets {
 		if i > 0 && t.Name != r.Base {
 			continue
 		}
 		for _, failure := range t.Failures {
-			miss(t.Name, "no failures", "%s", failure)
+			misses.add(t.Name, "no failures", "%s", failure)
 		}
 	}
 }
 
-type missFunc func(what, want, format string, args ...any)
+// missList gathers what was not met.
+type missList []Miss
 
-func (r *Result) ratioMisses(row *StepSummary, what string, miss missFunc) {
+// add notes a demand that was measured and not met, unknown one that could not be measured.
+func (l *missList) add(what, want, format string, args ...any) {
+	*l = append(*l, Miss{What: what, Found: fmt.Sprintf(format, args...), Want: want})
+}
+
+func (l *missList) unknown(what, want, format string, args ...any) {
+	*l = append(*l, Miss{What: what, Found: fmt.Sprintf(format, args...), Want: want, Unknown: true})
+}
+
+func (r *Result) ratioMisses(row *StepSummary, what string, misses *missList) {
 	w := row.Step.Workload
 	ratios := row.Ratios[r.Base]
 	if floor := w.floorAt(row.Step.Threads); floor > 0 {
 		switch {
 		case ratios.Rate.Count == 0:
-			miss(what, fmt.Sprintf("at least %.2f", floor), "no ratio to %s was measured", r.baseName())
+			misses.unknown(what, fmt.Sprintf("at least %.2f", floor), "no ratio to %s was measured", r.baseName())
 		case ratios.Rate.Median < floor:
-			miss(what, fmt.Sprintf("at least %.2f", floor), "ratio to %s %.2f (%.2f to %.2f)", r.Base, ratios.Rate.Median, ratios.Rate.Min, ratios.Rate.Max)
+			misses.add(what, fmt.Sprintf("at least %.2f", floor), "ratio to %s %.2f (%.2f to %.2f)", r.Base, ratios.Rate.Median, ratios.Rate.Min, ratios.Rate.Max)
 		}
 	}
 	if w.Kind == KindLoad || w.Kind == KindBulk || w.timesStarts() {
 		return // no latency, and a row is no query
 	}
 	if limit := r.Plan.Limits.P95RatioMax; limit > 0 {
-		atMost(what, "p95 ratio", r.baseName(), limit, ratios.P95, miss)
+		atMost(what, "p95 ratio", r.baseName(), limit, ratios.P95, misses)
 	}
 	if limit := r.Plan.Limits.CPURatioMax; limit > 0 {
-		atMost(what, "ratio of server CPU per query", r.baseName(), limit, ratios.CPU, miss)
+		atMost(what, "ratio of server CPU per query", r.baseName(), limit, ratios.CPU, misses)
 	}
 }
 
 // atMost judges a ratio that has a limit.
-func atMost(what, name, base string, limit float64, ratio Spread, miss missFunc) {
+func atMost(what, name, base string, limit float64, ratio Spread, misses *missList) {
 	want := fmt.Sprintf("at most %.2f", limit)
 	switch {
 	case ratio.Count == 0:
-		miss(what, want, "%s to %s was not measured", name, base)
+		misses.unknown(what, want, "%s to %s was not measured", name, base)
 	case ratio.Median > limit:
-		miss(what, want, "%s to %s %.2f (%.2f to %.2f)", name, base, ratio.Median, ratio.Min, ratio.Max)
+		misses.add(what, want, "%s to %s %.2f (%.2f to %.2f)", name, base, ratio.Median, ratio.Min, ratio.Max)
 	}
 }
 
 // subjectMost judges a figure of the subject that has a limit: name says what it is, and text prints it. Zero and less are not measured.
-func (r *Result) subjectMost(what, name string, found, limit float64, text func(float64) string, miss missFunc) {
+func (r *Result) subjectMost(what, name string, found, limit float64, text func(float64) string, misses *missList) {
 	want := "at most " + text(limit)
 	switch {
 	case found <= 0:
-		miss(what, want, "%s of %s was not measured", name, r.Targets[0].Name)
+		misses.unknown(what, want, "%s of %s was not measured", name, r.Targets[0].Name)
 	case found > limit:
-		miss(what, want, "%s of %s is %s", name, r.Targets[0].Name, text(found))
+		misses.add(what, want, "%s of %s is %s", name, r.Targets[0].Name, text(found))
 	}
 }
 
@@ -142,42 +150,42 @@ func secondsText(s float64) string   { return fmt.Sprintf("%.2f s", s) }
 func millisText(ms float64) string   { return fmt.Sprintf("%.0f ms", ms) }
 func shareText(share float64) string { return fmt.Sprintf("%.2f", share) }
 
-func (r *Result) startMisses(row *StepSummary, what string, miss missFunc) {
+func (r *Result) startMisses(row *StepSummary, what string, misses *missList) {
 	subject, limits := row.targetStep(r.Targets[0].Name), r.Plan.Limits
 	switch row.Step.Workload.Kind {
 	case KindStart:
 		if limits.StartSecondsMax > 0 {
-			r.subjectMost(what, "the start on an empty directory", subject.StartSeconds, limits.StartSecondsMax, secondsText, miss)
+			r.subjectMost(what, "the start on an empty directory", subject.StartSeconds, limits.StartSecondsMax, secondsText, misses)
 		}
 		if limits.IdleBytesMax > 0 {
-			r.subjectMost(what, "the idle memory", float64(subject.IdleBytes), float64(limits.IdleBytesMax), func(n float64) string { return bytesText(int64(n)) }, miss)
+			r.subjectMost(what, "the idle memory", float64(subject.IdleBytes), float64(limits.IdleBytesMax), func(n float64) string { return bytesText(int64(n)) }, misses)
 		}
 	case KindRestart:
 		if limits.RestartSecondsMax > 0 {
-			r.subjectMost(what, "the start after a kill", subject.StartSeconds, limits.RestartSecondsMax, secondsText, miss)
+			r.subjectMost(what, "the start after a kill", subject.StartSeconds, limits.RestartSecondsMax, secondsText, misses)
 		}
 	}
 }
 
 // enduranceMisses judges what shows in long runs.
-func (r *Result) enduranceMisses(row *StepSummary, what string, miss missFunc) {
+func (r *Result) enduranceMisses(row *StepSummary, what string, misses *missList) {
 	if row.Step.Workload.Kind != KindRun {
 		return
 	}
 	subject, limits := row.targetStep(r.Targets[0].Name), r.Plan.Limits
 	if limits.WrittenRatioMax > 0 {
-		atMost(what, "ratio of bytes written per transaction", r.baseName(), limits.WrittenRatioMax, row.Ratios[r.Base].Written, miss)
+		atMost(what, "ratio of bytes written per transaction", r.baseName(), limits.WrittenRatioMax, row.Ratios[r.Base].Written, misses)
 	}
 	if limits.LongestMillisMax > 0 {
-		r.subjectMost(what, "the longest latency", subject.Max, limits.LongestMillisMax, millisText, miss)
+		r.subjectMost(what, "the longest latency", subject.Max, limits.LongestMillisMax, millisText, misses)
 	}
 	if limits.MemoryOfCacheMax > 0 {
-		r.subjectMost(what, "the memory over the cache", float64(subject.RSS)/float64(r.Plan.CacheBytes), limits.MemoryOfCacheMax, shareText, miss)
+		r.subjectMost(what, "the memory over the cache", float64(subject.RSS)/float64(r.Plan.CacheBytes), limits.MemoryOfCacheMax, shareText, misses)
 	}
 }
 
 // fallMisses compares the subject's rate at two thread counts of the same workload and mode.
-func (r *Result) fallMisses(rows []StepSummary, miss missFunc) {
+func (r *Result) fallMisses(rows []StepSummary, misses *missList) {
 	limits := r.Plan.Limits
 	if limits.FallMax == 0 {
 		return
@@ -195,15 +203,15 @@ func (r *Result) fallMisses(rows []StepSummary, miss missFunc) {
 		from, to := rate[key(row.Step, limits.FallFrom)], rate[key(row.Step, limits.FallTo)]
 		switch {
 		case from == 0 || to == 0:
-			miss(row.Step.String(), want, "the fall from %d to %d threads was not measured", limits.FallFrom, limits.FallTo)
+			misses.unknown(row.Step.String(), want, "the fall from %d to %d threads was not measured", limits.FallFrom, limits.FallTo)
 		case to < from*(1-limits.FallMax):
-			miss(row.Step.String(), want, "from %d to %d threads it falls by %.0f %%", limits.FallFrom, limits.FallTo, (1-to/from)*100)
+			misses.add(row.Step.String(), want, "from %d to %d threads it falls by %.0f %%", limits.FallFrom, limits.FallTo, (1-to/from)*100)
 		}
 	}
 }
 
 // diskMisses judges what a row takes, in plans that keep tables.
-func (r *Result) diskMisses(miss missFunc) {
+func (r *Result) diskMisses(misses *missList) {
 	limit := r.Plan.Limits.DiskRatioMax
 	if limit == 0 || !slices.ContainsFunc(r.Plan.Workloads, func(w Workload) bool { return w.Kind == KindRun }) {
 		return
@@ -213,14 +221,14 @@ func (r *Result) diskMisses(miss missFunc) {
 	subject, base := r.Targets[0], r.target(r.Base)
 	if base == nil || subject.DataRows == 0 || subject.DataBytes <= 0 || base.DataRows == 0 || base.DataBytes <= 0 {
 		if r.Incomplete == "" {
-			miss(what, want, "the ratio to %s was not measured", r.baseName())
+			misses.unknown(what, want, "the ratio to %s was not measured", r.baseName())
 		}
 		return
 	}
 	a := float64(subject.DataBytes) / float64(subject.DataRows)
 	b := float64(base.DataBytes) / float64(base.DataRows)
 	if a/b > limit {
-		miss(what, want, "%.0f against %s's %.0f, ratio %.2f", a, r.Base, b, a/b)
+		misses.add(what, want, "%.0f against %s's %.0f, ratio %.2f", a, r.Base, b, a/b)
 	}
 }
 

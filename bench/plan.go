@@ -98,6 +98,8 @@ type Workload struct {
 	Reload       string   `json:"reload,omitempty"`
 	Trivial      bool     `json:"trivial,omitempty"` // the trivial responder can answer it
 	Floor        Floor    `json:"floor,omitzero"`
+
+	leadSeconds int // lead, of one step of a workload that is measured by itself; otherwise 0
 }
 
 // Floor is what the subject must reach over the base. Zero fields demand nothing.
@@ -299,6 +301,9 @@ func (w *Workload) groups() [][]Step {
 func (w *Workload) lead() int {
 	if w.Kind != KindRun {
 		return 0
+	}
+	if w.leadSeconds > 0 {
+		return w.leadSeconds
 	}
 	return (slices.Max(w.Threads)*w.ThreadMillis + 999) / 1000
 }

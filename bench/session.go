@@ -96,13 +96,13 @@ func Measure(ctx context.Context, o Options) (*Result, error) {
 			break
 		}
 	}
-	if s.result.Incomplete == "" {
+	if s.result.Incomplete == "" && ctx.Err() == nil {
 		if err := s.again(ctx); err != nil {
 			s.result.Incomplete = err.Error()
 		}
 	}
 	if ctx.Err() != nil && s.result.Incomplete == "" {
-		s.result.Incomplete = "stopped on request" // the very last run was cut
+		s.result.Incomplete = errStopped.Error() // the very last run was cut
 	}
 	for _, t := range s.targets {
 		s.noteDeath(t, "the server died after its last run")
@@ -366,7 +366,7 @@ func (s *session) group(ctx context.Context, targets []*Target, steps []Step) er
 		for _, step := range steps {
 			for _, t := range order {
 				if ctx.Err() != nil {
-					return errors.New("stopped on request")
+					return errStopped
 				}
 				s.one(ctx, t, step, round)
 			}

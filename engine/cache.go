@@ -42,10 +42,6 @@ func (e *Engine) ReserveCache(bytes int64) {
 	}
 }
 
-// BlockMisses is how many blocks readers have asked the block cache for in vain since Open: Metrics' CacheMisses, for a few microseconds.
-// It may be called until Close.
-func (e *Engine) BlockMisses() uint64 { return uint64(e.cache.Metrics().Misses) }
-
 // CacheSpare is how much of the cache's memory nothing is in: no block, no memtable and no reservation. It may be a few blocks below
 // zero, since each shard of a full block cache makes room before it takes a block in, not for it. It asks for Pebble's metrics, some
 // 20 µs.

@@ -48,16 +48,7 @@ func TestReserveCache(t *testing.T) {
 		}
 		return e.Metrics().CacheBytes, e.CacheSpare()
 	}
-	before := e.BlockMisses()
 	blocks, spare := scan()
-	missed := e.BlockMisses() - before
-	if most := uint64(rows * 200 / 4096); missed < 100 || missed > most {
-		t.Errorf("a first scan missed %d blocks", missed)
-	}
-	scan()
-	if again := e.BlockMisses() - before - missed; again != 0 || e.BlockMisses() != uint64(e.Metrics().CacheMisses) {
-		t.Errorf("a second scan missed %d blocks; of %d by the metrics it is %d", again, e.Metrics().CacheMisses, e.BlockMisses())
-	}
 	if blocks < rows*200 || spare < cache/4 || spare > cache-blocks {
 		t.Fatalf("%d bytes of blocks, %d spare", blocks, spare)
 	}
@@ -75,6 +66,62 @@ func TestReserveCache(t *testing.T) {
 	}
 	if again, as := scan(); again < blocks-blocks/50 || as > spare+spare/50 {
 		t.Errorf("all given back: %d bytes of blocks, %d spare; %d and %d before", again, as, blocks, spare)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTableReads: blocks that readers find in no cache count, and those of a compaction don't.
+func TestTableReads(t *testing.T) {
+	const rows, flushes, cache = 40_000, 4, 64 << 20
+	rng := testkit.Rand(testkit.Seed(t), 0)
+	e := open(t, engine.Options{Dir: t.TempDir(), CacheBytes: cache, MemTableBytes: 4 << 20})
+	row := make([]byte, 200)
+	for f := range flushes {
+		b := e.NewBatch()
+		for i := f; i < rows; i += flushes {
+			for j := range row {
+				row[j] = byte(rng.Uint32()) // does not compress
+			}
+			b.SetVersion(binary.BigEndian.AppendUint64([]byte("t"), uint64(i)), clock.Timestamp(5), row[:1], row[1:])
+		}
+		if err := errors.Join(e.Apply(b, false), e.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		b.Close()
+	}
+	lower, upper := keys.VersionPrefix(nil, nil), keys.SpaceEnd(nil, keys.SpaceVersion)
+	before, read := e.TableReads(), e.Metrics().CompactedBytes
+	if err := e.Compact(t.Context(), lower, upper); err != nil {
+		t.Fatal(err)
+	}
+	// To open a table takes some reads as well.
+	if reads, bytes := e.TableReads()-before, e.Metrics().CompactedBytes-read; reads > 100 || bytes < rows*200/2 {
+		t.Errorf("%d reads were counted while %d bytes were compacted", reads, bytes)
+	}
+	seek := func(n int) uint64 {
+		it, err := e.NewIter(engine.IterOptions{Lower: lower, Upper: upper})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := e.TableReads()
+		for i := range n {
+			if !it.SeekGE(keys.VersionPrefix(nil, binary.BigEndian.AppendUint64([]byte("t"), uint64(i*7919%rows)))) {
+				t.Fatal("nothing is found")
+			}
+		}
+		reads := e.TableReads() - before
+		if err := it.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return reads
+	}
+	if reads := seek(500); reads < 200 || reads > 1500 {
+		t.Errorf("500 lookups all over the table were counted as %d reads", reads)
+	}
+	if reads := seek(500); reads != 0 {
+		t.Errorf("the same again, in the cache, were counted as %d reads", reads)
 	}
 	if err := e.Close(); err != nil {
 		t.Error(err)

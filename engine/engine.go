@@ -60,6 +60,7 @@ type counters struct {
 	slowWrites     status.Counter
 	garbageFlushes status.Counter
 	diskReads      status.Counter
+	tableReads     status.Counter
 	directReads    status.Counter
 	stallSince     atomic.Int64 // clock.Mono at the start of the present stall, in nanoseconds
 }

@@ -46,6 +46,7 @@ func (t *tableFS) Open(name string, opts ...OpenOption) (File, error) {
 
 // ReadAt implements vfs.File.
 func (f *tableFile) ReadAt(p []byte, offset int64) (int, error) {
+	f.e.counters.tableReads.Inc()
 	if f.e.plainReads.Load() {
 		return f.File.ReadAt(p, offset)
 	}
@@ -73,6 +74,10 @@ func (f *tableFile) ReadAt(p []byte, offset int64) (int, error) {
 	rest, err := f.File.ReadAt(p[n:], offset+int64(n))
 	return n + rest, err
 }
+
+// TableReads is how many blocks have been read from tables since Open because the cache did not have them, but for those of compactions
+// and of long scans, which read ahead. Where the file system has no descriptors it is not known, and 0.
+func (e *Engine) TableReads() uint64 { return e.counters.tableReads.Load() }
 
 // Close implements vfs.File. It comes after the last read.
 func (f *tableFile) Close() error {

@@ -122,7 +122,7 @@ func TestDiskReads(t *testing.T) {
 		{"nothing", 0, 100, 0, false},
 	} {
 		plain = 0
-		before := e.counters.diskReads.Load()
+		before, reads := e.counters.diskReads.Load(), e.TableReads()
 		for range rounds {
 			chill()
 			if _, err := f.File.(*watched).File.ReadAt(make([]byte, tc.cached), 0); err != nil {
@@ -133,6 +133,9 @@ func TestDiskReads(t *testing.T) {
 			if n != tc.length || err != nil || !bytes.Equal(p, content[tc.offset:tc.offset+tc.length]) {
 				t.Errorf("%s: %d bytes, %v, or not what was written", tc.name, n, err)
 			}
+		}
+		if got := e.TableReads() - reads; got != rounds {
+			t.Errorf("%s: %d reads of a table, %d counted", tc.name, rounds, got)
 		}
 		// The first call begins to read, and now and then the disk is done before it looks.
 		waits := int(e.counters.diskReads.Load() - before)

@@ -232,7 +232,7 @@ func (c *conn) turnOver(crowded bool) bool {
 	} else {
 		over = over || c.reply > turnAnswerBytes
 	}
-	if !over && c.srv.scattered.Load() && t.scatteredOver(crowded) && c.sess.Status()&sqlapi.StatusInTrans == 0 {
+	if !over && c.srv.scattered.Load() && t.scatteredOver(crowded, c.sess.Status()&sqlapi.StatusInTrans != 0) {
 		c.count.shortTurns.Add(1)
 		over = true
 	}

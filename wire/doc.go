@@ -71,8 +71,8 @@
 //	W12. A connection whose next command is there at once, turnCommands times in a row, lets those be served first that were
 //	     ready before (turns), unless it is alone. Where crowdMin are active its turn also ends with a transaction, after
 //	     turnLongest, and when its commands take more than turnBrisk; where fewer are, after an answer of more than
-//	     turnAnswerBytes. While statements read much that is in no cache (missing), turns outside of transactions have a few commands
-//	     only. It holds no lock meanwhile, and Shutdown ends turns when the connections have ended. A connection that
+//	     turnAnswerBytes. While statements read much that is in no cache (missing), a few commands in a row outside of
+//	     transactions are a turn. It holds no lock meanwhile, and Shutdown ends turns when the connections have ended. A connection that
 //	     finds no command may yield the processor before it waits: one of few once, if its last command was there at once
 //	     (yields); one of many with brisk commands as long as others have use for it (lookCrowded); one that is alone for a while
 //	     after an answer with rows (lookAlone). Where there are two processors, connections that had to wait keep the server's

@@ -48,8 +48,8 @@ type Options struct {
 	// RequireSecureTransport refuses connections without TLS, except on unix
 	// sockets, with 3159.
 	RequireSecureTransport bool
-	// BlockMisses returns how many blocks all statements so far have read from files because no cache had them. It is called a few
-	// times a second, by one goroutine. nil means that this is not known.
+	// BlockMisses returns how many blocks statements have read from files so far because no cache had them; what long scans read ahead
+	// need not count. It is called a few times a second, by one goroutine, until Shutdown returns. nil means that this is not known.
 	BlockMisses func() uint64
 	// Logger takes what goes wrong; by default nothing is logged.
 	Logger *slog.Logger

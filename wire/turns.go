@@ -20,13 +20,14 @@ const (
 	crowdMin        = 32
 	turnAnswerBytes = 1460
 	// While statements read what no cache has, a client is preempted often enough that more than one command in twenty is waited for
-	// anyhow, and p95 is how long the turns of the others last (bench/results/2026-11-26-cold-turns.md).
-	turnScatteredFew  = 4
+	// anyhow, and p95 is how long the turns of the others last. So many commands in a row have a turn then, outside of transactions
+	// (bench/results/2026-11-26-cold-turns.md).
+	turnScatteredFew  = 3
 	turnScatteredMany = 2
 )
 
-// Statements read much that is in no cache while one command in missShare at least does. Fewer commands than missSample between two looks
-// of the reaper tell nothing, and need no turns.
+// Statements read much that is in no cache while they read a block for each missShare commands at least. Fewer commands than missSample
+// between two looks of the reaper tell nothing, and need no turns.
 const (
 	missShare  = 2
 	missSample = 100
@@ -52,18 +53,26 @@ type turn struct {
 	run   int           // commands in a row that were already there
 	spent time.Duration // by the server on its commands until it answered, where connections are many
 	txn   bool          // the command before was in a transaction, where connections are many
+	// singles is how many commands in a row came outside of transactions, while statements read what no cache has.
+	singles int
 }
 
 // brisk tells whether the run commands of the turn and the one before them, which was waited for, are short. They have the time of
 // one more between them, for one in which somebody else had the processor.
 func (t *turn) brisk() bool { return t.spent <= time.Duration(t.run+2)*turnBrisk }
 
-// scatteredOver tells whether the turn, of which one more command is at hand, has been long enough while statements read what no cache has.
-func (t *turn) scatteredOver(crowded bool) bool {
-	if crowded {
-		return t.run+1 >= turnScatteredMany
+// scatteredOver tells whether the turn, of which one more command is at hand, in a transaction or not, has been long enough while
+// statements read what no cache has.
+func (t *turn) scatteredOver(crowded, txn bool) bool {
+	if txn {
+		t.singles = 0
+		return false
 	}
-	return t.run+1 >= turnScatteredFew
+	t.singles++
+	if crowded {
+		return t.singles >= turnScatteredMany
+	}
+	return t.singles >= turnScatteredFew
 }
 
 // turns makes connections take turns.

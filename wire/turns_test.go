@@ -164,15 +164,27 @@ func TestTurnOverScattered(t *testing.T) {
 		t.Errorf("turns end at %v and %v though all is in the cache", few, many)
 	}
 	c.srv.scattered.Store(true)
-	if few, many := ends(false), ends(true); !slices.Equal(few, []int{4, 8, 12}) || !slices.Equal(many, []int{2, 4, 6, 8, 10, 12}) {
+	if few, many := ends(false), ends(true); !slices.Equal(few, []int{3, 6, 9, 12}) || !slices.Equal(many, []int{2, 4, 6, 8, 10, 12}) {
 		t.Errorf("turns end at %v of few, at %v of many", few, many)
 	}
-	if n := c.count.shortTurns.Load(); n != 9 {
+	if n := c.count.shortTurns.Load(); n != 10 {
 		t.Errorf("%d short turns are counted", n)
 	}
 	sess.trans = sqlapi.StatusInTrans
 	if few, many := ends(false), ends(true); few != nil || many != nil {
 		t.Errorf("in transactions turns end at %v and %v", few, many)
+	}
+	// Transactions of six commands: their ends are no ends of turns. Where connections are many, another rule ends those.
+	c.sock.waited = true
+	c.turnOver(false)
+	for i := range 100 {
+		c.sock.waited, sess.trans = false, sqlapi.StatusInTrans
+		if i%6 == 0 {
+			sess.trans = 0
+		}
+		if c.turnOver(false) {
+			t.Fatalf("the turn of a client that has transactions ends at command %d", i)
+		}
 	}
 	c.srv.lone.Store(true)
 	if sess.trans = 0; ends(false) != nil {

@@ -1,6 +1,8 @@
 package offheap_test
 
 import (
+	"fmt"
+	"os"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -16,16 +18,28 @@ func TestRefused(t *testing.T) {
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &limit); err != nil {
 		t.Fatal(err)
 	}
-	none := limit
-	none.Cur = 1 // byte of addresses; Go's heap has reserved some before
-	if err := unix.Setrlimit(unix.RLIMIT_AS, &none); err != nil {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
 		t.Fatal(err)
 	}
+	var pages uint64
+	if _, err := fmt.Sscan(string(text), &pages); err != nil {
+		t.Fatal(err)
+	}
+	few := limit
+	few.Cur = pages*uint64(os.Getpagesize()) + 256<<10 // for the runtime, and less than the block takes
+	restore := func() {
+		if err := unix.Setrlimit(unix.RLIMIT_AS, &limit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_AS, &few); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(restore)
 	b := newBlock(t, offheap.SlotMax+1, 7)
 	held := offheap.Bytes()
-	if err := unix.Setrlimit(unix.RLIMIT_AS, &limit); err != nil {
-		t.Fatal(err)
-	}
+	restore()
 	if held != before {
 		t.Errorf("%d bytes are outside, %d before the block was refused", held, before)
 	}
