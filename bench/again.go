@@ -11,15 +11,6 @@ import (
 // againMax is how many steps may be measured again. Where more missed, the shortness of their rounds is not the reason.
 const againMax = 4
 
-// Again is a step that missed a demand in rounds that Fit had shortened, and was then measured in rounds as long as the plan has them.
-// Those are among the session's runs; these are the others.
-type Again struct {
-	Workload string `json:"workload"`
-	PSMode   string `json:"ps_mode"`
-	Threads  int    `json:"threads"`
-	Runs     []Run  `json:"runs"`
-}
-
 var errStopped = errors.New("stopped on request")
 
 // again measures what missed a demand in shortened rounds once more, in as many rounds of the plan's own length, and these count: many
@@ -46,11 +37,11 @@ func (s *session) again(ctx context.Context) error {
 			err = errStopped
 		}
 		if err != nil {
-			_ = s.result.take(step)
+			s.result.take(step) // half of a step is none
 			s.result.Runs = append(s.result.Runs, short...)
 			return err
 		}
-		s.result.Again = append(s.result.Again, Again{Workload: w.Name, PSMode: step.PSMode, Threads: step.Threads, Runs: short})
+		s.result.Replaced = append(s.result.Replaced, short...)
 		if err := s.save(); err != nil {
 			return err
 		}
@@ -103,26 +94,21 @@ func (r *Result) missesOf(row *StepSummary) []Miss {
 	return misses
 }
 
-// measuredAgain tells whether the step is one of those in Again.
+// measuredAgain tells whether rounds of the step have been replaced.
 func (r *Result) measuredAgain(step Step) bool {
-	return slices.ContainsFunc(r.Again, func(a Again) bool {
-		return a.Workload == step.Workload.Name && a.PSMode == step.PSMode && a.Threads == step.Threads
-	})
+	return slices.ContainsFunc(r.Replaced, func(run Run) bool { return run.at(step) })
 }
 
 const againText = "Rounds were shortened to keep to the time budget. A step that missed a demand in them was measured again, in as many rounds as long as the plan has them, and those count; the last table has both."
 
 // againTables shows both measurements of the steps that were measured again.
 func (r *Result) againTables() []table {
-	if len(r.Again) == 0 {
+	if len(r.Replaced) == 0 {
 		return nil
 	}
 	t := table{head: []string{"Measured again", "Seconds of a round", "Ratio of the rate", "Ratio of p95", "Ratio of CPU per query", "Missed"}}
 	short := *r
-	short.Runs = nil
-	for _, a := range r.Again {
-		short.Runs = append(short.Runs, a.Runs...)
-	}
+	short.Runs = r.Replaced
 	before, after := short.Summarise(), r.Summarise()
 	for i := range before {
 		step := before[i].Step

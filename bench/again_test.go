@@ -67,16 +67,16 @@ func TestAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Again) != 1 || r.Again[0].Threads != 2 || len(r.Again[0].Runs) != 2 || len(r.Runs) != 4 || r.Incomplete != "" {
-		t.Fatalf("%+v, %d runs, incomplete %q", r.Again, len(r.Runs), r.Incomplete)
+	if len(r.Replaced) != 2 || len(r.Runs) != 4 || r.Incomplete != "" {
+		t.Fatalf("%+v, %d runs, incomplete %q", r.Replaced, len(r.Runs), r.Incomplete)
 	}
 	for _, run := range r.Runs {
 		if want := fmt.Sprintf("--time=%d ", run.Threads); run.failed() || !strings.Contains(run.Command+" ", want) {
 			t.Errorf("%d threads: %s %s", run.Threads, run.Command, run.Failure)
 		}
 	}
-	for _, run := range r.Again[0].Runs {
-		if !strings.Contains(run.Command+" ", "--time=1 ") {
+	for _, run := range r.Replaced {
+		if run.Threads != 2 || !strings.Contains(run.Command+" ", "--time=1 ") {
 			t.Errorf("before: %s", run.Command)
 		}
 	}
@@ -108,8 +108,8 @@ func TestStopKeepsTheShortRounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Incomplete == "" || len(r.Again) != 0 || len(r.Runs) != 2 {
-		t.Fatalf("incomplete %q, %+v, %d runs", r.Incomplete, r.Again, len(r.Runs))
+	if r.Incomplete == "" || len(r.Replaced) != 0 || len(r.Runs) != 2 {
+		t.Fatalf("incomplete %q, %+v, %d runs", r.Incomplete, r.Replaced, len(r.Runs))
 	}
 	for _, run := range r.Runs {
 		if !strings.Contains(run.Command+" ", "--time=1 ") {
@@ -133,7 +133,7 @@ func TestAgainIsForFew(t *testing.T) {
 		t.Fatalf("%d steps missed", n)
 	}
 	s := &session{result: r}
-	if err := s.again(t.Context()); err != nil || len(r.Again) != 0 || len(r.Runs) != 2*(againMax+1) {
-		t.Errorf("%v, %+v, %d runs", err, r.Again, len(r.Runs))
+	if err := s.again(t.Context()); err != nil || len(r.Replaced) != 0 || len(r.Runs) != 2*(againMax+1) {
+		t.Errorf("%v, %+v, %d runs", err, r.Replaced, len(r.Runs))
 	}
 }

@@ -200,7 +200,7 @@ func anyThreads(step Step, command string) string {
 func (r *Result) verdictSection() section {
 	s := section{level: 2, title: "Floors"}
 	misses := r.Misses()
-	if len(r.Again) > 0 {
+	if len(r.Replaced) > 0 {
 		s.text = append(s.text, againText)
 	}
 	if len(misses) == 0 {

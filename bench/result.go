@@ -25,7 +25,7 @@ type Result struct {
 	Calibrations []Calibration `json:"calibrations"`
 	Plan         Plan          `json:"plan"`
 	Runs         []Run         `json:"runs"`
-	Again        []Again       `json:"again,omitempty"`
+	Replaced     []Run         `json:"replaced_runs,omitempty"` // shortened rounds of steps that were measured again in full ones
 }
 
 // Environment describes the machine without naming it.

@@ -27,8 +27,8 @@ type Options struct {
 	TempDir   string // where the targets keep their data; empty: the system's
 	Command   string // the command line, for the report
 	Progress  *Progress
-	// Save, if given, stores what there is after each workload, so that a session that is killed leaves the most of itself. Its error ends
-	// the session.
+	// Save, if given, stores what there is after each workload and each step that is measured again, so that a session that is killed
+	// leaves the most of itself. Its error ends the session.
 	Save func(*Result) error
 }
 

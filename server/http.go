@@ -228,10 +228,7 @@ func (n *Node) registerCommands(w *wire.Counters) error {
 // figures are the counters of SHOW STATUS.
 func (n *Node) figures() map[string]string {
 	w, m := n.wire.Counters(), n.engine.Metrics()
-	var questions uint64
-	for _, count := range w.Commands {
-		questions += count
-	}
+	questions := w.Questions()
 	text := func(v uint64) string { return strconv.FormatUint(v, 10) }
 	return map[string]string{
 		"Threads_connected": strconv.Itoa(n.wire.OpenConnections()), "Connections": text(w.Connections), "Aborted_clients": text(w.Aborted),
@@ -243,10 +240,7 @@ func (n *Node) figures() map[string]string {
 // statistics is the line that COM_STATISTICS answers.
 func (n *Node) statistics() string {
 	w := n.wire.Counters()
-	var questions uint64
-	for _, count := range w.Commands {
-		questions += count
-	}
+	questions := w.Questions()
 	uptime := clock.Now().Sub(n.shared.Start).Seconds()
 	return fmt.Sprintf("Uptime: %.0f  Threads: %d  Questions: %d  Slow queries: 0  Opens: 0  Flush tables: 0  Open tables: 0  Queries per second avg: %.3f",
 		uptime, n.wire.OpenConnections(), questions, float64(questions)/max(uptime, 1))

@@ -324,13 +324,16 @@ func TestShortTurns(t *testing.T) {
 		}
 		mustExec(t, db, insert.String())
 	}
-	count := func() (turns int) {
+	count := func() int {
 		_, body := n.get("/metrics")
 		found := regexp.MustCompile(`(?m)^pando_short_turns_total (\d+)$`).FindStringSubmatch(body)
 		if found == nil {
 			t.Fatal("there is no count of short turns")
 		}
-		turns, _ = strconv.Atoi(found[1])
+		turns, err := strconv.Atoi(found[1])
+		if err != nil {
+			t.Fatal(err)
+		}
 		return turns
 	}
 	// Two clients send ahead, so that their next command is always at hand; each loses what it is answered.
@@ -338,7 +341,7 @@ func TestShortTurns(t *testing.T) {
 	span.Store(10)
 	for range 2 {
 		c := n.login()
-		go func() { _, _ = io.Copy(io.Discard, c.conn) }()
+		go func() { _, _ = io.Copy(io.Discard, c.conn) }() // until the test closes the connection
 		go func() {
 			for i := 0; ; i += 7919 {
 				query := fmt.Sprintf("\x03SELECT b FROM d.t WHERE a = %d", i%int(span.Load()))

@@ -54,6 +54,14 @@ type Counters struct {
 	PlaceWaits, WriterWaits uint64
 }
 
+// Questions is the number of commands of all kinds.
+func (c *Counters) Questions() (sum uint64) {
+	for _, count := range c.Commands {
+		sum += count
+	}
+	return sum
+}
+
 // Counters returns the present totals.
 func (s *Server) Counters() Counters {
 	var sum Counters
@@ -75,16 +83,6 @@ func (s *Server) Counters() Counters {
 		}
 	}
 	sum.ThreadMoves, sum.PlaceWaits, sum.WriterWaits = s.spread.moves.Load(), s.places.entries(), s.writers.entries()
-	return sum
-}
-
-// commands is how many there have been.
-func (s *Server) commands() (sum uint64) {
-	for i := range s.counters.shards {
-		for j := range s.counters.shards[i].commands {
-			sum += s.counters.shards[i].commands[j].Load()
-		}
-	}
 	return sum
 }
 

@@ -42,8 +42,8 @@ func (s *Server) missing() bool {
 	if s.opt.BlockMisses == nil {
 		return false
 	}
-	before := s.misses
-	s.misses = missWatch{commands: s.commands(), misses: s.opt.BlockMisses()}
+	before, now := s.misses, s.Counters()
+	s.misses = missWatch{commands: now.Questions(), misses: s.opt.BlockMisses()}
 	commands, misses := s.misses.commands-before.commands, s.misses.misses-before.misses
 	return commands >= missSample && misses*missShare >= commands
 }
