@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/cockroachkvs"
+
+	"github.com/pandodb/pando/clock"
+)
+
+// yieldEvery is how long a flush or compaction works on its blocks before it lets other goroutines run.
+const yieldEvery = time.Millisecond
+
+// yieldingCollector is a collector of block properties, which Pebble asks when a block of a table is full, and which then lets other
+// goroutines run.
+//
+// Pebble makes a table in two goroutines: one fills blocks and hands each to the other, which writes it and goes back to wait. When one
+// waits the runtime runs the other next, before all that was ready to run on the same processor. It takes the processor from such a
+// pair after 10 ms as from one goroutine, but not if one of them is bound to its thread (Background.Begin): the switch to that thread
+// counts as a new beginning. What was ready before then stood still as long as the table took, unless another processor had nothing
+// to do and took it over: clients waited for 30 to 100 ms (bench/results/2026-11-26-starved.md). Gosched puts the goroutine behind all of it.
+type yieldingCollector struct {
+	pebble.BlockPropertyCollector
+	last time.Duration // on clock.Mono: others could run
+}
+
+// FinishDataBlock implements pebble.BlockPropertyCollector.
+func (c *yieldingCollector) FinishDataBlock(buf []byte) ([]byte, error) {
+	if clock.Mono()-c.last >= yieldEvery {
+		runtime.Gosched()
+		c.last = clock.Mono()
+	}
+	return c.BlockPropertyCollector.FinishDataBlock(buf)
+}
+
+// yieldingCollectors are those of cockroachkvs. What they collect is the same.
+func yieldingCollectors() []func() pebble.BlockPropertyCollector {
+	var all []func() pebble.BlockPropertyCollector
+	for _, collector := range cockroachkvs.BlockPropertyCollectors {
+		all = append(all, func() pebble.BlockPropertyCollector {
+			return &yieldingCollector{BlockPropertyCollector: collector()}
+		})
+	}
+	return all
+}
