@@ -71,8 +71,8 @@ type Options struct {
 }
 
 // Background is told when a flush or compaction begins and ends. Both calls come on the goroutine that does the work, which does
-// nothing else and ends soon after, so Begin may bind it to its thread. They are made with Pebble's mutex held and must not
-// block. Several flushes and compactions may be under way at once.
+// nothing else and ends soon after, so Begin may bind it to its thread, which is why tables yield (yieldingCollector). They are made
+// with Pebble's mutex held and must not block. Several flushes and compactions may be under way at once.
 type Background interface {
 	// Begin tells of work that begins; urgent means that commits are slowed, or soon will be, until it is done.
 	Begin(urgent bool)
