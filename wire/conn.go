@@ -228,7 +228,11 @@ func (c *conn) turnOver(crowded bool) bool {
 	if crowded {
 		before := t.txn
 		t.txn = c.sess.Status()&sqlapi.StatusInTrans != 0
-		over = over || !t.brisk() || t.spent >= turnLongest || before && !t.txn
+		if before && !t.txn {
+			t.txns++
+			over = over || t.txns >= int(c.srv.turnTxns.Load())
+		}
+		over = over || !t.brisk() || t.spent >= turnLongest
 	} else {
 		over = over || c.reply > turnAnswerBytes
 	}

@@ -69,7 +69,8 @@
 //	W11. Locks: Server.mu and conn.mu are never held together, nor while calling a session or a socket. columnCache.mu,
 //	     authCache.mu, places.mu and turns.mu are leaves.
 //	W12. A connection whose next command is there at once, turnCommands times in a row, lets those be served first that were
-//	     ready before (turns), unless it is alone. Where crowdMin are active its turn also ends with a transaction, after
+//	     ready before (turns), unless it is alone. Where crowdMin are active its turn also ends with a transaction, or a few where they are
+//	     very many, after
 //	     turnLongest, and when its commands take more than turnBrisk; where fewer are, after an answer of more than
 //	     turnAnswerBytes. While statements read much that is in no cache (missing), a few commands in a row outside of
 //	     transactions are a turn. It holds no lock meanwhile, and Shutdown ends turns when the connections have ended. A connection that

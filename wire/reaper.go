@@ -75,6 +75,7 @@ func (s *Server) inspect(conns []*conn, now uint64) {
 		}
 	}
 	s.crowded.Store(active >= crowdMin)
+	s.turnTxns.Store(int32(active / turnTxnConns))
 	s.scattered.Store(s.missing())
 	s.lone.Store(active == 1 && runtime.GOMAXPROCS(0) > 1)
 	before := s.thinking

@@ -45,11 +45,12 @@ type Server struct {
 	// now is the coarse clock, in ticks since process start. The reaper and accepting move it; everything that would
 	// otherwise read the real clock per command reads this.
 	now       atomic.Uint64
-	crowded   atomic.Bool // crowdMin connections were active when the reaper looked last
-	scattered atomic.Bool // statements read much that is in no cache, see missing
-	lone      atomic.Bool // one was, and it need not be the only one to use a processor
-	thinking  int         // the reaper's: active connections whose clients had not sent a command when it looked last, or unknownThink
-	misses    missWatch   // the reaper's
+	crowded   atomic.Bool  // crowdMin connections were active when the reaper looked last
+	turnTxns  atomic.Int32 // after so many transactions a turn is over, where connections are many; likewise
+	scattered atomic.Bool  // statements read much that is in no cache, see missing
+	lone      atomic.Bool  // one was, and it need not be the only one to use a processor
+	thinking  int          // the reaper's: active connections whose clients had not sent a command when it looked last, or unknownThink
+	misses    missWatch    // the reaper's
 	maxPacket atomic.Int64
 	maxConns  atomic.Int64
 

@@ -13,11 +13,16 @@ import (
 // p95, so that turns are to be much longer than that or have one command only: among crowdMin connections a turn goes on while it is
 // brisk. There it is also over at the end of a transaction, all of whose statements have waited for the same turn, and after turnLongest.
 // Among fewer it is over after an answer of more than turnAnswerBytes, a packet of the network, where that hardly shows.
+//
+// Where they are very many, all that belongs to a client, its connection and its session has left the processors' caches when its turn
+// comes, and to fetch it costs both sides as much as a few statements. A turn there has a transaction for each turnTxnConns active
+// connections (bench/results/2026-11-26-turns-of-transactions.md).
 const (
 	turnCommands    = 128
 	turnLongest     = 4 * time.Millisecond   // of the server's time, where connections are many
 	turnBrisk       = 120 * time.Microsecond // mean time that commands of a brisk turn take the server, until it answers
 	crowdMin        = 32
+	turnTxnConns    = 192
 	turnAnswerBytes = 1460
 	// While statements read what no cache has, a client is preempted often enough that more than one command in twenty is waited for
 	// anyhow, and p95 is how long the turns of the others last. So many commands in a row have a turn then, outside of transactions
@@ -53,6 +58,7 @@ type turn struct {
 	run   int           // commands in a row that were already there
 	spent time.Duration // by the server on its commands until it answered, where connections are many
 	txn   bool          // the command before was in a transaction, where connections are many
+	txns  int           // transactions that have ended in this turn, where connections are many
 	// singles is how many commands in a row came outside of transactions, while statements read what no cache has.
 	singles int
 }

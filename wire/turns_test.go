@@ -103,16 +103,24 @@ func TestTurnOverCrowded(t *testing.T) {
 		{2*turnBrisk + 1, alone, 1},
 		{2*turnBrisk + 1, inside, 1},
 		{0, inside, turnCommands},
-		{0, func(i int) uint16 { // the first begins a transaction, of which the tenth sees the end
-			if i == 0 || i == 10 {
-				return 0
-			}
-			return sqlapi.StatusInTrans
-		}, 10},
 	} {
 		for range 2 {
 			if got := turn(test.took, test.status); got != test.want {
 				t.Errorf("commands of %v: the turn is over at command %d, want %d", test.took, got, test.want)
+			}
+		}
+	}
+	tenEach := func(i int) uint16 { // transactions of ten commands, each of which the first command of the next one sees the end of
+		if i%10 == 0 {
+			return 0
+		}
+		return sqlapi.StatusInTrans
+	}
+	for txns, want := range map[int]int{0: 10, 1: 10, 3: 30, turnCommands: turnCommands} {
+		c.srv.turnTxns.Store(int32(txns))
+		for range 2 {
+			if got := turn(0, tenEach); got != want {
+				t.Errorf("%d transactions a turn: it is over at command %d, want %d", txns, got, want)
 			}
 		}
 	}
@@ -214,7 +222,7 @@ func TestMissing(t *testing.T) {
 }
 
 // TestCrowded: the reaper counts the connections that have been active of late, and those only. One of them is alone, unless it has
-// the only processor.
+// the only processor. For each turnTxnConns of them a turn has a transaction.
 func TestCrowded(t *testing.T) {
 	const now = 100
 	s := newPlacesServer()
@@ -254,6 +262,13 @@ func TestCrowded(t *testing.T) {
 	look(false)
 	last.standing.Store(true)
 	look(true)
+	for len(conns) < 2*turnTxnConns+crowdMin {
+		add(now)
+	}
+	look(true)
+	if txns := s.turnTxns.Load(); txns != 2 {
+		t.Errorf("%d transactions a turn of %d connections", txns, len(conns)-crowdMin)
+	}
 	if activeTicks <= reapPeriod/tick {
 		t.Error("who had his command right after a look is not active for the next one, if that comes late")
 	}
