@@ -20,7 +20,8 @@ const yieldEvery = time.Millisecond
 // waits the runtime runs the other next, before all that was ready to run on the same processor. It takes the processor from such a
 // pair after 10 ms as from one goroutine, but not if one of them is bound to its thread (Background.Begin): the switch to that thread
 // counts as a new beginning. What was ready before then stood still as long as the table took, unless another processor had nothing
-// to do and took it over: clients waited for 30 to 100 ms (bench/results/2026-11-26-starved.md). Gosched puts the goroutine behind all of it.
+// to do and took it over: clients waited for 30 to 100 ms (bench/results/2026-11-26-starved.md). Gosched puts the goroutine behind all
+// of it. One that is not bound yields too: that is dear only where processors are never idle, and statements then take their share.
 type yieldingCollector struct {
 	pebble.BlockPropertyCollector
 	last time.Duration // on clock.Mono: others could run

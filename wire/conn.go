@@ -230,7 +230,7 @@ func (c *conn) turnOver(crowded bool) bool {
 		t.txn = c.sess.Status()&sqlapi.StatusInTrans != 0
 		if before && !t.txn {
 			t.txns++
-			over = over || t.txns >= int(c.srv.turnTxns.Load())
+			over = over || !t.fits(int(c.srv.turnTxns.Load()))
 		}
 		over = over || !t.brisk() || t.spent >= turnLongest
 	} else {

@@ -69,15 +69,14 @@
 //	W11. Locks: Server.mu and conn.mu are never held together, nor while calling a session or a socket. columnCache.mu,
 //	     authCache.mu, places.mu and turns.mu are leaves.
 //	W12. A connection whose next command is there at once, turnCommands times in a row, lets those be served first that were
-//	     ready before (turns), unless it is alone. Where crowdMin are active its turn also ends with a transaction, or a few where they are
-//	     very many, after
-//	     turnLongest, and when its commands take more than turnBrisk; where fewer are, after an answer of more than
-//	     turnAnswerBytes. While statements read much that is in no cache (missing), a few commands in a row outside of
-//	     transactions are a turn. It holds no lock meanwhile, and Shutdown ends turns when the connections have ended. A connection that
-//	     finds no command may yield the processor before it waits: one of few once, if its last command was there at once
-//	     (yields); one of many with brisk commands as long as others have use for it (lookCrowded); one that is alone for a while
-//	     after an answer with rows (lookAlone). Where there are two processors, connections that had to wait keep the server's
-//	     threads on both (spread).
+//	     ready before (turns), unless it is alone. Where crowdMin are active its turn also ends with a transaction (with
+//	     several where they are very many: turnTxnConns), after turnLongest, and when its commands take more than turnBrisk;
+//	     where fewer are, after an answer of more than turnAnswerBytes. While statements read much that is in no cache
+//	     (missing), a few commands in a row outside of transactions are a turn. It holds no lock meanwhile, and Shutdown ends
+//	     turns when the connections have ended. A connection that finds no command may yield the processor before it waits:
+//	     one of few once, if its last command was there at once (yields); one of many with brisk commands as long as others
+//	     have use for it (lookCrowded); one that is alone for a while after an answer with rows (lookAlone). Where there are
+//	     two processors, connections that had to wait keep the server's threads on both (spread).
 //	W13. Where crowdMin are active, a transaction of a client on the same machine may wait before it begins, while it holds nothing, so
 //	     that few are in progress at once (places). No command within a transaction waits there. A transaction without commands for
 //	     some milliseconds does not count, and nobody waits for long where processors are idle. Where writersMin are active and hardly

@@ -75,8 +75,12 @@ func (s *Server) inspect(conns []*conn, now uint64) {
 		}
 	}
 	s.crowded.Store(active >= crowdMin)
-	s.turnTxns.Store(int32(active / turnTxnConns))
-	s.scattered.Store(s.missing())
+	scattered, txns := s.missing(), active/turnTxnConns
+	if scattered {
+		txns = 1 // p95 is how long the turns of others last, see turnScatteredFew
+	}
+	s.scattered.Store(scattered)
+	s.turnTxns.Store(int32(txns))
 	s.lone.Store(active == 1 && runtime.GOMAXPROCS(0) > 1)
 	before := s.thinking
 	if s.thinking = unknownThink; active >= writersKeep {

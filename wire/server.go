@@ -46,7 +46,7 @@ type Server struct {
 	// otherwise read the real clock per command reads this.
 	now       atomic.Uint64
 	crowded   atomic.Bool  // crowdMin connections were active when the reaper looked last
-	turnTxns  atomic.Int32 // after so many transactions a turn is over, where connections are many; likewise
+	turnTxns  atomic.Int32 // so many transactions has a turn at most, where connections are many; 0 is one. The reaper sets it
 	scattered atomic.Bool  // statements read much that is in no cache, see missing
 	lone      atomic.Bool  // one was, and it need not be the only one to use a processor
 	thinking  int          // the reaper's: active connections whose clients had not sent a command when it looked last, or unknownThink

@@ -16,7 +16,8 @@ import (
 //
 // Where they are very many, all that belongs to a client, its connection and its session has left the processors' caches when its turn
 // comes, and to fetch it costs both sides as much as a few statements. A turn there has a transaction for each turnTxnConns active
-// connections (bench/results/2026-11-26-turns-of-transactions.md).
+// connections, as long as they fit into turnCommands and turnLongest: none is to wait in its middle for the turns of all others. The price
+// is p95, which is then how long those turns take (bench/results/2026-11-26-turns-of-transactions.md).
 const (
 	turnCommands    = 128
 	turnLongest     = 4 * time.Millisecond   // of the server's time, where connections are many
@@ -66,6 +67,12 @@ type turn struct {
 // brisk tells whether the run commands of the turn and the one before them, which was waited for, are short. They have the time of
 // one more between them, for one in which somebody else had the processor.
 func (t *turn) brisk() bool { return t.spent <= time.Duration(t.run+2)*turnBrisk }
+
+// fits tells whether one more transaction like those of the turn belongs to it, where it may have most of them.
+func (t *turn) fits(most int) bool {
+	next := t.txns + 1
+	return next <= most && (t.run+1)*next <= turnCommands*t.txns && t.spent*time.Duration(next) <= turnLongest*time.Duration(t.txns)
+}
 
 // scatteredOver tells whether the turn, of which one more command is at hand, in a transaction or not, has been long enough while
 // statements read what no cache has.

@@ -110,17 +110,31 @@ func TestTurnOverCrowded(t *testing.T) {
 			}
 		}
 	}
-	tenEach := func(i int) uint16 { // transactions of ten commands, each of which the first command of the next one sees the end of
-		if i%10 == 0 {
-			return 0
+	each := func(commands int) func(i int) uint16 { // transactions, each of which the first command of the next one sees the end of
+		return func(i int) uint16 {
+			if i%commands == 0 {
+				return 0
+			}
+			return sqlapi.StatusInTrans
 		}
-		return sqlapi.StatusInTrans
 	}
-	for txns, want := range map[int]int{0: 10, 1: 10, 3: 30, turnCommands: turnCommands} {
-		c.srv.turnTxns.Store(int32(txns))
+	for _, test := range []struct {
+		most, commands int
+		took           time.Duration
+		want           int
+	}{
+		{0, 10, 0, 10},
+		{1, 10, 0, 10},
+		{3, 10, 0, 30},
+		{turnCommands, 16, 0, turnCommands},
+		{turnCommands, 20, 0, turnCommands / 20 * 20},     // none is broken by the end of a turn
+		{turnCommands, 20, turnLongest / 50, 40},          // likewise
+		{turnCommands, 2 * turnCommands, 0, turnCommands}, // but for one that is longer than a turn
+	} {
+		c.srv.turnTxns.Store(int32(test.most))
 		for range 2 {
-			if got := turn(0, tenEach); got != want {
-				t.Errorf("%d transactions a turn: it is over at command %d, want %d", txns, got, want)
+			if got := turn(test.took, each(test.commands)); got != test.want {
+				t.Errorf("%+v: the turn is over at command %d", test, got)
 			}
 		}
 	}
@@ -263,7 +277,7 @@ func TestCrowded(t *testing.T) {
 	last.standing.Store(true)
 	look(true)
 	for len(conns) < 2*turnTxnConns+crowdMin {
-		add(now)
+		add(now).state.Store(now<<16 | phaseBusy)
 	}
 	look(true)
 	if txns := s.turnTxns.Load(); txns != 2 {
