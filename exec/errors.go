@@ -22,6 +22,7 @@ var mapped = []struct {
 }{
 	{kvapi.ErrDeadlock, types.ErLockDeadlock, nil},
 	{kvapi.ErrLockTimeout, types.ErLockWaitTimeout, nil},
+	{kvapi.ErrLockTableFull, types.ErLockTableFull, nil},
 	{kvapi.ErrSnapshotTooOld, types.ErTableDefChanged, nil},
 	{kvapi.ErrReadOnly, types.ErCantExecuteInReadOnlyTransaction, nil},
 	{kvapi.ErrClosed, types.ErServerShutdown, nil},
