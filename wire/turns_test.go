@@ -283,6 +283,13 @@ func TestCrowded(t *testing.T) {
 	if txns := s.turnTxns.Load(); txns != 2 {
 		t.Errorf("%d transactions a turn of %d connections", txns, len(conns)-crowdMin)
 	}
+	var misses uint64
+	s.opt.BlockMisses = func() uint64 { misses += missSample; return misses }
+	s.counters.shard(0).commands[ComQuery].Add(missSample)
+	look(true)
+	if txns := s.turnTxns.Load(); !s.scattered.Load() || txns != 1 {
+		t.Errorf("%d transactions a turn while statements read what no cache has", txns)
+	}
 	if activeTicks <= reapPeriod/tick {
 		t.Error("who had his command right after a look is not active for the next one, if that comes late")
 	}
