@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // finalOutput is what sysbench 1.0.20 prints, shortened.
@@ -150,6 +151,9 @@ func TestFailureOf(t *testing.T) {
 	text, numbers := failureOf(output, nil)
 	if !strings.Contains(text, "1146") || numbers["1146"] != 2 {
 		t.Errorf("got %q, %v", text, numbers)
+	}
+	if text, _ := failureOf("FATAL: error 1206 for query 'INSERT INTO t VALUES "+strings.Repeat("(1,'ä'),", 9999), nil); len(text) > failureMax+len("…") || !utf8.ValidString(text) {
+		t.Errorf("a report would have a line of %d bytes", len(text))
 	}
 	if text, _ := failureOf(finalOutput, nil); text != "" {
 		t.Errorf("a good run failed with %q", text)

@@ -50,11 +50,12 @@ type conn struct {
 	next   chan struct{} // capacity 1: turns.wait or places.enter is over
 	behind *conn         // the next in turns, or in places; it never stands in both
 
-	entered  *places      // whose leave has to be called: at the end of the present transaction, or after writesEach commands; nil: none
+	entered  *places      // whose leave has to be called: at the end of the present transaction or load, or after writesEach commands; nil: none
 	used     int          // commands since entered was set
 	place    atomic.Int32 // in entered, from 1 on; 0: none; stored under its mu
 	worked   atomic.Bool  // there was a command since the places looked last, while entered
 	standing atomic.Bool  // in the line of places or of turns
+	large    bool         // the present command has loadBytes
 
 	// state is when<<16 | command<<8 | phase, where when is the server's coarse clock at the last change. Written by the
 	// connection, read by the reaper and Conns.
@@ -208,7 +209,11 @@ func (c *conn) loop() {
 		c.intr.Reset()
 		c.setState(payload[0], phaseBusy)
 		c.resp.seq = c.in.seq
+		c.large = len(payload) >= loadBytes
 		keep := c.command(payload)
+		if c.large && c.entered == &c.srv.loads {
+			c.leave()
+		}
 		c.resp.end()
 		c.in.release()
 		if !keep {
@@ -388,6 +393,10 @@ func (c *control) EnterTransaction() {
 
 // EnterWrite implements Control.
 func (c *control) EnterWrite() {
+	if c.large {
+		(*conn)(c).enterLoad()
+		return
+	}
 	if c.entered == &c.srv.writers && c.place.Load() != 0 {
 		return // loop counts the commands
 	}
@@ -407,11 +416,28 @@ func (c *conn) enter(p *places) {
 	if c.host != localhost || c.began == 0 {
 		return // began is 0 where connections are few, and behind the first part of an answer
 	}
+	c.enterAs(p)
+}
+
+// enterAs is enter for any connection.
+func (c *conn) enterAs(p *places) {
 	entering := clock.Mono()
 	if p.enter(c, entering, c.intr) {
 		c.entered, c.used = p, 0
 	}
-	c.began += clock.Mono() - entering // the server did nothing for it meanwhile
+	if c.began != 0 {
+		c.began += clock.Mono() - entering // the server did nothing for it meanwhile
+	}
+}
+
+// enterLoad waits for a load's place, unless the present command, of several statements, has one.
+func (c *conn) enterLoad() {
+	p := &c.srv.loads
+	if c.entered == p && c.place.Load() != 0 {
+		return
+	}
+	c.leave()
+	c.enterAs(p)
 }
 
 // leave gives the place back, if there is one.

@@ -50,8 +50,8 @@ type Counters struct {
 	ShortTurns uint64
 	// ThreadMoves counts threads that were moved to the other one of two processors.
 	ThreadMoves uint64
-	// PlaceWaits counts transactions that stood in line for a place, WriterWaits how often a write by itself did.
-	PlaceWaits, WriterWaits uint64
+	// PlaceWaits counts transactions that stood in line for a place, WriterWaits how often a write by itself did, LoadWaits those of many rows.
+	PlaceWaits, WriterWaits, LoadWaits uint64
 }
 
 // Questions is the number of commands of all kinds.
@@ -82,7 +82,8 @@ func (s *Server) Counters() Counters {
 			*pair.to += pair.from.Load()
 		}
 	}
-	sum.ThreadMoves, sum.PlaceWaits, sum.WriterWaits = s.spread.moves.Load(), s.places.entries(), s.writers.entries()
+	sum.ThreadMoves = s.spread.moves.Load()
+	sum.PlaceWaits, sum.WriterWaits, sum.LoadWaits = s.places.entries(), s.writers.entries(), s.loads.entries()
 	return sum
 }
 

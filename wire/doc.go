@@ -81,8 +81,8 @@
 //	     that few are in progress at once (places). No command within a transaction waits there. A transaction without commands for
 //	     some milliseconds does not count, and nobody waits for long where processors are idle. Where writersMin are active and hardly
 //	     any client thinks, a write that is a transaction by itself waits likewise, unless its connection has a place still: for
-//	     writesEach commands, or until there has been none for some 100 ms. Who holds a lock of GET_LOCK never waits, nor does a query
-//	     under max_execution_time.
+//	     writesEach commands, or until there has been none for some 100 ms. Of such writes of loadBytes and more few are in progress at
+//	     once, whoever the clients are. Who holds a lock of GET_LOCK never waits, nor does a query under max_execution_time.
 //
 // # Goroutines
 //
@@ -91,8 +91,8 @@
 //	Server.reap    one, started with the first connection; moves the coarse clock, keeps wait_timeout, net_read_timeout and
 //	               net_write_timeout, notices clients that left during a statement; sleeps while there are no connections;
 //	               ended by Shutdown
-//	places.keep    two, started with the first connection; look after the lines of transactions and of writers every 5 ms, and sleep
-//	               while there is none; ended by Shutdown
+//	places.keep    three, started with the first connection; look after the lines of transactions, of writers and of loads every
+//	               5 ms, and sleep while there is none; ended by Shutdown
 //	turns.usher    one, started with the first connection; wakes connections that let others go first; waits for a byte in a
 //	               pipe, and ends when Shutdown closes it
 //

@@ -22,6 +22,12 @@ const (
 	writersKeep = writersMin * 3 / 4
 	writersEach = 32
 	writesEach  = 32
+	// A statement of loadBytes is a load. Loads have loadsEach places for each processor: more at once only take each other's memory and
+	// caches (bench/results/2026-11-26-loads.md). Where processors are idle, because loads wait for the disk or for locks, there are more,
+	// up to loadsMost for each processor.
+	loadBytes = 64 << 10
+	loadsEach = 2
+	loadsMost = 32
 	// placeLook is the time between two looks at a line.
 	placeLook = 5 * time.Millisecond
 	// Processors that were idle for idleShare of a window, in percent, open the line, and so do holders whose commands have been at the
@@ -46,6 +52,9 @@ type placesRule struct {
 	open, openMost time.Duration
 	// watch tells that holders are watched, see gauge.
 	watch bool
+	// most returns how many places there are at most; nil: room says it. With it there is one more place for each window in which
+	// processors were idle and one less for each in which they were not, instead of a line that is opened.
+	most func(l load) int
 }
 
 const unbounded = math.MaxInt
@@ -81,6 +90,13 @@ var (
 		},
 		quiet: 100 * time.Millisecond, window: time.Second, open: time.Second, openMost: time.Minute, watch: true,
 	}
+	// forLoads is for statements that bring many rows. A place is for one of them. One that takes longer than quiet goes on without, so that
+	// those which wait for a lock are not in the way of others for long.
+	forLoads = placesRule{
+		room:  func(l load) int { return loadsEach * l.processors },
+		most:  func(l load) int { return loadsMost * l.processors },
+		quiet: 2 * time.Second, window: 200 * time.Millisecond,
+	}
 )
 
 // places bounds how many transactions of clients on the same machine are in progress at once where connections are many.
@@ -101,10 +117,15 @@ var (
 // wait is shorter then, and all but one of writesEach writes do not wait at all; that one waits for all other clients, more than a second.
 // There are such places only while few clients think. And where all holders wait at once, for the disk or for locks, more could do so, and
 // the line is open for a while (gauge).
+//
+// Loads, which are single writes of many rows each, have places too, whoever and how many the clients are. What such a statement
+// has in memory is many times its text. Of dozens at once each has what it needs fetched into the caches anew at each of its turns, and the
+// garbage collector has all of it to look at.
 type places struct {
 	rule placesRule
 	idle idleClock    // of the machine; nil where that cannot be told, and then nobody waits
 	max  atomic.Int64 // places there are, or unbounded; set by the reaper
+	most atomic.Int64 // as rule.most has it, likewise
 
 	mu          sync.Mutex    // guards what follows and stores of conn.place; a leaf
 	holders     []*conn       // more than max only after that has shrunk
@@ -113,6 +134,7 @@ type places struct {
 	openFor     time.Duration // how long it was open then
 	looked      time.Duration // likewise, when places were taken last
 	gauge       gauge         // of the line that there is
+	more        int64         // places beyond max, because processors were idle
 	waits       uint64        // entries into the line, in all
 	closed      bool          // nobody waits any more
 
@@ -219,7 +241,7 @@ func (p *places) abandon(c *conn) {
 }
 
 // free tells whether there is a place to give. This and what follows runs under mu.
-func (p *places) free() bool { return int64(len(p.holders)) < p.max.Load() }
+func (p *places) free() bool { return int64(len(p.holders)) < p.max.Load()+p.more }
 
 // give gives c a place.
 func (p *places) give(c *conn) {
@@ -297,7 +319,7 @@ func (p *places) keep() {
 		p.mu.Lock()
 		p.gauge = gauge{}
 		p.mu.Unlock()
-		for p.look(clock.Mono(), w.idle(p.idle, clock.Mono())) {
+		for p.look(clock.Mono(), w.read(p.idle, clock.Mono())) {
 			select {
 			case <-ticker.C:
 			case <-p.stop:
@@ -309,10 +331,12 @@ func (p *places) keep() {
 
 // look takes the places of those who had no command for a while, and opens the line if processors are idle or places not used as they
 // should be. It returns whether somebody waits still.
-func (p *places) look(now time.Duration, idle bool) bool {
+func (p *places) look(now time.Duration, use processorUse) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if idle || p.rule.watch && p.gauge.add(p.holders) {
+	if p.rule.most != nil {
+		p.resize(use)
+	} else if use == useIdle || p.rule.watch && p.gauge.add(p.holders) {
 		p.open(now)
 		return false
 	}
@@ -326,6 +350,16 @@ func (p *places) look(now time.Duration, idle bool) bool {
 	}
 	p.fill()
 	return p.first != nil
+}
+
+// resize is what idle processors do instead of opening the line, where the rule has a most.
+func (p *places) resize(use processorUse) {
+	switch use {
+	case useIdle:
+		p.more = min(p.more+1, p.most.Load()-p.max.Load())
+	case useBusy:
+		p.more = max(p.more-1, 0)
+	}
 }
 
 // gauge measures for how much of the time the commands of those who hold places are at the server.
@@ -365,18 +399,32 @@ type idleWatch struct {
 	idled, total uint64
 }
 
-// idle tells whether the processors were idle for idleShare of the time since the last reading, if that is long enough ago for another one.
+// processorUse is what a reading of an idleClock says of the time before.
+type processorUse int
+
+const (
+	useUnknown processorUse = iota
+	useBusy
+	useIdle // for idleShare of the time, or it cannot be told
+)
+
+// read tells how the processors were used since the last reading, if that is long enough ago for another one.
 // One that is very long ago, before there was a line, does not count: readings are made while somebody waits only.
-func (w *idleWatch) idle(read idleClock, now time.Duration) bool {
+func (w *idleWatch) read(clock idleClock, now time.Duration) processorUse {
 	since := now - w.when
 	if since < w.window {
-		return false
+		return useUnknown
 	}
-	idled, total, ok := read()
+	idled, total, ok := clock()
 	before := *w
 	w.when, w.idled, w.total = now, idled, total
-	if !ok {
-		return true
+	switch {
+	case !ok:
+		return useIdle
+	case since >= 2*w.window:
+		return useUnknown
+	case int64(idled-before.idled)*100 >= int64(total-before.total)*idleShare: // the kernel may take back some idle time
+		return useIdle
 	}
-	return since < 2*w.window && int64(idled-before.idled)*100 >= int64(total-before.total)*idleShare // the kernel may take back some idle time
+	return useBusy
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -122,14 +123,14 @@ func TestPlacesLost(t *testing.T) {
 	c, d := q.enter(), q.enter()
 	look := func() bool {
 		q.now += placeLook
-		return q.look(q.now, false)
+		return q.look(q.now, useUnknown)
 	}
 	if !look() {
 		t.Error("nobody waits")
 	}
 	q.want("all had commands", []*conn{a, b}, []*conn{c, d}, 2)
 	b.worked.Store(true)
-	q.look(q.now, false)
+	q.look(q.now, useUnknown)
 	q.want("a look right behind another one", []*conn{a, b}, []*conn{c, d}, 2)
 	if !look() {
 		t.Error("one place was free, and nobody waits")
@@ -149,7 +150,7 @@ func TestPlacesIdle(t *testing.T) {
 	a := q.enter()
 	q.enter()
 	q.enter()
-	if q.look(q.now, true) {
+	if q.look(q.now, useIdle) {
 		t.Error("somebody waits still")
 	}
 	q.want("released", []*conn{a}, nil, 3)
@@ -179,12 +180,38 @@ func TestPlacesOpen(t *testing.T) {
 		q.now += test.useful
 		waits := q.entries()
 		q.enter()
-		q.look(q.now, true)
+		q.look(q.now, useIdle)
 		if q.openUntil != q.now+test.want || q.entries() != waits+1 {
 			t.Errorf("%d: open for %v, want %v; %d stood in line", i, q.openUntil-q.now, test.want, q.entries()-waits)
 		}
 		q.now = q.openUntil
 	}
+}
+
+// TestPlacesMore: where the rule has a most, each look at idle processors makes one place more and each at busy ones takes one back.
+func TestPlacesMore(t *testing.T) {
+	q := newQueue(t, 1)
+	q.rule = placesRule{quiet: time.Hour, most: func(load) int { return 3 }}
+	q.most.Store(3)
+	all := []*conn{q.enter(), q.enter(), q.enter(), q.enter(), q.enter()}
+	for i, test := range []struct {
+		use  processorUse
+		want int // places taken
+	}{{useUnknown, 1}, {useBusy, 1}, {useIdle, 2}, {useUnknown, 2}, {useIdle, 3}, {useIdle, 3}} {
+		if !q.look(q.now, test.use) {
+			t.Errorf("look %d: nobody waits", i)
+		}
+		q.want("look", all[:test.want], all[test.want:], test.want)
+	}
+	q.look(q.now, useBusy)
+	q.leave(all[0])
+	q.want("there is one place less", all[1:3], all[3:], 3)
+	q.look(q.now, useBusy)
+	q.look(q.now, useBusy)
+	q.leave(all[1])
+	q.want("and another one", all[2:3], all[3:], 3)
+	q.leave(all[2])
+	q.want("but never less than without", all[3:4], all[4:], 4)
 }
 
 // TestPlacesInterrupted: an interrupt takes its connection out of the line, wherever it stands.
@@ -254,23 +281,23 @@ func TestIdleWatch(t *testing.T) {
 	read := func() (uint64, uint64, bool) { return idle, total, known }
 	w, window := idleWatch{window: time.Second}, time.Second
 	now := time.Hour
-	after := func(pause time.Duration, moreIdle, more uint64, want bool) {
+	after := func(pause time.Duration, moreIdle, more uint64, want processorUse) {
 		t.Helper()
 		now, idle, total = now+pause, idle+moreIdle, total+more
-		if got := w.idle(read, now); got != want {
+		if got := w.read(read, now); got != want {
 			t.Errorf("%d of %d idle after %v: %v", moreIdle, more, pause, got)
 		}
 	}
-	after(0, 900, 1000, false) // since the machine was started
-	after(window, idleShare-1, 100, false)
-	after(window, idleShare, 100, true)
-	after(window/2, 100, 100, false) // too early
-	after(window/2, 0, 100, true)    // with what was idle before
-	after(2*window, 100, 100, false) // nobody stood in line meanwhile
-	after(2*window-1, idleShare, 100, true)
-	after(window, 0, 100, false)
+	after(0, 900, 1000, useUnknown) // since the machine was started
+	after(window, idleShare-1, 100, useBusy)
+	after(window, idleShare, 100, useIdle)
+	after(window/2, 100, 100, useUnknown) // too early
+	after(window/2, 0, 100, useIdle)      // with what was idle before
+	after(2*window, 100, 100, useUnknown) // nobody stood in line meanwhile
+	after(2*window-1, idleShare, 100, useIdle)
+	after(window, 0, 100, useBusy)
 	known = false
-	after(window, 0, 100, true)
+	after(window, 0, 100, useIdle)
 }
 
 // placesServer is a server of which only the places are of use.
@@ -278,8 +305,8 @@ type placesServer struct{ *Server }
 
 func newPlacesServer() placesServer {
 	s := &Server{}
-	s.places.rule, s.writers.rule = forTxns, forWriters
-	for _, p := range []*places{&s.places, &s.writers} {
+	s.places.rule, s.writers.rule, s.loads.rule = forTxns, forWriters, forLoads
+	for _, p := range []*places{&s.places, &s.writers, &s.loads} {
 		p.idle, p.wake = busyClock, make(chan struct{}, 1)
 		p.max.Store(8)
 	}
@@ -394,6 +421,85 @@ func TestWriterCommands(t *testing.T) {
 	}
 }
 
+// TestEnterLoad: of large single writes few are in progress at once, whoever and how many the clients are. Each has a place until its
+// command is over, or a transaction is begun in it; small ones don't wait for them.
+func TestEnterLoad(t *testing.T) {
+	ts := startServer(t, nil)
+	ts.loads.idle, ts.loads.rule.room, ts.loads.rule.most = busyClock, func(load) int { return 1 }, func(load) int { return 1 }
+	ts.resizePlaces(load{})
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	hold, held := make(chan struct{}), make(chan struct{}, 1)
+	var running, most atomic.Int32
+	login := func() (ask func(sql string)) {
+		r := ts.dial(t)
+		r.login(capProtocol41|capPluginAuth, "root")
+		s := ts.backend.lastSession()
+		s.onQuery = func(sql string) {
+			for word := range strings.FieldsSeq(sql) {
+				switch word {
+				case "write":
+					s.info.Control.EnterWrite()
+				case "begin":
+					s.info.Control.EnterTransaction()
+				case "run":
+					most.Store(max(most.Load(), running.Add(1)))
+					time.Sleep(time.Millisecond)
+					running.Add(-1)
+				case "hold":
+					held <- struct{}{}
+					<-hold
+				}
+			}
+		}
+		return func(sql string) {
+			r.seq = 0
+			r.write(append([]byte{ComQuery}, sql...))
+			if p, err := r.tryRead(); err != nil || p[0] != headerOK {
+				t.Errorf("%.20s: %x, %v", sql, p, err)
+			}
+		}
+	}
+	large := func(sql string) string { return sql + strings.Repeat(" ", loadBytes) }
+	first, second, small := login(), login(), login()
+	wg.Go(func() { first(large("write hold write")) })
+	<-held
+	small("write run")
+	wg.Go(func() { second(large("write run")) })
+	eventually(t, "the second waits", func() bool { return ts.Counters().LoadWaits == 1 })
+	if running.Load() != 0 || most.Load() != 1 {
+		t.Error("the second runs beside the first, or the small one has not run")
+	}
+	hold <- struct{}{}
+	wg.Wait()
+	wg.Go(func() { first(large("write begin hold")) })
+	<-held
+	second(large("write run")) // a transaction has no load's place
+	hold <- struct{}{}
+	wg.Wait()
+	if ts.Counters().LoadWaits != 1 {
+		t.Errorf("%d waited, want 1", ts.Counters().LoadWaits)
+	}
+	most.Store(0)
+	for range 8 {
+		ask := login()
+		wg.Go(func() {
+			for range 20 {
+				ask(large("write run"))
+			}
+		})
+	}
+	wg.Wait()
+	if most.Load() != 1 || ts.Counters().LoadWaits == 1 {
+		t.Errorf("%d at once, want 1", most.Load())
+	}
+	ts.loads.mu.Lock()
+	defer ts.loads.mu.Unlock()
+	if len(ts.loads.holders) != 0 {
+		t.Error("a place is held at the end")
+	}
+}
+
 // TestThinking: a client thinks that has been answered of late, has not sent anything since, and stands in no line.
 func TestThinking(t *testing.T) {
 	const now = 100
@@ -457,7 +563,7 @@ func TestGauge(t *testing.T) {
 		look := func(times int) (line bool) {
 			for range times {
 				q.now += placeLook
-				line = q.look(q.now, false)
+				line = q.look(q.now, useUnknown)
 			}
 			return line
 		}
@@ -548,7 +654,7 @@ func TestPlacesUnbounded(t *testing.T) {
 	q.enter()
 	q.enter()
 	q.max.Store(unbounded)
-	q.look(q.now, false)
+	q.look(q.now, useUnknown)
 	q.want("unbounded", []*conn{a}, nil, 3)
 	q.enter()
 	q.want("nobody needs a place", []*conn{a}, nil, 4)

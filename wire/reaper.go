@@ -92,9 +92,12 @@ func (s *Server) inspect(conns []*conn, now uint64) {
 
 // resizePlaces sets how many places there are.
 func (s *Server) resizePlaces(l load) {
-	for _, p := range [...]*places{&s.places, &s.writers} {
+	for _, p := range [...]*places{&s.places, &s.writers, &s.loads} {
 		l.bounded = p.max.Load() != unbounded
 		p.max.Store(int64(p.rule.room(l)))
+		if p.rule.most != nil {
+			p.most.Store(int64(p.rule.most(l)))
+		}
 	}
 }
 

@@ -39,6 +39,7 @@ type Server struct {
 	turns    turns
 	places   places // of transactions
 	writers  places // of writes that are transactions by themselves
+	loads    places // of such writes that bring many rows
 	yields   yields
 	spread   spread
 
@@ -84,6 +85,7 @@ func New(o Options) (*Server, error) {
 	idle := newIdleClock()
 	s.places.rule, s.places.idle = forTxns, idle
 	s.writers.rule, s.writers.idle = forWriters, idle
+	s.loads.rule, s.loads.idle = forLoads, idle
 	s.resizePlaces(load{processors: processors()})
 	s.maxPacket.Store(int64(o.MaxAllowedPacket))
 	s.maxConns.Store(int64(o.MaxConnections))
@@ -184,6 +186,7 @@ func (s *Server) add(raw net.Conn) (*conn, *types.Error) {
 		}
 		s.places.start()
 		s.writers.start()
+		s.loads.start()
 		go s.reap()
 	}
 	select {

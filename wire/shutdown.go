@@ -34,6 +34,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		s.turns.close()
 		s.places.close()
 		s.writers.close()
+		s.loads.close()
 		close(s.stop)
 		if !reaping {
 			close(s.stopped)
