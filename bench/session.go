@@ -407,9 +407,20 @@ func (s *session) one(ctx context.Context, t *Target, step Step, round int) {
 	if died := fmt.Sprintf("the server died during %s round %d", step, round); s.noteDeath(t, died) {
 		run.Failure = died + ": " + t.why()
 	}
-	run.Failure = s.redact(t, run.Failure)
+	run.Failure = clipped(s.redact(t, run.Failure))
 	s.result.Runs = append(s.result.Runs, run)
 	s.Progress.finished(&run, step.Workload.rateUnit())
+}
+
+// failureMax bounds the text of a failure in a report, in bytes: sysbench quotes statements of bulk_insert by the thousand characters.
+const failureMax = 300
+
+// clipped cuts a text that is longer than failureMax between two characters. It comes behind redact, which knows names by their whole.
+func clipped(text string) string {
+	if len(text) <= failureMax {
+		return text
+	}
+	return strings.ToValidUTF8(text[:failureMax], "") + "…"
 }
 
 // redact takes what names the machine out of a text; see Target.redact. The session's own directories and program are among it.

@@ -128,9 +128,6 @@ func parseFigures(output string) (Figures, error) {
 	return f, nil
 }
 
-// failureMax bounds the line that a report quotes: with a statement of bulk_insert it has half a megabyte.
-const failureMax = 300
-
 // failureOf explains why sysbench failed in one line, and counts the error numbers that it printed.
 func failureOf(output string, err error) (string, map[string]int) {
 	numbers := map[string]int{}
@@ -147,9 +144,6 @@ func failureOf(output string, err error) (string, map[string]int) {
 		if found := errorNumber.FindStringSubmatch(line); found != nil {
 			numbers[found[1]]++
 		}
-	}
-	if len(first) > failureMax {
-		first = strings.ToValidUTF8(first[:failureMax], "") + "…"
 	}
 	switch {
 	case first != "" && err != nil:

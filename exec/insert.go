@@ -50,11 +50,14 @@ type idBlock struct {
 // idBlockDoublings bounds the doubling blocks of INSERT … SELECT.
 const idBlockDoublings = 12
 
+// valueRows is the number of rows of the VALUES list, 0 without one.
+func (n *Insert) valueRows() int { return max(len(n.Rows), n.ParamRows, n.LiteralRows) }
+
 func (rt *Runtime) runInsert(n *Insert) (sqlapi.Result, error) {
 	defer rt.strictly(n.Mode == InsertIgnore).restore()
 	in := &rt.scratch.inserter
 	in.begin(rt, n)
-	rows := max(len(n.Rows), n.ParamRows, n.LiteralRows)
+	rows := n.valueRows()
 	// MySQL refuses NULL in a single-row INSERT whatever the sql_mode; with more rows,
 	// only a strict one does.
 	in.lenient = n.Mode == InsertIgnore || (rows > 1 || n.Source != nil) && !rt.Ctx.Strict

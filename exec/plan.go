@@ -26,6 +26,8 @@ type Plan struct {
 	IsQuery bool
 	// NeedsTxn says that the statement writes or locks; Seal derives it.
 	NeedsTxn bool
+	// InsertRows is how many rows the VALUES list of an INSERT or REPLACE has; 0 for other statements. Seal derives it.
+	InsertRows int
 	// Params is the number of the statement's parameters, lifted literals included.
 	// Slots is the number of further parameters behind them, which Init and Apply fill.
 	Params, Slots int
@@ -85,8 +87,11 @@ func (p *Plan) seal(n Node) {
 	if s, ok := n.(sealer); ok {
 		s.seal()
 	}
-	switch n.(type) {
-	case *LockRows, *Insert, *Update, *Delete:
+	switch n := n.(type) {
+	case *Insert:
+		p.NeedsTxn = true
+		p.InsertRows = n.valueRows()
+	case *LockRows, *Update, *Delete:
 		p.NeedsTxn = true
 	}
 }

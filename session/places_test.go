@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -21,7 +22,7 @@ func TestTransactionsEnter(t *testing.T) {
 	var calls []string
 	note := func(what string) func() {
 		return func() {
-			if what == "write" && c.Session.Info() == "" {
+			if strings.HasPrefix(what, "write") && c.Session.Info() == "" {
 				t.Error("the process list does not show who waits")
 			}
 			if c.Session.Status()&sqlapi.StatusInTrans != 0 {
@@ -33,7 +34,7 @@ func TestTransactionsEnter(t *testing.T) {
 		}
 	}
 	err := c.Session.ChangeUser(session.Client{ID: c.ID, User: "root", Host: "localhost", Account: "root@localhost", Database: "d", MultiStatements: true,
-		EnterTxn: note("enter"), LeaveTxn: note("leave"), EnterWrite: note("write")})
+		EnterTxn: note("enter"), LeaveTxn: note("leave"), EnterWrite: func(rows int) { note(fmt.Sprintf("write %d", rows))() }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,13 +43,16 @@ func TestTransactionsEnter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ text, want string }{
-		{"INSERT INTO t VALUES (1,1),(2,2)", "write"},
+		{"INSERT INTO t VALUES (1,1),(2,2)", "write 2"},
+		{"REPLACE INTO t VALUES " + strings.Repeat("(1,1),", 2999) + "(2,2)", "write 3000"},
+		{"REPLACE INTO t VALUES " + strings.Repeat("(1,1+0),", 99) + "(2,2)", "write 100"},
+		{"INSERT INTO t SELECT id+10, a FROM t", "write 0"},
 		{"SELECT * FROM t", ""},
-		{"SELECT * FROM t WHERE id=1 FOR UPDATE", "write"},
-		{"DELETE FROM t WHERE id=7; DO 1; DELETE FROM t WHERE id=8", "write, write"},
+		{"SELECT * FROM t WHERE id=1 FOR UPDATE", "write 0"},
+		{"DELETE FROM t WHERE id=7; DO 1; DELETE FROM t WHERE id=8", "write 0, write 0"},
 		{"SET max_execution_time=10000", ""},
 		{"SELECT * FROM t WHERE id=1 FOR UPDATE", ""}, // to wait would not be a part of its time
-		{"DELETE FROM t WHERE id=7", "write"},
+		{"DELETE FROM t WHERE id=7", "write 0"},
 		{"SET max_execution_time=0", ""},
 		{"SELECT GET_LOCK('l', 0)", ""},
 		{"DELETE FROM t WHERE id=7", ""}, // others may wait for the lock
@@ -86,8 +90,8 @@ func TestTransactionsEnter(t *testing.T) {
 		{"killed", "enter, leave"}, // before it opened the transaction
 		{"SELECT * FROM t", "enter"},
 		{"SET autocommit=1", "leave inside"},
-		{"UPDATE t SET a=6", "write"},
-		{"EXECUTE", "write"},
+		{"UPDATE t SET a=6", "write 0"},
+		{"EXECUTE", "write 0"},
 		{"BEGIN", "enter"},
 		{"EXECUTE", ""},
 		{"reset", "leave inside"},
@@ -146,7 +150,7 @@ func enterBeforeSchemaChange(t *testing.T, mode, text, first, all string) {
 		return strings.Join(calls, ", ")
 	}
 	if err := c.Session.ChangeUser(session.Client{ID: c.ID, User: "root", Host: "localhost", Account: "root@localhost", Database: "d",
-		EnterTxn: note("enter"), LeaveTxn: note("leave"), EnterWrite: note("write")}); err != nil {
+		EnterTxn: note("enter"), LeaveTxn: note("leave"), EnterWrite: func(int) { note("write")() }}); err != nil {
 		t.Fatal(err)
 	}
 	c.Must(mode)

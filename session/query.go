@@ -258,7 +258,7 @@ func (s *Session) enterStatement(entry *plan.Entry) {
 	case s.opensTxn(p):
 		s.enterTxn()
 	case s.tx == nil && p.NeedsTxn && s.client.EnterWrite != nil && len(s.heldLocks) == 0:
-		s.client.EnterWrite()
+		s.client.EnterWrite(p.InsertRows)
 	}
 }
 

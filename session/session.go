@@ -41,8 +41,9 @@ type Client struct {
 	SetNetTimeouts func(read, write time.Duration)
 	// EnterTxn is called before a transaction of several statements begins, and may wait for others to end; LeaveTxn when it has
 	// nothing more to do but to commit or roll back. EnterWrite is called before a statement that is such a transaction by itself, and
-	// may wait likewise. nil where there is no connection.
-	EnterTxn, LeaveTxn, EnterWrite func()
+	// may wait likewise; rows is the length of its VALUES list, 0 without one. nil where there is no connection.
+	EnterTxn, LeaveTxn func()
+	EnterWrite         func(rows int)
 }
 
 // Session is one client's state. One goroutine runs its commands; Interrupt, Info and Limits may be used by others.

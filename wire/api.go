@@ -90,9 +90,9 @@ type Control interface {
 	// EnterTransaction is called before a transaction of several commands begins, which does not hold anything yet. It may wait until
 	// others have made room, or for the interrupt (see places). Before the transaction has left, another call does nothing.
 	EnterTransaction()
-	// EnterWrite is called before a statement that writes or locks in a transaction of its own, and holds nothing yet. It may wait
-	// likewise. There is nothing to call after it.
-	EnterWrite()
+	// EnterWrite is called before a statement that writes or locks in a transaction of its own, and holds nothing yet; rows is how many
+	// rows it brings in a list, 0 without one. It may wait likewise. There is nothing to call after it.
+	EnterWrite(rows int)
 	// LeaveTransaction is called when the transaction has nothing more to do but its commit or rollback, and before another one
 	// enters. Without a transaction that entered it does nothing.
 	LeaveTransaction()

@@ -55,7 +55,6 @@ type conn struct {
 	place    atomic.Int32 // in entered, from 1 on; 0: none; stored under its mu
 	worked   atomic.Bool  // there was a command since the places looked last, while entered
 	standing atomic.Bool  // in the line of places or of turns
-	large    bool         // the present command has loadBytes
 
 	// state is when<<16 | command<<8 | phase, where when is the server's coarse clock at the last change. Written by the
 	// connection, read by the reaper and Conns.
@@ -209,9 +208,8 @@ func (c *conn) loop() {
 		c.intr.Reset()
 		c.setState(payload[0], phaseBusy)
 		c.resp.seq = c.in.seq
-		c.large = len(payload) >= loadBytes
 		keep := c.command(payload)
-		if c.large && c.entered == &c.srv.loads {
+		if c.entered == &c.srv.loads {
 			c.leave()
 		}
 		c.resp.end()
@@ -392,8 +390,8 @@ func (c *control) EnterTransaction() {
 }
 
 // EnterWrite implements Control.
-func (c *control) EnterWrite() {
-	if c.large {
+func (c *control) EnterWrite(rows int) {
+	if rows >= loadRows {
 		(*conn)(c).enterLoad()
 		return
 	}
@@ -430,7 +428,7 @@ func (c *conn) enterAs(p *places) {
 	}
 }
 
-// enterLoad waits for a load's place, unless the present command, of several statements, has one.
+// enterLoad waits for a load's place, unless the present command, of several statements, has one. A writer's place is given up.
 func (c *conn) enterLoad() {
 	p := &c.srv.loads
 	if c.entered == p && c.place.Load() != 0 {

@@ -50,7 +50,7 @@ type Counters struct {
 	ShortTurns uint64
 	// ThreadMoves counts threads that were moved to the other one of two processors.
 	ThreadMoves uint64
-	// PlaceWaits counts transactions that stood in line for a place, WriterWaits how often a write by itself did, LoadWaits those of many rows.
+	// PlaceWaits counts transactions that stood in line for a place, WriterWaits how often a write by itself did, LoadWaits those with a list of many rows.
 	PlaceWaits, WriterWaits, LoadWaits uint64
 }
 

@@ -22,11 +22,12 @@ const (
 	writersKeep = writersMin * 3 / 4
 	writersEach = 32
 	writesEach  = 32
-	// A statement of loadBytes is a load. Loads have loadsEach places for each processor: more at once only take each other's memory and
-	// caches (bench/results/2026-11-26-loads.md). Where processors are idle, because loads wait for the disk or for locks, there are more,
-	// up to loadsMost for each processor.
-	loadBytes = 64 << 10
+	// A statement with a list of loadRows rows is a load. Loads have loadsEach places for each processor: more at once only take each
+	// other's memory and caches (bench/results/2026-11-26-loads.md). Where processors are idle, because loads wait for the disk or for
+	// locks, there are more, up to loadsMore for each processor. There are loadsMost at most, with an eye to the locks of their rows.
+	loadRows  = 1024
 	loadsEach = 2
+	loadsMore = 8
 	loadsMost = 32
 	// placeLook is the time between two looks at a line.
 	placeLook = 5 * time.Millisecond
@@ -53,7 +54,8 @@ type placesRule struct {
 	// watch tells that holders are watched, see gauge.
 	watch bool
 	// most returns how many places there are at most; nil: room says it. With it there is one more place for each window in which
-	// processors were idle and one less for each in which they were not, instead of a line that is opened.
+	// processors were idle, or it could not be told, and one less for each in which they were not or nobody stood in line, instead of a
+	// line that is opened.
 	most func(l load) int
 }
 
@@ -90,12 +92,12 @@ var (
 		},
 		quiet: 100 * time.Millisecond, window: time.Second, open: time.Second, openMost: time.Minute, watch: true,
 	}
-	// forLoads is for statements that bring many rows. A place is for one of them. One that takes longer than quiet goes on without, so that
-	// those which wait for a lock are not in the way of others for long.
+	// forLoads is for statements that bring many rows. A place is for a command with one or more of them. One that takes longer than quiet
+	// goes on without: it may be waiting for a lock while the processors have other things to do than to show that by being idle.
 	forLoads = placesRule{
-		room:  func(l load) int { return loadsEach * l.processors },
-		most:  func(l load) int { return loadsMost * l.processors },
-		quiet: 2 * time.Second, window: 200 * time.Millisecond,
+		room:  func(l load) int { return min(loadsEach*l.processors, loadsMost) },
+		most:  func(l load) int { return min(loadsMore*l.processors, loadsMost) },
+		quiet: 20 * time.Second, window: 200 * time.Millisecond,
 	}
 )
 
@@ -118,9 +120,9 @@ var (
 // There are such places only while few clients think. And where all holders wait at once, for the disk or for locks, more could do so, and
 // the line is open for a while (gauge).
 //
-// Loads, which are single writes of many rows each, have places too, whoever and how many the clients are. What such a statement
-// has in memory is many times its text. Of dozens at once each has what it needs fetched into the caches anew at each of its turns, and the
-// garbage collector has all of it to look at.
+// Loads, which are single writes of many rows each, have places too, wherever and how many the clients are, and keep them through the
+// commit. What such a statement has in memory is many times its text. Of dozens at once each has what it needs fetched into the caches
+// anew at each of its turns, and the garbage collector has all of it to look at. Idle processors make more places.
 type places struct {
 	rule placesRule
 	idle idleClock    // of the machine; nil where that cannot be told, and then nobody waits
@@ -128,13 +130,14 @@ type places struct {
 	most atomic.Int64 // as rule.most has it, likewise
 
 	mu          sync.Mutex    // guards what follows and stores of conn.place; a leaf
-	holders     []*conn       // more than max only after that has shrunk
+	holders     []*conn       // more than max and more only after one of them has shrunk
 	first, last *conn         // the line
 	openUntil   time.Duration // on clock.Mono: nobody waits before
 	openFor     time.Duration // how long it was open then
 	looked      time.Duration // likewise, when places were taken last
 	gauge       gauge         // of the line that there is
 	more        int64         // places beyond max, because processors were idle
+	resized     time.Duration // on clock.Mono: more was changed, or found to be right
 	waits       uint64        // entries into the line, in all
 	closed      bool          // nobody waits any more
 
@@ -176,6 +179,9 @@ func (p *places) enter(c *conn, now time.Duration, intr *kvapi.Interrupt) bool {
 	if p.idle == nil || p.closed || now < p.openUntil {
 		p.mu.Unlock()
 		return false
+	}
+	if p.first == nil && p.more > 0 {
+		p.shrink(now)
 	}
 	if p.first == nil && p.free() {
 		p.give(c)
@@ -329,13 +335,13 @@ func (p *places) keep() {
 	}
 }
 
-// look takes the places of those who had no command for a while, and opens the line if processors are idle or places not used as they
-// should be. It returns whether somebody waits still.
+// look takes the places of those who had no command for a while, and opens the line, or makes a place, if processors are idle, or opens it
+// if places are not used as they should be. It returns whether somebody waits still.
 func (p *places) look(now time.Duration, use processorUse) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.rule.most != nil {
-		p.resize(use)
+		p.resize(now, use)
 	} else if use == useIdle || p.rule.watch && p.gauge.add(p.holders) {
 		p.open(now)
 		return false
@@ -353,13 +359,25 @@ func (p *places) look(now time.Duration, use processorUse) bool {
 }
 
 // resize is what idle processors do instead of opening the line, where the rule has a most.
-func (p *places) resize(use processorUse) {
+func (p *places) resize(now time.Duration, use processorUse) {
 	switch use {
 	case useIdle:
-		p.more = min(p.more+1, p.most.Load()-p.max.Load())
+		p.more++
 	case useBusy:
-		p.more = max(p.more-1, 0)
+		p.more--
+	default:
+		return
 	}
+	p.more = max(0, min(p.more, p.most.Load()-p.max.Load()))
+	p.resized = now
+}
+
+// shrink takes back a place for each window since the last resize. Without it those who would stand in line, were it not for the places
+// that the last line has made, would never do so again.
+func (p *places) shrink(now time.Duration) {
+	windows := (now - p.resized) / p.rule.window
+	p.more = max(0, p.more-int64(windows))
+	p.resized += windows * p.rule.window
 }
 
 // gauge measures for how much of the time the commands of those who hold places are at the server.
@@ -410,12 +428,12 @@ const (
 
 // read tells how the processors were used since the last reading, if that is long enough ago for another one.
 // One that is very long ago, before there was a line, does not count: readings are made while somebody waits only.
-func (w *idleWatch) read(clock idleClock, now time.Duration) processorUse {
+func (w *idleWatch) read(idle idleClock, now time.Duration) processorUse {
 	since := now - w.when
 	if since < w.window {
 		return useUnknown
 	}
-	idled, total, ok := clock()
+	idled, total, ok := idle()
 	before := *w
 	w.when, w.idled, w.total = now, idled, total
 	switch {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -188,32 +187,6 @@ func TestPlacesOpen(t *testing.T) {
 	}
 }
 
-// TestPlacesMore: where the rule has a most, each look at idle processors makes one place more and each at busy ones takes one back.
-func TestPlacesMore(t *testing.T) {
-	q := newQueue(t, 1)
-	q.rule = placesRule{quiet: time.Hour, most: func(load) int { return 3 }}
-	q.most.Store(3)
-	all := []*conn{q.enter(), q.enter(), q.enter(), q.enter(), q.enter()}
-	for i, test := range []struct {
-		use  processorUse
-		want int // places taken
-	}{{useUnknown, 1}, {useBusy, 1}, {useIdle, 2}, {useUnknown, 2}, {useIdle, 3}, {useIdle, 3}} {
-		if !q.look(q.now, test.use) {
-			t.Errorf("look %d: nobody waits", i)
-		}
-		q.want("look", all[:test.want], all[test.want:], test.want)
-	}
-	q.look(q.now, useBusy)
-	q.leave(all[0])
-	q.want("there is one place less", all[1:3], all[3:], 3)
-	q.look(q.now, useBusy)
-	q.look(q.now, useBusy)
-	q.leave(all[1])
-	q.want("and another one", all[2:3], all[3:], 3)
-	q.leave(all[2])
-	q.want("but never less than without", all[3:4], all[4:], 4)
-}
-
 // TestPlacesInterrupted: an interrupt takes its connection out of the line, wherever it stands.
 func TestPlacesInterrupted(t *testing.T) {
 	q := newQueue(t, 1)
@@ -323,7 +296,7 @@ func TestEnterWrite(t *testing.T) {
 	s := newPlacesServer()
 	s.writers.max.Store(1)
 	c, other := s.local(), s.local()
-	write := func(c *conn) { (*control)(c).EnterWrite() }
+	write := func(c *conn) { (*control)(c).EnterWrite(loadRows - 1) }
 	for range 3 * writesEach { // the loop counts commands
 		write(c)
 	}
@@ -376,7 +349,7 @@ func TestWriterCommands(t *testing.T) {
 		s := ts.backend.lastSession()
 		s.onQuery = func(sql string) {
 			if sql == "write" {
-				s.info.Control.EnterWrite()
+				s.info.Control.EnterWrite(0)
 			}
 		}
 		return func(sql string) bool {
@@ -418,85 +391,6 @@ func TestWriterCommands(t *testing.T) {
 	}
 	if ask("ok"); held() != 0 {
 		t.Errorf("the place is held by a command that is not one of the %d", writesEach)
-	}
-}
-
-// TestEnterLoad: of large single writes few are in progress at once, whoever and how many the clients are. Each has a place until its
-// command is over, or a transaction is begun in it; small ones don't wait for them.
-func TestEnterLoad(t *testing.T) {
-	ts := startServer(t, nil)
-	ts.loads.idle, ts.loads.rule.room, ts.loads.rule.most = busyClock, func(load) int { return 1 }, func(load) int { return 1 }
-	ts.resizePlaces(load{})
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	hold, held := make(chan struct{}), make(chan struct{}, 1)
-	var running, most atomic.Int32
-	login := func() (ask func(sql string)) {
-		r := ts.dial(t)
-		r.login(capProtocol41|capPluginAuth, "root")
-		s := ts.backend.lastSession()
-		s.onQuery = func(sql string) {
-			for word := range strings.FieldsSeq(sql) {
-				switch word {
-				case "write":
-					s.info.Control.EnterWrite()
-				case "begin":
-					s.info.Control.EnterTransaction()
-				case "run":
-					most.Store(max(most.Load(), running.Add(1)))
-					time.Sleep(time.Millisecond)
-					running.Add(-1)
-				case "hold":
-					held <- struct{}{}
-					<-hold
-				}
-			}
-		}
-		return func(sql string) {
-			r.seq = 0
-			r.write(append([]byte{ComQuery}, sql...))
-			if p, err := r.tryRead(); err != nil || p[0] != headerOK {
-				t.Errorf("%.20s: %x, %v", sql, p, err)
-			}
-		}
-	}
-	large := func(sql string) string { return sql + strings.Repeat(" ", loadBytes) }
-	first, second, small := login(), login(), login()
-	wg.Go(func() { first(large("write hold write")) })
-	<-held
-	small("write run")
-	wg.Go(func() { second(large("write run")) })
-	eventually(t, "the second waits", func() bool { return ts.Counters().LoadWaits == 1 })
-	if running.Load() != 0 || most.Load() != 1 {
-		t.Error("the second runs beside the first, or the small one has not run")
-	}
-	hold <- struct{}{}
-	wg.Wait()
-	wg.Go(func() { first(large("write begin hold")) })
-	<-held
-	second(large("write run")) // a transaction has no load's place
-	hold <- struct{}{}
-	wg.Wait()
-	if ts.Counters().LoadWaits != 1 {
-		t.Errorf("%d waited, want 1", ts.Counters().LoadWaits)
-	}
-	most.Store(0)
-	for range 8 {
-		ask := login()
-		wg.Go(func() {
-			for range 20 {
-				ask(large("write run"))
-			}
-		})
-	}
-	wg.Wait()
-	if most.Load() != 1 || ts.Counters().LoadWaits == 1 {
-		t.Errorf("%d at once, want 1", most.Load())
-	}
-	ts.loads.mu.Lock()
-	defer ts.loads.mu.Unlock()
-	if len(ts.loads.holders) != 0 {
-		t.Error("a place is held at the end")
 	}
 }
 
@@ -588,22 +482,28 @@ func TestGauge(t *testing.T) {
 // TestRoom: how many places there are.
 func TestRoom(t *testing.T) {
 	for _, test := range []struct {
-		l             load
-		txns, writers int
+		l                          load
+		txns, writers, loads, most int
 	}{
-		{load{active: 0, processors: 2}, 16, unbounded},
-		{load{active: 64, processors: 2}, 16, unbounded},
-		{load{active: 64, processors: 4}, 32, unbounded},
-		{load{active: 511, processors: 2}, 127, unbounded},
-		{load{active: 512, processors: 2}, 128, 64},
-		{load{active: 1500, processors: 4}, 375, 128},
-		{load{active: 1500, processors: 2, thinking: 32}, 375, 64},
-		{load{active: 1500, processors: 2, thinking: 33}, 375, unbounded},
-		{load{active: 1500, processors: 2, thinking: 48, bounded: true}, 375, 64},
-		{load{active: 1500, processors: 2, thinking: 49, bounded: true}, 375, unbounded},
+		{load{active: 0, processors: 2}, 16, unbounded, 4, 16},
+		{load{active: 64, processors: 2}, 16, unbounded, 4, 16},
+		{load{active: 64, processors: 4}, 32, unbounded, 8, 32},
+		{load{active: 511, processors: 2}, 127, unbounded, 4, 16},
+		{load{active: 512, processors: 2}, 128, 64, 4, 16},
+		{load{active: 1500, processors: 4}, 375, 128, 8, 32},
+		{load{active: 1500, processors: 32}, 375, 1024, 32, 32},
+		{load{active: 1500, processors: 2, thinking: 32}, 375, 64, 4, 16},
+		{load{active: 1500, processors: 2, thinking: 33}, 375, unbounded, 4, 16},
+		{load{active: 1500, processors: 2, thinking: 48, bounded: true}, 375, 64, 4, 16},
+		{load{active: 1500, processors: 2, thinking: 49, bounded: true}, 375, unbounded, 4, 16},
 	} {
 		if txns, writers := forTxns.room(test.l), forWriters.room(test.l); txns != test.txns || writers != test.writers {
 			t.Errorf("%+v: %d for transactions, %d for writers", test.l, txns, writers)
+		}
+		s := newPlacesServer()
+		s.resizePlaces(test.l)
+		if loads, most := s.loads.max.Load(), s.loads.most.Load(); loads != int64(test.loads) || most != int64(test.most) {
+			t.Errorf("%+v: %d to %d for loads", test.l, loads, most)
 		}
 	}
 }
@@ -736,7 +636,7 @@ func TestTransactionsInLine(t *testing.T) {
 				s.info.Control.LeaveTransaction()
 				s.trans = 0
 			case "write":
-				s.info.Control.EnterWrite()
+				s.info.Control.EnterWrite(0)
 			}
 		}
 		wg.Go(func() {
