@@ -412,15 +412,18 @@ func (s *session) one(ctx context.Context, t *Target, step Step, round int) {
 	s.Progress.finished(&run, step.Workload.rateUnit())
 }
 
-// failureMax bounds the text of a failure in a report, in bytes: sysbench quotes statements of bulk_insert by the thousand characters.
-const failureMax = 300
+// A report has so many bytes of a failure's beginning and of its end: sysbench quotes statements of bulk_insert by the thousand characters.
+const (
+	failureHead = 250
+	failureTail = 150
+)
 
-// clipped cuts a text that is longer than failureMax between two characters. It comes behind redact, which knows names by their whole.
+// clipped leaves the middle of a long text out, in whole characters. It comes behind redact, which knows names by their whole.
 func clipped(text string) string {
-	if len(text) <= failureMax {
+	if len(text) <= failureHead+failureTail {
 		return text
 	}
-	return strings.ToValidUTF8(text[:failureMax], "") + "…"
+	return strings.ToValidUTF8(text[:failureHead], "") + " … " + strings.ToValidUTF8(text[len(text)-failureTail:], "")
 }
 
 // redact takes what names the machine out of a text; see Target.redact. The session's own directories and program are among it.
@@ -437,7 +440,7 @@ func (s *session) redact(t *Target, text string) string {
 // note keeps a failure that belongs to no run.
 func (s *session) note(t *Target, text string) {
 	if info := s.result.target(t.Name); info != nil {
-		info.Failures = append(info.Failures, s.redact(t, text))
+		info.Failures = append(info.Failures, clipped(s.redact(t, text)))
 	}
 }
 

@@ -156,18 +156,20 @@ func TestFailureOf(t *testing.T) {
 	}
 }
 
-// TestClipped: a report has the beginning of a long failure, in whole characters.
+// TestClipped: a report has the beginning and the end of a long failure, in whole characters.
 func TestClipped(t *testing.T) {
 	x := func(n int) string { return strings.Repeat("x", n) }
+	const head, tail = failureHead, failureTail
 	for _, test := range []struct{ text, want string }{
-		{x(failureMax), x(failureMax)},
-		{x(failureMax + 1), x(failureMax) + "…"},
-		{x(failureMax-2) + "ä", x(failureMax-2) + "ä"},
-		{x(failureMax-1) + "ä", x(failureMax-1) + "…"},
-		{x(failureMax) + "ä", x(failureMax) + "…"},
+		{x(head + tail), x(head + tail)},
+		{x(head+tail-2) + "ä", x(head+tail-2) + "ä"},
+		{x(head) + "y" + x(tail), x(head) + " … " + x(tail)},
+		{x(head-1) + "ä" + x(tail), x(head-1) + " … " + x(tail)},
+		{x(head) + "ä" + x(tail-1), x(head) + " … " + x(tail-1)},
+		{x(head-2) + "ä" + x(999) + "ä" + x(tail-2), x(head-2) + "ä … ä" + x(tail-2)},
 	} {
 		if got := clipped(test.text); got != test.want {
-			t.Errorf("%d bytes become %d: …%q", len(test.text), len(got), got[len(got)-9:])
+			t.Errorf("%d bytes become %q", len(test.text), got)
 		}
 	}
 }

@@ -201,7 +201,7 @@ func (n *Insert) Describe() Description {
 		op = "Replace"
 	}
 	info := ""
-	if rows := max(len(n.Rows), n.ParamRows, n.LiteralRows); rows > 0 {
+	if rows := n.valueRows(); rows > 0 {
 		info = "rows: " + strconv.Itoa(rows)
 	}
 	if n.Mode == InsertUpdate {

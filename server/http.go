@@ -167,7 +167,7 @@ func (n *Node) register() error {
 		{"malformed_packets_total", "Connections closed for malformed packets.", true, func() float64 { return float64(w.Malformed) }},
 		{"place_waits_total", "Transactions of clients on this machine that stood in line before they began.", true, func() float64 { return float64(w.PlaceWaits) }},
 		{"writer_waits_total", "Times that a client on this machine stood in line before a write that is a transaction by itself.", true, func() float64 { return float64(w.WriterWaits) }},
-		{"load_waits_total", "Statements of many rows, transactions by themselves, that stood in line before they began.", true, func() float64 { return float64(w.LoadWaits) }},
+		{"load_waits_total", "INSERT and REPLACE with a list of many rows, transactions by themselves, that stood in line before they began.", true, func() float64 { return float64(w.LoadWaits) }},
 		{"short_turns_total", "Turns of connections that ended early because statements read much that is in no cache.", true, func() float64 { return float64(w.ShortTurns) }},
 		{"thread_moves_total", "Threads moved to the other one of two processors.", true, func() float64 { return float64(w.ThreadMoves) }},
 		{"panics_total", "Connections ended by a fault of the server.", true, func() float64 { return float64(w.Panics) }},

@@ -13,7 +13,7 @@ import (
 // TestPlacesMore: where the rule has a most, each look at idle processors makes one place more and each at busy ones takes one back.
 func TestPlacesMore(t *testing.T) {
 	q := newQueue(t, 1)
-	q.rule = placesRule{quiet: time.Hour, most: func(load) int { return 3 }}
+	q.rule = placesRule{quiet: time.Hour, window: time.Hour, most: func(load) int { return 3 }}
 	q.most.Store(3)
 	all := []*conn{q.enter(), q.enter(), q.enter(), q.enter(), q.enter()}
 	for i, test := range []struct {
@@ -52,19 +52,35 @@ func TestPlacesShrink(t *testing.T) {
 		q.look(q.now, useIdle)
 	}
 	q.want("four places", []*conn{a, b, c, d}, nil, 4)
-	q.leave(a)
-	q.leave(b)
-	q.now += time.Second - 1
-	e := q.enter()
-	q.want("less than a window later", []*conn{c, d, e}, nil, 5)
-	q.now++
-	q.leave(c)
-	f := q.enter()
-	q.want("a window later three places", []*conn{d, e, f}, nil, 6)
+	more := func(after time.Duration, want int64) {
+		t.Helper()
+		q.now += after
+		e := q.enter()
+		if q.more != want {
+			t.Errorf("%d places more, want %d", q.more, want)
+		}
+		q.leave(e)
+	}
+	for _, c := range []*conn{b, c, d} {
+		q.leave(c)
+	}
+	more(time.Second-1, 3)
+	more(1, 2)
+	more(time.Second/2, 2)
+	more(time.Second/2, 1)
+	more(-time.Second, 1) // who has looked at the clock before others
+	b, c = q.enter(), q.enter()
 	q.now += 9 * time.Second
-	q.leave(d)
-	g := q.enter()
-	q.want("later one", []*conn{e, f}, []*conn{g}, 6)
+	q.want("two places, and one in line", []*conn{a, b}, []*conn{c}, 10)
+	q.leave(b)
+	e := q.enter() // c has the other place
+	if q.more != 1 {
+		t.Errorf("%d places more, want the one that is taken", q.more)
+	}
+	q.leave(c)
+	q.leave(e)
+	more(time.Second-1, 1)
+	more(1, 0)
 }
 
 // TestEnterLoad: of single writes with a list of many rows few are in progress at once, wherever and how many the clients are. Each has a
@@ -136,15 +152,17 @@ func TestEnterLoad(t *testing.T) {
 	if waits := ts.Counters().LoadWaits; waits != 1 {
 		t.Errorf("%d waited, want 1", waits)
 	}
+	var enough atomic.Bool
 	for range 8 {
 		ask := login()
 		wg.Go(func() {
-			for range 20 {
+			for !enough.Load() {
 				ask("load run")
 			}
 		})
 	}
-	eventually(t, "some wait", func() bool { return ts.Counters().LoadWaits > 8 })
+	eventually(t, "some wait", func() bool { return ts.Counters().LoadWaits > 80 })
+	enough.Store(true)
 	wg.Wait()
 	eventually(t, "no place is held", none)
 }

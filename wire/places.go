@@ -92,12 +92,13 @@ var (
 		},
 		quiet: 100 * time.Millisecond, window: time.Second, open: time.Second, openMost: time.Minute, watch: true,
 	}
-	// forLoads is for statements that bring many rows. A place is for a command with one or more of them. One that takes longer than quiet
-	// goes on without: it may be waiting for a lock while the processors have other things to do than to show that by being idle.
+	// forLoads is for statements that bring many rows. A place is for one of them, and for others behind it in the same command. While
+	// somebody waits, one that takes longer than quiet goes on without: it may be waiting for a lock while the processors have other things
+	// to do than to show that by being idle.
 	forLoads = placesRule{
 		room:  func(l load) int { return min(loadsEach*l.processors, loadsMost) },
 		most:  func(l load) int { return min(loadsMore*l.processors, loadsMost) },
-		quiet: 20 * time.Second, window: 200 * time.Millisecond,
+		quiet: 6 * time.Second, window: 200 * time.Millisecond,
 	}
 )
 
@@ -122,7 +123,7 @@ var (
 //
 // Loads, which are single writes of many rows each, have places too, wherever and how many the clients are, and keep them through the
 // commit. What such a statement has in memory is many times its text. Of dozens at once each has what it needs fetched into the caches
-// anew at each of its turns, and the garbage collector has all of it to look at. Idle processors make more places.
+// anew at each of its turns, and the garbage collector has all of it to look at. Idle processors make more places, up to a bound.
 type places struct {
 	rule placesRule
 	idle idleClock    // of the machine; nil where that cannot be told, and then nobody waits
@@ -372,11 +373,12 @@ func (p *places) resize(now time.Duration, use processorUse) {
 	p.resized = now
 }
 
-// shrink takes back a place for each window since the last resize. Without it those who would stand in line, were it not for the places
-// that the last line has made, would never do so again.
+// shrink takes back a place for each window since the last resize, as far as they are free. Without it those who would stand in line, were
+// it not for the places that the last line has made, would never do so again. now may be older than the last resize.
 func (p *places) shrink(now time.Duration) {
-	windows := (now - p.resized) / p.rule.window
-	p.more = max(0, p.more-int64(windows))
+	windows := max(0, (now-p.resized)/p.rule.window)
+	used := int64(len(p.holders)) - p.max.Load()
+	p.more = max(0, p.more-int64(windows), min(p.more, used))
 	p.resized += windows * p.rule.window
 }
 

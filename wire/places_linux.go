@@ -9,7 +9,7 @@ import (
 // newIdleClock returns nil if the machine's times cannot be read.
 //
 // Those are the machine's, also in a container that may use a part of it only. There the others' processors may be idle while this
-// server has none, and nobody waits; loads do until there are more places for them.
+// server has none, and nobody waits, and there are as many places for loads as may be.
 func newIdleClock() idleClock {
 	if _, _, ok := readStat(); !ok {
 		return nil
