@@ -259,7 +259,7 @@ func TestRunsPayForWhatTheyLeaveBehind(t *testing.T) {
 	}
 	s.chargeTail(target)
 	charged := s.result.Runs[0]
-	if charged.CPUSeconds <= 2 || charged.CPUMicros != charged.CPUSeconds*1000 {
+	if charged.CPUSeconds <= 2 || charged.CPUMicros != charged.CPUSeconds*1e6/1000 {
 		t.Errorf("%+v", charged.Cost)
 	}
 	s.chargeTail(target)
