@@ -11,8 +11,9 @@ import (
 //
 // Of k commands in a turn one waits until all others have had theirs, for k times the mean. If that is more than one in twenty it is
 // p95, so that turns are to be much longer than that or have one command only: among crowdMin connections a turn goes on while it is
-// brisk. What is brisk must be what fits thirty times into turnLongest, whatever the processors' speed: commands near the bound have turns
-// of every length (bench/results/2026-11-26-brisk.md). There it is also over at the end of a transaction, all of whose statements have waited for the same turn, and after turnLongest.
+// brisk. What is brisk fits thirty times into turnLongest. Commands near that bound have turns of every length, and the bound is a time:
+// which commands these are depends on the processor (bench/results/2026-11-26-brisk.md). A turn is also over at the end of a transaction,
+// all of whose statements have waited for the same turn, and after turnLongest.
 // Among fewer it is over after an answer of more than turnAnswerBytes, a packet of the network, where that hardly shows.
 //
 // Where they are very many, all that belongs to a client, its connection and its session has left the processors' caches when its turn
