@@ -120,8 +120,13 @@ func TestTableReads(t *testing.T) {
 	if reads := seek(500); reads < 200 || reads > 1500 {
 		t.Errorf("500 lookups all over the table were counted as %d reads", reads)
 	}
-	if reads := seek(500); reads != 0 {
-		t.Errorf("the same again, in the cache, were counted as %d reads", reads)
+	// Statistics of new tables are read in the background, on a busy machine as late as now.
+	again := seek(500)
+	for try := 1; again != 0 && try < 20; try++ {
+		again = seek(500)
+	}
+	if again != 0 {
+		t.Errorf("the same again, in the cache, were counted as %d reads, and in 19 tries before as some", again)
 	}
 	if err := e.Close(); err != nil {
 		t.Error(err)
