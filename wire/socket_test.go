@@ -153,6 +153,26 @@ func TestSocketYields(t *testing.T) {
 	later(true)
 }
 
+// TestYieldPauses: pauses that follow each other soon get longer, up to a limit, and one that comes by itself is short.
+func TestYieldPauses(t *testing.T) {
+	var y yields
+	now, want := time.Hour, yieldPauseMin
+	for range 10 {
+		y.pause(now)
+		if got := time.Duration(y.pausedUntil.Load()) - now; got != want {
+			t.Fatalf("a pause of %v, want %v", got, want)
+		}
+		now += want + yieldSoon*want - 1
+		want = min(2*want, yieldPauseMax)
+	}
+	if want != yieldPauseMax {
+		t.Fatalf("pauses get no longer than %v", want)
+	}
+	if y.pause(now + 1); time.Duration(y.pausedUntil.Load()) != now+1+yieldPauseMin {
+		t.Error("a pause long after another one is not short")
+	}
+}
+
 // TestSocketLooks: a keen read looks for a while before it waits; who is far away is not looked for any more, but for a look now and
 // then.
 func TestSocketLooks(t *testing.T) {
@@ -194,15 +214,19 @@ func TestSocketLooks(t *testing.T) {
 		}
 	}
 	near = false
-	far := 0
-	for read(&rule) {
-		if far++; far > lookCredit {
-			t.Fatal("a client far away is looked for without end")
+	for _, who := range []string{"a client that goes far away", "a new one that is far away"} {
+		far := 0
+		for read(&rule) {
+			if far++; far > lookCredit {
+				t.Fatalf("%s is looked for without end", who)
+			}
 		}
+		if want := lookCredit/lookMissWeight + 1; far != want {
+			t.Errorf("%d looks for %s, want %d", far, who, want)
+		}
+		s.looks = looks{}
 	}
-	if want := lookCredit/lookMissWeight + 1; far != want {
-		t.Errorf("%d looks for a client far away, want %d", far, want)
-	}
+	s.looks.debt = lookCredit
 	s.looks.pause = 1
 	if read(&rule) || !read(&rule) || read(&rule) {
 		t.Error("not one look after the pause")
@@ -220,7 +244,7 @@ func TestSocketLooks(t *testing.T) {
 	}
 
 	// A byte that is there already is no look, and makes up for one.
-	before.balance = 0
+	before.debt = lookCredit
 	s.looks = before
 	if _, err := client.Write(ring); err != nil {
 		t.Fatal(err)
@@ -230,8 +254,8 @@ func TestSocketLooks(t *testing.T) {
 	if err := s.poll.Control(func(fd uintptr) { s.attemptRead(fd) }); err != nil {
 		t.Fatal(err)
 	}
-	if s.in.n != 1 || s.looks.balance != 1 {
-		t.Errorf("a byte that is there: %d read, balance %d", s.in.n, s.looks.balance)
+	if s.in.n != 1 || s.looks.debt != lookCredit-1 {
+		t.Errorf("a byte that is there: %d read, debt %d", s.in.n, s.looks.debt)
 	}
 
 	// A look ends when nobody has use for the processor, or when it has taken long enough.
@@ -245,7 +269,7 @@ func TestSocketLooks(t *testing.T) {
 			return given < 100
 		}
 		rule.most = most
-		s.looks, s.keen = looks{balance: lookCredit}, &rule
+		s.looks, s.keen = looks{}, &rule
 		s.in.begin(buf)
 		if err := s.poll.Control(func(fd uintptr) { s.attemptRead(fd) }); err != nil {
 			t.Fatal(err)

@@ -11,7 +11,9 @@ import (
 const (
 	// lookAnswerMin bytes tell an answer with rows from one without, as a rule: a long message passes for rows, which costs a look.
 	lookAnswerMin = 64
-	// A look that finds nothing weighs as much as lookMissWeight reads that find something. At most lookCredit of those count.
+	// A look that finds nothing weighs as much as lookMissWeight reads that find something. A connection has credit for lookCredit of those,
+	// from its beginning on: until all clients of a load have logged in, each of them is waited for, and with a pause for that the first
+	// hundreds of commands of many clients would be (bench/results/2026-11-26-looks.md).
 	lookMissWeight = 2
 	lookCredit     = 8
 	// yieldIdle is less than anybody has use for, and more than a yield takes that finds nobody in line.
@@ -20,10 +22,13 @@ const (
 	// yieldLong is how long a yield may take: many clients have had the processor then, or somebody a whole slice of time.
 	yieldLong = 1500 * time.Microsecond
 	// A yield that takes longer weighs as much as yieldWeight that don't. When yieldLongMax of them are not made up for, there are
-	// no more for yieldPause.
-	yieldWeight  = 64
-	yieldLongMax = 8
-	yieldPause   = time.Second
+	// no more for a while, which is twice as long as the pause before if that ended less than yieldSoon times its length ago: many clients that
+	// log in at once keep the processors for less than a second, another program may do so for ever.
+	yieldWeight   = 64
+	yieldLongMax  = 8
+	yieldPauseMin = 50 * time.Millisecond
+	yieldPauseMax = 1600 * time.Millisecond
+	yieldSoon     = 8
 )
 
 // yields lets clients on the same machine run before a connection gives up its turn.
@@ -36,6 +41,7 @@ const (
 // are no more yields for a while.
 type yields struct {
 	pausedUntil atomic.Int64 // on clock.Mono
+	paused      atomic.Int64 // how long the last pause was, in ns; 0: there was none
 	excess      atomic.Int64 // of long yields over short ones, by weight; at least 0, but for races of no matter
 	give        func() bool  // gives the processor away once, and tells whether that can be; rawYield but in tests
 }
@@ -53,9 +59,19 @@ func (y *yields) yield() bool {
 		}
 	case y.excess.Add(yieldWeight) >= yieldLongMax*yieldWeight:
 		y.excess.Store(0)
-		y.pausedUntil.Store(int64(now + yieldPause))
+		y.pause(now)
 	}
 	return true
+}
+
+// pause begins one.
+func (y *yields) pause(now time.Duration) {
+	next, last := yieldPauseMin, time.Duration(y.paused.Load())
+	if last > 0 && now-time.Duration(y.pausedUntil.Load()) < yieldSoon*last {
+		next = min(2*last, yieldPauseMax)
+	}
+	y.paused.Store(int64(next))
+	y.pausedUntil.Store(int64(now + next))
 }
 
 // lookRule says how long a connection looks for its next command before it waits in the poller.
@@ -88,8 +104,8 @@ var lookCrowded = lookRule{most: 400 * time.Microsecond, idle: 3, pause: 16}
 // looks keeps the balance of a connection's looks for its next command. Clients farther away than a look takes are found out by their
 // first commands.
 type looks struct {
-	balance int // found less missed, by weight; negative ends the looks for now
-	pause   int // reads until the next look
+	debt  int // looks that missed less reads that found, by weight; more than lookCredit ends the looks for now
+	pause int // reads until the next look
 }
 
 // worth tells whether to look this time.
@@ -101,10 +117,10 @@ func (l *looks) worth() bool {
 	return true
 }
 
-func (l *looks) found() { l.balance = min(l.balance+1, lookCredit) }
+func (l *looks) found() { l.debt = max(l.debt-1, 0) }
 
 func (l *looks) missed(r *lookRule) {
-	if l.balance -= lookMissWeight; l.balance < 0 {
-		l.balance, l.pause = 0, r.pause
+	if l.debt += lookMissWeight; l.debt > lookCredit {
+		l.debt, l.pause = lookCredit, r.pause
 	}
 }
