@@ -75,6 +75,7 @@ func (s *Server) inspect(conns []*conn, now uint64) {
 		}
 	}
 	s.crowded.Store(active >= crowdMin)
+	s.yields.active.Store(int64(active))
 	scattered, txns := s.missing(), active/turnTxnConns
 	if scattered {
 		txns = 1 // p95 is how long the turns of others last, see turnScatteredFew

@@ -153,6 +153,35 @@ func TestSocketYields(t *testing.T) {
 	later(true)
 }
 
+// TestYieldsLong: what a long yield is depends on how many connections are active, of which the reaper tells.
+func TestYieldsLong(t *testing.T) {
+	s := newPlacesServer()
+	now := uint64(1000)
+	for _, active := range []int{0, 1, 1500} {
+		conns := make([]*conn, active)
+		for i := range conns {
+			conns[i] = s.local()
+			conns[i].state.Store(now<<16 | phaseBusy)
+		}
+		s.inspect(conns, now)
+		y := &s.yields
+		limit := yieldLong + time.Duration(active)*yieldLongConn
+		for range 2 * yieldLongMax {
+			y.took(limit, time.Hour)
+		}
+		if y.pausedUntil.Load() != 0 {
+			t.Errorf("%d active connections: a pause after yields of %v", active, limit)
+		}
+		for range yieldLongMax {
+			y.took(limit+1, time.Hour)
+		}
+		if y.pausedUntil.Load() == 0 {
+			t.Errorf("%d active connections: no pause after yields of more than %v", active, limit)
+		}
+		y.pausedUntil.Store(0)
+	}
+}
+
 // TestYieldPauses: pauses that follow each other soon get longer, up to a limit, and one that comes by itself is short.
 func TestYieldPauses(t *testing.T) {
 	var y yields

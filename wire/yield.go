@@ -19,9 +19,11 @@ const (
 	// yieldIdle is less than anybody has use for, and more than a yield takes that finds nobody in line.
 	yieldIdle = 3 * time.Microsecond
 
-	// yieldLong is how long a yield may take: many clients have had the processor then, or somebody a whole slice of time.
-	yieldLong = 1500 * time.Microsecond
-	// A yield that takes longer weighs as much as yieldWeight that don't. When yieldLongMax of them are not made up for, there are
+	// A yield is long that takes more than yieldLong, and yieldLongConn for each active connection: somebody has had a whole slice of time
+	// then, where the clients of so many connections may just have sent their next commands.
+	yieldLong     = 1500 * time.Microsecond
+	yieldLongConn = 3 * time.Microsecond
+	// A long yield weighs as much as yieldWeight that aren't. When yieldLongMax of them are not made up for, there are
 	// no more for a while, which is twice as long as the pause before if that ended less than yieldSoon times its length ago: many clients that
 	// log in at once keep the processors for less than a second, another program may do so for ever.
 	yieldWeight   = 64
@@ -42,6 +44,7 @@ const (
 type yields struct {
 	pausedUntil atomic.Int64 // on clock.Mono
 	paused      atomic.Int64 // how long the last pause was, in ns; 0: there was none
+	active      atomic.Int64 // connections, at the reaper's last look
 	excess      atomic.Int64 // of long yields over short ones, by weight; at least 0, but for races of no matter
 	give        func() bool  // gives the processor away once, and tells whether that can be; rawYield but in tests
 }
@@ -52,8 +55,15 @@ func (y *yields) yield() bool {
 	if int64(began) < y.pausedUntil.Load() || !y.give() {
 		return false
 	}
-	switch now := clock.Mono(); {
-	case now-began <= yieldLong:
+	now := clock.Mono()
+	y.took(now-began, now)
+	return true
+}
+
+// took accounts for a yield that ends now.
+func (y *yields) took(long, now time.Duration) {
+	switch {
+	case long <= yieldLong+time.Duration(y.active.Load())*yieldLongConn:
 		if y.excess.Load() > 0 {
 			y.excess.Add(-1)
 		}
@@ -61,7 +71,6 @@ func (y *yields) yield() bool {
 		y.excess.Store(0)
 		y.pause(now)
 	}
-	return true
 }
 
 // pause begins one.
