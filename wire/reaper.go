@@ -67,15 +67,18 @@ func (s *Server) reap() {
 
 // inspect looks at all connections, and counts those that are active.
 func (s *Server) inspect(conns []*conn, now uint64) {
-	active := 0
+	active, local := 0, 0
 	for _, c := range conns {
 		c.inspect(now)
 		if age := int64(now) - int64(c.state.Load()>>16); age <= activeTicks || c.standing.Load() {
 			active++
+			if c.host == localhost {
+				local++
+			}
 		}
 	}
 	s.crowded.Store(active >= crowdMin)
-	s.yields.active.Store(int64(active))
+	s.yields.local.Store(int64(local))
 	scattered, txns := s.missing(), active/turnTxnConns
 	if scattered {
 		txns = 1 // p95 is how long the turns of others last, see turnScatteredFew

@@ -153,30 +153,38 @@ func TestSocketYields(t *testing.T) {
 	later(true)
 }
 
-// TestYieldsLong: what a long yield is depends on how many connections are active, of which the reaper tells.
+// TestYieldsLong: what a long yield is depends on how many connections of this machine are active, of which the reaper tells.
 func TestYieldsLong(t *testing.T) {
 	s := newPlacesServer()
+	y := &s.yields
 	now := uint64(1000)
-	for _, active := range []int{0, 1, 1500} {
-		conns := make([]*conn, active)
+	for _, c := range []struct {
+		local, remote int
+		limit         time.Duration
+	}{
+		{0, 0, yieldLong}, {1, 0, yieldLong + yieldLongConn}, {500, 0, yieldLong + 500*yieldLongConn}, {10_000, 0, yieldLongMost}, {0, 500, yieldLong},
+		{1, 500, yieldLong + yieldLongConn},
+	} {
+		conns := make([]*conn, c.local+c.remote)
 		for i := range conns {
 			conns[i] = s.local()
 			conns[i].state.Store(now<<16 | phaseBusy)
+			if i < c.remote {
+				conns[i].host = "192.0.2.1"
+			}
 		}
 		s.inspect(conns, now)
-		y := &s.yields
-		limit := yieldLong + time.Duration(active)*yieldLongConn
 		for range 2 * yieldLongMax {
-			y.took(limit, time.Hour)
+			y.took(c.limit, time.Hour)
 		}
 		if y.pausedUntil.Load() != 0 {
-			t.Errorf("%d active connections: a pause after yields of %v", active, limit)
+			t.Errorf("%d and %d active connections: a pause after yields of %v", c.local, c.remote, c.limit)
 		}
 		for range yieldLongMax {
-			y.took(limit+1, time.Hour)
+			y.took(c.limit+1, time.Hour)
 		}
 		if y.pausedUntil.Load() == 0 {
-			t.Errorf("%d active connections: no pause after yields of more than %v", active, limit)
+			t.Errorf("%d and %d active connections: no pause after yields of more than %v", c.local, c.remote, c.limit)
 		}
 		y.pausedUntil.Store(0)
 	}
@@ -185,19 +193,28 @@ func TestYieldsLong(t *testing.T) {
 // TestYieldPauses: pauses that follow each other soon get longer, up to a limit, and one that comes by itself is short.
 func TestYieldPauses(t *testing.T) {
 	var y yields
-	now, want := time.Hour, yieldPauseMin
-	for range 10 {
-		y.pause(now)
+	now, want, most := time.Hour, yieldPauseMin, 0
+	for most < 3 {
+		y.pause(now, y.pausedUntil.Load())
 		if got := time.Duration(y.pausedUntil.Load()) - now; got != want {
 			t.Fatalf("a pause of %v, want %v", got, want)
 		}
+		// Long yields that were under way when it began change nothing, nor does a pause that others have begun meanwhile.
+		before := y.pausedUntil.Load()
+		for range 2 * yieldLongMax {
+			y.took(time.Second, now+1)
+		}
+		y.pause(now+1, before-1)
+		if y.pausedUntil.Load() != before || y.lastPause.Load() != int64(want) || y.excess.Load() != 0 {
+			t.Fatal("a pause is changed by what was under way when it began")
+		}
 		now += want + yieldSoon*want - 1
+		if want == yieldPauseMax {
+			most++
+		}
 		want = min(2*want, yieldPauseMax)
 	}
-	if want != yieldPauseMax {
-		t.Fatalf("pauses get no longer than %v", want)
-	}
-	if y.pause(now + 1); time.Duration(y.pausedUntil.Load()) != now+1+yieldPauseMin {
+	if y.pause(now+1, y.pausedUntil.Load()); time.Duration(y.pausedUntil.Load()) != now+1+yieldPauseMin {
 		t.Error("a pause long after another one is not short")
 	}
 }

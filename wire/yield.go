@@ -12,20 +12,22 @@ const (
 	// lookAnswerMin bytes tell an answer with rows from one without, as a rule: a long message passes for rows, which costs a look.
 	lookAnswerMin = 64
 	// A look that finds nothing weighs as much as lookMissWeight reads that find something. A connection has credit for lookCredit of those,
-	// from its beginning on: until all clients of a load have logged in, each of them is waited for, and with a pause for that the first
-	// hundreds of commands of many clients would be (bench/results/2026-11-26-looks.md).
+	// all of it from its beginning on: the first look fails as a rule, because clients of a load wait until all of them have logged in, and
+	// without credit it would end the looks for the next commands (bench/results/2026-11-26-looks.md).
 	lookMissWeight = 2
 	lookCredit     = 8
 	// yieldIdle is less than anybody has use for, and more than a yield takes that finds nobody in line.
 	yieldIdle = 3 * time.Microsecond
 
-	// A yield is long that takes more than yieldLong, and yieldLongConn for each active connection: somebody has had a whole slice of time
-	// then, where the clients of so many connections may just have sent their next commands.
+	// A yield is long that takes more than yieldLong, and yieldLongConn for each active connection of this machine. Up to that, so many
+	// clients may have had the processor, each to send its next command; beyond it, somebody else has. With more than yieldLongMost another
+	// program would have a tenth more of the processors than its share (bench/results/2026-11-26-looks.md).
 	yieldLong     = 1500 * time.Microsecond
 	yieldLongConn = 3 * time.Microsecond
-	// A long yield weighs as much as yieldWeight that aren't. When yieldLongMax of them are not made up for, there are
-	// no more for a while, which is twice as long as the pause before if that ended less than yieldSoon times its length ago: many clients that
-	// log in at once keep the processors for less than a second, another program may do so for ever.
+	yieldLongMost = 6 * time.Millisecond
+	// A long yield weighs as much as yieldWeight that aren't. When yieldLongMax of them are not made up for, there are no more for a while.
+	// That is an exponential backoff: hundreds of clients that log in at once keep the processors for less than a second, another program may
+	// do so for ever. A pause is twice as long as the one before if it begins within yieldSoon times that one's length after its end.
 	yieldWeight   = 64
 	yieldLongMax  = 8
 	yieldPauseMin = 50 * time.Millisecond
@@ -43,8 +45,8 @@ const (
 // are no more yields for a while.
 type yields struct {
 	pausedUntil atomic.Int64 // on clock.Mono
-	paused      atomic.Int64 // how long the last pause was, in ns; 0: there was none
-	active      atomic.Int64 // connections, at the reaper's last look
+	lastPause   atomic.Int64 // its length, in ns; 0: there was none
+	local       atomic.Int64 // active connections of this machine, at the reaper's last look
 	excess      atomic.Int64 // of long yields over short ones, by weight; at least 0, but for races of no matter
 	give        func() bool  // gives the processor away once, and tells whether that can be; rawYield but in tests
 }
@@ -60,27 +62,31 @@ func (y *yields) yield() bool {
 	return true
 }
 
-// took accounts for a yield that ends now.
-func (y *yields) took(long, now time.Duration) {
+// took accounts for a yield that ends now and has lasted so long.
+func (y *yields) took(lasted, now time.Duration) {
+	until := y.pausedUntil.Load()
 	switch {
-	case long <= yieldLong+time.Duration(y.active.Load())*yieldLongConn:
+	case int64(now) < until:
+		// It began before the pause did; there may be one on each processor.
+	case lasted <= min(yieldLong+time.Duration(y.local.Load())*yieldLongConn, yieldLongMost):
 		if y.excess.Load() > 0 {
 			y.excess.Add(-1)
 		}
 	case y.excess.Add(yieldWeight) >= yieldLongMax*yieldWeight:
-		y.excess.Store(0)
-		y.pause(now)
+		y.pause(now, until)
 	}
 }
 
-// pause begins one.
-func (y *yields) pause(now time.Duration) {
-	next, last := yieldPauseMin, time.Duration(y.paused.Load())
-	if last > 0 && now-time.Duration(y.pausedUntil.Load()) < yieldSoon*last {
+// pause begins a pause after the one that ended at until, unless another goroutine has begun it.
+func (y *yields) pause(now time.Duration, until int64) {
+	next, last := yieldPauseMin, time.Duration(y.lastPause.Load())
+	if last > 0 && now-time.Duration(until) < yieldSoon*last {
 		next = min(2*last, yieldPauseMax)
 	}
-	y.paused.Store(int64(next))
-	y.pausedUntil.Store(int64(now + next))
+	if y.pausedUntil.CompareAndSwap(until, int64(now+next)) {
+		y.lastPause.Store(int64(next))
+		y.excess.Store(0)
+	}
 }
 
 // lookRule says how long a connection looks for its next command before it waits in the poller.
