@@ -39,7 +39,7 @@ func (r *Result) Misses() []Miss {
 		r.stepMisses(row, &misses)
 	}
 	r.deathMisses(&misses)
-	r.fallMisses(rows, &misses)
+	r.fallMisses(&misses)
 	r.diskMisses(&misses)
 	return misses
 }
@@ -181,32 +181,6 @@ func (r *Result) enduranceMisses(row *StepSummary, what string, misses *missList
 	}
 	if limits.MemoryOfCacheMax > 0 {
 		r.subjectMost(what, "the memory over the cache", float64(subject.RSS)/float64(r.Plan.CacheBytes), limits.MemoryOfCacheMax, shareText, misses)
-	}
-}
-
-// fallMisses compares the subject's rate at two thread counts of the same workload and mode.
-func (r *Result) fallMisses(rows []StepSummary, misses *missList) {
-	limits := r.Plan.Limits
-	if limits.FallMax == 0 {
-		return
-	}
-	rate := map[string]float64{}
-	key := func(s Step, threads int) string { return fmt.Sprint(s.Workload.Name, s.PSMode, threads) }
-	for i := range rows {
-		rate[key(rows[i].Step, rows[i].Step.Threads)] = rows[i].targetStep(r.Targets[0].Name).Rate.Median
-	}
-	want := fmt.Sprintf("at most %.0f %%", limits.FallMax*100)
-	for _, row := range r.judged(rows) {
-		if row.Step.Threads != limits.FallTo || !slices.Contains(row.Step.Workload.Threads, limits.FallFrom) {
-			continue
-		}
-		from, to := rate[key(row.Step, limits.FallFrom)], rate[key(row.Step, limits.FallTo)]
-		switch {
-		case from == 0 || to == 0:
-			misses.unknown(row.Step.String(), want, "the fall from %d to %d threads was not measured", limits.FallFrom, limits.FallTo)
-		case to < from*(1-limits.FallMax):
-			misses.add(row.Step.String(), want, "from %d to %d threads it falls by %.0f %%", limits.FallFrom, limits.FallTo, (1-to/from)*100)
-		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -147,6 +148,32 @@ func TestGroups(t *testing.T) {
 		if got := w.groups(); !reflect.DeepEqual(got, tc.want) {
 			t.Errorf("reload %q: %v, want %v", tc.reload, got, tc.want)
 		}
+	}
+}
+
+// TestOrder: every second round has the targets in the opposite order, and the steps where they are compared.
+func TestOrder(t *testing.T) {
+	targets := []*Target{{Name: "a"}, {Name: "b"}}
+	steps := []Step{{Threads: 64}, {Threads: 1500}}
+	for name, c := range map[string]struct {
+		round   int
+		fallMax float64
+		want    string
+	}{
+		"first":                      {1, 0, "ab 64 1500"},
+		"second":                     {2, 0, "ba 64 1500"},
+		"third":                      {3, 0, "ab 64 1500"},
+		"first, steps are compared":  {1, 0.1, "ab 64 1500"},
+		"second, steps are compared": {2, 0.1, "ba 1500 64"},
+	} {
+		p := Plan{Limits: Limits{FallMax: c.fallMax}}
+		order, of := p.order(c.round, targets, steps)
+		if got := fmt.Sprintf("%s%s %d %d", order[0].Name, order[1].Name, of[0].Threads, of[1].Threads); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+	if targets[0].Name != "a" || steps[0].Threads != 64 {
+		t.Error("the caller's lists have changed")
 	}
 }
 

@@ -205,7 +205,7 @@ func (r *Result) verdictSection() section {
 	}
 	if len(misses) == 0 {
 		s.text = append(s.text, "Every demand of the plan was met.")
-		s.tables = r.againTables()
+		s.tables = append(r.fallTables(), r.againTables()...)
 		return s
 	}
 	s.text = append(s.text, fmt.Sprintf("%d demands of the plan were not met:", len(misses)))
@@ -213,7 +213,7 @@ func (r *Result) verdictSection() section {
 	for _, m := range misses {
 		t.rows = append(t.rows, []string{m.What, m.Found, m.Want})
 	}
-	s.tables = append([]table{t}, r.againTables()...)
+	s.tables = slices.Concat([]table{t}, r.fallTables(), r.againTables())
 	return s
 }
 

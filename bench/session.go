@@ -352,14 +352,24 @@ func untilCalm(ctx context.Context, used func() []float64, look, most time.Durat
 	}
 }
 
+// order is the order of a round. Every second one has the targets the other way round, and the steps too where the plan compares them: what
+// the machine does to the later ones evens out.
+func (p *Plan) order(round int, targets []*Target, steps []Step) ([]*Target, []Step) {
+	targets, steps = slices.Clone(targets), slices.Clone(steps)
+	if round%2 == 0 {
+		slices.Reverse(targets)
+		if p.Limits.FallMax > 0 {
+			slices.Reverse(steps)
+		}
+	}
+	return targets, steps
+}
+
 // group measures steps in turn, round by round, and in each the targets one after the other. It returns an error only when the session
 // must end.
 func (s *session) group(ctx context.Context, targets []*Target, steps []Step) error {
 	for round := 1; round <= steps[0].Workload.Rounds; round++ {
-		order := slices.Clone(targets)
-		if round%2 == 0 {
-			slices.Reverse(order)
-		}
+		order, steps := s.Plan.order(round, targets, steps)
 		if round > 1 && len(order) > 1 {
 			s.rest(ctx)
 		}

@@ -232,20 +232,41 @@ func TestIncompleteReportsReplaceNoComplete(t *testing.T) {
 	}
 }
 
+// TestFallOverThreads: the fall is judged round by round, and the report shows that of each target.
 func TestFallOverThreads(t *testing.T) {
-	r := session2([]float64{2000}, []float64{1000})
-	w := &r.Plan.Workloads[0]
-	w.Threads = []int{16, 64}
-	r.Plan.Limits = Limits{FallFrom: 16, FallTo: 64, FallMax: 0.1}
-	fast := r.Runs[0]
-	for _, rate := range []float64{1850, 1700} {
-		run := fast
-		run.Target, run.Threads, run.Rate = "pando", 64, rate
-		w.Floor = Floor{}
-		r.Runs = append(r.Runs[:2], run)
-		if missed := len(r.Misses()) > 0; missed != (rate < 1800) {
-			t.Errorf("%v: %v", rate, r.Misses())
+	for name, c := range map[string]struct {
+		few, many []float64 // rates of the rounds, 0 for one that failed
+		missed    bool
+		shown     string
+	}{
+		"little":            {[]float64{2000}, []float64{1850}, false, "0.93 (0.93–0.93)"},
+		"much":              {[]float64{2000}, []float64{1700}, true, "0.85 (0.85–0.85)"},
+		"a machine changes": {[]float64{2000, 1000, 3000}, []float64{1900, 950, 2850}, false, "0.95 (0.95–0.95)"},
+		"once":              {[]float64{2000, 2000, 2000}, []float64{1900, 500, 2100}, false, "0.95 (0.25–1.05)"},
+		"twice":             {[]float64{2000, 1000, 3000}, []float64{2000, 500, 1500}, true, "0.50 (0.50–1.00)"},
+		"not measured":      {[]float64{2000}, []float64{0}, true, "–"},
+	} {
+		r := session2(c.few, c.few)
+		w := &r.Plan.Workloads[0]
+		w.Threads, w.Floor = []int{16, 64}, Floor{}
+		r.Plan.Limits = Limits{FallFrom: 16, FallTo: 64, FallMax: 0.1}
+		for _, run := range session2(c.many, c.many).Runs {
+			run.Threads, run.Failure = 64, ""
+			if run.Rate > 0 {
+				r.Runs = append(r.Runs, run)
+			}
 		}
+		if missed := len(r.Misses()) > 0; missed != c.missed {
+			t.Errorf("%s: %v", name, r.Misses())
+		}
+		text := markdown(r.sections(), "charts")
+		if row := "| " + w.Name + " ps=auto | " + c.shown + " | " + c.shown + " |"; !strings.Contains(text, row) {
+			t.Errorf("%s: the report lacks %q", name, row)
+		}
+	}
+	r := session2([]float64{2000}, []float64{1000})
+	if tables := r.fallTables(); tables != nil {
+		t.Errorf("a plan without the limit has %v", tables)
 	}
 }
 
