@@ -10,11 +10,12 @@
 //     target is the subject; every other one is a peer; the base is the peer that the floors speak of.
 //   - Step: one workload in one prepared-statement mode at one thread count.
 //   - Round: one run of every target at one step, back to back. The order reverses with each round (A-B, B-A, ...). Steps that
-//     share tables have their first rounds in turn, then their second, and so on. Between rounds is a rest of the length of a run, so
-//     that no target runs twice in a row.
+//     share tables have their first rounds in turn, then their second, and so on, in plans that limit the fall in either order too. Between
+//     rounds is a rest of the length of a run, so that no target runs twice in a row.
 //   - Run: one execution of sysbench (or of a built-in driver) against one target, with what it cost the server, which for sysbench's
 //     workloads counts until somebody talks to the server again: a run pays for the flushes and compactions that it leaves behind.
 //   - Ratio: the subject's rate over the peer's within one round. A step's ratio is the median over its rounds.
+//   - Fall: what a target loses of its rate from one thread count to another, by the median of the ratios within rounds.
 //   - Spread: the smallest and largest ratio of a step's rounds. Noise is twice the median distance
 //     of the rounds from their median.
 //   - Again: a step that missed a demand in rounds that a time budget had shortened has been measured once more, in rounds as long as
