@@ -31,17 +31,6 @@ func (r *Result) kept(target string, high, low Step) Spread {
 	return ratiosOf(r.roundsOf(target, high), r.roundsOf(target, low)).Rate
 }
 
-// roundsOf returns a target's runs of a step by their rounds.
-func (r *Result) roundsOf(target string, step Step) map[int]*Run {
-	rounds := map[int]*Run{}
-	for i := range r.Runs {
-		if run := &r.Runs[i]; run.Target == target && run.at(step) {
-			rounds[run.Round] = run
-		}
-	}
-	return rounds
-}
-
 // fallMisses judges what the subject keeps of its rate from one thread count to another. In a session that ended early, steps without
 // runs are left out.
 func (r *Result) fallMisses(misses *missList) {

@@ -82,23 +82,14 @@ func (r *Result) Summarise() []StepSummary {
 	for i := range r.Plan.Workloads {
 		for _, step := range r.Plan.Workloads[i].Steps() {
 			row := StepSummary{Step: step, Ratios: map[string]Ratios{}}
-			byTarget := map[string]map[int]*Run{}
-			for j := range r.Runs {
-				if run := &r.Runs[j]; run.at(step) {
-					if byTarget[run.Target] == nil {
-						byTarget[run.Target] = map[int]*Run{}
-					}
-					byTarget[run.Target][run.Round] = run
-				}
-			}
 			for k, target := range r.Targets {
-				runs := byTarget[target.Name]
+				runs := r.roundsOf(target.Name, step)
 				if len(runs) == 0 {
 					continue
 				}
 				row.Targets = append(row.Targets, summariseTarget(target.Name, runs))
 				if k > 0 {
-					row.Ratios[target.Name] = ratiosOf(byTarget[r.Targets[0].Name], runs)
+					row.Ratios[target.Name] = ratiosOf(r.roundsOf(r.Targets[0].Name, step), runs)
 				}
 			}
 			if len(row.Targets) > 0 {
@@ -107,6 +98,17 @@ func (r *Result) Summarise() []StepSummary {
 		}
 	}
 	return rows
+}
+
+// roundsOf returns a target's runs of a step by their rounds.
+func (r *Result) roundsOf(target string, step Step) map[int]*Run {
+	rounds := map[int]*Run{}
+	for i := range r.Runs {
+		if run := &r.Runs[i]; run.Target == target && run.at(step) {
+			rounds[run.Round] = run
+		}
+	}
+	return rounds
 }
 
 func summariseTarget(name string, runs map[int]*Run) TargetStep {

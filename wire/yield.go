@@ -20,8 +20,8 @@ const (
 	yieldIdle = 3 * time.Microsecond
 
 	// A yield is long that takes more than yieldLong, and yieldLongConn for each active connection of this machine. Up to that, so many
-	// clients may have had the processor, each to send its next command; beyond it, somebody else has. With more than yieldLongMost another
-	// program would have a tenth more of the processors than its share (bench/results/2026-11-26-looks.md).
+	// clients may have had the processor, each to send its next command; beyond it, somebody else has. yieldLongMost is the most that cost
+	// nothing beside programs that always compute; 16.5 ms cost a tenth of the rate (bench/results/2026-11-26-looks.md).
 	yieldLong     = 1500 * time.Microsecond
 	yieldLongConn = 3 * time.Microsecond
 	yieldLongMost = 6 * time.Millisecond
