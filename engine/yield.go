@@ -10,8 +10,14 @@ import (
 	"github.com/pandodb/pando/clock"
 )
 
-// yieldEvery is how long a flush or compaction works on its blocks before it lets other goroutines run.
-const yieldEvery = time.Millisecond
+const (
+	// yieldEvery is how long a flush or compaction works on its blocks before it lets other goroutines run.
+	yieldEvery = time.Millisecond
+	// yieldMost is how long those should have, as a rule.
+	yieldMost = 4 * time.Millisecond
+	// yieldPausesMax bounds what one yield that took very long leads to: about as many milliseconds of work at a fifth of a processor.
+	yieldPausesMax = 64
+)
 
 // yieldingCollector is a collector of block properties, which Pebble asks when a block of a table is full, and which then lets other
 // goroutines run.
@@ -22,18 +28,36 @@ const yieldEvery = time.Millisecond
 // counts as a new beginning. What was ready before then stood still as long as the table took, unless another processor had nothing
 // to do and took it over: clients waited for 30 to 100 ms (bench/results/2026-11-26-starved.md). Gosched puts the goroutine behind all
 // of it. One that is not bound yields too: that is dear only where processors are never idle, and statements then take their share.
+//
+// Where hundreds of connections are ready all the time, to be behind all of them takes a third of a second: flushes took minutes until
+// writes had to be stopped (bench/results/2026-11-26-wide-in-turns.md). So after a yield that took several times yieldMost it sleeps as
+// many times for yieldMost instead: what wakes from a sleep runs before what is in the queues. A yield finds out again how many are
+// ready.
 type yieldingCollector struct {
 	pebble.BlockPropertyCollector
-	last time.Duration // on clock.Mono: others could run
+	last   time.Duration // on clock.Mono: others could run
+	pauses int           // sleeps that are due in place of yields
 }
 
 // FinishDataBlock implements pebble.BlockPropertyCollector.
 func (c *yieldingCollector) FinishDataBlock(buf []byte) ([]byte, error) {
-	if clock.Mono()-c.last >= yieldEvery {
-		runtime.Gosched()
-		c.last = clock.Mono()
+	if now := clock.Mono(); now-c.last >= yieldEvery {
+		c.letRun(now)
 	}
 	return c.BlockPropertyCollector.FinishDataBlock(buf)
+}
+
+// letRun lets other goroutines run; now is on clock.Mono.
+func (c *yieldingCollector) letRun(now time.Duration) {
+	if c.pauses > 0 {
+		c.pauses--
+		clock.Sleep(yieldMost)
+		c.last = clock.Mono()
+		return
+	}
+	runtime.Gosched()
+	c.last = clock.Mono()
+	c.pauses = min(int((c.last-now)/yieldMost), yieldPausesMax)
 }
 
 // yieldingCollectors are those of cockroachkvs. What they collect is the same.

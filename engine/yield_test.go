@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -71,5 +72,47 @@ func TestTablesYield(t *testing.T) {
 		}); often > attempts/2 {
 			t.Errorf("a table yields right after it has yielded, %d times in %d", often, attempts)
 		}
+	}
+}
+
+// TestTablesYieldToMany: where very many goroutines are ready all the time, a table comes behind all of them once in a while, but not
+// every time.
+func TestTablesYieldToMany(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const (
+		others = 300
+		yields = 20
+	)
+	var (
+		turns atomic.Int64
+		stop  atomic.Bool
+		ended sync.WaitGroup
+	)
+	for range others {
+		ended.Go(func() {
+			for !stop.Load() {
+				for began := clock.Mono(); clock.Since(began) < 200*time.Microsecond; {
+				}
+				turns.Add(1)
+				runtime.Gosched()
+			}
+		})
+	}
+	defer ended.Wait()
+	defer stop.Store(true)
+	// turnsPer is how many turns the others have before a block, on average.
+	turnsPer := func(c *yieldingCollector) int64 {
+		began := turns.Load()
+		for range yields {
+			c.last = clock.Mono() - yieldEvery
+			if _, err := c.FinishDataBlock(nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return (turns.Load() - began) / yields
+	}
+	collector := (&Engine{}).pebbleOptions().BlockPropertyCollectors[0]
+	if n := turnsPer(collector().(*yieldingCollector)); n == 0 || n > others/3 {
+		t.Errorf("%d turns of %d goroutines before each block", n, others)
 	}
 }
