@@ -14,9 +14,9 @@ const (
 	// yieldEvery is how long a flush or compaction works on its blocks before it lets other goroutines run.
 	yieldEvery = time.Millisecond
 	// yieldMost is how long those should have, as a rule.
-	yieldMost = 4 * time.Millisecond
-	// yieldPausesMax bounds what one yield that took very long leads to: about as many milliseconds of work at a fifth of a processor.
-	yieldPausesMax = 64
+	yieldMost = 2 * time.Millisecond
+	// yieldPausesMax bounds what one yield that took very long leads to: about as many milliseconds of work, at a third of a processor.
+	yieldPausesMax = 128
 )
 
 // yieldingCollector is a collector of block properties, which Pebble asks when a block of a table is full, and which then lets other
