@@ -13,9 +13,9 @@ import (
 const (
 	// yieldEvery is how long a flush or compaction works on its blocks before it lets other goroutines run.
 	yieldEvery = time.Millisecond
-	// yieldMost is how long those should have, as a rule.
+	// yieldMost is how long those should have, and how long a table sleeps in place of a yield.
 	yieldMost = 2 * time.Millisecond
-	// yieldPausesMax bounds what one yield that took very long leads to: about as many milliseconds of work, at a third of a processor.
+	// yieldPausesMax bounds what one yield that took very long leads to: some 128 ms of work, with sleeps of 256 ms in between.
 	yieldPausesMax = 128
 )
 
@@ -30,8 +30,8 @@ const (
 // of it. One that is not bound yields too: that is dear only where processors are never idle, and statements then take their share.
 //
 // Where hundreds of connections are ready all the time, to be behind all of them takes a third of a second: flushes took minutes until
-// writes had to be stopped (bench/results/2026-11-26-wide-in-turns.md). So after a yield that took several times yieldMost it sleeps as
-// many times for yieldMost instead: what wakes from a sleep runs before what is in the queues. A yield finds out again how many are
+// writes had to be stopped (bench/results/2026-11-26-wide-in-turns.md). So after a yield that took n times yieldMost, the next n are
+// sleeps of yieldMost: what wakes from a sleep runs before what is in the queues. The yield after them finds out again how many are
 // ready.
 type yieldingCollector struct {
 	pebble.BlockPropertyCollector
