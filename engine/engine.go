@@ -63,6 +63,7 @@ type counters struct {
 	tableReads     status.Counter
 	directReads    status.Counter
 	stallSince     atomic.Int64 // clock.Mono at the start of the present stall, in nanoseconds
+	inWork         atomic.Int32 // flushes and compactions
 }
 
 // Open opens the directory, creating it when absent. A refusal is a sentence that wraps one of the sentinels of errors.go.

@@ -15,6 +15,8 @@ const (
 	// transactions still more even, but commits come in smaller groups then (bench/results/2026-11-25-places.md).
 	placeConns = 4
 	placesEach = 8
+	// While tables are in work, writersMin active connections and more have workEach places for each processor (bench/results/2026-11-26-work.md).
+	workEach = 12
 	// Among writersMin active connections and more, single writes have writersEach places for each processor, and a place is for writesEach
 	// commands. With fewer connections the gain is small, and so it is with fewer commands (bench/results/2026-11-25-writers.md).
 	// Once there are places, down to writersKeep connections keep them.
@@ -67,12 +69,19 @@ type load struct {
 	thinking   int  // of them, whose clients have not sent a command; known from writersKeep active ones on
 	processors int  // for statements
 	bounded    bool // there is a bounded number of places now
+	inWork     bool // tables are
 }
 
 var (
 	// forTxns is for transactions, which are fewer than the clients and hold locks.
 	forTxns = placesRule{
-		room:  func(l load) int { return max(l.active/placeConns, placesEach*l.processors) },
+		room: func(l load) int {
+			places := max(l.active/placeConns, placesEach*l.processors)
+			if l.inWork && l.active >= writersMin {
+				places = min(places, workEach*l.processors)
+			}
+			return places
+		},
 		quiet: placeLook, window: 200 * time.Millisecond, open: time.Second, openMost: time.Second,
 	}
 	// forWriters is for clients that have the next command ready. Of others, who think, the places would have to be as many as keep the

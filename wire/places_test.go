@@ -496,6 +496,9 @@ func TestRoom(t *testing.T) {
 		{load{active: 1500, processors: 2, thinking: 33}, 375, unbounded, 4, 16},
 		{load{active: 1500, processors: 2, thinking: 48, bounded: true}, 375, 64, 4, 16},
 		{load{active: 1500, processors: 2, thinking: 49, bounded: true}, 375, unbounded, 4, 16},
+		{load{active: 511, processors: 2, inWork: true}, 127, unbounded, 4, 16},
+		{load{active: 512, processors: 2, inWork: true}, 24, 64, 4, 16},
+		{load{active: 1500, processors: 32, inWork: true}, 375, 1024, 32, 32},
 	} {
 		if txns, writers := forTxns.room(test.l), forWriters.room(test.l); txns != test.txns || writers != test.writers {
 			t.Errorf("%+v: %d for transactions, %d for writers", test.l, txns, writers)

@@ -91,7 +91,10 @@ func (s *Server) inspect(conns []*conn, now uint64) {
 		s.thinking = thinking(conns, now)
 	}
 	// The mean of two looks, because the clients of one commit's group get their answers at once.
-	s.resizePlaces(load{active: active, thinking: (before + s.thinking) / 2, processors: processors()})
+	s.resizePlaces(load{
+		active: active, thinking: (before + s.thinking) / 2, processors: processors(),
+		inWork: s.opt.TablesInWork != nil && s.opt.TablesInWork(),
+	})
 }
 
 // resizePlaces sets how many places there are.
