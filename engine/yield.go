@@ -32,7 +32,8 @@ const (
 // Where hundreds of connections are ready all the time, to be behind all of them takes a third of a second: flushes took minutes until
 // writes had to be stopped (bench/results/2026-11-26-wide-in-turns.md). So after a yield that took n times yieldMost, the next n are
 // sleeps of yieldMost: what wakes from a sleep runs before what is in the queues. The yield after them finds out again how many are
-// ready.
+// ready. What the runtime preempts stands behind all of them as well, and no sleep helps against that; package wire makes them fewer while
+// tables are in work (TablesInWork).
 type yieldingCollector struct {
 	pebble.BlockPropertyCollector
 	last   time.Duration // on clock.Mono: others could run

@@ -123,6 +123,10 @@ var (
 // stands still. Where processors are idle nobody is to wait at all: clients may be far away behind a proxy on this machine. Clients
 // elsewhere never wait, but count among the active connections.
 //
+// Flushes and compactions are preempted now and then and stand behind all connections that are ready, a third of a second where these are a
+// thousand. Meanwhile memtables grow, and every scan has more to merge. So among very many there are fewer places as long as tables are in
+// work. There are not always so few, because work on tables is seldom under way, and larger groups of commits cost less.
+//
 // Single writes, which are transactions of one statement, have places of their own, each for writesEach commands, where connections are very
 // many. The reason is another one: each of a thousand clients, its connection and its session have left the processors' caches before
 // their turn comes again, which costs both sides a third more. A few dozen stay in the caches and fill a commit's group as well. The mean

@@ -550,6 +550,29 @@ func TestReaperBoundsWriters(t *testing.T) {
 	look(writersMin, 0, false)
 }
 
+// TestReaperSeesWork: the reaper finds out whether tables are in work, and makes fewer places meanwhile.
+func TestReaperSeesWork(t *testing.T) {
+	const now = 100
+	s := newPlacesServer()
+	var work bool
+	s.opt.TablesInWork = func() bool { return work }
+	var conns []*conn
+	for range max(writersMin, placeConns*workEach*processors()*2) {
+		c := &conn{srv: s.Server}
+		c.state.Store(now<<16 | phaseBusy)
+		conns = append(conns, c)
+	}
+	for _, work = range []bool{false, true, false} {
+		want := len(conns) / placeConns
+		if work {
+			want = workEach * processors()
+		}
+		if s.inspect(conns, now); s.places.max.Load() != int64(want) {
+			t.Errorf("tables in work: %v: %d places, want %d", work, s.places.max.Load(), want)
+		}
+	}
+}
+
 // TestPlacesUnbounded: when nobody needs a place any more all go on, and have none.
 func TestPlacesUnbounded(t *testing.T) {
 	q := newQueue(t, 1)
