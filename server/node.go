@@ -238,7 +238,10 @@ func hashPassword(plugin string, password []byte) []byte {
 
 func (n *Node) openWire() error {
 	o := &n.options
-	options := wire.Options{Backend: (*backend)(n), Version: MySQLVersion + Version, MaxConnections: int(n.shared.GlobalInt("max_connections")), RequireSecureTransport: o.RequireTLS, BlockMisses: n.engine.TableReads, TablesInWork: n.engine.TablesInWork, Logger: n.log}
+	options := wire.Options{
+		Backend: (*backend)(n), Version: MySQLVersion + Version, MaxConnections: int(n.shared.GlobalInt("max_connections")),
+		RequireSecureTransport: o.RequireTLS, BlockMisses: n.engine.TableReads, TablesInWork: n.engine.TablesInWork, Logger: n.log,
+	}
 	if o.TLSCert != "" {
 		pair, err := tls.LoadX509KeyPair(o.TLSCert, o.TLSKey)
 		if err != nil {

@@ -79,13 +79,12 @@
 //	     two processors, connections that had to wait keep the server's threads on both (spread).
 //	W13. Where crowdMin are active, a transaction of a client on the same machine may wait before it begins, while it holds nothing, so
 //	     that few are in progress at once (places). No command within a transaction waits there. A transaction without commands for
-//	     some milliseconds does not count, and nobody waits for long where processors are idle. Where writersMin are active, fewer
-//	     are in progress while tables are in work (workEach). Where as many are and hardly
-//	     any client thinks, a write that is a transaction by itself waits likewise, unless its connection has a place still: for
-//	     writesEach commands, or until there has been none for some 100 ms. Who holds a lock of GET_LOCK never waits, nor does a query under
-//	     max_execution_time. A write by itself with a list of loadRows rows or more waits however few the connections are and
-//	     wherever the clients are, and with idle processors for one more place at a time, up to a bound; its connection gives a
-//	     writer's place up.
+//	     some milliseconds does not count, and nobody waits for long where processors are idle. Where writersMin are active, fewer are
+//	     in progress while tables are in work (workEach). Where writersMin are active and hardly any client thinks, a write that is
+//	     a transaction by itself waits likewise, unless its connection has a place still: for writesEach commands, or until there
+//	     has been none for some 100 ms. Who holds a lock of GET_LOCK never waits, nor does a query under max_execution_time. A
+//	     write by itself with a list of loadRows rows or more waits however few the connections are and wherever the clients are,
+//	     and with idle processors for one more place at a time, up to a bound; its connection gives a writer's place up.
 //
 // # Goroutines
 //

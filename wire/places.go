@@ -19,7 +19,8 @@ const (
 	workEach = 12
 	// Among writersMin active connections and more, single writes have writersEach places for each processor, and a place is for writesEach
 	// commands. With fewer connections the gain is small, and so it is with fewer commands (bench/results/2026-11-25-writers.md).
-	// Once there are places, down to writersKeep connections keep them.
+	// Once there are places, down to writersKeep connections keep them. Those for transactions while tables are in work come and go at
+	// writersMin, since they bound what is there anyhow.
 	writersMin  = 512
 	writersKeep = writersMin * 3 / 4
 	writersEach = 32
