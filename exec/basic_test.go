@@ -148,15 +148,6 @@ func TestApplyBindsParameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameRows(t, "lookup join", rows, []string{"3|3|pad-3", "50|NULL|NULL", "7|7|pad-7"})
-
-	sub := &Plan{Root: &Project{Input: &Dual{}, Exprs: []expr.Expr{param(0)}}, IsQuery: true, Slots: 1,
-		Init: []Subquery{{Root: &PointGet{Table: sb, Index: sb.PK, Keys: [][]expr.Expr{{lit(4)}}, Cols: []int{1}}}}}
-	sub.Columns = queryPlan(&Project{Input: &Dual{}, Exprs: []expr.Expr{lit(1)}}).Columns
-	rows, err = k.tryQuery(rt, sub.Seal())
-	if err != nil {
-		t.Fatal(err)
-	}
-	sameRows(t, "scalar subquery", rows, []string{"28"})
 }
 
 func number(err error) uint16 {

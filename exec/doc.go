@@ -18,12 +18,16 @@
 //   - candidate: a row that the scan of a write found at the statement's timestamp, to
 //     be locked and looked at again.
 //   - span: an interval of keys; range: an interval of an index, in expressions.
+//   - subplan: a subquery within an expression. Its operators live as long as the
+//     execution and are opened whenever the expression needs its value.
+//   - slot: a parameter behind the statement's own, which Apply or a subplan fills with
+//     values of rows around it.
 //   - layout: where a node's output columns lie in stored rows or index entries.
 //
 // # Where to read
 //
 // run.go is the way in. node*.go are the plan's vocabulary, op_*.go their operators, one
-// kind of operator per file; program*.go the direct programs; insert.go, update.go and
+// kind of operator per file; subplan.go evaluates subqueries; program*.go the direct programs; insert.go, update.go and
 // rowmaker.go the writes; bounds.go turns ranges into spans; errors.go maps errors.
 //
 // # Invariants
@@ -35,7 +39,8 @@
 //	X3. A batch belongs to the operator that returned it and is valid until that
 //	    operator's next call. Only its selection may be narrowed by the one above.
 //	X4. No operator holds a value in the arena of expr.Ctx across a call to another
-//	    operator, so that leaves reset the arena once per batch.
+//	    operator, so that leaves reset the arena once per batch. A subplan runs amid an
+//	    evaluation, and so has a Ctx with an arena of its own.
 //	X5. A scan is a sequence of pages; no storage iterator outlives a page. All pages
 //	    of a statement read at one timestamp: the transaction's, or that of a snapshot
 //	    which Run closes.
@@ -46,8 +51,10 @@
 //	X8. Candidates are collected before the first row changes if the statement moves
 //	    rows within the index that it scans (LockRows.Collect).
 //	X9. What an operator holds is in the statement's MemTracker. Sort, TopN, HashAgg,
-//	    Distinct and Materialize go on in spill files when it is short; HashJoin and
-//	    everything without a TempDir end with 8175. Spill files have no name while open.
+//	    Distinct, Materialize and the rows of a subplan go on in spill files when it is
+//	    short; HashJoin and everything without a TempDir end with 8175. What is only kept
+//	    to save work, the results of a subplan, is given up. Spill files have no name
+//	    while open.
 //	X10. No row and no error that depends on an unsynced version read under a lock is
 //	    given to the sink, or returned, before that version is durable. A program
 //	    under SERIALIZABLE reads all that it answers before it tells the sink, or

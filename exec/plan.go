@@ -29,12 +29,12 @@ type Plan struct {
 	// InsertRows is how many rows the VALUES list of an INSERT or REPLACE has; 0 for other statements. Seal derives it.
 	InsertRows int
 	// Params is the number of the statement's parameters, lifted literals included.
-	// Slots is the number of further parameters behind them, which Init and Apply fill.
+	// Slots is the number of further parameters behind them, which Apply and Subplans fill.
 	Params, Slots int
 	ParamTypes    []types.Type
 	Tables        []TableRef
-	// Init are the uncorrelated subqueries, run in order before Root.
-	Init []Subquery
+	// Subplans are the subqueries within expressions, at any depth, each once.
+	Subplans []*Subplan
 	// Program is the direct program of the statement, or nil; set by Seal.
 	Program *Program
 	// Bytes is the plan's approximate memory, for the plan cache; the planner fills it.
@@ -43,30 +43,12 @@ type Plan struct {
 	nodes int // nodes numbered by Seal
 }
 
-// SubqueryKind says what a subquery's value is.
-type SubqueryKind uint8
-
-// The kinds of uncorrelated subqueries.
-const (
-	// SubqueryScalar is the one column of the one row, NULL without row, 1242 with more.
-	SubqueryScalar SubqueryKind = iota
-	// SubqueryExists is 1 if there is a row, else 0.
-	SubqueryExists
-)
-
-// Subquery is a plan that depends on no outer row; its value becomes parameter Slot.
-type Subquery struct {
-	Root Node
-	Kind SubqueryKind
-	Slot int
-}
-
 // Seal completes a plan after the planner has built it: it numbers the nodes, caches
 // their output types and compiles the direct program. It must be called once, before
 // the plan is shared.
 func (p *Plan) Seal() *Plan {
-	for i := range p.Init {
-		p.seal(p.Init[i].Root)
+	for _, s := range p.Subplans {
+		p.seal(s.Root)
 	}
 	p.seal(p.Root)
 	p.Program = CompileProgram(p)

@@ -84,6 +84,9 @@ func (rt *Runtime) runStatement(p *Plan, sink sqlapi.Sink) (res sqlapi.Result, e
 	if rt.Txn != nil {
 		rt.Txn.BeginStatement()
 	}
+	if len(p.Subplans) > 0 {
+		rt.beginSubplans()
+	}
 	if p.Program != nil && rt.Analyze == nil {
 		res, err = p.Program.run(rt, sink)
 	} else if p.IsQuery {
@@ -91,7 +94,7 @@ func (rt *Runtime) runStatement(p *Plan, sink sqlapi.Sink) (res sqlapi.Result, e
 	} else {
 		res, err = rt.runWriteRetrying(p)
 	}
-	rt.closeSnapshot()
+	rt.endExecution()
 	if err != nil && rt.Txn != nil {
 		rt.Txn.RollbackStatement()
 		// A duplicate key, say, may be that of a commit which is not durable yet; the
@@ -128,6 +131,7 @@ func (rt *Runtime) runWriteRetrying(p *Plan) (sqlapi.Result, error) {
 		if err := rt.Txn.WaitSeen(); err != nil {
 			return res, err
 		}
+		rt.resetSubplans()
 		rt.Ctx.ResetWarnings()
 		rt.Txn.BeginStatement()
 	}
@@ -135,9 +139,6 @@ func (rt *Runtime) runWriteRetrying(p *Plan) (sqlapi.Result, error) {
 
 // runWrite runs the node that changes rows.
 func (rt *Runtime) runWrite(p *Plan) (sqlapi.Result, error) {
-	if err := rt.runInit(p); err != nil {
-		return sqlapi.Result{}, err
-	}
 	switch n := p.Root.(type) {
 	case *Insert:
 		return rt.runInsert(n)
@@ -152,9 +153,6 @@ func (rt *Runtime) runWrite(p *Plan) (sqlapi.Result, error) {
 
 // runQuery sends the rows of a query.
 func (rt *Runtime) runQuery(p *Plan, sink sqlapi.Sink) (sqlapi.Result, error) {
-	if err := rt.runInit(p); err != nil {
-		return sqlapi.Result{}, err
-	}
 	enc, err := sink.Columns(p.Columns)
 	if err != nil {
 		return sqlapi.Result{}, err
@@ -215,37 +213,6 @@ func (rt *Runtime) drain(n Node, each func(*types.Batch) error) (err error) {
 		}
 	}
 }
-
-// runInit computes the uncorrelated subqueries.
-func (rt *Runtime) runInit(p *Plan) error {
-	for i := range p.Init {
-		s := &p.Init[i]
-		v, rows := types.Null(), 0
-		err := rt.drain(s.Root, func(b *types.Batch) error {
-			if rows == 0 && s.Kind == SubqueryScalar {
-				v = b.Cols[0].Value(b.Row(0)).Clone()
-			}
-			if rows += b.Rows(); s.Kind == SubqueryExists {
-				return errEnough
-			}
-			if rows > 1 {
-				return types.Errorf(types.ErSubqueryNo1Row)
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, errEnough) {
-			return err
-		}
-		if s.Kind == SubqueryExists {
-			v = types.Bool(rows > 0)
-		}
-		rt.Ctx.Params[s.Slot] = v
-	}
-	return nil
-}
-
-// errEnough ends a drain early.
-var errEnough = errors.New("exec: enough rows")
 
 // warnings returns the count for the answer's tail.
 func (rt *Runtime) warnings() uint16 {

@@ -42,6 +42,7 @@ type Runtime struct {
 
 	snapshot *txn.Snapshot // of reads outside a transaction, while a statement runs
 	own      *txn.Txn      // of a statement without Txn, while it runs
+	subplans *subplans     // nil unless the statement at hand has some
 	scratch  scratch
 }
 
@@ -50,11 +51,20 @@ type Runtime struct {
 // A deferred call in Run would cost every statement something. The Runtime can't be
 // used afterwards.
 func (rt *Runtime) Abandon() {
-	rt.closeSnapshot()
+	rt.endExecution()
 	if rt.own != nil {
 		rt.own.Rollback() // not released: who panicked may have left it to others
 		rt.own = nil
 	}
+}
+
+// endExecution gives back what an execution holds besides its operators.
+func (rt *Runtime) endExecution() {
+	if rt.subplans != nil {
+		rt.resetSubplans()
+		rt.subplans, rt.Ctx.Subplans = nil, nil
+	}
+	rt.closeSnapshot()
 }
 
 // AutoIDs is the node's registry of AUTO_INCREMENT counters; see package table.

@@ -167,6 +167,18 @@ func (l *rowList) addRow(row []types.Value) error {
 	return nil
 }
 
+// addEncoded adds a row that is in the row codec.
+func (l *rowList) addEncoded(row []byte) error {
+	l.arena = append(l.arena, row...)
+	if err := l.added(); err != nil {
+		return err
+	}
+	if l.count%types.MaxBatchRows == 0 {
+		return l.account()
+	}
+	return nil
+}
+
 // added takes the row at the end of the arena into the list.
 func (l *rowList) added() error {
 	l.count++

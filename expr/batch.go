@@ -233,7 +233,7 @@ func evalRowsBy(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector, eval evalF
 		ctx.row = make([]types.Value, len(b.Cols))
 	}
 	row := ctx.row[:len(b.Cols)]
-	// Rows nest when an opaque node evaluates a batch of its own; each level needs a buffer of its own.
+	// Rows nest when a function evaluates a batch of its own; each level needs a buffer of its own.
 	ctx.row = nil
 	defer func() { ctx.row = row }()
 	next := 0
@@ -303,13 +303,8 @@ func readColumns(n *Node, b *types.Batch, i int, row []types.Value) {
 		row[n.index] = b.Cols[n.index].Value(i)
 		return
 	}
-	if n.kind == kindOpaque {
-		// An opaque node may read columns that its arguments do not show.
-		b.ReadRow(i, row)
-		return
-	}
 	for _, a := range n.args {
-		if a.flags&(FlagColumn|FlagOpaque) != 0 {
+		if a.flags&FlagColumn != 0 {
 			readColumns(a, b, i, row)
 		}
 	}

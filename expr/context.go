@@ -49,6 +49,12 @@ const (
 	ScopeGlobal
 )
 
+// Subplans evaluates the subqueries of one execution. Implemented by exec.
+type Subplans interface {
+	// EvalSubplan returns the value of the subquery plan. args are evaluated by ctx over row; the value lives as long as one that Eval returns.
+	EvalSubplan(ctx *Ctx, plan any, args []Expr, row []types.Value) (types.Value, error)
+}
+
 // Ctx is one execution's state. It belongs to one goroutine; parallel workers have one each.
 type Ctx struct {
 	*types.Context
@@ -58,6 +64,8 @@ type Ctx struct {
 	Poll func() error
 	// Done is closed when Poll would fail; it wakes SLEEP early. May be nil.
 	Done func() <-chan struct{}
+	// Subplans evaluates subqueries; nil where a statement has none.
+	Subplans Subplans
 	// InsertValues is the row that VALUES(col) reads in ON DUPLICATE KEY UPDATE; nil elsewhere.
 	InsertValues []types.Value
 	// GroupConcatMaxLen is group_concat_max_len in bytes; 0 means MySQL's default of 1024.
@@ -75,9 +83,24 @@ type Ctx struct {
 // NewCtx returns an execution context over c.
 func NewCtx(c *types.Context) *Ctx { return &Ctx{Context: c} }
 
+// Child returns a context for what runs inside of an evaluation by ctx, such as a subquery: it has an arena of its own, because its leaves
+// reset it while ctx holds values, and shares everything else. Follow it up before each use.
+func (ctx *Ctx) Child() *Ctx {
+	child := new(Ctx)
+	child.Follow(ctx)
+	return child
+}
+
+// Follow takes over the exported fields of parent, which may have changed since Child.
+func (ctx *Ctx) Follow(parent *Ctx) {
+	ctx.Context, ctx.Params, ctx.Session, ctx.Subplans = parent.Context, parent.Params, parent.Session, parent.Subplans
+	ctx.Poll, ctx.Done, ctx.InsertValues = parent.Poll, parent.Done, parent.InsertValues
+	ctx.GroupConcatMaxLen, ctx.MaxAllowedPacket = parent.GroupConcatMaxLen, parent.MaxAllowedPacket
+}
+
 // Reset prepares ctx for another statement and keeps its memory. The caller sets the exported fields anew.
 func (ctx *Ctx) Reset() {
-	ctx.Params, ctx.InsertValues = nil, nil
+	ctx.Params, ctx.InsertValues, ctx.Subplans = nil, nil, nil
 	clear(ctx.rands)
 	ctx.ResetArena()
 }

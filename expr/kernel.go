@@ -59,7 +59,7 @@ func (x *numbers) rowsFor(ctx *Ctx, next Expr, sel []uint16) (rows, scratch []ui
 	if x.null {
 		return sel[:0], nil
 	}
-	if next.kind != kindCall && next.kind != kindOpaque || x.nulls == nil {
+	if next.kind != kindCall && next.kind != kindSubquery || x.nulls == nil {
 		return sel, nil
 	}
 	scratch = ctx.takeSel()

@@ -15,7 +15,7 @@ const (
 	kindColumn
 	kindConst
 	kindParam
-	kindOpaque
+	kindSubquery
 )
 
 // evalFunc computes a node over one row. batchFunc computes it over a batch.
@@ -36,7 +36,7 @@ type Node struct {
 	flags   Flags
 	typ     types.Type
 	value   types.Value // constants
-	name    string      // function, column or opaque name
+	name    string      // function, column or subquery name
 	args    []Expr
 	eval    evalFunc
 	batch   batchFunc // nil: the row path, once per selected row
@@ -54,7 +54,7 @@ const (
 	FlagSession                      // reads or writes session state that may change within a statement: @x, LAST_INSERT_ID(x)
 	FlagVolatile                     // differs from call to call: RAND(), UUID(), SYSDATE()
 	FlagSideEffect                   // must run exactly once per row: SLEEP(), GET_LOCK(), @x := 1
-	FlagOpaque                       // holds a subquery or another node that is not of this package
+	FlagOpaque                       // reads what is neither in the row nor among the parameters: VALUES(col)
 	FlagTyped                        // its type was read from the session (user and system variables): a plan with it may not be shared
 )
 
@@ -86,11 +86,18 @@ func Param(ordinal int, t types.Type) Expr {
 	return n
 }
 
-// Opaque is an expression that another package evaluates: a subquery, an outer reference. args are expressions that it
-// reads, so that the planner's walkers see them; they are passed on to f already remapped. f must honour invariants 3 and 4.
-func Opaque(name string, t types.Type, flags Flags, args []Expr,
-	f func(ctx *Ctx, args []Expr, row []types.Value) (types.Value, error)) Expr {
-	n := &Node{kind: kindOpaque, name: name, typ: t, args: args, flags: flags | FlagOpaque, aux: f, eval: evalOpaque}
+// AsParam is column, a reference to a column of an outer query, reading Params[ordinal] instead: it keeps what its operators were compiled for.
+func AsParam(column Expr, ordinal int) Expr {
+	n := *column
+	n.kind, n.index, n.flags, n.eval, n.batch, n.filter = kindParam, ordinal, FlagParam, evalParam, batchConst, nil
+	return &n
+}
+
+// Subquery is an expression that Ctx.Subplans evaluates. args are all that it reads of the row: the outer values and the operands; plan is
+// what Subplans knows it by. flags are what its content depends on besides args; they have FlagStatement, because no two statements need
+// find the same rows.
+func Subquery(name string, t types.Type, flags Flags, args []Expr, plan any) Expr {
+	n := &Node{kind: kindSubquery, name: name, typ: t, args: args, flags: flags | FlagStatement, aux: plan, eval: evalSubquery}
 	n.coer = coercibilityOf(&t, CoerImplicit)
 	for _, a := range args {
 		n.flags |= a.flags
@@ -107,7 +114,7 @@ func (n *Node) TypeRef() *types.Type { return &n.typ }
 // Flags returns what the expression depends on.
 func (n *Node) Flags() Flags { return n.flags }
 
-// Name returns the lower-case name of a call, and the name given to columns and opaque nodes.
+// Name returns the lower-case name of a call, and the name given to columns and subqueries.
 func (n *Node) Name() string { return n.name }
 
 // Args returns the arguments; borrowed.
@@ -134,6 +141,14 @@ func (n *Node) ParamOrdinal() (int, bool) { return n.index, n.kind == kindParam 
 
 // ConstValue returns the value of a constant.
 func (n *Node) ConstValue() (types.Value, bool) { return n.value, n.kind == kindConst }
+
+// SubqueryPlan returns what Subquery was given as plan.
+func (n *Node) SubqueryPlan() (plan any, ok bool) {
+	if n.kind != kindSubquery {
+		return nil, false
+	}
+	return n.aux, true
+}
 
 // Coercibility returns how strongly the collation of n binds, as COERCIBILITY() tells it.
 func (n *Node) Coercibility() Coercibility { return n.coer }
@@ -171,9 +186,11 @@ func evalParam(ctx *Ctx, n *Node, _ []types.Value) (types.Value, error) {
 	return ctx.Params[n.index], nil
 }
 
-func evalOpaque(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-	f := n.aux.(func(ctx *Ctx, args []Expr, row []types.Value) (types.Value, error))
-	return f(ctx, n.args, row)
+func evalSubquery(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	if ctx.Subplans == nil {
+		return types.Null(), types.Errorf(types.ErNotSupportedYet, "subqueries in this place")
+	}
+	return ctx.Subplans.EvalSubplan(ctx, n.aux, n.args, row)
 }
 
 // isASCII reports whether b has no byte above 127.

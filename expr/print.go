@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/pandodb/pando/types"
@@ -24,9 +25,13 @@ var infix = map[string]string{
 
 func (p *printer) expr(n *Node) {
 	switch n.kind {
-	case kindColumn, kindOpaque:
+	case kindColumn, kindSubquery:
 		p.name(n)
 	case kindParam:
+		if n.name != "" { // AsParam
+			p.name(n)
+			return
+		}
 		p.WriteByte('?')
 	case kindConst:
 		if f, ok := n.aux.(*folded); ok && !f.from.hidden {
@@ -40,7 +45,7 @@ func (p *printer) expr(n *Node) {
 }
 
 func (p *printer) name(n *Node) {
-	if n.kind == kindOpaque || strings.ContainsAny(n.name, "`(") {
+	if n.kind == kindSubquery || strings.ContainsAny(n.name, "`(") {
 		p.WriteString(n.name)
 		return
 	}
@@ -299,6 +304,9 @@ func auxText(e Expr) string {
 		return aux.text()
 	case *likePattern:
 		return string(aux.escape)
+	}
+	if e.kind == kindSubquery {
+		return fmt.Sprintf("%p", e.aux) // two subqueries are the same if they are one
 	}
 	return ""
 }

@@ -77,7 +77,7 @@ func Replace(e Expr, swap func(Expr) Expr) Expr {
 		for j := i + 1; j < len(c.args); j++ {
 			c.args[j] = Replace(c.args[j], swap)
 		}
-		if c.kind == kindCall {
+		if c.kind == kindCall || c.kind == kindSubquery {
 			own := e.flags
 			for _, x := range e.args {
 				own &^= x.flags

@@ -114,25 +114,46 @@ func TestSharedByGoroutines(t *testing.T) {
 	wg.Wait()
 }
 
-func TestOpaqueAndReplace(t *testing.T) {
+// subplans stands in for exec: a subquery yields its argument.
+type subplans struct{ calls int }
+
+func (s *subplans) EvalSubplan(ctx *expr.Ctx, _ any, args []expr.Expr, row []types.Value) (types.Value, error) {
+	s.calls++
+	return args[0].Eval(ctx, row)
+}
+
+func TestSubqueryAndReplace(t *testing.T) {
 	x := columnBinder()
-	calls := 0
-	sub := expr.Opaque("(select 1)", types.Type{ID: types.TypeBigInt, Length: -1}, 0, []expr.Expr{parsed(t, x, "i")},
-		func(ctx *expr.Ctx, args []expr.Expr, row []types.Value) (types.Value, error) {
-			calls++
-			return args[0].Eval(ctx, row)
-		})
+	bigint := types.Type{ID: types.TypeBigInt, Length: -1}
+	plan, outer := new(int), []expr.Expr{parsed(t, x, "i")}
+	sub := expr.Subquery("(select 1)", bigint, 0, outer, plan)
 	e, err := expr.Call(x.b, "+", sub, expr.Literal(types.Int(1)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	row := make([]types.Value, len(testColumns))
 	row[0] = types.Int(41)
-	if v, err := e.Eval(x.newContext(), row); err != nil || v.N != 42 || calls != 1 {
-		t.Errorf("%v %v %d", v, err, calls)
+	run := new(subplans)
+	ctx := x.newContext()
+	if _, err := e.Eval(ctx, row); err == nil {
+		t.Error("a subquery was evaluated without Subplans")
+	}
+	ctx.Subplans = run
+	if v, err := e.Eval(ctx, row); err != nil || v.N != 42 || run.calls != 1 {
+		t.Errorf("%v %v %d", v, err, run.calls)
 	}
 	if e.String() != "((select 1) + 1)" {
 		t.Error(e.String())
+	}
+	if expr.IsConst(sub) || expr.IsConstInStatement(sub) || !expr.IsDeterministic(sub) {
+		t.Error("a correlated subquery differs by row and is deterministic")
+	}
+	constant := expr.Subquery("(select 1)", bigint, 0, nil, plan)
+	if expr.IsConst(constant) || !expr.IsConstInStatement(constant) || !expr.IsDeterministic(constant) {
+		t.Error("a constant subquery is constant in a statement only")
+	}
+	if !expr.Equal(sub, expr.Subquery("(select 1)", bigint, 0, outer, plan)) || expr.Equal(sub, expr.Subquery("(select 1)", bigint, 0, outer, new(int))) {
+		t.Error("subqueries are equal if they are of one plan")
 	}
 	five := expr.Replace(e, func(n expr.Expr) expr.Expr {
 		if n == sub {
@@ -142,5 +163,30 @@ func TestOpaqueAndReplace(t *testing.T) {
 	})
 	if v, err := five.Eval(x.newContext(), nil); err != nil || v.N != 6 || !expr.IsConst(five) {
 		t.Errorf("%v %v", v, err)
+	}
+}
+
+// TestAsParam: an outer column becomes a parameter and keeps its type, its name and what its operators were compiled for.
+func TestAsParam(t *testing.T) {
+	x := columnBinder()
+	e := parsed(t, x, "CONCAT(s, i)")
+	param := expr.Replace(e, func(n expr.Expr) expr.Expr {
+		if i, ok := n.ColumnIndex(); ok {
+			return expr.AsParam(n, 10+i)
+		}
+		return nil
+	})
+	if expr.IsConst(e) || !expr.IsConst(param) || param.String() != e.String() {
+		t.Errorf("%s and %s", e, param)
+	}
+	_, rows := randomBatch(testkit.Rand(testkit.Seed(t), 1), 20)
+	ctx := x.newContext()
+	for _, row := range rows {
+		ctx.Params = append(make([]types.Value, 10), row...)
+		a, errA := e.Eval(ctx, row)
+		b, errB := param.Eval(ctx, nil)
+		if errA != nil || errB != nil || types.Compare(a, b, types.Utf8mb4Bin) != 0 {
+			t.Errorf("%v %v, %v %v", a, errA, b, errB)
+		}
 	}
 }

@@ -87,7 +87,7 @@ func (b *binder) bind(e syntax.Expr) (expr.Expr, error) {
 	case *syntax.Subquery:
 		return b.scalarSubquery(e)
 	case *syntax.Exists:
-		return b.build.subquery(e.Query.Query, exec.SubqueryExists, b.scope)
+		return b.build.subquery(e.Query.Query, exec.SubplanExists, b.scope)
 	case *syntax.Row:
 		row, err := b.all(e.Elems)
 		if err != nil {
@@ -302,7 +302,7 @@ func varScope(s syntax.VarScope) expr.VarScope {
 }
 
 func (b *binder) scalarSubquery(e *syntax.Subquery) (expr.Expr, error) {
-	return b.build.subquery(e.Query, exec.SubqueryScalar, b.scope)
+	return b.build.subquery(e.Query, exec.SubplanScalar, b.scope)
 }
 
 // unparen strips parentheses, which mean nothing to the binder.

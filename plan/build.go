@@ -200,8 +200,8 @@ func (b *builder) correlated(e *syntax.ColumnRef, unknown error) error {
 	return unknown
 }
 
-// subquery builds an uncorrelated subquery, which runs once before the statement, and returns the parameter that holds its value.
-func (b *builder) subquery(q *syntax.Query, kind exec.SubqueryKind, around *scope) (expr.Expr, error) {
+// subquery builds an uncorrelated subquery, which runs at most once, when it is needed, and returns the expression of its value.
+func (b *builder) subquery(q *syntax.Query, kind exec.SubplanKind, around *scope) (expr.Expr, error) {
 	b.outer = append(b.outer, around)
 	block, err := b.query(q)
 	b.outer = b.outer[:len(b.outer)-1]
@@ -209,16 +209,15 @@ func (b *builder) subquery(q *syntax.Query, kind exec.SubqueryKind, around *scop
 		return nil, err
 	}
 	t := types.Type{ID: types.TypeBigInt, Length: 1}
-	if kind == exec.SubqueryScalar {
+	if kind == exec.SubplanScalar {
 		if len(block.scope.columns) != 1 {
 			return nil, types.Errorf(types.ErOperandColumns, 1)
 		}
 		t = block.scope.columns[0].info.Type
 	}
-	slot := b.plan.Params + b.plan.Slots // of no use in a plan with unknown parameters, which never runs
-	b.plan.Slots++
-	b.plan.Init = append(b.plan.Init, exec.Subquery{Root: block.node, Kind: kind, Slot: slot})
-	return expr.Param(slot, t), nil
+	sub := &exec.Subplan{Root: block.node, Kind: kind}
+	b.plan.Subplans = append(b.plan.Subplans, sub)
+	return sub.Expr("(subquery)", t, nil, nil, true), nil
 }
 
 // Scalar binds an expression outside any table, such as the value of SET.
@@ -226,7 +225,7 @@ func Scalar(env *Env, e syntax.Expr) (expr.Expr, error) {
 	b := &builder{env: env, plan: &exec.Plan{}}
 	bind := &binder{env: env, build: b, scope: &scope{}, clause: "field list"}
 	bound, err := bind.bind(e)
-	if err == nil && len(b.plan.Init) > 0 {
+	if err == nil && len(b.plan.Subplans) > 0 {
 		return nil, unsupported("subqueries in SET")
 	}
 	return bound, err

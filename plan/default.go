@@ -102,7 +102,7 @@ func CheckDefaults(env *Env, old, next *catalog.Table) error {
 		if err != nil {
 			return err
 		}
-		if len(b.plan.Init) > 0 {
+		if len(b.plan.Subplans) > 0 {
 			return types.Errorf(types.ErDefaultValGeneratedFunctionIsNotAllowed, c.Name)
 		}
 		expr.Columns(e, func(at int) {

@@ -52,8 +52,8 @@ func (s *Session) checkPlan(p *exec.Plan) error {
 
 // readsTarget reports whether a plan that writes a table also reads values of its columns, which needs SELECT beside the right to write.
 func readsTarget(p *exec.Plan, t *catalog.Table) bool {
-	for i := range p.Init {
-		if scans(p.Init[i].Root, t) {
+	for _, s := range p.Subplans {
+		if scans(s.Root, t) {
 			return true
 		}
 	}
