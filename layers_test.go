@@ -76,6 +76,7 @@ var libraryGates = map[string][]string{
 	"github.com/pingcap/tidb":                {},
 	"github.com/anishathalye/porcupine":      {"internal/check"},
 	"net/http":                               {"server", "bench"},
+	"golang.org/x/sync":                      {"session"},
 	"github.com/cockroachdb/errors":          {},
 	"google.golang.org/grpc":                 {"rpc"},
 	"github.com/pingcap/failpoint":           {},

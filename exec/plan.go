@@ -26,8 +26,6 @@ type Plan struct {
 	IsQuery bool
 	// NeedsTxn says that the statement writes or locks; Seal derives it.
 	NeedsTxn bool
-	// InsertRows is how many rows the VALUES list of an INSERT or REPLACE has; 0 for other statements. Seal derives it.
-	InsertRows int
 	// Params is the number of the statement's parameters, lifted literals included.
 	// Slots is the number of further parameters behind them, which Apply and Subplans fill.
 	Params, Slots int
@@ -69,11 +67,8 @@ func (p *Plan) seal(n Node) {
 	if s, ok := n.(sealer); ok {
 		s.seal()
 	}
-	switch n := n.(type) {
-	case *Insert:
-		p.NeedsTxn = true
-		p.InsertRows = n.valueRows()
-	case *LockRows, *Update, *Delete:
+	switch n.(type) {
+	case *Insert, *LockRows, *Update, *Delete:
 		p.NeedsTxn = true
 	}
 }

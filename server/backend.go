@@ -43,7 +43,6 @@ func client(info *wire.ConnInfo) session.Client {
 		c.SetPacketMax = info.Control.SetMaxAllowedPacket
 		c.SetIdleMax = info.Control.SetWaitTimeout
 		c.SetNetTimeouts = info.Control.SetNetTimeouts
-		c.EnterTxn, c.LeaveTxn, c.EnterWrite = info.Control.EnterTransaction, info.Control.LeaveTransaction, info.Control.EnterWrite
 	}
 	return c
 }

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -129,13 +128,6 @@ func (n *Node) openStorage() error {
 		n.log.Info("memory is in small pages", "reason", err)
 	}
 	n.loops.Go(func() { budget.tuneGC(n.stop) })
-	var background engine.Background
-	if budget.procs >= runtime.NumCPU() {
-		// Otherwise max-procs or a quota of the cgroup leaves processors to others, which must not be lent.
-		b := newBackground(budget.procs)
-		n.loops.Go(func() { b.loop(n.stop) })
-		background = b
-	}
 	n.log.Info("memory budget", "bytes", budget.total, "cache", budget.cache, "memtable", budget.memTable, "procs", budget.procs)
 	limit := fileLimit()
 	tables := tableFiles(limit, o.MaxConnections)
@@ -144,7 +136,7 @@ func (n *Node) openStorage() error {
 			"limit", limit, "connections", o.MaxConnections, "tables", tables)
 	}
 	n.engine, err = engine.Open(engine.Options{Dir: filepath.Join(o.DataDir, "store"), CacheBytes: budget.cache, MemTableBytes: budget.memTable,
-		SpareLogBytes: budget.memTable, MaxOpenFiles: tables, PageCache: budget.pageCacheNow, Background: background, Logger: n.log})
+		SpareLogBytes: budget.memTable, MaxOpenFiles: tables, PageCache: budget.pageCacheNow, Logger: n.log})
 	if err != nil {
 		return err
 	}
@@ -184,7 +176,7 @@ func (n *Node) openSQL() error {
 		Log: n.log, LogVar: o.LogVar, Version: MySQLVersion + Version, DataDir: o.DataDir, TempDir: temp, Start: clock.Now(),
 		Port: n.listener.Addr().(*net.TCPAddr).Port, SetRelaxed: n.store.SetRelaxed, HashPassword: hashPassword, Counters: n.figures,
 		Processes: n.processes, Kill: n.kill,
-		SetMaxConnections: n.setMaxConnections,
+		SetMaxConnections: n.setMaxConnections, Bulk: session.NewBulk(o.BulkBytes),
 	}
 	flush := "1"
 	if !o.SyncLog {
@@ -240,7 +232,7 @@ func (n *Node) openWire() error {
 	o := &n.options
 	options := wire.Options{
 		Backend: (*backend)(n), Version: MySQLVersion + Version, MaxConnections: int(n.shared.GlobalInt("max_connections")),
-		RequireSecureTransport: o.RequireTLS, BlockMisses: n.engine.TableReads, TablesInWork: n.engine.TablesInWork, Logger: n.log,
+		RequireSecureTransport: o.RequireTLS, Logger: n.log,
 	}
 	if o.TLSCert != "" {
 		pair, err := tls.LoadX509KeyPair(o.TLSCert, o.TLSKey)

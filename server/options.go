@@ -26,6 +26,8 @@ const (
 	drainDefault          = 10 * time.Second
 	preparedStmtsDefault  = 1_000_000
 	preparedStmtsMax      = 16_777_216
+	bulkBytesDefault      = 64 << 20
+	bulkBytesMin          = 1 << 20
 )
 
 // Options are the effective settings of one node. The zero value of a field means its default.
@@ -50,6 +52,8 @@ type Options struct {
 	MaxPreparedStatements int
 	DefaultTimeZone       string
 	PlanCacheBytes        int64
+	// BulkBytes bounds the memory of bulk statements that run at once; see session.Bulk.
+	BulkBytes int64
 
 	// Log receives the node's structured log; nil discards it.
 	Log *slog.Logger
@@ -73,6 +77,7 @@ func DefaultOptions() Options {
 		MaxPreparedStatements: preparedStmtsDefault,
 		DefaultTimeZone:       "SYSTEM",
 		PlanCacheBytes:        32 << 20,
+		BulkBytes:             bulkBytesDefault,
 	}
 }
 
@@ -112,6 +117,9 @@ func (o *Options) Validate() []error {
 	}
 	if o.MaxPreparedStatements < 0 || o.MaxPreparedStatements > preparedStmtsMax {
 		fault("max-prepared-statements", "%d is not between 0 and %d", o.MaxPreparedStatements, preparedStmtsMax)
+	}
+	if o.BulkBytes < bulkBytesMin {
+		fault("bulk-memory", "%d is below %d", o.BulkBytes, bulkBytesMin)
 	}
 	if (o.TLSCert == "") != (o.TLSKey == "") {
 		fault("tls-cert", "tls-cert and tls-key go together")

@@ -47,6 +47,7 @@ func Settings() []Setting {
 		duration("drain-timeout", "how long SIGTERM waits for running statements", func(o *Options) *time.Duration { return &o.DrainTimeout }),
 		number("max-prepared-statements", "live prepared statements of all clients together", func(o *Options) *int { return &o.MaxPreparedStatements }),
 		text("time-zone", "the server's time zone: SYSTEM, ±HH:MM or a name", func(o *Options) *string { return &o.DefaultTimeZone }),
+		size("bulk-memory", "bytes of memory for the bulk statements of all clients at once; the others wait", func(o *Options) *int64 { return &o.BulkBytes }),
 		size("plan-cache-size", "bytes of the shared plan cache", func(o *Options) *int64 { return &o.PlanCacheBytes }),
 	}
 }

@@ -10,7 +10,8 @@
 // Query first asks syntax.Normalize for the text without its literals and looks that up in the node's plan cache, together with everything
 // of the session that changes its meaning (refreshContext keeps that prefix). A hit runs without parsing. A miss parses, plans and caches;
 // texts that cannot be normalised run the same way without the cache. Execute does the same with the prepared text and the kinds of its
-// parameters. runPlan waits where others are to go first, runEntered declares the plan's tables used, plans again if the schema has moved, and executes; answer sends the end.
+// parameters. runPlan waits for the memory of a bulk statement, runEntered declares the plan's tables used, plans again if the schema has moved,
+// and executes; answer sends the end.
 //
 // # Terms
 //
@@ -28,6 +29,7 @@
 //  3. A failed statement in a transaction is undone alone; a deadlock's victim loses the transaction; an unknown outcome ends the connection.
 //  4. Values of variables are shared between sessions until one changes them; a valueSet that is shared is never written.
 //  5. A plan is executed only if its tables are the current ones at the moment their use is declared.
+//  6. A statement waits for bulk memory only while its session holds nothing that others may wait for: no transaction, use or lock.
 //
 // # Locks
 //

@@ -47,6 +47,8 @@ type Node struct {
 	// Processes lists the connections, and Kill ends one or its statement; both are the listener's.
 	Processes func() []Process
 	Kill      func(id uint64, queryOnly bool) bool
+	// Bulk bounds the memory of bulk statements; nil does not.
+	Bulk *Bulk
 	// Counters returns named figures for SHOW STATUS.
 	Counters func() map[string]string
 

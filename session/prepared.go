@@ -151,7 +151,7 @@ func (s *Session) executePrepared(p *prepared, args []types.Value, out Response,
 	if err != nil {
 		return s.fail(err)
 	}
-	s.enterStatement(entry)
+	s.enterStatement(entry, argsBytes(p.text, args))
 	if ok, err := s.enter(entry.Plan); err != nil {
 		s.leave()
 		return s.fail(err)
@@ -160,6 +160,18 @@ func (s *Session) executePrepared(p *prepared, args []types.Value, out Response,
 	}
 	return s.runEntered(entry, more, out, func() (*plan.Entry, error) { return s.preparedPlan(p) })
 }
+
+// argsBytes is about how large a statement would be with its parameters in the text.
+func argsBytes(text string, args []types.Value) int {
+	bytes := len(text) + argBytes*len(args)
+	for i := range args {
+		bytes += len(args[i].B)
+	}
+	return bytes
+}
+
+// argBytes is what a parameter that is no string adds to a text, with its comma.
+const argBytes = 8
 
 // preparedPlan finds the plan for the parameters at hand: the statement's own if nothing changed, else the node's, else a new one.
 func (s *Session) preparedPlan(p *prepared) (*plan.Entry, error) {

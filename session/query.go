@@ -134,7 +134,7 @@ func (s *Session) queryCached(sql []byte, out Response) (done bool, err error) {
 			return false, nil
 		}
 	}
-	return true, s.runPlan(entry, false, out, func() (*plan.Entry, error) { return s.planText(text) })
+	return true, s.runPlan(entry, len(sql), false, out, func() (*plan.Entry, error) { return s.planText(text) })
 }
 
 // liftedParams turns the literals that Normalize lifted into parameters.
@@ -228,14 +228,15 @@ func (s *Session) run(stmt syntax.Statement, text string, more bool, out Respons
 		if err != nil {
 			return s.fail(err)
 		}
-		return s.runPlan(entry, more, out, again)
+		return s.runPlan(entry, len(text), more, out, again)
 	}
 	return s.runOther(stmt, text, more, out)
 }
 
-// runPlan executes a plan under the schema's protection and answers. again plans anew when the schema has changed meanwhile.
-func (s *Session) runPlan(entry *plan.Entry, more bool, out Response, again func() (*plan.Entry, error)) error {
-	s.enterStatement(entry)
+// runPlan executes the plan of a statement with so many bytes of text and parameters under the schema's protection, and answers. again plans
+// anew when the schema has changed meanwhile.
+func (s *Session) runPlan(entry *plan.Entry, bytes int, more bool, out Response, again func() (*plan.Entry, error)) error {
+	s.enterStatement(entry, bytes)
 	return s.runEntered(entry, more, out, again)
 }
 
@@ -249,17 +250,10 @@ func (s *Session) runEntered(entry *plan.Entry, more bool, out Response, again f
 	return s.execute(entry, more, out)
 }
 
-// enterStatement shows the statement's text in the process list, until leave, and waits where this is the first statement of a transaction
-// under autocommit=0, or a transaction by itself, and may not begin yet. A query under max_execution_time, which does not run yet, never waits.
-func (s *Session) enterStatement(entry *plan.Entry) {
+// enterStatement shows the statement's text in the process list, until leave, and waits for the memory of a bulk statement.
+func (s *Session) enterStatement(entry *plan.Entry, bytes int) {
 	s.info.Store(&entry.Text)
-	switch p := entry.Plan; {
-	case p.IsQuery && s.maxExecution > 0:
-	case s.opensTxn(p):
-		s.enterTxn()
-	case s.tx == nil && p.NeedsTxn && s.client.EnterWrite != nil && len(s.heldLocks) == 0:
-		s.client.EnterWrite(p.InsertRows)
-	}
+	s.enterBulk(entry.Plan, bytes)
 }
 
 // opensTxn reports whether a statement opens the implicit transaction of autocommit=0.
@@ -303,13 +297,11 @@ func (s *Session) enter(p *exec.Plan) (bool, error) {
 	return true, nil
 }
 
-// leave ends a statement outside a transaction. One that was to open a transaction, and could not, gives up its place among them.
+// leave ends what enterStatement and enterAgain have begun.
 func (s *Session) leave() {
 	s.info.Store(nil)
 	s.releaseUse()
-	if s.tx == nil && !s.autocommit {
-		s.leaveTxn()
-	}
+	s.leaveBulk()
 }
 
 // releaseUse ends the use of tables, unless a transaction goes on with it.

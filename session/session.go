@@ -39,11 +39,6 @@ type Client struct {
 	SetIdleMax   func(time.Duration)
 	// SetNetTimeouts passes net_read_timeout and net_write_timeout; nil where there is no connection.
 	SetNetTimeouts func(read, write time.Duration)
-	// EnterTxn is called before a transaction of several statements begins, and may wait for others to end; LeaveTxn when it has
-	// nothing more to do but to commit or roll back. EnterWrite is called before a statement that is such a transaction by itself, and
-	// may wait likewise; rows is the length of its VALUES list, 0 without one. nil where there is no connection.
-	EnterTxn, LeaveTxn func()
-	EnterWrite         func(rows int)
 }
 
 // Session is one client's state. One goroutine runs its commands; Interrupt, Info and Limits may be used by others.
@@ -107,6 +102,7 @@ type Session struct {
 	lastFromCache bool
 	diagnostics   diagnostics
 	heldLocks     []string // GET_LOCK
+	bulk          int64    // what the running statement has of Node.Bulk
 
 	// info is the text of the running statement, for SHOW PROCESSLIST; nil between statements.
 	info    atomic.Pointer[string]
@@ -152,6 +148,7 @@ func (s *Session) Close() {
 // clear drops all state that COM_RESET_CONNECTION drops.
 func (s *Session) clear() {
 	s.rollback()
+	s.leaveBulk() // a statement that a panic has ended has not
 	s.use.Release()
 	s.node.preparedLive.Add(-int64(len(s.prepared) + len(s.named)))
 	s.prepared, s.named, s.userVars = nil, nil, nil

@@ -95,7 +95,7 @@ func (s *Session) runOwnQuery(query *syntax.Query, more bool, out Response) erro
 	if err != nil {
 		return s.fail(err)
 	}
-	return s.runPlan(entry, more, out, again)
+	return s.runPlan(entry, 0, more, out, again)
 }
 
 func (s *Session) showWarnings(stmt *syntax.Show, more bool, out Response) error {

@@ -26,7 +26,6 @@ func (s *Session) begin(readOnly, readWrite, snapshot bool) error {
 	if err := s.commit(); err != nil {
 		return err
 	}
-	s.enterTxn()
 	options := s.txnOptions()
 	if readOnly {
 		options.ReadOnly = true
@@ -39,21 +38,6 @@ func (s *Session) begin(readOnly, readWrite, snapshot bool) error {
 		s.tx.ReadTS()
 	}
 	return nil
-}
-
-// enterTxn waits until a transaction may begin. It comes before anything that others wait for: locks, the use of tables, a snapshot. Who
-// has a lock of GET_LOCK does not wait.
-func (s *Session) enterTxn() {
-	if s.client.EnterTxn != nil && len(s.heldLocks) == 0 {
-		s.client.EnterTxn()
-	}
-}
-
-// leaveTxn tells that the transaction has nothing more to do but to end. A commit waits for the disk, and others may go on meanwhile.
-func (s *Session) leaveTxn() {
-	if s.client.LeaveTxn != nil {
-		s.client.LeaveTxn()
-	}
 }
 
 func (s *Session) openTxn(options txn.Options) {
@@ -85,7 +69,6 @@ func (s *Session) commit() error {
 	if s.tx == nil {
 		return nil
 	}
-	s.leaveTxn()
 	err := s.tx.Commit()
 	s.endTxn()
 	return exec.MapError(err, &s.interrupt)
@@ -96,7 +79,6 @@ func (s *Session) rollback() {
 	if s.tx == nil {
 		return
 	}
-	s.leaveTxn()
 	s.tx.Rollback()
 	s.endTxn()
 }
@@ -113,7 +95,7 @@ func (s *Session) endTxn() {
 // finishTxn does what AND CHAIN and RELEASE ask for after COMMIT or ROLLBACK.
 func (s *Session) finishTxn(end syntax.TxnEnd, options txn.Options) {
 	if end.Chain == "AND CHAIN" {
-		s.openTxn(options) // which does not enter: the answer of the commit is not to wait
+		s.openTxn(options)
 	}
 	if end.Release == "RELEASE" {
 		s.closing = true
@@ -178,7 +160,6 @@ func (s *Session) runSavepoint(name string) error {
 		if s.autocommit {
 			return nil
 		}
-		s.enterTxn()
 		s.openTxn(s.txnOptions())
 	}
 	if i := s.findSavepoint(name); i >= 0 {

@@ -3,10 +3,8 @@ package tests
 import (
 	"bufio"
 	"context"
-	"crypto/sha512"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -15,7 +13,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -305,68 +302,4 @@ func TestLoginsDenied(t *testing.T) {
 	if strings.Contains(n.logText(), "right") || strings.Contains(n.logText(), "wrong") {
 		t.Error("the log shows a password")
 	}
-}
-
-// TestShortTurns: connections take short turns while what they read is not in the cache, and only then.
-func TestShortTurns(t *testing.T) {
-	const rows = 40_000 // of about a KiB in the cache, which has room for a sixth of them
-	n := startNode(t, "", "--cache-size", "8MiB")
-	db := n.open("")
-	mustExec(t, db, "CREATE DATABASE d", "CREATE TABLE d.t (a INT PRIMARY KEY, b TEXT)")
-	for i := 0; i < rows; i += 200 {
-		var insert strings.Builder
-		for j := range 200 {
-			fmt.Fprintf(&insert, "%s(%d, '", [...]string{"INSERT INTO d.t VALUES ", ", "}[min(j, 1)], i+j)
-			for k := range byte(8) { // does not compress well
-				fmt.Fprintf(&insert, "%x", sha512.Sum512([]byte{byte(i), byte(i >> 8), byte(j), k}))
-			}
-			insert.WriteString("')")
-		}
-		mustExec(t, db, insert.String())
-	}
-	count := func() int {
-		_, body := n.get("/metrics")
-		found := regexp.MustCompile(`(?m)^pando_short_turns_total (\d+)$`).FindStringSubmatch(body)
-		if found == nil {
-			t.Fatal("there is no count of short turns")
-		}
-		turns, err := strconv.Atoi(found[1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		return turns
-	}
-	// Two clients send ahead, so that their next command is always at hand; each loses what it is answered.
-	var span atomic.Int64 // they ask for the first so many rows
-	span.Store(10)
-	for range 2 {
-		c := n.login()
-		go func() { _, _ = io.Copy(io.Discard, c.conn) }() // until the test closes the connection
-		go func() {
-			for i := 0; ; i += 7919 {
-				query := fmt.Sprintf("\x03SELECT b FROM d.t WHERE a = %d", i%int(span.Load()))
-				if _, err := c.conn.Write(append([]byte{byte(len(query)), 0, 0, 0}, query...)); err != nil {
-					return // the test is over
-				}
-			}
-		}()
-	}
-	// until asks for a second in which some turns were short, or none.
-	until := func(short bool) {
-		t.Helper()
-		for deadline := time.Now().Add(30 * time.Second); ; {
-			before := count()
-			if time.Sleep(time.Second); (count() != before) == short {
-				return
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("short turns in each second or in none; wanted %v", short)
-			}
-		}
-	}
-	until(false) // once what the load has left to do is done
-	span.Store(rows)
-	until(true)
-	span.Store(10)
-	until(false)
 }

@@ -75,8 +75,7 @@ type ConnInfo struct {
 	Control Control
 }
 
-// Control is how a session steers its own connection. EnterTransaction, EnterWrite and LeaveTransaction are for the goroutine that runs its
-// commands, the others safe for concurrent use.
+// Control is how a session steers its own connection. It is safe for concurrent use.
 type Control interface {
 	// SetMaxAllowedPacket sets the largest command, in bytes. It holds from the next
 	// command on.
@@ -87,15 +86,6 @@ type Control interface {
 	// SetNetTimeouts sets how long a started packet may take to arrive, and how long a
 	// client may take none of its answer.
 	SetNetTimeouts(read, write time.Duration)
-	// EnterTransaction is called before a transaction of several commands begins, which does not hold anything yet. It may wait until
-	// others have made room, or for the interrupt (see places). Before the transaction has left, another call does nothing.
-	EnterTransaction()
-	// EnterWrite is called before a statement that writes or locks in a transaction of its own, and holds nothing yet; rows is how many
-	// rows it brings in a list, 0 without one. It may wait likewise. There is nothing to call after it.
-	EnterWrite(rows int)
-	// LeaveTransaction is called when the transaction has nothing more to do but its commit or rollback, and before another one
-	// enters. Without a transaction that entered it does nothing.
-	LeaveTransaction()
 }
 
 // Session executes the commands of one connection. All methods but Interrupt are called by

@@ -12,7 +12,6 @@ import (
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/kvapi"
-	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/types"
 )
 
@@ -44,18 +43,6 @@ type conn struct {
 	salt       [saltBytes]byte
 	count      *counterShard
 
-	turn   turn
-	began  time.Duration // on clock.Mono, the present command; 0 where connections are few, and when it has been answered
-	reply  int           // bytes of the answer to the last command
-	next   chan struct{} // capacity 1: turns.wait or places.enter is over
-	behind *conn         // the next in turns, or in places; it never stands in both
-
-	entered  *places      // whose leave has to be called: at the end of the present transaction or load, or after writesEach commands; nil: none
-	used     int          // commands since entered was set
-	place    atomic.Int32 // in entered, from 1 on; 0: none; stored under its mu
-	worked   atomic.Bool  // there was a command since the places looked last, while entered
-	standing atomic.Bool  // in the line of places or of turns
-
 	// state is when<<16 | command<<8 | phase, where when is the server's coarse clock at the last change. Written by the
 	// connection, read by the reaper and Conns.
 	state atomic.Uint64
@@ -73,8 +60,7 @@ type conn struct {
 }
 
 func newConn(s *Server, id uint32, raw net.Conn) *conn {
-	c := &conn{srv: s, id: id, count: s.counters.shard(id), next: make(chan struct{}, 1)}
-	c.sock.init(raw, &s.yields)
+	c := &conn{srv: s, id: id, count: s.counters.shard(id), sock: newSocket(raw)}
 	c.stream = &c.sock
 	c.resp.c = c
 	c.resp.enc.Buf = make([]byte, 0, outInitialBytes)
@@ -141,7 +127,6 @@ func (c *conn) close() {
 	if c.sess == nil {
 		return
 	}
-	defer c.leave() // a session that panicked has not
 	defer func() {
 		if fault := recover(); fault != nil {
 			c.srv.opt.Logger.Error("panic closing a session", "conn", c.id, "panic", fault, "stack", string(debug.Stack()))
@@ -164,19 +149,6 @@ func (c *conn) loop() {
 			return
 		}
 		before := c.in.total
-		crowded, lone := c.srv.crowded.Load(), c.srv.lone.Load()
-		// Who had his last command ready will have the next one ready too, unless he reads a long answer first.
-		c.sock.soon = !c.sock.waited && c.reply <= turnAnswerBytes && !crowded
-		switch {
-		case lone && c.reply >= lookAnswerMin:
-			c.sock.keen = &lookAlone
-		case crowded && c.turn.brisk():
-			c.sock.keen = &lookCrowded
-		default:
-			c.sock.keen = nil
-		}
-		c.sock.pace(lone, c.srv.now.Load())
-		c.sock.waited = false
 		payload, err := c.in.next()
 		if err != nil {
 			c.reportRead(err)
@@ -186,67 +158,17 @@ func (c *conn) loop() {
 		if len(payload) == 0 {
 			payload = noCommand
 		}
-		if c.sock.waited && !lone {
-			c.srv.spread.sample()
-		}
-		if c.entered != nil {
-			c.worked.Store(true) // the client has done its part, whether or not it is this connection's turn
-			if c.used++; c.used >= writesEach && c.entered == &c.srv.writers {
-				c.leave()
-			}
-		}
-		if c.turnOver(crowded) {
-			c.standing.Store(true)
-			c.srv.turns.wait(c)
-			c.standing.Store(false)
-		}
-		c.reply, c.began = 0, 0
-		if crowded {
-			c.began = clock.Mono()
-		}
 		// In this order, a KILL QUERY that finds the connection busy is never cleared before the statement sees it.
 		c.intr.Reset()
 		c.setState(payload[0], phaseBusy)
 		c.resp.seq = c.in.seq
 		keep := c.command(payload)
-		if c.entered == &c.srv.loads {
-			c.leave()
-		}
 		c.resp.end()
 		c.in.release()
 		if !keep {
 			return
 		}
 	}
-}
-
-// turnOver tells whether this connection, which has the next command in hand, has to let others go first.
-func (c *conn) turnOver(crowded bool) bool {
-	t := &c.turn
-	if c.sock.waited || c.srv.lone.Load() {
-		*t = turn{}
-		return false
-	}
-	over := t.run+1 >= turnCommands
-	if crowded {
-		before := t.txn
-		t.txn = c.sess.Status()&sqlapi.StatusInTrans != 0
-		if before && !t.txn {
-			t.txns++
-			over = over || !t.fits(int(c.srv.turnTxns.Load()))
-		}
-		over = over || !t.brisk() || t.spent >= turnLongest
-	} else {
-		over = over || c.reply > turnAnswerBytes
-	}
-	if !over && c.srv.scattered.Load() && t.scatteredOver(crowded, c.sess.Status()&sqlapi.StatusInTrans != 0) {
-		c.count.shortTurns.Add(1)
-		over = true
-	}
-	if t.run++; over {
-		*t = turn{}
-	}
-	return over
 }
 
 // noCommand stands for an empty packet, which no command begins with: it is answered as an unknown one.
@@ -317,10 +239,6 @@ const (
 // write sends bytes; only response calls it. The reaper bounds each step and not the whole: a row of
 // megabytes may take long, as long as the client takes some of it. Who is to be closed anyway gets no more time.
 func (c *conn) write(b []byte) error {
-	if c.began != 0 {
-		c.turn.spent += clock.Mono() - c.began
-		c.began = 0
-	}
 	c.setPhase(phaseWrite)
 	n, err := c.stream.Write(b[:min(len(b), writeStep)])
 	for err == nil && n < len(b) {
@@ -333,7 +251,6 @@ func (c *conn) write(b []byte) error {
 	}
 	c.setPhase(phaseBusy)
 	c.count.bytesOut.Add(uint64(n))
-	c.reply += n
 	return err
 }
 
@@ -379,71 +296,6 @@ func (c *control) SetWaitTimeout(d time.Duration) { (*conn)(c).waitTimeout.Store
 func (c *control) SetNetTimeouts(read, write time.Duration) {
 	(*conn)(c).readTimeout.Store(ticksOf(read))
 	(*conn)(c).writeTimeout.Store(ticksOf(write))
-}
-
-// EnterTransaction implements Control.
-func (c *control) EnterTransaction() {
-	if c.entered != &c.srv.places {
-		(*conn)(c).leave()
-		(*conn)(c).enter(&c.srv.places)
-	}
-}
-
-// EnterWrite implements Control.
-func (c *control) EnterWrite(rows int) {
-	if rows >= loadRows {
-		(*conn)(c).enterLoad()
-		return
-	}
-	if c.entered == &c.srv.writers && c.place.Load() != 0 {
-		return // loop counts the commands
-	}
-	(*conn)(c).leave()
-	(*conn)(c).enter(&c.srv.writers)
-}
-
-// LeaveTransaction implements Control.
-func (c *control) LeaveTransaction() {
-	if c.entered == &c.srv.places {
-		(*conn)(c).leave()
-	}
-}
-
-// enter waits for a place if this connection is one of those that do.
-func (c *conn) enter(p *places) {
-	if c.host != localhost || c.began == 0 {
-		return // began is 0 where connections are few, and behind the first part of an answer
-	}
-	c.enterAs(p)
-}
-
-// enterAs is enter for any connection.
-func (c *conn) enterAs(p *places) {
-	entering := clock.Mono()
-	if p.enter(c, entering, c.intr) {
-		c.entered, c.used = p, 0
-	}
-	if c.began != 0 {
-		c.began += clock.Mono() - entering // the server did nothing for it meanwhile
-	}
-}
-
-// enterLoad waits for a load's place, unless the present command, of several statements, has one. A writer's place is given up.
-func (c *conn) enterLoad() {
-	p := &c.srv.loads
-	if c.entered == p && c.place.Load() != 0 {
-		return
-	}
-	c.leave()
-	c.enterAs(p)
-}
-
-// leave gives the place back, if there is one.
-func (c *conn) leave() {
-	if p := c.entered; p != nil {
-		c.entered = nil
-		p.leave(c)
-	}
 }
 
 // peerHost returns the name and the address by which accounts know the peer, and whether the transport cannot be overheard.

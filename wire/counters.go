@@ -22,7 +22,6 @@ type counterShard struct {
 	gone        atomic.Uint64
 	panics      atomic.Uint64
 	errors      atomic.Uint64
-	shortTurns  atomic.Uint64
 }
 
 type counters struct{ shards [counterShards]counterShard }
@@ -46,12 +45,6 @@ type Counters struct {
 	Panics uint64
 	// Errors counts error packets sent in answer to commands.
 	Errors uint64
-	// ShortTurns counts turns of connections that ended early because statements read much that is in no cache.
-	ShortTurns uint64
-	// ThreadMoves counts threads that were moved to the other one of two processors.
-	ThreadMoves uint64
-	// PlaceWaits counts transactions that stood in line for a place, WriterWaits how often a write by itself did, LoadWaits those with a list of many rows.
-	PlaceWaits, WriterWaits, LoadWaits uint64
 }
 
 // Questions is the number of commands of all kinds.
@@ -77,13 +70,11 @@ func (s *Server) Counters() Counters {
 			{&sum.BytesIn, &c.bytesIn}, {&sum.BytesOut, &c.bytesOut}, {&sum.Connections, &c.connections},
 			{&sum.Refused, &c.refused}, {&sum.Aborted, &c.aborted}, {&sum.BadConnects, &c.badConnects},
 			{&sum.Denied, &c.denied}, {&sum.Malformed, &c.malformed}, {&sum.Gone, &c.gone},
-			{&sum.Panics, &c.panics}, {&sum.Errors, &c.errors}, {&sum.ShortTurns, &c.shortTurns},
+			{&sum.Panics, &c.panics}, {&sum.Errors, &c.errors},
 		} {
 			*pair.to += pair.from.Load()
 		}
 	}
-	sum.ThreadMoves = s.spread.moves.Load()
-	sum.PlaceWaits, sum.WriterWaits, sum.LoadWaits = s.places.entries(), s.writers.entries(), s.loads.entries()
 	return sum
 }
 

@@ -57,8 +57,7 @@
 //	W5.  A command that fits the window costs one read, its response, up to flushBytes, one write. A point EXECUTE
 //	     allocates nothing here (TestPointAllocations).
 //	W6.  A connection's mutable state belongs to its goroutine. Others only load and store its atomics, set deadlines on its
-//	     socket, set its interrupt, read info and open under conn.mu, and move it in the lines of turns and places under the mutex of
-//	     those.
+//	     socket or close it, set its interrupt, and read info and open under conn.mu.
 //	W7.  closing is stored before the deadline that interrupts a read, and loaded after phase idle is published: a nudge
 //	     is never lost.
 //	W8.  A panic ends one connection. Its session is closed exactly once, and its socket after that.
@@ -66,40 +65,21 @@
 //	     known (kvapi.ErrUndetermined) always closes it.
 //	W10. Nothing a client sent is logged. An unexpected error is logged and told to the client only as 1105. Clients' faults
 //	     are always counted, and logged at most logsPerSecond times a second.
-//	W11. Locks: Server.mu and conn.mu are never held together, nor while calling a session or a socket. columnCache.mu,
-//	     authCache.mu, places.mu and turns.mu are leaves.
-//	W12. A connection whose next command is there at once, turnCommands times in a row, lets those be served first that were
-//	     ready before (turns), unless it is alone. Where crowdMin are active its turn also ends with a transaction (with
-//	     several where they are very many: turnTxnConns), after turnLongest, and when its commands take more than turnBrisk;
-//	     where fewer are, after an answer of more than turnAnswerBytes. While statements read much that is in no cache
-//	     (missing), a few commands in a row outside of transactions are a turn. It holds no lock meanwhile, and Shutdown ends
-//	     turns when the connections have ended. A connection that finds no command may yield the processor before it waits:
-//	     one of few once, if its last command was there at once (yields); one of many with brisk commands as long as others
-//	     have use for it (lookCrowded); one that is alone for a while after an answer with rows (lookAlone). Where there are
-//	     two processors, connections that had to wait keep the server's threads on both (spread).
-//	W13. Where crowdMin are active, a transaction of a client on the same machine may wait before it begins, while it holds nothing, so
-//	     that few are in progress at once (places). No command within a transaction waits there. A transaction without commands for
-//	     some milliseconds does not count, and nobody waits for long where processors are idle. Where writersMin are active, fewer are
-//	     in progress while tables are in work (workEach). Where writersMin are active and hardly any client thinks, a write that is
-//	     a transaction by itself waits likewise, unless its connection has a place still: for writesEach commands, or until there
-//	     has been none for some 100 ms. Who holds a lock of GET_LOCK never waits, nor does a query under max_execution_time. A
-//	     write by itself with a list of loadRows rows or more waits however few the connections are and wherever the clients are,
-//	     and with idle processors for one more place at a time, up to a bound; its connection gives a writer's place up.
+//	W11. Locks: Server.mu and conn.mu are never held together, nor while calling a session or a socket. columnCache.mu and
+//	     authCache.mu are leaves.
 //
 // # Goroutines
 //
 //	Serve          the caller's, one per listener; ends when the listener closes
-//	conn.serve     one per connection; ends by the client, KILL, a timeout or Shutdown, which waits for it
+//	conn.serve     one per connection: it reads a command, executes it, and writes the answer, by plain blocking calls; ends by the
+//	               client, KILL, a timeout or Shutdown, which waits for it
 //	Server.reap    one, started with the first connection; moves the coarse clock, keeps wait_timeout, net_read_timeout and
 //	               net_write_timeout, notices clients that left during a statement; sleeps while there are no connections;
 //	               ended by Shutdown
-//	places.keep    three, started with the first connection; look after the lines of transactions, of writers and of loads every
-//	               5 ms, and sleep while there is none; ended by Shutdown
-//	turns.usher    one, started with the first connection; wakes connections that let others go first; waits for a byte in a
-//	               pipe, and ends when Shutdown closes it
 //
 // # Absent on purpose
 //
 // The 3.20 handshake, LOAD DATA LOCAL, session tracking, query attributes, optional metadata, zstd, the replication commands,
-// sha256_password, the PROXY protocol, client certificates (REQUIRE X509). Deadlines per command: the reaper is cheaper.
+// sha256_password, the PROXY protocol, client certificates (REQUIRE X509). Deadlines per command: the reaper is cheaper. An order in which
+// connections are served: Go's scheduler and the system's decide (docs/design/0010-connections.md).
 package wire

@@ -99,8 +99,6 @@ type fakeSession struct {
 	multi   bool
 	db      string
 	zone    *time.Location
-	onQuery func(sql string)
-	trans   uint16 // sqlapi.StatusInTrans in a transaction
 }
 
 var (
@@ -118,9 +116,6 @@ func (s *fakeSession) ok(out Response, more bool) error {
 }
 
 func (s *fakeSession) Query(sql []byte, out Response) error {
-	if s.onQuery != nil {
-		s.onQuery(string(sql))
-	}
 	parts := [][]byte{sql}
 	if s.multi {
 		parts = bytes.Split(sql, []byte(";"))
@@ -354,7 +349,7 @@ func (s *fakeSession) ChangeUser(info *ConnInfo) error {
 	clear(s.stmts)
 	return nil
 }
-func (s *fakeSession) Status() uint16 { return sqlapi.StatusAutocommit | s.trans }
+func (s *fakeSession) Status() uint16 { return sqlapi.StatusAutocommit }
 func (s *fakeSession) ResultEncoding() (*time.Location, *types.Charset) {
 	return s.zone, types.Utf8mb40900AICI.Charset()
 }

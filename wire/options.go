@@ -48,12 +48,6 @@ type Options struct {
 	// RequireSecureTransport refuses connections without TLS, except on unix
 	// sockets, with 3159.
 	RequireSecureTransport bool
-	// BlockMisses returns how many blocks statements have read from files so far because no cache had them; what long scans read ahead
-	// need not count. It is called a few times a second, by one goroutine, until Shutdown returns. nil means that this is not known.
-	BlockMisses func() uint64
-	// TablesInWork tells whether the storage engine is writing tables for later reads, flushing or compacting, in goroutines that stand in
-	// line for a processor behind those of connections. It is called like BlockMisses. nil means that it never is.
-	TablesInWork func() bool
 	// Logger takes what goes wrong; by default nothing is logged.
 	Logger *slog.Logger
 }

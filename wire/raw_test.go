@@ -557,8 +557,7 @@ func TestSlowReaderGoesOn(t *testing.T) {
 	defer near.Close()
 	_ = far.SetDeadline(time.Now().Add(patience))
 	srv := &Server{}
-	c := &conn{srv: srv, stream: near, count: srv.counters.shard(1)}
-	c.sock.init(near, &srv.yields)
+	c := &conn{srv: srv, stream: near, sock: newSocket(near), count: srv.counters.shard(1)}
 	c.writeTimeout.Store(8)
 	done := make(chan error, 1)
 	go func() { done <- c.write(make([]byte, 10*writeStep+1)) }()

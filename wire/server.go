@@ -36,22 +36,10 @@ type Server struct {
 	columns  columnCache
 	logs     logLimiter
 	zlib     compressPools
-	turns    turns
-	places   places // of transactions
-	writers  places // of writes that are transactions by themselves
-	loads    places // of such writes that bring many rows
-	yields   yields
-	spread   spread
 
 	// now is the coarse clock, in ticks since process start. The reaper and accepting move it; everything that would
 	// otherwise read the real clock per command reads this.
 	now       atomic.Uint64
-	crowded   atomic.Bool  // crowdMin connections were active when the reaper looked last
-	turnTxns  atomic.Int32 // so many transactions has a turn at most, where connections are many; 0 is one. The reaper sets it
-	scattered atomic.Bool  // statements read much that is in no cache, see missing
-	lone      atomic.Bool  // one was, and it need not be the only one to use a processor
-	thinking  int          // the reaper's: active connections whose clients had not sent a command when it looked last, or unknownThink
-	misses    missWatch    // the reaper's
 	maxPacket atomic.Int64
 	maxConns  atomic.Int64
 
@@ -79,14 +67,7 @@ func New(o Options) (*Server, error) {
 		listeners: map[net.Listener]struct{}{}, conns: map[uint32]*conn{},
 		empty: make(chan struct{}), wake: make(chan struct{}, 1),
 		stop: make(chan struct{}), stopped: make(chan struct{}),
-		yields: yields{give: rawYield},
-		spread: spread{sys: newSpreadSystem()},
 	}
-	idle := newIdleClock()
-	s.places.rule, s.places.idle = forTxns, idle
-	s.writers.rule, s.writers.idle = forWriters, idle
-	s.loads.rule, s.loads.idle = forLoads, idle
-	s.resizePlaces(load{processors: processors()})
 	s.maxPacket.Store(int64(o.MaxAllowedPacket))
 	s.maxConns.Store(int64(o.MaxConnections))
 	if err := s.decoys.init(); err != nil {
@@ -181,12 +162,6 @@ func (s *Server) add(raw net.Conn) (*conn, *types.Error) {
 	s.conns[c.id] = c
 	if !s.reaping {
 		s.reaping = true
-		if err := s.turns.open(); err != nil {
-			s.opt.Logger.Warn("connections do not take turns", "error", err)
-		}
-		s.places.start()
-		s.writers.start()
-		s.loads.start()
 		go s.reap()
 	}
 	select {

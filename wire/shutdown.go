@@ -31,10 +31,6 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 	err := s.drain(ctx)
 	if first {
-		s.turns.close()
-		s.places.close()
-		s.writers.close()
-		s.loads.close()
 		close(s.stop)
 		if !reaping {
 			close(s.stopped)
@@ -57,7 +53,7 @@ func (s *Server) drain(ctx context.Context) error {
 		return nil
 	}
 	for _, c := range s.snapshot(nil) {
-		c.sock.hangUp() // its goroutine fails at its next read or write
+		_ = c.sock.Close() // its goroutine fails at its next read or write, and closes it again
 	}
 	if s.waitEmpty() {
 		return nil

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package wire
-
-func newSpreadSystem() spreadSystem { return nil }
