@@ -33,9 +33,9 @@ func (n *Node) bulkyText() bool {
 }
 
 // overBulky reports whether a kernel of n would make a vector of bulky texts. The row path has one of them at a time.
-func (n *Node) overBulky() bool {
+func (n *Node) overBulky(args []Expr) bool {
 	c, _ := n.aux.(*comparator)
-	return slices.ContainsFunc(n.args, func(a Expr) bool {
+	return slices.ContainsFunc(args, func(a Expr) bool {
 		if c != nil && a.flags&(FlagColumn|volatileFlags) == 0 {
 			return false // comparisons take it once, see strings
 		}
@@ -70,10 +70,18 @@ func (n *Node) EvalBatch(ctx *Ctx, b *types.Batch, out *types.Vector) error {
 		}
 		return nil
 	}
-	if n.batch != nil && !n.loose {
-		return n.batch(ctx, n, b, out)
+	err := ctx.failed
+	switch {
+	case err != nil:
+	case n.batch != nil && !n.loose:
+		err = n.batch(ctx, n, b, out)
+	default:
+		err = evalRows(ctx, n, b, out)
 	}
-	return evalRows(ctx, n, b, out)
+	if err == nil {
+		err = ctx.failed
+	}
+	return err
 }
 
 // FilterBatch narrows b.Sel to the rows for which e is true.
@@ -81,6 +89,9 @@ func FilterBatch(ctx *Ctx, e Expr, b *types.Batch) error {
 	sel := ctx.takeSel()
 	sel = append(sel[:0], live(b)...)
 	sel, err := filterRows(ctx, e, b, sel)
+	if err == nil {
+		err = ctx.failed
+	}
 	if err == nil {
 		// The batch gets a slice of its own, which it may keep, so that the scratch slice can serve again.
 		if b.Sel == nil {
@@ -261,8 +272,11 @@ func (n *Node) appendRow(ctx *Ctx, b *types.Batch, i int, row []types.Value, out
 	if n.flags&FlagColumn != 0 {
 		readColumns(n, b, i, row)
 	}
-	mark := ctx.arena
+	mark := ctx.mark()
 	v, err := eval(ctx, n, row)
+	if err == nil {
+		err = ctx.failed
+	}
 	if err != nil {
 		return err
 	}
@@ -423,6 +437,9 @@ func batchJunction(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
 		if len(open) == 0 {
 			break
 		}
+		if err := ctx.steps(len(open)); err != nil {
+			return err
+		}
 		kept := ctx.takeSel()[:0]
 		err := ctx.truthOver(a, b, open, func(i uint16, t tri) {
 			switch t {
@@ -451,6 +468,9 @@ func batchJunction(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
 func filterAnd(ctx *Ctx, n *Node, b *types.Batch, sel []uint16) ([]uint16, error) {
 	var err error
 	for _, a := range n.args {
+		if err := ctx.steps(len(sel)); err != nil {
+			return sel, err
+		}
 		if sel, err = filterRows(ctx, a, b, sel); err != nil || len(sel) == 0 {
 			return sel, err
 		}
@@ -464,7 +484,10 @@ func filterOr(ctx *Ctx, n *Node, b *types.Batch, sel []uint16) ([]uint16, error)
 	open := append(ctx.takeSel()[:0], sel...)
 	tried := ctx.takeSel()
 	for _, a := range n.args {
-		var err error
+		err := ctx.steps(len(open))
+		if err != nil {
+			return sel, err
+		}
 		tried = append(tried[:0], open...)
 		if tried, err = filterRows(ctx, a, b, tried); err != nil {
 			return sel, err

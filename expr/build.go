@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"unsafe"
+
 	"github.com/pandodb/pando/types"
 )
 
@@ -20,6 +22,10 @@ type BuildContext struct {
 	UserVarType func(name string) types.Type
 	// SysVarType returns the type of a system variable or error 1193.
 	SysVarType func(scope VarScope, name string) (types.Type, error)
+	// Poll and Grow are those of Ctx, for what building itself evaluates and allocates; either may be nil.
+	Poll    func() error
+	Grow    func(bytes int64) error
+	visited int64 // arguments that building has looked at, for a test of its effort
 	// NoFold leaves constant calls unevaluated, for SHOW CREATE and tests.
 	NoFold bool
 }
@@ -67,11 +73,61 @@ func Call(b *BuildContext, name string, args ...Expr) (Expr, error) {
 	if err := f.build(b, n); err != nil {
 		return nil, err
 	}
-	if n.overBulky() {
+	own := n.args
+	if n.IsCall("and", "or") {
+		own = args // those of a chain that it goes on with were looked at when that was built
+	}
+	b.visit(len(own))
+	if n.overBulky(own) {
 		n.batch, n.filter = nil, nil
 	}
-	return fold(b, n), nil
+	if err := b.meter(1 + len(args)); err != nil {
+		return nil, err
+	}
+	return fold(b, n)
 }
+
+// nodeBytes is about what a node takes, with its place in the list of its parent and what its builder keeps beside it.
+const nodeBytes = int64(unsafe.Sizeof(Node{})) + 64
+
+// meter counts so many nodes and looks at the interrupt. What is counted is given back when the statement ends, for trees live as long
+// as their plan.
+func (b *BuildContext) meter(nodes int) error {
+	if b == nil {
+		return nil
+	}
+	if b.Grow != nil {
+		if err := b.Grow(int64(nodes) * nodeBytes); err != nil {
+			return err
+		}
+	}
+	return b.poll()
+}
+
+// visit counts arguments that are looked at one by one.
+func (b *BuildContext) visit(args int) {
+	if b != nil {
+		b.visited += int64(args)
+	}
+}
+
+func (b *BuildContext) poll() error {
+	if b == nil || b.Poll == nil {
+		return nil
+	}
+	return b.Poll()
+}
+
+// pollEvery is poll for step i of a loop over a list.
+func (b *BuildContext) pollEvery(i int) error {
+	if i%listPollItems != 0 {
+		return nil
+	}
+	return b.poll()
+}
+
+// listPollItems is how many items of a list are built between two looks at the interrupt.
+const listPollItems = 1 << 10
 
 // Cast is CAST(e AS t). t.Length and t.Scale are -1 where the statement leaves them out.
 func Cast(b *BuildContext, e Expr, t types.Type) (Expr, error) {
@@ -79,7 +135,7 @@ func Cast(b *BuildContext, e Expr, t types.Type) (Expr, error) {
 	if err := buildCast(b, n, t); err != nil {
 		return nil, err
 	}
-	return fold(b, n), nil
+	return fold(b, n)
 }
 
 // UserVar reads @name.

@@ -143,7 +143,7 @@ func buildQuote(b *BuildContext, n *Node) error {
 		if ctx.tooLong(n, size) {
 			return types.Null(), nil
 		}
-		out := append(make([]byte, 0, size), '\'')
+		out := append(ctx.alloc(size)[:0], '\'')
 		for _, c := range s.B {
 			switch c {
 			case '\\', '\'':
@@ -174,7 +174,12 @@ func evalHex(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if ctx.tooLong(n, 2*len(b)) {
 		return types.Null(), nil
 	}
-	return n.textResult([]byte(hexText(b))), nil
+	const digits = "0123456789ABCDEF"
+	out := ctx.alloc(2 * len(b))
+	for i, c := range b {
+		out[2*i], out[2*i+1] = digits[c>>4], digits[c&15]
+	}
+	return n.textResult(out), nil
 }
 
 func evalUnhex(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -186,7 +191,7 @@ func evalUnhex(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if len(src)%2 == 1 {
 		src = append([]byte{'0'}, src...)
 	}
-	out := make([]byte, len(src)/2)
+	out := ctx.alloc(len(src) / 2)
 	if _, err := hex.Decode(out, src); err != nil {
 		ctx.Warn(types.LevelWarning, types.ErWrongValueForType, "string", "'"+string(s.B)+"'", "unhex")
 		return types.Null(), nil
@@ -280,16 +285,17 @@ func evalToBase64(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return types.Null(), err
 	}
 	size := base64.StdEncoding.EncodedLen(len(s.B))
-	if ctx.tooLong(n, size+max(size-1, 0)/base64Line) {
+	size += max(size-1, 0) / base64Line
+	if ctx.tooLong(n, size) {
 		return types.Null(), nil
 	}
-	raw := base64.StdEncoding.EncodeToString(s.B)
-	var out []byte
-	for len(raw) > base64Line {
-		out = append(append(out, raw[:base64Line]...), '\n')
-		raw = raw[base64Line:]
+	const lineBytes = base64Line / 4 * 3
+	out, raw := ctx.alloc(size)[:0], s.B
+	for len(raw) > lineBytes {
+		out = append(base64.StdEncoding.AppendEncode(out, raw[:lineBytes]), '\n')
+		raw = raw[lineBytes:]
 	}
-	return n.textResult(append(out, raw...)), nil
+	return n.textResult(base64.StdEncoding.AppendEncode(out, raw)), nil
 }
 
 func evalFromBase64(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -303,7 +309,7 @@ func evalFromBase64(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		}
 		return r
 	}, s.B)
-	out := make([]byte, base64.StdEncoding.DecodedLen(len(clean)))
+	out := ctx.alloc(base64.StdEncoding.DecodedLen(len(clean)))
 	k, err := base64.StdEncoding.Decode(out, clean)
 	if err != nil {
 		return types.Null(), nil

@@ -141,6 +141,7 @@ func (l derivation) merge(r derivation) (d derivation, ok bool) {
 // aggregate finds the common collation of args. strict refuses an undetermined result, as comparisons must. op names
 // the operation in error 1267.
 func (b *BuildContext) aggregate(op string, strict bool, args ...Expr) (derivation, error) {
+	b.visit(len(args))
 	d := b.derive(args[0])
 	for i, a := range args[1:] {
 		next := b.derive(a)
@@ -186,7 +187,7 @@ func (b *BuildContext) toCharset(e Expr, coll types.CollationID) Expr {
 	if !n.typ.IsStringType() {
 		n.typ = types.Type{ID: types.TypeVarchar, Length: charLength(&e.typ), Coll: coll}
 	}
-	return fold(b, n)
+	return foldHidden(b, n)
 }
 
 func asciiCompatible(cs *types.Charset) bool { return cs.MinLen == 1 }

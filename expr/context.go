@@ -66,6 +66,9 @@ type Ctx struct {
 	Done func() <-chan struct{}
 	// Subplans evaluates subqueries; nil where a statement has none.
 	Subplans Subplans
+	// Grow counts bytes that evaluating makes, negative to give them back, and returns an error when the statement may have no more of them.
+	// nil counts nothing.
+	Grow func(bytes int64) error
 	// InsertValues is the row that VALUES(col) reads in ON DUPLICATE KEY UPDATE; nil elsewhere.
 	InsertValues []types.Value
 	// GroupConcatMaxLen is group_concat_max_len in bytes; 0 means MySQL's default of 1024.
@@ -74,6 +77,10 @@ type Ctx struct {
 	MaxAllowedPacket int
 
 	arena   []byte
+	owed    int             // bytes made and not yet passed to Grow
+	held    int64           // bytes passed to Grow
+	stepped int             // steps since the last look at the interrupt
+	failed  error           // why the statement has to end, see charge
 	vectors []*types.Vector // free scratch vectors of the batch path
 	sels    [][]uint16      // free selection vectors
 	row     []types.Value   // row buffer of the batch path's row loop
@@ -94,13 +101,13 @@ func (ctx *Ctx) Child() *Ctx {
 // Follow takes over the exported fields of parent, which may have changed since Child.
 func (ctx *Ctx) Follow(parent *Ctx) {
 	ctx.Context, ctx.Params, ctx.Session, ctx.Subplans = parent.Context, parent.Params, parent.Session, parent.Subplans
-	ctx.Poll, ctx.Done, ctx.InsertValues = parent.Poll, parent.Done, parent.InsertValues
+	ctx.Poll, ctx.Done, ctx.Grow, ctx.InsertValues = parent.Poll, parent.Done, parent.Grow, parent.InsertValues
 	ctx.GroupConcatMaxLen, ctx.MaxAllowedPacket = parent.GroupConcatMaxLen, parent.MaxAllowedPacket
 }
 
 // Reset prepares ctx for another statement and keeps its memory. The caller sets the exported fields anew.
 func (ctx *Ctx) Reset() {
-	ctx.Params, ctx.InsertValues, ctx.Subplans = nil, nil, nil
+	ctx.Params, ctx.InsertValues, ctx.Subplans, ctx.failed = nil, nil, nil, nil
 	clear(ctx.rands)
 	ctx.ResetArena()
 }
@@ -108,6 +115,10 @@ func (ctx *Ctx) Reset() {
 // ResetArena frees every string that expressions returned since the last reset. The executor calls it once per row or
 // batch, after it has copied or sent what it keeps.
 func (ctx *Ctx) ResetArena() {
+	ctx.owed = 0
+	if ctx.held > 0 {
+		ctx.unchargeTo(0)
+	}
 	if cap(ctx.arena) > arenaKeepBytes {
 		ctx.arena = nil
 		return
@@ -119,27 +130,44 @@ func (ctx *Ctx) ResetArena() {
 // handed out earlier stay valid.
 func (ctx *Ctx) alloc(n int) []byte {
 	if cap(ctx.arena)-len(ctx.arena) < n {
-		ctx.arena = make([]byte, 0, max(min(2*cap(ctx.arena), arenaKeepBytes), n, arenaChunkBytes))
+		size := max(min(2*cap(ctx.arena), arenaKeepBytes), n, arenaChunkBytes)
+		ctx.charge(size)
+		ctx.arena = make([]byte, 0, size)
 	}
 	start := len(ctx.arena)
 	ctx.arena = ctx.arena[:start+n]
 	return ctx.arena[start : start+n : start+n]
 }
 
-// rewind frees what was allocated since the arena was mark.
-func (ctx *Ctx) rewind(mark []byte) {
-	switch {
+// arenaMark is a state of the arena and of what was counted.
+type arenaMark struct {
+	arena []byte
+	held  int64
+}
+
+func (ctx *Ctx) mark() arenaMark { return arenaMark{ctx.arena, ctx.held} }
+
+// rewind frees what was allocated since the arena was as m says.
+func (ctx *Ctx) rewind(m arenaMark) {
+	switch mark := m.arena; {
 	case cap(mark) > 0 && cap(ctx.arena) == cap(mark) && &ctx.arena[:1][0] == &mark[:1][0]:
 		ctx.arena = mark
-	default: // a chunk begun since
-		ctx.ResetArena()
+	case cap(ctx.arena) > arenaKeepBytes: // a chunk begun since
+		ctx.arena = nil
+	default:
+		ctx.arena = ctx.arena[:0]
+	}
+	if ctx.held > m.held {
+		ctx.unchargeTo(m.held)
 	}
 }
 
 // scratch returns an empty slice at the arena's end to append to; keep must follow with the result.
 func (ctx *Ctx) scratch() []byte {
 	if cap(ctx.arena)-len(ctx.arena) < 64 {
-		ctx.arena = make([]byte, 0, max(min(2*cap(ctx.arena), arenaKeepBytes), arenaChunkBytes))
+		size := max(min(2*cap(ctx.arena), arenaKeepBytes), arenaChunkBytes)
+		ctx.charge(size)
+		ctx.arena = make([]byte, 0, size)
 	}
 	return ctx.arena[len(ctx.arena):len(ctx.arena):cap(ctx.arena)]
 }
@@ -149,6 +177,8 @@ func (ctx *Ctx) keep(b []byte) []byte {
 	free := ctx.arena[len(ctx.arena):cap(ctx.arena)]
 	if len(b) > 0 && len(free) > 0 && len(b) <= len(free) && &free[0] == &b[0] {
 		ctx.arena = ctx.arena[:len(ctx.arena)+len(b)]
+	} else {
+		ctx.charge(len(b))
 	}
 	return b[:len(b):len(b)]
 }

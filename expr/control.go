@@ -18,7 +18,7 @@ func (b *BuildContext) coerce(e Expr, t types.Type) Expr {
 	}
 	n := newCall("coerce", []Expr{e})
 	n.hidden, n.typ, n.coer, n.ascii, n.notNull, n.eval = true, t, e.coer, e.ascii, e.notNull, evalCoerce
-	return fold(b, n)
+	return foldHidden(b, n)
 }
 
 func evalCoerce(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {

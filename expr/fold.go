@@ -14,31 +14,52 @@ func (b *BuildContext) quietCtx() *Ctx {
 	if b != nil && b.Ctx != nil {
 		c.SQLMode, c.Loc, c.Now, c.DivPrecisionIncrement = b.Ctx.SQLMode, b.Ctx.Loc, b.Ctx.Now, b.Ctx.DivPrecisionIncrement
 	}
-	return NewCtx(c)
+	ctx := NewCtx(c)
+	if b != nil {
+		ctx.Poll, ctx.Grow = b.Poll, b.Grow
+	}
+	return ctx
 }
 
-// fold replaces a call over constants by its value (invariant 8).
-func fold(b *BuildContext, n *Node) Expr {
+// fold replaces a call over constants by its value (invariant 8). It fails only if the statement has to end.
+func fold(b *BuildContext, n *Node) (Expr, error) {
 	if n.kind != kindCall || n.flags != 0 || b != nil && b.NoFold || isRow(n) {
-		return n
+		return n, nil
 	}
 	for _, a := range n.args {
+		b.visit(1)
 		if a.kind != kindConst {
-			return n
+			return n, nil
 		}
 	}
 	ctx := b.quietCtx()
+	defer ctx.ResetArena()
 	v, err := n.eval(ctx, n, nil)
+	if ctx.failed != nil {
+		return nil, ctx.failed
+	}
+	if err != nil && ctx.poll() != nil {
+		return nil, ctx.poll()
+	}
 	if err != nil || ctx.WarningCount() > 0 || len(v.B) > foldBytesMax {
-		return n
+		return n, nil
 	}
 	c := &Node{kind: kindConst, typ: n.typ, value: v.Clone(), eval: evalConst, batch: batchConst, coer: n.coer,
 		ascii: n.ascii, loose: n.loose, notNull: !v.IsNull(), aux: &folded{n}}
 	if v.IsString() && !c.ascii {
 		c.ascii = isASCII(v.B)
 	}
-	return c
+	return c, nil
 }
 
 // folded remembers the call that a constant was computed from, for its text.
 type folded struct{ from *Node }
+
+// foldHidden is fold for a conversion that the binder adds. Where the statement has to end it leaves n as it is: the call around it will
+// notice.
+func foldHidden(b *BuildContext, n *Node) Expr {
+	if e, err := fold(b, n); err == nil {
+		return e
+	}
+	return n
+}

@@ -180,7 +180,11 @@ func batchLike(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
 			continue
 		}
 		x := v.Value(int(i))
-		if p.compiled.Match(x.B) {
+		hit, err := p.compiled.Match(x.B, ctx.Poll)
+		if err != nil {
+			return err
+		}
+		if hit {
 			out.N[i] = 1
 		}
 	}

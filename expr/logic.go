@@ -2,6 +2,7 @@ package expr
 
 import (
 	"strings"
+	"sync/atomic"
 
 	"github.com/pandodb/pando/types"
 )
@@ -11,19 +12,23 @@ func buildAnd(b *BuildContext, n *Node) error { return buildJunction(b, n, evalA
 func buildOr(b *BuildContext, n *Node) error { return buildJunction(b, n, evalOr) }
 
 // buildJunction is AND and OR over any number of arguments; nested ones of the same kind are joined into one node.
-func buildJunction(_ *BuildContext, n *Node, eval evalFunc) error {
+func buildJunction(b *BuildContext, n *Node, eval evalFunc) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
 	n.args = asConditions(n.args)
-	flat := make([]Expr, 0, len(n.args))
+	var flat []Expr
 	n.notNull = true
-	for _, a := range n.args {
+	for i, a := range n.args {
 		n.notNull = n.notNull && a.notNull
-		if a.IsCall(n.name) {
-			flat = append(flat, a.args...)
-		} else {
+		switch {
+		case !a.IsCall(n.name):
 			flat = append(flat, a)
+		case i == 0:
+			flat = a.extendArgs()
+		default:
+			b.visit(len(a.args))
+			flat = append(flat, a.args...)
 		}
 	}
 	n.args, n.typ, n.eval = flat, boolType(), eval
@@ -36,9 +41,22 @@ func buildJunction(_ *BuildContext, n *Node, eval evalFunc) error {
 	return nil
 }
 
+// extendArgs returns the arguments of n, to append to. A chain of a thousand ORs is built from the left, one argument at a time, and a
+// copy at each step would take time and memory in the square of its length: whoever is first gets the room behind the list, which n
+// itself never looks at; anyone else gets a copy.
+func (n *Node) extendArgs() []Expr {
+	if atomic.CompareAndSwapUint32(&n.extended, 0, 1) {
+		return n.args
+	}
+	return n.args[:len(n.args):len(n.args)]
+}
+
 func evalAnd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	result := triTrue
 	for _, a := range n.args {
+		if err := ctx.steps(1); err != nil {
+			return types.Null(), err
+		}
 		t, err := ctx.test(a, row)
 		if err != nil {
 			return types.Null(), err
@@ -56,6 +74,9 @@ func evalAnd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 func evalOr(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	result := triFalse
 	for _, a := range n.args {
+		if err := ctx.steps(1); err != nil {
+			return types.Null(), err
+		}
 		t, err := ctx.test(a, row)
 		if err != nil {
 			return types.Null(), err

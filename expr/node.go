@@ -26,22 +26,23 @@ type (
 
 // Node is one operator, function, column, constant or parameter. Its fields are set by constructors and never again.
 type Node struct {
-	kind    nodeKind
-	coer    Coercibility
-	ascii   bool // every value is known to be 7-bit, so that it converts to any character set
-	notNull bool // never NULL when its arguments are not
-	hidden  bool // a conversion that the binder added; String prints its argument only
-	loose   bool // a decimal that may carry more digits inside than its type shows, as MySQL's quotients do
-	index   int  // column position or parameter ordinal
-	flags   Flags
-	typ     types.Type
-	value   types.Value // constants
-	name    string      // function, column or subquery name
-	args    []Expr
-	eval    evalFunc
-	batch   batchFunc // nil: the row path, once per selected row
-	filter  filterFunc
-	aux     any // what the function's builder prepared: comparator, pattern, unit, collation
+	kind     nodeKind
+	coer     Coercibility
+	ascii    bool   // every value is known to be 7-bit, so that it converts to any character set
+	notNull  bool   // never NULL when its arguments are not
+	hidden   bool   // a conversion that the binder added; String prints its argument only
+	loose    bool   // a decimal that may carry more digits inside than its type shows, as MySQL's quotients do
+	extended uint32 // of AND and OR: another node shares the list of arguments, see extendArgs
+	index    int    // column position or parameter ordinal
+	flags    Flags
+	typ      types.Type
+	value    types.Value // constants
+	name     string      // function, column or subquery name
+	args     []Expr
+	eval     evalFunc
+	batch    batchFunc // nil: the row path, once per selected row
+	filter   filterFunc
+	aux      any // what the function's builder prepared: comparator, pattern, unit, collation
 }
 
 // Flags say what an expression depends on; those of a node include those of its arguments.
@@ -159,15 +160,24 @@ func (n *Node) Eval(ctx *Ctx, row []types.Value) (types.Value, error) {
 	if n.loose && v.K == types.KindDecimal {
 		v = types.DecRound(v, int(n.typ.Scale))
 	}
+	if err == nil {
+		err = ctx.failed
+	}
 	return v, err
 }
 
 // EvalFull is Eval with the digits that a quotient has beyond those that it shows, as comparisons see it.
-func (n *Node) EvalFull(ctx *Ctx, row []types.Value) (types.Value, error) { return n.eval(ctx, n, row) }
+func (n *Node) EvalFull(ctx *Ctx, row []types.Value) (types.Value, error) {
+	v, err := n.eval(ctx, n, row)
+	if err == nil {
+		err = ctx.failed
+	}
+	return v, err
+}
 
 // EvalBool computes the expression as a condition: NULL is false.
 func (n *Node) EvalBool(ctx *Ctx, row []types.Value) (bool, error) {
-	v, err := n.eval(ctx, n, row)
+	v, err := n.EvalFull(ctx, row)
 	if err != nil {
 		return false, err
 	}

@@ -29,8 +29,13 @@ func buildIn(b *BuildContext, n *Node) error {
 		return err
 	}
 	x = n.args[0]
-	args := []Expr{x}
-	for _, item := range n.args[1:] {
+	args := make([]Expr, 1, len(n.args))
+	args[0] = x
+	l.items = make([]*comparator, 0, len(n.args)-1)
+	for i, item := range n.args[1:] {
+		if err := b.pollEvery(i); err != nil {
+			return err
+		}
 		c, nx, ni, err := b.newComparator("in", x, item)
 		if err != nil {
 			return err
@@ -46,8 +51,7 @@ func buildIn(b *BuildContext, n *Node) error {
 	}
 	n.args, n.aux, n.typ, n.eval, n.batch = args, l, boolType(), evalIn, batchIn
 	n.notNull = !slices.ContainsFunc(args, func(a Expr) bool { return !a.notNull })
-	l.prepare(args)
-	return nil
+	return l.prepare(b, args)
 }
 
 // shareCollation converts all texts among args to one character set and returns the collation that they compare in: IN has one for the
@@ -74,10 +78,10 @@ func (b *BuildContext) shareCollation(args []Expr) (types.CollationID, error) {
 }
 
 // prepare builds the sorted set if the list allows one.
-func (l *inList) prepare(args []Expr) {
+func (l *inList) prepare(b *BuildContext, args []Expr) error {
 	cls := classOf(&args[0].typ)
 	if cls != classInt && cls != classString {
-		return
+		return nil
 	}
 	var ints []int64
 	var texts [][]byte
@@ -86,19 +90,19 @@ func (l *inList) prepare(args []Expr) {
 		v, ok := a.ConstValue()
 		switch {
 		case !ok:
-			return
+			return nil
 		case v.IsNull():
 			null = true
 		case cls == classInt && v.K == types.KindInt:
 			ints = append(ints, v.N)
 		case cls == classString && v.K == types.KindString && l.items[i].class == classString:
 			if l.coll != 0 && l.coll != l.items[i].coll {
-				return
+				return nil
 			}
 			l.coll = l.items[i].coll
 			texts = append(texts, v.B)
 		default:
-			return
+			return nil
 		}
 	}
 	l.null = null
@@ -107,9 +111,25 @@ func (l *inList) prepare(args []Expr) {
 		l.ints = slices.Compact(ints)
 	}
 	if texts != nil {
-		slices.SortFunc(texts, func(a, b []byte) int { return types.CompareStrings(a, b, l.coll) })
+		// A comparison by a collation takes a while, and a million texts take twenty million of them. A sort can't be left; once it is
+		// over with, all are equal.
+		compared := 0
+		var err error
+		slices.SortFunc(texts, func(x, y []byte) int {
+			if compared++; err == nil {
+				err = b.pollEvery(compared)
+			}
+			if err != nil {
+				return 0
+			}
+			return types.CompareStrings(x, y, l.coll)
+		})
+		if err != nil {
+			return err
+		}
 		l.texts = texts
 	}
+	return nil
 }
 
 func (l *inList) hasInt(n int64) bool {
@@ -139,6 +159,9 @@ func evalIn(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	}
 	null := false
 	for i, c := range l.items {
+		if err := ctx.steps(1); err != nil {
+			return types.Null(), err
+		}
 		item := n.args[i+1]
 		y, err := item.eval(ctx, item, row)
 		if err != nil {
@@ -171,7 +194,7 @@ func (l *inList) answer(hit bool) types.Value {
 // buildInPairs spells IN out as comparisons joined by OR.
 func buildInPairs(b *BuildContext, n *Node) error {
 	parts := make([]Expr, 0, len(n.args))
-	for _, item := range n.args[1:] {
+	for _, item := range n.args[1:] { // Call looks at the interrupt
 		p, err := Call(b, "=", n.args[0], item)
 		if err != nil {
 			return err
@@ -246,13 +269,25 @@ func evalLike(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	}
 	p := n.aux.(*likePattern)
 	if p.compiled != nil {
-		return types.Bool(p.compiled.Match(x.B)), nil
+		return ctx.likeVerdict(p.compiled, x.B)
 	}
 	y, err := ctx.text(n.args[1], row)
 	if err != nil || y.IsNull() {
 		return types.Null(), err
 	}
-	return types.Bool(types.NewLike(y.B, p.escape, p.coll).Match(x.B)), nil
+	// A compiled pattern takes a slice for each of its characters, see types.Like.
+	if !ctx.fits(likeCharBytes * len(y.B)) {
+		return types.Null(), nil
+	}
+	return ctx.likeVerdict(types.NewLike(y.B, p.escape, p.coll), x.B)
+}
+
+// likeCharBytes is what a compiled pattern takes for a character of it.
+const likeCharBytes = 48
+
+func (ctx *Ctx) likeVerdict(l *types.Like, s []byte) (types.Value, error) {
+	hit, err := l.Match(s, ctx.Poll)
+	return types.Bool(hit), err
 }
 
 // LikePattern returns what the planner needs to turn e, a LIKE with a pattern that is constant for an execution, into a range: the

@@ -242,9 +242,11 @@ func evalBenchmark(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 				return types.Null(), err
 			}
 		}
-		if _, err := n.args[1].eval(ctx, n.args[1], row); err != nil {
+		mark := ctx.mark()
+		if _, err := n.args[1].EvalFull(ctx, row); err != nil {
 			return types.Null(), err
 		}
+		ctx.rewind(mark)
 	}
 	return types.Int(0), nil
 }

@@ -135,7 +135,7 @@ func (ctx *Ctx) tooLong(n *Node, size int) bool { return ctx.beyondPacket(n.name
 
 func (ctx *Ctx) beyondPacket(name string, size int) bool {
 	if size <= ctx.packetLimit() {
-		return false
+		return !ctx.fits(size) // NULL for what is in between; the statement fails
 	}
 	ctx.Warn(types.LevelWarning, types.ErWarnAllowedPacketOverflowed, name, ctx.packetLimit())
 	return true
@@ -190,15 +190,15 @@ func buildConcatWS(b *BuildContext, n *Node) error {
 			if v.IsNull() {
 				continue
 			}
-			if some {
-				out = append(out, sep.B...)
-			}
-			out, some = append(out, v.B...), true
-			if ctx.tooLong(n, len(out)) {
+			if ctx.tooLong(n, len(out)+len(sep.B)+len(v.B)) {
 				return types.Null(), nil
 			}
+			if some {
+				out = ctx.extend(out, sep.B)
+			}
+			out, some = ctx.extend(out, v.B), true
 		}
-		return n.textResult(out), nil
+		return n.textResult(ctx.fit(out)), nil
 	}
 	return nil
 }
@@ -388,12 +388,25 @@ func evalPad(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return types.Null(), nil
 	}
 	missing := want - have
-	fill := bytes.Repeat(pad.B, int(missing/padChars))
-	fill = append(fill, slice(pad.B, 1, missing%padChars, n.typ.Coll)...)
+	rest := slice(pad.B, 1, missing%padChars, n.typ.Coll)
+	out := ctx.alloc(len(pad.B)*int(missing/padChars) + len(rest) + len(s.B))
+	fill := out
 	if n.name == "lpad" {
-		return n.textResult(append(fill, s.B...)), nil
+		copy(out[len(out)-len(s.B):], s.B)
+	} else {
+		fill = out[copy(out, s.B):]
 	}
-	return n.textResult(append(bytes.Clone(s.B), fill...)), nil
+	copy(fill[ctx.repeat(fill, pad.B, int(missing/padChars)):], rest)
+	return n.textResult(out), nil
+}
+
+// repeat writes s so many times into dst and returns how many bytes that were.
+func (ctx *Ctx) repeat(dst, s []byte, times int) int {
+	total := len(s) * times
+	for at := copy(dst[:total], s); at > 0 && at < total; {
+		at += copy(dst[at:total], dst[:at])
+	}
+	return total
 }
 
 // buildRepeat is REPEAT; SPACE is a repeated blank.
@@ -428,7 +441,12 @@ func buildRepeat(b *BuildContext, n *Node) error {
 			ctx.tooLong(n, 1<<40)
 			return types.Null(), nil
 		}
-		return n.textResult(bytes.Repeat(s.B, int(count))), nil
+		if !ctx.fits(len(s.B) * int(count)) {
+			return types.Null(), nil
+		}
+		out := ctx.alloc(len(s.B) * int(count))
+		ctx.repeat(out, s.B, int(count))
+		return n.textResult(out), nil
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func textReplace(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	if ctx.tooLong(n, len(args[0].B)+bytes.Count(args[0].B, args[1].B)*(len(args[2].B)-len(args[1].B))) {
 		return types.Null(), nil
 	}
-	return n.textResult(bytes.ReplaceAll(args[0].B, args[1].B, args[2].B)), nil
+	return n.textResult(ctx.owned(bytes.ReplaceAll(args[0].B, args[1].B, args[2].B))), nil
 }
 
 func textReverse(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
@@ -61,45 +61,49 @@ func buildLocate(b *BuildContext, n *Node) error {
 				return types.Null(), err
 			}
 		}
-		return types.Int(int64(locate(s.B, what.B, from, n.aux.(types.CollationID)))), nil
+		at, err := ctx.locate(s.B, what.B, from, n.aux.(types.CollationID))
+		return types.Int(int64(at)), err
 	}
 	return nil
 }
 
 // locate returns the character position of what in s, counted from 1, at or after from; 0 if there is none. Other than MySQL's
 // search for equal weights, a match has as many characters as what.
-func locate(s, what []byte, from int64, c types.CollationID) int {
+func (ctx *Ctx) locate(s, what []byte, from int64, c types.CollationID) (int, error) {
 	cs := c.Charset()
 	if from < 1 || from > int64(len(s))+1 {
-		return 0
+		return 0, nil
 	}
 	skip := cs.CharPrefix(s, int(from-1))
 	if int64(cs.CountChars(s[:skip])) < from-1 {
-		return 0
+		return 0, nil
 	}
 	at, s := int(from), s[skip:]
 	if len(what) == 0 {
-		return at
+		return at, nil
 	}
 	exact := bytewise(c) || c.IsBin()
 	width := cs.CountChars(what)
 	for ; len(s) > 0; at++ {
+		if err := ctx.steps(1 + len(what)); err != nil {
+			return 0, err
+		}
 		if exact {
 			if bytes.HasPrefix(s, what) {
-				return at
+				return at, nil
 			}
 		} else {
 			end := cs.CharPrefix(s, width)
 			if cs.CountChars(s[:end]) < width {
-				return 0
+				return 0, nil
 			}
 			if types.CompareStrings(s[:end], what, c) == 0 {
-				return at
+				return at, nil
 			}
 		}
 		s = s[cs.CharPrefix(s, 1):]
 	}
-	return 0
+	return 0, nil
 }
 
 // buildInsert is INSERT(s, at, length, with).
@@ -142,7 +146,7 @@ func buildInsert(b *BuildContext, n *Node) error {
 		if ctx.tooLong(n, head+len(with.B)+len(s.B)-tail) {
 			return types.Null(), nil
 		}
-		return n.textResult(slices.Concat(s.B[:head], with.B, s.B[tail:])), nil
+		return n.textResult(ctx.owned(slices.Concat(s.B[:head], with.B, s.B[tail:]))), nil
 	}
 	return nil
 }
@@ -233,12 +237,17 @@ func buildField(b *BuildContext, n *Node) error {
 }
 
 // textFindInSet is FIND_IN_SET(s, list).
-func textFindInSet(_ *Ctx, n *Node, args []types.Value) (types.Value, error) {
+func textFindInSet(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	what, list := args[0].B, args[1].B
 	if bytes.IndexByte(what, ',') >= 0 || len(list) == 0 {
 		return types.Int(0), nil
 	}
-	for i, item := range bytes.Split(list, []byte{','}) {
+	for i, more := 0, true; more; i++ {
+		var item []byte
+		item, list, more = bytes.Cut(list, []byte{','})
+		if err := ctx.steps(1 + len(item)); err != nil {
+			return types.Null(), err
+		}
 		if types.CompareStrings(item, what, n.aux.(types.CollationID)) == 0 {
 			return types.Int(int64(i + 1)), nil
 		}
@@ -279,7 +288,7 @@ func buildMakeSet(b *BuildContext, n *Node) error {
 			}
 			out, some = append(out, v.B...), true
 		}
-		return n.textResult(out), nil
+		return n.textResult(ctx.owned(out)), nil
 	}
 	return nil
 }
@@ -328,7 +337,7 @@ func buildExportSet(b *BuildContext, n *Node) error {
 		if ctx.tooLong(n, size) {
 			return types.Null(), nil
 		}
-		out := make([]byte, 0, size)
+		out := ctx.alloc(size)[:0]
 		for i := range count {
 			if i > 0 {
 				out = append(out, sep...)
@@ -418,11 +427,11 @@ func buildStrcmp(b *BuildContext, n *Node) error {
 }
 
 // textSoundex is SOUNDEX, which unlike the classic keeps more than four characters.
-func textSoundex(_ *Ctx, n *Node, args []types.Value) (types.Value, error) {
+func textSoundex(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	const codes = "01230120022455012623010202"
 	var out []byte
 	last := byte(0)
-	for _, c := range bytes.ToUpper(args[0].B) {
+	for _, c := range ctx.owned(bytes.ToUpper(args[0].B)) {
 		if c < 'A' || c > 'Z' {
 			continue
 		}

@@ -62,6 +62,9 @@ func (ctx *Ctx) textOf(v *types.Value) []byte {
 func (ctx *Ctx) text(e Expr, row []types.Value) (types.Value, error) {
 	v, err := e.eval(ctx, e, row)
 	if err != nil || v.K == types.KindString || v.K == types.KindNull {
+		if len(v.B) >= meterUnit && err == nil {
+			err = ctx.poll() // whoever reads it takes a while
+		}
 		return v, err
 	}
 	return types.String(ctx.textOfTyped(&v, &e.typ), textCollation(&v)), nil

@@ -43,6 +43,11 @@ const (
 	processShare = 14
 	// hugeShare: one part in so many of the cache is marked for huge pages beyond its size, for garbage and what else there is.
 	hugeShare = 4
+	// statementShare: statements may hold one part in so many of what the heap has besides the cache and the memtables. Garbage
+	// takes the rest, as do connections, and what statements hold that nobody counts.
+	statementShare = 2
+	// statementBytesMin is what they may hold in a small process.
+	statementBytesMin = 64 << 20
 )
 
 // budget divides the node's memory.
@@ -89,6 +94,11 @@ func (b *budget) apply() {
 	runtime.GOMAXPROCS(b.procs)
 	debug.SetGCPercent(gcPercentMax)
 	debug.SetMemoryLimit(b.heap())
+}
+
+// statements is what all statements together may hold, see exec.MemPool.
+func (b *budget) statements() int64 {
+	return max((b.heap()-b.cache-engine.MemTableCountMax*b.memTable)/statementShare, statementBytesMin)
 }
 
 // heap is what the Go heap and what is outside of it aim to stay below.

@@ -21,6 +21,7 @@ import (
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/kv"
 	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/privilege"
@@ -42,6 +43,7 @@ type Node struct {
 	engine  *engine.Engine
 	store   *store.Store
 	autoIDs *table.AutoIDs
+	memory  *exec.MemPool // of statements
 	ddl     *ddl.Executor
 	shared  *session.Node
 	wire    *wire.Server
@@ -124,11 +126,12 @@ func (n *Node) openStorage() error {
 		n.log.Warn("memory-limit is above what the machine or the cgroup has, which is taken instead", "memory-limit", o.MemoryBytes, "bytes", budget.total)
 	}
 	budget.apply()
+	n.memory = exec.NewMemPool(budget.statements())
 	if err := adviseHugePages(min(budget.cache+budget.cache/hugeShare, budget.heap())); err != nil {
 		n.log.Info("memory is in small pages", "reason", err)
 	}
 	n.loops.Go(func() { budget.tuneGC(n.stop) })
-	n.log.Info("memory budget", "bytes", budget.total, "cache", budget.cache, "memtable", budget.memTable, "procs", budget.procs)
+	n.log.Info("memory budget", "bytes", budget.total, "cache", budget.cache, "memtable", budget.memTable, "statements", n.memory.Limit(), "procs", budget.procs)
 	limit := fileLimit()
 	tables := tableFiles(limit, o.MaxConnections)
 	if tables < tableFilesFew {
@@ -176,7 +179,7 @@ func (n *Node) openSQL() error {
 		Log: n.log, LogVar: o.LogVar, Version: MySQLVersion + Version, DataDir: o.DataDir, TempDir: temp, Start: clock.Now(),
 		Port: n.listener.Addr().(*net.TCPAddr).Port, SetRelaxed: n.store.SetRelaxed, HashPassword: hashPassword, Counters: n.figures,
 		Processes: n.processes, Kill: n.kill,
-		SetMaxConnections: n.setMaxConnections, Bulk: session.NewBulk(o.BulkBytes),
+		SetMaxConnections: n.setMaxConnections, Bulk: session.NewBulk(o.BulkBytes), Memory: n.memory,
 	}
 	flush := "1"
 	if !o.SyncLog {

@@ -95,7 +95,10 @@ func (s *Session) startStatement() {
 	s.started = s.fixedNow
 	s.context.Strict, s.context.Ignore = false, false
 	s.ctx.Reset()
+	tree := s.treeBytes
+	s.treeBytes = 0
 	s.memory.Reset(s.memQuota)
+	_ = s.memory.Grow(tree) // parsing was allowed as much
 }
 
 // now returns the start of the running statement. The clock is read at its first use, because most statements never ask.

@@ -35,6 +35,8 @@ type Node struct {
 	HashPassword func(plugin string, password []byte) []byte
 	// Version is what VERSION() and the handshake say.
 	Version string
+	// Memory is what statements may hold together; nil does not bound them.
+	Memory  *exec.MemPool
 	Port    int
 	DataDir string
 	TempDir string

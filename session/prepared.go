@@ -38,6 +38,7 @@ func (s *Session) Prepare(sql []byte) (StmtInfo, error) {
 	if err != nil {
 		return StmtInfo{}, s.fail(err)
 	}
+	s.releaseMemory()
 	if s.prepared == nil {
 		s.prepared = map[uint32]*prepared{}
 	}
@@ -136,9 +137,9 @@ func (s *Session) executePrepared(p *prepared, args []types.Value, out Response,
 		defer s.switchDB(db)
 	}
 	if p.other {
-		stmt, _, err := syntax.Parse(p.text, s.parse)
+		stmt, _, err := s.parseNext(p.text)
 		if err != nil {
-			return s.fail(parseError(err))
+			return s.fail(err)
 		}
 		return s.run(stmt, p.text, more, out)
 	}

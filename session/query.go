@@ -36,9 +36,9 @@ func (s *Session) Query(sql []byte, out Response) error {
 	}
 	text := string(sql) // trees and plans keep parts of it
 	for {
-		stmt, rest, err := syntax.Parse(text, s.parse)
+		stmt, rest, err := s.parseNext(text)
 		if err != nil {
-			return s.fail(parseError(err))
+			return s.fail(err)
 		}
 		more := !blank(rest)
 		if more && !s.client.MultiStatements {
@@ -55,8 +55,22 @@ func (s *Session) Query(sql []byte, out Response) error {
 	}
 }
 
+// parseNext parses the first statement of a text that has yet to start. Its tree counts as that statement's memory.
+func (s *Session) parseNext(text string) (syntax.Statement, string, error) {
+	s.memory.Reset(s.memQuota)
+	stmt, rest, err := syntax.Parse(text, s.parse)
+	if err != nil {
+		return nil, "", parseError(err)
+	}
+	s.treeBytes = s.memory.Used()
+	return stmt, rest, nil
+}
+
 // parseError gives a syntax error MySQL's number and SQLSTATE.
 func parseError(err error) error {
+	if known := (*types.Error)(nil); errors.As(err, &known) {
+		return known // the statement was ended
+	}
 	var e *syntax.Error
 	if errors.As(err, &e) {
 		return types.NewError(uint16(e.Code), e.Error())
@@ -408,14 +422,22 @@ func (s *Session) answer(p *exec.Plan, result sqlapi.Result, more bool, out Resp
 
 // done sends the end of an answer with the session's status.
 func (s *Session) done(result sqlapi.Result, more bool, out Response) error {
+	s.releaseMemory()
 	s.diagnostics.take(&s.context, nil)
 	result.Warnings = uint16(min(s.diagnostics.count(), 65535))
 	result.Status = s.status()
 	return out.Done(result, more)
 }
 
+// releaseMemory ends what is counted of a statement: an idle session holds nothing of the node's memory.
+func (s *Session) releaseMemory() {
+	s.ctx.ResetArena()
+	s.memory.Reset(s.memQuota)
+}
+
 // fail records an error for SHOW WARNINGS and returns it for the client.
 func (s *Session) fail(err error) error {
+	s.releaseMemory()
 	var e *types.Error
 	if errors.As(err, &e) {
 		s.diagnostics.take(&s.context, e)

@@ -78,9 +78,11 @@ type Session struct {
 	context types.Context
 	ctx     expr.Ctx
 	memory  exec.MemTracker
-	build   expr.BuildContext
-	parse   syntax.Options
-	params  []types.Value
+	// treeBytes is what the tree takes of the statement that was parsed last and has not started.
+	treeBytes int64
+	build     expr.BuildContext
+	parse     syntax.Options
+	params    []types.Value
 	// env is the part of the plan cache's key that depends on the session's state; rebuilt by refreshContext.
 	env    []byte
 	keyBuf []byte
@@ -121,6 +123,10 @@ func New(n *Node, c Client) (*Session, error) {
 	s.ctx.Session = (*sessionInfo)(s)
 	s.ctx.Poll = s.poll
 	s.ctx.Done = s.interrupt.Done
+	s.memory.Share(n.Memory)
+	s.ctx.Grow = s.memory.Grow
+	s.build.Poll, s.build.Grow = s.poll, s.memory.Grow
+	s.parse.Budget = &syntax.Budget{Grow: s.memory.Grow, Poll: s.poll}
 	s.build.Ctx = &s.context
 	s.context.Now = s.now
 	s.build.UserVarType = s.userVarType

@@ -233,7 +233,7 @@ func (s *Session) FieldList(table, pattern string) ([]sqlapi.ColumnInfo, error) 
 	like := types.NewLike([]byte(pattern), '\\', types.Utf8mb3GeneralCI)
 	var out []sqlapi.ColumnInfo
 	for _, c := range columns {
-		if like.Match([]byte(c.Name)) {
+		if hit, _ := like.Match([]byte(c.Name), nil); hit {
 			out = append(out, c)
 		}
 	}

@@ -36,7 +36,7 @@
 //     original's tokens after the normalisation listed at normalTokens in
 //     print_test.go. Fields such as TableOption.Equals exist for this alone.
 //  3. Printing is a fixed point: Parse(String(t)) prints the same.
-//  4. Every refusal is an [*Error] with the byte offset of the token at fault and
+//  4. Every refusal but that of a [Budget] is an [*Error] with the byte offset of the token at fault and
 //     MySQL's number and message.
 //  5. No text makes the parser panic, overflow the stack or take time beyond
 //     linear in its length: nesting and chains are bounded (options.go), every

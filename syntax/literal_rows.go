@@ -1,5 +1,7 @@
 package syntax
 
+import "unsafe"
+
 const (
 	// literalTextMin is the length of text from which a VALUES list is kept as LiteralRows if it can be.
 	literalTextMin = 1 << 10
@@ -26,6 +28,9 @@ type literalPlace struct {
 	plain    bool // as in token
 	negative bool
 }
+
+// literalPlaceBytes is what a literal takes.
+const literalPlaceBytes = int64(unsafe.Sizeof(literalPlace{}))
 
 // Rows returns the number of rows.
 func (r *LiteralRows) Rows() int { return len(r.places) / r.Width }
@@ -76,11 +81,20 @@ func (p *parser) literalRows() *LiteralRows {
 	}
 	start := p.mark()
 	r := &LiteralRows{text: p.sql, noBackslash: p.opt.NoBackslashEscapes}
+	counted := 0 // places that the statement's Budget knows of
+	p.charge()
+	p.flat = true
+	defer func() { p.flat = false }()
 	for {
 		before := len(r.places)
 		if !p.literalRow(r) {
 			p.reset(&start)
+			p.grow(int64(-counted) * literalPlaceBytes)
 			return nil
+		}
+		if n := cap(r.places); n > counted {
+			p.grow(int64(n-counted) * literalPlaceBytes)
+			counted = n
 		}
 		if before == 0 {
 			r.Width = len(r.places)
@@ -89,6 +103,7 @@ func (p *parser) literalRows() *LiteralRows {
 		}
 		if len(r.places)-before != r.Width {
 			p.reset(&start)
+			p.grow(int64(-counted) * literalPlaceBytes)
 			return nil
 		}
 		if !p.accept(tComma) {

@@ -12,6 +12,8 @@ type Options struct {
 	// ServerVersion decides which /*!NNNNN comments are code: those whose number
 	// is not above it, for instance 80036. Zero means DefaultServerVersion.
 	ServerVersion int
+	// Budget bounds memory and time; nil leaves them to nestingMax and its relatives.
+	Budget *Budget
 }
 
 // DefaultServerVersion is assumed when Options.ServerVersion is zero.

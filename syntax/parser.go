@@ -30,7 +30,9 @@ type parser struct {
 	// intervalNext says that the operand that follows may be an INTERVAL without a
 	// plus behind it: it is the right side of + or -, or a date function's argument.
 	intervalNext bool
-	program      int // Nesting of stored program bodies, where local variables exist.
+	tokens       int  // Read since the last charge.
+	flat         bool // The tokens at hand make no tree.
+	program      int  // Nesting of stored program bodies, where local variables exist.
 
 	slab slab
 }
@@ -39,7 +41,7 @@ var parserPool = sync.Pool{New: func() any { return new(parser) }}
 
 // Parse parses the first statement of sql. rest is what follows its semicolon,
 // empty at the end of the text. The tree refers to sql and must not outlive it.
-// The error is always an *Error.
+// The error is an *Error, or that of opt.Budget.
 func Parse(sql string, opt Options) (stmt Statement, rest string, err error) {
 	p := parserPool.Get().(*parser)
 	defer p.release(&err)
@@ -76,19 +78,23 @@ func (p *parser) init(sql string, opt Options) {
 	p.aheadFrom, p.aheadLen, p.prevEnd = 0, 0, 0
 	p.depth, p.chain, p.params, p.program = 0, 0, 0, 0
 	p.intervalNext = false
+	p.tokens, p.flat = 0, false
 	p.tok = p.lex.next()
 }
 
 // release turns a panic of fail into an error and returns the parser to its pool.
 func (p *parser) release(err *error) {
 	if r := recover(); r != nil {
-		e, ok := r.(*Error)
-		if !ok {
+		switch e := r.(type) {
+		case *Error:
+			*err = e
+		case stopped:
+			*err = e.err
+		default:
 			panic(r)
 		}
-		*err = e
 	}
-	p.sql, p.lex.text = "", ""
+	p.sql, p.lex.text, p.opt.Budget = "", "", nil
 	p.slab.forget()
 	parserPool.Put(p)
 }
@@ -128,6 +134,9 @@ func (p *parser) reset(m *place) {
 func (p *parser) next() token {
 	t := p.tok
 	p.prevEnd = t.end
+	if p.tokens++; p.tokens == tokensPerCharge {
+		p.charge()
+	}
 	if p.aheadLen == 0 {
 		p.tok = p.lex.next()
 		return t

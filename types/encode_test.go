@@ -156,7 +156,7 @@ func FuzzParsers(f *testing.F) {
 			}
 		}
 		for _, c := range []CollationID{DefaultCollation, Utf8mb4GeneralCI, 224, Latin1SwedishCI} {
-			NewLike(b, '\\', c).Match(b)
+			NewLike(b, '\\', c).Match(b, nil)
 			CompareStrings(b, append(bytes.Clone(b), 'x'), c)
 			ty := Type{ID: TypeVarchar, Length: -1, Coll: c}
 			if _, err := SkipKey(AppendSortKey(nil, b, c), &ty, false); err != nil {

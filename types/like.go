@@ -91,8 +91,35 @@ func (l *Like) finish(p *likePart) {
 	}
 }
 
-// Match reports whether s matches.
-func (l *Like) Match(s []byte) bool {
+// likePollBytes is how much text is compared between two looks at the interrupt.
+const likePollBytes = 64 << 10
+
+// likeMatch is one use of a pattern. A run may fail late at each place of a text, which then takes the product of both lengths: it
+// looks at the interrupt meanwhile.
+type likeMatch struct {
+	*Like
+	poll func() error
+	left int
+	err  error
+}
+
+// step counts n bytes compared and reports whether to go on.
+func (m *likeMatch) step(n int) bool {
+	if m.left -= n + 1; m.left < 0 && m.err == nil && m.poll != nil {
+		m.left = likePollBytes
+		m.err = m.poll()
+	}
+	return m.err == nil
+}
+
+// Match reports whether s matches. poll, which may be nil, ends a long search with its error.
+func (l *Like) Match(s []byte, poll func() error) (bool, error) {
+	m := likeMatch{Like: l, poll: poll, left: likePollBytes}
+	hit := m.match(s)
+	return hit && m.err == nil, m.err
+}
+
+func (l *likeMatch) match(s []byte) bool {
 	parts := l.parts
 	if len(parts) == 0 {
 		return l.trail || len(s) == 0
@@ -125,8 +152,8 @@ func (l *Like) Match(s []byte) bool {
 }
 
 // at returns the bytes that p matches at the start of s, or -1.
-func (l *Like) at(p *likePart, s []byte) int {
-	if p.plain != nil {
+func (l *likeMatch) at(p *likePart, s []byte) int {
+	if p.plain != nil && l.step(len(p.plain)) {
 		if bytes.HasPrefix(s, p.plain) {
 			return len(p.plain)
 		}
@@ -134,7 +161,7 @@ func (l *Like) at(p *likePart, s []byte) int {
 	}
 	i := 0
 	for _, ch := range p.chars {
-		if i == len(s) {
+		if i == len(s) || !l.step(1) {
 			return -1
 		}
 		n := l.width(s[i:])
@@ -155,7 +182,7 @@ func (l *Like) width(s []byte) int {
 }
 
 // find returns the end of the first match of p in s, or -1.
-func (l *Like) find(p *likePart, s []byte) int {
+func (l *likeMatch) find(p *likePart, s []byte) int {
 	if p.plain != nil && l.coll.charset.MinLen == 1 && l.selfSync() {
 		i := bytes.Index(s, p.plain)
 		if i < 0 {
@@ -163,7 +190,7 @@ func (l *Like) find(p *likePart, s []byte) int {
 		}
 		return i + len(p.plain)
 	}
-	for i := 0; i+p.minLen <= len(s); {
+	for i := 0; i+p.minLen <= len(s) && l.step(0); {
 		if n := l.at(p, s[i:]); n >= 0 {
 			return i + n
 		}
@@ -185,7 +212,7 @@ func (l *Like) selfSync() bool {
 }
 
 // endsWith reports whether p matches at the very end of s.
-func (l *Like) endsWith(p *likePart, s []byte) bool {
+func (l *likeMatch) endsWith(p *likePart, s []byte) bool {
 	if p.plain != nil && l.selfSync() {
 		return bytes.HasSuffix(s, p.plain)
 	}

@@ -212,7 +212,7 @@ func TestOracleLike(t *testing.T) {
 				esc, sqlEsc = '|', " ESCAPE '|'"
 			}
 			got := "0"
-			if NewLike(p, esc, c).Match(s) {
+			if hit, _ := NewLike(p, esc, c).Match(s, nil); hit {
 				got = "1"
 			}
 			checks = append(checks, oracleCheck{sqlString(s, c) + " LIKE " + sqlString(p, c) + sqlEsc, got})

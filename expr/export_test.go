@@ -1,0 +1,4 @@
+package expr
+
+// Visited returns how many arguments building with b has looked at.
+func Visited(b *BuildContext) int64 { return b.visited }

@@ -1,0 +1,74 @@
+package expr
+
+// meterUnit is how many bytes an execution may make between two calls of Grow and Poll. What stays below costs an addition, so that a
+// point statement pays nothing.
+const meterUnit = 64 << 10
+
+// stepsPerPoll is how many steps a loop that makes nothing takes between two looks at the interrupt.
+const stepsPerPoll = 64 << 10
+
+// charge counts n bytes that evaluating has made or is about to make, until the arena is reset. It reports false once the statement may
+// have no more or has to end. The error waits in ctx.failed for whoever called Eval: the functions in between answer NULL, so that
+// not every one of them has to pass an error on that concerns the statement and not its value.
+func (ctx *Ctx) charge(n int) bool {
+	if ctx.owed += n; ctx.owed < meterUnit {
+		return ctx.failed == nil
+	}
+	return ctx.settle()
+}
+
+func (ctx *Ctx) settle() bool {
+	if ctx.failed != nil {
+		return false
+	}
+	n := int64(ctx.owed)
+	ctx.owed = 0
+	if ctx.Grow != nil {
+		ctx.held += n
+		if ctx.failed = ctx.Grow(n); ctx.failed != nil {
+			return false
+		}
+	}
+	ctx.failed = ctx.poll()
+	return ctx.failed == nil
+}
+
+// fits reports whether the statement may have n bytes more, before anything of that size is made.
+func (ctx *Ctx) fits(n int) bool {
+	switch {
+	case n < meterUnit:
+		return ctx.failed == nil
+	case !ctx.charge(n):
+		return false
+	}
+	ctx.uncharge(int64(n))
+	return true
+}
+
+// owned counts a result that has memory of its own, and returns it.
+func (ctx *Ctx) owned(b []byte) []byte {
+	ctx.charge(cap(b))
+	return b
+}
+
+// uncharge takes back n of the bytes that charge has counted.
+func (ctx *Ctx) uncharge(n int64) {
+	if n = min(n, ctx.held); n > 0 {
+		ctx.held -= n
+		ctx.Grow(-n) // giving back never fails
+	}
+}
+
+// meterMark is what was counted at some moment; unchargeTo returns to it.
+func (ctx *Ctx) meterMark() int64 { return ctx.held }
+
+func (ctx *Ctx) unchargeTo(mark int64) { ctx.uncharge(ctx.held - mark) }
+
+// steps counts n steps of a long loop and looks at the interrupt now and then.
+func (ctx *Ctx) steps(n int) error {
+	if ctx.stepped += n; ctx.stepped < stepsPerPoll {
+		return nil
+	}
+	ctx.stepped = 0
+	return ctx.poll()
+}
