@@ -186,7 +186,14 @@ func (k JoinKind) String() string {
 
 // Describe implements Node.
 func (n *HashJoin) Describe() Description {
-	return n.describe("HashJoin", n.Kind.String(), listed("left", n.LeftKeys), listed("right", n.RightKeys), labelled("on", n.On))
+	kind := n.Kind.String()
+	switch {
+	case n.NullAware:
+		kind += ", NULL-aware"
+	case n.BuildLeft:
+		kind += ", build left"
+	}
+	return n.describe("HashJoin", kind, listed("left", n.LeftKeys), listed("right", n.RightKeys), labelled("on", n.On))
 }
 
 // Describe implements Node.

@@ -13,6 +13,7 @@ type keyer struct {
 	desc  []bool
 	own   []*types.Vector // computed expressions; nil for columns
 	vecs  []*types.Vector // one per expression, of the batch at hand
+	nulls bool            // some of them may hold NULLs
 }
 
 func (k *keyer) init(ctx *expr.Ctx, exprs []expr.Expr) {
@@ -41,16 +42,18 @@ func (k *keyer) initSort(ctx *expr.Ctx, keys []SortKey) {
 
 // batch evaluates the expressions over b.
 func (k *keyer) batch(b *types.Batch) error {
+	k.nulls = false
 	for i, e := range k.exprs {
 		if col, ok := e.ColumnIndex(); ok {
 			k.vecs[i] = &b.Cols[col]
-			continue
+		} else {
+			k.own[i].Reset()
+			if err := e.EvalBatch(k.ctx, b, k.own[i]); err != nil {
+				return err
+			}
+			k.vecs[i] = k.own[i]
 		}
-		k.own[i].Reset()
-		if err := e.EvalBatch(k.ctx, b, k.own[i]); err != nil {
-			return err
-		}
-		k.vecs[i] = k.own[i]
+		k.nulls = k.nulls || k.vecs[i].HasNulls()
 	}
 	return nil
 }
@@ -66,6 +69,9 @@ func (k *keyer) append(dst []byte, i int) []byte {
 
 // hasNull reports whether one of the key's values in physical row i is NULL.
 func (k *keyer) hasNull(i int) bool {
+	if !k.nulls {
+		return false
+	}
 	for _, v := range k.vecs {
 		if v.IsNull(i) {
 			return true

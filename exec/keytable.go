@@ -3,6 +3,7 @@ package exec
 import (
 	"bytes"
 	"hash/maphash"
+	"math"
 )
 
 // keyTable numbers distinct byte keys densely from 0 in the order of their arrival:
@@ -19,6 +20,10 @@ type keyTable struct {
 	tags  []uint32 // high half of each key's hash, so that most misses need no key
 }
 
+// keyTableMax is the number of keys after which a table is full; what a batch adds
+// above it still has ids.
+const keyTableMax = math.MaxUint32 - 1<<20
+
 // keyTableMin is the number of slots of a table that has just begun.
 const keyTableMin = 64
 
@@ -34,6 +39,14 @@ func (t *keyTable) reset() {
 	clear(t.slots)
 	t.ends, t.arena, t.tags = t.ends[:0], t.arena[:0], t.tags[:0]
 }
+
+// release empties the table and gives its memory back. Hashes stay the same.
+func (t *keyTable) release() {
+	*t = keyTable{seed: t.seed, slots: make([]uint32, keyTableMin)}
+}
+
+// full reports whether the table should take no more keys, because ids end at 2³².
+func (t *keyTable) full() bool { return len(t.ends) >= keyTableMax }
 
 func (t *keyTable) len() int { return len(t.ends) }
 

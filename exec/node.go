@@ -287,7 +287,8 @@ const (
 
 // HashJoin builds a table of the right input by RightKeys and probes it with the
 // left input. Its output is the left columns followed by the right ones (only the
-// left ones for semi and anti joins), in the order of the left input.
+// left ones for semi and anti joins), in the order of the left input as long as the
+// table fits into memory; no plan may rely on that order.
 type HashJoin struct {
 	Base
 	Kind                JoinKind
@@ -295,6 +296,13 @@ type HashJoin struct {
 	LeftKeys, RightKeys []expr.Expr // of equal type pairwise; NULL matches nothing
 	// On is the rest of the join condition over left and right columns, or nil.
 	On expr.Expr
+	// NullAware makes an anti join with one key column and no On that of NOT IN: with a
+	// NULL key on the right no left row passes, and a left NULL passes only if the right
+	// input is empty.
+	NullAware bool
+	// BuildLeft makes an inner join build the table of the left input and probe it with
+	// the right one.
+	BuildLeft bool
 }
 
 // Apply runs Right once per row of Left, after setting the parameters Slot… to Bind

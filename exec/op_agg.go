@@ -35,6 +35,14 @@ func (s *groupSet) reset() {
 	s.values, s.ends = s.values[:0], s.ends[:0]
 }
 
+// release empties the set and gives its memory back.
+func (s *groupSet) release() {
+	for i, spec := range s.specs {
+		s.slabs[i] = spec.NewStates()
+	}
+	s.values, s.ends = nil, nil
+}
+
 // add makes a new group of the keys in physical row i and returns its number.
 func (s *groupSet) add(k *keyer, i int) uint32 {
 	if k != nil {
@@ -126,8 +134,13 @@ func (n *HashAgg) build(b *builder) (operator, error) {
 }
 
 func (o *hashAggOp) open() error {
-	o.table.reset()
-	o.groups.reset()
+	if o.parts.spilled {
+		o.table.release()
+		o.groups.release()
+	} else {
+		o.table.reset()
+		o.groups.reset()
+	}
 	o.parts.close()
 	o.at, o.done = 0, false
 	if err := o.input.open(); err != nil {
@@ -183,13 +196,16 @@ func (o *hashAggOp) add(b *types.Batch) error {
 		return err
 	}
 	err := o.mem.set(o.table.bytes() + o.groups.bytes())
-	if !o.parts.active() && o.mem.tight() && o.parts.canSpill(o.rt) {
+	if !o.parts.active() && (o.mem.tight() || o.table.full()) && o.parts.canSpill(o.rt) {
 		o.parts.begin(o.rt)
 	}
 	if o.parts.active() {
 		// Nothing more can be done here but finish; the hard limit is for those who
 		// cannot spill.
 		return nil
+	}
+	if err == nil && o.table.full() {
+		err = errStatementMemory
 	}
 	return err
 }
@@ -217,8 +233,9 @@ func (o *hashAggOp) next() (*types.Batch, error) {
 
 // phase aggregates the next partition into an empty table.
 func (o *hashAggOp) phase() error {
-	o.table.reset()
-	o.groups.reset()
+	// The memory goes back, else it would be short again at once.
+	o.table.release()
+	o.groups.release()
 	o.at = 0
 	if o.feed == nil {
 		o.feed = o.rt.getBatch(o.in)

@@ -44,7 +44,11 @@ func (n *Distinct) build(b *builder) (operator, error) {
 }
 
 func (o *distinctOp) open() error {
-	o.table.reset()
+	if o.parts.spilled {
+		o.table.release()
+	} else {
+		o.table.reset()
+	}
 	o.parts.close()
 	return o.input.open()
 }
@@ -96,9 +100,11 @@ func (o *distinctOp) add(b *types.Batch, i int) (bool, error) {
 		return false, nil
 	}
 	err := o.mem.set(o.table.bytes())
-	if o.mem.tight() && o.parts.canSpill(o.rt) {
+	if (o.mem.tight() || o.table.full()) && o.parts.canSpill(o.rt) {
 		o.parts.begin(o.rt)
 		err = nil
+	} else if err == nil && o.table.full() {
+		err = errStatementMemory
 	}
 	return true, err
 }
@@ -126,7 +132,7 @@ func (o *distinctOp) nextSpilled() (*types.Batch, error) {
 			}
 			// Rows of one partition never equal rows of another, or of the table that
 			// was frozen when they were written.
-			o.table.reset()
+			o.table.release()
 			if err := o.rt.poll(); err != nil {
 				return nil, err
 			}
@@ -169,6 +175,7 @@ type partitions struct {
 	rt       *Runtime
 	writing  [partitionsPerSpill]*spillFile
 	frozen   bool
+	spilled  bool // the memory was short once
 	draining bool
 	depth    int // of the partition being read; 0 is the input
 	queue    []partition
@@ -184,7 +191,7 @@ func (p *partitions) canSpill(rt *Runtime) bool {
 }
 
 // begin freezes the table.
-func (p *partitions) begin(rt *Runtime) { p.rt, p.frozen = rt, true }
+func (p *partitions) begin(rt *Runtime) { p.rt, p.frozen, p.spilled = rt, true, true }
 
 // write postpones a row with hash h.
 func (p *partitions) write(h uint64, row []byte) error {

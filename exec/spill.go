@@ -67,13 +67,23 @@ func (s *spillFile) write(parts ...[]byte) error {
 	return nil
 }
 
+// finish ends writing and gives back the buffer, for a file that waits for its turn.
+func (s *spillFile) finish() error {
+	if s.w == nil {
+		return nil
+	}
+	err := s.w.Flush()
+	s.w = nil
+	if err != nil {
+		return spillError(err)
+	}
+	return nil
+}
+
 // rewind ends writing and starts reading from the beginning.
 func (s *spillFile) rewind() error {
-	if s.w != nil {
-		if err := s.w.Flush(); err != nil {
-			return spillError(err)
-		}
-		s.w = nil
+	if err := s.finish(); err != nil {
+		return err
 	}
 	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
 		return spillError(err)

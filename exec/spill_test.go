@@ -90,8 +90,8 @@ func TestMemoryLimitWithoutSpilling(t *testing.T) {
 		t.Fatalf("want 8175, got %v", err)
 	}
 	rt = k.runtime()
-	rt.Mem = NewMemTracker(1 << 20)
-	join := &HashJoin{Left: &Dual{}, Right: src, LeftKeys: []expr.Expr{lit(1)}, RightKeys: []expr.Expr{expr.Column(2, bigintType, "pos")}}
+	rt.Mem, rt.TempDir = NewMemTracker(1<<20), ""
+	join := &HashJoin{Left: &Dual{}, Right: src, LeftKeys: []expr.Expr{lit(1)}, RightKeys: []expr.Expr{expr.Column(0, bigintType, "a")}}
 	if _, err := k.tryQuery(rt, queryPlan(join)); number(err) != 8175 {
 		t.Fatalf("join: want 8175, got %v", err)
 	}

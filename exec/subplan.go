@@ -320,6 +320,7 @@ func (st *subplanState) close() {
 	if st.op != nil {
 		st.op.close()
 	}
+	st.ctx.ResetArena() // what it counted is given back
 	st.memo.close()
 	st.rows.close()
 }
