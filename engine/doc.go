@@ -9,6 +9,8 @@
 //   - Sync: the moment the WAL up to the batch is on stable storage.
 //   - Note: a position of the WAL, written with a batch every 64 KiB. The newest one in a table says what the WAL may drop, and
 //     from where on recovery replays it.
+//   - Unlogged: applied to the memtable only. The caller has, in the WAL, what it can be made from again after a crash.
+//   - Barrier: what was applied before it is in tables, and recovery replays none of it.
 //   - Fatal: an error after which nothing may be acknowledged any more, such as EIO on the WAL.
 //   - Watermark: the free space below which the owner has to refuse writes. Ballast: a file that can be given up below it.
 //   - Stall: Pebble holds back writers because flushes or compactions lag. Pressure says how near that is.
@@ -39,7 +41,11 @@
 //
 //  9. A table is begun only after the WAL is durable up to all that the table can hold. So what a crash leaves of the WAL
 //     reaches at least as far as the tables, and replaying it from any note on gives the state at its end: a batch sets, deletes
-//     and deletes ranges, and the last in order wins.
+//     and deletes ranges, and the last in order wins. That order is the log's: tables that are put in from outside, ranges that are cut
+//     out of tables, and unlogged batches are not in it, so a Barrier comes before the first two, and no key is written both logged
+//     and unlogged without one in between.
+//
+//  10. One note is on its way at a time. Their positions rise.
 //
 // # The directory
 //

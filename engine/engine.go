@@ -30,9 +30,11 @@ type Engine struct {
 
 	// order guards what follows, and is held while a batch enters the log. The log's lock is taken under it.
 	order      sync.Mutex
-	end, noted wal.Position // of the last batch, and of the last that had a note
-	applying   []applying   // the batches that are in the log and on their way to Pebble
-	replayed   wal.Position // how much of the log Open has replayed
+	end, noted wal.Position   // of the last batch, and of the last that had a note
+	applying   []wal.Position // where those batches begin that are in the log and on their way to Pebble
+	noting     bool           // one of them has a note
+	landed     *sync.Cond     // on order: a batch has reached Pebble
+	replayed   wal.Position   // how much of the log Open has replayed
 
 	opened     atomic.Bool // the directory and the log are open
 	failed     atomic.Bool
@@ -53,6 +55,8 @@ type Engine struct {
 type counters struct {
 	applied        status.Counter
 	appliedBytes   status.Counter
+	unlogged       status.Counter
+	unloggedBytes  status.Counter
 	stalls         status.Counter
 	stallNanos     status.Counter
 	background     status.Counter
@@ -73,6 +77,7 @@ func Open(opts Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{opts: opts, sinker: sinker{kick: make(chan struct{}, 1)}}
+	e.landed = sync.NewCond(&e.order)
 	// ENOSPC anywhere marks the disk full and gives up the ballast before the write is tried once more.
 	e.fs = vfs.OnDiskFull(opts.FS, e.onDiskFull)
 	e.unflushed.init(opts.MemTableBytes)

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
+	"github.com/cockroachdb/pebble/v2/sstable"
 )
 
 // UnflushedMayHold is what an iterator for one key asks.
@@ -47,3 +49,52 @@ func (e *Engine) GarbageSeen() bool { return e.garbage.seen.Load() }
 
 // GarbageFlushEvery is the least of GarbagePause.
 const GarbageFlushEvery = garbageFlushEvery
+
+// Hold begins to apply b, which has a place in the log when it returns and reaches the memtable when land is called.
+func (e *Engine) Hold(b *Batch, note bool) (land func() error, err error) {
+	start, noting, err := e.enterLog(b, note)
+	if err != nil {
+		return nil, err
+	}
+	return func() error { return e.land(e.insert(b), start, noting) }, nil
+}
+
+// NotesInFlight is how many of the batches that are on their way to the memtable have a note, as the engine knows it.
+func (e *Engine) NotesInFlight() bool {
+	e.order.Lock()
+	defer e.order.Unlock()
+	return e.noting
+}
+
+// NoteLag is how far the newest note in a table is behind the end of the log.
+func (e *Engine) NoteLag() (uint64, error) {
+	e.order.Lock()
+	end := e.end
+	e.order.Unlock()
+	pos, _, err := e.notedInTables()
+	return uint64(end - pos), err
+}
+
+// Excise cuts the keys between two bare engine keys out of all tables and memtables.
+func (e *Engine) Excise(start, end []byte) error {
+	return e.db.Excise(context.Background(), pebble.KeyRange{Start: start, End: end})
+}
+
+// Ingest makes a table of versions, whose keys ascend, and puts it into the engine.
+func (e *Engine) Ingest(value []byte, keys ...[]byte) error {
+	name := e.fs.PathJoin(e.opts.Dir, "ingested")
+	f, err := e.fs.Create(name, "test")
+	if err != nil {
+		return err
+	}
+	w := sstable.NewWriter(objstorageprovider.NewFileWritable(f), e.pebbleOptions().MakeWriterOptions(0, sstable.TableFormatPebblev5))
+	for _, key := range keys {
+		if err := w.Set(key, value); err != nil {
+			return err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return e.db.Ingest(context.Background(), []string{name})
+}

@@ -125,31 +125,57 @@ func (e *Engine) apply(b *Batch, note bool) (err error) {
 	}
 	e.counters.applied.Inc()
 	e.counters.appliedBytes.Add(uint64(b.b.Len()))
+	start, noting, err := e.enterLog(b, note)
+	if err != nil {
+		return err
+	}
+	return e.land(e.insert(b), start, noting)
+}
+
+// enterLog gives b its place in the log, with a note if asked, or if the last one is far behind. It returns where b begins.
+func (e *Engine) enterLog(b *Batch, note bool) (start wal.Position, noting bool, err error) {
 	e.order.Lock()
-	start := e.end
-	low := start
-	if note || e.end-e.noted >= noteBytes {
-		low = e.note(b)
+	defer e.order.Unlock()
+	for note && e.noting {
+		e.landed.Wait()
+	}
+	start = e.end
+	if noting = !e.noting && (note || e.end-e.noted >= noteBytes); noting {
+		e.note(b)
 	}
 	if b.end, err = e.log.Append(b.b.Repr()); err != nil {
-		e.order.Unlock()
-		return ErrFailed
+		return 0, false, ErrFailed
 	}
 	e.end = b.end
-	e.applying = append(e.applying, applying{start, low})
-	e.order.Unlock()
+	e.applying = append(e.applying, start)
+	e.noting = e.noting || noting
+	return start, noting, nil
+}
 
+// land is told that the batch which begins at start has reached the memtable, or what kept it from there.
+func (e *Engine) land(err error, start wal.Position, noting bool) error {
+	e.order.Lock()
+	at := slices.Index(e.applying, start)
+	e.applying = slices.Delete(e.applying, at, at+1)
+	e.noting = e.noting && !noting
+	e.landed.Broadcast()
+	e.order.Unlock()
+	return e.inserted(err)
+}
+
+// insert puts b into the memtable.
+func (e *Engine) insert(b *Batch) error {
 	filter := e.unflushed.enter(b.hashes, b.ranges)
 	// Applied, a batch has its sequence number in its header. One that is half as large as a memtable becomes one, and Pebble leaves
 	// it nothing of its data.
 	repr, count := b.b.Repr(), uint64(b.b.Count())
-	err = e.db.Apply(b.b, pebble.NoSync)
+	err := e.db.Apply(b.b, pebble.NoSync)
 	filter.leave(uint64(batchrepr.ReadSeqNum(repr)) + count - 1)
+	return err
+}
 
-	e.order.Lock()
-	at := slices.Index(e.applying, applying{start, low})
-	e.applying = slices.Delete(e.applying, at, at+1)
-	e.order.Unlock()
+// inserted explains what came of insert.
+func (e *Engine) inserted(err error) error {
 	if err != nil {
 		// The log has it, the memtable has not.
 		e.fail("apply: " + err.Error())
@@ -162,12 +188,25 @@ func (e *Engine) apply(b *Batch, note bool) (err error) {
 	return nil
 }
 
-// applying is a batch on its way to Pebble: where it begins in the log, and what it notes, or where it begins if it notes nothing.
-type applying struct{ start, low wal.Position }
+// ApplyUnlogged makes b visible without the log: a crash loses it unless a flush came before. It is for what the caller can apply
+// again from something in the log, whose batch it has applied before (ApplyNoSync has returned). By invariant 9 no table then holds b
+// without that something being durable. A key is written by logged batches or by unlogged ones, never by both without a Barrier in
+// between: recovery would put the last logged value over an unlogged one that a table holds. SyncWait of b promises nothing.
+func (e *Engine) ApplyUnlogged(b *Batch) error {
+	if e.failed.Load() {
+		return ErrFailed
+	}
+	if b.b.Empty() {
+		return nil
+	}
+	e.counters.unlogged.Inc()
+	e.counters.unloggedBytes.Add(uint64(b.b.Len()))
+	return e.inserted(e.insert(b))
+}
 
-// note adds to b, and returns, a position below which everything has been applied once b has. Of two notes that are on their way at
-// once either may be flushed first, so a later one must not name less: it names what the first of those does that are still on their
-// way, and never more than where b begins, unless b is nothing but the note. The caller holds order.
+// note adds to b, and returns, a position below which everything has been applied once b has: no batch begins below it that is on its
+// way to the memtable, nor b itself, unless it is nothing but the note. One note is on its way at a time, so the positions of notes
+// rise in the order in which they are applied, and a flush never leaves a lower one as the newest. The caller holds order.
 func (e *Engine) note(b *Batch) wal.Position {
 	alone := b.b.Empty()
 	op := b.b.SetDeferred(len(noteKey), 8)
@@ -178,11 +217,37 @@ func (e *Engine) note(b *Batch) wal.Position {
 	if alone {
 		pos = e.noted
 	}
-	for _, a := range e.applying {
-		pos = min(pos, a.low)
+	for _, start := range e.applying {
+		pos = min(pos, start)
 	}
 	binary.LittleEndian.PutUint64(op.Value, uint64(pos))
 	return pos
+}
+
+// Barrier returns once recovery replays nothing of what was applied before it was called: that is in tables, and so is a note behind
+// it. It must come before whatever puts tables into the engine or cuts a range out of it, because recovery would apply older records of
+// the log over that, and between a key's logged writes and its unlogged ones. Flush is no such barrier beside other writers: the note
+// that it flushes does not reach beyond a batch that another writer has in the log and not yet in the memtable.
+func (e *Engine) Barrier() error {
+	e.order.Lock()
+	end := e.end
+	for slices.ContainsFunc(e.applying, func(start wal.Position) bool { return start < end }) {
+		e.landed.Wait()
+	}
+	e.order.Unlock()
+	if err := e.Flush(); err != nil {
+		return err
+	}
+	if e.failed.Load() {
+		return ErrFailed
+	}
+	switch pos, found, err := e.notedInTables(); {
+	case err != nil:
+		return err
+	case !found || pos < end:
+		return fmt.Errorf("engine: barrier: the flushed note is at %d, below %d", pos, end)
+	}
+	return nil
 }
 
 // flushNoted begins a flush after which the log is needed no more, but for what is applied meanwhile. It does not wait: done is

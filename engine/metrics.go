@@ -4,6 +4,8 @@ package engine
 type Metrics struct {
 	Applied          uint64 // batches
 	AppliedBytes     uint64
+	Unlogged         uint64 // batches that were applied without the log
+	UnloggedBytes    uint64
 	WALSyncs         uint64 // fsyncs of the WAL
 	WALSyncSeconds   float64
 	WALBytes         uint64 // written
@@ -55,6 +57,8 @@ func (e *Engine) Metrics() Metrics {
 	m := Metrics{
 		Applied:           e.counters.applied.Load(),
 		AppliedBytes:      e.counters.appliedBytes.Load(),
+		Unlogged:          e.counters.unlogged.Load(),
+		UnloggedBytes:     e.counters.unloggedBytes.Load(),
 		WALSyncs:          l.Syncs,
 		WALSyncSeconds:    l.SyncSeconds,
 		WALBytes:          l.Bytes,

@@ -99,6 +99,8 @@ func (e *Engine) pebbleOptions() *pebble.Options {
 	p.Experimental.CompactionDebtConcurrency = 256 << 20
 	p.Experimental.L0CompactionConcurrency = 4
 	p.Experimental.FileCacheShards = 4
+	// Where a memtable overlaps an ingest, Pebble would only enter it into its own log, which we do without: a crash would lose it.
+	p.Experimental.DisableIngestAsFlushable = func() bool { return true }
 	return p
 }
 
