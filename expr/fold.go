@@ -16,6 +16,7 @@ func (b *BuildContext) quietCtx() *Ctx {
 	}
 	ctx := NewCtx(c)
 	if b != nil {
+		c.Poll, c.Grow = b.Poll, b.Grow
 		ctx.Poll, ctx.Grow = b.Poll, b.Grow
 	}
 	return ctx

@@ -6,153 +6,127 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"github.com/pandodb/pando/types"
 )
 
-// jsonTree is a parsed document. Scalars keep their normalised text.
+// jsonTree is a value of a document. It begins as the value's normalised text, which answers most questions by a scan. What needs its
+// members as values opens it, one level at a time: a tree of everything took 450 bytes for each number of a long array.
 type jsonTree struct {
-	kind  byte // '{', '[', '"', or 's' for other scalars
-	text  []byte
+	ctx   *Ctx   // counts what opening takes
+	kind  byte   // '{', '[', '"', or 's' for other scalars
+	text  []byte // of a scalar, and of a container that is not open
 	items []*jsonTree
 	keys  []string // unescaped, parallel to items, in the order of compareMembers, each once
 }
 
-// parseTree reads normalised JSON text, which is well formed by construction.
-func parseTree(s []byte) *jsonTree {
-	t, _ := readTree(s)
+// jsonTreeBytes is what an open container takes for a member, besides its key.
+const jsonTreeBytes = int(unsafe.Sizeof(jsonTree{})) + 16
+
+// parseTree is the value of normalised JSON text.
+func (ctx *Ctx) parseTree(s []byte) *jsonTree {
+	t := &jsonTree{ctx: ctx, kind: 's', text: s}
+	if len(s) == 0 {
+		t.text = jsonNullText
+	} else if s[0] == '{' || s[0] == '[' || s[0] == '"' {
+		t.kind = s[0]
+	}
 	return t
 }
 
-func readTree(s []byte) (*jsonTree, []byte) {
-	s = skipBlank(s)
-	if len(s) == 0 {
-		return &jsonTree{kind: 's', text: []byte("null")}, s
-	}
-	switch s[0] {
-	case '{':
-		t := &jsonTree{kind: '{'}
-		for s = skipBlank(s[1:]); len(s) > 0 && s[0] != '}'; s = skipComma(s) {
-			n := stringEnd(s)
-			t.keys = append(t.keys, unquoteJSON(s[:n]))
-			s = skipBlank(s[n:])
-			var item *jsonTree
-			item, s = readTree(s[min(1, len(s)):])
-			t.items = append(t.items, item)
-		}
-		return t, s[min(1, len(s)):]
-	case '[':
-		t := &jsonTree{kind: '['}
-		for s = skipBlank(s[1:]); len(s) > 0 && s[0] != ']'; s = skipComma(s) {
-			var item *jsonTree
-			item, s = readTree(s)
-			t.items = append(t.items, item)
-		}
-		return t, s[min(1, len(s)):]
-	case '"':
-		n := stringEnd(s)
-		return &jsonTree{kind: '"', text: s[:n]}, s[n:]
-	}
-	n := 0
-	for n < len(s) && bytes.IndexByte([]byte(",]} \t\r\n"), s[n]) < 0 {
-		n++
-	}
-	return &jsonTree{kind: 's', text: s[:n]}, s[n:]
+var jsonNullText = []byte("null")
+
+func (ctx *Ctx) jsonNull() *jsonTree { return &jsonTree{ctx: ctx, kind: 's', text: jsonNullText} }
+
+// newArray and newObject are open and empty.
+func (ctx *Ctx) newArray(items ...*jsonTree) *jsonTree {
+	return &jsonTree{ctx: ctx, kind: '[', items: items}
 }
 
-func skipBlank(s []byte) []byte { return bytes.TrimLeft(s, " \t\r\n") }
+func (ctx *Ctx) newObject() *jsonTree { return &jsonTree{ctx: ctx, kind: '{'} }
 
-func skipComma(s []byte) []byte {
-	if s = skipBlank(s); len(s) > 0 && s[0] == ',' {
-		s = skipBlank(s[1:])
+// container reports whether t may have members.
+func (t *jsonTree) container() bool { return t.kind == '{' || t.kind == '[' }
+
+// closed reports whether t is a container whose members stand in its text.
+func (t *jsonTree) closed() bool { return t.text != nil && t.container() }
+
+// open makes values of t's members. If the statement may not have as much, there are none, and it ends.
+func (t *jsonTree) open() *jsonTree {
+	if !t.closed() {
+		return t
 	}
-	return s
-}
-
-// stringEnd returns the length of the quoted string that s begins with.
-func stringEnd(s []byte) int {
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+	text := t.text
+	t.text = nil
+	n := types.JSONLength(text)
+	if !t.ctx.charge(n * jsonTreeBytes) {
+		return t
+	}
+	t.items = make([]*jsonTree, 0, n)
+	if t.kind == '{' {
+		t.keys = make([]string, 0, n)
+	}
+	nodes := make([]jsonTree, n)
+	it := types.NewJSONIter(text)
+	for i := range nodes {
+		key, value, _ := it.Next()
+		nodes[i] = *t.ctx.parseTree(value)
+		t.items = append(t.items, &nodes[i])
+		if t.kind == '{' {
+			t.keys = append(t.keys, unquoteJSON(key))
+			t.ctx.charge(len(key))
+		}
+		if t.ctx.steps(len(value)+1) != nil {
+			t.items, t.keys = t.items[:0], nil
+			t.ctx.charge(meterUnit) // notes the interrupt
+			return t
 		}
 	}
-	return len(s)
+	return t
 }
 
 // unquoteJSON undoes the quoting of a JSON string.
-func unquoteJSON(s []byte) string {
-	if len(s) >= 2 && s[0] == '"' {
-		s = s[1 : len(s)-1]
-	}
-	if bytes.IndexByte(s, '\\') < 0 {
-		return string(s)
-	}
-	out := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' || i+1 == len(s) {
-			out = append(out, s[i])
-			continue
-		}
-		i++
-		switch s[i] {
-		case 'b':
-			out = append(out, '\b')
-		case 'f':
-			out = append(out, '\f')
-		case 'n':
-			out = append(out, '\n')
-		case 'r':
-			out = append(out, '\r')
-		case 't':
-			out = append(out, '\t')
-		case 'u':
-			if i+4 < len(s) {
-				if code, err := strconv.ParseUint(string(s[i+1:i+5]), 16, 32); err == nil {
-					out = append(out, string(rune(code))...)
-				}
-				i += 4
-			}
-		default:
-			out = append(out, s[i])
-		}
-	}
-	return string(out)
-}
+func unquoteJSON(s []byte) string { return string(types.UnquoteJSON(s)) }
+
+// stringEnd returns the length of the quoted string that s begins with.
+func stringEnd(s []byte) int { return types.JSONValueLen(s) }
 
 // jsonPrinter writes trees as text. It stops at the first level below MaxJSONDepth and soon after limit bytes: nothing deeper may
 // be stored, since readers recurse, and a few references to one long document would print as more than memory holds.
 type jsonPrinter struct {
-	dst    []byte
-	limit  int
-	pretty bool // JSON_PRETTY: a member a line
-	deep   bool // stopped by the depth
-	long   bool // stopped by the size
+	ctx     *Ctx // counts the text; nil counts nothing
+	dst     []byte
+	counted int
+	limit   int
+	pretty  bool // JSON_PRETTY: a member a line
+	deep    bool // stopped by the depth
+	long    bool // stopped by the size
 }
 
 func (p *jsonPrinter) print(t *jsonTree, level int) {
 	if p.deep = p.deep || level > types.MaxJSONDepth; p.deep {
 		return
 	}
-	if t.kind != '{' && t.kind != '[' {
-		p.dst = append(p.dst, t.text...)
+	switch {
+	case t.closed() && p.pretty:
+		p.prettyText(t.text, level)
+		return
+	case t.closed():
+		p.deep = level-1+types.JSONDepth(t.text) > types.MaxJSONDepth
+		fallthrough
+	case !t.container():
+		if p.long = p.long || len(p.dst)+len(t.text) > p.limit; !p.long && p.fits(len(t.text)) {
+			p.dst = append(p.dst, t.text...)
+		}
 		return
 	}
 	p.dst = append(p.dst, t.kind)
 	for i, item := range t.items {
-		if p.long = p.long || len(p.dst) > p.limit; p.long {
+		if p.long = p.long || len(p.dst) > p.limit; p.long || !p.fits(0) {
 			return
 		}
-		switch {
-		case p.pretty && i > 0:
-			p.line(",", level)
-		case p.pretty:
-			p.line("", level)
-		case i > 0:
-			p.dst = append(p.dst, ", "...)
-		}
+		p.separate(i, level)
 		if t.kind == '{' {
 			p.dst = append(types.AppendJSONString(p.dst, []byte(t.keys[i])), ": "...)
 		}
@@ -162,6 +136,55 @@ func (p *jsonPrinter) print(t *jsonTree, level int) {
 		p.line("", level-1)
 	}
 	p.dst = append(p.dst, t.kind+2)
+}
+
+// separate writes what stands before member i.
+func (p *jsonPrinter) separate(i, level int) {
+	switch {
+	case p.pretty && i > 0:
+		p.line(",", level)
+	case p.pretty:
+		p.line("", level)
+	case i > 0:
+		p.dst = append(p.dst, ", "...)
+	}
+}
+
+// prettyText prints a value from its text, with a member a line.
+func (p *jsonPrinter) prettyText(text []byte, level int) {
+	it := types.NewJSONIter(text)
+	key, value, some := it.Next()
+	if !some {
+		p.dst = append(p.dst, text...)
+		return
+	}
+	if p.deep = p.deep || level > types.MaxJSONDepth; p.deep {
+		return
+	}
+	p.dst = append(p.dst, text[0])
+	for i := 0; some; i++ {
+		if p.long = p.long || len(p.dst) > p.limit; p.long || !p.fits(0) {
+			return
+		}
+		p.separate(i, level)
+		if key != nil {
+			p.dst = append(append(p.dst, key...), ": "...)
+		}
+		p.prettyText(value, level+1)
+		key, value, some = it.Next()
+	}
+	p.line("", level-1)
+	p.dst = append(p.dst, text[0]+2)
+}
+
+// fits counts what was printed, and reports whether the statement may have n bytes more.
+func (p *jsonPrinter) fits(n int) bool {
+	if p.ctx == nil || len(p.dst)+n < p.counted+meterUnit {
+		return true
+	}
+	grown := len(p.dst) + n - p.counted
+	p.counted += grown
+	return p.ctx.charge(2 * grown) // the printed text moves when it grows
 }
 
 // line ends a line and indents the next one.
@@ -182,7 +205,7 @@ func (t *jsonTree) append(dst []byte) []byte {
 // print returns the text of a tree that n has built: 3157 if it is too deep for a document, and nil with a warning if it is longer than
 // max_allowed_packet.
 func (ctx *Ctx) print(n *Node, t *jsonTree, pretty bool) ([]byte, error) {
-	p := jsonPrinter{limit: ctx.packetLimit(), pretty: pretty}
+	p := jsonPrinter{ctx: ctx, limit: ctx.packetLimit(), pretty: pretty}
 	p.print(t, 1)
 	switch {
 	case p.deep:
@@ -190,6 +213,8 @@ func (ctx *Ctx) print(n *Node, t *jsonTree, pretty bool) ([]byte, error) {
 	case p.long || len(p.dst) > p.limit:
 		ctx.tooLong(n, max(len(p.dst), p.limit+1))
 		return nil, nil
+	case ctx.failed != nil:
+		return nil, ctx.failed
 	}
 	return p.dst, nil
 }
@@ -213,10 +238,37 @@ func compareMembers(a, b string) int {
 
 // member returns the value of key, nil if there is none.
 func (t *jsonTree) member(key string) *jsonTree {
-	if i, ok := slices.BinarySearchFunc(t.keys, key, compareMembers); ok {
-		return t.items[i]
+	if !t.closed() {
+		if i, ok := slices.BinarySearchFunc(t.keys, key, compareMembers); ok {
+			return t.items[i]
+		}
+		return nil
 	}
-	return nil
+	if t.kind != '{' {
+		return nil
+	}
+	for it := types.NewJSONIter(t.text); ; {
+		k, value, ok := it.Next()
+		if !ok || len(k)-2 > len(key) && bytes.IndexByte(k, '\\') < 0 { // the keys behind are longer still
+			return nil
+		}
+		if string(types.UnquoteJSON(k)) == key {
+			return t.ctx.parseTree(value)
+		}
+	}
+}
+
+// element returns element i of an array that is not open.
+func (t *jsonTree) element(i int) *jsonTree {
+	for it := types.NewJSONIter(t.text); ; i-- {
+		_, value, ok := it.Next()
+		if !ok {
+			return nil
+		}
+		if i == 0 {
+			return t.ctx.parseTree(value)
+		}
+	}
 }
 
 // setMember adds or replaces a member. Who adds many puts them in order and uses
@@ -235,29 +287,11 @@ func (t *jsonTree) addMember(key string, v *jsonTree) {
 	t.keys, t.items = append(t.keys, key), append(t.items, v)
 }
 
-// textDepth is depth of a document's text.
-func textDepth(s []byte) int {
-	deepest, level := 0, 0
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '{', '[':
-			level++
-			deepest = max(deepest, level)
-		case '}', ']':
-			level--
-		case ' ', ',', ':':
-		case '"':
-			i += stringEnd(s[i:]) - 1
-			fallthrough
-		default:
-			deepest = max(deepest, level+1)
-		}
-	}
-	return deepest
-}
-
 // depth is JSON_DEPTH.
 func (t *jsonTree) depth() int {
+	if t.text != nil {
+		return types.JSONDepth(t.text)
+	}
 	d := 0
 	for _, i := range t.items {
 		d = max(d, i.depth())
@@ -267,10 +301,10 @@ func (t *jsonTree) depth() int {
 
 // length is JSON_LENGTH: scalars count 1.
 func (t *jsonTree) length() int {
-	if t.kind == '{' || t.kind == '[' {
-		return len(t.items)
+	if t.text != nil {
+		return types.JSONLength(t.text)
 	}
-	return 1
+	return len(t.items)
 }
 
 // typeName is JSON_TYPE.
@@ -301,7 +335,7 @@ func (t *jsonTree) typeName() string {
 // elements returns an array's items, and a value as an array of one.
 func (t *jsonTree) elements() []*jsonTree {
 	if t.kind == '[' {
-		return t.items
+		return t.open().items
 	}
 	return []*jsonTree{t}
 }
@@ -313,7 +347,7 @@ func (a *AggStates) jsonAdd(ctx *Ctx, g uint32, args []types.Value) error {
 	last := &args[len(args)-1]
 	value := types.JSONFrom(ctx.Context, last).B
 	if last.K == types.KindJSON {
-		if value = last.B; textDepth(value) >= types.MaxJSONDepth {
+		if value = last.B; types.JSONDepth(value) >= types.MaxJSONDepth {
 			return types.Errorf(types.ErJSONDocumentTooDeep)
 		}
 	}
@@ -342,20 +376,35 @@ func (a *AggStates) jsonAdd(ctx *Ctx, g uint32, args []types.Value) error {
 // errJSONNullKey is ER_JSON_DOCUMENT_NULL_KEY.
 const errJSONNullKey = 3158
 
-func (a *AggStates) jsonResult(_ *Ctx, g uint32) (types.Value, error) {
+func (a *AggStates) jsonResult(ctx *Ctx, g uint32) (types.Value, error) {
 	c := &a.texts[g]
 	if a.count[g] == 0 {
 		return types.Null(), nil
 	}
 	if a.spec.kind == aggJSONArray {
-		return types.JSON(append(append([]byte{'['}, c.text...), ']')), nil
-	}
-	t := &jsonTree{kind: '{'}
-	slices.SortStableFunc(c.keys, func(a, b jsonPair) int { return compareMembers(a.key, b.key) })
-	for i, p := range c.keys {
-		if i+1 == len(c.keys) || c.keys[i+1].key != p.key { // of equal keys the last row's counts
-			t.addMember(p.key, parseTree([]byte(p.value)))
+		if !ctx.charge(len(c.text)) {
+			return types.Null(), ctx.failed
 		}
+		return types.JSON(slices.Concat([]byte{'['}, c.text, []byte{']'})), nil
 	}
-	return types.JSON(t.append(nil)), nil
+	slices.SortStableFunc(c.keys, func(a, b jsonPair) int { return compareMembers(a.key, b.key) })
+	size := 2
+	for i := range c.keys {
+		size += len(c.keys[i].key) + len(c.keys[i].value) + len(`"": , `)
+	}
+	if !ctx.charge(size) {
+		return types.Null(), ctx.failed
+	}
+	out := append(make([]byte, 0, size), '{')
+	for i, p := range c.keys {
+		if i+1 < len(c.keys) && c.keys[i+1].key == p.key {
+			continue // of equal keys the last row's counts
+		}
+		if len(out) > 1 {
+			out = append(out, ", "...)
+		}
+		out = append(types.AppendJSONString(out, []byte(p.key)), ": "...)
+		out = append(out, p.value...)
+	}
+	return types.JSON(append(out, '}')), nil
 }

@@ -12,17 +12,17 @@ var jsonTable = map[string]function{
 	"->>": {2, 2, 0, jsonText(evalJSONExtract)}, "json_unquote": {1, 1, 0, jsonText(evalJSONArg)},
 	"json_value": {2, 2, 0, jsonText(evalJSONExtract)},
 	"json_array": {0, -1, 0, jsonFn(evalJSONArray)}, "json_object": {0, -1, 0, buildJSONObject},
-	"json_quote": {1, 1, 0, jsonText(evalJSONQuote)}, "json_valid": {1, 1, 0, plain(boolType(), evalJSONValid)},
-	"json_type": {1, 1, 0, asciiText(chars(51), evalJSONType)}, "json_depth": {1, 1, 0, plain(intType(10), evalJSONDepth)},
-	"json_length": {1, 2, 0, plain(intType(10), evalJSONLength)}, "json_keys": {1, 2, 0, jsonFn(evalJSONKeys)},
-	"json_contains": {2, 3, 0, plain(boolType(), evalJSONContains)}, "json_contains_path": {3, -1, 0, plain(boolType(), evalJSONContainsPath)},
-	"json_overlaps": {2, 2, 0, plain(boolType(), evalJSONOverlaps)}, "member of": {2, 2, 0, plain(boolType(), evalMemberOf)},
+	"json_quote": {1, 1, 0, jsonText(evalJSONQuote)}, "json_valid": {1, 1, 0, plain(boolType(), overDocuments(evalJSONValid))},
+	"json_type": {1, 1, 0, asciiText(chars(51), overDocuments(evalJSONType))}, "json_depth": {1, 1, 0, plain(intType(10), overDocuments(evalJSONDepth))},
+	"json_length": {1, 2, 0, plain(intType(10), overDocuments(evalJSONLength))}, "json_keys": {1, 2, 0, jsonFn(evalJSONKeys)},
+	"json_contains": {2, 3, 0, plain(boolType(), overDocuments(evalJSONContains))}, "json_contains_path": {3, -1, 0, plain(boolType(), overDocuments(evalJSONContainsPath))},
+	"json_overlaps": {2, 2, 0, plain(boolType(), overDocuments(evalJSONOverlaps))}, "member of": {2, 2, 0, plain(boolType(), overDocuments(evalMemberOf))},
 	"json_set": {3, -1, 0, jsonFn(jsonChange(jsonInsert | jsonReplace))}, "json_insert": {3, -1, 0, jsonFn(jsonChange(jsonInsert))},
 	"json_replace": {3, -1, 0, jsonFn(jsonChange(jsonReplace))}, "json_array_append": {3, -1, 0, jsonFn(jsonChange(jsonArrayAppend))},
 	"json_array_insert": {3, -1, 0, jsonFn(jsonChange(jsonArrayInsert))}, "json_remove": {2, -1, 0, jsonFn(evalJSONRemove)},
 	"json_merge_patch": {2, -1, 0, jsonFn(evalJSONMergePatch)}, "json_merge_preserve": {2, -1, 0, jsonFn(evalJSONMergePreserve)},
 	"json_merge": {2, -1, 0, jsonFn(evalJSONMergePreserve)}, "json_pretty": {1, 1, 0, jsonText(evalJSONPretty)},
-	"json_storage_size": {1, 1, 0, plain(intType(10), evalJSONStorageSize)}, "json_storage_free": {1, 1, 0, plain(intType(10), evalJSONDepthZero)},
+	"json_storage_size": {1, 1, 0, plain(intType(10), overDocuments(evalJSONStorageSize))}, "json_storage_free": {1, 1, 0, plain(intType(10), overDocuments(evalJSONDepthZero))},
 	"json_search": {3, -1, 0, buildAbsent},
 }
 
@@ -33,7 +33,7 @@ func jsonFn(eval evalFunc) func(*BuildContext, *Node) error {
 		if err := rejectRows(n.args); err != nil {
 			return err
 		}
-		n.typ, n.coer, n.eval = jsonType, CoerImplicit, eval
+		n.typ, n.coer, n.eval = jsonType, CoerImplicit, overDocuments(eval)
 		return nil
 	}
 }
@@ -45,7 +45,7 @@ func jsonText(eval evalFunc) func(*BuildContext, *Node) error {
 			return err
 		}
 		n.typ, n.coer = stringType(-1, types.Utf8mb4Bin), CoerImplicit
-		n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		n.eval = overDocuments(func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 			v, err := eval(ctx, n, row)
 			if err != nil || v.IsNull() || v.K != types.KindJSON {
 				return v, err
@@ -57,8 +57,19 @@ func jsonText(eval evalFunc) func(*BuildContext, *Node) error {
 				return types.Null(), nil
 			}
 			return types.String(v.B, types.Utf8mb4Bin), nil
-		}
+		})
 		return nil
+	}
+}
+
+// overDocuments gives back what a function took for the documents that it worked on: only its result goes on.
+func overDocuments(eval evalFunc) evalFunc {
+	return func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		mark := ctx.meterMark()
+		v, err := eval(ctx, n, row)
+		ctx.unchargeTo(mark)
+		ctx.charge(cap(v.B))
+		return v, err
 	}
 }
 
@@ -70,17 +81,20 @@ func (ctx *Ctx) document(n *Node, i int, row []types.Value) (t *jsonTree, ok boo
 	}
 	switch v.K {
 	case types.KindJSON:
-		return parseTree(v.B), true, nil
+		return ctx.parseTree(v.B), true, nil
 	case types.KindString:
 		text, ok := types.JSONText(&v)
 		if !ok {
 			return nil, false, types.Errorf(types.ErInvalidJSONCharset, "binary")
 		}
-		norm, message, pos := types.ParseJSON(text)
+		norm, message, pos, err := types.ParseJSON(ctx.Context, text)
+		if err != nil {
+			return nil, false, err
+		}
 		if message != "" {
 			return nil, false, types.Errorf(types.ErInvalidJSONTextInParam, i+1, n.name, message, pos, "")
 		}
-		return parseTree(norm), true, nil
+		return ctx.parseTree(ctx.owned(norm)), true, nil
 	}
 	return nil, false, types.NewError(3146, "Invalid data type for JSON data in argument "+strconv.Itoa(i+1)+" to function "+n.name+"; a JSON string or JSON type is required.")
 }
@@ -93,13 +107,13 @@ func (ctx *Ctx) element(n *Node, i int, row []types.Value) (*jsonTree, error) {
 	}
 	switch {
 	case v.IsNull():
-		return &jsonTree{kind: 's', text: []byte("null")}, nil
+		return ctx.jsonNull(), nil
 	case v.K == types.KindJSON:
-		return parseTree(v.B), nil
+		return ctx.parseTree(v.B), nil
 	case v.K == types.KindInt && n.args[i].typ.Length == 1 && isPredicate(n.args[i]):
-		return &jsonTree{kind: 's', text: []byte(map[bool]string{true: "true", false: "false"}[v.N != 0])}, nil
+		return ctx.parseTree(strconv.AppendBool(nil, v.N != 0)), nil
 	}
-	return parseTree(types.JSONFrom(ctx.Context, &v).B), nil
+	return ctx.parseTree(ctx.owned(types.JSONFrom(ctx.Context, &v).B)), nil
 }
 
 // isPredicate reports whether e is a truth value, which JSON shows as true and false.
@@ -165,13 +179,13 @@ func evalJSONExtract(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) 
 	case len(found) == 0:
 		return types.Null(), nil
 	case wrap:
-		return ctx.jsonResult(n, &jsonTree{kind: '[', items: found})
+		return ctx.jsonResult(n, ctx.newArray(found...))
 	}
 	return ctx.jsonResult(n, found[0])
 }
 
 func evalJSONArray(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-	t := &jsonTree{kind: '['}
+	t := ctx.newArray()
 	for i := range n.args {
 		e, err := ctx.element(n, i, row)
 		if err != nil {
@@ -187,7 +201,7 @@ func buildJSONObject(b *BuildContext, n *Node) error {
 		return types.Errorf(types.ErWrongParamcountToNativeFct, n.name)
 	}
 	return jsonFn(func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-		t := &jsonTree{kind: '{'}
+		t := ctx.newObject()
 		for i := 0; i < len(n.args); i += 2 {
 			k, err := ctx.text(n.args[i], row)
 			if err != nil {
@@ -233,8 +247,8 @@ func evalJSONValid(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	}
 	if v.K == types.KindString {
 		text, ok := types.JSONText(&v)
-		_, message, _ := types.ParseJSON(text)
-		return types.Bool(ok && message == ""), nil
+		valid, err := types.ValidJSON(ctx.Context, text)
+		return types.Bool(ok && valid), err
 	}
 	return types.Bool(v.K == types.KindJSON), nil
 }
@@ -271,6 +285,12 @@ func evalJSONDepthZero(ctx *Ctx, n *Node, row []types.Value) (types.Value, error
 	return types.Int(0), nil
 }
 
+// errJSONPathWildcard is ER_INVALID_JSON_PATH_WILDCARD.
+const (
+	errJSONPathWildcard = 3149
+	jsonPathWildcard    = "In this situation, path expressions may not contain the * and ** tokens or an array range."
+)
+
 // within returns the value at the path in argument i, the whole document if there is no such argument.
 func (ctx *Ctx) within(n *Node, t *jsonTree, i int, row []types.Value) (*jsonTree, error) {
 	if len(n.args) <= i {
@@ -279,6 +299,9 @@ func (ctx *Ctx) within(n *Node, t *jsonTree, i int, row []types.Value) (*jsonTre
 	legs, ok, err := ctx.path(n, i, row)
 	if !ok {
 		return nil, err
+	}
+	if many(legs) {
+		return nil, types.NewError(errJSONPathWildcard, jsonPathWildcard)
 	}
 	found, err := ctx.find(t, legs)
 	if err != nil || len(found) == 0 {
@@ -306,11 +329,17 @@ func evalJSONKeys(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if t, err = ctx.within(n, t, 1, row); t == nil || t.kind != '{' {
 		return types.Null(), err
 	}
-	out := &jsonTree{kind: '['}
-	for _, k := range t.keys {
-		out.items = append(out.items, &jsonTree{kind: '"', text: types.AppendJSONString(nil, []byte(k))})
+	out := ctx.newArray()
+	for it := types.NewJSONIter(t.text); ; { // a document's text, or a part of it: nothing opens what it looks for
+		key, _, ok := it.Next()
+		if !ok {
+			return ctx.jsonResult(n, out)
+		}
+		if !ctx.charge(jsonTreeBytes) {
+			return types.Null(), nil
+		}
+		out.items = append(out.items, ctx.parseTree(key))
 	}
-	return ctx.jsonResult(n, out)
 }
 
 func evalJSONContains(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -412,7 +441,7 @@ func jsonChange(how int) evalFunc {
 				return types.Null(), err
 			}
 			if many(legs) {
-				return types.Null(), types.NewError(3149, "In this situation, path expressions may not contain the * and ** tokens or an array range.")
+				return types.Null(), types.NewError(errJSONPathWildcard, jsonPathWildcard)
 			}
 			v, err := ctx.element(n, i+1, row)
 			if err != nil {
@@ -451,14 +480,14 @@ func mergePatch(t, patch *jsonTree) *jsonTree {
 		return patch
 	}
 	if t.kind != '{' {
-		t = &jsonTree{kind: '{'}
+		t = patch.ctx.newObject()
 	}
 	return mergeMembers(t, patch, func(old, p *jsonTree) *jsonTree {
 		if p.kind == 's' && string(p.text) == "null" {
 			return nil
 		}
 		if old == nil {
-			old = &jsonTree{kind: 's', text: []byte("null")}
+			old = p.ctx.jsonNull()
 		}
 		return mergePatch(old, p)
 	})
@@ -473,13 +502,15 @@ func mergePreserve(a, b *jsonTree) *jsonTree {
 			return mergePreserve(old, v)
 		})
 	}
-	return &jsonTree{kind: '[', items: append(append([]*jsonTree(nil), a.elements()...), b.elements()...)}
+	return a.ctx.newArray(append(append([]*jsonTree(nil), a.elements()...), b.elements()...)...)
 }
 
 // mergeMembers returns the members of two objects. What b has is what merge makes
 // of a's value, nil if a has none, and b's; where that is nil, there is no member.
 func mergeMembers(a, b *jsonTree, merge func(old, v *jsonTree) *jsonTree) *jsonTree {
-	t := &jsonTree{kind: '{'}
+	t := a.ctx.newObject()
+	a.open()
+	b.open()
 	i := 0
 	for j, key := range b.keys {
 		for ; i < len(a.keys) && compareMembers(a.keys[i], key) < 0; i++ {

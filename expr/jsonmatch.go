@@ -29,22 +29,26 @@ func (m *jsonMatch) equal(t, o *jsonTree) bool {
 	if t.kind != o.kind {
 		return m.step(0) && false
 	}
-	m.a, m.b = t.append(m.a[:0]), o.append(m.b[:0])
-	return m.step(len(m.a)+len(m.b)) && types.Compare(types.JSON(m.a), types.JSON(m.b), types.Utf8mb4Bin) == 0
+	a, b := t.text, o.text
+	if a == nil || b == nil {
+		m.a, m.b = t.append(m.a[:0]), o.append(m.b[:0])
+		a, b = m.a, m.b
+	}
+	return m.step(len(a)+len(b)) && types.Compare(types.JSON(a), types.JSON(b), types.Utf8mb4Bin) == 0
 }
 
 // contains is JSON_CONTAINS: whether o is within t.
 func (m *jsonMatch) contains(t, o *jsonTree) bool {
 	switch {
 	case t.kind == '[' && o.kind == '[':
-		for _, item := range o.items {
+		for _, item := range o.open().items {
 			if !m.contains(t, item) {
 				return false
 			}
 		}
 		return m.err == nil
 	case t.kind == '[':
-		for _, item := range t.items {
+		for _, item := range t.open().items {
 			if m.contains(item, o) {
 				return true
 			}
@@ -54,7 +58,8 @@ func (m *jsonMatch) contains(t, o *jsonTree) bool {
 		}
 		return false
 	case t.kind == '{' && o.kind == '{':
-		for i, k := range o.keys {
+		t.open()
+		for i, k := range o.open().keys {
 			v := t.member(k)
 			if v == nil || !m.contains(v, o.items[i]) {
 				return false
@@ -81,7 +86,8 @@ func (m *jsonMatch) overlaps(t, o *jsonTree) bool {
 		}
 		return false
 	case t.kind == '{' && o.kind == '{':
-		for i, k := range t.keys {
+		o.open()
+		for i, k := range t.open().keys {
 			if v := o.member(k); v != nil && m.equal(v, t.items[i]) {
 				return true
 			}

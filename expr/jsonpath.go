@@ -181,20 +181,29 @@ func (ctx *Ctx) find(t *jsonTree, legs []pathLeg) ([]*jsonTree, error) {
 
 // leg adds what one leg leads to from t.
 func (s *jsonSearch) leg(leg *pathLeg, t *jsonTree) error {
-	items := t.items
+	var items []*jsonTree
 	switch leg.kind {
 	case '.':
-		items = nil
 		if m := t.member(leg.key); m != nil {
 			return s.add(m)
 		}
 	case '*', '#':
-		if leg.kind == '*' && t.kind != '{' || leg.kind == '#' && t.kind != '[' {
-			items = nil
+		if leg.kind == '*' && t.kind == '{' || leg.kind == '#' && t.kind == '[' {
+			items = t.open().items
 		}
 	case 'e':
 		return s.below(t)
 	case '[':
+		if t.closed() && t.kind == '[' && !leg.span {
+			i := leg.index
+			if leg.last {
+				i = at(i, true, t.length())
+			}
+			if m := t.element(i); i >= 0 && m != nil {
+				return s.add(m)
+			}
+			return s.step()
+		}
 		items = t.elements() // a scalar is its own first element
 		from := at(leg.index, leg.last, len(items))
 		to := from
@@ -224,7 +233,7 @@ func (s *jsonSearch) below(t *jsonTree) error {
 	if err := s.add(t); err != nil {
 		return err
 	}
-	for _, m := range t.items {
+	for _, m := range t.open().items {
 		if err := s.below(m); err != nil {
 			return err
 		}
@@ -279,7 +288,7 @@ func (t *jsonTree) change(legs []pathLeg, e *jsonEdit, level int) *jsonTree {
 			if t.kind != '[' {
 				e.reach(level+1, t.depth())
 			}
-			return &jsonTree{kind: '[', items: append(append([]*jsonTree(nil), t.elements()...), e.v)}
+			return t.ctx.newArray(append(append([]*jsonTree(nil), t.elements()...), e.v)...)
 		case e.how&jsonReplace != 0:
 			e.reach(level, e.depth)
 			return e.v
@@ -298,7 +307,7 @@ func (t *jsonTree) changeMember(leg pathLeg, rest []pathLeg, e *jsonEdit, level 
 	if t.kind != '{' {
 		return
 	}
-	for i, k := range t.keys {
+	for i, k := range t.open().keys {
 		if k != leg.key {
 			continue
 		}
@@ -324,11 +333,11 @@ func (t *jsonTree) changeElement(leg pathLeg, rest []pathLeg, e *jsonEdit, level
 			return t.change(rest, e, level)
 		case i > 0 && len(rest) == 0 && e.how&jsonInsert != 0:
 			e.reach(level+1, max(e.depth, t.depth()))
-			return &jsonTree{kind: '[', items: []*jsonTree{t, e.v}}
+			return t.ctx.newArray(t, e.v)
 		}
 		return t
 	}
-	i := at(leg.index, leg.last, len(t.items))
+	i := at(leg.index, leg.last, len(t.open().items))
 	switch {
 	case len(rest) == 0 && e.how&jsonArrayInsert != 0:
 		e.reach(level+1, e.depth)

@@ -144,7 +144,7 @@ func TestManyMembers(t *testing.T) {
 	}
 	same := func(what, text string, want any) {
 		t.Helper()
-		normal, message, _ := types.ParseJSON([]byte(text))
+		normal, message, _, _ := types.ParseJSON(nil, []byte(text))
 		if message != "" || string(normal) != text {
 			t.Errorf("%s is not in order: %s", what, message)
 		}
@@ -239,5 +239,56 @@ func TestSearchPolls(t *testing.T) {
 		if _, err := e.Eval(ctx, nil); !errors.Is(err, killed) {
 			t.Errorf("%s: %d polls, %v", text, polls, err)
 		}
+	}
+}
+
+// TestDocumentsTakeNoTrees: questions that a scan of the text answers take a few times the text, and what needs a tree counts it.
+func TestDocumentsTakeNoTrees(t *testing.T) {
+	const document = "CONCAT('[', REPEAT('1,', 100000), '1]')"
+	const object = "CONCAT('{\"a\": ', REPEAT('[1,', 10), '2', REPEAT(']', 10), ', \"b\": ', " + document + ", '}')"
+	const textBytes = 300_000
+	for _, text := range []string{
+		"JSON_LENGTH(" + document + ")", "JSON_VALID(" + document + ")", "JSON_TYPE(" + document + ")", "JSON_DEPTH(" + document + ")",
+		"JSON_EXTRACT(" + document + ", '$[77]')", "JSON_EXTRACT(" + document + ", '$[last]')", "JSON_EXTRACT(" + object + ", '$.b[last-1]')",
+		"JSON_KEYS(" + object + ")", "JSON_CONTAINS_PATH(" + object + ", 'one', '$.c')", "JSON_PRETTY(" + object + ")",
+		"JSON_SET(" + object + ", '$.a[0]', 1)", "JSON_OBJECT('k', CAST(" + document + " AS JSON))", "JSON_UNQUOTE(" + document + ")",
+		"CAST(" + document + " AS JSON) = CAST(" + document + " AS JSON)",
+	} {
+		if _, _, allocated, err := measure(t, text); err != nil || allocated > 24*textBytes {
+			t.Errorf("%s: %d bytes were allocated, %v", text, allocated, err)
+		}
+	}
+	for _, text := range []string{"JSON_EXTRACT(" + document + ", '$[*]')", "JSON_CONTAINS(" + document + ", '5')", "JSON_SET(" + document + ", '$[5]', 1)"} {
+		x := newBinder()
+		x.b.NoFold = true
+		e, err := x.parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, want := x.newContext(), errors.New("enough")
+		var held, most int64
+		ctx.Grow = func(n int64) error {
+			if held += n; held > most {
+				most = held
+			}
+			return nil
+		}
+		if _, err := e.Eval(ctx, nil); err != nil || most < 100_000*64 {
+			t.Errorf("%s: %d bytes were counted for a tree, %v", text, most, err)
+		}
+		if ctx.ResetArena(); held != 0 {
+			t.Errorf("%s: %d bytes are left", text, held)
+		}
+		ctx = x.newContext()
+		ctx.Grow = func(n int64) error {
+			if held += n; held > 4<<20 {
+				return want
+			}
+			return nil
+		}
+		if _, err := e.Eval(ctx, nil); !errors.Is(err, want) {
+			t.Errorf("%s: beyond the quota: %v", text, err)
+		}
+		held = 0
 	}
 }

@@ -125,6 +125,7 @@ func New(n *Node, c Client) (*Session, error) {
 	s.ctx.Done = s.interrupt.Done
 	s.memory.Share(n.Memory)
 	s.ctx.Grow = s.memory.Grow
+	s.context.Poll, s.context.Grow = s.poll, s.memory.Grow
 	s.build.Poll, s.build.Grow = s.poll, s.memory.Grow
 	s.parse.Budget = &syntax.Budget{Grow: s.memory.Grow, Poll: s.poll}
 	s.build.Ctx = &s.context

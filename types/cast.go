@@ -211,7 +211,10 @@ func castJSON(ctx *Context, v *Value) (Value, error) {
 	if !ok {
 		return Value{}, Errorf(ErInvalidJSONCharset, "binary")
 	}
-	out, message, pos := ParseJSON(b)
+	out, message, pos, err := ParseJSON(ctx, b)
+	if err != nil {
+		return Value{}, err
+	}
 	if message != "" {
 		return Value{}, Errorf(ErInvalidJSONTextInParam, 1, "cast_as_json", message, pos, "")
 	}

@@ -89,6 +89,9 @@ type Context struct {
 	Strict bool
 	// Ignore is INSERT IGNORE and its relatives: errors become warnings.
 	Ignore bool
+	// Poll returns an error once the statement has to end, and Grow counts bytes that a conversion takes, as expr.Ctx has them. nil never does.
+	Poll func() error
+	Grow func(bytes int64) error
 	// Rand is the session's source for RAND() without seed; nil uses the process's.
 	Rand *rand.Rand
 
@@ -110,6 +113,26 @@ func (c *Context) divIncrement() int {
 		return DefaultDivIncrement
 	}
 	return c.DivPrecisionIncrement
+}
+
+func (c *Context) poll() error {
+	if c == nil || c.Poll == nil {
+		return nil
+	}
+	return c.Poll()
+}
+
+// growMin is the size from which a conversion asks for its memory.
+const growMin = 64 << 10
+
+// fits asks whether the statement may have n bytes for a while.
+func (c *Context) fits(n int) error {
+	if c == nil || c.Grow == nil || n < growMin {
+		return nil
+	}
+	err := c.Grow(int64(n))
+	_ = c.Grow(-int64(n)) // giving back never fails
+	return err
 }
 
 // strict reports whether a bad value is an error.

@@ -363,7 +363,10 @@ func (c *conversion) json(v *Value) (Value, error) {
 		if !ok {
 			return Value{}, Errorf(ErInvalidJSONCharset, "binary")
 		}
-		out, message, pos := ParseJSON(b)
+		out, message, pos, err := ParseJSON(c.ctx, b)
+		if err != nil {
+			return Value{}, err
+		}
 		if message != "" {
 			return Value{}, Errorf(ErInvalidJSONText, message, pos, c.col)
 		}

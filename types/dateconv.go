@@ -43,7 +43,7 @@ func readDate(ctx *Context, v *Value) (packed int64, tenths int, flags parseFlag
 	case KindString, KindEnum, KindSet:
 		return readDateText(ctx, plainText(v))
 	case KindJSON:
-		n, _, _ := parseJSONTree(v.B)
+		n := viewJSON(v.B)
 		if n.kind == jsonString {
 			return readDateText(ctx, n.str)
 		}
@@ -235,7 +235,7 @@ func readTime(ctx *Context, v *Value) (us int64, tenths int, fsp uint8, flags pa
 	case KindString, KindEnum, KindSet:
 		return readTimeText(plainText(v))
 	case KindJSON:
-		n, _, _ := parseJSONTree(v.B)
+		n := viewJSON(v.B)
 		if n.kind == jsonString {
 			return readTimeText(n.str)
 		}

@@ -149,8 +149,8 @@ func FuzzParsers(f *testing.F) {
 		DateByFormat(b, []byte("%Y-%m-%d %H:%i:%s.%f %p %W %j %X%V"))
 		DateByFormat([]byte("2020-01-02 10:11:12"), b)
 		AppendDateFormat(nil, DateTime{Year: 2020, Month: 1, Day: 2}, b)
-		if out, msg, _ := ParseJSON(b); msg == "" {
-			again, msg, _ := ParseJSON(out)
+		if out, msg, _, _ := ParseJSON(nil, b); msg == "" {
+			again, msg, _, _ := ParseJSON(nil, out)
 			if msg != "" || !bytes.Equal(out, again) {
 				t.Fatalf("%q normalises to %q, then %q (%s)", b, out, again, msg)
 			}

@@ -45,7 +45,7 @@ const (
 
 // Hash64 hashes v so that values which Compare finds equal hash alike: integers,
 // decimals of any scale and enums by number; strings under coll; dates and
-// datetimes together. Floats hash apart from exact numbers: callers bring the
+// datetimes together; JSON by its order. Floats hash apart from exact numbers: callers bring the
 // two sides of a join or a union to one type first.
 func Hash64(seed uint64, v Value, coll CollationID) uint64 {
 	switch v.K {
@@ -73,7 +73,7 @@ func Hash64(seed uint64, v Value, coll CollationID) uint64 {
 	case KindTime:
 		return mix(seed^hashTime, uint64(v.N))
 	}
-	return hashBytes(seed, v.B)
+	return hashJSON(seed, v.B)
 }
 
 // hashDecimal drops trailing zeros, so that 1.50 and 1.5 and the integer 3 and

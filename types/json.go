@@ -11,7 +11,7 @@ import (
 // JSON documents are kept as normalised text: keys in MySQL's order (shorter
 // first, then by bytes), the last of duplicate keys, ", " and ": " between
 // members, numbers as MySQL prints them. The text is what clients receive, so
-// reading a document costs nothing; the price is a parse per JSON function.
+// reading a document costs nothing; the price is a scan per JSON function.
 // The JSON package of vitess was not used: it orders keys by bytes alone and
 // gives neither MySQL's error texts nor positions.
 
@@ -30,47 +30,69 @@ const (
 	jsonBool
 )
 
-// jsonNode is a parsed value.
-type jsonNode struct {
-	kind  jsonKind
-	num   Value // KindInt, KindUint or KindFloat
-	str   []byte
-	elems []jsonNode // array elements, object values
-	keys  [][]byte   // object keys, in order
-	truth bool
-}
+// jsonPollValues is how many values are read between two looks at the interrupt.
+const jsonPollValues = 1 << 12
 
-// jsonParser reads one document. Its messages are those MySQL gives.
+// jsonParser reads one document and writes it in the normalised form as it goes, so that it takes the memory of that text and no tree.
+// Its messages are those MySQL gives.
 type jsonParser struct {
-	s    []byte
-	i    int
-	fail string
+	ctx    *Context
+	s      []byte
+	i      int
+	fail   string // what is wrong with the document
+	err    error  // the statement has to end
+	out    []byte
+	check  bool   // nothing is written
+	buf    []byte // the string read last, if it holds escapes
+	last   [][]byte
+	values int
 }
 
 // ParseJSON normalises a document in utf8mb4. message is "" when it is well
-// formed, else MySQL's reason, with the byte position.
-func ParseJSON(s []byte) (out []byte, message string, pos int) {
-	n, message, pos := parseJSONTree(s)
-	if message != "" {
-		return nil, message, pos
+// formed, else MySQL's reason, with the byte position. err is the statement's
+// end, by ctx, which may be nil.
+func ParseJSON(ctx *Context, s []byte) (out []byte, message string, pos int, err error) {
+	if err := ctx.fits(2 * len(s)); err != nil {
+		return nil, "", 0, err
 	}
-	return n.append(make([]byte, 0, len(s)+8)), "", 0
+	p := jsonParser{ctx: ctx, s: s, out: make([]byte, 0, len(s)+8)}
+	p.document()
+	if p.err != nil || p.fail != "" {
+		p.out = nil
+	}
+	return p.out, p.fail, p.i, p.err
 }
 
-func parseJSONTree(s []byte) (n jsonNode, message string, pos int) {
-	p := jsonParser{s: s}
+// ValidJSON reports whether s is a well-formed document.
+func ValidJSON(ctx *Context, s []byte) (bool, error) {
+	p := jsonParser{ctx: ctx, s: s, check: true}
+	p.document()
+	return p.fail == "" && p.err == nil, p.err
+}
+
+func (p *jsonParser) document() {
 	p.space()
-	if p.i == len(s) {
-		return n, "The document is empty.", 0
+	if p.i == len(p.s) {
+		p.fail, p.i = "The document is empty.", 0
+		return
 	}
-	n = p.value(1)
-	if p.fail == "" {
-		if p.space(); p.i < len(s) {
+	p.value(1)
+	if p.fail == "" && p.err == nil {
+		if p.space(); p.i < len(p.s) {
 			p.fail = "The document root must not be followed by other values."
 		}
 	}
-	return n, p.fail, p.i
 }
+
+// write appends text to the output.
+func (p *jsonParser) write(text string) {
+	if !p.check {
+		p.out = append(p.out, text...)
+	}
+}
+
+// stopped reports whether reading has ended early.
+func (p *jsonParser) stopped() bool { return p.fail != "" || p.err != nil }
 
 func (p *jsonParser) space() {
 	for p.i < len(p.s) && (p.s[p.i] == ' ' || p.s[p.i] == '\t' || p.s[p.i] == '\n' || p.s[p.i] == '\r') {
@@ -85,33 +107,42 @@ func (p *jsonParser) peek() byte {
 	return 0
 }
 
-func (p *jsonParser) value(depth int) (n jsonNode) {
+func (p *jsonParser) value(depth int) {
 	if depth > MaxJSONDepth {
 		p.fail = "The JSON document exceeds the maximum depth."
-		return n
+		return
+	}
+	if p.values++; p.values%jsonPollValues == 0 {
+		if p.err = p.ctx.poll(); p.err != nil {
+			return
+		}
 	}
 	switch c := p.peek(); {
 	case c == '{':
-		return p.object(depth)
+		p.object(depth)
 	case c == '[':
-		return p.array(depth)
+		p.array(depth)
 	case c == '"':
-		n.kind = jsonString
-		n.str = p.text()
-		return n
+		p.string(p.text())
 	case c == '-' || isDigit(c):
-		return p.number()
+		if n := p.number(); !p.check && p.fail == "" {
+			p.out = appendJSONNumber(p.out, &n)
+		}
 	case p.word("null"):
-		return n
+		p.write("null")
 	case p.word("true"):
-		n.kind, n.truth = jsonBool, true
-		return n
+		p.write("true")
 	case p.word("false"):
-		n.kind = jsonBool
-		return n
+		p.write("false")
+	default:
+		p.fail = "Invalid value."
 	}
-	p.fail = "Invalid value."
-	return n
+}
+
+func (p *jsonParser) string(s []byte) {
+	if !p.check && p.fail == "" {
+		p.out = AppendJSONString(p.out, s)
+	}
 }
 
 func (p *jsonParser) word(w string) bool {
@@ -122,75 +153,106 @@ func (p *jsonParser) word(w string) bool {
 	return false
 }
 
-func (p *jsonParser) array(depth int) jsonNode {
-	n := jsonNode{kind: jsonArray}
+func (p *jsonParser) array(depth int) {
 	p.i++
+	p.write("[")
 	if p.space(); p.peek() == ']' {
 		p.i++
-		return n
+		p.write("]")
+		return
 	}
 	for {
 		p.space()
-		e := p.value(depth + 1)
-		if p.fail != "" {
-			return n
+		if p.value(depth + 1); p.stopped() {
+			return
 		}
-		n.elems = append(n.elems, e)
 		p.space()
 		switch p.peek() {
 		case ',':
 			p.i++
+			p.write(", ")
 		case ']':
 			p.i++
-			return n
+			p.write("]")
+			return
 		default:
 			p.fail = "Missing a comma or ] after an array element."
-			return n
+			return
 		}
 	}
 }
 
-func (p *jsonParser) object(depth int) jsonNode {
-	n := jsonNode{kind: jsonObject}
+func (p *jsonParser) object(depth int) {
+	start := len(p.out)
 	p.i++
+	p.write("{")
 	if p.space(); p.peek() == '}' {
 		p.i++
-		return n
+		p.write("}")
+		return
 	}
-	for {
-		if p.space(); p.peek() != '"' {
-			p.fail = "Missing a name for object member."
-			return n
+	ordered := true
+	for members := 1; ; members++ {
+		key := p.member()
+		if p.stopped() {
+			return
 		}
-		key := p.text()
-		if p.fail != "" {
-			return n
-		}
-		if p.space(); p.peek() != ':' {
-			p.fail = "Missing a colon after a name of object member."
-			return n
-		}
-		p.i++
+		ordered = p.follows(depth, key, members == 1) && ordered
+		p.string(key)
+		p.write(": ")
 		p.space()
-		e := p.value(depth + 1)
-		if p.fail != "" {
-			return n
+		if p.value(depth + 1); p.stopped() {
+			return
 		}
-		n.keys = append(n.keys, key)
-		n.elems = append(n.elems, e)
 		p.space()
 		switch p.peek() {
 		case ',':
 			p.i++
+			p.write(", ")
 		case '}':
 			p.i++
-			n.sortMembers()
-			return n
+			p.write("}")
+			if !ordered && !p.check {
+				p.sortMembers(start, members)
+			}
+			return
 		default:
 			p.fail = "Missing a comma or } after an object member."
-			return n
+			return
 		}
 	}
+}
+
+// member reads a key and the colon behind it.
+func (p *jsonParser) member() []byte {
+	if p.space(); p.peek() != '"' {
+		p.fail = "Missing a name for object member."
+		return nil
+	}
+	key := p.text()
+	if p.fail != "" {
+		return nil
+	}
+	if p.space(); p.peek() != ':' {
+		p.fail = "Missing a colon after a name of object member."
+		return nil
+	}
+	p.i++
+	return key
+}
+
+// follows reports whether key comes behind the one before it in the object of a level, and remembers it.
+func (p *jsonParser) follows(depth int, key []byte, first bool) bool {
+	if p.check {
+		return true
+	}
+	for len(p.last) <= depth {
+		p.last = append(p.last, nil)
+	}
+	before := p.last[depth]
+	ok := first || compareKeys(before, key) < 0
+	p.last[depth] = append(before[:0], key...)
+	return ok
 }
 
 func compareKeys(a, b []byte) int {
@@ -200,33 +262,53 @@ func compareKeys(a, b []byte) int {
 	return bytes.Compare(a, b)
 }
 
-// sortMembers brings the members into MySQL's order; of duplicate keys the last
-// one wins. Documents that we wrote are in order already.
-func (n *jsonNode) sortMembers() {
-	ordered := true
-	for i := 1; i < len(n.keys) && ordered; i++ {
-		ordered = compareKeys(n.keys[i-1], n.keys[i]) < 0
-	}
-	if ordered {
+// jsonMember is where a member of the object stands that is being sorted.
+type jsonMember struct{ key, keyEnd, end uint32 }
+
+const jsonMemberBytes = 12
+
+// sortMembers brings the members of the object that was written last, from start on, into MySQL's order; of duplicate keys the last one
+// wins. Documents that we wrote are in order already, and cost nothing.
+func (p *jsonParser) sortMembers(start, members int) {
+	body := p.out[start:]
+	if p.err = p.ctx.fits(members*jsonMemberBytes + len(body)); p.err != nil {
 		return
 	}
-	index := make([]int, len(n.keys))
-	for i := range index {
-		index[i] = i
+	list := make([]jsonMember, 0, members)
+	for it := NewJSONIter(body); ; {
+		key, value, ok := it.Next()
+		if !ok {
+			break
+		}
+		// key and value are slices of body.
+		at := cap(body) - cap(key)
+		list = append(list, jsonMember{uint32(at), uint32(at + len(key)), uint32(cap(body) - cap(value) + len(value))})
 	}
-	slices.SortStableFunc(index, func(a, b int) int { return compareKeys(n.keys[a], n.keys[b]) })
-	keys, elems := make([][]byte, 0, len(index)), make([]jsonNode, 0, len(index))
-	for i, at := range index {
-		if i+1 < len(index) && bytes.Equal(n.keys[at], n.keys[index[i+1]]) {
+	key := func(m *jsonMember) []byte { return UnquoteJSON(body[m.key:m.keyEnd]) }
+	compared := 0
+	slices.SortStableFunc(list, func(a, b jsonMember) int {
+		if compared++; compared%jsonPollValues == 0 && p.err == nil {
+			p.err = p.ctx.poll()
+		}
+		if p.err != nil {
+			return 0 // a sort can't be left; once it is over with, all are equal
+		}
+		return compareKeys(key(&a), key(&b))
+	})
+	sorted := append(make([]byte, 0, len(body)), '{')
+	for i := range list {
+		if i+1 < len(list) && bytes.Equal(key(&list[i]), key(&list[i+1])) {
 			continue
 		}
-		keys, elems = append(keys, n.keys[at]), append(elems, n.elems[at])
+		if len(sorted) > 1 {
+			sorted = append(sorted, ", "...)
+		}
+		sorted = append(sorted, body[list[i].key:list[i].end]...)
 	}
-	n.keys, n.elems = keys, elems
+	p.out = append(append(p.out[:start], sorted...), '}')
 }
 
-func (p *jsonParser) number() (n jsonNode) {
-	n.kind = jsonNumber
+func (p *jsonParser) number() (n Value) {
 	start := p.i
 	if p.peek() == '-' {
 		p.i++
@@ -264,14 +346,11 @@ func (p *jsonParser) number() (n jsonNode) {
 	if whole {
 		if u, neg, _, over := parseDigits(text); !over {
 			if !neg && u <= math.MaxInt64 {
-				n.num = Int(int64(u))
-				return n
+				return Int(int64(u))
 			} else if !neg {
-				n.num = Uint(u)
-				return n
+				return Uint(u)
 			} else if u <= 1<<63 {
-				n.num = Int(-int64(u))
-				return n
+				return Int(-int64(u))
 			}
 		}
 	}
@@ -280,8 +359,7 @@ func (p *jsonParser) number() (n jsonNode) {
 		p.fail = "Number too big to be stored in double."
 		p.i = start
 	}
-	n.num = Float(f)
-	return n
+	return Float(f)
 }
 
 func (p *jsonParser) digits() bool {
@@ -292,10 +370,19 @@ func (p *jsonParser) digits() bool {
 	return p.i > start
 }
 
-// text reads a quoted string.
+// text reads a quoted string. It is valid until the next one is read.
 func (p *jsonParser) text() []byte {
 	p.i++
-	out := []byte{}
+	start := p.i
+	for p.i < len(p.s) && p.s[p.i] >= 0x20 && p.s[p.i] != '\\' {
+		if p.s[p.i] == '"' {
+			p.i++
+			return p.s[start : p.i-1]
+		}
+		p.i++
+	}
+	out := append(p.buf[:0], p.s[start:p.i]...)
+	defer func() { p.buf = out }()
 	for p.i < len(p.s) {
 		c := p.s[p.i]
 		switch {
@@ -369,39 +456,6 @@ func (p *jsonParser) hex4() (rune, bool) {
 	}
 	p.i += 4
 	return rune(n), true
-}
-
-// append writes the normalised text.
-func (n *jsonNode) append(dst []byte) []byte {
-	switch n.kind {
-	case jsonNull:
-		return append(dst, "null"...)
-	case jsonBool:
-		return strconv.AppendBool(dst, n.truth)
-	case jsonString:
-		return AppendJSONString(dst, n.str)
-	case jsonNumber:
-		return appendJSONNumber(dst, &n.num)
-	case jsonArray:
-		dst = append(dst, '[')
-		for i := range n.elems {
-			if i > 0 {
-				dst = append(dst, ", "...)
-			}
-			dst = n.elems[i].append(dst)
-		}
-		return append(dst, ']')
-	}
-	dst = append(dst, '{')
-	for i := range n.elems {
-		if i > 0 {
-			dst = append(dst, ", "...)
-		}
-		dst = AppendJSONString(dst, n.keys[i])
-		dst = append(dst, ": "...)
-		dst = n.elems[i].append(dst)
-	}
-	return append(dst, '}')
 }
 
 // appendJSONNumber prints a number; whole doubles keep a ".0" that says so.

@@ -3,6 +3,8 @@ package types
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
+	"math"
 )
 
 // compareJSON orders two normalised documents by MySQL's precedence of types.
@@ -10,8 +12,7 @@ func compareJSON(a, b []byte) int {
 	if bytes.Equal(a, b) {
 		return 0
 	}
-	x, _, _ := parseJSONTree(a)
-	y, _, _ := parseJSONTree(b)
+	x, y := viewJSON(a), viewJSON(b)
 	return x.compare(&y)
 }
 
@@ -21,32 +22,124 @@ func (n *jsonNode) compare(o *jsonNode) int {
 	}
 	switch n.kind {
 	case jsonNumber:
-		return compareNumbers(&n.num, &o.num)
+		return compareJSONNumbers(&n.num, &o.num)
 	case jsonString:
 		return bytes.Compare(n.str, o.str)
 	case jsonBool:
 		return compareInts(boolInt(n.truth), boolInt(o.truth))
 	case jsonArray:
-		for i := range min(len(n.elems), len(o.elems)) {
-			if r := n.elems[i].compare(&o.elems[i]); r != 0 {
-				return r
-			}
-		}
-		return compareInts(int64(len(n.elems)), int64(len(o.elems)))
+		return compareJSONMembers(n.text, o.text)
 	case jsonObject:
-		if r := compareInts(int64(len(n.elems)), int64(len(o.elems))); r != 0 {
+		if r := compareInts(int64(JSONLength(n.text)), int64(JSONLength(o.text))); r != 0 {
 			return r
 		}
-		for i := range n.elems {
-			if r := compareKeys(n.keys[i], o.keys[i]); r != 0 {
-				return compareInts(int64(r), 0)
-			}
-			if r := n.elems[i].compare(&o.elems[i]); r != 0 {
-				return r
-			}
-		}
+		return compareJSONMembers(n.text, o.text)
 	}
 	return 0
+}
+
+// compareJSONMembers orders arrays by their elements and then by their length, and objects of the same length by keys and values.
+func compareJSONMembers(a, b []byte) int {
+	x, y := NewJSONIter(a), NewJSONIter(b)
+	for {
+		k, v, ok := x.Next()
+		l, w, more := y.Next()
+		if !ok || !more {
+			return compareInts(boolInt(ok), boolInt(more))
+		}
+		if k != nil {
+			if r := compareKeys(UnquoteJSON(k), UnquoteJSON(l)); r != 0 {
+				return compareInts(int64(r), 0)
+			}
+		}
+		if r := compareJSON(v, w); r != 0 {
+			return r
+		}
+	}
+}
+
+// appendJSONKey appends bytes that order as compareJSON does and are equal where it says so. Each value begins with its kind, above 0,
+// which ends an array. A number is its nearest double and what is missing to it, so that 64-bit integers keep their order.
+func appendJSONKey(dst, text []byte) []byte {
+	n := viewJSON(text)
+	dst = append(dst, byte(n.kind)+1)
+	switch n.kind {
+	case jsonNumber:
+		return appendJSONNumberKey(dst, &n.num)
+	case jsonString:
+		return AppendSortKey(dst, n.str, Binary)
+	case jsonBool:
+		return append(dst, byte(boolInt(n.truth)))
+	case jsonArray, jsonObject:
+		if n.kind == jsonObject {
+			dst = binary.BigEndian.AppendUint32(dst, uint32(JSONLength(text)))
+		}
+		for it := NewJSONIter(text); ; {
+			key, value, ok := it.Next()
+			if !ok {
+				break
+			}
+			if key != nil {
+				key = UnquoteJSON(key)
+				dst = append(binary.BigEndian.AppendUint32(dst, uint32(len(key))), key...)
+			}
+			dst = appendJSONKey(dst, value)
+		}
+		return append(dst, 0)
+	}
+	return dst
+}
+
+func appendJSONNumberKey(dst []byte, v *Value) []byte {
+	f, rest := splitJSONNumber(v)
+	dst = binary.BigEndian.AppendUint64(dst, orderedFloat(f))
+	return binary.BigEndian.AppendUint16(dst, uint16(rest)^0x8000)
+}
+
+// splitJSONNumber returns the double that is nearest to a number and what an integer is above that. Rounding keeps the order, so both
+// together order numbers by their exact value.
+func splitJSONNumber(v *Value) (f float64, rest int64) {
+	switch v.K {
+	case KindInt:
+		if f = float64(v.N); f == 1<<63 {
+			return f, v.N - math.MaxInt64 - 1
+		}
+		return f, v.N - int64(f)
+	case KindUint:
+		if f = float64(uint64(v.N)); f == 1<<64 {
+			return f, v.N // modulo 1<<64
+		}
+		return f, int64(uint64(v.N) - uint64(f))
+	}
+	if f = v.Float64(); f == 0 {
+		f = 0 // not -0
+	}
+	return f, 0
+}
+
+// compareJSONNumbers orders numbers exactly. An SQL value may be a decimal, which a document has none of.
+func compareJSONNumbers(a, b *Value) int {
+	if a.K == KindDecimal || b.K == KindDecimal {
+		return compareNumbers(a, b)
+	}
+	f, m := splitJSONNumber(a)
+	g, n := splitJSONNumber(b)
+	switch {
+	case f < g:
+		return -1
+	case f > g:
+		return 1
+	}
+	return compareInts(m, n)
+}
+
+// hashJSON hashes documents that are equal alike: those of one key.
+func hashJSON(seed uint64, text []byte) uint64 {
+	p := scratch.Get().(*[]byte)
+	key := appendJSONKey((*p)[:0], text)
+	h := hashBytes(seed, key)
+	putScratch(p, key)
+	return h
 }
 
 // compareJSONWith compares a document with an SQL value: the value is taken as
@@ -67,8 +160,7 @@ func jsonOf(ctx *Context, v *Value) jsonNode {
 	case KindNull:
 		return jsonNode{}
 	case KindJSON:
-		n, _, _ := parseJSONTree(v.B)
-		return n
+		return viewJSON(v.B)
 	case KindInt, KindUint, KindFloat:
 		return jsonNode{kind: jsonNumber, num: *v}
 	case KindDecimal:
@@ -113,7 +205,7 @@ func JSONText(v *Value) (b []byte, ok bool) {
 
 // jsonToFloat returns the number that a document is in numeric context.
 func jsonToFloat(ctx *Context, v *Value) float64 {
-	n, _, _ := parseJSONTree(v.B)
+	n := viewJSON(v.B)
 	switch n.kind {
 	case jsonNumber:
 		return ToFloat(ctx, &n.num)

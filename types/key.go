@@ -38,7 +38,7 @@ func AppendKey(dst []byte, v Value, t *Type, desc bool, prefixChars int) []byte 
 		dst = append(dst, keyFloat)
 		dst = binary.BigEndian.AppendUint64(dst, orderedFloat(v.Float64()))
 	case v.K == KindJSON:
-		dst = AppendSortKey(dst, v.B, Binary)
+		dst = AppendSortKey(dst, appendJSONKey(nil, v.B), Binary)
 	case v.K == KindDecimal && v.B != nil:
 		dst = appendOrderedWide(dst, v.B)
 	case unsignedKind(v.K):

@@ -106,7 +106,7 @@ func runScriptLine(t *testing.T, d *datadriven.TestData, ctx *Context, line stri
 	case "interval":
 		return scriptInterval(ctx, line)
 	case "json":
-		out, msg, pos := ParseJSON([]byte(line))
+		out, msg, pos, _ := ParseJSON(nil, []byte(line))
 		if msg != "" {
 			return fmt.Sprintf("%s -> %s at %d", line, msg, pos)
 		}
