@@ -27,6 +27,8 @@ func (n *HashAgg) Children() []Node     { return []Node{n.Input} }
 func (n *StreamAgg) Children() []Node   { return []Node{n.Input} }
 func (n *UnionAll) Children() []Node    { return n.Inputs }
 func (n *Materialize) Children() []Node { return []Node{n.Input} }
+func (n *CTEScan) Children() []Node     { return nil } // the CTE may be read by its own parts
+func (n *CTEDelta) Children() []Node    { return nil }
 func (n *HashJoin) Children() []Node    { return []Node{n.Left, n.Right} }
 func (n *Apply) Children() []Node       { return []Node{n.Left, n.Right} }
 func (n *Update) Children() []Node      { return []Node{n.Input} }
@@ -56,6 +58,8 @@ func (n *HashAgg) outputs() []types.Type     { return aggTypes(n.Keys, n.Aggs) }
 func (n *StreamAgg) outputs() []types.Type   { return aggTypes(n.Keys, n.Aggs) }
 func (n *UnionAll) outputs() []types.Type    { return n.Out }
 func (n *Materialize) outputs() []types.Type { return Types(n.Input) }
+func (n *CTEScan) outputs() []types.Type     { return n.CTE.Out }
+func (n *CTEDelta) outputs() []types.Type    { return n.CTE.Out }
 func (n *HashJoin) outputs() []types.Type    { return joinTypes(n.Kind, n.Left, n.Right) }
 func (n *Apply) outputs() []types.Type       { return joinTypes(n.Kind, n.Left, n.Right) }
 func (n *Insert) outputs() []types.Type      { return nil }
@@ -168,6 +172,20 @@ func (n *UnionAll) Describe() Description { return n.describe("UnionAll") }
 func (n *Materialize) Describe() Description {
 	d := n.describe("Materialize")
 	d.Table = n.Name
+	return d
+}
+
+// Describe implements Node.
+func (n *CTEScan) Describe() Description {
+	d := n.describe("CTEScan")
+	d.Table = n.CTE.Name
+	return d
+}
+
+// Describe implements Node.
+func (n *CTEDelta) Describe() Description {
+	d := n.describe("CTEDelta")
+	d.Table = n.CTE.Name
 	return d
 }
 

@@ -27,7 +27,8 @@
 // # Where to read
 //
 // run.go is the way in. node*.go are the plan's vocabulary, op_*.go their operators, one
-// kind of operator per file; subplan.go evaluates subqueries; program*.go the direct programs; insert.go, update.go and
+// kind of operator per file; subplan.go evaluates subqueries and op_cte.go shares the rows of
+// common table expressions; rowlist.go keeps rows for several readers; program*.go the direct programs; insert.go, update.go and
 // rowmaker.go the writes; bounds.go turns ranges into spans; errors.go maps errors.
 //
 // # Invariants
@@ -40,7 +41,8 @@
 //	    operator's next call. Only its selection may be narrowed by the one above.
 //	X4. No operator holds a value in the arena of expr.Ctx across a call to another
 //	    operator, so that leaves reset the arena once per batch. A subplan runs amid an
-//	    evaluation, and so has a Ctx with an arena of its own.
+//	    evaluation, and so has a Ctx with an arena of its own; so has a CTE, which runs
+//	    where its first reader opens.
 //	X5. A scan is a sequence of pages; no storage iterator outlives a page. All pages
 //	    of a statement read at one timestamp: the transaction's, or that of a snapshot
 //	    which Run closes.
@@ -51,8 +53,8 @@
 //	X8. Candidates are collected before the first row changes if the statement moves
 //	    rows within the index that it scans (LockRows.Collect).
 //	X9. What an operator holds is in the statement's MemTracker. Sort, TopN, HashAgg,
-//	    Distinct, HashJoin, Materialize and the rows of a subplan go on in spill files
-//	    when it is short; without a TempDir, and for what cannot be spilled, it ends with
+//	    Distinct, HashJoin, Materialize, CTEs and the rows of a subplan go on in spill
+//	    files when it is short; without a TempDir, and for what cannot be spilled, it ends with
 //	    8175. What is only kept to save work, the results of a subplan, is given up. Spill
 //	    files have no name while open.
 //	X10. No row and no error that depends on an unsynced version read under a lock is

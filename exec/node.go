@@ -271,6 +271,42 @@ type Materialize struct {
 	Base
 	Input Node
 	Name  string // alias of the derived table, for EXPLAIN
+	// Slots are the ordinals of Ctx.Params that Input reads and that others than its own
+	// nodes fill: it is read again when their values have changed.
+	Slots []int
+}
+
+// CTE is a common table expression: a query whose rows several CTEScans of one
+// execution share. It is no node; Plan.CTEs lists it.
+type CTE struct {
+	Name string
+	// Root is the whole query, or, if Recursive is set, the seed of a recursion.
+	Root Node
+	// Recursive is run again and again, and reads through CTEDelta what its last run, or
+	// the seed, has added; no row more ends it.
+	Recursive Node
+	// Distinct drops rows that were there before, as UNION without ALL does.
+	Distinct bool
+	// Out are the types of the columns, to which those of Root and Recursive are cast.
+	Out []types.Type
+	// Slots are the ordinals of Ctx.Params that the query reads and that others than its
+	// own nodes fill: it is run again when their values have changed.
+	Slots []int
+	// Count and Offset, as those of a Limit, are of a LIMIT in the recursive part: readers
+	// see those rows only, and the recursion stops when they are there.
+	Count, Offset expr.Expr
+}
+
+// CTEScan yields the rows of a CTE, which is run when its first row is needed.
+type CTEScan struct {
+	Base
+	CTE *CTE
+}
+
+// CTEDelta, below CTE.Recursive, yields the rows that the last run has added.
+type CTEDelta struct {
+	Base
+	CTE *CTE
 }
 
 // JoinKind says what a join yields.

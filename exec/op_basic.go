@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/pandodb/pando/expr"
@@ -338,6 +339,7 @@ func (o *unionOp) close() {
 type materializeOp struct {
 	rt     *Runtime
 	input  operator
+	slots  slotValues
 	rows   rowList
 	filled bool
 }
@@ -347,33 +349,62 @@ func (n *Materialize) build(b *builder) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &materializeOp{rt: b.rt, input: in}
+	o := &materializeOp{rt: b.rt, input: in, slots: slotValues{slots: n.Slots}}
 	o.rows.init(b.rt, Types(n))
 	return o, nil
 }
 
 func (o *materializeOp) open() error {
-	if !o.filled {
-		if err := o.input.open(); err != nil {
+	if o.slots.changed(o.rt) || !o.filled {
+		if err := o.fill(); err != nil {
 			return err
 		}
-		for {
-			b, err := o.input.next()
-			if err != nil {
-				return err
-			}
-			if b == nil {
-				break
-			}
-			if err := o.rows.addBatch(b); err != nil {
-				return err
-			}
-		}
-		o.filled = true
 	}
 	return o.rows.rewind()
+}
+
+func (o *materializeOp) fill() error {
+	o.filled = false
+	if err := o.rows.reset(); err != nil {
+		return err
+	}
+	if err := o.input.open(); err != nil {
+		return err
+	}
+	for {
+		b, err := o.input.next()
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			o.filled = true
+			return nil
+		}
+		if err := o.rows.addBatch(b); err != nil {
+			return err
+		}
+	}
 }
 
 func (o *materializeOp) next() (*types.Batch, error) { return o.rows.next() }
 
 func (o *materializeOp) close() { o.input.close(); o.rows.close() }
+
+// slotValues remembers the parameters that something was made under.
+type slotValues struct {
+	slots      []int
+	last, next []byte
+}
+
+// changed reports whether the parameters differ from those of the last call.
+func (s *slotValues) changed(rt *Runtime) bool {
+	s.next = s.next[:0]
+	for _, slot := range s.slots {
+		s.next = appendValue(s.next, &rt.Ctx.Params[slot])
+	}
+	if bytes.Equal(s.last, s.next) {
+		return false
+	}
+	s.last, s.next = s.next, s.last
+	return true
+}

@@ -33,6 +33,8 @@ type Plan struct {
 	Tables        []TableRef
 	// Subplans are the subqueries within expressions, at any depth, each once.
 	Subplans []*Subplan
+	// CTEs are the common table expressions that CTEScans read, each once.
+	CTEs []*CTE
 	// Program is the direct program of the statement, or nil; set by Seal.
 	Program *Program
 	// Bytes is the plan's approximate memory, for the plan cache; the planner fills it.
@@ -47,6 +49,12 @@ type Plan struct {
 func (p *Plan) Seal() *Plan {
 	for _, s := range p.Subplans {
 		p.seal(s.Root)
+	}
+	for _, c := range p.CTEs {
+		p.seal(c.Root)
+		if c.Recursive != nil {
+			p.seal(c.Recursive)
+		}
 	}
 	p.seal(p.Root)
 	p.Program = CompileProgram(p)

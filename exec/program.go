@@ -86,7 +86,7 @@ type updateProgram struct {
 // CompileProgram returns the direct program of a plan, or nil if its shape has none.
 // Seal calls it.
 func CompileProgram(p *Plan) *Program {
-	if len(p.Subplans) > 0 || p.Slots > 0 || p.Root == nil {
+	if len(p.Subplans)+len(p.CTEs) > 0 || p.Slots > 0 || p.Root == nil {
 		return nil
 	}
 	var prog *Program

@@ -84,8 +84,8 @@ func (rt *Runtime) runStatement(p *Plan, sink sqlapi.Sink) (res sqlapi.Result, e
 	if rt.Txn != nil {
 		rt.Txn.BeginStatement()
 	}
-	if len(p.Subplans) > 0 {
-		rt.beginSubplans()
+	if len(p.Subplans)+len(p.CTEs) > 0 {
+		rt.beginExecution()
 	}
 	if p.Program != nil && rt.Analyze == nil {
 		res, err = p.Program.run(rt, sink)
@@ -131,7 +131,7 @@ func (rt *Runtime) runWriteRetrying(p *Plan) (sqlapi.Result, error) {
 		if err := rt.Txn.WaitSeen(); err != nil {
 			return res, err
 		}
-		rt.resetSubplans()
+		rt.shared.reset()
 		rt.Ctx.ResetWarnings()
 		rt.Txn.BeginStatement()
 	}

@@ -31,6 +31,8 @@ type Runtime struct {
 	AutoIDs AutoIDs
 	// FoundRows is the client's CLIENT_FOUND_ROWS: UPDATE reports rows matched.
 	FoundRows bool
+	// CTEDepthMax is cte_max_recursion_depth.
+	CTEDepthMax uint64
 	// Analyze, when not nil, collects EXPLAIN ANALYZE's counters.
 	Analyze *Counters
 	// FoundRowsCount is set for SQL_CALC_FOUND_ROWS: rows without the LIMIT. Otherwise
@@ -42,7 +44,7 @@ type Runtime struct {
 
 	snapshot *txn.Snapshot // of reads outside a transaction, while a statement runs
 	own      *txn.Txn      // of a statement without Txn, while it runs
-	subplans *subplans     // nil unless the statement at hand has some
+	shared   *execution    // nil unless the statement at hand has subplans or CTEs
 	scratch  scratch
 }
 
@@ -58,11 +60,40 @@ func (rt *Runtime) Abandon() {
 	}
 }
 
+// execution is what the parts of one execution share: its subqueries and CTEs, as far
+// as they have been needed.
+type execution struct {
+	rt       *Runtime
+	subplans map[*Subplan]*subplanState
+	ctes     map[*CTE]*cteState
+}
+
+// beginExecution makes the subqueries of a plan known to its expressions.
+func (rt *Runtime) beginExecution() {
+	rt.shared = &execution{rt: rt, subplans: make(map[*Subplan]*subplanState), ctes: make(map[*CTE]*cteState)}
+	rt.Ctx.Subplans = rt.shared
+}
+
+// reset closes what has been made, which a statement that starts over must not see again.
+func (x *execution) reset() {
+	if x == nil {
+		return
+	}
+	for _, st := range x.subplans {
+		st.close()
+	}
+	for _, st := range x.ctes {
+		st.close()
+	}
+	clear(x.subplans)
+	clear(x.ctes)
+}
+
 // endExecution gives back what an execution holds besides its operators.
 func (rt *Runtime) endExecution() {
-	if rt.subplans != nil {
-		rt.resetSubplans()
-		rt.subplans, rt.Ctx.Subplans = nil, nil
+	if rt.shared != nil {
+		rt.shared.reset()
+		rt.shared, rt.Ctx.Subplans = nil, nil
 	}
 	rt.closeSnapshot()
 }

@@ -95,29 +95,6 @@ func (s *Subplan) memoizable() bool {
 	return s.Flags&changing == 0 && (s.constant || len(s.Slots) > 0)
 }
 
-// subplans are the subqueries of one execution that have been evaluated so far.
-type subplans struct {
-	rt     *Runtime
-	states map[*Subplan]*subplanState
-}
-
-// beginSubplans makes the subqueries of an execution known to its expressions.
-func (rt *Runtime) beginSubplans() {
-	rt.subplans = &subplans{rt: rt, states: make(map[*Subplan]*subplanState)}
-	rt.Ctx.Subplans = rt.subplans
-}
-
-// resetSubplans closes the subqueries, whose results a statement that starts over must
-// not see again.
-func (rt *Runtime) resetSubplans() {
-	if rt.subplans == nil {
-		return
-	}
-	for _, st := range rt.subplans.states {
-		st.close()
-	}
-	clear(rt.subplans.states)
-}
 
 // subplanState is a subquery in one execution. Its operators are built once and opened
 // for each evaluation, under a context of its own (invariant X4).
@@ -141,15 +118,15 @@ type subplanState struct {
 }
 
 // EvalSubplan implements expr.Subplans.
-func (s *subplans) EvalSubplan(ctx *expr.Ctx, plan any, args []expr.Expr, row []types.Value) (types.Value, error) {
+func (x *execution) EvalSubplan(ctx *expr.Ctx, plan any, args []expr.Expr, row []types.Value) (types.Value, error) {
 	p := plan.(*Subplan)
-	st := s.states[p]
+	st := x.subplans[p]
 	if st == nil {
-		st = &subplanState{rt: s.rt, plan: p, ctx: ctx.Child(), args: make([]types.Value, len(args))}
+		st = &subplanState{rt: x.rt, plan: p, ctx: ctx.Child(), args: make([]types.Value, len(args))}
 		st.row = make([]types.Value, p.Operands+len(Types(p.Root)))
-		st.memo.init(s.rt)
+		st.memo.init(x.rt)
 		st.rows.init(st)
-		s.states[p] = st
+		x.subplans[p] = st
 	}
 	if st.known && len(args) == 0 {
 		return st.once[0], nil
@@ -168,10 +145,10 @@ func (s *subplans) EvalSubplan(ctx *expr.Ctx, plan any, args []expr.Expr, row []
 		ctx.Params[slot] = st.args[i]
 	}
 	// Operators take the context from the runtime, so they run in the subquery's own.
-	saved := s.rt.Ctx
-	s.rt.Ctx = st.ctx
+	saved := x.rt.Ctx
+	x.rt.Ctx = st.ctx
 	v, err := st.eval()
-	s.rt.Ctx = saved
+	x.rt.Ctx = saved
 	if err == nil && keep {
 		st.memo.put(v)
 	}

@@ -324,7 +324,7 @@ func clean(t *testing.T, rt *Runtime) {
 	if files, _ := os.ReadDir(rt.TempDir); len(files) > 0 {
 		t.Errorf("%d spill files left", len(files))
 	}
-	if rt.subplans != nil || rt.Ctx.Subplans != nil {
+	if rt.shared != nil || rt.Ctx.Subplans != nil {
 		t.Error("subqueries outlive their execution")
 	}
 }

@@ -24,6 +24,7 @@ func (s *Session) refreshContext() {
 	}
 	s.context.MaxErrorCount = int(mustInt(s.get("max_error_count")))
 	s.context.DivPrecisionIncrement = int(mustInt(s.get("div_precision_increment")))
+	s.runtime.CTEDepthMax = uint64(mustInt(s.get("cte_max_recursion_depth")))
 	s.ctx.GroupConcatMaxLen = int(min(mustInt(s.get("group_concat_max_len")), math.MaxInt32))
 	s.ctx.MaxAllowedPacket = int(min(s.packetMax, math.MaxInt32))
 	s.diagnostics.notes = s.get("sql_notes") == "ON"

@@ -118,7 +118,7 @@ func idleSessionVariables() []*variable {
 		intVar("optimizer_search_depth", scopeBoth, "62", "0", "62", "the optimizer has no such search"),
 		textVar("optimizer_switch", scopeBoth, "", "the optimizer's strategies are not switched"),
 		intVar("eq_range_index_dive_limit", scopeBoth, "200", "0", "4294967295", "estimates come from statistics"),
-		intVar("cte_max_recursion_depth", scopeBoth, "1000", "0", "4294967295", ""),
+		intVar("cte_max_recursion_depth", scopeBoth, "1000", "0", "4294967295", "").onSession(applyExprLimits),
 		textVar("default_storage_engine", scopeBoth, "InnoDB", "every table uses Pando's own engine"),
 		textVar("default_tmp_storage_engine", scopeBoth, "InnoDB", "every table uses Pando's own engine"),
 		boolVar("explicit_defaults_for_timestamp", scopeBoth, true, "").checked(checkAlwaysOn),
