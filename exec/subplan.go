@@ -95,7 +95,6 @@ func (s *Subplan) memoizable() bool {
 	return s.Flags&changing == 0 && (s.constant || len(s.Slots) > 0)
 }
 
-
 // subplanState is a subquery in one execution. Its operators are built once and opened
 // for each evaluation, under a context of its own (invariant X4).
 type subplanState struct {
