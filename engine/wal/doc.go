@@ -54,7 +54,8 @@
 // # Locks and goroutines
 //
 // Log.mu guards the positions and the records not yet written; it is a leaf and never held over I/O. Whoever has set Log.busy
-// owns the open segment until he clears it: he writes and syncs without mu, and everybody else waits or appends. One goroutine,
+// owns the open segment until he clears it: he writes and syncs without mu, and everybody else waits or appends. Before a call that
+// blocks he lets those run who are ready (Log.yield), since the call keeps its processor from them. One goroutine,
 // which Close ends, makes spares and removes released segments; Log.filesMu, taken before mu, makes it and a change of segments
 // take turns.
 package wal

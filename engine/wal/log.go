@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"log/slog"
 	"math"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -258,6 +259,9 @@ func (l *Log) await(pos Position) (served bool, err error) {
 // meanwhile.
 func (l *Log) work(sync bool) {
 	l.busy = true
+	if sync && l.records < crowdMin {
+		l.yield()
+	}
 	records, cuts, end := l.pending, l.cuts, l.end
 	l.writer.records, l.records = l.records, 0
 	l.pending, l.cuts, l.spare, l.spareCuts = l.spare[:0], l.spareCuts[:0], nil, nil
@@ -285,6 +289,16 @@ func (l *Log) work(sync bool) {
 	}
 	l.serve()
 	l.callNext()
+}
+
+// yield lets those run first that are ready, before a call that blocks: it keeps its processor from them, for up to ten milliseconds until
+// the runtime takes it away. Those among them that commit then share the sync. On one processor everyone would otherwise sync alone, since
+// nobody can append while another's call blocks: 64 clients on one processor insert two to six times as many rows a second. The caller has
+// set busy and holds mu, which is given up meanwhile.
+func (l *Log) yield() {
+	l.mu.Unlock()
+	runtime.Gosched()
+	l.mu.Lock()
 }
 
 // fail lets nobody through any more. The caller holds mu.

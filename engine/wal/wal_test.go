@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -541,6 +542,27 @@ func TestGroups(t *testing.T) {
 		t.Errorf("%d records read, %d written, or in another order", len(r.read), len(want))
 	}
 	r.close()
+}
+
+// TestSyncsAreShared: on one processor, which a sync keeps, those who are ready to append when somebody is about to sync share it.
+func TestSyncsAreShared(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	r := newRig(t, engine.NewMemFS())
+	r.mustOpen()
+	defer r.close()
+	const rounds, each = 20, 16
+	before := r.log.Stats().Syncs
+	for range rounds {
+		var wg sync.WaitGroup
+		for range each {
+			wg.Go(func() { r.sync(r.append("x")) })
+		}
+		wg.Wait()
+	}
+	// One for each round, and one more where the first is served before the last has come.
+	if syncs := r.log.Stats().Syncs - before; syncs > 4*rounds {
+		t.Errorf("%d syncs of %d records that came %d at a time", syncs, rounds*each, each)
+	}
 }
 
 // TestPendingIsBounded: with a disk that hangs, appending stops at a bound and goes on when the disk does.
