@@ -27,9 +27,10 @@
 // # Where to read
 //
 // run.go is the way in. node*.go are the plan's vocabulary, op_*.go their operators, one
-// kind of operator per file; subplan.go evaluates subqueries and op_cte.go shares the rows of
-// common table expressions; rowlist.go keeps rows for several readers; program*.go the direct programs; insert.go, update.go and
-// rowmaker.go the writes; bounds.go turns ranges into spans; errors.go maps errors.
+// kind of operator per file; subplan.go evaluates subqueries, op_cte.go shares the rows
+// of common table expressions, and rowlist.go keeps rows for several readers; program*.go
+// are the direct programs; insert.go, update.go and rowmaker.go the writes; bounds.go
+// turns ranges into spans; errors.go maps errors.
 //
 // # Invariants
 //
@@ -53,7 +54,7 @@
 //	X8. Candidates are collected before the first row changes if the statement moves
 //	    rows within the index that it scans (LockRows.Collect).
 //	X9. What an operator holds is in the statement's MemTracker. Sort, TopN, HashAgg,
-//	    Distinct, HashJoin, Materialize, CTEs and the rows of a subplan go on in spill
+//	    Distinct, SetOp, HashJoin, Materialize, CTEs and the rows of a subplan go on in spill
 //	    files when it is short; without a TempDir, and for what cannot be spilled, it ends with
 //	    8175. What is only kept to save work, the results of a subplan, is given up. Spill
 //	    files have no name while open.
