@@ -73,6 +73,8 @@ type Ctx struct {
 	InsertValues []types.Value
 	// GroupConcatMaxLen is group_concat_max_len in bytes; 0 means MySQL's default of 1024.
 	GroupConcatMaxLen int
+	// RegexpLimits are regexp_time_limit and regexp_stack_limit; 0 means MySQL's defaults.
+	RegexpLimits types.RegexpLimits
 	// MaxAllowedPacket bounds the results of string functions; 0 means 64 MiB.
 	MaxAllowedPacket int
 
@@ -85,6 +87,7 @@ type Ctx struct {
 	sels    [][]uint16      // free selection vectors
 	row     []types.Value   // row buffer of the batch path's row loop
 	rands   map[*Node]*randState
+	regexes map[*Node]*regexSearch
 }
 
 // NewCtx returns an execution context over c.
@@ -102,13 +105,14 @@ func (ctx *Ctx) Child() *Ctx {
 func (ctx *Ctx) Follow(parent *Ctx) {
 	ctx.Context, ctx.Params, ctx.Session, ctx.Subplans = parent.Context, parent.Params, parent.Session, parent.Subplans
 	ctx.Poll, ctx.Done, ctx.Grow, ctx.InsertValues = parent.Poll, parent.Done, parent.Grow, parent.InsertValues
-	ctx.GroupConcatMaxLen, ctx.MaxAllowedPacket = parent.GroupConcatMaxLen, parent.MaxAllowedPacket
+	ctx.GroupConcatMaxLen, ctx.MaxAllowedPacket, ctx.RegexpLimits = parent.GroupConcatMaxLen, parent.MaxAllowedPacket, parent.RegexpLimits
 }
 
 // Reset prepares ctx for another statement and keeps its memory. The caller sets the exported fields anew.
 func (ctx *Ctx) Reset() {
 	ctx.Params, ctx.InsertValues, ctx.Subplans, ctx.failed = nil, nil, nil, nil
 	clear(ctx.rands)
+	clear(ctx.regexes)
 	ctx.ResetArena()
 }
 

@@ -40,7 +40,7 @@
 //
 // Names are resolved by plan, subqueries are run by exec (Ctx.Subplans) and appear here as Subquery nodes. There is no bytecode: a tree of
 // function pointers is easier to read, and the batch path is where speed counts. XML, spatial, encryption and full-text functions answer
-// 1235. Regular expressions are Go's (RE2), in linear time; what only ICU knows (look-around, back references) is refused with 3690.
+// 1235.
 // Kernels set NULL bits without counting them, so HasNulls of a result vector means "perhaps".
 //
 // Tests: testdata/eval holds the scripts, of which the oracle test puts every line to a MariaDB server as well;

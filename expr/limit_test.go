@@ -55,8 +55,8 @@ func TestResultsBeyondThePacket(t *testing.T) {
 		"CONVERT(REPEAT('a', 800000) USING utf32)",
 		"CAST(REPEAT('a', 800000) AS CHAR CHARACTER SET utf32)",
 		"REGEXP_REPLACE(REPEAT('a', 4000), 'a', REPEAT('b', 10000))",
-		"REGEXP_REPLACE(REPEAT('a', 800000), '(a*)', '$1$1$1$1')",
-		"REGEXP_REPLACE(CONCAT('b', REPEAT('a', 800000)), '(a*)', REPEAT('$1', 1000), 1, 2)",
+		"REGEXP_REPLACE(REPEAT('a', 800000), '(aaaaaaaa)', '$1$1$1$1')",
+		"REGEXP_REPLACE(CONCAT('b', REPEAT('a', 800000)), '(a{8000})', REPEAT('$1', 1000), 1, 2)",
 	} {
 		v, ctx, allocated, err := measure(t, text)
 		w := ctx.Warnings()
@@ -213,7 +213,7 @@ func TestConcatMemory(t *testing.T) {
 	}
 }
 
-// TestSearchPolls: KILL ends a search in documents that is under way.
+// TestSearchPolls: KILL ends a search in documents and texts that is under way.
 func TestSearchPolls(t *testing.T) {
 	const numbers, texts = "CONCAT('[', REPEAT('1, ', 10000), '1]')", "CONCAT('[', REPEAT('\"x\", ', 10000), '\"y\"]')"
 	for _, text := range []string{
@@ -222,6 +222,9 @@ func TestSearchPolls(t *testing.T) {
 		"JSON_OVERLAPS(" + numbers + ", " + texts + ")",
 		"JSON_CONTAINS(" + texts + ", REPLACE(" + texts + ", 'x', 'y'))",
 		"JSON_CONTAINS(CONCAT('[', REPEAT('[[1], [2]], ', 60000), '0]'), '[[[3]]]')",
+		"REGEXP_LIKE(REPEAT('a', 1000000), '(?>a*)x')", "REGEXP_LIKE(REPEAT('a', 1000000), '(?=(a*+x))b')", "REGEXP_REPLACE(REPEAT('a', 1000000), 'a', 'b')",
+		"REPEAT('a', 1000000) LIKE CONCAT('%', REPEAT('a', 100000), '_b%')", "LOCATE(CONCAT(REPEAT('a', 100000), 'b'), REPEAT('a', 1000000))",
+		"FIND_IN_SET('b', REPEAT('a,', 500000))",
 	} {
 		x := newBinder()
 		x.b.NoFold = true

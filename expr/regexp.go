@@ -2,17 +2,13 @@ package expr
 
 import (
 	"bytes"
-	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pandodb/pando/types"
 )
 
-// Regular expressions run on Go's engine, in time linear in the text. It knows neither look-around nor back references, which MySQL's ICU does:
-// they are refused with MySQL's error for what a library lacks.
+// Regular expressions have ICU's rules, see types.Regexp.
 
 // regexTable is REGEXP and its functions.
 var regexTable = map[string]function{
@@ -23,14 +19,17 @@ var regexTable = map[string]function{
 // regexPlan is what a regular expression function prepared.
 type regexPlan struct {
 	coll     types.CollationID
-	compiled *regexp.Regexp // nil: the pattern is not constant
-	match    int            // index of the match_type argument, 0 for none
+	compiled *types.Regexp // nil: the pattern is not constant
+	match    int           // index of the match_type argument, 0 for none
 }
 
 func buildRegexp(b *BuildContext, n *Node) error {
 	where := []int{0, 1}
 	if n.name == "regexp_replace" {
 		where = append(where, 2)
+	}
+	if err := refuseBinaryMix(n); err != nil {
+		return err
 	}
 	if err := b.joinText(n, -1, where...); err != nil {
 		return err
@@ -46,7 +45,7 @@ func buildRegexp(b *BuildContext, n *Node) error {
 		p.match = last
 	}
 	if v, ok := n.args[1].ConstValue(); ok && v.K == types.KindString && p.match == 0 {
-		if p.compiled, err = compileRegexp(string(v.B), "", d.coll); err != nil {
+		if p.compiled, err = compileRegexp(b.quietCtx(), v.B, "", d.coll); err != nil {
 			return err
 		}
 	}
@@ -60,103 +59,161 @@ func buildRegexp(b *BuildContext, n *Node) error {
 	return nil
 }
 
+// refuseBinaryMix is error 3995: characters and bytes don't match each other.
+func refuseBinaryMix(n *Node) error {
+	x, y := &n.args[0].typ, &n.args[1].typ
+	if !x.IsStringType() || !y.IsStringType() || (x.Coll == types.Binary) == (y.Coll == types.Binary) {
+		return nil
+	}
+	name := n.name
+	if name == "regexp" {
+		name = "regexp_like"
+	}
+	return types.Errorf(types.ErCharacterSetMismatch, x.Coll.Name(), y.Coll.Name(), name)
+}
+
 // compileRegexp compiles a pattern with MySQL's match_type letters; without c or i the collation decides about case.
-func compileRegexp(pattern, match string, c types.CollationID) (*regexp.Regexp, error) {
-	if pattern == "" {
+func compileRegexp(ctx *Ctx, pattern []byte, match string, c types.CollationID) (*types.Regexp, error) {
+	if len(pattern) == 0 {
 		return nil, types.Errorf(types.ErRegexpIllegalArgument)
+	}
+	if !ctx.fits(regexCharBytes * len(pattern)) {
+		return nil, ctx.failed
 	}
 	name := c.Name()
 	fold := !c.IsBin() && !strings.HasSuffix(name, "_cs") && !strings.Contains(name, "_as_cs")
-	flags := ""
+	var flags types.RegexpFlags
 	for _, m := range match {
 		switch m {
 		case 'c':
 			fold = false
 		case 'i':
 			fold = true
-		case 'm', 'n':
-			flags += map[rune]string{'m': "m", 'n': "s"}[m]
+		case 'm':
+			flags |= types.RegexpMultiline
+		case 'n':
+			flags |= types.RegexpDotAll
 		case 'u':
+			flags |= types.RegexpUnixLines
 		default:
 			return nil, types.Errorf(types.ErWrongArguments, "regexp_like")
 		}
 	}
 	if fold {
-		flags += "i"
+		flags |= types.RegexpFold
 	}
-	if flags != "" {
-		pattern = "(?" + flags + ")" + pattern
-	}
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return nil, regexError(err)
-	}
-	return re, nil
+	return types.CompileRegexp(types.AppendRunes(nil, pattern, c), flags)
 }
 
-func regexError(err error) error {
-	text := err.Error()
-	switch {
-	case strings.Contains(text, "missing closing ]"):
-		return types.Errorf(types.ErRegexpMissingCloseBracket)
-	case strings.Contains(text, "parenthes"), strings.Contains(text, "unexpected )"):
-		return types.Errorf(types.ErRegexpMismatchedParen)
-	case strings.Contains(text, "invalid or unsupported Perl syntax"), strings.Contains(text, "invalid named capture"):
-		return types.Errorf(types.ErRegexpUnimplemented)
-	case strings.Contains(text, "escape"):
-		return types.Errorf(types.ErRegexpBadEscapeSequence)
-	case strings.Contains(text, "repeat count"):
-		return types.Errorf(types.ErRegexpBadInterval)
-	case strings.Contains(text, "character class range"):
-		return types.Errorf(types.ErRegexpInvalidRange)
-	}
-	return types.Errorf(types.ErRegexpRuleSyntax, 1, 1)
+// regexCharBytes is about what a pattern takes for a character of it, compiled; a text takes 4 bytes for each.
+const regexCharBytes = 64
+
+// regexSearch is what an execution keeps of a call: the matcher with its stack, the text as characters, and the last pattern that was no
+// constant.
+type regexSearch struct {
+	re             *types.Regexp
+	m              *types.RegexpMatcher
+	text           []rune
+	pattern, match string
+	limits         types.RegexpLimits
 }
 
-func evalRegexp(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+// matcher returns the matcher of a call for the row at hand, nil if the pattern is NULL.
+func (ctx *Ctx) matcher(n *Node, row []types.Value) (*regexSearch, error) {
 	p := n.aux.(*regexPlan)
-	s, err := ctx.text(n.args[0], row)
-	if err != nil || s.IsNull() {
-		return types.Null(), err
+	s := ctx.regexes[n]
+	if s == nil {
+		s = new(regexSearch)
+		if ctx.regexes == nil {
+			ctx.regexes = map[*Node]*regexSearch{}
+		}
+		ctx.regexes[n] = s
 	}
 	re := p.compiled
 	if re == nil {
 		pattern, err := ctx.text(n.args[1], row)
 		if err != nil || pattern.IsNull() {
-			return types.Null(), err
+			return nil, err
 		}
 		match := ""
 		if p.match > 0 {
 			m, err := ctx.text(n.args[p.match], row)
 			if err != nil || m.IsNull() {
-				return types.Null(), err
+				return nil, err
 			}
 			match = string(m.B)
 		}
-		if re, err = compileRegexp(string(pattern.B), match, p.coll); err != nil {
-			return types.Null(), err
+		if re = s.re; re == nil || s.pattern != string(pattern.B) || s.match != match {
+			if re, err = compileRegexp(ctx, pattern.B, match, p.coll); err != nil {
+				return nil, err
+			}
+			s.pattern, s.match = string(pattern.B), match
 		}
 	}
-	if n.typ.Length == 1 && n.typ.ID == types.TypeBigInt {
-		return types.Bool(re.Match(s.B)), nil
+	if limits := ctx.regexLimits(); s.m == nil || s.re != re || s.limits != limits {
+		s.re, s.m, s.limits = re, re.Matcher(limits), limits
 	}
-	return ctx.regexFind(n, re, s.B, row)
+	return s, nil
+}
+
+func (ctx *Ctx) regexLimits() types.RegexpLimits {
+	l := ctx.RegexpLimits
+	if l.Time == 0 {
+		l.Time = types.DefaultRegexpLimits.Time
+	}
+	if l.StackBytes == 0 {
+		l.StackBytes = types.DefaultRegexpLimits.StackBytes
+	}
+	return l
+}
+
+// load makes text the one to search.
+func (s *regexSearch) load(ctx *Ctx, text []byte, c types.CollationID) error {
+	const runeBytes = 4
+	if size := runeBytes * len(text); len(text) > cap(s.text) && !ctx.charge(size) {
+		return ctx.failed
+	}
+	if cap(s.text) > regexKeepRunes && len(text) <= regexKeepRunes {
+		s.text = nil
+	}
+	s.text = types.AppendRunes(slices.Grow(s.text[:0], len(text)), text, c)
+	s.m.Reset(s.text)
+	return nil
+}
+
+// regexKeepRunes is the longest text whose characters a call keeps room for.
+const regexKeepRunes = 256 << 10
+
+func evalRegexp(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	text, err := ctx.text(n.args[0], row)
+	if err != nil || text.IsNull() {
+		return types.Null(), err
+	}
+	s, err := ctx.matcher(n, row)
+	if err != nil || s == nil {
+		return types.Null(), err
+	}
+	if err := s.load(ctx, text.B, n.aux.(*regexPlan).coll); err != nil {
+		return types.Null(), err
+	}
+	if n.typ.Length == 1 && n.typ.ID == types.TypeBigInt {
+		hit, err := s.m.Find(0, ctx.Poll)
+		return types.Bool(hit), err
+	}
+	return ctx.regexFind(n, s, text.B, row)
 }
 
 // regexFind is REGEXP_INSTR, REGEXP_SUBSTR and REGEXP_REPLACE, which take a position and an occurrence.
-func (ctx *Ctx) regexFind(n *Node, re *regexp.Regexp, s []byte, row []types.Value) (types.Value, error) {
+func (ctx *Ctx) regexFind(n *Node, s *regexSearch, text []byte, row []types.Value) (types.Value, error) {
 	at := 2
 	replacement := types.Value{}
+	numbers := [3]int64{1, 1, 0} // position, occurrence, return option
 	if n.name == "regexp_replace" {
 		r, err := ctx.text(n.args[2], row)
 		if err != nil || r.IsNull() {
 			return types.Null(), err
 		}
-		replacement, at = r, 3
-	}
-	numbers := [3]int64{1, 1, 0} // position, occurrence, return option
-	if n.name == "regexp_replace" {
-		numbers[1] = 0
+		replacement, at, numbers[1] = r, 3, 0
 	}
 	for i := range numbers {
 		if at+i < len(n.args) && at+i != n.aux.(*regexPlan).match {
@@ -167,67 +224,78 @@ func (ctx *Ctx) regexFind(n *Node, re *regexp.Regexp, s []byte, row []types.Valu
 			numbers[i] = v
 		}
 	}
-	cs := n.args[0].typ.Coll.Charset()
-	if numbers[0] < 1 || numbers[0] > int64(cs.CountChars(s))+1 {
+	instr := n.name == "regexp_instr"
+	switch chars := int64(len(s.text)); {
+	case instr && numbers[2] != 0 && numbers[2] != 1:
+		return types.Null(), types.Errorf(types.ErWrongArguments, "regexp_instr: return_option must be 1 or 0.")
+	case instr && chars == 0 && numbers[0] > 1:
+		return types.Int(0), nil
+	case numbers[0] < 1, numbers[0] > chars+1, instr && chars > 0 && numbers[0] > chars:
 		return types.Null(), types.Errorf(types.ErRegexpIndexOutOfBounds)
 	}
-	start := cs.CharPrefix(s, int(numbers[0]-1))
-	tail := s[start:]
+	start := int(numbers[0] - 1)
 	if n.name == "regexp_replace" {
-		return ctx.regexReplace(n, re, s, start, replacement.B, numbers[1])
+		return ctx.regexReplace(n, s, text, start, replacement.B, numbers[1])
 	}
-	from, to := nthMatch(re, tail, max(numbers[1], 1))
+	hit, err := s.nth(ctx, start, max(numbers[1], 1))
+	from, to := s.m.Span()
 	switch {
-	case n.name == "regexp_instr" && from < 0:
+	case err != nil:
+		return types.Null(), err
+	case instr && !hit:
 		return types.Int(0), nil
-	case from < 0:
+	case !hit:
 		return types.Null(), nil
-	case n.name == "regexp_instr" && numbers[2] == 1:
-		from = to
-		fallthrough
-	case n.name == "regexp_instr":
-		return types.Int(int64(cs.CountChars(s[:start+from])) + 1), nil
+	case instr && numbers[2] == 1:
+		return types.Int(int64(to) + 1), nil
+	case instr:
+		return types.Int(int64(from) + 1), nil
 	}
-	return n.textResult(tail[from:to]), nil
+	place := textPlace{text: text, cs: n.args[0].typ.Coll.Charset()}
+	return n.textResult(text[place.byteOf(from):place.byteOf(to)]), nil
 }
 
-// eachMatch calls use with the bounds of every match in s. The list of them that package regexp offers would be many times as long as s.
-func eachMatch(re *regexp.Regexp, s []byte, use func(from, to int)) {
-	re.ReplaceAllFunc(s, func(m []byte) []byte {
-		from := cap(s) - cap(m) // m is a slice of s
-		use(from, from+len(m))
-		return nil
-	})
-}
-
-// nthMatch returns the bounds of a match, counted from 1; -1 if there are not as many.
-func nthMatch(re *regexp.Regexp, s []byte, n int64) (from, to int) {
-	if n == 1 {
-		if m := re.FindIndex(s); m != nil {
-			return m[0], m[1]
+// nth finds a match, counted from 1, at or after a place.
+func (s *regexSearch) nth(ctx *Ctx, at int, which int64) (bool, error) {
+	for ; ; which-- {
+		hit, err := s.m.Find(at, ctx.Poll)
+		if err != nil || !hit || which == 1 {
+			return hit, err
 		}
-		return -1, -1
+		if err := ctx.steps(1); err != nil {
+			return false, err
+		}
+		at = s.m.Next()
 	}
-	from, to = -1, -1
-	eachMatch(re, s, func(a, b int) {
-		if n--; n == 0 {
-			from, to = a, b
-		}
-	})
-	return from, to
 }
 
-// regexTemplate is a replacement as package regexp writes it, with what is needed to know the size of a result beforehand.
-type regexTemplate struct {
+// textPlace turns character positions into those of bytes, in one pass over the text while they rise.
+type textPlace struct {
+	text         []byte
+	cs           *types.Charset
+	chars, bytes int
+}
+
+func (p *textPlace) byteOf(char int) int {
+	if char < p.chars {
+		p.chars, p.bytes = 0, 0
+	}
+	p.bytes += p.cs.CharPrefix(p.text[p.bytes:], char-p.chars)
+	p.chars = char
+	return p.bytes
+}
+
+// regexPart is a piece of a replacement: text, or a group.
+type regexPart struct {
 	text  []byte
-	plain int   // bytes that are no groups
-	refs  []int // how often each group is named
+	group int // -1 for text
 }
 
-// newRegexTemplate reads a replacement by ICU's rules: $1 names the group of the longest number that there is one of, ${name} one by its
+// regexParts reads a replacement by ICU's rules: $1 names the group of the longest number that there is one of, ${name} one by its
 // name, and a backslash takes the next character as it stands.
-func newRegexTemplate(re *regexp.Regexp, with []byte) (*regexTemplate, error) {
-	t := &regexTemplate{refs: make([]int, re.NumSubexp()+1)}
+func regexParts(re *types.Regexp, with []byte) ([]regexPart, error) {
+	var parts []regexPart
+	var text []byte
 	for len(with) > 0 {
 		c := with[0]
 		with = with[1:]
@@ -236,105 +304,113 @@ func newRegexTemplate(re *regexp.Regexp, with []byte) (*regexTemplate, error) {
 			if err != nil {
 				return nil, err
 			}
-			t.text = append(strconv.AppendInt(append(t.text, "${"...), int64(group), 10), '}')
-			t.refs[group]++
-			with = rest
+			parts = append(parts, regexPart{text: text, group: -1}, regexPart{group: group})
+			text, with = nil, rest
 			continue
 		}
 		if c == '\\' && len(with) > 0 {
 			c, with = with[0], with[1:]
 		}
-		if t.text = append(t.text, c); c == '$' {
-			t.text = append(t.text, '$')
-		}
-		t.plain++
+		text = append(text, c)
 	}
-	return t, nil
+	return append(parts, regexPart{text: text, group: -1}), nil
 }
 
-// errRegexpGroupName is ER_REGEXP_INVALID_CAPTURE_GROUP_NAME.
-const errRegexpGroupName = 3887
+var errRegexpGroupName = types.NewError(types.ErRegexpInvalidCaptureGroupName, "A capture group has an invalid name.")
 
 // groupReference reads what follows a $.
-func groupReference(re *regexp.Regexp, s []byte) (group int, rest []byte, err error) {
+func groupReference(re *types.Regexp, s []byte) (group int, rest []byte, err error) {
 	if len(s) > 0 && s[0] == '{' {
 		if end := bytes.IndexByte(s, '}'); end > 0 {
-			if group = re.SubexpIndex(string(s[1:end])); group > 0 {
+			if group = re.GroupNamed(string(s[1:end])); group > 0 {
 				return group, s[end+1:], nil
 			}
 		}
-		return 0, nil, types.NewError(errRegexpGroupName, "A capture group has an invalid name.")
+		return 0, nil, errRegexpGroupName
 	}
 	n := 0
-	for n < len(s) && s[n] >= '0' && s[n] <= '9' && (n == 0 || group*10+int(s[n]-'0') <= re.NumSubexp()) {
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' && (n == 0 || group*10+int(s[n]-'0') <= re.Groups()) {
 		group = group*10 + int(s[n]-'0')
 		n++
 	}
 	switch {
 	case n == 0:
-		return 0, nil, types.NewError(errRegexpGroupName, "A capture group has an invalid name.")
-	case group > re.NumSubexp():
+		return 0, nil, errRegexpGroupName
+	case group > re.Groups():
 		return 0, nil, types.Errorf(types.ErRegexpIndexOutOfBounds)
 	}
 	return group, s[n:], nil
 }
 
-// groupListMax bounds the bytes of a list of matches with their groups.
-const groupListMax = 64 << 20
-
 // regexReplace replaces one occurrence, or all of them for 0. It reads the replacement once it has found one, as MySQL does: where nothing
 // matches, a bad one is no error.
-func (ctx *Ctx) regexReplace(n *Node, re *regexp.Regexp, s []byte, start int, with []byte, which int64) (types.Value, error) {
-	head, tail := s[:start], s[start:]
-	if which <= 0 {
-		matches, matched := 0, 0
-		eachMatch(re, tail, func(from, to int) { matches, matched = matches+1, matched+to-from })
-		if matches == 0 {
-			return n.textResult(s), nil
-		}
-		t, err := newRegexTemplate(re, with)
-		if err != nil {
-			return types.Null(), err
-		}
-		size := len(s) - matched + matches*t.plain
-		for g, refs := range t.refs {
-			if refs == 0 {
-				continue
-			}
-			if err := ctx.poll(); err != nil {
-				return types.Null(), err
-			}
-			// The text with each match replaced by one of its groups is no longer than the text.
-			size += refs * (len(re.ReplaceAll(tail, fmt.Appendf(nil, "${%d}", g))) - (len(tail) - matched))
-		}
-		if ctx.tooLong(n, size) {
-			return types.Null(), nil
-		}
-		return n.textResult(slices.Concat(head, re.ReplaceAll(tail, t.text))), nil
-	}
-	from, to := nthMatch(re, tail, which)
-	if from < 0 {
-		return n.textResult(s), nil
-	}
-	t, err := newRegexTemplate(re, with)
+func (ctx *Ctx) regexReplace(n *Node, s *regexSearch, text []byte, at int, with []byte, which int64) (types.Value, error) {
+	hit, err := s.nth(ctx, at, max(which, 1))
 	if err != nil {
 		return types.Null(), err
 	}
-	match := make([]int, 2*len(t.refs))
-	if slices.Max(t.refs) > 0 {
-		// The groups of a match are known only from the list of all matches up to it.
-		if which > int64(groupListMax/(32+8*len(match))) {
-			return types.Null(), types.Errorf(types.ErRegexpBufferOverflow)
+	if !hit {
+		return n.textResult(text), nil
+	}
+	parts, err := regexParts(s.re, with)
+	if err != nil {
+		return types.Null(), err
+	}
+	place := textPlace{text: text, cs: n.args[0].typ.Coll.Charset()}
+	var out []byte
+	done := 0
+	add := func(b []byte) bool {
+		if ctx.tooLong(n, len(out)+len(b)) {
+			return false
 		}
-		match = re.FindAllSubmatchIndex(tail, int(which))[which-1]
+		out = ctx.extend(out, b)
+		return true
 	}
-	size := len(s) - (to - from) + t.plain
-	for g, refs := range t.refs {
-		size += refs * (match[2*g+1] - match[2*g])
+	for hit {
+		from, to := s.m.Span()
+		begin := place.byteOf(from)
+		if !add(text[done:begin]) {
+			return types.Null(), nil
+		}
+		group := textPlace{text: text[begin:], cs: place.cs}
+		for _, part := range parts {
+			piece := part.text
+			if part.group >= 0 {
+				a, b := s.group(part.group)
+				if a < 0 {
+					continue
+				}
+				// A group of a look-around may lie before the match.
+				if whole := (textPlace{text: text, cs: place.cs}); a < from {
+					piece = text[whole.byteOf(a):whole.byteOf(b)]
+				} else {
+					piece = group.text[group.byteOf(a-from):group.byteOf(b-from)]
+				}
+			}
+			if !add(piece) {
+				return types.Null(), nil
+			}
+		}
+		if done = place.byteOf(to); which > 0 {
+			break
+		}
+		if err := ctx.steps(1 + to - from); err != nil {
+			return types.Null(), err
+		}
+		if hit, err = s.m.Find(s.m.Next(), ctx.Poll); err != nil {
+			return types.Null(), err
+		}
 	}
-	if ctx.tooLong(n, size) {
+	if !add(text[done:]) {
 		return types.Null(), nil
 	}
-	out := re.Expand(slices.Clone(s[:start+from]), t.text, tail, match)
-	return n.textResult(append(out, tail[to:]...)), nil
+	return n.textResult(ctx.fit(out)), nil
+}
+
+// group returns where a group of the match is; 0 is the match.
+func (s *regexSearch) group(i int) (from, to int) {
+	if i == 0 {
+		return s.m.Span()
+	}
+	return s.m.Group(i)
 }

@@ -26,6 +26,7 @@ func (s *Session) refreshContext() {
 	s.context.DivPrecisionIncrement = int(mustInt(s.get("div_precision_increment")))
 	s.runtime.CTEDepthMax = uint64(mustInt(s.get("cte_max_recursion_depth")))
 	s.ctx.GroupConcatMaxLen = int(min(mustInt(s.get("group_concat_max_len")), math.MaxInt32))
+	s.ctx.RegexpLimits = types.RegexpLimits{Time: int(mustInt(s.node.Global("regexp_time_limit"))), StackBytes: int(mustInt(s.node.Global("regexp_stack_limit")))}
 	s.ctx.MaxAllowedPacket = int(min(s.packetMax, math.MaxInt32))
 	s.diagnostics.notes = s.get("sql_notes") == "ON"
 	if id, err := types.LookupCollation(s.get("collation_connection")); err == nil {

@@ -74,6 +74,8 @@ func sessionVariables() []*variable {
 		intVar("max_execution_time", scopeBoth, "0", "0", "4294967295", "").onSession(applyMaxExecution),
 		intVar("sql_select_limit", scopeBoth, "9223372036854775807", "0", "9223372036854775807", "").onSession(applyExprLimits),
 		boolVar("sql_safe_updates", scopeBoth, false, "").onSession(applyExprLimits),
+		intVar("regexp_time_limit", scopeGlobal, "32", "1", "2147483647", "").onSession(applyExprLimits),
+		intVar("regexp_stack_limit", scopeGlobal, "8000000", "1", "2147483647", "").onSession(applyExprLimits),
 		intVar("group_concat_max_len", scopeBoth, "1024", "4", "9223372036854775807", "").onSession(applyExprLimits),
 		intVar("div_precision_increment", scopeBoth, "4", "0", "30", "").onSession(applyExprLimits),
 		intVar("tidb_mem_quota_query", scopeBoth, "1073741824", "131072", "9223372036854775807", "").onSession(applyMemQuota),
