@@ -1,7 +1,6 @@
 package session
 
 import (
-	"strings"
 
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/plan"
@@ -20,7 +19,7 @@ type prepared struct {
 	// entry is the plan of the last execution, valid for the environment and the parameter kinds in key.
 	entry *plan.Entry
 	key   []byte
-	// other says that the statement has no plan: it is parsed and dispatched at each execution.
+	// other says that the statement has no plan: it is parsed and dispatched at each execution, with its parameters in Session.args.
 	other bool
 }
 
@@ -77,7 +76,7 @@ func (s *Session) analyse(text string) (*prepared, []sqlapi.ColumnInfo, error) {
 	if err != nil {
 		return nil, nil, parseError(err)
 	}
-	if !blank(rest) {
+	if !syntax.Blank(rest, s.parse) {
 		return nil, nil, nearError(text, rest)
 	}
 	switch stmt.(type) {
@@ -92,10 +91,15 @@ func (s *Session) analyse(text string) (*prepared, []sqlapi.ColumnInfo, error) {
 	case *syntax.Prepare, *syntax.Execute, *syntax.Deallocate, *syntax.Use:
 		return nil, nil, types.Errorf(types.ErUnsupportedPs)
 	}
-	if strings.IndexByte(text, '?') >= 0 {
-		return nil, nil, types.Errorf(types.ErUnsupportedPs) // placeholders are for statements with plans
+	params := syntax.CountParams(text, s.parse)
+	switch stmt.(type) {
+	case *syntax.Set, *syntax.Kill:
+	default:
+		if params > 0 {
+			return nil, nil, types.Errorf(types.ErUnsupportedPs)
+		}
 	}
-	return &prepared{text: text, other: true}, nil, nil
+	return &prepared{text: text, params: params, other: true}, nil, nil
 }
 
 // described makes the prepared statement of a plan, whose columns only those may learn who may execute it.
@@ -136,17 +140,20 @@ func (s *Session) executePrepared(p *prepared, args []types.Value, out Response,
 		s.switchDB(p.db)
 		defer s.switchDB(db)
 	}
+	if len(args) != p.params {
+		s.startStatement()
+		return s.fail(types.Errorf(types.ErWrongArguments, "EXECUTE"))
+	}
 	if p.other {
 		stmt, _, err := s.parseNext(p.text)
 		if err != nil {
 			return s.fail(err)
 		}
+		s.args = args
+		defer func() { s.args = nil }()
 		return s.run(stmt, p.text, more, out)
 	}
 	s.startStatement()
-	if len(args) != p.params {
-		return s.fail(types.Errorf(types.ErWrongArguments, "EXECUTE"))
-	}
 	s.params = append(s.params[:0], args...)
 	entry, err := s.preparedPlan(p)
 	if err != nil {

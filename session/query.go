@@ -40,7 +40,7 @@ func (s *Session) Query(sql []byte, out Response) error {
 		if err != nil {
 			return s.fail(err)
 		}
-		more := !blank(rest)
+		more := !syntax.Blank(rest, s.parse)
 		if more && !s.client.MultiStatements {
 			return s.fail(nearError(text, rest))
 		}
@@ -85,9 +85,6 @@ func nearError(text, rest string) error {
 	const what = "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right syntax to use"
 	return types.Errorf(types.ErParseError, what, near, line)
 }
-
-// blank reports whether nothing but white space and semicolons is left of a text.
-func blank(rest string) bool { return strings.Trim(rest, " \t\r\n;") == "" }
 
 // literalParam decodes one lifted literal. Strings alias the text of the statement where they hold no escapes.
 func (s *Session) literalParam(i int) types.Value {

@@ -83,6 +83,7 @@ type Session struct {
 	build     expr.BuildContext
 	parse     syntax.Options
 	params    []types.Value
+	args      []types.Value // parameters of the running prepared statement without a plan; borrowed
 	// env is the part of the plan cache's key that depends on the session's state; rebuilt by refreshContext.
 	env    []byte
 	keyBuf []byte

@@ -69,12 +69,12 @@ func (s *Session) setItem(item syntax.SetItem) (change, error) {
 	return nil, types.Errorf(types.ErNotSupportedYet, "this form of SET")
 }
 
-// scalar evaluates an expression outside any table.
+// scalar evaluates an expression outside any table, which may have parameters in a prepared statement without a plan.
 func (s *Session) scalar(e syntax.Expr) (types.Value, error) { return s.scalarIn(s.planEnv(""), e) }
 
 func (s *Session) scalarIn(env *plan.Env, e syntax.Expr) (types.Value, error) {
 	s.params = s.params[:0]
-	s.ctx.Params = nil
+	env.ParamTypes, s.ctx.Params = paramTypes(s.args), s.args
 	bound, err := plan.Scalar(env, e)
 	if err != nil {
 		return types.Null(), err

@@ -58,6 +58,32 @@ func Parse(sql string, opt Options) (stmt Statement, rest string, err error) {
 	return stmt, p.restText(), nil
 }
 
+// Blank reports whether nothing but white space, comments and semicolons is left of a text. A version comment that applies is no comment.
+func Blank(rest string, opt Options) bool {
+	if rest == "" {
+		return true
+	}
+	var l lexer
+	l.init(rest, &opt)
+	t := l.next()
+	for t.kind == tSemi {
+		t = l.next()
+	}
+	return t.kind == tEOF
+}
+
+// CountParams returns how many placeholders the first statement of a text has.
+func CountParams(sql string, opt Options) (n int) {
+	var l lexer
+	l.init(sql, &opt)
+	for t := l.next(); t.kind != tEOF && t.kind != tSemi && t.kind != tIllegal; t = l.next() {
+		if t.kind == tParam {
+			n++
+		}
+	}
+	return n
+}
+
 // ParseExpr parses a single expression, for defaults, generated columns and
 // checks kept as text in the catalogue.
 func ParseExpr(text string, opt Options) (x Expr, err error) {
