@@ -1,7 +1,6 @@
 package session
 
 import (
-
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/sqlapi"
