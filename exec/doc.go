@@ -54,8 +54,8 @@
 //	X8. Candidates are collected before the first row changes if the statement moves
 //	    rows within the index that it scans (LockRows.Collect).
 //	X9. What an operator holds is in the statement's MemTracker. Sort, TopN, HashAgg,
-//	    Distinct, SetOp, HashJoin, Materialize, CTEs and the rows of a subplan go on in spill
-//	    files when it is short; without a TempDir, and for what cannot be spilled, it ends with
+//	    Distinct, SetOp, HashJoin, Materialize, CTEs, the partitions of Window and the rows
+//	    of a subplan go on in spill files when it is short; without a TempDir, and for what cannot be spilled, it ends with
 //	    8175. What is only kept to save work, the results of a subplan, is given up. Spill
 //	    files have no name while open.
 //	X10. No row and no error that depends on an unsynced version read under a lock is

@@ -137,6 +137,7 @@ type rowCursor struct {
 	list   *rowList
 	offset int64  // of the next row
 	left   int    // rows to read
+	end    int    // the row behind the last
 	window []byte // bytes of the file
 	from   int64  // where the window begins
 	out    *types.Batch
@@ -148,10 +149,13 @@ func (c *rowCursor) start(l *rowList, from, to listMark) {
 	if c.list != l {
 		c.close()
 	}
-	c.list, c.offset, c.left = l, from.offset, to.row-from.row
+	c.list, c.offset, c.left, c.end = l, from.offset, to.row-from.row, to.row
 	c.window, c.from = c.window[:0], 0
 	c.mem.mem = l.rt.Mem
 }
+
+// mark returns the cursor's place.
+func (c *rowCursor) mark() listMark { return listMark{c.offset, c.end - c.left} }
 
 // encoded returns the next row in the row codec; it is valid until the cursor or the
 // list is used again. There must be one.
