@@ -24,11 +24,11 @@ test: build ## everything that must pass: installs the programs that the tests d
 	$(GO) vet -pgo=off ./...
 	CGO_ENABLED=0 $(GO) test -pgo=off -timeout 5m $$($(GO) list ./... | grep -v '/tests$$')
 	CGO_ENABLED=0 $(GO) test -timeout 12m ./tests
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 10m $(RACE)
+	CGO_ENABLED=1 $(GO) test -race -tags expensive -short -timeout 10m $(RACE)
 	bin/pando bench run --plan short --start pando --start mariadb --trivial --warn-only --out bin
 
 race: pebble ## the race detector over the concurrent packages, full length
-	CGO_ENABLED=1 $(GO) test -race -timeout 30m $(RACE)
+	CGO_ENABLED=1 $(GO) test -race -tags expensive -timeout 30m $(RACE)
 
 fuzz: pebble ## each fuzzer for a minute
 	scripts/fuzz.sh 60s

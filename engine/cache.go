@@ -41,14 +41,3 @@ func (e *Engine) ReserveCache(bytes int64) {
 		r.releases = r.releases[:n]
 	}
 }
-
-// CacheSpare is how much of the cache's memory nothing is in: no block, no memtable and no reservation. It may be a few blocks below
-// zero, since each shard of a full block cache makes room before it takes a block in, not for it. It asks for Pebble's metrics, some
-// 20 µs.
-func (e *Engine) CacheSpare() int64 {
-	e.room.mu.Lock()
-	reserved := e.room.used
-	e.room.mu.Unlock()
-	p := e.db.Metrics()
-	return e.opts.CacheBytes - reserved - int64(p.MemTable.Size+p.MemTable.ZombieSize) - p.BlockCache.Size
-}

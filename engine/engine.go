@@ -32,6 +32,7 @@ type Engine struct {
 	order      sync.Mutex
 	end, noted wal.Position   // of the last batch, and of the last that had a note
 	applying   []wal.Position // where those batches begin that are in the log and on their way to Pebble
+	lastNote   wal.Position   // what the newest note names
 	noting     bool           // one of them has a note
 	landed     *sync.Cond     // on order: a batch has reached Pebble
 	replayed   wal.Position   // how much of the log Open has replayed
@@ -67,7 +68,6 @@ type counters struct {
 	tableReads     status.Counter
 	directReads    status.Counter
 	stallSince     atomic.Int64 // clock.Mono at the start of the present stall, in nanoseconds
-	inWork         atomic.Int32 // flushes and compactions
 }
 
 // Open opens the directory, creating it when absent. A refusal is a sentence that wraps one of the sentinels of errors.go.

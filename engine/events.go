@@ -71,9 +71,7 @@ func (e *Engine) eventListener() *pebble.EventListener {
 			e.counters.stallNanos.Add(uint64(d))
 			log.Info("writes go on after a stall", "duration", d)
 		},
-		FlushBegin: func(pebble.FlushInfo) { e.beginTables() },
 		FlushEnd: func(info pebble.FlushInfo) {
-			e.endTables()
 			e.unflushed.flushed(&info)
 			e.garbage.ended(&info)
 			e.loads.flushed()
@@ -85,9 +83,7 @@ func (e *Engine) eventListener() *pebble.EventListener {
 				e.kickSinker()
 			}
 		},
-		CompactionBegin: func(pebble.CompactionInfo) { e.beginTables() },
 		CompactionEnd: func(info pebble.CompactionInfo) {
-			e.endTables()
 			log.Debug("compacted", "job", info.JobID, "reason", info.Reason, "to_level", info.Output.Level,
 				"duration", info.Duration, "error", info.Err)
 		},
@@ -98,17 +94,3 @@ func (e *Engine) eventListener() *pebble.EventListener {
 	l.EnsureDefaults(nil)
 	return l
 }
-
-// beginTables is called by the goroutine of a flush or compaction before it writes tables, and endTables after that.
-func (e *Engine) beginTables() {
-	e.counters.inWork.Add(1)
-	e.opts.Background.Begin(e.Pressure() > urgentPressure)
-}
-
-func (e *Engine) endTables() {
-	e.opts.Background.End()
-	e.counters.inWork.Add(-1)
-}
-
-// TablesInWork tells whether a flush or compaction is under way. It is safe for concurrent use.
-func (e *Engine) TablesInWork() bool { return e.counters.inWork.Load() > 0 }

@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/batchrepr"
 
 	"github.com/pandodb/pando/engine/wal"
+	"github.com/pandodb/pando/internal/assert"
 	"github.com/pandodb/pando/keys"
 )
 
@@ -53,6 +54,8 @@ func (e *Engine) openLog() error {
 		return e.explainLog(err)
 	}
 	end := e.log.End()
+	assert.That(from <= end, "engine: no table holds more than the log")
+	e.lastNote = from
 	e.end, e.noted, e.replayed = end, end, end-from
 	if noted && end == from {
 		return nil
@@ -146,6 +149,7 @@ func (e *Engine) enterLog(b *Batch, note bool) (start wal.Position, noting bool,
 	if b.end, err = e.log.Append(b.b.Repr()); err != nil {
 		return 0, false, ErrFailed
 	}
+	assert.That(b.end > start, "engine: positions of the log ascend")
 	e.end = b.end
 	e.applying = append(e.applying, start)
 	e.noting = e.noting || noting
@@ -156,6 +160,7 @@ func (e *Engine) enterLog(b *Batch, note bool) (start wal.Position, noting bool,
 func (e *Engine) land(err error, start wal.Position, noting bool) error {
 	e.order.Lock()
 	at := slices.Index(e.applying, start)
+	assert.That(at >= 0 && (!noting || e.noting), "engine: a batch that lands was on its way")
 	e.applying = slices.Delete(e.applying, at, at+1)
 	e.noting = e.noting && !noting
 	e.landed.Broadcast()
@@ -220,6 +225,8 @@ func (e *Engine) note(b *Batch) wal.Position {
 	for _, start := range e.applying {
 		pos = min(pos, start)
 	}
+	assert.That(pos >= e.lastNote, "engine: positions of notes rise")
+	e.lastNote = pos
 	binary.LittleEndian.PutUint64(op.Value, uint64(pos))
 	return pos
 }

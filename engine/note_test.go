@@ -30,9 +30,16 @@ func TestNoteBelowApplying(t *testing.T) {
 	if got := noted(); got != e.end {
 		t.Errorf("noted %d, the log ends at %d", got, e.end)
 	}
-	e.applying = append(e.applying, 9, 7)
-	if got := noted(); got != 7 {
-		t.Errorf("noted %d while 7 is on its way", got)
+	low := e.end
+	other := e.NewBatch()
+	defer other.Close()
+	other.Set(keys.Bare(nil, keys.SpaceEngine, []byte("other")), []byte("value"))
+	if err := e.apply(other, false); err != nil {
+		t.Fatal(err)
+	}
+	e.applying = append(e.applying, e.end, low)
+	if got := noted(); got != low {
+		t.Errorf("noted %d while %d is on its way", got, low)
 	}
 	e.applying = e.applying[:0]
 	if got := noted(); got != e.end {
@@ -72,7 +79,7 @@ func TestNotesDoNotFall(t *testing.T) {
 		if left == 0 {
 			return
 		}
-		end, flying, held := e.end, e.applying, noting
+		end, flying, held, named := e.end, e.applying, noting, e.lastNote
 		for _, kind := range []struct{ content, note bool }{{true, false}, {true, true}, {false, true}} {
 			if kind.note && held != none {
 				continue
@@ -88,7 +95,7 @@ func TestNotesDoNotFall(t *testing.T) {
 				}
 			}
 			steps(left-1, max(noted, last))
-			e.end, noting = end, held
+			e.end, noting, e.lastNote = end, held, named
 		}
 		for i, start := range flying {
 			e.applying = slices.Delete(slices.Clone(flying), i, i+1)
@@ -96,7 +103,7 @@ func TestNotesDoNotFall(t *testing.T) {
 				noting = none
 			}
 			steps(left-1, last)
-			noting = held
+			noting, e.lastNote = held, named
 		}
 		e.applying = flying
 	}

@@ -61,30 +61,12 @@ type Options struct {
 	LowSpaceBytes int64
 	// BallastBytes is the size of the ballast file. 0 means a fiftieth of the disk, at most 128 MiB; NoSpace means none.
 	BallastBytes int64
-	// Background is told of flushes and compactions; nil tells nobody.
-	Background Background
 	// Logger receives events; nil discards them.
 	Logger *slog.Logger
 	// Fatal is called with a reason once nothing can be acknowledged any more. It must not return, except in tests; nil logs
 	// and ends the process with ExitStorageFailure.
 	Fatal func(reason string)
 }
-
-// Background is told when a flush or compaction begins and ends. Both calls come on the goroutine that does the work, which does
-// nothing else and ends soon after, so Begin may bind it to its thread, which is why tables yield (yieldingCollector). They are made
-// with Pebble's mutex held and must not block. Several flushes and compactions may be under way at once.
-type Background interface {
-	// Begin tells of work that begins; urgent means that commits are slowed, or soon will be, until it is done.
-	Begin(urgent bool)
-	// End tells that it has ended, well or not.
-	End()
-}
-
-// noBackground is nobody.
-type noBackground struct{}
-
-func (noBackground) Begin(bool) {}
-func (noBackground) End()       {}
 
 // EnsureDefaults fills in what is zero. Defaults that depend on the disk's size are computed by Open.
 func (o *Options) EnsureDefaults() {
@@ -102,9 +84,6 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.MaxOpenFiles == 0 {
 		o.MaxOpenFiles = openFilesDefault
-	}
-	if o.Background == nil {
-		o.Background = noBackground{}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

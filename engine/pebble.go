@@ -59,12 +59,11 @@ func (e *Engine) pebbleOptions() *pebble.Options {
 		AllocatorSizeClasses: sizeClasses,
 
 		// The comparer, key schema and block properties of cockroachkvs, unchanged: they are tuned and fuzzed for MVCC keys and
-		// store timestamps in a column of their own. The block properties let garbage collection skip blocks by time; to collect them
-		// is also when a flush or compaction lets others run.
+		// store timestamps in a column of their own. The block properties let garbage collection skip blocks by time.
 		Comparer:                &cockroachkvs.Comparer,
 		KeySchema:               cockroachkvs.KeySchema.Name,
 		KeySchemas:              sstable.MakeKeySchemas(&cockroachkvs.KeySchema),
-		BlockPropertyCollectors: yieldingCollectors(),
+		BlockPropertyCollectors: cockroachkvs.BlockPropertyCollectors,
 
 		MemTableStopWritesThreshold: MemTableCountMax,
 		L0StopWritesThreshold:       L0SublevelsMax,

@@ -30,9 +30,6 @@ const (
 	garbageFlushRarely   = time.Minute
 	garbageOutMax        = 4 << 20
 	garbageOutShare      = 4
-	// urgentPressure is the pressure above which flushes and compactions are urgent: a memtable that is written and one that is
-	// being flushed make a half.
-	urgentPressure = 0.5
 	// idleFlushBytesMin of log make a flush of an idle engine worth its file.
 	idleFlushBytesMin = 1 << 20
 )

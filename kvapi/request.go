@@ -75,7 +75,7 @@ type LockRequest struct {
 	Interrupt *Interrupt
 	Sink      Sink // may be nil
 	// Delete says that the key is about to be deleted, so that its row need not
-	// be cached for other reads, and may be wanted at the commit.
+	// be cached for other reads.
 	Delete bool
 }
 
@@ -122,17 +122,14 @@ const (
 	ShadowNone
 	// ShadowAt: exactly the version at Mutation.Prev lies below and is live.
 	ShadowAt
-	// ShadowAlone, only of deletions: as ShadowAt, no other version is stored, and
-	// Value is the row at Prev. The store finds this out for itself.
-	ShadowAlone
 )
 
 // Mutation is one write of a commit. Key and Value are read until the commit
 // has been applied.
 type Mutation struct {
 	Key, Value []byte
-	Prev       clock.Timestamp // with ShadowAt and ShadowAlone
-	PrevLen    int32           // with ShadowAt and ShadowAlone: bytes of the row at Prev
+	Prev       clock.Timestamp // with ShadowAt
+	PrevLen    int32           // with ShadowAt: bytes of the row at Prev
 	Kind       MutationKind
 	Shadow     Shadow
 }

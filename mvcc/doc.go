@@ -6,11 +6,11 @@
 //
 // # Terms
 //
-//   - Version: one engine key logical@ts with its value. ts is the commit timestamp.
-//   - Tombstone: a version that says the key is absent from its timestamp on.
+//   - Version: one engine key, logical@ts, and its value. ts is the timestamp of the commit that wrote it.
+//   - Tombstone: a version that says that the key is absent from its timestamp on.
 //   - Visible at T: the newest version with ts <= T. The key is absent if there is none or if it is a tombstone.
 //   - Shadowed at T: older than the version visible at T. No reader at or after T can see it.
-//   - Safepoint: no reader is or will be below it.
+//   - Safepoint: a timestamp below which nobody reads, now or later.
 //
 // # The value of a version
 //
@@ -19,21 +19,22 @@
 //	1       1..10  if 0x02: commit timestamp minus start timestamp, unsigned LEB128, at least 1
 //	...     rest   the row; empty for a tombstone
 //
-// The delta lets a retried commit recognise its own version. Transactions that are one batch need none and leave it out.
+// The start timestamp names the transaction, so that a commit that is sent again recognises its own version. A transaction on a
+// store that is alone is one batch, is never sent again, and leaves it out.
 //
 // # Invariants
 //
 //  1. A version is written once and never changed. Two versions of a key have different timestamps.
 //  2. No function panics on malformed bytes: keys and values that cannot be ours yield ErrCorrupt.
-//  3. Garbage collection at safepoint S deletes only versions shadowed at S, and tombstones visible at S below which nothing
-//     is left. The tombstone goes in the batch that deletes the last version below it, or in a later one. Otherwise a reader,
-//     or a crash between two batches, would bring the old version back.
+//  3. Garbage collection at safepoint S deletes only versions that are shadowed at S, and a tombstone visible at S once nothing is
+//     left below it, in the batch that deletes the last version below or in a later one. Otherwise a reader, or a crash between two
+//     batches, would bring the old version back.
 //  4. Reads at T >= S give the same answers before and after a collection at S.
 //  5. Values are borrowed from the iterator (or the scanner) until its next move.
 //  6. A long walk over versions that are not visible polls the caller's interrupt at least every pollSteps moves.
 //
 // # Absent on purpose
 //
-// Lock and transaction records: they come with the second region in Raft mode (study/distributed.md §4). Range tombstones
-// with timestamps: DROP and TRUNCATE delete whole tables by engine range deletion once the safepoint has passed.
+// Lock and transaction records: they come with regions that have a Raft log (study/cluster.md §2.7). Range tombstones with
+// timestamps: DROP and TRUNCATE delete whole tables by an engine's range deletion once the safepoint has passed.
 package mvcc

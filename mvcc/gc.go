@@ -3,6 +3,7 @@ package mvcc
 import (
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/assert"
 )
 
 // Collect writes into b the deletion of what key no longer needs at the safepoint: versions shadowed there and then, if
@@ -23,6 +24,7 @@ func Collect(it Iterator, b *engine.Batch, key []byte, safepoint clock.Timestamp
 		if err != nil {
 			return deleted, false, err
 		}
+		assert.That(ts < anchor && anchor <= safepoint, "mvcc: only versions that are shadowed at the safepoint are collected")
 		b.DeleteVersion(key, ts, it.ValueLen())
 		deleted++
 	}

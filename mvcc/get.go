@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/internal/assert"
 	"github.com/pandodb/pando/keys"
 )
 
@@ -50,6 +51,7 @@ func Read(it Iterator, key []byte, ts clock.Timestamp) (v Version, found bool, e
 		return Version{}, false, it.Error()
 	}
 	v, err = current(it)
+	assert.That(err != nil || v.TS <= ts, "mvcc: a read meets no version above its timestamp")
 	return v, err == nil, err
 }
 
@@ -64,17 +66,6 @@ func current(it Iterator) (Version, error) {
 		return Version{}, err
 	}
 	return DecodeValue(value, ts)
-}
-
-// NextKey returns the first key at or above key that has a version of any kind, nil if there is none. It is borrowed.
-func NextKey(it Iterator, key []byte) ([]byte, error) {
-	scratch := it.Scratch()
-	*scratch = keys.VersionPrefix((*scratch)[:0], key)
-	if !it.SeekGE(*scratch) || it.Key()[0] != keys.SpaceVersion {
-		return nil, it.Error()
-	}
-	logical, _, err := currentKey(it)
-	return logical, err
 }
 
 // LastKey returns the last key within the iterator's bounds, which are of versions only, that has one of any kind; nil if there is

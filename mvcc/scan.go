@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/internal/assert"
 	"github.com/pandodb/pando/keys"
 )
 
@@ -34,12 +35,13 @@ type Scanner struct {
 	vts     clock.Timestamp
 	keyBuf  []byte
 	rowBuf  []byte
+	last    []byte // the row before, where assertions are expensive
 }
 
 // Init prepares s for a scan at ts over the iterator's bounds. poll, which may be nil, is called now and then during long walks
 // over invisible versions; its error ends the scan.
 func (s *Scanner) Init(it Iterator, ts clock.Timestamp, reverse bool, poll func() error) {
-	*s = Scanner{it: it, ts: ts, reverse: reverse, poll: poll, keyBuf: s.keyBuf[:0], rowBuf: s.rowBuf[:0]}
+	*s = Scanner{it: it, ts: ts, reverse: reverse, poll: poll, keyBuf: s.keyBuf[:0], rowBuf: s.rowBuf[:0], last: s.last[:0]}
 }
 
 // Drop forgets the iterator, so that a pooled scanner holds on to nothing. Large buffers are let go.
@@ -49,14 +51,14 @@ func (s *Scanner) Drop() {
 	if cap(rowBuf) > keepBytes {
 		rowBuf = nil
 	}
-	*s = Scanner{keyBuf: keyBuf, rowBuf: rowBuf}
+	*s = Scanner{keyBuf: keyBuf, rowBuf: rowBuf, last: s.last[:0]}
 }
 
 // Seek positions the scan: the next row is the first at or after logical, or in reverse the last before it.
 func (s *Scanner) Seek(logical []byte) {
 	scratch := s.it.Scratch()
 	*scratch = keys.VersionPrefix((*scratch)[:0], logical)
-	s.started, s.parked = true, false
+	s.started, s.parked, s.last = true, false, s.last[:0]
 	if s.reverse {
 		s.valid = s.it.SeekLT(*scratch)
 	} else {
@@ -114,6 +116,10 @@ func (s *Scanner) next() bool {
 				return s.fail(err)
 			}
 			if !v.Tombstone {
+				if assert.Expensive {
+					assert.That(len(s.last) == 0 || bytes.Compare(s.last, logical) < 0, "mvcc: a scan's keys ascend")
+					s.last = append(s.last[:0], logical...)
+				}
 				s.key, s.row, s.vts = logical, v.Row, ts
 				s.parked = true
 				return true

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/assert"
 )
 
 // Flags of a version's value.
@@ -58,9 +59,8 @@ func AppendValue(dst []byte, commit, start clock.Timestamp, row []byte, tombston
 func ValueLen(rowLen int) int { return 1 + rowLen }
 
 func putHead(head *[headLenMax]byte, flags byte, commit, start clock.Timestamp) int {
-	if commit == 0 || start >= commit {
-		panic(fmt.Sprintf("mvcc: version committed at %d by a transaction started at %d", commit, start))
-	}
+	// DecodeValue refuses what would break this.
+	assert.That(start < commit, "mvcc: a transaction starts before it commits")
 	if start == 0 {
 		head[0] = flags
 		return 1

@@ -195,7 +195,6 @@ func (n *Node) register() error {
 		{"disk_free_bytes", "Free bytes on the data directory's file system.", false, func() float64 { return float64(m.DiskFree) }},
 		{"regions", "Regions of this node.", false, func() float64 { return float64(s.Regions) }},
 		{"gc_backlog", "Superseded versions that wait for collection.", false, func() float64 { return float64(s.GCBacklogBytes) }},
-		{"gc_spared_total", "Versions that their deletion removed for good, with nothing left to collect.", true, func() float64 { return float64(s.UndoEntered) }},
 		{"plan_cache_hits_total", "Statements whose plan was cached.", true, func() float64 { return float64(n.shared.Plans.Stats().Hits) }},
 		{"plan_cache_misses_total", "Statements whose plan was not cached.", true, func() float64 { return float64(n.shared.Plans.Stats().Misses) }},
 		{"plan_cache_bytes", "Bytes of cached plans.", false, func() float64 { return float64(n.shared.Plans.Stats().Bytes) }},

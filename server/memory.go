@@ -37,6 +37,7 @@ const (
 	gcPercentMin    = 15
 	gcPercentMax    = 200
 	gcTuneEvery     = time.Second
+	pollReadsEvery  = time.Second
 	// limitStep: the heap's limit follows what is outside by this share of it, since each change stops the world.
 	limitStep = 32
 	// processShare is what the process is to take at most, in tenths of the cache.
@@ -145,6 +146,20 @@ func (b *budget) tuneGC(stop <-chan struct{}) {
 		if want := b.gcPercent(sample[0].Value.Uint64(), uint64(outside)); want != set && (want == gcPercentMax || 10*max(want-set, set-want) > set) {
 			debug.SetGCPercent(want)
 			set = want
+		}
+	}
+}
+
+// pollReads has the engine compare its tables with the page cache, which others fill and empty as well, until the node stops.
+func (n *Node) pollReads() {
+	ticker := clock.NewTicker(pollReadsEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-n.stop:
+			return
+		case <-ticker.C:
+			n.engine.PollReads()
 		}
 	}
 }

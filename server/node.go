@@ -52,8 +52,8 @@ type Node struct {
 	listener     net.Listener
 	httpListener net.Listener
 	http         *http.Server
-	loops        sync.WaitGroup // the accept loop and tuneGC
-	stop         chan struct{}  // closed by Close, ends tuneGC
+	loops        sync.WaitGroup // the accept loop, tuneGC and pollReads
+	stop         chan struct{}  // closed by Close, ends the latter two
 	ready        atomic.Bool
 	failed       chan struct{} // closed when the listener has failed
 	failure      error         // why; written before failed is closed
@@ -143,6 +143,7 @@ func (n *Node) openStorage() error {
 	if err != nil {
 		return err
 	}
+	n.loops.Go(n.pollReads)
 	if !o.SyncLog {
 		n.log.Warn("sync-log is off: commits are acknowledged before they are on disk, and a crash can lose them")
 	}

@@ -13,8 +13,6 @@
 //   - The safepoint: nobody reads, or will read, below it.
 //   - The row cache: newest versions of rows by key, above the engine.
 //   - A table's frontier: a key above which it has no row of any version.
-//   - The undo ring: versions that commits have deleted for good, and snapshots may
-//     still read (undo.go).
 //   - Garbage: versions that nobody at or above the safepoint can see.
 //
 // # Commit
@@ -22,8 +20,7 @@
 //  1. A committer enqueues. If nobody leads, it leads; else it waits for one
 //     signal: done, or lead.
 //  2. The leader cuts a bounded group off the line, checks epochs and the disk,
-//     takes one timestamp per member and encodes all of them into one batch. What
-//     it deletes for good goes to the undo ring.
+//     takes one timestamp per member and encodes all of them into one batch.
 //  3. It applies the batch without waiting for the sync, queues the garbage,
 //     publishes that the batch is applied, and hands leadership on.
 //  4. It releases the row locks of all members and wakes the relaxed ones.
@@ -49,15 +46,14 @@
 //	S5. A snapshot takes its timestamp after it has taken its place.
 //	S6. Locks are granted first in, first out; an upgrade goes in front. A
 //	    transaction waits in one line at a time. The requester that closes a cycle
-//	    gets ErrDeadlock. The locks of a bulk load (lockRun) are like any others to
-//	    everybody else: they become entries when somebody asks for them.
+//	    gets ErrDeadlock.
 //	S7. A request that names regions at another epoch does nothing.
 //	S8. Regions cover the key space without gap or overlap, in memory and on disk.
 //	S9. A delete marker is deleted only together with or after all versions below
-//	    it: after looking, or because the committer read under its lock which
-//	    version it shadowed and the records of all commits before, which shadowed
-//	    what is older, have been dealt with (the queue is in commit order, dropped
-//	    nothing, and no scan is due).
+//	    it. Either the collector has looked, or nothing else can be there: the
+//	    committer read under its lock which version it shadowed, and the garbage of
+//	    all commits before is gone (the queue is in commit order, dropped nothing,
+//	    and no scan is due).
 //	S10. The row cache keeps the contract of package rowcache: the leader records
 //	    a group after apply, and before the locks, applied and the watermark tell
 //	    of it (C1, C2); a reader's bound is the timestamp that it reads at, or
@@ -68,12 +64,6 @@
 //	S12. A key above its table's frontier has no version, for who has its lock
 //	    (frontier.go has the contract). Regions that come back (S10) must take the
 //	    frontiers of their tables out, too.
-//	S13. A commit deletes a version for good, without a marker, only if it is the
-//	    one version of its key: the committer has the key's lock, and the collector
-//	    has dealt with the commit that wrote it. For reads below the undo ring has
-//	    the version, from before apply until the safepoint has reached the commit
-//	    (undo.go has the contract). A locking read that finds a key absent learns of
-//	    the deletion there, so that S2 holds without a marker.
 //
 // # Records (space \x01; integers are big endian)
 //
@@ -90,10 +80,9 @@
 //
 // # Locks, in the order in which they are taken
 //
-//	lockTable.graphMu, then one lockShard.mu at a time, then one lockRun.mu at a time
-//	lockTable.runsMu: a leaf
-//	one shard of the row cache, frontiers.mu, frontier.mu, undo.mu: leaves
-//	sequencer.mu, snapshotShard.mu, durable.mu, gcQueue.mu, counters.mu, loaded.mu: leaves
+//	lockTable.graphMu, then one lockShard.mu at a time
+//	one shard of the row cache, frontiers.mu, frontier.mu: leaves
+//	sequencer.mu, snapshotShard.mu, durable.mu, gcQueue.mu, counters.mu: leaves
 //	placement.Oracle.mu: a leaf for the sequencer
 //
 // Being the leader of the sequencer is not a mutex, but acts as one: a leader
@@ -105,8 +94,6 @@
 //	syncer       syncs relaxed commits; sleeps while there are none
 //	maintain     disk and pressure; sleeps while there are no commits
 //	housekeeper  sizes of regions and splits, compaction of what nobody writes to (housekeep.go)
-//	warmer       reads what a load has written back into the caches, in the pause behind it (warm.go)
-//	balancer     the row cache's part of the engine's cache, and the page cache, once a second (rowroom.go)
 //
 // Absent on purpose: Raft (package replica), merging of regions, persistent
 // locks and transaction records: all regions are Solo, and a transaction over

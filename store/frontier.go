@@ -89,7 +89,7 @@ func (f *frontiers) raise(mutations []kvapi.Mutation) {
 			continue
 		}
 		last, seen = physID, true
-		if m.Shadow == kvapi.ShadowAt || m.Shadow == kvapi.ShadowAlone {
+		if m.Shadow == kvapi.ShadowAt {
 			continue
 		}
 		if t := f.of(physID); t != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/assert"
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/mvcc"
@@ -106,10 +107,8 @@ func (w *gcWorker) round() {
 		err = w.scanPage()
 	}
 	if w.failed = err != nil; !w.failed {
-		w.s.gcWhole.Store(!w.scan.on && !w.frozen)
 		return
 	}
-	w.s.gcWhole.Store(false)
 	w.s.o.Logger.Error("garbage collection failed; the garbage stays until the next full collection", "error", err)
 	w.frozen = true
 	w.rest = nil
@@ -167,6 +166,7 @@ func (w *gcWorker) settle() {
 // publishSafepoint computes the safepoint and makes readers respect it.
 func (s *Store) publishSafepoint() clock.Timestamp {
 	safe := s.oldest()
+	assert.That(safe <= s.Watermark(), "store: the safepoint is not above the watermark (S4)")
 	for {
 		old := s.safepoint.Load()
 		if old >= uint64(safe) {
@@ -308,33 +308,7 @@ func (w *gcWorker) finish(b *engine.Batch, floor clock.Timestamp) error {
 		w.floor = floor
 	}
 	b.Set(gcKey, w.marker(false))
-	if err := w.s.engine.Apply(b, false); err != nil {
-		return err
-	}
-	if w.s.gcWhole.Load() {
-		w.s.raiseFloor(w.floor)
-	}
-	return nil
-}
-
-// raiseFloor lifts the floor that committers go by.
-func (s *Store) raiseFloor(ts clock.Timestamp) {
-	for old := s.gcFloor.Load(); old < uint64(ts); old = s.gcFloor.Load() {
-		if s.gcFloor.CompareAndSwap(old, uint64(ts)) {
-			return
-		}
-	}
-}
-
-// raiseIdleFloor lifts it to the safepoint if there is no garbage at all, as
-// after a load.
-func (s *Store) raiseIdleFloor() {
-	// Commits up to the safepoint were queued before the watermark reached it, and
-	// the queue counts what the collector has in hand.
-	safe := s.publishSafepoint()
-	if bytes, dropFirst := s.gc.size(); bytes == 0 && dropFirst == 0 && s.gcWhole.Load() {
-		s.raiseFloor(safe)
-	}
+	return w.s.engine.Apply(b, false)
 }
 
 // drainAtClose tries to leave no garbage, so that the next open need not look
@@ -387,6 +361,5 @@ func (s *Store) DropSpan(span kvapi.Span, ts clock.Timestamp) (done bool, err er
 	if err := s.engine.Apply(b, true); err != nil {
 		return false, fmt.Errorf("store: drop span: %w", err)
 	}
-	s.loaded.drop(span)
 	return true, nil
 }

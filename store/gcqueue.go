@@ -63,8 +63,8 @@ func (q *gcQueue) enqueue(head *commitNode) {
 		}
 		for i := range m.req.Mutations {
 			w := &m.req.Mutations[i]
-			// A new key has shadowed nothing, and of one deleted for good nothing is left.
-			if w.Shadow == kvapi.ShadowNone && w.Kind == kvapi.MutationPut || w.Shadow == kvapi.ShadowAlone {
+			// A new key has shadowed nothing.
+			if w.Shadow == kvapi.ShadowNone && w.Kind == kvapi.MutationPut {
 				continue
 			}
 			q.add(m.ts, w)

@@ -94,9 +94,6 @@ func loadGC(e *engine.Engine, now clock.Timestamp) (floor clock.Timestamp, g gcS
 func (w *gcWorker) scanPage() error {
 	g := &w.scan
 	if !g.on {
-		if _, first := w.s.gc.size(); first != 0 {
-			w.s.gcWhole.Store(false) // before the queue forgets that it dropped something
-		}
 		first, last := w.s.gc.takeDrops()
 		if first == 0 {
 			return nil

@@ -22,9 +22,6 @@ type lockStats struct {
 // nil if and only if the error is not nil or the request was skipped; waited
 // tells whether it stood in line.
 func (t *lockTable) acquire(o *Owner, r *kvapi.LockRequest, closing <-chan struct{}) (h *heldLock, waited bool, err error) {
-	if r.Mode == kvapi.LockExclusive && o.run.take(r.Key) || o.run.has(r.Key) {
-		return &o.runLock, false, nil
-	}
 	hash := t.hash(r.Key)
 	h = o.find(hash, r.Key)
 	if h != nil && (h.mode == kvapi.LockExclusive || r.Mode == kvapi.LockShared) {
@@ -33,7 +30,7 @@ func (t *lockTable) acquire(o *Owner, r *kvapi.LockRequest, closing <-chan struc
 	upgrade := h != nil
 	s := t.shard(hash)
 	s.mu.Lock()
-	e := t.entry(s, hash, r.Key)
+	e := s.entry(hash, r.Key)
 	if e == nil {
 		s.mu.Unlock()
 		return nil, false, kvapi.ErrLockTableFull
@@ -58,11 +55,7 @@ func (t *lockTable) acquire(o *Owner, r *kvapi.LockRequest, closing <-chan struc
 		h.mode = kvapi.LockExclusive
 		return h, waited, nil
 	}
-	h = o.add(heldLock{entry: e, hash: hash, tag: r.Tag, mode: r.Mode})
-	if g := &o.gap; r.Mode == kvapi.LockExclusive && g.hits >= runHitsMin && !o.run.active && g.covers(r.Key) {
-		o.run.begin(t, o, r.Key, g.to)
-	}
-	return h, waited, nil
+	return o.add(heldLock{entry: e, hash: hash, tag: r.Tag, mode: r.Mode}), waited, nil
 }
 
 // wait is acquire's slow path: it queues, looks for a deadlock, and blocks.
@@ -72,7 +65,7 @@ func (t *lockTable) wait(o *Owner, r *kvapi.LockRequest, hash uint64, upgrade bo
 	t.graphMu.Lock()
 	s.mu.Lock()
 	// The world may have changed while no mutex was held.
-	if e = t.entry(s, hash, r.Key); e == nil {
+	if e = s.entry(hash, r.Key); e == nil {
 		s.mu.Unlock()
 		t.graphMu.Unlock()
 		return nil, false, kvapi.ErrLockTableFull
@@ -153,8 +146,7 @@ func (t *lockTable) cancel(e *lockEntry, w *lockWaiter) (granted bool) {
 	return false
 }
 
-// release drops one lock early, if the owner took it with this tag. One of a run
-// stays: a bulk load inserts what it locks.
+// release drops one lock early, if the owner took it with this tag.
 func (t *lockTable) release(o *Owner, key []byte, tag uint32) {
 	h := o.find(t.hash(key), key)
 	if h == nil || h.tag != tag {

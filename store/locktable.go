@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/pandodb/pando/internal/assert"
 	"github.com/pandodb/pando/kvapi"
 )
 
@@ -27,8 +28,7 @@ const (
 )
 
 // lockTable holds the row locks of all transactions of this store, by key
-// hash. Only locks that are held or waited for have an entry; those of a bulk
-// load are in a lockRun until somebody else wants them.
+// hash. Only locks that are held or waited for have an entry.
 type lockTable struct {
 	seed   maphash.Seed
 	shards [lockShards]lockShard
@@ -38,10 +38,6 @@ type lockTable struct {
 	// mutexes, one at a time, and never on the uncontended path.
 	graphMu sync.Mutex
 	visited []*lockEntry // scratch of the search; guarded by graphMu
-
-	// runs are the bulk loads in progress, nil without one: replaced under runsMu, read under a shard's mutex.
-	runs   atomic.Pointer[[]runSpan]
-	runsMu sync.Mutex
 
 	stats lockStats
 }
@@ -112,24 +108,8 @@ func (s *lockShard) find(hash uint64, key []byte) *lockEntry {
 	return e
 }
 
-// each calls f for every entry.
-func (s *lockShard) each(f func(e *lockEntry)) {
-	for _, e := range s.buckets {
-		for ; e != nil; e = e.next {
-			f(e)
-		}
-	}
-}
-
 // entry returns the entry of a key that somebody wants, a new one if need be, nil if the table is full. The caller holds the shard's mutex.
-func (t *lockTable) entry(s *lockShard, hash uint64, key []byte) *lockEntry {
-	if runs := t.runs.Load(); runs != nil {
-		for i := range *runs {
-			if r := &(*runs)[i]; r.spans(key) && !r.run.contest(s, hash, key) {
-				return nil
-			}
-		}
-	}
+func (s *lockShard) entry(hash uint64, key []byte) *lockEntry {
 	if e := s.find(hash, key); e != nil {
 		return e
 	}
@@ -212,6 +192,7 @@ func (e *lockEntry) grantable(o *Owner, mode kvapi.LockMode) bool {
 
 // hold makes o a holder, which grantable has allowed.
 func (e *lockEntry) hold(o *Owner, mode kvapi.LockMode, upgrade bool) {
+	assert.That(e.grantable(o, mode), "store: no lock has two holders of which one is exclusive")
 	if mode == kvapi.LockShared {
 		e.shared = append(e.shared, o)
 		return
@@ -226,10 +207,10 @@ func (e *lockEntry) hold(o *Owner, mode kvapi.LockMode, upgrade bool) {
 func (e *lockEntry) unhold(o *Owner) {
 	if e.exclusive == o {
 		e.exclusive = nil
-	} else if at := slices.Index(e.shared, o); at >= 0 {
-		e.shared = slices.Delete(e.shared, at, at+1)
 	} else {
-		panic("store: release of a lock that is not held")
+		at := slices.Index(e.shared, o)
+		assert.That(at >= 0, "store: a lock that is released is held")
+		e.shared = slices.Delete(e.shared, at, at+1)
 	}
 	e.settle()
 }

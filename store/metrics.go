@@ -37,9 +37,6 @@ type Metrics struct {
 	GCScans          uint64 // scans begun because the queue had overflowed or a crash forgot it
 	GCScanned        uint64 // keys looked at by scans
 	SnapshotsExpired uint64
-	// UndoEntered are versions that their deletion removed for good, and UndoRefused
-	// those that had to be left to the collector for want of room.
-	UndoEntered, UndoRefused uint64
 
 	Rows rowcache.Stats
 	// Beyond are locking reads that needed no look because the key was above all
@@ -58,7 +55,6 @@ func (s *Store) Metrics() Metrics {
 		Watermark: s.Watermark(), Applied: clock.Timestamp(s.applied.Load()), Safepoint: clock.Timestamp(s.safepoint.Load()),
 		GCBacklogBytes: s.GCBacklog(), GCDeleted: g.deleted.Load(), GCLooked: g.looked.Load(),
 		GCScans: g.scans.Load(), GCScanned: g.scanned.Load(), SnapshotsExpired: g.expired.Load(),
-		UndoEntered: s.undo.entered.Load(), UndoRefused: s.undo.refused.Load(),
 		Rows: s.rows.Stats(), Beyond: s.frontiers.hits.Load(),
 	}
 	m.Snapshots, m.OldestSnapshot = s.Snapshots()
@@ -67,13 +63,6 @@ func (s *Store) Metrics() Metrics {
 		sh.mu.Lock()
 		m.LocksHeld += sh.locks
 		sh.mu.Unlock()
-	}
-	if runs := s.locks.runs.Load(); runs != nil {
-		for _, r := range *runs {
-			r.run.mu.Lock()
-			m.LocksHeld += len(r.run.ends)
-			r.run.mu.Unlock()
-		}
 	}
 	return m
 }

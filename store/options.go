@@ -19,6 +19,9 @@ const (
 	snapshotAgeMaxDefault  = 24 * time.Hour
 	gcIntervalDefault      = 500 * time.Millisecond
 	sampleIntervalDefault  = 5 * time.Second
+	// rowCacheShare: the row cache takes one in so many bytes of the engine's cache. A
+	// row in it saves a search of the tree and holds a fortieth of a block.
+	rowCacheShare = 4
 )
 
 // Options configure a Store. Engine is required; zero fields take defaults.
@@ -49,8 +52,8 @@ type Options struct {
 	// Negative means never.
 	SnapshotAgeMax time.Duration
 	// RowCacheBytes bounds the cache of rows that were read by key, which is taken
-	// from the engine's cache as it fills. Zero means a quarter of that, and what
-	// blocks leave. Negative means none.
+	// from the engine's cache as it fills. Zero means a quarter of that. Negative
+	// means none.
 	RowCacheBytes int64
 	// NowMillis is the wall clock of the timestamp oracle; nil takes clock's.
 	NowMillis func() int64
@@ -80,7 +83,7 @@ func (o *Options) EnsureDefaults() {
 		o.SnapshotAgeMax = snapshotAgeMaxDefault
 	}
 	if o.RowCacheBytes == 0 && o.Engine != nil {
-		o.RowCacheBytes = o.Engine.CacheBytes() / rowRoomOwn
+		o.RowCacheBytes = o.Engine.CacheBytes() / rowCacheShare
 	}
 	if o.NowMillis == nil {
 		o.NowMillis = clock.NowMillis

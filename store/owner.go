@@ -17,9 +17,6 @@ const (
 	// bulkLocksMin is the number of locks from which locking reads share an
 	// iterator: below it a transaction is over before that pays.
 	bulkLocksMin = 16
-	// ownerRowsMax bounds the copies of rows that an owner is about to delete. Their
-	// places fit 16 bits.
-	ownerRowsMax = 32 << 10
 )
 
 // Owner is what the store keeps for one transaction: the locks it holds, its
@@ -38,11 +35,6 @@ type Owner struct {
 	// since, it shows the newest version of everything.
 	bulk   *engine.Iter
 	bulkAt clock.Timestamp
-	gap    keyGap // as bulk shows it
-	rows   []byte // copies of rows that are about to be deleted
-	// run are locks that are not in held, and runLock stands for the one taken last.
-	run     lockRun
-	runLock heldLock
 }
 
 // heldLock is one lock of an owner.
@@ -55,15 +47,11 @@ type heldLock struct {
 	tag     uint32
 	mode    kvapi.LockMode
 	read    bool // version is known
-	kept    bool // Owner.rows has a copy of its row, at from to to
-	from    uint16
-	to      uint16
 }
 
 // open readies an owner for a transaction.
 func (o *Owner) open(id uint64) {
 	o.id = id
-	o.rows = o.rows[:0]
 	o.waiter.owner = o
 	if o.waiter.wake == nil {
 		o.waiter.wake = make(chan struct{}, 1)
@@ -72,7 +60,7 @@ func (o *Owner) open(id uint64) {
 }
 
 // Locks returns the number of locks held.
-func (o *Owner) Locks() int { return o.live + len(o.run.ends) }
+func (o *Owner) Locks() int { return o.live }
 
 // ID returns the transaction's number.
 func (o *Owner) ID() uint64 { return o.id }
@@ -159,28 +147,13 @@ func (o *Owner) forget(h *heldLock) {
 	o.held = o.held[:last]
 }
 
-// keep copies a row until the locks are released, if there is room, and returns
-// where in o.rows it is.
-func (o *Owner) keep(row []byte) (from, to uint16, ok bool) {
-	n := len(o.rows)
-	if n+len(row) > ownerRowsMax {
-		return 0, 0, false
-	}
-	o.rows = append(o.rows, row...)
-	return uint16(n), uint16(len(o.rows)), true
-}
-
-// shadow fills in what the owner knows of the version below its write m. Of a
-// version at or below floor it is known that no older one is left.
-func (o *Owner) shadow(hash uint64, m *kvapi.Mutation, floor clock.Timestamp) {
+// shadow fills in what the owner knows of the version below its write m.
+func (o *Owner) shadow(hash uint64, m *kvapi.Mutation) {
 	h := o.find(hash, m.Key)
 	switch {
 	case h == nil || !h.read || h.mode != kvapi.LockExclusive:
 	case h.version.Found:
 		m.Shadow, m.Prev, m.PrevLen = kvapi.ShadowAt, h.version.TS, h.version.Len
-		if h.kept && m.Kind == kvapi.MutationDelete && m.Prev <= floor {
-			m.Shadow, m.Value = kvapi.ShadowAlone, o.rows[h.from:h.to:h.to]
-		}
 	default:
 		m.Shadow = kvapi.ShadowNone
 	}
@@ -193,7 +166,6 @@ func (o *Owner) rest() {
 		_ = o.bulk.Close() // its error would repeat one that a read has returned
 		o.bulk = nil
 	}
-	o.gap.known = false
 }
 
 // releaseAll lets go of every lock. It may run on another goroutine than the
@@ -214,11 +186,6 @@ func (o *Owner) releaseAll() {
 		o.held, o.index = nil, nil
 	}
 	o.index = o.index[:0]
-	o.rows = o.rows[:0]
-	if o.run.active {
-		o.run.end()
-	}
-	o.gap.reset()
 }
 
 // Waiting reports whether the transaction stands in line for a lock. It may be

@@ -72,15 +72,7 @@ func (s *Store) getAt(r *kvapi.GetRequest, ts clock.Timestamp) (found bool, err 
 		return false, s.readError(err)
 	}
 	if !found {
-		undone, err := s.undoneRow(r.Key, ts)
-		if undone == nil || err != nil {
-			return false, err
-		}
-		defer s.rowBuffers.Put(undone)
-		if r.Sink != nil {
-			_, err = r.Sink.Pair(r.Key, *undone)
-		}
-		return true, err
+		return false, nil
 	}
 	// Who chose ts did so when all commits at or below it were recorded, and the
 	// iterator shows them. Of Latest that cannot be said.
@@ -177,7 +169,7 @@ const scanPollRows = 64
 
 // scanState is the pooled state of a page.
 type scanState struct {
-	rows         pageRows
+	scanner      mvcc.Scanner
 	lower, upper []byte
 	intr         *kvapi.Interrupt
 	poll         func() error // a method value, made once
@@ -233,7 +225,7 @@ func (s *Store) scanAt(r *kvapi.ScanRequest, ts clock.Timestamp) (resume []byte,
 		return nil, err
 	}
 	defer func() {
-		st.rows.drop()
+		st.scanner.Drop()
 		st.intr = nil
 		s.scans.Put(st)
 		if r.Hold == nil {
@@ -244,17 +236,24 @@ func (s *Store) scanAt(r *kvapi.ScanRequest, ts clock.Timestamp) (resume []byte,
 		return nil, errEpoch
 	}
 	st.intr = r.Interrupt
-	if err := st.rows.init(s, r.Span, ts, r.Reverse); err != nil {
-		return nil, err
+	st.scanner.Init(it, ts, r.Reverse, st.poll)
+	return s.deliver(r, &st.scanner)
+}
+
+// passed returns errOvertaken if the safepoint has passed ts: what a read there
+// looks for may have been gone when its iterator was made.
+func (s *Store) passed(ts clock.Timestamp) error {
+	if s.safepoint.Load() > uint64(ts) {
+		return errOvertaken
 	}
-	st.rows.scanner.Init(it, ts, r.Reverse, st.poll)
-	return s.deliver(r, &st.rows)
+	return nil
 }
 
 // deliver hands rows to the sink until the page ends.
-func (s *Store) deliver(r *kvapi.ScanRequest, p *pageRows) (resume []byte, err error) {
+func (s *Store) deliver(r *kvapi.ScanRequest, sc *mvcc.Scanner) (resume []byte, err error) {
 	rows, bytes := 0, 0
-	for key, row, ok := p.next(); ok; key, row, ok = p.next() {
+	for sc.Next() {
+		key, row := sc.Key(), sc.Row()
 		more, err := r.Sink.Pair(key, row)
 		if err != nil {
 			return nil, err
@@ -270,7 +269,7 @@ func (s *Store) deliver(r *kvapi.ScanRequest, p *pageRows) (resume []byte, err e
 			}
 		}
 	}
-	if err := p.scanner.Err(); err != nil {
+	if err := sc.Err(); err != nil {
 		if errors.Is(err, kvapi.ErrInterrupted) {
 			return nil, err
 		}
@@ -314,34 +313,26 @@ func (s *Store) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, err 
 // latest reads the newest version of a key that the owner has locked, and notes
 // it in the lock.
 func (s *Store) latest(o *Owner, h *heldLock, r *kvapi.LockRequest) (kvapi.Version, error) {
-	bulk := len(o.held) >= bulkLocksMin
-	if !bulk || !o.gap.covers(r.Key) {
-		if row, ts := s.cachedRow(r.Key, kvapi.Latest); row != nil {
-			defer s.rowBuffers.Put(row)
-			return s.deliverLocked(o, h, r, *row, ts, true)
-		}
+	if row, ts := s.cachedRow(r.Key, kvapi.Latest); row != nil {
+		defer s.rowBuffers.Put(row)
+		return s.deliverLocked(o, h, r, *row, ts, true)
 	}
-	if !bulk && s.frontiers.beyond(r.Key) {
+	if s.frontiers.beyond(r.Key) {
 		return s.deliverLocked(o, h, r, nil, 0, false)
 	}
 	// Who applied a version of the key released the lock after recording it in
 	// the cache and raising applied, so what is made from now on shows it.
 	applied := clock.Timestamp(s.applied.Load())
+	bulk := len(o.held) >= bulkLocksMin
 	it, err := s.latestIter(o, r.Key, bulk, applied)
 	if err != nil {
 		return kvapi.Version{}, s.readError(err)
 	}
 	if !bulk {
 		defer it.Close() // its error would repeat one that the read has returned
-	} else if o.gap.has(r.Key) {
-		return s.deliverLocked(o, h, r, nil, 0, false)
 	}
 	row, ts, found, err := mvcc.Latest(it, r.Key)
-	switch {
-	case err != nil || ts != 0:
-	case bulk:
-		err = o.gap.missed(it, r.Key)
-	default:
+	if err == nil && ts == 0 {
 		err = s.frontiers.learn(s.engine, r.Key)
 	}
 	if err != nil {
@@ -356,14 +347,8 @@ func (s *Store) latest(o *Owner, h *heldLock, r *kvapi.LockRequest) (kvapi.Versi
 // deliverLocked notes which version the owner met under the lock and hands its
 // row to the request's sink.
 func (s *Store) deliverLocked(o *Owner, h *heldLock, r *kvapi.LockRequest, row []byte, ts clock.Timestamp, found bool) (v kvapi.Version, err error) {
-	if !found {
-		ts = max(ts, s.removedAt(r.Key))
-	}
 	v = kvapi.Version{TS: ts, Found: found, Len: int32(len(row))}
-	h.version, h.read, h.kept = v, true, false
-	if found && r.Delete {
-		h.from, h.to, h.kept = o.keep(row)
-	}
+	h.version, h.read = v, true
 	if found && r.Sink != nil {
 		_, err = r.Sink.Pair(r.Key, row)
 	}
@@ -397,7 +382,7 @@ func (s *Store) Unlock(o *Owner, key []byte, tag uint32) { s.locks.release(o, ke
 // ReleaseLocks drops all locks of the owner, at rollback.
 func (s *Store) ReleaseLocks(o *Owner) {
 	o.rest()
-	if len(o.held) > 0 || o.run.active {
+	if len(o.held) > 0 {
 		o.releaseAll()
 	}
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"sync"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/assert"
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/mvcc"
@@ -86,12 +88,11 @@ func (s *Store) Commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error
 	n := &o.commit
 	o.rest()
 	bytes := 0
-	floor := clock.Timestamp(s.gcFloor.Load())
 	for i := range r.Mutations {
 		m := &r.Mutations[i]
 		bytes += len(m.Key) + len(m.Value) + keys.VersionExtra
 		if m.Shadow == kvapi.ShadowUnknown {
-			o.shadow(s.locks.hash(m.Key), m, floor)
+			o.shadow(s.locks.hash(m.Key), m)
 		}
 	}
 	for _, c := range r.Counters {
@@ -221,6 +222,7 @@ func (s *Store) lead(leader *commitNode) {
 		} else {
 			s.seq.stats.syncs.Inc()
 			s.noteSynced(g.last)
+			assert.That(uint64(g.last) <= s.applied.Load(), "store: what is synced was applied")
 			s.durable.raise(g.last)
 		}
 	}
@@ -282,6 +284,7 @@ func (s *Store) encodeGroup(b *engine.Batch, head *commitNode) group {
 		}
 		m.ts = ts
 		ts++
+		assert.That(m.ts > g.last, "store: timestamps of a group ascend")
 		g.last = m.ts
 		g.sync = g.sync || !g.relaxed(m)
 		s.encodeCommit(b, m)
@@ -325,15 +328,11 @@ func checkRegions(regions *regionMap, m *commitNode) error {
 func (s *Store) encodeCommit(b *engine.Batch, m *commitNode) {
 	for i := range m.req.Mutations {
 		w := &m.req.Mutations[i]
-		switch {
-		case w.Kind == kvapi.MutationPut:
+		assert.That(i == 0 || bytes.Compare(m.req.Mutations[i-1].Key, w.Key) < 0, "store: keys of a commit ascend")
+		assert.That(w.Shadow != kvapi.ShadowAt || w.Prev < m.ts, "store: a version shadows an older one")
+		if w.Kind == kvapi.MutationPut {
 			mvcc.Put(b, w.Key, m.ts, 0, w.Value)
-		case w.Shadow == kvapi.ShadowAlone && s.enterUndo(w, m.ts):
-			b.DeleteVersion(w.Key, w.Prev, mvcc.ValueLen(int(w.PrevLen)))
-		default:
-			if w.Shadow == kvapi.ShadowAlone {
-				w.Shadow = kvapi.ShadowAt
-			}
+		} else {
 			mvcc.Delete(b, w.Key, m.ts, 0)
 		}
 	}
@@ -342,7 +341,6 @@ func (s *Store) encodeCommit(b *engine.Batch, m *commitNode) {
 	}
 	if n := len(m.req.Mutations); n > 0 && m.bytes >= loadCommitBytes {
 		s.engine.NoteLoad(m.req.Mutations[n-1].Key) // behind the records of an index build
-		s.loaded.note(m.req.Mutations)
 	}
 	s.seq.stats.commits.Inc()
 	s.seq.stats.bytes.Add(uint64(m.bytes))
@@ -365,6 +363,7 @@ func (s *Store) applyGroup(b *engine.Batch, g *group) error {
 		}
 		return nil
 	}
+	assert.That(uint64(g.last) > s.applied.Load(), "store: groups are applied in the order of their timestamps (S1)")
 	s.recordGroup(g.head)
 	// The garbage must be in the queue before the watermark, and with it the
 	// safepoint, can reach the commit: see gcWorker.

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/internal/assert"
 )
 
 // snapshotShards is how many ways the registry is split: a power of two.
@@ -59,7 +60,10 @@ func (s *Store) Register(sn *Snapshot) {
 	} else {
 		sh.head = sn
 	}
+	assert.That(sn.prev == nil || sn.prev.ts <= sn.ts, "store: a shard's snapshots are in the order of their timestamps")
 	sh.tail = sn
+	// Once it is unlocked it may be expired, and the safepoint pass it.
+	assert.That(uint64(sn.ts) >= s.safepoint.Load(), "store: no snapshot begins below the safepoint (S4)")
 	sh.mu.Unlock()
 }
 

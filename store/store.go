@@ -33,14 +33,8 @@ type Store struct {
 	applied, synced, relaxedTS atomic.Uint64
 	relaxed                    atomic.Bool
 	counters                   counters
-	undo                       undo
-	// All garbage of commits at or below gcFloor is gone, so a version from there is
-	// alone under its key if it is the newest. gcWhole is true while there is no
-	// garbage that the queue does not know of, which a scan has to find.
-	gcFloor   atomic.Uint64
-	gcWhole   atomic.Bool
-	snapshots snapshots
-	scans     sync.Pool // *scanState
+	snapshots                  snapshots
+	scans                      sync.Pool // *scanState
 	// rows holds the newest versions of rows that were read by key.
 	rows       *rowcache.Cache
 	frontiers  frontiers
@@ -55,8 +49,6 @@ type Store struct {
 
 	syncNow, syncSoon chan struct{} // wake the syncer
 	busy              chan struct{} // wakes maintenance
-	loaded            loaded
-	warmNow           chan struct{} // wakes the warmer
 	house             housekeeping
 	idle              atomic.Bool // maintenance sleeps until busy
 	failed            atomic.Bool
@@ -75,7 +67,6 @@ type Store struct {
 // its goroutines: load regions, start the oracle, serve. A refusal is a
 // sentence that wraps ErrNewerFormat, ErrForeign or kvapi.ErrCorrupt.
 func Open(o Options) (*Store, error) {
-	balance := o.RowCacheBytes == 0
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -86,7 +77,7 @@ func Open(o Options) (*Store, error) {
 	s.rowBuffers.New = func() any { return new([]byte) }
 	s.locks.init(o.LocksMax)
 	s.counters = counters{engine: o.Engine, values: make(map[string]uint64)}
-	for _, c := range []*chan struct{}{&s.gcNow, &s.syncNow, &s.syncSoon, &s.busy, &s.warmNow, &s.gc.wake, &s.house.sample, &s.house.settle} {
+	for _, c := range []*chan struct{}{&s.gcNow, &s.syncNow, &s.syncSoon, &s.busy, &s.gc.wake, &s.house.sample, &s.house.settle} {
 		*c = make(chan struct{}, 1)
 	}
 	s.gc.bytesMax = o.GCQueueBytesMax
@@ -97,13 +88,11 @@ func Open(o Options) (*Store, error) {
 	if err := s.recover(); err != nil {
 		return nil, err
 	}
-	s.background.Add(6)
+	s.background.Add(4)
 	go s.collector(&s.worker)
 	go s.syncer()
 	go s.maintain()
 	go s.housekeeper()
-	go s.warmer()
-	go s.balancer(balance)
 	return s, nil
 }
 
@@ -147,9 +136,6 @@ func (s *Store) recover() error {
 	}
 	if w.scan.on {
 		s.gcStats.scans.Inc()
-	} else {
-		s.gcWhole.Store(true)
-		s.raiseFloor(w.floor)
 	}
 	b.Set(gcKey, w.marker(false))
 	// One sync for all of it. What recovery replayed from the log, synced or not, the
@@ -285,17 +271,11 @@ func (s *Store) maintain() {
 	sampled := clock.Mono()
 	quiet, ticks, seen := 0, 0, uint64(0)
 	var loads loadWatch
-	cold := false // what was loaded has not been read back
 	for {
 		if quiet == loadedTicks && loads.ended() && !s.engine.DiskFull() {
 			// What a load leaves in memory is flushed in the pause behind it, not among the statements that come next. Other commits are
 			// left for longer: many short pauses would make many small tables of them.
 			s.engine.FlushIdle()
-			cold = true
-		}
-		if quiet == warmTicks && cold {
-			s.signal(s.warmNow)
-			cold = false
 		}
 		if quiet == idleTicks && !s.engine.DiskFull() {
 			s.engine.FlushIdle() // settle makes up for it where the disk is full now
@@ -325,8 +305,6 @@ func (s *Store) maintain() {
 		case <-ticker.C:
 		}
 		s.engine.PollPressure()
-		s.trimUndo()
-		s.raiseIdleFloor()
 		if ticks++; ticks%diskTicks == 0 {
 			s.engine.PollDisk()
 		}

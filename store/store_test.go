@@ -143,3 +143,8 @@ func TestEpochs(t *testing.T) {
 		t.Error("commit after close:", err)
 	}
 }
+
+// sinkFunc is a function as a sink.
+type sinkFunc func(key, row []byte) (bool, error)
+
+func (f sinkFunc) Pair(key, row []byte) (bool, error) { return f(key, row) }

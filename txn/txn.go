@@ -1,9 +1,12 @@
 package txn
 
 import (
+	"bytes"
+	"slices"
 	"time"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/internal/assert"
 	"github.com/pandodb/pando/kv"
 	"github.com/pandodb/pando/kvapi"
 )
@@ -111,10 +114,12 @@ func (t *Txn) ReadTS() clock.Timestamp {
 // transaction: it is as long as a sync. It fails only when the store is closed,
 // which the next operation reports.
 func (t *Txn) register(sn *kv.Snapshot) {
+	var err error
 	if t.seen > t.kv().Watermark() {
-		_ = t.kv().WaitDurable(t.seen, nil)
+		err = t.kv().WaitDurable(t.seen, nil)
 	}
 	t.kv().Register(sn)
+	assert.That(err != nil || sn.TS() >= t.seen, "txn: a snapshot shows what was seen under locks (T5)")
 }
 
 // StatementTS returns the statement's fresh timestamp, the one that ScanLatest
@@ -258,7 +263,11 @@ func (t *Txn) Commit() error {
 	r.Mutations = t.buf.mutations(r.Mutations[:0])
 	r.Counters = t.counters
 	r.Relaxed = t.o.Relaxed
+	if assert.Expensive {
+		assert.That(slices.IsSortedFunc(r.Mutations, func(a, b kvapi.Mutation) int { return bytes.Compare(a.Key, b.Key) }), "txn: a commit's keys ascend (T10)")
+	}
 	ts, err := t.kv().Commit(&t.owner, r)
+	assert.That(err != nil || ts > t.seen && ts > t.snap.TS(), "txn: a commit is above all that its transaction read (T7)")
 	t.finish()
 	t.commitTS = ts
 	if t.o.Relaxed {

@@ -51,17 +51,6 @@ func New(limit int64, reserve func(bytes int64)) *Cache {
 	return c
 }
 
-// Resize bounds the cache anew. If it is smaller than before, the oldest rows beyond go, and their memory is given back, one shard
-// after the other.
-func (c *Cache) Resize(limit int64) {
-	for i := range c.shards {
-		s := &c.shards[i]
-		s.mu.Lock()
-		s.resize(limit / int64(len(c.shards)))
-		s.mu.Unlock()
-	}
-}
-
 // Drop forgets all rows whose keys are doomed, and gives back the chunks that no row is left in. It takes a lock for one chunk at a
 // time, and calls rest between two shards; it ends early when that returns false.
 func (c *Cache) Drop(doomed func(key []byte) bool, rest func() bool) {
@@ -110,19 +99,6 @@ func (c *Cache) Fill(key, row []byte, ts, bound clock.Timestamp) {
 	}
 	s.mu.Lock()
 	s.fill(key, row, h, ts, bound)
-	s.mu.Unlock()
-}
-
-// FillSpare is Fill for a row that nobody has asked for: it is taken in only where no other has to go for it.
-func (c *Cache) FillSpare(key, row []byte, ts, bound clock.Timestamp) {
-	s, h := c.shard(key)
-	if s == nil || len(key)+len(row) > RowMax {
-		return
-	}
-	s.mu.Lock()
-	if s.room(sizeFor(key, row)) {
-		s.fill(key, row, h, ts, bound)
-	}
 	s.mu.Unlock()
 }
 

@@ -65,12 +65,8 @@ func (m *model) step() error {
 		if m.blind {
 			bound = clock.MaxTimestamp
 		}
-		fill := m.c.Fill
-		if m.rng.IntN(2) == 0 {
-			fill = m.c.FillSpare
-		}
 		if v.row != nil {
-			fill([]byte(key), v.row, v.ts, bound)
+			m.c.Fill([]byte(key), v.row, v.ts, bound)
 		}
 	default: // a reader, perhaps in the past
 		at := m.now - clock.Timestamp(m.rng.IntN(2)*m.rng.IntN(50))
@@ -138,11 +134,11 @@ func check(c *Cache) error {
 const modelSteps = 200_000
 
 // TestModel: whatever the order of commits and late readers, a hit is the version visible at the reader's timestamp, in caches
-// too small for all rows, in one whose size changes all the time and which loses rows, and in one that has room.
+// too small for all rows, in one that loses rows all the time, and in one that has room.
 func TestModel(t *testing.T) {
 	seed := testkit.Seed(t)
 	for i, limit := range []int64{shardBytesMin, 3 * shardBytesMin, 2 << 20, 16 << 20} {
-		resizes := limit == 2<<20
+		drops := limit == 2<<20
 		var reserved int64
 		m := &model{rng: testkit.Rand(seed, uint64(i)), now: 1000, keys: map[string][]version{}}
 		m.c = New(limit, func(n int64) { reserved += n })
@@ -150,10 +146,9 @@ func TestModel(t *testing.T) {
 			if err := m.step(); err != nil {
 				t.Fatalf("limit %d: %v", limit, err)
 			}
-			if !resizes || j%(modelSteps/100) != 0 {
+			if !drops || j%(modelSteps/100) != 0 {
 				continue
 			}
-			m.c.Resize(limit/2 + m.rng.Int64N(limit))
 			m.c.Drop(func([]byte) bool { return m.rng.IntN(20) == 0 }, func() bool { return true })
 			if err := check(m.c); err != nil {
 				t.Fatalf("limit %d, step %d: %v", limit, j, err)
@@ -261,94 +256,6 @@ func TestEviction(t *testing.T) {
 	}
 }
 
-// TestResize: a cache that may grow keeps more rows, one that must shrink gives its memory back down to a chunk per shard, the
-// oldest rows first, and goes on.
-func TestResize(t *testing.T) {
-	const limit = 4 * shardBytesMin
-	var reserved int64
-	c := New(limit, func(n int64) { reserved += n })
-	row := make([]byte, 200)
-	fill := func(from, to int) {
-		for i := from; i < to; i++ {
-			c.Fill(fmt.Append(nil, i), row, 5, 5)
-		}
-	}
-	// Without a read: a lookup would spare the row.
-	has := func(from, to int) (n int) {
-		for i := from; i < to; i++ {
-			s, h := c.shard(fmt.Append(nil, i))
-			if at, _ := s.find(fmt.Append(nil, i), h); at >= 0 {
-				n++
-			}
-		}
-		return n
-	}
-	const few, many = 3000, 9000
-	fill(0, few)
-	if n := has(0, few); n != few {
-		t.Fatalf("%d rows of %d have room: the test tests too little", n, few)
-	}
-	fill(few, many)
-	if n := has(0, many); n > many/2 {
-		t.Fatalf("%d rows of %d have room: the test tests too little", n, many)
-	}
-	c.Resize(4 * limit)
-	fill(many, 2*many)
-	if n := has(many, 2*many); n != many || c.Stats().Bytes <= limit {
-		t.Errorf("%d rows of %d in a larger cache; %+v", n, many, c.Stats())
-	}
-	c.Resize(limit)
-	if n, bytes := has(2*many-few/2, 2*many), c.Stats().Bytes; n != few/2 || bytes > limit || bytes != reserved {
-		t.Errorf("%d of the last %d rows in a smaller cache, %d bytes of %d, %d reserved", n, few/2, bytes, limit, reserved)
-	}
-	c.Resize(0)
-	if n := c.Stats().Bytes; n != reserved || n > int64(len(c.shards)*(chunkBytes+8*512)) {
-		t.Errorf("%d bytes in an empty cache, %d reserved", n, reserved)
-	}
-	c.Resize(limit)
-	fill(0, few)
-	if n := has(0, few); n != few {
-		t.Errorf("%d rows of %d in a cache that was empty", n, few)
-	}
-	if err := check(c); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestFillSpare: rows that nobody has asked for are taken in while there is room, and take nobody's place.
-func TestFillSpare(t *testing.T) {
-	const limit = 4 * shardBytesMin
-	c := New(limit, nil)
-	row := make([]byte, 200)
-	key := func(i int) []byte { return fmt.Appendf(nil, "key %06d", i) }
-	has := func(i int) bool { _, _, ok := c.Get(nil, key(i), 1); return ok }
-	const asked, offered = 200, 20_000
-	for i := range asked {
-		c.Fill(key(i), row, 1, 1)
-	}
-	for i := range offered {
-		c.FillSpare(key(asked+i), row, 1, 1)
-	}
-	s := c.Stats()
-	if s.Evicted != 0 || s.Bytes > limit || s.Bytes < limit*7/8 || s.Entries <= asked || s.Entries >= offered {
-		t.Errorf("%+v of %d bytes", s, limit)
-	}
-	for i := range asked {
-		if !has(i) {
-			t.Fatalf("row %d is gone", i)
-		}
-	}
-	for i := range asked { // a full cache takes in what is asked for
-		c.Fill(key(asked+offered+i), row, 1, 1)
-	}
-	if s = c.Stats(); s.Evicted == 0 || !has(asked+offered+asked-1) {
-		t.Errorf("%+v", s)
-	}
-	if err := check(c); err != nil {
-		t.Error(err)
-	}
-}
-
 // TestDrop: what is doomed goes, with the memory of chunks that hold nothing else.
 func TestDrop(t *testing.T) {
 	rng := testkit.Rand(testkit.Seed(t), 0)
@@ -408,9 +315,6 @@ func TestNone(t *testing.T) {
 		c.Put([]byte("k"), []byte("v"), 1)
 		c.Fill([]byte("k"), []byte("v"), 1, 1)
 		c.Delete([]byte("k"), 2)
-		if c != nil {
-			c.Resize(1 << 20)
-		}
 		if row, _, ok := c.Get([]byte("x"), []byte("k"), 9); ok || string(row) != "x" || c.Stats() != (Stats{Misses: c.Stats().Misses}) {
 			t.Errorf("%q, %v, %+v", row, ok, c.Stats())
 		}

@@ -14,19 +14,19 @@
 //	C1. Every commit, but for a row that is put where there was none, is recorded after its writes are visible to new
 //	    iterators, and before anybody may read at its timestamp or above, locks included.
 //	C2. Of one key, versions are recorded in the order of their timestamps.
-//	C3. A reader hands to Fill or FillSpare what it saw as the newest version, together with its bound.
+//	C3. A reader hands to Fill what it saw as the newest version, together with its bound.
 //
 // # Invariants
 //
-//	R1. An entry is the newest recorded version of its key. Fill and FillSpare refuse a version when a commit above the
+//	R1. An entry is the newest recorded version of its key. Fill refuses a version when a commit above the
 //	    reader's bound has been recorded, of this key or of one that shares its stamp: the reader may not have seen it. A
 //	    commit that is not recorded yet changes the entry when it is (C1).
 //	R2. Get answers only with a version at or below the timestamp that is read at. With R1 and C1 that is the visible one:
 //	    what lies between would have been recorded. A miss says nothing.
 //	R3. Delete markers and absent keys have no entry.
 //	R4. Garbage collection deletes shadowed versions only, so it does not concern the cache.
-//	R5. Memory is taken in chunks when it is needed, up to the limit, and given back in chunks when the limit is lowered
-//	    (Resize) or a drop leaves nothing in them (Drop); a table of slots may exceed its shard's part by as much as it doubles.
+//	R5. Memory is taken in chunks when it is needed, up to the limit, and given back when a drop leaves nothing in a chunk
+//	    (Drop); a table of slots may exceed its shard's part by as much as it doubles.
 //
 // # Structure
 //

@@ -172,11 +172,6 @@ func (s *shard) insert(key, row []byte, hash uint64, ts clock.Timestamp) {
 	s.stats.Filled++
 }
 
-// room tells whether an entry of this size needs no other's place.
-func (s *shard) room(size int) bool {
-	return s.held > 0 && s.end+size <= chunkBytes || s.used+chunkBytes <= s.limit
-}
-
 // forget removes an entry, whose bytes stay until its chunk is evicted.
 func (s *shard) forget(at, slot int) {
 	e := s.entry(at)
@@ -231,7 +226,7 @@ func (s *shard) nextChunk() {
 	}
 	if s.held > 0 && s.used+chunkBytes > s.limit {
 		s.current = s.oldest()
-		s.end = s.evict(s.current, spareBytesMax)
+		s.end = s.evict(s.current)
 		return
 	}
 	s.take(chunkBytes)
@@ -263,9 +258,9 @@ func (s *shard) oldest() int {
 	return i
 }
 
-// evict empties a chunk whose end is noted, but for so many bytes of entries that were read, which it moves to the front. It
+// evict empties a chunk whose end is noted, but for up to spareBytesMax of entries that were read, which it moves to the front. It
 // returns how many bytes it has kept.
-func (s *shard) evict(chunk, spare int) (kept int) {
+func (s *shard) evict(chunk int) (kept int) {
 	c := s.chunks[chunk]
 	base := chunk * chunkBytes
 	for off, end := 0, s.ends[chunk]; off < end; {
@@ -273,7 +268,7 @@ func (s *shard) evict(chunk, spare int) (kept int) {
 		size, flags := entrySize(e), entryFlags(e)
 		if flags&flagLive != 0 {
 			slot := s.slotOf(entryTag(e), base+off)
-			if flags&flagRead != 0 && kept+size <= spare {
+			if flags&flagRead != 0 && kept+size <= spareBytesMax {
 				setEntryFlags(e, flagLive)
 				copy(c[kept:kept+size], e[:size])
 				s.slots[slot] = slotFor(uint32(s.slots[slot]>>32), base+kept)
@@ -287,28 +282,6 @@ func (s *shard) evict(chunk, spare int) (kept int) {
 		off += size
 	}
 	return kept
-}
-
-// resize bounds the shard anew, and gives back the oldest chunks beyond, with the rows in them. One chunk stays.
-func (s *shard) resize(limit int64) {
-	s.limit = limit
-	if s.used <= limit {
-		return
-	}
-	for s.used > limit && s.held > 1 {
-		i := s.oldest()
-		s.evict(i, 0)
-		s.chunks[i], s.ends[i] = nil, 0
-		s.held--
-		s.take(-chunkBytes)
-	}
-	n := len(s.slots)
-	for n > slotsMin && 4*s.entries < n {
-		n /= 2
-	}
-	if n < len(s.slots) {
-		s.setSlots(n)
-	}
 }
 
 // drop forgets the doomed rows of a chunk, and gives it back if it has no others and is not the current one.

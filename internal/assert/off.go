@@ -1,0 +1,6 @@
+//go:build !expensive
+
+package assert
+
+// Expensive tells whether dear assertions are on.
+const Expensive = false
