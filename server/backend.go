@@ -75,13 +75,15 @@ func (c *clientSession) Prepare(sql []byte) (wire.StmtInfo, error) {
 	return wire.StmtInfo(info), err
 }
 
-func (c *clientSession) Execute(id uint32, args *wire.Args, _ byte, out wire.Response) error {
+func (c *clientSession) Execute(id uint32, args *wire.Args, cursor byte, out wire.Response) error {
+	if cursor&wire.CursorReadOnly != 0 {
+		return c.after(c.Session.ExecuteCursor(id, args.Values, out))
+	}
 	return c.after(c.Session.Execute(id, args.Values, out))
 }
 
-// Fetch has nothing to fetch: results are sent whole, as MySQL does when it opens no cursor.
-func (c *clientSession) Fetch(id, _ uint32, _ wire.Response) error {
-	return types.Errorf(types.ErStmtHasNoOpenCursor, id)
+func (c *clientSession) Fetch(id, rows uint32, out wire.Response) error {
+	return c.Session.Fetch(id, rows, out)
 }
 
 func (c *clientSession) Ping() error { return nil }

@@ -109,8 +109,9 @@ func (s *Session) described(text string, p *exec.Plan) (*prepared, []sqlapi.Colu
 	return &prepared{text: text, params: p.Params}, p.Columns, nil
 }
 
-// Execute runs a prepared statement. args are borrowed.
+// Execute runs a prepared statement, and closes its cursor. args are borrowed.
 func (s *Session) Execute(id uint32, args []types.Value, out Response) error {
+	s.closeCursor(id)
 	s.lastFromCache = s.planFromCache
 	p := s.prepared[id]
 	if p == nil {
@@ -219,15 +220,17 @@ func (s *Session) appendParams(dst []byte) []byte {
 // CloseStmt forgets a prepared statement; unknown ids are ignored.
 func (s *Session) CloseStmt(id uint32) {
 	if _, ok := s.prepared[id]; ok {
+		s.closeCursor(id)
 		delete(s.prepared, id)
 		s.node.preparedLive.Add(-1)
 	}
 }
 
-// ResetStmt answers COM_STMT_RESET: there are no cursors to close.
+// ResetStmt answers COM_STMT_RESET, which closes the statement's cursor.
 func (s *Session) ResetStmt(id uint32) error {
 	if s.prepared[id] == nil {
 		return types.Errorf(types.ErUnknownStmtHandler, id, "mysqld_stmt_reset")
 	}
+	s.closeCursor(id)
 	return nil
 }

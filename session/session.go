@@ -92,9 +92,11 @@ type Session struct {
 	privileges   *privilege.Account
 	privilegesAt uint64 // Users.Version of privileges
 
-	prepared map[uint32]*prepared
-	named    map[string]*prepared // PREPARE name FROM …
-	lastStmt uint32
+	prepared     map[uint32]*prepared
+	named        map[string]*prepared // PREPARE name FROM …
+	lastStmt     uint32
+	cursors      map[uint32]*openCursor // by statement
+	cursorMemory exec.MemTracker        // what all of them hold
 
 	userVars      map[string]types.Value
 	lastInsertID  uint64
@@ -125,6 +127,7 @@ func New(n *Node, c Client) (*Session, error) {
 	s.ctx.Poll = s.poll
 	s.ctx.Done = s.interrupt.Done
 	s.memory.Share(n.Memory)
+	s.cursorMemory.Share(n.Memory)
 	s.ctx.Grow = s.memory.Grow
 	s.context.Poll, s.context.Grow = s.poll, s.memory.Grow
 	s.build.Poll, s.build.Grow = s.poll, s.memory.Grow
@@ -156,6 +159,7 @@ func (s *Session) Close() {
 // clear drops all state that COM_RESET_CONNECTION drops.
 func (s *Session) clear() {
 	s.rollback()
+	s.closeCursors()
 	s.leaveBulk() // a statement that a panic has ended has not
 	s.use.Release()
 	s.node.preparedLive.Add(-int64(len(s.prepared) + len(s.named)))
