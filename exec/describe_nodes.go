@@ -34,6 +34,9 @@ func (n *Apply) Children() []Node       { return []Node{n.Left, n.Right} }
 func (n *Update) Children() []Node      { return []Node{n.Input} }
 func (n *Delete) Children() []Node      { return []Node{n.Input} }
 
+func (n *MultiUpdate) Children() []Node { return []Node{n.Input} }
+func (n *MultiDelete) Children() []Node { return []Node{n.Input} }
+
 func (n *Insert) Children() []Node {
 	if n.Source == nil {
 		return nil
@@ -65,6 +68,8 @@ func (n *Apply) outputs() []types.Type       { return joinTypes(n.Kind, n.Left, 
 func (n *Insert) outputs() []types.Type      { return nil }
 func (n *Update) outputs() []types.Type      { return nil }
 func (n *Delete) outputs() []types.Type      { return nil }
+func (n *MultiUpdate) outputs() []types.Type { return nil }
+func (n *MultiDelete) outputs() []types.Type { return nil }
 
 func aggTypes(keys []expr.Expr, aggs []*expr.AggSpec) []types.Type {
 	out := exprTypes(keys)
@@ -249,4 +254,23 @@ func (n *Delete) Describe() Description {
 	d := n.describe("Delete")
 	d.Table = n.Table.Name
 	return d
+}
+
+// Describe implements Node.
+func (n *MultiUpdate) Describe() Description {
+	texts := make([]string, len(n.Targets))
+	for i := range n.Targets {
+		t := &n.Targets[i]
+		texts[i] = t.Table.Name + " " + setText(t.Table, t.Set)
+	}
+	return n.describe("MultiUpdate", texts...)
+}
+
+// Describe implements Node.
+func (n *MultiDelete) Describe() Description {
+	texts := make([]string, len(n.Targets))
+	for i := range n.Targets {
+		texts[i] = n.Targets[i].Table.Name
+	}
+	return n.describe("MultiDelete", strings.Join(texts, ", "))
 }

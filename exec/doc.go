@@ -29,7 +29,7 @@
 // run.go is the way in. node*.go are the plan's vocabulary, op_*.go their operators, one
 // kind of operator per file; subplan.go evaluates subqueries, op_cte.go shares the rows
 // of common table expressions, and rowlist.go keeps rows for several readers; program*.go
-// are the direct programs; insert.go, update.go and rowmaker.go the writes; bounds.go
+// are the direct programs; insert.go, update.go, multiwrite.go and rowmaker.go the writes; bounds.go
 // turns ranges into spans; errors.go maps errors.
 //
 // # Invariants
@@ -52,7 +52,8 @@
 //	X7. A statement that fails leaves no writes behind; its locks stay with the
 //	    transaction. One that runs in a transaction of its own leaves nothing.
 //	X8. Candidates are collected before the first row changes if the statement moves
-//	    rows within the index that it scans (LockRows.Collect).
+//	    rows within the index that it scans (LockRows.Collect), and joined rows always
+//	    (MultiUpdate, MultiDelete).
 //	X9. What an operator holds is in the statement's MemTracker. Sort, TopN, HashAgg,
 //	    Distinct, SetOp, HashJoin, Materialize, CTEs, the partitions of Window and the rows
 //	    of a subplan go on in spill files when it is short; without a TempDir, and for what cannot be spilled, it ends with

@@ -34,7 +34,8 @@ type inserter struct {
 	affected, duplicates uint64
 	old                  table.Reader // of rows in the way
 	oldRow               []types.Value
-	both                 []types.Value // the row in the way, then the one to insert
+	both                 []types.Value // the row in the way, then the one to insert, then source
+	source               []types.Value // the row of Source at hand, if OnDup may refer to it
 	next                 []types.Value
 	stored               []byte
 }
@@ -54,13 +55,14 @@ const idBlockDoublings = 12
 func (n *Insert) valueRows() int { return max(len(n.Rows), n.ParamRows, n.LiteralRows) }
 
 func (rt *Runtime) runInsert(n *Insert) (sqlapi.Result, error) {
-	defer rt.strictly(n.Mode == InsertIgnore).restore()
+	ignore := n.Mode == InsertIgnore || n.Ignore
+	defer rt.strictly(ignore).restore()
 	in := &rt.scratch.inserter
 	in.begin(rt, n)
 	rows := n.valueRows()
 	// MySQL refuses NULL in a single-row INSERT whatever the sql_mode; with more rows,
 	// only a strict one does.
-	in.lenient = n.Mode == InsertIgnore || (rows > 1 || n.Source != nil) && !rt.Ctx.Strict
+	in.lenient = ignore || (rows > 1 || n.Source != nil) && !rt.Ctx.Strict
 	in.ids.rows, in.ids.expected = uint64(rows), uint64(rows)
 	var err error
 	switch {
@@ -253,9 +255,15 @@ func (in *inserter) fillDefaults() (err error) {
 
 // fromSource stores the rows of a query.
 func (in *inserter) fromSource() error {
+	if in.node.Mode == InsertUpdate {
+		in.source = make([]types.Value, len(Types(in.node.Source)))
+	}
 	return in.rt.drain(in.node.Source, func(b *types.Batch) error {
 		for i, rows := 0, b.Rows(); i < rows; i++ {
 			at := b.Row(i)
+			if in.source != nil {
+				b.ReadRow(at, in.source)
+			}
 			if err := in.nextRow(); err != nil {
 				return err
 			}
@@ -545,6 +553,9 @@ func (in *inserter) upsert() error {
 	}
 	changed, err := in.writer.Update(tx, in.oldRow, in.next)
 	if err != nil {
+		if in.demoted(err) {
+			return nil
+		}
 		return err
 	}
 	switch {
@@ -565,12 +576,13 @@ func (in *inserter) upsert() error {
 func (in *inserter) assignOld() error {
 	n := len(in.table.Columns)
 	if in.both == nil {
-		in.both = make([]types.Value, 2*n)
+		in.both = make([]types.Value, 2*n+len(in.source))
 	}
 	in.next = in.both[:n:n]
 	copy(in.next, in.oldRow[:n])
 	copy(in.both[n:], in.row)
+	copy(in.both[2*n:], in.source)
 	in.rt.Ctx.InsertValues = in.row
 	defer func() { in.rt.Ctx.InsertValues = nil }()
-	return in.assign(in.node.OnDup, in.both, in.oldRow, in.rowNo)
+	return in.assign(in.node.OnDup, in.both, in.both, in.oldRow, in.rowNo)
 }

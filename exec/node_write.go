@@ -59,12 +59,16 @@ type Insert struct {
 	// execution of a long list of literals. A value is valid until the next call.
 	LiteralRows int
 	Literal     func(i int) (types.Value, error)
-	// Source is the SELECT of INSERT … SELECT, its columns matching Cols.
+	// Source is the SELECT of INSERT … SELECT, its first columns matching Cols.
 	Source Node
 	Mode   InsertMode
+	// Ignore is IGNORE together with InsertUpdate: an error of the update becomes a
+	// warning and leaves the row as it is.
+	Ignore bool
 	// OnDup are the assignments of ON DUPLICATE KEY UPDATE, over the columns of the
 	// row in the way followed by those of the row to insert (VALUES(c) of column i is
-	// column len(Table.Columns)+i; expr's "values" works as well).
+	// column len(Table.Columns)+i; expr's "values" works as well) and those of Source
+	// (column j is column 2*len(Table.Columns)+j).
 	OnDup []Assignment
 	// Defaults holds, per column of Table, the compiled DEFAULT of columns whose
 	// default is an expression. A nil entry, or a nil slice, means the literal default
@@ -93,4 +97,43 @@ type Delete struct {
 	Input  Node
 	KeyCol int
 	Ignore bool // DELETE IGNORE
+}
+
+// MultiUpdate changes rows of several tables, those that its input joins. All of the
+// input is read before the first row changes. Each row of a target changes once, by the
+// first joined row that it is part of. As in MySQL, the other targets see the new values
+// of the first table of the join (First 0), unless its primary key is assigned; all
+// other assignments see the rows as they were joined.
+type MultiUpdate struct {
+	Base
+	Input   Node // a join of LockRows
+	Targets []UpdateTarget
+	Ignore  bool
+}
+
+// UpdateTarget is one table of a MultiUpdate. The same table may be there twice, under
+// two aliases.
+type UpdateTarget struct {
+	Table *catalog.Table
+	// First is the column of the input in which the table's columns begin, by ordinal;
+	// KeyCol is the column of the row's key. A NULL there is an outer join's padding.
+	First, KeyCol int
+	// Set assigns the column with ordinal Col to an expression over the input's columns.
+	Set      []Assignment
+	Defaults []expr.Expr // as in Insert
+}
+
+// MultiDelete removes rows of several tables, those that its input joins, each once. All
+// of the input is read before the first row goes.
+type MultiDelete struct {
+	Base
+	Input   Node // a join of LockRows
+	Targets []DeleteTarget
+	Ignore  bool
+}
+
+// DeleteTarget is one table of a MultiDelete, laid out as an UpdateTarget.
+type DeleteTarget struct {
+	Table         *catalog.Table
+	First, KeyCol int
 }

@@ -88,7 +88,7 @@ func (p *Program) runUpdate(rt *Runtime) (res sqlapi.Result, err error) {
 	w.maker.init(rt, p.table, p.set.defaults)
 	w.maker.lenient = !rt.Ctx.Strict
 	// The assignments' values live in row, where later ones see them.
-	if err := w.maker.assign(p.set.set, w.row, nil, 1); err != nil {
+	if err := w.maker.assign(p.set.set, w.row, w.row, nil, 1); err != nil {
 		return res, err
 	}
 	w.vals = w.vals[:0]

@@ -146,6 +146,10 @@ func (rt *Runtime) runWrite(p *Plan) (sqlapi.Result, error) {
 		return rt.runUpdate(n)
 	case *Delete:
 		return rt.runDelete(n)
+	case *MultiUpdate:
+		return rt.runMultiUpdate(n)
+	case *MultiDelete:
+		return rt.runMultiDelete(n)
 	}
 	// DO expr and its like: a query whose rows nobody wants.
 	return sqlapi.Result{}, rt.drain(p.Root, func(*types.Batch) error { return nil })

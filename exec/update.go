@@ -12,9 +12,10 @@ import (
 )
 
 // assign makes assignments from left to right in row, whose first columns are the
-// table's: each sees what the earlier ones did. Then ON UPDATE CURRENT_TIMESTAMP
-// columns that were not assigned follow, if anything differs from old.
-func (m *rowMaker) assign(set []Assignment, row, old []types.Value, rowNo int) error {
+// table's. Expressions are evaluated over over, which row is a part of, so that each
+// sees what the earlier ones did. Then ON UPDATE CURRENT_TIMESTAMP columns that were not
+// assigned follow, if anything differs from old.
+func (m *rowMaker) assign(set []Assignment, over, row, old []types.Value, rowNo int) error {
 	for i := range set {
 		a := &set[i]
 		c := m.table.Columns[a.Col]
@@ -22,7 +23,7 @@ func (m *rowMaker) assign(set []Assignment, row, old []types.Value, rowNo int) e
 		var err error
 		if a.Expr == nil {
 			v, err = m.defaultOf(c, row, rowNo)
-		} else if v, err = a.Expr.Eval(m.rt.Ctx, row); err == nil {
+		} else if v, err = a.Expr.Eval(m.rt.Ctx, over); err == nil {
 			v, err = m.convert(v, c, rowNo)
 			if err == nil && v.IsNull() && c.AutoInc {
 				err = m.badNull(c) // NULL asks for an id in INSERT only
@@ -103,7 +104,11 @@ func (c *changer) read(b *types.Batch, i int) error {
 	if len(c.old) == n {
 		return nil
 	}
-	key := b.Cols[c.keyCol].Value(i).B
+	return c.readRowID(b.Cols[c.keyCol].Value(i).B)
+}
+
+// readRowID sets the hidden row id in old.
+func (c *changer) readRowID(key []byte) error {
 	prefix := table.RowPrefix(c.table)
 	if !bytes.HasPrefix(key, prefix) {
 		return fmt.Errorf("exec: %w: row key of another table", kvapi.ErrCorrupt)
@@ -112,7 +117,7 @@ func (c *changer) read(b *types.Batch, i int) error {
 	if err != nil {
 		return fmt.Errorf("exec: %w: hidden row id: %v", kvapi.ErrCorrupt, err)
 	}
-	c.old[n] = id
+	c.old[len(c.table.Columns)] = id
 	return nil
 }
 
@@ -164,7 +169,7 @@ func (c *changer) update(n *Update, b *types.Batch, i, rowNo int) (changed bool,
 	}
 	copy(c.new, c.old)
 	c.rt.Ctx.ResetArena()
-	if err := c.assign(n.Set, c.new, c.old, rowNo); err != nil {
+	if err := c.assign(n.Set, c.new, c.new, c.old, rowNo); err != nil {
 		return false, err
 	}
 	return c.writer.Update(c.rt.Txn, c.old, c.new)

@@ -60,9 +60,7 @@ func (b *builder) insert(stmt *syntax.Insert) error {
 	case stmt.Ignore:
 		node.Mode = exec.InsertIgnore
 	}
-	if stmt.Ignore && len(stmt.OnDup) > 0 {
-		return unsupported("INSERT IGNORE … ON DUPLICATE KEY UPDATE")
-	}
+	node.Ignore = stmt.Ignore && node.Mode == exec.InsertUpdate
 	if node.Cols, err = insertColumns(t, stmt); err != nil {
 		return err
 	}

@@ -1,0 +1,323 @@
+package exec
+
+import (
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/types"
+)
+
+// changedRows are the rows of one table that a statement over several tables has
+// changed so far.
+type changedRows struct {
+	keys    keyTable // row keys, as the input has them
+	rows    [][]byte // by key: the row as it is now, in the row codec; if it is kept
+	by      []uint64 // by key: bit per target that has had its turn
+	current []types.Value
+	types   []types.Type
+	bytes   int64
+}
+
+func newChangedRows(t *catalog.Table) *changedRows {
+	c := &changedRows{types: columnTypes(t, AllCols(t))}
+	c.current = make([]types.Value, len(c.types))
+	c.keys.init()
+	return c
+}
+
+// claim reports whether target i gets to change the row with the key: the first time.
+func (c *changedRows) claim(key []byte, i int) (id uint32, first bool) {
+	id, fresh := c.keys.insert(key, c.keys.hash(key))
+	if fresh {
+		c.rows, c.by = append(c.rows, nil), append(c.by, 0)
+	}
+	first = c.by[id]>>uint(i)&1 == 0
+	c.by[id] |= 1 << uint(i)
+	return id, first
+}
+
+// keep remembers what a row has become.
+func (c *changedRows) keep(id uint32, row []types.Value) {
+	c.bytes -= int64(len(c.rows[id]))
+	c.rows[id] = appendRow(nil, row)
+	c.bytes += int64(len(c.rows[id]))
+}
+
+// now returns the row with the key as it is now, if it has changed.
+func (c *changedRows) now(key []byte) ([]types.Value, bool) {
+	id, ok := c.keys.find(key, c.keys.hash(key))
+	if !ok {
+		return nil, false
+	}
+	return c.byID(id)
+}
+
+func (c *changedRows) byID(id uint32) ([]types.Value, bool) {
+	if c.rows[id] == nil {
+		return nil, false
+	}
+	decodeRow(c.current, c.types, c.rows[id])
+	return c.current, true
+}
+
+func (c *changedRows) size() int64 {
+	return c.keys.bytes() + c.bytes + int64(cap(c.rows))*24 + int64(cap(c.by))*8
+}
+
+// multiTargetsMax is more targets than MySQL joins tables.
+const multiTargetsMax = 64
+
+// multiWriter is what MultiUpdate and MultiDelete have in common: the joined rows, all
+// read before the first one changes anything, and what has been changed.
+type multiWriter struct {
+	rt      *Runtime
+	rows    rowList
+	row     []types.Value // the joined row at hand
+	before  []types.Value // a target's part of it before the assignments
+	targets []*changer
+	changed []*changedRows // by target; shared by targets of one table
+	mem     account
+}
+
+func (rt *Runtime) newMultiWriter(input Node, tables []DeleteTarget) *multiWriter {
+	if len(tables) > multiTargetsMax {
+		panic("exec: too many targets")
+	}
+	w := &multiWriter{rt: rt, row: make([]types.Value, len(Types(input))), mem: account{mem: rt.Mem}}
+	w.rows.init(rt, Types(input))
+	for i, t := range tables {
+		c := newChanger(rt, t.Table, t.KeyCol)
+		c.writer = table.NewWriter(t.Table, rt.AutoIDs) // the session's has one table at a time
+		w.targets = append(w.targets, c)
+		shared := newChangedRows(t.Table)
+		for j := range i {
+			if tables[j].Table == t.Table {
+				shared = w.changed[j]
+			}
+		}
+		w.changed = append(w.changed, shared)
+	}
+	return w
+}
+
+// each collects the input, and then calls f per joined row.
+func (w *multiWriter) each(input Node, f func(rowNo int) error) error {
+	defer w.close()
+	if err := w.rt.drain(input, w.rows.addBatch); err != nil {
+		return err
+	}
+	if err := w.rows.rewind(); err != nil {
+		return err
+	}
+	for rowNo := 1; ; {
+		b, err := w.rows.next()
+		if b == nil || err != nil {
+			return err
+		}
+		for i, n := 0, b.Rows(); i < n; i++ {
+			if err := w.rt.poll(); err != nil {
+				return err
+			}
+			w.rt.Ctx.ResetArena()
+			b.ReadRow(b.Row(i), w.row)
+			if err := f(rowNo); err != nil {
+				return err
+			}
+			rowNo++
+		}
+		if err := w.account(); err != nil {
+			return err
+		}
+	}
+}
+
+func (w *multiWriter) account() error {
+	var n int64
+	for i, c := range w.changed {
+		counted := false
+		for _, earlier := range w.changed[:i] {
+			counted = counted || earlier == c
+		}
+		if !counted {
+			n += c.size()
+		}
+	}
+	return w.mem.set(n)
+}
+
+func (w *multiWriter) close() {
+	w.rows.close()
+	w.mem.close()
+}
+
+// read fills a target's old row from the joined row at hand.
+func (w *multiWriter) read(c *changer, first int, key []byte) error {
+	n := len(c.table.Columns)
+	copy(c.old, w.row[first:first+n])
+	if len(c.old) == n {
+		return nil
+	}
+	return c.readRowID(key)
+}
+
+func (rt *Runtime) runMultiUpdate(n *MultiUpdate) (sqlapi.Result, error) {
+	defer rt.strictly(n.Ignore).restore()
+	tables := make([]DeleteTarget, len(n.Targets))
+	for i, t := range n.Targets {
+		tables[i] = DeleteTarget{t.Table, t.First, t.KeyCol}
+	}
+	u := &multiUpdater{multiWriter: rt.newMultiWriter(n.Input, tables), node: n}
+	for i, c := range u.targets {
+		c.defaults = n.Targets[i].Defaults
+		c.lenient = n.Ignore || !rt.Ctx.Strict
+		u.shown = append(u.shown, n.shows(i))
+		u.twice = append(u.twice, n.twice(i))
+	}
+	if err := u.each(n.Input, u.update); err != nil {
+		return sqlapi.Result{}, err
+	}
+	return updateResult(rt, u.matched, u.changedRows), nil
+}
+
+// twice reports whether the table of target i is a target more than once.
+func (n *MultiUpdate) twice(i int) bool {
+	for j := range n.Targets {
+		if j != i && n.Targets[j].Table == n.Targets[i].Table {
+			return true
+		}
+	}
+	return false
+}
+
+// shows reports whether others see what target i assigns. MySQL changes the first table
+// of a join at once, unless its rows could then be met again, and all others when the
+// join is done; so only the first table's new values are seen.
+func (n *MultiUpdate) shows(i int) bool {
+	t := &n.Targets[i]
+	if t.First != 0 || n.twice(i) {
+		return false
+	}
+	if t.Table.PK != nil {
+		for _, c := range t.Table.PK.Columns {
+			if assigned(t.Set, c.Col) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// multiUpdater runs a MultiUpdate.
+type multiUpdater struct {
+	*multiWriter
+	node        *MultiUpdate
+	shown       []bool // by target, see shows
+	twice       []bool // by target
+	matched     int
+	changedRows int
+}
+
+// update changes the targets' rows of the joined row at hand.
+func (u *multiUpdater) update(rowNo int) error {
+	for i := range u.node.Targets {
+		t := &u.node.Targets[i]
+		if key := &u.row[t.KeyCol]; u.shown[i] && !key.IsNull() {
+			if now, ok := u.changed[i].now(key.B); ok {
+				copy(u.row[t.First:t.First+len(t.Table.Columns)], now)
+			}
+		}
+	}
+	for i := range u.node.Targets {
+		if err := u.updateTarget(i, rowNo); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *multiUpdater) updateTarget(i, rowNo int) error {
+	t, c := &u.node.Targets[i], u.targets[i]
+	key := u.row[t.KeyCol]
+	if key.IsNull() {
+		return nil
+	}
+	id, first := u.changed[i].claim(key.B, i)
+	if !first {
+		return nil
+	}
+	u.matched++
+	if err := u.read(c, t.First, key.B); err != nil {
+		return err
+	}
+	row := u.row[t.First : t.First+len(t.Table.Columns)]
+	u.before = append(u.before[:0], row...)
+	err := c.assign(t.Set, u.row, row, c.old, rowNo)
+	if err == nil {
+		err = u.write(i, id, row)
+	}
+	if err != nil {
+		copy(row, u.before)
+		return c.demote(err)
+	}
+	if !u.shown[i] {
+		copy(row, u.before)
+	}
+	return nil
+}
+
+// write stores the row that target i has made of its old one. If another target of the
+// same table has changed it meanwhile, it is that row in which the columns are set.
+func (u *multiUpdater) write(i int, id uint32, row []types.Value) error {
+	c := u.targets[i]
+	copy(c.new, row)
+	copy(c.new[len(row):], c.old[len(row):])
+	if u.twice[i] {
+		if now, ok := u.changed[i].byID(id); ok {
+			for col := range row {
+				if identical(&c.new[col], &c.old[col]) {
+					c.new[col] = now[col]
+				}
+			}
+			copy(c.old, now)
+		}
+	}
+	changed, err := c.writer.Update(u.rt.Txn, c.old, c.new)
+	if err != nil || !changed {
+		return err
+	}
+	u.changedRows++
+	if u.shown[i] || u.twice[i] {
+		u.changed[i].keep(id, c.new)
+	}
+	return nil
+}
+
+func (rt *Runtime) runMultiDelete(n *MultiDelete) (sqlapi.Result, error) {
+	defer rt.strictly(n.Ignore).restore()
+	w := rt.newMultiWriter(n.Input, n.Targets)
+	deleted := uint64(0)
+	err := w.each(n.Input, func(int) error {
+		for i, t := range n.Targets {
+			key := w.row[t.KeyCol]
+			if key.IsNull() {
+				continue
+			}
+			// Any target of the table removes the row for all of them.
+			if _, first := w.changed[i].claim(key.B, 0); !first {
+				continue
+			}
+			if err := w.read(w.targets[i], t.First, key.B); err != nil {
+				return err
+			}
+			if err := w.targets[i].writer.Delete(rt.Txn, w.targets[i].old); err != nil {
+				return err
+			}
+			deleted++
+		}
+		return nil
+	})
+	if err != nil {
+		return sqlapi.Result{}, err
+	}
+	return sqlapi.Result{AffectedRows: deleted, Warnings: rt.warnings()}, nil
+}
