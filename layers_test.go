@@ -78,6 +78,7 @@ var libraryGates = map[string][]string{
 	"github.com/anishathalye/porcupine":      {"internal/check"},
 	"net/http":                               {"server", "bench"},
 	"golang.org/x/sync":                      {"session"},
+	"github.com/pires/go-proxyproto":         {"wire"},
 	"github.com/cockroachdb/errors":          {},
 	"google.golang.org/grpc":                 {"rpc"},
 	"github.com/pingcap/failpoint":           {},

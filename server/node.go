@@ -234,9 +234,13 @@ func hashPassword(plugin string, password []byte) []byte {
 
 func (n *Node) openWire() error {
 	o := &n.options
+	var err error
 	options := wire.Options{
 		Backend: (*backend)(n), Version: MySQLVersion + Version, MaxConnections: int(n.shared.GlobalInt("max_connections")),
 		RequireSecureTransport: o.RequireTLS, Logger: n.log,
+	}
+	if options.ProxyNetworks, err = wire.ParseNetworks(o.ProxyNetworks); err != nil {
+		return fmt.Errorf("--proxy-protocol-networks: %w", err)
 	}
 	if o.TLSCert != "" {
 		pair, err := tls.LoadX509KeyPair(o.TLSCert, o.TLSKey)
@@ -245,7 +249,6 @@ func (n *Node) openWire() error {
 		}
 		options.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
 	}
-	var err error
 	if n.wire, err = wire.New(options); err != nil {
 		return err
 	}

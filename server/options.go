@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pandodb/pando/wire"
 )
 
 // Version is the release of this binary; the linker may set it.
@@ -43,11 +45,13 @@ type Options struct {
 	// MaxProcs bounds the processors used; 0 takes all that the machine or the cgroup gives.
 	MaxProcs int
 	// SyncLog false acknowledges commits before they reach the disk, and can lose them.
-	SyncLog               bool
-	LogLevel              string
-	LogFormat             string
-	TLSCert, TLSKey       string
-	RequireTLS            bool
+	SyncLog         bool
+	LogLevel        string
+	LogFormat       string
+	TLSCert, TLSKey string
+	RequireTLS      bool
+	// ProxyNetworks lists addresses and CIDR blocks of proxies that speak the PROXY protocol.
+	ProxyNetworks         string
 	DrainTimeout          time.Duration
 	MaxPreparedStatements int
 	DefaultTimeZone       string
@@ -120,6 +124,9 @@ func (o *Options) Validate() []error {
 	}
 	if o.BulkBytes < bulkBytesMin {
 		fault("bulk-memory", "%d is below %d", o.BulkBytes, bulkBytesMin)
+	}
+	if _, err := wire.ParseNetworks(o.ProxyNetworks); err != nil {
+		fault("proxy-protocol-networks", "%v", err)
 	}
 	if (o.TLSCert == "") != (o.TLSKey == "") {
 		fault("tls-cert", "tls-cert and tls-key go together")

@@ -44,6 +44,7 @@ func Settings() []Setting {
 		text("tls-cert", "PEM file of the server's certificate; without one a self-signed one is made in memory", func(o *Options) *string { return &o.TLSCert }),
 		text("tls-key", "PEM file of the certificate's key", func(o *Options) *string { return &o.TLSKey }),
 		boolean("require-secure-transport", "refuse clients that do not use TLS", func(o *Options) *bool { return &o.RequireTLS }),
+		text("proxy-protocol-networks", "addresses and CIDR blocks of proxies that tell the client's address by the PROXY protocol", func(o *Options) *string { return &o.ProxyNetworks }),
 		duration("drain-timeout", "how long SIGTERM waits for running statements", func(o *Options) *time.Duration { return &o.DrainTimeout }),
 		number("max-prepared-statements", "live prepared statements of all clients together", func(o *Options) *int { return &o.MaxPreparedStatements }),
 		text("time-zone", "the server's time zone: SYSTEM, ±HH:MM or a name", func(o *Options) *string { return &o.DefaultTimeZone }),

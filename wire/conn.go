@@ -32,7 +32,8 @@ type conn struct {
 	stream io.ReadWriter // sock, or TLS or compression over it
 	// host is the name by which accounts know the client, addr its address, empty for a unix socket.
 	host, addr string
-	secure     bool // unix socket or TLS: passwords may travel in the clear inside
+	peer       net.Addr // of the client, which may be behind a proxy
+	secure     bool     // unix socket or TLS: passwords may travel in the clear inside
 	caps       uint32
 	in         packetReader
 	resp       response
@@ -65,7 +66,8 @@ func newConn(s *Server, id uint32, raw net.Conn) *conn {
 	c.resp.c = c
 	c.resp.enc.Buf = make([]byte, 0, outInitialBytes)
 	c.in = packetReader{src: &c.sock, window: make([]byte, windowBytes), pool: &s.pool, limit: handshakePacketMax, exact: true}
-	c.host, c.addr, c.secure = peerHost(raw)
+	c.peer = raw.RemoteAddr()
+	c.host, c.addr, c.secure = peerHost(c.peer)
 	c.info = &ConnInfo{ID: id, Host: c.host, Control: (*control)(c)}
 	c.maxPacket.Store(s.maxPacket.Load())
 	c.waitTimeout.Store(ticksOf(s.opt.WaitTimeout))
@@ -89,6 +91,12 @@ func (c *conn) serve() {
 	defer c.recover()
 	if err := c.sock.SetDeadline(clock.Now().Add(c.srv.opt.HandshakeTimeout)); err != nil {
 		return
+	}
+	if c.srv.proxied(c.peer) {
+		if err := c.readProxyHeader(); err != nil {
+			c.reportHandshake(err)
+			return
+		}
 	}
 	if err := c.handshake(); err != nil {
 		c.reportHandshake(err)
@@ -299,8 +307,8 @@ func (c *control) SetNetTimeouts(read, write time.Duration) {
 }
 
 // peerHost returns the name and the address by which accounts know the peer, and whether the transport cannot be overheard.
-func peerHost(raw net.Conn) (host, addr string, secure bool) {
-	switch peer := raw.RemoteAddr().(type) {
+func peerHost(peer net.Addr) (host, addr string, secure bool) {
+	switch peer := peer.(type) {
 	case *net.UnixAddr:
 		return localhost, "", true
 	case *net.TCPAddr:

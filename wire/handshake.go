@@ -150,7 +150,7 @@ func (c *conn) parseHandshake(payload []byte, info *ConnInfo) (*login, error) {
 	info.IgnoreSpace = c.caps&CapIgnoreSpace != 0
 	info.Interactive = c.caps&CapInteractive != 0
 	info.MultiStatements = c.caps&CapMultiStatements != 0
-	if tcp, ok := c.sock.RemoteAddr().(*net.TCPAddr); ok {
+	if tcp, ok := c.peer.(*net.TCPAddr); ok {
 		info.RemoteAddr = tcp.String()
 	}
 	return l, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"time"
 )
 
@@ -48,6 +49,9 @@ type Options struct {
 	// RequireSecureTransport refuses connections without TLS, except on unix
 	// sockets, with 3159.
 	RequireSecureTransport bool
+	// ProxyNetworks are where proxies are that begin each connection with a header of the PROXY protocol, version 1 or 2. The client's
+	// address is taken from it. From elsewhere such a header is a bad handshake.
+	ProxyNetworks []netip.Prefix
 	// Logger takes what goes wrong; by default nothing is logged.
 	Logger *slog.Logger
 }
