@@ -44,11 +44,6 @@ type want struct {
 	locking   bool    // only keys are needed: rows are read again under locks
 }
 
-type orderColumn struct {
-	column int
-	desc   bool
-}
-
 // path is one way to read the wanted rows.
 type path struct {
 	index   *catalog.Index // nil: the rows themselves
@@ -203,7 +198,7 @@ func (b *builder) ranges(w *want, index *catalog.Index, sargs []sarg, usable, co
 		}
 		s := &sargs[i]
 		ranged[i] = true
-		ranges = extend(ranges, s, bound)
+		ranges = multiply(ranges, s, bound)
 		if s.exact && part.PrefixLen == 0 {
 			consumed[i] = true
 		}
@@ -243,8 +238,8 @@ func pick(column int, sargs []sarg, usable []bool, ranges int) int {
 	return best
 }
 
-// extend multiplies the ranges by the condition's intervals.
-func extend(ranges []exec.Range, s *sarg, bound int) []exec.Range {
+// multiply multiplies the ranges by the condition's intervals.
+func multiply(ranges []exec.Range, s *sarg, bound int) []exec.Range {
 	out := make([]exec.Range, 0, len(ranges)*len(s.ranges))
 	for _, r := range ranges {
 		for _, i := range s.ranges {

@@ -32,17 +32,8 @@ func (b *binder) bindCall(e syntax.Expr) (expr.Expr, error) {
 		return b.negate(false, "weight_string", e.X)
 	case *syntax.ValuesFunc:
 		return b.valuesFunc(e)
-	case *syntax.AggCall:
-		if e.Over != nil {
-			return nil, unsupported("window functions; compute them in the client")
-		}
-		return nil, types.Errorf(types.ErInvalidGroupFuncUse)
-	case *syntax.WindowCall:
-		return nil, unsupported("window functions; compute them in the client")
 	case *syntax.Match:
 		return nil, unsupported("MATCH … AGAINST; use LIKE")
-	case *syntax.QuantCompare:
-		return nil, unsupported("ANY and ALL")
 	case *syntax.JSONValue:
 		return nil, unsupported("JSON_VALUE; use JSON_EXTRACT")
 	case *syntax.Default:
@@ -66,9 +57,12 @@ func (b *binder) function(e *syntax.FuncCall) (expr.Expr, error) {
 		return nil, types.Errorf(types.ErSPDoesNotExist, "FUNCTION", e.Schema+"."+e.Name)
 	}
 	if isAnyValue(e) {
-		return b.bind(e.Args[0])
+		return b.anyValue(e.Args[0])
 	}
 	name := strings.ToLower(e.Name)
+	if name == "grouping" {
+		return b.grouping(e.Args)
+	}
 	switch e.Syntax {
 	case syntax.CallUnit:
 		return b.unitCall(name, e)
@@ -235,9 +229,9 @@ func (b *binder) valuesFunc(e *syntax.ValuesFunc) (expr.Expr, error) {
 	if b.values == nil {
 		return expr.Literal(types.Null()), nil
 	}
-	i, err := b.values.find(&syntax.ColumnRef{Column: e.Column.Column}, b.clause)
-	if err != nil {
-		return nil, err
+	c, err := b.values.find(&syntax.ColumnRef{Column: e.Column.Column}, b.clause)
+	if c == nil {
+		return nil, firstError(err, unknownColumn(e.Column, b.clause))
 	}
-	return expr.Column(b.valuesBase+i, b.values.columns[i].info.Type, "values("+e.Column.Column+")"), nil
+	return expr.Column(c.id, c.info.Type, "values("+e.Column.Column+")"), nil
 }

@@ -1,30 +1,31 @@
 package plan
 
 import (
-	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/syntax"
-	"github.com/pandodb/pando/types"
 )
 
-// havingClause is HAVING as errors name it. Names mean something else there; see binder.selected.
-const havingClause = "having clause"
+// The clauses as errors name them. Names mean different things in some of them.
+const (
+	fieldListClause = "field list"
+	whereClause     = "where clause"
+	groupClause     = "group statement"
+	havingClause    = "having clause"
+	orderClause     = "order clause"
+	onClause        = "on clause"
+)
 
-// binder turns expressions of the syntax tree into typed ones over the columns of a scope. It is used for one query block.
+// binder turns expressions of the syntax tree into typed ones over column ids. Binding has no side effect but the ids that it takes, and the
+// aggregates and windows that it adds to the query block.
 type binder struct {
 	env    *Env
-	build  *builder // collects what the whole statement needs: parameters, subqueries, tables
+	build  *builder // collects what the whole statement needs: parameters, tables, column ids
 	scope  *scope
 	clause string // for error messages: "field list", "where clause", …
-	agg    *aggregation
-	item   int // position of the bound element of the select list, for error messages
-	// values is the scope of VALUES(col) and of a row alias in ON DUPLICATE KEY UPDATE: column i of the inserted row is
-	// position valuesBase+i. nil elsewhere.
-	values     *scope
-	valuesBase int
-	// aliases are the elements of the select list, visible by name in HAVING and ORDER BY. In HAVING they come before columns that
-	// are not grouped; in ORDER BY columns come first, unless the name is the whole element.
-	aliases []item
+	// inner is set within the arguments of an aggregate or a window function, where names mean columns only.
+	inner bool
+	// values is the scope of VALUES(col) in ON DUPLICATE KEY UPDATE, rowAlias that of the row alias; nil elsewhere.
+	values, rowAlias *scope
 }
 
 // at returns the binder for another clause of the same block.
@@ -38,17 +39,10 @@ func (b *binder) call(name string, args ...expr.Expr) (expr.Expr, error) {
 	return expr.Call(b.env.Build, name, args...)
 }
 
-// bind resolves names and types. Inside a grouped block, group keys and aggregates become columns of the grouped rows.
+// bind resolves names and types.
 func (b *binder) bind(e syntax.Expr) (expr.Expr, error) {
-	if ref, ok := e.(*syntax.ColumnRef); ok && ref.Table == "" && b.aliases != nil && !b.columnFirst(ref) {
-		if aliased := b.alias(ref.Column); aliased != nil {
-			return aliased, nil
-		}
-	}
-	if b.agg != nil {
-		if bound, done, err := b.bindGrouped(e); done || err != nil {
-			return bound, err
-		}
+	if err := b.build.step(); err != nil {
+		return nil, err
 	}
 	switch e := e.(type) {
 	case *syntax.Paren:
@@ -85,44 +79,26 @@ func (b *binder) bind(e syntax.Expr) (expr.Expr, error) {
 	case *syntax.Case:
 		return b.caseExpr(e)
 	case *syntax.Subquery:
-		return b.scalarSubquery(e)
+		return b.scalarSubquery(e.Query)
 	case *syntax.Exists:
-		return b.build.subquery(e.Query.Query, exec.SubplanExists, b.scope)
+		return b.exists(e.Query.Query)
+	case *syntax.QuantCompare:
+		return b.quantified(e)
 	case *syntax.Row:
 		row, err := b.all(e.Elems)
 		if err != nil {
 			return nil, err
 		}
 		return b.call("row", row...)
+	case *syntax.AggCall:
+		if e.Over != nil {
+			return b.windowAggregate(e)
+		}
+		return b.aggregate(e)
+	case *syntax.WindowCall:
+		return b.windowCall(e)
 	}
 	return b.bindCall(e)
-}
-
-// columnFirst reports whether a name that is also an alias means a column: in ORDER BY any, in HAVING one that is grouped by.
-func (b *binder) columnFirst(ref *syntax.ColumnRef) bool {
-	i, err := b.scope.find(ref, b.clause)
-	if err != nil || b.clause != havingClause {
-		return err == nil
-	}
-	if b.agg == nil {
-		return false
-	}
-	for _, key := range b.agg.keys {
-		if at, ok := key.ColumnIndex(); ok && at == i {
-			return true
-		}
-	}
-	return false
-}
-
-// alias finds an element of the select list by its name.
-func (b *binder) alias(name string) expr.Expr {
-	for i := range b.aliases {
-		if fold(b.aliases[i].info.Name, name) {
-			return b.aliases[i].bound
-		}
-	}
-	return nil
 }
 
 func (b *binder) all(list []syntax.Expr) ([]expr.Expr, error) {
@@ -137,33 +113,63 @@ func (b *binder) all(list []syntax.Expr) ([]expr.Expr, error) {
 	return out, nil
 }
 
+// columnRef finds the column, or the element of a select list, that a name means: in the block itself, then in those around it.
 func (b *binder) columnRef(e *syntax.ColumnRef) (expr.Expr, error) {
-	if b.values != nil && e.Table != "" && len(b.values.columns) > 0 && e.Table == b.values.columns[0].table {
-		i, err := b.values.find(e, b.clause)
-		if err != nil {
-			return nil, err
+	if b.rowAlias != nil && e.Table != "" && len(b.rowAlias.columns) > 0 && e.Table == b.rowAlias.columns[0].table {
+		c, err := b.rowAlias.find(e, b.clause)
+		if c == nil {
+			return nil, firstError(err, unknownColumn(e, b.clause))
 		}
-		return expr.Column(b.valuesBase+i, b.values.columns[i].info.Type, displayName(e)), nil
+		return c.expr(), nil
 	}
-	i, err := b.scope.find(e, b.clause)
-	if err != nil {
-		return nil, b.build.correlated(e, err)
+	for s := b.scope; s != nil; s = s.parent {
+		found, err := b.inScope(s, e)
+		if found != nil || err != nil {
+			return found, err
+		}
 	}
-	return b.selected(e, b.scope.column(i))
+	return nil, unknownColumn(e, b.clause)
 }
 
-// selected refuses a column in HAVING that is neither in the select list nor a group key: MySQL resolves names there in these two only,
-// whatever the table has. Group keys do not come here, and the arguments of aggregates have a binder without a select list.
-func (b *binder) selected(e *syntax.ColumnRef, bound expr.Expr) (expr.Expr, error) {
-	if b.clause != havingClause || b.aliases == nil {
-		return bound, nil
+func firstError(a, b error) error {
+	if a != nil {
+		return a
 	}
-	for i := range b.aliases {
-		if expr.Equal(b.aliases[i].bound, bound) {
-			return bound, nil
+	return b
+}
+
+// inScope looks a name up in one block. In HAVING an alias wins over a column that is not grouped by, and columns must be in the select list
+// or grouped by; elsewhere columns win, and only blocks around the present one, and ORDER BY, see aliases at all.
+func (b *binder) inScope(s *scope, e *syntax.ColumnRef) (expr.Expr, error) {
+	c, err := s.find(e, b.clause)
+	if err != nil {
+		return nil, err
+	}
+	blk := s.block
+	if blk == nil || b.inner && s == b.scope {
+		return exprOf(c), nil
+	}
+	having := blk.clause == havingClause && (s != b.scope || b.clause == havingClause)
+	if having && c != nil && blk.isKey(c.id) {
+		return c.expr(), nil
+	}
+	if e.Table == "" && (having || c == nil && (s != b.scope || b.clause == orderClause)) {
+		aliased, err := blk.alias(e.Column, b.clause)
+		if aliased != nil || err != nil {
+			return aliased, err
 		}
 	}
-	return nil, types.Errorf(types.ErBadField, displayName(e), b.clause)
+	if having && c != nil && s == b.scope && !blk.selects(c.id) {
+		return nil, unknownColumn(e, b.clause)
+	}
+	return exprOf(c), nil
+}
+
+func exprOf(c *column) expr.Expr {
+	if c == nil {
+		return nil
+	}
+	return c.expr()
 }
 
 var unaryNames = map[syntax.UnaryOp]string{
@@ -203,6 +209,9 @@ func (b *binder) binary(e *syntax.Binary) (expr.Expr, error) {
 	}
 	if interval, ok := e.L.(*syntax.Interval); ok && e.Op == syntax.OpAdd {
 		return b.interval("date_add", e.R, interval)
+	}
+	if bound, done, err := b.rowSubquery(e); done || err != nil {
+		return bound, err
 	}
 	l, err := b.bind(e.L)
 	if err != nil {
@@ -254,7 +263,7 @@ func (b *binder) isTest(e *syntax.IsTest) (expr.Expr, error) {
 
 func (b *binder) in(e *syntax.In) (expr.Expr, error) {
 	if e.Query != nil {
-		return nil, unsupported("IN (subquery); use a list")
+		return b.inSubquery(e)
 	}
 	return b.negate(e.Not, "in", append([]syntax.Expr{e.X}, e.List...)...)
 }
@@ -299,10 +308,6 @@ func varScope(s syntax.VarScope) expr.VarScope {
 		return expr.ScopeSession
 	}
 	return expr.ScopeAny
-}
-
-func (b *binder) scalarSubquery(e *syntax.Subquery) (expr.Expr, error) {
-	return b.build.subquery(e.Query, exec.SubplanScalar, b.scope)
 }
 
 // unparen strips parentheses, which mean nothing to the binder.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"sort"
 	"strconv"
 
 	"github.com/pandodb/pando/catalog"
@@ -14,20 +15,76 @@ import (
 // nestingMax bounds derived tables and subqueries within each other.
 const nestingMax = 61
 
-// builder collects what belongs to the statement as a whole while its blocks are built.
+// stepsPerPoll is how much work planning does between two looks at the interrupt.
+const stepsPerPoll = 256
+
+// builder collects what belongs to the statement as a whole while its blocks are resolved and planned.
 type builder struct {
 	env     *Env
 	plan    *exec.Plan
 	depth   int
-	private bool     // the plan depends on the session and must not be shared
-	locks   bool     // plain reads lock: see LockReads
-	outer   []*scope // of the blocks around the subquery that is being built
+	private bool // the plan depends on the session and must not be shared
+	locks   bool // plain reads lock: see LockReads
+
+	lastID     int
+	gets       []*get         // in the order of their ids
+	names      map[int]string // of aggregates and windows, for EXPLAIN
+	subqueries map[*exec.Subplan]*subquery
+	ctes       []*cte // that are visible where the resolver stands
+	// targets are the tables that the statement changes, which its subqueries must not read; derivedDepth is how many derived tables, whose
+	// rows are made first, are around the place where the resolver stands.
+	targets      []*catalog.Table
+	derivedDepth int
+	// params are the parameters in which the outer references of the part being planned stand.
+	params map[int]int
+	steps  int
 }
+
+func newBuilder(env *Env) *builder {
+	return &builder{env: env, plan: &exec.Plan{Params: len(env.ParamTypes), ParamTypes: env.ParamTypes}, subqueries: map[*exec.Subplan]*subquery{}, names: map[int]string{}}
+}
+
+// newID takes a column id, newIDs a run of them of which it returns the first.
+func (b *builder) newID() int { return b.newIDs(1) }
+
+func (b *builder) newIDs(n int) int {
+	first := b.lastID
+	b.lastID += n
+	return first
+}
+
+// idName is the name of a base table's column or an aggregate, "" for others.
+func (b *builder) idName(id int) string {
+	if name := b.names[id]; name != "" {
+		return name
+	}
+	i := sort.Search(len(b.gets), func(i int) bool { return b.gets[i].first > id }) - 1
+	if i < 0 || !b.gets[i].owns(id) || id >= b.gets[i].rowID() {
+		return ""
+	}
+	g := b.gets[i]
+	return g.table.Schema + "." + g.alias + "." + g.table.Columns[id-g.first].Name
+}
+
+// step counts work, and ends planning once the statement has to end.
+func (b *builder) step() error {
+	if b.steps++; b.steps%stepsPerPoll == 0 && b.env.Poll != nil {
+		return b.env.Poll()
+	}
+	return nil
+}
+
+// lost reports a column that nothing below yields: a fault of the planner, which must not become a wrong answer.
+func (b *builder) lost(id int) error {
+	return types.NewError(types.ErUnknownError, "the planner lost column "+itoa(id)+" "+b.idName(id))
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
 
 // Build compiles one statement to a physical plan. The plan is immutable and may be shared by sessions with an equal Env,
 // if shareable. Errors are *types.Error; what is parsed and not yet executed gives 1235.
 func Build(env *Env, stmt syntax.Statement) (p *exec.Plan, shareable bool, err error) {
-	b := &builder{env: env, plan: &exec.Plan{Params: len(env.ParamTypes), ParamTypes: env.ParamTypes}}
+	b := newBuilder(env)
 	b.locks = env.LockReads == LockReadsOfAll || env.LockReads == LockReadsOfWrites && writes(stmt)
 	switch stmt := stmt.(type) {
 	case *syntax.Query:
@@ -74,6 +131,15 @@ func planBytes(p *exec.Plan) int {
 		}
 	}
 	count(p.Root)
+	for _, s := range p.Subplans {
+		count(s.Root)
+	}
+	for _, c := range p.CTEs {
+		count(c.Root)
+		if c.Recursive != nil {
+			count(c.Recursive)
+		}
+	}
 	return total
 }
 
@@ -117,115 +183,48 @@ func (b *builder) statementQuery(q *syntax.Query) error {
 	if q.Into != nil {
 		return unsupported("SELECT … INTO")
 	}
-	block, err := b.query(q)
+	r, err := b.query(q, nil)
 	if err != nil {
 		return err
 	}
-	node := block.node
-	if limit := b.env.SelectLimit; limit >= 0 && q.Limit == nil {
-		node = &exec.Limit{Input: node, Count: expr.Literal(types.Int(limit))}
+	if n := b.env.SelectLimit; n >= 0 && q.Limit == nil {
+		r.rel = &limited{input: r.rel, count: expr.Literal(types.Int(n))}
 	}
-	b.plan.Root = node
+	st, err := b.root(r)
+	if err != nil {
+		return err
+	}
+	b.plan.Root = st.node
 	b.plan.IsQuery = true
-	b.plan.Columns = block.columns()
+	b.plan.Columns = r.infos()
 	return nil
-}
-
-// block is a built query: its node and the names of the node's columns.
-type block struct {
-	node  exec.Node
-	scope *scope
-	rows  float64
-}
-
-func (q *block) columns() []sqlapi.ColumnInfo {
-	infos := make([]sqlapi.ColumnInfo, len(q.scope.columns))
-	for i := range q.scope.columns {
-		infos[i] = q.scope.columns[i].info
-	}
-	return infos
-}
-
-// query builds a query expression.
-func (b *builder) query(q *syntax.Query) (*block, error) {
-	b.depth++
-	defer func() { b.depth-- }()
-	if b.depth > nestingMax {
-		return nil, types.Errorf(types.ErTooHighLevelOfNestingForSelect, nestingMax)
-	}
-	if q.With != nil {
-		return nil, unsupported("WITH; use a derived table")
-	}
-	switch body := q.Body.(type) {
-	case *syntax.Select:
-		return b.selectBlock(body, q)
-	case *syntax.Query:
-		if len(q.OrderBy) == 0 && q.Limit == nil {
-			return b.query(body)
-		}
-		return nil, unsupported("ORDER BY or LIMIT around a parenthesised query")
-	case *syntax.TableQuery:
-		all := &syntax.Select{Items: []syntax.SelectItem{{Expr: &syntax.Star{}}},
-			From: &syntax.TableRef{Schema: body.Name.Schema, Name: body.Name.Name, Pos: body.Name.Pos}}
-		return b.selectBlock(all, q)
-	case *syntax.SetOp:
-		return nil, unsupported("UNION, INTERSECT and EXCEPT; run the queries one by one")
-	}
-	return nil, unsupported("VALUES as a query")
 }
 
 // do evaluates expressions and sends nothing.
 func (b *builder) do(stmt *syntax.Do) error {
-	bind := &binder{env: b.env, build: b, scope: &scope{}, clause: "field list"}
+	bind := &binder{env: b.env, build: b, scope: &scope{}, clause: fieldListClause}
 	project := &exec.Project{Input: &exec.Dual{}}
 	for _, item := range stmt.Exprs {
 		e, err := bind.bind(item.Expr)
 		if err != nil {
 			return err
 		}
-		project.Exprs = append(project.Exprs, b.note(e))
+		if e, err = b.local(e, nil); err != nil {
+			return err
+		}
+		project.Exprs = append(project.Exprs, e)
 	}
 	b.plan.Root = project
 	b.plan.Columns = make([]sqlapi.ColumnInfo, len(project.Exprs))
 	return nil
 }
 
-// correlated tells a name that a block around the subquery would resolve from one that is unknown everywhere.
-func (b *builder) correlated(e *syntax.ColumnRef, unknown error) error {
-	for _, s := range b.outer {
-		if _, err := s.find(e, ""); err == nil {
-			return unsupported("correlated subqueries; run the inner query by itself")
-		}
-	}
-	return unknown
-}
-
-// subquery builds an uncorrelated subquery, which runs at most once, when it is needed, and returns the expression of its value.
-func (b *builder) subquery(q *syntax.Query, kind exec.SubplanKind, around *scope) (expr.Expr, error) {
-	b.outer = append(b.outer, around)
-	block, err := b.query(q)
-	b.outer = b.outer[:len(b.outer)-1]
-	if err != nil {
-		return nil, err
-	}
-	t := types.Type{ID: types.TypeBigInt, Length: 1}
-	if kind == exec.SubplanScalar {
-		if len(block.scope.columns) != 1 {
-			return nil, types.Errorf(types.ErOperandColumns, 1)
-		}
-		t = block.scope.columns[0].info.Type
-	}
-	sub := &exec.Subplan{Root: block.node, Kind: kind}
-	b.plan.Subplans = append(b.plan.Subplans, sub)
-	return sub.Expr("(subquery)", t, nil, nil, true), nil
-}
-
-// Scalar binds an expression outside any table, such as the value of SET.
+// Scalar binds an expression outside any table, such as the value of SET. Subqueries need a plan of their own.
 func Scalar(env *Env, e syntax.Expr) (expr.Expr, error) {
-	b := &builder{env: env, plan: &exec.Plan{}}
-	bind := &binder{env: env, build: b, scope: &scope{}, clause: "field list"}
+	b := newBuilder(env)
+	bind := &binder{env: env, build: b, scope: &scope{}, clause: fieldListClause}
 	bound, err := bind.bind(e)
-	if err == nil && len(b.plan.Subplans) > 0 {
+	if err == nil && len(b.subqueries) > 0 {
 		return nil, unsupported("subqueries in SET")
 	}
 	return bound, err

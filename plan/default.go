@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/pandodb/pando/catalog"
-	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/types"
@@ -97,12 +96,12 @@ func CheckDefaults(env *Env, old, next *catalog.Table) error {
 		if err := checkDefaultSyntax(c); err != nil {
 			return err
 		}
-		b := &builder{env: env, plan: &exec.Plan{}}
+		b := newBuilder(env)
 		e, err := b.columnDefault(next, c)
 		if err != nil {
 			return err
 		}
-		if len(b.plan.Subplans) > 0 {
+		if len(b.subqueries) > 0 {
 			return types.Errorf(types.ErDefaultValGeneratedFunctionIsNotAllowed, c.Name)
 		}
 		expr.Columns(e, func(at int) {
@@ -130,7 +129,7 @@ func checkDependents(env *Env, old, next *catalog.Table) error {
 		if now := next.ColumnByID(c.ID); now == nil || !hasDefaultExpr(now) || now.Default.Expr != c.Default.Expr {
 			continue
 		}
-		b := &builder{env: env, plan: &exec.Plan{}}
+		b := newBuilder(env)
 		e, err := b.columnDefault(old, c)
 		if err != nil {
 			continue // it was broken before; next tells

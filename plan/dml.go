@@ -11,28 +11,34 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// target resolves the one table that a statement writes.
-func (b *builder) target(from syntax.TableExpr, what string) (*source, error) {
+// target resolves the one table that a statement writes; ok is false if it names several.
+func (b *builder) target(from syntax.TableExpr, what string) (g *get, s *scope, ok bool, err error) {
 	for {
-		paren, ok := from.(*syntax.ParenTable)
-		if !ok {
+		paren, is := from.(*syntax.ParenTable)
+		if !is {
 			break
 		}
 		from = paren.Inner
 	}
-	ref, ok := from.(*syntax.TableRef)
-	if !ok {
-		return nil, unsupported(what + " of several tables; use one statement for each in a transaction")
+	ref, is := from.(*syntax.TableRef)
+	if !is {
+		return nil, nil, false, nil
 	}
-	s, err := b.tableSource(ref, strings.ToUpper(what))
+	s = &scope{tables: map[tableName]bool{}}
+	r, cols, err := b.tableRef(ref, s, strings.ToUpper(what))
 	if err != nil {
-		return nil, err
+		return nil, nil, false, err
 	}
-	if s.table == nil {
-		return nil, types.Errorf(types.ErDBAccessDenied, b.env.User, b.env.Host, firstOf(ref.Schema, b.env.Database))
+	g, base := r.(*get)
+	if !base {
+		if _, cte := r.(*cteRef); cte {
+			return nil, nil, false, types.Errorf(types.ErNonUpdatableTable, firstOf(ref.Alias, ref.Name), strings.ToUpper(what))
+		}
+		return nil, nil, false, types.Errorf(types.ErDBAccessDenied, b.env.User, b.env.Host, firstOf(ref.Schema, b.env.Database))
 	}
-	b.use(s.table, true)
-	return s, nil
+	s.columns = cols
+	b.use(g.table, true)
+	return g, s, true, nil
 }
 
 func firstOf(a, b string) string {
@@ -43,11 +49,11 @@ func firstOf(a, b string) string {
 }
 
 func (b *builder) insert(stmt *syntax.Insert) error {
-	s, err := b.target(&stmt.Table, "insert")
+	g, s, _, err := b.target(&stmt.Table, "insert")
 	if err != nil {
 		return err
 	}
-	t := s.table
+	t := g.table
 	node := &exec.Insert{Table: t}
 	if node.Defaults, err = b.defaults(t); err != nil {
 		return err
@@ -64,14 +70,49 @@ func (b *builder) insert(stmt *syntax.Insert) error {
 	if node.Cols, err = insertColumns(t, stmt); err != nil {
 		return err
 	}
-	if err := b.insertSource(node, stmt); err != nil {
-		return err
-	}
-	if err := b.onDuplicate(node, stmt, s); err != nil {
-		return err
+	if stmt.Query != nil {
+		err = b.insertQuery(node, stmt, g, s)
+	} else if err = b.insertSource(node, stmt, g, s); err == nil {
+		err = b.onDuplicate(node, stmt, g, s, nil)
 	}
 	b.plan.Root = node
+	return err
+}
+
+// insertQuery plans INSERT … SELECT. ON DUPLICATE KEY UPDATE may read what the SELECT's tables hold, too, unless it groups: such columns
+// follow those to insert.
+func (b *builder) insertQuery(node *exec.Insert, stmt *syntax.Insert, g *get, s *scope) error {
+	r, err := b.query(stmt.Query, nil)
+	if err != nil {
+		return err
+	}
+	if len(r.cols) != len(node.Cols) {
+		return types.Errorf(types.ErWrongValueCountOnRow, 1)
+	}
+	if err := b.onDuplicate(node, stmt, g, s, r); err != nil {
+		return err
+	}
+	st, err := b.root(r)
+	if err != nil {
+		return err
+	}
+	node.Source = st.node
+	if b.reads(node.Table) {
+		// The rows read must not include the rows written.
+		node.Source = &exec.Materialize{Input: st.node, Name: node.Table.Name}
+	}
 	return nil
+}
+
+// reads reports whether a query of the statement reads a table that it also writes.
+func (b *builder) reads(t *catalog.Table) bool {
+	n := 0
+	for _, g := range b.gets {
+		if g.table == t {
+			n++
+		}
+	}
+	return n > 1 // the first is the target itself
 }
 
 // insertColumns resolves the column list; without one all visible columns are meant.
@@ -113,25 +154,8 @@ func insertColumns(t *catalog.Table, stmt *syntax.Insert) ([]int, error) {
 	return cols, nil
 }
 
-// insertSource binds VALUES, SET or the SELECT.
-func (b *builder) insertSource(node *exec.Insert, stmt *syntax.Insert) error {
-	if stmt.Query != nil {
-		block, err := b.query(stmt.Query)
-		if err != nil {
-			return err
-		}
-		if len(block.scope.columns) != len(node.Cols) {
-			return types.Errorf(types.ErWrongValueCountOnRow, 1)
-		}
-		node.Source = block.node
-		for _, ref := range b.plan.Tables {
-			if ref.Table == node.Table {
-				// The rows read must not include the rows written.
-				node.Source = &exec.Materialize{Input: block.node, Name: node.Table.Name}
-			}
-		}
-		return nil
-	}
+// insertSource binds VALUES or SET.
+func (b *builder) insertSource(node *exec.Insert, stmt *syntax.Insert, g *get, s *scope) error {
 	rows := stmt.Rows
 	if stmt.Literals != nil {
 		if taken, err := b.literalRows(node, stmt.Literals); taken || err != nil {
@@ -150,7 +174,9 @@ func (b *builder) insertSource(node *exec.Insert, stmt *syntax.Insert) error {
 		return nil
 	}
 	// Values may refer to columns: to those given earlier in the row, and to the literal defaults of the others.
-	bind := &binder{env: b.env, build: b, scope: tableScope(node.Table, node.Table.Name), clause: "field list"}
+	b.targets = []*catalog.Table{node.Table}
+	bind := &binder{env: b.env, build: b, scope: s, clause: fieldListClause}
+	at := g.ordinals()
 	node.Rows = make([][]expr.Expr, len(rows))
 	for i, row := range rows {
 		if len(row) != len(node.Cols) {
@@ -165,7 +191,9 @@ func (b *builder) insertSource(node *exec.Insert, stmt *syntax.Insert) error {
 			if err != nil {
 				return err
 			}
-			bound[j] = b.note(stored(value, node.Table.Columns[node.Cols[j]]))
+			if bound[j], err = b.local(stored(value, node.Table.Columns[node.Cols[j]]), at); err != nil {
+				return err
+			}
 			expr.Columns(bound[j], func(int) { node.Refers = true })
 		}
 		node.Rows[i] = bound
@@ -248,34 +276,90 @@ func (e *Env) rowLiteral(lit *syntax.Literal, negative bool) (types.Value, error
 	return e.literalValue(lit)
 }
 
-// onDuplicate binds the assignments over the row in the way, followed by the row to insert.
-func (b *builder) onDuplicate(node *exec.Insert, stmt *syntax.Insert, s *source) error {
+// onDuplicate binds the assignments over the row in the way, followed by the row to insert and by the row of the SELECT r, if there is one.
+// What they read of its tables besides the select list is added to r.
+func (b *builder) onDuplicate(node *exec.Insert, stmt *syntax.Insert, g *get, s *scope, r *result) error {
 	if len(stmt.OnDup) == 0 {
 		return nil
 	}
-	values := tableScope(node.Table, stmt.RowAlias)
+	width := len(node.Table.Columns)
+	first := b.newIDs(width)
+	values := &scope{columns: tableColumns(node.Table, stmt.RowAlias, first)}
+	if len(stmt.ColAliases) > 0 && len(stmt.ColAliases) != len(node.Cols) {
+		return types.Errorf(types.ErViewWrongList)
+	}
+	aliases := &scope{columns: values.columns}
 	if len(stmt.ColAliases) > 0 {
-		if len(stmt.ColAliases) != len(node.Cols) {
-			return types.Errorf(types.ErViewWrongList)
-		}
+		aliases.columns = append([]column(nil), values.columns...)
 		for i, c := range node.Cols {
-			values.columns[c].info.Name = stmt.ColAliases[i].Name
+			aliases.columns[c].info.Name = stmt.ColAliases[i].Name
 		}
 	}
-	bind := &binder{env: b.env, build: b, scope: s.scope, clause: "field list", values: values, valuesBase: len(node.Table.Columns)}
-	var err error
-	node.OnDup, err = b.assignments(bind, node.Table, stmt.OnDup)
-	return err
+	seen := &scope{columns: append([]column(nil), s.columns...)}
+	at := g.ordinals()
+	for i := range width {
+		at[first+i] = width + i
+	}
+	if r != nil {
+		for _, c := range r.from {
+			seen.columns = append(seen.columns, c)
+		}
+	} else if stmt.RowAlias != "" {
+		// The names of a row alias' columns are found without it, unless the table has them, too.
+		for _, c := range aliases.columns {
+			if own, err := s.find(&syntax.ColumnRef{Column: c.info.Name}, fieldListClause); own == nil && err == nil {
+				seen.columns = append(seen.columns, c)
+			}
+		}
+	}
+	b.targets = []*catalog.Table{node.Table}
+	bind := &binder{env: b.env, build: b, scope: seen, clause: fieldListClause, values: values, rowAlias: aliases}
+	set, err := b.assignments(bind, s, node.Table, stmt.OnDup)
+	if err != nil {
+		return err
+	}
+	if r != nil {
+		b.sourceColumns(r, set, at, 2*width)
+	}
+	node.OnDup = set
+	return b.localSet(set, at)
 }
 
-func (b *builder) assignments(bind *binder, t *catalog.Table, list []syntax.Assignment) ([]exec.Assignment, error) {
+// sourceColumns places the columns of a SELECT's tables that assignments read behind the row to insert, from base on.
+func (b *builder) sourceColumns(r *result, set []exec.Assignment, at map[int]int, base int) {
+	for i, c := range r.cols {
+		if _, known := at[c.id]; !known {
+			at[c.id] = base + i
+		}
+	}
+	for i := range set {
+		if set[i].Expr == nil {
+			continue
+		}
+		for _, id := range addIDs(nil, set[i].Expr) {
+			if _, known := at[id]; known {
+				continue
+			}
+			for _, c := range r.from {
+				if c.id == id {
+					at[id] = base + len(r.cols)
+					r.cols = append(r.cols, c)
+					break
+				}
+			}
+		}
+	}
+}
+
+// assignments binds SET over ids; targets are the columns that may be assigned. Col is an ordinal of t.
+func (b *builder) assignments(bind *binder, targets *scope, t *catalog.Table, list []syntax.Assignment) ([]exec.Assignment, error) {
 	out := make([]exec.Assignment, len(list))
 	for i := range list {
-		c, err := bind.scope.find(&list[i].Column, "field list")
-		if err != nil {
-			return nil, err
+		c, err := targets.find(&list[i].Column, fieldListClause)
+		if c == nil {
+			return nil, firstError(err, unknownColumn(&list[i].Column, fieldListClause))
 		}
-		out[i].Col = c
+		out[i].Col = t.Column(c.info.OrgName).Ordinal
 		if def, ok := list[i].Value.(*syntax.Default); ok && def.Column == nil {
 			continue
 		}
@@ -283,30 +367,54 @@ func (b *builder) assignments(bind *binder, t *catalog.Table, list []syntax.Assi
 		if err != nil {
 			return nil, err
 		}
-		out[i].Expr = b.note(stored(e, t.Columns[c]))
+		if e.IsCall("row") {
+			return nil, types.Errorf(types.ErOperandColumns, 1)
+		}
+		out[i].Expr = stored(e, t.Columns[out[i].Col])
 	}
 	return out, nil
 }
 
+// localSet places assignments that were bound over ids.
+func (b *builder) localSet(set []exec.Assignment, at map[int]int) (err error) {
+	for i := range set {
+		if set[i].Expr != nil {
+			if set[i].Expr, err = b.local(set[i].Expr, at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func (b *builder) update(stmt *syntax.Update) error {
 	if stmt.With != nil {
-		return unsupported("WITH; use a derived table")
+		if err := b.with(stmt.With, nil); err != nil {
+			return err
+		}
 	}
-	s, err := b.target(stmt.Tables, "update")
+	g, s, single, err := b.target(stmt.Tables, "update")
 	if err != nil {
 		return err
 	}
-	bind := &binder{env: b.env, build: b, scope: s.scope, clause: "field list"}
-	set, err := b.assignments(bind, s.table, stmt.Set)
+	if !single {
+		return b.multiUpdate(stmt)
+	}
+	b.targets = []*catalog.Table{g.table}
+	bind := &binder{env: b.env, build: b, scope: s, clause: fieldListClause}
+	set, err := b.assignments(bind, s, g.table, stmt.Set)
 	if err != nil {
 		return err
 	}
-	input, keyCol, err := b.written(s, bind, stmt.Where, stmt.OrderBy, stmt.Limit, set)
+	if err := b.localSet(set, g.ordinals()); err != nil {
+		return err
+	}
+	input, keyCol, err := b.written(g, bind, stmt.Where, stmt.OrderBy, stmt.Limit, set)
 	if err != nil {
 		return err
 	}
-	node := &exec.Update{Table: s.table, Input: input, KeyCol: keyCol, Set: set, Ignore: stmt.Ignore}
-	if node.Defaults, err = b.defaults(s.table); err != nil {
+	node := &exec.Update{Table: g.table, Input: input, KeyCol: keyCol, Set: set, Ignore: stmt.Ignore}
+	if node.Defaults, err = b.defaults(g.table); err != nil {
 		return err
 	}
 	b.plan.Root = node
@@ -315,28 +423,37 @@ func (b *builder) update(stmt *syntax.Update) error {
 
 func (b *builder) delete(stmt *syntax.Delete) error {
 	if stmt.With != nil {
-		return unsupported("WITH; use a derived table")
+		if err := b.with(stmt.With, nil); err != nil {
+			return err
+		}
 	}
 	if len(stmt.Targets) > 0 {
-		return unsupported("DELETE of several tables; use one statement for each in a transaction")
+		return b.multiDelete(stmt)
 	}
-	s, err := b.target(stmt.From, "delete")
+	g, s, single, err := b.target(stmt.From, "delete")
 	if err != nil {
 		return err
 	}
-	bind := &binder{env: b.env, build: b, scope: s.scope, clause: "where clause"}
-	input, keyCol, err := b.written(s, bind, stmt.Where, stmt.OrderBy, stmt.Limit, nil)
+	if !single {
+		return unsupported("this form of DELETE")
+	}
+	b.targets = []*catalog.Table{g.table}
+	bind := &binder{env: b.env, build: b, scope: s, clause: whereClause}
+	input, keyCol, err := b.written(g, bind, stmt.Where, stmt.OrderBy, stmt.Limit, nil)
 	if err != nil {
 		return err
 	}
-	b.plan.Root = &exec.Delete{Table: s.table, Input: input, KeyCol: keyCol, Ignore: stmt.Ignore}
+	b.plan.Root = &exec.Delete{Table: g.table, Input: input, KeyCol: keyCol, Ignore: stmt.Ignore}
 	return nil
 }
 
 // written builds the locking read that feeds UPDATE, or DELETE if set is nil: all columns by ordinal, then the row's key.
-func (b *builder) written(s *source, bind *binder, where syntax.Expr, orderBy []syntax.OrderItem, limit *syntax.Limit, set []exec.Assignment) (exec.Node, int, error) {
-	conjuncts, err := b.where(bind, where)
+func (b *builder) written(g *get, bind *binder, where syntax.Expr, orderBy []syntax.OrderItem, limit *syntax.Limit, set []exec.Assignment) (exec.Node, int, error) {
+	conjuncts, err := b.where(bind.at(whereClause), where)
 	if err != nil {
+		return nil, 0, err
+	}
+	if conjuncts, err = b.localAll(conjuncts, g.ordinals()); err != nil {
 		return nil, 0, err
 	}
 	if limit != nil && limit.Offset != nil {
@@ -346,27 +463,27 @@ func (b *builder) written(s *source, bind *binder, where syntax.Expr, orderBy []
 	if err != nil {
 		return nil, 0, err
 	}
-	w := &want{table: s.table, alias: s.alias, hints: s.hints, conjuncts: conjuncts, limit: limitRows(count, nil)}
-	keys, order, err := b.writtenOrder(bind, orderBy)
+	w := &want{table: g.table, alias: g.alias, hints: g.hints, conjuncts: conjuncts, limit: limitRows(count, nil)}
+	keys, order, err := b.writtenOrder(g, bind, orderBy)
 	if err != nil {
 		return nil, 0, err
 	}
 	w.order = order
-	cols := make([]int, len(s.table.Columns)+1)
-	for i := range s.table.Columns {
+	cols := make([]int, len(g.table.Columns)+1)
+	for i := range g.table.Columns {
 		cols[i] = i
 	}
-	keyCol := len(s.table.Columns)
+	keyCol := len(g.table.Columns)
 	cols[keyCol] = exec.RowKey
-	b.use(s.table, true)
 	lock, p, err := b.locked(w, exec.LockExclusive, exec.WaitDefault, cols, count, false)
 	if err != nil {
 		return nil, 0, err
 	}
+	b.use(g.table, true)
 	if b.env.SafeUpdates && count == nil && (p.index == nil || len(p.ranges) == 0) {
 		return nil, 0, types.Errorf(types.ErUpdateWithoutKeyInSafeMode)
 	}
-	lock.Collect = moves(p, s.table, set)
+	lock.Collect = moves(p, g.table, set)
 	lock.Delete = set == nil
 	if len(keys) == 0 || len(order) > 0 && p.ordered {
 		return lock, keyCol, nil
@@ -379,15 +496,18 @@ func (b *builder) written(s *source, bind *binder, where syntax.Expr, orderBy []
 	return &exec.Sort{Input: lock, Keys: keys}, keyCol, nil
 }
 
-func (b *builder) writtenOrder(bind *binder, orderBy []syntax.OrderItem) ([]exec.SortKey, []orderColumn, error) {
+func (b *builder) writtenOrder(g *get, bind *binder, orderBy []syntax.OrderItem) ([]exec.SortKey, []orderColumn, error) {
 	var keys []exec.SortKey
 	var order []orderColumn
 	for _, o := range orderBy {
-		e, err := bind.at("order clause").bind(o.Expr)
+		e, err := bind.at(orderClause).bind(o.Expr)
 		if err != nil {
 			return nil, nil, err
 		}
-		keys = append(keys, exec.SortKey{Expr: b.note(e), Desc: o.Order == syntax.OrderDesc})
+		if e, err = b.local(e, g.ordinals()); err != nil {
+			return nil, nil, err
+		}
+		keys = append(keys, exec.SortKey{Expr: e, Desc: o.Order == syntax.OrderDesc})
 		if c, ok := e.ColumnIndex(); ok {
 			order = append(order, orderColumn{c, o.Order == syntax.OrderDesc})
 		}

@@ -1,5 +1,5 @@
-// Package plan turns syntax trees into physical plans: it binds names and types, chooses how tables are read, and keeps the node's
-// plan cache.
+// Package plan turns syntax trees into physical plans. It resolves names and types into a logical algebra, normalises it, chooses the order
+// of joins and the way to each table's rows, and keeps the node's plan cache.
 //
 // # Place
 //
@@ -8,18 +8,25 @@
 //
 // # Terms
 //
-//   - scope: the columns that names can refer to; bound expressions name them by position.
+//   - relation: a node of the logical algebra (logical.go): get, filter, extend, join, aggregate, window, distinct, sorted, limited, setOp, …
+//   - column id: the number of a column, unique in the statement. Expressions of the algebra name columns by ids; those of nodes by positions.
+//   - outer reference: a column that nothing in a relation makes. It comes from the query around a subquery, or from the left side of a
+//     lateral join, and becomes a parameter.
+//   - scope: the columns that names can refer to in one query block, and the scope around it.
 //   - conjunct: one of the conditions that AND joins.
 //   - sarg: a conjunct that an ordered index decides; its intervals become the ranges of a scan.
 //   - path: one way to read a table, with its ranges, its remaining filter and its cost.
 //   - lifted literal: a constant of a text that became a parameter, so that texts which differ in constants share a plan.
 //
-// # How a SELECT is built
+// # How a query is planned
 //
-// selectBlock binds FROM, WHERE, GROUP BY, the select list, HAVING and ORDER BY in that order, all over the positions of the source's
-// columns (of grouped rows behind GROUP BY). selection.plan then reads (access chooses the path), groups, filters, projects, sorts and
-// limits. access.go matches conjuncts with the leading columns of each index and prices each path; estimate.go guesses row counts from
-// statistics, or from fixed fractions without them.
+// The resolver (query.go, select.go, from.go, binder.go, group.go, window.go, setop.go, cte.go, subquery.go) binds FROM, WHERE, GROUP BY, the
+// select list, HAVING and ORDER BY over column ids. Aggregates and window functions are columns of their own; once all clauses are bound,
+// group.go rewrites them over grouped rows. simplify.go then moves conditions down, unnest.go turns subqueries in conditions into semi and anti
+// joins, and outer joins become inner ones where no NULL passes. physical.go turns relations into nodes from the top down: a need says which
+// columns, in which order and how many rows are wanted. join.go searches the order of joins; access.go matches conjuncts with the leading
+// columns of each index and prices each path; estimate.go guesses row counts from statistics, or from fixed fractions without them.
+// Subqueries that stay expressions are planned when they are placed, and run when they are evaluated (exec.Subplan).
 //
 // # Invariants
 //
@@ -32,9 +39,12 @@
 //     holds literals lift none there (syntax.Normalize).
 //  4. Rows that a statement writes are read through LockRows, which tests the whole WHERE again on the newest version.
 //  5. Cache entries are validated by table descriptor identity before each use; a schema change elsewhere evicts nothing.
+//  6. Resolving has no side effect but the ids and parameters that it takes: what is resolved once is planned once.
+//  7. A condition or an expression that differs from one evaluation to the next (RAND(), @x := 1) stays where the statement has it.
+//  8. Planning polls the interrupt every stepsPerPoll steps.
 //
 // # Absent on purpose
 //
-// Joins, set operations, WITH, windows, IN (subquery) and correlated subqueries answer 1235 for now: exec has the nodes, the binder
-// gains them without a second design. There is no rule engine: one table per block needs none, and join order will get its own search.
+// There is no rule engine: the passes are few and each is named. Joins are left deep; the right side of an outer join that is a join itself is
+// planned as one relation.
 package plan

@@ -5,7 +5,6 @@ import (
 
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
-	"github.com/pandodb/pando/syntax"
 )
 
 // node builds the operators of a path. The result yields cols; limit, if not nil, bounds the rows that anyone will ask for.
@@ -107,45 +106,13 @@ func (b *builder) locked(w *want, mode exec.LockMode, wait exec.WaitPolicy, cols
 	return lock, p, nil
 }
 
-// lock reads the FOR UPDATE and FOR SHARE clauses.
-func (s *selection) lock() (syntax.LockClause, bool, error) {
-	if len(s.query.Locks) == 0 {
-		return syntax.LockClause{}, false, nil
-	}
-	if len(s.query.Locks) > 1 || len(s.query.Locks[0].Of) > 0 {
-		return syntax.LockClause{}, false, unsupported("FOR UPDATE OF")
-	}
-	return s.query.Locks[0], s.from.table != nil, nil
-}
-
-// readLocked builds a locking read. ordered allows LIMIT to stop the locking early.
-func (s *selection) readLocked(w *want, clause syntax.LockClause, ordered bool, count, offset expr.Expr) (*stage, error) {
-	mode, wait := exec.LockExclusive, exec.WaitDefault
-	if clause.Kind != syntax.LockForUpdate {
-		mode = exec.LockShared
-	}
-	switch clause.Wait {
-	case syntax.LockNoWait:
-		wait = exec.WaitNone
-	case syntax.LockSkipLocked:
-		wait = exec.WaitSkip
-	}
-	cols := s.outputColumns(w.needed, nil)
-	var limit expr.Expr
-	if (ordered || len(w.order) > 0) && s.sel.Options&syntax.SelectCalcFoundRows == 0 {
-		var err error
-		if limit, err = s.b.sum(count, offset); err != nil {
-			return nil, err
+// positions maps column ordinals to positions in cols.
+func positions(cols []int) func(int) int {
+	at := map[int]int{}
+	for i, c := range cols {
+		if _, twice := at[c]; !twice {
+			at[c] = i
 		}
 	}
-	order := w.order
-	node, p, err := s.b.locked(w, mode, wait, cols, limit, false)
-	if err != nil {
-		return nil, err
-	}
-	kept := ordered || len(order) > 0 && p.ordered
-	if !kept {
-		node.Limit = nil
-	}
-	return &stage{node: node, rows: p.out, ordered: kept, remap: positions(cols), direct: s.isDirect(cols)}, nil
+	return func(c int) int { return at[c] }
 }

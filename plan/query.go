@@ -3,33 +3,95 @@ package plan
 import (
 	"strings"
 
-	"github.com/pandodb/pando/catalog"
-	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/types"
 )
 
-// selection is one SELECT on its way from syntax to plan. Its methods run in the order of selectBlock.
-type selection struct {
+// result is a resolved query: its relation and the columns of its rows.
+type result struct {
+	rel  rel
+	cols []column
+	// from are the columns of the FROM clause that the relation still yields: those of a single block that does not group.
+	from []column
+}
+
+func (r *result) ids() []int {
+	out := make([]int, len(r.cols))
+	for i := range r.cols {
+		out[i] = r.cols[i].id
+	}
+	return out
+}
+
+// exprs are the references to the result's columns.
+func (r *result) exprs() []expr.Expr {
+	out := make([]expr.Expr, len(r.cols))
+	for i := range r.cols {
+		out[i] = r.cols[i].expr()
+	}
+	return out
+}
+
+func (r *result) infos() []sqlapi.ColumnInfo {
+	out := make([]sqlapi.ColumnInfo, len(r.cols))
+	for i := range r.cols {
+		out[i] = r.cols[i].info
+	}
+	return out
+}
+
+// block is one SELECT on its way from syntax to the algebra.
+type block struct {
 	b     *builder
 	sel   *syntax.Select
 	query *syntax.Query // the whole, with ORDER BY, LIMIT and locks
-	bind  *binder
-	from  *source
-	where []expr.Expr // conjuncts over the source's columns
-	items []item
-	order []orderKey
-	// having is bound over grouped rows, or over the source's when there is no grouping.
-	having []expr.Expr
+	scope *scope
+	// clause is the one being bound: names in subqueries mean something else in HAVING and ORDER BY.
+	clause string
+
+	from    rel
+	fromIDs idSet // the columns of from
+	made    idSet // of aggregates and windows
+	where   []expr.Expr
+	items   []*item
+	keys    []computed
+	rollup  bool
+	aggs    []aggregated
+	// groupingID is the column of GROUPING()'s bits.
+	groupingID int
+	anyValues  map[int]expr.Expr
+	anyRows    map[int]expr.Expr
+	fixed      idSet // determined's result
+	having     []expr.Expr
+	order      []orderKey
+	windows    []*windowGroup
 }
 
 // item is one element of the select list after expanding *.
 type item struct {
-	bound  expr.Expr
-	info   sqlapi.ColumnInfo
-	syntax syntax.Expr // nil for elements of *
+	syntax *syntax.SelectItem // nil for elements of *
+	bound  expr.Expr          // nil until it is bound
+	busy   bool               // being bound
+	// id is the column that holds the value: one of its own unless the element is a plain column.
+	id   int
+	own  bool
+	info sqlapi.ColumnInfo
+}
+
+// ref is a reference to the element's value.
+func (it *item) ref() expr.Expr {
+	if _, constant := it.bound.ConstValue(); constant {
+		return it.bound
+	}
+	if _, plain := it.bound.ColumnIndex(); plain {
+		return it.bound
+	}
+	if _, param := it.bound.ParamOrdinal(); param {
+		return it.bound
+	}
+	return expr.Column(it.id, it.bound.Type(), it.info.Name)
 }
 
 // orderKey is one element of ORDER BY: a position in the select list, or an expression of its own.
@@ -39,30 +101,132 @@ type orderKey struct {
 	desc  bool
 }
 
-func (b *builder) selectBlock(sel *syntax.Select, q *syntax.Query) (*block, error) {
-	if len(sel.Windows) > 0 {
-		return nil, unsupported("window functions; compute them in the client")
+// query resolves a query expression. around is the scope of the query outside, nil if there is none.
+func (b *builder) query(q *syntax.Query, around *scope) (*result, error) {
+	b.depth++
+	defer func() { b.depth-- }()
+	if b.depth > nestingMax {
+		return nil, types.Errorf(types.ErTooHighLevelOfNestingForSelect, nestingMax)
 	}
-	if sel.WithRollup {
-		return nil, unsupported("WITH ROLLUP")
+	if q.With != nil {
+		saved := b.ctes
+		defer func() { b.ctes = saved }()
+		if err := b.with(q.With, around); err != nil {
+			return nil, err
+		}
 	}
-	from, err := b.source(sel.From)
+	switch body := q.Body.(type) {
+	case *syntax.Select:
+		return b.selectBlock(body, q, around)
+	case *syntax.TableQuery:
+		all := &syntax.Select{Items: []syntax.SelectItem{{Expr: &syntax.Star{}}},
+			From: &syntax.TableRef{Schema: body.Name.Schema, Name: body.Name.Name, Pos: body.Name.Pos}}
+		return b.selectBlock(all, q, around)
+	}
+	r, err := b.body(q.Body, around)
 	if err != nil {
 		return nil, err
 	}
-	s := &selection{b: b, sel: sel, query: q, from: from}
-	s.bind = &binder{env: b.env, build: b, scope: from.scope, clause: "field list"}
-	for _, step := range []func() error{s.bindWhere, s.bindGrouping, s.bindItems, s.bindHaving, s.bindOrder} {
+	return b.tail(r, q)
+}
+
+// body resolves the operand of a set operation, or a parenthesised query.
+func (b *builder) body(body syntax.QueryBody, around *scope) (*result, error) {
+	switch body := body.(type) {
+	case *syntax.Query:
+		return b.query(body, around)
+	case *syntax.SetOp:
+		return b.setOperation(body, around)
+	case *syntax.ValuesRows:
+		return b.valuesRows(body, around)
+	}
+	return b.query(&syntax.Query{Body: body}, around)
+}
+
+// tail adds ORDER BY and LIMIT of a query that is no single block; names mean its result's columns.
+func (b *builder) tail(r *result, q *syntax.Query) (*result, error) {
+	if len(q.Locks) > 0 {
+		if _, set := q.Body.(*syntax.SetOp); set {
+			return nil, types.Errorf(types.ErWrongUsage, "UPDATE", "UNION")
+		}
+	}
+	s := &scope{columns: make([]column, len(r.cols))}
+	for i, c := range r.cols {
+		c.table, c.schema = "", ""
+		s.columns[i] = c
+	}
+	bind := &binder{env: b.env, build: b, scope: s, clause: orderClause}
+	var keys []sortKey
+	for _, o := range q.OrderBy {
+		key := sortKey{desc: o.Order == syntax.OrderDesc}
+		if i, ok := position(o.Expr); ok {
+			if i < 1 || i > len(r.cols) {
+				return nil, types.Errorf(types.ErBadField, literalText(o.Expr), orderClause)
+			}
+			key.e = s.columns[i-1].expr()
+		} else {
+			if ref, ok := unparen(o.Expr).(*syntax.ColumnRef); ok && ref.Table != "" {
+				return nil, types.Errorf(types.ErTablenameNotAllowedHere, ref.Table, "SELECT", orderClause)
+			}
+			var err error
+			if key.e, err = bind.bind(o.Expr); err != nil {
+				return nil, err
+			}
+		}
+		if !expr.IsConst(key.e) {
+			keys = append(keys, key)
+		}
+	}
+	count, offset, err := b.limit(q.Limit)
+	if err != nil {
+		return nil, err
+	}
+	out := &result{rel: r.rel, cols: r.cols}
+	if len(keys) > 0 {
+		out.rel = &sorted{out.rel, keys}
+	}
+	if count != nil {
+		out.rel = &limited{input: out.rel, count: count, offset: offset}
+	}
+	return out, nil
+}
+
+func (b *builder) selectBlock(sel *syntax.Select, q *syntax.Query, around *scope) (*result, error) {
+	blk := &block{b: b, sel: sel, query: q, scope: &scope{parent: around}, made: idSet{}, rollup: sel.WithRollup}
+	var err error
+	if blk.from, err = b.from(sel.From, blk.scope); err != nil {
+		return nil, err
+	}
+	blk.scope.block = blk
+	blk.fromIDs = outputs(blk.from)
+	if blk.rollup {
+		blk.groupingID = b.newID()
+		blk.made[blk.groupingID] = true
+	}
+	for _, step := range []func() error{blk.lockTables, blk.bindWhere, blk.expandItems, blk.bindGroupBy, blk.bindItems, blk.bindHaving, blk.bindOrder, blk.groupAll} {
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
-	return s.plan()
+	return blk.assemble()
 }
 
-func (s *selection) bindWhere() error {
-	conjuncts, err := s.b.where(s.bind, s.sel.Where)
-	s.where = conjuncts
+// owns reports whether the block makes a column.
+func (blk *block) owns(id int) bool { return blk.fromIDs[id] || blk.made[id] }
+
+// aggregates reports whether the clause being bound may hold aggregates.
+func (blk *block) aggregates() bool {
+	return blk.clause == fieldListClause || blk.clause == havingClause || blk.clause == orderClause
+}
+
+func (blk *block) binder(clause string) *binder {
+	blk.clause = clause
+	return &binder{env: blk.b.env, build: blk.b, scope: blk.scope, clause: clause}
+}
+
+func (blk *block) bindWhere() error {
+	conds, err := blk.b.where(blk.binder(whereClause), blk.sel.Where)
+	blk.where = conds
 	return err
 }
 
@@ -71,73 +235,277 @@ func (b *builder) where(bind *binder, e syntax.Expr) ([]expr.Expr, error) {
 	if e == nil {
 		return nil, nil
 	}
-	if containsAggregate(e) {
-		return nil, types.Errorf(types.ErInvalidGroupFuncUse)
-	}
-	bound, err := bind.at("where clause").bind(e)
+	bound, err := bind.bind(e)
 	if err != nil {
 		return nil, err
 	}
-	return expr.SplitAnd(nil, b.note(bound)), nil
+	return b.conjuncts(bound)
 }
 
-// bindGrouping binds GROUP BY. From here on, the select list is bound over grouped rows.
-func (s *selection) bindGrouping() error {
-	grouped := len(s.sel.GroupBy) > 0 || s.sel.Having != nil && containsAggregate(s.sel.Having)
-	for i := range s.sel.Items {
-		grouped = grouped || containsAggregate(s.sel.Items[i].Expr)
+// conjuncts splits a condition. A row is no condition.
+func (b *builder) conjuncts(e expr.Expr) ([]expr.Expr, error) {
+	if e.IsCall("row") {
+		return nil, types.Errorf(types.ErOperandColumns, 1)
 	}
-	for i := range s.query.OrderBy {
-		grouped = grouped || containsAggregate(s.query.OrderBy[i].Expr)
-	}
-	if !grouped {
-		return nil
-	}
-	agg := &aggregation{input: s.bind, relaxed: s.b.env.Build.Ctx.SQLMode&types.ModeOnlyFullGroupBy == 0}
-	bind := s.bind.at("group statement")
-	for _, key := range s.sel.GroupBy {
-		e, err := s.groupKey(bind, key.Expr)
-		if err != nil {
-			return err
+	return expr.SplitAnd(nil, e), nil
+}
+
+// expandItems lists the elements of the select list; those of * are bound at once.
+func (blk *block) expandItems() error {
+	for i := range blk.sel.Items {
+		it := &blk.sel.Items[i]
+		if star, ok := it.Expr.(*syntax.Star); ok {
+			if err := blk.expandStar(star); err != nil {
+				return err
+			}
+			continue
 		}
-		agg.keys = append(agg.keys, s.b.note(e))
+		blk.items = append(blk.items, &item{syntax: it})
 	}
-	agg.determine(s.from.table)
-	s.bind = s.bind.at("field list")
-	s.bind.agg = agg
 	return nil
 }
 
-// groupKey resolves a position, a column, or an alias of the select list; MySQL prefers columns to aliases here.
-func (s *selection) groupKey(bind *binder, e syntax.Expr) (expr.Expr, error) {
+// expandStar adds the visible columns of all tables, or of one.
+func (blk *block) expandStar(star *syntax.Star) error {
+	matched := false
+	for i := range blk.scope.columns {
+		c := &blk.scope.columns[i]
+		if star.Table != "" && (star.Table != c.table || star.Schema != "" && star.Schema != c.schema) {
+			continue
+		}
+		matched = true
+		if c.hidden || star.Table == "" && c.merged || star.Table != "" && c.coalesced {
+			continue
+		}
+		blk.items = append(blk.items, &item{bound: c.expr(), id: c.id, info: c.info})
+	}
+	if !matched {
+		if star.Table != "" {
+			return types.Errorf(types.ErBadTable, star.Table)
+		}
+		return types.Errorf(types.ErNoTablesUsed)
+	}
+	return nil
+}
+
+// bindItem binds an element of the select list unless it is bound.
+func (blk *block) bindItem(i int) error {
+	it := blk.items[i]
+	if it.bound != nil {
+		return nil
+	}
+	if it.busy {
+		return types.Errorf(types.ErIllegalReference, it.syntax.Alias, "forward reference in item list")
+	}
+	it.busy = true
+	clause := blk.clause
+	bound, err := blk.binder(fieldListClause).bind(it.syntax.Expr)
+	blk.clause = clause
+	it.busy = false
+	if err != nil {
+		return err
+	}
+	if bound.IsCall("row") {
+		return types.Errorf(types.ErOperandColumns, 1)
+	}
+	it.bound = bound
+	var plain bool
+	if it.id, plain = bound.ColumnIndex(); !plain {
+		it.own, it.id = true, blk.b.newID()
+		blk.made[it.id] = true
+	}
+	it.info = blk.itemInfo(it)
+	return nil
+}
+
+func (blk *block) bindItems() error {
+	for i := range blk.items {
+		if err := blk.bindItem(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// alias finds a bound element of the select list by its name. Two different ones of a name are ambiguous.
+func (blk *block) alias(name, clause string) (expr.Expr, error) {
+	var found *item
+	for _, it := range blk.items {
+		if it.bound == nil || !fold(it.info.Name, name) {
+			continue
+		}
+		if found != nil && !expr.Equal(found.bound, it.bound) {
+			return nil, types.Errorf(types.ErNonUniq, name, clause)
+		}
+		found = it
+	}
+	if found == nil {
+		return nil, nil
+	}
+	return found.ref(), nil
+}
+
+// isKey reports whether a column of FROM is a group key.
+func (blk *block) isKey(id int) bool {
+	for i := range blk.keys {
+		if at, ok := blk.keys[i].e.ColumnIndex(); ok && at == id {
+			return true
+		}
+	}
+	return false
+}
+
+// selects reports whether a column of FROM stands in the select list by itself.
+func (blk *block) selects(id int) bool {
+	for _, it := range blk.items {
+		if it.bound == nil {
+			continue
+		}
+		if at, ok := it.bound.ColumnIndex(); ok && at == id {
+			return true
+		}
+	}
+	return false
+}
+
+// bindGroupBy binds GROUP BY. MySQL prefers columns to aliases here.
+func (blk *block) bindGroupBy() error {
+	for _, key := range blk.sel.GroupBy {
+		e, err := blk.groupKey(key.Expr)
+		if err != nil {
+			return err
+		}
+		id, plain := e.ColumnIndex()
+		if !plain || blk.rollup {
+			id = blk.b.newID()
+			blk.made[id] = true
+		}
+		if !blk.rollup && blk.keyOf(e) >= 0 {
+			continue
+		}
+		blk.keys = append(blk.keys, computed{id, e})
+	}
+	return nil
+}
+
+// groupKey resolves a position, a column, or an alias of the select list.
+func (blk *block) groupKey(e syntax.Expr) (expr.Expr, error) {
 	if containsAggregate(e) {
 		return nil, types.Errorf(types.ErInvalidGroupFuncUse)
 	}
 	if i, ok := position(e); ok {
-		if i < 1 || i > len(s.sel.Items) {
-			return nil, types.Errorf(types.ErBadField, literalText(e), "group statement")
+		if i < 1 || i > len(blk.items) {
+			return nil, types.Errorf(types.ErBadField, literalText(e), groupClause)
 		}
-		e = s.sel.Items[i-1].Expr
-	} else if ref, ok := unparen(e).(*syntax.ColumnRef); ok && ref.Table == "" {
-		if _, err := s.from.scope.find(ref, "group statement"); err != nil {
-			if aliased := s.alias(ref.Column); aliased != nil {
-				e = aliased
+		return blk.groupItem(i - 1)
+	}
+	if ref, ok := unparen(e).(*syntax.ColumnRef); ok && ref.Table == "" {
+		if c, err := blk.scope.find(ref, groupClause); c == nil && err == nil {
+			for i, it := range blk.items {
+				if it.syntax != nil && it.syntax.HasAlias && fold(it.syntax.Alias, ref.Column) {
+					return blk.groupItem(i)
+				}
 			}
 		}
 	}
-	if containsAggregate(e) {
-		return nil, types.Errorf(types.ErWrongGroupField, "aggregate")
+	bound, err := blk.binder(groupClause).bind(e)
+	if err == nil && bound.IsCall("row") {
+		err = types.Errorf(types.ErOperandColumns, 1)
+	}
+	return bound, err
+}
+
+// groupItem groups by an element of the select list, which must hold no aggregate and no window.
+func (blk *block) groupItem(i int) (expr.Expr, error) {
+	if it := blk.items[i].syntax; it != nil && (containsAggregate(it.Expr) || containsWindow(it.Expr)) {
+		return nil, types.Errorf(types.ErWrongGroupField, itemName(it))
+	}
+	if err := blk.bindItem(i); err != nil {
+		return nil, err
+	}
+	return blk.items[i].bound, nil
+}
+
+// bindHaving binds HAVING.
+func (blk *block) bindHaving() error {
+	if blk.sel.Having == nil {
+		return nil
+	}
+	bound, err := blk.binder(havingClause).bind(blk.sel.Having)
+	if err != nil {
+		return err
+	}
+	blk.having, err = blk.b.conjuncts(bound)
+	return err
+}
+
+func (blk *block) bindOrder() error {
+	bind := blk.binder(orderClause)
+	for _, o := range blk.query.OrderBy {
+		key := orderKey{item: -1, desc: o.Order == syntax.OrderDesc}
+		if i, ok := position(o.Expr); ok {
+			if i < 1 || i > len(blk.items) {
+				return types.Errorf(types.ErBadField, literalText(o.Expr), orderClause)
+			}
+			key.item = i - 1
+		} else {
+			bound, err := blk.orderElement(bind, o.Expr)
+			if err != nil {
+				return err
+			}
+			if bound.IsCall("row") {
+				return types.Errorf(types.ErOperandColumns, 1)
+			}
+			key.bound = bound
+			for i, it := range blk.items {
+				if expr.Equal(it.bound, bound) || expr.Equal(it.ref(), bound) {
+					key.item = i
+					break
+				}
+			}
+			if expr.IsConst(bound) && key.item < 0 {
+				continue // a constant orders nothing
+			}
+		}
+		blk.order = append(blk.order, key)
+	}
+	return nil
+}
+
+// orderElement binds an element of ORDER BY. One that is nothing but a name means an element of the select list if it can; names
+// inside of expressions mean columns if they can.
+func (blk *block) orderElement(bind *binder, e syntax.Expr) (expr.Expr, error) {
+	if ref, ok := unparen(e).(*syntax.ColumnRef); ok && ref.Table == "" {
+		if aliased, err := blk.alias(ref.Column, orderClause); aliased != nil || err != nil {
+			return aliased, err
+		}
 	}
 	return bind.bind(e)
 }
 
-func (s *selection) alias(name string) syntax.Expr {
-	for i := range s.sel.Items {
-		if s.sel.Items[i].HasAlias && fold(s.sel.Items[i].Alias, name) {
-			return s.sel.Items[i].Expr
+// groupAll rewrites everything behind GROUP BY over grouped rows.
+func (blk *block) groupAll() (err error) {
+	for i, it := range blk.items {
+		if it.bound, err = blk.grouped(it.bound, fieldListClause, i+1); err != nil {
+			return err
+		}
+		if id, plain := it.bound.ColumnIndex(); !plain {
+			it.own = true
+		} else if !it.own {
+			it.id = id
 		}
 	}
-	return nil
+	if blk.having, err = blk.groupedAll(blk.having, havingClause); err != nil {
+		return err
+	}
+	for i := range blk.order {
+		if blk.order[i].item < 0 {
+			if blk.order[i].bound, err = blk.grouped(blk.order[i].bound, orderClause, i+1); err != nil {
+				return err
+			}
+		}
+	}
+	return blk.groupWindows()
 }
 
 // position reports whether an ORDER BY or GROUP BY element is a position in the select list.
@@ -160,309 +528,15 @@ func literalText(e syntax.Expr) string {
 	return ""
 }
 
-func (s *selection) bindItems() error {
-	for i := range s.sel.Items {
-		it := &s.sel.Items[i]
-		s.bind.item = len(s.items)
-		if star, ok := it.Expr.(*syntax.Star); ok {
-			if err := s.expandStar(star); err != nil {
-				return err
-			}
-			continue
-		}
-		bound, err := s.bind.bind(it.Expr)
-		if err != nil {
-			return err
-		}
-		s.items = append(s.items, item{bound: s.b.note(bound), syntax: it.Expr, info: s.itemInfo(it, bound)})
-	}
-	return nil
-}
-
-// expandStar adds the visible columns of all tables, or of one.
-func (s *selection) expandStar(star *syntax.Star) error {
-	matched := false
-	for i := range s.from.scope.columns {
-		c := &s.from.scope.columns[i]
-		if star.Table != "" && (star.Table != c.table || star.Schema != "" && star.Schema != c.schema) {
-			continue
-		}
-		matched = true
-		if c.hidden {
-			continue
-		}
-		s.bind.item = len(s.items)
-		var bound expr.Expr
-		var err error
-		if s.bind.agg != nil {
-			bound, err = s.bind.bind(&syntax.ColumnRef{Table: c.table, Column: c.info.Name})
-		} else {
-			bound = s.from.scope.column(i)
-		}
-		if err != nil {
-			return err
-		}
-		s.items = append(s.items, item{bound: bound, info: c.info})
-	}
-	if !matched {
-		if star.Table != "" {
-			return types.Errorf(types.ErBadTable, star.Table)
-		}
-		return types.Errorf(types.ErNoTablesUsed)
-	}
-	return nil
-}
-
-// itemInfo describes a result column: a plain column keeps its origin, anything else has a type and a name only.
-func (s *selection) itemInfo(it *syntax.SelectItem, bound expr.Expr) sqlapi.ColumnInfo {
-	info := sqlapi.ColumnInfo{Type: bound.Type()}
-	if ref, ok := unparen(it.Expr).(*syntax.ColumnRef); ok {
-		if i, err := s.from.scope.find(ref, s.bind.clause); err == nil {
-			info = s.from.scope.columns[i].info
-			info.Type = bound.Type()
-		}
-		info.Name = ref.Column
-	} else {
-		info.Name = firstChars(s.itemText(it), madeNameCharsMax)
-	}
+// itemName is what a select list's element is called in errors.
+func itemName(it *syntax.SelectItem) string {
 	if it.HasAlias {
-		info.Name = it.Alias
+		return it.Alias
 	}
-	return info
+	return strings.TrimSpace(syntax.String(it.Expr))
 }
 
-// madeNameCharsMax is MySQL's limit on an alias, to which it also cuts the names that it makes of expressions.
-const madeNameCharsMax = 256
-
-// firstChars is the text up to its nth character.
-func firstChars(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for at := range text {
-		if n == 0 {
-			return text[:at]
-		}
-		n--
-	}
-	return text
-}
-
-// itemText is the text of an element as the client wrote it, which MySQL uses as the column's name. A string's name is its value
-// without what precedes its first visible character; numbers and NULL have names of their own, too, so that parentheses and a
-// plus sign around them are no part of it.
-func (s *selection) itemText(it *syntax.SelectItem) string {
-	e := unparen(it.Expr)
-	for {
-		plus, ok := e.(*syntax.Unary)
-		if !ok || plus.Op != syntax.OpPlus {
-			break
-		}
-		e = unparen(plus.X)
-	}
-	switch e := e.(type) {
-	case *syntax.Literal:
-		switch e.Kind {
-		case syntax.LitString, syntax.LitNString:
-			return visible(e.Value)
-		case syntax.LitInt, syntax.LitDecimal, syntax.LitFloat:
-			return e.Value
-		case syntax.LitTrue:
-			return "TRUE"
-		case syntax.LitFalse:
-			return "FALSE"
-		case syntax.LitNull:
-			return "NULL"
-		}
-	case *syntax.Introduced: // _utf8mb4'x', but not _utf8mb4 0x41
-		if e.Lit.Kind == syntax.LitString {
-			return visible(e.Lit.Value)
-		}
-	}
-	if int(it.End) <= len(s.b.env.Text) && it.Start < it.End {
-		return strings.TrimSpace(s.b.env.Text[it.Start:it.End])
-	}
-	return "?column?"
-}
-
-// visible is text from its first character on that is neither white space nor a control character.
-func visible(text string) string {
-	return strings.TrimLeftFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f })
-}
-
-// bindHaving binds HAVING, where aliases of the select list are visible and win over columns that are not grouped.
-func (s *selection) bindHaving() error {
-	if s.sel.Having == nil {
-		return nil
-	}
-	bound, err := s.withAliases(havingClause).bind(s.sel.Having)
-	if err != nil {
-		return err
-	}
-	s.having = expr.SplitAnd(nil, s.b.note(bound))
-	return nil
-}
-
-// withAliases is the select list's binder, which also sees its aliases as columns.
-func (s *selection) withAliases(clause string) *binder {
-	bind := s.bind.at(clause)
-	bind.aliases = s.items
-	return bind
-}
-
-func (s *selection) bindOrder() error {
-	for _, o := range s.query.OrderBy {
-		key := orderKey{item: -1, desc: o.Order == syntax.OrderDesc}
-		if i, ok := position(o.Expr); ok {
-			if i < 1 || i > len(s.items) {
-				return types.Errorf(types.ErBadField, literalText(o.Expr), "order clause")
-			}
-			key.item = i - 1
-		} else {
-			bound, err := s.orderElement(o.Expr)
-			if err != nil {
-				return err
-			}
-			key.bound = s.b.note(bound)
-			for i := range s.items {
-				if expr.Equal(s.items[i].bound, bound) {
-					key.item = i
-					break
-				}
-			}
-			if expr.IsConst(bound) && key.item < 0 {
-				continue // a constant orders nothing
-			}
-		}
-		s.order = append(s.order, key)
-	}
-	return s.checkDistinctOrder()
-}
-
-// orderElement binds an element of ORDER BY. One that is nothing but a name means an element of the select list if it can; names
-// inside of expressions mean columns if they can.
-func (s *selection) orderElement(e syntax.Expr) (expr.Expr, error) {
-	bind := s.withAliases("order clause")
-	if ref, ok := unparen(e).(*syntax.ColumnRef); ok && ref.Table == "" {
-		if aliased := bind.alias(ref.Column); aliased != nil {
-			return aliased, nil
-		}
-	}
-	return bind.bind(e)
-}
-
-// checkDistinctOrder refuses to order distinct rows by what is not part of them.
-func (s *selection) checkDistinctOrder() error {
-	if s.sel.Distinct != syntax.Distinct {
-		return nil
-	}
-	for i := range s.order {
-		if s.order[i].item < 0 {
-			return types.Errorf(types.ErFieldInOrderNotSelect, i+1, s.order[i].bound.String(), "DISTINCT")
-		}
-	}
-	return nil
-}
-
-// source is what a FROM clause yields: a base table that still has to be read, or a finished node.
-type source struct {
-	scope *scope
-	table *catalog.Table // nil for anything but a base table
-	alias string
-	hints []syntax.IndexHint
-	node  exec.Node // nil for a base table
-	rows  float64
-}
-
-func (b *builder) source(from syntax.TableExpr) (*source, error) {
-	switch from := from.(type) {
-	case nil:
-		return &source{scope: &scope{}, node: &exec.Dual{}, rows: 1}, nil
-	case *syntax.ParenTable:
-		return b.source(from.Inner)
-	case *syntax.TableRef:
-		return b.tableSource(from, "SELECT")
-	case *syntax.DerivedTable:
-		return b.derived(from)
-	case *syntax.Join:
-		return nil, unsupported("joins; query the tables one by one, with IN lists")
-	}
-	return nil, unsupported("this table expression")
-}
-
-// tableSource finds the table that a name in FROM means. verb is what the statement does with it.
-func (b *builder) tableSource(ref *syntax.TableRef, verb string) (*source, error) {
-	if len(ref.Partitions) > 0 || ref.AsOf != nil {
-		return nil, unsupported("PARTITION, AS OF and TABLESAMPLE")
-	}
-	alias := ref.Alias
-	if alias == "" {
-		alias = ref.Name
-	}
-	schema, err := b.env.schema(ref.Schema)
-	if err != nil {
-		return nil, err
-	}
-	if b.env.System != nil {
-		if system, known := b.env.System.SystemTable(schema, ref.Name); system != nil {
-			return b.systemSource(system, alias), nil
-		} else if known {
-			return nil, types.Errorf(types.ErNoSuchTable, schema, ref.Name)
-		}
-	}
-	if b.env.Sight != nil && !catalog.IsSystemSchema(schema) && !b.env.Sight.Sees(schema, ref.Name) {
-		// Before it is looked for, and so before its columns are: which names exist is not told.
-		return nil, types.Errorf(types.ErTableaccessDenied, verb, b.env.User, b.env.Host, ref.Name)
-	}
-	table, err := b.env.Snapshot.Table(schema, ref.Name)
-	if err != nil {
-		return nil, err
-	}
-	b.use(table, false)
-	return &source{scope: tableScope(table, alias), table: table, alias: alias, hints: ref.Hints}, nil
-}
-
-func (b *builder) systemSource(t *SystemTable, alias string) *source {
-	b.private = true // its rows are made by the session that asked
-	s := &source{scope: &scope{}, alias: alias, rows: 100}
-	out := make([]types.Type, len(t.Columns))
-	for i, c := range t.Columns {
-		out[i] = c.Type
-		s.scope.columns = append(s.scope.columns, column{table: alias, schema: t.Schema,
-			info: sqlapi.ColumnInfo{Schema: t.Schema, Table: alias, OrgTable: t.Name, Name: c.Name, OrgName: c.Name, Type: c.Type}})
-	}
-	s.node = &exec.RowSource{Name: t.Name, Out: out, Fill: t.Fill}
-	return s
-}
-
-func (b *builder) derived(from *syntax.DerivedTable) (*source, error) {
-	if from.Lateral {
-		return nil, unsupported("LATERAL")
-	}
-	if from.Alias == "" {
-		return nil, types.Errorf(types.ErDerivedMustHaveAlias)
-	}
-	inner, err := b.query(from.Query)
-	if err != nil {
-		return nil, err
-	}
-	if len(from.Columns) > 0 && len(from.Columns) != len(inner.scope.columns) {
-		return nil, types.Errorf(types.ErViewWrongList)
-	}
-	s := &source{scope: &scope{}, alias: from.Alias, node: inner.node, rows: inner.rows}
-	seen := map[string]bool{}
-	for i := range inner.scope.columns {
-		info := inner.scope.columns[i].info
-		if len(from.Columns) > 0 {
-			info.Name = from.Columns[i].Name
-		}
-		if key := strings.ToLower(info.Name); seen[key] {
-			return nil, types.Errorf(types.ErDupFieldName, info.Name)
-		} else {
-			seen[key] = true
-		}
-		info.Table, info.Schema = from.Alias, ""
-		s.scope.columns = append(s.scope.columns, column{table: from.Alias, info: info})
-	}
-	return s, nil
+// itemColumn describes a result column that is made rather than read.
+func itemColumn(name string, t types.Type) sqlapi.ColumnInfo {
+	return sqlapi.ColumnInfo{Name: name, Type: t}
 }

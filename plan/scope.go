@@ -8,36 +8,57 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// column is one column that names can refer to. Its position in the scope is the column index of bound expressions.
+// column is one column that names can refer to.
 type column struct {
+	id     int
 	table  string // alias or name
 	schema string
 	info   sqlapi.ColumnInfo
 	hidden bool // not part of *
+	// merged says that USING or NATURAL has joined the column with another one: it is found under its table's name only.
+	merged bool
+	// coalesced says that the column stands for both sides of USING or NATURAL: it is found without a table's name only.
+	coalesced bool
 }
 
-// scope is the list of columns visible at one point of a query.
+// scope is the list of columns visible in one query block.
 type scope struct {
 	columns []column
+	// block is the query block whose FROM clause this is, for aggregates and aliases; nil outside queries.
+	block *block
+	// parent is the scope around a subquery or a lateral derived table; nil at the top.
+	parent *scope
+	tables map[tableName]bool // of the FROM clause, while it is resolved
 }
 
-// find resolves a name. The error is 1054 for an unknown and 1052 for an ambiguous column; clause names the place as MySQL does.
-func (s *scope) find(ref *syntax.ColumnRef, clause string) (int, error) {
-	found := -1
+// find resolves a name among the scope's own columns. found is false for an unknown name; the error is 1052 for an ambiguous one; clause
+// names the place as MySQL does.
+func (s *scope) find(ref *syntax.ColumnRef, clause string) (c *column, err error) {
 	for i := range s.columns {
-		c := &s.columns[i]
-		if !fold(c.info.Name, ref.Column) || ref.Table != "" && ref.Table != c.table || ref.Schema != "" && ref.Schema != c.schema {
+		o := &s.columns[i]
+		if !o.matches(ref) {
 			continue
 		}
-		if found >= 0 {
-			return 0, types.Errorf(types.ErNonUniq, displayName(ref), clause)
+		if c != nil {
+			return nil, types.Errorf(types.ErNonUniq, displayName(ref), clause)
 		}
-		found = i
+		c = o
 	}
-	if found < 0 {
-		return 0, types.Errorf(types.ErBadField, displayName(ref), clause)
+	return c, nil
+}
+
+func (c *column) matches(ref *syntax.ColumnRef) bool {
+	if !fold(c.info.Name, ref.Column) {
+		return false
 	}
-	return found, nil
+	if ref.Table == "" {
+		return !c.merged
+	}
+	return !c.coalesced && ref.Table == c.table && (ref.Schema == "" || ref.Schema == c.schema)
+}
+
+func unknownColumn(ref *syntax.ColumnRef, clause string) error {
+	return types.Errorf(types.ErBadField, displayName(ref), clause)
 }
 
 func displayName(ref *syntax.ColumnRef) string {
@@ -51,9 +72,8 @@ func displayName(ref *syntax.ColumnRef) string {
 	return name
 }
 
-// column returns the bound reference to position i.
-func (s *scope) column(i int) expr.Expr {
-	c := &s.columns[i]
+// expr returns the bound reference to a column.
+func (c *column) expr() expr.Expr {
 	name := c.info.Name
 	if c.table != "" {
 		name = c.table + "." + name
@@ -61,16 +81,21 @@ func (s *scope) column(i int) expr.Expr {
 	if c.schema != "" {
 		name = c.schema + "." + name
 	}
-	return expr.Column(i, c.info.Type, name)
+	return expr.Column(c.id, c.info.Type, name)
 }
 
-// tableScope is the scope of one base table: position i is column ordinal i.
-func tableScope(t *catalog.Table, alias string) *scope {
-	s := &scope{columns: make([]column, len(t.Columns))}
+// tableColumns are the columns of one base table whose ids begin at first.
+func tableColumns(t *catalog.Table, alias string, first int) []column {
+	out := make([]column, len(t.Columns))
 	for i := range t.Columns {
-		s.columns[i] = column{table: alias, schema: t.Schema, info: columnInfo(t, i, alias), hidden: t.Columns[i].Invisible}
+		out[i] = column{id: first + i, table: alias, schema: t.Schema, info: columnInfo(t, i, alias), hidden: t.Columns[i].Invisible}
 	}
-	return s
+	return out
+}
+
+// tableScope is the scope of one base table alone: ids are column ordinals.
+func tableScope(t *catalog.Table, alias string) *scope {
+	return &scope{columns: tableColumns(t, alias, 0)}
 }
 
 func columnInfo(t *catalog.Table, i int, alias string) sqlapi.ColumnInfo {

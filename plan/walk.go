@@ -69,3 +69,66 @@ func children(e syntax.Expr) []syntax.Expr {
 	}
 	return nil
 }
+
+// tablesIn calls visit for every table that a query names, also in its subqueries and derived tables.
+func tablesIn(body syntax.QueryBody, visit func(*syntax.TableRef)) {
+	inExpr := func(e syntax.Expr) {
+		walkSyntax(e, func(e syntax.Expr) bool {
+			switch e := e.(type) {
+			case *syntax.Subquery:
+				tablesIn(e.Query, visit)
+			case *syntax.Exists:
+				tablesIn(e.Query.Query, visit)
+			case *syntax.In:
+				if e.Query != nil {
+					tablesIn(e.Query.Query, visit)
+				}
+			case *syntax.QuantCompare:
+				tablesIn(e.Query.Query, visit)
+			}
+			return true
+		})
+	}
+	var inFrom func(t syntax.TableExpr)
+	inFrom = func(t syntax.TableExpr) {
+		switch t := t.(type) {
+		case *syntax.TableRef:
+			visit(t)
+		case *syntax.ParenTable:
+			inFrom(t.Inner)
+		case *syntax.DerivedTable:
+			tablesIn(t.Query, visit)
+		case *syntax.Join:
+			inFrom(t.Left)
+			inFrom(t.Right)
+			inExpr(t.On)
+		}
+	}
+	switch body := body.(type) {
+	case *syntax.Query:
+		if body.With != nil {
+			for i := range body.With.CTEs {
+				tablesIn(body.With.CTEs[i].Query, visit)
+			}
+		}
+		tablesIn(body.Body, visit)
+		for _, o := range body.OrderBy {
+			inExpr(o.Expr)
+		}
+	case *syntax.SetOp:
+		tablesIn(body.Left, visit)
+		tablesIn(body.Right, visit)
+	case *syntax.TableQuery:
+		visit(&syntax.TableRef{Schema: body.Name.Schema, Name: body.Name.Name})
+	case *syntax.Select:
+		for i := range body.Items {
+			inExpr(body.Items[i].Expr)
+		}
+		inFrom(body.From)
+		inExpr(body.Where)
+		for _, g := range body.GroupBy {
+			inExpr(g.Expr)
+		}
+		inExpr(body.Having)
+	}
+}

@@ -194,7 +194,7 @@ func (s *Session) build1(env *plan.Env, stmt syntax.Statement, key []byte) (*pla
 
 func (s *Session) planEnv(text string) *plan.Env {
 	return &plan.Env{Snapshot: s.node.Catalog.Current(), Database: s.db, Build: &s.build, Stats: s.node.Stats, System: s.systemTables(),
-		Text: text, User: s.client.User, Host: s.client.Host, SafeUpdates: s.get("sql_safe_updates") == "ON", SelectLimit: s.selectLimit(), LockReads: s.locksReads(), Sight: s.account()}
+		Text: text, Poll: s.poll, User: s.client.User, Host: s.client.Host, SafeUpdates: s.get("sql_safe_updates") == "ON", SelectLimit: s.selectLimit(), LockReads: s.locksReads(), Sight: s.account()}
 }
 
 // locksReads says which plain reads are locking ones: all in a SERIALIZABLE transaction, also in the one that a statement under

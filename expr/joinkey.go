@@ -1,0 +1,127 @@
+package expr
+
+import "github.com/pandodb/pando/types"
+
+// HashKeys turns an equality, a call of "=" or "<=>" over two operands, into a pair of expressions of one type whose order keys
+// (types.AppendKey) are equal exactly when the operands compare as equal: what a hash join and a hashed IN are built on. ok is false if the
+// comparison has no such form: JSON, rows, texts that are compared as times.
+func HashKeys(b *BuildContext, eq Expr) (l, r Expr, ok bool) {
+	if !eq.IsCall("=", "<=>") || len(eq.args) != 2 {
+		return nil, nil, false
+	}
+	c, is := eq.aux.(*comparator)
+	if !is {
+		return nil, nil, false
+	}
+	l, r = eq.args[0], eq.args[1]
+	if l.loose || r.loose {
+		return nil, nil, false // digits that the type does not show take part in the comparison
+	}
+	var t types.Type
+	switch c.class {
+	case classInt:
+		if !integralType(&l.typ) || !integralType(&r.typ) {
+			return nil, nil, false
+		}
+		if unsignedNumber(l) == unsignedNumber(r) && l.typ.IsInteger() && r.typ.IsInteger() {
+			return b.wide(l), b.wide(r), true
+		}
+		t = decimalType(20, 0)
+	case classDecimal:
+		if numericClass(l) == classFloat || numericClass(r) == classFloat {
+			return nil, nil, false
+		}
+		lp, ls := precisionOf(l)
+		rp, rs := precisionOf(r)
+		scale := max(ls, rs)
+		t = decimalType(min(max(lp-ls, rp-rs)+scale, types.MaxDecimalPrecision), scale)
+	case classFloat:
+		t = doubleType()
+	case classString:
+		return l, r, sameStrings(l, c.coll) && sameStrings(r, c.coll)
+	case classTemporal:
+		if !dated(&l.typ) || !dated(&r.typ) {
+			return nil, nil, false
+		}
+		t = types.Type{ID: types.TypeDatetime, Length: -1, Scale: types.MaxFsp}
+	case classTime:
+		if l.typ.ID != types.TypeTime || r.typ.ID != types.TypeTime {
+			return nil, nil, false
+		}
+		t = types.Type{ID: types.TypeTime, Length: -1, Scale: types.MaxFsp}
+	default:
+		return nil, nil, false
+	}
+	return b.coerce(l, t), b.coerce(r, t), true
+}
+
+// wide makes a BIGINT of a smaller integer, so that both keys have one type.
+func (b *BuildContext) wide(e Expr) Expr {
+	if e.typ.ID == types.TypeBigInt {
+		return e
+	}
+	t := types.Type{ID: types.TypeBigInt, Length: -1, Scale: -1, Unsigned: e.typ.Unsigned}
+	return b.coerce(e, t)
+}
+
+func integralType(t *types.Type) bool { return t.IsInteger() || t.ID == types.TypeYear }
+
+func dated(t *types.Type) bool {
+	switch t.ID {
+	case types.TypeDate, types.TypeDatetime, types.TypeTimestamp:
+		return true
+	}
+	return false
+}
+
+// sameStrings reports whether e's values are strings that have the collation in which they are compared.
+func sameStrings(e Expr, coll types.CollationID) bool {
+	switch e.typ.ID {
+	case types.TypeEnum, types.TypeSet, types.TypeBit, types.TypeJSON:
+		return false
+	}
+	return e.typ.IsStringType() && e.typ.Coll == coll
+}
+
+// Unify coerces expressions that feed one result column, such as those of a UNION, to their common type.
+func Unify(b *BuildContext, es ...Expr) ([]Expr, error) {
+	if err := rejectRows(es); err != nil {
+		return nil, err
+	}
+	same := true
+	for _, e := range es[1:] {
+		same = same && e.typ.Equal(&es[0].typ)
+	}
+	if same {
+		return es, nil
+	}
+	t, _, err := b.commonType("UNION", es)
+	if err != nil {
+		return nil, err
+	}
+	if t.ID == types.TypeNull {
+		return es, nil
+	}
+	out := make([]Expr, len(es))
+	for i, e := range es {
+		out[i] = b.coerce(e, t)
+	}
+	return out, nil
+}
+
+// CoerceTo converts an expression to the kind of t, as a column of a UNION converts its operands.
+func CoerceTo(b *BuildContext, e Expr, t types.Type) Expr { return b.coerce(e, t) }
+
+// Map returns s with each of its expressions replaced by what swap returns, which must have the same type.
+func (s *AggSpec) Map(swap func(Expr) Expr) *AggSpec {
+	c := *s
+	c.args = make([]Expr, len(s.args))
+	for i, a := range s.args {
+		c.args[i] = swap(a)
+	}
+	c.order = make([]AggOrder, len(s.order))
+	for i, o := range s.order {
+		c.order[i] = AggOrder{swap(o.Expr), o.Desc}
+	}
+	return &c
+}

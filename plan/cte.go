@@ -1,0 +1,228 @@
+package plan
+
+import (
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// cte is a common table expression. It is resolved where WITH stands; what refers to it reads a cteRef. One that depends on rows outside is
+// resolved again for each reference, because each may stand at another depth.
+type cte struct {
+	def    *syntax.CTE
+	named  bool // WITH RECURSIVE: its query may refer to it
+	around *scope
+	before []*cte // the CTEs that its query sees
+	body   rel    // the whole, or the seed of a recursive one
+	cols   []column
+	out    []types.Type
+	free   []expr.Expr
+	flags  expr.Flags
+	refs   int
+
+	// recursive is what is repeated, over the columns steps; distinct drops rows seen before.
+	recursive rel
+	steps     []expr.Expr
+	distinct  bool
+	// open is set while the query of a recursive CTE is resolved: seeds must not refer to it, other parts must.
+	open   cteState
+	inside int // references from the part being resolved
+
+	node *exec.CTE // once planned
+	rows float64   // the guess at them
+}
+
+type cteState uint8
+
+const (
+	cteDone cteState = iota
+	cteSeed
+	cteStep
+)
+
+// with resolves the CTEs of a WITH clause in order and makes them visible.
+func (b *builder) with(w *syntax.With, around *scope) error {
+	frame := len(b.ctes)
+	for i := range w.CTEs {
+		def := &w.CTEs[i]
+		for _, other := range b.ctes[frame:] {
+			if other.def.Name.Name == def.Name.Name {
+				return types.Errorf(types.ErNonUniqTable, def.Name.Name)
+			}
+		}
+		c := &cte{def: def, named: w.Recursive, around: around, before: b.ctes[:len(b.ctes):len(b.ctes)]}
+		if err := b.resolveCTE(c); err != nil {
+			return err
+		}
+		b.ctes = append(b.ctes[:len(b.ctes):len(b.ctes)], c)
+	}
+	return nil
+}
+
+// resolveCTE resolves the query of a CTE.
+func (b *builder) resolveCTE(c *cte) error {
+	saved, depth := b.ctes, b.derivedDepth
+	defer func() { b.ctes, b.derivedDepth = saved, depth }()
+	b.ctes, b.derivedDepth = c.before, depth+1
+	if c.named && refersTo(c.def.Query, c.def.Name.Name) {
+		op, ok := c.def.Query.Body.(*syntax.SetOp)
+		if !ok || c.def.Query.With != nil {
+			return types.Errorf(types.ErCteRecursiveRequiresUnion, c.def.Name.Name)
+		}
+		return b.resolveRecursive(c, op)
+	}
+	r, err := b.query(c.def.Query, c.around)
+	if err != nil {
+		return err
+	}
+	return c.take(r)
+}
+
+// take makes r the CTE's result.
+func (c *cte) take(r *result) (err error) {
+	c.body = r.rel
+	if c.cols, err = renamed(r.cols, c.def.Name.Name, c.def.Columns); err != nil {
+		return err
+	}
+	for i := range c.cols {
+		c.out = append(c.out, c.cols[i].info.Type)
+	}
+	c.free, c.flags = free(c.body), flagsOf(c.body)
+	return nil
+}
+
+// resolveRecursive resolves seed UNION [ALL] step: the first operands do not refer to the CTE and give its columns their types.
+func (b *builder) resolveRecursive(c *cte, op *syntax.SetOp) error {
+	var parts []syntax.QueryBody
+	distinct := false
+	var flatten func(body syntax.QueryBody)
+	flatten = func(body syntax.QueryBody) {
+		if s, ok := body.(*syntax.SetOp); ok && s.Op == syntax.Union {
+			flatten(s.Left)
+			distinct = distinct || s.Quant != syntax.DistinctAll
+			parts = append(parts, s.Right)
+			return
+		}
+		parts = append(parts, body)
+	}
+	flatten(op)
+	b.ctes = append(b.ctes[:len(b.ctes):len(b.ctes)], c)
+	var seed *result
+	steps := 0
+	for i, part := range parts {
+		c.inside = 0
+		if c.open = cteSeed; steps > 0 || refersTo(part, c.def.Name.Name) {
+			if i == 0 {
+				return types.Errorf(types.ErCteRecursiveRequiresNonrecursiveFirst, c.def.Name.Name)
+			}
+			c.open = cteStep
+		}
+		if c.open == cteStep && steps == 0 {
+			if err := c.take(seed); err != nil {
+				return err
+			}
+		}
+		r, err := b.body(part, c.around)
+		if err != nil {
+			return err
+		}
+		switch {
+		case c.open == cteStep:
+			if err := b.addStep(c, r); err != nil {
+				return err
+			}
+			steps++
+		case seed == nil:
+			seed = r
+		default:
+			quant := syntax.DistinctAll
+			if distinct {
+				quant = syntax.Distinct
+			}
+			if seed, err = b.combine(&syntax.SetOp{Op: syntax.Union, Quant: quant}, seed, r); err != nil {
+				return err
+			}
+		}
+	}
+	c.open, c.distinct = cteDone, distinct
+	q := c.def.Query
+	if q.Limit != nil || len(q.OrderBy) > 0 {
+		return unsupported("ORDER BY and LIMIT of a recursive common table expression; put them into the query that reads it")
+	}
+	return nil
+}
+
+// addStep adds a recursive part; its columns are cast to the seed's types.
+func (b *builder) addStep(c *cte, r *result) error {
+	if len(r.cols) != len(c.out) {
+		return types.Errorf(types.ErWrongNumberOfColumnsInSelect)
+	}
+	if c.inside > 1 {
+		return types.Errorf(types.ErInvalidRequiresSingleReference, c.def.Name.Name)
+	}
+	if anyRel(r.rel, func(r rel) bool {
+		switch r.(type) {
+		case *aggregate, *window, *distinct, *sorted:
+			return true
+		}
+		return false
+	}) {
+		return types.Errorf(types.ErCteRecursiveForbidsAggregation, c.def.Name.Name)
+	}
+	steps := make([]expr.Expr, len(r.cols))
+	for i := range r.cols {
+		steps[i] = expr.CoerceTo(b.env.Build, r.cols[i].expr(), c.out[i])
+	}
+	if c.recursive == nil {
+		c.recursive, c.steps = r.rel, steps
+	} else {
+		s := &setOp{kind: setUnion, all: true, first: b.newIDs(len(steps)), out: c.out, branches: []branch{{c.recursive, c.steps}, {r.rel, steps}}}
+		c.recursive, c.steps = s, make([]expr.Expr, len(steps))
+		for i := range steps {
+			c.steps[i] = expr.Column(s.first+i, c.out[i], c.cols[i].info.Name)
+		}
+	}
+	c.free = append(c.free, free(r.rel)...)
+	c.flags |= flagsOf(r.rel)
+	return nil
+}
+
+// refersTo reports whether a query reads a table of that unqualified name anywhere.
+func refersTo(body syntax.QueryBody, name string) bool {
+	found := false
+	tablesIn(body, func(t *syntax.TableRef) {
+		found = found || t.Schema == "" && t.Name == name
+	})
+	return found
+}
+
+// cteReference finds the CTE that a name in FROM means; r is nil if there is none.
+func (b *builder) cteReference(name, alias string) (r rel, cols []column, err error) {
+	for i := len(b.ctes) - 1; i >= 0; i-- {
+		c := b.ctes[i]
+		if c.def.Name.Name != name {
+			continue
+		}
+		if c.open == cteSeed {
+			continue // its own name means what it meant before
+		}
+		if c.open == cteDone && len(c.free) > 0 && c.refs > 0 {
+			again := &cte{def: c.def, named: c.named, around: c.around, before: c.before}
+			if err := b.resolveCTE(again); err != nil {
+				return nil, nil, err
+			}
+			c = again
+		}
+		c.refs++
+		c.inside++
+		ref := &cteRef{cte: c, first: b.newIDs(len(c.out)), delta: c.open == cteStep}
+		cols = make([]column, len(c.cols))
+		for k := range c.cols {
+			cols[k] = column{id: ref.first + k, table: alias, info: c.cols[k].info}
+			cols[k].info.Table, cols[k].info.Schema = alias, ""
+		}
+		return ref, cols, nil
+	}
+	return nil, nil, nil
+}

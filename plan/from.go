@@ -1,0 +1,327 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// from resolves a FROM clause. It fills the scope, whose parent sees what is around the block.
+func (b *builder) from(e syntax.TableExpr, s *scope) (rel, error) {
+	if e == nil {
+		return &dual{}, nil
+	}
+	s.tables = map[tableName]bool{}
+	r, cols, err := b.tableExpr(e, s)
+	if err != nil {
+		return nil, err
+	}
+	s.columns = cols
+	return r, nil
+}
+
+// tableName names a table of a FROM clause.
+type tableName struct{ schema, alias string }
+
+// declare refuses two tables of one name in a FROM clause.
+func (s *scope) declare(schema, alias string) error {
+	n := tableName{schema, alias}
+	if s.tables[n] {
+		return types.Errorf(types.ErNonUniqTable, alias)
+	}
+	s.tables[n] = true
+	return nil
+}
+
+// tableExpr resolves one operand of FROM and lists its columns. s is the scope that lateral references see: what stands to the left is in it.
+func (b *builder) tableExpr(e syntax.TableExpr, s *scope) (rel, []column, error) {
+	switch e := e.(type) {
+	case *syntax.ParenTable:
+		return b.tableExpr(e.Inner, s)
+	case *syntax.TableRef:
+		return b.tableRef(e, s, "SELECT")
+	case *syntax.DerivedTable:
+		return b.derived(e, s)
+	case *syntax.Join:
+		return b.joined(e, s)
+	case *syntax.JSONTable:
+		return b.jsonTable(e, s)
+	}
+	return nil, nil, unsupported("this table expression")
+}
+
+// tableRef finds the table that a name in FROM means. verb is what the statement does with it.
+func (b *builder) tableRef(ref *syntax.TableRef, s *scope, verb string) (rel, []column, error) {
+	if len(ref.Partitions) > 0 || ref.AsOf != nil {
+		return nil, nil, unsupported("PARTITION, AS OF and TABLESAMPLE")
+	}
+	alias := ref.Alias
+	if alias == "" {
+		alias = ref.Name
+	}
+	if ref.Schema == "" {
+		if r, cols, err := b.cteReference(ref.Name, alias); r != nil || err != nil {
+			return r, cols, firstError(err, s.declare("", alias))
+		}
+	}
+	schema, err := b.env.schema(ref.Schema)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.declare(schema, alias); err != nil {
+		return nil, nil, err
+	}
+	if b.env.System != nil {
+		if system, known := b.env.System.SystemTable(schema, ref.Name); system != nil {
+			r, cols := b.systemTable(system, alias)
+			return r, cols, nil
+		} else if known {
+			return nil, nil, types.Errorf(types.ErNoSuchTable, schema, ref.Name)
+		}
+	}
+	if b.env.Sight != nil && !catalog.IsSystemSchema(schema) && !b.env.Sight.Sees(schema, ref.Name) {
+		// Before it is looked for, and so before its columns are: which names exist is not told.
+		return nil, nil, types.Errorf(types.ErTableaccessDenied, verb, b.env.User, b.env.Host, ref.Name)
+	}
+	table, err := b.env.Snapshot.Table(schema, ref.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := b.checkTarget(table); err != nil {
+		return nil, nil, err
+	}
+	b.use(table, false)
+	g := b.newGet(table, alias)
+	g.hints = ref.Hints
+	return g, tableColumns(table, alias, g.first), nil
+}
+
+func (b *builder) newGet(t *catalog.Table, alias string) *get {
+	g := &get{table: t, alias: alias, first: b.newIDs(getWidth(t))}
+	b.gets = append(b.gets, g)
+	return g
+}
+
+// checkTarget refuses to read the table that the statement changes in one of its subqueries, outside derived tables.
+func (b *builder) checkTarget(t *catalog.Table) error {
+	if b.derivedDepth > 0 {
+		return nil
+	}
+	for _, target := range b.targets {
+		if target == t {
+			return types.Errorf(types.ErUpdateTableUsed, t.Name)
+		}
+	}
+	return nil
+}
+
+func (b *builder) systemTable(t *SystemTable, alias string) (rel, []column) {
+	b.private = true // its rows are made by the session that asked
+	out := make([]types.Type, len(t.Columns))
+	first := b.newIDs(len(t.Columns))
+	cols := make([]column, len(t.Columns))
+	for i, c := range t.Columns {
+		out[i] = c.Type
+		cols[i] = column{id: first + i, table: alias, schema: t.Schema,
+			info: sqlapi.ColumnInfo{Schema: t.Schema, Table: alias, OrgTable: t.Name, Name: c.Name, OrgName: c.Name, Type: c.Type}}
+	}
+	return &rowSource{node: &exec.RowSource{Name: t.Name, Out: out, Fill: t.Fill}, first: first, rows: systemRows}, cols
+}
+
+// systemRows is the guess at the rows of a virtual table.
+const systemRows = 100
+
+// derived resolves a subquery in FROM. Only a lateral one sees the tables to its left.
+func (b *builder) derived(e *syntax.DerivedTable, s *scope) (rel, []column, error) {
+	if e.Alias == "" {
+		return nil, nil, types.Errorf(types.ErDerivedMustHaveAlias)
+	}
+	if err := s.declare("", e.Alias); err != nil {
+		return nil, nil, err
+	}
+	around := s.parent
+	if e.Lateral {
+		around = s
+	}
+	b.derivedDepth++
+	inner, err := b.query(e.Query, around)
+	b.derivedDepth--
+	if err != nil {
+		return nil, nil, err
+	}
+	cols, err := renamed(inner.cols, e.Alias, e.Columns)
+	return inner.rel, cols, err
+}
+
+// renamed gives the columns of a derived table or CTE its alias and, where there is a list, its names.
+func renamed(inner []column, alias string, names []syntax.Ident) ([]column, error) {
+	if len(names) > 0 && len(names) != len(inner) {
+		return nil, types.Errorf(types.ErViewWrongList)
+	}
+	cols := make([]column, len(inner))
+	seen := map[string]bool{}
+	for i := range inner {
+		info := inner[i].info
+		if len(names) > 0 {
+			info.Name = names[i].Name
+		}
+		if key := strings.ToLower(info.Name); seen[key] {
+			return nil, types.Errorf(types.ErDupFieldName, info.Name)
+		} else {
+			seen[key] = true
+		}
+		info.Table, info.Schema = alias, ""
+		cols[i] = column{id: inner[i].id, table: alias, info: info}
+	}
+	return cols, nil
+}
+
+// joined resolves a join. A right join is a left join the other way round; its columns keep their written order.
+func (b *builder) joined(e *syntax.Join, s *scope) (rel, []column, error) {
+	left, leftCols, err := b.tableExpr(e.Left, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	lateral := &scope{parent: s.parent, columns: append(append([]column(nil), s.columns...), leftCols...), tables: s.tables}
+	right, rightCols, err := b.tableExpr(e.Right, lateral)
+	if err != nil {
+		return nil, nil, err
+	}
+	j := &join{kind: exec.JoinInner, left: left, right: right, straight: e.Kind == syntax.JoinStraight}
+	swapped := false
+	switch e.Kind {
+	case syntax.JoinLeft, syntax.JoinNaturalLeft:
+		j.kind = exec.JoinLeft
+	case syntax.JoinRight, syntax.JoinNaturalRight:
+		j.kind, swapped = exec.JoinLeft, true
+		j.left, j.right = right, left
+	}
+	if swapped && outputs(left).meets(free(right)) {
+		return nil, nil, types.NewError(3668, "INNER or LEFT JOIN must be used for LATERAL references made by '"+firstAlias(rightCols)+"'")
+	}
+	cols, err := b.joinColumns(e, j, leftCols, rightCols, swapped)
+	if err != nil {
+		return nil, nil, err
+	}
+	if e.On != nil {
+		on := &scope{parent: s.parent, columns: cols}
+		bind := &binder{env: b.env, build: b, scope: on, clause: onClause}
+		bound, err := bind.bind(e.On)
+		if err != nil {
+			return nil, nil, err
+		}
+		conds, err := b.conjuncts(bound)
+		if err != nil {
+			return nil, nil, err
+		}
+		j.on = append(j.on, conds...)
+	}
+	return j, cols, nil
+}
+
+func firstAlias(cols []column) string {
+	if len(cols) == 0 {
+		return ""
+	}
+	return cols[0].table
+}
+
+func (s idSet) meets(columns []expr.Expr) bool {
+	for _, c := range columns {
+		if s.touches(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// joinColumns lists the columns of a join. USING and NATURAL put the common ones first, once each: the value is that of the side which is
+// never padded with NULLs.
+func (b *builder) joinColumns(e *syntax.Join, j *join, left, right []column, swapped bool) ([]column, error) {
+	names, err := commonNames(e, left, right)
+	if err != nil || len(names) == 0 {
+		return append(append([]column(nil), left...), right...), err
+	}
+	left, right = append([]column(nil), left...), append([]column(nil), right...)
+	var out []column
+	for _, name := range names {
+		l, err := common(left, name)
+		if err != nil {
+			return nil, err
+		}
+		r, err := common(right, name)
+		if err != nil {
+			return nil, err
+		}
+		equal, err := expr.Call(b.env.Build, "=", left[l].expr(), right[r].expr())
+		if err != nil {
+			return nil, err
+		}
+		j.on = append(j.on, equal)
+		kept := left[l]
+		if swapped {
+			kept = right[r]
+		}
+		kept.coalesced = true
+		out = append(out, kept)
+		left, right = merge(left, l), merge(right, r)
+	}
+	return append(append(out, left...), right...), nil
+}
+
+// merge leaves column i to its table's name. One that was coalesced before has no other.
+func merge(cols []column, i int) []column {
+	if cols[i].coalesced {
+		return append(cols[:i], cols[i+1:]...)
+	}
+	cols[i].merged = true
+	return cols
+}
+
+// commonNames are the names of USING, or those that NATURAL finds on both sides in the order of the left one.
+func commonNames(e *syntax.Join, left, right []column) ([]string, error) {
+	switch e.Kind {
+	case syntax.JoinNaturalPlain, syntax.JoinNaturalInner, syntax.JoinNaturalLeft, syntax.JoinNaturalRight:
+		var names []string
+		for i := range left {
+			if left[i].merged || left[i].hidden {
+				continue
+			}
+			for k := range right {
+				if !right[k].merged && !right[k].hidden && fold(left[i].info.Name, right[k].info.Name) {
+					names = append(names, left[i].info.Name)
+					break
+				}
+			}
+		}
+		return names, nil
+	}
+	names := make([]string, len(e.Using))
+	for i := range e.Using {
+		names[i] = e.Using[i].Name
+	}
+	return names, nil
+}
+
+// common finds the one column of a name on one side.
+func common(cols []column, name string) (int, error) {
+	found := -1
+	for i := range cols {
+		if cols[i].merged || !fold(cols[i].info.Name, name) {
+			continue
+		}
+		if found >= 0 {
+			return 0, types.Errorf(types.ErNonUniq, name, "from clause")
+		}
+		found = i
+	}
+	if found < 0 {
+		return 0, types.Errorf(types.ErBadField, name, "from clause")
+	}
+	return found, nil
+}

@@ -1,0 +1,340 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// Grouping. All clauses of a block are bound over the columns of FROM, with aggregates as columns of their own. Once everything is bound and
+// the block turns out to group, grouped rewrites each expression over grouped rows: what equals a group key becomes the key's column, and a
+// column that is neither key nor aggregate must be determined by the keys.
+
+// isAggregate recognises an aggregate that is no window function.
+func isAggregate(e syntax.Expr) (*syntax.AggCall, bool) {
+	call, ok := e.(*syntax.AggCall)
+	return call, ok && call.Over == nil
+}
+
+// containsAggregate reports whether an aggregate stands in e, outside subqueries.
+func containsAggregate(e syntax.Expr) bool {
+	found := false
+	walkSyntax(e, func(x syntax.Expr) bool {
+		if _, ok := isAggregate(x); ok {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// isAnyValue recognises ANY_VALUE(x), which is no aggregate: it does not group, and is x itself where nothing groups.
+func isAnyValue(call *syntax.FuncCall) bool {
+	return call.Schema == "" && len(call.Args) == 1 && strings.EqualFold(call.Name, "any_value")
+}
+
+// aggregate binds an aggregate. It belongs to the innermost block whose columns its arguments read: COUNT(outer.x) in a subquery counts rows
+// of the outer query.
+func (b *binder) aggregate(call *syntax.AggCall) (expr.Expr, error) {
+	spec, err := b.aggSpec(call)
+	if err != nil {
+		return nil, err
+	}
+	ids := idSet{}
+	aggExprs(spec, ids.addExpr)
+	owner := b.owner(ids)
+	if owner == nil || !owner.aggregates() || b.inner && owner == b.scope.block {
+		return nil, types.Errorf(types.ErInvalidGroupFuncUse)
+	}
+	return owner.addAggregate(spec), nil
+}
+
+// aggSpec binds the arguments of an aggregate.
+func (b *binder) aggSpec(call *syntax.AggCall) (*expr.AggSpec, error) {
+	input := *b
+	input.inner = true
+	var args []expr.Expr
+	if _, star := firstArg(call).(*syntax.Star); !star {
+		var err error
+		if args, err = input.all(call.Args); err != nil {
+			return nil, err
+		}
+	}
+	options := expr.AggOptions{}
+	if call.HasSeparator {
+		options.Separator = []byte(call.Separator)
+	}
+	for _, item := range call.OrderBy {
+		order := expr.AggOrder{Desc: item.Order == syntax.OrderDesc}
+		if i, ok := position(item.Expr); ok { // among the arguments
+			if i < 1 || i > len(args) {
+				return nil, types.Errorf(types.ErBadField, literalText(item.Expr), orderClause)
+			}
+			order.Expr = args[i-1]
+		} else {
+			var err error
+			if order.Expr, err = input.bind(item.Expr); err != nil {
+				return nil, err
+			}
+		}
+		options.Order = append(options.Order, order)
+	}
+	return expr.NewAgg(b.env.Build, strings.ToLower(call.Name), call.Distinct, args, options)
+}
+
+func firstArg(call *syntax.AggCall) syntax.Expr {
+	if len(call.Args) == 0 {
+		return nil
+	}
+	return call.Args[0]
+}
+
+// owner is the innermost block that makes one of the columns; the present one if there are none.
+func (b *binder) owner(ids idSet) *block {
+	for s := b.scope; s != nil; s = s.parent {
+		if s.block == nil {
+			continue
+		}
+		if len(ids) == 0 {
+			return s.block
+		}
+		for id := range ids {
+			if s.block.owns(id) {
+				return s.block
+			}
+		}
+	}
+	return nil
+}
+
+// anyValue binds ANY_VALUE(x): x itself, unless the block turns out to group.
+func (b *binder) anyValue(x syntax.Expr) (expr.Expr, error) {
+	bound, err := b.bind(x)
+	if err != nil || b.scope.block == nil || b.inner {
+		return bound, err
+	}
+	blk := b.scope.block
+	id := b.build.newID()
+	if blk.anyValues == nil {
+		blk.anyValues = map[int]expr.Expr{}
+	}
+	blk.anyValues[id] = bound
+	blk.made[id] = true
+	return expr.Column(id, bound.Type(), "any_value("+bound.String()+")"), nil
+}
+
+// grouping binds GROUPING(key, …), whose keys must be those of GROUP BY … WITH ROLLUP.
+func (b *binder) grouping(args []syntax.Expr) (expr.Expr, error) {
+	blk := b.scope.block
+	if blk == nil || !blk.rollup || blk.clause == whereClause {
+		return nil, types.Errorf(types.ErInvalidGroupFuncUse)
+	}
+	input := *b
+	input.inner = true
+	var sum expr.Expr
+	for i, arg := range args {
+		bound, err := input.bind(arg)
+		if err != nil {
+			return nil, err
+		}
+		key := blk.keyOf(bound)
+		if key < 0 {
+			return nil, types.NewError(3602, "Argument #"+itoa(i)+" of GROUPING function is not in GROUP BY")
+		}
+		bit, err := b.groupingBit(blk, key, len(args)-1-i)
+		if err != nil {
+			return nil, err
+		}
+		if sum == nil {
+			sum = bit
+		} else if sum, err = b.call("|", sum, bit); err != nil {
+			return nil, err
+		}
+	}
+	return expr.Cast(b.env.Build, sum, types.Type{ID: types.TypeBigInt, Length: -1, Scale: -1})
+}
+
+// groupingBit is the bit of one key in the grouping column, moved to another place.
+func (b *binder) groupingBit(blk *block, key, to int) (expr.Expr, error) {
+	bits := expr.Column(blk.groupingID, types.Type{ID: types.TypeBigInt, Length: -1}, "grouping")
+	moved, err := b.call(">>", bits, expr.Literal(types.Int(int64(len(blk.keys)-1-key))))
+	if err != nil {
+		return nil, err
+	}
+	if moved, err = b.call("&", moved, expr.Literal(types.Int(1))); err != nil {
+		return nil, err
+	}
+	return b.call("<<", moved, expr.Literal(types.Int(int64(to))))
+}
+
+// keyOf is the position of the group key that equals a bound expression, or -1.
+func (blk *block) keyOf(e expr.Expr) int {
+	for i := range blk.keys {
+		if expr.Equal(blk.keys[i].e, e) {
+			return i
+		}
+	}
+	return -1
+}
+
+// addAggregate returns the column of an aggregate, which is computed once if it stands in the block several times.
+func (blk *block) addAggregate(spec *expr.AggSpec) expr.Expr {
+	for i := range blk.aggs {
+		if sameAggregate(blk.aggs[i].spec, spec) {
+			return expr.Column(blk.aggs[i].id, spec.Type(), aggName(spec))
+		}
+	}
+	id := blk.b.newID()
+	blk.aggs = append(blk.aggs, aggregated{id, spec})
+	blk.made[id] = true
+	blk.b.names[id] = aggName(spec)
+	return expr.Column(id, spec.Type(), aggName(spec))
+}
+
+// aggName is an aggregate's text for EXPLAIN.
+func aggName(spec *expr.AggSpec) string {
+	args := make([]string, len(spec.Args()))
+	for i, arg := range spec.Args() {
+		args[i] = arg.String()
+	}
+	text := strings.Join(args, ",")
+	if len(args) == 0 {
+		text = "*"
+	}
+	if spec.Distinct() {
+		text = "distinct " + text
+	}
+	return spec.Name() + "(" + text + ")"
+}
+
+func sameAggregate(a, b *expr.AggSpec) bool {
+	if a.Name() != b.Name() || a.Distinct() != b.Distinct() || len(a.Args()) != len(b.Args()) || len(a.Order())+len(b.Order()) > 0 || a.Name() == "group_concat" {
+		return false
+	}
+	for i := range a.Args() {
+		if !expr.Equal(a.Args()[i], b.Args()[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// isGrouped reports whether the block groups. It is known once all clauses are bound.
+func (blk *block) isGrouped() bool {
+	return len(blk.keys) > 0 || len(blk.aggs) > 0 || len(blk.sel.GroupBy) > 0
+}
+
+// grouped rewrites an expression over grouped rows. at is the element's position in its clause, from 1.
+func (blk *block) grouped(e expr.Expr, clause string, at int) (expr.Expr, error) {
+	if e == nil || !blk.isGrouped() && blk.anyValues == nil {
+		return e, nil
+	}
+	var failed error
+	out := expr.Replace(e, func(n expr.Expr) expr.Expr {
+		if failed != nil {
+			return n
+		}
+		for i := range blk.keys {
+			if key := &blk.keys[i]; !expr.IsConst(key.e) && expr.Equal(key.e, n) {
+				return blk.keyColumn(i)
+			}
+		}
+		id, ok := n.ColumnIndex()
+		if !ok {
+			return nil
+		}
+		if arg := blk.anyValues[id]; arg != nil {
+			if !blk.isGrouped() {
+				return arg
+			}
+			return blk.anyRow(id, arg)
+		}
+		if !blk.fromIDs[id] || !blk.isGrouped() {
+			return n
+		}
+		if !blk.relaxed() && !blk.determined()[id] {
+			failed = blk.ungrouped(n, clause, at)
+			return n
+		}
+		return blk.anyRow(id, n)
+	})
+	return out, failed
+}
+
+func (blk *block) groupedAll(list []expr.Expr, clause string) ([]expr.Expr, error) {
+	out := make([]expr.Expr, len(list))
+	for i, e := range list {
+		var err error
+		if out[i], err = blk.grouped(e, clause, i+1); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (blk *block) keyColumn(i int) expr.Expr {
+	key := &blk.keys[i]
+	if id, ok := key.e.ColumnIndex(); ok && id == key.id {
+		return key.e
+	}
+	return expr.Column(key.id, key.e.Type(), key.e.String())
+}
+
+// anyRow is the value of x in any row of the group. It is computed once for each id.
+func (blk *block) anyRow(id int, x expr.Expr) expr.Expr {
+	if known, ok := blk.anyRows[id]; ok {
+		return known
+	}
+	spec, err := expr.NewAgg(blk.b.env.Build, "any_value", false, []expr.Expr{x}, expr.AggOptions{})
+	if err != nil {
+		return x // any_value of one operand that is no row cannot fail
+	}
+	made := blk.b.newID()
+	blk.aggs = append(blk.aggs, aggregated{made, spec})
+	blk.made[made] = true
+	known := expr.Column(made, x.Type(), x.String())
+	blk.b.names[made] = x.String()
+	if blk.anyRows == nil {
+		blk.anyRows = map[int]expr.Expr{}
+	}
+	blk.anyRows[id] = known
+	return known
+}
+
+// relaxed allows columns that the keys do not determine: any row's value of the group serves.
+func (blk *block) relaxed() bool {
+	return blk.b.env.Build.Ctx.SQLMode&types.ModeOnlyFullGroupBy == 0
+}
+
+// ungrouped is the error for a column that has no single value in a group.
+func (blk *block) ungrouped(column expr.Expr, clause string, at int) error {
+	name := strings.ReplaceAll(column.String(), "`", "")
+	switch {
+	case len(blk.keys) == 0 && clause == fieldListClause:
+		return types.Errorf(types.ErMixOfGroupFuncAndFields, at, name)
+	case clause == orderClause:
+		return types.Errorf(types.ErWrongFieldWithGroup, at, "ORDER BY clause", name)
+	case clause == havingClause:
+		return types.Errorf(types.ErWrongFieldWithGroup, at, "HAVING clause", name)
+	}
+	return types.Errorf(types.ErWrongFieldWithGroup, at, "SELECT list", name)
+}
+
+// determined is the set of FROM's columns that the group keys determine: through equalities in WHERE and ON, and through unique keys without
+// NULLs, to whatever depth.
+func (blk *block) determined() idSet {
+	if blk.fixed != nil {
+		return blk.fixed
+	}
+	known := idSet{}
+	for i := range blk.keys {
+		if id, ok := blk.keys[i].e.ColumnIndex(); ok {
+			known[id] = true
+		}
+	}
+	closeOver(blk.from, blk.where, known)
+	blk.fixed = known
+	return known
+}

@@ -1,0 +1,542 @@
+package plan
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/types"
+)
+
+// The join search. A tree of joins is flattened to relations and conditions. Plans are left deep: one relation after the other joins what was
+// joined so far, by lookups, by hashing, or in a nested loop. Relations of outer, semi and anti joins take part, once the relations that their
+// ON names are there. Up to joinExactMax relations all orders are tried (dynamic programming over sets, as System R does it), beyond that the
+// cheapest next relation is taken.
+
+const (
+	// joinMax is the most tables that MySQL joins.
+	joinMax      = 61
+	joinExactMax = 10
+	costApply    = 3.0 // of opening a lookup again
+	costBuild    = 1.5 // of a row put into a hash table
+	costProbe    = 1.0
+	costPair     = 0.2 // of a pair of rows in a nested loop
+	costOut      = 0.1
+)
+
+// joined is one relation of a join.
+type joinRel struct {
+	rel  rel
+	kind exec.JoinKind
+	ids  idSet
+	on   []expr.Expr // of an outer, semi or anti join
+	// before are the relations that must be joined earlier.
+	before uint64
+	get    *get // if the relation is a base table, with conds on it
+	conds  []expr.Expr
+	rows   float64 // by itself
+	cost   float64
+	// driver are the columns to which a semi join can be reduced without duplicates, so that it may come first; nil if it can't.
+	driver []int
+}
+
+type joinGraph struct {
+	rels    []*joinRel
+	filters []expr.Expr
+	order   []orderColumn // wanted of the whole
+}
+
+// method is how a relation is joined to those before it.
+type method uint8
+
+const (
+	methodFirst method = iota
+	methodLookup
+	methodHash
+	methodHashLeft // the table is built of the left side
+	methodLoop
+)
+
+// joinPlan is the best known way to join a set of relations: last joined to prev.
+type joinPlan struct {
+	set    uint64
+	prev   *joinPlan
+	last   int
+	method method
+	rows   float64
+	cost   float64
+	// drives says that the first relation is a semi join's, reduced to distinct rows: its ON is a condition like any other.
+	drives bool
+	first  int
+}
+
+// physJoin plans a tree of joins, with conditions above it.
+func (b *builder) physJoin(r rel, n *need) (*stage, error) {
+	g, err := b.graph(r)
+	if err != nil {
+		return nil, err
+	}
+	best, err := b.search(g)
+	if err != nil {
+		return nil, err
+	}
+	return b.build(g, best, n)
+}
+
+// graph flattens a tree of joins.
+func (b *builder) graph(r rel) (*joinGraph, error) {
+	g := &joinGraph{}
+	if err := b.flatten(g, r); err != nil {
+		return nil, err
+	}
+	if len(g.rels) > joinMax {
+		return nil, types.Errorf(types.ErTooManyTables, joinMax)
+	}
+	for i, rel := range g.rels {
+		for _, f := range free(rel.rel) {
+			rel.before |= g.makers(f) &^ (1 << i)
+		}
+		if err := b.sizeUp(rel); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+// makers is the set of relations that make columns of e.
+func (g *joinGraph) makers(e expr.Expr) (set uint64) {
+	for i, rel := range g.rels {
+		if rel.ids.touches(e) {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+func (b *builder) flatten(g *joinGraph, r rel) error {
+	switch r := r.(type) {
+	case *filter:
+		move, stay := movable(r.conds)
+		if _, ok := r.input.(*join); ok && len(stay) == 0 {
+			g.filters = append(g.filters, move...)
+			return b.flatten(g, r.input)
+		}
+	case *join:
+		return b.flattenJoin(g, r)
+	}
+	g.add(r, exec.JoinInner)
+	return nil
+}
+
+func (g *joinGraph) add(r rel, kind exec.JoinKind) *joinRel {
+	n := &joinRel{rel: r, kind: kind, ids: outputs(r)}
+	g.rels = append(g.rels, n)
+	return n
+}
+
+func (b *builder) flattenJoin(g *joinGraph, j *join) error {
+	from := len(g.rels)
+	if err := b.flatten(g, j.left); err != nil {
+		return err
+	}
+	mid := len(g.rels)
+	left := uint64(1)<<mid - uint64(1)<<from
+	if j.kind == exec.JoinInner {
+		if err := b.flatten(g, j.right); err != nil {
+			return err
+		}
+		if j.straight {
+			for _, rel := range g.rels[mid:] {
+				rel.before |= left
+			}
+		}
+		g.filters = append(g.filters, j.on...)
+		return nil
+	}
+	rel := g.add(j.right, j.kind)
+	rel.on = j.on
+	for _, c := range j.on {
+		rel.before |= g.makers(c) & left
+	}
+	if rel.before == 0 || j.straight {
+		rel.before |= left
+	}
+	if j.kind == exec.JoinSemi {
+		rel.driver = semiDriver(rel)
+	}
+	return nil
+}
+
+// semiDriver lists the columns of a semi join's right side if all of its conditions are equalities of such columns with the left side.
+func semiDriver(r *joinRel) []int {
+	var cols []int
+	if len(free(r.rel)) > 0 {
+		return nil
+	}
+	for _, c := range r.on {
+		if !c.IsCall("=") {
+			return nil
+		}
+		x, y := c.Args()[0], c.Args()[1]
+		if r.ids.touches(x) {
+			x, y = y, x
+		}
+		id, plain := expr.Unwrap(y).ColumnIndex()
+		if !plain || !r.ids[id] || r.ids.touches(x) {
+			return nil
+		}
+		cols = append(cols, id)
+	}
+	return cols
+}
+
+// sizeUp estimates a relation by itself.
+func (b *builder) sizeUp(r *joinRel) error {
+	inner := r.rel
+	if f, ok := inner.(*filter); ok {
+		if g, base := f.input.(*get); base {
+			r.get, r.conds = g, f.conds
+		}
+	} else if g, base := inner.(*get); base {
+		r.get = g
+	}
+	var err error
+	r.rows, r.cost, err = b.estimate(inner)
+	return err
+}
+
+// estimate guesses rows and cost of a relation without planning it.
+func (b *builder) estimate(r rel) (rows, cost float64, err error) {
+	switch r := r.(type) {
+	case *get:
+		return b.estimateGet(r, nil)
+	case *dual:
+		return 1, 0, nil
+	case *rowSource:
+		return r.rows, r.rows, nil
+	case *valuesRel:
+		return float64(len(r.rows)), float64(len(r.rows)), nil
+	case *cteRef:
+		if r.delta || r.cte.node == nil {
+			return cteDeltaRows, cteDeltaRows, nil
+		}
+		return r.cte.rows, r.cte.rows, nil
+	case *filter:
+		if g, ok := r.input.(*get); ok {
+			return b.estimateGet(g, r.conds)
+		}
+		if _, ok := r.input.(*join); ok {
+			return b.estimateJoin(r)
+		}
+		rows, cost, err = b.estimate(r.input)
+		return rows * math.Pow(filterUnknown, float64(len(r.conds))), cost, err
+	case *join:
+		return b.estimateJoin(r)
+	case *aggregate:
+		rows, cost, err = b.estimate(r.input)
+		if len(r.keys) == 0 {
+			return 1, cost + rows, err
+		}
+		return math.Max(1, rows/10), cost + rows, err
+	case *limited:
+		rows, cost, err = b.estimate(r.input)
+		if n := limitRows(r.count, r.offset); n > 0 {
+			rows = math.Min(rows, n)
+		}
+		return rows, cost, err
+	case *setOp:
+		for i := range r.branches {
+			n, c, err := b.estimate(r.branches[i].input)
+			if err != nil {
+				return 0, 0, err
+			}
+			rows, cost = rows+n, cost+c
+		}
+		return rows, cost, nil
+	}
+	rows, cost, err = b.estimate(r.inputs()[0])
+	return rows, cost + rows, err
+}
+
+func (b *builder) estimateJoin(r rel) (rows, cost float64, err error) {
+	g, err := b.graph(r)
+	if err != nil {
+		return 0, 0, err
+	}
+	best, err := b.search(g)
+	if err != nil {
+		return 0, 0, err
+	}
+	return best.rows, best.cost, nil
+}
+
+// estimateGet sizes a base table up under conditions, whose outer references count as constants.
+func (b *builder) estimateGet(g *get, conds []expr.Expr) (rows, cost float64, err error) {
+	p, err := b.lookupPath(g, conds)
+	if err != nil {
+		return 0, 0, err
+	}
+	return p.out, p.cost, nil
+}
+
+// lookupPath is the cheapest path to the rows of a table under conditions in which all columns of other tables are known.
+func (b *builder) lookupPath(g *get, conds []expr.Expr) (*path, error) {
+	w := &want{table: g.table, alias: g.alias, hints: g.hints, conjuncts: make([]expr.Expr, len(conds))}
+	at := g.ordinals()
+	for i, c := range conds {
+		w.conjuncts[i] = expr.Replace(c, func(n expr.Expr) expr.Expr {
+			id, ok := n.ColumnIndex()
+			if !ok {
+				return nil
+			}
+			if o, own := at[id]; own {
+				return expr.MapColumns(n, func(int) int { return o })
+			}
+			return expr.AsParam(n, 0) // any parameter will do: nothing is evaluated
+		})
+	}
+	return b.access(w)
+}
+
+// search finds the cheapest order.
+func (b *builder) search(g *joinGraph) (*joinPlan, error) {
+	best := map[uint64]*joinPlan{}
+	keep := func(p *joinPlan) {
+		if old := best[p.set]; old == nil || p.cost < old.cost {
+			best[p.set] = p
+		}
+	}
+	var frontier []*joinPlan
+	for i, r := range g.rels {
+		switch {
+		case r.before == 0 && r.kind == exec.JoinInner:
+			frontier = append(frontier, &joinPlan{set: 1 << i, last: i, first: i, rows: r.rows, cost: r.cost})
+		case r.driver != nil:
+			frontier = append(frontier, &joinPlan{set: 1 << i, last: i, first: i, drives: true, rows: r.rows, cost: r.cost + r.rows})
+		}
+	}
+	if len(g.rels) > joinExactMax {
+		return b.greedy(g, frontier)
+	}
+	for size := 1; size < len(g.rels); size++ {
+		best = map[uint64]*joinPlan{}
+		for _, p := range frontier {
+			if err := b.step(); err != nil {
+				return nil, err
+			}
+			for i := range g.rels {
+				next, err := b.extendPlan(g, p, i)
+				if err != nil {
+					return nil, err
+				}
+				if next != nil {
+					keep(next)
+				}
+			}
+		}
+		frontier = frontier[:0]
+		for _, p := range best {
+			frontier = append(frontier, p)
+		}
+	}
+	return cheapest(frontier), nil
+}
+
+// greedy takes the cheapest next relation, from each start.
+func (b *builder) greedy(g *joinGraph, starts []*joinPlan) (*joinPlan, error) {
+	var done []*joinPlan
+	for _, p := range starts {
+		for bits.OnesCount64(p.set) < len(g.rels) {
+			if err := b.step(); err != nil {
+				return nil, err
+			}
+			var options []*joinPlan
+			for i := range g.rels {
+				next, err := b.extendPlan(g, p, i)
+				if err != nil {
+					return nil, err
+				}
+				if next != nil {
+					options = append(options, next)
+				}
+			}
+			if p = cheapest(options); p == nil {
+				break
+			}
+		}
+		if p != nil {
+			done = append(done, p)
+		}
+	}
+	return cheapest(done), nil
+}
+
+// cheapest is the plan of least cost; of equal ones that which begins, and ends, with the relation written first, so that plans are
+// reproducible.
+func cheapest(plans []*joinPlan) (best *joinPlan) {
+	for _, p := range plans {
+		if best == nil || p.cost < best.cost || p.cost == best.cost && (p.first < best.first || p.first == best.first && p.last < best.last) {
+			best = p
+		}
+	}
+	return best
+}
+
+// due splits the conditions of a step: match decides which rows of relation i belong to a row of the set before, above is applied behind the
+// join.
+func (g *joinGraph) due(p *joinPlan, i int) (match, above []expr.Expr) {
+	r := g.rels[i]
+	after := p.set | 1<<i
+	conds := g.filters
+	if p.drives {
+		conds = append(conds[:len(conds):len(conds)], g.rels[p.first].on...)
+	}
+	for _, c := range conds {
+		makers := g.makers(c)
+		if makers&^after != 0 || makers&(1<<i) == 0 {
+			continue
+		}
+		if r.kind == exec.JoinInner {
+			match = append(match, c)
+		} else {
+			above = append(above, c)
+		}
+	}
+	if r.kind != exec.JoinInner {
+		match = append(match, r.on...)
+	}
+	return match, above
+}
+
+// extendPlan joins relation i to a plan in the cheapest way, or returns nil if it can't come next.
+func (b *builder) extendPlan(g *joinGraph, p *joinPlan, i int) (*joinPlan, error) {
+	r := g.rels[i]
+	if p.set&(1<<i) != 0 || r.before&^p.set != 0 {
+		return nil, nil
+	}
+	match, above := g.due(p, i)
+	lateral := false
+	for _, f := range free(r.rel) {
+		lateral = lateral || g.makers(f) != 0
+	}
+	perRow := r.rows
+	next := &joinPlan{set: p.set | 1<<i, prev: p, last: i, first: p.first, drives: p.drives, cost: math.Inf(1)}
+	consider := func(m method, cost float64) {
+		if p.cost+cost < next.cost {
+			next.method, next.cost = m, p.cost+cost
+		}
+	}
+	linked := len(match) > 0
+	for _, c := range match {
+		perRow *= b.joinSelectivity(g, r, c)
+	}
+	if r.get != nil && linked {
+		path, err := b.lookupPath(r.get, append(append([]expr.Expr(nil), r.conds...), match...))
+		if err != nil {
+			return nil, err
+		}
+		if path.points {
+			perRow = math.Min(perRow, path.out)
+		}
+		if path.index != nil && len(path.ranges) > 0 {
+			consider(methodLookup, p.rows*(math.Max(path.cost, costLookup)+costApply))
+		}
+	}
+	switch {
+	case lateral:
+		consider(methodLookup, p.rows*(r.cost+costApply))
+	default:
+		if b.hashable(g, p, i, match) {
+			consider(methodHash, r.cost+r.rows*costBuild+p.rows*costProbe)
+			if r.kind == exec.JoinInner && p.rows < r.rows {
+				consider(methodHashLeft, r.cost+r.rows*costProbe+p.rows*costBuild)
+			}
+		}
+		consider(methodLoop, r.cost+p.rows*r.rows*costPair+p.rows*costApply)
+	}
+	next.rows = math.Max(p.rows*perRow, 1e-3)
+	switch r.kind {
+	case exec.JoinLeft:
+		next.rows = math.Max(next.rows, p.rows)
+	case exec.JoinSemi:
+		next.rows = math.Min(p.rows, math.Max(next.rows, p.rows*0.1))
+	case exec.JoinAnti:
+		next.rows = p.rows / 2
+	}
+	next.rows *= math.Pow(filterUnknown, float64(len(above)))
+	next.cost += next.rows * costOut
+	return next, nil
+}
+
+// joinSelectivity is the part of a relation's rows that a condition leaves for one row of the other side.
+func (b *builder) joinSelectivity(g *joinGraph, r *joinRel, c expr.Expr) float64 {
+	if !c.IsCall("=", "<=>") {
+		return halfUnknown
+	}
+	best := 1.0
+	for side := range 2 {
+		id, plain := expr.Unwrap(c.Args()[side]).ColumnIndex()
+		if !plain {
+			continue
+		}
+		best = math.Min(best, b.oneValue(g, id))
+	}
+	if best == 1 {
+		return equalUnknown
+	}
+	return best
+}
+
+// oneValue is the part of a table's rows that have one value of a column.
+func (b *builder) oneValue(g *joinGraph, id int) float64 {
+	for _, r := range g.rels {
+		if !r.ids[id] {
+			continue
+		}
+		if r.get == nil || !r.get.owns(id) {
+			return 1 / math.Max(1, r.rows/eqRowsUnknown)
+		}
+		total := b.tableRows(r.get.table)
+		best := eqRowsUnknown / math.Max(total, eqRowsUnknown)
+		for _, index := range r.get.table.Indexes {
+			if index.Columns[0].Col == r.get.ordinal(id) {
+				best = b.pointFraction(r.get.table, index, 1, 1, total)
+				if index.Unique && len(index.Columns) == 1 {
+					return 1 / math.Max(total, 1)
+				}
+			}
+		}
+		return best
+	}
+	return 1
+}
+
+// hashable reports whether some condition is an equality between the two sides that can be hashed.
+func (b *builder) hashable(g *joinGraph, p *joinPlan, i int, match []expr.Expr) bool {
+	for _, c := range match {
+		if _, _, ok := b.hashKey(g, p.set, i, c); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// hashKey splits an equality into its side over the set and its side over relation i.
+func (b *builder) hashKey(g *joinGraph, set uint64, i int, c expr.Expr) (left, right expr.Expr, ok bool) {
+	if !c.IsCall("=") || !expr.IsDeterministic(c) {
+		return nil, nil, false
+	}
+	l, r, ok := expr.HashKeys(b.env.Build, c)
+	if !ok {
+		return nil, nil, false
+	}
+	lm, rm := g.makers(l), g.makers(r)
+	if lm == 1<<i && rm&(1<<i) == 0 && rm != 0 {
+		l, r, lm, rm = r, l, rm, lm
+	}
+	if rm != 1<<i || lm&(1<<i) != 0 || lm == 0 || lm&^set != 0 {
+		return nil, nil, false
+	}
+	return l, r, true
+}

@@ -1,0 +1,227 @@
+package plan
+
+import (
+	"math"
+
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/expr"
+)
+
+// build turns the chosen order into nodes.
+func (b *builder) build(g *joinGraph, last *joinPlan, n *need) (*stage, error) {
+	var steps []*joinPlan
+	for p := last; p != nil; p = p.prev {
+		steps = append([]*joinPlan{p}, steps...)
+	}
+	needs := g.needs(steps, n)
+	st, err := b.buildFirst(g, steps, needs[0], n)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range steps[1:] {
+		if st, err = b.buildStep(g, p, st, needs[i+1]); err != nil {
+			return nil, err
+		}
+	}
+	return st, nil
+}
+
+// needs lists for each step the columns that it and what follows read.
+func (g *joinGraph) needs(steps []*joinPlan, n *need) [][]int {
+	out := make([][]int, len(steps))
+	ids := append([]int(nil), n.ids...)
+	for _, o := range n.order {
+		ids = addIDs(ids, expr.Column(o.column, boolean(), ""))
+	}
+	for i := len(steps) - 1; i >= 0; i-- {
+		p := steps[i]
+		if i > 0 {
+			match, above := g.due(steps[i-1], p.last)
+			ids = addIDs(ids, match...)
+			ids = addIDs(ids, above...)
+			ids = addIDs(ids, free(g.rels[p.last].rel)...)
+		}
+		out[i] = ids[:len(ids):len(ids)]
+	}
+	// What the first relation yields must also serve every later step; ids grew towards it.
+	return out
+}
+
+// of returns those of the ids that a relation makes.
+func (r *joinRel) of(ids []int) []int {
+	var out []int
+	for _, id := range ids {
+		if r.ids[id] {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// buildFirst plans the relation that comes first. Where all others are looked up its order is that of the whole.
+func (b *builder) buildFirst(g *joinGraph, steps []*joinPlan, ids []int, n *need) (*stage, error) {
+	p := steps[0]
+	r := g.rels[p.last]
+	inner := &need{ids: r.of(ids)}
+	source := r.rel
+	if p.drives {
+		source = &distinct{r.rel, r.driver}
+		inner.ids = r.driver
+	}
+	ordered := len(n.order) > 0
+	for _, s := range steps[1:] {
+		ordered = ordered && (s.method == methodLookup || s.method == methodLoop)
+	}
+	for _, o := range n.order {
+		ordered = ordered && r.ids[o.column]
+	}
+	if ordered {
+		inner.order, inner.limitRows = n.order, n.limitRows
+	}
+	st, err := b.phys(source, inner)
+	if err != nil {
+		return nil, err
+	}
+	st.ordered = st.ordered && (ordered || len(n.order) == 0)
+	// Conditions without columns of any relation, and those of the first one, stand here.
+	var conds []expr.Expr
+	for _, c := range g.filters {
+		if g.makers(c)&^p.set == 0 {
+			conds = append(conds, c)
+		}
+	}
+	return b.filterStage(st, conds)
+}
+
+// buildStep joins one relation to a stage.
+func (b *builder) buildStep(g *joinGraph, p *joinPlan, left *stage, ids []int) (*stage, error) {
+	r := g.rels[p.last]
+	match, above := g.due(p.prev, p.last)
+	var st *stage
+	var err error
+	switch p.method {
+	case methodLookup:
+		st, err = b.buildLookup(g, p, left, match, r.of(ids))
+	case methodHash, methodHashLeft:
+		st, err = b.buildHash(g, p, left, match, r.of(ids))
+	default:
+		st, err = b.buildLoop(p, r, left, match, r.of(ids))
+	}
+	if err != nil {
+		return nil, err
+	}
+	st.cost = p.cost
+	return b.filterStage(st, above)
+}
+
+// joinedStage is the stage of a join node.
+func joinedStage(node exec.Node, kind exec.JoinKind, left, right *stage, rows float64) *stage {
+	at := make(map[int]int, len(left.at)+len(right.at))
+	for id, p := range left.at {
+		at[id] = p
+	}
+	if kind == exec.JoinInner || kind == exec.JoinLeft {
+		width := left.width()
+		for id, p := range right.at {
+			at[id] = width + p
+		}
+	}
+	return &stage{node: node, at: at, rows: rows}
+}
+
+// buildLookup runs the right side once for each left row, under parameters that the row sets.
+func (b *builder) buildLookup(g *joinGraph, p *joinPlan, left *stage, match []expr.Expr, ids []int) (*stage, error) {
+	r := g.rels[p.last]
+	push, on := movable(match)
+	source, err := b.push(r.rel, push)
+	if err != nil {
+		return nil, err
+	}
+	node := &exec.Apply{Base: est(p.rows), Kind: r.kind, Left: left.node, Slot: b.plan.Params + b.plan.Slots}
+	saved := b.params
+	b.params = make(map[int]int, len(saved))
+	for id, slot := range saved {
+		b.params[id] = slot
+	}
+	for _, f := range free(source) {
+		id, _ := f.ColumnIndex()
+		if at, here := left.at[id]; here {
+			b.params[id] = b.newSlot()
+			node.Bind = append(node.Bind, expr.MapColumns(f, func(int) int { return at }))
+		}
+	}
+	right, err := b.phys(source, &need{ids: ids})
+	b.params = saved
+	if err != nil {
+		return nil, err
+	}
+	node.Right = right.node
+	return b.finishApply(node, r.kind, left, right, on, p.rows)
+}
+
+// finishApply adds the conditions that could not be put into the right side.
+func (b *builder) finishApply(node *exec.Apply, kind exec.JoinKind, left, right *stage, on []expr.Expr, rows float64) (*stage, error) {
+	both := joinedStage(node, exec.JoinInner, left, right, rows)
+	var err error
+	if node.On, err = b.all(on, both.at); err != nil {
+		return nil, err
+	}
+	st := joinedStage(node, kind, left, right, rows)
+	st.ordered = left.ordered
+	return st, nil
+}
+
+// buildLoop compares each left row with all right ones.
+func (b *builder) buildLoop(p *joinPlan, r *joinRel, left *stage, match []expr.Expr, ids []int) (*stage, error) {
+	right, err := b.phys(r.rel, &need{ids: addOwn(r, ids, match)})
+	if err != nil {
+		return nil, err
+	}
+	node := &exec.Apply{Base: est(p.rows), Kind: r.kind, Left: left.node, Right: right.node, Slot: b.plan.Params + b.plan.Slots}
+	if len(free(r.rel)) == 0 {
+		node.Right = &exec.Materialize{Base: est(right.rows), Input: right.node}
+	}
+	return b.finishApply(node, r.kind, left, right, match, p.rows)
+}
+
+// addOwn adds the relation's columns that conditions read.
+func addOwn(r *joinRel, ids []int, conds []expr.Expr) []int {
+	out := append([]int(nil), ids...)
+	for _, id := range addIDs(nil, conds...) {
+		if r.ids[id] {
+			out = addIDs(out, expr.Column(id, boolean(), ""))
+		}
+	}
+	return out
+}
+
+// buildHash joins by equal keys; the other conditions are tested on the pairs.
+func (b *builder) buildHash(g *joinGraph, p *joinPlan, left *stage, match []expr.Expr, ids []int) (*stage, error) {
+	r := g.rels[p.last]
+	right, err := b.phys(r.rel, &need{ids: addOwn(r, ids, match)})
+	if err != nil {
+		return nil, err
+	}
+	node := &exec.HashJoin{Base: est(p.rows), Kind: r.kind, Left: left.node, Right: right.node, BuildLeft: p.method == methodHashLeft}
+	var on []expr.Expr
+	for _, c := range match {
+		l, rk, ok := b.hashKey(g, p.prev.set, p.last, c)
+		if !ok {
+			on = append(on, c)
+			continue
+		}
+		if l, err = b.local(l, left.at); err != nil {
+			return nil, err
+		}
+		if rk, err = b.local(rk, right.at); err != nil {
+			return nil, err
+		}
+		node.LeftKeys, node.RightKeys = append(node.LeftKeys, l), append(node.RightKeys, rk)
+	}
+	both := joinedStage(node, exec.JoinInner, left, right, p.rows)
+	if node.On, err = b.all(on, both.at); err != nil {
+		return nil, err
+	}
+	st := joinedStage(node, r.kind, left, right, math.Max(p.rows, 1))
+	return st, nil
+}

@@ -1,0 +1,206 @@
+package plan
+
+import (
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// UPDATE and DELETE of several tables: a join whose changed tables are read under exclusive locks, in their newest versions.
+
+// multiTarget is a table that the statement changes.
+type multiTarget struct {
+	get *get
+	set []exec.Assignment
+}
+
+func (b *builder) multiUpdate(stmt *syntax.Update) error {
+	if len(stmt.OrderBy) > 0 {
+		return types.Errorf(types.ErWrongUsage, "UPDATE", "ORDER BY")
+	}
+	if stmt.Limit != nil {
+		return types.Errorf(types.ErWrongUsage, "UPDATE", "LIMIT")
+	}
+	s := &scope{}
+	from, err := b.from(stmt.Tables, s)
+	if err != nil {
+		return err
+	}
+	var targets []*multiTarget
+	bind := &binder{env: b.env, build: b, scope: s, clause: fieldListClause}
+	for i := range stmt.Set {
+		c, err := s.find(&stmt.Set[i].Column, fieldListClause)
+		if c == nil {
+			return firstError(err, unknownColumn(&stmt.Set[i].Column, fieldListClause))
+		}
+		g := b.getOf(from, c.id)
+		if g == nil {
+			return types.Errorf(types.ErNonUpdatableTable, c.table, "UPDATE")
+		}
+		targets = addTarget(targets, g)
+	}
+	b.changes(targets)
+	for i := range stmt.Set {
+		c, _ := s.find(&stmt.Set[i].Column, fieldListClause)
+		for _, t := range targets {
+			if t.get.owns(c.id) {
+				set, err := b.assignments(bind, s, t.get.table, stmt.Set[i:i+1])
+				if err != nil {
+					return err
+				}
+				t.set = append(t.set, set...)
+			}
+		}
+	}
+	st, err := b.multiInput(from, bind, stmt.Where, targets)
+	if err != nil {
+		return err
+	}
+	node := &exec.MultiUpdate{Input: st.node, Ignore: stmt.Ignore}
+	for _, t := range targets {
+		if err := b.localSet(t.set, st.at); err != nil {
+			return err
+		}
+		defaults, err := b.defaults(t.get.table)
+		if err != nil {
+			return err
+		}
+		node.Targets = append(node.Targets, exec.UpdateTarget{Table: t.get.table, First: st.at[t.get.first], KeyCol: st.at[t.get.rowKey()], Set: t.set, Defaults: defaults})
+	}
+	b.plan.Root = node
+	return nil
+}
+
+func (b *builder) multiDelete(stmt *syntax.Delete) error {
+	s := &scope{}
+	from, err := b.from(stmt.From, s)
+	if err != nil {
+		return err
+	}
+	var targets []*multiTarget
+	for _, target := range stmt.Targets {
+		g, err := b.namedGet(from, s, target.Name)
+		if err != nil {
+			return err
+		}
+		for _, other := range targets {
+			if other.get == g {
+				return types.Errorf(types.ErNonUniqTable, target.Name.Name)
+			}
+		}
+		targets = addTarget(targets, g)
+	}
+	b.changes(targets)
+	bind := &binder{env: b.env, build: b, scope: s, clause: whereClause}
+	st, err := b.multiInput(from, bind, stmt.Where, targets)
+	if err != nil {
+		return err
+	}
+	node := &exec.MultiDelete{Input: st.node, Ignore: stmt.Ignore}
+	for _, t := range targets {
+		node.Targets = append(node.Targets, exec.DeleteTarget{Table: t.get.table, First: st.at[t.get.first], KeyCol: st.at[t.get.rowKey()]})
+	}
+	b.plan.Root = node
+	return nil
+}
+
+func addTarget(targets []*multiTarget, g *get) []*multiTarget {
+	for _, t := range targets {
+		if t.get == g {
+			return targets
+		}
+	}
+	return append(targets, &multiTarget{get: g})
+}
+
+// changes declares the targets written, and read by nobody else in the statement.
+func (b *builder) changes(targets []*multiTarget) {
+	b.targets = nil
+	for _, t := range targets {
+		t.get.lock = &lockSpec{mode: exec.LockExclusive, wait: exec.WaitDefault, writes: true}
+		b.use(t.get.table, true)
+		b.targets = append(b.targets, t.get.table)
+	}
+}
+
+// multiInput plans the join of the statement: it yields all columns and the key of each target.
+func (b *builder) multiInput(from rel, bind *binder, where syntax.Expr, targets []*multiTarget) (*stage, error) {
+	conds, err := b.where(bind.at(whereClause), where)
+	if err != nil {
+		return nil, err
+	}
+	r, err := b.simplify(filtered(from, conds))
+	if err != nil {
+		return nil, err
+	}
+	n := &need{}
+	for _, t := range targets {
+		for i := range t.get.table.Columns {
+			n.ids = append(n.ids, t.get.first+i)
+		}
+		n.ids = append(n.ids, t.get.rowKey())
+		for i := range t.set {
+			if t.set[i].Expr != nil {
+				n.ids = addIDs(n.ids, t.set[i].Expr)
+			}
+		}
+	}
+	st, err := b.phys(r, n)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range targets {
+		first, ok := st.at[t.get.first]
+		for i := range t.get.table.Columns {
+			ok = ok && st.at[t.get.first+i] == first+i
+		}
+		if _, key := st.at[t.get.rowKey()]; !ok || !key {
+			return nil, b.lost(t.get.first)
+		}
+	}
+	return st, nil
+}
+
+// getOf finds the base table of FROM that makes a column, unless a derived table lies in between.
+func (b *builder) getOf(from rel, id int) *get {
+	switch r := from.(type) {
+	case *get:
+		if r.owns(id) {
+			return r
+		}
+	case *join:
+		if g := b.getOf(r.left, id); g != nil {
+			return g
+		}
+		return b.getOf(r.right, id)
+	}
+	return nil
+}
+
+// namedGet finds the table of FROM that DELETE names, by its alias if it has one.
+func (b *builder) namedGet(from rel, s *scope, name syntax.ObjectName) (*get, error) {
+	var found *get
+	var walk func(r rel)
+	walk = func(r rel) {
+		switch r := r.(type) {
+		case *get:
+			schema := firstOf(name.Schema, r.table.Schema)
+			if found == nil && r.alias == name.Name && r.table.Schema == schema && (name.Schema != "" || r.alias != r.table.Name || r.table.Schema == b.env.Database || b.env.Database == "") {
+				found = r
+			}
+		case *join:
+			walk(r.left)
+			walk(r.right)
+		}
+	}
+	walk(from)
+	if found != nil {
+		return found, nil
+	}
+	for n := range s.tables {
+		if n.alias == name.Name {
+			return nil, types.Errorf(types.ErNonUpdatableTable, name.Name, "DELETE")
+		}
+	}
+	return nil, types.Errorf(types.ErUnknownTable, name.Name, "MULTI DELETE")
+}

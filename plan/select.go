@@ -1,0 +1,343 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// assemble turns the bound block into a relation: filter, group, filter groups, compute windows, drop duplicates, order, limit. Elements of the
+// select list that only the result needs are computed last.
+func (blk *block) assemble() (*result, error) {
+	r := blk.from
+	if len(blk.where) > 0 {
+		r = &filter{r, blk.where}
+	}
+	if blk.isGrouped() {
+		agg := &aggregate{input: r, keys: blk.keys, aggs: blk.aggs}
+		if blk.rollup && len(blk.keys) > 0 {
+			agg.rollup, agg.grouping = true, blk.groupingID
+		}
+		r = agg
+	}
+	done := idSet{}
+	if len(blk.having) > 0 {
+		needed := idSet{}
+		for _, c := range blk.having {
+			needed.addExpr(c)
+		}
+		r = &filter{blk.compute(r, done, needed), blk.having}
+	}
+	r = blk.addWindows(r)
+	count, offset, err := blk.b.limit(blk.query.Limit)
+	if err != nil {
+		return nil, err
+	}
+	if blk.sel.Distinct == syntax.Distinct {
+		if r, err = blk.distinct(blk.compute(r, done, nil)); err != nil {
+			return nil, err
+		}
+	}
+	if len(blk.order) > 0 {
+		needed := idSet{}
+		keys := make([]sortKey, len(blk.order))
+		for i, o := range blk.order {
+			keys[i] = sortKey{o.bound, o.desc}
+			if o.item >= 0 {
+				it := blk.items[o.item]
+				keys[i].e = expr.Column(it.id, it.bound.Type(), it.info.Name)
+				if !it.own {
+					keys[i].e = it.bound
+				}
+			}
+			needed.addExpr(keys[i].e)
+		}
+		r = &sorted{blk.compute(r, done, needed), keys}
+	} else if blk.rollup && len(blk.keys) > 0 {
+		r = &sorted{r, blk.rollupOrder()}
+	}
+	if calc := blk.sel.Options&syntax.SelectCalcFoundRows != 0; count != nil || calc {
+		r = &limited{input: r, count: count, offset: offset, calc: calc}
+	}
+	out := &result{rel: blk.compute(r, done, nil)}
+	if !blk.isGrouped() && blk.sel.Distinct != syntax.Distinct {
+		out.from = blk.scope.columns
+	}
+	for _, it := range blk.items {
+		out.cols = append(out.cols, column{id: it.id, table: it.info.Table, schema: it.info.Schema, info: it.info})
+	}
+	return out, nil
+}
+
+// compute adds those elements of the select list to r that are needed, or all if needed is nil, unless they are done.
+func (blk *block) compute(r rel, done, needed idSet) rel {
+	var cols []computed
+	for _, it := range blk.items {
+		if it.own && !done[it.id] && (needed == nil || needed[it.id]) {
+			done[it.id] = true
+			cols = append(cols, computed{it.id, it.bound})
+		}
+	}
+	if len(cols) == 0 {
+		return r
+	}
+	return &extend{r, cols}
+}
+
+// distinct drops duplicates of the select list. What ORDER BY needs besides must follow from it; outside ONLY_FULL_GROUP_BY any row's value
+// of what else it names serves.
+func (blk *block) distinct(r rel) (rel, error) {
+	ids := make([]int, 0, len(blk.items))
+	listed := idSet{}
+	for _, it := range blk.items {
+		if !listed[it.id] {
+			listed[it.id] = true
+			ids = append(ids, it.id)
+		}
+	}
+	var extra []aggregated
+	swap := map[int]expr.Expr{}
+	for i := range blk.order {
+		o := &blk.order[i]
+		if o.item >= 0 || listed.covers(o.bound) {
+			continue
+		}
+		if !blk.relaxed() {
+			return nil, blk.notSelected(i, o.bound, listed)
+		}
+		o.bound = expr.Replace(o.bound, func(n expr.Expr) expr.Expr {
+			id, ok := n.ColumnIndex()
+			if !ok || listed[id] {
+				return nil
+			}
+			if swap[id] == nil {
+				spec, err := expr.NewAgg(blk.b.env.Build, "any_value", false, []expr.Expr{n}, expr.AggOptions{})
+				if err != nil {
+					return n // any_value of a column cannot fail
+				}
+				made := blk.b.newID()
+				extra = append(extra, aggregated{made, spec})
+				swap[id] = expr.Column(made, n.Type(), n.String())
+			}
+			return swap[id]
+		})
+	}
+	if len(extra) == 0 {
+		return &distinct{r, ids}, nil
+	}
+	agg := &aggregate{input: r, aggs: extra}
+	for _, it := range blk.items {
+		if listed[it.id] {
+			listed[it.id] = false
+			agg.keys = append(agg.keys, computed{it.id, expr.Column(it.id, it.bound.Type(), it.info.Name)})
+		}
+	}
+	return agg, nil
+}
+
+// notSelected refuses to order distinct rows by what is not part of them.
+func (blk *block) notSelected(i int, e expr.Expr, listed idSet) error {
+	name := e.String()
+	expr.Walk(e, func(n expr.Expr) bool {
+		if id, ok := n.ColumnIndex(); ok && !listed[id] {
+			name = n.String()
+		}
+		return true
+	})
+	return types.Errorf(types.ErFieldInOrderNotSelect, i+1, "ORDER BY clause", strings.ReplaceAll(name, "`", ""), "DISTINCT")
+}
+
+// rollupOrder sorts super-aggregate rows behind the rows that they sum up, as MySQL's own way of grouping yields them.
+func (blk *block) rollupOrder() []sortKey {
+	keys := make([]sortKey, 0, 2*len(blk.keys))
+	bind := &binder{env: blk.b.env, build: blk.b}
+	for i := range blk.keys {
+		if bit, err := bind.groupingBit(blk, i, 0); err == nil {
+			keys = append(keys, sortKey{e: bit})
+		}
+		keys = append(keys, sortKey{e: blk.keyColumn(i)})
+	}
+	return keys
+}
+
+// limit binds LIMIT; both results are nil without one.
+func (b *builder) limit(l *syntax.Limit) (count, offset expr.Expr, err error) {
+	if l == nil {
+		return nil, nil, nil
+	}
+	bind := &binder{env: b.env, build: b, scope: &scope{}, clause: "limit clause"}
+	one := func(e syntax.Expr) (expr.Expr, error) {
+		if e == nil {
+			return nil, nil
+		}
+		bound, err := bind.bind(e)
+		if err != nil {
+			return nil, err
+		}
+		if t := bound.Type(); !t.IsInteger() {
+			// Some clients send every number as a double.
+			return expr.Cast(b.env.Build, bound, types.Type{ID: types.TypeBigInt, Length: -1, Scale: -1})
+		}
+		return bound, nil
+	}
+	if count, err = one(l.Count); err != nil {
+		return nil, nil, err
+	}
+	offset, err = one(l.Offset)
+	return count, offset, err
+}
+
+// lockTables marks the tables of the block that FOR UPDATE and FOR SHARE lock.
+func (blk *block) lockTables() error {
+	for _, clause := range blk.query.Locks {
+		spec := &lockSpec{mode: exec.LockExclusive, wait: exec.WaitDefault}
+		if clause.Kind != syntax.LockForUpdate {
+			spec.mode = exec.LockShared
+		}
+		switch clause.Wait {
+		case syntax.LockNoWait:
+			spec.wait = exec.WaitNone
+		case syntax.LockSkipLocked:
+			spec.wait = exec.WaitSkip
+		}
+		if err := blk.b.lockGets(blk.from, clause.Of, spec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lockGets locks the base tables of a FROM clause, or the named ones. The gets are new, so that they may still be changed.
+func (b *builder) lockGets(r rel, of []syntax.ObjectName, spec *lockSpec) error {
+	found := make([]bool, len(of))
+	var walk func(r rel) error
+	walk = func(r rel) error {
+		if g, ok := r.(*get); ok {
+			named := len(of) == 0
+			for i, name := range of {
+				if name.Name == g.alias && (name.Schema == "" || name.Schema == g.table.Schema) {
+					named, found[i] = true, true
+				}
+			}
+			if !named {
+				return nil
+			}
+			if g.lock != nil && len(of) > 0 {
+				return types.NewError(3569, "Table "+g.alias+" appears in multiple locking clauses.")
+			}
+			g.lock = spec
+			b.use(g.table, true) // FOR UPDATE and FOR SHARE take more than the right to read
+			return nil
+		}
+		if j, ok := r.(*join); ok {
+			if err := walk(j.left); err != nil {
+				return err
+			}
+			return walk(j.right)
+		}
+		if f, ok := r.(*filter); ok {
+			return walk(f.input)
+		}
+		return nil
+	}
+	if err := walk(r); err != nil {
+		return err
+	}
+	for i, ok := range found {
+		if !ok {
+			return types.NewError(3568, "Unresolved table name `"+of[i].Name+"` in locking clause.")
+		}
+	}
+	return nil
+}
+
+// itemInfo describes a result column: a plain column keeps its origin, anything else has a type and a name only.
+func (blk *block) itemInfo(it *item) sqlapi.ColumnInfo {
+	info := sqlapi.ColumnInfo{Type: it.bound.Type()}
+	if ref, ok := unparen(it.syntax.Expr).(*syntax.ColumnRef); ok {
+		if c := blk.lookup(ref); c != nil {
+			info = c.info
+			info.Type = it.bound.Type()
+		}
+		info.Name = ref.Column
+	} else {
+		info.Name = firstChars(blk.itemText(it.syntax), madeNameCharsMax)
+	}
+	if it.syntax.HasAlias {
+		info.Name = it.syntax.Alias
+	}
+	return info
+}
+
+// lookup finds the column of this block, or of one around it, that a name means; nil for none.
+func (blk *block) lookup(ref *syntax.ColumnRef) *column {
+	for s := blk.scope; s != nil; s = s.parent {
+		if c, err := s.find(ref, fieldListClause); c != nil || err != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// madeNameCharsMax is MySQL's limit on an alias, to which it also cuts the names that it makes of expressions.
+const madeNameCharsMax = 256
+
+// firstChars is the text up to its nth character.
+func firstChars(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for at := range text {
+		if n == 0 {
+			return text[:at]
+		}
+		n--
+	}
+	return text
+}
+
+// itemText is the text of an element as the client wrote it, which MySQL uses as the column's name. A string's name is its value
+// without what precedes its first visible character; numbers and NULL have names of their own, too, so that parentheses and a
+// plus sign around them are no part of it.
+func (blk *block) itemText(it *syntax.SelectItem) string {
+	e := unparen(it.Expr)
+	for {
+		plus, ok := e.(*syntax.Unary)
+		if !ok || plus.Op != syntax.OpPlus {
+			break
+		}
+		e = unparen(plus.X)
+	}
+	switch e := e.(type) {
+	case *syntax.Literal:
+		switch e.Kind {
+		case syntax.LitString, syntax.LitNString:
+			return visible(e.Value)
+		case syntax.LitInt, syntax.LitDecimal, syntax.LitFloat:
+			return e.Value
+		case syntax.LitTrue:
+			return "TRUE"
+		case syntax.LitFalse:
+			return "FALSE"
+		case syntax.LitNull:
+			return "NULL"
+		}
+	case *syntax.Introduced: // _utf8mb4'x', but not _utf8mb4 0x41
+		if e.Lit.Kind == syntax.LitString {
+			return visible(e.Lit.Value)
+		}
+	}
+	if int(it.End) <= len(blk.b.env.Text) && it.Start < it.End {
+		return strings.TrimSpace(blk.b.env.Text[it.Start:it.End])
+	}
+	return "?column?"
+}
+
+// visible is text from its first character on that is neither white space nor a control character.
+func visible(text string) string {
+	return strings.TrimLeftFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f })
+}

@@ -1,0 +1,90 @@
+package plan
+
+import (
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// setOperation resolves UNION, INTERSECT or EXCEPT. The columns take the names of the first operand and a type that both sides' values fit.
+func (b *builder) setOperation(op *syntax.SetOp, around *scope) (*result, error) {
+	left, err := b.body(op.Left, around)
+	if err != nil {
+		return nil, err
+	}
+	right, err := b.body(op.Right, around)
+	if err != nil {
+		return nil, err
+	}
+	return b.combine(op, left, right)
+}
+
+// combine makes a set operation of two resolved operands.
+func (b *builder) combine(op *syntax.SetOp, left, right *result) (*result, error) {
+	if len(left.cols) != len(right.cols) {
+		return nil, types.Errorf(types.ErWrongNumberOfColumnsInSelect)
+	}
+	kind := setUnion
+	switch op.Op {
+	case syntax.Intersect:
+		kind = setIntersect
+	case syntax.Except:
+		kind = setExcept
+	}
+	s := &setOp{kind: kind, all: op.Quant == syntax.DistinctAll, first: b.newIDs(len(left.cols))}
+	l, r := branch{input: left.rel}, branch{input: right.rel}
+	out := &result{rel: s}
+	for i := range left.cols {
+		both, err := expr.Unify(b.env.Build, left.cols[i].expr(), right.cols[i].expr())
+		if err != nil {
+			return nil, err
+		}
+		x, y := both[0], both[1]
+		l.exprs, r.exprs = append(l.exprs, x), append(r.exprs, y)
+		s.out = append(s.out, x.Type())
+		info := left.cols[i].info
+		info.Type = x.Type()
+		info.Schema, info.Table, info.OrgTable, info.OrgName = "", "", "", ""
+		info.PriKey, info.UniqueKey, info.MultipleKey, info.AutoInc = false, false, false, false
+		info.NotNull = info.NotNull && right.cols[i].info.NotNull
+		out.cols = append(out.cols, column{id: s.first + i, info: info})
+	}
+	s.branches = []branch{l, r}
+	return out, nil
+}
+
+// valuesRows resolves VALUES ROW(…), ROW(…), whose columns are called column_0, column_1 and so on.
+func (b *builder) valuesRows(v *syntax.ValuesRows, around *scope) (*result, error) {
+	bind := &binder{env: b.env, build: b, scope: &scope{parent: around}, clause: fieldListClause}
+	width := len(v.Rows[0])
+	rows := make([][]expr.Expr, len(v.Rows))
+	for i, row := range v.Rows {
+		if len(row) != width {
+			return nil, types.Errorf(types.ErWrongValueCountOnRow, i+1)
+		}
+		bound, err := bind.all(row)
+		if err != nil {
+			return nil, err
+		}
+		rows[i] = bound
+	}
+	r := &valuesRel{rows: rows, first: b.newIDs(width)}
+	out := &result{rel: r}
+	for c := range width {
+		list := make([]expr.Expr, len(rows))
+		for i := range rows {
+			list[i] = rows[i][c]
+		}
+		list, err := expr.Unify(b.env.Build, list...)
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			rows[i][c] = list[i]
+		}
+		r.out = append(r.out, list[0].Type())
+		info := itemColumn("column_"+itoa(c), list[0].Type())
+		out.cols = append(out.cols, column{id: r.first + c, info: info})
+	}
+	return out, nil
+}

@@ -1,0 +1,189 @@
+package plan
+
+import (
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// subquery is the logical side of an exec.Subplan: what the expression of the subquery means. A pass may turn the expression into a join, or
+// it stays and its plan is made when the expression is placed into a node.
+type subquery struct {
+	plan *exec.Subplan
+	rel  rel
+	cols []column
+	// free are the outer references, to which the expression's first arguments belong.
+	free []expr.Expr
+	// left are the operands of IN and its like, compared with cols by op; empty for scalar subqueries and EXISTS.
+	left []expr.Expr
+	op   string
+	// compare is the whole comparison over operands and cols; operands are the columns of the expression's further arguments.
+	compare  expr.Expr
+	operands []int
+	planned  bool
+}
+
+// boolean is the type of conditions.
+func boolean() types.Type { return types.Type{ID: types.TypeBigInt, Length: 1} }
+
+// resolveInner resolves a subquery in an expression.
+func (b *binder) resolveInner(q *syntax.Query) (*result, error) {
+	if q.Into != nil {
+		return nil, types.Errorf(types.ErWrongUsage, "subquery", "INTO")
+	}
+	return b.build.query(q, b.scope)
+}
+
+// scalarSubquery binds a subquery that stands for its one value.
+func (b *binder) scalarSubquery(q *syntax.Query) (expr.Expr, error) {
+	r, err := b.resolveInner(q)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.cols) != 1 {
+		return nil, types.Errorf(types.ErOperandColumns, 1)
+	}
+	return b.build.subqueryExpr(&subquery{rel: r.rel, cols: r.cols}, exec.SubplanScalar, r.cols[0].info.Type, nil), nil
+}
+
+func (b *binder) exists(q *syntax.Query) (expr.Expr, error) {
+	r, err := b.resolveInner(q)
+	if err != nil {
+		return nil, err
+	}
+	return b.build.subqueryExpr(&subquery{rel: r.rel, cols: r.cols}, exec.SubplanExists, boolean(), nil), nil
+}
+
+// inSubquery binds x IN (subquery), which is x = ANY, and x NOT IN (subquery), which is x <> ALL.
+func (b *binder) inSubquery(e *syntax.In) (expr.Expr, error) {
+	if e.Not {
+		return b.compared(exec.SubplanAll, "<>", e.X, e.Query.Query)
+	}
+	return b.compared(exec.SubplanAny, "=", e.X, e.Query.Query)
+}
+
+// quantified binds x op ANY (subquery) and x op ALL (subquery).
+func (b *binder) quantified(e *syntax.QuantCompare) (expr.Expr, error) {
+	kind := exec.SubplanAny
+	if e.Quant == "ALL" {
+		kind = exec.SubplanAll
+	}
+	return b.compared(kind, binaryNames[e.Op], e.L, e.Query.Query)
+}
+
+// rowSubquery binds the comparison of a row constructor with a subquery of one row; done is false for other operands. mirror says that the
+// subquery stood on the left.
+func (b *binder) rowSubquery(e *syntax.Binary) (bound expr.Expr, done bool, err error) {
+	op, comparison := binaryNames[e.Op], mirrored[binaryNames[e.Op]] != "" || e.Op == syntax.OpNe
+	if !comparison {
+		return nil, false, nil
+	}
+	l, r := unparen(e.L), unparen(e.R)
+	if _, row := r.(*syntax.Row); row {
+		l, r = r, l
+		if e.Op != syntax.OpNe {
+			op = mirrored[op]
+		}
+	}
+	sub, ok := r.(*syntax.Subquery)
+	if _, row := l.(*syntax.Row); !row || !ok {
+		return nil, false, nil
+	}
+	bound, err = b.compared(exec.SubplanRow, op, l, sub.Query)
+	return bound, true, err
+}
+
+// compared binds the comparison of an expression, or of a row of them, with the rows of a subquery.
+func (b *binder) compared(kind exec.SubplanKind, op string, x syntax.Expr, q *syntax.Query) (expr.Expr, error) {
+	operands := []syntax.Expr{x}
+	if row, ok := unparen(x).(*syntax.Row); ok {
+		operands = row.Elems
+	}
+	left, err := b.all(operands)
+	if err != nil {
+		return nil, err
+	}
+	r, err := b.resolveInner(q)
+	if err != nil {
+		return nil, err
+	}
+	if len(left) != len(r.cols) {
+		return nil, types.Errorf(types.ErOperandColumns, len(left))
+	}
+	s := &subquery{rel: r.rel, cols: r.cols, left: left, op: op}
+	args, err := b.comparison(s)
+	if err != nil {
+		return nil, err
+	}
+	return b.build.subqueryExpr(s, kind, boolean(), args), nil
+}
+
+// comparison builds what is evaluated for each row of the subquery, and returns the expression's operands: the columns that the left side
+// reads, or the left side itself where it must not be evaluated for each row.
+func (b *binder) comparison(s *subquery) (args []expr.Expr, err error) {
+	inner := make([]expr.Expr, len(s.cols))
+	left := make([]expr.Expr, len(s.left))
+	seen := idSet{}
+	for i, e := range s.left {
+		inner[i] = s.cols[i].expr()
+		left[i] = e
+		if e.IsCall("row") {
+			return nil, types.Errorf(types.ErOperandColumns, 1)
+		}
+		if !expr.IsDeterministic(e) {
+			id := b.build.newID()
+			left[i] = expr.Column(id, e.Type(), e.String())
+			s.operands = append(s.operands, id)
+			args = append(args, e)
+			continue
+		}
+		expr.Walk(e, func(n expr.Expr) bool {
+			if id, ok := n.ColumnIndex(); ok && !seen[id] {
+				seen[id] = true
+				s.operands = append(s.operands, id)
+				args = append(args, n)
+			}
+			return true
+		})
+	}
+	x, y := left[0], inner[0]
+	if len(left) > 1 {
+		if x, err = b.call("row", left...); err != nil {
+			return nil, err
+		}
+		if y, err = b.call("row", inner...); err != nil {
+			return nil, err
+		}
+	}
+	s.compare, err = b.call(s.op, x, y)
+	return args, err
+}
+
+// subqueryExpr makes the expression of a resolved subquery.
+func (b *builder) subqueryExpr(s *subquery, kind exec.SubplanKind, t types.Type, operands []expr.Expr) expr.Expr {
+	s.free = free(s.rel)
+	flags := flagsOf(s.rel) & (changing | expr.FlagTyped | expr.FlagStatement)
+	slots := make([]int, len(s.free))
+	for i := range slots {
+		slots[i] = b.newSlot()
+	}
+	s.plan = &exec.Subplan{Kind: kind, Slots: slots, Operands: len(operands), Flags: flags}
+	b.subqueries[s.plan] = s
+	name := "subquery " + itoa(len(b.subqueries))
+	return s.plan.Expr(name, t, s.free, operands, len(s.free) == 0 && flags&changing == 0)
+}
+
+// newSlot takes a parameter behind the statement's own. Its number is of no use in a plan with unknown parameters, which never runs.
+func (b *builder) newSlot() int {
+	b.plan.Slots++
+	return b.plan.Params + b.plan.Slots - 1
+}
+
+// subqueryOf returns the subquery that e is the expression of, or nil.
+func (b *builder) subqueryOf(e expr.Expr) *subquery {
+	if plan := exec.SubplanOf(e); plan != nil {
+		return b.subqueries[plan]
+	}
+	return nil
+}
