@@ -58,3 +58,36 @@ func TestAnalyzeCounts(t *testing.T) {
 		t.Fatalf("times %v and %v", f.Time, s.Time)
 	}
 }
+
+// TestAnalyzeFigures: memory, spilled bytes and reads are those of the node that took them.
+func TestAnalyzeFigures(t *testing.T) {
+	k := newKit(t)
+	rt, sb := k.runtime(), sbtest(1)
+	k.fill(rt, sb, 8000)
+	scan := &Scan{Table: sb, Cols: []int{0, 2}}
+	sort := &Sort{Input: scan, Keys: []SortKey{{Expr: expr.Column(1, charType(120), "c")}}}
+	group := &HashAgg{Input: sort, Keys: []expr.Expr{k.call("%", expr.Column(0, intType, "id"), lit(7))}, Aggs: []*expr.AggSpec{k.agg("count")}}
+	figures := func(memory int64) (scanned, sorted, grouped Counter) {
+		rt.Analyze, rt.Mem = NewCounters(), NewMemTracker(memory)
+		k.query(rt, group)
+		return rt.Analyze.Of(scan), rt.Analyze.Of(sort), rt.Analyze.Of(group)
+	}
+	scanned, sorted, grouped := figures(1 << 30)
+	if scanned.Reads < 8 || scanned.Memory != 0 || sorted.Reads != 0 || sorted.Spilled != 0 || sorted.Memory < 200<<10 || grouped.Memory <= 0 || grouped.Memory > 64<<10 {
+		t.Errorf("in memory: %+v, %+v, %+v", scanned, sorted, grouped)
+	}
+	inMemory := sorted.Memory
+	scanned, sorted, grouped = figures(400 << 10)
+	if scanned.Spilled != 0 || sorted.Spilled < 200<<10 || sorted.Memory >= inMemory || grouped.Spilled != 0 {
+		t.Errorf("spilled: %+v, %+v, %+v", scanned, sorted, grouped)
+	}
+	rt.Analyze = NewCounters()
+	remove := &Delete{Table: sb, KeyCol: 4, Input: k.lockByPK(sb, lit(5))}
+	k.exec(rt, remove)
+	if c := rt.Analyze.Of(remove); c.Rows != 1 || c.Loops != 1 || c.Time < rt.Analyze.Of(remove.Input).Time {
+		t.Errorf("a write: %+v", c)
+	}
+	if rt.running != nil {
+		t.Error("a node still runs")
+	}
+}

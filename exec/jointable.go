@@ -34,7 +34,7 @@ const joinKeepBytes = 1 << 20
 
 func (t *joinTable) init(rt *Runtime, ts []types.Type, keysOnly bool) {
 	t.rt, t.types, t.keysOnly = rt, ts, keysOnly
-	t.mem.mem = rt.Mem
+	t.mem = rt.account()
 	t.keys.init()
 }
 

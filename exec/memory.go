@@ -43,12 +43,14 @@ func (p *MemPool) take(n int64) bool {
 	return true
 }
 
-// MemTracker accounts the memory of one statement. It is used by one goroutine at a
-// time. A nil tracker counts nothing and never refuses.
+// MemTracker accounts the memory of one statement. Several goroutines may work on the
+// statement; Reset and Share are for the one that owns it. A nil tracker counts nothing
+// and never refuses.
 type MemTracker struct {
-	used, peak, limit int64
-	pool              *MemPool
-	taken             int64 // of pool
+	used, peak atomic.Int64
+	limit      int64
+	pool       *MemPool
+	taken      atomic.Int64 // of pool
 }
 
 // NewMemTracker returns a tracker with a limit in bytes; 0 or less is no limit.
@@ -62,17 +64,19 @@ func (m *MemTracker) Share(p *MemPool) {
 
 // Reset prepares the tracker for another statement with a limit in bytes. What the last one held is given back.
 func (m *MemTracker) Reset(limit int64) {
-	if m.taken != 0 {
-		m.pool.take(-m.taken)
+	if taken := m.taken.Swap(0); taken != 0 {
+		m.pool.take(-taken)
 	}
-	*m = MemTracker{limit: limit, pool: m.pool}
+	m.used.Store(0)
+	m.peak.Store(0)
+	m.limit = limit
 }
 
 // Used returns the bytes held now, Peak the most held so far.
-func (m *MemTracker) Used() int64 { return m.used }
+func (m *MemTracker) Used() int64 { return m.used.Load() }
 
 // Peak returns the most bytes held since Reset.
-func (m *MemTracker) Peak() int64 { return m.peak }
+func (m *MemTracker) Peak() int64 { return m.peak.Load() }
 
 // Grow adds n bytes, negative to release. It fails with 8175 beyond the limit, and with 8176 when all statements together hold more than
 // the node may. It keeps the bytes counted, so that the owner releases the same sum either way.
@@ -80,24 +84,34 @@ func (m *MemTracker) Grow(n int64) error {
 	if m == nil || n == 0 {
 		return nil
 	}
-	m.used += n
-	m.peak = max(m.peak, m.used)
-	if n > 0 && m.limit > 0 && m.used > m.limit {
+	used := m.used.Add(n)
+	for peak := m.peak.Load(); used > peak && !m.peak.CompareAndSwap(peak, used); {
+		peak = m.peak.Load()
+	}
+	if n > 0 && m.limit > 0 && used > m.limit {
 		return errStatementMemory
 	}
-	if m.pool != nil && (m.used > m.taken+poolStep || m.used < m.taken-4*poolStep) {
-		return m.share(n > 0)
+	if m.pool == nil {
+		return nil
+	}
+	if taken := m.taken.Load(); used > taken+poolStep || used < taken-4*poolStep {
+		return m.share(used, taken, n > 0)
 	}
 	return nil
 }
 
-// share makes what is taken of the pool fit what the statement holds.
-func (m *MemTracker) share(growing bool) error {
-	want := max(m.used/poolStep*poolStep, 0)
-	if m.pool.take(want - m.taken) {
-		m.taken = want
-	} else if growing {
-		return errNodeMemory
+// share makes what is taken of the pool fit what the statement holds. If another
+// goroutine does so at the same time, its share stands until the next call.
+func (m *MemTracker) share(used, taken int64, growing bool) error {
+	want := max(used/poolStep*poolStep, 0)
+	if !m.pool.take(want - taken) {
+		if growing {
+			return errNodeMemory
+		}
+		return nil
+	}
+	if !m.taken.CompareAndSwap(taken, want) {
+		m.pool.take(taken - want)
 	}
 	return nil
 }
@@ -111,30 +125,40 @@ var (
 // statement is above three quarters of its limit and spilling frees something worth
 // a file.
 func (m *MemTracker) tight(own int64) bool {
-	return m != nil && m.limit > 0 && own >= min(spillFloor, m.limit/8) && m.used > m.limit/4*3
+	return m != nil && m.limit > 0 && own >= min(spillFloor, m.limit/8) && m.used.Load() > m.limit/4*3
 }
 
 // account is an operator's share of the tracker: it remembers what it holds, so that
-// close returns exactly that.
+// close returns exactly that. For EXPLAIN ANALYZE, what it takes counts for the node
+// that runs at that time.
 type account struct {
-	mem  *MemTracker
+	rt   *Runtime
 	held int64
 }
+
+// account returns an empty account.
+func (rt *Runtime) account() account { return account{rt: rt} }
 
 // set changes what the operator holds to n bytes.
 func (a *account) set(n int64) error {
 	d := n - a.held
 	a.held = n
-	return a.mem.Grow(d)
+	if c := a.rt.running; c != nil {
+		c.held += d
+		c.Memory = max(c.Memory, c.held)
+	}
+	return a.rt.Mem.Grow(d)
 }
 
 func (a *account) add(n int64) error { return a.set(a.held + n) }
 
-func (a *account) tight() bool { return a.mem.tight(a.held) }
+func (a *account) tight() bool { return a.rt.Mem.tight(a.held) }
 
-// close gives everything back; it may be called more than once.
+// close gives everything back; it may be called more than once, and without an account.
 func (a *account) close() {
-	a.held = -a.held
-	_ = a.mem.Grow(a.held) // giving back never fails
+	if a.held == 0 {
+		return
+	}
+	_ = a.rt.Mem.Grow(-a.held) // giving back never fails
 	a.held = 0
 }

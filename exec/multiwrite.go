@@ -83,7 +83,7 @@ func (rt *Runtime) newMultiWriter(input Node, tables []DeleteTarget) *multiWrite
 	if len(tables) > multiTargetsMax {
 		panic("exec: too many targets")
 	}
-	w := &multiWriter{rt: rt, row: make([]types.Value, len(Types(input))), mem: account{mem: rt.Mem}}
+	w := &multiWriter{rt: rt, row: make([]types.Value, len(Types(input))), mem: rt.account()}
 	w.rows.init(rt, Types(input))
 	for i, t := range tables {
 		c := newChanger(rt, t.Table, t.KeyCol)

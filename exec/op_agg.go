@@ -125,7 +125,7 @@ func (n *HashAgg) build(b *builder) (operator, error) {
 	if len(n.Keys) == 0 {
 		return newStreamAgg(b.rt, in, nil, n.Aggs, Types(n)), nil
 	}
-	o := &hashAggOp{rt: b.rt, input: in, in: Types(n.Input), mem: account{mem: b.rt.Mem}, out: b.rt.getBatch(Types(n))}
+	o := &hashAggOp{rt: b.rt, input: in, in: Types(n.Input), mem: b.rt.account(), out: b.rt.getBatch(Types(n))}
 	o.keys.init(b.rt.Ctx, n.Keys)
 	o.groups.init(b.rt, n.Keys, n.Aggs)
 	o.table.init()
@@ -312,7 +312,7 @@ func (n *StreamAgg) build(b *builder) (operator, error) {
 }
 
 func newStreamAgg(rt *Runtime, in operator, keys []expr.Expr, aggs []*expr.AggSpec, out []types.Type) *streamAggOp {
-	o := &streamAggOp{rt: rt, input: in, scalar: len(keys) == 0, mem: account{mem: rt.Mem}, out: rt.getBatch(out)}
+	o := &streamAggOp{rt: rt, input: in, scalar: len(keys) == 0, mem: rt.account(), out: rt.getBatch(out)}
 	o.keys.init(rt.Ctx, keys)
 	o.groups.init(rt, keys, aggs)
 	if !o.scalar {

@@ -30,7 +30,7 @@ type cteState struct {
 func (rt *Runtime) cte(c *CTE) *cteState {
 	s := rt.shared.ctes[c]
 	if s == nil {
-		s = &cteState{rt: rt, cte: c, ctx: rt.Ctx.Child(), mem: account{mem: rt.Mem}, slots: slotValues{slots: c.Slots}}
+		s = &cteState{rt: rt, cte: c, ctx: rt.Ctx.Child(), mem: rt.account(), slots: slotValues{slots: c.Slots}}
 		s.rows.init(rt, c.Out)
 		s.seen.init()
 		rt.shared.ctes[c] = s

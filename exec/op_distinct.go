@@ -38,7 +38,7 @@ func (n *Distinct) build(b *builder) (operator, error) {
 	if n.Sorted {
 		return &uniqOp{input: in}, nil
 	}
-	o := &distinctOp{rt: b.rt, input: in, types: Types(n), mem: account{mem: b.rt.Mem}}
+	o := &distinctOp{rt: b.rt, input: in, types: Types(n), mem: b.rt.account()}
 	o.table.init()
 	return o, nil
 }

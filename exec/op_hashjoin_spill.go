@@ -38,7 +38,7 @@ const joinCheckRows = 256
 
 // beginSpill moves the build side's rows to files.
 func (o *hashJoinOp) beginSpill() error {
-	o.spill = &joinSpill{rt: o.rt, last: true, mem: account{mem: o.rt.Mem}}
+	o.spill = &joinSpill{rt: o.rt, last: true, mem: o.rt.account()}
 	o.spill.feed = o.rt.getBatch(Types(o.probeNode()))
 	if err := o.writeTable(); err != nil {
 		return err

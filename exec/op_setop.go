@@ -41,7 +41,7 @@ func (n *SetOp) build(b *builder) (operator, error) {
 		left.close()
 		return nil, err
 	}
-	o := &setOp{rt: b.rt, node: n, left: left, right: right, mem: account{mem: b.rt.Mem}}
+	o := &setOp{rt: b.rt, node: n, left: left, right: right, mem: b.rt.account()}
 	o.table.init()
 	return o, nil
 }

@@ -45,7 +45,7 @@ func (n *Sort) build(b *builder) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &sortOp{rt: b.rt, input: in, mem: account{mem: b.rt.Mem}, out: b.rt.getBatch(Types(n))}
+	o := &sortOp{rt: b.rt, input: in, mem: b.rt.account(), out: b.rt.getBatch(Types(n))}
 	o.keys.initSort(b.rt.Ctx, n.Keys)
 	return o, nil
 }

@@ -30,7 +30,7 @@ func (n *TopN) build(b *builder) (operator, error) {
 		return nil, err
 	}
 	o := &topNOp{node: n}
-	o.sortOp = sortOp{rt: b.rt, input: in, mem: account{mem: b.rt.Mem}, out: b.rt.getBatch(Types(n))}
+	o.sortOp = sortOp{rt: b.rt, input: in, mem: b.rt.account(), out: b.rt.getBatch(Types(n))}
 	o.keys.initSort(b.rt.Ctx, n.Keys)
 	return o, nil
 }

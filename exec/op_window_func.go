@@ -330,7 +330,7 @@ type frameAgg struct {
 
 func newFrameAgg(o *windowOp, spec *expr.AggSpec, growing bool) *frameAgg {
 	a := &frameAgg{op: o, growing: growing, merging: mergesExactly(spec), newer: spec.NewStates(), older: spec.NewStates(), both: spec.NewStates()}
-	a.mem.mem = o.rt.Mem
+	a.mem = o.rt.account()
 	a.reader.init(&o.rows)
 	a.reread.init(&o.rows)
 	a.begins.init(&o.rows)

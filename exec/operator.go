@@ -37,15 +37,20 @@ func (b *builder) node(n Node) (operator, error) {
 	if err != nil || b.rt.Analyze == nil {
 		return op, err
 	}
-	return &measured{input: op, count: b.rt.Analyze.at(n)}, nil
+	return &measured{rt: b.rt, input: op, count: b.rt.Analyze.at(n)}, nil
 }
 
 // Counter is what EXPLAIN ANALYZE learnt about one node.
 type Counter struct {
-	Rows  uint64        // live rows yielded, all loops together
-	Loops uint64        // times opened
-	Time  time.Duration // wall time in the node and below
-	First time.Duration // of which until the first batch was there
+	Rows    uint64        // live rows yielded, all loops together; of a write, rows affected
+	Loops   uint64        // times opened
+	Time    time.Duration // wall time in the node and below
+	First   time.Duration // of which until the first batch was there
+	Memory  int64         // most bytes that the node held by itself
+	Spilled int64         // bytes that it wrote to spill files
+	Reads   uint64        // pages and keys that it asked storage for
+
+	held int64
 }
 
 // Counters holds a Counter per node that ran.
@@ -73,26 +78,25 @@ func (c *Counters) at(n Node) *Counter {
 	return k
 }
 
-// measured counts what passes through an operator.
+// measured counts what passes through an operator, and makes it the one that runs.
 type measured struct {
+	rt    *Runtime
 	input operator
 	count *Counter
 	began bool
 }
 
 func (m *measured) open() error {
-	start := clock.Mono()
 	m.count.Loops++
 	m.began = false
-	err := m.input.open()
-	m.count.Time += clock.Mono() - start
-	return err
+	defer m.run()()
+	return m.input.open()
 }
 
-func (m *measured) next() (*types.Batch, error) {
-	start := clock.Mono()
-	b, err := m.input.next()
-	m.count.Time += clock.Mono() - start
+func (m *measured) next() (b *types.Batch, err error) {
+	stop := m.run()
+	b, err = m.input.next()
+	stop()
 	if !m.began {
 		m.began = true
 		m.count.First = m.count.Time
@@ -101,6 +105,19 @@ func (m *measured) next() (*types.Batch, error) {
 		m.count.Rows += uint64(b.Rows())
 	}
 	return b, err
+}
+
+// run starts the node's clock; the result stops it.
+func (m *measured) run() func() { return m.rt.measure(m.count) }
+
+// measure makes c the counter of what runs from now until the result is called.
+func (rt *Runtime) measure(c *Counter) (stop func()) {
+	start, above := clock.Mono(), rt.running
+	rt.running = c
+	return func() {
+		rt.running = above
+		c.Time += clock.Mono() - start
+	}
 }
 
 func (m *measured) close() { m.input.close() }

@@ -34,6 +34,9 @@ func (rt *Runtime) closeSnapshot() {
 // scan reads one page. latest asks for the candidates of a scanning write.
 func (rt *Runtime) scan(r *txn.ScanRequest, latest bool) (resume []byte, err error) {
 	r.Interrupt = rt.Interrupt
+	if rt.running != nil {
+		rt.running.Reads++
+	}
 	switch {
 	case rt.Txn == nil:
 		r.TS = rt.snapshotTS()
@@ -46,6 +49,9 @@ func (rt *Runtime) scan(r *txn.ScanRequest, latest bool) (resume []byte, err err
 
 // get reads one key. hold, which may be nil, is shared by the reads of a page.
 func (rt *Runtime) get(key []byte, hold *kvapi.Hold, sink kvapi.Sink, latest bool) (found bool, err error) {
+	if rt.running != nil {
+		rt.running.Reads++
+	}
 	switch {
 	case rt.Txn == nil:
 		return rt.Manager.GetAt(rt.snapshotTS(), key, rt.Interrupt, hold, sink)

@@ -37,7 +37,7 @@ type listMark struct {
 
 func (l *rowList) init(rt *Runtime, ts []types.Type) {
 	l.rt, l.types = rt, ts
-	l.mem.mem = rt.Mem
+	l.mem = rt.account()
 }
 
 // reset empties the list.
@@ -108,6 +108,7 @@ func (l *rowList) flush() error {
 	if _, err := l.file.file.Write(l.arena); err != nil {
 		return spillError(err)
 	}
+	l.file.spilled(len(l.arena))
 	l.flushed += int64(len(l.arena))
 	l.arena = l.arena[:0]
 	if cap(l.arena) > 2*listTailBytes {
@@ -151,7 +152,9 @@ func (c *rowCursor) start(l *rowList, from, to listMark) {
 	}
 	c.list, c.offset, c.left, c.end = l, from.offset, to.row-from.row, to.row
 	c.window, c.from = c.window[:0], 0
-	c.mem.mem = l.rt.Mem
+	if c.mem.rt == nil {
+		c.mem = l.rt.account()
+	}
 }
 
 // mark returns the cursor's place.

@@ -137,8 +137,20 @@ func (rt *Runtime) runWriteRetrying(p *Plan) (sqlapi.Result, error) {
 	}
 }
 
-// runWrite runs the node that changes rows.
+// runWrite runs the node that changes rows, measured if its plan is to be explained.
 func (rt *Runtime) runWrite(p *Plan) (sqlapi.Result, error) {
+	if rt.Analyze == nil {
+		return rt.runRoot(p)
+	}
+	c := rt.Analyze.at(p.Root)
+	defer rt.measure(c)()
+	res, err := rt.runRoot(p)
+	c.Loops++
+	c.Rows += res.AffectedRows
+	return res, err
+}
+
+func (rt *Runtime) runRoot(p *Plan) (sqlapi.Result, error) {
 	switch n := p.Root.(type) {
 	case *Insert:
 		return rt.runInsert(n)

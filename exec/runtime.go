@@ -44,6 +44,7 @@ type Runtime struct {
 
 	snapshot *txn.Snapshot // of reads outside a transaction, while a statement runs
 	own      *txn.Txn      // of a statement without Txn, while it runs
+	running  *Counter      // with Analyze: of the node that runs
 	shared   *execution    // nil unless the statement at hand has subplans or CTEs
 	scratch  scratch
 }

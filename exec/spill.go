@@ -20,6 +20,7 @@ const spillBufferBytes = 64 << 10
 // open, so that no crash leaves it behind; where the system refuses that, close
 // removes it.
 type spillFile struct {
+	rt      *Runtime
 	file    *os.File
 	named   bool
 	w       *bufio.Writer
@@ -37,7 +38,7 @@ func (rt *Runtime) newSpill() (*spillFile, error) {
 	if err != nil {
 		return nil, spillError(err)
 	}
-	return &spillFile{file: f, named: os.Remove(f.Name()) != nil}, nil
+	return &spillFile{rt: rt, file: f, named: os.Remove(f.Name()) != nil}, nil
 }
 
 // spillError classifies a failure of the file system.
@@ -46,6 +47,13 @@ func spillError(err error) error {
 		return kvapi.ErrDiskFull
 	}
 	return types.NewError(types.ErErrorOnWrite, "Error writing a temporary file: "+err.Error())
+}
+
+// spilled counts bytes written for the node that runs.
+func (s *spillFile) spilled(n int) {
+	if c := s.rt.running; c != nil {
+		c.Spilled += int64(n)
+	}
 }
 
 // write appends one record made of parts.
@@ -62,6 +70,7 @@ func (s *spillFile) write(parts ...[]byte) error {
 		if _, err := s.w.Write(p); err != nil {
 			return spillError(err)
 		}
+		s.spilled(n + len(p))
 	}
 	s.records++
 	return nil

@@ -342,7 +342,7 @@ type subplanMemo struct {
 
 func (m *subplanMemo) init(rt *Runtime) {
 	m.table.init()
-	m.mem.mem = rt.Mem
+	m.mem = rt.account()
 }
 
 // get returns the result for args, and remembers args for put.

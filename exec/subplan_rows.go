@@ -23,7 +23,7 @@ type subplanRows struct {
 
 func (r *subplanRows) init(st *subplanState) {
 	r.st = st
-	r.mem.mem = st.rt.Mem
+	r.mem = st.rt.account()
 	r.list.init(st.rt, Types(st.plan.Root))
 }
 

@@ -289,7 +289,7 @@ func TestWindowAgreesWithModel(t *testing.T) {
 				}
 				// Others hold what leaves room for the states of sliding frames, and none for rows.
 				rt.Mem = NewMemTracker(2 << 20)
-				filler := account{mem: rt.Mem}
+				filler := rt.account()
 				_ = filler.set(1200 << 10)
 				defer filler.close()
 			}

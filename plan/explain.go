@@ -110,7 +110,7 @@ func ExplainTree(p *exec.Plan, counters *exec.Counters) string {
 		fmt.Fprintf(&b, "  (rows=%.0f)", d.Rows)
 		if counters != nil {
 			c := counters.Of(n)
-			fmt.Fprintf(&b, " (actual rows=%d loops=%d time=%v)", c.Rows, c.Loops, c.Time)
+			fmt.Fprintf(&b, " (actual rows=%d loops=%d time=%v%s)", c.Rows, c.Loops, c.Time, spent(&c))
 		}
 		b.WriteByte('\n')
 		for _, child := range n.Children() {
@@ -119,6 +119,20 @@ func ExplainTree(p *exec.Plan, counters *exec.Counters) string {
 	}
 	walk(p.Root, 0)
 	return b.String()
+}
+
+// spent tells what a node took besides time; what it took nothing of is left out.
+func spent(c *exec.Counter) string {
+	text := ""
+	for _, part := range []struct {
+		name string
+		n    int64
+	}{{"reads", int64(c.Reads)}, {"memory", c.Memory}, {"spilled", c.Spilled}} {
+		if part.n > 0 {
+			text += fmt.Sprintf(" %s=%d", part.name, part.n)
+		}
+	}
+	return text
 }
 
 // explained is a node of EXPLAIN FORMAT=JSON.
