@@ -79,6 +79,7 @@ var libraryGates = map[string][]string{
 	"net/http":                               {"server", "bench"},
 	"golang.org/x/sync":                      {"session"},
 	"github.com/pires/go-proxyproto":         {"wire"},
+	"github.com/klauspost/compress":          {"wire"},
 	"github.com/cockroachdb/errors":          {},
 	"google.golang.org/grpc":                 {"rpc"},
 	"github.com/pingcap/failpoint":           {},

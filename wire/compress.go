@@ -1,10 +1,10 @@
 package wire
 
 import (
-	"compress/flate"
 	"compress/zlib"
 	"errors"
 	"io"
+	"net"
 	"sync"
 )
 
@@ -17,25 +17,31 @@ const (
 
 var errCompressed = errors.New("malformed compressed packet")
 
-// compressed is the compression layer of CLIENT_COMPRESS between packets and the socket. Reading inflates as bytes are asked
-// for, so that a small packet which claims to hold much costs no memory. It belongs to the connection's goroutine.
+// compressed is the compression layer of CLIENT_COMPRESS and CLIENT_ZSTD_COMPRESSION_ALGORITHM between packets and the socket. Reading
+// inflates as bytes are asked for, so that a small packet which claims to hold much costs no memory. It belongs to the connection's goroutine.
 type compressed struct {
 	inner io.ReadWriter
-	pools *compressPools
+	codec codec
 	seq   byte // of the next packet written
 	// The packet being read: body yields its content, of which left bytes are to come; raw is what is left of it on the wire.
 	raw    io.LimitedReader
 	body   io.Reader
 	left   int
-	inflow *inflater // set while body is compressed
+	inflow inflater // set while body is compressed
 	out    packetBuffer
 	err    error // sticky, of reading
 }
 
-// compressPools shares the large states of zlib between connections. Safe for concurrent use.
-type compressPools struct{ deflaters, inflaters sync.Pool }
+// codec is a way of compressing packets, each by itself. Its states are large and shared between connections.
+type codec interface {
+	// inflate returns a reader of what src holds, to be given back to done when it has been read to its end.
+	inflate(src io.Reader) (inflater, error)
+	done(r inflater)
+	// deflate appends b to out, compressed.
+	deflate(out *packetBuffer, b []byte) error
+}
 
-type inflater struct{ r io.ReadCloser }
+type inflater interface{ io.Reader }
 
 // packetBuffer collects what a zlib writer gives.
 type packetBuffer struct{ b []byte }
@@ -45,8 +51,17 @@ func (p *packetBuffer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// startCompression puts the layer that the client has asked for under its packets. Of both methods zlib wins, as in MySQL.
 func (c *conn) startCompression() {
-	layer := &compressed{inner: c.stream, pools: &c.srv.zlib}
+	layer := &compressed{inner: c.stream}
+	switch {
+	case c.caps&capCompress != 0:
+		layer.codec = &c.srv.zlib
+	case c.caps&capZstd != 0:
+		layer.codec = c.srv.zstd.codec(c.zstdLevel)
+	default:
+		return
+	}
 	layer.raw.R = c.stream
 	c.inStream(layer)
 }
@@ -76,8 +91,8 @@ func (z *compressed) Read(dst []byte) (int, error) {
 		z.err = io.ErrUnexpectedEOF // the stream broke off
 	case err == io.EOF:
 		z.err = errCompressed // the packet holds less than it says
-	default:
-		z.err = inflateFault(err)
+	case err != nil:
+		z.err = z.inflateFault(err)
 	}
 	if n == 0 {
 		return 0, z.err
@@ -86,12 +101,11 @@ func (z *compressed) Read(dst []byte) (int, error) {
 }
 
 // inflateFault tells bytes that do not inflate from failures of the socket below.
-func inflateFault(err error) error {
-	_, corrupt := errors.AsType[flate.CorruptInputError](err)
-	if corrupt || err == zlib.ErrChecksum || err == zlib.ErrHeader || err == zlib.ErrDictionary {
-		return errCompressed
+func (z *compressed) inflateFault(err error) error {
+	if _, ok := errors.AsType[net.Error](err); ok || z.raw.N > 0 && (err == io.EOF || err == io.ErrUnexpectedEOF) {
+		return err
 	}
-	return err
+	return errCompressed
 }
 
 // nextPacket reads a header and prepares body.
@@ -107,18 +121,11 @@ func (z *compressed) nextPacket() error {
 		z.left, z.body = int(z.raw.N), &z.raw
 		return nil
 	}
-	var err error
-	if z.inflow, _ = z.pools.inflaters.Get().(*inflater); z.inflow == nil {
-		z.inflow = &inflater{}
-		z.inflow.r, err = zlib.NewReader(&z.raw)
-	} else {
-		err = z.inflow.r.(zlib.Resetter).Reset(&z.raw, nil)
-	}
+	inflow, err := z.codec.inflate(&z.raw)
 	if err != nil {
-		z.inflow = nil
-		return inflateFault(err)
+		return z.inflateFault(err)
 	}
-	z.body = z.inflow.r
+	z.inflow, z.body = inflow, inflow
 	return nil
 }
 
@@ -128,11 +135,11 @@ func (z *compressed) endPacket() error {
 		return nil
 	}
 	var probe [1]byte
-	n, err := z.inflow.r.Read(probe[:])
+	n, err := z.inflow.Read(probe[:])
 	if n != 0 || err != io.EOF {
 		return errCompressed // it holds more than it says, or its checksum is wrong
 	}
-	z.pools.inflaters.Put(z.inflow)
+	z.codec.done(z.inflow)
 	z.inflow = nil
 	_, err = io.Copy(io.Discard, &z.raw)
 	return err
@@ -156,7 +163,7 @@ func (z *compressed) writePart(part []byte) error {
 	z.out.b = append(z.out.b[:0], make([]byte, compressHeader)...)
 	plain := 0
 	if len(part) >= compressMin {
-		if err := z.deflate(part); err != nil {
+		if err := z.codec.deflate(&z.out, part); err != nil {
 			return err
 		}
 		plain = len(part)
@@ -176,23 +183,35 @@ func (z *compressed) writePart(part []byte) error {
 	return err
 }
 
-func (z *compressed) deflate(part []byte) error {
-	w, ok := z.pools.deflaters.Get().(*zlib.Writer)
+// zlibCodec is the method of CLIENT_COMPRESS. Safe for concurrent use.
+type zlibCodec struct{ deflaters, inflaters sync.Pool }
+
+func (p *zlibCodec) inflate(src io.Reader) (inflater, error) {
+	if r, ok := p.inflaters.Get().(inflater); ok {
+		return r, r.(zlib.Resetter).Reset(src, nil)
+	}
+	return zlib.NewReader(src)
+}
+
+func (p *zlibCodec) done(r inflater) { p.inflaters.Put(r) }
+
+func (p *zlibCodec) deflate(out *packetBuffer, b []byte) error {
+	w, ok := p.deflaters.Get().(*zlib.Writer)
 	if !ok {
 		var err error
-		if w, err = zlib.NewWriterLevel(&z.out, compressLevel); err != nil {
+		if w, err = zlib.NewWriterLevel(out, compressLevel); err != nil {
 			return err
 		}
 	} else {
-		w.Reset(&z.out)
+		w.Reset(out)
 	}
-	if _, err := w.Write(part); err != nil {
+	if _, err := w.Write(b); err != nil {
 		return err
 	}
 	if err := w.Close(); err != nil {
 		return err
 	}
 	w.Reset(io.Discard) // so that the pool does not keep this connection alive
-	z.pools.deflaters.Put(w)
+	p.deflaters.Put(w)
 	return nil
 }

@@ -35,6 +35,7 @@ type conn struct {
 	peer       net.Addr // of the client, which may be behind a proxy
 	secure     bool     // unix socket or TLS: passwords may travel in the clear inside
 	caps       uint32
+	zstdLevel  int // that the client has asked for
 	in         packetReader
 	resp       response
 	sess       Session

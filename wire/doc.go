@@ -24,7 +24,7 @@
 // 8 bytes; lenstr is a lenenc and that many bytes.
 //
 //	packet          3 length of payload | 1 sequence number | payload
-//	compressed      3 length | 1 sequence number | 3 length inflated, 0 if it is stored | zlib or plain bytes
+//	compressed      3 length | 1 sequence number | 3 length inflated, 0 if it is stored | zlib or zstd frame, or plain bytes
 //
 //	PROXY header    before the greeting, from a proxy of Options.ProxyNetworks only: https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt
 //	Handshake V10   0a | version NUL | 4 connection id | 8 salt | 00 | 2 capabilities, low | ff collation | 2 status |
@@ -80,7 +80,7 @@
 //
 // # Absent on purpose
 //
-// The 3.20 handshake, LOAD DATA LOCAL, session tracking, query attributes, optional metadata, zstd, the replication commands,
+// The 3.20 handshake, LOAD DATA LOCAL, session tracking, query attributes, optional metadata, the replication commands,
 // sha256_password, client certificates (REQUIRE X509). Deadlines per command: the reaper is cheaper. An order in which
 // connections are served: Go's scheduler and the system's decide (docs/design/0010-connections.md).
 package wire

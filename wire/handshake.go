@@ -62,9 +62,7 @@ func (c *conn) handshake() error {
 	if err := c.resp.flush(); err != nil {
 		return err
 	}
-	if c.caps&capCompress != 0 {
-		c.startCompression()
-	}
+	c.startCompression()
 	c.resp.end()
 	return nil
 }
@@ -143,6 +141,11 @@ func (c *conn) parseHandshake(payload []byte, info *ConnInfo) (*login, error) {
 	}
 	if err := c.parseRest(&p, l, info); err != nil {
 		return nil, err
+	}
+	if c.caps&capZstd != 0 {
+		if c.zstdLevel = int(p.uint8()); p.bad || c.zstdLevel < zstdLevelMin || c.zstdLevel > zstdLevelMax {
+			return nil, errBadHandshake
+		}
 	}
 	info.User = l.user
 	info.Capabilities = c.caps

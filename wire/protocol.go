@@ -20,15 +20,16 @@ const (
 	capAuthLenenc      = 1 << 21
 	capExpiredPassword = 1 << 22
 	capDeprecateEOF    = 1 << 24
+	capZstd            = 1 << 26
 )
 
 // serverCapabilities is what is offered to every client; SSL is added where it is on. Not offered, on purpose: LOCAL_FILES (a
-// server must not read its clients' files), SESSION_TRACK, QUERY_ATTRIBUTES, OPTIONAL_RESULTSET_METADATA, NO_SCHEMA, zstd.
+// server must not read its clients' files), SESSION_TRACK, QUERY_ATTRIBUTES, OPTIONAL_RESULTSET_METADATA, NO_SCHEMA.
 // What a client sets without an offer is masked out, so that it changes nothing.
 const serverCapabilities = capLongPassword | CapFoundRows | capLongFlag | capConnectWithDB | capCompress | capODBC |
 	CapIgnoreSpace | capProtocol41 | CapInteractive | capIgnoreSigpipe | capTransactions | capReserved | capSecureConn |
 	CapMultiStatements | capMultiResults | capPSMultiResults | capPluginAuth | capConnectAttrs | capAuthLenenc |
-	capExpiredPassword | capDeprecateEOF
+	capExpiredPassword | capDeprecateEOF | capZstd
 
 // The commands, by the first byte of their packet. ConnStatus.Command holds one of them.
 const (

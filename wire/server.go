@@ -35,7 +35,8 @@ type Server struct {
 	pool     bufferPool
 	columns  columnCache
 	logs     logLimiter
-	zlib     compressPools
+	zlib     zlibCodec
+	zstd     zstdCodecs
 
 	// now is the coarse clock, in ticks since process start. The reaper and accepting move it; everything that would
 	// otherwise read the real clock per command reads this.
