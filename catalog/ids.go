@@ -24,19 +24,11 @@ func (a *idAllocator) next() (uint64, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.free == a.limit {
-		key := idCounterKey()
-		used, err := a.txns.Counter(key)
+		first, err := a.txns.AllocCounter(idCounterKey(), 1, idBlock) // id 0 means "none"
 		if err != nil {
 			return 0, err
 		}
-		from := max(used, a.limit)
-		if err := a.txns.RaiseCounter(key, from+idBlock); err != nil {
-			return 0, err
-		}
-		a.free, a.limit = from, from+idBlock
-		if a.free == 0 {
-			a.free = 1 // id 0 means "none"
-		}
+		a.free, a.limit = first, first+idBlock
 	}
 	id := a.free
 	a.free++

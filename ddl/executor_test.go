@@ -642,3 +642,34 @@ func TestDroppedTableIsForgotten(t *testing.T) {
 		}
 	}
 }
+
+// TestIDsOfTwoNodes: two catalogs over one store never give the same id to two objects.
+func TestIDsOfTwoNodes(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	seen := map[uint64]bool{}
+	var mu sync.Mutex
+	var nodes sync.WaitGroup
+	for range 2 {
+		cat, err := catalog.Open(n.txns)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nodes.Go(func() {
+			for range 1000 {
+				id, err := cat.NextID()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				if seen[id] || id == 0 {
+					t.Errorf("id %d is given twice, or none", id)
+				}
+				seen[id] = true
+				mu.Unlock()
+			}
+		})
+	}
+	nodes.Wait()
+}

@@ -138,6 +138,11 @@ func (c *Client) Unregister(sn *Snapshot) { c.peer.Unregister(sn) }
 // Counter returns a durable counter.
 func (c *Client) Counter(key []byte) (uint64, error) { return c.peer.Counter(key) }
 
+// AllocCounter takes numbers of a durable counter; see kvapi.CounterAllocRequest.
+func (c *Client) AllocCounter(r *kvapi.CounterAllocRequest) (first uint64, err error) {
+	return c.peer.AllocCounter(r)
+}
+
 // DropCounters deletes the durable counters in a span.
 func (c *Client) DropCounters(span kvapi.Span) error { return c.peer.DropCounters(span) }
 

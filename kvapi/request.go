@@ -140,6 +140,14 @@ type CounterRaise struct {
 	Value uint64
 }
 
+// CounterAllocRequest takes N numbers of the durable counter at Key, none of them below Least. What is taken is computed where the
+// request is applied, so whoever asks, from whichever node, gets numbers that nobody else gets.
+type CounterAllocRequest struct {
+	Key   []byte
+	Least uint64
+	N     uint64
+}
+
 // CommitRequest makes mutations and counter raises durable as one atomic batch.
 type CommitRequest struct {
 	// Regions are those that the mutations touch, in key order; kv fills them in.
@@ -149,4 +157,8 @@ type CommitRequest struct {
 	Counters  []CounterRaise
 	// Relaxed commits return when applied, before the log is synced.
 	Relaxed bool
+	// Start is the timestamp that names the transaction, and is below the one it
+	// commits at. It is kept with its versions, so that a commit that is sent again
+	// recognises them. Zero: it is never sent again.
+	Start clock.Timestamp
 }

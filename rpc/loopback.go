@@ -66,6 +66,11 @@ func (p *Peer) Unregister(sn *Snapshot) { p.s.Unregister(sn) }
 // Counter is store.Store.Counter.
 func (p *Peer) Counter(key []byte) (uint64, error) { return p.s.Counter(key) }
 
+// AllocCounter is store.Store.AllocCounter.
+func (p *Peer) AllocCounter(r *kvapi.CounterAllocRequest) (first uint64, err error) {
+	return p.s.AllocCounter(r)
+}
+
 // DropCounters is store.Store.DropCounters.
 func (p *Peer) DropCounters(span kvapi.Span) error { return p.s.DropCounters(span) }
 

@@ -5,9 +5,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/assert"
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kvapi"
 )
@@ -96,6 +98,41 @@ func (c *counters) raise(b *engine.Batch, r kvapi.CounterRaise) {
 	v := max(r.Value, c.values[string(r.Key)])
 	c.values[string(r.Key)] = v
 	b.Set(keys.CounterKey(nil, r.Key), binary.BigEndian.AppendUint64(nil, v))
+}
+
+// counterAlloc is an allocation on its way through the sequencer.
+type counterAlloc struct {
+	req   *kvapi.CounterAllocRequest
+	first uint64 // the result, once it is in a batch
+}
+
+// alloc writes the counter into the batch, behind the numbers that are taken of it. It runs in the sequencer, as raise does. A counter
+// never passes the largest number: who would need that gets fewer.
+func (c *counters) alloc(b *engine.Batch, a *counterAlloc) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.values[string(a.req.Key)]
+	a.first = max(before, a.req.Least)
+	v := a.first + a.req.N
+	if v < a.first {
+		v = math.MaxUint64
+	}
+	assert.That(v >= before, "store: counters do not fall")
+	c.values[string(a.req.Key)] = v
+	b.Set(keys.CounterKey(nil, a.req.Key), binary.BigEndian.AppendUint64(nil, v))
+}
+
+// AllocCounter takes numbers of a counter; it returns the first of them once that is durable.
+func (s *Store) AllocCounter(r *kvapi.CounterAllocRequest) (first uint64, err error) {
+	// The sequencer must not wait for the disk, so the value is loaded here.
+	if _, err := s.counters.load(r.Key); err != nil {
+		return 0, err
+	}
+	n := &commitNode{req: &kvapi.CommitRequest{}, alloc: &counterAlloc{req: r}, wake: make(chan commitSignal, 1)}
+	if err := s.enqueue(n); err != nil {
+		return 0, err
+	}
+	return n.alloc.first, nil
 }
 
 // Counter returns the value of a counter as far as it was raised, synced or not.

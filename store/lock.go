@@ -146,12 +146,25 @@ func (t *lockTable) cancel(e *lockEntry, w *lockWaiter) (granted bool) {
 	return false
 }
 
+// forgetNew drops a lock that was granted just now and has not been used. One that
+// the owner had before, in shared mode, stays.
+func (t *lockTable) forgetNew(o *Owner, h *heldLock) {
+	if h.read {
+		return
+	}
+	t.drop(o, h)
+}
+
 // release drops one lock early, if the owner took it with this tag.
 func (t *lockTable) release(o *Owner, key []byte, tag uint32) {
 	h := o.find(t.hash(key), key)
 	if h == nil || h.tag != tag {
 		return
 	}
+	t.drop(o, h)
+}
+
+func (t *lockTable) drop(o *Owner, h *heldLock) {
 	e := h.entry
 	s := e.shard
 	o.forget(h)

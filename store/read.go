@@ -305,6 +305,12 @@ func (s *Store) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, err 
 	if h == nil {
 		return kvapi.LockResult{Waited: waited}, err
 	}
+	// A wait may have lasted for a minute, and the region have been split or gone elsewhere meanwhile. The caller
+	// finds out where the key lives now, and asks there.
+	if waited && !s.regions.Load().holds(r.Region, r.Key) {
+		s.locks.forgetNew(o, h)
+		return kvapi.LockResult{Waited: true}, errEpoch
+	}
 	res.Acquired, res.Waited = true, waited
 	res.Version, err = s.latest(o, h, r)
 	return res, err

@@ -14,6 +14,9 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
+// regionIDs is the durable counter of region ids. A directory of before it begins above the highest that is in use.
+var regionIDs = keys.SystemKey(nil, 'R')
+
 // firstRegionID is the region ["", "") of a new store.
 const firstRegionID kvapi.RegionID = 1
 

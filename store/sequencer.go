@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -46,6 +47,7 @@ type commitNode struct {
 	owner *Owner
 	req   *kvapi.CommitRequest
 	admin *adminCommit
+	alloc *counterAlloc
 	bytes int
 	ts    clock.Timestamp
 	err   error
@@ -102,7 +104,7 @@ func (s *Store) Commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error
 		}
 	}
 	s.pace(bytes)
-	n.owner, n.req, n.admin, n.bytes = o, r, nil, bytes
+	n.owner, n.req, n.admin, n.alloc, n.bytes = o, r, nil, nil, bytes
 	err := s.enqueue(n)
 	n.req = nil
 	if err != nil {
@@ -267,6 +269,9 @@ func (s *Store) encodeGroup(b *engine.Batch, head *commitNode) group {
 		if m.err = s.admissible(); m.err == nil {
 			m.err = checkRegions(regions, m)
 		}
+		if m.err == nil && m.req.Start != 0 && m.req.Start > s.oracle.Last() {
+			m.err = errFuture
+		}
 		if m.err == nil {
 			n++
 		}
@@ -331,13 +336,16 @@ func (s *Store) encodeCommit(b *engine.Batch, m *commitNode) {
 		assert.That(i == 0 || bytes.Compare(m.req.Mutations[i-1].Key, w.Key) < 0, "store: keys of a commit ascend")
 		assert.That(w.Shadow != kvapi.ShadowAt || w.Prev < m.ts, "store: a version shadows an older one")
 		if w.Kind == kvapi.MutationPut {
-			mvcc.Put(b, w.Key, m.ts, 0, w.Value)
+			mvcc.Put(b, w.Key, m.ts, m.req.Start, w.Value)
 		} else {
-			mvcc.Delete(b, w.Key, m.ts, 0)
+			mvcc.Delete(b, w.Key, m.ts, m.req.Start)
 		}
 	}
 	for _, c := range m.req.Counters {
 		s.counters.raise(b, c)
+	}
+	if m.alloc != nil {
+		s.counters.alloc(b, m.alloc)
 	}
 	if n := len(m.req.Mutations); n > 0 && m.bytes >= loadCommitBytes {
 		s.engine.NoteLoad(m.req.Mutations[n-1].Key) // behind the records of an index build
@@ -453,6 +461,9 @@ func (s *Store) administer(a *adminCommit) error {
 
 // errFailed is what writes get after a failure of the log; nothing happened.
 var errFailed = fmt.Errorf("%w: storage has failed", kvapi.ErrClosed)
+
+// errFuture refuses a commit whose start timestamp is above all that were issued: it was not issued here.
+var errFuture = errors.New("store: a transaction that starts in the future")
 
 // errEpoch is the one EpochError, so that a refusal allocates nothing.
 var errEpoch error = &kvapi.EpochError{}

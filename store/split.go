@@ -7,6 +7,7 @@ import (
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/assert"
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kvapi"
 )
@@ -157,6 +158,9 @@ func (s *Store) measure(r *region) (total int64, cuts []cut, err error) {
 // It is one batch that rewrites two records; no data moves. It returns once
 // that is durable.
 func (s *Store) Split(key []byte) error {
+	if _, err := s.counters.load(regionIDs); err != nil { // the sequencer must not wait for the disk
+		return err
+	}
 	var next *regionMap
 	var left, right *region
 	err := s.administer(&adminCommit{
@@ -166,7 +170,9 @@ func (s *Store) Split(key []byte) error {
 			if at < 0 || bytes.Equal(old.sorted[at].Start, key) {
 				return ErrNoCut
 			}
-			next, left, right = old.split(at, bytes.Clone(key))
+			id := counterAlloc{req: &kvapi.CounterAllocRequest{Key: regionIDs, Least: uint64(old.last()) + 1, N: 1}}
+			s.counters.alloc(b, &id)
+			next, left, right = old.split(at, bytes.Clone(key), kvapi.RegionID(id.first))
 			b.Set(regionKey(left.ID), encodeRegion(&left.Region))
 			b.Set(regionKey(right.ID), encodeRegion(&right.Region))
 			return nil
@@ -191,13 +197,14 @@ func (m *regionMap) find(key []byte) int {
 }
 
 // split returns a map in which the region at a position is two. The left one
-// keeps its id; both get the next version of the epoch, so that every request
+// keeps its id, the right one has a new one; both get the next version of the epoch, so that every request
 // made for the old region is refused.
-func (m *regionMap) split(at int, key []byte) (next *regionMap, left, right *region) {
+func (m *regionMap) split(at int, key []byte, id kvapi.RegionID) (next *regionMap, left, right *region) {
 	old := m.sorted[at]
 	left, right = &region{Region: old.Region}, &region{Region: old.Region}
 	left.End, right.Start = key, key
-	right.ID = m.last() + 1
+	assert.That(m.byID[id] == nil, "store: the id of a new region is new")
+	right.ID = id
 	left.Epoch.Version++
 	right.Epoch.Version++
 	left.size.Store(old.size.Load() / 2)

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -25,129 +24,7 @@ const (
 	// block may have, and so the most that a crash costs. INT columns have room
 	// for whole blocks until their last four million ids.
 	autoBlockShare = 64
-	// rowIDColumn is the column part of the counter of hidden row ids.
-	rowIDColumn = 0
 )
-
-// AutoIDs owns the counters of this node's tables: AUTO_INCREMENT columns and
-// hidden row ids. It is safe for concurrent use.
-type AutoIDs struct {
-	txns *txn.Manager
-
-	mu sync.Mutex
-	// byKey is guarded by mu, which is taken before AutoID.mu.
-	byKey  map[autoKey]*AutoID
-	closed bool
-}
-
-type autoKey struct {
-	physID uint64
-	column uint32
-}
-
-// NewAutoIDs returns the registry of counters kept in m.
-func NewAutoIDs(m *txn.Manager) *AutoIDs {
-	return &AutoIDs{txns: m, byKey: make(map[autoKey]*AutoID)}
-}
-
-// For returns the generator of t's AUTO_INCREMENT column. t must have one.
-func (a *AutoIDs) For(t *catalog.Table) *AutoID {
-	return a.get(autoKey{t.PhysID, t.AutoInc.ID}, &t.AutoInc.Type)
-}
-
-func (a *AutoIDs) rowIDs(t *catalog.Table) *AutoID {
-	return a.get(autoKey{t.PhysID, rowIDColumn}, &rowIDType)
-}
-
-func (a *AutoIDs) get(k autoKey, typ *types.Type) *AutoID {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	id := a.byKey[k]
-	if id == nil {
-		id = a.open(k, typ)
-		a.byKey[k] = id
-	}
-	return id
-}
-
-func (a *AutoIDs) open(k autoKey, typ *types.Type) *AutoID {
-	return &AutoID{txns: a.txns, typ: *typ, key: counterKey(catalog.KindAutoInc, k), exactKey: counterKey(catalog.KindAutoExact, k),
-		max: maxAutoValue(typ), block: autoBlockMin}
-}
-
-// Peek returns t's next id without taking it: what SHOW CREATE TABLE and
-// information_schema print. Who asks need not use the table, which may be gone:
-// nothing is kept of one that nobody has taken ids of.
-func (a *AutoIDs) Peek(t *catalog.Table) (uint64, error) {
-	k := autoKey{t.PhysID, t.AutoInc.ID}
-	a.mu.Lock()
-	id := a.byKey[k]
-	a.mu.Unlock()
-	if id == nil {
-		id = a.open(k, &t.AutoInc.Type)
-	}
-	return id.Peek()
-}
-
-// Begin makes first the first id of a new table, in the commit that creates it:
-// a counter without its table would stay for ever. Nobody may know t yet.
-func (a *AutoIDs) Begin(tx *txn.Txn, t *catalog.Table, first uint64) error {
-	id := a.open(autoKey{t.PhysID, t.AutoInc.ID}, &t.AutoInc.Type)
-	return tx.RaiseCounter(id.key, min(first, id.top()))
-}
-
-// Forget drops the counters of a physical table that is gone from memory.
-func (a *AutoIDs) Forget(physID uint64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for k := range a.byKey {
-		if k.physID == physID {
-			delete(a.byKey, k)
-		}
-	}
-}
-
-// Drop deletes what is stored of the counters of a physical table that is gone
-// and whose id is never used again. It may be repeated after a crash.
-func (a *AutoIDs) Drop(physID uint64) error {
-	var found keyCatcher
-	span := counterSpan(catalog.KindAutoExact, physID)
-	for span.Start != nil {
-		resume, err := a.txns.Scan(&txn.ScanRequest{Span: span, Sink: &found})
-		if err != nil {
-			return fmt.Errorf("table: drop auto-increment counters: %w", err)
-		}
-		span.Start = bytes.Clone(resume)
-	}
-	tx := a.txns.Begin(txn.Options{Level: txn.ReadCommitted})
-	defer tx.Release()
-	for _, key := range found.keys {
-		if _, _, err := tx.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, nil); err != nil {
-			return fmt.Errorf("table: drop auto-increment counters: %w", err)
-		}
-		if err := tx.Delete(key); err != nil {
-			return fmt.Errorf("table: drop auto-increment counters: %w", err)
-		}
-	}
-	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("table: drop auto-increment counters: %w", err)
-	}
-	return a.txns.DropCounters(counterSpan(catalog.KindAutoInc, physID))
-}
-
-// keyCatcher keeps the keys of a scan.
-type keyCatcher struct{ keys [][]byte }
-
-func (c *keyCatcher) Pair(key, _ []byte) (bool, error) {
-	c.keys = append(c.keys, bytes.Clone(key))
-	return true, nil
-}
-
-// counterSpan holds the keys of one kind of all columns of a physical table.
-func counterSpan(kind byte, physID uint64) kvapi.Span {
-	prefix := keys.SystemKey(nil, kind, catalog.IDPart(physID))
-	return kvapi.Span{Start: prefix, End: keys.PrefixEnd(nil, prefix)}
-}
 
 func counterKey(kind byte, k autoKey) []byte {
 	return keys.SystemKey(nil, kind, catalog.IDPart(k.physID), binary.BigEndian.AppendUint32(nil, k.column))
@@ -167,27 +44,35 @@ func maxAutoValue(t *types.Type) uint64 {
 }
 
 // AutoID generates the ids of one column. Ids are handed out in ascending
-// order; they are unique as long as explicit ids raise the counter, and a crash
-// may leave a gap but never a repeat. It is safe for concurrent use.
+// order; they are unique, whichever node hands them out, as long as explicit ids
+// raise the counter, and a crash may leave a gap but never a repeat. It is safe
+// for concurrent use.
 type AutoID struct {
 	txns          *txn.Manager
 	typ           types.Type
 	key, exactKey []byte
 	max           uint64
 
-	// free is the next id to hand out; limit the first one that no durable
-	// counter covers. free only grows; it is moved by compare-and-swap within
-	// the limit, and beyond it under mu. Zero limit: not loaded yet.
+	// free is the next id to hand out; limit the first one that nobody has taken
+	// of the durable counter for this AutoID. free only grows; it is moved by
+	// compare-and-swap within the limit, and beyond it under mu. Zero limit: not
+	// loaded yet.
 	free, limit atomic.Uint64
+	// covered is a value that the durable counter is known to have reached.
+	covered atomic.Uint64
 
 	mu sync.Mutex
 	// Guarded by mu, which is held while a block is reserved: everybody else
 	// who needs ids has to wait for that anyway.
 	loaded bool
-	// durable is the value of the counter in storage. After a clean shutdown it
-	// lies above limit, and the next reservation must exceed it.
-	durable uint64
-	block   uint64
+	// end is where the counter stands if nobody else has moved it: from limit to
+	// there, if the type has so many, and from free with a clean shutdown behind us
+	// (claim), ids are ours for the asking.
+	end uint64
+	// claim: a clean shutdown has left the ids from free to end. They are ours if the
+	// counter still stands at end when the next ones are taken of it, and nobody's before.
+	claim bool
+	block uint64
 }
 
 // Next returns the first of n consecutive ids. At the end of the column's range
@@ -227,29 +112,59 @@ func (a *AutoID) reserve(n uint64) (done bool, first uint64, err error) {
 	left := top - from
 	limit := from + min(left, max(n, min(a.block, max(1, left/autoBlockShare))))
 	if limit > a.limit.Load() {
-		// The counter rises even if it covers the block or is at the top: what a
-		// clean shutdown has recorded holds as long as the counter stays. It rises
-		// by no more than that takes, or restarts would use up a small type.
-		raised := max(limit, a.durable+1)
-		limit = min(raised, top)
-		if err := a.txns.RaiseCounter(a.key, raised); err != nil {
-			return true, 0, fmt.Errorf("table: reserve auto-increment ids: %w", err)
+		// It takes no more than it needs, or restarts would use up a small type; but
+		// some, even if what a clean shutdown has left would do: its record holds as
+		// long as the counter stays.
+		next := max(a.end, from)
+		if err := a.take(max(limit, next+1) - next); err != nil {
+			return true, 0, err
 		}
-		a.durable = raised
 	}
 	a.block = min(a.block*2, autoBlockMax)
-	a.limit.Store(limit)
-	if n > limit-from {
-		// The statement wants more ids than are left: it gets those, and the
-		// rows beyond them see the end of the range.
-		for {
-			from = a.free.Load()
-			if a.free.CompareAndSwap(from, max(from, limit)) {
-				return true, from, nil
-			}
+	if from, limit = a.free.Load(), a.limit.Load(); from <= limit && n <= limit-from || limit < top {
+		return false, 0, nil // or others have taken what came next: once more
+	}
+	// The statement wants more ids than are left: it gets those, and the rows
+	// beyond them see the end of the range.
+	for {
+		from = a.free.Load()
+		if a.free.CompareAndSwap(from, max(from, limit)) {
+			return true, from, nil
 		}
 	}
-	return false, 0, nil
+}
+
+// take takes n ids more of the durable counter. If others have taken those that
+// come next, what is left here is given up and ids go on with the new ones. The
+// caller holds mu.
+func (a *AutoID) take(n uint64) error {
+	next := max(a.end, a.free.Load())
+	first, err := a.txns.AllocCounter(a.key, next, n)
+	if err != nil {
+		return fmt.Errorf("table: reserve auto-increment ids: %w", err)
+	}
+	top := a.top()
+	if first != next {
+		// Before the limit rises, or an id in between could be handed out.
+		a.lift(min(first, top))
+	}
+	if a.end = first + n; a.end < first {
+		a.end = math.MaxUint64
+	}
+	a.claim = false
+	a.covered.Store(a.end)
+	a.limit.Store(min(a.end, top))
+	return nil
+}
+
+// lift moves the next id to at least next.
+func (a *AutoID) lift(next uint64) {
+	for {
+		free := a.free.Load()
+		if free >= next || a.free.CompareAndSwap(free, next) {
+			return
+		}
+	}
 }
 
 // top bounds the ids from above: the one that no id may reach. The counter can
@@ -270,8 +185,8 @@ func (a *AutoID) exhausted() (uint64, error) {
 }
 
 // load reads the durable counter once. The exact value of a clean shutdown
-// counts only if no block was reserved since; beside the largest counter it
-// never does, because no block could end it.
+// counts only if nothing was taken of the counter since; beside the largest
+// counter it never does, because nothing can be taken of that.
 func (a *AutoID) load() error {
 	if a.loaded {
 		return nil
@@ -289,11 +204,22 @@ func (a *AutoID) load() error {
 	if found && durable < math.MaxUint64 && len(c.value) == exactLen && c.value[0] == exactFormat &&
 		binary.BigEndian.Uint64(c.value[1:]) == durable {
 		free = max(binary.BigEndian.Uint64(c.value[9:]), 1)
+		a.claim = true
 	}
-	a.durable, a.loaded = durable, true
-	a.free.Store(max(free, a.free.Load()))
+	a.end, a.loaded = durable, true
+	a.covered.Store(durable)
+	a.lift(free)
 	a.limit.Store(a.free.Load())
 	return nil
+}
+
+// settle loads the counter and makes what a clean shutdown has left ours, so
+// that its record holds no more: explicit ids may be among it.
+func (a *AutoID) settle() error {
+	if err := a.load(); err != nil || !a.claim {
+		return err
+	}
+	return a.take(1)
 }
 
 // Raise makes sure that later ids are above an explicit value, in memory at
@@ -302,7 +228,7 @@ func (a *AutoID) load() error {
 // the next id is not enough: who raised that may have rolled back, or may yet.
 func (a *AutoID) Raise(tx *txn.Txn, v *types.Value) error {
 	n, ok := autoNumber(v)
-	if !ok || n < a.free.Load() && n < a.limit.Load() {
+	if !ok || n < a.free.Load() && n < a.covered.Load() {
 		return nil
 	}
 	return a.raise(tx, min(n, a.max))
@@ -311,45 +237,36 @@ func (a *AutoID) Raise(tx *txn.Txn, v *types.Value) error {
 func (a *AutoID) raise(tx *txn.Txn, n uint64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err := a.load(); err != nil {
+	if err := a.settle(); err != nil {
 		return err
 	}
 	next := n
 	if n < math.MaxUint64 {
 		next++
 	}
-	for {
-		free := a.free.Load()
-		if free >= next {
-			break
-		}
-		if a.free.CompareAndSwap(free, next) {
-			break
-		}
+	a.lift(next)
+	switch covers, err := a.covers(next); {
+	case err != nil:
+		return err
+	case covers:
+		return nil
 	}
-	if next > a.limit.Load() {
-		if err := a.learn(); err != nil {
-			return err
-		}
-	}
-	if next <= a.limit.Load() {
-		return nil // the durable counter is above it already
-	}
-	// Above the durable counter too, or the exact value of a clean shutdown
-	// would be believed after a crash.
-	return tx.RaiseCounter(a.key, max(next, a.durable+1))
+	return tx.RaiseCounter(a.key, next)
 }
 
-// learn moves the limit to what raises have made of the counter that rode in
-// commits: a load of explicit ids in any order then asks for few of its own.
-func (a *AutoID) learn() error {
-	durable, err := a.txns.Counter(a.key)
-	if err != nil || durable <= a.durable {
-		return err
+// covers tells whether the durable counter is at or above next. It asks storage
+// if that is not known: raises ride in commits, and after a load of explicit ids
+// in any order few raise it themselves.
+func (a *AutoID) covers(next uint64) (bool, error) {
+	if next <= a.covered.Load() {
+		return true, nil
 	}
-	a.durable = durable
-	a.limit.Store(max(min(durable, a.top()), a.limit.Load()))
-	return nil
+	durable, err := a.txns.Counter(a.key)
+	if err != nil {
+		return false, fmt.Errorf("table: read auto-increment counter: %w", err)
+	}
+	a.covered.Store(max(durable, a.covered.Load()))
+	return next <= durable, nil
 }
 
 // autoNumber returns v as an id that can raise the counter.
@@ -414,13 +331,14 @@ func (a *AutoID) Peek() (uint64, error) {
 func (a *AutoID) CommitNext(tx *txn.Txn, next uint64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err := a.load(); err != nil {
+	if err := a.settle(); err != nil {
 		return err
 	}
-	if next = min(next, a.top()); next <= a.free.Load() && next <= a.limit.Load() {
-		return nil
+	next = min(next, a.top())
+	if covers, err := a.covers(next); covers || err != nil {
+		return err
 	}
-	return tx.RaiseCounter(a.key, max(next, a.durable+1)) // see raise
+	return tx.RaiseCounter(a.key, next)
 }
 
 // SetNext raises the counter to next (AUTO_INCREMENT=n of ALTER TABLE),
@@ -429,30 +347,20 @@ func (a *AutoID) CommitNext(tx *txn.Txn, next uint64) error {
 func (a *AutoID) SetNext(next uint64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err := a.load(); err != nil {
+	if err := a.settle(); err != nil {
 		return err
 	}
 	next = min(next, a.top())
-	if next > a.limit.Load() {
-		if err := a.learn(); err != nil {
-			return err
-		}
+	covers, err := a.covers(next)
+	if err == nil && !covers {
+		err = a.txns.RaiseCounter(a.key, next)
 	}
-	if next > a.limit.Load() {
-		// The counter must pass both: next, and what an old exact value names.
-		raised := max(next, a.durable+1)
-		if err := a.txns.RaiseCounter(a.key, raised); err != nil {
-			return err
-		}
-		a.durable = raised
-		a.limit.Store(max(min(raised, a.top()), a.limit.Load()))
+	if err != nil {
+		return err
 	}
-	for {
-		free := a.free.Load()
-		if free >= next || a.free.CompareAndSwap(free, next) {
-			return nil
-		}
-	}
+	a.covered.Store(max(next, a.covered.Load()))
+	a.lift(next)
+	return nil
 }
 
 const (
@@ -460,31 +368,11 @@ const (
 	exactLen    = 17 // format, durable counter, exact counter
 )
 
-// Close stores the exact counters of a clean shutdown in one transaction, so
-// that no gap remains. No ids may be taken afterwards.
-func (a *AutoIDs) Close() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.closed {
-		return nil
-	}
-	a.closed = true
-	tx := a.txns.Begin(txn.Options{Level: txn.ReadCommitted})
-	defer tx.Release()
-	for _, id := range a.byKey {
-		if err := id.storeExact(tx); err != nil {
-			tx.Rollback()
-			return fmt.Errorf("table: store auto-increment counters: %w", err)
-		}
-	}
-	return tx.Commit()
-}
-
 func (a *AutoID) storeExact(tx *txn.Txn) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.loaded {
-		return nil
+	if !a.loaded || a.claim {
+		return nil // what the last shutdown has recorded still holds
 	}
 	// A raise may have ridden in a commit since: storage knows.
 	durable, err := a.txns.Counter(a.key)
@@ -493,11 +381,11 @@ func (a *AutoID) storeExact(tx *txn.Txn) error {
 	}
 	free := a.free.Load()
 	a.limit.Store(0)
-	if free > durable {
+	switch {
+	case free > durable:
 		return tx.RaiseCounter(a.key, free) // it was raised by who rolled back
-	}
-	if free == durable {
-		return nil
+	case free == durable || durable != a.end:
+		return nil // nothing is left, or somebody else has taken what follows
 	}
 	b := append(make([]byte, 0, exactLen), exactFormat)
 	b = binary.BigEndian.AppendUint64(b, durable)

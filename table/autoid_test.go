@@ -3,6 +3,7 @@ package table_test
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"testing"
@@ -487,5 +488,68 @@ func TestAutoIDNextIsDurable(t *testing.T) {
 				t.Errorf("after a crash, the next id is %d, %v", v.Int64(), err)
 			}
 		})
+	}
+}
+
+// TestAutoIDTwoNodes: no id is handed out twice by two nodes, or two lives, that share the durable counter: blocks of many sizes, explicit
+// ids, clean shutdowns of both.
+func TestAutoIDTwoNodes(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close()
+	seed := testkit.Seed(t)
+	for i, typ := range []types.Type{intType(types.TypeBigInt), intType(types.TypeInt), unsigned(types.TypeSmallInt)} {
+		desc := autoTable(uint64(1+i), typ, true)
+		var mu sync.Mutex
+		seen := map[uint64]string{}
+		claim := func(who string, first, count uint64) {
+			mu.Lock()
+			defer mu.Unlock()
+			for id := first; id < first+count; id++ {
+				if other := seen[id]; other != "" {
+					t.Errorf("%s: %d for %s and %s", typ, id, other, who)
+				}
+				seen[id] = who
+			}
+		}
+		for life := range 4 {
+			var nodes sync.WaitGroup
+			registries := []*table.AutoIDs{table.NewAutoIDs(n.txns), table.NewAutoIDs(n.txns)}
+			for node, ids := range registries {
+				for worker := range 2 {
+					rng := testkit.Rand(seed, uint64(100*i+10*life+2*node+worker))
+					who := fmt.Sprintf("node %d in life %d", node, life)
+					nodes.Go(func() {
+						for range 100 {
+							count := 1 + rng.Uint64N(3)
+							if rng.IntN(20) == 0 {
+								count = 300
+							}
+							if typ.ID == types.TypeSmallInt {
+								count = 1
+							}
+							first, err := ids.For(desc).Next(count)
+							if err != nil {
+								t.Error(err)
+								return
+							}
+							claim(who, first, count)
+							if rng.IntN(30) > 0 {
+								continue
+							}
+							above := types.Int(int64(first + rng.Uint64N(100)))
+							if err := n.do(func(tx *txn.Txn) error { return ids.For(desc).Raise(tx, &above) }); err != nil {
+								t.Error(err)
+							}
+						}
+					})
+				}
+			}
+			nodes.Wait()
+			for _, ids := range registries {
+				if err := ids.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
 	}
 }

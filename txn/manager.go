@@ -96,6 +96,13 @@ func (m *Manager) RaiseCounter(key []byte, v uint64) error {
 	return t.Commit()
 }
 
+// AllocCounter takes n numbers of a durable counter, none below least, and
+// returns the first of them once that is synced. Nobody else gets one of them,
+// whichever node asks. At the end of the numbers there may be fewer.
+func (m *Manager) AllocCounter(key []byte, least, n uint64) (first uint64, err error) {
+	return m.kv.AllocCounter(&kvapi.CounterAllocRequest{Key: key, Least: least, N: n})
+}
+
 // DropCounters deletes the durable counters whose keys lie in a bounded span,
 // and returns once that is synced. Nobody may raise one of them any more.
 func (m *Manager) DropCounters(span kvapi.Span) error { return m.kv.DropCounters(span) }

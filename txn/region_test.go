@@ -3,6 +3,7 @@ package txn
 import (
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -394,4 +395,57 @@ func TestDropCounters(t *testing.T) {
 	}
 	again.close()
 	d.close()
+}
+
+// TestAllocCounter: what is taken of a counter is nobody else's, lies above what was raised, is durable when it is told, and ends with the
+// largest number.
+func TestAllocCounter(t *testing.T) {
+	fs := engine.NewMemFS()
+	d := openOn(t, openMemEngine(t, fs), nil)
+	key := []byte("t1")
+	for _, c := range []struct{ least, n, want uint64 }{
+		{1, 10, 1}, {0, 5, 11}, {5, 1, 16}, {100, 20, 100}, {100, 1, 120},
+	} {
+		if first, err := d.m.AllocCounter(key, c.least, c.n); first != c.want || err != nil {
+			t.Errorf("%d from %d on: %d, %v; want %d", c.n, c.least, first, err, c.want)
+		}
+	}
+	if err := d.m.RaiseCounter(key, 1000); err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	taken := map[uint64]bool{}
+	var workers sync.WaitGroup
+	for range 8 {
+		workers.Go(func() {
+			for range 50 {
+				first, err := d.m.AllocCounter(key, 0, 3)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				for id := first; id < first+3; id++ {
+					if taken[id] || id < 1000 {
+						t.Errorf("%d is taken twice, or below what was raised", id)
+					}
+					taken[id] = true
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	workers.Wait()
+	clone := testkit.Crash(fs, 0, 1)
+	d.close()
+	d = openOn(t, openMemEngine(t, clone), nil)
+	defer d.close()
+	if first, err := d.m.AllocCounter(key, 0, 1); first != 2200 || err != nil {
+		t.Errorf("after a crash: %d, %v", first, err)
+	}
+	for _, want := range []uint64{math.MaxUint64 - 5, math.MaxUint64} {
+		if first, err := d.m.AllocCounter(key, math.MaxUint64-5, 10); first != want || err != nil {
+			t.Errorf("at the end: %d, %v", first, err)
+		}
+	}
 }
