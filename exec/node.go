@@ -246,6 +246,9 @@ type HashAgg struct {
 	Input Node
 	Keys  []expr.Expr
 	Aggs  []*expr.AggSpec
+	// GrandTotal says that the input comes from an Expand, whose bits are the last key:
+	// without rows there is still the row that sums up all of them.
+	GrandTotal bool
 }
 
 // StreamAgg is HashAgg for input whose equal keys are adjacent; its output keeps

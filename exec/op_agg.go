@@ -115,6 +115,7 @@ type hashAggOp struct {
 	parts  partitions
 	at     int
 	done   bool
+	total  bool // see HashAgg.GrandTotal
 }
 
 func (n *HashAgg) build(b *builder) (operator, error) {
@@ -125,7 +126,7 @@ func (n *HashAgg) build(b *builder) (operator, error) {
 	if len(n.Keys) == 0 {
 		return newStreamAgg(b.rt, in, nil, n.Aggs, Types(n)), nil
 	}
-	o := &hashAggOp{rt: b.rt, input: in, in: Types(n.Input), mem: b.rt.account(), out: b.rt.getBatch(Types(n))}
+	o := &hashAggOp{rt: b.rt, total: n.GrandTotal, input: in, in: Types(n.Input), mem: b.rt.account(), out: b.rt.getBatch(Types(n))}
 	o.keys.init(b.rt.Ctx, n.Keys)
 	o.groups.init(b.rt, n.Keys, n.Aggs)
 	o.table.init()
@@ -152,12 +153,28 @@ func (o *hashAggOp) open() error {
 			return err
 		}
 		if b == nil {
+			if o.total && o.table.len() == 0 && !o.parts.active() {
+				o.grandTotal()
+			}
 			return o.parts.drain()
 		}
 		if err := o.add(b); err != nil {
 			return err
 		}
 	}
+}
+
+// grandTotal makes the one group of an input without rows: keys of NULL, all bits of GROUPING() set.
+func (o *hashAggOp) grandTotal() {
+	null, bits := types.Null(), types.Int(1<<(len(o.groups.types)-1)-1)
+	for range len(o.groups.types) - 1 {
+		o.groups.values = appendValue(o.groups.values, &null)
+	}
+	o.groups.values = appendValue(o.groups.values, &bits)
+	o.groups.ends = append(o.groups.ends, uint64(len(o.groups.values)))
+	o.key = append(o.key[:0], 0)
+	o.table.insert(o.key, o.table.hash(o.key))
+	o.groups.grow()
 }
 
 // add aggregates the rows of b or postpones them.
