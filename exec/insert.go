@@ -449,6 +449,10 @@ func (in *inserter) replace() error {
 		if !found {
 			break
 		}
+		if in.rowGenerated != 0 && c.Index.Columns[0].Col == in.table.AutoInc.Ordinal {
+			// Its ids are used up. The row that has the last one did nothing to be removed: this answers a duplicate key.
+			return in.writer.Insert(tx, in.row, table.InsertCheck)
+		}
 		same, err := in.sameAs(&c)
 		if err != nil {
 			return err

@@ -95,6 +95,9 @@ func (rt *Runtime) runStatement(p *Plan, sink sqlapi.Sink) (res sqlapi.Result, e
 		res, err = rt.runWriteRetrying(p)
 	}
 	rt.endExecution()
+	if err == nil {
+		err = rt.unnoticed(p)
+	}
 	if err != nil && rt.Txn != nil {
 		rt.Txn.RollbackStatement()
 		// A duplicate key, say, may be that of a commit which is not durable yet; the
@@ -104,6 +107,24 @@ func (rt *Runtime) runStatement(p *Plan, sink sqlapi.Sink) (res sqlapi.Result, e
 		}
 	}
 	return res, err
+}
+
+// unnoticed is what expressions have left for the end of a statement: an error of a function that could only warn, and an interrupted
+// SLEEP. One in a SELECT without tables says so by its value, as in MySQL; any other would pass off the rows so far as the whole answer.
+func (rt *Runtime) unnoticed(p *Plan) error {
+	if err := rt.Ctx.TakeFailure(); err != nil {
+		return err
+	}
+	if !rt.Ctx.SleepCut {
+		return nil
+	}
+	rt.Ctx.SleepCut = false
+	if project, ok := p.Root.(*Project); ok && p.IsQuery && len(p.Subplans) == 0 {
+		if _, alone := project.Input.(*Dual); alone {
+			return nil
+		}
+	}
+	return rt.poll()
 }
 
 // waitSeen returns once what the transaction read under locks is durable: one compare

@@ -49,6 +49,7 @@ func buildCast(b *BuildContext, n *Node, t types.Type) error {
 			t.Scale = -1
 		}
 	case t.ID == types.TypeJSON:
+		n.args[0] = truthAsJSON(x)
 		t.Coll, n.coer, n.ascii = types.Utf8mb4Bin, CoerImplicit, false
 	}
 	n.typ, n.eval = t, evalCast
@@ -62,6 +63,9 @@ func evalCast(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	}
 	if v.K == n.typ.Kind() && (v.K == types.KindInt || v.K == types.KindUint || v.K == types.KindFloat && n.typ.ID == types.TypeDouble) {
 		return v, nil
+	}
+	if n.typ.ID == types.TypeFloat && math.Abs(ctx.float(&v)) > math.MaxFloat32 {
+		return types.Null(), outOfRange(n, "DOUBLE")
 	}
 	return types.Cast(ctx.Context, v, n.typ)
 }

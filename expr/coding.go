@@ -201,19 +201,28 @@ func evalUnhex(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 
 func evalRadix(base int) evalFunc {
 	return func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-		v, err := n.args[0].eval(ctx, n.args[0], row)
+		v, err := ctx.numberText(n.args[0], row)
 		if err != nil || v.IsNull() {
 			return types.Null(), err
 		}
-		if v.K == types.KindString {
-			u, ok := parseRadix(v.B, 10, false)
-			if !ok {
-				u = 0
-			}
-			return n.textResult([]byte(strconv.FormatUint(u, base))), nil
+		u, ok := parseRadix(v.B, 10, false)
+		if !ok {
+			u = 0
 		}
-		return n.textResult([]byte(strconv.FormatUint(ctx.bitOperand(&v), base))), nil
+		return n.textResult([]byte(strconv.FormatUint(u, base))), nil
 	}
+}
+
+// numberText is text, in which a BIT is a number: BIN, OCT and CONV read the digits of their argument's text.
+func (ctx *Ctx) numberText(e Expr, row []types.Value) (types.Value, error) {
+	v, err := e.eval(ctx, e, row)
+	switch v.K {
+	case types.KindNull, types.KindString:
+		return v, err
+	case types.KindBit:
+		v.K = types.KindUint
+	}
+	return types.String(ctx.textOfTyped(&v, &e.typ), textCollation(&v)), err
 }
 
 // parseRadix reads the longest prefix of s in a base; negative numbers by their bits, overflow saturates, in 63 bits if signed.
@@ -256,7 +265,7 @@ func digitOf(c byte) int {
 
 // evalConv is CONV(s, from, to); a negative base means signed numbers.
 func evalConv(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-	s, err := ctx.text(n.args[0], row)
+	s, err := ctx.numberText(n.args[0], row)
 	if err != nil {
 		return s, err
 	}

@@ -219,6 +219,9 @@ func (b *BuildContext) newComparator(op string, x, y Expr) (*comparator, Expr, E
 		return nil, x, y, err
 	}
 	c := &comparator{class: compareClass(x, y), mask: compareMasks[op]}
+	if c.class == classJSON {
+		x, y = truthAsJSON(x), truthAsJSON(y)
+	}
 	if c.class == classString || c.class == classJSON || c.class == classNull {
 		d, err := b.aggregate(op, c.class == classString, x, y)
 		if err != nil {

@@ -62,6 +62,8 @@ type Ctx struct {
 	Session SessionInfo // nil: session functions answer with an error
 	// Poll returns an error once the statement must end. nil never ends it. Long loops and SLEEP call it.
 	Poll func() error
+	// SleepCut says that a SLEEP was interrupted. It tells so by its value; whether the statement goes on, its executor decides.
+	SleepCut bool
 	// Done is closed when Poll would fail; it wakes SLEEP early. May be nil.
 	Done func() <-chan struct{}
 	// Subplans evaluates subqueries; nil where a statement has none.

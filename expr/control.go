@@ -109,7 +109,7 @@ func buildCase(b *BuildContext, n *Node) error {
 func evalCase(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	i := 0
 	for ; i+1 < len(n.args); i += 2 {
-		t, err := ctx.test(n.args[i], row)
+		t, err := ctx.choose(n.args[i], row)
 		if err != nil {
 			return types.Null(), err
 		}

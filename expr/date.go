@@ -28,7 +28,7 @@ var dateTable = map[string]function{
 		return int64(dayNumber(d))*86400 + int64(d.Hour)*3600 + int64(d.Minute)*60 + int64(d.Second)
 	})},
 	"weekofyear": {1, 1, 0, wholeDate(intType(2), func(d types.DateTime) int64 { w, _ := types.Week(d, 3); return int64(w) })},
-	"week":       {1, 2, 0, plain(intType(2), evalWeek)}, "yearweek": {1, 2, 0, plain(intType(6), evalWeek)},
+	"week":       {1, 2, 0, buildWeek}, "yearweek": {1, 2, 0, plain(intType(6), evalWeek)},
 	"dayname": {1, 1, 0, asciiText(chars(9), evalName)}, "monthname": {1, 1, 0, asciiText(chars(9), evalName)},
 	"last_day": {1, 1, 0, plain(dateType, evalLastDay)}, "makedate": {2, 2, 0, plain(dateType, evalMakeDate)},
 	"from_days": {1, 1, 0, plain(dateType, evalFromDays)}, "date": {1, 1, 0, plain(dateType, evalDate)},
@@ -156,6 +156,21 @@ func (ctx *Ctx) wholeDay(e Expr, row []types.Value) (packed int64, ok bool, err 
 	return packed, ok, err
 }
 
+// buildWeek is WEEK, whose mode is default_week_format if none is given.
+func buildWeek(b *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	if len(n.args) == 1 && b.SysVarType != nil {
+		format, err := buildSysVar(b, ScopeAny, "default_week_format")
+		if err != nil {
+			return err
+		}
+		n.args = []Expr{n.args[0], format}
+	}
+	return plain(intType(2), evalWeek)(b, n)
+}
+
 // evalWeek is WEEK and YEARWEEK.
 func evalWeek(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	packed, ok, err := ctx.wholeDay(n.args[0], row)
@@ -250,11 +265,7 @@ func evalDate(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err != nil || v.IsNull() {
 		return types.Null(), err
 	}
-	d, ok := types.ToDate(ctx.Context, &v)
-	if !ok {
-		return types.Null(), nil
-	}
-	return d, nil
+	return types.Cast(ctx.Context, v, dateType)
 }
 
 func evalDateDiff(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {

@@ -125,8 +125,40 @@ func isPredicate(e Expr) bool {
 		return true
 	}
 	_, compare := compareMasks[e.name]
-	return e.kind == kindCall && (compare || e.IsCall("and", "or", "not", "in", "between", "like", "is null", "is not null", "is true", "is false"))
+	return e.kind == kindCall && (compare || predicates[e.name])
 }
+
+// predicates are the operators and functions besides comparisons whose result is a truth value to JSON.
+var predicates = map[string]bool{
+	"and": true, "or": true, "xor": true, "not": true, "in": true, "between": true, "like": true, "is null": true, "is not null": true,
+	"is true": true, "is false": true, "regexp": true, "regexp_like": true, "json_valid": true, "json_contains": true, "json_contains_path": true,
+	"json_overlaps": true, "member of": true, "exists": true,
+}
+
+// truthAsJSON turns a truth value into JSON's true or false, and leaves other expressions alone.
+func truthAsJSON(e Expr) Expr {
+	if !isPredicate(e) {
+		return e
+	}
+	if v, ok := e.ConstValue(); ok {
+		if v.IsNull() {
+			return e
+		}
+		return Const(jsonTruth(v), jsonType)
+	}
+	n := newCall("json truth", []Expr{e})
+	n.hidden, n.coer, n.typ, n.notNull = true, CoerImplicit, jsonType, e.notNull
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := n.args[0].eval(ctx, n.args[0], row)
+		if err != nil || v.IsNull() {
+			return types.Null(), err
+		}
+		return jsonTruth(v), nil
+	}
+	return n
+}
+
+func jsonTruth(v types.Value) types.Value { return types.JSON(strconv.AppendBool(nil, v.N != 0)) }
 
 // path evaluates argument i as a path; ok is false for NULL.
 func (ctx *Ctx) path(n *Node, i int, row []types.Value) (legs []pathLeg, ok bool, err error) {

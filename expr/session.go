@@ -92,7 +92,7 @@ func buildSysVar(b *BuildContext, scope VarScope, name string) (Expr, error) {
 	}
 	n := newCall("system_variable", nil)
 	n.aux, n.typ, n.flags = variable{scope, name, true}, t, FlagStatement
-	n.coer = coercibilityOf(&t, CoerCoercible)
+	n.coer = coercibilityOf(&t, CoerSysconst)
 	n.eval = func(ctx *Ctx, n *Node, _ []types.Value) (types.Value, error) {
 		if ctx.Session == nil {
 			return types.Null(), errNoSession(n)
@@ -273,7 +273,8 @@ func evalSleep(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	}
 	for {
 		if ctx.poll() != nil {
-			return types.Int(1), nil // an interrupted SLEEP says so; the statement notices by itself
+			ctx.SleepCut = true
+			return types.Int(1), nil
 		}
 		left := end - clock.Mono()
 		if left <= 0 {
@@ -287,6 +288,7 @@ func evalSleep(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		case <-t.C:
 		case <-done:
 			t.Stop()
+			ctx.SleepCut = true
 			return types.Int(1), nil
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/bits"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/pandodb/pando/types"
 )
@@ -248,12 +249,15 @@ func textFindInSet(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 		if err := ctx.steps(1 + len(item)); err != nil {
 			return types.Null(), err
 		}
-		if types.CompareStrings(item, what, n.aux.(types.CollationID)) == 0 {
+		if coll := n.aux.(types.CollationID); types.CompareStrings(item, what, coll) == 0 && trailingBlanks(item) == trailingBlanks(what) {
 			return types.Int(int64(i + 1)), nil
 		}
 	}
 	return types.Int(0), nil
 }
+
+// trailingBlanks counts the blanks at the end of s: FIND_IN_SET tells them apart in every collation.
+func trailingBlanks(s []byte) int { return len(s) - len(bytes.TrimRight(s, " ")) }
 
 // buildMakeSet is MAKE_SET(bits, a, b, …).
 func buildMakeSet(b *BuildContext, n *Node) error {
@@ -426,26 +430,36 @@ func buildStrcmp(b *BuildContext, n *Node) error {
 	return nil
 }
 
+// firstForeignLetter is the code point from which SOUNDEX takes all characters for letters.
+const firstForeignLetter = 0xC0
+
 // textSoundex is SOUNDEX, which unlike the classic keeps more than four characters.
 func textSoundex(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	const codes = "01230120022455012623010202"
 	var out []byte
-	last := byte(0)
-	for _, c := range ctx.owned(bytes.ToUpper(args[0].B)) {
-		if c < 'A' || c > 'Z' {
+	last, letters := byte('0'), 0
+	for s := args[0].B; len(s) > 0; {
+		c, size := utf8.DecodeRune(s)
+		letter := s[:size]
+		s = s[size:]
+		code := byte('0') // also of letters beyond ASCII
+		if c|0x20 >= 'a' && c|0x20 <= 'z' {
+			letter = []byte{byte(c) &^ 0x20}
+			code = codes[letter[0]-'A']
+		} else if c < firstForeignLetter || c == utf8.RuneError && size == 1 {
 			continue
 		}
-		code := codes[c-'A']
 		switch {
-		case len(out) == 0:
-			out, last = append(out, c), code
+		case letters == 0:
+			out, last = append(out, letter...), code
 		case code != last && code != '0':
 			out, last = append(out, code), code
-		case code != last && c != 'H' && c != 'W':
-			last = code
+		default:
+			continue
 		}
+		letters++
 	}
-	for len(out) > 0 && len(out) < 4 {
+	for ; letters > 0 && letters < 4; letters++ {
 		out = append(out, '0')
 	}
 	return n.textResult(out), nil

@@ -222,7 +222,7 @@ func buildMakeTime(_ *BuildContext, n *Node) error {
 			return types.Null(), firstError(err1, err2, err3)
 		}
 		us, ok := ctx.secondsToMicros(&s)
-		if !ok || m < 0 || m > 59 || us < 0 || us >= 60*microsPerSecond {
+		if !ok || m < 0 || m > 59 || us < 0 || us > 60*microsPerSecond || us == 60*microsPerSecond && types.DecCompare(ctx.decimal(&s), types.Decimal(60, 0)) >= 0 {
 			return types.Null(), nil
 		}
 		const far = 1000 // hours beyond any TIME

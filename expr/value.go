@@ -70,33 +70,13 @@ func (ctx *Ctx) text(e Expr, row []types.Value) (types.Value, error) {
 	return types.String(ctx.textOfTyped(&v, &e.typ), textCollation(&v)), nil
 }
 
-// textOfTyped is textOf for a value whose type changes its looks: ZEROFILL, FLOAT, decimals with hidden digits.
+// textOfTyped is textOf for a value whose type changes its looks: ZEROFILL, YEAR, FLOAT(M,D), decimals with hidden digits.
 func (ctx *Ctx) textOfTyped(v *types.Value, t *types.Type) []byte {
 	switch v.K {
-	case types.KindDecimal:
-		if t.ID == types.TypeDecimal && int(v.Scale) > int(t.Scale) {
-			d := types.DecRound(*v, int(t.Scale))
-			return ctx.keep(types.AppendDecimal(ctx.scratch(), d))
-		}
-	case types.KindFloat:
-		if t.ID == types.TypeFloat {
-			return ctx.keep(types.AppendFloat32(ctx.scratch(), v.Float64()))
-		}
-	case types.KindInt, types.KindUint:
-		if t.ZeroFill && t.Length > 0 {
-			b := types.AppendText(ctx.scratch(), ctx.Context, v)
-			if pad := int(t.Length) - len(b); pad > 0 {
-				out := ctx.alloc(int(t.Length))
-				for i := range pad {
-					out[i] = '0'
-				}
-				copy(out[pad:], b)
-				return out
-			}
-			return ctx.keep(b)
-		}
+	case types.KindString, types.KindEnum, types.KindSet, types.KindJSON:
+		return v.B
 	}
-	return ctx.textOf(v)
+	return ctx.keep(types.AppendTyped(ctx.scratch(), ctx.Context, v, t))
 }
 
 func textCollation(v *types.Value) types.CollationID {
@@ -164,6 +144,18 @@ func (t tri) value() types.Value {
 		return types.Int(0)
 	}
 	return types.Null()
+}
+
+// choose is test for IF and CASE, to which a JSON value is the number that it reads as; other conditions compare it with 0.
+func (ctx *Ctx) choose(e Expr, row []types.Value) (tri, error) {
+	v, err := e.eval(ctx, e, row)
+	if err != nil {
+		return triNull, err
+	}
+	if v.K == types.KindJSON {
+		return triOf(ctx.float(&v) != 0), nil
+	}
+	return truth(ctx, &v)
 }
 
 // test evaluates e as a condition.

@@ -6,6 +6,7 @@ import (
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/table"
 	"github.com/pandodb/pando/types"
 )
 
@@ -102,6 +103,9 @@ func (s *Session) addColumns(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.Al
 		if err := s.originalValue(&column); err != nil {
 			return nil, err
 		}
+		if err := s.refuseZeroDate(t, &column); err != nil {
+			return nil, err
+		}
 		columns = append(columns, ddl.AddColumn{Column: column})
 		for _, key := range keys {
 			out = append(out, ddl.AddIndex{Index: key})
@@ -137,6 +141,33 @@ func (s *Session) originalValue(column *ddl.ColumnSpec) error {
 	converted, err := types.Convert(&s.context, v, column.Type, column.Name, 1)
 	column.Original = converted.Clone()
 	return err
+}
+
+// refuseZeroDate refuses a new date column that is NOT NULL without a default where sql_mode has NO_ZERO_DATE and the table has rows: they
+// would all get the zero date. Outside of strict mode that is a warning.
+func (s *Session) refuseZeroDate(t *catalog.Table, column *ddl.ColumnSpec) error {
+	if !column.NotNull || column.Default != nil || s.context.SQLMode&types.ModeNoZeroDate == 0 {
+		return nil
+	}
+	var what, zero string
+	switch column.Type.ID {
+	case types.TypeDate:
+		what, zero = "date", "0000-00-00"
+	case types.TypeDatetime, types.TypeTimestamp:
+		what, zero = "datetime", "0000-00-00 00:00:00"
+	default:
+		return nil
+	}
+	empty, err := table.Empty(s.node.Txns, t, &s.interrupt)
+	if err != nil || empty {
+		return err
+	}
+	e := types.NewError(types.ErTruncatedWrongValue, "Incorrect "+what+" value: '"+zero+"' for column '"+column.Name+"' at row 1")
+	if s.context.SQLMode&types.ModeStrict != 0 {
+		return e
+	}
+	s.context.AddError(types.LevelWarning, e)
+	return nil
 }
 
 func (s *Session) setDefaultSpec(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.AlterSpec, error) {

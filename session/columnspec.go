@@ -83,7 +83,7 @@ func decimalType(name string, t *types.Type, d *syntax.DataType) error {
 		return types.Errorf(types.ErTooBigPrecision, d.Length, name, types.MaxDecimalPrecision)
 	case d.Scale > types.MaxDecimalScale:
 		return types.Errorf(types.ErTooBigScale, d.Scale, name, types.MaxDecimalScale)
-	case int32(t.Scale) > t.Length && d.Length > 0:
+	case int32(t.Scale) > t.Length:
 		return types.Errorf(types.ErMBiggerThanD, name)
 	}
 	if t.Length == 0 {

@@ -127,7 +127,7 @@ func idleSessionVariables() []*variable {
 		boolVar("sql_require_primary_key", scopeBoth, false, ""),
 		textVar("lc_messages", scopeBoth, "en_US", "messages are English"),
 		textVar("lc_time_names", scopeBoth, "en_US", "names of days and months are English"),
-		textVar("default_week_format", scopeBoth, "0", ""),
+		intVar("default_week_format", scopeBoth, "0", "0", "7", ""),
 		boolVar("session_track_schema", scopeBoth, true, "session state is not tracked on the wire"),
 		boolVar("session_track_state_change", scopeBoth, false, "session state is not tracked on the wire"),
 		textVar("session_track_gtids", scopeBoth, "OFF", idleNoBinlog),

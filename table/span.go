@@ -1,9 +1,12 @@
 package table
 
 import (
+	"bytes"
+
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/txn"
 	"github.com/pandodb/pando/types"
 )
 
@@ -125,6 +128,28 @@ func above(dst []byte, at int) []byte {
 func RowSpan(t *catalog.Table) kvapi.Span {
 	prefix := infoOf(t).rowPrefix
 	return kvapi.Span{Start: prefix, End: keys.PrefixEnd(nil, prefix)}
+}
+
+// Empty reports whether t has no row at the watermark.
+func Empty(m *txn.Manager, t *catalog.Table, intr *kvapi.Interrupt) (bool, error) {
+	var one anyRow
+	for span := RowSpan(t); span.Start != nil && !one.found; {
+		resume, err := m.Scan(&txn.ScanRequest{Span: span, LimitRows: 1, Sink: &one, Interrupt: intr})
+		if err != nil {
+			return false, err
+		}
+		span.Start = bytes.Clone(resume)
+	}
+	return !one.found, nil
+}
+
+// anyRow notes that there is a row.
+type anyRow struct{ found bool }
+
+// Pair implements kvapi.Sink.
+func (a *anyRow) Pair(_, _ []byte) (bool, error) {
+	a.found = true
+	return false, nil
 }
 
 // IndexSpan returns the span of all entries of ix.

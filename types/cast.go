@@ -49,7 +49,14 @@ func castInt(ctx *Context, v *Value, to *Type) Value {
 			}
 		}
 		if v.K == KindDecimal {
-			n, ok := DecToUint(*v)
+			n, ok := uint64(0), false
+			if DecSign(*v) < 0 { // its complement, as of integers
+				var negative int64
+				negative, ok = DecToInt(*v)
+				n = uint64(negative)
+			} else {
+				n, ok = DecToUint(*v)
+			}
 			if !ok {
 				ctx.Warn(LevelWarning, ErTruncatedWrongValue, "DECIMAL", string(AppendDecimal(nil, *v)))
 			}
@@ -152,7 +159,7 @@ func castDatetime(ctx *Context, v *Value, to *Type) Value {
 
 func castTime(ctx *Context, v *Value, to *Type) Value {
 	us, tenths, _, flags, ok := readTime(ctx, v)
-	if !ok {
+	if !ok || flags&parsedOverflow != 0 && v.IsNumeric() { // a text beyond the range is cut instead
 		warnTruncated(ctx, "time", v)
 		return Value{}
 	}
@@ -202,14 +209,14 @@ func castText(ctx *Context, v *Value, to *Type) (Value, error) {
 	return String(b, coll), nil
 }
 
-// castJSON parses text and wraps everything else; 3141 for malformed text.
+// castJSON parses text and wraps everything else, binary strings too; 3141 for malformed text.
 func castJSON(ctx *Context, v *Value) (Value, error) {
 	if !hasText(v.K) {
 		return JSONFrom(ctx, v), nil
 	}
 	b, ok := JSONText(v)
 	if !ok {
-		return Value{}, Errorf(ErInvalidJSONCharset, "binary")
+		return JSONFrom(ctx, v), nil
 	}
 	out, message, pos, err := ParseJSON(ctx, b)
 	if err != nil {

@@ -143,6 +143,9 @@ func ToBool(ctx *Context, v *Value) bool {
 		return v.N != 0
 	case KindDecimal:
 		return DecSign(*v) != 0
+	case KindJSON:
+		zero := Int(0)
+		return compareJSONWith(ctx, v, &zero) != 0
 	}
 	return ToFloat(ctx, v) != 0
 }

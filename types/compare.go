@@ -77,7 +77,10 @@ func compareNumbers(a, b *Value) int {
 	if a.K == KindDecimal || b.K == KindDecimal {
 		return DecCompare(ToDecimal(nil, a), ToDecimal(nil, b))
 	}
-	// A signed and an unsigned integer.
+	if a.K == KindInt && b.K == KindInt {
+		return compareInts(a.N, b.N)
+	}
+	// At least one is unsigned.
 	if a.K == KindInt && a.N < 0 {
 		return -1
 	}

@@ -97,6 +97,7 @@ type Context struct {
 
 	warnings []Warning
 	counts   [3]int
+	failure  *Error
 }
 
 // Location returns the session zone, never nil.
@@ -151,17 +152,49 @@ func (c *Context) Warn(level Level, number uint16, args ...any) {
 	if c == nil {
 		return
 	}
-	c.counts[level]++
-	if len(c.warnings) >= c.warningLimit() {
+	if !c.fails(level, number) && len(c.warnings) >= c.warningLimit() {
+		c.counts[level]++
 		return
 	}
-	e := Errorf(number, args...)
-	c.warnings = append(c.warnings, Warning{level, e.Number, e.State, e.Message})
+	c.AddError(level, Errorf(number, args...))
+}
+
+// failsStrict tells the warnings of functions and comparisons that are errors where Strict is set, as in MySQL's Strict_error_handler.
+func failsStrict(number uint16) bool {
+	switch number {
+	case ErTruncatedWrongValue, ErWrongValueForType, ErWarnDataOutOfRange, ErDivisionByZero, ErTruncatedWrongValueForField, ErWarnDataTruncated,
+		ErDataTooLong, ErCutValueGroupConcat, ErDatetimeFunctionOverflow, ErWarnAllowedPacketOverflowed,
+		ErNumericJSONValueOutOfRange, ErInvalidJSONValueForCast:
+		return true
+	}
+	return false
+}
+
+// TakeFailure returns the error that a warning under Strict has become, once. Functions that only warn have no other way to end the
+// statement.
+func (c *Context) TakeFailure() error {
+	if c == nil || c.failure == nil {
+		return nil
+	}
+	err := c.failure
+	c.failure = nil
+	return err
+}
+
+// fails reports whether a diagnostic ends the statement because of Strict.
+func (c *Context) fails(level Level, number uint16) bool {
+	return level == LevelWarning && c.strict() && failsStrict(number)
 }
 
 // AddError records an error that ended the statement or was demoted to level.
 func (c *Context) AddError(level Level, e *Error) {
 	if c == nil {
+		return
+	}
+	if c.fails(level, e.Number) {
+		if c.failure == nil {
+			c.failure = e
+		}
 		return
 	}
 	c.counts[level]++

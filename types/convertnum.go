@@ -37,8 +37,6 @@ func (c *conversion) float(v *Value) (Value, error) {
 		}
 	}
 	switch {
-	case saturated:
-		err = c.outOfRange()
 	case f != f:
 		f, err = 0, c.outOfRange()
 	case c.to.Unsigned && f < 0:
@@ -47,6 +45,8 @@ func (c *conversion) float(v *Value) (Value, error) {
 		f, err = limit, c.outOfRange()
 	case f < -limit:
 		f, err = -limit, c.outOfRange()
+	case saturated:
+		err = c.outOfRange()
 	}
 	if c.to.ID == TypeFloat {
 		return Float32(f), err

@@ -286,7 +286,7 @@ func ToTime(ctx *Context, v *Value) (out Value, ok bool) {
 		return *v, true
 	}
 	us, tenths, fsp, flags, ok := readTime(ctx, v)
-	if !ok {
+	if !ok || flags&parsedOverflow != 0 && v.IsNumeric() {
 		warnIncorrect(ctx, "time", v)
 		return Value{}, false
 	}

@@ -148,7 +148,7 @@ func DaysInMonth(year, month int) int {
 
 // ToTimeIn returns the instant of a packed datetime in a zone. Dates with a zero
 // part have none: ok is false. In a gap of the zone (spring) it is the instant
-// of the change, as MySQL has it; in an overlap one of the two.
+// of the change, as MySQL has it; in an overlap (autumn) the first of the two.
 func ToTimeIn(packed int64, loc *time.Location) (t time.Time, ok bool) {
 	t, _, ok = instantOf(packed, loc)
 	return t, ok
@@ -162,7 +162,7 @@ func instantOf(packed int64, loc *time.Location) (t time.Time, gap, ok bool) {
 	}
 	t = time.Date(d.Year, time.Month(d.Month), d.Day, d.Hour, d.Minute, d.Second, d.Micro*1000, loc)
 	if t.Hour() == d.Hour && t.Minute() == d.Minute {
-		return t, false, true
+		return firstOf(t), false, true
 	}
 	// time.Date landed beside the gap: the nearer bound of its zone is the change.
 	start, end := t.ZoneBounds()
@@ -170,6 +170,21 @@ func instantOf(packed int64, loc *time.Location) (t time.Time, gap, ok bool) {
 		return end, true, true
 	}
 	return start, true, true
+}
+
+// firstOf returns the first instant that has t's local time: clocks that are put back show an hour twice.
+func firstOf(t time.Time) time.Time {
+	start, _ := t.ZoneBounds()
+	if start.IsZero() {
+		return t
+	}
+	_, after := t.Zone()
+	_, before := start.Add(-time.Nanosecond).Zone()
+	back := time.Duration(before-after) * time.Second
+	if back > 0 && t.Sub(start) < back {
+		return t.Add(-back)
+	}
+	return t
 }
 
 // PackTime returns the packed datetime of an instant in t's own zone.

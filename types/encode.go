@@ -112,7 +112,7 @@ func (e *RowEncoder) value(t *Type, v *Value) {
 		}
 		e.float(t, f)
 	case KindDecimal:
-		e.decimal(v)
+		e.decimal(t, v)
 	case KindDate, KindDatetime, KindTimestamp, KindTime:
 		e.temporal(t, k, v)
 	case KindBit:
@@ -176,17 +176,8 @@ func (e *RowEncoder) uintField(t *Type, n uint64) {
 	switch {
 	case t.ID == TypeYear:
 		e.Buf = appendPadded(e.Buf, int(n), 4)
-	case t.ZeroFill:
-		digits := 1
-		for m := n; m >= 10; m /= 10 {
-			digits++
-		}
-		for ; digits < int(t.Length); digits++ {
-			e.Buf = append(e.Buf, '0')
-		}
-		e.Buf = strconv.AppendUint(e.Buf, n, 10)
 	default:
-		e.Buf = strconv.AppendUint(e.Buf, n, 10)
+		e.Buf = fillZeros(strconv.AppendUint(e.Buf, n, 10), at+1, t)
 	}
 	e.close(at)
 }
@@ -216,7 +207,7 @@ func (e *RowEncoder) float(t *Type, f float64) {
 	}
 	at := len(e.Buf)
 	e.Buf = append(e.Buf, 0)
-	e.Buf = appendColumnFloat(e.Buf, t, f)
+	e.Buf = fillZeros(appendColumnFloat(e.Buf, t, f), at+1, t)
 	if n := len(e.Buf) - at - 1; n > maxShortLen {
 		e.widen(at) // FLOAT(m,d) of huge values
 	} else {
@@ -235,13 +226,13 @@ func appendColumnFloat(dst []byte, t *Type, f float64) []byte {
 	return AppendFloat(dst, f)
 }
 
-func (e *RowEncoder) decimal(v *Value) {
+func (e *RowEncoder) decimal(t *Type, v *Value) {
 	d := *v
 	if d.K != KindDecimal {
 		d = ToDecimal(nil, v)
 	}
 	at := e.open()
-	e.Buf = AppendDecimal(e.Buf, d)
+	e.Buf = fillZeros(AppendDecimal(e.Buf, d), at+1, t)
 	e.close(at)
 }
 

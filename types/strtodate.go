@@ -80,18 +80,41 @@ func (p *strToDate) number(width int) (n int, ok bool) {
 	return n, i > 0
 }
 
-func (p *strToDate) name(names []string, whole bool) (int, bool) {
-	best, length := -1, 0
+// name reads a run of letters as a name, or as the beginning of just one of them. It need not be as long as an abbreviation.
+func (p *strToDate) name(names []string) (int, bool) {
+	n := 0
+	for n < len(p.s) && p.s[n]|0x20 >= 'a' && p.s[n]|0x20 <= 'z' {
+		n++
+	}
+	found := -1
 	for i, name := range names {
-		if !whole {
-			name = name[:abbreviated]
+		if n == 0 || n > len(name) || !strings.EqualFold(string(p.s[:n]), name[:n]) {
+			continue
 		}
-		if len(p.s) >= len(name) && strings.EqualFold(string(p.s[:len(name)]), name) && len(name) > length {
-			best, length = i, len(name)
+		if n == len(name) { // May
+			found = i
+			break
+		}
+		if found >= 0 {
+			return -1, false
+		}
+		found = i
+	}
+	if found >= 0 {
+		p.s = p.s[n:]
+	}
+	return found, found >= 0
+}
+
+// abbreviation reads the first letters of a name.
+func (p *strToDate) abbreviation(names []string) (int, bool) {
+	for i, name := range names {
+		if len(p.s) >= abbreviated && strings.EqualFold(string(p.s[:abbreviated]), name[:abbreviated]) {
+			p.s = p.s[abbreviated:]
+			return i, true
 		}
 	}
-	p.s = p.s[length:]
-	return best, best >= 0
+	return -1, false
 }
 
 func (p *strToDate) field(c byte) (ok bool) {
@@ -99,7 +122,7 @@ func (p *strToDate) field(c byte) (ok bool) {
 	switch c {
 	case 'Y':
 		before := len(p.s)
-		if d.Year, ok = p.number(4); before-len(p.s) == 2 {
+		if d.Year, ok = p.number(4); before-len(p.s) <= 2 {
 			d.Year = fullYear(d.Year)
 		}
 	case 'y':
@@ -107,8 +130,11 @@ func (p *strToDate) field(c byte) (ok bool) {
 		d.Year = fullYear(d.Year)
 	case 'm', 'c':
 		d.Month, ok = p.number(2)
-	case 'M', 'b':
-		n, found := p.name(monthNames[:], c == 'M')
+	case 'M':
+		n, found := p.name(monthNames[:])
+		d.Month, ok = n+1, found
+	case 'b':
+		n, found := p.abbreviation(monthNames[:])
 		d.Month, ok = n+1, found
 	case 'd', 'e':
 		d.Day, ok = p.number(2)
@@ -160,7 +186,11 @@ func (p *strToDate) rareField(c byte) (ok bool) {
 	case 'j':
 		p.dayOfYear, ok = p.number(3)
 	case 'W', 'a':
-		n, found := p.name(dayNames[:], c == 'W')
+		read := p.abbreviation
+		if c == 'W' {
+			read = p.name
+		}
+		n, found := read(dayNames[:])
 		p.weekday, ok = n, found
 		if n == 0 {
 			p.weekday = 7

@@ -152,7 +152,9 @@ func (t *Type) appendText(dst []byte) []byte {
 	switch {
 	case t.IsInteger():
 		// MySQL 8 shows a display width only for ZEROFILL and for tinyint(1).
-		if t.Length > 0 && (t.ZeroFill || t.ID == TypeTinyInt && t.Length == 1 && !t.Unsigned) {
+		if t.ZeroFill {
+			dst = appendParen(dst, int32(t.ZeroFillWidth()))
+		} else if t.Length > 0 && t.ID == TypeTinyInt && t.Length == 1 && !t.Unsigned {
 			dst = appendParen(dst, t.Length)
 		}
 	case t.ID == TypeDecimal:

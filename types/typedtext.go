@@ -1,0 +1,88 @@
+package types
+
+import "strconv"
+
+// AppendTyped appends the text of v as a column of type t shows it: with its zeros before ZEROFILL numbers and years, its fixed digits of
+// FLOAT(M,D), and without the digits that a quotient keeps beyond its scale. The text of other values is that of AppendText.
+func AppendTyped(dst []byte, ctx *Context, v *Value, t *Type) []byte {
+	from := len(dst)
+	switch v.K {
+	case KindDecimal:
+		d := *v
+		if t.ID == TypeDecimal && int(v.Scale) > int(t.Scale) {
+			d = DecRound(d, int(t.Scale))
+		}
+		return fillZeros(AppendDecimal(dst, d), from, t)
+	case KindFloat:
+		if t.ID == TypeFloat || t.ID == TypeDouble {
+			return fillZeros(appendColumnFloat(dst, t, v.Float64()), from, t)
+		}
+	case KindInt:
+		return fillZeros(strconv.AppendInt(dst, v.N, 10), from, t)
+	case KindUint:
+		if t.ID == TypeYear {
+			return appendPadded(dst, int(v.N), 4)
+		}
+		return fillZeros(strconv.AppendUint(dst, uint64(v.N), 10), from, t)
+	}
+	return AppendText(dst, ctx, v)
+}
+
+// fillZeros puts zeros before the text at dst[from:] up to the width of a ZEROFILL type.
+func fillZeros(dst []byte, from int, t *Type) []byte {
+	if !t.ZeroFill {
+		return dst
+	}
+	n := t.ZeroFillWidth() - (len(dst) - from)
+	if n <= 0 {
+		return dst
+	}
+	for range n {
+		dst = append(dst, '0')
+	}
+	copy(dst[from+n:], dst[from:len(dst)-n])
+	for i := range n {
+		dst[from+i] = '0'
+	}
+	return dst
+}
+
+// Widths of ZEROFILL columns that are declared without one.
+const (
+	floatFillWidth  = 12
+	doubleFillWidth = 22
+)
+
+// ZeroFillWidth returns how many characters a ZEROFILL column shows at least.
+func (t *Type) ZeroFillWidth() int {
+	switch t.ID {
+	case TypeDecimal:
+		width := int(t.Length)
+		if t.Scale > 0 {
+			width++ // the point
+		}
+		return width
+	case TypeFloat, TypeDouble:
+		switch {
+		case t.Length > 0:
+			return int(t.Length)
+		case t.ID == TypeFloat:
+			return floatFillWidth
+		}
+		return doubleFillWidth
+	}
+	if t.Length > 0 {
+		return int(t.Length)
+	}
+	switch t.ID {
+	case TypeTinyInt:
+		return 3
+	case TypeSmallInt:
+		return 5
+	case TypeMediumInt:
+		return 8
+	case TypeInt:
+		return 10
+	}
+	return 20
+}
