@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -280,15 +281,30 @@ func (t *Table) RowIDOrdinal() int {
 	return len(t.Columns)
 }
 
+// standInKey returns the unique index that MySQL shows as the primary key of a table that has none: the first one over columns without
+// NULL; nil without one.
+func (t *Table) standInKey() *Index {
+	if t.PK != nil {
+		return nil
+	}
+	for _, ix := range t.Indexes {
+		if ix.Unique && ix.State == StatePublic && !slices.ContainsFunc(ix.Columns, func(c IndexColumn) bool { return c.PrefixLen > 0 || !t.Columns[c.Col].NotNull }) {
+			return ix
+		}
+	}
+	return nil
+}
+
 // IsKeyColumn reports whether the column with ordinal col is part of a public
 // index, and how: first in the primary key, sole column of a unique index, or
 // first of any other index (MySQL's PRI, UNI, MUL of SHOW COLUMNS).
 func (t *Table) IsKeyColumn(col int) (primary, unique, multiple bool) {
+	stand := t.standInKey()
 	for _, ix := range t.Indexes {
 		if ix.State != StatePublic {
 			continue
 		}
-		if ix.Primary {
+		if ix.Primary || ix == stand {
 			for _, ic := range ix.Columns {
 				primary = primary || ic.Col == col
 			}

@@ -25,6 +25,11 @@ func buildArith(b *BuildContext, n *Node) error {
 		n.typ = arithDecimalType(n.name, x, y)
 		n.loose = x.loose || y.loose
 		n.eval = map[string]evalFunc{"+": evalAddDecimal, "-": evalSubDecimal, "*": evalMulDecimal}[n.name]
+		n.typ.Unsigned = n.name == "-" && x.typ.Unsigned && y.typ.Unsigned && b.mode()&types.ModeNoUnsignedSubtraction == 0
+		if n.typ.Unsigned {
+			n.eval = evalSubUnsigned
+			return nil
+		}
 	default:
 		p1, _ := precisionOf(x)
 		p2, _ := precisionOf(y)
@@ -188,6 +193,15 @@ func evalMulInt(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		p = p.neg()
 	}
 	return p.narrow(n)
+}
+
+// evalSubUnsigned is the difference of two unsigned operands of which one is a DECIMAL.
+func evalSubUnsigned(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := evalSubDecimal(ctx, n, row)
+	if err == nil && v.K == types.KindDecimal && types.DecSign(v) < 0 {
+		return types.Null(), outOfRange(n, "DECIMAL UNSIGNED")
+	}
+	return v, err
 }
 
 // finite returns f or error 1690.

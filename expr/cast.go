@@ -33,6 +33,9 @@ func buildCast(b *BuildContext, n *Node, t types.Type) error {
 		if t.Coll == 0 {
 			t.Coll = b.collation()
 		}
+		if t.Coll == types.Binary && t.ID == types.TypeChar {
+			t.ID = types.TypeBinary // CHAR(n) CHARACTER SET binary
+		}
 		n.coer, n.ascii = CoerImplicit, x.ascii
 		n.typ = t
 		n.aux, n.eval = t, evalCastString

@@ -3,6 +3,7 @@ package expr
 import (
 	"bytes"
 	"math"
+	"math/bits"
 	"strings"
 
 	"github.com/pandodb/pando/types"
@@ -218,6 +219,11 @@ func (b *BuildContext) newComparator(op string, x, y Expr) (*comparator, Expr, E
 	if err != nil {
 		return nil, x, y, err
 	}
+	if x.typ.ID == types.TypeYear && classOf(&y.typ) == classTemporal {
+		x = yearAsDate(x)
+	} else if y.typ.ID == types.TypeYear && classOf(&x.typ) == classTemporal {
+		y = yearAsDate(y)
+	}
 	c := &comparator{class: compareClass(x, y), mask: compareMasks[op]}
 	if c.class == classJSON {
 		x, y = truthAsJSON(x), truthAsJSON(y)
@@ -234,6 +240,20 @@ func (b *BuildContext) newComparator(op string, x, y Expr) (*comparator, Expr, E
 		}
 	}
 	return c, x, y, nil
+}
+
+// yearAsDate makes a YEAR that is compared with a date one: that year without month and day, before all of its days.
+func yearAsDate(e Expr) Expr {
+	n := newCall("year as date", []Expr{e})
+	n.hidden, n.coer, n.typ, n.notNull = true, CoerNumeric, dateType, e.notNull
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := n.args[0].eval(ctx, n.args[0], row)
+		if err != nil || v.IsNull() {
+			return types.Null(), err
+		}
+		return types.Date(types.PackDatetime(types.DateTime{Year: int(ctx.integer(&v))})), nil
+	}
+	return n
 }
 
 // bytewise reports whether a collation orders strings as bytes.Compare does.
@@ -263,12 +283,12 @@ func (b *BuildContext) adaptConstants(x, y Expr) (Expr, Expr, error) {
 // comparesAsColumn reports whether constants adapt to e: to columns, and to all dates, because MySQL compares those as dates anyway.
 func comparesAsColumn(e Expr) bool {
 	c := classOf(&e.typ)
-	return e.kind == kindColumn || e.flags&FlagColumn != 0 && c == classTemporal || c == classTime
+	return e.kind == kindColumn || e.flags&FlagColumn != 0 && c == classTemporal
 }
 
 func (b *BuildContext) adapt(col, k Expr) (Expr, error) {
 	target, own := classOf(&col.typ), classOf(&k.typ)
-	if own == classNull || target == classString || target == classJSON || own == classJSON || target == own && target == classInt {
+	if own == classNull || target == classString || target == classJSON || own == classJSON || target == own && target == classInt && col.typ.ID != types.TypeYear {
 		return k, nil
 	}
 	if (target == classTemporal || target == classTime) && own == target {
@@ -278,6 +298,13 @@ func (b *BuildContext) adapt(col, k Expr) (Expr, error) {
 	}
 	if target == classTime && own == classTemporal {
 		return k, nil
+	}
+	if v, ok := k.ConstValue(); ok && target == classDecimal && own == classString && col.kind == kindColumn {
+		// The number that the text is, if it is one: compared as doubles, neighbours would be equal.
+		d, rest, ok := types.ParseDecimal(bytes.TrimLeft(v.B, " \t\n\v\f\r"))
+		if ok && len(bytes.TrimRight(rest, " ")) == 0 && v.Coll.Charset().MinLen == 1 {
+			return Const(d, literalType(d)), nil
+		}
 	}
 	if target == classDecimal && (own == classFloat || own == classString) {
 		return k, nil // nothing would adapt: the comparison is one of doubles, which a parameter of the column's type would hide
@@ -324,10 +351,43 @@ func evalAdapt(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return v, nil
 }
 
+// bitsOf is the number whose bytes a text holds, as a BIT column stores it. A text that the column can't hold counts as the number that
+// it reads as.
+func bitsOf(v types.Value, t *types.Type) (types.Value, bool) {
+	text := bytes.TrimLeft(v.B, "\x00")
+	if len(text) > 8 {
+		return v, false
+	}
+	n := types.Uint(hexNumber(text))
+	return n, bits.Len64(n.Uint64()) <= int(t.Length)
+}
+
+// yearOf is a number or text as a YEAR column stores it: 22 is 2022.
+func yearOf(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
+	n, ok := exactInteger(ctx, v)
+	if !ok || n.K == types.KindDecimal {
+		return v, false
+	}
+	if v.K != types.KindString {
+		v = n
+	}
+	year, err := types.Cast(nil, v, *t)
+	if err != nil || year.IsNull() {
+		return n, v.K == types.KindString
+	}
+	return year, true
+}
+
 // adaptValue converts v to the kind of t if nothing is lost.
 func adaptValue(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
 	switch classOf(t) {
 	case classInt:
+		switch {
+		case t.ID == types.TypeBit && v.K == types.KindString:
+			return bitsOf(v, t)
+		case t.ID == types.TypeYear:
+			return yearOf(ctx, v, t)
+		}
 		return exactInteger(ctx, v)
 	case classFloat:
 		if v.K == types.KindInt || v.K == types.KindUint || v.K == types.KindDecimal {

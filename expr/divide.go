@@ -212,7 +212,13 @@ func buildBit(b *BuildContext, n *Node) error {
 	}
 	first := n.args[0]
 	shift := n.name == "<<" || n.name == ">>"
-	if binaryOperand(first) && (shift || len(n.args) == 1 || binaryOperand(n.args[1])) {
+	bytewise := binaryOperand(first)
+	if len(n.args) == 2 && !shift {
+		// One may be a hexadecimal literal, which two of are numbers.
+		second := n.args[1]
+		bytewise = bytewise && (binaryOperand(second) || second.isHexLiteral()) || first.isHexLiteral() && binaryOperand(second)
+	}
+	if bytewise {
 		n.typ, n.coer, n.eval = first.typ, CoerCoercible, evalBitBytes
 		if len(n.args) == 2 && !shift {
 			n.typ.Length = max(n.typ.Length, n.args[1].typ.Length)

@@ -22,6 +22,7 @@ func init() {
 }
 
 var operatorTable = map[string]function{
+	"sounds like": {2, 2, 0, buildSoundsLike},
 	"+": {2, 2, 0, buildArith}, "-": {2, 2, 0, buildArith}, "*": {2, 2, 0, buildArith}, "/": {2, 2, 0, buildDivide},
 	"div": {2, 2, 0, buildIntDiv}, "%": {2, 2, 0, buildMod}, "mod": {2, 2, 0, buildMod}, "neg": {1, 1, 0, buildNeg},
 	"&": {2, 2, 0, buildBit}, "|": {2, 2, 0, buildBit}, "^": {2, 2, 0, buildBit}, "<<": {2, 2, 0, buildBit}, ">>": {2, 2, 0, buildBit}, "~": {1, 1, 0, buildBit},

@@ -223,6 +223,9 @@ func buildBetween(b *BuildContext, n *Node) error {
 		if err != nil {
 			return err
 		}
+		if betweenDates(n.args) {
+			lc.class, hc.class = classTemporal, classTemporal
+		}
 		switch {
 		case lx == hx:
 			n.args, n.aux = []Expr{lx, lo, hi}, &between{lc, hc}
@@ -239,6 +242,21 @@ func buildBetween(b *BuildContext, n *Node) error {
 	}
 	n.notNull = n.args[0].notNull && n.args[1].notNull && n.args[2].notNull
 	return nil
+}
+
+// betweenDates reports whether BETWEEN compares three dates: a date or more, and texts. Compared in pairs, two texts would compare as such.
+func betweenDates(args []Expr) bool {
+	dates := 0
+	for _, a := range args {
+		switch classOf(&a.typ) {
+		case classTemporal:
+			dates++
+		case classString, classNull:
+		default:
+			return false
+		}
+	}
+	return dates > 0
 }
 
 // alignClasses makes both bounds compare in one class, as MySQL does where numbers are among the three: that of the widest, and double as

@@ -63,6 +63,7 @@ const (
 func Column(idx int, t types.Type, name string) Expr {
 	n := &Node{kind: kindColumn, index: idx, typ: t, name: name, flags: FlagColumn, eval: evalColumn, batch: batchColumn}
 	n.coer = coercibilityOf(&t, CoerImplicit)
+	n.ascii = t.IsText() && t.Coll.Charset().Name == "ascii"
 	return n
 }
 

@@ -430,6 +430,24 @@ func buildStrcmp(b *BuildContext, n *Node) error {
 	return nil
 }
 
+// buildSoundsLike is a SOUNDS LIKE b, which is SOUNDEX(a) = SOUNDEX(b).
+func buildSoundsLike(b *BuildContext, n *Node) error {
+	x, err := Call(b, "soundex", n.args[0])
+	if err != nil {
+		return err
+	}
+	y, err := Call(b, "soundex", n.args[1])
+	if err != nil {
+		return err
+	}
+	equal, err := Call(b, "=", x, y)
+	if err != nil {
+		return err
+	}
+	*n = *equal
+	return nil
+}
+
 // firstForeignLetter is the code point from which SOUNDEX takes all characters for letters.
 const firstForeignLetter = 0xC0
 

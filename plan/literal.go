@@ -125,6 +125,9 @@ func (e *Env) temporalLiteral(lit *syntax.Literal) (types.Value, error) {
 		v, ok = types.ToTime(&scratch, &text)
 	default:
 		v, ok = types.ToDatetime(&scratch, &text)
+		if !types.HasClock(text.B) {
+			ok = false
+		}
 	}
 	if !ok || scratch.WarningCount() > 0 {
 		return types.Null(), types.Errorf(types.ErWrongValue, name, lit.Value)

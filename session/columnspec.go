@@ -1,7 +1,9 @@
 package session
 
 import (
+	"encoding/hex"
 	"math"
+	"math/big"
 	"strings"
 
 	"github.com/pandodb/pando/catalog"
@@ -217,6 +219,23 @@ func sizedBlob(t *types.Type, n int64) {
 }
 
 // memberList reads the members of an ENUM or SET into the character set of the column. What that lacks becomes a question mark, as in MySQL.
+// memberText is the text of a member of ENUM or SET, which may be written as its bytes.
+func memberText(lit *syntax.Literal) string {
+	switch lit.Kind {
+	case syntax.LitHex:
+		digits := lit.Value
+		if len(digits)%2 == 1 {
+			digits = "0" + digits
+		}
+		text, _ := hex.DecodeString(digits) // the lexer has checked them
+		return string(text)
+	case syntax.LitBit:
+		n, _ := new(big.Int).SetString(lit.Value, 2)
+		return string(n.Bytes())
+	}
+	return lit.Value
+}
+
 func memberList(name string, t *types.Type, d *syntax.DataType, client *types.Charset) error {
 	limit := types.MaxEnumElems
 	if t.ID == types.TypeSet {
@@ -227,7 +246,10 @@ func memberList(name string, t *types.Type, d *syntax.DataType, client *types.Ch
 	}
 	seen := map[string]bool{}
 	for _, lit := range d.Elems {
-		member := strings.TrimRight(lit.Value, " ")
+		member := strings.TrimRight(memberText(lit), " ")
+		if t.ID == types.TypeSet && strings.Contains(member, ",") {
+			return types.Errorf(types.ErIllegalValueForType, "set", inUTF8(member, client))
+		}
 		if seen[member] {
 			return types.Errorf(types.ErDuplicatedValueInType, name, inUTF8(member, client), strings.ToUpper(t.Name()))
 		}
@@ -338,7 +360,19 @@ func (s *Session) columnDefault(of ddl.Name, spec *ddl.ColumnSpec, e syntax.Expr
 		return &catalog.Default{Kind: catalog.DefaultNull}, nil
 	}
 	if spec.Type.IsBlob() || spec.Type.ID == types.TypeJSON {
-		return nil, types.Errorf(types.ErBlobCantHaveDefault, spec.Name)
+		e := types.Errorf(types.ErBlobCantHaveDefault, spec.Name)
+		if s.context.SQLMode&types.ModeStrict == 0 && v.K == types.KindString && len(v.B) == 0 && spec.Type.IsBlob() {
+			s.context.AddError(types.LevelWarning, e)
+			return nil, nil
+		}
+		return nil, e
+	}
+	if lit, ok := e.(*syntax.Literal); ok && (lit.Kind == syntax.LitHex || lit.Kind == syntax.LitBit) && spec.Type.IsNumeric() {
+		n := types.Type{ID: types.TypeBit, Length: 64}
+		if v, err = types.Convert(&s.context, v, n, spec.Name, 1); err != nil {
+			return nil, err
+		}
+		v.K = types.KindUint
 	}
 	strict := types.Context{SQLMode: s.context.SQLMode, Loc: s.context.Loc, Now: s.context.Now, Strict: true}
 	converted, err := types.Convert(&strict, v, spec.Type, spec.Name, 1)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -305,7 +306,9 @@ func (s *Session) tableOptions(spec *ddl.TableSpec, options []syntax.TableOption
 		text, number := optionText(o.Word, o.Value), optionNumber(o.Word, o.Value)
 		switch strings.ToUpper(o.Kind) {
 		case "ENGINE":
-			s.engineOption(text, spec.Table)
+			if err := s.engineOption(text, spec.Table); err != nil {
+				return err
+			}
 		case "CHARSET", "CHARACTER SET", "CHAR SET":
 			found, err := types.LookupCharset(text)
 			if err != nil {
@@ -366,12 +369,22 @@ func collated(options []syntax.TableOption) bool {
 	return false
 }
 
-// engineOption accepts every engine's name, since dumps and tools write them, and says so if it isn't InnoDB.
-func (s *Session) engineOption(name, table string) {
-	if !strings.EqualFold(name, "InnoDB") {
-		s.context.Warn(types.LevelWarning, types.ErUnknownStorageEngine, name)
-		s.context.Warn(types.LevelWarning, types.ErWarnUsingOtherHandler, "InnoDB", table)
+// otherEngines are the engines that a MySQL server knows besides InnoDB.
+var otherEngines = []string{"MyISAM", "MEMORY", "HEAP", "CSV", "ARCHIVE", "BLACKHOLE", "MRG_MYISAM", "MERGE", "FEDERATED", "ndbcluster", "NDB", "EXAMPLE"}
+
+// engineOption accepts the names of MySQL's engines, since dumps and tools write them, and says so if it isn't InnoDB. Other names are
+// an error under NO_ENGINE_SUBSTITUTION.
+func (s *Session) engineOption(name, table string) error {
+	if strings.EqualFold(name, "InnoDB") {
+		return nil
 	}
+	known := slices.ContainsFunc(otherEngines, func(other string) bool { return strings.EqualFold(name, other) })
+	if !known && s.context.SQLMode&types.ModeNoEngineSubstitution != 0 {
+		return types.Errorf(types.ErUnknownStorageEngine, name)
+	}
+	s.context.Warn(types.LevelWarning, types.ErUnknownStorageEngine, name)
+	s.context.Warn(types.LevelWarning, types.ErWarnUsingOtherHandler, "InnoDB", table)
+	return nil
 }
 
 func (s *Session) dropTable(c *ddl.Call, stmt *syntax.DropTable) error {

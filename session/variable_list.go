@@ -125,6 +125,7 @@ func idleSessionVariables() []*variable {
 		textVar("default_tmp_storage_engine", scopeBoth, "InnoDB", "every table uses Pando's own engine"),
 		boolVar("explicit_defaults_for_timestamp", scopeBoth, true, "").checked(checkAlwaysOn),
 		boolVar("sql_require_primary_key", scopeBoth, false, ""),
+		intVar("key_buffer_size", scopeGlobal, "8388608", "0", "9223372036854775807", "it is MyISAM's, of which there is none"),
 		textVar("lc_messages", scopeBoth, "en_US", "messages are English"),
 		textVar("lc_time_names", scopeBoth, "en_US", "names of days and months are English"),
 		intVar("default_week_format", scopeBoth, "0", "0", "7", ""),

@@ -17,7 +17,7 @@ func (c *conversion) float(v *Value) (Value, error) {
 		f, used = ParseFloat(b)
 		saturated = math.Abs(f) == math.MaxFloat64 && isBeyondFloat(b[:used])
 		if used == 0 || !onlySpace(b[used:]) {
-			err = c.truncated()
+			err = c.incorrect(strings.ToUpper(c.to.Name()), b)
 		}
 	} else {
 		f = ToFloat(c.ctx, v)

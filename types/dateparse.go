@@ -35,6 +35,12 @@ func isPunct(c byte) bool {
 	return c >= '!' && c <= '/' || c >= ':' && c <= '@' || c >= '[' && c <= '`' || c >= '{' && c <= '~'
 }
 
+// HasClock reports whether a text that is a date has a time of day, too.
+func HasClock(s []byte) bool {
+	d, ok := parseDatetimeText(s)
+	return ok && d.flags&parsedTime != 0
+}
+
 // parseDatetimeText reads MySQL's lenient forms of a date or datetime: fields
 // separated by any punctuation, or 6, 8, 12 or 14 digits in a row, two-digit
 // years, an optional fraction, an optional zone offset. ok is false when it is
