@@ -23,7 +23,7 @@ func init() {
 
 var operatorTable = map[string]function{
 	"sounds like": {2, 2, 0, buildSoundsLike},
-	"+": {2, 2, 0, buildArith}, "-": {2, 2, 0, buildArith}, "*": {2, 2, 0, buildArith}, "/": {2, 2, 0, buildDivide},
+	"+":           {2, 2, 0, buildArith}, "-": {2, 2, 0, buildArith}, "*": {2, 2, 0, buildArith}, "/": {2, 2, 0, buildDivide},
 	"div": {2, 2, 0, buildIntDiv}, "%": {2, 2, 0, buildMod}, "mod": {2, 2, 0, buildMod}, "neg": {1, 1, 0, buildNeg},
 	"&": {2, 2, 0, buildBit}, "|": {2, 2, 0, buildBit}, "^": {2, 2, 0, buildBit}, "<<": {2, 2, 0, buildBit}, ">>": {2, 2, 0, buildBit}, "~": {1, 1, 0, buildBit},
 	"and": {1, -1, 0, buildAnd}, "or": {1, -1, 0, buildOr}, "xor": {2, 2, 0, buildXor}, "not": {1, 1, 0, buildNot},

@@ -175,6 +175,7 @@ var definitions = map[string]map[string]definition{
 		}},
 		"processlist":             {[]string{"ID uint", "USER", "HOST", "DB", "COMMAND", "TIME int", "STATE", "INFO text"}, processlist},
 		"views":                   absent(viewColumns),
+		"column_statistics":       absent(statisticsColumns),
 		"triggers":                absent(triggerColumns),
 		"routines":                absent(routineColumns),
 		"parameters":              absent(parameterColumns),

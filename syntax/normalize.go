@@ -1,5 +1,10 @@
 package syntax
 
+import (
+	"math"
+	"strconv"
+)
+
 // Limits of Normalize. A statement beyond them is planned on its own: it is
 // too large or too rare for its plan to be worth sharing.
 const (
@@ -273,6 +278,9 @@ func (n *normalizer) literal(t *token) bool {
 		kind = LiftedDecimal
 	case tFloat:
 		kind = LiftedFloat
+		if v, err := strconv.ParseFloat(n.l.text[t.pos:t.end], 64); err != nil && math.IsInf(v, 0) {
+			return false // 1367, which the text as it stands gives
+		}
 	case tString:
 		kind = LiftedString
 	}
