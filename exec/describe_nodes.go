@@ -30,6 +30,7 @@ func (n *Materialize) Children() []Node { return []Node{n.Input} }
 func (n *CTEScan) Children() []Node     { return nil } // the CTE may be read by its own parts
 func (n *CTEDelta) Children() []Node    { return nil }
 func (n *HashJoin) Children() []Node    { return []Node{n.Left, n.Right} }
+func (n *MergeJoin) Children() []Node   { return []Node{n.Left, n.Right} }
 func (n *Apply) Children() []Node       { return []Node{n.Left, n.Right} }
 func (n *Update) Children() []Node      { return []Node{n.Input} }
 func (n *Delete) Children() []Node      { return []Node{n.Input} }
@@ -64,6 +65,7 @@ func (n *Materialize) outputs() []types.Type { return Types(n.Input) }
 func (n *CTEScan) outputs() []types.Type     { return n.CTE.Out }
 func (n *CTEDelta) outputs() []types.Type    { return n.CTE.Out }
 func (n *HashJoin) outputs() []types.Type    { return joinTypes(n.Kind, n.Left, n.Right) }
+func (n *MergeJoin) outputs() []types.Type   { return joinTypes(n.Kind, n.Left, n.Right) }
 func (n *Apply) outputs() []types.Type       { return joinTypes(n.Kind, n.Left, n.Right) }
 func (n *Insert) outputs() []types.Type      { return nil }
 func (n *Update) outputs() []types.Type      { return nil }
@@ -217,6 +219,11 @@ func (n *HashJoin) Describe() Description {
 		kind += ", build left"
 	}
 	return n.describe("HashJoin", kind, listed("left", n.LeftKeys), listed("right", n.RightKeys), labelled("on", n.On))
+}
+
+// Describe implements Node.
+func (n *MergeJoin) Describe() Description {
+	return n.describe("MergeJoin", n.Kind.String(), listed("left", n.LeftKeys), listed("right", n.RightKeys), labelled("on", n.On))
 }
 
 // Describe implements Node.

@@ -233,3 +233,43 @@ func TestHashJoinIsInterrupted(t *testing.T) {
 		clean(t, rt)
 	}
 }
+
+// TestMergeJoinAgreesWithHashJoin: every kind over sorted inputs, ascending and descending, in memory and with groups on disk, opened twice.
+func TestMergeJoinAgreesWithHashJoin(t *testing.T) {
+	r := testkit.Rand(testkit.Seed(t), 16)
+	k := newKit(t)
+	for i := range 80 {
+		c := joinCase{kind: JoinKind(i % 4), on: r.IntN(2) == 0}
+		keys, left, right, skew := 1+r.IntN(200), r.IntN(400), r.IntN(400), 0
+		if i%10 < 4 {
+			right, skew = 4000, 80
+		}
+		c.left, c.right = randomJoinRows(r, left, keys, 0, 5), randomJoinRows(r, right, keys, skew, 5)
+		hash, desc := c.node(k), r.IntN(2) == 0
+		sorted := func(in Node) Node { return &Sort{Input: in, Keys: []SortKey{{Expr: bigint(0), Desc: desc}}} }
+		merge := &MergeJoin{Kind: c.kind, Left: sorted(hash.Left), Right: sorted(hash.Right), LeftKeys: hash.LeftKeys, RightKeys: hash.RightKeys,
+			Desc: []bool{desc}, On: hash.On}
+		want := c.model()
+		slices.Sort(want)
+		for _, limit := range []int64{1 << 30, 200 << 10} {
+			rt := k.runtime()
+			rt.Mem = NewMemTracker(limit)
+			got, err := k.tryQuery(rt, queryPlan(&Apply{Left: (&source{rows: [][]any{{1}, {2}}}).node(1), Right: merge}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got) != 2*len(want) {
+				t.Fatalf("%s: %d rows, want %d", c.kind, len(got), 2*len(want))
+			}
+			for half := range 2 {
+				part := slices.Clone(got[half*len(want) : (half+1)*len(want)])
+				for j := range part {
+					part[j] = part[j][2:]
+				}
+				slices.Sort(part)
+				sameRows(t, c.kind.String(), part, want)
+			}
+			clean(t, rt)
+		}
+	}
+}

@@ -344,6 +344,18 @@ type HashJoin struct {
 	BuildLeft bool
 }
 
+// MergeJoin joins inputs that are both sorted by their keys, in the order of values, or
+// from high to low where Desc says so. Its output is that of a HashJoin, in the order of
+// the left input whatever the memory.
+type MergeJoin struct {
+	Base
+	Kind                JoinKind
+	Left, Right         Node
+	LeftKeys, RightKeys []expr.Expr // of equal type pairwise; NULL matches nothing
+	Desc                []bool      // by key; nil is ascending
+	On                  expr.Expr   // the rest of the condition, or nil
+}
+
 // Apply runs Right once per row of Left, after setting the parameters Slot… to Bind
 // evaluated over the left row: it is the index lookup join (Right is a PointGet or
 // Scan whose ranges hold those parameters), the nested loop join (Bind empty, Right
