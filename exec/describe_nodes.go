@@ -58,7 +58,6 @@ func (n *Sort) outputs() []types.Type        { return Types(n.Input) }
 func (n *TopN) outputs() []types.Type        { return Types(n.Input) }
 func (n *Limit) outputs() []types.Type       { return Types(n.Input) }
 func (n *Distinct) outputs() []types.Type    { return Types(n.Input) }
-func (n *HashAgg) outputs() []types.Type     { return aggTypes(n.Keys, n.Aggs) }
 func (n *StreamAgg) outputs() []types.Type   { return aggTypes(n.Keys, n.Aggs) }
 func (n *UnionAll) outputs() []types.Type    { return n.Out }
 func (n *Materialize) outputs() []types.Type { return Types(n.Input) }
@@ -72,6 +71,13 @@ func (n *Update) outputs() []types.Type      { return nil }
 func (n *Delete) outputs() []types.Type      { return nil }
 func (n *MultiUpdate) outputs() []types.Type { return nil }
 func (n *MultiDelete) outputs() []types.Type { return nil }
+
+func (n *HashAgg) outputs() []types.Type {
+	if n.Phase == AggPartial {
+		return partialTypes(n.Keys, n.Aggs)
+	}
+	return aggTypes(n.Keys, n.Aggs)
+}
 
 func aggTypes(keys []expr.Expr, aggs []*expr.AggSpec) []types.Type {
 	out := exprTypes(keys)
@@ -167,7 +173,9 @@ func (n *Distinct) Describe() Description {
 }
 
 // Describe implements Node.
-func (n *HashAgg) Describe() Description { return n.describe("HashAgg", aggInfo(n.Keys, n.Aggs)) }
+func (n *HashAgg) Describe() Description {
+	return n.describe("HashAgg", [...]string{"", "partial", "final"}[n.Phase], aggInfo(n.Keys, n.Aggs))
+}
 
 // Describe implements Node.
 func (n *StreamAgg) Describe() Description { return n.describe("StreamAgg", aggInfo(n.Keys, n.Aggs)) }

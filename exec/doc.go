@@ -64,6 +64,9 @@
 //	    under SERIALIZABLE reads all that it answers before it tells the sink, or
 //	    leaves the statement to the operators, which wait once per batch.
 //	X11. Every loop over rows polls the interrupt at least once per batch.
+//	X12. A worker of a Gather shares with the statement's goroutine the snapshot, the
+//	    interrupt and the MemTracker, and nothing else that is written. All workers have
+//	    ended before the operator opens again or closes, also after an error or a panic.
 //
 // Spill files and rows waiting in memory use the row codec (rowcodec.go). It is private
 // to one statement and so no format.
@@ -71,8 +74,9 @@
 // # Absent on purpose
 //
 // Schema changes and SET are session's. There is no row-at-a-time executor beside the
-// two paths. Operators run on the connection's goroutine: parallel scans will be
-// operators of their own. A locking read that meets versions newer than its scan is not
+// two paths. Only Gather has goroutines besides the connection's, for scans and partial
+// aggregates; it is not below a join, nor in a transaction, whose buffer has one user. A
+// locking read that meets versions newer than its scan is not
 // repeated, as a write is, because its rows may have been sent. Under SERIALIZABLE a plain
 // scan locks the keys that it meets; the planner puts LockRows in its place where those are
 // entries whose writers lock only rows (plan.Env.LockReads).

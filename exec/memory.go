@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"math"
 	"sync/atomic"
 
 	"github.com/pandodb/pando/types"
@@ -126,6 +127,18 @@ var (
 // a file.
 func (m *MemTracker) tight(own int64) bool {
 	return m != nil && m.limit > 0 && own >= min(spillFloor, m.limit/8) && m.used.Load() > m.limit/4*3
+}
+
+// crowded reports whether the statement has used half of its limit: what need not hold
+// memory leaves it to others.
+func (m *MemTracker) crowded() bool { return m != nil && m.limit > 0 && m.used.Load() > m.limit/2 }
+
+// times returns how often n bytes go into the limit.
+func (m *MemTracker) times(n int64) int {
+	if m == nil || m.limit <= 0 {
+		return math.MaxInt
+	}
+	return int(m.limit / n)
 }
 
 // account is an operator's share of the tracker: it remembers what it holds, so that

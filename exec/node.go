@@ -244,6 +244,7 @@ type Distinct struct {
 type HashAgg struct {
 	Base
 	Input Node
+	Phase AggPhase
 	Keys  []expr.Expr
 	Aggs  []*expr.AggSpec
 	// GrandTotal says that the input comes from an Expand, whose bits are the last key:

@@ -17,6 +17,7 @@ type groupSet struct {
 	values []byte   // key values of all groups
 	ends   []uint64 // end of group g in values
 	row    []types.Value
+	states bool // rows hold keys and states of groups, not what the aggregates are of
 }
 
 func (s *groupSet) init(rt *Runtime, keys []expr.Expr, specs []*expr.AggSpec) {
@@ -62,8 +63,28 @@ func (s *groupSet) grow() {
 // update adds the rows of b to their groups; nil groups is group 0 for all.
 func (s *groupSet) update(b *types.Batch, groups []uint32) error {
 	s.grow()
-	for _, a := range s.slabs {
-		if err := a.AddBatch(s.rt.Ctx, b, groups); err != nil {
+	for i, a := range s.slabs {
+		var err error
+		if s.states {
+			err = s.merge(a, &b.Cols[len(s.types)+i], b, groups)
+		} else {
+			err = a.AddBatch(s.rt.Ctx, b, groups)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// merge adds the states in a column of b to their groups.
+func (s *groupSet) merge(a *expr.AggStates, states *types.Vector, b *types.Batch, groups []uint32) error {
+	for i, n := 0, b.Rows(); i < n; i++ {
+		row, g := b.Row(i), uint32(0)
+		if groups != nil {
+			g = groups[row]
+		}
+		if err := a.MergeState(s.rt.Ctx, g, states.Bytes(row)); err != nil {
 			return err
 		}
 	}
@@ -78,13 +99,18 @@ func (s *groupSet) bytes() int64 {
 	return n
 }
 
-// emit appends group g to out.
-func (s *groupSet) emit(out *types.Batch, g int) error {
+// readKeys sets the first values of row to the keys of group g.
+func (s *groupSet) readKeys(g int) {
 	start := uint64(0)
 	if g > 0 {
 		start = s.ends[g-1]
 	}
 	decodeRow(s.row, s.types, s.values[start:s.ends[g]])
+}
+
+// emit appends group g to out.
+func (s *groupSet) emit(out *types.Batch, g int) error {
+	s.readKeys(g)
 	for i, a := range s.slabs {
 		v, err := a.Result(s.rt.Ctx, uint32(g))
 		if err != nil {
@@ -119,16 +145,22 @@ type hashAggOp struct {
 }
 
 func (n *HashAgg) build(b *builder) (operator, error) {
+	if n.Phase == AggPartial {
+		return n.buildPartial(b)
+	}
 	in, err := b.node(n.Input)
 	if err != nil {
 		return nil, err
 	}
 	if len(n.Keys) == 0 {
-		return newStreamAgg(b.rt, in, nil, n.Aggs, Types(n)), nil
+		o := newStreamAgg(b.rt, in, nil, n.Aggs, Types(n))
+		o.groups.states = n.Phase == AggFinal
+		return o, nil
 	}
 	o := &hashAggOp{rt: b.rt, total: n.GrandTotal, input: in, in: Types(n.Input), mem: b.rt.account(), out: b.rt.getBatch(Types(n))}
 	o.keys.init(b.rt.Ctx, n.Keys)
 	o.groups.init(b.rt, n.Keys, n.Aggs)
+	o.groups.states = n.Phase == AggFinal
 	o.table.init()
 	o.ids = make([]uint32, types.MaxBatchRows)
 	return o, nil

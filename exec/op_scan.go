@@ -26,12 +26,13 @@ type scanOp struct {
 	page   int
 	req    txn.ScanRequest
 	hold   kvapi.Hold // between the spans of a batch
+	shares *shares    // of a worker: where its spans come from
 }
 
 func (n *Scan) build(b *builder) (operator, error) { return n.newOp(b), nil }
 
 func (n *Scan) newOp(b *builder) *scanOp {
-	o := &scanOp{rt: b.rt, node: n, latest: b.latest, out: b.rt.getBatch(n.layout.types)}
+	o := &scanOp{rt: b.rt, node: n, latest: b.latest, shares: b.share, out: b.rt.getBatch(n.layout.types)}
 	o.sink.reset(&n.layout, o.out)
 	o.req.Sink, o.req.Reverse, o.req.Hold = &o.sink, n.Reverse, &o.hold
 	return o
@@ -45,7 +46,9 @@ func (o *scanOp) open() (err error) {
 	if o.left, err = o.rt.evalCount(n.Limit, ^uint64(0)); err != nil {
 		return err
 	}
-	if err := o.spans.fill(o.rt, n.Table, n.Index, n.Ranges); err != nil {
+	if o.shares != nil {
+		o.spans.spans = o.spans.spans[:0]
+	} else if err := o.spans.fill(o.rt, n.Table, n.Index, n.Ranges); err != nil {
 		return err
 	}
 	if n.Reverse {
@@ -60,7 +63,7 @@ func (o *scanOp) open() (err error) {
 
 // next fills a batch from as many spans as it takes.
 func (o *scanOp) next() (*types.Batch, error) {
-	for o.left > 0 && o.at < len(o.spans.spans) {
+	for o.left > 0 && o.more() {
 		if err := o.rt.poll(); err != nil {
 			return nil, err
 		}
@@ -83,6 +86,21 @@ func (o *scanOp) next() (*types.Batch, error) {
 		}
 	}
 	return nil, nil
+}
+
+// more reports whether there is a span to read, after taking another share if need be.
+func (o *scanOp) more() bool {
+	if o.at < len(o.spans.spans) {
+		return true
+	}
+	if o.shares == nil {
+		return false
+	}
+	span, ok := o.shares.take()
+	if ok {
+		o.spans.spans, o.at = append(o.spans.spans[:0], span), 0
+	}
+	return ok
 }
 
 // readPages fills the batch by pages of one span after the other.

@@ -33,6 +33,9 @@ type Runtime struct {
 	FoundRows bool
 	// CTEDepthMax is cte_max_recursion_depth.
 	CTEDepthMax uint64
+	// Workers is how many goroutines may work on one statement; with less than two it
+	// stays on the caller's.
+	Workers int
 	// Analyze, when not nil, collects EXPLAIN ANALYZE's counters.
 	Analyze *Counters
 	// FoundRowsCount is set for SQL_CALC_FOUND_ROWS: rows without the LIMIT. Otherwise

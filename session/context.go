@@ -25,6 +25,9 @@ func (s *Session) refreshContext() {
 	s.context.MaxErrorCount = int(mustInt(s.get("max_error_count")))
 	s.context.DivPrecisionIncrement = int(mustInt(s.get("div_precision_increment")))
 	s.runtime.CTEDepthMax = uint64(mustInt(s.get("cte_max_recursion_depth")))
+	if s.runtime.Workers = int(mustInt(s.get("tidb_hashagg_partial_concurrency"))); s.runtime.Workers <= 0 {
+		s.runtime.Workers = int(mustInt(s.get("tidb_executor_concurrency")))
+	}
 	s.ctx.GroupConcatMaxLen = int(min(mustInt(s.get("group_concat_max_len")), math.MaxInt32))
 	s.ctx.RegexpLimits = types.RegexpLimits{Time: int(mustInt(s.node.Global("regexp_time_limit"))), StackBytes: int(mustInt(s.node.Global("regexp_stack_limit")))}
 	s.ctx.MaxAllowedPacket = int(min(s.packetMax, math.MaxInt32))

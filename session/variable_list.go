@@ -178,8 +178,9 @@ func globalVariables() []*variable {
 // foreignVariables are TiDB's, from the published reports.
 func foreignVariables() []*variable {
 	return []*variable{
-		intVar("tidb_hashagg_final_concurrency", scopeBoth, "1", "-1", "256", "aggregation uses one worker for each statement"),
-		intVar("tidb_hashagg_partial_concurrency", scopeBoth, "1", "-1", "256", "aggregation uses one worker for each statement"),
+		intVar("tidb_executor_concurrency", scopeBoth, "5", "1", "256", "").onSession(applyExprLimits),
+		intVar("tidb_hashagg_final_concurrency", scopeBoth, "-1", "-1", "256", "one worker brings the groups of the others together"),
+		intVar("tidb_hashagg_partial_concurrency", scopeBoth, "-1", "-1", "256", "").onSession(applyExprLimits),
 		boolVar("tidb_disable_txn_auto_retry", scopeBoth, true, "transactions lock their rows and are never replayed"),
 		boolVar("tidb_enable_async_commit", scopeBoth, true, idleOneNode),
 		boolVar("tidb_enable_1pc", scopeBoth, true, idleOneNode),

@@ -100,6 +100,23 @@ type Context struct {
 	failure  *Error
 }
 
+// Fork returns a context for another goroutine of the same statement, with diagnostics of its own.
+func (c *Context) Fork() *Context {
+	f := *c
+	f.warnings, f.counts, f.Rand = nil, [3]int{}, nil
+	return &f
+}
+
+// Absorb takes over the diagnostics of a fork, which has none afterwards.
+func (c *Context) Absorb(f *Context) {
+	for i, n := range f.counts {
+		c.counts[i] += n
+	}
+	room := max(c.warningLimit()-len(c.warnings), 0)
+	c.warnings = append(c.warnings, f.warnings[:min(room, len(f.warnings))]...)
+	f.ResetWarnings()
+}
+
 // Location returns the session zone, never nil.
 func (c *Context) Location() *time.Location {
 	if c == nil || c.Loc == nil {
