@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/internal/assert"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/txn"
 )
@@ -64,22 +66,23 @@ type Change struct {
 // extra adds to it (a job record; may be nil), and then publishes a new
 // Snapshot. On error nothing changed, unless it is kvapi.ErrUndetermined.
 func (c *Catalog) Apply(ch *Change, extra func(tx *txn.Txn) error) error {
-	if err := c.commit(ch, extra); err != nil {
+	ts, err := c.commit(ch, extra)
+	if err != nil {
 		return err
 	}
 	if ch.Fresh {
-		// The commit is covered by the watermark now, so snapshots at or above
-		// it are the ones that see the new data space and no older rows.
-		ts := c.txns.Watermark()
+		// Snapshots at or above the commit are the ones that see the new data space
+		// and no older rows.
 		for _, t := range ch.PutTables {
 			t.ReadableFrom = ts
 		}
 	}
-	c.publish(ch)
+	c.publish(ch, ts)
 	return nil
 }
 
-func (c *Catalog) commit(ch *Change, extra func(tx *txn.Txn) error) error {
+// commit returns the timestamp of the commit.
+func (c *Catalog) commit(ch *Change, extra func(tx *txn.Txn) error) (clock.Timestamp, error) {
 	tx := c.txns.Begin(txn.Options{Level: txn.ReadCommitted})
 	defer tx.Release()
 	err := writeChange(tx, ch)
@@ -88,9 +91,10 @@ func (c *Catalog) commit(ch *Change, extra func(tx *txn.Txn) error) error {
 	}
 	if err != nil {
 		tx.Rollback()
-		return err
+		return 0, err
 	}
-	return tx.Commit()
+	err = tx.Commit()
+	return tx.CommitTS(), err
 }
 
 func writeChange(tx *txn.Txn, ch *Change) error {
@@ -114,7 +118,7 @@ func writeChange(tx *txn.Txn, ch *Change) error {
 		}
 	}
 	for _, t := range ch.PutTables {
-		b, err := encodeTable(t)
+		b, err := encodeTable(t, ch.Fresh)
 		if err != nil {
 			return err
 		}
@@ -140,8 +144,8 @@ func lockDelete(tx *txn.Txn, key []byte) error {
 }
 
 // publish makes ch visible: copies of the databases it touches, everything else
-// shared with the previous snapshot.
-func (c *Catalog) publish(ch *Change) {
+// shared with the previous snapshot. ts is the timestamp of the commit.
+func (c *Catalog) publish(ch *Change, ts clock.Timestamp) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	old := c.current.Load()
@@ -179,12 +183,14 @@ func (c *Catalog) publish(ch *Change) {
 		}
 	}
 	for _, t := range ch.PutTables {
-		t.Version = next.version
+		was := old.byGate(t)
+		assert.That(was == nil || was.Version < uint64(ts), "catalog: versions of a table rise")
+		t.Version = uint64(ts)
 		entry(t.Schema).tables[t.Name] = t
 	}
 	c.current.Store(next)
 	for _, t := range ch.PutTables {
-		t.gate.publish(next.version)
+		t.gate.publish(t.Version)
 	}
 	for _, t := range ch.DropTables {
 		t.gate.gone()

@@ -118,6 +118,10 @@ type tableJSON struct {
 	CreateMillis int64        `json:"created_ms"`
 	NextColumnID uint32       `json:"next_column_id"`
 	NextIndexID  uint64       `json:"next_index_id"`
+	// Fresh: the data begins with the commit of this very version, whose timestamp it
+	// cannot know. ReadableFrom is that timestamp in later versions.
+	Fresh        bool   `json:"fresh,omitempty"`
+	ReadableFrom uint64 `json:"readable_from,omitempty"`
 }
 
 func seal(v any) ([]byte, error) {
@@ -158,11 +162,15 @@ func collation(name string) (types.CollationID, error) {
 	return types.LookupCollation(name)
 }
 
-func encodeTable(t *Table) ([]byte, error) {
+// encodeTable builds a descriptor. fresh says that the table's data begins with its commit.
+func encodeTable(t *Table, fresh bool) ([]byte, error) {
 	j := tableJSON{
 		ID: t.ID, PhysID: t.PhysID, Schema: t.Schema, Name: t.Name, Layouts: t.Layouts, Collation: t.Coll.Name(),
 		Engine: t.Engine, Comment: t.Comment, Options: t.Options, CreateMillis: t.CreateMillis,
-		NextColumnID: t.nextColumnID, NextIndexID: t.nextIndexID,
+		NextColumnID: t.nextColumnID, NextIndexID: t.nextIndexID, Fresh: fresh,
+	}
+	if !fresh {
+		j.ReadableFrom = uint64(t.ReadableFrom)
 	}
 	for _, c := range t.Columns {
 		j.Columns = append(j.Columns, columnToJSON(c))
@@ -213,7 +221,8 @@ func columnToJSON(c *Column) columnJSON {
 
 var defaultKindNames = [...]string{DefaultNull: "null", DefaultLiteral: "literal", DefaultNow: "now", DefaultExpr: "expr"}
 
-func decodeTable(b []byte) (*Table, error) {
+// decodeTable reads the descriptor that was committed at ts.
+func decodeTable(b []byte, ts clock.Timestamp) (*Table, error) {
 	var j tableJSON
 	if err := unseal(b, &j); err != nil {
 		return nil, err
@@ -222,6 +231,10 @@ func decodeTable(b []byte) (*Table, error) {
 	var err error
 	if t.Coll, err = collation(j.Collation); err != nil {
 		return nil, fmt.Errorf("catalog: table %s.%s: %w", j.Schema, j.Name, err)
+	}
+	t.Version, t.ReadableFrom = uint64(ts), clock.Timestamp(j.ReadableFrom)
+	if j.Fresh {
+		t.ReadableFrom = ts
 	}
 	t.Engine, t.Comment, t.Options, t.CreateMillis = j.Engine, j.Comment, j.Options, j.CreateMillis
 	t.nextColumnID, t.nextIndexID, t.Layouts = j.NextColumnID, j.NextIndexID, j.Layouts
@@ -316,10 +329,14 @@ func columnFromJSON(j *columnJSON) (*Column, error) {
 	return c, nil
 }
 
-// loader collects the values of a span.
+// loader collects the values of a span and the timestamps of their commits.
 type loader struct {
 	values [][]byte
+	commit []clock.Timestamp
 }
+
+// Version implements kvapi.VersionSink.
+func (l *loader) Version(ts clock.Timestamp) { l.commit = append(l.commit, ts) }
 
 func (l *loader) Pair(_, value []byte) (bool, error) {
 	l.values = append(l.values, append([]byte(nil), value...))
@@ -328,15 +345,17 @@ func (l *loader) Pair(_, value []byte) (bool, error) {
 
 // ScanAll returns a copy of every value of a system kind, at the watermark.
 func ScanAll(m *txn.Manager, kind byte) ([][]byte, error) {
-	var l loader
+	l, err := scanVersions(m, kind)
+	return l.values, err
+}
+
+// scanVersions is ScanAll with timestamps.
+func scanVersions(m *txn.Manager, kind byte) (l loader, err error) {
 	span := KindSpan(kind)
 	for {
-		resume, err := m.Scan(&txn.ScanRequest{Span: span, Sink: &l})
-		if err != nil {
-			return nil, err
-		}
-		if resume == nil {
-			return l.values, nil
+		resume, err := m.Scan(&txn.ScanRequest{Span: span, Sink: &l, WithTS: true})
+		if err != nil || resume == nil {
+			return l, err
 		}
 		span.Start = append([]byte(nil), resume...)
 	}
@@ -359,11 +378,12 @@ func load(m *txn.Manager) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	if raw, err = ScanAll(m, KindTable); err != nil {
+	tables, err := scanVersions(m, KindTable)
+	if err != nil {
 		return nil, fmt.Errorf("catalog: load tables: %w", err)
 	}
-	for _, b := range raw {
-		t, err := decodeTable(b)
+	for i, b := range tables.values {
+		t, err := decodeTable(b, tables.commit[i])
 		if err != nil {
 			return nil, err
 		}
@@ -374,8 +394,7 @@ func load(m *txn.Manager) (*Snapshot, error) {
 		if d := dictionaries[t.PhysID]; d != nil {
 			t.dictionaries = d
 		}
-		t.Version = s.version
-		t.gate.publish(s.version)
+		t.gate.publish(t.Version)
 		e.tables[t.Name] = t
 	}
 	return s, nil

@@ -172,7 +172,7 @@ type Table struct {
 	PhysID  uint64
 	Schema  string
 	Name    string
-	Version uint64 // the catalog version that published this descriptor
+	Version uint64 // the timestamp of the commit that wrote this descriptor
 	Columns []*Column
 	// Indexes holds every index in the order of SHOW CREATE TABLE, the primary
 	// key first, and those that are still being built or removed last.
@@ -185,8 +185,8 @@ type Table struct {
 	// New rows take the last one.
 	Layouts []Layout
 	// ReadableFrom is the first snapshot that may read the table (creation,
-	// TRUNCATE): an older one gets 1412. It is exact for this process's
-	// lifetime and zero after a restart, when no older snapshot can exist.
+	// TRUNCATE): an older one gets 1412. It is the timestamp of the commit that the
+	// table's data began with, on every node.
 	ReadableFrom clock.Timestamp
 	Coll         types.CollationID
 	Engine       string // as SHOW CREATE TABLE prints it: "InnoDB"

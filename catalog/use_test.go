@@ -25,9 +25,12 @@ func memCatalog(tables ...string) *Catalog {
 		t.Finish()
 		ch.PutTables = append(ch.PutTables, t)
 	}
-	c.publish(ch)
+	c.publish(ch, c.next())
 	return c
 }
+
+// next is a timestamp above those of all commits so far.
+func (c *Catalog) next() clock.Timestamp { return clock.Timestamp(c.Current().version + 1) }
 
 func (c *Catalog) get(name string) *Table { return c.Current().Lookup("db", name) }
 
@@ -35,7 +38,7 @@ func (c *Catalog) get(name string) *Table { return c.Current().Lookup("db", name
 func (c *Catalog) step(t *Table) *Table {
 	next := t.Clone()
 	next.Finish()
-	c.publish(&Change{PutTables: []*Table{next}})
+	c.publish(&Change{PutTables: []*Table{next}}, c.next())
 	return next
 }
 
@@ -164,7 +167,7 @@ func TestWaitEnds(t *testing.T) {
 	if err := u.Wait(a, time.Minute, &intr); err != kvapi.ErrInterrupted {
 		t.Fatal(err)
 	}
-	c.publish(&Change{DropTables: []*Table{a}})
+	c.publish(&Change{DropTables: []*Table{a}}, c.next())
 	done := make(chan error)
 	go func() { done <- u.Wait(a, time.Minute, nil) }()
 	x[0].Open()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/internal/testkit"
@@ -672,4 +673,37 @@ func TestIDsOfTwoNodes(t *testing.T) {
 		})
 	}
 	nodes.Wait()
+}
+
+// TestVersionsOfTwoNodes: a table's version and the first snapshot that may read it are the same on every node, and after a restart:
+// they are the timestamps of commits.
+func TestVersionsOfTwoNodes(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	n.sbtest("a")
+	n.fill("a", 1, 11, func(id int) int { return id })
+	same := func(step string) {
+		t.Helper()
+		other, err := catalog.Open(n.txns)
+		n.must(err)
+		here, there := n.table("a"), other.Current().Lookup(n.table("a").Schema, "a")
+		if here.Version != there.Version || here.ReadableFrom != there.ReadableFrom || here.ReadableFrom == 0 {
+			t.Errorf("%s: version %d, readable from %d; elsewhere %d and %d", step, here.Version, here.ReadableFrom, there.Version, there.ReadableFrom)
+		}
+		if clock.Timestamp(here.Version) > n.txns.Watermark() || here.ReadableFrom > clock.Timestamp(here.Version) {
+			t.Errorf("%s: version %d, readable from %d, the last commit was at %d", step, here.Version, here.ReadableFrom, n.txns.Watermark())
+		}
+	}
+	same("created")
+	created := n.table("a").ReadableFrom
+	n.must(n.ex.CreateIndex(&ddl.Call{}, name("a"), key("k", false, "k")))
+	same("with an index")
+	if n.table("a").ReadableFrom != created {
+		t.Error("an index is no new data")
+	}
+	n.must(n.ex.TruncateTable(&ddl.Call{}, name("a")))
+	same("truncated")
+	if n.table("a").ReadableFrom <= created {
+		t.Error("TRUNCATE begins new data")
+	}
 }

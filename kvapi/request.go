@@ -34,6 +34,7 @@ type ScanRequest struct {
 	// reaches LimitBytes is still delivered, so that a page always progresses.
 	LimitRows, LimitBytes int
 	TS                    clock.Timestamp // as in GetRequest
+	WithTS                bool            // the sink is a VersionSink
 	Interrupt             *Interrupt
 	Sink                  Sink
 	Hold                  *Hold // as in GetRequest

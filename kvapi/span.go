@@ -1,6 +1,10 @@
 package kvapi
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/pandodb/pando/clock"
+)
 
 // Span is an interval of logical keys, Start inclusive, End exclusive. A nil
 // End makes it the single key Start; an empty non-nil End means no upper bound.
@@ -31,6 +35,12 @@ func (s Span) Empty() bool {
 // A sink must not use the transaction that is reading into it (K1).
 type Sink interface {
 	Pair(key, value []byte) (more bool, err error)
+}
+
+// VersionSink is a sink that wants to know which commit a pair is of. Version is called before each Pair.
+type VersionSink interface {
+	Sink
+	Version(ts clock.Timestamp)
 }
 
 // LockMode is the strength of a row lock.

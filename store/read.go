@@ -251,9 +251,16 @@ func (s *Store) passed(ts clock.Timestamp) error {
 
 // deliver hands rows to the sink until the page ends.
 func (s *Store) deliver(r *kvapi.ScanRequest, sc *mvcc.Scanner) (resume []byte, err error) {
+	var versions kvapi.VersionSink
+	if r.WithTS {
+		versions = r.Sink.(kvapi.VersionSink)
+	}
 	rows, bytes := 0, 0
 	for sc.Next() {
 		key, row := sc.Key(), sc.Row()
+		if versions != nil {
+			versions.Version(sc.TS())
+		}
 		more, err := r.Sink.Pair(key, row)
 		if err != nil {
 			return nil, err

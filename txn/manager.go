@@ -44,6 +44,8 @@ type ScanRequest struct {
 	// TS is used by Manager.Scan only: zero reads at the watermark; anything
 	// else must be the timestamp of an open Snapshot.
 	TS clock.Timestamp
+	// WithTS, which Manager.Scan knows, says that Sink is a kvapi.VersionSink.
+	WithTS bool
 	// Hold, which may be nil, is shared by the reads of a page.
 	Hold *kvapi.Hold
 }
@@ -71,7 +73,7 @@ func (m *Manager) Scan(r *ScanRequest) (resume []byte, err error) {
 	*q = kvapi.ScanRequest{
 		Regions: q.Regions[:0], // reused
 		Span:    r.Span, Reverse: r.Reverse, LimitRows: r.LimitRows, LimitBytes: r.LimitBytes,
-		TS: r.TS, Interrupt: r.Interrupt, Sink: r.Sink, Hold: r.Hold,
+		TS: r.TS, WithTS: r.WithTS, Interrupt: r.Interrupt, Sink: r.Sink, Hold: r.Hold,
 	}
 	resume, err = m.kv.Scan(q)
 	*q = kvapi.ScanRequest{Regions: q.Regions[:0]}
