@@ -69,3 +69,12 @@ const (
 	WaitNone                      // NOWAIT: ErrLockNoWait at once
 	WaitSkip                      // SKIP LOCKED: acquired=false at once
 )
+
+// ResumeAfter returns a key of the caller's own from which a scan continues behind key: its successor, or in reverse the key itself as the
+// exclusive end.
+func ResumeAfter(key []byte, reverse bool) []byte {
+	if reverse {
+		return append(make([]byte, 0, len(key)), key...)
+	}
+	return append(append(make([]byte, 0, len(key)+1), key...), 0)
+}

@@ -1,6 +1,8 @@
 package rpc
 
 import (
+	"bytes"
+
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/store"
@@ -12,9 +14,10 @@ type Owner = store.Owner
 // Snapshot is a place in a store's registry of timestamps; see store.Snapshot.
 type Snapshot = store.Snapshot
 
-// Peer is a store in this process.
+// Peer is a store as kv reaches it.
 type Peer struct {
-	s *store.Store
+	s     *store.Store
+	coded bool // requests pass through their encoding, see Coded
 }
 
 // Loopback returns the peer of a store in this process.
@@ -24,19 +27,46 @@ func Loopback(s *store.Store) *Peer { return &Peer{s: s} }
 func (p *Peer) Regions() []*kvapi.Region { return p.s.Regions() }
 
 // Get is store.Store.Get.
-func (p *Peer) Get(r *kvapi.GetRequest) (found bool, err error) { return p.s.Get(r) }
+func (p *Peer) Get(r *kvapi.GetRequest) (found bool, err error) {
+	if p.coded {
+		return p.getCoded(r)
+	}
+	return p.s.Get(r)
+}
 
 // Scan is store.Store.Scan.
-func (p *Peer) Scan(r *kvapi.ScanRequest) (resume []byte, err error) { return p.s.Scan(r) }
+func (p *Peer) Scan(r *kvapi.ScanRequest) (resume []byte, err error) {
+	if p.coded {
+		return p.scanCoded(r)
+	}
+	return p.s.Scan(r)
+}
 
 // Lock is store.Store.Lock.
-func (p *Peer) Lock(o *Owner, r *kvapi.LockRequest) (kvapi.LockResult, error) { return p.s.Lock(o, r) }
+func (p *Peer) Lock(o *Owner, r *kvapi.LockRequest) (kvapi.LockResult, error) {
+	if p.coded {
+		return p.lockCoded(o, r)
+	}
+	return p.s.Lock(o, r)
+}
 
 // Unlock is store.Store.Unlock.
-func (p *Peer) Unlock(o *Owner, key []byte, tag uint32) { p.s.Unlock(o, key, tag) }
+func (p *Peer) Unlock(o *Owner, key []byte, tag uint32) {
+	if p.coded {
+		_, _ = p.call(o, &Unlock{Txn: TxnID{Number: o.ID()}, Key: bytes.Clone(key), Tag: tag}, nil) // it never fails
+		return
+	}
+	p.s.Unlock(o, key, tag)
+}
 
 // ReleaseLocks is store.Store.ReleaseLocks.
-func (p *Peer) ReleaseLocks(o *Owner) { p.s.ReleaseLocks(o) }
+func (p *Peer) ReleaseLocks(o *Owner) {
+	if p.coded {
+		_, _ = p.call(o, &Release{Txn: TxnID{Number: o.ID()}}, nil) // it never fails
+		return
+	}
+	p.s.ReleaseLocks(o)
+}
 
 // Rest is store.Store.Rest.
 func (p *Peer) Rest(o *Owner) { p.s.Rest(o) }
@@ -46,6 +76,9 @@ func (p *Peer) OpenOwner(o *Owner, id uint64) { p.s.OpenOwner(o, id) }
 
 // Commit is store.Store.Commit.
 func (p *Peer) Commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error) {
+	if p.coded {
+		return p.commitCoded(o, r)
+	}
 	return p.s.Commit(o, r)
 }
 
@@ -54,6 +87,10 @@ func (p *Peer) Watermark() clock.Timestamp { return p.s.Watermark() }
 
 // WaitDurable is store.Store.WaitDurable.
 func (p *Peer) WaitDurable(ts clock.Timestamp, i *kvapi.Interrupt) error {
+	if p.coded {
+		_, err := p.call(nil, &WaitDurable{TS: ts}, i)
+		return err
+	}
 	return p.s.WaitDurable(ts, i)
 }
 
@@ -64,20 +101,47 @@ func (p *Peer) Register(sn *Snapshot) { p.s.Register(sn) }
 func (p *Peer) Unregister(sn *Snapshot) { p.s.Unregister(sn) }
 
 // Counter is store.Store.Counter.
-func (p *Peer) Counter(key []byte) (uint64, error) { return p.s.Counter(key) }
+func (p *Peer) Counter(key []byte) (uint64, error) {
+	if p.coded {
+		return p.number(nil, &Counter{Key: bytes.Clone(key)})
+	}
+	return p.s.Counter(key)
+}
 
 // AllocCounter is store.Store.AllocCounter.
 func (p *Peer) AllocCounter(r *kvapi.CounterAllocRequest) (first uint64, err error) {
+	if p.coded {
+		return p.number(nil, &AllocCounter{Key: bytes.Clone(r.Key), Least: r.Least, N: r.N})
+	}
 	return p.s.AllocCounter(r)
 }
 
 // DropCounters is store.Store.DropCounters.
-func (p *Peer) DropCounters(span kvapi.Span) error { return p.s.DropCounters(span) }
+func (p *Peer) DropCounters(span kvapi.Span) error {
+	if p.coded {
+		_, err := p.call(nil, &DropCounters{Span: span}, nil)
+		return err
+	}
+	return p.s.DropCounters(span)
+}
 
 // Timestamp is store.Store.Timestamp.
-func (p *Peer) Timestamp() (clock.Timestamp, error) { return p.s.Timestamp() }
+func (p *Peer) Timestamp() (clock.Timestamp, error) {
+	if p.coded {
+		n, err := p.number(nil, &Timestamp{})
+		return clock.Timestamp(n), err
+	}
+	return p.s.Timestamp()
+}
 
 // DropSpan is store.Store.DropSpan.
 func (p *Peer) DropSpan(span kvapi.Span, ts clock.Timestamp) (done bool, err error) {
+	if p.coded {
+		m, err := p.call(nil, &DropSpan{Span: span, TS: ts}, nil)
+		if err != nil {
+			return false, err
+		}
+		return m.(*Done).Yes, nil
+	}
 	return p.s.DropSpan(span, ts)
 }

@@ -268,7 +268,7 @@ func (s *Store) deliver(r *kvapi.ScanRequest, sc *mvcc.Scanner) (resume []byte, 
 		rows++
 		bytes += len(key) + len(row)
 		if !more || (r.LimitRows > 0 && rows >= r.LimitRows) || (r.LimitBytes > 0 && bytes >= r.LimitBytes) {
-			return resumeAfter(key, r.Reverse), nil
+			return kvapi.ResumeAfter(key, r.Reverse), nil
 		}
 		if rows%scanPollRows == 0 {
 			if err := r.Interrupt.Err(); err != nil {
@@ -283,15 +283,6 @@ func (s *Store) deliver(r *kvapi.ScanRequest, sc *mvcc.Scanner) (resume []byte, 
 		return nil, s.readError(err)
 	}
 	return nil, nil
-}
-
-// resumeAfter returns a key of the caller's own from which a scan continues
-// behind key: its successor, or in reverse the key itself as the exclusive end.
-func resumeAfter(key []byte, reverse bool) []byte {
-	if reverse {
-		return append(make([]byte, 0, len(key)), key...)
-	}
-	return append(append(make([]byte, 0, len(key)+1), key...), 0)
 }
 
 // Lock locks a key and reads its newest version. What it reads may be unsynced:

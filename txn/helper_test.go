@@ -33,6 +33,9 @@ func openDB(t testing.TB, fill func(*store.Options)) *db {
 	return d
 }
 
+// coded has databases reach their store through the encoding of requests and replies; TestCoded sets it.
+var coded bool
+
 // openOn assembles a node over an open engine. The caller closes it.
 func openOn(t testing.TB, e *engine.Engine, fill func(*store.Options)) *db {
 	t.Helper()
@@ -44,7 +47,11 @@ func openOn(t testing.TB, e *engine.Engine, fill func(*store.Options)) *db {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := NewManager(kv.New(rpc.Loopback(s)), ManagerOptions{LockWait: patience})
+	peer := rpc.Loopback(s)
+	if coded {
+		peer = rpc.Coded(s)
+	}
+	m := NewManager(kv.New(peer), ManagerOptions{LockWait: patience})
 	return &db{t: t, e: e, s: s, m: m}
 }
 

@@ -82,7 +82,7 @@ func (t *Txn) scanLocking(r *ScanRequest) (resume []byte, err error) {
 			if i == len(t.page.keys)-1 && resume == nil && !out.stop {
 				return nil, nil
 			}
-			return resumeAfter(key, r.Reverse), nil
+			return kvapi.ResumeAfter(key, r.Reverse), nil
 		}
 		if resume == nil {
 			return nil, nil
@@ -93,12 +93,4 @@ func (t *Txn) scanLocking(r *ScanRequest) (resume []byte, err error) {
 			round.Span.Start = resume
 		}
 	}
-}
-
-// resumeAfter returns a resume key of the caller's own that continues after key.
-func resumeAfter(key []byte, reverse bool) []byte {
-	if reverse {
-		return append(make([]byte, 0, len(key)), key...)
-	}
-	return append(append(make([]byte, 0, len(key)+1), key...), 0)
 }

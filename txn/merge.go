@@ -152,7 +152,7 @@ func (t *Txn) scanMerged(r *ScanRequest, q *kvapi.ScanRequest) (resume []byte, e
 	if !m.stopped {
 		return resume, nil
 	}
-	return resumeAfter(m.pos, r.Reverse), nil
+	return kvapi.ResumeAfter(m.pos, r.Reverse), nil
 }
 
 // Pair takes one stored pair.

@@ -1,0 +1,238 @@
+package rpc
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/store"
+)
+
+// pageBytesMax ends a page of Rows, whatever its request asked for: a reply is held in memory, and a frame has an end.
+const pageBytesMax = 1 << 20
+
+// errProgram refuses a request with a program.
+var errProgram = errors.New("rpc: programs are not known to this version")
+
+// Coded returns a peer of a store in this process, each of whose requests and replies passes through its encoding as if the store were
+// elsewhere. Tests run on it what they run on the loopback. A transport will carry the same bytes.
+func Coded(s *store.Store) *Peer { return &Peer{s: s, coded: true} }
+
+// call sends a request and returns its reply. A fault is returned with its error. o is the transaction's place, which a store that is
+// elsewhere finds by its TxnID.
+func (p *Peer) call(o *Owner, request Message, i *kvapi.Interrupt) (Message, error) {
+	m, err := Decode(Append(nil, request))
+	if err != nil {
+		return nil, err
+	}
+	if m, err = Decode(Append(nil, serve(p.s, o, m, i))); err != nil {
+		return nil, err
+	}
+	if f, is := m.(*Fault); is {
+		return f, f.Err()
+	}
+	return m, nil
+}
+
+// number is call for requests that Number answers.
+func (p *Peer) number(o *Owner, request Message) (uint64, error) {
+	m, err := p.call(o, request, nil)
+	if err != nil {
+		return 0, err
+	}
+	return m.(*Number).N, nil
+}
+
+// The requests of a coded peer. They are apart so that those of a local one stay on the stack, and copy what they send for the same reason.
+
+//go:noinline
+func (p *Peer) getCoded(r *kvapi.GetRequest) (found bool, err error) {
+	m, err := p.call(nil, &Get{Region: r.Region, Key: bytes.Clone(r.Key), TS: r.TS, Values: r.Sink != nil}, r.Interrupt)
+	if err != nil {
+		return false, err
+	}
+	rows := m.(*Rows)
+	if len(rows.Pairs) == 0 {
+		return false, nil
+	}
+	if r.Sink != nil {
+		_, err = r.Sink.Pair(rows.Pairs[0].Key, rows.Pairs[0].Value)
+	}
+	return true, err
+}
+
+//go:noinline
+func (p *Peer) scanCoded(r *kvapi.ScanRequest) (resume []byte, err error) {
+	m, err := p.call(nil, &Scan{Regions: append([]kvapi.RegionRef(nil), r.Regions...),
+		Span: kvapi.Span{Start: bytes.Clone(r.Span.Start), End: bytes.Clone(r.Span.End)}, Reverse: r.Reverse, WithTS: r.WithTS,
+		LimitRows: r.LimitRows, LimitBytes: r.LimitBytes, TS: r.TS}, r.Interrupt)
+	if err != nil {
+		return nil, err
+	}
+	rows := m.(*Rows)
+	for i := range rows.Pairs {
+		pair := &rows.Pairs[i]
+		if r.WithTS {
+			r.Sink.(kvapi.VersionSink).Version(pair.TS)
+		}
+		more, err := r.Sink.Pair(pair.Key, pair.Value)
+		if err != nil {
+			return nil, err
+		}
+		if !more && !r.Span.IsPoint() {
+			return kvapi.ResumeAfter(pair.Key, r.Reverse), nil
+		}
+	}
+	return rows.Resume, nil
+}
+
+//go:noinline
+func (p *Peer) lockCoded(o *Owner, r *kvapi.LockRequest) (kvapi.LockResult, error) {
+	m, err := p.call(o, &Lock{Txn: TxnID{Number: o.ID()}, Region: r.Region, Key: bytes.Clone(r.Key), Mode: r.Mode, Wait: r.Wait, Tag: r.Tag,
+		Timeout: r.Timeout, Values: r.Sink != nil, Delete: r.Delete}, r.Interrupt)
+	if err != nil {
+		f, _ := m.(*Fault)
+		return kvapi.LockResult{Waited: f != nil && f.Waited}, err
+	}
+	locked := m.(*Locked)
+	if locked.Value != nil && r.Sink != nil {
+		_, err = r.Sink.Pair(r.Key, locked.Value)
+	}
+	return locked.Result, err
+}
+
+//go:noinline
+func (p *Peer) commitCoded(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error) {
+	m := &Commit{Txn: TxnID{Number: o.ID()}, Regions: append([]kvapi.RegionRef(nil), r.Regions...), Relaxed: r.Relaxed, Start: r.Start}
+	for i := range r.Mutations {
+		w := r.Mutations[i]
+		w.Key, w.Value = bytes.Clone(w.Key), bytes.Clone(w.Value)
+		m.Mutations = append(m.Mutations, w)
+	}
+	for _, c := range r.Counters {
+		m.Counters = append(m.Counters, kvapi.CounterRaise{Key: bytes.Clone(c.Key), Value: c.Value})
+	}
+	n, err := p.number(o, m)
+	return clock.Timestamp(n), err
+}
+
+// serve answers a request from a store. It never fails: what goes wrong is a Fault.
+func serve(s *store.Store, o *Owner, request Message, i *kvapi.Interrupt) Message {
+	switch m := request.(type) {
+	case *Get:
+		return serveGet(s, m, i)
+	case *Scan:
+		return serveScan(s, m, i)
+	case *Lock:
+		return serveLock(s, o, m, i)
+	case *Unlock:
+		s.Unlock(o, m.Key, m.Tag)
+		return &Done{Yes: true}
+	case *Release:
+		s.ReleaseLocks(o)
+		return &Done{Yes: true}
+	case *Commit:
+		ts, err := s.Commit(o, &kvapi.CommitRequest{Regions: m.Regions, Mutations: m.Mutations, Counters: m.Counters, Relaxed: m.Relaxed, Start: m.Start})
+		return number(uint64(ts), err)
+	case *Counter:
+		return number(s.Counter(m.Key))
+	case *AllocCounter:
+		return number(s.AllocCounter(&kvapi.CounterAllocRequest{Key: m.Key, Least: m.Least, N: m.N}))
+	case *DropCounters:
+		return done(true, s.DropCounters(m.Span))
+	case *DropSpan:
+		return done(s.DropSpan(m.Span, m.TS))
+	case *Timestamp:
+		ts, err := s.Timestamp()
+		return number(uint64(ts), err)
+	case *WaitDurable:
+		return done(true, s.WaitDurable(m.TS, i))
+	}
+	return &Fault{Text: "rpc: a reply where a request is due"}
+}
+
+func number(n uint64, err error) Message {
+	if err != nil {
+		return NewFault(err, false)
+	}
+	return &Number{N: n}
+}
+
+func done(yes bool, err error) Message {
+	if err != nil {
+		return NewFault(err, false)
+	}
+	return &Done{Yes: yes}
+}
+
+// pageSink copies the pairs of a page.
+type pageSink struct {
+	rows  Rows
+	size  int
+	ts    clock.Timestamp
+	point bool // a page of one pair never ends early
+}
+
+// Version implements kvapi.VersionSink.
+func (p *pageSink) Version(ts clock.Timestamp) { p.ts = ts }
+
+// Pair implements kvapi.Sink.
+func (p *pageSink) Pair(key, value []byte) (more bool, err error) {
+	p.rows.Pairs = append(p.rows.Pairs, Pair{Key: bytes.Clone(key), Value: bytes.Clone(value), TS: p.ts})
+	p.size += len(key) + len(value)
+	return p.point || p.size < pageBytesMax, nil
+}
+
+func serveGet(s *store.Store, m *Get, i *kvapi.Interrupt) Message {
+	if len(m.Program) > 0 {
+		return NewFault(errProgram, false)
+	}
+	page := &pageSink{point: true}
+	r := &kvapi.GetRequest{Region: m.Region, Key: m.Key, TS: m.TS, Interrupt: i}
+	if m.Values {
+		r.Sink = page
+	}
+	found, err := s.Get(r)
+	if err != nil {
+		return NewFault(err, false)
+	}
+	if found && !m.Values {
+		page.rows.Pairs = []Pair{{Key: m.Key}}
+	}
+	return &page.rows
+}
+
+func serveScan(s *store.Store, m *Scan, i *kvapi.Interrupt) Message {
+	if len(m.Program) > 0 {
+		return NewFault(errProgram, false)
+	}
+	page := &pageSink{point: m.Span.IsPoint()}
+	resume, err := s.Scan(&kvapi.ScanRequest{Regions: m.Regions, Span: m.Span, Reverse: m.Reverse, WithTS: m.WithTS,
+		LimitRows: m.LimitRows, LimitBytes: m.LimitBytes, TS: m.TS, Interrupt: i, Sink: page})
+	if err != nil {
+		return NewFault(err, false)
+	}
+	page.rows.Resume = resume
+	return &page.rows
+}
+
+func serveLock(s *store.Store, o *Owner, m *Lock, i *kvapi.Interrupt) Message {
+	if len(m.Program) > 0 {
+		return NewFault(errProgram, false)
+	}
+	page := &pageSink{point: true}
+	r := &kvapi.LockRequest{Region: m.Region, Key: m.Key, Mode: m.Mode, Wait: m.Wait, Tag: m.Tag, Timeout: m.Timeout, Interrupt: i, Delete: m.Delete}
+	if m.Values {
+		r.Sink = page
+	}
+	res, err := s.Lock(o, r)
+	if err != nil {
+		return NewFault(err, res.Waited)
+	}
+	reply := &Locked{Result: res}
+	if len(page.rows.Pairs) > 0 {
+		reply.Value = append([]byte{}, page.rows.Pairs[0].Value...)
+	}
+	return reply
+}

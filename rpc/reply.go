@@ -1,0 +1,166 @@
+package rpc
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kvapi"
+)
+
+// Rows answers Get and Scan: a page of pairs. Of a Get there is one or none.
+type Rows struct {
+	Pairs []Pair
+	// Resume is where the next page of a Scan begins, nil at the end.
+	Resume []byte
+}
+
+// Pair is a key and its value, and the timestamp of its commit if that was asked for.
+type Pair struct {
+	Key, Value []byte
+	TS         clock.Timestamp
+}
+
+// Locked answers Lock.
+type Locked struct {
+	Result kvapi.LockResult
+	Value  []byte // of the newest version, if it was asked for and there is one
+}
+
+// Number answers Commit, Counter, AllocCounter and Timestamp.
+type Number struct{ N uint64 }
+
+// Done answers the others; Yes is what DropSpan tells.
+type Done struct{ Yes bool }
+
+// Fault answers any request that failed.
+type Fault struct {
+	Code   Code
+	Waited bool   // of a Lock: it stood in line
+	Text   string // for logs, where the code says too little
+}
+
+// Code says how a request failed.
+type Code byte
+
+// The codes. They are on the wire: never reuse one.
+const (
+	CodeOther Code = iota // a failure of the store, told in the text
+	CodeEpoch
+	CodeDeadlock
+	CodeLockTimeout
+	CodeLockNoWait
+	CodeLockTableFull
+	CodeInterrupted
+	CodeSnapshotTooOld
+	CodeWriteConflict
+	CodeDiskFull
+	CodeUndetermined
+	CodeCorrupt
+	CodeClosed
+	codeEnd
+)
+
+// codeErrors are the errors of the codes.
+var codeErrors = [codeEnd]error{
+	CodeEpoch: &kvapi.EpochError{}, CodeDeadlock: kvapi.ErrDeadlock, CodeLockTimeout: kvapi.ErrLockTimeout,
+	CodeLockNoWait: kvapi.ErrLockNoWait, CodeLockTableFull: kvapi.ErrLockTableFull, CodeInterrupted: kvapi.ErrInterrupted,
+	CodeSnapshotTooOld: kvapi.ErrSnapshotTooOld, CodeWriteConflict: kvapi.ErrWriteConflict, CodeDiskFull: kvapi.ErrDiskFull,
+	CodeUndetermined: kvapi.ErrUndetermined, CodeCorrupt: kvapi.ErrCorrupt, CodeClosed: kvapi.ErrClosed,
+}
+
+// NewFault returns the fault that carries err.
+func NewFault(err error, waited bool) *Fault {
+	var epoch *kvapi.EpochError
+	if errors.As(err, &epoch) {
+		return &Fault{Code: CodeEpoch, Waited: waited}
+	}
+	// The weightiest first: an error may wrap several.
+	for _, code := range []Code{CodeUndetermined, CodeCorrupt, CodeDiskFull, CodeDeadlock, CodeLockTimeout, CodeLockNoWait,
+		CodeLockTableFull, CodeInterrupted, CodeSnapshotTooOld, CodeWriteConflict, CodeClosed} {
+		if !errors.Is(err, codeErrors[code]) {
+			continue
+		}
+		f := &Fault{Code: code, Waited: waited}
+		if err != codeErrors[code] {
+			f.Text = err.Error()
+		}
+		return f
+	}
+	return &Fault{Waited: waited, Text: err.Error()}
+}
+
+// Err returns the error: the sentinel that the code names, as it is or with what the text says.
+func (m *Fault) Err() error {
+	switch err := codeErrors[m.Code]; {
+	case err == nil:
+		return errors.New(m.Text)
+	case m.Text == "":
+		return err
+	default:
+		return fmt.Errorf("%w: %s", err, m.Text)
+	}
+}
+
+// Kind implements Message.
+func (*Rows) Kind() Kind { return KindRows }
+
+// Kind implements Message.
+func (*Locked) Kind() Kind { return KindLocked }
+
+// Kind implements Message.
+func (*Number) Kind() Kind { return KindNumber }
+
+// Kind implements Message.
+func (*Done) Kind() Kind { return KindDone }
+
+// Kind implements Message.
+func (*Fault) Kind() Kind { return KindFault }
+
+func (m *Rows) appendTo(b []byte) []byte {
+	b = appendUint(b, len(m.Pairs))
+	for i := range m.Pairs {
+		p := &m.Pairs[i]
+		b = appendUint(appendBytes(appendBytes(b, p.Key), p.Value), p.TS)
+	}
+	return appendOptional(b, m.Resume)
+}
+
+func (m *Rows) readFrom(d *decoder) {
+	for range d.count(3) {
+		m.Pairs = append(m.Pairs, Pair{Key: d.bytes(), Value: d.bytes(), TS: d.ts()})
+	}
+	m.Resume = d.optional()
+}
+
+func (m *Locked) appendTo(b []byte) []byte {
+	r := &m.Result
+	b = appendBool(appendBool(b, r.Acquired), r.Waited)
+	b = appendUint(appendBool(appendUint(b, r.Version.TS), r.Version.Found), uint32(r.Version.Len))
+	return appendOptional(b, m.Value)
+}
+
+func (m *Locked) readFrom(d *decoder) {
+	r := &m.Result
+	r.Acquired, r.Waited = d.bool(), d.bool()
+	r.Version.TS, r.Version.Found = d.ts(), d.bool()
+	length := d.uint32()
+	if length > 1<<31-1 {
+		d.fail("length of a row")
+	}
+	r.Version.Len, m.Value = int32(length), d.optional()
+}
+
+func (m *Number) appendTo(b []byte) []byte { return appendUint(b, m.N) }
+func (m *Number) readFrom(d *decoder)      { m.N = d.uint() }
+
+func (m *Done) appendTo(b []byte) []byte { return appendBool(b, m.Yes) }
+func (m *Done) readFrom(d *decoder)      { m.Yes = d.bool() }
+
+func (m *Fault) appendTo(b []byte) []byte {
+	return appendBytes(appendBool(append(b, byte(m.Code)), m.Waited), []byte(m.Text))
+}
+
+func (m *Fault) readFrom(d *decoder) {
+	*m = Fault{Code: Code(d.byte(byte(codeEnd - 1))), Waited: d.bool(), Text: string(d.bytes())}
+}

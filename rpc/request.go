@@ -1,0 +1,307 @@
+package rpc
+
+import (
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kvapi"
+)
+
+// Kind names a message.
+type Kind byte
+
+// The kinds. They are on the wire: never reuse one. Replies begin at KindRows.
+const (
+	KindGet Kind = 1 + iota
+	KindScan
+	KindLock
+	KindUnlock
+	KindRelease
+	KindCommit
+	KindCounter
+	KindAllocCounter
+	KindDropCounters
+	KindDropSpan
+	KindTimestamp
+	KindWaitDurable
+)
+
+// The kinds of replies.
+const (
+	KindRows Kind = 64 + iota
+	KindLocked
+	KindNumber
+	KindDone
+	KindFault
+)
+
+// newMessage returns an empty message of a kind, nil if there is none.
+func newMessage(k Kind) Message {
+	switch k {
+	case KindGet:
+		return &Get{}
+	case KindScan:
+		return &Scan{}
+	case KindLock:
+		return &Lock{}
+	case KindUnlock:
+		return &Unlock{}
+	case KindRelease:
+		return &Release{}
+	case KindCommit:
+		return &Commit{}
+	case KindCounter:
+		return &Counter{}
+	case KindAllocCounter:
+		return &AllocCounter{}
+	case KindDropCounters:
+		return &DropCounters{}
+	case KindDropSpan:
+		return &DropSpan{}
+	case KindTimestamp:
+		return &Timestamp{}
+	case KindWaitDurable:
+		return &WaitDurable{}
+	case KindRows:
+		return &Rows{}
+	case KindLocked:
+		return &Locked{}
+	case KindNumber:
+		return &Number{}
+	case KindDone:
+		return &Done{}
+	case KindFault:
+		return &Fault{}
+	}
+	return nil
+}
+
+// TxnID names a transaction among all nodes: what a store keeps of one that runs elsewhere is found by it, where a local one is its
+// Owner. Number counts the transactions of one life of the node.
+type TxnID struct {
+	Node, NodeEpoch, Number uint64
+}
+
+// Get is kvapi.GetRequest.
+type Get struct {
+	Region kvapi.RegionRef
+	Key    []byte
+	TS     clock.Timestamp
+	Values bool // the value is wanted, not only whether there is one
+	// Program is what the store is to do with the row before it answers. It is reserved: a store refuses one that is not empty.
+	Program []byte
+}
+
+// Scan is kvapi.ScanRequest.
+type Scan struct {
+	Regions               []kvapi.RegionRef
+	Span                  kvapi.Span
+	Reverse, WithTS       bool
+	LimitRows, LimitBytes int
+	TS                    clock.Timestamp
+	Program               []byte // as in Get
+}
+
+// Lock is kvapi.LockRequest.
+type Lock struct {
+	Txn            TxnID
+	Region         kvapi.RegionRef
+	Key            []byte
+	Mode           kvapi.LockMode
+	Wait           kvapi.WaitPolicy
+	Tag            uint32
+	Timeout        time.Duration
+	Values, Delete bool
+	Program        []byte // as in Get
+}
+
+// Unlock drops one lock.
+type Unlock struct {
+	Txn TxnID
+	Key []byte
+	Tag uint32
+}
+
+// Release drops all locks of a transaction.
+type Release struct{ Txn TxnID }
+
+// Commit is kvapi.CommitRequest.
+type Commit struct {
+	Txn       TxnID
+	Regions   []kvapi.RegionRef
+	Mutations []kvapi.Mutation
+	Counters  []kvapi.CounterRaise
+	Relaxed   bool
+	Start     clock.Timestamp
+}
+
+// Counter reads a durable counter.
+type Counter struct{ Key []byte }
+
+// AllocCounter is kvapi.CounterAllocRequest.
+type AllocCounter struct {
+	Key      []byte
+	Least, N uint64
+}
+
+// DropCounters deletes the counters in a span.
+type DropCounters struct{ Span kvapi.Span }
+
+// DropSpan deletes a span for good.
+type DropSpan struct {
+	Span kvapi.Span
+	TS   clock.Timestamp
+}
+
+// Timestamp asks for one.
+type Timestamp struct{}
+
+// WaitDurable waits until the watermark covers a timestamp.
+type WaitDurable struct{ TS clock.Timestamp }
+
+// Kind implements Message.
+func (*Get) Kind() Kind { return KindGet }
+
+// Kind implements Message.
+func (*Scan) Kind() Kind { return KindScan }
+
+// Kind implements Message.
+func (*Lock) Kind() Kind { return KindLock }
+
+// Kind implements Message.
+func (*Unlock) Kind() Kind { return KindUnlock }
+
+// Kind implements Message.
+func (*Release) Kind() Kind { return KindRelease }
+
+// Kind implements Message.
+func (*Commit) Kind() Kind { return KindCommit }
+
+// Kind implements Message.
+func (*Counter) Kind() Kind { return KindCounter }
+
+// Kind implements Message.
+func (*AllocCounter) Kind() Kind { return KindAllocCounter }
+
+// Kind implements Message.
+func (*DropCounters) Kind() Kind { return KindDropCounters }
+
+// Kind implements Message.
+func (*DropSpan) Kind() Kind { return KindDropSpan }
+
+// Kind implements Message.
+func (*Timestamp) Kind() Kind { return KindTimestamp }
+
+// Kind implements Message.
+func (*WaitDurable) Kind() Kind { return KindWaitDurable }
+
+func (m *Get) appendTo(b []byte) []byte {
+	b = appendBytes(appendRegion(b, m.Region), m.Key)
+	return appendBytes(appendBool(appendUint(b, m.TS), m.Values), m.Program)
+}
+
+func (m *Get) readFrom(d *decoder) {
+	*m = Get{Region: d.region(), Key: d.bytes(), TS: d.ts(), Values: d.bool(), Program: d.bytes()}
+}
+
+func (m *Scan) appendTo(b []byte) []byte {
+	b = appendSpan(appendRegions(b, m.Regions), m.Span)
+	b = appendBool(appendBool(b, m.Reverse), m.WithTS)
+	b = appendUint(appendUint(b, m.LimitRows), m.LimitBytes)
+	return appendBytes(appendUint(b, m.TS), m.Program)
+}
+
+func (m *Scan) readFrom(d *decoder) {
+	*m = Scan{Regions: d.regions(), Span: d.span(), Reverse: d.bool(), WithTS: d.bool(),
+		LimitRows: d.int(), LimitBytes: d.int(), TS: d.ts(), Program: d.bytes()}
+}
+
+func (m *Lock) appendTo(b []byte) []byte {
+	b = appendBytes(appendRegion(appendTxn(b, m.Txn), m.Region), m.Key)
+	b = appendUint(append(b, byte(m.Mode), byte(m.Wait)), m.Tag)
+	b = appendBool(appendBool(appendUint(b, m.Timeout), m.Values), m.Delete)
+	return appendBytes(b, m.Program)
+}
+
+func (m *Lock) readFrom(d *decoder) {
+	*m = Lock{Txn: d.txn(), Region: d.region(), Key: d.bytes(),
+		Mode: kvapi.LockMode(d.byte(byte(kvapi.LockExclusive))), Wait: kvapi.WaitPolicy(d.byte(byte(kvapi.WaitSkip))), Tag: d.uint32(),
+		Timeout: time.Duration(d.int()), Values: d.bool(), Delete: d.bool(), Program: d.bytes()}
+}
+
+func (m *Unlock) appendTo(b []byte) []byte {
+	return appendUint(appendBytes(appendTxn(b, m.Txn), m.Key), m.Tag)
+}
+
+func (m *Unlock) readFrom(d *decoder) { *m = Unlock{Txn: d.txn(), Key: d.bytes(), Tag: d.uint32()} }
+
+func (m *Release) appendTo(b []byte) []byte { return appendTxn(b, m.Txn) }
+func (m *Release) readFrom(d *decoder)      { *m = Release{Txn: d.txn()} }
+
+// mutationBytesMin is what a mutation takes at least: kind, shadow, and the lengths of key and value.
+const mutationBytesMin = 4
+
+func (m *Commit) appendTo(b []byte) []byte {
+	b = appendRegions(appendTxn(b, m.Txn), m.Regions)
+	b = appendUint(b, len(m.Mutations))
+	for i := range m.Mutations {
+		w := &m.Mutations[i]
+		b = append(b, byte(w.Kind), byte(w.Shadow))
+		if w.Shadow == kvapi.ShadowAt {
+			b = appendUint(appendUint(b, w.Prev), w.PrevLen)
+		}
+		b = appendBytes(appendBytes(b, w.Key), w.Value)
+	}
+	b = appendUint(b, len(m.Counters))
+	for _, c := range m.Counters {
+		b = appendUint(appendBytes(b, c.Key), c.Value)
+	}
+	return appendUint(appendBool(b, m.Relaxed), m.Start)
+}
+
+func (m *Commit) readFrom(d *decoder) {
+	*m = Commit{Txn: d.txn(), Regions: d.regions()}
+	for range d.count(mutationBytesMin) {
+		w := kvapi.Mutation{Kind: kvapi.MutationKind(d.byte(byte(kvapi.MutationDelete))), Shadow: kvapi.Shadow(d.byte(byte(kvapi.ShadowAt)))}
+		if w.Shadow == kvapi.ShadowAt {
+			w.Prev = d.ts()
+			length := d.uint32()
+			if length > 1<<31-1 {
+				d.fail("length of a row")
+			}
+			w.PrevLen = int32(length)
+		}
+		w.Key, w.Value = d.bytes(), d.bytes()
+		if d.err != nil {
+			return
+		}
+		m.Mutations = append(m.Mutations, w)
+	}
+	for range d.count(2) {
+		m.Counters = append(m.Counters, kvapi.CounterRaise{Key: d.bytes(), Value: d.uint()})
+	}
+	m.Relaxed, m.Start = d.bool(), d.ts()
+}
+
+func (m *Counter) appendTo(b []byte) []byte { return appendBytes(b, m.Key) }
+func (m *Counter) readFrom(d *decoder)      { m.Key = d.bytes() }
+
+func (m *AllocCounter) appendTo(b []byte) []byte {
+	return appendUint(appendUint(appendBytes(b, m.Key), m.Least), m.N)
+}
+
+func (m *AllocCounter) readFrom(d *decoder) {
+	*m = AllocCounter{Key: d.bytes(), Least: d.uint(), N: d.uint()}
+}
+
+func (m *DropCounters) appendTo(b []byte) []byte { return appendSpan(b, m.Span) }
+func (m *DropCounters) readFrom(d *decoder)      { m.Span = d.span() }
+
+func (m *DropSpan) appendTo(b []byte) []byte { return appendUint(appendSpan(b, m.Span), m.TS) }
+func (m *DropSpan) readFrom(d *decoder)      { *m = DropSpan{Span: d.span(), TS: d.ts()} }
+
+func (m *Timestamp) appendTo(b []byte) []byte { return b }
+func (m *Timestamp) readFrom(*decoder)        {}
+
+func (m *WaitDurable) appendTo(b []byte) []byte { return appendUint(b, m.TS) }
+func (m *WaitDurable) readFrom(d *decoder)      { m.TS = d.ts() }
