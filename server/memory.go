@@ -55,12 +55,16 @@ const (
 type budget struct {
 	machine, total, cache, memTable int64
 	procs                           int
+	memoryFrom, procsFrom           string // the files that told the limits, for the log
 }
 
 func newBudget(o *Options, now systemMemory) (budget, error) {
-	b := budget{machine: now.total, total: o.MemoryBytes, cache: o.CacheBytes, procs: o.MaxProcs}
+	b := budget{machine: now.total, total: o.MemoryBytes, cache: o.CacheBytes, procs: o.MaxProcs, memoryFrom: now.source}
 	if b.total == 0 || now.known {
 		b.total = min(b.machine, cmp.Or(b.total, b.machine))
+	}
+	if b.total < b.machine || !now.known && o.MemoryBytes != 0 {
+		b.memoryFrom = "memory-limit"
 	}
 	if now.known && b.cache > cacheMax(b.total) {
 		return b, fmt.Errorf("cache-size: %d is above %d, three quarters of the memory", b.cache, cacheMax(b.total))
@@ -70,7 +74,7 @@ func newBudget(o *Options, now systemMemory) (budget, error) {
 	}
 	b.memTable = min(max(min(b.total/64, b.cache/memTableShare), memTableMin), memTableMax)
 	if b.procs == 0 {
-		b.procs = runtime.GOMAXPROCS(0)
+		b.procs, b.procsFrom = quotaProcs(systemRoot, runtime.GOMAXPROCS(0))
 	}
 	return b, nil
 }
@@ -164,44 +168,24 @@ func (n *Node) pollReads() {
 	}
 }
 
-// systemMemory is what the system says about its memory, in bytes, or the process's cgroup, where that has less.
+// systemMemory is what the system says about its memory, in bytes, or one of the process's cgroups, where that has less.
 type systemMemory struct {
 	total     int64
-	available int64 // what nobody uses, and what the page cache would give up
-	free      int64 // what nobody uses
-	known     bool  // the system has told at least the total
-}
-
-// cgroupMemory names the files of a cgroup that tell a limit, its use and what the use consists of; there the page cache, and what of
-// that is no file's and stays.
-var cgroupMemory = []struct{ limit, use, parts, pageCache, shared string }{
-	{"memory.max", "memory.current", "memory.stat", "file", "shmem"},
-	{"memory.high", "memory.current", "memory.stat", "file", "shmem"}, // from where on the kernel makes it give up some
-	{"memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat", "total_cache", "total_shmem"},
+	available int64  // what nobody uses, and what the page cache would give up
+	free      int64  // what nobody uses
+	known     bool   // the system has told at least the total
+	source    string // the file that told the total
 }
 
 // readMemory asks the system of which root is the file tree. What that doesn't tell is memoryUnknown.
 func readMemory(root string) systemMemory {
-	fields, _ := readCounts(filepath.Join(root, "proc/meminfo"))
-	m := systemMemory{memoryUnknown, memoryUnknown, memoryUnknown, false}
+	meminfo := filepath.Join(root, "proc/meminfo")
+	fields, _ := readCounts(meminfo)
+	m := systemMemory{total: memoryUnknown, available: memoryUnknown, free: memoryUnknown}
 	if total, ok := fields["MemTotal:"]; ok {
-		m = systemMemory{total << 10, fields["MemAvailable:"] << 10, fields["MemFree:"] << 10, true}
+		m = systemMemory{total << 10, fields["MemAvailable:"] << 10, fields["MemFree:"] << 10, true, meminfo}
 	}
-	for _, names := range cgroupMemory {
-		dir := filepath.Join(root, "sys/fs/cgroup")
-		limit, err := readCount(filepath.Join(dir, names.limit))
-		if err != nil || limit <= 0 {
-			continue // without a limit it says "max"
-		}
-		m.total, m.known = min(m.total, limit), true
-		use, err := readCount(filepath.Join(dir, names.use))
-		if err != nil {
-			continue
-		}
-		parts, _ := readCounts(filepath.Join(dir, names.parts))
-		m.free = min(m.free, max(limit-use, 0))
-		m.available = min(m.available, max(limit-use, 0)+parts[names.pageCache]-parts[names.shared])
-	}
+	m.limitMemory(root)
 	return m
 }
 

@@ -119,8 +119,9 @@ func TestPageCacheBudget(t *testing.T) {
 // TestReadMemory: what a cgroup leaves counts where it is less than what the machine has.
 func TestReadMemory(t *testing.T) {
 	const meminfo = "MemTotal:       24000 kB\nMemFree:         3000 kB\nMemAvailable:   20000 kB\nHugePages_Total:       0\n"
-	machine := systemMemory{24000 << 10, 20000 << 10, 3000 << 10, true}
-	unknown := systemMemory{memoryUnknown, memoryUnknown, memoryUnknown, false}
+	machine := systemMemory{24000 << 10, 20000 << 10, 3000 << 10, true, "proc/meminfo"}
+	unknown := systemMemory{memoryUnknown, memoryUnknown, memoryUnknown, false, ""}
+	const v2, v1 = "sys/fs/cgroup/", "sys/fs/cgroup/memory/"
 	for _, c := range []struct {
 		name  string
 		files map[string]string
@@ -130,31 +131,82 @@ func TestReadMemory(t *testing.T) {
 		{"no cgroup", map[string]string{"proc/meminfo": meminfo}, machine},
 		{"no limit", map[string]string{"proc/meminfo": meminfo, "sys/fs/cgroup/memory.max": "max\n", "sys/fs/cgroup/memory.current": "5\n"}, machine},
 		{"a cgroup", map[string]string{"proc/meminfo": meminfo, "sys/fs/cgroup/memory.max": "8192000\n", "sys/fs/cgroup/memory.current": "8000000\n",
-			"sys/fs/cgroup/memory.stat": "anon 2000000\nfile 6000000\nfile_mapped 17\n"}, systemMemory{8192000, 6192000, 192000, true}},
+			"sys/fs/cgroup/memory.stat": "anon 2000000\nfile 6000000\nfile_mapped 17\n"}, systemMemory{8192000, 6192000, 192000, true, v2 + "memory.max"}},
 		{"with shared memory", map[string]string{"proc/meminfo": meminfo, "sys/fs/cgroup/memory.max": "8192000\n", "sys/fs/cgroup/memory.current": "8000000\n",
-			"sys/fs/cgroup/memory.stat": "file 6000000\nshmem 1000000\n"}, systemMemory{8192000, 5192000, 192000, true}},
+			"sys/fs/cgroup/memory.stat": "file 6000000\nshmem 1000000\n"}, systemMemory{8192000, 5192000, 192000, true, v2 + "memory.max"}},
 		{"with a lower limit from where it has to give up some", map[string]string{"proc/meminfo": meminfo, "sys/fs/cgroup/memory.max": "9192000\n",
 			"sys/fs/cgroup/memory.high": "8192000\n", "sys/fs/cgroup/memory.current": "8000000\n", "sys/fs/cgroup/memory.stat": "file 6000000\n"},
-			systemMemory{8192000, 6192000, 192000, true}},
+			systemMemory{8192000, 6192000, 192000, true, v2 + "memory.high"}},
 		{"beyond its limit", map[string]string{"proc/meminfo": meminfo, "sys/fs/cgroup/memory.max": "8192000\n", "sys/fs/cgroup/memory.current": "9000000\n",
-			"sys/fs/cgroup/memory.stat": "file 100\n"}, systemMemory{8192000, 100, 0, true}},
+			"sys/fs/cgroup/memory.stat": "file 100\n"}, systemMemory{8192000, 100, 0, true, v2 + "memory.max"}},
 		{"larger than the machine", map[string]string{"proc/meminfo": meminfo, "sys/fs/cgroup/memory.max": "99999999999\n", "sys/fs/cgroup/memory.current": "8000000\n"}, machine},
 		{"of the first kind", map[string]string{"proc/meminfo": meminfo, "sys/fs/cgroup/memory/memory.limit_in_bytes": "8192000\n",
 			"sys/fs/cgroup/memory/memory.usage_in_bytes": "1000000\n", "sys/fs/cgroup/memory/memory.stat": "cache 1\ntotal_cache 500000\n"},
-			systemMemory{8192000, 7692000, 3000 << 10, true}},
+			systemMemory{8192000, 7692000, 3000 << 10, true, v1 + "memory.limit_in_bytes"}},
+		{"nested, the limit above the process's own", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/system.slice/pando.service/main\n",
+			v2 + "system.slice/pando.service/memory.max": "8192000\n", v2 + "system.slice/pando.service/main/memory.max": "max\n"},
+			systemMemory{8192000, 20000 << 10, 3000 << 10, true, v2 + "system.slice/pando.service/memory.max"}},
+		{"nested, the process's own is the lowest", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/a/b\n",
+			v2 + "a/memory.max": "8192000\n", v2 + "a/b/memory.max": "4096000\n", v2 + "a/b/memory.current": "96000\n"},
+			systemMemory{4096000, 4000000, 3000 << 10, true, v2 + "a/b/memory.max"}},
+		{"another's limit", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/a\n", v2 + "b/memory.max": "8192000\n"}, machine},
+		{"nested, of the first kind, in a container that sees a part", map[string]string{"proc/meminfo": meminfo,
+			"proc/self/cgroup":    "4:memory:/docker/x/sub\n1:cpu,cpuacct:/\n0::/\n",
+			"proc/self/mountinfo": "35 31 0:32 /docker/x /cg/memory rw,relatime - cgroup cgroup rw,memory\n", "cg/memory/sub/memory.limit_in_bytes": "8192000\n"},
+			systemMemory{8192000, 20000 << 10, 3000 << 10, true, "cg/memory/sub/memory.limit_in_bytes"}},
+		{"a path outside of what is mounted", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/../../etc\n",
+			"proc/self/mountinfo": "35 31 0:32 /docker/x /cg rw - cgroup2 cgroup2 rw\n", "cg/memory.max": "8192000\n"},
+			systemMemory{8192000, 20000 << 10, 3000 << 10, true, "cg/memory.max"}},
 	} {
 		root := t.TempDir()
-		for name, content := range c.files {
-			path := filepath.Join(root, name)
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+		writeTree(t, root, c.files)
+		if c.want.source != "" {
+			c.want.source = filepath.Join(root, c.want.source)
 		}
 		if got := readMemory(root); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+func writeTree(t *testing.T, root string, files map[string]string) {
+	t.Helper()
+	for name, content := range files {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestQuotaProcs: the lowest quota of the process's cgroups bounds the processors, wherever it is set.
+func TestQuotaProcs(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		want  int
+		from  string
+	}{
+		{"nothing known", nil, 16, ""},
+		{"no quota", map[string]string{"proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/cpu.max": "max 100000\n"}, 16, ""},
+		{"above the process's own", map[string]string{"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/cpu.max": "350000 100000\n",
+			"sys/fs/cgroup/a/b/cpu.max": "max 100000\n"}, 4, "sys/fs/cgroup/a/cpu.max"},
+		{"less than one", map[string]string{"sys/fs/cgroup/cpu.max": "50000 100000\n"}, 2, "sys/fs/cgroup/cpu.max"},
+		{"more than there are", map[string]string{"sys/fs/cgroup/cpu.max": "9900000 100000\n"}, 16, ""},
+		{"damaged", map[string]string{"sys/fs/cgroup/cpu.max": "300000 0\n"}, 16, ""},
+		{"of the first kind", map[string]string{"proc/self/cgroup": "3:cpu,cpuacct:/a\n", "proc/self/mountinfo": "32 31 0:29 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n",
+			"cg/cpu/a/cpu.cfs_quota_us": "300000\n", "cg/cpu/a/cpu.cfs_period_us": "100000\n", "cg/cpu/cpu.cfs_quota_us": "-1\n"}, 3, "cg/cpu/a/cpu.cfs_quota_us"},
+	} {
+		root := t.TempDir()
+		writeTree(t, root, c.files)
+		if c.from != "" {
+			c.from = filepath.Join(root, c.from)
+		}
+		if got, from := quotaProcs(root, 16); got != c.want || from != c.from {
+			t.Errorf("%s: %d from %q, want %d from %q", c.name, got, from, c.want, c.from)
 		}
 	}
 }

@@ -131,7 +131,8 @@ func (n *Node) openStorage() error {
 		n.log.Info("memory is in small pages", "reason", err)
 	}
 	n.loops.Go(func() { budget.tuneGC(n.stop) })
-	n.log.Info("memory budget", "bytes", budget.total, "cache", budget.cache, "memtable", budget.memTable, "statements", n.memory.Limit(), "procs", budget.procs)
+	n.log.Info("memory budget", "bytes", budget.total, "cache", budget.cache, "memtable", budget.memTable, "statements", n.memory.Limit(), "limit", budget.memoryFrom,
+		"procs", budget.procs, "quota", budget.procsFrom)
 	limit := fileLimit()
 	tables := tableFiles(limit, o.MaxConnections)
 	if tables < tableFilesFew {
