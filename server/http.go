@@ -9,7 +9,9 @@ import (
 	"net/http/pprof"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -60,15 +62,41 @@ func (n *Node) openHTTP() error {
 	return nil
 }
 
-// onlyLocal refuses clients of other machines: a profile costs the server something, and shows more of it than its figures do.
+// onlyLocal refuses clients of other machines: a profile costs the server something, and shows more of it than its figures do. A
+// request of this machine that was made for another is refused as well: a page in a browser whose name was pointed here (its Host is
+// not ours) or that asks across sites (Origin, Sec-Fetch-Site), and what a proxy hands on.
 func onlyLocal(serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if from, err := netip.ParseAddrPort(r.RemoteAddr); err != nil || !from.Addr().Unmap().IsLoopback() {
+		from, err := netip.ParseAddrPort(r.RemoteAddr)
+		switch {
+		case err != nil || !from.Addr().Unmap().IsLoopback():
 			http.Error(w, "profiles are for clients on this machine", http.StatusForbidden)
-			return
+		case !localHost(r.Host) || r.URL.IsAbs():
+			http.Error(w, "profiles are for requests to an address of loopback or to localhost", http.StatusForbidden)
+		case slices.ContainsFunc(strangersHeaders, func(name string) bool { return r.Header.Get(name) != "" }) || !sameSite(r.Header.Get("Sec-Fetch-Site")):
+			http.Error(w, "profiles are for requests that come directly", http.StatusForbidden)
+		default:
+			serve(w, r)
 		}
-		serve(w, r)
 	}
+}
+
+// strangersHeaders are what proxies add, and browsers where a page of another site asks.
+var strangersHeaders = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Origin"}
+
+// sameSite tells whether a browser says that nobody else's page asks; other programs say nothing.
+func sameSite(value string) bool { return value == "" || value == "same-origin" || value == "none" }
+
+// localHost tells whether a Host header, with or without port, names this machine by what no name server decides.
+func localHost(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	address, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && address.Unmap().IsLoopback()
 }
 
 // boundedListener holds as many connections as there are places. It closes one more at once: in a queue a probe would wait for those

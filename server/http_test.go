@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 )
@@ -82,14 +83,40 @@ func TestProfilesAreLocal(t *testing.T) {
 		if answer.StatusCode != http.StatusOK || err != nil || len(body) == 0 {
 			t.Errorf("%q: %s, %d bytes, %v", path, answer.Status, len(body), err)
 		}
+		for _, host := range []string{"", "evil.example", "localhost.evil.example:10080", "192.0.2.1:10080", "[2001:db8::1]:10080"} {
+			if code := askProfile(n, path, func(r *http.Request) { r.Host = host }); code != http.StatusForbidden {
+				t.Errorf("%q for host %q: %d", path, host, code)
+			}
+		}
+		for _, header := range []string{"Forwarded: for=192.0.2.1", "Via: 1.1 proxy", "X-Forwarded-For: 192.0.2.1", "X-Forwarded-Host: x", "X-Forwarded-Proto: https",
+			"X-Real-Ip: 192.0.2.1", "Origin: https://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site"} {
+			name, value, _ := strings.Cut(header, ": ")
+			if code := askProfile(n, path, func(r *http.Request) { r.Header.Set(name, value) }); code != http.StatusForbidden {
+				t.Errorf("%q with %s: %d", path, header, code)
+			}
+		}
+		if code := askProfile(n, path, func(r *http.Request) { r.URL.Scheme, r.URL.Host = "http", "localhost" }); code != http.StatusForbidden {
+			t.Errorf("%q as to a proxy: %d", path, code)
+		}
 		for _, from := range []string{"192.0.2.1:1234", "[2001:db8::1]:1234", "[::ffff:192.0.2.1]:1234", "?"} {
-			r := httptest.NewRequest(http.MethodGet, "/debug/pprof/"+path, nil)
-			r.RemoteAddr = from
-			w := httptest.NewRecorder()
-			n.http.Handler.ServeHTTP(w, r)
-			if w.Code != http.StatusForbidden {
-				t.Errorf("%q from %s: %d", path, from, w.Code)
+			if code := askProfile(n, path, func(r *http.Request) { r.RemoteAddr = from }); code != http.StatusForbidden {
+				t.Errorf("%q from %s: %d", path, from, code)
 			}
 		}
 	}
+	for _, host := range []string{"localhost", "LocalHost:1", "127.0.0.1", "127.9.9.9:10080", "[::1]", "[::1]:10080"} {
+		if code := askProfile(n, "heap", func(r *http.Request) { r.Host = host }); code != http.StatusOK {
+			t.Errorf("for host %q: %d", host, code)
+		}
+	}
+}
+
+// askProfile asks as a client on this machine does, but for what change does to the request.
+func askProfile(n *Node, path string, change func(*http.Request)) int {
+	r := httptest.NewRequest(http.MethodGet, "/debug/pprof/"+path, nil)
+	r.RemoteAddr, r.Host = "127.0.0.1:1234", "127.0.0.1:10080"
+	change(r)
+	w := httptest.NewRecorder()
+	n.http.Handler.ServeHTTP(w, r)
+	return w.Code
 }
