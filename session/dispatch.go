@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/pandodb/pando/exec"
@@ -137,6 +138,9 @@ func (s *Session) ownProcess(id uint64) bool {
 
 // runFlush accepts what is always in effect here; the rest needs locks that do not exist yet.
 func (s *Session) runFlush(stmt *syntax.Flush) error {
+	if err := s.mayFlush(stmt); err != nil {
+		return err
+	}
 	if stmt.IsTables {
 		if stmt.Lock != "" {
 			return types.Errorf(types.ErNotSupportedYet, "FLUSH TABLES "+stmt.Lock+"; use START TRANSACTION WITH CONSISTENT SNAPSHOT")
@@ -152,6 +156,25 @@ func (s *Session) runFlush(stmt *syntax.Flush) error {
 		}
 	}
 	return nil
+}
+
+// flushRights names, for the error, the narrower right that MySQL knows beside RELOAD; here only RELOAD can be granted.
+var flushRights = map[string]string{"PRIVILEGES": " or FLUSH_PRIVILEGES", "STATUS": " or FLUSH_STATUS", "USER_RESOURCES": " or FLUSH_USER_RESOURCES",
+	"OPTIMIZER_COSTS": " or FLUSH_OPTIMIZER_COSTS"}
+
+// mayFlush asks for the right even where there is nothing to do: a client is not to take an OK for a right that it lacks.
+func (s *Session) mayFlush(stmt *syntax.Flush) error {
+	if s.account().Has(privilege.Reload, "", "") {
+		return nil
+	}
+	if stmt.IsTables {
+		return types.Errorf(types.ErSpecificAccessDenied, "RELOAD or FLUSH_TABLES")
+	}
+	other := ""
+	for _, item := range stmt.Items {
+		other = cmp.Or(other, flushRights[item])
+	}
+	return types.Errorf(types.ErSpecificAccessDenied, "RELOAD"+other)
 }
 
 // runPrepare is PREPARE name FROM text. An older statement of that name is dropped first, even if the new one fails.

@@ -177,6 +177,9 @@ func (s *Session) assign(where syntax.VarScope, i int, v *variable, text string)
 			return nil, err
 		}
 	}
+	if !global && v.guarded && !s.account().Has(privilege.Super, "", "") {
+		return nil, types.Errorf(types.ErSpecificAccessDenied, "SUPER, SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN")
+	}
 	if v.check != nil {
 		var err error
 		if text, err = v.check(s, text); err != nil {

@@ -40,6 +40,8 @@ type variable struct {
 	readOnly bool
 	// given: a session has the global value of the time when it began, and cannot choose (1621).
 	given bool
+	// guarded ones need a right for the session's value too, though here most have no effect: in MySQL they hide changes from replicas.
+	guarded bool
 	// idle says why setting the variable changes nothing; a SET of it raises a warning with this text.
 	idle string
 	// check normalises or refuses a value before it is stored; nil takes it as it is. s is nil for a setting given at start.

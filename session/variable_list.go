@@ -46,6 +46,11 @@ func (v *variable) checked(check func(*Session, string) (string, error)) *variab
 	return v
 }
 
+func (v *variable) restricted() *variable {
+	v.guarded = true
+	return v
+}
+
 func (v *variable) fromGlobal() *variable {
 	v.given = true
 	return v
@@ -100,8 +105,8 @@ func idleSessionVariables() []*variable {
 		boolVar("sql_auto_is_null", scopeBoth, false, "").checked(checkAlwaysOff),
 		boolVar("big_tables", scopeBoth, false, idleMemory),
 		boolVar("sql_big_selects", scopeBoth, true, "no select is refused for its size"),
-		boolVar("sql_log_bin", scopeSession, true, idleNoBinlog),
-		boolVar("sql_log_off", scopeBoth, false, "there is no general log"),
+		boolVar("sql_log_bin", scopeSession, true, idleNoBinlog).restricted(),
+		boolVar("sql_log_off", scopeBoth, false, "there is no general log").restricted(),
 		boolVar("sql_warnings", scopeBoth, false, "an INSERT's information string is always sent"),
 		boolVar("sql_buffer_result", scopeBoth, false, "results hold no locks while they are sent"),
 		boolVar("low_priority_updates", scopeBoth, false, "rows are locked, not tables"),
@@ -164,7 +169,7 @@ func globalVariables() []*variable {
 		boolVar("local_infile", scopeGlobal, false, "").checked(checkAlwaysOff),
 		boolVar("log_bin_trust_function_creators", scopeGlobal, false, idleNoBinlog),
 		intVar("sync_binlog", scopeGlobal, "1", "0", "4294967295", idleNoBinlog),
-		textVar("binlog_format", scopeBoth, "ROW", idleNoBinlog),
+		textVar("binlog_format", scopeBoth, "ROW", idleNoBinlog).restricted(),
 		textVar("init_connect", scopeGlobal, "", "").checked(checkEmpty),
 		intVar("query_cache_size", scopeGlobal, "0", "0", "9223372036854775807", idleNoCache),
 		textVar("query_cache_type", scopeBoth, "OFF", idleNoCache),
