@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"time"
+
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/types"
@@ -26,6 +28,8 @@ type Plan struct {
 	IsQuery bool
 	// NeedsTxn says that the statement writes or locks; Seal derives it.
 	NeedsTxn bool
+	// MaxTime is what a MAX_EXECUTION_TIME hint allows, 0 without one. The session keeps to it.
+	MaxTime time.Duration
 	// Params is the number of the statement's parameters, lifted literals included.
 	// Slots is the number of further parameters behind them, which Apply and Subplans fill.
 	Params, Slots int

@@ -80,6 +80,9 @@ func (s *Session) analyse(text string) (*prepared, []sqlapi.ColumnInfo, error) {
 	}
 	switch stmt.(type) {
 	case *syntax.Query, *syntax.Insert, *syntax.Update, *syntax.Delete, *syntax.Do:
+		if setsVariables(stmt) {
+			s.warnOfHint(types.ErNotSupportedYet, "This version of Pando doesn't follow SET_VAR hints of prepared statements")
+		}
 		env := s.planEnv(text)
 		env.UnknownParams = true
 		entry, err := s.build1(env, stmt, s.keyBuf)

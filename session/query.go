@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"strings"
+	"time"
 	"unsafe"
 
 	"github.com/pandodb/pando/catalog"
@@ -107,13 +108,13 @@ func (s *Session) literalParam(i int) types.Value {
 	return s.build.Text(raw)
 }
 
-// limitTime ends the statement after max_execution_time. The returned function must be called when it is over: it takes back a limit that
+// limitTime ends the statement after max_execution_time or what its hint says. The returned function must be called when it is over: it takes back a limit that
 // the statement survived, which is not meant for the next one of the same text.
-func (s *Session) limitTime() (stop func()) {
+func (s *Session) limitTime(limit time.Duration) (stop func()) {
 	if s.limitFired == nil {
 		s.limitFired = make(chan struct{}, 1)
 	}
-	timer := clock.AfterFunc(s.maxExecution, func() {
+	timer := clock.AfterFunc(limit, func() {
 		s.interrupt.Set(kvapi.ReasonTimeout)
 		s.limitFired <- struct{}{}
 	})
@@ -163,7 +164,7 @@ func (s *Session) planText(text string) (*plan.Entry, error) {
 	if err != nil {
 		return nil, parseError(err)
 	}
-	if rest != "" {
+	if rest != "" || setsVariables(stmt) {
 		return nil, nil
 	}
 	env := s.planEnv(text)
@@ -182,6 +183,7 @@ func (s *Session) build1(env *plan.Env, stmt syntax.Statement, key []byte) (*pla
 	if err != nil {
 		return nil, err
 	}
+	p.MaxTime = hintedTime(stmt)
 	text := env.Text
 	if env.Shown != "" {
 		text = env.Shown
@@ -233,6 +235,9 @@ func (s *Session) run(stmt syntax.Statement, text string, more bool, out Respons
 	switch stmt := stmt.(type) {
 	case *syntax.Query, *syntax.Insert, *syntax.Update, *syntax.Delete, *syntax.Do:
 		s.startStatement()
+		if setsVariables(stmt) {
+			defer s.hintedVariables(stmt)()
+		}
 		s.params, s.planFromCache = s.params[:0], false
 		again := func() (*plan.Entry, error) { return s.build1(s.planEnv(text), stmt, nil) }
 		entry, err := again()
@@ -329,9 +334,12 @@ func (s *Session) execute(entry *plan.Entry, more bool, out Response) error {
 		s.leave()
 		return s.fail(err)
 	}
-	if s.maxExecution > 0 && p.IsQuery {
-		stop := s.limitTime()
-		defer stop()
+	limit := s.maxExecution
+	if p.MaxTime > 0 {
+		limit = p.MaxTime
+	}
+	if limit > 0 && p.IsQuery {
+		defer s.limitTime(limit)()
 	}
 	s.prepareRuntime(p)
 	result, err := exec.Run(&s.runtime, p, out)

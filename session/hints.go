@@ -1,0 +1,176 @@
+package session
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// hint is one optimizer hint: NAME(args).
+type hint struct{ name, args string }
+
+// hintsOf returns the hints behind the verb of a statement, with names in upper case. Those within its subqueries can't limit or configure it.
+func hintsOf(stmt syntax.Statement) []hint {
+	var text string
+	switch stmt := stmt.(type) {
+	case *syntax.Query:
+		if block, ok := stmt.Body.(*syntax.Select); ok {
+			text = block.Hints
+		}
+	case *syntax.Insert:
+		text = stmt.Hints
+	case *syntax.Update:
+		text = stmt.Hints
+	case *syntax.Delete:
+		text = stmt.Hints
+	}
+	var out []hint
+	for {
+		name, rest, found := strings.Cut(text, "(")
+		if !found {
+			return out
+		}
+		end := closing(rest)
+		if end < 0 {
+			return out
+		}
+		out = append(out, hint{strings.ToUpper(strings.TrimSpace(name)), strings.TrimSpace(rest[:end])})
+		text = rest[end+1:]
+	}
+}
+
+// closing finds the parenthesis that ends the arguments of a hint, which may hold others and strings; -1 without one.
+func closing(s string) int {
+	depth, quote := 0, byte(0)
+	for i := range len(s) {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"' || c == '`':
+			quote = c
+		case c == '(':
+			depth++
+		case c == ')' && depth == 0:
+			return i
+		case c == ')':
+			depth--
+		}
+	}
+	return -1
+}
+
+// hintedTime is MAX_EXECUTION_TIME(ms) of a SELECT, 0 without it.
+func hintedTime(stmt syntax.Statement) time.Duration {
+	if _, query := stmt.(*syntax.Query); !query {
+		return 0
+	}
+	for _, h := range hintsOf(stmt) {
+		if h.name != "MAX_EXECUTION_TIME" {
+			continue
+		}
+		if n, err := strconv.ParseUint(h.args, 10, 32); err == nil {
+			return time.Duration(n) * time.Millisecond
+		}
+	}
+	return 0
+}
+
+// setsVariables reports whether a statement has a SET_VAR hint. Its plan depends on the value, and so is made anew each time.
+func setsVariables(stmt syntax.Statement) bool {
+	for _, h := range hintsOf(stmt) {
+		if h.name == "SET_VAR" {
+			return true
+		}
+	}
+	return false
+}
+
+// hintable are the variables that SET_VAR may set.
+var hintable = map[string]bool{
+	"auto_increment_increment": true, "auto_increment_offset": true, "big_tables": true, "bulk_insert_buffer_size": true, "cte_max_recursion_depth": true,
+	"default_tmp_storage_engine": true, "div_precision_increment": true, "end_markers_in_json": true, "eq_range_index_dive_limit": true,
+	"foreign_key_checks": true, "group_concat_max_len": true, "insert_id": true, "join_buffer_size": true, "lock_wait_timeout": true,
+	"max_error_count": true, "max_execution_time": true, "max_heap_table_size": true, "max_join_size": true, "max_length_for_sort_data": true,
+	"max_seeks_for_key": true, "max_sort_length": true, "optimizer_prune_level": true, "optimizer_search_depth": true, "optimizer_switch": true,
+	"range_alloc_block_size": true, "range_optimizer_max_mem_size": true, "read_buffer_size": true, "read_rnd_buffer_size": true,
+	"sort_buffer_size": true, "sql_auto_is_null": true, "sql_big_selects": true, "sql_buffer_result": true, "sql_mode": true, "sql_safe_updates": true,
+	"sql_select_limit": true, "time_zone": true, "timestamp": true, "tmp_table_size": true, "unique_checks": true,
+	"updatable_views_with_limit": true, "windowing_use_high_precision": true,
+}
+
+// The warnings of SET_VAR hints that are not followed.
+const (
+	errUnresolvedHint = 3128
+	errNotHintable    = 3637
+)
+
+// hintedVariables gives session variables the values of SET_VAR hints for one statement. restore takes them back. A hint that can't be
+// followed is a warning, as in MySQL.
+func (s *Session) hintedVariables(stmt syntax.Statement) (restore func()) {
+	type kept struct{ name, value string }
+	var before []kept
+	for _, h := range hintsOf(stmt) {
+		if h.name != "SET_VAR" {
+			continue
+		}
+		item := s.hintedVariable(h.args)
+		if item == nil {
+			s.warnOfHint(types.ErParseError, "Optimizer hint syntax error near 'SET_VAR("+h.args+")'")
+			continue
+		}
+		name := strings.ToLower(item.Name)
+		switch _, _, err := s.node.table.lookup(name); {
+		case err != nil:
+			s.warnOfHint(errUnresolvedHint, "Unresolved name '"+item.Name+"' for SET_VAR hint")
+			continue
+		case !hintable[name]:
+			s.warnOfHint(errNotHintable, "Variable '"+item.Name+"' cannot be set using SET_VAR hint.")
+			continue
+		}
+		old := s.get(name)
+		set, err := s.setSystemVar(item)
+		if err == nil {
+			err = set()
+		}
+		var refused *types.Error
+		if errors.As(err, &refused) {
+			s.context.AddError(types.LevelWarning, refused)
+			continue
+		}
+		before = append(before, kept{name, old})
+	}
+	return func() {
+		for i := len(before) - 1; i >= 0; i-- {
+			_ = s.setVariable(syntax.ScopeSession, before[i].name, types.Text(before[i].value)) // it was right before
+		}
+	}
+}
+
+// hintedVariable reads name=value; nil if it is none. MySQL's grammar of hints has no empty string.
+func (s *Session) hintedVariable(args string) *syntax.SetVar {
+	parsed, _, err := syntax.Parse("SET SESSION "+args, s.parse)
+	set, ok := parsed.(*syntax.Set)
+	if err != nil || !ok || len(set.Items) != 1 {
+		return nil
+	}
+	item, ok := set.Items[0].(*syntax.SetVar)
+	if !ok {
+		return nil
+	}
+	if lit, ok := item.Value.(*syntax.Literal); !ok || lit.Kind == syntax.LitString && lit.Value == "" {
+		if _, word := item.Value.(*syntax.ColumnRef); !word {
+			return nil
+		}
+	}
+	return item
+}
+
+func (s *Session) warnOfHint(number uint16, text string) {
+	s.context.AddError(types.LevelWarning, types.NewError(number, text))
+}
