@@ -33,7 +33,7 @@ func buildCast(b *BuildContext, n *Node, t types.Type) error {
 		if t.Coll == 0 {
 			t.Coll = b.collation()
 		}
-		if t.Coll == types.Binary && t.ID == types.TypeChar {
+		if t.Coll == types.Binary && (t.ID == types.TypeChar || t.ID == types.TypeVarchar) && t.Length >= 0 {
 			t.ID = types.TypeBinary // CHAR(n) CHARACTER SET binary
 		}
 		n.coer, n.ascii = CoerImplicit, x.ascii

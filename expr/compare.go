@@ -299,14 +299,7 @@ func (b *BuildContext) adapt(col, k Expr) (Expr, error) {
 	if target == classTime && own == classTemporal {
 		return k, nil
 	}
-	if v, ok := k.ConstValue(); ok && target == classDecimal && own == classString && col.kind == kindColumn {
-		// The number that the text is, if it is one: compared as doubles, neighbours would be equal.
-		d, rest, ok := types.ParseDecimal(bytes.TrimLeft(v.B, " \t\n\v\f\r"))
-		if ok && len(bytes.TrimRight(rest, " ")) == 0 && v.Coll.Charset().MinLen == 1 {
-			return Const(d, literalType(d)), nil
-		}
-	}
-	if target == classDecimal && (own == classFloat || own == classString) {
+	if target == classDecimal && (own == classFloat || own == classString && col.kind != kindColumn) {
 		return k, nil // nothing would adapt: the comparison is one of doubles, which a parameter of the column's type would hide
 	}
 	if v, ok := k.ConstValue(); ok {
@@ -394,6 +387,11 @@ func adaptValue(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
 			return types.Float(ctx.float(&v)), true
 		}
 	case classDecimal:
+		if v.K == types.KindString {
+			// The number that the text is: compared as doubles, neighbours would be equal.
+			d, rest, ok := types.ParseDecimal(bytes.TrimLeft(v.B, " \t\n\v\f\r"))
+			return d, ok && len(bytes.TrimRight(rest, " ")) == 0 && v.Coll.Charset().MinLen == 1
+		}
 		if v.K == types.KindInt || v.K == types.KindUint || v.K == types.KindDecimal {
 			d := ctx.decimal(&v)
 			r := types.DecRound(d, int(t.Scale))

@@ -215,6 +215,15 @@ func buildBetween(b *BuildContext, n *Node) error {
 		n.args = []Expr{b.toCharset(x, d.coll), b.toCharset(lo, d.coll), b.toCharset(hi, d.coll)}
 		n.aux = &between{&lc, &hc}
 	} else {
+		dates := betweenDates(n.args)
+		if dates != nil {
+			args, err := b.asDates(n.args, dates)
+			if err != nil {
+				return err
+			}
+			n.args = args
+			x, lo, hi = args[0], args[1], args[2]
+		}
 		lc, lx, lo, err := b.newComparator("<=", x, lo)
 		if err != nil {
 			return err
@@ -223,7 +232,7 @@ func buildBetween(b *BuildContext, n *Node) error {
 		if err != nil {
 			return err
 		}
-		if betweenDates(n.args) {
+		if dates != nil {
 			lc.class, hc.class = classTemporal, classTemporal
 		}
 		switch {
@@ -244,19 +253,35 @@ func buildBetween(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// betweenDates reports whether BETWEEN compares three dates: a date or more, and texts. Compared in pairs, two texts would compare as such.
-func betweenDates(args []Expr) bool {
-	dates := 0
+// betweenDates returns a date among the arguments of BETWEEN if all others are dates or texts, else nil. Such a BETWEEN compares dates:
+// taken in pairs, two texts would compare as texts.
+func betweenDates(args []Expr) Expr {
+	var date Expr
 	for _, a := range args {
 		switch classOf(&a.typ) {
 		case classTemporal:
-			dates++
+			date = a
 		case classString, classNull:
 		default:
-			return false
+			return nil
 		}
 	}
-	return dates > 0
+	return date
+}
+
+// asDates converts the constant texts among args to the type of date.
+func (b *BuildContext) asDates(args []Expr, date Expr) ([]Expr, error) {
+	out := append([]Expr(nil), args...)
+	for i, a := range args {
+		if classOf(&a.typ) != classString || !IsConst(a) {
+			continue
+		}
+		var err error
+		if out[i], err = b.adapt(date, a); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // alignClasses makes both bounds compare in one class, as MySQL does where numbers are among the three: that of the widest, and double as
