@@ -22,7 +22,8 @@ func (s *Session) runOther(stmt syntax.Statement, text string, more bool, out Re
 		}
 	}
 	s.planFromCache = false
-	s.info.Store(&text)
+	shown := syntax.Shown(stmt, text)
+	s.info.Store(&shown)
 	defer s.info.Store(nil)
 	if done, err := s.runQueryLike(stmt, more, out); done {
 		return err

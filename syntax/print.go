@@ -24,8 +24,32 @@ func String(n Node) string {
 	return string(p.buf)
 }
 
+// secretText stands in place of a string in what others may read.
+const secretText = "<secret>"
+
+// Shown returns the text of a statement for the process list and logs, whose readers others are: as it was written, unless the statement
+// may hold a password. All strings of such a statement are hidden, a comment too: to tell them apart would let one through some day.
+func Shown(s Statement, text string) string {
+	hide := false
+	switch s := s.(type) {
+	case *CreateUser, *SetPassword, *Grant:
+		hide = true
+	case *Prepare:
+		hide = s.Text != nil // of what it prepares, which need not be valid
+	}
+	if !hide {
+		return text
+	}
+	p := printer{hide: true}
+	p.node(s)
+	return string(p.buf)
+}
+
 // printer builds the text. Its methods separate tokens by single spaces.
-type printer struct{ buf []byte }
+type printer struct {
+	buf  []byte
+	hide bool // strings are secretText
+}
 
 // space ends the previous token.
 func (p *printer) space() {

@@ -145,6 +145,13 @@ func (p *printer) rareExpr(x Expr) {
 
 // literal appends a constant.
 func (p *printer) literal(x *Literal) {
+	if p.hide {
+		switch x.Kind {
+		case LitString, LitNString, LitHex, LitBit:
+			p.k(secretText)
+			return
+		}
+	}
 	switch x.Kind {
 	case LitInt, LitDecimal, LitFloat:
 		p.k(x.Value)
