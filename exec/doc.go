@@ -74,8 +74,8 @@
 // # Absent on purpose
 //
 // Schema changes and SET are session's. There is no row-at-a-time executor beside the
-// two paths. Only Gather has goroutines besides the connection's, for scans and partial
-// aggregates; it is not below a join, nor in a transaction, whose buffer has one user. A
+// two paths. Only Gather has goroutines besides the connection's, for scans, the probe
+// sides of hash joins and partial aggregates; not in a transaction, whose buffer has one user. A
 // locking read that meets versions newer than its scan is not
 // repeated, as a write is, because its rows may have been sent. Under SERIALIZABLE a plain
 // scan locks the keys that it meets; the planner puts LockRows in its place where those are

@@ -44,7 +44,7 @@ func TestParallelAggAgrees(t *testing.T) {
 	}
 	k.fillPairs(rt, signed, pairs...)
 	k.fillPairs(rt, hidden, pairs[:3000]...)
-	for i := range 60 {
+	for i := range 30 {
 		table := []*catalog.Table{sb, signed, hidden, empty}[r.IntN(4)]
 		a, b := col(table, 0), col(table, 1)
 		scan := &Scan{Table: table, Cols: []int{0, 1}}
@@ -93,6 +93,64 @@ func TestParallelAggAgrees(t *testing.T) {
 			filler.close()
 			clean(t, rt)
 		}
+	}
+}
+
+// TestParallelJoinsAgree: workers probe one table, of every kind of join, one above the other; and what does not fit is done by one.
+func TestParallelJoinsAgree(t *testing.T) {
+	manyWorkers(t, 4)
+	r := testkit.Rand(testkit.Seed(t), 18)
+	k := newKit(t)
+	sb := sbtest(1)
+	k.fill(k.runtime(), sb, 6000)
+	alone := 0
+	for i := range 24 {
+		scan := &Scan{Table: sb, Cols: []int{0, 1}}
+		var in Node = scan
+		for range 1 + r.IntN(2) {
+			kind := JoinKind(r.IntN(4))
+			right := randomSource(r, r.IntN(300), 2, 200)
+			if r.IntN(2) == 0 {
+				right = randomSource(r, 4000, 2, 8000)
+			}
+			join := &HashJoin{Kind: kind, Left: in, Right: right.node(2), LeftKeys: []expr.Expr{k.call("+", col(sb, 1), lit(0))}, RightKeys: []expr.Expr{bigint(0)}}
+			if width := len(Types(in)); r.IntN(2) == 0 {
+				join.On = k.call("<>", k.call("%", col(sb, 0), lit(7)), k.call("%", bigint(width+1), lit(7)))
+			} else if kind == JoinAnti {
+				join.NullAware = r.IntN(2) == 0
+			}
+			in = join
+		}
+		agg := &HashAgg{Input: in, Keys: []expr.Expr{k.call("%", col(sb, 0), lit(20))}, Aggs: []*expr.AggSpec{k.agg("count"), k.agg("sum", col(sb, 1))}}
+		want := k.query(k.runtime(), agg)
+		slices.Sort(want)
+		root := parallel(t, agg)
+		for _, limit := range []int64{1 << 30, 4 << 20} {
+			rt := k.runtime()
+			rt.Workers, rt.Mem = 4, NewMemTracker(limit)
+			filler := rt.account()
+			if limit == 4<<20 {
+				_ = filler.set(3<<20 + 10<<10) // no table fits
+			}
+			rt.Analyze = NewCounters()
+			got, err := k.tryQuery(rt, queryPlan(root))
+			if err != nil {
+				t.Fatal(err)
+			}
+			slices.Sort(got)
+			sameRows(t, fmt.Sprint(i), got, want)
+			switch loops := rt.Analyze.Of(scan).Loops; {
+			case limit == 4<<20 && loops == 1:
+				alone++
+			case limit == 1<<30 && loops == 1:
+				t.Errorf("%d: one worker", i)
+			}
+			filler.close()
+			clean(t, rt)
+		}
+	}
+	if alone == 0 {
+		t.Error("all tables fit")
 	}
 }
 

@@ -49,8 +49,13 @@ func (t *joinTable) reset() error {
 		}
 		return nil
 	}
+	return t.release()
+}
+
+// release empties the table and gives its memory back.
+func (t *joinTable) release() error {
 	t.keys.release()
-	t.heads, t.tails, t.batches, t.nexts = nil, nil, nil, nil
+	t.heads, t.tails, t.batches, t.nexts, t.full, t.bytes = nil, nil, nil, nil, 0, 0
 	return t.account()
 }
 

@@ -7,8 +7,10 @@ import (
 
 // Gather runs copies of its input side by side, each over shares of the one Scan at the
 // bottom, and yields what they yield, in no order. Between it and the Scan are Filter,
-// Project and partial HashAgg nodes only. It reads a snapshot; within a transaction, or
-// where the session wants one worker, the input runs by itself.
+// Project, partial HashAgg and HashJoin nodes only; of a join the Scan is on the left,
+// and the table of the right is built before the workers begin. It reads a snapshot;
+// within a transaction, where the session wants one worker, or where a table does not
+// fit into memory, the input runs by itself.
 type Gather struct {
 	Base
 	Input Node
@@ -35,9 +37,9 @@ func (n *Gather) Describe() Description { return n.describe("Gather") }
 
 // ParallelAgg returns the aggregation n done by several workers, with the same output,
 // and whether it can be: n reads a table in the order of an integer key, or of its
-// hidden row ids, through filters and projections; nothing is evaluated that depends on
-// the session, on chance or on other queries; and all aggregates merge to the same value
-// whatever the order.
+// hidden row ids, through filters, projections and the left sides of hash joins; nothing
+// is evaluated there that depends on the session, on chance or on other queries; and all
+// aggregates merge to the same value whatever the order.
 func ParallelAgg(n *HashAgg) (Node, bool) {
 	if n.Phase != AggComplete || !shareable(n.Input) || !pure(n.Keys...) {
 		return nil, false
@@ -63,6 +65,8 @@ func shareable(n Node) bool {
 		return pure(n.Cond) && shareable(n.Input)
 	case *Project:
 		return pure(n.Exprs...) && shareable(n.Input)
+	case *HashJoin:
+		return !n.BuildLeft && pure(n.LeftKeys...) && (n.On == nil || pure(n.On)) && shareable(n.Left)
 	case *Scan:
 		return n.Limit == nil && (n.Filter == nil || pure(n.Filter)) && divisible(n)
 	}

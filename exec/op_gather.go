@@ -51,6 +51,8 @@ type gatherOp struct {
 	scan    *Scan
 	shares  shares
 	spans   spanSet
+	joins   map[*HashJoin]*hashJoinOp // have the tables that workers probe
+	order   []*hashJoinOp             // the same, from the scan upwards
 	workers []*gatherWorker
 	alone   operator // the input itself, where there are no workers
 	single  bool     // it runs
@@ -77,21 +79,42 @@ type handoff struct {
 }
 
 func (n *Gather) build(b *builder) (operator, error) {
-	o := &gatherOp{rt: b.rt, node: n}
+	o := &gatherOp{rt: b.rt, node: n, joins: make(map[*HashJoin]*hashJoinOp)}
+	alone, err := b.node(n.Input)
+	if err != nil {
+		return nil, err
+	}
+	o.alone = alone
 	in := n.Input
-	for len(in.Children()) > 0 {
-		in = in.Children()[0]
+	for ; len(in.Children()) > 0; in = in.Children()[0] {
+		join, ok := in.(*HashJoin)
+		if !ok {
+			continue
+		}
+		table, err := join.buildTable(b)
+		if err != nil {
+			o.close()
+			return nil, err
+		}
+		o.joins[join] = table
+		o.order = append([]*hashJoinOp{table}, o.order...)
 	}
 	o.scan = in.(*Scan)
-	alone, err := b.node(n.Input)
-	o.alone = alone
-	return o, err
+	return o, nil
 }
 
 func (o *gatherOp) open() error {
 	o.halt()
 	count := min(o.rt.Workers, runtime.GOMAXPROCS(0), workersMax, o.rt.Mem.times(workerBytes))
-	if o.single = count <= 1 || o.rt.Txn != nil; o.single {
+	o.single = count <= 1 || o.rt.Txn != nil
+	if !o.single {
+		fits, err := o.fillTables()
+		if err != nil {
+			return err
+		}
+		o.single = !fits
+	}
+	if o.single {
 		return o.alone.open()
 	}
 	if err := o.divide(count * sharesPerWorker); err != nil {
@@ -107,6 +130,31 @@ func (o *gatherOp) open() error {
 	return nil
 }
 
+// fillTables builds the tables of the joins. If one does not fit, all are given up: a
+// join whose sides are on disk has one user.
+func (o *gatherOp) fillTables() (fits bool, err error) {
+	fits = true
+	for _, join := range o.order {
+		if err := join.fillTable(); err != nil {
+			return false, err
+		}
+		if fits = join.spill == nil; !fits {
+			break
+		}
+	}
+	if fits {
+		return true, nil
+	}
+	for _, join := range o.order {
+		join.spill.close()
+		join.spill = nil
+		if err := join.table.release(); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
 // hire makes the workers, once per execution.
 func (o *gatherOp) hire(count int) error {
 	for len(o.workers) < count {
@@ -116,7 +164,7 @@ func (o *gatherOp) hire(count int) error {
 		if o.rt.Analyze != nil {
 			rt.Analyze = NewCounters()
 		}
-		b := builder{rt: rt, share: &o.shares}
+		b := builder{rt: rt, share: o}
 		op, err := b.node(o.node.Input)
 		if err != nil {
 			return err
@@ -212,9 +260,10 @@ func (o *gatherOp) close() {
 		w.op.close()
 		w.rt.Ctx.ResetArena() // what it counted is given back
 	}
-	if o.alone != nil {
-		o.alone.close()
+	for _, join := range o.order {
+		join.close()
 	}
+	o.alone.close()
 }
 
 // divide fills the shares: the spans of the scan, cut into n pieces by the integers that

@@ -16,9 +16,10 @@ type hashJoinOp struct {
 	probeKeys      keyer
 	buildAt        int // first output column of the build side
 	probeAt        int // first output column of the probe side
-	table          joinTable
-	buildRows      bool // the build side has rows, also such with NULL keys
-	buildNull      bool // it has a NULL key
+	table          *joinTable
+	shared         *hashJoinOp // of a worker of a Gather: who has built the table
+	buildRows      bool        // the build side has rows, also such with NULL keys
+	buildNull      bool        // it has a NULL key
 	done           bool
 	key            []byte
 	buildTexts     []int // build columns that have bytes
@@ -48,6 +49,9 @@ func (n *HashJoin) build(b *builder) (operator, error) {
 	if n.NullAware && (n.Kind != JoinAnti || n.On != nil || len(n.LeftKeys) != 1) || n.BuildLeft && n.Kind != JoinInner {
 		panic("exec: a hash join that does not exist")
 	}
+	if b.share != nil {
+		return n.buildWorker(b)
+	}
 	left, err := b.node(n.Left)
 	if err != nil {
 		return nil, err
@@ -57,20 +61,48 @@ func (n *HashJoin) build(b *builder) (operator, error) {
 		left.close()
 		return nil, err
 	}
-	o := &hashJoinOp{rt: b.rt, node: n, build: right, probe: left, out: b.rt.getBatch(Types(n))}
+	build, probe := right, left
+	if n.BuildLeft {
+		build, probe = left, right
+	}
+	return n.newOp(b.rt, build, probe), nil
+}
+
+// buildWorker returns the operator of a worker, which has a probe side only.
+func (n *HashJoin) buildWorker(b *builder) (operator, error) {
+	probe, err := b.node(n.Left)
+	if err != nil {
+		return nil, err
+	}
+	o := n.newOp(b.rt, nil, probe)
+	o.shared = b.share.joins[n]
+	o.table = o.shared.table
+	return o, nil
+}
+
+// buildTable returns an operator that only builds the table, for workers.
+func (n *HashJoin) buildTable(b *builder) (*hashJoinOp, error) {
+	right, err := b.node(n.Right)
+	if err != nil {
+		return nil, err
+	}
+	return n.newOp(b.rt, right, nil), nil
+}
+
+func (n *HashJoin) newOp(rt *Runtime, build, probe operator) *hashJoinOp {
+	o := &hashJoinOp{rt: rt, node: n, build: build, probe: probe, out: rt.getBatch(Types(n)), table: new(joinTable)}
 	buildKeys, probeKeys, buildTypes, probeTypes := n.RightKeys, n.LeftKeys, Types(n.Right), Types(n.Left)
 	o.buildAt = len(probeTypes)
 	if n.BuildLeft {
-		o.build, o.probe = left, right
 		buildKeys, probeKeys, buildTypes, probeTypes = n.LeftKeys, n.RightKeys, Types(n.Left), Types(n.Right)
 		o.buildAt, o.probeAt = 0, len(buildTypes)
 	}
-	o.buildKeys.init(b.rt.Ctx, buildKeys)
-	o.probeKeys.init(b.rt.Ctx, probeKeys)
-	o.table.init(b.rt, buildTypes, o.onlyLeft() && n.On == nil)
+	o.buildKeys.init(rt.Ctx, buildKeys)
+	o.probeKeys.init(rt.Ctx, probeKeys)
+	o.table.init(rt, buildTypes, o.onlyLeft() && n.On == nil)
 	o.buildTexts, o.probeTexts = textColumns(buildTypes), textColumns(probeTypes)
 	o.row = make([]types.Value, len(buildTypes)+len(probeTypes))
-	return o, nil
+	return o
 }
 
 // onlyLeft reports whether the output is rows of the left input.
@@ -91,27 +123,12 @@ func textColumns(ts []types.Type) []int {
 }
 
 func (o *hashJoinOp) open() error {
-	o.spill.close()
-	o.spill, o.batch, o.begun, o.done = nil, nil, false, false
+	o.batch, o.begun, o.done = nil, false, false
 	o.pairs, o.pairBytes = o.pairs[:0], 0
-	o.buildRows, o.buildNull = false, false
-	if err := o.table.reset(); err != nil {
+	if o.shared != nil {
+		o.buildRows, o.buildNull = o.shared.buildRows, o.shared.buildNull
+	} else if err := o.fillTable(); err != nil {
 		return err
-	}
-	if err := o.build.open(); err != nil {
-		return err
-	}
-	for {
-		b, err := o.build.next()
-		if err != nil {
-			return err
-		}
-		if b == nil {
-			break
-		}
-		if err := o.insert(b); err != nil {
-			return err
-		}
 	}
 	switch {
 	case o.node.NullAware && o.buildNull, !o.buildRows && !o.keepsUnmatched():
@@ -122,6 +139,28 @@ func (o *hashJoinOp) open() error {
 		return err
 	}
 	return o.partitionProbe()
+}
+
+// fillTable reads the build side.
+func (o *hashJoinOp) fillTable() error {
+	o.spill.close()
+	o.spill = nil
+	o.buildRows, o.buildNull = false, false
+	if err := o.table.reset(); err != nil {
+		return err
+	}
+	if err := o.build.open(); err != nil {
+		return err
+	}
+	for {
+		b, err := o.build.next()
+		if b == nil || err != nil {
+			return err
+		}
+		if err := o.insert(b); err != nil {
+			return err
+		}
+	}
 }
 
 // insert takes a batch of the build side.
@@ -368,10 +407,16 @@ func (o *hashJoinOp) gather(b *types.Batch) {
 }
 
 func (o *hashJoinOp) close() {
-	o.build.close()
-	o.probe.close()
+	if o.build != nil {
+		o.build.close()
+	}
+	if o.probe != nil {
+		o.probe.close()
+	}
 	o.spill.close()
-	o.table.close()
+	if o.shared == nil {
+		o.table.close()
+	}
 	o.rt.putBatch(o.out)
 	o.out = nil
 }

@@ -32,7 +32,10 @@ type scanOp struct {
 func (n *Scan) build(b *builder) (operator, error) { return n.newOp(b), nil }
 
 func (n *Scan) newOp(b *builder) *scanOp {
-	o := &scanOp{rt: b.rt, node: n, latest: b.latest, shares: b.share, out: b.rt.getBatch(n.layout.types)}
+	o := &scanOp{rt: b.rt, node: n, latest: b.latest, out: b.rt.getBatch(n.layout.types)}
+	if b.share != nil {
+		o.shares = &b.share.shares
+	}
 	o.sink.reset(&n.layout, o.out)
 	o.req.Sink, o.req.Reverse, o.req.Hold = &o.sink, n.Reverse, &o.hold
 	return o

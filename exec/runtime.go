@@ -108,18 +108,9 @@ type AutoIDs = *table.AutoIDs
 // scratch is the memory that a session's statements reuse.
 type scratch struct {
 	batches  []*types.Batch
-	values   []types.Value
 	writer   *table.Writer
 	inserter inserter
 	program  programState
-}
-
-// row returns a row of n values to be used up at once.
-func (s *scratch) row(n int) []types.Value {
-	if cap(s.values) < n {
-		s.values = make([]types.Value, n)
-	}
-	return s.values[:n]
 }
 
 // writer returns the session's writer, pointed to t.
