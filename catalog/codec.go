@@ -26,8 +26,11 @@ const (
 	KindDictionary = 'z'
 )
 
-// descriptorFormat is the first byte of every descriptor.
-const descriptorFormat = 1
+// The first byte of every descriptor. A binary without views would take one for a table.
+const (
+	descriptorFormat = 1
+	viewFormat       = 2
+)
 
 func databaseKey(id uint64) []byte { return keys.SystemKey(nil, KindDatabase, IDPart(id)) }
 func tableKey(id uint64) []byte    { return keys.SystemKey(nil, KindTable, IDPart(id)) }
@@ -122,18 +125,19 @@ type tableJSON struct {
 	// cannot know. ReadableFrom is that timestamp in later versions.
 	Fresh        bool   `json:"fresh,omitempty"`
 	ReadableFrom uint64 `json:"readable_from,omitempty"`
+	View         *View  `json:"view,omitempty"`
 }
 
-func seal(v any) ([]byte, error) {
+func seal(format byte, v any) ([]byte, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("catalog: encode descriptor: %w", err)
 	}
-	return append([]byte{descriptorFormat}, b...), nil
+	return append([]byte{format}, b...), nil
 }
 
 func unseal(b []byte, v any) error {
-	if len(b) == 0 || b[0] != descriptorFormat {
+	if len(b) == 0 || b[0] != descriptorFormat && b[0] != viewFormat {
 		return fmt.Errorf("%w: descriptor format %x, this version reads %d", kvapi.ErrCorrupt, b[:min(1, len(b))], descriptorFormat)
 	}
 	if err := json.Unmarshal(b[1:], v); err != nil {
@@ -143,7 +147,7 @@ func unseal(b []byte, v any) error {
 }
 
 func encodeDatabase(d *Database) ([]byte, error) {
-	return seal(databaseJSON{d.ID, d.Name, d.Coll.Name()})
+	return seal(descriptorFormat, databaseJSON{d.ID, d.Name, d.Coll.Name()})
 }
 
 func decodeDatabase(b []byte) (*Database, error) {
@@ -193,7 +197,11 @@ func encodeTable(t *Table, fresh bool) ([]byte, error) {
 		}
 		j.Indexes = append(j.Indexes, x)
 	}
-	return seal(j)
+	if t.View != nil {
+		j.View = t.View
+		return seal(viewFormat, j)
+	}
+	return seal(descriptorFormat, j)
 }
 
 func columnToJSON(c *Column) columnJSON {
@@ -237,6 +245,7 @@ func decodeTable(b []byte, ts clock.Timestamp) (*Table, error) {
 		t.ReadableFrom = ts
 	}
 	t.Engine, t.Comment, t.Options, t.CreateMillis = j.Engine, j.Comment, j.Options, j.CreateMillis
+	t.View = j.View
 	t.nextColumnID, t.nextIndexID, t.Layouts = j.NextColumnID, j.NextIndexID, j.Layouts
 	byID := map[uint32]int{}
 	for i := range j.Columns {

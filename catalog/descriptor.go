@@ -193,6 +193,9 @@ type Table struct {
 	Comment      string
 	Options      Options
 	CreateMillis int64 // time of creation, Unix milliseconds
+	// View is set for a view: a name for a query. Its columns are those of the
+	// query when it was created, and it has no rows.
+	View *View
 
 	nextColumnID uint32
 	nextIndexID  uint64
@@ -201,6 +204,28 @@ type Table struct {
 	byName       map[string]int // lower-case column name → ordinal
 	indexByName  map[string]*Index
 	derived      atomic.Pointer[any]
+}
+
+// View is what a view adds to its columns.
+type View struct {
+	// Query is the defining query in utf8mb4, with the databases of its tables
+	// and the names of its columns written out, as the printer writes it: it is
+	// parsed under no sql_mode.
+	Query string `json:"query"`
+	// Algorithm is UNDEFINED, MERGE or TEMPTABLE.
+	Algorithm string `json:"algorithm"`
+	// DefinerUser and DefinerHost name the account whose rights the query has,
+	// unless Invoker says that it has those of whoever reads the view.
+	DefinerUser string `json:"definer_user"`
+	DefinerHost string `json:"definer_host"`
+	Invoker     bool   `json:"invoker,omitempty"`
+	// Updatable says that its rows are those of tables, and can be changed.
+	Updatable bool `json:"updatable,omitempty"`
+	// Check is LOCAL or CASCADED for WITH CHECK OPTION, else empty.
+	Check string `json:"check,omitempty"`
+	// Charset and Collation were those of the client that created the view.
+	Charset   string `json:"charset"`
+	Collation string `json:"collation"`
 }
 
 // Database describes one database.

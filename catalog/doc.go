@@ -55,7 +55,8 @@
 //
 //	key                                      value
 //	'd' | database id, 8 bytes big endian    format byte 1, JSON of databaseJSON
-//	't' | table id, 8 bytes big endian       format byte 1, JSON of tableJSON
+//	't' | table id, 8 bytes big endian       format byte 1, JSON of tableJSON;
+//	                                         2 for a view, with the field view
 //	'n'                                      counter: next object id
 //	'z' | physical id, 8 bytes | number, 4    a dictionary:
 //	                                         byte     content

@@ -242,3 +242,30 @@ func (p *printer) word(name, s string) {
 		p.text(name + s)
 	}
 }
+
+// ShowCreateView returns the text of SHOW CREATE VIEW.
+func ShowCreateView(t *Table) string {
+	p := &printer{table: t}
+	p.text("CREATE ALGORITHM=" + t.View.Algorithm + " DEFINER=")
+	p.ident(t.View.DefinerUser)
+	p.text("@")
+	p.ident(t.View.DefinerHost)
+	security := "DEFINER"
+	if t.View.Invoker {
+		security = "INVOKER"
+	}
+	p.text(" SQL SECURITY " + security + " VIEW ")
+	p.ident(t.Name)
+	p.text(" (")
+	for i, c := range t.Columns {
+		if i > 0 {
+			p.text(",")
+		}
+		p.ident(c.Name)
+	}
+	p.text(") AS " + t.View.Query)
+	if t.View.Check != "" {
+		p.text(" WITH " + t.View.Check + " CHECK OPTION")
+	}
+	return string(p.b)
+}

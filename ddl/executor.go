@@ -84,7 +84,11 @@ func (e *Executor) table(n Name) (*catalog.Table, error) {
 	if err := checkSchemaAccess(n.Schema); err != nil {
 		return nil, err
 	}
-	return e.catalog.Current().Table(n.Schema, n.Table)
+	t, err := e.catalog.Current().Table(n.Schema, n.Table)
+	if err == nil && t.View != nil {
+		return nil, types.Errorf(types.ErWrongObject, n.Schema, n.Table, "BASE TABLE")
+	}
+	return t, err
 }
 
 // checkSchemaAccess refuses changes of the server's own schemas.
@@ -272,7 +276,7 @@ func (e *Executor) DropTables(c *Call, names []Name, ifExists bool) error {
 		if snap.Database(n.Schema) == nil && !ifExists {
 			return types.Errorf(types.ErBadDB, n.Schema)
 		}
-		if t := snap.Lookup(n.Schema, n.Table); t != nil {
+		if t := snap.Lookup(n.Schema, n.Table); t != nil && t.View == nil {
 			drop = append(drop, t)
 			continue
 		}

@@ -15,6 +15,9 @@ type TableRef struct {
 	Version uint64
 	// Write says that the statement changes or locks the table's rows.
 	Write bool
+	// Via is the view through whose query the table is used, nil if the statement names
+	// it itself.
+	Via *catalog.Table
 }
 
 // Plan is one compiled statement. It is immutable after Seal and executed by many

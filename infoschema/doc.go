@@ -13,6 +13,6 @@
 //
 // # Absent on purpose
 //
-// Tables of features that Pando lacks (views, triggers, routines, events, foreign keys) exist and are empty, because clients query
+// Tables of features that Pando lacks (triggers, routines, events, foreign keys) exist and are empty, because clients query
 // them at connect. InnoDB's own tables do not exist.
 package infoschema

@@ -58,6 +58,9 @@ func tables(p view, emit func(...any) error) error {
 			auto = next
 		}
 		created := types.Datetime(types.PackTime(time.UnixMilli(t.CreateMillis).UTC().Truncate(time.Second)), 0)
+		if t.View != nil {
+			return emit(catalogName, t.Schema, t.Name, "VIEW", nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, created, nil, nil, nil, nil, nil, "VIEW")
+		}
 		return emit(catalogName, t.Schema, t.Name, "BASE TABLE", t.Engine, 10, "Dynamic", rowCount(p, t), 0, 0, 0, 0, 0, auto, created, nil, nil,
 			t.Coll.Name(), nil, "", t.Comment)
 	})
@@ -320,4 +323,26 @@ func processlist(p view, emit func(...any) error) error {
 		}
 	}
 	return nil
+}
+
+// views lists the views. One that shows rows of tables as they are can be changed.
+func views(p view, emit func(...any) error) error {
+	return eachTable(p, func(t *catalog.Table) error {
+		v := t.View
+		if v == nil {
+			return nil
+		}
+		check, security := "NONE", "DEFINER"
+		if v.Check != "" {
+			check = v.Check
+		}
+		if v.Invoker {
+			security = "INVOKER"
+		}
+		updatable := "NO"
+		if v.Updatable {
+			updatable = "YES"
+		}
+		return emit(catalogName, t.Schema, t.Name, v.Query, check, updatable, v.DefinerUser+"@"+v.DefinerHost, security, v.Charset, v.Collation)
+	})
 }

@@ -174,8 +174,8 @@ var definitions = map[string]map[string]definition{
 			return nil
 		}},
 		"processlist":             {[]string{"ID uint", "USER", "HOST", "DB", "COMMAND", "TIME int", "STATE", "INFO text"}, processlist},
-		"views":                   absent(viewColumns),
 		"column_statistics":       absent(statisticsColumns),
+		"views":                   {strings.Split(viewColumns, ", "), views},
 		"triggers":                absent(triggerColumns),
 		"routines":                absent(routineColumns),
 		"parameters":              absent(parameterColumns),

@@ -35,6 +35,11 @@ type builder struct {
 	// rows are made first, are around the place where the resolver stands.
 	targets      []*catalog.Table
 	derivedDepth int
+	// views are the views around the place where the resolver stands; updatable are the tables that may be changed through one.
+	views     []*catalog.Table
+	updatable map[*get]*catalog.Table
+	// freeze writes the names that it resolves into the tree: see ViewColumns.
+	freeze bool
 	// params are the parameters in which the outer references of the part being planned stand.
 	params map[int]int
 	steps  int
@@ -143,15 +148,19 @@ func planBytes(p *exec.Plan) int {
 	return total
 }
 
-// use records a table that the plan depends on.
+// use records a table that the plan depends on, and the view through which it is read, whose definer's rights count.
 func (b *builder) use(t *catalog.Table, write bool) {
+	var via *catalog.Table
+	if len(b.views) > 0 {
+		via = b.views[len(b.views)-1]
+	}
 	for i := range b.plan.Tables {
-		if b.plan.Tables[i].Table == t {
+		if b.plan.Tables[i].Table == t && b.plan.Tables[i].Via == via {
 			b.plan.Tables[i].Write = b.plan.Tables[i].Write || write
 			return
 		}
 	}
-	b.plan.Tables = append(b.plan.Tables, exec.TableRef{Table: t, Version: t.Version, Write: write})
+	b.plan.Tables = append(b.plan.Tables, exec.TableRef{Table: t, Version: t.Version, Write: write, Via: via})
 }
 
 // param returns the reference to placeholder or lifted literal number ordinal.

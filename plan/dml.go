@@ -30,6 +30,15 @@ func (b *builder) target(from syntax.TableExpr, what string) (g *get, s *scope, 
 		return nil, nil, false, err
 	}
 	g, base := r.(*get)
+	if t, err := b.viewOf(ref); err != nil || t != nil {
+		if what != "insert" || err != nil {
+			return nil, nil, false, err
+		}
+		if g, err = b.insertable(r, cols, firstOf(ref.Alias, ref.Name)); err != nil {
+			return nil, nil, false, err
+		}
+		base = true
+	}
 	if !base {
 		if _, cte := r.(*cteRef); cte {
 			return nil, nil, false, types.Errorf(types.ErNonUpdatableTable, firstOf(ref.Alias, ref.Name), strings.ToUpper(what))
@@ -39,6 +48,18 @@ func (b *builder) target(from syntax.TableExpr, what string) (g *get, s *scope, 
 	s.columns = cols
 	b.use(g.table, true)
 	return g, s, true, nil
+}
+
+// viewOf is the view that a name means, or nil.
+func (b *builder) viewOf(ref *syntax.TableRef) (*catalog.Table, error) {
+	schema, err := b.env.schema(ref.Schema)
+	if err != nil {
+		return nil, err
+	}
+	if t := b.env.Snapshot.Lookup(schema, ref.Name); t != nil && t.View != nil {
+		return t, nil
+	}
+	return nil, nil
 }
 
 func firstOf(a, b string) string {
@@ -67,7 +88,7 @@ func (b *builder) insert(stmt *syntax.Insert) error {
 		node.Mode = exec.InsertIgnore
 	}
 	node.Ignore = stmt.Ignore && node.Mode == exec.InsertUpdate
-	if node.Cols, err = insertColumns(t, stmt); err != nil {
+	if node.Cols, err = insertColumns(g, s, stmt); err != nil {
 		return err
 	}
 	if stmt.Query != nil {
@@ -116,19 +137,20 @@ func (b *builder) reads(t *catalog.Table) bool {
 }
 
 // insertColumns resolves the column list; without one all visible columns are meant.
-func insertColumns(t *catalog.Table, stmt *syntax.Insert) ([]int, error) {
+func insertColumns(g *get, s *scope, stmt *syntax.Insert) ([]int, error) {
 	var cols []int
 	add := func(ref *syntax.ColumnRef) error {
-		c := t.Column(ref.Column)
-		if c == nil || ref.Table != "" && ref.Table != t.Name {
-			return types.Errorf(types.ErBadField, displayName(ref), "field list")
+		c, err := s.find(ref, fieldListClause)
+		if c == nil {
+			return firstError(err, unknownColumn(ref, fieldListClause))
 		}
+		ordinal := g.ordinal(c.id)
 		for _, other := range cols {
-			if other == c.Ordinal {
-				return types.Errorf(types.ErFieldSpecifiedTwice, c.Name)
+			if other == ordinal {
+				return types.Errorf(types.ErFieldSpecifiedTwice, c.info.Name)
 			}
 		}
-		cols = append(cols, c.Ordinal)
+		cols = append(cols, ordinal)
 		return nil
 	}
 	for i := range stmt.Set {
@@ -145,9 +167,9 @@ func insertColumns(t *catalog.Table, stmt *syntax.Insert) ([]int, error) {
 		if len(stmt.Rows) > 0 && len(stmt.Rows[0]) == 0 {
 			return nil, nil // VALUES () stores defaults only
 		}
-		for i, c := range t.Columns {
-			if !c.Invisible {
-				cols = append(cols, i)
+		for i := range s.columns {
+			if !s.columns[i].hidden {
+				cols = append(cols, g.ordinal(s.columns[i].id))
 			}
 		}
 	}
@@ -359,7 +381,7 @@ func (b *builder) assignments(bind *binder, targets *scope, t *catalog.Table, li
 		if c == nil {
 			return nil, firstError(err, unknownColumn(&list[i].Column, fieldListClause))
 		}
-		out[i].Col = t.Column(c.info.OrgName).Ordinal
+		out[i].Col = t.Column(c.info.OrgName).Ordinal // a view's column may have another name
 		if def, ok := list[i].Value.(*syntax.Default); ok && def.Column == nil {
 			continue
 		}
@@ -435,7 +457,7 @@ func (b *builder) delete(stmt *syntax.Delete) error {
 		return err
 	}
 	if !single {
-		return unsupported("this form of DELETE")
+		return b.multiDelete(stmt)
 	}
 	b.targets = []*catalog.Table{g.table}
 	bind := &binder{env: b.env, build: b, scope: s, clause: whereClause}

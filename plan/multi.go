@@ -39,7 +39,9 @@ func (b *builder) multiUpdate(stmt *syntax.Update) error {
 		}
 		targets = addTarget(targets, g)
 	}
-	b.changes(targets)
+	if err := b.changes(targets); err != nil {
+		return err
+	}
 	for i := range stmt.Set {
 		c, _ := s.find(&stmt.Set[i].Column, fieldListClause)
 		for _, t := range targets {
@@ -71,6 +73,7 @@ func (b *builder) multiUpdate(stmt *syntax.Update) error {
 	return nil
 }
 
+// multiDelete plans DELETE of the named tables; without names, of the rows of the view that it reads.
 func (b *builder) multiDelete(stmt *syntax.Delete) error {
 	s := &scope{}
 	from, err := b.from(stmt.From, s)
@@ -78,7 +81,15 @@ func (b *builder) multiDelete(stmt *syntax.Delete) error {
 		return err
 	}
 	var targets []*multiTarget
-	for _, target := range stmt.Targets {
+	names := stmt.Targets
+	if len(names) == 0 {
+		ref, ok := stmt.From.(*syntax.TableRef)
+		if !ok || len(stmt.OrderBy) > 0 || stmt.Limit != nil {
+			return unsupported("this form of DELETE; name the table in a WHERE with a key")
+		}
+		names = []syntax.DeleteTarget{{Name: syntax.ObjectName{Name: firstOf(ref.Alias, ref.Name)}}}
+	}
+	for _, target := range names {
 		g, err := b.namedGet(from, s, target.Name)
 		if err != nil {
 			return err
@@ -90,7 +101,9 @@ func (b *builder) multiDelete(stmt *syntax.Delete) error {
 		}
 		targets = addTarget(targets, g)
 	}
-	b.changes(targets)
+	if err := b.changes(targets); err != nil {
+		return err
+	}
 	bind := &binder{env: b.env, build: b, scope: s, clause: whereClause}
 	st, err := b.multiInput(from, bind, stmt.Where, targets)
 	if err != nil {
@@ -114,13 +127,17 @@ func addTarget(targets []*multiTarget, g *get) []*multiTarget {
 }
 
 // changes declares the targets written, and read by nobody else in the statement.
-func (b *builder) changes(targets []*multiTarget) {
+func (b *builder) changes(targets []*multiTarget) error {
 	b.targets = nil
 	for _, t := range targets {
+		if err := b.checkOption(t.get); err != nil {
+			return err
+		}
 		t.get.lock = &lockSpec{mode: exec.LockExclusive, wait: exec.WaitDefault, writes: true}
 		b.use(t.get.table, true)
 		b.targets = append(b.targets, t.get.table)
 	}
+	return nil
 }
 
 // multiInput plans the join of the statement: it yields all columns and the key of each target.
@@ -168,6 +185,10 @@ func (b *builder) getOf(from rel, id int) *get {
 		if r.owns(id) {
 			return r
 		}
+	case *filter:
+		return b.viewed(b.getOf(r.input, id))
+	case *extend:
+		return b.viewed(b.getOf(r.input, id))
 	case *join:
 		if g := b.getOf(r.left, id); g != nil {
 			return g
@@ -175,6 +196,14 @@ func (b *builder) getOf(from rel, id int) *get {
 		return b.getOf(r.right, id)
 	}
 	return nil
+}
+
+// viewed is g if it may be changed through a view, else nil.
+func (b *builder) viewed(g *get) *get {
+	if b.updatable[g] == nil {
+		return nil
+	}
+	return g
 }
 
 // namedGet finds the table of FROM that DELETE names, by its alias if it has one.
@@ -194,6 +223,9 @@ func (b *builder) namedGet(from rel, s *scope, name syntax.ObjectName) (*get, er
 		}
 	}
 	walk(from)
+	if found == nil {
+		found = b.viewTarget(from, s, name.Name)
+	}
 	if found != nil {
 		return found, nil
 	}
@@ -203,4 +235,22 @@ func (b *builder) namedGet(from rel, s *scope, name syntax.ObjectName) (*get, er
 		}
 	}
 	return nil, types.Errorf(types.ErUnknownTable, name.Name, "MULTI DELETE")
+}
+
+// viewTarget finds the table whose rows a view of FROM shows, if it is but one.
+func (b *builder) viewTarget(from rel, s *scope, alias string) (found *get) {
+	for i := range s.columns {
+		if s.columns[i].table != alias {
+			continue
+		}
+		g := b.getOf(from, s.columns[i].id)
+		if g == nil || b.updatable[g] == nil {
+			continue
+		}
+		if found != nil && found != g {
+			return nil
+		}
+		found = g
+	}
+	return found
 }

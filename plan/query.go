@@ -67,6 +67,7 @@ type block struct {
 	having     []expr.Expr
 	order      []orderKey
 	windows    []*windowGroup
+	starred    map[int]column // for freeze: the columns that * stands for, by their places in items
 }
 
 // item is one element of the select list after expanding *.
@@ -208,6 +209,9 @@ func (b *builder) selectBlock(sel *syntax.Select, q *syntax.Query, around *scope
 			return nil, err
 		}
 	}
+	if b.freeze {
+		blk.frozen()
+	}
 	return blk.assemble()
 }
 
@@ -276,6 +280,12 @@ func (blk *block) expandStar(star *syntax.Star) error {
 		matched = true
 		if c.hidden || star.Table == "" && c.merged || star.Table != "" && c.coalesced {
 			continue
+		}
+		if blk.b.freeze {
+			if blk.starred == nil {
+				blk.starred = map[int]column{}
+			}
+			blk.starred[len(blk.items)] = *c
 		}
 		blk.items = append(blk.items, &item{bound: c.expr(), id: c.id, info: c.info})
 	}

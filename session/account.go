@@ -30,24 +30,44 @@ func (s *Session) account() *privilege.Account {
 // checkPlan requires the privileges that a plan needs on its tables.
 func (s *Session) checkPlan(p *exec.Plan) error {
 	a := s.account()
-	if a.Global&(privilege.Select|privilege.Insert|privilege.Update|privilege.Delete) == privilege.Select|privilege.Insert|privilege.Update|privilege.Delete {
-		return nil
-	}
+	const data = privilege.Select | privilege.Insert | privilege.Update | privilege.Delete
+	all := a.Global&data == data
 	for i := range p.Tables {
-		t := p.Tables[i].Table
-		if p.Tables[i].Write {
-			if err := s.require(writePrivilege(p.Root), t.Schema, t.Name); err != nil {
-				return err
-			}
-			if !readsTarget(p, t) {
-				continue
-			}
+		if all && p.Tables[i].Via == nil {
+			continue
 		}
-		if err := s.require(privilege.Select, t.Schema, t.Name); err != nil {
+		if err := s.checkTable(p, &p.Tables[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// checkTable requires the privileges on one table of a plan: those of the session's account or, for what a view reads, of its definer.
+func (s *Session) checkTable(p *exec.Plan, ref *exec.TableRef) error {
+	t := ref.Table
+	if via := ref.Via; via != nil && !via.View.Invoker {
+		definer := s.node.Users.Find(via.View.DefinerUser, via.View.DefinerHost)
+		if definer == nil {
+			return types.NewError(1449, "The user specified as a definer ('"+via.View.DefinerUser+"'@'"+via.View.DefinerHost+"') does not exist")
+		}
+		if !definer.Has(privilege.Select, t.Schema, t.Name) || ref.Write && !definer.Has(writePrivilege(p.Root), t.Schema, t.Name) {
+			return types.Errorf(types.ErViewInvalid, via.Schema, via.Name)
+		}
+		if !ref.Write {
+			return nil
+		}
+		t = via // whoever writes through a view needs the right to write on it
+	}
+	if ref.Write {
+		if err := s.require(writePrivilege(p.Root), t.Schema, t.Name); err != nil {
+			return err
+		}
+		if !readsTarget(p, t) {
+			return nil
+		}
+	}
+	return s.require(privilege.Select, t.Schema, t.Name)
 }
 
 // readsTarget reports whether a plan that writes a table also reads values of its columns, which needs SELECT beside the right to write.
@@ -111,9 +131,9 @@ func writePrivilege(root exec.Node) privilege.Set {
 			return privilege.Insert | privilege.Update
 		}
 		return privilege.Insert
-	case *exec.Update:
+	case *exec.Update, *exec.MultiUpdate:
 		return privilege.Update
-	case *exec.Delete:
+	case *exec.Delete, *exec.MultiDelete:
 		return privilege.Delete
 	}
 	return privilege.Update // a locking read, which needs SELECT besides
@@ -143,18 +163,30 @@ func (s *Session) deniedDatabase(name string) error {
 	return types.Errorf(types.ErDBAccessDenied, s.account().User, s.client.Host, name)
 }
 
-// checkSchema requires what a schema change needs.
-func (s *Session) checkSchema(stmt syntax.Statement) error {
-	on := func(want privilege.Set, n syntax.ObjectName) error {
-		name, err := s.name(n)
-		if err != nil {
+// requireOn requires privileges on a table that a schema change names; nobody changes the server's own.
+func (s *Session) requireOn(want privilege.Set, n syntax.ObjectName) error {
+	name, err := s.name(n)
+	if err != nil {
+		return err
+	}
+	if catalog.IsSystemSchema(name.Schema) {
+		return s.deniedDatabase(name.Schema)
+	}
+	return s.require(want, name.Schema, name.Table)
+}
+
+func (s *Session) requireOnAll(want privilege.Set, names []syntax.ObjectName) error {
+	for _, n := range names {
+		if err := s.requireOn(want, n); err != nil {
 			return err
 		}
-		if catalog.IsSystemSchema(name.Schema) {
-			return s.deniedDatabase(name.Schema)
-		}
-		return s.require(want, name.Schema, name.Table)
 	}
+	return nil
+}
+
+// checkSchema requires what a schema change needs.
+func (s *Session) checkSchema(stmt syntax.Statement) error {
+	on := s.requireOn
 	database := func(want privilege.Set, name string) error {
 		if catalog.IsSystemSchema(name) {
 			return s.deniedDatabase(name)
@@ -177,6 +209,13 @@ func (s *Session) checkSchema(stmt syntax.Statement) error {
 			}
 		}
 		return on(privilege.Create, stmt.Name)
+	case *syntax.CreateView:
+		if err := on(privilege.CreateView, stmt.Name); err != nil || !stmt.OrReplace && !stmt.Alter {
+			return err
+		}
+		return on(privilege.Drop, stmt.Name)
+	case *syntax.DropObjects:
+		return s.requireOnAll(privilege.Drop, stmt.Names)
 	case *syntax.TruncateTable:
 		return on(privilege.Drop, stmt.Table)
 	case *syntax.CreateIndex:
@@ -195,11 +234,7 @@ func (s *Session) checkSchema(stmt syntax.Statement) error {
 		}
 		return on(want, stmt.Table)
 	case *syntax.DropTable:
-		for _, t := range stmt.Tables {
-			if err := on(privilege.Drop, t); err != nil {
-				return err
-			}
-		}
+		return s.requireOnAll(privilege.Drop, stmt.Tables)
 	case *syntax.RenameTable:
 		for _, pair := range stmt.Pairs {
 			if err := on(privilege.Alter|privilege.Drop, pair.From); err != nil {

@@ -61,6 +61,13 @@ func (s *Session) schemaChange(stmt syntax.Statement) func(*ddl.Call) (sqlapi.Re
 		run = func(c *ddl.Call) error { return s.createIndex(c, stmt) }
 	case *syntax.DropIndex:
 		run = func(c *ddl.Call) error { return s.dropIndex(c, stmt) }
+	case *syntax.CreateView:
+		run = func(c *ddl.Call) error { return s.createView(c, stmt) }
+	case *syntax.DropObjects:
+		if stmt.Kind != "VIEW" {
+			return nil
+		}
+		run = func(c *ddl.Call) error { return s.dropViews(c, stmt) }
 	case *syntax.AlterTable:
 		run = func(c *ddl.Call) error { return s.alterTable(c, stmt) }
 	default:

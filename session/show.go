@@ -17,7 +17,7 @@ func (s *Session) runShow(stmt *syntax.Show, more bool, out Response) error {
 	switch stmt.Kind {
 	case syntax.ShowWarnings, syntax.ShowErrors:
 		return s.showWarnings(stmt, more, out)
-	case syntax.ShowCreateTable:
+	case syntax.ShowCreateTable, syntax.ShowCreateView:
 		return s.showCreateTable(stmt, more, out)
 	case syntax.ShowCreateDB:
 		return s.showCreateDatabase(stmt, more, out)
@@ -167,6 +167,12 @@ func (s *Session) showCreateTable(stmt *syntax.Show, more bool, out Response) er
 	t, err := s.node.Catalog.Current().Table(name.Schema, name.Table)
 	if err != nil {
 		return s.fail(err)
+	}
+	if t.View != nil {
+		return s.showCreateView(t, more, out)
+	}
+	if stmt.Kind == syntax.ShowCreateView {
+		return s.fail(types.Errorf(types.ErWrongObject, t.Schema, t.Name, "VIEW"))
 	}
 	next, _ := s.nextAutoIncrement(t)
 	text := catalog.ShowCreateTable(t, next, &s.context)

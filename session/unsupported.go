@@ -13,8 +13,6 @@ func unsupportedStatement(stmt syntax.Statement) string {
 		return "LOCK TABLES; use a transaction, SELECT … FOR UPDATE or GET_LOCK, and --single-transaction or --skip-add-locks for dumps"
 	case *syntax.LoadData:
 		return "LOAD DATA; use INSERT with many rows"
-	case *syntax.CreateView:
-		return "views; use the query itself"
 	case *syntax.CreateTrigger:
 		return "triggers; use statements in the client's transaction"
 	case *syntax.CreateRoutine, *syntax.AlterRoutine, *syntax.Call, *syntax.Block, *syntax.If, *syntax.CaseStmt, *syntax.Loop:
@@ -24,7 +22,7 @@ func unsupportedStatement(stmt syntax.Statement) string {
 	case *syntax.CreateRole, *syntax.SetRole, *syntax.SetDefaultRole:
 		return "roles; use GRANT to users"
 	case *syntax.DropObjects:
-		return "DROP of views, triggers, routines and events, none of which can exist"
+		return "DROP of triggers, routines and events, none of which can exist"
 	case *syntax.Loose:
 		return looseName(stmt)
 	}

@@ -1,0 +1,157 @@
+package plan
+
+import (
+	"errors"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// viewsMax bounds views within views.
+const viewsMax = 61
+
+// viewRelation resolves the query of a view in the place of its name. The names in it were written out when the view was created, so nothing
+// of the statement around it is visible inside.
+func (b *builder) viewRelation(t *catalog.Table, alias string) (rel, []column, error) {
+	for _, v := range b.views {
+		if v == t {
+			return nil, nil, types.Errorf(types.ErViewRecursive, t.Schema, t.Name)
+		}
+	}
+	if len(b.views) >= viewsMax {
+		return nil, nil, types.Errorf(types.ErTooHighLevelOfNestingForSelect, viewsMax)
+	}
+	b.use(t, false)
+	tree, _, err := syntax.Parse(t.View.Query, syntax.Options{})
+	q, ok := tree.(*syntax.Query)
+	if err != nil || !ok {
+		return nil, nil, types.Errorf(types.ErViewInvalid, t.Schema, t.Name)
+	}
+	saved := *b
+	b.env, b.ctes, b.freeze = b.env.Stored(), nil, false
+	b.views = append(b.views[:len(b.views):len(b.views)], t)
+	r, err := b.query(q, nil)
+	b.env, b.ctes, b.freeze, b.views = saved.env, saved.ctes, saved.freeze, saved.views
+	var e *types.Error
+	switch {
+	case errors.As(err, &e) && invalidates[e.Number] || err == nil && len(r.cols) != len(t.Columns):
+		return nil, nil, types.Errorf(types.ErViewInvalid, t.Schema, t.Name)
+	case err != nil:
+		return nil, nil, err
+	}
+	cols := make([]column, len(r.cols))
+	for i := range r.cols {
+		info := r.cols[i].info
+		info.Name, info.Table, info.Schema = t.Columns[i].Name, alias, t.Schema
+		cols[i] = column{id: r.cols[i].id, table: alias, schema: t.Schema, info: info}
+	}
+	b.noteUpdatable(r.rel, t)
+	return r.rel, cols, nil
+}
+
+// invalidates are the errors that a view's query gives when what it reads has gone.
+var invalidates = map[uint16]bool{types.ErNoSuchTable: true, types.ErBadField: true, types.ErBadDB: true, types.ErNonUniq: true, types.ErSPDoesNotExist: true,
+	types.ErTableaccessDenied: true, types.ErViewInvalid: true}
+
+// noteUpdatable remembers the tables whose rows the rows of a view are, one to one: those that its query joins without grouping, sorting or
+// leaving out duplicates.
+func (b *builder) noteUpdatable(r rel, view *catalog.Table) {
+	switch r := r.(type) {
+	case *get:
+		if view.View.Algorithm != "TEMPTABLE" {
+			if b.updatable == nil {
+				b.updatable = map[*get]*catalog.Table{}
+			}
+			b.updatable[r] = view
+		}
+	case *filter:
+		b.noteUpdatable(r.input, view)
+	case *extend:
+		b.noteUpdatable(r.input, view)
+	case *join:
+		if r.kind == exec.JoinInner {
+			b.noteUpdatable(r.left, view)
+			b.noteUpdatable(r.right, view)
+		}
+	}
+}
+
+// checkOption refuses to write through a view that is to check what it shows.
+func (b *builder) checkOption(g *get) error {
+	if v := b.updatable[g]; v != nil && v.View.Check != "" {
+		return unsupported("writes through a view WITH CHECK OPTION; write to its table")
+	}
+	return nil
+}
+
+// insertable finds the one table that INSERT into a view stores into.
+func (b *builder) insertable(r rel, cols []column, alias string) (*get, error) {
+	for {
+		switch in := r.(type) {
+		case *filter:
+			r = in.input
+			continue
+		case *extend:
+			r = in.input
+			continue
+		}
+		break
+	}
+	g, ok := r.(*get)
+	if !ok || b.updatable[g] == nil {
+		return nil, types.Errorf(types.ErNonInsertableTable, alias, "INSERT")
+	}
+	seen := idSet{}
+	for i := range cols {
+		if !g.owns(cols[i].id) || seen[cols[i].id] {
+			return nil, types.Errorf(types.ErNonInsertableTable, alias, "INSERT")
+		}
+		seen[cols[i].id] = true
+	}
+	return g, b.checkOption(g)
+}
+
+// ViewColumns resolves the query of a view that is to be created and returns the columns of its result. The names of tables and columns in the
+// tree are written out, so that its text means the same whatever database is the current one.
+//
+// updatable says that the rows of the view will be rows of tables, which can be changed through it.
+func ViewColumns(env *Env, q *syntax.Query, names []syntax.Ident) (columns []sqlapi.ColumnInfo, tables []exec.TableRef, updatable bool, err error) {
+	b := newBuilder(env)
+	b.freeze = true
+	if q.Into != nil {
+		return nil, nil, false, types.NewError(1350, "View's SELECT contains a 'INTO' clause")
+	}
+	r, err := b.query(q, nil)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	cols, err := renamed(r.cols, "", names)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	b.updatable = nil
+	b.noteUpdatable(r.rel, &catalog.Table{View: &catalog.View{}})
+	return (&result{cols: cols}).infos(), b.plan.Tables, len(b.updatable) > 0, nil
+}
+
+// frozen writes the names of the result's columns out, and what * stands for.
+func (blk *block) frozen() {
+	items := make([]syntax.SelectItem, len(blk.items))
+	for i, it := range blk.items {
+		if it.syntax != nil {
+			items[i] = *it.syntax
+		} else {
+			c := blk.starred[i]
+			ref := &syntax.ColumnRef{Table: c.table, Column: c.info.Name}
+			if c.coalesced {
+				ref.Table = ""
+			}
+			items[i] = syntax.SelectItem{Expr: ref}
+		}
+		items[i].Alias, items[i].HasAlias = it.info.Name, true
+	}
+	blk.sel.Items = items
+}

@@ -1,0 +1,92 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/ddl"
+	"github.com/pandodb/pando/plan"
+	"github.com/pandodb/pando/privilege"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// createView creates, replaces or alters a view. The tree's query is changed: names are written out in it.
+func (s *Session) createView(c *ddl.Call, stmt *syntax.CreateView) error {
+	name, err := s.name(stmt.Name)
+	if err != nil {
+		return err
+	}
+	env := s.planEnv(c.Text)
+	columns, tables, updatable, err := plan.ViewColumns(env, stmt.Query, stmt.Columns)
+	if err != nil {
+		return err
+	}
+	for _, ref := range tables {
+		if ref.Table.Schema == name.Schema && ref.Table.Name == name.Table {
+			return types.Errorf(types.ErViewRecursive, name.Schema, name.Table)
+		}
+		if ref.Via == nil {
+			if err := s.require(privilege.Select, ref.Table.Schema, ref.Table.Name); err != nil {
+				return err
+			}
+		}
+	}
+	user, host, err := s.definer(stmt.Definer)
+	if err != nil {
+		return err
+	}
+	view := &catalog.View{Query: syntax.String(stmt.Query), Algorithm: strings.ToUpper(stmt.Algorithm), DefinerUser: user, DefinerHost: host,
+		Updatable: updatable && !strings.EqualFold(stmt.Algorithm, "TEMPTABLE"), Invoker: strings.EqualFold(stmt.Security, "INVOKER"), Charset: s.get("character_set_client"), Collation: s.get("collation_connection")}
+	if view.Algorithm == "" {
+		view.Algorithm = "UNDEFINED"
+	}
+	switch {
+	case strings.Contains(stmt.Check, "LOCAL"):
+		view.Check = "LOCAL"
+	case stmt.Check != "":
+		view.Check = "CASCADED"
+	}
+	spec := &ddl.ViewSpec{Name: name, View: view, Replace: stmt.OrReplace || stmt.Alter, Must: stmt.Alter, IfNotExists: stmt.IfNotExists}
+	for i := range columns {
+		col := ddl.ColumnSpec{Name: columns[i].Name, Type: columns[i].Type, NotNull: columns[i].NotNull}
+		if col.Type.ID == types.TypeNull {
+			col.Type = types.Type{ID: types.TypeBinary, Length: 0, Coll: types.Binary}
+		}
+		spec.Columns = append(spec.Columns, col)
+	}
+	return s.node.DDL.CreateView(c, spec)
+}
+
+// definer is the account whose rights a view has: the session's own, or another one for those who may act for others.
+func (s *Session) definer(a *syntax.Account) (user, host string, err error) {
+	own := s.account()
+	if a == nil {
+		return own.User, own.Host, nil
+	}
+	if a.Current {
+		return own.User, own.Host, nil
+	}
+	if (a.User != own.User || a.Host != own.Host) && !own.Has(privilege.Super, "", "") {
+		return "", "", types.Errorf(types.ErSpecificAccessDenied, "SUPER or SET_USER_ID")
+	}
+	return a.User, a.Host, nil
+}
+
+func (s *Session) dropViews(c *ddl.Call, stmt *syntax.DropObjects) error {
+	names := make([]ddl.Name, len(stmt.Names))
+	for i, n := range stmt.Names {
+		var err error
+		if names[i], err = s.name(n); err != nil {
+			return err
+		}
+	}
+	return s.node.DDL.DropViews(c, names, stmt.IfExists)
+}
+
+// showCreateView answers SHOW CREATE VIEW, and SHOW CREATE TABLE of a view.
+func (s *Session) showCreateView(t *catalog.Table, more bool, out Response) error {
+	return s.sendRows([]sqlapi.ColumnInfo{textColumn("View", 64), textColumn("Create View", 1024), textColumn("character_set_client", 32), textColumn("collation_connection", 32)},
+		[][]types.Value{{types.Text(t.Name), types.Text(catalog.ShowCreateView(t)), types.Text(t.View.Charset), types.Text(t.View.Collation)}}, more, out)
+}
