@@ -22,7 +22,7 @@ func manyWorkers(t *testing.T, n int) {
 // parallel is ParallelAgg where it has to be possible.
 func parallel(t *testing.T, n *HashAgg) *HashAgg {
 	t.Helper()
-	p, ok := ParallelAgg(n)
+	p, ok := ParallelAgg(n, 0)
 	if !ok {
 		t.Fatal("not parallel")
 	}
@@ -201,9 +201,13 @@ func TestGatherRefuses(t *testing.T) {
 		"an index":         {Input: &Scan{Table: sb, Index: sb.Index("k_1"), Cols: []int{0, 1}}, Aggs: sum},
 		"a sort":           {Input: &Sort{Input: scan, Keys: []SortKey{{Expr: col(sb, 0)}}}, Aggs: sum},
 	} {
-		if _, ok := ParallelAgg(n); ok {
+		if _, ok := ParallelAgg(n, 0); ok {
 			t.Errorf("%s was made parallel", name)
 		}
+	}
+	few := &Scan{Base: Base{EstRows: 10}, Table: sb, Cols: []int{0, 1}}
+	if _, ok := ParallelAgg(&HashAgg{Input: few, Aggs: sum}, 11); ok {
+		t.Error("few rows were made parallel")
 	}
 }
 

@@ -39,9 +39,19 @@ func (n *Gather) Describe() Description { return n.describe("Gather") }
 // and whether it can be: n reads a table in the order of an integer key, or of its
 // hidden row ids, through filters, projections and the left sides of hash joins; nothing
 // is evaluated there that depends on the session, on chance or on other queries; and all
-// aggregates merge to the same value whatever the order.
-func ParallelAgg(n *HashAgg) (Node, bool) {
-	if n.Phase != AggComplete || !shareable(n.Input) || !pure(n.Keys...) {
+// aggregates merge to the same value whatever the order. Below rows, which the Scan or
+// what is above it is estimated to yield, workers are not worth their start.
+func ParallelAgg(n *HashAgg, rows float64) (Node, bool) {
+	if n.Phase != AggComplete || n.GrandTotal || !shareable(n.Input) || !pure(n.Keys...) {
+		return nil, false
+	}
+	most := 0.0
+	for in := n.Input; ; in = in.Children()[0] {
+		if most = max(most, in.base().EstRows); len(in.Children()) == 0 {
+			break
+		}
+	}
+	if most < rows {
 		return nil, false
 	}
 	for _, a := range n.Aggs {

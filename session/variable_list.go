@@ -3,6 +3,7 @@ package session
 // reasons why an accepted variable does nothing.
 const (
 	idleOneNode  = "a single node commits in one batch and needs no such protocol"
+	idleWorkers  = "no plan asks for more than one worker"
 	idleMemory   = "memory is bounded per statement by tidb_mem_quota_query"
 	idleNoBinlog = "there is no binary log"
 	idleNoFK     = "foreign keys are not supported yet"
@@ -183,9 +184,9 @@ func globalVariables() []*variable {
 // foreignVariables are TiDB's, from the published reports.
 func foreignVariables() []*variable {
 	return []*variable{
-		intVar("tidb_executor_concurrency", scopeBoth, "5", "1", "256", "").onSession(applyExprLimits),
-		intVar("tidb_hashagg_final_concurrency", scopeBoth, "-1", "-1", "256", "one worker brings the groups of the others together"),
-		intVar("tidb_hashagg_partial_concurrency", scopeBoth, "-1", "-1", "256", "").onSession(applyExprLimits),
+		intVar("tidb_executor_concurrency", scopeBoth, "5", "1", "256", idleWorkers).onSession(applyExprLimits),
+		intVar("tidb_hashagg_final_concurrency", scopeBoth, "-1", "-1", "256", idleWorkers),
+		intVar("tidb_hashagg_partial_concurrency", scopeBoth, "-1", "-1", "256", idleWorkers).onSession(applyExprLimits),
 		boolVar("tidb_disable_txn_auto_retry", scopeBoth, true, "transactions lock their rows and are never replayed"),
 		boolVar("tidb_enable_async_commit", scopeBoth, true, idleOneNode),
 		boolVar("tidb_enable_1pc", scopeBoth, true, idleOneNode),
