@@ -183,6 +183,8 @@ func (rt *Runtime) runRoot(p *Plan) (sqlapi.Result, error) {
 		return rt.runMultiUpdate(n)
 	case *MultiDelete:
 		return rt.runMultiDelete(n)
+	case *IntoVars:
+		return rt.runInto(n)
 	}
 	// DO expr and its like: a query whose rows nobody wants.
 	return sqlapi.Result{}, rt.drain(p.Root, func(*types.Batch) error { return nil })

@@ -37,7 +37,7 @@ func (b *binder) bindCall(e syntax.Expr) (expr.Expr, error) {
 	case *syntax.JSONValue:
 		return nil, unsupported("JSON_VALUE; use JSON_EXTRACT")
 	case *syntax.Default:
-		return nil, unsupported("DEFAULT(column) in an expression")
+		return b.defaultOf(e)
 	case *syntax.Star:
 		return nil, syntaxError("*")
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"sort"
 	"strconv"
 
@@ -189,8 +190,8 @@ func (b *builder) note(e expr.Expr) expr.Expr {
 }
 
 func (b *builder) statementQuery(q *syntax.Query) error {
-	if q.Into != nil {
-		return unsupported("SELECT … INTO")
+	if q.Into != nil && q.Into.IsFile {
+		return unsupported("SELECT … INTO OUTFILE; write the rows where they are read")
 	}
 	r, err := b.query(q, nil)
 	if err != nil {
@@ -204,8 +205,27 @@ func (b *builder) statementQuery(q *syntax.Query) error {
 		return err
 	}
 	b.plan.Root = st.node
+	if q.Into != nil {
+		return b.into(q.Into, st.node, len(r.cols))
+	}
 	b.plan.IsQuery = true
 	b.plan.Columns = r.infos()
+	return nil
+}
+
+// into stores the one row of a query in user variables.
+func (b *builder) into(into *syntax.Into, node exec.Node, columns int) error {
+	if len(into.Vars) != columns {
+		return types.Errorf(types.ErWrongNumberOfColumnsInSelect)
+	}
+	n := &exec.IntoVars{Input: node}
+	for _, v := range into.Vars {
+		if v.Local {
+			return types.Errorf(types.ErSPUndeclaredVar, v.Name)
+		}
+		n.Names = append(n.Names, v.Name)
+	}
+	b.plan.Root = n
 	return nil
 }
 
@@ -228,13 +248,16 @@ func (b *builder) do(stmt *syntax.Do) error {
 	return nil
 }
 
-// Scalar binds an expression outside any table, such as the value of SET. Subqueries need a plan of their own.
+// ErrSubquery says that an expression has subqueries and needs a plan of its own.
+var ErrSubquery = errors.New("plan: an expression with subqueries")
+
+// Scalar binds an expression outside any table, such as the value of SET. One with subqueries gives ErrSubquery.
 func Scalar(env *Env, e syntax.Expr) (expr.Expr, error) {
 	b := newBuilder(env)
 	bind := &binder{env: env, build: b, scope: &scope{}, clause: fieldListClause}
 	bound, err := bind.bind(e)
 	if err == nil && len(b.subqueries) > 0 {
-		return nil, unsupported("subqueries in SET")
+		return nil, ErrSubquery
 	}
 	return bound, err
 }

@@ -25,6 +25,8 @@ type cte struct {
 	recursive rel
 	steps     []expr.Expr
 	distinct  bool
+	// count and offset are its LIMIT, which also ends the recursion.
+	count, offset expr.Expr
 	// open is set while the query of a recursive CTE is resolved: seeds must not refer to it, other parts must.
 	open   cteState
 	inside int // references from the part being resolved
@@ -147,10 +149,12 @@ func (b *builder) resolveRecursive(c *cte, op *syntax.SetOp) error {
 	}
 	c.open, c.distinct = cteDone, distinct
 	q := c.def.Query
-	if q.Limit != nil || len(q.OrderBy) > 0 {
-		return unsupported("ORDER BY and LIMIT of a recursive common table expression; put them into the query that reads it")
+	if len(q.OrderBy) > 0 {
+		return unsupported("ORDER BY of a recursive common table expression; put it into the query that reads it")
 	}
-	return nil
+	var err error
+	c.count, c.offset, err = b.limit(q.Limit)
+	return err
 }
 
 // addStep adds a recursive part; its columns are cast to the seed's types.

@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/hex"
 	"fmt"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -161,4 +162,48 @@ func checkDefaultSyntax(c *catalog.Column) error {
 		return err == nil
 	})
 	return err
+}
+
+// defaultOf binds DEFAULT(column): the column's default as a constant.
+func (b *binder) defaultOf(e *syntax.Default) (expr.Expr, error) {
+	if e.Column == nil {
+		return nil, syntaxError("DEFAULT")
+	}
+	bound, err := b.columnRef(e.Column)
+	if err != nil {
+		return nil, err
+	}
+	id, plain := bound.ColumnIndex()
+	c := b.build.baseColumn(id)
+	if !plain || c == nil {
+		return nil, types.Errorf(types.ErNoDefaultForField, e.Column.Column)
+	}
+	if c.Default == nil {
+		if c.NotNull && !c.AutoInc {
+			return nil, types.Errorf(types.ErNoDefaultForField, c.Name)
+		}
+		return expr.Const(types.Null(), c.Type), nil
+	}
+	switch c.Default.Kind {
+	case catalog.DefaultLiteral:
+		return expr.Const(c.Default.Value, c.Type), nil
+	case catalog.DefaultNow:
+		now, err := b.call("now", expr.Literal(types.Int(int64(max(c.Type.Scale, 0)))))
+		if err != nil {
+			return nil, err
+		}
+		return expr.CoerceTo(b.env.Build, now, c.Type), nil
+	case catalog.DefaultExpr:
+		return nil, types.NewError(3773, "DEFAULT function cannot be used with default value expressions")
+	}
+	return expr.Const(types.Null(), c.Type), nil
+}
+
+// baseColumn is the column of a base table that has an id, or nil.
+func (b *builder) baseColumn(id int) *catalog.Column {
+	i := sort.Search(len(b.gets), func(i int) bool { return b.gets[i].first > id }) - 1
+	if i < 0 || id >= b.gets[i].rowID() {
+		return nil
+	}
+	return b.gets[i].table.Columns[id-b.gets[i].first]
 }

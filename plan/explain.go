@@ -23,6 +23,54 @@ func ExplainRows(p *exec.Plan) ([]sqlapi.ColumnInfo, [][]types.Value) {
 	columns := []sqlapi.ColumnInfo{id, text("select_type", 19), text("table", 64), text("partitions", 512), text("type", 10), text("possible_keys", 4096),
 		text("key", 64), text("key_len", 16), text("ref", 1024), rows, filtered, text("Extra", 512)}
 	var out [][]types.Value
+	parts := partsOf(p)
+	for i := range parts {
+		part := &parts[i]
+		kind := part.selectType
+		if i == 0 && len(parts) > 1 {
+			kind = "PRIMARY"
+		}
+		out = append(out, explainPart(part.root, i+1, kind)...)
+	}
+	if len(out) == 0 {
+		row := make([]types.Value, len(columns))
+		row[0], row[1], row[11] = types.Int(1), types.Text("SIMPLE"), types.Text("No tables used")
+		if d := p.Root.Describe(); d.Table != "" && len(p.Root.Children()) == 0 {
+			row[1], row[2], row[4], row[11] = types.Text("INSERT"), types.Text(d.Table), types.Text("ALL"), types.Null()
+		}
+		out = append(out, row)
+	}
+	return columns, out
+}
+
+// part is a tree of a plan: the statement's own, a subquery's in an expression, or a common table expression's.
+type part struct {
+	root       exec.Node
+	selectType string // in MySQL's words
+	title      string // for the tree
+}
+
+// partsOf lists the trees of a plan, the statement's own first.
+func partsOf(p *exec.Plan) []part {
+	parts := []part{{root: p.Root, selectType: "SIMPLE"}}
+	for _, s := range p.Subplans {
+		kind := "SUBQUERY"
+		if !s.Constant() {
+			kind = "DEPENDENT SUBQUERY"
+		}
+		parts = append(parts, part{s.Root, kind, "Subquery (" + strings.ToLower(kind) + ", " + s.Kind.String() + ")"})
+	}
+	for _, c := range p.CTEs {
+		parts = append(parts, part{c.Root, "DERIVED", "Common table expression " + c.Name})
+		if c.Recursive != nil {
+			parts = append(parts, part{c.Recursive, "UNION", "Recursive part of " + c.Name})
+		}
+	}
+	return parts
+}
+
+// explainPart lists the accesses of one tree.
+func explainPart(root exec.Node, id int, selectType string) (out [][]types.Value) {
 	var extra []string
 	var walk func(n exec.Node)
 	walk = func(n exec.Node) {
@@ -32,25 +80,32 @@ func ExplainRows(p *exec.Plan) ([]sqlapi.ColumnInfo, [][]types.Value) {
 			extra = append(extra, "Using filesort")
 		case "HashAgg", "Distinct":
 			extra = append(extra, "Using temporary")
+		case "HashJoin":
+			extra = append(extra, "Using join buffer (hash join)")
 		}
-		if d.Table != "" && !strings.HasPrefix(d.Op, "Insert") && !strings.HasPrefix(d.Op, "Update") && !strings.HasPrefix(d.Op, "Delete") && !strings.HasPrefix(d.Op, "Lock") {
-			out = append(out, explainRow(&d, extra))
+		if d.Table != "" && !writesRows(d.Op) {
+			row := explainRow(&d, extra)
+			row[0], row[1] = types.Int(int64(id)), types.Text(selectType)
+			out = append(out, row)
+			extra = nil
 			return // an IndexLookup's scan is the same access
 		}
 		for _, child := range n.Children() {
 			walk(child)
 		}
 	}
-	walk(p.Root)
-	if len(out) == 0 {
-		row := make([]types.Value, len(columns))
-		row[0], row[1], row[11] = types.Int(1), types.Text("SIMPLE"), types.Text("No tables used")
-		if d := p.Root.Describe(); d.Table != "" {
-			row[1], row[2], row[4], row[11] = types.Text("INSERT"), types.Text(d.Table), types.Text("ALL"), types.Null()
+	walk(root)
+	return out
+}
+
+// writesRows reports whether an operator stands for a write or a lock rather than for a way to read.
+func writesRows(op string) bool {
+	for _, prefix := range []string{"Insert", "Replace", "Update", "Delete", "Multi", "Lock"} {
+		if strings.HasPrefix(op, prefix) {
+			return true
 		}
-		out = append(out, row)
 	}
-	return columns, out
+	return false
 }
 
 // explainRow describes one table access in MySQL's words.
@@ -117,7 +172,12 @@ func ExplainTree(p *exec.Plan, counters *exec.Counters) string {
 			walk(child, depth+1)
 		}
 	}
-	walk(p.Root, 0)
+	for i, part := range partsOf(p) {
+		if i > 0 {
+			b.WriteString(part.title + "\n")
+		}
+		walk(part.root, 0)
+	}
 	return b.String()
 }
 
@@ -144,6 +204,13 @@ type explained struct {
 	Info     string       `json:"info,omitempty"`
 	Rows     float64      `json:"estimated_rows"`
 	Inputs   []*explained `json:"inputs,omitempty"`
+	// Parts are the trees of subqueries and common table expressions, of the root only.
+	Parts []*explainedPart `json:"subqueries,omitempty"`
+}
+
+type explainedPart struct {
+	Title string     `json:"title"`
+	Root  *explained `json:"root"`
 }
 
 // ExplainJSON renders a plan as JSON. Its shape is Pando's own; MySQL's describes another executor.
@@ -157,7 +224,11 @@ func ExplainJSON(p *exec.Plan) string {
 		}
 		return e
 	}
-	text, err := json.MarshalIndent(build(p.Root), "", "  ")
+	whole := build(p.Root)
+	for _, part := range partsOf(p)[1:] {
+		whole.Parts = append(whole.Parts, &explainedPart{part.title, build(part.root)})
+	}
+	text, err := json.MarshalIndent(whole, "", "  ")
 	if err != nil {
 		return "{}" // strings and numbers always marshal
 	}

@@ -178,9 +178,12 @@ func (b *builder) buildLoop(p *joinPlan, r *joinRel, left *stage, match []expr.E
 		return nil, err
 	}
 	node := &exec.Apply{Base: est(p.rows), Kind: r.kind, Left: left.node, Right: right.node, Slot: b.plan.Params + b.plan.Slots}
-	if len(free(r.rel)) == 0 {
-		node.Right = &exec.Materialize{Base: est(right.rows), Input: right.node}
+	keep := &exec.Materialize{Base: est(right.rows), Input: right.node}
+	for _, f := range free(r.rel) {
+		id, _ := f.ColumnIndex()
+		keep.Slots = append(keep.Slots, b.params[id]) // around a subquery: the rows change with them
 	}
+	node.Right = keep
 	return b.finishApply(node, r.kind, left, right, match, p.rows)
 }
 

@@ -673,6 +673,9 @@ func (b *builder) planCTE(c *cte) error {
 			return err
 		}
 		c.node.Recursive, c.rows = st.node, c.rows*10
+		if c.node.Count, c.node.Offset, err = b.counts(&limited{count: c.count, offset: c.offset}); err != nil {
+			return err
+		}
 	}
 	b.plan.CTEs = append(b.plan.CTEs, c.node)
 	return nil

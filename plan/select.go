@@ -258,7 +258,7 @@ func (b *builder) lockGets(r rel, of []syntax.ObjectName, spec *lockSpec) error 
 // itemInfo describes a result column: a plain column keeps its origin, anything else has a type and a name only.
 func (blk *block) itemInfo(it *item) sqlapi.ColumnInfo {
 	info := sqlapi.ColumnInfo{Type: it.bound.Type()}
-	if ref, ok := unparen(it.syntax.Expr).(*syntax.ColumnRef); ok {
+	if ref, ok := unplus(it.syntax.Expr).(*syntax.ColumnRef); ok {
 		if c := blk.lookup(ref); c != nil {
 			info = c.info
 			info.Type = it.bound.Type()
@@ -304,15 +304,7 @@ func firstChars(text string, n int) string {
 // without what precedes its first visible character; numbers and NULL have names of their own, too, so that parentheses and a
 // plus sign around them are no part of it.
 func (blk *block) itemText(it *syntax.SelectItem) string {
-	e := unparen(it.Expr)
-	for {
-		plus, ok := e.(*syntax.Unary)
-		if !ok || plus.Op != syntax.OpPlus {
-			break
-		}
-		e = unparen(plus.X)
-	}
-	switch e := e.(type) {
+	switch e := unplus(it.Expr).(type) {
 	case *syntax.Literal:
 		switch e.Kind {
 		case syntax.LitString, syntax.LitNString:
@@ -335,6 +327,18 @@ func (blk *block) itemText(it *syntax.SelectItem) string {
 		return strings.TrimSpace(blk.b.env.Text[it.Start:it.End])
 	}
 	return "?column?"
+}
+
+// unplus strips parentheses and plus signs.
+func unplus(e syntax.Expr) syntax.Expr {
+	for {
+		e = unparen(e)
+		plus, ok := e.(*syntax.Unary)
+		if !ok || plus.Op != syntax.OpPlus {
+			return e
+		}
+		e = plus.X
+	}
 }
 
 // visible is text from its first character on that is neither white space nor a control character.

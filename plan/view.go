@@ -137,6 +137,26 @@ func ViewColumns(env *Env, q *syntax.Query, names []syntax.Ident) (columns []sql
 	return (&result{cols: cols}).infos(), b.plan.Tables, len(b.updatable) > 0, nil
 }
 
+// QueryColumn is a column of a query's result, and the column of a base table that it is, if it is one.
+type QueryColumn struct {
+	Info sqlapi.ColumnInfo
+	Base *catalog.Column
+}
+
+// QueryColumns resolves a query and describes its result, as CREATE TABLE … SELECT needs it.
+func QueryColumns(env *Env, q *syntax.Query) ([]QueryColumn, error) {
+	b := newBuilder(env)
+	r, err := b.query(q, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]QueryColumn, len(r.cols))
+	for i := range r.cols {
+		out[i] = QueryColumn{Info: r.cols[i].info, Base: b.baseColumn(r.cols[i].id)}
+	}
+	return out, nil
+}
+
 // frozen writes the names of the result's columns out, and what * stands for.
 func (blk *block) frozen() {
 	items := make([]syntax.SelectItem, len(blk.items))

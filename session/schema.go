@@ -50,7 +50,10 @@ func (s *Session) schemaChange(stmt syntax.Statement) func(*ddl.Call) (sqlapi.Re
 	case *syntax.DropDatabase:
 		return func(c *ddl.Call) (sqlapi.Result, error) { return s.dropDatabase(c, stmt) }
 	case *syntax.CreateTable:
-		run = func(c *ddl.Call) error { return s.createTable(c, stmt) }
+		if stmt.Query != nil && stmt.Like == nil {
+			return func(c *ddl.Call) (sqlapi.Result, error) { return s.createSelect(c, stmt) }
+		}
+		run = func(c *ddl.Call) error { return s.createTable(c, stmt, nil) }
 	case *syntax.DropTable:
 		run = func(c *ddl.Call) error { return s.dropTable(c, stmt) }
 	case *syntax.TruncateTable:
@@ -157,12 +160,11 @@ func (s *Session) dropDatabase(c *ddl.Call, stmt *syntax.DropDatabase) (sqlapi.R
 	return sqlapi.Result{AffectedRows: uint64(tables)}, err
 }
 
-func (s *Session) createTable(c *ddl.Call, stmt *syntax.CreateTable) error {
+// createTable creates a table with the columns of the statement, before which come those of a query.
+func (s *Session) createTable(c *ddl.Call, stmt *syntax.CreateTable, queried []ddl.ColumnSpec) error {
 	switch {
 	case stmt.Temporary:
 		return types.Errorf(types.ErNotSupportedYet, "temporary tables; use a table of its own name and drop it")
-	case stmt.Query != nil:
-		return types.Errorf(types.ErNotSupportedYet, "CREATE TABLE … SELECT; use CREATE TABLE and INSERT … SELECT")
 	case stmt.Partition != nil:
 		return types.Errorf(types.ErNotSupportedYet, "partitioning; leave it out, the key space splits by itself")
 	}
@@ -186,6 +188,7 @@ func (s *Session) createTable(c *ddl.Call, stmt *syntax.CreateTable) error {
 			return err
 		}
 	}
+	spec.Columns = append(spec.Columns, queried...)
 	return s.node.DDL.CreateTable(c, spec)
 }
 

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"maps"
 	"strings"
 
@@ -76,6 +77,9 @@ func (s *Session) scalarIn(env *plan.Env, e syntax.Expr) (types.Value, error) {
 	s.params = s.params[:0]
 	env.ParamTypes, s.ctx.Params = paramTypes(s.args), s.args
 	bound, err := plan.Scalar(env, e)
+	if errors.Is(err, plan.ErrSubquery) {
+		return s.subqueryScalar(env, e)
+	}
 	if err != nil {
 		return types.Null(), err
 	}

@@ -1,0 +1,110 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/pandodb/pando/ddl"
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/plan"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// runInner plans and runs a statement that is part of another one, such as the INSERT of CREATE TABLE … SELECT. Its rows are dropped.
+func (s *Session) runInner(env *plan.Env, stmt syntax.Statement) (sqlapi.Result, error) {
+	again := func() (*plan.Entry, error) { return s.build1(env, stmt, nil) }
+	entry, err := again()
+	if err != nil {
+		return sqlapi.Result{}, err
+	}
+	shown := s.info.Load()
+	defer func() {
+		s.leave()
+		s.info.Store(shown)
+	}()
+	if entry, err = s.enterAgain(entry, func() (*plan.Entry, error) {
+		env.Snapshot = s.node.Catalog.Current()
+		return again()
+	}); err != nil {
+		return sqlapi.Result{}, err
+	}
+	if err := s.admit(entry.Plan); err != nil {
+		return sqlapi.Result{}, err
+	}
+	s.prepareRuntime(entry.Plan)
+	result, err := exec.Run(&s.runtime, entry.Plan, &dropSink{})
+	if err != nil {
+		return result, s.statementError(err)
+	}
+	return result, nil
+}
+
+// innerValue is the user variable through which an expression with subqueries is evaluated: no client can name it.
+const innerValue = "\x00value"
+
+// subqueryScalar evaluates an expression with subqueries outside any table, as the value of SET.
+func (s *Session) subqueryScalar(env *plan.Env, e syntax.Expr) (types.Value, error) {
+	s.params = append(s.params[:0], s.args...)
+	env.ParamTypes = paramTypes(s.params)
+	do := &syntax.Do{Exprs: []syntax.SelectItem{{Expr: &syntax.UserVariable{Name: innerValue, Value: e}}}}
+	if _, err := s.runInner(env, do); err != nil {
+		return types.Null(), err
+	}
+	v := s.userVars[innerValue]
+	delete(s.userVars, innerValue)
+	return v, nil
+}
+
+// createSelect is CREATE TABLE … SELECT: columns of the query that the statement does not describe come behind those that it does, and its
+// rows are inserted. If they can't be, there is no table.
+func (s *Session) createSelect(c *ddl.Call, stmt *syntax.CreateTable) (sqlapi.Result, error) {
+	name, err := s.name(stmt.Name)
+	if err != nil {
+		return sqlapi.Result{}, err
+	}
+	if s.node.Catalog.Current().Lookup(name.Schema, name.Table) != nil && stmt.IfNotExists {
+		s.context.Warn(types.LevelNote, types.ErTableExists, name.Table)
+		return sqlapi.Result{}, nil
+	}
+	columns, err := plan.QueryColumns(s.planEnv(c.Text), stmt.Query)
+	if err != nil {
+		return sqlapi.Result{}, err
+	}
+	described := map[string]bool{}
+	for _, element := range stmt.Elements {
+		if def, ok := element.(*syntax.ColumnDef); ok {
+			described[strings.ToLower(def.Name.Name)] = true
+		}
+	}
+	insert := &syntax.Insert{Table: syntax.TableRef{Schema: name.Schema, Name: name.Table}, Query: stmt.Query, HasColumns: true,
+		Ignore: stmt.OnConflict == "IGNORE", Replace: stmt.OnConflict == "REPLACE"}
+	var queried []ddl.ColumnSpec
+	for _, col := range columns {
+		insert.Columns = append(insert.Columns, syntax.ColumnRef{Column: col.Info.Name})
+		if described[strings.ToLower(col.Info.Name)] {
+			continue
+		}
+		spec := ddl.ColumnSpec{Name: col.Info.Name, Type: col.Info.Type, NotNull: col.Info.NotNull}
+		if col.Base != nil {
+			spec.Default, spec.OnUpdateNow, spec.Comment = col.Base.Default, col.Base.OnUpdateNow, col.Base.Comment
+		}
+		if spec.Type.ID == types.TypeNull {
+			spec.Type = types.Type{ID: types.TypeBinary, Length: 0, Coll: types.Binary}
+		}
+		queried = append(queried, spec)
+	}
+	if err := s.createTable(c, stmt, queried); err != nil {
+		return sqlapi.Result{}, err
+	}
+	result, err := s.runInner(s.planEnv(c.Text), insert)
+	if err == nil {
+		err = s.commit() // the table is there: under autocommit=0, too, its rows stay
+	}
+	if err != nil {
+		if dropped := s.node.DDL.DropTables(c, []ddl.Name{name}, true); dropped != nil {
+			return result, dropped
+		}
+	}
+	return result, err
+}
