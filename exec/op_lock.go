@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/table"
 	"github.com/pandodb/pando/types"
 )
@@ -22,7 +23,7 @@ type lockOp struct {
 }
 
 func (n *LockRows) build(b *builder) (operator, error) {
-	below := &builder{rt: b.rt, latest: true}
+	below := &builder{rt: b.rt, latest: true, locks: n}
 	in, err := below.node(n.Input)
 	if err != nil {
 		return nil, err
@@ -38,6 +39,9 @@ func (n *LockRows) build(b *builder) (operator, error) {
 func (o *lockOp) open() (err error) {
 	o.cands = nil
 	if o.left, err = o.rt.evalCount(o.node.Limit, ^uint64(0)); err != nil {
+		return err
+	}
+	if err := o.findGone(); err != nil {
 		return err
 	}
 	if err := o.input.open(); err != nil {
@@ -65,6 +69,55 @@ func (o *lockOp) open() (err error) {
 			}
 		}
 	}
+}
+
+// findGone looks for rows that the statement would have met in the transaction's snapshot and does not meet now: others have changed or
+// deleted them since. Under snapshot isolation that is a conflict, though no candidate tells of it. Rows that still qualify, or do only
+// now, are candidates, and locking them finds out which commit they are of.
+func (o *lockOp) findGone() error {
+	if !o.rt.Txn.SnapshotBehind() {
+		return nil
+	}
+	before, err := (&builder{rt: o.rt}).node(o.node.Input)
+	if err != nil {
+		return err
+	}
+	defer before.close()
+	if err := before.open(); err != nil {
+		return err
+	}
+	for {
+		b, err := before.next()
+		if b == nil || err != nil {
+			return err
+		}
+		for i, n := 0, b.Rows(); i < n; i++ {
+			if err := o.rt.poll(); err != nil {
+				return err
+			}
+			key := b.Cols[o.node.KeyCol].Value(b.Row(i)).B
+			was, err := o.matches(key, false) // the input may name keys without looking
+			is := was
+			if was && err == nil {
+				is, err = o.matches(key, true)
+			}
+			if err != nil {
+				return err
+			}
+			if was != is {
+				return kvapi.ErrWriteConflict
+			}
+		}
+	}
+}
+
+// matches tells whether a row satisfies the whole condition, in the transaction's snapshot or as the latest commits have left it.
+func (o *lockOp) matches(key []byte, latest bool) (bool, error) {
+	found, err := o.rt.get(key, nil, &o.pair, latest)
+	if err != nil || !found || o.node.Where == nil {
+		return found, err
+	}
+	return o.qualifies()
 }
 
 // candidates returns the next batch of candidates and the column of their keys.

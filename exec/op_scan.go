@@ -167,6 +167,7 @@ type pointGetOp struct {
 	rt     *Runtime
 	node   *PointGet
 	latest bool
+	locks  *LockRows // for which it finds candidates, nil elsewhere
 	sink   rowSink
 	entry  pairCopy
 	rowKey []byte
@@ -177,7 +178,7 @@ type pointGetOp struct {
 }
 
 func (n *PointGet) build(b *builder) (operator, error) {
-	o := &pointGetOp{rt: b.rt, node: n, latest: b.latest, out: b.rt.getBatch(n.layout.types)}
+	o := &pointGetOp{rt: b.rt, node: n, latest: b.latest, locks: b.locks, out: b.rt.getBatch(n.layout.types)}
 	o.sink.reset(&n.layout, o.out)
 	return o, nil
 }
@@ -237,10 +238,16 @@ func (o *pointGetOp) read(key []byte) error {
 		return nil
 	}
 	if n.Covering || n.Index.Primary {
-		_, err := o.rt.get(key, &o.hold, &o.sink, o.latest)
+		found, err := o.rt.get(key, &o.hold, &o.sink, o.latest)
+		if !found && err == nil && !n.Index.Primary {
+			_, err = o.lockAbsent(key, &o.sink)
+		}
 		return err
 	}
 	found, err := o.rt.get(key, &o.hold, &o.entry, o.latest)
+	if !found && err == nil {
+		found, err = o.lockAbsent(key, &o.entry)
+	}
 	if !found || err != nil {
 		return err
 	}
@@ -249,6 +256,17 @@ func (o *pointGetOp) read(key []byte) error {
 	}
 	_, err = o.rt.get(o.rowKey, &o.hold, &o.sink, o.latest)
 	return err
+}
+
+// lockAbsent locks the entry of a unique key that nobody has, for a locking read: as with a row, nobody is to insert it until the
+// transaction ends. Who had it before the lock was granted may have inserted it, and is found then.
+func (o *pointGetOp) lockAbsent(key []byte, sink kvapi.Sink) (found bool, err error) {
+	if o.locks == nil || o.rt.Txn.Level() == txn.ReadCommitted {
+		return false, nil
+	}
+	o.hold.Rest()
+	found, acquired, err := o.rt.Txn.Lock(key, o.locks.Mode, o.locks.Wait, sink)
+	return found && acquired, err
 }
 
 func (o *pointGetOp) close() { o.rt.putBatch(o.out); o.out = nil }

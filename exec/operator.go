@@ -31,6 +31,8 @@ type builder struct {
 	latest bool
 	// share is set for a worker of a Gather: what it does not have of its own.
 	share *gatherOp
+	// locks is the LockRows that the operators below find candidates for, nil elsewhere.
+	locks *LockRows
 }
 
 // node builds the operator of n, with a counter around it for EXPLAIN ANALYZE.

@@ -126,6 +126,13 @@ func (t *Txn) lock(key []byte, mode kvapi.LockMode, wait kvapi.WaitPolicy, sink 
 	return v.Found, true, nil
 }
 
+// SnapshotBehind reports whether others have committed since the transaction took
+// its snapshot, if a statement that changes rows must not overlook that
+// (Options.SnapshotConflict).
+func (t *Txn) SnapshotBehind() bool {
+	return t.o.SnapshotConflict && t.o.Level == RepeatableRead && t.snap.Registered() && t.StatementTS() > t.snap.TS()
+}
+
 // candidatesTS is the timestamp of the statement's ScanLatest so far, or the
 // end of time if there was none: nothing can be newer than that.
 func (t *Txn) candidatesTS() clock.Timestamp {
