@@ -255,13 +255,15 @@ func (n *Node) registerCommands(w *wire.Counters) error {
 
 // figures are the counters of SHOW STATUS.
 func (n *Node) figures() map[string]string {
-	w, m := n.wire.Counters(), n.engine.Metrics()
+	w, m, s := n.wire.Counters(), n.engine.Metrics(), n.store.Metrics()
 	questions := w.Questions()
 	text := func(v uint64) string { return strconv.FormatUint(v, 10) }
 	return map[string]string{
 		"Threads_connected": strconv.Itoa(n.wire.OpenConnections()), "Connections": text(w.Connections), "Aborted_clients": text(w.Aborted),
 		"Aborted_connects": text(w.BadConnects), "Bytes_received": text(w.BytesIn), "Bytes_sent": text(w.BytesOut), "Questions": text(questions), "Queries": text(questions),
 		"Innodb_os_log_fsyncs": text(m.WALSyncs), "Innodb_os_log_written": text(m.WALBytes),
+		"Innodb_row_lock_current_waits": strconv.FormatInt(s.LockWaiting, 10), "Innodb_row_lock_waits": text(s.LockWaits),
+		"Innodb_row_lock_time": strconv.FormatInt(s.LockWaitTotal.Milliseconds(), 10),
 	}
 }
 

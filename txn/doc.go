@@ -46,9 +46,11 @@
 //
 //	"no" means that the anomaly cannot happen.
 //	(1) Among plain reads. Locking reads and writes are current reads, as in InnoDB.
-//	(2) On keys that were read. Absent keys read by Get are locked too. Writers lock rows
+//	(2) On keys that were read. Absent keys read by Get are locked too; exec locks the entries of
+//	    unique keys that a locking read does not find. Writers lock rows
 //	    and unique entries, so a read by other entries has to lock the rows (plan.Env.LockReads).
-//	(3) Gaps are not locked, so a predicate read by Scan may gain rows.
+//	(3) Gaps are not locked, so a predicate read by Scan may gain rows
+//	    (docs/transactions.md has the cases, measured).
 //	"Blind writes": a plain read followed by Lock and Put of a value computed
 //	from the plain read; a program that uses what Lock returned loses nothing.
 //
