@@ -114,6 +114,11 @@ func (ctx *Ctx) Follow(parent *Ctx) {
 func (ctx *Ctx) Reset() {
 	ctx.Params, ctx.InsertValues, ctx.Subplans, ctx.failed = nil, nil, nil, nil
 	clear(ctx.rands)
+	ctx.Release()
+}
+
+// Release gives back what a statement that has ended took, besides a chunk of the arena.
+func (ctx *Ctx) Release() {
 	clear(ctx.regexes)
 	ctx.ResetArena()
 }

@@ -7,7 +7,6 @@ import (
 	"unsafe"
 
 	"github.com/pandodb/pando/catalog"
-	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/plan"
@@ -20,6 +19,8 @@ import (
 const (
 	// replansMax bounds how often a statement is planned again because the schema changed under it.
 	replansMax = 100
+	// keptTextMax bounds the buffers for texts that an idle session keeps for its next one.
+	keptTextMax = 64 << 10
 )
 
 // The kinds of plan cache keys: prepared texts and normalised texts never meet.
@@ -59,6 +60,9 @@ func (s *Session) Query(sql []byte, out Response) error {
 // parseNext parses the first statement of a text that has yet to start. Its tree counts as that statement's memory.
 func (s *Session) parseNext(text string) (syntax.Statement, string, error) {
 	s.memory.Reset(s.memQuota)
+	if s.maxExecution > 0 && len(text) >= limitedTextMin && beginsQuery(text) {
+		defer s.limitPlanning()()
+	}
 	stmt, rest, err := syntax.Parse(text, s.parse)
 	if err != nil {
 		return nil, "", parseError(err)
@@ -106,24 +110,6 @@ func (s *Session) literalParam(i int) types.Value {
 		return types.Float(f)
 	}
 	return s.build.Text(raw)
-}
-
-// limitTime ends the statement after max_execution_time or what its hint says. The returned function must be called when it is over: it takes back a limit that
-// the statement survived, which is not meant for the next one of the same text.
-func (s *Session) limitTime(limit time.Duration) (stop func()) {
-	if s.limitFired == nil {
-		s.limitFired = make(chan struct{}, 1)
-	}
-	timer := clock.AfterFunc(limit, func() {
-		s.interrupt.Set(kvapi.ReasonTimeout)
-		s.limitFired <- struct{}{}
-	})
-	return func() {
-		if !timer.Stop() {
-			<-s.limitFired
-			s.interrupt.Clear(kvapi.ReasonTimeout)
-		}
-	}
 }
 
 // queryCached runs the text if a plan for its normalised form is cached or can be made. done is false if the text has to be parsed as
@@ -179,9 +165,12 @@ func (s *Session) planText(text string) (*plan.Entry, error) {
 
 // build1 builds one plan and caches it under key if it may be shared; key nil never caches.
 func (s *Session) build1(env *plan.Env, stmt syntax.Statement, key []byte) (*plan.Entry, error) {
+	if _, ok := stmt.(*syntax.Query); ok && s.maxExecution > 0 {
+		defer s.limitPlanning()()
+	}
 	p, shareable, err := plan.Build(env, stmt)
 	if err != nil {
-		return nil, err
+		return nil, s.planError(err)
 	}
 	p.MaxTime = hintedTime(stmt)
 	text := env.Text
@@ -339,7 +328,7 @@ func (s *Session) execute(entry *plan.Entry, more bool, out Response) error {
 		limit = p.MaxTime
 	}
 	if limit > 0 && p.IsQuery {
-		defer s.limitTime(limit)()
+		defer s.limitTime(max(limit-s.planned, time.Millisecond))()
 	}
 	s.prepareRuntime(p)
 	result, err := exec.Run(&s.runtime, p, out)
@@ -436,8 +425,15 @@ func (s *Session) done(result sqlapi.Result, more bool, out Response) error {
 
 // releaseMemory ends what is counted of a statement: an idle session holds nothing of the node's memory.
 func (s *Session) releaseMemory() {
-	s.ctx.ResetArena()
+	s.ctx.Release()
 	s.memory.Reset(s.memQuota)
+	s.planned = 0
+	if cap(s.normal.Text) > keptTextMax {
+		s.normal = syntax.Normalized{}
+	}
+	if cap(s.keyBuf) > keptTextMax {
+		s.keyBuf = nil
+	}
 }
 
 // fail records an error for SHOW WARNINGS and returns it for the client.

@@ -71,6 +71,7 @@ type Session struct {
 	savepoints   []savepoint
 	use          *catalog.Use
 	interrupt    kvapi.Interrupt
+	planned      time.Duration // parsing and planning the statement at hand under max_execution_time
 	limitFired   chan struct{} // a time limit has set the interrupt; nil until there is one
 	closing      bool
 

@@ -5,7 +5,7 @@
 //
 //  1. Every script of sysbench 1.0.20 runs in both statement modes, and the tables are right afterwards: row counts, sum of k, index equals table.
 //  2. What was acknowledged survives kill -9, whenever it comes.
-//  3. Nothing that a client sends ends the server.
+//  3. Nothing that a client sends ends the server, or takes memory or time from the others: TestBombs runs it in a memory cgroup where the machine has one.
 //
 // Tests that need minutes run only with PANDO_SLOW=1.
 package tests

@@ -57,6 +57,7 @@ type node struct {
 	t          testing.TB
 	dir        string
 	args       []string
+	enter      string // file of a cgroup that the process puts itself into; empty for none
 	cmd        *exec.Cmd
 	mysql      string // host:port
 	http       string
@@ -89,6 +90,9 @@ func (n *node) start() {
 func (n *node) tryStart() error {
 	args := append([]string{"start", "--data-dir", n.dir, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"}, n.args...)
 	n.cmd = exec.Command(binary, args...)
+	if n.enter != "" {
+		n.cmd = exec.Command("/bin/sh", append([]string{"-c", `echo $$ >"$0" && exec "$@"`, n.enter, binary}, args...)...)
+	}
 	n.cmd.Dir = n.dir
 	stderr, err := n.cmd.StderrPipe()
 	if err != nil {
