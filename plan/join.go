@@ -44,7 +44,7 @@ type joinRel struct {
 type joinGraph struct {
 	rels    []*joinRel
 	filters []expr.Expr
-	order   []orderColumn // wanted of the whole
+	lookups bool // only lookups are considered
 }
 
 // method is how a relation is joined to those before it.
@@ -81,7 +81,54 @@ func (b *builder) physJoin(r rel, n *need) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
+	if best, err = b.firstRows(g, n, best); err != nil {
+		return nil, err
+	}
 	return b.build(g, best, n)
+}
+
+// firstRows prefers, for the first rows only, to read the first relation in the wanted order and to look all others up: the work then ends
+// with the rows that are wanted.
+func (b *builder) firstRows(g *joinGraph, n *need, best *joinPlan) (*joinPlan, error) {
+	if n.limitRows <= 0 {
+		return best, nil
+	}
+	whole := best.cost
+	if len(n.order) > 0 {
+		whole += costSort(best.rows)
+	}
+	g.lookups = true
+	defer func() { g.lookups = false }()
+	for i, r := range g.rels {
+		if r.get == nil || r.before != 0 || r.kind != exec.JoinInner {
+			continue
+		}
+		w, err := b.wanted(r.get, r.conds, &need{order: n.order})
+		if err != nil {
+			return nil, err
+		}
+		if len(n.order) > 0 && w.order == nil {
+			continue
+		}
+		path, err := b.access(w)
+		if err != nil {
+			return nil, err
+		}
+		if !path.ordered {
+			continue
+		}
+		plan, err := b.greedy(g, []*joinPlan{{set: 1 << i, last: i, first: i, rows: path.out, cost: path.cost}})
+		if err != nil {
+			return nil, err
+		}
+		if plan == nil {
+			continue
+		}
+		if cost := plan.cost * math.Min(1, n.limitRows/math.Max(plan.rows, 1)); cost < whole {
+			best, whole = plan, cost
+		}
+	}
+	return best, nil
 }
 
 // graph flattens a tree of joins.
@@ -446,6 +493,7 @@ func (b *builder) extendPlan(g *joinGraph, p *joinPlan, i int) (*joinPlan, error
 	switch {
 	case lateral:
 		consider(methodLookup, p.rows*(r.cost+costApply))
+	case g.lookups:
 	default:
 		if b.hashable(g, p, i, match) {
 			consider(methodHash, r.cost+r.rows*costBuild+p.rows*costProbe)
@@ -454,6 +502,9 @@ func (b *builder) extendPlan(g *joinGraph, p *joinPlan, i int) (*joinPlan, error
 			}
 		}
 		consider(methodLoop, r.cost+p.rows*r.rows*costPair+p.rows*costApply)
+	}
+	if math.IsInf(next.cost, 1) {
+		return nil, nil
 	}
 	next.rows = math.Max(p.rows*perRow, 1e-3)
 	switch r.kind {

@@ -234,26 +234,6 @@ func (blk *block) bindWhere() error {
 	return err
 }
 
-// where binds a condition and splits it into conjuncts.
-func (b *builder) where(bind *binder, e syntax.Expr) ([]expr.Expr, error) {
-	if e == nil {
-		return nil, nil
-	}
-	bound, err := bind.bind(e)
-	if err != nil {
-		return nil, err
-	}
-	return b.conjuncts(bound)
-}
-
-// conjuncts splits a condition. A row is no condition.
-func (b *builder) conjuncts(e expr.Expr) ([]expr.Expr, error) {
-	if e.IsCall("row") {
-		return nil, types.Errorf(types.ErOperandColumns, 1)
-	}
-	return expr.SplitAnd(nil, e), nil
-}
-
 // expandItems lists the elements of the select list; those of * are bound at once.
 func (blk *block) expandItems() error {
 	for i := range blk.sel.Items {

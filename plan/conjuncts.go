@@ -1,0 +1,95 @@
+package plan
+
+import (
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// where binds a condition and splits it into conjuncts.
+func (b *builder) where(bind *binder, e syntax.Expr) ([]expr.Expr, error) {
+	if e == nil {
+		return nil, nil
+	}
+	bound, err := bind.bind(e)
+	if err != nil {
+		return nil, err
+	}
+	return b.conjuncts(bound)
+}
+
+// conjuncts splits a condition. A row is no condition.
+func (b *builder) conjuncts(e expr.Expr) ([]expr.Expr, error) {
+	if e.IsCall("row") {
+		return nil, types.Errorf(types.ErOperandColumns, 1)
+	}
+	var out []expr.Expr
+	for _, c := range expr.SplitAnd(nil, e) {
+		common, err := b.common(c)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, common...)
+	}
+	return out, nil
+}
+
+// Bounds of the search for conditions that all alternatives of an OR share.
+const (
+	alternativesMax = 64
+	conjunctsMax    = 64
+)
+
+// common takes the conditions that all alternatives of an OR share out of it: (a AND b) OR (a AND c) is a AND (b OR c), where a may be the
+// condition of a join.
+func (b *builder) common(e expr.Expr) ([]expr.Expr, error) {
+	if !e.IsCall("or") || len(e.Args()) > alternativesMax || !expr.IsDeterministic(e) {
+		return []expr.Expr{e}, nil
+	}
+	arms := make([][]expr.Expr, len(e.Args()))
+	for i, arm := range e.Args() {
+		if arms[i] = expr.SplitAnd(nil, arm); len(arms[i]) > conjunctsMax {
+			return []expr.Expr{e}, nil
+		}
+	}
+	var shared []expr.Expr
+	for _, c := range arms[0] {
+		everywhere := true
+		for _, arm := range arms[1:] {
+			everywhere = everywhere && contains(arm, c)
+		}
+		if everywhere && !contains(shared, c) {
+			shared = append(shared, c)
+		}
+	}
+	if len(shared) == 0 {
+		return []expr.Expr{e}, nil
+	}
+	rest := make([]expr.Expr, len(arms))
+	for i, arm := range arms {
+		var own []expr.Expr
+		for _, c := range arm {
+			if !contains(shared, c) {
+				own = append(own, c)
+			}
+		}
+		if len(own) == 0 {
+			return shared, nil // this alternative is no more than what all share
+		}
+		var err error
+		if rest[i], err = expr.JoinAnd(b.env.Build, own); err != nil {
+			return nil, err
+		}
+	}
+	or, err := expr.Call(b.env.Build, "or", rest...)
+	return append(shared, or), err
+}
+
+func contains(list []expr.Expr, e expr.Expr) bool {
+	for _, x := range list {
+		if expr.Equal(x, e) {
+			return true
+		}
+	}
+	return false
+}
