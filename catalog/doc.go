@@ -42,7 +42,11 @@
 //	    1205 after lock_wait_timeout; a session that closes a cycle of waits at
 //	    gates gets 1213. No other session is ever disturbed.
 //	C1. Descriptors are durable before they are visible.
-//	C2. Published descriptors never change; equal pointers mean equal versions.
+//	C2. Published descriptors never change; equal pointers mean equal versions. A
+//	    descriptor's version is the timestamp of the commit that wrote it, on every
+//	    node. It is not stored: who loads a descriptor learns it from the scan. Nor does
+//	    a descriptor that a table's data begins with know from when on it may be read:
+//	    it is marked fresh, and later ones name the timestamp.
 //	C3. Object ids, physical ids, column ids and index ids are never reused.
 //	C4. Table and database names are case-sensitive, as MySQL's on Linux; column
 //	    and index names are not.

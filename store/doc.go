@@ -47,7 +47,8 @@
 //	S6. Locks are granted first in, first out; an upgrade goes in front. A
 //	    transaction waits in one line at a time. The requester that closes a cycle
 //	    gets ErrDeadlock.
-//	S7. A request that names regions at another epoch does nothing.
+//	S7. A request that names regions at another epoch does nothing. A lock that was
+//	    waited for is given back if the region has changed meanwhile.
 //	S8. Regions cover the key space without gap or overlap, in memory and on disk.
 //	S9. A delete marker is deleted only together with or after all versions below
 //	    it. Either the collector has looked, or nothing else can be there: the
@@ -76,7 +77,9 @@
 //	g               flags 1 (0x01 clean), floor of keys below pos 8, floor of keys
 //	                from pos 8, pos (the rest): progress of garbage collection
 //
-// Counters are in space \x04: value 8. They go with DropCounters only.
+// Counters are in space \x04: value 8. They go with DropCounters only. They are
+// raised by commits, and allocated from where commits are applied (AllocCounter):
+// nobody reads one in order to raise it. Ids of regions come of one, too.
 //
 // # Locks, in the order in which they are taken
 //
