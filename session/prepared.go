@@ -71,9 +71,9 @@ func (s *Session) analyse(text string) (*prepared, []sqlapi.ColumnInfo, error) {
 	if entry := s.node.Plans.Get(s.keyBuf, s.node.Catalog.Current()); entry != nil {
 		return s.described(entry.Text, entry.Plan)
 	}
-	stmt, rest, err := syntax.Parse(text, s.parse)
+	stmt, rest, err := s.parseText(text)
 	if err != nil {
-		return nil, nil, parseError(err)
+		return nil, nil, err
 	}
 	if !syntax.Blank(rest, s.parse) {
 		return nil, nil, nearError(text, rest)
@@ -197,9 +197,9 @@ func (s *Session) preparedPlan(p *prepared) (*plan.Entry, error) {
 	entry := s.node.Plans.Get(s.keyBuf, snapshot)
 	s.planFromCache = entry != nil
 	if entry == nil {
-		stmt, _, err := syntax.Parse(p.text, s.parse)
+		stmt, _, err := s.parseText(p.text)
 		if err != nil {
-			return nil, parseError(err)
+			return nil, err
 		}
 		env := s.planEnv(p.text)
 		env.ParamTypes = paramTypes(s.params)

@@ -60,6 +60,16 @@ func (s *Session) Query(sql []byte, out Response) error {
 // parseNext parses the first statement of a text that has yet to start. Its tree counts as that statement's memory.
 func (s *Session) parseNext(text string) (syntax.Statement, string, error) {
 	s.memory.Reset(s.memQuota)
+	stmt, rest, err := s.parseText(text)
+	if err != nil {
+		return nil, "", err
+	}
+	s.treeBytes = s.memory.Used()
+	return stmt, rest, nil
+}
+
+// parseText parses the first statement of a text, as part of the statement at hand.
+func (s *Session) parseText(text string) (syntax.Statement, string, error) {
 	if s.maxExecution > 0 && len(text) >= limitedTextMin && beginsQuery(text) {
 		defer s.limitPlanning()()
 	}
@@ -67,7 +77,6 @@ func (s *Session) parseNext(text string) (syntax.Statement, string, error) {
 	if err != nil {
 		return nil, "", parseError(err)
 	}
-	s.treeBytes = s.memory.Used()
 	return stmt, rest, nil
 }
 
@@ -146,9 +155,9 @@ func (s *Session) liftedParams() {
 // planText plans a normalised text: its lifted literals become parameters. It returns nil for a statement that has to run without lifting.
 func (s *Session) planText(text string) (*plan.Entry, error) {
 	text = string(append([]byte(nil), text...))
-	stmt, rest, err := syntax.Parse(text, s.parse)
+	stmt, rest, err := s.parseText(text)
 	if err != nil {
-		return nil, parseError(err)
+		return nil, err
 	}
 	if rest != "" || setsVariables(stmt) {
 		return nil, nil
