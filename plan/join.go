@@ -3,6 +3,7 @@ package plan
 import (
 	"math"
 	"math/bits"
+	"sort"
 
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
@@ -18,11 +19,13 @@ const (
 	// joinMax is the most tables that MySQL joins.
 	joinMax      = 61
 	joinExactMax = 10
-	costApply    = 3.0 // of opening a lookup again
-	costBuild    = 1.5 // of a row put into a hash table
-	costProbe    = 1.0
-	costPair     = 0.2 // of a pair of rows in a nested loop
-	costOut      = 0.1
+	// startsMax is from how many relations, the smallest, the search begins beyond joinExactMax.
+	startsMax = 4
+	costApply = 3.0 // of opening a lookup again
+	costBuild = 1.5 // of a row put into a hash table
+	costProbe = 1.0
+	costPair  = 0.2 // of a pair of rows in a nested loop
+	costOut   = 0.1
 )
 
 // joined is one relation of a join.
@@ -35,8 +38,10 @@ type joinRel struct {
 	before uint64
 	get    *get // if the relation is a base table, with conds on it
 	conds  []expr.Expr
-	rows   float64 // by itself
-	cost   float64
+	// lateral says that the relation reads columns of others.
+	lateral bool
+	rows    float64 // by itself
+	cost    float64
 	// driver are the columns to which a semi join can be reduced without duplicates, so that it may come first; nil if it can't.
 	driver []int
 }
@@ -142,7 +147,9 @@ func (b *builder) graph(r rel) (*joinGraph, error) {
 	}
 	for i, rel := range g.rels {
 		for _, f := range free(rel.rel) {
-			rel.before |= g.makers(f) &^ (1 << i)
+			makers := g.makers(f) &^ (1 << i)
+			rel.before |= makers
+			rel.lateral = rel.lateral || makers != 0
 		}
 		if err := b.sizeUp(rel); err != nil {
 			return nil, err
@@ -364,7 +371,8 @@ func (b *builder) search(g *joinGraph) (*joinPlan, error) {
 		}
 	}
 	if len(g.rels) > joinExactMax {
-		return b.greedy(g, frontier)
+		sort.SliceStable(frontier, func(i, k int) bool { return frontier[i].rows < frontier[k].rows })
+		return b.greedy(g, frontier[:min(len(frontier), startsMax)])
 	}
 	for size := 1; size < len(g.rels); size++ {
 		best = map[uint64]*joinPlan{}
@@ -463,10 +471,6 @@ func (b *builder) extendPlan(g *joinGraph, p *joinPlan, i int) (*joinPlan, error
 		return nil, nil
 	}
 	match, above := g.due(p, i)
-	lateral := false
-	for _, f := range free(r.rel) {
-		lateral = lateral || g.makers(f) != 0
-	}
 	perRow := r.rows
 	next := &joinPlan{set: p.set | 1<<i, prev: p, last: i, first: p.first, drives: p.drives, cost: math.Inf(1)}
 	consider := func(m method, cost float64) {
@@ -491,7 +495,7 @@ func (b *builder) extendPlan(g *joinGraph, p *joinPlan, i int) (*joinPlan, error
 		}
 	}
 	switch {
-	case lateral:
+	case r.lateral:
 		consider(methodLookup, p.rows*(r.cost+costApply))
 	case g.lookups:
 	default:

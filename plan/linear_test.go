@@ -1,0 +1,62 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// TestStepsAreLinear holds that planning a statement of four times the terms takes about four times the steps.
+func TestStepsAreLinear(t *testing.T) {
+	list := func(n int, sep, form string) string {
+		terms := make([]string, n)
+		for i := range terms {
+			terms[i] = strings.ReplaceAll(form, "#", fmt.Sprint(i))
+		}
+		return strings.Join(terms, sep)
+	}
+	shapes := map[string]func(n int) string{
+		"or":     func(n int) string { return "SELECT 1 FROM (SELECT 1 AS a) d WHERE " + list(n, " OR ", "a = #") },
+		"and":    func(n int) string { return "SELECT 1 FROM (SELECT 1 AS a) d WHERE " + list(n, " AND ", "a <> #") },
+		"in":     func(n int) string { return "SELECT 1 FROM (SELECT 1 AS a) d WHERE a IN (" + list(n, ", ", "#") + ")" },
+		"select": func(n int) string { return "SELECT " + list(n, ", ", "a + #") + " FROM (SELECT 1 AS a) d" },
+		"union":  func(n int) string { return list(n/8, " UNION ALL ", "SELECT #") },
+	}
+	for name, shape := range shapes {
+		small, large := stepsOf(t, shape(500)), stepsOf(t, shape(2000))
+		if large > 5*small {
+			t.Errorf("%s: %d steps for 500 terms, %d for 2000", name, small, large)
+		}
+	}
+}
+
+func stepsOf(t *testing.T, text string) int {
+	t.Helper()
+	stmt, _, err := syntax.Parse(text, syntax.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBuilder(&Env{Text: text, Build: &expr.BuildContext{Ctx: &types.Context{}, Collation: types.DefaultCollation}, SelectLimit: -1})
+	if err := b.statementQuery(stmt.(*syntax.Query)); err != nil {
+		t.Fatal(err)
+	}
+	return b.steps
+}
+
+// TestPlanningStops holds that the interrupt ends planning.
+func TestPlanningStops(t *testing.T) {
+	text := "SELECT " + strings.Repeat("1, ", 2000) + "1"
+	stmt, _, err := syntax.Parse(text, syntax.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed := types.Errorf(types.ErQueryInterrupted)
+	env := &Env{Text: text, Build: &expr.BuildContext{Ctx: &types.Context{}, Collation: types.DefaultCollation}, SelectLimit: -1, Poll: func() error { return killed }}
+	if _, _, err := Build(env, stmt); err != error(killed) {
+		t.Fatalf("planning ended with %v", err)
+	}
+}
