@@ -12,6 +12,9 @@ import (
 	"github.com/pandodb/pando/engine/wal"
 )
 
+// lockFileName is the file that Pebble locks.
+const lockFileName = "LOCK"
+
 // foreignNamesShown bounds the list of foreign files in an error.
 const foreignNamesShown = 5
 
@@ -83,7 +86,7 @@ func (e *Engine) checkFresh(names []string) error {
 
 func leftByFirstStart(name string) bool {
 	switch name {
-	case "LOCK", "lost+found", ballastName:
+	case lockFileName, "lost+found", ballastName:
 		return true
 	}
 	return strings.HasPrefix(name, "MANIFEST-") || strings.HasPrefix(name, "OPTIONS-") || strings.HasPrefix(name, "marker.") ||

@@ -99,6 +99,9 @@ func (e *Engine) open() error {
 	if err := e.prepareDir(); err != nil {
 		return err
 	}
+	lockName := e.fs.PathJoin(e.opts.Dir, lockFileName)
+	_, err := e.fs.Stat(lockName)
+	locked := err == nil // by somebody once
 	lock, err := pebble.LockDirectory(e.opts.Dir, e.fs)
 	if err != nil {
 		return fmt.Errorf("%w: another process has %s open; stop it or choose another data directory (%v)",
@@ -106,6 +109,10 @@ func (e *Engine) open() error {
 	}
 	e.lock = lock
 	if err := e.openLocked(); err != nil {
+		if !locked && errors.Is(err, ErrForeign) {
+			// What is not ours is left as it was. Another process that meanwhile waits for nothing but this file is refused as well.
+			err = errors.Join(err, e.fs.Remove(lockName))
+		}
 		return errors.Join(err, lock.Close())
 	}
 	return nil

@@ -13,8 +13,18 @@
 // # Invariants
 //
 //  1. Every goroutine of the node has ended when Close returns.
+//
 //  2. The block cache, the memtables and the Go heap's target share one budget (memory.go), taken from the machine's or the cgroup's memory.
+//
 //  3. The HTTP port tells, and changes nothing. It carries no row data and no statement text.
+//
+//  4. Nothing is written to a data directory that is neither empty nor bears Pando's identity (datadir.go), and nothing deleted from one that
+//     Pando has not made.
+//
+// # Files
+//
+// `PANDO` at the top of the data directory is text: lines that begin with # and lines `name = number`. `format` is the version of the
+// directory's layout, 1; `store` is the number of the store. It is durable before anything else is written.
 //
 // # Goroutines
 //

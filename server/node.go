@@ -5,12 +5,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"math"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -115,8 +113,9 @@ func listen(setting, address string) (net.Listener, error) {
 
 func (n *Node) openStorage() error {
 	o := &n.options
-	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
-		return fmt.Errorf("the data directory cannot be made: %w", err)
+	id, err := claimDir(o.DataDir)
+	if err != nil {
+		return err
 	}
 	budget, err := newBudget(o, readMemory(systemRoot))
 	if err != nil {
@@ -139,7 +138,13 @@ func (n *Node) openStorage() error {
 		n.log.Warn("few files may be open: with more tables than that each lookup opens one; raise the limit (ulimit -n)",
 			"limit", limit, "connections", o.MaxConnections, "tables", tables)
 	}
-	n.engine, err = engine.Open(engine.Options{Dir: filepath.Join(o.DataDir, "store"), CacheBytes: budget.cache, MemTableBytes: budget.memTable,
+	if id == 0 {
+		id = store.FirstID
+		if err := writeIdentity(o.DataDir, id); err != nil {
+			return err
+		}
+	}
+	n.engine, err = engine.Open(engine.Options{Dir: filepath.Join(o.DataDir, storeName), CacheBytes: budget.cache, MemTableBytes: budget.memTable,
 		SpareLogBytes: budget.memTable, MaxOpenFiles: tables, PageCache: budget.pageCacheNow, Logger: n.log})
 	if err != nil {
 		return err
@@ -148,7 +153,7 @@ func (n *Node) openStorage() error {
 	if !o.SyncLog {
 		n.log.Warn("sync-log is off: commits are acknowledged before they are on disk, and a crash can lose them")
 	}
-	n.store, err = store.Open(store.Options{Engine: n.engine, Logger: n.log, Relaxed: !o.SyncLog})
+	n.store, err = store.Open(store.Options{Engine: n.engine, Logger: n.log, Relaxed: !o.SyncLog, ID: id})
 	return err
 }
 
@@ -212,18 +217,6 @@ func (n *Node) openSQL() error {
 // kill is KILL. A connection's number has 32 bits on the wire; a wider one is nobody's, whatever its low half says.
 func (n *Node) kill(id uint64, query bool) bool {
 	return id <= math.MaxUint32 && n.wire.Kill(uint32(id), query)
-}
-
-// cleanTemp empties the directory for spill files: what a crash left there belongs to nobody.
-func cleanTemp(dir string) (string, error) {
-	temp := filepath.Join(dir, "temp")
-	if err := os.RemoveAll(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("clearing spill files: %w", err)
-	}
-	if err := os.MkdirAll(temp, 0o700); err != nil {
-		return "", fmt.Errorf("the directory for spill files cannot be made: %w", err)
-	}
-	return temp, nil
 }
 
 func hashPassword(plugin string, password []byte) []byte {

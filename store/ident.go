@@ -17,8 +17,8 @@ const formatVersion = 1
 const (
 	identMagic = "PNDS"
 	identLen   = 4 + 4 + 8 + 8 + 4
-	// firstStoreID is the id of a store that starts a cluster of its own.
-	firstStoreID = 1
+	// FirstID is the id of a store that starts a cluster of its own.
+	FirstID = 1
 )
 
 // Reasons why Open refuses.
@@ -27,6 +27,8 @@ var (
 	ErrNewerFormat = errors.New("newer data format")
 	// ErrForeign: the engine holds data, but no store's.
 	ErrForeign = errors.New("not a Pando store")
+	// ErrOther: the store is another node's.
+	ErrOther = errors.New("another node's store")
 )
 
 // ident says whose store this is.
@@ -68,14 +70,17 @@ func decodeIdent(b []byte) (ident, error) {
 	return ident{storeID: binary.BigEndian.Uint64(b[8:]), incarnation: binary.BigEndian.Uint64(b[16:])}, nil
 }
 
-// loadIdent reads the identity. first is true for an empty engine.
-func loadIdent(e *engine.Engine) (id ident, first bool, err error) {
+// loadIdent reads the identity, whose store must be want. first is true for an empty engine.
+func loadIdent(e *engine.Engine, want uint64) (id ident, first bool, err error) {
 	b, found, err := e.Get(nil, identKey)
 	if err != nil {
 		return ident{}, false, fmt.Errorf("store: read identity: %w", err)
 	}
 	if found {
-		id, err = decodeIdent(b)
+		if id, err = decodeIdent(b); err == nil && id.storeID != want {
+			err = fmt.Errorf("store: %w: the data is that of store %d, and the directory's identity names store %d; put back the directory that belongs there",
+				ErrOther, id.storeID, want)
+		}
 		return id, false, err
 	}
 	it, err := e.NewIter(engine.IterOptions{})
@@ -87,5 +92,5 @@ func loadIdent(e *engine.Engine) (id ident, first bool, err error) {
 	} else {
 		err = it.Error()
 	}
-	return ident{storeID: firstStoreID}, true, errors.Join(err, it.Close())
+	return ident{storeID: want}, true, errors.Join(err, it.Close())
 }

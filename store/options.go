@@ -29,6 +29,9 @@ type Options struct {
 	// Engine is opened and closed by the caller, who closes it after the store.
 	Engine *engine.Engine
 	Logger *slog.Logger // nil discards
+	// ID is the store that the directory's identity names; one that says otherwise
+	// in its own records is refused. Zero means FirstID.
+	ID uint64
 	// Relaxed makes every commit return once it is applied, and lets plain reads
 	// see it at once; the log is synced at least every second. A power loss may
 	// take the last second's commits and what was read of them.
@@ -63,6 +66,9 @@ type Options struct {
 func (o *Options) EnsureDefaults() {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.ID == 0 {
+		o.ID = FirstID
 	}
 	if o.LocksMax == 0 {
 		o.LocksMax = locksMaxDefault

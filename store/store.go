@@ -98,7 +98,7 @@ func Open(o Options) (*Store, error) {
 
 // recover reads the store's own records and writes the identity of this life.
 func (s *Store) recover() error {
-	id, first, err := loadIdent(s.engine)
+	id, first, err := loadIdent(s.engine, s.o.ID)
 	if err != nil {
 		return err
 	}
