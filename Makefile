@@ -39,7 +39,7 @@ hunt: build ## the random tests with new seeds
 
 bench: build ## the interleaved comparison with MariaDB, about 20 minutes; the report goes to bench/results
 	scripts/test-programs.sh
-	bin/pando bench run --plan compare --start pando --start mariadb --trivial --budget-minutes 18 --out bench/results --name latest
+	bin/pando bench run --plan compare --start pando --start mariadb --trivial --budget-minutes 18 --out bench/results --name compare
 
 profile: pebble ## cmd/pando/default.pgo anew, four minutes
 	scripts/profile.sh

@@ -16,12 +16,12 @@ const (
 	directBytesMax = 48 << 10
 	// fillEvery: of so many reads that the page cache can't serve one goes through it, so that it fills, and has what is read most. Any other
 	// block would only take the place of one that is as likely to be read, and cost the kernel several times what the read itself
-	// does: it makes pages, has them filled and copied, and drops them again (bench/results/2026-11-23-hundredfold.md). While memory
+	// does: it makes pages, has them filled and copied, and drops them again (docs/design/measured/hundredfold.md). While memory
 	// lies idle there is nothing to drop, and each of them fills it.
 	fillEvery = 8
 	// fillBytes is the unit, a power of two, in which the page cache is filled while memory lies idle: of what is around a block nearly
 	// all will be read, if there is room for it. A restarted database came to its full rate within 8 s instead of 20 to 40
-	// (bench/results/2026-11-25-cold-turns.md). More at a time delays the reads that are waited for.
+	// (docs/design/measured/cold-turns.md). More at a time delays the reads that are waited for.
 	fillBytes = 64 << 10
 	// Memory lies idle if that is more than one part in freeShare of what the page cache may take, and more than freeMin. The kernel
 	// keeps less of it free when it drops pages for others, up to 210 MB on machines of some GB.

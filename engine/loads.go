@@ -19,7 +19,7 @@ const (
 // loads knows the SQL tables that much is written into at once, mostly in the order of their rows. Files end at the borders of
 // these tables. A file over the border, with the last rows of one table and the first of the next, would span all rows that come
 // later: each flush would overlap the one before it, and compactions would write everything once more
-// (bench/results/2026-11-22-loads.md).
+// (docs/design/measured/loads.md).
 type loads struct {
 	mu      sync.Mutex // a leaf; guards what follows
 	tables  []load     // the one that was noted first is the oldest

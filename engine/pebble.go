@@ -23,13 +23,13 @@ const (
 	MemTableCountMax = 4
 	// L0SublevelsMax is the number of L0 sublevels at which Pebble stops writes, and l0SublevelsFull that at which Pressure is 1, so
 	// that the owner paces writers as hard as it can for a while before. Both are above Pebble's 12: a stop is a latency of seconds,
-	// a deep L0 one of microseconds (bench/results/2026-11-23-stalls.md).
+	// a deep L0 one of microseconds (docs/design/measured/stalls.md).
 	L0SublevelsMax  = 2 * l0SublevelsFull
 	l0SublevelsFull = 20
 
 	// dataBlockBytes is InnoDB's page size: a point read that misses the cache reads and decompresses this much. Smaller blocks
-	// cost every scan and a larger index more than they save a cold read (bench/results/2026-11-22-cold-reads.md, and
-	// 2026-11-23-hundredfold.md for data beyond memory).
+	// cost every scan and a larger index more than they save a cold read (docs/design/measured/cold-reads.md, and
+	// docs/design/measured/hundredfold.md for data beyond memory).
 	dataBlockBytes = 16 << 10
 	// indexBlockBytes keeps the index of a 64 MiB table in one or two blocks, so that a seek costs one index search.
 	indexBlockBytes = 256 << 10
@@ -68,7 +68,7 @@ func (e *Engine) pebbleOptions() *pebble.Options {
 		MemTableStopWritesThreshold: MemTableCountMax,
 		L0StopWritesThreshold:       L0SublevelsMax,
 		// Half as many sublevels, that is two flushes, start a compaction out of L0: it rewrites all that it overlaps, which under
-		// updates at random is the whole level below, and a lookup passes most sublevels by their filters (bench/results/2026-11-21-uring.md).
+		// updates at random is the whole level below, and a lookup passes most sublevels by their filters (docs/design/measured/uring.md).
 		L0CompactionThreshold: 4,
 		// What four sublevels hold: a tree below it has no level between L0 and L6.
 		LBaseMaxBytes: 256 << 20,
@@ -117,7 +117,7 @@ func (e *Engine) tombstoneOptions(p *pebble.Options) {
 
 // levelOptions chooses blocks, filters and compression. All levels take the fastest compressor, which leaves a block as it is
 // where it gains less than an eighth. L6 holds nine tenths of the bytes, so most reads that miss the cache decompress a block of
-// it: zstd there takes such a lookup from 14 to 53 µs (BenchmarkColdRead, bench/results/2026-11-22-cold-reads.md).
+// it: zstd there takes such a lookup from 14 to 53 µs (BenchmarkColdRead, docs/design/measured/cold-reads.md).
 func (e *Engine) levelOptions(p *pebble.Options) {
 	for i := range p.Levels {
 		level := &p.Levels[i]

@@ -37,7 +37,7 @@ const (
 // garbage remembers that scans were slowed by tombstones and dead versions. Tables heal themselves, since compactions hunt
 // tombstones; what is dead in a memtable stays until it is flushed, which under light load may take hours. A queue emptied at its
 // head would be scanned through its past until then, and a small table that is updated all the time through thousands of versions
-// of each row (bench/results/2026-11-24-hot-tables.md). Any flush makes it forget.
+// of each row (docs/design/measured/hot-tables.md). Any flush makes it forget.
 type garbage struct {
 	suspect  atomic.Pointer[suspect]
 	seen     atomic.Bool   // memtables slow scans

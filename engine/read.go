@@ -13,7 +13,7 @@ import (
 // tableFile is an open table. A read that the page cache can't serve asks for the blocks and lets other goroutines run before it
 // waits: a goroutine in a blocking system call holds its processor until the runtime's monitor takes it away, 20 to 100 µs later,
 // which is as long as a read of a fast disk takes. With two processors, two such reads at a time were all that the disk got, and
-// nobody ran meanwhile (bench/results/2026-11-22-disk-reads.md). Where nobody else wants to run, the wait begins at once.
+// nobody ran meanwhile (docs/design/measured/disk-reads.md). Where nobody else wants to run, the wait begins at once.
 //
 // While memory lies idle the kernel is asked for what is around the block as well, see fillBytes.
 //

@@ -26,7 +26,7 @@ const (
 // sinker moves the tables of loads down as they are flushed. A load's tables overlap nothing, but Pebble leaves them in L0 until the
 // second flush that overlaps the first anywhere is a reason for a compaction. That begins with the keys at hand and takes in all
 // that lies beside them in L0 up to the next table of the level below, which is mostly the whole load: it is written once more.
-// A move writes some hundred bytes of the manifest (bench/results/2026-11-22-sink.md).
+// A move writes some hundred bytes of the manifest (docs/design/measured/sink.md).
 type sinker struct {
 	kick chan struct{} // of one: there was a flush
 	stop context.CancelFunc

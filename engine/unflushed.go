@@ -28,7 +28,7 @@ const (
 
 // unflushed tells which logical keys memtables hold no version of, so that a lookup need not search them: their skip lists cost
 // it about as much as all tables together, and a row that is not in the row cache has mostly not been written for long
-// (bench/results/2026-11-22-undo.md).
+// (docs/design/measured/unflushed.md).
 //
 // Keys enter the last filter before their batch is applied. A filter that takes no more keys goes when a flush has made tables of
 // all batches that it knows. So who looks here and then makes an iterator of the tables alone misses nothing that was applied

@@ -29,7 +29,7 @@ const (
 	// The difference is 3 % of the processor time of a point select. What a process takes besides does not grow with the cache, so one
 	// part in gcHeadroomShare of what that has beyond 1 GiB is added: in builds whose blocks are on the heap a lookup that misses the
 	// cache leaves one behind, and with 4 GiB collections took a twelfth of the processor time
-	// (bench/results/2026-11-23-hundredfold.md). A smaller cache leaves less, in proportion, but gcHeadroomMin.
+	// (docs/design/measured/hundredfold.md). A smaller cache leaves less, in proportion, but gcHeadroomMin.
 	gcHeadroom      = 256 << 20
 	gcHeadroomFull  = 192 << 20
 	gcHeadroomShare = 4

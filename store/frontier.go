@@ -21,7 +21,7 @@ const frontiersMax = 4096
 // deleted one that garbage collection has left. A row that is inserted there,
 // as auto-increment makes them, is new without a look into the engine, which
 // otherwise takes an eighth of the server's time under single-row inserts
-// (bench/results/2026-11-21-frontier.md).
+// (docs/design/measured/frontier.md).
 //
 // The contract, by which a key above the frontier has no version for whoever has
 // its lock: the leader of the sequencer applies new rows, then raises the

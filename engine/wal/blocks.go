@@ -17,7 +17,7 @@ const stagingBytes = 1 << 20
 // next.
 //
 // A segment is written so if it was made of a spare, whose blocks exist. The write and the sync are then one call, and the kernel has no
-// dirty pages to look for: that takes a fifth of the time off a sync, and 19 µs of the processors' (bench/results/2026-11-21-direct.md).
+// dirty pages to look for: that takes a fifth of the time off a sync, and 19 µs of the processors' (docs/design/measured/direct.md).
 // A block that is torn while it is written again holds the records that it held before, because their bytes do not change.
 type blocks struct {
 	to     blockWriter

@@ -36,7 +36,7 @@ const (
 )
 
 // crowdMin records in a direct write make it a crowd's: who makes it parks, see package aio. A lone client is better served by a call
-// that blocks, which has a wake-up less (bench/results/2026-11-21-direct.md).
+// that blocks, which has a wake-up less (docs/design/measured/direct.md).
 const crowdMin = 2
 
 // Options configures a Log. Everything but Logger and Room is required.
