@@ -60,6 +60,7 @@ var layers = map[string][]string{
 
 	"internal/testkit": {"engine", "mvcc"},
 	"internal/check":   {},
+	"internal/explore": {},
 	"internal/assert":  {},
 }
 
