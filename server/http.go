@@ -40,6 +40,7 @@ func (n *Node) openHTTP() error {
 		return err
 	}
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", n.serveRoot)
 	mux.HandleFunc("GET /status", n.serveStatus)
 	mux.HandleFunc("GET /metrics", n.serveMetrics)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {

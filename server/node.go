@@ -177,6 +177,10 @@ func (n *Node) openSQL() error {
 	if err != nil {
 		return err
 	}
+	if a := users.Match("root", "localhost", "127.0.0.1"); a != nil && len(a.Auth) == 0 && !a.Locked && !n.listener.Addr().(*net.TCPAddr).IP.IsLoopback() {
+		return fmt.Errorf("--listen %s is more than this machine, and root has no password: start with --listen 127.0.0.1:PORT, set one (ALTER USER root@localhost IDENTIFIED BY '…'), and start again",
+			o.Listen)
+	}
 	temp, err := cleanTemp(o.DataDir)
 	if err != nil {
 		return err
@@ -270,6 +274,14 @@ func (n *Node) Failed() <-chan struct{} { return n.failed }
 
 // MySQLAddr is the address of the MySQL port.
 func (n *Node) MySQLAddr() string { return n.listener.Addr().String() }
+
+// StatusURL is the address of the status port, empty if there is none.
+func (n *Node) StatusURL() string {
+	if n.httpListener == nil {
+		return ""
+	}
+	return "http://" + n.httpListener.Addr().String()
+}
 
 // Close drains the connections and ends the node. Everything acknowledged is on disk when it returns.
 func (n *Node) Close() error {

@@ -13,13 +13,15 @@ func run(args, env []string, stdout, stderr io.Writer) error {
 	root := &cobra.Command{
 		Use:           "pando",
 		Short:         "A MySQL-compatible database that starts as one process over one directory",
+		Version:       versionText(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.AddCommand(startCommand(env, stderr), configCommand(env), benchCommand(stdout, stderr), versionCommand())
+	root.AddCommand(startCommand(env, stdout, stderr), configCommand(env), benchCommand(stdout, stderr), versionCommand())
 	return root.Execute()
 }
 

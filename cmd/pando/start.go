@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
+	"net"
+	"net/netip"
 	"os/signal"
 	"syscall"
 
@@ -12,7 +15,7 @@ import (
 	"github.com/pandodb/pando/server"
 )
 
-func startCommand(env []string, stderr io.Writer) *cobra.Command {
+func startCommand(env []string, stdout, stderr io.Writer) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "start",
 		Short: "Serve the database in a directory",
@@ -32,6 +35,7 @@ func startCommand(env []string, stderr io.Writer) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		fmt.Fprintln(stdout, connectLine(node.MySQLAddr(), node.StatusURL()))
 		select {
 		case <-ctx.Done():
 		case <-node.Failed():
@@ -39,6 +43,19 @@ func startCommand(env []string, stderr io.Writer) *cobra.Command {
 		return node.Close()
 	}
 	return command
+}
+
+// connectLine tells how to reach a node at an address. Who listens everywhere is reached at the loopback address.
+func connectLine(mysql, status string) string {
+	host, port, _ := net.SplitHostPort(mysql) // of a listener
+	if address, err := netip.ParseAddr(host); err == nil && address.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	line := fmt.Sprintf("connect with: mariadb -h %s -P %s -u root", host, port)
+	if status != "" {
+		line += "    status page: " + status + "/"
+	}
+	return line
 }
 
 // stopSignals gives a context that SIGTERM and SIGINT end. A second one ends the process at once, whatever it does until then.
