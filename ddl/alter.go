@@ -19,6 +19,9 @@ import (
 // but indexes that have not bound or served anybody, if a build fails, or the
 // step does, or the server dies.
 func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
+	if c.Algorithm == "COPY" && c.Lock == "NONE" {
+		return types.Errorf(types.ErAlterOperationNotSupportedReason, "LOCK=NONE", reasonCopyLocks, "LOCK=SHARED")
+	}
 	for _, a := range actions {
 		if r, ok := a.(RenameTo); ok {
 			if len(actions) > 1 {
@@ -26,7 +29,7 @@ func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 			}
 			return e.RenameTables(c, []RenamePair{{n, r.To}})
 		}
-		if d, ok := a.(DropIndex); ok && len(actions) == 1 {
+		if d, ok := a.(DropIndex); ok && len(actions) == 1 && !dropsPrimary(a) {
 			return e.DropIndexOf(c, n, d.Name) // online: there is nothing that could be half done
 		}
 	}
@@ -39,6 +42,12 @@ func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 	t, err := e.table(n)
 	if err != nil {
 		return err
+	}
+	if actions, err = complete(t, actions); err != nil {
+		return err
+	}
+	if why := reasonToCopy(t, actions); why != nil {
+		return e.copyTable(c, t, actions, why, p)
 	}
 	plan, err := e.planAlter(c, t, actions)
 	if err != nil {
@@ -120,8 +129,8 @@ func (e *Executor) planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*a
 }
 
 // indexesOf lists the indexes that go with the column, those that consist of it
-// alone and those that leave, but for those that the statement drops anyway. A
-// column that shares another index would need that index rebuilt.
+// alone and those that leave, but for those that the statement drops anyway. No
+// other index has it: that would be a copy (sharesIndex).
 func (e *Executor) indexesOf(t *catalog.Table, column string, dropped map[string]bool) ([]string, error) {
 	col := t.Column(column)
 	if col == nil {
@@ -143,9 +152,6 @@ func (e *Executor) indexesOf(t *catalog.Table, column string, dropped map[string
 			if !e.droppable(t, ix) {
 				return nil, kvapi.ErrLockTimeout // it leaves when the disk is no longer full
 			}
-			if ix.Primary || len(ix.Columns) > 1 {
-				return nil, types.Errorf(types.ErNotSupportedYet, "DROP COLUMN of a column in the primary key or a multi-column index; drop the index first")
-			}
 			names = append(names, ix.Name)
 		}
 	}
@@ -163,9 +169,6 @@ func (plan *alterPlan) rehearse(c *Call, t *catalog.Table, add []IndexSpec) erro
 		ix := next.Index(name)
 		if ix == nil { // it is named twice
 			return types.Errorf(types.ErCantDropFieldOrKey, name)
-		}
-		if ix.Primary {
-			return types.Errorf(types.ErNotSupportedYet, "DROP PRIMARY KEY")
 		}
 		keyless = keyless || next.AutoInc != nil && next.AutoInc.Ordinal == ix.Columns[0].Col
 		next.RemoveIndex(ix.ID)

@@ -167,11 +167,8 @@ func checkAutoKeyKept(t *catalog.Table, drop *catalog.Index) error {
 // buildIndex validates an index that is added to an existing table. How many
 // there may be is for callers.
 func buildIndex(t *catalog.Table, spec *IndexSpec) (*catalog.Index, error) {
-	if spec.Primary {
-		if t.PK != nil {
-			return nil, types.Errorf(types.ErMultiplePriKey)
-		}
-		return nil, types.Errorf(types.ErNotSupportedYet, "ADD PRIMARY KEY")
+	if spec.Primary && t.PK != nil {
+		return nil, types.Errorf(types.ErMultiplePriKey)
 	}
 	if spec.Name != "" && t.Index(spec.Name) != nil {
 		return nil, types.Errorf(types.ErDupKeyName, spec.Name)

@@ -20,6 +20,7 @@
 //	DROP INDEX                            job: write-only | delete-only | absent
 //	failed build                          job: delete-only | absent
 //	ALTER                                 its CREATE INDEXes up to backfill, then all else as an instant ALTER
+//	ALTER of types, NOT NULL, primary key name locks, close the gate, copy all rows, one commit, open
 //
 // The last step of an ALTER is its only one that others notice: columns come, go
 // and get their names, all its indexes become public, those that it drops go,
@@ -30,6 +31,13 @@
 // with the name of an index that goes under one of their own
 // (catalog.Index.Replaces). DROP INDEX as an ALTER's only action runs as the
 // statement of that name does.
+//
+// An ALTER that changes what rows or their keys hold (reasonToCopy) writes them
+// anew, converted, into a key space of its own, with all its other actions. The
+// gate is closed from before the first row is read until the new descriptor is
+// published. The new key space has a job from before the first write (jobCopy),
+// which goes in the commit that publishes it and brings the job that frees the
+// old one.
 //
 // A build that was interrupted by a crash goes on in slices of bounded length,
 // between which the name is free: what changes the table meanwhile is found by
@@ -75,6 +83,6 @@
 //
 // # Absent on purpose
 //
-// Changes that rewrite rows (type changes, primary keys): 1235. Several nodes:
-// the barrier reaches them through leases later.
+// Copies of a table that stays in use. Several nodes: the barrier reaches them
+// through leases later.
 package ddl

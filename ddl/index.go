@@ -203,8 +203,12 @@ func (e *Executor) undoCreateIndex(j *job, p catalog.Patience, cause error) erro
 	return cause
 }
 
-// DropIndexOf drops a secondary index: DROP INDEX.
+// DropIndexOf drops an index: DROP INDEX. Without the primary key rows have other
+// keys, so that it goes by a copy of the table.
 func (e *Executor) DropIndexOf(c *Call, n Name, index string) error {
+	if drop := (DropIndex{Name: index}); dropsPrimary(drop) {
+		return e.AlterTable(c, n, []AlterSpec{drop})
+	}
 	p := c.patience()
 	release, err := e.names.lock(tableRefs(n), p)
 	if err != nil {
@@ -222,9 +226,6 @@ func (e *Executor) dropIndex(c *Call, n Name, index string, p catalog.Patience) 
 	ix := t.Index(index)
 	if !e.droppable(t, ix) {
 		return types.Errorf(types.ErCantDropFieldOrKey, index)
-	}
-	if ix.Primary {
-		return types.Errorf(types.ErNotSupportedYet, "DROP PRIMARY KEY")
 	}
 	if err := checkAutoKeyKept(t, ix); err != nil {
 		return err

@@ -40,9 +40,9 @@ func stage(a AlterSpec) int {
 	switch a.(type) {
 	case DropColumn:
 		return 0
-	case RenameColumn:
+	case RenameColumn, ModifyColumn:
 		return 2
-	case AddColumn:
+	case AddColumn, placeColumn:
 		return 3
 	case RenameIndex:
 		return 4
@@ -54,8 +54,8 @@ func stage(a AlterSpec) int {
 
 func applyStage(t *catalog.Table, actions []AlterSpec) error {
 	switch actions[0].(type) {
-	case RenameColumn:
-		return renameColumns(t, actions)
+	case RenameColumn, ModifyColumn:
+		return changeColumns(t, actions)
 	case RenameIndex:
 		return renameIndexes(t, actions)
 	}
@@ -68,41 +68,7 @@ func applyStage(t *catalog.Table, actions []AlterSpec) error {
 	return nil
 }
 
-// renameColumns gives all columns their names at once, so that two can change
-// places.
-func renameColumns(t *catalog.Table, actions []AlterSpec) error {
-	to := map[*catalog.Column]string{}
-	for _, a := range actions {
-		a := a.(RenameColumn)
-		c, err := columnOf(t, a.From)
-		if err != nil {
-			return err
-		}
-		if _, twice := to[c]; twice {
-			return types.Errorf(types.ErBadField, a.From, t.Name)
-		}
-		if err := checkColumnName(a.To); err != nil {
-			return err
-		}
-		to[c] = a.To
-	}
-	having := map[string]int{}
-	for _, c := range t.Columns {
-		if name, renamed := to[c]; renamed {
-			c.Name = name
-		}
-		having[strings.ToLower(c.Name)]++
-	}
-	for _, a := range actions {
-		if name := a.(RenameColumn).To; having[strings.ToLower(name)] > 1 {
-			return types.Errorf(types.ErDupFieldName, name)
-		}
-	}
-	t.Finish()
-	return nil
-}
-
-// renameIndexes does what renameColumns does for indexes.
+// renameIndexes does what changeColumns does for the names of indexes.
 func renameIndexes(t *catalog.Table, actions []AlterSpec) error {
 	to := map[*catalog.Index]string{}
 	for _, a := range actions {
@@ -142,6 +108,8 @@ func applyOne(t *catalog.Table, a AlterSpec) error {
 	switch a := a.(type) {
 	case AddColumn:
 		return applyAddColumn(t, &a.Column)
+	case placeColumn:
+		return moveColumn(t, a)
 	case DropColumn:
 		c := t.Column(a.Name)
 		if c == nil {
@@ -210,9 +178,6 @@ func applyDefault(c *catalog.Column, d *catalog.Default) error {
 
 // applyAddColumn adds a column whose value in existing rows is fixed now.
 func applyAddColumn(t *catalog.Table, spec *ColumnSpec) error {
-	if spec.AutoInc {
-		return types.Errorf(types.ErNotSupportedYet, "ADD COLUMN … AUTO_INCREMENT")
-	}
 	if len(t.Columns) >= columnsMax {
 		return types.Errorf(types.ErTooManyFields)
 	}

@@ -21,6 +21,9 @@ const (
 	jobCreateIndex jobKind = "create index"
 	jobDropIndex   jobKind = "drop index"
 	jobDestroy     jobKind = "free data"
+	// jobCopy stands for the new data of a table that ALTER TABLE copies, which is
+	// nobody's until the statement ends: a job that is found is one to free them.
+	jobCopy jobKind = "copy table"
 )
 
 // jobFormat is the first byte of a stored job.
@@ -243,6 +246,8 @@ func (e *Executor) Cancel(id uint64) error {
 	switch {
 	case j == nil:
 		return ErrNoJob
+	case j.rec.Kind == jobCopy && j.interrupt == nil:
+		return ErrOfSession
 	case j.rec.Kind != jobCreateIndex:
 		return ErrNotCancellable
 	case j.interrupt == nil:

@@ -78,19 +78,24 @@ type (
 	// AddColumn adds a column without rewriting the table.
 	AddColumn struct{ Column ColumnSpec }
 	// DropColumn drops a column without rewriting the table, and the indexes on
-	// it alone. A column that shares an index which stays is refused with 1235
-	// until index rewrites exist.
+	// it alone. If it shares an index that stays, the table is copied.
 	DropColumn struct{ Name string }
 	// RenameColumn is RENAME COLUMN.
 	RenameColumn struct{ From, To string }
+	// ModifyColumn is MODIFY and, with another name in Column, CHANGE. Where rows
+	// are to hold something else, the table is copied.
+	ModifyColumn struct {
+		From   string
+		Column ColumnSpec
+	}
 	// SetDefault is ALTER COLUMN … SET DEFAULT (or DROP DEFAULT when nil).
 	SetDefault struct {
 		Column  string
 		Default *catalog.Default
 	}
-	// AddIndex is ADD KEY or ADD UNIQUE KEY; a primary key is 1235.
+	// AddIndex is ADD KEY, ADD UNIQUE KEY or ADD PRIMARY KEY, which copies the table.
 	AddIndex struct{ Index IndexSpec }
-	// DropIndex is DROP KEY; dropping the primary key is 1235.
+	// DropIndex is DROP KEY, also of the primary key, which copies the table.
 	DropIndex struct{ Name string }
 	// RenameIndex is RENAME KEY.
 	RenameIndex struct{ From, To string }
@@ -116,6 +121,7 @@ type (
 
 func (AddColumn) alter()        {}
 func (DropColumn) alter()       {}
+func (ModifyColumn) alter()     {}
 func (RenameColumn) alter()     {}
 func (SetDefault) alter()       {}
 func (AddIndex) alter()         {}
@@ -146,6 +152,15 @@ type Call struct {
 	Text string
 	// Check judges the expressions of a table's next version, which mean nothing to this package. old is nil for a new table. May be nil.
 	Check func(old, next *catalog.Table) error
+	// Algorithm and Lock are ALTER TABLE's clauses in upper case, or empty.
+	Algorithm, Lock string
+	// Context converts the values of rows that an ALTER TABLE copies, and takes
+	// their warnings. nil is strict and keeps none.
+	Context *types.Context
+	// Copied is set if an ALTER TABLE has copied the table; Rows is then how many
+	// rows it reports, none where MySQL would not have copied them.
+	Copied bool
+	Rows   uint64
 }
 
 const lockWaitDefault = 365 * 24 * time.Hour

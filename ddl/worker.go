@@ -128,7 +128,7 @@ func (e *Executor) work() {
 // attempt runs a job as far as it gets. Errors are logged and the job is tried
 // again: nobody waits for it.
 func (e *Executor) attempt(j *job) (done bool, err error) {
-	if e.kindOf(j) == jobDestroy {
+	if kind := e.kindOf(j); kind == jobDestroy || kind == jobCopy {
 		done, err = e.runDestroy(j)
 	} else {
 		done, err = e.resumeIndex(j)

@@ -2,36 +2,91 @@ package session
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/ddl"
+	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/table"
 	"github.com/pandodb/pando/types"
 )
 
-// alterTable turns ALTER TABLE's actions into those that ddl knows. What needs a rewrite of the table is refused.
-func (s *Session) alterTable(c *ddl.Call, stmt *syntax.AlterTable) error {
+// alterTable turns ALTER TABLE's actions into those that ddl knows.
+func (s *Session) alterTable(c *ddl.Call, stmt *syntax.AlterTable) (sqlapi.Result, error) {
 	name, err := s.name(stmt.Table)
 	if err != nil {
-		return err
+		return sqlapi.Result{}, err
 	}
 	t, err := s.node.Catalog.Current().Table(name.Schema, name.Table)
 	if err != nil {
-		return err
+		return sqlapi.Result{}, err
 	}
+	actions, err := s.alterSpecs(t, stmt)
+	if err != nil {
+		return sqlapi.Result{}, err
+	}
+	readClauses(c, stmt.Specs)
+	return s.alter(c, name, actions)
+}
+
+// readClauses reads the ALGORITHM and LOCK clauses among specs.
+func readClauses(c *ddl.Call, specs []syntax.AlterSpec) {
+	for i := range specs {
+		switch word := strings.ToUpper(specs[i].Word); specs[i].Kind {
+		case syntax.AlterAlgorithm:
+			c.Algorithm = word
+		case syntax.AlterLock:
+			c.Lock = word
+		}
+	}
+}
+
+// alter runs the actions. Their conversions of rows are as strict as those of INSERT.
+func (s *Session) alter(c *ddl.Call, name ddl.Name, actions []ddl.AlterSpec) (sqlapi.Result, error) {
+	if len(actions) == 0 {
+		return sqlapi.Result{}, nil
+	}
+	c.Context = s.context.Fork()
+	c.Context.Strict = s.context.SQLMode&types.ModeStrict != 0
+	err := s.node.DDL.AlterTable(c, name, actions)
+	s.context.Absorb(c.Context)
+	if err != nil {
+		return sqlapi.Result{}, err
+	}
+	if !c.Copied {
+		s.online(c.Algorithm, c.Lock)
+		return sqlapi.Result{}, nil
+	}
+	if c.Lock == "SHARED" {
+		s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, "SHARED has no effect: readers wait for a copy as well"))
+	}
+	info := fmt.Sprintf("Records: %d  Duplicates: 0  Warnings: %d", c.Rows, s.context.WarningCount())
+	return sqlapi.Result{AffectedRows: c.Rows, Info: info}, nil
+}
+
+func (s *Session) alterSpecs(t *catalog.Table, stmt *syntax.AlterTable) ([]ddl.AlterSpec, error) {
 	var actions []ddl.AlterSpec
 	for i := range stmt.Specs {
 		some, err := s.alterSpec(t, &stmt.Specs[i])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		actions = append(actions, some...)
 	}
-	if len(actions) == 0 {
-		return nil
+	// Last, for what the other actions do to columns is theirs.
+	for i := range stmt.Specs {
+		if spec := &stmt.Specs[i]; spec.Kind == syntax.AlterConvert {
+			some, err := s.convertSpecs(t, spec, actions)
+			if err != nil {
+				return nil, err
+			}
+			actions = append(actions, some...)
+		}
 	}
-	return s.node.DDL.AlterTable(c, name, actions)
+	return actions, nil
 }
 
 func (s *Session) alterSpec(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.AlterSpec, error) {
@@ -61,8 +116,15 @@ func (s *Session) alterSpec(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.Alt
 	case syntax.AlterOptions:
 		return s.alterOptions(t, spec)
 	case syntax.AlterAlgorithm, syntax.AlterLock:
-		s.online([]syntax.AlterSpec{*spec})
-		return nil, nil
+		return nil, nil // read by alterTable
+	case syntax.AlterModify:
+		return s.modifyColumn(t, spec, spec.Columns[0].Name.Name)
+	case syntax.AlterChange:
+		return s.modifyColumn(t, spec, spec.Name.Name)
+	case syntax.AlterDropPrimary:
+		return []ddl.AlterSpec{ddl.DropIndex{Name: catalog.PrimaryName}}, nil
+	case syntax.AlterConvert:
+		return nil, nil // read by alterSpecs
 	case syntax.AlterKeys, syntax.AlterForce, syntax.AlterValidation:
 		s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, "this action has no effect: indexes are always maintained and tables need no rebuild"))
 		return nil, nil
@@ -205,4 +267,96 @@ func (s *Session) alterOptions(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.
 		}
 	}
 	return out, nil
+}
+
+// modifyColumn reads MODIFY and CHANGE: the column called from gets another definition, and the keys written inside it.
+func (s *Session) modifyColumn(t *catalog.Table, spec *syntax.AlterSpec, from string) ([]ddl.AlterSpec, error) {
+	column, keys, err := s.columnSpec(ddl.Name{Schema: t.Schema, Table: t.Name}, &spec.Columns[0], t.Coll)
+	if err != nil {
+		return nil, err
+	}
+	column.First = spec.Place.First
+	if spec.Place.After != nil {
+		column.After = spec.Place.After.Name
+	}
+	out := []ddl.AlterSpec{ddl.ModifyColumn{From: from, Column: column}}
+	for _, key := range keys {
+		out = append(out, ddl.AddIndex{Index: key})
+	}
+	return out, nil
+}
+
+// convertSpecs reads CONVERT TO CHARACTER SET: every column of text that others of the statement's actions leave alone changes.
+func (s *Session) convertSpecs(t *catalog.Table, spec *syntax.AlterSpec, others []ddl.AlterSpec) ([]ddl.AlterSpec, error) {
+	data := syntax.DataType{Charset: spec.Charset, Collate: spec.Collate}
+	base := t.Coll
+	if spec.Charset == "" || strings.EqualFold(spec.Charset, "DEFAULT") {
+		data.Charset = ""
+		if db := s.node.Catalog.Current().Database(t.Schema); db != nil {
+			base = db.Coll
+		}
+	}
+	to, _, err := columnCollation(&data, base)
+	if err != nil {
+		return nil, err
+	}
+	if to == types.Binary {
+		return nil, types.Errorf(types.ErNotSupportedYet, "CONVERT TO CHARACTER SET binary; MODIFY the columns to BINARY, VARBINARY or BLOB")
+	}
+	out := []ddl.AlterSpec{ddl.SetCollation{Coll: to}}
+	for _, c := range t.Columns {
+		if !c.Type.IsText() && c.Type.ID != types.TypeEnum && c.Type.ID != types.TypeSet || slices.ContainsFunc(others, func(a ddl.AlterSpec) bool { return changesColumn(a, c.Name) }) {
+			continue
+		}
+		column, err := s.inCollation(c, to)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, ddl.ModifyColumn{From: c.Name, Column: column})
+	}
+	return out, nil
+}
+
+// changesColumn reports whether an action drops, renames or describes the column.
+func changesColumn(a ddl.AlterSpec, column string) bool {
+	name := ""
+	switch a := a.(type) {
+	case ddl.DropColumn:
+		name = a.Name
+	case ddl.ModifyColumn:
+		name = a.From
+	case ddl.RenameColumn:
+		name = a.From
+	}
+	return strings.EqualFold(name, column)
+}
+
+// inCollation describes a column as CONVERT TO leaves it: a TEXT grows to the size that holds as many characters as before.
+func (s *Session) inCollation(c *catalog.Column, to types.CollationID) (ddl.ColumnSpec, error) {
+	spec := ddl.ColumnSpec{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Default: c.Default, OnUpdateNow: c.OnUpdateNow,
+		ExplicitCollation: c.ExplicitCollation, Invisible: c.Invisible, Comment: c.Comment}
+	from := c.Type.Coll
+	spec.Type.Coll = to
+	if c.Type.IsBlob() && to.MaxCharLen() > from.MaxCharLen() && c.Type.ID != types.TypeLongText {
+		spec.Type.ID++ // TINYTEXT, TEXT, MEDIUMTEXT, LONGTEXT follow each other
+	}
+	if to.Charset() != from.Charset() && len(c.Type.Elems) > 0 {
+		spec.Type.Elems = make([]string, len(c.Type.Elems))
+		for i, member := range c.Type.Elems {
+			own, bad := types.ConvertCharset(nil, []byte(member), from.Charset(), to.Charset())
+			if bad > 0 {
+				return spec, types.Errorf(types.ErNotSupportedYet, "CONVERT TO a character set that lacks characters of the members of column "+c.Name)
+			}
+			spec.Type.Elems[i] = string(own)
+		}
+	}
+	if d := c.Default; d != nil && d.Kind == catalog.DefaultLiteral {
+		strict := types.Context{SQLMode: s.context.SQLMode, Strict: true}
+		v, err := types.Convert(&strict, d.Value, spec.Type, c.Name, 1)
+		if err != nil {
+			return spec, types.Errorf(types.ErInvalidDefault, c.Name)
+		}
+		spec.Default = &catalog.Default{Kind: catalog.DefaultLiteral, Value: v.Clone()}
+	}
+	return spec, nil
 }

@@ -72,7 +72,7 @@ func (s *Session) schemaChange(stmt syntax.Statement) func(*ddl.Call) (sqlapi.Re
 		}
 		run = func(c *ddl.Call) error { return s.dropViews(c, stmt) }
 	case *syntax.AlterTable:
-		run = func(c *ddl.Call) error { return s.alterTable(c, stmt) }
+		return func(c *ddl.Call) (sqlapi.Result, error) { return s.alterTable(c, stmt) }
 	default:
 		return nil
 	}
@@ -438,7 +438,8 @@ func (s *Session) createIndex(c *ddl.Call, stmt *syntax.CreateIndex) error {
 	if err != nil {
 		return err
 	}
-	s.online(stmt.Algorithm)
+	readClauses(c, stmt.Algorithm)
+	s.online(c.Algorithm, c.Lock)
 	spec, err := s.indexSpec(&stmt.Key)
 	if err != nil {
 		return err
@@ -451,15 +452,19 @@ func (s *Session) dropIndex(c *ddl.Call, stmt *syntax.DropIndex) error {
 	if err != nil {
 		return err
 	}
-	s.online(stmt.Algorithm)
-	return s.node.DDL.DropIndexOf(c, name, stmt.Name.Name)
+	readClauses(c, stmt.Algorithm)
+	err = s.node.DDL.DropIndexOf(c, name, stmt.Name.Name)
+	if err == nil && !c.Copied {
+		s.online(c.Algorithm, c.Lock)
+	}
+	return err
 }
 
-// online checks ALGORITHM and LOCK clauses: every change here is online, so that only a demand for a copy or a lock can't be met.
-func (s *Session) online(specs []syntax.AlterSpec) {
-	for i := range specs {
-		word := strings.ToUpper(specs[i].Word)
-		if word == "COPY" || specs[i].Kind == syntax.AlterLock && (word == "SHARED" || word == "EXCLUSIVE") {
+// online says which of the words of ALGORITHM and LOCK clauses mean nothing to a change that was online, so that only a demand for a copy or
+// a lock can't be met.
+func (s *Session) online(words ...string) {
+	for _, word := range words {
+		if word == "COPY" || word == "SHARED" || word == "EXCLUSIVE" {
 			s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, word+" has no effect: schema changes are online"))
 		}
 	}

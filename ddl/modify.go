@@ -1,0 +1,268 @@
+package ddl
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/types"
+)
+
+// placeColumn is FIRST or AFTER of MODIFY and CHANGE, an action of its own: the
+// columns that it names are those that the statement leaves.
+type placeColumn struct {
+	name  string
+	first bool
+	after string
+}
+
+func (placeColumn) alter() {}
+
+// complete adds to the actions what they imply: the columns of a primary key that
+// stays are NOT NULL without saying so, and a place is taken after all changes.
+func complete(t *catalog.Table, actions []AlterSpec) ([]AlterSpec, error) {
+	keyStays := t.PK != nil && !slices.ContainsFunc(actions, dropsPrimary)
+	var out []AlterSpec
+	for _, a := range actions {
+		m, ok := a.(ModifyColumn)
+		if !ok {
+			out = append(out, a)
+			continue
+		}
+		if c := t.Column(m.From); c != nil && keyStays && hasColumn(t.PK, c.Ordinal) {
+			if m.Column.Null {
+				return nil, types.Errorf(types.ErPrimaryCantHaveNull)
+			}
+			m.Column.NotNull = true
+		}
+		out = append(out, m)
+		if m.Column.First || m.Column.After != "" {
+			out = append(out, placeColumn{m.Column.Name, m.Column.First, m.Column.After})
+		}
+	}
+	return out, nil
+}
+
+func dropsPrimary(a AlterSpec) bool {
+	d, ok := a.(DropIndex)
+	return ok && strings.EqualFold(d.Name, catalog.PrimaryName)
+}
+
+func hasColumn(ix *catalog.Index, ordinal int) bool {
+	return slices.ContainsFunc(ix.Columns, func(part catalog.IndexColumn) bool { return part.Col == ordinal })
+}
+
+// copyReason says why an ALTER writes every row anew.
+type copyReason struct {
+	// conversion: MySQL copies the table as well, so that the rows are reported,
+	// and NULL where there is to be none is a truncated value.
+	conversion bool
+	// instant and inplace are MySQL's reasons against these algorithms, empty if
+	// it gives none.
+	instant, inplace string
+}
+
+// The reasons in MySQL's words.
+const (
+	reasonTypeInstant = "Need to rebuild the table to change column type"
+	reasonTypeInplace = "Cannot change column type INPLACE"
+	reasonDropPrimary = "Dropping a primary key is not allowed without also adding a new primary key"
+	reasonCopyLocks   = "COPY algorithm requires a lock"
+)
+
+// reasonToCopy returns why the actions need a copy, nil if they do without.
+func reasonToCopy(t *catalog.Table, actions []AlterSpec) *copyReason {
+	var why *copyReason
+	need := func(r copyReason) {
+		if why == nil || r.conversion && !why.conversion {
+			why = &r
+		}
+	}
+	adds, drops := false, false
+	for _, a := range actions {
+		switch a := a.(type) {
+		case AddIndex:
+			adds = adds || a.Index.Primary
+		case DropIndex:
+			drops = drops || dropsPrimary(a)
+		case AddColumn:
+			if a.Column.AutoInc {
+				need(copyReason{})
+			}
+		case DropColumn:
+			if c := t.Column(a.Name); c != nil && sharesIndex(t, c, actions) {
+				need(copyReason{})
+			}
+		case ModifyColumn:
+			switch c := t.Column(a.From); {
+			case c == nil: // refused later
+			case grows(&c.Type, &a.Column.Type) && a.Column.AutoInc == c.AutoInc:
+				// Its entries stay what they are, but the limits of its keys have to be looked at again.
+				if (a.Column.NotNull && !c.NotNull) || indexed(t, c) {
+					need(copyReason{})
+				}
+			case !sameStored(&c.Type, &a.Column.Type), a.Column.AutoInc != c.AutoInc:
+				need(copyReason{conversion: true, instant: reasonTypeInstant, inplace: reasonTypeInplace})
+			case a.Column.NotNull && !c.NotNull:
+				need(copyReason{})
+			}
+		}
+	}
+	switch {
+	case drops && !adds:
+		need(copyReason{conversion: true, instant: reasonDropPrimary, inplace: reasonDropPrimary})
+	case drops || adds:
+		need(copyReason{})
+	}
+	return why
+}
+
+// sharesIndex reports whether a column is in an index which has other columns or
+// is the primary key, and which the statement does not drop by name.
+func sharesIndex(t *catalog.Table, c *catalog.Column, actions []AlterSpec) bool {
+	for _, ix := range t.Indexes {
+		if leaving(ix) || !hasColumn(ix, c.Ordinal) || !ix.Primary && len(ix.Columns) == 1 {
+			continue
+		}
+		if !slices.ContainsFunc(actions, func(a AlterSpec) bool {
+			d, ok := a.(DropIndex)
+			return ok && strings.EqualFold(d.Name, ix.Name)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+func indexed(t *catalog.Table, c *catalog.Column) bool {
+	return slices.ContainsFunc(t.Indexes, func(ix *catalog.Index) bool { return hasColumn(ix, c.Ordinal) })
+}
+
+// grows reports whether to is a string type like from with room for more.
+func grows(from, to *types.Type) bool {
+	sized := from.ID == types.TypeVarchar || from.ID == types.TypeVarbinary
+	return sized && from.ID == to.ID && from.Coll == to.Coll && to.Length > from.Length
+}
+
+// sameStored reports whether the rows and index entries that hold values of a
+// type stay the same with another one.
+func sameStored(from, to *types.Type) bool {
+	if from.ID != to.ID || from.Unsigned != to.Unsigned || from.Coll != to.Coll {
+		return false
+	}
+	switch {
+	case from.IsInteger():
+		return true // what differs is how it is shown
+	case from.ID == types.TypeEnum || from.ID == types.TypeSet:
+		n := len(from.Elems)
+		return len(to.Elems) >= n && slices.Equal(from.Elems, to.Elems[:n])
+	}
+	return from.Length == to.Length && from.Scale == to.Scale
+}
+
+// refuse answers for ALGORITHM and LOCK clauses that a copy cannot meet.
+func (r *copyReason) refuse(c *Call) error {
+	refused := func(what, reason, try string) error {
+		if reason == "" {
+			return types.Errorf(types.ErAlterOperationNotSupported, what, try)
+		}
+		return types.Errorf(types.ErAlterOperationNotSupportedReason, what, reason, try)
+	}
+	switch {
+	case c.Algorithm == "INSTANT":
+		return refused("ALGORITHM=INSTANT", r.instant, "ALGORITHM=COPY/INPLACE")
+	case c.Algorithm == "INPLACE":
+		return refused("ALGORITHM=INPLACE", r.inplace, "ALGORITHM=COPY")
+	case c.Lock == "NONE":
+		return refused("LOCK=NONE", r.inplace, "LOCK=SHARED")
+	}
+	return nil
+}
+
+// changeColumns does what MODIFY, CHANGE and RENAME COLUMN say, to all columns at
+// once, so that two can change names.
+func changeColumns(t *catalog.Table, actions []AlterSpec) error {
+	to := map[*catalog.Column]string{}
+	specs := map[*catalog.Column]*ColumnSpec{}
+	for _, a := range actions {
+		from, name := changedName(a)
+		c, err := columnOf(t, from)
+		if err != nil {
+			return err
+		}
+		if _, twice := to[c]; twice {
+			return types.Errorf(types.ErBadField, from, t.Name)
+		}
+		if m, ok := a.(ModifyColumn); ok {
+			err = checkColumn(&m.Column)
+			specs[c] = &m.Column
+		} else {
+			err = checkColumnName(name)
+		}
+		if err != nil {
+			return err
+		}
+		to[c] = name
+	}
+	having := map[string]int{}
+	for _, c := range t.Columns {
+		if name, changed := to[c]; changed {
+			c.Name = name
+		}
+		if spec := specs[c]; spec != nil {
+			describe(c, spec)
+		}
+		having[strings.ToLower(c.Name)]++
+	}
+	for _, a := range actions {
+		if _, name := changedName(a); having[strings.ToLower(name)] > 1 {
+			return types.Errorf(types.ErDupFieldName, name)
+		}
+	}
+	t.Finish()
+	return nil
+}
+
+// changedName returns the column that a names, and the name that it gets.
+func changedName(a AlterSpec) (from, to string) {
+	if m, ok := a.(ModifyColumn); ok {
+		return m.From, m.Column.Name
+	}
+	r := a.(RenameColumn)
+	return r.From, r.To
+}
+
+// describe gives c the attributes of spec, which has been checked.
+func describe(c *catalog.Column, spec *ColumnSpec) {
+	c.Type, c.NotNull, c.AutoInc, c.Default = spec.Type, spec.NotNull || spec.AutoInc, spec.AutoInc, spec.Default
+	c.OnUpdateNow, c.ExplicitCollation, c.Invisible, c.Comment = spec.OnUpdateNow, spec.ExplicitCollation, spec.Invisible, spec.Comment
+	if c.Default == nil && !c.NotNull {
+		c.Default = &catalog.Default{Kind: catalog.DefaultNull}
+	}
+}
+
+// moveColumn does what FIRST and AFTER say. The parts of indexes follow theirs.
+func moveColumn(t *catalog.Table, p placeColumn) error {
+	c, err := columnOf(t, p.name)
+	if err != nil {
+		return err
+	}
+	before := slices.Clone(t.Columns)
+	t.Columns = slices.DeleteFunc(t.Columns, func(o *catalog.Column) bool { return o == c })
+	at := 0
+	if !p.first {
+		at = 1 + slices.IndexFunc(t.Columns, func(o *catalog.Column) bool { return strings.EqualFold(o.Name, p.after) })
+		if at == 0 {
+			return types.Errorf(types.ErBadField, p.after, t.Name)
+		}
+	}
+	t.Columns = slices.Insert(t.Columns, at, c)
+	for _, ix := range t.Indexes {
+		for i := range ix.Columns {
+			if part := &ix.Columns[i]; part.Added == nil {
+				part.Col = slices.Index(t.Columns, before[part.Col])
+			}
+		}
+	}
+	return nil
+}
