@@ -10,6 +10,8 @@ var (
 	ErrForeign = errors.New("foreign data directory")
 	// ErrNewerFormat: a newer Pando has raised the directory's format.
 	ErrNewerFormat = errors.New("newer data format")
+	// ErrLostLog: the newest part of the log is gone. Options.AcceptLostLog opens without it.
+	ErrLostLog = errors.New("lost log")
 	// ErrDamaged: the directory is Pando's but cannot be read.
 	ErrDamaged = errors.New("damaged data directory")
 )

@@ -46,7 +46,7 @@ func (e *Engine) openLog() error {
 	}
 	e.log, err = wal.Open(wal.Options{
 		Dir: e.opts.Dir, FS: e.fs, Raw: e.opts.FS, SegmentBytes: segment, Spares: e.opts.SpareLogBytes > 0,
-		Room: e.hasRoom, Logger: e.opts.Logger,
+		Room: e.hasRoom, Logger: e.opts.Logger, AcceptLost: e.opts.AcceptLostLog,
 		Released: e.releasedLog,
 		Fail:     func(what string, err error) { e.fail(what + " WAL: " + err.Error()) },
 	}, from, noted, e.replay)
@@ -279,6 +279,9 @@ func (e *Engine) syncWAL(pos wal.Position) error {
 // explainLog turns the log's refusal into one of ours.
 func (e *Engine) explainLog(err error) error {
 	switch {
+	case errors.Is(err, wal.ErrLost):
+		return fmt.Errorf("%w: acknowledged commits of %s are gone (%v); if the files cannot be put back, start once with --accept-lost-log, which goes on without them",
+			ErrLostLog, e.opts.Dir, err)
 	case errors.Is(err, wal.ErrDamaged):
 		return e.damaged(err)
 	case errors.Is(err, wal.ErrVersion):

@@ -61,6 +61,8 @@ type Options struct {
 	LowSpaceBytes int64
 	// BallastBytes is the size of the ballast file. 0 means a fiftieth of the disk, at most 128 MiB; NoSpace means none.
 	BallastBytes int64
+	// AcceptLostLog opens a directory whose log has lost its newest part, with a warning, instead of refusing it with ErrLostLog.
+	AcceptLostLog bool
 	// Logger receives events; nil discards them.
 	Logger *slog.Logger
 	// Fatal is called with a reason once nothing can be acknowledged any more. It must not return, except in tests; nil logs

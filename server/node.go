@@ -145,7 +145,7 @@ func (n *Node) openStorage() error {
 		}
 	}
 	n.engine, err = engine.Open(engine.Options{Dir: filepath.Join(o.DataDir, storeName), CacheBytes: budget.cache, MemTableBytes: budget.memTable,
-		SpareLogBytes: budget.memTable, MaxOpenFiles: tables, PageCache: budget.pageCacheNow, Logger: n.log})
+		SpareLogBytes: budget.memTable, MaxOpenFiles: tables, PageCache: budget.pageCacheNow, AcceptLostLog: o.AcceptLostLog, Logger: n.log})
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,9 @@ type Options struct {
 	// MaxProcs bounds the processors used; 0 takes all that the machine or the cgroup gives.
 	MaxProcs int
 	// SyncLog false acknowledges commits before they reach the disk, and can lose them.
-	SyncLog         bool
+	SyncLog bool
+	// AcceptLostLog starts where acknowledged commits at the end of the log are gone, which is refused otherwise.
+	AcceptLostLog   bool
 	LogLevel        string
 	LogFormat       string
 	TLSCert, TLSKey string

@@ -39,6 +39,7 @@ func Settings() []Setting {
 		size("memory-limit", "bytes that the process aims to stay below; 0 takes the machine's or the cgroup's", func(o *Options) *int64 { return &o.MemoryBytes }),
 		number("max-procs", "processors to use; 0 takes all", func(o *Options) *int { return &o.MaxProcs }),
 		boolean("sync-log", "sync each commit to the disk before it is acknowledged; off can lose acknowledged data", func(o *Options) *bool { return &o.SyncLog }),
+		boolean("accept-lost-log", "start although the newest part of the log is gone, with the commits in it; for one start", func(o *Options) *bool { return &o.AcceptLostLog }),
 		text("log-level", "debug, info, warn or error", func(o *Options) *string { return &o.LogLevel }),
 		text("log-format", "text or json", func(o *Options) *string { return &o.LogFormat }),
 		text("tls-cert", "PEM file of the server's certificate; without one a self-signed one is made in memory", func(o *Options) *string { return &o.TLSCert }),

@@ -19,6 +19,8 @@
 //  3. A segment gets its name only after everything in its predecessor is durable. So a hole in any segment but the last is
 //     damage, and so is a hole in the last before a position that a later record knows to be synced. Open refuses both. What
 //     else stands at the end is what a crash has torn, and is cut off.
+//     Beyond that the mark knows what was durable: the newest segment's name, size and header, and at a clean end where the log ended.
+//     What it knows and Open does not find is lost (ErrLost), and refused unless the operator accepts it.
 //  4. What a crash has torn is never mistaken for the log again, nor is what a recycled file held: a record names its position,
 //     and after Open the log goes on in a new segment.
 //  5. After an error of a write or a sync nothing is durable any more: Options.Fail has been called and every Sync fails. A
@@ -48,6 +50,10 @@
 // spare is written in whole blocks (blocks.go), and behind them what the file held before.
 //
 // Contents are what clients have sent. The salt sees to it that none of them can hold bytes that pass for a record.
+//
+// `log-mark-<base>-<bytes>-<end>`, an empty file with three numbers of 16 hexadecimal digits in its name, is the mark: the base of the
+// newest segment, the least size of its file (0: not even its header is durable), and a position below which all is durable. It is
+// renamed after a segment's header and name are durable, and at Close. Without one, nothing is checked.
 //
 // `spare-wal` is a spare and `spare-wal.part` one that is being written; both may be deleted while the server is down.
 //

@@ -104,5 +104,6 @@ func parseSegmentName(name string) (base Position, ok bool) {
 // IsFile tells whether a file of this name is the log's.
 func IsFile(name string) bool {
 	_, segment := parseSegmentName(name)
-	return segment || name == spareName || name == sparePartName
+	_, mark := parseMark(name)
+	return segment || mark || name == spareName || name == sparePartName
 }

@@ -55,6 +55,8 @@ type Options struct {
 	// Released returns the position up to which the effects of all records are durable without the log. It is called after
 	// each Kick, on the log's goroutine.
 	Released func() Position
+	// AcceptLost goes on where the newest part of the log was lost, with a warning.
+	AcceptLost bool
 	// Fail is told of an error of the log, once, before anybody else sees it.
 	Fail func(what string, err error)
 	// Logger takes warnings; nil discards them.
@@ -93,6 +95,8 @@ type Log struct {
 	// filesMu is held while names change: to make, take and remove spares and segments. It is taken before mu.
 	filesMu    sync.Mutex
 	spareReady bool // guarded by filesMu: the spare file is complete
+	mark       mark // guarded by filesMu
+	marked     bool // guarded by filesMu: there is a mark
 	late       bool // guarded by filesMu: a spare had to be made because no segment was released in time
 
 	kick chan struct{} // wakes the keeper; room for one
@@ -437,6 +441,9 @@ func (l *Log) Close() error {
 	}
 	if l.writer.file != nil {
 		err = errors.Join(err, l.writer.file.Close())
+	}
+	if err == nil {
+		l.markClean()
 	}
 	return err
 }

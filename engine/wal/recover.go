@@ -16,6 +16,8 @@ import (
 var (
 	// ErrDamaged: a part of the log that was durable is missing or cannot be read.
 	ErrDamaged = errors.New("wal: the log is damaged")
+	// ErrLost: the newest part of the log was durable and is gone. Options.AcceptLost goes on without it.
+	ErrLost = errors.New("wal: the end of the log is lost")
 	// ErrVersion: a newer program wrote the log.
 	ErrVersion = errors.New("wal: unknown version of the log")
 )
@@ -52,7 +54,7 @@ func Open(o Options, released Position, must bool, replay func(content []byte) e
 	exists := n > 0 && l.segments[n-1].base == end
 	if !exists {
 		l.segments = append(l.segments, segment{base: end})
-	} else if !l.spareReady {
+	} else if err = l.retractMark(); err == nil && !l.spareReady {
 		err = l.replace(end)
 	}
 	if err == nil {
@@ -84,6 +86,7 @@ func (l *Log) recover(must bool, replay func([]byte) error) (end Position, err e
 		}
 	}
 	slices.Sort(bases)
+	l.readMark(names)
 	if info, err := l.o.FS.Stat(l.path(spareName)); err == nil {
 		if l.spareReady = l.o.Spares && info.Size() >= l.o.SegmentBytes; !l.spareReady {
 			l.remove(spareName) // the options have changed
@@ -91,7 +94,9 @@ func (l *Log) recover(must bool, replay func([]byte) error) (end Position, err e
 	}
 	if len(bases) == 0 {
 		if must {
-			return 0, fmt.Errorf("%w: its files (*%s) are gone", ErrDamaged, segmentSuffix)
+			if err := l.lost("its files (*%s) are gone", segmentSuffix); err != nil {
+				return 0, err
+			}
 		}
 		return l.released, nil
 	}
@@ -108,6 +113,10 @@ func (l *Log) recover(must bool, replay func([]byte) error) (end Position, err e
 		if end, err = l.readSegment(base, max(end, base), next, replay); err != nil {
 			return 0, err
 		}
+	}
+	// What was accepted as lost is not looked for at the next start, when the file that holds the place has another name.
+	if err := l.checkEnd(end); err != nil {
+		return 0, err
 	}
 	for _, base := range bases[:first] {
 		l.remove(segmentName(base))
@@ -142,6 +151,11 @@ func (l *Log) readSegment(base, from, next Position, replay func([]byte) error) 
 	var present bool
 	if r.salt, present, err = decodeSegmentHeader(header, base); err != nil {
 		return 0, err
+	}
+	if next == base {
+		if err := l.checkNewest(base, from, r.size, present); err != nil {
+			return 0, err
+		}
 	}
 	for end = from; present && (next == base || end < next); {
 		content, err := r.record(end)

@@ -77,6 +77,14 @@ func (l *Log) begin(base Position, exists bool) error {
 	if _, err := file.Write(encodeSegmentHeader(base, l.salt)); err != nil {
 		return err
 	}
+	// The mark tells of the header, so that is durable first, and so is the name.
+	if err := file.SyncData(); err != nil {
+		return err
+	}
+	if err := SyncDir(l.o.FS, l.o.Dir); err != nil {
+		return err
+	}
+	l.setMark(mark{base, max(bytes, segmentHeaderBytes), base})
 	if err := SyncDir(l.o.FS, l.o.Dir); err != nil {
 		return err
 	}

@@ -1,0 +1,134 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// markPrefix begins the name of the mark.
+const markPrefix = "log-mark-"
+
+// mark is what is known to be durable of the log, so that a start can tell what was lost. It is the name of an empty file, because a name
+// changes at once or not at all. One that is behind, since it could not be changed or its change was not yet durable at a power loss, only
+// tells less.
+type mark struct {
+	base  Position // of the newest segment
+	bytes int64    // the least size of its file; 0 if not even its header is known to be durable
+	end   Position // all below is durable; at a clean end that is the end of the log
+}
+
+func (m mark) name() string {
+	return fmt.Sprintf("%s%016x-%016x-%016x", markPrefix, uint64(m.base), uint64(m.bytes), uint64(m.end))
+}
+
+// parseMark reads the name of a mark.
+func parseMark(name string) (m mark, ok bool) {
+	var base, bytes, end uint64
+	digits, ok := strings.CutPrefix(name, markPrefix)
+	if !ok {
+		return mark{}, false
+	}
+	if n, err := fmt.Sscanf(digits, "%16x-%16x-%16x", &base, &bytes, &end); n != 3 || err != nil {
+		return mark{}, false
+	}
+	m = mark{Position(base), int64(bytes), Position(end)}
+	return m, m.name() == name
+}
+
+// readMark finds the mark among the names of the directory. A power loss amid a change may leave both names, of which either holds.
+func (l *Log) readMark(names []string) {
+	for _, name := range names {
+		m, ok := parseMark(name)
+		switch {
+		case !ok:
+		case !l.marked || m.base > l.mark.base || m.base == l.mark.base && m.bytes < l.mark.bytes:
+			if l.marked {
+				l.remove(l.mark.name())
+			}
+			l.mark, l.marked = m, true
+		default:
+			l.remove(name)
+		}
+	}
+}
+
+// setMark changes the mark. That it fails is no reason to stop: the old one still holds. The caller holds filesMu, or is alone.
+func (l *Log) setMark(m mark) {
+	if l.marked && l.mark == m {
+		return
+	}
+	var err error
+	if l.marked {
+		err = l.o.Raw.Rename(l.path(l.mark.name()), l.path(m.name()))
+	} else if f, createErr := l.o.Raw.Create(l.path(m.name()), category); createErr != nil {
+		err = createErr
+	} else {
+		err = f.Close()
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		l.marked = false // somebody has removed it
+	}
+	if err != nil {
+		l.o.Logger.Warn("cannot mark the log's end; a loss of its newest part may not be noticed", "error", err)
+		return
+	}
+	l.mark, l.marked = m, true
+}
+
+// retractMark says that the newest segment is going to be replaced by an empty file. That must be durable before it happens.
+func (l *Log) retractMark() error {
+	if !l.marked || l.mark.bytes == 0 {
+		return nil
+	}
+	l.setMark(mark{l.mark.base, 0, l.mark.end})
+	if l.mark.bytes != 0 {
+		return errors.New("wal: the log's mark cannot be changed")
+	}
+	return SyncDir(l.o.FS, l.o.Dir)
+}
+
+// markClean notes where the log ends, after all of it has been synced.
+func (l *Log) markClean() {
+	if !l.marked {
+		return
+	}
+	l.setMark(mark{l.mark.base, l.mark.bytes, l.end})
+	if err := SyncDir(l.o.FS, l.o.Dir); err != nil {
+		l.o.Logger.Warn("the mark of the log's end may not be on the disk", "error", err)
+	}
+}
+
+// lost reports a part of the log that was durable and is not there. With Options.AcceptLost that is a warning.
+func (l *Log) lost(format string, args ...any) error {
+	err := fmt.Errorf("%w: %s", ErrLost, fmt.Sprintf(format, args...))
+	if !l.o.AcceptLost {
+		return err
+	}
+	l.o.Logger.Warn("the end of the log was lost, and this is accepted: acknowledged commits are gone", "error", err)
+	return nil
+}
+
+// checkNewest compares the newest segment, whose file has this size, with the mark. present tells whether it has its header, from where
+// its replay begins.
+func (l *Log) checkNewest(base, from Position, size int64, present bool) error {
+	marked := l.marked && l.mark.base == base
+	switch {
+	case l.marked && l.mark.base > base:
+		return l.lost("the newest file is gone: %s, which held everything from position %d on", segmentName(l.mark.base), l.mark.base)
+	case marked && size < l.mark.bytes:
+		return l.lost("%s is cut off: it has %d bytes of at least %d", segmentName(base), size, l.mark.bytes)
+	case !present && (from > base || marked && l.mark.bytes > 0):
+		return l.lost("%s has lost its header, and with it everything from position %d on", segmentName(base), base)
+	}
+	return nil
+}
+
+// checkEnd compares where the log ends with the mark.
+func (l *Log) checkEnd(end Position) error {
+	if l.marked && end < l.mark.end {
+		return l.lost("it ends at position %d, and was durable up to %d when the server last ended or began a file", end, l.mark.end)
+	}
+	return nil
+}
