@@ -688,6 +688,10 @@ func TestCanary(t *testing.T) {
 	r.sync(r.append("x"))
 	r.fs = testkit.Crash(mem, 0, 0)
 	_ = r.log.Close()
+	if err := r.open(); !errors.Is(err, wal.ErrLost) {
+		t.Errorf("the lie is not noticed: %v", err)
+	}
+	r.accept, r.must = true, true
 	r.mustOpen()
 	if len(r.read) != 0 {
 		t.Error("a record survived that was never synced: the crashes crash nothing")
