@@ -43,12 +43,14 @@ func HashKeys(b *BuildContext, eq Expr) (l, r Expr, ok bool) {
 		if !dated(&l.typ) || !dated(&r.typ) {
 			return nil, nil, false
 		}
-		t = types.Type{ID: types.TypeDatetime, Length: -1, Scale: types.MaxFsp}
+		t = types.Type{ID: types.TypeDatetime, Length: -1, Scale: max(l.typ.Scale, r.typ.Scale, 0)}
+		return b.fraction(l, t), b.fraction(r, t), true
 	case classTime:
 		if l.typ.ID != types.TypeTime || r.typ.ID != types.TypeTime {
 			return nil, nil, false
 		}
-		t = types.Type{ID: types.TypeTime, Length: -1, Scale: types.MaxFsp}
+		t = types.Type{ID: types.TypeTime, Length: -1, Scale: max(l.typ.Scale, r.typ.Scale, 0)}
+		return b.fraction(l, t), b.fraction(r, t), true
 	default:
 		return nil, nil, false
 	}
@@ -62,6 +64,16 @@ func (b *BuildContext) wide(e Expr) Expr {
 	}
 	t := types.Type{ID: types.TypeBigInt, Length: -1, Scale: -1, Unsigned: e.typ.Unsigned}
 	return b.coerce(e, t)
+}
+
+// fraction is coerce, but converts a time also if only the number of fractional digits differs: keys hold as many as their type has.
+func (b *BuildContext) fraction(e Expr, t types.Type) Expr {
+	if e.typ.Kind() != t.Kind() || e.typ.Scale == t.Scale || !t.IsTemporal() || e.typ.ID == types.TypeNull {
+		return b.coerce(e, t)
+	}
+	n := newCall("coerce", []Expr{e})
+	n.hidden, n.typ, n.coer, n.ascii, n.notNull, n.eval = true, t, e.coer, e.ascii, e.notNull, evalCoerce
+	return foldHidden(b, n)
 }
 
 func integralType(t *types.Type) bool { return t.IsInteger() || t.ID == types.TypeYear }
@@ -104,7 +116,7 @@ func Unify(b *BuildContext, es ...Expr) ([]Expr, error) {
 	}
 	out := make([]Expr, len(es))
 	for i, e := range es {
-		out[i] = b.coerce(e, t)
+		out[i] = b.fraction(e, t)
 	}
 	return out, nil
 }
