@@ -45,6 +45,7 @@ func (t *Table) Clone() *Table {
 		n.Indexes[i] = &ii
 	}
 	n.Layouts = slices.Clone(t.Layouts)
+	n.Checks = slices.Clone(t.Checks)
 	return n
 }
 

@@ -26,10 +26,12 @@ const (
 	KindDictionary = 'z'
 )
 
-// The first byte of every descriptor. A binary without views would take one for a table.
+// The first byte of every descriptor. A binary without views would take one for a table, and one without CHECK constraints would store
+// rows that break them.
 const (
 	descriptorFormat = 1
 	viewFormat       = 2
+	checkFormat      = 3
 )
 
 func databaseKey(id uint64) []byte { return keys.SystemKey(nil, KindDatabase, IDPart(id)) }
@@ -123,9 +125,10 @@ type tableJSON struct {
 	NextIndexID  uint64       `json:"next_index_id"`
 	// Fresh: the data begins with the commit of this very version, whose timestamp it
 	// cannot know. ReadableFrom is that timestamp in later versions.
-	Fresh        bool   `json:"fresh,omitempty"`
-	ReadableFrom uint64 `json:"readable_from,omitempty"`
-	View         *View  `json:"view,omitempty"`
+	Fresh        bool    `json:"fresh,omitempty"`
+	ReadableFrom uint64  `json:"readable_from,omitempty"`
+	View         *View   `json:"view,omitempty"`
+	Checks       []Check `json:"checks,omitempty"`
 }
 
 func seal(format byte, v any) ([]byte, error) {
@@ -137,8 +140,8 @@ func seal(format byte, v any) ([]byte, error) {
 }
 
 func unseal(b []byte, v any) error {
-	if len(b) == 0 || b[0] != descriptorFormat && b[0] != viewFormat {
-		return fmt.Errorf("%w: descriptor format %x, this version reads %d", kvapi.ErrCorrupt, b[:min(1, len(b))], descriptorFormat)
+	if len(b) == 0 || b[0] < descriptorFormat || b[0] > checkFormat {
+		return fmt.Errorf("%w: descriptor format %x, this version reads up to %d", kvapi.ErrCorrupt, b[:min(1, len(b))], checkFormat)
 	}
 	if err := json.Unmarshal(b[1:], v); err != nil {
 		return fmt.Errorf("%w: %v", kvapi.ErrCorrupt, err)
@@ -171,7 +174,7 @@ func encodeTable(t *Table, fresh bool) ([]byte, error) {
 	j := tableJSON{
 		ID: t.ID, PhysID: t.PhysID, Schema: t.Schema, Name: t.Name, Layouts: t.Layouts, Collation: t.Coll.Name(),
 		Engine: t.Engine, Comment: t.Comment, Options: t.Options, CreateMillis: t.CreateMillis,
-		NextColumnID: t.nextColumnID, NextIndexID: t.nextIndexID, Fresh: fresh,
+		NextColumnID: t.nextColumnID, NextIndexID: t.nextIndexID, Fresh: fresh, Checks: t.Checks,
 	}
 	if !fresh {
 		j.ReadableFrom = uint64(t.ReadableFrom)
@@ -200,6 +203,9 @@ func encodeTable(t *Table, fresh bool) ([]byte, error) {
 	if t.View != nil {
 		j.View = t.View
 		return seal(viewFormat, j)
+	}
+	if len(t.Checks) > 0 {
+		return seal(checkFormat, j)
 	}
 	return seal(descriptorFormat, j)
 }
@@ -245,7 +251,7 @@ func decodeTable(b []byte, ts clock.Timestamp) (*Table, error) {
 		t.ReadableFrom = ts
 	}
 	t.Engine, t.Comment, t.Options, t.CreateMillis = j.Engine, j.Comment, j.Options, j.CreateMillis
-	t.View = j.View
+	t.View, t.Checks = j.View, j.Checks
 	t.nextColumnID, t.nextIndexID, t.Layouts = j.NextColumnID, j.NextIndexID, j.Layouts
 	byID := map[uint32]int{}
 	for i := range j.Columns {

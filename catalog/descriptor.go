@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -196,6 +197,8 @@ type Table struct {
 	// View is set for a view: a name for a query. Its columns are those of the
 	// query when it was created, and it has no rows.
 	View *View
+	// Checks are the CHECK constraints in the order of their names.
+	Checks []Check
 
 	nextColumnID uint32
 	nextIndexID  uint64
@@ -204,6 +207,63 @@ type Table struct {
 	byName       map[string]int // lower-case column name → ordinal
 	indexByName  map[string]*Index
 	derived      atomic.Pointer[any]
+}
+
+// Check is a CHECK constraint: a row for which its expression is false is refused.
+type Check struct {
+	Name string `json:"name"` // unique among the checks of the database, in any case
+	// Expr is the expression as SHOW CREATE TABLE prints it, in utf8mb4. It is parsed under no sql_mode.
+	Expr        string `json:"expr"`
+	NotEnforced bool   `json:"not_enforced,omitempty"`
+}
+
+// Check returns the position in Checks of the one called name, in any case, or -1.
+func (t *Table) Check(name string) int {
+	return slices.IndexFunc(t.Checks, func(c Check) bool { return strings.EqualFold(c.Name, name) })
+}
+
+// GeneratedCheck returns the number in the name of a check that has the form of t's automatic ones, t_chk_1 and so on.
+func (t *Table) GeneratedCheck(name string) (number uint64, ok bool) {
+	digits, ok := strings.CutPrefix(strings.ToLower(name), strings.ToLower(t.Name)+checkInfix)
+	if !ok || digits == "" || digits[0] == '0' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(digits, 10, 32)
+	return n, err == nil
+}
+
+// checkInfix stands between the table's name and the number in the automatic name of a check.
+const checkInfix = "_chk_"
+
+// CheckName is the automatic name of a check with that number.
+func CheckName(table string, number uint64) string {
+	return table + checkInfix + strconv.FormatUint(number, 10)
+}
+
+// LastCheck is the largest number in the automatic names of t's checks, 0 without one.
+func (t *Table) LastCheck() (last uint64) {
+	for i := range t.Checks {
+		if n, ok := t.GeneratedCheck(t.Checks[i].Name); ok {
+			last = max(last, n)
+		}
+	}
+	return last
+}
+
+// Rename gives t another name and its checks the automatic names that follow from it.
+func (t *Table) Rename(schema, name string) {
+	for i := range t.Checks {
+		if n, ok := t.GeneratedCheck(t.Checks[i].Name); ok {
+			t.Checks[i].Name = CheckName(name, n)
+		}
+	}
+	t.Schema, t.Name = schema, name
+	t.SortChecks()
+}
+
+// SortChecks restores the order of Checks after a change.
+func (t *Table) SortChecks() {
+	slices.SortStableFunc(t.Checks, func(a, b Check) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
 }
 
 // View is what a view adds to its columns.

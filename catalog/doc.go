@@ -61,6 +61,7 @@
 //	'd' | database id, 8 bytes big endian    format byte 1, JSON of databaseJSON
 //	't' | table id, 8 bytes big endian       format byte 1, JSON of tableJSON;
 //	                                         2 for a view, with the field view
+//	                                         3 for a table with CHECK constraints, with the field checks
 //	'n'                                      counter: next object id
 //	'z' | physical id, 8 bytes | number, 4    a dictionary:
 //	                                         byte     content

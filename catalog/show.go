@@ -27,9 +27,21 @@ func ShowCreateTable(t *Table, autoInc uint64, ctx *types.Context) string {
 			p.index(ix)
 		}
 	}
+	for i := range t.Checks {
+		p.check(&t.Checks[i])
+	}
 	p.text("\n)")
 	p.options(autoInc)
 	return string(p.b)
+}
+
+func (p *printer) check(c *Check) {
+	p.text(",\n  CONSTRAINT ")
+	p.ident(c.Name)
+	p.text(" CHECK (" + c.Expr + ")")
+	if c.NotEnforced {
+		p.text(" /*!80016 NOT ENFORCED */")
+	}
 }
 
 // QuoteIdent returns name in backticks.

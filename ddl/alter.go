@@ -67,7 +67,7 @@ func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 		built = append(built, j)
 	}
 	// Its wait for users is another one than those of the builds.
-	if err := e.runStep(n, plan, built, renames, c.patience()); err != nil {
+	if err := e.runStep(c, n, plan, built, renames, c.patience()); err != nil {
 		e.undoBuilds(built, p, err)
 		return err
 	}
@@ -251,7 +251,7 @@ func underName(err error, renames []rename) error {
 // that the plan changes and the built indexes, while nobody uses the table.
 // Writers of two layouts never meet, and an index can go without the steps of
 // dropIndex.
-func (e *Executor) runStep(n Name, plan *alterPlan, built []*job, renames []rename, p catalog.Patience) error {
+func (e *Executor) runStep(c *Call, n Name, plan *alterPlan, built []*job, renames []rename, p catalog.Patience) error {
 	t, err := e.table(n)
 	if err != nil {
 		return err
@@ -293,6 +293,9 @@ func (e *Executor) runStep(n Name, plan *alterPlan, built []*job, renames []rena
 		return err
 	}
 	defer openAll(held)
+	if err := e.checkNewChecks(c, t, next); err != nil {
+		return err
+	}
 	counts = counts && next.AutoInc != nil
 	err = e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, func(tx *txn.Txn) error {
 		if counts {

@@ -60,6 +60,11 @@ func buildTable(spec *TableSpec, dbColl types.CollationID) (*catalog.Table, erro
 	if err := checkAutoColumn(t); err != nil {
 		return nil, err
 	}
+	for _, c := range spec.Checks {
+		if err := addCheck(t, c); err != nil {
+			return nil, err
+		}
+	}
 	t.Finish()
 	return t, checkRowSize(t)
 }

@@ -233,6 +233,9 @@ func (e *Executor) CreateTable(c *Call, spec *TableSpec) error {
 	if err != nil {
 		return err
 	}
+	if err := checkNamesFree(snap, t); err != nil {
+		return err
+	}
 	if err := c.check(nil, t); err != nil {
 		return err
 	}
@@ -382,9 +385,14 @@ func (e *Executor) RenameTables(c *Call, pairs []RenamePair) error {
 			continue
 		}
 		next := t.Clone()
-		next.Schema, next.Name = n.Schema, n.Table
+		next.Rename(n.Schema, n.Table)
 		next.Finish()
 		old, changed = append(old, t), append(changed, next)
+	}
+	for _, t := range changed {
+		if err := checkNamesFree(snap, t); err != nil {
+			return err
+		}
 	}
 	held, err := e.catalog.Close(old, p)
 	if err != nil {

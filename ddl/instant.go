@@ -38,7 +38,7 @@ func applyInstant(t *catalog.Table, actions []AlterSpec) error {
 // changes of columns those of the table as it was, all others the new ones.
 func stage(a AlterSpec) int {
 	switch a.(type) {
-	case DropColumn:
+	case DropColumn, DropCheck:
 		return 0
 	case RenameColumn, ModifyColumn:
 		return 2
@@ -48,6 +48,8 @@ func stage(a AlterSpec) int {
 		return 4
 	case IndexVisibility:
 		return 5
+	case AddCheck:
+		return 6
 	}
 	return 1
 }
@@ -144,6 +146,20 @@ func applyOne(t *catalog.Table, a AlterSpec) error {
 		t.Comment = a.Comment
 	case SetCollation:
 		t.Coll = a.Coll
+	case AddCheck:
+		return addCheck(t, a.Check)
+	case DropCheck:
+		at, err := checkOf(t, a.Name)
+		if err != nil {
+			return err
+		}
+		t.Checks = slices.Delete(t.Checks, at, at+1)
+	case EnforceCheck:
+		at, err := checkOf(t, a.Name)
+		if err != nil {
+			return err
+		}
+		t.Checks[at].NotEnforced = !a.Enforced
 	default:
 		return types.Errorf(types.ErNotSupportedYet, "this action of ALTER TABLE")
 	}

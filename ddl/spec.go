@@ -61,6 +61,7 @@ type TableSpec struct {
 	IfNotExists bool
 	Columns     []ColumnSpec
 	Indexes     []IndexSpec
+	Checks      []catalog.Check
 	// Coll is the table's collation; 0 takes the database's.
 	Coll          types.CollationID
 	Engine        string // empty: InnoDB
@@ -117,6 +118,15 @@ type (
 	SetComment struct{ Comment string }
 	// SetCollation is DEFAULT CHARSET/COLLATE: it concerns new columns only.
 	SetCollation struct{ Coll types.CollationID }
+	// AddCheck is ADD CHECK. Existing rows are the affair of Call.JudgeRows.
+	AddCheck struct{ Check catalog.Check }
+	// DropCheck is DROP CHECK, or DROP CONSTRAINT of a check.
+	DropCheck struct{ Name string }
+	// EnforceCheck is ALTER CHECK … ENFORCED or NOT ENFORCED.
+	EnforceCheck struct {
+		Name     string
+		Enforced bool
+	}
 )
 
 func (AddColumn) alter()        {}
@@ -133,6 +143,9 @@ func (RenameTo) alter()         {}
 func (SetAutoIncrement) alter() {}
 func (SetComment) alter()       {}
 func (SetCollation) alter()     {}
+func (AddCheck) alter()         {}
+func (DropCheck) alter()        {}
+func (EnforceCheck) alter()     {}
 
 // RenamePair is one pair of RENAME TABLE.
 type RenamePair struct{ From, To Name }
@@ -161,6 +174,8 @@ type Call struct {
 	// rows it reports, none where MySQL would not have copied them.
 	Copied bool
 	Rows   uint64
+	// JudgeRows judges the rows of a table by the constraints that its next version has and it has not, while nobody writes them. May be nil.
+	JudgeRows func(old, next *catalog.Table) error
 }
 
 const lockWaitDefault = 365 * 24 * time.Hour

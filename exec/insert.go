@@ -106,6 +106,7 @@ func (in *inserter) begin(rt *Runtime, n *Insert) {
 	}
 	*in = inserter{rowMaker: in.rowMaker, node: n, writer: rt.writer(n.Table), row: row[:width], given: given[:width], stored: in.stored}
 	in.init(rt, n.Table, n.Defaults)
+	in.checks = n.Checks
 	clear(in.given)
 	for _, c := range n.Cols {
 		in.given[c] = true
@@ -327,7 +328,11 @@ func (in *inserter) complete() (err error) {
 
 // store completes the row and writes it as the mode says.
 func (in *inserter) store() error {
-	if err := in.complete(); err != nil {
+	err := in.complete()
+	if err == nil {
+		err = in.verify(in.row)
+	}
+	if err != nil {
 		if in.demoted(err) {
 			return nil
 		}
@@ -345,7 +350,7 @@ func (in *inserter) store() error {
 	case InsertUpdate:
 		return in.upsert()
 	}
-	err := in.writer.Insert(in.rt.Txn, in.row, table.InsertCheck)
+	err = in.writer.Insert(in.rt.Txn, in.row, table.InsertCheck)
 	if err == nil {
 		in.affected++
 		in.inserted()
@@ -588,5 +593,8 @@ func (in *inserter) assignOld() error {
 	copy(in.both[2*n:], in.source)
 	in.rt.Ctx.InsertValues = in.row
 	defer func() { in.rt.Ctx.InsertValues = nil }()
-	return in.assign(in.node.OnDup, in.both, in.both, in.oldRow, in.rowNo)
+	if err := in.assign(in.node.OnDup, in.both, in.both, in.oldRow, in.rowNo); err != nil {
+		return err
+	}
+	return in.verify(in.next)
 }

@@ -168,7 +168,7 @@ func (rt *Runtime) runMultiUpdate(n *MultiUpdate) (sqlapi.Result, error) {
 	}
 	u := &multiUpdater{multiWriter: rt.newMultiWriter(n.Input, tables), node: n}
 	for i, c := range u.targets {
-		c.defaults = n.Targets[i].Defaults
+		c.defaults, c.checks = n.Targets[i].Defaults, n.Targets[i].Checks
 		c.lenient = n.Ignore || !rt.Ctx.Strict
 		u.shown = append(u.shown, n.shows(i))
 		u.twice = append(u.twice, n.twice(i))
@@ -280,6 +280,9 @@ func (u *multiUpdater) write(i int, id uint32, row []types.Value) error {
 			}
 			copy(c.old, now)
 		}
+	}
+	if err := c.verify(c.new); err != nil {
+		return err
 	}
 	changed, err := c.writer.Update(u.rt.Txn, c.old, c.new)
 	if err != nil || !changed {

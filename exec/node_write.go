@@ -74,6 +74,13 @@ type Insert struct {
 	// default is an expression. A nil entry, or a nil slice, means the literal default
 	// of the descriptor.
 	Defaults []expr.Expr
+	Checks   []Check
+}
+
+// Check is a condition that a row must not fail to be stored: it is evaluated over the table's columns by ordinal, and NULL passes.
+type Check struct {
+	Name string
+	Cond expr.Expr
 }
 
 // Update changes the rows of its input, which yields all columns of Table in order
@@ -87,6 +94,7 @@ type Update struct {
 	Set    []Assignment // over the input's columns
 	// Defaults is as in Insert, for SET c = DEFAULT.
 	Defaults []expr.Expr
+	Checks   []Check
 	Ignore   bool // UPDATE IGNORE
 }
 
@@ -121,6 +129,7 @@ type UpdateTarget struct {
 	// Set assigns the column with ordinal Col to an expression over the input's columns.
 	Set      []Assignment
 	Defaults []expr.Expr // as in Insert
+	Checks   []Check
 }
 
 // MultiDelete removes rows of several tables, those that its input joins, each once. All

@@ -333,7 +333,7 @@ func (p *Program) readColumns(exprs []expr.Expr) bool {
 
 func compileUpdate(n *Update) *Program {
 	p := compileKeyed(programUpdate, n.Table, n.Input)
-	if p == nil || n.Ignore {
+	if p == nil || n.Ignore || len(n.Checks) > 0 {
 		return nil
 	}
 	p.set.set, p.set.defaults = n.Set, n.Defaults

@@ -14,14 +14,34 @@ type rowMaker struct {
 	rt       *Runtime
 	table    *catalog.Table
 	defaults []expr.Expr // compiled default expressions by ordinal; may be nil
+	checks   []Check
 	now      []types.Value
 	nowSet   []bool
 	lenient  bool // NULL in a NOT NULL column becomes the implicit default
 }
 
 func (m *rowMaker) init(rt *Runtime, t *catalog.Table, defaults []expr.Expr) {
-	m.rt, m.table, m.defaults = rt, t, defaults
+	m.rt, m.table, m.defaults, m.checks = rt, t, defaults, nil
 	m.nowSet = m.nowSet[:0]
+}
+
+// verify refuses a complete row that fails a check.
+func (m *rowMaker) verify(row []types.Value) error {
+	return Verify(m.rt.Ctx, m.checks, row)
+}
+
+// Verify returns 3819 for the first of the checks that row fails.
+func Verify(ctx *expr.Ctx, checks []Check, row []types.Value) error {
+	for i := range checks {
+		v, err := checks[i].Cond.Eval(ctx, row)
+		if err != nil {
+			return err
+		}
+		if !v.IsNull() && !types.ToBool(ctx.Context, &v) {
+			return types.Errorf(types.ErCheckConstraintViolated, checks[i].Name)
+		}
+	}
+	return nil
 }
 
 // convert returns v as a value of column c. Its bytes live as v's or in the arena.
@@ -171,7 +191,7 @@ func (m *rowMaker) demote(err error) error {
 		return err
 	}
 	switch e.Number {
-	case types.ErDupEntry, types.ErBadNull, types.ErNoDefaultForField:
+	case types.ErDupEntry, types.ErBadNull, types.ErNoDefaultForField, types.ErCheckConstraintViolated:
 		m.rt.Ctx.AddError(types.LevelWarning, e)
 		return nil
 	}

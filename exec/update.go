@@ -124,7 +124,7 @@ func (c *changer) readRowID(key []byte) error {
 func (rt *Runtime) runUpdate(n *Update) (sqlapi.Result, error) {
 	defer rt.strictly(n.Ignore).restore()
 	c := newChanger(rt, n.Table, n.KeyCol)
-	c.defaults = n.Defaults
+	c.defaults, c.checks = n.Defaults, n.Checks
 	c.lenient = n.Ignore || !rt.Ctx.Strict
 	matched, changed := 0, 0
 	err := rt.drain(n.Input, func(b *types.Batch) error {
@@ -170,6 +170,9 @@ func (c *changer) update(n *Update, b *types.Batch, i, rowNo int) (changed bool,
 	copy(c.new, c.old)
 	c.rt.Ctx.ResetArena()
 	if err := c.assign(n.Set, c.new, c.new, c.old, rowNo); err != nil {
+		return false, err
+	}
+	if err := c.verify(c.new); err != nil {
 		return false, err
 	}
 	return c.writer.Update(c.rt.Txn, c.old, c.new)

@@ -271,7 +271,32 @@ func keyColumnUsage(p view, emit func(...any) error) error {
 	})
 }
 
+// checkConstraints lists the CHECKs, in the escaped form in which MySQL keeps them.
+func checkConstraints(p view, emit func(...any) error) error {
+	escape := strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`)
+	return eachTable(p, func(t *catalog.Table) error {
+		for i := range t.Checks {
+			if err := emit(catalogName, t.Schema, t.Checks[i].Name, escape.Replace(t.Checks[i].Expr)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 func tableConstraints(p view, emit func(...any) error) error {
+	err := eachTable(p, func(t *catalog.Table) error {
+		for i := range t.Checks {
+			c := &t.Checks[i]
+			if err := emit(catalogName, t.Schema, c.Name, t.Schema, t.Name, "CHECK", yesNo(!c.NotEnforced)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	return eachIndex(p, func(t *catalog.Table, index *catalog.Index) error {
 		if !index.Unique {
 			return nil

@@ -181,7 +181,7 @@ var definitions = map[string]map[string]definition{
 		"parameters":              absent(parameterColumns),
 		"events":                  absent(eventColumns),
 		"referential_constraints": absent(referentialColumns),
-		"check_constraints":       absent(checkColumns),
+		"check_constraints":       {strings.Split(checkColumns, ", "), checkConstraints},
 		"partitions":              absent(partitionColumns),
 		"files":                   absent(fileColumns),
 		"plugins":                 absent(pluginColumns),

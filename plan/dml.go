@@ -76,6 +76,9 @@ func (b *builder) insert(stmt *syntax.Insert) error {
 	}
 	t := g.table
 	node := &exec.Insert{Table: t}
+	if node.Checks, err = b.checks(t); err != nil {
+		return err
+	}
 	if node.Defaults, err = b.defaults(t); err != nil {
 		return err
 	}
@@ -437,6 +440,9 @@ func (b *builder) update(stmt *syntax.Update) error {
 	}
 	node := &exec.Update{Table: g.table, Input: input, KeyCol: keyCol, Set: set, Ignore: stmt.Ignore}
 	if node.Defaults, err = b.defaults(g.table); err != nil {
+		return err
+	}
+	if node.Checks, err = b.checks(g.table); err != nil {
 		return err
 	}
 	b.plan.Root = node

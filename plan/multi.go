@@ -67,7 +67,12 @@ func (b *builder) multiUpdate(stmt *syntax.Update) error {
 		if err != nil {
 			return err
 		}
-		node.Targets = append(node.Targets, exec.UpdateTarget{Table: t.get.table, First: st.at[t.get.first], KeyCol: st.at[t.get.rowKey()], Set: t.set, Defaults: defaults})
+		checks, err := b.checks(t.get.table)
+		if err != nil {
+			return err
+		}
+		node.Targets = append(node.Targets, exec.UpdateTarget{Table: t.get.table, First: st.at[t.get.first], KeyCol: st.at[t.get.rowKey()], Set: t.set,
+			Defaults: defaults, Checks: checks})
 	}
 	b.plan.Root = node
 	return nil

@@ -69,8 +69,9 @@ func (s *Session) alter(c *ddl.Call, name ddl.Name, actions []ddl.AlterSpec) (sq
 
 func (s *Session) alterSpecs(t *catalog.Table, stmt *syntax.AlterTable) ([]ddl.AlterSpec, error) {
 	var actions []ddl.AlterSpec
+	last := t.LastCheck()
 	for i := range stmt.Specs {
-		some, err := s.alterSpec(t, &stmt.Specs[i])
+		some, err := s.alterSpec(t, &stmt.Specs[i], &last)
 		if err != nil {
 			return nil, err
 		}
@@ -89,15 +90,26 @@ func (s *Session) alterSpecs(t *catalog.Table, stmt *syntax.AlterTable) ([]ddl.A
 	return actions, nil
 }
 
-func (s *Session) alterSpec(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.AlterSpec, error) {
+// alterSpec reads one action. last is the number of the last automatic name of a CHECK.
+func (s *Session) alterSpec(t *catalog.Table, spec *syntax.AlterSpec, last *uint64) ([]ddl.AlterSpec, error) {
 	switch spec.Kind {
 	case syntax.AlterAddColumn:
-		return s.addColumns(t, spec)
+		return s.addColumns(t, spec, last)
+	case syntax.AlterAddCheck:
+		check, err := s.checkSpec(ddl.Name{Schema: t.Schema, Table: t.Name}, spec.Check, "", last)
+		return []ddl.AlterSpec{ddl.AddCheck{Check: check}}, err
+	case syntax.AlterDropCheck:
+		return dropConstraint(t, spec)
+	case syntax.AlterEnforced:
+		if spec.Word != "CHECK" && t.Check(spec.Name.Name) < 0 {
+			return nil, noConstraint(spec.Name.Name)
+		}
+		return []ddl.AlterSpec{ddl.EnforceCheck{Name: spec.Name.Name, Enforced: !spec.Not}}, nil
 	case syntax.AlterAddKey:
 		index, err := s.indexSpec(spec.Key)
 		return []ddl.AlterSpec{ddl.AddIndex{Index: index}}, err
 	case syntax.AlterDropColumn:
-		return []ddl.AlterSpec{ddl.DropColumn{Name: spec.Name.Name}}, nil
+		return dropColumn(t, spec.Name.Name)
 	case syntax.AlterDropKey:
 		return []ddl.AlterSpec{ddl.DropIndex{Name: spec.Name.Name}}, nil
 	case syntax.AlterRenameColumn:
@@ -132,11 +144,12 @@ func (s *Session) alterSpec(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.Alt
 	return nil, types.Errorf(types.ErNotSupportedYet, "this action of ALTER TABLE; create a new table and INSERT … SELECT into it")
 }
 
-func (s *Session) addColumns(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.AlterSpec, error) {
+func (s *Session) addColumns(t *catalog.Table, spec *syntax.AlterSpec, last *uint64) ([]ddl.AlterSpec, error) {
 	defs := make([]*syntax.ColumnDef, 0, len(spec.Columns)+len(spec.Elements))
 	for i := range spec.Columns {
 		defs = append(defs, &spec.Columns[i])
 	}
+	of := ddl.Name{Schema: t.Schema, Table: t.Name}
 	var out []ddl.AlterSpec
 	for _, element := range spec.Elements {
 		switch element := element.(type) {
@@ -148,15 +161,26 @@ func (s *Session) addColumns(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.Al
 				return nil, err
 			}
 			out = append(out, ddl.AddIndex{Index: index})
-		default:
-			return nil, types.Errorf(types.ErNotSupportedYet, "CHECK constraints")
+		case *syntax.CheckDef:
+			check, err := s.checkSpec(of, element, "", last)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, ddl.AddCheck{Check: check})
 		}
 	}
 	var columns []ddl.AlterSpec
 	for _, def := range defs {
-		column, keys, err := s.columnSpec(ddl.Name{Schema: t.Schema, Table: t.Name}, def, t.Coll)
+		def, checks, err := s.columnChecks(of, def, last)
 		if err != nil {
 			return nil, err
+		}
+		column, keys, err := s.columnSpec(of, def, t.Coll)
+		if err != nil {
+			return nil, err
+		}
+		for _, check := range checks {
+			out = append(out, ddl.AddCheck{Check: check})
 		}
 		column.First = spec.Place.First
 		if spec.Place.After != nil {

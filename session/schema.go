@@ -29,8 +29,14 @@ func (s *Session) runSchema(stmt syntax.Statement, text string) (sqlapi.Result, 
 		return sqlapi.Result{}, err
 	}
 	call := &ddl.Call{LockWait: s.metadataWait, Interrupt: &s.interrupt, Self: s.use, Text: text,
-		Check: func(old, next *catalog.Table) error { return plan.CheckDefaults(s.planEnv(""), old, next) },
-		Warn:  func(level types.Level, number uint16, args ...any) { s.context.Warn(level, number, args...) }}
+		JudgeRows: s.judgeRows,
+		Check: func(old, next *catalog.Table) error {
+			if err := plan.CheckDefaults(s.planEnv(""), old, next); err != nil {
+				return err
+			}
+			return plan.CheckConstraints(s.planEnv(""), old, next)
+		},
+		Warn: func(level types.Level, number uint16, args ...any) { s.context.Warn(level, number, args...) }}
 	return run(call)
 }
 
@@ -183,8 +189,9 @@ func (s *Session) createTable(c *ddl.Call, stmt *syntax.CreateTable, queried []d
 	if err := s.tableOptions(spec, stmt.Options); err != nil {
 		return err
 	}
+	last := uint64(0)
 	for _, element := range stmt.Elements {
-		if err := s.tableElement(spec, element); err != nil {
+		if err := s.tableElement(spec, element, &last); err != nil {
 			return err
 		}
 	}
@@ -212,6 +219,10 @@ func (s *Session) createLike(c *ddl.Call, name ddl.Name, stmt *syntax.CreateTabl
 			spec.Indexes = append(spec.Indexes, likeIndex(t, index))
 		}
 	}
+	for i, check := range t.Checks {
+		check.Name = catalog.CheckName(name.Table, uint64(i)+1)
+		spec.Checks = append(spec.Checks, check)
+	}
 	return s.node.DDL.CreateTable(c, spec)
 }
 
@@ -223,13 +234,19 @@ func likeIndex(t *catalog.Table, index *catalog.Index) ddl.IndexSpec {
 	return spec
 }
 
-func (s *Session) tableElement(spec *ddl.TableSpec, element syntax.TableElement) error {
+// tableElement adds an element of CREATE TABLE. last is the number of the last automatic name of a CHECK.
+func (s *Session) tableElement(spec *ddl.TableSpec, element syntax.TableElement, last *uint64) error {
 	switch element := element.(type) {
 	case *syntax.ColumnDef:
-		column, keys, err := s.columnSpec(spec.Name, element, spec.Coll)
+		def, checks, err := s.columnChecks(spec.Name, element, last)
 		if err != nil {
 			return err
 		}
+		column, keys, err := s.columnSpec(spec.Name, def, spec.Coll)
+		if err != nil {
+			return err
+		}
+		spec.Checks = append(spec.Checks, checks...)
 		spec.Columns = append(spec.Columns, column)
 		spec.Indexes = append(spec.Indexes, keys...)
 		return nil
@@ -240,8 +257,12 @@ func (s *Session) tableElement(spec *ddl.TableSpec, element syntax.TableElement)
 		}
 		spec.Indexes = append(spec.Indexes, index)
 		return nil
+	case *syntax.CheckDef:
+		check, err := s.checkSpec(spec.Name, element, "", last)
+		spec.Checks = append(spec.Checks, check)
+		return err
 	}
-	return types.Errorf(types.ErNotSupportedYet, "CHECK constraints")
+	return types.Errorf(types.ErNotSupportedYet, "this element of a table")
 }
 
 // indexSpec reads a key definition.

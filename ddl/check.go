@@ -1,0 +1,68 @@
+package ddl
+
+import (
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/types"
+)
+
+// addCheck appends a CHECK constraint, whose name no other of the table has.
+func addCheck(t *catalog.Table, c catalog.Check) error {
+	if tooLong(c.Name) {
+		return types.Errorf(types.ErTooLongIdent, c.Name)
+	}
+	if t.Check(c.Name) >= 0 {
+		return types.Errorf(types.ErCheckConstraintDupName, c.Name)
+	}
+	t.Checks = append(t.Checks, c)
+	t.SortChecks()
+	return nil
+}
+
+// checkOf returns the position of the check called name.
+func checkOf(t *catalog.Table, name string) (int, error) {
+	if at := t.Check(name); at >= 0 {
+		return at, nil
+	}
+	return 0, types.Errorf(types.ErCheckConstraintNotFound, name)
+}
+
+// checkNamesFree refuses names of checks that other tables of the database have.
+func checkNamesFree(snap *catalog.Snapshot, t *catalog.Table) error {
+	if len(t.Checks) == 0 {
+		return nil
+	}
+	for _, other := range snap.Tables(t.Schema) {
+		if other.ID == t.ID || len(other.Checks) == 0 {
+			continue
+		}
+		for i := range t.Checks {
+			if other.Check(t.Checks[i].Name) >= 0 {
+				return types.Errorf(types.ErCheckConstraintDupName, t.Checks[i].Name)
+			}
+		}
+	}
+	return nil
+}
+
+// binds reports whether next has an enforced check that did not bind the rows of t.
+func binds(t, next *catalog.Table) bool {
+	for i := range next.Checks {
+		c := &next.Checks[i]
+		at := t.Check(c.Name)
+		if !c.NotEnforced && (at < 0 || t.Checks[at].NotEnforced || t.Checks[at].Expr != c.Expr) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkNewChecks judges the names of t's new checks and its rows, which nobody writes meanwhile.
+func (e *Executor) checkNewChecks(c *Call, t, next *catalog.Table) error {
+	if err := checkNamesFree(e.catalog.Current(), next); err != nil {
+		return err
+	}
+	if c.JudgeRows == nil || !binds(t, next) {
+		return nil
+	}
+	return c.JudgeRows(t, next)
+}

@@ -1,0 +1,191 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// erNonBooleanCheck is ER_NON_BOOLEAN_EXPR_FOR_CHECK_CONSTRAINT.
+const erNonBooleanCheck = 3812
+
+// checks compiles the enforced CHECK constraints of a table, over its columns by ordinal.
+func (b *builder) checks(t *catalog.Table) ([]exec.Check, error) {
+	var out []exec.Check
+	for i := range t.Checks {
+		c := &t.Checks[i]
+		if c.NotEnforced {
+			continue
+		}
+		tree, err := syntax.ParseExpr(c.Expr, syntax.Options{})
+		if err != nil {
+			return nil, err
+		}
+		cond, err := b.check(t, tree)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, exec.Check{Name: c.Name, Cond: b.note(cond)})
+	}
+	return out, nil
+}
+
+func (b *builder) check(t *catalog.Table, tree syntax.Expr) (expr.Expr, error) {
+	outer := b.env
+	b.env = outer.Stored()
+	defer func() { b.env = outer }()
+	bind := &binder{env: b.env, build: b, scope: tableScope(t, t.Name), clause: "check constraint"}
+	return bind.bind(tree)
+}
+
+// CheckConstraints judges the CHECK constraints of a table that is about to be created (old is nil) or changed.
+func CheckConstraints(env *Env, old, next *catalog.Table) error {
+	for i := range next.Checks {
+		c := &next.Checks[i]
+		tree, err := syntax.ParseExpr(c.Expr, syntax.Options{})
+		if err != nil {
+			return err
+		}
+		known := old != nil && old.Check(c.Name) >= 0
+		for _, name := range columnNames(tree) {
+			column := next.Column(name)
+			switch {
+			case column == nil && known:
+				return types.Errorf(types.ErDependentByCheckConstraint, c.Name, name)
+			case column == nil:
+				return types.Errorf(types.ErCheckConstraintRefersUnknownColumn, c.Name, name)
+			case column.AutoInc:
+				return types.Errorf(types.ErCheckConstraintRefersAutoIncrementColumn, c.Name)
+			case known && old.Column(name) != nil && old.Column(name).ID != column.ID:
+				// Another column takes the name.
+				return types.Errorf(types.ErDependentByCheckConstraint, c.Name, name)
+			}
+		}
+		if err := checkAllowed(c.Name, tree); err != nil {
+			return err
+		}
+		bound, err := newBuilder(env).check(next, tree)
+		if err != nil {
+			return err
+		}
+		if !expr.IsDeterministic(bound) {
+			return types.Errorf(types.ErCheckConstraintFunctionIsNotAllowed, c.Name)
+		}
+	}
+	return nil
+}
+
+// columnNames lists the columns that an expression refers to, each once.
+func columnNames(tree syntax.Expr) []string {
+	var names []string
+	seen := map[string]bool{}
+	walkSyntax(tree, func(e syntax.Expr) bool {
+		if ref, ok := e.(*syntax.ColumnRef); ok && !seen[strings.ToLower(ref.Column)] {
+			seen[strings.ToLower(ref.Column)] = true
+			names = append(names, ref.Column)
+		}
+		return true
+	})
+	return names
+}
+
+// CheckColumns lists the columns that a stored CHECK constraint refers to.
+func CheckColumns(c *catalog.Check) ([]string, error) {
+	tree, err := syntax.ParseExpr(c.Expr, syntax.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return columnNames(tree), nil
+}
+
+// CheckText is the text, in utf8mb4, that is kept of a CHECK constraint called name at a table, or at its column column if that is not
+// empty, from a client of this character set.
+func CheckText(e syntax.Expr, name, column, schema, table string, client *types.Charset) (string, error) {
+	text, err := DefaultText(e, schema, table, client)
+	if err != nil {
+		return "", err
+	}
+	tree, err := syntax.ParseExpr(text, syntax.Options{})
+	if err != nil {
+		return "", err
+	}
+	if err := checkAllowed(name, tree); err != nil {
+		return "", err
+	}
+	if !isBoolean(tree) {
+		return "", types.NewError(erNonBooleanCheck, "An expression of non-boolean type specified to a check constraint '"+name+"'.")
+	}
+	for _, other := range columnNames(tree) {
+		if column != "" && !strings.EqualFold(other, column) {
+			return "", types.Errorf(types.ErColumnCheckConstraintReferencesOtherColumn, name)
+		}
+	}
+	p := clausePrinter{}
+	p.expr(tree)
+	return string(p.b), nil
+}
+
+// unsteady are the functions whose results depend on more than their arguments: MySQL names them in 3814.
+var unsteady = strings.Fields(`benchmark connection_id curdate current_date current_role current_time current_timestamp current_user curtime database
+	found_rows get_lock is_free_lock is_used_lock last_insert_id load_file localtime localtimestamp master_pos_wait now rand release_all_locks
+	release_lock row_count schema session_user sleep sysdate system_user unix_timestamp user utc_date utc_time utc_timestamp uuid uuid_short version`)
+
+// checkAllowed refuses what means something else each time.
+func checkAllowed(name string, tree syntax.Expr) (err error) {
+	walkSyntax(tree, func(e syntax.Expr) bool {
+		switch e := e.(type) {
+		case *syntax.UserVariable, *syntax.SystemVariable:
+			err = types.Errorf(types.ErCheckConstraintVariables, name)
+		case *syntax.Subquery, *syntax.Exists, *syntax.QuantCompare:
+			err = types.Errorf(types.ErCheckConstraintFunctionIsNotAllowed, name)
+		case *syntax.In:
+			if e.Query != nil {
+				err = types.Errorf(types.ErCheckConstraintFunctionIsNotAllowed, name)
+			}
+		case *syntax.Param:
+			err = syntaxError("?")
+		case *syntax.ValuesFunc:
+			err = types.Errorf(types.ErCheckConstraintNamedFunctionIsNotAllowed, name, "values")
+		case *syntax.Default:
+			err = types.Errorf(types.ErCheckConstraintNamedFunctionIsNotAllowed, name, "default")
+		case *syntax.FuncCall:
+			lower := strings.ToLower(e.Name)
+			for _, f := range unsteady {
+				if f == lower && !(f == "unix_timestamp" && len(e.Args) > 0) {
+					err = types.Errorf(types.ErCheckConstraintNamedFunctionIsNotAllowed, name, lower)
+				}
+			}
+		}
+		return err == nil
+	})
+	return err
+}
+
+// isBoolean reports whether an expression is a condition by its form, as MySQL asks of a CHECK.
+func isBoolean(e syntax.Expr) bool {
+	switch e := e.(type) {
+	case *syntax.Paren:
+		return isBoolean(e.X)
+	case *syntax.Literal:
+		return e.Kind == syntax.LitTrue || e.Kind == syntax.LitFalse
+	case *syntax.Unary:
+		return e.Op == syntax.OpNot || e.Op == syntax.OpBang
+	case *syntax.Binary:
+		return e.Op <= syntax.OpGe || e.Op == syntax.OpMemberOf || e.Op == syntax.OpSoundsLike
+	case *syntax.IsTest, *syntax.In, *syntax.Between, *syntax.Like, *syntax.Regexp:
+		return true
+	case *syntax.FuncCall:
+		switch strings.ToLower(e.Name) {
+		case "json_valid", "json_schema_valid", "json_contains", "json_contains_path", "json_overlaps", "isnull", "regexp_like", "is_uuid":
+			return true
+		}
+	}
+	return false
+}
+
+// RowChecks compiles the enforced CHECK constraints of a table for rows that no statement writes.
+func RowChecks(env *Env, t *catalog.Table) ([]exec.Check, error) { return newBuilder(env).checks(t) }

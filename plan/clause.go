@@ -1,0 +1,258 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/syntax"
+)
+
+// clausePrinter writes a condition as MySQL keeps it in its dictionary: each operator in parentheses, words in lower case, strings with
+// their character set. What it has no form of its own for is written as syntax does.
+type clausePrinter struct{ b []byte }
+
+func (p *clausePrinter) text(s string) { p.b = append(p.b, s...) }
+
+var clauseOperators = map[syntax.BinaryOp]string{
+	syntax.OpXor: "xor", syntax.OpEq: "=", syntax.OpNullSafeEq: "<=>", syntax.OpNe: "<>", syntax.OpLt: "<", syntax.OpLe: "<=", syntax.OpGt: ">",
+	syntax.OpGe: ">=", syntax.OpAdd: "+", syntax.OpSub: "-", syntax.OpMul: "*", syntax.OpDiv: "/", syntax.OpIntDiv: "DIV", syntax.OpMod: "%",
+	syntax.OpBitAnd: "&", syntax.OpBitOr: "|", syntax.OpBitXor: "^", syntax.OpShiftLeft: "<<", syntax.OpShiftRight: ">>",
+}
+
+func (p *clausePrinter) expr(e syntax.Expr) {
+	switch e := e.(type) {
+	case *syntax.Paren:
+		p.expr(e.X)
+	case *syntax.ColumnRef:
+		p.text(catalog.QuoteIdent(e.Column))
+	case *syntax.Literal:
+		p.literal(e)
+	case *syntax.Unary:
+		p.unary(e)
+	case *syntax.Binary:
+		p.binary(e)
+	case *syntax.In:
+		p.text("(")
+		p.expr(e.X)
+		p.negated(e.Not, " in ")
+		p.list(e.List)
+		p.text(")")
+	case *syntax.Between:
+		p.text("(")
+		p.expr(e.X)
+		p.negated(e.Not, " between ")
+		p.expr(e.Lo)
+		p.text(" and ")
+		p.expr(e.Hi)
+		p.text(")")
+	case *syntax.Like:
+		p.like(e)
+	case *syntax.Regexp:
+		p.regexp(e)
+	case *syntax.IsTest:
+		p.test(e)
+	case *syntax.FuncCall:
+		p.call(e)
+	default:
+		p.text(syntax.String(e))
+	}
+}
+
+func (p *clausePrinter) negated(not bool, word string) {
+	if not {
+		p.text(" not")
+	}
+	p.text(word)
+}
+
+func (p *clausePrinter) list(list []syntax.Expr) {
+	p.text("(")
+	for i, e := range list {
+		if i > 0 {
+			p.text(",")
+		}
+		p.expr(e)
+	}
+	p.text(")")
+}
+
+func (p *clausePrinter) literal(e *syntax.Literal) {
+	switch e.Kind {
+	case syntax.LitString:
+		p.text("_utf8mb4" + syntax.String(e))
+	case syntax.LitTrue, syntax.LitFalse:
+		p.text(strings.ToLower(syntax.String(e)))
+	case syntax.LitHex:
+		p.text("0x" + strings.ToLower(e.Value))
+	default:
+		p.text(syntax.String(e))
+	}
+}
+
+func (p *clausePrinter) unary(e *syntax.Unary) {
+	switch e.Op {
+	case syntax.OpNot, syntax.OpBang:
+		p.not(unparen(e.X))
+	case syntax.OpNeg:
+		p.text("-(")
+		p.expr(e.X)
+		p.text(")")
+	case syntax.OpPlus:
+		p.expr(e.X)
+	case syntax.OpBitNot:
+		p.text("~(")
+		p.expr(e.X)
+		p.text(")")
+	default:
+		p.text("cast(")
+		p.expr(e.X)
+		p.text(" as char charset binary)")
+	}
+}
+
+func (p *clausePrinter) binary(e *syntax.Binary) {
+	switch e.Op {
+	case syntax.OpAnd, syntax.OpOr:
+		p.text("(")
+		p.chain(e, e.Op)
+		p.text(")")
+		return
+	}
+	word, known := clauseOperators[e.Op]
+	if !known {
+		p.text(syntax.String(e))
+		return
+	}
+	p.text("(")
+	p.expr(e.L)
+	p.text(" " + word + " ")
+	p.expr(e.R)
+	p.text(")")
+}
+
+// condition writes an operand of AND and OR.
+func (p *clausePrinter) condition(e syntax.Expr) {
+	if isBoolean(e) {
+		p.expr(e)
+		return
+	}
+	p.text("(0 <> ")
+	p.expr(e)
+	p.text(")")
+}
+
+// opposite has the comparisons that NOT makes of others.
+var opposite = map[syntax.BinaryOp]syntax.BinaryOp{
+	syntax.OpEq: syntax.OpNe, syntax.OpNe: syntax.OpEq, syntax.OpLt: syntax.OpGe, syntax.OpGe: syntax.OpLt, syntax.OpGt: syntax.OpLe, syntax.OpLe: syntax.OpGt,
+}
+
+// not writes NOT of e, which is no Paren.
+func (p *clausePrinter) not(e syntax.Expr) {
+	switch x := e.(type) {
+	case *syntax.Binary:
+		if op, ok := opposite[x.Op]; ok {
+			p.binary(&syntax.Binary{Op: op, L: x.L, R: x.R})
+			return
+		}
+	case *syntax.Between:
+		if !x.Not {
+			p.expr(&syntax.Between{X: x.X, Not: true, Lo: x.Lo, Hi: x.Hi})
+			return
+		}
+	case *syntax.In:
+		if !x.Not {
+			p.expr(&syntax.In{X: x.X, Not: true, List: x.List})
+			return
+		}
+	}
+	if !isBoolean(e) {
+		p.text("(0 = ")
+		p.expr(e)
+		p.text(")")
+		return
+	}
+	p.text("(not(")
+	p.expr(e)
+	p.text("))")
+}
+
+// chain writes what one AND or OR joins without parentheses in between.
+func (p *clausePrinter) chain(e syntax.Expr, op syntax.BinaryOp) {
+	both, ok := unparen(e).(*syntax.Binary)
+	if !ok || both.Op != op {
+		p.condition(e)
+		return
+	}
+	p.chain(both.L, op)
+	if op == syntax.OpAnd {
+		p.text(" and ")
+	} else {
+		p.text(" or ")
+	}
+	p.chain(both.R, op)
+}
+
+func (p *clausePrinter) like(e *syntax.Like) {
+	if e.Not {
+		p.text("(not(")
+	}
+	p.text("(")
+	p.expr(e.X)
+	p.text(" like ")
+	p.expr(e.Pattern)
+	if e.Escape != nil {
+		p.text(" escape ")
+		p.text(syntax.String(e.Escape))
+	}
+	p.text(")")
+	if e.Not {
+		p.text("))")
+	}
+}
+
+func (p *clausePrinter) regexp(e *syntax.Regexp) {
+	if e.Not {
+		p.text("(not(")
+	}
+	p.text("regexp_like(")
+	p.expr(e.X)
+	p.text(",")
+	p.expr(e.Pattern)
+	p.text(")")
+	if e.Not {
+		p.text("))")
+	}
+}
+
+func (p *clausePrinter) test(e *syntax.IsTest) {
+	p.text("(")
+	p.expr(e.X)
+	p.text(" is ")
+	if e.Not {
+		p.text("not ")
+	}
+	switch e.Test {
+	case syntax.IsTrue:
+		p.text("true)")
+	case syntax.IsFalse:
+		p.text("false)")
+	default:
+		p.text("null)")
+	}
+}
+
+func (p *clausePrinter) call(e *syntax.FuncCall) {
+	if e.Syntax != syntax.CallPlain || e.Schema != "" || e.Stored {
+		p.text(syntax.String(e))
+		return
+	}
+	for _, arg := range e.Args {
+		switch arg.(type) {
+		case *syntax.Interval, *syntax.Star:
+			p.text(syntax.String(e))
+			return
+		}
+	}
+	p.text(strings.ToLower(e.Name))
+	p.list(e.Args)
+}

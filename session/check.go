@@ -1,0 +1,130 @@
+package session
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/ddl"
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/plan"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/types"
+)
+
+// erNoConstraint is ER_CONSTRAINT_NOT_FOUND.
+const erNoConstraint = 3940
+
+// checkPageRows is how many rows ALTER TABLE judges per read.
+const checkPageRows = 1024
+
+// checkSpec reads a CHECK of table of, which stands at column unless that is empty. last is the number of the last automatic name.
+func (s *Session) checkSpec(of ddl.Name, def *syntax.CheckDef, column string, last *uint64) (catalog.Check, error) {
+	c := catalog.Check{Name: def.Constraint, NotEnforced: def.Enforced == "NOT ENFORCED"}
+	if c.Name == "" {
+		*last++
+		c.Name = catalog.CheckName(of.Table, *last)
+	}
+	var err error
+	c.Expr, err = plan.CheckText(def.Expr, c.Name, column, of.Schema, of.Table, s.clientCharset())
+	return c, err
+}
+
+// columnChecks takes the CHECKs out of a column's definition.
+func (s *Session) columnChecks(of ddl.Name, def *syntax.ColumnDef, last *uint64) (*syntax.ColumnDef, []catalog.Check, error) {
+	var checks []catalog.Check
+	rest := *def
+	rest.Options = nil
+	for _, o := range def.Options {
+		if o.Kind != syntax.ColCheck {
+			rest.Options = append(rest.Options, o)
+			continue
+		}
+		c, err := s.checkSpec(of, o.Check, def.Name.Name, last)
+		if err != nil {
+			return nil, nil, err
+		}
+		checks = append(checks, c)
+	}
+	return &rest, checks, nil
+}
+
+// dropConstraint is DROP CHECK and DROP CONSTRAINT, which also drops keys.
+func dropConstraint(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.AlterSpec, error) {
+	name := spec.Name.Name
+	if t.Check(name) >= 0 || spec.Word == "CHECK" {
+		return []ddl.AlterSpec{ddl.DropCheck{Name: name}}, nil
+	}
+	if index := t.Index(name); index != nil && index.Unique {
+		return []ddl.AlterSpec{ddl.DropIndex{Name: name}}, nil
+	}
+	return nil, noConstraint(name)
+}
+
+func noConstraint(name string) error {
+	return types.NewError(erNoConstraint, "Constraint '"+name+"' does not exist.")
+}
+
+// dropColumn drops a column with the checks that concern it alone.
+func dropColumn(t *catalog.Table, name string) ([]ddl.AlterSpec, error) {
+	out := []ddl.AlterSpec{ddl.DropColumn{Name: name}}
+	for i := range t.Checks {
+		names, err := plan.CheckColumns(&t.Checks[i])
+		if err != nil {
+			return nil, err
+		}
+		if len(names) == 1 && strings.EqualFold(names[0], name) {
+			out = append(out, ddl.DropCheck{Name: t.Checks[i].Name})
+		}
+	}
+	return out, nil
+}
+
+// judgeRows evaluates the checks of next that old has not over the rows of old, which nobody writes meanwhile.
+func (s *Session) judgeRows(old, next *catalog.Table) error {
+	added := next.Clone()
+	added.Checks = slices.DeleteFunc(added.Checks, func(c catalog.Check) bool {
+		at := old.Check(c.Name)
+		return c.NotEnforced || at >= 0 && !old.Checks[at].NotEnforced && old.Checks[at].Expr == c.Expr
+	})
+	checks, err := plan.RowChecks(s.planEnv(""), added)
+	if err != nil || len(checks) == 0 {
+		return err
+	}
+	j := &rowJudge{s: s, checks: checks, row: make([]types.Value, len(exec.AllCols(next)))}
+	j.reader.Init(next, exec.AllCols(next))
+	for span := table.RowSpan(old); span.Start != nil; {
+		resume, err := s.node.Txns.Scan(&txn.ScanRequest{Span: span, LimitRows: checkPageRows, Sink: j, Interrupt: &s.interrupt})
+		if err != nil {
+			return err
+		}
+		if j.failed != nil {
+			return j.failed
+		}
+		span.Start = bytes.Clone(resume)
+	}
+	return nil
+}
+
+// rowJudge is the sink of judgeRows.
+type rowJudge struct {
+	s      *Session
+	checks []exec.Check
+	reader table.Reader
+	row    []types.Value
+	failed error
+}
+
+// Pair implements kvapi.Sink.
+func (j *rowJudge) Pair(key, value []byte) (bool, error) {
+	if j.failed = j.reader.Decode(key, value); j.failed != nil {
+		return false, nil
+	}
+	j.reader.Values(j.row)
+	j.s.ctx.ResetArena()
+	j.failed = exec.Verify(&j.s.ctx, j.checks, j.row)
+	return j.failed == nil, nil
+}
