@@ -451,15 +451,25 @@ func (k *copier) converted(v types.Value, i int, col *catalog.Column) (types.Val
 			return v, nil
 		case !k.ctx.Strict:
 			k.ctx.Warn(types.LevelWarning, types.ErWarnDataTruncated, col.Name, k.rowNo)
+			if col.Type.ID == types.TypeEnum { // not the first member, which is the default of new rows
+				return types.Value{K: types.KindEnum, Coll: col.Type.Coll, B: []byte{}}, nil
+			}
 			return ImplicitDefault(&col.Type), nil
 		case k.why.conversion:
 			return v, types.Errorf(types.ErWarnDataTruncated, col.Name, k.rowNo)
 		}
 		return v, types.Errorf(types.ErInvalidUseOfNull)
 	}
+	from := &k.t.Columns[k.from[i]].Type
+	switch {
+	case from.ID == types.TypeJSON && col.Type.ID != types.TypeJSON:
+		v = types.String(types.AppendText(nil, nil, &v), types.Utf8mb4Bin)
+	case from.ID == types.TypeBit && col.Type.IsText(): // digits, where INSERT … SELECT writes the bytes
+		v = types.Uint(uint64(v.N))
+	}
 	out, err := types.Convert(k.ctx, v, col.Type, col.Name, k.rowNo)
 	var e *types.Error
-	if errors.As(err, &e) && e.Number == types.ErDataTooLong && k.t.Columns[k.from[i]].Type.IsStringType() && col.Type.IsStringType() {
+	if errors.As(err, &e) && e.Number == types.ErDataTooLong && from.IsStringType() && col.Type.IsStringType() {
 		err = types.Errorf(types.ErWarnDataTruncated, col.Name, k.rowNo)
 	}
 	return out, err
