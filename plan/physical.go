@@ -15,7 +15,7 @@ type stage struct {
 	at      map[int]int // column id → position
 	rows    float64
 	cost    float64
-	ordered bool // in the order that was asked for
+	ordered bool // in the order that the need asks for, or it asks for none
 }
 
 func (st *stage) width() int { return len(exec.Types(st.node)) }
@@ -120,13 +120,21 @@ func (b *builder) phys(r rel, n *need) (*stage, error) {
 	case *distinct:
 		return b.physDistinct(r)
 	case *sorted:
-		return b.physSorted(r, n, nil)
+		return n.reordered(b.physSorted(r, n, nil))
 	case *limited:
-		return b.physLimited(r, n)
+		return n.reordered(b.physLimited(r, n))
 	case *setOp:
 		return b.physSetOp(r, n)
 	}
 	return nil, unsupported("this query")
+}
+
+// reordered is a stage that has an order of its own: not the wanted one, if there is one.
+func (n *need) reordered(st *stage, err error) (*stage, error) {
+	if st != nil && len(n.order) > 0 {
+		st.ordered = false
+	}
+	return st, err
 }
 
 // run maps consecutive ids to the positions from 0 on.

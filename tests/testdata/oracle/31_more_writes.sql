@@ -39,6 +39,7 @@ UPDATE acc SET other.n = 77 WHERE id = 1;
 UPDATE acc AS q SET q.n = 78 WHERE q.id = 1;
 UPDATE acc SET n = 1, n = 2 WHERE id = 1;
 UPDATE acc SET n = (SELECT 5) WHERE id = 1;
+-- differs: MySQL does not let a subquery read the table that the statement changes (1093).
 UPDATE acc SET n = (SELECT MAX(n) FROM acc) WHERE id = 1;
 UPDATE acc SET n = CASE id WHEN 1 THEN 11 WHEN 2 THEN 22 ELSE n END WHERE id IN (1, 2, 3);
 UPDATE acc SET created = created + INTERVAL 1 DAY WHERE id = 1;
