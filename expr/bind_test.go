@@ -388,8 +388,16 @@ func (s *testSession) UserVar(name string) (types.Value, bool) {
 	return v, ok
 }
 func (s *testSession) SetUserVar(name string, v types.Value) { s.vars[name] = v.Clone() }
-func (s *testSession) SysVar(expr.VarScope, string) (types.Value, error) {
+func (s *testSession) SysVar(_ expr.VarScope, name string) (types.Value, error) {
+	if name == "block_encryption_mode" {
+		return types.Text("aes-128-ecb"), nil
+	}
 	return types.Int(42), nil
+}
+func (s *testSession) HasConnection(id uint64) bool { return id == 7 }
+func (s *testSession) StatementDigest(text string) (normal, hash string, err error) {
+	normal, sum := syntax.Digest(text, syntax.Options{})
+	return normal, hex.EncodeToString(sum[:]), nil
 }
 func (s *testSession) GetLock(string, float64) (types.Value, error) { return types.Int(1), nil }
 func (s *testSession) ReleaseLock(string) (types.Value, error)      { return types.Int(1), nil }

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"hash/crc32"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -49,7 +50,7 @@ var codingTable = map[string]function{
 	"sha1": {1, 1, 0, asciiText(chars(40), evalDigest)}, "sha2": {2, 2, 0, asciiText(chars(128), evalSHA2)},
 	"crc32":        {1, 1, 0, plain(uintType(10), evalCRC32)},
 	"random_bytes": {1, 1, FlagVolatile, bytesOut(chars(1024), evalRandomBytes)},
-	"bit_count":    {1, 1, 0, plain(intType(2), evalBitCount)}, "weight_string": {1, 1, 0, bytesOut(chars(-1), evalWeightString)},
+	"bit_count":    {1, 1, 0, plain(intType(2), evalBitCount)}, "weight_string": {1, 2, 0, bytesOut(chars(-1), evalWeightString)},
 }
 
 // bytesOut builds a function whose result is a binary string.
@@ -91,6 +92,12 @@ func evalOrd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 func buildChar(_ *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
+	}
+	n.args = slices.Clone(n.args)
+	for i, a := range n.args {
+		if a.isHexLiteral() {
+			n.args[i] = AsNumber(a)
+		}
 	}
 	n.typ, n.coer = stringType(int32(4*len(n.args)), types.Binary), CoerCoercible
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -393,14 +400,32 @@ func evalRandomBytes(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) 
 	return types.Bytes(out), err
 }
 
-// evalWeightString is WEIGHT_STRING without its clauses.
+// evalWeightString is WEIGHT_STRING. A second argument is n of AS CHAR(n): so many characters at most, and where the collation pads,
+// filled with spaces.
 func evalWeightString(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	v, err := n.args[0].eval(ctx, n.args[0], row)
 	if err != nil || v.K != types.KindString {
 		return types.Null(), err
 	}
+	if len(n.args) > 1 {
+		chars, null, err := ctx.int(n.args[1], row)
+		if null || err != nil {
+			return types.Null(), err
+		}
+		cs := v.Coll.Charset()
+		v.B = v.B[:cs.CharPrefix(v.B, int(min(chars, int64(len(v.B)))))]
+		if missing := chars - int64(cs.CountChars(v.B)); missing > 0 && v.Coll.PadSpace() {
+			if ctx.tooLong(n, int(min(int64(len(v.B))+missing*int64(cs.MinLen), 1<<40))) {
+				return types.Null(), nil
+			}
+			blank, _ := types.ConvertCharset(nil, []byte{' '}, types.DefaultCollation.Charset(), cs)
+			out := ctx.alloc(len(v.B) + int(missing)*len(blank))
+			ctx.repeat(out[copy(out, v.B):], blank, int(missing))
+			v.B = out
+		}
+	}
 	if v.Coll == types.Binary || !utf8.Valid(v.B) {
 		return types.Bytes(v.B), nil
 	}
-	return types.Bytes(types.AppendSortKey(nil, v.B, v.Coll)), nil
+	return types.Bytes(ctx.owned(types.AppendWeightString(nil, v.B, v.Coll))), nil
 }

@@ -31,6 +31,11 @@ type SessionInfo interface {
 	// SysVar returns the value of @@name (1193 when unknown).
 	SysVar(scope VarScope, name string) (types.Value, error)
 
+	// HasConnection reports whether there is a connection of that number.
+	HasConnection(id uint64) bool
+	// StatementDigest returns the normalised text of a statement and its hash in hexadecimal digits (3676 for what is none).
+	StatementDigest(text string) (normal, hash string, err error)
+
 	// The user-level locks return what the SQL functions of the same names return.
 	GetLock(name string, timeoutSeconds float64) (types.Value, error)
 	ReleaseLock(name string) (types.Value, error)

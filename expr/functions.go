@@ -12,7 +12,8 @@ var functions = map[string]function{}
 
 func init() {
 	for _, area := range []map[string]function{
-		operatorTable, controlTable, stringTable, codingTable, numericTable, dateTable, regexTable, miscTable, sessionTable, jsonTable, rewriteTable(),
+		operatorTable, controlTable, stringTable, codingTable, numericTable, dateTable, regexTable, miscTable, sessionTable, jsonTable,
+		cryptTable, compressTable, adminTable, rewriteTable(),
 	} {
 		maps.Copy(functions, area)
 	}
@@ -54,12 +55,11 @@ func rewriteTable() map[string]function {
 
 // absentFunctions are MySQL's functions that answer 1235 here.
 var absentFunctions = []string{
-	"aes_encrypt", "aes_decrypt", "compress", "uncompress", "uncompressed_length", "extractvalue", "updatexml", "match", "grouping",
+	"extractvalue", "updatexml", "match", "grouping",
 	"st_geomfromtext", "st_astext", "st_aswkt", "st_x", "st_y", "st_distance", "st_contains", "st_within", "point", "linestring", "polygon",
-	"validate_password_strength", "statement_digest", "statement_digest_text", "load_file", "master_pos_wait", "source_pos_wait",
-	"wait_for_executed_gtid_set", "gtid_subset", "gtid_subtract", "ps_current_thread_id", "ps_thread_id", "format_bytes", "format_pico_time",
+	"master_pos_wait", "source_pos_wait", "wait_for_executed_gtid_set", "gtid_subset", "gtid_subtract",
 	"row_number", "rank", "dense_rank", "lag", "lead", "first_value", "last_value", "nth_value", "ntile", "cume_dist", "percent_rank",
-	"json_schema_valid", "json_schema_validation_report", "json_table", "name_const",
+	"json_table", "roles_graphml",
 }
 
 func buildAbsent(_ *BuildContext, n *Node) error {

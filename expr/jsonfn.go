@@ -10,7 +10,6 @@ import (
 var jsonTable = map[string]function{
 	"json_extract": {2, -1, 0, jsonFn(evalJSONExtract)}, "->": {2, 2, 0, jsonFn(evalJSONExtract)},
 	"->>": {2, 2, 0, jsonText(evalJSONExtract)}, "json_unquote": {1, 1, 0, jsonText(evalJSONArg)},
-	"json_value": {2, 2, 0, jsonText(evalJSONExtract)},
 	"json_array": {0, -1, 0, jsonFn(evalJSONArray)}, "json_object": {0, -1, 0, buildJSONObject},
 	"json_quote": {1, 1, 0, jsonText(evalJSONQuote)}, "json_valid": {1, 1, 0, plain(boolType(), overDocuments(evalJSONValid))},
 	"json_type": {1, 1, 0, asciiText(chars(51), overDocuments(evalJSONType))}, "json_depth": {1, 1, 0, plain(intType(10), overDocuments(evalJSONDepth))},
@@ -23,7 +22,8 @@ var jsonTable = map[string]function{
 	"json_merge_patch": {2, -1, 0, jsonFn(evalJSONMergePatch)}, "json_merge_preserve": {2, -1, 0, jsonFn(evalJSONMergePreserve)},
 	"json_merge": {2, -1, 0, jsonFn(evalJSONMergePreserve)}, "json_pretty": {1, 1, 0, jsonText(evalJSONPretty)},
 	"json_storage_size": {1, 1, 0, plain(intType(10), overDocuments(evalJSONStorageSize))}, "json_storage_free": {1, 1, 0, plain(intType(10), overDocuments(evalJSONDepthZero))},
-	"json_search": {3, -1, 0, buildAbsent},
+	"json_search": {3, -1, 0, jsonFn(evalJSONSearch)}, "json_schema_valid": {2, 2, 0, buildJSONSchema}, "json_schema_validation_report": {2, 2, 0, buildJSONSchema},
+	"json_value": {2, 2, 0, buildJSONValue},
 }
 
 var jsonType = types.Type{ID: types.TypeJSON, Coll: types.Utf8mb4Bin}
@@ -53,9 +53,6 @@ func jsonText(eval evalFunc) func(*BuildContext, *Node) error {
 			if len(v.B) > 0 && v.B[0] == '"' {
 				return types.String([]byte(unquoteJSON(v.B)), types.Utf8mb4Bin), nil
 			}
-			if string(v.B) == "null" && n.name == "json_value" {
-				return types.Null(), nil
-			}
 			return types.String(v.B, types.Utf8mb4Bin), nil
 		})
 		return nil
@@ -75,13 +72,22 @@ func overDocuments(eval evalFunc) evalFunc {
 
 // document evaluates argument i as a JSON document; ok is false for SQL NULL.
 func (ctx *Ctx) document(n *Node, i int, row []types.Value) (t *jsonTree, ok bool, err error) {
+	text, ok, err := ctx.documentText(n, i, row)
+	if !ok {
+		return nil, false, err
+	}
+	return ctx.parseTree(text), true, nil
+}
+
+// documentText is document as its normalised text.
+func (ctx *Ctx) documentText(n *Node, i int, row []types.Value) (text []byte, ok bool, err error) {
 	v, err := n.args[i].eval(ctx, n.args[i], row)
 	if err != nil || v.IsNull() {
 		return nil, false, err
 	}
 	switch v.K {
 	case types.KindJSON:
-		return ctx.parseTree(v.B), true, nil
+		return v.B, true, nil
 	case types.KindString:
 		text, ok := types.JSONText(&v)
 		if !ok {
@@ -94,9 +100,14 @@ func (ctx *Ctx) document(n *Node, i int, row []types.Value) (t *jsonTree, ok boo
 		if message != "" {
 			return nil, false, types.Errorf(types.ErInvalidJSONTextInParam, i+1, n.name, message, pos, "")
 		}
-		return ctx.parseTree(ctx.owned(norm)), true, nil
+		return ctx.owned(norm), true, nil
 	}
-	return nil, false, types.NewError(3146, "Invalid data type for JSON data in argument "+strconv.Itoa(i+1)+" to function "+n.name+"; a JSON string or JSON type is required.")
+	return nil, false, invalidJSONType(n, i)
+}
+
+// invalidJSONType is error 3146 for argument i.
+func invalidJSONType(n *Node, i int) error {
+	return types.NewError(3146, "Invalid data type for JSON data in argument "+strconv.Itoa(i+1)+" to function "+n.name+"; a JSON string or JSON type is required.")
 }
 
 // element evaluates argument i as a value to put into a document: text becomes a JSON string.
@@ -301,14 +312,6 @@ func evalJSONDepth(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Int(int64(t.depth())), nil
 }
 
-func evalJSONStorageSize(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-	t, ok, err := ctx.document(n, 0, row)
-	if !ok {
-		return types.Null(), err
-	}
-	return types.Int(int64(len(t.append(nil)))), nil
-}
-
 func evalJSONDepthZero(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	_, ok, err := ctx.document(n, 0, row)
 	if !ok {
@@ -402,7 +405,7 @@ func evalJSONContainsPath(ctx *Ctx, n *Node, row []types.Value) (types.Value, er
 	}
 	all := bytes.EqualFold(mode.B, []byte("all"))
 	if !all && !bytes.EqualFold(mode.B, []byte("one")) {
-		return types.Null(), types.NewError(3154, "The oneOrAll argument to "+n.name+" may take these values: 'one' or 'all'.")
+		return types.Null(), types.NewError(errJSONOneOrAll, "The oneOrAll argument to "+n.name+" may take these values: 'one' or 'all'.")
 	}
 	for i := range n.args[2:] {
 		legs, ok, err := ctx.path(n, i+2, row)

@@ -26,16 +26,13 @@ func (b *binder) bindCall(e syntax.Expr) (expr.Expr, error) {
 	case *syntax.Trim:
 		return b.trim(e)
 	case *syntax.WeightString:
-		if e.As != "" || len(e.Rest) > 0 {
-			return nil, unsupported("WEIGHT_STRING with AS")
-		}
-		return b.negate(false, "weight_string", e.X)
+		return b.weightString(e)
 	case *syntax.ValuesFunc:
 		return b.valuesFunc(e)
 	case *syntax.Match:
 		return nil, unsupported("MATCH … AGAINST; use LIKE")
 	case *syntax.JSONValue:
-		return nil, unsupported("JSON_VALUE; use JSON_EXTRACT")
+		return b.jsonValue(e)
 	case *syntax.Default:
 		return b.defaultOf(e)
 	case *syntax.Star:
@@ -73,7 +70,15 @@ func (b *binder) function(e *syntax.FuncCall) (expr.Expr, error) {
 		}
 		return b.call(name, append([]expr.Expr{word(e.Unit)}, args...)...)
 	case syntax.CallUsing:
-		return nil, unsupported("CHAR(… USING …)")
+		args, err := b.all(e.Args)
+		if err != nil {
+			return nil, err
+		}
+		bytes, err := b.call(name, args...)
+		if err != nil {
+			return nil, err
+		}
+		return b.call("convert_using", bytes, word(e.Charset))
 	}
 	if len(e.Args) == 2 {
 		if interval, ok := e.Args[1].(*syntax.Interval); ok {
@@ -136,6 +141,64 @@ func (b *binder) cast(e *syntax.Cast) (expr.Expr, error) {
 		return nil, err
 	}
 	return expr.Cast(b.env.Build, x, t)
+}
+
+// weightString is WEIGHT_STRING, of a text that AS cuts and fills first.
+func (b *binder) weightString(e *syntax.WeightString) (expr.Expr, error) {
+	if len(e.Rest) > 0 {
+		return nil, unsupported("WEIGHT_STRING with three numbers, which is MySQL's own; use AS")
+	}
+	x, err := b.bind(e.X)
+	if err != nil || e.As == "" {
+		return b.callOn(err, "weight_string", x)
+	}
+	n, err := b.bind(e.N)
+	if err != nil {
+		return nil, err
+	}
+	if e.As == "CHAR" {
+		return b.call("weight_string", x, n)
+	}
+	length, _ := n.ConstValue()
+	bytes, err := expr.Cast(b.env.Build, x, types.Type{ID: types.TypeBinary, Length: int32(min(length.N, math.MaxInt32)), Coll: types.Binary})
+	return b.callOn(err, "weight_string", bytes)
+}
+
+// callOn is call for arguments that were bound with err.
+func (b *binder) callOn(err error, name string, args ...expr.Expr) (expr.Expr, error) {
+	if err != nil {
+		return nil, err
+	}
+	return b.call(name, args...)
+}
+
+// jsonValue is JSON_VALUE, whose path the grammar wants as a literal.
+func (b *binder) jsonValue(e *syntax.JSONValue) (expr.Expr, error) {
+	doc, err := b.bind(e.Doc)
+	if err != nil {
+		return nil, err
+	}
+	to := expr.JSONValueType()
+	if e.Returning != nil {
+		if err := castLimits(e.Returning, e.Doc); err != nil {
+			return nil, err
+		}
+		if to, err = castType(e.Returning, types.Utf8mb40900Bin); err != nil {
+			return nil, err
+		}
+	}
+	var on [2]expr.JSONOn
+	for i, clause := range []*syntax.JSONOnClause{e.OnEmpty, e.OnError} {
+		if clause == nil {
+			continue
+		}
+		if on[i].Error = clause.Action == "ERROR"; clause.Default != nil {
+			if on[i].Default, err = b.bind(clause.Default); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return expr.JSONValue(b.env.Build, doc, e.Path.(*syntax.Literal).Value, to, syntax.String(e), on[0], on[1])
 }
 
 // castLengthMax is the longest CHAR and BINARY of a CAST, castFloatBits the largest precision of its FLOAT.

@@ -300,11 +300,27 @@ func firstChars(text string, n int) string {
 	return text
 }
 
+// constName is the name that NAME_CONST gives to its column.
+func constName(e *syntax.FuncCall) (string, bool) {
+	if !strings.EqualFold(e.Name, "name_const") || len(e.Args) != 2 {
+		return "", false
+	}
+	lit, ok := e.Args[0].(*syntax.Literal)
+	if !ok {
+		return "", false
+	}
+	return lit.Value, true
+}
+
 // itemText is the text of an element as the client wrote it, which MySQL uses as the column's name. A string's name is its value
 // without what precedes its first visible character; numbers and NULL have names of their own, too, so that parentheses and a
 // plus sign around them are no part of it.
 func (blk *block) itemText(it *syntax.SelectItem) string {
 	switch e := unplus(it.Expr).(type) {
+	case *syntax.FuncCall:
+		if name, ok := constName(e); ok {
+			return name
+		}
 	case *syntax.Literal:
 		switch e.Kind {
 		case syntax.LitString, syntax.LitNString:

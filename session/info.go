@@ -1,9 +1,13 @@
 package session
 
 import (
+	"encoding/hex"
+	"errors"
+	"slices"
 	"strings"
 
 	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/types"
 )
 
@@ -84,6 +88,31 @@ func (s *Session) sysVarType(where expr.VarScope, name string) (types.Type, erro
 func (s *Session) userVarType(name string) types.Type {
 	v := s.userVars[strings.ToLower(name)]
 	return paramType(&v)
+}
+
+// HasConnection asks the listener, which lists this connection too; a session without one is all that there is.
+func (i *sessionInfo) HasConnection(id uint64) bool {
+	if i.node.Processes == nil {
+		return id == i.id
+	}
+	return slices.ContainsFunc(i.node.Processes(), func(p Process) bool { return p.ID == id })
+}
+
+// errDigestArgument is what the digest functions answer for text that is no statement.
+const errDigestArgument = 3676
+
+// StatementDigest parses the text as the session would, because what is no statement has no digest.
+func (i *sessionInfo) StatementDigest(text string) (normal, hash string, err error) {
+	s := i.session()
+	if _, _, err := syntax.Parse(text, s.parse); err != nil {
+		var e *types.Error
+		if err = parseError(err); errors.As(err, &e) && e.Number != types.ErParseError && e.Number != types.ErEmptyQuery {
+			return "", "", err
+		}
+		return "", "", types.NewError(errDigestArgument, `Could not parse argument to digest function: "`+e.Message+`".`)
+	}
+	normal, sum := syntax.Digest(text, s.parse)
+	return normal, hex.EncodeToString(sum[:]), nil
 }
 
 func (i *sessionInfo) GetLock(name string, timeoutSeconds float64) (types.Value, error) {

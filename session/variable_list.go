@@ -57,6 +57,16 @@ func (v *variable) fromGlobal() *variable {
 	return v
 }
 
+// encryptionModes are the values of block_encryption_mode.
+func encryptionModes() (words []string) {
+	for _, bits := range []string{"128", "192", "256"} {
+		for _, mode := range []string{"ecb", "cbc", "cfb1", "cfb8", "cfb128", "ofb"} {
+			words = append(words, "aes-"+bits+"-"+mode)
+		}
+	}
+	return words
+}
+
 // sessionVariables are those that a session acts on.
 func sessionVariables() []*variable {
 	return []*variable{
@@ -66,6 +76,7 @@ func sessionVariables() []*variable {
 		boolVar("transaction_read_only", scopeBoth, false, "").onSession(applyReadOnly),
 		boolVar("innodb_snapshot_isolation", scopeBoth, false, "").onSession(applySnapshotIsolation),
 		textVar("sql_mode", scopeBoth, defaultSQLMode, "").checked(checkSQLMode).onSession(applySQLMode),
+		(&variable{name: "block_encryption_mode", scope: scopeBoth, kind: kindEnum, def: "aes-128-ecb", words: encryptionModes()}),
 		textVar("time_zone", scopeBoth, "SYSTEM", "").checked(checkTimeZone).onSession(applyTimeZone),
 		textVar("character_set_client", scopeBoth, "utf8mb4", "").checked(checkClientCharset).onSession(applyCharset),
 		textVar("character_set_connection", scopeBoth, "utf8mb4", "").checked(checkCharset).onSession(collationOf("connection")).onGlobal(globalCollationOf("connection")),

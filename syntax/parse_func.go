@@ -1,5 +1,7 @@
 package syntax
 
+import "strings"
+
 // funcParser parses a call of a function with a syntax of its own. The name is
 // the current token and an opening parenthesis follows.
 type funcParser func(p *parser) Expr
@@ -276,6 +278,9 @@ func (p *parser) weightString() Expr {
 	if p.acceptKw(kwAs) {
 		w.As = p.needOneOf("CHAR", "BINARY")
 		p.expect(tLParen)
+		if at := p.tok.pos; p.is(tInt) && strings.Trim(p.text(p.tok), "0") == "" {
+			p.failAt(at)
+		}
 		w.N = p.number()
 		p.expect(tRParen)
 	}
@@ -294,7 +299,7 @@ func (p *parser) jsonValue() Expr {
 	p.enter()
 	v.Doc = p.expr()
 	p.expect(tComma)
-	v.Path = p.expr()
+	v.Path = p.stringLiteral()
 	if p.acceptWord("RETURNING") {
 		v.Returning = new(DataType)
 		p.castType(v.Returning)

@@ -587,11 +587,14 @@ const (
 	ErCheckConstraintNotFound                             uint16 = 3821
 	ErCheckConstraintDupName                              uint16 = 3822
 	ErCheckConstraintClauseUsingFkRefer                   uint16 = 3823
+	ErInvalidJSONType                                     uint16 = 3853
 	ErImpossibleStringConversion                          uint16 = 3854
 	ErRegexpInvalidFlag                                   uint16 = 3900
 	ErConstraintNotFound                                  uint16 = 3940
 	ErUserAccessDeniedForUserAccountBlockedByPasswordLock uint16 = 3955
 	ErDependentByCheckConstraint                          uint16 = 3959
+	ErMissingJSONValue                                    uint16 = 3966
+	ErMultipleJSONValues                                  uint16 = 3967
 	ErCannotConvertString                                 uint16 = 3988
 	ErCharacterSetMismatch                                uint16 = 3995
 	ErInvisibleColumnNoVisible                            uint16 = 4028
@@ -1191,11 +1194,14 @@ var errorTable = [...]errorText{
 	{ErCheckConstraintNotFound, "HY000", "Check constraint '%s' is not found in the table."},
 	{ErCheckConstraintDupName, "HY000", "Duplicate check constraint name '%s'."},
 	{ErCheckConstraintClauseUsingFkRefer, "HY000", "Column '%s' cannot be used in a check constraint '%s': needed in a foreign key constraint '%s' referential action."},
+	{ErInvalidJSONType, "22032", "Invalid JSON type in argument %d to function %s; an %s is required."},
 	{ErImpossibleStringConversion, "HY000", "Cannot convert string '%.64s' from %s to %s"},
 	{ErRegexpInvalidFlag, "HY000", "Invalid match mode flag in regular expression."},
 	{ErConstraintNotFound, "HY000", "Constraint '%.192s' does not exist."},
 	{ErUserAccessDeniedForUserAccountBlockedByPasswordLock, "HY000", "Access denied for user '%s'@'%s'. Account is blocked for %s day(s) (%s day(s) remaining) due to %d consecutive failed logins."},
 	{ErDependentByCheckConstraint, "HY000", "Check constraint '%s' uses column '%s', hence column cannot be dropped or renamed."},
+	{ErMissingJSONValue, "22035", "No value was found by '%s' on the specified path."},
+	{ErMultipleJSONValues, "22034", "More than one value was found by '%s' on the specified path."},
 	{ErCannotConvertString, "HY000", "Conversion from collation %s into %s impossible for %s"},
 	{ErCharacterSetMismatch, "HY000", "Character set '%s' cannot be used in conjunction with '%s' in call to %s."},
 	{ErInvisibleColumnNoVisible, "HY000", "A table must have at least one visible column."},

@@ -180,3 +180,19 @@ func (n *jsonNode) append(dst []byte) []byte {
 	}
 	return append(dst, n.text...)
 }
+
+// JSONScalar returns what a scalar of a document is as an SQL value: NULL, an integer for a truth value, a number, or a text. ok is
+// false for a container.
+func JSONScalar(text []byte) (v Value, ok bool) {
+	switch n := viewJSON(text); n.kind {
+	case jsonNull:
+		return Null(), true
+	case jsonBool:
+		return Int(boolInt(n.truth)), true
+	case jsonNumber:
+		return n.num, true
+	case jsonString:
+		return String(n.str, Utf8mb4Bin), true
+	}
+	return Value{}, false
+}

@@ -231,6 +231,31 @@ func comparePadUnits(a, b []byte, unit int, space uint16) int {
 	return 0
 }
 
+// AppendWeightString appends the weights of s as WEIGHT_STRING shows them: keys of ours have another form, but the same order.
+func AppendWeightString(dst, s []byte, id CollationID) []byte {
+	c := id.get().load()
+	switch utf := c.charset.class; {
+	case c.class == collPadRunes, c.class == collPadRaw && (utf == csUTF8MB4 || utf == csUTF8MB3):
+		for len(s) > 0 {
+			r, n, _ := c.charset.decode(s)
+			if utf != csUTF8MB3 {
+				dst = append(dst, byte(r>>16))
+			}
+			dst = append(dst, byte(r>>8), byte(r))
+			s = s[n:]
+		}
+	case c.class == collPadGeneral:
+		for len(s) > 0 {
+			w, n := c.nextGeneral(s)
+			dst = append(dst, byte(w>>8), byte(w))
+			s = s[n:]
+		}
+	default:
+		return c.appendWeights(dst, s)
+	}
+	return dst
+}
+
 // appendWeights appends the weights of s without padding or escapes. Code
 // points and general_ci weights are written in the manner of UTF-8: it keeps
 // their order, takes one byte for ASCII, and has 0x20 only for the space.

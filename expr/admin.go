@@ -1,0 +1,150 @@
+package expr
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/pandodb/pando/types"
+)
+
+// adminTable is what the sys schema and performance tools use, and functions that only MySQL itself writes.
+var adminTable = map[string]function{
+	"format_bytes":         {1, 1, 0, asciiText(chars(16), formatQuantity(byteUnits, "%4.0f %s"))},
+	"format_pico_time":     {1, 1, 0, asciiText(chars(16), formatQuantity(timeUnits, "%3.0f %s"))},
+	"ps_current_thread_id": {0, 0, FlagStatement, plain(uintType(21), evalThreadID)}, "ps_thread_id": {1, 1, FlagStatement, plain(uintType(21), evalThreadID)},
+	"statement_digest": {1, 1, FlagStatement, asciiText(chars(64), evalStatementDigest)}, "statement_digest_text": {1, 1, FlagStatement, buildDigestText},
+	"name_const": {2, 2, 0, buildNameConst}, "load_file": {1, 1, FlagStatement, bytesOut(chars(-1), evalLoadFile)},
+	"validate_password_strength": {1, 1, 0, plain(intType(10), evalPasswordStrength)}, "icu_version": {0, 0, 0, asciiText(chars(8), evalICUVersion)},
+}
+
+// unit is a unit of FORMAT_BYTES or FORMAT_PICO_TIME and how many of the least one it is.
+type unit struct {
+	name string
+	size float64
+}
+
+var (
+	byteUnits = []unit{{"bytes", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"PiB", 1 << 50}, {"EiB", 1 << 60}}
+	timeUnits = []unit{{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}, {"s", 1e12}, {"min", 60e12}, {"h", 3600e12}, {"d", 86400e12}}
+)
+
+// quantityWide is from where a number is shown with an exponent.
+const quantityWide = 100_000
+
+// formatQuantity shows a number in the largest unit that it has one of. whole is the format of the least unit, which has no fraction.
+func formatQuantity(units []unit, whole string) evalFunc {
+	return func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, null, err := ctx.real(n.args[0], row)
+		if null || err != nil {
+			return types.Null(), err
+		}
+		i := 0
+		for i+1 < len(units) && math.Abs(v) >= units[i+1].size {
+			i++
+		}
+		var out []byte
+		switch q := v / units[i].size; {
+		case i == 0:
+			out = fmt.Appendf(nil, whole, math.Trunc(q), units[0].name)
+		case math.Abs(q) >= quantityWide:
+			out = fmt.Appendf(nil, "%4.2e %s", q, units[i].name)
+		default:
+			out = fmt.Appendf(nil, "%.2f %s", q, units[i].name)
+		}
+		return n.textResult(out), nil
+	}
+}
+
+// evalThreadID is PS_CURRENT_THREAD_ID and PS_THREAD_ID. A connection has one thread, which bears its number.
+func evalThreadID(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	if ctx.Session == nil {
+		return types.Null(), errNoSession(n)
+	}
+	if len(n.args) == 0 {
+		return types.Uint(ctx.Session.ConnectionID()), nil
+	}
+	id, null, err := ctx.int(n.args[0], row)
+	if null || err != nil || id <= 0 || !ctx.Session.HasConnection(uint64(id)) {
+		return types.Null(), err
+	}
+	return types.Uint(uint64(id)), nil
+}
+
+// statementDigest evaluates the argument of the digest functions.
+func (ctx *Ctx) statementDigest(n *Node, row []types.Value) (text, hash string, ok bool, err error) {
+	s, err := ctx.text(n.args[0], row)
+	if err != nil || s.IsNull() {
+		return "", "", false, err
+	}
+	if ctx.Session == nil {
+		return "", "", false, errNoSession(n)
+	}
+	text, hash, err = ctx.Session.StatementDigest(string(s.B))
+	return text, hash, err == nil, err
+}
+
+func evalStatementDigest(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	_, hash, ok, err := ctx.statementDigest(n, row)
+	if !ok {
+		return types.Null(), err
+	}
+	return n.textResult([]byte(hash)), nil
+}
+
+// buildDigestText is STATEMENT_DIGEST_TEXT, whose result is of the argument's collation.
+func buildDigestText(b *BuildContext, n *Node) error {
+	if err := b.joinText(n, -1, 0); err != nil {
+		return err
+	}
+	n.ascii = false
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		text, _, ok, err := ctx.statementDigest(n, row)
+		if !ok {
+			return types.Null(), err
+		}
+		return n.textResult([]byte(text)), nil
+	}
+	return nil
+}
+
+// buildNameConst is NAME_CONST(name, value) of two constants, which the replication of stored programs writes. The name is that of the
+// column; plan gives it.
+func buildNameConst(_ *BuildContext, n *Node) error {
+	for _, a := range n.args {
+		if f, ok := a.aux.(*folded); ok && !f.from.IsCall("neg") || a.kind != kindConst {
+			return types.Errorf(types.ErWrongArguments, "NAME_CONST")
+		}
+	}
+	if n.args[0].value.IsNull() {
+		return types.Errorf(types.ErWrongArguments, "NAME_CONST")
+	}
+	v := n.args[1]
+	n.typ, n.coer, n.ascii, n.notNull, n.loose = v.typ, v.coer, v.ascii, v.notNull, v.loose
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		return n.args[1].eval(ctx, n.args[1], row)
+	}
+	return nil
+}
+
+// evalLoadFile is LOAD_FILE. It answers NULL for every file, as MySQL does where secure_file_priv is NULL: that it is here, for a database
+// that opens no file but its own.
+func evalLoadFile(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	_, err := ctx.text(n.args[0], row)
+	return types.Null(), err
+}
+
+// evalPasswordStrength is VALIDATE_PASSWORD_STRENGTH without the component that rates passwords, which is not installed.
+func evalPasswordStrength(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := ctx.text(n.args[0], row)
+	if err != nil || v.IsNull() {
+		return types.Null(), err
+	}
+	return types.Int(0), nil
+}
+
+// icuVersion is the version of ICU whose rules and tables the library has.
+const icuVersion = "72.1"
+
+func evalICUVersion(_ *Ctx, n *Node, _ []types.Value) (types.Value, error) {
+	return n.textResult([]byte(icuVersion)), nil
+}

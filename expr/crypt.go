@@ -1,0 +1,257 @@
+package expr
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/pbkdf2"
+	"crypto/sha512"
+	"strconv"
+	"strings"
+
+	"github.com/pandodb/pando/types"
+)
+
+// cryptTable is the encryption functions.
+var cryptTable = map[string]function{
+	"aes_encrypt": {2, 6, FlagStatement, bytesOut(aesLength, evalAES)}, "aes_decrypt": {2, 6, FlagStatement, bytesOut(lengthOfArg(0, 1), evalAES)},
+}
+
+// aesLength is a length rule: that of the text, padded to whole blocks.
+func aesLength(n *Node) int32 {
+	l := lengthOfArg(0, 4)(n)
+	if l < 0 {
+		return -1
+	}
+	return (l/aes.BlockSize + 1) * aes.BlockSize
+}
+
+// Numbers of errors that only these functions have.
+const (
+	errAESInvalidIV       = 1882
+	errKDFName            = 3235
+	errKDFIterations      = 3236
+	warnOptionIgnored     = 1618
+	kdfIterationsMin      = 1000
+	kdfIterationsMax      = 65535
+	kdfIterationsMessage  = "For KDF method pbkdf2_hmac iterations value less than 1000 or more than 65535 is not allowed due to security reasons. Please provide iterations >= 1000 and iterations < 65535"
+	blockEncryptionMode   = "block_encryption_mode"
+	defaultEncryptionMode = "aes-128-ecb"
+)
+
+// aesMode reads block_encryption_mode: aes-KEYBITS-MODE.
+func (ctx *Ctx) aesMode() (keyBytes int, mode string, err error) {
+	name := defaultEncryptionMode
+	if ctx.Session != nil {
+		v, err := ctx.Session.SysVar(ScopeSession, blockEncryptionMode)
+		if err != nil {
+			return 0, "", err
+		}
+		name = string(v.B)
+	}
+	parts := strings.Split(strings.ToLower(name), "-")
+	bits, err := strconv.Atoi(parts[1]) // the variable was checked when it was set
+	return bits / 8, parts[2], err
+}
+
+func evalAES(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	keyBytes, mode, err := ctx.aesMode()
+	if err != nil {
+		return types.Null(), err
+	}
+	if mode != "ecb" && len(n.args) < 3 {
+		return types.Null(), types.Errorf(types.ErWrongParamcountToNativeFct, n.name)
+	}
+	text, err := ctx.text(n.args[0], row)
+	if err != nil {
+		return text, err
+	}
+	key, err := ctx.text(n.args[1], row)
+	if err != nil {
+		return key, err
+	}
+	var iv []byte
+	switch {
+	case mode != "ecb":
+		v, err := ctx.text(n.args[2], row)
+		if err != nil {
+			return v, err
+		}
+		if len(v.B) < aes.BlockSize {
+			return types.Null(), types.NewError(errAESInvalidIV, "The initialization vector supplied to "+n.name+" is too short. Must be at least 16 bytes long")
+		}
+		iv = v.B[:aes.BlockSize]
+	case len(n.args) > 2:
+		ctx.AddError(types.LevelWarning, types.NewError(warnOptionIgnored, "<IV> option ignored"))
+	}
+	if text.IsNull() || key.IsNull() {
+		return types.Null(), nil
+	}
+	derived, ok, err := ctx.aesKey(n, key.B, keyBytes, row)
+	if err != nil || !ok {
+		return types.Null(), err
+	}
+	block, err := aes.NewCipher(derived)
+	if err != nil {
+		return types.Null(), err
+	}
+	if ctx.tooLong(n, len(text.B)+aes.BlockSize) {
+		return types.Null(), nil
+	}
+	var out []byte
+	if n.name == "aes_encrypt" {
+		out = encryptAES(block, mode, iv, ctx.copyPadded(text.B, mode))
+	} else if out, ok = decryptAES(block, mode, iv, ctx.copyString(string(text.B))); !ok {
+		return types.Null(), nil
+	}
+	return types.Bytes(out), nil
+}
+
+// aesKey makes a key of the size that the mode needs: with a key derivation function, or by folding what was given into it.
+func (ctx *Ctx) aesKey(n *Node, key []byte, size int, row []types.Value) (out []byte, ok bool, err error) {
+	if len(n.args) < 4 {
+		out = make([]byte, size)
+		for i, c := range key {
+			out[i%size] ^= c
+		}
+		return out, true, nil
+	}
+	var more [3][]byte // the function's name, salt, and info or iterations
+	given := n.args[3:]
+	for i, a := range given {
+		v, err := ctx.text(a, row)
+		if err != nil || v.IsNull() {
+			return nil, false, err
+		}
+		more[i] = v.B
+	}
+	switch string(more[0]) {
+	case "hkdf":
+		out, err = hkdf.Key(sha512.New, key, more[1], string(more[2]), size)
+		return out, err == nil, err
+	case "pbkdf2_hmac":
+		iterations := kdfIterationsMin
+		if len(given) > 2 {
+			iterations, err = strconv.Atoi(string(more[2]))
+			if err != nil || iterations < kdfIterationsMin || iterations > kdfIterationsMax {
+				return nil, false, types.NewError(errKDFIterations, kdfIterationsMessage)
+			}
+		}
+		out, err = pbkdf2.Key(sha512.New, string(key), more[1], iterations, size)
+		return out, err == nil, err
+	}
+	return nil, false, types.NewError(errKDFName, "KDF method name is not valid. Please use hkdf or pbkdf2_hmac method name")
+}
+
+// padded reports whether a mode works on whole blocks.
+func padded(mode string) bool { return mode == "ecb" || mode == "cbc" }
+
+// copyPadded copies s into the arena, with the padding of PKCS #7 if the mode has one.
+func (ctx *Ctx) copyPadded(s []byte, mode string) []byte {
+	pad := 0
+	if padded(mode) {
+		pad = aes.BlockSize - len(s)%aes.BlockSize
+	}
+	out := ctx.alloc(len(s) + pad)
+	copy(out, s)
+	for i := len(s); i < len(out); i++ {
+		out[i] = byte(pad)
+	}
+	return out
+}
+
+// encryptAES encrypts b in place.
+func encryptAES(block cipher.Block, mode string, iv, b []byte) []byte {
+	switch mode {
+	case "ecb":
+		for i := 0; i < len(b); i += aes.BlockSize {
+			block.Encrypt(b[i:], b[i:])
+		}
+	case "cbc":
+		cipher.NewCBCEncrypter(block, iv).CryptBlocks(b, b)
+	default:
+		streamAES(block, mode, iv, b, true)
+	}
+	return b
+}
+
+// decryptAES decrypts b in place; ok is false where the padding is wrong, as with another key.
+func decryptAES(block cipher.Block, mode string, iv, b []byte) (out []byte, ok bool) {
+	if !padded(mode) {
+		streamAES(block, mode, iv, b, false)
+		return b, true
+	}
+	if len(b) == 0 || len(b)%aes.BlockSize != 0 {
+		return nil, false
+	}
+	if mode == "cbc" {
+		cipher.NewCBCDecrypter(block, iv).CryptBlocks(b, b)
+	} else {
+		for i := 0; i < len(b); i += aes.BlockSize {
+			block.Decrypt(b[i:], b[i:])
+		}
+	}
+	pad := int(b[len(b)-1])
+	if pad < 1 || pad > aes.BlockSize || bytes.Count(b[len(b)-pad:], []byte{byte(pad)}) != pad {
+		return nil, false
+	}
+	return b[:len(b)-pad], true
+}
+
+// streamAES is the modes that turn a block cipher into a stream: output feedback, and cipher feedback of 1, 8 and 128 bits.
+// The library calls its own unauthenticated modes deprecated; these are MySQL's, and data is stored in them.
+func streamAES(block cipher.Block, mode string, iv, b []byte, encrypt bool) {
+	register := bytes.Clone(iv)
+	var pad [aes.BlockSize]byte
+	switch mode {
+	case "ofb":
+		for i := range b {
+			if i%aes.BlockSize == 0 {
+				block.Encrypt(register, register)
+			}
+			b[i] ^= register[i%aes.BlockSize]
+		}
+	case "cfb128":
+		for i := range b {
+			at := i % aes.BlockSize
+			if at == 0 {
+				block.Encrypt(register, register)
+			}
+			in := b[i]
+			b[i] ^= register[at]
+			if register[at] = in; encrypt {
+				register[at] = b[i]
+			}
+		}
+	case "cfb8":
+		for i := range b {
+			block.Encrypt(pad[:], register)
+			in := b[i]
+			b[i] ^= pad[0]
+			copy(register, register[1:])
+			if register[aes.BlockSize-1] = in; encrypt {
+				register[aes.BlockSize-1] = b[i]
+			}
+		}
+	case "cfb1":
+		for i := range b {
+			in, out := b[i], byte(0)
+			for bit := 7; bit >= 0; bit-- {
+				block.Encrypt(pad[:], register)
+				plain := in >> bit & 1
+				crypted := plain ^ pad[0]>>7
+				out |= crypted << bit
+				fed := plain
+				if encrypt {
+					fed = crypted
+				}
+				for k := range register[:aes.BlockSize-1] {
+					register[k] = register[k]<<1 | register[k+1]>>7
+				}
+				register[aes.BlockSize-1] = register[aes.BlockSize-1]<<1 | fed
+			}
+			b[i] = out
+		}
+	}
+}

@@ -1,0 +1,553 @@
+package expr
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/pandodb/pando/types"
+)
+
+// JSON Schema, draft 4, as MySQL has it: unknown keywords and those of a wrong type count for nothing, format is no requirement, and a
+// reference may only lead into the schema itself.
+
+// schemaNestingMax bounds schemas within schemas, and references, which may lead back to where they are.
+const schemaNestingMax = types.MaxJSONDepth
+
+// jsonSchema is the text of a schema, with what is asked of it again and again.
+type jsonSchema struct {
+	root     []byte
+	patterns map[string]*types.RegexpMatcher // nil where the pattern is none that compiles
+}
+
+// schemaCheck is one use of a schema.
+type schemaCheck struct {
+	ctx      *Ctx
+	schema   *jsonSchema
+	document []byte // path to the value at hand, as a JSON pointer in a URI's fragment
+	where    []byte // path to the schema at hand
+	failed   schemaFailure
+	quiet    int // alternatives are tried: failures are none of the document's yet
+}
+
+// schemaFailure is the first requirement that failed.
+type schemaFailure struct{ keyword, document, where string }
+
+func buildJSONSchema(_ *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	n.typ, n.coer, n.ascii = boolType(), CoerNumeric, true
+	if n.name == "json_schema_validation_report" {
+		n.typ, n.coer, n.ascii = jsonType, CoerImplicit, false
+	}
+	n.eval = overDocuments(evalJSONSchema)
+	return nil
+}
+
+func evalJSONSchema(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	schema, ok, err := ctx.documentText(n, 0, row)
+	if !ok {
+		return types.Null(), err
+	}
+	if len(schema) == 0 || schema[0] != '{' {
+		return types.Null(), types.Errorf(types.ErInvalidJSONType, 1, n.name, "object")
+	}
+	document, ok, err := ctx.documentText(n, 1, row)
+	if !ok {
+		return types.Null(), err
+	}
+	c := schemaCheck{ctx: ctx, schema: &jsonSchema{root: schema, patterns: map[string]*types.RegexpMatcher{}}, document: []byte{'#'}, where: []byte{'#'}}
+	valid, err := c.valid(schema, document, 1)
+	if err != nil {
+		return types.Null(), err
+	}
+	if n.name == "json_schema_valid" {
+		return types.Bool(valid), nil
+	}
+	return types.JSON(c.report(valid)), nil
+}
+
+// report is the answer of JSON_SCHEMA_VALIDATION_REPORT.
+func (c *schemaCheck) report(valid bool) []byte {
+	if valid {
+		return []byte(`{"valid": true}`)
+	}
+	f := &c.failed
+	out := append([]byte(nil), `{"valid": false, "reason": `...)
+	out = types.AppendJSONString(out, []byte("The JSON document location '"+f.document+"' failed requirement '"+f.keyword+"' at JSON Schema location '"+f.where+"'"))
+	for _, member := range [][2]string{{"schema-location", f.where}, {"document-location", f.document}, {"schema-failed-keyword", f.keyword}} {
+		out = append(append(append(out, `, "`...), member[0]...), `": `...)
+		out = types.AppendJSONString(out, []byte(member[1]))
+	}
+	return append(out, '}')
+}
+
+// fail notes which requirement failed, unless an alternative may still hold.
+func (c *schemaCheck) fail(keyword string) bool {
+	if c.quiet == 0 && c.failed.keyword == "" {
+		c.failed = schemaFailure{keyword, string(c.document), string(c.where)}
+	}
+	return false
+}
+
+// member returns the value of key in an object's text, nil if it has none.
+func member(object []byte, key string) []byte {
+	if len(object) == 0 || object[0] != '{' {
+		return nil
+	}
+	for it := types.NewJSONIter(object); ; {
+		k, v, ok := it.Next()
+		if !ok {
+			return nil
+		}
+		if string(types.UnquoteJSON(k)) == key {
+			return v
+		}
+	}
+}
+
+// kind tells values apart by their first byte: '{', '[', '"', 't' for truth values, 'n' for null, '0' for numbers.
+func kind(text []byte) byte {
+	switch {
+	case len(text) == 0:
+		return 'n'
+	case text[0] == 'f':
+		return 't'
+	case text[0] == '-', text[0] >= '0' && text[0] <= '9':
+		return '0'
+	}
+	return text[0]
+}
+
+// within runs check with the paths of a part of the schema and of the document; "" stays where it is.
+func (c *schemaCheck) within(schema, document string, check func() (bool, error)) (bool, error) {
+	w, d := len(c.where), len(c.document)
+	if schema != "" {
+		c.where = append(append(c.where, '/'), schema...)
+	}
+	if document != "" {
+		c.document = append(append(c.document, '/'), document...)
+	}
+	ok, err := check()
+	c.where, c.document = c.where[:w], c.document[:d]
+	return ok, err
+}
+
+// appendPointer writes a key as a step of a JSON pointer in a URI.
+func appendPointer(dst []byte, key []byte) []byte {
+	const hex = "0123456789ABCDEF"
+	for _, b := range key {
+		switch {
+		case b == '~':
+			dst = append(dst, "~0"...)
+		case b == '/':
+			dst = append(dst, "~1"...)
+		case b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z', b >= '0' && b <= '9', b == '-', b == '.', b == '_':
+			dst = append(dst, b)
+		default:
+			dst = append(dst, '%', hex[b>>4], hex[b&15])
+		}
+	}
+	return dst
+}
+
+func pointer(key []byte) string { return string(appendPointer(nil, key)) }
+
+// valid checks a value against a schema.
+func (c *schemaCheck) valid(schema, value []byte, nesting int) (bool, error) {
+	if nesting > schemaNestingMax {
+		return false, types.Errorf(types.ErJSONDocumentTooDeep)
+	}
+	if err := c.ctx.steps(len(schema) + 1); err != nil {
+		return false, err
+	}
+	if kind(schema) != '{' {
+		return true, nil
+	}
+	if ref := member(schema, "$ref"); kind(ref) == '"' {
+		return c.reference(types.UnquoteJSON(ref), value, nesting)
+	}
+	if !c.rightType(member(schema, "type"), value) {
+		return c.fail("type"), nil
+	}
+	ok, err := true, error(nil)
+	switch kind(value) {
+	case '0':
+		ok = c.number(schema, value)
+	case '"':
+		ok, err = c.text(schema, types.UnquoteJSON(value))
+	case '[':
+		ok, err = c.array(schema, value, nesting)
+	case '{':
+		ok, err = c.object(schema, value, nesting)
+	}
+	if !ok || err != nil {
+		return false, err
+	}
+	if list := member(schema, "enum"); kind(list) == '[' && !c.oneOfValues(list, value) {
+		return c.fail("enum"), nil
+	}
+	return c.combined(schema, value, nesting)
+}
+
+// reference follows "#/definitions/x".
+func (c *schemaCheck) reference(ref, value []byte, nesting int) (bool, error) {
+	if len(ref) == 0 || ref[0] != '#' {
+		return false, types.Errorf(types.ErNotSupportedYet, "references in JSON Schema")
+	}
+	at := c.schema.root
+	for i, step := range bytes.Split(ref[1:], []byte{'/'}) {
+		if i == 0 {
+			continue
+		}
+		step = unescapePointer(step)
+		if kind(at) == '[' {
+			k, err := strconv.Atoi(string(step))
+			it := types.NewJSONIter(at)
+			for at = nil; err == nil && k >= 0; k-- {
+				if _, at, _ = it.Next(); at == nil {
+					break
+				}
+			}
+			continue
+		}
+		at = member(at, string(step))
+	}
+	if at == nil {
+		return true, nil
+	}
+	before := c.where
+	c.where = bytes.Clone(ref)
+	ok, err := c.valid(at, value, nesting+1)
+	c.where = before
+	return ok, err
+}
+
+func unescapePointer(step []byte) []byte {
+	var out []byte
+	for i := 0; i < len(step); i++ {
+		switch {
+		case step[i] == '~' && i+1 < len(step) && (step[i+1] == '0' || step[i+1] == '1'):
+			out = append(out, "~/"[step[i+1]-'0'])
+			i++
+		case step[i] == '%' && i+2 < len(step):
+			if b, err := strconv.ParseUint(string(step[i+1:i+3]), 16, 8); err == nil {
+				out = append(out, byte(b))
+				i += 2
+				continue
+			}
+			fallthrough
+		default:
+			out = append(out, step[i])
+		}
+	}
+	return out
+}
+
+// schemaTypes are the names of types by kind; integers are numbers of a certain form.
+var schemaTypes = map[string]byte{"null": 'n', "boolean": 't', "object": '{', "array": '[', "string": '"', "number": '0', "integer": '0'}
+
+// rightType reports whether a value is of a type that is named, alone or in a list. What names none allows none.
+func (c *schemaCheck) rightType(want, value []byte) bool {
+	one := func(name []byte) bool {
+		k, known := schemaTypes[string(types.UnquoteJSON(name))]
+		return known && k == kind(value) && (string(name) != `"integer"` || !bytes.ContainsAny(value, ".eE"))
+	}
+	if want == nil {
+		return true
+	}
+	if kind(want) != '[' {
+		return kind(want) == '"' && one(want)
+	}
+	for it := types.NewJSONIter(want); ; {
+		_, name, more := it.Next()
+		if !more || kind(name) == '"' && one(name) {
+			return more
+		}
+	}
+}
+
+func sameJSON(a, b []byte) bool {
+	return types.Compare(types.JSON(a), types.JSON(b), types.Utf8mb4Bin) == 0
+}
+
+func (c *schemaCheck) oneOfValues(list, value []byte) bool {
+	for it := types.NewJSONIter(list); ; {
+		_, v, ok := it.Next()
+		if !ok || sameJSON(v, value) {
+			return ok
+		}
+	}
+}
+
+func (c *schemaCheck) number(schema, value []byte) bool {
+	for _, bound := range []struct {
+		keyword, exclusive string
+		sign               int
+	}{{"minimum", "exclusiveMinimum", 1}, {"maximum", "exclusiveMaximum", -1}} {
+		limit := member(schema, bound.keyword)
+		if kind(limit) != '0' || limit == nil {
+			continue
+		}
+		order := bound.sign * types.Compare(types.JSON(value), types.JSON(limit), types.Utf8mb4Bin)
+		if order < 0 || order == 0 && string(member(schema, bound.exclusive)) == "true" {
+			return c.fail(bound.keyword)
+		}
+	}
+	if of := member(schema, "multipleOf"); kind(of) == '0' && of != nil && !multiple(value, of) {
+		return c.fail("multipleOf")
+	}
+	return true
+}
+
+// multiple reports whether a is a multiple of b: whole numbers exactly, others as doubles.
+func multiple(a, b []byte) bool {
+	x, _ := types.JSONScalar(a)
+	y, _ := types.JSONScalar(b)
+	if x.K == types.KindInt && y.K == types.KindInt && y.N > 0 {
+		return x.N%y.N == 0
+	}
+	f, g := math.Abs(types.ToFloat(nil, &x)), math.Abs(types.ToFloat(nil, &y))
+	return g == 0 || f-math.Floor(f/g)*g <= 0
+}
+
+// count returns the value of a keyword that limits a number of things; ok is false without one.
+func count(schema []byte, keyword string) (n int64, ok bool) {
+	v, _ := types.JSONScalar(member(schema, keyword))
+	return v.N, v.K == types.KindInt && v.N >= 0 && kind(member(schema, keyword)) == '0'
+}
+
+// counted checks a number of things against two keywords.
+func (c *schemaCheck) counted(schema []byte, n int, least, most string) bool {
+	if limit, ok := count(schema, most); ok && int64(n) > limit {
+		return c.fail(most)
+	}
+	if limit, ok := count(schema, least); ok && int64(n) < limit {
+		return c.fail(least)
+	}
+	return true
+}
+
+func (c *schemaCheck) text(schema, s []byte) (bool, error) {
+	if !c.counted(schema, utf8.RuneCount(s), "minLength", "maxLength") {
+		return false, nil
+	}
+	pattern := member(schema, "pattern")
+	if kind(pattern) != '"' {
+		return true, nil
+	}
+	hit, err := c.matches(types.UnquoteJSON(pattern), s, true)
+	if err != nil || !hit {
+		return err == nil && c.fail("pattern"), err
+	}
+	return true, nil
+}
+
+// matches reports whether a pattern matches somewhere in s, and otherwise for a pattern that is none.
+func (c *schemaCheck) matches(pattern, s []byte, otherwise bool) (bool, error) {
+	m, ok := c.schema.patterns[string(pattern)]
+	if !ok {
+		if re, err := types.CompileRegexp(types.AppendRunes(nil, pattern, types.Utf8mb4Bin), 0); err == nil {
+			m = re.Matcher(c.ctx.regexLimits())
+		}
+		c.schema.patterns[string(pattern)] = m
+	}
+	if m == nil {
+		return otherwise, nil
+	}
+	m.Reset(types.AppendRunes(nil, s, types.Utf8mb4Bin))
+	return m.Find(0, c.ctx.Poll)
+}
+
+func (c *schemaCheck) array(schema, value []byte, nesting int) (bool, error) {
+	items, more := member(schema, "items"), member(schema, "additionalItems")
+	unique := string(member(schema, "uniqueItems")) == "true"
+	seen := map[string]struct{}{}
+	known := -1 // how many elements have a schema of their own
+	if kind(items) == '[' {
+		known = types.JSONLength(items)
+	}
+	list := types.NewJSONIter(items)
+	n := 0
+	for it := types.NewJSONIter(value); ; n++ {
+		_, v, some := it.Next()
+		if !some {
+			break
+		}
+		place := strconv.Itoa(n)
+		ok, err := c.within("", place, func() (bool, error) {
+			if unique {
+				key := types.AppendKey(nil, types.JSON(v), &jsonType, false, 0)
+				if _, twice := seen[string(key)]; twice {
+					return c.fail("uniqueItems"), nil
+				}
+				if !c.ctx.charge(len(key) + jsonTreeBytes) {
+					return false, c.ctx.failed
+				}
+				seen[string(key)] = struct{}{}
+			}
+			switch {
+			case known < 0:
+				return c.within("items", "", func() (bool, error) { return c.valid(items, v, nesting+1) })
+			case n < known:
+				_, schema, _ := list.Next()
+				return c.within("items/"+place, "", func() (bool, error) { return c.valid(schema, v, nesting+1) })
+			case string(more) == "false":
+				return c.fail("additionalItems"), nil
+			}
+			return c.within("additionalItems", "", func() (bool, error) { return c.valid(more, v, nesting+1) })
+		})
+		if err != nil || !ok {
+			return false, err
+		}
+	}
+	return c.counted(schema, n, "minItems", "maxItems"), nil
+}
+
+func (c *schemaCheck) object(schema, value []byte, nesting int) (bool, error) {
+	n := 0
+	for it := types.NewJSONIter(value); ; n++ {
+		key, v, some := it.Next()
+		if !some {
+			break
+		}
+		name := types.UnquoteJSON(key)
+		ok, err := c.within("", pointer(name), func() (bool, error) { return c.property(schema, name, v, nesting) })
+		if err != nil || !ok {
+			return false, err
+		}
+	}
+	if list := member(schema, "required"); kind(list) == '[' && !hasAll(value, list) {
+		return c.fail("required"), nil
+	}
+	if !c.counted(schema, n, "minProperties", "maxProperties") {
+		return false, nil
+	}
+	return c.dependencies(schema, value, nesting)
+}
+
+// property checks a member against the schemas for its name.
+func (c *schemaCheck) property(schema, name, value []byte, nesting int) (bool, error) {
+	if err := c.ctx.steps(len(schema)); err != nil {
+		return false, err
+	}
+	known := false
+	if own := member(member(schema, "properties"), string(name)); own != nil {
+		known = true
+		ok, err := c.within("properties/"+pointer(name), "", func() (bool, error) { return c.valid(own, value, nesting+1) })
+		if err != nil || !ok {
+			return false, err
+		}
+	}
+	patterns := member(schema, "patternProperties")
+	if kind(patterns) == '{' {
+		for it := types.NewJSONIter(patterns); ; {
+			pattern, own, some := it.Next()
+			if !some {
+				break
+			}
+			hit, err := c.matches(types.UnquoteJSON(pattern), name, false)
+			if err != nil {
+				return false, err
+			}
+			if !hit {
+				continue
+			}
+			known = true
+			c.quiet++
+			ok, err := c.valid(own, value, nesting+1)
+			c.quiet--
+			if err != nil || !ok {
+				return err == nil && c.fail("patternProperties"), err
+			}
+		}
+	}
+	other := member(schema, "additionalProperties")
+	switch {
+	case known:
+		return true, nil
+	case string(other) == "false":
+		return c.fail("additionalProperties"), nil
+	}
+	return c.within("additionalProperties", "", func() (bool, error) { return c.valid(other, value, nesting+1) })
+}
+
+// hasAll reports whether an object has all members that a list names.
+func hasAll(object, list []byte) bool {
+	for it := types.NewJSONIter(list); ; {
+		_, name, ok := it.Next()
+		if !ok {
+			return true
+		}
+		if kind(name) == '"' && member(object, string(types.UnquoteJSON(name))) == nil {
+			return false
+		}
+	}
+}
+
+func (c *schemaCheck) dependencies(schema, value []byte, nesting int) (bool, error) {
+	all := member(schema, "dependencies")
+	if kind(all) != '{' {
+		return true, nil
+	}
+	for it := types.NewJSONIter(all); ; {
+		key, needs, some := it.Next()
+		if !some {
+			return true, nil
+		}
+		if member(value, string(types.UnquoteJSON(key))) == nil {
+			continue
+		}
+		ok, err := true, error(nil)
+		if kind(needs) == '[' {
+			ok = hasAll(value, needs)
+		} else {
+			c.quiet++
+			ok, err = c.valid(needs, value, nesting+1)
+			c.quiet--
+		}
+		if err != nil || !ok {
+			return err == nil && c.fail("dependencies"), err
+		}
+	}
+}
+
+// combined checks allOf, anyOf, oneOf and not.
+func (c *schemaCheck) combined(schema, value []byte, nesting int) (bool, error) {
+	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
+		list := member(schema, keyword)
+		if kind(list) != '[' {
+			continue
+		}
+		hits, n := 0, 0
+		for it := types.NewJSONIter(list); ; n++ {
+			_, own, some := it.Next()
+			if !some {
+				break
+			}
+			c.quiet++
+			ok, err := c.valid(own, value, nesting+1)
+			c.quiet--
+			if err != nil {
+				return false, err
+			}
+			if ok {
+				hits++
+			}
+		}
+		if n > 0 && (keyword == "allOf" && hits < n || keyword == "anyOf" && hits == 0 || keyword == "oneOf" && hits != 1) {
+			return c.fail(keyword), nil
+		}
+	}
+	if not := member(schema, "not"); kind(not) == '{' {
+		c.quiet++
+		ok, err := c.valid(not, value, nesting+1)
+		c.quiet--
+		if err != nil || ok {
+			return err == nil && c.fail("not"), err
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,220 @@
+package expr
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pandodb/pando/types"
+)
+
+// jsonFinder is JSON_SEARCH at work: it goes through a document's text with the path to where it is.
+type jsonFinder struct {
+	ctx   *Ctx
+	like  *types.Like
+	one   bool
+	path  []byte
+	found [][]byte
+	seen  map[string]struct{} // of found
+	// been holds the places where the legs behind a ** were begun: a second ** leads to a value in as many ways as the first one left.
+	been map[string]struct{}
+}
+
+func evalJSONSearch(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	text, ok, err := ctx.documentText(n, 0, row)
+	if !ok {
+		return types.Null(), err
+	}
+	mode, err := ctx.text(n.args[1], row)
+	if err != nil || mode.IsNull() {
+		return types.Null(), err
+	}
+	one := bytes.EqualFold(mode.B, []byte("one"))
+	if !one && !bytes.EqualFold(mode.B, []byte("all")) {
+		return types.Null(), types.NewError(errJSONOneOrAll, "The oneOrAll argument to "+n.name+" may take these values: 'one' or 'all'.")
+	}
+	what, err := ctx.text(n.args[2], row)
+	if err != nil || what.IsNull() {
+		return types.Null(), err
+	}
+	escape := '\\'
+	if len(n.args) > 3 {
+		v, err := ctx.text(n.args[3], row)
+		if err != nil {
+			return v, err
+		}
+		if utf8.RuneCount(v.B) > 1 {
+			return types.Null(), types.Errorf(types.ErWrongArguments, "ESCAPE")
+		}
+		if len(v.B) > 0 {
+			escape, _ = utf8.DecodeRune(v.B)
+		}
+	}
+	pattern, ok := types.JSONText(&what)
+	if !ok {
+		return types.Null(), types.Errorf(types.ErInvalidJSONCharset, "binary")
+	}
+	f := &jsonFinder{ctx: ctx, like: types.NewLike(pattern, escape, types.Utf8mb4Bin), one: one, path: []byte{'$'}, seen: map[string]struct{}{}}
+	if len(n.args) <= 4 {
+		err = f.search(text)
+	}
+	for i := 4; i < len(n.args) && err == nil && !f.enough(); i++ {
+		legs, ok, perr := ctx.path(n, i, row)
+		if !ok {
+			return types.Null(), perr
+		}
+		f.been = map[string]struct{}{}
+		err = f.walk(text, legs)
+	}
+	if err != nil || len(f.found) == 0 {
+		return types.Null(), err
+	}
+	if len(f.found) == 1 {
+		return types.JSON(types.AppendJSONString(nil, f.found[0])), nil
+	}
+	out := []byte{'['}
+	for i, p := range f.found {
+		if i > 0 {
+			out = append(out, ", "...)
+		}
+		out = types.AppendJSONString(out, p)
+	}
+	return types.JSON(append(out, ']')), nil
+}
+
+// errJSONOneOrAll is ER_JSON_BAD_ONE_OR_ALL_ARG.
+const errJSONOneOrAll = 3154
+
+func (f *jsonFinder) enough() bool { return f.one && len(f.found) > 0 }
+
+// search adds the places of all strings within text that match.
+func (f *jsonFinder) search(text []byte) error {
+	if err := f.ctx.steps(len(text) + 1); err != nil {
+		return err
+	}
+	if len(text) > 0 && text[0] == '"' {
+		hit, err := f.like.Match(types.UnquoteJSON(text), f.ctx.Poll)
+		if err != nil || !hit {
+			return err
+		}
+		if _, ok := f.seen[string(f.path)]; !ok {
+			if !f.ctx.charge(2*len(f.path) + 64) {
+				return f.ctx.failed
+			}
+			f.seen[string(f.path)] = struct{}{}
+			f.found = append(f.found, bytes.Clone(f.path))
+		}
+		return nil
+	}
+	return f.each(text, func(_ int, value []byte) error { return f.search(value) })
+}
+
+// each calls use with each member of text and its position, with the path to it.
+func (f *jsonFinder) each(text []byte, use func(i int, value []byte) error) error {
+	it := types.NewJSONIter(text)
+	for i := 0; !f.enough(); i++ {
+		key, value, ok := it.Next()
+		if !ok {
+			break
+		}
+		here := len(f.path)
+		if key != nil {
+			f.path = appendPathMember(f.path, key)
+		} else {
+			f.path = append(strconv.AppendInt(append(f.path, '['), int64(i), 10), ']')
+		}
+		err := use(i, value)
+		f.path = f.path[:here]
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// walk follows the legs of a path and searches where they lead.
+func (f *jsonFinder) walk(text []byte, legs []pathLeg) error {
+	if err := f.ctx.steps(1); err != nil || f.enough() {
+		return err
+	}
+	if len(legs) == 0 {
+		return f.search(text)
+	}
+	leg, rest := &legs[0], legs[1:]
+	if leg.kind == 'e' {
+		place := string(strconv.AppendInt(append(slices.Clone(f.path), 0), int64(len(legs)), 10))
+		if _, ok := f.been[place]; ok {
+			return nil
+		}
+		if !f.ctx.charge(len(place) + 32) {
+			return f.ctx.failed
+		}
+		f.been[place] = struct{}{}
+		if err := f.walk(text, rest); err != nil {
+			return err
+		}
+		return f.each(text, func(_ int, value []byte) error { return f.walk(value, legs) })
+	}
+	object, array := len(text) > 0 && text[0] == '{', len(text) > 0 && text[0] == '['
+	switch leg.kind {
+	case '.':
+		if !object {
+			return nil
+		}
+		name := appendPathMember(nil, types.AppendJSONString(nil, []byte(leg.key)))
+		return f.each(text, func(_ int, value []byte) error {
+			if !bytes.HasSuffix(f.path, name) {
+				return nil
+			}
+			return f.walk(value, rest)
+		})
+	case '*':
+		if !object {
+			return nil
+		}
+	default:
+		if !array {
+			return nil
+		}
+	}
+	from, to := 0, math32Max
+	if leg.kind == '[' {
+		size := types.JSONLength(text)
+		from = at(leg.index, leg.last, size)
+		to = from
+		if leg.span {
+			to = at(leg.to, leg.toEnd, size)
+		}
+	}
+	return f.each(text, func(i int, value []byte) error {
+		if i < from || i > to {
+			return nil
+		}
+		return f.walk(value, rest)
+	})
+}
+
+// math32Max is beyond every position.
+const math32Max = 1<<31 - 1
+
+// appendPathMember appends a member to a path: its name as it is where that is an identifier of ECMAScript, else as the quoted key.
+func appendPathMember(path, key []byte) []byte {
+	path = append(path, '.')
+	if name := types.UnquoteJSON(key); isPathName(name) {
+		return append(path, name...)
+	}
+	return append(path, key...)
+}
+
+func isPathName(name []byte) bool {
+	for i := 0; i < len(name); {
+		r, n := utf8.DecodeRune(name[i:])
+		if !unicode.IsLetter(r) && r != '_' && r != '$' && (i == 0 || !unicode.In(r, unicode.Nd, unicode.Mn, unicode.Mc, unicode.Pc)) {
+			return false
+		}
+		i += n
+	}
+	return len(name) > 0
+}

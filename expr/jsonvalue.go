@@ -1,0 +1,228 @@
+package expr
+
+import (
+	"bytes"
+
+	"github.com/pandodb/pando/types"
+)
+
+// JSONOn is what ON EMPTY or ON ERROR says: an error, a default, or NULL, which is the zero value.
+type JSONOn struct {
+	Error   bool
+	Default Expr // a constant; nil for none
+}
+
+// jsonValuePlan is what JSON_VALUE prepared.
+type jsonValuePlan struct {
+	legs             []pathLeg
+	to               types.Type
+	name             string // of the type, in errors
+	onEmpty, onError jsonOn
+}
+
+// jsonOn is JSONOn with its default in the type of the result.
+type jsonOn struct {
+	fail  bool
+	value types.Value // NULL without a default
+}
+
+// jsonValueChars is the length of a result of no given type.
+const jsonValueChars = 512
+
+// JSONValueType is the type of JSON_VALUE without RETURNING.
+func JSONValueType() types.Type {
+	return types.Type{ID: types.TypeVarchar, Length: jsonValueChars, Coll: types.Utf8mb40900Bin}
+}
+
+// JSONValue is JSON_VALUE(doc, path RETURNING to … ON EMPTY … ON ERROR). clauses is their text, by which two calls are told apart.
+func JSONValue(b *BuildContext, doc Expr, path string, to types.Type, clauses string, onEmpty, onError JSONOn) (Expr, error) {
+	legs, err := parsePath([]byte(path))
+	if err != nil {
+		return nil, err
+	}
+	n := newCall("json_value", []Expr{doc, Literal(types.Text(path)), Literal(types.Text(clauses))})
+	if err := rejectRows(n.args); err != nil {
+		return nil, err
+	}
+	if k := doc.typ.ID; doc.kind == kindConst && !doc.value.IsNull() && doc.value.K != types.KindString && k != types.TypeJSON {
+		return nil, invalidJSONType(n, 0)
+	}
+	switch {
+	case to.IsStringType() && to.Length < 0:
+		to = stringType(-1, to.Coll)
+	case to.ID == types.TypeBinary:
+		to.ID = types.TypeVarbinary // not filled up, unlike a CAST
+	case to.ID == types.TypeDecimal:
+		if to.Length <= 0 {
+			to.Length = 10
+		}
+		to.Scale = max(to.Scale, 0)
+	}
+	p := &jsonValuePlan{legs: legs, to: to, name: jsonValueTypeName(&to)}
+	if p.onEmpty, err = b.jsonOn(p, onEmpty); err != nil {
+		return nil, err
+	}
+	if p.onError, err = b.jsonOn(p, onError); err != nil {
+		return nil, err
+	}
+	n.typ, n.aux, n.coer, n.eval = to, p, CoerImplicit, overDocuments(evalJSONValue)
+	return fold(b, n)
+}
+
+// buildJSONValue is JSON_VALUE without clauses.
+func buildJSONValue(b *BuildContext, n *Node) error {
+	path, ok := n.args[1].ConstValue()
+	if !ok || path.IsNull() {
+		return types.Errorf(types.ErWrongArguments, n.name)
+	}
+	v, err := JSONValue(b, n.args[0], string(path.B), JSONValueType(), "", JSONOn{}, JSONOn{})
+	if err == nil {
+		*n = *v
+	}
+	return err
+}
+
+func jsonValueTypeName(t *types.Type) string {
+	switch {
+	case t.ID == types.TypeJSON:
+		return "JSON"
+	case t.IsStringType():
+		return "STRING"
+	case t.IsInteger() && t.Unsigned:
+		return "UNSIGNED"
+	case t.IsInteger():
+		return "SIGNED"
+	}
+	switch t.ID {
+	case types.TypeDecimal:
+		return "DECIMAL"
+	case types.TypeFloat:
+		return "FLOAT"
+	case types.TypeDouble:
+		return "DOUBLE"
+	case types.TypeDate:
+		return "DATE"
+	case types.TypeTime:
+		return "TIME"
+	case types.TypeYear:
+		return "YEAR"
+	}
+	return "DATETIME"
+}
+
+// jsonOn converts a default, which has to fit the type.
+func (b *BuildContext) jsonOn(p *jsonValuePlan, on JSONOn) (jsonOn, error) {
+	out := jsonOn{fail: on.Error, value: types.Null()}
+	if on.Default == nil {
+		return out, nil
+	}
+	v, ok := on.Default.ConstValue()
+	if !ok {
+		return out, types.Errorf(types.ErInvalidDefault, "json_value")
+	}
+	if v.IsNull() {
+		return out, nil
+	}
+	ctx := b.quietCtx()
+	if p.to.ID == types.TypeJSON {
+		j, err := types.Cast(ctx.Context, v, p.to)
+		if err != nil {
+			return out, err
+		}
+		out.value = j.Clone()
+		return out, nil
+	}
+	converted, ok := p.convert(ctx, v)
+	if !ok {
+		name := p.name
+		switch {
+		case p.to.IsStringType():
+			name = "CHAR"
+		case v.K == types.KindString && p.to.IsInteger():
+			return out, types.Errorf(types.ErTruncatedWrongValue, "INTEGER "+p.name, string(v.B))
+		case v.K == types.KindString && p.to.IsTemporal():
+			return out, types.Errorf(types.ErTruncatedWrongValue, string(bytes.ToLower([]byte(p.name))), string(v.B))
+		}
+		return out, types.Errorf(types.ErDataOutOfRange, name+" DEFAULT", "json_value")
+	}
+	out.value = converted.Clone()
+	return out, nil
+}
+
+func evalJSONValue(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	p := n.aux.(*jsonValuePlan)
+	text, ok, err := ctx.documentText(n, 0, row)
+	if e, is := err.(*types.Error); is && e.Number == types.ErInvalidJSONTextInParam && !p.onError.fail {
+		ctx.AddError(types.LevelWarning, e)
+		return p.onError.value, nil
+	}
+	if err != nil || !ok {
+		return types.Null(), err
+	}
+	found, err := ctx.find(ctx.parseTree(text), p.legs)
+	switch {
+	case err != nil:
+		return types.Null(), err
+	case len(found) == 0 && p.onEmpty.fail:
+		return types.Null(), types.Errorf(types.ErMissingJSONValue, n.name)
+	case len(found) == 0:
+		return p.onEmpty.value, nil
+	case len(found) > 1 && p.onError.fail:
+		return types.Null(), types.Errorf(types.ErMultipleJSONValues, n.name)
+	case len(found) > 1:
+		return p.onError.value, nil
+	}
+	value := found[0].text
+	if value == nil {
+		value = ctx.owned(found[0].append(nil))
+	}
+	if string(value) == "null" {
+		return types.Null(), nil
+	}
+	if out, ok := p.convertText(ctx, value); ok {
+		return out, nil
+	}
+	if p.onError.fail {
+		return types.Null(), types.Errorf(types.ErDataOutOfRange, p.name, "json_value")
+	}
+	return p.onError.value, nil
+}
+
+// convertText makes the result of a value in a document; ok is false for one that the type has none of.
+func (p *jsonValuePlan) convertText(ctx *Ctx, text []byte) (v types.Value, ok bool) {
+	if p.to.ID == types.TypeJSON {
+		return types.JSON(text), true
+	}
+	v, scalar := types.JSONScalar(text)
+	switch {
+	case p.to.IsStringType() && v.K != types.KindString:
+		v = types.String(text, types.Utf8mb4Bin)
+	case !scalar, p.to.IsTemporal() && v.K != types.KindString && p.to.ID != types.TypeYear:
+		return v, false
+	}
+	return p.convert(ctx, v)
+}
+
+// convert makes v a value of the type, without loss other than of digits behind the point.
+func (p *jsonValuePlan) convert(ctx *Ctx, v types.Value) (types.Value, bool) {
+	strict := types.Context{Strict: true, SQLMode: types.ModeStrict | types.ModeNoZeroDate | types.ModeNoZeroInDate, Loc: ctx.Location()}
+	if v.K == types.KindString && p.to.IsInteger() {
+		exact, ok := exactInteger(ctx, v)
+		if !ok || !integral(exact.K) {
+			return v, false
+		}
+		v = exact
+	}
+	if p.to.ID == types.TypeYear && (!integral(v.K) || v.N != 0 && (v.N < 1901 || v.N > 2155)) {
+		return v, false
+	}
+	if v.K == types.KindString && p.to.Coll != types.Binary && p.to.IsStringType() {
+		if bytes, bad := types.ConvertCharset(nil, v.B, types.DefaultCollation.Charset(), p.to.Coll.Charset()); bad == 0 {
+			v = types.String(ctx.owned(bytes), p.to.Coll)
+		} else {
+			return v, false
+		}
+	}
+	out, err := types.Convert(&strict, v, p.to, "", 1)
+	return out, err == nil
+}
