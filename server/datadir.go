@@ -55,10 +55,26 @@ func claimDir(dir string) (store uint64, err error) {
 	if slices.Contains(names, identityName) {
 		return readIdentity(dir)
 	}
-	if len(foreign) > 0 {
+	if len(foreign) > 0 && !olderStore(dir, foreign) {
 		return 0, refuseDir(dir, foreign)
 	}
 	return 0, nil
+}
+
+// olderStore reports whether a directory without an identity was written by a Pando that made none: it holds nothing but a store, and in that
+// a log, a manifest and the ballast file, which no other program makes together. Such a directory gets its identity now.
+func olderStore(dir string, names []string) bool {
+	for _, name := range names {
+		if name != storeName && name != tempName {
+			return false
+		}
+	}
+	for _, pattern := range []string{"????????????????.wal", "MANIFEST-*", "OPTIONS-*", "ballast"} {
+		if found, err := filepath.Glob(filepath.Join(dir, storeName, pattern)); err != nil || len(found) == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // refuseDir says whose a directory without an identity may be.
@@ -71,8 +87,8 @@ func refuseDir(dir string, names []string) error {
 	}
 	own := func(name string) bool { return name == storeName || name == tempName }
 	if slices.Contains(names, storeName) && !slices.ContainsFunc(names, func(name string) bool { return !own(name) }) {
-		return fmt.Errorf("%s holds a store but no file %s, and is left untouched: a Pando from before 0.1.0 may have written it; if so, make that file with the lines \"format = %d\" and \"store = 1\"",
-			dir, identityName, directoryFormat)
+		return fmt.Errorf("%s holds a store but no file %s, and is left untouched: if a Pando from before 0.1.0 has written it, parts of it are missing",
+			dir, identityName)
 	}
 	if len(names) > entriesShown {
 		names = append(slices.Clone(names[:entriesShown]), "...")

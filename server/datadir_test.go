@@ -125,3 +125,20 @@ func TestOwnTemp(t *testing.T) {
 		t.Errorf("what was not Pando's in temp: %q, %v", text, err)
 	}
 }
+
+// TestOlderDirectory: a directory from before identities is opened, and has one from then on.
+func TestOlderDirectory(t *testing.T) {
+	o := testOptions(t)
+	for range 2 {
+		n, err := Open(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := n.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(filepath.Join(o.DataDir, identityName)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
