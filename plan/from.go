@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pandodb/pando/catalog"
@@ -246,38 +247,63 @@ func (s idSet) meets(columns []expr.Expr) bool {
 	return false
 }
 
-// joinColumns lists the columns of a join. USING and NATURAL put the common ones first, once each: the value is that of the side which is
-// never padded with NULLs.
+// joinColumns lists the columns of a join. USING and NATURAL put the common ones first, once each, in the order of the side that is never padded
+// with NULLs, whose values they have; then come the others of that side. So a RIGHT JOIN shows the right side first, but only with USING or NATURAL.
 func (b *builder) joinColumns(e *syntax.Join, j *join, left, right []column, swapped bool) ([]column, error) {
-	names, err := commonNames(e, left, right)
+	names, natural, err := commonNames(e, left, right)
 	if err != nil || len(names) == 0 {
+		if natural && swapped {
+			left, right = right, left
+		}
 		return append(append([]column(nil), left...), right...), err
 	}
-	left, right = append([]column(nil), left...), append([]column(nil), right...)
+	first, second := append([]column(nil), left...), append([]column(nil), right...)
+	if swapped {
+		first, second = second, first
+	}
+	if names, err = inOrder(first, names); err != nil {
+		return nil, err
+	}
 	var out []column
 	for _, name := range names {
-		l, err := common(left, name)
+		f, err := common(first, name)
 		if err != nil {
 			return nil, err
 		}
-		r, err := common(right, name)
+		s, err := common(second, name)
 		if err != nil {
 			return nil, err
 		}
-		equal, err := expr.Call(b.env.Build, "=", left[l].expr(), right[r].expr())
+		l, r := first[f], second[s]
+		if swapped {
+			l, r = r, l
+		}
+		equal, err := expr.Call(b.env.Build, "=", l.expr(), r.expr())
 		if err != nil {
 			return nil, err
 		}
 		j.on = append(j.on, equal)
-		kept := left[l]
-		if swapped {
-			kept = right[r]
-		}
+		kept := first[f]
 		kept.coalesced = true
 		out = append(out, kept)
-		left, right = merge(left, l), merge(right, r)
+		first, second = merge(first, f), merge(second, s)
 	}
-	return append(append(out, left...), right...), nil
+	return append(append(out, first...), second...), nil
+}
+
+// inOrder sorts the names of USING by the place of their columns.
+func inOrder(cols []column, names []string) ([]string, error) {
+	places := make(map[string]int, len(names))
+	for _, name := range names {
+		i, err := common(cols, name)
+		if err != nil {
+			return nil, err
+		}
+		places[name] = i
+	}
+	names = slices.Clone(names)
+	slices.SortStableFunc(names, func(a, b string) int { return places[a] - places[b] })
+	return names, nil
 }
 
 // merge leaves column i to its table's name. One that was coalesced before has no other.
@@ -289,11 +315,10 @@ func merge(cols []column, i int) []column {
 	return cols
 }
 
-// commonNames are the names of USING, or those that NATURAL finds on both sides in the order of the left one.
-func commonNames(e *syntax.Join, left, right []column) ([]string, error) {
+// commonNames are the names of USING, or those that NATURAL finds on both sides in the order of the left one; natural tells which.
+func commonNames(e *syntax.Join, left, right []column) (names []string, natural bool, err error) {
 	switch e.Kind {
 	case syntax.JoinNaturalPlain, syntax.JoinNaturalInner, syntax.JoinNaturalLeft, syntax.JoinNaturalRight:
-		var names []string
 		for i := range left {
 			if left[i].merged || left[i].hidden {
 				continue
@@ -305,13 +330,13 @@ func commonNames(e *syntax.Join, left, right []column) ([]string, error) {
 				}
 			}
 		}
-		return names, nil
+		return names, true, nil
 	}
-	names := make([]string, len(e.Using))
+	names = make([]string, len(e.Using))
 	for i := range e.Using {
 		names[i] = e.Using[i].Name
 	}
-	return names, nil
+	return names, false, nil
 }
 
 // common finds the one column of a name on one side.

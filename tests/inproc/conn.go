@@ -134,7 +134,7 @@ func (r *response) RowDone() error {
 			continue
 		}
 		n, used := lenEnc(b)
-		row, b = append(row, printable(string(b[used:used+n]))), b[used+n:]
+		row, b = append(row, Printable(string(b[used:used+n]))), b[used+n:]
 	}
 	if len(row) != len(a.Columns) {
 		return fmt.Errorf("a row of %d values under %d columns", len(row), len(a.Columns))
@@ -144,8 +144,8 @@ func (r *response) RowDone() error {
 	return nil
 }
 
-// printable keeps a value on one line of a script and its bytes legible.
-func printable(s string) string {
+// Printable keeps a value on one line of a script and its bytes legible.
+func Printable(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] < ' ' && s[i] != '\n' || s[i] == 0x7f {
 			return strconv.Quote(s)
