@@ -106,6 +106,8 @@ func Differences(before, after *Result) (apart, aside []string) {
 	differ(&apart, "processors", fmt.Sprintf("%d x %s", a.CPUs, a.CPU), fmt.Sprintf("%d x %s", b.CPUs, b.CPU))
 	differ(&aside, "memory", bytesText(a.Memory), bytesText(b.Memory))
 	differ(&apart, "cache", before.Plan.CacheBytes, after.Plan.CacheBytes)
+	differ(&apart, "clients", before.Plan.Clients, after.Plan.Clients)
+	differ(&apart, "processors of the servers", before.Plan.ServerCPUs, after.Plan.ServerCPUs)
 	differ(&apart, "sysbench options", before.Plan.Options, after.Plan.Options)
 	for i := range before.Plan.Workloads {
 		old := &before.Plan.Workloads[i]
@@ -119,12 +121,8 @@ func Differences(before, after *Result) (apart, aside []string) {
 		differ(&apart, old.Name+": rand-type", old.RandType, w.RandType)
 		differ(&apart, old.Name+": options", old.Options, w.Options)
 		differ(&aside, old.Name+": seconds", old.Seconds, w.Seconds)
-		differ(&aside, old.Name+": warm-up of threads in ms", old.ThreadMillis, w.ThreadMillis)
 		differ(&aside, old.Name+": rounds", old.Rounds, w.Rounds)
 		differ(&aside, old.Name+": reload", old.Reload, w.Reload)
-		for _, step := range old.Steps() {
-			differ(&aside, step.String()+": measured again in full rounds", before.measuredAgain(step), after.measuredAgain(step))
-		}
 	}
 	differ(&aside, "kernel", a.Kernel, b.Kernel)
 	differ(&aside, "file system", a.Files, b.Files)

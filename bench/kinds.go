@@ -47,27 +47,20 @@ func (s *session) execute(ctx context.Context, t *Target, step Step, run *Run) {
 		return
 	}
 	s.chargeTail(t)
-	var syncs int64
-	var before usage
-	var errBefore error
-	begin := func() {
-		syncs = t.fsyncs(ctx)
-		before, errBefore = measure(t.pid)
-	}
-	begin()
+	syncs := t.fsyncs(ctx)
+	before, errBefore := measure(t.pid)
 	switch w.Kind {
 	case KindRun:
-		lead := w.lead()
-		args := runArgs(s.Plan, t, step, lead, w.Seconds)
+		args := runArgs(s.Plan, t, step, w.Seconds)
 		run.Command = publicCommand(args, t)
-		s.runSysbench(ctx, args, lead, w.Seconds, begin, run)
+		s.runSysbench(ctx, args, w.Seconds, run)
 		run.Rate = run.QPS
 	case KindLoad:
 		s.loadOnce(ctx, t, step, run)
 	case KindBulk:
 		args := bulkArgs(s.Plan, t, step, "run")
 		run.Command = publicCommand(args, t)
-		s.runSysbench(ctx, args, 0, w.Seconds, nil, run)
+		s.runSysbench(ctx, args, w.Seconds, run)
 		run.Rate = run.TPS // an event of this script is a row
 	case KindStorm:
 		s.storm(ctx, t, step, run)
@@ -128,7 +121,7 @@ func bulkArgs(p *Plan, t *Target, step Step, command string) []string {
 }
 
 func (s *session) createBulkTables(ctx context.Context, t *Target, step Step, run *Run) bool {
-	output, err := sysbench(ctx, loadMax(0), bulkArgs(s.Plan, t, step, "prepare"), watch{})
+	output, err := s.place.sysbench(ctx, loadMax(0), bulkArgs(s.Plan, t, step, "prepare"), nil)
 	if failure, numbers := failureOf(output, err); failure != "" {
 		run.Failure, run.Errors = failure, numbers
 		return false
@@ -142,7 +135,7 @@ func (s *session) loadOnce(ctx context.Context, t *Target, step Step, run *Run) 
 	args := prepareArgs(s.Plan, t, w, scratchName, step.Threads)
 	run.Command = publicCommand(args, t)
 	begin := clock.Mono()
-	output, err := sysbench(ctx, loadMax(w.rowsInAll()), args, watch{})
+	output, err := s.place.sysbench(ctx, loadMax(w.rowsInAll()), args, nil)
 	if failure, numbers := failureOf(output, err); failure != "" {
 		run.Failure, run.Errors = failure, numbers
 		return
@@ -156,7 +149,9 @@ func (s *session) loadOnce(ctx context.Context, t *Target, step Step, run *Run) 
 // startOnce times a fresh server from its launch to its first answer, and reads its memory after some seconds at rest. It has its own
 // directory and its own process: the targets of the other workloads are not fresh. Making a MariaDB or PostgreSQL directory is not counted.
 func (s *session) startOnce(ctx context.Context, like *Target, w *Workload, run *Run) {
-	t, err := newTarget(like.Kind, s.root, s.startOptions())
+	o := s.startOptions()
+	o.host = loopback // the client that asks first is the runner
+	t, err := newTarget(like.Kind, s.root, o)
 	if err != nil {
 		run.Failure = err.Error()
 		return
@@ -189,7 +184,7 @@ func (s *session) startOnce(ctx context.Context, like *Target, w *Workload, run 
 func (s *session) restartOnce(ctx context.Context, t *Target, step Step, run *Run) {
 	w := step.Workload
 	step.PSMode = "auto"
-	args := runArgs(s.Plan, t, step, 0, w.Seconds+int(s.grace/time.Second))
+	args := runArgs(s.Plan, t, step, w.Seconds+int(s.grace/time.Second))
 	run.Command = publicCommand(args, t)
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -199,7 +194,7 @@ func (s *session) restartOnce(ctx context.Context, t *Target, step Step, run *Ru
 	}
 	ended := make(chan end, 1)
 	go func() {
-		output, err := sysbench(limited, time.Duration(w.Seconds)*time.Second+2*s.grace, args, watch{interval: s.Progress.live})
+		output, err := s.place.sysbench(limited, time.Duration(w.Seconds)*time.Second+2*s.grace, args, s.Progress.live)
 		ended <- end{output, err}
 	}()
 	timer := clock.NewTimer(time.Duration(w.Seconds) * time.Second)
@@ -279,7 +274,13 @@ func (s *session) storm(ctx context.Context, t *Target, step Step, run *Run) {
 	run.Transactions = int64(len(latencies))
 	run.TPS = float64(run.Transactions) / run.Seconds
 	run.Rate = run.TPS
-	run.P95Millis, run.MaxMillis = latencies[len(latencies)*95/100], latencies[len(latencies)-1]
+	samples := make([]sample, len(latencies))
+	for i, millis := range latencies {
+		samples[i] = sample{millis, 1}
+		run.AvgMillis += millis / float64(len(latencies))
+	}
+	run.MaxMillis = latencies[len(latencies)-1]
+	run.Latency.fill(samples)
 	run.IgnoredErrors = 0
 	for _, n := range run.Errors {
 		run.IgnoredErrors += int64(n)

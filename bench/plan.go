@@ -41,8 +41,6 @@ const (
 	rowsMax    = 1_000_000_000
 	threadsMax = 65_536
 	roundsMax  = 1000
-	// threadMillisMax lets a thousand threads take a quarter of an hour to get warm.
-	threadMillisMax = 1000
 
 	rowsMin = 1000 // --scale goes no lower: smaller tables measure row locks
 
@@ -65,13 +63,15 @@ type Plan struct {
 	Rounds         int        `json:"rounds"`
 	WarmupSeconds  int        `json:"warmup_seconds,omitempty"`
 	Seconds        int        `json:"seconds"`
-	ThreadMillis   int        `json:"thread_warmup_ms,omitempty"` // see Workload.lead
 	ReportInterval int        `json:"report_interval,omitempty"`
 	RandType       string     `json:"rand_type,omitempty"` // empty: sysbench's default, special
 	PSModes        []string   `json:"ps_modes,omitempty"`
 	Threads        []int      `json:"threads"`
 	User           string     `json:"user,omitempty"`
-	Options        []string   `json:"options,omitempty"` // for every run
+	Options        []string   `json:"options,omitempty"`     // for every run
+	Clients        string     `json:"clients,omitempty"`     // here or apart, see placement
+	ServerCPUs     int        `json:"server_cpus,omitempty"` // how many processors the servers share; 0: what the clients leave
+	Demands        Demands    `json:"demands,omitzero"`      // of each workload of kind run
 	Limits         Limits     `json:"limits,omitzero"`
 	Workloads      []Workload `json:"workloads"`
 }
@@ -86,34 +86,39 @@ type Workload struct {
 	Threads []int    `json:"threads,omitempty"`
 	PSModes []string `json:"ps_modes,omitempty"`
 	Seconds int      `json:"seconds,omitempty"`
-	// FullSeconds are those that the plan asks for, where Fit has shortened them; otherwise 0.
-	FullSeconds int `json:"full_seconds,omitempty"`
-	Rounds      int `json:"rounds,omitempty"`
+	Rounds  int      `json:"rounds,omitempty"`
 	// WarmupSeconds are those of a run before the first round, which fills the server's caches.
-	WarmupSeconds int `json:"warmup_seconds,omitempty"`
-	// ThreadMillis is for how long each thread of sysbench makes a run longer, at whose beginning nothing is measured.
-	ThreadMillis int      `json:"thread_warmup_ms,omitempty"`
-	RandType     string   `json:"rand_type,omitempty"`
-	Options      []string `json:"options,omitempty"`
-	Reload       string   `json:"reload,omitempty"`
-	Trivial      bool     `json:"trivial,omitempty"` // the trivial responder can answer it
-	Floor        Floor    `json:"floor,omitzero"`
-
-	leadSeconds int // lead, of one step of a workload that is measured by itself; otherwise 0
+	WarmupSeconds int      `json:"warmup_seconds,omitempty"`
+	RandType      string   `json:"rand_type,omitempty"`
+	Options       []string `json:"options,omitempty"`
+	Reload        string   `json:"reload,omitempty"`
+	Trivial       bool     `json:"trivial,omitempty"` // the trivial responder can answer it
+	Demands       Demands  `json:"demands,omitzero"`
 }
 
-// Floor is what the subject must reach over the base. Zero fields demand nothing.
-type Floor struct {
-	Ratio          float64 `json:"ratio,omitempty"`
-	OneThreadRatio float64 `json:"one_thread_ratio,omitempty"` // instead of Ratio at one thread, where one fdatasync bounds both
-	Aim            float64 `json:"aim,omitempty"`
-	AimOfTrivial   float64 `json:"aim_of_trivial,omitempty"`
+// Demands are what the subject must reach beside the base: limits of the geometric mean of a workload's ratios over its steps. Zero demands
+// nothing.
+type Demands struct {
+	RateMin float64 `json:"rate_min,omitempty"`
+	// OneClientRateMin is for the steps of one client, which RateMin then leaves out: where one fdatasync bounds both sides.
+	OneClientRateMin float64 `json:"one_client_rate_min,omitempty"`
+	MeanMax          float64 `json:"mean_max,omitempty"`
+	P99Max           float64 `json:"p99_max,omitempty"`
+	CPUMax           float64 `json:"cpu_max,omitempty"` // per query
+}
+
+// or takes from d what is not zero, and the rest from a plan.
+func (d Demands) or(plan Demands) Demands {
+	setDefault(&d.RateMin, plan.RateMin)
+	setDefault(&d.OneClientRateMin, plan.OneClientRateMin)
+	setDefault(&d.MeanMax, plan.MeanMax)
+	setDefault(&d.P99Max, plan.P99Max)
+	setDefault(&d.CPUMax, plan.CPUMax)
+	return d
 }
 
 // Limits hold for a whole session.
 type Limits struct {
-	P95RatioMax  float64 `json:"p95_ratio_max,omitempty"`
-	CPURatioMax  float64 `json:"cpu_ratio_max,omitempty"`
 	DiskRatioMax float64 `json:"disk_ratio_max,omitempty"` // bytes of a row at rest
 	// WrittenRatioMax is for the bytes that the server writes for a transaction, whose own are the same on both sides. LongestMillisMax is
 	// for the subject's longest latency in any round, MemoryOfCacheMax for its memory over the cache's, both in each step.
@@ -123,9 +128,6 @@ type Limits struct {
 	StartSecondsMax   float64 `json:"start_seconds_max,omitempty"`
 	RestartSecondsMax float64 `json:"restart_seconds_max,omitempty"`
 	IdleBytesMax      int64   `json:"idle_bytes_max,omitempty"`
-	FallFrom          int     `json:"fall_from,omitempty"` // threads
-	FallTo            int     `json:"fall_to,omitempty"`
-	FallMax           float64 `json:"fall_max,omitempty"` // share of QPS lost between them
 }
 
 // Step is one workload in one mode at one thread count.
@@ -184,6 +186,7 @@ func (p *Plan) withDefaults() {
 	setDefault(&p.MaxConnections, 4096)
 	setDefault(&p.ReportInterval, 1)
 	setDefault(&p.User, "root")
+	setDefault(&p.Clients, ClientsHere)
 	setDefault(&p.Rounds, 5)
 	if len(p.PSModes) == 0 {
 		p.PSModes = []string{"auto"}
@@ -196,8 +199,10 @@ func (p *Plan) withDefaults() {
 		setDefault(&w.Seconds, p.Seconds)
 		setDefault(&w.Rounds, p.Rounds)
 		setDefault(&w.WarmupSeconds, p.WarmupSeconds)
-		setDefault(&w.ThreadMillis, p.ThreadMillis)
 		setDefault(&w.RandType, p.RandType)
+		if w.Kind == KindRun {
+			w.Demands = w.Demands.or(p.Demands)
+		}
 		if len(w.Threads) == 0 {
 			w.Threads = p.Threads
 		}
@@ -226,6 +231,8 @@ func (p *Plan) Validate() error {
 	check(p.CacheBytes >= 16<<20, "cache_bytes is %d, below 16 MiB", p.CacheBytes)
 	check(p.WarmupSeconds >= 0, "warmup_seconds is %d", p.WarmupSeconds)
 	check(len(p.Workloads) > 0, "there are no workloads")
+	check(p.Clients == ClientsHere || p.Clients == ClientsApart, "clients are %q, neither %s nor %s", p.Clients, ClientsHere, ClientsApart)
+	check(p.ServerCPUs >= 0, "server_cpus is %d", p.ServerCPUs)
 	seen := map[string]bool{}
 	for i := range p.Workloads {
 		w := &p.Workloads[i]
@@ -234,9 +241,10 @@ func (p *Plan) Validate() error {
 		check(slices.Contains([]string{KindRun, KindLoad, KindBulk, KindStorm, KindStart, KindRestart}, w.Kind), "%s: unknown kind %q", w.Name, w.Kind)
 		check(!w.onTables() || w.Script != "", "%s: script is missing", w.Name)
 		check(w.Seconds >= 1, "%s: seconds is %d", w.Name, w.Seconds)
-		check(w.FullSeconds == 0, "%s: full_seconds is for stored sessions", w.Name)
 		check(w.WarmupSeconds >= 0, "%s: warmup_seconds is %d", w.Name, w.WarmupSeconds)
-		check(w.ThreadMillis >= 0 && w.ThreadMillis <= threadMillisMax, "%s: thread_warmup_ms is %d", w.Name, w.ThreadMillis)
+		check(w.hasLatency() || w.Demands.MeanMax+w.Demands.P99Max+w.Demands.CPUMax == 0, "%s: latency and CPU per query of kind %s are not measured", w.Name, w.Kind)
+		check(!w.timesStarts() || w.Demands == Demands{}, "%s: kind %s is not compared", w.Name, w.Kind)
+		check(w.Kind != KindStorm || p.Clients != ClientsApart, "%s: the clients of kind %s belong to this process and can't be apart", w.Name, w.Kind)
 		check(w.Rounds >= 1 && w.Rounds <= roundsMax, "%s: rounds is %d", w.Name, w.Rounds)
 		check(slices.Contains([]string{"", ReloadStep, ReloadWorkload}, w.Reload), "%s: unknown reload %q", w.Name, w.Reload)
 		check(w.Kind == KindStorm || w.Kind == KindStart || (w.Tables >= 1 && w.Tables <= tablesMax), "%s: tables is %d", w.Name, w.Tables)
@@ -295,18 +303,9 @@ func (w *Workload) groups() [][]Step {
 	return groups
 }
 
-// lead is for how many seconds each run goes on before it is measured. A thread of sysbench logs in and compiles its script by itself,
-// which takes many of them, and transactions, longer than a run lasts: a run without a lead measures the compiler. Runs of few threads
-// have the same lead as those of most: a server that has had writes for half a minute flushes and compacts, one that begins does not yet.
-func (w *Workload) lead() int {
-	if w.Kind != KindRun {
-		return 0
-	}
-	if w.leadSeconds > 0 {
-		return w.leadSeconds
-	}
-	return (slices.Max(w.Threads)*w.ThreadMillis + 999) / 1000
-}
+// hasLatency says whether a run's latencies are those of its queries: a load has none, and the events of bulk_insert are rows, most of which
+// only fill a buffer of the client.
+func (w *Workload) hasLatency() bool { return w.Kind == KindRun || w.Kind == KindStorm }
 
 func (w *Workload) rowsInAll() int64 { return int64(w.Tables) * int64(w.Rows) }
 
@@ -323,12 +322,20 @@ func (w *Workload) rateUnit() string {
 	return "QPS"
 }
 
-// floorAt is the ratio that a step must reach, zero for none.
-func (w *Workload) floorAt(threads int) float64 {
-	if threads == 1 && w.Floor.OneThreadRatio > 0 {
-		return w.Floor.OneThreadRatio
+// each names what a rate counts one of.
+func (w *Workload) each() string {
+	switch w.Kind {
+	case KindLoad, KindBulk:
+		return "row"
+	case KindStorm:
+		return "login"
 	}
-	return w.Floor.Ratio
+	return "query"
+}
+
+// demanding says whether any workload demands something.
+func (p *Plan) demanding() bool {
+	return slices.ContainsFunc(p.Workloads, func(w Workload) bool { return w.Demands != Demands{} })
 }
 
 // Scale shrinks the plan: rows, seconds and the cache, which belongs to the rows, by the factor, threads by its square root, since the published thread counts grow with
@@ -378,6 +385,8 @@ type Override struct {
 	PSModes                       []string // "both" stands for auto and disable
 	Workloads                     []string // keep only these
 	CacheBytes                    int64
+	Clients                       string
+	ServerCPUs                    int
 }
 
 // Apply changes the plan and validates it again.
@@ -400,6 +409,8 @@ func (p *Plan) Apply(o Override) error {
 		o.PSModes = []string{"auto", "disable"}
 	}
 	override(&p.CacheBytes, o.CacheBytes)
+	override(&p.Clients, o.Clients)
+	override(&p.ServerCPUs, o.ServerCPUs)
 	override(&p.Rounds, o.Rounds)
 	override(&p.Seconds, o.Seconds)
 	override(&p.Tables, o.Tables)
@@ -434,7 +445,7 @@ func override[T comparable](field *T, value T) {
 const runOverheadSeconds = 0.35
 
 // Fit shortens every run so that the plan takes about the given seconds with so many targets, but no run below one second. Loading and
-// starting take the time that they take.
+// starting take the time that they take, and so does what is measured a second time.
 func (p *Plan) Fit(budgetSeconds, targets int, trivial bool) {
 	runs := 0
 	for i := range p.Workloads {
@@ -446,18 +457,15 @@ func (p *Plan) Fit(budgetSeconds, targets int, trivial bool) {
 		if trivial && w.Trivial {
 			n++
 		}
-		for range w.Steps() {
-			runs += w.Rounds * n
-			budgetSeconds -= w.Rounds * n * w.lead()
-		}
+		runs += len(w.Steps()) * w.Rounds * n
 	}
 	if runs == 0 {
 		return
 	}
 	seconds := max(1, int(math.Round(float64(budgetSeconds)/float64(runs)-runOverheadSeconds)))
 	for i := range p.Workloads {
-		if w := &p.Workloads[i]; w.Kind != KindLoad && !w.timesStarts() && seconds < w.Seconds {
-			w.FullSeconds, w.Seconds = w.Seconds, seconds
+		if w := &p.Workloads[i]; w.Kind != KindLoad && !w.timesStarts() {
+			w.Seconds = min(w.Seconds, seconds)
 		}
 	}
 	p.Seconds = min(p.Seconds, seconds)

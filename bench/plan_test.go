@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -11,7 +10,7 @@ import (
 
 func TestPlansOfTheProgram(t *testing.T) {
 	names := PlanNames()
-	for _, want := range []string{"compare", "hot", "hundredfold", "fivefold", "endurance", "issue2", "load", "storm", "short", "wide", "reports/v1.0", "reports/v2.1", "reports/v3.0", "reports/v5.0", "reports/cloud-v6.5"} {
+	for _, want := range []string{"compare", "hundredfold", "fivefold", "endurance", "issue2", "load", "storm", "short", "small", "reports/v1.0", "reports/v2.1", "reports/v3.0", "reports/v5.0", "reports/cloud-v6.5"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("no plan %s", want)
 		}
@@ -53,40 +52,45 @@ func TestPublishedSizes(t *testing.T) {
 	}
 }
 
-// TestFloors holds the compare plan to the table of floors.
-func TestFloors(t *testing.T) {
-	want := map[string][3]float64{ // at one thread, above, aim
-		"point_select": {1.4, 1.4, 1.8}, "random_points": {1.2, 1.2, 1.6}, "random_ranges": {1.2, 1.2, 1.6}, "read_only": {1.2, 1.2, 1.6},
-		"read_write": {1.3, 1.3, 1.8}, "write_only": {1.3, 1.3, 1.8},
-		"update_index": {1, 1.3, 2}, "update_non_index": {1, 1.3, 2}, "delete": {1, 1.3, 2}, "insert": {1, 1.5, 2.5}, "load": {1.5, 1.5, 2.5}, "bulk_insert": {1.5, 1.5, 2.5},
-	}
-	plan, err := LoadPlan("compare")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range plan.Workloads {
-		w := &plan.Workloads[i]
-		if w.Kind == KindStart {
-			continue
+// TestDemands holds the plans to what is demanded.
+func TestDemands(t *testing.T) {
+	all := Demands{RateMin: 1.3, MeanMax: 0.9, P99Max: 1, CPUMax: 1}
+	synced := all
+	synced.OneClientRateMin = 1
+	deletes := all
+	deletes.RateMin = 1
+	small := Demands{RateMin: 1, P99Max: 1.2}
+	for name, want := range map[string]map[string]Demands{
+		"compare": {"start": {}, "load": {}, "bulk_insert": {}, "point_select": all, "random_points": all, "random_ranges": all, "read_only": all, "read_write": all,
+			"write_only": all, "update_index": synced, "update_non_index": synced, "insert": synced, "delete": deletes},
+		"small": {"point_select": small, "read_write": small, "update_index": small, "update_non_index": small, "insert": small, "delete": small},
+	} {
+		plan, err := LoadPlan(name)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if got := [3]float64{w.floorAt(1), w.floorAt(64), w.Floor.Aim}; got != want[w.Name] {
-			t.Errorf("%s: %v, want %v", w.Name, got, want[w.Name])
+		if len(plan.Workloads) != len(want) {
+			t.Errorf("%s has %d workloads, not %d", name, len(plan.Workloads), len(want))
 		}
-		delete(want, w.Name)
-		if w.Kind == KindRun && !slices.Equal(w.Threads, []int{1, 16, 64, 256}) {
-			t.Errorf("%s: threads %v", w.Name, w.Threads)
+		for _, w := range plan.Workloads {
+			if w.Demands != want[w.Name] {
+				t.Errorf("%s, %s: %+v, want %+v", name, w.Name, w.Demands, want[w.Name])
+			}
+			if w.Kind == KindRun && !slices.Equal(w.Threads, []int{1, 16, 64, 256}) {
+				t.Errorf("%s, %s: clients %v", name, w.Name, w.Threads)
+			}
 		}
-	}
-	if len(want) > 0 {
-		t.Errorf("missing: %v", want)
+		if apart := name == "small"; (plan.Clients == ClientsApart) != apart || (plan.ServerCPUs == 1) != apart {
+			t.Errorf("%s: clients %s, %d processors", name, plan.Clients, plan.ServerCPUs)
+		}
 	}
 }
 
 const tinyPlan = `{"name": "tiny", "tables": 1, "rows": 1000, "cache_bytes": 67108864, "rounds": 2, "seconds": 1, "threads": [1, 2], "ps_modes": ["auto", "disable"],
  "workloads": [{"name": "point_select", "script": "oltp_point_select", "trivial": true}, {"name": "storm", "kind": "storm", "trivial": true, "threads": [2]}]}`
 
-// TestFloorsOfLargeTables: tables that do not fit into the cache have 0.9 of the floors of those that do.
-func TestFloorsOfLargeTables(t *testing.T) {
+// TestDemandsOfLargeTables: tables that do not fit into the cache have to reach 0.9 of the rates of those that do.
+func TestDemandsOfLargeTables(t *testing.T) {
 	compare, err := LoadPlan("compare")
 	if err != nil {
 		t.Fatal(err)
@@ -101,8 +105,8 @@ func TestFloorsOfLargeTables(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, w := range plan.Workloads {
-			if want := small[w.Name].Floor.Ratio * 0.9; want == 0 || math.Abs(w.Floor.Ratio-want) > 1e-9 || w.Script != small[w.Name].Script {
-				t.Errorf("%s: %s demands %v of %s, wanted %v of %s", name, w.Name, w.Floor.Ratio, w.Script, want, small[w.Name].Script)
+			if want := small[w.Name].Demands.RateMin * 0.9; want == 0 || math.Abs(w.Demands.RateMin-want) > 1e-9 || w.Script != small[w.Name].Script {
+				t.Errorf("%s: %s demands %v of %s, wanted %v of %s", name, w.Name, w.Demands.RateMin, w.Script, want, small[w.Name].Script)
 			}
 		}
 		if plan.Workloads[0].WarmupSeconds <= plan.Workloads[1].WarmupSeconds || plan.Workloads[1].WarmupSeconds != plan.WarmupSeconds {
@@ -125,8 +129,15 @@ func TestBadPlansNameEveryFault(t *testing.T) {
 			t.Errorf("%q is not in %v", want, err)
 		}
 	}
-	if _, err := ParsePlan([]byte(strings.Replace(tinyPlan, `"trivial": true}`, `"full_seconds": 4}`, 1))); err == nil || !strings.Contains(err.Error(), "full_seconds is") {
-		t.Errorf("a plan with what Fit sets gave %v", err)
+	for part, want := range map[string]string{`"kind": "start", "demands": {"rate_min": 1}}`: "is not compared", `"kind": "bulk", "demands": {"p99_max": 1}}`: "are not measured"} {
+		if _, err := ParsePlan([]byte(strings.Replace(tinyPlan, `"trivial": true}`, part, 1))); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("a plan with %s gave %v", part, err)
+		}
+	}
+	for part, want := range map[string]string{`"clients": "apart"`: "can't be apart", `"clients": "there"`: "neither here nor apart", `"server_cpus": -1`: "server_cpus is -1"} {
+		if _, err := ParsePlan([]byte(strings.Replace(tinyPlan, `"rounds": 2`, part, 1))); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("a plan with %s gave %v", part, err)
+		}
 	}
 	if _, err := ParsePlan([]byte(strings.Replace(tinyPlan, `"trivial": true}`, `"flor": {"ratio": 2}}`, 1))); err == nil || !strings.Contains(err.Error(), "flor") {
 		t.Errorf("a misspelt key gave %v", err)
@@ -151,29 +162,16 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestOrder: every second round has the targets in the opposite order, and the steps where they are compared.
+// TestOrder: every second round has the targets in the opposite order.
 func TestOrder(t *testing.T) {
 	targets := []*Target{{Name: "a"}, {Name: "b"}}
-	steps := []Step{{Threads: 64}, {Threads: 1500}}
-	for name, c := range map[string]struct {
-		round   int
-		fallMax float64
-		want    string
-	}{
-		"first":                      {1, 0, "ab 64 1500"},
-		"second":                     {2, 0, "ba 64 1500"},
-		"third":                      {3, 0, "ab 64 1500"},
-		"first, steps are compared":  {1, 0.1, "ab 64 1500"},
-		"second, steps are compared": {2, 0.1, "ba 1500 64"},
-	} {
-		p := Plan{Limits: Limits{FallMax: c.fallMax}}
-		order, of := p.order(c.round, targets, steps)
-		if got := fmt.Sprintf("%s%s %d %d", order[0].Name, order[1].Name, of[0].Threads, of[1].Threads); got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
+	for round, want := range map[int]string{1: "ab", 2: "ba", 3: "ab"} {
+		if order := order(round, targets); order[0].Name+order[1].Name != want {
+			t.Errorf("round %d: %s%s, want %s", round, order[0].Name, order[1].Name, want)
 		}
 	}
-	if targets[0].Name != "a" || steps[0].Threads != 64 {
-		t.Error("the caller's lists have changed")
+	if targets[0].Name != "a" {
+		t.Error("the caller's list has changed")
 	}
 }
 
@@ -219,11 +217,11 @@ func TestScaleAndOverride(t *testing.T) {
 	}
 	compare, _ := LoadPlan("compare")
 	compare.Fit(18*60, 2, true)
-	if w := compare.Workloads[3]; w.Seconds != 1 || w.FullSeconds != 4 {
-		t.Errorf("18 minutes allow %d seconds of %d", w.Seconds, w.FullSeconds)
+	if w := compare.Workloads[3]; w.Seconds != 2 {
+		t.Errorf("18 minutes allow %d seconds of 4", w.Seconds)
 	}
-	if start := compare.Workloads[0]; start.FullSeconds != 0 {
-		t.Errorf("a start, which is not shortened, has %d full seconds", start.FullSeconds)
+	if start := compare.Workloads[0]; start.Seconds != 5 {
+		t.Errorf("a start, which is not shortened, has %d seconds of 5", start.Seconds)
 	}
 }
 

@@ -45,7 +45,7 @@ func (p *Progress) more(runs int, seconds time.Duration) {
 	defer p.mu.Unlock()
 	p.runs, p.seconds = p.runs+runs, p.seconds+seconds
 	p.clear()
-	fmt.Fprintf(p.out, "%d more runs, of steps that missed a demand in shortened rounds\n", runs)
+	fmt.Fprintf(p.out, "%d more runs, of a workload that missed a demand\n", runs)
 }
 
 // eta scales the planned time of what is left by how much longer than planned it took so far.
@@ -116,7 +116,7 @@ func (p *Progress) finished(run *Run, unit string) {
 		fmt.Fprintf(p.out, "[%d/%d, ETA %v] %s: %.3f s, %s\n", p.finishedRuns, p.runs, p.eta(), p.current, run.StartSeconds, with)
 		return
 	}
-	fmt.Fprintf(p.out, "[%d/%d, ETA %v] %s: %.0f %s, p95 %s ms, %s µs CPU each\n", p.finishedRuns, p.runs, p.eta(), p.current, run.Rate, unit, numberText(run.P95Millis, 2), numberText(run.CPUMicros, 1))
+	fmt.Fprintf(p.out, "[%d/%d, ETA %v] %s: %.0f %s, mean %s ms, p99 %s ms, longest %s ms, %s µs CPU each\n", p.finishedRuns, p.runs, p.eta(), p.current, run.Rate, unit, numberText(run.AvgMillis, 2), numberText(run.P99Millis, 2), numberText(run.MaxMillis, 1), numberText(run.CPUMicros, 1))
 }
 
 func (p *Progress) done() {

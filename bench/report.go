@@ -3,14 +3,13 @@ package bench
 import (
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// table is a part of a report that both forms print.
+// table is a part of a report.
 type table struct {
 	head []string
 	rows [][]string
@@ -24,16 +23,10 @@ type section struct {
 	bullet []string
 	code   []string
 	tables []table
-	charts []figure
+	chart  []string // lines of characters, whose places count
 }
 
-// figure is one chart, with the name of its file.
-type figure struct {
-	name, title, svg string
-}
-
-// WriteReport stores a session below prefix: prefix.json, prefix.md with its charts in prefix-charts, and prefix.html, which needs no
-// other file.
+// WriteReport stores a session below prefix: prefix.json, and prefix.md for people.
 func WriteReport(r *Result, prefix string) error {
 	if err := os.MkdirAll(filepath.Dir(prefix), 0o755); err != nil {
 		return err
@@ -41,29 +34,7 @@ func WriteReport(r *Result, prefix string) error {
 	if err := r.write(prefix + ".json"); err != nil {
 		return err
 	}
-	sections := r.sections()
-	charts := filepath.Base(prefix) + "-charts"
-	if err := writeCharts(sections, filepath.Join(filepath.Dir(prefix), charts)); err != nil {
-		return err
-	}
-	if err := os.WriteFile(prefix+".md", []byte(markdown(sections, charts)), 0o644); err != nil {
-		return err
-	}
-	return os.WriteFile(prefix+".html", []byte(page(sections)), 0o644)
-}
-
-func writeCharts(sections []section, dir string) error {
-	for _, s := range sections {
-		for _, f := range s.charts {
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				return err
-			}
-			if err := os.WriteFile(filepath.Join(dir, f.name+".svg"), []byte(f.svg), 0o644); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return os.WriteFile(prefix+".md", []byte(markdown(r.sections())), 0o644)
 }
 
 // sections builds the report in the order of the published ones: purpose, environment, plan, results; what failed comes first of the results.
@@ -78,9 +49,11 @@ func (r *Result) sections() []section {
 }
 
 func (r *Result) purpose() section {
-	names := make([]string, len(r.Targets))
-	for i, t := range r.Targets {
-		names[i] = t.Name
+	var names []string
+	for _, t := range r.Targets {
+		if !t.Twin {
+			names = append(names, t.Name)
+		}
 	}
 	s := section{level: 1, title: "Sysbench report: " + strings.Join(names, " vs. ")}
 	title := r.Plan.Title
@@ -106,7 +79,7 @@ func (r *Result) environment() section {
 		}
 		return []string{key, value}
 	}
-	text := "All targets and sysbench ran on this one machine, one at a time, while the others were idle."
+	text := "All targets and sysbench ran on this one machine, one at a time, while the others were idle. " + r.Placement
 	if r.anyTarget(TargetInfo.given) {
 		text = "Sysbench and the targets that the runner started ran on this one machine, one target at a time. Where the targets that were given by their addresses ran, and what else they did, is not known."
 	}
@@ -152,14 +125,11 @@ func (r *Result) planSection(rows []StepSummary) section {
 	p := &r.Plan
 	s := section{level: 2, title: "Test plan"}
 	s.text = []string{fmt.Sprintf("%d tables of %d rows, %d rounds of %d seconds each after %d seconds of warm-up, targets interleaved and in alternating order (A-B, B-A, …), the steps that share tables in turn within each round. "+
-		"A ratio is taken within a round; the tables show medians over the rounds, and the smallest and largest ratio in brackets. $THREADS is each number of threads in the tables.", p.Tables, p.Rows, p.Rounds, p.Seconds, p.WarmupSeconds)}
+		"A ratio is taken within a round; the tables show medians over the rounds, but the longest latency of all, and the smallest and largest ratio in brackets. A latency is that of one of sysbench's events, a transaction; percentiles are those of its histogram. $THREADS is each number of threads in the tables.", p.Tables, p.Rows, p.Rounds, p.Seconds, p.WarmupSeconds)}
 	for i := range p.Workloads {
 		w := &p.Workloads[i]
 		if w.WarmupSeconds != p.WarmupSeconds && w.Kind == KindRun {
 			s.text = append(s.text, fmt.Sprintf("The warm-up of %s takes %d seconds.", w.Name, w.WarmupSeconds))
-		}
-		if w.ThreadMillis > 0 && w.Kind == KindRun {
-			s.text = append(s.text, fmt.Sprintf("Runs of %s are measured when each thread has had %d ms to log in and to compile its script.", w.Name, w.ThreadMillis))
 		}
 	}
 	if r.Command != "" {
@@ -198,22 +168,28 @@ func anyThreads(step Step, command string) string {
 }
 
 func (r *Result) verdictSection() section {
-	s := section{level: 2, title: "Floors"}
-	misses := r.Misses()
-	if len(r.Replaced) > 0 {
-		s.text = append(s.text, againText)
+	s := section{level: 2, title: "Demands"}
+	if r.Plan.demanding() {
+		s.text = append(s.text, "A demand is one on the geometric mean of a workload's ratios over its numbers of clients and modes.")
+		if twin := r.twin(); twin != "" {
+			s.text = append(s.text, fmt.Sprintf("`%s` is a second server of the subject's kind. By how much the two differ (the distance of their own mean from 1, or twice the standard error of their rounds) is what the measurement cannot tell from nothing: "+
+				"a miss counts only beyond that, and where the workload was measured a second time, only if it shows twice.", twin))
+		} else {
+			s.text = append(s.text, "No second server of the subject's kind took part, so that the noise of the measurement is not known.")
+		}
 	}
+	misses := r.Misses()
 	if len(misses) == 0 {
-		s.text = append(s.text, "Every demand of the plan was met.")
-		s.tables = append(r.fallTables(), r.againTables()...)
+		s.text = append(s.text, "**Every demand of the plan was met.**")
+		s.tables = r.demandTables()
 		return s
 	}
-	s.text = append(s.text, fmt.Sprintf("%d demands of the plan were not met:", len(misses)))
+	s.text = append(s.text, fmt.Sprintf("**%d demands of the plan were not met:**", len(misses)))
 	t := table{head: []string{"What", "Found", "Want"}}
 	for _, m := range misses {
 		t.rows = append(t.rows, []string{m.What, m.Found, m.Want})
 	}
-	s.tables = slices.Concat([]table{t}, r.fallTables(), r.againTables())
+	s.tables = append([]table{t}, r.demandTables()...)
 	return s
 }
 
@@ -246,8 +222,8 @@ func (r *Result) workloadSections(w *Workload, rows []StepSummary) []section {
 			s.text = []string{fmt.Sprintf("Killed when clients of %s had been at work for %d seconds, and started again: from the launch to the first answer from a table.", w.Script, w.Seconds)}
 			s.tables = []table{r.restartTable(mine)}
 		default:
-			s.tables = []table{r.rateTable(w, mine), r.costTable(w, mine)}
-			s.charts = []figure{r.chart(w, mode, mine)}
+			s.tables = []table{r.ratioTable(w, mine), r.figureTable(w, mine)}
+			s.chart = chartOf(mine)
 		}
 		s.bullet = failureLines(mine)
 		all = append(all, s)
@@ -271,55 +247,80 @@ func failureLines(rows []StepSummary) []string {
 	return lines
 }
 
-func (r *Result) rateTable(w *Workload, rows []StepSummary) table {
-	unit := w.rateUnit()
-	t := table{head: []string{"Threads"}}
-	names := participantsOf(r, rows)
-	for _, name := range names {
-		t.head = append(t.head, name+" "+unit)
-		if w.Kind == KindRun {
-			t.head = append(t.head, name+" TPS")
-		}
-		t.head = append(t.head, name+" 95% latency (ms)")
+// ratioTable compares the subject with each peer.
+func (r *Result) ratioTable(w *Workload, rows []StepSummary) table {
+	t := table{head: []string{"Clients", r.Targets[0].Name + " over", w.rateUnit()}}
+	if w.hasLatency() {
+		t.head = append(t.head, "Mean", "p99")
 	}
-	subject := r.Targets[0].Name
-	for _, name := range names {
-		if name != subject {
-			t.head = append(t.head, subject+"/"+name, "p95 ratio")
-		}
-	}
-	t.head = append(t.head, "Floor")
+	t.head = append(t.head, "Server CPU per "+w.each())
 	for i := range rows {
 		row := &rows[i]
-		cells := []string{fmt.Sprint(row.Step.Threads)}
-		for _, name := range names {
-			step := row.targetStep(name)
-			cells = append(cells, rateText(step))
-			if w.Kind == KindRun {
-				cells = append(cells, numberText(step.TPS, 2))
+		for _, name := range participantsOf(r, rows) {
+			if name == r.Targets[0].Name {
+				continue
 			}
-			cells = append(cells, numberText(step.P95, 2))
-		}
-		for _, name := range names {
-			if name != subject {
-				cells = append(cells, spreadText(row.Ratios[name].Rate), numberText(row.Ratios[name].P95.Median, 2))
+			ratios := row.Ratios[name]
+			cells := []string{fmt.Sprint(row.Step.Threads), name, spreadText(ratios.Rate)}
+			if w.hasLatency() {
+				cells = append(cells, spreadText(ratios.Mean), spreadText(ratios.P99))
 			}
+			t.rows = append(t.rows, append(cells, spreadText(ratios.CPU)))
 		}
-		t.rows = append(t.rows, append(cells, r.verdict(row)))
 	}
 	return t
 }
 
-func (r *Result) costTable(w *Workload, rows []StepSummary) table {
-	each := map[string]string{"QPS": "query", "rows/s": "row", "logins/s": "login"}[w.rateUnit()]
-	t := table{head: []string{"Threads", "Target", "Server CPU µs per " + each, "Fsyncs/s", "Transactions/s", "Bytes written per transaction", "Longest (ms)", "Memory", "Ignored errors"}}
+// figureTable has what was measured of each target.
+func (r *Result) figureTable(w *Workload, rows []StepSummary) table {
+	t := table{head: []string{"Clients", "Target", w.rateUnit()}}
+	if w.Kind == KindRun {
+		t.head = append(t.head, "TPS")
+	}
+	if w.hasLatency() {
+		t.head = append(t.head, "Mean (ms)", "p50", "p95", "p99", "p99.9", "Longest")
+	}
+	t.head = append(t.head, "Server CPU µs per "+w.each(), "Fsyncs/s", "Bytes written per transaction", "Memory", "Ignored errors")
 	for i := range rows {
 		for _, step := range rows[i].Targets {
-			t.rows = append(t.rows, []string{fmt.Sprint(rows[i].Step.Threads), step.Target, numberText(step.CPUMicros, 1), countText(step.Fsyncs), numberText(step.TPS, 0),
-				countText(step.BytesEach), numberText(step.Max, 1), sizeText(step.RSS), fmt.Sprint(step.Ignored)})
+			cells := []string{fmt.Sprint(rows[i].Step.Threads), step.Target, rateText(step)}
+			if w.Kind == KindRun {
+				cells = append(cells, numberText(step.TPS, 0))
+			}
+			if w.hasLatency() {
+				for _, millis := range []float64{step.AvgMillis, step.P50Millis, step.P95Millis, step.P99Millis, step.P999Millis, step.MaxMillis} {
+					cells = append(cells, millisText3(millis))
+				}
+			}
+			t.rows = append(t.rows, append(cells, numberText(step.CPUMicros, 1), countText(step.Fsyncs), countText(step.BytesEach), sizeText(step.RSS), fmt.Sprint(step.Ignored)))
 		}
 	}
 	return t
+}
+
+// millisText3 prints a latency with about three digits.
+func millisText3(millis float64) string {
+	switch {
+	case millis >= 100:
+		return numberText(millis, 0)
+	case millis >= 10:
+		return numberText(millis, 1)
+	case millis >= 1:
+		return numberText(millis, 2)
+	}
+	return numberText(millis, 3)
+}
+
+// chartOf draws the latencies of all targets in all steps.
+func chartOf(rows []StepSummary) []string {
+	var lines []chartRow
+	for i := range rows {
+		for k := range rows[i].Targets {
+			step := &rows[i].Targets[k]
+			lines = append(lines, chartRow{fmt.Sprintf("%d %s", rows[i].Step.Threads, step.Target), &step.Histogram})
+		}
+	}
+	return chart(lines)
 }
 
 func (r *Result) startTable(rows []StepSummary) table {
@@ -340,31 +341,6 @@ func (r *Result) restartTable(rows []StepSummary) table {
 		}
 	}
 	return t
-}
-
-func (r *Result) chart(w *Workload, mode string, rows []StepSummary) figure {
-	name := w.Name
-	if mode != "-" {
-		name += "-" + mode
-	}
-	var threads []int
-	for i := range rows {
-		threads = append(threads, rows[i].Step.Threads)
-	}
-	var lines []series
-	for _, target := range participantsOf(r, rows) {
-		line := series{name: target}
-		for i := range rows {
-			rate := rows[i].targetStep(target).Rate
-			if rate.Count == 0 {
-				rate = Spread{Min: math.NaN(), Median: math.NaN(), Max: math.NaN()}
-			}
-			line.values, line.low, line.high = append(line.values, rate.Median), append(line.low, rate.Min), append(line.high, rate.Max)
-		}
-		lines = append(lines, line)
-	}
-	title := strings.TrimSuffix(w.Name+", ps mode "+mode, ", ps mode -")
-	return figure{name: name, title: title, svg: chart(title, w.rateUnit(), threads, lines)}
 }
 
 func (r *Result) spaceSection() section {

@@ -10,7 +10,7 @@ import (
 )
 
 // resultFormat is the version of the stored results.
-const resultFormat = 1
+const resultFormat = 2
 
 // Result is everything that a session found out; it is stored as JSON, and the reports are made from it alone.
 type Result struct {
@@ -24,8 +24,8 @@ type Result struct {
 	Targets      []TargetInfo  `json:"targets"`
 	Calibrations []Calibration `json:"calibrations"`
 	Plan         Plan          `json:"plan"`
+	Placement    string        `json:"placement"` // where servers and clients ran, in a sentence
 	Runs         []Run         `json:"runs"`
-	Replaced     []Run         `json:"replaced_runs,omitempty"` // shortened rounds of steps that were measured again in full ones
 }
 
 // Environment describes the machine without naming it.
@@ -46,7 +46,8 @@ type Environment struct {
 // TargetInfo describes one target.
 type TargetInfo struct {
 	Name           string   `json:"name"`
-	Kind           string   `json:"kind"` // pando, mariadb, postgres, trivial or external
+	Kind           string   `json:"kind"`           // pando, mariadb, mysql, postgres, trivial or external
+	Twin           bool     `json:"twin,omitempty"` // another server of the subject's kind, which shows how much equals differ
 	Version        string   `json:"version"`
 	Settings       []string `json:"settings,omitempty"` // its command line or file, without paths
 	Durability     string   `json:"durability"`
@@ -66,6 +67,7 @@ type Run struct {
 	PSMode   string         `json:"ps_mode"`
 	Threads  int            `json:"threads"`
 	Round    int            `json:"round"`
+	Again    bool           `json:"again,omitempty"` // of the second measurement of a workload that missed a demand
 	Command  string         `json:"command,omitempty"`
 	Failure  string         `json:"failure,omitempty"`
 	Errors   map[string]int `json:"errors,omitempty"` // by MySQL's number

@@ -9,6 +9,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -27,6 +28,9 @@ func (t *Target) public(args []string) []string {
 	shown := make([]string, len(args))
 	for i, arg := range args {
 		arg = strings.ReplaceAll(arg, t.dir, "$DIR")
+		if t.listen != loopback {
+			arg = strings.ReplaceAll(arg, t.listen, "$HOST")
+		}
 		if strings.HasPrefix(arg, "--port=") {
 			arg = "--port=$PORT"
 		}
@@ -37,15 +41,17 @@ func (t *Target) public(args []string) []string {
 
 func configurePando(t *Target, o startOptions) {
 	data := filepath.Join(t.dir, "data")
-	args := []string{"start", "--data-dir", data, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
-		"--cache-size", strconv.FormatInt(o.cacheBytes, 10), "--max-connections", strconv.Itoa(o.maxConnections), "--log-level", "info"}
-	t.Settings = append([]string{"pando"}, t.public(args)...)
+	args := func() []string {
+		return []string{"start", "--data-dir", data, "--listen", t.listen + ":0", "--http", "127.0.0.1:0",
+			"--cache-size", strconv.FormatInt(o.cacheBytes, 10), "--max-connections", strconv.Itoa(o.maxConnections), "--log-level", "info"}
+	}
+	t.Settings = append([]string{"pando"}, t.public(args())...)
 	t.skip = func(name string) bool {
 		name = filepath.Base(name)
 		return name == "ballast" || strings.HasPrefix(name, "spare-wal") || strings.HasSuffix(name, ".wal") || strings.HasSuffix(name, ".log")
 	}
 	t.launch = func(ctx context.Context, t *Target) error {
-		found, err := t.launchAndRead(ctx, readyLine, o.binary, args...)
+		found, err := t.launchAndRead(ctx, readyLine, o.binary, args()...)
 		if err == nil {
 			t.Address, t.http = found[1], found[2]
 		}
@@ -54,8 +60,8 @@ func configurePando(t *Target, o startOptions) {
 }
 
 func configureTrivial(t *Target, o startOptions) {
-	args := []string{"bench", "trivial", "--listen", "127.0.0.1:0"}
-	t.Settings = append([]string{"pando"}, args...)
+	args := []string{"bench", "trivial", "--listen", t.listen + ":0"}
+	t.Settings = append([]string{"pando"}, t.public(args)...)
 	t.launch = func(ctx context.Context, t *Target) error {
 		found, err := t.launchAndRead(ctx, trivialLine, o.binary, args...)
 		if err == nil {
@@ -76,7 +82,7 @@ func (t *Target) launchAndRead(ctx context.Context, line *regexp.Regexp, name st
 			}
 		}
 	}
-	process, err := spawn(t.dir, t.uid, watch, name, args...)
+	process, err := t.spawn(watch, name, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -125,33 +131,88 @@ func configureMariaDB(t *Target, o startOptions) error {
 		return err
 	}
 	data := filepath.Join(t.dir, "data")
-	args := []string{"--no-defaults", "--datadir=" + data, "--socket=" + filepath.Join(t.dir, "socket"), "--pid-file=" + filepath.Join(t.dir, "pid"),
-		"--port=" + port, "--bind-address=127.0.0.1", "--skip-name-resolve", "--skip-log-bin", "--performance-schema=OFF",
-		"--innodb-flush-log-at-trx-commit=1", "--innodb-buffer-pool-size=" + strconv.FormatInt(o.cacheBytes, 10), "--innodb-log-file-size=1G",
-		"--max-connections=" + strconv.Itoa(o.maxConnections), "--max-prepared-stmt-count=1000000"}
-	if os.Getuid() == 0 {
-		args = append(args, "--user=root")
-	}
-	t.Settings = append([]string{"mariadbd"}, t.public(args)...)
+	args := func() []string { return append(innodbArgs(t, o, data, port), "--innodb-log-file-size=1G") }
+	t.Settings = append([]string{"mariadbd"}, t.public(args())...)
 	t.skip = func(name string) bool {
 		name = filepath.Base(name)
 		return strings.HasPrefix(name, "ib_logfile") || name == "ibtmp1"
 	}
-	t.Address = "127.0.0.1:" + port
-	t.launch = func(ctx context.Context, t *Target) error {
+	t.launchesAt(port, func() (*process, error) {
 		if _, err := os.Stat(data); errors.Is(err, os.ErrNotExist) {
-			return errors.New("the directory is not installed")
+			return nil, errors.New("the directory is not installed")
 		}
-		process, err := spawn(t.dir, 0, nil, server, args...)
-		t.process = process
-		return err
-	}
+		return t.spawn(nil, server, args()...)
+	})
 	installArgs := []string{"--no-defaults", "--datadir=" + data, "--auth-root-authentication-method=normal", "--skip-test-db"}
 	if os.Getuid() == 0 {
 		installArgs = append(installArgs, "--user=root")
 	}
 	if out, err := exec.Command(install, installArgs...).CombinedOutput(); err != nil {
 		return fmt.Errorf("mariadb-install-db: %w: %s", err, lastLine(string(out)))
+	}
+	return nil
+}
+
+// innodbArgs are the settings that MariaDB and MySQL share.
+func innodbArgs(t *Target, o startOptions, data, port string) []string {
+	args := []string{"--no-defaults", "--datadir=" + data, "--socket=" + filepath.Join(t.dir, "socket"), "--pid-file=" + filepath.Join(t.dir, "pid"),
+		"--port=" + port, "--bind-address=" + t.listen, "--skip-name-resolve", "--skip-log-bin", "--performance-schema=OFF",
+		"--innodb-flush-log-at-trx-commit=1", "--innodb-buffer-pool-size=" + strconv.FormatInt(o.cacheBytes, 10),
+		"--max-connections=" + strconv.Itoa(o.maxConnections), "--max-prepared-stmt-count=1000000"}
+	if os.Getuid() == 0 {
+		args = append(args, "--user=root")
+	}
+	return args
+}
+
+// launchesAt makes a launch of a server that keeps its port.
+func (t *Target) launchesAt(port string, start func() (*process, error)) {
+	t.launch = func(_ context.Context, t *Target) error {
+		t.Address = t.listen + ":" + port
+		process, err := start()
+		t.process = process
+		return err
+	}
+}
+
+// spawn starts the server's program where the placement has it.
+func (t *Target) spawn(watch func(string), name string, args ...string) (*process, error) {
+	words := pinned(t.cpus, append([]string{name}, args...))
+	return spawn(t.dir, t.uid, watch, words[0], words[1:]...)
+}
+
+// mysqlScript is the file of the repository that unpacks and runs a MySQL.
+const mysqlScript = "scripts/mysql.sh"
+
+// configureMySQL is for the newest MySQL that Debian packages, which mysqlScript unpacks: distributions that people run have no package.
+func configureMySQL(t *Target, o startOptions) error {
+	top := output("git", "rev-parse", "--show-toplevel")
+	script := filepath.Join(top, mysqlScript)
+	if _, err := os.Stat(script); top == "" || err != nil {
+		return fmt.Errorf("%s is not in this directory's checkout: MySQL is started from one of Pando's", mysqlScript)
+	}
+	port, err := freePort()
+	if err != nil {
+		return err
+	}
+	data := filepath.Join(t.dir, "data")
+	args := func() []string {
+		return append(innodbArgs(t, o, data, port), "--innodb-redo-log-capacity=1G", "--mysqlx=0")
+	}
+	t.Settings = append([]string{"mysqld"}, t.public(args())...)
+	t.skip = func(name string) bool {
+		return slices.Contains([]string{"#innodb_redo", "#innodb_temp", "ibtmp1"}, filepath.Base(name))
+	}
+	t.launchesAt(port, func() (*process, error) { return t.spawn(nil, script, append([]string{"mysqld"}, args()...)...) })
+	// Without names, 127.0.0.1 is not the localhost of root's account.
+	accounts := filepath.Join(t.dir, "accounts.sql")
+	const root = "CREATE USER 'root'@'127.0.0.1' IDENTIFIED BY '';\nGRANT ALL ON *.* TO 'root'@'127.0.0.1' WITH GRANT OPTION;\n"
+	if err := os.WriteFile(accounts, []byte(root), 0o600); err != nil {
+		return err
+	}
+	initialize := append([]string{"mysqld"}, args()...)
+	if out, err := exec.Command(script, append(initialize, "--initialize-insecure", "--init-file="+accounts)...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s mysqld --initialize-insecure: %w: %s", mysqlScript, err, lastLine(string(out)))
 	}
 	return nil
 }
@@ -192,21 +253,21 @@ func configurePostgres(t *Target, o startOptions) error {
 		}
 	}
 	data := filepath.Join(t.dir, "data")
-	args := []string{"-D", data, "-p", port, "-k", t.dir, "-c", "listen_addresses=127.0.0.1", "-c", "fsync=on", "-c", "synchronous_commit=on",
-		"-c", "shared_buffers=" + strconv.FormatInt(o.cacheBytes>>10, 10) + "kB", "-c", "max_wal_size=1GB", "-c", "max_connections=" + strconv.Itoa(o.maxConnections)}
-	t.Settings = append([]string{"postgres"}, t.public(args)...)
+	args := func() []string {
+		return []string{"-D", data, "-p", port, "-k", t.dir, "-c", "listen_addresses=" + t.listen, "-c", "fsync=on", "-c", "synchronous_commit=on",
+			"-c", "shared_buffers=" + strconv.FormatInt(o.cacheBytes>>10, 10) + "kB", "-c", "max_wal_size=1GB", "-c", "max_connections=" + strconv.Itoa(o.maxConnections)}
+	}
+	t.Settings = append([]string{"postgres"}, t.public(args())...)
 	t.Settings[4] = "$PORT"
 	t.Driver = "pgsql"
-	t.Address = "127.0.0.1:" + port
 	t.skip = func(name string) bool { return filepath.Base(name) == "pg_wal" }
-	t.launch = func(_ context.Context, t *Target) error {
-		process, err := spawn(t.dir, t.uid, nil, server, args...)
+	t.launchesAt(port, func() (*process, error) {
+		process, err := t.spawn(nil, server, args()...)
 		if err == nil {
 			process.stopSignal = syscall.SIGINT // fast shutdown; SIGTERM waits for clients
 		}
-		t.process = process
-		return err
-	}
+		return process, err
+	})
 	command := exec.Command(initdb, "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C")
 	command.Dir = t.dir
 	if t.uid != 0 {
@@ -215,7 +276,20 @@ func configurePostgres(t *Target, o startOptions) error {
 	if out, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, lastLine(string(out)))
 	}
-	return nil
+	return admitStrangers(t, data)
+}
+
+// admitStrangers lets clients that are apart log in.
+func admitStrangers(t *Target, data string) error {
+	if t.listen == loopback {
+		return nil
+	}
+	rules, err := os.OpenFile(filepath.Join(data, "pg_hba.conf"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = rules.WriteString("host all all " + t.listen + "/30 trust\n")
+	return errors.Join(err, rules.Close())
 }
 
 // psql asks PostgreSQL one thing; the Go driver at hand speaks MySQL's protocol only. ctx bounds it.

@@ -21,6 +21,10 @@ type Options struct {
 	Targets []*Target // given by address; they come after the started ones unless they are all there is
 	Base    string    // the peer that the floors speak of; empty: the first that is not the trivial responder
 	Trivial bool      // add the trivial responder
+	// Twin starts the subject's kind once more, to learn how much equal servers differ. It takes part where the plan demands something.
+	Twin bool
+	// Once judges demands by one measurement.
+	Once bool
 	// Overwrite allows to drop what given targets hold under the names of the session's databases and user.
 	Overwrite bool
 	Binary    string // Pando's program
@@ -31,6 +35,9 @@ type Options struct {
 	// leaves the most of itself. Its error ends the session.
 	Save func(*Result) error
 }
+
+// twinSuffix makes the name of the subject's twin.
+const twinSuffix = "-again"
 
 // Limits of patience with a target.
 const (
@@ -53,7 +60,9 @@ type session struct {
 	ends    map[string]runEnd // by target: where its last run of a group ended
 	still   time.Duration     // settleStill
 	grace   time.Duration     // runGrace
-	answer  time.Duration     // answerMax
+	place   placement
+	again   bool          // a workload is measured a second time
+	answer  time.Duration // answerMax
 }
 
 // Measure runs a plan. When ctx ends, it returns what it has with Incomplete set. An error means that nothing could be measured.
@@ -78,6 +87,13 @@ func Measure(ctx context.Context, o Options) (*Result, error) {
 	}
 	s := &session{Options: o, root: root, loaded: map[string]string{}, deaths: map[string]int{}, ends: map[string]runEnd{}, still: settleStill, grace: runGrace, answer: answerMax}
 	s.result = &Result{Format: resultFormat, Command: o.Command, Plan: *o.Plan, Started: clock.Now().UTC().Format(time.RFC3339), Environment: readEnvironment(root)}
+	place, err := makePlacement(ctx, o.Plan.Clients, o.Plan.ServerCPUs)
+	if err != nil {
+		return nil, err
+	}
+	defer place.close()
+	s.place = *place
+	s.result.Placement = s.place.text
 	defer s.stopTargets()
 	defer s.cleanUp(ctx)
 	if err := s.openTargets(ctx); err != nil {
@@ -96,8 +112,8 @@ func Measure(ctx context.Context, o Options) (*Result, error) {
 			break
 		}
 	}
-	if s.result.Incomplete == "" && ctx.Err() == nil {
-		if err := s.again(ctx); err != nil {
+	if s.result.Incomplete == "" && ctx.Err() == nil && !s.Once {
+		if err := s.repeat(ctx); err != nil {
 			s.result.Incomplete = err.Error()
 		}
 	}
@@ -143,30 +159,54 @@ func (o *Options) check(memory int64) error {
 	if o.Base != "" && !slices.Contains(names[1:], o.Base) {
 		return fmt.Errorf("the base %s is no target beside the subject: there are %s", o.Base, strings.Join(names[1:], ", "))
 	}
-	if caches := o.Plan.CacheBytes * int64(len(o.Start)); memory > 0 && caches > memory {
+	servers := o.Servers() - len(o.Targets)
+	if memory > 0 && o.Plan.CacheBytes*int64(servers) > memory {
 		return fmt.Errorf("%d servers with a cache of %s each do not fit into this machine's %s: give --cache-bytes or --scale",
-			len(o.Start), bytesText(o.Plan.CacheBytes), bytesText(memory))
+			servers, bytesText(o.Plan.CacheBytes), bytesText(memory))
+	}
+	if len(o.Targets) > 0 && (o.Plan.Clients == ClientsApart || o.Plan.ServerCPUs > 0) {
+		return errors.New("--clients apart and --server-cpus are for servers that the runner starts, not for those given by --target")
 	}
 	return nil
 }
 
+// Servers is how many servers are measured, without the trivial responder.
+func (o *Options) Servers() int {
+	n := len(o.Start) + len(o.Targets)
+	if o.hasTwin() {
+		n++
+	}
+	return n
+}
+
+// hasTwin says whether the subject has a twin. One that the runner has not started has none.
+func (o *Options) hasTwin() bool {
+	return o.Twin && len(o.Start) > 0 && o.Plan.demanding()
+}
+
 func (s *session) startOptions() startOptions {
-	return startOptions{binary: s.Binary, cacheBytes: s.Plan.CacheBytes, maxConnections: s.Plan.MaxConnections}
+	return startOptions{binary: s.Binary, cacheBytes: s.Plan.CacheBytes, maxConnections: s.Plan.MaxConnections, host: s.place.host, cpus: s.place.server}
 }
 
 // openTargets starts what is to be started and reaches the rest.
 func (s *session) openTargets(ctx context.Context) error {
-	kinds := s.Start
-	if s.Trivial {
-		kinds = append(slices.Clone(kinds), KindTrivial)
+	kinds := slices.Clone(s.Start)
+	if s.hasTwin() {
+		kinds = append(kinds, s.Start[0])
 	}
-	for _, kind := range kinds {
+	if s.Trivial {
+		kinds = append(kinds, KindTrivial)
+	}
+	for i, kind := range kinds {
 		s.Progress.phase("starting " + kind)
 		t, err := newTarget(kind, s.root, s.startOptions())
 		if err != nil {
 			return err
 		}
 		s.targets = append(s.targets, t)
+		if t.twin = i == len(s.Start) && s.hasTwin(); t.twin {
+			t.Name += twinSuffix
+		}
 		if _, err := t.open(ctx); err != nil {
 			return err
 		}
@@ -192,7 +232,7 @@ func (s *session) openTargets(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", t.Name, err)
 		}
 		t.readVersion(ctx)
-		s.result.Targets = append(s.result.Targets, TargetInfo{EmptyBytes: t.dataBytes(ctx), Name: t.Name, Kind: t.Kind, Version: t.Version, Settings: t.Settings, Durability: durability(t)})
+		s.result.Targets = append(s.result.Targets, TargetInfo{EmptyBytes: t.dataBytes(ctx), Name: t.Name, Kind: t.Kind, Twin: t.twin, Version: t.Version, Settings: t.Settings, Durability: durability(t)})
 	}
 	return nil
 }
@@ -202,7 +242,7 @@ func durability(t *Target) string {
 	switch t.Kind {
 	case KindPando:
 		return "sync-log=true: each commit is synced before it is acknowledged"
-	case KindMariaDB:
+	case KindMariaDB, KindMySQL:
 		return "innodb_flush_log_at_trx_commit=1, doublewrite on: each commit is synced before it is acknowledged; no binary log"
 	case KindPostgres:
 		return "fsync=on, synchronous_commit=on: each commit is synced before it is acknowledged"
@@ -230,7 +270,7 @@ func (s *session) stopTargets() {
 
 func (s *session) pickBase() {
 	for _, t := range s.targets[1:] {
-		if s.result.Base == "" && t.Kind != KindTrivial {
+		if s.result.Base == "" && t.Kind != KindTrivial && !t.twin {
 			s.result.Base = t.Name
 		}
 	}
@@ -244,6 +284,8 @@ func (s *session) takesPart(t *Target, w *Workload) bool {
 	switch {
 	case t.Kind == KindTrivial:
 		return w.Trivial
+	case t.twin:
+		return w.Demands != Demands{}
 	case w.Kind == KindStart:
 		return t.started()
 	case w.Kind == KindRestart:
@@ -269,7 +311,7 @@ func (s *session) countRuns() (runs int, seconds time.Duration) {
 
 func (s *session) countRunsOf(w *Workload) (runs int, seconds time.Duration) {
 	runs = len(w.Steps()) * w.Rounds * len(s.participants(w))
-	return runs, time.Duration(runs*(w.lead()+w.Seconds)) * time.Second
+	return runs, time.Duration(runs*w.Seconds) * time.Second
 }
 
 // workload measures all steps of one workload. It returns an error only when the session must end.
@@ -289,6 +331,27 @@ func (s *session) workload(ctx context.Context, w *Workload) error {
 	if w.Reload != "" {
 		for _, t := range targets {
 			s.loaded[t.Name] = "" // what this workload left is no measure for the next one
+		}
+	}
+	return nil
+}
+
+var errStopped = errors.New("stopped on request")
+
+// repeat measures what missed a demand once more, all steps of the workload: a machine has moods that last longer than a round, and only a
+// miss that shows twice counts. Nothing is measured a third time.
+func (s *session) repeat(ctx context.Context) error {
+	missed := s.result.missedOnce()
+	for _, w := range missed {
+		s.Progress.more(s.countRunsOf(w))
+	}
+	s.again = true
+	for _, w := range missed {
+		if err := s.workload(ctx, w); err != nil {
+			return err
+		}
+		if err := s.save(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -352,24 +415,20 @@ func untilCalm(ctx context.Context, used func() []float64, look, most time.Durat
 	}
 }
 
-// order is the order of a round. Every second one has the targets the other way round, and the steps too where the plan compares them: what
-// the machine does to the later ones evens out.
-func (p *Plan) order(round int, targets []*Target, steps []Step) ([]*Target, []Step) {
-	targets, steps = slices.Clone(targets), slices.Clone(steps)
+// order is the order of a round. Every second one has the targets the other way round: what the machine does to the later ones evens out.
+func order(round int, targets []*Target) []*Target {
+	targets = slices.Clone(targets)
 	if round%2 == 0 {
 		slices.Reverse(targets)
-		if p.Limits.FallMax > 0 {
-			slices.Reverse(steps)
-		}
 	}
-	return targets, steps
+	return targets
 }
 
 // group measures steps in turn, round by round, and in each the targets one after the other. It returns an error only when the session
 // must end.
 func (s *session) group(ctx context.Context, targets []*Target, steps []Step) error {
 	for round := 1; round <= steps[0].Workload.Rounds; round++ {
-		order, steps := s.Plan.order(round, targets, steps)
+		order := order(round, targets)
 		if round > 1 && len(order) > 1 {
 			s.rest(ctx)
 		}
@@ -405,8 +464,8 @@ func (s *session) rest(ctx context.Context) {
 
 // one measures one run and keeps it, unless the session was stopped meanwhile: half a run is none.
 func (s *session) one(ctx context.Context, t *Target, step Step, round int) {
-	run := Run{Target: t.Name, Workload: step.Workload.Name, PSMode: step.PSMode, Threads: step.Threads, Round: round}
-	s.Progress.begin(&run, step.Workload.lead()+step.Workload.Seconds)
+	run := Run{Target: t.Name, Workload: step.Workload.Name, PSMode: step.PSMode, Threads: step.Threads, Round: round, Again: s.again}
+	s.Progress.begin(&run, step.Workload.Seconds)
 	if s.revive(ctx, t, &run) {
 		s.execute(ctx, t, step, &run)
 	}
@@ -540,7 +599,7 @@ func (s *session) prepare(ctx context.Context, t *Target, w *Workload, fresh boo
 	}
 	args := prepareArgs(s.Plan, t, w, databaseName, s.Plan.PrepareThreads)
 	begin := clock.Mono()
-	output, err := sysbench(ctx, loadMax(w.rowsInAll()), args, watch{})
+	output, err := s.place.sysbench(ctx, loadMax(w.rowsInAll()), args, nil)
 	if failure, _ := failureOf(output, err); failure != "" {
 		fail("prepare", errors.New(failure))
 		return false
@@ -584,6 +643,6 @@ func (s *session) settle(ctx context.Context, t *Target) (size int64, settled bo
 func (s *session) warmUp(ctx context.Context, t *Target, step Step) {
 	if seconds := step.Workload.WarmupSeconds; seconds > 0 && step.Workload.Kind == KindRun && ctx.Err() == nil && t.alive() {
 		s.Progress.phase("warming up " + t.Name + " for " + step.String())
-		_, _ = sysbench(ctx, time.Duration(seconds)*time.Second+s.grace, runArgs(s.Plan, t, step, 0, seconds), watch{})
+		_, _ = s.place.sysbench(ctx, time.Duration(seconds)*time.Second+s.grace, runArgs(s.Plan, t, step, seconds), nil)
 	}
 }

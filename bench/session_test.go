@@ -62,7 +62,8 @@ func TestRunnerAgainstTheTrivialResponder(t *testing.T) {
 		if got := fmt.Sprint(run.Target, " ", run.PSMode, " ", run.Round); got != want {
 			t.Errorf("run %d is %s, not %s", i, got, want)
 		}
-		if run.failed() || run.Rate < 10 || run.CPUSeconds <= 0 || run.RSSBytes <= 0 || run.P95Millis <= 0 {
+		if run.failed() || run.Rate < 10 || run.CPUSeconds <= 0 || run.RSSBytes <= 0 ||
+			run.AvgMillis <= 0 || run.P50Millis <= 0 || run.P99Millis < run.P95Millis || run.MaxMillis < run.P50Millis || run.Histogram.count() != run.Transactions {
 			t.Errorf("%+v", run)
 		}
 	}

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"maps"
 	"math"
 	"slices"
 )
@@ -50,8 +51,7 @@ type TargetStep struct {
 	Target       string
 	Rate         Spread
 	TPS          float64
-	P95          float64
-	Max          float64 // the longest latency of any round
+	Latency      // medians over the rounds, but the longest of all and the histograms of all together
 	CPUMicros    float64
 	Fsyncs       float64 // per second; negative: unknown
 	BytesEach    float64 // written per transaction; negative: unknown
@@ -73,23 +73,23 @@ type StepSummary struct {
 
 // Ratios compare the subject with one peer, round by round.
 type Ratios struct {
-	Rate, P95, CPU, Written Spread
+	Rate, Mean, P99, CPU, Written Spread
 }
 
-// Summarise reduces the runs to rows, in the order of the plan. Steps without runs are left out.
+// Summarise reduces the runs to rows, in the order of the plan. Steps without runs are left out, and so is what was measured a second time.
 func (r *Result) Summarise() []StepSummary {
 	var rows []StepSummary
 	for i := range r.Plan.Workloads {
 		for _, step := range r.Plan.Workloads[i].Steps() {
 			row := StepSummary{Step: step, Ratios: map[string]Ratios{}}
 			for k, target := range r.Targets {
-				runs := r.roundsOf(target.Name, step)
+				runs := r.roundsOf(target.Name, step, false)
 				if len(runs) == 0 {
 					continue
 				}
 				row.Targets = append(row.Targets, summariseTarget(target.Name, runs))
 				if k > 0 {
-					row.Ratios[target.Name] = ratiosOf(r.roundsOf(r.Targets[0].Name, step), runs)
+					row.Ratios[target.Name] = ratiosOf(r.roundsOf(r.Targets[0].Name, step, false), runs)
 				}
 			}
 			if len(row.Targets) > 0 {
@@ -100,11 +100,11 @@ func (r *Result) Summarise() []StepSummary {
 	return rows
 }
 
-// roundsOf returns a target's runs of a step by their rounds.
-func (r *Result) roundsOf(target string, step Step) map[int]*Run {
+// roundsOf returns a target's runs of a step by their rounds: of its first measurement, or of the second.
+func (r *Result) roundsOf(target string, step Step, again bool) map[int]*Run {
 	rounds := map[int]*Run{}
 	for i := range r.Runs {
-		if run := &r.Runs[i]; run.Target == target && run.at(step) {
+		if run := &r.Runs[i]; run.Target == target && run.at(step) && run.Again == again {
 			rounds[run.Round] = run
 		}
 	}
@@ -113,7 +113,7 @@ func (r *Result) roundsOf(target string, step Step) map[int]*Run {
 
 func summariseTarget(name string, runs map[int]*Run) TargetStep {
 	t := TargetStep{Target: name, Errors: map[string]int{}}
-	var rate, tps, p95, cpu, fsyncs, bytesEach, rss, disk, start, idle []float64
+	var good []*Run
 	for _, round := range sortedKeys(runs) {
 		run := runs[round]
 		for number, n := range run.Errors {
@@ -123,28 +123,39 @@ func summariseTarget(name string, runs map[int]*Run) TargetStep {
 			t.Failures = append(t.Failures, run.Failure)
 			continue
 		}
-		rate = append(rate, run.Rate)
-		tps = append(tps, run.TPS)
-		p95 = append(p95, run.P95Millis)
-		t.Max = max(t.Max, run.MaxMillis)
-		cpu = append(cpu, run.CPUMicros)
-		if run.Fsyncs >= 0 && run.Seconds > 0 {
-			fsyncs = append(fsyncs, float64(run.Fsyncs)/run.Seconds)
-		}
-		if each := run.writtenEach(); each >= 0 {
-			bytesEach = append(bytesEach, each)
-		}
-		disk = append(disk, float64(run.DiskBytes))
-		rss = append(rss, float64(run.RSSBytes))
-		start = append(start, run.StartSeconds)
-		idle = append(idle, float64(run.IdleBytes))
+		good = append(good, run)
+		t.MaxMillis = max(t.MaxMillis, run.MaxMillis)
+		t.Histogram.merge(&run.Histogram)
 		t.Ignored += run.IgnoredErrors
 	}
-	t.Rate = spreadOf(rate)
-	t.TPS, t.P95, t.CPUMicros = spreadOf(tps).Median, spreadOf(p95).Median, spreadOf(cpu).Median
-	t.Fsyncs, t.BytesEach = medianOr(fsyncs, -1), medianOr(bytesEach, -1)
-	t.RSS, t.StartSeconds, t.IdleBytes = int64(spreadOf(rss).Median), spreadOf(start).Median, int64(spreadOf(idle).Median)
-	t.DiskBytes = int64(spreadOf(disk).Median)
+	// of gathers a figure of all rounds, without those in which it is unknown.
+	of := func(figure func(*Run) (float64, bool)) (values []float64) {
+		for _, run := range good {
+			if v, known := figure(run); known {
+				values = append(values, v)
+			}
+		}
+		return values
+	}
+	median := func(figure func(*Run) float64) float64 {
+		return spreadOf(of(func(run *Run) (float64, bool) { return figure(run), true })).Median
+	}
+	t.Rate = spreadOf(of(func(run *Run) (float64, bool) { return run.Rate, true }))
+	t.TPS = median(func(run *Run) float64 { return run.TPS })
+	t.AvgMillis = median(func(run *Run) float64 { return run.AvgMillis })
+	t.P50Millis = median(func(run *Run) float64 { return run.P50Millis })
+	t.P95Millis = median(func(run *Run) float64 { return run.P95Millis })
+	t.P99Millis = median(func(run *Run) float64 { return run.P99Millis })
+	t.P999Millis = median(func(run *Run) float64 { return run.P999Millis })
+	t.CPUMicros = median(func(run *Run) float64 { return run.CPUMicros })
+	t.StartSeconds = median(func(run *Run) float64 { return run.StartSeconds })
+	t.RSS = int64(median(func(run *Run) float64 { return float64(run.RSSBytes) }))
+	t.DiskBytes = int64(median(func(run *Run) float64 { return float64(run.DiskBytes) }))
+	t.IdleBytes = int64(median(func(run *Run) float64 { return float64(run.IdleBytes) }))
+	t.Fsyncs = medianOr(of(func(run *Run) (float64, bool) {
+		return float64(run.Fsyncs) / run.Seconds, run.Fsyncs >= 0 && run.Seconds > 0
+	}), -1)
+	t.BytesEach = medianOr(of(func(run *Run) (float64, bool) { return run.writtenEach(), run.writtenEach() >= 0 }), -1)
 	return t
 }
 
@@ -155,27 +166,29 @@ func medianOr(values []float64, unknown float64) float64 {
 	return spreadOf(values).Median
 }
 
-// ratiosOf divides round by round; a round in which either side failed has no ratio.
+// figure is what a ratio is taken of. Zero and less is unknown.
+type figure func(*Run) float64
+
+func rateOf(run *Run) float64    { return run.Rate }
+func meanOf(run *Run) float64    { return run.AvgMillis }
+func p99Of(run *Run) float64     { return run.P99Millis }
+func cpuOf(run *Run) float64     { return run.CPUMicros }
+func writtenOf(run *Run) float64 { return run.writtenEach() }
+
 func ratiosOf(subject, peer map[int]*Run) Ratios {
-	var rate, p95, cpu, written []float64
-	for _, round := range sortedKeys(subject) {
-		a, b := subject[round], peer[round]
-		if b == nil || a.failed() || b.failed() {
-			continue
-		}
-		rate = appendRatio(rate, a.Rate, b.Rate)
-		p95 = appendRatio(p95, a.P95Millis, b.P95Millis)
-		cpu = appendRatio(cpu, a.CPUMicros, b.CPUMicros)
-		written = appendRatio(written, a.writtenEach(), b.writtenEach())
-	}
-	return Ratios{Rate: spreadOf(rate), P95: spreadOf(p95), CPU: spreadOf(cpu), Written: spreadOf(written)}
+	of := func(f figure) Spread { return spreadOf(slices.Collect(maps.Values(ratioOf(subject, peer, f)))) }
+	return Ratios{Rate: of(rateOf), Mean: of(meanOf), P99: of(p99Of), CPU: of(cpuOf), Written: of(writtenOf)}
 }
 
-func appendRatio(to []float64, a, b float64) []float64 {
-	if a <= 0 || b <= 0 {
-		return to // unknown on one side
+// ratioOf divides round by round. A round in which either side failed, or where the figure is unknown, has no ratio.
+func ratioOf(subject, peer map[int]*Run, f figure) map[int]float64 {
+	ratios := map[int]float64{}
+	for round, a := range subject {
+		if b := peer[round]; b != nil && !a.failed() && !b.failed() && f(a) > 0 && f(b) > 0 {
+			ratios[round] = f(a) / f(b)
+		}
 	}
-	return append(to, a/b)
+	return ratios
 }
 
 func sortedKeys(runs map[int]*Run) []int {

@@ -45,11 +45,9 @@ type Figures struct {
 	Queries       int64   `json:"queries"`
 	TPS           float64 `json:"tps"`
 	QPS           float64 `json:"qps"`
-	AvgMillis     float64 `json:"avg_ms,omitempty"`
-	P95Millis     float64 `json:"p95_ms,omitempty"`
-	MaxMillis     float64 `json:"max_ms,omitempty"`
 	IgnoredErrors int64   `json:"ignored_errors,omitempty"`
 	Reconnects    int64   `json:"reconnects,omitempty"`
+	Latency
 }
 
 var intervalLine = regexp.MustCompile(`^\[ (\d+)s \] thds: \d+ tps: ([\d.]+) qps: ([\d.]+) \(.*?\) lat \(ms,95%\): ([\d.]+) err/s:? ([\d.]+)`)
@@ -68,32 +66,18 @@ func parseInterval(line string) (Interval, bool) {
 }
 
 var (
-	countLine      = regexp.MustCompile(`^\s*(transactions|queries|ignored errors|reconnects):\s+(\d+)\s+\(([\d.]+) per sec\.\)`)
-	valueLine      = regexp.MustCompile(`^\s*(total time|avg|max|95th percentile):\s+([\d.]+)s?$`)
-	checkpointLine = regexp.MustCompile(`^\[ \d+s \] Checkpoint report:`)
-	errorNumber    = regexp.MustCompile(`(?i)error (\d{4,5})\b`)
+	countLine   = regexp.MustCompile(`^\s*(transactions|queries|ignored errors|reconnects):\s+(\d+)\s+\(([\d.]+) per sec\.\)`)
+	valueLine   = regexp.MustCompile(`^\s*(total time|avg|max):\s+([\d.]+)s?$`)
+	errorNumber = regexp.MustCompile(`(?i)error (\d{4,5})\b`)
 )
 
-// parseFigures reads the final statistics, which count from the checkpoint on if there was one; the total time does not. A run that ended
-// early prints none, or none that say anything: both are errors.
+// parseFigures reads the final statistics, and the histogram where there is one. A run that ended early prints none, or none that say
+// anything: both are errors.
 func parseFigures(output string) (Figures, error) {
 	var f Figures
-	var checkpoint float64 // the total time of one
-	announced, within := false, false
+	var samples []sample
 	for line := range strings.SplitSeq(output, "\n") {
 		line = strings.TrimRight(line, " \r")
-		switch {
-		case checkpointLine.MatchString(line):
-			announced = true
-		case line == "SQL statistics:":
-			within, announced = announced, false
-		}
-		if within {
-			if found := valueLine.FindStringSubmatch(line); found != nil && found[1] == "total time" {
-				checkpoint, _ = strconv.ParseFloat(found[2], 64)
-			}
-			continue
-		}
 		if found := countLine.FindStringSubmatch(line); found != nil {
 			count, _ := strconv.ParseInt(found[2], 10, 64)
 			rate, _ := strconv.ParseFloat(found[3], 64)
@@ -116,15 +100,15 @@ func parseFigures(output string) (Figures, error) {
 				f.AvgMillis = value
 			case "max":
 				f.MaxMillis = value
-			case "95th percentile":
-				f.P95Millis = value
 			}
+		} else if bucket, ok := parseBucket(line); ok {
+			samples = append(samples, bucket)
 		}
 	}
-	f.Seconds -= checkpoint
 	if f.Transactions == 0 || f.Seconds <= 0 {
 		return Figures{}, errors.New("sysbench printed no statistics")
 	}
+	f.Latency.fill(samples)
 	return f, nil
 }
 
@@ -170,16 +154,13 @@ func connectArgs(t *Target, user, database string) []string {
 	return args
 }
 
-// runArgs is the command line of a run that is measured for so many seconds after its first lead seconds.
-func runArgs(p *Plan, t *Target, s Step, lead, seconds int) []string {
+// runArgs is the command line of a run.
+func runArgs(p *Plan, t *Target, s Step, seconds int) []string {
 	w := s.Workload
 	args := append([]string{w.Script}, connectArgs(t, p.User, databaseName)...)
 	args = append(args, "--tables="+strconv.Itoa(w.Tables), "--table-size="+strconv.Itoa(w.Rows))
-	args = append(args, loadArgs(p, w, s, lead+seconds)...)
-	if lead > 0 {
-		args = append(args, "--report-checkpoints="+strconv.Itoa(lead))
-	}
-	args = append(args, "--db-ps-mode="+s.PSMode)
+	args = append(args, loadArgs(p, w, s, seconds)...)
+	args = append(args, "--histogram=on", "--db-ps-mode="+s.PSMode)
 	args = append(append(args, p.Options...), w.Options...)
 	return append(args, "run")
 }
@@ -238,18 +219,13 @@ func overlong(took float64, seconds int) bool {
 	return took > 1.5*float64(seconds)+3
 }
 
-// watch is told of what sysbench prints while it runs. Either may be nil.
-type watch struct {
-	interval   func(Interval)
-	checkpoint func() // the statistics begin anew
-}
-
-// sysbench executes one command line and tells live of what it prints. It returns what was printed. When ctx ends, or after limit,
+// sysbench executes one command line where the clients are, and tells live, which may be nil, of its intervals. It returns what was printed. When ctx ends, or after limit,
 // sysbench gets SIGTERM and is waited for.
-func sysbench(ctx context.Context, limit time.Duration, args []string, live watch) (string, error) {
+func (c *placement) sysbench(ctx context.Context, limit time.Duration, args []string, live func(Interval)) (string, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	command := exec.CommandContext(limited, "sysbench", args...)
+	words := c.clientWords(append([]string{"sysbench"}, args...))
+	command := exec.CommandContext(limited, words[0], words[1:]...)
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 	command.WaitDelay = stopWait
 	// A group of its own: Ctrl-C on the terminal must reach the runner, which then stops sysbench in its order.
@@ -277,16 +253,13 @@ func sysbench(ctx context.Context, limit time.Duration, args []string, live watc
 }
 
 // readOutput collects lines until the end of the pipe, at most outputMax bytes of them.
-func readOutput(r io.Reader, live watch) string {
+func readOutput(r io.Reader, live func(Interval)) string {
 	var kept bytes.Buffer
 	lines := bufio.NewReader(r)
 	for {
 		line, err := lines.ReadString('\n')
-		if interval, ok := parseInterval(line); ok && live.interval != nil {
-			live.interval(interval)
-		}
-		if live.checkpoint != nil && checkpointLine.MatchString(line) {
-			live.checkpoint()
+		if interval, ok := parseInterval(line); ok && live != nil {
+			live(interval)
 		}
 		if kept.Len() < outputMax {
 			kept.WriteString(line)
@@ -297,16 +270,12 @@ func readOutput(r io.Reader, live watch) string {
 	}
 }
 
-// runSysbench executes a run that is measured for so many seconds after its first lead seconds, and fills in its figures or its
-// failure. begin, which may be nil, is called when the lead is over.
-func (s *session) runSysbench(ctx context.Context, args []string, lead, seconds int, begin func(), run *Run) {
-	live := watch{checkpoint: begin, interval: func(i Interval) {
-		if i.Second > float64(lead) {
-			run.Intervals = append(run.Intervals, i)
-		}
+// runSysbench executes a run and fills in its figures or its failure.
+func (s *session) runSysbench(ctx context.Context, args []string, seconds int, run *Run) {
+	output, err := s.place.sysbench(ctx, time.Duration(seconds)*time.Second+s.grace, args, func(i Interval) {
+		run.Intervals = append(run.Intervals, i)
 		s.Progress.live(i)
-	}}
-	output, err := sysbench(ctx, time.Duration(lead+seconds)*time.Second+s.grace, args, live)
+	})
 	if failure, numbers := failureOf(output, err); failure != "" {
 		run.Failure, run.Errors = failure, numbers
 		return

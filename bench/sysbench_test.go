@@ -1,7 +1,7 @@
 package bench
 
 import (
-	"math"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -15,6 +15,14 @@ Threads started!
 
 [ 1s ] thds: 16 tps: 2400.11 qps: 48010.55 (r/w/o: 33610.00/9600.22/4800.33) lat (ms,95%): 9.06 err/s: 1.00 reconn/s: 0.00
 [ 2s ] thds: 16 tps: 2500.00 qps: 50000.00 (r/w/o: 35000.00/10000.00/5000.00) lat (ms,95%): 8.90 err/s: 0.00 reconn/s: 0.00
+Latency histogram (values are in milliseconds)
+       value  ------------- distribution ------------- count
+       2.106 |                                         1
+       6.437 |**************************************** 4000
+       9.060 |*******                                  700
+      22.280 |**                                       190
+      41.102 |                                         10
+ 
 SQL statistics:
     queries performed:
         read:                            68614
@@ -41,10 +49,13 @@ func TestParseFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Figures{Seconds: 2.0008, Transactions: 4901, Queries: 98020, TPS: 2449.20, QPS: 48984.02, AvgMillis: 6.52, P95Millis: 9.06, MaxMillis: 41.30,
-		IgnoredErrors: 3, Reconnects: 2}
-	if got != want {
+	want := Figures{Seconds: 2.0008, Transactions: 4901, Queries: 98020, TPS: 2449.20, QPS: 48984.02, IgnoredErrors: 3, Reconnects: 2,
+		Latency: Latency{AvgMillis: 6.52, P50Millis: 6.437, P95Millis: 9.060, P99Millis: 22.28, P999Millis: 41.102, MaxMillis: 41.30, Histogram: got.Histogram}}
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+	if text, err := got.Histogram.MarshalText(); err != nil || got.Histogram.count() != 4901 || string(text) != "2:1,0,0,0,4000,700,0,0,190,0,10" {
+		t.Errorf("histogram %s, %v", text, err)
 	}
 	for _, broken := range []string{"", "FATAL: unable to connect", strings.ReplaceAll(finalOutput, "4901", "0")} {
 		if _, err := parseFigures(broken); err == nil {
@@ -53,88 +64,9 @@ func TestParseFigures(t *testing.T) {
 	}
 }
 
-// checkpointOutput is what sysbench 1.0.20 prints with --report-checkpoints=2, shortened.
-const checkpointOutput = `[ 1s ] thds: 16 tps: 106767.21 qps: 106767.21 (r/w/o: 106767.21/0.00/0.00) lat (ms,95%): 0.02 err/s: 0.00 reconn/s: 0.00
-[ 2s ] Checkpoint report:
-SQL statistics:
-    transactions:                        214108 (107000.91 per sec.)
-    queries:                             214108 (107000.91 per sec.)
-    ignored errors:                      7      (0.00 per sec.)
-
-General statistics:
-    total time:                          2.0001s
-
-Latency (ms):
-         avg:                                    0.15
-         max:                                   56.67
-         95th percentile:                        0.03
-
-[ 2s ] thds: 16 tps: 107174.26 qps: 107174.26 (r/w/o: 107174.26/0.00/0.00) lat (ms,95%): 0.02 err/s: 0.00 reconn/s: 0.00
-[ 3s ] thds: 16 tps: 111008.46 qps: 111008.46 (r/w/o: 111008.46/0.00/0.00) lat (ms,95%): 0.02 err/s: 0.00 reconn/s: 0.00
-SQL statistics:
-    transactions:                        336961 (112040.13 per sec.)
-    queries:                             336961 (112040.13 per sec.)
-
-General statistics:
-    total time:                          5.0078s
-
-Latency (ms):
-         avg:                                    0.14
-         max:                                   28.94
-         95th percentile:                        0.02
-`
-
-// TestCheckpoint: what comes before a checkpoint is no part of the figures.
-func TestCheckpoint(t *testing.T) {
-	got, err := parseFigures(checkpointOutput)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got.Seconds = math.Round(got.Seconds*1e4) / 1e4
-	want := Figures{Seconds: 3.0077, Transactions: 336961, Queries: 336961, TPS: 112040.13, QPS: 112040.13, AvgMillis: 0.14, P95Millis: 0.02, MaxMillis: 28.94}
-	if got != want {
-		t.Errorf("got %+v\nwant %+v", got, want)
-	}
-	checkpoints, intervals := 0, 0
-	readOutput(strings.NewReader(checkpointOutput), watch{func(Interval) { intervals++ }, func() { checkpoints++ }})
-	if checkpoints != 1 || intervals != 3 {
-		t.Errorf("%d checkpoints, %d intervals", checkpoints, intervals)
-	}
-	if cut := checkpointOutput[:strings.Index(checkpointOutput, "[ 3s ]")]; true {
-		if f, err := parseFigures(cut); err == nil {
-			t.Errorf("figures of a run that ended behind its checkpoint: %+v", f)
-		}
-	}
-}
-
-// TestLead: the more threads a workload has, the longer its runs, also those of few threads, go on before they are measured; command and
-// time say so.
-func TestLead(t *testing.T) {
-	plan, err := LoadPlan("wide")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &plan.Workloads[0]
-	w.ThreadMillis = 10
-	w.Threads = []int{64, 1500, 256}
-	if w.lead() != 15 {
-		t.Errorf("%d seconds", w.lead())
-	}
-	args := strings.Join(runArgs(plan, &Target{Address: "h:1"}, Step{w, "auto", 1500}, w.lead(), 10), " ")
-	if !strings.Contains(args, "--time=25 ") || !strings.Contains(args, "--report-checkpoints=15 ") {
-		t.Error(args)
-	}
-	if w.ThreadMillis = 0; strings.Contains(strings.Join(runArgs(plan, &Target{Address: "h:1"}, Step{w, "auto", 1500}, w.lead(), 10), " "), "checkpoint") {
-		t.Error("a checkpoint without a lead")
-	}
-	if w.Kind = KindBulk; w.lead() != 0 {
-		t.Error("a lead of what is no run")
-	}
-}
-
 func TestReadOutput(t *testing.T) {
 	var seen []Interval
-	kept := readOutput(strings.NewReader(finalOutput), watch{interval: func(i Interval) { seen = append(seen, i) }})
+	kept := readOutput(strings.NewReader(finalOutput), func(i Interval) { seen = append(seen, i) })
 	if kept != finalOutput {
 		t.Errorf("kept %q", kept)
 	}
@@ -181,7 +113,7 @@ func TestCommandsHideSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	step := plan.Workloads[3].Steps()[0]
-	args := runArgs(plan, target, step, 0, 3)
+	args := runArgs(plan, target, step, 3)
 	if real := strings.Join(args, " "); !strings.Contains(real, "geheim") || !strings.Contains(real, "--time=3") || !strings.HasPrefix(real, "oltp_point_select ") {
 		t.Errorf("the command itself is wrong: %s", real)
 	}

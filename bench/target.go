@@ -24,6 +24,7 @@ import (
 const (
 	KindPando    = "pando"
 	KindMariaDB  = "mariadb"
+	KindMySQL    = "mysql"
 	KindPostgres = "postgres"
 	KindTrivial  = "trivial"
 	KindExternal = "external"
@@ -46,6 +47,8 @@ type Target struct {
 	Version  string
 	Settings []string
 
+	listen  string // the host that a server of ours listens on
+	cpus    string // the list of processors that it is pinned to, "" for all
 	pid     int
 	http    string // Pando's HTTP address
 	process *process
@@ -54,6 +57,8 @@ type Target struct {
 	launch  func(ctx context.Context, t *Target) error
 	skip    func(name string) bool // files that are reserved ahead
 
+	twin         bool     // see TargetInfo
+	opened       bool     // it has been started once
 	userPassword string   // of the user that the session makes
 	drops        []string // what undoes what the session made
 }
@@ -172,6 +177,8 @@ type startOptions struct {
 	binary         string // of Pando, which also holds the trivial responder
 	cacheBytes     int64
 	maxConnections int
+	host           string // where to listen
+	cpus           string // see placement
 }
 
 // newTarget describes a server of a kind in its own directory below root; open launches it.
@@ -180,24 +187,53 @@ func newTarget(kind, root string, o startOptions) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Target{Name: kind, Kind: kind, dir: dir}
+	setDefault(&o.host, loopback)
+	t := &Target{Name: kind, Kind: kind, dir: dir, listen: o.host, cpus: o.cpus}
 	switch kind {
 	case KindPando:
 		configurePando(t, o)
 	case KindMariaDB:
 		err = configureMariaDB(t, o)
+	case KindMySQL:
+		err = configureMySQL(t, o)
 	case KindPostgres:
 		err = configurePostgres(t, o)
 	case KindTrivial:
 		configureTrivial(t, o)
 	default:
-		err = fmt.Errorf("cannot start %q: known are pando, mariadb, postgres and trivial", kind)
+		err = fmt.Errorf("cannot start %q: known are pando, mariadb, mysql, postgres and trivial", kind)
 	}
 	return t, err
 }
 
 // open launches the server and waits for its first answer. It returns how long that took.
 func (t *Target) open(ctx context.Context) (time.Duration, error) {
+	if t.listen != loopback && !t.opened && t.Kind != KindTrivial && t.driver() == "mysql" {
+		if err := t.welcome(ctx); err != nil {
+			return 0, fmt.Errorf("start %s: %w", t.Name, err)
+		}
+	}
+	t.opened = true
+	return t.openOnce(ctx)
+}
+
+// welcome lets root log in from elsewhere, with a password, before the server listens there: Pando refuses to while root has none.
+func (t *Target) welcome(ctx context.Context) error {
+	elsewhere := t.listen
+	t.listen = loopback
+	defer func() { t.listen = elsewhere }()
+	if _, err := t.openOnce(ctx); err != nil {
+		return err
+	}
+	defer t.stop()
+	password := "Pb1-" + rand.Text() // the prefix pleases servers that judge passwords
+	err := t.exec(ctx, "CREATE USER 'root'@'%' IDENTIFIED BY '"+password+"'", "GRANT ALL ON *.* TO 'root'@'%' WITH GRANT OPTION",
+		"ALTER USER 'root'@'localhost' IDENTIFIED BY '"+password+"'")
+	t.Password = password
+	return err
+}
+
+func (t *Target) openOnce(ctx context.Context) (time.Duration, error) {
 	begin := clock.Mono()
 	if err := t.launch(ctx, t); err != nil {
 		return 0, fmt.Errorf("start %s: %w", t.Name, err)

@@ -30,7 +30,7 @@ func benchCommand(stdout, stderr io.Writer) *cobra.Command {
 type benchFlags struct {
 	plan, out, name, base, binary, tempDir string
 	start, targets, notes                  []string
-	trivial, warnOnly, overwrite           bool
+	trivial, warnOnly, overwrite, twin     bool
 	scale                                  float64
 	override                               bench.Override
 	budgetMinutes                          int
@@ -40,18 +40,21 @@ func benchRunCommand(stdout, stderr io.Writer) *cobra.Command {
 	var f benchFlags
 	command := &cobra.Command{
 		Use:   "run",
-		Short: "Run a plan, write its report, and fail where a floor is missed",
+		Short: "Run a plan, write its report, and fail where a demand is missed",
 		Args:  cobra.NoArgs,
 		Example: "  pando bench run --plan compare --start pando --start mariadb --trivial --out bench/results\n" +
 			"  pando bench run --plan reports/v5.0 --scale 0.01 --target pando=127.0.0.1:4000 --target mariadb=127.0.0.1:3307",
 	}
 	flags := command.Flags()
 	flags.StringVar(&f.plan, "plan", "compare", "name or file of the plan; `pando bench plans` lists the names")
-	flags.StringArrayVar(&f.start, "start", nil, "start a server in a temporary directory: pando, mariadb or postgres; the first is the subject")
+	flags.StringArrayVar(&f.start, "start", nil, "start a server in a temporary directory: pando, mariadb, mysql or postgres; the first is the subject")
 	flags.StringArrayVar(&f.targets, "target", nil, "name=host:port[,pid=N][,driver=pgsql][,password=P] of a running server")
 	flags.BoolVar(&f.overwrite, "overwrite", false, "drop the databases sbtest and benchload, and the plan's user, where a --target holds them")
-	flags.StringVar(&f.base, "base", "", "the target that the floors speak of (default the first after the subject)")
+	flags.StringVar(&f.base, "base", "", "the target that the demands speak of (default the first after the subject)")
 	flags.BoolVar(&f.trivial, "trivial", false, "add a responder that answers a fixed row: the ceiling for many connections (with one, a server that polls may be faster)")
+	flags.BoolVar(&f.twin, "twin", true, "start the subject's kind twice where the plan demands something, to learn how much equal servers differ (A/A)")
+	flags.StringVar(&f.override.Clients, "clients", "", "where sysbench runs: here, or apart, which is in a network namespace and on a processor of its own (default the plan's)")
+	flags.IntVar(&f.override.ServerCPUs, "server-cpus", 0, "pin the servers to so many processors (default the plan's, or what the clients leave)")
 	flags.StringVar(&f.binary, "pando", "", "the pando program to start (default this one)")
 	flags.StringVar(&f.tempDir, "temp-dir", "", "where the servers keep their data (default the system's)")
 	flags.StringVar(&f.out, "out", ".", "directory of the report")
@@ -59,7 +62,7 @@ func benchRunCommand(stdout, stderr io.Writer) *cobra.Command {
 	flags.StringArrayVar(&f.notes, "note", nil, "a sentence for the report, such as what else ran on the machine")
 	flags.Float64Var(&f.scale, "scale", 1, "shrink rows, seconds and cache by this factor, and threads by its root")
 	flags.IntVar(&f.budgetMinutes, "budget-minutes", 0, "shorten the rounds so that the plan takes about so long; 0 leaves them")
-	flags.BoolVar(&f.warnOnly, "warn-only", false, "name missed floors without failing")
+	flags.BoolVar(&f.warnOnly, "warn-only", false, "name missed demands without failing, and without measuring them a second time")
 	flags.IntVar(&f.override.Rounds, "rounds", 0, "rounds of each step")
 	flags.IntVar(&f.override.Seconds, "seconds", 0, "seconds of each run")
 	warmup := flags.Int("warmup", 0, "seconds of warm-up of each step, 0 for none (default the plan's)")
@@ -86,6 +89,9 @@ func benchRun(f *benchFlags, stdout, stderr io.Writer) error {
 	name := f.name
 	if name == "" {
 		name = strings.ReplaceAll(options.Plan.Name, "/", "-")
+		if f.override.Clients == bench.ClientsApart {
+			name += "-" + f.override.Clients
+		}
 	}
 	prefix := filepath.Join(f.out, name)
 	if err := bench.PrepareReport(prefix); err != nil {
@@ -111,7 +117,7 @@ func benchRun(f *benchFlags, stdout, stderr io.Writer) error {
 	if prefix, err = bench.FinishReport(result, prefix); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "report: %s.md, %s.html, %s.json\n", prefix, prefix, prefix)
+	fmt.Fprintf(stdout, "report: %s.md, %s.json\n", prefix, prefix)
 	misses := result.Misses()
 	for _, miss := range misses {
 		fmt.Fprintln(stdout, "missed:", miss)
@@ -140,7 +146,7 @@ func benchOptions(f *benchFlags) (bench.Options, error) {
 		return bench.Options{}, err
 	}
 	plan.Notes = append(plan.Notes, f.notes...)
-	o := bench.Options{Plan: plan, Start: f.start, Base: f.base, Trivial: f.trivial, Overwrite: f.overwrite, Binary: f.binary, TempDir: f.tempDir, Command: benchCommandLine(f)}
+	o := bench.Options{Plan: plan, Start: f.start, Base: f.base, Trivial: f.trivial, Twin: f.twin, Once: f.warnOnly, Overwrite: f.overwrite, Binary: f.binary, TempDir: f.tempDir, Command: benchCommandLine(f)}
 	for _, text := range f.targets {
 		target, err := bench.ParseTarget(text)
 		if err != nil {
@@ -154,7 +160,7 @@ func benchOptions(f *benchFlags) (bench.Options, error) {
 		}
 	}
 	if f.budgetMinutes > 0 {
-		plan.Fit(f.budgetMinutes*60, len(f.start)+len(f.targets), f.trivial)
+		plan.Fit(f.budgetMinutes*60, o.Servers(), f.trivial)
 	}
 	return o, nil
 }
@@ -184,12 +190,15 @@ func benchCommandLine(f *benchFlags) string {
 	flag("trivial", f.trivial)
 	flag("overwrite", f.overwrite)
 	flag("warn-only", f.warnOnly)
+	flag("twin=false", !f.twin)
 	add("base", f.base, f.base != "")
 	add("pando", "$PANDO", f.binary != "")
 	add("temp-dir", "$DIR", f.tempDir != "")
 	o := &f.override
 	add("scale", f.scale, f.scale != 1)
 	add("budget-minutes", f.budgetMinutes, f.budgetMinutes > 0)
+	add("clients", o.Clients, o.Clients != "")
+	add("server-cpus", o.ServerCPUs, o.ServerCPUs > 0)
 	add("rounds", o.Rounds, o.Rounds > 0)
 	add("seconds", o.Seconds, o.Seconds > 0)
 	if o.Warmup != nil {

@@ -3,7 +3,6 @@ package bench
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Miss is a demand of the plan that the session did not meet.
@@ -38,16 +37,15 @@ func (r *Result) Misses() []Miss {
 	for _, row := range r.judged(rows) {
 		r.stepMisses(row, &misses)
 	}
+	r.demandMisses(&misses)
 	r.deathMisses(&misses)
-	r.fallMisses(&misses)
 	r.diskMisses(&misses)
 	return misses
 }
 
-// stepMisses lists the demands on a step that were not met, but for its failures.
+// stepMisses lists the limits that a step did not keep.
 func (r *Result) stepMisses(row *StepSummary, misses *missList) {
 	what := row.Step.String()
-	r.ratioMisses(row, what, misses)
 	r.startMisses(row, what, misses)
 	r.enduranceMisses(row, what, misses)
 }
@@ -100,28 +98,6 @@ func (l *missList) add(what, want, format string, args ...any) {
 
 func (l *missList) unknown(what, want, format string, args ...any) {
 	*l = append(*l, Miss{What: what, Found: fmt.Sprintf(format, args...), Want: want, Unknown: true})
-}
-
-func (r *Result) ratioMisses(row *StepSummary, what string, misses *missList) {
-	w := row.Step.Workload
-	ratios := row.Ratios[r.Base]
-	if floor := w.floorAt(row.Step.Threads); floor > 0 {
-		switch {
-		case ratios.Rate.Count == 0:
-			misses.unknown(what, fmt.Sprintf("at least %.2f", floor), "no ratio to %s was measured", r.baseName())
-		case ratios.Rate.Median < floor:
-			misses.add(what, fmt.Sprintf("at least %.2f", floor), "ratio to %s %.2f (%.2f to %.2f)", r.Base, ratios.Rate.Median, ratios.Rate.Min, ratios.Rate.Max)
-		}
-	}
-	if w.Kind == KindLoad || w.Kind == KindBulk || w.timesStarts() {
-		return // no latency, and a row is no query
-	}
-	if limit := r.Plan.Limits.P95RatioMax; limit > 0 {
-		atMost(what, "p95 ratio", r.baseName(), limit, ratios.P95, misses)
-	}
-	if limit := r.Plan.Limits.CPURatioMax; limit > 0 {
-		atMost(what, "ratio of server CPU per query", r.baseName(), limit, ratios.CPU, misses)
-	}
 }
 
 // atMost judges a ratio that has a limit.
@@ -177,7 +153,7 @@ func (r *Result) enduranceMisses(row *StepSummary, what string, misses *missList
 		atMost(what, "ratio of bytes written per transaction", r.baseName(), limits.WrittenRatioMax, row.Ratios[r.Base].Written, misses)
 	}
 	if limits.LongestMillisMax > 0 {
-		r.subjectMost(what, "the longest latency", subject.Max, limits.LongestMillisMax, millisText, misses)
+		r.subjectMost(what, "the longest latency", subject.MaxMillis, limits.LongestMillisMax, millisText, misses)
 	}
 	if limits.MemoryOfCacheMax > 0 {
 		r.subjectMost(what, "the memory over the cache", float64(subject.RSS)/float64(r.Plan.CacheBytes), limits.MemoryOfCacheMax, shareText, misses)
@@ -213,52 +189,6 @@ func (r *Result) target(name string) *TargetInfo {
 		}
 	}
 	return nil
-}
-
-// verdict says how a step did against its floor.
-func (r *Result) verdict(row *StepSummary) string {
-	w := row.Step.Workload
-	floor := w.floorAt(row.Step.Threads)
-	if floor == 0 {
-		return ""
-	}
-	ratio := row.Ratios[r.Base].Rate
-	parts := []string{fmt.Sprintf("≥ %.2f", floor)}
-	switch {
-	case len(row.targetStep(r.Targets[0].Name).Failures)+len(row.targetStep(r.Base).Failures) > 0:
-		parts = append(parts, "**missed: rounds failed**")
-	case ratio.Count == 0:
-		parts = append(parts, "**missed: not measured**")
-	case ratio.Median < floor:
-		parts = append(parts, "**missed**")
-	case w.Floor.Aim > 0 && ratio.Median >= w.Floor.Aim:
-		parts = append(parts, "aim reached")
-	default:
-		parts = append(parts, "held")
-	}
-	if aim := r.trivialAim(row); aim != "" {
-		parts = append(parts, aim)
-	}
-	return strings.Join(parts, " ")
-}
-
-// trivialAim judges a step's aim over the trivial responder. At one thread that is no ceiling, so nothing is aimed at.
-func (r *Result) trivialAim(row *StepSummary) string {
-	aim := row.Step.Workload.Floor.AimOfTrivial
-	if aim == 0 || row.Step.Threads == 1 {
-		return ""
-	}
-	for _, t := range r.Targets[1:] {
-		ratio := row.Ratios[t.Name].Rate
-		switch {
-		case t.Kind != KindTrivial || ratio.Count == 0:
-		case ratio.Median >= aim:
-			return fmt.Sprintf("(%.2f of trivial reached)", aim)
-		default:
-			return fmt.Sprintf("(%.2f of trivial not reached)", aim)
-		}
-	}
-	return ""
 }
 
 // bytesText prints a size for people.
