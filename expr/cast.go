@@ -86,6 +86,15 @@ func evalCastString(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if !to.IsBlob() && ctx.beyondPacket(name, int(to.Length)) {
 		return types.Null(), nil
 	}
+	if from, into := v.Coll.Charset(), to.Coll.Charset(); from != into {
+		least := leastBytes(v.B, from, into)
+		if to.Length >= 0 {
+			least = min(least, int(to.Length)*into.MinLen)
+		}
+		if ctx.beyondPacket(name, least) {
+			return types.Null(), nil
+		}
+	}
 	if v, err = types.Cast(ctx.Context, v, to); err != nil || ctx.beyondPacket(name, len(v.B)) {
 		return types.Null(), err // other character sets may take four times as many bytes
 	}

@@ -199,8 +199,7 @@ func evalToCharset(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	}
 	b := v.B
 	if from, to := v.Coll.Charset(), n.aux.(*types.Charset); from != to {
-		b, _ = types.ConvertCharset(ctx.scratch(), v.B, from, to)
-		b = ctx.keep(b)
+		b = ctx.converted(v.B, from, to)
 	}
 	return types.String(b, n.typ.Coll), nil
 }
@@ -258,15 +257,30 @@ func buildConvertUsing(b *BuildContext, n *Node) error {
 				return types.Null(), nil
 			}
 		default:
-			out, _ := types.ConvertCharset(ctx.scratch(), v.B, from, to)
 			// Taken as bytes of yet another character set and converted again, it would double with each call.
-			if v.B = ctx.keep(out); ctx.tooLong(n, len(out)) {
+			if ctx.tooLong(n, leastBytes(v.B, from, to)) {
+				return types.Null(), nil
+			}
+			if v.B = ctx.converted(v.B, from, to); ctx.tooLong(n, len(v.B)) {
 				return types.Null(), nil
 			}
 		}
 		return types.String(v.B, n.typ.Coll), nil
 	}
 	return nil
+}
+
+// leastBytes is what a text takes at least in another character set.
+func leastBytes(s []byte, from, to *types.Charset) int { return from.CountChars(s) * to.MinLen }
+
+// converted is a text in another character set, in the arena.
+func (ctx *Ctx) converted(s []byte, from, to *types.Charset) []byte {
+	room := ctx.alloc(leastBytes(s, from, to))
+	out, _ := types.ConvertCharset(room[:0], s, from, to)
+	if len(out) > len(room) {
+		ctx.charge(cap(out)) // it has moved
+	}
+	return out
 }
 
 func hexDump(b []byte) string {
