@@ -62,6 +62,7 @@ var layers = map[string][]string{
 	"internal/check":   {},
 	"internal/explore": {},
 	"internal/assert":  {},
+	"internal/script":  {},
 }
 
 // libraryGates names the packages that alone may import a library (DESIGN §3). A prefix covers its subpackages.
@@ -72,7 +73,7 @@ var libraryGates = map[string][]string{
 	"github.com/spf13/cobra":                 {"cmd/pando"},
 	"github.com/BurntSushi/toml":             {"server"},
 	"github.com/prometheus/client_golang":    {"status"},
-	"github.com/cockroachdb/datadriven":      {},
+	"github.com/cockroachdb/datadriven":      {"internal/script"},
 	"github.com/go-sql-driver/mysql":         {"bench"},
 	"github.com/go-mysql-org/go-mysql":       {},
 	"github.com/pingcap/tidb":                {},
@@ -165,6 +166,9 @@ func TestLayers(t *testing.T) {
 	seen := map[string]bool{}
 	for _, file := range sourceFiles(t) {
 		seen[file.pkg] = true
+		if file.pkg != "internal/script" && slices.Contains(file.imports, "github.com/cockroachdb/datadriven") {
+			t.Errorf("%s: scripts are run by internal/script", file.path)
+		}
 		// Tests assemble what they need from any layer; the root and tests/ are instruments.
 		if file.test || file.pkg == "" || strings.HasPrefix(file.pkg, "tests") {
 			continue

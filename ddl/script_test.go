@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/datadriven"
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/script"
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/table"
 	"github.com/pandodb/pando/txn"
@@ -28,26 +28,26 @@ import (
 //	insert NAME, update NAME ID COL=V…, delete NAME ID, rows NAME, entries NAME INDEX, show NAME, check NAME
 //	restart [crash], jobs, settle, counters
 func TestScripts(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		s := &script{t: t, n: openNode(t, engine.NewMemFS())}
-		defer func() { s.n.close(true) }()
-		datadriven.RunTest(t, path, s.run)
+	script.Run(t, "testdata", func(t *testing.T) script.Commands {
+		s := &scriptRun{t: t, n: openNode(t, engine.NewMemFS())}
+		t.Cleanup(func() { s.n.close(true) })
+		return script.Commands{script.Any: s.run}
 	})
 }
 
-type script struct {
+type scriptRun struct {
 	t     *testing.T
 	n     *node
 	notes []string
 }
 
-func (s *script) call() *ddl.Call {
+func (s *scriptRun) call() *ddl.Call {
 	return &ddl.Call{LockWait: lockWait, Warn: func(level types.Level, number uint16, args ...any) {
 		s.notes = append(s.notes, fmt.Sprintf("%s %d: %s", level, number, types.Errorf(number, args...).Message))
 	}}
 }
 
-func (s *script) run(t *testing.T, d *datadriven.TestData) string {
+func (s *scriptRun) run(t *testing.T, d *script.Block) string {
 	s.notes = nil
 	out, err := s.command(d)
 	for _, note := range s.notes {
@@ -74,7 +74,7 @@ func tableName(s string) ddl.Name {
 }
 
 // args splits the command's arguments into names and flags (key, key=value).
-func args(d *datadriven.TestData) (names []string, flags map[string]string) {
+func args(d *script.Block) (names []string, flags map[string]string) {
 	flags = map[string]string{}
 	for _, a := range d.CmdArgs {
 		switch {
@@ -89,7 +89,7 @@ func args(d *datadriven.TestData) (names []string, flags map[string]string) {
 	return names, flags
 }
 
-func (s *script) command(d *datadriven.TestData) (string, error) {
+func (s *scriptRun) command(d *script.Block) (string, error) {
 	names, flags := args(d)
 	ex := s.n.ex
 	switch d.Cmd {
@@ -136,7 +136,7 @@ func (s *script) command(d *datadriven.TestData) (string, error) {
 	return s.dataCommand(d, names)
 }
 
-func (s *script) restart(crash bool) {
+func (s *scriptRun) restart(crash bool) {
 	if !crash {
 		s.n.close(true)
 		s.n = openNode(s.t, s.n.fs)
@@ -147,7 +147,7 @@ func (s *script) restart(crash bool) {
 	s.n = openNode(s.t, fs)
 }
 
-func (s *script) dataCommand(d *datadriven.TestData, names []string) (string, error) {
+func (s *scriptRun) dataCommand(d *script.Block, names []string) (string, error) {
 	n := tableName(names[0])
 	t, err := s.n.cat.Current().Table(n.Schema, n.Table)
 	if err != nil {
@@ -182,7 +182,7 @@ func (s *script) dataCommand(d *datadriven.TestData, names []string) (string, er
 	return "unknown command", nil
 }
 
-func (s *script) write(f func(tx *txn.Txn) error) error {
+func (s *scriptRun) write(f func(tx *txn.Txn) error) error {
 	tx := s.n.txns.Begin(txn.Options{Level: txn.ReadCommitted})
 	defer tx.Release()
 	if err := f(tx); err != nil {
@@ -209,7 +209,7 @@ func value(t *types.Type, text string) types.Value {
 }
 
 // insert adds lines of "v, v, …"; AUTO takes a generated id.
-func (s *script) insert(tx *txn.Txn, t *catalog.Table, input string) error {
+func (s *scriptRun) insert(tx *txn.Txn, t *catalog.Table, input string) error {
 	w := table.NewWriter(t, s.n.ids)
 	for _, line := range strings.Split(strings.TrimSpace(input), "\n") {
 		var row []types.Value
@@ -231,7 +231,7 @@ func (s *script) insert(tx *txn.Txn, t *catalog.Table, input string) error {
 	return nil
 }
 
-func (s *script) change(tx *txn.Txn, t *catalog.Table, id string, d *datadriven.TestData) error {
+func (s *scriptRun) change(tx *txn.Txn, t *catalog.Table, id string, d *script.Block) error {
 	key := table.AppendRowKey(nil, t, []types.Value{value(&t.Columns[t.PK.Columns[0].Col].Type, id)})
 	var got valueSink
 	found, _, err := tx.Lock(key, 1, 0, &got)
@@ -259,7 +259,7 @@ func (s *script) change(tx *txn.Txn, t *catalog.Table, id string, d *datadriven.
 }
 
 // read prints rows, or the covered columns of an index.
-func (s *script) read(t *catalog.Table, ix *catalog.Index) string {
+func (s *scriptRun) read(t *catalog.Table, ix *catalog.Index) string {
 	var cols []int
 	header := ""
 	for _, c := range t.Columns {
@@ -305,7 +305,7 @@ func (p *rowPrinter) Pair(k, v []byte) (bool, error) {
 }
 
 // raw prints keys and values as bytes, without the table's prefix.
-func (s *script) raw(t *catalog.Table) string {
+func (s *scriptRun) raw(t *catalog.Table) string {
 	p := &rawPrinter{prefix: len(keys.TablePrefix(nil, t.PhysID))}
 	_, err := s.n.txns.Scan(&txn.ScanRequest{Span: table.DataSpan(t.PhysID), Sink: p})
 	s.n.must(err)
@@ -322,7 +322,7 @@ func (p *rawPrinter) Pair(k, v []byte) (bool, error) {
 	return true, nil
 }
 
-func (s *script) tableSpec(n string, flags map[string]string, input string) *ddl.TableSpec {
+func (s *scriptRun) tableSpec(n string, flags map[string]string, input string) *ddl.TableSpec {
 	spec := &ddl.TableSpec{Name: tableName(n), IfNotExists: flags["if-not-exists"] != "", Comment: flags["comment"]}
 	if c := flags["collate"]; c != "" {
 		spec.Coll = s.collation(c)
@@ -340,7 +340,7 @@ func (s *script) tableSpec(n string, flags map[string]string, input string) *ddl
 	return spec
 }
 
-func (s *script) collation(name string) types.CollationID {
+func (s *scriptRun) collation(name string) types.CollationID {
 	c, err := types.LookupCollation(name)
 	s.n.must(err)
 	return c

@@ -11,7 +11,7 @@ import (
 )
 
 // columnSpec reads "NAME TYPE words…".
-func (s *script) columnSpec(line string, coll types.CollationID) ddl.ColumnSpec {
+func (s *scriptRun) columnSpec(line string, coll types.CollationID) ddl.ColumnSpec {
 	words := strings.Fields(line)
 	if coll == 0 {
 		coll = types.DefaultCollation
@@ -116,7 +116,7 @@ func parseType(s string, coll types.CollationID) types.Type {
 }
 
 // indexSpec reads "key NAME (a(3) desc, b) words…".
-func (s *script) indexSpec(line string) ddl.IndexSpec {
+func (s *scriptRun) indexSpec(line string) ddl.IndexSpec {
 	line = strings.TrimSpace(line)
 	open, end := strings.Index(line, "("), strings.LastIndex(line, ")")
 	head := strings.Fields(line[:open])
@@ -153,7 +153,7 @@ func (s *script) indexSpec(line string) ddl.IndexSpec {
 }
 
 // action reads one action of ALTER TABLE.
-func (s *script) action(line string) ddl.AlterSpec {
+func (s *scriptRun) action(line string) ddl.AlterSpec {
 	words := strings.Fields(line)
 	rest := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), words[0]))
 	switch words[0] {

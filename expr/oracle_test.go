@@ -5,65 +5,26 @@ import (
 	"database/sql"
 	"errors"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/types"
 )
-
-// oracleBinary is the server of the distribution's packages.
-const oracleBinary = "/usr/sbin/mariadbd"
 
 // startOracle starts a private MariaDB for one test, or skips it.
 func startOracle(t *testing.T) *sql.DB {
 	t.Helper()
-	if _, err := os.Stat(oracleBinary); err != nil {
-		t.Skip("no " + oracleBinary + ": install mariadb-server to compare with a real server")
-	}
-	dir, err := os.MkdirTemp("", "pando-expr")
-	if err != nil {
-		t.Fatal(err)
-	}
-	socket := filepath.Join(dir, "s")
-	if err := os.Mkdir(filepath.Join(dir, "d"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	user := "root"
-	if u := os.Getenv("USER"); u != "" {
-		user = u
-	}
-	cmd := exec.Command(oracleBinary, "--no-defaults", "--datadir="+filepath.Join(dir, "d"), "--socket="+socket,
-		"--skip-networking", "--skip-grant-tables", "--user="+user, "--innodb=OFF", "--default-storage-engine=MyISAM",
-		"--default-tmp-storage-engine=MyISAM", "--log-error="+filepath.Join(dir, "log"), "--pid-file="+filepath.Join(dir, "pid"))
-	if err := cmd.Start(); err != nil {
-		t.Skipf("cannot start %s: %v", oracleBinary, err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-		os.RemoveAll(dir)
-	})
+	socket := testkit.MariaDB(t, "--innodb=OFF", "--default-storage-engine=MyISAM", "--default-tmp-storage-engine=MyISAM")
 	db, err := sql.Open("mysql", "root@unix("+socket+")/?collation=utf8mb4_general_ci")
 	if err != nil {
 		t.Fatal(err)
 	}
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() { db.Close() })
-	for range 100 {
-		if err = db.Ping(); err == nil {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	if err != nil {
-		t.Skipf("%s does not answer: %v", oracleBinary, err)
-	}
 	for _, s := range []string{
 		"SET sql_mode = 'STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO'",
 		"SET time_zone = '+00:00'", "SET timestamp = 1709212455.123456", "CREATE DATABASE test", "USE test",

@@ -5,16 +5,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/datadriven"
-
+	"github.com/pandodb/pando/internal/script"
 	"github.com/pandodb/pando/types"
 )
 
 // TestScripts runs testdata/eval: every line of an "eval" block is an expression, answered with its value and warnings; "type" answers with
 // the result's type, "print" with its text, "error" with the error alone.
 func TestScripts(t *testing.T) {
-	datadriven.Walk(t, "testdata/eval", func(t *testing.T, path string) {
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+	script.Run(t, "testdata/eval", func(*testing.T) script.Commands {
+		return script.Pick(func(t *testing.T, d *script.Block) string {
 			var out strings.Builder
 			x := newBinder()
 			if d.HasArg("strict") {
@@ -54,6 +53,6 @@ func TestScripts(t *testing.T) {
 				out.WriteByte('\n')
 			}
 			return out.String()
-		})
+		}, "eval", "type", "print")
 	})
 }

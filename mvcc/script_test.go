@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/datadriven"
-
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/script"
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/mvcc"
 )
@@ -23,27 +22,27 @@ import (
 //	dump                         all versions, newest first
 //	flush                        move everything into tables
 func TestScripts(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		s := &script{t: t}
+	script.Run(t, "testdata", func(t *testing.T) script.Commands {
+		s := &scriptRun{t: t}
 		var err error
 		if s.e, err = engine.OpenMem(); err != nil {
 			t.Fatal(err)
 		}
-		defer func() {
+		t.Cleanup(func() {
 			if err := s.e.Close(); err != nil {
 				t.Error(err)
 			}
-		}()
-		datadriven.RunTest(t, path, s.run)
+		})
+		return script.Pick(s.run, "write", "get", "latest", "scan", "gc", "gcspan", "dump", "flush")
 	})
 }
 
-type script struct {
+type scriptRun struct {
 	t *testing.T
 	e *engine.Engine
 }
 
-func (s *script) run(t *testing.T, d *datadriven.TestData) string {
+func (s *scriptRun) run(t *testing.T, d *script.Block) string {
 	var out strings.Builder
 	switch d.Cmd {
 	case "write":
@@ -68,7 +67,7 @@ func (s *script) run(t *testing.T, d *datadriven.TestData) string {
 	return out.String()
 }
 
-func (s *script) write(d *datadriven.TestData) {
+func (s *scriptRun) write(d *script.Block) {
 	b := s.e.NewBatch()
 	defer b.Close()
 	for line := range strings.Lines(d.Input) {
@@ -102,7 +101,7 @@ func (s *script) write(d *datadriven.TestData) {
 	}
 }
 
-func (s *script) get(d *datadriven.TestData, out *strings.Builder) {
+func (s *scriptRun) get(d *script.Block, out *strings.Builder) {
 	var key string
 	ts := uint64(clock.MaxTimestamp)
 	d.ScanArgs(s.t, "k", &key)
@@ -122,7 +121,7 @@ func (s *script) get(d *datadriven.TestData, out *strings.Builder) {
 	}
 }
 
-func (s *script) scan(d *datadriven.TestData, out *strings.Builder) {
+func (s *scriptRun) scan(d *script.Block, out *strings.Builder) {
 	ts := uint64(clock.MaxTimestamp)
 	var from, to, seek string
 	d.MaybeScanArgs(s.t, "ts", &ts)
@@ -154,7 +153,7 @@ func (s *script) scan(d *datadriven.TestData, out *strings.Builder) {
 	}
 }
 
-func (s *script) gc(d *datadriven.TestData, out *strings.Builder) {
+func (s *scriptRun) gc(d *script.Block, out *strings.Builder) {
 	var key string
 	var safepoint uint64
 	limit := 1000
@@ -176,7 +175,7 @@ func (s *script) gc(d *datadriven.TestData, out *strings.Builder) {
 	fmt.Fprintf(out, "deleted=%d more=%v\n", deleted, more)
 }
 
-func (s *script) dump(out *strings.Builder) {
+func (s *scriptRun) dump(out *strings.Builder) {
 	it := newIter(s.t, s.e)
 	defer closeIter(s.t, it)
 	for ok := it.First(); ok; ok = it.Next() {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/datadriven"
+	"github.com/pandodb/pando/internal/script"
 )
 
 // TestScripts runs testdata/script: one command a case, over the text below it.
@@ -20,35 +20,25 @@ import (
 //	normalize          the text with literals lifted, and the literals
 //	digest             the digest's text
 func TestScripts(t *testing.T) {
-	datadriven.Walk(t, "testdata/script", func(t *testing.T, path string) {
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+	script.Run(t, "testdata/script", func(*testing.T) script.Commands {
+		return script.Pick(func(t *testing.T, d *script.Block) string {
 			opt := Options{
 				ANSIQuotes: d.HasArg("ansi"), PipesAsConcat: d.HasArg("pipes"),
 				NoBackslashEscapes: d.HasArg("nobackslash"), HighNotPrecedence: d.HasArg("highnot"),
 				IgnoreSpace: d.HasArg("ignorespace"),
 			}
 			if d.Cmd == "normalize" || d.Cmd == "digest" {
-				return eachLine(d.Input, func(sql string) string { return runText(d.Cmd, sql, opt) })
+				return script.EachLine(d, func(sql string) string { return runText(d.Cmd, sql, opt) })
 			}
 			if d.Cmd == "multi" {
 				return runMulti(d.Input, opt)
 			}
 			return runParse(t, d, opt)
-		})
+		}, "parse", "print", "error", "multi", "normalize", "digest")
 	})
 }
 
-// eachLine applies f to the lines of a text.
-func eachLine(input string, f func(string) string) string {
-	var b strings.Builder
-	for _, line := range strings.Split(input, "\n") {
-		b.WriteString(f(line))
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-func runParse(t *testing.T, d *datadriven.TestData, opt Options) string {
+func runParse(t *testing.T, d *script.Block, opt Options) string {
 	stmt, _, err := Parse(d.Input, opt)
 	if err != nil {
 		var e *Error

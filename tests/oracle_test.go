@@ -6,17 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sort"
 	"strings"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
-)
 
-// oracleBinary is MariaDB's server of the distribution's packages.
-const oracleBinary = "/usr/sbin/mariadbd"
+	"github.com/pandodb/pando/internal/testkit"
+)
 
 // oracleMode is MySQL 8's sql_mode. MariaDB also gets roundMode: MySQL rounds fractions of a second, MariaDB only if told to.
 const (
@@ -30,36 +28,18 @@ var oracleSettings = []string{
 	"SET time_zone = '+00:00'", "SET timestamp = 1709212455", "CREATE DATABASE oracle COLLATE utf8mb4_general_ci", "USE oracle",
 }
 
-// startOracle starts a private MariaDB over a socket in a temporary directory.
+// startOracle starts a private MariaDB. Here a missing one fails the test.
 func startOracle(t *testing.T) *sql.Conn {
 	t.Helper()
-	if _, err := os.Stat(oracleBinary); err != nil {
-		t.Fatalf("%v: install mariadb-server, or run scripts/test-programs.sh, which does", err)
+	if testkit.MariaDBProgram() == "" {
+		t.Fatal("install mariadb-server, or run scripts/test-programs.sh, which does")
 	}
-	dir, err := os.MkdirTemp("", "pando-oracle")
-	if err != nil {
-		t.Fatal(err)
-	}
-	socket := filepath.Join(dir, "s")
-	if err := os.Mkdir(filepath.Join(dir, "d"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(oracleBinary, "--no-defaults", "--datadir="+filepath.Join(dir, "d"), "--socket="+socket, "--skip-networking",
-		"--skip-grant-tables", "--user=root", "--innodb-buffer-pool-size=32M", "--innodb-log-file-size=8M", "--log-error="+filepath.Join(dir, "log"))
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		os.RemoveAll(dir)
-	})
+	socket := testkit.MariaDB(t, "--innodb-buffer-pool-size=32M", "--innodb-log-file-size=8M")
 	db, err := sql.Open("mysql", "root@unix("+socket+")/")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	waitFor(t, "MariaDB serves", func() bool { return db.Ping() == nil })
 	return oracleConn(t, db, oracleMode+roundMode)
 }
 

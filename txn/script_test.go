@@ -9,8 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/datadriven"
-
+	"github.com/pandodb/pando/internal/script"
 	"github.com/pandodb/pando/kvapi"
 )
 
@@ -40,9 +39,14 @@ type session struct {
 // key does nothing. A command that waits for a lock prints "waits", and its result
 // later, behind the command that let it go on.
 func TestScripts(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	script.Run(t, "testdata", func(t *testing.T) script.Commands {
 		var r *scriptRunner
-		datadriven.RunTest(t, path, func(t *testing.T, td *datadriven.TestData) string {
+		t.Cleanup(func() {
+			if r != nil {
+				r.close()
+			}
+		})
+		return script.Commands{script.Any: func(t *testing.T, td *script.Block) string {
 			if td.Cmd == "reset" || r == nil {
 				if r != nil {
 					r.close()
@@ -51,10 +55,9 @@ func TestScripts(t *testing.T) {
 				for _, a := range td.CmdArgs {
 					r.d.mustWrite(a.Key, a.Vals[0])
 				}
-				t.Cleanup(r.close)
 			}
 			return r.run(td.Input)
-		})
+		}}
 	})
 }
 

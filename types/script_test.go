@@ -7,35 +7,27 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/datadriven"
+	"github.com/pandodb/pando/internal/script"
 )
 
-// TestScripts runs testdata/*: each line of a command's input is one value, and
+// TestScripts runs testdata: each line of a command's input is one value, and
 // prints one line of output, followed by the diagnostics it raised.
 func TestScripts(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		if strings.Contains(path, "fuzz") {
-			return
-		}
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			var out strings.Builder
-			for _, line := range strings.Split(d.Input, "\n") {
-				if line == "" {
-					continue
-				}
+	script.Run(t, "testdata", func(*testing.T) script.Commands {
+		return script.Commands{script.Any: func(t *testing.T, d *script.Block) string {
+			return script.EachLine(d, func(line string) string {
 				ctx := scriptContext(t, d)
-				out.WriteString(runScriptLine(t, d, ctx, line))
+				out := runScriptLine(t, d, ctx, line)
 				for _, w := range ctx.Warnings() {
-					fmt.Fprintf(&out, " | %v %d %s", w.Level, w.Number, w.Message)
+					out += fmt.Sprintf(" | %v %d %s", w.Level, w.Number, w.Message)
 				}
-				out.WriteByte('\n')
-			}
-			return out.String()
-		})
+				return out
+			})
+		}}
 	})
 }
 
-func scriptContext(t *testing.T, d *datadriven.TestData) *Context {
+func scriptContext(t *testing.T, d *script.Block) *Context {
 	ctx := &Context{SQLMode: ModeDefault, Strict: d.HasArg("strict"), Now: func() time.Time {
 		return time.Date(2024, 2, 29, 12, 30, 0, 0, time.UTC)
 	}}
@@ -71,7 +63,7 @@ func quoted(v Value, err error, ctx *Context) string {
 	return strconv.Quote(text)
 }
 
-func runScriptLine(t *testing.T, d *datadriven.TestData, ctx *Context, line string) string {
+func runScriptLine(t *testing.T, d *script.Block, ctx *Context, line string) string {
 	switch d.Cmd {
 	case "convert":
 		ty := parseTestType(t, scriptArg(t, d, "type"))
@@ -157,7 +149,7 @@ func scriptInterval(ctx *Context, line string) string {
 	return line + " -> " + string(AppendDatetime(nil, out, 6))
 }
 
-func scriptArg(t *testing.T, d *datadriven.TestData, name string) string {
+func scriptArg(t *testing.T, d *script.Block, name string) string {
 	t.Helper()
 	for _, a := range d.CmdArgs {
 		if a.Key == name {

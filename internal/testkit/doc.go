@@ -1,5 +1,5 @@
 // Package testkit holds what tests of several packages share: file systems that crash, count and lie, seeds that are
-// printed, and waiting for what has no event. Product packages do not import it.
+// printed, waiting for what has no event, and real servers to compare with. Product packages do not import it.
 //
 // # Invariants
 //

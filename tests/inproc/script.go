@@ -10,9 +10,8 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/cockroachdb/datadriven"
-
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/script"
 	"github.com/pandodb/pando/types"
 )
 
@@ -46,7 +45,7 @@ type Script struct {
 	conns   map[string]*Conn
 	waiting map[string]chan string
 	// Extra are further commands of a package's own scripts.
-	Extra map[string]func(s *Script, d *datadriven.TestData) string
+	Extra map[string]func(s *Script, d *script.Block) string
 }
 
 // NewScript opens a script's node.
@@ -77,7 +76,7 @@ func (s *Script) Node() *Node { return s.node }
 func (s *Script) Root() *Conn { return s.conns["root"] }
 
 // Run executes one command of the file.
-func (s *Script) Run(t *testing.T, d *datadriven.TestData) string {
+func (s *Script) Run(t *testing.T, d *script.Block) string {
 	if extra := s.Extra[d.Cmd]; extra != nil {
 		return extra(s, d)
 	}
@@ -352,11 +351,11 @@ func arguments(c *Conn, words []string) []types.Value {
 }
 
 // RunScripts runs every script of a directory, each with a node of its own.
-func RunScripts(t *testing.T, dir string, extra map[string]func(*Script, *datadriven.TestData) string) {
-	datadriven.Walk(t, dir, func(t *testing.T, path string) {
+func RunScripts(t *testing.T, dir string, extra map[string]func(*Script, *script.Block) string) {
+	script.Run(t, dir, func(t *testing.T) script.Commands {
 		s := NewScript(t, Options{})
 		s.Extra = extra
-		defer s.Close()
-		datadriven.RunTest(t, path, s.Run)
+		t.Cleanup(s.Close)
+		return script.Commands{script.Any: s.Run}
 	})
 }
