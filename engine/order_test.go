@@ -138,8 +138,11 @@ func TestSyncWAL(t *testing.T) {
 func TestManifestBeforeMarker(t *testing.T) {
 	mem := engine.NewMemFS()
 	seed := testkit.Seed(t)
+	var mu sync.Mutex // guards left: a compaction syncs the directory beside the closing log
 	var left []*engine.MemFS
 	crash := func(string) (bool, error) {
+		mu.Lock()
+		defer mu.Unlock()
 		for range 16 {
 			left = append(left, testkit.Crash(mem, 50, seed+uint64(len(left))))
 		}
