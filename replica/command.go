@@ -1,0 +1,224 @@
+package replica
+
+import (
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kvapi"
+)
+
+// Kind names a command.
+type Kind byte
+
+// The kinds. They are in logs: never reuse one.
+const (
+	KindWrite Kind = 1 + iota
+	KindPrewrite
+	KindCommit
+	KindRollback
+	KindAlloc
+	KindDropCounters
+	KindDropSpan
+	KindGCPoint
+	KindSplit
+	KindMeta
+)
+
+// Command is one change of a region's state, as data. It was evaluated by the leader that proposed it, whose state it was made
+// for: nobody decides anew when it is applied.
+type Command interface {
+	// Kind is the byte in front of the fields.
+	Kind() Kind
+	appendTo(b []byte) []byte
+	readFrom(d *decoder)
+}
+
+// Write is a transaction in one entry: versions at TS, and counters raised.
+type Write struct {
+	Start, TS clock.Timestamp
+	Mutations []kvapi.Mutation // in ascending key order
+	Counters  []kvapi.CounterRaise
+}
+
+// Prewrite locks keys for a transaction that commits in several regions, and keeps what it will write with the locks.
+type Prewrite struct {
+	Start clock.Timestamp
+	// Node and NodeEpoch name the coordinator, whose lease decides whether it is alive.
+	Node, NodeEpoch uint64
+	Primary         []byte
+	// Async: the transaction is committed once all its keys are locked, at the greatest Least. The lock of the primary then lists the others.
+	Async       bool
+	Secondaries [][]byte
+	// Least is the least timestamp that the transaction may commit at, fetched behind the marks of the keys.
+	Least     clock.Timestamp
+	Mutations []kvapi.Mutation // in ascending key order
+}
+
+// Commit makes versions at TS of the locks that a transaction has on the keys. A key without one is left as it is.
+type Commit struct {
+	Start, TS clock.Timestamp
+	Keys      [][]byte // ascending
+}
+
+// Rollback takes the locks of a transaction from the keys. With Marker it leaves one on each that refuses a prewrite which comes late.
+type Rollback struct {
+	Start  clock.Timestamp
+	Marker bool
+	Keys   [][]byte // ascending
+}
+
+// Alloc takes numbers of a counter; see kvapi.CounterAllocRequest. Result.Number is the first.
+type Alloc struct {
+	Key      []byte
+	Least, N uint64
+}
+
+// DropCounters deletes the counters in a bounded span.
+type DropCounters struct{ Span kvapi.Span }
+
+// DropSpan deletes all versions in a bounded span for good.
+type DropSpan struct{ Span kvapi.Span }
+
+// GCPoint says that no commit at or below TS comes later in this region's log, and that nobody reads below it.
+type GCPoint struct{ TS clock.Timestamp }
+
+// Split cuts the region at Key. The right half is a region of its own from then on, with this id, and these ids for the replicas of
+// the left half's peers, in their order. It is the only command of its entry.
+type Split struct {
+	Key   []byte
+	Right kvapi.RegionID
+	Peers []uint64
+}
+
+// Meta is a command of region 0, whose content package placement/meta knows.
+type Meta struct{ Content []byte }
+
+// Kind implements Command.
+func (*Write) Kind() Kind { return KindWrite }
+
+// Kind implements Command.
+func (*Prewrite) Kind() Kind { return KindPrewrite }
+
+// Kind implements Command.
+func (*Commit) Kind() Kind { return KindCommit }
+
+// Kind implements Command.
+func (*Rollback) Kind() Kind { return KindRollback }
+
+// Kind implements Command.
+func (*Alloc) Kind() Kind { return KindAlloc }
+
+// Kind implements Command.
+func (*DropCounters) Kind() Kind { return KindDropCounters }
+
+// Kind implements Command.
+func (*DropSpan) Kind() Kind { return KindDropSpan }
+
+// Kind implements Command.
+func (*GCPoint) Kind() Kind { return KindGCPoint }
+
+// Kind implements Command.
+func (*Split) Kind() Kind { return KindSplit }
+
+// Kind implements Command.
+func (*Meta) Kind() Kind { return KindMeta }
+
+// newCommand returns an empty command of a kind, nil if there is none.
+func newCommand(k Kind) Command {
+	switch k {
+	case KindWrite:
+		return &Write{}
+	case KindPrewrite:
+		return &Prewrite{}
+	case KindCommit:
+		return &Commit{}
+	case KindRollback:
+		return &Rollback{}
+	case KindAlloc:
+		return &Alloc{}
+	case KindDropCounters:
+		return &DropCounters{}
+	case KindDropSpan:
+		return &DropSpan{}
+	case KindGCPoint:
+		return &GCPoint{}
+	case KindSplit:
+		return &Split{}
+	case KindMeta:
+		return &Meta{}
+	}
+	return nil
+}
+
+func (c *Write) appendTo(b []byte) []byte {
+	b = appendMutations(appendUint(appendUint(b, c.Start), c.TS), c.Mutations)
+	b = appendUint(b, len(c.Counters))
+	for _, r := range c.Counters {
+		b = appendUint(appendBytes(b, r.Key), r.Value)
+	}
+	return b
+}
+
+func (c *Write) readFrom(d *decoder) {
+	*c = Write{Start: d.ts(), TS: d.ts(), Mutations: d.mutations()}
+	for range d.count(2) {
+		c.Counters = append(c.Counters, kvapi.CounterRaise{Key: d.bytes(), Value: d.uint()})
+	}
+}
+
+func (c *Prewrite) appendTo(b []byte) []byte {
+	b = appendUint(appendUint(appendUint(b, c.Start), c.Node), c.NodeEpoch)
+	b = appendBool(appendBytes(b, c.Primary), c.Async)
+	b = appendUint(appendKeys(b, c.Secondaries), c.Least)
+	return appendMutations(b, c.Mutations)
+}
+
+func (c *Prewrite) readFrom(d *decoder) {
+	*c = Prewrite{Start: d.ts(), Node: d.uint(), NodeEpoch: d.uint(), Primary: d.bytes(), Async: d.bool(),
+		Secondaries: d.keys(), Least: d.ts(), Mutations: d.mutations()}
+}
+
+func (c *Commit) appendTo(b []byte) []byte {
+	return appendKeys(appendUint(appendUint(b, c.Start), c.TS), c.Keys)
+}
+
+func (c *Commit) readFrom(d *decoder) { *c = Commit{Start: d.ts(), TS: d.ts(), Keys: d.keys()} }
+
+func (c *Rollback) appendTo(b []byte) []byte {
+	return appendKeys(appendBool(appendUint(b, c.Start), c.Marker), c.Keys)
+}
+
+func (c *Rollback) readFrom(d *decoder) {
+	*c = Rollback{Start: d.ts(), Marker: d.bool(), Keys: d.keys()}
+}
+
+func (c *Alloc) appendTo(b []byte) []byte {
+	return appendUint(appendUint(appendBytes(b, c.Key), c.Least), c.N)
+}
+
+func (c *Alloc) readFrom(d *decoder) { *c = Alloc{Key: d.bytes(), Least: d.uint(), N: d.uint()} }
+
+func (c *DropCounters) appendTo(b []byte) []byte { return appendSpan(b, c.Span) }
+func (c *DropCounters) readFrom(d *decoder)      { c.Span = d.span() }
+
+func (c *DropSpan) appendTo(b []byte) []byte { return appendSpan(b, c.Span) }
+func (c *DropSpan) readFrom(d *decoder)      { c.Span = d.span() }
+
+func (c *GCPoint) appendTo(b []byte) []byte { return appendUint(b, c.TS) }
+func (c *GCPoint) readFrom(d *decoder)      { c.TS = d.ts() }
+
+func (c *Split) appendTo(b []byte) []byte {
+	b = appendUint(appendUint(appendBytes(b, c.Key), c.Right), len(c.Peers))
+	for _, p := range c.Peers {
+		b = appendUint(b, p)
+	}
+	return b
+}
+
+func (c *Split) readFrom(d *decoder) {
+	*c = Split{Key: d.bytes(), Right: kvapi.RegionID(d.uint())}
+	for range d.count(1) {
+		c.Peers = append(c.Peers, d.uint())
+	}
+}
+
+func (c *Meta) appendTo(b []byte) []byte { return appendBytes(b, c.Content) }
+func (c *Meta) readFrom(d *decoder)      { c.Content = d.bytes() }
