@@ -57,7 +57,8 @@ var layers = map[string][]string{
 	"status":         {},
 
 	// An instrument over the MySQL protocol: it knows the product by its sockets only.
-	"bench": {},
+	"bench":      {"bench/tpcc"},
+	"bench/tpcc": {},
 
 	"internal/testkit": {"engine", "mvcc"},
 	"internal/check":   {},
@@ -75,7 +76,7 @@ var libraryGates = map[string][]string{
 	"github.com/BurntSushi/toml":             {"server"},
 	"github.com/prometheus/client_golang":    {"status"},
 	"github.com/cockroachdb/datadriven":      {"internal/script"},
-	"github.com/go-sql-driver/mysql":         {"bench"},
+	"github.com/go-sql-driver/mysql":         {"bench", "bench/tpcc"},
 	"github.com/go-mysql-org/go-mysql":       {},
 	"github.com/pingcap/tidb":                {},
 	"github.com/anishathalye/porcupine":      {"internal/check"},

@@ -22,7 +22,7 @@ func (s *session) execute(ctx context.Context, t *Target, step Step, run *Run) {
 		s.startOnce(ctx, t, w, run)
 		return
 	}
-	if w.onTables() && t.Kind != KindTrivial && s.loaded[t.Name] == "" {
+	if w.data() != "" && t.Kind != KindTrivial && s.loaded[t.Name] == "" {
 		run.Failure = "its tables could not be prepared"
 		return
 	}
@@ -64,10 +64,12 @@ func (s *session) execute(ctx context.Context, t *Target, step Step, run *Run) {
 		run.Rate = run.TPS // an event of this script is a row
 	case KindStorm:
 		s.storm(ctx, t, step, run)
+	case KindTPCC:
+		s.runTPCC(ctx, t, step, run)
 	}
 	after, errAfter := measure(t.pid)
 	run.Cost = cost(before, after, errors.Join(errBefore, errAfter), run)
-	if w.Kind == KindRun && run.CPUSeconds >= 0 {
+	if w.hasModes() && run.CPUSeconds >= 0 {
 		s.ends[t.Name] = runEnd{run: len(s.result.Runs), pid: t.pid, used: after}
 	}
 	run.Fsyncs, run.DiskBytes = -1, t.dataBytes(ctx)
@@ -274,13 +276,7 @@ func (s *session) storm(ctx context.Context, t *Target, step Step, run *Run) {
 	run.Transactions = int64(len(latencies))
 	run.TPS = float64(run.Transactions) / run.Seconds
 	run.Rate = run.TPS
-	samples := make([]sample, len(latencies))
-	for i, millis := range latencies {
-		samples[i] = sample{millis, 1}
-		run.AvgMillis += millis / float64(len(latencies))
-	}
-	run.MaxMillis = latencies[len(latencies)-1]
-	run.Latency.fill(samples)
+	run.Latency = latencyOf(latencies)
 	run.IgnoredErrors = 0
 	for _, n := range run.Errors {
 		run.IgnoredErrors += int64(n)

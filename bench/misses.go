@@ -145,7 +145,7 @@ func (r *Result) startMisses(row *StepSummary, what string, misses *missList) {
 
 // enduranceMisses judges what shows in long runs.
 func (r *Result) enduranceMisses(row *StepSummary, what string, misses *missList) {
-	if row.Step.Workload.Kind != KindRun {
+	if !row.Step.Workload.hasModes() {
 		return
 	}
 	subject, limits := row.targetStep(r.Targets[0].Name), r.Plan.Limits
@@ -163,7 +163,7 @@ func (r *Result) enduranceMisses(row *StepSummary, what string, misses *missList
 // diskMisses judges what a row takes, in plans that keep tables.
 func (r *Result) diskMisses(misses *missList) {
 	limit := r.Plan.Limits.DiskRatioMax
-	if limit == 0 || !slices.ContainsFunc(r.Plan.Workloads, func(w Workload) bool { return w.Kind == KindRun }) {
+	if limit == 0 || !slices.ContainsFunc(r.Plan.Workloads, func(w Workload) bool { return w.hasModes() }) {
 		return
 	}
 	const what = "disk bytes per row after loading"

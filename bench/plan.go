@@ -27,6 +27,7 @@ const (
 	KindStart = "start" // an empty directory until the first answer, then memory at rest
 	// KindRestart kills a server in the middle of sysbench's run over prepared tables, and starts it again.
 	KindRestart = "restart"
+	KindTPCC    = "tpcc" // TPC-C's transactions, see bench/tpcc; mode auto is prepared, disable is text
 )
 
 // When the tables of a workload are made anew. Deletes and inserts change the tables, faster servers change them more.
@@ -41,6 +42,8 @@ const (
 	rowsMax    = 1_000_000_000
 	threadsMax = 65_536
 	roundsMax  = 1000
+
+	warehousesMax = 10_000
 
 	rowsMin = 1000 // --scale goes no lower: smaller tables measure row locks
 
@@ -78,15 +81,16 @@ type Plan struct {
 
 // Workload is one row of the plan. Its zero fields take the plan's values.
 type Workload struct {
-	Name    string   `json:"name"`
-	Kind    string   `json:"kind,omitempty"`
-	Script  string   `json:"script,omitempty"`
-	Tables  int      `json:"tables,omitempty"`
-	Rows    int      `json:"rows,omitempty"`
-	Threads []int    `json:"threads,omitempty"`
-	PSModes []string `json:"ps_modes,omitempty"`
-	Seconds int      `json:"seconds,omitempty"`
-	Rounds  int      `json:"rounds,omitempty"`
+	Name       string   `json:"name"`
+	Kind       string   `json:"kind,omitempty"`
+	Script     string   `json:"script,omitempty"`
+	Tables     int      `json:"tables,omitempty"`
+	Rows       int      `json:"rows,omitempty"`
+	Warehouses int      `json:"warehouses,omitempty"` // of TPC-C
+	Threads    []int    `json:"threads,omitempty"`
+	PSModes    []string `json:"ps_modes,omitempty"`
+	Seconds    int      `json:"seconds,omitempty"`
+	Rounds     int      `json:"rounds,omitempty"`
 	// WarmupSeconds are those of a run before the first round, which fills the server's caches.
 	WarmupSeconds int      `json:"warmup_seconds,omitempty"`
 	RandType      string   `json:"rand_type,omitempty"`
@@ -200,7 +204,7 @@ func (p *Plan) withDefaults() {
 		setDefault(&w.Rounds, p.Rounds)
 		setDefault(&w.WarmupSeconds, p.WarmupSeconds)
 		setDefault(&w.RandType, p.RandType)
-		if w.Kind == KindRun {
+		if w.hasModes() {
 			w.Demands = w.Demands.or(p.Demands)
 		}
 		if len(w.Threads) == 0 {
@@ -238,17 +242,18 @@ func (p *Plan) Validate() error {
 		w := &p.Workloads[i]
 		check(w.Name != "" && !seen[w.Name], "workload %d: the name %q is empty or taken", i+1, w.Name)
 		seen[w.Name] = true
-		check(slices.Contains([]string{KindRun, KindLoad, KindBulk, KindStorm, KindStart, KindRestart}, w.Kind), "%s: unknown kind %q", w.Name, w.Kind)
-		check(!w.onTables() || w.Script != "", "%s: script is missing", w.Name)
+		check(slices.Contains([]string{KindRun, KindLoad, KindBulk, KindStorm, KindStart, KindRestart, KindTPCC}, w.Kind), "%s: unknown kind %q", w.Name, w.Kind)
+		check(!w.runsScript() || w.Script != "", "%s: script is missing", w.Name)
 		check(w.Seconds >= 1, "%s: seconds is %d", w.Name, w.Seconds)
 		check(w.WarmupSeconds >= 0, "%s: warmup_seconds is %d", w.Name, w.WarmupSeconds)
 		check(w.hasLatency() || w.Demands.MeanMax+w.Demands.P99Max+w.Demands.CPUMax == 0, "%s: latency and CPU per query of kind %s are not measured", w.Name, w.Kind)
 		check(!w.timesStarts() || w.Demands == Demands{}, "%s: kind %s is not compared", w.Name, w.Kind)
-		check(w.Kind != KindStorm || p.Clients != ClientsApart, "%s: the clients of kind %s belong to this process and can't be apart", w.Name, w.Kind)
+		check(w.Kind != KindStorm && w.Kind != KindTPCC || p.Clients != ClientsApart, "%s: the clients of kind %s belong to this process and can't be apart", w.Name, w.Kind)
 		check(w.Rounds >= 1 && w.Rounds <= roundsMax, "%s: rounds is %d", w.Name, w.Rounds)
 		check(slices.Contains([]string{"", ReloadStep, ReloadWorkload}, w.Reload), "%s: unknown reload %q", w.Name, w.Reload)
-		check(w.Kind == KindStorm || w.Kind == KindStart || (w.Tables >= 1 && w.Tables <= tablesMax), "%s: tables is %d", w.Name, w.Tables)
-		check(w.Kind == KindStorm || w.Kind == KindStart || (w.Rows >= 1 && w.Rows <= rowsMax), "%s: rows is %d", w.Name, w.Rows)
+		check(!w.sysbenchRows() || (w.Tables >= 1 && w.Tables <= tablesMax), "%s: tables is %d", w.Name, w.Tables)
+		check(!w.sysbenchRows() || (w.Rows >= 1 && w.Rows <= rowsMax), "%s: rows is %d", w.Name, w.Rows)
+		check(w.Kind != KindTPCC || (w.Warehouses >= 1 && w.Warehouses <= warehousesMax), "%s: warehouses is %d", w.Name, w.Warehouses)
 		check(len(w.Threads) > 0, "%s: there are no threads", w.Name)
 		for _, n := range w.Threads {
 			check(n >= 1 && n <= threadsMax, "%s: threads is %d", w.Name, n)
@@ -270,7 +275,7 @@ func distinct[T cmp.Ordered](values []T) bool {
 // Steps lists the steps of one workload.
 func (w *Workload) Steps() []Step {
 	modes := w.PSModes
-	if w.Kind != KindRun {
+	if !w.hasModes() {
 		modes = []string{"-"}
 	}
 	var steps []Step
@@ -282,8 +287,27 @@ func (w *Workload) Steps() []Step {
 	return steps
 }
 
-// onTables says whether the workload is sysbench's script over prepared tables.
-func (w *Workload) onTables() bool { return w.Kind == KindRun || w.Kind == KindRestart }
+// runsScript says whether the workload is sysbench's script over prepared tables.
+func (w *Workload) runsScript() bool { return w.Kind == KindRun || w.Kind == KindRestart }
+
+// sysbenchRows says whether the workload has sysbench's tables.
+func (w *Workload) sysbenchRows() bool {
+	return w.runsScript() || w.Kind == KindLoad || w.Kind == KindBulk
+}
+
+// hasModes says whether its statements can be prepared or text.
+func (w *Workload) hasModes() bool { return w.Kind == KindRun || w.Kind == KindTPCC }
+
+// data names the tables that have to be loaded before its runs, which follow each other over them; "" for none.
+func (w *Workload) data() string {
+	switch {
+	case w.runsScript():
+		return fmt.Sprintf("%d x %d rows", w.Tables, w.Rows)
+	case w.Kind == KindTPCC:
+		return fmt.Sprintf("%d warehouses of TPC-C", w.Warehouses)
+	}
+	return ""
+}
 
 // timesStarts says whether the workload measures how long a server takes to start.
 func (w *Workload) timesStarts() bool { return w.Kind == KindStart || w.Kind == KindRestart }
@@ -305,9 +329,14 @@ func (w *Workload) groups() [][]Step {
 
 // hasLatency says whether a run's latencies are those of its queries: a load has none, and the events of bulk_insert are rows, most of which
 // only fill a buffer of the client.
-func (w *Workload) hasLatency() bool { return w.Kind == KindRun || w.Kind == KindStorm }
+func (w *Workload) hasLatency() bool { return w.hasModes() || w.Kind == KindStorm }
 
-func (w *Workload) rowsInAll() int64 { return int64(w.Tables) * int64(w.Rows) }
+func (w *Workload) rowsInAll() int64 {
+	if w.Kind == KindTPCC {
+		return w.tpccScale().Rows()
+	}
+	return int64(w.Tables) * int64(w.Rows)
+}
 
 // rateUnit names what the rate of a workload counts.
 func (w *Workload) rateUnit() string {
@@ -316,6 +345,8 @@ func (w *Workload) rateUnit() string {
 		return "rows/s"
 	case KindStorm:
 		return "logins/s"
+	case KindTPCC:
+		return "tpmC"
 	case KindStart, KindRestart:
 		return "starts/s"
 	}
@@ -360,6 +391,7 @@ func (p *Plan) Scale(factor float64) error {
 	for i := range p.Workloads {
 		w := &p.Workloads[i]
 		shrink(&w.Rows, factor, rowsMin)
+		shrink(&w.Warehouses, factor, 1)
 		shrink(&w.Seconds, factor, 1)
 		shrink(&w.WarmupSeconds, factor, 1)
 		w.Threads = scaleThreads(w.Threads, root)
@@ -380,6 +412,7 @@ func scaleThreads(threads []int, by float64) []int {
 // Override replaces fields of every workload; zero values leave what is there.
 type Override struct {
 	Rounds, Seconds, Tables, Rows int
+	Warehouses                    int
 	Warmup                        *int // zero seconds are none
 	Threads                       []int
 	PSModes                       []string // "both" stands for auto and disable
@@ -424,6 +457,9 @@ func (p *Plan) Apply(o Override) error {
 		override(&w.Seconds, o.Seconds)
 		override(&w.Tables, o.Tables)
 		override(&w.Rows, o.Rows)
+		if w.Kind == KindTPCC {
+			override(&w.Warehouses, o.Warehouses)
+		}
 		if len(o.Threads) > 0 && w.Kind != KindStart {
 			w.Threads = o.Threads
 		}

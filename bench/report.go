@@ -124,8 +124,12 @@ func (r *Result) versions() section {
 func (r *Result) planSection(rows []StepSummary) section {
 	p := &r.Plan
 	s := section{level: 2, title: "Test plan"}
-	s.text = []string{fmt.Sprintf("%d tables of %d rows, %d rounds of %d seconds each after %d seconds of warm-up, targets interleaved and in alternating order (A-B, B-A, …), the steps that share tables in turn within each round. "+
-		"A ratio is taken within a round; the tables show medians over the rounds, but the longest latency of all, and the smallest and largest ratio in brackets. A latency is that of one of sysbench's events, a transaction; percentiles are those of its histogram. $THREADS is each number of threads in the tables.", p.Tables, p.Rows, p.Rounds, p.Seconds, p.WarmupSeconds)}
+	tables := ""
+	if p.Tables > 0 {
+		tables = fmt.Sprintf("%d tables of %d rows, ", p.Tables, p.Rows)
+	}
+	s.text = []string{tables + fmt.Sprintf("%d rounds of %d seconds each after %d seconds of warm-up, targets interleaved and in alternating order (A-B, B-A, …), the steps that share tables in turn within each round. "+
+		"A ratio is taken within a round; the tables show medians over the rounds, but the longest latency of all, and the smallest and largest ratio in brackets. A latency is that of a transaction, one of sysbench's events; percentiles are those of its histogram. $THREADS is each number of threads in the tables.", p.Rounds, p.Seconds, p.WarmupSeconds)}
 	for i := range p.Workloads {
 		w := &p.Workloads[i]
 		if w.WarmupSeconds != p.WarmupSeconds && w.Kind == KindRun {
@@ -197,7 +201,7 @@ func (r *Result) verdictSection() section {
 func (r *Result) workloadSections(w *Workload, rows []StepSummary) []section {
 	var all []section
 	modes := w.PSModes
-	if w.Kind != KindRun {
+	if !w.hasModes() {
 		modes = []string{"-"}
 	}
 	for _, mode := range modes {
@@ -274,7 +278,7 @@ func (r *Result) ratioTable(w *Workload, rows []StepSummary) table {
 // figureTable has what was measured of each target.
 func (r *Result) figureTable(w *Workload, rows []StepSummary) table {
 	t := table{head: []string{"Clients", "Target", w.rateUnit()}}
-	if w.Kind == KindRun {
+	if w.hasModes() {
 		t.head = append(t.head, "TPS")
 	}
 	if w.hasLatency() {
@@ -284,7 +288,7 @@ func (r *Result) figureTable(w *Workload, rows []StepSummary) table {
 	for i := range rows {
 		for _, step := range rows[i].Targets {
 			cells := []string{fmt.Sprint(rows[i].Step.Threads), step.Target, rateText(step)}
-			if w.Kind == KindRun {
+			if w.hasModes() {
 				cells = append(cells, numberText(step.TPS, 0))
 			}
 			if w.hasLatency() {

@@ -290,7 +290,7 @@ func (s *session) takesPart(t *Target, w *Workload) bool {
 		return t.started()
 	case w.Kind == KindRestart:
 		return t.started() && t.driver() == "mysql"
-	case w.Kind == KindStorm:
+	case w.Kind == KindStorm, w.Kind == KindTPCC:
 		return t.driver() == "mysql"
 	}
 	return true
@@ -321,11 +321,16 @@ func (s *session) workload(ctx context.Context, w *Workload) error {
 	s.Progress.calibrated(s.result.Calibrations[len(s.result.Calibrations)-1])
 	targets := s.participants(w)
 	for i, steps := range w.groups() {
-		if w.onTables() {
+		if w.data() != "" {
 			s.makeReady(ctx, targets, steps, w.Reload == ReloadStep || (w.Reload == ReloadWorkload && i == 0))
 		}
 		if err := s.group(ctx, targets, steps); err != nil {
 			return err
+		}
+	}
+	if w.Kind == KindTPCC {
+		for _, t := range targets {
+			s.checkTPCC(ctx, t, w)
 		}
 	}
 	if w.Reload != "" {
@@ -570,7 +575,7 @@ func (s *session) revive(ctx context.Context, t *Target, run *Run) bool {
 // workloads left behind.
 func (s *session) prepareFirst(ctx context.Context) {
 	for i := range s.result.Plan.Workloads {
-		if w := &s.result.Plan.Workloads[i]; w.onTables() {
+		if w := &s.result.Plan.Workloads[i]; w.data() != "" {
 			for _, t := range s.targets {
 				s.prepare(ctx, t, w, false)
 			}
@@ -581,11 +586,11 @@ func (s *session) prepareFirst(ctx context.Context) {
 
 // prepare fills the tables of a workload, unless the target holds them already. It returns whether it has filled them.
 func (s *session) prepare(ctx context.Context, t *Target, w *Workload, fresh bool) bool {
-	want := fmt.Sprintf("%d x %d", w.Tables, w.Rows)
-	if t.Kind == KindTrivial || ctx.Err() != nil || (s.loaded[t.Name] == want && !fresh) {
+	want := w.data()
+	if t.Kind == KindTrivial || !s.takesPart(t, w) || ctx.Err() != nil || (s.loaded[t.Name] == want && !fresh) {
 		return false
 	}
-	s.Progress.phase("preparing " + want + " rows in " + t.Name)
+	s.Progress.phase("preparing " + want + " in " + t.Name)
 	info := s.result.target(t.Name)
 	fail := func(what string, err error) {
 		if ctx.Err() == nil {
@@ -597,15 +602,14 @@ func (s *session) prepare(ctx context.Context, t *Target, w *Workload, fresh boo
 		fail("empty database", err)
 		return false
 	}
-	args := prepareArgs(s.Plan, t, w, databaseName, s.Plan.PrepareThreads)
 	begin := clock.Mono()
-	output, err := s.place.sysbench(ctx, loadMax(w.rowsInAll()), args, nil)
-	if failure, _ := failureOf(output, err); failure != "" {
-		fail("prepare", errors.New(failure))
+	command, err := s.load(ctx, t, w)
+	if err != nil {
+		fail("prepare", err)
 		return false
 	}
 	took := clock.Since(begin).Seconds()
-	if s.Plan.Analyze && t.driver() == "mysql" {
+	if s.Plan.Analyze && w.runsScript() && t.driver() == "mysql" {
 		for i := 1; i <= w.Tables; i++ {
 			if err := t.execWithin(ctx, loadMax(int64(w.Rows)), fmt.Sprintf("ANALYZE TABLE %s.sbtest%d", databaseName, i)); err != nil {
 				fail("analyze", err)
@@ -616,12 +620,25 @@ func (s *session) prepare(ctx context.Context, t *Target, w *Workload, fresh boo
 	s.loaded[t.Name] = want
 	if info.DataRows == 0 {
 		// Only the first load into an empty server says what a row takes.
-		info.PrepareSeconds, info.Prepared = took, publicCommand(args, t)
+		info.PrepareSeconds, info.Prepared = took, command
 		info.DataRows = w.rowsInAll()
 		size, settled := s.settle(ctx, t)
 		info.DataBytes, info.Unsettled = max(0, size-info.EmptyBytes), !settled
 	}
 	return true
+}
+
+// load fills the empty database with what a workload needs, and returns the command for the report.
+func (s *session) load(ctx context.Context, t *Target, w *Workload) (string, error) {
+	if w.Kind == KindTPCC {
+		return "TPC-C: load of " + w.data(), s.loadTPCC(ctx, t, w)
+	}
+	args := prepareArgs(s.Plan, t, w, databaseName, s.Plan.PrepareThreads)
+	output, err := s.place.sysbench(ctx, loadMax(w.rowsInAll()), args, nil)
+	if failure, _ := failureOf(output, err); failure != "" {
+		return "", errors.New(failure)
+	}
+	return publicCommand(args, t), nil
 }
 
 // settle waits until background work no longer changes what the server stores, and returns its bytes and whether they came to rest.

@@ -68,6 +68,7 @@ func benchRunCommand(stdout, stderr io.Writer) *cobra.Command {
 	warmup := flags.Int("warmup", 0, "seconds of warm-up of each step, 0 for none (default the plan's)")
 	flags.IntVar(&f.override.Tables, "tables", 0, "number of tables")
 	flags.IntVar(&f.override.Rows, "rows", 0, "rows of each table")
+	flags.IntVar(&f.override.Warehouses, "warehouses", 0, "warehouses of TPC-C")
 	flags.IntSliceVar(&f.override.Threads, "threads", nil, "thread counts")
 	flags.StringSliceVar(&f.override.PSModes, "ps-mode", nil, "prepared statements: auto, disable or both")
 	flags.StringSliceVar(&f.override.Workloads, "workload", nil, "only these workloads")
@@ -206,6 +207,7 @@ func benchCommandLine(f *benchFlags) string {
 	}
 	add("tables", o.Tables, o.Tables > 0)
 	add("rows", o.Rows, o.Rows > 0)
+	add("warehouses", o.Warehouses, o.Warehouses > 0)
 	add("threads", o.Threads, len(o.Threads) > 0)
 	add("ps-mode", o.PSModes, len(o.PSModes) > 0)
 	add("workload", o.Workloads, len(o.Workloads) > 0)
