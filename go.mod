@@ -16,6 +16,7 @@ require (
 	github.com/prometheus/common v0.67.5
 	github.com/spf13/cobra v1.10.2
 	github.com/tidwall/btree v1.8.1
+	go.etcd.io/raft/v3 v3.7.0
 	golang.org/x/sync v0.25.0
 	golang.org/x/sys v0.49.0
 	vitess.io/vitess v0.24.0

@@ -63,6 +63,7 @@ var layers = map[string][]string{
 	"internal/testkit": {"engine", "mvcc"},
 	"internal/check":   {},
 	"internal/explore": {},
+	"internal/sim":     {"replica"},
 	"internal/assert":  {},
 	"internal/script":  {},
 }

@@ -14,8 +14,19 @@ type Epoch struct {
 // Mode says how a region's writes become durable.
 type Mode uint8
 
-// ModeSolo: one replica, no Raft log; the engine's WAL is the log. It is the only mode today.
-const ModeSolo Mode = 1
+// The modes. All regions of a store have the same.
+const (
+	// ModeSolo: one replica, no Raft log; the engine's WAL is the log.
+	ModeSolo Mode = 1
+	// ModeRaft: the replicas of the region's peers, and a Raft log.
+	ModeRaft Mode = 2
+)
+
+// Peer is a replica of a region. Its id is never used again.
+type Peer struct {
+	ID, Store uint64
+	Learner   bool
+}
 
 // Region describes a key range that lives and moves together. Values are
 // immutable once shared.
@@ -25,6 +36,8 @@ type Region struct {
 	Mode  Mode
 	// Start is inclusive, End exclusive; an empty End means no upper bound.
 	Start, End []byte
+	// Peers are its replicas, with ModeRaft.
+	Peers []Peer
 }
 
 // Contains reports whether key belongs to the region.

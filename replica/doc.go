@@ -8,6 +8,8 @@
 //   - An entry: one place in a group's log, with one or more commands.
 //   - A command: one change of a region's state, evaluated by the leader. Applying it decides nothing.
 //   - A line: the queue of a region's proposals. A group of proposals becomes one entry, and one entry is in flight.
+//   - Logged, unlogged: the class of a record. Logged ones are in the write-ahead log; unlogged ones are what a crash takes and the log gives
+//     back.
 //   - Applied: in the memtable, not in the write-ahead log: a crash takes it, and the entry is applied again.
 //
 // # An entry's content (integers are unsigned LEB128 in the shortest form, bytes a length and themselves)
@@ -36,8 +38,35 @@
 //
 // An entry of another version or kind stops the node: it was written by a newer program, and to skip it would be to diverge.
 //
+// # Records (space \x01, names begin with r and the region's id in 8 bytes; integers are big endian, CRC-32 is of all in front of it)
+//
+//	name        class     value
+//	m           unlogged  the descriptor: id 8, version 4, conf version 4, mode 1, start and end (each a LEB128 length and bytes); with
+//	                      mode 2 a LEB128 count of peers, each id and store (LEB128) and a byte that is 1 for a learner; CRC-32 4
+//	a           unlogged  applied index 8, its term 8, safepoint 8, CRC-32 4
+//	h           logged    term 8, vote 8, commit 8, CRC-32 4
+//	t           logged    index 8 and term 8 of the last entry that is gone, 0 8, CRC-32 4
+//	l<index 8>  logged    type 1, term (LEB128), content
+//
+// Without h a region is in term 5, has voted for nobody and committed 5; without t its log begins behind 5. Region 0 is the meta group.
+//
+// # Messages between peers
+//
+//	version 1, type 1 (the place in messageTypes), to, from, term, log term, index, commit, vote, reject hint (LEB128), reject 1,
+//	context bytes, count of entries, each: type 1, term, content bytes. Their indices follow that of the message.
+//
 // # Invariants
 //
+//	L1. Entries enter the write-ahead log before their application enters the memtable. With engine invariant 9, no table then holds an
+//	    application whose entry a crash takes.
+//	L2. A log is truncated up to the index that is applied in tables, no further.
+//	L3. A record is written logged or unlogged, never both, but with a Barrier in between; the table above says which. What is found of
+//	    a region without a descriptor waits: the split that makes it will be applied again.
+//	L4. The commit index is written with the next entries; what is applied may be ahead of it after a crash, and raises it.
+//	L5. What garbage collection deletes is unlogged: a version that an entry brings back is garbage that a scan finds.
+//	L6. Before the first group is opened there is a Barrier: otherwise a crash behind a promotion would let recovery put logged values of
+//	    the time before over unlogged ones that were flushed.
+//	L7. The truncated state and the deletion of the entries are one batch of the log.
 //	A1. Commands are applied on every replica in the order of the log, each once: the applied index is in the batch of what it covers.
 //	A2. A proposal's marks are published before the timestamp of its entry is fetched, and dropped after the entry is applied (rule A,
 //	    D1). In between nothing else of the region is proposed.

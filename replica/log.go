@@ -1,0 +1,231 @@
+package replica
+
+import (
+	"fmt"
+
+	"go.etcd.io/raft/v3"
+	"go.etcd.io/raft/v3/raftpb"
+
+	"github.com/pandodb/pando/kvapi"
+)
+
+// cacheBytesMax bounds the applied entries that a group keeps in memory, for followers that are a little behind. What is not applied
+// yet is kept whole; one entry in flight bounds that.
+const cacheBytesMax = 256 << 10
+
+// Disk is what a group reads its records from: the engine, or a model of it.
+type Disk interface {
+	// Get returns a copy of the value of an engine key.
+	Get(key []byte) (value []byte, found bool, err error)
+	// Scan calls f with copies of what lies between two engine keys, in order, until f returns false.
+	Scan(lower, upper []byte, f func(key, value []byte) bool) error
+	// Flushed is Get of what is in tables, where no crash takes it.
+	Flushed(key []byte) (value []byte, found bool, err error)
+}
+
+// Records is where a group writes its records: a batch of the engine, or of a model of it.
+type Records interface {
+	Set(key, value []byte)
+	DeleteRange(start, end []byte)
+}
+
+// groupLog is a region's log as raft reads it: entries behind what is truncated, on a disk, the newest in memory. It implements
+// raft.Storage. Only entries that have been appended are here; raft itself has those that are on their way.
+type groupLog struct {
+	disk     Disk
+	region   *kvapi.Region
+	hard     *raftpb.HardState // as read
+	trunc    truncated
+	last     uint64
+	lastTerm uint64
+	cache    []*raftpb.Entry // consecutive, up to last; those in front are left out
+	bytes    int             // of their content
+	held     int64           // bytes of entries appended and not truncated since the group was opened
+}
+
+// openLog reads a region's log.
+func openLog(disk Disk, region *kvapi.Region) (*groupLog, error) {
+	l := &groupLog{disk: disk, region: region, trunc: truncated{InitialIndex, InitialTerm}}
+	term, vote, commit := uint64(InitialTerm), uint64(0), uint64(InitialIndex)
+	if b, found, err := disk.Get(recordKey(region.ID, recordHard)); err != nil {
+		return nil, err
+	} else if found {
+		n, err := decodeNumbers(b, "hard state")
+		if err != nil {
+			return nil, err
+		}
+		term, vote, commit = n[0], n[1], n[2]
+	}
+	if b, found, err := disk.Get(recordKey(region.ID, recordTruncated)); err != nil {
+		return nil, err
+	} else if found {
+		n, err := decodeNumbers(b, "truncated state")
+		if err != nil {
+			return nil, err
+		}
+		l.trunc = truncated{n[0], n[1]}
+	}
+	l.last, l.lastTerm = l.trunc.index, l.trunc.term
+	var fault error
+	err := disk.Scan(entryKey(region.ID, l.trunc.index+1), entryKey(region.ID, ^uint64(0)), func(_, value []byte) bool {
+		e, err := decodeEntryRecord(l.last+1, value)
+		if err != nil {
+			fault = err
+			return false
+		}
+		l.last, l.lastTerm = l.last+1, e.GetTerm()
+		l.held += int64(len(value))
+		l.keep(e)
+		return true
+	})
+	if err != nil || fault != nil {
+		return nil, fmt.Errorf("replica: log of region %d: %w", region.ID, firstError(err, fault))
+	}
+	l.hard = &raftpb.HardState{Term: &term, Vote: &vote, Commit: &commit}
+	return l, nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep puts the newest entry into memory.
+func (l *groupLog) keep(e *raftpb.Entry) {
+	l.cache = append(l.cache, e)
+	l.bytes += len(e.GetData())
+}
+
+// append is told of entries that are being appended: what the log had from the first of them on is gone.
+func (l *groupLog) append(entries []*raftpb.Entry) {
+	first := entries[0].GetIndex()
+	if n := l.last + 1 - first; l.last >= first {
+		if n >= uint64(len(l.cache)) {
+			l.cache, l.bytes = l.cache[:0], 0
+		} else {
+			for _, e := range l.cache[uint64(len(l.cache))-n:] {
+				l.bytes -= len(e.GetData())
+			}
+			l.cache = l.cache[:uint64(len(l.cache))-n]
+		}
+	}
+	for _, e := range entries {
+		l.keep(e)
+		l.held += int64(len(e.GetData()))
+	}
+	last := entries[len(entries)-1]
+	l.last, l.lastTerm = last.GetIndex(), last.GetTerm()
+}
+
+// trim drops entries from memory that are applied.
+func (l *groupLog) trim(applied uint64) {
+	for l.bytes > cacheBytesMax && len(l.cache) > 0 && l.cache[0].GetIndex() <= applied {
+		l.bytes -= len(l.cache[0].GetData())
+		l.cache[0] = nil
+		l.cache = l.cache[1:]
+	}
+}
+
+// truncate forgets what is in front of a place, and that.
+func (l *groupLog) truncate(to truncated) {
+	for len(l.cache) > 0 && l.cache[0].GetIndex() <= to.index {
+		l.bytes -= len(l.cache[0].GetData())
+		l.cache[0] = nil
+		l.cache = l.cache[1:]
+	}
+	l.trunc, l.held = to, 0
+	if len(l.cache) > 0 {
+		l.held = int64(l.bytes)
+	}
+}
+
+// cached returns the entry of an index if it is in memory.
+func (l *groupLog) cached(index uint64) *raftpb.Entry {
+	if len(l.cache) == 0 || index < l.cache[0].GetIndex() || index > l.last {
+		return nil
+	}
+	return l.cache[index-l.cache[0].GetIndex()]
+}
+
+// InitialState implements raft.Storage.
+func (l *groupLog) InitialState() (*raftpb.HardState, *raftpb.ConfState, error) {
+	conf := &raftpb.ConfState{}
+	for _, p := range l.region.Peers {
+		if p.Learner {
+			conf.Learners = append(conf.Learners, p.ID)
+		} else {
+			conf.Voters = append(conf.Voters, p.ID)
+		}
+	}
+	return l.hard, conf, nil
+}
+
+// Entries implements raft.Storage.
+func (l *groupLog) Entries(lo, hi, maxSize uint64) (out []*raftpb.Entry, err error) {
+	switch {
+	case lo <= l.trunc.index:
+		return nil, raft.ErrCompacted
+	case hi > l.last+1:
+		return nil, raft.ErrUnavailable
+	}
+	size := uint64(0)
+	for i := lo; i < hi; i++ {
+		e := l.cached(i)
+		if e == nil {
+			if e, err = l.read(i); err != nil {
+				return nil, err
+			}
+		}
+		if size += uint64(len(e.GetData())); len(out) > 0 && size > maxSize {
+			break
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// read reads an entry from the disk.
+func (l *groupLog) read(index uint64) (*raftpb.Entry, error) {
+	b, found, err := l.disk.Get(entryKey(l.region.ID, index))
+	switch {
+	case err != nil:
+		return nil, err
+	case !found:
+		return nil, corrupt(fmt.Sprintf("log of region %d: entry %d is missing", l.region.ID, index))
+	}
+	return decodeEntryRecord(index, b)
+}
+
+// Term implements raft.Storage.
+func (l *groupLog) Term(index uint64) (uint64, error) {
+	switch {
+	case index == l.trunc.index:
+		return l.trunc.term, nil
+	case index == l.last:
+		return l.lastTerm, nil
+	case index < l.trunc.index:
+		return 0, raft.ErrCompacted
+	case index > l.last:
+		return 0, raft.ErrUnavailable
+	}
+	if e := l.cached(index); e != nil {
+		return e.GetTerm(), nil
+	}
+	e, err := l.read(index)
+	return e.GetTerm(), err
+}
+
+// LastIndex implements raft.Storage.
+func (l *groupLog) LastIndex() (uint64, error) { return l.last, nil }
+
+// FirstIndex implements raft.Storage.
+func (l *groupLog) FirstIndex() (uint64, error) { return l.trunc.index + 1, nil }
+
+// Snapshot implements raft.Storage. There are none yet: logs are not truncated beyond the slowest voter.
+func (l *groupLog) Snapshot() (*raftpb.Snapshot, error) {
+	return nil, raft.ErrSnapshotTemporarilyUnavailable
+}

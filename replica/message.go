@@ -1,0 +1,122 @@
+package replica
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"go.etcd.io/raft/v3/raftpb"
+
+	"github.com/pandodb/pando/kvapi"
+)
+
+// messageVersion begins each message.
+const messageVersion = 1
+
+// ErrMessage wraps whatever is wrong with the bytes of a message.
+var ErrMessage = errors.New("replica: malformed message")
+
+// Message is what the replicas of a region send each other.
+type Message struct{ m *raftpb.Message }
+
+// From and To return the peers.
+func (m Message) From() uint64 { return m.m.GetFrom() }
+
+// To returns the peer that it is for.
+func (m Message) To() uint64 { return m.m.GetTo() }
+
+// String describes it for a trace.
+func (m Message) String() string {
+	r := m.m
+	return fmt.Sprintf("%v %d>%d term %d log %d/%d commit %d reject %t entries %d", r.GetType(), r.GetFrom(), r.GetTo(), r.GetTerm(),
+		r.GetLogTerm(), r.GetIndex(), r.GetCommit(), r.GetReject(), len(r.GetEntries()))
+}
+
+// Step tells that a message has arrived.
+func (g *Group) Step(m Message) {
+	// It answers with an error where it has no use for the message, which senders do not hear of either way.
+	_ = g.node.Step(m.m)
+}
+
+// messageTypes are those that cross between nodes. Snapshots do not yet.
+var messageTypes = [...]raftpb.MessageType{
+	raftpb.MsgApp, raftpb.MsgAppResp, raftpb.MsgVote, raftpb.MsgVoteResp, raftpb.MsgPreVote, raftpb.MsgPreVoteResp,
+	raftpb.MsgHeartbeat, raftpb.MsgHeartbeatResp, raftpb.MsgTimeoutNow, raftpb.MsgReadIndex, raftpb.MsgReadIndexResp, raftpb.MsgTransferLeader,
+}
+
+// Append appends the encoding of m; doc.go has the format. ok is false for a message that cannot be sent.
+func (m Message) Append(b []byte) (out []byte, ok bool) {
+	r := m.m
+	kind := -1
+	for i, t := range messageTypes {
+		if t == r.GetType() {
+			kind = i
+		}
+	}
+	if kind < 0 {
+		return b, false
+	}
+	b = append(b, messageVersion, byte(kind))
+	for _, n := range [...]uint64{r.GetTo(), r.GetFrom(), r.GetTerm(), r.GetLogTerm(), r.GetIndex(), r.GetCommit(), r.GetVote(), r.GetRejectHint()} {
+		b = appendUint(b, n)
+	}
+	b = appendBytes(appendBool(b, r.GetReject()), r.GetContext())
+	b = appendUint(b, len(r.GetEntries()))
+	for _, e := range r.GetEntries() {
+		b = appendBytes(appendUint(append(b, byte(e.GetType())), e.GetTerm()), e.GetData())
+	}
+	return b, true
+}
+
+// DecodeMessage reads a message, which takes all of b. What it holds aliases b.
+func DecodeMessage(b []byte) (Message, error) {
+	d := decoder{b: b}
+	if v := d.byte(255); d.err == nil && v != messageVersion {
+		return Message{}, fmt.Errorf("%w: version %d, this program knows %d", ErrMessage, v, messageVersion)
+	}
+	kind := d.byte(byte(len(messageTypes) - 1))
+	r := &raftpb.Message{Type: messageTypes[kind].Enum()}
+	for _, n := range [...]**uint64{&r.To, &r.From, &r.Term, &r.LogTerm, &r.Index, &r.Commit, &r.Vote, &r.RejectHint} {
+		*n = new(d.uint())
+	}
+	r.Reject = new(d.bool())
+	if c := d.bytes(); len(c) > 0 {
+		r.Context = c
+	}
+	for range d.count(3) {
+		e := &raftpb.Entry{Type: raftpb.EntryType(d.byte(byte(raftpb.EntryConfChangeV2))).Enum(), Term: new(d.uint())}
+		if c := d.bytes(); len(c) > 0 {
+			e.Data = c
+		}
+		e.Index = new(r.GetIndex() + uint64(len(r.Entries)) + 1)
+		r.Entries = append(r.Entries, e)
+	}
+	if d.err == nil && len(d.b) > 0 {
+		d.fail("bytes behind the end")
+	}
+	if d.err != nil {
+		return Message{}, fmt.Errorf("%w: %w", ErrMessage, d.err)
+	}
+	return Message{r}, nil
+}
+
+// raftLogger hands what raft has to say to a logger, at the level of debugging: elections are told by who drives the group.
+type raftLogger struct {
+	l      *slog.Logger
+	region kvapi.RegionID
+}
+
+func (r raftLogger) log(text string) { r.l.Debug("raft", "region", r.region, "text", text) }
+
+func (r raftLogger) Debug(v ...any)                   { r.log(fmt.Sprint(v...)) }
+func (r raftLogger) Debugf(format string, v ...any)   { r.log(fmt.Sprintf(format, v...)) }
+func (r raftLogger) Error(v ...any)                   { r.log(fmt.Sprint(v...)) }
+func (r raftLogger) Errorf(format string, v ...any)   { r.log(fmt.Sprintf(format, v...)) }
+func (r raftLogger) Info(v ...any)                    { r.log(fmt.Sprint(v...)) }
+func (r raftLogger) Infof(format string, v ...any)    { r.log(fmt.Sprintf(format, v...)) }
+func (r raftLogger) Warning(v ...any)                 { r.log(fmt.Sprint(v...)) }
+func (r raftLogger) Warningf(format string, v ...any) { r.log(fmt.Sprintf(format, v...)) }
+func (r raftLogger) Fatal(v ...any)                   { panic(fmt.Sprint(v...)) }
+func (r raftLogger) Fatalf(format string, v ...any)   { panic(fmt.Sprintf(format, v...)) }
+func (r raftLogger) Panic(v ...any)                   { panic(fmt.Sprint(v...)) }
+func (r raftLogger) Panicf(format string, v ...any)   { panic(fmt.Sprintf(format, v...)) }

@@ -1,0 +1,165 @@
+package replica
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	"go.etcd.io/raft/v3/raftpb"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/keys"
+	"github.com/pandodb/pando/kvapi"
+)
+
+// InitialIndex and InitialTerm are where the log of a region begins that did not begin with one: at a promotion or a split. Whoever
+// has nothing yet of such a region is behind it, and needs a snapshot.
+const (
+	InitialIndex = 5
+	InitialTerm  = 5
+)
+
+// Names of a region's records behind r and its id; doc.go has their formats.
+const (
+	recordRegion    = 'm'
+	recordApply     = 'a'
+	recordHard      = 'h'
+	recordTruncated = 't'
+	recordEntry     = 'l'
+)
+
+func recordName(id kvapi.RegionID, record byte) []byte {
+	return append(binary.BigEndian.AppendUint64([]byte{'r'}, uint64(id)), record)
+}
+
+func recordKey(id kvapi.RegionID, record byte) []byte {
+	return keys.LocalKey(nil, recordName(id, record))
+}
+
+// RegionKey is the engine key of a region's descriptor.
+func RegionKey(id kvapi.RegionID) []byte { return recordKey(id, recordRegion) }
+
+// RegionOf returns the region whose descriptor an engine key names; ok is false for any other key.
+func RegionOf(key []byte) (id kvapi.RegionID, ok bool) {
+	space, name, ok := keys.DecodeBare(key)
+	if !ok || space != keys.SpaceLocal || len(name) != 10 || name[0] != 'r' || name[9] != recordRegion {
+		return 0, false
+	}
+	return kvapi.RegionID(binary.BigEndian.Uint64(name[1:])), true
+}
+
+func entryKey(id kvapi.RegionID, index uint64) []byte {
+	return keys.LocalKey(nil, binary.BigEndian.AppendUint64(recordName(id, recordEntry), index))
+}
+
+// AppendRegion builds a descriptor; doc.go has the format.
+func AppendRegion(b []byte, r *kvapi.Region) []byte {
+	from := len(b)
+	b = binary.BigEndian.AppendUint64(b, uint64(r.ID))
+	b = binary.BigEndian.AppendUint32(b, r.Epoch.Version)
+	b = binary.BigEndian.AppendUint32(b, r.Epoch.ConfVer)
+	b = append(b, byte(r.Mode))
+	b = appendBytes(appendBytes(b, r.Start), r.End)
+	if r.Mode == kvapi.ModeRaft {
+		b = appendUint(b, len(r.Peers))
+		for _, p := range r.Peers {
+			b = appendBool(appendUint(appendUint(b, p.ID), p.Store), p.Learner)
+		}
+	}
+	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[from:]))
+}
+
+// DecodeRegion reads a descriptor, and copies what it takes of it.
+func DecodeRegion(b []byte) (*kvapi.Region, error) {
+	const fixed = 17
+	n := len(b) - 4
+	if n < fixed+2 || binary.BigEndian.Uint32(b[n:]) != crc32.ChecksumIEEE(b[:n]) {
+		return nil, corrupt("region record")
+	}
+	r := &kvapi.Region{ID: kvapi.RegionID(binary.BigEndian.Uint64(b)), Mode: kvapi.Mode(b[16]),
+		Epoch: kvapi.Epoch{Version: binary.BigEndian.Uint32(b[8:]), ConfVer: binary.BigEndian.Uint32(b[12:])}}
+	if r.Mode != kvapi.ModeSolo && r.Mode != kvapi.ModeRaft {
+		return nil, fmt.Errorf("replica: region %d has mode %d, which this program does not know", r.ID, r.Mode)
+	}
+	d := decoder{b: b[fixed:n]}
+	r.Start, r.End = bytes.Clone(d.bytes()), bytes.Clone(d.bytes())
+	if r.Mode == kvapi.ModeRaft {
+		for range d.count(3) {
+			r.Peers = append(r.Peers, kvapi.Peer{ID: d.uint(), Store: d.uint(), Learner: d.bool()})
+		}
+	}
+	if d.err != nil || len(d.b) > 0 {
+		return nil, corrupt("region record")
+	}
+	return r, nil
+}
+
+// applyState says up to where a region's log is in its state.
+type applyState struct {
+	index, term uint64
+	gcPoint     clock.Timestamp
+}
+
+func (s applyState) encode() []byte {
+	b := binary.BigEndian.AppendUint64(nil, s.index)
+	b = binary.BigEndian.AppendUint64(b, s.term)
+	b = binary.BigEndian.AppendUint64(b, uint64(s.gcPoint))
+	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
+}
+
+func decodeApplyState(b []byte) (s applyState, err error) {
+	n, err := decodeNumbers(b, "apply state")
+	return applyState{index: n[0], term: n[1], gcPoint: clock.Timestamp(n[2])}, err
+}
+
+// decodeNumbers reads three numbers and their checksum.
+func decodeNumbers(b []byte, what string) (n [3]uint64, err error) {
+	if len(b) != 28 || binary.BigEndian.Uint32(b[24:]) != crc32.ChecksumIEEE(b[:24]) {
+		return n, corrupt(what)
+	}
+	for i := range n {
+		n[i] = binary.BigEndian.Uint64(b[8*i:])
+	}
+	return n, nil
+}
+
+// truncated is the last place of a log that is gone.
+type truncated struct{ index, term uint64 }
+
+func (t truncated) encode() []byte { return applyState{index: t.index, term: t.term}.encode() }
+
+func encodeHard(term, vote, commit uint64) []byte {
+	return applyState{index: term, term: vote, gcPoint: clock.Timestamp(commit)}.encode()
+}
+
+// encodeEntry builds what a place in the log holds.
+func encodeEntry(e *raftpb.Entry) []byte {
+	return append(appendUint([]byte{byte(e.GetType())}, e.GetTerm()), e.GetData()...)
+}
+
+func decodeEntryRecord(index uint64, b []byte) (*raftpb.Entry, error) {
+	d := decoder{b: b}
+	kind := raftpb.EntryType(d.byte(byte(raftpb.EntryConfChangeV2)))
+	term := d.uint()
+	if d.err != nil {
+		return nil, corrupt("log entry")
+	}
+	e := &raftpb.Entry{Type: kind.Enum(), Term: &term, Index: &index}
+	if len(d.b) > 0 {
+		e.Data = d.b
+	}
+	return e, nil
+}
+
+// corrupt wraps ErrCorrupt with what does not decode.
+func corrupt(what string) error { return fmt.Errorf("replica: %w: %s", kvapi.ErrCorrupt, what) }
+
+// Create puts into a batch that a region begins: its descriptor, and that nothing of its log is needed yet.
+func Create(b Records, r *kvapi.Region, gcPoint clock.Timestamp) {
+	WriteRegion(b, r)
+	b.Set(recordKey(r.ID, recordApply), applyState{index: InitialIndex, term: InitialTerm, gcPoint: gcPoint}.encode())
+}
+
+// WriteRegion puts a descriptor into a batch.
+func WriteRegion(b Records, r *kvapi.Region) { b.Set(RegionKey(r.ID), AppendRegion(nil, r)) }
