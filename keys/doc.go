@@ -18,8 +18,8 @@
 //
 //	\x00  package engine's own; no iterator shows it, and CheckEngine refuses it.
 //	\x01  store-local: identity, region records, Raft state and logs. Never replicated as data.
-//	\x02  locks of transactions that span stores, by logical key. Empty while all regions are Solo.
-//	\x03  transaction records, by logical key and start timestamp. Empty while all regions are Solo.
+//	\x02  locks of transactions that span regions, by logical key (format: package mvcc). Empty while all regions are Solo.
+//	\x03  transaction records, by logical key and start timestamp (format: package mvcc). Empty while all regions are Solo.
 //	\x04  counters, by logical key: unversioned values that belong to a region and only grow (auto-increment).
 //	\x10  versions, by logical key and commit timestamp.
 //

@@ -39,6 +39,15 @@ var (
 	ErrClosed = errors.New("store is closed")
 	// ErrFinished: the transaction was already committed, rolled back or released.
 	ErrFinished = errors.New("transaction is finished")
+	// ErrRolledBack: the transaction was rolled back by one that met its locks and took
+	// its coordinator for dead. Nothing was written.
+	ErrRolledBack = errors.New("transaction was rolled back by another one that waited for it")
+	// ErrMaxCommit: the commit timestamp is above what the transaction may commit at.
+	// Nothing was written.
+	ErrMaxCommit = errors.New("commit timestamp is above the transaction's bound")
+	// ErrNoReply: a request was sent and no answer came. Whether it was done is unknown
+	// to who sent it; sent again it is recognised.
+	ErrNoReply = errors.New("no reply")
 	// ErrReadOnly: a write or exclusive lock in a read-only transaction (1792).
 	ErrReadOnly = errors.New("transaction is read only")
 )

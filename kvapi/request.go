@@ -133,6 +133,8 @@ type Mutation struct {
 	PrevLen    int32           // with ShadowAt: bytes of the row at Prev
 	Kind       MutationKind
 	Shadow     Shadow
+	// Expect is what a cluster's commit relies on. A store that is alone relies on its locks and never looks.
+	Expect Expect
 }
 
 // CounterRaise lifts the durable counter at Key to at least Value.

@@ -22,6 +22,28 @@
 // The start timestamp names the transaction, so that a commit that is sent again recognises its own version. A transaction on a
 // store that is alone is one batch, is never sent again, and leaves it out.
 //
+// # The value of a lock
+//
+// A transaction over several regions of a cluster locks each key that it writes (space \x02), with what is to become the version.
+//
+//	offset  bytes  content
+//	0       1      format, 1
+//	1       1      flags: 0x01 a deletion, 0x02 the prewrites alone decide (async); other bits are zero
+//	2       ...    start, least commit timestamp, milliseconds to live, node, node epoch: each unsigned LEB128
+//	...     ...    primary key: length (LEB128), bytes
+//	...     ...    count (LEB128) of the other keys, and these as the primary; only in the primary's lock, and only if async
+//	...     rest   the row; empty for a deletion
+//
+// # The value of a record
+//
+// What became of a transaction at a key (space \x03, by key and start timestamp): that of a primary, or a marker that keeps a prewrite
+// out which comes late.
+//
+//	offset  bytes  content
+//	0       1      format, 1
+//	1       1      1 committed, 2 rolled back
+//	2       ...    commit timestamp (LEB128); 0 if rolled back
+//
 // # Invariants
 //
 //  1. A version is written once and never changed. Two versions of a key have different timestamps.
@@ -35,6 +57,6 @@
 //
 // # Absent on purpose
 //
-// Lock and transaction records: they come with regions that have a Raft log (study/cluster.md §2.7). Range tombstones with
-// timestamps: DROP and TRUNCATE delete whole tables by an engine's range deletion once the safepoint has passed.
+// What locks and records mean, and who may write which when: package txn/commit. Range tombstones with timestamps: DROP and
+// TRUNCATE delete whole tables by an engine's range deletion once the safepoint has passed.
 package mvcc

@@ -1,0 +1,77 @@
+package commit
+
+import (
+	"testing"
+
+	"github.com/pandodb/pando/internal/testkit"
+)
+
+// worldsMin is how many runs TestSimulation makes, and worldsMax how many a canary may take until it is noticed.
+const (
+	worldsMin = 800
+	worldsMax = 6000
+)
+
+// TestSimulation runs clients over regions that lose their leaders and split, and a network that loses and repeats; coordinators die.
+// Whatever was read, acknowledged or refused must be so in the end (C3 to C7), and the history must be serial and strict.
+func TestSimulation(t *testing.T) {
+	seed := testkit.Seed(t)
+	worlds := worldsMin
+	if testkit.SlowTests() {
+		worlds *= 100
+	}
+	var paths [Paths]int
+	outcomes := map[string]int{}
+	for n := range worlds {
+		w := newWorld(testkit.Rand(seed, uint64(n)), rules{})
+		w.bank = n%3 == 0
+		if err := simulate(w); err != nil {
+			t.Fatalf("world %d: %v", n, err)
+		}
+		for p, k := range w.paths {
+			paths[p] += k
+		}
+		for _, h := range w.history {
+			outcomes[[]string{"committed", "aborted", "unknown"}[h.Outcome]]++
+		}
+	}
+	t.Logf("commits by path %v, outcomes %v", paths, outcomes)
+	for p, k := range paths {
+		if k < worlds/10 {
+			t.Errorf("path %v has committed %d times only", Path(p), k)
+		}
+	}
+}
+
+// TestCanaries breaks a rule at a time: the simulation must notice.
+func TestCanaries(t *testing.T) {
+	seed := testkit.Seed(t)
+	for name, r := range map[string]rules{
+		"the timestamp before the marks":        {timestampFirst: true},
+		"marks until proposed":                  {markTillPropose: true},
+		"a mark without timestamp is passed":    {passUnstamped: true},
+		"the iterator before the marks":         {readThenMarks: true},
+		"serving before applying":               {serveUnapplied: true},
+		"serving while deposed":                 {serveDeposed: true},
+		"a split past the line":                 {splitPast: true},
+		"the primary's timestamp":               {leastOfPrimary: true},
+		"checks before the prewrites":           {checkFirst: true},
+		"no rollback markers":                   {noMarkers: true},
+		"the latest version past a lock":        {latestPasses: true},
+		"the primary of an orphan":              {primaryAlone: true},
+		"locks fall before what decides":        {fallLate: true},
+		"a failure that is not final":           {failEarly: true},
+		"versions that do not know their start": {forgetStart: true},
+		"an entry whose changes are blind":      {groupBlind: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for n := range worldsMax {
+				if err := simulate(newWorld(testkit.Rand(seed, uint64(n)), r)); err != nil {
+					t.Logf("world %d: %v", n, err)
+					return
+				}
+			}
+			t.Fatalf("not noticed in %d worlds", worldsMax)
+		})
+	}
+}
