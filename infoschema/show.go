@@ -2,6 +2,7 @@ package infoschema
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pandodb/pando/syntax"
@@ -98,18 +99,20 @@ func showForm(show *syntax.Show, db string) (form, error) {
 	return form{}, nil
 }
 
+func isSystem(db string) bool { return slices.Contains(Schemas, strings.ToLower(db)) }
+
 // inSchema and isTable are the conditions for a database's tables, and for one of them. System schemas and their tables are found by
 // names in any case.
 func inSchema(db string) string {
-	if _, system := definitions[strings.ToLower(db)]; system {
+	if isSystem(db) {
 		db = strings.ToLower(db)
 	}
 	return "TABLE_SCHEMA = " + quote(db)
 }
 
 func isTable(db, table string) string {
-	if _, system := definitions[strings.ToLower(db)]; system {
-		table = shownName(db, table)
+	if l, s, _ := find(db, table); s != nil {
+		table = l.name
 	}
 	return inSchema(db) + " AND TABLE_NAME = " + quote(table)
 }

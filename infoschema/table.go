@@ -3,202 +3,193 @@ package infoschema
 import (
 	"strings"
 
-	"github.com/pandodb/pando/catalog"
-	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/types"
 )
 
-// Provider is what the tables are made from. A session implements it; one goroutine at a time calls it.
-type Provider interface {
-	Snapshot() *catalog.Snapshot
-	// Variables lists the system variables of the session or of the node, by name.
-	Variables(global bool) [][2]string
-	// Status lists counters by name.
-	Status(global bool) [][2]string
-	Processes() []Process
-	// RowCount estimates a table's rows; ok is false if nobody has analysed it.
-	RowCount(t *catalog.Table) (rows float64, ok bool)
-	// Distinct estimates the different values of the first columns of an index; 0 is unknown.
-	Distinct(t *catalog.Table, index *catalog.Index, columns int) float64
-	// NextAutoIncrement is the next value that the table would give; ok is false for a table without the column.
-	NextAutoIncrement(t *catalog.Table) (next uint64, ok bool)
-	// Visible reports whether the account may know of a table of the database; table is empty for the database itself.
-	Visible(database, table string) bool
-}
-
-// Process is one line of the process list.
-type Process struct {
-	ID                   uint64
-	User, Host, Database string
-	Command              string
-	Seconds              int64
-	State, Info          string
-}
-
 // Tables are the virtual tables as one session sees them.
 type Tables struct{ Provider Provider }
 
-// view is what a table's rows are made from: the provider, and the list of virtual tables itself, which TABLES shows.
-type view struct {
-	Provider
-	all map[string]map[string]definition
+// Schemas are the system schemas in the order of SHOW DATABASES.
+var Schemas = []string{"information_schema", "mysql", "performance_schema", "sys"}
+
+// source says where the rows of a virtual table come from.
+type source struct {
+	// rows makes them; nil leaves the table empty, for the reason that empty gives.
+	rows  func(q *query) error
+	empty string
+	// view is the query of a view of sys, whose columns are the table's by their places.
+	view string
+	// schema and table are the columns by which the rows can be found without making all of them: a database's name and a table's. also is
+	// one with the same value as schema.
+	schema, table, also string
+	// layout is the table's if MySQL has written it down; the list of sources has those that it has not.
+	layout *layout
 }
 
-// definition describes one virtual table: its columns as "name type" words, and the function that makes its rows.
-type definition struct {
-	columns []string
-	rows    func(p view, emit func(row ...any) error) error
+// find looks a table up, in any case. known tells whether the schema is one of the system schemas.
+func find(schema, name string) (l *layout, s *source, known bool) {
+	schema, name = strings.ToLower(schema), strings.ToLower(name)
+	group, known := sources()[schema]
+	if !known {
+		return nil, nil, false
+	}
+	s = group[name]
+	if s == nil {
+		return nil, nil, true
+	}
+	return s.layout, s, true
 }
-
-// Schemas are the system schemas, in the order of SHOW DATABASES.
-var Schemas = []string{"information_schema", "performance_schema"}
 
 // SystemTable finds a table by name in any case; known tells whether the schema is a system schema.
 func (t Tables) SystemTable(schema, name string) (*plan.SystemTable, bool) {
-	group, known := definitions[strings.ToLower(schema)]
-	if !known {
-		return nil, false
+	l, s, known := find(schema, name)
+	if s == nil {
+		return nil, known
 	}
-	def, ok := group[strings.ToLower(name)]
-	if !ok {
-		return nil, true
+	out := &plan.SystemTable{Schema: l.schema, Name: l.name, Columns: make([]plan.SystemColumn, len(l.columns)), Denied: t.denied(l)}
+	for i := range l.columns {
+		c := &l.columns[i]
+		key := s.schema != "" && (c.name == s.schema || c.name == s.table || c.name == s.also)
+		out.Columns[i] = plan.SystemColumn{Name: c.name, Type: c.kind, NotNull: !c.nullable, Key: key}
 	}
-	table := &plan.SystemTable{Schema: strings.ToLower(schema), Name: shownName(schema, name), Columns: def.list()}
-	v := view{t.Provider, definitions}
-	table.Fill = func(_ *exec.Runtime, emit func(row []types.Value) error) error {
-		if def.rows == nil {
+	if s.view != "" {
+		q, err := parseQuery(s.view)
+		if err != nil {
+			panic("infoschema: " + l.name + ": " + err.Error()) // a test reads every view
+		}
+		out.Query = q
+		return out, true
+	}
+	out.Fill = func(f *plan.SystemFilter, emit func(row []types.Value) error) error {
+		if s.rows == nil {
 			return nil
 		}
-		row := make([]types.Value, len(table.Columns))
-		return def.rows(v, func(values ...any) error {
-			for i := range row {
-				row[i] = types.Null()
-				if i < len(values) {
-					row[i] = value(values[i])
-				}
-				if row[i].K == types.KindString {
-					row[i].Coll = table.Columns[i].Type.Coll
-				}
-			}
-			return emit(row)
-		})
+		q := &query{Provider: t.Provider, layout: l, source: s, filter: f, row: make([]types.Value, len(l.columns)), send: emit}
+		return s.rows(q)
 	}
-	return table, true
+	return out, true
 }
 
-// shownName is a virtual table's name as MySQL writes it.
-func shownName(schema, name string) string {
-	if strings.EqualFold(schema, "performance_schema") {
-		return strings.ToLower(name)
+// openToAll are the tables of performance_schema that everybody may read, as in MySQL.
+var openToAll = map[string]bool{"global_status": true, "session_status": true, "global_variables": true, "session_variables": true, "processlist": true,
+	"session_account_connect_attrs": true, "keyring_keys": true, "tls_channel_status": true}
+
+// denied is why the account may not read a table, nil if it may. information_schema shows each what it may see.
+func (t Tables) denied(l *layout) error {
+	if l.schema == "information_schema" || l.schema == "performance_schema" && openToAll[l.name] {
+		return nil
 	}
-	return strings.ToUpper(name)
+	return t.Provider.MayRead(l.schema, l.name)
 }
 
-// list gives the columns their types.
-func (d *definition) list() []plan.SystemColumn {
-	out := make([]plan.SystemColumn, len(d.columns))
-	for i, c := range d.columns {
-		column, kind, _ := strings.Cut(c, " ")
-		out[i] = plan.SystemColumn{Name: column, Type: columnTypes[kind]}
-		if namesTables(column) {
-			out[i].Type.Coll = types.Utf8mb3Bin
+// query is one reading of a virtual table.
+type query struct {
+	Provider
+	layout *layout
+	source *source
+	filter *plan.SystemFilter
+	row    []types.Value
+	send   func(row []types.Value) error
+}
+
+// lenient converts the values of rows as a session without strict mode does.
+var lenient = types.Context{}
+
+// emit sends a row, whose values are in the order of the columns. Those that are missing are NULL, or nothing where that is not allowed.
+func (q *query) emit(values ...any) error {
+	for i := range q.layout.columns {
+		var v any
+		if i < len(values) {
+			v = values[i]
+		}
+		if err := q.set(i, v); err != nil {
+			return err
 		}
 	}
-	return out
+	return q.send(q.row)
 }
 
-// namesTables reports whether a column holds names of databases or tables. They tell case apart as the catalog does, and as MySQL does where
-// its file system does.
-func namesTables(column string) bool {
-	switch column {
-	case "SCHEMA_NAME", "TABLE_NAME", "REFERENCED_TABLE_NAME", "EVENT_OBJECT_TABLE":
-		return true
+// emitNamed sends a row of which the named columns have values.
+func (q *query) emitNamed(pairs ...any) error {
+	for i := range q.layout.columns {
+		if err := q.set(i, nil); err != nil {
+			return err
+		}
 	}
-	return strings.HasSuffix(column, "_SCHEMA")
+	for i := 0; i+1 < len(pairs); i += 2 {
+		at := q.layout.column(pairs[i].(string))
+		if at < 0 {
+			panic("infoschema: " + q.layout.name + " has no column " + pairs[i].(string))
+		}
+		if err := q.set(at, pairs[i+1]); err != nil {
+			return err
+		}
+	}
+	return q.send(q.row)
 }
 
-// columnTypes maps the words in definitions to types. Names of all else than databases and tables compare without case.
-var columnTypes = map[string]types.Type{
-	"":     {ID: types.TypeVarchar, Length: 64, Coll: types.Utf8mb3GeneralCI},
-	"text": {ID: types.TypeLongText, Length: -1, Coll: types.Utf8mb3GeneralCI},
-	"long": {ID: types.TypeVarchar, Length: 1024, Coll: types.Utf8mb3GeneralCI},
-	"int":  {ID: types.TypeBigInt, Length: -1},
-	"uint": {ID: types.TypeBigInt, Length: -1, Unsigned: true},
-	"time": {ID: types.TypeDatetime, Length: -1},
+// set gives a column of the row at hand a value.
+func (q *query) set(i int, from any) error {
+	c := &q.layout.columns[i]
+	v := value(from)
+	if v.IsNull() && !c.nullable {
+		v = nothing(&c.kind)
+	}
+	if c.kind.IsText() && v.K == types.KindString {
+		v.Coll = c.kind.Coll // all text here is UTF-8, as in the sets of these columns
+		q.row[i] = v
+		return nil
+	}
+	var err error
+	q.row[i], err = types.Convert(&lenient, v, c.kind, c.name, 1)
+	return err
 }
 
-// value turns a Go value of a row into SQL's; nil is NULL. A text gets its column's collation from the caller.
+// nothing is the value of a column that has none and can't be NULL.
+func nothing(t *types.Type) types.Value {
+	switch {
+	case t.IsNumeric():
+		return types.Int(0)
+	case t.ID == types.TypeEnum:
+		return types.Text(t.Elems[0])
+	case t.IsTemporal() && t.ID != types.TypeTime:
+		return types.Datetime(0, uint8(max(t.Scale, 0)))
+	}
+	return types.Text("")
+}
+
+// value turns a Go value of a row into SQL's; nil is NULL.
 func value(v any) types.Value {
 	switch v := v.(type) {
 	case string:
-		return types.String([]byte(v), 0)
+		return types.Text(v)
+	case []byte:
+		return types.Text(string(v))
 	case int:
 		return types.Int(int64(v))
 	case int64:
 		return types.Int(v)
 	case uint64:
 		return types.Uint(v)
+	case float64:
+		return types.Float(v)
+	case bool:
+		return types.Bool(v)
+	case moment:
+		return types.Timestamp(int64(v), 6)
 	case types.Value:
 		return v
 	}
 	return types.Null()
 }
 
-// definitions lists every virtual table by schema and lower-case name.
-var definitions = map[string]map[string]definition{
-	"information_schema": {
-		"schemata": {[]string{"CATALOG_NAME", "SCHEMA_NAME", "DEFAULT_CHARACTER_SET_NAME", "DEFAULT_COLLATION_NAME", "SQL_PATH long", "DEFAULT_ENCRYPTION"}, schemata},
-		"tables": {[]string{"TABLE_CATALOG", "TABLE_SCHEMA", "TABLE_NAME", "TABLE_TYPE", "ENGINE", "VERSION int", "ROW_FORMAT", "TABLE_ROWS uint", "AVG_ROW_LENGTH uint",
-			"DATA_LENGTH uint", "MAX_DATA_LENGTH uint", "INDEX_LENGTH uint", "DATA_FREE uint", "AUTO_INCREMENT uint", "CREATE_TIME time", "UPDATE_TIME time",
-			"CHECK_TIME time", "TABLE_COLLATION", "CHECKSUM int", "CREATE_OPTIONS long", "TABLE_COMMENT text"}, tables},
-		"columns": {[]string{"TABLE_CATALOG", "TABLE_SCHEMA", "TABLE_NAME", "COLUMN_NAME", "ORDINAL_POSITION uint", "COLUMN_DEFAULT text", "IS_NULLABLE", "DATA_TYPE text",
-			"CHARACTER_MAXIMUM_LENGTH int", "CHARACTER_OCTET_LENGTH int", "NUMERIC_PRECISION uint", "NUMERIC_SCALE uint", "DATETIME_PRECISION uint", "CHARACTER_SET_NAME",
-			"COLLATION_NAME", "COLUMN_TYPE text", "COLUMN_KEY", "EXTRA long", "PRIVILEGES long", "COLUMN_COMMENT text", "GENERATION_EXPRESSION text", "SRS_ID uint"}, columns},
-		"statistics": {[]string{"TABLE_CATALOG", "TABLE_SCHEMA", "TABLE_NAME", "NON_UNIQUE int", "INDEX_SCHEMA", "INDEX_NAME", "SEQ_IN_INDEX uint", "COLUMN_NAME", "COLLATION",
-			"CARDINALITY int", "SUB_PART int", "PACKED", "NULLABLE", "INDEX_TYPE", "COMMENT", "INDEX_COMMENT long", "IS_VISIBLE", "EXPRESSION text"}, statistics},
-		"key_column_usage": {[]string{"CONSTRAINT_CATALOG", "CONSTRAINT_SCHEMA", "CONSTRAINT_NAME", "TABLE_CATALOG", "TABLE_SCHEMA", "TABLE_NAME", "COLUMN_NAME", "ORDINAL_POSITION uint",
-			"POSITION_IN_UNIQUE_CONSTRAINT uint", "REFERENCED_TABLE_SCHEMA", "REFERENCED_TABLE_NAME", "REFERENCED_COLUMN_NAME"}, keyColumnUsage},
-		"table_constraints": {[]string{"CONSTRAINT_CATALOG", "CONSTRAINT_SCHEMA", "CONSTRAINT_NAME", "TABLE_SCHEMA", "TABLE_NAME", "CONSTRAINT_TYPE", "ENFORCED"}, tableConstraints},
-		"engines": {[]string{"ENGINE", "SUPPORT", "COMMENT", "TRANSACTIONS", "XA", "SAVEPOINTS"}, func(_ view, emit func(...any) error) error {
-			return emit("InnoDB", "DEFAULT", "Pando's replicated key space", "YES", "NO", "YES")
-		}},
-		"character_sets": {[]string{"CHARACTER_SET_NAME", "DEFAULT_COLLATE_NAME", "DESCRIPTION long", "MAXLEN uint"}, characterSets},
-		"collations":     {[]string{"COLLATION_NAME", "CHARACTER_SET_NAME", "ID uint", "IS_DEFAULT", "IS_COMPILED", "SORTLEN uint", "PAD_ATTRIBUTE"}, collations},
-		"collation_character_set_applicability": {[]string{"COLLATION_NAME", "CHARACTER_SET_NAME"}, func(_ view, emit func(...any) error) error {
-			for _, id := range types.Collations() {
-				if err := emit(id.Name(), id.Charset().Name); err != nil {
-					return err
-				}
-			}
-			return nil
-		}},
-		"processlist":             {[]string{"ID uint", "USER", "HOST", "DB", "COMMAND", "TIME int", "STATE", "INFO text"}, processlist},
-		"column_statistics":       absent(statisticsColumns),
-		"views":                   {strings.Split(viewColumns, ", "), views},
-		"triggers":                absent(triggerColumns),
-		"routines":                absent(routineColumns),
-		"parameters":              absent(parameterColumns),
-		"events":                  absent(eventColumns),
-		"referential_constraints": absent(referentialColumns),
-		"check_constraints":       {strings.Split(checkColumns, ", "), checkConstraints},
-		"partitions":              absent(partitionColumns),
-		"files":                   absent(fileColumns),
-		"plugins":                 absent(pluginColumns),
-	},
-	"performance_schema": {
-		"session_variables": {[]string{"VARIABLE_NAME", "VARIABLE_VALUE long"}, func(p view, emit func(...any) error) error { return pairs(p.Variables(false), emit) }},
-		"global_variables":  {[]string{"VARIABLE_NAME", "VARIABLE_VALUE long"}, func(p view, emit func(...any) error) error { return pairs(p.Variables(true), emit) }},
-		"session_status":    {[]string{"VARIABLE_NAME", "VARIABLE_VALUE long"}, func(p view, emit func(...any) error) error { return pairs(p.Status(false), emit) }},
-		"global_status":     {[]string{"VARIABLE_NAME", "VARIABLE_VALUE long"}, func(p view, emit func(...any) error) error { return pairs(p.Status(true), emit) }},
-	},
-}
+// moment is a time in microseconds since 1970.
+type moment int64
 
-func pairs(list [][2]string, emit func(...any) error) error {
-	for _, pair := range list {
-		if err := emit(pair[0], pair[1]); err != nil {
-			return err
-		}
+func orNull(s string) any {
+	if s == "" {
+		return nil
 	}
-	return nil
+	return s
 }

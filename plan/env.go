@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/pandodb/pando/catalog"
-	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/types"
@@ -74,26 +73,6 @@ type Statistics interface {
 	Distinct(t *catalog.Table, index *catalog.Index, columns int) float64
 	// RangeFraction estimates which part of the rows has column values between low and high (NULL bounds are open); negative is unknown.
 	RangeFraction(t *catalog.Table, column int, low, high types.Value) float64
-}
-
-// SystemTable is a table computed when it is read.
-type SystemTable struct {
-	Schema, Name string
-	Columns      []SystemColumn
-	// Fill emits the rows, all columns of each.
-	Fill func(rt *exec.Runtime, emit func(row []types.Value) error) error
-}
-
-// SystemColumn is one column of a SystemTable.
-type SystemColumn struct {
-	Name string
-	Type types.Type
-}
-
-// SystemTables finds virtual tables by name, in any case. Implemented by infoschema.
-type SystemTables interface {
-	// SystemTable returns nil for an unknown table; known tells whether the schema itself is a system one.
-	SystemTable(schema, name string) (table *SystemTable, known bool)
 }
 
 // Sight tells which tables somebody has a right on. Implemented by privilege.Account.

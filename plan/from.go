@@ -7,7 +7,6 @@ import (
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
-	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/types"
 )
@@ -79,8 +78,7 @@ func (b *builder) tableRef(ref *syntax.TableRef, s *scope, verb string) (rel, []
 	}
 	if b.env.System != nil {
 		if system, known := b.env.System.SystemTable(schema, ref.Name); system != nil {
-			r, cols := b.systemTable(system, alias)
-			return r, cols, nil
+			return b.systemSource(system, alias)
 		} else if known {
 			return nil, nil, types.Errorf(types.ErNoSuchTable, schema, ref.Name)
 		}
@@ -125,19 +123,6 @@ func (b *builder) checkTarget(t *catalog.Table) error {
 		}
 	}
 	return nil
-}
-
-func (b *builder) systemTable(t *SystemTable, alias string) (rel, []column) {
-	b.private = true // its rows are made by the session that asked
-	out := make([]types.Type, len(t.Columns))
-	first := b.newIDs(len(t.Columns))
-	cols := make([]column, len(t.Columns))
-	for i, c := range t.Columns {
-		out[i] = c.Type
-		cols[i] = column{id: first + i, table: alias, schema: t.Schema,
-			info: sqlapi.ColumnInfo{Schema: t.Schema, Table: alias, OrgTable: t.Name, Name: c.Name, OrgName: c.Name, Type: c.Type}}
-	}
-	return &rowSource{node: &exec.RowSource{Name: t.Name, Out: out, Fill: t.Fill}, first: first, rows: systemRows}, cols
 }
 
 // systemRows is the guess at the rows of a virtual table.

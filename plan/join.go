@@ -145,6 +145,7 @@ func (b *builder) graph(r rel) (*joinGraph, error) {
 	if len(g.rels) > joinMax {
 		return nil, types.Errorf(types.ErTooManyTables, joinMax)
 	}
+	g.spread()
 	for i, rel := range g.rels {
 		for _, f := range free(rel.rel) {
 			makers := g.makers(f) &^ (1 << i)

@@ -62,9 +62,11 @@ type dual struct{}
 
 // rowSource reads a virtual table, or what JSON_TABLE makes; its columns have consecutive ids from first on.
 type rowSource struct {
-	node  *exec.RowSource
-	first int
-	rows  float64
+	node *exec.RowSource
+	// system is the virtual table; nil for other rows.
+	system *SystemTable
+	first  int
+	rows   float64
 }
 
 // valuesRel is VALUES ROW(…), …; its columns have consecutive ids from first on.

@@ -102,6 +102,9 @@ func (b *builder) phys(r rel, n *need) (*stage, error) {
 	case *dual:
 		return &stage{node: &exec.Dual{}, at: map[int]int{}, rows: 1, ordered: true}, nil
 	case *rowSource:
+		if r.system != nil {
+			return b.physSystem(r, nil)
+		}
 		return &stage{node: r.node, at: run(r.first, len(r.node.Out)), rows: r.rows, cost: r.rows}, nil
 	case *valuesRel:
 		return b.physValues(r)
@@ -301,6 +304,10 @@ func (b *builder) physFilter(f *filter, n *need) (*stage, error) {
 		return b.phys(&filter{in.input, append(append([]expr.Expr(nil), in.conds...), f.conds...)}, n)
 	case *join:
 		return b.physJoin(f, n)
+	case *rowSource:
+		if in.system != nil {
+			return b.physSystem(in, f.conds)
+		}
 	}
 	inner := &need{ids: n.with(f.conds...), order: n.order}
 	st, err := b.phys(f.input, inner)

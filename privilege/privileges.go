@@ -312,3 +312,6 @@ func sorted(m map[string]Set) []string {
 	sort.Strings(out)
 	return out
 }
+
+// Names lists the privileges of a set but GRANT OPTION, in the order of SHOW GRANTS.
+func (s Set) Names() []string { return (s &^ GrantOption).list() }

@@ -1,9 +1,12 @@
 package privilege
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -118,6 +121,15 @@ func (s *Store) Match(user, host, addr string) *Account {
 // Find returns the account with exactly that name, or nil.
 func (s *Store) Find(user, host string) *Account {
 	return s.accounts.Load().byName[identify(user, host)]
+}
+
+// Accounts lists all accounts by host and user, the order of the primary key of mysql.user.
+func (s *Store) Accounts() []*Account {
+	list := slices.Clone(s.accounts.Load().list)
+	slices.SortFunc(list, func(a, b *Account) int {
+		return cmp.Or(strings.Compare(a.Host, b.Host), strings.Compare(a.User, b.User))
+	})
+	return list
 }
 
 // ByName returns the account called user@host, or nil.

@@ -111,7 +111,8 @@ func (c *clientSession) FieldList(table, pattern string) ([]sqlapi.ColumnInfo, e
 func (n *Node) processes() []session.Process {
 	var out []session.Process
 	for _, c := range n.wire.Conns() {
-		p := session.Process{ID: uint64(c.Info.ID), User: c.Info.User, Host: c.Info.RemoteAddr, Command: commandNames[c.Command], Seconds: int64(c.Since.Seconds())}
+		p := session.Process{ID: uint64(c.Info.ID), User: c.Info.User, Host: c.Info.RemoteAddr, Command: commandNames[c.Command], Seconds: int64(c.Since.Seconds()),
+			Account: c.Info.Account, TLSVersion: c.Info.TLSVersion, TLSCipher: c.Info.TLSCipher, Attributes: c.Info.Attrs}
 		if p.Host == "" {
 			p.Host = "localhost"
 		} else if _, _, err := net.SplitHostPort(p.Host); err != nil {

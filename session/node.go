@@ -62,6 +62,8 @@ type Node struct {
 
 	preparedMax  atomic.Int64
 	preparedLive atomic.Int64
+	// dictionaryReads counts the descriptors that virtual tables have looked at.
+	dictionaryReads atomic.Int64
 }
 
 // Process is one line of SHOW PROCESSLIST.
@@ -74,6 +76,11 @@ type Process struct {
 	Seconds  int64
 	State    string
 	Info     string // statement text; empty when idle
+	Account  string // user@host of the account in use
+	// TLSVersion and TLSCipher name the encryption, both empty without.
+	TLSVersion, TLSCipher string
+	// Attributes are what the client told of itself.
+	Attributes map[string]string
 }
 
 // Setting is a global variable's value given at start.

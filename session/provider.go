@@ -1,15 +1,19 @@
 package session
 
 import (
+	"slices"
 	"sort"
 	"strconv"
+	"time"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/infoschema"
 	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/privilege"
+	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/types"
 )
 
@@ -59,6 +63,19 @@ func (s *Session) shown(i int, v *variable, global bool) string {
 	return string(types.AppendText(nil, nil, &value))
 }
 
+// VariableInfos tells how each variable came to its value.
+func (p *provider) VariableInfos() []infoschema.VariableInfo {
+	list := make([]infoschema.VariableInfo, 0, len(p.node.table.list))
+	for _, v := range p.node.table.list {
+		info := infoschema.VariableInfo{Name: v.name, Source: "COMPILED"}
+		if v.kind == kindInt {
+			info.Min, info.Max = strconv.FormatInt(v.min, 10), strconv.FormatInt(v.max, 10)
+		}
+		list = append(list, info)
+	}
+	return list
+}
+
 func (p *provider) Status(bool) [][2]string {
 	figures := map[string]string{}
 	if p.node.Counters != nil {
@@ -69,6 +86,7 @@ func (p *provider) Status(bool) [][2]string {
 	figures["Plan_cache_misses"] = strconv.FormatUint(cache.Misses, 10)
 	figures["Plan_cache_entries"] = strconv.Itoa(cache.Entries)
 	figures["Prepared_stmt_count"] = strconv.FormatInt(p.node.preparedLive.Load(), 10)
+	figures["Dictionary_tables_read"] = strconv.FormatInt(p.node.dictionaryReads.Load(), 10)
 	figures["Uptime"] = strconv.FormatInt(int64(clock.Now().Sub(p.node.Start).Seconds()), 10)
 	list := make([][2]string, 0, len(figures))
 	for name, value := range figures {
@@ -78,19 +96,101 @@ func (p *provider) Status(bool) [][2]string {
 	return list
 }
 
-func (p *provider) Processes() []infoschema.Process {
+func (p *provider) Now() time.Time { return p.session().now() }
+
+// Processes lists the connections that the account may see: all with PROCESS, else its user's own. all lifts that for who may read
+// performance_schema, whose tables have rights of their own.
+func (p *provider) Processes(all bool) []infoschema.Process {
 	if p.node.Processes == nil {
 		return nil
 	}
-	all := p.session().account().Has(privilege.Process, "", "")
+	all = all || p.session().account().Has(privilege.Process, "", "")
 	var out []infoschema.Process
 	for _, process := range p.node.Processes() {
 		if all || process.User == p.client.User {
-			out = append(out, infoschema.Process(process))
+			out = append(out, infoschema.Process{ID: process.ID, User: process.User, Host: process.Host, Database: process.Database, Command: process.Command,
+				Seconds: process.Seconds, State: process.State, Info: process.Info, Own: process.ID == p.id, Account: process.Account,
+				Version: process.TLSVersion, Cipher: process.TLSCipher, Secure: process.TLSVersion != "", Attributes: attributes(process.Attributes)})
 		}
 	}
 	return out
 }
+
+// attributes lists connection attributes by name.
+func attributes(m map[string]string) [][2]string {
+	list := make([][2]string, 0, len(m))
+	for name, value := range m {
+		list = append(list, [2]string{name, value})
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i][0] < list[j][0] })
+	return list
+}
+
+// MayRead asks for SELECT on a table of a system schema.
+func (p *provider) MayRead(schema, table string) error {
+	return p.session().require(privilege.Select, schema, table)
+}
+
+func (p *provider) Account() *privilege.Account    { return p.session().account() }
+func (p *provider) Accounts() []*privilege.Account { return p.node.Users.Accounts() }
+func (p *provider) ReadTable()                     { p.node.dictionaryReads.Add(1) }
+
+func (p *provider) UserVariables() []infoschema.UserVariable {
+	list := make([]infoschema.UserVariable, 0, len(p.userVars))
+	for name, v := range p.userVars {
+		list = append(list, infoschema.UserVariable{Name: name, Value: v})
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].Name < list[j].Name })
+	return list
+}
+
+func (p *provider) Prepared() []infoschema.Prepared {
+	var list []infoschema.Prepared
+	for id, stmt := range p.prepared {
+		list = append(list, infoschema.Prepared{ID: uint64(id), Text: stmt.text})
+	}
+	for name, stmt := range p.named {
+		list = append(list, infoschema.Prepared{Name: name, Text: stmt.text})
+	}
+	sort.Slice(list, func(i, j int) bool {
+		return list[i].ID < list[j].ID || list[i].ID == list[j].ID && list[i].Name < list[j].Name
+	})
+	return list
+}
+
+func (p *provider) Persisted() ([][2]string, error) {
+	settings, err := p.node.loadPersisted()
+	if err != nil {
+		return nil, exec.MapError(err, &p.interrupt)
+	}
+	list := make([][2]string, len(settings))
+	for i, setting := range settings {
+		list[i] = [2]string{setting.Name, setting.Value}
+	}
+	return list, nil
+}
+
+// ViewTables resolves the query of a view; one that is invalid has no tables any more.
+func (p *provider) ViewTables(t *catalog.Table) []*catalog.Table {
+	tree, _, err := syntax.Parse(t.View.Query, syntax.Options{})
+	query, ok := tree.(*syntax.Query)
+	if err != nil || !ok {
+		return nil
+	}
+	_, refs, _, err := plan.ViewColumns(p.session().planEnv("").Stored(), query, nil)
+	if err != nil {
+		return nil
+	}
+	var list []*catalog.Table
+	for _, ref := range refs {
+		if ref.Via == nil && !slices.Contains(list, ref.Table) {
+			list = append(list, ref.Table)
+		}
+	}
+	return list
+}
+
+func (p *provider) CanonicalView(t *catalog.Table) string { return t.View.Query }
 
 func (p *provider) RowCount(t *catalog.Table) (float64, bool) { return p.node.Stats.RowCount(t) }
 

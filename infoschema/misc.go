@@ -1,0 +1,129 @@
+package infoschema
+
+import (
+	_ "embed"
+	"strings"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// The words of MySQL's grammar, and the names of the time zones of the IANA database.
+var (
+	//go:embed record/keywords.txt
+	recordedKeywords string
+	//go:embed record/zones.txt
+	recordedZones string
+)
+
+func keywords(q *query) error {
+	for _, word := range strings.Fields(recordedKeywords) {
+		if err := q.emit(word, boolInt(syntax.IsReserved(word))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func engines(q *query) error {
+	for _, row := range [][]any{
+		{"InnoDB", "DEFAULT", "Supports transactions, row-level locking, and foreign keys", "YES", "NO", "YES"},
+		{"PERFORMANCE_SCHEMA", "YES", "Performance Schema", "NO", "NO", "NO"},
+	} {
+		if err := q.emit(row...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func plugins(q *query) error {
+	for _, p := range [][3]string{
+		{"mysql_native_password", "AUTHENTICATION", "Native MySQL authentication"},
+		{"caching_sha2_password", "AUTHENTICATION", "Caching sha2 authentication"},
+		{"InnoDB", "STORAGE ENGINE", "Supports transactions, row-level locking, and foreign keys"},
+		{"PERFORMANCE_SCHEMA", "STORAGE ENGINE", "Performance Schema"},
+	} {
+		if err := q.emit(p[0], "1.0", "ACTIVE", p[1], "1.0", nil, nil, "Pando", p[2], "Apache-2.0", "FORCE"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sortLength is SORTLEN: how many passes MySQL's own code for a collation takes over a text.
+func sortLength(id types.CollationID) int {
+	name := id.Name()
+	switch name {
+	case "cp1250_czech_cs", "gb18030_chinese_ci", "latin1_german2_ci":
+		return 2
+	case "latin2_czech_cs", "tis620_thai_ci":
+		return 4
+	case "utf8mb4_ja_0900_as_cs_ks":
+		return 24
+	case "gb18030_unicode_520_ci":
+		return 8
+	}
+	charset, rest, _ := strings.Cut(name, "_")
+	switch {
+	case strings.Contains(name, "_0900_") && rest != "0900_bin":
+		return 0
+	case !strings.HasPrefix(charset, "utf") && charset != "ucs2":
+		return 1
+	case rest == "bin" || rest == "0900_bin" || rest == "general_ci" || rest == "tolower_ci" || rest == "general_mysql500_ci":
+		return 1
+	}
+	return 8
+}
+
+// zones lists the time zones by name, numbered in that order.
+func zones(q *query) error {
+	for i, name := range strings.Fields(recordedZones) {
+		if err := q.emit(name, i+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func zoneIDs(q *query) error {
+	for i := range strings.Fields(recordedZones) {
+		if err := q.emit(i+1, "N"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tableStats is mysql.innodb_table_stats: the tables that somebody has analysed.
+func tableStats(q *query) error {
+	return q.eachTable(func(t *catalog.Table) error {
+		if rows := q.rowCount(t); rows != nil && t.View == nil {
+			return q.emit(t.Schema, t.Name, nil, rows, 0, 0)
+		}
+		return nil
+	})
+}
+
+// indexStats is mysql.innodb_index_stats: how many different values the first columns of an index have.
+func indexStats(q *query) error {
+	return q.eachIndex(func(t *catalog.Table, index *catalog.Index) error {
+		list := ""
+		for i := range index.Columns {
+			if i > 0 {
+				list += ","
+			}
+			list += t.Columns[index.Columns[i].Col].Name
+			n := q.cardinality(t, index, i+1)
+			if n == nil {
+				return nil
+			}
+			err := q.emit(t.Schema, t.Name, index.Name, nil, "n_diff_pfx0"+string(rune('1'+i)), n, nil, list)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

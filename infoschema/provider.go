@@ -1,0 +1,90 @@
+package infoschema
+
+import (
+	"time"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/privilege"
+	"github.com/pandodb/pando/types"
+)
+
+// Provider is what the tables are made from. A session implements it; one goroutine at a time calls it.
+type Provider interface {
+	Snapshot() *catalog.Snapshot
+	// Now is the statement's time.
+	Now() time.Time
+	// Variables lists the system variables of the session or of the node, by name.
+	Variables(global bool) [][2]string
+	// VariableInfos tells of each variable how it came to its value.
+	VariableInfos() []VariableInfo
+	// Persisted lists what SET PERSIST has kept.
+	Persisted() ([][2]string, error)
+	// Status lists counters by name.
+	Status(global bool) [][2]string
+	// Processes lists the connections that the account may see; all lists every one to those who may read performance_schema.
+	Processes(all bool) []Process
+	// RowCount estimates a table's rows.
+	RowCount(t *catalog.Table) (rows float64, ok bool)
+	// Distinct estimates the different values of the first columns of an index; 0 is unknown.
+	Distinct(t *catalog.Table, index *catalog.Index, columns int) float64
+	// NextAutoIncrement is the next value that the table would give; ok is false for a table without the column.
+	NextAutoIncrement(t *catalog.Table) (next uint64, ok bool)
+	// Visible reports whether the account may know of a table of the database; table is empty for the database itself.
+	Visible(database, table string) bool
+	// MayRead is why the account may not read a table of a system schema, nil if it may.
+	MayRead(schema, table string) error
+	// Account is that of the session, and Accounts are all of the node.
+	Account() *privilege.Account
+	Accounts() []*privilege.Account
+	// UserVariables lists the user variables of the session that asks.
+	UserVariables() []UserVariable
+	// Prepared lists the prepared statements of the session that asks.
+	Prepared() []Prepared
+	// ReadTable counts the descriptors of tables that were looked at.
+	ReadTable()
+	// ViewTables are the tables that the query of a view names.
+	ViewTables(t *catalog.Table) []*catalog.Table
+	// CanonicalView is the query of a view as SHOW CREATE VIEW prints it.
+	CanonicalView(t *catalog.Table) string
+}
+
+// Process is one line of the process list.
+type Process struct {
+	ID                   uint64
+	User, Host, Database string
+	Command              string
+	Seconds              int64
+	State, Info          string
+	// Own says that it is the connection of who asks.
+	Own bool
+	// Account is the account that the client uses, user@host.
+	Account string
+	// Secure says that the connection is encrypted; Cipher and Version name how.
+	Secure          bool
+	Version, Cipher string
+	// Attributes are what the client told of itself when it connected.
+	Attributes [][2]string
+}
+
+// VariableInfo is how a variable came to its value.
+type VariableInfo struct {
+	Name     string
+	Source   string // COMPILED, COMMAND_LINE, PERSISTED or DYNAMIC
+	Min, Max string // of a number
+	// Set is when it was set, and User and Host are who did; zero without.
+	Set        time.Time
+	User, Host string
+}
+
+// UserVariable is one @variable.
+type UserVariable struct {
+	Name  string
+	Value types.Value
+}
+
+// Prepared is one prepared statement.
+type Prepared struct {
+	ID         uint64
+	Name, Text string
+	Executions uint64
+}

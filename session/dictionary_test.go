@@ -1,0 +1,147 @@
+package session_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/pandodb/pando/tests/inproc"
+)
+
+// TestSystemTables: every table of the system schemas can be read whole, and has the columns that information_schema.COLUMNS tells.
+func TestSystemTables(t *testing.T) {
+	_, c := inproc.OpenDatabase(t)
+	c.Must("CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, a VARCHAR(10), b DECIMAL(5,2), CHECK (b > 0), KEY k (a), KEY k2 (a, b)) COMMENT 'x'")
+	c.Must("CREATE VIEW v AS SELECT id, a FROM t WHERE id > 1")
+	c.Must("CREATE USER u@'%' IDENTIFIED BY 'x'")
+	c.Must("GRANT SELECT ON d.* TO u@'%'")
+	c.Must("GRANT SELECT, INSERT ON d.t TO u@'%'")
+	c.Must("SET @a = 1")
+	c.Must("PREPARE p FROM 'SELECT ?'")
+	names := c.Must("SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA <> 'd'")
+	if len(names.Rows) < 150 {
+		t.Errorf("there are %d system tables", len(names.Rows))
+	}
+	for _, name := range names.Rows {
+		table := name[0] + "." + name[1]
+		a := c.Exec("SELECT * FROM " + table)
+		if a.Err != nil {
+			t.Errorf("%s: %v", table, a.Err)
+			continue
+		}
+		var columns []string
+		for _, column := range a.Columns {
+			columns = append(columns, column.Name)
+		}
+		told := c.Value(fmt.Sprintf("SELECT GROUP_CONCAT(COLUMN_NAME ORDER BY ORDINAL_POSITION SEPARATOR ',') FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = '%s' AND TABLE_NAME = '%s'",
+			name[0], name[1]))
+		if got := strings.Join(columns, ","); got != told && len(told) < 1024 {
+			t.Errorf("%s has the columns %s, and COLUMNS tells %s", table, got, told)
+		}
+	}
+}
+
+// TestDictionaryReads: what a statement says of databases and tables keeps the virtual tables from looking at all others. Counted are the
+// descriptors that were looked at.
+func TestDictionaryReads(t *testing.T) {
+	_, c := inproc.OpenDatabase(t)
+	const tables = 60
+	for db := range 2 {
+		name := "many" + strconv.Itoa(db)
+		c.Must("CREATE DATABASE " + name)
+		for i := range tables {
+			c.Must(fmt.Sprintf("CREATE TABLE %s.t%d (id INT PRIMARY KEY, a INT, UNIQUE (a))", name, i))
+		}
+	}
+	reads := func() int {
+		n, err := strconv.Atoi(c.Value("SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME = 'Dictionary_tables_read'"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for _, test := range []struct {
+		sql        string
+		rows, most int
+	}{
+		{"SELECT * FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'many0' AND TABLE_NAME = 't5'", 1, 1},
+		{"SELECT * FROM information_schema.TABLES WHERE 't5' = TABLE_NAME AND TABLE_SCHEMA IN ('many0', 'many1', 'none')", 2, 2},
+		{"SELECT * FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'many1'", tables, tables},
+		{"SELECT * FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'none'", 0, 0},
+		{"SELECT * FROM information_schema.COLUMNS WHERE TABLE_SCHEMA LIKE 'many0' AND TABLE_NAME LIKE 't5'", 2, 1},
+		{"SELECT * FROM information_schema.COLUMNS WHERE TABLE_SCHEMA NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys', 'many0') AND TABLE_NAME = 't5'", 2, 1},
+		{"SELECT * FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = 'many0' AND TABLE_NAME = 't5' AND INDEX_NAME = 'PRIMARY'", 1, 1},
+		{"SELECT c.COLUMN_NAME FROM information_schema.TABLES t JOIN information_schema.COLUMNS c ON c.TABLE_SCHEMA = t.TABLE_SCHEMA AND c.TABLE_NAME = t.TABLE_NAME WHERE t.TABLE_SCHEMA = 'many0' AND t.TABLE_NAME = 't5'", 2, 2},
+		{"SELECT c.COLUMN_NAME FROM information_schema.TABLES t LEFT JOIN information_schema.COLUMNS c ON c.TABLE_SCHEMA = t.TABLE_SCHEMA AND c.TABLE_NAME = t.TABLE_NAME WHERE t.TABLE_SCHEMA = 'many0' AND t.TABLE_NAME = 't5'", 2, 2},
+		{"SELECT k.COLUMN_NAME, t.CONSTRAINT_TYPE FROM information_schema.KEY_COLUMN_USAGE k, information_schema.TABLE_CONSTRAINTS t WHERE k.CONSTRAINT_SCHEMA = 'many0' AND k.TABLE_NAME = 't5' AND t.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND t.TABLE_NAME = k.TABLE_NAME AND t.CONSTRAINT_NAME = k.CONSTRAINT_NAME", 2, 3},
+		{"SHOW COLUMNS FROM t5 FROM many0", 2, 1},
+		{"SHOW INDEX FROM t5 FROM many0", 2, 1},
+		{"SHOW TABLE STATUS FROM many0 LIKE 't5'", 1, 1},
+		{"SHOW TABLES FROM many0 LIKE 't5'", 1, 1},
+		{"SELECT COUNT(*) FROM information_schema.SCHEMATA", 1, 0},
+	} {
+		before := reads()
+		a := c.Must(test.sql)
+		if got := reads() - before; got > test.most {
+			t.Errorf("%s looks at %d tables, want %d", test.sql, got, test.most)
+		}
+		if len(a.Rows) != test.rows {
+			t.Errorf("%s answers %d rows, want %d", test.sql, len(a.Rows), test.rows)
+		}
+	}
+	// A parameter's value narrows as a literal does.
+	before := reads()
+	c.Must("PREPARE p FROM 'SELECT * FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?'")
+	c.Must("SET @s = 'many0', @t = 't5'")
+	if a := c.Must("EXECUTE p USING @s, @t"); len(a.Rows) != 1 {
+		t.Errorf("the prepared statement answers %d rows", len(a.Rows))
+	}
+	if got := reads() - before; got != 1 {
+		t.Errorf("the prepared statement looks at %d tables", got)
+	}
+}
+
+// TestSystemTableRights: the schema mysql is read by those who have SELECT on it, information_schema by everybody.
+func TestSystemTableRights(t *testing.T) {
+	node, root := inproc.OpenDatabase(t)
+	root.Must("CREATE TABLE t (id INT)")
+	root.Must("CREATE USER plain@'%', reader@'%'")
+	root.Must("GRANT SELECT ON mysql.* TO reader@'%'")
+	plain, err := node.Connect("plain", "h", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	reader, err := node.Connect("reader", "h", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	for sql, want := range map[string]int{
+		"SELECT authentication_string FROM mysql.user":                             1142,
+		"SELECT * FROM mysql.db":                                                   1142,
+		"SELECT * FROM performance_schema.threads":                                 1142,
+		"SELECT * FROM performance_schema.setup_actors":                            1142,
+		"SELECT * FROM performance_schema.session_variables LIMIT 1":               0,
+		"SELECT * FROM performance_schema.session_account_connect_attrs":           0,
+		"SELECT * FROM sys.session":                                                1142,
+		"SELECT * FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'd'":         0,
+		"SELECT * FROM information_schema.USER_PRIVILEGES":                         0,
+		"SELECT * FROM information_schema.PROCESSLIST":                             0,
+		"SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_NAME = 'user'": 0,
+	} {
+		if a := plain.Exec(sql); a.Number() != want {
+			t.Errorf("%s of an account without rights answers %s", sql, a)
+		}
+	}
+	if got := reader.Must("SELECT COUNT(*) FROM mysql.user").Rows[0][0]; got != "3" {
+		t.Errorf("who has SELECT on mysql sees %s accounts", got)
+	}
+	if got := plain.Must("SELECT GRANTEE FROM information_schema.USER_PRIVILEGES").Rows; len(got) != 1 || got[0][0] != "'plain'@'%'" {
+		t.Errorf("an account without rights sees the privileges of %v", got)
+	}
+	if got := plain.Must("SHOW DATABASES").Rows; len(got) != 2 {
+		t.Errorf("an account without rights sees the databases %v", got)
+	}
+}

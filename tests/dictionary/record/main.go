@@ -1,0 +1,79 @@
+// Command record writes down what a running MySQL says of its own dictionary: the columns of its system tables and its system variables.
+// Package infoschema and package session are made from these files, and tests compare servers with them.
+//
+//	go run ./tests/dictionary/record -addr 127.0.0.1:3306
+package main
+
+import (
+	"bufio"
+	"database/sql"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"regexp"
+
+	_ "github.com/go-sql-driver/mysql"
+)
+
+// newer are tables that MySQL 8.0 does not have, and left those of parts of MySQL that have no counterpart: NDB, group replication, the
+// instruments of its mutexes, files, sockets, stages and waits.
+var (
+	newer = regexp.MustCompile(`(?i)^(JSON_DUALITY_.*|LIBRARIES|ROUTINE_LIBRARIES|variables_metadata|global_variable_attributes|innodb_redo_log_files|component_.*|telemetry_.*|setup_meters|setup_metrics|setup_loggers|replication_group_configuration_version|replication_group_member_actions|mysql_option)$`)
+	left  = regexp.MustCompile(`(?i)^(ndb_.*|binary_log_transaction_compression_stats|clone_.*|.*_instances$|events_(waits|stages|transactions|errors)_.*|memory_summary_.*|socket_.*|tp_.*|x\$.*|.*_by_file_io.*|.*_file_by_.*|.*_by_stages|io_.*|latest_file_io|.*wait_class.*|waits_.*|innodb_buffer_stats_.*|memory_.*|ps_check_lost_instrumentation|schema_table_statistics_with_buffer|events_statements_summary_by_program|events_statements_histogram_.*|objects_summary_global_by_type|host_cache|persisted_variables_x)$`)
+)
+
+func main() {
+	addr := flag.String("addr", "127.0.0.1:3306", "the MySQL to ask, root without a password")
+	flag.Parse()
+	db, err := sql.Open("mysql", "root@tcp("+*addr+")/")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	if err := tables(db, "infoschema/record/tables.txt"); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func tables(db *sql.DB, to string) error {
+	file, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(file)
+	fmt.Fprint(out, "# The columns of MySQL's system tables, written by tests/dictionary/record: a table's name and kind, then for each column its name, type,\n# collation (- without one) and NULL where it may be.\n")
+	rows, err := db.Query(`SELECT c.table_schema, c.table_name, t.table_type, COALESCE(t.engine, '-'), c.column_name, c.column_type, COALESCE(c.collation_name, '-'), c.is_nullable
+		FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
+		WHERE c.table_schema IN ('information_schema', 'mysql', 'performance_schema', 'sys') ORDER BY c.table_schema, c.table_name, c.ordinal_position`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	last := ""
+	for rows.Next() {
+		var schema, table, kind, engine, column, columnType, collation, nullable string
+		if err := rows.Scan(&schema, &table, &kind, &engine, &column, &columnType, &collation, &nullable); err != nil {
+			return err
+		}
+		if newer.MatchString(table) || left.MatchString(table) && table != "prepared_statements_instances" {
+			continue
+		}
+		if name := schema + "." + table; name != last {
+			fmt.Fprintf(out, "%s\t%s\t%s\n", name, kind, engine)
+			last = name
+		}
+		fmt.Fprintf(out, "\t%s\t%s\t%s", column, columnType, collation)
+		if nullable == "YES" {
+			fmt.Fprint(out, "\tNULL")
+		}
+		fmt.Fprintln(out)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return file.Close()
+}
