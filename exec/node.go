@@ -278,12 +278,16 @@ type Materialize struct {
 	// Slots are the ordinals of Ctx.Params that Input reads and that others than its own
 	// nodes fill: it is read again when their values have changed.
 	Slots []int
+	// Deltas are the recursive CTEs of which Input reads what their last run has added: it is read again in the next one.
+	Deltas []*CTE
 }
 
 // CTE is a common table expression: a query whose rows several CTEScans of one
 // execution share. It is no node; Plan.CTEs lists it.
 type CTE struct {
 	Name string
+	// Columns are the names of the columns, for errors.
+	Columns []string
 	// Root is the whole query, or, if Recursive is set, the seed of a recursion.
 	Root Node
 	// Recursive is run again and again, and reads through CTEDelta what its last run, or

@@ -340,6 +340,8 @@ type materializeOp struct {
 	rt     *Runtime
 	input  operator
 	slots  slotValues
+	deltas []*CTE
+	runs   []uint64 // of deltas, that the rows were read in
 	rows   rowList
 	filled bool
 }
@@ -349,13 +351,24 @@ func (n *Materialize) build(b *builder) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &materializeOp{rt: b.rt, input: in, slots: slotValues{slots: n.Slots}}
+	o := &materializeOp{rt: b.rt, input: in, slots: slotValues{slots: n.Slots}, deltas: n.Deltas, runs: make([]uint64, len(n.Deltas))}
 	o.rows.init(b.rt, Types(n))
 	return o, nil
 }
 
+// anotherRun reports whether a recursion has gone on since the last call.
+func (o *materializeOp) anotherRun() (other bool) {
+	for i, c := range o.deltas {
+		if run := o.rt.cte(c).runs; run != o.runs[i] {
+			o.runs[i], other = run, true
+		}
+	}
+	return other
+}
+
 func (o *materializeOp) open() error {
-	if o.slots.changed(o.rt) || !o.filled {
+	other := o.anotherRun()
+	if o.slots.changed(o.rt) || other || !o.filled {
 		if err := o.fill(); err != nil {
 			return err
 		}

@@ -18,7 +18,9 @@ type cteState struct {
 	seen   keyTable // with Distinct
 	mem    account  // of seen
 	key    []byte
+	cut    *types.Batch // with texts cut to their columns
 	slots  slotValues
+	runs   uint64 // of Recursive, in this execution
 	filled bool
 	// Rows skip..limit are what readers see.
 	skip, limit uint64
@@ -80,6 +82,7 @@ func (s *cteState) fill() error {
 			return err
 		}
 		added := s.to
+		s.runs++
 		if err := s.run(s.step); err != nil {
 			return err
 		}
@@ -128,11 +131,71 @@ func (s *cteState) run(op operator) error {
 		if b == nil {
 			break
 		}
+		if op == s.step {
+			if b, err = s.fitted(b); err != nil {
+				return err
+			}
+		}
 		if err := s.add(b); err != nil {
 			return err
 		}
 	}
 	return s.rows.account()
+}
+
+// fitted returns the batch with texts no longer than those of the seed, whose types the columns have: the CTE is a table, and storing into it
+// cuts them, or fails in a strict mode.
+func (s *cteState) fitted(b *types.Batch) (*types.Batch, error) {
+	if !s.overlong(b) {
+		return b, nil
+	}
+	if s.cut == nil {
+		s.cut = types.NewBatch(s.cte.Out)
+	}
+	s.cut.Reset()
+	row := make([]types.Value, len(s.cte.Out))
+	store := s.rt.Ctx.Context
+	if store.SQLMode&types.ModeStrict != 0 {
+		store = store.Fork()
+		store.Strict = true
+	}
+	for i, n := 0, b.Rows(); i < n; i++ {
+		b.ReadRow(b.Row(i), row)
+		for c := range row {
+			t := &s.cte.Out[c]
+			if !tooLong(t, &row[c]) {
+				continue
+			}
+			var err error
+			if row[c], err = types.Convert(store, row[c], *t, s.cte.Columns[c], 1); err != nil {
+				return nil, err
+			}
+		}
+		s.cut.AppendRow(row)
+	}
+	return s.cut, nil
+}
+
+func (s *cteState) overlong(b *types.Batch) bool {
+	for c := range b.Cols {
+		t := &s.cte.Out[c]
+		if !t.IsStringType() || t.Length < 0 {
+			continue
+		}
+		for i, n := 0, b.Rows(); i < n; i++ {
+			if v := b.Cols[c].Value(b.Row(i)); tooLong(t, &v) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func tooLong(t *types.Type, v *types.Value) bool {
+	if !t.IsStringType() || t.Length < 0 || v.K != types.KindString || len(v.B) <= int(t.Length) {
+		return false
+	}
+	return t.Coll == types.Binary || t.Coll.Charset().CountChars(v.B) > int(t.Length)
 }
 
 func (s *cteState) add(b *types.Batch) error {

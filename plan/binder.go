@@ -44,6 +44,9 @@ func (b *binder) bind(e syntax.Expr) (expr.Expr, error) {
 	if err := b.build.step(); err != nil {
 		return nil, err
 	}
+	if key := b.constantKey(e); key != nil {
+		return key, nil
+	}
 	switch e := e.(type) {
 	case *syntax.Paren:
 		return b.bind(e.X)
@@ -154,7 +157,7 @@ func (b *binder) inScope(s *scope, e *syntax.ColumnRef) (expr.Expr, error) {
 		return c.expr(), nil
 	}
 	if e.Table == "" && (having || c == nil && (s != b.scope || b.clause == orderClause)) {
-		aliased, err := blk.alias(e.Column, b.clause)
+		aliased, err := blk.alias(e.Column, b.clause, s != b.scope)
 		if aliased != nil || err != nil {
 			return aliased, err
 		}

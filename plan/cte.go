@@ -30,6 +30,7 @@ type cte struct {
 	// open is set while the query of a recursive CTE is resolved: seeds must not refer to it, other parts must.
 	open   cteState
 	inside int // references from the part being resolved
+	level  int // the builder's depth in the block being resolved: a reference at another one is in a subquery
 
 	node *exec.CTE // once planned
 	rows float64   // the guess at them
@@ -125,6 +126,12 @@ func (b *builder) resolveRecursive(c *cte, op *syntax.SetOp) error {
 				return err
 			}
 		}
+		if c.open == cteStep {
+			if err := recursiveBlock(part, c.def.Name.Name); err != nil {
+				return err
+			}
+			c.level = b.depth + max(1, layers(part))
+		}
 		r, err := b.body(part, c.around)
 		if err != nil {
 			return err
@@ -150,11 +157,70 @@ func (b *builder) resolveRecursive(c *cte, op *syntax.SetOp) error {
 	c.open, c.distinct = cteDone, distinct
 	q := c.def.Query
 	if len(q.OrderBy) > 0 {
-		return unsupported("ORDER BY of a recursive common table expression; put it into the query that reads it")
+		return unsupported("ORDER BY over UNION in recursive Common Table Expression")
 	}
 	var err error
 	c.count, c.offset, err = b.limit(q.Limit)
 	return err
+}
+
+// recursiveBlock refuses what a block that refers to its own CTE must not do with all of its rows, since it sees those of one iteration.
+func recursiveBlock(part syntax.QueryBody, name string) error {
+	for {
+		q, ok := part.(*syntax.Query)
+		if !ok {
+			break
+		}
+		if len(q.OrderBy) > 0 || q.Limit != nil {
+			return unsupported("ORDER BY / LIMIT / SELECT DISTINCT in recursive query block of Common Table Expression")
+		}
+		part = q.Body
+	}
+	sel, ok := part.(*syntax.Select)
+	if !ok {
+		return nil
+	}
+	groups := len(sel.GroupBy) > 0 || containsAggregate(sel.Having)
+	for i := range sel.Items {
+		groups = groups || containsAggregate(sel.Items[i].Expr) || containsWindow(sel.Items[i].Expr)
+	}
+	switch {
+	case groups:
+		return types.Errorf(types.ErCteRecursiveForbidsAggregation, name)
+	case sel.Distinct == syntax.Distinct:
+		return unsupported("ORDER BY / LIMIT / SELECT DISTINCT in recursive query block of Common Table Expression")
+	}
+	return nil
+}
+
+// layers is how many queries lie around the block of a parenthesised query.
+func layers(part syntax.QueryBody) (n int) {
+	for {
+		q, ok := part.(*syntax.Query)
+		if !ok {
+			return n
+		}
+		n, part = n+1, q.Body
+	}
+}
+
+// deltaFirst refuses recursive parts in which the CTE's rows cannot be what the others are joined to.
+func (b *builder) deltaFirst(c *cte, step rel) error {
+	r, err := b.simplify(step)
+	if err != nil {
+		return err
+	}
+	isDelta := func(r rel) bool {
+		ref, ok := r.(*cteRef)
+		return ok && ref.delta && ref.cte == c
+	}
+	if anyRel(r, func(r rel) bool {
+		j, ok := r.(*join)
+		return ok && (j.kind == exec.JoinLeft || j.straight) && anyRel(j.right, isDelta)
+	}) {
+		return types.Errorf(types.ErCteRecursiveForbiddenJoinOrder, c.def.Name.Name)
+	}
+	return nil
 }
 
 // addStep adds a recursive part; its columns are cast to the seed's types.
@@ -165,14 +231,8 @@ func (b *builder) addStep(c *cte, r *result) error {
 	if c.inside > 1 {
 		return types.Errorf(types.ErInvalidRequiresSingleReference, c.def.Name.Name)
 	}
-	if anyRel(r.rel, func(r rel) bool {
-		switch r.(type) {
-		case *aggregate, *window, *distinct, *sorted:
-			return true
-		}
-		return false
-	}) {
-		return types.Errorf(types.ErCteRecursiveForbidsAggregation, c.def.Name.Name)
+	if err := b.deltaFirst(c, r.rel); err != nil {
+		return err
 	}
 	steps := make([]expr.Expr, len(r.cols))
 	for i := range r.cols {
@@ -217,6 +277,9 @@ func (b *builder) cteReference(name, alias string) (r rel, cols []column, err er
 				return nil, nil, err
 			}
 			c = again
+		}
+		if c.open == cteStep && b.depth != c.level {
+			return nil, nil, types.Errorf(types.ErInvalidRequiresSingleReference, name)
 		}
 		c.refs++
 		c.inside++

@@ -65,6 +65,14 @@ func (e *Env) Stored() *Env {
 	return &stored
 }
 
+// clientCharset is the character set of the statement's text.
+func (e *Env) clientCharset() *types.Charset {
+	if e.Build.Client != nil {
+		return e.Build.Client
+	}
+	return types.DefaultCollation.Charset()
+}
+
 // Statistics is what the optimizer asks about tables. Implemented by stats; safe for concurrent use.
 type Statistics interface {
 	// Rows estimates the number of rows of a table.

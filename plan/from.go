@@ -194,6 +194,11 @@ func (b *builder) joined(e *syntax.Join, s *scope) (rel, []column, error) {
 		j.left, j.right = right, left
 	}
 	if swapped && outputs(left).meets(free(right)) {
+		if t, ok := e.Right.(*syntax.JSONTable); ok {
+			if ref := unknownTable(t.Doc, s); ref != nil {
+				return nil, nil, types.Errorf(types.ErUnknownTable, ref.Table, jsonTableClause)
+			}
+		}
 		return nil, nil, types.NewError(3668, "INNER or LEFT JOIN must be used for LATERAL references made by '"+firstAlias(rightCols)+"'")
 	}
 	cols, err := b.joinColumns(e, j, leftCols, rightCols, swapped)

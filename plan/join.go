@@ -270,6 +270,8 @@ func (b *builder) estimate(r rel) (rows, cost float64, err error) {
 		return 1, 0, nil
 	case *rowSource:
 		return r.rows, r.rows, nil
+	case *jsonTable:
+		return jsonTableRows, jsonTableRows, nil
 	case *valuesRel:
 		return float64(len(r.rows)), float64(len(r.rows)), nil
 	case *cteRef:

@@ -183,6 +183,12 @@ func (b *builder) buildLoop(p *joinPlan, r *joinRel, left *stage, match []expr.E
 		id, _ := f.ColumnIndex()
 		keep.Slots = append(keep.Slots, b.params[id]) // around a subquery: the rows change with them
 	}
+	anyRel(r.rel, func(r rel) bool {
+		if c, ok := r.(*cteRef); ok && c.delta {
+			keep.Deltas = append(keep.Deltas, c.cte.node)
+		}
+		return false
+	})
 	node.Right = keep
 	return b.finishApply(node, r.kind, left, right, match, p.rows)
 }

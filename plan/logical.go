@@ -60,7 +60,7 @@ type lockSpec struct {
 // dual is one row without columns.
 type dual struct{}
 
-// rowSource reads a virtual table, or what JSON_TABLE makes; its columns have consecutive ids from first on.
+// rowSource reads a virtual table; its columns have consecutive ids from first on.
 type rowSource struct {
 	node *exec.RowSource
 	// system is the virtual table; nil for other rows.
@@ -217,6 +217,8 @@ func own(r rel, visit func(e expr.Expr)) {
 		}
 	}
 	switch r := r.(type) {
+	case *jsonTable:
+		visit(r.doc)
 	case *valuesRel:
 		for _, row := range r.rows {
 			each(row)
@@ -317,6 +319,8 @@ func (s idSet) addOutputs(r rel) {
 		run(r.first, getWidth(r.table))
 	case *rowSource:
 		run(r.first, len(r.node.Out))
+	case *jsonTable:
+		run(r.first, len(r.out))
 	case *valuesRel:
 		run(r.first, len(r.out))
 	case *cteRef:

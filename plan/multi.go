@@ -54,6 +54,9 @@ func (b *builder) multiUpdate(stmt *syntax.Update) error {
 			}
 		}
 	}
+	if err := keyConflict(targets); err != nil {
+		return err
+	}
 	st, err := b.multiInput(from, bind, stmt.Where, targets)
 	if err != nil {
 		return err
@@ -75,6 +78,26 @@ func (b *builder) multiUpdate(stmt *syntax.Update) error {
 			Defaults: defaults, Checks: checks})
 	}
 	b.plan.Root = node
+	return nil
+}
+
+// keyConflict refuses to change the primary key of a table that the statement changes under two names: the row would move away from one of them.
+func keyConflict(targets []*multiTarget) error {
+	moves := func(t *multiTarget) bool {
+		for i := range t.set {
+			if primary, _, _ := t.get.table.IsKeyColumn(t.set[i].Col); primary {
+				return true
+			}
+		}
+		return false
+	}
+	for i, t := range targets {
+		for _, other := range targets[i+1:] {
+			if t.get.table == other.get.table && (moves(t) || moves(other)) {
+				return types.Errorf(types.ErMultiUpdateKeyConflict, t.get.alias, other.get.alias)
+			}
+		}
+	}
 	return nil
 }
 

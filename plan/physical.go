@@ -106,6 +106,8 @@ func (b *builder) phys(r rel, n *need) (*stage, error) {
 			return b.physSystem(r, nil)
 		}
 		return &stage{node: r.node, at: run(r.first, len(r.node.Out)), rows: r.rows, cost: r.rows}, nil
+	case *jsonTable:
+		return b.physJSONTable(r)
 	case *valuesRel:
 		return b.physValues(r)
 	case *cteRef:
@@ -336,7 +338,7 @@ func (b *builder) physExtend(r *extend, n *need) (*stage, error) {
 	for i := range r.cols {
 		by[r.cols[i].id] = r.cols[i].e
 	}
-	inner, work := n.below(by)
+	inner, work := b.below(n, by)
 	st, err := b.phys(r.input, inner)
 	if err != nil {
 		return nil, err
@@ -379,8 +381,9 @@ func (b *builder) physExtend(r *extend, n *need) (*stage, error) {
 	return out, nil
 }
 
-// below translates a need through computed columns. work says that some of them have to be computed.
-func (n *need) below(by map[int]expr.Expr) (inner *need, work bool) {
+// below translates a need through computed columns. work says that some of them have to be computed: also those that only repeat a column from
+// outside, which is a parameter here.
+func (b *builder) below(n *need, by map[int]expr.Expr) (inner *need, work bool) {
 	inner = &need{limit: n.limit, limitRows: n.limitRows, exact: n.exact}
 	for _, id := range n.ids {
 		e := by[id]
@@ -388,7 +391,8 @@ func (n *need) below(by map[int]expr.Expr) (inner *need, work bool) {
 			inner.add(id)
 			continue
 		}
-		if source, plain := e.ColumnIndex(); plain {
+		source, plain := e.ColumnIndex()
+		if _, outer := b.params[source]; plain && !outer {
 			inner.add(source)
 			continue
 		}
@@ -668,6 +672,7 @@ func (b *builder) planCTE(c *cte) error {
 	list := make([]expr.Expr, len(c.cols))
 	for i := range c.cols {
 		list[i] = c.cols[i].expr()
+		c.node.Columns = append(c.node.Columns, c.cols[i].info.Name)
 	}
 	body, err := b.simplify(c.body)
 	if err != nil {

@@ -67,7 +67,10 @@ type block struct {
 	having     []expr.Expr
 	order      []orderKey
 	windows    []*windowGroup
-	starred    map[int]column // for freeze: the columns that * stands for, by their places in items
+	// constKeys are the group keys without columns, by their text: under ROLLUP they are NULL in the rows added, and so columns wherever they stand.
+	constKeys map[string]int
+	constants []computed
+	starred   map[int]column // for freeze: the columns that * stands for, by their places in items
 }
 
 // item is one element of the select list after expanding *.
@@ -75,7 +78,7 @@ type item struct {
 	syntax *syntax.SelectItem // nil for elements of *
 	bound  expr.Expr          // nil until it is bound
 	busy   bool               // being bound
-	// id is the column that holds the value: one of its own unless the element is a plain column.
+	// id is the column that holds the value: one of its own unless the element is a plain column of the block.
 	id   int
 	own  bool
 	info sqlapi.ColumnInfo
@@ -300,7 +303,7 @@ func (blk *block) bindItem(i int) error {
 	}
 	it.bound = bound
 	var plain bool
-	if it.id, plain = bound.ColumnIndex(); !plain {
+	if it.id, plain = bound.ColumnIndex(); !plain || !blk.owns(it.id) {
 		it.own, it.id = true, blk.b.newID()
 		blk.made[it.id] = true
 	}
@@ -317,8 +320,9 @@ func (blk *block) bindItems() error {
 	return nil
 }
 
-// alias finds a bound element of the select list by its name. Two different ones of a name are ambiguous.
-func (blk *block) alias(name, clause string) (expr.Expr, error) {
+// alias finds a bound element of the select list by its name. Two different ones of a name are ambiguous. inner says that a subquery asks, which
+// must not see what exists only once rows are grouped.
+func (blk *block) alias(name, clause string, inner bool) (expr.Expr, error) {
 	var found *item
 	for _, it := range blk.items {
 		if it.bound == nil || !fold(it.info.Name, name) {
@@ -332,7 +336,19 @@ func (blk *block) alias(name, clause string) (expr.Expr, error) {
 	if found == nil {
 		return nil, nil
 	}
+	if inner && blk.sums(found.bound) {
+		return nil, types.Errorf(types.ErIllegalReference, name, "reference to group function")
+	}
 	return found.ref(), nil
+}
+
+// sums reports whether an expression reads an aggregate of the block.
+func (blk *block) sums(e expr.Expr) (some bool) {
+	for i := range blk.aggs {
+		id := blk.aggs[i].id
+		expr.Columns(e, func(read int) { some = some || read == id })
+	}
+	return some
 }
 
 // isKey reports whether a column of FROM is a group key.
@@ -360,13 +376,22 @@ func (blk *block) selects(id int) bool {
 
 // bindGroupBy binds GROUP BY. MySQL prefers columns to aliases here.
 func (blk *block) bindGroupBy() error {
+	if err := blk.bindConstantKeys(); err != nil {
+		return err
+	}
+	constants := blk.keys
+	blk.keys = nil
 	for _, key := range blk.sel.GroupBy {
+		if at, ok := blk.constKeys[syntax.String(unparen(blk.keySyntax(key.Expr)))]; ok {
+			blk.keys = append(blk.keys, constants[at])
+			continue
+		}
 		e, err := blk.groupKey(key.Expr)
 		if err != nil {
 			return err
 		}
 		id, plain := e.ColumnIndex()
-		if !plain || blk.rollup {
+		if !plain || blk.rollup || !blk.owns(id) {
 			id = blk.b.newID()
 			blk.made[id] = true
 		}
@@ -376,6 +401,103 @@ func (blk *block) bindGroupBy() error {
 		blk.keys = append(blk.keys, computed{id, e})
 	}
 	return nil
+}
+
+// bindConstantKeys binds the group keys of WITH ROLLUP that hold no column, before anything that may hold one of them.
+func (blk *block) bindConstantKeys() error {
+	if !blk.rollup {
+		return nil
+	}
+	found, bind := map[string]int{}, blk.binder(groupClause)
+	for _, key := range blk.sel.GroupBy {
+		e := unparen(blk.keySyntax(key.Expr))
+		text := syntax.String(e)
+		if _, again := found[text]; again || !constantSyntax(e) {
+			continue
+		}
+		bound, err := bind.bind(e)
+		if err != nil {
+			return err
+		}
+		if !expr.IsConst(bound) || bound.IsCall("row") {
+			continue
+		}
+		id := blk.b.newID()
+		blk.made[id] = true
+		found[text] = len(blk.keys)
+		blk.keys = append(blk.keys, computed{id, bound})
+	}
+	if len(found) > 0 {
+		blk.constKeys = found
+		blk.constants = blk.keys
+	}
+	return nil
+}
+
+// keySyntax is the expression that a group key stands for, by its position or its alias.
+func (blk *block) keySyntax(e syntax.Expr) syntax.Expr {
+	if i, ok := position(e); ok {
+		if i >= 1 && i <= len(blk.items) && blk.items[i-1].syntax != nil {
+			return blk.items[i-1].syntax.Expr
+		}
+		return e
+	}
+	ref, ok := unparen(e).(*syntax.ColumnRef)
+	if !ok || ref.Table != "" {
+		return e
+	}
+	if c, err := blk.scope.find(ref, groupClause); c != nil || err != nil {
+		return e
+	}
+	for _, it := range blk.items {
+		if it.syntax != nil && it.syntax.HasAlias && fold(it.syntax.Alias, ref.Column) {
+			return it.syntax.Expr
+		}
+	}
+	return e
+}
+
+// constantSyntax reports whether an expression consists of literals and functions of them.
+func constantSyntax(e syntax.Expr) bool {
+	constant := true
+	walkSyntax(e, func(e syntax.Expr) bool {
+		switch e.(type) {
+		case *syntax.ColumnRef, *syntax.Subquery, *syntax.Exists, *syntax.QuantCompare, *syntax.Param, *syntax.UserVariable, *syntax.SystemVariable,
+			*syntax.AggCall, *syntax.WindowCall, *syntax.Star:
+			constant = false
+		case *syntax.In:
+			constant = constant && e.(*syntax.In).Query == nil
+		}
+		return constant
+	})
+	return constant
+}
+
+// constantKey is the column of the group key that e is, if that is one without columns and the rows are grouped where e is evaluated.
+func (b *binder) constantKey(e syntax.Expr) expr.Expr {
+	if b.scope == nil || b.scope.block == nil || b.inner || len(b.scope.block.constKeys) == 0 {
+		return nil
+	}
+	blk := b.scope.block
+	if blk.clause != fieldListClause && blk.clause != havingClause && blk.clause != orderClause || !constantSyntax(e) {
+		return nil
+	}
+	at, ok := blk.constKeys[syntax.String(unparen(e))]
+	if !ok {
+		return nil
+	}
+	lifted := false
+	walkSyntax(e, func(e syntax.Expr) bool {
+		if lit, ok := e.(*syntax.Literal); ok && b.build.lifted(lit) {
+			lifted = true // another text with this plan may have another constant there
+		}
+		return !lifted
+	})
+	if lifted {
+		return nil
+	}
+	key := &blk.constants[at]
+	return expr.Column(key.id, key.e.Type(), key.e.String())
 }
 
 // groupKey resolves a position, a column, or an alias of the select list.
@@ -466,7 +588,7 @@ func (blk *block) bindOrder() error {
 // inside of expressions mean columns if they can.
 func (blk *block) orderElement(bind *binder, e syntax.Expr) (expr.Expr, error) {
 	if ref, ok := unparen(e).(*syntax.ColumnRef); ok && ref.Table == "" {
-		if aliased, err := blk.alias(ref.Column, orderClause); aliased != nil || err != nil {
+		if aliased, err := blk.alias(ref.Column, orderClause, false); aliased != nil || err != nil {
 			return aliased, err
 		}
 	}

@@ -106,7 +106,7 @@ func (blk *block) distinct(r rel) (rel, error) {
 		if o.item >= 0 || listed.covers(o.bound) {
 			continue
 		}
-		if !blk.relaxed() {
+		if !blk.relaxed() && !blk.listedOrWindows(o.bound, listed) {
 			return nil, blk.notSelected(i, o.bound, listed)
 		}
 		o.bound = expr.Replace(o.bound, func(n expr.Expr) expr.Expr {
@@ -137,6 +137,19 @@ func (blk *block) distinct(r rel) (rel, error) {
 		}
 	}
 	return agg, nil
+}
+
+// listedOrWindows reports whether an expression reads the select list and window functions only: MySQL lets the latter order distinct rows.
+func (blk *block) listedOrWindows(e expr.Expr, listed idSet) bool {
+	windows := idSet{}
+	for _, w := range blk.windows {
+		for i := range w.funcs {
+			windows[w.funcs[i].id] = true
+		}
+	}
+	all := true
+	expr.Columns(e, func(id int) { all = all && (listed[id] || windows[id]) })
+	return all
 }
 
 // notSelected refuses to order distinct rows by what is not part of them.

@@ -98,6 +98,8 @@ func tablesIn(body syntax.QueryBody, visit func(*syntax.TableRef)) {
 			inFrom(t.Inner)
 		case *syntax.DerivedTable:
 			tablesIn(t.Query, visit)
+		case *syntax.JSONTable:
+			inExpr(t.Doc)
 		case *syntax.Join:
 			inFrom(t.Left)
 			inFrom(t.Right)

@@ -194,6 +194,16 @@ func (b *binder) addWindow(blk *block, f *exec.WindowFunc, over *syntax.Over, fr
 	} else {
 		f.Frame = exec.WindowFrame{Unit: exec.FrameRows, Start: exec.FrameBound{Kind: exec.UnboundedPreceding}, End: exec.FrameBound{Kind: exec.UnboundedFollowing}}
 	}
+	for _, other := range blk.windows {
+		if !other.same(group) {
+			continue
+		}
+		for _, w := range other.funcs {
+			if sameWindow(w.spec, f) {
+				return expr.Column(w.id, f.Type, f.Desc), nil
+			}
+		}
+	}
 	id := b.build.newID()
 	blk.made[id] = true
 	b.build.names[id] = f.Desc
@@ -206,6 +216,26 @@ func (b *binder) addWindow(blk *block, f *exec.WindowFunc, over *syntax.Over, fr
 	group.funcs = []windowed{{id, f}}
 	blk.windows = append(blk.windows, group)
 	return expr.Column(id, f.Type, f.Desc), nil
+}
+
+// sameWindow reports whether two functions over one window have one value.
+func sameWindow(a, b *exec.WindowFunc) bool {
+	if a.Name != b.Name || len(a.Args) != len(b.Args) || (a.Agg == nil) != (b.Agg == nil) || a.Agg != nil && !sameAggregate(a.Agg, b.Agg) {
+		return false
+	}
+	for i := range a.Args {
+		if !expr.Equal(a.Args[i], b.Args[i]) {
+			return false
+		}
+	}
+	return sameFrame(a.Frame, b.Frame)
+}
+
+func sameFrame(a, b exec.WindowFrame) bool {
+	bound := func(x, y exec.FrameBound) bool {
+		return x.Kind == y.Kind && (x.Offset == nil) == (y.Offset == nil) && (x.Offset == nil || expr.Equal(x.Offset, y.Offset))
+	}
+	return a.Unit == b.Unit && bound(a.Start, b.Start) && bound(a.End, b.End)
 }
 
 func (g *windowGroup) same(o *windowGroup) bool {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/ddl"
+	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/table"
@@ -320,7 +321,7 @@ func (s *Session) convertSpecs(t *catalog.Table, spec *syntax.AlterSpec, others 
 			base = db.Coll
 		}
 	}
-	to, _, err := columnCollation(&data, base)
+	to, _, err := plan.ColumnCollation(&data, base)
 	if err != nil {
 		return nil, err
 	}

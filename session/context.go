@@ -71,15 +71,6 @@ func (s *Session) clientCharset() *types.Charset {
 	return client
 }
 
-// inUTF8 translates text to what the catalog and the variables keep.
-func inUTF8(text string, from *types.Charset) string {
-	if to := types.DefaultCollation.Charset(); !types.SameBytes(from, to) {
-		out, _ := types.ConvertCharset(nil, []byte(text), from, to)
-		return string(out)
-	}
-	return text
-}
-
 // appendEnv writes all of the session that can change what a text means. Lengths keep neighbours apart.
 func (s *Session) appendEnv(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(s.context.SQLMode))

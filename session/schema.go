@@ -297,7 +297,7 @@ func (s *Session) indexSpec(def *syntax.KeyDef) (ddl.IndexSpec, error) {
 		case "USING", "TYPE":
 			spec.Using = strings.ToUpper(o.Word)
 		case "COMMENT":
-			spec.Comment = inUTF8(optionText(o.Word, o.Value), s.clientCharset())
+			spec.Comment = types.InUTF8(optionText(o.Word, o.Value), s.clientCharset())
 		case "INVISIBLE":
 			spec.Invisible = true
 		case "VISIBLE", "CLUSTERED":
@@ -361,7 +361,7 @@ func (s *Session) tableOptions(spec *ddl.TableSpec, options []syntax.TableOption
 		case "AUTO_INCREMENT":
 			spec.AutoIncrement = number
 		case "COMMENT":
-			spec.Comment = inUTF8(text, s.clientCharset())
+			spec.Comment = types.InUTF8(text, s.clientCharset())
 		case "MAX_ROWS":
 			spec.Options.MaxRows = number
 		case "MIN_ROWS":

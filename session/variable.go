@@ -113,7 +113,7 @@ func (v *variable) parse(value types.Value, warn func(number uint16, args ...any
 	}
 	text := string(types.AppendText(nil, nil, &value))
 	if value.K == types.KindString {
-		text = inUTF8(text, value.Coll.Charset())
+		text = types.InUTF8(text, value.Coll.Charset())
 	}
 	switch v.kind {
 	case kindBool:

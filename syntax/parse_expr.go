@@ -269,6 +269,11 @@ func (p *parser) exprList() []Expr {
 			break
 		}
 	}
+	return p.takeList(base)
+}
+
+// takeList moves what the scratch list holds from base on to a chunk.
+func (p *parser) takeList(base int) []Expr {
 	list := p.slab.list(p.slab.scratch[base:])
 	clear(p.slab.scratch[base:]) // The pooled parser must not pin the tree.
 	p.slab.scratch = p.slab.scratch[:base]

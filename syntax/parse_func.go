@@ -84,11 +84,13 @@ func (p *parser) plainCall() Expr {
 // accept aliases on arguments; Pando has none and refuses them.
 func (p *parser) callArgs(call *FuncCall) {
 	p.expect(tLParen)
-	if !p.is(tRParen) {
-		p.enter()
-		call.Args = p.exprList()
-		p.leave()
+	a := arity{0, -1}
+	if !call.Stored && call.Schema == "" {
+		a = arityOf(call.Name)
 	}
+	p.enter()
+	call.Args = p.counted(a)
+	p.leave()
 	call.End = Pos(p.expect(tRParen).end)
 }
 
@@ -130,7 +132,7 @@ func (p *parser) unitCall() Expr {
 	}
 	p.expect(tComma)
 	p.enter()
-	call.Args = p.exprList()
+	call.Args = p.counted(arityOf(call.Name))
 	p.leave()
 	call.End = Pos(p.expect(tRParen).end)
 	return call

@@ -304,9 +304,6 @@ func (p *parser) jsonTable() TableExpr {
 	p.leave()
 	p.expect(tRParen)
 	t.Alias = p.tableAlias()
-	if t.Alias == "" {
-		p.fail()
-	}
 	return t
 }
 

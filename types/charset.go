@@ -325,3 +325,12 @@ func appendMapped(dst, s []byte, cs *Charset, f func(rune) rune) []byte {
 	}
 	return dst
 }
+
+// InUTF8 translates text to what the catalog and the variables keep.
+func InUTF8(text string, from *Charset) string {
+	if to := DefaultCollation.Charset(); !SameBytes(from, to) {
+		out, _ := ConvertCharset(nil, []byte(text), from, to)
+		return string(out)
+	}
+	return text
+}

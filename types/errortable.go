@@ -549,6 +549,9 @@ const (
 	ErIllegalPrivilegeLevel                               uint16 = 3619
 	ErCteMaxRecursionDepth                                uint16 = 3636
 	ErMissingJSONTableValue                               uint16 = 3665
+	ErWrongJSONTableValue                                 uint16 = 3666
+	ErTFMustHaveAlias                                     uint16 = 3667
+	ErJTValueOutOfRange                                   uint16 = 3669
 	ErRegexpBufferOverflow                                uint16 = 3684
 	ErRegexpIllegalArgument                               uint16 = 3685
 	ErRegexpIndexOutOfBounds                              uint16 = 3686
@@ -1155,7 +1158,10 @@ var errorTable = [...]errorText{
 	{ErNotImplementedForWindow, "HY000", "'%s'"},
 	{ErIllegalPrivilegeLevel, "HY000", "Illegal privilege level specified for %s"},
 	{ErCteMaxRecursionDepth, "HY000", "Recursive query aborted after %d iterations. Try increasing @@cte_max_recursion_depth to a larger value."},
-	{ErMissingJSONTableValue, "HY000", "Missing value for JSON_TABLE column '%s'"},
+	{ErMissingJSONTableValue, "22035", "Missing value for JSON_TABLE column '%s'"},
+	{ErWrongJSONTableValue, "2203F", "Can't store an array or an object in the scalar JSON_TABLE column '%s'"},
+	{ErTFMustHaveAlias, "HY000", "Every table function must have an alias."},
+	{ErJTValueOutOfRange, "22003", "Value is out of range for JSON_TABLE's column '%s'"},
 	{ErRegexpBufferOverflow, "HY000", "The result string is larger than the result buffer."},
 	{ErRegexpIllegalArgument, "HY000", "Illegal argument to a regular expression."},
 	{ErRegexpIndexOutOfBounds, "HY000", "Index out of bounds in regular expression search."},
