@@ -102,6 +102,9 @@ func (b *Batch) forget() {
 	}
 }
 
+// Apply is Engine.Apply of the batch.
+func (b *Batch) Apply(sync bool) error { return b.e.Apply(b, sync) }
+
 // SyncWait returns once the batch, applied by ApplyNoSync, is durable. Calling it again, or on a batch that was not applied,
 // returns at once. An error means that durability is unknown and that the engine has failed.
 func (b *Batch) SyncWait() error { return b.e.syncWAL(b.end) }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -176,6 +177,25 @@ func (e *Engine) Get(dst, key []byte) (value []byte, found bool, err error) {
 	}
 	dst = append(dst, v...)
 	return dst, true, errors.Join(closer.Close())
+}
+
+// GetFlushed is Get of what is in tables, where no crash takes it.
+func (e *Engine) GetFlushed(dst, key []byte) (value []byte, found bool, err error) {
+	it, err := e.db.NewIter(&pebble.IterOptions{LowerBound: key, OnlyReadGuaranteedDurable: true})
+	if err != nil {
+		return dst, false, e.explainRead(err)
+	}
+	if it.First() && bytes.Equal(it.Key(), key) {
+		v, err := it.ValueAndErr()
+		if err != nil {
+			return dst, false, errors.Join(e.explainRead(err), it.Close())
+		}
+		dst, found = append(dst, v...), true
+	}
+	if err := errors.Join(it.Error(), it.Close()); err != nil {
+		return dst, false, e.explainRead(err)
+	}
+	return dst, found, nil
 }
 
 // ApplyNoSync makes b visible; b.SyncWait makes it durable. Who writes the same key from several goroutines has to order them: of

@@ -72,5 +72,15 @@
 //	    D1). In between nothing else of the region is proposed.
 //	A3. What is proposed was evaluated in the term that it is proposed in, with all entries before it applied.
 //
-// Absent on purpose: what commands mean (Machine), and reads.
+// # Driving
+//
+// Group is a pure core: package internal/sim drives several over models of disks and networks. Set drives those of a store over the
+// engine: who proposes does what the group asks for, the log's sync included, and other committers share that sync in wal.Log.
+//
+// Locks, in the order in which they are taken: Set.mu, member.mu; line.mu is a leaf. None is held over a sync or an application.
+//
+// Goroutine inventory: Set.keeper truncates logs; New starts it, Close waits for it.
+//
+// Absent on purpose: what commands mean (Machine), reads, and, until there is a second store, snapshots, changes of members, ticks and a
+// transport: Set leads the groups of which it has the only voter, and no others.
 package replica
