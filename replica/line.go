@@ -141,6 +141,11 @@ func (m *member) propose(head *place) error {
 		return kvapi.ErrClosed
 	}
 	m.mu.Lock()
+	if m.core.sole() && !m.begun {
+		m.mu.Unlock()
+		<-m.started
+		m.mu.Lock()
+	}
 	turn := Turn{Region: m.core.region}
 	var ok bool
 	turn.Term, ok = m.core.Leads()

@@ -32,6 +32,10 @@ type member struct {
 	driven  bool
 	flight  *flight // the entry in flight
 	stopped bool    // after an error
+	begun   bool    // started is closed
+
+	// started is closed once a group of one voter is led, or never will be.
+	started chan struct{}
 }
 
 // flight is an entry on its way.
@@ -95,6 +99,7 @@ func (m *member) once() error {
 	}
 	if term, ok := m.core.Leads(); ok && m.core.sole() {
 		m.term.Store(term)
+		m.begin()
 	} else {
 		m.term.Store(0)
 	}
@@ -132,11 +137,20 @@ func (m *member) land(err error) {
 	}
 }
 
+// begin closes started. The caller holds mu.
+func (m *member) begin() {
+	if !m.begun {
+		m.begun = true
+		close(m.started)
+	}
+}
+
 // stop ends the group after an error of the log, the disk or the machine. The caller holds mu.
 func (m *member) stop(err error) {
 	m.stopped = true
 	m.term.Store(0)
 	m.land(kvapi.ErrUndetermined)
+	m.begin()
 	m.s.fail(err)
 }
 
@@ -215,11 +229,15 @@ func (m *member) tell(done []appliedEntry) error {
 			m.s.o.Machine.Applied(d.at, d.commands)
 			continue
 		}
-		// The right half is led before anybody hears of it, so that nobody is sent away.
-		if err := m.s.add(d.right); err != nil {
+		// The machine knows the right half before that applies anything. Who proposes to it before it is led waits for that.
+		right, err := m.s.add(d.right)
+		if err != nil {
 			return err
 		}
 		m.s.o.Machine.Split(d.left, d.right)
+		if right.core.sole() {
+			right.campaign()
+		}
 	}
 	return nil
 }

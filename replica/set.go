@@ -133,7 +133,7 @@ func (s *Set) open(r *kvapi.Region) (*member, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &member{s: s, core: core}, nil
+	return &member{s: s, core: core, started: make(chan struct{})}, nil
 }
 
 // LoadRegions reads all descriptors on the disk, in the order of their ids.
@@ -260,22 +260,19 @@ func (s *Set) fail(err error) {
 	}
 }
 
-// add takes in the right half of a split, whose records have just become visible. A sole voter leads it at once.
-func (s *Set) add(r *kvapi.Region) error {
+// add takes in the right half of a split, whose records have just become visible.
+func (s *Set) add(r *kvapi.Region) (*member, error) {
 	m, err := s.open(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	members := maps.Clone(*s.members.Load())
 	members[r.ID] = m
 	s.members.Store(&members)
-	s.mu.Unlock()
 	s.Stats.Splits.Inc()
-	if m.core.sole() {
-		m.campaign()
-	}
-	return nil
+	return m, nil
 }
 
 // Close refuses proposals, waits for those under way and ends the goroutine.
@@ -283,6 +280,11 @@ func (s *Set) Close() {
 	s.mu.Lock()
 	s.closing.Store(true)
 	s.mu.Unlock()
+	for _, m := range *s.members.Load() {
+		m.mu.Lock()
+		m.begin() // nobody is to wait for what was never started
+		m.mu.Unlock()
+	}
 	s.inFlight.Wait()
 	close(s.stop)
 	s.background.Wait()
