@@ -50,6 +50,11 @@ func (s *Session) alter(c *ddl.Call, name ddl.Name, actions []ddl.AlterSpec) (sq
 	if len(actions) == 0 {
 		return sqlapi.Result{}, nil
 	}
+	if t := s.node.Catalog.Current().Lookup(name.Schema, name.Table); t != nil {
+		if err := s.requirePrimaryKey(keepsPrimaryKey(t, actions)); err != nil {
+			return sqlapi.Result{}, err
+		}
+	}
 	c.Context = s.context.Fork()
 	c.Context.Strict = s.context.SQLMode&types.ModeStrict != 0
 	err := s.node.DDL.AlterTable(c, name, actions)

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"errors"
 	"log/slog"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -68,7 +70,7 @@ func applyMetadataWait(s *Session, value string) error {
 }
 
 func applyMaxExecution(s *Session, value string) error {
-	s.maxExecution = time.Duration(mustInt(value)) * time.Millisecond
+	s.maxExecution = time.Duration(min(mustInt(value), math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 	return nil
 }
 
@@ -328,9 +330,20 @@ func dynamicErrorCount(s *Session) types.Value   { return types.Int(int64(s.diag
 
 func dynamicPlanFromCache(s *Session) types.Value { return types.Int(boolInt(s.lastFromCache)) }
 
-// mustInt reads a number that a variable's parser wrote or the table states.
+// mustInt reads a number that a variable's parser wrote or the table states. Those beyond 63 bits, which mean no limit, are the largest.
 func mustInt(value string) int64 {
 	n, err := strconv.ParseInt(value, 10, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		return math.MaxInt64
+	}
+	if err != nil {
+		panic("session: not a number: " + value)
+	}
+	return n
+}
+
+func mustUint(value string) uint64 {
+	n, err := strconv.ParseUint(value, 10, 64)
 	if err != nil {
 		panic("session: not a number: " + value)
 	}

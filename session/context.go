@@ -105,8 +105,14 @@ func (s *Session) now() time.Time {
 	return s.started
 }
 
-// get returns a session variable's stored text.
-func (s *Session) get(name string) string { return s.values[s.node.table.byName[name]] }
+// get returns a session variable's stored text, and a global one's where sessions have none.
+func (s *Session) get(name string) string {
+	i := s.node.table.byName[name]
+	if i >= s.node.table.sessions {
+		return s.node.globalValues()[i]
+	}
+	return s.values[i]
+}
 
 // store sets a session variable's text without checks or actions.
 func (s *Session) store(name, value string) { s.storeAt(s.node.table.byName[name], value) }
@@ -116,7 +122,7 @@ func (s *Session) storeAt(i int, value string) {
 		return
 	}
 	if !s.own {
-		s.values, s.own = append(valueSet(nil), s.values...), true
+		s.values, s.own = append(valueSet(nil), s.values[:s.node.table.sessions]...), true
 	}
 	s.values[i] = value
 }

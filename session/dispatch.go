@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/pandodb/pando/exec"
@@ -99,6 +100,10 @@ func (s *Session) runCommand(stmt syntax.Statement, text string) (sqlapi.Result,
 		return none, s.runFlush(stmt)
 	case *syntax.UnlockTables:
 		return none, nil // no table is ever locked as a whole, so there is nothing to give back
+	case *syntax.Loose:
+		if stmt.Kind == "RESET" && slices.ContainsFunc(stmt.Parts, func(p syntax.LoosePart) bool { return p.Kind == syntax.LooseWord && p.Text == "PERSIST" }) {
+			return none, s.resetPersist(stmt)
+		}
 	case *syntax.CreateUser, *syntax.DropUser, *syntax.RenameUser, *syntax.SetPassword, *syntax.Grant:
 		return none, s.runAccount(stmt)
 	}

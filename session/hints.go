@@ -91,19 +91,6 @@ func setsVariables(stmt syntax.Statement) bool {
 	return false
 }
 
-// hintable are the variables that SET_VAR may set.
-var hintable = map[string]bool{
-	"auto_increment_increment": true, "auto_increment_offset": true, "big_tables": true, "bulk_insert_buffer_size": true, "cte_max_recursion_depth": true,
-	"default_tmp_storage_engine": true, "div_precision_increment": true, "end_markers_in_json": true, "eq_range_index_dive_limit": true,
-	"foreign_key_checks": true, "group_concat_max_len": true, "insert_id": true, "join_buffer_size": true, "lock_wait_timeout": true,
-	"max_error_count": true, "max_execution_time": true, "max_heap_table_size": true, "max_join_size": true, "max_length_for_sort_data": true,
-	"max_seeks_for_key": true, "max_sort_length": true, "optimizer_prune_level": true, "optimizer_search_depth": true, "optimizer_switch": true,
-	"range_alloc_block_size": true, "range_optimizer_max_mem_size": true, "read_buffer_size": true, "read_rnd_buffer_size": true,
-	"sort_buffer_size": true, "sql_auto_is_null": true, "sql_big_selects": true, "sql_buffer_result": true, "sql_mode": true, "sql_safe_updates": true,
-	"sql_select_limit": true, "time_zone": true, "timestamp": true, "tmp_table_size": true, "unique_checks": true,
-	"updatable_views_with_limit": true, "windowing_use_high_precision": true,
-}
-
 // The warnings of SET_VAR hints that are not followed.
 const (
 	errUnresolvedHint = 3128
@@ -125,11 +112,11 @@ func (s *Session) hintedVariables(stmt syntax.Statement) (restore func()) {
 			continue
 		}
 		name := strings.ToLower(item.Name)
-		switch _, _, err := s.node.table.lookup(name); {
+		switch _, v, err := s.node.table.lookup(name); {
 		case err != nil:
 			s.warnOfHint(errUnresolvedHint, "Unresolved name '"+item.Name+"' for SET_VAR hint")
 			continue
-		case !hintable[name]:
+		case !v.hint:
 			s.warnOfHint(errNotHintable, "Variable '"+item.Name+"' cannot be set using SET_VAR hint.")
 			continue
 		}

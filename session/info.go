@@ -52,14 +52,13 @@ func (s *Session) sysVar(where expr.VarScope, name string) (types.Value, error) 
 	if err != nil {
 		return types.Null(), err
 	}
-	if v.dynamic != nil {
-		return v.dynamic(s), nil
-	}
 	switch {
 	case where == expr.ScopeSession && v.scope&scopeSession == 0:
 		return types.Null(), types.Errorf(types.ErIncorrectGlobalLocalVar, v.name, "GLOBAL")
 	case where == expr.ScopeGlobal && v.scope&scopeGlobal == 0:
 		return types.Null(), types.Errorf(types.ErIncorrectGlobalLocalVar, v.name, "SESSION")
+	case v.dynamic != nil:
+		return v.dynamic(s), nil
 	case where == expr.ScopeGlobal || v.scope == scopeGlobal:
 		return v.value(s.node.globalValues()[i]), nil
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/keys"
@@ -62,6 +63,10 @@ type Node struct {
 
 	preparedMax  atomic.Int64
 	preparedLive atomic.Int64
+	// setBy holds the variableOrigin of global values that are not the built-in ones, by name.
+	setBy sync.Map
+	// readOnly is read_only or, as readOnlySuper, super_read_only.
+	readOnly atomic.Int32
 	// dictionaryReads counts the descriptors that virtual tables have looked at.
 	dictionaryReads atomic.Int64
 }
@@ -122,8 +127,20 @@ func (n *Node) Prepare(settings []Setting) error {
 			}
 		}
 		n.setGlobal(i, s.Value)
+		origin := variableOrigin{source: "COMMAND_LINE", at: clock.Now()}
+		if at >= len(settings) {
+			origin.source = "PERSISTED"
+		}
+		n.setBy.Store(v.name, origin)
 	}
 	return nil
+}
+
+// variableOrigin tells who gave a global variable its value, and when.
+type variableOrigin struct {
+	source     string
+	at         time.Time
+	user, host string
 }
 
 // SetGlobal sets a global variable's value as the node itself reports it, without acting on it.
@@ -191,6 +208,22 @@ func (n *Node) persist(name, value string) error {
 		return exec.MapError(err, nil)
 	}
 	return exec.MapError(tx.Commit(), nil)
+}
+
+// unpersist drops what SET PERSIST kept of one variable. It reports whether there was anything.
+func (n *Node) unpersist(name string) (bool, error) {
+	tx := n.Txns.Begin(txn.Options{Level: txn.ReadCommitted})
+	defer tx.Release()
+	key := keys.SystemKey(nil, variableSpace, []byte(name))
+	found, err := tx.LockDelete(key, nil)
+	if err == nil && found {
+		err = tx.Delete(key)
+	}
+	if err != nil {
+		tx.Rollback()
+		return false, exec.MapError(err, nil)
+	}
+	return found, exec.MapError(tx.Commit(), nil)
 }
 
 // reservePrepared counts one more live prepared statement, or refuses it with 1461.

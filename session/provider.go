@@ -33,8 +33,11 @@ func (p *provider) Variables(global bool) [][2]string {
 		}
 		list = append(list, [2]string{v.name, s.shown(i, v, global)})
 	}
-	for _, alias := range []string{"tx_isolation", "tx_read_only"} {
+	for _, alias := range []string{"identity", "tx_isolation", "tx_read_only"} {
 		i := s.node.table.byName[alias]
+		if global && s.node.table.list[i].scope&scopeGlobal == 0 {
+			continue
+		}
 		list = append(list, [2]string{alias, s.shown(i, s.node.table.list[i], global)})
 	}
 	sort.Slice(list, func(i, j int) bool { return list[i][0] < list[j][0] })
@@ -68,8 +71,12 @@ func (p *provider) VariableInfos() []infoschema.VariableInfo {
 	list := make([]infoschema.VariableInfo, 0, len(p.node.table.list))
 	for _, v := range p.node.table.list {
 		info := infoschema.VariableInfo{Name: v.name, Source: "COMPILED"}
+		if how, ok := p.node.setBy.Load(v.name); ok {
+			how := how.(variableOrigin)
+			info.Source, info.Set, info.User, info.Host = how.source, how.at, how.user, how.host
+		}
 		if v.kind == kindInt {
-			info.Min, info.Max = strconv.FormatInt(v.min, 10), strconv.FormatInt(v.max, 10)
+			info.Min, info.Max = strconv.FormatInt(v.min, 10), strconv.FormatUint(v.max, 10)
 		}
 		list = append(list, info)
 	}

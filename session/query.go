@@ -363,6 +363,11 @@ func (s *Session) admit(p *exec.Plan) error {
 	if s.opensTxn(p) {
 		s.openTxn(s.txnOptions())
 	}
+	if p.NeedsTxn && !p.IsQuery && s.node.readOnly.Load() != 0 {
+		if err := s.mayWrite(); err != nil {
+			return err
+		}
+	}
 	if p.NeedsTxn && (s.tx != nil && s.txReadOnly || s.tx == nil && s.readOnly) && !p.IsQuery {
 		return types.Errorf(types.ErCantExecuteInReadOnlyTransaction)
 	}

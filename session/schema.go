@@ -22,6 +22,9 @@ func (s *Session) runSchema(stmt syntax.Statement, text string) (sqlapi.Result, 
 	if err := s.commit(); err != nil {
 		return sqlapi.Result{}, err
 	}
+	if err := s.mayWrite(); err != nil {
+		return sqlapi.Result{}, err
+	}
 	if s.readOnly {
 		return sqlapi.Result{}, types.Errorf(types.ErCantExecuteInReadOnlyTransaction)
 	}
@@ -31,6 +34,11 @@ func (s *Session) runSchema(stmt syntax.Statement, text string) (sqlapi.Result, 
 	call := &ddl.Call{LockWait: s.metadataWait, Interrupt: &s.interrupt, Self: s.use, Text: text,
 		JudgeRows: s.judgeRows,
 		Check: func(old, next *catalog.Table) error {
+			if old == nil {
+				if err := s.requirePrimaryKey(next.PK != nil); err != nil {
+					return err
+				}
+			}
 			if err := plan.CheckDefaults(s.planEnv(""), old, next); err != nil {
 				return err
 			}
@@ -38,6 +46,37 @@ func (s *Session) runSchema(stmt syntax.Statement, text string) (sqlapi.Result, 
 		},
 		Warn: func(level types.Level, number uint16, args ...any) { s.context.Warn(level, number, args...) }}
 	return run(call)
+}
+
+// What sql_require_primary_key says of tables without a primary key.
+const (
+	errNoPrimaryKey = 3750
+	noPrimaryKey    = "Unable to create or change a table without a primary key, when the system variable 'sql_require_primary_key' is set. Add a primary key to the table or unset this variable to avoid this message. Note that tables without a primary key can cause performance problems in row-based replication, so please consult your DBA before changing this setting."
+)
+
+// requirePrimaryKey is sql_require_primary_key.
+func (s *Session) requirePrimaryKey(has bool) error {
+	if has || s.get("sql_require_primary_key") == "OFF" {
+		return nil
+	}
+	return types.NewError(errNoPrimaryKey, noPrimaryKey)
+}
+
+// keepsPrimaryKey reports whether a table has a primary key after changes, or changes its name alone.
+func keepsPrimaryKey(t *catalog.Table, actions []ddl.AlterSpec) bool {
+	has, renamed := t.PK != nil, true
+	for _, action := range actions {
+		switch action := action.(type) {
+		case ddl.RenameTo:
+			continue
+		case ddl.DropIndex:
+			has = has && !strings.EqualFold(action.Name, catalog.PrimaryName)
+		case ddl.AddIndex:
+			has = has || action.Index.Primary
+		}
+		renamed = false
+	}
+	return has || renamed
 }
 
 // schemaChange returns the function that carries a statement out, or nil for a statement that is not supported.

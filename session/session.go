@@ -181,11 +181,9 @@ func (s *Session) Reset() error {
 // resetVariables takes the global values and applies them.
 func (s *Session) resetVariables() error {
 	s.values, s.own = s.node.globalValues(), false
-	for i, v := range s.node.table.list {
-		if v.apply != nil && v.scope&scopeSession != 0 && !contextual(v) {
-			if err := v.apply(s, s.values[i]); err != nil {
-				return err
-			}
+	for _, i := range s.node.table.applied {
+		if err := s.node.table.list[i].apply(s, s.values[i]); err != nil {
+			return err
 		}
 	}
 	s.refreshContext()

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/privilege"
 	"github.com/pandodb/pando/syntax"
@@ -153,7 +155,7 @@ func (s *Session) checkedVariable(scope syntax.VarScope, name string, value type
 		return nil, err
 	}
 	if v.readOnly { // before the value, which may be wrong too
-		return nil, types.Errorf(types.ErIncorrectGlobalLocalVar, v.name, "read only")
+		return nil, readOnlyError(scope, v)
 	}
 	text, err := v.parse(value, func(number uint16, args ...any) { s.context.Warn(types.LevelWarning, number, args...) })
 	if err != nil {
@@ -162,10 +164,53 @@ func (s *Session) checkedVariable(scope syntax.VarScope, name string, value type
 	return s.assign(scope, i, v, text)
 }
 
+func readOnlyError(where syntax.VarScope, v *variable) error {
+	if where == syntax.ScopePersistOnly {
+		return types.Errorf(types.ErIncorrectGlobalLocalVar, v.name, "non persistent read only")
+	}
+	return types.Errorf(types.ErIncorrectGlobalLocalVar, v.name, "read only")
+}
+
+// errNotPersisted is the number of what RESET PERSIST says of a variable that SET PERSIST has not kept.
+const errNotPersisted = 3615
+
+// resetPersist drops what SET PERSIST has kept, of one variable or of all.
+func (s *Session) resetPersist(stmt *syntax.Loose) error {
+	if err := s.require(privilege.Super, "", ""); err != nil {
+		return err
+	}
+	name, ifExists := "", false
+	for _, part := range stmt.Parts {
+		switch {
+		case part.Kind == syntax.LooseName:
+			name = strings.ToLower(part.Text)
+		case part.Text == "EXISTS":
+			ifExists = true
+		}
+	}
+	if name == "" {
+		kept, err := s.node.loadPersisted()
+		for i := 0; err == nil && i < len(kept); i++ {
+			_, err = s.node.unpersist(kept[i].Name)
+		}
+		return exec.MapError(err, &s.interrupt)
+	}
+	found, err := s.node.unpersist(name)
+	if err != nil || found {
+		return err
+	}
+	missing := types.NewError(errNotPersisted, "Variable "+name+" does not exist in persisted config file")
+	if !ifExists {
+		return missing
+	}
+	s.context.AddError(types.LevelWarning, missing)
+	return nil
+}
+
 // assign checks scope, rights and value, and returns the change itself.
 func (s *Session) assign(where syntax.VarScope, i int, v *variable, text string) (change, error) {
 	if v.readOnly {
-		return nil, types.Errorf(types.ErIncorrectGlobalLocalVar, v.name, "read only")
+		return nil, readOnlyError(where, v)
 	}
 	global := where == syntax.ScopeGlobal || where == syntax.ScopePersist || where == syntax.ScopePersistOnly
 	switch {
@@ -220,9 +265,7 @@ func (s *Session) assignGlobal(where syntax.VarScope, i int, v *variable, text s
 		}
 	}
 	s.node.setGlobal(i, text)
-	if v.scope == scopeGlobal {
-		s.storeAt(i, text) // a session reads a global variable through its own copy
-	}
+	s.node.setBy.Store(v.name, variableOrigin{"DYNAMIC", clock.Now(), s.client.User, s.client.Host})
 	return nil
 }
 

@@ -94,6 +94,14 @@ func (s *Session) endTxn() {
 
 // finishTxn does what AND CHAIN and RELEASE ask for after COMMIT or ROLLBACK.
 func (s *Session) finishTxn(end syntax.TxnEnd, options txn.Options) {
+	if end.Chain == "" && end.Release == "" {
+		switch s.get("completion_type") {
+		case "CHAIN":
+			end.Chain = "AND CHAIN"
+		case "RELEASE":
+			end.Release = "RELEASE"
+		}
+	}
 	if end.Chain == "AND CHAIN" {
 		s.openTxn(options)
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -35,13 +36,18 @@ type variable struct {
 	scope    scope
 	kind     kind
 	def      string
-	min, max int64
+	min      int64
+	max      uint64
 	words    []string
 	readOnly bool
 	// given: a session has the global value of the time when it began, and cannot choose (1621).
 	given bool
 	// guarded ones need a right for the session's value too, though here most have no effect: in MySQL they hide changes from replicas.
 	guarded bool
+	// hint says that SET_VAR may set it for one statement.
+	hint bool
+	// effect says who reads the value, of a variable that acts without apply, applyGlobal or check.
+	effect string
 	// idle says why setting the variable changes nothing; a SET of it raises a warning with this text.
 	idle string
 	// check normalises or refuses a value before it is stored; nil takes it as it is. s is nil for a setting given at start.
@@ -53,23 +59,59 @@ type variable struct {
 	dynamic func(s *Session) types.Value
 }
 
-// variables is the table of all system variables, sorted by name, with an index by name.
+// variableTable holds all system variables: first those that sessions have values of, then the others, each by name. So a session's own set
+// needs to hold the first part only.
 type variableTable struct {
-	list   []*variable
-	byName map[string]int
+	list     []*variable
+	byName   map[string]int
+	sessions int   // length of the first part
+	applied  []int // of it, those that act on a new session
 }
 
 func newVariableTable() *variableTable {
 	t := &variableTable{byName: map[string]int{}}
+	told := map[string]*variable{}
 	for _, group := range [][]*variable{sessionVariables(), idleSessionVariables(), globalVariables(), foreignVariables(), informationVariables()} {
+		for _, v := range group {
+			if told[v.name] != nil {
+				panic("system variable listed twice: " + v.name)
+			}
+			told[v.name] = v
+		}
 		t.list = append(t.list, group...)
 	}
-	slices.SortFunc(t.list, func(a, b *variable) int { return strings.Compare(a.name, b.name) })
-	for i, v := range t.list {
-		if _, twice := t.byName[v.name]; twice {
-			panic("system variable listed twice: " + v.name)
+	for _, v := range recorded() {
+		if variableAliases[v.name] != "" {
+			continue
 		}
+		if own := told[v.name]; own != nil {
+			own.hint = v.hint
+			if own.idle != "" && own.kind == kindInt && v.kind == kindInt && own.def != "" && own.name != "innodb_buffer_pool_size" {
+				own.min, own.max = v.min, v.max
+			}
+			continue
+		}
+		if value, ok := trueValues[v.name]; ok {
+			v.def = value
+		}
+		told[v.name] = v
+		t.list = append(t.list, v)
+	}
+	slices.SortFunc(t.list, func(a, b *variable) int {
+		if x, y := a.scope&scopeSession, b.scope&scopeSession; x != y {
+			return cmp.Compare(y, x)
+		}
+		return strings.Compare(a.name, b.name)
+	})
+	for i, v := range t.list {
 		t.byName[v.name] = i
+		if v.scope&scopeSession == 0 {
+			continue
+		}
+		t.sessions = i + 1
+		if v.apply != nil && !contextual(v) {
+			t.applied = append(t.applied, i)
+		}
 	}
 	for alias, name := range variableAliases {
 		t.byName[alias] = t.byName[name]
@@ -85,7 +127,7 @@ var variableAliases = map[string]string{
 	"identity":       "last_insert_id",
 }
 
-// valueSet holds one value per variable of the table. It is shared between sessions until one of them changes a value, so
+// valueSet holds one value per variable of the table, a session's own one those of its variables only. It is shared between sessions until one of them changes a value, so
 // that thousands of idle sessions cost nothing; copy before writing.
 type valueSet []string
 
@@ -117,6 +159,9 @@ func (v *variable) parse(value types.Value, warn func(number uint16, args ...any
 	}
 	switch v.kind {
 	case kindBool:
+		if value.K == types.KindDecimal || value.K == types.KindFloat {
+			return "", types.Errorf(types.ErWrongTypeForVar, v.name)
+		}
 		switch strings.ToUpper(text) {
 		case "1", "ON", "TRUE":
 			return "ON", nil
@@ -159,11 +204,19 @@ func (v *variable) parseInt(value types.Value, text string, warn func(uint16, ..
 		if uerr != nil {
 			return "", types.Errorf(types.ErWrongTypeForVar, v.name)
 		}
-		n = int64(min(u, uint64(1)<<63-1))
+		if u > v.max {
+			warn(types.ErTruncatedWrongValue, v.name, text)
+			u = v.max
+		}
+		return strconv.FormatUint(u, 10), nil
 	}
-	if n < v.min || n > v.max {
+	switch {
+	case n < v.min:
 		warn(types.ErTruncatedWrongValue, v.name, text)
-		n = min(max(n, v.min), v.max)
+		n = v.min
+	case n >= 0 && uint64(n) > v.max:
+		warn(types.ErTruncatedWrongValue, v.name, text)
+		return strconv.FormatUint(v.max, 10), nil
 	}
 	return strconv.FormatInt(n, 10), nil
 }
@@ -174,7 +227,11 @@ func (v *variable) value(text string) types.Value {
 	case kindBool:
 		return types.Int(boolInt(text == "ON"))
 	case kindInt:
-		n, _ := strconv.ParseInt(text, 10, 64) // parse wrote it
+		n, err := strconv.ParseInt(text, 10, 64) // parse wrote it
+		if err != nil {
+			u, _ := strconv.ParseUint(text, 10, 64)
+			return types.Uint(u)
+		}
 		return types.Int(n)
 	case kindFloat:
 		f, _ := strconv.ParseFloat(text, 64) // parse wrote it

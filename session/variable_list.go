@@ -3,13 +3,18 @@ package session
 // reasons why an accepted variable does nothing.
 const (
 	idleOneNode  = "a single node commits in one batch and needs no such protocol"
-	idleWorkers  = "no plan asks for more than one worker"
+	idleWorkers  = "one worker joins what the others have grouped"
 	idleMemory   = "memory is bounded per statement by tidb_mem_quota_query"
 	idleNoBinlog = "there is no binary log"
 	idleNoFK     = "foreign keys are not supported yet"
 	idleNoCache  = "there is no query cache"
 	idleKeySpace = "all tables share one key space"
 	idleNoThread = "a connection costs no thread"
+	idleNoRoles  = "roles are not supported yet"
+	idleInnoDB   = "it is InnoDB's; tables are kept by another engine"
+	idleMyISAM   = "it is MyISAM's, of which there is none"
+
+	idleNoSlowLog = "there is no slow log yet"
 )
 
 func boolVar(name string, s scope, def bool, idle string) *variable {
@@ -21,7 +26,7 @@ func boolVar(name string, s scope, def bool, idle string) *variable {
 }
 
 func intVar(name string, s scope, def, low, high string, idle string) *variable {
-	return &variable{name: name, scope: s, kind: kindInt, def: def, min: mustInt(low), max: mustInt(high), idle: idle}
+	return &variable{name: name, scope: s, kind: kindInt, def: def, min: mustInt(low), max: mustUint(high), idle: idle}
 }
 
 func textVar(name string, s scope, def string, idle string) *variable {
@@ -47,6 +52,12 @@ func (v *variable) checked(check func(*Session, string) (string, error)) *variab
 	return v
 }
 
+// readBy says who reads the value, of a variable that acts without being told of a change.
+func (v *variable) readBy(effect string) *variable {
+	v.effect = effect
+	return v
+}
+
 func (v *variable) restricted() *variable {
 	v.guarded = true
 	return v
@@ -59,8 +70,8 @@ func (v *variable) fromGlobal() *variable {
 
 // encryptionModes are the values of block_encryption_mode.
 func encryptionModes() (words []string) {
-	for _, bits := range []string{"128", "192", "256"} {
-		for _, mode := range []string{"ecb", "cbc", "cfb1", "cfb8", "cfb128", "ofb"} {
+	for _, mode := range []string{"ecb", "cbc", "cfb1", "cfb8", "cfb128", "ofb"} {
+		for _, bits := range []string{"128", "192", "256"} {
 			words = append(words, "aes-"+bits+"-"+mode)
 		}
 	}
@@ -71,12 +82,13 @@ func encryptionModes() (words []string) {
 func sessionVariables() []*variable {
 	return []*variable{
 		boolVar("autocommit", scopeBoth, true, "").onSession(applyAutocommit),
+		(&variable{name: "completion_type", scope: scopeBoth, kind: kindEnum, def: "NO_CHAIN", words: []string{"NO_CHAIN", "CHAIN", "RELEASE"}}).readBy("COMMIT and ROLLBACK"),
 		(&variable{name: "transaction_isolation", scope: scopeBoth, kind: kindEnum, def: "REPEATABLE-READ",
 			words: []string{"READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"}}).checked(checkIsolation).onSession(applyIsolation),
 		boolVar("transaction_read_only", scopeBoth, false, "").onSession(applyReadOnly),
 		boolVar("innodb_snapshot_isolation", scopeBoth, false, "").onSession(applySnapshotIsolation),
 		textVar("sql_mode", scopeBoth, defaultSQLMode, "").checked(checkSQLMode).onSession(applySQLMode),
-		(&variable{name: "block_encryption_mode", scope: scopeBoth, kind: kindEnum, def: "aes-128-ecb", words: encryptionModes()}),
+		(&variable{name: "block_encryption_mode", scope: scopeBoth, kind: kindEnum, def: "aes-128-ecb", words: encryptionModes()}).readBy("AES_ENCRYPT and AES_DECRYPT"),
 		textVar("time_zone", scopeBoth, "SYSTEM", "").checked(checkTimeZone).onSession(applyTimeZone),
 		textVar("character_set_client", scopeBoth, "utf8mb4", "").checked(checkClientCharset).onSession(applyCharset),
 		textVar("character_set_connection", scopeBoth, "utf8mb4", "").checked(checkCharset).onSession(collationOf("connection")).onGlobal(globalCollationOf("connection")),
@@ -88,22 +100,24 @@ func sessionVariables() []*variable {
 		textVar("collation_server", scopeBoth, "utf8mb4_0900_ai_ci", "").checked(checkCollation).onSession(charsetOf("server")).onGlobal(globalCharsetOf("server")),
 		intVar("innodb_lock_wait_timeout", scopeBoth, "50", "1", "1073741824", "").onSession(applyLockWait),
 		intVar("lock_wait_timeout", scopeBoth, "31536000", "1", "31536000", "").onSession(applyMetadataWait),
-		intVar("max_execution_time", scopeBoth, "0", "0", "4294967295", "").onSession(applyMaxExecution),
-		intVar("sql_select_limit", scopeBoth, "9223372036854775807", "0", "9223372036854775807", "").onSession(applyExprLimits),
+		intVar("max_execution_time", scopeBoth, "0", "0", "18446744073709551615", "").onSession(applyMaxExecution),
+		intVar("sql_select_limit", scopeBoth, "18446744073709551615", "0", "18446744073709551615", "").onSession(applyExprLimits),
 		boolVar("sql_safe_updates", scopeBoth, false, "").onSession(applyExprLimits),
 		intVar("regexp_time_limit", scopeGlobal, "32", "1", "2147483647", "").onSession(applyExprLimits),
 		intVar("regexp_stack_limit", scopeGlobal, "8000000", "1", "2147483647", "").onSession(applyExprLimits),
-		intVar("group_concat_max_len", scopeBoth, "1024", "4", "9223372036854775807", "").onSession(applyExprLimits),
+		intVar("group_concat_max_len", scopeBoth, "1024", "4", "18446744073709551615", "").onSession(applyExprLimits),
 		intVar("div_precision_increment", scopeBoth, "4", "0", "30", "").onSession(applyExprLimits),
-		intVar("tidb_mem_quota_query", scopeBoth, "1073741824", "131072", "9223372036854775807", "").onSession(applyMemQuota),
+		intVar("tidb_mem_quota_query", scopeBoth, "1073741824", "131072", "18446744073709551615", "").onSession(applyMemQuota),
 		intVar("max_error_count", scopeBoth, "1024", "0", "65535", "").onSession(applyExprLimits),
 		intVar("auto_increment_increment", scopeBoth, "1", "1", "65535", "").checked(checkOnlyOne),
 		intVar("auto_increment_offset", scopeBoth, "1", "1", "65535", "").checked(checkOnlyOne),
-		intVar("last_insert_id", scopeSession, "0", "0", "9223372036854775807", "").onSession(applyLastInsertID),
-		intVar("insert_id", scopeSession, "0", "0", "9223372036854775807", "ids come from the table's counter"),
+		intVar("last_insert_id", scopeSession, "0", "0", "18446744073709551615", "").onSession(applyLastInsertID),
+		intVar("insert_id", scopeSession, "0", "0", "18446744073709551615", "ids come from the table's counter"),
 		(&variable{name: "timestamp", scope: scopeSession, kind: kindFloat, def: "0.000000"}).onSession(applyTimestamp),
 		intVar("wait_timeout", scopeBoth, "28800", "1", "31536000", "").onSession(applyWaitTimeout),
-		intVar("interactive_timeout", scopeBoth, "28800", "1", "31536000", ""),
+		intVar("interactive_timeout", scopeBoth, "28800", "1", "31536000", "").readBy("the handshake of an interactive client"),
+		intVar("default_week_format", scopeBoth, "0", "0", "7", "").readBy("WEEK"),
+		boolVar("sql_require_primary_key", scopeBoth, false, "").readBy("CREATE TABLE and ALTER TABLE"),
 		boolVar("sql_notes", scopeBoth, true, "").onSession(applyExprLimits),
 		boolVar("sql_quote_show_create", scopeBoth, true, "").checked(checkAlwaysOn),
 	}
@@ -122,35 +136,33 @@ func idleSessionVariables() []*variable {
 		boolVar("sql_warnings", scopeBoth, false, "an INSERT's information string is always sent"),
 		boolVar("sql_buffer_result", scopeBoth, false, "results hold no locks while they are sent"),
 		boolVar("low_priority_updates", scopeBoth, false, "rows are locked, not tables"),
-		intVar("tmp_table_size", scopeBoth, "16777216", "1024", "9223372036854775807", idleMemory),
-		intVar("max_heap_table_size", scopeBoth, "16777216", "16384", "9223372036854775807", idleMemory),
-		intVar("sort_buffer_size", scopeBoth, "262144", "32768", "9223372036854775807", idleMemory),
-		intVar("join_buffer_size", scopeBoth, "262144", "128", "9223372036854775807", idleMemory),
+		intVar("tmp_table_size", scopeBoth, "16777216", "1024", "18446744073709551615", idleMemory),
+		intVar("max_heap_table_size", scopeBoth, "16777216", "16384", "18446744073709551615", idleMemory),
+		intVar("sort_buffer_size", scopeBoth, "262144", "32768", "18446744073709551615", idleMemory),
+		intVar("join_buffer_size", scopeBoth, "262144", "128", "18446744073709551615", idleMemory),
 		intVar("read_buffer_size", scopeBoth, "131072", "8192", "2147479552", idleMemory),
 		intVar("read_rnd_buffer_size", scopeBoth, "262144", "1", "2147483647", idleMemory),
 		intVar("max_sort_length", scopeBoth, "1024", "4", "8388608", "sort keys are compared whole"),
 		intVar("net_buffer_length", scopeBoth, "16384", "1024", "1048576", "buffers grow and shrink by need").fromGlobal(),
 		intVar("net_read_timeout", scopeBoth, "30", "1", "31536000", "").onSession(applyNetTimeout),
 		intVar("net_write_timeout", scopeBoth, "60", "1", "31536000", "").onSession(applyNetTimeout),
-		intVar("net_retry_count", scopeBoth, "10", "1", "9223372036854775807", "reads are never retried"),
+		intVar("net_retry_count", scopeBoth, "10", "1", "18446744073709551615", "reads are never retried"),
 		intVar("optimizer_prune_level", scopeBoth, "1", "0", "1", "the optimizer has no such search"),
 		intVar("optimizer_search_depth", scopeBoth, "62", "0", "62", "the optimizer has no such search"),
-		textVar("optimizer_switch", scopeBoth, "", "the optimizer's strategies are not switched"),
+		textVar("optimizer_switch", scopeBoth, recordedDefault("optimizer_switch"), "the optimizer's strategies are not switched").checked(checkOptimizerSwitch),
 		intVar("eq_range_index_dive_limit", scopeBoth, "200", "0", "4294967295", "estimates come from statistics"),
 		intVar("cte_max_recursion_depth", scopeBoth, "1000", "0", "4294967295", "").onSession(applyExprLimits),
-		textVar("default_storage_engine", scopeBoth, "InnoDB", "every table uses Pando's own engine"),
-		textVar("default_tmp_storage_engine", scopeBoth, "InnoDB", "every table uses Pando's own engine"),
+		textVar("default_storage_engine", scopeBoth, "InnoDB", "every table uses Pando's own engine").checked(checkEngine),
+		textVar("default_tmp_storage_engine", scopeBoth, "InnoDB", "every table uses Pando's own engine").checked(checkEngine),
 		boolVar("explicit_defaults_for_timestamp", scopeBoth, true, "").checked(checkAlwaysOn),
-		boolVar("sql_require_primary_key", scopeBoth, false, ""),
-		intVar("key_buffer_size", scopeGlobal, "8388608", "0", "9223372036854775807", "it is MyISAM's, of which there is none"),
-		textVar("lc_messages", scopeBoth, "en_US", "messages are English"),
-		textVar("lc_time_names", scopeBoth, "en_US", "names of days and months are English"),
-		intVar("default_week_format", scopeBoth, "0", "0", "7", ""),
+		intVar("key_buffer_size", scopeGlobal, "8388608", "0", "18446744073709551615", "it is MyISAM's, of which there is none"),
+		textVar("lc_messages", scopeBoth, "en_US", "messages are English").checked(checkLocale),
+		textVar("lc_time_names", scopeBoth, "en_US", "names of days and months are English").checked(checkLocale),
 		boolVar("session_track_schema", scopeBoth, true, "session state is not tracked on the wire"),
 		boolVar("session_track_state_change", scopeBoth, false, "session state is not tracked on the wire"),
 		textVar("session_track_gtids", scopeBoth, "OFF", idleNoBinlog),
 		textVar("session_track_system_variables", scopeBoth, "", "session state is not tracked on the wire"),
-		textVar("character_set_filesystem", scopeBoth, "binary", "server-side files are not used"),
+		textVar("character_set_filesystem", scopeBoth, "binary", "server-side files are not used").checked(checkCharset),
 		boolVar("keep_files_on_create", scopeBoth, false, idleKeySpace),
 		boolVar("new", scopeBoth, false, "it has no meaning in MySQL 8 either"),
 		boolVar("old_alter_table", scopeBoth, false, "schema changes are online"),
@@ -168,26 +180,25 @@ func globalVariables() []*variable {
 		intVar("max_prepared_stmt_count", scopeGlobal, "1000000", "0", "16777216", "").onGlobal(applyMaxPrepared),
 		intVar("max_allowed_packet", scopeBoth, "67108864", "1024", "1073741824", "").onSession(applyMaxPacket).fromGlobal(),
 		intVar("innodb_flush_log_at_trx_commit", scopeGlobal, "1", "0", "2", "").onGlobal(applyFlushLog),
-		intVar("innodb_buffer_pool_size", scopeGlobal, "0", "0", "9223372036854775807", "the cache is sized at start, by cache-size"),
+		intVar("innodb_buffer_pool_size", scopeGlobal, "0", "0", "18446744073709551615", "the cache is sized at start, by cache-size"),
 		boolVar("innodb_file_per_table", scopeGlobal, true, idleKeySpace),
 		intVar("thread_cache_size", scopeGlobal, "9", "0", "16384", idleNoThread),
 		intVar("table_open_cache", scopeGlobal, "4000", "1", "524288", "open tables are not counted"),
-		intVar("back_log", scopeGlobal, "151", "1", "65535", "the operating system queues new connections"),
 		textVar("log_level", scopeGlobal, "info", "").checked(checkLogLevel).onGlobal(applyLogLevel),
-		boolVar("slow_query_log", scopeGlobal, false, "there is no slow log yet"),
+		boolVar("slow_query_log", scopeGlobal, false, idleNoSlowLog),
 		boolVar("general_log", scopeGlobal, false, "there is no general log"),
-		(&variable{name: "long_query_time", scope: scopeBoth, kind: kindFloat, def: "10.000000", idle: "there is no slow log yet"}),
-		boolVar("event_scheduler", scopeGlobal, false, "events are not supported yet"),
+		(&variable{name: "long_query_time", scope: scopeBoth, kind: kindFloat, def: "10.000000", idle: idleNoSlowLog}),
+		(&variable{name: "event_scheduler", scope: scopeGlobal, kind: kindEnum, def: "OFF", words: []string{"OFF", "ON"}, idle: "events are not supported yet"}),
 		boolVar("local_infile", scopeGlobal, false, "").checked(checkAlwaysOff),
 		boolVar("log_bin_trust_function_creators", scopeGlobal, false, idleNoBinlog),
 		intVar("sync_binlog", scopeGlobal, "1", "0", "4294967295", idleNoBinlog),
 		textVar("binlog_format", scopeBoth, "ROW", idleNoBinlog).restricted(),
 		textVar("init_connect", scopeGlobal, "", "").checked(checkEmpty),
-		intVar("query_cache_size", scopeGlobal, "0", "0", "9223372036854775807", idleNoCache),
+		intVar("query_cache_size", scopeGlobal, "0", "0", "18446744073709551615", idleNoCache),
 		textVar("query_cache_type", scopeBoth, "OFF", idleNoCache),
 		{name: "require_secure_transport", scope: scopeGlobal, kind: kindBool, def: "OFF", readOnly: true}, // set by the node
-		boolVar("read_only", scopeGlobal, false, "").checked(checkAlwaysOff),
-		boolVar("super_read_only", scopeGlobal, false, "").checked(checkAlwaysOff),
+		boolVar("read_only", scopeGlobal, false, "").onGlobal(applyNodeReadOnly),
+		boolVar("super_read_only", scopeGlobal, false, "").onGlobal(applyNodeSuperReadOnly),
 		intVar("connect_timeout", scopeGlobal, "10", "2", "31536000", "the handshake's limit is fixed"),
 	}
 }
@@ -195,9 +206,9 @@ func globalVariables() []*variable {
 // foreignVariables are TiDB's, from the published reports.
 func foreignVariables() []*variable {
 	return []*variable{
-		intVar("tidb_executor_concurrency", scopeBoth, "5", "1", "256", idleWorkers).onSession(applyExprLimits),
+		intVar("tidb_executor_concurrency", scopeBoth, "5", "1", "256", "").onSession(applyExprLimits),
 		intVar("tidb_hashagg_final_concurrency", scopeBoth, "-1", "-1", "256", idleWorkers),
-		intVar("tidb_hashagg_partial_concurrency", scopeBoth, "-1", "-1", "256", idleWorkers).onSession(applyExprLimits),
+		intVar("tidb_hashagg_partial_concurrency", scopeBoth, "-1", "-1", "256", "").onSession(applyExprLimits),
 		boolVar("tidb_disable_txn_auto_retry", scopeBoth, true, "transactions lock their rows and are never replayed"),
 		boolVar("tidb_enable_async_commit", scopeBoth, true, idleOneNode),
 		boolVar("tidb_enable_1pc", scopeBoth, true, idleOneNode),
@@ -224,9 +235,8 @@ func informationVariables() []*variable {
 		fixedVar("have_compress", "YES"),
 		fixedVar("have_query_cache", "NO"),
 		fixedVar("have_profiling", "NO"),
-		fixedVar("performance_schema", "OFF"),
+		fixedVar("performance_schema", "ON"),
 		fixedVar("log_bin", "OFF"),
-		fixedVar("gtid_mode", "OFF"),
 		fixedVar("secure_file_priv", ""),
 		fixedVar("skip_networking", "OFF"),
 		fixedVar("skip_name_resolve", "ON"),
@@ -234,15 +244,13 @@ func informationVariables() []*variable {
 		fixedVar("innodb_version", "8.0.36"),
 		fixedVar("innodb_page_size", "16384"),
 		fixedVar("innodb_read_only", "OFF"),
-		fixedVar("max_user_connections", "0"),
-		fixedVar("server_id", "1"),
 		{name: "version", scope: scopeGlobal, readOnly: true, kind: kindText, dynamic: dynamicVersion},
 		{name: "port", scope: scopeGlobal, readOnly: true, kind: kindInt, dynamic: dynamicPort},
 		{name: "datadir", scope: scopeGlobal, readOnly: true, kind: kindText, dynamic: dynamicDataDir},
 		{name: "hostname", scope: scopeGlobal, readOnly: true, kind: kindText, dynamic: dynamicHostname},
 		{name: "warning_count", scope: scopeSession, readOnly: true, kind: kindInt, dynamic: dynamicWarningCount},
 		{name: "error_count", scope: scopeSession, readOnly: true, kind: kindInt, dynamic: dynamicErrorCount},
-		{name: "pseudo_thread_id", scope: scopeSession, readOnly: true, kind: kindInt, dynamic: dynamicThreadID},
+		{name: "pseudo_thread_id", scope: scopeSession, kind: kindInt, max: 4294967295, def: "0", dynamic: dynamicThreadID, idle: "the connection's number does not change"},
 		{name: "last_plan_from_cache", scope: scopeSession, readOnly: true, kind: kindBool, dynamic: dynamicPlanFromCache},
 	}
 }

@@ -34,6 +34,9 @@ func main() {
 	if err := tables(db, "infoschema/record/tables.txt"); err != nil {
 		log.Fatal(err)
 	}
+	if err := variables(db, "session/record/variables.txt"); err != nil {
+		log.Fatal(err)
+	}
 }
 
 func tables(db *sql.DB, to string) error {

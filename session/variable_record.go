@@ -1,0 +1,192 @@
+package session
+
+import (
+	_ "embed"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/pandodb/pando/types"
+)
+
+// recordedVariables are MySQL's system variables as a MySQL wrote them down (tests/dictionary/record), and those that MySQL 8.0 had beside them.
+var (
+	//go:embed record/variables.txt
+	recordedVariables string
+	//go:embed record/older.txt
+	olderVariables string
+)
+
+// The columns of a recorded line.
+const (
+	recName = iota
+	recScope
+	recType
+	recFlags
+	recLow
+	recHigh
+	recDefault
+	recWords
+	recColumns
+)
+
+// recorded reads the recorded variables. Those that can be set have no effect, for the reason that idleReason gives; the lists of
+// variable_list.go replace those that have one, or a better reason.
+func recorded() []*variable {
+	var list []*variable
+	for _, line := range strings.Split(recordedVariables+olderVariables, "\n") {
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		f := strings.Split(line, "\t")
+		for len(f) < recColumns {
+			f = append(f, "")
+		}
+		v := &variable{name: f[recName], def: f[recDefault], readOnly: strings.Contains(f[recFlags], "r"), given: strings.Contains(f[recFlags], "s")}
+		v.hint = strings.Contains(f[recFlags], "h") && !v.readOnly
+		v.scope = map[string]scope{"G": scopeGlobal, "B": scopeBoth, "S": scopeSession}[f[recScope]]
+		switch f[recType] {
+		case "Boolean":
+			v.kind = kindBool
+		case "Integer":
+			v.kind = kindInt
+			v.min, _ = strconv.ParseInt(f[recLow], 10, 64)
+			v.max, _ = strconv.ParseUint(f[recHigh], 10, 64)
+		case "Numeric":
+			v.kind = kindFloat
+			bits, _ := strconv.ParseUint(f[recHigh], 10, 64)
+			v.max = bits
+			if bits > math.MaxUint32 { // it was written as the bits of a double
+				v.max = uint64(math.Float64frombits(bits))
+			}
+		default:
+			v.kind = kindText
+			if words := strings.Split(f[recWords], ","); f[recType] == "Enumeration" && len(words) > 1 {
+				v.kind, v.words = kindEnum, words
+			}
+		}
+		if !v.readOnly {
+			v.idle = idleReason(v.name)
+		}
+		list = append(list, v)
+	}
+	return list
+}
+
+// idleReasons say why groups of variables have no effect, by the beginnings of their names. The first that fits holds.
+var idleReasons = []struct{ reason, names string }{
+	{idleNoRoles, "activate_all_roles_on_login activate_mandatory_roles mandatory_roles partial_revokes"},
+	{"there is no port for administrators", "admin_ create_admin_listener_thread"},
+	{"keys and certificates are given at start", "ssl_ tls_ sha256_password_ caching_sha2_password_ auto_generate_certs"},
+	{"accounts have no password policies", "password_ default_password_lifetime generated_random_password_length authentication_policy check_proxy_users disconnect_on_expired_password"},
+	{"connections that fail are not counted by host", "max_connect_errors host_cache_size"},
+	{idleNoBinlog, "binlog_ gtid_ replica_ slave_ relay_ rpl_ sync_ master_ source_ log_bin log_slave log_replica log_statements_unsafe init_replica init_slave enforce_gtid group_replication_ replication_ max_binlog max_relay original_ immediate_server pseudo_slave pseudo_replica rbr_exec_mode require_row_format server_id sql_slave sql_replica report_ expire_logs session_track_gtids xa_detach transaction_write_set"},
+	{"FULLTEXT and spatial indexes are not supported", "ft_ innodb_ft_ innodb_optimize_fulltext ngram_ max_points_in_geometry"},
+	{idleInnoDB, "innodb_"},
+	{idleMyISAM, "myisam_ key_ delayed_ concurrent_insert delay_key_write preload_buffer_size bulk_insert_buffer_size flush max_delayed max_insert_delayed max_write_lock"},
+	{"stored programs are not supported yet", "automatic_sp_privileges max_sp_recursion_depth stored_program enable_cascade_triggers event_scheduler"},
+	{"the optimizer leaves no trace", "optimizer_trace"},
+	{"the optimizer has no such limit", "optimizer_ max_seeks_for_key max_join_size range_ histogram_generation"},
+	{"there is no second engine", "secondary_engine external_table use_secondary_engine enable_secondary show_create_table_skip_secondary"},
+	{idleMemory, "temptable_ internal_tmp_mem query_alloc query_prealloc transaction_alloc transaction_prealloc connection_memory global_connection_memory parser_max_mem set_operations_buffer select_into_buffer max_length_for_sort"},
+	{"there are no encrypted tables", "default_table_encryption table_encryption keyring_"},
+	{idleNoSlowLog, "long_query log_queries log_slow log_throttle min_examined slow_"},
+	{"the log goes where the process was started", "log_ general_log"},
+	{"descriptors are kept in memory whole", "table_definition table_open schema_definition tablespace_definition"},
+	{"instruments have no settings", "performance_schema"},
+	{"there is no profiler; use EXPLAIN ANALYZE", "profiling"},
+	{"results are written without such a delay", "select_into_disk"},
+	{"every session is served by a goroutine", "thread_ slow_launch"},
+}
+
+func idleReason(name string) string {
+	for _, group := range idleReasons {
+		for _, prefix := range strings.Fields(group.names) {
+			if strings.HasPrefix(name, prefix) {
+				return group.reason
+			}
+		}
+	}
+	return "nothing depends on it here"
+}
+
+// trueValues are what variables of MySQL say here where MySQL's own default would tell of something that there is not.
+var trueValues = map[string]string{
+	"have_dynamic_loading": "NO", "have_geometry": "NO", "have_rtree_keys": "NO", "gtid_mode": "OFF", "enforce_gtid_consistency": "OFF",
+	"auto_generate_certs": "OFF", "innodb_doublewrite": "OFF", "innodb_buffer_pool_dump_at_shutdown": "OFF", "innodb_buffer_pool_load_at_startup": "OFF",
+	"innodb_numa_interleave": "OFF", "container_aware": "ON", "keyring_operations": "OFF", "explain_format": "TRADITIONAL", "explain_json_format_version": "1",
+	"ft_stopword_file": "", "log_error_services": "log_sink_internal", "caching_sha2_password_auto_generate_rsa_keys": "OFF",
+	"sha256_password_auto_generate_rsa_keys": "OFF", "caching_sha2_password_digest_rounds": "5000", "open_files_limit": "0", "thread_stack": "0",
+	"ssl_ca": "", "ssl_cert": "", "ssl_key": "", "caching_sha2_password_private_key_path": "", "caching_sha2_password_public_key_path": "",
+	"sha256_password_private_key_path": "", "sha256_password_public_key_path": "", "relay_log": "", "table_open_cache_instances": "1", "core_file": "OFF",
+}
+
+// recordedDefault is MySQL's default of a variable.
+func recordedDefault(name string) string {
+	_, line, _ := strings.Cut(recordedVariables, "\n"+name+"\t")
+	line, _, _ = strings.Cut(line, "\n")
+	if f := strings.Split(line, "\t"); len(f) >= recDefault {
+		return f[recDefault-1] // without the name
+	}
+	return ""
+}
+
+// checkOptimizerSwitch reads name=on, name=off or name=default, parted by commas, and gives the whole list of switches.
+func checkOptimizerSwitch(s *Session, value string) (string, error) {
+	whole := recordedDefault("optimizer_switch")
+	if strings.EqualFold(value, "default") {
+		return whole, nil
+	}
+	built := switches(whole)
+	if s != nil {
+		whole = s.get("optimizer_switch")
+	}
+	now := switches(whole)
+	for _, part := range strings.Split(value, ",") {
+		name, state, _ := strings.Cut(strings.TrimSpace(part), "=")
+		name, state = strings.ToLower(name), strings.ToLower(state)
+		if _, known := built[name]; !known && part != "" || part != "" && state != "on" && state != "off" && state != "default" {
+			return "", types.Errorf(types.ErWrongValueForVar, "optimizer_switch", value)
+		}
+		if state == "default" {
+			state = built[name]
+		}
+		now[name] = state
+	}
+	var list []string
+	for _, part := range strings.Split(recordedDefault("optimizer_switch"), ",") {
+		name, _, _ := strings.Cut(part, "=")
+		list = append(list, name+"="+now[name])
+	}
+	return strings.Join(list, ","), nil
+}
+
+func switches(list string) map[string]string {
+	m := map[string]string{}
+	for _, part := range strings.Split(list, ",") {
+		name, state, _ := strings.Cut(part, "=")
+		m[name] = state
+	}
+	return m
+}
+
+// errUnknownLocale is the number for what is no name of a locale.
+const errUnknownLocale = 1649
+
+// checkLocale takes what has the form of a locale's name.
+func checkLocale(_ *Session, value string) (string, error) {
+	if len(value) != 5 || value[2] != '_' || strings.ToLower(value[:2]) != value[:2] || strings.ToUpper(value[3:]) != value[3:] {
+		return "", types.NewError(errUnknownLocale, "Unknown locale: '"+value+"'")
+	}
+	return value, nil
+}
+
+// checkEngine takes the engines that MySQL has, by their names in any case.
+func checkEngine(_ *Session, value string) (string, error) {
+	for _, engine := range append([]string{"InnoDB"}, otherEngines...) {
+		if strings.EqualFold(engine, value) {
+			return engine, nil
+		}
+	}
+	return "", types.Errorf(types.ErUnknownStorageEngine, value)
+}
