@@ -46,6 +46,7 @@ var layers = map[string][]string{
 	"store/rowcache": {},
 	"replica":        {"engine"},
 	"placement":      {},
+	"placement/meta": {},
 	"txn/commit":     {"mvcc"},
 	"mvcc":           {"engine"},
 	"engine":         {"engine/wal", "engine/aio", "engine/offheap"},

@@ -21,9 +21,10 @@
 //	\x02  locks of transactions that span regions, by logical key (format: package mvcc). Empty while all regions are Solo.
 //	\x03  transaction records, by logical key and start timestamp (format: package mvcc). Empty while all regions are Solo.
 //	\x04  counters, by logical key: unversioned values that belong to a region and only grow (auto-increment).
+//	\x05  the state of region 0 (package placement/meta), by name.
 //	\x10  versions, by logical key and commit timestamp.
 //
-// Bytes between \x04 and \x10 are free for unversioned data of a region, bytes above \x10 for versioned data.
+// Bytes between \x05 and \x10 are free for unversioned data of a region, bytes above \x10 for versioned data.
 //
 // # Logical keys
 //

@@ -14,6 +14,7 @@ const (
 	SpaceLock    = 0x02
 	SpaceTxn     = 0x03
 	SpaceCounter = 0x04
+	SpaceMeta    = 0x05
 	SpaceVersion = 0x10
 )
 
@@ -89,6 +90,9 @@ func TxnKey(dst, logical []byte, start clock.Timestamp) []byte {
 // CounterKey appends the engine key of an unversioned counter.
 func CounterKey(dst, logical []byte) []byte { return Bare(dst, SpaceCounter, logical) }
 
+// MetaKey appends the engine key of a record of region 0.
+func MetaKey(dst, name []byte) []byte { return Bare(dst, SpaceMeta, name) }
+
 // SpaceEnd appends the first engine key above a space.
 func SpaceEnd(dst []byte, space byte) []byte { return append(dst, space+1, 0) }
 
@@ -127,7 +131,7 @@ func CheckEngine(key []byte) error {
 		return fmt.Errorf("keys: %w: engine key of %d bytes, over %d", ErrMalformed, len(key), EngineLenMax)
 	}
 	switch key[0] {
-	case SpaceLocal, SpaceLock, SpaceTxn, SpaceCounter, SpaceVersion:
+	case SpaceLocal, SpaceLock, SpaceTxn, SpaceCounter, SpaceMeta, SpaceVersion:
 	default:
 		return fmt.Errorf("keys: %w: space %#x", ErrMalformed, key[0])
 	}

@@ -1,5 +1,5 @@
-// Package placement is the state of the cluster: identities, timestamps, and
-// later membership and where regions live.
+// Package placement issues timestamps. Its subpackages are what a cluster agrees on
+// (meta), and later where regions live.
 //
 // Place: below store, which persists for it through MarkStore; above clock. On
 // one node only the timestamp oracle has code.
@@ -16,17 +16,17 @@
 //	P2. A timestamp above the saved mark leaves the oracle only together with a
 //	    new mark. Next saves that mark first; NextInBatch hands it to the caller,
 //	    who writes it in the same atomic batch as what carries the timestamp, so
-//	    that one survives a crash only if the other does.
+//	    that one survives a crash only if the other does. In a cluster NextN saves
+//	    it first, and Extend ahead, so that NextN need not as a rule.
 //	P3. The physical part never goes back. When more than 2^18 timestamps fall
 //	    into one millisecond, or the clock lags, the logical part overflows into
 //	    the physical one and nobody waits.
 //	P4. Nothing is written unless timestamps are issued: an idle node does no I/O.
 //
 // Lock order: Oracle.mu is a leaf, apart from MarkStore.SaveMark which is called
-// under it by Next.
+// under it by Next and NextN.
 //
 // Goroutine inventory: none.
 //
-// Absent on purpose: embedded etcd and the scheduler; both arrive with the first
-// join.
+// Absent on purpose: the scheduler, which arrives with the first join.
 package placement

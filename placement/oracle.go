@@ -37,11 +37,12 @@ type OracleOptions struct {
 // Oracle issues timestamps. It is safe for concurrent use.
 type Oracle struct {
 	nowMillis func() int64
-	store     MarkStore
 
-	mu   sync.Mutex
-	last clock.Timestamp // the highest timestamp issued; guarded by mu
-	mark clock.Timestamp // the highest mark handed out to be saved; guarded by mu
+	mu    sync.Mutex
+	store MarkStore       // guarded by mu
+	last  clock.Timestamp // the highest timestamp issued; guarded by mu
+	mark  clock.Timestamp // the highest mark handed out to be saved; guarded by mu
+	seen  clock.Timestamp // last as Extend saw it; guarded by mu
 }
 
 // ErrExhausted means that the 45 bits of milliseconds are used up, which takes a
@@ -103,6 +104,59 @@ func (o *Oracle) Next() (clock.Timestamp, error) {
 	}
 	o.mark = mark
 	return ts, nil
+}
+
+// NextN issues n ascending timestamps and returns the first; the others follow by ones. It waits for the mark to be saved only where they
+// would pass it: somebody calls Extend before.
+func (o *Oracle) NextN(n int) (first clock.Timestamp, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	first = o.advance()
+	o.last += clock.Timestamp(n - 1)
+	if o.last < o.mark {
+		return first, nil
+	}
+	mark := o.extended(o.last)
+	if err := o.store.SaveMark(mark); err != nil {
+		return 0, fmt.Errorf("placement: save timestamp mark: %w", err)
+	}
+	o.mark = mark
+	return first, nil
+}
+
+// Extend saves a new mark if timestamps have been issued and less than half of the window is left. Nobody waits for it.
+func (o *Oracle) Extend() error {
+	o.mu.Lock()
+	mark, store := clock.Timestamp(0), o.store
+	if o.last != o.seen {
+		mark = o.extended(max(o.last, clock.Make(o.nowMillis(), 0)))
+		o.seen = o.last
+	}
+	o.mu.Unlock()
+	if mark == 0 {
+		return nil
+	}
+	if err := store.SaveMark(mark); err != nil {
+		return fmt.Errorf("placement: save timestamp mark: %w", err)
+	}
+	o.mu.Lock()
+	o.mark = max(o.mark, mark)
+	o.mu.Unlock()
+	return nil
+}
+
+// Mark returns the mark.
+func (o *Oracle) Mark() clock.Timestamp {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.mark
+}
+
+// Move lets another store keep the mark from now on; it has the present one already.
+func (o *Oracle) Move(store MarkStore) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.store = store
 }
 
 // NextInBatch issues n ascending timestamps and returns the first; the others

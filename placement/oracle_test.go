@@ -136,3 +136,53 @@ func BenchmarkNextInBatch(b *testing.B) {
 		o.NextInBatch(1)
 	}
 }
+
+// TestOracleNextN issues timestamps in groups, with and without somebody who extends the window ahead: they ascend, stay below the saved
+// mark, and whoever is asked for them saves nothing where the window was extended in time. Another store takes over in between.
+func TestOracleNextN(t *testing.T) {
+	wall := clock.NewManual(1_700_000_000_000)
+	m := &marks{}
+	o := newTestOracle(t, OracleOptions{NowMillis: wall.NowMillis, Store: m})
+	last, asked := clock.Timestamp(0), 0
+	next := func() {
+		t.Helper()
+		before := m.n
+		first, err := o.NextN(3)
+		if err != nil || first <= last {
+			t.Fatalf("%d after %d: %v", first, last, err)
+		}
+		if last = first + 2; last > m.saved {
+			t.Fatalf("%d issued above the mark %d", last, m.saved)
+		}
+		asked += m.n - before
+	}
+	next()
+	for range 200 {
+		wall.Set(wall.NowMillis() + 100)
+		if err := o.Extend(); err != nil {
+			t.Fatal(err)
+		}
+		next()
+	}
+	if asked != 1 {
+		t.Errorf("%d timestamps waited for a mark, but only the first had to", asked)
+	}
+	before := m.n
+	wall.Set(wall.NowMillis() + 3_600_000)
+	for range 3 {
+		if err := o.Extend(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m.n > before+1 {
+		t.Errorf("an idle oracle saved %d marks", m.n-before)
+	}
+	other := &marks{saved: o.Mark()}
+	o.Move(other)
+	wall.Set(wall.NowMillis() + 3_600_000)
+	m = other
+	next()
+	if other.n != 1 {
+		t.Error("the new store was not asked")
+	}
+}

@@ -1,0 +1,137 @@
+package meta
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/internal/testkit"
+)
+
+// disk keeps records as store does.
+type disk map[string][]byte
+
+func (d disk) write(changes []Change) {
+	for _, c := range changes {
+		if c.Value == nil {
+			delete(d, string(c.Name))
+		} else {
+			d[string(c.Name)] = c.Value
+		}
+	}
+}
+
+func (d disk) load(t *testing.T) *State {
+	t.Helper()
+	s := &State{}
+	for _, name := range slices.Sorted(maps.Keys(d)) {
+		if err := s.Load([]byte(name), d[name]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// TestState applies random commands: ids are given once, nothing falls, two replicas agree, and the records are the state (M1 to M4).
+func TestState(t *testing.T) {
+	rng := testkit.Rand(testkit.Seed(t), 0)
+	var a, b State
+	first := Store{ID: 1, Incarnation: 1, Oldest: 1, Newest: 3, Address: "x:1"}
+	d := disk{}
+	d.write(a.Begin(100, 5, 1, first))
+	b.Begin(100, 5, 1, first)
+	given := uint64(99)
+	for i := range 3000 {
+		var command []byte
+		switch rng.IntN(5) {
+		case 0:
+			command = IDs(1 + rng.Uint64N(10))
+		case 1:
+			command = Mark(clock.Timestamp(rng.Uint64N(10000)))
+		case 2:
+			command = Version(rng.Uint64N(5))
+		case 3:
+			command = PutStore(Store{ID: 1 + rng.Uint64N(4), Incarnation: rng.Uint64N(100), Oldest: 1, Newest: 2 + rng.Uint64N(3), Address: fmt.Sprint(i)})
+		case 4:
+			now := clock.Timestamp(i)
+			command = PutSafepoint(Safepoint{Service: fmt.Sprint(rng.IntN(5)), TS: clock.Timestamp(rng.Uint64N(50)), Until: now + clock.Timestamp(rng.Uint64N(40))}, now)
+		}
+		before := a
+		changes, result, err := a.Apply(command)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, other, _ := b.Apply(command)
+		if other != result || !reflect.DeepEqual(changes, again) {
+			t.Fatalf("step %d: two replicas gave %d and %d", i, result, other)
+		}
+		d.write(changes)
+		if command[1] == byte(kindIDs) {
+			if result <= given {
+				t.Fatalf("step %d: id %d after %d", i, result, given)
+			}
+			given = a.NextID() - 1
+		}
+		if a.Mark() < before.Mark() || a.Version() < before.Version() || a.NextID() < before.NextID() {
+			t.Fatalf("step %d: something fell", i)
+		}
+		if i%100 == 0 {
+			if l := d.load(t); l.NextID() != a.NextID() || l.Mark() != a.Mark() || l.Version() != a.Version() ||
+				!reflect.DeepEqual(l.Stores(), a.Stores()) || !reflect.DeepEqual(l.Safepoints(), a.Safepoints()) {
+				t.Fatalf("step %d: the records say %+v, the state is %+v", i, l, a)
+			}
+		}
+	}
+	for _, st := range a.Stores() {
+		if st.Newest < a.Version() {
+			t.Errorf("store %d knows versions up to %d of a cluster of version %d", st.ID, st.Newest, a.Version())
+		}
+	}
+}
+
+// TestSafepoints: a service holds what it reads at until its time is over.
+func TestSafepoints(t *testing.T) {
+	var s State
+	s.Begin(1, 1, 1, Store{ID: 1, Newest: 1})
+	put := func(name string, ts, until, now clock.Timestamp) {
+		t.Helper()
+		if _, done, err := s.Apply(PutSafepoint(Safepoint{Service: name, TS: ts, Until: until}, now)); err != nil || done != 1 {
+			t.Fatal(done, err)
+		}
+	}
+	put("backup", 50, 200, 10)
+	put("cdc", 70, 100, 10)
+	for _, c := range []struct{ ts, now, want clock.Timestamp }{{80, 20, 50}, {40, 20, 40}, {80, 250, 80}} {
+		if got := s.Oldest(c.ts, c.now); got != c.want {
+			t.Errorf("at %d the oldest of %d is %d, want %d", c.now, c.ts, got, c.want)
+		}
+	}
+	put("backup", 0, 0, 20)
+	if got := s.Oldest(80, 20); got != 70 {
+		t.Errorf("what was taken back counts: %d", got)
+	}
+	put("other", 90, 300, 150)
+	if n := len(s.Safepoints()); n != 1 {
+		t.Errorf("%d safepoints, one of which is over", n)
+	}
+}
+
+// FuzzApply: malformed commands are refused and change nothing.
+func FuzzApply(f *testing.F) {
+	for _, c := range [][]byte{IDs(3), Mark(9), Version(2), PutStore(Store{ID: 2, Address: "a"}), PutSafepoint(Safepoint{Service: "b", TS: 3}, 1), {}, {1}, {2, 1}, {1, 9}} {
+		f.Add(c)
+	}
+	f.Fuzz(func(t *testing.T, command []byte) {
+		var s State
+		s.Begin(1, 1, 1, Store{ID: 1, Newest: 1})
+		changes, _, err := s.Apply(command)
+		if err != nil && (!errors.Is(err, ErrCommand) || changes != nil || s.NextID() != 1) {
+			t.Fatal(changes, err)
+		}
+		_ = s.Load(command, command) // it does not panic
+	})
+}
