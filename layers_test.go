@@ -59,8 +59,10 @@ var layers = map[string][]string{
 	"status":         {},
 
 	// An instrument over the MySQL protocol: it knows the product by its sockets only.
-	"bench":      {"bench/tpcc"},
-	"bench/tpcc": {},
+	"bench":        {"bench/tpcc", "bench/tpch"},
+	"bench/tpcc":   {"bench/insert"},
+	"bench/tpch":   {"bench/insert"},
+	"bench/insert": {},
 
 	"internal/testkit": {"engine", "mvcc"},
 	"internal/check":   {},

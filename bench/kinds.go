@@ -66,6 +66,8 @@ func (s *session) execute(ctx context.Context, t *Target, step Step, run *Run) {
 		s.storm(ctx, t, step, run)
 	case KindTPCC:
 		s.runTPCC(ctx, t, step, run)
+	case KindTPCH:
+		s.runTPCH(ctx, t, step, run)
 	}
 	after, errAfter := measure(t.pid)
 	run.Cost = cost(before, after, errors.Join(errBefore, errAfter), run)

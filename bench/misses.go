@@ -38,6 +38,7 @@ func (r *Result) Misses() []Miss {
 		r.stepMisses(row, &misses)
 	}
 	r.demandMisses(&misses)
+	r.answerMisses(&misses)
 	r.deathMisses(&misses)
 	r.diskMisses(&misses)
 	return misses

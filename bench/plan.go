@@ -13,6 +13,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/pandodb/pando/bench/tpch"
 )
 
 //go:embed plans
@@ -28,6 +30,7 @@ const (
 	// KindRestart kills a server in the middle of sysbench's run over prepared tables, and starts it again.
 	KindRestart = "restart"
 	KindTPCC    = "tpcc" // TPC-C's transactions, see bench/tpcc; mode auto is prepared, disable is text
+	KindTPCH    = "tpch" // one of TPC-H's queries, again and again, see bench/tpch
 )
 
 // When the tables of a workload are made anew. Deletes and inserts change the tables, faster servers change them more.
@@ -44,6 +47,8 @@ const (
 	roundsMax  = 1000
 
 	warehousesMax = 10_000
+	factorMax     = 1000
+	factorMin     = 0.01 // --scale goes no lower
 
 	rowsMin = 1000 // --scale goes no lower: smaller tables measure row locks
 
@@ -86,7 +91,9 @@ type Workload struct {
 	Script     string   `json:"script,omitempty"`
 	Tables     int      `json:"tables,omitempty"`
 	Rows       int      `json:"rows,omitempty"`
-	Warehouses int      `json:"warehouses,omitempty"` // of TPC-C
+	Warehouses int      `json:"warehouses,omitempty"`   // of TPC-C
+	Query      int      `json:"query,omitempty"`        // of TPC-H
+	Factor     float64  `json:"scale_factor,omitempty"` // of TPC-H
 	Threads    []int    `json:"threads,omitempty"`
 	PSModes    []string `json:"ps_modes,omitempty"`
 	Seconds    int      `json:"seconds,omitempty"`
@@ -204,7 +211,7 @@ func (p *Plan) withDefaults() {
 		setDefault(&w.Rounds, p.Rounds)
 		setDefault(&w.WarmupSeconds, p.WarmupSeconds)
 		setDefault(&w.RandType, p.RandType)
-		if w.hasModes() {
+		if w.hasModes() || w.Kind == KindTPCH {
 			w.Demands = w.Demands.or(p.Demands)
 		}
 		if len(w.Threads) == 0 {
@@ -242,18 +249,21 @@ func (p *Plan) Validate() error {
 		w := &p.Workloads[i]
 		check(w.Name != "" && !seen[w.Name], "workload %d: the name %q is empty or taken", i+1, w.Name)
 		seen[w.Name] = true
-		check(slices.Contains([]string{KindRun, KindLoad, KindBulk, KindStorm, KindStart, KindRestart, KindTPCC}, w.Kind), "%s: unknown kind %q", w.Name, w.Kind)
+		check(slices.Contains([]string{KindRun, KindLoad, KindBulk, KindStorm, KindStart, KindRestart, KindTPCC, KindTPCH}, w.Kind), "%s: unknown kind %q", w.Name, w.Kind)
 		check(!w.runsScript() || w.Script != "", "%s: script is missing", w.Name)
 		check(w.Seconds >= 1, "%s: seconds is %d", w.Name, w.Seconds)
 		check(w.WarmupSeconds >= 0, "%s: warmup_seconds is %d", w.Name, w.WarmupSeconds)
 		check(w.hasLatency() || w.Demands.MeanMax+w.Demands.P99Max+w.Demands.CPUMax == 0, "%s: latency and CPU per query of kind %s are not measured", w.Name, w.Kind)
 		check(!w.timesStarts() || w.Demands == Demands{}, "%s: kind %s is not compared", w.Name, w.Kind)
-		check(w.Kind != KindStorm && w.Kind != KindTPCC || p.Clients != ClientsApart, "%s: the clients of kind %s belong to this process and can't be apart", w.Name, w.Kind)
+		check(!w.ownClients() || p.Clients != ClientsApart, "%s: the clients of kind %s belong to this process and can't be apart", w.Name, w.Kind)
 		check(w.Rounds >= 1 && w.Rounds <= roundsMax, "%s: rounds is %d", w.Name, w.Rounds)
 		check(slices.Contains([]string{"", ReloadStep, ReloadWorkload}, w.Reload), "%s: unknown reload %q", w.Name, w.Reload)
 		check(!w.sysbenchRows() || (w.Tables >= 1 && w.Tables <= tablesMax), "%s: tables is %d", w.Name, w.Tables)
 		check(!w.sysbenchRows() || (w.Rows >= 1 && w.Rows <= rowsMax), "%s: rows is %d", w.Name, w.Rows)
 		check(w.Kind != KindTPCC || (w.Warehouses >= 1 && w.Warehouses <= warehousesMax), "%s: warehouses is %d", w.Name, w.Warehouses)
+		check(w.Kind != KindTPCH || (w.Query >= 1 && w.Query <= tpch.Queries), "%s: query is %d", w.Name, w.Query)
+		check(w.Kind != KindTPCH || (w.Factor > 0 && w.Factor <= factorMax), "%s: scale_factor is %g", w.Name, w.Factor)
+		check(w.Kind != KindTPCH || slices.Equal(w.Threads, []int{1}), "%s: kind %s has one client", w.Name, w.Kind)
 		check(len(w.Threads) > 0, "%s: there are no threads", w.Name)
 		for _, n := range w.Threads {
 			check(n >= 1 && n <= threadsMax, "%s: threads is %d", w.Name, n)
@@ -305,8 +315,15 @@ func (w *Workload) data() string {
 		return fmt.Sprintf("%d x %d rows", w.Tables, w.Rows)
 	case w.Kind == KindTPCC:
 		return fmt.Sprintf("%d warehouses of TPC-C", w.Warehouses)
+	case w.Kind == KindTPCH:
+		return fmt.Sprintf("TPC-H of scale factor %g", w.Factor)
 	}
 	return ""
+}
+
+// ownClients says whether its clients belong to this process.
+func (w *Workload) ownClients() bool {
+	return w.Kind == KindStorm || w.Kind == KindTPCC || w.Kind == KindTPCH
 }
 
 // timesStarts says whether the workload measures how long a server takes to start.
@@ -329,11 +346,14 @@ func (w *Workload) groups() [][]Step {
 
 // hasLatency says whether a run's latencies are those of its queries: a load has none, and the events of bulk_insert are rows, most of which
 // only fill a buffer of the client.
-func (w *Workload) hasLatency() bool { return w.hasModes() || w.Kind == KindStorm }
+func (w *Workload) hasLatency() bool { return w.hasModes() || w.ownClients() }
 
 func (w *Workload) rowsInAll() int64 {
-	if w.Kind == KindTPCC {
+	switch w.Kind {
+	case KindTPCC:
 		return w.tpccScale().Rows()
+	case KindTPCH:
+		return tpch.Scale(w.Factor).Rows()
 	}
 	return int64(w.Tables) * int64(w.Rows)
 }
@@ -347,6 +367,8 @@ func (w *Workload) rateUnit() string {
 		return "logins/s"
 	case KindTPCC:
 		return "tpmC"
+	case KindTPCH:
+		return "queries/s"
 	case KindStart, KindRestart:
 		return "starts/s"
 	}
@@ -392,6 +414,7 @@ func (p *Plan) Scale(factor float64) error {
 		w := &p.Workloads[i]
 		shrink(&w.Rows, factor, rowsMin)
 		shrink(&w.Warehouses, factor, 1)
+		w.Factor = max(w.Factor*factor, min(w.Factor, factorMin))
 		shrink(&w.Seconds, factor, 1)
 		shrink(&w.WarmupSeconds, factor, 1)
 		w.Threads = scaleThreads(w.Threads, root)
@@ -413,6 +436,7 @@ func scaleThreads(threads []int, by float64) []int {
 type Override struct {
 	Rounds, Seconds, Tables, Rows int
 	Warehouses                    int
+	Factor                        float64
 	Warmup                        *int // zero seconds are none
 	Threads                       []int
 	PSModes                       []string // "both" stands for auto and disable
@@ -459,6 +483,10 @@ func (p *Plan) Apply(o Override) error {
 		override(&w.Rows, o.Rows)
 		if w.Kind == KindTPCC {
 			override(&w.Warehouses, o.Warehouses)
+		}
+		if w.Kind == KindTPCH {
+			override(&w.Factor, o.Factor)
+			continue // it has one client
 		}
 		if len(o.Threads) > 0 && w.Kind != KindStart {
 			w.Threads = o.Threads

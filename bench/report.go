@@ -42,6 +42,9 @@ func (r *Result) sections() []section {
 	rows := r.Summarise()
 	all := []section{r.purpose(), r.environment(), r.versions(), r.planSection(rows)}
 	all = append(all, r.verdictSection())
+	if answers := r.answerSection(rows); answers.title != "" {
+		all = append(all, answers)
+	}
 	for i := range r.Plan.Workloads {
 		all = append(all, r.workloadSections(&r.Plan.Workloads[i], rows)...)
 	}
@@ -219,6 +222,8 @@ func (r *Result) workloadSections(w *Workload, rows []StepSummary) []section {
 			s.title += ", ps mode " + mode
 		}
 		switch w.Kind {
+		case KindTPCH:
+			s.tables = []table{r.ratioTable(w, mine), r.figureTable(w, mine)}
 		case KindStart:
 			s.text = []string{"A fresh server from its launch to its first answer, and its memory at rest. Making a directory for MariaDB or PostgreSQL is not counted."}
 			s.tables = []table{r.startTable(mine)}

@@ -72,6 +72,7 @@ type Run struct {
 	Failure  string         `json:"failure,omitempty"`
 	Errors   map[string]int `json:"errors,omitempty"` // by MySQL's number
 	Rate     float64        `json:"rate"`             // QPS, rows/s or logins/s
+	Answer   string         `json:"answer,omitempty"` // of a query of TPC-H
 	Figures
 	Cost
 	StartSeconds float64    `json:"start_seconds,omitempty"` // of a start or restart workload

@@ -290,7 +290,7 @@ func (s *session) takesPart(t *Target, w *Workload) bool {
 		return t.started()
 	case w.Kind == KindRestart:
 		return t.started() && t.driver() == "mysql"
-	case w.Kind == KindStorm, w.Kind == KindTPCC:
+	case w.ownClients():
 		return t.driver() == "mysql"
 	}
 	return true
@@ -632,6 +632,9 @@ func (s *session) prepare(ctx context.Context, t *Target, w *Workload, fresh boo
 func (s *session) load(ctx context.Context, t *Target, w *Workload) (string, error) {
 	if w.Kind == KindTPCC {
 		return "TPC-C: load of " + w.data(), s.loadTPCC(ctx, t, w)
+	}
+	if w.Kind == KindTPCH {
+		return "load of " + w.data(), s.loadTPCH(ctx, t, w)
 	}
 	args := prepareArgs(s.Plan, t, w, databaseName, s.Plan.PrepareThreads)
 	output, err := s.place.sysbench(ctx, loadMax(w.rowsInAll()), args, nil)

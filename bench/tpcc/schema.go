@@ -5,9 +5,10 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/pandodb/pando/bench/insert"
 )
 
 // Scale is how many rows belong to each.
@@ -48,11 +49,8 @@ var tables = []string{
 		s_dist_07 CHAR(24), s_dist_08 CHAR(24), s_dist_09 CHAR(24), s_dist_10 CHAR(24), s_ytd DECIMAL(8,0), s_order_cnt INT, s_remote_cnt INT, s_data VARCHAR(50), PRIMARY KEY (s_w_id, s_i_id))`,
 }
 
-// Limits of a load.
-const (
-	rowsPerInsert = 500
-	loadersMax    = 8 // at once
-)
+// loadersMax is how many parts of a load run at once.
+const loadersMax = 8
 
 // loadedAt is the moment at which all first rows were made: a clock would make each load another.
 const loadedAt = "2026-01-01 00:00:00"
@@ -72,9 +70,9 @@ func Load(ctx context.Context, db *sql.DB, s Scale, seed uint64) error {
 		slots <- struct{}{}
 		group.Go(func() {
 			defer func() { <-slots }()
-			l := &loader{ctx: ctx, db: db, scale: s, rng: rng{rand.New(rand.NewPCG(seed, uint64(number)))}}
+			l := &loader{Batch: insert.Into(ctx, db), scale: s, rng: rng{rand.New(rand.NewPCG(seed, uint64(number)))}}
 			fill(l)
-			if err := l.flush(); err != nil {
+			if err := l.Flush(); err != nil {
 				cancel(err)
 			}
 		})
@@ -90,64 +88,16 @@ func Load(ctx context.Context, db *sql.DB, s Scale, seed uint64) error {
 	return context.Cause(ctx)
 }
 
-// loader gathers rows of one table after the other. After an error it does nothing more.
+// loader makes the rows of a part of the tables.
 type loader struct {
-	ctx   context.Context
-	db    *sql.DB
+	*insert.Batch
 	scale Scale
 	rng   rng
-	table string
-	text  strings.Builder
-	rows  int
-	err   error
-}
-
-// add takes a row; strings go between quotes, and have none inside.
-func (l *loader) add(table string, values ...any) {
-	if l.err != nil {
-		return
-	}
-	if table != l.table || l.rows == rowsPerInsert {
-		if l.flush() != nil {
-			return
-		}
-		l.table = table
-		l.text.WriteString("INSERT INTO " + table + " VALUES ")
-	}
-	separator := ",("
-	if l.rows == 0 {
-		separator = "("
-	}
-	for _, v := range values {
-		l.text.WriteString(separator)
-		switch v := v.(type) {
-		case nil:
-			l.text.WriteString("NULL")
-		case string:
-			l.text.WriteString("'" + v + "'")
-		default:
-			fmt.Fprint(&l.text, v)
-		}
-		separator = ","
-	}
-	l.text.WriteString(")")
-	l.rows++
-}
-
-func (l *loader) flush() error {
-	if l.err == nil && l.rows > 0 {
-		if _, err := l.db.ExecContext(l.ctx, l.text.String()); err != nil {
-			l.err = fmt.Errorf("load %s: %w", l.table, err)
-		}
-	}
-	l.text.Reset()
-	l.rows, l.table = 0, ""
-	return l.err
 }
 
 func (l *loader) items() {
 	for i := 1; i <= l.scale.Items; i++ {
-		l.add("item", i, l.rng.between(1, 10_000), l.rng.text(14, 24), l.rng.cents(100, 10_000), l.original())
+		l.Add("item", i, l.rng.between(1, 10_000), l.rng.text(14, 24), l.rng.cents(100, 10_000), l.original())
 	}
 }
 
@@ -165,9 +115,9 @@ func (l *loader) warehouse(w int) {
 	r := l.rng
 	// Each district has the payments of its customers, ten to each.
 	ytd := fmt.Sprintf("%d.00", l.scale.Districts*l.scale.Customers*10)
-	l.add("warehouse", w, r.text(6, 10), r.text(10, 20), r.text(10, 20), r.text(10, 20), r.letters(2), r.zip(), r.tax(), ytd)
+	l.Add("warehouse", w, r.text(6, 10), r.text(10, 20), r.text(10, 20), r.text(10, 20), r.letters(2), r.zip(), r.tax(), ytd)
 	for d := 1; d <= l.scale.Districts; d++ {
-		l.add("district", d, w, r.text(6, 10), r.text(10, 20), r.text(10, 20), r.text(10, 20), r.letters(2), r.zip(), r.tax(),
+		l.Add("district", d, w, r.text(6, 10), r.text(10, 20), r.text(10, 20), r.text(10, 20), r.letters(2), r.zip(), r.tax(),
 			fmt.Sprintf("%d.00", l.scale.Customers*10), l.scale.Customers+1)
 	}
 	for i := 1; i <= l.scale.Items; i++ {
@@ -175,7 +125,7 @@ func (l *loader) warehouse(w int) {
 		for range 10 {
 			row = append(row, r.text(24, 24))
 		}
-		l.add("stock", append(row, 0, 0, 0, l.original())...)
+		l.Add("stock", append(row, 0, 0, 0, l.original())...)
 	}
 }
 
@@ -190,11 +140,11 @@ func (l *loader) district(w, d int) {
 		if r.between(1, 10) == 1 {
 			credit = "BC"
 		}
-		l.add("customer", c, d, w, r.text(8, 16), "OE", last, r.text(10, 20), r.text(10, 20), r.text(10, 20), r.letters(2), r.zip(), r.digits(16), loadedAt, credit, "50000.00",
+		l.Add("customer", c, d, w, r.text(8, 16), "OE", last, r.text(10, 20), r.text(10, 20), r.text(10, 20), r.letters(2), r.zip(), r.digits(16), loadedAt, credit, "50000.00",
 			fmt.Sprintf("0.%04d", r.between(0, 5000)), "-10.00", "10.00", 1, 0, r.text(300, 500))
 	}
 	for c := 1; c <= l.scale.Customers; c++ {
-		l.add("history", c, d, w, d, w, loadedAt, "10.00", r.text(12, 24))
+		l.Add("history", c, d, w, d, w, loadedAt, "10.00", r.text(12, 24))
 	}
 	l.orders(w, d)
 }
@@ -211,7 +161,7 @@ func (l *loader) orders(w, d int) {
 		if o < first {
 			carrier = r.between(1, 10)
 		}
-		l.add("orders", o, d, w, customers[o-1]+1, loadedAt, carrier, lines[o], 1)
+		l.Add("orders", o, d, w, customers[o-1]+1, loadedAt, carrier, lines[o], 1)
 	}
 	for o := 1; o <= l.scale.Customers; o++ {
 		for n := 1; n <= lines[o]; n++ {
@@ -220,11 +170,11 @@ func (l *loader) orders(w, d int) {
 			if o >= first {
 				delivered, amount = nil, r.cents(1, 999_999)
 			}
-			l.add("order_line", o, d, w, n, r.between(1, l.scale.Items), w, delivered, 5, amount, r.text(24, 24))
+			l.Add("order_line", o, d, w, n, r.between(1, l.scale.Items), w, delivered, 5, amount, r.text(24, 24))
 		}
 	}
 	for o := first; o <= l.scale.Customers; o++ {
-		l.add("new_order", o, d, w)
+		l.Add("new_order", o, d, w)
 	}
 }
 

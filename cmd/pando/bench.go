@@ -69,6 +69,7 @@ func benchRunCommand(stdout, stderr io.Writer) *cobra.Command {
 	flags.IntVar(&f.override.Tables, "tables", 0, "number of tables")
 	flags.IntVar(&f.override.Rows, "rows", 0, "rows of each table")
 	flags.IntVar(&f.override.Warehouses, "warehouses", 0, "warehouses of TPC-C")
+	flags.Float64Var(&f.override.Factor, "scale-factor", 0, "scale factor of TPC-H")
 	flags.IntSliceVar(&f.override.Threads, "threads", nil, "thread counts")
 	flags.StringSliceVar(&f.override.PSModes, "ps-mode", nil, "prepared statements: auto, disable or both")
 	flags.StringSliceVar(&f.override.Workloads, "workload", nil, "only these workloads")
