@@ -142,7 +142,7 @@ func (b *builder) path(w *want, index *catalog.Index, sargs []sarg, usable []boo
 	p.out = p.rows
 	for i := range w.conjuncts {
 		if !ranged[i] {
-			p.out *= b.selectivity(w.table, &sargs[i], usable[i], total)
+			p.out *= b.selectivity(w.table, w.conjuncts[i], &sargs[i], usable[i], total)
 		}
 	}
 	p.cover = index == nil || index.Primary || covers(w, index, p.rest)

@@ -85,6 +85,48 @@ func (b *builder) common(e expr.Expr) ([]expr.Expr, error) {
 	return append(shared, or), err
 }
 
+// implied is what a condition demands of the columns in set alone: of (a AND b) OR (c AND d) the condition (a OR c), where a and c read no
+// other columns. It returns nil if some alternative leaves them free. A join's side can be filtered by it before it is joined, and the condition
+// itself stays.
+func (b *builder) implied(e expr.Expr, set idSet) (expr.Expr, error) {
+	if !e.IsCall("or") || len(e.Args()) > alternativesMax || !expr.IsDeterministic(e) || hasSubquery(e) {
+		return nil, nil
+	}
+	arms := make([]expr.Expr, len(e.Args()))
+	for i, arm := range e.Args() {
+		parts := expr.SplitAnd(nil, arm)
+		if len(parts) > conjunctsMax {
+			return nil, nil
+		}
+		var own []expr.Expr
+		for _, c := range parts {
+			if set.touches(c) && set.covers(c) {
+				own = append(own, c)
+			}
+		}
+		if len(own) == 0 {
+			return nil, nil
+		}
+		var err error
+		if arms[i], err = expr.JoinAnd(b.env.Build, own); err != nil {
+			return nil, err
+		}
+	}
+	return expr.Call(b.env.Build, "or", arms...)
+}
+
+// dear reports whether a condition runs a subquery for each row: joins that keep few rows are better made before it.
+func (b *builder) dear(e expr.Expr) bool {
+	found := false
+	expr.Walk(e, func(n expr.Expr) bool {
+		if s := b.subqueryOf(n); s != nil && len(s.free) > 0 {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
 func contains(list []expr.Expr, e expr.Expr) bool {
 	for _, x := range list {
 		if expr.Equal(x, e) {

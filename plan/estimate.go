@@ -22,12 +22,37 @@ func (b *builder) pointFraction(t *catalog.Table, index *catalog.Index, columns,
 	return math.Min(1, one*float64(ranges))
 }
 
+// alternativesSized is the largest OR whose alternatives are estimated one by one.
+const alternativesSized = 16
+
+// alternatives estimates a condition that is no interval of a column: of an OR the part that any of its alternatives keeps, each the product
+// of its conditions.
+func (b *builder) alternatives(t *catalog.Table, c expr.Expr, total float64) float64 {
+	if !c.IsCall("or") || len(c.Args()) > alternativesSized {
+		return filterUnknown
+	}
+	none := 1.0
+	for _, arm := range c.Args() {
+		all := 1.0
+		for _, part := range expr.SplitAnd(nil, arm) {
+			s, usable := sargOf(b.env.Build, t, part)
+			if !usable {
+				all *= filterUnknown
+				continue
+			}
+			all *= b.selectivity(t, part, &s, true, total)
+		}
+		none *= 1 - all
+	}
+	return math.Min(filterUnknown, 1-none)
+}
+
 // selectivity estimates which part of the rows a condition keeps, whatever way they are read: paths compare only if they all expect the
 // same rows in the end.
-func (b *builder) selectivity(t *catalog.Table, s *sarg, usable bool, total float64) float64 {
+func (b *builder) selectivity(t *catalog.Table, c expr.Expr, s *sarg, usable bool, total float64) float64 {
 	switch {
 	case !usable:
-		return filterUnknown
+		return b.alternatives(t, c, total)
 	case !s.points:
 		return b.rangeFraction(t, s, total)
 	}

@@ -49,7 +49,8 @@ type joinRel struct {
 type joinGraph struct {
 	rels    []*joinRel
 	filters []expr.Expr
-	lookups bool // only lookups are considered
+	dear    []expr.Expr // conditions that run a subquery for each row
+	lookups bool        // only lookups are considered
 }
 
 // method is how a relation is joined to those before it.
@@ -174,7 +175,13 @@ func (b *builder) flatten(g *joinGraph, r rel) error {
 	case *filter:
 		move, stay := movable(r.conds)
 		if _, ok := r.input.(*join); ok && len(stay) == 0 {
-			g.filters = append(g.filters, move...)
+			for _, c := range move {
+				if b.dear(c) {
+					g.dear = append(g.dear, c)
+				} else {
+					g.filters = append(g.filters, c)
+				}
+			}
 			return b.flatten(g, r.input)
 		}
 	case *join:

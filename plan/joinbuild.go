@@ -13,21 +13,44 @@ func (b *builder) build(g *joinGraph, last *joinPlan, n *need) (*stage, error) {
 	for p := last; p != nil; p = p.prev {
 		steps = append([]*joinPlan{p}, steps...)
 	}
-	needs := g.needs(steps, n)
+	dear := g.placeDear(steps)
+	needs := g.needs(steps, dear, n)
 	st, err := b.buildFirst(g, steps, needs[0], n)
 	if err != nil {
+		return nil, err
+	}
+	if st, err = b.filterStage(st, dear[0]); err != nil {
 		return nil, err
 	}
 	for i, p := range steps[1:] {
 		if st, err = b.buildStep(g, p, st, needs[i+1]); err != nil {
 			return nil, err
 		}
+		if st, err = b.filterStage(st, dear[i+1]); err != nil {
+			return nil, err
+		}
 	}
 	return st, nil
 }
 
-// needs lists for each step the columns that it and what follows read.
-func (g *joinGraph) needs(steps []*joinPlan, n *need) [][]int {
+// placeDear lists for each step the dear conditions that are applied behind it: each where the fewest rows are expected, the earliest, of those steps that
+// know its columns.
+func (g *joinGraph) placeDear(steps []*joinPlan) [][]expr.Expr {
+	out := make([][]expr.Expr, len(steps))
+	for _, c := range g.dear {
+		best, makers := len(steps)-1, g.makers(c)
+		for i := len(steps) - 2; i >= 0 && makers&^steps[i].set == 0; i-- {
+			if steps[i].rows <= steps[best].rows {
+				best = i
+			}
+		}
+		out[best] = append(out[best], c)
+	}
+	return out
+}
+
+// needs lists for each step the columns that it and what follows read, dear conditions behind it included.
+func (g *joinGraph) needs(steps []*joinPlan, dear [][]expr.Expr, n *need) [][]int {
 	out := make([][]int, len(steps))
 	ids := append([]int(nil), n.ids...)
 	for _, o := range n.order {
@@ -35,6 +58,7 @@ func (g *joinGraph) needs(steps []*joinPlan, n *need) [][]int {
 	}
 	for i := len(steps) - 1; i >= 0; i-- {
 		p := steps[i]
+		ids = addIDs(ids, dear[i]...)
 		if i > 0 {
 			match, above := g.due(steps[i-1], p.last)
 			ids = addIDs(ids, match...)

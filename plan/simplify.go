@@ -7,7 +7,8 @@ import (
 
 // The normalising passes. simplify runs them over a resolved relation, top down in one walk: conditions move to the lowest place where their
 // columns are known, subqueries in conditions become joins, outer joins whose padding no condition lets through become inner ones, and a CTE
-// that is read once is put where it is read.
+// that is read once is put where it is read. What every alternative of an OR demands of one side of a join filters that side, too; a
+// condition that runs a subquery for each row stays above the joins, whose search then finds its place.
 
 // simplify normalises a relation.
 func (b *builder) simplify(r rel) (rel, error) { return b.push(r, nil) }
@@ -227,6 +228,8 @@ func (b *builder) pushJoin(j *join, conds []expr.Expr) (rel, error) {
 			switch {
 			case !expr.IsDeterministic(c) && condition:
 				between = append(between, c)
+			case b.dear(c) && (!condition || kind == exec.JoinInner):
+				above = append(above, c)
 			case condition && kind != exec.JoinInner:
 				// ON of an outer, semi or anti join decides about matches, not about the left rows.
 				if r && !l {
@@ -249,8 +252,11 @@ func (b *builder) pushJoin(j *join, conds []expr.Expr) (rel, error) {
 	}
 	place(move, false)
 	place(on, true)
-	var err error
 	out := &join{kind: kind, on: between, straight: j.straight}
+	var err error
+	if toLeft, toRight, err = b.implyBelow(out, left, right, toLeft, toRight); err != nil {
+		return nil, err
+	}
 	if out.left, err = b.push(j.left, toLeft); err != nil {
 		return nil, err
 	}
@@ -258,6 +264,30 @@ func (b *builder) pushJoin(j *join, conds []expr.Expr) (rel, error) {
 		return nil, err
 	}
 	return filtered(out, append(above, stay...)), nil
+}
+
+// implyBelow adds to the conditions of a join's sides what its own imply about each alone.
+func (b *builder) implyBelow(j *join, left, right idSet, toLeft, toRight []expr.Expr) (l, r []expr.Expr, err error) {
+	for _, c := range j.on {
+		// A row that this drops would have had no match, and of these joins been dropped with it.
+		if j.kind == exec.JoinInner || j.kind == exec.JoinSemi {
+			one, err := b.implied(c, left)
+			if err != nil {
+				return nil, nil, err
+			}
+			if one != nil {
+				toLeft = append(toLeft, one)
+			}
+		}
+		one, err := b.implied(c, right)
+		if err != nil {
+			return nil, nil, err
+		}
+		if one != nil {
+			toRight = append(toRight, one)
+		}
+	}
+	return toLeft, toRight, nil
 }
 
 // strict lists the functions that are NULL if one of their operands is.

@@ -1,4 +1,3 @@
-// Package insert fills tables over the MySQL protocol by INSERT statements of many rows, for the workloads of package bench.
 package insert
 
 import (
