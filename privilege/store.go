@@ -15,6 +15,9 @@ import (
 	"github.com/pandodb/pando/txn"
 )
 
+// nativePlugin is the older of the two authentication plugins.
+const nativePlugin = "mysql_native_password"
+
 // accountSpace is the kind of the system keys that hold accounts.
 const accountSpace = 'u'
 
@@ -35,6 +38,8 @@ func (l Level) key() string { return l.Database + "\x00" + l.Table }
 type directory struct {
 	list   []*Account // most specific first
 	byName map[identity]*Account
+	byUser map[string][]*Account // the same order
+	native float64               // share of the accounts of mysql_native_password
 }
 
 // Store is the node's accounts. It is safe for concurrent use.
@@ -96,9 +101,17 @@ func (s *Store) publish(list []*Account) {
 		}
 		return x.Host > y.Host
 	})
-	d := &directory{list: list, byName: make(map[identity]*Account, len(list))}
+	d := &directory{list: list, byName: make(map[identity]*Account, len(list)), byUser: make(map[string][]*Account, len(list))}
+	native := 0
 	for _, a := range list {
 		d.byName[a.identity()] = a
+		d.byUser[a.User] = append(d.byUser[a.User], a)
+		if a.Plugin == nativePlugin {
+			native++
+		}
+	}
+	if len(list) > 0 {
+		d.native = float64(native) / float64(len(list))
 	}
 	s.accounts.Store(d)
 	s.version.Add(1)
@@ -108,15 +121,18 @@ func (s *Store) publish(list []*Account) {
 func (s *Store) Version() uint64 { return s.version.Load() }
 
 // Match returns the account that serves a client, or nil. host is "localhost" for this machine, else an address; addr is the address, empty
-// where there is none. An account fits by either.
+// where there is none. An account fits by either. How long it takes does not depend on other names.
 func (s *Store) Match(user, host, addr string) *Account {
-	for _, a := range s.accounts.Load().list {
-		if a.User == user && serves(a.Host, host, addr) {
+	for _, a := range s.accounts.Load().byUser[user] {
+		if serves(a.Host, host, addr) {
 			return a
 		}
 	}
 	return nil
 }
+
+// NativeShare returns the part of all accounts whose plugin is mysql_native_password.
+func (s *Store) NativeShare() float64 { return s.accounts.Load().native }
 
 // Find returns the account with exactly that name, or nil.
 func (s *Store) Find(user, host string) *Account {

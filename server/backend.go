@@ -22,6 +22,9 @@ func (b *backend) User(name, host, addr string) (wire.Credential, bool) {
 	return wire.Credential{Plugin: a.Plugin, Auth: a.Auth, Account: a.Name(), RequireTLS: a.RequireTLS, Locked: a.Locked}, true
 }
 
+// NativeShare tells how accounts prove themselves, for names that have none.
+func (b *backend) NativeShare() float64 { return b.shared.Users.NativeShare() }
+
 // OpenSession makes the session of an authenticated connection.
 func (b *backend) OpenSession(info *wire.ConnInfo) (wire.Session, error) {
 	s, err := session.New(b.shared, client(info))

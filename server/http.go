@@ -190,6 +190,7 @@ func (n *Node) register() error {
 		{"connections_total", "Connections accepted.", true, func() float64 { return float64(w.Connections) }},
 		{"connections_refused_total", "Connections refused at the limit.", true, func() float64 { return float64(w.Refused) }},
 		{"logins_denied_total", "Logins refused.", true, func() float64 { return float64(w.Denied) }},
+		{"logins_delayed_total", "Logins answered late, or refused unseen, after others of their source had failed.", true, func() float64 { return float64(w.Delayed) }},
 		{"client_bytes_received_total", "Bytes received from clients.", true, func() float64 { return float64(w.BytesIn) }},
 		{"client_bytes_sent_total", "Bytes sent to clients.", true, func() float64 { return float64(w.BytesOut) }},
 		{"statement_errors_total", "Error packets sent.", true, func() float64 { return float64(w.Errors) }},

@@ -18,6 +18,9 @@ type Backend interface {
 	// addr is always that, and empty for unix sockets: an account of 127.0.0.1 serves
 	// a client whose host is "localhost".
 	User(name, host, addr string) (Credential, bool)
+	// NativeShare returns the part of all accounts that prove themselves by PluginNative, between 0 and 1. Names without an account
+	// are asked by that plugin as often. Like User, it must be quick.
+	NativeShare() float64
 	// OpenSession is called once authentication has succeeded, on the connection's
 	// own goroutine. An error is sent to the client and the connection closed;
 	// *types.Error keeps its number (1040, 1045, 1049 …). info is never written again

@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"runtime"
 	"sync"
@@ -61,11 +62,17 @@ func (d *decoys) init() error {
 	return err
 }
 
+// sum is a digest of a name that nobody else can compute, for one purpose.
+func (d *decoys) sum(purpose, user string) []byte {
+	mac := hmac.New(sha256.New, d.key[:])
+	mac.Write([]byte(purpose))
+	mac.Write([]byte(user))
+	return mac.Sum(nil)
+}
+
 // credential returns a secret that no password matches, the same for a name each time.
 func (d *decoys) credential(plugin, user string) Credential {
-	mac := hmac.New(sha256.New, d.key[:])
-	mac.Write([]byte(user))
-	sum := mac.Sum(nil)
+	sum := d.sum("secret ", user)
 	if plugin == PluginNative {
 		return Credential{Plugin: plugin, Auth: HashNative(sum)}
 	}
@@ -73,6 +80,15 @@ func (d *decoys) credential(plugin, user string) Credential {
 	b := append([]byte(cryptPrefix+"005$"), repeatTo([]byte(cryptAlphabet), saltBytes)...)
 	b = appendCryptBase64(b, sum)
 	return Credential{Plugin: plugin, Auth: b}
+}
+
+// plugin returns the plugin that an account of a name would have if there were one: each as often among names as among the accounts, so
+// that being asked by either tells nothing. A name keeps its plugin unless accounts with another come or go.
+func (d *decoys) plugin(user string, share float64) string {
+	if float64(binary.LittleEndian.Uint32(d.sum("plugin ", user))) < share*(1<<32) {
+		return PluginNative
+	}
+	return PluginCachingSHA2
 }
 
 // login is one attempt to authenticate: what the client claims and what it sent for it.
@@ -83,34 +99,38 @@ type login struct {
 
 var errBadHandshake = errors.New("bad handshake")
 
-// authenticate verifies a login, and returns the account's credential or the error to send. Whatever can be told apart of an
-// unknown user, an account without password and a wrong password happens after the same exchange of packets and the same
-// hashing.
-func (c *conn) authenticate(l *login) (Credential, error) {
-	cred, known := c.srv.opt.Backend.User(l.user, c.host, c.addr)
-	if cred.Plugin == "" {
-		cred.Plugin = c.srv.opt.DefaultPlugin
+// verify checks the password of a login, and returns the account's credential or the error to send. Whatever can be told apart of an
+// unknown user, an account without password, one that wants TLS and a wrong password happens after the same exchange of packets and the
+// same hashing.
+func (c *conn) verify(l *login) (Credential, error) {
+	backend, decoys := c.srv.opt.Backend, &c.srv.decoys
+	plugin := decoys.plugin(l.user, backend.NativeShare()) // for known accounts too, for the time that it takes
+	cred, known := backend.User(l.user, c.host, c.addr)
+	c.claimed = cred.Account
+	if known {
+		setDefault(&cred.Plugin, c.srv.opt.DefaultPlugin)
+		plugin = cred.Plugin
 	}
+	decoy := decoys.credential(plugin, l.user)
 	if known && cred.RequireTLS && c.info.TLSVersion == "" {
-		// Before the client is asked for anything that could be overheard.
-		return cred, c.denied(l)
+		known = false
 	}
 	if known && len(cred.Auth) == 0 {
 		// Both plugins prove an empty password by an empty answer: no need to make the client switch for it.
 		if len(l.reply) == 0 && (l.plugin == cred.Plugin || l.plugin == PluginNative || l.plugin == PluginCachingSHA2) {
-			return cred, c.admitted(&cred, l)
+			return cred, nil
 		}
 		known = len(l.reply) == 0
 	}
 	if !known {
-		cred = c.srv.decoys.credential(c.srv.opt.DefaultPlugin, l.user)
+		cred = decoy
 	}
 	if l.plugin != cred.Plugin {
 		if err := c.switchPlugin(l, cred.Plugin); err != nil {
 			return cred, err
 		}
 		if known && len(cred.Auth) == 0 && len(l.reply) == 0 {
-			return cred, c.admitted(&cred, l)
+			return cred, nil
 		}
 	}
 	ok := false
@@ -130,7 +150,7 @@ func (c *conn) authenticate(l *login) (Credential, error) {
 	if !ok || !known {
 		return cred, c.denied(l)
 	}
-	return cred, c.admitted(&cred, l)
+	return cred, nil
 }
 
 // admitted has the last word on an account whose password was right.

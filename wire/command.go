@@ -313,6 +313,7 @@ var errNoAnswer = errors.New("the session gave no answer")
 // clientError returns what the client is told of an error. Unexpected ones are logged in full and told in general.
 func (c *conn) clientError(err error) *types.Error {
 	if known, ok := errors.AsType[*types.Error](err); ok {
+		c.report(known)
 		return known
 	}
 	if c.srv.logs.allow(c.srv.now.Load()) {

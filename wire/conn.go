@@ -35,7 +35,8 @@ type conn struct {
 	peer       net.Addr // of the client, which may be behind a proxy
 	secure     bool     // unix socket or TLS: passwords may travel in the clear inside
 	caps       uint32
-	zstdLevel  int // that the client has asked for
+	zstdLevel  int    // that the client has asked for
+	claimed    string // the account that a login was for, if there is one
 	in         packetReader
 	resp       response
 	sess       Session
@@ -155,6 +156,7 @@ func (c *conn) loop() {
 		c.setState(ComSleep, phaseIdle)
 		// closing is set before the interrupting deadline, so that either this load sees it or the read fails.
 		if c.closing.Load() != 0 {
+			c.farewell()
 			return
 		}
 		before := c.in.total
@@ -199,9 +201,7 @@ func (c *conn) reportRead(err error) {
 		c.complain("malformed compressed packet")
 		c.lastWords(types.Errorf(types.ErNetUncompressError))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		if kvapi.Reason(c.closing.Load()) == kvapi.ReasonTimeout {
-			c.lastWords(types.Errorf(types.ErClientInteractionTimeout))
-		}
+		c.farewell()
 		if c.closing.Load() != uint32(kvapi.ReasonShutdown) {
 			c.count.aborted.Add(1)
 		}
@@ -209,6 +209,17 @@ func (c *conn) reportRead(err error) {
 		// Closing without COM_QUIT is what many pools do.
 	default:
 		c.count.aborted.Add(1)
+	}
+}
+
+// farewell tells an idle client why its connection ends, where MySQL has words for it. A client reads them when it sends its next
+// command.
+func (c *conn) farewell() {
+	switch kvapi.Reason(c.closing.Load()) {
+	case kvapi.ReasonTimeout:
+		c.lastWords(types.Errorf(types.ErClientInteractionTimeout))
+	case kvapi.ReasonShutdown:
+		c.lastWords(types.Errorf(types.ErServerShutdown))
 	}
 }
 

@@ -18,6 +18,7 @@ type counterShard struct {
 	aborted     atomic.Uint64
 	badConnects atomic.Uint64
 	denied      atomic.Uint64
+	delayed     atomic.Uint64
 	malformed   atomic.Uint64
 	gone        atomic.Uint64
 	panics      atomic.Uint64
@@ -39,6 +40,8 @@ type Counters struct {
 	// Aborted counts connections that ended without COM_QUIT or a close between commands; BadConnects those that ended
 	// before authentication did, Denied those among them that were answered with 1045.
 	Aborted, BadConnects, Denied uint64
+	// Delayed counts logins that were answered late, or refused at once, because others of the same account and client had failed.
+	Delayed uint64
 	// Malformed counts connections closed for violating the protocol, Gone those whose client left during a statement.
 	Malformed, Gone uint64
 	// Panics counts connections ended by a panic. Anything but 0 is a fault of the server.
@@ -69,7 +72,7 @@ func (s *Server) Counters() Counters {
 		}{
 			{&sum.BytesIn, &c.bytesIn}, {&sum.BytesOut, &c.bytesOut}, {&sum.Connections, &c.connections},
 			{&sum.Refused, &c.refused}, {&sum.Aborted, &c.aborted}, {&sum.BadConnects, &c.badConnects},
-			{&sum.Denied, &c.denied}, {&sum.Malformed, &c.malformed}, {&sum.Gone, &c.gone},
+			{&sum.Denied, &c.denied}, {&sum.Delayed, &c.delayed}, {&sum.Malformed, &c.malformed}, {&sum.Gone, &c.gone},
 			{&sum.Panics, &c.panics}, {&sum.Errors, &c.errors},
 		} {
 			*pair.to += pair.from.Load()

@@ -17,6 +17,7 @@
 //   - tick: 100 ms, the unit of the coarse clock that the reaper moves.
 //   - phase: what a connection is doing (connect, idle, read, busy, write), published in one atomic word.
 //   - decoy: a stored secret made up for an account that does not exist.
+//   - source: an account's name and a client's address, by which failed logins are counted together.
 //
 // # Bytes
 //
@@ -53,8 +54,9 @@
 //	     than max_allowed_packet, or handshakePacketMax before authentication.
 //	W3.  Up to authentication not a byte is read beyond the packet at hand, so nothing sent in the clear can be taken for
 //	     something sent inside TLS.
-//	W4.  An absent account, an account without password and a wrong password see the same packets and the same hashing. The
-//	     exception: an account whose plugin is not the default one is asked by its own.
+//	W4.  An absent account, an account without password, one that wants TLS and a wrong password see the same packets and the
+//	     same hashing. A name without an account is asked by mysql_native_password as often as accounts are; which one a name
+//	     gets may change with a restart. Failed logins of one name and address are answered later and later (penalty.go).
 //	W5.  A command that fits the window costs one read, its response, up to flushBytes, one write. A point EXECUTE
 //	     allocates nothing here (TestPointAllocations).
 //	W6.  A connection's mutable state belongs to its goroutine. Others only load and store its atomics, set deadlines on its
@@ -64,10 +66,11 @@
 //	W8.  A panic ends one connection. Its session is closed exactly once, and its socket after that.
 //	W9.  An answer of which part has left is completed, ended by an ERR packet, or the connection closes. An outcome that is not
 //	     known (kvapi.ErrUndetermined) always closes it.
-//	W10. Nothing a client sent is logged. An unexpected error is logged and told to the client only as 1105. Clients' faults
-//	     are always counted, and logged at most logsPerSecond times a second.
-//	W11. Locks: Server.mu and conn.mu are never held together, nor while calling a session or a socket. columnCache.mu and
-//	     authCache.mu are leaves.
+//	W10. Nothing a client sent is logged. An unexpected error is logged and told to the client only as 1105. Clients' faults,
+//	     refused logins, and statements that failed by a lock or the server (report.go) are always counted, and each kind is
+//	     logged at most logsPerSecond times a second.
+//	W11. Locks: Server.mu and conn.mu are never held together, nor while calling a session or a socket. columnCache.mu,
+//	     authCache.mu and penalties.mu are leaves.
 //
 // # Goroutines
 //

@@ -23,6 +23,7 @@ import (
 type fakeBackend struct {
 	mu       sync.Mutex // guards the fields below
 	users    map[string]Credential
+	native   float64 // share of accounts
 	infos    []*ConnInfo
 	sessions []*fakeSession
 	closed   atomic.Int64
@@ -52,6 +53,13 @@ func (b *fakeBackend) User(name, host, addr string) (Credential, bool) {
 		return Credential{}, false
 	}
 	return c, ok
+}
+
+// NativeShare is what the test says, so that it can tell what names without an account get.
+func (b *fakeBackend) NativeShare() float64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.native
 }
 
 func (b *fakeBackend) OpenSession(info *ConnInfo) (Session, error) {
@@ -195,6 +203,8 @@ func (s *fakeSession) run(sql string, out Response, more bool) error {
 		return s.ok(out, more)
 	case "FAIL":
 		return types.Errorf(types.ErNoSuchTable, "db", "t")
+	case "ERROR": // ERROR number
+		return types.NewError(uint16(a), "as asked")
 	case "FAULT":
 		return fmt.Errorf("secret detail")
 	case "UNKNOWN":

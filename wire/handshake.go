@@ -199,7 +199,10 @@ func (c *conn) reportHandshake(err error) {
 	log := c.srv.opt.Logger
 	switch {
 	case errors.As(err, &known):
-		log.Debug("refused a login", "conn", c.id, "client", c.host, "number", known.Number)
+		// The name that was given is not logged: it may be a password. That of an account is not one.
+		if c.srv.refusals.allow(c.srv.now.Load()) {
+			log.Warn("refused a login", "conn", c.id, "client", c.from(), "account", c.claimed, "number", known.Number)
+		}
 		c.lastWords(known)
 	case errors.As(err, &insecure):
 		log.Debug("TLS handshake failed", "conn", c.id, "client", c.host, "error", insecure.err)
@@ -211,9 +214,9 @@ func (c *conn) reportHandshake(err error) {
 		c.lastWords(types.Errorf(types.ErHandshake))
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, net.ErrClosed), c.resp.err != nil:
+		c.farewell()
 	default:
-		var network net.Error
-		if errors.As(err, &network) {
+		if transportFailed(err) {
 			return
 		}
 		log.Error("opening a session", "conn", c.id, "client", c.host, "error", err)
@@ -264,9 +267,34 @@ func (c *conn) changeUser(payload []byte) bool {
 
 func (c *conn) changeUserFailed(err error) bool {
 	if known, ok := errors.AsType[*types.Error](err); ok {
+		if c.srv.refusals.allow(c.srv.now.Load()) {
+			c.srv.opt.Logger.Warn("refused a change of user", "conn", c.id, "client", c.from(), "account", c.claimed, "number", known.Number)
+		}
 		c.lastWords(known)
+		return false
+	}
+	if transportFailed(err) || errors.Is(err, errOutOfOrder) || errors.Is(err, errTooLarge) || errors.Is(err, errCompressed) {
+		c.reportRead(err)
 		return false
 	}
 	c.finish(err)
 	return false
+}
+
+// from is the client in log lines.
+func (c *conn) from() string {
+	if c.addr != "" {
+		return c.addr
+	}
+	return c.host
+}
+
+// transportFailed tells whether reading or writing failed because the client is gone, was too slow or has been cut off: no fault of a
+// statement or of the server.
+func transportFailed(err error) bool {
+	if _, network := errors.AsType[net.Error](err); network {
+		return true
+	}
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) ||
+		errors.Is(err, io.ErrNoProgress) || errors.Is(err, io.ErrClosedPipe)
 }

@@ -26,17 +26,20 @@ var ErrClosed = errors.New("wire: server is shut down")
 
 // Server speaks the protocol on any number of listeners. Its methods are safe for concurrent use.
 type Server struct {
-	opt      Options
-	caps     uint32
-	tls      tlsKeys
-	auth     authCache
-	decoys   decoys
-	counters counters
-	pool     bufferPool
-	columns  columnCache
-	logs     logLimiter
-	zlib     zlibCodec
-	zstd     zstdCodecs
+	opt       Options
+	caps      uint32
+	tls       tlsKeys
+	auth      authCache
+	decoys    decoys
+	counters  counters
+	pool      bufferPool
+	columns   columnCache
+	penalties penalties
+	logs      logLimiter // faults of clients, and unexpected errors
+	failures  logLimiter // of statements, see report
+	refusals  logLimiter // of logins, which must not keep those away
+	zlib      zlibCodec
+	zstd      zstdCodecs
 
 	// now is the coarse clock, in ticks since process start. The reaper and accepting move it; everything that would
 	// otherwise read the real clock per command reads this.
@@ -54,6 +57,7 @@ type Server struct {
 	reaping   bool          // the reaper's goroutine runs
 	wake      chan struct{} // capacity 1: there are connections to watch
 	stop      chan struct{} // closed to end the reaper
+	quit      chan struct{} // closed when draining begins
 	stopped   chan struct{} // closed when it has ended
 }
 
@@ -67,7 +71,7 @@ func New(o Options) (*Server, error) {
 		opt: o, caps: serverCapabilities,
 		listeners: map[net.Listener]struct{}{}, conns: map[uint32]*conn{},
 		empty: make(chan struct{}), wake: make(chan struct{}, 1),
-		stop: make(chan struct{}), stopped: make(chan struct{}),
+		stop: make(chan struct{}), stopped: make(chan struct{}), quit: make(chan struct{}),
 	}
 	s.maxPacket.Store(int64(o.MaxAllowedPacket))
 	s.maxConns.Store(int64(o.MaxConnections))

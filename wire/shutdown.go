@@ -15,6 +15,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	first := !s.draining
 	s.draining = true
+	if first {
+		close(s.quit)
+	}
 	for l := range s.listeners {
 		_ = l.Close() // Serve returns on it
 	}
