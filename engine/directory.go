@@ -38,24 +38,24 @@ func (e *Engine) prepareDir() error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// inspectDir decides whether the locked directory is empty, ours, or to be refused.
-func (e *Engine) inspectDir() (exists bool, err error) {
+// inspectDir decides whether the locked directory is empty, ours, or to be refused. format is Pebble's, of one that is ours.
+func (e *Engine) inspectDir() (format int, exists bool, err error) {
 	names, err := e.fs.List(e.opts.Dir)
 	if err != nil {
-		return false, fmt.Errorf("engine: read data directory %s: %w", e.opts.Dir, err)
+		return 0, false, fmt.Errorf("engine: read data directory %s: %w", e.opts.Dir, err)
 	}
 	desc, err := pebble.Peek(e.opts.Dir, e.fs)
 	switch {
 	case err != nil && strings.Contains(err.Error(), "unknown format major version"):
-		return false, e.newerFormat(err.Error())
+		return 0, false, e.newerFormat(err.Error())
 	case err != nil:
-		return false, e.damaged(err)
+		return 0, false, e.damaged(err)
 	case desc.FormatMajorVersion > formatVersion:
-		return false, e.newerFormat(fmt.Sprintf("format %d", desc.FormatMajorVersion))
+		return 0, false, e.newerFormat(fmt.Sprintf("format %d", desc.FormatMajorVersion))
 	case desc.Exists:
-		return true, nil
+		return int(desc.FormatMajorVersion), true, nil
 	}
-	return false, e.checkFresh(names)
+	return 0, false, e.checkFresh(names)
 }
 
 // checkFresh refuses a directory without a database that holds anything but what an interrupted first start leaves behind.

@@ -25,11 +25,12 @@ type disk struct {
 	sizeBytes atomic.Uint64
 
 	lowBytes     uint64 // 0: no watermark
-	ballastBytes uint64 // 0: no ballast
+	ballastBytes uint64 // the most that the ballast takes; 0: no ballast
+	ballastGrows bool   // with the store, instead of that at once
 
-	// diskMu guards the ballast file and ballastHeld. It is a leaf: nothing else is locked under it, and Pebble is not called.
-	diskMu      sync.Mutex
-	ballastHeld bool
+	// diskMu guards the ballast file and ballastNow. It is a leaf: nothing else is locked under it, and Pebble is not called.
+	diskMu     sync.Mutex
+	ballastNow uint64 // bytes of the file; 0: there is none
 }
 
 // DiskFull tells whether writes should be refused because free space is below the watermark. One atomic load.
@@ -38,8 +39,9 @@ func (e *Engine) DiskFull() bool { return e.disk.full.Load() }
 // openDisk computes the watermark, gives up the ballast when the disk is too full for recovery, and otherwise lays it.
 func (e *Engine) openDisk() error {
 	d := &e.disk
-	_, err := e.fs.Stat(e.fs.PathJoin(e.opts.Dir, ballastName))
-	d.ballastHeld = err == nil
+	if info, err := e.fs.Stat(e.fs.PathJoin(e.opts.Dir, ballastName)); err == nil {
+		d.ballastNow = max(uint64(max(info.Size(), 0)), ballastFirstBytes) // preallocated bytes do not show in the size
+	}
 	usage, err := e.fs.GetDiskUsage(e.opts.Dir)
 	if err != nil {
 		// File systems in memory have no size; they get a watermark only if the caller asks.
@@ -48,6 +50,7 @@ func (e *Engine) openDisk() error {
 	}
 	d.lowBytes = limit(e.opts.LowSpaceBytes, usage.TotalBytes/lowSpaceFraction, lowSpaceBytesMax)
 	d.ballastBytes = limit(e.opts.BallastBytes, usage.TotalBytes/ballastFraction, ballastBytesMax)
+	d.ballastGrows = e.opts.BallastBytes == 0
 	e.PollDisk()
 	return nil
 }
@@ -90,7 +93,7 @@ func (e *Engine) PollDisk() {
 	case free < d.lowBytes/2:
 		e.ReleaseBallast()
 	case d.ballastBytes > 0 && free > 2*d.lowBytes+2*d.ballastBytes:
-		if err := e.layBallast(); err != nil {
+		if err := e.layBallast(e.wantBallast()); err != nil {
 			e.opts.Logger.Warn("cannot lay the ballast file", "dir", e.opts.Dir, "error", err)
 		}
 	}
@@ -101,7 +104,7 @@ func (e *Engine) ReleaseBallast() bool {
 	d := &e.disk
 	d.diskMu.Lock()
 	defer d.diskMu.Unlock()
-	if !d.ballastHeld {
+	if d.ballastNow == 0 {
 		return false
 	}
 	// The inner file system: the wrapper that calls us on ENOSPC must not be entered again.
@@ -109,41 +112,69 @@ func (e *Engine) ReleaseBallast() bool {
 		e.opts.Logger.Error("cannot release the ballast file", "dir", e.opts.Dir, "error", err)
 		return false
 	}
-	d.ballastHeld = false
+	d.ballastNow = 0
 	e.opts.Logger.Warn("released the ballast file to gain space", "dir", e.opts.Dir)
 	return true
 }
 
-// layBallast makes the ballast file unless it is there.
-func (e *Engine) layBallast() (err error) {
+// wantBallast is how large the ballast is to be: as large as the store, within its bounds, so that a directory in which hardly anything
+// has been written takes little. What flushes and compactions need beyond the watermark grows with what they work on.
+func (e *Engine) wantBallast() uint64 {
+	d := &e.disk
+	if !d.ballastGrows {
+		return d.ballastBytes
+	}
+	d.diskMu.Lock()
+	now := d.ballastNow
+	d.diskMu.Unlock()
+	if now >= d.ballastBytes || !e.opened.Load() {
+		return min(max(now, ballastFirstBytes), d.ballastBytes)
+	}
+	want := uint64(ballastFirstBytes)
+	for bytes := e.db.Metrics().DiskSpaceUsage(); want < d.ballastBytes && want < bytes; {
+		want *= 2
+	}
+	return min(want, d.ballastBytes)
+}
+
+// layBallast makes the ballast file of that size, unless it is there and as large.
+func (e *Engine) layBallast(bytes uint64) (err error) {
 	d := &e.disk
 	d.diskMu.Lock()
 	defer d.diskMu.Unlock()
-	if d.ballastHeld {
+	if d.ballastNow >= bytes {
 		return nil
 	}
 	fs := e.opts.FS
 	name := fs.PathJoin(e.opts.Dir, ballastName)
-	f, err := fs.Create(name, "pando-ballast")
-	if err != nil {
-		return fmt.Errorf("create: %w", err)
+	var f File
+	if d.ballastNow > 0 {
+		f, err = fs.OpenReadWrite(name, "pando-ballast")
+	} else {
+		f, err = fs.Create(name, "pando-ballast")
 	}
-	err = fill(f, int64(d.ballastBytes))
+	if err != nil {
+		return fmt.Errorf("open: %w", err)
+	}
+	err = fill(f, int64(d.ballastNow), int64(bytes))
 	if err = errors.Join(err, f.Close()); err != nil {
+		d.ballastNow = 0
 		return errors.Join(err, fs.Remove(name))
 	}
-	d.ballastHeld = true
+	d.ballastNow = bytes
 	return nil
 }
 
-// fill makes f own n bytes of the disk, by preallocation where it has an effect and by writing otherwise.
-func fill(f File, n int64) error {
+// fill makes f, which owns from bytes of the disk, own n, by preallocation where it has an effect and by writing otherwise. Its size says
+// so afterwards.
+func fill(f File, from, n int64) error {
 	if err := f.Preallocate(0, n); err == nil && f.Fd() != InvalidFd {
-		return nil
+		_, err := f.WriteAt([]byte{0}, n-1) // preallocation leaves the size as it is
+		return err
 	}
 	zeros := make([]byte, ballastZeroBytes)
-	for left := n; left > 0; left -= ballastZeroBytes {
-		if _, err := f.Write(zeros[:min(left, ballastZeroBytes)]); err != nil {
+	for at := from; at < n; at += ballastZeroBytes {
+		if _, err := f.WriteAt(zeros[:min(n-at, ballastZeroBytes)], at); err != nil {
 			return fmt.Errorf("write: %w", err)
 		}
 	}

@@ -120,7 +120,7 @@ func (e *Engine) open() error {
 }
 
 func (e *Engine) openLocked() error {
-	exists, err := e.inspectDir()
+	before, exists, err := e.inspectDir()
 	if err != nil {
 		return err
 	}
@@ -144,6 +144,9 @@ func (e *Engine) openLocked() error {
 	e.PollReads()
 	e.log.Kick() // what was flushed until now
 	e.startSinker()
+	if now := int(db.FormatMajorVersion()); exists && now != before {
+		e.opts.Logger.Info("storage format raised: older versions of the program cannot open the directory any more", "dir", e.opts.Dir, "from", before, "to", now)
+	}
 	e.opts.Logger.Info("storage is open", "dir", e.opts.Dir, "format", int(db.FormatMajorVersion()), "existed", exists, "replayed_bytes", uint64(e.replayed))
 	return nil
 }

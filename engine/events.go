@@ -88,7 +88,7 @@ func (e *Engine) eventListener() *pebble.EventListener {
 				"duration", info.Duration, "error", info.Err)
 		},
 		FormatUpgrade: func(v pebble.FormatMajorVersion) {
-			log.Info("storage format raised", "dir", e.opts.Dir, "format", int(v))
+			log.Debug("storage format raised", "dir", e.opts.Dir, "format", int(v))
 		},
 	}
 	l.EnsureDefaults(nil)

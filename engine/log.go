@@ -19,6 +19,8 @@ import (
 const (
 	// noteBytes of log are the most between two notes of the log's position, and so about the most that recovery reads in vain.
 	noteBytes = 64 << 10
+	// firstLogBytes is the size of the first segments of a new log: what a directory takes in which hardly anything is written.
+	firstLogBytes = 4 << 20
 	// tableSuffix is that of Pebble's tables.
 	tableSuffix = ".sst"
 	// slowSyncMin is how long a write or sync of the log must last to be told of.
@@ -45,7 +47,7 @@ func (e *Engine) openLog() error {
 		segment = e.opts.MemTableBytes
 	}
 	e.log, err = wal.Open(wal.Options{
-		Dir: e.opts.Dir, FS: e.fs, Raw: e.opts.FS, SegmentBytes: segment, Spares: e.opts.SpareLogBytes > 0,
+		Dir: e.opts.Dir, FS: e.fs, Raw: e.opts.FS, SegmentBytes: segment, FirstBytes: min(segment, firstLogBytes), Spares: e.opts.SpareLogBytes > 0,
 		Room: e.hasRoom, Logger: e.opts.Logger, AcceptLost: e.opts.AcceptLostLog,
 		Released: e.releasedLog,
 		Fail:     func(what string, err error) { e.fail(what + " WAL: " + err.Error()) },

@@ -27,6 +27,8 @@ const (
 	// ballastFraction and ballastBytesMax give the default ballast: a fiftieth of the disk, at most 128 MiB.
 	ballastFraction = 50
 	ballastBytesMax = 128 << 20
+	// ballastFirstBytes is the default ballast of a new store; it grows with the store.
+	ballastFirstBytes = 8 << 20
 
 	// ExitStorageFailure is the exit status after a fatal storage error: EX_IOERR of sysexits.h.
 	ExitStorageFailure = 74
@@ -59,7 +61,8 @@ type Options struct {
 	// LowSpaceBytes is the watermark: DiskFull is true below it. 0 means a twentieth of the disk, at most 512 MiB; NoSpace
 	// means no watermark.
 	LowSpaceBytes int64
-	// BallastBytes is the size of the ballast file. 0 means a fiftieth of the disk, at most 128 MiB; NoSpace means none.
+	// BallastBytes is the size of the ballast file. 0 means that of the store, between 8 MiB and a fiftieth of the disk or 128 MiB, whichever
+	// is less; NoSpace means none.
 	BallastBytes int64
 	// AcceptLostLog opens a directory whose log has lost its newest part, with a warning, instead of refusing it with ErrLostLog.
 	AcceptLostLog bool

@@ -44,6 +44,9 @@ type directory struct {
 
 // Store is the node's accounts. It is safe for concurrent use.
 type Store struct {
+	// Fresh tells that Open has found no accounts and made the first.
+	Fresh bool
+
 	txns *txn.Manager
 	// mu serialises changes: the record is committed before accounts is replaced.
 	mu       sync.Mutex
@@ -51,8 +54,8 @@ type Store struct {
 	version  atomic.Uint64
 }
 
-// Open loads the accounts; a fresh directory gets root@localhost without a password.
-func Open(m *txn.Manager) (*Store, error) {
+// Open loads the accounts. A fresh directory gets those that first returns, or if that is nil root@localhost without a password.
+func Open(m *txn.Manager, first func() ([]*Account, error)) (*Store, error) {
 	s := &Store{txns: m}
 	loader := &loader{}
 	start := keys.SystemKey(nil, accountSpace)
@@ -71,8 +74,21 @@ func Open(m *txn.Manager) (*Store, error) {
 	if len(loader.accounts) > 0 {
 		return s, nil
 	}
+	accounts := []*Account{{User: "root", Host: "localhost", Plugin: "caching_sha2_password", Global: All | GrantOption}}
+	if first != nil {
+		var err error
+		if accounts, err = first(); err != nil {
+			return nil, err
+		}
+	}
+	s.Fresh = true
 	return s, s.Update("CREATE USER", func(e *Edit) error {
-		return e.Create(&Account{User: "root", Host: "localhost", Plugin: "caching_sha2_password", Global: All | GrantOption})
+		for _, a := range accounts {
+			if err := e.Create(a); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
@@ -133,6 +149,11 @@ func (s *Store) Match(user, host, addr string) *Account {
 
 // NativeShare returns the part of all accounts whose plugin is mysql_native_password.
 func (s *Store) NativeShare() float64 { return s.accounts.Load().native }
+
+// RootIsOpen tells whether an account of root, from wherever, lets in who knows no password.
+func (s *Store) RootIsOpen() bool {
+	return slices.ContainsFunc(s.accounts.Load().byUser["root"], func(a *Account) bool { return len(a.Auth) == 0 && !a.Locked })
+}
 
 // Find returns the account with exactly that name, or nil.
 func (s *Store) Find(user, host string) *Account {

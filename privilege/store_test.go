@@ -26,7 +26,7 @@ func openStore(t *testing.T) (*Store, func() *Store) {
 	t.Cleanup(func() { _, _ = s.Close(), e.Close() })
 	m := txn.NewManager(kv.New(rpc.Loopback(s)), txn.ManagerOptions{})
 	open := func() *Store {
-		accounts, err := Open(m)
+		accounts, err := Open(m, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

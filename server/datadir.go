@@ -40,7 +40,7 @@ var products = []struct{ file, name string }{
 func claimDir(dir string) (store uint64, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = os.MkdirAll(dir, 0o700)
+		err = os.MkdirAll(dir, privateDir)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("the data directory cannot be opened or made: %w", err)
@@ -130,7 +130,7 @@ func readIdentity(dir string) (store uint64, err error) {
 // writeIdentity makes an empty directory Pando's, durably, before anything else is written there.
 func writeIdentity(dir string, store uint64) error {
 	part := filepath.Join(dir, identityPart)
-	f, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o640)
+	f, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, privateFile)
 	if err != nil {
 		return fmt.Errorf("the identity of the data directory cannot be written: %w", err)
 	}
@@ -159,7 +159,7 @@ func syncDir(dir string) error {
 // cleanTemp makes the directory for spill files and deletes those that a crash has left there, but nothing that Pando has not made.
 func cleanTemp(dir string) (string, error) {
 	temp := filepath.Join(dir, tempName)
-	if err := os.MkdirAll(temp, 0o700); err != nil {
+	if err := os.MkdirAll(temp, privateDir); err != nil {
 		return "", fmt.Errorf("the directory for spill files cannot be made: %w", err)
 	}
 	entries, err := os.ReadDir(temp)

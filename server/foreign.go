@@ -47,18 +47,18 @@ func applyForeign(o *Options, key, value string, byName map[string]Setting) (boo
 				return true, err
 			}
 			o.CacheBytes += n
+			o.from("cache-size", key)
 			o.Warnings = append(o.Warnings, key+" is added to cache-size: there is one cache, now of "+strconv.FormatInt(o.CacheBytes, 10)+" bytes")
 			return true, nil
 		}
 	}
 	switch key {
-	case "sync-log": // the v1.0 report's spelling equals ours
-		return true, byName["sync-log"].set(o, value)
 	case "innodb_flush_log_at_trx_commit":
 		if value != "0" && value != "1" && value != "2" {
 			return true, fmt.Errorf("%q is none of 0, 1, 2", value)
 		}
 		o.SyncLog = value == "1"
+		o.from("sync-log", key)
 		return true, nil
 	}
 	entry, known := foreignSettings[strings.ToLower(key)]
@@ -66,6 +66,7 @@ func applyForeign(o *Options, key, value string, byName map[string]Setting) (boo
 		return false, nil
 	}
 	if entry.target != "" {
+		o.from(entry.target, key)
 		return true, byName[entry.target].set(o, value)
 	}
 	o.Warnings = append(o.Warnings, key+" does nothing: "+entry.why)

@@ -238,7 +238,34 @@ func (n *Node) register() error {
 			return err
 		}
 	}
-	return n.registerCommands(&w)
+	return n.registerGroups(&w)
+}
+
+// registerGroups lists what is not one figure under one name.
+func (n *Node) registerGroups(w *wire.Counters) error {
+	if err := n.metrics.GaugeFunc("build_info", "Always 1; the labels say what this is.", status.Labels{"version": Version, "mysql_version": MySQLVersion + Version},
+		func() float64 { return 1 }); err != nil {
+		return err
+	}
+	if err := n.metrics.Process(); err != nil {
+		return err
+	}
+	if err := n.registerLatencies(); err != nil {
+		return err
+	}
+	return n.registerCommands(w)
+}
+
+// registerLatencies shows how long statements have taken, by their kind.
+func (n *Node) registerLatencies() error {
+	for k := range wire.NumKinds {
+		h := new(status.Histogram)
+		n.metrics.BeforeWrite(func() { n.wire.Latencies(k, h) })
+		if err := n.metrics.DurationHistogram("statement_duration_seconds", "Time from a statement's command to its answer, by kind.", status.Labels{"type": k.String()}, h); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (n *Node) registerCommands(w *wire.Counters) error {
@@ -246,6 +273,9 @@ func (n *Node) registerCommands(w *wire.Counters) error {
 		name := commandNames[byte(command)]
 		if name == "" {
 			continue
+		}
+		if name = strings.ReplaceAll(strings.ToLower(name), " ", "_"); byte(command) == wire.ComSleep {
+			name = "unknown"
 		}
 		if err := n.metrics.CounterFunc("commands_total", "Commands received, by kind.", status.Labels{"command": name},
 			func() float64 { return float64(w.Commands[command]) }); err != nil {

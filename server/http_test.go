@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -119,4 +120,35 @@ func askProfile(n *Node, path string, change func(*http.Request)) int {
 	w := httptest.NewRecorder()
 	n.http.Handler.ServeHTTP(w, r)
 	return w.Code
+}
+
+// TestMetricsForEverybody: the page has what dashboards of any Go program read, the build, and latencies by kind of statement, with labels in
+// lower case without blanks.
+func TestMetricsForEverybody(t *testing.T) {
+	n, err := Open(context.Background(), testOptions(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	answer, err := http.Get(n.StatusURL() + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(raw)
+	for _, want := range []string{"\ngo_goroutines ", "\nprocess_resident_memory_bytes ", "\ngo_build_info{", `pando_build_info{mysql_version="` + MySQLVersion + Version + `",version="` + Version + `"} 1`,
+		"# TYPE pando_statement_duration_seconds histogram", `pando_statement_duration_seconds_bucket{type="select",le="+Inf"} 0`, `pando_commands_total{command="reset_connection"} 0`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	for _, label := range regexp.MustCompile(`(?m)^pando_\w+\{(?:command|type)="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		if !regexp.MustCompile(`^[a-z_]+$`).MatchString(label[1]) {
+			t.Errorf("label %q", label[1])
+		}
+	}
 }

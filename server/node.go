@@ -55,6 +55,7 @@ type Node struct {
 	ready        atomic.Bool
 	failed       chan struct{} // closed when the listener has failed
 	failure      error         // why; written before failed is closed
+	fail         sync.Once     // guards both
 }
 
 // Open starts a node over a directory and returns once it serves. ctx ends the start early. The caller must Close it.
@@ -84,7 +85,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	if n.httpListener != nil {
 		httpAddress = n.httpListener.Addr().String()
 	}
-	n.log.Info("ready", "mysql", n.listener.Addr().String(), "http", httpAddress, "version", Version, "data", o.DataDir)
+	n.log.Info("ready", "mysql", n.listener.Addr().String(), "http", httpAddress, "socket", o.socketPath(), "version", Version, "data", o.DataDir)
 	return n, nil
 }
 
@@ -116,6 +117,11 @@ func (n *Node) openStorage() error {
 	id, err := claimDir(o.DataDir)
 	if err != nil {
 		return err
+	}
+	if closed, err := closeDir(o.DataDir, o.Socket != "" && within(o.DataDir, o.socketPath())); err != nil {
+		n.log.Warn("files of the data directory may be open to other users of the machine", "error", err)
+	} else if closed > 0 {
+		n.log.Info("files of the data directory were open to other users of the machine and are not any more", "files", closed)
 	}
 	budget, err := newBudget(o, readMemory(systemRoot))
 	if err != nil {
@@ -173,13 +179,9 @@ func (n *Node) openSQL() error {
 	if err != nil {
 		return err
 	}
-	users, err := privilege.Open(txns)
+	users, err := n.openAccounts(txns)
 	if err != nil {
 		return err
-	}
-	if a := users.Match("root", "localhost", "127.0.0.1"); a != nil && len(a.Auth) == 0 && !a.Locked && !n.listener.Addr().(*net.TCPAddr).IP.IsLoopback() {
-		return fmt.Errorf("--listen %s is more than this machine, and root has no password: start with --listen 127.0.0.1:PORT, set one (ALTER USER root@localhost IDENTIFIED BY '…'), and start again",
-			o.Listen)
 	}
 	temp, err := cleanTemp(o.DataDir)
 	if err != nil {
@@ -187,7 +189,7 @@ func (n *Node) openSQL() error {
 	}
 	n.shared = &session.Node{
 		Txns: txns, Catalog: schema, DDL: n.ddl, Plans: plan.NewCache(o.PlanCacheBytes), AutoIDs: n.autoIDs, Stats: statistics, Users: users,
-		Log: n.log, LogVar: o.LogVar, Version: MySQLVersion + Version, DataDir: o.DataDir, TempDir: temp, Start: clock.Now(),
+		Log: n.log, LogVar: o.LogVar, Version: MySQLVersion + Version, DataDir: o.DataDir, Socket: o.socketPath(), TempDir: temp, Start: clock.Now(),
 		Port: n.listener.Addr().(*net.TCPAddr).Port, SetRelaxed: n.store.SetRelaxed, HashPassword: hashPassword, Counters: n.figures,
 		Processes: n.processes, Kill: n.kill,
 		SetMaxConnections: n.setMaxConnections, Bulk: session.NewBulk(o.BulkBytes), Memory: n.memory,
@@ -216,6 +218,33 @@ func (n *Node) openSQL() error {
 	}
 	n.shared.SetGlobal("require_secure_transport", required)
 	return nil
+}
+
+// openAccounts loads the accounts, and refuses to serve others than this machine while root has no password.
+func (n *Node) openAccounts(txns *txn.Manager) (*privilege.Store, error) {
+	password, err := n.options.rootPassword()
+	if err != nil {
+		return nil, err
+	}
+	beyond := !n.listener.Addr().(*net.TCPAddr).IP.IsLoopback()
+	refused := fmt.Errorf("--listen %s is more than this machine, and root has no password: start with --listen 127.0.0.1:PORT, set one (ALTER USER root@localhost IDENTIFIED BY '…'), "+
+		"and start again; a new directory takes it from --init-root-password-file or %s", n.options.Listen, rootPasswordEnv)
+	users, err := privilege.Open(txns, func() ([]*privilege.Account, error) {
+		if beyond && password == "" {
+			return nil, refused // before there are accounts: with a password the next start is still the first
+		}
+		return firstAccounts(password), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if password != "" && !users.Fresh {
+		n.log.Info("the first password of root is not used: the directory has accounts already")
+	}
+	if beyond && users.RootIsOpen() {
+		return nil, refused
+	}
+	return users, nil
 }
 
 // kill is KILL. A connection's number has 32 bits on the wire; a wider one is nobody's, whatever its low half says.
@@ -250,16 +279,28 @@ func (n *Node) openWire() error {
 	if n.wire, err = wire.New(options); err != nil {
 		return err
 	}
-	n.loops.Add(1)
-	go func() {
-		defer n.loops.Done()
-		if err := n.wire.Serve(n.listener); err != nil && !errors.Is(err, wire.ErrClosed) {
-			n.log.Error("the listener failed", "error", err)
-			n.failure = err
-			close(n.failed)
+	if path := o.socketPath(); path != "" {
+		socket, err := listenSocket(path)
+		if err != nil {
+			return err
 		}
-	}()
+		n.serve(socket)
+	}
+	n.serve(n.listener)
 	return nil
+}
+
+// serve accepts clients of a listener until it fails or the node is closed.
+func (n *Node) serve(l net.Listener) {
+	n.loops.Go(func() {
+		if err := n.wire.Serve(l); err != nil && !errors.Is(err, wire.ErrClosed) {
+			n.log.Error("the listener failed", "address", l.Addr().String(), "error", err)
+			n.fail.Do(func() {
+				n.failure = err
+				close(n.failed)
+			})
+		}
+	})
 }
 
 // setMaxConnections changes the listener's limit. Before there is a listener, the variable's value is what it will start with.
@@ -274,6 +315,9 @@ func (n *Node) Failed() <-chan struct{} { return n.failed }
 
 // MySQLAddr is the address of the MySQL port.
 func (n *Node) MySQLAddr() string { return n.listener.Addr().String() }
+
+// SocketPath is the path of the unix socket, empty if there is none.
+func (n *Node) SocketPath() string { return n.options.socketPath() }
 
 // StatusURL is the address of the status port, empty if there is none.
 func (n *Node) StatusURL() string {

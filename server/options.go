@@ -34,8 +34,10 @@ const (
 
 // Options are the effective settings of one node. The zero value of a field means its default.
 type Options struct {
-	DataDir        string
-	Listen         string
+	DataDir string
+	Listen  string
+	// Socket is the path of a unix socket, relative to DataDir if it is not absolute; empty for none.
+	Socket         string
 	HTTP           string
 	MaxConnections int
 	// CacheBytes is the block cache's size; 0 takes a share of the machine's or the cgroup's memory.
@@ -52,6 +54,8 @@ type Options struct {
 	LogFormat       string
 	TLSCert, TLSKey string
 	RequireTLS      bool
+	// RootPasswordFile names a file whose first line is the password that root gets at the first start; RootPassword is that itself.
+	RootPasswordFile, RootPassword string
 	// ProxyNetworks lists addresses and CIDR blocks of proxies that speak the PROXY protocol.
 	ProxyNetworks         string
 	DrainTimeout          time.Duration
@@ -67,6 +71,8 @@ type Options struct {
 	LogVar *slog.LevelVar
 	// Warnings collects what the settings' sources accepted without effect, for the log at start.
 	Warnings []string
+	// origins says where settings come from, by name; nil if they were not loaded.
+	origins map[string]string
 }
 
 // DefaultOptions returns the settings of a node started with nothing but a directory.
@@ -129,6 +135,12 @@ func (o *Options) Validate() []error {
 	}
 	if _, err := wire.ParseNetworks(o.ProxyNetworks); err != nil {
 		fault("proxy-protocol-networks", "%v", err)
+	}
+	if path := o.socketPath(); len(path) > socketBytesMax {
+		fault("socket", "%q is longer than the %d bytes that a unix socket's address has", path, socketBytesMax)
+	}
+	if o.RootPassword != "" && o.RootPasswordFile != "" {
+		fault("init-root-password-file", "it and %s exclude each other", rootPasswordEnv)
 	}
 	if (o.TLSCert == "") != (o.TLSKey == "") {
 		fault("tls-cert", "tls-cert and tls-key go together")

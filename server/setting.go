@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -16,12 +17,33 @@ import (
 // Setting is one knob: the same name on the command line (--name), in the file (name = …) and in the environment (PANDO_NAME).
 type Setting struct {
 	Name, Usage string
+	Kind        Kind
 	get         func(*Options) string
 	set         func(*Options, string) error
 }
 
-// Get renders the effective value in the form that Set reads.
+// Kind is the type of a setting's values.
+type Kind string
+
+// The kinds of settings, named as the help page shows them.
+const (
+	Text     Kind = "string"
+	Number   Kind = "int"
+	Size     Kind = "size"
+	Boolean  Kind = "bool"
+	Duration Kind = "duration"
+)
+
+// Get renders the value in the form that a flag takes.
 func (s Setting) Get(o *Options) string { return s.get(o) }
+
+// TOML renders the value in the form that a file holds.
+func (s Setting) TOML(o *Options) string {
+	if s.Kind == Text || s.Kind == Duration {
+		return strconv.Quote(s.get(o))
+	}
+	return s.get(o)
+}
 
 // EnvName is the environment variable that carries the setting.
 func (s Setting) EnvName() string {
@@ -33,6 +55,7 @@ func Settings() []Setting {
 	return []Setting{
 		text("data-dir", "the directory that is the database; made if absent", func(o *Options) *string { return &o.DataDir }),
 		text("listen", "HOST:PORT of the MySQL protocol", func(o *Options) *string { return &o.Listen }),
+		text("socket", "path of a unix socket for clients of this machine, relative to data-dir; empty for none", func(o *Options) *string { return &o.Socket }),
 		text("http", "HOST:PORT of /status, /metrics, /healthz and /readyz; empty for none", func(o *Options) *string { return &o.HTTP }),
 		number("max-connections", "connections served at once; one more gets error 1040", func(o *Options) *int { return &o.MaxConnections }),
 		size("cache-size", "bytes of cache for blocks and rows, such as 2GiB; 0 takes a share of the memory", func(o *Options) *int64 { return &o.CacheBytes }),
@@ -42,6 +65,7 @@ func Settings() []Setting {
 		boolean("accept-lost-log", "start although the newest part of the log is gone, with the commits in it; for one start", func(o *Options) *bool { return &o.AcceptLostLog }),
 		text("log-level", "debug, info, warn or error", func(o *Options) *string { return &o.LogLevel }),
 		text("log-format", "text or json", func(o *Options) *string { return &o.LogFormat }),
+		text("init-root-password-file", "file whose first line becomes the password of root@localhost and of a root@'%' that the first start makes", func(o *Options) *string { return &o.RootPasswordFile }),
 		text("tls-cert", "PEM file of the server's certificate; without one a self-signed one is made in memory", func(o *Options) *string { return &o.TLSCert }),
 		text("tls-key", "PEM file of the certificate's key", func(o *Options) *string { return &o.TLSKey }),
 		boolean("require-secure-transport", "refuse clients that do not use TLS", func(o *Options) *bool { return &o.RequireTLS }),
@@ -55,12 +79,12 @@ func Settings() []Setting {
 }
 
 func text(name, usage string, field func(*Options) *string) Setting {
-	return Setting{name, usage, func(o *Options) string { return *field(o) },
+	return Setting{name, usage, Text, func(o *Options) string { return *field(o) },
 		func(o *Options, v string) error { *field(o) = v; return nil }}
 }
 
 func number(name, usage string, field func(*Options) *int) Setting {
-	return Setting{name, usage, func(o *Options) string { return strconv.Itoa(*field(o)) },
+	return Setting{name, usage, Number, func(o *Options) string { return strconv.Itoa(*field(o)) },
 		func(o *Options, v string) error {
 			n, err := strconv.Atoi(v)
 			if err != nil {
@@ -72,7 +96,7 @@ func number(name, usage string, field func(*Options) *int) Setting {
 }
 
 func size(name, usage string, field func(*Options) *int64) Setting {
-	return Setting{name, usage, func(o *Options) string { return strconv.FormatInt(*field(o), 10) },
+	return Setting{name, usage, Size, func(o *Options) string { return strconv.FormatInt(*field(o), 10) },
 		func(o *Options, v string) error {
 			n, err := ParseSize(v)
 			if err == nil {
@@ -83,7 +107,7 @@ func size(name, usage string, field func(*Options) *int64) Setting {
 }
 
 func boolean(name, usage string, field func(*Options) *bool) Setting {
-	return Setting{name, usage, func(o *Options) string { return strconv.FormatBool(*field(o)) },
+	return Setting{name, usage, Boolean, func(o *Options) string { return strconv.FormatBool(*field(o)) },
 		func(o *Options, v string) error {
 			switch strings.ToLower(v) {
 			case "1", "on", "true", "yes":
@@ -98,7 +122,7 @@ func boolean(name, usage string, field func(*Options) *bool) Setting {
 }
 
 func duration(name, usage string, field func(*Options) *time.Duration) Setting {
-	return Setting{name, usage, func(o *Options) string { return field(o).String() },
+	return Setting{name, usage, Duration, func(o *Options) string { return field(o).String() },
 		func(o *Options, v string) error {
 			d, err := time.ParseDuration(v)
 			if err != nil {
@@ -122,6 +146,35 @@ func ParseSize(v string) (int64, error) {
 	return int64(n * float64(int64(1)<<shift)), nil
 }
 
+// from notes where the value of a setting comes from.
+func (o *Options) from(name, origin string) { o.origins[name] = origin }
+
+// Origin tells where the value of a setting comes from: a flag, a variable of the environment, a file, or the defaults.
+func (o *Options) Origin(name string) string { return cmp.Or(o.origins[name], "default") }
+
+// Effective returns the settings with what a start would put in place of those that are left to the server, and where each comes from.
+func Effective(o Options) (Options, map[string]string, error) {
+	b, err := newBudget(&o, readMemory(systemRoot))
+	if err != nil {
+		return o, nil, err
+	}
+	origins := map[string]string{}
+	for _, s := range Settings() {
+		origins[s.Name] = o.Origin(s.Name)
+	}
+	if o.CacheBytes == 0 {
+		origins["cache-size"] = "computed: a quarter of memory-limit"
+	}
+	if o.MemoryBytes != b.total {
+		origins["memory-limit"] = "computed: " + b.memoryFrom
+	}
+	if o.MaxProcs == 0 {
+		origins["max-procs"] = "computed: " + cmp.Or(b.procsFrom, "the machine's processors")
+	}
+	o.CacheBytes, o.MemoryBytes, o.MaxProcs = b.cache, b.total, b.procs
+	return o, origins, nil
+}
+
 // Sources are where settings come from, weakest first: defaults, the file, the environment, the flags that were given.
 type Sources struct {
 	File  string
@@ -132,6 +185,7 @@ type Sources struct {
 // Load merges the sources over the defaults. The error names every unknown key and bad value of all sources at once.
 func Load(src Sources) (Options, error) {
 	o := DefaultOptions()
+	o.origins = map[string]string{}
 	byName := map[string]Setting{}
 	for _, s := range Settings() {
 		byName[s.Name] = s
@@ -154,6 +208,7 @@ func Load(src Sources) (Options, error) {
 		if err := byName[name].set(&o, src.Flags[name]); err != nil {
 			faults = append(faults, fmt.Errorf("--%s: %w", name, err))
 		}
+		o.from(name, "--"+name)
 	}
 	faults = append(faults, o.Validate()...)
 	return o, errors.Join(faults...)
@@ -194,6 +249,7 @@ func applyFile(o *Options, path string, byName map[string]Setting) []error {
 		if err := setting.set(o, flat[key]); err != nil {
 			faults = append(faults, fmt.Errorf("%s: %s: %w", path, key, err))
 		}
+		o.from(key, path)
 	}
 	return faults
 }
@@ -223,12 +279,19 @@ func applyEnv(o *Options, env []string, byName map[string]Setting) []error {
 		if !strings.HasPrefix(key, "PANDO_") || slices.Contains(otherEnv, key) {
 			continue
 		}
+		if key == rootPasswordEnv {
+			o.RootPassword = value
+			continue
+		}
 		setting, known := byEnv[key]
 		if !known {
 			faults = append(faults, fmt.Errorf("%s: unknown key", key))
-		} else if err := setting.set(o, value); err != nil {
+			continue
+		}
+		if err := setting.set(o, value); err != nil {
 			faults = append(faults, fmt.Errorf("%s: %w", key, err))
 		}
+		o.from(setting.Name, key)
 	}
 	return faults
 }

@@ -314,6 +314,7 @@ func applyFlushLog(n *Node, value string) error {
 
 func dynamicVersion(s *Session) types.Value  { return types.Text(s.node.Version) }
 func dynamicPort(s *Session) types.Value     { return types.Int(int64(s.node.Port)) }
+func dynamicSocket(s *Session) types.Value   { return types.Text(s.node.Socket) }
 func dynamicDataDir(s *Session) types.Value  { return types.Text(s.node.DataDir) }
 func dynamicThreadID(s *Session) types.Value { return types.Int(int64(s.id)) }
 

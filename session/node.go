@@ -40,6 +40,8 @@ type Node struct {
 	Memory  *exec.MemPool
 	Port    int
 	DataDir string
+	// Socket is the path of the unix socket, empty if there is none.
+	Socket  string
 	TempDir string
 	// Start is the node's start, for the uptime.
 	Start time.Time

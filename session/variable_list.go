@@ -247,6 +247,7 @@ func informationVariables() []*variable {
 		{name: "version", scope: scopeGlobal, readOnly: true, kind: kindText, dynamic: dynamicVersion},
 		{name: "port", scope: scopeGlobal, readOnly: true, kind: kindInt, dynamic: dynamicPort},
 		{name: "datadir", scope: scopeGlobal, readOnly: true, kind: kindText, dynamic: dynamicDataDir},
+		{name: "socket", scope: scopeGlobal, readOnly: true, kind: kindText, dynamic: dynamicSocket},
 		{name: "hostname", scope: scopeGlobal, readOnly: true, kind: kindText, dynamic: dynamicHostname},
 		{name: "warning_count", scope: scopeSession, readOnly: true, kind: kindInt, dynamic: dynamicWarningCount},
 		{name: "error_count", scope: scopeSession, readOnly: true, kind: kindInt, dynamic: dynamicErrorCount},

@@ -52,6 +52,22 @@ func (h *Histogram) Observe(v uint64) {
 // ObserveDuration counts d in nanoseconds; a negative duration counts as zero.
 func (h *Histogram) ObserveDuration(d time.Duration) { h.Observe(uint64(max(d, 0))) }
 
+// SetSum makes h the sum of others of its unit, which may be observed meanwhile. Who sets h is its only writer.
+func (h *Histogram) SetSum(of ...*Histogram) {
+	var sum uint64
+	for _, other := range of {
+		sum += other.sum.Load()
+	}
+	h.sum.Store(sum)
+	for i := range h.buckets {
+		var n uint64
+		for _, other := range of {
+			n += other.buckets[i].Load()
+		}
+		h.buckets[i].Store(n)
+	}
+}
+
 // Count returns the number of observations.
 func (h *Histogram) Count() uint64 {
 	var n uint64

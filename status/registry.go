@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/common/expfmt"
 )
 
@@ -57,6 +58,16 @@ func (r *Registry) Histogram(name, help string, labels Labels, h *Histogram) err
 // DurationHistogram shows h, whose observations are nanoseconds, in seconds. By convention the name ends in _seconds.
 func (r *Registry) DurationHistogram(name, help string, labels Labels, h *Histogram) error {
 	return r.histogram(name, help, labels, h, 1e-9)
+}
+
+// Process shows what every program in Go shows: go_* of the runtime and the build, and process_* of the operating system.
+func (r *Registry) Process() error {
+	for _, c := range []prometheus.Collector{collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector()} {
+		if err := r.reg.Register(c); err != nil {
+			return fmt.Errorf("metrics of the process: %w", err)
+		}
+	}
+	return nil
 }
 
 // BeforeWrite registers f to run at the start of every WriteText, to take one snapshot that many metrics then show.

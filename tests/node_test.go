@@ -94,6 +94,12 @@ func (n *node) tryStart() error {
 		n.cmd = exec.Command("/bin/sh", append([]string{"-c", `echo $$ >"$0" && exec "$@"`, n.enter, binary}, args...)...)
 	}
 	n.cmd.Dir = n.dir
+	return n.run(n.cmd)
+}
+
+// run starts a command that is a node and waits until it is ready.
+func (n *node) run(cmd *exec.Cmd) error {
+	n.cmd = cmd
 	stderr, err := n.cmd.StderrPipe()
 	if err != nil {
 		return err

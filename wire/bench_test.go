@@ -88,7 +88,7 @@ func newLoop(tb testing.TB, packet []byte) (*conn, *loopConn) {
 	point.backend = newFakeBackend()
 	c.sess, c.intr, c.in.exact = point, point.Interrupt(), false
 	c.in.partial = func() { c.setPhase(phaseRead) }
-	c.stmts.add(1, 1)
+	c.stmts.add(1, 1, KindSelect)
 	// The first execution binds the types.
 	bind := append([]byte{ComStmtExecute, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 8, 0}, make([]byte, 8)...)
 	c.resp.seq = 1

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/types"
@@ -69,7 +70,10 @@ func (c *conn) command(payload []byte) bool {
 }
 
 func (c *conn) query(sql []byte) bool {
-	return c.finish(c.sess.Query(sql, &c.resp))
+	kind, start := kindOf(sql), clock.Mono()
+	keep := c.finish(c.sess.Query(sql, &c.resp))
+	c.count.latencies[kind].ObserveDuration(clock.Since(start))
+	return keep
 }
 
 func (c *conn) prepare(sql []byte) bool {
@@ -81,7 +85,7 @@ func (c *conn) prepare(sql []byte) bool {
 		c.sess.CloseStmt(info.ID)
 		return c.fail(types.Errorf(types.ErPsManyParam))
 	}
-	c.stmts.add(info.ID, info.Params)
+	c.stmts.add(info.ID, info.Params, kindOf(sql))
 	r := &c.resp
 	b := appendUint32([]byte{headerOK}, info.ID)
 	b = appendUint16(appendUint16(b, uint16(len(info.Columns))), uint16(info.Params))
@@ -132,7 +136,9 @@ func (c *conn) execute(body []byte) bool {
 		return c.fail(err)
 	}
 	c.resp.stmt, c.resp.enc.Binary = s, true
+	kind, start := s.kind, clock.Mono()
 	keep := c.finish(c.sess.Execute(id, &c.args, flags, &c.resp))
+	c.count.latencies[kind].ObserveDuration(clock.Since(start))
 	c.args.release()
 	c.stmts.dropLong(s)
 	return keep

@@ -1,6 +1,10 @@
 package wire
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/pandodb/pando/status"
+)
 
 const (
 	counterShards = 16
@@ -23,6 +27,7 @@ type counterShard struct {
 	gone        atomic.Uint64
 	panics      atomic.Uint64
 	errors      atomic.Uint64
+	latencies   [NumKinds]status.Histogram
 }
 
 type counters struct{ shards [counterShards]counterShard }

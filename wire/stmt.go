@@ -20,6 +20,7 @@ const (
 type stmt struct {
 	id     uint32
 	params uint16
+	kind   Kind
 	bound  bool     // types are known: clients send them with the first EXECUTE only
 	types  []uint16 // per parameter: type in the low byte, paramTypeUnsign<<8 above
 	inline [inlineTypeCount]uint16
@@ -51,12 +52,12 @@ func (t *stmtTable) get(id uint32) *stmt {
 	return nil
 }
 
-func (t *stmtTable) add(id uint32, params int) {
+func (t *stmtTable) add(id uint32, params int, kind Kind) {
 	if t.m == nil {
 		t.m = make(map[uint32]*stmt)
 	}
 	t.remove(id)
-	s := &stmt{id: id, params: uint16(params)}
+	s := &stmt{id: id, params: uint16(params), kind: kind}
 	if params <= inlineTypeCount {
 		s.types = s.inline[:params]
 	} else {

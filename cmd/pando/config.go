@@ -11,7 +11,7 @@ import (
 func configCommand(env []string) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "config",
-		Short: "Print the effective settings as TOML, without starting",
+		Short: "Print the effective settings as TOML, with where each comes from, without starting",
 		Args:  cobra.NoArgs,
 	}
 	load := settingFlags(command, env)
@@ -24,8 +24,13 @@ func configCommand(env []string) *cobra.Command {
 		for _, warning := range options.Warnings {
 			fmt.Fprintf(out, "# %s\n", warning)
 		}
+		effective, origins, err := server.Effective(options)
+		if err != nil {
+			return err
+		}
 		for _, setting := range server.Settings() {
-			if _, err := fmt.Fprintf(out, "%s = %q\n", setting.Name, setting.Get(&options)); err != nil {
+			line := setting.Name + " = " + setting.TOML(&effective)
+			if _, err := fmt.Fprintf(out, "%-50s # %s\n", line, origins[setting.Name]); err != nil {
 				return err
 			}
 		}

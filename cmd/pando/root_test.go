@@ -22,12 +22,13 @@ func TestVersionFlag(t *testing.T) {
 
 // TestConnectLine: what a start says last can be typed.
 func TestConnectLine(t *testing.T) {
-	for _, c := range [][3]string{
-		{"127.0.0.1:4000", "http://127.0.0.1:10080", "connect with: mariadb -h 127.0.0.1 -P 4000 -u root    status page: http://127.0.0.1:10080/"},
-		{"[::]:4000", "", "connect with: mariadb -h 127.0.0.1 -P 4000 -u root"},
-		{"[::1]:4000", "", "connect with: mariadb -h ::1 -P 4000 -u root"},
+	for _, c := range [][4]string{
+		{"127.0.0.1:4000", "/run/pando.sock", "", "connect with: mariadb -h 127.0.0.1 -P 4000 -u root    or: mariadb -S /run/pando.sock -u root"},
+		{"127.0.0.1:4000", "", "http://127.0.0.1:10080", "connect with: mariadb -h 127.0.0.1 -P 4000 -u root    status page: http://127.0.0.1:10080/"},
+		{"[::]:4000", "", "", "connect with: mariadb -h 127.0.0.1 -P 4000 -u root"},
+		{"[::1]:4000", "", "", "connect with: mariadb -h ::1 -P 4000 -u root"},
 	} {
-		if got := connectLine(c[0], c[1]); got != c[2] {
+		if got := connectLine(c[0], c[1], c[2]); got != c[3] {
 			t.Errorf("%q", got)
 		}
 	}

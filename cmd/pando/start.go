@@ -27,6 +27,7 @@ func startCommand(env []string, stdout, stderr io.Writer) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		server.KeepPrivate()
 		options.Log = logger(&options, stderr)
 		// The signal context covers opening too, so that a stop during a long recovery is honoured.
 		ctx, stop := stopSignals()
@@ -35,7 +36,7 @@ func startCommand(env []string, stdout, stderr io.Writer) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintln(stdout, connectLine(node.MySQLAddr(), node.StatusURL()))
+		fmt.Fprintln(stdout, connectLine(node.MySQLAddr(), node.SocketPath(), node.StatusURL()))
 		select {
 		case <-ctx.Done():
 		case <-node.Failed():
@@ -46,12 +47,15 @@ func startCommand(env []string, stdout, stderr io.Writer) *cobra.Command {
 }
 
 // connectLine tells how to reach a node at an address. Who listens everywhere is reached at the loopback address.
-func connectLine(mysql, status string) string {
+func connectLine(mysql, socket, status string) string {
 	host, port, _ := net.SplitHostPort(mysql) // of a listener
 	if address, err := netip.ParseAddr(host); err == nil && address.IsUnspecified() {
 		host = "127.0.0.1"
 	}
 	line := fmt.Sprintf("connect with: mariadb -h %s -P %s -u root", host, port)
+	if socket != "" {
+		line += fmt.Sprintf("    or: mariadb -S %s -u root", socket)
+	}
 	if status != "" {
 		line += "    status page: " + status + "/"
 	}

@@ -7,9 +7,9 @@
 //
 //   - Position: a place in the log, in bytes from its beginning on, headers included. It only grows, over restarts too.
 //   - Segment: a file that holds the positions from its base, which is its name, to the base of the next.
-//   - Spare: a file of the size of a segment that will become one. Its blocks have been written before, so that a sync of the
-//     segment need not commit the file system's journal. It was a segment until it was released; zeros are written only while there
-//     are too few segments for that (wantSpare).
+//   - Spare: a file that will become a segment. Its blocks have been written before, so that a sync of the segment need not commit
+//     the file system's journal. It was a segment until it was released; zeros are written only while there are too few segments for
+//     that (wantSpare). A young log has small ones, which double as it grows (sizeNow).
 //   - Released: the position up to which the owner has the effects of all records elsewhere, and synced.
 //
 // # Invariants

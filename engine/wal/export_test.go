@@ -47,3 +47,10 @@ func (b *Blocks) Write(p []byte, sync bool) error { return b.b.write(p, sync) }
 
 // Direct tells whether the segment in hand is written by blocks. Nobody may be using the log.
 func (l *Log) Direct() bool { return l.writer.direct }
+
+// Expects tells whether no spare is made because a segment will be one.
+func (l *Log) Expects() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.expects
+}

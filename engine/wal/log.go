@@ -48,6 +48,8 @@ type Options struct {
 	FS, Raw vfs.FS
 	// SegmentBytes is the size at which a segment ends; one with a larger record grows as it must.
 	SegmentBytes int64
+	// FirstBytes is the size of the first segments of a new log, from which they double as it grows; 0 means SegmentBytes.
+	FirstBytes int64
 	// Spares makes spares, so that segments lie over blocks that have been written before.
 	Spares bool
 	// Room tells whether the disk has room for so many bytes that could be done without; nil means always.
@@ -61,6 +63,14 @@ type Options struct {
 	Fail func(what string, err error)
 	// Logger takes warnings; nil discards them.
 	Logger *slog.Logger
+}
+
+// firstBytes is the least size of a spare.
+func (o *Options) firstBytes() int64 {
+	if o.FirstBytes > 0 {
+		return min(o.FirstBytes, o.SegmentBytes)
+	}
+	return o.SegmentBytes
 }
 
 // Log is an open log. All methods are safe for concurrent use.
@@ -77,6 +87,7 @@ type Log struct {
 	spare     []byte    // the buffer that pending takes turns with; nil while it is being written
 	spareCuts []cut     // likewise
 	base      Position  // of the segment that the next record goes to
+	limit     int64     // bytes at which that segment ends
 	end       Position  // of the last record appended
 	synced    Position  // all below is durable
 	released  Position  // all below is not needed any more
@@ -94,10 +105,10 @@ type Log struct {
 
 	// filesMu is held while names change: to make, take and remove spares and segments. It is taken before mu.
 	filesMu    sync.Mutex
-	spareReady bool // guarded by filesMu: the spare file is complete
-	mark       mark // guarded by filesMu
-	marked     bool // guarded by filesMu: there is a mark
-	late       bool // guarded by filesMu: a spare had to be made because no segment was released in time
+	spareBytes int64 // of the complete spare file, 0: there is none; written under both filesMu and mu
+	mark       mark  // guarded by filesMu
+	marked     bool  // guarded by filesMu: there is a mark
+	late       bool  // guarded by filesMu: a spare had to be made because no segment was released in time
 
 	kick chan struct{} // wakes the keeper; room for one
 	stop chan struct{}
@@ -175,8 +186,9 @@ func (l *Log) Append(content []byte) (Position, error) {
 	}
 	size := recordBytes(len(content))
 	used := int64(l.end - l.base)
-	if used > 0 && (l.leave || segmentHeaderBytes+used+int64(size) > l.o.SegmentBytes) {
+	if used > 0 && (l.leave || segmentHeaderBytes+used+int64(size) > l.limit) {
 		l.leave = false
+		l.limit = l.nextLimit()
 		l.base = l.end
 		l.segments = append(l.segments, segment{base: l.base})
 		l.cuts = append(l.cuts, cut{len(l.pending), l.base})

@@ -48,13 +48,14 @@ func Open(o Options, released Position, must bool, replay func(content []byte) e
 		return nil, err
 	}
 	l.base, l.end, l.synced = end, end, end
+	l.limit = l.nextLimit()
 	// What a crash has torn off stays behind in a segment that is not written any more. One that has nothing before it is
 	// replaced, by an empty file or by the spare.
 	n := len(l.segments)
 	exists := n > 0 && l.segments[n-1].base == end
 	if !exists {
 		l.segments = append(l.segments, segment{base: end})
-	} else if err = l.retractMark(); err == nil && !l.spareReady {
+	} else if err = l.retractMark(); err == nil && l.spareBytes == 0 {
 		err = l.replace(end)
 	}
 	if err == nil {
@@ -88,7 +89,9 @@ func (l *Log) recover(must bool, replay func([]byte) error) (end Position, err e
 	slices.Sort(bases)
 	l.readMark(names)
 	if info, err := l.o.FS.Stat(l.path(spareName)); err == nil {
-		if l.spareReady = l.o.Spares && info.Size() >= l.o.SegmentBytes; !l.spareReady {
+		if l.o.Spares && info.Size() >= l.o.firstBytes() {
+			l.spareBytes = info.Size()
+		} else {
 			l.remove(spareName) // the options have changed
 		}
 	}

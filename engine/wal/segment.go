@@ -54,13 +54,13 @@ func (l *Log) begin(base Position, exists bool) error {
 	l.filesMu.Lock()
 	defer l.filesMu.Unlock()
 	name := l.path(segmentName(base))
-	var bytes int64
-	if l.spareReady {
-		l.spareReady = false
+	bytes := l.spareBytes
+	if bytes > 0 {
+		l.setSpare(0)
 		if err := l.o.FS.Rename(l.path(spareName), name); err != nil {
 			return fmt.Errorf("use the spare: %w", err)
 		}
-		bytes, exists = l.o.SegmentBytes, true
+		exists = true
 	}
 	var file vfs.File
 	var err error
@@ -149,8 +149,32 @@ func (l *Log) keep() {
 }
 
 // nearEnd tells whether a spare will be needed soon. The caller holds mu.
-func (l *Log) nearEnd() bool {
-	return int64(l.end-l.base) > l.o.SegmentBytes-l.o.SegmentBytes/spareLateShare
+func (l *Log) nearEnd() bool { return int64(l.end-l.base) > l.limit-l.limit/spareLateShare }
+
+// sizeNow is the size of a spare made now. It begins small, so that a directory in which little has been written takes little of the disk,
+// and doubles as the log grows: all spares together are about as long as the log, up to that of SegmentBytes. The caller holds mu.
+func (l *Log) sizeNow() int64 {
+	size := l.o.firstBytes()
+	for size < l.o.SegmentBytes && size <= int64(l.end)/2 {
+		size *= 2
+	}
+	return min(size, l.o.SegmentBytes)
+}
+
+// nextLimit is the size at which a segment that begins now will end: that of the spare that it is going to be made of, if there is one.
+// The spare may be taken by a segment before it, or made later and be smaller; then the file grows. The caller holds mu.
+func (l *Log) nextLimit() int64 {
+	if l.spareBytes > 0 {
+		return min(l.spareBytes, l.o.SegmentBytes)
+	}
+	return l.sizeNow()
+}
+
+// setSpare says how large the spare file is. The caller holds filesMu.
+func (l *Log) setSpare(bytes int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.spareBytes = bytes
 }
 
 // reclaim drops the segments that end at or below released. One of the right size becomes the spare, if there is none; and while
@@ -168,8 +192,8 @@ func (l *Log) reclaim(released Position) {
 	for i, s := range l.segments[:n] {
 		used := segmentHeaderBytes + int64(l.segments[i+1].base-s.base)
 		switch {
-		case s.bytes != l.o.SegmentBytes || used > s.bytes:
-		case !l.spareReady && reuse < 0:
+		case !l.fits(s) || used > s.bytes:
+		case l.spareBytes == 0 && reuse < 0:
 			reuse = i
 		default:
 			stays = i
@@ -183,7 +207,7 @@ func (l *Log) reclaim(released Position) {
 	l.segments = append(l.segments[:0], l.segments[n:]...)
 	l.mu.Unlock()
 	if l.o.Spares && reuse >= 0 && l.o.FS.Rename(l.path(segmentName(dropped[reuse].base)), l.path(spareName)) == nil {
-		l.spareReady = true
+		l.setSpare(dropped[reuse].bytes)
 		dropped = slices.Delete(dropped, reuse, reuse+1)
 	}
 	l.filesMu.Unlock()
@@ -191,6 +215,9 @@ func (l *Log) reclaim(released Position) {
 		l.remove(segmentName(s.base))
 	}
 }
+
+// fits tells whether a segment's file has the size that a spare is to have. The caller holds mu.
+func (l *Log) fits(s segment) bool { return s.bytes >= l.sizeNow() && s.bytes <= l.o.SegmentBytes }
 
 // remove removes a file that is not needed. If that fails, the next Open will do it.
 func (l *Log) remove(name string) {
@@ -204,13 +231,13 @@ func (l *Log) remove(name string) {
 func (l *Log) wantSpare() bool {
 	l.filesMu.Lock()
 	defer l.filesMu.Unlock()
-	if l.spareReady {
-		return false
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.spareBytes > 0 {
+		return false
+	}
 	last := len(l.segments) - 1
-	coming := slices.ContainsFunc(l.segments[:last], func(s segment) bool { return s.bytes == l.o.SegmentBytes })
+	coming := slices.ContainsFunc(l.segments[:last], l.fits)
 	l.expects = coming && l.segments[last].bytes != 0 && !l.nearEnd()
 	l.late = l.late || coming && !l.expects
 	return !l.expects
@@ -218,10 +245,16 @@ func (l *Log) wantSpare() bool {
 
 // makeSpare writes a spare unless none is wanted, there is no room for it, or no time.
 func (l *Log) makeSpare() error {
-	if !l.o.Spares || !l.wantSpare() || !l.o.Room(l.o.SegmentBytes*spareFreeShare) {
+	if !l.o.Spares || !l.wantSpare() {
 		return nil
 	}
-	done, err := l.fillSpare()
+	l.mu.Lock()
+	size := l.sizeNow()
+	l.mu.Unlock()
+	if !l.o.Room(size * spareFreeShare) {
+		return nil
+	}
+	done, err := l.fillSpare(size)
 	if err != nil || !done {
 		return errors.Join(err, l.removeSparePart())
 	}
@@ -231,7 +264,7 @@ func (l *Log) makeSpare() error {
 	if err := l.o.Raw.Rename(l.path(sparePartName), l.path(spareName)); err != nil {
 		return err
 	}
-	l.spareReady = true
+	l.setSpare(size)
 	// A segment that was made from nothing is left for the spare at once; one that is not a file yet will be made of it.
 	l.mu.Lock()
 	last := l.segments[len(l.segments)-1]
@@ -240,8 +273,8 @@ func (l *Log) makeSpare() error {
 	return nil
 }
 
-// fillSpare writes the file that becomes the spare. done is false if the log is being closed.
-func (l *Log) fillSpare() (done bool, err error) {
+// fillSpare writes the file of that size that becomes the spare. done is false if the log is being closed.
+func (l *Log) fillSpare(size int64) (done bool, err error) {
 	f, err := l.o.Raw.Create(l.path(sparePartName), category)
 	if err != nil {
 		return false, err
@@ -250,13 +283,13 @@ func (l *Log) fillSpare() (done bool, err error) {
 	zeros := aio.AlignedBytes(spareChunkBytes)
 	fd := f.Fd()
 	direct := fd != vfs.InvalidFd && setDirect(fd, true) == nil
-	for written := int64(0); written < l.o.SegmentBytes; {
+	for written := int64(0); written < size; {
 		select {
 		case <-l.stop:
 			return false, nil
 		default:
 		}
-		chunk := zeros[:min(l.o.SegmentBytes-written, spareChunkBytes)]
+		chunk := zeros[:min(size-written, spareChunkBytes)]
 		if direct && !fillDirect(fd, chunk, written) {
 			direct = false
 			if err := setDirect(fd, false); err != nil {

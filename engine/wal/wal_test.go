@@ -28,6 +28,7 @@ type rig struct {
 	segment  int64
 	released atomic.Uint64 // what the owner would have flushed
 	must     bool
+	first    int64 // Options.FirstBytes
 	noSpares bool
 	accept   bool // Options.AcceptLost
 	failed   atomic.Int32
@@ -55,7 +56,7 @@ func (r *rig) open() error {
 	r.read = nil
 	var err error
 	r.log, err = wal.Open(wal.Options{
-		Dir: "d", FS: r.fs, Raw: r.fs, SegmentBytes: r.segment, Spares: !r.noSpares, AcceptLost: r.accept,
+		Dir: "d", FS: r.fs, Raw: r.fs, SegmentBytes: r.segment, FirstBytes: r.first, Spares: !r.noSpares, AcceptLost: r.accept,
 		Released: func() wal.Position { return wal.Position(r.released.Load()) },
 		Fail:     func(string, error) { r.failed.Add(1) },
 	}, wal.Position(r.released.Load()), r.must, func(content []byte) error {
@@ -446,6 +447,51 @@ func TestSparesCirculate(t *testing.T) {
 			r.close()
 		})
 	}
+}
+
+// TestSegmentsGrow: a new log takes little of the disk, its spares double as it grows, and all records are found again at any time.
+func TestSegmentsGrow(t *testing.T) {
+	mem := engine.NewMemFS()
+	r := newRig(t, mem)
+	r.segment, r.first = 16<<10, 1<<10
+	r.mustOpen()
+	testkit.Await(t, "a spare", r.spareReady)
+	if info, err := r.fs.Stat("d/spare-wal"); err != nil || info.Size() != r.first {
+		t.Fatalf("the first spare: %v, %v", info, err)
+	}
+	sizes := map[int64]bool{}
+	var want []string
+	for n := range 400 {
+		content := fmt.Sprintf("%04d%s", n, strings.Repeat("x", 120))
+		want = append(want, content)
+		r.sync(r.append(content))
+		if info, err := r.fs.Stat("d/spare-wal"); err == nil {
+			sizes[info.Size()] = true
+			if end := int64(r.log.End()); info.Size() > max(r.first, end) {
+				t.Fatalf("a spare of %d bytes for a log of %d", info.Size(), end)
+			}
+		}
+		testkit.Await(t, "the next spare", func() bool { return r.spareReady() || r.log.Expects() })
+		if n%50 == 49 {
+			crashed := newRig(t, testkit.Crash(mem, 0, 0))
+			crashed.segment, crashed.first = r.segment, r.first
+			if err := crashed.open(); err != nil || !slices.Equal(crashed.read, want) {
+				t.Fatalf("after %d records and a crash: %d, %v", n+1, len(crashed.read), err)
+			}
+			crashed.close()
+		}
+	}
+	for size := r.first; size <= r.segment; size *= 2 {
+		if !sizes[size] {
+			t.Errorf("there was no spare of %d bytes: %v", size, sizes)
+		}
+	}
+	r.close()
+	r.mustOpen()
+	if !slices.Equal(r.read, want) {
+		t.Errorf("%d records are found again, want %d", len(r.read), len(want))
+	}
+	r.close()
 }
 
 // TestReleaseBeforeNext: the last segment on disk stays, though nobody needs its records, until the next one is there.

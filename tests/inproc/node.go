@@ -104,7 +104,7 @@ func open(tb testing.TB, o Options) (*Node, error) {
 	if n.ddl, err = ddl.Open(ddl.Options{Catalog: schema, Txns: txns, AutoIDs: ids, Gone: statistics.Drop}); err != nil {
 		return nil, err
 	}
-	users, err := privilege.Open(txns)
+	users, err := privilege.Open(txns, nil)
 	if err != nil {
 		return nil, err
 	}
