@@ -46,6 +46,8 @@ func (t *Table) Clone() *Table {
 	}
 	n.Layouts = slices.Clone(t.Layouts)
 	n.Checks = slices.Clone(t.Checks)
+	n.ForeignKeys = slices.Clone(t.ForeignKeys)
+	n.Referrers = slices.Clone(t.Referrers)
 	return n
 }
 

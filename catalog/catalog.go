@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -57,6 +58,9 @@ type Change struct {
 	// name or schema than the one it replaces is a rename.
 	PutTables  []*Table
 	DropTables []*Table
+	// Related holds new versions of further tables, that refer to those or are
+	// referred to by them: Fresh does not concern them.
+	Related []*Table
 	// Fresh marks that the data of PutTables starts or restarts with this
 	// change: their ReadableFrom becomes the timestamp of its commit.
 	Fresh bool
@@ -117,8 +121,8 @@ func writeChange(tx *txn.Txn, ch *Change) error {
 			return err
 		}
 	}
-	for _, t := range ch.PutTables {
-		b, err := encodeTable(t, ch.Fresh)
+	for i, t := range ch.versions() {
+		b, err := encodeTable(t, ch.Fresh && i < len(ch.PutTables))
 		if err != nil {
 			return err
 		}
@@ -127,6 +131,14 @@ func writeChange(tx *txn.Txn, ch *Change) error {
 		}
 	}
 	return nil
+}
+
+// versions lists all new versions of tables, PutTables first.
+func (ch *Change) versions() []*Table {
+	if len(ch.Related) == 0 {
+		return ch.PutTables
+	}
+	return slices.Concat(ch.PutTables, ch.Related)
 }
 
 func lockPut(tx *txn.Txn, key, value []byte) error {
@@ -177,19 +189,19 @@ func (c *Catalog) publish(ch *Change, ts clock.Timestamp) {
 		next.databases[d.Name], copied[d.Name] = e, true
 	}
 	// Renames may swap names (a→b, b→a), so every old name goes before any new one comes.
-	for _, t := range ch.PutTables {
+	for _, t := range ch.versions() {
 		if was := old.byGate(t); was != nil && (was.Name != t.Name || was.Schema != t.Schema) {
 			delete(entry(was.Schema).tables, was.Name)
 		}
 	}
-	for _, t := range ch.PutTables {
+	for _, t := range ch.versions() {
 		was := old.byGate(t)
 		assert.That(was == nil || was.Version < uint64(ts), "catalog: versions of a table rise")
 		t.Version = uint64(ts)
 		entry(t.Schema).tables[t.Name] = t
 	}
 	c.current.Store(next)
-	for _, t := range ch.PutTables {
+	for _, t := range ch.versions() {
 		t.gate.publish(t.Version)
 	}
 	for _, t := range ch.DropTables {

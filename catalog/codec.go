@@ -26,12 +26,14 @@ const (
 	KindDictionary = 'z'
 )
 
-// The first byte of every descriptor. A binary without views would take one for a table, and one without CHECK constraints would store
-// rows that break them.
+// The first byte of every descriptor. A binary without views would take one for a table, and one without CHECK constraints or foreign keys
+// would store rows that break them, or remove rows that others refer to.
 const (
 	descriptorFormat = 1
 	viewFormat       = 2
 	checkFormat      = 3
+	foreignFormat    = 4
+	newestFormat     = foreignFormat
 )
 
 func databaseKey(id uint64) []byte { return keys.SystemKey(nil, KindDatabase, IDPart(id)) }
@@ -106,6 +108,7 @@ type indexJSON struct {
 	Invisible    bool              `json:"invisible,omitempty"`
 	Using        string            `json:"using,omitempty"`
 	Comment      string            `json:"comment,omitempty"`
+	Generated    bool              `json:"generated,omitempty"`
 }
 
 type tableJSON struct {
@@ -125,10 +128,12 @@ type tableJSON struct {
 	NextIndexID  uint64       `json:"next_index_id"`
 	// Fresh: the data begins with the commit of this very version, whose timestamp it
 	// cannot know. ReadableFrom is that timestamp in later versions.
-	Fresh        bool    `json:"fresh,omitempty"`
-	ReadableFrom uint64  `json:"readable_from,omitempty"`
-	View         *View   `json:"view,omitempty"`
-	Checks       []Check `json:"checks,omitempty"`
+	Fresh        bool         `json:"fresh,omitempty"`
+	ReadableFrom uint64       `json:"readable_from,omitempty"`
+	View         *View        `json:"view,omitempty"`
+	Checks       []Check      `json:"checks,omitempty"`
+	ForeignKeys  []ForeignKey `json:"foreign_keys,omitempty"`
+	Referrers    []TableName  `json:"referrers,omitempty"`
 }
 
 func seal(format byte, v any) ([]byte, error) {
@@ -140,8 +145,8 @@ func seal(format byte, v any) ([]byte, error) {
 }
 
 func unseal(b []byte, v any) error {
-	if len(b) == 0 || b[0] < descriptorFormat || b[0] > checkFormat {
-		return fmt.Errorf("%w: descriptor format %x, this version reads up to %d", kvapi.ErrCorrupt, b[:min(1, len(b))], checkFormat)
+	if len(b) == 0 || b[0] < descriptorFormat || b[0] > newestFormat {
+		return fmt.Errorf("%w: descriptor format %x, this version reads up to %d", kvapi.ErrCorrupt, b[:min(1, len(b))], newestFormat)
 	}
 	if err := json.Unmarshal(b[1:], v); err != nil {
 		return fmt.Errorf("%w: %v", kvapi.ErrCorrupt, err)
@@ -175,6 +180,7 @@ func encodeTable(t *Table, fresh bool) ([]byte, error) {
 		ID: t.ID, PhysID: t.PhysID, Schema: t.Schema, Name: t.Name, Layouts: t.Layouts, Collation: t.Coll.Name(),
 		Engine: t.Engine, Comment: t.Comment, Options: t.Options, CreateMillis: t.CreateMillis,
 		NextColumnID: t.nextColumnID, NextIndexID: t.nextIndexID, Fresh: fresh, Checks: t.Checks,
+		ForeignKeys: t.ForeignKeys, Referrers: t.Referrers,
 	}
 	if !fresh {
 		j.ReadableFrom = uint64(t.ReadableFrom)
@@ -186,7 +192,7 @@ func encodeTable(t *Table, fresh bool) ([]byte, error) {
 		x := indexJSON{
 			ID: ix.ID, Name: ix.Name, Unique: ix.Unique, Primary: ix.Primary, State: ix.State.String(), Building: ix.Building, Replaces: ix.Replaces,
 			ReadableFrom: uint64(ix.ReadableFrom), Encoding: ix.EncodingVersion, Weights: ix.WeightsChecksum,
-			Invisible: !ix.Visible, Using: ix.Using, Comment: ix.Comment,
+			Invisible: !ix.Visible, Using: ix.Using, Comment: ix.Comment, Generated: ix.Generated,
 		}
 		for _, ic := range ix.Columns {
 			part := indexColumnJSON{Prefix: ic.PrefixLen, Desc: ic.Desc}
@@ -203,6 +209,9 @@ func encodeTable(t *Table, fresh bool) ([]byte, error) {
 	if t.View != nil {
 		j.View = t.View
 		return seal(viewFormat, j)
+	}
+	if len(t.ForeignKeys) > 0 || len(t.Referrers) > 0 {
+		return seal(foreignFormat, j)
 	}
 	if len(t.Checks) > 0 {
 		return seal(checkFormat, j)
@@ -251,7 +260,7 @@ func decodeTable(b []byte, ts clock.Timestamp) (*Table, error) {
 		t.ReadableFrom = ts
 	}
 	t.Engine, t.Comment, t.Options, t.CreateMillis = j.Engine, j.Comment, j.Options, j.CreateMillis
-	t.View, t.Checks = j.View, j.Checks
+	t.View, t.Checks, t.ForeignKeys, t.Referrers = j.View, j.Checks, j.ForeignKeys, j.Referrers
 	t.nextColumnID, t.nextIndexID, t.Layouts = j.NextColumnID, j.NextIndexID, j.Layouts
 	byID := map[uint32]int{}
 	for i := range j.Columns {
@@ -279,7 +288,7 @@ func decodeTable(b []byte, ts clock.Timestamp) (*Table, error) {
 func indexFromJSON(j *indexJSON, byID map[uint32]int) (*Index, error) {
 	ix := &Index{
 		ID: j.ID, Name: j.Name, Unique: j.Unique, Primary: j.Primary, Building: j.Building, Replaces: j.Replaces, ReadableFrom: clock.Timestamp(j.ReadableFrom),
-		EncodingVersion: j.Encoding, WeightsChecksum: j.Weights, Visible: !j.Invisible, Using: j.Using, Comment: j.Comment,
+		EncodingVersion: j.Encoding, WeightsChecksum: j.Weights, Visible: !j.Invisible, Using: j.Using, Comment: j.Comment, Generated: j.Generated,
 	}
 	for s := StateDeleteOnly; s <= StatePublic; s++ {
 		if s.String() == j.State {

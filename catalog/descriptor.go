@@ -131,6 +131,9 @@ type Index struct {
 	// when none was.
 	Using   string
 	Comment string
+	// Generated marks an index that a foreign key has brought along. It goes
+	// when another one can serve instead.
+	Generated bool
 }
 
 // Readable reports whether a snapshot taken at ts may read the index. Pass
@@ -199,6 +202,10 @@ type Table struct {
 	View *View
 	// Checks are the CHECK constraints in the order of their names.
 	Checks []Check
+	// ForeignKeys are the constraints by which t refers to other tables or itself, in the order of their names.
+	ForeignKeys []ForeignKey
+	// Referrers name the other tables that have foreign keys to t, in order.
+	Referrers []TableName
 
 	nextColumnID uint32
 	nextIndexID  uint64
@@ -224,7 +231,11 @@ func (t *Table) Check(name string) int {
 
 // GeneratedCheck returns the number in the name of a check that has the form of t's automatic ones, t_chk_1 and so on.
 func (t *Table) GeneratedCheck(name string) (number uint64, ok bool) {
-	digits, ok := strings.CutPrefix(strings.ToLower(name), strings.ToLower(t.Name)+checkInfix)
+	return t.generatedName(name, checkInfix)
+}
+
+func (t *Table) generatedName(name, infix string) (number uint64, ok bool) {
+	digits, ok := strings.CutPrefix(strings.ToLower(name), strings.ToLower(t.Name)+infix)
 	if !ok || digits == "" || digits[0] == '0' {
 		return 0, false
 	}
@@ -250,15 +261,21 @@ func (t *Table) LastCheck() (last uint64) {
 	return last
 }
 
-// Rename gives t another name and its checks the automatic names that follow from it.
+// Rename gives t another name and its constraints the automatic names that follow from it.
 func (t *Table) Rename(schema, name string) {
 	for i := range t.Checks {
 		if n, ok := t.GeneratedCheck(t.Checks[i].Name); ok {
 			t.Checks[i].Name = CheckName(name, n)
 		}
 	}
+	for i := range t.ForeignKeys {
+		if n, ok := t.GeneratedForeignKey(t.ForeignKeys[i].Name); ok {
+			t.ForeignKeys[i].Name = ForeignKeyName(name, n)
+		}
+	}
 	t.Schema, t.Name = schema, name
 	t.SortChecks()
+	t.SortForeignKeys()
 }
 
 // SortChecks restores the order of Checks after a change.

@@ -62,6 +62,7 @@
 //	't' | table id, 8 bytes big endian       format byte 1, JSON of tableJSON;
 //	                                         2 for a view, with the field view
 //	                                         3 for a table with CHECK constraints, with the field checks
+//	                                         4 for one with foreign_keys or referrers
 //	'n'                                      counter: next object id
 //	'z' | physical id, 8 bytes | number, 4    a dictionary:
 //	                                         byte     content

@@ -27,6 +27,10 @@ func ShowCreateTable(t *Table, autoInc uint64, ctx *types.Context) string {
 			p.index(ix)
 		}
 	}
+	for i := range t.ForeignKeys {
+		p.text(",\n  ")
+		p.foreignKey(&t.ForeignKeys[i])
+	}
 	for i := range t.Checks {
 		p.check(&t.Checks[i])
 	}

@@ -34,7 +34,8 @@ func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 		}
 	}
 	p := c.patience()
-	release, err := e.names.lock(tableRefs(n), p)
+	parents, refs := foreignParents(n, addedForeign(actions))
+	release, err := e.lockKin(p, []Name{n}, parents, refs...)
 	if err != nil {
 		return err
 	}
@@ -44,6 +45,9 @@ func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 		return err
 	}
 	if actions, err = complete(t, actions); err != nil {
+		return err
+	}
+	if actions, err = alterForeign(c, e.catalog.Current(), t, actions); err != nil {
 		return err
 	}
 	if why := reasonToCopy(t, actions); why != nil {
@@ -125,7 +129,7 @@ func (e *Executor) planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*a
 			plan.instant = append(plan.instant, a)
 		}
 	}
-	return plan, plan.rehearse(c, t, add)
+	return plan, plan.rehearse(c, e.catalog.Current(), t, add)
 }
 
 // indexesOf lists the indexes that go with the column, those that consist of it
@@ -161,7 +165,7 @@ func (e *Executor) indexesOf(t *catalog.Table, column string, dropped map[string
 // rehearse applies the plan to a copy of the descriptor and makes the new
 // indexes. Their columns and names are those of the table as it will be, and
 // what the statement leaves is counted, not what it has meanwhile.
-func (plan *alterPlan) rehearse(c *Call, t *catalog.Table, add []IndexSpec) error {
+func (plan *alterPlan) rehearse(c *Call, snap *catalog.Snapshot, t *catalog.Table, add []IndexSpec) error {
 	next := t.Clone()
 	next.Finish()
 	keyless := false // the AUTO_INCREMENT column loses a key
@@ -194,9 +198,14 @@ func (plan *alterPlan) rehearse(c *Call, t *catalog.Table, add []IndexSpec) erro
 		plan.add = append(plan.add, transplant(ix, next, t))
 	}
 	if keyless {
-		return checkAutoColumn(next)
+		if err := checkAutoColumn(next); err != nil {
+			return err
+		}
 	}
-	return nil
+	silent := *c
+	silent.Warn = nil // the step warns
+	_, err := relate(&silent, snap, change{t, next})
+	return err
 }
 
 // transplant returns an index of next as one of t, from which next was made.
@@ -265,30 +274,14 @@ func (e *Executor) runStep(c *Call, n Name, plan *alterPlan, built []*job, renam
 			return e.ids.For(t).SetNext(plan.autoIncrement)
 		}
 	}
-	next := t.Clone()
-	next.Finish()
-	jobs, err := e.removeIndexes(next, plan.gone)
+	next, jobs, err := e.stepped(t, plan, built, renames)
 	if err != nil {
 		return err
 	}
-	if err := applyInstant(next, plan.instant); err != nil {
-		return err
-	}
-	if err := e.makePublic(next, built); err != nil {
-		return err
-	}
-	for _, r := range renames {
-		ix := next.Index(r.from)
-		if ix == nil {
-			return types.Errorf(types.ErKeyDoesNotExist, r.to, t.Name)
-		}
-		ix.Name, ix.Replaces = r.to, 0
-	}
-	next.Finish()
 	for _, j := range built {
 		j.setPhase(phaseWaiting)
 	}
-	held, err := e.catalog.Close([]*catalog.Table{t}, p)
+	kin, held, err := e.closeKin(c, t, next, p)
 	if err != nil {
 		return err
 	}
@@ -296,8 +289,11 @@ func (e *Executor) runStep(c *Call, n Name, plan *alterPlan, built []*job, renam
 	if err := e.checkNewChecks(c, t, next); err != nil {
 		return err
 	}
+	if err := e.checkReferences(c, t, next, kin, p.Interrupt); err != nil {
+		return err
+	}
 	counts = counts && next.AutoInc != nil
-	err = e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, func(tx *txn.Txn) error {
+	err = e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}, Related: kin.related}, func(tx *txn.Txn) error {
 		if counts {
 			if err := e.ids.For(next).CommitNext(tx, plan.autoIncrement); err != nil {
 				return err
@@ -320,6 +316,31 @@ func (e *Executor) runStep(c *Call, n Name, plan *alterPlan, built []*job, renam
 		}
 	}
 	return nil
+}
+
+// stepped returns what the step makes of t, and the jobs that free the entries of the indexes that go.
+func (e *Executor) stepped(t *catalog.Table, plan *alterPlan, built []*job, renames []rename) (*catalog.Table, []*job, error) {
+	next := t.Clone()
+	next.Finish()
+	jobs, err := e.removeIndexes(next, plan.gone)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := applyInstant(next, plan.instant); err != nil {
+		return nil, nil, err
+	}
+	if err := e.makePublic(next, built); err != nil {
+		return nil, nil, err
+	}
+	for _, r := range renames {
+		ix := next.Index(r.from)
+		if ix == nil {
+			return nil, nil, types.Errorf(types.ErKeyDoesNotExist, r.to, t.Name)
+		}
+		ix.Name, ix.Replaces = r.to, 0
+	}
+	next.Finish()
+	return next, jobs, nil
 }
 
 // removeIndexes takes indexes out of next, which nobody uses when it is

@@ -39,6 +39,7 @@ func buildTable(spec *TableSpec, dbColl types.CollationID) (*catalog.Table, erro
 	if err := markPrimaryColumns(t, spec); err != nil {
 		return nil, err
 	}
+	spec.Indexes = neededIndexes(spec.Indexes)
 	if len(spec.Indexes) > indexesMax {
 		return nil, types.Errorf(types.ErTooManyKeys, indexesMax)
 	}
@@ -191,6 +192,7 @@ func newIndex(t *catalog.Table, spec *IndexSpec, taken map[string]bool) (*catalo
 	ix := &catalog.Index{
 		Name: spec.Name, Unique: spec.Unique || spec.Primary, Primary: spec.Primary, State: catalog.StatePublic,
 		Visible: !spec.Invisible, Using: spec.Using, Comment: spec.Comment, EncodingVersion: catalog.KeyEncodingVersion,
+		Generated: spec.Generated,
 	}
 	if spec.Primary {
 		ix.Name = catalog.PrimaryName

@@ -55,7 +55,7 @@ func (e *Executor) copyTable(c *Call, t *catalog.Table, actions []AlterSpec, why
 	k.job.interrupt = nil // the session's interrupt is in p
 	k.job.setPhase(phaseWaiting)
 	e.track(k.job)
-	held, err := e.catalog.Close([]*catalog.Table{t}, p)
+	kin, held, err := e.closeKin(c, t, next, p)
 	if err != nil {
 		e.untrack(k.job)
 		return err
@@ -69,7 +69,10 @@ func (e *Executor) copyTable(c *Call, t *catalog.Table, actions []AlterSpec, why
 	}
 	k.job.setPhase("copying")
 	if err = k.run(p.Interrupt, first); err == nil {
-		err = e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}, Fresh: true}, func(tx *txn.Txn) error {
+		err = e.checkCopied(c, k, kin, p.Interrupt)
+	}
+	if err == nil {
+		err = e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}, Related: kin.related, Fresh: true}, func(tx *txn.Txn) error {
 			if err := k.job.remove(tx); err != nil {
 				return err
 			}

@@ -32,6 +32,10 @@
 // (catalog.Index.Replaces). DROP INDEX as an ALTER's only action runs as the
 // statement of that name does.
 //
+// Foreign keys tie tables together: kin.go names the tables whose descriptors a
+// statement may have to change besides its own, and locks the names of all. Those
+// that a new foreign key refers to have their gates closed with that of the child.
+//
 // An ALTER that changes what rows or their keys hold (reasonToCopy) writes them
 // anew, converted, into a key space of its own, with all its other actions. The
 // gate is closed from before the first row is read until the new descriptor is
@@ -65,6 +69,8 @@
 //	D7. Of an ALTER all is there or nothing, whatever fails and wherever a crash
 //	    meets it: it has one step that shows, and an index that a crash finds
 //	    before that step (jobRecord.Part) goes at the next Open.
+//	D8. A foreign key and the referrers of its parent agree at every commit, and so do the
+//	    names by which they call tables and columns.
 //
 // # Storage
 //

@@ -155,7 +155,12 @@ func (e *Executor) DropDatabase(c *Call, name string, ifExists bool) (tables int
 		return 0, err
 	}
 	p := c.patience()
-	release, err := e.names.lock([]nameRef{dbRef(name, true)}, p)
+	release, err := e.lockKinOf(p, func(snap *catalog.Snapshot) (all []Name) {
+		for _, t := range snap.Tables(name) {
+			all = append(all, Name{t.Schema, t.Name})
+		}
+		return all
+	}, nil, dbRef(name, true))
 	if err != nil {
 		return 0, err
 	}
@@ -171,12 +176,25 @@ func (e *Executor) DropDatabase(c *Call, name string, ifExists bool) (tables int
 	}
 	drop := snap.Tables(name)
 	ch := &catalog.Change{DropDatabases: []*catalog.Database{d}, DropTables: drop}
-	return len(drop), e.dropTables(ch, p)
+	return len(drop), e.dropTables(c, ch, p)
 }
 
 // dropTables closes the gates of ch.DropTables, applies ch and leaves the data
 // to the worker.
-func (e *Executor) dropTables(ch *catalog.Change, p catalog.Patience) error {
+func (e *Executor) dropTables(c *Call, ch *catalog.Change, p catalog.Patience) error {
+	snap := e.catalog.Current()
+	if err := refuseDrop(c, snap, ch.DropTables); err != nil {
+		return err
+	}
+	var gone []change
+	for _, t := range ch.DropTables {
+		gone = append(gone, change{old: t})
+	}
+	kin, err := relate(c, snap, gone...)
+	if err != nil {
+		return err
+	}
+	ch.Related = kin.related
 	held, err := e.catalog.Close(ch.DropTables, p)
 	if err != nil {
 		return err
@@ -212,7 +230,13 @@ func (e *Executor) CreateTable(c *Call, spec *TableSpec) error {
 	if err := checkSchemaAccess(spec.Schema); err != nil {
 		return err
 	}
-	release, err := e.names.lock(tableRefs(spec.Name), c.patience())
+	var keys []*ForeignKeySpec
+	for i := range spec.ForeignKeys {
+		keys = append(keys, &spec.ForeignKeys[i])
+	}
+	parents, refs := foreignParents(spec.Name, keys)
+	p := c.patience()
+	release, err := e.lockKin(p, []Name{spec.Name}, parents, refs...)
 	if err != nil {
 		return err
 	}
@@ -236,6 +260,13 @@ func (e *Executor) CreateTable(c *Call, spec *TableSpec) error {
 	if err := checkNamesFree(snap, t); err != nil {
 		return err
 	}
+	if err := addForeignKeys(c, snap, t, keys); err != nil {
+		return err
+	}
+	kin, err := relate(c, snap, change{next: t})
+	if err != nil {
+		return err
+	}
 	if err := c.check(nil, t); err != nil {
 		return err
 	}
@@ -252,7 +283,12 @@ func (e *Executor) CreateTable(c *Call, spec *TableSpec) error {
 	if spec.AutoIncrement > 1 && t.AutoInc != nil {
 		first = func(tx *txn.Txn) error { return e.ids.Begin(tx, t, spec.AutoIncrement) }
 	}
-	return e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{t}, Fresh: true}, first)
+	held, err := e.catalog.Close(kin.gates, p)
+	if err != nil {
+		return err
+	}
+	defer openAll(held)
+	return e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{t}, Related: kin.related, Fresh: true}, first)
 }
 
 // DropTables drops tables, all or none. Missing ones are 1051, or a note each
@@ -267,7 +303,7 @@ func (e *Executor) DropTables(c *Call, names []Name, ifExists bool) error {
 		}
 	}
 	p := c.patience()
-	release, err := e.names.lock(tableRefs(names...), p)
+	release, err := e.lockKin(p, names, nil)
 	if err != nil {
 		return err
 	}
@@ -298,7 +334,7 @@ func (e *Executor) DropTables(c *Call, names []Name, ifExists bool) error {
 	if len(drop) == 0 {
 		return nil
 	}
-	return e.dropTables(&catalog.Change{DropTables: drop}, p)
+	return e.dropTables(c, &catalog.Change{DropTables: drop}, p)
 }
 
 // TruncateTable empties a table by giving it a new key space.
@@ -311,6 +347,9 @@ func (e *Executor) TruncateTable(c *Call, n Name) error {
 	defer release()
 	t, err := e.table(n)
 	if err != nil {
+		return err
+	}
+	if err := refuseTruncate(c, e.catalog.Current(), t); err != nil {
 		return err
 	}
 	physID, err := e.catalog.NextID()
@@ -355,7 +394,7 @@ func (e *Executor) RenameTables(c *Call, pairs []RenamePair) error {
 		names = append(names, r.From, r.To)
 	}
 	p := c.patience()
-	release, err := e.names.lock(tableRefs(names...), p)
+	release, err := e.lockKin(p, names, nil)
 	if err != nil {
 		return err
 	}
@@ -380,6 +419,7 @@ func (e *Executor) RenameTables(c *Call, pairs []RenamePair) error {
 		now[r.From], now[r.To] = nil, t
 	}
 	var old, changed []*catalog.Table
+	var changes []change
 	for n, t := range now {
 		if t == nil || t.Schema == n.Schema && t.Name == n.Table {
 			continue
@@ -388,16 +428,21 @@ func (e *Executor) RenameTables(c *Call, pairs []RenamePair) error {
 		next.Rename(n.Schema, n.Table)
 		next.Finish()
 		old, changed = append(old, t), append(changed, next)
+		changes = append(changes, change{t, next})
 	}
 	for _, t := range changed {
 		if err := checkNamesFree(snap, t); err != nil {
 			return err
 		}
 	}
+	kin, err := relate(c, snap, changes...)
+	if err != nil {
+		return err
+	}
 	held, err := e.catalog.Close(old, p)
 	if err != nil {
 		return err
 	}
 	defer openAll(held)
-	return e.catalog.Apply(&catalog.Change{PutTables: changed}, nil)
+	return e.catalog.Apply(&catalog.Change{PutTables: changed, Related: kin.related}, nil)
 }

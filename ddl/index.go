@@ -20,10 +20,15 @@ func (e *Executor) CreateIndex(c *Call, n Name, spec IndexSpec) error {
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer func() { release() }()
 	t, err := e.table(n)
 	if err != nil {
 		return err
+	}
+	if actions := settleGenerated(t, []AlterSpec{AddIndex{spec}}); len(actions) > 1 {
+		release()
+		release = func() {}
+		return e.AlterTable(c, n, []AlterSpec{AddIndex{spec}})
 	}
 	if err := checkRoom(t); err != nil {
 		return err
@@ -232,6 +237,12 @@ func (e *Executor) dropIndex(c *Call, n Name, index string, p catalog.Patience) 
 	}
 	if ix.State != catalog.StatePublic {
 		return e.dropBuild(t, ix)
+	}
+	without := t.Clone()
+	without.RemoveIndex(ix.ID)
+	without.Finish()
+	if _, err := relate(c, e.catalog.Current(), change{t, without}); err != nil {
+		return err
 	}
 	j, err := e.newJob(jobDropIndex, t)
 	if err != nil {

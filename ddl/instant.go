@@ -38,7 +38,7 @@ func applyInstant(t *catalog.Table, actions []AlterSpec) error {
 // changes of columns those of the table as it was, all others the new ones.
 func stage(a AlterSpec) int {
 	switch a.(type) {
-	case DropColumn, DropCheck:
+	case DropColumn, DropCheck, DropForeignKey:
 		return 0
 	case RenameColumn, ModifyColumn:
 		return 2
@@ -48,7 +48,7 @@ func stage(a AlterSpec) int {
 		return 4
 	case IndexVisibility:
 		return 5
-	case AddCheck:
+	case AddCheck, addForeign:
 		return 6
 	}
 	return 1
@@ -154,6 +154,14 @@ func applyOne(t *catalog.Table, a AlterSpec) error {
 			return err
 		}
 		t.Checks = slices.Delete(t.Checks, at, at+1)
+	case addForeign:
+		return addForeignKey(t, a.key)
+	case DropForeignKey:
+		at := t.ForeignKey(a.Name)
+		if at < 0 {
+			return types.Errorf(types.ErCantDropFieldOrKey, a.Name)
+		}
+		t.ForeignKeys = slices.Delete(t.ForeignKeys, at, at+1)
 	case EnforceCheck:
 		at, err := checkOf(t, a.Name)
 		if err != nil {

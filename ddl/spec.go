@@ -53,6 +53,21 @@ type IndexSpec struct {
 	Invisible       bool
 	Using           string
 	Comment         string
+	// Generated marks the index that a foreign key brings along, unless another
+	// one serves it.
+	Generated bool
+}
+
+// ForeignKeySpec describes a foreign key.
+type ForeignKeySpec struct {
+	Name    string // empty: automatic
+	Columns []string
+	Parent  catalog.TableName
+	// RefColumns is nil where the statement names none: they are those of the
+	// parent's primary key.
+	RefColumns         []string
+	OnDelete, OnUpdate catalog.RefAction
+	Match              string // FULL or PARTIAL, otherwise empty
 }
 
 // TableSpec describes CREATE TABLE.
@@ -62,6 +77,7 @@ type TableSpec struct {
 	Columns     []ColumnSpec
 	Indexes     []IndexSpec
 	Checks      []catalog.Check
+	ForeignKeys []ForeignKeySpec
 	// Coll is the table's collation; 0 takes the database's.
 	Coll          types.CollationID
 	Engine        string // empty: InnoDB
@@ -122,6 +138,11 @@ type (
 	AddCheck struct{ Check catalog.Check }
 	// DropCheck is DROP CHECK, or DROP CONSTRAINT of a check.
 	DropCheck struct{ Name string }
+	// AddForeignKey is ADD FOREIGN KEY, without its index. Unless Call.Unchecked
+	// is set, existing rows must satisfy it.
+	AddForeignKey struct{ Key ForeignKeySpec }
+	// DropForeignKey is DROP FOREIGN KEY, or DROP CONSTRAINT of a foreign key.
+	DropForeignKey struct{ Name string }
 	// EnforceCheck is ALTER CHECK … ENFORCED or NOT ENFORCED.
 	EnforceCheck struct {
 		Name     string
@@ -143,6 +164,8 @@ func (RenameTo) alter()         {}
 func (SetAutoIncrement) alter() {}
 func (SetComment) alter()       {}
 func (SetCollation) alter()     {}
+func (AddForeignKey) alter()    {}
+func (DropForeignKey) alter()   {}
 func (AddCheck) alter()         {}
 func (DropCheck) alter()        {}
 func (EnforceCheck) alter()     {}
@@ -165,6 +188,9 @@ type Call struct {
 	Text string
 	// Check judges the expressions of a table's next version, which mean nothing to this package. old is nil for a new table. May be nil.
 	Check func(old, next *catalog.Table) error
+	// Unchecked is foreign_key_checks=0, and LooseParents is
+	// restrict_fk_on_non_standard_key=0.
+	Unchecked, LooseParents bool
 	// Algorithm and Lock are ALTER TABLE's clauses in upper case, or empty.
 	Algorithm, Lock string
 	// Context converts the values of rows that an ALTER TABLE copies, and takes

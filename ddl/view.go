@@ -120,5 +120,5 @@ func (e *Executor) DropViews(c *Call, names []Name, ifExists bool) error {
 	if len(drop) == 0 {
 		return nil
 	}
-	return e.dropTables(&catalog.Change{DropTables: drop}, p)
+	return e.dropTables(c, &catalog.Change{DropTables: drop}, p)
 }

@@ -29,7 +29,7 @@
 // run.go is the way in. node*.go are the plan's vocabulary, op_*.go their operators, one
 // kind of operator per file; subplan.go evaluates subqueries, op_cte.go shares the rows
 // of common table expressions, and rowlist.go keeps rows for several readers; program*.go
-// are the direct programs; insert.go, update.go, multiwrite.go and rowmaker.go the writes; bounds.go
+// are the direct programs; insert.go, update.go, multiwrite.go and rowmaker.go the writes; guard.go and keeper.go foreign keys; bounds.go
 // turns ranges into spans; errors.go maps errors.
 //
 // # Invariants
@@ -67,6 +67,10 @@
 //	X12. A worker of a Gather shares with the statement's goroutine the snapshot, the
 //	    interrupt and the MemTracker, and nothing else that is written. All workers have
 //	    ended before the operator opens again or closes, also after an error or a panic.
+//	X13. No row is stored while a parent that a foreign key asks for is missing, and none
+//	    removed while another refers to it: both sides look at what is committed, under the
+//	    lock of the parent's key (keeper; F1 in package table). A plan that writes depends
+//	    on all tables to which foreign keys and their actions lead (Guard).
 //
 // Spill files and rows waiting in memory use the row codec (rowcodec.go). It is private
 // to one statement and so no format.

@@ -17,6 +17,7 @@ type inserter struct {
 	rowMaker
 	node   *Insert
 	writer *table.Writer
+	keeper *keeper       // nil: there are no foreign keys to keep
 	row    []types.Value // of the table, by ordinal
 	given  []bool        // by ordinal: the statement names the column
 	// asked marks columns that the present row sets to DEFAULT where that is an expression; nil if no row did.
@@ -107,6 +108,7 @@ func (in *inserter) begin(rt *Runtime, n *Insert) {
 	*in = inserter{rowMaker: in.rowMaker, node: n, writer: rt.writer(n.Table), row: row[:width], given: given[:width], stored: in.stored}
 	in.init(rt, n.Table, n.Defaults)
 	in.checks = n.Checks
+	in.keeper = rt.keeper(n.Guard != nil)
 	clear(in.given)
 	for _, c := range n.Cols {
 		in.given[c] = true
@@ -350,18 +352,26 @@ func (in *inserter) store() error {
 	case InsertUpdate:
 		return in.upsert()
 	}
-	err = in.writer.Insert(in.rt.Txn, in.row, table.InsertCheck)
+	err = in.insert(table.InsertCheck)
 	if err == nil {
 		in.affected++
 		in.inserted()
 		return nil
 	}
-	if _, dup := isDuplicate(err); dup && in.demoted(err) {
+	if left := isDuplicateOrOrphan(err); left && in.demoted(err) {
 		in.duplicates++
 		in.ids.giveBack(in.rowGenerated)
 		return nil
 	}
 	return err
+}
+
+// insert stores the row at hand.
+func (in *inserter) insert(mode table.InsertMode) error {
+	if in.keeper != nil {
+		return in.keeper.insert(in.node.Guard, in.writer, in.row, mode)
+	}
+	return in.writer.Insert(in.rt.Txn, in.row, mode)
 }
 
 // inserted notes that the current row was stored.
@@ -456,23 +466,28 @@ func (in *inserter) replace() error {
 		}
 		if in.rowGenerated != 0 && c.Index.Columns[0].Col == in.table.AutoInc.Ordinal {
 			// Its ids are used up. The row that has the last one did nothing to be removed: this answers a duplicate key.
-			return in.writer.Insert(tx, in.row, table.InsertCheck)
+			return in.insert(table.InsertCheck)
 		}
 		same, err := in.sameAs(&c)
 		if err != nil {
 			return err
 		}
-		if same && removed == 0 && in.lastUnique(c.Index) {
+		if same && removed == 0 && in.lastUnique(c.Index) && !in.table.Referred() {
 			in.affected++
 			in.inserted()
 			return nil
 		}
-		if err := in.writer.DeleteRow(tx, c.Key, c.Value); err != nil {
+		if in.keeper != nil {
+			err = in.keeper.delete(in.node.Guard, in.writer, in.oldRow)
+		} else {
+			err = in.writer.DeleteRow(tx, c.Key, c.Value)
+		}
+		if err != nil {
 			return err
 		}
 		removed++
 	}
-	if err := in.writer.Insert(tx, in.row, table.InsertChecked); err != nil {
+	if err := in.insert(table.InsertChecked); err != nil {
 		return err
 	}
 	in.affected += 1 + removed
@@ -542,7 +557,10 @@ func (in *inserter) upsert() error {
 		return err
 	}
 	if !found {
-		if err := in.writer.Insert(tx, in.row, table.InsertChecked); err != nil {
+		if err := in.insert(table.InsertChecked); err != nil {
+			if isDuplicateOrOrphan(err) && in.demoted(err) {
+				return nil
+			}
 			return err
 		}
 		in.affected++
@@ -560,7 +578,15 @@ func (in *inserter) upsert() error {
 		}
 		return err
 	}
-	changed, err := in.writer.Update(tx, in.oldRow, in.next)
+	changed := false
+	err = in.keeper.undoable(func() (err error) {
+		if in.keeper != nil {
+			changed, err = in.keeper.update(in.node.Guard, in.writer, in.oldRow, in.next, nil)
+		} else {
+			changed, err = in.writer.Update(tx, in.oldRow, in.next)
+		}
+		return err
+	})
 	if err != nil {
 		if in.demoted(err) {
 			return nil

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/table"
@@ -77,6 +79,7 @@ type multiWriter struct {
 	targets []*changer
 	changed []*changedRows // by target; shared by targets of one table
 	mem     account
+	acts    bool // foreign keys may change rows of other targets
 }
 
 func (rt *Runtime) newMultiWriter(input Node, tables []DeleteTarget) *multiWriter {
@@ -85,8 +88,11 @@ func (rt *Runtime) newMultiWriter(input Node, tables []DeleteTarget) *multiWrite
 	}
 	w := &multiWriter{rt: rt, row: make([]types.Value, len(Types(input))), mem: rt.account()}
 	w.rows.init(rt, Types(input))
+	keeps := rt.keeper(slices.ContainsFunc(tables, func(t DeleteTarget) bool { return t.Guard != nil }))
 	for i, t := range tables {
 		c := newChanger(rt, t.Table, t.KeyCol)
+		c.guarded(t.Guard, keeps)
+		w.acts = w.acts || c.keeper != nil
 		c.writer = table.NewWriter(t.Table, rt.AutoIDs) // the session's has one table at a time
 		w.targets = append(w.targets, c)
 		shared := newChangedRows(t.Table)
@@ -106,6 +112,11 @@ func (w *multiWriter) each(input Node, f func(rowNo int) error) error {
 	if err := w.rt.drain(input, w.rows.addBatch); err != nil {
 		return err
 	}
+	return w.pass(f)
+}
+
+// pass calls f per joined row that has been collected.
+func (w *multiWriter) pass(f func(rowNo int) error) error {
 	if err := w.rows.rewind(); err != nil {
 		return err
 	}
@@ -164,7 +175,7 @@ func (rt *Runtime) runMultiUpdate(n *MultiUpdate) (sqlapi.Result, error) {
 	defer rt.strictly(n.Ignore).restore()
 	tables := make([]DeleteTarget, len(n.Targets))
 	for i, t := range n.Targets {
-		tables[i] = DeleteTarget{t.Table, t.First, t.KeyCol}
+		tables[i] = DeleteTarget{t.Table, t.First, t.KeyCol, t.Guard}
 	}
 	u := &multiUpdater{multiWriter: rt.newMultiWriter(n.Input, tables), node: n}
 	for i, c := range u.targets {
@@ -271,7 +282,17 @@ func (u *multiUpdater) write(i int, id uint32, row []types.Value) error {
 	c := u.targets[i]
 	copy(c.new, row)
 	copy(c.new[len(row):], c.old[len(row):])
-	if u.twice[i] {
+	if u.acts {
+		joined := slices.Clone(c.old)
+		if found, err := c.again(u.row[u.node.Targets[i].KeyCol].B); !found || err != nil {
+			return err
+		}
+		for col := range row {
+			if identical(&c.new[col], &joined[col]) {
+				c.new[col] = c.old[col]
+			}
+		}
+	} else if u.twice[i] {
 		if now, ok := u.changed[i].byID(id); ok {
 			for col := range row {
 				if identical(&c.new[col], &c.old[col]) {
@@ -284,7 +305,7 @@ func (u *multiUpdater) write(i int, id uint32, row []types.Value) error {
 	if err := c.verify(c.new); err != nil {
 		return err
 	}
-	changed, err := c.writer.Update(u.rt.Txn, c.old, c.new)
+	changed, err := c.write(c.old, c.new)
 	if err != nil || !changed {
 		return err
 	}
@@ -298,29 +319,93 @@ func (u *multiUpdater) write(i int, id uint32, row []types.Value) error {
 func (rt *Runtime) runMultiDelete(n *MultiDelete) (sqlapi.Result, error) {
 	defer rt.strictly(n.Ignore).restore()
 	w := rt.newMultiWriter(n.Input, n.Targets)
+	defer w.close()
+	if err := w.rt.drain(n.Input, w.rows.addBatch); err != nil {
+		return sqlapi.Result{}, err
+	}
 	deleted := uint64(0)
-	err := w.each(n.Input, func(int) error {
-		for i, t := range n.Targets {
-			key := w.row[t.KeyCol]
-			if key.IsNull() {
-				continue
+	order := make([]int, len(n.Targets))
+	for i := range order {
+		order[i] = i
+	}
+	remove := func(targets []int) error {
+		return w.pass(func(int) error {
+			for _, i := range targets {
+				did, err := w.remove(i, &n.Targets[i])
+				if err != nil {
+					return err
+				}
+				if did {
+					deleted++
+				}
 			}
-			// Any target of the table removes the row for all of them.
-			if _, first := w.changed[i].claim(key.B, 0); !first {
-				continue
+			return nil
+		})
+	}
+	var err error
+	if !w.acts {
+		err = remove(order)
+	} else {
+		// Children go before their parents, which are then referred to no more.
+		for _, i := range childrenFirst(n.Targets) {
+			if err = remove([]int{i}); err != nil {
+				break
 			}
-			if err := w.read(w.targets[i], t.First, key.B); err != nil {
-				return err
-			}
-			if err := w.targets[i].writer.Delete(rt.Txn, w.targets[i].old); err != nil {
-				return err
-			}
-			deleted++
 		}
-		return nil
-	})
+	}
 	if err != nil {
 		return sqlapi.Result{}, err
 	}
 	return sqlapi.Result{AffectedRows: deleted, Warnings: rt.warnings()}, nil
+}
+
+// remove deletes a target's row of the joined row at hand, unless it has gone before.
+func (w *multiWriter) remove(i int, t *DeleteTarget) (bool, error) {
+	key := w.row[t.KeyCol]
+	if key.IsNull() {
+		return false, nil
+	}
+	// Any target of the table removes the row for all of them.
+	if _, first := w.changed[i].claim(key.B, 0); !first {
+		return false, nil
+	}
+	c := w.targets[i]
+	if err := w.read(c, t.First, key.B); err != nil {
+		return false, err
+	}
+	if w.acts {
+		if found, err := c.again(key.B); !found || err != nil {
+			return false, err
+		}
+	}
+	if err := c.remove(); err != nil {
+		return false, c.demote(err)
+	}
+	return true, nil
+}
+
+// childrenFirst orders the targets so that none refers to one before it, as far as foreign keys form no circle.
+func childrenFirst(targets []DeleteTarget) (order []int) {
+	done := make([]bool, len(targets))
+	var visit func(i int)
+	visit = func(i int) {
+		if done[i] {
+			return
+		}
+		done[i] = true
+		if g := targets[i].Guard; g != nil {
+			for _, ref := range g.Referred {
+				for j := range targets {
+					if targets[j].Table == ref.Child.Table {
+						visit(j)
+					}
+				}
+			}
+		}
+		order = append(order, i)
+	}
+	for i := range targets {
+		visit(i)
+	}
+	return order
 }

@@ -138,7 +138,7 @@ func TestMultiDelete(t *testing.T) {
 	rt.Mem = NewMemTracker(400 << 10)
 	join := &HashJoin{Kind: JoinLeft, Left: lockAll(t1), Right: lockAll(t2), LeftKeys: []expr.Expr{a}, RightKeys: []expr.Expr{a}}
 	some := &Filter{Input: join, Cond: k.call("<", a, lit(150))}
-	res := k.exec(rt, &MultiDelete{Input: some, Targets: []DeleteTarget{{t1, 0, 2}, {t2, 3, 5}, {t2, 3, 5}}})
+	res := k.exec(rt, &MultiDelete{Input: some, Targets: []DeleteTarget{{t1, 0, 2, nil}, {t2, 3, 5, nil}, {t2, 3, 5, nil}}})
 	if res.AffectedRows != 150+3000 {
 		t.Errorf("%+v", res)
 	}

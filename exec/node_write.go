@@ -75,6 +75,7 @@ type Insert struct {
 	// of the descriptor.
 	Defaults []expr.Expr
 	Checks   []Check
+	Guard    *Guard // nil: no foreign key has to be kept
 }
 
 // Check is a condition that a row must not fail to be stored: it is evaluated over the table's columns by ordinal, and NULL passes.
@@ -95,7 +96,8 @@ type Update struct {
 	// Defaults is as in Insert, for SET c = DEFAULT.
 	Defaults []expr.Expr
 	Checks   []Check
-	Ignore   bool // UPDATE IGNORE
+	Ignore   bool   // UPDATE IGNORE
+	Guard    *Guard // as in Insert
 }
 
 // Delete removes the rows of its input, laid out as for Update.
@@ -104,7 +106,8 @@ type Delete struct {
 	Table  *catalog.Table
 	Input  Node
 	KeyCol int
-	Ignore bool // DELETE IGNORE
+	Ignore bool   // DELETE IGNORE
+	Guard  *Guard // as in Insert
 }
 
 // MultiUpdate changes rows of several tables, those that its input joins. All of the
@@ -130,6 +133,7 @@ type UpdateTarget struct {
 	Set      []Assignment
 	Defaults []expr.Expr // as in Insert
 	Checks   []Check
+	Guard    *Guard // as in Insert
 }
 
 // MultiDelete removes rows of several tables, those that its input joins, each once. All
@@ -145,4 +149,5 @@ type MultiDelete struct {
 type DeleteTarget struct {
 	Table         *catalog.Table
 	First, KeyCol int
+	Guard         *Guard // as in Insert
 }

@@ -18,6 +18,8 @@ type TableRef struct {
 	// Via is the view through whose query the table is used, nil if the statement names
 	// it itself.
 	Via *catalog.Table
+	// Foreign says that the statement does not name the table: foreign keys lead to it, which need no privileges.
+	Foreign bool
 }
 
 // Plan is one compiled statement. It is immutable after Seal and executed by many

@@ -333,7 +333,7 @@ func (p *Program) readColumns(exprs []expr.Expr) bool {
 
 func compileUpdate(n *Update) *Program {
 	p := compileKeyed(programUpdate, n.Table, n.Input)
-	if p == nil || n.Ignore || len(n.Checks) > 0 {
+	if p == nil || n.Ignore || len(n.Checks) > 0 || n.Guard != nil {
 		return nil
 	}
 	p.set.set, p.set.defaults = n.Set, n.Defaults
@@ -362,7 +362,7 @@ func compileUpdate(n *Update) *Program {
 
 func compileDelete(n *Delete) *Program {
 	p := compileKeyed(programDelete, n.Table, n.Input)
-	if p == nil || n.Ignore || !p.readColumns(p.set.residual) {
+	if p == nil || n.Ignore || n.Guard != nil || !p.readColumns(p.set.residual) {
 		return nil
 	}
 	return p

@@ -191,7 +191,8 @@ func (m *rowMaker) demote(err error) error {
 		return err
 	}
 	switch e.Number {
-	case types.ErDupEntry, types.ErBadNull, types.ErNoDefaultForField, types.ErCheckConstraintViolated:
+	case types.ErDupEntry, types.ErBadNull, types.ErNoDefaultForField, types.ErCheckConstraintViolated,
+		types.ErNoReferencedRow, types.ErNoReferencedRow2, types.ErRowIsReferenced, types.ErRowIsReferenced2:
 		m.rt.Ctx.AddError(types.LevelWarning, e)
 		return nil
 	}

@@ -258,6 +258,12 @@ func (rt *Runtime) warnings() uint16 {
 	return uint16(min(rt.Ctx.WarningCount(), 1<<16-1))
 }
 
+// isDuplicateOrOrphan reports whether err says that a row can't be stored because of other rows: INSERT IGNORE leaves it out.
+func isDuplicateOrOrphan(err error) bool {
+	var e *types.Error
+	return errors.As(err, &e) && (e.Number == types.ErDupEntry || e.Number == types.ErNoReferencedRow || e.Number == types.ErNoReferencedRow2)
+}
+
 // isDuplicate reports whether err is MySQL's duplicate key error.
 func isDuplicate(err error) (*types.Error, bool) {
 	var e *types.Error

@@ -31,6 +31,11 @@ type Runtime struct {
 	AutoIDs AutoIDs
 	// FoundRows is the client's CLIENT_FOUND_ROWS: UPDATE reports rows matched.
 	FoundRows bool
+	// UncheckedForeign is foreign_key_checks=0: rows are written whatever foreign keys say.
+	UncheckedForeign bool
+	// Sees reports whether the account may know of a table: otherwise errors of
+	// foreign keys do not name it. nil: of all.
+	Sees func(schema, table string) bool
 	// CTEDepthMax is cte_max_recursion_depth.
 	CTEDepthMax uint64
 	// Workers is how many goroutines may work on one statement; with less than two it

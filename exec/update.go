@@ -85,6 +85,11 @@ type changer struct {
 	new    []types.Value
 	keyCol int
 	idType types.Type
+	guard  *Guard
+	keeper *keeper // nil: there are no foreign keys to keep
+	fresh  pairCopy
+	reader table.Reader // of a row that is read again
+	reads  bool         // reader is ready
 }
 
 func newChanger(rt *Runtime, t *catalog.Table, keyCol int) *changer {
@@ -121,10 +126,54 @@ func (c *changer) readRowID(key []byte) error {
 	return nil
 }
 
+// guarded makes c keep foreign keys.
+func (c *changer) guarded(g *Guard, k *keeper) {
+	if g != nil {
+		c.guard, c.keeper = g, k
+	}
+}
+
+// again reads the row in old anew, which an action may have changed or removed since the statement read it; found is false if it is gone.
+func (c *changer) again(key []byte) (found bool, err error) {
+	if found, err = c.rt.Txn.LockKept(key, kvapi.LockExclusive, &c.fresh); !found || err != nil {
+		return false, err
+	}
+	if !c.reads {
+		c.reader.Init(c.table, AllCols(c.table))
+		c.reads = true
+	}
+	if err := c.reader.Decode(c.fresh.key, c.fresh.value); err != nil {
+		return false, err
+	}
+	c.reader.Values(c.old)
+	return true, nil
+}
+
+// write stores what old has become.
+func (c *changer) write(old, new []types.Value) (changed bool, err error) {
+	if c.keeper == nil {
+		return c.writer.Update(c.rt.Txn, old, new)
+	}
+	err = c.keeper.undoable(func() (err error) {
+		changed, err = c.keeper.update(c.guard, c.writer, old, new, nil)
+		return err
+	})
+	return changed, err
+}
+
+// remove deletes the row in old.
+func (c *changer) remove() error {
+	if c.keeper == nil {
+		return c.writer.Delete(c.rt.Txn, c.old)
+	}
+	return c.keeper.undoable(func() error { return c.keeper.delete(c.guard, c.writer, c.old) })
+}
+
 func (rt *Runtime) runUpdate(n *Update) (sqlapi.Result, error) {
 	defer rt.strictly(n.Ignore).restore()
 	c := newChanger(rt, n.Table, n.KeyCol)
 	c.defaults, c.checks = n.Defaults, n.Checks
+	c.guarded(n.Guard, rt.keeper(n.Guard != nil))
 	c.lenient = n.Ignore || !rt.Ctx.Strict
 	matched, changed := 0, 0
 	err := rt.drain(n.Input, func(b *types.Batch) error {
@@ -167,6 +216,11 @@ func (c *changer) update(n *Update, b *types.Batch, i, rowNo int) (changed bool,
 	if err := c.read(b, i); err != nil {
 		return false, err
 	}
+	if c.keeper != nil && c.guard.Returns {
+		if found, err := c.again(b.Cols[c.keyCol].Value(i).B); !found || err != nil {
+			return false, err
+		}
+	}
 	copy(c.new, c.old)
 	c.rt.Ctx.ResetArena()
 	if err := c.assign(n.Set, c.new, c.new, c.old, rowNo); err != nil {
@@ -175,12 +229,13 @@ func (c *changer) update(n *Update, b *types.Batch, i, rowNo int) (changed bool,
 	if err := c.verify(c.new); err != nil {
 		return false, err
 	}
-	return c.writer.Update(c.rt.Txn, c.old, c.new)
+	return c.write(c.old, c.new)
 }
 
 func (rt *Runtime) runDelete(n *Delete) (sqlapi.Result, error) {
 	defer rt.strictly(n.Ignore).restore()
 	c := newChanger(rt, n.Table, n.KeyCol)
+	c.guarded(n.Guard, rt.keeper(n.Guard != nil))
 	deleted := uint64(0)
 	err := rt.drain(n.Input, func(b *types.Batch) error {
 		for i, rows := 0, b.Rows(); i < rows; i++ {
@@ -190,8 +245,18 @@ func (rt *Runtime) runDelete(n *Delete) (sqlapi.Result, error) {
 			if err := c.read(b, b.Row(i)); err != nil {
 				return err
 			}
-			if err := c.writer.Delete(rt.Txn, c.old); err != nil {
-				return err
+			if c.keeper != nil && c.guard.Returns {
+				if found, err := c.again(b.Cols[c.keyCol].Value(b.Row(i)).B); err != nil {
+					return err
+				} else if !found {
+					continue
+				}
+			}
+			if err := c.remove(); err != nil {
+				if err = c.demote(err); err != nil {
+					return err
+				}
+				continue
 			}
 			deleted++
 		}

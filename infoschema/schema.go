@@ -180,17 +180,19 @@ func boolInt(b bool) int {
 }
 
 func keyColumnUsage(q *query) error {
-	return q.eachIndex(func(t *catalog.Table, index *catalog.Index) error {
-		if !index.Unique {
-			return nil
-		}
-		for i, part := range index.Columns {
-			err := q.emit(catalogName, t.Schema, index.Name, catalogName, t.Schema, t.Name, t.Columns[part.Col].Name, uint64(i+1), nil, nil, nil, nil)
-			if err != nil {
-				return err
+	return q.eachTable(func(t *catalog.Table) error {
+		for _, index := range t.Indexes {
+			if !index.Unique || index.State != catalog.StatePublic {
+				continue
+			}
+			for i, part := range index.Columns {
+				err := q.emit(catalogName, t.Schema, index.Name, catalogName, t.Schema, t.Name, t.Columns[part.Col].Name, uint64(i+1), nil, nil, nil, nil)
+				if err != nil {
+					return err
+				}
 			}
 		}
-		return nil
+		return foreignColumnUsage(q, t)
 	})
 }
 
@@ -218,6 +220,11 @@ func tableConstraints(q *query) error {
 		return err
 	}
 	return q.eachTable(func(t *catalog.Table) error {
+		for i := range t.ForeignKeys {
+			if err := q.emit(catalogName, t.Schema, t.ForeignKeys[i].Name, t.Schema, t.Name, "FOREIGN KEY", "YES"); err != nil {
+				return err
+			}
+		}
 		for i := range t.Checks {
 			c := &t.Checks[i]
 			if err := q.emit(catalogName, t.Schema, c.Name, t.Schema, t.Name, "CHECK", yesNo(!c.NotEnforced)); err != nil {

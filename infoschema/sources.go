@@ -22,7 +22,6 @@ const (
 	noHistogram  = "ANALYZE TABLE keeps histograms of its own kind"
 	noCosts      = "the optimizer's costs are constants"
 	noSpaces     = "all tables share one key space"
-	noForeign    = "there are no foreign keys yet"
 	noProxy      = "there are no proxy users"
 	noHistory    = "passwords are kept without their history"
 	noKeyring    = "there is no keyring"
@@ -91,7 +90,7 @@ func schemaSources() map[string]source {
 		"TABLE_CONSTRAINTS":                     ofConstraint(tableConstraints),
 		"TABLE_CONSTRAINTS_EXTENSIONS":          {rows: tableConstraintsExtensions, schema: "CONSTRAINT_SCHEMA", table: "TABLE_NAME"},
 		"CHECK_CONSTRAINTS":                     {rows: checkConstraints, schema: "CONSTRAINT_SCHEMA"},
-		"REFERENTIAL_CONSTRAINTS":               empty(noForeign),
+		"REFERENTIAL_CONSTRAINTS":               {rows: referentialConstraints, schema: "CONSTRAINT_SCHEMA", table: "TABLE_NAME"},
 		"CHARACTER_SETS":                        filled(characterSets),
 		"COLLATIONS":                            filled(collations),
 		"COLLATION_CHARACTER_SET_APPLICABILITY": filled(applicability),
@@ -142,8 +141,8 @@ func innodbSources() map[string]source {
 		"INNODB_COLUMNS":             empty(noInnoDB),
 		"INNODB_INDEXES":             empty(noInnoDB),
 		"INNODB_FIELDS":              empty(noInnoDB),
-		"INNODB_FOREIGN":             empty(noInnoDB),
-		"INNODB_FOREIGN_COLS":        empty(noInnoDB),
+		"INNODB_FOREIGN":             filled(innodbForeign),
+		"INNODB_FOREIGN_COLS":        filled(innodbForeignColumns),
 		"INNODB_TABLESPACES":         empty(noInnoDB),
 		"INNODB_TABLESPACES_BRIEF":   empty(noInnoDB),
 		"INNODB_DATAFILES":           empty(noInnoDB),

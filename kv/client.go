@@ -124,6 +124,9 @@ func (c *Client) Commit(o *Owner, r *kvapi.CommitRequest) (ts clock.Timestamp, e
 // Watermark returns the durable watermark: one atomic load.
 func (c *Client) Watermark() clock.Timestamp { return c.peer.Watermark() }
 
+// Applied returns the timestamp of the last applied commit, which may not be durable yet: one atomic load.
+func (c *Client) Applied() clock.Timestamp { return c.peer.Applied() }
+
 // WaitDurable returns once the watermark covers ts.
 func (c *Client) WaitDurable(ts clock.Timestamp, i *kvapi.Interrupt) error {
 	return c.peer.WaitDurable(ts, i)

@@ -71,7 +71,7 @@ type LockRequest struct {
 	Key       []byte
 	Mode      LockMode
 	Wait      WaitPolicy
-	Tag       uint32        // the statement that asks; Unlock drops only locks of its own tag
+	Tag       uint32        // the statement that asks; Unlock drops only locks of its own tag. 0: none drops it
 	Timeout   time.Duration // longest wait in line
 	Interrupt *Interrupt
 	Sink      Sink // may be nil

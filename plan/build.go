@@ -35,6 +35,7 @@ type builder struct {
 	// targets are the tables that the statement changes, which its subqueries must not read; derivedDepth is how many derived tables, whose
 	// rows are made first, are around the place where the resolver stands.
 	targets      []*catalog.Table
+	guards       *exec.Guards // nil until the statement writes a table with foreign keys
 	derivedDepth int
 	// views are the views around the place where the resolver stands; updatable are the tables that may be changed through one.
 	views     []*catalog.Table
@@ -157,7 +158,7 @@ func (b *builder) use(t *catalog.Table, write bool) {
 	}
 	for i := range b.plan.Tables {
 		if b.plan.Tables[i].Table == t && b.plan.Tables[i].Via == via {
-			b.plan.Tables[i].Write = b.plan.Tables[i].Write || write
+			b.plan.Tables[i].Write, b.plan.Tables[i].Foreign = b.plan.Tables[i].Write || write, false
 			return
 		}
 	}

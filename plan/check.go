@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pandodb/pando/catalog"
@@ -58,6 +59,8 @@ func CheckConstraints(env *Env, old, next *catalog.Table) error {
 				return types.Errorf(types.ErDependentByCheckConstraint, c.Name, name)
 			case column == nil:
 				return types.Errorf(types.ErCheckConstraintRefersUnknownColumn, c.Name, name)
+			case actsOn(next, column) != "":
+				return types.Errorf(types.ErCheckConstraintClauseUsingFkRefer, column.Name, c.Name, actsOn(next, column))
 			case column.AutoInc:
 				return types.Errorf(types.ErCheckConstraintRefersAutoIncrementColumn, c.Name)
 			case known && old.Column(name) != nil && old.Column(name).ID != column.ID:
@@ -77,6 +80,17 @@ func CheckConstraints(env *Env, old, next *catalog.Table) error {
 		}
 	}
 	return nil
+}
+
+// actsOn returns the name of a foreign key whose action sets the column, which no CHECK constraint judges then.
+func actsOn(t *catalog.Table, column *catalog.Column) string {
+	for i := range t.ForeignKeys {
+		key := &t.ForeignKeys[i]
+		if slices.Contains(key.Columns, column.ID) && (!key.OnUpdate.Refuses() || key.OnDelete == catalog.SetNull) {
+			return key.Name
+		}
+	}
+	return ""
 }
 
 // columnNames lists the columns that an expression refers to, each once.

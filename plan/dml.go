@@ -69,7 +69,7 @@ func firstOf(a, b string) string {
 	return b
 }
 
-func (b *builder) insert(stmt *syntax.Insert) error {
+func (b *builder) insert(stmt *syntax.Insert) (err error) {
 	g, s, _, err := b.target(&stmt.Table, "insert")
 	if err != nil {
 		return err
@@ -94,6 +94,11 @@ func (b *builder) insert(stmt *syntax.Insert) error {
 	if node.Cols, err = insertColumns(g, s, stmt); err != nil {
 		return err
 	}
+	defer func() {
+		if err == nil {
+			err = b.guardInsert(node)
+		}
+	}()
 	if stmt.Query != nil {
 		err = b.insertQuery(node, stmt, g, s)
 	} else if err = b.insertSource(node, stmt, g, s); err == nil {
@@ -445,6 +450,9 @@ func (b *builder) update(stmt *syntax.Update) error {
 	if node.Checks, err = b.checks(g.table); err != nil {
 		return err
 	}
+	if node.Guard, err = b.guard(g.table, exec.Write{Set: written(g.table, set)}); err != nil {
+		return err
+	}
 	b.plan.Root = node
 	return nil
 }
@@ -471,8 +479,10 @@ func (b *builder) delete(stmt *syntax.Delete) error {
 	if err != nil {
 		return err
 	}
-	b.plan.Root = &exec.Delete{Table: g.table, Input: input, KeyCol: keyCol, Ignore: stmt.Ignore}
-	return nil
+	node := &exec.Delete{Table: g.table, Input: input, KeyCol: keyCol, Ignore: stmt.Ignore}
+	node.Guard, err = b.guard(g.table, exec.Write{Delete: true})
+	b.plan.Root = node
+	return err
 }
 
 // written builds the locking read that feeds UPDATE, or DELETE if set is nil: all columns by ordinal, then the row's key.

@@ -74,8 +74,12 @@ func (b *builder) multiUpdate(stmt *syntax.Update) error {
 		if err != nil {
 			return err
 		}
+		guard, err := b.guard(t.get.table, exec.Write{Set: written(t.get.table, t.set)})
+		if err != nil {
+			return err
+		}
 		node.Targets = append(node.Targets, exec.UpdateTarget{Table: t.get.table, First: st.at[t.get.first], KeyCol: st.at[t.get.rowKey()], Set: t.set,
-			Defaults: defaults, Checks: checks})
+			Defaults: defaults, Checks: checks, Guard: guard})
 	}
 	b.plan.Root = node
 	return nil
@@ -139,7 +143,11 @@ func (b *builder) multiDelete(stmt *syntax.Delete) error {
 	}
 	node := &exec.MultiDelete{Input: st.node, Ignore: stmt.Ignore}
 	for _, t := range targets {
-		node.Targets = append(node.Targets, exec.DeleteTarget{Table: t.get.table, First: st.at[t.get.first], KeyCol: st.at[t.get.rowKey()]})
+		guard, err := b.guard(t.get.table, exec.Write{Delete: true})
+		if err != nil {
+			return err
+		}
+		node.Targets = append(node.Targets, exec.DeleteTarget{Table: t.get.table, First: st.at[t.get.first], KeyCol: st.at[t.get.rowKey()], Guard: guard})
 	}
 	b.plan.Root = node
 	return nil

@@ -85,6 +85,9 @@ func (p *Peer) Commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error)
 // Watermark is store.Store.Watermark.
 func (p *Peer) Watermark() clock.Timestamp { return p.s.Watermark() }
 
+// Applied is store.Store.Applied.
+func (p *Peer) Applied() clock.Timestamp { return p.s.Applied() }
+
 // WaitDurable is store.Store.WaitDurable.
 func (p *Peer) WaitDurable(ts clock.Timestamp, i *kvapi.Interrupt) error {
 	if p.coded {

@@ -33,7 +33,7 @@ func (s *Session) checkPlan(p *exec.Plan) error {
 	const data = privilege.Select | privilege.Insert | privilege.Update | privilege.Delete
 	all := a.Global&data == data
 	for i := range p.Tables {
-		if all && p.Tables[i].Via == nil {
+		if all && p.Tables[i].Via == nil || p.Tables[i].Foreign {
 			continue
 		}
 		if err := s.checkTable(p, &p.Tables[i]); err != nil {
@@ -208,6 +208,9 @@ func (s *Session) checkSchema(stmt syntax.Statement) error {
 				return err
 			}
 		}
+		if err := s.requireOnParents(stmt.Name, foreignReferences(stmt.Elements)); err != nil {
+			return err
+		}
 		return on(privilege.Create, stmt.Name)
 	case *syntax.CreateView:
 		if err := on(privilege.CreateView, stmt.Name); err != nil || !stmt.OrReplace && !stmt.Alter {
@@ -231,6 +234,9 @@ func (s *Session) checkSchema(stmt syntax.Statement) error {
 					return err
 				}
 			}
+		}
+		if err := s.requireOnParents(stmt.Table, alterReferences(stmt.Specs)); err != nil {
+			return err
 		}
 		return on(want, stmt.Table)
 	case *syntax.DropTable:

@@ -111,7 +111,12 @@ func (s *Session) alterSpec(t *catalog.Table, spec *syntax.AlterSpec, last *uint
 			return nil, noConstraint(spec.Name.Name)
 		}
 		return []ddl.AlterSpec{ddl.EnforceCheck{Name: spec.Name.Name, Enforced: !spec.Not}}, nil
+	case syntax.AlterDropForeign:
+		return []ddl.AlterSpec{ddl.DropForeignKey{Name: spec.Name.Name}}, nil
 	case syntax.AlterAddKey:
+		if spec.Key.Kind == syntax.KeyForeign {
+			return s.foreignActions(ddl.Name{Schema: t.Schema, Table: t.Name}, spec.Key)
+		}
 		index, err := s.indexSpec(spec.Key)
 		return []ddl.AlterSpec{ddl.AddIndex{Index: index}}, err
 	case syntax.AlterDropColumn:
@@ -162,6 +167,14 @@ func (s *Session) addColumns(t *catalog.Table, spec *syntax.AlterSpec, last *uin
 		case *syntax.ColumnDef:
 			defs = append(defs, element)
 		case *syntax.KeyDef:
+			if element.Kind == syntax.KeyForeign {
+				actions, err := s.foreignActions(of, element)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, actions...)
+				continue
+			}
 			index, err := s.indexSpec(element)
 			if err != nil {
 				return nil, err
@@ -177,33 +190,52 @@ func (s *Session) addColumns(t *catalog.Table, spec *syntax.AlterSpec, last *uin
 	}
 	var columns []ddl.AlterSpec
 	for _, def := range defs {
-		def, checks, err := s.columnChecks(of, def, last)
+		column, rest, err := s.addColumn(t, spec, def, last)
 		if err != nil {
 			return nil, err
 		}
-		column, keys, err := s.columnSpec(of, def, t.Coll)
-		if err != nil {
-			return nil, err
-		}
-		for _, check := range checks {
-			out = append(out, ddl.AddCheck{Check: check})
-		}
-		column.First = spec.Place.First
-		if spec.Place.After != nil {
-			column.After = spec.Place.After.Name
-		}
-		if err := s.originalValue(&column); err != nil {
-			return nil, err
-		}
-		if err := s.refuseZeroDate(t, &column); err != nil {
-			return nil, err
-		}
-		columns = append(columns, ddl.AddColumn{Column: column})
-		for _, key := range keys {
-			out = append(out, ddl.AddIndex{Index: key})
-		}
+		columns = append(columns, column)
+		out = append(out, rest...)
 	}
 	return append(columns, out...), nil
+}
+
+// addColumn reads one column to add, and the constraints and keys in its definition.
+func (s *Session) addColumn(t *catalog.Table, spec *syntax.AlterSpec, def *syntax.ColumnDef, last *uint64) (add ddl.AlterSpec, out []ddl.AlterSpec, err error) {
+	of := ddl.Name{Schema: t.Schema, Table: t.Name}
+	def, checks, err := s.columnChecks(of, def, last)
+	if err != nil {
+		return nil, nil, err
+	}
+	def, foreign := columnForeign(def)
+	column, keys, err := s.columnSpec(of, def, t.Coll)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, check := range checks {
+		out = append(out, ddl.AddCheck{Check: check})
+	}
+	column.First = spec.Place.First
+	if spec.Place.After != nil {
+		column.After = spec.Place.After.Name
+	}
+	if err := s.originalValue(&column); err != nil {
+		return nil, nil, err
+	}
+	if err := s.refuseZeroDate(t, &column); err != nil {
+		return nil, nil, err
+	}
+	for _, key := range keys {
+		out = append(out, ddl.AddIndex{Index: key})
+	}
+	if foreign != nil {
+		actions, err := s.foreignActions(of, foreign)
+		if err != nil {
+			return nil, nil, err
+		}
+		out = append(out, actions...)
+	}
+	return ddl.AddColumn{Column: column}, out, nil
 }
 
 // originalValue evaluates what existing rows get in a new column whose default is not a constant.
@@ -301,7 +333,9 @@ func (s *Session) alterOptions(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.
 
 // modifyColumn reads MODIFY and CHANGE: the column called from gets another definition, and the keys written inside it.
 func (s *Session) modifyColumn(t *catalog.Table, spec *syntax.AlterSpec, from string) ([]ddl.AlterSpec, error) {
-	column, keys, err := s.columnSpec(ddl.Name{Schema: t.Schema, Table: t.Name}, &spec.Columns[0], t.Coll)
+	of := ddl.Name{Schema: t.Schema, Table: t.Name}
+	def, foreign := columnForeign(&spec.Columns[0])
+	column, keys, err := s.columnSpec(of, def, t.Coll)
 	if err != nil {
 		return nil, err
 	}
@@ -313,7 +347,11 @@ func (s *Session) modifyColumn(t *catalog.Table, spec *syntax.AlterSpec, from st
 	for _, key := range keys {
 		out = append(out, ddl.AddIndex{Index: key})
 	}
-	return out, nil
+	if foreign == nil {
+		return out, nil
+	}
+	actions, err := s.foreignActions(of, foreign)
+	return append(out, actions...), err
 }
 
 // convertSpecs reads CONVERT TO CHARACTER SET: every column of text that others of the statement's actions leave alone changes.

@@ -59,6 +59,16 @@ func applySnapshotIsolation(s *Session, value string) error {
 	return nil
 }
 
+func applyForeignKeyChecks(s *Session, value string) error {
+	s.runtime.UncheckedForeign = value != "ON"
+	return nil
+}
+
+func applyLooseParents(s *Session, value string) error {
+	s.looseParents = value != "ON"
+	return nil
+}
+
 func applyLockWait(s *Session, value string) error {
 	s.lockWait = time.Duration(mustInt(value)) * time.Second
 	return nil

@@ -18,6 +18,9 @@ import (
 // erNoConstraint is ER_CONSTRAINT_NOT_FOUND.
 const erNoConstraint = 3940
 
+// erManyConstraints is ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME.
+const erManyConstraints = 3939
+
 // checkPageRows is how many rows ALTER TABLE judges per read.
 const checkPageRows = 1024
 
@@ -55,13 +58,26 @@ func (s *Session) columnChecks(of ddl.Name, def *syntax.ColumnDef, last *uint64)
 // dropConstraint is DROP CHECK and DROP CONSTRAINT, which also drops keys.
 func dropConstraint(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.AlterSpec, error) {
 	name := spec.Name.Name
-	if t.Check(name) >= 0 || spec.Word == "CHECK" {
+	if spec.Word == "CHECK" {
 		return []ddl.AlterSpec{ddl.DropCheck{Name: name}}, nil
 	}
-	if index := t.Index(name); index != nil && index.Unique {
-		return []ddl.AlterSpec{ddl.DropIndex{Name: name}}, nil
+	var found []ddl.AlterSpec
+	if t.Check(name) >= 0 {
+		found = append(found, ddl.DropCheck{Name: name})
 	}
-	return nil, noConstraint(name)
+	if index := t.Index(name); index != nil && index.Unique && index.State == catalog.StatePublic {
+		found = append(found, ddl.DropIndex{Name: name})
+	}
+	if t.ForeignKey(name) >= 0 {
+		found = append(found, ddl.DropForeignKey{Name: name})
+	}
+	switch len(found) {
+	case 0:
+		return nil, noConstraint(name)
+	case 1:
+		return found, nil
+	}
+	return nil, types.NewError(erManyConstraints, "Table has multiple constraints with the name '"+name+"'. Please use constraint specific 'DROP' clause.")
 }
 
 func noConstraint(name string) error {

@@ -77,9 +77,6 @@ func (s *Session) columnOption(of ddl.Name, spec *ddl.ColumnSpec, o *syntax.Colu
 		return types.Errorf(types.ErNotSupportedYet, "generated columns")
 	case syntax.ColCheck:
 		return types.Errorf(types.ErNotSupportedYet, "CHECK at a column in this statement; add it with ADD CHECK")
-	case syntax.ColReferences:
-		// MySQL parses an inline REFERENCES and ignores it; here the ignoring is said aloud.
-		s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, "REFERENCES at column "+spec.Name+" has no effect"))
 	default:
 		return types.Errorf(types.ErNotSupportedYet, "this attribute of column "+spec.Name)
 	}

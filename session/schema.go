@@ -32,7 +32,7 @@ func (s *Session) runSchema(stmt syntax.Statement, text string) (sqlapi.Result, 
 		return sqlapi.Result{}, err
 	}
 	call := &ddl.Call{LockWait: s.metadataWait, Interrupt: &s.interrupt, Self: s.use, Text: text,
-		JudgeRows: s.judgeRows,
+		JudgeRows: s.judgeRows, Unchecked: s.runtime.UncheckedForeign, LooseParents: s.looseParents,
 		Check: func(old, next *catalog.Table) error {
 			if old == nil {
 				if err := s.requirePrimaryKey(next.PK != nil); err != nil {
@@ -281,6 +281,7 @@ func (s *Session) tableElement(spec *ddl.TableSpec, element syntax.TableElement,
 		if err != nil {
 			return err
 		}
+		def, key := columnForeign(def)
 		column, keys, err := s.columnSpec(spec.Name, def, spec.Coll)
 		if err != nil {
 			return err
@@ -288,8 +289,14 @@ func (s *Session) tableElement(spec *ddl.TableSpec, element syntax.TableElement,
 		spec.Checks = append(spec.Checks, checks...)
 		spec.Columns = append(spec.Columns, column)
 		spec.Indexes = append(spec.Indexes, keys...)
-		return nil
+		if key == nil {
+			return nil
+		}
+		return s.addForeign(spec, key)
 	case *syntax.KeyDef:
+		if element.Kind == syntax.KeyForeign {
+			return s.addForeign(spec, element)
+		}
 		index, err := s.indexSpec(element)
 		if err != nil {
 			return err
@@ -313,8 +320,6 @@ func (s *Session) indexSpec(def *syntax.KeyDef) (ddl.IndexSpec, error) {
 	case syntax.KeyUnique:
 		spec.Unique = true
 	case syntax.KeyIndex:
-	case syntax.KeyForeign:
-		return spec, types.Errorf(types.ErNotSupportedYet, "foreign keys; leave them out and check in the transaction")
 	default:
 		return spec, types.Errorf(types.ErNotSupportedYet, "FULLTEXT and SPATIAL indexes")
 	}

@@ -56,6 +56,7 @@ type Session struct {
 	level            txn.Level
 	readOnly         bool
 	snapshotConflict bool
+	looseParents     bool // restrict_fk_on_non_standard_key=0
 	lockWait         time.Duration
 	metadataWait     time.Duration
 	maxExecution     time.Duration
@@ -123,6 +124,7 @@ func New(n *Node, c Client) (*Session, error) {
 	s := &Session{node: n, id: c.ID, client: c, use: n.Catalog.Uses().Register()}
 	s.runtime = exec.Runtime{Ctx: &s.ctx, Manager: n.Txns, Interrupt: &s.interrupt, Mem: &s.memory, TempDir: n.TempDir,
 		AutoIDs: n.AutoIDs, FoundRows: c.FoundRows}
+	s.runtime.Sees = func(schema, table string) bool { return s.account().Sees(schema, table) }
 	s.ctx.Context = &s.context
 	s.ctx.Session = (*sessionInfo)(s)
 	s.ctx.Poll = s.poll

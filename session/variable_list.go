@@ -6,7 +6,6 @@ const (
 	idleWorkers  = "one worker joins what the others have grouped"
 	idleMemory   = "memory is bounded per statement by tidb_mem_quota_query"
 	idleNoBinlog = "there is no binary log"
-	idleNoFK     = "foreign keys are not supported yet"
 	idleNoCache  = "there is no query cache"
 	idleKeySpace = "all tables share one key space"
 	idleNoThread = "a connection costs no thread"
@@ -127,7 +126,8 @@ func sessionVariables() []*variable {
 func idleSessionVariables() []*variable {
 	return []*variable{
 		boolVar("unique_checks", scopeBoth, true, "uniqueness is always checked"),
-		boolVar("foreign_key_checks", scopeBoth, true, idleNoFK),
+		boolVar("foreign_key_checks", scopeBoth, true, "").onSession(applyForeignKeyChecks),
+		boolVar("restrict_fk_on_non_standard_key", scopeBoth, true, "").onSession(applyLooseParents),
 		boolVar("sql_auto_is_null", scopeBoth, false, "").checked(checkAlwaysOff),
 		boolVar("big_tables", scopeBoth, false, idleMemory),
 		boolVar("sql_big_selects", scopeBoth, true, "no select is refused for its size"),

@@ -32,6 +32,10 @@ func (s *Store) Watermark() clock.Timestamp {
 	return clock.Timestamp(s.durable.mark.Load())
 }
 
+// Applied returns the timestamp of the last applied commit: whoever has got a lock from its last holder finds at or below it all that
+// the holder has committed. It may not be synced yet: WaitDurable. One atomic load.
+func (s *Store) Applied() clock.Timestamp { return clock.Timestamp(s.applied.Load()) }
+
 // raise lifts the watermark to ts, unless it is there already. Concurrent groups
 // may come out of order; each knows that all below its ts is durable.
 func (d *durable) raise(ts clock.Timestamp) {

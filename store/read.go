@@ -309,6 +309,9 @@ func (s *Store) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, err 
 		s.locks.forgetNew(o, h)
 		return kvapi.LockResult{Waited: true}, errEpoch
 	}
+	if r.Tag == 0 {
+		h.tag = 0 // no statement's: it stays until the end of the transaction, whoever took it first
+	}
 	res.Acquired, res.Waited = true, waited
 	res.Version, err = s.latest(o, h, r)
 	return res, err

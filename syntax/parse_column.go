@@ -210,8 +210,14 @@ func (p *parser) checkBody(c *CheckDef) {
 func (p *parser) references() *References {
 	r := &References{Pos: Pos(p.next().pos)}
 	r.Table = p.objectName()
-	if p.is(tLParen) {
-		r.Columns = p.keyParts()
+	if p.accept(tLParen) {
+		for {
+			r.Columns = append(r.Columns, KeyPart{Column: p.ident(), Length: -1})
+			if !p.accept(tComma) {
+				break
+			}
+		}
+		p.expect(tRParen)
 	}
 	if p.acceptKw(kwMatch) {
 		r.Match = p.needOneOf("FULL", "PARTIAL", "SIMPLE")

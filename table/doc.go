@@ -76,6 +76,9 @@
 //	    indexes that name a changed column (or every one, if the row moves) are.
 //	W5. Rows are compared and copied to the caller in stored form, never in packed
 //	    form: nobody above this package can tell how a row was packed.
+//	F1. An entry of a foreign key's index appears only under a lock of its parent's
+//	    key, which is the unique entry referred to, or the row: so who holds that key
+//	    exclusively finds all children (Finder), and LockKept keeps it until the end.
 //	A1. Ids are handed out in ascending order, never twice, not even after a
 //	    crash: an id is below the durable counter, or carries it along.
 //	A2. A counter never wraps: past the end of the range it repeats the largest
@@ -87,6 +90,6 @@
 //
 // # Absent on purpose
 //
-// Conversion and defaults of values (exec, types), foreign keys, generated
+// Conversion and defaults of values, actions of foreign keys (exec), generated
 // columns, partitions, statistics.
 package table

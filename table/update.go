@@ -302,6 +302,11 @@ func (w *Writer) updateEntries(tx *txn.Txn, oldRow, newRow []byte) error {
 			return err
 		}
 	}
+	if w.Before != nil {
+		if err := w.Before(); err != nil {
+			return err
+		}
+	}
 	for i := range w.in.secondary {
 		x, e := &w.in.secondary[i], &w.entries[i]
 		if e.del {

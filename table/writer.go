@@ -47,6 +47,10 @@ type Writer struct {
 	sample  [][]byte // of learn
 	catch   catcher
 	patch   patchScratch
+	// Before is called by Insert and Update once the row's keys are locked and
+	// known to be free, before anything is written: its error leaves nothing
+	// behind. May be nil.
+	Before func() error
 }
 
 // entryChange holds what a statement does to one index for one row.
@@ -130,6 +134,11 @@ func (w *Writer) Insert(tx *txn.Txn, row []types.Value, mode InsertMode) error {
 	}
 	for i := range in.secondary {
 		if err := w.prepareInsert(tx, i, mode); err != nil {
+			return err
+		}
+	}
+	if w.Before != nil {
+		if err := w.Before(); err != nil {
 			return err
 		}
 	}

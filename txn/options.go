@@ -58,6 +58,8 @@ type ManagerOptions struct {
 	LockWait      time.Duration // default of Options.LockWait: 50 s
 	TxnBytesMax   int           // keys, values and bookkeeping of one write buffer: 100 MiB
 	EntryBytesMax int           // one key with its value: 64 MiB
+	// UnlockedKept is a fault for tests: LockKept reads the newest version and locks nothing.
+	UnlockedKept bool
 }
 
 // ensureDefaults fills the zero fields.

@@ -1,6 +1,8 @@
 package txn
 
 import (
+	"errors"
+
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/kvapi"
 )
@@ -124,6 +126,47 @@ func (t *Txn) lock(key []byte, mode kvapi.LockMode, wait kvapi.WaitPolicy, sink 
 		return found, true, err
 	}
 	return v.Found, true, nil
+}
+
+// scanNewestRetries bounds how often ScanNewest begins a page anew because garbage collection has passed its timestamp.
+const scanNewestRetries = 16
+
+// LockKept is Lock for keys that others depend on, such as the parent of a row that is written: Unlock never drops the lock, whoever took it
+// first, and the version that it meets is none of the statement's candidates, nor a conflict with the transaction's snapshot.
+func (t *Txn) LockKept(key []byte, mode kvapi.LockMode, sink kvapi.Sink) (found bool, err error) {
+	if t.m.o.UnlockedKept && t.state == stateActive {
+		return t.getNewest(key, sink)
+	}
+	stmt, conflict, strict := t.stmt, t.conflict, t.o.SnapshotConflict
+	t.stmt, t.o.SnapshotConflict = 0, false
+	found, _, err = t.lock(key, mode, kvapi.WaitDefault, sink, false)
+	t.stmt, t.conflict, t.o.SnapshotConflict = stmt, conflict, strict
+	return found, err
+}
+
+// ScanNewest reads a page of what has been applied, own writes merged in: whoever holds a lock finds all that its former holders have
+// committed. What it returns may be unsynced: T4.
+func (t *Txn) ScanNewest(r *ScanRequest) (resume []byte, err error) {
+	if t.state != stateActive {
+		return nil, kvapi.ErrFinished
+	}
+	for range scanNewestRetries {
+		ts := t.kv().Applied()
+		t.seen = max(t.seen, ts)
+		if resume, err = t.scanAt(r, ts); !errors.Is(err, kvapi.ErrSnapshotTooOld) {
+			return resume, err
+		}
+	}
+	return nil, err
+}
+
+// getNewest is a locking read without the lock: a fault for tests.
+func (t *Txn) getNewest(key []byte, sink kvapi.Sink) (found bool, err error) {
+	if e := t.buf.get(key); e != nil {
+		return e.deliver(sink)
+	}
+	t.seen = max(t.seen, t.kv().Applied())
+	return t.kv().Get(&kvapi.GetRequest{Key: key, TS: t.kv().Applied(), Interrupt: t.o.Interrupt, Sink: sink})
 }
 
 // SnapshotBehind reports whether others have committed since the transaction took

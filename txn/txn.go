@@ -177,6 +177,14 @@ func (t *Txn) RollbackTo(s Savepoint) {
 	}
 }
 
+// UndoTo undoes the writes since a savepoint that was made after the statement's mark, as the writes of one row; see RollbackTo.
+func (t *Txn) UndoTo(s Savepoint) {
+	if t.state == stateActive {
+		t.kv().Rest(&t.owner)
+		t.buf.rollbackTo(s)
+	}
+}
+
 // Put buffers a write. key and value are copied (T9). Who writes a row or a
 // unique entry holds its exclusive lock. After ErrTxnTooLarge nothing of this
 // write is buffered.

@@ -454,6 +454,7 @@ const (
 	ErUnknownPartition                                    uint16 = 1735
 	ErPartitionClauseOnNonpartitioned                     uint16 = 1747
 	ErRowDoesNotMatchGivenPartitionSet                    uint16 = 1748
+	ErForeignDuplicateKey                                 uint16 = 1761
 	ErVariableNotSettableInSF                             uint16 = 1765
 	ErVariableNotSettableInTransaction                    uint16 = 1766
 	ErCantExecuteInReadOnlyTransaction                    uint16 = 1792
@@ -484,6 +485,7 @@ const (
 	ErCRServerGone                                        uint16 = 2006
 	ErCRServerLost                                        uint16 = 2013
 	ErCRMalformedPacket                                   uint16 = 2027
+	ErFkDepthExceeded                                     uint16 = 3008
 	ErTargetNotExplainable                                uint16 = 3012
 	ErInvalidFieldSize                                    uint16 = 3013
 	ErExplainNotSupported                                 uint16 = 3015
@@ -570,6 +572,8 @@ const (
 	ErRegexpTimeOut                                       uint16 = 3699
 	ErRegexpPatternTooBig                                 uint16 = 3700
 	ErInvalidDefaultUTF8MB4Collation                      uint16 = 3721
+	ErFkCannotDropParent                                  uint16 = 3730
+	ErFkNoColumnParent                                    uint16 = 3734
 	ErDataTruncatedFunctionalIndex                        uint16 = 3751
 	ErFunctionalIndexPrimaryKey                           uint16 = 3756
 	ErFunctionalIndexOnField                              uint16 = 3762
@@ -602,6 +606,8 @@ const (
 	ErCharacterSetMismatch                                uint16 = 3995
 	ErInvisibleColumnNoVisible                            uint16 = 4028
 	ErClientInteractionTimeout                            uint16 = 4031
+	ErWarnFkNonStandard                                   uint16 = 6124
+	ErFkNoUniqueIndexParent                               uint16 = 6125
 	ErTxnTooLarge                                         uint16 = 8004
 	ErInfoSchemaExpired                                   uint16 = 8027
 	ErInfoSchemaChanged                                   uint16 = 8028
@@ -1064,6 +1070,7 @@ var errorTable = [...]errorText{
 	{ErUnknownPartition, "HY000", "Unknown partition '%.64s' in table '%.64s'"},
 	{ErPartitionClauseOnNonpartitioned, "HY000", "PARTITION () clause on non partitioned table"},
 	{ErRowDoesNotMatchGivenPartitionSet, "HY000", "Found a row not matching the given partition set"},
+	{ErForeignDuplicateKey, "23000", "Foreign key constraint for table '%.192s', record '%s' would lead to a duplicate entry in table '%.192s', key '%.192s'"},
 	{ErVariableNotSettableInSF, "HY000", "The system variable %s cannot be set in stored functions or triggers."},
 	{ErVariableNotSettableInTransaction, "HY000", "The system variable %s cannot be set when there is an ongoing transaction."},
 	{ErCantExecuteInReadOnlyTransaction, "25006", "Cannot execute statement in a READ ONLY transaction."},
@@ -1094,6 +1101,7 @@ var errorTable = [...]errorText{
 	{ErCRServerGone, "HY000", "MySQL server has gone away"},
 	{ErCRServerLost, "HY000", "Lost connection to MySQL server during query"},
 	{ErCRMalformedPacket, "HY000", "Malformed packet"},
+	{ErFkDepthExceeded, "HY000", "Foreign key cascade delete/update exceeds max depth of %d."},
 	{ErTargetNotExplainable, "HY000", "EXPLAIN FOR CONNECTION command is supported only for SELECT/UPDATE/INSERT/DELETE/REPLACE"},
 	{ErInvalidFieldSize, "HY000", "Invalid size for column '%s'."},
 	{ErExplainNotSupported, "HY000", "'%s' is not supported for EXPLAIN"},
@@ -1180,6 +1188,8 @@ var errorTable = [...]errorText{
 	{ErRegexpTimeOut, "HY000", "Timeout exceeded in regular expression match."},
 	{ErRegexpPatternTooBig, "HY000", "The regular expression pattern exceeds limits on size or complexity."},
 	{ErInvalidDefaultUTF8MB4Collation, "HY000", "Invalid default collation %s: utf8mb4_0900_ai_ci or utf8mb4_general_ci expected"},
+	{ErFkCannotDropParent, "HY000", "Cannot drop table '%s' referenced by a foreign key constraint '%s' on table '%s'."},
+	{ErFkNoColumnParent, "HY000", "Failed to add the foreign key constraint. Missing column '%s' for constraint '%s' in the referenced table '%s'"},
 	{ErDataTruncatedFunctionalIndex, "22001", "Data truncated for functional index '%s' at row %d"},
 	{ErFunctionalIndexPrimaryKey, "HY000", "The primary key cannot be a functional index"},
 	{ErFunctionalIndexOnField, "HY000", "Functional index on a column is not supported. Consider using a regular index instead."},
@@ -1212,6 +1222,8 @@ var errorTable = [...]errorText{
 	{ErCharacterSetMismatch, "HY000", "Character set '%s' cannot be used in conjunction with '%s' in call to %s."},
 	{ErInvisibleColumnNoVisible, "HY000", "A table must have at least one visible column."},
 	{ErClientInteractionTimeout, "HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior."},
+	{ErWarnFkNonStandard, "HY000", "Foreign key '%s' refers to non-unique key or partial key. This is deprecated and will be removed in a future release."},
+	{ErFkNoUniqueIndexParent, "HY000", "Failed to add the foreign key constraint. Missing unique key for constraint '%s' in the referenced table '%s'"},
 	{ErTxnTooLarge, "HY000", "Transaction is too large, size: %d"},
 	{ErInfoSchemaExpired, "HY000", "Information schema is out of date: schema failed to update in 1 lease, please make sure this node can reach the cluster"},
 	{ErInfoSchemaChanged, "HY000", "Information schema is changed during the execution of the statement(for example, table definition may be updated by other DDL ran in parallel). [try again later]"},

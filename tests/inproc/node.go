@@ -38,6 +38,8 @@ type Options struct {
 	PlanCacheBytes int64
 	// Settings are those of the command line.
 	Settings []session.Setting
+	// Txns are those of the transaction manager.
+	Txns txn.ManagerOptions
 	// Log receives the node's log; nil drops it.
 	Log io.Writer
 }
@@ -91,7 +93,7 @@ func open(tb testing.TB, o Options) (*Node, error) {
 	if n.store, err = store.Open(store.Options{Engine: n.engine}); err != nil {
 		return nil, err
 	}
-	txns := txn.NewManager(kv.New(rpc.Loopback(n.store)), txn.ManagerOptions{})
+	txns := txn.NewManager(kv.New(rpc.Loopback(n.store)), o.Txns)
 	schema, err := catalog.Open(txns)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,446 @@
+package ddl
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/types"
+)
+
+// kinAttemptsMax bounds how often a statement looks anew for the tables that foreign keys tie to its own, because they changed before it had
+// their names locked.
+const kinAttemptsMax = 16
+
+// lockKin locks the names of tables, and of all tables that foreign keys tie to them: their descriptors may change together. parents are
+// tables to which a tie is to be made; refs are further names.
+func (e *Executor) lockKin(p catalog.Patience, names, parents []Name, refs ...nameRef) (release func(), err error) {
+	return e.lockKinOf(p, func(*catalog.Snapshot) []Name { return names }, parents, refs...)
+}
+
+// lockKinOf is lockKin for tables that depend on the schema.
+func (e *Executor) lockKinOf(p catalog.Patience, names func(*catalog.Snapshot) []Name, parents []Name, refs ...nameRef) (release func(), err error) {
+	for range kinAttemptsMax {
+		snap := e.catalog.Current()
+		own := names(snap)
+		all := slices.Concat(own, parents, kinOf(snap, own))
+		if release, err = e.names.lock(append(tableRefs(all...), refs...), p); err != nil {
+			return nil, err
+		}
+		snap = e.catalog.Current()
+		own = names(snap)
+		if !slices.ContainsFunc(slices.Concat(own, kinOf(snap, own)), func(n Name) bool { return !slices.Contains(all, n) }) {
+			return release, nil
+		}
+		release()
+	}
+	return nil, kvapi.ErrLockTimeout
+}
+
+// kinOf lists the tables, present or not, that foreign keys tie to those called names: parents and children.
+func kinOf(snap *catalog.Snapshot, names []Name) (kin []Name) {
+	for _, n := range names {
+		t := snap.Lookup(n.Schema, n.Table)
+		if t == nil {
+			for _, child := range strays(snap, catalog.TableName{Schema: n.Schema, Name: n.Table}) {
+				kin = append(kin, Name{child.Schema, child.Name})
+			}
+			continue
+		}
+		for i := range t.ForeignKeys {
+			kin = append(kin, Name{t.ForeignKeys[i].Parent.Schema, t.ForeignKeys[i].Parent.Name})
+		}
+		for _, r := range t.Referrers {
+			kin = append(kin, Name{r.Schema, r.Name})
+		}
+	}
+	return kin
+}
+
+// strays lists the tables whose foreign keys refer to a table of a name that no table has.
+func strays(snap *catalog.Snapshot, missing catalog.TableName) (out []*catalog.Table) {
+	for _, d := range snap.Databases() {
+		for _, t := range snap.Tables(d.Name) {
+			if t.TableName() != missing && t.RefersTo(missing) {
+				out = append(out, t)
+			}
+		}
+	}
+	return out
+}
+
+// change is what becomes of one table: old is nil for a new one, next for one that goes.
+type change struct{ old, next *catalog.Table }
+
+// kinship works out what a schema change means for the tables that foreign keys tie to those that it changes.
+type kinship struct {
+	c       *Call
+	snap    *catalog.Snapshot
+	changes []change
+	next    map[*catalog.Table]*catalog.Table    // by present version; nil if it goes
+	named   map[catalog.TableName]*catalog.Table // the changed tables by the names that they will have
+	related []*catalog.Table
+	// gates are the present versions of tables to which new foreign keys refer:
+	// who changes their rows has to know before the first row refers to one.
+	gates []*catalog.Table
+}
+
+// relate brings the foreign keys and referrers of all tables in line with the changes, and judges them. The kinship
+// holds the new versions of tables besides those of the changes.
+func relate(c *Call, snap *catalog.Snapshot, changes ...change) (*kinship, error) {
+	k := &kinship{c: c, snap: snap, changes: changes, next: map[*catalog.Table]*catalog.Table{}, named: map[catalog.TableName]*catalog.Table{}}
+	for _, ch := range changes {
+		if ch.old != nil {
+			k.next[ch.old] = ch.next
+		}
+		if ch.next != nil {
+			k.named[ch.next.TableName()] = ch.next
+		}
+	}
+	for _, ch := range changes {
+		if ch.old != nil && ch.next != nil {
+			k.follow(ch.old, ch.next)
+		}
+	}
+	for _, ch := range changes {
+		k.tie(ch)
+	}
+	for _, ch := range changes {
+		if ch.next != nil {
+			if err := k.judge(ch); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return k, nil
+}
+
+// closeKin relates a table's next version to other tables, and closes its gate and those of the tables that new foreign keys refer to.
+func (e *Executor) closeKin(c *Call, t, next *catalog.Table, p catalog.Patience) (*kinship, []*catalog.Exclusive, error) {
+	kin, err := relate(c, e.catalog.Current(), change{t, next})
+	if err != nil {
+		return nil, nil, err
+	}
+	held, err := e.catalog.Close(append([]*catalog.Table{t}, kin.gates...), p)
+	return kin, held, err
+}
+
+// table returns the table that will have a name, nil if none will.
+func (k *kinship) table(name catalog.TableName) *catalog.Table {
+	if t := k.named[name]; t != nil {
+		return t
+	}
+	t := k.snap.Lookup(name.Schema, name.Name)
+	if t == nil || t.View != nil {
+		return nil
+	}
+	if next, changed := k.next[t]; changed && (next == nil || next.TableName() != name) {
+		return nil
+	}
+	return t
+}
+
+// edit returns a version of a present table that may still be changed, nil if the table goes.
+func (k *kinship) edit(t *catalog.Table) *catalog.Table {
+	if next, changed := k.next[t]; changed {
+		return next
+	}
+	if k.named[t.TableName()] == t {
+		return t // a version that is new already
+	}
+	next := t.Clone()
+	next.Finish()
+	k.next[t], k.named[next.TableName()] = next, next
+	k.related = append(k.related, next)
+	return next
+}
+
+// follow carries new names of a table and of its columns over into the foreign keys that refer to it.
+func (k *kinship) follow(old, next *catalog.Table) {
+	columns := map[string]string{}
+	for _, c := range old.Columns {
+		if now := next.ColumnByID(c.ID); now != nil && now.Name != c.Name {
+			columns[strings.ToLower(c.Name)] = now.Name
+		}
+	}
+	was, is := old.TableName(), next.TableName()
+	if was == is && len(columns) == 0 {
+		return
+	}
+	rename := func(child *catalog.Table, mine func(name string) bool) {
+		for i := range child.ForeignKeys {
+			key := &child.ForeignKeys[i]
+			if key.Parent != was || !mine(key.Name) {
+				continue
+			}
+			key.Parent = is
+			key.RefColumns = slices.Clone(key.RefColumns)
+			for j, name := range key.RefColumns {
+				if now, changed := columns[strings.ToLower(name)]; changed {
+					key.RefColumns[j] = now
+				}
+			}
+		}
+	}
+	if next.RefersTo(was) {
+		// Those that the statement adds know the new names already.
+		rename(next, func(name string) bool { return was != is || old.ForeignKey(name) >= 0 })
+	}
+	for _, r := range old.Referrers {
+		if child := k.snap.Lookup(r.Schema, r.Name); child != nil {
+			if child = k.edit(child); child != nil {
+				rename(child, func(string) bool { return true })
+			}
+		}
+	}
+}
+
+// tie makes the parents of a changed table know it by its name or forget it, and gives a new name's table the children that wait for it.
+func (k *kinship) tie(ch change) {
+	var kept []*catalog.Table
+	if ch.next != nil {
+		name := ch.next.TableName()
+		for i := range ch.next.ForeignKeys {
+			parent := k.table(ch.next.ForeignKeys[i].Parent)
+			if parent == nil || parent == ch.next {
+				continue
+			}
+			kept = append(kept, parent)
+			if !slices.Contains(parent.Referrers, name) {
+				parent = k.edit(parent)
+				parent.SetReferrer(name, true)
+				kept = append(kept, parent)
+			}
+		}
+		for _, key := range addsForeign(ch.old, ch.next) {
+			if parent := k.snap.Lookup(key.Parent.Schema, key.Parent.Name); parent != nil && parent.View == nil && parent != ch.old && !slices.Contains(k.gates, parent) {
+				kept = append(kept, k.edit(parent)) // its plans are made anew
+				k.gates = append(k.gates, parent)
+			}
+		}
+	}
+	if ch.old != nil {
+		name := ch.old.TableName()
+		renamed := ch.next != nil && ch.next.TableName() != name
+		for i := range ch.old.ForeignKeys {
+			parent := k.snap.Lookup(ch.old.ForeignKeys[i].Parent.Schema, ch.old.ForeignKeys[i].Parent.Name)
+			if parent == nil || parent.View != nil || parent == ch.old {
+				continue
+			}
+			now := parent
+			if next, changed := k.next[parent]; changed {
+				now = next
+			}
+			if now != nil && (renamed || !slices.Contains(kept, now)) {
+				k.edit(parent).SetReferrer(name, false)
+			}
+		}
+		if !renamed {
+			return
+		}
+	}
+	if ch.next == nil {
+		return
+	}
+	name := ch.next.TableName()
+	for _, child := range strays(k.snap, name) {
+		// The child's plans are made anew, too: they took the parent for missing.
+		if child = k.edit(child); child != nil && child != ch.next && child.RefersTo(name) {
+			ch.next.SetReferrer(child.TableName(), true)
+		}
+	}
+}
+
+// judge refuses what foreign keys do not allow: of the table's own, and of those that refer to it.
+func (k *kinship) judge(ch change) error {
+	if err := foreignNamesFree(k.snap, ch.old, ch.next); err != nil {
+		return err
+	}
+	for i := range ch.next.ForeignKeys {
+		key := &ch.next.ForeignKeys[i]
+		if err := k.judgeChild(ch, key); err != nil {
+			return err
+		}
+		if parent := k.table(key.Parent); parent != nil {
+			if err := k.judgeParent(ch.next, key, parent, ch); err != nil {
+				return err
+			}
+		}
+		if err := k.judgeChange(ch, key, ch.next.Ordinals(key), types.ErFkColumnCannotChange, key.Name); err != nil {
+			return err
+		}
+	}
+	for _, r := range ch.next.Referrers {
+		child := k.table(r)
+		if child == nil {
+			continue
+		}
+		for i := range child.ForeignKeys {
+			key := &child.ForeignKeys[i]
+			if key.Parent != ch.next.TableName() {
+				continue
+			}
+			if err := k.judgeParent(child, key, ch.next, ch); err != nil {
+				return err
+			}
+			if err := k.judgeChange(ch, key, key.RefOrdinals(ch.next), types.ErFkColumnCannotChangeChild, key.Name, child.Schema+"."+child.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// judgeChild looks at the child's side of a foreign key of a changed table.
+func (k *kinship) judgeChild(ch change, key *catalog.ForeignKey) error {
+	cols := ch.next.Ordinals(key)
+	for i, col := range cols {
+		if col < 0 {
+			return types.Errorf(types.ErFkColumnCannotDrop, ch.old.ColumnByID(key.Columns[i]).Name, key.Name)
+		}
+		if c := ch.next.Columns[col]; c.NotNull && (key.OnDelete == catalog.SetNull || key.OnUpdate == catalog.SetNull) {
+			return types.Errorf(types.ErFkColumnNotNull, c.Name, key.Name)
+		}
+	}
+	if ch.next.ChildIndex(cols) != nil {
+		return nil
+	}
+	if ch.old != nil {
+		if ix := ch.old.ChildIndex(ch.old.Ordinals(key)); ix != nil {
+			return types.Errorf(types.ErDropIndexFk, ix.Name)
+		}
+	}
+	return types.Errorf(types.ErFkNoIndexChild, key.Name, ch.next.Name)
+}
+
+// judgeParent looks at the columns and the key that a foreign key of child refers to. ch is the change of one of the two tables.
+func (k *kinship) judgeParent(child *catalog.Table, key *catalog.ForeignKey, parent *catalog.Table, ch change) error {
+	// Whether the foreign key was there before, between the same tables.
+	tied := ch.old != nil && ch.old.ForeignKey(key.Name) >= 0
+	if child != ch.next {
+		tied = ch.old != nil && slices.Contains(ch.old.Referrers, child.TableName())
+	}
+	came := !tied && parent == ch.next && child != ch.next // the table that a foreign key was waiting for
+	refused := func(err error) error {
+		if came && !k.c.Unchecked {
+			return types.Errorf(types.ErCannotAddForeign)
+		}
+		return err
+	}
+	refs, cols := key.RefOrdinals(parent), child.Ordinals(key)
+	for i, ref := range refs {
+		if ref < 0 {
+			if tied && parent == ch.next {
+				return types.Errorf(types.ErFkColumnCannotDropChild, key.RefColumns[i], key.Name, child.Name)
+			}
+			return refused(types.Errorf(types.ErFkNoColumnParent, key.RefColumns[i], key.Name, parent.Name))
+		}
+		if c, r := child.Columns[cols[i]], parent.Columns[ref]; !fits(&c.Type, &r.Type, tied && k.c.Unchecked) {
+			return refused(types.Errorf(types.ErFkIncompatibleColumns, c.Name, r.Name, key.Name))
+		}
+	}
+	same := parent == child && slices.Equal(refs, cols) // a row that refers to itself needs no key
+	if parent.ParentIndex(refs, false) != nil && !same {
+		return nil
+	}
+	switch loose := parent.ParentIndex(refs, true); {
+	case loose != nil && !same && (tied || k.c.LooseParents):
+		warnLoose(k.c, key.Name)
+		return nil
+	case tied && parent == ch.next:
+		if ix := ch.old.ParentIndex(key.RefOrdinals(ch.old), true); ix != nil {
+			return types.Errorf(types.ErDropIndexFk, ix.Name)
+		}
+		return types.Errorf(types.ErFkNoIndexParent, key.Name, parent.Name)
+	case k.c.LooseParents:
+		return refused(types.Errorf(types.ErFkNoIndexParent, key.Name, parent.Name))
+	case loose != nil:
+		return types.Errorf(types.ErFkNoUniqueIndexParent, key.Name, parent.Name)
+	}
+	return refused(types.Errorf(types.ErFkNoUniqueIndexParent, key.Name, parent.Name))
+}
+
+// judgeChange refuses changes of columns of a foreign key that could change their values.
+func (k *kinship) judgeChange(ch change, key *catalog.ForeignKey, cols []int, number uint16, more ...any) error {
+	if ch.old == nil || k.c.Unchecked {
+		return nil
+	}
+	for _, col := range cols {
+		now := ch.next.Columns[col]
+		was := ch.old.ColumnByID(now.ID)
+		if was == nil {
+			continue
+		}
+		forced := now.NotNull && !was.NotNull && k.c.Context != nil && !k.c.Context.Strict
+		if forced || !sameStored(&was.Type, &now.Type) && !(grows(&was.Type, &now.Type) && lengthBytes(&was.Type) == lengthBytes(&now.Type)) {
+			return types.Errorf(number, append([]any{was.Name}, more...)...)
+		}
+	}
+	return nil
+}
+
+// lengthBytes is how many bytes MySQL stores the length of a VARCHAR in: with another number it writes the rows anew.
+func lengthBytes(t *types.Type) int {
+	if t.MaxBytes() < 256 {
+		return 1
+	}
+	return 2
+}
+
+// addsForeign returns the foreign keys that next has and old has not.
+func addsForeign(old, next *catalog.Table) (added []*catalog.ForeignKey) {
+	for i := range next.ForeignKeys {
+		key := &next.ForeignKeys[i]
+		at := -1
+		if old != nil {
+			at = old.ForeignKey(key.Name)
+		}
+		if at < 0 || !sameTie(&old.ForeignKeys[at], key) {
+			added = append(added, key)
+		}
+	}
+	return added
+}
+
+// sameTie reports whether two foreign keys of a table bind its rows alike.
+func sameTie(a, b *catalog.ForeignKey) bool {
+	return a.Parent == b.Parent && slices.Equal(a.Columns, b.Columns) && slices.EqualFunc(a.RefColumns, b.RefColumns, strings.EqualFold)
+}
+
+// refuseDrop returns 3730 if one of the tables that go is the parent of a table that stays.
+func refuseDrop(c *Call, snap *catalog.Snapshot, drop []*catalog.Table) error {
+	if c.Unchecked {
+		return nil
+	}
+	for _, t := range drop {
+		for _, r := range t.Referrers {
+			child := snap.Lookup(r.Schema, r.Name)
+			if child == nil || slices.Contains(drop, child) {
+				continue
+			}
+			return types.Errorf(types.ErFkCannotDropParent, t.Name, firstKeyTo(child, t).Name, child.Name)
+		}
+	}
+	return nil
+}
+
+// refuseTruncate returns 1701 if another table refers to t.
+func refuseTruncate(c *Call, snap *catalog.Snapshot, t *catalog.Table) error {
+	if c.Unchecked {
+		return nil
+	}
+	for _, r := range t.Referrers {
+		if child := snap.Lookup(r.Schema, r.Name); child != nil {
+			return types.Errorf(types.ErTruncateIllegalFk, catalog.QuoteIdent(child.Schema)+"."+catalog.QuoteIdent(child.Name)+", CONSTRAINT "+
+				catalog.QuoteIdent(firstKeyTo(child, t).Name))
+		}
+	}
+	return nil
+}
+
+// firstKeyTo returns the first foreign key of child that refers to t.
+func firstKeyTo(child, t *catalog.Table) *catalog.ForeignKey {
+	at := slices.IndexFunc(child.ForeignKeys, func(k catalog.ForeignKey) bool { return k.Parent == t.TableName() })
+	return &child.ForeignKeys[at]
+}

@@ -1,0 +1,133 @@
+package ddl
+
+import (
+	"bytes"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/types"
+)
+
+const (
+	// judgePageRows and judgePageBytes bound the rows that are held at once while they are judged by a new foreign key.
+	judgePageRows  = 1024
+	judgePageBytes = 1 << 20
+	// judgeKnownMax bounds the keys of parents that are remembered to be there.
+	judgeKnownMax = 1 << 14
+)
+
+// checkReferences judges the rows of t by the foreign keys that next adds, while nobody changes them or those that they refer to.
+func (e *Executor) checkReferences(c *Call, t, next *catalog.Table, kin *kinship, intr *kvapi.Interrupt) error {
+	added := addsForeign(t, next)
+	if c.Unchecked || len(added) == 0 {
+		return nil
+	}
+	for i, key := range added {
+		rows, err := e.judgeReferences(next, key, kin, intr)
+		if err != nil {
+			return err
+		}
+		if i == 0 { // as in MySQL, which copies the table to find out
+			c.Copied, c.Rows = true, rows
+		}
+	}
+	return nil
+}
+
+// checkCopied is checkReferences for a table that has been copied.
+func (e *Executor) checkCopied(c *Call, k *copier, kin *kinship, intr *kvapi.Interrupt) error {
+	if c.Unchecked || len(addsForeign(k.t, k.next)) == 0 {
+		return nil
+	}
+	if err := e.inTxn(k.job.put); err != nil { // a fence: the reads below find all that was written
+		return err
+	}
+	return e.checkReferences(c, k.t, k.next, kin, intr)
+}
+
+// judgeReferences returns 1452 for a row of child whose key does not find its parent, or the number of rows.
+func (e *Executor) judgeReferences(child *catalog.Table, key *catalog.ForeignKey, kin *kinship, intr *kvapi.Interrupt) (rows uint64, err error) {
+	j := &referenceJudge{known: map[string]bool{}}
+	cols := child.Ordinals(key)
+	j.reader.Init(child, cols)
+	j.row = make([]types.Value, len(cols))
+	if parent := kin.table(key.Parent); parent != nil {
+		if index := parent.ParentIndex(key.RefOrdinals(parent), true); index != nil {
+			j.match = table.NewMatch(child, cols, parent, index)
+		}
+	}
+	for span := table.RowSpan(child); span.Start != nil; {
+		if err := intr.Err(); err != nil {
+			return 0, err
+		}
+		j.wanted = j.wanted[:0]
+		resume, err := e.txns.Scan(&txn.ScanRequest{Span: span, LimitRows: judgePageRows, LimitBytes: judgePageBytes, Sink: j, Interrupt: intr})
+		if err != nil {
+			return 0, err
+		}
+		if j.orphan {
+			return 0, orphanError(child, key)
+		}
+		for _, prefix := range j.wanted {
+			found, err := j.match.Exists(e.txns, prefix, intr)
+			if err != nil {
+				return 0, err
+			}
+			if !found {
+				return 0, orphanError(child, key)
+			}
+		}
+		span.Start = bytes.Clone(resume)
+	}
+	return j.rows, nil
+}
+
+// orphanError is 1452.
+func orphanError(child *catalog.Table, key *catalog.ForeignKey) error {
+	return types.Errorf(types.ErNoReferencedRow2, table.ForeignKeyText(child, key))
+}
+
+// referenceJudge is a sink that collects the keys of parents to look for.
+type referenceJudge struct {
+	reader table.Reader
+	row    []types.Value
+	match  *table.Match // nil: there is no parent
+	known  map[string]bool
+	wanted [][]byte
+	rows   uint64
+	orphan bool
+}
+
+// Pair implements kvapi.Sink.
+func (j *referenceJudge) Pair(key, value []byte) (bool, error) {
+	if err := j.reader.Decode(key, value); err != nil {
+		return false, err
+	}
+	j.rows++
+	j.reader.Values(j.row)
+	for i := range j.row {
+		if j.row[i].IsNull() {
+			return true, nil
+		}
+	}
+	if j.match == nil {
+		j.orphan = true
+		return false, nil
+	}
+	prefix, ok := j.match.AppendKey(nil, j.row)
+	if !ok {
+		j.orphan = true
+		return false, nil
+	}
+	if j.known[string(prefix)] {
+		return true, nil
+	}
+	if len(j.known) >= judgeKnownMax {
+		clear(j.known)
+	}
+	j.known[string(prefix)] = true
+	j.wanted = append(j.wanted, prefix)
+	return true, nil
+}

@@ -1,0 +1,347 @@
+package exec
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/types"
+)
+
+// cascadeDepthMax is how many foreign keys an action may follow one after the other, as in InnoDB.
+const cascadeDepthMax = 15
+
+// keeper keeps foreign keys during one statement: it looks for the parents of rows that are stored and for the children of rows that go,
+// and carries the actions out. Children are counted nowhere, as in MySQL.
+//
+// A parent is locked in shared mode before a child is stored, and exclusively by whoever removes it or changes its key; so whoever holds a
+// parent exclusively finds all of its children, and none is added (X13).
+type keeper struct {
+	rt      *Runtime
+	levels  []*keeperLevel
+	depth   int
+	chain   []link
+	writers map[*catalog.Table]*table.Writer
+	shapes  map[*catalog.Table]*table.Shape
+	vals    []types.Value
+	mine    []types.Value // of refersToItself
+	key     []byte
+	own     []byte
+}
+
+// link is a change that has led to the one at hand.
+type link struct {
+	table  *catalog.Table
+	update bool
+}
+
+// keeperLevel is the memory of one step of a chain of actions.
+type keeperLevel struct {
+	finder   table.Finder
+	reader   table.Reader
+	old, new []types.Value
+	from, to []types.Value // of the parent's key
+}
+
+// keeper returns the keeper of a statement that writes under a guard, nil if it has nothing to keep.
+func (rt *Runtime) keeper(guarded bool) *keeper {
+	if !guarded || rt.UncheckedForeign {
+		return nil
+	}
+	return &keeper{rt: rt, writers: map[*catalog.Table]*table.Writer{}, shapes: map[*catalog.Table]*table.Shape{}}
+}
+
+func (k *keeper) level() *keeperLevel {
+	for len(k.levels) <= k.depth {
+		k.levels = append(k.levels, &keeperLevel{})
+	}
+	return k.levels[k.depth]
+}
+
+// insert stores a row of g's table by write, which calls what it is given once the row's keys are its own.
+func (k *keeper) insert(g *Guard, w *table.Writer, row []types.Value, mode table.InsertMode) error {
+	w.Before = func() error { return k.findParents(g, nil, row, nil) }
+	defer func() { w.Before = nil }()
+	return w.Insert(k.rt.Txn, row, mode)
+}
+
+// delete removes a row, and does with those that refer to it what their foreign keys say.
+func (k *keeper) delete(g *Guard, w *table.Writer, old []types.Value) error {
+	for _, ref := range g.Referred {
+		// A row that refers to itself is in its own way.
+		if ref.self() && ref.Key.OnDelete.Refuses() && k.refersToItself(ref, old) {
+			return k.referencedError(ref)
+		}
+	}
+	if err := w.Delete(k.rt.Txn, old); err != nil {
+		return err
+	}
+	k.chain = append(k.chain, link{g.Table, false})
+	defer func() { k.chain = k.chain[:len(k.chain)-1] }()
+	for _, ref := range g.Referred {
+		if err := k.follow(ref, ref.Key.OnDelete, old, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// update changes a row. by is the foreign key whose action it is, nil for the statement's own change.
+func (k *keeper) update(g *Guard, w *table.Writer, old, new []types.Value, by *Reference) (changed bool, err error) {
+	if k.same(old, new, nil) {
+		return false, nil
+	}
+	k.chain = append(k.chain, link{g.Table, true})
+	defer func() { k.chain = k.chain[:len(k.chain)-1] }()
+	for _, ref := range g.Referred {
+		if k.same(old, new, ref.ParentCols) {
+			continue
+		}
+		if err := k.level().finder.LockSelf(k.rt.Txn, ref.ToParent, pick(nil, old, ref.ParentCols)); err != nil {
+			return false, err
+		}
+		if err := k.follow(ref, ref.Key.OnUpdate, old, new); err != nil {
+			return false, err
+		}
+	}
+	w.Before = func() error { return k.findParents(g, old, new, by) }
+	defer func() { w.Before = nil }()
+	return w.Update(k.rt.Txn, old, new)
+}
+
+// same reports whether a row keeps its values in cols, nil for all columns.
+func (k *keeper) same(old, new []types.Value, cols []int) bool {
+	if cols == nil {
+		for i := range min(len(old), len(new)) {
+			if !identical(&old[i], &new[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	for _, col := range cols {
+		if !identical(&old[col], &new[col]) {
+			return false
+		}
+	}
+	return true
+}
+
+// pick appends the values of some columns.
+func pick(dst, row []types.Value, cols []int) []types.Value {
+	for _, col := range cols {
+		dst = append(dst, row[col])
+	}
+	return dst
+}
+
+// findParents locks the parents of a row that is about to be stored; old is nil for a new one.
+func (k *keeper) findParents(g *Guard, old, row []types.Value, by *Reference) error {
+	moves := false
+	if old != nil && g.Table.PK != nil {
+		for _, part := range g.Table.PK.Columns {
+			moves = moves || !identical(&old[part.Col], &row[part.Col])
+		}
+	}
+	for _, ref := range g.Refers {
+		if by != nil && by.Key == ref.Key || old != nil && !moves && k.same(old, row, ref.ChildCols) {
+			continue
+		}
+		k.vals = pick(k.vals[:0], row, ref.ChildCols)
+		if anyNull(k.vals) {
+			continue
+		}
+		if ref.Parent == nil {
+			return k.missingError(ref)
+		}
+		if ref.self() && k.refersToItself(ref, row) {
+			continue
+		}
+		found, err := k.level().finder.LockOne(k.rt.Txn, ref.ToParent, k.vals)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return k.missingError(ref)
+		}
+	}
+	return nil
+}
+
+func anyNull(vals []types.Value) bool {
+	for i := range vals {
+		if vals[i].IsNull() {
+			return true
+		}
+	}
+	return false
+}
+
+// refersToItself reports whether a row of a table that refers to itself is its own parent.
+func (k *keeper) refersToItself(ref *Reference, row []types.Value) bool {
+	var ok bool
+	k.mine = pick(k.mine[:0], row, ref.ChildCols)
+	if k.key, ok = ref.ToParent.AppendKey(k.key[:0], k.mine); !ok {
+		return false
+	}
+	k.mine = pick(k.mine[:0], row, ref.ParentCols)
+	if anyNull(k.mine) {
+		return false
+	}
+	k.own = table.AppendIndexKey(k.own[:0], ref.Parent.Table, ref.ToParent.Index(), k.mine)
+	return bytes.Equal(k.key, k.own)
+}
+
+// follow does with the children of a row, which the caller has locked, what an action says. new is nil if the row goes.
+func (k *keeper) follow(ref *Reference, action catalog.RefAction, old, new []types.Value) error {
+	level := k.level()
+	level.from = pick(level.from[:0], old, ref.ParentCols)
+	if anyNull(level.from) {
+		return nil
+	}
+	if new != nil {
+		level.to = pick(level.to[:0], new, ref.ParentCols)
+	}
+	mode := kvapi.LockExclusive
+	if action.Refuses() {
+		mode = kvapi.LockShared
+	}
+	return level.finder.Each(k.rt.Txn, ref.ToChildren, level.from, mode, func(key, value []byte) (bool, error) {
+		if err := k.rt.poll(); err != nil {
+			return false, err
+		}
+		if action.Refuses() {
+			return false, k.referencedError(ref)
+		}
+		return true, k.act(ref, action, new == nil, level, key, value)
+	})
+}
+
+// act carries an action out on one child.
+func (k *keeper) act(ref *Reference, action catalog.RefAction, gone bool, level *keeperLevel, key, value []byte) error {
+	child := ref.Child.Table
+	if k.depth+1 >= cascadeDepthMax {
+		return types.Errorf(types.ErFkDepthExceeded, cascadeDepthMax)
+	}
+	if err := k.read(level, child, key, value); err != nil {
+		return err
+	}
+	k.depth++
+	defer func() { k.depth-- }()
+	w := k.writer(child)
+	if gone && action == catalog.Cascade {
+		return k.delete(ref.Child, w, level.old)
+	}
+	for _, l := range k.chain {
+		if l.update && l.table == child {
+			return k.referencedError(ref) // its rows are being changed already: InnoDB follows no circles of updates
+		}
+	}
+	level.new = append(level.new[:0], level.old...)
+	for i, col := range ref.ChildCols {
+		v := types.Null()
+		if action == catalog.Cascade {
+			v = level.to[i]
+		}
+		c := child.Columns[col]
+		if v.IsNull() && c.NotNull {
+			return k.referencedError(ref)
+		}
+		if !v.IsNull() {
+			strict := types.Context{Strict: true}
+			converted, err := types.Convert(&strict, v, c.Type, c.Name, 1)
+			if err != nil || strict.WarningCount() > 0 {
+				return k.referencedError(ref) // there is no room for it
+			}
+			v = converted
+		}
+		level.new[col] = v
+	}
+	_, err := k.update(ref.Child, w, level.old, level.new, ref)
+	if dup, ok := isDuplicate(err); ok {
+		return foreignDuplicate(ref, dup)
+	}
+	return err
+}
+
+// foreignDuplicate is 1761 for the 1062 of a child.
+func foreignDuplicate(ref *Reference, dup *types.Error) error {
+	const head, middle = "Duplicate entry '", "' for key '"
+	text := strings.TrimPrefix(dup.Message, head)
+	at := strings.LastIndex(text, middle)
+	if at < 0 {
+		return dup
+	}
+	entry, key := text[:at], strings.TrimSuffix(text[at+len(middle):], "'")
+	return types.Errorf(types.ErForeignDuplicateKey, ref.Parent.Table.Name, entry, ref.Child.Table.Name, strings.TrimPrefix(key, ref.Child.Table.Name+"."))
+}
+
+// read decodes a full row of t into level.old.
+func (k *keeper) read(level *keeperLevel, t *catalog.Table, key, value []byte) error {
+	shape := k.shapes[t]
+	cols := AllCols(t)
+	if shape == nil {
+		shape = table.NewShape(t, nil, cols)
+		k.shapes[t] = shape
+	}
+	level.reader.Reset(shape)
+	if err := level.reader.Decode(key, value); err != nil {
+		return err
+	}
+	for len(level.old) < len(cols) {
+		level.old = append(level.old, types.Value{})
+	}
+	level.old = level.old[:len(cols)]
+	level.reader.Values(level.old)
+	return nil
+}
+
+// writer returns the keeper's writer of a table, which is none that a statement uses.
+func (k *keeper) writer(t *catalog.Table) *table.Writer {
+	w := k.writers[t]
+	if w == nil {
+		w = table.NewWriter(t, k.rt.AutoIDs)
+		k.writers[t] = w
+	}
+	return w
+}
+
+// missingError is 1452. Who may not see the parents of the table learns no more than that one is missing.
+func (k *keeper) missingError(ref *Reference) error {
+	child := ref.Child.Table
+	for i := range child.ForeignKeys {
+		if parent := child.ForeignKeys[i].Parent; !k.sees(parent) {
+			return types.Errorf(types.ErNoReferencedRow)
+		}
+	}
+	return types.Errorf(types.ErNoReferencedRow2, table.ForeignKeyText(child, ref.Key))
+}
+
+// referencedError is 1451.
+func (k *keeper) referencedError(ref *Reference) error {
+	for _, child := range ref.Parent.Table.Referrers {
+		if !k.sees(child) {
+			return types.Errorf(types.ErRowIsReferenced)
+		}
+	}
+	return types.Errorf(types.ErRowIsReferenced2, table.ForeignKeyText(ref.Child.Table, ref.Key))
+}
+
+func (k *keeper) sees(t catalog.TableName) bool {
+	return k.rt.Sees == nil || k.rt.Sees(t.Schema, t.Name)
+}
+
+// undoable runs a change of one row, whose writes are undone if IGNORE makes a warning of its error.
+func (k *keeper) undoable(change func() error) error {
+	if k == nil || !k.rt.Ctx.Ignore {
+		return change()
+	}
+	mark := k.rt.Txn.Savepoint()
+	err := change()
+	if err != nil {
+		k.rt.Txn.UndoTo(mark)
+	}
+	return err
+}

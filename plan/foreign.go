@@ -1,0 +1,55 @@
+package plan
+
+import (
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/exec"
+)
+
+// guard returns what foreign keys ask of a statement that writes a table so, and makes the plan depend on the tables to which they lead.
+func (b *builder) guard(t *catalog.Table, w exec.Write) (*exec.Guard, error) {
+	if len(t.ForeignKeys) == 0 && len(t.Referrers) == 0 {
+		return nil, nil
+	}
+	if b.guards == nil {
+		b.guards = &exec.Guards{Lookup: b.kin}
+	}
+	return b.guards.For(t, w)
+}
+
+// kin finds a table for a foreign key.
+func (b *builder) kin(name catalog.TableName) *catalog.Table {
+	t := b.env.Snapshot.Lookup(name.Schema, name.Name)
+	if t == nil || t.View != nil {
+		return nil // the child changes when there is one
+	}
+	for i := range b.plan.Tables {
+		if b.plan.Tables[i].Table == t {
+			return t
+		}
+	}
+	b.plan.Tables = append(b.plan.Tables, exec.TableRef{Table: t, Version: t.Version, Foreign: true})
+	return t
+}
+
+// guardInsert is guard for INSERT and REPLACE.
+func (b *builder) guardInsert(node *exec.Insert) (err error) {
+	w := exec.Write{Insert: true, Delete: node.Mode == exec.InsertReplace}
+	if node.Mode == exec.InsertUpdate {
+		w.Set = written(node.Table, node.OnDup)
+	}
+	node.Guard, err = b.guard(node.Table, w)
+	return err
+}
+
+// written lists the columns that assignments change, also those that follow by themselves.
+func written(t *catalog.Table, set []exec.Assignment) (cols []int) {
+	for i := range set {
+		cols = append(cols, set[i].Col)
+	}
+	for _, c := range t.Columns {
+		if c.OnUpdateNow {
+			cols = append(cols, c.Ordinal)
+		}
+	}
+	return cols
+}

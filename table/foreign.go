@@ -1,0 +1,222 @@
+package table
+
+import (
+	"bytes"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/keys"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/types"
+)
+
+const (
+	// matchPageRows and matchPageBytes bound the matching rows that are looked up at a time.
+	matchPageRows  = 256
+	matchPageBytes = 256 << 10
+)
+
+// ForeignKeyText is what the errors 1451 and 1452 say of a foreign key of child.
+func ForeignKeyText(child *catalog.Table, key *catalog.ForeignKey) string {
+	return catalog.QuoteIdent(child.Schema) + "." + catalog.QuoteIdent(child.Name) + ", " + catalog.ForeignKeyText(child, key)
+}
+
+// Match finds the rows of one table that go with a row of another by a foreign key: the parent of a child, by an index over the columns
+// referred to, or the children of a parent, by an index that begins with those of the foreign key. It is immutable.
+type Match struct {
+	to     *catalog.Table
+	index  *catalog.Index
+	from   []*types.Type // of the values to match
+	cols   []int         // of to, in the order of the index
+	shape  *Shape        // of cols in the rows of to
+	unique bool          // an entry of index is locked by whoever stores or removes its row, and is one at most for a value
+}
+
+// NewMatch returns the match of values of from's columns cols with the first columns of an index of to.
+func NewMatch(from *catalog.Table, cols []int, to *catalog.Table, index *catalog.Index) *Match {
+	m := &Match{to: to, index: index, unique: index.Keys(len(cols))}
+	for i, col := range cols {
+		m.from = append(m.from, &from.Columns[col].Type)
+		m.cols = append(m.cols, index.Columns[i].Col)
+	}
+	m.shape = NewShape(to, nil, m.cols)
+	return m
+}
+
+// Index returns the index by which m finds rows.
+func (m *Match) Index() *catalog.Index { return m.index }
+
+// AppendKey appends the key that all entries of the index with these values begin with. ok is false if no row can hold them, because one
+// of them is NULL or does not fit into its column.
+func (m *Match) AppendKey(dst []byte, vals []types.Value) (key []byte, ok bool) {
+	prefix, parts := partsFor(m.to, m.index)
+	dst = append(dst, prefix...)
+	for i := range m.from {
+		v := vals[i]
+		if v.IsNull() {
+			return dst, false
+		}
+		if v, ok = fitted(v, m.from[i], parts[i].typ); !ok {
+			return dst, false
+		}
+		dst = types.AppendKey(dst, v, parts[i].typ, parts[i].desc, 0)
+	}
+	return dst, true
+}
+
+// fitted returns v, of a column of type from, as a column of type to holds it.
+func fitted(v types.Value, from, to *types.Type) (types.Value, bool) {
+	text := from.IsText() && from.Coll != to.Coll
+	if !text && (from.Scale == to.Scale || !from.IsTemporal() && from.ID != types.TypeDecimal) {
+		return v, true
+	}
+	strict := types.Context{Strict: true}
+	out, err := types.Convert(&strict, v, *to, "", 1)
+	return out, err == nil && (text || types.Compare(v, out, types.Binary) == 0)
+}
+
+// Finder does what a Match says in a transaction. One goroutine at a time.
+type Finder struct {
+	reader Reader
+	vals   []types.Value
+	prefix []byte
+	key    []byte
+	row    pairSink
+	page   keyPage
+}
+
+// LockOne locks one row that m finds for vals in shared mode, so that none of them goes before the transaction ends. found is false if
+// there is none.
+func (f *Finder) LockOne(tx *txn.Txn, m *Match, vals []types.Value) (found bool, err error) {
+	var ok bool
+	if f.prefix, ok = m.AppendKey(f.prefix[:0], vals); !ok {
+		return false, nil
+	}
+	if m.unique {
+		// Who removes the row or gives it another key locks this key exclusively.
+		return tx.LockKept(f.prefix, kvapi.LockShared, nil)
+	}
+	err = f.each(tx, m, kvapi.LockShared, func(_, _ []byte) (bool, error) {
+		found = true
+		return false, nil
+	})
+	return found, err
+}
+
+// LockSelf locks the key by which others find the row with vals, of which the caller holds the row's lock.
+func (f *Finder) LockSelf(tx *txn.Txn, m *Match, vals []types.Value) error {
+	var ok bool
+	if f.prefix, ok = m.AppendKey(f.prefix[:0], vals); !ok || !m.unique || m.index.Primary {
+		return nil
+	}
+	_, err := tx.LockKept(f.prefix, kvapi.LockExclusive, nil)
+	return err
+}
+
+// Each locks every row that m finds for vals and hands on its key and value, which are borrowed. It finds all that are there if nobody
+// stores further ones without a lock that the caller holds.
+func (f *Finder) Each(tx *txn.Txn, m *Match, vals []types.Value, mode kvapi.LockMode, do func(key, value []byte) (more bool, err error)) error {
+	var ok bool
+	if f.prefix, ok = m.AppendKey(f.prefix[:0], vals); !ok {
+		return nil
+	}
+	return f.each(tx, m, mode, do)
+}
+
+func (f *Finder) each(tx *txn.Txn, m *Match, mode kvapi.LockMode, do func(key, value []byte) (more bool, err error)) error {
+	f.reader.Reset(m.shape)
+	f.vals = append(f.vals[:0], make([]types.Value, len(m.cols))...)
+	prefix := bytes.Clone(f.prefix)
+	for span := (kvapi.Span{Start: prefix, End: keys.PrefixEnd(nil, prefix)}); span.Start != nil; {
+		f.page.reset(m)
+		resume, err := tx.ScanNewest(&txn.ScanRequest{Span: span, LimitRows: matchPageRows, LimitBytes: matchPageBytes, Sink: &f.page})
+		if err != nil {
+			return err
+		}
+		start := 0
+		for _, end := range f.page.ends {
+			key := f.page.keys[start:end:end]
+			start = end
+			more, err := f.visit(tx, m, prefix, key, mode, do)
+			if err != nil || !more {
+				return err
+			}
+		}
+		span.Start = bytes.Clone(resume)
+	}
+	return nil
+}
+
+// visit locks one row and hands it on if it still matches.
+func (f *Finder) visit(tx *txn.Txn, m *Match, prefix, key []byte, mode kvapi.LockMode, do func(key, value []byte) (bool, error)) (more bool, err error) {
+	found, err := tx.LockKept(key, mode, &f.row)
+	if err != nil || !found {
+		return true, err
+	}
+	if err := f.reader.Decode(key, f.row.value); err != nil {
+		return false, err
+	}
+	f.reader.Values(f.vals)
+	head, parts := partsFor(m.to, m.index)
+	f.key = append(f.key[:0], head...)
+	for i := range m.cols {
+		f.key = types.AppendKey(f.key, f.vals[i], parts[i].typ, parts[i].desc, 0)
+	}
+	if !bytes.Equal(f.key, prefix) {
+		return true, nil
+	}
+	return do(key, f.row.value)
+}
+
+// pairSink keeps the last value.
+type pairSink struct{ value []byte }
+
+// Pair implements kvapi.Sink.
+func (s *pairSink) Pair(_, value []byte) (bool, error) {
+	s.value = append(s.value[:0], value...)
+	return true, nil
+}
+
+// keyPage collects the keys of the rows that entries point to.
+type keyPage struct {
+	m    *Match
+	in   *info
+	x    *indexInfo // nil: the entries are the rows
+	keys []byte
+	ends []int
+}
+
+func (p *keyPage) reset(m *Match) {
+	p.m, p.in, p.x = m, infoOf(m.to), nil
+	if !m.index.Primary {
+		p.x = p.in.index(m.index)
+	}
+	p.keys, p.ends = p.keys[:0], p.ends[:0]
+}
+
+// Pair implements kvapi.Sink.
+func (p *keyPage) Pair(key, value []byte) (more bool, err error) {
+	if p.x == nil {
+		p.keys = append(p.keys, key...)
+	} else if p.keys, err = p.x.appendRowKey(p.keys, p.in, key, value); err != nil {
+		return false, err
+	}
+	p.ends = append(p.ends, len(p.keys))
+	return true, nil
+}
+
+// Exists reports whether an entry that begins with key is there at the watermark.
+func (m *Match) Exists(txns *txn.Manager, key []byte, intr *kvapi.Interrupt) (bool, error) {
+	if m.unique {
+		return txns.Get(key, intr, nil)
+	}
+	var one anyRow
+	for span := (kvapi.Span{Start: key, End: keys.PrefixEnd(nil, key)}); span.Start != nil && !one.found; {
+		resume, err := txns.Scan(&txn.ScanRequest{Span: span, LimitRows: 1, Sink: &one, Interrupt: intr})
+		if err != nil {
+			return false, err
+		}
+		span.Start = bytes.Clone(resume)
+	}
+	return one.found, nil
+}
