@@ -73,10 +73,16 @@ func (b *builder) access(w *want) (*path, error) {
 		return nil, err
 	}
 	var best *path
+	ors := b.unions(w, sargs, usable)
 	consider := func(index *catalog.Index) {
 		p := b.path(w, index, sargs, usable)
 		if best == nil || p.cost < best.cost {
 			best = p
+		}
+		for i := range ors {
+			if p := b.unionPath(w, index, &ors[i]); p != nil && p.cost < best.cost {
+				best = p
+			}
 		}
 	}
 	if w.table.PK != nil && allowed(w.table.PK) {
