@@ -10,6 +10,8 @@ import (
 // space.
 type regionCache struct {
 	sorted []*kvapi.Region
+	// cluster is nil while the store is alone.
+	cluster *router
 }
 
 // find returns the position of the region that holds key.

@@ -28,11 +28,14 @@ type Client struct {
 	regions atomic.Pointer[regionCache]
 	// refreshes counts how often the cache was read anew.
 	refreshes atomic.Uint64
+	routed    RouterStats
+	settings  atomic.Pointer[CommitOptions]
 }
 
 // New returns a client of the peer.
 func New(peer *rpc.Peer) *Client {
 	c := &Client{peer: peer}
+	c.settings.Store(&CommitOptions{})
 	c.refresh()
 	return c
 }
@@ -40,7 +43,51 @@ func New(peer *rpc.Peer) *Client {
 // refresh reads the regions anew.
 func (c *Client) refresh() {
 	c.refreshes.Add(1)
-	c.regions.Store(&regionCache{sorted: c.peer.Regions()})
+	next := &regionCache{}
+	if c.peer.Clustered() {
+		if old := c.regions.Load(); old != nil {
+			next.cluster = old.cluster
+		}
+		if next.cluster == nil {
+			next.cluster = newRouter(c)
+		}
+	}
+	next.sorted = c.peer.Regions()
+	c.regions.Store(next)
+}
+
+// SetCommitOptions says which paths the commits of a cluster may take from now on. A store that is alone has one.
+func (c *Client) SetCommitOptions(o CommitOptions) { c.settings.Store(&o) }
+
+// Routed returns the counts of requests to a cluster.
+func (c *Client) Routed() *RouterStats { return &c.routed }
+
+// router returns how regions with logs are reached, nil while the store is alone.
+func (c *Client) router() *router { return c.regions.Load().cluster }
+
+// The requests to a cluster. They are apart, and copy the request, so that those to a store that is alone stay on the stack.
+
+//go:noinline
+func (c *Client) clusterGet(r *kvapi.GetRequest) (found bool, err error) {
+	q := *r
+	return c.router().get(&q)
+}
+
+//go:noinline
+func (c *Client) clusterScan(r *kvapi.ScanRequest) (resume []byte, err error) {
+	q := *r
+	return c.router().scan(&q)
+}
+
+//go:noinline
+func (c *Client) clusterLock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, err error) {
+	q := *r
+	return c.router().lock(o, &q)
+}
+
+//go:noinline
+func (c *Client) clusterCommit(o *Owner, r *kvapi.CommitRequest) (ts clock.Timestamp, err error) {
+	return c.router().commit(o, r)
 }
 
 // Refreshes returns how often the region cache was read anew.
@@ -66,6 +113,9 @@ var errUnstable = fmt.Errorf("kv: regions changed under %d repeats of a request"
 func (c *Client) Get(r *kvapi.GetRequest) (found bool, err error) {
 	for range retriesMax {
 		cache := c.regions.Load()
+		if cache.cluster != nil {
+			return c.clusterGet(r)
+		}
 		r.Region = cache.sorted[cache.find(r.Key)].Ref()
 		if found, err = c.peer.Get(r); !c.stale(err) {
 			return found, err
@@ -77,7 +127,11 @@ func (c *Client) Get(r *kvapi.GetRequest) (found bool, err error) {
 // Scan reads one page; see kvapi.ScanRequest. A page may cross regions.
 func (c *Client) Scan(r *kvapi.ScanRequest) (resume []byte, err error) {
 	for range retriesMax {
-		r.Regions = c.regions.Load().cover(r.Regions[:0], r.Span)
+		cache := c.regions.Load()
+		if cache.cluster != nil {
+			return c.clusterScan(r)
+		}
+		r.Regions = cache.cover(r.Regions[:0], r.Span)
 		if resume, err = c.peer.Scan(r); !c.stale(err) {
 			return resume, err
 		}
@@ -89,6 +143,9 @@ func (c *Client) Scan(r *kvapi.ScanRequest) (resume []byte, err error) {
 func (c *Client) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, err error) {
 	for range retriesMax {
 		cache := c.regions.Load()
+		if cache.cluster != nil {
+			return c.clusterLock(o, r)
+		}
 		r.Region = cache.sorted[cache.find(r.Key)].Ref()
 		if res, err = c.peer.Lock(o, r); !c.stale(err) {
 			return res, err
@@ -113,7 +170,11 @@ func (c *Client) OpenOwner(o *Owner, id uint64) { c.peer.OpenOwner(o, id) }
 // success the owner's locks have been released.
 func (c *Client) Commit(o *Owner, r *kvapi.CommitRequest) (ts clock.Timestamp, err error) {
 	for range retriesMax {
-		r.Regions = c.regions.Load().touch(r.Regions[:0], r.Mutations)
+		cache := c.regions.Load()
+		if cache.cluster != nil {
+			return c.clusterCommit(o, r)
+		}
+		r.Regions = cache.touch(r.Regions[:0], r.Mutations)
 		if ts, err = c.peer.Commit(o, r); !c.stale(err) {
 			return ts, err
 		}
@@ -121,39 +182,82 @@ func (c *Client) Commit(o *Owner, r *kvapi.CommitRequest) (ts clock.Timestamp, e
 	return 0, errUnstable
 }
 
-// Watermark returns the durable watermark: one atomic load.
-func (c *Client) Watermark() clock.Timestamp { return c.peer.Watermark() }
+// Watermark returns the durable watermark: one atomic load. In a cluster, where all that anybody has seen is durable, it is a fresh
+// timestamp, or zero if none can be had.
+func (c *Client) Watermark() clock.Timestamp {
+	if t := c.router(); t != nil {
+		ts, err := t.peer.ClusterTimestamp()
+		if err != nil {
+			return 0
+		}
+		return ts
+	}
+	return c.peer.Watermark()
+}
 
-// Applied returns the timestamp of the last applied commit, which may not be durable yet: one atomic load.
-func (c *Client) Applied() clock.Timestamp { return c.peer.Applied() }
+// Applied returns the timestamp of the last applied commit, which may not be durable yet: one atomic load. In a cluster what is applied is
+// durable, and this is the watermark.
+func (c *Client) Applied() clock.Timestamp {
+	if c.router() != nil {
+		return c.Watermark()
+	}
+	return c.peer.Applied()
+}
 
-// WaitDurable returns once the watermark covers ts.
+// WaitDurable returns once the watermark covers ts. In a cluster nothing is seen that is not durable.
 func (c *Client) WaitDurable(ts clock.Timestamp, i *kvapi.Interrupt) error {
 	return c.peer.WaitDurable(ts, i)
 }
 
-// Register takes a place in the snapshot registry and then the watermark.
-func (c *Client) Register(sn *Snapshot) { c.peer.Register(sn) }
+// Register takes a place in the snapshot registry and then a timestamp: the watermark, or a fresh one in a cluster.
+func (c *Client) Register(sn *Snapshot) {
+	if t := c.router(); t != nil {
+		t.register(sn)
+		return
+	}
+	c.peer.Register(sn)
+}
 
 // Unregister gives the place up.
 func (c *Client) Unregister(sn *Snapshot) { c.peer.Unregister(sn) }
 
 // Counter returns a durable counter.
-func (c *Client) Counter(key []byte) (uint64, error) { return c.peer.Counter(key) }
+func (c *Client) Counter(key []byte) (uint64, error) {
+	if t := c.router(); t != nil {
+		return t.counter(key)
+	}
+	return c.peer.Counter(key)
+}
 
 // AllocCounter takes numbers of a durable counter; see kvapi.CounterAllocRequest.
 func (c *Client) AllocCounter(r *kvapi.CounterAllocRequest) (first uint64, err error) {
+	if t := c.router(); t != nil {
+		return t.allocCounter(r)
+	}
 	return c.peer.AllocCounter(r)
 }
 
 // DropCounters deletes the durable counters in a span.
-func (c *Client) DropCounters(span kvapi.Span) error { return c.peer.DropCounters(span) }
+func (c *Client) DropCounters(span kvapi.Span) error {
+	if t := c.router(); t != nil {
+		return t.dropCounters(span)
+	}
+	return c.peer.DropCounters(span)
+}
 
 // Timestamp issues a timestamp above all commits so far.
-func (c *Client) Timestamp() (clock.Timestamp, error) { return c.peer.Timestamp() }
+func (c *Client) Timestamp() (clock.Timestamp, error) {
+	if t := c.router(); t != nil {
+		return t.peer.ClusterTimestamp()
+	}
+	return c.peer.Timestamp()
+}
 
 // DropSpan deletes a span for good once nobody reads below ts; see
 // store.Store.DropSpan.
 func (c *Client) DropSpan(span kvapi.Span, ts clock.Timestamp) (done bool, err error) {
+	if t := c.router(); t != nil {
+		return t.dropSpan(span, ts)
+	}
 	return c.peer.DropSpan(span, ts)
 }

@@ -22,8 +22,18 @@
 // changes when a region splits, a few times an hour, holds some thousands of
 // pointers per terabyte, and a binary search over a slice is the fastest lookup.
 //
-// Goroutine inventory: none. Lock order: none; the cache is one atomic pointer.
+// # Cluster
 //
-// Absent on purpose: leaders, other stores and back-off, which come with Raft
-// regions.
+// Once the regions of the store have logs (rpc.Peer.Clustered), the cache holds a router, and requests go through it, one region at a time.
+// What is not asked for in that mode costs one look at a pointer that is loaded anyway.
+//
+//	V5. Reads of one key ask for its latest version and need no timestamp; all others fetch one, after their place in the registry.
+//	V6. A commit is driven by package commit: one region, one phase; else async or two phases, as CommitOptions say. Its locks in
+//	    memory are released when its outcome is known.
+//	V7. A lock that is met is resolved here, within the patience of whoever met it, and the request is repeated.
+//
+// Goroutine inventory: the requests of a commit to several regions, but for one, and a commit that is acknowledged and not finished yet: at
+// most cleanersMax. Each ends with its requests. Lock order: none; the cache is one atomic pointer.
+//
+// Absent on purpose: other stores, which come with the second one.
 package kv

@@ -89,6 +89,8 @@ type LockResult struct {
 	// Waited is true if the request stood in line, so that what the statement
 	// read before it may have changed.
 	Waited bool
+	// Unsynced is Version.TS if that may not be durable yet, else zero.
+	Unsynced clock.Timestamp
 }
 
 // Version describes the newest version of a key as a locking read met it.

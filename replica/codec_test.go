@@ -30,6 +30,7 @@ func sampleEntries() []Entry {
 			&GCPoint{TS: 77},
 			&Split{Key: keys[1], Right: 12, Peers: []uint64{300, 301}},
 			&Meta{Content: []byte("m")},
+			&Renew{Start: 5, Key: []byte("k"), TTL: 3000},
 		}},
 	}
 }

@@ -20,6 +20,7 @@ const (
 	KindGCPoint
 	KindSplit
 	KindMeta
+	KindRenew
 )
 
 // Command is one change of a region's state, as data. It was evaluated by the leader that proposed it, whose state it was made
@@ -41,8 +42,9 @@ type Write struct {
 // Prewrite locks keys for a transaction that commits in several regions, and keeps what it will write with the locks.
 type Prewrite struct {
 	Start clock.Timestamp
-	// Node and NodeEpoch name the coordinator, whose lease decides whether it is alive.
+	// Node and NodeEpoch name the coordinator, whose lease decides whether it is alive. Without news of it TTL does, in milliseconds from Start.
 	Node, NodeEpoch uint64
+	TTL             uint64
 	Primary         []byte
 	// Async: the transaction is committed once all its keys are locked, at the greatest Least. The lock of the primary then lists the others.
 	Async       bool
@@ -63,6 +65,13 @@ type Rollback struct {
 	Start  clock.Timestamp
 	Marker bool
 	Keys   [][]byte // ascending
+}
+
+// Renew lets a transaction's lock of a key live longer.
+type Renew struct {
+	Start clock.Timestamp
+	Key   []byte
+	TTL   uint64
 }
 
 // Alloc takes numbers of a counter; see kvapi.CounterAllocRequest. Result.Number is the first.
@@ -121,6 +130,9 @@ func (*Split) Kind() Kind { return KindSplit }
 // Kind implements Command.
 func (*Meta) Kind() Kind { return KindMeta }
 
+// Kind implements Command.
+func (*Renew) Kind() Kind { return KindRenew }
+
 // newCommand returns an empty command of a kind, nil if there is none.
 func newCommand(k Kind) Command {
 	switch k {
@@ -144,6 +156,8 @@ func newCommand(k Kind) Command {
 		return &Split{}
 	case KindMeta:
 		return &Meta{}
+	case KindRenew:
+		return &Renew{}
 	}
 	return nil
 }
@@ -165,14 +179,14 @@ func (c *Write) readFrom(d *decoder) {
 }
 
 func (c *Prewrite) appendTo(b []byte) []byte {
-	b = appendUint(appendUint(appendUint(b, c.Start), c.Node), c.NodeEpoch)
+	b = appendUint(appendUint(appendUint(appendUint(b, c.Start), c.Node), c.NodeEpoch), c.TTL)
 	b = appendBool(appendBytes(b, c.Primary), c.Async)
 	b = appendUint(appendKeys(b, c.Secondaries), c.Least)
 	return appendMutations(b, c.Mutations)
 }
 
 func (c *Prewrite) readFrom(d *decoder) {
-	*c = Prewrite{Start: d.ts(), Node: d.uint(), NodeEpoch: d.uint(), Primary: d.bytes(), Async: d.bool(),
+	*c = Prewrite{Start: d.ts(), Node: d.uint(), NodeEpoch: d.uint(), TTL: d.uint(), Primary: d.bytes(), Async: d.bool(),
 		Secondaries: d.keys(), Least: d.ts(), Mutations: d.mutations()}
 }
 
@@ -222,3 +236,9 @@ func (c *Split) readFrom(d *decoder) {
 
 func (c *Meta) appendTo(b []byte) []byte { return appendBytes(b, c.Content) }
 func (c *Meta) readFrom(d *decoder)      { c.Content = d.bytes() }
+
+func (c *Renew) appendTo(b []byte) []byte {
+	return appendUint(appendBytes(appendUint(b, c.Start), c.Key), c.TTL)
+}
+
+func (c *Renew) readFrom(d *decoder) { *c = Renew{Start: d.ts(), Key: d.bytes(), TTL: d.uint()} }

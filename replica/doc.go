@@ -21,7 +21,7 @@
 //	  fields  of the kind, in this order:
 //
 //	1 write          start, ts, mutations, count of counters, each key bytes and value
-//	2 prewrite       start, node, node epoch, primary bytes, async byte, secondaries keys, least ts, mutations
+//	2 prewrite       start, node, node epoch, ms to live, primary bytes, async byte, secondaries keys, least ts, mutations
 //	3 commit         start, ts, keys
 //	4 rollback       start, marker byte, keys
 //	5 alloc          key bytes, least, n
@@ -30,6 +30,7 @@
 //	8 gc point       ts
 //	9 split          key bytes, right region id, count of peers, each an id
 //	10 meta          content bytes
+//	11 renew         start, key bytes, ms to live
 //
 //	mutations  count, each: kind byte (0 put, 1 delete), shadow byte (0 unknown, 1 none, 2 at), if 2 prev ts and its row's length,
 //	           key bytes, value bytes

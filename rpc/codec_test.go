@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/pandodb/pando/clock"
@@ -30,17 +31,33 @@ func samples() []Message {
 				{Key: []byte("k2"), Value: none, Kind: kvapi.MutationDelete, Shadow: kvapi.ShadowNone},
 			},
 			Counters: []kvapi.CounterRaise{{Key: key, Value: 1<<64 - 1}}},
-		&Counter{Key: key},
-		&AllocCounter{Key: key, Least: 1, N: 1<<64 - 1},
-		&DropCounters{Span: span},
-		&DropSpan{Span: kvapi.Span{Start: key, End: none}, TS: 8},
+		&Counter{Region: region, Key: key},
+		&AllocCounter{Region: region, Key: key, Least: 1, N: 1<<64 - 1},
+		&DropCounters{Region: region, Span: span},
+		&DropSpan{Region: region, Span: kvapi.Span{Start: key, End: none}, TS: 8},
 		&Timestamp{},
 		&WaitDurable{TS: 9},
 		&Rows{Pairs: []Pair{{Key: key, Value: []byte("row"), TS: 3}, {Key: none, Value: none}}, Resume: none},
-		&Locked{Result: kvapi.LockResult{Acquired: true, Waited: true, Version: kvapi.Version{TS: 6, Found: true, Len: 3}}, Value: []byte("row")},
+		&Locked{Result: kvapi.LockResult{Acquired: true, Waited: true, Version: kvapi.Version{TS: 6, Found: true, Len: 3}, Unsynced: 6}, Value: []byte("row")},
 		&Number{N: 1<<64 - 1},
 		&Done{Yes: true},
 		&Fault{Code: CodeDeadlock, Waited: true, Text: "why"},
+		&Fault{Code: CodeLocked, Lock: kvapi.LockInfo{Key: key, Primary: []byte("p"), Start: 4, Least: 6, TTL: 3000, Node: 2, NodeEpoch: 3, Async: true}},
+		&Prewrite{kvapi.PrewriteRequest{Region: region, Start: 4, Primary: key, OnePhase: true, Async: true, MaxCommit: 1 << 60,
+			Mutations: []kvapi.Mutation{{Key: key, Value: []byte("row"), Expect: kvapi.ExpectVersion, Prev: 3},
+				{Key: []byte("k2"), Value: none, Kind: kvapi.MutationDelete, Expect: kvapi.ExpectNotAbove, Prev: 9}},
+			Checks:   []kvapi.Check{{Span: kvapi.Span{Start: key}, Seen: 2}, {Span: span, Seen: 3}},
+			Counters: []kvapi.CounterRaise{{Key: key, Value: 7}}, Secondaries: [][]byte{[]byte("k2")},
+			Coordinator: kvapi.Coordinator{TTL: 3000, Node: 1, NodeEpoch: 2}}},
+		&Finish{kvapi.FinishRequest{Region: region, Start: 4, Primary: key, Keys: [][]byte{key, []byte("k2")}, Commit: 9}},
+		&Status{kvapi.StatusRequest{Region: region, Start: 4, Primary: key, Now: 1 << 50, Dead: true, Missing: true}},
+		&Secondaries{kvapi.SecondariesRequest{Region: region, Start: 4, Keys: [][]byte{key}}},
+		&Check{kvapi.CheckRequest{Region: region, Start: 4, At: 9, Checks: []kvapi.Check{{Span: span, Seen: 3}}}},
+		&Heartbeat{kvapi.HeartbeatRequest{Region: region, Start: 4, Primary: key, TTL: 6000}},
+		&Prewritten{kvapi.PrewriteResult{Least: 7, Commit: 8}},
+		&Finished{kvapi.FinishResult{Commit: 8}},
+		&StatusFound{kvapi.Status{State: kvapi.TxnOrphaned, Commit: 1, Least: 7, Secondaries: [][]byte{key}}},
+		&SecondariesFound{kvapi.Secondaries{Commit: 8, RolledBack: true, Least: 7}},
 	}
 	all := full
 	for _, m := range full {
@@ -106,7 +123,7 @@ func TestCodecBytes(t *testing.T) {
 func TestFault(t *testing.T) {
 	for code, sentinel := range codeErrors {
 		if sentinel == nil {
-			if Code(code) != CodeOther {
+			if !slices.Contains([]Code{CodeOther, CodeLocked, CodeConflict}, Code(code)) {
 				t.Errorf("code %d has no error", code)
 			}
 			continue
@@ -126,6 +143,18 @@ func TestFault(t *testing.T) {
 			} else if !errors.Is(f.Err(), sentinel) || err == sentinel && f.Err() != sentinel || !f.Waited {
 				t.Errorf("%v became %v", err, f.Err())
 			}
+		}
+	}
+	for _, want := range []error{
+		&kvapi.LockedError{Lock: kvapi.LockInfo{Key: []byte("k"), Primary: []byte("p"), Start: 3, Least: 5, TTL: 9, Async: true}},
+		&kvapi.ConflictError{Key: []byte("k"), Newest: 7},
+	} {
+		m, err := Decode(Append(nil, NewFault(fmt.Errorf("where: %w", want), false)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.(*Fault).Err(); got.Error() != want.Error() || reflect.TypeOf(got) != reflect.TypeOf(want) {
+			t.Errorf("%#v became %#v", want, got)
 		}
 	}
 	if err := NewFault(errors.New("disk on fire"), false).Err(); err.Error() != "disk on fire" {

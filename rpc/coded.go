@@ -136,18 +136,38 @@ func serve(s *store.Store, o *Owner, request Message, i *kvapi.Interrupt) Messag
 		ts, err := s.Commit(o, &kvapi.CommitRequest{Regions: m.Regions, Mutations: m.Mutations, Counters: m.Counters, Relaxed: m.Relaxed, Start: m.Start})
 		return number(uint64(ts), err)
 	case *Counter:
+		if c := s.Cluster(); c != nil {
+			return number(c.Counter(m.Region, m.Key))
+		}
 		return number(s.Counter(m.Key))
 	case *AllocCounter:
-		return number(s.AllocCounter(&kvapi.CounterAllocRequest{Key: m.Key, Least: m.Least, N: m.N}))
+		r := &kvapi.CounterAllocRequest{Key: m.Key, Least: m.Least, N: m.N}
+		if c := s.Cluster(); c != nil {
+			return number(c.AllocCounter(m.Region, r))
+		}
+		return number(s.AllocCounter(r))
 	case *DropCounters:
+		if c := s.Cluster(); c != nil {
+			return done(true, c.DropCounters(m.Region, m.Span))
+		}
 		return done(true, s.DropCounters(m.Span))
 	case *DropSpan:
+		if c := s.Cluster(); c != nil {
+			return done(c.DropSpan(m.Region, m.Span, m.TS))
+		}
 		return done(s.DropSpan(m.Span, m.TS))
 	case *Timestamp:
-		ts, err := s.Timestamp()
+		issue := s.Timestamp
+		if c := s.Cluster(); c != nil {
+			issue = c.Timestamp
+		}
+		ts, err := issue()
 		return number(uint64(ts), err)
 	case *WaitDurable:
 		return done(true, s.WaitDurable(m.TS, i))
+	}
+	if r := unwrap(request); r != nil {
+		return serveDo(s, r)
 	}
 	return &Fault{Text: "rpc: a reply where a request is due"}
 }
@@ -193,7 +213,11 @@ func serveGet(s *store.Store, m *Get, i *kvapi.Interrupt) Message {
 	if m.Values {
 		r.Sink = page
 	}
-	found, err := s.Get(r)
+	get := s.Get
+	if c := s.Cluster(); c != nil {
+		get = c.Get
+	}
+	found, err := get(r)
 	if err != nil {
 		return NewFault(err, false)
 	}
@@ -208,7 +232,11 @@ func serveScan(s *store.Store, m *Scan, i *kvapi.Interrupt) Message {
 		return NewFault(errProgram, false)
 	}
 	page := &pageSink{point: m.Span.IsPoint()}
-	resume, err := s.Scan(&kvapi.ScanRequest{Regions: m.Regions, Span: m.Span, Reverse: m.Reverse, WithTS: m.WithTS,
+	scan := s.Scan
+	if c := s.Cluster(); c != nil {
+		scan = c.Scan
+	}
+	resume, err := scan(&kvapi.ScanRequest{Regions: m.Regions, Span: m.Span, Reverse: m.Reverse, WithTS: m.WithTS,
 		LimitRows: m.LimitRows, LimitBytes: m.LimitBytes, TS: m.TS, Interrupt: i, Sink: page})
 	if err != nil {
 		return NewFault(err, false)
@@ -226,7 +254,11 @@ func serveLock(s *store.Store, o *Owner, m *Lock, i *kvapi.Interrupt) Message {
 	if m.Values {
 		r.Sink = page
 	}
-	res, err := s.Lock(o, r)
+	lock := s.Lock
+	if c := s.Cluster(); c != nil {
+		lock = c.Lock
+	}
+	res, err := lock(o, r)
 	if err != nil {
 		return NewFault(err, res.Waited)
 	}

@@ -24,7 +24,12 @@ type Peer struct {
 func Loopback(s *store.Store) *Peer { return &Peer{s: s} }
 
 // Regions returns the peer's regions in key order; they are immutable.
-func (p *Peer) Regions() []*kvapi.Region { return p.s.Regions() }
+func (p *Peer) Regions() []*kvapi.Region {
+	if c := p.s.Cluster(); c != nil {
+		return c.Regions()
+	}
+	return p.s.Regions()
+}
 
 // Get is store.Store.Get.
 func (p *Peer) Get(r *kvapi.GetRequest) (found bool, err error) {

@@ -38,6 +38,8 @@ type Fault struct {
 	Code   Code
 	Waited bool   // of a Lock: it stood in line
 	Text   string // for logs, where the code says too little
+	// Lock is the one that was met, with CodeLocked; of the conflict, with CodeConflict, it has the key and the newest version as Least.
+	Lock kvapi.LockInfo
 }
 
 // Code says how a request failed.
@@ -58,6 +60,10 @@ const (
 	CodeUndetermined
 	CodeCorrupt
 	CodeClosed
+	CodeLocked
+	CodeConflict
+	CodeRolledBack
+	CodeMaxCommit
 	codeEnd
 )
 
@@ -67,6 +73,7 @@ var codeErrors = [codeEnd]error{
 	CodeLockNoWait: kvapi.ErrLockNoWait, CodeLockTableFull: kvapi.ErrLockTableFull, CodeInterrupted: kvapi.ErrInterrupted,
 	CodeSnapshotTooOld: kvapi.ErrSnapshotTooOld, CodeWriteConflict: kvapi.ErrWriteConflict, CodeDiskFull: kvapi.ErrDiskFull,
 	CodeUndetermined: kvapi.ErrUndetermined, CodeCorrupt: kvapi.ErrCorrupt, CodeClosed: kvapi.ErrClosed,
+	CodeRolledBack: kvapi.ErrRolledBack, CodeMaxCommit: kvapi.ErrMaxCommit,
 }
 
 // NewFault returns the fault that carries err.
@@ -75,9 +82,17 @@ func NewFault(err error, waited bool) *Fault {
 	if errors.As(err, &epoch) {
 		return &Fault{Code: CodeEpoch, Waited: waited}
 	}
+	var locked *kvapi.LockedError
+	if errors.As(err, &locked) {
+		return &Fault{Code: CodeLocked, Waited: waited, Lock: locked.Lock}
+	}
+	var conflict *kvapi.ConflictError
+	if errors.As(err, &conflict) {
+		return &Fault{Code: CodeConflict, Waited: waited, Lock: kvapi.LockInfo{Key: conflict.Key, Least: conflict.Newest}}
+	}
 	// The weightiest first: an error may wrap several.
 	for _, code := range []Code{CodeUndetermined, CodeCorrupt, CodeDiskFull, CodeDeadlock, CodeLockTimeout, CodeLockNoWait,
-		CodeLockTableFull, CodeInterrupted, CodeSnapshotTooOld, CodeWriteConflict, CodeClosed} {
+		CodeLockTableFull, CodeInterrupted, CodeSnapshotTooOld, CodeWriteConflict, CodeRolledBack, CodeMaxCommit, CodeClosed} {
 		if !errors.Is(err, codeErrors[code]) {
 			continue
 		}
@@ -93,6 +108,10 @@ func NewFault(err error, waited bool) *Fault {
 // Err returns the error: the sentinel that the code names, as it is or with what the text says.
 func (m *Fault) Err() error {
 	switch err := codeErrors[m.Code]; {
+	case m.Code == CodeLocked:
+		return &kvapi.LockedError{Lock: m.Lock}
+	case m.Code == CodeConflict:
+		return &kvapi.ConflictError{Key: m.Lock.Key, Newest: m.Lock.Least}
 	case err == nil:
 		return errors.New(m.Text)
 	case m.Text == "":
@@ -137,6 +156,7 @@ func (m *Locked) appendTo(b []byte) []byte {
 	r := &m.Result
 	b = appendBool(appendBool(b, r.Acquired), r.Waited)
 	b = appendUint(appendBool(appendUint(b, r.Version.TS), r.Version.Found), uint32(r.Version.Len))
+	b = appendUint(b, r.Unsynced)
 	return appendOptional(b, m.Value)
 }
 
@@ -148,7 +168,7 @@ func (m *Locked) readFrom(d *decoder) {
 	if length > 1<<31-1 {
 		d.fail("length of a row")
 	}
-	r.Version.Len, m.Value = int32(length), d.optional()
+	r.Version.Len, r.Unsynced, m.Value = int32(length), d.ts(), d.optional()
 }
 
 func (m *Number) appendTo(b []byte) []byte { return appendUint(b, m.N) }
@@ -158,9 +178,19 @@ func (m *Done) appendTo(b []byte) []byte { return appendBool(b, m.Yes) }
 func (m *Done) readFrom(d *decoder)      { m.Yes = d.bool() }
 
 func (m *Fault) appendTo(b []byte) []byte {
-	return appendBytes(appendBool(append(b, byte(m.Code)), m.Waited), []byte(m.Text))
+	b = appendBytes(appendBool(append(b, byte(m.Code)), m.Waited), []byte(m.Text))
+	if m.Code != CodeLocked && m.Code != CodeConflict {
+		return b
+	}
+	l := &m.Lock
+	b = appendUint(appendUint(appendBytes(appendBytes(b, l.Key), l.Primary), l.Start), l.Least)
+	return appendBool(appendUint(appendUint(appendUint(b, l.TTL), l.Node), l.NodeEpoch), l.Async)
 }
 
 func (m *Fault) readFrom(d *decoder) {
 	*m = Fault{Code: Code(d.byte(byte(codeEnd - 1))), Waited: d.bool(), Text: string(d.bytes())}
+	if m.Code == CodeLocked || m.Code == CodeConflict {
+		m.Lock = kvapi.LockInfo{Key: d.bytes(), Primary: d.bytes(), Start: d.ts(), Least: d.ts(), TTL: d.uint(), Node: d.uint(),
+			NodeEpoch: d.uint(), Async: d.bool()}
+	}
 }

@@ -73,7 +73,7 @@ func newMessage(k Kind) Message {
 	case KindFault:
 		return &Fault{}
 	}
-	return nil
+	return newCommitMessage(k)
 }
 
 // TxnID names a transaction among all nodes: what a store keeps of one that runs elsewhere is found by it, where a local one is its
@@ -135,22 +135,30 @@ type Commit struct {
 	Start     clock.Timestamp
 }
 
-// Counter reads a durable counter.
-type Counter struct{ Key []byte }
+// Counter reads a durable counter. Region is zero at a store that is alone, as in what follows.
+type Counter struct {
+	Region kvapi.RegionRef
+	Key    []byte
+}
 
 // AllocCounter is kvapi.CounterAllocRequest.
 type AllocCounter struct {
+	Region   kvapi.RegionRef
 	Key      []byte
 	Least, N uint64
 }
 
 // DropCounters deletes the counters in a span.
-type DropCounters struct{ Span kvapi.Span }
+type DropCounters struct {
+	Region kvapi.RegionRef
+	Span   kvapi.Span
+}
 
 // DropSpan deletes a span for good.
 type DropSpan struct {
-	Span kvapi.Span
-	TS   clock.Timestamp
+	Region kvapi.RegionRef
+	Span   kvapi.Span
+	TS     clock.Timestamp
 }
 
 // Timestamp asks for one.
@@ -283,22 +291,26 @@ func (m *Commit) readFrom(d *decoder) {
 	m.Relaxed, m.Start = d.bool(), d.ts()
 }
 
-func (m *Counter) appendTo(b []byte) []byte { return appendBytes(b, m.Key) }
-func (m *Counter) readFrom(d *decoder)      { m.Key = d.bytes() }
+func (m *Counter) appendTo(b []byte) []byte { return appendBytes(appendRegion(b, m.Region), m.Key) }
+func (m *Counter) readFrom(d *decoder)      { m.Region, m.Key = d.region(), d.bytes() }
 
 func (m *AllocCounter) appendTo(b []byte) []byte {
-	return appendUint(appendUint(appendBytes(b, m.Key), m.Least), m.N)
+	return appendUint(appendUint(appendBytes(appendRegion(b, m.Region), m.Key), m.Least), m.N)
 }
 
 func (m *AllocCounter) readFrom(d *decoder) {
-	*m = AllocCounter{Key: d.bytes(), Least: d.uint(), N: d.uint()}
+	*m = AllocCounter{Region: d.region(), Key: d.bytes(), Least: d.uint(), N: d.uint()}
 }
 
-func (m *DropCounters) appendTo(b []byte) []byte { return appendSpan(b, m.Span) }
-func (m *DropCounters) readFrom(d *decoder)      { m.Span = d.span() }
+func (m *DropCounters) appendTo(b []byte) []byte {
+	return appendSpan(appendRegion(b, m.Region), m.Span)
+}
+func (m *DropCounters) readFrom(d *decoder) { m.Region, m.Span = d.region(), d.span() }
 
-func (m *DropSpan) appendTo(b []byte) []byte { return appendUint(appendSpan(b, m.Span), m.TS) }
-func (m *DropSpan) readFrom(d *decoder)      { *m = DropSpan{Span: d.span(), TS: d.ts()} }
+func (m *DropSpan) appendTo(b []byte) []byte {
+	return appendUint(appendSpan(appendRegion(b, m.Region), m.Span), m.TS)
+}
+func (m *DropSpan) readFrom(d *decoder) { m.Region, m.Span, m.TS = d.region(), d.span(), d.ts() }
 
 func (m *Timestamp) appendTo(b []byte) []byte { return b }
 func (m *Timestamp) readFrom(*decoder)        {}

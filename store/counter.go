@@ -158,3 +158,15 @@ func (s *Store) DropCounters(span kvapi.Span) error {
 		applied: func() { s.counters.drop(found) },
 	})
 }
+
+// dropSpan forgets the counters in a span whose deletion is being applied.
+func (c *counters) dropSpan(span kvapi.Span) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key := range c.values {
+		if span.Contains([]byte(key)) {
+			delete(c.values, key)
+		}
+	}
+	c.drops++
+}

@@ -98,7 +98,22 @@
 //	maintain     disk and pressure; sleeps while there are no commits
 //	housekeeper  sizes of regions and splits, compaction of what nobody writes to (housekeep.go)
 //
-// Absent on purpose: Raft (package replica), merging of regions, persistent
-// locks and transaction records: all regions are Solo, and a transaction over
-// any number of them is one batch.
+// # Cluster
+//
+// Cluster serves regions that have a Raft log, over the same engine, lock table, counters, row cache and registry of snapshots: it
+// evaluates requests of package commit in the line of their region, applies what comes out of the log (replica.Machine), and reads.
+// It is reached by methods of its own; nothing above asks which mode there is. What holds instead of S1 to S4, S10 and S12:
+//
+//	S13. Marks of a change stand in their region's pending table before the timestamp of its entry is fetched, and until it is applied
+//	     and recorded. A reader has its timestamp, then looks for marks and locks, then makes its iterator (or asks the row cache), then
+//	     looks whether the region is the same and still led in the same term.
+//	S14. A lock is in the pending table from its application until what ends it is visible and recorded.
+//	S15. Within one entry no change reads or writes a key that another one writes: who would is proposed with the next entry.
+//	S16. The row cache numbers groups of commands instead of using timestamps. A number is drawn when the group is visible, and a
+//	     reader's bound before its iterator; only what is known to be the newest version is offered.
+//	S17. A split publishes the left half's new epoch before it moves locks: who looked for locks before is refused after.
+//
+// pending.mu is a leaf, and so is Cluster.mu.
+//
+// Absent on purpose: merging of regions.
 package store

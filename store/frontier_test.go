@@ -75,7 +75,7 @@ func TestFrontierCanary(t *testing.T) {
 	}
 	f := r.s.frontiers.of(239)
 	f.key = f.key[:len(keys.RowPrefix(nil, 239))]
-	r.s.rows.Delete(frontierKey(0), kvapi.Latest)
+	r.s.rows.Delete(frontierKey(0), uint64(kvapi.Latest))
 	if r.write(&o, 10, 0, false) == nil {
 		t.Error("a row that the frontier denies was not missed")
 	}

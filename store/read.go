@@ -77,7 +77,7 @@ func (s *Store) getAt(r *kvapi.GetRequest, ts clock.Timestamp) (found bool, err 
 	// Who chose ts did so when all commits at or below it were recorded, and the
 	// iterator shows them. Of Latest that cannot be said.
 	if ts != kvapi.Latest {
-		s.rows.Fill(r.Key, row, version, ts)
+		s.rows.Fill(r.Key, row, version, uint64(ts))
 	}
 	if r.Sink != nil {
 		_, err = r.Sink.Pair(r.Key, row)
@@ -314,6 +314,7 @@ func (s *Store) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, err 
 	}
 	res.Acquired, res.Waited = true, waited
 	res.Version, err = s.latest(o, h, r)
+	res.Unsynced = res.Version.TS
 	return res, err
 }
 
@@ -346,7 +347,7 @@ func (s *Store) latest(o *Owner, h *heldLock, r *kvapi.LockRequest) (kvapi.Versi
 		return kvapi.Version{}, s.readError(err)
 	}
 	if found && !bulk && !r.Delete {
-		s.rows.Fill(r.Key, row, ts, applied)
+		s.rows.Fill(r.Key, row, ts, uint64(applied))
 	}
 	return s.deliverLocked(o, h, r, row, ts, found)
 }

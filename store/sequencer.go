@@ -401,9 +401,9 @@ func (s *Store) recordGroup(head *commitNode) {
 		for i := range m.req.Mutations {
 			switch w := &m.req.Mutations[i]; {
 			case w.Kind == kvapi.MutationDelete:
-				s.rows.Delete(w.Key, m.ts)
+				s.rows.Delete(w.Key, uint64(m.ts))
 			case w.Shadow != kvapi.ShadowNone: // nobody can have read what was not there
-				s.rows.Put(w.Key, w.Value, m.ts)
+				s.rows.Put(w.Key, w.Value, m.ts, uint64(m.ts))
 			}
 		}
 		s.frontiers.raise(m.req.Mutations)

@@ -25,6 +25,8 @@ type Store struct {
 	oracle *placement.Oracle
 
 	regions atomic.Pointer[regionMap]
+	// cluster is nil while the store is alone; only what serves a cluster looks at it.
+	cluster atomic.Pointer[Cluster]
 	locks   lockTable
 	seq     sequencer
 	durable durable

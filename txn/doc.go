@@ -61,6 +61,6 @@
 //
 // Goroutine inventory: none.
 //
-// Absent on purpose: regions, engine keys, two-phase commit (it comes with Raft
-// regions, behind the same API), retries of statements (session decides).
+// Absent on purpose: regions, engine keys, how a cluster commits (package
+// txn/commit, behind the same API), retries of statements (session decides).
 package txn

@@ -114,7 +114,7 @@ func (t *Txn) lock(key []byte, mode kvapi.LockMode, wait kvapi.WaitPolicy, sink 
 		return false, false, err
 	}
 	v := res.Version
-	t.seen = max(t.seen, v.TS)
+	t.seen = max(t.seen, res.Unsynced)
 	if t.o.SnapshotConflict && t.snap.Registered() && v.TS > t.snap.TS() {
 		return false, true, kvapi.ErrWriteConflict
 	}

@@ -92,7 +92,7 @@ func (c *Cache) Get(dst, key []byte, at clock.Timestamp) (row []byte, ts clock.T
 }
 
 // Fill offers the newest version of key that a reader with this bound has seen. Both slices are copied.
-func (c *Cache) Fill(key, row []byte, ts, bound clock.Timestamp) {
+func (c *Cache) Fill(key, row []byte, ts clock.Timestamp, bound uint64) {
 	s, h := c.shard(key)
 	if s == nil || len(key)+len(row) > RowMax {
 		return
@@ -103,24 +103,24 @@ func (c *Cache) Fill(key, row []byte, ts, bound clock.Timestamp) {
 }
 
 // Put records that a commit has written a version of key. Both slices are copied.
-func (c *Cache) Put(key, row []byte, ts clock.Timestamp) {
+func (c *Cache) Put(key, row []byte, ts clock.Timestamp, number uint64) {
 	s, h := c.shard(key)
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
-	s.put(key, row, h, ts)
+	s.put(key, row, h, ts, number)
 	s.mu.Unlock()
 }
 
 // Delete records that a commit has deleted key.
-func (c *Cache) Delete(key []byte, ts clock.Timestamp) {
+func (c *Cache) Delete(key []byte, number uint64) {
 	s, h := c.shard(key)
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
-	s.stamp(h, ts)
+	s.stamp(h, number)
 	if at, slot := s.find(key, h); at >= 0 {
 		s.forget(at, slot)
 	}

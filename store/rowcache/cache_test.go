@@ -47,7 +47,7 @@ func (m *model) step() error {
 		m.now += clock.Timestamp(1 + m.rng.IntN(3))
 		v := version{ts: m.now}
 		if m.rng.IntN(4) == 0 {
-			m.c.Delete([]byte(key), v.ts)
+			m.c.Delete([]byte(key), uint64(v.ts))
 		} else {
 			n := m.rng.IntN(400)
 			if m.rng.IntN(100) == 0 {
@@ -55,7 +55,7 @@ func (m *model) step() error {
 			}
 			v.row = binary.BigEndian.AppendUint64(bytes.Repeat([]byte{byte(n)}, n), uint64(m.now))
 			if m.at(key, m.now).row != nil || m.rng.IntN(2) == 0 { // where there was no row it need not be recorded
-				m.c.Put([]byte(key), v.row, v.ts)
+				m.c.Put([]byte(key), v.row, v.ts, uint64(v.ts))
 			}
 		}
 		m.keys[key] = append(m.keys[key], v)
@@ -66,7 +66,7 @@ func (m *model) step() error {
 			bound = clock.MaxTimestamp
 		}
 		if v.row != nil {
-			m.c.Fill([]byte(key), v.row, v.ts, bound)
+			m.c.Fill([]byte(key), v.row, v.ts, uint64(bound))
 		}
 	default: // a reader, perhaps in the past
 		at := m.now - clock.Timestamp(m.rng.IntN(2)*m.rng.IntN(50))
@@ -201,7 +201,7 @@ func TestConcurrent(t *testing.T) {
 					if seen = engine[k].Load(); seen > bound {
 						continue
 					}
-					c.Fill(name(k), binary.BigEndian.AppendUint64(nil, seen), clock.Timestamp(seen), clock.Timestamp(bound))
+					c.Fill(name(k), binary.BigEndian.AppendUint64(nil, seen), clock.Timestamp(seen), bound)
 				}
 				if seen < floor[k] {
 					t.Errorf("key %d: %d after %d", k, seen, floor[k])
@@ -216,7 +216,7 @@ func TestConcurrent(t *testing.T) {
 	for ts := uint64(1); ts <= commits || lookups.Load() < commits; ts++ {
 		k := rng.IntN(keys)
 		engine[k].Store(ts)
-		c.Put(name(k), binary.BigEndian.AppendUint64(nil, ts), clock.Timestamp(ts))
+		c.Put(name(k), binary.BigEndian.AppendUint64(nil, ts), clock.Timestamp(ts), ts)
 		applied.Store(ts)
 	}
 	done.Store(true)
@@ -312,7 +312,7 @@ func TestDrop(t *testing.T) {
 // TestNone: a cache without room, and none at all, keep nothing and break nothing.
 func TestNone(t *testing.T) {
 	for _, c := range []*Cache{nil, {}, New(shardBytesMin-1, nil), New(-1, nil)} {
-		c.Put([]byte("k"), []byte("v"), 1)
+		c.Put([]byte("k"), []byte("v"), 1, 1)
 		c.Fill([]byte("k"), []byte("v"), 1, 1)
 		c.Delete([]byte("k"), 2)
 		if row, _, ok := c.Get([]byte("x"), []byte("k"), 9); ok || string(row) != "x" || c.Stats() != (Stats{Misses: c.Stats().Misses}) {
@@ -348,7 +348,7 @@ func TestNoAllocations(t *testing.T) {
 		if _, _, ok := c.Get(row, key(i), 9); !ok {
 			t.Fatal("not there")
 		}
-		c.Put(key(i), row[:190], 9)
+		c.Put(key(i), row[:190], 9, 9)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -370,6 +370,6 @@ func BenchmarkPut(b *testing.B) {
 	i := uint64(0)
 	for b.Loop() {
 		i += 7919
-		c.Put(key(i), row, 9)
+		c.Put(key(i), row, 9, 9)
 	}
 }

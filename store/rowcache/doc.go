@@ -6,7 +6,8 @@
 //
 // Terms:
 //   - Recorded: a commit's writes have been handed to Put and Delete.
-//   - A reader's bound: a timestamp such that the commits at or below it were recorded, and visible to the reader's iterator,
+//   - A commit's number: what it is recorded with. Where commits are recorded in the order of their timestamps, that is the timestamp.
+//   - A reader's bound: a number such that the commits at or below it were recorded, and visible to the reader's iterator,
 //     before the iterator was made.
 //
 // # What the caller must keep

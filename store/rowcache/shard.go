@@ -43,15 +43,15 @@ type shard struct {
 	end     int      // of what is written in it
 	// ends are the ends of what is written in the other chunks.
 	ends []int
-	// last are the highest timestamps recorded, by bits of the key's hash.
-	last  [stamps]clock.Timestamp
+	// last are the highest numbers recorded, by bits of the key's hash.
+	last  [stamps]uint64
 	stats Stats
 }
 
 // stamp notes that a commit has been recorded.
-func (s *shard) stamp(hash uint64, ts clock.Timestamp) {
+func (s *shard) stamp(hash, number uint64) {
 	l := &s.last[hash>>32%stamps]
-	*l = max(*l, ts)
+	*l = max(*l, number)
 }
 
 // entry returns the entry at a place, up to the end of its chunk.
@@ -117,7 +117,7 @@ func (s *shard) get(dst, key []byte, hash uint64, at clock.Timestamp) (row []byt
 	return append(dst, entryRow(e)...), ts, true
 }
 
-func (s *shard) fill(key, row []byte, hash uint64, ts, bound clock.Timestamp) {
+func (s *shard) fill(key, row []byte, hash uint64, ts clock.Timestamp, bound uint64) {
 	if s.last[hash>>32%stamps] > bound {
 		s.stats.Refused++
 		return
@@ -128,8 +128,8 @@ func (s *shard) fill(key, row []byte, hash uint64, ts, bound clock.Timestamp) {
 	s.insert(key, row, hash, ts)
 }
 
-func (s *shard) put(key, row []byte, hash uint64, ts clock.Timestamp) {
-	s.stamp(hash, ts)
+func (s *shard) put(key, row []byte, hash uint64, ts clock.Timestamp, number uint64) {
+	s.stamp(hash, number)
 	at, slot := s.find(key, hash)
 	if at < 0 {
 		return

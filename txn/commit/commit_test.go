@@ -75,3 +75,20 @@ func TestCanaries(t *testing.T) {
 		})
 	}
 }
+
+// TestFoundWorlds repeats runs that found a fault once.
+func TestFoundWorlds(t *testing.T) {
+	for _, found := range []struct {
+		seed, world uint64
+		bank        bool
+	}{
+		// A commit of one phase was not answered, the region was split, and the lock of a younger transaction hid what it had written.
+		{1795769917000247025, 73416, 73416%3 == 0},
+	} {
+		w := newWorld(testkit.Rand(found.seed, found.world), rules{})
+		w.bank = found.bank
+		if err := simulate(w); err != nil {
+			t.Errorf("seed %d, world %d: %v", found.seed, found.world, err)
+		}
+	}
+}

@@ -59,16 +59,18 @@ type Coordinator struct {
 	multi bool
 	// unanswered: a request was given up or repeated whose fate nobody knows.
 	unanswered bool
-	counted    bool // the counters are raised, or being raised
-	moves      int
-	waited     time.Duration
-	ttl        uint64
-	least      clock.Timestamp
-	commit     clock.Timestamp // zero until it is decided that the transaction commits, if it does
-	failure    error
-	done       bool
-	locating   bool
-	moved      []*batch // to be sent anew once the regions are known
+	// oneLost: that was one of one phase, which may have committed.
+	oneLost  bool
+	counted  bool // the counters are raised, or being raised
+	moves    int
+	waited   time.Duration
+	ttl      uint64
+	least    clock.Timestamp
+	commit   clock.Timestamp // zero until it is decided that the transaction commits, if it does
+	failure  error
+	done     bool
+	locating bool
+	moved    []*batch // to be sent anew once the regions are known
 }
 
 // New returns a coordinator.
@@ -78,6 +80,9 @@ func New(plan Plan) *Coordinator {
 }
 
 func (c *Coordinator) primary() []byte { return c.plan.Mutations[0].Key }
+
+// Counters returns what StepCounters asks to be raised.
+func (c *Coordinator) Counters() []kvapi.CounterRaise { return c.plan.Counters }
 
 // Ended reports whether nothing is left to do.
 func (c *Coordinator) Ended() bool { return c.phase == phaseEnd }
@@ -187,6 +192,7 @@ func (c *Coordinator) Answer(id uint32, result any, err error) []Step {
 	switch {
 	case errors.Is(err, kvapi.ErrNoReply):
 		c.unanswered = true
+		c.oneLost = c.oneLost || c.path == OnePhase
 		if b.sends < sendsMax {
 			return c.send(nil, b, b.request)
 		}
@@ -405,7 +411,10 @@ func (c *Coordinator) decided(commit clock.Timestamp) []Step {
 func (c *Coordinator) fail(err error) []Step {
 	c.failure = err
 	switch {
-	case c.path == TwoPhase || errors.Is(err, kvapi.ErrRolledBack):
+	case errors.Is(err, kvapi.ErrRolledBack):
+		return c.refused()
+	case c.path == TwoPhase && !(c.oneLost && c.phase == phasePrewrite):
+		// Only this coordinator commits the primary. (What was sent before the regions changed may have been one phase.)
 		return c.refused()
 	case errors.Is(err, kvapi.ErrNoReply), errors.Is(err, kvapi.ErrUndetermined), errors.Is(err, kvapi.ErrSnapshotTooOld) && c.unanswered:
 		return c.undetermined()

@@ -109,17 +109,18 @@ func Prewrite(st State, r *kvapi.PrewriteRequest) (Change, kvapi.PrewriteResult,
 	c := Change{Kind: Lock, Start: r.Start, Primary: r.Primary, Async: r.Async, Secondaries: r.Secondaries, Coordinator: r.Coordinator}
 	for i := range r.Mutations {
 		m := r.Mutations[i]
-		l, err := own(st, m.Key, r.Start)
-		if err != nil {
-			return Change{}, res, err
-		}
+		l, locked := own(st, m.Key, r.Start)
 		if l != nil {
 			res.Least = max(res.Least, l.Least)
 			continue
 		}
+		// Before a lock of somebody else refuses: it may be younger than what this transaction has committed.
 		commit, err := committedAt(st, m.Key, r.Start)
 		if err != nil || commit != 0 {
 			return Change{}, kvapi.PrewriteResult{Commit: commit}, err
+		}
+		if locked != nil {
+			return Change{}, res, locked
 		}
 		newest, err := st.Newest(m.Key)
 		if err == nil {

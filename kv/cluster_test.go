@@ -1,0 +1,428 @@
+package kv
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/check"
+	"github.com/pandodb/pando/internal/testkit"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/replica"
+	"github.com/pandodb/pando/rpc"
+	"github.com/pandodb/pando/store"
+	"github.com/pandodb/pando/txn/commit"
+)
+
+// oracle issues timestamps.
+type oracle struct{ last atomic.Uint64 }
+
+func (o *oracle) Next(n int) (clock.Timestamp, error) {
+	for {
+		last := o.last.Load()
+		first := max(last+1, uint64(clock.Make(clock.NowMillis(), 0)))
+		if o.last.CompareAndSwap(last, first+uint64(n)-1) {
+			return clock.Timestamp(first), nil
+		}
+	}
+}
+
+// clusterRig is a store whose regions have logs.
+type clusterRig struct {
+	t       testing.TB
+	e       *engine.Engine
+	s       *store.Store
+	cluster *store.Cluster
+	set     *replica.Set
+	c       *Client
+	nextID  atomic.Uint64
+}
+
+// openCluster makes a store of regions with these bounds.
+func openCluster(t testing.TB, coded bool, bounds ...string) *clusterRig {
+	t.Helper()
+	r := &clusterRig{t: t}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	r.e, err = engine.OpenMem()
+	must(err)
+	r.s, err = store.Open(store.Options{Engine: r.e})
+	must(err)
+	b := r.e.NewBatch()
+	bounds = append(append([]string{""}, bounds...), "")
+	for i := range bounds[1:] {
+		id := r.nextID.Add(1)
+		replica.Create(b, &kvapi.Region{ID: kvapi.RegionID(id), Epoch: kvapi.Epoch{Version: 1, ConfVer: 2}, Mode: kvapi.ModeRaft,
+			Start: []byte(bounds[i]), End: []byte(bounds[i+1]), Peers: []kvapi.Peer{{ID: 100 + id, Store: 1}}}, 0)
+	}
+	must(r.e.Apply(b, true))
+	b.Close()
+	timestamps := &oracle{}
+	r.cluster, err = store.NewCluster(r.s, timestamps)
+	must(err)
+	r.set = replica.New(replica.Options{Engine: r.e, Machine: r.cluster, Timestamps: timestamps, Store: 1,
+		Logger: slog.New(slog.DiscardHandler), Fail: func(err error) { t.Error(err) }})
+	r.cluster.Lead(r.set)
+	must(r.set.Load())
+	must(r.set.Start())
+	r.s.Join(r.cluster)
+	peer := rpc.Loopback(r.s)
+	if coded {
+		peer = rpc.Coded(r.s)
+	}
+	r.c = New(peer)
+	t.Cleanup(func() {
+		for range cap(r.c.router().cleaners) { // what is left to finish
+			r.c.router().cleaners <- struct{}{}
+		}
+		r.set.Close()
+		must(r.s.Close())
+		must(r.e.Close())
+	})
+	return r
+}
+
+// split cuts the region that holds a key.
+func (r *clusterRig) split(key string) error {
+	for _, d := range r.cluster.Regions() {
+		if d.Contains([]byte(key)) && string(d.Start) != key {
+			return r.cluster.Cut(d.Ref(), []byte(key), kvapi.RegionID(r.nextID.Add(1)), []uint64{1000 + r.nextID.Load()})
+		}
+	}
+	return nil
+}
+
+// valueSink keeps the last value.
+type valueSink struct{ value []byte }
+
+func (v *valueSink) Pair(_, value []byte) (bool, error) {
+	v.value = bytes.Clone(value)
+	return true, nil
+}
+
+// TestClusterPaths commits by each path, and reads, scans and counts over regions.
+func TestClusterPaths(t *testing.T) {
+	for _, coded := range []bool{false, true} {
+		t.Run(fmt.Sprintf("coded=%v", coded), func(t *testing.T) {
+			r := openCluster(t, coded, "d", "h")
+			var o Owner
+			r.c.OpenOwner(&o, 1)
+			put := func(keys ...string) {
+				t.Helper()
+				req := &kvapi.CommitRequest{Counters: []kvapi.CounterRaise{{Key: []byte("count"), Value: 7}}}
+				for _, k := range keys {
+					req.Mutations = append(req.Mutations, kvapi.Mutation{Key: []byte(k), Value: []byte("v" + k)})
+				}
+				if _, err := r.c.Commit(&o, req); err != nil {
+					t.Fatal(err)
+				}
+			}
+			put("a", "b")
+			put("a", "e", "i")
+			r.c.SetCommitOptions(CommitOptions{NoAsync: true})
+			put("c", "f", "x")
+			r.c.SetCommitOptions(CommitOptions{NoAsync: true, NoOnePhase: true})
+			put("z")
+			st := r.c.Routed()
+			if st.Paths[commit.OnePhase].Load() != 1 || st.Paths[commit.Async].Load() != 1 || st.Paths[commit.TwoPhase].Load() != 2 {
+				t.Errorf("paths %d %d %d", st.Paths[0].Load(), st.Paths[1].Load(), st.Paths[2].Load())
+			}
+			want := []string{"a", "b", "c", "e", "f", "i", "x", "z"}
+			for _, reverse := range []bool{false, true} {
+				if reverse {
+					slices.Reverse(want)
+				}
+				var sink countSink
+				resume, err := r.c.Scan(&kvapi.ScanRequest{Span: kvapi.Span{Start: []byte("a"), End: []byte{}}, Reverse: reverse, Sink: &sink})
+				if err != nil || resume != nil || !slices.Equal(sink.keys, want) {
+					t.Errorf("scan: %v, %q, %v", sink.keys, resume, err)
+				}
+				// Pages of two rows.
+				var paged countSink
+				span := kvapi.Span{Start: []byte("a"), End: []byte{}}
+				for {
+					n := len(paged.keys)
+					resume, err := r.c.Scan(&kvapi.ScanRequest{Span: span, Reverse: reverse, LimitRows: 2, Sink: &paged})
+					if err != nil || len(paged.keys) > n+2 {
+						t.Fatal(err, paged.keys)
+					}
+					if resume == nil {
+						break
+					}
+					if reverse {
+						span.End = resume
+					} else {
+						span.Start = resume
+					}
+				}
+				if !slices.Equal(paged.keys, want) {
+					t.Errorf("pages: %v", paged.keys)
+				}
+			}
+			if n, err := r.c.Counter([]byte("count")); n != 7 || err != nil {
+				t.Errorf("the counter is %d, %v", n, err)
+			}
+			first, err := r.c.AllocCounter(&kvapi.CounterAllocRequest{Key: []byte("count"), Least: 3, N: 5})
+			if first != 7 || err != nil {
+				t.Errorf("allocated from %d, %v", first, err)
+			}
+			if err := r.c.DropCounters(kvapi.Span{Start: []byte("count"), End: []byte("counu")}); err != nil {
+				t.Error(err)
+			}
+			if n, err := r.c.Counter([]byte("count")); n != 0 || err != nil {
+				t.Errorf("a dropped counter is %d, %v", n, err)
+			}
+			now, err := r.c.Timestamp()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if done, err := r.c.DropSpan(kvapi.Span{Start: []byte("c"), End: []byte("j")}, now); !done || err != nil {
+				t.Error(done, err)
+			}
+			for key, want := range map[string]bool{"b": true, "c": false, "e": false, "x": true} {
+				if found, err := r.c.Get(&kvapi.GetRequest{Key: []byte(key), TS: now}); found != want || err != nil {
+					t.Errorf("after the drop %s: %v, %v", key, found, err)
+				}
+			}
+		})
+	}
+}
+
+// TestClusterHistories runs clients beside splits, by all paths and with locks that some commits lose, and checks what they saw.
+func TestClusterHistories(t *testing.T) {
+	seed := testkit.Seed(t)
+	for _, mode := range []string{"list-append", "bank"} {
+		t.Run(mode, func(t *testing.T) {
+			r := openCluster(t, false, "k2", "k4", "k6")
+			h := &histories{r: r, bank: mode == "bank"}
+			if h.bank {
+				h.must(t, h.write(map[string]string{}, func(string) string { return "100" }, h.keys()))
+			}
+			rounds := 120
+			if testkit.SlowTests() {
+				rounds *= 50
+			}
+			var wg sync.WaitGroup
+			for worker := range 8 {
+				wg.Go(func() { h.worker(testkit.Rand(seed, uint64(worker)), worker, rounds) })
+			}
+			wg.Go(func() {
+				rng := testkit.Rand(seed, 99)
+				for range 12 {
+					clock.Sleep(20 * time.Millisecond)
+					if err := r.split("k" + strconv.Itoa(rng.IntN(historyKeys))); err != nil {
+						t.Error(err)
+					}
+					r.c.SetCommitOptions(CommitOptions{NoAsync: rng.IntN(2) == 0, NoOnePhase: rng.IntN(3) == 0})
+				}
+			})
+			wg.Wait()
+			h.verify(t)
+			st := r.c.Routed()
+			t.Logf("paths %d %d %d, conflicts %d, resolved %d, repeats %d, busy %d, marks waited for %d",
+				st.Paths[0].Load(), st.Paths[1].Load(), st.Paths[2].Load(), st.Conflicts.Load(), st.Resolved.Load(), st.Repeats.Load(),
+				r.cluster.Stats().Busy.Load(), r.cluster.Stats().MarkWaits.Load())
+		})
+	}
+}
+
+const historyKeys = 8
+
+// histories are clients and what they saw.
+type histories struct {
+	r      *clusterRig
+	bank   bool
+	owners atomic.Uint64
+	mu     sync.Mutex // guards what follows
+	txns   []check.Txn
+	sums   [][]int
+	broken []error
+}
+
+func (h *histories) keys() (keys []string) {
+	for i := range historyKeys {
+		keys = append(keys, "k"+strconv.Itoa(i))
+	}
+	return keys
+}
+
+func (h *histories) must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// write commits values of keys without locks.
+func (h *histories) write(seen map[string]string, value func(key string) string, keys []string) error {
+	var o Owner
+	h.r.c.OpenOwner(&o, h.owners.Add(1))
+	req := &kvapi.CommitRequest{}
+	for _, k := range keys {
+		req.Mutations = append(req.Mutations, kvapi.Mutation{Key: []byte(k), Value: []byte(value(k))})
+	}
+	_, err := h.r.c.Commit(&o, req)
+	return err
+}
+
+func (h *histories) worker(rng *rand.Rand, worker, rounds int) {
+	for n := range rounds {
+		if err := h.transaction(rng, worker*1_000_000+n+1); err != nil {
+			h.mu.Lock()
+			h.broken = append(h.broken, err)
+			h.mu.Unlock()
+		}
+	}
+}
+
+// transaction reads some keys at a snapshot, or locks and reads some and writes a part of them.
+func (h *histories) transaction(rng *rand.Rand, id int) error {
+	begin := int64(clock.Mono())
+	keys := rng.Perm(historyKeys)[:1+rng.IntN(3)]
+	writes := rng.IntN(3) > 0
+	if h.bank {
+		keys = rng.Perm(historyKeys)[:2]
+		if !writes {
+			keys = rng.Perm(historyKeys)
+		}
+	}
+	var o Owner
+	h.r.c.OpenOwner(&o, h.owners.Add(1))
+	txn := check.Txn{Begin: begin}
+	if !writes {
+		var sn Snapshot
+		h.r.c.Register(&sn)
+		defer h.r.c.Unregister(&sn)
+		for _, k := range keys {
+			key, sink := "k"+strconv.Itoa(k), valueSink{}
+			if _, err := h.r.c.Get(&kvapi.GetRequest{Key: []byte(key), TS: sn.TS(), Sink: &sink}); err != nil {
+				return err
+			}
+			txn.Ops = append(txn.Ops, check.Op{Key: key, Read: numbers(string(sink.value))})
+		}
+		h.ended(txn, check.Committed)
+		return nil
+	}
+	slices.Sort(keys)
+	req := &kvapi.CommitRequest{}
+	for i, k := range keys {
+		key, sink := "k"+strconv.Itoa(k), valueSink{}
+		mode := kvapi.LockExclusive
+		only := !h.bank && i > 0 && rng.IntN(3) == 0
+		if only {
+			mode = kvapi.LockShared
+		}
+		_, err := h.r.c.Lock(&o, &kvapi.LockRequest{Key: []byte(key), Mode: mode, Timeout: time.Minute, Sink: &sink})
+		if err != nil {
+			h.r.c.ReleaseLocks(&o)
+			if errors.Is(err, kvapi.ErrDeadlock) {
+				return nil
+			}
+			return err
+		}
+		value := string(sink.value)
+		txn.Ops = append(txn.Ops, check.Op{Key: key, Read: numbers(value)})
+		if only {
+			continue
+		}
+		if h.bank {
+			value = strconv.Itoa(numbers(value)[0] + 1 - 2*i)
+		} else {
+			value = strings.TrimSpace(value + " " + strconv.Itoa(id))
+			txn.Ops = append(txn.Ops, check.Op{Key: key, Append: id})
+		}
+		req.Mutations = append(req.Mutations, kvapi.Mutation{Key: []byte(key), Value: []byte(value)})
+	}
+	_, err := h.r.c.Commit(&o, req)
+	h.r.c.ReleaseLocks(&o)
+	switch {
+	case err == nil:
+		h.ended(txn, check.Committed)
+	case errors.Is(err, kvapi.ErrDeadlock):
+		h.ended(txn, check.Aborted)
+	case errors.Is(err, kvapi.ErrUndetermined):
+		h.ended(txn, check.Unknown)
+	default:
+		return err
+	}
+	return nil
+}
+
+func numbers(value string) []int {
+	out := []int{}
+	for _, f := range strings.Fields(value) {
+		n, err := strconv.Atoi(f)
+		if err != nil {
+			panic(err)
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+func (h *histories) ended(txn check.Txn, o check.Outcome) {
+	txn.Outcome, txn.End = o, int64(clock.Mono())
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.txns = append(h.txns, txn)
+	if h.bank && len(txn.Ops) == historyKeys {
+		var balances []int
+		for _, op := range txn.Ops {
+			balances = append(balances, op.Read...)
+		}
+		h.sums = append(h.sums, balances)
+	}
+}
+
+func (h *histories) verify(t *testing.T) {
+	t.Helper()
+	for _, err := range h.broken {
+		t.Error(err)
+	}
+	last := check.Txn{Begin: int64(clock.Mono())}
+	for _, key := range h.keys() {
+		var sink valueSink
+		if _, err := h.r.c.Get(&kvapi.GetRequest{Key: []byte(key), Sink: &sink}); err != nil {
+			t.Fatal(err)
+		}
+		last.Ops = append(last.Ops, check.Op{Key: key, Read: numbers(string(sink.value))})
+	}
+	h.ended(last, check.Committed)
+	committed := 0
+	for _, txn := range h.txns {
+		if txn.Outcome == check.Committed {
+			committed++
+		}
+	}
+	if committed < len(h.txns)/2 {
+		t.Errorf("%d of %d transactions have committed", committed, len(h.txns))
+	}
+	if marks, locks := h.r.cluster.Pending(); marks != 0 {
+		t.Errorf("%d marks, %d locks are left", marks, locks)
+	}
+	if h.bank {
+		if at := check.Bank(h.sums, 100*historyKeys); at >= 0 {
+			t.Errorf("balances %v do not add up", h.sums[at])
+		}
+		return
+	}
+	for _, a := range check.ListAppend(h.txns) {
+		t.Error(a)
+	}
+}

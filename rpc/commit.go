@@ -1,0 +1,306 @@
+package rpc
+
+import (
+	"fmt"
+
+	"github.com/pandodb/pando/kvapi"
+)
+
+// The requests of a cluster's commits, and their replies. Each holds what kvapi has under the same name.
+type (
+	// Prewrite is kvapi.PrewriteRequest.
+	Prewrite struct{ R kvapi.PrewriteRequest }
+	// Finish is kvapi.FinishRequest.
+	Finish struct{ R kvapi.FinishRequest }
+	// Status is kvapi.StatusRequest.
+	Status struct{ R kvapi.StatusRequest }
+	// Secondaries is kvapi.SecondariesRequest.
+	Secondaries struct{ R kvapi.SecondariesRequest }
+	// Check is kvapi.CheckRequest.
+	Check struct{ R kvapi.CheckRequest }
+	// Heartbeat is kvapi.HeartbeatRequest.
+	Heartbeat struct{ R kvapi.HeartbeatRequest }
+
+	// Prewritten answers Prewrite.
+	Prewritten struct{ R kvapi.PrewriteResult }
+	// Finished answers Finish.
+	Finished struct{ R kvapi.FinishResult }
+	// StatusFound answers Status.
+	StatusFound struct{ R kvapi.Status }
+	// SecondariesFound answers Secondaries.
+	SecondariesFound struct{ R kvapi.Secondaries }
+)
+
+// The kinds of commits. They are on the wire: never reuse one.
+const (
+	KindPrewrite Kind = 32 + iota
+	KindFinish
+	KindStatus
+	KindSecondaries
+	KindCheck
+	KindHeartbeat
+
+	KindPrewritten Kind = 96 + iota
+	KindFinished
+	KindStatusFound
+	KindSecondariesFound
+)
+
+// newCommitMessage returns an empty message of a kind of commits, nil if there is none.
+func newCommitMessage(k Kind) Message {
+	switch k {
+	case KindPrewrite:
+		return &Prewrite{}
+	case KindFinish:
+		return &Finish{}
+	case KindStatus:
+		return &Status{}
+	case KindSecondaries:
+		return &Secondaries{}
+	case KindCheck:
+		return &Check{}
+	case KindHeartbeat:
+		return &Heartbeat{}
+	case KindPrewritten:
+		return &Prewritten{}
+	case KindFinished:
+		return &Finished{}
+	case KindStatusFound:
+		return &StatusFound{}
+	case KindSecondariesFound:
+		return &SecondariesFound{}
+	}
+	return nil
+}
+
+// wrap makes a message of a request of kvapi.
+func wrap(request any) (Message, error) {
+	switch r := request.(type) {
+	case *kvapi.PrewriteRequest:
+		return &Prewrite{*r}, nil
+	case *kvapi.FinishRequest:
+		return &Finish{*r}, nil
+	case *kvapi.StatusRequest:
+		return &Status{*r}, nil
+	case *kvapi.SecondariesRequest:
+		return &Secondaries{*r}, nil
+	case *kvapi.CheckRequest:
+		return &Check{*r}, nil
+	case *kvapi.HeartbeatRequest:
+		return &Heartbeat{*r}, nil
+	}
+	return nil, fmt.Errorf("rpc: %T is no request", request)
+}
+
+// unwrap returns the request of kvapi that a message holds, nil if it holds none.
+func unwrap(m Message) any {
+	switch m := m.(type) {
+	case *Prewrite:
+		return &m.R
+	case *Finish:
+		return &m.R
+	case *Status:
+		return &m.R
+	case *Secondaries:
+		return &m.R
+	case *Check:
+		return &m.R
+	case *Heartbeat:
+		return &m.R
+	}
+	return nil
+}
+
+// wrapResult makes a message of a result of kvapi.
+func wrapResult(result any) Message {
+	switch r := result.(type) {
+	case kvapi.PrewriteResult:
+		return &Prewritten{r}
+	case kvapi.FinishResult:
+		return &Finished{r}
+	case kvapi.Status:
+		return &StatusFound{r}
+	case kvapi.Secondaries:
+		return &SecondariesFound{r}
+	}
+	return &Done{Yes: true}
+}
+
+// unwrapResult returns the result of kvapi that a message holds, nil if it holds none.
+func unwrapResult(m Message) any {
+	switch m := m.(type) {
+	case *Prewritten:
+		return m.R
+	case *Finished:
+		return m.R
+	case *StatusFound:
+		return m.R
+	case *SecondariesFound:
+		return m.R
+	}
+	return nil
+}
+
+// Kind implements Message.
+func (*Prewrite) Kind() Kind { return KindPrewrite }
+
+// Kind implements Message.
+func (*Finish) Kind() Kind { return KindFinish }
+
+// Kind implements Message.
+func (*Status) Kind() Kind { return KindStatus }
+
+// Kind implements Message.
+func (*Secondaries) Kind() Kind { return KindSecondaries }
+
+// Kind implements Message.
+func (*Check) Kind() Kind { return KindCheck }
+
+// Kind implements Message.
+func (*Heartbeat) Kind() Kind { return KindHeartbeat }
+
+// Kind implements Message.
+func (*Prewritten) Kind() Kind { return KindPrewritten }
+
+// Kind implements Message.
+func (*Finished) Kind() Kind { return KindFinished }
+
+// Kind implements Message.
+func (*StatusFound) Kind() Kind { return KindStatusFound }
+
+// Kind implements Message.
+func (*SecondariesFound) Kind() Kind { return KindSecondariesFound }
+
+func appendKeys(b []byte, keys [][]byte) []byte {
+	b = appendUint(b, len(keys))
+	for _, key := range keys {
+		b = appendBytes(b, key)
+	}
+	return b
+}
+
+func (d *decoder) keys() (keys [][]byte) {
+	for range d.count(1) {
+		keys = append(keys, d.bytes())
+	}
+	return keys
+}
+
+func appendChecks(b []byte, checks []kvapi.Check) []byte {
+	b = appendUint(b, len(checks))
+	for i := range checks {
+		b = appendUint(appendSpan(b, checks[i].Span), checks[i].Seen)
+	}
+	return b
+}
+
+func (d *decoder) checks() (checks []kvapi.Check) {
+	for range d.count(3) {
+		checks = append(checks, kvapi.Check{Span: d.span(), Seen: d.ts()})
+	}
+	return checks
+}
+
+func (m *Prewrite) appendTo(b []byte) []byte {
+	r := &m.R
+	b = appendBytes(appendUint(appendRegion(b, r.Region), r.Start), r.Primary)
+	b = appendUint(b, len(r.Mutations))
+	for i := range r.Mutations {
+		w := &r.Mutations[i]
+		b = appendUint(append(b, byte(w.Kind), byte(w.Expect)), w.Prev)
+		b = appendBytes(appendBytes(b, w.Key), w.Value)
+	}
+	b = appendChecks(appendBool(b, r.OnePhase), r.Checks)
+	b = appendUint(b, len(r.Counters))
+	for _, c := range r.Counters {
+		b = appendUint(appendBytes(b, c.Key), c.Value)
+	}
+	b = appendUint(appendKeys(appendBool(b, r.Async), r.Secondaries), r.MaxCommit)
+	return appendUint(appendUint(appendUint(b, r.Coordinator.TTL), r.Coordinator.Node), r.Coordinator.NodeEpoch)
+}
+
+func (m *Prewrite) readFrom(d *decoder) {
+	r := &m.R
+	*r = kvapi.PrewriteRequest{Region: d.region(), Start: d.ts(), Primary: d.bytes()}
+	for range d.count(5) {
+		r.Mutations = append(r.Mutations, kvapi.Mutation{Kind: kvapi.MutationKind(d.byte(byte(kvapi.MutationDelete))),
+			Expect: kvapi.Expect(d.byte(byte(kvapi.ExpectNotAbove))), Prev: d.ts(), Key: d.bytes(), Value: d.bytes()})
+		if d.err != nil {
+			return
+		}
+	}
+	r.OnePhase, r.Checks = d.bool(), d.checks()
+	for range d.count(2) {
+		r.Counters = append(r.Counters, kvapi.CounterRaise{Key: d.bytes(), Value: d.uint()})
+	}
+	r.Async, r.Secondaries, r.MaxCommit = d.bool(), d.keys(), d.ts()
+	r.Coordinator = kvapi.Coordinator{TTL: d.uint(), Node: d.uint(), NodeEpoch: d.uint()}
+}
+
+func (m *Finish) appendTo(b []byte) []byte {
+	b = appendBytes(appendUint(appendRegion(b, m.R.Region), m.R.Start), m.R.Primary)
+	return appendUint(appendKeys(b, m.R.Keys), m.R.Commit)
+}
+
+func (m *Finish) readFrom(d *decoder) {
+	m.R = kvapi.FinishRequest{Region: d.region(), Start: d.ts(), Primary: d.bytes(), Keys: d.keys(), Commit: d.ts()}
+}
+
+func (m *Status) appendTo(b []byte) []byte {
+	b = appendBytes(appendUint(appendRegion(b, m.R.Region), m.R.Start), m.R.Primary)
+	return appendBool(appendBool(appendUint(b, m.R.Now), m.R.Dead), m.R.Missing)
+}
+
+func (m *Status) readFrom(d *decoder) {
+	m.R = kvapi.StatusRequest{Region: d.region(), Start: d.ts(), Primary: d.bytes(), Now: d.ts(), Dead: d.bool(), Missing: d.bool()}
+}
+
+func (m *Secondaries) appendTo(b []byte) []byte {
+	return appendKeys(appendUint(appendRegion(b, m.R.Region), m.R.Start), m.R.Keys)
+}
+
+func (m *Secondaries) readFrom(d *decoder) {
+	m.R = kvapi.SecondariesRequest{Region: d.region(), Start: d.ts(), Keys: d.keys()}
+}
+
+func (m *Check) appendTo(b []byte) []byte {
+	return appendChecks(appendUint(appendUint(appendRegion(b, m.R.Region), m.R.Start), m.R.At), m.R.Checks)
+}
+
+func (m *Check) readFrom(d *decoder) {
+	m.R = kvapi.CheckRequest{Region: d.region(), Start: d.ts(), At: d.ts(), Checks: d.checks()}
+}
+
+func (m *Heartbeat) appendTo(b []byte) []byte {
+	return appendUint(appendBytes(appendUint(appendRegion(b, m.R.Region), m.R.Start), m.R.Primary), m.R.TTL)
+}
+
+func (m *Heartbeat) readFrom(d *decoder) {
+	m.R = kvapi.HeartbeatRequest{Region: d.region(), Start: d.ts(), Primary: d.bytes(), TTL: d.uint()}
+}
+
+func (m *Prewritten) appendTo(b []byte) []byte {
+	return appendUint(appendUint(b, m.R.Least), m.R.Commit)
+}
+func (m *Prewritten) readFrom(d *decoder) {
+	m.R = kvapi.PrewriteResult{Least: d.ts(), Commit: d.ts()}
+}
+
+func (m *Finished) appendTo(b []byte) []byte { return appendUint(b, m.R.Commit) }
+func (m *Finished) readFrom(d *decoder)      { m.R = kvapi.FinishResult{Commit: d.ts()} }
+
+func (m *StatusFound) appendTo(b []byte) []byte {
+	return appendKeys(appendUint(appendUint(append(b, byte(m.R.State)), m.R.Commit), m.R.Least), m.R.Secondaries)
+}
+
+func (m *StatusFound) readFrom(d *decoder) {
+	m.R = kvapi.Status{State: kvapi.TxnState(d.byte(byte(kvapi.TxnOrphaned))), Commit: d.ts(), Least: d.ts(), Secondaries: d.keys()}
+}
+
+func (m *SecondariesFound) appendTo(b []byte) []byte {
+	return appendUint(appendBool(appendUint(b, m.R.Commit), m.R.RolledBack), m.R.Least)
+}
+
+func (m *SecondariesFound) readFrom(d *decoder) {
+	m.R = kvapi.Secondaries{Commit: d.ts(), RolledBack: d.bool(), Least: d.ts()}
+}

@@ -1,0 +1,361 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/keys"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/mvcc"
+	"github.com/pandodb/pando/replica"
+	"github.com/pandodb/pando/status"
+)
+
+// Cluster is a store's regions that have a Raft log: their state as it is applied, and what serves them. It works over the store's
+// engine, lock table, counters and row cache. It is safe for concurrent use.
+type Cluster struct {
+	s          *Store
+	lines      Lines
+	timestamps replica.Timestamps
+
+	mu      sync.Mutex // guards replacing regions; a leaf
+	regions atomic.Pointer[map[kvapi.RegionID]*clusterRegion]
+	// recorded numbers the groups of commands whose rows are recorded in the row cache. A number is drawn when they are visible: so what
+	// an iterator does not show has a higher one than was drawn before the iterator was made.
+	recorded atomic.Uint64
+	stats    ClusterStats
+}
+
+// Lines are where changes of regions are proposed: a replica.Set.
+type Lines interface {
+	// Line returns the line of a region, nil if it has no replica here.
+	Line(id kvapi.RegionID) replica.Line
+}
+
+// ClusterStats count what a cluster's store does.
+type ClusterStats struct {
+	Evaluated, Refused, Busy status.Counter // requests by line
+	MarkWaits, LockWaits     status.Counter // of readers
+	Applied                  status.Counter // commands
+}
+
+// clusterRegion is a region with a log.
+type clusterRegion struct {
+	desc    atomic.Pointer[kvapi.Region]
+	pending atomic.Pointer[pending]
+	gcPoint atomic.Uint64
+	written atomic.Int64 // bytes since the last look at the size
+	// records: there may be transaction records.
+	records atomic.Bool
+	// busy are the keys that the entry under way changes. Only the leader of the line uses it.
+	busy map[string]struct{}
+}
+
+// NewCluster returns the regions with a log that the store's engine has, with the locks that are in it. Their groups have not been
+// started yet: what they apply comes on top.
+func NewCluster(s *Store, timestamps replica.Timestamps) (*Cluster, error) {
+	c := &Cluster{s: s, timestamps: timestamps}
+	c.recorded.Store(s.applied.Load())
+	found, err := replica.LoadRegions(s.engine)
+	if err != nil {
+		return nil, err
+	}
+	regions := make(map[kvapi.RegionID]*clusterRegion, len(found))
+	for _, desc := range found {
+		if desc.ID == 0 || desc.Mode != kvapi.ModeRaft {
+			continue
+		}
+		if regions[desc.ID], err = c.load(desc); err != nil {
+			return nil, err
+		}
+	}
+	c.regions.Store(&regions)
+	return c, nil
+}
+
+// Lead says where changes are proposed. It comes before the first request, and before what the groups apply.
+func (c *Cluster) Lead(lines Lines) { c.lines = lines }
+
+func newClusterRegion(desc *kvapi.Region, p *pending) *clusterRegion {
+	r := &clusterRegion{busy: map[string]struct{}{}}
+	r.desc.Store(desc)
+	r.pending.Store(p)
+	return r
+}
+
+// load reads what a region keeps in memory.
+func (c *Cluster) load(desc *kvapi.Region) (r *clusterRegion, err error) {
+	r = newClusterRegion(desc, newPending())
+	lower, upper := spaceBounds(keys.SpaceLock, desc)
+	it, err := c.s.engine.NewIter(engine.IterOptions{Lower: lower, Upper: upper})
+	if err != nil {
+		return nil, c.s.readError(err)
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	for ok := it.First(); ok; ok = it.Next() {
+		_, key, bare := keys.DecodeBare(it.Key())
+		value, err := it.Value()
+		if err != nil {
+			return nil, c.s.readError(err)
+		}
+		l, err := mvcc.DecodeLock(bytes.Clone(value))
+		if err != nil || !bare {
+			return nil, corrupt(fmt.Sprintf("lock of key %x: %v", key, err))
+		}
+		r.pending.Load().lock(key, l)
+		r.pending.Load().shown(key)
+	}
+	if err := it.Error(); err != nil {
+		return nil, c.s.readError(err)
+	}
+	some, err := c.any(keys.SpaceTxn, desc)
+	r.records.Store(some)
+	return r, err
+}
+
+// any reports whether a region has something in a space.
+func (c *Cluster) any(space byte, desc *kvapi.Region) (some bool, err error) {
+	lower, upper := spaceBounds(space, desc)
+	it, err := c.s.engine.NewIter(engine.IterOptions{Lower: lower, Upper: upper})
+	if err != nil {
+		return false, c.s.readError(err)
+	}
+	some = it.First()
+	return some, errors.Join(it.Error(), it.Close())
+}
+
+// spaceBounds returns the engine keys around what a region has in a space.
+func spaceBounds(space byte, r *kvapi.Region) (lower, upper []byte) {
+	lower = keys.Bare(nil, space, r.Start)
+	if len(r.End) == 0 {
+		return lower, keys.SpaceEnd(nil, space)
+	}
+	return lower, keys.Bare(nil, space, r.End)
+}
+
+// region returns a region of this store, nil if it is not here.
+func (c *Cluster) region(id kvapi.RegionID) *clusterRegion { return (*c.regions.Load())[id] }
+
+// Regions returns the regions in key order. Callers must not change them.
+func (c *Cluster) Regions() []*kvapi.Region {
+	all := *c.regions.Load()
+	out := make([]*kvapi.Region, 0, len(all))
+	for _, r := range all {
+		out = append(out, r.desc.Load())
+	}
+	slices.SortFunc(out, func(a, b *kvapi.Region) int { return cmp.Or(bytes.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID)) })
+	return out
+}
+
+// Apply implements replica.Machine.
+func (c *Cluster) Apply(b *engine.Batch, at replica.Position, command replica.Command) (replica.Result, error) {
+	r := c.region(at.Region.ID)
+	switch cmd := command.(type) {
+	case *replica.Write:
+		for i := range cmd.Mutations {
+			m := &cmd.Mutations[i]
+			putVersion(b, m.Key, cmd.TS, cmd.Start, m.Value, m.Kind == kvapi.MutationDelete)
+		}
+		for _, raise := range cmd.Counters {
+			if _, err := c.s.counters.load(raise.Key); err != nil {
+				return replica.Result{}, err
+			}
+			c.s.counters.raise(b, raise)
+		}
+	case *replica.Prewrite:
+		c.applyPrewrite(b, r, cmd)
+	case *replica.Commit:
+		return replica.Result{}, c.applyCommit(b, r, cmd)
+	case *replica.Rollback:
+		p := r.pending.Load()
+		for _, key := range cmd.Keys {
+			if l := p.find(key); l != nil && l.Start == cmd.Start {
+				b.Delete(keys.LockKey(nil, key))
+				p.leave(key)
+			}
+			if cmd.Marker {
+				c.setRecord(b, r, key, cmd.Start, mvcc.Record{Fate: mvcc.FateRolledBack})
+			}
+		}
+	case *replica.Renew:
+		l, err := c.stored(r, cmd.Key, cmd.Start)
+		if err != nil || l == nil {
+			return replica.Result{}, err
+		}
+		l.TTL = cmd.TTL
+		b.Set(keys.LockKey(nil, cmd.Key), l.Append(nil))
+		r.pending.Load().renew(cmd.Key, cmd.TTL)
+	case *replica.Alloc:
+		if _, err := c.s.counters.load(cmd.Key); err != nil {
+			return replica.Result{}, err
+		}
+		a := counterAlloc{req: &kvapi.CounterAllocRequest{Key: cmd.Key, Least: cmd.Least, N: cmd.N}}
+		c.s.counters.alloc(b, &a)
+		return replica.Result{Number: a.first}, nil
+	case *replica.DropCounters:
+		b.DeleteRange(keys.CounterKey(nil, cmd.Span.Start), keys.CounterKey(nil, cmd.Span.End))
+		c.s.counters.dropSpan(cmd.Span)
+	case *replica.DropSpan:
+		b.DeleteRange(keys.VersionPrefix(nil, cmd.Span.Start), keys.VersionPrefix(nil, cmd.Span.End))
+	default:
+		return replica.Result{}, fmt.Errorf("store: a command of kind %d in region %d", command.Kind(), at.Region.ID)
+	}
+	return replica.Result{}, nil
+}
+
+func putVersion(b *engine.Batch, key []byte, ts, start clock.Timestamp, row []byte, deleted bool) {
+	if deleted {
+		mvcc.Delete(b, key, ts, start)
+		return
+	}
+	mvcc.Put(b, key, ts, start, row)
+}
+
+func (c *Cluster) applyPrewrite(b *engine.Batch, r *clusterRegion, cmd *replica.Prewrite) {
+	for i := range cmd.Mutations {
+		m := &cmd.Mutations[i]
+		l := mvcc.Lock{Start: cmd.Start, Least: cmd.Least, TTL: cmd.TTL, Node: cmd.Node, NodeEpoch: cmd.NodeEpoch,
+			Primary: bytes.Clone(cmd.Primary), Async: cmd.Async, Delete: m.Kind == kvapi.MutationDelete}
+		if !l.Delete {
+			l.Value = bytes.Clone(m.Value)
+		}
+		if bytes.Equal(m.Key, cmd.Primary) {
+			for _, key := range cmd.Secondaries {
+				l.Secondaries = append(l.Secondaries, bytes.Clone(key))
+			}
+		}
+		b.Set(keys.LockKey(nil, m.Key), l.Append(nil))
+		r.pending.Load().lock(m.Key, l)
+	}
+}
+
+// applyCommit makes versions of locks. A key without one was finished before.
+func (c *Cluster) applyCommit(b *engine.Batch, r *clusterRegion, cmd *replica.Commit) error {
+	for _, key := range cmd.Keys {
+		l, err := c.stored(r, key, cmd.Start)
+		if err != nil {
+			return err
+		}
+		if l == nil {
+			continue
+		}
+		putVersion(b, key, cmd.TS, cmd.Start, l.Value, l.Delete)
+		b.Delete(keys.LockKey(nil, key))
+		r.pending.Load().leave(key)
+		if bytes.Equal(key, l.Primary) {
+			c.setRecord(b, r, key, cmd.Start, mvcc.Record{Fate: mvcc.FateCommitted, Commit: cmd.TS})
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) setRecord(b *engine.Batch, r *clusterRegion, key []byte, start clock.Timestamp, record mvcc.Record) {
+	b.Set(keys.TxnKey(nil, key, start), record.Append(nil))
+	r.records.Store(true)
+}
+
+// stored returns a transaction's lock of a key with its row, nil if it has none.
+func (c *Cluster) stored(r *clusterRegion, key []byte, start clock.Timestamp) (*mvcc.Lock, error) {
+	l := r.pending.Load().find(key)
+	if l == nil || l.Start != start {
+		return nil, nil
+	}
+	found := l.Lock
+	if !l.dropped {
+		return &found, nil
+	}
+	b, ok, err := c.s.engine.Get(nil, keys.LockKey(nil, key))
+	if err != nil {
+		return nil, c.s.readError(err)
+	}
+	if !ok {
+		return nil, corrupt(fmt.Sprintf("the lock of key %x is not where it was", key))
+	}
+	stored, err := mvcc.DecodeLock(b)
+	if err != nil {
+		return nil, c.s.readError(err)
+	}
+	found.Value = stored.Value
+	return &found, nil
+}
+
+// Applied implements replica.Machine: what is visible is recorded in the row cache, and then nobody need wait for it any more.
+func (c *Cluster) Applied(at replica.Position, commands []replica.Command) {
+	r := c.region(at.Region.ID)
+	number := c.recorded.Add(1)
+	c.stats.Applied.Add(uint64(len(commands)))
+	for _, command := range commands {
+		switch cmd := command.(type) {
+		case *replica.Write:
+			for i := range cmd.Mutations {
+				m := &cmd.Mutations[i]
+				c.record(m.Key, m.Value, cmd.TS, m.Kind == kvapi.MutationDelete, number)
+				r.written.Add(int64(len(m.Key) + len(m.Value) + keys.VersionExtra))
+			}
+		case *replica.Prewrite:
+			for i := range cmd.Mutations {
+				r.pending.Load().shown(cmd.Mutations[i].Key)
+			}
+		case *replica.Commit:
+			p := r.pending.Load()
+			for _, key := range cmd.Keys {
+				if l := p.find(key); l != nil && l.Start == cmd.Start {
+					c.record(key, l.Value, cmd.TS, l.Delete || l.dropped, number)
+					r.written.Add(int64(len(key) + len(l.Value) + keys.VersionExtra))
+					p.unlock(key, cmd.Start)
+				}
+			}
+		case *replica.Rollback:
+			for _, key := range cmd.Keys {
+				r.pending.Load().unlock(key, cmd.Start)
+			}
+		case *replica.GCPoint:
+			r.gcPoint.Store(max(r.gcPoint.Load(), uint64(cmd.TS)))
+		}
+	}
+}
+
+// record brings the row cache up to date.
+func (c *Cluster) record(key, row []byte, ts clock.Timestamp, gone bool, number uint64) {
+	if gone {
+		c.s.rows.Delete(key, number)
+		return
+	}
+	c.s.rows.Put(key, row, ts, number)
+}
+
+// Split implements replica.Machine.
+func (c *Cluster) Split(left, right *kvapi.Region) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old := c.region(left.ID)
+	// First: who has looked for locks and now makes an iterator is refused after that, and who comes now before it looks.
+	old.desc.Store(left)
+	half := newClusterRegion(right, old.pending.Load().cutAt(right.Start))
+	half.gcPoint.Store(old.gcPoint.Load())
+	half.records.Store(old.records.Load())
+	next := maps.Clone(*c.regions.Load())
+	next[right.ID] = half
+	c.regions.Store(&next)
+	c.s.splits.Inc()
+}
+
+// Stats returns the counts.
+func (c *Cluster) Stats() *ClusterStats { return &c.stats }
+
+// Pending returns how many marks and locks there are.
+func (c *Cluster) Pending() (marks, locks int) {
+	for _, r := range *c.regions.Load() {
+		m, l := r.pending.Load().counts()
+		marks, locks = marks+m, locks+l
+	}
+	return marks, locks
+}

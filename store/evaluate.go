@@ -1,0 +1,322 @@
+package store
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/assert"
+	"github.com/pandodb/pando/keys"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/mvcc"
+	"github.com/pandodb/pando/replica"
+	"github.com/pandodb/pando/txn/commit"
+)
+
+var (
+	// errBusy: the entry under way changes what the request reads. It is proposed again with the next one.
+	errBusy = errors.New("store: the entry under way changes what is read")
+	// errNothing: there is nothing to propose, and the answer is known.
+	errNothing = errors.New("store: nothing to propose")
+)
+
+// proposal is a request of package commit on its way through a region's line.
+type proposal struct {
+	c       *Cluster
+	r       *clusterRegion
+	request any
+	change  commit.Change
+	result  any
+	marked  *pending // where the marks stand, nil if there are none
+	held    bool     // the keys of the change are busy
+	size    int
+	err     error
+}
+
+// Do evaluates a request of package commit at this store, and returns once its change, if there is one, is durable. An EpochError, a
+// LockedError or a refusal mean that nothing happened; kvapi.ErrUndetermined that nobody knows.
+func (c *Cluster) Do(request any) (result any, err error) {
+	if r, is := request.(*kvapi.CheckRequest); is {
+		return nil, c.check(r)
+	}
+	ref := commit.Region(request)
+	r, line := c.region(ref.ID), c.lines.Line(ref.ID)
+	if r == nil || line == nil {
+		return nil, errEpoch
+	}
+	p := &proposal{c: c, r: r, request: request}
+	if w, is := request.(*kvapi.PrewriteRequest); is {
+		for i := range w.Mutations {
+			p.size += len(w.Mutations[i].Key) + len(w.Mutations[i].Value) + keys.VersionExtra
+		}
+		c.s.pace(p.size)
+	}
+	for {
+		err := line.Do(p)
+		switch {
+		case errors.Is(err, errBusy):
+			c.stats.Busy.Inc()
+			continue // the entry that was in the way is applied when the next group is taken
+		case errors.Is(err, errNothing):
+			return p.result, nil
+		case err != nil:
+			return nil, err
+		}
+		return p.result, nil
+	}
+}
+
+// Size implements replica.Proposal.
+func (p *proposal) Size() int { return p.size + 64 }
+
+// Alone implements replica.Proposal.
+func (p *proposal) Alone() bool { return false }
+
+// Prepare implements replica.Proposal: it evaluates the request, and publishes its marks.
+func (p *proposal) Prepare(t replica.Turn) (timestamps int, err error) {
+	p.change, p.result = commit.Change{}, nil
+	if commit.Region(p.request) != t.Region.Ref() {
+		return 0, errEpoch
+	}
+	if _, writes := p.request.(*kvapi.PrewriteRequest); writes {
+		if err := p.c.s.admissible(); err != nil {
+			return 0, err
+		}
+	}
+	p.c.stats.Evaluated.Inc()
+	st := &regionState{c: p.c, r: p.r, pending: p.r.pending.Load()}
+	defer st.close()
+	commit.Keys(p.request, func(key []byte) bool {
+		if _, busy := p.r.busy[string(key)]; busy {
+			err = errBusy
+		}
+		return err == nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	if p.change, p.result, err = commit.Evaluate(st, p.request); err != nil {
+		if !errors.Is(err, errBusy) {
+			p.c.stats.Refused.Inc()
+		}
+		return 0, err
+	}
+	if p.change.Kind == commit.Nothing {
+		return 0, errNothing
+	}
+	p.held = true
+	p.keys(func(key []byte) { p.r.busy[string(key)] = struct{}{} })
+	if !p.change.Stamped() {
+		return 0, nil
+	}
+	p.marked = st.pending
+	for i := range p.change.Mutations {
+		fresh := p.marked.mark(p.change.Mutations[i].Key)
+		assert.That(fresh, "store: a key has one mark")
+	}
+	return 1, nil
+}
+
+// keys calls use with each key that the change writes.
+func (p *proposal) keys(use func(key []byte)) {
+	for i := range p.change.Mutations {
+		use(p.change.Mutations[i].Key)
+	}
+	for _, key := range p.change.Keys {
+		use(key)
+	}
+}
+
+// Command implements replica.Proposal: it notes the timestamp on the marks.
+func (p *proposal) Command(first clock.Timestamp) (replica.Command, error) {
+	c := &p.change
+	if c.Stamped() {
+		var err error
+		if p.result, err = c.Stamp(first, p.request.(*kvapi.PrewriteRequest).MaxCommit, p.result); err != nil {
+			return nil, err
+		}
+		for i := range c.Mutations {
+			p.marked.stamp(c.Mutations[i].Key, first)
+		}
+	}
+	switch c.Kind {
+	case commit.Write:
+		return &replica.Write{Start: c.Start, TS: c.TS, Mutations: c.Mutations, Counters: c.Counters}, nil
+	case commit.Lock:
+		return &replica.Prewrite{Start: c.Start, Node: c.Coordinator.Node, NodeEpoch: c.Coordinator.NodeEpoch, TTL: c.Coordinator.TTL,
+			Primary: c.Primary, Async: c.Async, Secondaries: c.Secondaries, Least: c.TS, Mutations: c.Mutations}, nil
+	case commit.Finish:
+		return &replica.Commit{Start: c.Start, TS: c.TS, Keys: c.Keys}, nil
+	case commit.Rollback:
+		return &replica.Rollback{Start: c.Start, Marker: true, Keys: c.Keys}, nil
+	}
+	return &replica.Renew{Start: c.Start, Key: c.Keys[0], TTL: c.Coordinator.TTL}, nil
+}
+
+// Finish implements replica.Proposal.
+func (p *proposal) Finish(_ replica.Result, err error) {
+	if p.marked != nil {
+		for i := range p.change.Mutations {
+			p.marked.unmark(p.change.Mutations[i].Key)
+		}
+		p.marked = nil
+	}
+	if p.held {
+		p.keys(func(key []byte) { delete(p.r.busy, string(key)) })
+		p.held = false
+	}
+}
+
+// check evaluates a CheckRequest: at the present leader, which serves reads, and behind the marks at or below its timestamp.
+func (c *Cluster) check(r *kvapi.CheckRequest) error {
+	in, err := c.enter(r.Region)
+	if err != nil {
+		return err
+	}
+	st := &regionState{c: c, r: in.r, pending: in.r.pending.Load()}
+	defer st.close()
+	for i := range r.Checks {
+		k := &r.Checks[i]
+		for {
+			o := st.pending.marksIn(k.Span, r.At)
+			if o == nil {
+				break
+			}
+			if _, err := st.pending.wait(o, markWait, nil, c.s.closing); err != nil {
+				return err
+			}
+		}
+	}
+	if err := commit.CheckAt(st, r); err != nil {
+		return err
+	}
+	return in.still()
+}
+
+// regionState is a region as it is applied, for evaluations.
+type regionState struct {
+	c       *Cluster
+	r       *clusterRegion
+	pending *pending
+	it      *engine.Iter
+	// key and head remember the last answer of Newest.
+	key  []byte
+	head commit.Head
+}
+
+func (st *regionState) close() {
+	if st.it != nil {
+		_ = st.it.Close() // its error would repeat one that a read has returned
+	}
+}
+
+func (st *regionState) iter() (*engine.Iter, error) {
+	if st.it == nil {
+		it, err := st.c.s.engine.NewIter(engine.IterOptions{})
+		if err != nil {
+			return nil, st.c.s.readError(err)
+		}
+		st.it = it
+	}
+	return st.it, nil
+}
+
+// Lock implements commit.State.
+func (st *regionState) Lock(key []byte) (*mvcc.Lock, error) {
+	if l := st.pending.find(key); l != nil {
+		return &l.Lock, nil
+	}
+	return nil, nil
+}
+
+// Newest implements commit.State.
+func (st *regionState) Newest(key []byte) (commit.Head, error) {
+	if st.key != nil && slices.Equal(st.key, key) {
+		return st.head, nil
+	}
+	it, err := st.iter()
+	if err != nil {
+		return commit.Head{}, err
+	}
+	v, found, err := mvcc.Read(it, key, clock.MaxTimestamp)
+	if err != nil {
+		return commit.Head{}, st.c.s.readError(err)
+	}
+	st.key, st.head = append(st.key[:0], key...), commit.Head{}
+	if found {
+		st.head = commit.Head{TS: v.TS, Start: v.Start, Tombstone: v.Tombstone, Len: len(v.Row)}
+	}
+	return st.head, nil
+}
+
+// CommitOf implements commit.State.
+func (st *regionState) CommitOf(key []byte, start clock.Timestamp) (clock.Timestamp, error) {
+	switch newest, err := st.Newest(key); {
+	case err != nil || newest.TS <= start:
+		return 0, err
+	case newest.Start == start:
+		return newest.TS, nil
+	}
+	ts, err := mvcc.CommitOf(st.it, key, start)
+	if err != nil {
+		return 0, st.c.s.readError(err)
+	}
+	return ts, nil
+}
+
+// Record implements commit.State.
+func (st *regionState) Record(key []byte, start clock.Timestamp) (mvcc.Record, error) {
+	if !st.r.records.Load() {
+		return mvcc.Record{}, nil
+	}
+	b, found, err := st.c.s.engine.Get(nil, keys.TxnKey(nil, key, start))
+	if err != nil {
+		return mvcc.Record{}, st.c.s.readError(err)
+	}
+	if !found {
+		return mvcc.Record{}, nil
+	}
+	record, err := mvcc.DecodeRecord(b)
+	if err != nil {
+		return mvcc.Record{}, st.c.s.readError(err)
+	}
+	return record, nil
+}
+
+// Changed implements commit.State.
+func (st *regionState) Changed(span kvapi.Span, after, start clock.Timestamp) ([]byte, error) {
+	for key := range st.r.busy {
+		if span.Contains([]byte(key)) {
+			return nil, errBusy
+		}
+	}
+	if key, l := st.pending.lockedIn(span, start); l != nil {
+		return []byte(key), nil
+	}
+	upper := keys.SpaceEnd(nil, keys.SpaceVersion)
+	if len(span.End) > 0 {
+		upper = keys.VersionPrefix(nil, span.End)
+	}
+	it, err := st.c.s.engine.NewIter(engine.IterOptions{Lower: keys.VersionPrefix(nil, span.Start), Upper: upper, MinTS: after + 1, MaxTS: clock.MaxTimestamp})
+	if err != nil {
+		return nil, st.c.s.readError(err)
+	}
+	defer func() { _ = it.Close() }() // its error would repeat one of the walk
+	for ok := it.First(); ok; ok = it.Next() {
+		key, ts, is := keys.DecodeVersionKey(it.Key())
+		if !is {
+			return nil, corrupt("key of a version")
+		}
+		if ts > after {
+			return append([]byte(nil), key...), nil
+		}
+	}
+	if err := it.Error(); err != nil {
+		return nil, st.c.s.readError(err)
+	}
+	return nil, nil
+}
+
+// Floor implements commit.State.
+func (st *regionState) Floor() clock.Timestamp { return clock.Timestamp(st.r.gcPoint.Load()) }

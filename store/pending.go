@@ -1,0 +1,360 @@
+package store
+
+import (
+	"bytes"
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tidwall/btree"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/internal/assert"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/mvcc"
+)
+
+const (
+	// pendingSlots is how many counters a region's filter has: a power of two.
+	pendingSlots = 512
+	// lockBytesMax bounds the rows that a region keeps in memory with its locks; those of further ones are read from the engine.
+	lockBytesMax = 16 << 20
+)
+
+// pending is what stands in the way of readers of a region: marks of changes whose entry is not applied yet, and locks of transactions
+// that are not decided yet. Marks are the leader's; locks are mirrored on every replica, as they are applied.
+//
+// The order that rule A rests on: a mark is counted in the filter before the timestamp of its entry is fetched, and a reader has its
+// timestamp before it looks at the filter. So it meets the mark, or its timestamp is below.
+type pending struct {
+	seed   maphash.Seed
+	filter [pendingSlots]atomic.Int32 // marks and locks by hash of the key
+	all    atomic.Int64               // their number
+
+	// mu guards what follows. It is a leaf.
+	mu      sync.RWMutex
+	marks   btree.Map[string, *mark]
+	locks   btree.Map[string, *heldRow]
+	bytes   int                        // of rows in locks
+	waiters map[string][]chan struct{} // by key; closed when a mark or lock of the key is gone
+}
+
+// mark is one change under way.
+type mark struct {
+	ts clock.Timestamp // zero until the entry has one
+}
+
+// heldRow is a lock. It does not change.
+type heldRow struct {
+	mvcc.Lock
+	dropped bool // Value is in the engine only
+	leaving bool // what ends it is applied, and about to be visible
+}
+
+func newPending() *pending {
+	return &pending{seed: maphash.MakeSeed(), waiters: map[string][]chan struct{}{}}
+}
+
+func (p *pending) slot(key []byte) *atomic.Int32 {
+	return &p.filter[maphash.Bytes(p.seed, key)%pendingSlots]
+}
+
+// count notes one more or one less of a key.
+func (p *pending) count(key []byte, by int32) {
+	p.slot(key).Add(by)
+	p.all.Add(int64(by))
+}
+
+// mark publishes a mark. It returns false if the key has one: a change of the same entry will write it.
+func (p *pending) mark(key []byte) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, marked := p.marks.Get(string(key)); marked {
+		return false
+	}
+	p.count(key, 1)
+	p.marks.Set(string(key), &mark{})
+	return true
+}
+
+// marked reports whether a change under way will write the key.
+func (p *pending) marked(key []byte) bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	_, marked := p.marks.Get(string(key))
+	return marked
+}
+
+// stamp notes the timestamp of a mark.
+func (p *pending) stamp(key []byte, ts clock.Timestamp) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m, marked := p.marks.Get(string(key))
+	assert.That(marked && m.ts == 0, "store: a mark gets one timestamp")
+	m.ts = ts
+	// Who reads below goes on.
+	p.wake(string(key))
+}
+
+// unmark drops a mark: its entry is applied, or never will be.
+func (p *pending) unmark(key []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.marks.Delete(string(key))
+	p.count(key, -1)
+	p.wake(string(key))
+}
+
+// wake lets those go on who wait for a key. The caller holds mu.
+func (p *pending) wake(key string) {
+	for _, w := range p.waiters[key] {
+		close(w)
+	}
+	delete(p.waiters, key)
+}
+
+// lock mirrors a lock that is being applied.
+func (p *pending) lock(key []byte, l mvcc.Lock) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	old, had := p.locks.Set(string(key), &heldRow{Lock: l})
+	p.bytes += len(l.Value)
+	if had {
+		assert.That(old.Start == l.Start || old.leaving, "store: nobody takes a lock that another transaction has")
+		p.bytes -= len(old.Value)
+		return
+	}
+	p.count(key, 1)
+}
+
+// shown notes that iterators show a lock, so that its row need not be kept if there are many.
+func (p *pending) shown(key []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l, found := p.locks.Get(string(key)); found && p.bytes > lockBytesMax {
+		p.bytes -= len(l.Value)
+		bare := heldRow{Lock: l.Lock, dropped: true}
+		bare.Value = nil
+		p.locks.Set(string(key), &bare)
+	}
+}
+
+// find returns the lock of a key, nil if there is none. It must not be changed.
+func (p *pending) find(key []byte) *heldRow {
+	if p.slot(key).Load() == 0 {
+		return nil
+	}
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	l, _ := p.locks.Get(string(key))
+	return l
+}
+
+// leave notes that a lock ends with what is being applied. Readers meet it until that is visible.
+func (p *pending) leave(key []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l, found := p.locks.Get(string(key)); found {
+		leaving := *l
+		leaving.leaving = true
+		p.locks.Set(string(key), &leaving)
+	}
+}
+
+// unlock takes the lock of a transaction out of the mirror. What it has become, if anything, is visible and recorded.
+func (p *pending) unlock(key []byte, start clock.Timestamp) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l, found := p.locks.Get(string(key)); found && l.Start == start {
+		p.locks.Delete(string(key))
+		p.bytes -= len(l.Value)
+		p.count(key, -1)
+		p.wake(string(key))
+	}
+}
+
+// renew lets a lock live longer. Readers may have the old one in hand, so it is replaced.
+func (p *pending) renew(key []byte, ttl uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l, found := p.locks.Get(string(key)); found {
+		longer := *l
+		longer.TTL = ttl
+		p.locks.Set(string(key), &longer)
+	}
+}
+
+// obstacle is what keeps a reader from going on.
+type obstacle struct {
+	key  string
+	lock *heldRow      // nil for a mark
+	gone chan struct{} // closed when it is worth looking again
+}
+
+// at looks for what a reader of a key at ts must wait for. Latest waits for everything; own is the transaction whose lock is no matter.
+func (p *pending) at(key []byte, ts, own clock.Timestamp) *obstacle {
+	if p.slot(key).Load() == 0 {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.look(string(key), ts, own)
+}
+
+// look is at under mu.
+func (p *pending) look(key string, ts, own clock.Timestamp) *obstacle {
+	o := obstacle{key: key}
+	if m, marked := p.marks.Get(key); !marked || m.ts > ts {
+		l, found := p.locks.Get(key)
+		if !found || l.Least > ts || l.Start == own {
+			return nil
+		}
+		o.lock = l
+	}
+	o.gone = make(chan struct{})
+	p.waiters[key] = append(p.waiters[key], o.gone)
+	return &o
+}
+
+// within is at for all keys of a span: it returns the first obstacle.
+func (p *pending) within(s kvapi.Span, ts, own clock.Timestamp) (o *obstacle) {
+	if p.all.Load() == 0 {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	visit := func(key string) bool {
+		if !s.Contains([]byte(key)) {
+			return false
+		}
+		o = p.look(key, ts, own)
+		return o == nil
+	}
+	p.marks.Ascend(string(s.Start), func(key string, _ *mark) bool { return visit(key) })
+	if o == nil {
+		p.locks.Ascend(string(s.Start), func(key string, _ *heldRow) bool { return visit(key) })
+	}
+	return o
+}
+
+// marksIn looks for a mark in a span that has no timestamp yet, or one at or below ts.
+func (p *pending) marksIn(s kvapi.Span, ts clock.Timestamp) (o *obstacle) {
+	if p.all.Load() == 0 {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.marks.Ascend(string(s.Start), func(key string, m *mark) bool {
+		if !s.Contains([]byte(key)) {
+			return false
+		}
+		if m.ts <= ts {
+			o = &obstacle{key: key, gone: make(chan struct{})}
+			p.waiters[key] = append(p.waiters[key], o.gone)
+		}
+		return o == nil
+	})
+	return o
+}
+
+// forget takes a waiter out of its line.
+func (p *pending) forget(o *obstacle) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	line := p.waiters[o.key]
+	for i, w := range line {
+		if w == o.gone {
+			line[i] = line[len(line)-1]
+			p.waiters[o.key] = line[:len(line)-1]
+			break
+		}
+	}
+	if len(p.waiters[o.key]) == 0 {
+		delete(p.waiters, o.key)
+	}
+}
+
+// lockedIn returns a locked key of a span that another transaction than own has, and its lock.
+func (p *pending) lockedIn(s kvapi.Span, own clock.Timestamp) (key string, l *heldRow) {
+	if p.all.Load() == 0 {
+		return "", nil
+	}
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	p.locks.Ascend(string(s.Start), func(k string, held *heldRow) bool {
+		if !s.Contains([]byte(k)) {
+			return false
+		}
+		if held.Start != own {
+			key, l = k, held
+		}
+		return l == nil
+	})
+	return key, l
+}
+
+// locksBelow returns what others may know of at most limit locks whose transactions began at or below ts.
+func (p *pending) locksBelow(ts clock.Timestamp, limit int, describe func(key []byte, l *mvcc.Lock) kvapi.LockInfo) (found []kvapi.LockInfo) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	p.locks.Scan(func(key string, l *heldRow) bool {
+		if l.Start <= ts {
+			found = append(found, describe([]byte(key), &l.Lock))
+		}
+		return len(found) < limit
+	})
+	return found
+}
+
+// cutAt moves the locks from a key on to the right half of a split. No mark is there: a split stands alone in the line.
+func (p *pending) cutAt(key []byte) (right *pending) {
+	right = newPending()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	assert.That(p.marks.Len() == 0, "store: a split waits for the marks before it")
+	p.locks.Ascend(string(key), func(k string, l *heldRow) bool {
+		right.locks.Set(k, l)
+		right.bytes += len(l.Value)
+		right.count([]byte(k), 1)
+		return true
+	})
+	right.locks.Scan(func(k string, l *heldRow) bool {
+		p.locks.Delete(k)
+		p.bytes -= len(l.Value)
+		p.count([]byte(k), -1)
+		return true
+	})
+	for k := range p.waiters { // who waits looks again, and finds out where the key is now
+		if bytes.Compare([]byte(k), key) >= 0 {
+			p.wake(k)
+		}
+	}
+	return right
+}
+
+// counts returns how many marks and locks there are.
+func (p *pending) counts() (marks, locks int) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.marks.Len(), p.locks.Len()
+}
+
+// wait waits until an obstacle is worth another look. It returns false if that takes longer than patience.
+func (p *pending) wait(o *obstacle, patience time.Duration, i *kvapi.Interrupt, closing <-chan struct{}) (bool, error) {
+	timer := clock.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-o.gone:
+		return true, nil
+	case <-timer.C:
+		p.forget(o)
+		return false, nil
+	case <-i.Done():
+		p.forget(o)
+		return false, kvapi.ErrInterrupted
+	case <-closing:
+		p.forget(o)
+		return false, kvapi.ErrClosed
+	}
+}
