@@ -35,6 +35,8 @@ type Plan struct {
 	NeedsTxn bool
 	// MaxTime is what a MAX_EXECUTION_TIME hint allows, 0 without one. The session keeps to it.
 	MaxTime time.Duration
+	// Warnings are about the statement itself, such as a hint that is not followed; every execution gives them.
+	Warnings []types.Warning
 	// Params is the number of the statement's parameters, lifted literals included.
 	// Slots is the number of further parameters behind them, which Apply and Subplans fill.
 	Params, Slots int

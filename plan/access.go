@@ -68,14 +68,18 @@ func (b *builder) access(w *want) (*path, error) {
 	for i, c := range w.conjuncts {
 		sargs[i], usable[i] = sargOf(b.env.Build, w.table, c)
 	}
-	allowed, forced, err := hinted(w)
-	if err != nil {
-		return nil, err
+	var hints indexHints
+	if len(w.hints) > 0 {
+		var err error
+		if hints, err = hinted(w); err != nil {
+			return nil, err
+		}
 	}
+	allowed := hints.rows.allows
 	var best *path
 	ors := b.unions(w, sargs, usable)
 	consider := func(index *catalog.Index) {
-		p := b.path(w, index, sargs, usable)
+		p := b.hintedPath(w, index, sargs, usable, &hints)
 		if best == nil || p.cost < best.cost {
 			best = p
 		}
@@ -94,37 +98,79 @@ func (b *builder) access(w *want) (*path, error) {
 		}
 	}
 	// A scan of the whole table needs no index: not even IGNORE INDEX (PRIMARY) forbids it, only FORCE INDEX does while it can.
-	if best == nil || !forced && (w.table.PK == nil || !allowed(w.table.PK)) {
+	if best == nil || !hints.forced && (w.table.PK == nil || !allowed(w.table.PK)) {
 		consider(nil)
 	}
 	return best, nil
 }
 
-// hinted applies USE, FORCE and IGNORE INDEX. forced says that a table scan is the last resort.
-func hinted(w *want) (allowed func(*catalog.Index) bool, forced bool, err error) {
-	use, ignore := map[*catalog.Index]bool{}, map[*catalog.Index]bool{}
-	restrict := false
+// indexHints are USE, FORCE and IGNORE INDEX of a table, by what an index is used for.
+type indexHints struct {
+	rows, order indexUse
+	// forced says that a table scan is the last resort.
+	forced bool
+}
+
+// indexUse says which indexes hints leave for one use.
+type indexUse struct {
+	only, never map[*catalog.Index]bool // only is nil for any
+}
+
+func (u *indexUse) allows(index *catalog.Index) bool {
+	return !u.never[index] && (u.only == nil || u.only[index])
+}
+
+func (u *indexUse) add(kind syntax.IndexHintKind, index *catalog.Index) {
+	of := &u.only
+	if kind == syntax.IgnoreIndex {
+		of = &u.never
+	}
+	if *of == nil {
+		*of = map[*catalog.Index]bool{}
+	}
+	if index != nil {
+		(*of)[index] = true
+	}
+}
+
+// hinted reads the hints of a table. One without FOR is about all uses. Nothing is grouped by an index here, so that FOR GROUP BY says nothing.
+func hinted(w *want) (h indexHints, err error) {
 	for _, hint := range w.hints {
-		if hint.Kind != syntax.IgnoreIndex && hint.For == syntax.HintForAll {
-			restrict = true
+		var uses []*indexUse
+		switch hint.For {
+		case syntax.HintForAll:
+			uses = []*indexUse{&h.rows, &h.order}
+			h.forced = h.forced || hint.Kind == syntax.ForceIndex && len(hint.Names) > 0
+		case syntax.HintForJoin:
+			uses = []*indexUse{&h.rows}
+			h.forced = h.forced || hint.Kind == syntax.ForceIndex
+		case syntax.HintForOrderBy:
+			uses = []*indexUse{&h.order}
+		}
+		for _, use := range uses {
+			use.add(hint.Kind, nil)
 		}
 		for _, name := range hint.Names {
 			index := w.table.Index(name.Name)
 			if index == nil || index.State != catalog.StatePublic {
-				return nil, false, types.Errorf(types.ErKeyDoesNotExist, name.Name, w.alias)
+				return h, types.Errorf(types.ErKeyDoesNotExist, name.Name, w.alias)
 			}
-			switch {
-			case hint.Kind == syntax.IgnoreIndex:
-				ignore[index] = true
-			case hint.For == syntax.HintForAll:
-				use[index] = true
-				forced = forced || hint.Kind == syntax.ForceIndex
+			for _, use := range uses {
+				use.add(hint.Kind, index)
 			}
 		}
 	}
-	return func(index *catalog.Index) bool {
-		return !ignore[index] && (!restrict || use[index])
-	}, forced, nil
+	return h, nil
+}
+
+// hintedPath is the path by an index that hints may keep from giving the wanted order.
+func (b *builder) hintedPath(w *want, index *catalog.Index, sargs []sarg, usable []bool, hints *indexHints) *path {
+	p := b.path(w, index, sargs, usable)
+	if index != nil && p.ordered && len(w.order) > 0 && !hints.order.allows(index) {
+		p.ordered, p.reverse = false, false
+		b.price(w, p)
+	}
+	return p
 }
 
 // path works out what an index can do for the wanted rows. A nil index scans the hidden row ids.

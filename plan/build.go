@@ -42,6 +42,11 @@ type builder struct {
 	updatable map[*get]*catalog.Table
 	// freeze writes the names that it resolves into the tree: see ViewColumns.
 	freeze bool
+	// hintBlocks are the query blocks met, as hints see them, the statement's verb first; hintsAway wait for a block of another name.
+	hintBlocks []*hintBlock
+	hintsAway  []*hint
+	// verb is the block of INSERT, UPDATE or DELETE.
+	verb *hintBlock
 	// params are the parameters in which the outer references of the part being planned stand.
 	params map[int]int
 	steps  int
@@ -97,10 +102,13 @@ func Build(env *Env, stmt syntax.Statement) (p *exec.Plan, shareable bool, err e
 	case *syntax.Query:
 		err = b.statementQuery(stmt)
 	case *syntax.Insert:
+		b.verb = b.readHints(stmt.Hints)
 		err = b.insert(stmt)
 	case *syntax.Update:
+		b.verb = b.readHints(stmt.Hints)
 		err = b.update(stmt)
 	case *syntax.Delete:
+		b.verb = b.readHints(stmt.Hints)
 		err = b.delete(stmt)
 	case *syntax.Do:
 		err = b.do(stmt)
@@ -110,6 +118,7 @@ func Build(env *Env, stmt syntax.Statement) (p *exec.Plan, shareable bool, err e
 	if err != nil {
 		return nil, false, err
 	}
+	b.finishHints()
 	b.plan.Bytes = planBytes(b.plan)
 	return b.plan.Seal(), !b.private, nil
 }

@@ -46,6 +46,7 @@ func (b *builder) target(from syntax.TableExpr, what string) (g *get, s *scope, 
 		return nil, nil, false, types.Errorf(types.ErDBAccessDenied, b.env.User, b.env.Host, firstOf(ref.Schema, b.env.Database))
 	}
 	s.columns = cols
+	b.bindHints(b.verb, g, cols)
 	b.use(g.table, true)
 	return g, s, true, nil
 }

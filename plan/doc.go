@@ -16,6 +16,7 @@
 //   - conjunct: one of the conditions that AND joins.
 //   - sarg: a conjunct that an ordered index decides; its intervals become the ranges of a scan.
 //   - path: one way to read a table, with its ranges, its remaining filter and its cost.
+//   - fence: a derived table that a hint keeps apart from the query around it.
 //   - lifted literal: a constant of a text that became a parameter, so that texts which differ in constants share a plan.
 //
 // # How a query is planned

@@ -147,7 +147,7 @@ func (b *builder) derived(e *syntax.DerivedTable, s *scope) (rel, []column, erro
 		return nil, nil, err
 	}
 	cols, err := renamed(inner.cols, e.Alias, e.Columns)
-	return inner.rel, cols, err
+	return b.fencing(s.hints, inner.rel, e.Alias), cols, err
 }
 
 // renamed gives the columns of a derived table or CTE its alias and, where there is a list, its names.
@@ -179,7 +179,7 @@ func (b *builder) joined(e *syntax.Join, s *scope) (rel, []column, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	lateral := &scope{parent: s.parent, columns: append(append([]column(nil), s.columns...), leftCols...), tables: s.tables}
+	lateral := &scope{parent: s.parent, columns: append(append([]column(nil), s.columns...), leftCols...), tables: s.tables, hints: s.hints}
 	right, rightCols, err := b.tableExpr(e.Right, lateral)
 	if err != nil {
 		return nil, nil, err

@@ -26,6 +26,8 @@ const (
 	costProbe = 1.0
 	costPair  = 0.2 // of a pair of rows in a nested loop
 	costOut   = 0.1
+	// costAgainstHint is added to what a hint forbids, so that it is done only if there is no other way.
+	costAgainstHint = 1e15
 )
 
 // joined is one relation of a join.
@@ -42,6 +44,8 @@ type joinRel struct {
 	lateral bool
 	rows    float64 // by itself
 	cost    float64
+	// wanted and forbidden are the ways to join it that hints ask for or rule out.
+	wanted, forbidden methodSet
 	// driver are the columns to which a semi join can be reduced without duplicates, so that it may come first; nil if it can't.
 	driver []int
 }
@@ -62,7 +66,13 @@ const (
 	methodHash
 	methodHashLeft // the table is built of the left side
 	methodLoop
+	methodMerge // of rows sorted by the keys; only a hint asks for it, since hashing costs less than sorting
 )
+
+// methodSet is a set of methods, a bit each.
+type methodSet uint16
+
+func (s methodSet) has(m method) bool { return s&(1<<m) != 0 }
 
 // joinPlan is the best known way to join a set of relations: last joined to prev.
 type joinPlan struct {
@@ -147,6 +157,9 @@ func (b *builder) graph(r rel) (*joinGraph, error) {
 		return nil, types.Errorf(types.ErTooManyTables, joinMax)
 	}
 	g.spread()
+	if len(b.hintBlocks) > 0 {
+		b.hintJoins(g)
+	}
 	for i, rel := range g.rels {
 		for _, f := range free(rel.rel) {
 			makers := g.makers(f) &^ (1 << i)
@@ -375,7 +388,11 @@ func (b *builder) search(g *joinGraph) (*joinPlan, error) {
 	for i, r := range g.rels {
 		switch {
 		case r.before == 0 && r.kind == exec.JoinInner:
-			frontier = append(frontier, &joinPlan{set: 1 << i, last: i, first: i, rows: r.rows, cost: r.cost})
+			p := &joinPlan{set: 1 << i, last: i, first: i, rows: r.rows, cost: r.cost}
+			if r.wanted&(1<<methodLookup|1<<methodMerge) != 0 {
+				p.cost += costAgainstHint // it should be joined to others, so another one comes first
+			}
+			frontier = append(frontier, p)
 		case r.driver != nil:
 			frontier = append(frontier, &joinPlan{set: 1 << i, last: i, first: i, drives: true, rows: r.rows, cost: r.cost + r.rows})
 		}
@@ -484,6 +501,9 @@ func (b *builder) extendPlan(g *joinGraph, p *joinPlan, i int) (*joinPlan, error
 	perRow := r.rows
 	next := &joinPlan{set: p.set | 1<<i, prev: p, last: i, first: p.first, drives: p.drives, cost: math.Inf(1)}
 	consider := func(m method, cost float64) {
+		if r.forbidden.has(m) || r.wanted != 0 && !r.wanted.has(m) {
+			cost += costAgainstHint
+		}
 		if p.cost+cost < next.cost {
 			next.method, next.cost = m, p.cost+cost
 		}
@@ -513,6 +533,9 @@ func (b *builder) extendPlan(g *joinGraph, p *joinPlan, i int) (*joinPlan, error
 			consider(methodHash, r.cost+r.rows*costBuild+p.rows*costProbe)
 			if r.kind == exec.JoinInner && p.rows < r.rows {
 				consider(methodHashLeft, r.cost+r.rows*costProbe+p.rows*costBuild)
+			}
+			if r.wanted.has(methodMerge) {
+				consider(methodMerge, r.cost+costSort(r.rows)+costSort(p.rows)+p.rows+r.rows)
 			}
 		}
 		consider(methodLoop, r.cost+p.rows*r.rows*costPair+p.rows*costApply)

@@ -126,7 +126,7 @@ func (b *builder) buildStep(g *joinGraph, p *joinPlan, left *stage, ids []int) (
 	switch p.method {
 	case methodLookup:
 		st, err = b.buildLookup(g, p, left, match, r.of(ids))
-	case methodHash, methodHashLeft:
+	case methodHash, methodHashLeft, methodMerge:
 		st, err = b.buildHash(g, p, left, match, r.of(ids))
 	default:
 		st, err = b.buildLoop(p, r, left, match, r.of(ids))
@@ -203,16 +203,7 @@ func (b *builder) buildLoop(p *joinPlan, r *joinRel, left *stage, match []expr.E
 	}
 	node := &exec.Apply{Base: est(p.rows), Kind: r.kind, Left: left.node, Right: right.node, Slot: b.plan.Params + b.plan.Slots}
 	keep := &exec.Materialize{Base: est(right.rows), Input: right.node}
-	for _, f := range free(r.rel) {
-		id, _ := f.ColumnIndex()
-		keep.Slots = append(keep.Slots, b.params[id]) // around a subquery: the rows change with them
-	}
-	anyRel(r.rel, func(r rel) bool {
-		if c, ok := r.(*cteRef); ok && c.delta {
-			keep.Deltas = append(keep.Deltas, c.cte.node)
-		}
-		return false
-	})
+	b.rereads(keep, r.rel) // around a subquery, or in a recursion, the rows change
 	node.Right = keep
 	return b.finishApply(node, r.kind, left, right, match, p.rows)
 }
@@ -235,8 +226,7 @@ func (b *builder) buildHash(g *joinGraph, p *joinPlan, left *stage, match []expr
 	if err != nil {
 		return nil, err
 	}
-	node := &exec.HashJoin{Base: est(p.rows), Kind: r.kind, Left: left.node, Right: right.node, BuildLeft: p.method == methodHashLeft}
-	var on []expr.Expr
+	var leftKeys, rightKeys, on []expr.Expr
 	for _, c := range match {
 		l, rk, ok := b.hashKey(g, p.prev.set, p.last, c)
 		if !ok {
@@ -249,12 +239,27 @@ func (b *builder) buildHash(g *joinGraph, p *joinPlan, left *stage, match []expr
 		if rk, err = b.local(rk, right.at); err != nil {
 			return nil, err
 		}
-		node.LeftKeys, node.RightKeys = append(node.LeftKeys, l), append(node.RightKeys, rk)
+		leftKeys, rightKeys = append(leftKeys, l), append(rightKeys, rk)
 	}
-	both := joinedStage(node, exec.JoinInner, left, right, p.rows)
-	if node.On, err = b.all(on, both.at); err != nil {
+	both := joinedStage(nil, exec.JoinInner, left, right, p.rows)
+	rest, err := b.all(on, both.at)
+	if err != nil {
 		return nil, err
 	}
-	st := joinedStage(node, r.kind, left, right, math.Max(p.rows, 1))
-	return st, nil
+	var node exec.Node = &exec.HashJoin{Base: est(p.rows), Kind: r.kind, Left: left.node, Right: right.node, BuildLeft: p.method == methodHashLeft,
+		LeftKeys: leftKeys, RightKeys: rightKeys, On: rest}
+	if p.method == methodMerge {
+		node = &exec.MergeJoin{Base: est(p.rows), Kind: r.kind, Left: sortedBy(left, leftKeys), Right: sortedBy(right, rightKeys), LeftKeys: leftKeys,
+			RightKeys: rightKeys, On: rest}
+	}
+	return joinedStage(node, r.kind, left, right, math.Max(p.rows, 1)), nil
+}
+
+// sortedBy sorts the rows of a stage by the keys of a merge join.
+func sortedBy(st *stage, keys []expr.Expr) exec.Node {
+	sort := &exec.Sort{Base: est(st.rows), Input: st.node}
+	for _, key := range keys {
+		sort.Keys = append(sort.Keys, exec.SortKey{Expr: key})
+	}
+	return sort
 }

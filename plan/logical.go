@@ -112,6 +112,8 @@ type aggregate struct {
 	// rollup adds the super-aggregate rows; grouping is then the id of the column with the GROUPING() bits.
 	rollup   bool
 	grouping int
+	// stream says that a hint asks for groups made of sorted rows.
+	stream bool
 }
 
 type aggregated struct {

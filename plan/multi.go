@@ -26,6 +26,7 @@ func (b *builder) multiUpdate(stmt *syntax.Update) error {
 	if err != nil {
 		return err
 	}
+	b.bindHints(b.verb, from, s.columns)
 	var targets []*multiTarget
 	bind := &binder{env: b.env, build: b, scope: s, clause: fieldListClause}
 	for i := range stmt.Set {
@@ -112,6 +113,7 @@ func (b *builder) multiDelete(stmt *syntax.Delete) error {
 	if err != nil {
 		return err
 	}
+	b.bindHints(b.verb, from, s.columns)
 	var targets []*multiTarget
 	names := stmt.Targets
 	if len(names) == 0 {

@@ -60,7 +60,11 @@ func (b *builder) physAggregate(r *aggregate) (*stage, error) {
 		} else {
 			input, keys, specs = computeBulky(input, st.rows, keys, specs)
 		}
-		out.node = &exec.HashAgg{Base: est(out.rows), Input: input, Keys: keys, Aggs: specs, GrandTotal: r.rollup}
+		if r.stream && !r.rollup {
+			out.node = &exec.StreamAgg{Base: est(out.rows), Input: sortedBy(&stage{node: input, rows: st.rows}, keys), Keys: keys, Aggs: specs}
+		} else {
+			out.node = &exec.HashAgg{Base: est(out.rows), Input: input, Keys: keys, Aggs: specs, GrandTotal: r.rollup}
+		}
 	}
 	for i := range r.aggs {
 		out.at[r.aggs[i].id] = width + i

@@ -130,6 +130,8 @@ func (b *builder) phys(r rel, n *need) (*stage, error) {
 		return n.reordered(b.physLimited(r, n))
 	case *setOp:
 		return b.physSetOp(r, n)
+	case *fence:
+		return b.physFence(r, n)
 	}
 	return nil, unsupported("this query")
 }

@@ -15,6 +15,8 @@ type result struct {
 	cols []column
 	// from are the columns of the FROM clause that the relation still yields: those of a single block that does not group.
 	from []column
+	// apart says that a hint keeps the query, as a subquery in a condition, from becoming a join.
+	apart bool
 }
 
 func (r *result) ids() []int {
@@ -197,10 +199,12 @@ func (b *builder) tail(r *result, q *syntax.Query) (*result, error) {
 
 func (b *builder) selectBlock(sel *syntax.Select, q *syntax.Query, around *scope) (*result, error) {
 	blk := &block{b: b, sel: sel, query: q, scope: &scope{parent: around}, made: idSet{}, rollup: sel.WithRollup}
+	blk.scope.hints = b.readHints(sel.Hints)
 	var err error
 	if blk.from, err = b.from(sel.From, blk.scope); err != nil {
 		return nil, err
 	}
+	b.bindHints(blk.scope.hints, blk.from, blk.scope.columns)
 	blk.scope.block = blk
 	blk.fromIDs = outputs(blk.from)
 	if blk.rollup {

@@ -29,6 +29,7 @@ type scope struct {
 	// parent is the scope around a subquery or a lateral derived table; nil at the top.
 	parent *scope
 	tables map[tableName]bool // of the FROM clause, while it is resolved
+	hints  *hintBlock         // of the block, likewise
 }
 
 // find resolves a name among the scope's own columns. found is false for an unknown name; the error is 1052 for an ambiguous one; clause

@@ -19,6 +19,7 @@ func (blk *block) assemble() (*result, error) {
 	}
 	if blk.isGrouped() {
 		agg := &aggregate{input: r, keys: blk.keys, aggs: blk.aggs}
+		agg.stream = blk.scope.hints.has("STREAM_AGG")
 		if blk.rollup && len(blk.keys) > 0 {
 			agg.rollup, agg.grouping = true, blk.groupingID
 		}
@@ -63,7 +64,7 @@ func (blk *block) assemble() (*result, error) {
 	if calc := blk.sel.Options&syntax.SelectCalcFoundRows != 0; count != nil || calc {
 		r = &limited{input: r, count: count, offset: offset, calc: calc}
 	}
-	out := &result{rel: blk.compute(r, done, nil)}
+	out := &result{rel: blk.compute(r, done, nil), apart: blk.scope.hints.keepsSubquery()}
 	if !blk.isGrouped() && blk.sel.Distinct != syntax.Distinct {
 		out.from = blk.scope.columns
 	}

@@ -41,6 +41,12 @@ func (b *builder) push(r rel, conds []expr.Expr) (rel, error) {
 		return filtered(&limited{in, r.count, r.offset, r.calc}, conds), nil
 	case *setOp:
 		return b.pushSetOp(r, conds)
+	case *fence:
+		in, err := b.push(r.input, nil)
+		if err != nil {
+			return nil, err
+		}
+		return filtered(&fence{in, r.alias}, conds), nil
 	case *cteRef:
 		if r.cte.refs == 1 && r.cte.recursive == nil && !r.delta {
 			return b.push(inlined(r), conds)
@@ -161,7 +167,7 @@ func (b *builder) pushAggregate(r *aggregate, conds []expr.Expr) (rel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return filtered(&aggregate{in, r.keys, r.aggs, r.rollup, r.grouping}, stay), nil
+	return filtered(&aggregate{in, r.keys, r.aggs, r.rollup, r.grouping, r.stream}, stay), nil
 }
 
 // pushWindow moves conditions that keep or drop whole partitions.

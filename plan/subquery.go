@@ -22,6 +22,7 @@ type subquery struct {
 	compare  expr.Expr
 	operands []int
 	planned  bool
+	apart    bool // a hint keeps it from becoming a join
 }
 
 // boolean is the type of conditions.
@@ -44,7 +45,7 @@ func (b *binder) scalarSubquery(q *syntax.Query) (expr.Expr, error) {
 	if len(r.cols) != 1 {
 		return nil, types.Errorf(types.ErOperandColumns, 1)
 	}
-	return b.build.subqueryExpr(&subquery{rel: r.rel, cols: r.cols}, exec.SubplanScalar, r.cols[0].info.Type, nil), nil
+	return b.build.subqueryExpr(&subquery{rel: r.rel, cols: r.cols, apart: r.apart}, exec.SubplanScalar, r.cols[0].info.Type, nil), nil
 }
 
 func (b *binder) exists(q *syntax.Query) (expr.Expr, error) {
@@ -52,7 +53,7 @@ func (b *binder) exists(q *syntax.Query) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.build.subqueryExpr(&subquery{rel: r.rel, cols: r.cols}, exec.SubplanExists, boolean(), nil), nil
+	return b.build.subqueryExpr(&subquery{rel: r.rel, cols: r.cols, apart: r.apart}, exec.SubplanExists, boolean(), nil), nil
 }
 
 // inSubquery binds x IN (subquery), which is x = ANY, and x NOT IN (subquery), which is x <> ALL.
@@ -111,7 +112,7 @@ func (b *binder) compared(kind exec.SubplanKind, op string, x syntax.Expr, q *sy
 	if len(left) != len(r.cols) {
 		return nil, types.Errorf(types.ErOperandColumns, len(left))
 	}
-	s := &subquery{rel: r.rel, cols: r.cols, left: left, op: op}
+	s := &subquery{rel: r.rel, cols: r.cols, left: left, op: op, apart: r.apart}
 	args, err := b.comparison(s)
 	if err != nil {
 		return nil, err

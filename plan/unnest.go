@@ -31,7 +31,7 @@ func (b *builder) semiJoin(input rel, c expr.Expr) (rel, error) {
 		negated, c = !negated, c.Args()[0]
 	}
 	s := b.subqueryOf(c)
-	if s == nil || !expr.IsDeterministic(c) {
+	if s == nil || s.apart || !expr.IsDeterministic(c) {
 		return nil, nil
 	}
 	j := &join{kind: exec.JoinSemi, left: input}
@@ -125,7 +125,7 @@ func notNullColumn(id int, r rel) bool {
 			}
 		}
 		return false
-	case *filter, *sorted, *limited, *distinct, *window:
+	case *filter, *sorted, *limited, *distinct, *window, *fence:
 		return notNullColumn(id, r.inputs()[0])
 	}
 	return false
