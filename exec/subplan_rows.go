@@ -147,7 +147,7 @@ func (r *subplanRows) judgeHashed(q *quantifier) error {
 }
 
 // judgeUnknown compares every row, because an operand is NULL: (NULL, 1) is unequal
-// to (2, 3), while nothing is known of (2, 1). A single operand compares as NULL with
+// to (2, 3), while nothing is known of (2, 1). A single value compares as NULL with
 // all rows alike.
 func (r *subplanRows) judgeUnknown(q *quantifier) error {
 	for id := range r.rows.len() {
@@ -157,7 +157,7 @@ func (r *subplanRows) judgeUnknown(q *quantifier) error {
 			}
 		}
 		done, err := r.judgeRow(uint32(id), q)
-		if done || err != nil || r.st.plan.Operands == 1 {
+		if done || err != nil || len(r.st.plan.LeftKeys) == 1 {
 			return err
 		}
 	}

@@ -55,9 +55,6 @@ func (b *builder) multiUpdate(stmt *syntax.Update) error {
 			}
 		}
 	}
-	if err := keyConflict(targets); err != nil {
-		return err
-	}
 	st, err := b.multiInput(from, bind, stmt.Where, targets)
 	if err != nil {
 		return err
@@ -180,6 +177,9 @@ func (b *builder) changes(targets []*multiTarget) error {
 
 // multiInput plans the join of the statement: it yields all columns and the key of each target.
 func (b *builder) multiInput(from rel, bind *binder, where syntax.Expr, targets []*multiTarget) (*stage, error) {
+	if err := keyConflict(targets); err != nil {
+		return nil, err
+	}
 	conds, err := b.where(bind.at(whereClause), where)
 	if err != nil {
 		return nil, err
