@@ -20,13 +20,39 @@ func schemata(q *query) error {
 
 // schemaCollation is a database's default collation.
 func schemaCollation(name string, db *catalog.Database) types.CollationID {
-	switch {
-	case db != nil:
+	if db != nil {
 		return db.Coll
-	case name == "information_schema":
+	}
+	return SchemaCollation(name)
+}
+
+// SchemaCollation is the default collation of a system schema.
+func SchemaCollation(name string) types.CollationID {
+	if strings.EqualFold(name, "information_schema") {
 		return types.Utf8mb3GeneralCI
 	}
 	return types.DefaultCollation
+}
+
+// Described is a virtual table as SHOW CREATE TABLE sees one; nil if there is none of that name. view is the query of one that is a view.
+func Described(schema, name string) (t *catalog.Table, view string) {
+	l, s, _ := find(schema, name)
+	if s == nil {
+		return nil, ""
+	}
+	t = &catalog.Table{Schema: l.schema, Name: l.name, Engine: l.engine, Coll: SchemaCollation(schema)}
+	if l.schema == "mysql" {
+		t.Coll = types.Utf8mb3Bin
+	}
+	for i := range l.columns {
+		c := &l.columns[i]
+		col := &catalog.Column{Name: c.name, Ordinal: i, Type: c.kind, NotNull: !c.nullable}
+		if c.nullable {
+			col.Default = &catalog.Default{Kind: catalog.DefaultNull}
+		}
+		t.Columns = append(t.Columns, col)
+	}
+	return t, s.view
 }
 
 func schemataExtensions(q *query) error {

@@ -93,6 +93,12 @@ func showForm(show *syntax.Show, db string) (form, error) {
 		return form{"SELECT ROUTINE_SCHEMA AS `Db`, ROUTINE_NAME AS `Name`, ROUTINE_TYPE AS `Type`, DEFINER AS `Definer`, LAST_ALTERED AS `Modified`, CREATED AS `Created`, SECURITY_TYPE AS `Security_type`, ROUTINE_COMMENT AS `Comment`, CHARACTER_SET_CLIENT AS character_set_client, COLLATION_CONNECTION AS collation_connection, DATABASE_COLLATION AS `Database Collation` FROM information_schema.ROUTINES", "Name"}, nil
 	case syntax.ShowPlugins:
 		return form{"SELECT PLUGIN_NAME AS `Name`, PLUGIN_STATUS AS `Status`, PLUGIN_TYPE AS `Type`, PLUGIN_LIBRARY AS `Library`, PLUGIN_LICENSE AS `License` FROM information_schema.PLUGINS", "Name"}, nil
+	case syntax.ShowPrivileges:
+		return privilegesForm(), nil
+	case syntax.ShowProfiles:
+		return form{emptyQuery([]string{"Query_ID", "Duration", "Query"}), "Query"}, nil
+	case syntax.ShowProfile:
+		return form{emptyQuery([]string{"Status", "Duration"}), "Status"}, nil
 	case syntax.ShowOpenTables:
 		return form{"SELECT TABLE_SCHEMA AS `Database`, TABLE_NAME AS `Table`, 0 AS `In_use`, 0 AS `Name_locked` FROM information_schema.TABLES WHERE 1 = 0", "Table"}, nil
 	}

@@ -63,8 +63,11 @@ func (s *Session) runQueryLike(stmt syntax.Statement, more bool, out Response) (
 	case *syntax.Execute:
 		return true, s.runExecute(stmt, more, out)
 	case *syntax.Loose:
-		if strings.HasPrefix(stmt.Kind, "ADMIN") {
+		switch {
+		case strings.HasPrefix(stmt.Kind, "ADMIN"):
 			return true, s.runAdmin(stmt, more, out)
+		case strings.HasPrefix(stmt.Kind, "SHOW"):
+			return true, s.runLooseShow(stmt, more, out)
 		}
 	}
 	return false, nil

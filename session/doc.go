@@ -34,5 +34,6 @@
 //
 // # Locks
 //
-// Node.mu serialises changes of global values; userLocks.mu guards the locks of GET_LOCK. Neither is held while another lock is taken.
+// Node.mu serialises changes of global values; userLocks.mu guards the locks of GET_LOCK; deadlocks.mu the record of the last deadlock. None is
+// held while another lock is taken.
 package session

@@ -65,6 +65,7 @@ type Node struct {
 
 	preparedMax  atomic.Int64
 	preparedLive atomic.Int64
+	deadlocks    deadlocks
 	// setBy holds the variableOrigin of global values that are not the built-in ones, by name.
 	setBy sync.Map
 	// readOnly is read_only or, as readOnlySuper, super_read_only.

@@ -398,6 +398,10 @@ func (s *Session) prepareRuntime(p *exec.Plan) {
 // statementError undoes what a failed statement did and names its error as MySQL does.
 func (s *Session) statementError(err error) error {
 	err = exec.MapError(err, &s.interrupt)
+	var failure *types.Error
+	if errors.As(err, &failure) && failure.Number == types.ErLockDeadlock {
+		s.noteDeadlock()
+	}
 	if s.tx == nil {
 		return err
 	}

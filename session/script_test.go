@@ -12,7 +12,10 @@ import (
 // elapsed matches the times of EXPLAIN ANALYZE, which no script can know.
 var elapsed = regexp.MustCompile(`time=[^)]*\)`)
 
-// TestScripts runs testdata over a node in memory; the commands are described at inproc.Script. "actual" shows what executing queries did,
+// moments matches dates with times, and numbers of connections.
+var moments = regexp.MustCompile(`\d+-\d+-\d+ \d+:\d+:\d+`)
+
+// TestScripts runs testdata over a node in memory; the commands are described at inproc.Script. "deadlock" shows the last deadlock, "actual" shows what executing queries did,
 // "timed" is "sql" without the times of EXPLAIN ANALYZE.
 func TestScripts(t *testing.T) {
 	inproc.RunScripts(t, "testdata", map[string]func(*inproc.Script, *script.Block) string{
@@ -22,6 +25,12 @@ func TestScripts(t *testing.T) {
 				out.WriteString(elapsed.ReplaceAllString(s.Root().Exec("EXPLAIN ANALYZE "+line).String(), "time=…)"))
 			}
 			return out.String()
+		},
+		"deadlock": func(s *inproc.Script, _ *script.Block) string {
+			text := s.Root().Must("SHOW ENGINE INNODB STATUS").Rows[0][2]
+			_, text, _ = strings.Cut(text, "LATEST DETECTED DEADLOCK")
+			text, _, _ = strings.Cut(text, "LIST OF")
+			return moments.ReplaceAllString(text, "…") + "\n"
 		},
 		"timed": func(s *inproc.Script, d *script.Block) string {
 			d.Cmd = "sql"

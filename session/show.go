@@ -23,6 +23,11 @@ func (s *Session) runShow(stmt *syntax.Show, more bool, out Response) error {
 		return s.showCreateDatabase(stmt, more, out)
 	case syntax.ShowGrants, syntax.ShowCreateUser:
 		return s.showAccount(stmt, more, out)
+	case syntax.ShowEngine:
+		return s.showEngine(stmt, more, out)
+	}
+	if err := absentObject(stmt); err != nil {
+		return s.fail(err)
 	}
 	db := stmt.From
 	if db == "" {
@@ -161,6 +166,9 @@ func (s *Session) showCreateTable(stmt *syntax.Show, more bool, out Response) er
 	if err != nil {
 		return s.fail(err)
 	}
+	if catalog.IsSystemSchema(name.Schema) {
+		return s.showSystemTable(stmt, name, more, out)
+	}
 	if err := s.visibleTable(name.Schema, name.Table); err != nil {
 		return s.fail(err)
 	}
@@ -181,10 +189,13 @@ func (s *Session) showCreateTable(stmt *syntax.Show, more bool, out Response) er
 }
 
 func (s *Session) showCreateDatabase(stmt *syntax.Show, more bool, out Response) error {
-	if !s.account().Sees(stmt.Name.Name, "") {
+	if !catalog.IsSystemSchema(stmt.Name.Name) && !s.account().Sees(stmt.Name.Name, "") {
 		return s.fail(s.deniedDatabase(stmt.Name.Name))
 	}
 	db := s.node.Catalog.Current().Database(stmt.Name.Name)
+	if catalog.IsSystemSchema(stmt.Name.Name) {
+		db = &catalog.Database{Name: strings.ToLower(stmt.Name.Name), Coll: infoschema.SchemaCollation(stmt.Name.Name)}
+	}
 	if db == nil {
 		return s.fail(types.Errorf(types.ErBadDB, stmt.Name.Name))
 	}

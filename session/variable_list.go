@@ -179,6 +179,7 @@ func globalVariables() []*variable {
 		intVar("max_connections", scopeGlobal, "2000", "1", "100000", "").onGlobal(applyMaxConnections),
 		intVar("max_prepared_stmt_count", scopeGlobal, "1000000", "0", "16777216", "").onGlobal(applyMaxPrepared),
 		intVar("max_allowed_packet", scopeBoth, "67108864", "1024", "1073741824", "").onSession(applyMaxPacket).fromGlobal(),
+		boolVar("innodb_print_all_deadlocks", scopeGlobal, false, "").readBy("a deadlock, which is logged then"),
 		intVar("innodb_flush_log_at_trx_commit", scopeGlobal, "1", "0", "2", "").onGlobal(applyFlushLog),
 		intVar("innodb_buffer_pool_size", scopeGlobal, "0", "0", "18446744073709551615", "the cache is sized at start, by cache-size"),
 		boolVar("innodb_file_per_table", scopeGlobal, true, idleKeySpace),
