@@ -38,12 +38,33 @@ func (p Patience) Anew() Patience { return PatienceFor(p.Wait, p.Interrupt, p.Se
 // t's: the barrier between two steps of an online schema change. It waits for
 // users of this table only. The error is kvapi.ErrLockTimeout or ErrInterrupted.
 func (c *Catalog) WaitOlder(t *Table, p Patience) error {
-	return c.drain(t.gate, t.Version, p)
+	return c.drain(&drainTarget{gate: t.gate, below: t.Version}, p)
 }
 
-// drain waits until no session but p.Self uses the table of g below version.
-func (c *Catalog) drain(g *Gate, version uint64, p Patience) error {
-	left := c.uses.olderUsers(g, version, p.Self)
+// drainTarget says which uses somebody waits for.
+type drainTarget struct {
+	gate *Gate
+	// below is the version from which on uses do not matter.
+	below uint64
+	// mode are bits of which a use must have all to matter.
+	mode UseMode
+}
+
+// allVersions of a table are waited for by who needs it for itself.
+const allVersions = math.MaxUint64
+
+func (d *drainTarget) concerns(u *Use) bool {
+	word, ok := u.holds(d.gate)
+	return ok && word>>useShift < d.below && UseMode(word)&d.mode == d.mode
+}
+
+// drain waits until no session but p.Self has a use that d concerns.
+func (c *Catalog) drain(d *drainTarget, p Patience) error {
+	return c.drainUses(c.uses.usersOf(d, p.Self), d.concerns, p)
+}
+
+// drainUses waits until concerns is false of all sessions in left, whose later uses do not matter.
+func (c *Catalog) drainUses(left []*Use, concerns func(*Use) bool, p Patience) error {
 	poll := drainPollMin
 	for len(left) > 0 {
 		if err := p.Interrupt.Err(); err != nil {
@@ -64,7 +85,7 @@ func (c *Catalog) drain(g *Gate, version uint64, p Patience) error {
 		// Later users see the new state, so the set can only shrink.
 		keep := left[:0]
 		for _, u := range left {
-			if v, ok := u.holds(g); ok && v < version {
+			if concerns(u) {
 				keep = append(keep, u)
 			}
 		}
@@ -75,19 +96,21 @@ func (c *Catalog) drain(g *Gate, version uint64, p Patience) error {
 
 // Close shuts the gates of tables to new users and waits until the present ones
 // are done. Callers hold the tables' DDL locks, so at most one statement closes
-// a gate at a time. On error every gate is open again.
+// a gate at a time. A session that has locked a table for itself (Lock) may
+// close it within. On error every gate is as it was.
 func (c *Catalog) Close(tables []*Table, p Patience) ([]*Exclusive, error) {
-	group := &exclusiveGroup{}
+	group := &waitGroup{}
 	held := make([]*Exclusive, 0, len(tables))
 	for _, t := range tables {
 		x := &Exclusive{table: t, group: group}
-		t.gate.close(x)
+		x.within = t.gate.lockedBy(p.Self)
+		if !x.within {
+			t.gate.close(x)
+		}
 		held = append(held, x)
 	}
 	for _, x := range held {
-		group.draining.Store(x.table.gate)
-		err := c.drain(x.table.gate, math.MaxUint64, p)
-		group.draining.Store(nil)
+		err := c.drainFor(group, &drainTarget{gate: x.table.gate, below: allVersions}, p)
 		if err != nil {
 			for _, h := range held {
 				h.Open()
@@ -98,15 +121,26 @@ func (c *Catalog) Close(tables []*Table, p Patience) ([]*Exclusive, error) {
 	return held, nil
 }
 
+// drainFor drains on behalf of a statement, for others to see what it waits for.
+func (c *Catalog) drainFor(group *waitGroup, d *drainTarget, p Patience) error {
+	group.draining.Store(d)
+	defer group.draining.Store(nil)
+	return c.drain(d, p)
+}
+
 // TryClose closes the gate of t if nobody uses the table, and never waits. It
 // returns nil otherwise.
 func (c *Catalog) TryClose(t *Table, self *Use) *Exclusive {
-	if len(c.uses.olderUsers(t.gate, math.MaxUint64, self)) > 0 {
+	everybody := &drainTarget{gate: t.gate, below: allVersions}
+	if t.gate.lockedBy(self) {
+		return &Exclusive{table: t, within: true}
+	}
+	if len(c.uses.usersOf(everybody, self)) > 0 {
 		return nil
 	}
-	x := &Exclusive{table: t, group: &exclusiveGroup{}}
+	x := &Exclusive{table: t, group: &waitGroup{}}
 	t.gate.close(x)
-	if len(c.uses.olderUsers(t.gate, math.MaxUint64, self)) > 0 {
+	if len(c.uses.usersOf(everybody, self)) > 0 {
 		x.Open()
 		return nil
 	}
@@ -125,7 +159,11 @@ func (g *Gate) close(x *Exclusive) {
 }
 
 // Open lets sessions in again, those that waited first.
-func (x *Exclusive) Open() { x.table.gate.open() }
+func (x *Exclusive) Open() {
+	if !x.within {
+		x.table.gate.open()
+	}
+}
 
 // Table returns the descriptor that was current when the gate closed.
 func (x *Exclusive) Table() *Table { return x.table }
@@ -141,7 +179,7 @@ func (x *Exclusive) Contended() bool {
 // Users returns the owners of the sessions that use the table of t now.
 func (c *Catalog) Users(t *Table) []uint64 {
 	var ids []uint64
-	for _, u := range c.uses.olderUsers(t.gate, math.MaxUint64, nil) {
+	for _, u := range c.uses.usersOf(&drainTarget{gate: t.gate, below: allVersions}, nil) {
 		ids = append(ids, u.Owner())
 	}
 	slices.Sort(ids)

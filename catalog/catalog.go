@@ -3,7 +3,6 @@ package catalog
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -31,7 +30,7 @@ type Catalog struct {
 // error that names the object: a node must not run with half a schema.
 func Open(m *txn.Manager) (*Catalog, error) {
 	c := &Catalog{txns: m, uses: &Uses{}, ids: idAllocator{txns: m}}
-	snap, err := load(m)
+	snap, err := load(m, &c.uses.stops)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +201,7 @@ func (c *Catalog) publish(ch *Change, ts clock.Timestamp) {
 	}
 	c.current.Store(next)
 	for _, t := range ch.versions() {
-		t.gate.publish(t.Version)
+		t.gate.publish(t.Version, &c.uses.stops)
 	}
 	for _, t := range ch.DropTables {
 		t.gate.gone()
@@ -217,15 +216,17 @@ func (s *Snapshot) byGate(t *Table) *Table {
 	return s.TableByID(t.ID)
 }
 
-// publish sets the version and leaves the gate closed or open as it was.
-func (g *Gate) publish(version uint64) {
+// publish sets the version and leaves the gate closed or open as it was. New tables are stopped like the others.
+func (g *Gate) publish(version uint64, all *stops) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.state.Store(version<<1 | g.state.Load()&closedBit)
+	g.all = all
+	g.state.Store(version<<stateShift | g.state.Load()&closedBit)
+	g.refresh()
 }
 
 func (g *Gate) gone() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.state.Store(math.MaxUint64)
+	g.state.Store(stateGone)
 }

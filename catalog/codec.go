@@ -385,7 +385,7 @@ func scanVersions(m *txn.Manager, kind byte) (l loader, err error) {
 	}
 }
 
-func load(m *txn.Manager) (*Snapshot, error) {
+func load(m *txn.Manager, all *stops) (*Snapshot, error) {
 	s := &Snapshot{version: 1, databases: map[string]*databaseEntry{}}
 	raw, err := ScanAll(m, KindDatabase)
 	if err != nil {
@@ -418,7 +418,7 @@ func load(m *txn.Manager) (*Snapshot, error) {
 		if d := dictionaries[t.PhysID]; d != nil {
 			t.dictionaries = d
 		}
-		t.gate.publish(t.Version)
+		t.gate.publish(t.Version, all)
 		e.tables[t.Name] = t
 	}
 	return s, nil

@@ -8,7 +8,9 @@
 //	descriptor  the immutable description of one version of a database or table
 //	snapshot    all current descriptors at one moment; Catalog.Current
 //	use         a session's mark that its open statement or transaction depends on a table
-//	gate        the mutable word that all versions of a table share: version and open or closed
+//	gate        the mutable word that all versions of a table share: version, open or closed, guarded or not
+//	guard       a session's wish that nobody else writes a table: LOCK TABLES … READ
+//	freeze      a moment that lasts: nobody writes any table, or commits what was written
 //	barrier     waiting until nobody uses an older version of a table
 //	dictionary  a table of symbols (package fsst) by which strings in rows are packed
 //	lesson      an amount of data after which a dictionary is made of a sample
@@ -17,10 +19,11 @@
 //
 //	for {
 //		t := the table of a cached plan, or from catalog.Current()
-//		switch use.Enter(t) {
+//		switch use.Enter(t, mode) {
 //		case Entered: run the statement
 //		case Stale:   plan again
-//		case Closed:  use.Wait(t, lock_wait_timeout, interrupt), then plan again
+//		case Closed:  use.Wait(t, mode, lock_wait_timeout, interrupt), then plan again
+//		case Guarded: use.EnterGuarded(t, mode) if the session may write at all
 //		}
 //	}
 //	use.Release() // after an autocommit statement, or at the end of the transaction
@@ -41,6 +44,11 @@
 //	U4. A schema change waits for users of its own tables only. It ends with
 //	    1205 after lock_wait_timeout; a session that closes a cycle of waits at
 //	    gates gets 1213. No other session is ever disturbed.
+//	U5. After Lock returned, nobody but its session uses the tables that it took for
+//	    writing, and nobody writes those that it took for reading, until Release.
+//	U6. After Freeze returned no statement that commits by itself writes, and no
+//	    transaction commits, until Thaw. Open transactions are not waited for: they
+//	    wait where they write or commit.
 //	C1. Descriptors are durable before they are visible.
 //	C2. Published descriptors never change; equal pointers mean equal versions. A
 //	    descriptor's version is the timestamp of the commit that wrote it, on every
@@ -79,7 +87,7 @@
 //
 // # Lock order
 //
-// Uses.mu before Use.mu; Catalog.mu before Gate.mu before Use.mu. Use.mu is a leaf.
+// Uses.mu before Use.mu; Catalog.mu before Gate.mu before Use.mu. Use.mu and stops.mu are leaves.
 // Dictionaries.mu is never waited for; under it comes the commit of a dictionary.
 //
 // # Goroutines

@@ -12,8 +12,13 @@ import (
 )
 
 const (
-	// closedBit of Gate.state: a DDL statement needs the table for itself.
+	// closedBit of Gate.state: a session needs the table for itself.
 	closedBit = 1
+	// guardedBit of Gate.state: writers have to look closer; see Guarded.
+	guardedBit = 2
+	stateBits  = closedBit | guardedBit
+	// stateShift is where the version begins in Gate.state.
+	stateShift = 2
 	// stateGone of a dropped table: no descriptor matches it.
 	stateGone = math.MaxUint64
 
@@ -30,7 +35,7 @@ const (
 // Gate is the part of a table that changes: its current version, whether it is
 // open, and who waits. All versions of a table share one Gate.
 type Gate struct {
-	// state is version<<1, plus closedBit, or stateGone.
+	// state is version<<stateShift, plus stateBits, or stateGone.
 	state atomic.Uint64
 
 	mu sync.Mutex
@@ -39,42 +44,51 @@ type Gate struct {
 	queue []*gateWaiter
 	// owner is the holder of the closed gate, nil when open. Written under mu.
 	owner atomic.Pointer[Exclusive]
+	// guards are the sessions that keep others from writing. Guarded by mu.
+	guards []*Guard
+	// all is what stops the writers of every table. Set when the first version is published.
+	all *stops
 }
 
 // gateWaiter is a session in Gate.queue. granted is guarded by Gate.mu; woken
 // is closed when the session leaves the queue.
 type gateWaiter struct {
 	use     *Use
+	mode    UseMode
 	woken   chan struct{}
 	granted bool
 }
 
-// Exclusive is one closed gate, held by a DDL statement.
+// Exclusive is one closed gate, held by a DDL statement or by a session with LOCK TABLES.
 type Exclusive struct {
 	table *Table
-	// group is every Exclusive that the same statement holds: who waits at one
+	// group is everything that the same statement holds: who waits at one
 	// of them also depends on the draining of the others. Set before close.
-	group *exclusiveGroup
+	group *waitGroup
+	// within: the session has the table locked already, and keeps it so.
+	within bool
 }
 
-// exclusiveGroup names the gate that a statement is draining now.
-type exclusiveGroup struct {
-	draining atomic.Pointer[Gate]
+// waitGroup names what a statement is draining now.
+type waitGroup struct {
+	draining atomic.Pointer[drainTarget]
+	// self is the session that goes on using what it has closed, nil for a DDL statement.
+	self *Use
 }
 
-// Wait blocks while the gate of t is closed. On success the session holds a
+// Wait blocks while the gate of t is closed or, for a writer, guarded. On success the session holds a
 // use of the table (if it still exists), so that the next schema change queues
 // behind it; plan again and Enter. Errors: kvapi.ErrLockTimeout after timeout,
 // kvapi.ErrDeadlock when the schema change waits, directly or not, for the
 // caller's own transaction, kvapi.ErrInterrupted.
-func (u *Use) Wait(t *Table, timeout time.Duration, intr *kvapi.Interrupt) error {
+func (u *Use) Wait(t *Table, mode UseMode, timeout time.Duration, intr *kvapi.Interrupt) error {
 	g := t.gate
 	g.mu.Lock()
-	if s := g.state.Load(); s&closedBit == 0 || s == stateGone {
+	if word, held := u.holds(g); !g.bars(u, word, held, mode) {
 		g.mu.Unlock()
 		return nil
 	}
-	w := &gateWaiter{use: u, woken: make(chan struct{})}
+	w := &gateWaiter{use: u, mode: mode, woken: make(chan struct{})}
 	g.queue = append(g.queue, w)
 	g.mu.Unlock()
 	u.waiting.Store(g)
@@ -126,37 +140,33 @@ func (g *Gate) open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.owner.Store(nil)
-	s := g.state.Load()
-	for _, w := range g.queue {
-		w.granted = true
-		if s != stateGone {
-			w.use.grant(g, s>>1)
-		}
-		close(w.woken)
-	}
-	g.queue = nil
-	if s != stateGone {
+	g.admit()
+	if s := g.state.Load(); s != stateGone {
 		g.state.Store(s &^ closedBit)
 	}
 }
 
-// grant adds a use on behalf of a session that waits in Wait: it does not
-// touch its slots meanwhile, and the woken channel orders our writes before
-// its next ones.
-func (u *Use) grant(g *Gate, version uint64) {
-	if u.n < inlineSlots {
-		u.slots[u.n].version.Store(version)
-		u.slots[u.n].gate.Store(g)
-		u.n++
-		return
+// admit gives the waiting sessions that nobody bars any more their use. mu is held.
+func (g *Gate) admit() {
+	s := g.state.Load()
+	keep := g.queue[:0]
+	for _, w := range g.queue {
+		word, held := w.use.holds(g)
+		if s != stateGone && g.bars(w.use, word, held, w.mode) {
+			keep = append(keep, w)
+			continue
+		}
+		w.granted = true
+		if s != stateGone {
+			if !held {
+				word = s >> stateShift << useShift
+			}
+			w.use.put(g, word|uint64(w.mode)) // it does not touch its slots meanwhile, and woken orders our writes before its next ones
+		}
+		close(w.woken)
 	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.more == nil {
-		u.more = make(map[*Gate]uint64)
-	}
-	u.more[g] = version
-	u.spilled.Store(true)
+	clear(g.queue[len(keep):])
+	g.queue = keep
 }
 
 // cycle reports whether u, waiting at g, waits for itself: the statement that
@@ -170,21 +180,33 @@ func (r *Uses) reaches(u *Use, g *Gate, seen map[*Gate]bool) bool {
 		return false
 	}
 	seen[g] = true
-	x := g.owner.Load()
-	if x == nil {
-		return false
-	}
-	draining := x.group.draining.Load()
-	if draining == nil {
-		return false
-	}
-	for _, h := range r.olderUsers(draining, math.MaxUint64, nil) {
-		if h == u {
-			return true
+	for _, group := range g.holders() {
+		draining := group.draining.Load()
+		if draining == nil {
+			continue
 		}
-		if next := h.waiting.Load(); next != nil && r.reaches(u, next, seen) {
-			return true
+		for _, h := range r.usersOf(draining, nil) {
+			if h == u {
+				return true
+			}
+			if next := h.waiting.Load(); next != nil && r.reaches(u, next, seen) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// holders are the statements that g is waited at for.
+func (g *Gate) holders() []*waitGroup {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var groups []*waitGroup
+	if x := g.owner.Load(); x != nil {
+		groups = append(groups, x.group)
+	}
+	for _, held := range g.guards {
+		groups = append(groups, held.group)
+	}
+	return groups
 }

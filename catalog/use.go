@@ -20,20 +20,43 @@ const (
 	// Stale: a newer version exists or the table is gone. Nothing is held for
 	// this call; plan again from Catalog.Current.
 	Stale
-	// Closed: a DDL statement needs the table for itself. Nothing is held for
-	// this call; call Wait, then plan again.
+	// Closed: another session has the table for itself: a DDL statement, or LOCK
+	// TABLES … WRITE. Nothing is held for this call; call Wait, then plan again.
 	Closed
+	// Guarded: the table may be read and not written: LOCK TABLES … READ, FLUSH
+	// TABLES WITH READ LOCK or read_only. Nothing new is held for this call; ask
+	// EnterGuarded, or Wait, then plan again.
+	Guarded
+)
+
+// UseMode says what a statement does with a table.
+type UseMode uint8
+
+// The modes of Use.Enter, to be combined.
+const (
+	// UseRead leaves the rows as they are; it may lock them for others to read.
+	UseRead UseMode = 0
+	// UseWrite changes rows or locks them against everybody.
+	UseWrite UseMode = 1
+	// UseBrief ends with the statement: autocommit. Whoever stops all writers waits
+	// for these, while an open transaction's commits are stopped instead.
+	UseBrief UseMode = 2
+
+	useModes = 3
+	// useShift is where the version begins in slot.word.
+	useShift = 2
 )
 
 // slot says that a statement or transaction uses a table. Only the owner of the
 // Use writes it; schema changes read it.
 //
-// The version is stored before the gate. A reader that loads the gate and then
-// the version can therefore pair a gate with a later version, which only
+// The word is stored before the gate. A reader that loads the gate and then
+// the word can therefore pair a gate with a later word, which only
 // happens when the use it is asking about has ended.
 type slot struct {
-	gate    atomic.Pointer[Gate]
-	version atomic.Uint64
+	gate atomic.Pointer[Gate]
+	// word is the version<<useShift with the modes.
+	word atomic.Uint64
 }
 
 // Use records which tables one session's open statement or transaction depends
@@ -57,66 +80,114 @@ type Use struct {
 
 	// waiting is the gate that the owner waits at, nil otherwise.
 	waiting atomic.Pointer[Gate]
+	// committing is set while the owner commits a transaction of several statements.
+	committing atomic.Bool
 }
 
-// Enter declares that the current statement uses t until Release. It costs two
+// Enter declares that the current statement uses t in a mode until Release. It costs two
 // atomic stores and one load. A session that already uses the table in this
 // transaction enters a closed gate too: the schema change is waiting for it.
-func (u *Use) Enter(t *Table) EnterResult {
+func (u *Use) Enter(t *Table, mode UseMode) EnterResult {
 	g := t.gate
-	want := t.Version << 1
+	want := t.Version << stateShift
 	for i := 0; i < u.n; i++ {
 		if u.slots[i].gate.Load() == g {
-			return enterHeld(g, want)
+			return u.enterHeld(&u.slots[i], want, mode)
 		}
 	}
 	if u.n == inlineSlots {
-		return u.enterSpilled(g, t.Version)
+		return u.enterSpilled(g, t.Version, mode)
 	}
 	s := &u.slots[u.n]
-	s.version.Store(t.Version)
+	s.word.Store(t.Version<<useShift | uint64(mode))
 	s.gate.Store(g)
 	if g.state.Load() == want {
 		u.n++
 		return Entered
 	}
-	s.gate.Store(nil)
-	return refusal(g, want)
+	result := u.judge(g, want, mode)
+	if result == Entered {
+		u.n++
+	} else {
+		s.gate.Store(nil)
+	}
+	return result
 }
 
 // enterHeld answers for a table that the transaction uses already. Its slot
-// keeps the oldest version used, which is what a barrier has to wait for.
-func enterHeld(g *Gate, want uint64) EnterResult {
-	if g.state.Load()&^closedBit == want {
+// keeps the oldest version used, which is what a barrier has to wait for. The mode
+// only grows, and is visible before the state is looked at.
+func (u *Use) enterHeld(s *slot, want uint64, mode UseMode) EnterResult {
+	before := s.word.Load()
+	word := before | uint64(mode)
+	if word != before {
+		s.word.Store(word)
+	}
+	state := s.gate.Load().state.Load()
+	if state&^closedBit == want {
 		return Entered
 	}
-	return Stale
-}
-
-func refusal(g *Gate, want uint64) EnterResult {
-	if s := g.state.Load(); s&closedBit != 0 && s != stateGone {
-		return Closed
+	result := Stale
+	if state != stateGone && state&^stateBits == want {
+		result = Entered
+		if mode&UseWrite != 0 { // the table is guarded
+			result = Guarded
+		}
 	}
-	return Stale
+	if result != Entered && word != before {
+		s.word.Store(before)
+	}
+	return result
 }
 
-func (u *Use) enterSpilled(g *Gate, version uint64) EnterResult {
+// judge answers for a table whose state is not simply what the caller wants. Its
+// slot is visible already.
+func (u *Use) judge(g *Gate, want uint64, mode UseMode) EnterResult {
+	state := g.state.Load()
+	switch {
+	case state == stateGone:
+		return Stale
+	case state&closedBit != 0:
+		if x := g.owner.Load(); x == nil || x.group.self == nil || x.group.self != u {
+			return Closed
+		}
+	}
+	switch {
+	case state&^stateBits != want:
+		return Stale
+	case state&guardedBit != 0 && mode&UseWrite != 0:
+		return Guarded
+	}
+	return Entered
+}
+
+func (u *Use) enterSpilled(g *Gate, version uint64, mode UseMode) EnterResult {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if _, ok := u.more[g]; ok {
-		return enterHeld(g, version<<1)
+	want := version << stateShift
+	if held, ok := u.more[g]; ok {
+		s := slot{}
+		s.gate.Store(g)
+		s.word.Store(held)
+		u.more[g] = held | uint64(mode) // nobody looks before mu is free, and none of its bits comes too late
+		result := u.enterHeld(&s, want, mode)
+		u.more[g] = s.word.Load()
+		return result
 	}
 	if u.more == nil {
 		u.more = make(map[*Gate]uint64)
 	}
-	u.more[g] = version
+	u.more[g] = version<<useShift | uint64(mode)
 	u.spilled.Store(true)
-	if g.state.Load() == version<<1 {
+	if g.state.Load() == want {
 		return Entered
 	}
-	delete(u.more, g)
-	u.spilled.Store(len(u.more) > 0)
-	return refusal(g, version<<1)
+	result := u.judge(g, want, mode)
+	if result != Entered {
+		delete(u.more, g)
+		u.spilled.Store(len(u.more) > 0)
+	}
+	return result
 }
 
 // Release ends every use: at the end of an autocommit statement, after its
@@ -137,19 +208,39 @@ func (u *Use) Release() {
 // Holding reports whether any table is in use.
 func (u *Use) Holding() bool { return u.n > 0 || u.spilled.Load() }
 
-// holds returns the version at which u uses the table of g.
-func (u *Use) holds(g *Gate) (version uint64, ok bool) {
+// holds returns the word of u's use of the table of g.
+func (u *Use) holds(g *Gate) (word uint64, ok bool) {
 	for i := range u.slots {
 		if u.slots[i].gate.Load() == g {
-			return u.slots[i].version.Load(), true
+			return u.slots[i].word.Load(), true
 		}
 	}
 	if u.spilled.Load() {
 		u.mu.Lock()
-		version, ok = u.more[g]
+		word, ok = u.more[g]
 		u.mu.Unlock()
 	}
-	return version, ok
+	return word, ok
+}
+
+// holdsBriefly reports whether a statement of u that ends with its own commit writes any table.
+func (u *Use) holdsBriefly() bool {
+	const wanted = uint64(UseWrite | UseBrief)
+	for i := range u.slots {
+		if u.slots[i].gate.Load() != nil && u.slots[i].word.Load()&wanted == wanted {
+			return true
+		}
+	}
+	if u.spilled.Load() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		for _, word := range u.more {
+			if word&wanted == wanted {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // SetOwner names the session (its connection id) for listings of who blocks a
@@ -171,6 +262,8 @@ type Uses struct {
 	// all is guarded by mu, which is taken before Use.mu and never while a
 	// Gate.mu is held by someone waiting for it.
 	all map[*Use]struct{}
+	// stops is what keeps all sessions from writing.
+	stops stops
 }
 
 // Register adds a session. Its Use must be closed when the session ends.
@@ -191,17 +284,13 @@ func (r *Uses) remove(u *Use) {
 	delete(r.all, u)
 }
 
-// olderUsers returns the sessions other than self that use the table of g at a
-// version below version.
-func (r *Uses) olderUsers(g *Gate, version uint64, self *Use) []*Use {
+// usersOf returns the sessions other than self whose use of a table d waits for.
+func (r *Uses) usersOf(d *drainTarget, self *Use) []*Use {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	var out []*Use
 	for u := range r.all {
-		if u == self {
-			continue
-		}
-		if v, ok := u.holds(g); ok && v < version {
+		if u != self && d.concerns(u) {
 			out = append(out, u)
 		}
 	}

@@ -51,17 +51,17 @@ func TestEnterAndBarrier(t *testing.T) {
 	c := memCatalog("a", "b")
 	u, other := c.Uses().Register(), c.Uses().Register()
 	a1 := c.get("a")
-	if got := u.Enter(a1); got != Entered {
+	if got := u.Enter(a1, UseRead); got != Entered {
 		t.Fatal(got)
 	}
-	if got := other.Enter(c.get("b")); got != Entered {
+	if got := other.Enter(c.get("b"), UseRead); got != Entered {
 		t.Fatal(got)
 	}
 	a2 := c.step(a1)
-	if got := other.Enter(a1); got != Stale {
+	if got := other.Enter(a1, UseRead); got != Stale {
 		t.Fatalf("old version: %v", got)
 	}
-	if got := u.Enter(a2); got != Entered {
+	if got := u.Enter(a2, UseRead); got != Entered {
 		t.Fatalf("a transaction goes on with the new version: %v", got)
 	}
 	if err := c.WaitOlder(a2, within(time.Millisecond)); err != kvapi.ErrLockTimeout {
@@ -85,7 +85,7 @@ func TestEnterManyTables(t *testing.T) {
 	u := c.Uses().Register()
 	for range 2 {
 		for _, name := range names {
-			if got := u.Enter(c.get(name)); got != Entered {
+			if got := u.Enter(c.get(name), UseRead); got != Entered {
 				t.Fatal(name, got)
 			}
 		}
@@ -107,11 +107,11 @@ func TestCloseWaitsAndQueues(t *testing.T) {
 	c := memCatalog("a")
 	old, late := c.Uses().Register(), c.Uses().Register()
 	a := c.get("a")
-	old.Enter(a)
+	old.Enter(a, UseRead)
 	if _, err := c.Close([]*Table{a}, within(5*time.Millisecond)); err != kvapi.ErrLockTimeout {
 		t.Fatalf("close with a user: %v", err)
 	}
-	if got := late.Enter(a); got != Entered {
+	if got := late.Enter(a, UseRead); got != Entered {
 		t.Fatalf("the gate must be open after a failed close: %v", got)
 	}
 	late.Release()
@@ -123,14 +123,14 @@ func TestCloseWaitsAndQueues(t *testing.T) {
 		}
 		closed <- x[0]
 	}()
-	for late.Enter(a) != Closed {
+	for late.Enter(a, UseRead) != Closed {
 		late.Release()
 	}
-	if got := old.Enter(a); got != Entered {
+	if got := old.Enter(a, UseRead); got != Entered {
 		t.Fatalf("a present user passes the closed gate: %v", got)
 	}
 	waited := make(chan error)
-	go func() { waited <- late.Wait(a, patience, nil) }()
+	go func() { waited <- late.Wait(a, UseRead, patience, nil) }()
 	old.Release()
 	x := <-closed
 	select {
@@ -146,7 +146,7 @@ func TestCloseWaitsAndQueues(t *testing.T) {
 	if len(c.Users(a2)) != 1 {
 		t.Fatal("who waited has its use as soon as the gate opens")
 	}
-	if got := late.Enter(a2); got != Entered {
+	if got := late.Enter(a2, UseRead); got != Entered {
 		t.Fatal(got)
 	}
 }
@@ -159,22 +159,22 @@ func TestWaitEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := u.Wait(a, time.Millisecond, nil); err != kvapi.ErrLockTimeout {
+	if err := u.Wait(a, UseRead, time.Millisecond, nil); err != kvapi.ErrLockTimeout {
 		t.Fatal(err)
 	}
 	var intr kvapi.Interrupt
 	intr.Set(kvapi.ReasonKillQuery)
-	if err := u.Wait(a, time.Minute, &intr); err != kvapi.ErrInterrupted {
+	if err := u.Wait(a, UseRead, time.Minute, &intr); err != kvapi.ErrInterrupted {
 		t.Fatal(err)
 	}
 	c.publish(&Change{DropTables: []*Table{a}}, c.next())
 	done := make(chan error)
-	go func() { done <- u.Wait(a, time.Minute, nil) }()
+	go func() { done <- u.Wait(a, UseRead, time.Minute, nil) }()
 	x[0].Open()
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if u.Enter(a) != Stale {
+	if u.Enter(a, UseRead) != Stale {
 		t.Fatal("a dropped table must be looked up again")
 	}
 }
@@ -185,8 +185,8 @@ func TestGateDeadlock(t *testing.T) {
 	c := memCatalog("a", "b")
 	u1, u2 := c.Uses().Register(), c.Uses().Register()
 	a, b := c.get("a"), c.get("b")
-	u1.Enter(a)
-	u2.Enter(b)
+	u1.Enter(a, UseRead)
+	u2.Enter(b, UseRead)
 	var wg sync.WaitGroup
 	for _, tab := range []*Table{a, b} {
 		wg.Add(1)
@@ -202,14 +202,14 @@ func TestGateDeadlock(t *testing.T) {
 	}
 	probe := c.Uses().Register()
 	for _, tab := range []*Table{a, b} {
-		for probe.Enter(tab) != Closed {
+		for probe.Enter(tab, UseRead) != Closed {
 			probe.Release()
 		}
 	}
 	var deadlocks atomic.Int32
 	wait := func(u *Use, tab *Table) {
 		defer wg.Done()
-		if err := u.Wait(tab, patience, nil); errors.Is(err, kvapi.ErrDeadlock) {
+		if err := u.Wait(tab, UseRead, patience, nil); errors.Is(err, kvapi.ErrDeadlock) {
 			deadlocks.Add(1)
 		} else if err != nil {
 			t.Error(err)
@@ -248,7 +248,7 @@ func TestGateStress(t *testing.T) {
 				for range 1 + r.IntN(2) {
 					i := r.IntN(len(names))
 					tab := c.get(names[i])
-					switch u.Enter(tab) {
+					switch u.Enter(tab, UseRead) {
 					case Entered:
 						if exclusive[i].Load() {
 							t.Error("entered a closed gate")
@@ -256,7 +256,7 @@ func TestGateStress(t *testing.T) {
 						inside[i].Add(1)
 						in = append(in, i)
 					case Closed:
-						if err := u.Wait(tab, patience, nil); err != nil && err != kvapi.ErrDeadlock {
+						if err := u.Wait(tab, UseRead, patience, nil); err != nil && err != kvapi.ErrDeadlock {
 							t.Error(err)
 						}
 					}
@@ -299,6 +299,159 @@ func TestGateStress(t *testing.T) {
 	wg.Wait()
 }
 
+// enterOrWait uses a table as a session does, and waits for it if it may. It answers Closed for a session that must give up what it has.
+func enterOrWait(t *testing.T, u *Use, tab *Table, mode UseMode, wait bool) EnterResult {
+	for {
+		result := u.Enter(tab, mode)
+		if result == Guarded {
+			result = u.EnterGuarded(tab, mode)
+		}
+		if result != Closed || !wait {
+			return result
+		}
+		switch err := u.Wait(tab, mode, patience, nil); err {
+		case nil:
+		case kvapi.ErrDeadlock:
+			return Closed
+		default:
+			t.Error(err)
+			return Closed
+		}
+	}
+}
+
+// TestLockStress: transactions read and write tables while others lock them alone or for reading, and stop all writers. Nobody writes what
+// is locked for reading or frozen, and nobody uses what is locked alone.
+func TestLockStress(t *testing.T) {
+	seed := testkit.Seed(t)
+	names := []string{"a", "b", "c"}
+	c := memCatalog(names...)
+	var readers, writers, brief [3]atomic.Int32
+	var stop atomic.Bool
+	var committing atomic.Int32
+	var wg, users sync.WaitGroup
+	for g := range 6 {
+		users.Add(1)
+		go func() {
+			defer users.Done()
+			r := testkit.Rand(seed, uint64(g))
+			u := c.Uses().Register()
+			defer u.Close()
+			for !stop.Load() {
+				transaction := r.IntN(2) == 0
+				type held struct {
+					i     int
+					write bool
+				}
+				var in []held
+				for range 1 + r.IntN(3) {
+					h := held{r.IntN(len(names)), r.IntN(2) == 0}
+					mode := UseRead
+					if h.write {
+						mode = UseWrite
+					}
+					if !transaction {
+						mode |= UseBrief
+					}
+					tab := c.get(names[h.i])
+					result := enterOrWait(t, u, tab, mode, transaction || len(in) == 0)
+					if result != Entered {
+						break
+					}
+					readers[h.i].Add(1)
+					if h.write {
+						writers[h.i].Add(1)
+						if !transaction {
+							brief[h.i].Add(1)
+						}
+					}
+					in = append(in, h)
+				}
+				if r.IntN(8) == 0 {
+					clock.Sleep(time.Duration(r.IntN(100)) * time.Microsecond)
+				}
+				if transaction {
+					if err := u.BeginCommit(patience, nil); err != nil {
+						t.Error(err)
+					}
+					committing.Add(1)
+				}
+				for _, h := range in {
+					readers[h.i].Add(-1)
+					if h.write {
+						writers[h.i].Add(-1)
+						if !transaction {
+							brief[h.i].Add(-1)
+						}
+					}
+				}
+				if transaction {
+					committing.Add(-1)
+					u.EndCommit()
+				}
+				u.Release()
+			}
+		}()
+	}
+	// The names of tables are locked elsewhere, so one goroutine locks.
+	wg.Add(2)
+	go func() {
+		defer wg.Done()
+		r := testkit.Rand(seed, 100)
+		u := c.Uses().Register()
+		defer u.Close()
+		for range 300 {
+			var want []TableLock
+			for _, name := range names {
+				if r.IntN(2) == 0 {
+					want = append(want, TableLock{c.get(name), r.IntN(2) == 0})
+				}
+			}
+			l, err := c.Lock(want, PatienceFor(patience, nil, u))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for _, w := range want {
+				i := int(w.Table.ID) - 1
+				if w.Write && readers[i].Load() != 0 || writers[i].Load() != 0 {
+					t.Error("a locked table is used")
+				}
+				if u.Enter(w.Table, UseRead) != Entered {
+					t.Error("not for who locked it")
+				}
+			}
+			u.Release()
+			l.Release()
+		}
+	}()
+	go func() {
+		defer wg.Done()
+		u := c.Uses().Register()
+		defer u.Close()
+		for range 300 {
+			f, err := c.Freeze(PatienceFor(patience, nil, u))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for i := range brief {
+				if brief[i].Load() != 0 {
+					t.Error("a statement writes in a frozen catalog")
+				}
+			}
+			if committing.Load() != 0 {
+				t.Error("a transaction commits in a frozen catalog")
+			}
+			f.Thaw()
+			clock.Sleep(50 * time.Microsecond)
+		}
+	}()
+	wg.Wait()
+	stop.Store(true)
+	users.Wait()
+}
+
 func alone(t *testing.T, inside *atomic.Int32, exclusive *atomic.Bool) {
 	exclusive.Store(true)
 	if n := inside.Load(); n != 0 {
@@ -313,7 +466,7 @@ func BenchmarkEnterRelease(b *testing.B) {
 	u := c.Uses().Register()
 	b.ReportAllocs()
 	for b.Loop() {
-		if u.Enter(a) != Entered {
+		if u.Enter(a, UseRead) != Entered {
 			b.Fatal()
 		}
 		u.Release()

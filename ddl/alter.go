@@ -35,7 +35,7 @@ func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 	}
 	p := c.patience()
 	parents, refs := foreignParents(n, addedForeign(actions))
-	release, err := e.lockKin(p, []Name{n}, parents, refs...)
+	release, err := e.lockKin(c, p, []Name{n}, parents, refs...)
 	if err != nil {
 		return err
 	}

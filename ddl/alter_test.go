@@ -126,7 +126,7 @@ func TestAlterIsInvisibleUntilItsEnd(t *testing.T) {
 			})
 			use := func() *catalog.Use {
 				u := n.cat.Uses().Register()
-				if u.Enter(n.table("t")) != catalog.Entered {
+				if u.Enter(n.table("t"), catalog.UseRead) != catalog.Entered {
 					t.Fatal("the table is closed")
 				}
 				return u
@@ -206,13 +206,13 @@ func TestDropColumnBehindDropIndex(t *testing.T) {
 	n.fill("t", 1, 101, func(id int) int { return id })
 	n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("i", false, "k", "c")))
 	before, between := n.cat.Uses().Register(), n.cat.Uses().Register()
-	if before.Enter(n.table("t")) != catalog.Entered {
+	if before.Enter(n.table("t"), catalog.UseRead) != catalog.Entered {
 		t.Fatal()
 	}
 	done := make(chan error, 1)
 	go func() { done <- n.ex.DropIndexOf(&ddl.Call{LockWait: lockWait}, name("t"), "i") }()
 	waitFor(t, func() bool { return n.table("t").Index("i").State == catalog.StateWriteOnly })
-	if between.Enter(n.table("t")) != catalog.Entered {
+	if between.Enter(n.table("t"), catalog.UseRead) != catalog.Entered {
 		t.Fatal()
 	}
 	before.Release()
@@ -226,7 +226,7 @@ func TestDropColumnBehindDropIndex(t *testing.T) {
 	probe := n.cat.Uses().Register()
 	waitFor(t, func() bool {
 		defer probe.Release()
-		return probe.Enter(n.table("t")) == catalog.Closed || len(done) > 0
+		return probe.Enter(n.table("t"), catalog.UseRead) == catalog.Closed || len(done) > 0
 	})
 	between.Release()
 	n.must(<-done)
@@ -247,7 +247,7 @@ func TestAlterWaitsAnew(t *testing.T) {
 	begun := clock.Mono()
 	users := []*catalog.Use{n.cat.Uses().Register(), n.cat.Uses().Register()}
 	enter := func(u *catalog.Use) {
-		if u.Enter(n.table("t")) != catalog.Entered {
+		if u.Enter(n.table("t"), catalog.UseRead) != catalog.Entered {
 			t.Error("the table is closed")
 		}
 	}

@@ -110,7 +110,7 @@ func (e *Executor) CreateDatabase(c *Call, name string, coll types.CollationID, 
 	if coll == 0 {
 		coll = types.DefaultCollation
 	}
-	release, err := e.names.lock([]nameRef{dbRef(name, true)}, c.patience())
+	release, err := e.lockNames(c, []nameRef{dbRef(name, true)}, c.patience())
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (e *Executor) AlterDatabase(c *Call, name string, coll types.CollationID) e
 	if err := checkSchemaAccess(name); err != nil {
 		return err
 	}
-	release, err := e.names.lock([]nameRef{dbRef(name, true)}, c.patience())
+	release, err := e.lockNames(c, []nameRef{dbRef(name, true)}, c.patience())
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (e *Executor) DropDatabase(c *Call, name string, ifExists bool) (tables int
 		return 0, err
 	}
 	p := c.patience()
-	release, err := e.lockKinOf(p, func(snap *catalog.Snapshot) (all []Name) {
+	release, err := e.lockKinOf(c, p, func(snap *catalog.Snapshot) (all []Name) {
 		for _, t := range snap.Tables(name) {
 			all = append(all, Name{t.Schema, t.Name})
 		}
@@ -236,7 +236,7 @@ func (e *Executor) CreateTable(c *Call, spec *TableSpec) error {
 	}
 	parents, refs := foreignParents(spec.Name, keys)
 	p := c.patience()
-	release, err := e.lockKin(p, []Name{spec.Name}, parents, refs...)
+	release, err := e.lockKin(c, p, []Name{spec.Name}, parents, refs...)
 	if err != nil {
 		return err
 	}
@@ -303,7 +303,7 @@ func (e *Executor) DropTables(c *Call, names []Name, ifExists bool) error {
 		}
 	}
 	p := c.patience()
-	release, err := e.lockKin(p, names, nil)
+	release, err := e.lockKin(c, p, names, nil)
 	if err != nil {
 		return err
 	}
@@ -340,7 +340,7 @@ func (e *Executor) DropTables(c *Call, names []Name, ifExists bool) error {
 // TruncateTable empties a table by giving it a new key space.
 func (e *Executor) TruncateTable(c *Call, n Name) error {
 	p := c.patience()
-	release, err := e.names.lock(tableRefs(n), p)
+	release, err := e.lockNames(c, tableRefs(n), p)
 	if err != nil {
 		return err
 	}
@@ -394,7 +394,7 @@ func (e *Executor) RenameTables(c *Call, pairs []RenamePair) error {
 		names = append(names, r.From, r.To)
 	}
 	p := c.patience()
-	release, err := e.lockKin(p, names, nil)
+	release, err := e.lockKin(c, p, names, nil)
 	if err != nil {
 		return err
 	}

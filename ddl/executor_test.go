@@ -29,7 +29,7 @@ func TestDropWaitsForTransaction(t *testing.T) {
 	n.sbtest("a")
 	n.sbtest("b")
 	u, other := n.cat.Uses().Register(), n.cat.Uses().Register()
-	if u.Enter(n.table("a")) != catalog.Entered || other.Enter(n.table("b")) != catalog.Entered {
+	if u.Enter(n.table("a"), catalog.UseRead) != catalog.Entered || other.Enter(n.table("b"), catalog.UseRead) != catalog.Entered {
 		t.Fatal()
 	}
 	err := n.ex.DropTables(&ddl.Call{LockWait: 20 * time.Millisecond}, []ddl.Name{name("a")}, false)
@@ -42,7 +42,7 @@ func TestDropWaitsForTransaction(t *testing.T) {
 	probe := n.cat.Uses().Register()
 	waitFor(t, func() bool {
 		defer probe.Release()
-		return probe.Enter(n.table("a")) == catalog.Closed
+		return probe.Enter(n.table("a"), catalog.UseRead) == catalog.Closed
 	})
 	late := make(chan error)
 	go func() {
@@ -189,7 +189,7 @@ func TestBuildOfAlterIsRemoved(t *testing.T) {
 		n.sbtest("t")
 		n.fill("t", 1, 101, func(id int) int { return id })
 		use := n.cat.Uses().Register()
-		if use.Enter(n.table("t")) != catalog.Entered {
+		if use.Enter(n.table("t"), catalog.UseRead) != catalog.Entered {
 			t.Fatal()
 		}
 		done := make(chan error)
@@ -356,7 +356,7 @@ func TestAlterStoppedBeforeItsLastStep(t *testing.T) {
 	}
 	enter := func(u *catalog.Use) {
 		t.Helper()
-		if u.Enter(n.table("a")) != catalog.Entered {
+		if u.Enter(n.table("a"), catalog.UseRead) != catalog.Entered {
 			t.Fatal("the table is closed")
 		}
 	}
@@ -380,7 +380,7 @@ func TestAlterStoppedBeforeItsLastStep(t *testing.T) {
 	second.Release()
 	waitFor(t, func() bool { // the last step waits for third, newcomers wait for it
 		defer probe.Release()
-		return probe.Enter(n.table("a")) == catalog.Closed
+		return probe.Enter(n.table("a"), catalog.UseRead) == catalog.Closed
 	})
 	intr.Set(kvapi.ReasonKillQuery)
 	if err := <-done; !errors.Is(err, kvapi.ErrInterrupted) {
@@ -462,7 +462,7 @@ func TestLeavingIndexesMakeRoom(t *testing.T) {
 	enter := func() *catalog.Use {
 		t.Helper()
 		u := n.cat.Uses().Register()
-		if u.Enter(n.table("a")) != catalog.Entered {
+		if u.Enter(n.table("a"), catalog.UseRead) != catalog.Entered {
 			t.Fatal("the table is closed")
 		}
 		return u
@@ -533,7 +533,7 @@ func TestLeavingIndexKeysNothing(t *testing.T) {
 	id.AutoInc = true
 	n.must(n.ex.CreateTable(&ddl.Call{}, &ddl.TableSpec{Name: name("a"), Columns: []ddl.ColumnSpec{id}, Indexes: []ddl.IndexSpec{key("i", false, "id")}}))
 	u := n.cat.Uses().Register()
-	if u.Enter(n.table("a")) != catalog.Entered {
+	if u.Enter(n.table("a"), catalog.UseRead) != catalog.Entered {
 		t.Fatal("the table is closed")
 	}
 	var intr kvapi.Interrupt

@@ -170,7 +170,7 @@ func foreignParents(n Name, specs []*ForeignKeySpec) (parents []Name, refs []nam
 	for _, k := range specs {
 		parents = append(parents, Name{k.Parent.Schema, k.Parent.Name})
 		if k.Name != "" {
-			refs = append(refs, nameRef{n.Schema + "\x00\x00" + strings.ToLower(k.Name), true})
+			refs = append(refs, nameRef{key: n.Schema + "\x00\x00" + strings.ToLower(k.Name), mode: nameExclusive})
 		}
 	}
 	return parents, refs

@@ -75,7 +75,7 @@ func TestFailedBuildOnFullDisk(t *testing.T) {
 		n.sbtest("t")
 		n.fill("t", 1, 101, func(id int) int { return id })
 		u := n.cat.Uses().Register()
-		if u.Enter(n.table("t")) != catalog.Entered {
+		if u.Enter(n.table("t"), catalog.UseRead) != catalog.Entered {
 			t.Fatal()
 		}
 		done := make(chan error)
@@ -104,7 +104,7 @@ func TestDropIndexOnFullDisk(t *testing.T) {
 		n.fill("t", 1, 101, func(id int) int { return id })
 		n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("i", false, "k")))
 		u := n.cat.Uses().Register()
-		if u.Enter(n.table("t")) != catalog.Entered {
+		if u.Enter(n.table("t"), catalog.UseRead) != catalog.Entered {
 			t.Fatal()
 		}
 		var intr kvapi.Interrupt
@@ -132,7 +132,7 @@ func TestDropIndexOnFullDisk(t *testing.T) {
 func (n *node) user() *catalog.Use {
 	n.tb.Helper()
 	u := n.cat.Uses().Register()
-	if u.Enter(n.table("t")) != catalog.Entered {
+	if u.Enter(n.table("t"), catalog.UseRead) != catalog.Entered {
 		n.tb.Fatal("the table is closed")
 	}
 	return u

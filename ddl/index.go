@@ -16,7 +16,7 @@ import (
 // it is left.
 func (e *Executor) CreateIndex(c *Call, n Name, spec IndexSpec) error {
 	p := c.patience()
-	release, err := e.names.lock(tableRefs(n), p)
+	release, err := e.lockNames(c, tableRefs(n), p)
 	if err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func (e *Executor) DropIndexOf(c *Call, n Name, index string) error {
 		return e.AlterTable(c, n, []AlterSpec{drop})
 	}
 	p := c.patience()
-	release, err := e.names.lock(tableRefs(n), p)
+	release, err := e.lockNames(c, tableRefs(n), p)
 	if err != nil {
 		return err
 	}

@@ -311,7 +311,7 @@ func TestCreateIndexWaitsForTransaction(t *testing.T) {
 	n.fill("t", 1, 11, func(id int) int { return id })
 	u := n.cat.Uses().Register()
 	u.SetOwner(77)
-	if u.Enter(n.table("t")) != catalog.Entered {
+	if u.Enter(n.table("t"), catalog.UseRead) != catalog.Entered {
 		t.Fatal()
 	}
 	err := n.ex.CreateIndex(&ddl.Call{LockWait: 20 * time.Millisecond}, name("t"), key("i", false, "k"))

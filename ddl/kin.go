@@ -15,17 +15,17 @@ const kinAttemptsMax = 16
 
 // lockKin locks the names of tables, and of all tables that foreign keys tie to them: their descriptors may change together. parents are
 // tables to which a tie is to be made; refs are further names.
-func (e *Executor) lockKin(p catalog.Patience, names, parents []Name, refs ...nameRef) (release func(), err error) {
-	return e.lockKinOf(p, func(*catalog.Snapshot) []Name { return names }, parents, refs...)
+func (e *Executor) lockKin(c *Call, p catalog.Patience, names, parents []Name, refs ...nameRef) (release func(), err error) {
+	return e.lockKinOf(c, p, func(*catalog.Snapshot) []Name { return names }, parents, refs...)
 }
 
 // lockKinOf is lockKin for tables that depend on the schema.
-func (e *Executor) lockKinOf(p catalog.Patience, names func(*catalog.Snapshot) []Name, parents []Name, refs ...nameRef) (release func(), err error) {
+func (e *Executor) lockKinOf(c *Call, p catalog.Patience, names func(*catalog.Snapshot) []Name, parents []Name, refs ...nameRef) (release func(), err error) {
 	for range kinAttemptsMax {
 		snap := e.catalog.Current()
 		own := names(snap)
 		all := slices.Concat(own, parents, kinOf(snap, own))
-		if release, err = e.names.lock(append(tableRefs(all...), refs...), p); err != nil {
+		if release, err = e.lockNames(c, append(tableRefs(all...), refs...), p); err != nil {
 			return nil, err
 		}
 		snap = e.catalog.Current()

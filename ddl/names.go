@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/pandodb/pando/catalog"
@@ -10,38 +11,66 @@ import (
 )
 
 // nameLocks serialises schema changes by name: a database shared by the changes
-// of its tables and exclusive for its own, a table exclusive. Statements on
+// of its tables and exclusive for its own, a table exclusive, or shared by sessions that have it locked for reading. Statements on
 // tables do not take them. Waiters are served first in, first out.
 //
+// Two names stand for everything: changes share them with each other, and who wants the schema to stay as it is shares them with
+// others who want that.
+//
 // A statement takes all its names at once in ascending order, so that no two
-// statements wait for each other; it closes gates only afterwards.
+// statements wait for each other; it closes gates only afterwards. A session with LOCK TABLES keeps its names, and a RENAME within may wait
+// for one more: lock_wait_timeout ends a cycle that comes of it.
 type nameLocks struct {
 	mu sync.Mutex
 	// byName is guarded by mu. An entry exists while it is held or waited for.
 	byName map[string]*nameLock
 }
 
+// nameMode says with whom a name is shared: with others of the same mode, and with nobody if it is exclusive.
+type nameMode uint8
+
+const (
+	nameChange nameMode = iota // the name's parts change
+	nameKeep                   // nothing of it may change
+	nameExclusive
+	nameModes
+)
+
 type nameLock struct {
-	shared    int
-	exclusive bool
-	queue     []*nameWaiter
+	held  [nameModes]int
+	queue []*nameWaiter
 }
 
 // nameWaiter: granted is guarded by nameLocks.mu; ready is closed with it.
 type nameWaiter struct {
-	exclusive, granted bool
-	ready              chan struct{}
+	ref     nameRef
+	granted bool
+	ready   chan struct{}
 }
 
 // nameRef is one name to lock. Databases sort before their tables because the
 // table's key extends the database's.
 type nameRef struct {
-	key       string
-	exclusive bool
+	key  string
+	mode nameMode
+	// own is how often the caller itself keeps the name, which does not stand against its changes.
+	own int
 }
 
-func dbRef(db string, exclusive bool) nameRef { return nameRef{db, exclusive} }
-func tableRef(n Name) nameRef                 { return nameRef{n.Schema + "\x00" + n.Table, true} }
+// The names of everything, which sort before all databases: what FLUSH TABLES WITH READ LOCK keeps, and LOCK INSTANCE FOR BACKUP.
+const (
+	globalName = "\x00"
+	backupName = "\x00\x01"
+)
+
+func dbRef(db string, exclusive bool) nameRef {
+	if exclusive {
+		return nameRef{key: db, mode: nameExclusive}
+	}
+	return nameRef{key: db, mode: nameChange}
+}
+
+func tableRef(n Name) nameRef { return nameRef{key: n.Schema + "\x00" + n.Table, mode: nameExclusive} }
 
 // tableRefs returns the names that a change of tables locks.
 func tableRefs(names ...Name) []nameRef {
@@ -54,20 +83,7 @@ func tableRefs(names ...Name) []nameRef {
 
 // lock takes all names and returns the function that releases them.
 func (l *nameLocks) lock(refs []nameRef, p catalog.Patience) (release func(), err error) {
-	slices.SortFunc(refs, func(a, b nameRef) int {
-		switch {
-		case a.key < b.key:
-			return -1
-		case a.key > b.key:
-			return 1
-		case a.exclusive && !b.exclusive:
-			return -1
-		case b.exclusive && !a.exclusive:
-			return 1
-		}
-		return 0
-	})
-	refs = slices.CompactFunc(refs, func(a, b nameRef) bool { return a.key == b.key })
+	refs = sortRefs(refs)
 	held := 0
 	release = func() {
 		for _, r := range refs[:held] {
@@ -84,6 +100,17 @@ func (l *nameLocks) lock(refs []nameRef, p catalog.Patience) (release func(), er
 	return release, nil
 }
 
+// sortRefs brings names into the order in which they are taken, each once in its strongest mode.
+func sortRefs(refs []nameRef) []nameRef {
+	slices.SortFunc(refs, func(a, b nameRef) int {
+		if c := strings.Compare(a.key, b.key); c != 0 {
+			return c
+		}
+		return int(b.mode) - int(a.mode)
+	})
+	return slices.CompactFunc(refs, func(a, b nameRef) bool { return a.key == b.key })
+}
+
 func (l *nameLocks) acquire(r nameRef, p catalog.Patience) error {
 	l.mu.Lock()
 	if l.byName == nil {
@@ -94,12 +121,13 @@ func (l *nameLocks) acquire(r nameRef, p catalog.Patience) error {
 		n = &nameLock{}
 		l.byName[r.key] = n
 	}
-	if len(n.queue) == 0 && n.free(r.exclusive) {
-		n.take(r.exclusive)
+	// Who keeps the name already would wait for itself behind those who wait for it.
+	if (len(n.queue) == 0 || r.own > 0) && n.free(r) {
+		n.held[r.mode]++
 		l.mu.Unlock()
 		return nil
 	}
-	w := &nameWaiter{exclusive: r.exclusive, ready: make(chan struct{})}
+	w := &nameWaiter{ref: r, ready: make(chan struct{})}
 	n.queue = append(n.queue, w)
 	l.mu.Unlock()
 
@@ -124,40 +152,37 @@ func (l *nameLocks) acquire(r nameRef, p catalog.Patience) error {
 	return err
 }
 
-func (n *nameLock) free(exclusive bool) bool {
-	return !n.exclusive && (!exclusive || n.shared == 0)
-}
-
-func (n *nameLock) take(exclusive bool) {
-	if exclusive {
-		n.exclusive = true
-		return
+func (n *nameLock) free(r nameRef) bool {
+	for mode := range nameModes {
+		count := n.held[mode]
+		if mode == nameKeep {
+			count -= r.own
+		}
+		if count > 0 && (mode != r.mode || mode == nameExclusive) {
+			return false
+		}
 	}
-	n.shared++
+	return true
 }
 
 func (l *nameLocks) release(r nameRef) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := l.byName[r.key]
-	if r.exclusive {
-		n.exclusive = false
-	} else {
-		n.shared--
-	}
+	n.held[r.mode]--
 	l.wake(r.key, n)
 }
 
 // wake grants the front of the queue. Called with mu held.
 func (l *nameLocks) wake(key string, n *nameLock) {
-	for len(n.queue) > 0 && n.free(n.queue[0].exclusive) {
+	for len(n.queue) > 0 && n.free(n.queue[0].ref) {
 		w := n.queue[0]
 		n.queue = n.queue[1:]
-		n.take(w.exclusive)
+		n.held[w.ref.mode]++
 		w.granted = true
 		close(w.ready)
 	}
-	if len(n.queue) == 0 && n.shared == 0 && !n.exclusive {
+	if len(n.queue) == 0 && n.held == [nameModes]int{} {
 		delete(l.byName, key)
 	}
 }

@@ -114,11 +114,11 @@ func (n *node) enter(u *catalog.Use, name string) (*catalog.Table, error) {
 			u.Release()
 			return nil, err
 		}
-		switch u.Enter(t) {
+		switch u.Enter(t, catalog.UseRead) {
 		case catalog.Entered:
 			return t, nil
 		case catalog.Closed:
-			if err := u.Wait(t, lockWait, nil); err != nil {
+			if err := u.Wait(t, catalog.UseRead, lockWait, nil); err != nil {
 				u.Release()
 				return nil, err
 			}

@@ -127,7 +127,7 @@ func TestResumedBuildWaits(t *testing.T) {
 			u := n.cat.Uses().Register()
 			defer u.Close()
 			u.SetOwner(77)
-			if u.Enter(n.table("b")) != catalog.Entered {
+			if u.Enter(n.table("b"), catalog.UseRead) != catalog.Entered {
 				t.Fatal()
 			}
 			tx := n.txns.Begin(txn.Options{Level: txn.ReadCommitted})
@@ -171,7 +171,7 @@ func TestResumedBuildInSlices(t *testing.T) {
 	n.ex.Close()
 	n.halfBuilt("b", "i", catalog.StateWriteOnly, nil)
 	// A session that uses the table keeps the build from taking all rows at once.
-	if n.use.Enter(n.table("b")) != catalog.Entered {
+	if n.use.Enter(n.table("b"), catalog.UseRead) != catalog.Entered {
 		t.Fatal()
 	}
 	var asked atomic.Int64
@@ -265,7 +265,7 @@ func TestDropOfResumedBuild(t *testing.T) {
 				n.halfBuilt("b", "i", state, nil)
 				// The build waits for a row, beside a session that uses the table.
 				u := n.cat.Uses().Register()
-				if u.Enter(n.table("b")) != catalog.Entered {
+				if u.Enter(n.table("b"), catalog.UseRead) != catalog.Entered {
 					t.Fatal()
 				}
 				tx := n.txns.Begin(txn.Options{Level: txn.ReadCommitted})
@@ -315,7 +315,7 @@ func TestCancel(t *testing.T) {
 		n.ex.Close()
 		n.halfBuilt("b", "i", state, nil)
 		u := n.cat.Uses().Register()
-		if u.Enter(n.table("b")) != catalog.Entered {
+		if u.Enter(n.table("b"), catalog.UseRead) != catalog.Entered {
 			t.Fatal()
 		}
 		tx := n.txns.Begin(txn.Options{Level: txn.ReadCommitted})
@@ -360,7 +360,7 @@ func TestCancelOfRebuild(t *testing.T) {
 	n.ex.Close()
 	n.edit("a", func(t *catalog.Table) { t.Index("c").WeightsChecksum++ })
 	u := n.cat.Uses().Register()
-	if u.Enter(n.table("a")) != catalog.Entered {
+	if u.Enter(n.table("a"), catalog.UseRead) != catalog.Entered {
 		t.Fatal()
 	}
 	n.reopen(nil)
@@ -399,7 +399,7 @@ func TestBuildKeysNoAutoIncrement(t *testing.T) {
 	n.ex.Close()
 	n.halfBuilt("b", "i", catalog.StateDeleteOnly, nil)
 	u := n.cat.Uses().Register()
-	if u.Enter(n.table("b")) != catalog.Entered {
+	if u.Enter(n.table("b"), catalog.UseRead) != catalog.Entered {
 		t.Fatal()
 	}
 	n.reopen(nil)

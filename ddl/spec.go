@@ -182,6 +182,8 @@ type Call struct {
 	Interrupt *kvapi.Interrupt
 	// Self is the session's own Use, which is not waited for. May be nil.
 	Self *catalog.Use
+	// Held are the locks that the session keeps; nil if there can be none.
+	Held *Held
 	// Warn receives notes and warnings (IF EXISTS). May be nil.
 	Warn func(level types.Level, number uint16, args ...any)
 	// Text is the statement, for job listings.

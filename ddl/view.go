@@ -22,7 +22,7 @@ func (e *Executor) CreateView(c *Call, spec *ViewSpec) error {
 		return err
 	}
 	p := c.patience()
-	release, err := e.names.lock(tableRefs(spec.Name), p)
+	release, err := e.lockNames(c, tableRefs(spec.Name), p)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (e *Executor) replaceView(old *catalog.Table, spec *ViewSpec, p catalog.Pat
 // DropViews drops views, all or none. Missing ones are 1051, or a note each with ifExists; tables are 1347.
 func (e *Executor) DropViews(c *Call, names []Name, ifExists bool) error {
 	p := c.patience()
-	release, err := e.names.lock(tableRefs(names...), p)
+	release, err := e.lockNames(c, tableRefs(names...), p)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,8 @@ type TableRef struct {
 	Version uint64
 	// Write says that the statement changes or locks the table's rows.
 	Write bool
+	// Use says what others who lock the whole table must not allow meanwhile.
+	Use catalog.UseMode
 	// Via is the view through whose query the table is used, nil if the statement names
 	// it itself.
 	Via *catalog.Table

@@ -161,6 +161,14 @@ func planBytes(p *exec.Plan) int {
 
 // use records a table that the plan depends on, and the view through which it is read, whose definer's rights count.
 func (b *builder) use(t *catalog.Table, write bool) {
+	mode := catalog.UseRead
+	if write {
+		mode = catalog.UseWrite
+	}
+	b.useAs(t, write, mode)
+}
+
+func (b *builder) useAs(t *catalog.Table, write bool, mode catalog.UseMode) {
 	var via *catalog.Table
 	if len(b.views) > 0 {
 		via = b.views[len(b.views)-1]
@@ -168,10 +176,11 @@ func (b *builder) use(t *catalog.Table, write bool) {
 	for i := range b.plan.Tables {
 		if b.plan.Tables[i].Table == t && b.plan.Tables[i].Via == via {
 			b.plan.Tables[i].Write, b.plan.Tables[i].Foreign = b.plan.Tables[i].Write || write, false
+			b.plan.Tables[i].Use |= mode
 			return
 		}
 	}
-	b.plan.Tables = append(b.plan.Tables, exec.TableRef{Table: t, Version: t.Version, Write: write, Via: via})
+	b.plan.Tables = append(b.plan.Tables, exec.TableRef{Table: t, Version: t.Version, Write: write, Use: mode, Via: via})
 }
 
 // param returns the reference to placeholder or lifted literal number ordinal.

@@ -48,7 +48,7 @@ func (b *builder) target(from syntax.TableExpr, what string) (g *get, s *scope, 
 	s.columns = cols
 	b.bindHints(b.verb, g, cols)
 	b.use(g.table, true)
-	return g, s, true, nil
+	return g, s, true, b.mayChange(g)
 }
 
 // viewOf is the view that a name means, or nil.

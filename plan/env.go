@@ -23,6 +23,8 @@ type Env struct {
 	System SystemTables
 	// Sight says which tables the client may know of; nil means all. It only refuses, and whoever shares a plan is checked again.
 	Sight Sight
+	// Locked is asked about every table that the statement names while its session has LOCK TABLES; nil otherwise.
+	Locked TableLocks
 	// ParamTypes are the types of the statement's placeholders, or of its lifted literals, by ordinal.
 	ParamTypes []types.Type
 	// UnknownParams makes placeholders typeless, as they are when a statement is prepared; such a plan only describes the result.
@@ -43,6 +45,12 @@ type Env struct {
 	Poll func() error
 	// SelectLimit is sql_select_limit; negative is none.
 	SelectLimit int64
+}
+
+// TableLocks tells what a session with LOCK TABLES may do with a table under a name: nothing gives 1100, and only reading 1099.
+type TableLocks interface {
+	Reads(schema, table, alias string) error
+	Writes(schema, table, alias string) error
 }
 
 // LockReads says which statements run in a SERIALIZABLE transaction, whose plain reads are locking ones: a read by a secondary index

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/exec"
 )
@@ -22,12 +24,19 @@ func (b *builder) kin(name catalog.TableName) *catalog.Table {
 	if t == nil || t.View != nil {
 		return nil // the child changes when there is one
 	}
+	mode := catalog.UseRead
+	for i := range b.plan.Tables {
+		if slices.Contains(b.plan.Tables[i].Table.Referrers, t.TableName()) {
+			mode = catalog.UseWrite // a child, whose rows may change with their parents
+		}
+	}
 	for i := range b.plan.Tables {
 		if b.plan.Tables[i].Table == t {
+			b.plan.Tables[i].Use |= mode
 			return t
 		}
 	}
-	b.plan.Tables = append(b.plan.Tables, exec.TableRef{Table: t, Version: t.Version, Foreign: true})
+	b.plan.Tables = append(b.plan.Tables, exec.TableRef{Table: t, Version: t.Version, Use: mode, Foreign: true})
 	return t
 }
 

@@ -170,6 +170,9 @@ func (b *builder) changes(targets []*multiTarget) error {
 		}
 		t.get.lock = &lockSpec{mode: exec.LockExclusive, wait: exec.WaitDefault, writes: true}
 		b.use(t.get.table, true)
+		if err := b.mayChange(t.get); err != nil {
+			return err
+		}
 		b.targets = append(b.targets, t.get.table)
 	}
 	return nil

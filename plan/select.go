@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"github.com/pandodb/pando/catalog"
 	"strings"
 
 	"github.com/pandodb/pando/exec"
@@ -244,8 +245,12 @@ func (b *builder) lockGets(r rel, of []syntax.ObjectName, spec *lockSpec) error 
 				return types.NewError(3569, "Table "+g.alias+" appears in multiple locking clauses.")
 			}
 			g.lock = spec
-			b.use(g.table, true) // FOR UPDATE and FOR SHARE take more than the right to read
-			return nil
+			if spec.mode == exec.LockShared {
+				b.useAs(g.table, true, catalog.UseRead) // FOR SHARE takes more than the right to read, and leaves readers alone
+				return nil
+			}
+			b.use(g.table, true)
+			return b.mayChange(g)
 		}
 		if j, ok := r.(*join); ok {
 			if err := walk(j.left); err != nil {

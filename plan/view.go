@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/exec"
@@ -50,6 +51,32 @@ func (b *builder) viewRelation(t *catalog.Table, alias string) (rel, []column, e
 	}
 	b.noteUpdatable(r.rel, t)
 	return r.rel, cols, nil
+}
+
+// mayChange asks, under LOCK TABLES, whether a table of the statement may be written. Of a view the locks cover what it reads.
+func (b *builder) mayChange(g *get) error {
+	switch {
+	case b.env.Locked == nil:
+		return nil
+	case b.updatable[g] != nil:
+		return b.env.Locked.Writes(g.table.Schema, g.table.Name, g.table.Name)
+	}
+	return b.env.Locked.Writes(g.table.Schema, g.table.Name, g.alias)
+}
+
+// ViewTables returns the tables and views that a view reads, at any depth, each once.
+func ViewTables(env *Env, view *catalog.Table) ([]*catalog.Table, error) {
+	b := newBuilder(env)
+	if _, _, err := b.viewRelation(view, view.Name); err != nil {
+		return nil, err
+	}
+	var tables []*catalog.Table
+	for i := range b.plan.Tables {
+		if t := b.plan.Tables[i].Table; t != view && !slices.Contains(tables, t) {
+			tables = append(tables, t)
+		}
+	}
+	return tables, nil
 }
 
 // invalidates are the errors that a view's query gives when what it reads has gone.

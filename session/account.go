@@ -269,6 +269,17 @@ func (s *Session) runAccount(stmt syntax.Statement) error {
 	if s.readOnly {
 		return types.Errorf(types.ErCantExecuteInReadOnlyTransaction)
 	}
+	if s.held.Tables() {
+		return types.Errorf(types.ErTableNotLocked, "user") // MySQL keeps accounts in tables
+	}
+	if err := s.mayWrite(); err != nil {
+		return err
+	}
+	release, err := s.node.DDL.Change(s.ddlCall(""))
+	if err != nil {
+		return exec.MapError(err, &s.interrupt)
+	}
+	defer release()
 	switch stmt := stmt.(type) {
 	case *syntax.SetPassword:
 		return s.setPassword(stmt)

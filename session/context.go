@@ -81,6 +81,9 @@ func (s *Session) appendEnv(dst []byte) []byte {
 		dst = binary.AppendUvarint(dst, uint64(len(text)))
 		dst = append(dst, text...)
 	}
+	if s.held.Tables() {
+		dst = append(dst, 'L') // no plan is kept under this key, and none that was made without the locks is found
+	}
 	return dst
 }
 

@@ -101,10 +101,17 @@ func (s *Session) runCommand(stmt syntax.Statement, text string) (sqlapi.Result,
 		return none, s.runDeallocate(stmt)
 	case *syntax.Flush:
 		return none, s.runFlush(stmt)
+	case *syntax.LockTables:
+		return none, s.runLockTables(stmt)
 	case *syntax.UnlockTables:
-		return none, nil // no table is ever locked as a whole, so there is nothing to give back
+		return none, s.runUnlockTables()
 	case *syntax.Loose:
-		if stmt.Kind == "RESET" && slices.ContainsFunc(stmt.Parts, func(p syntax.LoosePart) bool { return p.Kind == syntax.LooseWord && p.Text == "PERSIST" }) {
+		switch {
+		case stmt.Kind == "LOCK INSTANCE":
+			return none, s.runLockInstance(true)
+		case stmt.Kind == "UNLOCK INSTANCE":
+			return none, s.runLockInstance(false)
+		case stmt.Kind == "RESET" && slices.ContainsFunc(stmt.Parts, func(p syntax.LoosePart) bool { return p.Kind == syntax.LooseWord && p.Text == "PERSIST" }):
 			return none, s.resetPersist(stmt)
 		}
 	case *syntax.CreateUser, *syntax.DropUser, *syntax.RenameUser, *syntax.SetPassword, *syntax.Grant:
@@ -145,16 +152,13 @@ func (s *Session) ownProcess(id uint64) bool {
 	return true // unknown ids get 1094
 }
 
-// runFlush accepts what is always in effect here; the rest needs locks that do not exist yet.
+// runFlush accepts what is always in effect here.
 func (s *Session) runFlush(stmt *syntax.Flush) error {
 	if err := s.mayFlush(stmt); err != nil {
 		return err
 	}
 	if stmt.IsTables {
-		if stmt.Lock != "" {
-			return types.Errorf(types.ErNotSupportedYet, "FLUSH TABLES "+stmt.Lock+"; use START TRANSACTION WITH CONSISTENT SNAPSHOT")
-		}
-		return nil
+		return s.flushTables(stmt)
 	}
 	for _, item := range stmt.Items {
 		switch item {

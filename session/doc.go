@@ -19,6 +19,8 @@
 //   - use: the declaration that a statement or transaction works on a table's present version; schema changes wait for it.
 //   - foreign client: one whose character_set_client is not collation_connection's set; its literals and parameters are translated
 //     (expr.BuildContext.Text), names stay as they are sent.
+//   - held lock: what LOCK TABLES, FLUSH TABLES WITH READ LOCK and LOCK INSTANCE leave with a session until it gives them back, ends or is reset
+//     (locks.go). While tables are locked, every statement is planned anew, and may name only these.
 //   - cursor: the rows of an executed statement that its client fetches in parts; they are kept in memory as they are sent (cursor.go).
 //   - idle variable: one that is accepted and does nothing; setting it away from its default raises a warning that says why.
 //

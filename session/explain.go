@@ -95,6 +95,9 @@ func (s *Session) runMaintenance(stmt *syntax.TableMaintenance, more bool, out R
 		return s.fail(types.Errorf(types.ErNotSupportedYet, "ANALYZE TABLE with HISTOGRAM, PARTITION or INDEX; plain ANALYZE TABLE builds histograms of all columns"))
 	}
 	verb := strings.ToLower(stmt.Verb)
+	if verb == "analyze" && s.node.readOnly.Load() == readOnlySuper {
+		return s.fail(s.mayWrite())
+	}
 	var rows [][]types.Value
 	for _, object := range stmt.Tables {
 		name, err := s.name(object)
@@ -125,6 +128,11 @@ func message1(err error) string {
 func (s *Session) maintain(verb string, name ddl.Name) (string, error) {
 	if err := s.require(privilege.Select|privilege.Insert, name.Schema, name.Table); err != nil {
 		return "", err
+	}
+	if locks := s.tableLocks(); locks != nil {
+		if err := locks.Reads(name.Schema, name.Table, name.Table); err != nil {
+			return "", err
+		}
 	}
 	t, err := s.node.Catalog.Current().Table(name.Schema, name.Table)
 	if err != nil {

@@ -62,14 +62,14 @@ type Node struct {
 	globals atomic.Pointer[valueSet]
 	mu      sync.Mutex // serialises changes of globals
 	locks   userLocks
+	// readOnly is what read_only and super_read_only say: readOnlyOff and the others.
+	readOnly atomic.Uint32
 
 	preparedMax  atomic.Int64
 	preparedLive atomic.Int64
 	deadlocks    deadlocks
 	// setBy holds the variableOrigin of global values that are not the built-in ones, by name.
 	setBy sync.Map
-	// readOnly is read_only or, as readOnlySuper, super_read_only.
-	readOnly atomic.Int32
 	// dictionaryReads counts the descriptors that virtual tables have looked at.
 	dictionaryReads atomic.Int64
 }

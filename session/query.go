@@ -186,7 +186,7 @@ func (s *Session) build1(env *plan.Env, stmt syntax.Statement, key []byte) (*pla
 	if env.Shown != "" {
 		text = env.Shown
 	}
-	if shareable && key != nil {
+	if shareable && key != nil && env.Locked == nil {
 		return s.node.Plans.Put(key, text, p, env.Snapshot), nil
 	}
 	return &plan.Entry{Plan: p, Text: text}, nil
@@ -194,7 +194,7 @@ func (s *Session) build1(env *plan.Env, stmt syntax.Statement, key []byte) (*pla
 
 func (s *Session) planEnv(text string) *plan.Env {
 	return &plan.Env{Snapshot: s.node.Catalog.Current(), Database: s.db, Build: &s.build, Stats: s.node.Stats, System: s.systemTables(),
-		Text: text, Poll: s.poll, User: s.client.User, Host: s.client.Host, SafeUpdates: s.get("sql_safe_updates") == "ON", SelectLimit: s.selectLimit(), LockReads: s.locksReads(), Sight: s.account()}
+		Text: text, Poll: s.poll, User: s.client.User, Host: s.client.Host, SafeUpdates: s.get("sql_safe_updates") == "ON", SelectLimit: s.selectLimit(), LockReads: s.locksReads(), Sight: s.account(), Locked: s.tableLocks()}
 }
 
 // locksReads says which plain reads are locking ones: all in a SERIALIZABLE transaction, also in the one that a statement under
@@ -298,14 +298,16 @@ func (s *Session) enterAgain(entry *plan.Entry, again func() (*plan.Entry, error
 
 // enter declares the plan's tables used. It reports false if the plan is out of date.
 func (s *Session) enter(p *exec.Plan) (bool, error) {
+	mode := catalog.UseRead
+	if s.tx == nil && s.autocommit {
+		mode = catalog.UseBrief
+	}
 	for i := range p.Tables {
-		switch t := p.Tables[i].Table; s.use.Enter(t) {
-		case catalog.Stale:
-			s.releaseUse()
-			return false, nil
-		case catalog.Closed:
-			s.releaseUse()
-			return false, exec.MapError(s.use.Wait(t, s.metadataWait, &s.interrupt), &s.interrupt)
+		t, use := p.Tables[i].Table, mode|p.Tables[i].Use
+		if result := s.use.Enter(t, use); result != catalog.Entered {
+			if entered, err := s.barred(t, use, result); !entered {
+				return false, err
+			}
 		}
 	}
 	return true, nil
@@ -362,11 +364,6 @@ func (s *Session) admit(p *exec.Plan) error {
 	}
 	if s.opensTxn(p) {
 		s.openTxn(s.txnOptions())
-	}
-	if p.NeedsTxn && !p.IsQuery && s.node.readOnly.Load() != 0 {
-		if err := s.mayWrite(); err != nil {
-			return err
-		}
 	}
 	if p.NeedsTxn && (s.tx != nil && s.txReadOnly || s.tx == nil && s.readOnly) && !p.IsQuery {
 		return types.Errorf(types.ErCantExecuteInReadOnlyTransaction)

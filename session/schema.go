@@ -31,21 +31,30 @@ func (s *Session) runSchema(stmt syntax.Statement, text string) (sqlapi.Result, 
 	if err := s.checkSchema(stmt); err != nil {
 		return sqlapi.Result{}, err
 	}
-	call := &ddl.Call{LockWait: s.metadataWait, Interrupt: &s.interrupt, Self: s.use, Text: text,
-		JudgeRows: s.judgeRows, Unchecked: s.runtime.UncheckedForeign, LooseParents: s.looseParents,
-		Check: func(old, next *catalog.Table) error {
-			if old == nil {
-				if err := s.requirePrimaryKey(next.PK != nil); err != nil {
-					return err
-				}
-			}
-			if err := plan.CheckDefaults(s.planEnv(""), old, next); err != nil {
+	locked := s.held.Tables()
+	if locked {
+		if err := s.lockedChange(stmt); err != nil {
+			return sqlapi.Result{}, err
+		}
+	}
+	call := s.ddlCall(text)
+	call.JudgeRows, call.Unchecked, call.LooseParents = s.judgeRows, s.runtime.UncheckedForeign, s.looseParents
+	call.Check = func(old, next *catalog.Table) error {
+		if old == nil {
+			if err := s.requirePrimaryKey(next.PK != nil); err != nil {
 				return err
 			}
-			return plan.CheckConstraints(s.planEnv(""), old, next)
-		},
-		Warn: func(level types.Level, number uint16, args ...any) { s.context.Warn(level, number, args...) }}
-	return run(call)
+		}
+		if err := plan.CheckDefaults(s.planEnv(""), old, next); err != nil {
+			return err
+		}
+		return plan.CheckConstraints(s.planEnv(""), old, next)
+	}
+	result, err := run(call)
+	if locked && err == nil {
+		s.followChange(stmt)
+	}
+	return result, err
 }
 
 // What sql_require_primary_key says of tables without a primary key.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/kvapi"
@@ -109,7 +110,9 @@ type Session struct {
 	lastFromCache bool
 	diagnostics   diagnostics
 	heldLocks     []string // GET_LOCK
-	bulk          int64    // what the running statement has of Node.Bulk
+	held          ddl.Held // LOCK TABLES and its relatives; see locks.go
+	locked        []lockedTable
+	bulk          int64 // what the running statement has of Node.Bulk
 
 	// info is the text of the running statement, for SHOW PROCESSLIST; nil between statements.
 	info    atomic.Pointer[string]
@@ -162,6 +165,7 @@ func (s *Session) Close() {
 // clear drops all state that COM_RESET_CONNECTION drops.
 func (s *Session) clear() {
 	s.rollback()
+	s.unlockAll()
 	s.closeCursors()
 	s.leaveBulk() // a statement that a panic has ended has not
 	s.use.Release()

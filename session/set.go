@@ -259,12 +259,22 @@ func (s *Session) assignGlobal(where syntax.VarScope, i int, v *variable, text s
 			return nil
 		}
 	}
-	if v.applyGlobal != nil {
-		if err := v.applyGlobal(s.node, text); err != nil {
+	act := func() error {
+		if v.applyGlobal != nil {
+			if err := v.applyGlobal(s.node, text); err != nil {
+				return err
+			}
+		}
+		s.node.setGlobal(i, text)
+		return nil
+	}
+	if v.around != nil {
+		if err := v.around(s, text, act); err != nil {
 			return err
 		}
+	} else if err := act(); err != nil {
+		return err
 	}
-	s.node.setGlobal(i, text)
 	s.node.setBy.Store(v.name, variableOrigin{"DYNAMIC", clock.Now(), s.client.User, s.client.Host})
 	return nil
 }

@@ -172,6 +172,11 @@ func (s *Session) showCreateTable(stmt *syntax.Show, more bool, out Response) er
 	if err := s.visibleTable(name.Schema, name.Table); err != nil {
 		return s.fail(err)
 	}
+	if locks := s.tableLocks(); locks != nil {
+		if err := locks.Reads(name.Schema, name.Table, name.Table); err != nil {
+			return s.fail(err)
+		}
+	}
 	t, err := s.node.Catalog.Current().Table(name.Schema, name.Table)
 	if err != nil {
 		return s.fail(err)

@@ -26,6 +26,7 @@ func (s *Session) begin(readOnly, readWrite, snapshot bool) error {
 	if err := s.commit(); err != nil {
 		return err
 	}
+	s.unlockTables() // as in MySQL, unlike FLUSH TABLES WITH READ LOCK
 	options := s.txnOptions()
 	if readOnly {
 		options.ReadOnly = true
@@ -69,9 +70,28 @@ func (s *Session) commit() error {
 	if s.tx == nil {
 		return nil
 	}
+	if s.tx.HasWrites() {
+		if err := s.beginCommit(); err != nil {
+			s.rollback()
+			return err
+		}
+		defer s.use.EndCommit()
+	}
 	err := s.tx.Commit()
 	s.endTxn()
 	return exec.MapError(err, &s.interrupt)
+}
+
+// beginCommit waits until transactions may commit what they wrote, or refuses it.
+func (s *Session) beginCommit() error {
+	if err := s.use.BeginCommit(s.metadataWait, &s.interrupt); err != nil {
+		return exec.MapError(err, &s.interrupt)
+	}
+	if err := s.mayWrite(); err != nil {
+		s.use.EndCommit()
+		return err
+	}
+	return nil
 }
 
 // rollback ends the open transaction, if there is one, and drops its changes.

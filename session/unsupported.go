@@ -9,8 +9,6 @@ import (
 // unsupportedStatement names a statement that is parsed and not executed, and what to use instead where there is something.
 func unsupportedStatement(stmt syntax.Statement) string {
 	switch stmt := stmt.(type) {
-	case *syntax.LockTables:
-		return "LOCK TABLES; use a transaction, SELECT … FOR UPDATE or GET_LOCK, and --single-transaction or --skip-add-locks for dumps"
 	case *syntax.LoadData:
 		return "LOAD DATA; use INSERT with many rows"
 	case *syntax.CreateTrigger:

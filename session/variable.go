@@ -55,6 +55,8 @@ type variable struct {
 	// apply acts on a session's new value; applyGlobal on the node's.
 	apply       func(s *Session, value string) error
 	applyGlobal func(n *Node, value string) error
+	// around calls change, which makes a session's new global value hold, when it may; nil calls it at once.
+	around func(s *Session, value string, change func() error) error
 	// dynamic computes the value at each read instead of storing it.
 	dynamic func(s *Session) types.Value
 }

@@ -57,6 +57,11 @@ func (v *variable) readBy(effect string) *variable {
 	return v
 }
 
+func (v *variable) during(around func(*Session, string, func() error) error) *variable {
+	v.around = around
+	return v
+}
+
 func (v *variable) restricted() *variable {
 	v.guarded = true
 	return v
@@ -198,8 +203,8 @@ func globalVariables() []*variable {
 		intVar("query_cache_size", scopeGlobal, "0", "0", "18446744073709551615", idleNoCache),
 		textVar("query_cache_type", scopeBoth, "OFF", idleNoCache),
 		{name: "require_secure_transport", scope: scopeGlobal, kind: kindBool, def: "OFF", readOnly: true}, // set by the node
-		boolVar("read_only", scopeGlobal, false, "").onGlobal(applyNodeReadOnly),
-		boolVar("super_read_only", scopeGlobal, false, "").onGlobal(applyNodeSuperReadOnly),
+		boolVar("read_only", scopeGlobal, false, "").checked(checkNodeReadOnly).onGlobal(applyNodeReadOnly).during(whileFrozen),
+		boolVar("super_read_only", scopeGlobal, false, "").checked(checkNodeReadOnly).onGlobal(applyNodeSuperReadOnly).during(whileFrozen),
 		intVar("connect_timeout", scopeGlobal, "10", "2", "31536000", "the handshake's limit is fixed"),
 	}
 }
