@@ -82,6 +82,7 @@
 // sides of hash joins and partial aggregates; not in a transaction, whose buffer has one user. A
 // locking read that meets versions newer than its scan is not
 // repeated, as a write is, because its rows may have been sent. Under SERIALIZABLE a plain
-// scan locks the keys that it meets; the planner puts LockRows in its place where those are
-// entries whose writers lock only rows (plan.Env.LockReads).
+// scan locks the span that it reads; the planner puts LockRows in its place where that is
+// of entries whose writers lock only rows (plan.Env.LockReads), and what is below a LockRows
+// locks the rows that it looks up before it applies a condition.
 package exec

@@ -27,6 +27,7 @@ type scanOp struct {
 	req    txn.ScanRequest
 	hold   kvapi.Hold // between the spans of a batch
 	shares *shares    // of a worker: where its spans come from
+	short  bool       // what it reads is locked, and may be more than wanted: pages begin with one row
 }
 
 func (n *Scan) build(b *builder) (operator, error) { return n.newOp(b), nil }
@@ -38,6 +39,10 @@ func (n *Scan) newOp(b *builder) *scanOp {
 	}
 	o.sink.reset(&n.layout, o.out)
 	o.req.Sink, o.req.Reverse, o.req.Hold = &o.sink, n.Reverse, &o.hold
+	if b.locks != nil {
+		o.req.Rows = n.Index == nil || n.Index.Primary
+		o.req.Locking, o.req.Wait, o.short = true, b.locks.Wait, b.locks.Limit != nil && !b.locks.Collect
+	}
 	return o
 }
 
@@ -60,6 +65,9 @@ func (o *scanOp) open() (err error) {
 	o.at, o.page = 0, pageRowsMax
 	if n.Limit != nil && n.Filter != nil {
 		o.page = pageRowsFirst
+	}
+	if o.short {
+		o.page = 1
 	}
 	return nil
 }
@@ -120,7 +128,7 @@ func (o *scanOp) readPages(want int) error {
 // readPage reads one page of the span at hand.
 func (o *scanOp) readPage(want int) error {
 	span := &o.spans.spans[o.at]
-	if span.IsPoint() {
+	if span.IsPoint() && !o.req.Locking {
 		o.at++
 		_, err := o.rt.get(span.Start, &o.hold, &o.sink, o.latest)
 		return err
@@ -238,8 +246,8 @@ func (o *pointGetOp) read(key []byte) error {
 		return nil
 	}
 	if n.Covering || n.Index.Primary {
-		found, err := o.rt.get(key, &o.hold, &o.sink, o.latest)
-		if !found && err == nil && !n.Index.Primary {
+		found, err := o.rt.candidate(key, &o.hold, &o.sink, o.latest, o.locks)
+		if !found && err == nil {
 			_, err = o.lockAbsent(key, &o.sink)
 		}
 		return err
@@ -254,11 +262,11 @@ func (o *pointGetOp) read(key []byte) error {
 	if o.rowKey, err = table.AppendRowKeyOfEntry(o.rowKey[:0], n.Table, n.Index, o.entry.key, o.entry.value); err != nil {
 		return err
 	}
-	_, err = o.rt.get(o.rowKey, &o.hold, &o.sink, o.latest)
+	_, err = o.rt.candidate(o.rowKey, &o.hold, &o.sink, o.latest, o.locks)
 	return err
 }
 
-// lockAbsent locks the entry of a unique key that nobody has, for a locking read: as with a row, nobody is to insert it until the
+// lockAbsent locks a unique key that nobody has, for a locking read: as with a row, nobody is to insert it until the
 // transaction ends. Who had it before the lock was granted may have inserted it, and is found then.
 func (o *pointGetOp) lockAbsent(key []byte, sink kvapi.Sink) (found bool, err error) {
 	if o.locks == nil || o.rt.Txn.Level() == txn.ReadCommitted {
@@ -304,6 +312,7 @@ type lookupOp struct {
 	rt     *Runtime
 	node   *IndexLookup
 	latest bool
+	locks  *LockRows // for which it finds candidates, nil elsewhere
 	scan   operator
 	sink   rowSink
 	out    *types.Batch
@@ -318,7 +327,7 @@ func (n *IndexLookup) build(b *builder) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &lookupOp{rt: b.rt, node: n, latest: b.latest, scan: scan, out: b.rt.getBatch(n.layout.types)}
+	o := &lookupOp{rt: b.rt, node: n, latest: b.latest, locks: b.locks, scan: scan, out: b.rt.getBatch(n.layout.types)}
 	o.sink.reset(&n.layout, o.out)
 	return o, nil
 }
@@ -372,7 +381,7 @@ func (o *lookupOp) fetch() error {
 		}
 		// A SERIALIZABLE scan reads the latest versions and may find the row gone;
 		// everybody else reads entry and row at one timestamp.
-		if _, err := o.rt.get(col.Value(o.keys.Row(o.at)).B, &o.hold, &o.sink, o.latest); err != nil {
+		if _, err := o.rt.candidate(col.Value(o.keys.Row(o.at)).B, &o.hold, &o.sink, o.latest, o.locks); err != nil {
 			return err
 		}
 	}

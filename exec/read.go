@@ -61,6 +61,20 @@ func (rt *Runtime) get(key []byte, hold *kvapi.Hold, sink kvapi.Sink, latest boo
 	return rt.Txn.Get(key, hold, sink)
 }
 
+// candidate is get for a row that was found by its key, for the LockRows above or a plain read where that is nil. SERIALIZABLE locks it at
+// once: also a row that fails the condition must go on failing it. hold must not outlive a wait.
+func (rt *Runtime) candidate(key []byte, hold *kvapi.Hold, sink kvapi.Sink, latest bool, above *LockRows) (found bool, err error) {
+	if above == nil || rt.Txn.Level() != txn.Serializable {
+		return rt.get(key, hold, sink, latest)
+	}
+	if rt.running != nil {
+		rt.running.Reads++
+	}
+	hold.Rest()
+	found, _, err = rt.Txn.Lock(key, above.Mode, above.Wait, sink)
+	return found, err
+}
+
 // checkReadable refuses to read a table or index that is younger than the
 // transaction's snapshot: its old versions are not there to be read (1412).
 func (rt *Runtime) checkReadable(t *catalog.Table, ix *catalog.Index, latest bool) error {

@@ -154,6 +154,35 @@ func (c *Client) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, err
 	return kvapi.LockResult{}, errUnstable
 }
 
+// LockRange locks a span that the owner is about to read; see store.Store.LockRange.
+func (c *Client) LockRange(o *Owner, r *kvapi.RangeLockRequest) (res kvapi.RangeLockResult, err error) {
+	for range retriesMax {
+		r.Regions = c.regions.Load().cover(r.Regions[:0], r.Span)
+		if res, err = c.peer.LockRange(o, r); !c.stale(err) {
+			return res, err
+		}
+	}
+	return kvapi.RangeLockResult{}, errUnstable
+}
+
+// KeepRange says how much of a locked span was read.
+func (c *Client) KeepRange(o *Owner, s kvapi.Span) { c.peer.KeepRange(o, s) }
+
+// Ranged reports whether writers have to call Intend.
+func (c *Client) Ranged() bool { return c.peer.Ranged() }
+
+// Intend waits for range locks before a key is made; see store.Store.Intend.
+func (c *Client) Intend(o *Owner, r *kvapi.LockRequest) (err error) {
+	for range retriesMax {
+		cache := c.regions.Load()
+		r.Region = cache.sorted[cache.find(r.Key)].Ref()
+		if err = c.peer.Intend(o, r); !c.stale(err) {
+			return err
+		}
+	}
+	return errUnstable
+}
+
 // Unlock drops the owner's lock of a key if it carries the tag.
 func (c *Client) Unlock(o *Owner, key []byte, tag uint32) { c.peer.Unlock(o, key, tag) }
 

@@ -78,6 +78,8 @@ type LockRequest struct {
 	// Delete says that the key is about to be deleted, so that its row need not
 	// be cached for other reads.
 	Delete bool
+	// Create says that the key is about to be made unless it is there already: a locking read of a range waits for that.
+	Create bool
 }
 
 // LockResult tells how a lock request went.
@@ -166,4 +168,7 @@ type CommitRequest struct {
 	// commits at. It is kept with its versions, so that a commit that is sent again
 	// recognises them. Zero: it is never sent again.
 	Start clock.Timestamp
+	// Timeout bounds the wait for range locks of others, and Interrupt ends it: nothing has happened by then.
+	Timeout   time.Duration
+	Interrupt *Interrupt
 }

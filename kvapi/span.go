@@ -28,6 +28,14 @@ func (s Span) Empty() bool {
 	return s.End != nil && len(s.End) > 0 && bytes.Compare(s.Start, s.End) >= 0
 }
 
+// Ordinary returns the same span with an End, also if it is a single key.
+func (s Span) Ordinary() Span {
+	if s.End == nil {
+		s.End = ResumeAfter(s.Start, false)
+	}
+	return s
+}
+
 // Sink receives the visible pairs of a read, in key order (descending for a
 // reverse scan). key and value are borrowed until Pair returns. more=false ends
 // the read after this pair; an error ends it and is returned by the read.

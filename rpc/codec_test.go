@@ -22,10 +22,14 @@ func samples() []Message {
 	full := []Message{
 		&Get{Region: region, Key: key, TS: 1 << 50, Values: true, Program: []byte("later")},
 		&Scan{Regions: []kvapi.RegionRef{region, {}}, Span: span, Reverse: true, WithTS: true, LimitRows: 10, LimitBytes: 1 << 20, TS: clock.MaxTimestamp, Program: key},
-		&Lock{Txn: txn, Region: region, Key: key, Mode: kvapi.LockExclusive, Wait: kvapi.WaitSkip, Tag: 7, Timeout: 1e9, Values: true, Delete: true, Program: key},
+		&Lock{Txn: txn, Region: region, Key: key, Mode: kvapi.LockExclusive, Wait: kvapi.WaitSkip, Tag: 7, Timeout: 1e9, Values: true, Delete: true, Create: true, Program: key},
+		&LockRange{Txn: txn, Regions: []kvapi.RegionRef{region}, Span: span, Range: kvapi.RangeWhole, Reverse: true},
+		&KeepRange{Txn: txn, Span: span},
+		&Intend{Txn: txn, Region: region, Key: key, Tag: 7, Timeout: 1e9},
+		&Ranged{Result: kvapi.RangeLockResult{TS: 5, Blocker: key}},
 		&Unlock{Txn: txn, Key: key, Tag: 1<<32 - 1},
 		&Release{Txn: txn},
-		&Commit{Txn: txn, Regions: []kvapi.RegionRef{region}, Relaxed: true, Start: 5,
+		&Commit{Txn: txn, Regions: []kvapi.RegionRef{region}, Relaxed: true, Start: 5, Timeout: 1e9,
 			Mutations: []kvapi.Mutation{
 				{Key: key, Value: []byte("row"), Shadow: kvapi.ShadowAt, Prev: 4, PrevLen: 1<<31 - 1},
 				{Key: []byte("k2"), Value: none, Kind: kvapi.MutationDelete, Shadow: kvapi.ShadowNone},
@@ -109,7 +113,7 @@ func TestCodecBytes(t *testing.T) {
 		{&Get{Region: kvapi.RegionRef{ID: 1, Epoch: kvapi.Epoch{Version: 2, ConfVer: 3}}, Key: []byte("k"), TS: 300, Values: true}, "01010102030" + "16bac020100"},
 		{&Lock{Txn: TxnID{1, 2, 3}, Key: []byte("k"), Mode: kvapi.LockExclusive, Wait: kvapi.WaitNone, Tag: 4, Timeout: 5}, "0103010203000000016b010104050000" + "00"},
 		{&Commit{Txn: TxnID{1, 2, 3}, Mutations: []kvapi.Mutation{{Key: []byte("k"), Value: []byte("v"), Shadow: kvapi.ShadowAt, Prev: 7, PrevLen: 8}}, Start: 9},
-			"0106010203000100020708016b0176000009"},
+			"010601020300010002070801" + "6b017600000900"},
 		{&Rows{Pairs: []Pair{{Key: []byte("k"), Value: []byte("v"), TS: 1}}}, "014001016b01760100"},
 		{&Fault{Code: CodeEpoch, Text: "t"}, "01440100" + "0174"},
 	} {

@@ -90,7 +90,7 @@ func (p *Peer) scanCoded(r *kvapi.ScanRequest) (resume []byte, err error) {
 //go:noinline
 func (p *Peer) lockCoded(o *Owner, r *kvapi.LockRequest) (kvapi.LockResult, error) {
 	m, err := p.call(o, &Lock{Txn: TxnID{Number: o.ID()}, Region: r.Region, Key: bytes.Clone(r.Key), Mode: r.Mode, Wait: r.Wait, Tag: r.Tag,
-		Timeout: r.Timeout, Values: r.Sink != nil, Delete: r.Delete}, r.Interrupt)
+		Timeout: r.Timeout, Values: r.Sink != nil, Delete: r.Delete, Create: r.Create}, r.Interrupt)
 	if err != nil {
 		f, _ := m.(*Fault)
 		return kvapi.LockResult{Waited: f != nil && f.Waited}, err
@@ -102,9 +102,18 @@ func (p *Peer) lockCoded(o *Owner, r *kvapi.LockRequest) (kvapi.LockResult, erro
 	return locked.Result, err
 }
 
+func (p *Peer) lockRangeCoded(o *Owner, r *kvapi.RangeLockRequest) (kvapi.RangeLockResult, error) {
+	m, err := p.call(o, &LockRange{Txn: TxnID{Number: o.ID()}, Regions: append([]kvapi.RegionRef(nil), r.Regions...), Span: r.Span,
+		Range: r.Kind, Reverse: r.Reverse}, r.Interrupt)
+	if err != nil {
+		return kvapi.RangeLockResult{}, err
+	}
+	return m.(*Ranged).Result, nil
+}
+
 //go:noinline
 func (p *Peer) commitCoded(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error) {
-	m := &Commit{Txn: TxnID{Number: o.ID()}, Regions: append([]kvapi.RegionRef(nil), r.Regions...), Relaxed: r.Relaxed, Start: r.Start}
+	m := &Commit{Txn: TxnID{Number: o.ID()}, Regions: append([]kvapi.RegionRef(nil), r.Regions...), Relaxed: r.Relaxed, Start: r.Start, Timeout: r.Timeout}
 	for i := range r.Mutations {
 		w := r.Mutations[i]
 		w.Key, w.Value = bytes.Clone(w.Key), bytes.Clone(w.Value)
@@ -113,8 +122,11 @@ func (p *Peer) commitCoded(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, e
 	for _, c := range r.Counters {
 		m.Counters = append(m.Counters, kvapi.CounterRaise{Key: bytes.Clone(c.Key), Value: c.Value})
 	}
-	n, err := p.number(o, m)
-	return clock.Timestamp(n), err
+	reply, err := p.call(o, m, r.Interrupt)
+	if err != nil {
+		return 0, err
+	}
+	return clock.Timestamp(reply.(*Number).N), nil
 }
 
 // serve answers a request from a store. It never fails: what goes wrong is a Fault.
@@ -126,6 +138,17 @@ func serve(s *store.Store, o *Owner, request Message, i *kvapi.Interrupt) Messag
 		return serveScan(s, m, i)
 	case *Lock:
 		return serveLock(s, o, m, i)
+	case *LockRange:
+		res, err := s.LockRange(o, &kvapi.RangeLockRequest{Regions: m.Regions, Span: m.Span, Kind: m.Range, Reverse: m.Reverse, Interrupt: i})
+		if err != nil {
+			return NewFault(err, false)
+		}
+		return &Ranged{Result: res}
+	case *KeepRange:
+		s.KeepRange(o, m.Span)
+		return &Done{Yes: true}
+	case *Intend:
+		return done(true, s.Intend(o, &kvapi.LockRequest{Region: m.Region, Key: m.Key, Mode: kvapi.LockExclusive, Tag: m.Tag, Timeout: m.Timeout, Interrupt: i, Create: true}))
 	case *Unlock:
 		s.Unlock(o, m.Key, m.Tag)
 		return &Done{Yes: true}
@@ -133,7 +156,8 @@ func serve(s *store.Store, o *Owner, request Message, i *kvapi.Interrupt) Messag
 		s.ReleaseLocks(o)
 		return &Done{Yes: true}
 	case *Commit:
-		ts, err := s.Commit(o, &kvapi.CommitRequest{Regions: m.Regions, Mutations: m.Mutations, Counters: m.Counters, Relaxed: m.Relaxed, Start: m.Start})
+		ts, err := s.Commit(o, &kvapi.CommitRequest{Regions: m.Regions, Mutations: m.Mutations, Counters: m.Counters, Relaxed: m.Relaxed, Start: m.Start,
+			Timeout: m.Timeout, Interrupt: i})
 		return number(uint64(ts), err)
 	case *Counter:
 		if c := s.Cluster(); c != nil {
@@ -250,7 +274,7 @@ func serveLock(s *store.Store, o *Owner, m *Lock, i *kvapi.Interrupt) Message {
 		return NewFault(errProgram, false)
 	}
 	page := &pageSink{point: true}
-	r := &kvapi.LockRequest{Region: m.Region, Key: m.Key, Mode: m.Mode, Wait: m.Wait, Tag: m.Tag, Timeout: m.Timeout, Interrupt: i, Delete: m.Delete}
+	r := &kvapi.LockRequest{Region: m.Region, Key: m.Key, Mode: m.Mode, Wait: m.Wait, Tag: m.Tag, Timeout: m.Timeout, Interrupt: i, Delete: m.Delete, Create: m.Create}
 	if m.Values {
 		r.Sink = page
 	}

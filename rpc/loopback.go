@@ -55,6 +55,35 @@ func (p *Peer) Lock(o *Owner, r *kvapi.LockRequest) (kvapi.LockResult, error) {
 	return p.s.Lock(o, r)
 }
 
+// LockRange is store.Store.LockRange.
+func (p *Peer) LockRange(o *Owner, r *kvapi.RangeLockRequest) (kvapi.RangeLockResult, error) {
+	if p.coded {
+		return p.lockRangeCoded(o, r)
+	}
+	return p.s.LockRange(o, r)
+}
+
+// KeepRange is store.Store.KeepRange.
+func (p *Peer) KeepRange(o *Owner, s kvapi.Span) {
+	if p.coded {
+		_, _ = p.call(o, &KeepRange{Txn: TxnID{Number: o.ID()}, Span: s}, nil) // it never fails
+		return
+	}
+	p.s.KeepRange(o, s)
+}
+
+// Ranged is store.Store.Ranged. Of a store elsewhere a node knows it late or not at all: commits are checked there anyway.
+func (p *Peer) Ranged() bool { return p.s.Ranged() }
+
+// Intend is store.Store.Intend.
+func (p *Peer) Intend(o *Owner, r *kvapi.LockRequest) error {
+	if p.coded {
+		_, err := p.call(o, &Intend{Txn: TxnID{Number: o.ID()}, Region: r.Region, Key: bytes.Clone(r.Key), Tag: r.Tag, Timeout: r.Timeout}, r.Interrupt)
+		return err
+	}
+	return p.s.Intend(o, r)
+}
+
 // Unlock is store.Store.Unlock.
 func (p *Peer) Unlock(o *Owner, key []byte, tag uint32) {
 	if p.coded {

@@ -27,6 +27,9 @@ type Locked struct {
 	Value  []byte // of the newest version, if it was asked for and there is one
 }
 
+// Ranged answers LockRange.
+type Ranged struct{ Result kvapi.RangeLockResult }
+
 // Number answers Commit, Counter, AllocCounter and Timestamp.
 type Number struct{ N uint64 }
 
@@ -128,6 +131,9 @@ func (*Rows) Kind() Kind { return KindRows }
 func (*Locked) Kind() Kind { return KindLocked }
 
 // Kind implements Message.
+func (*Ranged) Kind() Kind { return KindRanged }
+
+// Kind implements Message.
 func (*Number) Kind() Kind { return KindNumber }
 
 // Kind implements Message.
@@ -169,6 +175,14 @@ func (m *Locked) readFrom(d *decoder) {
 		d.fail("length of a row")
 	}
 	r.Version.Len, r.Unsynced, m.Value = int32(length), d.ts(), d.optional()
+}
+
+func (m *Ranged) appendTo(b []byte) []byte {
+	return appendOptional(appendUint(b, m.Result.TS), m.Result.Blocker)
+}
+
+func (m *Ranged) readFrom(d *decoder) {
+	m.Result = kvapi.RangeLockResult{TS: d.ts(), Blocker: d.optional()}
 }
 
 func (m *Number) appendTo(b []byte) []byte { return appendUint(b, m.N) }

@@ -24,6 +24,9 @@ const (
 	KindDropSpan
 	KindTimestamp
 	KindWaitDurable
+	KindLockRange
+	KindKeepRange
+	KindIntend
 )
 
 // The kinds of replies.
@@ -33,6 +36,7 @@ const (
 	KindNumber
 	KindDone
 	KindFault
+	KindRanged
 )
 
 // newMessage returns an empty message of a kind, nil if there is none.
@@ -62,6 +66,14 @@ func newMessage(k Kind) Message {
 		return &Timestamp{}
 	case KindWaitDurable:
 		return &WaitDurable{}
+	case KindLockRange:
+		return &LockRange{}
+	case KindKeepRange:
+		return &KeepRange{}
+	case KindIntend:
+		return &Intend{}
+	case KindRanged:
+		return &Ranged{}
 	case KindRows:
 		return &Rows{}
 	case KindLocked:
@@ -104,15 +116,41 @@ type Scan struct {
 
 // Lock is kvapi.LockRequest.
 type Lock struct {
-	Txn            TxnID
-	Region         kvapi.RegionRef
-	Key            []byte
-	Mode           kvapi.LockMode
-	Wait           kvapi.WaitPolicy
-	Tag            uint32
-	Timeout        time.Duration
-	Values, Delete bool
+	Txn     TxnID
+	Region  kvapi.RegionRef
+	Key     []byte
+	Mode    kvapi.LockMode
+	Wait    kvapi.WaitPolicy
+	Tag     uint32
+	Timeout time.Duration
+	Values  bool
+	// Delete and Create say what the key is locked for.
+	Delete, Create bool
 	Program        []byte // as in Get
+}
+
+// LockRange is kvapi.RangeLockRequest.
+type LockRange struct {
+	Txn     TxnID
+	Regions []kvapi.RegionRef
+	Span    kvapi.Span
+	Range   kvapi.RangeKind
+	Reverse bool
+}
+
+// KeepRange says how much of the span that LockRange has locked was read.
+type KeepRange struct {
+	Txn  TxnID
+	Span kvapi.Span
+}
+
+// Intend waits for range locks before a key is made.
+type Intend struct {
+	Txn     TxnID
+	Region  kvapi.RegionRef
+	Key     []byte
+	Tag     uint32
+	Timeout time.Duration
 }
 
 // Unlock drops one lock.
@@ -133,6 +171,7 @@ type Commit struct {
 	Counters  []kvapi.CounterRaise
 	Relaxed   bool
 	Start     clock.Timestamp
+	Timeout   time.Duration
 }
 
 // Counter reads a durable counter. Region is zero at a store that is alone, as in what follows.
@@ -175,6 +214,15 @@ func (*Scan) Kind() Kind { return KindScan }
 
 // Kind implements Message.
 func (*Lock) Kind() Kind { return KindLock }
+
+// Kind implements Message.
+func (*LockRange) Kind() Kind { return KindLockRange }
+
+// Kind implements Message.
+func (*KeepRange) Kind() Kind { return KindKeepRange }
+
+// Kind implements Message.
+func (*Intend) Kind() Kind { return KindIntend }
 
 // Kind implements Message.
 func (*Unlock) Kind() Kind { return KindUnlock }
@@ -227,14 +275,47 @@ func (m *Scan) readFrom(d *decoder) {
 func (m *Lock) appendTo(b []byte) []byte {
 	b = appendBytes(appendRegion(appendTxn(b, m.Txn), m.Region), m.Key)
 	b = appendUint(append(b, byte(m.Mode), byte(m.Wait)), m.Tag)
-	b = appendBool(appendBool(appendUint(b, m.Timeout), m.Values), m.Delete)
+	b = append(appendBool(appendUint(b, m.Timeout), m.Values), lockPurpose(m.Delete, m.Create))
 	return appendBytes(b, m.Program)
+}
+
+// lockPurpose is one byte for what a key is locked for.
+func lockPurpose(remove, create bool) (b byte) {
+	if remove {
+		b |= 1
+	}
+	if create {
+		b |= 2
+	}
+	return b
 }
 
 func (m *Lock) readFrom(d *decoder) {
 	*m = Lock{Txn: d.txn(), Region: d.region(), Key: d.bytes(),
 		Mode: kvapi.LockMode(d.byte(byte(kvapi.LockExclusive))), Wait: kvapi.WaitPolicy(d.byte(byte(kvapi.WaitSkip))), Tag: d.uint32(),
-		Timeout: time.Duration(d.int()), Values: d.bool(), Delete: d.bool(), Program: d.bytes()}
+		Timeout: time.Duration(d.int()), Values: d.bool()}
+	purpose := d.byte(3)
+	m.Delete, m.Create, m.Program = purpose&1 != 0, purpose&2 != 0, d.bytes()
+}
+
+func (m *LockRange) appendTo(b []byte) []byte {
+	b = appendSpan(appendRegions(appendTxn(b, m.Txn), m.Regions), m.Span)
+	return appendBool(append(b, byte(m.Range)), m.Reverse)
+}
+
+func (m *LockRange) readFrom(d *decoder) {
+	*m = LockRange{Txn: d.txn(), Regions: d.regions(), Span: d.span(), Range: kvapi.RangeKind(d.byte(byte(kvapi.RangeWhole))), Reverse: d.bool()}
+}
+
+func (m *KeepRange) appendTo(b []byte) []byte { return appendSpan(appendTxn(b, m.Txn), m.Span) }
+func (m *KeepRange) readFrom(d *decoder)      { *m = KeepRange{Txn: d.txn(), Span: d.span()} }
+
+func (m *Intend) appendTo(b []byte) []byte {
+	return appendUint(appendUint(appendBytes(appendRegion(appendTxn(b, m.Txn), m.Region), m.Key), m.Tag), m.Timeout)
+}
+
+func (m *Intend) readFrom(d *decoder) {
+	*m = Intend{Txn: d.txn(), Region: d.region(), Key: d.bytes(), Tag: d.uint32(), Timeout: time.Duration(d.int())}
 }
 
 func (m *Unlock) appendTo(b []byte) []byte {
@@ -264,7 +345,7 @@ func (m *Commit) appendTo(b []byte) []byte {
 	for _, c := range m.Counters {
 		b = appendUint(appendBytes(b, c.Key), c.Value)
 	}
-	return appendUint(appendBool(b, m.Relaxed), m.Start)
+	return appendUint(appendUint(appendBool(b, m.Relaxed), m.Start), m.Timeout)
 }
 
 func (m *Commit) readFrom(d *decoder) {
@@ -288,7 +369,7 @@ func (m *Commit) readFrom(d *decoder) {
 	for range d.count(2) {
 		m.Counters = append(m.Counters, kvapi.CounterRaise{Key: d.bytes(), Value: d.uint()})
 	}
-	m.Relaxed, m.Start = d.bool(), d.ts()
+	m.Relaxed, m.Start, m.Timeout = d.bool(), d.ts(), time.Duration(d.int())
 }
 
 func (m *Counter) appendTo(b []byte) []byte { return appendBytes(appendRegion(b, m.Region), m.Key) }

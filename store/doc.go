@@ -65,6 +65,14 @@
 //	S12. A key above its table's frontier has no version, for who has its lock
 //	    (frontier.go has the contract). Regions that come back (S10) must take the
 //	    frontiers of their tables out, too.
+//	S13. While a transaction has a range locked, no commit of another is applied
+//	    that makes a key in it, or for a whole range changes or deletes one. The
+//	    leader checks each member against the ranges that are published; who
+//	    publishes one lets the group in hand pass before it takes its timestamp
+//	    (barrier). Waits elsewhere are courtesy: they put the wait where InnoDB has
+//	    it (rangelock.go).
+//	S14. A deadlock that a commit closes ends the wait of a statement, if there is
+//	    one in the cycle.
 //
 // # Records (space \x01; integers are big endian)
 //
@@ -83,7 +91,7 @@
 //
 // # Locks, in the order in which they are taken
 //
-//	lockTable.graphMu, then one lockShard.mu at a time
+//	lockTable.graphMu, then one lockShard.mu at a time, or rangeTable.mu: a leaf
 //	one shard of the row cache, frontiers.mu, frontier.mu: leaves
 //	sequencer.mu, snapshotShard.mu, durable.mu, gcQueue.mu, counters.mu: leaves
 //	placement.Oracle.mu: a leaf for the sequencer

@@ -38,6 +38,7 @@ func (t *lockTable) acquire(o *Owner, r *kvapi.LockRequest, closing <-chan struc
 	// An upgrade goes in front of the line anyway, so only holders matter to it.
 	if (e.head == nil || upgrade) && e.grantable(o, r.Mode) {
 		e.hold(o, r.Mode, upgrade)
+		e.creating = r.Create
 		s.mu.Unlock()
 	} else {
 		s.mu.Unlock()
@@ -72,32 +73,30 @@ func (t *lockTable) wait(o *Owner, r *kvapi.LockRequest, hash uint64, upgrade bo
 	}
 	if (e.head == nil || upgrade) && e.grantable(o, r.Mode) {
 		e.hold(o, r.Mode, upgrade)
+		e.creating = r.Create
 		s.mu.Unlock()
 		t.graphMu.Unlock()
 		return e, false, nil
 	}
-	w.mode, w.upgrade, w.granted = r.Mode, upgrade, false
+	w.mode, w.upgrade, w.creating, w.granted, w.victim, w.committing = r.Mode, upgrade, r.Create, false, false, false
 	w.entry.Store(e)
 	e.queue(w)
 	s.mu.Unlock()
-	deadlock := t.closesCycle(o, e)
+	deadlock := t.closesCycle(o) != nil
 	t.graphMu.Unlock()
-	if !deadlock {
-		return e, true, t.block(o, e, w, r, closing)
+	leave := func() bool { return t.cancel(e, w) }
+	if deadlock {
+		return e, true, t.giveUp(w, kvapi.ErrDeadlock, leave)
 	}
-	if t.cancel(e, w) {
-		return e, true, nil
-	}
-	t.stats.deadlocks.Inc()
-	return nil, true, kvapi.ErrDeadlock
+	return e, true, t.block(o, w, r, closing, leave)
 }
 
-// block waits for the lock to be handed over, or for a reason to give up.
-func (t *lockTable) block(o *Owner, e *lockEntry, w *lockWaiter, r *kvapi.LockRequest, closing <-chan struct{}) error {
+// block waits until the waiter is told to go on, or for a reason to give up: then leave ends the wait, and returns true if it had ended.
+func (t *lockTable) block(o *Owner, w *lockWaiter, r *kvapi.LockRequest, closing <-chan struct{}, leave func() bool) error {
 	// Most waits end at once when the holder commits, before a timer is worth making.
 	select {
 	case <-w.wake:
-		return nil
+		return t.outcome(w)
 	default:
 	}
 	o.rest() // an iterator is not to be kept for as long as somebody else likes
@@ -113,7 +112,7 @@ func (t *lockTable) block(o *Owner, e *lockEntry, w *lockWaiter, r *kvapi.LockRe
 	var err error
 	select {
 	case <-w.wake:
-		return nil
+		return t.outcome(w)
 	case <-timer.C:
 		err = kvapi.ErrLockTimeout
 	case <-r.Interrupt.Done():
@@ -121,21 +120,38 @@ func (t *lockTable) block(o *Owner, e *lockEntry, w *lockWaiter, r *kvapi.LockRe
 	case <-closing:
 		err = kvapi.ErrClosed
 	}
-	if t.cancel(e, w) {
-		return nil
+	return t.giveUp(w, err, leave)
+}
+
+// giveUp ends a wait for a reason, unless it is over.
+func (t *lockTable) giveUp(w *lockWaiter, err error, leave func() bool) error {
+	if leave() {
+		return t.outcome(w)
 	}
-	if err == kvapi.ErrLockTimeout {
+	switch err {
+	case kvapi.ErrLockTimeout:
 		t.stats.timeouts.Inc()
+	case kvapi.ErrDeadlock:
+		t.stats.deadlocks.Inc()
 	}
 	return err
 }
 
-// cancel leaves the line. It returns true if the lock was handed over first,
-// which wins over every reason to give up.
+// outcome tells how a wait ended that somebody else has ended: the token says that it did.
+func (t *lockTable) outcome(w *lockWaiter) error {
+	if !w.victim {
+		return nil
+	}
+	t.stats.deadlocks.Inc()
+	return kvapi.ErrDeadlock
+}
+
+// cancel leaves the line. It returns true if the wait was over: that the lock was
+// handed over first wins over every reason to give up.
 func (t *lockTable) cancel(e *lockEntry, w *lockWaiter) (granted bool) {
 	e.shard.mu.Lock()
 	defer e.shard.mu.Unlock()
-	if w.granted {
+	if w.granted || w.victim {
 		<-w.wake // the token is there, as it is sent under the shard's mutex
 		return true
 	}
@@ -144,6 +160,14 @@ func (t *lockTable) cancel(e *lockEntry, w *lockWaiter) (granted bool) {
 	// Those behind may have waited for this one only.
 	e.settle()
 	return false
+}
+
+// markCreating says that the owner of an exclusive lock is about to make the key.
+func (t *lockTable) markCreating(h *heldLock) {
+	s := h.entry.shard
+	s.mu.Lock()
+	h.entry.creating = true
+	s.mu.Unlock()
 }
 
 // forgetNew drops a lock that was granted just now and has not been used. One that

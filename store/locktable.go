@@ -36,8 +36,11 @@ type lockTable struct {
 	// graphMu serialises blocking: the requester that closes a cycle of waits is
 	// the last to take it, and sees the whole cycle. It is taken before shard
 	// mutexes, one at a time, and never on the uncontended path.
-	graphMu sync.Mutex
-	visited []*lockEntry // scratch of the search; guarded by graphMu
+	graphMu  sync.Mutex
+	todo     []*Owner // scratch of the search; guarded by graphMu
+	searches uint64   // guarded by graphMu
+
+	ranges rangeTable
 
 	stats lockStats
 }
@@ -62,7 +65,9 @@ type lockEntry struct {
 	next      *lockEntry // in its chain, or in that of free entries
 	shard     *lockShard
 	exclusive *Owner
-	shared    []*Owner
+	// creating says that the exclusive holder is about to make the key, unless it is there.
+	creating bool
+	shared   []*Owner
 	// head and tail are the line of waiters: upgrades first, then in order of arrival.
 	head, tail *lockWaiter
 	inline     [24]byte // of a short key
@@ -74,10 +79,21 @@ type lockWaiter struct {
 	prev, next *lockWaiter
 	mode       kvapi.LockMode
 	upgrade    bool // the owner holds the lock in shared mode
-	granted    bool // set by who hands over the lock; guarded by the shard's mutex
+	creating   bool // of the entry, once the lock is handed over
+	granted    bool // set by who hands over the lock; guarded by the shard's mutex, or by that of the ranges
+	// victim is set instead of granted if the wait ends in a deadlock that somebody else has found; guarded as granted is.
+	victim bool
+	// committing says that the wait is that of a commit, and parent is who waits for it on the path of a search. Guarded by graphMu.
+	committing bool
+	parent     *Owner
 	// entry is what the owner waits for, nil if it does not wait. Set under
 	// graphMu and the shard's mutex, cleared under the shard's mutex.
 	entry atomic.Pointer[lockEntry]
+	// ranged says that it waits for ranges of others that stand in the way of its access to key. These are guarded by the mutex of the
+	// ranges.
+	ranged atomic.Bool
+	key    []byte
+	access keyAccess
 	// wake gets one token when granted is set.
 	wake chan struct{}
 }
@@ -221,6 +237,7 @@ func (e *lockEntry) settle() {
 	for w := e.head; w != nil && e.grantable(w.owner, w.mode); w = e.head {
 		e.leave(w)
 		e.hold(w.owner, w.mode, w.upgrade)
+		e.creating = w.creating
 		w.granted = true
 		w.entry.Store(nil)
 		w.wake <- struct{}{} // never blocks: one token per wait, room for one
@@ -263,51 +280,96 @@ func (e *lockEntry) leave(w *lockWaiter) {
 	w.prev, w.next = nil, nil
 }
 
-// closesCycle reports whether owner, which has just been queued at from, waits
-// for itself. The caller holds graphMu and no shard mutex.
+// closesCycle reports whether owner, which has just been queued, waits for itself: then the last of the cycle is returned, from which
+// the parents lead to owner. The caller holds graphMu and no shard mutex.
 //
 // The search follows holders only. Who stands in line waits for the holders,
 // directly or through those in front, so the line adds nothing: a waiter in
 // front leads to the same holders. When a lock is handed over, the new holder
 // was in front of those still waiting and is not waiting itself, so the cycle
-// is closed by its next wait, which searches again.
-func (t *lockTable) closesCycle(owner *Owner, from *lockEntry) bool {
-	t.visited = append(t.visited[:0], from)
-	found := false
-	for at := 0; at < len(t.visited) && !found; at++ {
-		e := t.visited[at]
-		e.shard.mu.Lock()
-		if e.exclusive != nil {
-			found = t.follow(owner, e.exclusive, from, at == 0)
-		}
-		for _, holder := range e.shared {
-			found = found || t.follow(owner, holder, from, at == 0)
-		}
-		e.shard.mu.Unlock()
-	}
-	clear(t.visited)
-	return found
-}
-
-// follow looks at one holder: is it the requester, and what does it wait for?
-// An entry may be recycled between being followed and being visited, because
-// waits end without graphMu. The search then looks at a live entry that is not
-// on the path, and may find a cycle that has just dissolved: its requester is
+// is closed by its next wait, which searches again. The same goes for who locks
+// a range while others wait for ranges.
+//
+// An owner may have ended and begun anew between being found and being looked at,
+// because waits end without graphMu. The search then looks at a transaction that is
+// not on the path, and may find a cycle that has just dissolved: its requester is
 // sacrificed needlessly. That is rare and harmless; missing one is not possible,
 // as the waits of a real cycle do not end.
-func (t *lockTable) follow(owner, holder *Owner, from *lockEntry, first bool) bool {
-	if holder == owner {
-		return !first // at its own entry the requester may hold what it upgrades
+func (t *lockTable) closesCycle(owner *Owner) (last *Owner) {
+	t.searches++
+	t.todo = append(t.todo[:0], owner)
+	for len(t.todo) > 0 {
+		at := len(t.todo) - 1
+		o := t.todo[at]
+		t.todo = t.blockers(t.todo[:at], o)
+		kept := t.todo[:at]
+		for _, b := range t.todo[at:] {
+			if b == owner {
+				return o
+			}
+			if b.searched != t.searches {
+				b.searched, b.waiter.parent = t.searches, o
+				kept = append(kept, b)
+			}
+		}
+		t.todo = kept
 	}
-	next := holder.waiter.entry.Load()
-	if next == nil {
+	return nil
+}
+
+// spare ends the cycles of a commit that waits by ending the waits of others: clients expect a deadlock of a statement rather than of
+// COMMIT. It reports false if all others of a cycle are commits. The caller holds graphMu.
+func (t *lockTable) spare(owner *Owner) bool {
+	for {
+		last := t.closesCycle(owner)
+		if last == nil {
+			return true
+		}
+		for last != owner && (last.waiter.committing || !t.sacrifice(last)) {
+			last = last.waiter.parent
+		}
+		if last == owner {
+			return false
+		}
+	}
+}
+
+// sacrifice ends the wait of another in a deadlock. It reports whether the wait was not over.
+func (t *lockTable) sacrifice(o *Owner) bool {
+	w := &o.waiter
+	e := w.entry.Load()
+	if e == nil {
+		return t.ranges.sacrifice(w)
+	}
+	e.shard.mu.Lock()
+	defer e.shard.mu.Unlock()
+	if w.entry.Load() != e {
 		return false
 	}
-	if next == from && owner.waiter.upgrade {
-		return true // it waits for the shared lock that the requester holds
+	e.leave(w)
+	w.entry.Store(nil)
+	w.victim = true
+	w.wake <- struct{}{} // never blocks, as in settle
+	e.settle()
+	return true
+}
+
+// blockers appends the owners that o waits for.
+func (t *lockTable) blockers(dst []*Owner, o *Owner) []*Owner {
+	e := o.waiter.entry.Load()
+	if e == nil {
+		return t.ranges.blockers(dst, o)
 	}
-	if !slices.Contains(t.visited, next) {
-		t.visited = append(t.visited, next)
+	e.shard.mu.Lock()
+	defer e.shard.mu.Unlock()
+	// What it holds itself is what it upgrades.
+	if e.exclusive != nil && e.exclusive != o {
+		dst = append(dst, e.exclusive)
 	}
-	return false
+	for _, holder := range e.shared {
+		if holder != o {
+			dst = append(dst, holder)
+		}
+	}
+	return dst
 }

@@ -30,6 +30,9 @@ type Owner struct {
 	index  []uint32 // open addressing: position in held + 1, zero is empty
 	waiter lockWaiter
 	commit commitNode
+	ranges ownRanges
+	// searched is the last search for a deadlock that has visited the owner. Guarded by lockTable.graphMu.
+	searched uint64
 	// bulk is the iterator that a run of locking reads shares, and bulkAt what
 	// Store.applied was before it was made: as long as nothing has been applied
 	// since, it shows the newest version of everything.
@@ -179,6 +182,9 @@ func (o *Owner) releaseAll() {
 			s.mu.Unlock()
 		}
 	}
+	if o.ranges.table != nil {
+		o.ranges.table.release(o)
+	}
 	clear(o.held)
 	o.held = o.held[:0]
 	o.live = 0
@@ -188,6 +194,6 @@ func (o *Owner) releaseAll() {
 	o.index = o.index[:0]
 }
 
-// Waiting reports whether the transaction stands in line for a lock. It may be
+// Waiting reports whether the transaction stands in line for a lock, or waits for ranges. It may be
 // called from any goroutine while the owner is in use.
-func (o *Owner) Waiting() bool { return o.waiter.entry.Load() != nil }
+func (o *Owner) Waiting() bool { return o.waiter.entry.Load() != nil || o.waiter.ranged.Load() }

@@ -312,10 +312,36 @@ func (s *Store) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, err 
 	if r.Tag == 0 {
 		h.tag = 0 // no statement's: it stays until the end of the transaction, whoever took it first
 	}
-	res.Acquired, res.Waited = true, waited
+	res.Waited = waited
+	if r.Mode == kvapi.LockExclusive && s.locks.ranges.on.Load() && s.locks.ranges.conflict(o, r.Key, accessChange) {
+		if res.Acquired, err = s.lockRanged(o, h, r); err != nil || !res.Acquired {
+			return res, err
+		}
+	}
+	res.Acquired = true
 	res.Version, err = s.latest(o, h, r)
 	res.Unsynced = res.Version.TS
 	return res, err
+}
+
+// lockRanged waits with a lock that the owner has until no range of others stands in the way of a change. That an absent key is locked is no
+// change yet: who makes it calls Intend.
+func (s *Store) lockRanged(o *Owner, h *heldLock, r *kvapi.LockRequest) (acquired bool, err error) {
+	probe := *r
+	probe.Sink = nil
+	version, err := s.latest(o, h, &probe)
+	if err != nil || !version.Found {
+		return err == nil, err
+	}
+	err = s.locks.awaitRanges(o, r, accessChange, false, s.closing)
+	if err == kvapi.ErrLockNoWait {
+		s.locks.release(o, r.Key, r.Tag)
+		if r.Wait == kvapi.WaitSkip {
+			err = nil
+		}
+		return false, err
+	}
+	return err == nil, err
 }
 
 // latest reads the newest version of a key that the owner has locked, and notes
@@ -390,7 +416,7 @@ func (s *Store) Unlock(o *Owner, key []byte, tag uint32) { s.locks.release(o, ke
 // ReleaseLocks drops all locks of the owner, at rollback.
 func (s *Store) ReleaseLocks(o *Owner) {
 	o.rest()
-	if len(o.held) > 0 {
+	if len(o.held) > 0 || o.ranges.table != nil {
 		o.releaseAll()
 	}
 }

@@ -48,10 +48,14 @@ type commitNode struct {
 	req   *kvapi.CommitRequest
 	admin *adminCommit
 	alloc *counterAlloc
-	bytes int
-	ts    clock.Timestamp
-	err   error
-	wake  chan commitSignal
+	// barrier says that the node stands for no commit: see Store.barrier.
+	barrier bool
+	// ranged is the publication of range locks as of which none is in the way.
+	ranged uint64
+	bytes  int
+	ts     clock.Timestamp
+	err    error
+	wake   chan commitSignal
 }
 
 // adminCommit is a change of the store itself, ordered among the commits.
@@ -104,13 +108,27 @@ func (s *Store) Commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error
 		}
 	}
 	s.pace(bytes)
-	n.owner, n.req, n.admin, n.alloc, n.bytes = o, r, nil, nil, bytes
-	err := s.enqueue(n)
+	n.owner, n.req, n.admin, n.alloc, n.bytes, n.ranged = o, r, nil, nil, bytes, 0
+	err := s.commit(n)
 	n.req = nil
 	if err != nil {
 		return 0, err
 	}
 	return n.ts, nil
+}
+
+// commit stands in line, as often as range locks of others send the commit back.
+func (s *Store) commit(n *commitNode) error {
+	for {
+		if s.locks.ranges.on.Load() {
+			if err := s.awaitCommit(n.owner, n.req, &n.ranged); err != nil {
+				return err
+			}
+		}
+		if err := s.enqueue(n); err != errRanged {
+			return err
+		}
+	}
 }
 
 // pace slows committers down before the engine would stop them all.
@@ -264,10 +282,17 @@ func (s *Store) encodeGroup(b *engine.Batch, head *commitNode) group {
 		return g
 	}
 	regions := s.regions.Load()
+	ranged := s.locks.ranges.on.Load()
 	n := 0
 	for m := head; m != nil; m = m.next {
+		if m.barrier {
+			continue
+		}
 		if m.err = s.admissible(); m.err == nil {
 			m.err = checkRegions(regions, m)
+		}
+		if ranged && m.err == nil && s.locks.ranges.admit(m.owner, m.req.Mutations, &m.ranged) >= 0 {
+			m.err = errRanged
 		}
 		if m.err == nil && m.req.Start != 0 && m.req.Start > s.oracle.Last() {
 			m.err = errFuture
@@ -284,7 +309,7 @@ func (s *Store) encodeGroup(b *engine.Batch, head *commitNode) group {
 		b.Set(markKey, encodeMark(mark))
 	}
 	for m := head; m != nil; m = m.next {
-		if m.err != nil {
+		if m.err != nil || m.barrier {
 			continue
 		}
 		m.ts = ts

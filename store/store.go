@@ -307,6 +307,7 @@ func (s *Store) maintain() {
 		case <-ticker.C:
 		}
 		s.engine.PollPressure()
+		s.locks.ranges.rest()
 		if ticks++; ticks%diskTicks == 0 {
 			s.engine.PollDisk()
 		}

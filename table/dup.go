@@ -69,7 +69,7 @@ func (w *Writer) FindConflict(tx *txn.Txn, row []types.Value) (c Conflict, found
 	w.patch.old = w.patch.old[:0]
 	if w.rows == nil {
 		w.rowKey = w.appendRowKey(w.rowKey[:0], w.new)
-		found, _, err = tx.Lock(w.rowKey, kvapi.LockExclusive, kvapi.WaitDefault, &w.catch)
+		found, err = tx.LockNew(w.rowKey, &w.catch)
 		if err != nil || found {
 			return w.conflict(in.pkDesc, w.rowKey), found, err
 		}
@@ -85,7 +85,7 @@ func (w *Writer) FindConflict(tx *txn.Txn, row []types.Value) (c Conflict, found
 		if !unique {
 			continue
 		}
-		found, _, err = tx.Lock(e.newKey, kvapi.LockExclusive, kvapi.WaitDefault, &w.catch)
+		found, err = tx.LockNew(e.newKey, &w.catch)
 		if err != nil {
 			return Conflict{}, false, err
 		}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/fsst"
-	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/txn"
 	"github.com/pandodb/pando/types"
 )
@@ -376,7 +375,7 @@ func (w *Writer) prepareUpdate(tx *txn.Txn, i int, oldRow, newRow []byte) error 
 // claimOwn locks a unique entry that the row keeps, and returns 1062 if another
 // row has it, which can only be while the index is being built.
 func (w *Writer) claimOwn(tx *txn.Txn, x *indexInfo, key, oldRow []byte) error {
-	found, _, err := tx.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, &w.catch)
+	found, err := tx.LockNew(key, &w.catch)
 	if err != nil || !found {
 		return err
 	}

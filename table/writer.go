@@ -176,7 +176,7 @@ func (w *Writer) raise(tx *txn.Txn, v *types.Value) error {
 
 // claim locks a key that must be free, and returns 1062 if it is not.
 func (w *Writer) claim(tx *txn.Txn, key []byte, ix *catalog.Index, row []types.Value) error {
-	found, _, err := tx.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, nil)
+	found, err := tx.LockNew(key, nil)
 	if err != nil {
 		return err
 	}

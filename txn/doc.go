@@ -42,20 +42,34 @@
 //	READ COMMITTED           no     blind writes     yes        yes         yes
 //	REPEATABLE READ          no     blind writes     no (1)     yes         no (1)
 //	  + SnapshotConflict     no     no               no         yes         no (1)
-//	SERIALIZABLE             no     no (deadlock)    no         no (2)      yes (3)
+//	SERIALIZABLE             no     no (deadlock)    no         no (2)      no (3)
 //
 //	"no" means that the anomaly cannot happen.
-//	(1) Among plain reads. Locking reads and writes are current reads, as in InnoDB.
-//	(2) On keys that were read. Absent keys read by Get are locked too; exec locks the entries of
+//	(1) Among plain reads. Locking reads and writes are current reads, as in InnoDB. They lock the gaps of the spans that they read
+//	    (locking.go), so that other transactions insert nothing there; rows that they pass and that fail their condition stay free.
+//	(2) Keys that are read by Get are locked, absent ones too; exec locks the entries of
 //	    unique keys that a locking read does not find. Writers lock rows
 //	    and unique entries, so a read by other entries has to lock the rows (plan.Env.LockReads).
-//	(3) Gaps are not locked, so a predicate read by Scan may gain rows
-//	    (docs/transactions.md has the cases, measured).
+//	(3) Spans that are read are locked, with the rows in them. A commit that makes or changes a key in a span that another
+//	    transaction has locked waits for it, whatever it knew when its statement ran (package store, rangelock.go).
 //	"Blind writes": a plain read followed by Lock and Put of a value computed
 //	from the plain read; a program that uses what Lock returned loses nothing.
 //
-// SERIALIZABLE locks every key it reads in shared mode and returns the newest
+// SERIALIZABLE locks every key or span that it reads in shared mode and returns the newest
 // version, so its plain reads are locking reads.
+//
+// Range locks:
+//
+//	who                                              locks                       against
+//	plain scan, SERIALIZABLE                         the span, as far as read    inserts, changes and deletions
+//	ScanLatest, Locking, SERIALIZABLE                the same of rows            the same
+//	                                                 the same of entries         inserts of entries: their rows are locked
+//	ScanLatest, Locking, REPEATABLE READ             the same                    inserts
+//	READ COMMITTED, WaitSkip, plain scans elsewhere  nothing
+//
+// They do not conflict with each other, survive rollbacks of statements and to savepoints, and end with the transaction. A writer waits for
+// them in PutNew, Put and Lock, or in Commit, as long as for a row lock. A scan that comes to a key that another transaction is making
+// (LockNew), at SERIALIZABLE also changing, waits for that first. A deadlock ends a statement rather than a commit.
 //
 // Lock order: a Txn is used by one goroutine at a time and has no mutex.
 //

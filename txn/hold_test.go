@@ -23,8 +23,14 @@ func TestWaitsHoldNoIterators(t *testing.T) {
 			var hold kvapi.Hold
 			defer hold.Rest()
 			var sink listSink
-			_, err := tx.Scan(&ScanRequest{Span: rowSpan("00", ""), Sink: &sink, Hold: &hold})
-			return err
+			r := ScanRequest{Span: rowSpan("00", ""), Sink: &sink, Hold: &hold}
+			for { // the first page ends where it would have to wait
+				resume, err := tx.Scan(&r)
+				if err != nil || resume == nil {
+					return err
+				}
+				r.Span.Start = resume
+			}
 		},
 		"locking reads in a row": func(tx *Txn) error {
 			for i := range 50 {

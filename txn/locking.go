@@ -1,96 +1,141 @@
 package txn
 
 import (
+	"bytes"
+
+	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/kvapi"
 )
 
-// Bounds of one round of a locking scan.
-const (
-	lockingPageRows  = 128
-	lockingPageBytes = 256 << 10
-)
+// A locking scan locks the span that it reads, page by page: plain scans of SERIALIZABLE, and scans for what a statement is going to lock at
+// REPEATABLE READ and above. Each page is
+//
+//	LockRange   from here to the end of the span, or to the first key that another transaction is changing
+//	read        up to there, at the timestamp that LockRange says; a page may end earlier
+//	KeepRange   what was read
+//
+// and where such a key comes first, nothing is locked until its transaction has ended. So a LIMIT locks as far as it reads, and who waits
+// stands in nobody's way with a span that it has not read.
 
-// lockingPage collects the keys of one round of a SERIALIZABLE scan. Locks are
-// taken after the iterator is gone, since a lock wait may last most of a minute
-// and an open iterator pins memtables and files.
-type lockingPage struct {
-	arena arena
-	keys  [][]byte
+// rangeKind says what a scan keeps others from. At SERIALIZABLE that is any change of the rows that it passes, since the caller may not lock
+// those that fail its condition. Entries of an index change only when a row does, and there it locks all rows that they lead to.
+func (t *Txn) rangeKind(rows bool) kvapi.RangeKind {
+	if rows && t.o.Level == Serializable {
+		return kvapi.RangeWhole
+	}
+	return kvapi.RangeGap
 }
 
-// Pair copies the key.
-func (p *lockingPage) Pair(key, _ []byte) (more bool, err error) {
-	p.keys = append(p.keys, p.arena.copy(key))
-	return true, nil
+// locksRanges reports whether a scan that has its candidates locked locks its span. SKIP LOCKED does not: who asks to overlook rows can't be
+// told of others.
+func (t *Txn) locksRanges(wait kvapi.WaitPolicy) bool {
+	return t.o.Level != ReadCommitted && wait != kvapi.WaitSkip && !t.m.unranged
 }
 
-// clear empties the page for its next round.
-func (p *lockingPage) clear() {
-	p.arena.reset()
-	clear(p.keys)
-	p.keys = p.keys[:0]
-}
-
-// reset empties the page for another transaction.
-func (p *lockingPage) reset() {
-	p.clear()
-	p.keys = emptied(p.keys)
-}
-
-// limitSink counts what reaches the reader of a locking scan, since rows may
-// vanish between the candidates and their locks.
-type limitSink struct {
-	out         kvapi.Sink
-	rows, bytes int
-	stop        bool
-}
-
-// Pair passes a pair on.
-func (s *limitSink) Pair(key, value []byte) (more bool, err error) {
-	more, err = s.out.Pair(key, value)
-	s.rows++
-	s.bytes += len(key) + len(value)
-	s.stop = !more
-	return more, err
-}
-
-// scanLocking is a SERIALIZABLE plain scan: rounds of candidates, each of which
-// is locked in shared mode and then read anew.
-func (t *Txn) scanLocking(r *ScanRequest) (resume []byte, err error) {
-	round := *r
-	round.Hold = nil // what it keeps must not be kept while a lock is waited for
-	out := limitSink{out: r.Sink}
+// scanRanged reads one page of a span and locks what it has read of it.
+func (t *Txn) scanRanged(r *ScanRequest, kind kvapi.RangeKind, wait kvapi.WaitPolicy) (resume []byte, err error) {
+	span := r.Span.Ordinary()
+	t.StatementTS() // its place in the registry keeps what is read here, which is never older
 	for {
-		t.page.clear()
-		round.Sink = &t.page
-		round.LimitRows, round.LimitBytes = lockingPageRows, lockingPageBytes
-		if r.LimitRows > 0 {
-			round.LimitRows = min(lockingPageRows, r.LimitRows-out.rows)
-		}
-		resume, err = t.ScanLatest(&round)
+		q := &t.rangeReq
+		q.Span, q.Kind, q.Reverse, q.Interrupt = span, kind, r.Reverse, t.o.Interrupt
+		res, err := t.kv().LockRange(&t.owner, q)
+		q.Span, q.Interrupt = kvapi.Span{}, nil
 		if err != nil {
 			return nil, err
 		}
-		for i, key := range t.page.keys {
-			if _, _, err = t.Lock(key, kvapi.LockShared, kvapi.WaitDefault, &out); err != nil {
-				return nil, err
-			}
-			full := (r.LimitRows > 0 && out.rows >= r.LimitRows) || (r.LimitBytes > 0 && out.bytes >= r.LimitBytes)
-			if !out.stop && !full {
+		t.rangeTS = max(t.rangeTS, res.TS)
+		t.seen = max(t.seen, res.TS)
+		part := *r
+		part.Span = span
+		if b := res.Blocker; b != nil {
+			part.Span = before(span, b, r.Reverse)
+			if part.Span.Empty() {
+				t.kv().KeepRange(&t.owner, part.Span)
+				if r.Hold != nil {
+					r.Hold.Rest()
+				}
+				if err := t.await(b, wait); err != nil {
+					return nil, err
+				}
 				continue
 			}
-			if i == len(t.page.keys)-1 && resume == nil && !out.stop {
-				return nil, nil
-			}
-			return kvapi.ResumeAfter(key, r.Reverse), nil
 		}
-		if resume == nil {
-			return nil, nil
-		}
-		if r.Reverse {
-			round.Span.End = resume
-		} else {
-			round.Span.Start = resume
-		}
+		return t.readRanged(&part, res.Blocker)
 	}
+}
+
+// readRanged reads a span that is locked, and keeps locked what the page has read. The page ends in front of blocker, if there is one.
+func (t *Txn) readRanged(r *ScanRequest, blocker []byte) (resume []byte, err error) {
+	resume, err = t.scanAt(r, t.rangeTS)
+	read := r.Span
+	switch {
+	case err != nil || resume == nil:
+	case r.Reverse:
+		read.Start = resume
+	default:
+		read.End = resume
+	}
+	t.kv().KeepRange(&t.owner, read)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case resume != nil && blocker == nil:
+		if left := after(r.Span, resume, r.Reverse); left.Empty() {
+			resume = nil // the span is a single key, or as good as one
+		}
+	case resume == nil && blocker != nil && r.Reverse:
+		resume = kvapi.ResumeAfter(blocker, false)
+	case resume == nil && blocker != nil:
+		resume = bytes.Clone(blocker)
+	}
+	return resume, nil
+}
+
+// before is the part of a span that a scan reads before it comes to key, and after what is left of it at a resume key.
+func before(s kvapi.Span, key []byte, reverse bool) kvapi.Span {
+	if reverse {
+		s.Start = kvapi.ResumeAfter(key, false)
+	} else {
+		s.End = key
+	}
+	return s
+}
+
+func after(s kvapi.Span, resume []byte, reverse bool) kvapi.Span {
+	if reverse {
+		s.End = resume
+	} else {
+		s.Start = resume
+	}
+	return s
+}
+
+// await returns once nobody else has key locked exclusively. It keeps no lock: whether the row is wanted is not known yet.
+func (t *Txn) await(key []byte, wait kvapi.WaitPolicy) error {
+	r := &t.lockReq
+	*r = kvapi.LockRequest{Key: key, Mode: kvapi.LockShared, Wait: wait, Tag: t.stmt, Timeout: t.lockWait, Interrupt: t.o.Interrupt}
+	res, err := t.kv().Lock(&t.owner, r)
+	r.Key = nil
+	if err != nil {
+		return err
+	}
+	t.seen = max(t.seen, res.Version.TS)
+	if res.Acquired {
+		t.kv().Unlock(&t.owner, key, t.stmt)
+	}
+	return nil
+}
+
+// latestTS is the timestamp of reads for candidates.
+func (t *Txn) latestTS() clock.Timestamp { return max(t.StatementTS(), t.rangeTS) }
+
+// intend is called with keys that are about to be written, once there are range locks in the store.
+func (t *Txn) intend(key []byte) error {
+	r := &t.lockReq
+	*r = kvapi.LockRequest{Key: key, Mode: kvapi.LockExclusive, Tag: t.stmt, Timeout: t.lockWait, Interrupt: t.o.Interrupt, Create: true}
+	err := t.kv().Intend(&t.owner, r)
+	r.Key = nil
+	return err
 }

@@ -18,6 +18,8 @@ type Manager struct {
 	txns   sync.Pool // *Txn
 	snaps  sync.Pool // *Snapshot
 	scans  sync.Pool // *kvapi.ScanRequest
+	// unranged leaves spans unlocked. Tests set it, to see that they notice.
+	unranged bool
 }
 
 // NewManager returns a manager over the client.
@@ -48,6 +50,11 @@ type ScanRequest struct {
 	WithTS bool
 	// Hold, which may be nil, is shared by the reads of a page.
 	Hold *kvapi.Hold
+	// Locking, which ScanLatest knows, says that the caller locks what it finds, and Wait what it does where others have locked it: then the
+	// span is locked as far as it is read (locking.go). Rows says that the span is of the rows of which the caller locks some, not of entries
+	// that lead to rows.
+	Locking, Rows bool
+	Wait          kvapi.WaitPolicy
 }
 
 // Get reads one key at the durable watermark: the autocommit point select. It

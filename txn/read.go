@@ -28,13 +28,16 @@ func (t *Txn) Get(key []byte, hold *kvapi.Hold, sink kvapi.Sink) (found bool, er
 }
 
 // Scan is the plain read of one page of a span, own writes merged in. In
-// SERIALIZABLE it locks every key it returns in shared mode.
+// SERIALIZABLE it locks the span as far as it reads, and what it returns may be unsynced: T4.
 func (t *Txn) Scan(r *ScanRequest) (resume []byte, err error) {
 	if t.state != stateActive {
 		return nil, kvapi.ErrFinished
 	}
 	if t.o.Level == Serializable {
-		return t.scanLocking(r)
+		if t.m.unranged {
+			return t.ScanLatest(r)
+		}
+		return t.scanRanged(r, kvapi.RangeWhole, kvapi.WaitDefault)
 	}
 	return t.scanAt(r, t.ReadTS())
 }
@@ -44,13 +47,16 @@ func (t *Txn) Scan(r *ScanRequest) (resume []byte, err error) {
 // and checks the value that Lock returns against its condition, because it may
 // be newer; StatementConflict tells whether one was.
 //
-// It reads at the watermark, not at the newest applied version, so that what it
-// does not find needs no WaitSeen.
+// If Locking is set it locks the span as far as it reads, at REPEATABLE READ and above, so that nobody adds to what it has found; what it
+// does not find may be news then, which needs WaitSeen. Otherwise it reads at the watermark, not at the newest applied version.
 func (t *Txn) ScanLatest(r *ScanRequest) (resume []byte, err error) {
 	if t.state != stateActive {
 		return nil, kvapi.ErrFinished
 	}
-	return t.scanAt(r, t.StatementTS())
+	if r.Locking && t.locksRanges(r.Wait) {
+		return t.scanRanged(r, t.rangeKind(r.Rows), r.Wait)
+	}
+	return t.scanAt(r, t.latestTS())
 }
 
 // GetLatest is ScanLatest for one key: the lookup of a row by a secondary index
@@ -59,7 +65,7 @@ func (t *Txn) GetLatest(key []byte, hold *kvapi.Hold, sink kvapi.Sink) (found bo
 	if t.state != stateActive {
 		return false, kvapi.ErrFinished
 	}
-	ts := t.StatementTS()
+	ts := t.latestTS()
 	if e := t.buf.get(key); e != nil {
 		return e.deliver(sink)
 	}
@@ -87,23 +93,37 @@ func (t *Txn) scanAt(r *ScanRequest, ts clock.Timestamp) (resume []byte, err err
 // lock, own writes first. acquired=false comes only with WaitSkip, and then the
 // sink was not called. sink may be nil. What is returned may be unsynced: T4.
 func (t *Txn) Lock(key []byte, mode kvapi.LockMode, wait kvapi.WaitPolicy, sink kvapi.Sink) (found, acquired bool, err error) {
-	return t.lock(key, mode, wait, sink, false)
+	return t.lock(key, mode, wait, sink, 0)
 }
+
+// LockNew is Lock in exclusive mode for who makes the key unless it is there: a locking read of a range waits for that.
+func (t *Txn) LockNew(key []byte, sink kvapi.Sink) (found bool, err error) {
+	found, _, err = t.lock(key, kvapi.LockExclusive, kvapi.WaitDefault, sink, forCreate)
+	return found, err
+}
+
+// lockPurpose is what a key is locked for, where the store wants to know.
+type lockPurpose uint8
+
+const (
+	forDelete lockPurpose = 1 + iota
+	forCreate
+)
 
 // LockDelete is Lock in exclusive mode for who is about to delete the key, which
 // then costs less.
 func (t *Txn) LockDelete(key []byte, sink kvapi.Sink) (found bool, err error) {
-	found, _, err = t.lock(key, kvapi.LockExclusive, kvapi.WaitDefault, sink, true)
+	found, _, err = t.lock(key, kvapi.LockExclusive, kvapi.WaitDefault, sink, forDelete)
 	return found, err
 }
 
-func (t *Txn) lock(key []byte, mode kvapi.LockMode, wait kvapi.WaitPolicy, sink kvapi.Sink, remove bool) (found, acquired bool, err error) {
+func (t *Txn) lock(key []byte, mode kvapi.LockMode, wait kvapi.WaitPolicy, sink kvapi.Sink, purpose lockPurpose) (found, acquired bool, err error) {
 	if t.state != stateActive {
 		return false, false, kvapi.ErrFinished
 	}
 	own := t.buf.get(key)
 	r := &t.lockReq
-	r.Key, r.Mode, r.Wait, r.Tag, r.Delete = key, mode, wait, t.stmt, remove
+	r.Key, r.Mode, r.Wait, r.Tag, r.Delete, r.Create = key, mode, wait, t.stmt, purpose == forDelete, purpose == forCreate
 	r.Timeout, r.Interrupt, r.Sink = t.lockWait, t.o.Interrupt, sink
 	if own != nil {
 		r.Sink = nil
@@ -139,7 +159,7 @@ func (t *Txn) LockKept(key []byte, mode kvapi.LockMode, sink kvapi.Sink) (found 
 	}
 	stmt, conflict, strict := t.stmt, t.conflict, t.o.SnapshotConflict
 	t.stmt, t.o.SnapshotConflict = 0, false
-	found, _, err = t.lock(key, mode, kvapi.WaitDefault, sink, false)
+	found, _, err = t.lock(key, mode, kvapi.WaitDefault, sink, 0)
 	t.stmt, t.conflict, t.o.SnapshotConflict = stmt, conflict, strict
 	return found, err
 }
@@ -176,9 +196,12 @@ func (t *Txn) SnapshotBehind() bool {
 	return t.o.SnapshotConflict && t.o.Level == RepeatableRead && t.snap.Registered() && t.StatementTS() > t.snap.TS()
 }
 
-// candidatesTS is the timestamp of the statement's ScanLatest so far, or the
+// candidatesTS is the timestamp of the statement's last ScanLatest, or the
 // end of time if there was none: nothing can be newer than that.
 func (t *Txn) candidatesTS() clock.Timestamp {
+	if t.rangeTS != 0 {
+		return t.rangeTS
+	}
 	snap := &t.stmtSnap
 	if t.o.Level == ReadCommitted {
 		snap = &t.snap

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,7 +32,9 @@ type session struct {
 //	<session> begin rc|rr|si|ser|ro   si is rr with SnapshotConflict
 //	<session> stmt                    BeginStatement
 //	<session> get|update|insert|delete|lock|share|unlock KEY [VALUE] [nowait|skip]
+//	<session> put|drop KEY [VALUE]    writes without a lock, as of an index entry
 //	<session> scan|rscan|latest FROM TO
+//	<session> range FROM TO [share|nowait|skip|reverse|first] a locking read: of a page of two, or of all; "first" stops at one row
 //	<session> savepoint NAME | rollback_to NAME | rollback_stmt
 //	<session> commit | rollback
 //
@@ -177,6 +180,9 @@ func (s *session) exec(words []string, saves map[string]Savepoint) string {
 }
 
 func (s *session) end() {
+	if s.tx == nil {
+		return // a commit that failed has ended it
+	}
 	s.shown.Store(nil)
 	s.tx.Release()
 	s.tx = nil
@@ -208,11 +214,24 @@ func (s *session) command(words []string, saves map[string]Savepoint) (string, e
 	case "unlock":
 		s.tx.Unlock(key)
 	case "update", "insert":
-		found, _, err := s.tx.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, nil)
+		lock := s.tx.LockNew
+		if words[0] == "update" {
+			lock = func(key []byte, sink kvapi.Sink) (bool, error) {
+				found, _, err := s.tx.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, sink)
+				return found, err
+			}
+		}
+		found, err := lock(key, nil)
 		if err != nil || found != (words[0] == "update") {
 			return "no change", err
 		}
 		return "ok", s.tx.Put(key, []byte(arg(2)))
+	case "put":
+		return "ok", s.tx.PutNew(key, []byte(arg(2)))
+	case "drop":
+		return "ok", s.tx.Delete(key)
+	case "range":
+		return s.rangeRead(words[1:])
 	case "delete":
 		if _, err := s.tx.LockDelete(key, nil); err != nil {
 			return "", err
@@ -240,6 +259,67 @@ func (s *session) command(words []string, saves map[string]Savepoint) (string, e
 		return "", fmt.Errorf("unknown command %q", words)
 	}
 	return "ok", nil
+}
+
+// keySink collects keys.
+type keySink struct {
+	keys [][]byte
+	stop int
+}
+
+func (k *keySink) Pair(key, _ []byte) (bool, error) {
+	k.keys = append(k.keys, bytes.Clone(key))
+	return k.stop == 0 || len(k.keys) < k.stop, nil
+}
+
+// rangeRead is SELECT … FOR UPDATE of a range: candidates, and their locks.
+func (s *session) rangeRead(words []string) (string, error) {
+	mode, sink := kvapi.LockExclusive, &keySink{}
+	r := ScanRequest{Span: rowSpan(words[0], words[1]), Sink: sink, LimitRows: 2, Locking: true}
+	for _, w := range words[2:] {
+		switch w {
+		case "share":
+			mode = kvapi.LockShared
+		case "nowait":
+			r.Wait = kvapi.WaitNone
+		case "skip":
+			r.Wait = kvapi.WaitSkip
+		case "reverse":
+			r.Reverse = true
+		case "first":
+			sink.stop = 1
+		}
+	}
+	var rows []string
+	for {
+		resume, err := s.tx.ScanLatest(&r)
+		if err != nil {
+			return "", err
+		}
+		for _, key := range sink.keys {
+			var v valueSink
+			found, acquired, err := s.tx.Lock(key, mode, r.Wait, &v)
+			if err != nil {
+				return "", err
+			}
+			if found && acquired {
+				rows = append(rows, rowName(key)+"="+string(v.value))
+			}
+		}
+		if resume == nil || sink.stop > 0 && len(rows) >= sink.stop {
+			break
+		}
+		sink.keys = nil
+		if r.Reverse {
+			r.Span.End = resume
+		} else {
+			r.Span.Start = resume
+		}
+	}
+	if s.tx.StatementConflict() {
+		rows = append(rows, "(conflict)")
+	}
+	return "[" + strings.Join(rows, " ") + "]", nil
 }
 
 func (s *session) lock(key []byte, shared bool, wait string) (string, error) {

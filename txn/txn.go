@@ -39,6 +39,8 @@ type Txn struct {
 	// stmtSnap is the fresh timestamp of the statement's ScanLatest, apart from
 	// snap because a REPEATABLE READ snapshot stays where it is.
 	stmtSnap kv.Snapshot
+	// rangeTS is the timestamp of the statement's last read of a locked span, zero if there was none.
+	rangeTS clock.Timestamp
 	// stmt numbers the statements: Unlock drops only locks that carry it.
 	stmt     uint32
 	stmtMark Savepoint
@@ -52,8 +54,8 @@ type Txn struct {
 	lockReq   kvapi.LockRequest
 	commitReq kvapi.CommitRequest
 	scanReq   kvapi.ScanRequest
+	rangeReq  kvapi.RangeLockRequest
 	merge     mergeSink
-	page      lockingPage
 }
 
 // Begin starts a transaction. It does no I/O and takes no timestamp.
@@ -138,7 +140,7 @@ func (t *Txn) StatementTS() clock.Timestamp {
 // the next read takes a fresh snapshot where the level wants one.
 func (t *Txn) BeginStatement() {
 	t.stmt++
-	t.conflict = false
+	t.conflict, t.rangeTS = false, 0
 	t.stmtMark = t.buf.savepoint()
 	if t.stmtSnap.Registered() {
 		t.kv().Unregister(&t.stmtSnap)
@@ -192,6 +194,11 @@ func (t *Txn) Put(key, value []byte) error {
 	if err := t.writable(); err != nil {
 		return err
 	}
+	if t.kv().Ranged() {
+		if err := t.intend(key); err != nil {
+			return err
+		}
+	}
 	return t.buf.put(key, value, kvapi.ShadowUnknown)
 }
 
@@ -201,6 +208,11 @@ func (t *Txn) Put(key, value []byte) error {
 func (t *Txn) PutNew(key, value []byte) error {
 	if err := t.writable(); err != nil {
 		return err
+	}
+	if t.kv().Ranged() {
+		if err := t.intend(key); err != nil {
+			return err
+		}
 	}
 	return t.buf.put(key, value, kvapi.ShadowNone)
 }
@@ -270,7 +282,7 @@ func (t *Txn) Commit() error {
 	r := &t.commitReq
 	r.Mutations = t.buf.mutations(r.Mutations[:0])
 	r.Counters = t.counters
-	r.Relaxed = t.o.Relaxed
+	r.Relaxed, r.Timeout, r.Interrupt = t.o.Relaxed, t.lockWait, t.o.Interrupt
 	if assert.Expensive {
 		assert.That(slices.IsSortedFunc(r.Mutations, func(a, b kvapi.Mutation) int { return bytes.Compare(a.Key, b.Key) }), "txn: a commit's keys ascend (T10)")
 	}
@@ -318,7 +330,7 @@ func (t *Txn) Release() {
 	t.state = stateReleased
 	t.buf.reset()
 	t.o = Options{}
-	t.commitTS, t.seen, t.stmt, t.stmtMark, t.conflict = 0, 0, 0, Savepoint{}, false
+	t.commitTS, t.seen, t.rangeTS, t.stmt, t.stmtMark, t.conflict = 0, 0, 0, 0, Savepoint{}, false
 	clear(t.counters)
 	t.counters = t.counters[:0]
 	t.resetScratch()
@@ -331,6 +343,6 @@ func (t *Txn) resetScratch() {
 	r := &t.commitReq
 	*r = kvapi.CommitRequest{Mutations: emptied(r.Mutations), Regions: r.Regions[:0]}
 	t.scanReq = kvapi.ScanRequest{Regions: t.scanReq.Regions[:0]}
+	t.rangeReq = kvapi.RangeLockRequest{Regions: t.rangeReq.Regions[:0]}
 	t.merge = mergeSink{pos: t.merge.pos}
-	t.page.reset()
 }

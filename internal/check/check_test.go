@@ -8,6 +8,8 @@ import (
 
 func app(key string, v int) Op       { return Op{Key: key, Append: v} }
 func read(key string, vs ...int) Op  { return Op{Key: key, Read: append([]int{}, vs...)} }
+func add(set string, v int) Op       { return Op{Set: set, Append: v} }
+func find(set string, vs ...int) Op  { return Op{Set: set, Read: append([]int{}, vs...)} }
 func txn(ops ...Op) Txn              { return Txn{Ops: ops} }
 func ended(o Outcome, ops ...Op) Txn { return Txn{Ops: ops, Outcome: o} }
 func at(begin, end int64, t Txn) Txn { t.Begin, t.End = begin, end; return t }
@@ -39,6 +41,21 @@ func TestListAppendCanaries(t *testing.T) {
 		{"G2-item", []string{"G2-item"}, []Txn{
 			txn(read("x"), app("y", 1)), txn(read("y"), app("x", 1)), txn(read("x", 1), read("y", 1)),
 		}},
+		{"clean sets", nil, []Txn{
+			txn(add("s", 1), find("s", 1)), txn(find("s", 1), add("s", 2)), ended(Aborted, add("s", 3)), txn(find("s", 1, 2)),
+		}},
+		{"G2", []string{"G2"}, []Txn{
+			txn(find("s"), add("s", 1)), txn(find("s"), add("s", 2)), txn(find("s", 1, 2)),
+		}},
+		{"G2 over two sets", []string{"G2"}, []Txn{
+			txn(find("s"), add("r", 1)), txn(find("r"), app("x", 1)), txn(read("x"), add("s", 2)), txn(find("s", 2), find("r", 1), read("x", 1)),
+		}},
+		{"phantom", []string{"G-single"}, []Txn{
+			txn(find("s"), find("s", 1)), txn(add("s", 1)), txn(find("s", 1)),
+		}},
+		{"a set of an aborted transaction", []string{"G1a"}, []Txn{ended(Aborted, add("s", 1)), txn(find("s", 1))}},
+		{"garbage in a set", []string{"garbage"}, []Txn{txn(find("s", 9))}},
+		{"lost from a set", []string{"lost-append"}, []Txn{txn(add("s", 1)), txn(find("s"))}},
 		{"lost update", []string{"lost-append", "lost-update"}, []Txn{
 			txn(read("x"), app("x", 1)), txn(read("x"), app("x", 2)), txn(read("x", 2)),
 			txn(app("x", 3)), txn(read("x", 2, 3)),

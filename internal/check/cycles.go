@@ -7,6 +7,7 @@ const (
 	ww edgeKind = 1 << iota
 	wr
 	rw
+	prw // rw of which the first did not find what the second made by a predicate
 )
 
 // graph is the dependency graph of a history: an edge leads from the
@@ -46,6 +47,45 @@ func (g *graph) path(from, to int, kinds edgeKind) bool {
 	return from == to
 }
 
+// components numbers the strongly connected parts of the graph: only edges within one close a cycle.
+func (g *graph) components() []int {
+	var order []int
+	seen := make([]bool, len(g.edges))
+	back := make([][]int, len(g.edges))
+	var visit func(int)
+	visit = func(at int) {
+		seen[at] = true
+		for next := range g.edges[at] {
+			back[next] = append(back[next], at)
+			if !seen[next] {
+				visit(next)
+			}
+		}
+		order = append(order, at)
+	}
+	for i := range g.edges {
+		if !seen[i] {
+			visit(i)
+		}
+	}
+	component := make([]int, len(g.edges))
+	var collect func(at, n int)
+	collect = func(at, n int) {
+		component[at] = n
+		for _, next := range back[at] {
+			if component[next] == 0 {
+				collect(next, n)
+			}
+		}
+	}
+	for i := len(order) - 1; i >= 0; i-- {
+		if component[order[i]] == 0 {
+			collect(order[i], i+1)
+		}
+	}
+	return component
+}
+
 // buildGraph derives the dependencies that committed reads prove.
 func (l *lists) buildGraph() *graph {
 	g := &graph{edges: make([]map[int]edgeKind, len(l.txns))}
@@ -72,7 +112,11 @@ func (l *lists) buildGraph() *graph {
 				g.add(l.where[op.Key][op.Read[n-1]].txn, i, wr)
 			}
 			if n := len(op.Read); n < len(order) {
-				g.add(i, l.where[op.Key][order[n]].txn, rw)
+				kind := rw
+				if op.absent {
+					kind = prw
+				}
+				g.add(i, l.where[op.Key][order[n]].txn, kind)
 			}
 		}
 	}
@@ -83,17 +127,23 @@ func (l *lists) buildGraph() *graph {
 // that it proves.
 func (l *lists) checkCycles() {
 	g := l.buildGraph()
+	component := g.components()
 	for from, edges := range g.edges {
 		for to, kind := range edges {
+			if component[from] != component[to] {
+				continue // no way back
+			}
 			switch {
 			case kind&ww != 0 && g.path(to, from, ww):
 				l.report("G0", "txns %d and %d", from, to)
 			case kind&(ww|wr) != 0 && g.path(to, from, ww|wr):
 				l.report("G1c", "txns %d and %d", from, to)
-			case kind&rw != 0 && g.path(to, from, ww|wr):
+			case kind&(rw|prw) != 0 && g.path(to, from, ww|wr):
 				l.report("G-single", "txns %d and %d", from, to)
 			case kind&rw != 0 && g.path(to, from, ww|wr|rw):
 				l.report("G2-item", "txns %d and %d", from, to)
+			case kind&(rw|prw) != 0 && g.path(to, from, ww|wr|rw|prw):
+				l.report("G2", "txns %d and %d", from, to)
 			}
 		}
 	}

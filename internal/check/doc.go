@@ -7,6 +7,8 @@
 //   - A list-append history: transactions append unique values to lists and read
 //     whole lists. A read tells the order of all appends before it, so the order
 //     of versions needs no guessing (after Elle).
+//   - A set is what satisfies a predicate: transactions add unique values to it and read
+//     all that are in it. A value that a read does not find is read, too: as absent.
 //   - ww, wr, rw: the second transaction overwrote the first's version, read it,
 //     or overwrote what the first had read.
 //
@@ -24,10 +26,11 @@
 //	G1c          a cycle of ww and wr
 //	G-single     a cycle with exactly one rw
 //	G2-item      a cycle with more than one rw
+//	G2           the same, where one of them is a value that a set did not have: a phantom
 //	lost-update  two transactions read the same version of a key and appended to it
 //	lost-append  an acknowledged append is missing from the final list
 //	order        two reads disagree about the order of appends
 //	stale        a read misses an append acknowledged before the read began
 //
-// Absent on purpose: predicates, and histories larger than memory.
+// Absent on purpose: values that leave a set, and histories larger than memory.
 package check

@@ -15,11 +15,15 @@ const (
 	Unknown
 )
 
-// Op is one operation of a transaction.
+// Op is one operation of a transaction: on the list Key, or on the set Set.
 type Op struct {
 	Key    string
 	Append int   // the value appended, if Read is nil
 	Read   []int // the list read, not nil for a read
+	// Set names a set to which values are added, in no order, and of which a read finds all: the rows that satisfy a predicate.
+	Set string
+	// absent says of a list that it stands for a value of a set, which the read did not find.
+	absent bool
 }
 
 // Txn is one transaction of a list-append history.
@@ -68,16 +72,55 @@ func (l *lists) report(name, format string, args ...any) {
 	l.found = append(l.found, Anomaly{Name: name, Detail: fmt.Sprintf(format, args...)})
 }
 
-// ListAppend checks a list-append history whose last transaction read every key
+// ListAppend checks a list-append history whose last transaction read every key and set
 // after all others had ended. It returns all anomalies that it can prove.
 func ListAppend(txns []Txn) []Anomaly {
-	l := &lists{txns: txns, where: map[string]map[int]place{}, order: map[string][]int{}}
+	l := &lists{txns: withoutSets(txns), where: map[string]map[int]place{}, order: map[string][]int{}}
 	l.index()
 	l.checkReads()
 	l.checkLost()
 	l.checkStale()
 	l.checkCycles()
 	return l.found
+}
+
+// withoutSets replaces each set by lists of one value. A read of a set reads those of all values that anybody ever added to it.
+func withoutSets(txns []Txn) []Txn {
+	values := map[string][]int{}
+	for _, t := range txns {
+		for _, op := range t.Ops {
+			if op.Set != "" {
+				values[op.Set] = append(append(values[op.Set], op.Read...), op.Append)
+			}
+		}
+	}
+	for set, all := range values {
+		slices.Sort(all)
+		all = slices.Compact(all)
+		values[set] = slices.DeleteFunc(all, func(v int) bool { return v == 0 }) // of reads
+	}
+	out := slices.Clone(txns)
+	for i := range out {
+		var ops []Op
+		for _, op := range out[i].Ops {
+			switch {
+			case op.Set == "":
+				ops = append(ops, op)
+			case op.Read == nil:
+				ops = append(ops, Op{Key: fmt.Sprint(op.Set, "/", op.Append), Append: op.Append})
+			default:
+				for _, v := range values[op.Set] {
+					one := Op{Key: fmt.Sprint(op.Set, "/", v), Read: []int{}, absent: true}
+					if slices.Contains(op.Read, v) {
+						one.Read, one.absent = []int{v}, false
+					}
+					ops = append(ops, one)
+				}
+			}
+		}
+		out[i].Ops = ops
+	}
+	return out
 }
 
 // index finds the writer of every value and the longest list of every key.
@@ -167,21 +210,20 @@ func (l *lists) checkLost() {
 
 // checkStale looks for reads that miss an append acknowledged before they began.
 func (l *lists) checkStale() {
-	for key, order := range l.order {
-		for i, t := range l.txns {
-			if t.Outcome != Committed || t.End == 0 {
+	for i, t := range l.txns {
+		if t.Outcome != Committed || t.End == 0 {
+			continue
+		}
+		for _, op := range t.Ops {
+			order := l.order[op.Key]
+			if op.Read == nil || len(op.Read) >= len(order) {
 				continue
 			}
-			for _, op := range t.Ops {
-				if op.Read == nil || op.Key != key || len(op.Read) >= len(order) {
-					continue
-				}
-				// The first value it misses is enough: later ones were appended later.
-				p := l.where[key][order[len(op.Read)]]
-				w := l.txns[p.txn]
-				if p.txn != i && w.Outcome == Committed && w.End != 0 && w.End < t.Begin {
-					l.report("stale", "txn %d read %s=%v, and txn %d had been acknowledged before it began", i, key, op.Read, p.txn)
-				}
+			// The first value it misses is enough: later ones were appended later.
+			p := l.where[op.Key][order[len(op.Read)]]
+			w := l.txns[p.txn]
+			if p.txn != i && w.Outcome == Committed && w.End != 0 && w.End < t.Begin {
+				l.report("stale", "txn %d read %s=%v, and txn %d had been acknowledged before it began", i, op.Key, op.Read, p.txn)
 			}
 		}
 	}

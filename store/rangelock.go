@@ -1,0 +1,419 @@
+package store
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/internal/assert"
+	"github.com/pandodb/pando/keys"
+	"github.com/pandodb/pando/kvapi"
+)
+
+const (
+	// rangesMax bounds the spans that a transaction keeps locked. Beyond it neighbours become one, with what lies between them: a lock is
+	// widened and never dropped. The least is one per table and kind.
+	rangesMax = 1024
+	// rangeQuiet is how long after the last range lock writers go on to look for them, and to show what they are about to make: a reader
+	// then waits for them, where otherwise they would wait for the reader when they commit.
+	rangeQuiet = 10 * time.Second
+	// intentLocksMax is the number of locks from which a transaction shows no more entries that it makes.
+	intentLocksMax = 16 << 10
+)
+
+// keyAccess is what a writer does to a key.
+type keyAccess uint8
+
+const (
+	accessChange keyAccess = iota // the key is there
+	accessCreate
+)
+
+// rangeTable holds the range locks of all transactions. They never conflict with each other. What they conflict with:
+//
+//	         makes a key       changes or deletes one
+//	gap      waits             free
+//	whole    waits             waits
+//
+// A writer waits in two places. While its statement runs, Store.Lock and Store.Intend wait, as InnoDB's insert intentions do. And Commit
+// waits, because a range may have been locked since: whoever leads the sequencer lets no member pass that a range of another stands in the
+// way of. That alone makes the locks hold; it is checked where the commits are in order, so none slips through.
+//
+// The reader's side: it publishes the span, then lets the group in hand pass (Store.barrier), of which the members were checked before.
+// From there on, what is applied and what waits is all there is (LockRange).
+type rangeTable struct {
+	// on says that there are range locks, or were a moment ago. It is all that writers look at while there are none.
+	on atomic.Bool
+
+	// mu guards what follows. It is a leaf.
+	mu sync.RWMutex
+	// tables are the holders by physical id of the table; what is outside of tables has id 0, and spans of several rangeWide.
+	tables  map[uint64][]*rangeHolder
+	holders int
+	// version counts publications, so that the leader of the sequencer need not repeat a check.
+	version  uint64
+	waiters  []*lockWaiter
+	released time.Duration // when the last holder left, on the monotonic clock
+}
+
+// rangeWide stands for spans that are not of one table.
+const rangeWide = math.MaxUint64
+
+// rangeHolder is what a transaction has locked of one table. Only its owner's goroutine changes it, under the table's mutex.
+type rangeHolder struct {
+	owner *Owner
+	id    uint64
+	kept  [kvapi.RangeKinds]spanList
+	// reading is the span that is published and not read yet, of kind, if active.
+	reading kvapi.Span
+	kind    kvapi.RangeKind
+	active  bool
+}
+
+// ownRanges are a transaction's.
+type ownRanges struct {
+	table   *rangeTable
+	holders []*rangeHolder
+	reading *rangeHolder // whose span is being read
+	spans   int
+}
+
+// rangeTableOf returns the table that all keys of a span are of.
+func rangeTableOf(s kvapi.Span) uint64 {
+	id, _, ok := keys.DecodeTablePrefix(s.Start)
+	if !ok {
+		id = 0
+		if len(s.End) == 0 || bytes.Compare(s.End, []byte{keys.TableByte}) > 0 && bytes.Compare(s.Start, []byte{keys.TableByte + 1}) < 0 {
+			return rangeWide
+		}
+		return id
+	}
+	if compareEnds(s.End, keys.PrefixEnd(nil, keys.TablePrefix(nil, id))) > 0 {
+		return rangeWide
+	}
+	return id
+}
+
+// blocks reports whether the holder stands in the way of an access to key.
+func (h *rangeHolder) blocks(key []byte, a keyAccess) bool {
+	if h.kept[kvapi.RangeWhole].contains(key) {
+		return true
+	}
+	if h.active && (h.kind == kvapi.RangeWhole || a == accessCreate) && h.reading.Contains(key) {
+		return true
+	}
+	return a == accessCreate && h.kept[kvapi.RangeGap].contains(key)
+}
+
+// eachBlocker calls f for the holders that stand in o's way until it returns false. The caller holds the mutex.
+func (t *rangeTable) eachBlocker(o *Owner, key []byte, a keyAccess, f func(*rangeHolder) bool) {
+	id, _, ok := keys.DecodeTablePrefix(key)
+	if !ok {
+		id = 0
+	}
+	for _, holders := range [2][]*rangeHolder{t.tables[id], t.tables[rangeWide]} {
+		for _, h := range holders {
+			if h.owner != o && h.blocks(key, a) && !f(h) {
+				return
+			}
+		}
+	}
+}
+
+// blocked is conflict for who holds the mutex.
+func (t *rangeTable) blocked(o *Owner, key []byte, a keyAccess) (found bool) {
+	t.eachBlocker(o, key, a, func(*rangeHolder) bool { found = true; return false })
+	return found
+}
+
+// conflict reports whether a range of another stands in o's way.
+func (t *rangeTable) conflict(o *Owner, key []byte, a keyAccess) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.holders > 0 && t.blocked(o, key, a)
+}
+
+// commitAccess is what a mutation does to its key. Who does not know whether the key is there makes it.
+func commitAccess(m *kvapi.Mutation) keyAccess {
+	if m.Kind == kvapi.MutationDelete || m.Shadow == kvapi.ShadowAt {
+		return accessChange
+	}
+	return accessCreate
+}
+
+// admit returns the position of the first mutation that a range of another stands in the way of, -1 if there is none. As of the
+// publication that checked names, none is; it is brought up to date.
+func (t *rangeTable) admit(o *Owner, mutations []kvapi.Mutation, checked *uint64) int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if t.holders > 0 && *checked != t.version {
+		for i := range mutations {
+			if m := &mutations[i]; t.blocked(o, m.Key, commitAccess(m)) {
+				return i
+			}
+		}
+	}
+	*checked = t.version
+	return -1
+}
+
+// blockers appends the owners that o, which waits for ranges, waits for.
+func (t *rangeTable) blockers(dst []*Owner, o *Owner) []*Owner {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if w := &o.waiter; w.ranged.Load() {
+		t.eachBlocker(o, w.key, w.access, func(h *rangeHolder) bool { dst = append(dst, h.owner); return true })
+	}
+	return dst
+}
+
+// covers reports whether o has locked a whole span already.
+func (o *Owner) covers(s kvapi.Span, kind kvapi.RangeKind) bool {
+	for _, h := range o.ranges.holders {
+		if h.kept[kvapi.RangeWhole].covers(s) || kind == kvapi.RangeGap && h.kept[kvapi.RangeGap].covers(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// publish locks a span for o until keep says what of it stays locked.
+func (t *rangeTable) publish(o *Owner, s kvapi.Span, kind kvapi.RangeKind) {
+	id := rangeTableOf(s)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := &o.ranges
+	assert.That(r.reading == nil, "store: a transaction reads one locked span at a time")
+	at := slices.IndexFunc(r.holders, func(h *rangeHolder) bool { return h.id == id })
+	if at < 0 {
+		h := &rangeHolder{owner: o, id: id}
+		if t.tables == nil {
+			t.tables = make(map[uint64][]*rangeHolder)
+		}
+		t.tables[id] = append(t.tables[id], h)
+		if len(r.holders) == 0 {
+			t.holders++
+		}
+		at = len(r.holders)
+		r.table, r.holders = t, append(r.holders, h)
+	}
+	h := r.holders[at]
+	h.reading.Start, h.reading.End = append(h.reading.Start[:0], s.Start...), append(h.reading.End[:0], s.End...)
+	if h.reading.End == nil {
+		h.reading.End = []byte{}
+	}
+	h.kind, h.active, r.reading = kind, true, h
+	t.version++
+	t.on.Store(true)
+}
+
+// cut shortens the span that o has published, so that it ends in front of a key in the order of reading.
+func (t *rangeTable) cut(o *Owner, key []byte, reverse bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	h := o.ranges.reading
+	if reverse {
+		h.reading.Start = append(append(h.reading.Start[:0], key...), 0)
+	} else {
+		h.reading.End = append(h.reading.End[:0], key...)
+	}
+	t.settle()
+}
+
+// keep ends the publication, if there is one: s, a part of it that may be empty, stays locked.
+func (t *rangeTable) keep(o *Owner, s kvapi.Span) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := &o.ranges
+	h := r.reading
+	if h == nil {
+		return // it was locked before
+	}
+	r.reading, h.active = nil, false
+	less := !bytes.Equal(s.Start, h.reading.Start) || !bytes.Equal(s.End, h.reading.End)
+	if !s.Empty() {
+		r.spans -= len(h.kept[h.kind])
+		h.kept[h.kind] = h.kept[h.kind].add(s)
+		r.spans += len(h.kept[h.kind])
+		r.bound()
+	}
+	if less {
+		t.settle()
+	}
+}
+
+// bound widens the locks of a transaction that has too many.
+func (r *ownRanges) bound() {
+	for _, any := range []bool{false, true} {
+		if r.spans <= rangesMax {
+			return
+		}
+		r.spans = 0
+		for _, h := range r.holders {
+			for kind := range h.kept {
+				h.kept[kind] = h.kept[kind].widen(any)
+				r.spans += len(h.kept[kind])
+			}
+		}
+	}
+}
+
+// release drops all range locks of o.
+func (t *rangeTable) release(o *Owner) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, h := range o.ranges.holders {
+		left := slices.DeleteFunc(t.tables[h.id], func(other *rangeHolder) bool { return other == h })
+		if t.tables[h.id] = left; len(left) == 0 {
+			delete(t.tables, h.id)
+		}
+	}
+	o.ranges = ownRanges{}
+	if t.holders--; t.holders == 0 {
+		t.released = clock.Mono()
+	}
+	t.settle()
+}
+
+// settle lets those waiters go on that nothing stands in the way of any more. The caller holds the mutex.
+func (t *rangeTable) settle() {
+	t.waiters = slices.DeleteFunc(t.waiters, func(w *lockWaiter) bool {
+		if t.blocked(w.owner, w.key, w.access) {
+			return false
+		}
+		w.ranged.Store(false)
+		w.granted = true
+		w.wake <- struct{}{} // never blocks: one token per wait, room for one
+		return true
+	})
+}
+
+// queue makes o wait for the ranges that stand in its way. It returns false if there is none.
+func (t *rangeTable) queue(o *Owner, key []byte, a keyAccess) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.blocked(o, key, a) {
+		return false
+	}
+	w := &o.waiter
+	w.key, w.access, w.granted, w.victim = append(w.key[:0], key...), a, false, false
+	w.ranged.Store(true)
+	t.waiters = append(t.waiters, w)
+	return true
+}
+
+// sacrifice ends a wait in a deadlock. It reports whether the wait was not over.
+func (t *rangeTable) sacrifice(w *lockWaiter) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !w.ranged.Load() {
+		return false
+	}
+	t.remove(w)
+	w.victim = true
+	w.wake <- struct{}{} // never blocks, as in settle
+	return true
+}
+
+// remove takes a waiter out. The caller holds the mutex.
+func (t *rangeTable) remove(w *lockWaiter) {
+	t.waiters = slices.DeleteFunc(t.waiters, func(other *lockWaiter) bool { return other == w })
+	w.ranged.Store(false)
+}
+
+// cancel ends a wait. It returns true if it was over.
+func (t *rangeTable) cancel(w *lockWaiter) (granted bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if w.granted || w.victim {
+		<-w.wake // the token is there, as it is sent under the mutex
+		return true
+	}
+	t.remove(w)
+	return false
+}
+
+// rest lets writers look for ranges no more once there have been none for a while.
+func (t *rangeTable) rest() {
+	if !t.on.Load() {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.holders == 0 && clock.Since(t.released) > rangeQuiet {
+		t.on.Store(false)
+	}
+}
+
+// awaitRanges returns once no range of others keeps o from what it does to r.Key, or from its commit.
+func (t *lockTable) awaitRanges(o *Owner, r *kvapi.LockRequest, a keyAccess, committing bool, closing <-chan struct{}) error {
+	var began time.Duration
+	for t.ranges.conflict(o, r.Key, a) {
+		if r.Wait != kvapi.WaitDefault {
+			return kvapi.ErrLockNoWait
+		}
+		q := *r
+		if began == 0 {
+			began = clock.Mono()
+		} else if q.Timeout -= clock.Since(began); q.Timeout <= 0 {
+			t.stats.timeouts.Inc()
+			return kvapi.ErrLockTimeout
+		}
+		if err := t.waitRange(o, &q, a, committing, closing); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// waitRange waits until the ranges that are in the way now are not.
+func (t *lockTable) waitRange(o *Owner, r *kvapi.LockRequest, a keyAccess, committing bool, closing <-chan struct{}) error {
+	w := &o.waiter
+	t.graphMu.Lock()
+	if !t.ranges.queue(o, r.Key, a) {
+		t.graphMu.Unlock()
+		return nil
+	}
+	w.committing = committing
+	var deadlock bool
+	if committing {
+		deadlock = !t.spare(o)
+	} else {
+		deadlock = t.closesCycle(o) != nil
+	}
+	t.graphMu.Unlock()
+	leave := func() bool { return t.ranges.cancel(w) }
+	if deadlock {
+		return t.giveUp(w, kvapi.ErrDeadlock, leave)
+	}
+	return t.block(o, w, r, closing, leave)
+}
+
+// firstHeld returns a copy of the first key of a span, in the order of reading, that another transaction has locked in order to change it, for a
+// gap lock only one that it makes. Keys that o has locked already don't count: their holder waits for o. It visits all locks, so that writers need
+// not keep them in order.
+func (t *lockTable) firstHeld(o *Owner, s kvapi.Span, kind kvapi.RangeKind, reverse bool) (first []byte) {
+	for i := range t.shards {
+		sh := &t.shards[i]
+		sh.mu.Lock()
+		for at := 0; at < len(sh.buckets) && sh.locks > 0; at++ {
+			for e := sh.buckets[at]; e != nil; e = e.next {
+				if e.exclusive == nil || e.exclusive == o || kind == kvapi.RangeGap && !e.creating || !s.Contains(e.key) {
+					continue
+				}
+				if first != nil && (bytes.Compare(e.key, first) < 0) == reverse {
+					continue
+				}
+				if !o.covers(kvapi.Span{Start: e.key, End: append(e.key[:len(e.key):len(e.key)], 0)}, kind) {
+					first = append(first[:0], e.key...)
+				}
+			}
+		}
+		sh.mu.Unlock()
+	}
+	return first
+}
