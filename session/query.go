@@ -424,6 +424,7 @@ func (s *Session) answer(p *exec.Plan, result sqlapi.Result, more bool, out Resp
 	case s.insertIDGiven:
 		result.InsertID = s.lastInsertID
 	}
+	s.noteStatement(p, &result)
 	s.rowCount = int64(result.AffectedRows)
 	if result.HasRows {
 		s.rowCount = -1
@@ -438,6 +439,11 @@ func (s *Session) done(result sqlapi.Result, more bool, out Response) error {
 	s.diagnostics.take(&s.context, nil)
 	result.Warnings = uint16(min(s.diagnostics.count(), 65535))
 	result.Status = s.status()
+	if s.track.pending || s.track.on && s.track.transaction != "OFF" {
+		if result.State = s.SessionState(); result.State != nil {
+			result.Status |= sqlapi.StatusSessionChanged
+		}
+	}
 	return out.Done(result, more)
 }
 

@@ -35,6 +35,8 @@ type Client struct {
 	FoundRows bool // CLIENT_FOUND_ROWS
 	// MultiStatements allows several statements in one text.
 	MultiStatements bool
+	// TrackState says that the client wants to know of changes to its session (CLIENT_SESSION_TRACK).
+	TrackState bool
 	// SetPacketMax and SetIdleMax pass max_allowed_packet and wait_timeout to the connection; nil where there is none.
 	SetPacketMax func(bytes int)
 	SetIdleMax   func(time.Duration)
@@ -109,6 +111,7 @@ type Session struct {
 	planFromCache bool // of the running command; lastFromCache is that of the one before
 	lastFromCache bool
 	diagnostics   diagnostics
+	track         tracker
 	heldLocks     []string // GET_LOCK
 	held          ddl.Held // LOCK TABLES and its relatives; see locks.go
 	locked        []lockedTable
@@ -246,6 +249,7 @@ func (s *Session) UseDB(name string) error {
 	s.store("character_set_database", collation.Charset().Name)
 	s.store("collation_database", collation.Name())
 	s.refreshContext()
+	s.noteSchema()
 	return nil
 }
 
@@ -285,6 +289,7 @@ func (s *Session) Handshake(collation types.CollationID, ignoreSpace, interactiv
 		s.store("wait_timeout", s.get("interactive_timeout"))
 	}
 	s.refreshContext()
+	s.SessionState() // the client knows what it has asked for
 	return applyWaitTimeout(s, s.get("wait_timeout"))
 }
 

@@ -61,6 +61,7 @@ func (s *Session) setItem(item syntax.SetItem) (change, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.noteChange()
 		return nil, s.setUserVar(item.Name, v)
 	case *syntax.SetVar:
 		return s.setSystemVar(item)
@@ -244,8 +245,11 @@ func (s *Session) assign(where syntax.VarScope, i int, v *variable, text string)
 	return func() error {
 		s.storeAt(i, text)
 		if v.apply != nil {
-			return v.apply(s, text)
+			if err := v.apply(s, text); err != nil {
+				return err
+			}
 		}
+		s.noteVariable(i)
 		return nil
 	}, nil
 }
@@ -303,8 +307,16 @@ func (s *Session) setNames(item *syntax.SetNames) (change, error) {
 	}
 	return func() error {
 		s.storeNames(charset, charset, id.Name())
+		s.noteNames()
 		return nil
 	}, nil
+}
+
+// noteNames tells of the variables that SET NAMES sets.
+func (s *Session) noteNames() {
+	for _, name := range []string{"character_set_client", "character_set_results", "character_set_connection", "collation_connection"} {
+		s.noteVariable(s.node.table.byName[name])
+	}
 }
 
 // storeNames sets the character set that the client speaks and that of its literals.
@@ -328,6 +340,7 @@ func (s *Session) setCharset(item *syntax.SetCharset) (change, error) {
 	}
 	return func() error {
 		s.storeNames(charset, s.get("character_set_database"), s.get("collation_database"))
+		s.noteNames()
 		return nil
 	}, nil
 }

@@ -79,6 +79,8 @@ type Result struct {
 	// Info is the text behind an OK packet, such as "Records: 3  Duplicates: 0
 	// Warnings: 0"; usually empty.
 	Info string
+	// State are the changes to the session that the client is told of, as entries of the protocol; nil without any.
+	State []byte
 	// HasRows says that a result set was sent, so that the answer ends with EOF
 	// rather than being an OK.
 	HasRows bool

@@ -134,6 +134,9 @@ type Session interface {
 	ChangeUser(info *ConnInfo) error
 	// Status returns the SERVER_STATUS_* flags for packets that wire makes itself.
 	Status() uint16
+	// SessionState takes the changes to the session that a client with CapSessionTrack is to be told of, as entries of the
+	// protocol; nil if there are none.
+	SessionState() []byte
 	// ResultEncoding returns the zone in which TIMESTAMP is shown (nil is UTC) and
 	// character_set_results (nil sends the bytes as stored). wire asks at each result
 	// set; changing it in the middle of one has no effect.
@@ -203,4 +206,5 @@ const (
 	CapIgnoreSpace     = 1 << 8
 	CapInteractive     = 1 << 10
 	CapMultiStatements = 1 << 16
+	CapSessionTrack    = 1 << 23
 )

@@ -59,7 +59,7 @@ func (c *conn) command(payload []byte) bool {
 		return c.processKill(body)
 	case ComDebug:
 		// There is no debug log to write to; mysqladmin debug wants an EOF.
-		c.resp.appendEnd(c.sess.Status(), 0)
+		c.resp.appendEnd(c.sess.Status(), 0, nil)
 		return c.sent()
 	case ComShutdown:
 		return c.query([]byte("SHUTDOWN"))
@@ -210,7 +210,7 @@ func (c *conn) fieldList(body []byte) bool {
 		r.enc.Buf = append(r.enc.Buf, lenencNull) // the default value, which no client shows
 		r.finishPacket(start)
 	}
-	r.appendEnd(c.sess.Status(), 0)
+	r.appendEnd(c.sess.Status(), 0, nil)
 	return c.sent()
 }
 
@@ -224,7 +224,7 @@ func (c *conn) setOption(body []byte) bool {
 		return c.fail(types.Errorf(types.ErUnknownCom))
 	}
 	c.sess.SetMultiStatements(option == setMultiOn)
-	c.resp.appendEnd(c.sess.Status(), 0)
+	c.resp.appendEnd(c.sess.Status(), 0, nil)
 	return c.sent()
 }
 
@@ -278,7 +278,11 @@ func (c *conn) answer(err error) bool {
 }
 
 func (c *conn) answerOK() bool {
-	c.resp.appendOK(headerOK, 0, 0, c.sess.Status(), 0, "")
+	status, state := c.sess.Status(), c.sess.SessionState()
+	if len(state) > 0 {
+		status |= sqlapi.StatusSessionChanged
+	}
+	c.resp.appendOK(headerOK, 0, 0, status, 0, "", state)
 	return c.sent()
 }
 

@@ -83,7 +83,7 @@
 //
 // # Absent on purpose
 //
-// The 3.20 handshake, LOAD DATA LOCAL, session tracking, query attributes, optional metadata, the replication commands,
+// The 3.20 handshake, LOAD DATA LOCAL, query attributes, optional metadata, the replication commands,
 // sha256_password, client certificates (REQUIRE X509). Deadlines per command: the reaper is cheaper. An order in which
 // connections are served: Go's scheduler and the system's decide (docs/design/0010-connections.md).
 package wire

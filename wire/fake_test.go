@@ -360,6 +360,14 @@ func (s *fakeSession) ChangeUser(info *ConnInfo) error {
 	return nil
 }
 func (s *fakeSession) Status() uint16 { return sqlapi.StatusAutocommit }
+
+// SessionState tells of the database, as after COM_INIT_DB.
+func (s *fakeSession) SessionState() []byte {
+	if s.info.Capabilities&CapSessionTrack == 0 {
+		return nil
+	}
+	return []byte("\x01\x03\x02db")
+}
 func (s *fakeSession) ResultEncoding() (*time.Location, *types.Charset) {
 	return s.zone, types.Utf8mb40900AICI.Charset()
 }

@@ -58,7 +58,7 @@ func (c *conn) handshake() error {
 	c.mu.Lock()
 	c.info, c.open = &info, c.sess
 	c.mu.Unlock()
-	c.resp.appendOK(headerOK, 0, 0, c.sess.Status(), 0, "")
+	c.resp.appendOK(headerOK, 0, 0, c.sess.Status(), 0, "", nil)
 	if err := c.resp.flush(); err != nil {
 		return err
 	}

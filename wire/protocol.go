@@ -24,12 +24,12 @@ const (
 )
 
 // serverCapabilities is what is offered to every client; SSL is added where it is on. Not offered, on purpose: LOCAL_FILES (a
-// server must not read its clients' files), SESSION_TRACK, QUERY_ATTRIBUTES, OPTIONAL_RESULTSET_METADATA, NO_SCHEMA.
+// server must not read its clients' files), QUERY_ATTRIBUTES, OPTIONAL_RESULTSET_METADATA, NO_SCHEMA.
 // What a client sets without an offer is masked out, so that it changes nothing.
 const serverCapabilities = capLongPassword | CapFoundRows | capLongFlag | capConnectWithDB | capCompress | capODBC |
 	CapIgnoreSpace | capProtocol41 | CapInteractive | capIgnoreSigpipe | capTransactions | capReserved | capSecureConn |
 	CapMultiStatements | capMultiResults | capPSMultiResults | capPluginAuth | capConnectAttrs | capAuthLenenc |
-	capExpiredPassword | capDeprecateEOF | capZstd
+	capExpiredPassword | CapSessionTrack | capDeprecateEOF | capZstd
 
 // The commands, by the first byte of their packet. ConnStatus.Command holds one of them.
 const (

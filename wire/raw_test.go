@@ -672,3 +672,20 @@ func TestLogLimiter(t *testing.T) {
 		}
 	}
 }
+
+// TestRawSessionState: clients with SESSION_TRACK find the changes to their session behind the information of an OK packet, and others none.
+func TestRawSessionState(t *testing.T) {
+	ts := startServer(t, nil)
+	for _, caps := range []uint32{rawCaps, rawCaps | CapSessionTrack} {
+		r := ts.dial(t)
+		r.login(caps, "root")
+		p := r.command([]byte{ComInitDB}, []byte("db"))
+		if p[0] != headerOK {
+			t.Fatalf("init db: %q", p)
+		}
+		changed, rest := binary.LittleEndian.Uint16(p[3:])&sqlapi.StatusSessionChanged != 0, string(p[7:])
+		if want := caps&CapSessionTrack != 0; changed != want || (rest == "\x00\x05\x01\x03\x02db") != want {
+			t.Errorf("with capabilities %#x the flag is %v and %q follows", caps, changed, rest)
+		}
+	}
+}

@@ -204,12 +204,12 @@ func (r *response) Done(res sqlapi.Result, more bool) error {
 	}
 	switch {
 	case !r.inRows:
-		r.appendOK(headerOK, res.AffectedRows, res.InsertID, status, res.Warnings, res.Info)
+		r.appendOK(headerOK, res.AffectedRows, res.InsertID, status, res.Warnings, res.Info, res.State)
 	case res.Status&sqlapi.StatusCursorExists != 0 && r.eofAt > 0:
 		// An opened cursor has no rows yet: the EOF behind the columns is the last one.
 		r.enc.Buf[r.eofAt], r.enc.Buf[r.eofAt+1] = byte(status), byte(status>>8)
 	default:
-		r.appendEnd(status, res.Warnings)
+		r.appendEnd(status, res.Warnings, res.State)
 	}
 	if !more {
 		r.done = true
@@ -250,13 +250,16 @@ func (r *response) cut() {
 }
 
 // appendOK appends an OK packet; header headerEOF makes it the end of a result set for clients of CLIENT_DEPRECATE_EOF.
-func (r *response) appendOK(header byte, affected, insertID uint64, status, warnings uint16, info string) {
+func (r *response) appendOK(header byte, affected, insertID uint64, status, warnings uint16, info string, state []byte) {
 	start := len(r.enc.Buf)
 	b := append(r.enc.Buf, 0, 0, 0, 0, header)
 	b = appendLenenc(appendLenenc(b, affected), insertID)
 	b = appendUint16(appendUint16(b, status), warnings)
-	if info != "" {
+	if info != "" || len(state) > 0 {
 		b = appendLenencString(b, info)
+	}
+	if len(state) > 0 { // only for clients with SESSION_TRACK
+		b = appendLenencString(b, string(state))
 	}
 	r.enc.Buf = b
 	r.finishPacket(start)
@@ -271,9 +274,9 @@ func (r *response) appendEOF(status, warnings uint16) {
 }
 
 // appendEnd ends a list of rows in the form the client asked for.
-func (r *response) appendEnd(status, warnings uint16) {
+func (r *response) appendEnd(status, warnings uint16, state []byte) {
 	if r.c.caps&capDeprecateEOF != 0 {
-		r.appendOK(headerEOF, 0, 0, status, warnings, "")
+		r.appendOK(headerEOF, 0, 0, status, warnings, "", state)
 		return
 	}
 	r.appendEOF(status, warnings)
