@@ -37,6 +37,8 @@ type Plan struct {
 	NeedsTxn bool
 	// MaxTime is what a MAX_EXECUTION_TIME hint allows, 0 without one. The session keeps to it.
 	MaxTime time.Duration
+	// Command is the kind of statement under which the session counts executions.
+	Command uint8
 	// Warnings are about the statement itself, such as a hint that is not followed; every execution gives them.
 	Warnings []types.Warning
 	// Params is the number of the statement's parameters, lifted literals included.

@@ -103,6 +103,7 @@ func (s *Session) ExecuteCursor(id uint32, args []types.Value, out Response) err
 
 // Fetch sends the next rows of a statement's cursor, and closes it when there are fewer than were asked for.
 func (s *Session) Fetch(id, rows uint32, out RowFetcher) error {
+	s.counts.add(commandStmtFetch)
 	s.startStatement()
 	c := s.cursors[id]
 	if c == nil {

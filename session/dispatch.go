@@ -23,6 +23,7 @@ func (s *Session) runOther(stmt syntax.Statement, text string, more bool, out Re
 		}
 	}
 	s.planFromCache = false
+	s.counts.add(commandOf(stmt))
 	shown := syntax.Shown(stmt, text)
 	s.info.Store(&shown)
 	defer s.info.Store(nil)
@@ -162,7 +163,9 @@ func (s *Session) runFlush(stmt *syntax.Flush) error {
 	}
 	for _, item := range stmt.Items {
 		switch item {
-		case "PRIVILEGES", "STATUS", "LOGS", "ERROR LOGS", "HOSTS", "USER_RESOURCES", "OPTIMIZER_COSTS":
+		case "STATUS":
+			s.node.tallies.flush(s)
+		case "PRIVILEGES", "LOGS", "ERROR LOGS", "HOSTS", "USER_RESOURCES", "OPTIMIZER_COSTS":
 			s.context.AddError(types.LevelNote, types.NewError(types.ErNotSupportedYet, "FLUSH "+item+" has nothing to do: changes take effect at once"))
 		default:
 			return types.Errorf(types.ErNotSupportedYet, "FLUSH "+item)

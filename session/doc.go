@@ -36,6 +36,7 @@
 //
 // # Locks
 //
-// Node.mu serialises changes of global values; userLocks.mu guards the locks of GET_LOCK; deadlocks.mu the record of the last deadlock. None is
+// Node.mu serialises changes of global values; userLocks.mu guards the locks of GET_LOCK; deadlocks.mu the record of the last deadlock; tallies.mu
+// the list of sessions whose counters SHOW STATUS adds up. None is
 // held while another lock is taken.
 package session

@@ -68,6 +68,7 @@ type Node struct {
 	preparedMax  atomic.Int64
 	preparedLive atomic.Int64
 	deadlocks    deadlocks
+	tallies      tallies
 	// setBy holds the variableOrigin of global values that are not the built-in ones, by name.
 	setBy sync.Map
 	// dictionaryReads counts the descriptors that virtual tables have looked at.

@@ -32,6 +32,7 @@ type StmtInfo struct {
 
 // Prepare makes a prepared statement of a text. sql is borrowed.
 func (s *Session) Prepare(sql []byte) (StmtInfo, error) {
+	s.counts.add(commandStmtPrepare)
 	p, columns, err := s.prepare(string(sql))
 	if err != nil {
 		return StmtInfo{}, s.fail(err)
@@ -115,6 +116,7 @@ func (s *Session) described(text string, p *exec.Plan) (*prepared, []sqlapi.Colu
 // Execute runs a prepared statement, and closes its cursor. args are borrowed.
 func (s *Session) Execute(id uint32, args []types.Value, out Response) error {
 	s.closeCursor(id)
+	s.counts.add(commandStmtExecute)
 	s.lastFromCache = s.planFromCache
 	p := s.prepared[id]
 	if p == nil {
@@ -222,6 +224,7 @@ func (s *Session) appendParams(dst []byte) []byte {
 
 // CloseStmt forgets a prepared statement; unknown ids are ignored.
 func (s *Session) CloseStmt(id uint32) {
+	s.counts.add(commandStmtClose)
 	if _, ok := s.prepared[id]; ok {
 		s.closeCursor(id)
 		delete(s.prepared, id)
@@ -231,6 +234,7 @@ func (s *Session) CloseStmt(id uint32) {
 
 // ResetStmt answers COM_STMT_RESET, which closes the statement's cursor.
 func (s *Session) ResetStmt(id uint32) error {
+	s.counts.add(commandStmtReset)
 	if s.prepared[id] == nil {
 		return types.Errorf(types.ErUnknownStmtHandler, id, "mysqld_stmt_reset")
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/catalog"
-	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/infoschema"
@@ -80,26 +79,6 @@ func (p *provider) VariableInfos() []infoschema.VariableInfo {
 		}
 		list = append(list, info)
 	}
-	return list
-}
-
-func (p *provider) Status(bool) [][2]string {
-	figures := map[string]string{}
-	if p.node.Counters != nil {
-		figures = p.node.Counters()
-	}
-	cache := p.node.Plans.Stats()
-	figures["Plan_cache_hits"] = strconv.FormatUint(cache.Hits, 10)
-	figures["Plan_cache_misses"] = strconv.FormatUint(cache.Misses, 10)
-	figures["Plan_cache_entries"] = strconv.Itoa(cache.Entries)
-	figures["Prepared_stmt_count"] = strconv.FormatInt(p.node.preparedLive.Load(), 10)
-	figures["Dictionary_tables_read"] = strconv.FormatInt(p.node.dictionaryReads.Load(), 10)
-	figures["Uptime"] = strconv.FormatInt(int64(clock.Now().Sub(p.node.Start).Seconds()), 10)
-	list := make([][2]string, 0, len(figures))
-	for name, value := range figures {
-		list = append(list, [2]string{name, value})
-	}
-	sort.Slice(list, func(i, j int) bool { return list[i][0] < list[j][0] })
 	return list
 }
 

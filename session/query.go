@@ -181,7 +181,7 @@ func (s *Session) build1(env *plan.Env, stmt syntax.Statement, key []byte) (*pla
 	if err != nil {
 		return nil, s.planError(err)
 	}
-	p.MaxTime = hintedTime(stmt)
+	p.MaxTime, p.Command = hintedTime(stmt), commandOf(stmt)
 	text := env.Text
 	if env.Shown != "" {
 		text = env.Shown
@@ -330,6 +330,7 @@ func (s *Session) releaseUse() {
 // execute runs a valid plan and answers.
 func (s *Session) execute(entry *plan.Entry, more bool, out Response) error {
 	p := entry.Plan
+	s.counts.add(p.Command)
 	if err := s.admit(p); err != nil {
 		s.leave()
 		return s.fail(err)

@@ -112,6 +112,7 @@ type Session struct {
 	lastFromCache bool
 	diagnostics   diagnostics
 	track         tracker
+	counts        tally
 	heldLocks     []string // GET_LOCK
 	held          ddl.Held // LOCK TABLES and its relatives; see locks.go
 	locked        []lockedTable
@@ -155,6 +156,7 @@ func New(n *Node, c Client) (*Session, error) {
 			return nil, err
 		}
 	}
+	n.tallies.enter(s)
 	return s, nil
 }
 
@@ -163,6 +165,7 @@ func (s *Session) Close() {
 	s.runtime.Abandon() // what a statement held that a panic has ended
 	s.clear()
 	s.use.Close()
+	s.node.tallies.leave(s)
 }
 
 // clear drops all state that COM_RESET_CONNECTION drops.

@@ -92,7 +92,7 @@ func (s *Session) runOwnQuery(query *syntax.Query, more bool, out Response) erro
 		env.SelectLimit = -1
 		entry, err := s.build1(env, query, nil)
 		if err == nil {
-			entry.Text = shown
+			entry.Text, entry.Plan.Command = shown, uncounted
 		}
 		return entry, err
 	}
