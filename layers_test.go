@@ -64,12 +64,13 @@ var layers = map[string][]string{
 	"bench/tpch":   {"bench/insert"},
 	"bench/insert": {},
 
-	"internal/testkit": {"engine", "mvcc"},
-	"internal/check":   {},
-	"internal/explore": {},
-	"internal/sim":     {"replica"},
-	"internal/assert":  {},
-	"internal/script":  {},
+	"internal/testkit":    {"engine", "mvcc"},
+	"internal/clusterkit": {"store", "replica", "engine"},
+	"internal/check":      {},
+	"internal/explore":    {},
+	"internal/sim":        {"replica"},
+	"internal/assert":     {},
+	"internal/script":     {},
 }
 
 // libraryGates names the packages that alone may import a library (DESIGN §3). A prefix covers its subpackages.

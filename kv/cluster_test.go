@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -17,95 +16,50 @@ import (
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/internal/check"
+	"github.com/pandodb/pando/internal/clusterkit"
 	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/kvapi"
-	"github.com/pandodb/pando/replica"
 	"github.com/pandodb/pando/rpc"
 	"github.com/pandodb/pando/store"
 	"github.com/pandodb/pando/txn/commit"
 )
 
-// oracle issues timestamps.
-type oracle struct{ last atomic.Uint64 }
-
-func (o *oracle) Next(n int) (clock.Timestamp, error) {
-	for {
-		last := o.last.Load()
-		first := max(last+1, uint64(clock.Make(clock.NowMillis(), 0)))
-		if o.last.CompareAndSwap(last, first+uint64(n)-1) {
-			return clock.Timestamp(first), nil
-		}
-	}
-}
-
 // clusterRig is a store whose regions have logs.
 type clusterRig struct {
-	t       testing.TB
-	e       *engine.Engine
-	s       *store.Store
-	cluster *store.Cluster
-	set     *replica.Set
-	c       *Client
-	nextID  atomic.Uint64
+	*clusterkit.Kit
+	c *Client
 }
 
 // openCluster makes a store of regions with these bounds.
 func openCluster(t testing.TB, coded bool, bounds ...string) *clusterRig {
 	t.Helper()
-	r := &clusterRig{t: t}
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	var err error
-	r.e, err = engine.OpenMem()
+	e, err := engine.OpenMem()
 	must(err)
-	r.s, err = store.Open(store.Options{Engine: r.e})
+	s, err := store.Open(store.Options{Engine: e})
 	must(err)
-	b := r.e.NewBatch()
-	bounds = append(append([]string{""}, bounds...), "")
-	for i := range bounds[1:] {
-		id := r.nextID.Add(1)
-		replica.Create(b, &kvapi.Region{ID: kvapi.RegionID(id), Epoch: kvapi.Epoch{Version: 1, ConfVer: 2}, Mode: kvapi.ModeRaft,
-			Start: []byte(bounds[i]), End: []byte(bounds[i+1]), Peers: []kvapi.Peer{{ID: 100 + id, Store: 1}}}, 0)
-	}
-	must(r.e.Apply(b, true))
-	b.Close()
-	timestamps := &oracle{}
-	r.cluster, err = store.NewCluster(r.s, timestamps)
+	must(clusterkit.Create(e, bounds...))
+	kit, err := clusterkit.Open(s, e)
 	must(err)
-	r.set = replica.New(replica.Options{Engine: r.e, Machine: r.cluster, Timestamps: timestamps, Store: 1,
-		Logger: slog.New(slog.DiscardHandler), Fail: func(err error) { t.Error(err) }})
-	r.cluster.Lead(r.set)
-	must(r.set.Load())
-	must(r.set.Start())
-	r.s.Join(r.cluster)
-	peer := rpc.Loopback(r.s)
+	peer := rpc.Loopback(s)
 	if coded {
-		peer = rpc.Coded(r.s)
+		peer = rpc.Coded(s)
 	}
-	r.c = New(peer)
+	r := &clusterRig{Kit: kit, c: New(peer)}
 	t.Cleanup(func() {
 		for range cap(r.c.router().cleaners) { // what is left to finish
 			r.c.router().cleaners <- struct{}{}
 		}
-		r.set.Close()
-		must(r.s.Close())
-		must(r.e.Close())
+		must(kit.Close())
+		must(s.Close())
+		must(e.Close())
 	})
 	return r
-}
-
-// split cuts the region that holds a key.
-func (r *clusterRig) split(key string) error {
-	for _, d := range r.cluster.Regions() {
-		if d.Contains([]byte(key)) && string(d.Start) != key {
-			return r.cluster.Cut(d.Ref(), []byte(key), kvapi.RegionID(r.nextID.Add(1)), []uint64{1000 + r.nextID.Load()})
-		}
-	}
-	return nil
 }
 
 // valueSink keeps the last value.
@@ -226,7 +180,7 @@ func TestClusterHistories(t *testing.T) {
 				rng := testkit.Rand(seed, 99)
 				for range 12 {
 					clock.Sleep(20 * time.Millisecond)
-					if err := r.split("k" + strconv.Itoa(rng.IntN(historyKeys))); err != nil {
+					if err := r.Split([]byte("k" + strconv.Itoa(rng.IntN(historyKeys)))); err != nil {
 						t.Error(err)
 					}
 					r.c.SetCommitOptions(CommitOptions{NoAsync: rng.IntN(2) == 0, NoOnePhase: rng.IntN(3) == 0})
@@ -237,7 +191,7 @@ func TestClusterHistories(t *testing.T) {
 			st := r.c.Routed()
 			t.Logf("paths %d %d %d, conflicts %d, resolved %d, repeats %d, busy %d, marks waited for %d",
 				st.Paths[0].Load(), st.Paths[1].Load(), st.Paths[2].Load(), st.Conflicts.Load(), st.Resolved.Load(), st.Repeats.Load(),
-				r.cluster.Stats().Busy.Load(), r.cluster.Stats().MarkWaits.Load())
+				r.Cluster.Stats().Busy.Load(), r.Cluster.Stats().MarkWaits.Load())
 		})
 	}
 }
@@ -413,7 +367,7 @@ func (h *histories) verify(t *testing.T) {
 	if committed < len(h.txns)/2 {
 		t.Errorf("%d of %d transactions have committed", committed, len(h.txns))
 	}
-	if marks, locks := h.r.cluster.Pending(); marks != 0 {
+	if marks, locks := h.r.Cluster.Pending(); marks != 0 {
 		t.Errorf("%d marks, %d locks are left", marks, locks)
 	}
 	if h.bank {

@@ -28,11 +28,12 @@ func (t *router) commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, erro
 	plan := commit.Plan{Start: start, Mutations: r.Mutations, Checks: t.peer.Relied(o, r.Mutations), Counters: r.Counters,
 		OnePhase: !settings.NoOnePhase, Async: !settings.NoAsync, Patience: readPatience}
 	cache := t.c.regions.Load()
-	if r.Regions = cache.touch(r.Regions[:0], r.Mutations); len(r.Regions) > 1 || !plan.OnePhase {
-		// What is finished after the acknowledgement may not alias the transaction's memory.
+	r.Regions = cache.touch(r.Regions[:0], r.Mutations)
+	d := &driver{t: t, events: make(chan func() []commit.Step, 16)}
+	if d.own = len(r.Regions) > 1 || !plan.OnePhase; d.own {
 		plan.Mutations = cloned(r.Mutations)
 	}
-	d := &driver{t: t, co: commit.New(plan), events: make(chan func() []commit.Step, 16)}
+	d.co = commit.New(plan)
 	outcome := d.run(d.co.Begin(cache.sorted))
 	t.peer.ReleaseLocks(o)
 	switch {
@@ -99,6 +100,9 @@ type driver struct {
 	known   bool
 	ready   []func() []commit.Step // answers that are there
 	rest    []commit.Step          // to be done once the client knows that it has committed
+	// own says that the plan does not alias the transaction's memory, so that it may be finished when that is used for something else. It
+	// does where one phase was expected, and regions have changed since.
+	own bool
 }
 
 // run drives until the outcome is known, and leaves what follows to a goroutine.
@@ -109,6 +113,10 @@ func (d *driver) run(steps []commit.Step) commit.Outcome {
 	}
 	rest := d.rest
 	d.rest = nil
+	if !d.own {
+		d.drive(rest, d.co.Ended)
+		return d.outcome
+	}
 	select {
 	case d.t.cleaners <- struct{}{}:
 		go func() {

@@ -117,6 +117,9 @@ func (s *pageSink) Pair(key, value []byte) (more bool, err error) {
 
 // scan reads one page, region by region.
 func (t *router) scan(r *kvapi.ScanRequest) (resume []byte, err error) {
+	if r.Span.Empty() {
+		return nil, nil
+	}
 	fresh := r.TS == 0
 	for {
 		if fresh {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/clusterkit"
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kv"
 	"github.com/pandodb/pando/kvapi"
@@ -19,6 +20,8 @@ type db struct {
 	e *engine.Engine
 	s *store.Store
 	m *Manager
+	// kit is nil unless the regions have logs.
+	kit *clusterkit.Kit
 }
 
 // openDB assembles a node in memory; fill, which may be nil, changes options.
@@ -36,6 +39,9 @@ func openDB(t testing.TB, fill func(*store.Options)) *db {
 // coded has databases reach their store through the encoding of requests and replies; TestCoded sets it.
 var coded bool
 
+// clustered has the regions of databases have logs; TestClustered sets it. They begin with two, cut amid table 1.
+var clustered bool
+
 // openOn assembles a node over an open engine. The caller closes it.
 func openOn(t testing.TB, e *engine.Engine, fill func(*store.Options)) *db {
 	t.Helper()
@@ -51,12 +57,34 @@ func openOn(t testing.TB, e *engine.Engine, fill func(*store.Options)) *db {
 	if coded {
 		peer = rpc.Coded(s)
 	}
-	m := NewManager(kv.New(peer), ManagerOptions{LockWait: patience})
-	return &db{t: t, e: e, s: s, m: m}
+	d := &db{t: t, e: e, s: s}
+	if clustered {
+		if err := clusterkit.Create(e, string(rowKey("b"))); err != nil {
+			t.Fatal(err)
+		}
+		if d.kit, err = clusterkit.Open(s, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.m = NewManager(kv.New(peer), ManagerOptions{LockWait: patience})
+	return d
+}
+
+// split cuts a region.
+func (d *db) split(key []byte) error {
+	if d.kit != nil {
+		return d.kit.Split(key)
+	}
+	return d.s.Split(key)
 }
 
 func (d *db) close() {
 	d.t.Helper()
+	if d.kit != nil {
+		if err := d.kit.Close(); err != nil {
+			d.t.Error(err)
+		}
+	}
 	if err := d.s.Close(); err != nil {
 		d.t.Error(err)
 	}

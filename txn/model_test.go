@@ -151,7 +151,7 @@ func TestModel(t *testing.T) {
 				awaitCollected(t, d)
 			}
 			if rng.IntN(400) == 0 {
-				if err := d.s.Split(rowKey(fmt.Sprintf("%02d", rng.IntN(30)))); err != nil && !errors.Is(err, store.ErrNoCut) {
+				if err := d.split(rowKey(fmt.Sprintf("%02d", rng.IntN(30)))); err != nil && !errors.Is(err, store.ErrNoCut) {
 					t.Fatal(err)
 				}
 			}

@@ -55,7 +55,7 @@ func TestSplitUnderLoad(t *testing.T) {
 	wg.Go(func() {
 		rng := testkit.Rand(seed, 99)
 		for range 30 {
-			err := d.s.Split(rowKey(fmt.Sprintf("%02d", rng.IntN(accounts))))
+			err := d.split(rowKey(fmt.Sprintf("%02d", rng.IntN(accounts))))
 			if err != nil && !errors.Is(err, store.ErrNoCut) {
 				t.Error(err)
 			}
