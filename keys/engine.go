@@ -112,6 +112,16 @@ func DecodeVersionKey(key []byte) (logical []byte, ts clock.Timestamp, ok bool) 
 	return key[1:n:n], ts, ts != 0
 }
 
+// DecodeTxnStart returns the start timestamp in the engine key of a transaction record. ok is false for anything else, whatever the bytes.
+func DecodeTxnStart(key []byte) (start clock.Timestamp, ok bool) {
+	n := len(key) - sentinelLen - suffixLen
+	if n < 1 || key[0] != SpaceTxn || key[len(key)-1] != suffixLenByte || key[n] != 0 {
+		return 0, false
+	}
+	start = clock.Timestamp(binary.BigEndian.Uint64(key[n+1:]))
+	return start, start != 0
+}
+
 // DecodeBare takes an engine key without version apart. logical aliases key.
 func DecodeBare(key []byte) (space byte, logical []byte, ok bool) {
 	n := len(key) - sentinelLen

@@ -41,7 +41,7 @@ func openCluster(t testing.TB, coded bool, bounds ...string) *clusterRig {
 	}
 	e, err := engine.OpenMem()
 	must(err)
-	s, err := store.Open(store.Options{Engine: e})
+	s, err := store.Open(store.Options{Engine: e, GCInterval: 5 * time.Millisecond})
 	must(err)
 	must(clusterkit.Create(e, bounds...))
 	kit, err := clusterkit.Open(s, e)

@@ -20,10 +20,13 @@ func (t *router) commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, erro
 		t.peer.ReleaseLocks(o)
 		return t.peer.ClusterTimestamp()
 	}
-	start, err := t.peer.ClusterTimestamp()
-	if err != nil {
+	// The start is registered: garbage collection takes transactions for over that began below all that is registered.
+	var begun Snapshot
+	if err := t.peer.ClusterRegister(&begun); err != nil {
 		return 0, err
 	}
+	defer t.peer.Unregister(&begun)
+	start := begun.TS()
 	settings := t.c.settings.Load()
 	plan := commit.Plan{Start: start, Mutations: r.Mutations, Checks: t.peer.Relied(o, r.Mutations), Counters: r.Counters,
 		OnePhase: !settings.NoOnePhase, Async: !settings.NoAsync, Patience: readPatience}

@@ -16,11 +16,9 @@ type Expect uint8
 const (
 	// ExpectAnything: another key of the transaction covers this one.
 	ExpectAnything Expect = iota
-	// ExpectVersion: the newest version is the one at Prev, zero for none.
-	ExpectVersion
 	// ExpectAbsent: there is no live version.
 	ExpectAbsent
-	// ExpectNotAbove: no version is above Prev.
+	// ExpectNotAbove: no version is above the one at Prev that was met, zero for none. A deletion at Prev may have been collected since.
 	ExpectNotAbove
 )
 

@@ -48,7 +48,7 @@ func samples() []Message {
 		&Fault{Code: CodeDeadlock, Waited: true, Text: "why"},
 		&Fault{Code: CodeLocked, Lock: kvapi.LockInfo{Key: key, Primary: []byte("p"), Start: 4, Least: 6, TTL: 3000, Node: 2, NodeEpoch: 3, Async: true}},
 		&Prewrite{kvapi.PrewriteRequest{Region: region, Start: 4, Primary: key, OnePhase: true, Async: true, MaxCommit: 1 << 60,
-			Mutations: []kvapi.Mutation{{Key: key, Value: []byte("row"), Expect: kvapi.ExpectVersion, Prev: 3},
+			Mutations: []kvapi.Mutation{{Key: key, Value: []byte("row"), Expect: kvapi.ExpectNotAbove, Prev: 3},
 				{Key: []byte("k2"), Value: none, Kind: kvapi.MutationDelete, Expect: kvapi.ExpectNotAbove, Prev: 9}},
 			Checks:   []kvapi.Check{{Span: kvapi.Span{Start: key}, Seen: 2}, {Span: span, Seen: 3}},
 			Counters: []kvapi.CounterRaise{{Key: key, Value: 7}}, Secondaries: [][]byte{[]byte("k2")},

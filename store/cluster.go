@@ -30,14 +30,18 @@ type Cluster struct {
 	regions atomic.Pointer[map[kvapi.RegionID]*clusterRegion]
 	// recorded numbers the groups of commands whose rows are recorded in the row cache. A number is drawn when they are visible: so what
 	// an iterator does not show has a higher one than was drawn before the iterator was made.
-	recorded atomic.Uint64
-	stats    ClusterStats
+	recorded   atomic.Uint64
+	stats      ClusterStats
+	closing    chan struct{} // closed when Close begins
+	background sync.WaitGroup
 }
 
 // Lines are where changes of regions are proposed: a replica.Set.
 type Lines interface {
 	// Line returns the line of a region, nil if it has no replica here.
 	Line(id kvapi.RegionID) replica.Line
+	// Status returns the state of a region's replica.
+	Status(id kvapi.RegionID) (st replica.GroupStatus, ok bool)
 }
 
 // ClusterStats count what a cluster's store does.
@@ -45,16 +49,22 @@ type ClusterStats struct {
 	Evaluated, Refused, Busy status.Counter // requests by line
 	MarkWaits, LockWaits     status.Counter // of readers
 	Applied                  status.Counter // commands
+	CollectFailed            status.Counter // rounds of the garbage collector
 }
 
 // clusterRegion is a region with a log.
 type clusterRegion struct {
 	desc    atomic.Pointer[kvapi.Region]
 	pending atomic.Pointer[pending]
-	gcPoint atomic.Uint64
-	written atomic.Int64 // bytes since the last look at the size
-	// records: there may be transaction records.
-	records atomic.Bool
+	// gcPoint: nobody reads below. floor: no transaction that began there or before gets a lock; it is at least as high, and the leader's.
+	gcPoint, floor atomic.Uint64
+	garbage        garbage
+	collected      atomic.Uint64 // the garbage of commits at or below is gone
+	written        atomic.Int64  // bytes since the last look at the size
+	// records: there may be transaction records. noted counts how often one was noted. Both are changed under recordsMu, a leaf.
+	recordsMu sync.Mutex
+	records   atomic.Bool
+	noted     atomic.Uint64
 	// busy are the keys that the entry under way changes. Only the leader of the line uses it.
 	busy map[string]struct{}
 }
@@ -62,7 +72,7 @@ type clusterRegion struct {
 // NewCluster returns the regions with a log that the store's engine has, with the locks that are in it. Their groups have not been
 // started yet: what they apply comes on top.
 func NewCluster(s *Store, timestamps replica.Timestamps) (*Cluster, error) {
-	c := &Cluster{s: s, timestamps: timestamps}
+	c := &Cluster{s: s, timestamps: timestamps, closing: make(chan struct{})}
 	c.recorded.Store(s.applied.Load())
 	found, err := replica.LoadRegions(s.engine)
 	if err != nil {
@@ -117,8 +127,11 @@ func (c *Cluster) load(desc *kvapi.Region) (r *clusterRegion, err error) {
 		return nil, c.s.readError(err)
 	}
 	some, err := c.any(keys.SpaceTxn, desc)
+	if err != nil {
+		return nil, err
+	}
 	r.records.Store(some)
-	return r, err
+	return r, c.loadCollected(r)
 }
 
 // any reports whether a region has something in a space.
@@ -259,7 +272,7 @@ func (c *Cluster) applyCommit(b *engine.Batch, r *clusterRegion, cmd *replica.Co
 
 func (c *Cluster) setRecord(b *engine.Batch, r *clusterRegion, key []byte, start clock.Timestamp, record mvcc.Record) {
 	b.Set(keys.TxnKey(nil, key, start), record.Append(nil))
-	r.records.Store(true)
+	r.noteRecord()
 }
 
 // stored returns a transaction's lock of a key with its row, nil if it has none.
@@ -298,6 +311,9 @@ func (c *Cluster) Applied(at replica.Position, commands []replica.Command) {
 			for i := range cmd.Mutations {
 				m := &cmd.Mutations[i]
 				c.record(m.Key, m.Value, cmd.TS, m.Kind == kvapi.MutationDelete, number)
+				if m.Shadow != kvapi.ShadowNone || m.Kind == kvapi.MutationDelete {
+					r.garbage.add(m.Key, cmd.TS)
+				}
 				r.written.Add(int64(len(m.Key) + len(m.Value) + keys.VersionExtra))
 			}
 		case *replica.Prewrite:
@@ -305,15 +321,18 @@ func (c *Cluster) Applied(at replica.Position, commands []replica.Command) {
 				r.pending.Load().shown(cmd.Mutations[i].Key)
 			}
 		case *replica.Commit:
+			r.noteRecord()
 			p := r.pending.Load()
 			for _, key := range cmd.Keys {
 				if l := p.find(key); l != nil && l.Start == cmd.Start {
 					c.record(key, l.Value, cmd.TS, l.Delete || l.dropped, number)
+					r.garbage.add(key, cmd.TS)
 					r.written.Add(int64(len(key) + len(l.Value) + keys.VersionExtra))
 					p.unlock(key, cmd.Start)
 				}
 			}
 		case *replica.Rollback:
+			r.noteRecord()
 			for _, key := range cmd.Keys {
 				r.pending.Load().unlock(key, cmd.Start)
 			}
@@ -341,7 +360,9 @@ func (c *Cluster) Split(left, right *kvapi.Region) {
 	old.desc.Store(left)
 	half := newClusterRegion(right, old.pending.Load().cutAt(right.Start))
 	half.gcPoint.Store(old.gcPoint.Load())
+	half.floor.Store(old.floor.Load())
 	half.records.Store(old.records.Load())
+	old.garbage.cutAt(right.Start, &half.garbage)
 	next := maps.Clone(*c.regions.Load())
 	next[right.ID] = half
 	c.regions.Store(&next)

@@ -121,7 +121,15 @@
 //	     reader's bound before its iterator; only what is known to be the newest version is offered.
 //	S17. A split publishes the left half's new epoch before it moves locks: who looked for locks before is refused after.
 //
-// pending.mu is a leaf, and so is Cluster.mu.
+//	S18. Garbage is collected by region. A round raises the floor in the line of every region, at and below which no transaction gets a
+//	     lock, resolves the locks of those that began there, and then proposes a GCPoint to the regions with garbage: behind every commit
+//	     that has its timestamp. Then nobody asks for a record that is as old, and each replica deletes on its own, unlogged. Commits
+//	     in flight are registered as snapshots are, so that the floor stays below them.
+//
+// A key G<region id 8> in space \x01 says up to which commit, 8 bytes, the garbage of a region is gone (clustergc.go); what is younger a
+// scan finds after a start. Cluster.collector is the goroutine; Cluster.Close ends it.
+//
+// pending.mu, garbage.mu, clusterRegion.recordsMu and Cluster.mu are leaves.
 //
 // Absent on purpose: merging of regions.
 package store

@@ -319,4 +319,6 @@ func (st *regionState) Changed(span kvapi.Span, after, start clock.Timestamp) ([
 }
 
 // Floor implements commit.State.
-func (st *regionState) Floor() clock.Timestamp { return clock.Timestamp(st.r.gcPoint.Load()) }
+func (st *regionState) Floor() clock.Timestamp {
+	return clock.Timestamp(max(st.r.floor.Load(), st.r.gcPoint.Load()))
+}

@@ -239,7 +239,7 @@ func (s *Store) Relied(o *Owner, mutations []kvapi.Mutation) (checks []kvapi.Che
 		m := &mutations[i]
 		switch h := o.find(s.locks.hash(m.Key), m.Key); {
 		case h != nil && h.read:
-			m.Expect, m.Prev = kvapi.ExpectVersion, h.version.TS
+			m.Expect, m.Prev = kvapi.ExpectNotAbove, h.version.TS
 			written++
 		case m.Shadow == kvapi.ShadowNone:
 			m.Expect = kvapi.ExpectAbsent

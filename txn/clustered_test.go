@@ -14,8 +14,7 @@ func TestClustered(t *testing.T) {
 				test func(*testing.T)
 			}{
 				// Those that open a store again come with the switch, which makes Open know such a directory.
-				// So does the model, which wants garbage to be collected.
-				{"Scripts", TestScripts}, {"LargeTxn", TestLargeTxn}, {"ListAppend", TestListAppend},
+				{"Scripts", TestScripts}, {"Model", TestModel}, {"LargeTxn", TestLargeTxn}, {"ListAppend", TestListAppend},
 				{"Bank", TestBank}, {"Monotonic", TestMonotonic}, {"Linearizable", TestLinearizable},
 			} {
 				t.Run(c.name, c.test)

@@ -63,6 +63,7 @@ func Open(s *store.Store, e *engine.Engine) (k *Kit, err error) {
 		return nil, err
 	}
 	s.Join(k.Cluster)
+	k.Cluster.Start()
 	for _, r := range k.Cluster.Regions() {
 		k.ids.Store(max(k.ids.Load(), uint64(r.ID)))
 	}
@@ -82,6 +83,7 @@ func (k *Kit) Split(key []byte) error {
 
 // Close ends the groups. The store is closed after.
 func (k *Kit) Close() error {
+	k.Cluster.Close()
 	k.Set.Close()
 	if err := k.Err.Load(); err != nil {
 		return *err

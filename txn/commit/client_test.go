@@ -264,7 +264,7 @@ func (c *client) write() {
 	}
 	for i, key := range c.writes {
 		v := c.seen[key]
-		m := kvapi.Mutation{Key: []byte(key), Value: []byte(strings.TrimSpace(v.value + " " + strconv.Itoa(c.id))), Expect: kvapi.ExpectVersion, Prev: v.ts}
+		m := kvapi.Mutation{Key: []byte(key), Value: []byte(strings.TrimSpace(v.value + " " + strconv.Itoa(c.id))), Expect: kvapi.ExpectNotAbove, Prev: v.ts}
 		if w.bank {
 			m.Value = c.transfer(i, key)
 		}

@@ -152,8 +152,6 @@ func Prewrite(st State, r *kvapi.PrewriteRequest) (Change, kvapi.PrewriteResult,
 func expect(m *kvapi.Mutation, newest Head) error {
 	ok := true
 	switch m.Expect {
-	case kvapi.ExpectVersion:
-		ok = newest.TS == m.Prev
 	case kvapi.ExpectAbsent:
 		ok = newest.TS == 0 || newest.Tombstone
 	case kvapi.ExpectNotAbove:
@@ -191,7 +189,7 @@ func checks(st State, checks []kvapi.Check, start clock.Timestamp) error {
 			return err
 		}
 		newest, err := st.Newest(c.Span.Start)
-		if err == nil && newest.TS != c.Seen {
+		if err == nil && newest.TS > c.Seen { // what was seen may have been a deletion that is collected by now
 			err = &kvapi.ConflictError{Key: bytes.Clone(c.Span.Start), Newest: newest.TS}
 		}
 		if err != nil {

@@ -1,0 +1,356 @@
+package store_test
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/clusterkit"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/replica"
+	"github.com/pandodb/pando/store"
+)
+
+// lineFaults are what a line of the tests does wrong.
+type lineFaults struct {
+	timestampFirst bool // the timestamp is fetched before the marks stand
+	finishEarly    bool // marks are dropped before the entry is applied
+}
+
+// oneLine is the line of the one region there is: a proposal is an entry, and is applied at once.
+type oneLine struct {
+	faults     lineFaults
+	e          *engine.Engine
+	s          *store.Store
+	cluster    *store.Cluster
+	region     *kvapi.Region
+	timestamps *clusterkit.Timestamps
+	mu         sync.Mutex // guards what follows
+	index      uint64
+}
+
+// yield lets others run between two steps of a line.
+func yield() {
+	for range 3 {
+		runtime.Gosched()
+	}
+}
+
+// Do implements replica.Line.
+func (l *oneLine) Do(p replica.Proposal) (err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	finished := false
+	finish := func(err error) {
+		if !finished {
+			finished = true
+			p.Finish(replica.Result{}, err)
+		}
+	}
+	defer func() { finish(err) }()
+	var first clock.Timestamp
+	if l.faults.timestampFirst {
+		if first, err = l.timestamps.Next(1); err != nil {
+			return err
+		}
+		yield()
+	}
+	n, err := p.Prepare(replica.Turn{Region: l.region, Term: 1})
+	if err != nil {
+		return err
+	}
+	yield()
+	if n > 0 && first == 0 {
+		if first, err = l.timestamps.Next(n); err != nil {
+			return err
+		}
+	}
+	yield()
+	command, err := p.Command(first)
+	if err != nil {
+		return err
+	}
+	if l.faults.finishEarly {
+		finish(nil)
+	}
+	yield()
+	l.index++
+	at := replica.Position{Region: l.region, Index: l.index, Term: 1}
+	b := l.e.NewBatch()
+	defer b.Close()
+	if _, point := command.(*replica.GCPoint); !point { // that is the group's own
+		if _, err := l.cluster.Apply(b, at, command); err != nil {
+			return err
+		}
+	}
+	if err := l.e.ApplyUnlogged(b); err != nil {
+		return err
+	}
+	l.cluster.Applied(at, []replica.Command{command})
+	return nil
+}
+
+// Term implements replica.Line.
+func (l *oneLine) Term() (term uint64, ok bool) { return 1, true }
+
+// Line implements store.Lines.
+func (l *oneLine) Line(kvapi.RegionID) replica.Line { return l }
+
+// Status implements store.Lines.
+func (l *oneLine) Status(kvapi.RegionID) (st replica.GroupStatus, ok bool) { return st, false }
+
+func openLine(t *testing.T, f lineFaults) *oneLine {
+	t.Helper()
+	e, err := engine.OpenMem()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(store.Options{Engine: e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(s.Close(), e.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := clusterkit.Create(e); err != nil {
+		t.Fatal(err)
+	}
+	l := &oneLine{faults: f, e: e, s: s, timestamps: &clusterkit.Timestamps{}}
+	if l.cluster, err = store.NewCluster(s, l.timestamps); err != nil {
+		t.Fatal(err)
+	}
+	l.cluster.Lead(l)
+	l.region = l.cluster.Regions()[0]
+	return l
+}
+
+func (l *oneLine) now(t testing.TB) clock.Timestamp {
+	t.Helper()
+	ts, err := l.timestamps.Next(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ts
+}
+
+// put commits a key in one phase.
+func (l *oneLine) put(t testing.TB, key string) clock.Timestamp {
+	t.Helper()
+	res, err := l.cluster.Do(&kvapi.PrewriteRequest{Region: l.region.Ref(), Start: l.now(t), Primary: []byte(key), OnePhase: true,
+		Mutations: []kvapi.Mutation{{Key: []byte(key), Value: []byte("v")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.(kvapi.PrewriteResult).Commit
+}
+
+// versionSink notes the version of a pair.
+type versionSink struct{ ts clock.Timestamp }
+
+func (v *versionSink) Version(ts clock.Timestamp)     { v.ts = ts }
+func (v *versionSink) Pair(_, _ []byte) (bool, error) { return true, nil }
+
+// readFaults lets readers read beside writers, and counts the reads that saw another version than the one at their timestamp.
+func readFaults(t *testing.T, l *oneLine, rounds int) (wrong int) {
+	t.Helper()
+	type read struct{ at, seen clock.Timestamp }
+	var mu sync.Mutex // guards what follows
+	var commits []clock.Timestamp
+	var reads []read
+	var writers, readers sync.WaitGroup
+	done := make(chan struct{})
+	for range 2 {
+		writers.Go(func() {
+			for range rounds {
+				ts := l.put(t, "k")
+				mu.Lock()
+				commits = append(commits, ts)
+				mu.Unlock()
+			}
+		})
+		readers.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				at, sink := l.now(t), &versionSink{}
+				_, err := l.cluster.Scan(&kvapi.ScanRequest{Regions: []kvapi.RegionRef{l.region.Ref()},
+					Span: kvapi.Span{Start: []byte("k"), End: []byte("l")}, TS: at, WithTS: true, Sink: sink})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				reads = append(reads, read{at, sink.ts})
+				mu.Unlock()
+				runtime.Gosched()
+			}
+		})
+	}
+	writers.Wait()
+	close(done)
+	readers.Wait()
+	for _, r := range reads {
+		var want clock.Timestamp
+		for _, ts := range commits {
+			if ts <= r.at {
+				want = max(want, ts)
+			}
+		}
+		if want != r.seen {
+			wrong++
+		}
+	}
+	t.Logf("%d commits, %d reads, %d wrong", len(commits), len(reads), wrong)
+	return wrong
+}
+
+// TestMarks holds S13: a read at a timestamp sees exactly the commits at or below it, also those that are under way.
+func TestMarks(t *testing.T) {
+	if n := readFaults(t, openLine(t, lineFaults{}), 400); n > 0 {
+		t.Errorf("%d reads were wrong", n)
+	}
+}
+
+// TestMarksCanary: lines that break rule A are noticed.
+func TestMarksCanary(t *testing.T) {
+	for name, f := range map[string]lineFaults{"timestamp first": {timestampFirst: true}, "marks dropped early": {finishEarly: true}} {
+		t.Run(name, func(t *testing.T) {
+			for range 20 {
+				if readFaults(t, openLine(t, f), 400) > 0 {
+					return
+				}
+			}
+			t.Error("no read was wrong")
+		})
+	}
+}
+
+// TestClusterLocks prewrites without a coordinator: readers below pass, readers above and of the latest meet the lock, another
+// transaction is refused, the locks are found again by who opens the regions, and a resolver's requests end them.
+func TestClusterLocks(t *testing.T) {
+	l := openLine(t, lineFaults{})
+	below := l.now(t)
+	start := l.now(t)
+	prewrite := &kvapi.PrewriteRequest{Region: l.region.Ref(), Start: start, Primary: []byte("a"),
+		Mutations:   []kvapi.Mutation{{Key: []byte("a"), Value: []byte("1")}, {Key: []byte("b"), Value: []byte("2")}},
+		Coordinator: kvapi.Coordinator{TTL: 100}}
+	res, err := l.cluster.Do(prewrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	least := res.(kvapi.PrewriteResult).Least
+	again, err := l.cluster.Do(prewrite)
+	if err != nil || again.(kvapi.PrewriteResult).Least != least {
+		t.Errorf("a prewrite that comes twice: %+v, %v", again, err)
+	}
+	get := func(key string, ts clock.Timestamp) (bool, error) {
+		return l.cluster.Get(&kvapi.GetRequest{Region: l.region.Ref(), Key: []byte(key), TS: ts})
+	}
+	if found, err := get("a", below); found || err != nil {
+		t.Errorf("below the lock: %v, %v", found, err)
+	}
+	var locked *kvapi.LockedError
+	for _, ts := range []clock.Timestamp{l.now(t), kvapi.Latest} {
+		if _, err := get("b", ts); !errors.As(err, &locked) || string(locked.Lock.Primary) != "a" || locked.Lock.Start != start {
+			t.Errorf("at %d: %v", ts, err)
+		}
+	}
+	if _, err := l.cluster.Do(&kvapi.PrewriteRequest{Region: l.region.Ref(), Start: l.now(t), Primary: []byte("b"), OnePhase: true,
+		Mutations: []kvapi.Mutation{{Key: []byte("b"), Value: []byte("3")}}}); !errors.As(err, &locked) {
+		t.Errorf("another transaction: %v", err)
+	}
+	reopened, err := store.NewCluster(l.s, l.timestamps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if marks, locks := reopened.Pending(); marks != 0 || locks != 2 {
+		t.Errorf("found %d marks, %d locks again", marks, locks)
+	}
+	status := &kvapi.StatusRequest{Region: l.region.Ref(), Start: start, Primary: []byte("a"), Now: l.now(t)}
+	if got, err := l.cluster.Do(status); err != nil || got.(kvapi.Status).State != kvapi.TxnUndecided {
+		t.Errorf("while it may be alive: %+v, %v", got, err)
+	}
+	status.Now = clock.Make(start.PhysicalMillis()+101, 0)
+	if got, err := l.cluster.Do(status); err != nil || got.(kvapi.Status).State != kvapi.TxnRolledBack {
+		t.Errorf("after its time: %+v, %v", got, err)
+	}
+	if _, err := l.cluster.Do(prewrite); !errors.Is(err, kvapi.ErrRolledBack) {
+		t.Errorf("a prewrite behind the marker: %v", err)
+	}
+	finish := &kvapi.FinishRequest{Region: l.region.Ref(), Start: start, Primary: []byte("a"), Keys: [][]byte{[]byte("a")}, Commit: l.now(t)}
+	if _, err := l.cluster.Do(finish); !errors.Is(err, kvapi.ErrRolledBack) {
+		t.Errorf("a commit behind the marker: %v", err)
+	}
+	finish.Keys, finish.Commit = [][]byte{[]byte("b")}, 0
+	if _, err := l.cluster.Do(finish); err != nil {
+		t.Error(err)
+	}
+	if found, err := get("b", kvapi.Latest); found || err != nil {
+		t.Errorf("after the rollback: %v, %v", found, err)
+	}
+	if marks, locks := l.cluster.Pending(); marks != 0 || locks != 0 {
+		t.Errorf("%d marks, %d locks are left", marks, locks)
+	}
+}
+
+// TestClusterCollect holds what a round of the collector does: shadowed versions and records go, a lock of a dead coordinator is resolved,
+// a late prewrite is refused, and a registered snapshot keeps what it sees.
+func TestClusterCollect(t *testing.T) {
+	l := openLine(t, lineFaults{})
+	for range 5 {
+		l.put(t, "k")
+	}
+	var sn store.Snapshot
+	if err := l.cluster.Register(&sn); err != nil {
+		t.Fatal(err)
+	}
+	l.put(t, "k")
+	l.put(t, "k")
+	orphan := &kvapi.PrewriteRequest{Region: l.region.Ref(), Start: clock.Make(1000, 1), Primary: []byte("o"),
+		Mutations: []kvapi.Mutation{{Key: []byte("o"), Value: []byte("1")}}, Coordinator: kvapi.Coordinator{TTL: 1}}
+	if _, err := l.cluster.Do(orphan); err != nil {
+		t.Fatal(err)
+	}
+	collect := func() int {
+		t.Helper()
+		n, err := l.cluster.Collect()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := collect(); n != 4 {
+		t.Errorf("%d versions were collected under a snapshot, not 4", n)
+	}
+	if found, err := l.cluster.Get(&kvapi.GetRequest{Region: l.region.Ref(), Key: []byte("k"), TS: sn.TS()}); !found || err != nil {
+		t.Errorf("the snapshot sees %v, %v", found, err)
+	}
+	if _, locks := l.cluster.Pending(); locks != 0 {
+		t.Errorf("%d locks are left", locks)
+	}
+	if _, err := l.cluster.Do(orphan); !errors.Is(err, kvapi.ErrSnapshotTooOld) {
+		t.Errorf("a prewrite below the floor: %v", err)
+	}
+	l.cluster.Unregister(&sn)
+	l.put(t, "k")
+	if n := collect(); n != 3 {
+		t.Errorf("%d versions were collected without a snapshot, not 3", n)
+	}
+	if n := l.cluster.GCBacklog(); n != 0 {
+		t.Errorf("a backlog of %d bytes", n)
+	}
+	if _, err := l.cluster.Get(&kvapi.GetRequest{Region: l.region.Ref(), Key: []byte("k"), TS: clock.Make(1000, 1)}); !errors.Is(err, kvapi.ErrSnapshotTooOld) {
+		t.Errorf("a read below the point: %v", err)
+	}
+	if found, err := l.cluster.Get(&kvapi.GetRequest{Region: l.region.Ref(), Key: []byte("k"), TS: kvapi.Latest}); !found || err != nil {
+		t.Errorf("the latest: %v, %v", found, err)
+	}
+}
