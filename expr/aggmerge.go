@@ -23,7 +23,11 @@ func (a *AggStates) merge(ctx *Ctx, g uint32, o *AggStates, og uint32) error {
 		}
 	case aggBitAnd, aggBitOr, aggBitXor:
 		a.count[g] += o.count[og]
-		a.bit(g, o.bits[og])
+		if !a.spec.bytewise {
+			a.bit(g, o.bits[og])
+		} else if v := &o.best[og]; !v.IsNull() {
+			return a.bitBytes(g, v.B)
+		}
 	case aggVariance:
 		a.mergeVariance(g, o.count[og], o.f[og], o.f2[og])
 	default:

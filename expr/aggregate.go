@@ -13,6 +13,7 @@ type AggSpec struct {
 	sep      []byte
 	typ      types.Type
 	kind     aggKind
+	bytewise bool // BIT_AND, BIT_OR and BIT_XOR of binary strings
 }
 
 // AggOrder is one ORDER BY item within GROUP_CONCAT.

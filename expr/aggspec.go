@@ -77,6 +77,9 @@ func newAgg(b *BuildContext, name string, distinct bool, args []Expr, opts AggOp
 		s.typ = args[0].typ
 		s.distinct = false // it makes no difference, and costs much
 	case aggBitAnd, aggBitOr, aggBitXor:
+		if binaryOperand(args[0]) {
+			return s, s.bitBytesType()
+		}
 		s.args[0] = AsNumber(args[0])
 		s.typ = uintType(21)
 	case aggVariance:

@@ -45,6 +45,10 @@ func (a *AggStates) grow(n int) {
 	case aggMin, aggMax, aggAny:
 		a.best = extend(a.best, n)
 	case aggBitAnd, aggBitOr, aggBitXor:
+		if a.spec.bytewise {
+			a.best = extend(a.best, n)
+			break
+		}
 		a.bits = extend(a.bits, n)
 		if k == aggBitAnd {
 			for i := a.groups; i < n; i++ {
@@ -180,6 +184,9 @@ func (a *AggStates) add(ctx *Ctx, g uint32, args, keys []types.Value) error {
 		a.extreme(ctx, g, v)
 	case aggBitAnd, aggBitOr, aggBitXor:
 		a.count[g]++
+		if a.spec.bytewise {
+			return a.bitBytes(g, v.B)
+		}
 		a.bit(g, ctx.bitOperand(v))
 	case aggVariance:
 		a.variance(g, ctx.float(v))
@@ -311,6 +318,9 @@ func (a *AggStates) result(ctx *Ctx, g uint32) (types.Value, error) {
 	case aggCount:
 		return types.Int(n), nil
 	case aggBitAnd, aggBitOr, aggBitXor:
+		if s.bytewise {
+			return a.bitBytesResult(g), nil
+		}
 		return types.Uint(a.bits[g]), nil
 	case aggMin, aggMax, aggAny:
 		return a.best[g], nil

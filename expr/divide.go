@@ -265,6 +265,11 @@ func evalBit(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 // errBitLengths is ER_INVALID_BITWISE_OPERANDS_SIZE.
 const errBitLengths = 3513
 
+// errBitBytes is the error of binary strings that differ in length.
+func errBitBytes() error {
+	return types.NewError(errBitLengths, "Binary operands of bitwise operators must be of equal length")
+}
+
 func evalBitBytes(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	v, err := n.args[0].eval(ctx, n.args[0], row)
 	if err != nil || v.IsNull() {
@@ -286,7 +291,7 @@ func evalBitBytes(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return types.Bytes(out), nil
 	}
 	if len(w.B) != len(v.B) {
-		return types.Null(), types.NewError(errBitLengths, "Binary operands of bitwise operators must be of equal length")
+		return types.Null(), errBitBytes()
 	}
 	for i, c := range v.B {
 		switch n.name {

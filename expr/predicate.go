@@ -224,8 +224,23 @@ func buildRowIn(b *BuildContext, n *Node) error {
 // likePattern is what LIKE prepared from a constant pattern; compiled is nil otherwise.
 type likePattern struct {
 	compiled *types.Like
-	escape   rune
+	escape   rune // unless it is known at execution only, as the node's third argument is
+	dynamic  bool
 	coll     types.CollationID
+}
+
+// escapeOf reads what stands behind ESCAPE: one character, ” for none, or NULL for the default.
+func escapeOf(v *types.Value, byDefault rune) (rune, error) {
+	switch {
+	case v.IsNull():
+		return byDefault, nil
+	case countChars(v.B, v.Coll) > 1:
+		return 0, types.Errorf(types.ErWrongArguments, "ESCAPE")
+	case len(v.B) == 0:
+		return 0, nil
+	}
+	escape, _ := utf8.DecodeRune(v.B)
+	return escape, nil
 }
 
 func buildLike(b *BuildContext, n *Node) error {
@@ -241,20 +256,21 @@ func buildLike(b *BuildContext, n *Node) error {
 		p.escape = 0
 	}
 	if len(n.args) == 3 {
-		e, ok := n.args[2].ConstValue()
-		if !ok || !e.IsNull() && countChars(e.B, e.Coll) > 1 {
-			return types.Errorf(types.ErWrongArguments, "ESCAPE")
-		}
-		if !e.IsNull() {
-			p.escape = 0
-			if len(e.B) > 0 {
-				p.escape, _ = utf8.DecodeRune(e.B)
+		n.args[2] = b.toCharset(n.args[2], types.Utf8mb4Bin)
+		switch e, ok := n.args[2].ConstValue(); {
+		case ok && (e.IsNull() || e.K == types.KindString):
+			if p.escape, err = escapeOf(&e, p.escape); err != nil {
+				return err
 			}
+		case n.args[2].flags&(FlagColumn|FlagVolatile|FlagSideEffect|FlagOpaque) != 0:
+			return types.Errorf(types.ErWrongArguments, "ESCAPE")
+		default:
+			p.dynamic = true
 		}
 	}
 	x, y := b.toCharset(n.args[0], d.coll), b.toCharset(n.args[1], d.coll)
 	n.args = append([]Expr{x, y}, n.args[2:]...)
-	if v, ok := y.ConstValue(); ok && v.K == types.KindString {
+	if v, ok := y.ConstValue(); ok && v.K == types.KindString && !p.dynamic {
 		p.compiled = types.NewLike(v.B, p.escape, p.coll)
 	}
 	n.aux, n.typ, n.eval, n.batch = p, boolType(), evalLike, batchLike
@@ -279,7 +295,17 @@ func evalLike(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if !ctx.fits(likeCharBytes * len(y.B)) {
 		return types.Null(), nil
 	}
-	return ctx.likeVerdict(types.NewLike(y.B, p.escape, p.coll), x.B)
+	escape := p.escape
+	if p.dynamic {
+		v, err := ctx.text(n.args[2], row)
+		if err != nil {
+			return types.Null(), err
+		}
+		if escape, err = escapeOf(&v, escape); err != nil {
+			return types.Null(), err
+		}
+	}
+	return ctx.likeVerdict(types.NewLike(y.B, escape, p.coll), x.B)
 }
 
 // likeCharBytes is what a compiled pattern takes for a character of it.
@@ -288,15 +314,6 @@ const likeCharBytes = 48
 func (ctx *Ctx) likeVerdict(l *types.Like, s []byte) (types.Value, error) {
 	hit, err := l.Match(s, ctx.Poll)
 	return types.Bool(hit), err
-}
-
-// LikePattern returns what the planner needs to turn e, a LIKE with a pattern that is constant for an execution, into a range: the
-// operand, the pattern, its escape character (0 for none) and the collation.
-func LikePattern(e Expr) (operand, pattern Expr, escape rune, coll types.CollationID, ok bool) {
-	if p, is := e.aux.(*likePattern); is && e.kind == kindCall {
-		return e.args[0], e.args[1], p.escape, p.coll, true
-	}
-	return nil, nil, 0, 0, false
 }
 
 // Comparison returns the collation in which e compares strings, and whether e is a comparison, BETWEEN or IN

@@ -50,6 +50,12 @@ func (b *binder) withWord(name string, x syntax.Expr, argument string) (expr.Exp
 }
 
 func (b *binder) function(e *syntax.FuncCall) (expr.Expr, error) {
+	if e.Aliased {
+		if e.Schema == "" && !e.Stored && expr.HasFunction(strings.ToLower(e.Name)) {
+			return nil, types.Errorf(types.ErWrongParametersToNativeFct, e.Name)
+		}
+		return nil, types.Errorf(types.ErWrongParametersToStoredFct, "`"+e.Name+"`")
+	}
 	if e.Schema != "" {
 		return nil, types.Errorf(types.ErSPDoesNotExist, "FUNCTION", e.Schema+"."+e.Name)
 	}

@@ -15,10 +15,10 @@ var grammarCalls = map[string]arity{
 }
 
 // arityOf returns how many arguments the grammar wants; without a rule, any number.
-func arityOf(name string) arity {
+func arityOf(name string) (a arity, ruled bool) {
 	var upper [funcNameMax]byte
 	if len(name) > len(upper) {
-		return arity{0, -1}
+		return arity{0, -1}, false
 	}
 	for i := 0; i < len(name); i++ {
 		upper[i] = name[i]
@@ -27,13 +27,14 @@ func arityOf(name string) arity {
 		}
 	}
 	if a, ok := grammarCalls[string(upper[:len(name)])]; ok {
-		return a
+		return a, true
 	}
-	return arity{0, -1}
+	return arity{0, -1}, false
 }
 
-// counted parses as many expressions as a call takes, and fails where the first is missing or too many.
-func (p *parser) counted(a arity) []Expr {
+// counted parses as many expressions as a call takes, and fails where the first is missing or too many. The arguments of a call that is
+// given may have aliases: the grammar lets them through for the sake of loadable functions, and binding refuses them.
+func (p *parser) counted(a arity, call *FuncCall) []Expr {
 	if p.is(tRParen) && a.min == 0 {
 		return nil
 	}
@@ -45,6 +46,13 @@ func (p *parser) counted(a arity) []Expr {
 	for {
 		x := p.expr()
 		p.slab.scratch = append(p.slab.scratch, x)
+		if call != nil && (p.acceptKw(kwAs) || p.isIdent() || p.is(tString)) {
+			if !p.isIdent() && !p.is(tString) {
+				p.fail()
+			}
+			p.aliasName()
+			call.Aliased = true
+		}
 		if n++; n == int(a.max) && p.is(tComma) {
 			p.fail()
 		}

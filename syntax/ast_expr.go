@@ -287,6 +287,8 @@ type FuncCall struct {
 	// Stored says that the name cannot be a built-in function's: it was quoted,
 	// or space separated a name such as COUNT from its parenthesis.
 	Stored bool
+	// Aliased says that an argument had an alias, which no function here takes: binding refuses the call, so printing leaves them out.
+	Aliased bool
 }
 
 // Trim is TRIM([LEADING|TRAILING|BOTH] [Remove] FROM X) and TRIM(X).

@@ -80,16 +80,19 @@ func (p *parser) plainCall() Expr {
 	return call
 }
 
-// callArgs parses the parenthesised arguments of a call. Loadable functions
-// accept aliases on arguments; Pando has none and refuses them.
+// callArgs parses the parenthesised arguments of a call.
 func (p *parser) callArgs(call *FuncCall) {
 	p.expect(tLParen)
-	a := arity{0, -1}
+	a, ruled := arity{0, -1}, false
 	if !call.Stored && call.Schema == "" {
-		a = arityOf(call.Name)
+		a, ruled = arityOf(call.Name)
+	}
+	aliased := call
+	if ruled {
+		aliased = nil
 	}
 	p.enter()
-	call.Args = p.counted(a)
+	call.Args = p.counted(a, aliased)
 	p.leave()
 	call.End = Pos(p.expect(tRParen).end)
 }
@@ -132,7 +135,8 @@ func (p *parser) unitCall() Expr {
 	}
 	p.expect(tComma)
 	p.enter()
-	call.Args = p.counted(arityOf(call.Name))
+	a, _ := arityOf(call.Name)
+	call.Args = p.counted(a, nil)
 	p.leave()
 	call.End = Pos(p.expect(tRParen).end)
 	return call

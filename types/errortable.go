@@ -1031,7 +1031,7 @@ var errorTable = [...]errorText{
 	{ErEventRecursionForbidden, "HY000", "Recursion of EVENT DDL statements is forbidden when body is present"},
 	{ErWrongParamcountToNativeFct, "42000", "Incorrect parameter count in the call to native function '%.192s'"},
 	{ErWrongParametersToNativeFct, "42000", "Incorrect parameters in the call to native function '%.192s'"},
-	{ErWrongParametersToStoredFct, "42000", "Incorrect parameters in the call to stored function '%.192s'"},
+	{ErWrongParametersToStoredFct, "42000", "Incorrect parameters in the call to stored function %.192s"},
 	{ErNativeFctNameCollision, "HY000", "This function '%.192s' has the same name as a native function"},
 	{ErDupEntryWithKeyName, "23000", "Duplicate entry '%.64s' for key '%.385s'"},
 	{ErBinlogPurgeEmfile, "HY000", "Too many files opened, please execute the command again"},

@@ -1,0 +1,62 @@
+package expr
+
+import (
+	"bytes"
+
+	"github.com/pandodb/pando/types"
+)
+
+// BIT_AND, BIT_OR and BIT_XOR of binary strings work byte by byte and yield one. The state is in AggStates.best, NULL before the first value.
+
+const (
+	// bitBytesMax is the longest argument.
+	bitBytesMax = 511
+	// errBitBytesLong is the number of the error for longer ones.
+	errBitBytesLong = 3514
+)
+
+// bitBytesType makes s one over binary strings.
+func (s *AggSpec) bitBytesType() error {
+	length := s.args[0].typ.Length
+	if length < 0 || length > bitBytesMax {
+		return types.NewError(errBitBytesLong, "Aggregate bitwise functions cannot accept arguments longer than 511 bytes; consider using the SUBSTRING() function")
+	}
+	s.bytewise, s.typ = true, types.Type{ID: types.TypeVarbinary, Length: length, Coll: types.Binary}
+	return nil
+}
+
+// bitBytes adds one value to group g.
+func (a *AggStates) bitBytes(g uint32, b []byte) error {
+	best := &a.best[g]
+	if best.IsNull() {
+		*best = types.Bytes(bytes.Clone(b))
+		a.bytes += int64(len(b))
+		return nil
+	}
+	if len(best.B) != len(b) {
+		return errBitBytes()
+	}
+	for i, c := range b {
+		switch a.spec.kind {
+		case aggBitAnd:
+			best.B[i] &= c
+		case aggBitOr:
+			best.B[i] |= c
+		default:
+			best.B[i] ^= c
+		}
+	}
+	return nil
+}
+
+// bitBytesResult is what group g came to. Without a value it is the neutral one, as long as the type allows.
+func (a *AggStates) bitBytesResult(g uint32) types.Value {
+	if best := a.best[g]; !best.IsNull() {
+		return best
+	}
+	neutral := byte(0)
+	if a.spec.kind == aggBitAnd {
+		neutral = 0xff
+	}
+	return types.Bytes(bytes.Repeat([]byte{neutral}, int(a.spec.typ.Length)))
+}
