@@ -38,7 +38,7 @@ func (b *binder) bindCall(e syntax.Expr) (expr.Expr, error) {
 	case *syntax.Star:
 		return nil, syntaxError("*")
 	}
-	return nil, unsupported("this expression")
+	return nil, unsupported("the expression " + syntax.Brief(e))
 }
 
 func (b *binder) withWord(name string, x syntax.Expr, argument string) (expr.Expr, error) {

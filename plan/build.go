@@ -113,7 +113,7 @@ func Build(env *Env, stmt syntax.Statement) (p *exec.Plan, shareable bool, err e
 	case *syntax.Do:
 		err = b.do(stmt)
 	default:
-		return nil, false, unsupported("this statement in this place")
+		return nil, false, unsupported(syntax.Brief(stmt) + " in this place")
 	}
 	if err != nil {
 		return nil, false, err

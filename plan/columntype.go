@@ -32,7 +32,7 @@ var plainTypes = map[syntax.TypeKind]types.TypeID{
 func ColumnType(name string, d *syntax.DataType, collation types.CollationID, client *types.Charset) (t types.Type, explicit bool, err error) {
 	id, known := plainTypes[d.Kind]
 	if !known {
-		return t, false, types.Errorf(types.ErNotSupportedYet, "this column type; use BLOB or JSON")
+		return t, false, types.Errorf(types.ErNotSupportedYet, "the column type "+syntax.BriefType(d)+"; use BLOB or JSON")
 	}
 	t = types.Type{ID: id, Unsigned: d.Unsigned || d.Zerofill || d.Kind == syntax.TypeSerial, ZeroFill: d.Zerofill}
 	// What is too large stays so, to be refused below.

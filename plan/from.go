@@ -52,7 +52,7 @@ func (b *builder) tableExpr(e syntax.TableExpr, s *scope) (rel, []column, error)
 	case *syntax.JSONTable:
 		return b.jsonTable(e, s)
 	}
-	return nil, nil, unsupported("this table expression")
+	return nil, nil, unsupported("the table expression " + syntax.Brief(e))
 }
 
 // tableRef finds the table that a name in FROM means. verb is what the statement does with it.

@@ -218,7 +218,7 @@ func (s *Session) checkSchema(stmt syntax.Statement) error {
 		}
 		return on(privilege.Drop, stmt.Name)
 	case *syntax.DropObjects:
-		return s.requireOnAll(privilege.Drop, stmt.Names)
+		return s.mayDrop(stmt)
 	case *syntax.TruncateTable:
 		return on(privilege.Drop, stmt.Table)
 	case *syntax.CreateIndex:
@@ -302,7 +302,7 @@ func (s *Session) runAccount(stmt syntax.Statement) error {
 	case *syntax.RenameUser:
 		return s.renameUser(stmt)
 	}
-	return types.Errorf(types.ErNotSupportedYet, "this statement about accounts")
+	return types.Errorf(types.ErNotSupportedYet, firstWords(stmt))
 }
 
 // checkTargets refuses, before anything has changed, a statement that would change an account out of the session's reach.
@@ -380,7 +380,7 @@ func (s *Session) who(a syntax.Account) (user, host string) {
 
 func (s *Session) createUser(stmt *syntax.CreateUser) error {
 	if stmt.DefaultRole != nil {
-		return types.Errorf(types.ErNotSupportedYet, "roles")
+		return types.Errorf(types.ErNotSupportedYet, "DEFAULT ROLE; use GRANT to users")
 	}
 	changes := make([]func(*privilege.Account), len(stmt.Users)) // passwords are hashed before anything is locked
 	for i := range stmt.Users {
@@ -417,6 +417,14 @@ func (s *Session) createUser(stmt *syntax.CreateUser) error {
 		}
 		return nil
 	})
+}
+
+// mayDrop asks for the right to drop views. What nobody has, see dropAbsent, needs none.
+func (s *Session) mayDrop(stmt *syntax.DropObjects) error {
+	if stmt.Kind != "VIEW" {
+		return nil
+	}
+	return s.requireOnAll(privilege.Drop, stmt.Names)
 }
 
 func (s *Session) noteUser(number uint16, user, host string) {
@@ -495,7 +503,7 @@ func (s *Session) authChange(auth *syntax.AuthOption) (func(*privilege.Account),
 	}
 	switch {
 	case auth.Random || auth.Retain || auth.InitialBy != nil:
-		return nil, types.Errorf(types.ErNotSupportedYet, "this form of IDENTIFIED")
+		return nil, types.Errorf(types.ErNotSupportedYet, "IDENTIFIED … BY RANDOM PASSWORD, RETAIN CURRENT PASSWORD and INITIAL AUTHENTICATION; use IDENTIFIED BY alone")
 	case auth.As != nil:
 		stored := []byte(auth.As.Value)
 		return func(a *privilege.Account) { a.Plugin, a.Auth = plugin, stored }, nil
@@ -507,12 +515,19 @@ func (s *Session) authChange(auth *syntax.AuthOption) (func(*privilege.Account),
 }
 
 func (s *Session) dropUser(stmt *syntax.DropUser) error {
+	what := "DROP USER"
 	if stmt.Role {
-		return types.Errorf(types.ErNotSupportedYet, "roles")
+		what = "DROP ROLE" // there are none, and none can be made
 	}
-	return s.node.Users.Update("DROP USER", func(e *privilege.Edit) error {
+	return s.node.Users.Update(what, func(e *privilege.Edit) error {
 		for _, a := range stmt.Users {
 			user, host := s.who(a)
+			if stmt.Role && a.Host == "" {
+				host = "%"
+			}
+			if stmt.Role && e.Find(user, host) != nil {
+				return types.Errorf(types.ErNotSupportedYet, "DROP ROLE of a user; use DROP USER")
+			}
 			if stmt.IfExists && e.Find(user, host) == nil {
 				s.noteUser(types.ErUserDoesNotExist, user, host)
 				continue
@@ -525,7 +540,7 @@ func (s *Session) dropUser(stmt *syntax.DropUser) error {
 
 func (s *Session) setPassword(stmt *syntax.SetPassword) error {
 	if stmt.Random || stmt.Retain {
-		return types.Errorf(types.ErNotSupportedYet, "this form of SET PASSWORD")
+		return types.Errorf(types.ErNotSupportedYet, "SET PASSWORD with RANDOM or RETAIN CURRENT PASSWORD")
 	}
 	own := s.account()
 	user, host := own.User, own.Host

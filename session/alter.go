@@ -149,10 +149,10 @@ func (s *Session) alterSpec(t *catalog.Table, spec *syntax.AlterSpec, last *uint
 	case syntax.AlterConvert:
 		return nil, nil // read by alterSpecs
 	case syntax.AlterKeys, syntax.AlterForce, syntax.AlterValidation:
-		s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, "this action has no effect: indexes are always maintained and tables need no rebuild"))
+		s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, "ALTER TABLE … "+syntax.BriefAction(spec)+" has no effect: indexes are always maintained and tables need no rebuild"))
 		return nil, nil
 	}
-	return nil, types.Errorf(types.ErNotSupportedYet, "this action of ALTER TABLE; create a new table and INSERT … SELECT into it")
+	return nil, types.Errorf(types.ErNotSupportedYet, "ALTER TABLE … "+syntax.BriefAction(spec)+"; create a new table and INSERT … SELECT into it")
 }
 
 func (s *Session) addColumns(t *catalog.Table, spec *syntax.AlterSpec, last *uint64) ([]ddl.AlterSpec, error) {

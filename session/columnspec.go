@@ -78,7 +78,7 @@ func (s *Session) columnOption(of ddl.Name, spec *ddl.ColumnSpec, o *syntax.Colu
 	case syntax.ColCheck:
 		return types.Errorf(types.ErNotSupportedYet, "CHECK at a column in this statement; add it with ADD CHECK")
 	default:
-		return types.Errorf(types.ErNotSupportedYet, "this attribute of column "+spec.Name)
+		return types.Errorf(types.ErNotSupportedYet, syntax.BriefOption(o)+" at column "+spec.Name)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 // runExplain shows the plan of a statement, or with ANALYZE what executing it did.
 func (s *Session) runExplain(stmt *syntax.Explain, more bool, out Response) error {
 	if stmt.Connection != nil || stmt.Into != "" || stmt.Schema != "" {
-		return s.fail(types.Errorf(types.ErNotSupportedYet, "this form of EXPLAIN"))
+		return s.fail(types.Errorf(types.ErNotSupportedYet, "EXPLAIN FOR CONNECTION, INTO and FOR SCHEMA; EXPLAIN the statement itself"))
 	}
 	s.params = s.params[:0]
 	built, _, err := plan.Build(s.planEnv(""), stmt.Stmt)

@@ -122,7 +122,8 @@ func (s *Session) schemaChange(stmt syntax.Statement) func(*ddl.Call) (sqlapi.Re
 		run = func(c *ddl.Call) error { return s.createView(c, stmt) }
 	case *syntax.DropObjects:
 		if stmt.Kind != "VIEW" {
-			return nil
+			run = func(*ddl.Call) error { return s.dropAbsent(stmt) }
+			break
 		}
 		run = func(c *ddl.Call) error { return s.dropViews(c, stmt) }
 	case *syntax.AlterTable:

@@ -4,27 +4,85 @@ import (
 	"strings"
 
 	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
 )
 
 // unsupportedStatement names a statement that is parsed and not executed, and what to use instead where there is something.
 func unsupportedStatement(stmt syntax.Statement) string {
+	const routines, roles = "; use statements in the client's transaction", "; use GRANT to users"
 	switch stmt := stmt.(type) {
 	case *syntax.LoadData:
 		return "LOAD DATA; use INSERT with many rows"
 	case *syntax.CreateTrigger:
-		return "triggers; use statements in the client's transaction"
-	case *syntax.CreateRoutine, *syntax.AlterRoutine, *syntax.Call, *syntax.Block, *syntax.If, *syntax.CaseStmt, *syntax.Loop:
-		return "stored routines; use statements in the client's transaction"
+		return "CREATE TRIGGER" + routines
+	case *syntax.CreateRoutine:
+		return "CREATE " + routineKind(stmt.Function) + routines
+	case *syntax.AlterRoutine:
+		return "ALTER " + routineKind(stmt.Function) + routines
+	case *syntax.Call:
+		return "CALL" + routines
 	case *syntax.CreateEvent:
-		return "events; use the client's scheduler"
-	case *syntax.CreateRole, *syntax.SetRole, *syntax.SetDefaultRole:
-		return "roles; use GRANT to users"
-	case *syntax.DropObjects:
-		return "DROP of triggers, routines and events, none of which can exist"
+		return "CREATE EVENT; use the client's scheduler"
+	case *syntax.CreateRole:
+		return "CREATE ROLE" + roles
+	case *syntax.SetRole:
+		return "SET ROLE" + roles
+	case *syntax.SetDefaultRole:
+		return "SET DEFAULT ROLE" + roles
 	case *syntax.Loose:
 		return looseName(stmt)
 	}
-	return "this statement"
+	return firstWords(stmt)
+}
+
+func routineKind(function bool) string {
+	if function {
+		return "FUNCTION"
+	}
+	return "PROCEDURE"
+}
+
+// firstWordsMax bounds what firstWords names.
+const firstWordsMax = 3
+
+// firstWords names a statement by its leading words in capitals.
+func firstWords(stmt syntax.Statement) string {
+	var words []string
+	for _, word := range strings.Fields(syntax.String(stmt)) {
+		if word != strings.ToUpper(word) || strings.ContainsAny(word, "`'\"(") || len(words) == firstWordsMax {
+			break
+		}
+		words = append(words, word)
+	}
+	if len(words) == 0 {
+		return "this statement"
+	}
+	return strings.Join(words, " ")
+}
+
+// dropAbsent answers DROP of triggers, routines and events, none of which can exist, as MySQL answers it where there is none of the name.
+// Scripts and dumps drop what they are going to create.
+func (s *Session) dropAbsent(stmt *syntax.DropObjects) error {
+	for _, n := range stmt.Names {
+		name, err := s.name(n)
+		if err != nil {
+			return err
+		}
+		number, args := types.ErSPDoesNotExist, []any{stmt.Kind, name.Schema + "." + name.Table}
+		switch {
+		case stmt.Kind == "TRIGGER":
+			number, args = types.ErTrgDoesNotExist, nil
+		case stmt.Kind == "EVENT" && stmt.IfExists:
+			args = []any{"Event", name.Table}
+		case stmt.Kind == "EVENT":
+			number, args = types.ErEventDoesNotExist, []any{name.Table}
+		}
+		if !stmt.IfExists {
+			return types.Errorf(number, args...)
+		}
+		s.context.Warn(types.LevelNote, number, args...)
+	}
+	return nil
 }
 
 // looseAlternatives are the words to append for statements that have a counterpart here, by their first words.
@@ -40,5 +98,5 @@ func looseName(stmt *syntax.Loose) string {
 			return stmt.Kind + alternative.instead
 		}
 	}
-	return stmt.Kind
+	return firstWords(stmt)
 }

@@ -3,6 +3,8 @@ package syntax
 import (
 	"io"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
 // Print writes the canonical text of a node: keywords in upper case, names in
@@ -24,6 +26,48 @@ func String(n Node) string {
 	return string(p.buf)
 }
 
+// briefBytesMax bounds what Brief returns.
+const briefBytesMax = 64
+
+// Brief returns the beginning of what Print writes, for errors that name a construct. It is not for statements that hold passwords.
+func Brief(n Node) string {
+	p := printer{}
+	p.node(n)
+	return brief(p.buf)
+}
+
+// BriefType is Brief of a column's type.
+func BriefType(d *DataType) string {
+	p := printer{}
+	p.dataType(d)
+	return brief(p.buf)
+}
+
+// BriefOption is Brief of a column's attribute.
+func BriefOption(o *ColumnOption) string {
+	p := printer{}
+	p.columnOption(o)
+	return brief(p.buf)
+}
+
+// BriefAction is Brief of an action of ALTER TABLE.
+func BriefAction(a *AlterSpec) string {
+	p := printer{}
+	p.alterSpec(a)
+	return brief(p.buf)
+}
+
+func brief(b []byte) string {
+	if len(b) <= briefBytesMax {
+		return strings.TrimSpace(string(b))
+	}
+	b = b[:briefBytesMax]
+	for len(b) > 0 && !utf8.Valid(b) {
+		b = b[:len(b)-1]
+	}
+	return strings.TrimSpace(string(b)) + "…"
+}
+
 // secretText stands in place of a string in what others may read.
 const secretText = "<secret>"
 
@@ -33,6 +77,8 @@ func Shown(s Statement, text string) string {
 	hide := false
 	switch s := s.(type) {
 	case *CreateUser, *SetPassword, *Grant:
+		hide = true
+	case *Loose: // of replication, servers and clones, which have passwords too
 		hide = true
 	case *Prepare:
 		hide = s.Text != nil // of what it prepares, which need not be valid

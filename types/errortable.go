@@ -818,7 +818,7 @@ var errorTable = [...]errorText{
 	{ErWrongTypeForVar, "42000", "Incorrect argument type to variable '%.64s'"},
 	{ErVarCantBeRead, "HY000", "Variable '%.64s' can only be set, not read"},
 	{ErCantUseOptionHere, "42000", "Incorrect usage/placement of '%s'"},
-	{ErNotSupportedYet, "42000", "This version of MySQL doesn't yet support '%s'"},
+	{ErNotSupportedYet, "42000", "This version of Pando doesn't yet support '%s'"},
 	{ErIncorrectGlobalLocalVar, "HY000", "Variable '%.192s' is a %s variable"},
 	{ErWrongFkDef, "42000", "Incorrect foreign key definition for '%.192s': %s"},
 	{ErKeyRefDoNotMatchTableRef, "HY000", "Key reference and table reference don't match"},
