@@ -1,7 +1,9 @@
 package exec
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/table"
@@ -13,7 +15,8 @@ type Guard struct {
 	Table *catalog.Table
 	// Refers are foreign keys of the table, in the order in which MySQL looks at them: that of the indexes which serve them.
 	Refers []*Reference
-	// Referred are foreign keys that refer to the table, in the order of the children's names and their own.
+	// Referred are foreign keys that refer to the table, in InnoDB's order: of the table's indexes to which they refer, then of
+	// their databases and names.
 	Referred []*Reference
 	// Returns says that an action which begins at the table may come back to it, so that rows which were read before a
 	// statement's first change need not be there any more at the last.
@@ -137,6 +140,9 @@ func (g *Guards) fill(guard *Guard, refers, referred func(*catalog.ForeignKey) b
 			guard.Referred = append(guard.Referred, ref)
 		}
 	}
+	slices.SortStableFunc(guard.Referred, func(a, b *Reference) int {
+		return cmp.Or(cmp.Compare(slices.Index(t.Indexes, a.ToParent.Index()), slices.Index(t.Indexes, b.ToParent.Index())), strings.Compare(a.Child.Table.Schema, b.Child.Table.Schema), strings.Compare(a.Key.Name, b.Key.Name))
+	})
 	return nil
 }
 

@@ -60,7 +60,7 @@ func (k *keeper) level() *keeperLevel {
 	return k.levels[k.depth]
 }
 
-// insert stores a row of g's table by write, which calls what it is given once the row's keys are its own.
+// insert stores a row of g's table.
 func (k *keeper) insert(g *Guard, w *table.Writer, row []types.Value, mode table.InsertMode) error {
 	w.Before = func() error { return k.findParents(g, nil, row, nil) }
 	defer func() { w.Before = nil }()
@@ -69,18 +69,15 @@ func (k *keeper) insert(g *Guard, w *table.Writer, row []types.Value, mode table
 
 // delete removes a row, and does with those that refer to it what their foreign keys say.
 func (k *keeper) delete(g *Guard, w *table.Writer, old []types.Value) error {
-	for _, ref := range g.Referred {
-		// A row that refers to itself is in its own way.
-		if ref.self() && ref.Key.OnDelete.Refuses() && k.refersToItself(ref, old) {
-			return k.referencedError(ref)
-		}
-	}
 	if err := w.Delete(k.rt.Txn, old); err != nil {
 		return err
 	}
 	k.chain = append(k.chain, link{g.Table, false})
 	defer func() { k.chain = k.chain[:len(k.chain)-1] }()
 	for _, ref := range g.Referred {
+		if ref.self() && ref.Key.OnDelete.Refuses() && k.refersToItself(ref, old) {
+			return k.referencedError(ref) // a row that refers to itself is in its own way
+		}
 		if err := k.follow(ref, ref.Key.OnDelete, old, nil); err != nil {
 			return err
 		}
@@ -99,7 +96,7 @@ func (k *keeper) update(g *Guard, w *table.Writer, old, new []types.Value, by *R
 		if k.same(old, new, ref.ParentCols) {
 			continue
 		}
-		if err := k.level().finder.LockSelf(k.rt.Txn, ref.ToParent, pick(nil, old, ref.ParentCols)); err != nil {
+		if err := w.LockKeys(k.rt.Txn, old, ref.ParentCols); err != nil {
 			return false, err
 		}
 		if err := k.follow(ref, ref.Key.OnUpdate, old, new); err != nil {

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/keys"
@@ -103,14 +104,25 @@ func (f *Finder) LockOne(tx *txn.Txn, m *Match, vals []types.Value) (found bool,
 	return found, err
 }
 
-// LockSelf locks the key by which others find the row with vals, of which the caller holds the row's lock.
-func (f *Finder) LockSelf(tx *txn.Txn, m *Match, vals []types.Value) error {
-	var ok bool
-	if f.prefix, ok = m.AppendKey(f.prefix[:0], vals); !ok || !m.unique || m.index.Primary {
-		return nil
+// LockKeys locks the unique entries of a row, of which the caller holds the row's lock, in all indexes with one of cols: nobody finds the row
+// by them meanwhile, not even by an index that another version of the table prefers.
+func (w *Writer) LockKeys(tx *txn.Txn, row []types.Value, cols []int) error {
+	copy(w.old, row)
+	w.rowKey = w.appendRowKey(w.rowKey[:0], w.old)
+	for i := range w.in.secondary {
+		x, e := &w.in.secondary[i], &w.entries[i]
+		if !x.desc.Unique || !slices.ContainsFunc(x.parts, func(p keyPart) bool { return slices.Contains(cols, p.col) }) {
+			continue
+		}
+		var unique bool
+		if e.oldKey, unique = w.appendEntryKey(e.oldKey[:0], x, w.old, w.rowKey); !unique {
+			continue
+		}
+		if _, err := tx.LockKept(e.oldKey, kvapi.LockExclusive, nil); err != nil {
+			return err
+		}
 	}
-	_, err := tx.LockKept(f.prefix, kvapi.LockExclusive, nil)
-	return err
+	return nil
 }
 
 // Each locks every row that m finds for vals and hands on its key and value, which are borrowed. It finds all that are there if nobody
