@@ -33,7 +33,7 @@ const planCacheBytes = 16 << 20
 // Options vary a test node.
 type Options struct {
 	// FS keeps the files between two Opens; nil keeps nothing.
-	FS *engine.MemFS
+	FS engine.FS
 	// PlanCacheBytes bounds the plan cache; 0 is planCacheBytes.
 	PlanCacheBytes int64
 	// Settings are those of the command line.
