@@ -98,3 +98,7 @@ func (e *Engine) Ingest(value []byte, keys ...[]byte) error {
 	}
 	return e.db.Ingest(context.Background(), []string{name})
 }
+
+// TableReads is how many blocks have been read from tables since Open because the cache did not have them, but for those of compactions
+// and of long scans, which read ahead. Where the file system has no descriptors it is not known, and 0.
+func (e *Engine) TableReads() uint64 { return e.counters.tableReads.Load() }

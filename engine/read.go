@@ -75,10 +75,6 @@ func (f *tableFile) ReadAt(p []byte, offset int64) (int, error) {
 	return n + rest, err
 }
 
-// TableReads is how many blocks have been read from tables since Open because the cache did not have them, but for those of compactions
-// and of long scans, which read ahead. Where the file system has no descriptors it is not known, and 0.
-func (e *Engine) TableReads() uint64 { return e.counters.tableReads.Load() }
-
 // Close implements vfs.File. It comes after the last read.
 func (f *tableFile) Close() error {
 	var err error
