@@ -67,6 +67,9 @@ func buildTable(spec *TableSpec, dbColl types.CollationID) (*catalog.Table, erro
 		}
 	}
 	t.Finish()
+	if err := checkPrimaryVisible(t); err != nil {
+		return nil, err
+	}
 	return t, checkRowSize(t)
 }
 

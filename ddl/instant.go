@@ -12,6 +12,26 @@ import (
 // erPrimaryInvisible is ER_PK_INDEX_CANT_BE_INVISIBLE.
 const erPrimaryInvisible = 3522
 
+// checkPrimaryVisible refuses to hide what serves as the primary key: of a table without one, the first unique key whose columns are never NULL.
+func checkPrimaryVisible(t *catalog.Table) error {
+	if t.PK != nil {
+		return nil
+	}
+	for _, ix := range t.Indexes {
+		serves := ix.Unique
+		for i := range ix.Columns {
+			serves = serves && ix.Columns[i].PrefixLen == 0 && t.ColumnOf(&ix.Columns[i]).NotNull
+		}
+		if serves {
+			if !ix.Visible {
+				return types.NewError(erPrimaryInvisible, "A primary key index cannot be invisible")
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
 // applyInstant changes the descriptor and leaves it finished. The order of the
 // statement counts only among actions of one stage.
 func applyInstant(t *catalog.Table, actions []AlterSpec) error {
@@ -139,6 +159,7 @@ func applyOne(t *catalog.Table, a AlterSpec) error {
 			return types.NewError(erPrimaryInvisible, "A primary key index cannot be invisible")
 		}
 		ix.Visible = a.Visible
+		return checkPrimaryVisible(t)
 	case SetComment:
 		if utf8.RuneCountInString(a.Comment) > tableCommentCharsMax {
 			return types.Errorf(types.ErTooLongTableComment, t.Name, tableCommentCharsMax)

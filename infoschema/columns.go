@@ -1,6 +1,9 @@
 package infoschema
 
 import (
+	"bytes"
+	"encoding/hex"
+	"strconv"
 	"strings"
 
 	"github.com/pandodb/pando/catalog"
@@ -148,14 +151,32 @@ func defaultText(c *catalog.Column) any {
 	}
 	switch c.Default.Kind {
 	case catalog.DefaultLiteral:
-		v := c.Default.Value
-		return string(types.AppendText(nil, nil, &v))
+		return literalText(c)
 	case catalog.DefaultNow:
 		return nowText(c)
 	case catalog.DefaultExpr:
 		return c.Default.Expr
 	}
 	return nil
+}
+
+// literalText is a default as the dictionary shows it: bytes in hexadecimal, without those that BINARY is filled up with, and bits as such.
+func literalText(c *catalog.Column) string {
+	v := c.Default.Value
+	switch {
+	case v.K == types.KindBit:
+		return "b'" + strconv.FormatUint(v.Uint64(), 2) + "'"
+	case c.Type.IsBinaryString():
+		b := v.B
+		if c.Type.ID == types.TypeBinary {
+			b = bytes.TrimRight(b, "\x00")
+		}
+		if len(b) == 0 {
+			return ""
+		}
+		return "0x" + strings.ToUpper(hex.EncodeToString(b))
+	}
+	return string(types.AppendText(nil, nil, &v))
 }
 
 func nowText(c *catalog.Column) string {

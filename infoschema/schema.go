@@ -113,8 +113,8 @@ func createOptions(t *catalog.Table) string {
 			list = append(list, name+"="+s)
 		}
 	}
-	number("min_rows", o.MinRows)
 	number("max_rows", o.MaxRows)
+	number("min_rows", o.MinRows)
 	number("avg_row_length", o.AvgRowLength)
 	word("row_format", o.RowFormat)
 	word("stats_persistent", o.StatsPersist)

@@ -25,6 +25,7 @@ var (
 
 func main() {
 	addr := flag.String("addr", "127.0.0.1:3306", "the MySQL to ask, root without a password")
+	answers := flag.String("answers", "", "a folder for MySQL's answers about the generated schemas, to compare them by eye")
 	flag.Parse()
 	db, err := sql.Open("mysql", "root@tcp("+*addr+")/")
 	if err != nil {
@@ -32,6 +33,9 @@ func main() {
 	}
 	defer db.Close()
 	if err := tables(db, "infoschema/record/tables.txt"); err != nil {
+		log.Fatal(err)
+	}
+	if err := schemas(db, "tests/dictionary/testdata/schemas.txt", *answers); err != nil {
 		log.Fatal(err)
 	}
 	if err := variables(db, "session/record/variables.txt"); err != nil {
