@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/pandodb/pando/internal/testkit"
 )
 
 // Schemas is how many schemas are compared.
@@ -57,7 +59,7 @@ var kinds = []struct {
 
 // Schema is the statement that makes table t of a seed.
 func Schema(seed uint64) string {
-	r := rand.New(rand.NewPCG(seed, 44))
+	r := testkit.Rand(seed, 44)
 	chance := func(n int) bool { return r.IntN(n) == 0 }
 	var parts, keyable, long []string
 	for i := range 1 + r.IntN(7) {
