@@ -157,7 +157,11 @@ func (c *Client) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, err
 // LockRange locks a span that the owner is about to read; see store.Store.LockRange.
 func (c *Client) LockRange(o *Owner, r *kvapi.RangeLockRequest) (res kvapi.RangeLockResult, err error) {
 	for range retriesMax {
-		r.Regions = c.regions.Load().cover(r.Regions[:0], r.Span)
+		cache := c.regions.Load()
+		if cache.cluster != nil {
+			return c.peer.ClusterLockRange(o, r)
+		}
+		r.Regions = cache.cover(r.Regions[:0], r.Span)
 		if res, err = c.peer.LockRange(o, r); !c.stale(err) {
 			return res, err
 		}
@@ -166,7 +170,13 @@ func (c *Client) LockRange(o *Owner, r *kvapi.RangeLockRequest) (res kvapi.Range
 }
 
 // KeepRange says how much of a locked span was read.
-func (c *Client) KeepRange(o *Owner, s kvapi.Span) { c.peer.KeepRange(o, s) }
+func (c *Client) KeepRange(o *Owner, s kvapi.Span) {
+	if c.router() != nil {
+		c.peer.ClusterKeepRange(o, s)
+		return
+	}
+	c.peer.KeepRange(o, s)
+}
 
 // Ranged reports whether writers have to call Intend.
 func (c *Client) Ranged() bool { return c.peer.Ranged() }
@@ -176,7 +186,11 @@ func (c *Client) Intend(o *Owner, r *kvapi.LockRequest) (err error) {
 	for range retriesMax {
 		cache := c.regions.Load()
 		r.Region = cache.sorted[cache.find(r.Key)].Ref()
-		if err = c.peer.Intend(o, r); !c.stale(err) {
+		intend := c.peer.Intend
+		if cache.cluster != nil {
+			intend = c.peer.ClusterIntend
+		}
+		if err = intend(o, r); !c.stale(err) {
 			return err
 		}
 	}

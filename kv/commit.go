@@ -13,6 +13,9 @@ import (
 // commit makes a transaction durable by the cheapest path that is safe. It returns once the outcome is known; what is left to do then is
 // done by a goroutine of its own.
 func (t *router) commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error) {
+	if err := t.peer.AwaitRanges(o, r); err != nil {
+		return 0, err
+	}
 	if len(r.Mutations) == 0 {
 		if err := t.raise(r.Counters); err != nil {
 			return 0, err

@@ -122,3 +122,31 @@ func (p *Peer) ClusterTimestamp() (clock.Timestamp, error) {
 
 // ClusterRegister is store.Cluster.Register.
 func (p *Peer) ClusterRegister(sn *Snapshot) error { return p.s.Cluster().Register(sn) }
+
+// ClusterLockRange is store.Cluster.LockRange.
+func (p *Peer) ClusterLockRange(o *Owner, r *kvapi.RangeLockRequest) (kvapi.RangeLockResult, error) {
+	if p.coded {
+		return p.lockRangeCoded(o, r)
+	}
+	return p.s.Cluster().LockRange(o, r)
+}
+
+// ClusterKeepRange is store.Cluster.KeepRange.
+func (p *Peer) ClusterKeepRange(o *Owner, s kvapi.Span) {
+	if p.coded {
+		p.KeepRange(o, s)
+		return
+	}
+	p.s.Cluster().KeepRange(o, s)
+}
+
+// ClusterIntend is store.Cluster.Intend.
+func (p *Peer) ClusterIntend(o *Owner, r *kvapi.LockRequest) error {
+	if p.coded {
+		return p.Intend(o, r)
+	}
+	return p.s.Cluster().Intend(o, r)
+}
+
+// AwaitRanges is store.Store.AwaitRanges.
+func (p *Peer) AwaitRanges(o *Owner, r *kvapi.CommitRequest) error { return p.s.AwaitRanges(o, r) }

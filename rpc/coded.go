@@ -138,17 +138,8 @@ func serve(s *store.Store, o *Owner, request Message, i *kvapi.Interrupt) Messag
 		return serveScan(s, m, i)
 	case *Lock:
 		return serveLock(s, o, m, i)
-	case *LockRange:
-		res, err := s.LockRange(o, &kvapi.RangeLockRequest{Regions: m.Regions, Span: m.Span, Kind: m.Range, Reverse: m.Reverse, Interrupt: i})
-		if err != nil {
-			return NewFault(err, false)
-		}
-		return &Ranged{Result: res}
-	case *KeepRange:
-		s.KeepRange(o, m.Span)
-		return &Done{Yes: true}
-	case *Intend:
-		return done(true, s.Intend(o, &kvapi.LockRequest{Region: m.Region, Key: m.Key, Mode: kvapi.LockExclusive, Tag: m.Tag, Timeout: m.Timeout, Interrupt: i, Create: true}))
+	case *LockRange, *KeepRange, *Intend:
+		return serveRange(s, o, request, i)
 	case *Unlock:
 		s.Unlock(o, m.Key, m.Tag)
 		return &Done{Yes: true}
@@ -194,6 +185,27 @@ func serve(s *store.Store, o *Owner, request Message, i *kvapi.Interrupt) Messag
 		return serveDo(s, r)
 	}
 	return &Fault{Text: "rpc: a reply where a request is due"}
+}
+
+// serveRange answers requests for range locks.
+func serveRange(s *store.Store, o *Owner, request Message, i *kvapi.Interrupt) Message {
+	lock, keep, intend := s.LockRange, s.KeepRange, s.Intend
+	if c := s.Cluster(); c != nil {
+		lock, keep, intend = c.LockRange, c.KeepRange, c.Intend
+	}
+	switch m := request.(type) {
+	case *LockRange:
+		res, err := lock(o, &kvapi.RangeLockRequest{Regions: m.Regions, Span: m.Span, Kind: m.Range, Reverse: m.Reverse, Interrupt: i})
+		if err != nil {
+			return NewFault(err, false)
+		}
+		return &Ranged{Result: res}
+	case *KeepRange:
+		keep(o, m.Span)
+		return &Done{Yes: true}
+	}
+	m := request.(*Intend)
+	return done(true, intend(o, &kvapi.LockRequest{Region: m.Region, Key: m.Key, Mode: kvapi.LockExclusive, Tag: m.Tag, Timeout: m.Timeout, Interrupt: i, Create: true}))
 }
 
 func number(n uint64, err error) Message {

@@ -126,6 +126,9 @@
 //	     that has its timestamp. Then nobody asks for a record that is as old, and each replica deletes on its own, unlogged. Commits
 //	     in flight are registered as snapshots are, so that the floor stays below them.
 //
+//	S19. Ranges that locking reads pass are kept in the range table, which makes others wait, and with the owner as checks of its commit,
+//	     which alone make them hold: a commit that slipped by is a version above the timestamp that was read at.
+//
 // A key G<region id 8> in space \x01 says up to which commit, 8 bytes, the garbage of a region is gone (clustergc.go); what is younger a
 // scan finds after a start. Cluster.collector is the goroutine; Cluster.Close ends it.
 //

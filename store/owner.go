@@ -31,6 +31,7 @@ type Owner struct {
 	waiter lockWaiter
 	commit commitNode
 	ranges ownRanges
+	relied relied // in a cluster
 	// searched is the last search for a deadlock that has visited the owner. Guarded by lockTable.graphMu.
 	searched uint64
 	// bulk is the iterator that a run of locking reads shares, and bulkAt what
@@ -185,6 +186,7 @@ func (o *Owner) releaseAll() {
 	if o.ranges.table != nil {
 		o.ranges.table.release(o)
 	}
+	o.relied = relied{}
 	clear(o.held)
 	o.held = o.held[:0]
 	o.live = 0

@@ -48,6 +48,16 @@ func (s *Store) Ranged() bool { return s.locks.ranges.on.Load() }
 // Intend is called by who is about to make a key, unless it has locked it and found it there. It waits for the range locks of others, and
 // then locks the key, so that who locks a range waits. It is there for the waits to be where InnoDB has them: Commit looks again.
 func (s *Store) Intend(o *Owner, r *kvapi.LockRequest) error {
+	return s.intend(o, r, func() error {
+		if !s.regions.Load().holds(r.Region, r.Key) {
+			return errEpoch
+		}
+		return nil
+	})
+}
+
+// intend is Intend. here tells whether the key lives here.
+func (s *Store) intend(o *Owner, r *kvapi.LockRequest, here func() error) error {
 	if err := r.Interrupt.Err(); err != nil {
 		return err
 	}
@@ -55,8 +65,8 @@ func (s *Store) Intend(o *Owner, r *kvapi.LockRequest) error {
 		return kvapi.ErrClosed
 	}
 	for {
-		if !s.regions.Load().holds(r.Region, r.Key) {
-			return errEpoch
+		if err := here(); err != nil {
+			return err
 		}
 		h := o.find(s.locks.hash(r.Key), r.Key)
 		exclusive := h != nil && h.mode == kvapi.LockExclusive

@@ -333,6 +333,11 @@ func (s *Store) lockRanged(o *Owner, h *heldLock, r *kvapi.LockRequest) (acquire
 	if err != nil || !version.Found {
 		return err == nil, err
 	}
+	return s.waitRanged(o, r)
+}
+
+// waitRanged waits for the ranges that stand in the way of a change of a key that is there and locked.
+func (s *Store) waitRanged(o *Owner, r *kvapi.LockRequest) (acquired bool, err error) {
 	err = s.locks.awaitRanges(o, r, accessChange, false, s.closing)
 	if err == kvapi.ErrLockNoWait {
 		s.locks.release(o, r.Key, r.Tag)

@@ -216,6 +216,15 @@ func (c *Cluster) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, er
 	if h == nil {
 		return kvapi.LockResult{Waited: waited}, err
 	}
+	if r.Tag == 0 {
+		h.tag = 0 // no statement's: it stays until the end of the transaction, whoever took it first
+	}
+	if r.Mode == kvapi.LockExclusive && c.s.locks.ranges.on.Load() && c.s.locks.ranges.conflict(o, r.Key, accessChange) {
+		if res.Acquired, err = c.lockRanged(&v, o, r); err != nil || !res.Acquired {
+			res.Waited = waited
+			return res, err
+		}
+	}
 	// The wait may have lasted for a minute, and the region have another leader by now.
 	if err = v.still(); err == nil {
 		err = c.await(&v, kvapi.Span{Start: r.Key}, kvapi.Latest, r.Interrupt)
@@ -229,6 +238,17 @@ func (c *Cluster) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, er
 	}
 	h.read = true
 	return kvapi.LockResult{Acquired: true, Waited: waited, Version: h.version}, nil
+}
+
+// lockRanged is Store.lockRanged.
+func (c *Cluster) lockRanged(v *visit, o *Owner, r *kvapi.LockRequest) (acquired bool, err error) {
+	if err := c.await(v, kvapi.Span{Start: r.Key}, kvapi.Latest, r.Interrupt); err != nil {
+		return false, err
+	}
+	if _, found, err := c.readKey(v, r.Key, kvapi.Latest, false, nil); err != nil || !found {
+		return err == nil, err
+	}
+	return c.s.waitRanged(o, r)
 }
 
 // Relied fills in what a commit's mutations rely on, and returns what else does: the keys that the owner has locked and does not write. What
@@ -247,8 +267,9 @@ func (s *Store) Relied(o *Owner, mutations []kvapi.Mutation) (checks []kvapi.Che
 			m.Expect = kvapi.ExpectAnything
 		}
 	}
+	checks = append(checks, o.relied.checks...)
 	if written == o.live {
-		return nil
+		return checks
 	}
 	for i := range o.held {
 		h := &o.held[i]
