@@ -36,14 +36,14 @@ func (e *Executor) copyTable(c *Call, t *catalog.Table, actions []AlterSpec, why
 	if err != nil {
 		return err
 	}
-	k := newCopier(e, c, t, next, why)
-	physID, err := e.catalog.NextID()
+	k, err := newCopier(e, c, t, next, why)
 	if err != nil {
 		return err
 	}
-	next.SetData(physID)
-	next.Layouts = nil
-	next.Finish()
+	physID, err := e.renewData(next)
+	if err != nil {
+		return err
+	}
 	old, err := e.newJob(jobDestroy, t)
 	if err != nil {
 		return err
@@ -98,6 +98,17 @@ func (e *Executor) copyTable(c *Call, t *catalog.Table, actions []AlterSpec, why
 	return nil
 }
 
+// renewData gives a table a key space of its own, whose number it returns, in which no row has an older layout.
+func (e *Executor) renewData(next *catalog.Table) (uint64, error) {
+	physID, err := e.catalog.NextID()
+	if err == nil {
+		next.SetData(physID)
+		next.Layouts = nil
+		next.Finish()
+	}
+	return physID, err
+}
+
 // planCopy makes the descriptor that the actions lead to, with all its indexes.
 // first is the value of AUTO_INCREMENT = n, 0 without one.
 func planCopy(c *Call, t *catalog.Table, actions []AlterSpec) (next *catalog.Table, first uint64, err error) {
@@ -137,11 +148,6 @@ func planCopy(c *Call, t *catalog.Table, actions []AlterSpec) (next *catalog.Tab
 	}
 	if err := c.check(t, next); err != nil {
 		return nil, 0, err
-	}
-	for i := range next.Checks {
-		if !next.Checks[i].NotEnforced { // the copied rows are other ones than those it has judged
-			return nil, 0, types.Errorf(types.ErNotSupportedYet, "a copy of a table with enforced CHECK constraints; make them NOT ENFORCED, change the table, then enforce them again")
-		}
 	}
 	for _, ix := range next.Indexes {
 		if err := remakeIndex(next, ix); err != nil {
@@ -254,6 +260,7 @@ type copier struct {
 	// generate: the AUTO_INCREMENT column was none before, so that it gets ids
 	// where it has no value, and zero is none.
 	generate, zero bool
+	judge          func(row []types.Value) error // nil if the new table has no enforced CHECK
 	mode           table.InsertMode
 	rowNo          int
 
@@ -262,8 +269,8 @@ type copier struct {
 	ends  []int
 }
 
-func newCopier(e *Executor, c *Call, t, next *catalog.Table, why *copyReason) *copier {
-	k := &copier{e: e, t: t, next: next, why: why, ctx: c.Context, mode: table.InsertChecked}
+func newCopier(e *Executor, c *Call, t, next *catalog.Table, why *copyReason) (k *copier, err error) {
+	k = &copier{e: e, t: t, next: next, why: why, ctx: c.Context, mode: table.InsertChecked}
 	if k.ctx == nil {
 		k.ctx = &types.Context{Strict: true}
 	}
@@ -295,7 +302,10 @@ func newCopier(e *Executor, c *Call, t, next *catalog.Table, why *copyReason) *c
 			k.mode = table.InsertCheck
 		}
 	}
-	return k
+	if c.JudgeCopy != nil {
+		k.judge, err = c.JudgeCopy(next)
+	}
+	return k, err
 }
 
 // stillUnique reports whether an index of next has been unique over the same
@@ -386,6 +396,11 @@ func (k *copier) write(intr *kvapi.Interrupt) error {
 		k.rowNo++
 		if err := k.values(); err != nil {
 			return err
+		}
+		if k.judge != nil {
+			if err := k.judge(k.row); err != nil {
+				return err
+			}
 		}
 		if err := k.writer.Insert(tx, k.row, k.mode); err != nil {
 			return err

@@ -204,6 +204,9 @@ type Call struct {
 	Rows   uint64
 	// JudgeRows judges the rows of a table by the constraints that its next version has and it has not, while nobody writes them. May be nil.
 	JudgeRows func(old, next *catalog.Table) error
+	// JudgeCopy returns what judges the rows that a copy makes by all enforced constraints of the new table, or nil if it has none. A row has a
+	// value for each of its columns, by ordinal, valid during the call. It may itself be nil, for tables without enforced constraints.
+	JudgeCopy func(next *catalog.Table) (judge func(row []types.Value) error, err error)
 }
 
 const lockWaitDefault = 365 * 24 * time.Hour

@@ -125,6 +125,18 @@ func (s *Session) judgeRows(old, next *catalog.Table) error {
 	return nil
 }
 
+// judgeCopy returns what evaluates the enforced checks of next over rows that a copy makes.
+func (s *Session) judgeCopy(next *catalog.Table) (func(row []types.Value) error, error) {
+	checks, err := plan.RowChecks(s.planEnv(""), next)
+	if err != nil || len(checks) == 0 {
+		return nil, err
+	}
+	return func(row []types.Value) error {
+		s.ctx.ResetArena()
+		return exec.Verify(&s.ctx, checks, row)
+	}, nil
+}
+
 // rowJudge is the sink of judgeRows.
 type rowJudge struct {
 	s      *Session

@@ -38,7 +38,7 @@ func (s *Session) runSchema(stmt syntax.Statement, text string) (sqlapi.Result, 
 		}
 	}
 	call := s.ddlCall(text)
-	call.JudgeRows, call.Unchecked, call.LooseParents = s.judgeRows, s.runtime.UncheckedForeign, s.looseParents
+	call.JudgeRows, call.JudgeCopy, call.Unchecked, call.LooseParents = s.judgeRows, s.judgeCopy, s.runtime.UncheckedForeign, s.looseParents
 	call.Check = func(old, next *catalog.Table) error {
 		if old == nil {
 			if err := s.requirePrimaryKey(next.PK != nil); err != nil {
