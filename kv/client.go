@@ -259,6 +259,12 @@ func (c *Client) Register(sn *Snapshot) {
 		return
 	}
 	c.peer.Register(sn)
+	if c.peer.Clustered() {
+		// The store has become a cluster's meanwhile: the watermark of before shows nothing of what is committed from then on.
+		c.peer.Unregister(sn)
+		c.refresh()
+		c.router().register(sn)
+	}
 }
 
 // Unregister gives the place up.
@@ -274,18 +280,28 @@ func (c *Client) Counter(key []byte) (uint64, error) {
 
 // AllocCounter takes numbers of a durable counter; see kvapi.CounterAllocRequest.
 func (c *Client) AllocCounter(r *kvapi.CounterAllocRequest) (first uint64, err error) {
-	if t := c.router(); t != nil {
-		return t.allocCounter(r)
+	for range retriesMax {
+		if t := c.router(); t != nil {
+			return t.allocCounter(r)
+		}
+		if first, err = c.peer.AllocCounter(r); !c.stale(err) {
+			return first, err
+		}
 	}
-	return c.peer.AllocCounter(r)
+	return 0, errUnstable
 }
 
 // DropCounters deletes the durable counters in a span.
-func (c *Client) DropCounters(span kvapi.Span) error {
-	if t := c.router(); t != nil {
-		return t.dropCounters(span)
+func (c *Client) DropCounters(span kvapi.Span) (err error) {
+	for range retriesMax {
+		if t := c.router(); t != nil {
+			return t.dropCounters(span)
+		}
+		if err = c.peer.DropCounters(span); !c.stale(err) {
+			return err
+		}
 	}
-	return c.peer.DropCounters(span)
+	return errUnstable
 }
 
 // Timestamp issues a timestamp above all commits so far.
@@ -299,8 +315,13 @@ func (c *Client) Timestamp() (clock.Timestamp, error) {
 // DropSpan deletes a span for good once nobody reads below ts; see
 // store.Store.DropSpan.
 func (c *Client) DropSpan(span kvapi.Span, ts clock.Timestamp) (done bool, err error) {
-	if t := c.router(); t != nil {
-		return t.dropSpan(span, ts)
+	for range retriesMax {
+		if t := c.router(); t != nil {
+			return t.dropSpan(span, ts)
+		}
+		if done, err = c.peer.DropSpan(span, ts); !c.stale(err) {
+			return done, err
+		}
 	}
-	return c.peer.DropSpan(span, ts)
+	return false, errUnstable
 }

@@ -23,23 +23,16 @@ func (t *router) commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, erro
 		t.peer.ReleaseLocks(o)
 		return t.peer.ClusterTimestamp()
 	}
-	// The start is registered: garbage collection takes transactions for over that began below all that is registered.
-	var begun Snapshot
-	if err := t.peer.ClusterRegister(&begun); err != nil {
-		return 0, err
-	}
-	defer t.peer.Unregister(&begun)
-	start := begun.TS()
+	// The name of the transaction is a registered timestamp: garbage collection, behind which transactions of before are refused, waits for it.
+	sn := t.snapshot()
+	defer t.forget(sn)
+	start := sn.TS()
 	settings := t.c.settings.Load()
 	plan := commit.Plan{Start: start, Mutations: r.Mutations, Checks: t.peer.Relied(o, r.Mutations), Counters: r.Counters,
-		OnePhase: !settings.NoOnePhase, Async: !settings.NoAsync, Patience: readPatience}
+		OnePhase: !settings.NoOnePhase, Async: !settings.NoAsync, Patience: readPatience, Own: cloned,
+		Node: t.node, NodeEpoch: t.epoch}
 	cache := t.c.regions.Load()
-	r.Regions = cache.touch(r.Regions[:0], r.Mutations)
-	d := &driver{t: t, events: make(chan func() []commit.Step, 16)}
-	if d.own = len(r.Regions) > 1 || !plan.OnePhase; d.own {
-		plan.Mutations = cloned(r.Mutations)
-	}
-	d.co = commit.New(plan)
+	d := &driver{t: t, co: commit.New(plan), events: make(chan func() []commit.Step, 16)}
 	outcome := d.run(d.co.Begin(cache.sorted))
 	t.peer.ReleaseLocks(o)
 	switch {
@@ -106,9 +99,6 @@ type driver struct {
 	known   bool
 	ready   []func() []commit.Step // answers that are there
 	rest    []commit.Step          // to be done once the client knows that it has committed
-	// own says that the plan does not alias the transaction's memory, so that it may be finished when that is used for something else. It
-	// does where one phase was expected, and regions have changed since.
-	own bool
 }
 
 // run drives until the outcome is known, and leaves what follows to a goroutine.
@@ -119,10 +109,6 @@ func (d *driver) run(steps []commit.Step) commit.Outcome {
 	}
 	rest := d.rest
 	d.rest = nil
-	if !d.own {
-		d.drive(rest, d.co.Ended)
-		return d.outcome
-	}
 	select {
 	case d.t.cleaners <- struct{}{}:
 		go func() {
@@ -218,7 +204,7 @@ func (t *router) resolve(lock kvapi.LockInfo, patience time.Duration, i *kvapi.I
 	if err != nil {
 		return err
 	}
-	r := commit.NewResolver(lock, nil)
+	r := commit.NewResolver(lock, t.alive)
 	steps := r.Begin(t.c.regions.Load().sorted, now)
 	var answers []func() []commit.Step
 	for first := true; ; first = false {

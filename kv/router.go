@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/pandodb/pando/clock"
@@ -34,6 +35,8 @@ type router struct {
 	peer     *rpc.Peer
 	cleaners chan struct{}
 	stats    *RouterStats
+	// node and epoch name this node and its life: what earlier ones have locked belongs to nobody.
+	node, epoch uint64
 }
 
 // RouterStats count what a router does.
@@ -51,7 +54,9 @@ type CommitOptions struct {
 }
 
 func newRouter(c *Client) *router {
-	return &router{c: c, peer: c.peer, cleaners: make(chan struct{}, cleanersMax), stats: &c.routed}
+	t := &router{c: c, peer: c.peer, cleaners: make(chan struct{}, cleanersMax), stats: &c.routed}
+	t.node, t.epoch = t.peer.Identity()
+	return t
 }
 
 // attempt calls try with fresh regions until it does not ask for others, and with locks that it met out of the way.
@@ -120,20 +125,29 @@ func (t *router) scan(r *kvapi.ScanRequest) (resume []byte, err error) {
 	if r.Span.Empty() {
 		return nil, nil
 	}
-	fresh := r.TS == 0
-	for {
-		if fresh {
-			if r.TS, err = t.peer.ClusterTimestamp(); err != nil {
-				return nil, err
-			}
-		}
-		sink := &pageSink{out: r.Sink}
-		resume, err = t.scanPage(r, sink)
-		// Without a registered snapshot garbage collection may overtake a page before its first row.
-		if !fresh || sink.rows > 0 || !errors.Is(err, kvapi.ErrSnapshotTooOld) {
-			return resume, err
-		}
+	if r.TS == 0 {
+		sn := t.snapshot()
+		defer t.forget(sn)
+		r.TS = sn.TS()
 	}
+	return t.scanPage(r, &pageSink{out: r.Sink})
+}
+
+// alive reports whether the coordinator of a lock may be alive.
+func (t *router) alive(node, epoch uint64) bool { return node != t.node || epoch == t.epoch }
+
+var snapshots = sync.Pool{New: func() any { return new(Snapshot) }}
+
+// snapshot returns a registered snapshot, which forget takes back.
+func (t *router) snapshot() *Snapshot {
+	sn := snapshots.Get().(*Snapshot)
+	t.register(sn)
+	return sn
+}
+
+func (t *router) forget(sn *Snapshot) {
+	t.peer.Unregister(sn)
+	snapshots.Put(sn)
 }
 
 func (t *router) scanPage(r *kvapi.ScanRequest, sink *pageSink) (resume []byte, err error) {

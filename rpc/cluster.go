@@ -15,6 +15,9 @@ var errAlone = errors.New("rpc: the store is alone")
 // Clustered reports whether the peer's regions have logs. It never becomes false again.
 func (p *Peer) Clustered() bool { return p.s.Cluster() != nil }
 
+// Identity names the node of a store in this process, and its life.
+func (p *Peer) Identity() (node, epoch uint64) { return p.s.ID(), p.s.Incarnation() }
+
 // What follows is store.Cluster's, of a peer whose regions have logs.
 
 // Do is store.Cluster.Do.

@@ -34,6 +34,11 @@ type Cluster struct {
 	stats      ClusterStats
 	closing    chan struct{} // closed when Close begins
 	background sync.WaitGroup
+
+	// set and meta are what Promote and Open have started; nil where somebody else drives the groups.
+	set  *replica.Set
+	meta *metaRegion
+
 }
 
 // Lines are where changes of regions are proposed: a replica.Set.
@@ -60,7 +65,7 @@ type clusterRegion struct {
 	gcPoint, floor atomic.Uint64
 	garbage        garbage
 	collected      atomic.Uint64 // the garbage of commits at or below is gone
-	written        atomic.Int64  // bytes since the last look at the size
+	sizing
 	// records: there may be transaction records. noted counts how often one was noted. Both are changed under recordsMu, a leaf.
 	recordsMu sync.Mutex
 	records   atomic.Bool
@@ -340,6 +345,9 @@ func (c *Cluster) Applied(at replica.Position, commands []replica.Command) {
 			r.gcPoint.Store(max(r.gcPoint.Load(), uint64(cmd.TS)))
 		}
 	}
+	if c.s.idle.Load() {
+		c.s.signal(c.s.busy)
+	}
 }
 
 // record brings the row cache up to date.
@@ -363,6 +371,8 @@ func (c *Cluster) Split(left, right *kvapi.Region) {
 	half.floor.Store(old.floor.Load())
 	half.records.Store(old.records.Load())
 	old.garbage.cutAt(right.Start, &half.garbage)
+	half.size.Store(old.size.Load() / 2)
+	old.size.Store(old.size.Load() / 2)
 	next := maps.Clone(*c.regions.Load())
 	next[right.ID] = half
 	c.regions.Store(&next)

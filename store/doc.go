@@ -78,8 +78,9 @@
 //
 //	name            value
 //	i               "PNDS", format 4, store id 8, incarnation 8, CRC-32 4
-//	r<id 8>m        id 8, version 4, conf version 4, mode 1, start, end (each
-//	                uvarint length, bytes), CRC-32 4
+//	                format 1: alone, 2: the regions have logs, and what a region
+//	                consists of is not logged (package replica, L3)
+//	r<id 8>m        the region's descriptor (package replica)
 //	t               timestamp mark 8, written in commit batches
 //	T               timestamp mark 8, saved on its own
 //	g               flags 1 (0x01 clean), floor of keys below pos 8, floor of keys
@@ -132,7 +133,11 @@
 // A key G<region id 8> in space \x01 says up to which commit, 8 bytes, the garbage of a region is gone (clustergc.go); what is younger a
 // scan finds after a start. Cluster.collector is the goroutine; Cluster.Close ends it.
 //
-// pending.mu, garbage.mu, clusterRegion.recordsMu and Cluster.mu are leaves.
+//	S19. Promote (promote.go) is one record of the log behind all commits of before. From then on the map of regions is closed, so that
+//	     whoever asks as before gets an EpochError, and Regions answers once the cluster serves.
+//
+// pending.mu, garbage.mu, clusterRegion.recordsMu, metaRegion.mu and Cluster.mu are leaves. Store.promoting, Store.collecting and
+// Store.switching are taken in this order, before all others.
 //
 // Absent on purpose: merging of regions.
 package store

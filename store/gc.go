@@ -87,6 +87,8 @@ func (s *Store) collector(w *gcWorker) {
 // pause returns how long to wait for the next round, negative for ever.
 func (w *gcWorker) pause() time.Duration {
 	switch bytes, dropFirst := w.s.gc.size(); {
+	case w.s.cluster.Load() != nil:
+		return -1
 	case w.failed:
 		return gcErrorPause
 	case w.scan.on && !w.scan.blocked:
@@ -99,6 +101,11 @@ func (w *gcWorker) pause() time.Duration {
 
 // round does what the safepoint allows by now.
 func (w *gcWorker) round() {
+	w.s.collecting.Lock() // Promote ends this collector: that of regions with logs finds what is left
+	defer w.s.collecting.Unlock()
+	if w.s.cluster.Load() != nil {
+		return
+	}
 	if w.s.failed.Load() {
 		return
 	}
@@ -336,6 +343,9 @@ func (s *Store) CollectNow() { s.signal(s.gcNow) }
 // GCBacklog returns the bytes that the queue needs for garbage which is not
 // deleted yet. What only a scan will find (gcscan.go) does not count.
 func (s *Store) GCBacklog() int {
+	if c := s.cluster.Load(); c != nil && c.set != nil {
+		return c.GCBacklog()
+	}
 	bytes, _ := s.gc.size()
 	return bytes
 }
@@ -351,6 +361,9 @@ func (s *Store) DropSpan(span kvapi.Span, ts clock.Timestamp) (done bool, err er
 	}
 	if s.failed.Load() || s.isClosing() {
 		return false, kvapi.ErrClosed
+	}
+	if s.regions.Load().closed {
+		return false, errEpoch
 	}
 	if s.publishSafepoint() < ts {
 		return false, nil

@@ -34,7 +34,7 @@ func (s *Store) housekeeper() {
 // there are commits, or the store closes.
 func (s *Store) settle() {
 	seen := s.house.seen.Load()
-	busy := func() bool { return s.applied.Load() != seen }
+	busy := func() bool { return s.activity() != seen }
 	if busy() {
 		return // they came while it walked through a region
 	}

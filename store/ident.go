@@ -12,7 +12,10 @@ import (
 
 // formatVersion is the version of everything that this package and those above
 // it write. An older binary refuses a directory with a higher one.
-const formatVersion = 1
+const formatVersion = 2
+
+// formatAlone is that of a store that is alone: a program of before regions had logs reads it, and refuses the next one.
+const formatAlone = 1
 
 const (
 	identMagic = "PNDS"
@@ -36,6 +39,8 @@ type ident struct {
 	storeID uint64
 	// incarnation counts the opens, so that messages to an earlier life can be told.
 	incarnation uint64
+	// clustered: the regions have logs.
+	clustered bool
 }
 
 // Names of store-local records (space \x01); doc.go has their formats.
@@ -48,7 +53,11 @@ var (
 func (id ident) encode() []byte {
 	b := make([]byte, 0, identLen)
 	b = append(b, identMagic...)
-	b = binary.BigEndian.AppendUint32(b, formatVersion)
+	format := uint32(formatAlone)
+	if id.clustered {
+		format = formatVersion
+	}
+	b = binary.BigEndian.AppendUint32(b, format)
 	b = binary.BigEndian.AppendUint64(b, id.storeID)
 	b = binary.BigEndian.AppendUint64(b, id.incarnation)
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
@@ -67,7 +76,8 @@ func decodeIdent(b []byte) (ident, error) {
 	if len(b) != identLen || binary.BigEndian.Uint32(b[identLen-4:]) != crc32.ChecksumIEEE(b[:identLen-4]) {
 		return ident{}, corrupt("identity record")
 	}
-	return ident{storeID: binary.BigEndian.Uint64(b[8:]), incarnation: binary.BigEndian.Uint64(b[16:])}, nil
+	return ident{storeID: binary.BigEndian.Uint64(b[8:]), incarnation: binary.BigEndian.Uint64(b[16:]),
+		clustered: binary.BigEndian.Uint32(b[4:]) > formatAlone}, nil
 }
 
 // loadIdent reads the identity, whose store must be want. first is true for an empty engine.

@@ -51,7 +51,7 @@ func (s *Store) Metrics() Metrics {
 		Commits: c.commits.Load(), CommitBytes: c.bytes.Load(), Groups: c.groups.Load(), Syncs: c.syncs.Load(),
 		LockWaits: l.waits.Load(), LockWaiting: l.waiting.Load(), LockWaitTotal: time.Duration(l.waitNanos.Sum()),
 		Deadlocks: l.deadlocks.Load(), LockTimeouts: l.timeouts.Load(),
-		Regions: len(s.regions.Load().sorted), Splits: s.splits.Load(),
+		Regions: len(s.Regions()), Splits: s.splits.Load(),
 		Watermark: s.Watermark(), Applied: clock.Timestamp(s.applied.Load()), Safepoint: clock.Timestamp(s.safepoint.Load()),
 		GCBacklogBytes: s.GCBacklog(), GCDeleted: g.deleted.Load(), GCLooked: g.looked.Load(),
 		GCScans: g.scans.Load(), GCScanned: g.scanned.Load(), SnapshotsExpired: g.expired.Load(),

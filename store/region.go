@@ -2,16 +2,14 @@ package store
 
 import (
 	"bytes"
-	"encoding/binary"
-	"errors"
 	"fmt"
-	"hash/crc32"
 	"slices"
 	"sync/atomic"
 
 	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/replica"
 )
 
 // regionIDs is the durable counter of region ids. A directory of before it begins above the highest that is in use.
@@ -23,6 +21,11 @@ const firstRegionID kvapi.RegionID = 1
 // region is one region of this store with what is counted about it.
 type region struct {
 	kvapi.Region
+	sizing
+}
+
+// sizing is what is known of a region's size.
+type sizing struct {
 	// size is the bytes found by the last look, zero before the first; written
 	// counts what commits have added since.
 	size    atomic.Int64
@@ -36,6 +39,7 @@ type region struct {
 type regionMap struct {
 	sorted []*region
 	byID   map[kvapi.RegionID]*region
+	closed bool // see closedRegions
 }
 
 func newRegionMap(sorted []*region) *regionMap {
@@ -106,81 +110,30 @@ func (m *regionMap) validate() error {
 	return nil
 }
 
-// regionKey is the engine key of a region's record.
-func regionKey(id kvapi.RegionID) []byte {
-	name := append(binary.BigEndian.AppendUint64([]byte{'r'}, uint64(id)), 'm')
-	return keys.LocalKey(nil, name)
-}
-
-// encodeRegion builds a region record; doc.go has the format.
-func encodeRegion(r *kvapi.Region) []byte {
-	b := binary.BigEndian.AppendUint64(nil, uint64(r.ID))
-	b = binary.BigEndian.AppendUint32(b, r.Epoch.Version)
-	b = binary.BigEndian.AppendUint32(b, r.Epoch.ConfVer)
-	b = append(b, byte(r.Mode))
-	b = binary.AppendUvarint(b, uint64(len(r.Start)))
-	b = append(b, r.Start...)
-	b = binary.AppendUvarint(b, uint64(len(r.End)))
-	b = append(b, r.End...)
-	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
-}
-
-func decodeRegion(b []byte) (*region, error) {
-	const fixed = 17
-	n := len(b) - 4
-	if n < fixed+2 || binary.BigEndian.Uint32(b[n:]) != crc32.ChecksumIEEE(b[:n]) {
-		return nil, corrupt("region record")
-	}
-	r := &region{}
-	r.ID = kvapi.RegionID(binary.BigEndian.Uint64(b))
-	r.Epoch.Version = binary.BigEndian.Uint32(b[8:])
-	r.Epoch.ConfVer = binary.BigEndian.Uint32(b[12:])
-	r.Mode = kvapi.Mode(b[16])
-	if r.Mode != kvapi.ModeSolo {
-		return nil, fmt.Errorf("store: region %d has mode %d, which this program does not know", r.ID, r.Mode)
-	}
-	rest := b[fixed:n]
-	for _, field := range []*[]byte{&r.Start, &r.End} {
-		size, w := binary.Uvarint(rest)
-		if w <= 0 || size > uint64(len(rest)-w) {
-			return nil, corrupt("region record")
-		}
-		*field = bytes.Clone(rest[w : w+int(size)])
-		rest = rest[w+int(size):]
-	}
-	if len(rest) != 0 {
-		return nil, corrupt("region record")
-	}
-	return r, nil
-}
-
-// loadRegions reads all region records.
+// loadRegions reads the descriptors of a store that is alone.
 func loadRegions(e *engine.Engine) (m *regionMap, err error) {
-	it, err := e.NewIter(engine.IterOptions{
-		Lower: keys.LocalKey(nil, []byte("r")), Upper: keys.LocalKey(nil, []byte("s")),
-	})
+	descs, err := replica.LoadRegions(e)
 	if err != nil {
 		return nil, fmt.Errorf("store: load regions: %w", err)
 	}
-	defer func() { err = errors.Join(err, it.Close()) }()
 	var found []*region
-	for ok := it.First(); ok; ok = it.Next() {
-		value, err := it.Value()
-		if err != nil {
-			return nil, fmt.Errorf("store: load regions: %w", err)
+	for _, d := range descs {
+		if d.Mode != kvapi.ModeSolo {
+			return nil, fmt.Errorf("store: region %d has mode %d in a store that is alone: %w", d.ID, d.Mode, kvapi.ErrCorrupt)
 		}
-		r, err := decodeRegion(value)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, r)
-	}
-	if err := it.Error(); err != nil {
-		return nil, fmt.Errorf("store: load regions: %w", err)
+		found = append(found, &region{Region: *d})
 	}
 	slices.SortFunc(found, func(a, b *region) int { return bytes.Compare(a.Start, b.Start) })
 	m = newRegionMap(found)
 	return m, m.validate()
+}
+
+// closedRegions is the map of a store whose regions have logs (Cluster): what is asked for here meets no region at its epoch.
+func closedRegions() *regionMap {
+	r := &region{Region: kvapi.Region{ID: ^kvapi.RegionID(0), Epoch: kvapi.Epoch{Version: ^uint32(0), ConfVer: ^uint32(0)}}}
+	m := newRegionMap([]*region{r})
+	m.closed = true
+	return m
 }
 
 // corrupt wraps ErrCorrupt with what does not decode.

@@ -276,7 +276,10 @@ func (s *Store) encodeGroup(b *engine.Batch, head *commitNode) group {
 		// Regions and the like change on disk first, whatever the mode.
 		g.relaxedAll = false
 		g.sync = true
-		if head.err = s.admissible(); head.err == nil {
+		if head.err = s.admissible(); head.err == nil && s.regions.Load().closed {
+			head.err = errEpoch
+		}
+		if head.err == nil {
 			head.err = head.admin.prepare(b)
 		}
 		return g
@@ -348,7 +351,7 @@ func checkRegions(regions *regionMap, m *commitNode) error {
 		// decides when to look at the region's size.
 		r.written.Add(int64(m.bytes / len(refs)))
 	}
-	if len(refs) == 0 && len(m.req.Mutations) > 0 {
+	if len(refs) == 0 && (len(m.req.Mutations) > 0 || regions.closed) {
 		return errEpoch
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/pandodb/pando/internal/assert"
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/replica"
 )
 
 const (
@@ -42,33 +43,44 @@ var ErrNoCut = errors.New("store: the key is not inside a region, or is a region
 // those that have. It returns whether it has split one. It runs on the
 // housekeeper.
 func (s *Store) sampleRegions() (split bool) {
+	if c := s.Cluster(); c != nil {
+		for _, r := range *c.regions.Load() {
+			split = s.sampleGrown(r.desc.Load(), &r.sizing) || split
+		}
+		return split
+	}
 	for _, r := range s.regions.Load().sorted {
-		if s.isClosing() || s.failed.Load() {
-			return false
-		}
-		size, written := r.size.Load(), r.written.Load()
-		growth := written - r.looked
-		r.looked = written
-		if size+written <= s.o.RegionBytesMax || (size > 0 && size <= s.o.RegionBytesMax && written < s.o.RegionBytesMax/splitPatience) {
-			continue
-		}
-		if growth > s.o.RegionBytesMax/splitCalm && size+written <= splitUrgent*s.o.RegionBytesMax {
-			continue
-		}
-		cut, err := s.sampleRegion(r)
-		if err != nil && !errors.Is(err, kvapi.ErrClosed) {
-			s.o.Logger.Warn("cannot look at the size of a region", "region", r.ID, "error", err)
-		}
-		split = split || cut
+		split = s.sampleGrown(&r.Region, &r.sizing) || split
+	}
+	return split
+}
+
+// sampleGrown looks at a region if it may have outgrown its size.
+func (s *Store) sampleGrown(desc *kvapi.Region, r *sizing) (split bool) {
+	if s.isClosing() || s.failed.Load() {
+		return false
+	}
+	size, written := r.size.Load(), r.written.Load()
+	growth := written - r.looked
+	r.looked = written
+	if size+written <= s.o.RegionBytesMax || (size > 0 && size <= s.o.RegionBytesMax && written < s.o.RegionBytesMax/splitPatience) {
+		return false
+	}
+	if growth > s.o.RegionBytesMax/splitCalm && size+written <= splitUrgent*s.o.RegionBytesMax {
+		return false
+	}
+	split, err := s.sampleRegion(desc, r)
+	if err != nil && !errors.Is(err, kvapi.ErrClosed) {
+		s.o.Logger.Warn("cannot look at the size of a region", "region", desc.ID, "error", err)
 	}
 	return split
 }
 
 // sampleRegion measures a region and splits it if it is too large.
-func (s *Store) sampleRegion(r *region) (split bool, err error) {
+func (s *Store) sampleRegion(desc *kvapi.Region, r *sizing) (split bool, err error) {
 	// Rewriting the same rows for ever should not cost a walk each time, so what the
 	// region can hold at most is asked first: its tables and all memtables.
-	lower, upper := regionBounds(&r.Region)
+	lower, upper := regionBounds(desc)
 	tables, err := s.engine.ApproxBytes(lower, upper)
 	if err != nil {
 		return false, err
@@ -77,7 +89,7 @@ func (s *Store) sampleRegion(r *region) (split bool, err error) {
 	if int64(tables)*compressionMax+int64(s.engine.Metrics().MemTableBytes) < s.o.RegionBytesMax {
 		return false, nil
 	}
-	total, cuts, err := s.measure(r)
+	total, cuts, err := s.measure(desc)
 	if err != nil {
 		return false, err
 	}
@@ -116,8 +128,8 @@ func regionBounds(r *kvapi.Region) (lower, upper []byte) {
 
 // measure adds up the keys and values of a region, page by page, and remembers
 // keys at regular distances.
-func (s *Store) measure(r *region) (total int64, cuts []cut, err error) {
-	lower, upper := regionBounds(&r.Region)
+func (s *Store) measure(r *kvapi.Region) (total int64, cuts []cut, err error) {
+	lower, upper := regionBounds(r)
 	step := max(s.o.RegionBytesMax/splitSamples, 1)
 	next := step
 	for lower != nil {
@@ -158,6 +170,9 @@ func (s *Store) measure(r *region) (total int64, cuts []cut, err error) {
 // It is one batch that rewrites two records; no data moves. It returns once
 // that is durable.
 func (s *Store) Split(key []byte) error {
+	if c := s.Cluster(); c != nil {
+		return c.split(key)
+	}
 	if _, err := s.counters.load(regionIDs); err != nil { // the sequencer must not wait for the disk
 		return err
 	}
@@ -173,8 +188,8 @@ func (s *Store) Split(key []byte) error {
 			id := counterAlloc{req: &kvapi.CounterAllocRequest{Key: regionIDs, Least: uint64(old.last()) + 1, N: 1}}
 			s.counters.alloc(b, &id)
 			next, left, right = old.split(at, bytes.Clone(key), kvapi.RegionID(id.first))
-			b.Set(regionKey(left.ID), encodeRegion(&left.Region))
-			b.Set(regionKey(right.ID), encodeRegion(&right.Region))
+			b.Set(replica.RegionKey(left.ID), replica.AppendRegion(nil, &left.Region))
+			b.Set(replica.RegionKey(right.ID), replica.AppendRegion(nil, &right.Region))
 			return nil
 		},
 		applied: func() { s.regions.Store(next) },
@@ -219,6 +234,11 @@ func (m *regionMap) split(at int, key []byte, id kvapi.RegionID) (next *regionMa
 // Regions returns the regions of this store in key order. Callers must not
 // change them.
 func (s *Store) Regions() []*kvapi.Region {
+	s.switching.RLock()
+	defer s.switching.RUnlock()
+	if c := s.cluster.Load(); c != nil {
+		return c.Regions()
+	}
 	sorted := s.regions.Load().sorted
 	out := make([]*kvapi.Region, len(sorted))
 	for i, r := range sorted {

@@ -13,6 +13,7 @@ import (
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/placement"
+	"github.com/pandodb/pando/replica"
 	"github.com/pandodb/pando/status"
 	"github.com/pandodb/pando/store/rowcache"
 )
@@ -27,9 +28,13 @@ type Store struct {
 	regions atomic.Pointer[regionMap]
 	// cluster is nil while the store is alone; only what serves a cluster looks at it.
 	cluster atomic.Pointer[Cluster]
-	locks   lockTable
-	seq     sequencer
-	durable durable
+	// promoting is held by Promote, of which there is one at a time; then collecting, by the collector during a round as well; then
+	// switching, while regions are between their two lives, which Regions waits for.
+	promoting, collecting sync.Mutex
+	switching             sync.RWMutex
+	locks                 lockTable
+	seq                   sequencer
+	durable               durable
 	// applied is the timestamp of the last applied commit, synced the highest
 	// known to be synced, relaxedTS the highest applied without asking for a sync.
 	applied, synced, relaxedTS atomic.Uint64
@@ -106,6 +111,9 @@ func (s *Store) recover() error {
 	}
 	id.incarnation++
 	s.ident = id
+	if id.clustered {
+		return s.recoverCluster()
+	}
 	b := s.engine.NewBatch()
 	defer b.Close()
 	b.Set(identKey, id.encode())
@@ -114,7 +122,7 @@ func (s *Store) recover() error {
 		r := &region{Region: kvapi.Region{
 			ID: firstRegionID, Epoch: kvapi.Epoch{Version: 1, ConfVer: 1}, Mode: kvapi.ModeSolo,
 		}}
-		b.Set(regionKey(r.ID), encodeRegion(&r.Region))
+		b.Set(replica.RegionKey(r.ID), replica.AppendRegion(nil, &r.Region))
 		regions = newRegionMap([]*region{r})
 	} else if regions, err = loadRegions(s.engine); err != nil {
 		return err
@@ -209,6 +217,14 @@ func (s *Store) ID() uint64 { return s.ident.storeID }
 // SetRelaxed switches relaxed durability on or off; see Options.Relaxed. When
 // it goes off, what was committed before is synced first.
 func (s *Store) SetRelaxed(on bool) error {
+	s.promoting.Lock() // a cluster is not relaxed, nor becomes one of a store that is
+	defer s.promoting.Unlock()
+	if s.cluster.Load() != nil {
+		if on {
+			return ErrRelaxed
+		}
+		return nil
+	}
 	s.relaxed.Store(on)
 	if on {
 		return nil
@@ -241,15 +257,28 @@ func (s *Store) Close() error {
 	s.background.Wait()
 	s.syncApplied()
 	close(s.stopped)
+	if c := s.cluster.Load(); c != nil && c.set != nil {
+		return s.closeCluster(c)
+	}
 	if s.failed.Load() {
 		return errFailed
 	}
 	return s.worker.drainAtClose()
 }
 
+// activity grows with everything that is written.
+func (s *Store) activity() uint64 {
+	n := s.applied.Load()
+	if c := s.cluster.Load(); c != nil {
+		n += c.recorded.Load()
+	}
+	return n
+}
+
 // Maintenance intervals while there are commits.
 const (
 	pressureInterval = 100 * time.Millisecond
+	extendTicks      = 5   // the mark of a cluster's timestamps is looked at once per so many ticks
 	diskTicks        = 10  // disk polls are once per so many ticks
 	loadedTicks      = 10  // ticks without commits until a load is taken to have ended
 	idleTicks        = 100 // ticks without commits until maintenance flushes: a pause between requests is shorter
@@ -289,7 +318,7 @@ func (s *Store) maintain() {
 		if quiet > settleTicks && !s.engine.DiskFull() && s.house.settled.Load() == seen {
 			ticker.Stop()
 			s.idle.Store(true)
-			if s.applied.Load() != seen { // a commit that did not find it idle yet
+			if s.activity() != seen { // a commit that did not find it idle yet
 				s.signal(s.busy)
 			}
 			select {
@@ -316,7 +345,12 @@ func (s *Store) maintain() {
 			sampled = clock.Mono()
 		}
 		loads.tick(s.seq.stats.commits.Load(), s.seq.stats.bytes.Load())
-		now := s.applied.Load()
+		if c := s.cluster.Load(); c != nil && c.set != nil && ticks%extendTicks == 0 {
+			if err := s.oracle.Extend(); err != nil && !s.isClosing() {
+				s.o.Logger.Warn("cannot save the mark of timestamps ahead", "error", err)
+			}
+		}
+		now := s.activity()
 		quiet++
 		if now != seen {
 			quiet, seen = 0, now

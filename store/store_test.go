@@ -9,6 +9,7 @@ import (
 	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/replica"
 )
 
 func memEngine(t *testing.T) *engine.Engine {
@@ -71,7 +72,7 @@ func TestOpenRefuses(t *testing.T) {
 // TestOpenDamagedRegions: gaps, overlaps and flipped bits are found.
 func TestOpenDamagedRegions(t *testing.T) {
 	mk := func(id kvapi.RegionID, start, end string) []byte {
-		return encodeRegion(&kvapi.Region{ID: id, Mode: kvapi.ModeSolo, Start: []byte(start), End: []byte(end)})
+		return replica.AppendRegion(nil, &kvapi.Region{ID: id, Mode: kvapi.ModeSolo, Start: []byte(start), End: []byte(end)})
 	}
 	flipped := mk(1, "", "")
 	flipped[3] ^= 1
@@ -85,7 +86,7 @@ func TestOpenDamagedRegions(t *testing.T) {
 		e := memEngine(t)
 		set(t, e, identKey, ident{storeID: 1}.encode())
 		for i, r := range records {
-			set(t, e, regionKey(kvapi.RegionID(i+1)), r)
+			set(t, e, replica.RegionKey(kvapi.RegionID(i+1)), r)
 		}
 		if _, err := Open(Options{Engine: e}); !errors.Is(err, kvapi.ErrCorrupt) {
 			t.Errorf("%s: %v", name, err)

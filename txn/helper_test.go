@@ -42,6 +42,9 @@ var coded bool
 // clustered has the regions of databases have logs; TestClustered sets it. They begin with two, cut amid table 1.
 var clustered bool
 
+// promoted has databases be the first of a cluster before anything else; TestPromoted sets it.
+var promoted bool
+
 // openOn assembles a node over an open engine. The caller closes it.
 func openOn(t testing.TB, e *engine.Engine, fill func(*store.Options)) *db {
 	t.Helper()
@@ -58,6 +61,11 @@ func openOn(t testing.TB, e *engine.Engine, fill func(*store.Options)) *db {
 		peer = rpc.Coded(s)
 	}
 	d := &db{t: t, e: e, s: s}
+	if promoted && s.Cluster() == nil {
+		if err := s.Promote(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if clustered {
 		if err := clusterkit.Create(e, string(rowKey("b"))); err != nil {
 			t.Fatal(err)

@@ -45,6 +45,9 @@ type Plan struct {
 	Patience time.Duration
 	// Node and NodeEpoch say where the coordinator runs.
 	Node, NodeEpoch uint64
+	// Own, which may be nil, copies the mutations with what they point to. It is called before more than one phase begins, some of which
+	// comes after StepDone, when the client may use its memory for something else.
+	Own func([]kvapi.Mutation) []kvapi.Mutation
 }
 
 // Coordinator commits one transaction. Its methods are called one at a time and return what is to be done next; each step but the last,
@@ -105,10 +108,15 @@ func (c *Coordinator) route(regions []*kvapi.Region) {
 	for i := range c.plan.Counters {
 		one = one && c.batches[0].region.Contains(c.plan.Counters[i].Key)
 	}
-	switch {
-	case c.plan.OnePhase && one && !c.multi:
+	if c.plan.OnePhase && one && !c.multi {
 		c.path = OnePhase
 		return
+	}
+	if c.plan.Own != nil {
+		c.plan.Mutations, c.plan.Own = c.plan.Own(c.plan.Mutations), nil
+		c.batches = c.group(regions, c.plan.Mutations, c.plan.Checks)
+	}
+	switch {
 	case c.plan.Async && len(c.plan.Checks) == 0 && len(c.plan.Mutations) <= asyncKeysMax && keyBytes <= asyncKeyBytesMax:
 		c.path = Async
 	default:

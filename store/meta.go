@@ -1,0 +1,182 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/keys"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/placement/meta"
+	"github.com/pandodb/pando/replica"
+)
+
+// clusterVersion is the version of a cluster that this program begins, and the only one that it knows.
+const clusterVersion = 1
+
+// metaRegion is region 0 on this store: the state of package placement/meta, with its records in the engine.
+type metaRegion struct {
+	s   *Store
+	set *replica.Set
+
+	mu    sync.Mutex // guards state; a leaf
+	state meta.State
+}
+
+// load reads the records. What region 0's log holds beyond them is applied on top.
+func (m *metaRegion) load() (err error) {
+	it, err := m.s.engine.NewIter(engine.IterOptions{Lower: keys.MetaKey(nil, nil), Upper: keys.SpaceEnd(nil, keys.SpaceMeta)})
+	if err != nil {
+		return m.s.readError(err)
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for ok := it.First(); ok; ok = it.Next() {
+		_, name, bare := keys.DecodeBare(it.Key())
+		value, err := it.Value()
+		if err != nil {
+			return m.s.readError(err)
+		}
+		if !bare {
+			return corrupt("key of a record of region 0")
+		}
+		if err := m.state.Load(name, value); err != nil {
+			return corrupt(fmt.Sprintf("region 0: %v", err))
+		}
+	}
+	return it.Error()
+}
+
+// apply is replica.Machine's for region 0.
+func (m *metaRegion) apply(b *engine.Batch, command replica.Command) (replica.Result, error) {
+	c, is := command.(*replica.Meta)
+	if !is {
+		return replica.Result{}, fmt.Errorf("store: a command of kind %d in region 0", command.Kind())
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	changes, n, err := m.state.Apply(c.Content)
+	if err != nil {
+		return replica.Result{}, err
+	}
+	writeMeta(b, changes)
+	return replica.Result{Number: n}, nil
+}
+
+func writeMeta(b *engine.Batch, changes []meta.Change) {
+	for _, c := range changes {
+		if key := keys.MetaKey(nil, c.Name); c.Value == nil {
+			b.Delete(key)
+		} else {
+			b.Set(key, c.Value)
+		}
+	}
+}
+
+// do proposes a command of region 0 and returns its result once that is durable.
+func (m *metaRegion) do(command []byte) (uint64, error) {
+	line := m.set.Line(0)
+	if line == nil {
+		return 0, errEpoch
+	}
+	p := metaProposal{content: bytes.Clone(command)}
+	err := line.Do(&p)
+	return p.result.Number, err
+}
+
+// SaveMark implements placement.MarkStore.
+func (m *metaRegion) SaveMark(mark clock.Timestamp) error {
+	_, err := m.do(meta.Mark(mark))
+	return err
+}
+
+// view calls f with the state.
+func (m *metaRegion) view(f func(*meta.State)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f(&m.state)
+}
+
+// metaProposal is a command of region 0 in its line.
+type metaProposal struct {
+	content []byte
+	result  replica.Result
+}
+
+// Size implements replica.Proposal.
+func (p *metaProposal) Size() int { return len(p.content) + 16 }
+
+// Alone implements replica.Proposal.
+func (p *metaProposal) Alone() bool { return false }
+
+// Prepare implements replica.Proposal.
+func (p *metaProposal) Prepare(replica.Turn) (timestamps int, err error) { return 0, nil }
+
+// Command implements replica.Proposal.
+func (p *metaProposal) Command(clock.Timestamp) (replica.Command, error) {
+	return &replica.Meta{Content: p.content}, nil
+}
+
+// Finish implements replica.Proposal.
+func (p *metaProposal) Finish(r replica.Result, _ error) { p.result = r }
+
+// machine is the state of all regions of this store, region 0 included. It implements replica.Machine.
+type machine struct {
+	*Cluster
+	meta *metaRegion
+}
+
+// Apply implements replica.Machine.
+func (m machine) Apply(b *engine.Batch, at replica.Position, command replica.Command) (replica.Result, error) {
+	if at.Region.ID == 0 {
+		return m.meta.apply(b, command)
+	}
+	return m.Cluster.Apply(b, at, command)
+}
+
+// Applied implements replica.Machine.
+func (m machine) Applied(at replica.Position, commands []replica.Command) {
+	if at.Region.ID != 0 {
+		m.Cluster.Applied(at, commands)
+	}
+}
+
+// tso issues the timestamps of a cluster whose region 0 is led here.
+type tso struct{ s *Store }
+
+// Next implements replica.Timestamps.
+func (t tso) Next(n int) (clock.Timestamp, error) { return t.s.oracle.NextN(n) }
+
+// split cuts the region that holds key, with ids of region 0.
+func (c *Cluster) split(key []byte) error {
+	if c.meta == nil {
+		return errNoMeta
+	}
+	for _, desc := range c.Regions() {
+		if !desc.Contains(key) {
+			continue
+		}
+		n := uint64(1 + len(desc.Peers))
+		first, err := c.meta.do(meta.IDs(n))
+		if err != nil {
+			return err
+		}
+		peers := make([]uint64, len(desc.Peers))
+		for i := range peers {
+			peers[i] = first + 1 + uint64(i)
+		}
+		if err := c.Cut(desc.Ref(), key, kvapi.RegionID(first), peers); err != nil {
+			return err
+		}
+		c.s.o.Logger.Info("split a region", "left", desc.ID, "right", first)
+		return nil
+	}
+	return ErrNoCut
+}
+
+// errNoMeta: there is no region 0 here to ask for ids.
+var errNoMeta = errors.New("store: there is no region 0")

@@ -1,0 +1,205 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/placement"
+	"github.com/pandodb/pando/placement/meta"
+	"github.com/pandodb/pando/replica"
+)
+
+// Reasons why Promote refuses; nothing has happened.
+var (
+	// ErrPromoted: the regions have logs.
+	ErrPromoted = errors.New("the store is the first of a cluster already")
+	// ErrRelaxed: what is acknowledged would not be in a majority's log.
+	ErrRelaxed = errors.New("a cluster acknowledges what is in its logs: switch relaxed durability off (sync-log, innodb_flush_log_at_trx_commit)")
+)
+
+// Promote turns a store that is alone into the first of a cluster, under load: every region gets a log of its own, and region 0 begins
+// (docs/design/0020, study/cluster.md §2.1). Statements go on; those that meet the switch wait for its end. It is one record of the log:
+// before it nothing has changed, and after it the store opens as a cluster's, whatever happened in between.
+func (s *Store) Promote() error {
+	s.promoting.Lock()
+	defer s.promoting.Unlock()
+	switch {
+	case s.cluster.Load() != nil:
+		return ErrPromoted
+	case s.relaxed.Load():
+		return ErrRelaxed
+	case s.isClosing():
+		return kvapi.ErrClosed
+	}
+	began := clock.Mono()
+	if _, err := s.counters.load(regionIDs); err != nil { // the sequencer must not wait for the disk
+		return err
+	}
+	// Most of what the barrier behind the switch has to flush is flushed while nobody waits.
+	if err := s.engine.Barrier(); err != nil {
+		return fmt.Errorf("store: promote: %w", err)
+	}
+	s.collecting.Lock() // what it deletes is logged before, and unlogged after
+	defer s.collecting.Unlock()
+	s.switching.Lock()
+	defer s.switching.Unlock()
+	switched := s.ident
+	switched.clustered = true
+	if err := s.administer(&adminCommit{
+		prepare: func(b *engine.Batch) error { return s.prepareSwitch(b, switched) },
+		applied: func() { s.regions.Store(closedRegions()) },
+	}); err != nil {
+		if errors.Is(err, kvapi.ErrUndetermined) {
+			return err // the log has failed, and the store with it
+		}
+		return fmt.Errorf("store: promote: %w", err)
+	}
+	s.ident = switched
+	c, err := s.startCluster()
+	if err == nil {
+		// What was committed before waits for nothing any more.
+		s.syncApplied()
+		s.frontiers.tables.Store(nil)
+		s.oracle.Move(c.meta)
+		s.Join(c)
+		c.Start()
+		groups, led := c.set.Len()
+		s.o.Logger.Info("the store is the first of a cluster now", "groups", groups, "led", led, "took", clock.Since(began))
+		return nil
+	}
+	// The switch is on disk and cannot be taken back; the next start completes it.
+	s.fail(err)
+	return fmt.Errorf("store: promote: %w", err)
+}
+
+// prepareSwitch writes what a cluster begins with. It runs in the sequencer, behind all commits of before.
+func (s *Store) prepareSwitch(b *engine.Batch, switched ident) error {
+	old := s.regions.Load()
+	s.counters.mu.Lock()
+	next := max(s.counters.values[string(regionIDs)], uint64(old.last())+1, s.ident.storeID+1)
+	s.counters.mu.Unlock()
+	safe := clock.Timestamp(s.safepoint.Load())
+	peer := func() []kvapi.Peer {
+		next++
+		return []kvapi.Peer{{ID: next - 1, Store: s.ident.storeID}}
+	}
+	for _, r := range old.sorted {
+		desc := r.Region
+		desc.Mode, desc.Peers = kvapi.ModeRaft, peer()
+		desc.Epoch.ConfVer++
+		replica.Create(b, &desc, safe)
+	}
+	replica.Create(b, &kvapi.Region{Mode: kvapi.ModeRaft, Epoch: kvapi.Epoch{Version: 1, ConfVer: 1}, Peers: peer()}, 0)
+	var state meta.State
+	writeMeta(b, state.Begin(next, max(s.oracle.Mark(), s.oracle.Last()), clusterVersion,
+		meta.Store{ID: s.ident.storeID, Incarnation: s.ident.incarnation, Oldest: clusterVersion, Newest: clusterVersion}))
+	b.Set(identKey, switched.encode())
+	return nil
+}
+
+// startCluster opens the groups that are on the disk, leads them, and returns once all that their logs hold is applied. What was written
+// before is in tables then, and recovery replays none of it (L6).
+func (s *Store) startCluster() (*Cluster, error) {
+	m := &metaRegion{s: s}
+	if err := m.load(); err != nil {
+		return nil, err
+	}
+	c, err := NewCluster(s, tso{s})
+	if err != nil {
+		return nil, err
+	}
+	if err := coverAll(c.Regions()); err != nil {
+		return nil, err
+	}
+	c.meta = m
+	c.set = replica.New(replica.Options{Engine: s.engine, Machine: machine{Cluster: c, meta: m}, Timestamps: tso{s}, Store: s.ident.storeID,
+		Logger: s.o.Logger, Fail: s.fail})
+	m.set = c.set
+	c.Lead(c.set)
+	err = c.set.Load()
+	if err == nil {
+		err = c.set.Start()
+	}
+	if err != nil {
+		c.set.Close()
+		return nil, err
+	}
+	for _, r := range *c.regions.Load() {
+		lower, upper := regionBounds(r.desc.Load())
+		tables, err := s.engine.ApproxBytes(lower, upper)
+		if err != nil {
+			c.set.Close()
+			return nil, s.readError(err)
+		}
+		r.size.Store(int64(tables))
+	}
+	return c, nil
+}
+
+// coverAll checks that the regions of a cluster of one cover the key space.
+func coverAll(regions []*kvapi.Region) error {
+	m := newRegionMap(nil)
+	for _, r := range regions {
+		m.sorted = append(m.sorted, &region{Region: *r})
+	}
+	return m.validate()
+}
+
+// recoverCluster opens the store of a cluster: region 0 and its timestamps first, which the log of region 0 has the mark of.
+func (s *Store) recoverCluster() error {
+	if s.o.Relaxed {
+		return ErrRelaxed
+	}
+	b := s.engine.NewBatch()
+	defer b.Close()
+	b.Set(identKey, s.ident.encode())
+	if err := s.engine.Apply(b, true); err != nil {
+		return fmt.Errorf("store: write identity: %w", err)
+	}
+	s.regions.Store(closedRegions())
+	s.worker.s = s
+	c, err := s.startCluster()
+	if err != nil {
+		return err
+	}
+	if err := s.startClock(c); err != nil {
+		c.set.Close()
+		return err
+	}
+	groups, led := c.set.Len()
+	s.o.Logger.Info("store of a cluster is open", "store", s.ident.storeID, "incarnation", s.ident.incarnation, "groups", groups, "led", led)
+	return nil
+}
+
+// startClock starts the timestamps of a cluster, and tells region 0 of this life.
+func (s *Store) startClock(c *Cluster) (err error) {
+	var mark clock.Timestamp
+	c.meta.view(func(m *meta.State) { mark = m.Mark() })
+	if s.oracle, err = placement.NewOracle(placement.OracleOptions{Mark: mark, NowMillis: s.o.NowMillis, Store: c.meta}); err != nil {
+		return err
+	}
+	start := uint64(s.oracle.Last())
+	s.applied.Store(start)
+	s.synced.Store(start)
+	s.durable.mark.Store(start)
+	c.recorded.Store(max(c.recorded.Load(), start))
+	if _, err := c.meta.do(meta.PutStore(meta.Store{ID: s.ident.storeID, Incarnation: s.ident.incarnation, Oldest: clusterVersion, Newest: clusterVersion})); err != nil {
+		return err
+	}
+	s.Join(c)
+	c.Start()
+	return nil
+}
+
+// closeCluster ends the groups. What they have applied is flushed, so that the next start need not apply it again.
+func (s *Store) closeCluster(c *Cluster) error {
+	c.Close()
+	c.set.Close()
+	if s.failed.Load() {
+		return errFailed
+	}
+	return s.engine.Flush()
+}
