@@ -42,7 +42,7 @@ var layers = map[string][]string{
 	"txn":            {"kv"},
 	"kv":             {"rpc", "txn/commit"},
 	"rpc":            {"store"},
-	"store":          {"store/rowcache", "txn/commit", "replica", "placement", "mvcc", "engine"},
+	"store":          {"store/rowcache", "txn/commit", "replica", "placement/meta", "placement", "mvcc", "engine"},
 	"store/rowcache": {},
 	"replica":        {"engine"},
 	"placement":      {},

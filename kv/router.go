@@ -48,6 +48,9 @@ type RouterStats struct {
 	Repeats      status.Counter // requests repeated with fresh regions
 }
 
+// PathName names the path of a count in RouterStats.Paths.
+func PathName(path int) string { return commit.Path(path).String() }
+
 // CommitOptions say which paths a commit may take.
 type CommitOptions struct {
 	NoOnePhase, NoAsync bool

@@ -17,7 +17,9 @@ import (
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/kv"
 	"github.com/pandodb/pando/status"
+	"github.com/pandodb/pando/store"
 	"github.com/pandodb/pando/wire"
 )
 
@@ -149,6 +151,9 @@ type nodeStatus struct {
 	UptimeSeconds float64 `json:"uptime_seconds"`
 	Connections   int     `json:"connections"`
 	Regions       int     `json:"regions"`
+	Mode          string  `json:"mode"`
+	RaftGroups    int     `json:"raft_groups"`
+	RaftGroupsLed int     `json:"raft_groups_led"`
 	Incarnation   uint64  `json:"incarnation"`
 	DiskBytes     uint64  `json:"disk_bytes"`
 	DiskFull      bool    `json:"disk_full"`
@@ -156,12 +161,16 @@ type nodeStatus struct {
 }
 
 func (n *Node) serveStatus(w http.ResponseWriter, _ *http.Request) {
-	m := n.engine.Metrics()
+	m, raft, mode := n.engine.Metrics(), n.store.ClusterMetrics(), "alone"
+	if raft.Groups > 0 {
+		mode = "cluster"
+	}
 	w.Header().Set("Content-Type", "application/json")
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	err := encoder.Encode(nodeStatus{Version: Version, MySQLVersion: MySQLVersion + Version, Ready: n.ready.Load(), UptimeSeconds: clock.Now().Sub(n.shared.Start).Seconds(),
-		Connections: n.wire.OpenConnections(), Regions: len(n.store.Regions()), Incarnation: n.store.Incarnation(), DiskBytes: m.DiskBytes, DiskFull: n.engine.DiskFull(), ProcessID: os.Getpid()})
+		Connections: n.wire.OpenConnections(), Regions: len(n.store.Regions()),
+		Mode: mode, RaftGroups: raft.Groups, RaftGroupsLed: raft.Led, Incarnation: n.store.Incarnation(), DiskBytes: m.DiskBytes, DiskFull: n.engine.DiskFull(), ProcessID: os.Getpid()})
 	if err != nil {
 		n.log.Debug("a status client went away", "error", err)
 	}
@@ -174,17 +183,46 @@ func (n *Node) serveMetrics(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
+// figure is a metric that is computed when it is read.
+type figure struct {
+	name, help string
+	counter    bool
+	read       func() float64
+}
+
+// clusterFigures are those of regions that have logs.
+func (n *Node) clusterFigures(raft *store.ClusterMetrics) []figure {
+	routed := n.kv.Routed()
+	return []figure{
+		{"raft_groups", "Raft groups of this store, region 0 included; 0 while it is alone.", false, func() float64 { return float64(raft.Groups) }},
+		{"raft_groups_led", "Raft groups that this store leads.", false, func() float64 { return float64(raft.Led) }},
+		{"raft_queue_length", "Proposals that stand in the lines of regions.", false, func() float64 { return float64(raft.Waiting) }},
+		{"raft_proposals_total", "Proposals, of which one entry of a log holds several.", true, func() float64 { return float64(raft.Proposals) }},
+		{"raft_entries_total", "Entries proposed to logs.", true, func() float64 { return float64(raft.Entries) }},
+		{"raft_entry_bytes_total", "Bytes of entries proposed.", true, func() float64 { return float64(raft.EntryBytes) }},
+		{"raft_append_seconds_total", "Time in appends to logs, syncs included.", true, func() float64 { return raft.AppendSeconds }},
+		{"raft_apply_seconds_total", "Time in applying entries.", true, func() float64 { return raft.ApplySeconds }},
+		{"raft_log_bytes", "Bytes of entries that are not truncated.", false, func() float64 { return float64(raft.LogBytes) }},
+		{"raft_truncations_total", "Truncations of logs.", true, func() float64 { return float64(raft.Truncations) }},
+		{"commit_marks", "Keys whose commit is under way in a region's log.", false, func() float64 { return float64(raft.Marks) }},
+		{"commit_locks", "Keys locked by commits of several phases.", false, func() float64 { return float64(raft.Locks) }},
+		{"read_mark_waits_total", "Reads that waited for a commit under way.", true, func() float64 { return float64(raft.MarkWaits) }},
+		{"read_lock_waits_total", "Reads that waited for a commit of several phases.", true, func() float64 { return float64(raft.LockWaits) }},
+		{"commits_undetermined_total", "Commits of which nobody knows what became of them.", true, func() float64 { return float64(routed.Undetermined.Load()) }},
+		{"commit_conflicts_total", "Commits refused because what they rely on had changed.", true, func() float64 { return float64(routed.Conflicts.Load()) }},
+		{"locks_resolved_total", "Locks of other transactions that were found out about.", true, func() float64 { return float64(routed.Resolved.Load()) }},
+	}
+}
+
 // register lists the metrics. Each is computed when it is read, from what the packages count anyway.
 func (n *Node) register() error {
 	n.metrics = status.NewRegistry()
-	type figure struct {
-		name, help string
-		counter    bool
-		read       func() float64
-	}
 	var w wire.Counters
+	var raft store.ClusterMetrics
 	m, s := n.engine.Metrics(), n.store.Metrics()
-	n.metrics.BeforeWrite(func() { w, m, s = n.wire.Counters(), n.engine.Metrics(), n.store.Metrics() })
+	n.metrics.BeforeWrite(func() {
+		w, m, s, raft = n.wire.Counters(), n.engine.Metrics(), n.store.Metrics(), n.store.ClusterMetrics()
+	})
 	figures := []figure{
 		{"connections", "Open client connections.", false, func() float64 { return float64(n.wire.OpenConnections()) }},
 		{"connections_total", "Connections accepted.", true, func() float64 { return float64(w.Connections) }},
@@ -229,6 +267,7 @@ func (n *Node) register() error {
 		{"plan_cache_misses_total", "Statements whose plan was not cached.", true, func() float64 { return float64(n.shared.Plans.Stats().Misses) }},
 		{"plan_cache_bytes", "Bytes of cached plans.", false, func() float64 { return float64(n.shared.Plans.Stats().Bytes) }},
 	}
+	figures = append(figures, n.clusterFigures(&raft)...)
 	for _, f := range figures {
 		register := n.metrics.GaugeFunc
 		if f.counter {
@@ -252,6 +291,13 @@ func (n *Node) registerGroups(w *wire.Counters) error {
 	}
 	if err := n.registerLatencies(); err != nil {
 		return err
+	}
+	routed := n.kv.Routed()
+	for path := range routed.Paths {
+		if err := n.metrics.CounterFunc("cluster_commits_total", "Commits of a cluster, by path.", status.Labels{"path": kv.PathName(path)},
+			func() float64 { return float64(routed.Paths[path].Load()) }); err != nil {
+			return err
+		}
 	}
 	return n.registerCommands(w)
 }

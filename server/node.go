@@ -30,6 +30,7 @@ import (
 	"github.com/pandodb/pando/store"
 	"github.com/pandodb/pando/table"
 	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/types"
 	"github.com/pandodb/pando/wire"
 )
 
@@ -40,6 +41,7 @@ type Node struct {
 
 	engine  *engine.Engine
 	store   *store.Store
+	kv      *kv.Client
 	autoIDs *table.AutoIDs
 	memory  *exec.MemPool // of statements
 	ddl     *ddl.Executor
@@ -165,7 +167,8 @@ func (n *Node) openStorage() error {
 
 func (n *Node) openSQL() error {
 	o := &n.options
-	txns := txn.NewManager(kv.New(rpc.Loopback(n.store)), txn.ManagerOptions{})
+	n.kv = kv.New(rpc.Loopback(n.store))
+	txns := txn.NewManager(n.kv, txn.ManagerOptions{})
 	schema, err := catalog.Open(txns)
 	if err != nil {
 		return err
@@ -190,7 +193,7 @@ func (n *Node) openSQL() error {
 	n.shared = &session.Node{
 		Txns: txns, Catalog: schema, DDL: n.ddl, Plans: plan.NewCache(o.PlanCacheBytes), AutoIDs: n.autoIDs, Stats: statistics, Users: users,
 		Log: n.log, LogVar: o.LogVar, Version: MySQLVersion + Version, DataDir: o.DataDir, Socket: o.socketPath(), TempDir: temp, Start: clock.Now(),
-		Port: n.listener.Addr().(*net.TCPAddr).Port, SetRelaxed: n.store.SetRelaxed, HashPassword: hashPassword, Counters: n.figures,
+		Port: n.listener.Addr().(*net.TCPAddr).Port, SetRelaxed: n.setRelaxed, Promote: n.promote, HashPassword: hashPassword, Counters: n.figures,
 		Processes: n.processes, Kill: n.kill,
 		SetMaxConnections: n.setMaxConnections, Bulk: session.NewBulk(o.BulkBytes), Memory: n.memory,
 	}
@@ -301,6 +304,28 @@ func (n *Node) serve(l net.Listener) {
 			})
 		}
 	})
+}
+
+// setRelaxed passes on whether commits are acknowledged before they are synced. In a cluster they are not.
+func (n *Node) setRelaxed(on bool) error {
+	err := n.store.SetRelaxed(on)
+	if errors.Is(err, store.ErrRelaxed) {
+		return types.Errorf(types.ErNotSupportedYet, "innodb_flush_log_at_trx_commit other than 1 in a cluster, whose commits are in the log before they are acknowledged")
+	}
+	return err
+}
+
+// promote is ADMIN PROMOTE.
+func (n *Node) promote() (state string, err error) {
+	switch err := n.store.Promote(); {
+	case errors.Is(err, store.ErrPromoted):
+		return "the store is the first of a cluster already", nil
+	case errors.Is(err, store.ErrRelaxed):
+		return "", types.Errorf(types.ErNotSupportedYet, "ADMIN PROMOTE while sync-log is off; set innodb_flush_log_at_trx_commit to 1 first")
+	case err != nil:
+		return "", err
+	}
+	return "the store is the first of a cluster now", nil
 }
 
 // setMaxConnections changes the listener's limit. Before there is a listener, the variable's value is what it will start with.

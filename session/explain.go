@@ -169,6 +169,8 @@ func (s *Session) runAdmin(stmt *syntax.Loose, more bool, out Response) error {
 		run = s.showJobs
 	case strings.HasPrefix(text, "ADMIN CANCEL DDL JOBS"):
 		run = s.cancelJobs
+	case text == "ADMIN PROMOTE":
+		run = s.promote
 	default:
 		return s.fail(types.Errorf(types.ErNotSupportedYet, text))
 	}
@@ -176,6 +178,18 @@ func (s *Session) runAdmin(stmt *syntax.Loose, more bool, out Response) error {
 		return s.fail(err)
 	}
 	return run(stmt, more, out)
+}
+
+// promote makes the node's store the first of a cluster. Where it is one already there is nothing to do, so that the statement can be repeated.
+func (s *Session) promote(_ *syntax.Loose, more bool, out Response) error {
+	if s.node.Promote == nil {
+		return s.fail(types.Errorf(types.ErNotSupportedYet, "ADMIN PROMOTE"))
+	}
+	state, err := s.node.Promote()
+	if err != nil {
+		return s.fail(err)
+	}
+	return s.sendRows([]sqlapi.ColumnInfo{textColumn("STATE", 255)}, [][]types.Value{{types.Text(state)}}, more, out)
 }
 
 // cancelJobs ends index builds that have no session.

@@ -47,6 +47,8 @@ type Node struct {
 	Start time.Time
 	// SetRelaxed makes the store acknowledge commits before they are synced, or not.
 	SetRelaxed func(on bool) error
+	// Promote makes the store the first of a cluster, and says in a sentence what it is then; nil where there is none to promote.
+	Promote func() (state string, err error)
 	// SetMaxConnections passes a new limit to the listener.
 	SetMaxConnections func(int)
 	// Processes lists the connections, and Kill ends one or its statement; both are the listener's.

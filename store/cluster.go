@@ -38,7 +38,6 @@ type Cluster struct {
 	// set and meta are what Promote and Open have started; nil where somebody else drives the groups.
 	set  *replica.Set
 	meta *metaRegion
-
 }
 
 // Lines are where changes of regions are proposed: a replica.Set.

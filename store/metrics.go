@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/replica"
 	"github.com/pandodb/pando/store/rowcache"
 )
 
@@ -65,4 +67,74 @@ func (s *Store) Metrics() Metrics {
 		sh.mu.Unlock()
 	}
 	return m
+}
+
+// ClusterMetrics are the counts of a store whose regions have logs; all are zero while it is alone.
+type ClusterMetrics struct {
+	Groups, Led   int // Raft groups, region 0 included, and those that this store leads
+	Waiting       int // proposals in line
+	Marks, Locks  int // that readers may have to wait for
+	Proposals     uint64
+	Entries       uint64 // Proposals / Entries is the size of a group
+	EntryBytes    uint64
+	Applied       uint64 // commands
+	AppendSeconds float64
+	ApplySeconds  float64
+	Truncations   uint64
+	MarkWaits     uint64 // of readers
+	LockWaits     uint64
+	LogBytes      int64 // of entries that are not truncated yet
+}
+
+// ClusterMetrics takes a snapshot. It visits every region.
+func (s *Store) ClusterMetrics() (m ClusterMetrics) {
+	c := s.cluster.Load()
+	if c == nil || c.set == nil {
+		return m
+	}
+	st := &c.set.Stats
+	m = ClusterMetrics{Waiting: c.set.Waiting(), Proposals: st.Proposals.Load(), Entries: st.Entries.Load(), EntryBytes: st.EntryBytes.Load(),
+		Applied: c.stats.Applied.Load(), AppendSeconds: time.Duration(st.AppendNanos.Sum()).Seconds(),
+		ApplySeconds: time.Duration(st.ApplyNanos.Sum()).Seconds(), Truncations: st.Truncations.Load(),
+		MarkWaits: c.stats.MarkWaits.Load(), LockWaits: c.stats.LockWaits.Load()}
+	m.Groups, m.Led = c.set.Len()
+	m.Marks, m.Locks = c.Pending()
+	for id := range *c.regions.Load() {
+		if g, here := c.set.Status(id); here {
+			m.LogBytes += g.LogBytes
+		}
+	}
+	return m
+}
+
+// RegionStatus describes a region of this store, alone or not.
+type RegionStatus struct {
+	Region *kvapi.Region
+	// Bytes is about what the region holds, Written what commits have added since it was looked at.
+	Bytes, Written int64
+	// Group is the state of its Raft group, nil if it has none.
+	Group *replica.GroupStatus
+}
+
+// RegionStatuses describes all regions in key order.
+func (s *Store) RegionStatuses() (out []RegionStatus) {
+	if c := s.cluster.Load(); c != nil {
+		for _, desc := range c.Regions() {
+			r := c.region(desc.ID)
+			st := RegionStatus{Region: desc, Bytes: r.size.Load(), Written: r.written.Load()}
+			if c.set != nil {
+				if g, here := c.set.Status(desc.ID); here {
+					st.Group = &g
+				}
+			}
+			out = append(out, st)
+		}
+		return out
+	}
+	for _, r := range s.regions.Load().sorted {
+		if !s.regions.Load().closed {
+			out = append(out, RegionStatus{Region: &r.Region, Bytes: r.size.Load(), Written: r.written.Load()})
+		}
+	}
+	return out
 }
