@@ -1,8 +1,10 @@
 package catalog
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pandodb/pando/types"
 )
@@ -168,6 +170,10 @@ func (p *printer) literal(v types.Value) {
 		return
 	}
 	text := types.AppendText(nil, p.ctx, &v)
+	if v.IsBinary() && !utf8.Valid(text) {
+		p.text(fmt.Sprintf("0x%X", text))
+		return
+	}
 	if v.IsString() && !v.IsBinary() {
 		if utf8mb4 := types.DefaultCollation.Charset(); v.Coll.Charset() != utf8mb4 {
 			text, _ = types.ConvertCharset(nil, text, v.Coll.Charset(), utf8mb4)
@@ -260,7 +266,7 @@ func (p *printer) word(name, s string) {
 }
 
 // ShowCreateView returns the text of SHOW CREATE VIEW.
-func ShowCreateView(t *Table) string {
+func ShowCreateView(t *Table, query string, named bool) string {
 	p := &printer{table: t}
 	p.text("CREATE ALGORITHM=" + t.View.Algorithm + " DEFINER=")
 	p.ident(t.View.DefinerUser)
@@ -272,14 +278,17 @@ func ShowCreateView(t *Table) string {
 	}
 	p.text(" SQL SECURITY " + security + " VIEW ")
 	p.ident(t.Name)
-	p.text(" (")
-	for i, c := range t.Columns {
-		if i > 0 {
-			p.text(",")
+	if named {
+		p.text(" (")
+		for i, c := range t.Columns {
+			if i > 0 {
+				p.text(",")
+			}
+			p.ident(c.Name)
 		}
-		p.ident(c.Name)
+		p.text(")")
 	}
-	p.text(") AS " + t.View.Query)
+	p.text(" AS " + query)
 	if t.View.Check != "" {
 		p.text(" WITH " + t.View.Check + " CHECK OPTION")
 	}

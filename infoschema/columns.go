@@ -41,7 +41,7 @@ func columns(q *query) error {
 		rights := q.columnRights(t)
 		for i, c := range t.Columns {
 			row := typeRow(&c.Type)
-			err := q.emit(catalogName, t.Schema, t.Name, c.Name, uint64(i+1), defaultText(c), yesNo(!c.NotNull), c.Type.Name(), row.length, row.octets, row.precision,
+			err := q.emit(catalogName, t.Schema, t.Name, c.Name, uint64(i+1), q.defaultText(c), yesNo(!c.NotNull), c.Type.Name(), row.length, row.octets, row.precision,
 				row.scale, row.fsp, row.charset, row.collation, c.Type.String(), keyText(t, i), extraText(c), rights, c.Comment, "", nil)
 			if err != nil {
 				return err
@@ -145,13 +145,14 @@ func keyText(t *catalog.Table, i int) string {
 	return ""
 }
 
-func defaultText(c *catalog.Column) any {
+// defaultText is a column's default as the session shows it: moments in its time zone, binary strings as numbers.
+func (q *query) defaultText(c *catalog.Column) any {
 	if c.Default == nil {
 		return nil
 	}
 	switch c.Default.Kind {
 	case catalog.DefaultLiteral:
-		return literalText(c)
+		return q.literalText(c)
 	case catalog.DefaultNow:
 		return nowText(c)
 	case catalog.DefaultExpr:
@@ -161,7 +162,7 @@ func defaultText(c *catalog.Column) any {
 }
 
 // literalText is a default as the dictionary shows it: bytes in hexadecimal, without those that BINARY is filled up with, and bits as such.
-func literalText(c *catalog.Column) string {
+func (q *query) literalText(c *catalog.Column) string {
 	v := c.Default.Value
 	switch {
 	case v.K == types.KindBit:
@@ -176,7 +177,7 @@ func literalText(c *catalog.Column) string {
 		}
 		return "0x" + strings.ToUpper(hex.EncodeToString(b))
 	}
-	return string(types.AppendText(nil, nil, &v))
+	return string(types.AppendText(nil, q.Context(), &v))
 }
 
 func nowText(c *catalog.Column) string {

@@ -13,6 +13,8 @@ type Provider interface {
 	Snapshot() *catalog.Snapshot
 	// Now is the statement's time.
 	Now() time.Time
+	// Context converts values as the session shows them.
+	Context() *types.Context
 	// Variables lists the system variables of the session or of the node, by name.
 	Variables(global bool) [][2]string
 	// VariableInfos tells of each variable how it came to its value.

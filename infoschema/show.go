@@ -147,7 +147,12 @@ func showTables(show *syntax.Show, db string) (form, error) {
 	if show.Full {
 		kind = ", TABLE_TYPE AS `Table_type`"
 	}
-	return form{"SELECT TABLE_NAME AS " + quoteName(name) + kind + " FROM information_schema.TABLES WHERE " + inSchema(db) + " ORDER BY TABLE_NAME", name}, nil
+	hidden := ""
+	if strings.EqualFold(db, "mysql") {
+		// What is computed is no data, which dump programs take everything for that this lists; accounts have SHOW CREATE USER and SHOW GRANTS.
+		hidden = " AND FALSE"
+	}
+	return form{"SELECT TABLE_NAME AS " + quoteName(name) + kind + " FROM information_schema.TABLES WHERE " + inSchema(db) + hidden + " ORDER BY TABLE_NAME", name}, nil
 }
 
 func showColumns(show *syntax.Show, db string) (form, error) {

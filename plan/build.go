@@ -47,6 +47,8 @@ type builder struct {
 	hintsAway  []*hint
 	// verb is the block of INSERT, UPDATE or DELETE.
 	verb *hintBlock
+	// bare is the schema whose name is taken from the tables that the first view names; see ViewText.
+	bare string
 	// params are the parameters in which the outer references of the part being planned stand.
 	params map[int]int
 	steps  int

@@ -138,9 +138,14 @@ func CheckText(e syntax.Expr, name, column, schema, table string, client *types.
 			return "", types.Errorf(types.ErColumnCheckConstraintReferencesOtherColumn, name)
 		}
 	}
+	return shownText(tree), nil
+}
+
+// shownText writes an expression as SHOW CREATE TABLE does.
+func shownText(tree syntax.Expr) string {
 	p := clausePrinter{}
 	p.expr(tree)
-	return string(p.b), nil
+	return string(p.b)
 }
 
 // unsteady are the functions whose results depend on more than their arguments: MySQL names them in 3814.

@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"encoding/hex"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/syntax"
@@ -53,6 +55,8 @@ func (p *clausePrinter) expr(e syntax.Expr) {
 		p.test(e)
 	case *syntax.FuncCall:
 		p.call(e)
+	case *syntax.Introduced:
+		p.introduced(e)
 	default:
 		p.text(syntax.String(e))
 	}
@@ -87,6 +91,21 @@ func (p *clausePrinter) literal(e *syntax.Literal) {
 	default:
 		p.text(syntax.String(e))
 	}
+}
+
+// introduced writes a string with its character set. What is kept as digits is shown as the text that it is.
+func (p *clausePrinter) introduced(e *syntax.Introduced) {
+	if e.Lit.Kind == syntax.LitHex && strings.EqualFold(e.Charset, "utf8mb4") {
+		if raw, err := hex.DecodeString(e.Lit.Value); err == nil && utf8.Valid(raw) {
+			p.text("_utf8mb4" + syntax.String(&syntax.Literal{Kind: syntax.LitString, Value: string(raw)}))
+			return
+		}
+	}
+	if e.Lit.Kind == syntax.LitString {
+		p.text("_" + strings.ToLower(e.Charset) + syntax.String(e.Lit))
+		return
+	}
+	p.text(syntax.String(e))
 }
 
 func (p *clausePrinter) unary(e *syntax.Unary) {

@@ -65,6 +65,28 @@ func DefaultText(e syntax.Expr, schema, table string, client *types.Charset) (st
 	return text, nil
 }
 
+// DefaultShown is the text of a DEFAULT expression that is kept: DefaultText, written as MySQL shows it.
+func DefaultShown(e syntax.Expr, schema, table string, client *types.Charset) (string, error) {
+	text, err := DefaultText(e, schema, table, client)
+	if err != nil {
+		return "", err
+	}
+	tree, err := syntax.ParseExpr(text, syntax.Options{})
+	if err != nil {
+		return "", err
+	}
+	foreign := false
+	walkSyntax(tree, func(e syntax.Expr) bool {
+		c, ok := e.(*syntax.ColumnRef)
+		foreign = foreign || ok && c.Table != ""
+		return true
+	})
+	if foreign {
+		return text, nil // of another table: whoever checks the default names it
+	}
+	return shownText(tree), nil
+}
+
 func hasDefaultExpr(c *catalog.Column) bool {
 	return c.Default != nil && c.Default.Kind == catalog.DefaultExpr
 }

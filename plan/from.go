@@ -90,6 +90,9 @@ func (b *builder) tableRef(ref *syntax.TableRef, s *scope, verb string) (rel, []
 		// Before it is looked for, and so before its columns are: which names exist is not told.
 		return nil, nil, types.Errorf(types.ErTableaccessDenied, verb, b.env.User, b.env.Host, ref.Name)
 	}
+	if ref.Schema == b.bare && len(b.views) == 1 {
+		ref.Schema = ""
+	}
 	if b.env.Locked != nil && len(b.views) == 0 {
 		if err := b.env.Locked.Reads(schema, ref.Name, alias); err != nil {
 			return nil, nil, err

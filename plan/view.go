@@ -64,6 +64,27 @@ func (b *builder) mayChange(g *get) error {
 	return b.env.Locked.Writes(g.table.Schema, g.table.Name, g.alias)
 }
 
+// ViewText writes the query of a view for who uses its schema: tables of the schema stand without its name, so that a dump can be loaded into
+// another one. It also says whether the view's columns have other names than the query's. A view that is not valid any more is written as it is kept.
+func ViewText(env *Env, view *catalog.Table) (query string, named bool) {
+	b := newBuilder(env)
+	tree, _, err := syntax.Parse(view.View.Query, syntax.Options{})
+	q, ok := tree.(*syntax.Query)
+	if err != nil || !ok {
+		return view.View.Query, true
+	}
+	b.env, b.bare = b.env.Stored(), view.Schema
+	b.views = append(b.views, view)
+	r, err := b.query(q, nil)
+	if err != nil || len(r.cols) != len(view.Columns) {
+		return view.View.Query, true
+	}
+	for i := range r.cols {
+		named = named || r.cols[i].info.Name != view.Columns[i].Name
+	}
+	return syntax.String(q), named
+}
+
 // ViewTables returns the tables and views that a view reads, at any depth, each once.
 func ViewTables(env *Env, view *catalog.Table) ([]*catalog.Table, error) {
 	b := newBuilder(env)

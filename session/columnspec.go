@@ -92,7 +92,7 @@ func (s *Session) columnDefault(of ddl.Name, spec *ddl.ColumnSpec, e syntax.Expr
 		return &catalog.Default{Kind: catalog.DefaultNow}, nil
 	}
 	if paren, ok := e.(*syntax.Paren); ok {
-		text, err := plan.DefaultText(paren.X, of.Schema, of.Table, s.clientCharset())
+		text, err := plan.DefaultShown(paren.X, of.Schema, of.Table, s.clientCharset())
 		return &catalog.Default{Kind: catalog.DefaultExpr, Expr: text}, err
 	}
 	v, err := s.scalar(e)

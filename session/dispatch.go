@@ -70,6 +70,9 @@ func (s *Session) runQueryLike(stmt syntax.Statement, more bool, out Response) (
 		case strings.HasPrefix(stmt.Kind, "SHOW"):
 			return true, s.runLooseShow(stmt, more, out)
 		}
+		if columns, ok := replicationColumns[stmt.Kind]; ok {
+			return true, s.showReplication(columns, more, out)
+		}
 	}
 	return false, nil
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/ddl"
@@ -91,7 +92,7 @@ func (s *Session) lockTables(items []lockedTable) error {
 		if slices.ContainsFunc(items[:i], func(o lockedTable) bool { return o.schema == t.schema && firstOf(o.alias, o.table) == named }) {
 			return types.Errorf(types.ErNonUniqTable, named)
 		}
-		if catalog.IsSystemSchema(t.schema) {
+		if catalog.IsSystemSchema(t.schema) && (t.write || strings.EqualFold(t.schema, "information_schema")) {
 			return types.Errorf(types.ErDBAccessDenied, s.client.User, s.client.Host, t.schema)
 		}
 		if err := s.require(privilege.LockTables|privilege.Select, t.schema, t.table); err != nil {
@@ -109,6 +110,9 @@ func (s *Session) lockTables(items []lockedTable) error {
 	}
 	var locks []ddl.TableLock
 	for _, t := range items {
+		if catalog.IsSystemSchema(t.schema) {
+			continue // computed from what the catalog holds at the moment
+		}
 		name := ddl.Name{Schema: t.schema, Table: t.table}
 		if i := slices.IndexFunc(locks, func(l ddl.TableLock) bool { return l.Name == name }); i >= 0 {
 			locks[i].Write = locks[i].Write || t.write

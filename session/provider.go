@@ -23,6 +23,8 @@ func (p *provider) session() *Session { return (*Session)(p) }
 
 func (p *provider) Snapshot() *catalog.Snapshot { return p.node.Catalog.Current() }
 
+func (p *provider) Context() *types.Context { return &p.context }
+
 func (p *provider) Variables(global bool) [][2]string {
 	s := p.session()
 	list := make([][2]string, 0, len(s.node.table.list))

@@ -40,6 +40,10 @@ func (s *Session) Query(sql []byte, out Response) error {
 	for {
 		stmt, rest, err := s.parseNext(text)
 		if err != nil {
+			if onlyComment(err, text) {
+				s.startStatement()
+				return s.done(sqlapi.Result{}, false, out)
+			}
 			return s.fail(err)
 		}
 		more := !syntax.Blank(rest, s.parse)
@@ -55,6 +59,12 @@ func (s *Session) Query(sql []byte, out Response) error {
 		}
 		text = rest
 	}
+}
+
+// onlyComment reports whether a text that has no statement has a comment, which clients send by itself. MySQL answers OK then.
+func onlyComment(err error, text string) bool {
+	var e *types.Error
+	return errors.As(err, &e) && e.Number == types.ErEmptyQuery && strings.Trim(text, " \t\r\n\v\f;") != ""
 }
 
 // parseNext parses the first statement of a text that has yet to start. Its tree counts as that statement's memory.

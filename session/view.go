@@ -87,6 +87,11 @@ func (s *Session) dropViews(c *ddl.Call, stmt *syntax.DropObjects) error {
 
 // showCreateView answers SHOW CREATE VIEW, and SHOW CREATE TABLE of a view.
 func (s *Session) showCreateView(t *catalog.Table, more bool, out Response) error {
+	query, named := t.View.Query, true
+	if s.db == t.Schema {
+		query, named = plan.ViewText(s.planEnv(""), t)
+	}
+	text := catalog.ShowCreateView(t, query, named)
 	return s.sendRows([]sqlapi.ColumnInfo{textColumn("View", 64), textColumn("Create View", 1024), textColumn("character_set_client", 32), textColumn("collation_connection", 32)},
-		[][]types.Value{{types.Text(t.Name), types.Text(catalog.ShowCreateView(t)), types.Text(t.View.Charset), types.Text(t.View.Collation)}}, more, out)
+		[][]types.Value{{types.Text(t.Name), types.Text(text), types.Text(t.View.Charset), types.Text(t.View.Collation)}}, more, out)
 }
