@@ -98,6 +98,14 @@ type RowSource struct {
 	Fill func(rt *Runtime, emit func(row []types.Value) error) error
 }
 
+// AccessNote is what EXPLAIN says about an access beyond what the node itself tells. Only plans made to be explained have it.
+type AccessNote struct {
+	Possible []string // the indexes that could have found the rows
+	Read     float64  // the rows that are looked at, by the statistics
+	Filtered float64  // which part of them passes the conditions
+	Ordered  bool     // the order of the rows is what the index is for
+}
+
 // PointGet reads at most one row per key, by the primary key or a unique index, in
 // the order of the index. Keys that are NULL or cannot be in the column select
 // nothing; equal keys yield one row.
@@ -112,6 +120,7 @@ type PointGet struct {
 	Filter expr.Expr
 	// Covering says that all of Cols can be had from the index entry alone.
 	Covering bool
+	Note     *AccessNote
 
 	layout   rowLayout
 	keysOnly bool
@@ -138,6 +147,7 @@ type Scan struct {
 	// Limit, when not nil, is how many rows (after Filter) the plan above can use at
 	// most: it bounds the pages read. The scan stops there.
 	Limit expr.Expr
+	Note  *AccessNote
 
 	layout rowLayout
 }

@@ -56,6 +56,8 @@ type path struct {
 	out     float64 // after the filter
 	cost    float64
 	cover   bool
+	// possible are the names of all indexes with ranges for the rows, for EXPLAIN.
+	possible []string
 }
 
 // byEntries tells whether the path finds rows by entries that their writers do not lock: all but whole unique keys.
@@ -77,9 +79,13 @@ func (b *builder) access(w *want) (*path, error) {
 	}
 	allowed := hints.rows.allows
 	var best *path
+	var possible []string
 	ors := b.unions(w, sargs, usable)
 	consider := func(index *catalog.Index) {
 		p := b.hintedPath(w, index, sargs, usable, &hints)
+		if b.env.Explain && index != nil && len(p.ranges) > 0 {
+			possible = append(possible, index.Name)
+		}
 		if best == nil || p.cost < best.cost {
 			best = p
 		}
@@ -101,6 +107,7 @@ func (b *builder) access(w *want) (*path, error) {
 	if best == nil || !hints.forced && (w.table.PK == nil || !allowed(w.table.PK)) {
 		consider(nil)
 	}
+	best.possible = possible
 	return best, nil
 }
 

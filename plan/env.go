@@ -41,6 +41,8 @@ type Env struct {
 	LockReads LockReads
 	// SafeUpdates is sql_safe_updates: UPDATE and DELETE need a key or a LIMIT.
 	SafeUpdates bool
+	// Explain says that the plan is made to be shown.
+	Explain bool
 	// Poll returns an error once the statement has to end; nil never ends it.
 	Poll func() error
 	// SelectLimit is sql_select_limit; negative is none.

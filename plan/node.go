@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"slices"
 
 	"github.com/pandodb/pando/exec"
@@ -19,10 +20,10 @@ func (b *builder) node(w *want, p *path, cols []int, limit expr.Expr) (exec.Node
 			keys[i] = p.ranges[i].Eq
 		}
 		if !p.needsSort(w) {
-			return &exec.PointGet{Base: exec.Base{EstRows: p.out}, Table: w.table, Alias: w.alias, Index: p.index, Keys: keys, Cols: cols, Filter: filter, Covering: p.cover && !p.index.Primary}, nil
+			return &exec.PointGet{Base: exec.Base{EstRows: p.out}, Table: w.table, Alias: w.alias, Index: p.index, Keys: keys, Cols: cols, Filter: filter, Covering: p.cover && !p.index.Primary, Note: b.accessNote(w, p)}, nil
 		}
 	}
-	scan := &exec.Scan{Table: w.table, Alias: w.alias, Ranges: p.ranges, Reverse: p.reverse && p.ordered}
+	scan := &exec.Scan{Table: w.table, Alias: w.alias, Ranges: p.ranges, Reverse: p.reverse && p.ordered, Note: b.accessNote(w, p)}
 	if p.index != nil && !p.index.Primary {
 		scan.Index = p.index
 	}
@@ -32,6 +33,21 @@ func (b *builder) node(w *want, p *path, cols []int, limit expr.Expr) (exec.Node
 		return scan, nil
 	}
 	return b.lookup(w, p, scan, cols, filter, limit)
+}
+
+// accessNote is what EXPLAIN says about a path.
+func (b *builder) accessNote(w *want, p *path) *exec.AccessNote {
+	if !b.env.Explain {
+		return nil
+	}
+	n := &exec.AccessNote{Possible: p.possible, Read: p.rows, Filtered: p.out / math.Max(p.rows, 1e-9), Ordered: p.ordered && len(w.order) > 0}
+	if b.env.Stats != nil {
+		// Plans don't count a table as smaller than rowsMin; the reader wants to know how large it is.
+		if rows := b.env.Stats.Rows(w.table); rows < rowsMin && !p.points {
+			n.Read *= rows / rowsMin
+		}
+	}
+	return n
 }
 
 // needsSort reports that points come in the index's order, but backwards order is wanted, which PointGet doesn't give.

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -17,11 +16,20 @@ import (
 
 // runExplain shows the plan of a statement, or with ANALYZE what executing it did.
 func (s *Session) runExplain(stmt *syntax.Explain, more bool, out Response) error {
-	if stmt.Connection != nil || stmt.Into != "" || stmt.Schema != "" {
-		return s.fail(types.Errorf(types.ErNotSupportedYet, "EXPLAIN FOR CONNECTION, INTO and FOR SCHEMA; EXPLAIN the statement itself"))
+	if stmt.Into != "" || stmt.Schema != "" {
+		return s.fail(types.Errorf(types.ErNotSupportedYet, "EXPLAIN with INTO or FOR SCHEMA; EXPLAIN the statement itself"))
 	}
 	s.params = s.params[:0]
-	built, _, err := plan.Build(s.planEnv(""), stmt.Stmt)
+	env := s.planEnv("")
+	env.Explain = true
+	explained := stmt.Stmt
+	if stmt.Connection != nil {
+		var err error
+		if explained, err = s.statementOf(stmt.Connection, env); err != nil {
+			return s.fail(err)
+		}
+	}
+	built, _, err := plan.Build(env, explained)
 	if err != nil {
 		return s.fail(err)
 	}
@@ -46,22 +54,44 @@ func (s *Session) runExplain(stmt *syntax.Explain, more bool, out Response) erro
 	return s.sendRows(columns, rows, more, out)
 }
 
+// errExplainOther is ER_EXPLAIN_NOT_SUPPORTED.
+const errExplainOther = 3012
+
+// statementOf parses what another connection runs, and sets env to plan it as that one did. Who may not see the connection learns of none.
+func (s *Session) statementOf(id *syntax.Literal, env *plan.Env) (syntax.Statement, error) {
+	n, err := strconv.ParseUint(id.Value, 10, 64)
+	if err != nil {
+		return nil, types.Errorf(types.ErNoSuchThread, id.Value)
+	}
+	for _, p := range (*provider)(s).Processes(false) {
+		if p.ID != n {
+			continue
+		}
+		if p.Info != "" {
+			env.Database, env.UnknownParams, env.Text = p.Database, true, p.Info
+			switch parsed, _, err := syntax.Parse(p.Info, s.parse); parsed.(type) {
+			case *syntax.Query, *syntax.Insert, *syntax.Update, *syntax.Delete:
+				return parsed, err
+			}
+		}
+		return nil, types.NewError(errExplainOther, "EXPLAIN FOR CONNECTION command is supported only for SELECT/UPDATE/INSERT/DELETE/REPLACE")
+	}
+	return nil, types.Errorf(types.ErNoSuchThread, n)
+}
+
 func (s *Session) explainText(text string, more bool, out Response) error {
 	return s.sendRows([]sqlapi.ColumnInfo{textColumn("EXPLAIN", 65535)}, [][]types.Value{{types.Text(text)}}, more, out)
 }
 
-// explainAnalyze runs a query, drops its rows and shows the tree with what was counted.
+// explainAnalyze runs a statement, drops its rows and shows the tree with what was counted. What it writes stays written.
 func (s *Session) explainAnalyze(p *exec.Plan, stmt syntax.Statement, more bool, out Response) error {
-	if !p.IsQuery || slices.ContainsFunc(p.Tables, func(t exec.TableRef) bool { return t.Write }) {
-		return s.fail(types.Errorf(types.ErNotSupportedYet, "EXPLAIN ANALYZE of a statement that writes or locks"))
-	}
 	entry, err := s.enterAgain(&plan.Entry{Plan: p}, func() (*plan.Entry, error) { return s.build1(s.planEnv(""), stmt, nil) })
 	if err != nil {
 		return s.fail(err)
 	}
 	defer s.leave()
 	p = entry.Plan
-	if err := s.checkPlan(p); err != nil { // a newer plan may be of other tables
+	if err := s.admit(p); err != nil { // a newer plan may be of other tables
 		return s.fail(err)
 	}
 	s.prepareRuntime(p)

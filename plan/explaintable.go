@@ -1,0 +1,377 @@
+package plan
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/types"
+)
+
+// ExplainRows renders a plan as MySQL's traditional table: one row for each table access, in the order in which tables are joined. The plan
+// must have been built with Env.Explain.
+func ExplainRows(p *exec.Plan) ([]sqlapi.ColumnInfo, [][]types.Value) {
+	x := &tableExplainer{plan: p}
+	parts := partsOf(p)
+	x.nextID = len(parts) + 1
+	for i := range parts {
+		part := &parts[i]
+		x.id, x.kind = i+1, part.selectType
+		if i == 0 && len(parts) > 1 {
+			x.kind = "PRIMARY"
+		}
+		x.part(part.root, i == 0)
+	}
+	if len(x.rows) == 0 {
+		x.rows = append(x.rows, &accessRow{id: 1, kind: "SIMPLE", note: "No tables used"})
+	}
+	out := make([][]types.Value, len(x.rows))
+	for i, r := range x.rows {
+		out[i] = r.values()
+	}
+	return explainColumns(), out
+}
+
+func explainColumns() []sqlapi.ColumnInfo {
+	text := func(name string, length int32) sqlapi.ColumnInfo {
+		return sqlapi.ColumnInfo{Name: name, Type: types.Type{ID: types.TypeVarchar, Length: length, Coll: types.DefaultCollation}}
+	}
+	number := types.Type{ID: types.TypeBigInt, Length: -1}
+	return []sqlapi.ColumnInfo{{Name: "id", Type: number}, text("select_type", 19), text("table", 64), text("partitions", 512), text("type", 10),
+		text("possible_keys", 4096), text("key", 64), text("key_len", 4096), text("ref", 1024), {Name: "rows", Type: number},
+		{Name: "filtered", Type: types.Type{ID: types.TypeDouble, Length: 5, Scale: 2}}, text("Extra", 255)}
+}
+
+// accessRow is a row of the table.
+type accessRow struct {
+	id                         int
+	kind, table, access        string
+	possible, key, length, ref string
+	rows, filtered             float64 // rows negative: unknown
+	where, condition, covering bool
+	backwards, buffer          bool
+	temporary, filesort        bool
+	note                       string
+}
+
+func (r *accessRow) values() []types.Value {
+	word := func(s string) types.Value {
+		if s == "" {
+			return types.Null()
+		}
+		return types.Text(s)
+	}
+	rows, filtered := types.Null(), types.Null()
+	if r.access != "" && r.rows >= 0 {
+		rows, filtered = types.Int(int64(math.Max(1, math.Round(r.rows)))), types.Float(math.Round(r.filtered*100)/100)
+	}
+	id := types.Null()
+	if r.id > 0 {
+		id = types.Int(int64(r.id))
+	}
+	return []types.Value{id, word(r.kind), word(r.table), types.Null(), word(r.access), word(r.possible), word(r.key), word(r.length), word(r.ref), rows, filtered,
+		word(r.extra())}
+}
+
+// extra lists the remarks in MySQL's order.
+func (r *accessRow) extra() string {
+	var notes []string
+	for _, n := range []struct {
+		on   bool
+		text string
+	}{{r.note != "", r.note}, {r.condition, "Using index condition"}, {r.where, "Using where"}, {r.backwards, "Backward index scan"}, {r.covering, "Using index"},
+		{r.temporary, "Using temporary"}, {r.filesort, "Using filesort"}, {r.buffer, "Using join buffer (hash join)"}} {
+		if n.on {
+			notes = append(notes, n.text)
+		}
+	}
+	return strings.Join(notes, "; ")
+}
+
+// tableExplainer walks the trees of a plan.
+type tableExplainer struct {
+	plan   *exec.Plan
+	rows   []*accessRow
+	id     int
+	nextID int
+	kind   string
+}
+
+// part lists the accesses of one tree: of a union, branch by branch.
+func (x *tableExplainer) part(root exec.Node, whole bool) {
+	switch d := root.Describe(); {
+	case whole && (d.Op == "Insert" || d.Op == "Replace"):
+		x.rows = append(x.rows, &accessRow{id: x.id, kind: strings.ToUpper(d.Op), table: d.Table, access: "ALL", rows: -1})
+	case whole && strings.HasPrefix(d.Op, "Multi"):
+		x.kind = strings.ToUpper(d.Op[len("Multi"):])
+	case whole && (d.Op == "Update" || d.Op == "Delete"):
+		x.kind = strings.ToUpper(d.Op)
+	}
+	first := len(x.rows)
+	x.walk(root)
+	if root.Describe().Op == "Insert" || len(x.rows) > first {
+		return
+	}
+	x.rows = append(x.rows, &accessRow{id: x.id, kind: x.kind, note: "No tables used"})
+}
+
+// walk adds the rows of a tree, and to them what the nodes above do.
+func (x *tableExplainer) walk(n exec.Node) {
+	first := len(x.rows)
+	switch n := n.(type) {
+	case *exec.Scan:
+		x.rows = append(x.rows, x.scan(n))
+		return
+	case *exec.PointGet:
+		x.rows = append(x.rows, x.point(n))
+		return
+	case *exec.IndexLookup:
+		row := x.scan(n.Scan)
+		row.covering, row.condition, row.where = false, n.Scan.Filter != nil, n.Filter != nil
+		row.share(n.Scan.Note, n.EstRows)
+		x.rows = append(x.rows, row)
+		return
+	case *exec.CTEScan:
+		x.rows = append(x.rows, &accessRow{id: x.id, kind: x.kind, table: x.derivedName(n.CTE), access: "ALL", rows: n.EstRows, filtered: 100})
+		return
+	case *exec.CTEDelta:
+		x.rows = append(x.rows, &accessRow{id: x.id, kind: x.kind, table: n.CTE.Name, access: "ALL", rows: n.EstRows, filtered: 100, note: "Recursive"})
+		return
+	case *exec.RowSource:
+		row := &accessRow{id: x.id, kind: x.kind, table: n.Name, access: "ALL", rows: n.EstRows, filtered: 100}
+		if name, isJSON := strings.CutPrefix(n.Name, "json_table "); isJSON {
+			row.table, row.note = name, "Table function: json_table; Using temporary"
+		}
+		x.rows = append(x.rows, row)
+		return
+	case *exec.UnionAll:
+		x.union(n)
+		return
+	case *exec.Distinct:
+		if all, ok := n.Input.(*exec.UnionAll); ok {
+			x.rows = append(x.rows, x.union(all))
+			return
+		}
+	}
+	for _, child := range n.Children() {
+		x.walk(child)
+	}
+	if len(x.rows) == first {
+		return
+	}
+	head, last := x.rows[first], x.rows[len(x.rows)-1]
+	switch n := n.(type) {
+	case *exec.Sort, *exec.TopN:
+		head.filesort = true
+	case *exec.HashAgg:
+		head.temporary = true
+	case *exec.Distinct:
+		head.temporary = head.temporary || !n.Sorted
+	case *exec.Filter:
+		last.where = true
+	case *exec.HashJoin:
+		last.where, last.buffer = true, true
+	case *exec.Apply:
+		last.where = last.where || n.On != nil
+	case *exec.LockRows:
+		last.covering = false // the row is read again under its lock
+		last.where = last.where || n.Where != nil && (last.access == "ALL" || last.access == "index" || last.access == "range")
+	}
+}
+
+// union numbers the branches behind the first, and returns the row of a result without duplicates.
+func (x *tableExplainer) union(n *exec.UnionAll) *accessRow {
+	kind, id := x.kind, x.id
+	if kind == "SIMPLE" {
+		x.kind = "PRIMARY"
+	}
+	ids := make([]string, len(n.Inputs))
+	for i, input := range n.Inputs {
+		if i > 0 {
+			x.id, x.kind = x.nextID, "UNION"
+			x.nextID++
+		}
+		ids[i] = strconv.Itoa(x.id)
+		before := len(x.rows)
+		x.walk(input)
+		if len(x.rows) == before {
+			x.rows = append(x.rows, &accessRow{id: x.id, kind: x.kind, note: "No tables used"})
+		}
+	}
+	x.kind, x.id = kind, id
+	return &accessRow{kind: "UNION RESULT", table: "<union" + strings.Join(ids, ",") + ">", access: "ALL", rows: -1, temporary: true}
+}
+
+// derivedName is what the table calls a common table expression: by the id of its rows.
+func (x *tableExplainer) derivedName(c *exec.CTE) string {
+	id := 2 + len(x.plan.Subplans)
+	for _, other := range x.plan.CTEs {
+		if other == c {
+			return "<derived" + strconv.Itoa(id) + ">"
+		}
+		if id++; other.Recursive != nil {
+			id++
+		}
+	}
+	return c.Name
+}
+
+// share sets rows and filtered: how many are read, and which part of them goes on.
+func (r *accessRow) share(note *exec.AccessNote, out float64) {
+	r.rows, r.filtered = out, 100
+	if note == nil {
+		return
+	}
+	r.possible = strings.Join(note.Possible, ",")
+	r.rows = note.Read
+	if note.Filtered < 1 {
+		r.filtered = note.Filtered * 100
+	}
+}
+
+// scan describes a scan of rows or of an index.
+func (x *tableExplainer) scan(n *exec.Scan) *accessRow {
+	r := &accessRow{id: x.id, kind: x.kind, table: firstOf(n.Alias, n.Table.Name), access: "ALL", where: n.Filter != nil}
+	r.backwards = n.Reverse
+	r.share(n.Note, n.EstRows)
+	index := n.Index
+	if index == nil {
+		index = n.Table.PK
+	} else {
+		r.covering = true
+	}
+	points, parts := true, 0
+	for i := range n.Ranges {
+		g := &n.Ranges[i]
+		width := len(g.Eq)
+		if g.Low.Expr != nil || g.High.Expr != nil || g.NotNull {
+			points = false
+			width++
+		}
+		parts = max(parts, width)
+	}
+	switch {
+	case len(n.Ranges) == 0 && n.Index == nil && (n.Note == nil || !n.Note.Ordered):
+		return r
+	case len(n.Ranges) == 0:
+		r.access, parts = "index", len(index.Columns)
+	case points && len(n.Ranges) == 1:
+		r.access, r.ref = "ref", refs(n.Ranges[0].Eq)
+	case points && len(n.Ranges) == 2 && (n.Ranges[0].EqNull != 0) != (n.Ranges[1].EqNull != 0):
+		r.access, r.ref = "ref_or_null", refs(n.Ranges[0].Eq)
+	default:
+		r.access = "range"
+		r.where = r.where || !r.condition
+	}
+	if index != nil {
+		r.key, r.length = index.Name, keyLength(n.Table, index, parts)
+	}
+	return r
+}
+
+// point describes a read of whole unique keys.
+func (x *tableExplainer) point(n *exec.PointGet) *accessRow {
+	r := &accessRow{id: x.id, kind: x.kind, table: firstOf(n.Alias, n.Table.Name), access: "const", where: n.Filter != nil, covering: n.Covering}
+	r.share(n.Note, n.EstRows)
+	r.key, r.length = n.Index.Name, keyLength(n.Table, n.Index, len(n.Index.Columns))
+	if len(n.Keys) > 1 {
+		r.access, r.where = "range", true
+		return r
+	}
+	r.rows = 1
+	if r.ref = refs(n.Keys[0]); strings.Trim(strings.ReplaceAll(r.ref, "const", ""), ",") != "" {
+		r.access = "eq_ref"
+	}
+	return r
+}
+
+// refs lists what the columns of a key are compared with: a column, a constant, or an expression.
+func refs(keys []expr.Expr) string {
+	out := make([]string, len(keys))
+	for i, e := range keys {
+		out[i] = "const"
+		e = expr.Unwrap(e)
+		if _, param := e.ParamOrdinal(); param {
+			if name := e.String(); strings.HasPrefix(name, "`") {
+				out[i] = strings.ReplaceAll(name, "`", "")
+			}
+		} else if _, constant := e.ConstValue(); !constant && strings.Contains(e.String(), "`") {
+			out[i] = "func"
+		}
+	}
+	return strings.Join(out, ",")
+}
+
+// keyLength is MySQL's key_len: the bytes of the first columns of an index at their longest, one more for each that may be NULL.
+func keyLength(t *catalog.Table, index *catalog.Index, parts int) string {
+	total := 0
+	for _, part := range index.Columns[:min(parts, len(index.Columns))] {
+		if part.Col >= len(t.Columns) {
+			total += 6 // the hidden row id
+			continue
+		}
+		c := t.Columns[part.Col]
+		total += typeLength(&c.Type, part.PrefixLen)
+		if !c.NotNull {
+			total++
+		}
+	}
+	return strconv.Itoa(total)
+}
+
+func typeLength(t *types.Type, prefix int) int {
+	fraction := (int(max(t.Scale, 0)) + 1) / 2
+	switch t.ID {
+	case types.TypeTinyInt, types.TypeYear:
+		return 1
+	case types.TypeSmallInt:
+		return 2
+	case types.TypeMediumInt, types.TypeDate:
+		return 3
+	case types.TypeInt, types.TypeFloat:
+		return 4
+	case types.TypeBigInt, types.TypeDouble:
+		return 8
+	case types.TypeTime:
+		return 3 + fraction
+	case types.TypeTimestamp:
+		return 4 + fraction
+	case types.TypeDatetime:
+		return 5 + fraction
+	case types.TypeBit:
+		return (int(t.Length) + 7) / 8
+	case types.TypeDecimal:
+		return decimalLength(int(t.Length)-int(t.Scale)) + decimalLength(int(t.Scale))
+	case types.TypeEnum:
+		return 1 + len(t.Elems)/256
+	case types.TypeSet:
+		n := (len(t.Elems) + 7) / 8
+		if n > 4 {
+			return 8
+		}
+		return n
+	}
+	chars := int(t.Length)
+	if prefix > 0 {
+		chars = prefix
+	}
+	width := 1
+	if t.Coll != types.Binary {
+		width = max(t.Coll.MaxCharLen(), 1)
+	}
+	n := chars * width
+	if t.ID != types.TypeChar && t.ID != types.TypeBinary {
+		n += 2
+	}
+	return n
+}
+
+// decimalLength is how many bytes MySQL stores so many digits in.
+func decimalLength(digits int) int {
+	rest := []int{0, 1, 1, 2, 2, 3, 3, 4, 4, 4}
+	return digits/9*4 + rest[digits%9]
+}
