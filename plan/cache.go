@@ -103,6 +103,27 @@ func (e *Entry) Valid(snapshot *catalog.Snapshot) bool {
 	return true
 }
 
+// Forget drops the plans over a table whose statistics are new, so that they are made again; direct programs stay, which have no choice to make.
+// Sessions that hold an entry go on with it until they look it up again.
+func (c *Cache) Forget(physID uint64) {
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		for _, e := range s.entries {
+			if e.Plan.Program != nil {
+				continue
+			}
+			for k := range e.Plan.Tables {
+				if e.Plan.Tables[k].Table.PhysID == physID {
+					s.drop(e)
+					break
+				}
+			}
+		}
+		s.mu.Unlock()
+	}
+}
+
 // Put adds a plan and returns its entry, or that of another session which was faster.
 func (c *Cache) Put(key []byte, text string, p *exec.Plan, snapshot *catalog.Snapshot) *Entry {
 	e := &Entry{Plan: p, Text: text, key: string(key), size: entryBytes + len(key) + len(text) + p.Bytes}

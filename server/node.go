@@ -43,6 +43,7 @@ type Node struct {
 	store   *store.Store
 	kv      *kv.Client
 	autoIDs *table.AutoIDs
+	stats   *stats.Store
 	memory  *exec.MemPool // of statements
 	ddl     *ddl.Executor
 	shared  *session.Node
@@ -197,6 +198,8 @@ func (n *Node) openSQL() error {
 		Processes: n.processes, Kill: n.kill,
 		SetMaxConnections: n.setMaxConnections, Bulk: session.NewBulk(o.BulkBytes), Memory: n.memory,
 	}
+	n.stats = statistics
+	statistics.Start(n.shared.Plans.Forget)
 	flush := "1"
 	if !o.SyncLog {
 		flush = "0"
@@ -374,6 +377,9 @@ func (n *Node) Close() error {
 	}
 	close(n.stop)
 	n.loops.Wait()
+	if n.stats != nil {
+		n.stats.Close()
+	}
 	if n.ddl != nil {
 		n.ddl.Close()
 	}

@@ -359,9 +359,40 @@ func (s *Session) execute(entry *plan.Entry, more bool, out Response) error {
 		s.leave()
 		return s.fail(err)
 	}
+	if !p.IsQuery && result.AffectedRows > 0 {
+		s.countChanges(p, int64(result.AffectedRows))
+	}
 	err = s.answer(p, result, more, out)
 	s.leave()
 	return err
+}
+
+// changesBatch is how many changed rows of one table a session gathers before it tells the statistics.
+const changesBatch = 64
+
+// countChanges counts rows that a statement wrote, for the statistics: those of the first table that it changes.
+func (s *Session) countChanges(p *exec.Plan, rows int64) {
+	for i := range p.Tables {
+		t := &p.Tables[i]
+		if !t.Write {
+			continue
+		}
+		if s.changed != t.Table {
+			s.tellChanges()
+			s.changed = t.Table
+		}
+		if s.changedRows += rows; s.changedRows >= changesBatch {
+			s.tellChanges()
+		}
+		return
+	}
+}
+
+func (s *Session) tellChanges() {
+	if s.changed != nil && s.changedRows > 0 {
+		s.node.Stats.Changed(s.changed, s.changedRows)
+	}
+	s.changed, s.changedRows = nil, 0
 }
 
 // admit ends a statement that was killed while its text was parsed, refuses writes in a read-only transaction, checks privileges, and opens

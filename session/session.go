@@ -121,6 +121,9 @@ type Session struct {
 	// info is the text of the running statement, for SHOW PROCESSLIST; nil between statements.
 	info    atomic.Pointer[string]
 	shownDB atomic.Pointer[string] // the current database, for the process list
+	// changed is the table of which this session has written changedRows since it told the statistics.
+	changed     *catalog.Table
+	changedRows int64
 	results *types.Charset         // character_set_results
 	// generation counts changes of env, so that a kept plan is checked with one comparison.
 	generation uint32

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/pandodb/pando/catalog"
@@ -74,4 +75,47 @@ func TestStatisticsGoWithTheirTable(t *testing.T) {
 	node = inproc.Open(t, o)
 	t.Cleanup(node.Close)
 	known(1)
+}
+
+// TestStatisticsRefreshThemselves: enough changed rows bring statistics, which drop the plans made without them; STATS_AUTO_RECALC=0 keeps a table out.
+func TestStatisticsRefreshThemselves(t *testing.T) {
+	n, c := inproc.OpenDatabase(t)
+	n.Stats.Start(n.Plans.Forget)
+	t.Cleanup(n.Stats.Close)
+	c.Must("CREATE TABLE numbers (n INT PRIMARY KEY)")
+	c.Must("INSERT INTO numbers WITH RECURSIVE r AS (SELECT 1 n UNION ALL SELECT n + 1 FROM r WHERE n < 500) SELECT n FROM r")
+	for _, ddl := range []string{"CREATE TABLE kept (id INT PRIMARY KEY, a INT) STATS_AUTO_RECALC=0", "CREATE TABLE one (id INT PRIMARY KEY, a INT)",
+		"CREATE TABLE many (id INT PRIMARY KEY, a INT)"} {
+		c.Must(ddl)
+	}
+	count := func(name string) (float64, bool) {
+		table, err := n.Catalog.Current().Table("d", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n.Stats.RowCount(table)
+	}
+	query := "SELECT COUNT(*) FROM many x JOIN many y ON x.a = y.a"
+	c.Must(query)
+	c.Must("INSERT INTO kept SELECT n, n FROM numbers")
+	c.Must("INSERT INTO many SELECT n, n FROM numbers")
+	testkit.Await(t, "statistics after one large statement", func() bool {
+		rows, ok := count("many")
+		return ok && rows == 500
+	})
+	before := n.Plans.Stats()
+	c.Must(query)
+	if after := n.Plans.Stats(); after.Misses == before.Misses {
+		t.Error("a plan made without statistics outlived them")
+	}
+	for i := range 256 {
+		c.Must("INSERT INTO one VALUES (" + strconv.Itoa(i) + ", 1)")
+	}
+	testkit.Await(t, "statistics after many small statements", func() bool {
+		_, ok := count("one")
+		return ok
+	})
+	if _, ok := count("kept"); ok {
+		t.Error("STATS_AUTO_RECALC=0 was not heard")
+	}
 }

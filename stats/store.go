@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/keys"
@@ -45,6 +46,7 @@ type Store struct {
 	mu     sync.RWMutex // guards tables; a leaf lock
 	// tables by physical id. The values are immutable.
 	tables map[uint64]*Table
+	auto   atomic.Pointer[auto] // nil unless started
 }
 
 // Open loads the statistics, and drops those of tables that are gone: an ANALYZE TABLE that was running may have left some, and so did
@@ -119,6 +121,9 @@ func (s *Store) Put(t *catalog.Table, stats *Table) error {
 	s.mu.Lock()
 	s.tables[t.PhysID] = stats
 	s.mu.Unlock()
+	if a := s.auto.Load(); a != nil && a.fresh != nil {
+		a.fresh(t.PhysID)
+	}
 	// A later drop finds the statistics; who dropped the table before this may have been too early for them.
 	if now := s.schema.Current().TableByID(t.ID); now == nil || now.PhysID != t.PhysID {
 		return s.remove(t.PhysID)
