@@ -124,7 +124,7 @@ type Session struct {
 	// changed is the table of which this session has written changedRows since it told the statistics.
 	changed     *catalog.Table
 	changedRows int64
-	results *types.Charset         // character_set_results
+	results     *types.Charset // character_set_results
 	// generation counts changes of env, so that a kept plan is checked with one comparison.
 	generation uint32
 }
