@@ -184,7 +184,7 @@ func (s *Session) flushTables(stmt *syntax.Flush) error {
 	}
 	switch {
 	case stmt.Lock == "FOR EXPORT":
-		return types.Errorf(types.ErNotSupportedYet, "FLUSH TABLES … FOR EXPORT, since tables have no files of their own; use mysqldump, pando export or pando backup")
+		return types.Errorf(types.ErNotSupportedYet, "FLUSH TABLES … FOR EXPORT, since tables have no files of their own; use mysqldump")
 	case stmt.Lock == "":
 		for _, t := range s.locked {
 			if !t.write {

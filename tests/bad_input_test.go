@@ -107,9 +107,9 @@ var badStatements = []badStatement{
 	{"DROP USER nobody", 1396, "HY000", "Operation DROP USER failed for 'nobody'@'%'"},
 	// Not supported yet: the number, and what to use instead.
 	{"LOCK TABLES t READ, t WRITE", 1066, "42000", "Not unique table/alias: 't'"},
-	{"FLUSH TABLES t FOR EXPORT", 1235, "42000", "…mysqldump…"},
-	{"CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW SET @a = 1", 1235, "42000", "…triggers; use"},
-	{"CALL p()", 1235, "42000", "…stored routines; use"},
+	{"FLUSH TABLES t FOR EXPORT", 1235, "42000", "…use mysqldump"},
+	{"CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW SET @a = 1", 1235, "42000", "…CREATE TRIGGER; use"},
+	{"CALL p()", 1235, "42000", "…CALL; use"},
 	{"XA START 'a'", 1235, "42000", "…use BEGIN and COMMIT"},
 	{"LOAD DATA INFILE 'x' INTO TABLE t", 1235, "42000", "…use INSERT"},
 	{"SELECT id FROM t INTO OUTFILE '/tmp/x'", 1235, "42000", "…INTO OUTFILE; write"},
@@ -139,7 +139,7 @@ func TestBadStatements(t *testing.T) {
 		if now := connectionID(t, conn); now != id {
 			t.Fatalf("%s: the connection was lost", bad.sql)
 		}
-		if bad.number == 1064 || strings.HasPrefix(bad.sql, "USE") || strings.HasPrefix(bad.sql, "EXECUTE") || strings.HasPrefix(bad.sql, "DEALLOCATE") {
+		if bad.number == 1064 || strings.HasPrefix(bad.sql, "USE") || strings.HasPrefix(bad.sql, "EXECUTE") || strings.HasPrefix(bad.sql, "DEALLOCATE") || strings.HasPrefix(bad.sql, "LOCK TABLES") { // not preparable
 			continue
 		}
 		stmt, err := conn.PrepareContext(context.Background(), bad.sql)
