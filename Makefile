@@ -8,7 +8,7 @@ RACE    := ./engine/... ./mvcc ./store/... ./kv ./txn ./session ./wire
 export GO
 export GOFLAGS := $(shell $(GO) env GOFLAGS) '-modfile=$(CURDIR)/bin/pando.mod'
 
-.PHONY: pebble build run test race fuzz hunt bench profile lint clean
+.PHONY: pebble build run test compat race fuzz hunt bench profile lint clean
 
 pebble: # with its memory from package engine/offheap
 	scripts/pebble.sh
@@ -21,6 +21,9 @@ run: build ## serve ./data on 127.0.0.1:4000
 
 test: pebble ## everything that must pass, in stages that say how long they take: less than 12 minutes on two quiet processors
 	RACE='$(RACE)' scripts/test.sh
+
+compat: build ## real clients: drivers, ORMs and their migrations, from their registries, in about ten minutes; docs/compatibility.md is the table of results
+	COMPAT=all $(GO) test -pgo=off ./tests -run 'TestCompat' -timeout 45m -compat-table $(CURDIR)/docs/compatibility.md
 
 race: pebble ## the race detector over the concurrent packages, full length
 	CGO_ENABLED=1 $(GO) test -race -tags expensive -timeout 30m $(RACE)
