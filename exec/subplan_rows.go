@@ -157,7 +157,7 @@ func (r *subplanRows) judgeUnknown(q *quantifier) error {
 			}
 		}
 		done, err := r.judgeRow(uint32(id), q)
-		if done || err != nil || len(r.st.plan.LeftKeys) == 1 {
+		if done || err != nil || len(Types(r.st.plan.Root)) == 1 {
 			return err
 		}
 	}
