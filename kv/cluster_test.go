@@ -149,8 +149,11 @@ func TestClusterPaths(t *testing.T) {
 			if done, err := r.c.DropSpan(kvapi.Span{Start: []byte("c"), End: []byte("j")}, now); !done || err != nil {
 				t.Error(done, err)
 			}
+			var sn Snapshot // without it garbage may be collected up to now meanwhile
+			r.c.Register(&sn)
+			defer r.c.Unregister(&sn)
 			for key, want := range map[string]bool{"b": true, "c": false, "e": false, "x": true} {
-				if found, err := r.c.Get(&kvapi.GetRequest{Key: []byte(key), TS: now}); found != want || err != nil {
+				if found, err := r.c.Get(&kvapi.GetRequest{Key: []byte(key), TS: sn.TS()}); found != want || err != nil {
 					t.Errorf("after the drop %s: %v, %v", key, found, err)
 				}
 			}
