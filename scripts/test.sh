@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
 read -ra race <<<"${RACE:?the packages of the race detector: run make test}"
-budget=720 # seconds on two quiet processors
+budget=960 # seconds on two quiet processors
 
 mkdir -p bin
 skips=bin/test.skips
