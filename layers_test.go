@@ -41,12 +41,12 @@ var layers = map[string][]string{
 	"types":          {},
 	"txn":            {"kv"},
 	"kv":             {"rpc", "txn/commit"},
-	"rpc":            {"store"},
+	"rpc":            {"store", "internal/codec"},
 	"store":          {"store/rowcache", "txn/commit", "replica", "placement/meta", "placement", "mvcc", "engine"},
 	"store/rowcache": {},
-	"replica":        {"engine"},
+	"replica":        {"engine", "internal/codec"},
 	"placement":      {},
-	"placement/meta": {},
+	"placement/meta": {"internal/codec"},
 	"txn/commit":     {"mvcc"},
 	"mvcc":           {"engine"},
 	"engine":         {"engine/wal", "engine/aio", "engine/offheap"},
@@ -70,6 +70,7 @@ var layers = map[string][]string{
 	"internal/explore":    {},
 	"internal/sim":        {"replica"},
 	"internal/assert":     {},
+	"internal/codec":      {},
 	"internal/script":     {},
 }
 

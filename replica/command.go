@@ -2,6 +2,7 @@ package replica
 
 import (
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/internal/codec"
 	"github.com/pandodb/pando/kvapi"
 )
 
@@ -29,7 +30,7 @@ type Command interface {
 	// Kind is the byte in front of the fields.
 	Kind() Kind
 	appendTo(b []byte) []byte
-	readFrom(d *decoder)
+	readFrom(d *codec.Decoder)
 }
 
 // Write is a transaction in one entry: versions at TS, and counters raised.
@@ -163,82 +164,82 @@ func newCommand(k Kind) Command {
 }
 
 func (c *Write) appendTo(b []byte) []byte {
-	b = appendMutations(appendUint(appendUint(b, c.Start), c.TS), c.Mutations)
-	b = appendUint(b, len(c.Counters))
+	b = codec.AppendMutations(codec.AppendUint(codec.AppendUint(b, c.Start), c.TS), c.Mutations)
+	b = codec.AppendUint(b, len(c.Counters))
 	for _, r := range c.Counters {
-		b = appendUint(appendBytes(b, r.Key), r.Value)
+		b = codec.AppendUint(codec.AppendBytes(b, r.Key), r.Value)
 	}
 	return b
 }
 
-func (c *Write) readFrom(d *decoder) {
-	*c = Write{Start: d.ts(), TS: d.ts(), Mutations: d.mutations()}
-	for range d.count(2) {
-		c.Counters = append(c.Counters, kvapi.CounterRaise{Key: d.bytes(), Value: d.uint()})
+func (c *Write) readFrom(d *codec.Decoder) {
+	*c = Write{Start: d.TS(), TS: d.TS(), Mutations: d.Mutations()}
+	for range d.Count(2) {
+		c.Counters = append(c.Counters, kvapi.CounterRaise{Key: d.Bytes(), Value: d.Uint()})
 	}
 }
 
 func (c *Prewrite) appendTo(b []byte) []byte {
-	b = appendUint(appendUint(appendUint(appendUint(b, c.Start), c.Node), c.NodeEpoch), c.TTL)
-	b = appendBool(appendBytes(b, c.Primary), c.Async)
-	b = appendUint(appendKeys(b, c.Secondaries), c.Least)
-	return appendMutations(b, c.Mutations)
+	b = codec.AppendUint(codec.AppendUint(codec.AppendUint(codec.AppendUint(b, c.Start), c.Node), c.NodeEpoch), c.TTL)
+	b = codec.AppendBool(codec.AppendBytes(b, c.Primary), c.Async)
+	b = codec.AppendUint(codec.AppendKeys(b, c.Secondaries), c.Least)
+	return codec.AppendMutations(b, c.Mutations)
 }
 
-func (c *Prewrite) readFrom(d *decoder) {
-	*c = Prewrite{Start: d.ts(), Node: d.uint(), NodeEpoch: d.uint(), TTL: d.uint(), Primary: d.bytes(), Async: d.bool(),
-		Secondaries: d.keys(), Least: d.ts(), Mutations: d.mutations()}
+func (c *Prewrite) readFrom(d *codec.Decoder) {
+	*c = Prewrite{Start: d.TS(), Node: d.Uint(), NodeEpoch: d.Uint(), TTL: d.Uint(), Primary: d.Bytes(), Async: d.Bool(),
+		Secondaries: d.Keys(), Least: d.TS(), Mutations: d.Mutations()}
 }
 
 func (c *Commit) appendTo(b []byte) []byte {
-	return appendKeys(appendUint(appendUint(b, c.Start), c.TS), c.Keys)
+	return codec.AppendKeys(codec.AppendUint(codec.AppendUint(b, c.Start), c.TS), c.Keys)
 }
 
-func (c *Commit) readFrom(d *decoder) { *c = Commit{Start: d.ts(), TS: d.ts(), Keys: d.keys()} }
+func (c *Commit) readFrom(d *codec.Decoder) { *c = Commit{Start: d.TS(), TS: d.TS(), Keys: d.Keys()} }
 
 func (c *Rollback) appendTo(b []byte) []byte {
-	return appendKeys(appendBool(appendUint(b, c.Start), c.Marker), c.Keys)
+	return codec.AppendKeys(codec.AppendBool(codec.AppendUint(b, c.Start), c.Marker), c.Keys)
 }
 
-func (c *Rollback) readFrom(d *decoder) {
-	*c = Rollback{Start: d.ts(), Marker: d.bool(), Keys: d.keys()}
+func (c *Rollback) readFrom(d *codec.Decoder) {
+	*c = Rollback{Start: d.TS(), Marker: d.Bool(), Keys: d.Keys()}
 }
 
 func (c *Alloc) appendTo(b []byte) []byte {
-	return appendUint(appendUint(appendBytes(b, c.Key), c.Least), c.N)
+	return codec.AppendUint(codec.AppendUint(codec.AppendBytes(b, c.Key), c.Least), c.N)
 }
 
-func (c *Alloc) readFrom(d *decoder) { *c = Alloc{Key: d.bytes(), Least: d.uint(), N: d.uint()} }
+func (c *Alloc) readFrom(d *codec.Decoder) { *c = Alloc{Key: d.Bytes(), Least: d.Uint(), N: d.Uint()} }
 
-func (c *DropCounters) appendTo(b []byte) []byte { return appendSpan(b, c.Span) }
-func (c *DropCounters) readFrom(d *decoder)      { c.Span = d.span() }
+func (c *DropCounters) appendTo(b []byte) []byte  { return codec.AppendSpan(b, c.Span) }
+func (c *DropCounters) readFrom(d *codec.Decoder) { c.Span = d.Span() }
 
-func (c *DropSpan) appendTo(b []byte) []byte { return appendSpan(b, c.Span) }
-func (c *DropSpan) readFrom(d *decoder)      { c.Span = d.span() }
+func (c *DropSpan) appendTo(b []byte) []byte  { return codec.AppendSpan(b, c.Span) }
+func (c *DropSpan) readFrom(d *codec.Decoder) { c.Span = d.Span() }
 
-func (c *GCPoint) appendTo(b []byte) []byte { return appendUint(b, c.TS) }
-func (c *GCPoint) readFrom(d *decoder)      { c.TS = d.ts() }
+func (c *GCPoint) appendTo(b []byte) []byte  { return codec.AppendUint(b, c.TS) }
+func (c *GCPoint) readFrom(d *codec.Decoder) { c.TS = d.TS() }
 
 func (c *Split) appendTo(b []byte) []byte {
-	b = appendUint(appendUint(appendBytes(b, c.Key), c.Right), len(c.Peers))
+	b = codec.AppendUint(codec.AppendUint(codec.AppendBytes(b, c.Key), c.Right), len(c.Peers))
 	for _, p := range c.Peers {
-		b = appendUint(b, p)
+		b = codec.AppendUint(b, p)
 	}
 	return b
 }
 
-func (c *Split) readFrom(d *decoder) {
-	*c = Split{Key: d.bytes(), Right: kvapi.RegionID(d.uint())}
-	for range d.count(1) {
-		c.Peers = append(c.Peers, d.uint())
+func (c *Split) readFrom(d *codec.Decoder) {
+	*c = Split{Key: d.Bytes(), Right: kvapi.RegionID(d.Uint())}
+	for range d.Count(1) {
+		c.Peers = append(c.Peers, d.Uint())
 	}
 }
 
-func (c *Meta) appendTo(b []byte) []byte { return appendBytes(b, c.Content) }
-func (c *Meta) readFrom(d *decoder)      { c.Content = d.bytes() }
+func (c *Meta) appendTo(b []byte) []byte  { return codec.AppendBytes(b, c.Content) }
+func (c *Meta) readFrom(d *codec.Decoder) { c.Content = d.Bytes() }
 
 func (c *Renew) appendTo(b []byte) []byte {
-	return appendUint(appendBytes(appendUint(b, c.Start), c.Key), c.TTL)
+	return codec.AppendUint(codec.AppendBytes(codec.AppendUint(b, c.Start), c.Key), c.TTL)
 }
 
-func (c *Renew) readFrom(d *decoder) { *c = Renew{Start: d.ts(), Key: d.bytes(), TTL: d.uint()} }
+func (c *Renew) readFrom(d *codec.Decoder) { *c = Renew{Start: d.TS(), Key: d.Bytes(), TTL: d.Uint()} }

@@ -7,6 +7,7 @@ import (
 
 	"go.etcd.io/raft/v3/raftpb"
 
+	"github.com/pandodb/pando/internal/codec"
 	"github.com/pandodb/pando/kvapi"
 )
 
@@ -58,44 +59,41 @@ func (m Message) Append(b []byte) (out []byte, ok bool) {
 	}
 	b = append(b, messageVersion, byte(kind))
 	for _, n := range [...]uint64{r.GetTo(), r.GetFrom(), r.GetTerm(), r.GetLogTerm(), r.GetIndex(), r.GetCommit(), r.GetVote(), r.GetRejectHint()} {
-		b = appendUint(b, n)
+		b = codec.AppendUint(b, n)
 	}
-	b = appendBytes(appendBool(b, r.GetReject()), r.GetContext())
-	b = appendUint(b, len(r.GetEntries()))
+	b = codec.AppendBytes(codec.AppendBool(b, r.GetReject()), r.GetContext())
+	b = codec.AppendUint(b, len(r.GetEntries()))
 	for _, e := range r.GetEntries() {
-		b = appendBytes(appendUint(append(b, byte(e.GetType())), e.GetTerm()), e.GetData())
+		b = codec.AppendBytes(codec.AppendUint(append(b, byte(e.GetType())), e.GetTerm()), e.GetData())
 	}
 	return b, true
 }
 
 // DecodeMessage reads a message, which takes all of b. What it holds aliases b.
 func DecodeMessage(b []byte) (Message, error) {
-	d := decoder{b: b}
-	if v := d.byte(255); d.err == nil && v != messageVersion {
+	d := codec.NewDecoder(b)
+	if v := d.Byte(255); d.Err() == nil && v != messageVersion {
 		return Message{}, fmt.Errorf("%w: version %d, this program knows %d", ErrMessage, v, messageVersion)
 	}
-	kind := d.byte(byte(len(messageTypes) - 1))
+	kind := d.Byte(byte(len(messageTypes) - 1))
 	r := &raftpb.Message{Type: messageTypes[kind].Enum()}
 	for _, n := range [...]**uint64{&r.To, &r.From, &r.Term, &r.LogTerm, &r.Index, &r.Commit, &r.Vote, &r.RejectHint} {
-		*n = new(d.uint())
+		*n = new(d.Uint())
 	}
-	r.Reject = new(d.bool())
-	if c := d.bytes(); len(c) > 0 {
+	r.Reject = new(d.Bool())
+	if c := d.Bytes(); len(c) > 0 {
 		r.Context = c
 	}
-	for range d.count(3) {
-		e := &raftpb.Entry{Type: raftpb.EntryType(d.byte(byte(raftpb.EntryConfChangeV2))).Enum(), Term: new(d.uint())}
-		if c := d.bytes(); len(c) > 0 {
+	for range d.Count(3) {
+		e := &raftpb.Entry{Type: raftpb.EntryType(d.Byte(byte(raftpb.EntryConfChangeV2))).Enum(), Term: new(d.Uint())}
+		if c := d.Bytes(); len(c) > 0 {
 			e.Data = c
 		}
 		e.Index = new(r.GetIndex() + uint64(len(r.Entries)) + 1)
 		r.Entries = append(r.Entries, e)
 	}
-	if d.err == nil && len(d.b) > 0 {
-		d.fail("bytes behind the end")
-	}
-	if d.err != nil {
-		return Message{}, fmt.Errorf("%w: %w", ErrMessage, d.err)
+	if err := d.End(); err != nil {
+		return Message{}, fmt.Errorf("%w: %w", ErrMessage, err)
 	}
 	return Message{r}, nil
 }

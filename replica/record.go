@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/raft/v3/raftpb"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/internal/codec"
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kvapi"
 )
@@ -60,11 +61,11 @@ func AppendRegion(b []byte, r *kvapi.Region) []byte {
 	b = binary.BigEndian.AppendUint32(b, r.Epoch.Version)
 	b = binary.BigEndian.AppendUint32(b, r.Epoch.ConfVer)
 	b = append(b, byte(r.Mode))
-	b = appendBytes(appendBytes(b, r.Start), r.End)
+	b = codec.AppendBytes(codec.AppendBytes(b, r.Start), r.End)
 	if r.Mode == kvapi.ModeRaft {
-		b = appendUint(b, len(r.Peers))
+		b = codec.AppendUint(b, len(r.Peers))
 		for _, p := range r.Peers {
-			b = appendBool(appendUint(appendUint(b, p.ID), p.Store), p.Learner)
+			b = codec.AppendBool(codec.AppendUint(codec.AppendUint(b, p.ID), p.Store), p.Learner)
 		}
 	}
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[from:]))
@@ -82,14 +83,14 @@ func DecodeRegion(b []byte) (*kvapi.Region, error) {
 	if r.Mode != kvapi.ModeSolo && r.Mode != kvapi.ModeRaft {
 		return nil, fmt.Errorf("replica: region %d has mode %d, which this program does not know", r.ID, r.Mode)
 	}
-	d := decoder{b: b[fixed:n]}
-	r.Start, r.End = bytes.Clone(d.bytes()), bytes.Clone(d.bytes())
+	d := codec.NewDecoder(b[fixed:n])
+	r.Start, r.End = bytes.Clone(d.Bytes()), bytes.Clone(d.Bytes())
 	if r.Mode == kvapi.ModeRaft {
-		for range d.count(3) {
-			r.Peers = append(r.Peers, kvapi.Peer{ID: d.uint(), Store: d.uint(), Learner: d.bool()})
+		for range d.Count(3) {
+			r.Peers = append(r.Peers, kvapi.Peer{ID: d.Uint(), Store: d.Uint(), Learner: d.Bool()})
 		}
 	}
-	if d.err != nil || len(d.b) > 0 {
+	if d.End() != nil {
 		return nil, corrupt("region record")
 	}
 	return r, nil
@@ -135,20 +136,18 @@ func encodeHard(term, vote, commit uint64) []byte {
 
 // encodeEntry builds what a place in the log holds.
 func encodeEntry(e *raftpb.Entry) []byte {
-	return append(appendUint([]byte{byte(e.GetType())}, e.GetTerm()), e.GetData()...)
+	return append(codec.AppendUint([]byte{byte(e.GetType())}, e.GetTerm()), e.GetData()...)
 }
 
 func decodeEntryRecord(index uint64, b []byte) (*raftpb.Entry, error) {
-	d := decoder{b: b}
-	kind := raftpb.EntryType(d.byte(byte(raftpb.EntryConfChangeV2)))
-	term := d.uint()
-	if d.err != nil {
+	d := codec.NewDecoder(b)
+	kind := raftpb.EntryType(d.Byte(byte(raftpb.EntryConfChangeV2)))
+	term := d.Uint()
+	if d.Err() != nil {
 		return nil, corrupt("log entry")
 	}
 	e := &raftpb.Entry{Type: kind.Enum(), Term: &term, Index: &index}
-	if len(d.b) > 0 {
-		e.Data = d.b
-	}
+	e.Data = d.Rest()
 	return e, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/internal/codec"
 	"github.com/pandodb/pando/kvapi"
 )
 
@@ -66,7 +67,7 @@ func samples() []Message {
 	all := full
 	for _, m := range full {
 		empty := newMessage(m.Kind())
-		d := decoder{b: bytes.Repeat([]byte{0}, 64)} // zero in all fields
+		d := decoder{codec.NewDecoder(bytes.Repeat([]byte{0}, 64))} // zero in all fields
 		empty.readFrom(&d)
 		all = append(all, empty)
 	}

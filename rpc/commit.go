@@ -3,6 +3,7 @@ package rpc
 import (
 	"fmt"
 
+	"github.com/pandodb/pando/internal/codec"
 	"github.com/pandodb/pando/kvapi"
 )
 
@@ -171,136 +172,121 @@ func (*StatusFound) Kind() Kind { return KindStatusFound }
 // Kind implements Message.
 func (*SecondariesFound) Kind() Kind { return KindSecondariesFound }
 
-func appendKeys(b []byte, keys [][]byte) []byte {
-	b = appendUint(b, len(keys))
-	for _, key := range keys {
-		b = appendBytes(b, key)
-	}
-	return b
-}
-
-func (d *decoder) keys() (keys [][]byte) {
-	for range d.count(1) {
-		keys = append(keys, d.bytes())
-	}
-	return keys
-}
-
 func appendChecks(b []byte, checks []kvapi.Check) []byte {
-	b = appendUint(b, len(checks))
+	b = codec.AppendUint(b, len(checks))
 	for i := range checks {
-		b = appendUint(appendSpan(b, checks[i].Span), checks[i].Seen)
+		b = codec.AppendUint(codec.AppendSpan(b, checks[i].Span), checks[i].Seen)
 	}
 	return b
 }
 
 func (d *decoder) checks() (checks []kvapi.Check) {
-	for range d.count(3) {
-		checks = append(checks, kvapi.Check{Span: d.span(), Seen: d.ts()})
+	for range d.Count(3) {
+		checks = append(checks, kvapi.Check{Span: d.Span(), Seen: d.TS()})
 	}
 	return checks
 }
 
 func (m *Prewrite) appendTo(b []byte) []byte {
 	r := &m.R
-	b = appendBytes(appendUint(appendRegion(b, r.Region), r.Start), r.Primary)
-	b = appendUint(b, len(r.Mutations))
+	b = codec.AppendBytes(codec.AppendUint(appendRegion(b, r.Region), r.Start), r.Primary)
+	b = codec.AppendUint(b, len(r.Mutations))
 	for i := range r.Mutations {
 		w := &r.Mutations[i]
-		b = appendUint(append(b, byte(w.Kind), byte(w.Expect)), w.Prev)
-		b = appendBytes(appendBytes(b, w.Key), w.Value)
+		b = codec.AppendUint(append(b, byte(w.Kind), byte(w.Expect)), w.Prev)
+		b = codec.AppendBytes(codec.AppendBytes(b, w.Key), w.Value)
 	}
-	b = appendChecks(appendBool(b, r.OnePhase), r.Checks)
-	b = appendUint(b, len(r.Counters))
+	b = appendChecks(codec.AppendBool(b, r.OnePhase), r.Checks)
+	b = codec.AppendUint(b, len(r.Counters))
 	for _, c := range r.Counters {
-		b = appendUint(appendBytes(b, c.Key), c.Value)
+		b = codec.AppendUint(codec.AppendBytes(b, c.Key), c.Value)
 	}
-	b = appendUint(appendKeys(appendBool(b, r.Async), r.Secondaries), r.MaxCommit)
-	return appendUint(appendUint(appendUint(b, r.Coordinator.TTL), r.Coordinator.Node), r.Coordinator.NodeEpoch)
+	b = codec.AppendUint(codec.AppendKeys(codec.AppendBool(b, r.Async), r.Secondaries), r.MaxCommit)
+	return codec.AppendUint(codec.AppendUint(codec.AppendUint(b, r.Coordinator.TTL), r.Coordinator.Node), r.Coordinator.NodeEpoch)
 }
 
 func (m *Prewrite) readFrom(d *decoder) {
 	r := &m.R
-	*r = kvapi.PrewriteRequest{Region: d.region(), Start: d.ts(), Primary: d.bytes()}
-	for range d.count(5) {
-		r.Mutations = append(r.Mutations, kvapi.Mutation{Kind: kvapi.MutationKind(d.byte(byte(kvapi.MutationDelete))),
-			Expect: kvapi.Expect(d.byte(byte(kvapi.ExpectNotAbove))), Prev: d.ts(), Key: d.bytes(), Value: d.bytes()})
-		if d.err != nil {
+	*r = kvapi.PrewriteRequest{Region: d.region(), Start: d.TS(), Primary: d.Bytes()}
+	for range d.Count(5) {
+		r.Mutations = append(r.Mutations, kvapi.Mutation{Kind: kvapi.MutationKind(d.Byte(byte(kvapi.MutationDelete))),
+			Expect: kvapi.Expect(d.Byte(byte(kvapi.ExpectNotAbove))), Prev: d.TS(), Key: d.Bytes(), Value: d.Bytes()})
+		if d.Err() != nil {
 			return
 		}
 	}
-	r.OnePhase, r.Checks = d.bool(), d.checks()
-	for range d.count(2) {
-		r.Counters = append(r.Counters, kvapi.CounterRaise{Key: d.bytes(), Value: d.uint()})
+	r.OnePhase, r.Checks = d.Bool(), d.checks()
+	for range d.Count(2) {
+		r.Counters = append(r.Counters, kvapi.CounterRaise{Key: d.Bytes(), Value: d.Uint()})
 	}
-	r.Async, r.Secondaries, r.MaxCommit = d.bool(), d.keys(), d.ts()
-	r.Coordinator = kvapi.Coordinator{TTL: d.uint(), Node: d.uint(), NodeEpoch: d.uint()}
+	r.Async, r.Secondaries, r.MaxCommit = d.Bool(), d.Keys(), d.TS()
+	r.Coordinator = kvapi.Coordinator{TTL: d.Uint(), Node: d.Uint(), NodeEpoch: d.Uint()}
 }
 
 func (m *Finish) appendTo(b []byte) []byte {
-	b = appendBytes(appendUint(appendRegion(b, m.R.Region), m.R.Start), m.R.Primary)
-	return appendUint(appendKeys(b, m.R.Keys), m.R.Commit)
+	b = codec.AppendBytes(codec.AppendUint(appendRegion(b, m.R.Region), m.R.Start), m.R.Primary)
+	return codec.AppendUint(codec.AppendKeys(b, m.R.Keys), m.R.Commit)
 }
 
 func (m *Finish) readFrom(d *decoder) {
-	m.R = kvapi.FinishRequest{Region: d.region(), Start: d.ts(), Primary: d.bytes(), Keys: d.keys(), Commit: d.ts()}
+	m.R = kvapi.FinishRequest{Region: d.region(), Start: d.TS(), Primary: d.Bytes(), Keys: d.Keys(), Commit: d.TS()}
 }
 
 func (m *Status) appendTo(b []byte) []byte {
-	b = appendBytes(appendUint(appendRegion(b, m.R.Region), m.R.Start), m.R.Primary)
-	return appendBool(appendBool(appendUint(b, m.R.Now), m.R.Dead), m.R.Missing)
+	b = codec.AppendBytes(codec.AppendUint(appendRegion(b, m.R.Region), m.R.Start), m.R.Primary)
+	return codec.AppendBool(codec.AppendBool(codec.AppendUint(b, m.R.Now), m.R.Dead), m.R.Missing)
 }
 
 func (m *Status) readFrom(d *decoder) {
-	m.R = kvapi.StatusRequest{Region: d.region(), Start: d.ts(), Primary: d.bytes(), Now: d.ts(), Dead: d.bool(), Missing: d.bool()}
+	m.R = kvapi.StatusRequest{Region: d.region(), Start: d.TS(), Primary: d.Bytes(), Now: d.TS(), Dead: d.Bool(), Missing: d.Bool()}
 }
 
 func (m *Secondaries) appendTo(b []byte) []byte {
-	return appendKeys(appendUint(appendRegion(b, m.R.Region), m.R.Start), m.R.Keys)
+	return codec.AppendKeys(codec.AppendUint(appendRegion(b, m.R.Region), m.R.Start), m.R.Keys)
 }
 
 func (m *Secondaries) readFrom(d *decoder) {
-	m.R = kvapi.SecondariesRequest{Region: d.region(), Start: d.ts(), Keys: d.keys()}
+	m.R = kvapi.SecondariesRequest{Region: d.region(), Start: d.TS(), Keys: d.Keys()}
 }
 
 func (m *Check) appendTo(b []byte) []byte {
-	return appendChecks(appendUint(appendUint(appendRegion(b, m.R.Region), m.R.Start), m.R.At), m.R.Checks)
+	return appendChecks(codec.AppendUint(codec.AppendUint(appendRegion(b, m.R.Region), m.R.Start), m.R.At), m.R.Checks)
 }
 
 func (m *Check) readFrom(d *decoder) {
-	m.R = kvapi.CheckRequest{Region: d.region(), Start: d.ts(), At: d.ts(), Checks: d.checks()}
+	m.R = kvapi.CheckRequest{Region: d.region(), Start: d.TS(), At: d.TS(), Checks: d.checks()}
 }
 
 func (m *Heartbeat) appendTo(b []byte) []byte {
-	return appendUint(appendBytes(appendUint(appendRegion(b, m.R.Region), m.R.Start), m.R.Primary), m.R.TTL)
+	return codec.AppendUint(codec.AppendBytes(codec.AppendUint(appendRegion(b, m.R.Region), m.R.Start), m.R.Primary), m.R.TTL)
 }
 
 func (m *Heartbeat) readFrom(d *decoder) {
-	m.R = kvapi.HeartbeatRequest{Region: d.region(), Start: d.ts(), Primary: d.bytes(), TTL: d.uint()}
+	m.R = kvapi.HeartbeatRequest{Region: d.region(), Start: d.TS(), Primary: d.Bytes(), TTL: d.Uint()}
 }
 
 func (m *Prewritten) appendTo(b []byte) []byte {
-	return appendUint(appendUint(b, m.R.Least), m.R.Commit)
+	return codec.AppendUint(codec.AppendUint(b, m.R.Least), m.R.Commit)
 }
 func (m *Prewritten) readFrom(d *decoder) {
-	m.R = kvapi.PrewriteResult{Least: d.ts(), Commit: d.ts()}
+	m.R = kvapi.PrewriteResult{Least: d.TS(), Commit: d.TS()}
 }
 
-func (m *Finished) appendTo(b []byte) []byte { return appendUint(b, m.R.Commit) }
-func (m *Finished) readFrom(d *decoder)      { m.R = kvapi.FinishResult{Commit: d.ts()} }
+func (m *Finished) appendTo(b []byte) []byte { return codec.AppendUint(b, m.R.Commit) }
+func (m *Finished) readFrom(d *decoder)      { m.R = kvapi.FinishResult{Commit: d.TS()} }
 
 func (m *StatusFound) appendTo(b []byte) []byte {
-	return appendKeys(appendUint(appendUint(append(b, byte(m.R.State)), m.R.Commit), m.R.Least), m.R.Secondaries)
+	return codec.AppendKeys(codec.AppendUint(codec.AppendUint(append(b, byte(m.R.State)), m.R.Commit), m.R.Least), m.R.Secondaries)
 }
 
 func (m *StatusFound) readFrom(d *decoder) {
-	m.R = kvapi.Status{State: kvapi.TxnState(d.byte(byte(kvapi.TxnOrphaned))), Commit: d.ts(), Least: d.ts(), Secondaries: d.keys()}
+	m.R = kvapi.Status{State: kvapi.TxnState(d.Byte(byte(kvapi.TxnOrphaned))), Commit: d.TS(), Least: d.TS(), Secondaries: d.Keys()}
 }
 
 func (m *SecondariesFound) appendTo(b []byte) []byte {
-	return appendUint(appendBool(appendUint(b, m.R.Commit), m.R.RolledBack), m.R.Least)
+	return codec.AppendUint(codec.AppendBool(codec.AppendUint(b, m.R.Commit), m.R.RolledBack), m.R.Least)
 }
 
 func (m *SecondariesFound) readFrom(d *decoder) {
-	m.R = kvapi.Secondaries{Commit: d.ts(), RolledBack: d.bool(), Least: d.ts()}
+	m.R = kvapi.Secondaries{Commit: d.TS(), RolledBack: d.Bool(), Least: d.TS()}
 }

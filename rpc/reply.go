@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/internal/codec"
 	"github.com/pandodb/pando/kvapi"
 )
 
@@ -143,68 +144,68 @@ func (*Done) Kind() Kind { return KindDone }
 func (*Fault) Kind() Kind { return KindFault }
 
 func (m *Rows) appendTo(b []byte) []byte {
-	b = appendUint(b, len(m.Pairs))
+	b = codec.AppendUint(b, len(m.Pairs))
 	for i := range m.Pairs {
 		p := &m.Pairs[i]
-		b = appendUint(appendBytes(appendBytes(b, p.Key), p.Value), p.TS)
+		b = codec.AppendUint(codec.AppendBytes(codec.AppendBytes(b, p.Key), p.Value), p.TS)
 	}
-	return appendOptional(b, m.Resume)
+	return codec.AppendOptional(b, m.Resume)
 }
 
 func (m *Rows) readFrom(d *decoder) {
-	for range d.count(3) {
-		m.Pairs = append(m.Pairs, Pair{Key: d.bytes(), Value: d.bytes(), TS: d.ts()})
+	for range d.Count(3) {
+		m.Pairs = append(m.Pairs, Pair{Key: d.Bytes(), Value: d.Bytes(), TS: d.TS()})
 	}
-	m.Resume = d.optional()
+	m.Resume = d.Optional()
 }
 
 func (m *Locked) appendTo(b []byte) []byte {
 	r := &m.Result
-	b = appendBool(appendBool(b, r.Acquired), r.Waited)
-	b = appendUint(appendBool(appendUint(b, r.Version.TS), r.Version.Found), uint32(r.Version.Len))
-	b = appendUint(b, r.Unsynced)
-	return appendOptional(b, m.Value)
+	b = codec.AppendBool(codec.AppendBool(b, r.Acquired), r.Waited)
+	b = codec.AppendUint(codec.AppendBool(codec.AppendUint(b, r.Version.TS), r.Version.Found), uint32(r.Version.Len))
+	b = codec.AppendUint(b, r.Unsynced)
+	return codec.AppendOptional(b, m.Value)
 }
 
 func (m *Locked) readFrom(d *decoder) {
 	r := &m.Result
-	r.Acquired, r.Waited = d.bool(), d.bool()
-	r.Version.TS, r.Version.Found = d.ts(), d.bool()
-	length := d.uint32()
+	r.Acquired, r.Waited = d.Bool(), d.Bool()
+	r.Version.TS, r.Version.Found = d.TS(), d.Bool()
+	length := d.Uint32()
 	if length > 1<<31-1 {
-		d.fail("length of a row")
+		d.Fail("length of a row")
 	}
-	r.Version.Len, r.Unsynced, m.Value = int32(length), d.ts(), d.optional()
+	r.Version.Len, r.Unsynced, m.Value = int32(length), d.TS(), d.Optional()
 }
 
 func (m *Ranged) appendTo(b []byte) []byte {
-	return appendOptional(appendUint(b, m.Result.TS), m.Result.Blocker)
+	return codec.AppendOptional(codec.AppendUint(b, m.Result.TS), m.Result.Blocker)
 }
 
 func (m *Ranged) readFrom(d *decoder) {
-	m.Result = kvapi.RangeLockResult{TS: d.ts(), Blocker: d.optional()}
+	m.Result = kvapi.RangeLockResult{TS: d.TS(), Blocker: d.Optional()}
 }
 
-func (m *Number) appendTo(b []byte) []byte { return appendUint(b, m.N) }
-func (m *Number) readFrom(d *decoder)      { m.N = d.uint() }
+func (m *Number) appendTo(b []byte) []byte { return codec.AppendUint(b, m.N) }
+func (m *Number) readFrom(d *decoder)      { m.N = d.Uint() }
 
-func (m *Done) appendTo(b []byte) []byte { return appendBool(b, m.Yes) }
-func (m *Done) readFrom(d *decoder)      { m.Yes = d.bool() }
+func (m *Done) appendTo(b []byte) []byte { return codec.AppendBool(b, m.Yes) }
+func (m *Done) readFrom(d *decoder)      { m.Yes = d.Bool() }
 
 func (m *Fault) appendTo(b []byte) []byte {
-	b = appendBytes(appendBool(append(b, byte(m.Code)), m.Waited), []byte(m.Text))
+	b = codec.AppendBytes(codec.AppendBool(append(b, byte(m.Code)), m.Waited), []byte(m.Text))
 	if m.Code != CodeLocked && m.Code != CodeConflict {
 		return b
 	}
 	l := &m.Lock
-	b = appendUint(appendUint(appendBytes(appendBytes(b, l.Key), l.Primary), l.Start), l.Least)
-	return appendBool(appendUint(appendUint(appendUint(b, l.TTL), l.Node), l.NodeEpoch), l.Async)
+	b = codec.AppendUint(codec.AppendUint(codec.AppendBytes(codec.AppendBytes(b, l.Key), l.Primary), l.Start), l.Least)
+	return codec.AppendBool(codec.AppendUint(codec.AppendUint(codec.AppendUint(b, l.TTL), l.Node), l.NodeEpoch), l.Async)
 }
 
 func (m *Fault) readFrom(d *decoder) {
-	*m = Fault{Code: Code(d.byte(byte(codeEnd - 1))), Waited: d.bool(), Text: string(d.bytes())}
+	*m = Fault{Code: Code(d.Byte(byte(codeEnd - 1))), Waited: d.Bool(), Text: string(d.Bytes())}
 	if m.Code == CodeLocked || m.Code == CodeConflict {
-		m.Lock = kvapi.LockInfo{Key: d.bytes(), Primary: d.bytes(), Start: d.ts(), Least: d.ts(), TTL: d.uint(), Node: d.uint(),
-			NodeEpoch: d.uint(), Async: d.bool()}
+		m.Lock = kvapi.LockInfo{Key: d.Bytes(), Primary: d.Bytes(), Start: d.TS(), Least: d.TS(), TTL: d.Uint(), Node: d.Uint(),
+			NodeEpoch: d.Uint(), Async: d.Bool()}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/internal/codec"
 	"github.com/pandodb/pando/kvapi"
 )
 
@@ -252,31 +253,31 @@ func (*Timestamp) Kind() Kind { return KindTimestamp }
 func (*WaitDurable) Kind() Kind { return KindWaitDurable }
 
 func (m *Get) appendTo(b []byte) []byte {
-	b = appendBytes(appendRegion(b, m.Region), m.Key)
-	return appendBytes(appendBool(appendUint(b, m.TS), m.Values), m.Program)
+	b = codec.AppendBytes(appendRegion(b, m.Region), m.Key)
+	return codec.AppendBytes(codec.AppendBool(codec.AppendUint(b, m.TS), m.Values), m.Program)
 }
 
 func (m *Get) readFrom(d *decoder) {
-	*m = Get{Region: d.region(), Key: d.bytes(), TS: d.ts(), Values: d.bool(), Program: d.bytes()}
+	*m = Get{Region: d.region(), Key: d.Bytes(), TS: d.TS(), Values: d.Bool(), Program: d.Bytes()}
 }
 
 func (m *Scan) appendTo(b []byte) []byte {
-	b = appendSpan(appendRegions(b, m.Regions), m.Span)
-	b = appendBool(appendBool(b, m.Reverse), m.WithTS)
-	b = appendUint(appendUint(b, m.LimitRows), m.LimitBytes)
-	return appendBytes(appendUint(b, m.TS), m.Program)
+	b = codec.AppendSpan(appendRegions(b, m.Regions), m.Span)
+	b = codec.AppendBool(codec.AppendBool(b, m.Reverse), m.WithTS)
+	b = codec.AppendUint(codec.AppendUint(b, m.LimitRows), m.LimitBytes)
+	return codec.AppendBytes(codec.AppendUint(b, m.TS), m.Program)
 }
 
 func (m *Scan) readFrom(d *decoder) {
-	*m = Scan{Regions: d.regions(), Span: d.span(), Reverse: d.bool(), WithTS: d.bool(),
-		LimitRows: d.int(), LimitBytes: d.int(), TS: d.ts(), Program: d.bytes()}
+	*m = Scan{Regions: d.regions(), Span: d.Span(), Reverse: d.Bool(), WithTS: d.Bool(),
+		LimitRows: d.Int(), LimitBytes: d.Int(), TS: d.TS(), Program: d.Bytes()}
 }
 
 func (m *Lock) appendTo(b []byte) []byte {
-	b = appendBytes(appendRegion(appendTxn(b, m.Txn), m.Region), m.Key)
-	b = appendUint(append(b, byte(m.Mode), byte(m.Wait)), m.Tag)
-	b = append(appendBool(appendUint(b, m.Timeout), m.Values), lockPurpose(m.Delete, m.Create))
-	return appendBytes(b, m.Program)
+	b = codec.AppendBytes(appendRegion(appendTxn(b, m.Txn), m.Region), m.Key)
+	b = codec.AppendUint(append(b, byte(m.Mode), byte(m.Wait)), m.Tag)
+	b = append(codec.AppendBool(codec.AppendUint(b, m.Timeout), m.Values), lockPurpose(m.Delete, m.Create))
+	return codec.AppendBytes(b, m.Program)
 }
 
 // lockPurpose is one byte for what a key is locked for.
@@ -291,110 +292,85 @@ func lockPurpose(remove, create bool) (b byte) {
 }
 
 func (m *Lock) readFrom(d *decoder) {
-	*m = Lock{Txn: d.txn(), Region: d.region(), Key: d.bytes(),
-		Mode: kvapi.LockMode(d.byte(byte(kvapi.LockExclusive))), Wait: kvapi.WaitPolicy(d.byte(byte(kvapi.WaitSkip))), Tag: d.uint32(),
-		Timeout: time.Duration(d.int()), Values: d.bool()}
-	purpose := d.byte(3)
-	m.Delete, m.Create, m.Program = purpose&1 != 0, purpose&2 != 0, d.bytes()
+	*m = Lock{Txn: d.txn(), Region: d.region(), Key: d.Bytes(),
+		Mode: kvapi.LockMode(d.Byte(byte(kvapi.LockExclusive))), Wait: kvapi.WaitPolicy(d.Byte(byte(kvapi.WaitSkip))), Tag: d.Uint32(),
+		Timeout: time.Duration(d.Int()), Values: d.Bool()}
+	purpose := d.Byte(3)
+	m.Delete, m.Create, m.Program = purpose&1 != 0, purpose&2 != 0, d.Bytes()
 }
 
 func (m *LockRange) appendTo(b []byte) []byte {
-	b = appendSpan(appendRegions(appendTxn(b, m.Txn), m.Regions), m.Span)
-	return appendBool(append(b, byte(m.Range)), m.Reverse)
+	b = codec.AppendSpan(appendRegions(appendTxn(b, m.Txn), m.Regions), m.Span)
+	return codec.AppendBool(append(b, byte(m.Range)), m.Reverse)
 }
 
 func (m *LockRange) readFrom(d *decoder) {
-	*m = LockRange{Txn: d.txn(), Regions: d.regions(), Span: d.span(), Range: kvapi.RangeKind(d.byte(byte(kvapi.RangeWhole))), Reverse: d.bool()}
+	*m = LockRange{Txn: d.txn(), Regions: d.regions(), Span: d.Span(), Range: kvapi.RangeKind(d.Byte(byte(kvapi.RangeWhole))), Reverse: d.Bool()}
 }
 
-func (m *KeepRange) appendTo(b []byte) []byte { return appendSpan(appendTxn(b, m.Txn), m.Span) }
-func (m *KeepRange) readFrom(d *decoder)      { *m = KeepRange{Txn: d.txn(), Span: d.span()} }
+func (m *KeepRange) appendTo(b []byte) []byte { return codec.AppendSpan(appendTxn(b, m.Txn), m.Span) }
+func (m *KeepRange) readFrom(d *decoder)      { *m = KeepRange{Txn: d.txn(), Span: d.Span()} }
 
 func (m *Intend) appendTo(b []byte) []byte {
-	return appendUint(appendUint(appendBytes(appendRegion(appendTxn(b, m.Txn), m.Region), m.Key), m.Tag), m.Timeout)
+	return codec.AppendUint(codec.AppendUint(codec.AppendBytes(appendRegion(appendTxn(b, m.Txn), m.Region), m.Key), m.Tag), m.Timeout)
 }
 
 func (m *Intend) readFrom(d *decoder) {
-	*m = Intend{Txn: d.txn(), Region: d.region(), Key: d.bytes(), Tag: d.uint32(), Timeout: time.Duration(d.int())}
+	*m = Intend{Txn: d.txn(), Region: d.region(), Key: d.Bytes(), Tag: d.Uint32(), Timeout: time.Duration(d.Int())}
 }
 
 func (m *Unlock) appendTo(b []byte) []byte {
-	return appendUint(appendBytes(appendTxn(b, m.Txn), m.Key), m.Tag)
+	return codec.AppendUint(codec.AppendBytes(appendTxn(b, m.Txn), m.Key), m.Tag)
 }
 
-func (m *Unlock) readFrom(d *decoder) { *m = Unlock{Txn: d.txn(), Key: d.bytes(), Tag: d.uint32()} }
+func (m *Unlock) readFrom(d *decoder) { *m = Unlock{Txn: d.txn(), Key: d.Bytes(), Tag: d.Uint32()} }
 
 func (m *Release) appendTo(b []byte) []byte { return appendTxn(b, m.Txn) }
 func (m *Release) readFrom(d *decoder)      { *m = Release{Txn: d.txn()} }
 
-// mutationBytesMin is what a mutation takes at least: kind, shadow, and the lengths of key and value.
-const mutationBytesMin = 4
-
 func (m *Commit) appendTo(b []byte) []byte {
 	b = appendRegions(appendTxn(b, m.Txn), m.Regions)
-	b = appendUint(b, len(m.Mutations))
-	for i := range m.Mutations {
-		w := &m.Mutations[i]
-		b = append(b, byte(w.Kind), byte(w.Shadow))
-		if w.Shadow == kvapi.ShadowAt {
-			b = appendUint(appendUint(b, w.Prev), w.PrevLen)
-		}
-		b = appendBytes(appendBytes(b, w.Key), w.Value)
-	}
-	b = appendUint(b, len(m.Counters))
+	b = codec.AppendMutations(b, m.Mutations)
+	b = codec.AppendUint(b, len(m.Counters))
 	for _, c := range m.Counters {
-		b = appendUint(appendBytes(b, c.Key), c.Value)
+		b = codec.AppendUint(codec.AppendBytes(b, c.Key), c.Value)
 	}
-	return appendUint(appendUint(appendBool(b, m.Relaxed), m.Start), m.Timeout)
+	return codec.AppendUint(codec.AppendUint(codec.AppendBool(b, m.Relaxed), m.Start), m.Timeout)
 }
 
 func (m *Commit) readFrom(d *decoder) {
-	*m = Commit{Txn: d.txn(), Regions: d.regions()}
-	for range d.count(mutationBytesMin) {
-		w := kvapi.Mutation{Kind: kvapi.MutationKind(d.byte(byte(kvapi.MutationDelete))), Shadow: kvapi.Shadow(d.byte(byte(kvapi.ShadowAt)))}
-		if w.Shadow == kvapi.ShadowAt {
-			w.Prev = d.ts()
-			length := d.uint32()
-			if length > 1<<31-1 {
-				d.fail("length of a row")
-			}
-			w.PrevLen = int32(length)
-		}
-		w.Key, w.Value = d.bytes(), d.bytes()
-		if d.err != nil {
-			return
-		}
-		m.Mutations = append(m.Mutations, w)
+	*m = Commit{Txn: d.txn(), Regions: d.regions(), Mutations: d.Mutations()}
+	for range d.Count(2) {
+		m.Counters = append(m.Counters, kvapi.CounterRaise{Key: d.Bytes(), Value: d.Uint()})
 	}
-	for range d.count(2) {
-		m.Counters = append(m.Counters, kvapi.CounterRaise{Key: d.bytes(), Value: d.uint()})
-	}
-	m.Relaxed, m.Start, m.Timeout = d.bool(), d.ts(), time.Duration(d.int())
+	m.Relaxed, m.Start, m.Timeout = d.Bool(), d.TS(), time.Duration(d.Int())
 }
 
-func (m *Counter) appendTo(b []byte) []byte { return appendBytes(appendRegion(b, m.Region), m.Key) }
-func (m *Counter) readFrom(d *decoder)      { m.Region, m.Key = d.region(), d.bytes() }
+func (m *Counter) appendTo(b []byte) []byte {
+	return codec.AppendBytes(appendRegion(b, m.Region), m.Key)
+}
+func (m *Counter) readFrom(d *decoder) { m.Region, m.Key = d.region(), d.Bytes() }
 
 func (m *AllocCounter) appendTo(b []byte) []byte {
-	return appendUint(appendUint(appendBytes(appendRegion(b, m.Region), m.Key), m.Least), m.N)
+	return codec.AppendUint(codec.AppendUint(codec.AppendBytes(appendRegion(b, m.Region), m.Key), m.Least), m.N)
 }
 
 func (m *AllocCounter) readFrom(d *decoder) {
-	*m = AllocCounter{Region: d.region(), Key: d.bytes(), Least: d.uint(), N: d.uint()}
+	*m = AllocCounter{Region: d.region(), Key: d.Bytes(), Least: d.Uint(), N: d.Uint()}
 }
 
 func (m *DropCounters) appendTo(b []byte) []byte {
-	return appendSpan(appendRegion(b, m.Region), m.Span)
+	return codec.AppendSpan(appendRegion(b, m.Region), m.Span)
 }
-func (m *DropCounters) readFrom(d *decoder) { m.Region, m.Span = d.region(), d.span() }
+func (m *DropCounters) readFrom(d *decoder) { m.Region, m.Span = d.region(), d.Span() }
 
 func (m *DropSpan) appendTo(b []byte) []byte {
-	return appendUint(appendSpan(appendRegion(b, m.Region), m.Span), m.TS)
+	return codec.AppendUint(codec.AppendSpan(appendRegion(b, m.Region), m.Span), m.TS)
 }
-func (m *DropSpan) readFrom(d *decoder) { m.Region, m.Span, m.TS = d.region(), d.span(), d.ts() }
+func (m *DropSpan) readFrom(d *decoder) { m.Region, m.Span, m.TS = d.region(), d.Span(), d.TS() }
 
 func (m *Timestamp) appendTo(b []byte) []byte { return b }
 func (m *Timestamp) readFrom(*decoder)        {}
 
-func (m *WaitDurable) appendTo(b []byte) []byte { return appendUint(b, m.TS) }
-func (m *WaitDurable) readFrom(d *decoder)      { m.TS = d.ts() }
+func (m *WaitDurable) appendTo(b []byte) []byte { return codec.AppendUint(b, m.TS) }
+func (m *WaitDurable) readFrom(d *decoder)      { m.TS = d.TS() }

@@ -10,11 +10,8 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// hint is one optimizer hint: NAME(args).
-type hint struct{ name, args string }
-
-// hintsOf returns the hints behind the verb of a statement, with names in upper case. Those within its subqueries can't limit or configure it.
-func hintsOf(stmt syntax.Statement) []hint {
+// hintsOf returns the hints behind the verb of a statement. Those within its subqueries can't limit or configure it.
+func hintsOf(stmt syntax.Statement) []syntax.Hint {
 	var text string
 	switch stmt := stmt.(type) {
 	case *syntax.Query:
@@ -28,41 +25,11 @@ func hintsOf(stmt syntax.Statement) []hint {
 	case *syntax.Delete:
 		text = stmt.Hints
 	}
-	var out []hint
-	for {
-		name, rest, found := strings.Cut(text, "(")
-		if !found {
-			return out
-		}
-		end := closing(rest)
-		if end < 0 {
-			return out
-		}
-		out = append(out, hint{strings.ToUpper(strings.TrimSpace(name)), strings.TrimSpace(rest[:end])})
-		text = rest[end+1:]
+	if text == "" {
+		return nil
 	}
-}
-
-// closing finds the parenthesis that ends the arguments of a hint, which may hold others and strings; -1 without one.
-func closing(s string) int {
-	depth, quote := 0, byte(0)
-	for i := range len(s) {
-		switch c := s[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '\'' || c == '"' || c == '`':
-			quote = c
-		case c == '(':
-			depth++
-		case c == ')' && depth == 0:
-			return i
-		case c == ')':
-			depth--
-		}
-	}
-	return -1
+	hints, _ := syntax.ParseHints(text) // the planner warns of what is none
+	return hints
 }
 
 // hintedTime is MAX_EXECUTION_TIME(ms) of a SELECT, 0 without it.
@@ -71,10 +38,10 @@ func hintedTime(stmt syntax.Statement) time.Duration {
 		return 0
 	}
 	for _, h := range hintsOf(stmt) {
-		if h.name != "MAX_EXECUTION_TIME" {
+		if h.Name != "MAX_EXECUTION_TIME" {
 			continue
 		}
-		if n, err := strconv.ParseUint(h.args, 10, 32); err == nil {
+		if n, err := strconv.ParseUint(h.Args, 10, 32); err == nil {
 			return time.Duration(n) * time.Millisecond
 		}
 	}
@@ -84,7 +51,7 @@ func hintedTime(stmt syntax.Statement) time.Duration {
 // setsVariables reports whether a statement has a SET_VAR hint. Its plan depends on the value, and so is made anew each time.
 func setsVariables(stmt syntax.Statement) bool {
 	for _, h := range hintsOf(stmt) {
-		if h.name == "SET_VAR" {
+		if h.Name == "SET_VAR" {
 			return true
 		}
 	}
@@ -103,12 +70,12 @@ func (s *Session) hintedVariables(stmt syntax.Statement) (restore func()) {
 	type kept struct{ name, value string }
 	var before []kept
 	for _, h := range hintsOf(stmt) {
-		if h.name != "SET_VAR" {
+		if h.Name != "SET_VAR" {
 			continue
 		}
-		item := s.hintedVariable(h.args)
+		item := s.hintedVariable(h.Args)
 		if item == nil {
-			s.warnOfHint(types.ErParseError, "Optimizer hint syntax error near 'SET_VAR("+h.args+")'")
+			s.warnOfHint(types.ErParseError, "Optimizer hint syntax error near 'SET_VAR("+h.Args+")'")
 			continue
 		}
 		name := strings.ToLower(item.Name)

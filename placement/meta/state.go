@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/internal/codec"
 )
 
 const (
@@ -59,21 +60,21 @@ type State struct {
 type Change struct{ Name, Value []byte }
 
 // IDs returns the command that gives n ids; its result is the first.
-func IDs(n uint64) []byte { return appendUint(head(kindIDs), n) }
+func IDs(n uint64) []byte { return codec.AppendUint(head(kindIDs), n) }
 
 // Mark returns the command that raises the mark.
-func Mark(ts clock.Timestamp) []byte { return appendUint(head(kindMark), uint64(ts)) }
+func Mark(ts clock.Timestamp) []byte { return codec.AppendUint(head(kindMark), uint64(ts)) }
 
 // Version returns the command that raises the cluster version.
-func Version(v uint64) []byte { return appendUint(head(kindVersion), v) }
+func Version(v uint64) []byte { return codec.AppendUint(head(kindVersion), v) }
 
 // PutStore returns the command that enters a store.
-func PutStore(s Store) []byte { return s.fields(appendUint(head(kindStore), s.ID)) }
+func PutStore(s Store) []byte { return s.fields(codec.AppendUint(head(kindStore), s.ID)) }
 
 // PutSafepoint returns the command that sets a service's safepoint, or takes it back if TS is zero. Those whose time was over at now go.
 func PutSafepoint(p Safepoint, now clock.Timestamp) []byte {
-	b := appendUint(appendUint(appendUint(head(kindSafepoint), uint64(p.TS)), uint64(p.Until)), uint64(now))
-	return appendText(b, p.Service)
+	b := codec.AppendUint(codec.AppendUint(codec.AppendUint(head(kindSafepoint), uint64(p.TS)), uint64(p.Until)), uint64(now))
+	return codec.AppendBytes(b, p.Service)
 }
 
 // Begin makes the state of a cluster that begins with one store, and returns its records.
@@ -87,11 +88,11 @@ func (s *State) Apply(command []byte) (changes []Change, result uint64, err erro
 	if len(command) < 2 || command[0] != commandVersion {
 		return nil, 0, fmt.Errorf("%w: a command of %d bytes or of another version", ErrCommand, len(command))
 	}
-	d := decoder{b: command[2:]}
+	d := codec.NewDecoder(command[2:])
 	switch kind(command[1]) {
 	case kindIDs:
-		n := d.uint()
-		if err := d.end(); err != nil {
+		n := d.Uint()
+		if err := end(&d); err != nil {
 			return nil, 0, err
 		}
 		if n == 0 || n > idsMax || s.nextID+n < s.nextID {
@@ -101,15 +102,15 @@ func (s *State) Apply(command []byte) (changes []Change, result uint64, err erro
 		s.nextID += n
 		return []Change{s.number('i', s.nextID)}, result, nil
 	case kindMark:
-		ts := clock.Timestamp(d.uint())
-		if err := d.end(); err != nil || ts <= s.mark {
+		ts := clock.Timestamp(d.Uint())
+		if err := end(&d); err != nil || ts <= s.mark {
 			return nil, uint64(s.mark), err
 		}
 		s.mark = ts
 		return []Change{s.number('t', uint64(ts))}, uint64(ts), nil
 	case kindVersion:
-		v := d.uint()
-		if err := d.end(); err != nil || v <= s.version {
+		v := d.Uint()
+		if err := end(&d); err != nil || v <= s.version {
 			return nil, s.version, err
 		}
 		for _, st := range s.stores {
@@ -120,9 +121,9 @@ func (s *State) Apply(command []byte) (changes []Change, result uint64, err erro
 		s.version = v
 		return []Change{s.number('v', v)}, v, nil
 	case kindStore:
-		st := Store{ID: d.uint()}
+		st := Store{ID: d.Uint()}
 		st.read(&d)
-		if err := d.end(); err != nil {
+		if err := end(&d); err != nil {
 			return nil, 0, err
 		}
 		if st.Oldest > s.version || st.Newest < s.version || st.Incarnation < s.stores[st.ID].Incarnation {
@@ -140,11 +141,11 @@ func (s *State) Apply(command []byte) (changes []Change, result uint64, err erro
 }
 
 // applySafepoint sets or takes back a safepoint. The result is 1 if that was done.
-func (s *State) applySafepoint(d *decoder) (changes []Change, result uint64, err error) {
-	p := Safepoint{TS: clock.Timestamp(d.uint()), Until: clock.Timestamp(d.uint())}
-	now := clock.Timestamp(d.uint())
-	p.Service = d.text()
-	if err := d.end(); err != nil {
+func (s *State) applySafepoint(d *codec.Decoder) (changes []Change, result uint64, err error) {
+	p := Safepoint{TS: clock.Timestamp(d.Uint()), Until: clock.Timestamp(d.Uint())}
+	now := clock.Timestamp(d.Uint())
+	p.Service = d.Text(textMax)
+	if err := end(d); err != nil {
 		return nil, 0, err
 	}
 	for _, old := range s.Safepoints() {
@@ -163,7 +164,7 @@ func (s *State) applySafepoint(d *decoder) (changes []Change, result uint64, err
 		s.safepoints = map[string]Safepoint{}
 	}
 	s.safepoints[p.Service] = p
-	value := appendUint(appendUint(nil, uint64(p.TS)), uint64(p.Until))
+	value := codec.AppendUint(codec.AppendUint(nil, uint64(p.TS)), uint64(p.Until))
 	return append(changes, Change{Name: append([]byte{'p'}, p.Service...), Value: value}), 1, nil
 }
 
@@ -214,14 +215,14 @@ func (s *State) Load(name, value []byte) error {
 	if len(name) == 0 {
 		return fmt.Errorf("%w: a record without a name", ErrCommand)
 	}
-	d := decoder{b: value}
+	d := codec.NewDecoder(value)
 	switch name[0] {
 	case 'i':
-		s.nextID = d.uint()
+		s.nextID = d.Uint()
 	case 't':
-		s.mark = clock.Timestamp(d.uint())
+		s.mark = clock.Timestamp(d.Uint())
 	case 'v':
-		s.version = d.uint()
+		s.version = d.Uint()
 	case 's':
 		if len(name) != 9 {
 			return fmt.Errorf("%w: record %q", ErrCommand, name)
@@ -233,7 +234,7 @@ func (s *State) Load(name, value []byte) error {
 		}
 		s.stores[st.ID] = st
 	case 'p':
-		p := Safepoint{Service: string(name[1:]), TS: clock.Timestamp(d.uint()), Until: clock.Timestamp(d.uint())}
+		p := Safepoint{Service: string(name[1:]), TS: clock.Timestamp(d.Uint()), Until: clock.Timestamp(d.Uint())}
 		if s.safepoints == nil {
 			s.safepoints = map[string]Safepoint{}
 		}
@@ -241,11 +242,11 @@ func (s *State) Load(name, value []byte) error {
 	default:
 		return fmt.Errorf("%w: record %q", ErrCommand, name)
 	}
-	return d.end()
+	return end(&d)
 }
 
 func (s *State) number(name byte, v uint64) Change {
-	return Change{Name: []byte{name}, Value: appendUint(nil, v)}
+	return Change{Name: []byte{name}, Value: codec.AppendUint(nil, v)}
 }
 
 func (st *Store) change() Change {
@@ -253,49 +254,19 @@ func (st *Store) change() Change {
 }
 
 func (st *Store) fields(b []byte) []byte {
-	return appendText(appendUint(appendUint(appendUint(b, st.Incarnation), st.Oldest), st.Newest), st.Address)
+	return codec.AppendBytes(codec.AppendUint(codec.AppendUint(codec.AppendUint(b, st.Incarnation), st.Oldest), st.Newest), st.Address)
 }
 
-func (st *Store) read(d *decoder) {
-	st.Incarnation, st.Oldest, st.Newest, st.Address = d.uint(), d.uint(), d.uint(), d.text()
+func (st *Store) read(d *codec.Decoder) {
+	st.Incarnation, st.Oldest, st.Newest, st.Address = d.Uint(), d.Uint(), d.Uint(), d.Text(textMax)
 }
 
 func head(k kind) []byte { return []byte{commandVersion, byte(k)} }
 
-func appendUint(b []byte, v uint64) []byte { return binary.AppendUvarint(b, v) }
-
-func appendText(b []byte, s string) []byte { return append(appendUint(b, uint64(len(s))), s...) }
-
-// decoder takes fields off bytes. After the first fault all fields are zero.
-type decoder struct {
-	b   []byte
-	bad bool
-}
-
-func (d *decoder) uint() uint64 {
-	v, n := binary.Uvarint(d.b)
-	if n <= 0 || n > 1 && d.b[n-1] == 0 {
-		d.bad, d.b = true, nil
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) text() string {
-	n := d.uint()
-	if n > uint64(len(d.b)) || n > textMax {
-		d.bad, d.b = true, nil
-		return ""
-	}
-	v := string(d.b[:n])
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) end() error {
-	if d.bad || len(d.b) > 0 {
-		return fmt.Errorf("%w: fields", ErrCommand)
+// end is the fault of what was decoded.
+func end(d *codec.Decoder) error {
+	if err := d.End(); err != nil {
+		return fmt.Errorf("%w: %w", ErrCommand, err)
 	}
 	return nil
 }
