@@ -15,7 +15,11 @@ type backend Node
 
 // User finds the account that serves a client.
 func (b *backend) User(name, host, addr string) (wire.Credential, bool) {
-	a := b.shared.Users.Match(name, host, addr)
+	shared := (*Node)(b).shared()
+	if shared == nil {
+		return wire.Credential{}, false
+	}
+	a := shared.Users.Match(name, host, addr)
 	if a == nil {
 		return wire.Credential{}, false
 	}
@@ -23,17 +27,27 @@ func (b *backend) User(name, host, addr string) (wire.Credential, bool) {
 }
 
 // NativeShare tells how accounts prove themselves, for names that have none.
-func (b *backend) NativeShare() float64 { return b.shared.Users.NativeShare() }
+func (b *backend) NativeShare() float64 {
+	if shared := (*Node)(b).shared(); shared != nil {
+		return shared.Users.NativeShare()
+	}
+	return 0
+}
 
 // OpenSession makes the session of an authenticated connection.
 func (b *backend) OpenSession(info *wire.ConnInfo) (wire.Session, error) {
-	s, err := session.New(b.shared, client(info))
+	g := b.sql.enter()
+	if g == nil {
+		return nil, types.Errorf(types.ErServerShutdown)
+	}
+	s, err := session.New(g.shared, client(info))
 	if err != nil {
+		g.open.Done()
 		return nil, err
 	}
-	c := &clientSession{Session: s, node: b}
+	c := &clientSession{Session: s, node: b, gateway: g}
 	if err := c.greet(info); err != nil {
-		s.Close()
+		c.Close()
 		return nil, err
 	}
 	return c, nil
@@ -53,7 +67,14 @@ func client(info *wire.ConnInfo) session.Client {
 // clientSession fits a session to wire's interface: the two packages name the response differently, and nothing else.
 type clientSession struct {
 	*session.Session
-	node *backend
+	node    *backend
+	gateway *gateway
+}
+
+// Close ends the session.
+func (c *clientSession) Close() {
+	c.Session.Close()
+	c.gateway.open.Done()
 }
 
 // greet applies what the handshake asked for.

@@ -6,9 +6,9 @@
 //
 // # Order
 //
-// Open: memory budget, engine, store, rpc loopback, kv, txn, catalog, statistics, auto-increment, schema changes (unfinished jobs resume),
-// accounts, variables, MySQL listener, HTTP port. Close: readiness off, listener drains, schema changes stop, auto-increment counters are
-// written exactly, store, engine. What fails to open closes what was opened before it.
+// Open: both ports are taken, memory budget, engine, store, rpc loopback, kv; then the gateway (gateway.go): txn, catalog, statistics,
+// auto-increment, schema changes (unfinished jobs resume), accounts, variables; status port, clients. Close: readiness off, clients drain,
+// schema changes stop, auto-increment counters are written exactly, store, engine. What fails to open closes what was opened before it.
 //
 // # Invariants
 //

@@ -168,7 +168,7 @@ func (n *Node) serveStatus(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
-	err := encoder.Encode(nodeStatus{Version: Version, MySQLVersion: MySQLVersion + Version, Ready: n.ready.Load(), UptimeSeconds: clock.Now().Sub(n.shared.Start).Seconds(),
+	err := encoder.Encode(nodeStatus{Version: Version, MySQLVersion: MySQLVersion + Version, Ready: n.ready.Load(), UptimeSeconds: clock.Now().Sub(n.start).Seconds(),
 		Connections: n.wire.OpenConnections(), Regions: len(n.store.Regions()),
 		Mode: mode, RaftGroups: raft.Groups, RaftGroupsLed: raft.Led, Incarnation: n.store.Incarnation(), DiskBytes: m.DiskBytes, DiskFull: n.engine.DiskFull(), ProcessID: os.Getpid()})
 	if err != nil {
@@ -233,7 +233,7 @@ func (n *Node) register() error {
 		{"client_bytes_sent_total", "Bytes sent to clients.", true, func() float64 { return float64(w.BytesOut) }},
 		{"statement_errors_total", "Error packets sent.", true, func() float64 { return float64(w.Errors) }},
 		{"malformed_packets_total", "Connections closed for malformed packets.", true, func() float64 { return float64(w.Malformed) }},
-		{"bulk_waits_total", "Bulk statements that waited for others to end, for their memory.", true, func() float64 { return float64(n.shared.Bulk.Waits()) }},
+		{"bulk_waits_total", "Bulk statements that waited for others to end, for their memory.", true, func() float64 { return float64(n.bulk.Waits()) }},
 		{"panics_total", "Connections ended by a fault of the server.", true, func() float64 { return float64(w.Panics) }},
 		{"wal_syncs_total", "Syncs of the write-ahead log.", true, func() float64 { return float64(m.WALSyncs) }},
 		{"wal_sync_seconds_total", "Time in syncs of the write-ahead log.", true, func() float64 { return m.WALSyncSeconds }},
@@ -263,9 +263,9 @@ func (n *Node) register() error {
 		{"disk_free_bytes", "Free bytes on the data directory's file system.", false, func() float64 { return float64(m.DiskFree) }},
 		{"regions", "Regions of this node.", false, func() float64 { return float64(s.Regions) }},
 		{"gc_backlog", "Superseded versions that wait for collection.", false, func() float64 { return float64(s.GCBacklogBytes) }},
-		{"plan_cache_hits_total", "Statements whose plan was cached.", true, func() float64 { return float64(n.shared.Plans.Stats().Hits) }},
-		{"plan_cache_misses_total", "Statements whose plan was not cached.", true, func() float64 { return float64(n.shared.Plans.Stats().Misses) }},
-		{"plan_cache_bytes", "Bytes of cached plans.", false, func() float64 { return float64(n.shared.Plans.Stats().Bytes) }},
+		{"plan_cache_hits_total", "Statements whose plan was cached.", true, func() float64 { return float64(n.planStats().Hits) }},
+		{"plan_cache_misses_total", "Statements whose plan was not cached.", true, func() float64 { return float64(n.planStats().Misses) }},
+		{"plan_cache_bytes", "Bytes of cached plans.", false, func() float64 { return float64(n.planStats().Bytes) }},
 	}
 	figures = append(figures, n.clusterFigures(&raft)...)
 	for _, f := range figures {
@@ -349,7 +349,7 @@ func (n *Node) figures() map[string]string {
 func (n *Node) statistics() string {
 	w := n.wire.Counters()
 	questions := w.Questions()
-	uptime := clock.Now().Sub(n.shared.Start).Seconds()
+	uptime := clock.Now().Sub(n.start).Seconds()
 	return fmt.Sprintf("Uptime: %.0f  Threads: %d  Questions: %d  Slow queries: 0  Opens: 0  Flush tables: 0  Open tables: 0  Queries per second avg: %.3f",
 		uptime, n.wire.OpenConnections(), questions, float64(questions)/max(uptime, 1))
 }

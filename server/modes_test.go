@@ -124,7 +124,7 @@ func TestFirstRoot(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, host := range []string{"localhost", "192.0.2.1"} {
-			a := n.shared.Users.Match("root", host, host)
+			a := n.shared().Users.Match("root", host, host)
 			if a == nil || len(a.Auth) == 0 || a.Global != privilege.All|privilege.GrantOption {
 				t.Errorf("root of %s: %+v", host, a)
 			}

@@ -10,26 +10,19 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
-	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/clock"
-	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/kv"
-	"github.com/pandodb/pando/plan"
-	"github.com/pandodb/pando/privilege"
 	"github.com/pandodb/pando/rpc"
 	"github.com/pandodb/pando/session"
-	"github.com/pandodb/pando/stats"
 	"github.com/pandodb/pando/status"
 	"github.com/pandodb/pando/store"
-	"github.com/pandodb/pando/table"
-	"github.com/pandodb/pando/txn"
 	"github.com/pandodb/pando/types"
 	"github.com/pandodb/pando/wire"
 )
@@ -42,13 +35,12 @@ type Node struct {
 	engine  *engine.Engine
 	store   *store.Store
 	kv      *kv.Client
-	autoIDs *table.AutoIDs
-	stats   *stats.Store
 	memory  *exec.MemPool // of statements
-	ddl     *ddl.Executor
-	shared  *session.Node
+	bulk    *session.Bulk
 	wire    *wire.Server
 	metrics *status.Registry
+	start   time.Time
+	sql     sqlPart
 
 	listener     net.Listener
 	httpListener net.Listener
@@ -69,12 +61,12 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	n := &Node{options: o, log: o.Log, stop: make(chan struct{}), failed: make(chan struct{})}
+	n := &Node{options: o, log: o.Log, start: clock.Now(), bulk: session.NewBulk(o.BulkBytes), stop: make(chan struct{}), failed: make(chan struct{})}
 	for _, warning := range o.Warnings {
 		n.log.Warn("setting has no effect", "why", warning)
 	}
 	// The ports are taken first: a busy one is the commonest fault, and nothing has been touched then.
-	steps := []func() error{n.listen, n.openStorage, n.openSQL, n.openWire, n.openHTTP}
+	steps := []func() error{n.listen, n.openStorage, n.openWire, n.openSQL, n.openHTTP, n.serveClients}
 	for _, step := range steps {
 		if err := ctx.Err(); err != nil {
 			return nil, errors.Join(errors.New("stopped while starting"), n.Close())
@@ -163,94 +155,10 @@ func (n *Node) openStorage() error {
 		n.log.Warn("sync-log is off: commits are acknowledged before they are on disk, and a crash can lose them")
 	}
 	n.store, err = store.Open(store.Options{Engine: n.engine, Logger: n.log, Relaxed: !o.SyncLog, ID: id})
+	if err == nil {
+		n.kv = kv.New(rpc.Loopback(n.store))
+	}
 	return err
-}
-
-func (n *Node) openSQL() error {
-	o := &n.options
-	n.kv = kv.New(rpc.Loopback(n.store))
-	txns := txn.NewManager(n.kv, txn.ManagerOptions{})
-	schema, err := catalog.Open(txns)
-	if err != nil {
-		return err
-	}
-	statistics, err := stats.Open(txns, schema)
-	if err != nil {
-		return err
-	}
-	n.autoIDs = table.NewAutoIDs(txns)
-	n.ddl, err = ddl.Open(ddl.Options{Catalog: schema, Txns: txns, AutoIDs: n.autoIDs, Destroy: txns.DropSpan, Gone: statistics.Drop, Log: n.log})
-	if err != nil {
-		return err
-	}
-	users, err := n.openAccounts(txns)
-	if err != nil {
-		return err
-	}
-	temp, err := cleanTemp(o.DataDir)
-	if err != nil {
-		return err
-	}
-	n.shared = &session.Node{
-		Txns: txns, Catalog: schema, DDL: n.ddl, Plans: plan.NewCache(o.PlanCacheBytes), AutoIDs: n.autoIDs, Stats: statistics, Users: users,
-		Log: n.log, LogVar: o.LogVar, Version: MySQLVersion + Version, DataDir: o.DataDir, Socket: o.socketPath(), TempDir: temp, Start: clock.Now(),
-		Port: n.listener.Addr().(*net.TCPAddr).Port, SetRelaxed: n.setRelaxed, Promote: n.promote, HashPassword: hashPassword, Counters: n.figures,
-		Processes: n.processes, Kill: n.kill,
-		SetMaxConnections: n.setMaxConnections, Bulk: session.NewBulk(o.BulkBytes), Memory: n.memory,
-	}
-	n.stats = statistics
-	statistics.Start(n.shared.Plans.Forget)
-	flush := "1"
-	if !o.SyncLog {
-		flush = "0"
-	}
-	settings := []session.Setting{
-		{Name: "max_prepared_stmt_count", Value: strconv.Itoa(o.MaxPreparedStatements)},
-		{Name: "innodb_flush_log_at_trx_commit", Value: flush},
-		{Name: "time_zone", Value: o.DefaultTimeZone},
-		{Name: "log_level", Value: o.LogLevel},
-	}
-	if o.MaxConnections != defaultMaxConnections {
-		// Otherwise a value of SET PERSIST stands.
-		settings = append(settings, session.Setting{Name: "max_connections", Value: strconv.Itoa(o.MaxConnections)})
-	}
-	if err := n.shared.Prepare(settings); err != nil {
-		return err
-	}
-	// The listener goes by the option alone, whatever an older version let SET PERSIST keep.
-	required := "OFF"
-	if o.RequireTLS {
-		required = "ON"
-	}
-	n.shared.SetGlobal("require_secure_transport", required)
-	return nil
-}
-
-// openAccounts loads the accounts, and refuses to serve others than this machine while root has no password.
-func (n *Node) openAccounts(txns *txn.Manager) (*privilege.Store, error) {
-	password, err := n.options.rootPassword()
-	if err != nil {
-		return nil, err
-	}
-	beyond := !n.listener.Addr().(*net.TCPAddr).IP.IsLoopback()
-	refused := fmt.Errorf("--listen %s is more than this machine, and root has no password: start with --listen 127.0.0.1:PORT, set one (ALTER USER root@localhost IDENTIFIED BY '…'), "+
-		"and start again; a new directory takes it from --init-root-password-file or %s", n.options.Listen, rootPasswordEnv)
-	users, err := privilege.Open(txns, func() ([]*privilege.Account, error) {
-		if beyond && password == "" {
-			return nil, refused // before there are accounts: with a password the next start is still the first
-		}
-		return firstAccounts(password), nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if password != "" && !users.Fresh {
-		n.log.Info("the first password of root is not used: the directory has accounts already")
-	}
-	if beyond && users.RootIsOpen() {
-		return nil, refused
-	}
-	return users, nil
 }
 
 // kill is KILL. A connection's number has 32 bits on the wire; a wider one is nobody's, whatever its low half says.
@@ -258,18 +166,11 @@ func (n *Node) kill(id uint64, query bool) bool {
 	return id <= math.MaxUint32 && n.wire.Kill(uint32(id), query)
 }
 
-func hashPassword(plugin string, password []byte) []byte {
-	if plugin == wire.PluginNative {
-		return wire.HashNative(password)
-	}
-	return wire.HashCachingSHA2(password)
-}
-
 func (n *Node) openWire() error {
 	o := &n.options
 	var err error
 	options := wire.Options{
-		Backend: (*backend)(n), Version: MySQLVersion + Version, MaxConnections: int(n.shared.GlobalInt("max_connections")),
+		Backend: (*backend)(n), Version: MySQLVersion + Version, MaxConnections: o.MaxConnections,
 		RequireSecureTransport: o.RequireTLS, Logger: n.log,
 	}
 	if options.ProxyNetworks, err = wire.ParseNetworks(o.ProxyNetworks); err != nil {
@@ -282,10 +183,13 @@ func (n *Node) openWire() error {
 		}
 		options.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
 	}
-	if n.wire, err = wire.New(options); err != nil {
-		return err
-	}
-	if path := o.socketPath(); path != "" {
+	n.wire, err = wire.New(options)
+	return err
+}
+
+// serveClients takes the unix socket, and accepts clients of both listeners.
+func (n *Node) serveClients() error {
+	if path := n.options.socketPath(); path != "" {
 		socket, err := listenSocket(path)
 		if err != nil {
 			return err
@@ -331,12 +235,8 @@ func (n *Node) promote() (state string, err error) {
 	return "the store is the first of a cluster now", nil
 }
 
-// setMaxConnections changes the listener's limit. Before there is a listener, the variable's value is what it will start with.
-func (n *Node) setMaxConnections(limit int) {
-	if n.wire != nil {
-		n.wire.SetMaxConnections(limit)
-	}
-}
+// setMaxConnections changes the listener's limit.
+func (n *Node) setMaxConnections(limit int) { n.wire.SetMaxConnections(limit) }
 
 // Failed is closed when the node can serve no longer; Close then tells why.
 func (n *Node) Failed() <-chan struct{} { return n.failed }
@@ -377,14 +277,8 @@ func (n *Node) Close() error {
 	}
 	close(n.stop)
 	n.loops.Wait()
-	if n.stats != nil {
-		n.stats.Close()
-	}
-	if n.ddl != nil {
-		n.ddl.Close()
-	}
-	if n.autoIDs != nil {
-		faults = append(faults, n.autoIDs.Close())
+	if g := n.sql.set(nil); g != nil {
+		faults = append(faults, g.close(false))
 	}
 	if n.store != nil {
 		faults = append(faults, n.store.Close())

@@ -59,7 +59,7 @@ func TestSettingsOfVariables(t *testing.T) {
 	}
 	defer n.Close()
 	for name, want := range map[string]string{"time_zone": "SYSTEM", "require_secure_transport": "ON", "innodb_flush_log_at_trx_commit": "1"} {
-		if got := n.shared.Global(name); got != want {
+		if got := n.shared().Global(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
@@ -75,7 +75,7 @@ func TestSecureTransportPersisted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tx := n.shared.Txns.Begin(txn.Options{Level: txn.ReadCommitted})
+		tx := n.shared().Txns.Begin(txn.Options{Level: txn.ReadCommitted})
 		if err := tx.Put(keys.SystemKey(nil, 'v', []byte(name)), append([]byte{byte(len(name))}, name+kept...)); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestSecureTransportPersisted(t *testing.T) {
 		if n, err = Open(context.Background(), o); err != nil {
 			t.Fatal(err)
 		}
-		if got := n.shared.Global(name); got == kept {
+		if got := n.shared().Global(name); got == kept {
 			t.Errorf("with TLS required %v, the variable is %s", o.RequireTLS, got)
 		}
 		if err := n.Close(); err != nil {
@@ -119,11 +119,11 @@ func TestKillWideID(t *testing.T) {
 	_, rest, _ := bytes.Cut(greeting[5:], []byte{0})
 	id := uint64(binary.LittleEndian.Uint32(rest))
 	for _, wide := range []uint64{id | 1<<32, id | math.MaxUint32<<32} {
-		if n.shared.Kill(wide, true) {
+		if n.shared().Kill(wide, true) {
 			t.Errorf("KILL %d reached connection %d", wide, id)
 		}
 	}
-	if !n.shared.Kill(id, true) {
+	if !n.shared().Kill(id, true) {
 		t.Errorf("there is no connection %d", id)
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"net"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -502,5 +504,54 @@ func TestWaitTimeout(t *testing.T) {
 	eventually(t, "the idle connection is closed", func() bool { return ts.OpenConnections() == 0 })
 	if _, err := conn.ExecContext(ctx, "OK"); err == nil || errors.Is(err, driver.ErrSkip) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestDisconnect: those who are connected are told and cut off, whatever they do, and others are accepted meanwhile.
+func TestDisconnect(t *testing.T) {
+	ts := startServer(t, nil)
+	idle, stuck := ts.dial(t), ts.open(t, "root", "", "")
+	idle.login(rawCaps, "root")
+	ts.backend.hold = make(chan struct{})
+	sleeps := make(chan error, 1)
+	go func() {
+		_, err := stuck.Exec("SLEEP 600000")
+		sleeps <- err
+	}()
+	eventually(t, "it runs", func() bool { return ts.backend.sleeping.Load() == 1 })
+	ts.Disconnect()
+	idle.expectError(idle.read(), 1053)
+	if err := <-sleeps; number(err) != 1317 {
+		t.Errorf("the statement under way: %v", err)
+	}
+	eventually(t, "both have ended", func() bool { return ts.OpenConnections() == 0 })
+	if err := ts.open(t, "root", "", "").Ping(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRoute: who takes a connection over has it whole, and the server knows nothing of it; what it gives back is served.
+func TestRoute(t *testing.T) {
+	taken := make(chan net.Conn, 1)
+	var takes atomic.Bool
+	ts := startServer(t, func(o *Options) {
+		o.Route = func(c net.Conn) bool {
+			if takes.Load() {
+				taken <- c
+			}
+			return takes.Load()
+		}
+	})
+	takes.Store(true)
+	r := ts.dial(t)
+	c := <-taken
+	if n := ts.OpenConnections(); n != 0 {
+		t.Errorf("%d connections", n)
+	}
+	ts.ServeConn(c)
+	r.login(rawCaps, "root")
+	takes.Store(false)
+	if err := ts.open(t, "root", "", "").Ping(); err != nil {
+		t.Error(err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/netip"
 	"time"
 )
@@ -52,6 +53,9 @@ type Options struct {
 	// ProxyNetworks are where proxies are that begin each connection with a header of the PROXY protocol, version 1 or 2. The client's
 	// address is taken from it. From elsewhere such a header is a bad handshake.
 	ProxyNetworks []netip.Prefix
+	// Route may take over a connection that Serve has accepted, before the handshake: it returns true if it has, and owns it then. It must not
+	// block. nil takes none.
+	Route func(net.Conn) bool
 	// Logger takes what goes wrong; by default nothing is logged.
 	Logger *slog.Logger
 }

@@ -101,7 +101,9 @@ func (s *Server) Serve(l net.Listener) error {
 		raw, err := l.Accept()
 		if err == nil {
 			backoff = acceptBackoffMin
-			s.accept(raw)
+			if s.opt.Route == nil || !s.opt.Route(raw) {
+				s.ServeConn(raw)
+			}
 			continue
 		}
 		if s.isDraining() {
@@ -119,8 +121,8 @@ func (s *Server) Serve(l net.Listener) error {
 	}
 }
 
-// accept starts the goroutine of a connection, or refuses it at once.
-func (s *Server) accept(raw net.Conn) {
+// ServeConn starts the goroutine of a connection, or refuses it at once. It owns the connection.
+func (s *Server) ServeConn(raw net.Conn) {
 	if tcp, ok := raw.(*net.TCPConn); ok {
 		// Go has set TCP_NODELAY and keepalive, but probes every 15 s: too often for 10,000 idle clients.
 		_ = tcp.SetKeepAlivePeriod(keepAlivePeriod) // a hint; a dead socket fails in the handshake

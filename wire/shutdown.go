@@ -3,10 +3,15 @@ package wire
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/kvapi"
 )
+
+// disconnectPoll is how often Disconnect looks whether connections have ended.
+const disconnectPoll = 5 * time.Millisecond
 
 // Shutdown stops accepting, closes idle connections and lets busy ones finish their present command until ctx is done. Then it
 // interrupts them, and after killGrace closes their sockets. It returns nil when every connection's goroutine has ended,
@@ -74,4 +79,29 @@ func (s *Server) waitEmpty() bool {
 	case <-timer.C:
 		return false
 	}
+}
+
+// Disconnect ends the connections that are open now, and accepts others meanwhile: it interrupts statements, and after killGrace closes the
+// sockets of those that have not ended. Their sessions may take a moment longer.
+func (s *Server) Disconnect() {
+	conns := s.snapshot(nil)
+	for _, c := range conns {
+		c.nudge(kvapi.ReasonShutdown)
+		c.interrupt(kvapi.ReasonShutdown)
+	}
+	for deadline := clock.Mono() + killGrace; clock.Mono() < deadline; clock.Sleep(disconnectPoll) {
+		if conns = s.stillOpen(conns); len(conns) == 0 {
+			return
+		}
+	}
+	for _, c := range conns {
+		_ = c.sock.Close() // its goroutine fails at its next read or write, and closes it again
+	}
+}
+
+// stillOpen returns those of the connections that have not ended.
+func (s *Server) stillOpen(conns []*conn) []*conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc(conns, func(c *conn) bool { return s.conns[c.id] != c })
 }

@@ -1,0 +1,193 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/ddl"
+	"github.com/pandodb/pando/plan"
+	"github.com/pandodb/pando/privilege"
+	"github.com/pandodb/pando/session"
+	"github.com/pandodb/pando/stats"
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/wire"
+)
+
+// gateway is what executes SQL over the store: catalog, schema changes, statistics, accounts and variables, with the sessions that use them.
+// A node that is alone has one from its start to its end; a node of a cluster has one while it is the cluster's gateway (role.go).
+type gateway struct {
+	autoIDs *table.AutoIDs
+	stats   *stats.Store
+	ddl     *ddl.Executor
+	shared  *session.Node
+	open    sync.WaitGroup // sessions
+}
+
+// sqlPart is the node's gateway, if it is one.
+type sqlPart struct {
+	mu  sync.RWMutex // guards now, and that no session is opened over a gateway that has ended
+	now *gateway
+}
+
+// get returns the gateway, nil if this node is none at the moment.
+func (p *sqlPart) get() *gateway {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.now
+}
+
+// enter counts a session in. It returns nil if there is no gateway; otherwise its open.Done follows.
+func (p *sqlPart) enter() *gateway {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.now != nil {
+		p.now.open.Add(1)
+	}
+	return p.now
+}
+
+// set replaces the gateway and returns the one before.
+func (p *sqlPart) set(g *gateway) (before *gateway) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before, p.now = p.now, g
+	return before
+}
+
+// shared returns what sessions share, nil if this node is no gateway at the moment.
+func (n *Node) shared() *session.Node {
+	if g := n.sql.get(); g != nil {
+		return g.shared
+	}
+	return nil
+}
+
+// planStats are those of the cached plans; zero while this node is no gateway.
+func (n *Node) planStats() plan.CacheStats {
+	if shared := n.shared(); shared != nil {
+		return shared.Plans.Stats()
+	}
+	return plan.CacheStats{}
+}
+
+// openSQL makes the node a gateway.
+func (n *Node) openSQL() error {
+	g := &gateway{}
+	if err := n.openGateway(g); err != nil {
+		return errors.Join(err, g.close(false))
+	}
+	n.sql.set(g)
+	return nil
+}
+
+func (n *Node) openGateway(g *gateway) error {
+	o := &n.options
+	txns := txn.NewManager(n.kv, txn.ManagerOptions{})
+	schema, err := catalog.Open(txns)
+	if err != nil {
+		return err
+	}
+	statistics, err := stats.Open(txns, schema)
+	if err != nil {
+		return err
+	}
+	g.autoIDs = table.NewAutoIDs(txns)
+	g.ddl, err = ddl.Open(ddl.Options{Catalog: schema, Txns: txns, AutoIDs: g.autoIDs, Destroy: txns.DropSpan, Gone: statistics.Drop, Log: n.log})
+	if err != nil {
+		return err
+	}
+	users, err := n.openAccounts(txns)
+	if err != nil {
+		return err
+	}
+	temp, err := cleanTemp(o.DataDir)
+	if err != nil {
+		return err
+	}
+	g.shared = &session.Node{
+		Txns: txns, Catalog: schema, DDL: g.ddl, Plans: plan.NewCache(o.PlanCacheBytes), AutoIDs: g.autoIDs, Stats: statistics, Users: users,
+		Log: n.log, LogVar: o.LogVar, Version: MySQLVersion + Version, DataDir: o.DataDir, Socket: o.socketPath(), TempDir: temp, Start: n.start,
+		Port: n.listener.Addr().(*net.TCPAddr).Port, SetRelaxed: n.setRelaxed, Promote: n.promote, HashPassword: hashPassword, Counters: n.figures,
+		Processes: n.processes, Kill: n.kill,
+		SetMaxConnections: n.setMaxConnections, Bulk: n.bulk, Memory: n.memory,
+	}
+	g.stats = statistics
+	statistics.Start(g.shared.Plans.Forget)
+	flush := "1"
+	if !o.SyncLog {
+		flush = "0"
+	}
+	settings := []session.Setting{
+		{Name: "max_prepared_stmt_count", Value: strconv.Itoa(o.MaxPreparedStatements)},
+		{Name: "innodb_flush_log_at_trx_commit", Value: flush},
+		{Name: "time_zone", Value: o.DefaultTimeZone},
+		{Name: "log_level", Value: o.LogLevel},
+	}
+	if o.MaxConnections != defaultMaxConnections {
+		// Otherwise a value of SET PERSIST stands.
+		settings = append(settings, session.Setting{Name: "max_connections", Value: strconv.Itoa(o.MaxConnections)})
+	}
+	if err := g.shared.Prepare(settings); err != nil {
+		return err
+	}
+	// The listener goes by the option alone, whatever an older version let SET PERSIST keep.
+	required := "OFF"
+	if o.RequireTLS {
+		required = "ON"
+	}
+	g.shared.SetGlobal("require_secure_transport", required)
+	return nil
+}
+
+// openAccounts loads the accounts, and refuses to serve others than this machine while root has no password.
+func (n *Node) openAccounts(txns *txn.Manager) (*privilege.Store, error) {
+	password, err := n.options.rootPassword()
+	if err != nil {
+		return nil, err
+	}
+	beyond := !n.listener.Addr().(*net.TCPAddr).IP.IsLoopback()
+	refused := fmt.Errorf("--listen %s is more than this machine, and root has no password: start with --listen 127.0.0.1:PORT, set one (ALTER USER root@localhost IDENTIFIED BY '…'), "+
+		"and start again; a new directory takes it from --init-root-password-file or %s", n.options.Listen, rootPasswordEnv)
+	users, err := privilege.Open(txns, func() ([]*privilege.Account, error) {
+		if beyond && password == "" {
+			return nil, refused // before there are accounts: with a password the next start is still the first
+		}
+		return firstAccounts(password), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if password != "" && !users.Fresh {
+		n.log.Info("the first password of root is not used: the directory has accounts already")
+	}
+	if beyond && users.RootIsOpen() {
+		return nil, refused
+	}
+	return users, nil
+}
+
+func hashPassword(plugin string, password []byte) []byte {
+	if plugin == wire.PluginNative {
+		return wire.HashNative(password)
+	}
+	return wire.HashCachingSHA2(password)
+}
+
+// close ends what SQL is executed by, once its sessions have ended. lost: the node is not the gateway any more, so nothing is written.
+func (g *gateway) close(lost bool) error {
+	if g.stats != nil {
+		g.stats.Close()
+	}
+	if g.ddl != nil {
+		g.ddl.Close()
+	}
+	if g.autoIDs != nil && !lost {
+		return g.autoIDs.Close()
+	}
+	return nil
+}
