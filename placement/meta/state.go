@@ -32,15 +32,12 @@ const (
 	kindVersion
 	kindStore
 	kindSafepoint
+	kindJoin
+	kindStage
+	kindToken
+	kindAuthority
+	kindCopies
 )
-
-// Store is a store as the cluster knows it.
-type Store struct {
-	ID, Incarnation uint64
-	// Oldest and Newest are the cluster versions that its program knows.
-	Oldest, Newest uint64
-	Address        string
-}
 
 // Safepoint is what a service reads at, or will.
 type Safepoint struct {
@@ -54,6 +51,9 @@ type State struct {
 	mark            clock.Timestamp
 	stores          map[uint64]Store
 	safepoints      map[string]Safepoint
+	tokens          map[Hash]Token
+	authority       Authority
+	copies          uint64
 }
 
 // Change is a record to be written, or deleted if Value is nil. Name is without the space.
@@ -68,9 +68,6 @@ func Mark(ts clock.Timestamp) []byte { return codec.AppendUint(head(kindMark), u
 // Version returns the command that raises the cluster version.
 func Version(v uint64) []byte { return codec.AppendUint(head(kindVersion), v) }
 
-// PutStore returns the command that enters a store.
-func PutStore(s Store) []byte { return s.fields(codec.AppendUint(head(kindStore), s.ID)) }
-
 // PutSafepoint returns the command that sets a service's safepoint, or takes it back if TS is zero. Those whose time was over at now go.
 func PutSafepoint(p Safepoint, now clock.Timestamp) []byte {
 	b := codec.AppendUint(codec.AppendUint(codec.AppendUint(head(kindSafepoint), uint64(p.TS)), uint64(p.Until)), uint64(now))
@@ -79,8 +76,9 @@ func PutSafepoint(p Safepoint, now clock.Timestamp) []byte {
 
 // Begin makes the state of a cluster that begins with one store, and returns its records.
 func (s *State) Begin(nextID uint64, mark clock.Timestamp, version uint64, first Store) []Change {
-	*s = State{nextID: nextID, mark: mark, version: version, stores: map[uint64]Store{first.ID: first}}
-	return []Change{s.number('i', nextID), s.number('t', uint64(mark)), s.number('v', version), first.change()}
+	*s = State{nextID: nextID, mark: mark, version: version}
+	first.Stage = Up
+	return []Change{s.number('i', nextID), s.number('t', uint64(mark)), s.number('v', version), s.put(first)}
 }
 
 // Apply changes the state by a command, and returns the records that change and the command's result.
@@ -114,26 +112,24 @@ func (s *State) Apply(command []byte) (changes []Change, result uint64, err erro
 			return nil, s.version, err
 		}
 		for _, st := range s.stores {
-			if v > st.Newest {
+			if v > st.Newest && st.Stage != Removed {
 				return nil, s.version, nil // a store does not know it yet
 			}
 		}
 		s.version = v
 		return []Change{s.number('v', v)}, v, nil
 	case kindStore:
-		st := Store{ID: d.Uint()}
-		st.read(&d)
-		if err := end(&d); err != nil {
-			return nil, 0, err
-		}
-		if st.Oldest > s.version || st.Newest < s.version || st.Incarnation < s.stores[st.ID].Incarnation {
-			return nil, 0, nil // it cannot read what there is, or is an earlier life
-		}
-		if s.stores == nil {
-			s.stores = map[uint64]Store{}
-		}
-		s.stores[st.ID] = st
-		return []Change{st.change()}, st.ID, nil
+		return s.applyStore(&d)
+	case kindJoin:
+		return s.applyJoin(&d)
+	case kindStage:
+		return s.applyStage(&d)
+	case kindToken:
+		return s.applyToken(&d)
+	case kindAuthority:
+		return s.applyAuthority(&d)
+	case kindCopies:
+		return s.applyCopies(&d)
 	case kindSafepoint:
 		return s.applySafepoint(&d)
 	}
@@ -176,15 +172,6 @@ func (s *State) Mark() clock.Timestamp { return s.mark }
 
 // Version returns the cluster version.
 func (s *State) Version() uint64 { return s.version }
-
-// Stores returns the stores in the order of their ids.
-func (s *State) Stores() (out []Store) {
-	for _, st := range s.stores {
-		out = append(out, st)
-	}
-	slices.SortFunc(out, func(a, b Store) int { return int(int64(a.ID) - int64(b.ID)) })
-	return out
-}
 
 // Safepoints returns the services' safepoints in the order of their names.
 func (s *State) Safepoints() (out []Safepoint) {
@@ -229,10 +216,17 @@ func (s *State) Load(name, value []byte) error {
 		}
 		st := Store{ID: binary.BigEndian.Uint64(name[1:])}
 		st.read(&d)
-		if s.stores == nil {
-			s.stores = map[uint64]Store{}
+		st.readStage(&d)
+		s.put(st)
+	case 'k':
+		if len(name) != 1+len(Hash{}) {
+			return fmt.Errorf("%w: record %q", ErrCommand, name)
 		}
-		s.stores[st.ID] = st
+		s.loadToken(Hash(name[1:]), &d)
+	case 'c':
+		s.authority.read(&d)
+	case 'n':
+		s.copies = d.Uint()
 	case 'p':
 		p := Safepoint{Service: string(name[1:]), TS: clock.Timestamp(d.Uint()), Until: clock.Timestamp(d.Uint())}
 		if s.safepoints == nil {
@@ -247,18 +241,6 @@ func (s *State) Load(name, value []byte) error {
 
 func (s *State) number(name byte, v uint64) Change {
 	return Change{Name: []byte{name}, Value: codec.AppendUint(nil, v)}
-}
-
-func (st *Store) change() Change {
-	return Change{Name: binary.BigEndian.AppendUint64([]byte{'s'}, st.ID), Value: st.fields(nil)}
-}
-
-func (st *Store) fields(b []byte) []byte {
-	return codec.AppendBytes(codec.AppendUint(codec.AppendUint(codec.AppendUint(b, st.Incarnation), st.Oldest), st.Newest), st.Address)
-}
-
-func (st *Store) read(d *codec.Decoder) {
-	st.Incarnation, st.Oldest, st.Newest, st.Address = d.Uint(), d.Uint(), d.Uint(), d.Text(textMax)
 }
 
 func head(k kind) []byte { return []byte{commandVersion, byte(k)} }

@@ -47,7 +47,8 @@ func TestState(t *testing.T) {
 	given := uint64(99)
 	for i := range 3000 {
 		var command []byte
-		switch rng.IntN(5) {
+		now := clock.Timestamp(i)
+		switch rng.IntN(10) {
 		case 0:
 			command = IDs(1 + rng.Uint64N(10))
 		case 1:
@@ -57,10 +58,19 @@ func TestState(t *testing.T) {
 		case 3:
 			command = PutStore(Store{ID: 1 + rng.Uint64N(4), Incarnation: rng.Uint64N(100), Oldest: 1, Newest: 2 + rng.Uint64N(3), Address: fmt.Sprint(i)})
 		case 4:
-			now := clock.Timestamp(i)
 			command = PutSafepoint(Safepoint{Service: fmt.Sprint(rng.IntN(5)), TS: clock.Timestamp(rng.Uint64N(50)), Until: now + clock.Timestamp(rng.Uint64N(40))}, now)
+		case 5:
+			command = PutToken(Token{Secret: Hash{byte(rng.IntN(9))}, Until: now + clock.Timestamp(rng.Uint64N(60)), Uses: rng.Uint64N(4)}, now)
+		case 6:
+			command = Join(1, 3, fmt.Sprint(i), Hash{1, byte(rng.IntN(200))}, Hash{byte(rng.IntN(9))}, now)
+		case 7:
+			command = SetStage(1+rng.Uint64N(200), Stage(rng.IntN(5)))
+		case 8:
+			command = PutAuthority(Authority{Cluster: rng.Uint64N(3), Certificate: []byte{1}, Key: fmt.Append(nil, i)})
+		case 9:
+			command = PutCopies(rng.Uint64N(10))
 		}
-		before := a
+		before, stores, authority := a, a.Stores(), a.Authority()
 		changes, result, err := a.Apply(command)
 		if err != nil {
 			t.Fatal(err)
@@ -79,15 +89,16 @@ func TestState(t *testing.T) {
 		if a.Mark() < before.Mark() || a.Version() < before.Version() || a.NextID() < before.NextID() {
 			t.Fatalf("step %d: something fell", i)
 		}
+		checkLives(t, &a, stores, authority)
 		if i%100 == 0 {
-			if l := d.load(t); l.NextID() != a.NextID() || l.Mark() != a.Mark() || l.Version() != a.Version() ||
+			if l := d.load(t); l.Copies() != a.Copies() || !reflect.DeepEqual(l.tokens, a.tokens) || !reflect.DeepEqual(l.Authority(), a.Authority()) || l.NextID() != a.NextID() || l.Mark() != a.Mark() || l.Version() != a.Version() ||
 				!reflect.DeepEqual(l.Stores(), a.Stores()) || !reflect.DeepEqual(l.Safepoints(), a.Safepoints()) {
 				t.Fatalf("step %d: the records say %+v, the state is %+v", i, l, a)
 			}
 		}
 	}
 	for _, st := range a.Stores() {
-		if st.Newest < a.Version() {
+		if st.Newest < a.Version() && st.Stage != Removed {
 			t.Errorf("store %d knows versions up to %d of a cluster of version %d", st.ID, st.Newest, a.Version())
 		}
 	}
@@ -122,7 +133,9 @@ func TestSafepoints(t *testing.T) {
 
 // FuzzApply: malformed commands are refused and change nothing.
 func FuzzApply(f *testing.F) {
-	for _, c := range [][]byte{IDs(3), Mark(9), Version(2), PutStore(Store{ID: 2, Address: "a"}), PutSafepoint(Safepoint{Service: "b", TS: 3}, 1), {}, {1}, {2, 1}, {1, 9}} {
+	for _, c := range [][]byte{IDs(3), Mark(9), Version(2), PutStore(Store{ID: 2, Address: "a"}), PutSafepoint(Safepoint{Service: "b", TS: 3}, 1),
+		PutToken(Token{Secret: Hash{1}, Until: 9, Uses: 1}, 1), Join(1, 1, "a", Hash{2}, Hash{1}, 1), SetStage(1, Leaving), PutAuthority(Authority{Cluster: 1, Certificate: []byte{1}, Key: []byte{2}}),
+		PutCopies(3), {}, {1}, {2, 1}, {1, 9}} {
 		f.Add(c)
 	}
 	f.Fuzz(func(t *testing.T, command []byte) {
