@@ -123,6 +123,7 @@ type rig struct {
 	set    *Set
 	m      *counting
 	failed atomic.Bool
+	late   sync.WaitGroup // batches of faults.lateLog on their way
 }
 
 const testStore = 3
@@ -168,10 +169,10 @@ func openRig(fs *engine.MemFS, f faults, seed uint64) (r *rig, err error) {
 			if !delay {
 				return logBatch(b, false)
 			}
-			go func() {
+			r.late.Go(func() {
 				clock.Sleep(faultDelay)
 				_ = logBatch(b, false) // the life may have ended
-			}()
+			})
 			return nil
 		}
 	}
@@ -205,6 +206,7 @@ func (r *rig) close() {
 	if r.set != nil {
 		r.set.Close()
 	}
+	r.late.Wait()   // a batch that meets a closed engine half way panics
 	_ = r.e.Close() // a life that ended in a power loss may end badly
 }
 

@@ -20,8 +20,8 @@ if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
 		chmod +x "$policy"
 		trap 'rm -f "$policy"' EXIT
 	fi
-	apt-get update -qq
-	apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+	apt-get -o Acquire::Retries=5 update -qq
+	apt-get -o Acquire::Retries=5 install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 	exit 0
 fi
 echo "The tests drive real programs. Please install: ${missing[*]}" >&2

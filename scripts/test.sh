@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 GO=${GO:-go}
 read -ra race <<<"${RACE:?the packages of the race detector: run make test}"
 budget=960 # seconds on two quiet processors
+hang=40m   # when a package of tests that does not end is stopped: several times what the slowest takes there, for machines that are slow or shared
 
 mkdir -p bin
 skips=bin/test.skips
@@ -49,7 +50,7 @@ gotest() { "$GO" test -json "$@" | bin/summary -skips "$skips"; }
 # tests show that it runs; the others differ in nothing.
 plain() {
 	export CGO_ENABLED=0 GOFLAGS=-trimpath
-	"$GO" build -pgo=off -o bin/plain/ ./cmd/pando && bin/plain/pando version && gotest -pgo=off -short -timeout 5m ./server
+	"$GO" build -pgo=off -o bin/plain/ ./cmd/pando && bin/plain/pando version && gotest -pgo=off -short -timeout "$hang" ./server
 }
 
 packages() { "$GO" list ./... | grep -v '/tests$'; }
@@ -62,8 +63,8 @@ stage "release build" make --no-print-directory build
 "$GO" build -trimpath -pgo=off -o bin/summary ./tests/summary
 stage "build and short tests by go alone" plain
 stage "vet" "$GO" vet -pgo=off ./...
-CGO_ENABLED=0 stage "packages" gotest -pgo=off -timeout 5m $(packages)
-CGO_ENABLED=0 stage "the real server" gotest -timeout 12m ./tests
-CGO_ENABLED=1 stage "race detector" gotest -race -tags expensive -short -timeout 10m "${race[@]}"
+CGO_ENABLED=0 stage "packages" gotest -pgo=off -timeout "$hang" $(packages)
+CGO_ENABLED=0 stage "the real server" gotest -timeout "$hang" ./tests
+CGO_ENABLED=1 stage "race detector" gotest -race -tags expensive -short -timeout "$hang" "${race[@]}"
 stage "bench, which only warns" bin/pando bench run --plan short --start pando --start mariadb --trivial --twin=false --warn-only --out bin
 finish 0

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"net"
 	"os"
@@ -25,7 +26,8 @@ func TestModes(t *testing.T) {
 		}
 	}
 	for _, f := range []string{identityName, "store/000001.sst", "store/000002.log", "store/x.wal", "lost+found/f", "mine"} {
-		if err := os.WriteFile(filepath.Join(dir, f), nil, 0o644); err != nil {
+		path := filepath.Join(dir, f)
+		if err := errors.Join(os.WriteFile(path, nil, 0o644), os.Chmod(path, 0o644)); err != nil { // whatever the mask of the process is
 			t.Fatal(err)
 		}
 	}

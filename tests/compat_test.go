@@ -44,7 +44,8 @@ var compatTable = flag.String("compat-table", "", "write the compatibility table
 
 const (
 	compatSetupMax = 10 * time.Minute
-	compatRunMax   = 5 * time.Minute
+	compatRunMax   = 10 * time.Minute
+	compatWaitMax  = time.Minute // for output that the children of a script that was ended still hold
 	compatPassword = "compat password"
 )
 
@@ -112,7 +113,7 @@ func (c *compatClient) command(ctx context.Context, script string, env ...string
 	cmd := exec.CommandContext(ctx, "bash", "-eu", "-o", "pipefail", script)
 	cmd.Dir = filepath.Join("compat", c.name)
 	cmd.Env = append(os.Environ(), append(env, "PYTHONDONTWRITEBYTECODE=1", "GOFLAGS=-mod=mod")...)
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = compatWaitMax
 	return cmd
 }
 
