@@ -11,6 +11,7 @@
 //   - Note: a position of the WAL, written with a batch every 64 KiB. The newest one in a table says what the WAL may drop, and
 //     from where on recovery replays it.
 //   - Unlogged: applied to the memtable only. The caller has, in the WAL, what it can be made from again after a crash.
+//   - Checkpoint: a directory beside that opens as this one would after a crash.
 //   - Barrier: what was applied before it is in tables, and recovery replays none of it.
 //   - Fatal: an error after which nothing may be acknowledged any more, such as EIO on the WAL.
 //   - Watermark: the free space below which the owner has to refuse writes. Ballast: a file that can be given up below it.
@@ -48,6 +49,8 @@
 //
 //  10. One note is on its way at a time. Their positions rise.
 //
+//  11. A checkpoint is a state that a crash could have left: nothing in its log relies on tables that are not in it.
+//
 // # The directory
 //
 //	LOCK, MANIFEST-*, OPTIONS-*, marker.*, *.sst   Pebble's own
@@ -61,7 +64,8 @@
 //
 // # Locks
 //
-// Reads take none. Engine.order is held while a batch enters the WAL, whose lock is taken under it, and not while it goes into the
+// Reads take none. Engine.cut is held by a checkpoint while it links tables, and shared by who asks what is in tables; it comes before
+// order. Engine.order is held while a batch enters the WAL, whose lock is taken under it, and not while it goes into the
 // memtable: a large one, such as the garbage collector's, must not hold up commits. diskMu guards the ballast file, unflushed.mu the
 // list of key filters, loads.mu the tables that are being loaded, directReads.mu the places for reads past the page cache; all are leaves,
 // and so is the lock of such a read's queue (package aio).

@@ -38,6 +38,10 @@ type Engine struct {
 	landed     *sync.Cond     // on order: a batch has reached Pebble
 	replayed   wal.Position   // how much of the log Open has replayed
 
+	// cut is held by a checkpoint from its tables to its end of the log, and shared by who learns what is in tables. It is taken before
+	// order.
+	cut sync.RWMutex
+
 	opened     atomic.Bool // the directory and the log are open
 	failed     atomic.Bool
 	stalled    atomic.Bool
@@ -184,6 +188,8 @@ func (e *Engine) Get(dst, key []byte) (value []byte, found bool, err error) {
 
 // GetFlushed is Get of what is in tables, where no crash takes it.
 func (e *Engine) GetFlushed(dst, key []byte) (value []byte, found bool, err error) {
+	e.cut.RLock()
+	defer e.cut.RUnlock()
 	it, err := e.db.NewIter(&pebble.IterOptions{LowerBound: key, OnlyReadGuaranteedDurable: true})
 	if err != nil {
 		return dst, false, e.explainRead(err)
@@ -227,6 +233,8 @@ func (e *Engine) Flush() error {
 	flushed, err := e.flushNoted()
 	if err == nil {
 		<-flushed
+		e.cut.RLock() // see Checkpoint
+		defer e.cut.RUnlock()
 	}
 	return err
 }

@@ -10,6 +10,7 @@
 //   - Spare: a file that will become a segment. Its blocks have been written before, so that a sync of the segment need not commit
 //     the file system's journal. It was a segment until it was released; zeros are written only while there are too few segments for
 //     that (wantSpare). A young log has small ones, which double as it grows (sizeNow).
+//   - Hold: while there is one no segment is dropped or becomes another, so that it can be copied.
 //   - Released: the position up to which the owner has the effects of all records elsewhere, and synced.
 //
 // # Invariants

@@ -96,6 +96,7 @@ type Log struct {
 	leave     bool      // the next record begins a new segment, because there is a spare and the present one is not made of one
 	expects   bool      // no spare is made, since a segment will be released that can be one; unless that is late
 	busy      bool      // somebody owns the fields of writer
+	holds     int       // of Hold
 	err       error     // ErrFailed, or closed
 	head      *waiter   // those who wait for a sync, first in first out
 	tail      *waiter

@@ -185,7 +185,7 @@ func (l *Log) reclaim(released Position) {
 	l.mu.Lock()
 	l.released = max(l.released, released)
 	n := 0
-	for n+1 < len(l.segments) && l.segments[n+1].base <= min(l.released, l.opened) {
+	for n+1 < len(l.segments) && l.segments[n+1].base <= min(l.released, l.opened) && l.holds == 0 {
 		n++
 	}
 	reuse, stays := -1, -1

@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pandodb/pando/engine/wal"
+)
+
+// Checkpoint is what Engine.Checkpoint has made.
+type Checkpoint struct {
+	// Format is the engine's.
+	Format int
+	// LogFrom and LogEnd are the positions between which the log is in it.
+	LogFrom, LogEnd uint64
+}
+
+// Checkpoint makes a directory, which must not exist, that opens as the engine would have been found after a crash at some moment of the
+// call: all that was applied before is in it, and what is applied meanwhile is as a prefix of its order. Tables are hard links where the
+// file system has them, which nobody ever writes to; everything else is copied, the log up to that moment too. Nobody who applies waits.
+// poll ends it early by an error.
+//
+// The moment has two halves: which tables there are, and where the log ends. Between them nobody may learn that something is in a table
+// that is not among those, and then write what relies on it, as the truncation of a Raft log does: a crash never leaves the one without the
+// other. So whoever asks what is in tables (GetFlushed, Flush, Barrier) waits for the second half. To put the end of the log first would be
+// against invariant 9.
+func (e *Engine) Checkpoint(dir string, poll func() error) (c Checkpoint, err error) {
+	if e.failed.Load() {
+		return c, ErrFailed
+	}
+	release := e.log.Hold()
+	defer release()
+	from, _, err := e.notedInTables() // the tables of the checkpoint have this note or a later one
+	if err != nil {
+		return c, err
+	}
+	end, err := e.cutTables(dir)
+	if err != nil {
+		return c, err
+	}
+	err = e.syncWAL(end)
+	if err == nil {
+		err = e.log.CopyTo(dir, from, end, poll)
+	}
+	if err != nil {
+		return c, errors.Join(fmt.Errorf("engine: checkpoint: %w", err), e.opts.FS.RemoveAll(dir))
+	}
+	return Checkpoint{Format: int(e.db.FormatMajorVersion()), LogFrom: uint64(from), LogEnd: uint64(end)}, nil
+}
+
+// cutTables makes a checkpoint of the tables and returns the end of the log that belongs to it.
+func (e *Engine) cutTables(dir string) (end wal.Position, err error) {
+	e.cut.Lock()
+	defer e.cut.Unlock()
+	if err := e.db.Checkpoint(dir); err != nil {
+		return 0, fmt.Errorf("engine: checkpoint: %w", err)
+	}
+	e.order.Lock()
+	defer e.order.Unlock()
+	return e.end, nil
+}
