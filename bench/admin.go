@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"net"
+	"strings"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -17,7 +18,7 @@ type Login struct {
 	Password string
 }
 
-// Query sends one statement, and returns the first column of its rows as text.
+// Query sends one statement, and returns its rows as text, columns separated by tabs.
 func (l *Login) Query(ctx context.Context, text string) (rows []string, err error) {
 	config := mysql.NewConfig()
 	config.User, config.Passwd, config.Net, config.Addr = l.User, l.Password, "tcp", net.JoinHostPort(l.Host, fmt.Sprint(l.Port))
@@ -35,12 +36,20 @@ func (l *Login) Query(ctx context.Context, text string) (rows []string, err erro
 		return nil, err
 	}
 	defer func() { _ = found.Close() }() // its error would repeat that of Err
+	columns, err := found.Columns()
+	if err != nil {
+		return nil, err
+	}
+	row := make([]string, len(columns))
+	to := make([]any, len(columns))
+	for i := range row {
+		to[i] = &row[i]
+	}
 	for found.Next() {
-		var row string
-		if err := found.Scan(&row); err != nil {
+		if err := found.Scan(to...); err != nil {
 			return nil, err
 		}
-		rows = append(rows, row)
+		rows = append(rows, strings.Join(row, "\t"))
 	}
 	return rows, found.Err()
 }

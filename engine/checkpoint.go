@@ -7,6 +7,9 @@ import (
 	"github.com/pandodb/pando/engine/wal"
 )
 
+// FormatMax is the newest format of an engine that this program knows.
+const FormatMax = int(formatVersion)
+
 // Checkpoint is what Engine.Checkpoint has made.
 type Checkpoint struct {
 	// Format is the engine's.

@@ -36,6 +36,9 @@ type disk struct {
 // DiskFull tells whether writes should be refused because free space is below the watermark. One atomic load.
 func (e *Engine) DiskFull() bool { return e.disk.full.Load() }
 
+// LowSpaceBytes is the watermark of free space; 0 if there is none.
+func (e *Engine) LowSpaceBytes() uint64 { return e.disk.lowBytes }
+
 // openDisk computes the watermark, gives up the ballast when the disk is too full for recovery, and otherwise lays it.
 func (e *Engine) openDisk() error {
 	d := &e.disk

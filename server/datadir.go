@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pandodb/pando/backup"
 )
 
 const (
@@ -84,6 +86,12 @@ func refuseDir(dir string, names []string) error {
 			return fmt.Errorf("%s is a data directory of %s (it holds %s), and is left untouched: choose an empty or a new directory, and load a dump of that server",
 				dir, p.name, p.file)
 		}
+	}
+	if backup.Is(names) {
+		return fmt.Errorf("%s is a backup, and is left untouched: make a data directory of it (pando restore --from %s --data-dir NEW), and start that", dir, dir)
+	}
+	if slices.Contains(names, backup.RestoringName) {
+		return fmt.Errorf("%s is left of a restore that was never finished: delete it, and restore the backup again", dir)
 	}
 	own := func(name string) bool { return name == storeName || name == tempName }
 	if slices.Contains(names, storeName) && !slices.ContainsFunc(names, func(name string) bool { return !own(name) }) {

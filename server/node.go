@@ -9,6 +9,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -51,6 +52,7 @@ type Node struct {
 	failed       chan struct{} // closed when the listener has failed
 	failure      error         // why; written before failed is closed
 	fail         sync.Once     // guards both
+	backing      sync.Mutex    // held while a backup is made
 }
 
 // Open starts a node over a directory and returns once it serves. ctx ends the start early. The caller must Close it.
@@ -117,6 +119,9 @@ func (n *Node) openStorage() error {
 		n.log.Warn("files of the data directory may be open to other users of the machine", "error", err)
 	} else if closed > 0 {
 		n.log.Info("files of the data directory were open to other users of the machine and are not any more", "files", closed)
+	}
+	if err := os.RemoveAll(filepath.Join(o.DataDir, stagingName)); id != 0 && err != nil {
+		return fmt.Errorf("what a backup has left in the data directory cannot be removed: %w", err)
 	}
 	budget, err := newBudget(o, readMemory(systemRoot))
 	if err != nil {

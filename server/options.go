@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -62,6 +63,8 @@ type Options struct {
 	MaxPreparedStatements int
 	DefaultTimeZone       string
 	PlanCacheBytes        int64
+	// BackupDir is the directory below which ADMIN BACKUP may write; empty for anywhere, backupOff for nowhere.
+	BackupDir string
 	// BulkBytes bounds the memory of bulk statements that run at once; see session.Bulk.
 	BulkBytes int64
 
@@ -111,6 +114,9 @@ func (o *Options) Validate() []error {
 		} else if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
 			fault(name, "port %q is not between 0 and 65535", port)
 		}
+	}
+	if o.BackupDir != "" && o.BackupDir != backupOff && !filepath.IsAbs(o.BackupDir) {
+		fault("backup-dir", "%q is neither an absolute path nor %s", o.BackupDir, backupOff)
 	}
 	if o.MaxConnections < 1 || o.MaxConnections > maxConnectionsMax {
 		fault("max-connections", "%d is not between 1 and %d", o.MaxConnections, maxConnectionsMax)

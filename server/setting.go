@@ -63,6 +63,7 @@ func Settings() []Setting {
 		number("max-procs", "processors to use; 0 takes all", func(o *Options) *int { return &o.MaxProcs }),
 		boolean("sync-log", "sync each commit to the disk before it is acknowledged; off can lose acknowledged data", func(o *Options) *bool { return &o.SyncLog }),
 		boolean("accept-lost-log", "start although the newest part of the log is gone, with the commits in it; for one start", func(o *Options) *bool { return &o.AcceptLostLog }),
+		text("backup-dir", "directory below which ADMIN BACKUP may write; empty for wherever the server may, off for nowhere", func(o *Options) *string { return &o.BackupDir }),
 		text("log-level", "debug, info, warn or error", func(o *Options) *string { return &o.LogLevel }),
 		text("log-format", "text or json", func(o *Options) *string { return &o.LogFormat }),
 		text("init-root-password-file", "file whose first line becomes the password of root@localhost and of a root@'%' that the first start makes", func(o *Options) *string { return &o.RootPasswordFile }),

@@ -3,6 +3,7 @@ package session
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/exec"
@@ -201,6 +202,8 @@ func (s *Session) runAdmin(stmt *syntax.Loose, more bool, out Response) error {
 		run = s.cancelJobs
 	case text == "ADMIN PROMOTE":
 		run = s.promote
+	case strings.HasPrefix(text, "ADMIN BACKUP TO"):
+		run = s.backup
 	default:
 		return s.fail(types.Errorf(types.ErNotSupportedYet, text))
 	}
@@ -220,6 +223,28 @@ func (s *Session) promote(_ *syntax.Loose, more bool, out Response) error {
 		return s.fail(err)
 	}
 	return s.sendRows([]sqlapi.ColumnInfo{textColumn("STATE", 255)}, [][]types.Value{{types.Text(state)}}, more, out)
+}
+
+// backup copies the node's files.
+func (s *Session) backup(stmt *syntax.Loose, more bool, out Response) error {
+	if s.node.Backup == nil {
+		return s.fail(types.Errorf(types.ErNotSupportedYet, "ADMIN BACKUP"))
+	}
+	dir := ""
+	for _, part := range stmt.Parts {
+		if text, ok := part.Expr.(*syntax.Literal); ok {
+			dir = text.Value
+		}
+	}
+	made, err := s.node.Backup(dir, &s.interrupt)
+	if err != nil {
+		return s.fail(exec.MapError(err, &s.interrupt))
+	}
+	number := func(v int64) types.Value { return types.Int(v) }
+	return s.sendRows([]sqlapi.ColumnInfo{textColumn("BACKUP", 4096), numberColumn("FILES"), numberColumn("BYTES"), numberColumn("COPIED_BYTES"),
+		numberColumn("COMMIT_TIMESTAMP"), textColumn("TOOK", 64)},
+		[][]types.Value{{types.Text(made.Dir), number(int64(made.Files)), number(made.Bytes), number(made.CopiedBytes), types.Uint(uint64(made.Timestamp)),
+			types.Text(made.Took.Round(time.Millisecond).String())}}, more, out)
 }
 
 // cancelJobs ends index builds that have no session.

@@ -13,6 +13,7 @@ import (
 	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/keys"
+	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/privilege"
 	"github.com/pandodb/pando/stats"
@@ -49,6 +50,9 @@ type Node struct {
 	SetRelaxed func(on bool) error
 	// Promote makes the store the first of a cluster, and says in a sentence what it is then; nil where there is none to promote.
 	Promote func() (state string, err error)
+	// Backup copies the node's files to a directory of the server's machine, and fails with a *types.Error or kvapi.ErrInterrupted; nil where
+	// there are no files.
+	Backup func(dir string, interrupt *kvapi.Interrupt) (*Backup, error)
 	// SetMaxConnections passes a new limit to the listener.
 	SetMaxConnections func(int)
 	// Processes lists the connections, and Kill ends one or its statement; both are the listener's.
@@ -92,6 +96,17 @@ type Process struct {
 	TLSVersion, TLSCipher string
 	// Attributes are what the client told of itself.
 	Attributes map[string]string
+}
+
+// Backup is what ADMIN BACKUP has made.
+type Backup struct {
+	Dir   string
+	Files int
+	// CopiedBytes of Bytes are not links of the node's own files.
+	Bytes, CopiedBytes int64
+	// Timestamp: all commits that were acknowledged before have it or a lower one, and are in the backup.
+	Timestamp clock.Timestamp
+	Took      time.Duration
 }
 
 // Setting is a global variable's value given at start.

@@ -101,6 +101,8 @@ admin show ddl jobs 5 where state = 'synced'
 admin cancel ddl jobs 1, 2
 admin check table t, u
 admin check index t i
+admin backup to '/backups/monday'
+admin promote
 split table t index i between (1) and (100) regions 4
 split table t by (1), (2)
 split region for partition table t between (1) and (10) regions 2
