@@ -154,6 +154,8 @@ func explainBackup(dir string, err error) error {
 		return err
 	case errors.Is(err, backup.ErrNoSpace):
 		return types.NewError(types.ErDiskFull, fmt.Sprintf("Disk full (%s); the backup was not made (errno: %d - %s): %v", dir, int(syscall.ENOSPC), syscall.ENOSPC.Error(), err))
+	case errors.Is(err, store.ErrSeveral):
+		return types.Errorf(types.ErNotSupportedYet, "ADMIN BACKUP in a cluster of several stores; dump it (mysqldump --single-transaction)")
 	case errors.Is(err, backup.ErrOccupied):
 		return types.NewError(types.ErFileExists, "The backup was not made: "+err.Error())
 	}

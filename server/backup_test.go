@@ -22,7 +22,7 @@ func valueKey(name string) []byte { return keys.SystemKey(nil, 'v', []byte(name)
 // putValue commits one pair.
 func putValue(t *testing.T, n *Node, name, value string) {
 	t.Helper()
-	tx := n.shared.Txns.Begin(txn.Options{Level: txn.ReadCommitted})
+	tx := n.shared().Txns.Begin(txn.Options{Level: txn.ReadCommitted})
 	defer tx.Release()
 	if err := tx.Put(valueKey(name), append([]byte{byte(len(name))}, name+value...)); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func putValue(t *testing.T, n *Node, name, value string) {
 func valueOf(t *testing.T, n *Node, name string) string {
 	t.Helper()
 	sink := &valueSink{}
-	found, err := n.shared.Txns.Get(valueKey(name), nil, sink)
+	found, err := n.shared().Txns.Get(valueKey(name), nil, sink)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestBackupUnderWriters(t *testing.T) {
 					return
 				default:
 				}
-				tx := n.shared.Txns.Begin(txn.Options{Level: txn.ReadCommitted})
+				tx := n.shared().Txns.Begin(txn.Options{Level: txn.ReadCommitted})
 				err := errors.Join(tx.Put(valueKey(fmt.Sprintf("x%d", w)), fmt.Appendf(nil, "\x02x%d%d", w, i)), tx.Put(valueKey(fmt.Sprintf("y%d", w)), fmt.Appendf(nil, "\x02y%d%d", w, i)))
 				if err == nil {
 					err = tx.Commit()

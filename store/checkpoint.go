@@ -1,12 +1,18 @@
 package store
 
 import (
+	"errors"
+
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/placement/meta"
 )
 
 // RecordsMax is the newest version of the store's records that this program knows.
 const RecordsMax = formatVersion
+
+// ErrSeveral: one store does not hold what the cluster has committed, nor may it come back at an earlier time.
+var ErrSeveral = errors.New("the cluster has several stores")
 
 // Checkpoint is what Store.Checkpoint has made.
 type Checkpoint struct {
@@ -17,11 +23,19 @@ type Checkpoint struct {
 	Timestamp clock.Timestamp
 }
 
-// Checkpoint makes a directory that the store opens from, as after a crash at some moment of the call: see Engine.Checkpoint. Commits go on
+// Checkpoint makes a directory that the store opens from, as after a crash at some moment of the call: see Engine.Checkpoint. That
+// of one store among several is refused. Commits go on
 // meanwhile. A promotion waits, or is waited for, so that the version of the records is certain.
 func (s *Store) Checkpoint(dir string, poll func() error) (c Checkpoint, err error) {
 	s.promoting.Lock()
 	defer s.promoting.Unlock()
+	if cluster := s.cluster.Load(); cluster != nil && cluster.meta != nil {
+		stores := 0
+		cluster.meta.view(func(m *meta.State) { stores = len(m.Stores()) })
+		if stores > 1 {
+			return c, ErrSeveral
+		}
+	}
 	c.Timestamp, c.Records = s.oracle.Last(), formatAlone
 	if s.ident.clustered {
 		c.Records = formatVersion
