@@ -3,7 +3,6 @@ package catalog
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/pandodb/pando/types"
@@ -11,9 +10,9 @@ import (
 
 // ShowCreateTable returns the statement that SHOW CREATE TABLE prints, to the
 // letter of MySQL 8. autoInc is the next AUTO_INCREMENT value, 0 or 1 to leave
-// it out. ctx gives the time zone of TIMESTAMP defaults; nil is UTC.
-func ShowCreateTable(t *Table, autoInc uint64, ctx *types.Context) string {
-	p := &printer{ctx: ctx, table: t}
+// it out. ctx gives the time zone of TIMESTAMP defaults and sql_mode; nil is UTC and no mode.
+func ShowCreateTable(t *Table, autoInc uint64, ctx *types.Context, quotes Quotes) string {
+	p := &printer{ctx: ctx, table: t, quotes: quotes}
 	p.text("CREATE TABLE ")
 	p.ident(t.Name)
 	p.text(" (\n")
@@ -37,7 +36,9 @@ func ShowCreateTable(t *Table, autoInc uint64, ctx *types.Context) string {
 		p.check(&t.Checks[i])
 	}
 	p.text("\n)")
-	p.options(autoInc)
+	if ctx == nil || ctx.SQLMode&types.ModeAnsi == 0 {
+		p.options(autoInc)
+	}
 	return string(p.b)
 }
 
@@ -50,26 +51,16 @@ func (p *printer) check(c *Check) {
 	}
 }
 
-// QuoteIdent returns name in backticks.
-func QuoteIdent(name string) string {
-	p := printer{}
-	p.ident(name)
-	return string(p.b)
-}
-
 type printer struct {
-	b     []byte
-	ctx   *types.Context
-	table *Table
+	b      []byte
+	ctx    *types.Context
+	table  *Table
+	quotes Quotes
 }
 
 func (p *printer) text(s string) { p.b = append(p.b, s...) }
 
-func (p *printer) ident(name string) {
-	p.text("`")
-	p.text(strings.ReplaceAll(name, "`", "``"))
-	p.text("`")
-}
+func (p *printer) ident(name string) { p.b = p.quotes.append(p.b, name) }
 
 // quoted prints a string as MySQL's append_unescaped does.
 func (p *printer) quoted(s []byte) {
@@ -265,9 +256,9 @@ func (p *printer) word(name, s string) {
 	}
 }
 
-// ShowCreateView returns the text of SHOW CREATE VIEW.
-func ShowCreateView(t *Table, query string, named bool) string {
-	p := &printer{table: t}
+// ShowCreateView returns the text of SHOW CREATE VIEW; the names in query stand in backticks.
+func ShowCreateView(t *Table, query string, named bool, quotes Quotes) string {
+	p := &printer{table: t, quotes: quotes}
 	p.text("CREATE ALGORITHM=" + t.View.Algorithm + " DEFINER=")
 	p.ident(t.View.DefinerUser)
 	p.text("@")
@@ -288,7 +279,7 @@ func ShowCreateView(t *Table, query string, named bool) string {
 		}
 		p.text(")")
 	}
-	p.text(" AS " + query)
+	p.text(" AS " + quotes.Requote(query))
 	if t.View.Check != "" {
 		p.text(" WITH " + t.View.Check + " CHECK OPTION")
 	}

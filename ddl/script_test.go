@@ -161,7 +161,7 @@ func (s *scriptRun) dataCommand(d *script.Block, names []string) (string, error)
 				return "", err
 			}
 		}
-		return catalog.ShowCreateTable(t, next, nil), nil
+		return catalog.ShowCreateTable(t, next, nil, catalog.Quotes{}), nil
 	case "insert":
 		return "", s.write(func(tx *txn.Txn) error { return s.insert(tx, t, d.Input) })
 	case "update", "delete":

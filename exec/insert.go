@@ -3,6 +3,7 @@ package exec
 import (
 	"bytes"
 	"fmt"
+	"math"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/expr"
@@ -47,6 +48,7 @@ type idBlock struct {
 	rows              uint64 // of the statement, 0 if unknown
 	expected          uint64 // rows still to come, 0 if unknown
 	blocks            int    // taken so far
+	forced            bool   // insert_id gave the first
 }
 
 // idBlockDoublings bounds the doubling blocks of INSERT … SELECT.
@@ -405,12 +407,26 @@ func (in *inserter) autoIncrement() error {
 		}
 		return nil
 	}
+	if in.rt.insertID != 0 && !in.ids.forced {
+		in.rt.insertIDTaken = true
+		in.ids.force(in.rt.insertID)
+	}
 	next, err := in.ids.next(in.writer.AutoID())
 	if err != nil {
 		return err
 	}
 	*v = next
 	in.last = idOf(v)
+	if in.ids.forces() && in.last != in.ids.first+in.ids.used-1 {
+		if in.ids.used > 1 {
+			return types.Errorf(types.ErAutoincReadFailed)
+		}
+		err := types.Errorf(types.ErWarnDataOutOfRange, c.Name, in.rowNo)
+		if in.rt.Ctx.Strict && !in.rt.Ctx.Ignore {
+			return err
+		}
+		in.rt.Ctx.AddError(types.LevelWarning, err)
+	}
 	in.rowGenerated = in.last
 	return nil
 }
@@ -436,10 +452,20 @@ func (b *idBlock) next(auto *table.AutoID) (types.Value, error) {
 	return v, nil
 }
 
+// force makes id the first of the ids to come, which go on without asking the counter, as MySQL has it.
+func (b *idBlock) force(id uint64) {
+	b.first, b.used, b.size, b.forced = id, 0, math.MaxUint64-id, true
+}
+
+// forces reports whether the ids of the block at hand began with insert_id.
+func (b *idBlock) forces() bool { return b.forced && b.blocks == 0 }
+
 // pass drops the ids of the block up to one that the statement has given itself, so that those which follow are larger, as in MySQL.
 func (b *idBlock) pass(explicit uint64) {
 	if b.used < b.size && explicit >= b.first+b.used {
-		b.used = min(b.size, explicit-b.first+1)
+		if b.used = min(b.size, explicit-b.first+1); b.forces() {
+			b.used = b.size // the counter goes on
+		}
 	}
 }
 

@@ -28,6 +28,9 @@ const statementRetriesMax = 8
 // are durable, and Run returns, with a result or an error, only then.
 func Run(rt *Runtime, p *Plan, sink sqlapi.Sink) (sqlapi.Result, error) {
 	rt.LastGeneratedID = 0
+	if rt.insertIDTaken {
+		rt.insertID, rt.insertIDTaken = 0, false
+	}
 	rt.prepareParams(p)
 	if rt.Txn == nil && p.NeedsTxn {
 		return rt.runAutocommit(p, sink)

@@ -50,12 +50,29 @@ type Runtime struct {
 	// 0 if none: what LAST_INSERT_ID() returns from now on. Result.InsertID may differ.
 	LastGeneratedID uint64
 
+	// insertID is insert_id: the first AUTO_INCREMENT value that a statement generates
+	// from now on, followed by the next ones; 0 leaves it to the table's counter. It holds
+	// for the one statement that uses it, which may have to start over.
+	insertID      uint64
+	insertIDTaken bool
+
 	snapshot *txn.Snapshot // of reads outside a transaction, while a statement runs
 	own      *txn.Txn      // of a statement without Txn, while it runs
 	running  *Counter      // with Analyze: of the node that runs
 	shared   *execution    // nil unless the statement at hand has subplans or CTEs
 	scratch  scratch
 }
+
+// ForcedInsertID returns insert_id, and 0 once a statement has used it.
+func (rt *Runtime) ForcedInsertID() uint64 {
+	if rt.insertIDTaken {
+		return 0
+	}
+	return rt.insertID
+}
+
+// ForceInsertID sets insert_id for the next statement that generates ids.
+func (rt *Runtime) ForceInsertID(id uint64) { rt.insertID, rt.insertIDTaken = id, false }
 
 // Abandon gives back what the last statement held if a panic ended it: its own
 // transaction's locks, and the snapshot, which keeps old versions from being collected.

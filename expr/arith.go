@@ -23,7 +23,7 @@ func buildArith(b *BuildContext, n *Node) error {
 		n.eval = map[string]evalFunc{"+": evalAddFloat, "-": evalSubFloat, "*": evalMulFloat}[n.name]
 	case classDecimal:
 		n.typ = arithDecimalType(n.name, x, y)
-		n.loose = x.loose || y.loose
+		n.loose, n.deep = x.loose || y.loose, (x.deep || y.deep) && n.name != "*"
 		n.eval = map[string]evalFunc{"+": evalAddDecimal, "-": evalSubDecimal, "*": evalMulDecimal}[n.name]
 		n.typ.Unsigned = n.name == "-" && x.typ.Unsigned && y.typ.Unsigned && b.mode()&types.ModeNoUnsignedSubtraction == 0
 		if n.typ.Unsigned {

@@ -69,6 +69,14 @@ func (b *BuildContext) collation() types.CollationID {
 	return b.Collation
 }
 
+// locale is lc_time_names.
+func (b *BuildContext) locale() *types.Locale {
+	if c := b.context(); c != nil {
+		return c.Locale
+	}
+	return nil
+}
+
 func (b *BuildContext) context() *types.Context {
 	if b == nil {
 		return nil
@@ -85,10 +93,12 @@ func isUnicode(cs *types.Charset) bool {
 	return false
 }
 
+// holdsUnicode reports whether MySQL converts other character sets of Unicode to this one.
+func holdsUnicode(cs *types.Charset) bool { return cs.Name == "utf8mb4" || cs.Name == "utf32" }
+
 // holds reports whether every string of r can be converted to the character set of l, and l's claim is not weaker.
 func (l derivation) holds(r derivation) bool {
-	lu, ru := isUnicode(l.coll.Charset()), isUnicode(r.coll.Charset())
-	if lu && (l.coer < r.coer || l.coer == r.coer && (!ru || l.coll.Charset().MaxLen > r.coll.Charset().MaxLen)) {
+	if isUnicode(l.coll.Charset()) && (l.coer < r.coer || l.coer == r.coer && (!isUnicode(r.coll.Charset()) || holdsUnicode(l.coll.Charset()))) {
 		return true
 	}
 	return r.ascii && (l.coer < r.coer || l.coer == r.coer && !l.ascii)

@@ -29,6 +29,35 @@ func evalCoerce(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return ctx.coerceValue(&v, &n.args[0].typ, &n.typ), nil
 }
 
+// PadChar is a CHAR column as PAD_CHAR_TO_FULL_LENGTH shows it: with blanks up to its length.
+func PadChar(column Expr) Expr {
+	n := newCall("pad", []Expr{column})
+	n.typ, n.coer, n.ascii, n.notNull, n.eval = column.typ, column.coer, column.ascii, column.notNull, evalPadChar
+	return n
+}
+
+// Padded returns the column within PadChar, and e itself if it is anything else.
+func Padded(e Expr) Expr {
+	if e.IsCall("pad") {
+		return e.args[0]
+	}
+	return e
+}
+
+func evalPadChar(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil || v.IsNull() {
+		return v, err
+	}
+	cs := v.Coll.Charset()
+	blank, _ := types.ConvertCharset(nil, []byte{' '}, types.DefaultCollation.Charset(), cs)
+	out := append([]byte(nil), v.B...)
+	for i := cs.CountChars(v.B); i < int(n.typ.Length); i++ {
+		out = append(out, blank...)
+	}
+	return types.String(out, v.Coll), nil
+}
+
 // coerceValue brings v, of type from, to the kind of to.
 func (ctx *Ctx) coerceValue(v *types.Value, from, to *types.Type) types.Value {
 	nullUnless := func(v types.Value, ok bool) types.Value {

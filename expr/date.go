@@ -29,7 +29,7 @@ var dateTable = map[string]function{
 	})},
 	"weekofyear": {1, 1, 0, wholeDate(intType(2), func(d types.DateTime) int64 { w, _ := types.Week(d, 3); return int64(w) })},
 	"week":       {1, 2, 0, buildWeek}, "yearweek": {1, 2, 0, plain(intType(6), evalWeek)},
-	"dayname": {1, 1, 0, asciiText(chars(9), evalName)}, "monthname": {1, 1, 0, asciiText(chars(9), evalName)},
+	"dayname": {1, 1, 0, buildDateName}, "monthname": {1, 1, 0, buildDateName},
 	"last_day": {1, 1, 0, plain(dateType, evalLastDay)}, "makedate": {2, 2, 0, plain(dateType, evalMakeDate)},
 	"from_days": {1, 1, 0, plain(dateType, evalFromDays)}, "date": {1, 1, 0, plain(dateType, evalDate)},
 	"datediff": {2, 2, 0, plain(intType(7), evalDateDiff)}, "timestamp": {1, 2, 0, buildTimestamp},
@@ -193,6 +193,20 @@ func evalWeek(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Int(int64(year*100 + week)), nil
 }
 
+// buildDateName is DAYNAME and MONTHNAME.
+func buildDateName(b *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	locale := b.locale()
+	length := locale.DayLength()
+	if n.name == "monthname" {
+		length = locale.MonthLength()
+	}
+	n.typ, n.coer, n.ascii, n.eval = stringType(int32(length), b.collation()), CoerCoercible, locale.ASCII(), evalName
+	return nil
+}
+
 func evalName(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	packed, ok, err := ctx.date(n.args[0], row)
 	if !ok {
@@ -203,12 +217,12 @@ func evalName(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		if d.Month == 0 {
 			return types.Null(), nil
 		}
-		return n.textResult([]byte(time.Month(d.Month).String())), nil
+		return n.fromUTF8([]byte(ctx.Locale.Month(d.Month))), nil
 	}
 	if d.Month == 0 || d.Day == 0 {
 		return ctx.badDate("datetime", &types.Value{K: types.KindDatetime, N: packed}), nil
 	}
-	return n.textResult([]byte(time.Weekday(types.Weekday(dayNumber(d))).String())), nil
+	return n.fromUTF8([]byte(ctx.Locale.Day(types.Weekday(dayNumber(d))))), nil
 }
 
 func evalLastDay(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {

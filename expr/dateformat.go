@@ -19,7 +19,7 @@ func buildDateFormat(b *BuildContext, n *Node) error {
 		if err != nil || v.IsNull() {
 			return types.Null(), err
 		}
-		f, err := ctx.text(n.args[1], row)
+		f, err := ctx.textUTF8(n.args[1], row)
 		if err != nil || f.IsNull() || len(f.B) == 0 {
 			return types.Null(), err
 		}
@@ -43,11 +43,11 @@ func buildDateFormat(b *BuildContext, n *Node) error {
 		if neg {
 			out = append(out, '-')
 		}
-		out, ok := types.AppendDateFormat(out, d, f.B)
+		out, ok := types.AppendDateFormat(out, d, f.B, ctx.Locale)
 		if !ok {
 			return types.Null(), nil
 		}
-		return n.textResult(out), nil
+		return n.fromUTF8(out), nil
 	}
 	return nil
 }

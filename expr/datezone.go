@@ -159,15 +159,15 @@ func buildFromUnixtime(b *BuildContext, n *Node) error {
 		if len(n.args) == 1 {
 			return ctx.roundedDatetime(packed, n), nil
 		}
-		f, err := ctx.text(n.args[1], row)
+		f, err := ctx.textUTF8(n.args[1], row)
 		if err != nil || f.IsNull() {
 			return types.Null(), err
 		}
-		out, ok := types.AppendDateFormat(nil, types.UnpackDatetime(packed), f.B)
+		out, ok := types.AppendDateFormat(nil, types.UnpackDatetime(packed), f.B, ctx.Locale)
 		if !ok {
 			return types.Null(), nil
 		}
-		return n.textResult(out), nil
+		return n.fromUTF8(out), nil
 	}
 	return nil
 }

@@ -145,7 +145,7 @@ func buildNeg(b *BuildContext, n *Node) error {
 	}
 	n.args = []Expr{AsNumber(n.args[0])}
 	x := n.args[0]
-	n.coer, n.notNull, n.loose = CoerNumeric, x.notNull, x.loose
+	n.coer, n.notNull, n.loose, n.deep = CoerNumeric, x.notNull, x.loose, x.deep
 	switch numericClass(x) {
 	case classFloat:
 		n.typ = doubleType()

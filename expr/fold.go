@@ -12,7 +12,7 @@ const foldBytesMax = 4 << 10
 func (b *BuildContext) quietCtx() *Ctx {
 	c := new(types.Context)
 	if b != nil && b.Ctx != nil {
-		c.SQLMode, c.Loc, c.Now, c.DivPrecisionIncrement = b.Ctx.SQLMode, b.Ctx.Loc, b.Ctx.Now, b.Ctx.DivPrecisionIncrement
+		c.SQLMode, c.Loc, c.Now, c.DivPrecisionIncrement, c.Locale = b.Ctx.SQLMode, b.Ctx.Loc, b.Ctx.Now, b.Ctx.DivPrecisionIncrement, b.Ctx.Locale
 	}
 	ctx := NewCtx(c)
 	if b != nil {
@@ -46,7 +46,7 @@ func fold(b *BuildContext, n *Node) (Expr, error) {
 		return n, nil
 	}
 	c := &Node{kind: kindConst, typ: n.typ, value: v.Clone(), eval: evalConst, batch: batchConst, coer: n.coer,
-		ascii: n.ascii, loose: n.loose, notNull: !v.IsNull(), aux: &folded{n}}
+		ascii: n.ascii, loose: n.loose, deep: n.deep, notNull: !v.IsNull(), aux: &folded{n}}
 	if v.IsString() && !c.ascii {
 		c.ascii = isASCII(v.B)
 	}

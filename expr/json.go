@@ -315,6 +315,9 @@ func (t *jsonTree) typeName() string {
 	case '[':
 		return "ARRAY"
 	case '"':
+		if name := types.JSONOpaqueName(t.text); name != "" {
+			return name
+		}
 		return "STRING"
 	}
 	switch string(t.text) {
@@ -345,7 +348,7 @@ func (a *AggStates) jsonAdd(ctx *Ctx, g uint32, args []types.Value) error {
 	c := &a.texts[g]
 	a.count[g]++
 	last := &args[len(args)-1]
-	value := types.JSONFrom(ctx.Context, last).B
+	value := types.JSONFrom(ctx.Context, last, &a.spec.args[len(args)-1].typ).B
 	if last.K == types.KindJSON {
 		if value = last.B; types.JSONDepth(value) >= types.MaxJSONDepth {
 			return types.Errorf(types.ErJSONDocumentTooDeep)

@@ -124,7 +124,7 @@ func (ctx *Ctx) element(n *Node, i int, row []types.Value) (*jsonTree, error) {
 	case v.K == types.KindInt && n.args[i].typ.Length == 1 && isPredicate(n.args[i]):
 		return ctx.parseTree(strconv.AppendBool(nil, v.N != 0)), nil
 	}
-	return ctx.parseTree(ctx.owned(types.JSONFrom(ctx.Context, &v).B)), nil
+	return ctx.parseTree(ctx.owned(types.JSONFrom(ctx.Context, &v, &n.args[i].typ).B)), nil
 }
 
 // isPredicate reports whether e is a truth value, which JSON shows as true and false.

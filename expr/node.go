@@ -31,6 +31,7 @@ type Node struct {
 	ascii    bool   // every value is known to be 7-bit, so that it converts to any character set
 	notNull  bool   // never NULL when its arguments are not
 	hidden   bool   // a conversion that the binder added; String prints its argument only
+	deep     bool   // loose, and shows those digits, too: a literal of more than 30 decimals and what is computed of it
 	loose    bool   // a decimal that may carry more digits inside than its type shows, as MySQL's quotients do
 	extended uint32 // of AND and OR: another node shares the list of arguments, see extendArgs
 	index    int    // column position or parameter ordinal
@@ -79,7 +80,13 @@ func Const(v types.Value, t types.Type) Expr {
 }
 
 // Literal is a constant whose type follows from its value, as a literal in a statement has it.
-func Literal(v types.Value) Expr { return Const(v, literalType(v)) }
+func Literal(v types.Value) Expr {
+	n := Const(v, literalType(v))
+	if v.K == types.KindDecimal && int(v.Scale) > types.MaxDecimalScale {
+		n.typ.Scale, n.loose, n.deep = types.MaxDecimalScale, true, true
+	}
+	return n
+}
 
 // Param refers to parameter ordinal of Ctx.Params. t is the type of the values that the plan was made for.
 func Param(ordinal int, t types.Type) Expr {
@@ -158,7 +165,7 @@ func (n *Node) Coercibility() Coercibility { return n.coer }
 // Eval computes the expression over row.
 func (n *Node) Eval(ctx *Ctx, row []types.Value) (types.Value, error) {
 	v, err := n.eval(ctx, n, row)
-	if n.loose && v.K == types.KindDecimal {
+	if n.loose && !n.deep && v.K == types.KindDecimal {
 		v = types.DecRound(v, int(n.typ.Scale))
 	}
 	if err == nil {

@@ -131,7 +131,7 @@ func (n *Node) numericResult() class {
 	case classFloat:
 		n.typ = doubleType()
 	case classDecimal:
-		n.typ, n.loose = decimalType(p, s), x.loose
+		n.typ, n.loose, n.deep = decimalType(p, s), x.loose, x.deep
 	default:
 		n.typ = intType(int32(p) + 1)
 		n.typ.Unsigned = unsignedNumber(x)
@@ -388,7 +388,7 @@ func buildRand(_ *BuildContext, n *Node) error {
 	return nil
 }
 
-// evalFormat is FORMAT(x, decimals[, locale]); only locales that print like en_US are known.
+// evalFormat is FORMAT(x, decimals[, locale]), of en_US if no other is named.
 func evalFormat(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	v, err := n.args[0].eval(ctx, n.args[0], row)
 	if err != nil || v.IsNull() {
@@ -405,51 +405,28 @@ func evalFormat(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	} else {
 		text = types.AppendDecimal(nil, types.DecRound(ctx.decimal(&v), int(digits)))
 	}
+	var locale *types.Locale
 	if len(n.args) == 3 {
-		if err := ctx.knownLocale(n, row); err != nil {
+		if locale, err = ctx.namedLocale(n, row); err != nil {
 			return types.Null(), err
 		}
 	}
-	return n.textResult(groupThousands(text, int(digits))), nil
+	return n.textResult(locale.AppendNumber(nil, text, int(digits))), nil
 }
 
-// knownLocale warns with 1649 about locales other than those that print as en_US does.
-func (ctx *Ctx) knownLocale(n *Node, row []types.Value) error {
+// namedLocale is FORMAT's third argument; one that nobody knows is a warning, and en_US.
+func (ctx *Ctx) namedLocale(n *Node, row []types.Value) (*types.Locale, error) {
 	v, err := ctx.text(n.args[2], row)
-	if err == nil && (v.IsNull() || string(v.B) != "en_US") {
-		ctx.warnText(errUnknownLocale, "Unknown locale: '"+string(v.B)+"'")
+	if err != nil {
+		return nil, err
 	}
-	return err
-}
-
-func groupThousands(text []byte, digits int) []byte {
-	neg := len(text) > 0 && text[0] == '-'
-	if neg {
-		text = text[1:]
+	name := "NULL"
+	if !v.IsNull() {
+		name = string(v.B)
 	}
-	whole, frac := text, []byte(nil)
-	for i, c := range text {
-		if c == '.' {
-			whole, frac = text[:i], text[i+1:]
-			break
-		}
+	locale := types.LookupLocale(name)
+	if locale == nil {
+		ctx.warnText(errUnknownLocale, "Unknown locale: '"+name+"'")
 	}
-	var out []byte
-	if neg {
-		out = append(out, '-')
-	}
-	for i, c := range whole {
-		if i > 0 && (len(whole)-i)%3 == 0 {
-			out = append(out, ',')
-		}
-		out = append(out, c)
-	}
-	if digits > 0 {
-		out = append(out, '.')
-		out = append(out, frac...)
-		for i := len(frac); i < digits; i++ {
-			out = append(out, '0')
-		}
-	}
-	return out
+	return locale, nil
 }

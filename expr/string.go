@@ -143,6 +143,24 @@ func (ctx *Ctx) beyondPacket(name string, size int) bool {
 
 func (n *Node) textResult(b []byte) types.Value { return types.String(b, n.typ.Coll) }
 
+// fromUTF8 is textResult of a text in UTF-8.
+func (n *Node) fromUTF8(b []byte) types.Value {
+	from, to := types.DefaultCollation.Charset(), n.typ.Coll.Charset()
+	if !isASCII(b) && !types.SameBytes(from, to) {
+		b, _ = types.ConvertCharset(nil, b, from, to)
+	}
+	return n.textResult(b)
+}
+
+// textUTF8 is text in UTF-8.
+func (ctx *Ctx) textUTF8(e *Node, row []types.Value) (types.Value, error) {
+	v, err := ctx.text(e, row)
+	if from, to := v.Coll.Charset(), types.DefaultCollation.Charset(); err == nil && v.IsString() && !types.SameBytes(from, to) {
+		v.B, _ = types.ConvertCharset(nil, v.B, from, to)
+	}
+	return v, err
+}
+
 func buildConcat(b *BuildContext, n *Node) error {
 	if err := b.joinText(n, 0, allArgs(n)...); err != nil {
 		return err

@@ -3,6 +3,7 @@ package infoschema
 import (
 	_ "embed"
 	"strings"
+	"sync"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/syntax"
@@ -24,6 +25,30 @@ func keywords(q *query) error {
 		}
 	}
 	return nil
+}
+
+var keywordSet = sync.OnceValue(func() map[string]bool {
+	set := map[string]bool{}
+	for _, word := range strings.Fields(recordedKeywords) {
+		set[word] = true
+	}
+	return set
+})
+
+// QuotesNeeded reports whether MySQL quotes a name though sql_quote_show_create is off: it is a keyword, a number, or has other
+// characters than letters, digits, _ and $.
+func QuotesNeeded(name string) bool {
+	digits := true
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c >= '0' && c <= '9':
+		case c == '_' || c == '$' || c|0x20 >= 'a' && c|0x20 <= 'z':
+			digits = false
+		default:
+			return true
+		}
+	}
+	return digits || keywordSet()[strings.ToUpper(name)]
 }
 
 func engines(q *query) error {

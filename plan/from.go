@@ -111,7 +111,7 @@ func (b *builder) tableRef(ref *syntax.TableRef, s *scope, verb string) (rel, []
 	b.use(table, false)
 	g := b.newGet(table, alias)
 	g.hints = ref.Hints
-	return g, tableColumns(table, alias, g.first), nil
+	return g, padChars(b.env.Build.Ctx.SQLMode, tableColumns(table, alias, g.first)), nil
 }
 
 func (b *builder) newGet(t *catalog.Table, alias string) *get {

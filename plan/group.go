@@ -330,7 +330,7 @@ func (blk *block) determined() idSet {
 	}
 	known := idSet{}
 	for i := range blk.keys {
-		if id, ok := blk.keys[i].e.ColumnIndex(); ok {
+		if id, ok := plainColumn(blk.keys[i].e); ok {
 			known[id] = true
 		}
 	}

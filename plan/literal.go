@@ -71,7 +71,7 @@ func intLiteral(digits string) types.Value {
 }
 
 func decimalLiteral(text string) (types.Value, error) {
-	v, rest, ok := types.ParseDecimal([]byte(text))
+	v, rest, ok := types.ParseDecimalLiteral([]byte(text))
 	if !ok || len(rest) > 0 {
 		return types.Null(), types.Errorf(types.ErIllegalValueForType, "decimal", text)
 	}

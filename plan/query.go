@@ -274,7 +274,12 @@ func (blk *block) expandStar(star *syntax.Star) error {
 			}
 			blk.starred[len(blk.items)] = *c
 		}
-		blk.items = append(blk.items, &item{bound: c.expr(), id: c.id, info: c.info})
+		it := &item{bound: c.expr(), id: c.id, info: c.info}
+		if c.padded {
+			it.own, it.id = true, blk.b.newID()
+			blk.made[it.id] = true
+		}
+		blk.items = append(blk.items, it)
 	}
 	if !matched {
 		if star.Table != "" {
@@ -358,7 +363,7 @@ func (blk *block) sums(e expr.Expr) (some bool) {
 // isKey reports whether a column of FROM is a group key.
 func (blk *block) isKey(id int) bool {
 	for i := range blk.keys {
-		if at, ok := blk.keys[i].e.ColumnIndex(); ok && at == id {
+		if at, ok := plainColumn(blk.keys[i].e); ok && at == id {
 			return true
 		}
 	}
@@ -371,7 +376,7 @@ func (blk *block) selects(id int) bool {
 		if it.bound == nil {
 			continue
 		}
-		if at, ok := it.bound.ColumnIndex(); ok && at == id {
+		if at, ok := plainColumn(it.bound); ok && at == id {
 			return true
 		}
 	}

@@ -19,6 +19,8 @@ type column struct {
 	merged bool
 	// coalesced says that the column stands for both sides of USING or NATURAL: it is found without a table's name only.
 	coalesced bool
+	// padded says that PAD_CHAR_TO_FULL_LENGTH holds for the column.
+	padded bool
 }
 
 // scope is the list of columns visible in one query block.
@@ -82,7 +84,23 @@ func (c *column) expr() expr.Expr {
 	if c.schema != "" {
 		name = c.schema + "." + name
 	}
+	if c.padded {
+		return expr.PadChar(expr.Column(c.id, c.info.Type, name))
+	}
 	return expr.Column(c.id, c.info.Type, name)
+}
+
+// plainColumn is the id of the column that e is, padded or not.
+func plainColumn(e expr.Expr) (id int, ok bool) { return expr.Padded(e).ColumnIndex() }
+
+// padChars marks the columns that PAD_CHAR_TO_FULL_LENGTH is about.
+func padChars(mode types.SQLMode, columns []column) []column {
+	if mode&types.ModePadCharToFullLength != 0 {
+		for i := range columns {
+			columns[i].padded = columns[i].info.Type.ID == types.TypeChar
+		}
+	}
+	return columns
 }
 
 // tableColumns are the columns of one base table whose ids begin at first.

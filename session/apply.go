@@ -94,6 +94,13 @@ func applyLastInsertID(s *Session, value string) error {
 	return nil
 }
 
+func applyInsertID(s *Session, value string) error {
+	s.runtime.ForceInsertID(uint64(mustInt(value)))
+	return nil
+}
+
+func dynamicInsertID(s *Session) types.Value { return types.Uint(s.runtime.ForcedInsertID()) }
+
 // applyTimestamp fixes NOW() for the session's statements; 0 sets it free again.
 func applyTimestamp(s *Session, value string) error {
 	seconds, err := strconv.ParseFloat(value, 64)

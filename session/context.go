@@ -22,6 +22,10 @@ func (s *Session) refreshContext() {
 	if zone, err := types.ParseTimeZone(s.get("time_zone")); err == nil {
 		s.context.Loc = zone
 	}
+	s.context.Locale = nil
+	if name := s.get("lc_time_names"); name != "en_US" {
+		s.context.Locale = types.LookupLocale(name) // checked when it was set
+	}
 	s.context.MaxErrorCount = int(mustInt(s.get("max_error_count")))
 	s.context.DivPrecisionIncrement = int(mustInt(s.get("div_precision_increment")))
 	s.runtime.CTEDepthMax = uint64(mustInt(s.get("cte_max_recursion_depth")))
@@ -45,6 +49,7 @@ func (s *Session) refreshContext() {
 	s.parse.PipesAsConcat = mode&types.ModePipesAsConcat != 0
 	s.parse.NoBackslashEscapes = mode&types.ModeNoBackslashEscapes != 0
 	s.parse.HighNotPrecedence = mode&types.ModeHighNotPrecedence != 0
+	s.parse.RealAsFloat = mode&types.ModeRealAsFloat != 0
 	s.parse.IgnoreSpace = mode&types.ModeIgnoreSpace != 0
 	s.env = s.appendEnv(s.env[:0])
 	s.generation++
@@ -77,7 +82,7 @@ func (s *Session) appendEnv(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(s.build.Collation))
 	dst = binary.AppendUvarint(dst, uint64(s.context.DivPrecisionIncrement))
 	for _, text := range []string{s.db, s.get("time_zone"), s.get("character_set_client"), s.get("character_set_results"),
-		s.get("sql_safe_updates"), s.get("sql_select_limit")} {
+		s.get("sql_safe_updates"), s.get("sql_select_limit"), s.get("lc_time_names")} {
 		dst = binary.AppendUvarint(dst, uint64(len(text)))
 		dst = append(dst, text...)
 	}

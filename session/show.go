@@ -188,7 +188,7 @@ func (s *Session) showCreateTable(stmt *syntax.Show, more bool, out Response) er
 		return s.fail(types.Errorf(types.ErWrongObject, t.Schema, t.Name, "VIEW"))
 	}
 	next, _ := s.nextAutoIncrement(t)
-	text := catalog.ShowCreateTable(t, next, &s.context)
+	text := catalog.ShowCreateTable(t, next, &s.context, s.quotes())
 	return s.sendRows([]sqlapi.ColumnInfo{textColumn("Table", 64), textColumn("Create Table", 1024)},
 		[][]types.Value{{types.Text(t.Name), types.Text(text)}}, more, out)
 }
@@ -208,10 +208,19 @@ func (s *Session) showCreateDatabase(stmt *syntax.Show, more bool, out Response)
 	if stmt.IfNotExists {
 		exists = "/*!32312 IF NOT EXISTS*/ "
 	}
-	text := fmt.Sprintf("CREATE DATABASE %s`%s` /*!40100 DEFAULT CHARACTER SET %s%s */ /*!80016 DEFAULT ENCRYPTION='N' */",
-		exists, strings.ReplaceAll(db.Name, "`", "``"), db.Coll.Charset().Name, collateClause(db.Coll))
+	text := fmt.Sprintf("CREATE DATABASE %s%s /*!40100 DEFAULT CHARACTER SET %s%s */ /*!80016 DEFAULT ENCRYPTION='N' */",
+		exists, s.quotes().Ident(db.Name), db.Coll.Charset().Name, collateClause(db.Coll))
 	return s.sendRows([]sqlapi.ColumnInfo{textColumn("Database", 64), textColumn("Create Database", 1024)},
 		[][]types.Value{{types.Text(db.Name), types.Text(text)}}, more, out)
+}
+
+// quotes is how SHOW CREATE writes names: sql_quote_show_create off leaves them bare where the text allows it.
+func (s *Session) quotes() catalog.Quotes {
+	q := catalog.Quotes{Double: s.parse.ANSIQuotes}
+	if s.get("sql_quote_show_create") == "OFF" {
+		q.Needed = infoschema.QuotesNeeded
+	}
+	return q
 }
 
 // collateClause is empty for a character set's default collation, but utf8mb4's, which MySQL always prints.

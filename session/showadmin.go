@@ -76,13 +76,14 @@ func (s *Session) showSystemTable(stmt *syntax.Show, name ddl.Name, more bool, o
 	}
 	switch {
 	case view != "":
-		text := "CREATE ALGORITHM=UNDEFINED DEFINER=`mysql.sys`@`localhost` SQL SECURITY INVOKER VIEW " + catalog.QuoteIdent(t.Schema) + "." + catalog.QuoteIdent(t.Name) + " AS " + view
+		text := s.quotes().Requote("CREATE ALGORITHM=UNDEFINED DEFINER=`mysql.sys`@`localhost` SQL SECURITY INVOKER VIEW " +
+			catalog.QuoteIdent(t.Schema) + "." + catalog.QuoteIdent(t.Name) + " AS " + view)
 		return s.sendRows([]sqlapi.ColumnInfo{textColumn("View", 64), textColumn("Create View", 1024), textColumn("character_set_client", 32), textColumn("collation_connection", 32)},
 			[][]types.Value{{types.Text(t.Name), types.Text(text), types.Text("utf8mb4"), types.Text(types.DefaultCollation.Name())}}, more, out)
 	case stmt.Kind == syntax.ShowCreateView:
 		return s.fail(types.Errorf(types.ErWrongObject, t.Schema, t.Name, "VIEW"))
 	}
-	text := catalog.ShowCreateTable(t, 0, &s.context)
+	text := catalog.ShowCreateTable(t, 0, &s.context, s.quotes())
 	if t.Schema == "information_schema" {
 		text = strings.Replace(text, "CREATE TABLE", "CREATE TEMPORARY TABLE", 1)
 		text = strings.Replace(text, "ENGINE= ", "ENGINE=MEMORY ", 1)

@@ -50,6 +50,8 @@ type variable struct {
 	effect string
 	// idle says why setting the variable changes nothing; a SET of it raises a warning with this text.
 	idle string
+	// byNumber gives a text variable the name that a number stands for, or text again; nil takes numbers as they are written.
+	byNumber func(n int64, text string) string
 	// check normalises or refuses a value before it is stored; nil takes it as it is. s is nil for a setting given at start.
 	check func(s *Session, value string) (string, error)
 	// apply acts on a session's new value; applyGlobal on the node's.
@@ -192,6 +194,14 @@ func (v *variable) parse(value types.Value, warn func(number uint16, args ...any
 	}
 	if value.IsNull() {
 		text = ""
+	}
+	if v.byNumber != nil {
+		switch value.K {
+		case types.KindDecimal, types.KindFloat:
+			return "", types.Errorf(types.ErWrongTypeForVar, v.name)
+		case types.KindInt:
+			return v.byNumber(value.N, text), nil
+		}
 	}
 	return text, nil
 }

@@ -51,6 +51,11 @@ func (v *variable) checked(check func(*Session, string) (string, error)) *variab
 	return v
 }
 
+func (v *variable) numbered(name func(int64, string) string) *variable {
+	v.byNumber = name
+	return v
+}
+
 // readBy says who reads the value, of a variable that acts without being told of a change.
 func (v *variable) readBy(effect string) *variable {
 	v.effect = effect
@@ -80,6 +85,12 @@ func encryptionModes() (words []string) {
 		}
 	}
 	return words
+}
+
+func insertID() *variable {
+	v := intVar("insert_id", scopeSession, "0", "0", "18446744073709551615", "").onSession(applyInsertID)
+	v.dynamic = dynamicInsertID
+	return v
 }
 
 // sessionVariables are those that a session acts on.
@@ -116,14 +127,14 @@ func sessionVariables() []*variable {
 		intVar("auto_increment_increment", scopeBoth, "1", "1", "65535", "").checked(checkOnlyOne),
 		intVar("auto_increment_offset", scopeBoth, "1", "1", "65535", "").checked(checkOnlyOne),
 		intVar("last_insert_id", scopeSession, "0", "0", "18446744073709551615", "").onSession(applyLastInsertID),
-		intVar("insert_id", scopeSession, "0", "0", "18446744073709551615", "ids come from the table's counter"),
+		insertID(),
 		(&variable{name: "timestamp", scope: scopeSession, kind: kindFloat, def: "0.000000"}).onSession(applyTimestamp),
 		intVar("wait_timeout", scopeBoth, "28800", "1", "31536000", "").onSession(applyWaitTimeout),
 		intVar("interactive_timeout", scopeBoth, "28800", "1", "31536000", "").readBy("the handshake of an interactive client"),
 		intVar("default_week_format", scopeBoth, "0", "0", "7", "").readBy("WEEK"),
 		boolVar("sql_require_primary_key", scopeBoth, false, "").readBy("CREATE TABLE and ALTER TABLE"),
 		boolVar("sql_notes", scopeBoth, true, "").onSession(applyExprLimits),
-		boolVar("sql_quote_show_create", scopeBoth, true, "").checked(checkAlwaysOn),
+		boolVar("sql_quote_show_create", scopeBoth, true, "").readBy("SHOW CREATE"),
 	}
 }
 
@@ -161,8 +172,8 @@ func idleSessionVariables() []*variable {
 		textVar("default_tmp_storage_engine", scopeBoth, "InnoDB", "every table uses Pando's own engine").checked(checkEngine),
 		boolVar("explicit_defaults_for_timestamp", scopeBoth, true, "").checked(checkAlwaysOn),
 		intVar("key_buffer_size", scopeGlobal, "8388608", "0", "18446744073709551615", "it is MyISAM's, of which there is none"),
-		textVar("lc_messages", scopeBoth, "en_US", "messages are English").checked(checkLocale),
-		textVar("lc_time_names", scopeBoth, "en_US", "names of days and months are English").checked(checkLocale),
+		textVar("lc_messages", scopeBoth, "en_US", "messages are English").checked(checkLocale).numbered(numberedLocale),
+		textVar("lc_time_names", scopeBoth, "en_US", "").checked(checkLocale).numbered(numberedLocale).onSession(applyExprLimits),
 		boolVar("session_track_schema", scopeBoth, true, "").onSession(applyTracking),
 		boolVar("session_track_state_change", scopeBoth, false, "").onSession(applyTracking),
 		textVar("session_track_gtids", scopeBoth, "OFF", idleNoBinlog),

@@ -173,12 +173,21 @@ func switches(list string) map[string]string {
 // errUnknownLocale is the number for what is no name of a locale.
 const errUnknownLocale = 1649
 
-// checkLocale takes what has the form of a locale's name.
+// checkLocale takes the names of MySQL's locales, in any case.
 func checkLocale(_ *Session, value string) (string, error) {
-	if len(value) != 5 || value[2] != '_' || strings.ToLower(value[:2]) != value[:2] || strings.ToUpper(value[3:]) != value[3:] {
+	locale := types.LookupLocale(value)
+	if locale == nil {
 		return "", types.NewError(errUnknownLocale, "Unknown locale: '"+value+"'")
 	}
-	return value, nil
+	return locale.Name, nil
+}
+
+// numberedLocale names the locale of a number, and is text where there is none.
+func numberedLocale(n int64, text string) string {
+	if locale := types.LocaleByNumber(n); locale != nil {
+		return locale.Name
+	}
+	return text
 }
 
 // checkEngine takes the engines that MySQL has, by their names in any case.

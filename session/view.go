@@ -91,7 +91,7 @@ func (s *Session) showCreateView(t *catalog.Table, more bool, out Response) erro
 	if s.db == t.Schema {
 		query, named = plan.ViewText(s.planEnv(""), t)
 	}
-	text := catalog.ShowCreateView(t, query, named)
+	text := catalog.ShowCreateView(t, query, named, s.quotes())
 	return s.sendRows([]sqlapi.ColumnInfo{textColumn("View", 64), textColumn("Create View", 1024), textColumn("character_set_client", 32), textColumn("collation_connection", 32)},
 		[][]types.Value{{types.Text(t.Name), types.Text(text), types.Text(t.View.Charset), types.Text(t.View.Collation)}}, more, out)
 }

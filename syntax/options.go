@@ -8,6 +8,7 @@ type Options struct {
 	PipesAsConcat      bool // || concatenates instead of meaning OR.
 	NoBackslashEscapes bool // \ is an ordinary character in strings.
 	HighNotPrecedence  bool // NOT binds like !.
+	RealAsFloat        bool // REAL is FLOAT instead of DOUBLE.
 	IgnoreSpace        bool // Built-in function names may be followed by space.
 	// ServerVersion decides which /*!NNNNN comments are code: those whose number
 	// is not above it, for instance 80036. Zero means DefaultServerVersion.

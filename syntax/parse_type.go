@@ -97,6 +97,9 @@ func (p *parser) typeRest(d *DataType, word string, rule typeRule) {
 			rule = typeRule{TypeMediumBlob, shapePlain}
 		}
 	}
+	if word == "REAL" && p.opt.RealAsFloat {
+		rule, word = typeRules["FLOAT"], "FLOAT"
+	}
 	d.Kind, d.Spelling = rule.kind, word
 	switch rule.shape {
 	case shapeInt, shapeLength:

@@ -209,14 +209,16 @@ func castText(ctx *Context, v *Value, to *Type) (Value, error) {
 	return String(b, coll), nil
 }
 
-// castJSON parses text and wraps everything else, binary strings too; 3141 for malformed text.
+// castJSON parses text and wraps everything else, binary strings too; 3141 for malformed text. What it wraps is as if it came from a long column
+// of its kind: JSONFrom is for who knows the type.
 func castJSON(ctx *Context, v *Value) (Value, error) {
+	long := Type{ID: TypeVarbinary, Length: 64}
 	if !hasText(v.K) {
-		return JSONFrom(ctx, v), nil
+		return JSONFrom(ctx, v, &long), nil
 	}
 	b, ok := JSONText(v)
 	if !ok {
-		return JSONFrom(ctx, v), nil
+		return JSONFrom(ctx, v, &long), nil
 	}
 	out, message, pos, err := ParseJSON(ctx, b)
 	if err != nil {

@@ -83,6 +83,8 @@ type Context struct {
 	MaxErrorCount int
 	// DivPrecisionIncrement is div_precision_increment; the zero value means 4.
 	DivPrecisionIncrement int
+	// Locale is lc_time_names; nil is en_US.
+	Locale *Locale
 	// Strict says that data conversion errors fail the statement. The session
 	// sets it for INSERT, UPDATE, … under a strict sql_mode without IGNORE;
 	// in a SELECT it is false, so that conversions only warn.

@@ -372,5 +372,5 @@ func (c *conversion) json(v *Value) (Value, error) {
 		}
 		return JSON(out), nil
 	}
-	return JSONFrom(c.ctx, v), nil
+	return JSONFrom(c.ctx, v, &Type{ID: TypeVarbinary, Length: 64}), nil
 }

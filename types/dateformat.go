@@ -2,33 +2,16 @@ package types
 
 import "strconv"
 
-// English names; lc_time_names other than en_US is not offered.
+// The names that STR_TO_DATE reads.
 var (
 	monthNames = [12]string{"January", "February", "March", "April", "May", "June", "July",
 		"August", "September", "October", "November", "December"}
 	dayNames = [7]string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"}
 )
 
-// abbreviated is the length of %a and %b.
-const abbreviated = 3
-
-// MonthName returns the English name of month 1..12, "" for others.
-func MonthName(month int) string {
-	if month < 1 || month > 12 {
-		return ""
-	}
-	return monthNames[month-1]
-}
-
-// DayName returns the English name of a day of a packed date.
-func DayName(packed int64) string {
-	d := UnpackDatetime(packed)
-	return dayNames[Weekday(DayNumber(d.Year, d.Month, d.Day))]
-}
-
-// AppendDateFormat appends DATE_FORMAT(d, format). ok is false where MySQL gives
+// AppendDateFormat appends DATE_FORMAT(d, format), with the locale's names in UTF-8. ok is false where MySQL gives
 // NULL: a name of a month or weekday that the date lacks.
-func AppendDateFormat(dst []byte, d DateTime, format []byte) (out []byte, ok bool) {
+func AppendDateFormat(dst []byte, d DateTime, format []byte, locale *Locale) (out []byte, ok bool) {
 	for i := 0; i < len(format); i++ {
 		c := format[i]
 		if c != '%' || i+1 == len(format) {
@@ -36,33 +19,33 @@ func AppendDateFormat(dst []byte, d DateTime, format []byte) (out []byte, ok boo
 			continue
 		}
 		i++
-		if dst, ok = appendFormatted(dst, &d, format[i]); !ok {
+		if dst, ok = appendFormatted(dst, &d, format[i], locale); !ok {
 			return nil, false
 		}
 	}
 	return dst, true
 }
 
-func appendFormatted(dst []byte, d *DateTime, c byte) ([]byte, bool) {
+func appendFormatted(dst []byte, d *DateTime, c byte, locale *Locale) ([]byte, bool) {
 	switch c {
 	case 'M', 'b':
-		name := MonthName(d.Month)
-		if name == "" {
+		if d.Month < 1 || d.Month > 12 {
 			return nil, false
 		}
+		names := locale.orEnglish().months
 		if c == 'b' {
-			name = name[:abbreviated]
+			names = locale.orEnglish().shortMonths
 		}
-		return append(dst, name...), true
+		return append(dst, names[d.Month-1]...), true
 	case 'W', 'a':
 		if d.Month == 0 && d.Year == 0 {
 			return nil, false
 		}
-		name := dayNames[Weekday(DayNumber(d.Year, d.Month, d.Day))]
+		names := locale.orEnglish().days
 		if c == 'a' {
-			name = name[:abbreviated]
+			names = locale.orEnglish().shortDays
 		}
-		return append(dst, name...), true
+		return append(dst, names[Weekday(DayNumber(d.Year, d.Month, d.Day))]...), true
 	case 'D':
 		dst = strconv.AppendInt(dst, int64(d.Day), 10)
 		return append(dst, ordinalSuffix(d.Day)...), true

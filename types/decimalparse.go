@@ -6,6 +6,10 @@ import "math/big"
 // and one more for rounding.
 const maxParsedDigits = MaxDecimalPrecision + MaxDecimalScale + 1
 
+// maxLiteralScale is how many decimals a literal keeps, of 65 digits in all: more than any column, as in MySQL, whose limit is that of its
+// buffer.
+const maxLiteralScale = MaxDecimalPrecision
+
 // maxExponent bounds exponents; beyond it a number is zero or saturates.
 const maxExponent = 4096
 
@@ -14,12 +18,13 @@ type decText struct {
 	digits [maxParsedDigits]byte // without leading zeros
 	n      int                   // digits held
 	scale  int                   // digits after the point, negative for trailing zeros
+	most   int                   // the most digits after the point to keep
 	lost   int                   // integer digits that did not fit
 	neg    bool
 }
 
 func (d *decText) add(c byte, fraction bool) {
-	if fraction && d.scale > MaxDecimalScale {
+	if fraction && d.scale > d.most {
 		return // far beyond any column's scale
 	}
 	if d.n == 0 && c == '0' {
@@ -45,12 +50,19 @@ func (d *decText) add(c byte, fraction bool) {
 // exponents included. rest is what follows; ok is false when there is no
 // number. Fractions are rounded to 30 digits; numbers beyond 65 digits become
 // the largest one, which no narrower column accepts.
-func ParseDecimal(s []byte) (v Value, rest []byte, ok bool) {
+func ParseDecimal(s []byte) (v Value, rest []byte, ok bool) { return parseDecimal(s, MaxDecimalScale) }
+
+// ParseDecimalLiteral is ParseDecimal of a literal in SQL text, which may have more decimals than a column.
+func ParseDecimalLiteral(s []byte) (v Value, rest []byte, ok bool) {
+	return parseDecimal(s, maxLiteralScale)
+}
+
+func parseDecimal(s []byte, scale int) (v Value, rest []byte, ok bool) {
 	i := 0
 	for i < len(s) && isSpace(s[i]) {
 		i++
 	}
-	var d decText
+	d := decText{most: scale}
 	if i < len(s) && (s[i] == '+' || s[i] == '-') {
 		d.neg = s[i] == '-'
 		i++
@@ -101,20 +113,20 @@ func (d *decText) exponent(s []byte) int {
 func (d *decText) value() Value {
 	scale := d.scale
 	if d.n == 0 {
-		return Decimal(0, uint8(min(max(scale, 0), MaxDecimalScale)))
+		return Decimal(0, uint8(min(max(scale, 0), d.most)))
 	}
 	if d.lost > 0 || d.n-scale > MaxDecimalPrecision {
 		return saturated(MaxDecimalPrecision, 0, d.neg)
 	}
 	digits := d.digits[:d.n]
 	up := false
-	if drop := scale - MaxDecimalScale; drop > 0 {
+	if drop := scale - d.most; drop > 0 {
 		if drop > len(digits) {
-			return Decimal(0, MaxDecimalScale)
+			return Decimal(0, uint8(d.most))
 		}
 		up = digits[len(digits)-drop] >= '5'
 		digits = digits[:len(digits)-drop]
-		scale = MaxDecimalScale
+		scale = d.most
 	}
 	if len(digits) <= narrowDecimalDigits && scale >= 0 {
 		n := int64(0)

@@ -109,7 +109,6 @@
 //   - Collations whose weights the library lacks: gbk, big5, tis620, latin1_german2_ci
 //     and others are refused by name, 1115 or 1273; gb18030 because its default is lacking.
 //   - Spatial types.
-//   - PAD_CHAR_TO_FULL_LENGTH: the mode is known, but CHAR is always read without
-//     its trailing spaces.
-//   - Locales: names of months and days are English.
+//   - Opaque scalars of JSON by a mark of their own: a string of the form that MySQL
+//     shows them in, base64:type15:…, is one (jsonopaque.go).
 package types

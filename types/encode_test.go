@@ -148,7 +148,7 @@ func FuzzParsers(f *testing.F) {
 		ParseFloat(b)
 		DateByFormat(b, []byte("%Y-%m-%d %H:%i:%s.%f %p %W %j %X%V"))
 		DateByFormat([]byte("2020-01-02 10:11:12"), b)
-		AppendDateFormat(nil, DateTime{Year: 2020, Month: 1, Day: 2}, b)
+		AppendDateFormat(nil, DateTime{Year: 2020, Month: 1, Day: 2}, b, nil)
 		if out, msg, _, _ := ParseJSON(nil, b); msg == "" {
 			again, msg, _, _ := ParseJSON(nil, out)
 			if msg != "" || !bytes.Equal(out, again) {

@@ -28,6 +28,9 @@ const (
 	jsonObject
 	jsonArray
 	jsonBool
+	jsonOpaque // of a type that is neither of the next two
+	jsonBit
+	jsonBlob
 )
 
 // jsonPollValues is how many values are read between two looks at the interrupt.

@@ -2,7 +2,6 @@ package types
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/binary"
 	"math"
 )
@@ -27,6 +26,8 @@ func (n *jsonNode) compare(o *jsonNode) int {
 		return bytes.Compare(n.str, o.str)
 	case jsonBool:
 		return compareInts(boolInt(n.truth), boolInt(o.truth))
+	case jsonOpaque, jsonBit, jsonBlob:
+		return n.compareOpaque(o)
 	case jsonArray:
 		return compareJSONMembers(n.text, o.text)
 	case jsonObject:
@@ -70,6 +71,8 @@ func appendJSONKey(dst, text []byte) []byte {
 		return AppendSortKey(dst, n.str, Binary)
 	case jsonBool:
 		return append(dst, byte(boolInt(n.truth)))
+	case jsonOpaque, jsonBit, jsonBlob:
+		return appendJSONOpaqueKey(dst, &n)
 	case jsonArray, jsonObject:
 		if n.kind == jsonObject {
 			dst = binary.BigEndian.AppendUint32(dst, uint32(JSONLength(text)))
@@ -149,10 +152,6 @@ func compareJSONWith(ctx *Context, a, b *Value) int {
 	return x.compare(&y)
 }
 
-// jsonBinary begins the JSON string that stands for a binary string: 253 is the
-// protocol's type of strings. JSON text is utf8mb4, which bytes need not be.
-const jsonBinary = "base64:type253:"
-
 // jsonOf returns v as a JSON scalar, or the document it is. Dates are written in
 // the session's zone, and those with a time of day with all six digits.
 func jsonOf(ctx *Context, v *Value) jsonNode {
@@ -166,12 +165,12 @@ func jsonOf(ctx *Context, v *Value) jsonNode {
 	case KindDecimal:
 		return jsonNode{kind: jsonNumber, num: *v}
 	case KindBit:
-		return jsonNode{kind: jsonNumber, num: Uint(uint64(v.N))}
+		return jsonNode{kind: jsonBit, str: opaqueBits(v, &Type{ID: TypeBit, Length: 64})}
 	}
 	s := v.B
 	switch {
 	case hasText(v.K) && v.Coll.Charset().class == csBinary:
-		s = base64.StdEncoding.AppendEncode([]byte(jsonBinary), s)
+		return jsonNode{kind: jsonBlob, code: opaqueAny, str: s}
 	case hasText(v.K):
 		s = jsonText(v)
 	default:
@@ -217,11 +216,4 @@ func jsonToFloat(ctx *Context, v *Value) float64 {
 	}
 	ctx.Warn(LevelWarning, ErInvalidJSONValueForCast, "DOUBLE", "", 1)
 	return 0
-}
-
-// JSONFrom returns v as a JSON value, as CAST(v AS JSON) does for anything but
-// text, and as JSON_ARRAY(v) does for text.
-func JSONFrom(ctx *Context, v *Value) Value {
-	n := jsonOf(ctx, v)
-	return JSON(n.append(nil))
 }

@@ -138,7 +138,8 @@ type jsonNode struct {
 	kind  jsonKind
 	truth bool
 	num   Value  // KindInt, KindUint or KindFloat; KindDecimal of an SQL value
-	str   []byte // of a string
+	str   []byte // of a string; the bytes of an opaque value
+	code  int    // the type of an opaque value
 	text  []byte // of a container
 }
 
@@ -154,6 +155,9 @@ func viewJSON(text []byte) (n jsonNode) {
 		n.kind, n.text = jsonArray, text
 	case c == '"':
 		n.kind, n.str = jsonString, UnquoteJSON(text)
+		if code, b, ok := parseOpaque(n.str); ok {
+			n.kind, n.code, n.str = opaqueKind(code), code, b
+		}
 	case c == 't' || c == 'f':
 		n.kind, n.truth = jsonBool, c == 't'
 	case c == '-' || isDigit(c):
@@ -177,6 +181,8 @@ func (n *jsonNode) append(dst []byte) []byte {
 		return AppendJSONString(dst, n.str)
 	case jsonNumber:
 		return appendJSONNumber(dst, &n.num)
+	case jsonOpaque, jsonBit, jsonBlob:
+		return AppendJSONString(dst, appendOpaque(nil, n.code, n.str))
 	}
 	return append(dst, n.text...)
 }
@@ -193,6 +199,8 @@ func JSONScalar(text []byte) (v Value, ok bool) {
 		return n.num, true
 	case jsonString:
 		return String(n.str, Utf8mb4Bin), true
+	case jsonOpaque, jsonBit, jsonBlob:
+		return String(appendOpaque(nil, n.code, n.str), Utf8mb4Bin), true
 	}
 	return Value{}, false
 }

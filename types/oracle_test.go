@@ -254,7 +254,7 @@ func TestOracleDates(t *testing.T) {
 		w, wy := Week(d, mode|2)
 		add(fmt.Sprintf("YEARWEEK(%s,%d)", lit, mode), strconv.Itoa(wy*100+w))
 		format := "%a %b %c %D %d %e %f %H %h %I %i %j %k %l %M %m %p %r %S %s %T %U %u %V %v %W %w %X %x %Y %y %% %z"
-		f, _ := AppendDateFormat(nil, d, []byte(strings.TrimSuffix(format, " %z")))
+		f, _ := AppendDateFormat(nil, d, []byte(strings.TrimSuffix(format, " %z")), nil)
 		add("DATE_FORMAT("+lit+",'"+strings.TrimSuffix(format, " %z")+"')", string(f))
 		last, _ := LastDay(n)
 		add("LAST_DAY("+lit+")", string(AppendDate(nil, last)))

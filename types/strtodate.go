@@ -2,6 +2,9 @@ package types
 
 import "strings"
 
+// abbreviated is the length of what %a and %b read.
+const abbreviated = 3
+
 // strToDate is one run of STR_TO_DATE.
 type strToDate struct {
 	d          DateTime

@@ -1,5 +1,5 @@
-// Command record writes down what a running MySQL says of its own dictionary: the columns of its system tables and its system variables.
-// Package infoschema and package session are made from these files, and tests compare servers with them.
+// Command record writes down what a running MySQL says of its own dictionary: the columns of its system tables, its system variables
+// and its locales. Packages infoschema, session and types are made from these files, and tests compare servers with them.
 //
 //	go run ./tests/dictionary/record -addr 127.0.0.1:3306
 package main
@@ -33,6 +33,9 @@ func main() {
 	}
 	defer db.Close()
 	if err := tables(db, "infoschema/record/tables.txt"); err != nil {
+		log.Fatal(err)
+	}
+	if err := locales(db, "types/record/locales.txt"); err != nil {
 		log.Fatal(err)
 	}
 	if err := schemas(db, "tests/dictionary/testdata/schemas.txt", *answers); err != nil {

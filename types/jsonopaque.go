@@ -1,0 +1,135 @@
+package types
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"slices"
+	"strconv"
+)
+
+// MySQL's JSON has scalars that are no JSON: a binary string or a BIT that was cast to JSON is opaque, and is shown as a JSON string that
+// holds the number of its column type and its bytes, "base64:type15:YWI=". Documents are kept as text here, so the text is what tells an
+// opaque value: a string of exactly that form is one, wherever it comes from. (In MySQL the same text, parsed, is a string.)
+
+// The protocol's numbers of column types, as opaque values show them.
+const (
+	opaqueVarbinary  = 15
+	opaqueBit        = 16
+	opaqueTinyBlob   = 249
+	opaqueMediumBlob = 250
+	opaqueLongBlob   = 251
+	opaqueBlob       = 252
+	opaqueString     = 253
+	opaqueBinary     = 254
+	opaqueGeometry   = 255
+)
+
+const (
+	opaquePrefix = "base64:type"
+	// opaqueAny is the type of an SQL value that is compared with an opaque one: nothing but its bytes counts.
+	opaqueAny = 0
+)
+
+// opaqueCode is the number that an opaque value of type t shows.
+func opaqueCode(t *Type) int {
+	switch t.ID {
+	case TypeBinary:
+		return opaqueBinary
+	case TypeTinyBlob:
+		return opaqueTinyBlob
+	case TypeBlob:
+		return opaqueBlob
+	case TypeMediumBlob:
+		return opaqueMediumBlob
+	case TypeLongBlob:
+		return opaqueLongBlob
+	}
+	return opaqueVarbinary
+}
+
+// opaqueKind is the kind of an opaque value, which decides its order among others.
+func opaqueKind(code int) jsonKind {
+	switch code {
+	case opaqueVarbinary, opaqueTinyBlob, opaqueMediumBlob, opaqueLongBlob, opaqueBlob, opaqueString, opaqueBinary:
+		return jsonBlob
+	case opaqueBit:
+		return jsonBit
+	}
+	return jsonOpaque
+}
+
+// parseOpaque reads the text of a JSON string as an opaque value.
+func parseOpaque(s []byte) (code int, b []byte, ok bool) {
+	rest, ok := bytes.CutPrefix(s, []byte(opaquePrefix))
+	if !ok {
+		return 0, nil, false
+	}
+	digits, text, ok := bytes.Cut(rest, []byte(":"))
+	if !ok {
+		return 0, nil, false
+	}
+	n, err := strconv.ParseUint(string(digits), 10, 8)
+	if err != nil || n == opaqueAny || strconv.FormatUint(n, 10) != string(digits) {
+		return 0, nil, false
+	}
+	b, err = base64.StdEncoding.Strict().AppendDecode(nil, text)
+	return int(n), b, err == nil
+}
+
+func appendOpaque(dst []byte, code int, b []byte) []byte {
+	dst = append(dst, opaquePrefix...)
+	dst = append(strconv.AppendInt(dst, int64(code), 10), ':')
+	return base64.StdEncoding.AppendEncode(dst, b)
+}
+
+// opaqueBits are the bytes of a BIT of type t.
+func opaqueBits(v *Value, t *Type) []byte {
+	b := binary.BigEndian.AppendUint64(nil, uint64(v.N))
+	return b[8-min(max((int(t.Length)+7)/8, 1), 8):]
+}
+
+// compareOpaque orders opaque values of one kind by their types and then by their bytes.
+func (n *jsonNode) compareOpaque(o *jsonNode) int {
+	if n.code != opaqueAny && o.code != opaqueAny && n.code != o.code {
+		return compareInts(int64(n.code), int64(o.code))
+	}
+	if n.kind == jsonBit {
+		return bytes.Compare(bytes.TrimLeft(n.str, "\x00"), bytes.TrimLeft(o.str, "\x00"))
+	}
+	return bytes.Compare(n.str, o.str)
+}
+
+// JSONOpaqueName returns what JSON_TYPE says of the JSON string text, quotes and all: "" unless it is an opaque value.
+func JSONOpaqueName(text []byte) string {
+	switch n := viewJSON(text); n.kind {
+	case jsonBlob:
+		return "BLOB"
+	case jsonBit:
+		return "BIT"
+	case jsonOpaque:
+		if n.code == opaqueGeometry {
+			return "GEOMETRY"
+		}
+		return "OPAQUE"
+	}
+	return ""
+}
+
+// JSONFrom returns v, of type t, as a JSON value, as CAST(v AS JSON) does for anything but text, and as JSON_ARRAY(v) does for text.
+func JSONFrom(ctx *Context, v *Value, t *Type) Value {
+	n := jsonOf(ctx, v)
+	switch {
+	case v.K == KindJSON:
+	case n.kind == jsonBit:
+		n.code, n.str = opaqueBit, opaqueBits(v, t)
+	case n.kind == jsonBlob:
+		n.code = opaqueCode(t)
+	}
+	return JSON(n.append(nil))
+}
+
+// appendJSONOpaqueKey is appendJSONKey of an opaque value.
+func appendJSONOpaqueKey(dst []byte, n *jsonNode) []byte {
+	return AppendSortKey(append(dst, byte(n.code)), slices.Clip(n.str), Binary)
+}
