@@ -39,7 +39,7 @@
 // # Absent on purpose
 //
 // Names are resolved by plan, subqueries are run by exec (Ctx.Subplans) and appear here as Subquery nodes. There is no bytecode: a tree of
-// function pointers is easier to read, and the batch path is where speed counts. XML, spatial and full-text functions answer
+// function pointers is easier to read, and the batch path is where speed counts. Spatial and full-text functions answer
 // 1235.
 // Kernels set NULL bits without counting them, so HasNulls of a result vector means "perhaps".
 //

@@ -13,7 +13,7 @@ var functions = map[string]function{}
 func init() {
 	for _, area := range []map[string]function{
 		operatorTable, controlTable, stringTable, codingTable, numericTable, dateTable, regexTable, miscTable, sessionTable, jsonTable,
-		cryptTable, compressTable, adminTable, rewriteTable(),
+		cryptTable, compressTable, xmlTable, adminTable, rewriteTable(),
 	} {
 		maps.Copy(functions, area)
 	}
@@ -55,7 +55,7 @@ func rewriteTable() map[string]function {
 
 // absentFunctions are MySQL's functions that answer 1235 here.
 var absentFunctions = []string{
-	"extractvalue", "updatexml", "match", "grouping",
+	"match", "grouping",
 	"st_geomfromtext", "st_astext", "st_aswkt", "st_x", "st_y", "st_distance", "st_contains", "st_within", "point", "linestring", "polygon",
 	"master_pos_wait", "source_pos_wait", "wait_for_executed_gtid_set", "gtid_subset", "gtid_subtract",
 	"row_number", "rank", "dense_rank", "lag", "lead", "first_value", "last_value", "nth_value", "ntile", "cume_dist", "percent_rank",

@@ -1,0 +1,165 @@
+package expr
+
+import (
+	"math"
+
+	"github.com/pandodb/pando/types"
+)
+
+// xmlTable is the functions over XML. Their paths are XPath 1.0 as far as MySQL has it (xpathparse.go); what they read they read in UTF-8.
+var xmlTable = map[string]function{"extractvalue": {2, 2, 0, buildXML(evalExtractValue)}, "updatexml": {3, 3, 0, buildXML(evalUpdateXML)}}
+
+// xpathVariables begins a path's reference to a variable of the session.
+const xpathVariables = '$'
+
+func buildXML(eval evalFunc) func(*BuildContext, *Node) error {
+	return func(b *BuildContext, n *Node) error {
+		if err := b.joinText(n, -1, allArgs(n)...); err != nil {
+			return err
+		}
+		path := n.args[1]
+		if path.flags&(FlagColumn|volatileFlags) != 0 {
+			return types.NewError(types.ErUnknownError, "Only constant XPATH queries are supported")
+		}
+		n.eval, n.ascii = eval, false
+		v, constant := path.ConstValue()
+		if !constant {
+			n.flags |= FlagSession | FlagTyped
+			return nil
+		}
+		text := string(types.AppendText(nil, nil, &v))
+		if v.IsString() {
+			text = types.InUTF8(text, v.Coll.Charset())
+		}
+		compiled, fault := parseXPath(text)
+		if fault != "" && !v.IsNull() {
+			return types.NewError(types.ErUnknownError, fault)
+		}
+		n.aux = &compiled
+		for i := range len(text) {
+			if text[i] == xpathVariables {
+				n.flags |= FlagSession | FlagTyped
+			}
+		}
+		return nil
+	}
+}
+
+// xmlMatch is what a path yields in a document.
+type xmlMatch struct {
+	env  *xpathEnv
+	text []byte // of the document
+	out  xpathValue
+}
+
+// match evaluates the first two arguments; ok is false for NULL, and with a warning for a document that is none.
+func (ctx *Ctx) match(n *Node, row []types.Value) (m xmlMatch, ok bool, err error) {
+	v, err := ctx.textUTF8(n.args[0], row)
+	if err != nil || v.IsNull() {
+		return m, false, err
+	}
+	q, err := ctx.textUTF8(n.args[1], row)
+	if err != nil || q.IsNull() {
+		return m, false, err
+	}
+	path, _ := n.aux.(*xpathExpr)
+	if path == nil {
+		compiled, fault := parseXPath(string(q.B))
+		if fault != "" {
+			return m, false, types.NewError(types.ErUnknownError, fault)
+		}
+		path = &compiled
+	}
+	taken := 0
+	doc, fault, err := parseXML(v.B, func(nodes int) error {
+		taken += nodes * xmlNodeBytes
+		ctx.charge(nodes * xmlNodeBytes)
+		return ctx.failed
+	})
+	defer ctx.uncharge(int64(taken))
+	if err != nil {
+		return m, false, err
+	}
+	if fault != "" {
+		ctx.Warn(types.LevelWarning, types.ErWrongValue, "XML", fault)
+		return m, false, nil
+	}
+	m = xmlMatch{env: ctx.xpathEnv(n.typ.Coll, doc), text: v.B}
+	m.out = path.eval(&xpathContext{xpathEnv: m.env})
+	return m, m.env.err == nil, m.env.err
+}
+
+// xpathEnv gives paths the statement's collation, conversions, variables and interrupt.
+func (ctx *Ctx) xpathEnv(coll types.CollationID, doc []xmlNode) *xpathEnv {
+	utf8 := types.DefaultCollation.Charset()
+	if !types.SameBytes(coll.Charset(), utf8) {
+		coll = types.DefaultCollation
+	}
+	return &xpathEnv{doc: doc, poll: ctx.poll, length: utf8.CountChars, number: types.AppendFloat,
+		order: func(a, b []byte) int { return types.CompareStrings(a, b, coll) },
+		toNumber: func(text []byte) float64 {
+			v := types.String(text, coll)
+			return types.ToFloat(ctx.Context, &v)
+		},
+		variable: func(name string) (text []byte, number float64, numeric, null bool) {
+			if ctx.Session == nil {
+				return nil, 0, false, true
+			}
+			v, ok := ctx.Session.UserVar(name)
+			switch {
+			case !ok || v.IsNull():
+				return nil, 0, false, true
+			case v.IsNumeric():
+				return nil, types.ToFloat(ctx.Context, &v), true, false
+			case v.IsString():
+				return []byte(types.InUTF8(string(v.B), v.Coll.Charset())), 0, false, false
+			}
+			return types.AppendText(nil, ctx.Context, &v), 0, false, false
+		},
+		divided: func() { ctx.Warn(types.LevelWarning, types.ErDivisionByZero) },
+		sub: func(s []byte, from, n int) []byte {
+			if from < 1 || n < 1 {
+				return nil
+			}
+			s = s[utf8.CharPrefix(s, from-1):]
+			return s[:utf8.CharPrefix(s, min(n, math.MaxInt32))]
+		},
+	}
+}
+
+// evalExtractValue is EXTRACTVALUE(xml, path): the texts within what the path finds, parted by blanks.
+func evalExtractValue(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	m, ok, err := ctx.match(n, row)
+	if !ok {
+		return types.Null(), err
+	}
+	text, ok := m.env.asText(m.out)
+	if !ok || m.env.err != nil {
+		return types.Null(), m.env.err
+	}
+	return n.fromUTF8(ctx.owned(text)), nil
+}
+
+// evalUpdateXML is UPDATEXML(xml, path, new): the document with new in the place of the one node that the path finds. If it finds none or
+// several, nothing changes.
+func evalUpdateXML(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	by, err := ctx.textUTF8(n.args[2], row)
+	if err != nil || by.IsNull() {
+		return types.Null(), err
+	}
+	replacement := append([]byte(nil), by.B...) // the arena's, which what follows uses, too
+	m, ok, err := ctx.match(n, row)
+	if !ok || m.out.kind != xpathNodes {
+		return types.Null(), err
+	}
+	if len(m.out.nodes) != 1 {
+		return n.fromUTF8(append([]byte(nil), m.text...)), nil
+	}
+	node := &m.env.doc[m.out.nodes[0]]
+	if ctx.tooLong(n, len(m.text)+len(replacement)) {
+		return types.Null(), nil
+	}
+	out := make([]byte, 0, len(m.text)+len(replacement))
+	out = append(append(append(out, m.text[:node.start]...), replacement...), m.text[node.end:]...)
+	return n.fromUTF8(ctx.owned(out)), nil
+}
