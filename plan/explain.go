@@ -1,9 +1,7 @@
 package plan
 
 import (
-	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/pandodb/pando/exec"
@@ -12,8 +10,9 @@ import (
 // part is a tree of a plan: the statement's own, a subquery's in an expression, or a common table expression's.
 type part struct {
 	root       exec.Node
-	selectType string // in MySQL's words
-	title      string // for the tree
+	selectType string        // in MySQL's words
+	title      string        // for the tree
+	subplan    *exec.Subplan // nil unless it is a subquery's
 }
 
 // partsOf lists the trees of a plan, the statement's own first.
@@ -24,12 +23,12 @@ func partsOf(p *exec.Plan) []part {
 		if !s.Constant() {
 			kind = "DEPENDENT SUBQUERY"
 		}
-		parts = append(parts, part{s.Root, kind, "Subquery (" + strings.ToLower(kind) + ", " + s.Kind.String() + ")"})
+		parts = append(parts, part{s.Root, kind, "Subquery (" + strings.ToLower(kind) + ", " + s.Kind.String() + ")", s})
 	}
 	for _, c := range p.CTEs {
-		parts = append(parts, part{c.Root, "DERIVED", "Common table expression " + c.Name})
+		parts = append(parts, part{c.Root, "DERIVED", "Common table expression " + c.Name, nil})
 		if c.Recursive != nil {
-			parts = append(parts, part{c.Recursive, "UNION", "Recursive part of " + c.Name})
+			parts = append(parts, part{c.Recursive, "UNION", "Recursive part of " + c.Name, nil})
 		}
 	}
 	return parts
@@ -85,44 +84,4 @@ func spent(c *exec.Counter) string {
 		}
 	}
 	return text
-}
-
-// explained is a node of EXPLAIN FORMAT=JSON.
-type explained struct {
-	Operator string       `json:"operator"`
-	Table    string       `json:"table,omitempty"`
-	Index    string       `json:"index,omitempty"`
-	Ranges   []string     `json:"ranges,omitempty"`
-	Info     string       `json:"info,omitempty"`
-	Rows     float64      `json:"estimated_rows"`
-	Inputs   []*explained `json:"inputs,omitempty"`
-	// Parts are the trees of subqueries and common table expressions, of the root only.
-	Parts []*explainedPart `json:"subqueries,omitempty"`
-}
-
-type explainedPart struct {
-	Title string     `json:"title"`
-	Root  *explained `json:"root"`
-}
-
-// ExplainJSON renders a plan as JSON. Its shape is Pando's own; MySQL's describes another executor.
-func ExplainJSON(p *exec.Plan) string {
-	var build func(n exec.Node) *explained
-	build = func(n exec.Node) *explained {
-		d := n.Describe()
-		e := &explained{Operator: d.Op, Table: d.Table, Index: d.Index, Ranges: d.Ranges, Info: d.Info, Rows: math.Round(d.Rows)}
-		for _, child := range n.Children() {
-			e.Inputs = append(e.Inputs, build(child))
-		}
-		return e
-	}
-	whole := build(p.Root)
-	for _, part := range partsOf(p)[1:] {
-		whole.Parts = append(whole.Parts, &explainedPart{part.title, build(part.root)})
-	}
-	text, err := json.MarshalIndent(whole, "", "  ")
-	if err != nil {
-		return "{}" // strings and numbers always marshal
-	}
-	return string(text)
 }

@@ -15,25 +15,37 @@ import (
 // ExplainRows renders a plan as MySQL's traditional table: one row for each table access, in the order in which tables are joined. The plan
 // must have been built with Env.Explain.
 func ExplainRows(p *exec.Plan) ([]sqlapi.ColumnInfo, [][]types.Value) {
-	x := &tableExplainer{plan: p}
+	var out [][]types.Value
+	for _, part := range explainParts(p) {
+		for _, r := range part.rows {
+			out = append(out, r.values())
+		}
+	}
+	return explainColumns(), out
+}
+
+// explainedPart is a tree of a plan as a list of accesses.
+type explainedPart struct {
+	kind    string // the select_type
+	subplan *exec.Subplan
+	rows    []*accessRow // at least one
+}
+
+// explainParts lists the accesses of each tree of a plan, the statement's own first. The ids of their rows begin with the place of the tree.
+func explainParts(p *exec.Plan) []explainedPart {
 	parts := partsOf(p)
-	x.nextID = len(parts) + 1
+	x := &tableExplainer{plan: p, nextID: len(parts) + 1}
+	out := make([]explainedPart, len(parts))
 	for i := range parts {
 		part := &parts[i]
-		x.id, x.kind = i+1, part.selectType
+		x.id, x.kind, x.rows = i+1, part.selectType, nil
 		if i == 0 && len(parts) > 1 {
 			x.kind = "PRIMARY"
 		}
 		x.part(part.root, i == 0)
+		out[i] = explainedPart{part.selectType, part.subplan, x.rows}
 	}
-	if len(x.rows) == 0 {
-		x.rows = append(x.rows, &accessRow{id: 1, kind: "SIMPLE", note: "No tables used"})
-	}
-	out := make([][]types.Value, len(x.rows))
-	for i, r := range x.rows {
-		out[i] = r.values()
-	}
-	return explainColumns(), out
+	return out
 }
 
 func explainColumns() []sqlapi.ColumnInfo {
@@ -56,6 +68,45 @@ type accessRow struct {
 	backwards, buffer          bool
 	temporary, filesort        bool
 	note                       string
+
+	// For FORMAT=JSON: the columns of key that are used, those that are read, the conditions on the rows and on the entries of an index, and
+	// the subqueries in the former.
+	keyParts, columns, attached []string
+	pushed                      string
+	subplans                    []*exec.Subplan
+}
+
+// attach notes a condition on the rows of an access.
+func (r *accessRow) attach(cond expr.Expr) {
+	if cond == nil {
+		return
+	}
+	r.attached = append(r.attached, cond.String())
+	expr.Walk(cond, func(e expr.Expr) bool {
+		if s, ok := e.SubqueryPlan(); ok {
+			if plan, ok := s.(*exec.Subplan); ok {
+				r.subplans = append(r.subplans, plan)
+			}
+		}
+		return true
+	})
+}
+
+// read notes the columns that an access reads, and those of its key that it uses.
+func (r *accessRow) read(t *catalog.Table, columns []int, index *catalog.Index, parts int) {
+	for _, ordinal := range columns {
+		if ordinal >= 0 && ordinal < len(t.Columns) {
+			r.columns = append(r.columns, t.Columns[ordinal].Name)
+		}
+	}
+	if index == nil || r.key == "" {
+		return
+	}
+	for _, part := range index.Columns[:min(parts, len(index.Columns))] {
+		if part.Col < len(t.Columns) {
+			r.keyParts = append(r.keyParts, t.Columns[part.Col].Name)
+		}
+	}
 }
 
 func (r *accessRow) values() []types.Value {
@@ -132,6 +183,10 @@ func (x *tableExplainer) walk(n exec.Node) {
 	case *exec.IndexLookup:
 		row := x.scan(n.Scan)
 		row.covering, row.condition, row.where = false, n.Scan.Filter != nil, n.Filter != nil
+		row.pushed, row.attached, row.subplans = strings.Join(row.attached, " and "), nil, nil
+		row.attach(n.Filter)
+		row.columns = nil
+		row.read(n.Scan.Table, n.Cols, nil, 0)
 		row.share(n.Scan.Note, n.EstRows)
 		x.rows = append(x.rows, row)
 		return
@@ -173,6 +228,7 @@ func (x *tableExplainer) walk(n exec.Node) {
 		head.temporary = head.temporary || !n.Sorted
 	case *exec.Filter:
 		last.where = true
+		last.attach(n.Cond)
 	case *exec.HashJoin:
 		last.where, last.buffer = true, true
 	case *exec.Apply:
@@ -238,6 +294,8 @@ func (x *tableExplainer) scan(n *exec.Scan) *accessRow {
 	r := &accessRow{id: x.id, kind: x.kind, table: firstOf(n.Alias, n.Table.Name), access: "ALL", where: n.Filter != nil}
 	r.backwards = n.Reverse
 	r.share(n.Note, n.EstRows)
+	r.attach(n.Filter)
+	r.read(n.Table, n.Cols, nil, 0)
 	index := n.Index
 	if index == nil {
 		index = n.Table.PK
@@ -270,6 +328,7 @@ func (x *tableExplainer) scan(n *exec.Scan) *accessRow {
 	if index != nil {
 		r.key, r.length = index.Name, keyLength(n.Table, index, parts)
 	}
+	r.read(n.Table, nil, index, parts)
 	return r
 }
 
@@ -278,6 +337,8 @@ func (x *tableExplainer) point(n *exec.PointGet) *accessRow {
 	r := &accessRow{id: x.id, kind: x.kind, table: firstOf(n.Alias, n.Table.Name), access: "const", where: n.Filter != nil, covering: n.Covering}
 	r.share(n.Note, n.EstRows)
 	r.key, r.length = n.Index.Name, keyLength(n.Table, n.Index, len(n.Index.Columns))
+	r.attach(n.Filter)
+	r.read(n.Table, n.Cols, n.Index, len(n.Index.Columns))
 	if len(n.Keys) > 1 {
 		r.access, r.where = "range", true
 		return r
