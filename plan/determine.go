@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
@@ -9,9 +11,8 @@ import (
 // closeOver adds to known all columns that it determines within the rows of r that satisfy conds: functional dependence as ONLY_FULL_GROUP_BY
 // has it. Each pass may enable the next, and each adds at least one column.
 func closeOver(r rel, conds []expr.Expr, known idSet) {
-	rules := []dependence{}
-	rules = conditions(rules, conds)
-	rules = dependences(rules, r)
+	rules := conditions(nil, conds)
+	rules = dependences(rules, r, conds)
 	for changed := true; changed; {
 		changed = false
 		for i := range rules {
@@ -63,21 +64,22 @@ func conditions(rules []dependence, conds []expr.Expr) []dependence {
 	return rules
 }
 
-// dependences lists what holds within the rows of a relation.
-func dependences(rules []dependence, r rel) []dependence {
+// dependences lists what holds within the rows of a relation that satisfy conds.
+func dependences(rules []dependence, r rel, conds []expr.Expr) []dependence {
 	switch r := r.(type) {
 	case *get:
-		return append(rules, uniqueKeys(r)...)
+		return append(rules, uniqueKeys(r, conds)...)
 	case *filter:
-		rules = conditions(rules, r.conds)
+		rules, conds = conditions(rules, r.conds), slices.Concat(conds, r.conds)
 	case *join:
-		if r.kind == exec.JoinInner {
-			rules = conditions(rules, r.on)
-		} else if r.kind == exec.JoinLeft {
-			rules = outerConditions(rules, r)
-		}
-		if r.kind == exec.JoinSemi || r.kind == exec.JoinAnti {
-			return dependences(rules, r.left)
+		switch {
+		case r.kind == exec.JoinInner || r.kind == exec.JoinLeft && rejectsAny(conds, outputs(r.right)):
+			rules, conds = conditions(rules, r.on), slices.Concat(conds, r.on)
+		case r.kind == exec.JoinLeft:
+			// What ON demands holds for the rows that match, and the others are all NULL.
+			return dependences(dependences(outerConditions(rules, r), r.left, conds), r.right, slices.Concat(conds, r.on))
+		case r.kind == exec.JoinSemi || r.kind == exec.JoinAnti:
+			return dependences(rules, r.left, conds)
 		}
 	case *extend:
 		for i := range r.cols {
@@ -99,9 +101,14 @@ func dependences(rules []dependence, r rel) []dependence {
 		return rules
 	}
 	for _, input := range r.inputs() {
-		rules = dependences(rules, input)
+		rules = dependences(rules, input, conds)
 	}
 	return rules
+}
+
+// rejectsAny reports whether one of conds is not true where the columns of set are NULL.
+func rejectsAny(conds []expr.Expr, set idSet) bool {
+	return slices.ContainsFunc(conds, func(c expr.Expr) bool { return rejectsNull(c, set) })
 }
 
 // outerConditions reads ON of a left join: a column of the right side that equals something of the left side is determined by it, matched or
@@ -116,16 +123,18 @@ func outerConditions(rules []dependence, j *join) []dependence {
 	return rules
 }
 
-// uniqueKeys lists what the unique keys of a table determine: the whole row, if none of their columns may be NULL.
-func uniqueKeys(g *get) (rules []dependence) {
+// uniqueKeys lists what the unique keys of a table determine: the whole row, if none of their columns is NULL in rows that satisfy conds.
+func uniqueKeys(g *get, conds []expr.Expr) (rules []dependence) {
 	for _, index := range g.table.Indexes {
 		if !index.Unique || index.State != catalog.StatePublic {
 			continue
 		}
 		from, whole := idSet{}, true
 		for _, part := range index.Columns {
-			whole = whole && part.Col < len(g.table.Columns) && g.table.Columns[part.Col].NotNull && part.PrefixLen == 0
-			from[g.id(part.Col)] = true
+			id := g.id(part.Col)
+			whole = whole && part.Col < len(g.table.Columns) && part.PrefixLen == 0 &&
+				(g.table.Columns[part.Col].NotNull || rejectsAny(conds, idSet{id: true}))
+			from[id] = true
 		}
 		if whole {
 			rules = append(rules, dependence{from: from, to: outputs(g)})

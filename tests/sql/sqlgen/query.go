@@ -68,6 +68,10 @@ func (g *Gen) block(depth int) (string, []column) {
 		if kind == 'n' {
 			e = g.number(scope, 2)
 		}
+		if !strings.Contains(e, ".") {
+			// MySQL keeps the constant of a derived table that it merges where an outer join finds no row.
+			e = "IF(" + g.column(scope, 0) + " IS NULL, " + e + ", " + e + ")"
+		}
 		columns = append(columns, column{fmt.Sprintf("x%d", i), kind})
 		items = append(items, e+" AS "+columns[i].name)
 	}

@@ -22,7 +22,8 @@ func (g *Gen) Hinted(query string) string {
 	return strings.ReplaceAll(query, "SELECT ", "SELECT /*+ "+g.pick(planHints...)+" */ ")
 }
 
-// Outer is a query whose subqueries show columns from outside.
+// Outer is a query whose subqueries show columns from outside. No aggregate reads such columns alone: it would belong to the query around, whose
+// one row MySQL fills by its plan if there is nothing to aggregate: with NULL, or with constants of derived tables that it has merged.
 func (g *Gen) Outer() string {
 	from, scope := g.from(1)
 	in, inner := g.from(2)
@@ -30,7 +31,7 @@ func (g *Gen) Outer() string {
 	sub := g.pick(
 		"(SELECT "+col+" FROM "+in+" WHERE "+g.condition(inner, 2)+" LIMIT 1)",
 		"(SELECT MAX("+g.column(inner, 'n')+" + "+g.column(scope, 'n')+") FROM "+in+" WHERE "+g.condition(inner, 2)+")",
-		"(SELECT COUNT("+col+") FROM "+in+" WHERE "+g.column(inner, 'n')+" = "+g.column(scope, 'n')+")",
+		"(SELECT COUNT("+g.column(scope, 'n')+" + "+g.column(inner, 'n')+") FROM "+in+" WHERE "+g.column(inner, 'n')+" = "+g.column(scope, 'n')+")",
 		"(SELECT "+col+" UNION SELECT "+col+")",
 		"(SELECT q.k FROM (SELECT DISTINCT "+col+" AS k FROM "+in+") q)",
 	)
