@@ -105,7 +105,7 @@ func (g *Gate) refresh() {
 }
 
 // bars reports whether u, whose use of the table so far is word if it holds one, must wait before it uses the table in a mode. Whoever
-// waits for that use lets it go on, but a freeze waits for no transaction. mu is held.
+// waits for that use lets it go on: a freeze for that of a statement that commits by itself, and for no transaction's. mu is held.
 func (g *Gate) bars(u *Use, word uint64, held bool, mode UseMode) bool {
 	if x := g.owner.Load(); x != nil && !held && (x.group.self == nil || x.group.self != u) {
 		return true
@@ -113,7 +113,7 @@ func (g *Gate) bars(u *Use, word uint64, held bool, mode UseMode) bool {
 	if mode&UseWrite == 0 || g.state.Load() == stateGone {
 		return false
 	}
-	return g.all.frozen.Load() > 0 || len(g.guards) > 0 && UseMode(word)&UseWrite == 0
+	return g.all.frozen.Load() > 0 && word&writesBriefly != writesBriefly || len(g.guards) > 0 && UseMode(word)&UseWrite == 0
 }
 
 // EnterGuarded is Enter for a writer that found the table Guarded and may write in spite of read_only. It answers Closed if the writer

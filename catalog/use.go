@@ -223,11 +223,13 @@ func (u *Use) holds(g *Gate) (word uint64, ok bool) {
 	return word, ok
 }
 
+// writesBriefly are the modes of a use that a freeze waits for.
+const writesBriefly = uint64(UseWrite | UseBrief)
+
 // holdsBriefly reports whether a statement of u that ends with its own commit writes any table.
 func (u *Use) holdsBriefly() bool {
-	const wanted = uint64(UseWrite | UseBrief)
 	for i := range u.slots {
-		if u.slots[i].gate.Load() != nil && u.slots[i].word.Load()&wanted == wanted {
+		if u.slots[i].gate.Load() != nil && u.slots[i].word.Load()&writesBriefly == writesBriefly {
 			return true
 		}
 	}
@@ -235,7 +237,7 @@ func (u *Use) holdsBriefly() bool {
 		u.mu.Lock()
 		defer u.mu.Unlock()
 		for _, word := range u.more {
-			if word&wanted == wanted {
+			if word&writesBriefly == writesBriefly {
 				return true
 			}
 		}

@@ -299,6 +299,40 @@ func TestGateStress(t *testing.T) {
 	wg.Wait()
 }
 
+// TestFreezeWaitsForGranted: a statement that was let in as one freeze ended goes on under the next, which waits for it.
+func TestFreezeWaitsForGranted(t *testing.T) {
+	const mode = UseWrite | UseBrief
+	c := memCatalog("a")
+	a := c.get("a")
+	u, probe, self := c.Uses().Register(), c.Uses().Register(), c.Uses().Register()
+	freeze := func() *Freeze {
+		f, err := c.Freeze(PatienceFor(patience, nil, self))
+		if err != nil {
+			t.Error(err)
+		}
+		return f
+	}
+	first := freeze()
+	granted := make(chan error)
+	go func() { granted <- u.Wait(a, mode, patience, nil) }()
+	testkit.Await(t, "the statement waits", func() bool { return u.waiting.Load() != nil })
+	first.Thaw()
+	if err := <-granted; err != nil {
+		t.Fatal(err)
+	}
+	second := make(chan *Freeze)
+	go func() { second <- freeze() }()
+	testkit.Await(t, "the next freeze", func() bool { defer probe.Release(); return probe.Enter(a, mode) == Guarded })
+	if u.Enter(a, mode) != Guarded || u.EnterGuarded(a, mode) != Entered {
+		t.Error("the freeze and the statement wait for each other")
+	}
+	if probe.EnterGuarded(a, mode) != Closed {
+		t.Error("who comes later is let in, too")
+	}
+	u.Release()
+	(<-second).Thaw()
+}
+
 // enterOrWait uses a table as a session does, and waits for it if it may. It answers Closed for a session that must give up what it has.
 func enterOrWait(t *testing.T, u *Use, tab *Table, mode UseMode, wait bool) EnterResult {
 	for {

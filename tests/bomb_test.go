@@ -136,6 +136,11 @@ func TestTimeBombs(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- drain(conn, text) }()
 		testkit.Await(t, name+": it runs", func() bool {
+			select {
+			case err := <-ended:
+				t.Fatalf("%s ended before it was killed: %v", name, err)
+			default:
+			}
 			return queryInt(t, db, "SELECT COUNT(*) FROM information_schema.processlist WHERE id=? AND info IS NOT NULL", id) == 1
 		})
 		mustExec(t, db, fmt.Sprintf("KILL QUERY %d", id))
