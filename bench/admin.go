@@ -12,44 +12,60 @@ import (
 
 // Login says where a server is and as whom to speak to it.
 type Login struct {
-	Host     string
-	Port     int
+	Host string
+	Port int
+	// Socket is the path of the server's unix socket; empty for Host and Port.
+	Socket   string
 	User     string
 	Password string
 }
 
 // Query sends one statement, and returns its rows as text, columns separated by tabs.
 func (l *Login) Query(ctx context.Context, text string) (rows []string, err error) {
+	_, all, err := l.QueryRows(ctx, text)
+	for _, row := range all {
+		rows = append(rows, strings.Join(row, "\t"))
+	}
+	return rows, err
+}
+
+// QueryRows sends one statement, and returns the names of its columns and its rows as text. NULL is empty.
+func (l *Login) QueryRows(ctx context.Context, text string) (columns []string, rows [][]string, err error) {
 	config := mysql.NewConfig()
 	config.User, config.Passwd, config.Net, config.Addr = l.User, l.Password, "tcp", net.JoinHostPort(l.Host, fmt.Sprint(l.Port))
+	if l.Socket != "" {
+		config.Net, config.Addr = "unix", l.Socket
+	}
 	config.Timeout = answerMax
 	config.AllowNativePasswords = true
 	config.Logger = quiet{}
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	db := sql.OpenDB(connector)
 	defer func() { _ = db.Close() }() // the answer is there
 	found, err := db.QueryContext(ctx, text)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { _ = found.Close() }() // its error would repeat that of Err
-	columns, err := found.Columns()
-	if err != nil {
-		return nil, err
-	}
-	row := make([]string, len(columns))
-	to := make([]any, len(columns))
-	for i := range row {
-		to[i] = &row[i]
+	if columns, err = found.Columns(); err != nil {
+		return nil, nil, err
 	}
 	for found.Next() {
-		if err := found.Scan(to...); err != nil {
-			return nil, err
+		values, places := make([]sql.NullString, len(columns)), make([]any, len(columns))
+		for i := range values {
+			places[i] = &values[i]
 		}
-		rows = append(rows, strings.Join(row, "\t"))
+		if err := found.Scan(places...); err != nil {
+			return nil, nil, err
+		}
+		row := make([]string, len(columns))
+		for i, v := range values {
+			row[i] = v.String
+		}
+		rows = append(rows, row)
 	}
-	return rows, found.Err()
+	return columns, rows, found.Err()
 }

@@ -191,7 +191,7 @@ func (s *Session) maintain(verb string, name ddl.Name) (string, error) {
 	return "", types.Errorf(types.ErNotSupportedYet, strings.ToUpper(verb)+" TABLE")
 }
 
-// runAdmin answers TiDB's ADMIN statements that have a meaning here.
+// runAdmin answers TiDB's ADMIN statements that have a meaning here, and those about the cluster.
 func (s *Session) runAdmin(stmt *syntax.Loose, more bool, out Response) error {
 	var run func(*syntax.Loose, bool, Response) error
 	text := syntax.String(stmt)
@@ -205,7 +205,9 @@ func (s *Session) runAdmin(stmt *syntax.Loose, more bool, out Response) error {
 	case strings.HasPrefix(text, "ADMIN BACKUP TO"):
 		run = s.backup
 	default:
-		return s.fail(types.Errorf(types.ErNotSupportedYet, text))
+		if run = s.adminOfCluster(text); run == nil {
+			return s.fail(types.Errorf(types.ErNotSupportedYet, text))
+		}
 	}
 	if err := s.require(privilege.Super, "", ""); err != nil {
 		return s.fail(err)

@@ -53,6 +53,8 @@ type Node struct {
 	// Backup copies the node's files to a directory of the server's machine, and fails with a *types.Error or kvapi.ErrInterrupted; nil where
 	// there are no files.
 	Backup func(dir string, interrupt *kvapi.Interrupt) (*Backup, error)
+	// Cluster is what there is of a cluster.
+	Cluster Cluster
 	// SetMaxConnections passes a new limit to the listener.
 	SetMaxConnections func(int)
 	// Processes lists the connections, and Kill ends one or its statement; both are the listener's.

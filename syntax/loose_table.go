@@ -89,7 +89,8 @@ var looseTable = []looseRule{
 		| CHECK { TABLE { table }* | INDEX table name [ { ( num , num ) }* ] }
 		| CHECKSUM TABLE { table }* | { RECOVER | CLEANUP } INDEX table name
 		| RELOAD { EXPR_PUSHDOWN_BLACKLIST | OPT_RULE_BLACKLIST | BINDINGS | STATISTICS }
-		| FLUSH { BINDINGS | { SESSION | INSTANCE } PLAN_CACHE } | PROMOTE | BACKUP TO str }`},
+		| FLUSH { BINDINGS | { SESSION | INSTANCE } PLAN_CACHE } | PROMOTE | BACKUP TO str
+		| TOKEN [ USES num ] [ HOURS num ] | NODES | NODE REMOVE num | REGIONS }`},
 	{kind: "SPLIT", rule: `SPLIT [ REGION FOR ] [ PARTITION ] TABLE table [ PARTITION group ] [ INDEX name ]
 		{ BETWEEN group AND group REGIONS num | BY { group }* }`},
 	{kind: "BACKUP", rule: `BACKUP { DATABASE { * | { name }* } | TABLE { table }* } TO str [ word [ = ] expr ]*`},

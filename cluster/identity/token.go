@@ -57,9 +57,9 @@ func (t *Token) String() string {
 	return tokenPrefix + base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b)))
 }
 
-// ParseToken reads a token's text.
+// ParseToken reads a token's text. What stands behind it is of no weight: a client prints more in the same line.
 func ParseToken(text string) (*Token, error) {
-	text = strings.TrimSpace(text)
+	text = firstWord(text)
 	body, is := strings.CutPrefix(text, tokenPrefix)
 	if !is || len(text) > tokenBytesMax {
 		return nil, errors.New("it is no join token: one begins with " + tokenPrefix + ", and a member prints it (pando token)")
@@ -80,4 +80,12 @@ func ParseToken(text string) (*Token, error) {
 		return nil, errors.New("the join token is malformed")
 	}
 	return t, nil
+}
+
+// firstWord returns what stands in front of the first blank behind leading ones.
+func firstWord(text string) string {
+	if words := strings.Fields(text); len(words) > 0 {
+		return words[0]
+	}
+	return ""
 }

@@ -11,6 +11,7 @@ func loginFlags(command *cobra.Command, env []string) func() bench.Login {
 	l, flags := bench.Login{}, command.Flags()
 	flags.StringVar(&l.Host, "host", "127.0.0.1", "host of the server")
 	flags.IntVar(&l.Port, "port", 4000, "port of the server")
+	flags.StringVar(&l.Socket, "socket", "", "path of the server's unix socket, instead of host and port")
 	flags.StringVar(&l.User, "user", "root", "account with the privilege SUPER")
 	flags.StringVar(&l.Password, "password", "", "its password (default the environment's PANDO_PASSWORD, which a list of processes does not show)")
 	return func() bench.Login {

@@ -23,6 +23,7 @@ func run(args, env []string, stdout, stderr io.Writer) error {
 	root.SetErr(stderr)
 	root.AddCommand(startCommand(env, stdout, stderr), configCommand(env), promoteCommand(env, stdout), backupCommand(env, stdout), restoreCommand(stdout),
 		benchCommand(stdout, stderr), versionCommand())
+	root.AddCommand(tokenCommand(env, stdout), nodeCommand(env, stdout), regionCommand(env, stdout))
 	return root.Execute()
 }
 

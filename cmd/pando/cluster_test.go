@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pandodb/pando/server"
+)
+
+// TestAdminCommands: the subcommands reach a server by port and by socket, and show what it answers, its errors too.
+func TestAdminCommands(t *testing.T) {
+	o := server.DefaultOptions()
+	o.DataDir, o.Listen, o.HTTP, o.Socket, o.CacheBytes, o.MemoryBytes = t.TempDir(), "127.0.0.1:0", "", "s", 8<<20, 256<<20
+	node, err := server.Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := node.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	_, port, _ := strings.Cut(node.MySQLAddr(), ":")
+	at := map[string][]string{"port": {"--port", port}, "socket": {"--socket", filepath.Join(o.DataDir, "s")}}
+	ask := func(way string, args ...string) (string, error) {
+		var out strings.Builder
+		err := run(append(args, at[way]...), nil, &out, &out)
+		return out.String(), err
+	}
+	for way := range at {
+		for _, args := range [][]string{{"token"}, {"token", "--uses", "3", "--hours", "2"}, {"node", "ls"}, {"node", "remove", "7"}, {"region", "ls"}} {
+			out, err := ask(way, args...)
+			if err == nil || out != "" || !strings.Contains(err.Error(), "1235") || !strings.HasPrefix(err.Error(), strings.Join(args[:min(len(args), 2)], " ")[:4]) {
+				t.Errorf("%v by %s at a node that is no cluster's: %q %v", args, way, out, err)
+			}
+		}
+	}
+	if _, err := ask("port", "node", "remove", "x"); err == nil || !strings.Contains(err.Error(), "is no number of a node") {
+		t.Error(err)
+	}
+	for way, want := range map[string]string{"port": "the store is the first of a cluster", "socket": "the store is the first of a cluster"} {
+		if out, err := ask(way, "promote"); err != nil || !strings.HasPrefix(out, want) {
+			t.Errorf("promote by %s: %q %v", way, out, err)
+		}
+	}
+}
+
+// TestShow: rows are columns under their names, or the first of each.
+func TestShow(t *testing.T) {
+	for table, want := range map[bool]string{true: "ID  NAME\n1   a\n22\n", false: "1\n22\n"} {
+		var out strings.Builder
+		if err := show(&out, []string{"ID", "NAME"}, [][]string{{"1", "a"}, {"22", ""}}, table); err != nil || out.String() != want {
+			t.Errorf("%q %v", out.String(), err)
+		}
+	}
+}
