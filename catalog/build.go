@@ -32,6 +32,7 @@ func (t *Table) Clone() *Table {
 		ReadableFrom: t.ReadableFrom, Coll: t.Coll, Engine: t.Engine, Comment: t.Comment,
 		Options: t.Options, CreateMillis: t.CreateMillis, View: t.View,
 		nextColumnID: t.nextColumnID, nextIndexID: t.nextIndexID, gate: t.gate, dictionaries: t.dictionaries,
+		compiler: t.compiler,
 	}
 	n.Columns = make([]*Column, len(t.Columns))
 	for i, c := range t.Columns {
@@ -52,10 +53,14 @@ func (t *Table) Clone() *Table {
 }
 
 // AddColumn appends c, or inserts it at ordinal at when at is not negative, and
-// gives it an id. Index columns keep pointing at the columns they meant.
+// gives it an id. Index columns keep pointing at the columns they meant. Hidden
+// columns stay behind all others.
 func (t *Table) AddColumn(c *Column, at int) {
 	c.ID = t.nextColumnID
 	t.nextColumnID++
+	if last := len(t.Visible()); !c.Hidden && (at < 0 || at > last) {
+		at = last
+	}
 	if at < 0 || at >= len(t.Columns) {
 		t.Columns = append(t.Columns, c)
 		return
@@ -87,9 +92,29 @@ func (t *Table) AddIndex(ix *Index) {
 	t.Indexes = append(t.Indexes, ix)
 }
 
-// RemoveIndex takes out the index with that id.
+// RemoveIndex takes out the index with that id, and the hidden columns that
+// stand for its expressions.
 func (t *Table) RemoveIndex(id uint64) {
-	t.Indexes = slices.DeleteFunc(t.Indexes, func(ix *Index) bool { return ix.ID == id })
+	var hidden []*Column
+	t.Indexes = slices.DeleteFunc(t.Indexes, func(ix *Index) bool {
+		if ix.ID != id {
+			return false
+		}
+		for i := range ix.Columns {
+			if c := t.ColumnOf(&ix.Columns[i]); c.Hidden {
+				hidden = append(hidden, c)
+			}
+		}
+		return true
+	})
+	for _, c := range hidden {
+		if at := slices.Index(t.Columns, c); at >= 0 { // one that is added by another step is not there yet
+			t.RemoveColumn(at)
+		}
+	}
+	for i, c := range t.Columns {
+		c.Ordinal = i
+	}
 }
 
 // NewLayout starts a new generation of rows if the set of stored columns
@@ -108,11 +133,11 @@ func (t *Table) NewLayout() {
 }
 
 // storedColumns returns the ids of the columns that a row value holds: all but
-// the primary key columns that the key gives back.
+// the virtual ones and the primary key columns that the key gives back.
 func (t *Table) storedColumns() []uint32 {
 	ids := make([]uint32, 0, len(t.Columns))
 	for _, c := range t.Columns {
-		if t.PK == nil || !t.inKey(c) {
+		if !c.Virtual() && (t.PK == nil || !t.inKey(c)) {
 			ids = append(ids, c.ID)
 		}
 	}
@@ -136,7 +161,9 @@ func (t *Table) Finish() {
 	t.byName = make(map[string]int, len(t.Columns))
 	for i, c := range t.Columns {
 		c.Ordinal = i
-		t.byName[strings.ToLower(c.Name)] = i
+		if !c.Hidden {
+			t.byName[strings.ToLower(c.Name)] = i
+		}
 		if c.AutoInc {
 			t.AutoInc = c
 		}

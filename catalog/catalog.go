@@ -20,6 +20,8 @@ type Catalog struct {
 	uses    *Uses
 	current atomic.Pointer[Snapshot]
 	ids     idAllocator
+	// compiler makes the computers of generated columns; see ComputeWith.
+	compiler func(*Table) Computer
 
 	// mu serialises publishing, and nothing else: descriptors are committed
 	// before it is taken. It is a leaf lock but for Gate.mu.
@@ -196,7 +198,7 @@ func (c *Catalog) publish(ch *Change, ts clock.Timestamp) {
 	for _, t := range ch.versions() {
 		was := old.byGate(t)
 		assert.That(was == nil || was.Version < uint64(ts), "catalog: versions of a table rise")
-		t.Version = uint64(ts)
+		t.Version, t.compiler = uint64(ts), c.compiler
 		entry(t.Schema).tables[t.Name] = t
 	}
 	c.current.Store(next)

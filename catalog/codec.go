@@ -27,13 +27,14 @@ const (
 )
 
 // The first byte of every descriptor. A binary without views would take one for a table, and one without CHECK constraints or foreign keys
-// would store rows that break them, or remove rows that others refer to.
+// would store rows that break them, or remove rows that others refer to; one without generated columns would take them for others.
 const (
 	descriptorFormat = 1
 	viewFormat       = 2
 	checkFormat      = 3
 	foreignFormat    = 4
-	newestFormat     = foreignFormat
+	generatedFormat  = 5
+	newestFormat     = generatedFormat
 )
 
 func databaseKey(id uint64) []byte { return keys.SystemKey(nil, KindDatabase, IDPart(id)) }
@@ -84,6 +85,8 @@ type columnJSON struct {
 	ExplicitColl bool         `json:"explicit_collation,omitempty"`
 	Invisible    bool         `json:"invisible,omitempty"`
 	Comment      string       `json:"comment,omitempty"`
+	Generated    *Generated   `json:"generated,omitempty"`
+	Hidden       bool         `json:"hidden,omitempty"`
 }
 
 type indexColumnJSON struct {
@@ -210,6 +213,9 @@ func encodeTable(t *Table, fresh bool) ([]byte, error) {
 		j.View = t.View
 		return seal(viewFormat, j)
 	}
+	if t.HasGenerated() {
+		return seal(generatedFormat, j)
+	}
 	if len(t.ForeignKeys) > 0 || len(t.Referrers) > 0 {
 		return seal(foreignFormat, j)
 	}
@@ -223,7 +229,7 @@ func columnToJSON(c *Column) columnJSON {
 	j := columnJSON{
 		ID: c.ID, Name: c.Name, NotNull: c.NotNull, AutoInc: c.AutoInc, Original: c.Original,
 		OriginalNull: c.OriginalNull, OnUpdateNow: c.OnUpdateNow, ExplicitColl: c.ExplicitCollation,
-		Invisible: c.Invisible, Comment: c.Comment,
+		Invisible: c.Invisible, Comment: c.Comment, Generated: c.Generated, Hidden: c.Hidden,
 		Type: typeJSON{Name: c.Type.Name(), Unsigned: c.Type.Unsigned, ZeroFill: c.Type.ZeroFill,
 			Length: c.Type.Length, Scale: c.Type.Scale},
 	}
@@ -320,6 +326,7 @@ func columnFromJSON(j *columnJSON) (*Column, error) {
 	c := &Column{
 		ID: j.ID, Name: j.Name, NotNull: j.NotNull, AutoInc: j.AutoInc, Original: j.Original, OriginalNull: j.OriginalNull,
 		OnUpdateNow: j.OnUpdateNow, ExplicitCollation: j.ExplicitColl, Invisible: j.Invisible, Comment: j.Comment,
+		Generated: j.Generated, Hidden: j.Hidden,
 		Type: types.Type{Unsigned: j.Type.Unsigned, ZeroFill: j.Type.ZeroFill, Length: j.Type.Length, Scale: j.Type.Scale},
 	}
 	found := false

@@ -89,6 +89,11 @@ type Column struct {
 	// without a column list.
 	Invisible bool
 	Comment   string
+	// Generated is set for a generated column, whose Default is nil.
+	Generated *Generated
+	// Hidden marks the virtual column that stands for an expression in an index. No statement knows of it. Hidden columns come last, and go
+	// with their index.
+	Hidden bool
 }
 
 // IndexColumn is one part of a key.
@@ -211,6 +216,7 @@ type Table struct {
 	nextIndexID  uint64
 	gate         *Gate
 	dictionaries *Dictionaries
+	compiler     func(*Table) Computer
 	byName       map[string]int // lower-case column name → ordinal
 	indexByName  map[string]*Index
 	derived      atomic.Pointer[any]

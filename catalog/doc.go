@@ -13,6 +13,8 @@
 //	freeze      a moment that lasts: nobody writes any table, or commits what was written
 //	barrier     waiting until nobody uses an older version of a table
 //	dictionary  a table of symbols (package fsst) by which strings in rows are packed
+//	computer    what computes a table's virtual columns; package plan makes it (ComputeWith)
+//	hidden      a virtual column that stands for an expression in an index, and that no statement knows of
 //	lesson      an amount of data after which a dictionary is made of a sample
 //
 // # How a statement uses a table
@@ -71,6 +73,7 @@
 //	                                         2 for a view, with the field view
 //	                                         3 for a table with CHECK constraints, with the field checks
 //	                                         4 for one with foreign_keys or referrers
+//	                                         5 for one with columns that are generated, hidden ones included
 //	'n'                                      counter: next object id
 //	'z' | physical id, 8 bytes | number, 4    a dictionary:
 //	                                         byte     content

@@ -16,7 +16,7 @@ func ShowCreateTable(t *Table, autoInc uint64, ctx *types.Context, quotes Quotes
 	p.text("CREATE TABLE ")
 	p.ident(t.Name)
 	p.text(" (\n")
-	for i, c := range t.Columns {
+	for i, c := range t.Visible() {
 		if i > 0 {
 			p.text(",\n")
 		}
@@ -90,6 +90,14 @@ func (p *printer) column(c *Column) {
 	p.text(" ")
 	p.text(c.Type.String())
 	p.charset(c)
+	if g := c.Generated; g != nil {
+		p.text(" GENERATED ALWAYS AS (" + g.Expr + ")")
+		if g.Stored {
+			p.text(" STORED")
+		} else {
+			p.text(" VIRTUAL")
+		}
+	}
 	if c.NotNull {
 		p.text(" NOT NULL")
 	} else if c.Type.ID == types.TypeTimestamp {
@@ -191,7 +199,11 @@ func (p *printer) index(ix *Index) {
 		if i > 0 {
 			p.text(",")
 		}
-		p.ident(p.table.Columns[ic.Col].Name)
+		if c := p.table.Columns[ic.Col]; c.Hidden {
+			p.text("(" + c.Generated.Expr + ")")
+		} else {
+			p.ident(c.Name)
+		}
 		if ic.PrefixLen > 0 {
 			p.text("(" + strconv.Itoa(ic.PrefixLen) + ")")
 		}

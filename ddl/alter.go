@@ -189,12 +189,17 @@ func (plan *alterPlan) rehearse(c *Call, snap *catalog.Snapshot, t *catalog.Tabl
 		if err := checkRoom(next); err != nil {
 			return err
 		}
-		ix, err := buildIndex(next, &add[i])
+		ix, err := buildIndex(c, next, &add[i])
 		if err != nil {
 			return err
 		}
 		next.AddIndex(ix)
 		next.Finish()
+		if functional(&add[i]) {
+			if err := c.check(t, next); err != nil {
+				return err
+			}
+		}
 		plan.add = append(plan.add, transplant(ix, next, t))
 	}
 	if keyless {
@@ -215,7 +220,7 @@ func transplant(ix *catalog.Index, next, t *catalog.Table) *catalog.Index {
 	for i := range moved.Columns {
 		part := &moved.Columns[i]
 		c := next.Columns[part.Col]
-		if old := t.ColumnByID(c.ID); old != nil {
+		if old := t.ColumnByID(c.ID); old != nil && !c.Hidden {
 			part.Col = old.Ordinal
 		} else {
 			part.Col, part.Added = -1, c

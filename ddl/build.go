@@ -10,7 +10,7 @@ import (
 )
 
 // buildTable validates a CREATE TABLE and makes its descriptor, without ids.
-func buildTable(spec *TableSpec, dbColl types.CollationID) (*catalog.Table, error) {
+func buildTable(c *Call, spec *TableSpec, dbColl types.CollationID) (*catalog.Table, error) {
 	if err := checkTableName(spec.Table); err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func buildTable(spec *TableSpec, dbColl types.CollationID) (*catalog.Table, erro
 		taken[strings.ToLower(ix.Name)] = true
 	}
 	for i := range spec.Indexes {
-		ix, err := newIndex(t, &spec.Indexes[i], taken)
+		ix, err := newIndex(c, t, &spec.Indexes[i], taken)
 		if err != nil {
 			return nil, err
 		}
@@ -61,8 +61,8 @@ func buildTable(spec *TableSpec, dbColl types.CollationID) (*catalog.Table, erro
 	if err := checkAutoColumn(t); err != nil {
 		return nil, err
 	}
-	for _, c := range spec.Checks {
-		if err := addCheck(t, c); err != nil {
+	for _, check := range spec.Checks {
+		if err := addCheck(t, check); err != nil {
 			return nil, err
 		}
 	}
@@ -101,16 +101,16 @@ func addColumn(t *catalog.Table, c *ColumnSpec, at int) error {
 		return err
 	}
 	for _, o := range t.Columns {
-		if strings.EqualFold(o.Name, c.Name) {
+		if !o.Hidden && strings.EqualFold(o.Name, c.Name) {
 			return types.Errorf(types.ErDupFieldName, c.Name)
 		}
 	}
 	col := &catalog.Column{
 		Name: c.Name, Type: c.Type, NotNull: c.NotNull || c.AutoInc, AutoInc: c.AutoInc, Default: c.Default,
-		OnUpdateNow: c.OnUpdateNow, ExplicitCollation: c.ExplicitCollation, Invisible: c.Invisible, Comment: c.Comment,
+		OnUpdateNow: c.OnUpdateNow, ExplicitCollation: c.ExplicitCollation, Invisible: c.Invisible, Comment: c.Comment, Generated: c.Generated,
 		OriginalNull: true,
 	}
-	if col.Default == nil && !col.NotNull {
+	if col.Default == nil && !col.NotNull && col.Generated == nil {
 		col.Default = &catalog.Default{Kind: catalog.DefaultNull}
 	}
 	t.AddColumn(col, at)
@@ -130,6 +130,9 @@ func markPrimaryColumns(t *catalog.Table, spec *TableSpec) error {
 				}
 				if spec.Columns[i].Null || c.Default != nil && spec.Columns[i].Default != nil && c.Default.Kind == catalog.DefaultNull {
 					return types.Errorf(types.ErPrimaryCantHaveNull)
+				}
+				if c.Virtual() {
+					return errVirtualPrimary()
 				}
 				c.NotNull = true
 				if c.Default != nil && c.Default.Kind == catalog.DefaultNull {
@@ -175,7 +178,7 @@ func checkAutoKeyKept(t *catalog.Table, drop *catalog.Index) error {
 
 // buildIndex validates an index that is added to an existing table. How many
 // there may be is for callers.
-func buildIndex(t *catalog.Table, spec *IndexSpec) (*catalog.Index, error) {
+func buildIndex(c *Call, t *catalog.Table, spec *IndexSpec) (*catalog.Index, error) {
 	if spec.Primary && t.PK != nil {
 		return nil, types.Errorf(types.ErMultiplePriKey)
 	}
@@ -186,16 +189,19 @@ func buildIndex(t *catalog.Table, spec *IndexSpec) (*catalog.Index, error) {
 	for _, ix := range t.Indexes {
 		taken[strings.ToLower(ix.Name)] = true
 	}
-	return newIndex(t, spec, taken)
+	return newIndex(c, t, spec, taken)
 }
 
 // newIndex validates an index against the columns of t. taken holds the names
 // in use, in lower case; an automatic name is added to it.
-func newIndex(t *catalog.Table, spec *IndexSpec, taken map[string]bool) (*catalog.Index, error) {
+func newIndex(c *Call, t *catalog.Table, spec *IndexSpec, taken map[string]bool) (*catalog.Index, error) {
 	ix := &catalog.Index{
 		Name: spec.Name, Unique: spec.Unique || spec.Primary, Primary: spec.Primary, State: catalog.StatePublic,
 		Visible: !spec.Invisible, Using: spec.Using, Comment: spec.Comment, EncodingVersion: catalog.KeyEncodingVersion,
 		Generated: spec.Generated,
+	}
+	if ix.Name == "" && functional(spec) {
+		ix.Name = autoIndexName(functionalName, taken)
 	}
 	if spec.Primary {
 		ix.Name = catalog.PrimaryName
@@ -212,11 +218,12 @@ func newIndex(t *catalog.Table, spec *IndexSpec, taken map[string]bool) (*catalo
 	}
 	total := int64(0)
 	for i := range spec.Columns {
-		part, size, err := newIndexColumn(t, &spec.Columns[i], ix)
+		part, size, err := newIndexColumn(c, t, &spec.Columns[i], ix)
 		if err != nil {
 			return nil, err
 		}
-		for _, o := range ix.Columns {
+		ix.Columns = append(ix.Columns, part)
+		for _, o := range ix.Columns[:i] {
 			if o.Col == part.Col {
 				return nil, types.Errorf(types.ErDupFieldName, spec.Columns[i].Column)
 			}
@@ -224,7 +231,6 @@ func newIndex(t *catalog.Table, spec *IndexSpec, taken map[string]bool) (*catalo
 		if total += size; total > indexBytesMax {
 			return nil, types.Errorf(types.ErTooLongKey, indexBytesMax)
 		}
-		ix.Columns = append(ix.Columns, part)
 	}
 	ix.WeightsChecksum = catalog.WeightsOf(t, ix)
 	if ix.Name == "" {
@@ -247,10 +253,15 @@ func autoIndexName(column string, taken map[string]bool) string {
 }
 
 // newIndexColumn validates one key part and returns its size in bytes.
-func newIndexColumn(t *catalog.Table, spec *IndexColumnSpec, ix *catalog.Index) (part catalog.IndexColumn, size int64, err error) {
+func newIndexColumn(call *Call, t *catalog.Table, spec *IndexColumnSpec, ix *catalog.Index) (part catalog.IndexColumn, size int64, err error) {
 	at := -1
+	if spec.Expr != nil {
+		if at, err = addHidden(call, t, spec, ix); err != nil {
+			return part, 0, err
+		}
+	}
 	for i, c := range t.Columns {
-		if strings.EqualFold(c.Name, spec.Column) {
+		if spec.Expr == nil && (c == spec.hidden || !c.Hidden && strings.EqualFold(c.Name, spec.Column)) {
 			at = i
 		}
 	}
@@ -274,6 +285,9 @@ func newIndexColumn(t *catalog.Table, spec *IndexColumnSpec, ix *catalog.Index) 
 		}
 	} else if c.Type.IsBlob() {
 		return part, 0, types.Errorf(types.ErBlobKeyWithoutLength, c.Name)
+	}
+	if ix.Primary && c.Virtual() {
+		return part, 0, errVirtualPrimary()
 	}
 	if ix.Primary && !c.NotNull {
 		return part, 0, types.Errorf(types.ErPrimaryCantHaveNull)

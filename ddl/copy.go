@@ -146,11 +146,16 @@ func planCopy(c *Call, t *catalog.Table, actions []AlterSpec) (next *catalog.Tab
 	if err := applyInstant(next, rest); err != nil {
 		return nil, 0, err
 	}
+	for _, ix := range next.Indexes {
+		if err := deriveAgain(c, next, ix); err != nil {
+			return nil, 0, err
+		}
+	}
 	if err := c.check(t, next); err != nil {
 		return nil, 0, err
 	}
 	for _, ix := range next.Indexes {
-		if err := remakeIndex(next, ix); err != nil {
+		if err := remakeIndex(c, next, ix); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -163,12 +168,17 @@ func planCopy(c *Call, t *catalog.Table, actions []AlterSpec) (next *catalog.Tab
 				return nil, 0, err
 			}
 		}
-		ix, err := buildIndex(next, spec)
+		ix, err := buildIndex(c, next, spec)
 		if err != nil {
 			return nil, 0, err
 		}
 		next.AddIndex(ix)
 		next.Finish()
+		if functional(spec) {
+			if err := c.check(t, next); err != nil {
+				return nil, 0, err
+			}
+		}
 	}
 	return next, first, checkAutoColumn(next)
 }
@@ -196,17 +206,20 @@ func leaveIndexes(t *catalog.Table, column string) {
 // remakeIndex validates an index again, whose columns may have other types now,
 // and lets go of a prefix that is the whole column. Its entries are all written
 // by this process.
-func remakeIndex(t *catalog.Table, ix *catalog.Index) error {
+func remakeIndex(c *Call, t *catalog.Table, ix *catalog.Index) error {
 	spec := IndexSpec{Name: ix.Name, Unique: ix.Unique, Primary: ix.Primary, Invisible: !ix.Visible, Using: ix.Using, Comment: ix.Comment}
 	for _, part := range ix.Columns {
 		c := t.Columns[part.Col]
 		column := IndexColumnSpec{Column: c.Name, Desc: part.Desc}
+		if c.Hidden {
+			column.hidden = c
+		}
 		if c.Type.IsStringType() && (c.Type.IsBlob() || part.PrefixLen < int(c.Type.Length)) {
 			column.PrefixLen, column.HasPrefix = part.PrefixLen, part.PrefixLen > 0
 		}
 		spec.Columns = append(spec.Columns, column)
 	}
-	made, err := newIndex(t, &spec, map[string]bool{})
+	made, err := newIndex(c, t, &spec, map[string]bool{})
 	if err != nil {
 		return err
 	}
@@ -260,7 +273,7 @@ type copier struct {
 	// generate: the AUTO_INCREMENT column was none before, so that it gets ids
 	// where it has no value, and zero is none.
 	generate, zero bool
-	judge          func(row []types.Value) error // nil if the new table has no enforced CHECK
+	judge          func(row []types.Value) error // nil if the new table has no enforced CHECK and no generated column
 	mode           table.InsertMode
 	rowNo          int
 
@@ -286,6 +299,9 @@ func newCopier(e *Executor, c *Call, t, next *catalog.Table, why *copyReason) (k
 			if !col.OriginalNull {
 				k.added[i] = types.DecodeStored(col.Original, &col.Type).Clone()
 			}
+		}
+		if col.Generated != nil {
+			k.from[i], k.convert[i], k.added[i] = -1, false, types.Null() // judge computes it
 		}
 		col.Original, col.OriginalNull = nil, true // every row has it now
 	}

@@ -20,7 +20,7 @@
 //	DROP INDEX                            job: write-only | delete-only | absent
 //	failed build                          job: delete-only | absent
 //	ALTER                                 its CREATE INDEXes up to backfill, then all else as an instant ALTER
-//	ALTER of types, NOT NULL, primary key name locks, close the gate, copy all rows, one commit, open
+//	ALTER of types, NOT NULL, primary key, generated columns name locks, close the gate, copy all rows, one commit, open
 //
 // The last step of an ALTER is its only one that others notice: columns come, go
 // and get their names, all its indexes become public, those that it drops go,
@@ -31,6 +31,12 @@
 // with the name of an index that goes under one of their own
 // (catalog.Index.Replaces). DROP INDEX as an ALTER's only action runs as the
 // statement of that name does.
+//
+// A virtual generated column comes and goes with the descriptor alone. An index
+// over an expression brings a hidden virtual column, which is published with the
+// index in its first state and goes with it (catalog.Table.RemoveIndex). Where an
+// ALTER adds a virtual column and an index over it, or an index over an expression
+// beside changes of columns, it copies the table.
 //
 // Foreign keys tie tables together: kin.go names the tables whose descriptors a
 // statement may have to change besides its own, and locks the names of all. Those

@@ -253,10 +253,11 @@ func (e *Executor) CreateTable(c *Call, spec *TableSpec) error {
 		}
 		return types.Errorf(types.ErTableExists, spec.Table)
 	}
-	t, err := buildTable(spec, d.Coll)
+	t, err := buildTable(c, spec, d.Coll)
 	if err != nil {
 		return err
 	}
+	e.catalog.Adopt(t)
 	if err := checkNamesFree(snap, t); err != nil {
 		return err
 	}

@@ -33,9 +33,19 @@ func (e *Executor) CreateIndex(c *Call, n Name, spec IndexSpec) error {
 	if err := checkRoom(t); err != nil {
 		return err
 	}
-	ix, err := buildIndex(t, &spec)
+	next := t.Clone()
+	next.Finish()
+	ix, err := buildIndex(c, next, &spec)
 	if err != nil {
 		return err
+	}
+	if next.Functional(ix) {
+		next.AddIndex(ix)
+		next.Finish()
+		if err := c.check(t, next); err != nil {
+			return err
+		}
+		ix = transplant(ix, next, t)
 	}
 	j, err := e.buildHidden(c, n, ix, false, p)
 	if err != nil {
@@ -59,6 +69,7 @@ func (e *Executor) buildHidden(c *Call, n Name, ix *catalog.Index, part bool, p 
 	next := t.Clone()
 	next.Finish()
 	ix.State, ix.Building = catalog.StateDeleteOnly, true
+	bringHidden(next, ix)
 	next.AddIndex(ix)
 	next.Finish()
 	j, err := e.newJob(jobCreateIndex, t)

@@ -240,10 +240,13 @@ func applyAddColumn(t *catalog.Table, spec *ColumnSpec) error {
 	if err := addColumn(t, spec, at); err != nil {
 		return err
 	}
-	if at < 0 || at >= len(t.Columns) {
-		at = len(t.Columns) - 1
+	if last := len(t.Visible()) - 1; at < 0 || at > last {
+		at = last
 	}
 	c := t.Columns[at]
+	if c.Generated != nil {
+		return nil // rows do not hold it, or are all written anew
+	}
 	v := originalValue(c, spec)
 	if c.OriginalNull = v.IsNull(); !c.OriginalNull {
 		c.Original = types.AppendStored([]byte{}, v, &c.Type)

@@ -303,6 +303,9 @@ func (k *kinship) judgeChild(ch change, key *catalog.ForeignKey) error {
 			return types.Errorf(types.ErFkColumnNotNull, c.Name, key.Name)
 		}
 	}
+	if err := judgeGenerated(ch.next, key, cols); err != nil {
+		return err
+	}
 	if ch.next.ChildIndex(cols) != nil {
 		return nil
 	}
@@ -335,6 +338,9 @@ func (k *kinship) judgeParent(child *catalog.Table, key *catalog.ForeignKey, par
 				return types.Errorf(types.ErFkColumnCannotDropChild, key.RefColumns[i], key.Name, child.Name)
 			}
 			return refused(types.Errorf(types.ErFkNoColumnParent, key.RefColumns[i], key.Name, parent.Name))
+		}
+		if r := parent.Columns[ref]; r.Virtual() {
+			return virtualForeign(key, r)
 		}
 		if c, r := child.Columns[cols[i]], parent.Columns[ref]; !fits(&c.Type, &r.Type, tied && k.c.Unchecked) {
 			return refused(types.Errorf(types.ErFkIncompatibleColumns, c.Name, r.Name, key.Name))

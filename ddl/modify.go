@@ -35,6 +35,9 @@ func complete(t *catalog.Table, actions []AlterSpec) ([]AlterSpec, error) {
 			}
 			m.Column.NotNull = true
 		}
+		if c := t.Column(m.From); c != nil && !keepsStatus(c, &m.Column) {
+			return nil, types.Errorf(types.ErUnsupportedActionOnGeneratedColumn, "Changing the STORED status")
+		}
 		out = append(out, m)
 		if m.Column.First || m.Column.After != "" {
 			out = append(out, placeColumn{m.Column.Name, m.Column.First, m.Column.After})
@@ -79,6 +82,9 @@ func reasonToCopy(t *catalog.Table, actions []AlterSpec) *copyReason {
 		}
 	}
 	adds, drops := false, false
+	if needsHiddenCopy(t, actions) {
+		need(copyReason{})
+	}
 	for _, a := range actions {
 		switch a := a.(type) {
 		case AddIndex:
@@ -86,16 +92,31 @@ func reasonToCopy(t *catalog.Table, actions []AlterSpec) *copyReason {
 		case DropIndex:
 			drops = drops || dropsPrimary(a)
 		case AddColumn:
-			if a.Column.AutoInc {
+			switch {
+			case a.Column.AutoInc:
 				need(copyReason{})
+			case a.Column.Generated != nil && a.Column.Generated.Stored:
+				need(copyReason{conversion: true})
 			}
 		case DropColumn:
 			if c := t.Column(a.Name); c != nil && sharesIndex(t, c, actions) {
 				need(copyReason{})
 			}
+		case SetDefault:
+			if namesDefault(t) {
+				need(copyReason{})
+			}
 		case ModifyColumn:
+			if namesDefault(t) {
+				need(copyReason{})
+			}
 			switch c := t.Column(a.From); {
 			case c == nil: // refused later
+			case recomputes(c, &a.Column):
+				need(copyReason{conversion: true})
+			case feeds(t, c) && !c.Type.Equal(&a.Column.Type):
+				// What is computed of it may have another type, or other values.
+				need(copyReason{conversion: true, instant: reasonTypeInstant, inplace: reasonTypeInplace})
 			case grows(&c.Type, &a.Column.Type) && a.Column.AutoInc == c.AutoInc:
 				// Its entries stay what they are, but the limits of its keys have to be looked at again.
 				if (a.Column.NotNull && !c.NotNull) || indexed(t, c) {
@@ -236,7 +257,8 @@ func changedName(a AlterSpec) (from, to string) {
 func describe(c *catalog.Column, spec *ColumnSpec) {
 	c.Type, c.NotNull, c.AutoInc, c.Default = spec.Type, spec.NotNull || spec.AutoInc, spec.AutoInc, spec.Default
 	c.OnUpdateNow, c.ExplicitCollation, c.Invisible, c.Comment = spec.OnUpdateNow, spec.ExplicitCollation, spec.Invisible, spec.Comment
-	if c.Default == nil && !c.NotNull {
+	c.Generated = spec.Generated
+	if c.Default == nil && !c.NotNull && c.Generated == nil {
 		c.Default = &catalog.Default{Kind: catalog.DefaultNull}
 	}
 }

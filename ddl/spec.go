@@ -26,6 +26,8 @@ type ColumnSpec struct {
 	ExplicitCollation bool
 	Invisible         bool
 	Comment           string
+	// Generated is set for a generated column, which has no Default.
+	Generated *catalog.Generated
 	// Original is the value of existing rows for ADD COLUMN when the default is
 	// not a literal: CURRENT_TIMESTAMP or an expression, evaluated once by the
 	// session. Ignored otherwise.
@@ -42,6 +44,11 @@ type IndexColumnSpec struct {
 	PrefixLen int
 	HasPrefix bool
 	Desc      bool
+	// Expr is set for an expression, for which a hidden column comes with the
+	// index. Column is then empty.
+	Expr *catalog.Generated
+	// hidden is the column of a part that was one of an expression before.
+	hidden *catalog.Column
 }
 
 // IndexSpec describes a key. Inline PRIMARY KEY and UNIQUE clauses of columns
@@ -190,6 +197,8 @@ type Call struct {
 	Text string
 	// Check judges the expressions of a table's next version, which mean nothing to this package. old is nil for a new table. May be nil.
 	Check func(old, next *catalog.Table) error
+	// Derive sets the type of a hidden column, one of t's, to that of its expression. index is the name of its index.
+	Derive func(t *catalog.Table, hidden *catalog.Column, index string) error
 	// Unchecked is foreign_key_checks=0, and LooseParents is
 	// restrict_fk_on_non_standard_key=0.
 	Unchecked, LooseParents bool
@@ -205,7 +214,8 @@ type Call struct {
 	// JudgeRows judges the rows of a table by the constraints that its next version has and it has not, while nobody writes them. May be nil.
 	JudgeRows func(old, next *catalog.Table) error
 	// JudgeCopy returns what judges the rows that a copy makes by all enforced constraints of the new table, or nil if it has none. A row has a
-	// value for each of its columns, by ordinal, valid during the call. It may itself be nil, for tables without enforced constraints.
+	// value for each of its columns, by ordinal, valid during the call; generated columns get theirs by it. It may itself be nil, for tables
+	// without enforced constraints and generated columns.
 	JudgeCopy func(next *catalog.Table) (judge func(row []types.Value) error, err error)
 }
 
@@ -224,6 +234,13 @@ func (c *Call) check(old, next *catalog.Table) error {
 		return nil
 	}
 	return c.Check(old, next)
+}
+
+func (c *Call) derive(t *catalog.Table, hidden *catalog.Column, index string) error {
+	if c.Derive == nil {
+		return types.Errorf(types.ErNotSupportedYet, "an index on an expression here")
+	}
+	return c.Derive(t, hidden, index)
 }
 
 func (c *Call) note(number uint16, args ...any) {

@@ -271,6 +271,7 @@ func checkRowSize(t *catalog.Table) error {
 	total := int64((len(t.Columns) + 7) / 8)
 	for _, c := range t.Columns {
 		switch {
+		case c.Virtual():
 		case c.Type.IsBlob() || c.Type.ID == types.TypeJSON:
 			total += 12
 		case c.Type.ID == types.TypeVarchar || c.Type.ID == types.TypeVarbinary:

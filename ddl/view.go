@@ -47,7 +47,7 @@ func (e *Executor) CreateView(c *Call, spec *ViewSpec) error {
 	case old == nil && spec.Must:
 		return types.Errorf(types.ErNoSuchTable, spec.Schema, spec.Table)
 	}
-	t, err := buildTable(&TableSpec{Name: spec.Name, Columns: spec.Columns}, d.Coll)
+	t, err := buildTable(c, &TableSpec{Name: spec.Name, Columns: spec.Columns}, d.Coll)
 	if err != nil {
 		return err
 	}

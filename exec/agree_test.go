@@ -76,12 +76,12 @@ func statements(k *kit, t *catalog.Table, r *rand.Rand) []statement {
 		{"distinct", true, func() Node {
 			return &Sort{Input: &Distinct{Input: rng(2)}, Keys: []SortKey{{Expr: cText}}}
 		}, span, true},
-		{"update k", false, update(Assignment{1, k.call("+", col(t, 1), lit(1))}), []types.Value{id()}, true},
-		{"update c", false, update(Assignment{2, textParam(1)}), []types.Value{id(), text}, true},
-		{"update both", false, update(Assignment{1, lit(3)}, Assignment{3, k.call("concat", col(t, 1), col(t, 2))}), []types.Value{id()}, true},
-		{"update out of range", false, update(Assignment{1, k.call("*", col(t, 1), lit(1e9))}), []types.Value{id()}, true},
-		{"update to null", false, update(Assignment{1, expr.Literal(types.Null())}), []types.Value{id()}, true},
-		{"update id", false, update(Assignment{0, param(1)}), []types.Value{id(), id()}, true},
+		{"update k", false, update(Assignment{Col: 1, Expr: k.call("+", col(t, 1), lit(1))}), []types.Value{id()}, true},
+		{"update c", false, update(Assignment{Col: 2, Expr: textParam(1)}), []types.Value{id(), text}, true},
+		{"update both", false, update(Assignment{Col: 1, Expr: lit(3)}, Assignment{Col: 3, Expr: k.call("concat", col(t, 1), col(t, 2))}), []types.Value{id()}, true},
+		{"update out of range", false, update(Assignment{Col: 1, Expr: k.call("*", col(t, 1), lit(1e9))}), []types.Value{id()}, true},
+		{"update to null", false, update(Assignment{Col: 1, Expr: expr.Literal(types.Null())}), []types.Value{id()}, true},
+		{"update id", false, update(Assignment{Col: 0, Expr: param(1)}), []types.Value{id(), id()}, true},
 		{"delete", false, func() Node {
 			return &Delete{Table: t, Input: k.lockByPK(t, param(0)), KeyCol: len(t.Columns)}
 		}, []types.Value{id()}, true},

@@ -68,8 +68,8 @@ func hotPlans(k *kit, t *catalog.Table) []hotPlan {
 		{"sum", queryPlan(&StreamAgg{Input: rng(1), Aggs: []*expr.AggSpec{k.agg("sum", expr.Column(0, intType, "k"))}}), span, 2},
 		{"order", queryPlan(&Sort{Input: rng(2), Keys: []SortKey{{Expr: c}}}), span, 2},
 		{"distinct", queryPlan(&Sort{Input: &Distinct{Input: rng(2)}, Keys: []SortKey{{Expr: c}}}), span, 2},
-		{"update k", update(Assignment{1, k.call("+", col(t, 1), lit(1))}), id, 4},
-		{"update c", update(Assignment{2, textParam(1)}), func(i int) []types.Value {
+		{"update k", update(Assignment{Col: 1, Expr: k.call("+", col(t, 1), lit(1))}), id, 4},
+		{"update c", update(Assignment{Col: 2, Expr: textParam(1)}), func(i int) []types.Value {
 			id(i)
 			params[1] = text
 			params[1].B[0] = byte('0' + i%10)

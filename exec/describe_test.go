@@ -31,7 +31,7 @@ func explain(n Node, depth int) string {
 func TestDescribe(t *testing.T) {
 	k := newKit(t)
 	sb := sbtest(1)
-	root := &Update{Table: sb, KeyCol: 4, Set: []Assignment{{1, k.call("+", col(sb, 1), lit(1))}},
+	root := &Update{Table: sb, KeyCol: 4, Set: []Assignment{{Col: 1, Expr: k.call("+", col(sb, 1), lit(1))}},
 		Input: &LockRows{Table: sb, Mode: LockExclusive, Where: k.call("=", col(sb, 1), param(0)), Cols: append(plainCols(sb), RowKey),
 			Input: &Scan{Table: sb, Index: sb.Index("k_1"), Cols: []int{RowKey}, Ranges: []Range{eq(param(0)), {Low: Bound{lit(1), false}, High: Bound{lit(5), true}}}}}}
 	got := explain(root, 0)

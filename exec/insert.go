@@ -320,6 +320,12 @@ func (in *inserter) complete() (err error) {
 		return nil
 	}
 	for i, c := range in.table.Columns {
+		if c.Generated != nil {
+			if err := in.early(i); err != nil {
+				return err
+			}
+			continue
+		}
 		if !in.computes(c) || in.given[i] && (in.asked == nil || !in.asked[i]) {
 			continue
 		}
@@ -330,9 +336,22 @@ func (in *inserter) complete() (err error) {
 	return nil
 }
 
+// early computes a generated column to which the DEFAULT of a later column refers.
+func (in *inserter) early(col int) error {
+	for i := range in.node.Generated {
+		if a := &in.node.Generated[i]; a.Col == col && a.Early {
+			return in.generate(in.node.Generated[i:i+1], in.row, in.row, in.rowNo)
+		}
+	}
+	return nil
+}
+
 // store completes the row and writes it as the mode says.
 func (in *inserter) store() error {
 	err := in.complete()
+	if err == nil {
+		err = in.generate(in.node.Generated, in.row, in.row, in.rowNo)
+	}
 	if err == nil {
 		err = in.verify(in.row)
 	}
@@ -556,7 +575,7 @@ func (in *inserter) sameAs(c *table.Conflict) (bool, error) {
 		return false, err
 	}
 	for i, col := range in.table.Columns {
-		if !in.sameValue(&in.row[i], &in.oldRow[i], col) {
+		if !col.Virtual() && !in.sameValue(&in.row[i], &in.oldRow[i], col) {
 			return false, nil
 		}
 	}

@@ -302,6 +302,11 @@ func (u *multiUpdater) write(i int, id uint32, row []types.Value) error {
 			copy(c.old, now)
 		}
 	}
+	if u.acts || u.twice[i] {
+		if err := c.generate(u.node.Targets[i].Generated, c.new, c.new, u.matched); err != nil {
+			return err
+		}
+	}
 	if err := c.verify(c.new); err != nil {
 		return err
 	}

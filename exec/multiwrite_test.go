@@ -59,38 +59,38 @@ func TestMultiUpdate(t *testing.T) {
 			{name: "a row changes once, and later targets see it", // UPDATE t1 JOIN t2 ON … SET t1.b = t1.b + 1, t2.b = t1.b * 10
 				node: func() *MultiUpdate {
 					return &MultiUpdate{Input: on(lockAll(t1), lockAll(t2), JoinInner), Targets: []UpdateTarget{
-						{Table: t1, First: 0, KeyCol: 2, Set: []Assignment{{1, k.call("+", icol(1), lit(1))}}},
-						{Table: t2, First: 3, KeyCol: 5, Set: []Assignment{{1, k.call("+", k.call("*", icol(1), lit(1000)), icol(4))}}}}}
+						{Table: t1, First: 0, KeyCol: 2, Set: []Assignment{{Col: 1, Expr: k.call("+", icol(1), lit(1))}}},
+						{Table: t2, First: 3, KeyCol: 5, Set: []Assignment{{Col: 1, Expr: k.call("+", k.call("*", icol(1), lit(1000)), icol(4))}}}}}
 				}, matched: 5, changed: 5, first: "[1|101 2|201 3|300]", second: "[1|101010 2|101011 3|201020 4|99]"},
 			{name: "padding of an outer join is skipped",
 				node: func() *MultiUpdate {
 					return &MultiUpdate{Input: on(lockAll(t1), lockAll(t2), JoinLeft), Targets: []UpdateTarget{
-						{Table: t2, First: 3, KeyCol: 5, Set: []Assignment{{1, k.call("neg", icol(4))}}}}}
+						{Table: t2, First: 3, KeyCol: 5, Set: []Assignment{{Col: 1, Expr: k.call("neg", icol(4))}}}}}
 				}, matched: 3, changed: 3, first: "[1|100 2|200 3|300]", second: "[1|-10 2|-11 3|-20 4|99]"},
 			{name: "the row key moves, which others do not see if it is a primary key",
 				node: func() *MultiUpdate {
 					return &MultiUpdate{Input: on(lockAll(t1), lockAll(t2), JoinInner), Targets: []UpdateTarget{
-						{Table: t1, First: 0, KeyCol: 2, Set: []Assignment{{0, k.call("+", icol(0), lit(1000))}}},
-						{Table: t2, First: 3, KeyCol: 5, Set: []Assignment{{1, k.call("+", k.call("*", icol(0), lit(-1)), icol(4))}}}}}
+						{Table: t1, First: 0, KeyCol: 2, Set: []Assignment{{Col: 0, Expr: k.call("+", icol(0), lit(1000))}}},
+						{Table: t2, First: 3, KeyCol: 5, Set: []Assignment{{Col: 1, Expr: k.call("+", k.call("*", icol(0), lit(-1)), icol(4))}}}}}
 				}, matched: 5, changed: 5, first: "[3|300 1001|100 1002|200]", second: map[bool]string{false: "[1|9 2|10 3|18 4|99]", true: "[1|-991 2|-990 3|-982 4|99]"}[hidden]},
 			{name: "one table under two aliases", // UPDATE t1 x JOIN t1 y ON x.a = y.a SET x.a = x.a + 10, y.b = y.a * 3 + x.b * 2
 				node: func() *MultiUpdate {
 					same := &HashJoin{Left: lockAll(t1), Right: lockAll(t1), LeftKeys: []expr.Expr{icol(0)}, RightKeys: []expr.Expr{icol(0)}}
 					return &MultiUpdate{Input: same, Targets: []UpdateTarget{
-						{Table: t1, First: 0, KeyCol: 2, Set: []Assignment{{0, k.call("+", icol(0), lit(10))}}},
-						{Table: t1, First: 3, KeyCol: 5, Set: []Assignment{{1, k.call("+", k.call("*", icol(3), lit(3)), k.call("*", icol(1), lit(2)))}}}}}
+						{Table: t1, First: 0, KeyCol: 2, Set: []Assignment{{Col: 0, Expr: k.call("+", icol(0), lit(10))}}},
+						{Table: t1, First: 3, KeyCol: 5, Set: []Assignment{{Col: 1, Expr: k.call("+", k.call("*", icol(3), lit(3)), k.call("*", icol(1), lit(2)))}}}}}
 				}, matched: 6, changed: 6, first: "[11|203 12|406 13|609]", second: "[1|10 2|11 3|20 4|99]"},
 			{name: "an error undoes all",
 				node: func() *MultiUpdate {
 					return &MultiUpdate{Input: on(lockAll(t1), lockAll(t2), JoinInner), Targets: []UpdateTarget{
-						{Table: t1, First: 0, KeyCol: 2, Set: []Assignment{{1, k.call("+", icol(1), lit(1))}}},
-						{Table: t2, First: 3, KeyCol: 5, Set: []Assignment{{1, lit(5)}}}}}
+						{Table: t1, First: 0, KeyCol: 2, Set: []Assignment{{Col: 1, Expr: k.call("+", icol(1), lit(1))}}},
+						{Table: t2, First: 3, KeyCol: 5, Set: []Assignment{{Col: 1, Expr: lit(5)}}}}}
 				}, number: types.ErDupEntry, first: "[1|100 2|200 3|300]", second: "[1|10 2|11 3|20 4|99]"},
 			{name: "IGNORE leaves the rows that fail",
 				node: func() *MultiUpdate {
 					return &MultiUpdate{Ignore: true, Input: on(lockAll(t1), lockAll(t2), JoinInner), Targets: []UpdateTarget{
-						{Table: t1, First: 0, KeyCol: 2, Set: []Assignment{{1, k.call("+", icol(1), lit(1))}}},
-						{Table: t2, First: 3, KeyCol: 5, Set: []Assignment{{1, lit(5)}}}}}
+						{Table: t1, First: 0, KeyCol: 2, Set: []Assignment{{Col: 1, Expr: k.call("+", icol(1), lit(1))}}},
+						{Table: t2, First: 3, KeyCol: 5, Set: []Assignment{{Col: 1, Expr: lit(5)}}}}}
 				}, matched: 5, changed: 3, first: "[1|101 2|201 3|300]", second: "[1|5 2|11 3|20 4|99]"},
 		} {
 			rt := k.runtime()
@@ -162,7 +162,7 @@ func TestMultiUpdateIsInterrupted(t *testing.T) {
 		rt.Interrupt.Set(kvapi.ReasonKillQuery)
 		return emit([]types.Value{types.Int(7)})
 	}}}
-	n := &MultiUpdate{Input: lockAll(t1), Targets: []UpdateTarget{{Table: t1, KeyCol: 2, Set: []Assignment{{1, k.call("if", k.call("=", expr.Column(0, intType, "a"), lit(2)),
+	n := &MultiUpdate{Input: lockAll(t1), Targets: []UpdateTarget{{Table: t1, KeyCol: 2, Set: []Assignment{{Col: 1, Expr: k.call("if", k.call("=", expr.Column(0, intType, "a"), lit(2)),
 		killer.Expr("(subquery)", intType, []expr.Expr{expr.Column(0, intType, "a")}, nil, false), lit(100))}}}}}
 	p := (&Plan{Root: n, Slots: 1, Subplans: []*Subplan{killer}}).Seal()
 	if _, err := Run(rt, p, nil); number(err) != types.ErQueryInterrupted {
@@ -183,7 +183,7 @@ func TestInsertUpdateFromSource(t *testing.T) {
 	k.fillPairs(rt, t1, [2]int64{1, 10}, [2]int64{2, 20})
 	src := (&source{rows: [][]any{{1, 0, 10}, {2, 0, 10}, {3, 40, 0}}}).node(3)
 	n := &Insert{Table: t1, Cols: []int{0, 1}, Source: src, Mode: InsertUpdate, Ignore: true,
-		OnDup: []Assignment{{1, k.call("+", expr.Column(1, intType, "b"), expr.Column(2*2+2, bigintType, "s.c"))}}}
+		OnDup: []Assignment{{Col: 1, Expr: k.call("+", expr.Column(1, intType, "b"), expr.Column(2*2+2, bigintType, "s.c"))}}}
 	// 1 would become (1, 20), which is there; 2 becomes (2, 30); 3 is new.
 	res := k.exec(rt, n)
 	if res.AffectedRows != 3 || res.Warnings != 1 {

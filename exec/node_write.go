@@ -38,6 +38,11 @@ const (
 type Assignment struct {
 	Col  int
 	Expr expr.Expr
+	// Generated says that the column is a generated one, which follows when all others have their values. Such assignments come last, in the
+	// order of the columns.
+	Generated bool
+	// Early says that an INSERT needs the value before all others have theirs, because a DEFAULT refers to the column, and again then.
+	Early bool
 }
 
 // Insert stores rows. The rows come from exactly one of Rows, ParamRows, LiteralRows and Source.
@@ -74,8 +79,10 @@ type Insert struct {
 	// default is an expression. A nil entry, or a nil slice, means the literal default
 	// of the descriptor.
 	Defaults []expr.Expr
-	Checks   []Check
-	Guard    *Guard // nil: no foreign key has to be kept
+	// Generated are the generated columns, over the table's columns by ordinal.
+	Generated []Assignment
+	Checks    []Check
+	Guard     *Guard // nil: no foreign key has to be kept
 }
 
 // Check is a condition that a row must not fail to be stored: it is evaluated over the table's columns by ordinal, and NULL passes.
@@ -132,8 +139,10 @@ type UpdateTarget struct {
 	// Set assigns the column with ordinal Col to an expression over the input's columns.
 	Set      []Assignment
 	Defaults []expr.Expr // as in Insert
-	Checks   []Check
-	Guard    *Guard // as in Insert
+	// Generated are the generated columns of Set, over the table's columns by ordinal, for a row that another target has changed as well.
+	Generated []Assignment
+	Checks    []Check
+	Guard     *Guard // as in Insert
 }
 
 // MultiDelete removes rows of several tables, those that its input joins, each once. All

@@ -86,8 +86,8 @@ func (m *rowMaker) defaultOf(c *catalog.Column, row []types.Value, rowNo int) (t
 		return m.convert(v, c, rowNo)
 	}
 	switch d := c.Default; {
-	case d == nil && c.AutoInc:
-		return types.Null(), nil
+	case d == nil && (c.AutoInc || c.Generated != nil):
+		return types.Null(), nil // for now
 	case d == nil && !c.NotNull:
 		return types.Null(), nil
 	case d == nil:
@@ -100,6 +100,67 @@ func (m *rowMaker) defaultOf(c *catalog.Column, row []types.Value, rowNo int) (t
 		return types.Null(), types.Errorf(types.ErUnknownError, "the default of column '"+c.Name+"' was not compiled")
 	}
 	return m.null(c)
+}
+
+// generate computes the generated columns among assignments in row, over over.
+func (m *rowMaker) generate(set []Assignment, over, row []types.Value, rowNo int) error {
+	for i := range set {
+		a := &set[i]
+		if !a.Generated {
+			continue
+		}
+		if err := m.rt.Ctx.TakeFailure(); err != nil {
+			return err // of another column
+		}
+		c := m.table.Columns[a.Col]
+		v, err := a.Expr.Eval(m.rt.Ctx, over)
+		if err == nil {
+			v, err = m.convert(v, c, rowNo)
+		}
+		if err == nil {
+			err = m.rt.Ctx.TakeFailure()
+		}
+		if err != nil {
+			return generatedError(err, c, rowNo)
+		}
+		row[a.Col] = v
+	}
+	return nil
+}
+
+// generatedError is what MySQL says where a generated column cannot hold its value: a text that is too long is truncated data, and of an
+// index's expression no more is told than that.
+func generatedError(err error, c *catalog.Column, rowNo int) error {
+	var e *types.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch {
+	case c.Hidden && (e.Number == types.ErTruncatedWrongValue || e.Number == types.ErDataTooLong || e.Number == types.ErWarnDataTruncated):
+		return types.Errorf(types.ErDataTruncatedFunctionalIndex, c.HiddenIndex(), rowNo)
+	case e.Number == types.ErDataTooLong:
+		return types.Errorf(types.ErWarnDataTruncated, c.Name, rowNo)
+	}
+	return err
+}
+
+// Generator computes generated columns of rows that no statement writes. One goroutine uses it.
+type Generator struct {
+	maker rowMaker
+	set   []Assignment
+}
+
+// NewGenerator returns a generator of the columns that set assigns in rows of t.
+func NewGenerator(ctx *expr.Ctx, t *catalog.Table, set []Assignment) *Generator {
+	g := &Generator{set: set}
+	g.maker.init(&Runtime{Ctx: ctx}, t, nil)
+	return g
+}
+
+// Fill sets the generated columns of a row, by ordinal. Their bytes are valid until the context's arena is reset.
+func (g *Generator) Fill(row []types.Value, rowNo int) error {
+	g.maker.lenient = !g.maker.rt.Ctx.Strict
+	return g.maker.generate(g.set, row, row, rowNo)
 }
 
 // computes reports whether the default of c is an expression, which may refer to other columns.

@@ -14,10 +14,13 @@ import (
 // assign makes assignments from left to right in row, whose first columns are the
 // table's. Expressions are evaluated over over, which row is a part of, so that each
 // sees what the earlier ones did. Then ON UPDATE CURRENT_TIMESTAMP columns that were not
-// assigned follow, if anything differs from old.
+// assigned follow, if anything differs from old, and generated columns.
 func (m *rowMaker) assign(set []Assignment, over, row, old []types.Value, rowNo int) error {
 	for i := range set {
 		a := &set[i]
+		if a.Generated {
+			break
+		}
 		c := m.table.Columns[a.Col]
 		var v types.Value
 		var err error
@@ -37,7 +40,10 @@ func (m *rowMaker) assign(set []Assignment, over, row, old []types.Value, rowNo 
 		}
 		row[a.Col] = v
 	}
-	return m.touch(set, row, old)
+	if err := m.touch(set, row, old); err != nil {
+		return err
+	}
+	return m.generate(set, over, row, rowNo)
 }
 
 // touch sets the ON UPDATE CURRENT_TIMESTAMP columns of a row that changes.

@@ -76,7 +76,7 @@ func TestInsertModes(t *testing.T) {
 	values := expr.Column(len(sb.Columns)+1, intType, "values(k)")
 	upsert := func(rows ...[]expr.Expr) *Insert {
 		return &Insert{Table: sb, Cols: []int{0, 1}, Mode: InsertUpdate, Rows: rows,
-			OnDup: []Assignment{{1, k.call("+", col(sb, 1), values)}}}
+			OnDup: []Assignment{{Col: 1, Expr: k.call("+", col(sb, 1), values)}}}
 	}
 	res = k.exec(rt, upsert(row(1, 100), row(5, 5), row(4, 0)))
 	if res.AffectedRows != 3 { // 2 for the change, 1 for the insert, 0 for no change
@@ -101,7 +101,7 @@ func TestScanningWrites(t *testing.T) {
 	// Every row moves upwards in the scanned index and must not be met again.
 	lock := k.scanLock(sb, ix, Range{Low: Bound{lit(50), true}}, where)
 	lock.Collect = true
-	res := k.exec(rt, &Update{Table: sb, Input: lock, KeyCol: 4, Set: []Assignment{{1, k.call("+", col(sb, 1), lit(10))}}})
+	res := k.exec(rt, &Update{Table: sb, Input: lock, KeyCol: 4, Set: []Assignment{{Col: 1, Expr: k.call("+", col(sb, 1), lit(10))}}})
 	if res.AffectedRows != 1250 || res.Info != "Rows matched: 1250  Changed: 1250  Warnings: 0" {
 		t.Fatalf("update: %+v", res)
 	}
@@ -109,7 +109,7 @@ func TestScanningWrites(t *testing.T) {
 	s.contents()
 	// Assignments are made from left to right.
 	k.exec(rt, &Update{Table: sb, Input: k.lockByPK(sb, lit(1)), KeyCol: 4,
-		Set: []Assignment{{1, lit(77)}, {3, k.call("concat", col(sb, 1), expr.Literal(types.Text("!")))}}})
+		Set: []Assignment{{Col: 1, Expr: lit(77)}, {Col: 3, Expr: k.call("concat", col(sb, 1), expr.Literal(types.Text("!")))}}})
 	sameRows(t, "left to right", k.query(rt, &PointGet{Table: sb, Index: sb.PK, Keys: [][]expr.Expr{{lit(1)}}, Cols: []int{1, 3}}), []string{"77|77!"})
 
 	del := &Delete{Table: sb, Input: k.scanLock(sb, nil, between(lit(11), lit(2495)), nil), KeyCol: 4}
@@ -124,7 +124,7 @@ func TestScanningWrites(t *testing.T) {
 	defer tx.Release()
 	rt.Txn = tx
 	before := s.contents()
-	bad := &Update{Table: sb, Input: k.scanLock(sb, nil, Range{}, nil), KeyCol: 4, Set: []Assignment{{0, lit(5)}}}
+	bad := &Update{Table: sb, Input: k.scanLock(sb, nil, Range{}, nil), KeyCol: 4, Set: []Assignment{{Col: 0, Expr: lit(5)}}}
 	s.tx = tx
 	if _, err := k.tryExec(rt, bad); number(err) != types.ErDupEntry {
 		t.Fatalf("want 1062, got %v", err)
@@ -140,7 +140,7 @@ func TestHiddenRowIDs(t *testing.T) {
 	tab.AddIndex(&catalog.Index{Name: "a", State: catalog.StatePublic, Visible: true, Columns: []catalog.IndexColumn{{Col: 0}}})
 	tab.Finish()
 	k.exec(rt, &Insert{Table: tab, Cols: []int{0}, Rows: [][]expr.Expr{{lit(1)}, {lit(1)}, {expr.Literal(types.Null())}, {lit(2)}}})
-	k.exec(rt, &Update{Table: tab, Input: k.scanLock(tab, nil, Range{}, k.call("=", col(tab, 0), lit(1))), KeyCol: 1, Set: []Assignment{{0, lit(3)}}})
+	k.exec(rt, &Update{Table: tab, Input: k.scanLock(tab, nil, Range{}, k.call("=", col(tab, 0), lit(1))), KeyCol: 1, Set: []Assignment{{Col: 0, Expr: lit(3)}}})
 	sameRows(t, "update", k.all(rt, tab), []string{"3", "3", "NULL", "2"})
 	res := k.exec(rt, &Delete{Table: tab, Input: k.scanLock(tab, tab.Index("a"), eq(lit(3)), nil), KeyCol: 1})
 	if res.AffectedRows != 2 {
@@ -180,8 +180,8 @@ func TestConcurrentIncrements(t *testing.T) {
 	k := newKit(t)
 	sb := sbtest(1)
 	k.fill(k.runtime(), sb, 4)
-	point := (&Plan{Root: &Update{Table: sb, Input: k.lockByPK(sb, param(0)), KeyCol: 4, Set: []Assignment{{1, k.call("+", col(sb, 1), lit(1))}}}, Params: 1}).Seal()
-	scan := (&Plan{Root: &Update{Table: sb, Input: k.scanLock(sb, nil, Range{}, nil), KeyCol: 4, Set: []Assignment{{1, k.call("+", col(sb, 1), lit(1))}}}}).Seal()
+	point := (&Plan{Root: &Update{Table: sb, Input: k.lockByPK(sb, param(0)), KeyCol: 4, Set: []Assignment{{Col: 1, Expr: k.call("+", col(sb, 1), lit(1))}}}, Params: 1}).Seal()
+	scan := (&Plan{Root: &Update{Table: sb, Input: k.scanLock(sb, nil, Range{}, nil), KeyCol: 4, Set: []Assignment{{Col: 1, Expr: k.call("+", col(sb, 1), lit(1))}}}}).Seal()
 	const workers, rounds = 4, 30
 	var wg sync.WaitGroup
 	for w := range workers {

@@ -176,3 +176,22 @@ func appendLengthed(dst []byte, s string) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(s)))
 	return append(dst, s...)
 }
+
+// Resembles reports whether e may be stored once its parameters have values, as far as can be told without them.
+func Resembles(e, stored Expr) bool {
+	if e.kind == kindParam && stored.kind == kindConst {
+		return true
+	}
+	if e.kind != stored.kind || e.name != stored.name || e.index != stored.index || len(e.args) != len(stored.args) {
+		return false
+	}
+	if e.kind == kindConst && !sameValue(&e.value, &stored.value) {
+		return false
+	}
+	for i := range e.args {
+		if !Resembles(e.args[i], stored.args[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -39,10 +39,10 @@ func columns(q *query) error {
 	}
 	return q.eachTable(func(t *catalog.Table) error {
 		rights := q.columnRights(t)
-		for i, c := range t.Columns {
+		for i, c := range t.Visible() {
 			row := typeRow(&c.Type)
 			err := q.emit(catalogName, t.Schema, t.Name, c.Name, uint64(i+1), q.defaultText(c), yesNo(!c.NotNull), c.Type.Name(), row.length, row.octets, row.precision,
-				row.scale, row.fsp, row.charset, row.collation, c.Type.String(), keyText(t, i), extraText(c), rights, c.Comment, "", nil)
+				row.scale, row.fsp, row.charset, row.collation, c.Type.String(), keyText(t, i), extraText(c), rights, c.Comment, generationText(c), nil)
 			if err != nil {
 				return err
 			}
@@ -187,8 +187,25 @@ func nowText(c *catalog.Column) string {
 	return "CURRENT_TIMESTAMP"
 }
 
+// generationText is the expression of a generated column as the dictionary shows it: with the quotes in it escaped once more.
+func generationText(c *catalog.Column) string {
+	if c.Generated == nil {
+		return ""
+	}
+	return escapedOnce.Replace(c.Generated.Expr)
+}
+
+var escapedOnce = strings.NewReplacer(`\`, `\\`, `'`, `\'`)
+
 func extraText(c *catalog.Column) string {
 	var parts []string
+	switch {
+	case c.Generated == nil:
+	case c.Generated.Stored:
+		parts = append(parts, "STORED GENERATED")
+	default:
+		parts = append(parts, "VIRTUAL GENERATED")
+	}
 	if c.AutoInc {
 		parts = append(parts, "auto_increment")
 	}
@@ -217,7 +234,7 @@ func columnsExtensions(q *query) error {
 		return err
 	}
 	return q.eachTable(func(t *catalog.Table) error {
-		for _, c := range t.Columns {
+		for _, c := range t.Visible() {
 			if err := q.emit(catalogName, t.Schema, t.Name, c.Name); err != nil {
 				return err
 			}

@@ -188,8 +188,12 @@ func statistics(q *query) error {
 			if !t.Columns[part.Col].NotNull {
 				nullable = "YES"
 			}
-			err := q.emit(catalogName, t.Schema, t.Name, boolInt(!index.Unique), t.Schema, index.Name, uint64(i+1), t.Columns[part.Col].Name, direction,
-				q.cardinality(t, index, i+1), sub, nil, nullable, "BTREE", "", index.Comment, yesNo(index.Visible), nil)
+			var name, expression any = t.Columns[part.Col].Name, nil
+			if c := t.Columns[part.Col]; c.Hidden {
+				name, expression = nil, generationText(c)
+			}
+			err := q.emit(catalogName, t.Schema, t.Name, boolInt(!index.Unique), t.Schema, index.Name, uint64(i+1), name, direction,
+				q.cardinality(t, index, i+1), sub, nil, nullable, "BTREE", "", index.Comment, yesNo(index.Visible), expression)
 			if err != nil {
 				return err
 			}
@@ -212,6 +216,9 @@ func keyColumnUsage(q *query) error {
 				continue
 			}
 			for i, part := range index.Columns {
+				if t.Columns[part.Col].Hidden {
+					continue
+				}
 				err := q.emit(catalogName, t.Schema, index.Name, catalogName, t.Schema, t.Name, t.Columns[part.Col].Name, uint64(i+1), nil, nil, nil, nil)
 				if err != nil {
 					return err

@@ -65,6 +65,10 @@ func (p *path) byEntries() bool { return p.index != nil && !p.index.Primary && !
 
 // access finds the cheapest path to the rows.
 func (b *builder) access(w *want) (*path, error) {
+	wanted := w.conjuncts
+	instead := b.substitute(w)
+	w.conjuncts = instead.conjuncts
+	defer func() { w.conjuncts = wanted }()
 	sargs := make([]sarg, len(w.conjuncts))
 	usable := make([]bool, len(w.conjuncts))
 	for i, c := range w.conjuncts {
@@ -108,6 +112,7 @@ func (b *builder) access(w *want) (*path, error) {
 		consider(nil)
 	}
 	best.possible = possible
+	best.rest = instead.restored(best)
 	return best, nil
 }
 

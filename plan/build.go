@@ -25,7 +25,13 @@ type builder struct {
 	plan    *exec.Plan
 	depth   int
 	private bool // the plan depends on the session and must not be shared
-	locks   bool // plain reads lock: see LockReads
+	// described is the table of a generated column that is being compiled, whose columns have the ids from describedFirst on.
+	described      *catalog.Table
+	describedFirst int
+	// unlift says that a lifted literal may be part of an index's expression; generatedOf are the columns of which standIns tells.
+	unlift      bool
+	generatedOf map[*catalog.Table][]standIn
+	locks       bool // plain reads lock: see LockReads
 
 	lastID     int
 	gets       []*get         // in the order of their ids
@@ -119,6 +125,9 @@ func Build(env *Env, stmt syntax.Statement) (p *exec.Plan, shareable bool, err e
 	}
 	if err != nil {
 		return nil, false, err
+	}
+	if b.unlift {
+		return nil, false, ErrLifted
 	}
 	b.finishHints()
 	b.plan.Bytes = planBytes(b.plan)

@@ -57,8 +57,10 @@ func (p *clausePrinter) expr(e syntax.Expr) {
 		p.call(e)
 	case *syntax.Introduced:
 		p.introduced(e)
+	case *syntax.Row:
+		p.list(e.Elems)
 	default:
-		p.text(syntax.String(e))
+		p.special(e)
 	}
 }
 
@@ -88,6 +90,8 @@ func (p *clausePrinter) literal(e *syntax.Literal) {
 		p.text(strings.ToLower(syntax.String(e)))
 	case syntax.LitHex:
 		p.text("0x" + strings.ToLower(e.Value))
+	case syntax.LitBit:
+		p.bits(e)
 	default:
 		p.text(syntax.String(e))
 	}
@@ -137,15 +141,31 @@ func (p *clausePrinter) binary(e *syntax.Binary) {
 		p.text(")")
 		return
 	}
+	if e.Op == syntax.OpJSONExtract || e.Op == syntax.OpJSONUnquoteExtract {
+		p.arrow(e)
+		return
+	}
+	if interval, ok := e.R.(*syntax.Interval); ok && (e.Op == syntax.OpAdd || e.Op == syntax.OpSub) {
+		p.moved(e.L, clauseOperators[e.Op], interval)
+		return
+	}
+	if interval, ok := e.L.(*syntax.Interval); ok && e.Op == syntax.OpAdd {
+		p.moved(e.R, "+", interval)
+		return
+	}
 	word, known := clauseOperators[e.Op]
 	if !known {
 		p.text(syntax.String(e))
 		return
 	}
+	operand := p.expr
+	if e.Op == syntax.OpXor {
+		operand = p.condition
+	}
 	p.text("(")
-	p.expr(e.L)
+	operand(e.L)
 	p.text(" " + word + " ")
-	p.expr(e.R)
+	operand(e.R)
 	p.text(")")
 }
 
@@ -245,7 +265,11 @@ func (p *clausePrinter) regexp(e *syntax.Regexp) {
 
 func (p *clausePrinter) test(e *syntax.IsTest) {
 	p.text("(")
-	p.expr(e.X)
+	if e.Test == syntax.IsNull || e.Test == syntax.IsUnknown {
+		p.expr(e.X)
+	} else {
+		p.condition(e.X)
+	}
 	p.text(" is ")
 	if e.Not {
 		p.text("not ")
@@ -261,6 +285,9 @@ func (p *clausePrinter) test(e *syntax.IsTest) {
 }
 
 func (p *clausePrinter) call(e *syntax.FuncCall) {
+	if e.Schema == "" && !e.Stored && p.synonym(e) {
+		return
+	}
 	if e.Syntax != syntax.CallPlain || e.Schema != "" || e.Stored {
 		p.text(syntax.String(e))
 		return

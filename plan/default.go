@@ -132,7 +132,7 @@ func CheckDefaults(env *Env, old, next *catalog.Table) error {
 			case err != nil:
 			case other.AutoInc:
 				err = types.Errorf(types.ErDefaultValGeneratedRefAutoInc, c.Name)
-			case at >= i && hasDefaultExpr(other):
+			case at >= i && (hasDefaultExpr(other) || other.Generated != nil):
 				err = types.Errorf(types.ErDefaultValGeneratedNonPrior, c.Name)
 			}
 		})
@@ -201,7 +201,7 @@ func (b *binder) defaultOf(e *syntax.Default) (expr.Expr, error) {
 		return nil, types.Errorf(types.ErNoDefaultForField, e.Column.Column)
 	}
 	if c.Default == nil {
-		if c.NotNull && !c.AutoInc {
+		if c.NotNull && !c.AutoInc || c.Generated != nil {
 			return nil, types.Errorf(types.ErNoDefaultForField, c.Name)
 		}
 		return expr.Const(types.Null(), c.Type), nil
@@ -223,6 +223,9 @@ func (b *binder) defaultOf(e *syntax.Default) (expr.Expr, error) {
 
 // baseColumn is the column of a base table that has an id, or nil.
 func (b *builder) baseColumn(id int) *catalog.Column {
+	if t := b.described; t != nil && id >= b.describedFirst && id < b.describedFirst+len(t.Columns) {
+		return t.Columns[id-b.describedFirst]
+	}
 	i := sort.Search(len(b.gets), func(i int) bool { return b.gets[i].first > id }) - 1
 	if i < 0 || id >= b.gets[i].rowID() {
 		return nil

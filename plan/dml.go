@@ -83,6 +83,10 @@ func (b *builder) insert(stmt *syntax.Insert) (err error) {
 	if node.Defaults, err = b.defaults(t); err != nil {
 		return err
 	}
+	if node.Generated, err = b.generatedSet(t, 0, nil); err != nil {
+		return err
+	}
+	markEarly(node)
 	switch {
 	case stmt.Replace:
 		node.Mode = exec.InsertReplace
@@ -118,6 +122,11 @@ func (b *builder) insertQuery(node *exec.Insert, stmt *syntax.Insert, g *get, s 
 	}
 	if len(r.cols) != len(node.Cols) {
 		return types.Errorf(types.ErWrongValueCountOnRow, 1)
+	}
+	for _, col := range node.Cols {
+		if c := node.Table.Columns[col]; c.Generated != nil {
+			return notDefault(node.Table, c)
+		}
 	}
 	if err := b.onDuplicate(node, stmt, g, s, r); err != nil {
 		return err
@@ -215,12 +224,18 @@ func (b *builder) insertSource(node *exec.Insert, stmt *syntax.Insert, g *get, s
 		}
 		bound := make([]expr.Expr, len(row))
 		for j, e := range row {
-			if def, ok := e.(*syntax.Default); ok && def.Column == nil {
+			if isDefault(e) {
 				continue // nil is DEFAULT
 			}
 			value, err := bind.bind(e)
 			if err != nil {
 				return err
+			}
+			if c := node.Table.Columns[node.Cols[j]]; c.Generated != nil {
+				if _, ok := e.(*syntax.Default); ok {
+					continue // as MySQL takes DEFAULT(column) here
+				}
+				return notDefault(node.Table, c)
 			}
 			if bound[j], err = b.local(stored(value, node.Table.Columns[node.Cols[j]]), at); err != nil {
 				return err
@@ -244,6 +259,9 @@ func stored(e expr.Expr, c *catalog.Column) expr.Expr {
 // driver's bulk insert does: then no expression per value is needed.
 func (b *builder) liftedRows(node *exec.Insert, rows [][]syntax.Expr) bool {
 	next := 0
+	if givesGenerated(node) {
+		return false
+	}
 	for _, row := range rows {
 		if len(row) != len(node.Cols) || len(row) == 0 {
 			return false
@@ -281,6 +299,9 @@ func (b *builder) literalRows(node *exec.Insert, rows *syntax.LiteralRows) (bool
 	}
 	if rows.Width != len(node.Cols) {
 		return false, types.Errorf(types.ErWrongValueCountOnRow, 1)
+	}
+	if givesGenerated(node) {
+		return false, nil // the general way refuses it
 	}
 	for i, c := range node.Cols {
 		if rows.HasBits(i) && node.Table.Columns[c].Type.IsNumeric() {
@@ -352,8 +373,12 @@ func (b *builder) onDuplicate(node *exec.Insert, stmt *syntax.Insert, g *get, s 
 	if r != nil {
 		b.sourceColumns(r, set, at, 2*width)
 	}
-	node.OnDup = set
-	return b.localSet(set, at)
+	generated, err := b.generatedSet(node.Table, g.first, set)
+	if err != nil {
+		return err
+	}
+	node.OnDup = append(set, generated...)
+	return b.localSet(node.OnDup, at)
 }
 
 // sourceColumns places the columns of a SELECT's tables that assignments read behind the row to insert, from base on.
@@ -384,24 +409,32 @@ func (b *builder) sourceColumns(r *result, set []exec.Assignment, at map[int]int
 
 // assignments binds SET over ids; targets are the columns that may be assigned. Col is an ordinal of t.
 func (b *builder) assignments(bind *binder, targets *scope, t *catalog.Table, list []syntax.Assignment) ([]exec.Assignment, error) {
-	out := make([]exec.Assignment, len(list))
+	out := make([]exec.Assignment, 0, len(list))
 	for i := range list {
 		c, err := targets.find(&list[i].Column, fieldListClause)
 		if c == nil {
 			return nil, firstError(err, unknownColumn(&list[i].Column, fieldListClause))
 		}
-		out[i].Col = t.Column(c.info.OrgName).Ordinal // a view's column may have another name
-		if def, ok := list[i].Value.(*syntax.Default); ok && def.Column == nil {
-			continue
+		column := t.Column(c.info.OrgName) // a view's column may have another name
+		a := exec.Assignment{Col: column.Ordinal}
+		switch {
+		case isDefault(list[i].Value):
+			if column.Generated != nil {
+				continue // it has no other value
+			}
+		case column.Generated != nil:
+			return nil, notDefault(t, column)
+		default:
+			e, err := bind.bind(list[i].Value)
+			if err != nil {
+				return nil, err
+			}
+			if e.IsCall("row") {
+				return nil, types.Errorf(types.ErOperandColumns, 1)
+			}
+			a.Expr = stored(e, column)
 		}
-		e, err := bind.bind(list[i].Value)
-		if err != nil {
-			return nil, err
-		}
-		if e.IsCall("row") {
-			return nil, types.Errorf(types.ErOperandColumns, 1)
-		}
-		out[i].Expr = stored(e, t.Columns[out[i].Col])
+		out = append(out, a)
 	}
 	return out, nil
 }
@@ -437,6 +470,11 @@ func (b *builder) update(stmt *syntax.Update) error {
 	if err != nil {
 		return err
 	}
+	generated, err := b.generatedSet(g.table, g.first, set)
+	if err != nil {
+		return err
+	}
+	set = append(set, generated...)
 	if err := b.localSet(set, g.ordinals()); err != nil {
 		return err
 	}

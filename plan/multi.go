@@ -55,6 +55,13 @@ func (b *builder) multiUpdate(stmt *syntax.Update) error {
 			}
 		}
 	}
+	for _, t := range targets {
+		generated, err := b.generatedSet(t.get.table, t.get.first, t.set)
+		if err != nil {
+			return err
+		}
+		t.set = append(t.set, generated...)
+	}
 	st, err := b.multiInput(from, bind, stmt.Where, targets)
 	if err != nil {
 		return err
@@ -76,8 +83,12 @@ func (b *builder) multiUpdate(stmt *syntax.Update) error {
 		if err != nil {
 			return err
 		}
+		own, err := b.generatedSet(t.get.table, 0, t.set)
+		if err != nil {
+			return err
+		}
 		node.Targets = append(node.Targets, exec.UpdateTarget{Table: t.get.table, First: st.at[t.get.first], KeyCol: st.at[t.get.rowKey()], Set: t.set,
-			Defaults: defaults, Checks: checks, Guard: guard})
+			Defaults: defaults, Generated: own, Checks: checks, Guard: guard})
 	}
 	b.plan.Root = node
 	return nil

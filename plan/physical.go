@@ -403,7 +403,7 @@ func (b *builder) below(n *need, by map[int]expr.Expr) (inner *need, work bool) 
 	}
 	for _, o := range n.order {
 		if e := by[o.column]; e != nil {
-			source, plain := e.ColumnIndex()
+			source, plain := b.orderID(e)
 			if !plain {
 				inner.order, inner.limit, inner.limitRows = nil, nil, 0
 				break
@@ -426,7 +426,7 @@ func (n *need) add(id int) {
 func (b *builder) physSorted(r *sorted, n *need, lim *limited) (*stage, error) {
 	inner := &need{ids: n.ids, exact: n.exact}
 	for i := range r.keys {
-		id, plain := r.keys[i].e.ColumnIndex()
+		id, plain := b.orderID(r.keys[i].e)
 		if !plain {
 			inner.order = nil
 			break

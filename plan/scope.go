@@ -108,6 +108,9 @@ func tableColumns(t *catalog.Table, alias string, first int) []column {
 	out := make([]column, len(t.Columns))
 	for i := range t.Columns {
 		out[i] = column{id: first + i, table: alias, schema: t.Schema, info: columnInfo(t, i, alias), hidden: t.Columns[i].Invisible}
+		if t.Columns[i].Hidden {
+			out[i].hidden, out[i].merged, out[i].coalesced = true, true, true // no name finds it
+		}
 	}
 	return out
 }
@@ -128,8 +131,8 @@ func columnInfo(t *catalog.Table, i int, alias string) sqlapi.ColumnInfo {
 
 // TableColumns describes all columns of a table, as COM_FIELD_LIST tells them.
 func TableColumns(t *catalog.Table) []sqlapi.ColumnInfo {
-	out := make([]sqlapi.ColumnInfo, len(t.Columns))
-	for i := range t.Columns {
+	out := make([]sqlapi.ColumnInfo, len(t.Visible()))
+	for i := range out {
 		out[i] = columnInfo(t, i, t.Name)
 	}
 	return out

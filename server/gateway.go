@@ -92,6 +92,7 @@ func (n *Node) openGateway(g *gateway) error {
 	if err != nil {
 		return err
 	}
+	schema.ComputeWith(plan.NewComputer)
 	statistics, err := stats.Open(txns, schema)
 	if err != nil {
 		return err

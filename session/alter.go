@@ -270,7 +270,7 @@ func (s *Session) originalValue(column *ddl.ColumnSpec) error {
 // refuseZeroDate refuses a new date column that is NOT NULL without a default where sql_mode has NO_ZERO_DATE and the table has rows: they
 // would all get the zero date. Outside of strict mode that is a warning.
 func (s *Session) refuseZeroDate(t *catalog.Table, column *ddl.ColumnSpec) error {
-	if !column.NotNull || column.Default != nil || s.context.SQLMode&types.ModeNoZeroDate == 0 {
+	if !column.NotNull || column.Default != nil || column.Generated != nil || s.context.SQLMode&types.ModeNoZeroDate == 0 {
 		return nil
 	}
 	var what, zero string
@@ -299,8 +299,14 @@ func (s *Session) setDefaultSpec(t *catalog.Table, spec *syntax.AlterSpec) ([]dd
 	if column == nil {
 		return nil, types.Errorf(types.ErBadField, spec.Name.Name, t.Name)
 	}
+	if spec.Expr == nil && column.Generated != nil {
+		return nil, nil // it has none
+	}
 	if spec.Expr == nil {
 		return []ddl.AlterSpec{ddl.SetDefault{Column: column.Name}}, nil
+	}
+	if column.Generated != nil {
+		return nil, types.Errorf(types.ErWrongUsage, "DEFAULT", "generated column")
 	}
 	e := spec.Expr
 	if spec.ExprParen {
@@ -372,7 +378,7 @@ func (s *Session) convertSpecs(t *catalog.Table, spec *syntax.AlterSpec, others 
 		return nil, types.Errorf(types.ErNotSupportedYet, "CONVERT TO CHARACTER SET binary; MODIFY the columns to BINARY, VARBINARY or BLOB")
 	}
 	out := []ddl.AlterSpec{ddl.SetCollation{Coll: to}}
-	for _, c := range t.Columns {
+	for _, c := range t.Visible() {
 		if !c.Type.IsText() && c.Type.ID != types.TypeEnum && c.Type.ID != types.TypeSet || slices.ContainsFunc(others, func(a ddl.AlterSpec) bool { return changesColumn(a, c.Name) }) {
 			continue
 		}
@@ -402,7 +408,7 @@ func changesColumn(a ddl.AlterSpec, column string) bool {
 // inCollation describes a column as CONVERT TO leaves it: a TEXT grows to the size that holds as many characters as before.
 func (s *Session) inCollation(c *catalog.Column, to types.CollationID) (ddl.ColumnSpec, error) {
 	spec := ddl.ColumnSpec{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Default: c.Default, OnUpdateNow: c.OnUpdateNow,
-		ExplicitCollation: c.ExplicitCollation, Invisible: c.Invisible, Comment: c.Comment}
+		ExplicitCollation: c.ExplicitCollation, Invisible: c.Invisible, Comment: c.Comment, Generated: c.Generated}
 	from := c.Type.Coll
 	spec.Type.Coll = to
 	if c.Type.IsBlob() && to.MaxCharLen() > from.MaxCharLen() && c.Type.ID != types.TypeLongText {

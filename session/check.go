@@ -125,14 +125,28 @@ func (s *Session) judgeRows(old, next *catalog.Table) error {
 	return nil
 }
 
-// judgeCopy returns what evaluates the enforced checks of next over rows that a copy makes.
+// judgeCopy returns what evaluates the generated columns and the enforced checks of next over rows that a copy makes.
 func (s *Session) judgeCopy(next *catalog.Table) (func(row []types.Value) error, error) {
 	checks, err := plan.RowChecks(s.planEnv(""), next)
-	if err != nil || len(checks) == 0 {
+	if err != nil {
 		return nil, err
 	}
+	generated, err := plan.RowGenerated(s.planEnv(""), next)
+	if err != nil || len(checks)+len(generated) == 0 {
+		return nil, err
+	}
+	g := exec.NewGenerator(&s.ctx, next, generated)
+	rowNo := 0
 	return func(row []types.Value) error {
+		rowNo++
 		s.ctx.ResetArena()
+		was := s.context.Strict
+		s.context.Strict = s.context.SQLMode&types.ModeStrict != 0
+		err := g.Fill(row, rowNo)
+		s.context.Strict = was
+		if err != nil {
+			return err
+		}
 		return exec.Verify(&s.ctx, checks, row)
 	}, nil
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pandodb/pando/catalog"
@@ -34,6 +35,9 @@ func (s *Session) columnSpec(of ddl.Name, def *syntax.ColumnDef, collation types
 		case syntax.ColNull:
 			spec.NotNull, spec.Null = false, true
 		}
+	}
+	if err := refuseBesideGenerated(def); err != nil {
+		return spec, nil, err
 	}
 	for i := range def.Options {
 		if err := s.columnOption(of, &spec, &def.Options[i], &keys); err != nil {
@@ -74,7 +78,9 @@ func (s *Session) columnOption(of ddl.Name, spec *ddl.ColumnSpec, o *syntax.Colu
 	case syntax.ColFormat, syntax.ColStorage, syntax.ColEngineAttr, syntax.ColSecondaryAttr:
 		s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, "storage attributes of column "+spec.Name+" have no effect"))
 	case syntax.ColGenerated:
-		return types.Errorf(types.ErNotSupportedYet, "generated columns")
+		text, err := plan.GeneratedText(o.Expr, s.clientCharset())
+		spec.Generated = &catalog.Generated{Expr: text, Stored: o.Word == "STORED"}
+		return err
 	case syntax.ColCheck:
 		return types.Errorf(types.ErNotSupportedYet, "CHECK at a column in this statement; add it with ADD CHECK")
 	default:
@@ -134,4 +140,22 @@ func isNow(name string) bool {
 		return true
 	}
 	return false
+}
+
+// besideGenerated are the attributes that a generated column cannot have, as 1221 calls them.
+var besideGenerated = map[syntax.ColumnOptionKind]string{
+	syntax.ColDefault: "DEFAULT", syntax.ColAutoIncrement: "AUTO_INCREMENT", syntax.ColSerialDefault: "AUTO_INCREMENT", syntax.ColOnUpdate: "ON UPDATE",
+}
+
+// refuseBesideGenerated refuses those.
+func refuseBesideGenerated(def *syntax.ColumnDef) error {
+	if !slices.ContainsFunc(def.Options, func(o syntax.ColumnOption) bool { return o.Kind == syntax.ColGenerated }) {
+		return nil
+	}
+	for i := range def.Options {
+		if word := besideGenerated[def.Options[i].Kind]; word != "" {
+			return types.Errorf(types.ErWrongUsage, word, "generated column")
+		}
+	}
+	return nil
 }

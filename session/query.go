@@ -151,7 +151,21 @@ func (s *Session) queryCached(sql []byte, out Response) (done bool, err error) {
 			return false, nil
 		}
 	}
-	return true, s.runPlan(entry, len(sql), false, out, func() (*plan.Entry, error) { return s.planText(text) })
+	return true, s.runPlan(entry, len(sql), false, out, func() (*plan.Entry, error) { return s.planTextAgain(text) })
+}
+
+// planTextAgain plans a normalised text whose plan is out of date: with its literals if they decide about indexes by now, for one execution.
+func (s *Session) planTextAgain(text string) (*plan.Entry, error) {
+	entry, err := s.planText(text)
+	if entry != nil || err != nil {
+		return entry, err
+	}
+	text = string(append([]byte(nil), text...))
+	stmt, _, err := s.parseText(text)
+	if err != nil {
+		return nil, err
+	}
+	return s.build1(s.planEnv(text), stmt, nil)
 }
 
 // liftedParams turns the literals that Normalize lifted into parameters.
@@ -179,7 +193,11 @@ func (s *Session) planText(text string) (*plan.Entry, error) {
 		env.Lifted[syntax.Pos(s.normal.Literals[i].Start)] = i
 	}
 	env.Shown = string(s.normal.Text)
-	return s.build1(env, stmt, s.keyBuf)
+	entry, err := s.build1(env, stmt, s.keyBuf)
+	if errors.Is(err, plan.ErrLifted) {
+		return nil, nil
+	}
+	return entry, err
 }
 
 // build1 builds one plan and caches it under key if it may be shared; key nil never caches.

@@ -45,10 +45,16 @@ func (s *Session) runSchema(stmt syntax.Statement, text string) (sqlapi.Result, 
 				return err
 			}
 		}
+		if err := plan.CheckGenerated(s.planEnv(""), old, next); err != nil {
+			return err
+		}
 		if err := plan.CheckDefaults(s.planEnv(""), old, next); err != nil {
 			return err
 		}
 		return plan.CheckConstraints(s.planEnv(""), old, next)
+	}
+	call.Derive = func(t *catalog.Table, hidden *catalog.Column, index string) error {
+		return plan.DeriveHidden(s.planEnv(""), t, hidden, index)
 	}
 	result, err := run(call)
 	if locked && err == nil {
@@ -259,9 +265,9 @@ func (s *Session) createLike(c *ddl.Call, name ddl.Name, stmt *syntax.CreateTabl
 		return err
 	}
 	spec := &ddl.TableSpec{Name: name, IfNotExists: stmt.IfNotExists, Coll: t.Coll, Engine: t.Engine, Comment: t.Comment, Options: t.Options}
-	for _, col := range t.Columns {
+	for _, col := range t.Visible() {
 		spec.Columns = append(spec.Columns, ddl.ColumnSpec{Name: col.Name, Type: col.Type, NotNull: col.NotNull, AutoInc: col.AutoInc,
-			Default: col.Default, OnUpdateNow: col.OnUpdateNow, ExplicitCollation: col.ExplicitCollation, Invisible: col.Invisible, Comment: col.Comment})
+			Default: col.Default, Generated: col.Generated, OnUpdateNow: col.OnUpdateNow, ExplicitCollation: col.ExplicitCollation, Invisible: col.Invisible, Comment: col.Comment})
 	}
 	for _, index := range t.Indexes {
 		if index.State == catalog.StatePublic {
@@ -278,7 +284,11 @@ func (s *Session) createLike(c *ddl.Call, name ddl.Name, stmt *syntax.CreateTabl
 func likeIndex(t *catalog.Table, index *catalog.Index) ddl.IndexSpec {
 	spec := ddl.IndexSpec{Name: index.Name, Unique: index.Unique, Primary: index.Primary, Invisible: !index.Visible, Using: index.Using, Comment: index.Comment}
 	for _, part := range index.Columns {
-		spec.Columns = append(spec.Columns, ddl.IndexColumnSpec{Column: t.Columns[part.Col].Name, PrefixLen: part.PrefixLen, HasPrefix: part.PrefixLen > 0, Desc: part.Desc})
+		column := ddl.IndexColumnSpec{Column: t.Columns[part.Col].Name, PrefixLen: part.PrefixLen, HasPrefix: part.PrefixLen > 0, Desc: part.Desc}
+		if c := t.Columns[part.Col]; c.Hidden {
+			column.Column, column.Expr = "", c.Generated
+		}
+		spec.Columns = append(spec.Columns, column)
 	}
 	return spec
 }
@@ -338,7 +348,12 @@ func (s *Session) indexSpec(def *syntax.KeyDef) (ddl.IndexSpec, error) {
 	}
 	for _, part := range def.Parts {
 		if part.Expr != nil {
-			return spec, types.Errorf(types.ErNotSupportedYet, "indexes on expressions")
+			text, err := plan.GeneratedText(part.Expr, s.clientCharset())
+			if err != nil {
+				return spec, err
+			}
+			spec.Columns = append(spec.Columns, ddl.IndexColumnSpec{Expr: &catalog.Generated{Expr: text}, Desc: part.Order == syntax.OrderDesc})
+			continue
 		}
 		column := ddl.IndexColumnSpec{Column: part.Column.Name, Desc: part.Order == syntax.OrderDesc}
 		if part.Length >= 0 {

@@ -38,8 +38,10 @@
 // of the table's dictionaries if that saves minPackGain bytes. Readers look up
 // the dictionary that the row names (catalog.Dictionaries).
 //
-// A layout holds every column but the primary key columns that the key gives
-// back (types.KeyRecoverable). A column that a row's layout lacks has the
+// A layout holds every column but virtual generated ones and the primary key
+// columns that the key gives back (types.KeyRecoverable). A stored generated
+// column is a column like any other. A virtual one is computed of the others by
+// whoever reads it (virtual.go); only index entries hold its value. A column that a row's layout lacks has the
 // column's original default.
 //
 // # Index value
@@ -76,6 +78,9 @@
 //	    indexes that name a changed column (or every one, if the row moves) are.
 //	W5. Rows are compared and copied to the caller in stored form, never in packed
 //	    form: nobody above this package can tell how a row was packed.
+//	V1. Index entries hold the values of virtual columns that catalog.Computer computes
+//	    of the row, when they are written as when they are looked for to be removed:
+//	    never what a session, with its sql_mode and its time zone, makes of it.
 //	F1. An entry of a foreign key's index appears only under a lock of its parent's
 //	    key, which is the unique entry referred to, or the row: so who holds that key
 //	    exclusively finds all children (Finder), and LockKept keeps it until the end.
@@ -90,6 +95,6 @@
 //
 // # Absent on purpose
 //
-// Conversion and defaults of values, actions of foreign keys (exec), generated
-// columns, partitions, statistics.
+// Conversion and defaults of values, actions of foreign keys, the values of
+// stored generated columns (exec), partitions, statistics.
 package table

@@ -66,6 +66,9 @@ type Conflict struct {
 func (w *Writer) FindConflict(tx *txn.Txn, row []types.Value) (c Conflict, found bool, err error) {
 	in := w.in
 	copy(w.new, row[:len(in.table.Columns)])
+	if err := w.computeVirtual(w.new, true); err != nil {
+		return c, false, err
+	}
 	w.patch.old = w.patch.old[:0]
 	if w.rows == nil {
 		w.rowKey = w.appendRowKey(w.rowKey[:0], w.new)

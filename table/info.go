@@ -1,6 +1,8 @@
 package table
 
 import (
+	"slices"
+
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/types"
@@ -60,6 +62,10 @@ type info struct {
 	allShape    *Shape
 	pkDesc      *catalog.Index
 	defaults    []storedDefault // by ordinal: what old layouts lack
+	// computer computes virtual columns; nil without one. virtual are those that needed holds and those of which they are made, in the order
+	// in which they are computed.
+	computer catalog.Computer
+	virtual  []int
 }
 
 type storedDefault struct {
@@ -100,6 +106,11 @@ func newInfo(t *catalog.Table) *info {
 			in.inKey[c.Ordinal] = false
 		}
 	}
+	for _, c := range t.Columns {
+		if c.Virtual() && in.computer == nil {
+			in.computer = t.Computer()
+		}
+	}
 	need := make([]bool, len(t.Columns)+1)
 	for _, p := range in.pk {
 		need[p.col] = true
@@ -119,6 +130,15 @@ func newInfo(t *catalog.Table) *info {
 	for col, n := range need {
 		if n {
 			in.needed = append(in.needed, col)
+		}
+	}
+	if in.computer != nil {
+		in.needed = in.withSources(in.needed)
+		slices.Sort(in.needed)
+		for _, col := range in.needed {
+			if in.isVirtual(col) {
+				in.virtual = append(in.virtual, col)
+			}
 		}
 	}
 	all := make([]int, 0, len(t.Columns)+1)

@@ -20,6 +20,7 @@ const (
 	fromKey                         // rebuilt from a key column
 	fromOriginal                    // the originals of an index value
 	fromTwin                        // an earlier field of the same column
+	fromExpr                        // computed from other fields: a virtual column
 )
 
 // fieldInfo describes one requested column.
@@ -56,6 +57,10 @@ type Shape struct {
 	originals bool // some field comes from the originals
 	// twins are the fields whose column an earlier field has too, as in SELECT id, id.
 	twins []int
+	// visible is how many fields were asked for. Behind them come those of which virtual columns are made.
+	visible int
+	// computed are the fields of virtual columns, in the order in which they are computed, and sources all others that rows have then.
+	computed, sources []int
 }
 
 // NewShape returns the shape of cols (ordinals; RowIDOrdinal stands for the
@@ -94,12 +99,23 @@ func twinsOf(fields []fieldInfo) (twins []int) {
 }
 
 func newRowShape(in *info, cols []int) *Shape {
-	s := &Shape{info: in, prefixLen: len(in.rowPrefix), fields: fieldsOf(in, cols)}
+	visible := len(cols)
+	if in.computer != nil {
+		cols = in.withSources(cols)
+	}
+	s := &Shape{info: in, prefixLen: len(in.rowPrefix), fields: fieldsOf(in, cols), visible: visible}
 	s.twins = twinsOf(s.fields)
 	for i := range s.fields {
-		if s.fields[i].source != fromTwin && in.inKey[s.fields[i].col] {
-			s.fields[i].source = fromKey
+		switch f := &s.fields[i]; {
+		case f.source == fromTwin:
+		case in.isVirtual(f.col):
+			f.source = fromExpr
+		case in.inKey[f.col]:
+			f.source = fromKey
 		}
+	}
+	if in.computer != nil {
+		s.arrange()
 	}
 	s.keyFields = walk(in.pk, s.fields)
 	layouts := in.table.Layouts
@@ -145,7 +161,7 @@ func walk(parts []keyPart, fields []fieldInfo) []keyField {
 
 func newIndexShape(in *info, ix *catalog.Index, cols []int) *Shape {
 	x := in.index(ix)
-	s := &Shape{info: in, index: x, prefixLen: len(x.prefix), fields: fieldsOf(in, cols), keyParts: len(x.parts)}
+	s := &Shape{info: in, index: x, prefixLen: len(x.prefix), fields: fieldsOf(in, cols), keyParts: len(x.parts), visible: len(cols)}
 	s.twins = twinsOf(s.fields)
 	for i := range s.fields {
 		f := &s.fields[i]
@@ -185,7 +201,7 @@ func (in *info) index(ix *catalog.Index) *indexInfo {
 }
 
 // Len returns the number of fields.
-func (s *Shape) Len() int { return len(s.fields) }
+func (s *Shape) Len() int { return s.visible }
 
 // Type returns the type of field i.
 func (s *Shape) Type(i int) *types.Type { return s.fields[i].typ }
@@ -200,6 +216,7 @@ type Reader struct {
 	row     rowView
 	key     []byte
 	value   []byte
+	virtual computing
 }
 
 type field struct {
@@ -230,6 +247,11 @@ func (r *Reader) Decode(key, value []byte) error {
 	}
 	if err := r.decodePair(key[s.prefixLen:], value); err != nil {
 		return err
+	}
+	if s.computed != nil {
+		if err := r.compute(); err != nil {
+			return err
+		}
 	}
 	for _, i := range s.twins {
 		r.fields[i] = r.fields[s.fields[i].pos]
@@ -388,7 +410,7 @@ func (r *Reader) Value(i int) types.Value {
 
 // Values decodes all fields into row, which has at least Shape.Len elements.
 func (r *Reader) Values(row []types.Value) {
-	for i := range r.fields {
+	for i := range r.shape.visible {
 		row[i] = r.Value(i)
 	}
 }

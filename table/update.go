@@ -54,6 +54,9 @@ func (w *Writer) Patch(tx *txn.Txn, key, value []byte, cols []int, vals []types.
 		for i, col := range cols {
 			w.new[col] = vals[i]
 		}
+		if err := w.computeVirtual(w.new, true); err != nil {
+			return false, err
+		}
 		if w.pkTouched() {
 			return w.patchSlow(tx, key, value, cols, vals)
 		}
@@ -99,6 +102,9 @@ func (w *Writer) comparePatch(cols []int, vals []types.Value) (changed bool, err
 			p.bytes = types.AppendStored(p.bytes, vals[i], &in.table.Columns[col].Type)
 		}
 		p.ends = append(p.ends, len(p.bytes))
+		if in.isVirtual(col) {
+			continue
+		}
 		pos := in.storedPos[col]
 		old, null, err := w.view.column(pos)
 		if err != nil {
@@ -243,6 +249,12 @@ func (w *Writer) updateFull(tx *txn.Txn) (bool, error) {
 	if !w.differs() {
 		return false, nil
 	}
+	if err := w.computeVirtual(w.old, true); err != nil {
+		return false, err
+	}
+	if err := w.computeVirtual(w.new, false); err != nil {
+		return false, err
+	}
 	oldKey := w.appendRowKey(w.rowKey[:0], w.old)
 	split := len(oldKey)
 	w.rowKey = w.appendRowKey(oldKey, w.new)
@@ -276,6 +288,9 @@ func (w *Writer) updateFull(tx *txn.Txn) (bool, error) {
 // differs compares the stored forms of w.old and w.new.
 func (w *Writer) differs() bool {
 	for i, c := range w.in.table.Columns {
+		if c.Virtual() {
+			continue // it follows the others
+		}
 		a, b := &w.old[i], &w.new[i]
 		if a.IsNull() || b.IsNull() {
 			if a.IsNull() != b.IsNull() {

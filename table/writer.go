@@ -47,6 +47,7 @@ type Writer struct {
 	sample  [][]byte // of learn
 	catch   catcher
 	patch   patchScratch
+	virtual computing
 	// Before is called by Insert and Update once the row's keys are locked and
 	// known to be free, before anything is written: its error leaves nothing
 	// behind. May be nil.
@@ -123,6 +124,9 @@ func (w *Writer) Insert(tx *txn.Txn, row []types.Value, mode InsertMode) error {
 			return err
 		}
 		w.new[n] = types.Uint(id)
+	}
+	if err := w.computeVirtual(w.new, true); err != nil {
+		return err
 	}
 	w.rowKey = w.appendRowKey(w.rowKey[:0], w.new)
 	if mode == InsertCheck && w.rows == nil {
@@ -311,6 +315,9 @@ func (w *Writer) learn(stored func(col int) []byte) error {
 // row key, given as the full row.
 func (w *Writer) Delete(tx *txn.Txn, old []types.Value) error {
 	copy(w.old, old)
+	if err := w.computeVirtual(w.old, true); err != nil {
+		return err
+	}
 	w.rowKey = w.appendRowKey(w.rowKey[:0], w.old)
 	return w.deleteOld(tx, w.rowKey)
 }

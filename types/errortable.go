@@ -502,6 +502,7 @@ const (
 	ErNetOkPacketTooLarge                                 uint16 = 3068
 	ErInvalidJSONData                                     uint16 = 3069
 	ErGeneratedColumnFunctionIsNotAllowed                 uint16 = 3102
+	ErWrongFkOptionForGeneratedColumn                     uint16 = 3104
 	ErNonDefaultValueForGeneratedColumn                   uint16 = 3105
 	ErUnsupportedActionOnGeneratedColumn                  uint16 = 3106
 	ErGeneratedColumnNonPrior                             uint16 = 3107
@@ -573,10 +574,17 @@ const (
 	ErRegexpPatternTooBig                                 uint16 = 3700
 	ErInvalidDefaultUTF8MB4Collation                      uint16 = 3721
 	ErFkCannotDropParent                                  uint16 = 3730
+	ErForeignKeyWithVirtualColumn                         uint16 = 3733
 	ErFkNoColumnParent                                    uint16 = 3734
 	ErDataTruncatedFunctionalIndex                        uint16 = 3751
+	ErFunctionalIndexOnJSONOrGeometryFunction             uint16 = 3753
+	ErFunctionalIndexRefAutoIncrement                     uint16 = 3754
 	ErFunctionalIndexPrimaryKey                           uint16 = 3756
+	ErFunctionalIndexOnLob                                uint16 = 3757
+	ErFunctionalIndexFunctionIsNotAllowed                 uint16 = 3758
 	ErFunctionalIndexOnField                              uint16 = 3762
+	ErGeneratedColumnNamedFunctionIsNotAllowed            uint16 = 3763
+	ErGeneratedColumnRowValue                             uint16 = 3764
 	ErDependentByDefaultGeneratedValue                    uint16 = 3766
 	ErDefaultValGeneratedNonPrior                         uint16 = 3767
 	ErDefaultValGeneratedRefAutoInc                       uint16 = 3768
@@ -594,6 +602,7 @@ const (
 	ErCheckConstraintNotFound                             uint16 = 3821
 	ErCheckConstraintDupName                              uint16 = 3822
 	ErCheckConstraintClauseUsingFkRefer                   uint16 = 3823
+	ErDependentByFunctionalIndex                          uint16 = 3837
 	ErInvalidJSONType                                     uint16 = 3853
 	ErImpossibleStringConversion                          uint16 = 3854
 	ErRegexpInvalidFlag                                   uint16 = 3900
@@ -1118,6 +1127,7 @@ var errorTable = [...]errorText{
 	{ErNetOkPacketTooLarge, "08S01", "OK packet too large"},
 	{ErInvalidJSONData, "HY000", "Invalid JSON data provided to function %s: %s"},
 	{ErGeneratedColumnFunctionIsNotAllowed, "HY000", "Expression of generated column '%s' contains a disallowed function."},
+	{ErWrongFkOptionForGeneratedColumn, "HY000", "Cannot define foreign key with %s clause on a generated column."},
 	{ErNonDefaultValueForGeneratedColumn, "HY000", "The value specified for generated column '%s' in table '%s' is not allowed."},
 	{ErUnsupportedActionOnGeneratedColumn, "HY000", "'%s' is not supported for generated columns."},
 	{ErGeneratedColumnNonPrior, "HY000", "Generated column can refer only to generated columns defined prior to it."},
@@ -1189,8 +1199,15 @@ var errorTable = [...]errorText{
 	{ErRegexpPatternTooBig, "HY000", "The regular expression pattern exceeds limits on size or complexity."},
 	{ErInvalidDefaultUTF8MB4Collation, "HY000", "Invalid default collation %s: utf8mb4_0900_ai_ci or utf8mb4_general_ci expected"},
 	{ErFkCannotDropParent, "HY000", "Cannot drop table '%s' referenced by a foreign key constraint '%s' on table '%s'."},
+	{ErForeignKeyWithVirtualColumn, "HY000", "Foreign key '%s' uses virtual column '%s' which is not supported."},
 	{ErFkNoColumnParent, "HY000", "Failed to add the foreign key constraint. Missing column '%s' for constraint '%s' in the referenced table '%s'"},
-	{ErDataTruncatedFunctionalIndex, "22001", "Data truncated for functional index '%s' at row %d"},
+	{ErDataTruncatedFunctionalIndex, "01000", "Data truncated for functional index '%s' at row %d"},
+	{ErFunctionalIndexOnJSONOrGeometryFunction, "42000", "Cannot create a functional index on a function that returns a JSON or GEOMETRY value."},
+	{ErFunctionalIndexRefAutoIncrement, "HY000", "Functional index '%s' cannot refer to an auto-increment column."},
+	{ErFunctionalIndexOnLob, "HY000", "Cannot create a functional index on an expression that returns a BLOB or TEXT. Please consider using CAST."},
+	{ErFunctionalIndexFunctionIsNotAllowed, "HY000", "Expression of functional index '%s' contains a disallowed function."},
+	{ErGeneratedColumnNamedFunctionIsNotAllowed, "HY000", "Expression of generated column '%s' contains a disallowed function: %s."},
+	{ErGeneratedColumnRowValue, "HY000", "Expression of generated column '%s' cannot refer to a row value."},
 	{ErFunctionalIndexPrimaryKey, "HY000", "The primary key cannot be a functional index"},
 	{ErFunctionalIndexOnField, "HY000", "Functional index on a column is not supported. Consider using a regular index instead."},
 	{ErDependentByDefaultGeneratedValue, "HY000", "Column '%s' of table '%s' has a default value expression dependency and cannot be dropped or renamed."},
@@ -1210,6 +1227,7 @@ var errorTable = [...]errorText{
 	{ErCheckConstraintNotFound, "HY000", "Check constraint '%s' is not found in the table."},
 	{ErCheckConstraintDupName, "HY000", "Duplicate check constraint name '%s'."},
 	{ErCheckConstraintClauseUsingFkRefer, "HY000", "Column '%s' cannot be used in a check constraint '%s': needed in a foreign key constraint '%s' referential action."},
+	{ErDependentByFunctionalIndex, "HY000", "Column '%s' has a functional index dependency and cannot be dropped or renamed."},
 	{ErInvalidJSONType, "22032", "Invalid JSON type in argument %d to function %s; an %s is required."},
 	{ErImpossibleStringConversion, "HY000", "Cannot convert string '%.64s' from %s to %s"},
 	{ErRegexpInvalidFlag, "HY000", "Invalid match mode flag in regular expression."},

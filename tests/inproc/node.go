@@ -98,6 +98,7 @@ func open(tb testing.TB, o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	schema.ComputeWith(plan.NewComputer)
 	statistics, err := stats.Open(txns, schema)
 	if err != nil {
 		return nil, err

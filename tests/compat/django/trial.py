@@ -155,6 +155,33 @@ def _():
     equal("email" in columns, True)
 
 
+@check("generated fields and indexes on expressions")
+def _():
+    class Line(m.Model):
+        price = m.IntegerField()
+        count = m.IntegerField(default=1)
+        word = m.CharField(max_length=20, default="")
+        sum = m.GeneratedField(expression=m.F("price") * m.F("count"), output_field=m.IntegerField(), db_persist=True)
+        upper = m.GeneratedField(expression=m.functions.Upper("word"), output_field=m.CharField(max_length=20), db_persist=False)
+
+        class Meta:
+            app_label = "shop"
+            indexes = [m.Index(m.functions.Lower("word"), name="by_lower"), m.Index(fields=["upper"], name="by_upper")]
+
+    with connection.schema_editor() as editor:
+        editor.create_model(Line)
+    line = Line.objects.create(price=3, count=4, word="aB")
+    line.refresh_from_db()
+    equal((line.sum, line.upper), (12, "AB"))
+    Line.objects.update(count=m.F("count") + 1)
+    equal(Line.objects.annotate(low=m.functions.Lower("word")).get(low="ab", upper="AB").sum, 15)
+    with connection.cursor() as c:
+        equal("by_lower" in connection.introspection.get_constraints(c, "shop_line"), True)
+    with connection.schema_editor() as editor:
+        editor.remove_index(Line, Line._meta.indexes[0])
+        editor.delete_model(Line)
+
+
 @check("admin")
 def _():
     from django.contrib.auth.models import User

@@ -176,6 +176,26 @@ def _():
         op.drop_table("note")
 
 
+@check("computed columns and indexes on expressions")
+def _():
+    metadata = sa.MetaData()
+    table = sa.Table(
+        "computed", metadata, sa.Column("id", sa.Integer, primary_key=True), sa.Column("net", sa.Numeric(10, 2)), sa.Column("doc", sa.JSON),
+        sa.Column("gross", sa.Numeric(12, 2), sa.Computed("net * 2")), sa.Column("name", sa.String(30), sa.Computed("doc->>'$.name'", persisted=True), index=True),
+    )
+    sa.Index("by_double", sa.func.abs(table.c.net))
+    metadata.create_all(engine)
+    with engine.begin() as c:
+        c.execute(table.insert(), [{"id": 1, "net": 10, "doc": {"name": "a"}}, {"id": 2, "net": -30, "doc": {"name": "b"}}])
+        equal(c.execute(sa.select(table.c.gross).where(table.c.name == "b")).scalar(), -60)
+        equal(c.execute(sa.select(table.c.id).where(sa.func.abs(table.c.net) > 20)).scalar(), 2)
+        c.execute(table.update().values(net=table.c.net + 1))
+        equal(c.execute(sa.select(table.c.gross).order_by(table.c.id)).scalars().all(), [22, -58])
+    columns = {c["name"]: c.get("computed") for c in sa.inspect(engine).get_columns("computed")}
+    equal((columns["gross"]["persisted"], columns["name"]["persisted"], columns["net"]), (False, True, None))
+    metadata.drop_all(engine)
+
+
 @check("pandas")
 def _():
     import pandas

@@ -9,7 +9,9 @@ const User = new EntitySchema({
 });
 const Post = new EntitySchema({
   name: "Post", tableName: "post",
-  columns: { id: { type: "uuid", primary: true, generated: "uuid" }, title: { type: String, length: 100 }, votes: { type: "decimal", precision: 10, scale: 2, default: 0 }, kind: { type: "enum", enum: ["a", "b"], default: "a" } },
+  columns: { id: { type: "uuid", primary: true, generated: "uuid" }, title: { type: String, length: 100 }, votes: { type: "decimal", precision: 10, scale: 2, default: 0 }, kind: { type: "enum", enum: ["a", "b"], default: "a" },
+    shout: { type: String, length: 110, nullable: true, generatedType: "VIRTUAL", asExpression: "UPPER(title)", insert: false, update: false },
+    twice: { type: "decimal", precision: 12, scale: 2, nullable: true, generatedType: "STORED", asExpression: "votes * 2", insert: false, update: false } },
   indices: [{ columns: ["title"] }],
   relations: { user: { type: "many-to-one", target: "User", inverseSide: "posts", onDelete: "CASCADE" }, tags: { type: "many-to-many", target: "Tag", joinTable: true, cascade: true } },
 });
@@ -28,6 +30,7 @@ const Tag = new EntitySchema({ name: "Tag", columns: { id: { type: Number, prima
     assert.strictEqual(n, 2);
     assert.deepStrictEqual(list[0].posts.map((p) => p.title), ["two", "one"]);
     assert.strictEqual((await users.find({ where: { name: In(["Ada", "x"]) } })).length, 1);
+    assert.strictEqual(Number((await posts.findOneByOrFail({ shout: "ONE" })).twice), 6);
   });
   await check("query builder", async () => {
     const rows = await users.createQueryBuilder("u").leftJoin("u.posts", "p").select("u.name", "name").addSelect("COUNT(p.id)", "n").groupBy("u.id").orderBy("n", "DESC").getRawMany();

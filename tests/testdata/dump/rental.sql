@@ -111,11 +111,19 @@ CREATE TABLE payment (
 );
 CREATE TABLE `odd names` (`select` INT, `a.b` INT, KEY `key` (`select`));
 CREATE TABLE nopk (a INT, b VARCHAR(10) DEFAULT NULL);
+CREATE TABLE promotion (
+  id INT PRIMARY KEY, code VARCHAR(20) NOT NULL, starts DATE, doc JSON,
+  percent DECIMAL(5,2) GENERATED ALWAYS AS (doc->>'$.percent') STORED,
+  label VARCHAR(60) AS (CONCAT(UPPER(code), ' it\'s from ', starts)) COMMENT 'what people see',
+  days INT AS (TO_DAYS(starts)) INVISIBLE,
+  weekend INT AS (CASE WHEN starts IS NULL THEN NULL ELSE DAYOFWEEK(starts) IN (1, 7) END) VIRTUAL,
+  UNIQUE KEY lower_code ((LOWER(code))), KEY ((CAST(doc->'$.percent' AS DECIMAL(5,2))) DESC, starts), KEY (label(8)), CHECK (percent < 100));
 
 CREATE VIEW film_list AS
   SELECT f.film_id AS fid, f.title, c.name AS category, f.rental_rate AS price
   FROM film f LEFT JOIN film_category fc ON fc.film_id = f.film_id LEFT JOIN category c ON c.category_id = fc.category_id;
 CREATE VIEW cheap_films AS SELECT fid, UPPER(title) AS title FROM film_list WHERE price < 1;
+CREATE VIEW promotions AS SELECT id, label, percent, weekend FROM promotion WHERE LOWER(code) <> 'x';
 CREATE VIEW a_first AS SELECT COUNT(*) AS n FROM cheap_films;
 CREATE SQL SECURITY INVOKER VIEW active_customer (id, name) AS
   SELECT customer_id, CONCAT(`first name`, ' ', `last``name`) FROM customer WHERE active = 1;
@@ -138,3 +146,4 @@ INSERT INTO rental VALUES (1,'2005-05-24 22:53:30',1,1,'2005-05-26 22:04:30'),(2
 INSERT INTO payment VALUES (1,1,1,2.99,'2005-05-25 11:30:37.125'),(9007199254740993,2,NULL,0.00,'2005-06-15 00:54:12');
 INSERT INTO `odd names` VALUES (1,2),(NULL,NULL);
 INSERT INTO nopk VALUES (1,'a'),(1,'a'),(NULL,NULL);
+INSERT INTO promotion (id, code, starts, doc) VALUES (1,'Spring','2005-03-20','{"percent": 12.5}'),(2,'Fall','2005-09-23','{"percent": 7}'),(3,'never',NULL,NULL);

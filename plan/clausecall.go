@@ -1,0 +1,227 @@
+package plan
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/pandodb/pando/syntax"
+)
+
+// special writes the expressions that have a syntax of their own.
+func (p *clausePrinter) special(e syntax.Expr) {
+	switch e := e.(type) {
+	case *syntax.Cast:
+		p.cast(e)
+	case *syntax.ConvertUsing:
+		p.text("convert(")
+		p.expr(e.X)
+		p.text(" using " + strings.ToLower(e.Charset) + ")")
+	case *syntax.Collate:
+		p.text("(")
+		p.expr(e.X)
+		p.text(" collate " + strings.ToLower(e.Collation) + ")")
+	case *syntax.Case:
+		p.caseOf(e)
+	case *syntax.Trim:
+		p.text("trim(")
+		if e.Side != "" {
+			p.text(strings.ToLower(e.Side) + " ")
+		}
+		if e.Remove != nil {
+			p.expr(e.Remove)
+			p.text(" from ")
+		}
+		p.expr(e.X)
+		p.text(")")
+	case *syntax.Default:
+		p.text("default(")
+		p.expr(e.Column)
+		p.text(")")
+	default:
+		p.text(syntax.String(e))
+	}
+}
+
+// cast writes CAST and CONVERT to a type. What has no short form is written as syntax does.
+func (p *clausePrinter) cast(e *syntax.Cast) {
+	kind, ok := castText(&e.Type)
+	if !ok || e.Array || e.TimeZone != nil {
+		p.text(syntax.String(e))
+		return
+	}
+	p.text("cast(")
+	p.expr(e.X)
+	p.text(" as " + kind + ")")
+}
+
+func castText(t *syntax.DataType) (string, bool) {
+	sized := func(word string) string {
+		if t.Length < 0 {
+			return word
+		}
+		return word + "(" + strconv.FormatInt(t.Length, 10) + ")"
+	}
+	switch t.Kind {
+	case syntax.TypeSigned:
+		return "signed", true
+	case syntax.TypeUnsigned:
+		return "unsigned", true
+	case syntax.TypeBinary:
+		return sized("char") + " charset binary", true
+	case syntax.TypeChar:
+		charset := "utf8mb4"
+		switch {
+		case t.National:
+			charset = "utf8mb3"
+		case t.Charset != "":
+			charset = strings.ToLower(t.Charset)
+		case t.Binary || t.ASCII || t.Unicode || t.Byte:
+			return "", false
+		}
+		return sized("char") + " charset " + charset, true
+	case syntax.TypeDecimal:
+		return fmt.Sprintf("decimal(%d,%d)", orDefault(t.Length, 10), orDefault(t.Scale, 0)), true
+	case syntax.TypeDate:
+		return "date", true
+	case syntax.TypeTime:
+		return sized("time"), true
+	case syntax.TypeDatetime:
+		return sized("datetime"), true
+	case syntax.TypeYear:
+		return "year", true
+	case syntax.TypeJSON:
+		return "json", true
+	case syntax.TypeDouble:
+		return "double", true
+	case syntax.TypeFloat:
+		return "float", t.Length < 0
+	}
+	return "", false
+}
+
+// orDefault is n, or what it means not to say it.
+func orDefault(n, otherwise int64) int64 {
+	if n < 0 {
+		return otherwise
+	}
+	return n
+}
+
+func (p *clausePrinter) caseOf(e *syntax.Case) {
+	p.text("(case ")
+	if e.Operand != nil {
+		p.expr(e.Operand)
+		p.text(" ")
+	}
+	for _, when := range e.Whens {
+		p.text("when ")
+		if e.Operand == nil {
+			p.condition(when.Cond)
+		} else {
+			p.expr(when.Cond)
+		}
+		p.text(" then ")
+		p.expr(when.Then)
+		p.text(" ")
+	}
+	if e.Else != nil {
+		p.text("else ")
+		p.expr(e.Else)
+		p.text(" ")
+	}
+	p.text("end)")
+}
+
+// arrow writes column -> path and column ->> path as the functions that they are.
+func (p *clausePrinter) arrow(e *syntax.Binary) {
+	if e.Op == syntax.OpJSONUnquoteExtract {
+		p.text("json_unquote(")
+		defer p.text(")")
+	}
+	p.text("json_extract")
+	p.list([]syntax.Expr{e.L, e.R})
+}
+
+// moved writes a time moved by an interval.
+func (p *clausePrinter) moved(x syntax.Expr, word string, by *syntax.Interval) {
+	p.text("(")
+	p.expr(x)
+	p.text(" " + word + " interval ")
+	p.expr(by.Value)
+	p.text(" " + strings.ToLower(by.Unit) + ")")
+}
+
+// bits writes a bit literal, of which MySQL keeps the bytes.
+func (p *clausePrinter) bits(e *syntax.Literal) {
+	n, ok := new(big.Int).SetString(e.Value, 2)
+	if !ok {
+		p.text(syntax.String(e))
+		return
+	}
+	digits := n.Text(16)
+	p.text("0x" + strings.Repeat("0", max((len(e.Value)+7)/8*2-len(digits), 0)) + digits)
+}
+
+// synonyms are the names under which MySQL keeps functions that have several.
+var synonyms = map[string]string{
+	"day": "dayofmonth", "lcase": "lower", "ucase": "upper", "substring": "substr", "mid": "substr", "character_length": "char_length",
+	"ceil": "ceiling", "power": "pow", "octet_length": "length",
+}
+
+// synonym writes the calls that MySQL keeps as something else, and reports whether e is one.
+func (p *clausePrinter) synonym(e *syntax.FuncCall) bool {
+	name := strings.ToLower(e.Name)
+	switch e.Syntax {
+	case syntax.CallPlain, syntax.CallFromFor:
+	case syntax.CallExtract:
+		p.text("extract(" + strings.ToLower(e.Unit) + " from ")
+		p.expr(e.Args[0])
+		p.text(")")
+		return true
+	case syntax.CallIn:
+		p.text("locate")
+		p.list(e.Args)
+		return true
+	default:
+		return false
+	}
+	if len(e.Args) == 2 {
+		if interval, ok := e.Args[1].(*syntax.Interval); ok {
+			return p.intervalCall(name, e.Args[0], interval)
+		}
+	}
+	switch {
+	case name == "mod" && len(e.Args) == 2:
+		p.binary(&syntax.Binary{Op: syntax.OpMod, L: e.Args[0], R: e.Args[1]})
+	case name == "isnull" && len(e.Args) == 1:
+		p.test(&syntax.IsTest{X: e.Args[0], Test: syntax.IsNull})
+	case name == "instr" && len(e.Args) == 2:
+		p.text("locate")
+		p.list([]syntax.Expr{e.Args[1], e.Args[0]})
+	case (name == "adddate" || name == "subdate") && len(e.Args) == 2:
+		return p.intervalCall(name, e.Args[0], &syntax.Interval{Value: e.Args[1], Unit: "DAY"})
+	case synonyms[name] != "":
+		p.text(synonyms[name])
+		p.list(e.Args)
+	case e.Syntax == syntax.CallFromFor:
+		p.text(name)
+		p.list(e.Args)
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *clausePrinter) intervalCall(name string, x syntax.Expr, by *syntax.Interval) bool {
+	switch name {
+	case "date_add", "adddate":
+		p.moved(x, "+", by)
+	case "date_sub", "subdate":
+		p.moved(x, "-", by)
+	default:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,390 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// The places of an expression as errors name them.
+const (
+	generatedClause  = "generated column function"
+	functionalClause = "functional index"
+)
+
+// notDefault is 3105.
+func notDefault(t *catalog.Table, c *catalog.Column) error {
+	return types.Errorf(types.ErNonDefaultValueForGeneratedColumn, c.Name, t.Name)
+}
+
+// isDefault reports whether a value is DEFAULT without a column.
+func isDefault(e syntax.Expr) bool {
+	def, ok := e.(*syntax.Default)
+	return ok && def.Column == nil
+}
+
+// givesGenerated reports whether the rows of an INSERT name a generated column.
+func givesGenerated(node *exec.Insert) bool {
+	for _, col := range node.Cols {
+		if node.Table.Columns[col].Generated != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// generated compiles the expression of a generated column, over the columns of its table from id first on.
+func (b *builder) generated(t *catalog.Table, c *catalog.Column, first int) (expr.Expr, error) {
+	clause := generatedClause
+	if c.Hidden {
+		clause = functionalClause
+	}
+	tree, err := syntax.ParseExpr(c.Generated.Expr, syntax.Options{})
+	if err != nil {
+		return nil, err
+	}
+	outer := b.env
+	b.env = outer.Stored()
+	defer func() { b.env = outer }()
+	b.described, b.describedFirst = t, first
+	defer func() { b.described = nil }()
+	bind := &binder{env: b.env, build: b, scope: &scope{columns: tableColumns(t, t.Name, first)}, clause: clause}
+	e, err := bind.bind(tree)
+	if err != nil {
+		return nil, err
+	}
+	return stored(e, c), nil
+}
+
+// generatedSet are the assignments that give the generated columns of a table their values, over its columns from id first on: all, or those
+// that follow from what set assigns.
+func (b *builder) generatedSet(t *catalog.Table, first int, set []exec.Assignment) ([]exec.Assignment, error) {
+	var out []exec.Assignment
+	changed := make([]bool, len(t.Columns))
+	for i := range set {
+		changed[set[i].Col] = true
+	}
+	for i, c := range t.Columns {
+		changed[i] = changed[i] || c.OnUpdateNow || set == nil
+	}
+	for i, c := range t.Columns {
+		if c.Generated == nil {
+			continue
+		}
+		e, err := b.generated(t, c, first)
+		if err != nil {
+			return nil, err
+		}
+		follows := set == nil
+		expr.Columns(e, func(id int) { follows = follows || changed[id-first] })
+		if !follows {
+			continue
+		}
+		changed[i] = true
+		out = append(out, exec.Assignment{Col: i, Expr: b.note(e), Generated: true})
+	}
+	return out, nil
+}
+
+// markEarly marks the generated columns to which DEFAULT expressions refer.
+func markEarly(node *exec.Insert) {
+	mark := func(col int) {
+		for i := range node.Generated {
+			node.Generated[i].Early = node.Generated[i].Early || node.Generated[i].Col == col
+		}
+	}
+	for _, e := range node.Defaults {
+		if e == nil {
+			continue
+		}
+		expr.Columns(e, mark)
+	}
+	for i := len(node.Generated) - 1; i >= 0; i-- { // and those of which they are made, which come before them
+		if node.Generated[i].Early {
+			expr.Columns(node.Generated[i].Expr, mark)
+		}
+	}
+}
+
+// computer implements catalog.Computer: it computes in UTC and as no sql_mode demands, so that a row has the same values for everybody.
+type computer struct {
+	table   *catalog.Table
+	exprs   []expr.Expr // by ordinal, of generated columns
+	sources [][]int
+	err     error // of a column whose expression does not compile any more
+}
+
+// NewComputer compiles the generated columns of a table.
+func NewComputer(t *catalog.Table) catalog.Computer {
+	c := &computer{table: t, exprs: make([]expr.Expr, len(t.Columns)), sources: make([][]int, len(t.Columns))}
+	b := newBuilder(&Env{Build: &expr.BuildContext{Ctx: &types.Context{}}})
+	for i, col := range t.Columns {
+		if col.Generated == nil {
+			continue
+		}
+		e, err := b.generated(t, col, 0)
+		if err != nil {
+			c.err = err
+			continue
+		}
+		c.exprs[i] = e
+		expr.Columns(e, func(at int) { c.sources[i] = append(c.sources[i], at) })
+	}
+	return c
+}
+
+// Sources implements catalog.Computer.
+func (c *computer) Sources(ordinal int) []int { return c.sources[ordinal] }
+
+// New implements catalog.Computer.
+func (c *computer) New() catalog.Computation {
+	return &computation{computer: c, ctx: expr.NewCtx(&types.Context{})}
+}
+
+// computation implements catalog.Computation.
+type computation struct {
+	*computer
+	ctx *expr.Ctx
+}
+
+// Reset implements catalog.Computation.
+func (c *computation) Reset() {
+	c.ctx.ResetArena()
+	c.ctx.ResetWarnings()
+}
+
+// Compute implements catalog.Computation.
+func (c *computation) Compute(ordinal int, row []types.Value) (types.Value, error) {
+	e, col := c.exprs[ordinal], c.table.Columns[ordinal]
+	if e == nil {
+		return types.Null(), c.err
+	}
+	v, err := e.Eval(c.ctx, row)
+	if err != nil || v.IsNull() {
+		return v, err
+	}
+	if out, ok := types.Fit(v, &col.Type); ok {
+		return out, nil
+	}
+	return types.Convert(c.ctx.Context, v, col.Type, col.Name, 1)
+}
+
+// GeneratedText is the text that is kept of the expression of a generated column, or of an index, from a client of this character set.
+// References to columns lose the names before them, as in MySQL.
+func GeneratedText(e syntax.Expr, client *types.Charset) (string, error) {
+	text, err := DefaultText(e, "", "", client)
+	if err != nil {
+		return "", err
+	}
+	tree, err := syntax.ParseExpr(text, syntax.Options{})
+	if err != nil {
+		return "", err
+	}
+	if (generatedName{}).allowed(tree) != nil {
+		return text, nil // whoever checks it names what is wrong
+	}
+	return shownText(tree), nil
+}
+
+// generatedName is what errors call a generated column: by its own name, or by that of the index that it stands in.
+type generatedName struct {
+	name   string
+	hidden bool
+}
+
+// disallowed is the error about an expression that holds what may differ from one evaluation to the next. function is empty where MySQL does
+// not name it.
+func (n generatedName) disallowed(function string) error {
+	switch {
+	case n.hidden:
+		return types.Errorf(types.ErFunctionalIndexFunctionIsNotAllowed, n.name)
+	case function == "":
+		return types.Errorf(types.ErGeneratedColumnFunctionIsNotAllowed, n.name)
+	}
+	return types.Errorf(types.ErGeneratedColumnNamedFunctionIsNotAllowed, n.name, function)
+}
+
+// moreUnsteady are the functions that no generated column may use besides those of unsteady.
+var moreUnsteady = strings.Fields("random_bytes unix_timestamp roles_graphml ps_current_thread_id ps_thread_id statement_digest statement_digest_text source_pos_wait")
+
+// allowed refuses the expressions that mean something else each time.
+func (n generatedName) allowed(tree syntax.Expr) (err error) {
+	walkSyntax(tree, func(e syntax.Expr) bool {
+		switch e := e.(type) {
+		case *syntax.UserVariable, *syntax.SystemVariable:
+			err = types.Errorf(types.ErDefaultValGeneratedVariables, n.name)
+		case *syntax.Subquery, *syntax.Exists, *syntax.QuantCompare:
+			err = n.disallowed("")
+		case *syntax.In:
+			if e.Query != nil {
+				err = n.disallowed("")
+			}
+		case *syntax.Param:
+			err = syntaxError("?")
+		case *syntax.AggCall:
+			err = types.Errorf(types.ErInvalidGroupFuncUse)
+			if e.Over != nil {
+				err = types.Errorf(types.ErWindowFunctionInvalid, strings.ToLower(e.Name))
+			}
+		case *syntax.WindowCall:
+			err = types.Errorf(types.ErWindowFunctionInvalid, strings.ToLower(e.Name))
+		case *syntax.Match:
+			err = n.disallowed("match")
+		case *syntax.ValuesFunc:
+			err = n.disallowed("values")
+		case *syntax.FuncCall:
+			err = n.allowedCall(e)
+		}
+		return err == nil
+	})
+	if row, ok := tree.(*syntax.Row); ok && err == nil && len(row.Elems) > 0 {
+		err = types.Errorf(types.ErGeneratedColumnRowValue, n.name)
+	}
+	return err
+}
+
+func (n generatedName) allowedCall(e *syntax.FuncCall) error {
+	name := strings.ToLower(e.Name)
+	switch {
+	case name == "version":
+		return n.disallowed("version()")
+	case slices.Contains(unsteady, name), slices.Contains(moreUnsteady, name):
+		return n.disallowed(name)
+	case e.Schema != "" || e.Stored || !expr.HasFunction(name) && !specialFunction(e):
+		return n.disallowed("`" + e.Name + "`")
+	}
+	return nil
+}
+
+// specialFunction reports whether a call is of one of the functions that the binder knows and expr does not.
+func specialFunction(e *syntax.FuncCall) bool {
+	return e.Syntax != syntax.CallPlain || isAnyValue(e) || strings.EqualFold(e.Name, "grouping") || intervalName(strings.ToLower(e.Name)) != strings.ToLower(e.Name)
+}
+
+// CheckGenerated judges the generated columns of a table that is about to be created (old is nil) or changed: a generated column may refer to
+// any column but AUTO_INCREMENT ones and later generated ones.
+func CheckGenerated(env *Env, old, next *catalog.Table) error {
+	if old != nil {
+		if err := checkGeneratedKept(env, old, next); err != nil {
+			return err
+		}
+	}
+	for i, c := range next.Columns {
+		if c.Generated == nil {
+			continue
+		}
+		if _, err := checkOneGenerated(env, next, i, generatedName{c.Name, c.Hidden}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkOneGenerated judges one generated column and returns its expression, over the table's columns by ordinal.
+func checkOneGenerated(env *Env, t *catalog.Table, at int, name generatedName) (expr.Expr, error) {
+	c := t.Columns[at]
+	tree, err := syntax.ParseExpr(c.Generated.Expr, syntax.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if err := name.allowed(tree); err != nil {
+		return nil, err
+	}
+	e, err := newBuilder(env).generated(t, c, 0)
+	if err != nil {
+		return nil, err
+	}
+	if !expr.IsDeterministic(e) {
+		return nil, name.disallowed("")
+	}
+	if e.IsCall("row") {
+		return nil, types.Errorf(types.ErGeneratedColumnRowValue, name.name)
+	}
+	expr.Columns(e, func(source int) {
+		switch other := t.Columns[source]; {
+		case err != nil:
+		case other.AutoInc && name.hidden:
+			err = types.Errorf(types.ErFunctionalIndexRefAutoIncrement, name.name)
+		case other.AutoInc:
+			err = types.Errorf(types.ErGeneratedColumnRefAutoInc, name.name)
+		case source >= at && other.Generated != nil:
+			err = types.Errorf(types.ErGeneratedColumnNonPrior)
+		}
+	})
+	return e, err
+}
+
+// checkGeneratedKept refuses to drop or rename a column of which a generated column, which stays as it is, is made.
+func checkGeneratedKept(env *Env, old, next *catalog.Table) error {
+	for _, c := range old.Columns {
+		if c.Generated == nil {
+			continue
+		}
+		now := next.ColumnByID(c.ID)
+		if now == nil || now.Generated == nil || now.Generated.Expr != c.Generated.Expr {
+			continue
+		}
+		e, err := newBuilder(env).generated(old, c, 0)
+		if err != nil {
+			continue // it was broken before; next tells
+		}
+		expr.Columns(e, func(at int) {
+			source := old.Columns[at]
+			now := next.ColumnByID(source.ID)
+			switch {
+			case err != nil || now != nil && now.Name == source.Name:
+			case c.Hidden:
+				err = types.Errorf(types.ErDependentByFunctionalIndex, source.Name)
+			default:
+				err = types.Errorf(types.ErDependentByGeneratedColumn, source.Name)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// textFromChars is the length from which on MySQL makes a TEXT of what an expression yields.
+const textFromChars = 512
+
+// DeriveHidden gives a hidden column of t, which may still be about to become one, the type of its expression. index is the name of its index.
+func DeriveHidden(env *Env, t *catalog.Table, hidden *catalog.Column, index string) error {
+	at := slices.Index(t.Columns, hidden)
+	if at < 0 {
+		with := t.Clone()
+		copied := *hidden
+		with.AddColumn(&copied, -1)
+		t, at = with, len(with.Columns)-1
+	}
+	e, err := checkOneGenerated(env, t, at, generatedName{index, true})
+	if err != nil {
+		return err
+	}
+	if _, plain := e.ColumnIndex(); plain {
+		return types.Errorf(types.ErFunctionalIndexOnField)
+	}
+	kind := e.Type()
+	if kind.ID == types.TypeNull {
+		kind = types.Type{ID: types.TypeBinary, Length: 0, Coll: types.Binary}
+	}
+	switch {
+	case kind.ID == types.TypeJSON:
+		return types.Errorf(types.ErFunctionalIndexOnJSONOrGeometryFunction)
+	case kind.IsBlob() || kind.IsStringType() && kind.Length > textFromChars:
+		return types.Errorf(types.ErFunctionalIndexOnLob)
+	}
+	hidden.Type = kind
+	return nil
+}
+
+// RowGenerated compiles the generated columns of a table for rows that no statement writes.
+func RowGenerated(env *Env, t *catalog.Table) ([]exec.Assignment, error) {
+	return newBuilder(env).generatedSet(t, 0, nil)
+}

@@ -1,0 +1,106 @@
+package table
+
+import (
+	"slices"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/types"
+)
+
+// computing is the memory of who computes virtual columns.
+type computing struct {
+	of  *info
+	by  catalog.Computation
+	row []types.Value // of Reader, by ordinal
+}
+
+// ready points c to the columns of a table.
+func (c *computing) ready(in *info) {
+	if c.of != in {
+		c.of, c.by = in, in.computer.New()
+	}
+	c.by.Reset()
+}
+
+func (in *info) isVirtual(col int) bool {
+	return col < len(in.table.Columns) && in.table.Columns[col].Virtual()
+}
+
+// withSources returns cols and, behind them, the further columns of which the virtual ones among them are made.
+func (in *info) withSources(cols []int) []int {
+	out := slices.Clone(cols)
+	for i := 0; i < len(out); i++ {
+		if !in.isVirtual(out[i]) {
+			continue
+		}
+		for _, source := range in.computer.Sources(out[i]) {
+			if !slices.Contains(out, source) {
+				out = append(out, source)
+			}
+		}
+	}
+	return out
+}
+
+// arrange lists the fields to compute. A generated column refers to none behind it, so that the order of the columns is one in which all can
+// be computed.
+func (s *Shape) arrange() {
+	for i := range s.fields {
+		switch s.fields[i].source {
+		case fromTwin:
+		case fromExpr:
+			s.computed = append(s.computed, i)
+		default:
+			s.sources = append(s.sources, i)
+		}
+	}
+	slices.SortFunc(s.computed, func(a, b int) int { return s.fields[a].col - s.fields[b].col })
+}
+
+// compute fills the fields of virtual columns from the others.
+func (r *Reader) compute() error {
+	s, c := r.shape, &r.virtual
+	c.ready(s.info)
+	if n := len(s.info.table.Columns) + 1; len(c.row) < n {
+		c.row = make([]types.Value, n)
+	}
+	for _, i := range s.sources {
+		c.row[s.fields[i].col] = r.Value(i)
+	}
+	for _, i := range s.computed {
+		col := s.fields[i].col
+		v, err := c.by.Compute(col, c.row)
+		if err != nil {
+			return err
+		}
+		c.row[col] = v
+		f := &r.fields[i]
+		if f.null = v.IsNull(); f.null {
+			f.b = nil
+			continue
+		}
+		start := len(r.scratch)
+		r.scratch = types.AppendStored(r.scratch, v, s.fields[i].typ)
+		f.b = r.scratch[start:len(r.scratch):len(r.scratch)]
+	}
+	return nil
+}
+
+// computeVirtual sets the virtual columns of a row, by ordinal, of which index entries are made. Whatever a caller has there, for which the
+// session counts, an entry holds the value that everybody computes of the row. first says that no value of an earlier call is needed any more.
+func (w *Writer) computeVirtual(row []types.Value, first bool) error {
+	if len(w.in.virtual) == 0 {
+		return nil
+	}
+	if first || w.virtual.of != w.in {
+		w.virtual.ready(w.in)
+	}
+	for _, col := range w.in.virtual {
+		v, err := w.virtual.by.Compute(col, row)
+		if err != nil {
+			return err
+		}
+		row[col] = v
+	}
+	return nil
+}
