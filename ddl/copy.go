@@ -159,28 +159,36 @@ func planCopy(c *Call, t *catalog.Table, actions []AlterSpec) (next *catalog.Tab
 			return nil, 0, err
 		}
 	}
+	if err := addIndexes(c, t, next, add, rest); err != nil {
+		return nil, 0, err
+	}
+	return next, first, checkAutoColumn(next)
+}
+
+// addIndexes adds the new indexes to what t becomes by a copy, of which actions are all else that the statement does.
+func addIndexes(c *Call, t, next *catalog.Table, add []*IndexSpec, actions []AlterSpec) error {
 	for _, spec := range add {
 		if err := checkRoom(next); err != nil {
-			return nil, 0, err
+			return err
 		}
 		if spec.Primary {
-			if err := forbidNull(next, spec, rest); err != nil {
-				return nil, 0, err
+			if err := forbidNull(next, spec, actions); err != nil {
+				return err
 			}
 		}
 		ix, err := buildIndex(c, next, spec)
 		if err != nil {
-			return nil, 0, err
+			return err
 		}
 		next.AddIndex(ix)
 		next.Finish()
 		if functional(spec) {
 			if err := c.check(t, next); err != nil {
-				return nil, 0, err
+				return err
 			}
 		}
 	}
-	return next, first, checkAutoColumn(next)
+	return nil
 }
 
 // leaveIndexes takes a column out of all indexes. Those that it was alone in go.

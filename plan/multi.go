@@ -55,12 +55,8 @@ func (b *builder) multiUpdate(stmt *syntax.Update) error {
 			}
 		}
 	}
-	for _, t := range targets {
-		generated, err := b.generatedSet(t.get.table, t.get.first, t.set)
-		if err != nil {
-			return err
-		}
-		t.set = append(t.set, generated...)
+	if err := b.addGenerated(targets); err != nil {
+		return err
 	}
 	st, err := b.multiInput(from, bind, stmt.Where, targets)
 	if err != nil {
@@ -68,30 +64,46 @@ func (b *builder) multiUpdate(stmt *syntax.Update) error {
 	}
 	node := &exec.MultiUpdate{Input: st.node, Ignore: stmt.Ignore}
 	for _, t := range targets {
-		if err := b.localSet(t.set, st.at); err != nil {
-			return err
-		}
-		defaults, err := b.defaults(t.get.table)
+		target, err := b.updateTarget(t, st)
 		if err != nil {
 			return err
 		}
-		checks, err := b.checks(t.get.table)
-		if err != nil {
-			return err
-		}
-		guard, err := b.guard(t.get.table, exec.Write{Set: written(t.get.table, t.set)})
-		if err != nil {
-			return err
-		}
-		own, err := b.generatedSet(t.get.table, 0, t.set)
-		if err != nil {
-			return err
-		}
-		node.Targets = append(node.Targets, exec.UpdateTarget{Table: t.get.table, First: st.at[t.get.first], KeyCol: st.at[t.get.rowKey()], Set: t.set,
-			Defaults: defaults, Generated: own, Checks: checks, Guard: guard})
+		node.Targets = append(node.Targets, target)
 	}
 	b.plan.Root = node
 	return nil
+}
+
+// addGenerated adds to what targets assign the generated columns that follow from it.
+func (b *builder) addGenerated(targets []*multiTarget) error {
+	for _, t := range targets {
+		generated, err := b.generatedSet(t.get.table, t.get.first, t.set)
+		if err != nil {
+			return err
+		}
+		t.set = append(t.set, generated...)
+	}
+	return nil
+}
+
+// updateTarget is a target over the joined rows of a stage.
+func (b *builder) updateTarget(t *multiTarget, st *stage) (target exec.UpdateTarget, err error) {
+	table := t.get.table
+	target = exec.UpdateTarget{Table: table, First: st.at[t.get.first], KeyCol: st.at[t.get.rowKey()], Set: t.set}
+	if err := b.localSet(t.set, st.at); err != nil {
+		return target, err
+	}
+	if target.Defaults, err = b.defaults(table); err != nil {
+		return target, err
+	}
+	if target.Checks, err = b.checks(table); err != nil {
+		return target, err
+	}
+	if target.Guard, err = b.guard(table, exec.Write{Set: written(table, t.set)}); err != nil {
+		return target, err
+	}
+	target.Generated, err = b.generatedSet(table, 0, t.set)
+	return target, err
 }
 
 // keyConflict refuses to change the primary key of a table that the statement changes under two names: the row would move away from one of them.

@@ -1,8 +1,6 @@
 package table
 
 import (
-	"slices"
-
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/types"
@@ -106,11 +104,7 @@ func newInfo(t *catalog.Table) *info {
 			in.inKey[c.Ordinal] = false
 		}
 	}
-	for _, c := range t.Columns {
-		if c.Virtual() && in.computer == nil {
-			in.computer = t.Computer()
-		}
-	}
+	in.findComputer()
 	need := make([]bool, len(t.Columns)+1)
 	for _, p := range in.pk {
 		need[p.col] = true
@@ -132,15 +126,7 @@ func newInfo(t *catalog.Table) *info {
 			in.needed = append(in.needed, col)
 		}
 	}
-	if in.computer != nil {
-		in.needed = in.withSources(in.needed)
-		slices.Sort(in.needed)
-		for _, col := range in.needed {
-			if in.isVirtual(col) {
-				in.virtual = append(in.virtual, col)
-			}
-		}
-	}
+	in.needSources()
 	all := make([]int, 0, len(t.Columns)+1)
 	for i := range t.Columns {
 		all = append(all, i)

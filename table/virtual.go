@@ -22,6 +22,30 @@ func (c *computing) ready(in *info) {
 	c.by.Reset()
 }
 
+// findComputer sets the computer of a table that has virtual columns.
+func (in *info) findComputer() {
+	for _, c := range in.table.Columns {
+		if c.Virtual() {
+			in.computer = in.table.Computer()
+			return
+		}
+	}
+}
+
+// needSources adds to the needed columns those of which virtual ones are made.
+func (in *info) needSources() {
+	if in.computer == nil {
+		return
+	}
+	in.needed = in.withSources(in.needed)
+	slices.Sort(in.needed)
+	for _, col := range in.needed {
+		if in.isVirtual(col) {
+			in.virtual = append(in.virtual, col)
+		}
+	}
+}
+
 func (in *info) isVirtual(col int) bool {
 	return col < len(in.table.Columns) && in.table.Columns[col].Virtual()
 }
