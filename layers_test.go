@@ -83,6 +83,7 @@ var layers = map[string][]string{
 var libraryGates = map[string][]string{
 	"github.com/cockroachdb/pebble":          {"engine", "engine/wal", "internal/testkit"},
 	"go.etcd.io/raft":                        {"replica"},
+	"google.golang.org/protobuf":             {"replica"},
 	"vitess.io/vitess":                       {"types"},
 	"github.com/spf13/cobra":                 {"cmd/pando"},
 	"github.com/BurntSushi/toml":             {"server"},

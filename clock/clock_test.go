@@ -35,11 +35,14 @@ func TestManual(t *testing.T) {
 }
 
 func TestMachine(t *testing.T) {
-	before := clock.Mono()
+	before, boot := clock.Mono(), clock.Boot()
 	wall := (clock.Wall{}).NowMillis()
 	clock.Sleep(time.Millisecond)
 	if clock.Since(before) < time.Millisecond || clock.NowMillis() < wall || clock.Now().UnixMilli() < wall {
 		t.Error("time stands still")
+	}
+	if clock.Boot()-boot < time.Millisecond {
+		t.Error("the clock since the start of the machine stands still")
 	}
 	timer, ticker := clock.NewTimer(time.Millisecond), clock.NewTicker(time.Millisecond)
 	<-timer.C

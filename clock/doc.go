@@ -7,6 +7,7 @@
 //
 //   - Wall time: milliseconds since the Unix epoch as the operating system tells them. It may jump in both directions.
 //   - Monotonic time: a duration since process start that never goes back. Timeouts and latencies use it, nothing else.
+//   - Boot time: a duration since some moment of this machine that never goes back, and counts while it is suspended. Leases go by it.
 //   - Timestamp: the 64-bit MVCC timestamp, physical milliseconds << 18 | logical. Bit 63 is always clear, so that a
 //     timestamp survives a signed integer, and zero is never issued: it means "none".
 //

@@ -191,7 +191,7 @@ func TestIngestIsDurable(t *testing.T) {
 	mem := engine.NewMemFS()
 	e := open(t, engine.Options{Dir: "d", FS: mem})
 	setVersion(t, e, e.ApplyNoSync, "row2", "in the memtable")
-	if err := e.Ingest([]byte("ingested"), versionKey("row1"), versionKey("row3")); err != nil {
+	if err := e.IngestVersions([]byte("ingested"), versionKey("row1"), versionKey("row3")); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.SyncWAL(); err != nil {

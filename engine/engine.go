@@ -55,6 +55,7 @@ type Engine struct {
 	sinker     sinker
 	direct     directReads
 	counters   counters
+	tables     atomic.Uint64 // that were begun by NewTable
 }
 
 // counters are what Pebble's own metrics do not hold.
@@ -143,6 +144,9 @@ func (e *Engine) openLocked() error {
 	e.db = db
 	if err := e.openLog(); err != nil {
 		return errors.Join(err, db.Close())
+	}
+	if err := e.clearIncoming(); err != nil {
+		return errors.Join(fmt.Errorf("engine: directory of incoming tables: %w", err), e.log.Close(), db.Close())
 	}
 	e.opened.Store(true)
 	e.PollReads()

@@ -80,8 +80,8 @@ func (e *Engine) Excise(start, end []byte) error {
 	return e.db.Excise(context.Background(), pebble.KeyRange{Start: start, End: end})
 }
 
-// Ingest makes a table of versions, whose keys ascend, and puts it into the engine.
-func (e *Engine) Ingest(value []byte, keys ...[]byte) error {
+// IngestVersions makes a table of versions, whose keys ascend, and puts it into the engine.
+func (e *Engine) IngestVersions(value []byte, keys ...[]byte) error {
 	name := e.fs.PathJoin(e.opts.Dir, "ingested")
 	f, err := e.fs.Create(name, "test")
 	if err != nil {

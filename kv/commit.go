@@ -28,9 +28,10 @@ func (t *router) commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, erro
 	defer t.forget(sn)
 	start := sn.TS()
 	settings := t.c.settings.Load()
+	node, epoch := t.peer.Identity()
 	plan := commit.Plan{Start: start, Mutations: r.Mutations, Checks: t.peer.Relied(o, r.Mutations), Counters: r.Counters,
 		OnePhase: !settings.NoOnePhase, Async: !settings.NoAsync, Patience: readPatience, Own: cloned,
-		Node: t.node, NodeEpoch: t.epoch}
+		Node: node, NodeEpoch: epoch}
 	cache := t.c.regions.Load()
 	d := &driver{t: t, co: commit.New(plan), events: make(chan func() []commit.Step, 16)}
 	outcome := d.run(d.co.Begin(cache.sorted))

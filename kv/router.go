@@ -35,8 +35,6 @@ type router struct {
 	peer     *rpc.Peer
 	cleaners chan struct{}
 	stats    *RouterStats
-	// node and epoch name this node and its life: what earlier ones have locked belongs to nobody.
-	node, epoch uint64
 }
 
 // RouterStats count what a router does.
@@ -58,7 +56,6 @@ type CommitOptions struct {
 
 func newRouter(c *Client) *router {
 	t := &router{c: c, peer: c.peer, cleaners: make(chan struct{}, cleanersMax), stats: &c.routed}
-	t.node, t.epoch = t.peer.Identity()
 	return t
 }
 
@@ -136,8 +133,11 @@ func (t *router) scan(r *kvapi.ScanRequest) (resume []byte, err error) {
 	return t.scanPage(r, &pageSink{out: r.Sink})
 }
 
-// alive reports whether the coordinator of a lock may be alive.
-func (t *router) alive(node, epoch uint64) bool { return node != t.node || epoch == t.epoch }
+// alive reports whether the coordinator of a lock may be alive: all are on this node, which is the gateway, in this life.
+func (t *router) alive(node, epoch uint64) bool {
+	ownNode, ownEpoch := t.peer.Identity()
+	return node == ownNode && epoch == ownEpoch
+}
 
 var snapshots = sync.Pool{New: func() any { return new(Snapshot) }}
 

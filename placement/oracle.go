@@ -152,6 +152,14 @@ func (o *Oracle) Mark() clock.Timestamp {
 	return o.mark
 }
 
+// Restart goes on above a mark that another oracle may have issued timestamps up to, with a new window.
+func (o *Oracle) Restart(mark clock.Timestamp) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.last = max(o.last, mark)
+	o.mark = mark // the next timestamp is above, and saves a new one first
+}
+
 // Move lets another store keep the mark from now on; it has the present one already.
 func (o *Oracle) Move(store MarkStore) {
 	o.mu.Lock()

@@ -98,6 +98,10 @@ type Split struct {
 	Peers []uint64
 }
 
+// Members changes the peers of the region (CheckPeers says to which). It is the only command of its entry, which is raft's own: the
+// content is not this package's.
+type Members struct{ Peers []kvapi.Peer }
+
 // Meta is a command of region 0, whose content package placement/meta knows.
 type Meta struct{ Content []byte }
 
@@ -133,6 +137,12 @@ func (*Meta) Kind() Kind { return KindMeta }
 
 // Kind implements Command.
 func (*Renew) Kind() Kind { return KindRenew }
+
+// Kind implements Command.
+func (*Members) Kind() Kind { return 0 }
+
+func (*Members) appendTo([]byte) []byte  { panic("replica: a change of members is raft's entry") }
+func (*Members) readFrom(*codec.Decoder) {}
 
 // newCommand returns an empty command of a kind, nil if there is none.
 func newCommand(k Kind) Command {

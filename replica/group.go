@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"encoding/binary"
 	"fmt"
 	"log/slog"
 
@@ -30,6 +31,8 @@ const (
 //	Ready                              what is to be done now: send, append, apply
 //	Appended, Applied                  that was done, in the order in which it was asked for
 //
+// What it has by snapshot begins with StepSnapshot; the Append that follows says so, and Restored comes before Appended.
+//
 // Its only random choice, that of election timeouts, is raft's own, from crypto/rand; testing/cryptotest makes it repeatable.
 type Group struct {
 	region  *kvapi.Region
@@ -43,15 +46,14 @@ type Group struct {
 	// led is the term in which this replica leads, from is the index of that term's first entry: with it all of earlier terms is applied.
 	led, from uint64
 	end       uint64 // the last index of the log with what is on its way to the disk
+	lead      uint64 // the peer that leads, as far as it is known
 }
 
 // OpenGroup returns the replica of a region that is on a disk. store is whose it is.
 func OpenGroup(disk Disk, region *kvapi.Region, store uint64, logger *slog.Logger) (*Group, error) {
 	g := &Group{region: region}
-	for _, p := range region.Peers {
-		if p.Store == store {
-			g.peer = p.ID
-		}
+	if p, here := region.On(store); here {
+		g.peer = p.ID
 	}
 	if region.Mode != kvapi.ModeRaft || g.peer == 0 {
 		return nil, corrupt(fmt.Sprintf("region %d has no peer on store %d", region.ID, store))
@@ -69,6 +71,7 @@ func OpenGroup(disk Disk, region *kvapi.Region, store uint64, logger *slog.Logge
 	if g.log, err = openLog(disk, region); err != nil {
 		return nil, err
 	}
+	g.log.applied = g.applied
 	if g.applied.index < g.log.trunc.index || g.applied.index > g.log.last {
 		return nil, corrupt(fmt.Sprintf("region %d has applied %d of a log from %d to %d", region.ID, g.applied.index, g.log.trunc.index, g.log.last))
 	}
@@ -78,20 +81,33 @@ func OpenGroup(disk Disk, region *kvapi.Region, store uint64, logger *slog.Logge
 		return nil, corrupt(fmt.Sprintf("region %d has committed %d of a log up to %d", region.ID, commit, g.log.last))
 	}
 	g.log.hard.Commit = &commit
+	return g, g.start(logger)
+}
+
+// NewGroup returns a replica that has nothing yet: its first message is a snapshot.
+func NewGroup(disk Disk, region kvapi.RegionID, peer uint64, logger *slog.Logger) (*Group, error) {
+	r := &kvapi.Region{ID: region, Mode: kvapi.ModeRaft}
+	g := &Group{region: r, peer: peer, log: emptyLog(disk, r)}
+	return g, g.start(logger)
+}
+
+// start makes raft's part of the group.
+func (g *Group) start(logger *slog.Logger) (err error) {
 	g.end = g.log.last
-	g.setHard(&g.hard, g.log.hard.GetTerm(), g.log.hard.GetVote(), commit)
-	g.setHard(&g.written, g.log.hard.GetTerm(), g.log.hard.GetVote(), commit)
+	hard := g.log.hard
+	g.setHard(&g.hard, hard.GetTerm(), hard.GetVote(), hard.GetCommit())
+	g.setHard(&g.written, hard.GetTerm(), hard.GetVote(), hard.GetCommit())
 	g.node, err = raft.NewRawNode(&raft.Config{
 		ID: g.peer, ElectionTick: electionTicks, HeartbeatTick: heartbeatTicks, Storage: g.log, Applied: g.applied.index,
 		AsyncStorageWrites: true, MaxSizePerMsg: messageBytesMax, MaxCommittedSizePerReady: messagesBytesMax,
 		MaxUncommittedEntriesSize: uncommittedBytesMax,
 		MaxInflightMsgs:           messagesMax, MaxInflightBytes: messagesBytesMax, CheckQuorum: true, PreVote: true,
-		DisableProposalForwarding: true, StepDownOnRemoval: true, Logger: raftLogger{logger, region.ID},
+		DisableProposalForwarding: true, StepDownOnRemoval: true, Logger: raftLogger{logger, g.region.ID},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("replica: region %d: %w", region.ID, err)
+		return fmt.Errorf("replica: region %d: %w", g.region.ID, err)
 	}
-	return g, nil
+	return nil
 }
 
 func (g *Group) setHard(h *raftpb.HardState, term, vote, commit uint64) {
@@ -112,14 +128,19 @@ func (g *Group) AppliedIndex() uint64 { return g.applied.index }
 
 // sole reports whether this replica is the only voter, which nobody can depose.
 func (g *Group) sole() bool {
-	voters := 0
 	for _, p := range g.region.Peers {
-		if !p.Learner {
-			voters++
+		if p.ID == g.peer {
+			return !p.Learner && g.region.Voters() == 1
 		}
 	}
-	return voters == 1
+	return false
 }
+
+// Lead returns the peer that leads in the present term, 0 if that is not known.
+func (g *Group) Lead() uint64 { return g.lead }
+
+// Term returns the present term.
+func (g *Group) Term() uint64 { return g.hard.GetTerm() }
 
 // Leads returns the term in which this replica leads and has applied all entries of earlier terms. Whether it may still serve reads
 // without asking the others is another question, to which the answer is yes where there are none.
@@ -146,15 +167,111 @@ func (g *Group) Propose(term uint64, content []byte) (index uint64, ok bool) {
 	return g.end, true
 }
 
+// ProposeChange appends an entry to the log, in a term, that changes the region's peers. It is as Propose; what raft refuses for the
+// moment, because another change is not applied, becomes an entry without content.
+func (g *Group) ProposeChange(term uint64, peers []kvapi.Peer) (index uint64, ok bool) {
+	if g.led != term || CheckPeers(g.region, peers) != nil {
+		return 0, false
+	}
+	change, err := encodeChange(g.region, peers)
+	if err != nil || g.node.ProposeConfChange(change) != nil {
+		return 0, false
+	}
+	g.end++
+	return g.end, true
+}
+
+// Change is a change of members that was applied, for ApplyChange.
+type Change struct {
+	change *raftpb.ConfChangeV2
+}
+
+// DecodeChange returns what an entry that changes members makes of a region; nil if it changes nothing, because it was made for another
+// epoch.
+func DecodeChange(r *kvapi.Region, c Committed) (*kvapi.Region, *Change, error) {
+	next, change, err := decodeChange(r, c.Content)
+	if err != nil || next == nil {
+		return nil, nil, err
+	}
+	return next, &Change{change}, nil
+}
+
+// ApplyChange tells raft of a change that Apply has brought. It comes before Applied.
+func (g *Group) ApplyChange(c *Change) { g.node.ApplyConfChange(c.change) }
+
+// ReadIndex asks whether this replica still leads: Ready returns id in Reads once a majority has answered.
+func (g *Group) ReadIndex(id uint64) {
+	g.node.ReadIndex(binary.BigEndian.AppendUint64(nil, id))
+}
+
+// Transfer asks the leader, which may be this replica, to hand the lead to a peer.
+func (g *Group) Transfer(peer uint64) { g.node.TransferLeader(peer) }
+
+// ReportSnapshot tells what became of a snapshot that Ready asked to be sent.
+func (g *Group) ReportSnapshot(peer uint64, taken bool) {
+	status := raft.SnapshotFailure
+	if taken {
+		status = raft.SnapshotFinish
+	}
+	g.node.ReportSnapshot(peer, status)
+}
+
+// StepSnapshot tells that a snapshot of the region has arrived from its leader, in a term, and waits to be put in. If raft has no use for it, the next Append has none.
+func (g *Group) StepSnapshot(from, term uint64, region *kvapi.Region, index, indexTerm uint64) {
+	kind := raftpb.MsgSnap
+	to := g.peer
+	m := &raftpb.Message{Type: &kind, From: &from, To: &to, Term: &term, Snapshot: &raftpb.Snapshot{
+		Metadata: &raftpb.SnapshotMetadata{ConfState: confState(region), Index: &index, Term: &indexTerm}}}
+	_ = g.node.Step(m)
+}
+
+// Restored tells that the state has been replaced by that of the snapshot in a, in one step with the records of a.
+func (g *Group) Restored(a *Append, region *kvapi.Region, gcPoint clock.Timestamp) {
+	g.applied = applyState{index: a.SnapshotIndex, term: a.snapshotTerm, gcPoint: gcPoint}
+	g.region = region
+	g.log.restart(region, g.applied)
+	g.end = a.SnapshotIndex
+}
+
+// PeerStatus is what a leader knows of a peer.
+type PeerStatus struct {
+	Peer, Match uint64
+	// Active: it has answered since the last election timeout. Snapshot is the index of the snapshot that it waits for, 0 if for none.
+	Active   bool
+	Snapshot uint64
+}
+
+// Peers returns what this replica knows of the others; nothing unless it leads.
+func (g *Group) Peers() (out []PeerStatus) {
+	if g.led == 0 {
+		return nil
+	}
+	g.node.WithProgress(func(id uint64, _ raft.ProgressType, pr tracker.Progress) {
+		st := PeerStatus{Peer: id, Match: pr.Match, Active: pr.RecentActive || id == g.peer}
+		if pr.State == tracker.StateSnapshot {
+			st.Snapshot = pr.PendingSnapshot
+		}
+		out = append(out, st)
+	})
+	return out
+}
+
 // Effects are what is to be done. What is nil or empty is not.
 type Effects struct {
 	// Send may leave at once.
 	Send []Message
+	// Snapshots are wanted by these peers.
+	Snapshots []SnapshotRequest
+	// Reads are the ReadIndex that a majority has answered.
+	Reads []uint64
 	// Append goes to the log; then Appended is told. Those of several Readys are appended in order.
 	Append *Append
 	// Apply goes into the state; then Applied is told. All of it has been appended before.
 	Apply *Apply
 }
+
+// SnapshotRequest asks for the region's state, as of Index or later, to be sent to a peer in a term.
+type SnapshotRequest struct{ Peer, Term, Index uint64 }
 
 // Append is what is to be logged: Write puts it into a batch, which must be synced if Sync, before Appended is told.
 type Append struct {
@@ -163,13 +280,16 @@ type Append struct {
 	hard      bool
 	responses []*raftpb.Message
 	Sync      bool
+	// SnapshotIndex, if not 0, is that of a snapshot whose state replaces the region's, and what is to be written goes in with it.
+	SnapshotIndex, snapshotTerm uint64
 }
 
-// Committed is an entry of the log that is committed. Content is empty in an entry with which a leader begins its term.
+// Committed is an entry of the log that is committed. Content is empty in an entry with which a leader begins its term. Conf: it is for
+// DecodeChange.
 type Committed struct {
 	Index, Term uint64
 	Content     []byte
-	conf        bool
+	Conf        bool
 }
 
 // Apply are committed entries in order.
@@ -196,18 +316,28 @@ func (g *Group) Ready() (fx Effects) {
 			g.led, g.from = s.GetTerm(), g.end
 		}
 	}
+	if rd.SoftState != nil {
+		g.lead = rd.SoftState.Lead
+	}
+	for _, r := range rd.ReadStates {
+		if len(r.RequestCtx) == 8 {
+			fx.Reads = append(fx.Reads, binary.BigEndian.Uint64(r.RequestCtx))
+		}
+	}
 	for _, m := range rd.Messages {
-		switch m.GetTo() {
-		case raft.LocalAppendThread:
+		switch to := m.GetTo(); {
+		case to == raft.LocalAppendThread:
 			fx.Append = g.toAppend(m)
-		case raft.LocalApplyThread:
+		case m.GetType() == raftpb.MsgSnap:
+			fx.Snapshots = append(fx.Snapshots, SnapshotRequest{Peer: to, Term: m.GetTerm(), Index: m.GetSnapshot().GetMetadata().GetIndex()})
+		case to == raft.LocalApplyThread:
 			a := &Apply{message: m, Entries: make([]Committed, len(m.GetEntries()))}
 			for i, e := range m.GetEntries() {
-				a.Entries[i] = Committed{Index: e.GetIndex(), Term: e.GetTerm(), Content: e.GetData(), conf: e.GetType() != raftpb.EntryNormal}
+				a.Entries[i] = Committed{Index: e.GetIndex(), Term: e.GetTerm(), Content: e.GetData(), Conf: e.GetType() != raftpb.EntryNormal}
 			}
 			fx.Apply = a
 		default:
-			fx.Send = append(fx.Send, Message{m})
+			fx.Send = append(fx.Send, Message{m: m})
 		}
 	}
 	return fx
@@ -222,6 +352,10 @@ func (g *Group) toAppend(m *raftpb.Message) *Append {
 	voted := g.hard.GetTerm() != g.written.GetTerm() || g.hard.GetVote() != g.written.GetVote()
 	a.hard = voted || len(a.entries) > 0 && g.hard.GetCommit() != g.written.GetCommit()
 	a.Sync = len(a.entries) > 0 || voted
+	if s := m.GetSnapshot().GetMetadata(); s.GetIndex() != 0 {
+		a.SnapshotIndex, a.snapshotTerm, a.hard = s.GetIndex(), s.GetTerm(), true
+		assert.That(len(a.entries) == 0, "replica: no entries come with a snapshot")
+	}
 	if a.hard {
 		g.setHard(&g.written, g.hard.GetTerm(), g.hard.GetVote(), g.hard.GetCommit())
 	}
@@ -235,6 +369,13 @@ func (a *Append) Empty() bool { return len(a.entries) == 0 && !a.hard }
 func (a *Append) Write(b Records) {
 	g := a.g
 	id := g.region.ID
+	if a.SnapshotIndex != 0 {
+		// All of it is one step with the state (L7). The vote is the last that raft has asked to keep.
+		b.DeleteRange(entryKey(id, 0), entryKey(id, ^uint64(0)))
+		b.Set(recordKey(id, recordTruncated), truncated{a.SnapshotIndex, a.snapshotTerm}.encode())
+		b.Set(recordKey(id, recordHard), encodeHard(g.written.GetTerm(), g.written.GetVote(), a.SnapshotIndex))
+		return
+	}
 	if a.hard {
 		b.Set(recordKey(id, recordHard), encodeHard(g.written.GetTerm(), g.written.GetVote(), min(g.written.GetCommit(), a.lastAfter())))
 	}
@@ -253,6 +394,15 @@ func (a *Append) Write(b Records) {
 	g.log.append(a.entries)
 }
 
+// WriteCommit puts into a batch of the log, which must be synced, that the log is committed up to an index that is applied.
+func (g *Group) WriteCommit(b Records, index uint64) {
+	if index <= g.written.GetCommit() {
+		return
+	}
+	g.setHard(&g.written, g.written.GetTerm(), g.written.GetVote(), index)
+	b.Set(recordKey(g.region.ID, recordHard), encodeHard(g.written.GetTerm(), g.written.GetVote(), index))
+}
+
 // lastAfter is the last index once a is written.
 func (a *Append) lastAfter() uint64 {
 	if n := len(a.entries); n > 0 {
@@ -268,7 +418,7 @@ func (g *Group) Appended(a *Append) (send []Message) { return g.deliver(a.respon
 func (g *Group) deliver(responses []*raftpb.Message) (send []Message) {
 	for _, m := range responses {
 		if m.GetTo() != g.peer {
-			send = append(send, Message{m})
+			send = append(send, Message{m: m})
 			continue
 		}
 		// It answers with an error where the message is outdated, which raft has found out by then.
@@ -289,6 +439,7 @@ func (g *Group) Applied(a *Apply, region *kvapi.Region, gcPoint clock.Timestamp)
 	g.region, g.log.region, g.applied.gcPoint = region, region, gcPoint
 	assert.That(last.Index > g.applied.index && last.Index <= g.log.last, "replica: what is applied was appended (L1)")
 	g.applied.index, g.applied.term = last.Index, last.Term
+	g.log.applied = g.applied
 	g.deliver(a.message.GetResponses())
 	g.log.trim(g.applied.index)
 }
@@ -300,9 +451,9 @@ type Truncation struct {
 	to   truncated
 }
 
-// Truncate returns what can go of the log: up to the index that is applied in tables (L2), and that all voters have. nil: less than
-// least entries.
-func (g *Group) Truncate(least uint64) (*Truncation, error) {
+// Truncate returns what can go of the log: up to the index that is applied in tables (L2), and that the others have. keep is how many
+// entries are kept for them at most; who is further behind gets a snapshot. nil: less than least entries can go.
+func (g *Group) Truncate(least, keep uint64) (*Truncation, error) {
 	b, found, err := g.log.disk.Flushed(recordKey(g.region.ID, recordApply))
 	if err != nil || !found {
 		return nil, err
@@ -312,14 +463,28 @@ func (g *Group) Truncate(least uint64) (*Truncation, error) {
 		return nil, err
 	}
 	to := min(s.index, g.applied.index)
-	if g.led == 0 && !g.sole() {
-		to = g.log.trunc.index // the leader knows who needs what; there are no snapshots yet
+	bound := to // up to which nobody is waited for
+	if keep < to {
+		bound -= keep
+	} else {
+		bound = 0
 	}
-	g.node.WithProgress(func(id uint64, _ raft.ProgressType, pr tracker.Progress) {
-		if id != g.peer {
-			to = min(to, pr.Match)
-		}
-	})
+	switch {
+	case g.sole() && len(g.region.Peers) == 1:
+	case g.led == 0:
+		to = min(to, bound) // the leader knows who needs what; a new one may be this
+	default:
+		g.node.WithProgress(func(id uint64, _ raft.ProgressType, pr tracker.Progress) {
+			if id == g.peer {
+				return
+			}
+			has := pr.Match
+			if pr.State == tracker.StateSnapshot {
+				has = max(has, pr.PendingSnapshot)
+			}
+			to = min(to, max(has, bound))
+		})
+	}
 	if to < g.log.trunc.index+max(least, 1) {
 		return nil, nil
 	}

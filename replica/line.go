@@ -182,7 +182,10 @@ func (m *member) propose(head *place) error {
 		return nil
 	}
 	f.results = make([]Result, len(f.entry.Commands))
-	content := f.entry.Append(make([]byte, 0, size+size/8))
+	var content []byte
+	if _, f.members = f.entry.Commands[0].(*Members); !f.members {
+		content = f.entry.Append(make([]byte, 0, size+size/8))
+	}
 	st := &m.s.Stats
 	st.Entries.Inc()
 	st.EntryBytes.Add(uint64(len(content)))
@@ -209,7 +212,9 @@ func (m *member) fly(f *flight, content []byte) error {
 	m.mu.Lock()
 	assert.That(m.flight == nil, "replica: one entry is in flight")
 	ok := !m.stopped
-	if ok {
+	if ok && f.members {
+		f.index, ok = m.core.ProposeChange(f.term, f.entry.Commands[0].(*Members).Peers)
+	} else if ok {
 		f.index, ok = m.core.Propose(f.term, content)
 	}
 	if !ok {

@@ -34,6 +34,7 @@ type Records interface {
 type groupLog struct {
 	disk     Disk
 	region   *kvapi.Region
+	applied  applyState
 	hard     *raftpb.HardState // as read
 	trunc    truncated
 	last     uint64
@@ -41,6 +42,11 @@ type groupLog struct {
 	cache    []*raftpb.Entry // consecutive, up to last; those in front are left out
 	bytes    int             // of their content
 	held     int64           // bytes of entries appended and not truncated since the group was opened
+}
+
+// emptyLog is that of a replica that waits for its first snapshot.
+func emptyLog(disk Disk, region *kvapi.Region) *groupLog {
+	return &groupLog{disk: disk, region: region, hard: &raftpb.HardState{Term: new(uint64), Vote: new(uint64), Commit: new(uint64)}}
 }
 
 // openLog reads a region's log.
@@ -153,15 +159,7 @@ func (l *groupLog) cached(index uint64) *raftpb.Entry {
 
 // InitialState implements raft.Storage.
 func (l *groupLog) InitialState() (*raftpb.HardState, *raftpb.ConfState, error) {
-	conf := &raftpb.ConfState{}
-	for _, p := range l.region.Peers {
-		if p.Learner {
-			conf.Learners = append(conf.Learners, p.ID)
-		} else {
-			conf.Voters = append(conf.Voters, p.ID)
-		}
-	}
-	return l.hard, conf, nil
+	return l.hard, confState(l.region), nil
 }
 
 // Entries implements raft.Storage.
@@ -225,7 +223,17 @@ func (l *groupLog) LastIndex() (uint64, error) { return l.last, nil }
 // FirstIndex implements raft.Storage.
 func (l *groupLog) FirstIndex() (uint64, error) { return l.trunc.index + 1, nil }
 
-// Snapshot implements raft.Storage. There are none yet: logs are not truncated beyond the slowest voter.
+// Snapshot implements raft.Storage: it says from where on a peer could go on that is given the state as it is applied now. Who drives the
+// group sends it, as it is then.
 func (l *groupLog) Snapshot() (*raftpb.Snapshot, error) {
-	return nil, raft.ErrSnapshotTemporarilyUnavailable
+	index, term := l.applied.index, l.applied.term
+	return &raftpb.Snapshot{Metadata: &raftpb.SnapshotMetadata{ConfState: confState(l.region), Index: &index, Term: &term}}, nil
+}
+
+// restart is told that the state has been replaced by that of an index: the log is empty and goes on behind it.
+func (l *groupLog) restart(region *kvapi.Region, s applyState) {
+	l.region, l.applied = region, s
+	l.trunc = truncated{s.index, s.term}
+	l.last, l.lastTerm = s.index, s.term
+	l.cache, l.bytes, l.held = nil, 0, 0
 }

@@ -5,43 +5,61 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/internal/assert"
 	"github.com/pandodb/pando/kvapi"
 )
 
-// applyBytesMax bounds a batch of applications.
-const applyBytesMax = 4 << 20
+const (
+	// applyBytesMax bounds a batch of applications.
+	applyBytesMax = 4 << 20
+	// keepEntries, and about keepBytes, of a log are kept for peers that are behind. Who is further behind gets a snapshot.
+	keepEntries = 64 << 10
+	keepBytes   = 64 << 20
+	// heardMax bounds the bytes of messages that a group is handed while it syncs; further ones are dropped.
+	heardMax = 32 << 20
+)
 
 func beUint64(b []byte) uint64 { return binary.BigEndian.Uint64(b) }
 
 // member is a replica of this store and who drives it: whoever has something for the group takes the driver's place if it is free, and
 // does what the group asks for until it asks for nothing more. So a committer syncs the log itself, as wal.Log's callers do, and
-// no goroutine hands it on.
-//
-// With one voter nothing else waits for the driver meanwhile. A group with others has messages and ticks to answer while its log is
-// synced: appends then need a writer of their own, which comes with the second store.
+// no goroutine hands it on. Messages are handed to the group as they come; what it has to say to them waits while its log is synced.
 type member struct {
 	s    *Set
 	line line
 	term atomic.Uint64 // what Term returns, 0 if it does not lead
 
-	mu      sync.Mutex // guards what follows; a leaf
+	mu      sync.Mutex // guards what follows; a leaf, but for the mutex of the Set's learned stores
 	core    *Group
 	driven  bool
 	flight  *flight // the entry in flight
-	stopped bool    // after an error
+	stopped bool    // after an error, or once it is no replica any more
 	begun   bool    // started is closed
+	// heard are the bytes of messages since the driver last asked what to do.
+	heard    int
+	incoming *incoming // a snapshot that waits to be put in
+	reads    map[uint64]chan error
+	lastRead uint64
+	sending  map[uint64]bool // peers that a snapshot is being sent to
+	elected  time.Duration   // clock.Boot when it was found to lead
+	seen     leadership      // as it was told of
 
 	// started is closed once a group of one voter is led, or never will be.
 	started chan struct{}
 }
 
+// leadership is who leads a group, as far as a replica knows.
+type leadership struct{ term, peer uint64 }
+
 // flight is an entry on its way.
 type flight struct {
 	index, term uint64
 	entry       Entry
+	members     bool // it changes the members
 	results     []Result
 	err         error
 	done        chan struct{} // has room for one
@@ -71,33 +89,83 @@ func (m *member) drive() {
 		return
 	}
 	m.driven = true
-	for !m.stopped && m.core.HasReady() {
+	m.driveOn()
+}
+
+// driveOn is drive for who has taken the driver's place. The caller holds mu.
+func (m *member) driveOn() {
+	for !m.stopped && (m.beginInstall() || m.core.HasReady()) {
 		if err := m.once(); err != nil {
 			m.stop(err)
+			if in := m.incoming; in != nil {
+				m.incoming = nil
+				in.done <- err
+			}
 		}
 	}
 	m.driven = false
 }
 
+// wake has a goroutine drive, if there is something to do and nobody does. The caller holds mu.
+func (m *member) wake() {
+	if m.driven || m.stopped || m.incoming == nil && !m.core.HasReady() || !m.s.enterDriver() {
+		return
+	}
+	m.driven = true
+	go func() {
+		defer m.s.drivers.Done()
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.driveOn()
+	}()
+}
+
 // once does what one Ready asks for. It is called with mu, and lets go of it while it works.
 func (m *member) once() error {
 	fx := m.core.Ready()
+	m.heard = 0
+	for _, want := range fx.Snapshots {
+		m.sendSnapshot(want)
+	}
+	for _, id := range fx.Reads {
+		m.answerRead(id, nil)
+	}
+	if fx.Append == nil && len(fx.Send) > 0 {
+		m.send(fx.Send)
+	}
 	if fx.Append != nil {
-		if err := m.append(fx.Append); err != nil {
+		if err := m.append(fx.Append, fx.Send); err != nil {
 			return err
 		}
 	}
+	m.endInstall(fx.Append)
+	var removed bool
 	if fx.Apply != nil {
-		region, gcPoint := m.core.region, m.core.applied.gcPoint
+		out := applied{region: m.core.region, gcPoint: m.core.applied.gcPoint}
 		m.mu.Unlock()
-		region, gcPoint, err := m.apply(fx.Apply, region, gcPoint)
+		err := m.apply(fx.Apply, &out)
 		m.mu.Lock()
 		if err != nil {
 			return err
 		}
-		m.core.Applied(fx.Apply, region, gcPoint)
+		for _, c := range out.changes {
+			m.core.ApplyChange(c)
+		}
+		m.core.Applied(fx.Apply, out.region, out.gcPoint)
+		if p, here := out.region.On(m.s.o.Store); len(out.changes) > 0 && (!here || p.ID != m.core.peer) {
+			removed = true
+		}
 	}
-	if term, ok := m.core.Leads(); ok && m.core.sole() {
+	m.look()
+	if removed {
+		return m.remove()
+	}
+	return nil
+}
+
+// look takes note of who leads. The caller holds mu.
+func (m *member) look() {
+	if term, ok := m.core.Leads(); ok {
 		m.term.Store(term)
 		m.begin()
 	} else {
@@ -106,15 +174,38 @@ func (m *member) once() error {
 	if f := m.flight; f != nil && m.core.led != f.term {
 		m.land(kvapi.ErrUndetermined)
 	}
-	return nil
+	if m.core.led == 0 && len(m.reads) > 0 {
+		m.failReads()
+	}
+	now := leadership{m.core.Term(), m.core.lead}
+	if m.core.led != 0 {
+		now = leadership{m.core.led, m.core.peer}
+	}
+	if now == m.seen {
+		return
+	}
+	before := m.seen
+	m.seen = now
+	if now.peer == m.core.peer && (before.term != now.term || before.peer != now.peer) {
+		m.elected = clock.Boot()
+		m.s.Stats.Elections.Inc()
+	}
+	m.s.leaderChanged(m.core.region, before, now, m.core.peer)
 }
 
-// append logs and syncs. The caller holds mu.
-func (m *member) append(a *Append) error {
-	if !a.Empty() {
+// append logs and syncs, and sends what may leave before that, and what may after. The caller holds mu.
+func (m *member) append(a *Append, first []Message) error {
+	if a.SnapshotIndex != 0 {
+		if err := m.install(a); err != nil {
+			return err
+		}
+	} else if !a.Empty() {
 		b := m.s.o.Engine.NewBatch()
 		a.Write(b)
+		to := m.core.region
 		m.mu.Unlock()
+		m.s.send(to, m.core.peer, first)
+		first = nil
 		began := clock.Mono()
 		err := m.s.log(b, a.Sync)
 		m.s.Stats.AppendNanos.ObserveDuration(clock.Since(began))
@@ -123,10 +214,13 @@ func (m *member) append(a *Append) error {
 			return fmt.Errorf("replica: log of region %d: %w", m.core.region.ID, err)
 		}
 	}
-	// Who else there may be to send to gets nothing: a transport comes with the second store.
-	m.core.Appended(a)
+	m.send(first)
+	m.send(m.core.Appended(a))
 	return nil
 }
+
+// send sends messages to other replicas. The caller holds mu.
+func (m *member) send(messages []Message) { m.s.send(m.core.region, m.core.peer, messages) }
 
 // land tells who waits for the entry in flight how it ended. The caller holds mu.
 func (m *member) land(err error) {
@@ -147,99 +241,163 @@ func (m *member) begin() {
 
 // stop ends the group after an error of the log, the disk or the machine. The caller holds mu.
 func (m *member) stop(err error) {
-	m.stopped = true
-	m.term.Store(0)
-	m.land(kvapi.ErrUndetermined)
-	m.begin()
+	m.halt(kvapi.ErrUndetermined)
 	m.s.fail(err)
 }
 
-// applied is what an entry left to be told of once its batch is visible.
+// halt lets nobody wait for the group any more. The caller holds mu.
+func (m *member) halt(err error) {
+	m.stopped = true
+	m.term.Store(0)
+	m.land(err)
+	m.begin()
+	m.failReads()
+	if in := m.incoming; in != nil && !in.installing {
+		m.incoming = nil
+		in.done <- kvapi.ErrClosed
+	}
+}
+
+// appliedEntry is what an entry left to be told of once its batch is visible.
 type appliedEntry struct {
 	at       Position
 	commands []Command
 	left     *kvapi.Region
 	right    *kvapi.Region
+	changed  *kvapi.Region // by a change of members
 }
 
-// apply brings entries into the state, in batches that each say up to where they go (A1). It returns the region and its safepoint as
-// they are then.
-func (m *member) apply(a *Apply, region *kvapi.Region, gcPoint clock.Timestamp) (*kvapi.Region, clock.Timestamp, error) {
+// applied is what a region is after entries.
+type applied struct {
+	region  *kvapi.Region
+	gcPoint clock.Timestamp
+	changes []*Change // of members
+}
+
+// apply brings entries into the state, in batches that each say up to where they go (A1).
+func (m *member) apply(a *Apply, out *applied) error {
 	began := clock.Mono()
 	b := m.s.o.Engine.NewBatch()
 	defer b.Close()
 	var done []appliedEntry
 	for i, c := range a.Entries {
-		if c.conf {
-			return nil, 0, corrupt(fmt.Sprintf("log of region %d: entry %d changes its members, which this program cannot", region.ID, c.Index))
-		}
-		if len(c.Content) > 0 {
-			entry, results, err := m.content(c)
+		if len(c.Content) > 0 || c.Conf {
+			d, err := m.applyEntry(b, c, out)
 			if err != nil {
-				return nil, 0, fmt.Errorf("replica: region %d, entry %d: %w", region.ID, c.Index, err)
-			}
-			d := appliedEntry{at: Position{Region: region, Index: c.Index, Term: c.Term}}
-			for k, command := range entry.Commands {
-				if entry.Epoch != region.Epoch {
-					results[k] = Result{Stale: true}
-					continue
-				}
-				switch c := command.(type) {
-				case *Split:
-					assert.That(len(entry.Commands) == 1, "replica: a split is alone in its entry")
-					d.left, d.right = halves(region, c)
-					WriteRegion(b, d.left)
-					Create(b, d.right, gcPoint)
-					region = d.left
-				case *GCPoint:
-					gcPoint = max(gcPoint, c.TS)
-				default:
-					if results[k], err = m.s.o.Machine.Apply(b, d.at, command); err != nil {
-						return nil, 0, fmt.Errorf("replica: apply entry %d of region %d: %w", d.at.Index, region.ID, err)
-					}
-				}
-				d.commands = append(d.commands, command)
+				return err
 			}
 			done = append(done, d)
 		}
 		last := i == len(a.Entries)-1
-		if !last && b.Len() < applyBytesMax && (len(done) == 0 || done[len(done)-1].right == nil) {
+		if !last && b.Len() < applyBytesMax && (len(done) == 0 || done[len(done)-1].right == nil && done[len(done)-1].changed == nil) {
 			continue
 		}
-		m.core.WriteApplied(b, c, gcPoint)
+		m.core.WriteApplied(b, c, out.gcPoint)
 		if err := m.s.o.Engine.ApplyUnlogged(b); err != nil {
-			return nil, 0, err
+			return err
 		}
 		if err := m.tell(done); err != nil {
-			return nil, 0, err
+			return err
 		}
 		done = done[:0]
 		b.Reset()
 	}
 	m.s.Stats.ApplyNanos.ObserveDuration(clock.Since(began))
 	m.landed(a)
-	return region, gcPoint, nil
+	return nil
+}
+
+// applyEntry puts what an entry changes into a batch.
+func (m *member) applyEntry(b *engine.Batch, c Committed, out *applied) (d appliedEntry, err error) {
+	d.at = Position{Region: out.region, Index: c.Index, Term: c.Term}
+	if c.Conf {
+		next, change, err := DecodeChange(out.region, c)
+		if err != nil {
+			return d, fmt.Errorf("replica: region %d, entry %d: %w", out.region.ID, c.Index, err)
+		}
+		results := m.results(c)
+		if next == nil {
+			if results != nil {
+				results[0] = Result{Stale: true}
+			}
+			return d, nil
+		}
+		WriteRegion(b, next)
+		d.changed, out.region = next, next
+		out.changes = append(out.changes, change)
+		return d, nil
+	}
+	entry, results, err := m.content(c)
+	if err != nil {
+		return d, fmt.Errorf("replica: region %d, entry %d: %w", out.region.ID, c.Index, err)
+	}
+	for k, command := range entry.Commands {
+		if entry.Epoch != out.region.Epoch {
+			results[k] = Result{Stale: true}
+			continue
+		}
+		switch c := command.(type) {
+		case *Split:
+			assert.That(len(entry.Commands) == 1, "replica: a split is alone in its entry")
+			d.left, d.right = halves(out.region, c)
+			WriteRegion(b, d.left)
+			Create(b, d.right, out.gcPoint)
+			out.region = d.left
+		case *GCPoint:
+			out.gcPoint = max(out.gcPoint, c.TS)
+		default:
+			if results[k], err = m.s.o.Machine.Apply(b, d.at, command); err != nil {
+				return d, fmt.Errorf("replica: apply entry %d of region %d: %w", d.at.Index, out.region.ID, err)
+			}
+		}
+		d.commands = append(d.commands, command)
+	}
+	return d, nil
 }
 
 // tell tells the machine of what has become visible.
 func (m *member) tell(done []appliedEntry) error {
 	for i := range done {
 		d := &done[i]
-		if d.right == nil {
+		switch {
+		case d.changed != nil:
+			if err := m.logCommit(d.at.Index); err != nil {
+				return err
+			}
+			m.s.o.Machine.Changed(d.changed)
+			m.s.membersChanged(d.at, d.changed)
+		case d.right != nil:
+			// What the right half writes to the log comes behind this: a crash cannot leave its votes and entries without the split.
+			if err := m.logCommit(d.at.Index); err != nil {
+				return err
+			}
+			// The machine knows the right half before that applies anything. Who proposes to it before it is led waits for that.
+			right, err := m.s.add(d.right)
+			if err != nil {
+				return err
+			}
+			m.s.o.Machine.Split(d.left, d.right)
+			if _, leads := m.Term(); right.core.sole() || leads {
+				right.campaign()
+			}
+		default:
 			m.s.o.Machine.Applied(d.at, d.commands)
-			continue
-		}
-		// The machine knows the right half before that applies anything. Who proposes to it before it is led waits for that.
-		right, err := m.s.add(d.right)
-		if err != nil {
-			return err
-		}
-		m.s.o.Machine.Split(d.left, d.right)
-		if right.core.sole() {
-			right.campaign()
 		}
 	}
 	return nil
+}
+
+// logCommit logs and syncs that the log is committed up to an index, so that what is applied there will be applied again after a crash
+// before the replica does anything else.
+func (m *member) logCommit(index uint64) error {
+	if len(m.core.region.Peers) == 1 {
+		return nil // the only voter applies all of its log before it does anything else
+	}
+	b := m.s.o.Engine.NewBatch()
+	m.mu.Lock()
+	m.core.WriteCommit(b, index)
+	m.mu.Unlock()
+	return m.s.log(b, true)
 }
 
 // content returns an entry's commands, and where their results go.
@@ -254,6 +412,16 @@ func (m *member) content(c Committed) (e Entry, results []Result, err error) {
 	return e, make([]Result, len(e.Commands)), err
 }
 
+// results returns where the result of an entry that changes members goes, nil if nobody waits for it here.
+func (m *member) results(c Committed) []Result {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if f := m.flight; f != nil && f.index == c.Index && f.term == c.Term {
+		return f.results
+	}
+	return nil
+}
+
 // landed ends the flight if its entry is among those applied, or another is at its place.
 func (m *member) landed(a *Apply) {
 	m.mu.Lock()
@@ -265,6 +433,8 @@ func (m *member) landed(a *Apply) {
 	for _, c := range a.Entries {
 		switch {
 		case c.Index != f.index:
+		case c.Term == f.term && f.members && !c.Conf:
+			m.land(errNotNow) // raft has made an entry without content of it
 		case c.Term == f.term:
 			m.land(nil)
 		default:
@@ -294,10 +464,14 @@ func (m *member) truncate(entries uint64, bytes int64) (held int64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l := m.core.log
-	if m.stopped || l.last-l.trunc.index < entries && l.held < bytes {
+	if m.stopped || m.incoming != nil || l.last-l.trunc.index < entries && l.held < bytes {
 		return 0, nil
 	}
-	t, err := m.core.Truncate(1)
+	keep := uint64(keepEntries)
+	if l.held > keepBytes {
+		keep = keep * keepBytes / uint64(l.held)
+	}
+	t, err := m.core.Truncate(1, keep)
 	if err != nil || t == nil {
 		return l.held, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"go.etcd.io/raft/v3/raftpb"
 
+	"github.com/pandodb/pando/internal/assert"
 	"github.com/pandodb/pando/internal/codec"
 	"github.com/pandodb/pando/kvapi"
 )
@@ -14,11 +15,18 @@ import (
 // messageVersion begins each message.
 const messageVersion = 1
 
+// kindGone is the kind of the message that says that its receiver is no member any more.
+const kindGone = 255
+
 // ErrMessage wraps whatever is wrong with the bytes of a message.
 var ErrMessage = errors.New("replica: malformed message")
 
 // Message is what the replicas of a region send each other.
-type Message struct{ m *raftpb.Message }
+type Message struct {
+	m *raftpb.Message
+	// gone, if not 0, makes this no message of raft's: the peer that it is for is no member any more, as of this conf version.
+	gone uint32
+}
 
 // From and To return the peers.
 func (m Message) From() uint64 { return m.m.GetFrom() }
@@ -35,6 +43,7 @@ func (m Message) String() string {
 
 // Step tells that a message has arrived.
 func (g *Group) Step(m Message) {
+	assert.That(m.gone == 0, "replica: only what is raft's is stepped")
 	// It answers with an error where it has no use for the message, which senders do not hear of either way.
 	_ = g.node.Step(m.m)
 }
@@ -48,6 +57,10 @@ var messageTypes = [...]raftpb.MessageType{
 // Append appends the encoding of m; doc.go has the format. ok is false for a message that cannot be sent.
 func (m Message) Append(b []byte) (out []byte, ok bool) {
 	r := m.m
+	if m.gone != 0 {
+		b = codec.AppendUint(codec.AppendUint(append(b, messageVersion, kindGone), r.GetTo()), r.GetFrom())
+		return codec.AppendUint(b, m.gone), true
+	}
 	kind := -1
 	for i, t := range messageTypes {
 		if t == r.GetType() {
@@ -75,7 +88,18 @@ func DecodeMessage(b []byte) (Message, error) {
 	if v := d.Byte(255); d.Err() == nil && v != messageVersion {
 		return Message{}, fmt.Errorf("%w: version %d, this program knows %d", ErrMessage, v, messageVersion)
 	}
-	kind := d.Byte(byte(len(messageTypes) - 1))
+	kind := d.Byte(kindGone)
+	if kind == kindGone && d.Err() == nil {
+		r := &raftpb.Message{Type: raftpb.MsgHup.Enum(), To: new(d.Uint()), From: new(d.Uint())}
+		m := Message{m: r, gone: d.Uint32()}
+		if err := d.End(); err != nil || m.gone == 0 {
+			return Message{}, fmt.Errorf("%w: that a peer is gone: %w", ErrMessage, errors.Join(err, ErrMessage))
+		}
+		return m, nil
+	}
+	if int(kind) >= len(messageTypes) {
+		return Message{}, fmt.Errorf("%w: a message of kind %d", ErrMessage, kind)
+	}
 	r := &raftpb.Message{Type: messageTypes[kind].Enum()}
 	for _, n := range [...]**uint64{&r.To, &r.From, &r.Term, &r.LogTerm, &r.Index, &r.Commit, &r.Vote, &r.RejectHint} {
 		*n = new(d.Uint())
@@ -95,7 +119,7 @@ func DecodeMessage(b []byte) (Message, error) {
 	if err := d.End(); err != nil {
 		return Message{}, fmt.Errorf("%w: %w", ErrMessage, err)
 	}
-	return Message{r}, nil
+	return Message{m: r}, nil
 }
 
 // raftLogger hands what raft has to say to a logger, at the level of debugging: elections are told by who drives the group.

@@ -28,6 +28,7 @@ const (
 	recordHard      = 'h'
 	recordTruncated = 't'
 	recordEntry     = 'l'
+	recordTombstone = 'x'
 )
 
 func recordName(id kvapi.RegionID, record byte) []byte {
@@ -65,7 +66,7 @@ func AppendRegion(b []byte, r *kvapi.Region) []byte {
 	if r.Mode == kvapi.ModeRaft {
 		b = codec.AppendUint(b, len(r.Peers))
 		for _, p := range r.Peers {
-			b = codec.AppendBool(codec.AppendUint(codec.AppendUint(b, p.ID), p.Store), p.Learner)
+			b = append(codec.AppendUint(codec.AppendUint(b, p.ID), p.Store), peerRole(p))
 		}
 	}
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[from:]))
@@ -87,7 +88,7 @@ func DecodeRegion(b []byte) (*kvapi.Region, error) {
 	r.Start, r.End = bytes.Clone(d.Bytes()), bytes.Clone(d.Bytes())
 	if r.Mode == kvapi.ModeRaft {
 		for range d.Count(3) {
-			r.Peers = append(r.Peers, kvapi.Peer{ID: d.Uint(), Store: d.Uint(), Learner: d.Bool()})
+			r.Peers = append(r.Peers, decodePeer(&d))
 		}
 	}
 	if d.End() != nil {

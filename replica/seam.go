@@ -77,4 +77,11 @@ type Machine interface {
 	Applied(at Position, commands []Command)
 	// Split is told, where a batch with the split has become visible, that right has come out of left, both as they are now.
 	Split(left, right *kvapi.Region)
+	// Changed is told that the region has other peers.
+	Changed(region *kvapi.Region)
+	// Replaced is told that all of a region's state, as it is on the disk, is another now: it has come by snapshot, or was not here before. Nobody
+	// reads it here before Replaced returns. An error ends the node.
+	Replaced(region *kvapi.Region, gcPoint clock.Timestamp) error
+	// Removed is told that the region is here no longer: its state is about to be deleted.
+	Removed(region *kvapi.Region)
 }

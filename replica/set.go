@@ -1,10 +1,12 @@
 package replica
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,13 +29,17 @@ const (
 	startsMax = 16
 )
 
-// Options say what a Set needs. All are required.
+// Options say what a Set needs.
 type Options struct {
 	Engine     *engine.Engine
 	Machine    Machine
 	Timestamps Timestamps
 	Store      uint64 // whose replicas they are
 	Logger     *slog.Logger
+	// Transport is how other stores are reached; nil if there are none.
+	Transport Transport
+	// LeaderChanged, which may be nil, is told that another leads a region, or nobody. It must not block, nor ask the set anything.
+	LeaderChanged func(kvapi.RegionID)
 	// Fail is told of the first error after which nothing may be acknowledged any more.
 	Fail func(error)
 }
@@ -41,18 +47,36 @@ type Options struct {
 // Stats count what groups do, and how long it takes.
 type Stats struct {
 	Proposals, Entries, EntryBytes, Truncations, Splits, Campaigns status.Counter
-	GroupSize, AppendNanos, ApplyNanos                             status.Histogram
+	// Elections won here, changes of members applied, replicas removed, messages sent.
+	Elections, MemberChanges, Removals, Sent                      status.Counter
+	SnapshotsSent, SnapshotsFailed, SnapshotsTaken, SnapshotBytes status.Counter
+	GroupSize, AppendNanos, ApplyNanos                            status.Histogram
 }
 
 // Set is the replicas of one store. It is safe for concurrent use.
 type Set struct {
 	o       Options
 	members atomic.Pointer[map[kvapi.RegionID]*member]
-	mu      sync.Mutex // guards replacing members; taken before a member's mu
+	listing sync.Mutex // guards replacing members; a leaf
 	failed  atomic.Bool
 	closing atomic.Bool
+	ready   atomic.Bool // what was committed before is applied: messages are taken
 
+	mu         sync.Mutex // guards what follows; taken before a member's mu
+	strangers  map[kvapi.RegionID]stranger
+	tombstones map[kvapi.RegionID]uint64        // peers up to it were removed
+	arriving   map[kvapi.RegionID]*kvapi.Region // by snapshot
+
+	learned      sync.Map // from a peer to its store
+	learnedCount atomic.Int64
+	sends        atomic.Int64 // snapshots being sent
+
+	// entering guards that nothing is counted in once closing is set; a leaf.
+	entering   sync.Mutex
 	inFlight   sync.WaitGroup // proposals
+	drivers    sync.WaitGroup // goroutines that drive groups, and those of snapshots
+	ctx        context.Context
+	cancel     context.CancelFunc
 	stop       chan struct{}
 	background sync.WaitGroup
 	Stats      Stats
@@ -60,13 +84,18 @@ type Set struct {
 	// What groups read and how they log; tests put faults there.
 	disk Disk
 	log  func(b *engine.Batch, sync bool) error
+	// beforeIngest, if not nil, is called before a snapshot is put in.
+	beforeIngest func()
 }
 
-// New returns a set without a replica, and starts its goroutine.
+// New returns a set without a replica, and starts its goroutines.
 func New(o Options) *Set {
-	s := &Set{o: o, stop: make(chan struct{}), disk: disk{o.Engine}, log: logBatch}
+	s := &Set{o: o, stop: make(chan struct{}), disk: disk{o.Engine}, log: logBatch, strangers: map[kvapi.RegionID]stranger{},
+		tombstones: map[kvapi.RegionID]uint64{}, arriving: map[kvapi.RegionID]*kvapi.Region{}}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.members.Store(&map[kvapi.RegionID]*member{})
 	s.background.Go(s.keeper)
+	s.background.Go(s.ticker)
 	return s
 }
 
@@ -115,6 +144,11 @@ func (s *Set) Load() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.tombstones, err = loadTombstones(s.o.Engine); err != nil {
+		return err
+	}
+	s.listing.Lock()
+	defer s.listing.Unlock()
 	members := maps.Clone(*s.members.Load())
 	for _, r := range regions {
 		if r.Mode != kvapi.ModeRaft || members[r.ID] != nil {
@@ -173,12 +207,20 @@ func LoadRegions(e *engine.Engine) (regions []*kvapi.Region, err error) {
 	return regions, it.Error()
 }
 
-// Start campaigns for all groups of which this store has the only voter, and returns once it leads them: all that their logs hold is
-// applied then. Region 0 is first, since the others need its timestamps.
+// Start applies what the logs say is committed, campaigns for all groups of which this store has the only voter, and returns once it leads
+// them: all that their logs hold is applied then. Region 0 is first, since the others need its timestamps. From then on messages of
+// other stores are taken.
 func (s *Set) Start() error {
 	members := *s.members.Load()
+	begin := func(m *member) {
+		if m.sole() {
+			m.campaign()
+		} else {
+			m.drive()
+		}
+	}
 	if m := members[0]; m != nil {
-		m.campaign()
+		begin(m)
 	}
 	var wg sync.WaitGroup
 	places := make(chan struct{}, startsMax)
@@ -188,17 +230,25 @@ func (s *Set) Start() error {
 		}
 		places <- struct{}{}
 		wg.Go(func() {
-			m.campaign()
+			begin(m)
 			<-places
 		})
 	}
 	wg.Wait()
 	for id, m := range *s.members.Load() { // with those that splits in the logs have made
-		if _, ok := m.Term(); !ok && m.core.sole() {
+		if _, ok := m.Term(); !ok && m.sole() {
 			return fmt.Errorf("replica: region %d is not led: %w", id, kvapi.ErrClosed)
 		}
 	}
+	s.ready.Store(true)
 	return nil
+}
+
+// sole reports whether the replica is the only voter.
+func (m *member) sole() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.core.sole()
 }
 
 // Line returns the line of a region; nil if it has no replica here.
@@ -222,12 +272,18 @@ func (s *Set) Len() (groups, led int) {
 
 // GroupStatus describes a replica.
 type GroupStatus struct {
-	Region                           *kvapi.Region
-	Peer, Term, Applied, First, Last uint64
-	Leads                            bool
-	LogBytes                         int64
-	Waiting                          int // proposals in line
-	GCPoint                          clock.Timestamp
+	Region                                   *kvapi.Region
+	Peer, Term, Applied, Commit, First, Last uint64
+	Leader                                   uint64 // the peer, 0 if it is not known
+	LeaderStore                              uint64
+	Leads                                    bool
+	LogBytes                                 int64
+	Waiting                                  int // proposals in line
+	GCPoint                                  clock.Timestamp
+	Peers                                    []PeerStatus // of a leader
+	// Sending are the peers that a snapshot is being sent to, Receiving says that one is on its way here.
+	Sending   []uint64
+	Receiving bool
 }
 
 // Status returns the state of a region's replica.
@@ -236,13 +292,25 @@ func (s *Set) Status(id kvapi.RegionID) (st GroupStatus, ok bool) {
 	if m == nil {
 		return st, false
 	}
+	s.mu.Lock()
+	receiving := s.arriving[id] != nil
+	s.mu.Unlock()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := m.core
-	st = GroupStatus{Region: c.region, Peer: c.peer, Applied: c.applied.index, First: c.log.trunc.index + 1, Last: c.log.last,
-		LogBytes: c.log.held, Waiting: m.line.len(), GCPoint: c.applied.gcPoint, Term: c.hard.GetTerm()}
-	_, st.Leads = c.Leads()
+	l := m.leadership()
+	st = GroupStatus{Region: c.region, Peer: c.peer, Applied: c.applied.index, Commit: c.hard.GetCommit(), First: c.log.trunc.index + 1, Last: c.log.last,
+		LogBytes: c.log.held, Waiting: m.line.len(), GCPoint: c.applied.gcPoint, Term: c.hard.GetTerm(), Leader: l.Peer, LeaderStore: l.Store,
+		Leads: l.Led, Receiving: receiving, Sending: slices.Sorted(maps.Keys(m.sending)), Peers: c.Peers()}
 	return st, true
+}
+
+// Regions returns the regions that have a replica here, in no order.
+func (s *Set) Regions() (ids []kvapi.RegionID) {
+	for id := range *s.members.Load() {
+		ids = append(ids, id)
+	}
+	return ids
 }
 
 // Waiting returns how many proposals stand in line.
@@ -266,38 +334,54 @@ func (s *Set) add(r *kvapi.Region) (*member, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.enlist(m, r.ID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	members := maps.Clone(*s.members.Load())
-	members[r.ID] = m
-	s.members.Store(&members)
+	delete(s.strangers, r.ID)
 	s.Stats.Splits.Inc()
 	return m, nil
 }
 
-// Close refuses proposals, waits for those under way and ends the goroutine.
+// Close refuses proposals and messages, waits for those under way, and ends the goroutines.
 func (s *Set) Close() {
-	s.mu.Lock()
+	s.entering.Lock()
 	s.closing.Store(true)
-	s.mu.Unlock()
+	s.entering.Unlock()
+	s.cancel()
 	for _, m := range *s.members.Load() {
 		m.mu.Lock()
-		m.begin() // nobody is to wait for what was never started
+		if m.core.sole() {
+			m.begin() // nobody is to wait for what was never started
+		} else {
+			m.halt(kvapi.ErrUndetermined) // others go on; who waits for them need not
+		}
 		m.mu.Unlock()
 	}
 	s.inFlight.Wait()
+	s.drivers.Wait()
 	close(s.stop)
 	s.background.Wait()
 }
 
 // enter counts a proposal in, unless the set is closing.
 func (s *Set) enter() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.entering.Lock()
+	defer s.entering.Unlock()
 	if s.closing.Load() {
 		return false
 	}
 	s.inFlight.Add(1)
+	return true
+}
+
+// enterDriver counts a driver, or who sends or takes a snapshot, in.
+func (s *Set) enterDriver() bool {
+	s.entering.Lock()
+	defer s.entering.Unlock()
+	if s.closing.Load() {
+		return false
+	}
+	s.drivers.Add(1)
 	return true
 }
 

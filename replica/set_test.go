@@ -66,6 +66,10 @@ func (c *counting) Split(left, right *kvapi.Region) {
 	c.regions = append(c.regions, right)
 }
 
+func (c *counting) Changed(*kvapi.Region)                         {}
+func (c *counting) Replaced(*kvapi.Region, clock.Timestamp) error { return nil }
+func (c *counting) Removed(*kvapi.Region)                         {}
+
 func (c *counting) find(key []byte) *kvapi.Region {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -32,7 +33,11 @@ type Cluster struct {
 	// an iterator does not show has a higher one than was drawn before the iterator was made.
 	recorded   atomic.Uint64
 	stats      ClusterStats
+	lease      lease
+	role       role
 	closing    chan struct{} // closed when Close begins
+	ctx        context.Context
+	cancel     context.CancelFunc
 	background sync.WaitGroup
 
 	// set and meta are what Promote and Open have started; nil where somebody else drives the groups.
@@ -54,6 +59,7 @@ type ClusterStats struct {
 	MarkWaits, LockWaits     status.Counter // of readers
 	Applied                  status.Counter // commands
 	CollectFailed            status.Counter // rounds of the garbage collector
+	Leases, LeasesMissed     status.Counter // questions whether this store still leads region 0, answered and not
 }
 
 // clusterRegion is a region with a log.
@@ -77,6 +83,8 @@ type clusterRegion struct {
 // started yet: what they apply comes on top.
 func NewCluster(s *Store, timestamps replica.Timestamps) (*Cluster, error) {
 	c := &Cluster{s: s, timestamps: timestamps, closing: make(chan struct{})}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.role.init()
 	c.recorded.Store(s.applied.Load())
 	found, err := replica.LoadRegions(s.engine)
 	if err != nil {

@@ -156,14 +156,37 @@ func (c *Cluster) collector() {
 			return
 		case <-ticker.C:
 		}
-		if _, err := c.Collect(); err != nil && !errors.Is(err, kvapi.ErrClosed) {
+		if err := c.round(); err != nil && !errors.Is(err, kvapi.ErrClosed) {
 			c.s.o.Logger.Warn("cannot collect garbage", "error", err)
 			c.stats.CollectFailed.Inc()
 		}
 	}
 }
 
-// Start starts the collector, once the groups are started. Close ends it.
+// round collects what this store leads, if it is the gateway, and what the leaders' points allow elsewhere.
+func (c *Cluster) round() error {
+	if c.set == nil || c.role.serves.Load() {
+		if _, err := c.Collect(); err != nil {
+			return err
+		}
+	}
+	for id, r := range *c.regions.Load() {
+		line := c.lines.Line(id)
+		if line == nil {
+			continue
+		}
+		point := clock.Timestamp(r.gcPoint.Load())
+		if _, leads := line.Term(); leads || point <= clock.Timestamp(r.collected.Load()) {
+			continue
+		}
+		if _, err := c.sweep(r, point); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Start starts the goroutines, once the groups are started. Close ends them.
 func (c *Cluster) Start() {
 	for id, r := range *c.regions.Load() {
 		if st, ok := c.lines.Status(id); ok {
@@ -172,11 +195,17 @@ func (c *Cluster) Start() {
 	}
 	c.background.Add(1)
 	go c.collector()
+	if c.set != nil {
+		c.background.Add(2)
+		go c.keepRole()
+		go c.keepLease()
+	}
 }
 
-// Close ends the collector. The groups are closed after.
+// Close ends the goroutines. The groups are closed after.
 func (c *Cluster) Close() {
 	close(c.closing)
+	c.cancel()
 	c.background.Wait()
 }
 
@@ -257,7 +286,7 @@ func (c *Cluster) settle(l kvapi.LockInfo) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	r := commit.NewResolver(l, nil)
+	r := commit.NewResolver(l, c.alive())
 	steps := r.Begin(c.Regions(), now)
 	for rounds := 0; len(steps) > 0; {
 		s := steps[0]
@@ -284,6 +313,14 @@ func (c *Cluster) settle(l kvapi.LockInfo) (done bool, err error) {
 		}
 	}
 	return false, fmt.Errorf("store: a resolver of transaction %s does nothing", l.Start)
+}
+
+// alive tells which coordinators may be alive; nil if that is not known here.
+func (c *Cluster) alive() func(node, epoch uint64) bool {
+	if c.set == nil {
+		return nil
+	}
+	return c.s.coordinator
 }
 
 // floorProposal raises a region's floor in its line, behind what was evaluated before, and proposes nothing.
@@ -319,6 +356,11 @@ func (c *Cluster) collectRegion(r *clusterRegion, point clock.Timestamp) (delete
 		}
 		return 0, err
 	}
+	return c.sweep(r, point)
+}
+
+// sweep deletes what a point allows to be deleted of this replica.
+func (c *Cluster) sweep(r *clusterRegion, point clock.Timestamp) (deleted int, err error) {
 	collected := clock.Timestamp(r.collected.Load())
 	since := r.garbage.scanFrom(point)
 	taken := r.garbage.take(point)

@@ -136,6 +136,15 @@
 //	S19. Promote (promote.go) is one record of the log behind all commits of before. From then on the map of regions is closed, so that
 //	     whoever asks as before gets an EpochError, and Regions answers once the cluster serves.
 //
+//	S20. In a cluster of several stores one serves, the gateway: it leads region 0, holds its lease, and leads all regions (role.go). A read is
+//	     answered if the lease is held after its iterator was made; so is what an evaluation says without proposing anything. TakeOver waits
+//	     until no earlier gateway serves. A coordinator is the gateway in one life: all others are dead.
+//	S21. What is kept in memory of a region goes with its state: Replaced reads it anew, and no row that was seen before comes back into the
+//	     row cache (rowcache.Forget); Removed drops it. A replica that is not led here deletes what its GC point allows by itself.
+//
+// Cluster.keepRole and Cluster.keepLease are goroutines, as Cluster.collector is. role.taking is taken before Store.switching, role.mu before
+// lease.mu, which is a leaf.
+//
 // pending.mu, garbage.mu, clusterRegion.recordsMu, metaRegion.mu and Cluster.mu are leaves. Store.promoting, Store.collecting and
 // Store.switching are taken in this order, before all others.
 //

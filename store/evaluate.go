@@ -59,7 +59,7 @@ func (c *Cluster) Do(request any) (result any, err error) {
 			c.stats.Busy.Inc()
 			continue // the entry that was in the way is applied when the next group is taken
 		case errors.Is(err, errNothing):
-			return p.result, nil
+			return p.result, c.mayAnswer() // it was answered from the state as a read is
 		case err != nil:
 			return nil, err
 		}

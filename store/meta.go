@@ -35,6 +35,7 @@ func (m *metaRegion) load() (err error) {
 	defer func() { err = errors.Join(err, it.Close()) }()
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.state = meta.State{}
 	for ok := it.First(); ok; ok = it.Next() {
 		_, name, bare := keys.DecodeBare(it.Key())
 		value, err := it.Value()

@@ -116,6 +116,16 @@ type RegionStatus struct {
 	Group *replica.GroupStatus
 }
 
+// MetaStatus returns the state of region 0's group here, nil if there is none.
+func (s *Store) MetaStatus() *replica.GroupStatus {
+	if c := s.cluster.Load(); c != nil && c.set != nil {
+		if g, here := c.set.Status(0); here {
+			return &g
+		}
+	}
+	return nil
+}
+
 // RegionStatuses describes all regions in key order.
 func (s *Store) RegionStatuses() (out []RegionStatus) {
 	if c := s.cluster.Load(); c != nil {

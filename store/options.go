@@ -8,6 +8,7 @@ import (
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/replica"
 )
 
 // Defaults and limits of Options.
@@ -58,6 +59,10 @@ type Options struct {
 	// from the engine's cache as it fills. Zero means a quarter of that. Negative
 	// means none.
 	RowCacheBytes int64
+	// Transport is how the stores of the others of a cluster are reached; nil if there are none.
+	Transport replica.Transport
+	// Join opens an empty directory as the store, by the id above, of a cluster that others have begun: it has no regions until it is given some.
+	Join bool
 	// NowMillis is the wall clock of the timestamp oracle; nil takes clock's.
 	NowMillis func() int64
 }

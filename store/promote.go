@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -65,6 +66,8 @@ func (s *Store) Promote() error {
 		s.frontiers.tables.Store(nil)
 		s.oracle.Move(c.meta)
 		s.Join(c)
+		c.role.taken = true
+		c.serve(c.set.Leadership(0).Term)
 		c.Start()
 		groups, led := c.set.Len()
 		s.o.Logger.Info("the store is the first of a cluster now", "groups", groups, "led", led, "took", clock.Since(began))
@@ -104,6 +107,9 @@ func (s *Store) prepareSwitch(b *engine.Batch, switched ident) error {
 // before is in tables then, and recovery replays none of it (L6).
 func (s *Store) startCluster() (*Cluster, error) {
 	m := &metaRegion{s: s}
+	if err := replica.CompleteRemovals(s.engine, s.ident.storeID); err != nil {
+		return nil, err
+	}
 	if err := m.load(); err != nil {
 		return nil, err
 	}
@@ -111,12 +117,9 @@ func (s *Store) startCluster() (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := coverAll(c.Regions()); err != nil {
-		return nil, err
-	}
 	c.meta = m
 	c.set = replica.New(replica.Options{Engine: s.engine, Machine: machine{Cluster: c, meta: m}, Timestamps: tso{s}, Store: s.ident.storeID,
-		Logger: s.o.Logger, Fail: s.fail})
+		Transport: s.o.Transport, LeaderChanged: c.leaderChanged, Logger: s.o.Logger, Fail: s.fail})
 	m.set = c.set
 	c.Lead(c.set)
 	err = c.set.Load()
@@ -148,7 +151,20 @@ func coverAll(regions []*kvapi.Region) error {
 	return m.validate()
 }
 
-// recoverCluster opens the store of a cluster: region 0 and its timestamps first, which the log of region 0 has the mark of.
+// sole reports whether this store has the only voter of every region of its cluster: nobody need be waited for.
+func (c *Cluster) sole() bool {
+	ids := c.set.Regions()
+	for _, id := range ids {
+		st, here := c.set.Status(id)
+		if p, mine := st.Region.On(c.s.ident.storeID); !here || !mine || p.Learner || st.Region.Voters() > 1 {
+			return false
+		}
+	}
+	return len(ids) > 0
+}
+
+// recoverCluster opens the store of a cluster. One that has the only voter of all regions is the gateway when it returns; any other
+// follows, and TakeOver makes it the gateway.
 func (s *Store) recoverCluster() error {
 	if s.o.Relaxed {
 		return ErrRelaxed
@@ -169,12 +185,19 @@ func (s *Store) recoverCluster() error {
 		c.set.Close()
 		return err
 	}
+	s.Join(c)
+	c.Start()
+	if c.sole() {
+		if err := s.TakeOver(context.Background()); err != nil {
+			return errors.Join(err, s.closeCluster(c))
+		}
+	}
 	groups, led := c.set.Len()
 	s.o.Logger.Info("store of a cluster is open", "store", s.ident.storeID, "incarnation", s.ident.incarnation, "groups", groups, "led", led)
 	return nil
 }
 
-// startClock starts the timestamps of a cluster, and tells region 0 of this life.
+// startClock makes the source of timestamps, which issues some once the store is the gateway.
 func (s *Store) startClock(c *Cluster) (err error) {
 	var mark clock.Timestamp
 	c.meta.view(func(m *meta.State) { mark = m.Mark() })
@@ -186,11 +209,6 @@ func (s *Store) startClock(c *Cluster) (err error) {
 	s.synced.Store(start)
 	s.durable.mark.Store(start)
 	c.recorded.Store(max(c.recorded.Load(), start))
-	if _, err := c.meta.do(meta.PutStore(meta.Store{ID: s.ident.storeID, Incarnation: s.ident.incarnation, Oldest: clusterVersion, Newest: clusterVersion})); err != nil {
-		return err
-	}
-	s.Join(c)
-	c.Start()
 	return nil
 }
 

@@ -21,6 +21,7 @@ const (
 
 // visit is a request at a region that this store leads.
 type visit struct {
+	c    *Cluster
 	r    *clusterRegion
 	line replica.Line
 	ref  kvapi.RegionRef
@@ -29,7 +30,7 @@ type visit struct {
 
 // enter begins a request. What it reads counts only if still says so afterwards.
 func (c *Cluster) enter(ref kvapi.RegionRef) (v visit, err error) {
-	v = visit{r: c.region(ref.ID), line: c.lines.Line(ref.ID), ref: ref}
+	v = visit{c: c, r: c.region(ref.ID), line: c.lines.Line(ref.ID), ref: ref}
 	if v.r == nil || v.line == nil || v.r.desc.Load().Ref() != ref {
 		return v, errEpoch
 	}
@@ -45,7 +46,7 @@ func (v *visit) still() error {
 	if term, leads := v.line.Term(); !leads || term != v.term || v.r.desc.Load().Ref() != v.ref {
 		return errEpoch
 	}
-	return nil
+	return v.c.mayAnswer()
 }
 
 // await returns once nothing stands in the way of a read of a key, or of a span, at ts. A lock that stays is a LockedError.

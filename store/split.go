@@ -44,6 +44,9 @@ var ErrNoCut = errors.New("store: the key is not inside a region, or is a region
 // housekeeper.
 func (s *Store) sampleRegions() (split bool) {
 	if c := s.Cluster(); c != nil {
+		if !s.Serves() {
+			return false
+		}
 		for _, r := range *c.regions.Load() {
 			split = s.sampleGrown(r.desc.Load(), &r.sizing) || split
 		}

@@ -23,7 +23,9 @@ type Store struct {
 	o      Options
 	engine *engine.Engine
 	ident  ident
-	oracle *placement.Oracle
+	// incarnation is ident's, and more once the store has become the gateway again: what it has locked before is nobody's.
+	incarnation atomic.Uint64
+	oracle      *placement.Oracle
 
 	regions atomic.Pointer[regionMap]
 	// cluster is nil while the store is alone; only what serves a cluster looks at it.
@@ -109,8 +111,15 @@ func (s *Store) recover() error {
 	if err != nil {
 		return err
 	}
+	if s.o.Join {
+		if !first && !id.clustered {
+			return fmt.Errorf("store: %w: the directory holds the data of a store that is alone; a cluster is joined with an empty one", ErrOther)
+		}
+		id.clustered = true
+	}
 	id.incarnation++
 	s.ident = id
+	s.incarnation.Store(id.incarnation)
 	if id.clustered {
 		return s.recoverCluster()
 	}
@@ -208,8 +217,8 @@ func (m markStore) SaveMark(mark clock.Timestamp) error {
 // the sequencer; this is for those who need one outside, such as schema changes.
 func (s *Store) Timestamp() (clock.Timestamp, error) { return s.oracle.Next() }
 
-// Incarnation counts the opens of this directory.
-func (s *Store) Incarnation() uint64 { return s.ident.incarnation }
+// Incarnation counts the opens of this directory, and in a cluster how often it has become the gateway again.
+func (s *Store) Incarnation() uint64 { return s.incarnation.Load() }
 
 // ID is the store's id in its cluster.
 func (s *Store) ID() uint64 { return s.ident.storeID }
@@ -345,7 +354,7 @@ func (s *Store) maintain() {
 			sampled = clock.Mono()
 		}
 		loads.tick(s.seq.stats.commits.Load(), s.seq.stats.bytes.Load())
-		if c := s.cluster.Load(); c != nil && c.set != nil && ticks%extendTicks == 0 {
+		if c := s.cluster.Load(); c != nil && c.set != nil && c.role.serves.Load() && ticks%extendTicks == 0 {
 			if err := s.oracle.Extend(); err != nil && !s.isClosing() {
 				s.o.Logger.Warn("cannot save the mark of timestamps ahead", "error", err)
 			}

@@ -26,6 +26,9 @@ type Decoder struct {
 // NewDecoder returns a decoder of b.
 func NewDecoder(b []byte) Decoder { return Decoder{rest: b} }
 
+// Len returns how many bytes are left.
+func (d *Decoder) Len() int { return len(d.rest) }
+
 // Err is the first fault, nil without one.
 func (d *Decoder) Err() error { return d.err }
 

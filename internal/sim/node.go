@@ -229,7 +229,7 @@ func (n *node) truncate() {
 		n.disk.lie = true
 		defer func() { n.disk.lie = false }()
 	}
-	t, err := n.group.Truncate(truncateFrom)
+	t, err := n.group.Truncate(truncateFrom, keepEntries)
 	if err != nil {
 		n.w.fail("store %d: truncate: %v", n.id, err)
 		return

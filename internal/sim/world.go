@@ -25,6 +25,7 @@ const (
 	syncMax      = 40 * time.Millisecond
 	traceKept    = 60
 	truncateFrom = 3
+	keepEntries  = 1 << 30
 )
 
 // Rules names what the driver keeps. The zero value has all switched off.

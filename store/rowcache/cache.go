@@ -69,6 +69,23 @@ func (c *Cache) Drop(doomed func(key []byte) bool, rest func() bool) {
 	}
 }
 
+// Forget is Drop, and makes sure that nobody brings such a row back who has seen it before: every Fill with a bound below the number is
+// refused from now on. It is for keys whose state was replaced otherwise than by commits that are recorded.
+func (c *Cache) Forget(doomed func(key []byte) bool, number uint64) {
+	if c == nil {
+		return
+	}
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		for j := range s.last {
+			s.last[j] = max(s.last[j], number)
+		}
+		s.mu.Unlock()
+	}
+	c.Drop(doomed, func() bool { return true })
+}
+
 // shard returns the shard of a key and the key's hash, nil if nothing is kept.
 func (c *Cache) shard(key []byte) (*shard, uint64) {
 	if c == nil || len(c.shards) == 0 {

@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/cockroachkvs"
+	"github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
+	"github.com/cockroachdb/pebble/v2/sstable"
+
+	"github.com/pandodb/pando/internal/assert"
+)
+
+// incomingName is the directory, beside the tables, of those that are being written to be put in. What a crash leaves there goes at Open.
+const incomingName = "incoming"
+
+// Table is a table that is written outside of the engine, to be put in by Ingest. One goroutine at a time.
+type Table struct {
+	e    *Engine
+	w    *sstable.Writer
+	path string
+}
+
+// NewTable begins a table. It ends with Ingest or Discard.
+func (e *Engine) NewTable() (*Table, error) {
+	dir := e.incoming()
+	if err := e.fs.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("engine: directory of incoming tables: %w", err)
+	}
+	t := &Table{e: e, path: e.fs.PathJoin(dir, fmt.Sprintf("%d", e.tables.Add(1)))}
+	f, err := e.fs.Create(t.path, compactionCategory)
+	if err != nil {
+		return nil, fmt.Errorf("engine: new table: %w", err)
+	}
+	t.w = sstable.NewWriter(objstorageprovider.NewFileWritable(f), e.pebbleOptions().MakeWriterOptions(0, e.db.TableFormat()))
+	return t, nil
+}
+
+func (e *Engine) incoming() string { return e.fs.PathJoin(e.opts.Dir, incomingName) }
+
+// Set writes a key, which is above those before.
+func (t *Table) Set(key, value []byte) error { return t.w.Set(key, value) }
+
+// DeleteRange deletes what the engine has between two bare keys; what the table itself has there stays.
+func (t *Table) DeleteRange(start, end []byte) error { return t.w.DeleteRange(start, end) }
+
+// Before reports whether one engine key is in front of another.
+func Before(a, b []byte) bool { return cockroachkvs.Compare(a, b) < 0 }
+
+// Bytes is about how large the table is.
+func (t *Table) Bytes() int64 { return int64(t.w.Raw().EstimatedSize()) }
+
+// Finish completes the table, and makes it durable. Nothing is written to it afterwards.
+func (t *Table) Finish() error {
+	w := t.w
+	t.w = nil
+	if err := w.Close(); err != nil {
+		return fmt.Errorf("engine: table: %w", err)
+	}
+	return nil
+}
+
+// Discard deletes the table, unless it was ingested.
+func (t *Table) Discard() {
+	if t.w != nil {
+		_ = t.w.Close() // it is deleted in any case
+		t.w = nil
+	}
+	_ = t.e.fs.Remove(t.path) // Open deletes what is left
+}
+
+// Ingest puts tables, which are finished and do not overlap each other, into the engine in one step, and cuts out what it had between two bare
+// keys before. It is durable when it returns. A Barrier comes before it, and nothing logged that it replaces in between: recovery would
+// put that over it (invariant 9).
+func (e *Engine) Ingest(tables []*Table, start, end []byte) error {
+	if e.failed.Load() {
+		return ErrFailed
+	}
+	paths := make([]string, len(tables))
+	for i, t := range tables {
+		assert.That(t.w == nil, "engine: a table that is put in is finished")
+		paths[i] = t.path
+	}
+	if _, err := e.db.IngestAndExcise(context.Background(), paths, nil, nil, pebble.KeyRange{Start: start, End: end}); err != nil {
+		return fmt.Errorf("engine: ingest: %w", err)
+	}
+	if e.failed.Load() {
+		return ErrFailed
+	}
+	return nil
+}
+
+// clearIncoming deletes what a crash has left of tables that were to be put in.
+func (e *Engine) clearIncoming() error {
+	names, err := e.fs.List(e.incoming())
+	if err != nil {
+		return nil // there is none, which is the rule
+	}
+	var faults []error
+	for _, name := range names {
+		faults = append(faults, e.fs.Remove(e.fs.PathJoin(e.incoming(), name)))
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,445 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/internal/assert"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/placement/meta"
+	"github.com/pandodb/pando/replica"
+)
+
+const (
+	// roleInterval is how often a store looks who leads, and takes back what it has to lead.
+	roleInterval = 100 * time.Millisecond
+	// leaseInterval is how often the gateway asks whether it still is that, and leaseTimeout how long it waits for the answer.
+	leaseInterval = 500 * time.Millisecond
+	leaseTimeout  = replica.LeaseLength / 2
+)
+
+// Reasons why a store does not serve.
+var (
+	// ErrNotGateway: region 0 is led elsewhere, or by nobody.
+	ErrNotGateway = errors.New("store: another node of the cluster is the gateway, or none is")
+	// ErrAlone: the store is of no cluster.
+	ErrAlone = errors.New("store: the store is alone")
+)
+
+// lease is what the gateway serves by (docs/design/0021 D2).
+type lease struct {
+	// on: region 0 has other voters, who could elect another. Without them a leader cannot be deposed.
+	on    atomic.Bool
+	until atomic.Int64 // clock.Boot; while it is on
+
+	mu   sync.Mutex // guards term and changes of the others; a leaf
+	term uint64     // of region 0 that it is for
+}
+
+// held reports whether the store may still answer reads.
+func (l *lease) held() bool {
+	return !l.on.Load() || int64(clock.Boot()) < l.until.Load()
+}
+
+// begin makes it a lease for a term, which is not held yet.
+func (l *lease) begin(term uint64, others bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.term = term
+	l.until.Store(0)
+	l.on.Store(others)
+}
+
+// shared is told that region 0, which this store leads alone until now, is about to have other voters. They cannot elect another before
+// this has returned and the change is told to raft; so the lease runs from now on.
+func (l *lease) shared(now time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.on.Load() {
+		l.until.Store(int64(replica.LeaseEnd(now)))
+		l.on.Store(true)
+	}
+}
+
+// extend notes that a majority has confirmed a term after a time.
+func (l *lease) extend(term uint64, asked time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if term == l.term && term != 0 {
+		l.until.Store(max(l.until.Load(), int64(replica.LeaseEnd(asked))))
+	}
+}
+
+// end takes it back: nothing is served until it begins again.
+func (l *lease) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.term = 0
+	l.until.Store(0)
+	l.on.Store(true)
+}
+
+// role is what a store is in its cluster.
+type role struct {
+	taking sync.Mutex  // held by TakeOver and StepDown
+	taken  bool        // it was the gateway in this life; guarded by taking
+	serves atomic.Bool // it is the gateway
+
+	wake chan struct{} // region 0 may have another leader
+
+	mu      sync.Mutex // guards what follows; a leaf
+	now     replica.Leadership
+	changed chan struct{} // closed when now changes
+	lost    chan struct{} // closed when the store is the gateway no longer
+	over    bool          // it is closed
+}
+
+func (r *role) init() {
+	r.wake = make(chan struct{}, 1)
+	r.changed, r.lost = make(chan struct{}), make(chan struct{})
+}
+
+// Role returns which store is, or is about to be, the cluster's gateway, as far as this one knows, and 0 if it does not know; whether it is
+// this one; in which term; and a channel that is closed when that changes.
+func (s *Store) Role() (gateway uint64, here bool, term uint64, changed <-chan struct{}) {
+	c := s.cluster.Load()
+	if c == nil || c.set == nil {
+		return s.ident.storeID, true, 0, nil
+	}
+	r := &c.role
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.now.Store, r.now.Led, r.now.Term, r.changed
+}
+
+// Lost is closed when the store, which was the gateway, is it no longer: it lost the lead of region 0, or could not hold its lease. What serves
+// SQL ends then, and StepDown and another TakeOver may follow. It is nil for a store that is alone.
+func (s *Store) Lost() <-chan struct{} {
+	c := s.cluster.Load()
+	if c == nil || c.set == nil {
+		return nil
+	}
+	c.role.mu.Lock()
+	defer c.role.mu.Unlock()
+	return c.role.lost
+}
+
+// Serves reports whether the store is the gateway of its cluster, or alone.
+func (s *Store) Serves() bool {
+	c := s.cluster.Load()
+	return c == nil || c.set == nil || c.role.serves.Load()
+}
+
+// Receive takes a message of another store's replica of a region.
+func (s *Store) Receive(from uint64, region kvapi.RegionID, message []byte) error {
+	if c := s.cluster.Load(); c != nil && c.set != nil {
+		return c.set.Receive(from, region, message)
+	}
+	return nil // it is about to be asked again
+}
+
+// ReceiveSnapshot takes in a region's state from another store, and returns once it is this store's.
+func (s *Store) ReceiveSnapshot(from uint64, region kvapi.RegionID, r io.Reader) error {
+	if c := s.cluster.Load(); c != nil && c.set != nil {
+		return c.set.ReceiveSnapshot(from, region, r)
+	}
+	return kvapi.ErrClosed
+}
+
+// TakeOver makes the store, which leads region 0, the gateway: it waits until the lease of the one before is over, leads all regions, and
+// issues timestamps above all that were issued. It returns when the store serves. It does nothing for a store that is alone, or serves.
+func (s *Store) TakeOver(ctx context.Context) error {
+	c := s.cluster.Load()
+	if c == nil || c.set == nil {
+		return nil
+	}
+	r := &c.role
+	r.taking.Lock()
+	defer r.taking.Unlock()
+	if r.serves.Load() {
+		return nil
+	}
+	began := clock.Mono()
+	first := c.set.Leadership(0)
+	if !first.Led {
+		return ErrNotGateway
+	}
+	others := c.voters(0) > 1
+	c.lease.begin(first.Term, others)
+	if err := c.leadAll(ctx, first, others); err != nil {
+		return err
+	}
+	if err := c.confirm(ctx, first.Term); err != nil {
+		return err
+	}
+	if err := s.beginService(c, r.taken); err != nil {
+		return err
+	}
+	r.taken = true
+	c.serve(first.Term)
+	groups, led := c.set.Len()
+	s.o.Logger.Info("this node is the cluster's gateway", "region", 0, "term", first.Term, "groups", groups, "led", led, "took", clock.Since(began))
+	return nil
+}
+
+// leadAll returns once all regions are led here, and no earlier gateway serves any more.
+func (c *Cluster) leadAll(ctx context.Context, first replica.Leadership, others bool) error {
+	for {
+		now := c.set.Leadership(0)
+		if !now.Led || now.Term != first.Term {
+			return ErrNotGateway
+		}
+		led := true
+		for _, id := range c.set.Regions() {
+			led = c.set.Lead(id) && led
+		}
+		if led && (!others || clock.Boot() >= replica.LeaseOver(first.Since)) {
+			return coverAll(c.Regions())
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", ErrNotGateway, ctx.Err())
+		case <-c.closing:
+			return kvapi.ErrClosed
+		case <-clock.After(roleInterval / 4):
+		}
+	}
+}
+
+// confirm returns once the lease is held.
+func (c *Cluster) confirm(ctx context.Context, term uint64) error {
+	for {
+		asked := clock.Boot()
+		ask, cancel := context.WithTimeout(ctx, leaseTimeout)
+		now, err := c.set.Confirm(ask, 0)
+		cancel()
+		switch {
+		case err == nil && now == term:
+			c.lease.extend(term, asked)
+			return nil
+		case err == nil || ctx.Err() != nil || !c.set.Leadership(0).Led:
+			return fmt.Errorf("%w: %w", ErrNotGateway, errors.Join(err, ctx.Err()))
+		}
+	}
+}
+
+// beginService readies timestamps and names this life to region 0. again: it served before in this life, and is another coordinator now.
+func (s *Store) beginService(c *Cluster, again bool) error {
+	var mark clock.Timestamp
+	me := meta.Store{ID: s.ident.storeID, Oldest: clusterVersion, Newest: clusterVersion}
+	c.meta.view(func(m *meta.State) {
+		mark = m.Mark()
+		for _, known := range m.Stores() {
+			if known.ID == me.ID {
+				me = known
+			}
+		}
+	})
+	s.oracle.Restart(mark)
+	if again {
+		next := s.ident
+		next.incarnation = s.incarnation.Load() + 1
+		b := s.engine.NewBatch()
+		defer b.Close()
+		b.Set(identKey, next.encode())
+		if err := s.engine.Apply(b, true); err != nil {
+			return fmt.Errorf("store: write identity: %w", err)
+		}
+		s.incarnation.Store(next.incarnation)
+	}
+	me.Incarnation = s.incarnation.Load()
+	if _, err := c.meta.do(meta.PutStore(me)); err != nil {
+		return fmt.Errorf("store: name this store to region 0: %w", err)
+	}
+	start := uint64(s.oracle.Last())
+	c.recorded.Store(max(c.recorded.Load(), start))
+	return nil
+}
+
+// serve makes the store the gateway.
+func (c *Cluster) serve(term uint64) {
+	r := &c.role
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c.lease.mu.Lock()
+	c.lease.term = term
+	c.lease.mu.Unlock()
+	if r.over {
+		r.lost, r.over = make(chan struct{}), false
+	}
+	r.serves.Store(true)
+}
+
+// StepDown ends that the store is the gateway. Nothing that is read here is answered any more until it takes over again.
+func (s *Store) StepDown() {
+	c := s.cluster.Load()
+	if c == nil || c.set == nil {
+		return
+	}
+	c.role.taking.Lock()
+	defer c.role.taking.Unlock()
+	c.stepDown("asked to")
+}
+
+// stepDown is StepDown with the reason.
+func (c *Cluster) stepDown(reason string) {
+	r := &c.role
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.serves.Swap(false) {
+		c.s.o.Logger.Info("this node is not the cluster's gateway any more", "region", 0, "term", c.lease.term, "reason", reason)
+	}
+	c.lease.end()
+	if !r.over {
+		r.over = true
+		close(r.lost)
+	}
+}
+
+// HandOver asks another store to lead region 0, so that it need not find out that this one ends. It does nothing where no other can.
+func (s *Store) HandOver() {
+	c := s.cluster.Load()
+	if c == nil || c.set == nil {
+		return
+	}
+	st, here := c.set.Status(0)
+	if !here || !st.Leads {
+		return
+	}
+	best := replica.PeerStatus{}
+	for _, p := range st.Peers {
+		if p.Peer != st.Peer && p.Active && p.Match >= best.Match && c.votes(st.Region, p.Peer) {
+			best = p
+		}
+	}
+	for _, p := range st.Region.Peers {
+		if p.ID == best.Peer && best.Peer != 0 {
+			_ = c.set.Transfer(0, p.Store) // if it fails there is an election
+		}
+	}
+}
+
+func (c *Cluster) votes(r *kvapi.Region, peer uint64) bool {
+	for _, p := range r.Peers {
+		if p.ID == peer {
+			return !p.Learner
+		}
+	}
+	return false
+}
+
+// voters returns how many voters a region has, as far as this store has applied.
+func (c *Cluster) voters(id kvapi.RegionID) int {
+	if st, here := c.set.Status(id); here {
+		return st.Region.Voters()
+	}
+	return 0
+}
+
+// keepRole is the goroutine that follows who leads region 0, and while this store does keeps what it has to lead.
+func (c *Cluster) keepRole() {
+	defer c.background.Done()
+	ticker := clock.NewTicker(roleInterval)
+	defer ticker.Stop()
+	for {
+		c.lookAtRole()
+		select {
+		case <-c.closing:
+			return
+		case <-ticker.C:
+		case <-c.role.wake:
+		}
+	}
+}
+
+func (c *Cluster) lookAtRole() {
+	r := &c.role
+	now := c.set.Leadership(0)
+	r.mu.Lock()
+	if now.Store != r.now.Store || now.Led != r.now.Led || now.Term != r.now.Term {
+		r.now = now
+		close(r.changed)
+		r.changed = make(chan struct{})
+	}
+	r.mu.Unlock()
+	if !r.serves.Load() {
+		return
+	}
+	c.lease.mu.Lock()
+	term := c.lease.term
+	c.lease.mu.Unlock()
+	switch {
+	case !now.Led || now.Term != term:
+		c.stepDown("region 0 is led by another, or by nobody")
+	case !c.lease.held():
+		c.stepDown("no majority of region 0 has answered for the length of the lease")
+	default:
+		for _, id := range c.set.Regions() {
+			c.set.Lead(id)
+		}
+	}
+}
+
+// keepLease is the goroutine that asks whether this store still leads region 0.
+func (c *Cluster) keepLease() {
+	defer c.background.Done()
+	ticker := clock.NewTicker(leaseInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-c.closing:
+			return
+		case <-ticker.C:
+		}
+		if !c.lease.on.Load() || !c.role.serves.Load() {
+			continue
+		}
+		asked := clock.Boot()
+		ctx, cancel := context.WithTimeout(c.ctx, leaseTimeout)
+		if term, err := c.set.Confirm(ctx, 0); err == nil {
+			c.lease.extend(term, asked)
+			c.stats.Leases.Inc()
+		} else {
+			c.stats.LeasesMissed.Inc()
+		}
+		cancel()
+	}
+}
+
+// lead reports whether a read that was made before may be answered.
+func (c *Cluster) mayAnswer() error {
+	if !c.lease.held() {
+		return errEpoch
+	}
+	return nil
+}
+
+// leaderChanged is told by the set.
+func (c *Cluster) leaderChanged(id kvapi.RegionID) {
+	if id == 0 {
+		c.s.signal(c.role.wake)
+	}
+}
+
+// Changed implements replica.Machine.
+func (c *Cluster) Changed(region *kvapi.Region) {
+	if region.ID == 0 {
+		if region.Voters() > 1 && c.role.serves.Load() {
+			c.lease.shared(clock.Boot())
+		}
+		return
+	}
+	c.region(region.ID).desc.Store(region)
+}
+
+// coordinator reports whether a transaction's coordinator may be alive: all are on the gateway, and a gateway has a life of its own.
+func (s *Store) coordinator(node, epoch uint64) bool {
+	assert.That(s.ident.storeID != 0, "store: a store has an id")
+	return node == s.ident.storeID && epoch == s.incarnation.Load()
+}
