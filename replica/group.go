@@ -123,6 +123,9 @@ func (g *Group) Peer() uint64 { return g.peer }
 // GCPoint returns the timestamp below which nobody reads the region.
 func (g *Group) GCPoint() clock.Timestamp { return g.applied.gcPoint }
 
+// AppliedState returns up to where the log is applied, and in which term that was proposed.
+func (g *Group) AppliedState() (index, term uint64) { return g.applied.index, g.applied.term }
+
 // AppliedIndex returns up to where the log is applied.
 func (g *Group) AppliedIndex() uint64 { return g.applied.index }
 
@@ -282,6 +285,7 @@ type Append struct {
 	Sync      bool
 	// SnapshotIndex, if not 0, is that of a snapshot whose state replaces the region's, and what is to be written goes in with it.
 	SnapshotIndex, snapshotTerm uint64
+	term, vote                  uint64
 }
 
 // Committed is an entry of the log that is committed. Content is empty in an entry with which a leader begins its term. Conf: it is for
@@ -358,9 +362,13 @@ func (g *Group) toAppend(m *raftpb.Message) *Append {
 	}
 	if a.hard {
 		g.setHard(&g.written, g.hard.GetTerm(), g.hard.GetVote(), g.hard.GetCommit())
+		a.term, a.vote = g.hard.GetTerm(), g.hard.GetVote()
 	}
 	return a
 }
+
+// Hard returns the term and the vote that others may be told of once a is in the log; zero if they are those of before.
+func (a *Append) Hard() (term, vote uint64) { return a.term, a.vote }
 
 // Empty reports whether there is nothing to write.
 func (a *Append) Empty() bool { return len(a.entries) == 0 && !a.hard }

@@ -71,8 +71,7 @@ func (m *member) install(a *Append) error {
 
 // ingest puts a snapshot's tables, and one with the region's records, into the engine.
 func (s *Set) ingest(in *incoming, records *recordTable) error {
-	WriteRegion(records, in.region)
-	records.Set(recordKey(in.region.ID, recordApply), in.state.encode())
+	WriteState(records, in.region, in.state.index, in.state.term, in.state.gcPoint)
 	t, err := s.o.Engine.NewTable()
 	if err != nil {
 		return err

@@ -161,5 +161,21 @@ func Create(b Records, r *kvapi.Region, gcPoint clock.Timestamp) {
 	b.Set(recordKey(r.ID, recordApply), applyState{index: InitialIndex, term: InitialTerm, gcPoint: gcPoint}.encode())
 }
 
+// WriteState puts into a batch which region it is and up to where its log is in the state that comes with the batch.
+func WriteState(b Records, r *kvapi.Region, index, term uint64, gcPoint clock.Timestamp) {
+	WriteRegion(b, r)
+	b.Set(recordKey(r.ID, recordApply), applyState{index: index, term: term, gcPoint: gcPoint}.encode())
+}
+
+// ReadHard returns the term and the vote that a region's replica has on a disk.
+func ReadHard(d Disk, id kvapi.RegionID) (term, vote uint64, err error) {
+	b, found, err := d.Get(recordKey(id, recordHard))
+	if err != nil || !found {
+		return InitialTerm, 0, err
+	}
+	n, err := decodeNumbers(b, "hard state")
+	return n[0], n[1], err
+}
+
 // WriteRegion puts a descriptor into a batch.
 func WriteRegion(b Records, r *kvapi.Region) { b.Set(RegionKey(r.ID), AppendRegion(nil, r)) }

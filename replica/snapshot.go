@@ -219,6 +219,12 @@ func readState(it *engine.Iter, id kvapi.RegionID) (r *kvapi.Region, s applyStat
 	return r, s, err
 }
 
+// ReadState reads a region's descriptor, and up to where its log is in the state that the iterator shows.
+func ReadState(it *engine.Iter, id kvapi.RegionID) (r *kvapi.Region, index uint64, gcPoint clock.Timestamp, err error) {
+	r, s, err := readState(it, id)
+	return r, s.index, s.gcPoint, err
+}
+
 // writeSpans sends what is in spans, in frames.
 func writeSpans(w io.Writer, it *engine.Iter, spans []EngineSpan) (pairs uint64, err error) {
 	b := make([]byte, 0, frameBytes+frameBytes/4)

@@ -48,6 +48,7 @@ type disk struct {
 	pending []pendingBatch
 	tables  image
 	noted   int  // batches of the log that the tables hold; recovery replays from at or below that
+	floor   int  // and not from below this, which a barrier has moved
 	lie     bool // what is applied is said to be in tables
 }
 
@@ -113,15 +114,46 @@ func (d *disk) flush(rng *rand.Rand) {
 	d.pending = slices.Clone(d.pending[n:])
 }
 
+// barrier makes tables of all that was applied, and recovery replay none of it.
+func (d *disk) barrier() {
+	d.synced = len(d.log)
+	for _, p := range d.pending {
+		d.tables.apply(p.changes)
+	}
+	d.pending, d.noted, d.floor = nil, len(d.log), len(d.log)
+}
+
+// ingest puts a table in: it is durable at once, and not in the log.
+func (d *disk) ingest(changes []change) {
+	for _, p := range d.pending { // memtables that overlap are flushed first
+		d.tables.apply(p.changes)
+		d.noted = p.logged
+	}
+	d.synced, d.pending = len(d.log), nil
+	d.now.apply(changes)
+	d.tables.apply(changes)
+}
+
+// copyOf returns changes that make what lies between two keys as it is now, and nothing else.
+func (d *disk) copyOf(lower, upper []byte) (changes []change) {
+	changes = append(changes, change{key: bytes.Clone(lower), end: bytes.Clone(upper)})
+	for _, k := range slices.Sorted(maps.Keys(d.now)) {
+		if k >= string(lower) && k < string(upper) {
+			changes = append(changes, change{key: []byte(k), value: bytes.Clone(d.now[k])})
+		}
+	}
+	return changes
+}
+
 // crash is a power loss and what recovery makes of it.
 func (d *disk) crash(rng *rand.Rand) {
 	d.log = d.log[:d.synced+rng.IntN(len(d.log)-d.synced+1)]
 	d.synced = len(d.log)
 	d.now = maps.Clone(d.tables)
 	// A note may lie some way behind what the tables hold.
-	for _, changes := range d.log[max(0, d.noted-rng.IntN(3)):] {
+	for _, changes := range d.log[max(d.floor, d.noted-rng.IntN(3)):] {
 		d.now.apply(changes)
 	}
 	// What was replayed is flushed before anything else happens.
-	d.tables, d.pending, d.noted = maps.Clone(d.now), nil, len(d.log)
+	d.tables, d.pending, d.noted, d.floor = maps.Clone(d.now), nil, len(d.log), min(d.floor, len(d.log))
 }

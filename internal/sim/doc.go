@@ -10,9 +10,14 @@
 //     a crash takes, and tables, into which a prefix of what was applied is flushed once the log is durable up to there.
 //   - A rule: a thing that the code or its driver keeps; Rules can switch one off, for a canary.
 //
+// Besides crashes, lost and doubled messages and cut links, stores are cut off or paused for longer than a lease, members come and go by
+// joint changes, logs are so short that followers need snapshots, and leads are handed on. Who leads serves as the gateway of a
+// cluster does: once no other can, and while it holds its lease by its own clock, which runs wrong.
+//
 // What is checked, at each step: every store applies the same entries at the same index (state-machine safety), and each entry once;
 // a store opens after every crash. At the end, with all stores up and the network whole: what a client was told to be done is in the
-// state of all stores, and their states are equal.
+// state of all members, and their states are equal. A read that is answered shows what was acknowledged before; a disk has the term and
+// the vote that its peer has told of last.
 //
 // Invariants:
 //

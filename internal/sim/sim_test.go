@@ -7,42 +7,51 @@ import (
 	"github.com/pandodb/pando/internal/testkit"
 )
 
-// run is Run with raft's election timeouts drawn from the seed, too.
-func run(t *testing.T, o Options) (fault string, digest uint64) {
+// runWorld is RunCounted with raft's election timeouts drawn from the seed, too.
+func runWorld(t *testing.T, o Options) (fault string, digest uint64, counts Counts) {
 	t.Helper()
 	t.Run("world", func(t *testing.T) {
 		cryptotest.SetGlobalRandom(t, o.Seed)
-		fault, digest = Run(o)
+		fault, digest, counts = RunCounted(o)
 	})
-	return fault, digest
+	return fault, digest, counts
 }
 
-const stepsPerSeed = 3000
+const stepsPerSeed = 8000
 
-// TestSeeds runs worlds of one, three and five stores.
+// TestSeeds runs worlds of one, three, four and five stores, and looks that what it is about has happened in them.
 func TestSeeds(t *testing.T) {
 	n := 40
 	if testkit.SlowTests() {
 		n = 2000
 	}
 	base := testkit.Seed(t)
+	var sum Counts
 	for i := range uint64(n) {
-		o := Options{Seed: base + i, Stores: []int{1, 3, 3, 5}[i%4], Steps: stepsPerSeed, Rules: AllRules()}
-		if fault, _ := run(t, o); fault != "" {
+		o := Options{Seed: base + i, Stores: []int{4, 3, 5, 1}[i%4], Steps: stepsPerSeed, Rules: AllRules()}
+		fault, _, c := runWorld(t, o)
+		if fault != "" {
 			t.Fatalf("%d stores, %s", o.Stores, fault)
 		}
+		sum.Acked, sum.Elections, sum.Snapshots, sum.Installed = sum.Acked+c.Acked, sum.Elections+c.Elections, sum.Snapshots+c.Snapshots, sum.Installed+c.Installed
+		sum.Changes, sum.Joint, sum.Removals = sum.Changes+c.Changes, sum.Joint+c.Joint, sum.Removals+c.Removals
+		sum.Takeovers, sum.Reads = sum.Takeovers+c.Takeovers, sum.Reads+c.Reads
+	}
+	t.Logf("%+v", sum)
+	if sum.Elections == 0 || sum.Installed == 0 || sum.Joint == 0 || sum.Removals == 0 || sum.Takeovers == 0 || sum.Reads == 0 {
+		t.Errorf("something did not happen in any world: %+v", sum)
 	}
 }
 
 // TestRepeatable: a seed decides everything (D1).
 func TestRepeatable(t *testing.T) {
-	o := Options{Seed: 99, Stores: 3, Steps: stepsPerSeed, Rules: AllRules()}
-	_, first := run(t, o)
-	if _, again := run(t, o); again != first {
+	o := Options{Seed: 99, Stores: 5, Steps: stepsPerSeed, Rules: AllRules()}
+	_, first, _ := runWorld(t, o)
+	if _, again, _ := runWorld(t, o); again != first {
 		t.Fatalf("the same seed gave %x and %x", first, again)
 	}
 	o.Seed++
-	if _, other := run(t, o); other == first {
+	if _, other, _ := runWorld(t, o); other == first {
 		t.Fatal("another seed gave the same run")
 	}
 }
@@ -55,13 +64,17 @@ func TestCanaries(t *testing.T) {
 		"truncate in tables":   func(r *Rules) { r.TruncateInTables = false },
 		"one class of a key":   func(r *Rules) { r.OneClass = false },
 		"apply state in batch": func(r *Rules) { r.ApplyStateInBatch = false },
+		"nothing in between":   func(r *Rules) { r.NothingInBetween = false },
+		"snapshots are sent":   func(r *Rules) { r.SnapshotsSent = false },
+		"lease waited out":     func(r *Rules) { r.LeaseWaited = false },
 	} {
 		t.Run(name, func(t *testing.T) {
 			rules := AllRules()
 			off(&rules)
 			for i := range uint64(60) {
-				o := Options{Seed: 1000 + i, Stores: []int{3, 1}[i%2], Steps: stepsPerSeed, Rules: rules}
-				if fault, _ := run(t, o); fault != "" {
+				o := Options{Seed: 1000 + i, Stores: []int{4, 1, 5}[i%3], Steps: stepsPerSeed, Rules: rules}
+				if fault, _, _ := runWorld(t, o); fault != "" {
+					t.Logf("seed %d of %d: %.200s", i, 60, fault)
 					return
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +26,19 @@ const (
 	syncMax      = 40 * time.Millisecond
 	traceKept    = 60
 	truncateFrom = 3
-	keepEntries  = 1 << 30
+	// keepEntries of a log are kept for followers: few, so that there are snapshots.
+	keepEntries = 12
+	// snapshotMax is how long one is on its way, ingestMax how long it takes from the barrier to its being put in.
+	snapshotMax = 300 * time.Millisecond
+	ingestMax   = 200 * time.Millisecond
+	// latestMax is how many of the operations that were acknowledged last a read must show: a stale one lacks the last.
+	latestMax = 8
+	// awayMin is how long a store is away at least: an election and a lease take less.
+	awayMin, pauseMin = 5 * time.Second, 8 * time.Second
+	// askEvery is how often who serves asks whether it still leads.
+	askEvery = 500 * time.Millisecond
+	// driftMax is by how much a clock runs wrong, in percent: two of them differ by less than the margin of the lease.
+	driftMax = 4
 )
 
 // Rules names what the driver keeps. The zero value has all switched off.
@@ -35,15 +48,20 @@ type Rules struct {
 	TruncateInTables  bool // L2: a log is truncated up to what is applied in tables
 	OneClass          bool // L3: a key is written logged or unlogged, never both
 	ApplyStateInBatch bool // A1: the applied index is in the batch of what it covers
+	NothingInBetween  bool // L7: between a snapshot's barrier and its being put in, nothing is logged
+	SnapshotsSent     bool // who lacks what the logs no longer have gets a snapshot
+	LeaseWaited       bool // a new leader serves once the lease of the one before is over
 }
 
 // AllRules is how the product drives groups.
-func AllRules() Rules { return Rules{true, true, true, true, true} }
+func AllRules() Rules {
+	return Rules{true, true, true, true, true, true, true, true}
+}
 
 // Options say what a run is.
 type Options struct {
 	Seed   uint64
-	Stores int
+	Stores int // of which those after the first three have a copy only later
 	Steps  int // events until the world is healed
 	Rules  Rules
 }
@@ -80,47 +98,77 @@ type World struct {
 	stores []*node
 	cut    map[[2]int]bool // from, to: nothing arrives
 	healed bool
+	apart  time.Duration // until when links stay cut
 
 	applied  map[uint64][]byte // by index, the content that some store has applied
+	changed  map[uint64]bool   // indices of changes of members
 	acked    map[uint64]bool   // operations that a client was told to be done
+	latest   []uint64          // those acknowledged last
 	proposed uint64            // operations so far
+	peers    map[uint64]int    // the store of each peer that there ever was
+	nextPeer uint64
+	promised map[uint64][2]uint64 // by peer, the term and the vote that it has told of
+	counts   Counts
 	trace    []string
 	hash     uint64
 	fault    string
 	events   int
 }
 
+// Counts tell what has happened in a run.
+type Counts struct{ Acked, Elections, Snapshots, Installed, Changes, Joint, Removals, Takeovers, Reads int }
+
+// RunCounted is Run, and tells what has happened.
+func RunCounted(o Options) (fault string, digest uint64, counts Counts) {
+	w := run(o)
+	w.counts.Acked = len(w.acked)
+	if w.fault != "" {
+		return fmt.Sprintf("seed %d: %s\n%s", o.Seed, w.fault, strings.Join(w.trace, "\n")), w.hash, w.counts
+	}
+	return "", w.hash, w.counts
+}
+
 // Run runs a world and returns what it found wrong, "" if nothing, and a digest of all that happened.
 func Run(o Options) (fault string, digest uint64) {
-	w := &World{o: o, rng: rand.New(rand.NewPCG(o.Seed, 1)), cut: map[[2]int]bool{}, applied: map[uint64][]byte{}, acked: map[uint64]bool{}}
+	fault, digest, _ = RunCounted(o)
+	return fault, digest
+}
+
+// membersFirst is how many stores have a copy at the beginning.
+const membersFirst = 3
+
+func run(o Options) *World {
+	w := &World{o: o, rng: rand.New(rand.NewPCG(o.Seed, 1)), cut: map[[2]int]bool{}, applied: map[uint64][]byte{}, acked: map[uint64]bool{},
+		changed: map[uint64]bool{}, peers: map[uint64]int{}, nextPeer: 200, promised: map[uint64][2]uint64{}}
 	r := &kvapi.Region{ID: region, Mode: kvapi.ModeRaft, Epoch: kvapi.Epoch{Version: 1, ConfVer: 2}}
-	for i := range o.Stores {
+	for i := range min(o.Stores, membersFirst) {
 		r.Peers = append(r.Peers, kvapi.Peer{ID: uint64(100 + i), Store: uint64(i + 1)})
+		w.peers[uint64(100+i)] = i
 	}
 	for i := range o.Stores {
-		n := &node{w: w, id: i, disk: newDisk()}
-		b := &batch{}
-		replica.Create(b, r, 0)
-		n.disk.sync(n.disk.applyLogged(b))
-		n.disk.flush(w.rng) // the barrier behind a promotion
-		for len(n.disk.pending) > 0 {
-			n.disk.flush(w.rng)
+		n := &node{w: w, id: i, disk: newDisk(), drift: w.rng.IntN(2*driftMax+1) - driftMax, offset: w.upTo(time.Hour)}
+		if i < membersFirst {
+			b := &batch{}
+			replica.Create(b, r, 0)
+			n.disk.sync(n.disk.applyLogged(b))
+			n.disk.barrier() // the one behind a promotion
 		}
 		w.stores = append(w.stores, n)
 		n.open()
 	}
 	w.after(0, w.chaos)
 	w.after(0, w.client)
+	w.after(0, w.reader)
+	if o.Stores > 1 {
+		w.after(w.upTo(2*time.Second), w.members)
+	}
 	for w.events < o.Steps && w.step() {
 	}
 	w.after(0, w.heal)
 	for w.events < 2*o.Steps && w.step() {
 	}
 	w.verdict()
-	if w.fault != "" {
-		return fmt.Sprintf("seed %d: %s\n%s", o.Seed, w.fault, strings.Join(w.trace, "\n")), w.hash
-	}
-	return "", w.hash
+	return w
 }
 
 // after plans what happens in a while.
@@ -175,9 +223,9 @@ func (w *World) chaos() {
 	}
 	w.after(w.upTo(400*time.Millisecond), w.chaos)
 	n := w.stores[w.rng.IntN(len(w.stores))]
-	switch w.rng.IntN(8) {
+	switch w.rng.IntN(11) {
 	case 0:
-		if n.group != nil {
+		if n.up && w.now >= w.apart {
 			n.crash()
 			w.after(w.upTo(2*time.Second), n.restart)
 		}
@@ -186,19 +234,135 @@ func (w *World) chaos() {
 		w.note("cut %d>%d", from, to)
 		w.cut[[2]int{from, to}] = true
 	case 2, 3:
-		w.note("links are whole")
-		clear(w.cut)
+		if w.now >= w.apart {
+			w.note("links are whole")
+			clear(w.cut)
+		}
 	case 4, 5:
-		if n.group != nil {
+		if n.up {
 			w.note("%d flushes", n.id)
 			n.disk.flush(w.rng)
 		}
 	case 6:
 		n.truncate()
+	case 8, 9:
+		w.away()
+	case 7:
+		if n.group != nil && w.rng.IntN(4) == 0 {
+			if to := n.group.Region().Peers; len(to) > 0 {
+				p := to[w.rng.IntN(len(to))]
+				w.note("%d is to hand the lead to %d", n.id, p.ID)
+				n.group.Transfer(p.ID)
+				n.pump()
+			}
+		}
 	}
 }
 
-// client proposes an operation to whoever leads.
+// away takes the store that serves away from the others for long enough that another takes over: it is cut off, or does nothing at all and goes on then as
+// if no time had passed.
+func (w *World) away() {
+	i := slices.IndexFunc(w.stores, (*node).serves)
+	if w.now < w.apart || i < 0 || w.rng.IntN(2) == 0 {
+		return
+	}
+	n := w.stores[i] // whose absence is noticed
+	w.apart = w.now + awayMin + w.upTo(awayMin)
+	if w.rng.IntN(2) == 0 {
+		w.apart += pauseMin - awayMin
+		w.note("%d is paused until %v", n.id, w.apart)
+		n.paused = w.apart
+		return
+	}
+	w.note("%d is cut off until %v", n.id, w.apart)
+	for other := range w.stores {
+		w.cut[[2]int{n.id, other}], w.cut[[2]int{other, n.id}] = true, true
+	}
+}
+
+// members asks whoever serves to change who has a copy.
+func (w *World) members() {
+	if w.healed {
+		return
+	}
+	w.after(w.upTo(time.Second/2), w.members)
+	for _, n := range w.stores {
+		if !n.serves() || n.waiting != nil || w.now < n.paused {
+			continue
+		}
+		r := n.group.Region()
+		next := w.nextPeers(n, r)
+		if replica.CheckPeers(r, next) != nil {
+			continue
+		}
+		if _, ok := n.group.ProposeChange(n.term, next); ok {
+			w.note("%d proposes peers %v", n.id, next)
+			n.pump()
+		}
+		return
+	}
+}
+
+// nextPeers draws a change that a scheduler might make: a new learner; or a vote for one that has caught up, perhaps in exchange for another's.
+func (w *World) nextPeers(n *node, r *kvapi.Region) (next []kvapi.Peer) {
+	next = append(next, r.Peers...)
+	var learners, others []int
+	for i, p := range next {
+		switch {
+		case p.Learner && w.caughtUp(n, p.ID):
+			learners = append(learners, i)
+		case !p.Learner && p.ID != n.group.Peer():
+			others = append(others, i)
+		}
+	}
+	if len(learners) > 0 && w.rng.IntN(3) > 0 {
+		next[learners[0]].Learner = false
+		if r.Voters() >= membersFirst && len(others) > 0 {
+			i := others[w.rng.IntN(len(others))]
+			if w.rng.IntN(3) == 0 {
+				next[i].Learner = true
+			} else {
+				next = append(next[:i:i], next[i+1:]...)
+			}
+		}
+		return next
+	}
+	for _, i := range w.rng.Perm(len(w.stores)) {
+		if _, there := r.On(uint64(i + 1)); !there {
+			w.nextPeer++
+			w.peers[w.nextPeer] = i
+			return append(next, kvapi.Peer{ID: w.nextPeer, Store: uint64(i + 1), Learner: true})
+		}
+	}
+	for i, p := range next {
+		if p.Learner {
+			return append(next[:i:i], next[i+1:]...)
+		}
+	}
+	return next
+}
+
+func (w *World) caughtUp(n *node, peer uint64) bool {
+	for _, p := range n.group.Peers() {
+		if p.Peer == peer {
+			return p.Match != 0 && p.Active
+		}
+	}
+	return false
+}
+
+// reader reads at whoever believes that it serves: what was acknowledged before is there.
+func (w *World) reader() {
+	w.after(w.upTo(60*time.Millisecond), w.reader)
+	for _, i := range w.rng.Perm(len(w.stores)) {
+		if n := w.stores[i]; n.serving && n.group != nil && w.now >= n.paused {
+			n.read()
+			return
+		}
+	}
+}
+
+// client proposes an operation to whoever serves.
 func (w *World) client() {
 	w.after(w.upTo(40*time.Millisecond), w.client)
 	if w.healed && w.events > w.o.Steps+w.o.Steps/2 {
@@ -206,18 +370,14 @@ func (w *World) client() {
 	}
 	for _, i := range w.rng.Perm(len(w.stores)) {
 		n := w.stores[i]
-		if n.group == nil || n.waiting != nil {
-			continue
-		}
-		term, ok := n.group.Leads()
-		if !ok {
+		if !n.serves() || n.waiting != nil || w.now < n.paused {
 			continue
 		}
 		w.proposed++
 		content := binary.BigEndian.AppendUint64(nil, w.proposed)
-		if index, ok := n.group.Propose(term, content); ok {
-			w.note("%d proposes %d at %d in term %d", n.id, w.proposed, index, term)
-			n.waiting = &waiting{op: w.proposed, index: index, term: term}
+		if index, ok := n.group.Propose(n.term, content); ok {
+			w.note("%d proposes %d at %d in term %d", n.id, w.proposed, index, n.term)
+			n.waiting = &waiting{op: w.proposed, index: index, term: n.term}
 			n.pump()
 		}
 		return
@@ -229,9 +389,7 @@ func (w *World) heal() {
 	w.healed = true
 	clear(w.cut)
 	for _, n := range w.stores {
-		if n.group == nil {
-			n.restart()
-		}
+		n.restart()
 	}
 }
 
@@ -240,17 +398,20 @@ func (w *World) verdict() {
 	if w.fault != "" {
 		return
 	}
-	first := w.stores[0]
+	var first *node
 	for _, n := range w.stores {
-		if n.group == nil {
+		switch {
+		case !n.up:
 			w.fail("store %d is down at the end", n.id)
 			return
+		case n.group != nil && (first == nil || n.group.AppliedIndex() > first.group.AppliedIndex()):
+			first = n
 		}
-		first = w.further(first, n)
 	}
+	w.compare(first)
 	done := map[uint64]bool{}
 	for index, content := range w.applied {
-		if len(content) == 0 {
+		if len(content) == 0 || w.changed[index] {
 			continue
 		}
 		op := binary.BigEndian.Uint64(content)
@@ -275,11 +436,23 @@ func (w *World) verdict() {
 	}
 }
 
-func (w *World) further(a, b *node) *node {
-	if b.group.AppliedIndex() > a.group.AppliedIndex() {
-		return b
+// compare checks that every member has caught up and has the same state.
+func (w *World) compare(first *node) {
+	for _, p := range first.group.Region().Peers {
+		n := w.stores[p.Store-1]
+		switch {
+		case n.group == nil || n.group.Peer() != p.ID:
+			w.fail("store %d has no replica at the end, and should be peer %d", n.id, p.ID)
+		case n.group.AppliedIndex() != first.group.AppliedIndex():
+			w.fail("store %d has applied %d at the end, and another %d", n.id, n.group.AppliedIndex(), first.group.AppliedIndex())
+		default:
+			for _, s := range replica.Spans(first.group.Region()) {
+				if fmt.Sprint(n.disk.copyOf(s.Lower, s.Upper)) != fmt.Sprint(first.disk.copyOf(s.Lower, s.Upper)) {
+					w.fail("store %d has another state than store %d at %d", n.id, first.id, first.group.AppliedIndex())
+				}
+			}
+		}
 	}
-	return a
 }
 
 // opKey holds how often an operation was applied, sumKey how many operations were.

@@ -1,0 +1,350 @@
+package clusterkit_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/check"
+	"github.com/pandodb/pando/internal/clusterkit"
+	"github.com/pandodb/pando/internal/testkit"
+	"github.com/pandodb/pando/kv"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/rpc"
+	"github.com/pandodb/pando/store"
+)
+
+const (
+	historyKeys    = 6
+	historyWorkers = 4
+	// roundCommits is how many transactions commit behind each thing that happens.
+	roundCommits = 12
+	balance      = 100
+)
+
+// client is one node's way to its store, in one life.
+type client struct {
+	s *store.Store
+	c *kv.Client
+}
+
+// history is what clients of a cluster saw.
+type history struct {
+	t         *testing.T
+	ns        *clusterkit.Nodes
+	bank      bool
+	owners    atomic.Uint64
+	committed atomic.Uint64
+	stop      atomic.Bool
+	workers   sync.WaitGroup
+
+	mu      sync.Mutex // guards what follows
+	clients map[*store.Store]*client
+	txns    []check.Txn
+	sums    [][]int
+}
+
+func key(i int) string { return "k" + strconv.Itoa(i) }
+
+func numbers(value string) []int {
+	out := []int{}
+	for _, f := range strings.Fields(value) {
+		n, err := strconv.Atoi(f)
+		if err != nil {
+			panic(err)
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// client returns a client of a node that takes itself for the gateway, nil if there is none.
+func (h *history) client() *client {
+	g := h.ns.Gateway()
+	if g == nil {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := g.Store
+	c := h.clients[s]
+	if c == nil {
+		c = &client{s: s, c: kv.New(rpc.Loopback(s))}
+		h.clients[s] = c
+	}
+	return c
+}
+
+// worker runs transactions until it is to stop, whoever is the gateway.
+func (h *history) worker(rng *rand.Rand, worker int) {
+	for n := 1; !h.stop.Load(); n++ {
+		c := h.client()
+		if c == nil {
+			clock.Sleep(5 * time.Millisecond)
+			continue
+		}
+		h.attempt(c, rng, worker*1_000_000+n)
+	}
+}
+
+// attempt runs one transaction. Whatever keeps it from being told its end leaves it unknown.
+func (h *history) attempt(c *client, rng *rand.Rand, id int) {
+	txn := check.Txn{Begin: int64(clock.Mono()), Outcome: check.Unknown}
+	wrote := false
+	defer func() {
+		if r := recover(); r != nil && !strings.Contains(fmt.Sprint(r), "no timestamp") {
+			panic(r)
+		}
+		if wrote || txn.Outcome == check.Committed {
+			h.ended(txn)
+		}
+	}()
+	keys := rng.Perm(historyKeys)[:2]
+	slices.Sort(keys)
+	var o kv.Owner
+	c.c.OpenOwner(&o, h.owners.Add(1))
+	defer c.c.ReleaseLocks(&o)
+	if rng.IntN(3) == 0 {
+		if h.read(c, &txn) {
+			txn.Outcome = check.Committed
+		}
+		return
+	}
+	req := &kvapi.CommitRequest{}
+	for i, k := range keys {
+		var v sink
+		res, err := c.c.Lock(&o, &kvapi.LockRequest{Key: []byte(key(k)), Mode: kvapi.LockExclusive, Timeout: 10 * time.Second, Sink: &v})
+		if err != nil || !res.Acquired {
+			return
+		}
+		value := v.value
+		txn.Ops = append(txn.Ops, check.Op{Key: key(k), Read: numbers(value)})
+		if h.bank {
+			value = strconv.Itoa(numbers(value)[0] + 1 - 2*i)
+		} else {
+			value = strings.TrimSpace(value + " " + strconv.Itoa(id))
+			txn.Ops = append(txn.Ops, check.Op{Key: key(k), Append: id})
+		}
+		req.Mutations = append(req.Mutations, kvapi.Mutation{Key: []byte(key(k)), Value: []byte(value)})
+	}
+	wrote = true
+	_, err := c.c.Commit(&o, req)
+	switch {
+	case err == nil:
+		txn.Outcome = check.Committed
+	case errors.Is(err, kvapi.ErrDeadlock):
+		txn.Outcome = check.Aborted
+	}
+}
+
+// read reads all keys at a snapshot.
+func (h *history) read(c *client, txn *check.Txn) bool {
+	var sn kv.Snapshot
+	c.c.Register(&sn)
+	defer c.c.Unregister(&sn)
+	for k := range historyKeys {
+		var v sink
+		if _, err := c.c.Get(&kvapi.GetRequest{Key: []byte(key(k)), TS: sn.TS(), Sink: &v}); err != nil {
+			return false
+		}
+		txn.Ops = append(txn.Ops, check.Op{Key: key(k), Read: numbers(v.value)})
+	}
+	return true
+}
+
+func (h *history) ended(txn check.Txn) {
+	txn.End = int64(clock.Mono())
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.txns = append(h.txns, txn)
+	if txn.Outcome != check.Committed {
+		return
+	}
+	h.committed.Add(1)
+	if h.bank && len(txn.Ops) == historyKeys {
+		var balances []int
+		for _, op := range txn.Ops {
+			balances = append(balances, op.Read...)
+		}
+		h.sums = append(h.sums, balances)
+	}
+}
+
+// within waits for something for as long as anybody's patience lasts.
+func within(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for began := clock.Mono(); !done(); clock.Sleep(5 * time.Millisecond) {
+		if clock.Since(began) > patience {
+			t.Fatalf("no %s within %v", what, patience)
+		}
+	}
+}
+
+// progress waits until transactions commit again.
+func (h *history) progress() {
+	h.t.Helper()
+	from := h.committed.Load()
+	within(h.t, "progress", func() bool { return h.committed.Load() >= from+roundCommits })
+}
+
+// begin writes what there is at first.
+func (h *history) begin(rng *rand.Rand) {
+	h.t.Helper()
+	if h.bank {
+		req := &kvapi.CommitRequest{}
+		for k := range historyKeys {
+			req.Mutations = append(req.Mutations, kvapi.Mutation{Key: []byte(key(k)), Value: []byte(strconv.Itoa(balance))})
+		}
+		var o kv.Owner
+		c := h.client()
+		c.c.OpenOwner(&o, h.owners.Add(1))
+		if _, err := c.c.Commit(&o, req); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	for i := range historyWorkers {
+		seed := rng.Uint64()
+		h.workers.Go(func() { h.worker(testkit.Rand(seed, uint64(i)), i+1) })
+	}
+	h.progress()
+}
+
+// end checks what was seen, and that all copies are the same.
+func (h *history) end() {
+	h.t.Helper()
+	h.stop.Store(true)
+	h.workers.Wait()
+	last := check.Txn{Begin: int64(clock.Mono()), Outcome: check.Committed}
+	within(h.t, "reading of what is there at the end", func() bool {
+		c := h.client()
+		last.Ops = nil
+		return c != nil && h.read(c, &last)
+	})
+	h.ended(last)
+	if h.bank {
+		if at := check.Bank(h.sums, balance*historyKeys); at >= 0 {
+			h.t.Errorf("balances %v do not add up", h.sums[at])
+		}
+	} else {
+		for _, a := range check.ListAppend(h.txns) {
+			h.t.Error(a)
+		}
+	}
+	same(h.t, h.ns)
+	h.t.Logf("%d transactions, %d committed", len(h.txns), h.committed.Load())
+}
+
+// same waits until all copies of each region are at the same index, and compares them there.
+func same(t *testing.T, ns *clusterkit.Nodes) {
+	t.Helper()
+	ids := []kvapi.RegionID{0}
+	within(t, "gateway", func() bool { return ns.Gateway() != nil })
+	for _, st := range ns.Gateway().Store.RegionStatuses() {
+		ids = append(ids, st.Region.ID)
+	}
+	for _, id := range ids {
+		within(t, fmt.Sprintf("equal index of region %d", id), func() bool {
+			var index, sum [8]uint64
+			for i := range ns.Len() {
+				var err error
+				if index[i], sum[i], err = ns.Node(i).Store.Checksum(id); err != nil || index[i] != index[0] {
+					return false
+				}
+			}
+			for i := range ns.Len() {
+				if sum[i] != sum[0] {
+					t.Fatalf("region %d at %d: copies %x", id, index[0], sum[:ns.Len()])
+				}
+			}
+			return true
+		})
+	}
+}
+
+// TestHistories runs clients beside crashes, power losses and partitions, and checks what they saw.
+func TestHistories(t *testing.T) {
+	for _, bank := range []bool{false, true} {
+		t.Run(map[bool]string{false: "list-append", true: "bank"}[bank], func(t *testing.T) {
+			t.Parallel() // most of it is waiting for elections and leases
+			seed := testkit.Seed(t)
+			rng := testkit.Rand(seed, 1)
+			ns := start(t, 3, "k2", "k4")
+			h := &history{t: t, ns: ns, bank: bank, clients: map[*store.Store]*client{}}
+			h.begin(rng)
+			ns.Net.Faults(2, 2)
+			first, rounds := 0, 3 // each kind of thing happens in one of the two
+			if bank {
+				first = 2
+			}
+			if testkit.SlowTests() {
+				rounds = 60
+			}
+			for round := range rounds {
+				h.happen(rng, first+round)
+				if t.Failed() {
+					break
+				}
+			}
+			ns.Net.Faults(0, 0)
+			h.end()
+		})
+	}
+}
+
+// happen lets one thing happen, and waits until transactions commit in spite of it and after it.
+func (h *history) happen(rng *rand.Rand, round int) {
+	h.t.Helper()
+	t, ns := h.t, h.ns
+	within(t, "gateway", func() bool { return ns.Gateway() != nil })
+	g := ns.Gateway()
+	if g == nil {
+		g = ns.Node(0)
+	}
+	crash := func(n *clusterkit.StoreNode) {
+		seed := rng.Uint64()
+		if err := n.Stop(func(fs *engine.MemFS) *engine.MemFS { return testkit.Crash(fs, int(seed%3)*50, seed) }); err != nil && !errors.Is(err, kvapi.ErrClosed) {
+			t.Fatal(err)
+		}
+	}
+	again := func(n *clusterkit.StoreNode) {
+		if err := n.Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := ns.Node(rng.IntN(ns.Len()))
+	switch round % 5 {
+	case 0: // the gateway loses its power
+		crash(g)
+		h.progress()
+		again(g)
+	case 1: // the gateway is cut off, and goes on believing that it is that for a while
+		ns.Net.Isolate(g.ID, true)
+		h.progress()
+		ns.Net.Isolate(g.ID, false)
+	case 2: // all lose their power at once
+		for i := range ns.Len() {
+			crash(ns.Node(i))
+		}
+		for i := range ns.Len() {
+			again(ns.Node(i))
+		}
+	case 3: // any one loses its power
+		crash(other)
+		h.progress()
+		again(other)
+	case 4: // one does not hear the gateway, which hears it
+		ns.Net.Cut(g.ID, other.ID, true)
+		h.progress()
+		ns.Net.Cut(g.ID, other.ID, false)
+	}
+	h.progress()
+}
