@@ -3,8 +3,10 @@ package session_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/tests/inproc"
@@ -152,4 +154,20 @@ func TestTimeLimitOfOneStatement(t *testing.T) {
 		return
 	}
 	t.Error("SLEEP never began")
+}
+
+// TestPlanningIsShown: a statement is in the process list while it is planned, which computes its constants, and a KILL ends that.
+func TestPlanningIsShown(t *testing.T) {
+	_, c := inproc.OpenDatabase(t)
+	c.Must("SET tidb_mem_quota_query = 4294967296")
+	done := make(chan *inproc.Answer, 1)
+	go func() { done <- c.Exec("SELECT " + strings.Repeat("SHA2(REPEAT('a', 5000000), 512), ", 12000) + "1") }() // minutes of constants
+	testkit.Await(t, "it is shown", func() bool { return strings.HasPrefix(c.Info(), "SELECT") })
+	c.Interrupt().Set(kvapi.ReasonKillQuery)
+	if a := <-done; a.Number() != int(types.ErQueryInterrupted) {
+		t.Errorf("%v, want error %d", a.Err, types.ErQueryInterrupted)
+	}
+	if c.Info() != "" {
+		t.Errorf("%.80q is shown after its end", c.Info())
+	}
 }

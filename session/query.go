@@ -205,15 +205,19 @@ func (s *Session) build1(env *plan.Env, stmt syntax.Statement, key []byte) (*pla
 	if _, ok := stmt.(*syntax.Query); ok && s.maxExecution > 0 {
 		defer s.limitPlanning()()
 	}
+	text := env.Text
+	if env.Shown != "" {
+		text = env.Shown
+	}
+	if s.info.Load() == nil { // planning computes constants, which may take long
+		s.info.Store(&text)
+		defer s.info.Store(nil)
+	}
 	p, shareable, err := plan.Build(env, stmt)
 	if err != nil {
 		return nil, s.planError(err)
 	}
 	p.MaxTime, p.Command = hintedTime(stmt), commandOf(stmt)
-	text := env.Text
-	if env.Shown != "" {
-		text = env.Shown
-	}
 	if shareable && key != nil && env.Locked == nil {
 		return s.node.Plans.Put(key, text, p, env.Snapshot), nil
 	}
