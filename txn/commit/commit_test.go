@@ -3,7 +3,9 @@ package commit
 import (
 	"testing"
 
+	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/internal/testkit"
+	"github.com/pandodb/pando/kvapi"
 )
 
 // worldsMin is how many runs TestSimulation makes, and worldsMax how many a canary may take until it is noticed.
@@ -90,5 +92,27 @@ func TestFoundWorlds(t *testing.T) {
 		if err := simulate(w); err != nil {
 			t.Errorf("seed %d, world %d: %v", found.seed, found.world, err)
 		}
+	}
+}
+
+// collected is a State in which all that is finished has been collected.
+type collected struct{ simState }
+
+func (collected) Floor() clock.Timestamp { return 100 }
+
+// TestResolvedByOthers: a resolver that finds a transaction committed finishes its lock, whatever others have done since: they may have
+// finished it, and what that left of it may have been collected.
+func TestResolvedByOthers(t *testing.T) {
+	w := newWorld(testkit.Rand(testkit.Seed(t), 0), rules{})
+	key := []byte(simKey(0))
+	r := NewResolver(kvapi.LockInfo{Key: key, Primary: key, Start: 5, Least: 6}, nil)
+	steps := r.Begin(w.located(), w.oracle())
+	steps = r.Answer(steps[0].ID, kvapi.Status{State: kvapi.TxnCommitted, Commit: 7}, nil)
+	_, result, err := FinishKeys(collected{simState{w: w}}, steps[0].Request.(*kvapi.FinishRequest))
+	if err == nil {
+		t.Fatal("the collected transaction is known")
+	}
+	if steps = r.Answer(steps[0].ID, result, err); len(steps) != 1 || steps[0].Kind != StepDone || steps[0].Outcome.Err != nil {
+		t.Errorf("%v leads to %+v", err, steps)
 	}
 }

@@ -116,6 +116,8 @@ func (r *Resolver) Answer(id uint32, result any, err error) []Step {
 			return r.again(err)
 		case errors.Is(err, kvapi.ErrRolledBack) && r.stage == resolveFinish:
 			err = nil // the marker was there already
+		case errors.Is(err, kvapi.ErrUndetermined) && r.stage == resolveFinish:
+			err = nil // others have finished the lock since, and what that left has been collected
 		default:
 			return r.done(err)
 		}
