@@ -211,3 +211,9 @@ func readCounts(path string) (map[string]int64, error) {
 	}
 	return counts, err
 }
+
+// MachineShare returns what the nodes on this machine, or in this cgroup, may take together: bytes of memory, and processors.
+func MachineShare() (bytes int64, procs int) {
+	procs, _ = quotaProcs(systemRoot, runtime.GOMAXPROCS(0))
+	return readMemory(systemRoot).total, procs
+}

@@ -21,9 +21,8 @@ func run(args, env []string, stdout, stderr io.Writer) error {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.AddCommand(startCommand(env, stdout, stderr), configCommand(env), promoteCommand(env, stdout), backupCommand(env, stdout), restoreCommand(stdout),
-		benchCommand(stdout, stderr), versionCommand())
-	root.AddCommand(tokenCommand(env, stdout), nodeCommand(env, stdout), regionCommand(env, stdout))
+	root.AddCommand(startCommand(env, stdout, stderr), configCommand(env), promoteCommand(env, stdout), tokenCommand(env, stdout), nodeCommand(env, stdout),
+		regionCommand(env, stdout), playgroundCommand(env, stdout), backupCommand(env, stdout), restoreCommand(stdout), benchCommand(stdout, stderr), versionCommand())
 	return root.Execute()
 }
 
