@@ -64,7 +64,10 @@ func (t *router) attempt(patience time.Duration, i *kvapi.Interrupt, try func(ca
 	began := clock.Mono()
 	for n := range retriesMax {
 		for {
-			err := try(t.c.regions.Load())
+			err := error(&kvapi.EpochError{}) // a store that has just joined has no regions
+			if cache := t.c.regions.Load(); len(cache.sorted) > 0 {
+				err = try(cache)
+			}
 			var locked *kvapi.LockedError
 			if !errors.As(err, &locked) {
 				if err == nil || !t.c.stale(err) {

@@ -8,6 +8,7 @@ missing=()
 command -v sysbench >/dev/null || missing+=(sysbench)
 command -v mariadb >/dev/null || missing+=(mariadb-client)
 { command -v mariadbd || [ -x /usr/sbin/mariadbd ]; } >/dev/null || missing+=(mariadb-server)
+command -v haproxy >/dev/null || missing+=(haproxy)
 command -v gcc >/dev/null || missing+=(gcc libc6-dev) # the race detector needs cgo
 [ ${#missing[@]} -eq 0 ] && exit 0
 

@@ -17,7 +17,9 @@ const (
 	// identityName is the file at the top of a data directory that says that the directory is Pando's.
 	identityName = "PANDO"
 	// identityPart is the identity while it is being written. A crash of the first start leaves it, and nothing else.
-	identityPart = identityName + ".part"
+	identityPart = identityName + partSuffix
+	// partSuffix ends the name of a file that is being written.
+	partSuffix = ".part"
 	// directoryFormat is the version of a directory's layout and of the identity file. A newer one is refused.
 	directoryFormat = 1
 	// identityBytesMax bounds what is read of a file that bears the identity's name.
@@ -50,7 +52,8 @@ func claimDir(dir string) (store uint64, err error) {
 	var names, foreign []string
 	for _, entry := range entries {
 		names = append(names, entry.Name())
-		if name := entry.Name(); name != identityPart && name != "lost+found" {
+		// The membership is there first where a node joins.
+		if name := entry.Name(); name != identityPart && name != membershipName && name != membershipName+partSuffix && name != "lost+found" {
 			foreign = append(foreign, name)
 		}
 	}
@@ -137,22 +140,28 @@ func readIdentity(dir string) (store uint64, err error) {
 
 // writeIdentity makes an empty directory Pando's, durably, before anything else is written there.
 func writeIdentity(dir string, store uint64) error {
-	part := filepath.Join(dir, identityPart)
-	f, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, privateFile)
-	if err != nil {
+	text := fmt.Sprintf("# The data directory of a Pando node. Never edit or delete this file.\nformat = %d\nstore = %d\n", directoryFormat, store)
+	if err := writeDurably(dir, identityName, []byte(text)); err != nil {
 		return fmt.Errorf("the identity of the data directory cannot be written: %w", err)
 	}
-	_, err = fmt.Fprintf(f, "# The data directory of a Pando node. Never edit or delete this file.\nformat = %d\nstore = %d\n", directoryFormat, store)
+	return nil
+}
+
+// writeDurably writes a file of a directory, whole or not at all.
+func writeDurably(dir, name string, text []byte) error {
+	part := filepath.Join(dir, name+partSuffix)
+	f, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, privateFile)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(part, filepath.Join(dir, identityName))
+		err = os.Rename(part, filepath.Join(dir, name))
 	}
 	if err == nil {
 		err = syncDir(dir)
 	}
-	if err != nil {
-		return fmt.Errorf("the identity of the data directory cannot be written: %w", err)
-	}
-	return nil
+	return err
 }
 
 // syncDir makes the names in a directory durable.

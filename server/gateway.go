@@ -113,7 +113,8 @@ func (n *Node) openGateway(g *gateway) error {
 	g.shared = &session.Node{
 		Txns: txns, Catalog: schema, DDL: g.ddl, Plans: plan.NewCache(o.PlanCacheBytes), AutoIDs: g.autoIDs, Stats: statistics, Users: users,
 		Log: n.log, LogVar: o.LogVar, Version: MySQLVersion + Version, DataDir: o.DataDir, Socket: o.socketPath(), TempDir: temp, Start: n.start,
-		Port: n.listener.Addr().(*net.TCPAddr).Port, SetRelaxed: n.setRelaxed, Promote: n.promote, Backup: n.backup, HashPassword: hashPassword, Counters: n.figures,
+		Port: n.listener.Addr().(*net.TCPAddr).Port, SetRelaxed: n.setRelaxed, Promote: n.promote, Backup: n.backup, Cluster: n.clusterAdmin(),
+		HashPassword: hashPassword, Counters: n.figures,
 		Processes: n.processes, Kill: n.kill,
 		SetMaxConnections: n.setMaxConnections, Bulk: n.bulk, Memory: n.memory,
 	}

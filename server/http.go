@@ -48,7 +48,9 @@ func (n *Node) openHTTP() error {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, !n.engine.Failed(), "ok", "storage has failed")
 	})
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { answer(w, n.ready.Load(), "ready", "not ready") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, n.ready.Load() && n.serves(), "ready", "not ready")
+	})
 	mux.HandleFunc("GET /debug/pprof/", onlyLocal(pprof.Index))
 	mux.HandleFunc("GET /debug/pprof/profile", onlyLocal(pprof.Profile))
 	mux.HandleFunc("GET /debug/pprof/trace", onlyLocal(pprof.Trace))
@@ -158,6 +160,8 @@ type nodeStatus struct {
 	DiskBytes     uint64  `json:"disk_bytes"`
 	DiskFull      bool    `json:"disk_full"`
 	ProcessID     int     `json:"pid"`
+
+	Cluster *clusterStatus `json:"cluster,omitempty"`
 }
 
 func (n *Node) serveStatus(w http.ResponseWriter, _ *http.Request) {
@@ -168,9 +172,9 @@ func (n *Node) serveStatus(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
-	err := encoder.Encode(nodeStatus{Version: Version, MySQLVersion: MySQLVersion + Version, Ready: n.ready.Load(), UptimeSeconds: clock.Now().Sub(n.start).Seconds(),
+	err := encoder.Encode(nodeStatus{Version: Version, MySQLVersion: MySQLVersion + Version, Ready: n.ready.Load() && n.serves(), UptimeSeconds: clock.Now().Sub(n.start).Seconds(),
 		Connections: n.wire.OpenConnections(), Regions: len(n.store.Regions()),
-		Mode: mode, RaftGroups: raft.Groups, RaftGroupsLed: raft.Led, Incarnation: n.store.Incarnation(), DiskBytes: m.DiskBytes, DiskFull: n.engine.DiskFull(), ProcessID: os.Getpid()})
+		Mode: mode, RaftGroups: raft.Groups, RaftGroupsLed: raft.Led, Incarnation: n.store.Incarnation(), DiskBytes: m.DiskBytes, DiskFull: n.engine.DiskFull(), ProcessID: os.Getpid(), Cluster: n.clusterStatus()})
 	if err != nil {
 		n.log.Debug("a status client went away", "error", err)
 	}

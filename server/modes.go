@@ -37,7 +37,7 @@ func closeDir(dir string, passable bool) (closed int, err error) {
 		}
 		closed++
 	}
-	for _, path := range []string{dir, filepath.Join(dir, storeName), filepath.Join(dir, tempName), filepath.Join(dir, identityName)} {
+	for _, path := range []string{dir, filepath.Join(dir, storeName), filepath.Join(dir, tempName), filepath.Join(dir, identityName), filepath.Join(dir, membershipName)} {
 		info, err := os.Lstat(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -42,6 +43,8 @@ type Node struct {
 	metrics *status.Registry
 	start   time.Time
 	sql     sqlPart
+	cluster clusterPart
+	handOn  handOn
 
 	listener     net.Listener
 	httpListener net.Listener
@@ -63,12 +66,12 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	n := &Node{options: o, log: o.Log, start: clock.Now(), bulk: session.NewBulk(o.BulkBytes), stop: make(chan struct{}), failed: make(chan struct{})}
+	n := &Node{options: o, log: o.Log, handOn: handOn{open: map[*handed]struct{}{}}, start: clock.Now(), bulk: session.NewBulk(o.BulkBytes), stop: make(chan struct{}), failed: make(chan struct{})}
 	for _, warning := range o.Warnings {
 		n.log.Warn("setting has no effect", "why", warning)
 	}
 	// The ports are taken first: a busy one is the commonest fault, and nothing has been touched then.
-	steps := []func() error{n.listen, n.openStorage, n.openWire, n.openSQL, n.openHTTP, n.serveClients}
+	steps := []func() error{n.listen, func() error { return n.openStorage(ctx) }, n.openCluster, n.openWire, func() error { return n.begin(ctx) }, n.openHTTP, n.serveClients}
 	for _, step := range steps {
 		if err := ctx.Err(); err != nil {
 			return nil, errors.Join(errors.New("stopped while starting"), n.Close())
@@ -93,9 +96,38 @@ func (n *Node) listen() error {
 		return err
 	}
 	if n.options.HTTP != "" {
-		n.httpListener, err = listen("http", n.options.HTTP)
+		if n.httpListener, err = listen("http", n.options.HTTP); err != nil {
+			return err
+		}
+	}
+	if n.options.ClusterListen != "" {
+		n.cluster.listener, err = listen("cluster-listen", n.options.ClusterListen)
 	}
 	return err
+}
+
+// begin makes the node a gateway, if its store has not to ask others for that, and follows who is from then on.
+func (n *Node) begin(ctx context.Context) error {
+	if n.store.Serves() {
+		if err := n.openSQL(); err != nil {
+			return err
+		}
+	}
+	if n.store.ClusterMetrics().Groups > 0 || n.cluster.member != nil {
+		return n.joinRoles(ctx)
+	}
+	return nil
+}
+
+// joinRoles begins to follow who is the gateway: the store is one of a cluster.
+func (n *Node) joinRoles(ctx context.Context) error {
+	if n.store.Serves() {
+		if err := n.found(ctx); err != nil {
+			return err
+		}
+	}
+	n.cluster.role.Do(func() { n.loops.Go(n.keepRole) })
+	return nil
 }
 
 func listen(setting, address string) (net.Listener, error) {
@@ -109,10 +141,14 @@ func listen(setting, address string) (net.Listener, error) {
 	return l, nil
 }
 
-func (n *Node) openStorage() error {
+func (n *Node) openStorage(ctx context.Context) error {
 	o := &n.options
 	id, err := claimDir(o.DataDir)
 	if err != nil {
+		return err
+	}
+	claimed := id
+	if id, err = n.findMembership(ctx, id); err != nil {
 		return err
 	}
 	if closed, err := closeDir(o.DataDir, o.Socket != "" && within(o.DataDir, o.socketPath())); err != nil {
@@ -144,8 +180,8 @@ func (n *Node) openStorage() error {
 		n.log.Warn("few files may be open: with more tables than that each lookup opens one; raise the limit (ulimit -n)",
 			"limit", limit, "connections", o.MaxConnections, "tables", tables)
 	}
-	if id == 0 {
-		id = store.FirstID
+	if claimed == 0 {
+		id = cmp.Or(id, store.FirstID)
 		if err := writeIdentity(o.DataDir, id); err != nil {
 			return err
 		}
@@ -159,7 +195,7 @@ func (n *Node) openStorage() error {
 	if !o.SyncLog {
 		n.log.Warn("sync-log is off: commits are acknowledged before they are on disk, and a crash can lose them")
 	}
-	n.store, err = store.Open(store.Options{Engine: n.engine, Logger: n.log, Relaxed: !o.SyncLog, ID: id})
+	n.store, err = store.Open(store.Options{Engine: n.engine, Logger: n.log, Relaxed: !o.SyncLog, ID: id, Transport: (*carrier)(n), Join: n.cluster.member != nil})
 	if err == nil {
 		n.kv = kv.New(rpc.Loopback(n.store))
 	}
@@ -176,7 +212,7 @@ func (n *Node) openWire() error {
 	var err error
 	options := wire.Options{
 		Backend: (*backend)(n), Version: MySQLVersion + Version, MaxConnections: o.MaxConnections,
-		RequireSecureTransport: o.RequireTLS, Logger: n.log,
+		RequireSecureTransport: o.RequireTLS, Logger: n.log, Route: n.route,
 	}
 	if options.ProxyNetworks, err = wire.ParseNetworks(o.ProxyNetworks); err != nil {
 		return fmt.Errorf("--proxy-protocol-networks: %w", err)
@@ -210,10 +246,7 @@ func (n *Node) serve(l net.Listener) {
 	n.loops.Go(func() {
 		if err := n.wire.Serve(l); err != nil && !errors.Is(err, wire.ErrClosed) {
 			n.log.Error("the listener failed", "address", l.Addr().String(), "error", err)
-			n.fail.Do(func() {
-				n.failure = err
-				close(n.failed)
-			})
+			n.end(err)
 		}
 	})
 }
@@ -235,6 +268,9 @@ func (n *Node) promote() (state string, err error) {
 	case errors.Is(err, store.ErrRelaxed):
 		return "", types.Errorf(types.ErNotSupportedYet, "ADMIN PROMOTE while sync-log is off; set innodb_flush_log_at_trx_commit to 1 first")
 	case err != nil:
+		return "", err
+	}
+	if err := n.joinRoles(context.Background()); err != nil {
 		return "", err
 	}
 	return "the store is the first of a cluster now", nil
@@ -280,11 +316,19 @@ func (n *Node) Close() error {
 	} else if n.httpListener != nil {
 		faults = append(faults, n.httpListener.Close())
 	}
+	n.handOn.cutAll()
 	close(n.stop)
 	n.loops.Wait()
 	if g := n.sql.set(nil); g != nil {
-		faults = append(faults, g.close(false))
+		if err := g.close(false); err != nil && n.transport() != nil {
+			// Without the others nothing can be written. What is not written costs some numbers of AUTO_INCREMENT.
+			n.log.Warn("ending what executes SQL", "error", err)
+		} else {
+			faults = append(faults, err)
+		}
+		n.store.HandOver()
 	}
+	faults = append(faults, n.closeCluster())
 	if n.store != nil {
 		faults = append(faults, n.store.Close())
 	}

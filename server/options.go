@@ -38,9 +38,13 @@ type Options struct {
 	DataDir string
 	Listen  string
 	// Socket is the path of a unix socket, relative to DataDir if it is not absolute; empty for none.
-	Socket         string
-	HTTP           string
-	MaxConnections int
+	Socket string
+	HTTP   string
+	// ClusterListen is where other nodes reach this one, empty if none may; Advertise is what they are told instead, where that differs.
+	ClusterListen, Advertise string
+	// Join lists addresses of members of a cluster to join, or to find again; JoinToken is what a member has printed.
+	Join, JoinToken string
+	MaxConnections  int
 	// CacheBytes is the block cache's size; 0 takes a share of the machine's or the cgroup's memory.
 	CacheBytes int64
 	// MemoryBytes is the process's memory budget; 0 takes the machine's or the cgroup's.

@@ -17,6 +17,9 @@ import (
 // clusterVersion is the version of a cluster that this program begins, and the only one that it knows.
 const clusterVersion = 1
 
+// Versions returns the oldest and the newest cluster version that this program knows.
+func Versions() (oldest, newest uint64) { return clusterVersion, clusterVersion }
+
 // metaRegion is region 0 on this store: the state of package placement/meta, with its records in the engine.
 type metaRegion struct {
 	s   *Store
@@ -87,6 +90,26 @@ func (m *metaRegion) do(command []byte) (uint64, error) {
 	p := metaProposal{content: bytes.Clone(command)}
 	err := line.Do(&p)
 	return p.result.Number, err
+}
+
+// ViewMeta calls f with the state of region 0, as far as this store has applied it; f must not keep it. It returns false where there is none: the
+// store is alone, or has just joined.
+func (s *Store) ViewMeta(f func(*meta.State)) bool {
+	c := s.cluster.Load()
+	if c == nil || c.meta == nil {
+		return false
+	}
+	c.meta.view(f)
+	return true
+}
+
+// DoMeta proposes a command of region 0, which this store leads, and returns its result once it is durable.
+func (s *Store) DoMeta(command []byte) (uint64, error) {
+	c := s.cluster.Load()
+	if c == nil || c.meta == nil {
+		return 0, ErrAlone
+	}
+	return c.meta.do(command)
 }
 
 // SaveMark implements placement.MarkStore.

@@ -148,3 +148,12 @@ func (s *Store) RegionStatuses() (out []RegionStatus) {
 	}
 	return out
 }
+
+// GroupStatus describes this store's replica of a region; ok is false if it has none.
+func (s *Store) GroupStatus(id kvapi.RegionID) (st replica.GroupStatus, ok bool) {
+	c := s.cluster.Load()
+	if c == nil || c.set == nil {
+		return st, false
+	}
+	return c.set.Status(id)
+}

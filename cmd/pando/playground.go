@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,7 +31,11 @@ func playgroundCommand(env []string, stdout io.Writer) *cobra.Command {
 			o.MemoryBytes, o.Procs = server.MachineShare()
 			o.SQL = func(ctx context.Context, port int, statement string) ([]string, error) {
 				l := bench.Login{Host: "127.0.0.1", Port: port, User: "root", Password: passwordFrom(env)}
-				return l.Query(ctx, statement)
+				rows, err := l.Query(ctx, statement)
+				for i := range rows {
+					rows[i], _, _ = strings.Cut(rows[i], "\t")
+				}
+				return rows, err
 			}
 			return playground.Run(ctx, o)
 		},

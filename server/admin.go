@@ -1,0 +1,142 @@
+package server
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pandodb/pando/placement/meta"
+	"github.com/pandodb/pando/replica"
+	"github.com/pandodb/pando/session"
+	"github.com/pandodb/pando/types"
+)
+
+// adminMax bounds what an ADMIN statement waits for region 0.
+const adminMax = 10 * time.Second
+
+// clusterAdmin is what ADMIN statements ask of the cluster.
+func (n *Node) clusterAdmin() session.Cluster {
+	return session.Cluster{Token: n.newToken, Nodes: n.listNodes, Remove: n.removeNode, Regions: n.listRegions}
+}
+
+// errAlone answers for a node that is of no cluster.
+func errAlone(what string) error {
+	return types.Errorf(types.ErNotSupportedYet, what+" of a node that is no cluster's; ADMIN PROMOTE makes it the first of one")
+}
+
+// newToken is ADMIN TOKEN.
+func (n *Node) newToken(uses uint64, last time.Duration) (session.ClusterToken, error) {
+	if len(n.groups()) == 0 {
+		return session.ClusterToken{}, errAlone("ADMIN TOKEN")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), adminMax)
+	defer cancel()
+	t, err := n.cluster.desk.NewToken(ctx, uses, last)
+	if err != nil {
+		return session.ClusterToken{}, err
+	}
+	return session.ClusterToken{Text: t.String(), Until: t.Until, Uses: uses}, nil
+}
+
+// listNodes is ADMIN NODES.
+func (n *Node) listNodes() ([]session.ClusterNode, error) {
+	groups := n.groups()
+	if len(groups) == 0 {
+		return nil, errAlone("ADMIN NODES")
+	}
+	copies, leads := map[uint64]int{}, map[uint64]int{}
+	for _, g := range groups {
+		leads[g.LeaderStore]++
+		for _, p := range g.Region.Peers {
+			copies[p.Store]++
+		}
+	}
+	var list []session.ClusterNode
+	n.store.ViewMeta(func(m *meta.State) {
+		for _, st := range m.Stores() {
+			if st.Stage != meta.Removed {
+				list = append(list, session.ClusterNode{ID: st.ID, Address: st.Address, Stage: st.Stage.String(), Connected: "no", Copies: copies[st.ID], Leaders: leads[st.ID]})
+			}
+		}
+	})
+	for i := range list {
+		node := &list[i]
+		if node.ID == n.store.ID() {
+			node.Role, node.Connected = "gateway", "here"
+			continue
+		}
+		if t := n.transport(); t != nil {
+			for _, known := range t.Nodes() {
+				if known.Node == node.ID {
+					node.RTT, node.Reason = known.RTT, known.Reason
+					if known.Connected {
+						node.Connected = "yes"
+					}
+				}
+			}
+		}
+	}
+	return list, nil
+}
+
+// removeNode is ADMIN NODE REMOVE: the node is to leave, and the gateway's repair gives its copies to others.
+func (n *Node) removeNode(id uint64) (string, error) {
+	if len(n.groups()) == 0 {
+		return "", errAlone("ADMIN NODE REMOVE")
+	}
+	var st meta.Store
+	known := false
+	n.store.ViewMeta(func(m *meta.State) { st, known = m.Store(id) })
+	switch {
+	case !known:
+		return "", fmt.Errorf("there is no node %d; ADMIN NODES lists them", id)
+	case st.Stage == meta.Removed:
+		return fmt.Sprintf("node %d was removed already", id), nil
+	}
+	stage, err := n.store.DoMeta(meta.SetStage(id, meta.Leaving))
+	if err != nil {
+		return "", err
+	}
+	if meta.Stage(stage) < meta.Leaving {
+		return "", errors.New("the last node of a cluster cannot leave it")
+	}
+	return fmt.Sprintf("node %d leaves: its copies go to other nodes, as far as there are any, and its number never comes back", id), nil
+}
+
+// listRegions is ADMIN REGIONS.
+func (n *Node) listRegions() ([]session.ClusterRegion, error) {
+	if len(n.groups()) == 0 {
+		return nil, errAlone("ADMIN REGIONS")
+	}
+	var list []session.ClusterRegion
+	add := func(g *replica.GroupStatus, bytes int64) {
+		r := session.ClusterRegion{ID: uint64(g.Region.ID), Start: hex.EncodeToString(g.Region.Start), End: hex.EncodeToString(g.Region.End), Leader: g.LeaderStore,
+			Term: g.Term, Applied: g.Applied, Bytes: uint64(max(bytes, 0))}
+		var peers []string
+		for _, p := range g.Region.Peers {
+			text := strconv.FormatUint(p.Store, 10)
+			if p.Learner {
+				text += " learner"
+			}
+			peers = append(peers, text)
+			if p.ID != g.Peer {
+				r.Lag = max(r.Lag, min(lag(g, p), g.Last))
+			}
+		}
+		r.Peers = strings.Join(peers, ", ")
+		list = append(list, r)
+	}
+	if g, ok := n.store.GroupStatus(0); ok {
+		add(&g, 0)
+	}
+	for _, st := range n.store.RegionStatuses() {
+		if st.Group != nil {
+			add(st.Group, st.Bytes)
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,339 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/cluster/identity"
+	"github.com/pandodb/pando/cluster/transport"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/placement/meta"
+	"github.com/pandodb/pando/store"
+)
+
+const (
+	// registerPause is the pause between attempts to tell the cluster of this node, registerEvery how often it is told again.
+	registerPause, registerEvery = time.Second, 10 * time.Second
+	// registerMax bounds an attempt, foundMax the making of an authority.
+	registerMax, foundMax = 5 * time.Second, 10 * time.Second
+	// whoKept is how long what others have said of the gateway is believed.
+	whoKept = time.Second
+)
+
+// clusterPart is what a node has that is, or may become, one of several.
+type clusterPart struct {
+	listener net.Listener // of other nodes, nil if none may come
+	desk     *identity.Desk
+	link     atomic.Pointer[transport.Transport] // nil while no other node can be spoken to
+	role     sync.Once                           // starts keepRole
+
+	mu     sync.Mutex  // guards member and that it is saved once at a time
+	member *membership // nil while the node is of no cluster
+
+	asking    sync.Mutex // guards what follows, and that others are asked by one at a time
+	told      uint64     // the gateway, as others say
+	toldSince time.Duration
+}
+
+// transport is how other nodes are spoken to, nil if they cannot be.
+func (n *Node) transport() *transport.Transport { return n.cluster.link.Load() }
+
+// carrier sends what the store has for others by the node's transport, once there is one.
+type carrier Node
+
+// Send implements replica.Transport.
+func (c *carrier) Send(to uint64, region kvapi.RegionID, message []byte) {
+	if t := (*Node)(c).transport(); t != nil {
+		t.Send(to, uint64(region), message)
+	}
+}
+
+// Snapshot implements replica.Transport.
+func (c *carrier) Snapshot(ctx context.Context, to uint64, region kvapi.RegionID) (io.WriteCloser, error) {
+	t := (*Node)(c).transport()
+	if t == nil {
+		return nil, transport.ErrClosed
+	}
+	return t.Snapshot(ctx, to, uint64(region))
+}
+
+// receiver is the node as its transport sees it.
+type receiver Node
+
+// Raft implements transport.Handler.
+func (r *receiver) Raft(from, region uint64, message []byte) {
+	if err := r.store.Receive(from, kvapi.RegionID(region), message); err != nil {
+		r.log.Warn("a message of another node cannot be read", "node", from, "region", region, "error", err)
+	}
+}
+
+// Snapshot implements transport.Handler.
+func (r *receiver) Snapshot(from, region uint64, in io.Reader) error {
+	if err := r.store.ReceiveSnapshot(from, kvapi.RegionID(region), in); err != nil {
+		return err
+	}
+	_, err := io.Copy(io.Discard, in) // to its end, which says that all has come
+	return err
+}
+
+// Call implements transport.Handler.
+func (r *receiver) Call(ctx context.Context, from uint64, kind byte, payload []byte) ([]byte, error) {
+	if kind > identity.KindLast {
+		return nil, fmt.Errorf("a call of kind %d", kind)
+	}
+	return r.cluster.desk.Call(ctx, from, kind, payload)
+}
+
+// Client implements transport.Handler.
+func (r *receiver) Client(_ uint64, conn net.Conn) { (*Node)(r).serveHanded(conn) }
+
+// findMembership reads of which cluster the directory is, or joins one: store is the store's number, 0 if the directory has none yet.
+func (n *Node) findMembership(ctx context.Context, id uint64) (uint64, error) {
+	o := &n.options
+	m, err := loadMembership(o.DataDir)
+	if err != nil {
+		return 0, err
+	}
+	switch joined := m != nil && m.Node != 0; {
+	case joined && id != 0 && m.Node != id:
+		return 0, fmt.Errorf("%s is of node %d and holds the store of node %d: parts of two directories were mixed", o.DataDir, m.Node, id)
+	case joined:
+		n.cluster.member = m
+		return m.Node, nil
+	case id != 0 && o.JoinToken != "":
+		return 0, fmt.Errorf("--join: %s holds data of its own already; a cluster is joined with an empty directory", o.DataDir)
+	case id != 0 || o.Join == "":
+		return id, nil
+	}
+	if m == nil {
+		// The key is kept before anybody hears of it: who repeats an attempt with it gets the same number.
+		seed, err := identity.NewKey()
+		if err != nil {
+			return 0, err
+		}
+		m = &membership{Seed: seed}
+		if err := m.save(o.DataDir); err != nil {
+			return 0, err
+		}
+	}
+	token, err := identity.ParseToken(o.JoinToken)
+	if err != nil {
+		return 0, fmt.Errorf("--join-token: %w", err)
+	}
+	oldest, newest := store.Versions()
+	a, err := identity.Join(ctx, token, o.joinAddresses(), identity.Request{Oldest: oldest, Newest: newest, Address: n.advertised(), Program: Version}, m.Seed,
+		func(address string, err error) {
+			n.log.Warn("a member does not take this node in; others are asked", "address", address, "error", err)
+		})
+	if err != nil {
+		return 0, fmt.Errorf("--join: %w", err)
+	}
+	m.Cluster, m.Node, m.Certificate, m.Authority, m.Members = a.Cluster, a.Node, a.Certificate, a.Authority, a.Members
+	if err := m.save(o.DataDir); err != nil {
+		return 0, err
+	}
+	n.log.Info("this node has joined a cluster", "node", m.Node, "members", len(m.Members))
+	n.cluster.member = m
+	return m.Node, nil
+}
+
+// joinAddresses are where members may be.
+func (o *Options) joinAddresses() []string {
+	return strings.FieldsFunc(o.Join, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// advertised is the address under which other nodes reach this one.
+func (n *Node) advertised() string {
+	if n.options.Advertise != "" || n.cluster.listener == nil {
+		return n.options.Advertise
+	}
+	return n.cluster.listener.Addr().String()
+}
+
+// openCluster makes the node's part in a cluster, once its store is open.
+func (n *Node) openCluster() error {
+	c := &n.cluster
+	var saved []identity.Place
+	if c.member != nil {
+		saved = c.member.Members
+	}
+	c.desk = identity.NewDesk(identity.Options{
+		Node: n.store.ID(), Saved: saved, Logger: n.log, Now: n.store.Timestamp,
+		View: func(f func(*meta.State)) {
+			if !n.store.ViewMeta(f) {
+				f(&meta.State{})
+			}
+		},
+		Propose: func(_ context.Context, command []byte) (uint64, error) { return n.store.DoMeta(command) },
+		Leader: func() uint64 {
+			gateway, _, _, _ := n.store.Role()
+			return gateway
+		},
+		Call: func(ctx context.Context, node uint64, kind byte, payload []byte) ([]byte, error) {
+			if t := n.transport(); t != nil {
+				return t.Call(ctx, node, kind, payload)
+			}
+			return nil, transport.ErrClosed
+		},
+	})
+	if c.member == nil {
+		return nil
+	}
+	if c.listener == nil {
+		return fmt.Errorf("%s is of a node of a cluster: start it with --cluster-listen HOST:PORT, where the other nodes reach it", n.options.DataDir)
+	}
+	return n.openTransport(c.member)
+}
+
+// openTransport begins to speak with other nodes.
+func (n *Node) openTransport(m *membership) error {
+	certificate, authority, err := identity.Credentials(m.Seed, m.Certificate, m.Authority)
+	if err != nil {
+		return fmt.Errorf("%s: %w", membershipName, err)
+	}
+	oldest, newest := store.Versions()
+	t, err := transport.Listen(transport.Options{
+		Listener: n.cluster.listener, Cluster: m.Cluster, Node: m.Node, Incarnation: n.store.Incarnation(), Oldest: oldest, Newest: newest,
+		Certificate: certificate, Authority: authority, Advertise: n.advertised(), Hints: n.options.joinAddresses(),
+		Addresses: n.cluster.desk.Address, Admit: n.cluster.desk.Admit, Join: n.cluster.desk.Join,
+		Handler: (*receiver)(n), Fatal: n.end, Logger: n.log,
+	})
+	if err != nil {
+		return err
+	}
+	n.cluster.link.Store(t)
+	n.loops.Go(n.keepRegistered)
+	return nil
+}
+
+// end tells that the node can serve no longer.
+func (n *Node) end(err error) {
+	n.fail.Do(func() {
+		n.failure = err
+		close(n.failed)
+	})
+}
+
+// found makes the node, which is a cluster of one, a member like those that will join: it gets an authority, a certificate and a transport, if
+// it has a port for other nodes.
+func (n *Node) found(ctx context.Context) error {
+	c := &n.cluster
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.member != nil || c.listener == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, foundMax)
+	defer cancel()
+	if err := c.desk.Found(ctx); err != nil {
+		return err
+	}
+	var a meta.Authority
+	n.store.ViewMeta(func(s *meta.State) { a = s.Authority() })
+	seed, err := identity.NewKey()
+	if err != nil {
+		return err
+	}
+	m := &membership{Cluster: a.Cluster, Node: n.store.ID(), Seed: seed, Authority: a.Certificate}
+	if m.Certificate, err = identity.Issue(a, m.Node, identity.Public(seed)); err != nil {
+		return err
+	}
+	if err := m.save(n.options.DataDir); err != nil {
+		return err
+	}
+	if err := n.openTransport(m); err != nil {
+		return err
+	}
+	c.member = m
+	return n.registerNode(ctx) // a token names the address
+}
+
+// registerNode tells the cluster of this node.
+func (n *Node) registerNode(ctx context.Context) error {
+	oldest, newest := store.Versions()
+	return n.cluster.desk.Register(ctx, meta.Store{ID: n.store.ID(), Incarnation: n.store.Incarnation(), Oldest: oldest, Newest: newest, Address: n.advertised()})
+}
+
+// keepRegistered is the goroutine that tells the cluster of this node, where it is and that it lives, and keeps in the directory where others are.
+func (n *Node) keepRegistered() {
+	said := false
+	for {
+		ctx, cancel := context.WithTimeout(context.Background(), registerMax)
+		err := n.registerNode(ctx)
+		cancel()
+		pause := registerEvery
+		if err != nil {
+			pause = registerPause
+			if !said {
+				n.log.Warn("the cluster does not hear of this node yet; it is tried again", "error", err)
+			}
+		} else if err := n.rememberMembers(); err != nil {
+			n.log.Warn("where other nodes are could not be kept in the directory", "error", err)
+		}
+		said = err != nil
+		timer := clock.NewTimer(pause)
+		select {
+		case <-n.stop:
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+	}
+}
+
+// rememberMembers keeps in the directory where others are.
+func (n *Node) rememberMembers() error {
+	c := &n.cluster
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.desk.Members()
+	if c.member == nil || len(now) == 0 || slices.Equal(now, c.member.Members) {
+		return nil
+	}
+	next := *c.member
+	next.Members = now
+	if err := next.save(n.options.DataDir); err != nil {
+		return err
+	}
+	c.member = &next
+	return nil
+}
+
+// gateway returns the node that executes SQL, and whether that is this one; 0 if nobody knows. A node without a copy of region 0 asks others.
+func (n *Node) gateway(ctx context.Context) (node uint64, here bool) {
+	node, here, _, _ = n.store.Role()
+	if node != 0 || n.transport() == nil {
+		return node, here
+	}
+	c := &n.cluster
+	c.asking.Lock()
+	defer c.asking.Unlock()
+	if c.told == 0 || clock.Since(c.toldSince) > whoKept {
+		c.told, c.toldSince = c.desk.Who(ctx), clock.Mono()
+	}
+	return c.told, false
+}
+
+// closeCluster ends what connects the node with others. Somebody else may lead from now on.
+func (n *Node) closeCluster() error {
+	t := n.transport()
+	if t == nil {
+		if n.cluster.listener != nil {
+			return n.cluster.listener.Close()
+		}
+		return nil
+	}
+	if err := t.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,289 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/placement/meta"
+	"github.com/pandodb/pando/placement/schedule"
+	"github.com/pandodb/pando/replica"
+)
+
+const (
+	// membersInterval is how often the gateway looks whether regions need other members.
+	membersInterval = 500 * time.Millisecond
+	// changeMax bounds the wait for one change of members.
+	changeMax = time.Minute
+	// lagMax is by how many entries a copy may be behind that counts as one.
+	lagMax = 1000
+	// changeFailedPause is how long nothing is tried after a change that failed.
+	changeFailedPause = 5 * time.Second
+)
+
+// keepMembers is the goroutine of the gateway that gives regions their copies: it carries out what package schedule says is next.
+func (n *Node) keepMembers(ctx context.Context) {
+	ticker := clock.NewTicker(membersInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if n.stepMembers(ctx) {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-clock.After(changeFailedPause):
+		}
+	}
+}
+
+// stepMembers does one step, if there is one to do. It returns false if that failed.
+func (n *Node) stepMembers(ctx context.Context) bool {
+	state, stages := n.membersState()
+	if stages[state.Gateway] == meta.Leaving && n.handsOver(&state) {
+		n.log.Info("this node leaves the cluster: another becomes the gateway", "node", state.Gateway)
+		n.store.HandOver()
+		return true
+	}
+	change, ok := schedule.Next(&state)
+	if !ok {
+		n.retire(&state, stages)
+		return true
+	}
+	n.log.Info("members of a region change", "region", change.Region, "peers", change.Peers, "why", change.Why)
+	ctx, cancel := context.WithTimeout(ctx, changeMax)
+	defer cancel()
+	began := clock.Mono()
+	if err := n.store.ChangePeers(ctx, change.Region, change.Peers); err != nil {
+		n.log.Warn("the members of a region could not be changed; it is tried again", "region", change.Region, "error", err)
+		return false
+	}
+	n.log.Info("members of a region changed", "region", change.Region, "took", clock.Since(began))
+	return true
+}
+
+// membersState is what the next change is decided by, and the stages of all stores.
+func (n *Node) membersState() (state schedule.State, stages map[uint64]meta.Stage) {
+	state.Gateway = n.store.ID()
+	stages = map[uint64]meta.Stage{}
+	heard := map[uint64]bool{state.Gateway: true}
+	if t := n.transport(); t != nil {
+		for _, node := range t.Nodes() {
+			heard[node.Node] = node.Connected
+		}
+	}
+	n.store.ViewMeta(func(m *meta.State) {
+		state.Copies = int(m.Copies())
+		for _, st := range m.Stores() {
+			stages[st.ID] = st.Stage
+			if st.Member() {
+				state.Nodes = append(state.Nodes, schedule.Node{Store: st.ID, Alive: heard[st.ID], Leaving: st.Stage == meta.Leaving})
+			}
+		}
+	})
+	for _, group := range n.groups() {
+		state.Regions = append(state.Regions, regionState(&group))
+	}
+	return state, stages
+}
+
+// groups are the Raft groups of this store, region 0 first.
+func (n *Node) groups() (out []replica.GroupStatus) {
+	if g, ok := n.store.GroupStatus(0); ok {
+		out = append(out, g)
+	}
+	for _, st := range n.store.RegionStatuses() {
+		if st.Group != nil {
+			out = append(out, *st.Group)
+		}
+	}
+	return out
+}
+
+// regionState is what is known of a region that this store leads.
+func regionState(g *replica.GroupStatus) schedule.Region {
+	r := schedule.Region{ID: g.Region.ID, Changing: g.Region.Joint()}
+	for _, p := range g.Region.Peers {
+		r.Copies = append(r.Copies, schedule.Copy{Peer: p, CaughtUp: p.ID == g.Peer || lag(g, p) <= lagMax})
+	}
+	return r
+}
+
+// lag is by how many entries a peer is behind, as far as its leader knows.
+func lag(g *replica.GroupStatus, p kvapi.Peer) uint64 {
+	for _, known := range g.Peers {
+		if known.Peer == p.ID && known.Snapshot == 0 && known.Match > 0 {
+			return g.Last - min(g.Last, known.Match)
+		}
+	}
+	return 1 << 63
+}
+
+// handsOver reports whether another node could be the gateway: an alive voter that stays.
+func (n *Node) handsOver(state *schedule.State) bool {
+	for _, c := range state.Regions[0].Copies {
+		for _, node := range state.Nodes {
+			if node.Store == c.Store && c.Store != state.Gateway && !c.Learner && node.Alive && !node.Leaving {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// retire ends the membership of nodes that leave and have no copies any more.
+func (n *Node) retire(state *schedule.State, stages map[uint64]meta.Stage) {
+	for id, stage := range stages {
+		if stage != meta.Leaving {
+			continue
+		}
+		has := false
+		for _, r := range state.Regions {
+			for _, c := range r.Copies {
+				has = has || c.Store == id
+			}
+		}
+		if has {
+			continue
+		}
+		if _, err := n.store.DoMeta(meta.SetStage(id, meta.Removed)); err != nil {
+			n.log.Warn("a node without copies could not be removed; it is tried again", "node", id, "error", err)
+			continue
+		}
+		n.log.Info("a node was removed from the cluster", "node", id)
+	}
+}
+
+// short is how many regions have fewer copies than they could have with all members alive; behind is by how many entries the copy of an alive
+// node is behind at most.
+func (n *Node) copiesMissing(state *schedule.State) (short int, behind uint64) {
+	members, alive := 0, map[uint64]bool{}
+	for _, node := range state.Nodes {
+		alive[node.Store] = node.Alive
+		if !node.Leaving {
+			members++
+		}
+	}
+	want := min(members, state.Copies)
+	for i := range state.Regions {
+		r := &state.Regions[i]
+		have, voters := 0, 0
+		for _, c := range r.Copies {
+			if c.CaughtUp {
+				have++
+			}
+			if c.CaughtUp && !c.Learner {
+				voters++
+			}
+		}
+		if have < want || voters < want-1+want%2 || r.Changing {
+			short++
+		}
+	}
+	for _, g := range n.groups() {
+		for _, p := range g.Region.Peers {
+			if p.ID != g.Peer && alive[p.Store] {
+				behind = max(behind, lag(&g, p))
+			}
+		}
+	}
+	return short, behind
+}
+
+// clusterStatus is what /status says of the cluster; nil where the node is of none.
+type clusterStatus struct {
+	// Role is gateway, follower, or waiting where no gateway is known.
+	Role    string `json:"role"`
+	Store   uint64 `json:"store"`
+	Gateway uint64 `json:"gateway"`
+	Term    uint64 `json:"term"`
+	// HandedOn is how many clients of this node are served by the gateway.
+	HandedOn int          `json:"clients_handed_on"`
+	Nodes    []nodeMember `json:"nodes"`
+	// RegionsShort and LagEntries are what the gateway knows: regions with fewer copies than they could have, and by how many entries the
+	// slowest copy of a live node is behind.
+	RegionsShort int            `json:"regions_short"`
+	LagEntries   uint64         `json:"lag_entries"`
+	Regions      []regionMember `json:"regions"`
+}
+
+// nodeMember is a node of the cluster.
+type nodeMember struct {
+	Store   uint64 `json:"store"`
+	Address string `json:"address"`
+	Stage   string `json:"stage"`
+	Alive   bool   `json:"alive"`
+}
+
+// regionMember is a region as this node knows it.
+type regionMember struct {
+	ID      uint64   `json:"id"`
+	Leader  uint64   `json:"leader"`
+	Term    uint64   `json:"term"`
+	Applied uint64   `json:"applied"`
+	Last    uint64   `json:"last"`
+	Voters  []uint64 `json:"voters"`
+	// Learners are copies that do not vote; Receiving says that a snapshot is on its way to this node.
+	Learners  []uint64 `json:"learners,omitempty"`
+	Receiving bool     `json:"receiving,omitempty"`
+}
+
+func (n *Node) clusterStatus() *clusterStatus {
+	groups := n.groups()
+	if len(groups) == 0 && n.transport() == nil {
+		return nil
+	}
+	gateway, here, term, _ := n.store.Role()
+	s := &clusterStatus{Role: "follower", Store: n.store.ID(), Gateway: gateway, Term: term, HandedOn: n.handOn.len()}
+	switch {
+	case n.sql.get() != nil:
+		s.Role = "gateway"
+	case gateway == 0 || here:
+		s.Role = "waiting"
+	}
+	state, stages := n.membersState()
+	if s.Role == "gateway" {
+		s.RegionsShort, s.LagEntries = n.copiesMissing(&state)
+	}
+	for _, node := range state.Nodes {
+		address, _ := n.cluster.desk.Address(node.Store)
+		s.Nodes = append(s.Nodes, nodeMember{Store: node.Store, Address: address, Stage: stages[node.Store].String(), Alive: node.Alive})
+	}
+	for _, g := range groups {
+		r := regionMember{ID: uint64(g.Region.ID), Leader: g.LeaderStore, Term: g.Term, Applied: g.Applied, Last: g.Last, Receiving: g.Receiving}
+		for _, p := range g.Region.Peers {
+			if p.Learner {
+				r.Learners = append(r.Learners, p.Store)
+			} else {
+				r.Voters = append(r.Voters, p.Store)
+			}
+		}
+		s.Regions = append(s.Regions, r)
+	}
+	return s
+}
+
+// serves reports whether clients that connect now are served, here or by the gateway.
+func (n *Node) serves() bool {
+	if n.sql.get() != nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), membersInterval)
+	defer cancel()
+	gateway, here := n.gateway(ctx)
+	if gateway == 0 || here || n.transport() == nil {
+		return false
+	}
+	for _, node := range n.transport().Nodes() {
+		if node.Node == gateway {
+			return node.Connected
+		}
+	}
+	return false
+}

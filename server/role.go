@@ -1,0 +1,110 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/store"
+)
+
+const (
+	// takeOverPause is how long a node that could not become the gateway, though it leads region 0, waits until it tries again.
+	takeOverPause = 500 * time.Millisecond
+	// sessionsEndMax is how long the sessions of a gateway that is one no longer may take to end before that is told.
+	sessionsEndMax = 10 * time.Second
+)
+
+// keepRole is the goroutine of a node whose store is one of a cluster: while that leads region 0 the node is the gateway and executes SQL, and
+// otherwise it hands its clients on (docs/design/0021).
+func (n *Node) keepRole() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	n.loops.Go(func() {
+		<-n.stop
+		cancel()
+	})
+	for {
+		gateway, here, term, changed := n.store.Role()
+		n.handOn.cutOthers(gateway)
+		switch {
+		case here:
+			err := n.lead(ctx)
+			if ctx.Err() != nil {
+				return
+			}
+			if err != nil {
+				n.log.Warn("this node leads region 0 and could not become the gateway", "term", term, "error", err)
+				clock.Sleep(takeOverPause)
+				continue
+			}
+		case gateway != 0:
+			n.log.Info("clients are handed on to the gateway", "gateway", gateway, "term", term)
+		}
+		select {
+		case <-n.stop:
+			return
+		case <-changed:
+		}
+	}
+}
+
+// lead makes the node the gateway, unless it is, and returns when it is one no longer.
+func (n *Node) lead(ctx context.Context) error {
+	if n.sql.get() == nil {
+		switch err := n.store.TakeOver(ctx); {
+		case errors.Is(err, store.ErrNotGateway):
+			return nil // another was elected meanwhile
+		case err != nil:
+			return err
+		}
+		if err := n.openSQL(); err != nil {
+			n.store.StepDown()
+			n.store.HandOver() // another may be able to
+			return err
+		}
+		n.log.Info("clients are served here: this node is the gateway")
+	}
+	lost := n.store.Lost()
+	repairing, stop := context.WithCancel(ctx)
+	var repair sync.WaitGroup
+	repair.Go(func() { n.keepMembers(repairing) })
+	select {
+	case <-ctx.Done():
+	case <-lost:
+	}
+	stop()
+	repair.Wait()
+	if ctx.Err() == nil {
+		n.yieldGateway()
+	}
+	return nil
+}
+
+// yieldGateway ends what executes SQL, with its sessions.
+func (n *Node) yieldGateway() {
+	began := clock.Mono()
+	g := n.sql.set(nil)
+	n.log.Warn("this node is not the gateway any more; its clients are disconnected", "clients", n.wire.OpenConnections())
+	ended := make(chan struct{})
+	n.loops.Go(func() {
+		n.wire.Disconnect()
+		g.open.Wait()
+		close(ended)
+	})
+	late := clock.NewTimer(sessionsEndMax)
+	defer late.Stop()
+	select {
+	case <-ended:
+	case <-late.C:
+		n.log.Warn("sessions take long to end", "clients", n.wire.OpenConnections())
+		<-ended
+	}
+	if err := g.close(true); err != nil {
+		n.log.Warn("ending what executes SQL", "error", err)
+	}
+	n.store.StepDown()
+	n.log.Info("what executes SQL has ended", "took", clock.Since(began))
+}

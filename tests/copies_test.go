@@ -1,0 +1,343 @@
+package tests
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pandodb/pando/internal/testkit"
+)
+
+// recoverMax bounds how long a cluster may take until it answers again; what it should take is far less, see docs/cluster.md.
+const recoverMax = 2 * time.Minute
+
+// copies is a cluster of processes.
+type copies struct {
+	t     testing.TB
+	nodes []*node
+}
+
+// freePort returns a port on which nobody listens. A node that is started again keeps it.
+func freePort(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// growNode starts a node that may become one of several.
+func growNode(t testing.TB) *copies {
+	return &copies{t: t, nodes: []*node{startNode(t, "", "--cluster-listen", freePort(t))}}
+}
+
+// grow lets further nodes join, and waits until each region has its copies.
+func (c *copies) grow(to int) {
+	c.t.Helper()
+	db := c.nodes[0].open("")
+	mustExec(c.t, db, "ADMIN PROMOTE")
+	for len(c.nodes) < to {
+		var token string
+		if err := db.QueryRow("ADMIN TOKEN").Scan(&token, new(any), new(any)); err != nil {
+			c.t.Fatal(err)
+		}
+		c.nodes = append(c.nodes, startNode(c.t, "", "--cluster-listen", freePort(c.t), "--join", c.nodes[0].args[1], "--join-token", token))
+	}
+	c.settle()
+}
+
+// clusterStatus is what /status says of the cluster.
+type clusterStatus struct {
+	Cluster *struct {
+		Role         string `json:"role"`
+		Gateway      uint64 `json:"gateway"`
+		Store        uint64 `json:"store"`
+		RegionsShort int    `json:"regions_short"`
+		LagEntries   uint64 `json:"lag_entries"`
+	} `json:"cluster"`
+}
+
+// status reads a node's status page; ok is false while the node does not serve one.
+func (n *node) clusterStatus() (s clusterStatus, ok bool) {
+	if n.cmd == nil {
+		return s, false
+	}
+	code, body := n.get("/status")
+	return s, code == 200 && json.Unmarshal([]byte(body), &s) == nil && s.Cluster != nil
+}
+
+// gateway waits until a node is the gateway and returns it.
+func (c *copies) gateway() *node {
+	c.t.Helper()
+	var found *node
+	c.await("a gateway", func() bool {
+		for _, n := range c.nodes {
+			if s, ok := n.clusterStatus(); ok && s.Cluster.Role == "gateway" {
+				found = n
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// settle waits until each region has all of its copies, and they are caught up.
+func (c *copies) settle() {
+	c.t.Helper()
+	c.await("every region to have its copies", func() bool {
+		s, ok := c.gateway().clusterStatus()
+		return ok && s.Cluster.Role == "gateway" && s.Cluster.RegionsShort == 0 && s.Cluster.LagEntries < 100
+	})
+}
+
+func (c *copies) await(what string, is func() bool) {
+	c.t.Helper()
+	for deadline := time.Now().Add(recoverMax); !is(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			for _, n := range c.nodes {
+				c.t.Logf("log of %s:\n%s", n.dir, lastPart(n.logText()))
+			}
+			c.t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+func lastPart(text string) string { return text[max(0, len(text)-4000):] }
+
+// books is a workload whose every acknowledged transaction can be found again: transfers between accounts, each with a row of its own.
+type books struct {
+	c     *copies
+	stop  chan struct{}
+	wait  sync.WaitGroup
+	acked atomic.Int64
+	seed  uint64
+
+	mu  sync.Mutex // guards ids
+	ids []int64    // of acknowledged transfers
+}
+
+const (
+	bookAccounts = 20
+	bookBalance  = 1000
+)
+
+// startBooks makes the tables if they are not there and lets clients transfer through any node.
+func (c *copies) startBooks(clients int) *books {
+	c.t.Helper()
+	db := c.gateway().open("")
+	mustExec(c.t, db, "CREATE DATABASE IF NOT EXISTS bank", "CREATE TABLE IF NOT EXISTS bank.account (id INT PRIMARY KEY, balance INT NOT NULL)",
+		"CREATE TABLE IF NOT EXISTS bank.transfer (id BIGINT PRIMARY KEY, debit INT NOT NULL, credit INT NOT NULL, amount INT NOT NULL, KEY (debit))")
+	for i := range bookAccounts {
+		mustExec(c.t, db, fmt.Sprintf("INSERT IGNORE INTO bank.account VALUES (%d, %d)", i, bookBalance))
+	}
+	l := &books{c: c, stop: make(chan struct{}), seed: testkit.Seed(c.t)}
+	var addresses []string
+	for _, n := range c.nodes {
+		addresses = append(addresses, n.mysql)
+	}
+	for k := range clients {
+		l.wait.Go(func() { l.client(k, addresses) })
+	}
+	return l
+}
+
+// client transfers until stop. After an error it goes to another node.
+func (l *books) client(k int, addresses []string) {
+	rng := testkit.Rand(l.seed, uint64(k))
+	base := time.Now().UnixNano()
+	for n := int64(0); ; {
+		db, err := sql.Open("mysql", "root@tcp("+addresses[rng.IntN(len(addresses))]+")/bank?timeout=5s&readTimeout=30s")
+		if err != nil {
+			l.c.t.Error(err)
+			return
+		}
+		db.SetMaxOpenConns(1)
+		for err == nil {
+			select {
+			case <-l.stop:
+				db.Close()
+				return
+			default:
+			}
+			n++
+			id := base + n*16 + int64(k)
+			if err = transfer(db, id, rng); err == nil {
+				l.acked.Add(1)
+				l.mu.Lock()
+				l.ids = append(l.ids, id)
+				l.mu.Unlock()
+			} else if number := errorNumber(err); number == 1213 || number == 1205 {
+				err = nil // it was rolled back
+			}
+		}
+		db.Close()
+		select {
+		case <-l.stop:
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func transfer(db *sql.DB, id int64, rng *rand.Rand) error {
+	tx, err := db.BeginTx(context.Background(), nil)
+	if err != nil {
+		return err
+	}
+	debit, credit, amount := rng.IntN(bookAccounts), rng.IntN(bookAccounts), 1+rng.IntN(9)
+	for _, step := range []struct {
+		text string
+		args []any
+	}{
+		{"UPDATE account SET balance = balance - ? WHERE id = ?", []any{amount, debit}},
+		{"UPDATE account SET balance = balance + ? WHERE id = ?", []any{amount, credit}},
+		{"INSERT INTO transfer VALUES (?, ?, ?, ?)", []any{id, debit, credit, amount}},
+	} {
+		if _, err := tx.Exec(step.text, step.args...); err != nil {
+			_ = tx.Rollback() // the connection may be gone
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// progress waits until some more transfers were acknowledged.
+func (l *books) progress() {
+	l.c.t.Helper()
+	from := l.acked.Load()
+	l.c.await("transfers to go on", func() bool { return l.acked.Load() >= from+20 })
+}
+
+// finish ends the clients and checks the books: every acknowledged transfer is there, and all that is there is there whole.
+func (l *books) finish() {
+	t := l.c.t
+	t.Helper()
+	close(l.stop)
+	l.wait.Wait()
+	checkBooks(t, l.c.gateway().open("bank"), l.ids)
+	t.Logf("%d transfers acknowledged", len(l.ids))
+}
+
+// checkBooks checks the books against what was acknowledged. It returns how many faults it told of.
+func checkBooks(t testing.TB, db *sql.DB, acked []int64) {
+	t.Helper()
+	rows, err := db.Query("SELECT id, debit, credit, amount FROM transfer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	there, balance := map[int64]bool{}, [bookAccounts]int64{}
+	for rows.Next() {
+		var id, amount int64
+		var debit, credit int
+		if err := rows.Scan(&id, &debit, &credit, &amount); err != nil {
+			t.Fatal(err)
+		}
+		there[id] = true
+		balance[debit] -= amount
+		balance[credit] += amount
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	lost := slices.DeleteFunc(slices.Clone(acked), func(id int64) bool { return there[id] })
+	if len(lost) > 0 {
+		t.Errorf("%d of %d acknowledged transfers are lost", len(lost), len(acked))
+	}
+	for i := range balance {
+		if got := queryInt(t, db, "SELECT balance FROM account WHERE id = "+strconv.Itoa(i)); got != bookBalance+balance[i] {
+			t.Errorf("account %d has %d, its transfers say %d", i, got, bookBalance+balance[i])
+		}
+	}
+	if n := queryInt(t, db, "SELECT COUNT(*) FROM transfer FORCE INDEX (debit) WHERE debit >= 0"); n != int64(len(there)) {
+		t.Errorf("the index has %d of %d rows", n, len(there))
+	}
+}
+
+// TestThreeCopies lets a node that is alone grow to three under load, and kills nodes: nothing acknowledged is lost, nothing is there in part, and
+// writes go on.
+func TestThreeCopies(t *testing.T) {
+	c := growNode(t)
+	mustExec(t, c.nodes[0].open(""), "CREATE DATABASE old", "CREATE TABLE old.t (id INT PRIMARY KEY, v VARCHAR(20), KEY (v))", "INSERT INTO old.t VALUES (1, 'one'), (2, 'two')")
+	c.grow(3)
+	for _, n := range c.nodes {
+		if got := queryInt(t, n.open("old"), "SELECT COUNT(*) FROM t WHERE v IN ('one', 'two')"); got != 2 {
+			t.Errorf("through %s: %d rows", n.dir, got)
+		}
+	}
+	l := c.startBooks(4)
+	l.progress()
+	others := func() (out []*node) {
+		gateway := c.gateway()
+		return slices.DeleteFunc(slices.Clone(c.nodes), func(n *node) bool { return n == gateway })
+	}
+	t.Log("another node than the gateway dies")
+	dead := others()[0]
+	dead.kill()
+	l.progress()
+	dead.start()
+	c.settle()
+	t.Log("the gateway dies")
+	dead = c.gateway()
+	dead.kill()
+	l.progress()
+	if c.gateway() == dead {
+		t.Error("a dead node is the gateway")
+	}
+	dead.start()
+	c.settle()
+	l.finish()
+
+	t.Log("all die")
+	l = c.startBooks(4)
+	l.progress()
+	for _, n := range c.nodes {
+		n.kill()
+	}
+	for _, n := range c.nodes {
+		n.start()
+	}
+	l.finish()
+	if got := queryInt(t, c.gateway().open("old"), "SELECT COUNT(*) FROM t WHERE v IN ('one', 'two')"); got != 2 {
+		t.Errorf("%d rows", got)
+	}
+}
+
+// TestBooksNotice: a check that never fails would defend nothing.
+func TestBooksNotice(t *testing.T) {
+	c := &copies{t: t, nodes: []*node{startNode(t, "")}}
+	db := c.nodes[0].open("")
+	mustExec(t, db, "CREATE DATABASE bank", "CREATE TABLE bank.account (id INT PRIMARY KEY, balance INT NOT NULL)",
+		"CREATE TABLE bank.transfer (id BIGINT PRIMARY KEY, debit INT NOT NULL, credit INT NOT NULL, amount INT NOT NULL, KEY (debit))",
+		"INSERT INTO bank.transfer VALUES (7, 1, 2, 3)")
+	for i := range bookAccounts {
+		mustExec(t, db, fmt.Sprintf("INSERT INTO bank.account VALUES (%d, %d)", i, bookBalance+map[int]int{1: -3, 2: 3}[i]))
+	}
+	faulty := func(acked ...int64) bool {
+		r := &recorder{TB: t}
+		checkBooks(r, c.nodes[0].open("bank"), acked)
+		return r.failed
+	}
+	if faulty(7) {
+		t.Error("books that are right were faulted")
+	}
+	if !faulty(7, 8) {
+		t.Error("a lost transfer was not noticed")
+	}
+	mustExec(t, db, "UPDATE bank.account SET balance = balance + 1 WHERE id = 2")
+	if !faulty(7) {
+		t.Error("half a transfer was not noticed")
+	}
+}
