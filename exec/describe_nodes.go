@@ -249,6 +249,9 @@ func (n *Insert) Describe() Description {
 	if rows := n.valueRows(); rows > 0 {
 		info = "rows: " + strconv.Itoa(rows)
 	}
+	if n.Load != nil {
+		info = "file"
+	}
 	if n.Mode == InsertUpdate {
 		info = joinInfo(info, "on duplicate key "+setText(n.Table, n.OnDup))
 	}

@@ -34,6 +34,7 @@ type inserter struct {
 	written      bool   // a row was stored or changed
 
 	affected, duplicates uint64
+	removed              uint64       // rows that REPLACE has taken out of the way
 	old                  table.Reader // of rows in the way
 	oldRow               []types.Value
 	both                 []types.Value // the row in the way, then the one to insert, then source
@@ -65,12 +66,14 @@ func (rt *Runtime) runInsert(n *Insert) (sqlapi.Result, error) {
 	rows := n.valueRows()
 	// MySQL refuses NULL in a single-row INSERT whatever the sql_mode; with more rows,
 	// only a strict one does.
-	in.lenient = ignore || (rows > 1 || n.Source != nil) && !rt.Ctx.Strict
+	in.lenient = ignore || (rows > 1 || n.Source != nil || n.Load != nil) && !rt.Ctx.Strict
 	in.ids.rows, in.ids.expected = uint64(rows), uint64(rows)
 	var err error
 	switch {
 	case n.Source != nil:
 		err = in.fromSource()
+	case n.Load != nil:
+		err = in.fromFile()
 	case n.ParamRows > 0:
 		err = in.fromParams()
 	case n.LiteralRows > 0:
@@ -87,6 +90,9 @@ func (rt *Runtime) runInsert(n *Insert) (sqlapi.Result, error) {
 func (in *inserter) result(rows int) sqlapi.Result {
 	rt := in.rt
 	res := sqlapi.Result{AffectedRows: in.affected, Warnings: rt.warnings()}
+	if in.node.Load != nil {
+		return in.loaded(res)
+	}
 	if in.generated != 0 {
 		rt.LastGeneratedID = in.generated
 		res.InsertID = in.generated
@@ -536,6 +542,7 @@ func (in *inserter) replace() error {
 		return err
 	}
 	in.affected += 1 + removed
+	in.removed += removed
 	in.inserted()
 	if removed > 0 {
 		in.duplicates++

@@ -45,7 +45,7 @@ type Assignment struct {
 	Early bool
 }
 
-// Insert stores rows. The rows come from exactly one of Rows, ParamRows, LiteralRows and Source.
+// Insert stores rows. The rows come from exactly one of Rows, ParamRows, LiteralRows, Source and Load.
 type Insert struct {
 	Base
 	Table *catalog.Table
@@ -66,7 +66,9 @@ type Insert struct {
 	Literal     func(i int) (types.Value, error)
 	// Source is the SELECT of INSERT … SELECT, its first columns matching Cols.
 	Source Node
-	Mode   InsertMode
+	// Load says how rows come from Runtime.File.
+	Load *Load
+	Mode InsertMode
 	// Ignore is IGNORE together with InsertUpdate: an error of the update becomes a
 	// warning and leaves the row as it is.
 	Ignore bool
@@ -83,6 +85,27 @@ type Insert struct {
 	Generated []Assignment
 	Checks    []Check
 	Guard     *Guard // nil: no foreign key has to be kept
+}
+
+// Load is what LOAD DATA does with the lines of a file.
+type Load struct {
+	Format FileFormat
+	// Targets say where the fields of a line go, in order.
+	Targets []LoadTarget
+	// Set are assignments over the columns of the row by ordinal, made when it has its fields.
+	Set []Assignment
+	// Skip is how many lines at the beginning of the file are passed.
+	Skip uint64
+	// Width is the bytes of a line of fields without separators.
+	Width int
+}
+
+// LoadTarget is where a field goes: the column with ordinal Col or, if Col is negative, the user variable of that name.
+type LoadTarget struct {
+	Col      int
+	Variable string
+	// Width is the bytes of the field where fields have no separators.
+	Width int
 }
 
 // Check is a condition that a row must not fail to be stored: it is evaluated over the table's columns by ordinal, and NULL passes.

@@ -145,8 +145,8 @@ func (rt *Runtime) waitSeen() error {
 func (rt *Runtime) runWriteRetrying(p *Plan) (sqlapi.Result, error) {
 	for try := 0; ; try++ {
 		res, err := rt.runWrite(p)
-		if err != nil || rt.Txn == nil || !rt.Txn.StatementConflict() || try == statementRetriesMax {
-			return res, err
+		if err != nil || rt.Txn == nil || !rt.Txn.StatementConflict() || try == statementRetriesMax || rt.File != nil {
+			return res, err // a file is read once
 		}
 		if rt.Txn.Level() != txn.ReadCommitted && rt.TxnOptions.SnapshotConflict {
 			return res, err
@@ -188,6 +188,8 @@ func (rt *Runtime) runRoot(p *Plan) (sqlapi.Result, error) {
 		return rt.runMultiDelete(n)
 	case *IntoVars:
 		return rt.runInto(n)
+	case *IntoFile:
+		return rt.runIntoFile(n)
 	}
 	// DO expr and its like: a query whose rows nobody wants.
 	return sqlapi.Result{}, rt.drain(p.Root, func(*types.Batch) error { return nil })

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"io"
+
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/kvapi"
@@ -31,6 +33,11 @@ type Runtime struct {
 	AutoIDs AutoIDs
 	// FoundRows is the client's CLIENT_FOUND_ROWS: UPDATE reports rows matched.
 	FoundRows bool
+	// File is what an Insert with Load reads, and LineBytesMax bounds the bytes of one of its lines.
+	File         io.Reader
+	LineBytesMax int
+	// CreateFile makes the file of an IntoFile.
+	CreateFile func(path string) (NewFile, error)
 	// UncheckedForeign is foreign_key_checks=0: rows are written whatever foreign keys say.
 	UncheckedForeign bool
 	// Sees reports whether the account may know of a table: otherwise errors of

@@ -126,11 +126,13 @@ func buildNameConst(_ *BuildContext, n *Node) error {
 	return nil
 }
 
-// evalLoadFile is LOAD_FILE. It answers NULL for every file, as MySQL does where secure_file_priv is NULL: that it is here, for a database
-// that opens no file but its own.
+// evalLoadFile is LOAD_FILE, within what secure_file_priv and the account's privileges allow.
 func evalLoadFile(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-	_, err := ctx.text(n.args[0], row)
-	return types.Null(), err
+	v, err := ctx.text(n.args[0], row)
+	if err != nil || v.IsNull() || ctx.Session == nil {
+		return types.Null(), err
+	}
+	return ctx.Session.LoadFile(string(v.B))
 }
 
 // evalPasswordStrength is VALIDATE_PASSWORD_STRENGTH without the component that rates passwords, which is not installed.

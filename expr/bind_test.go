@@ -403,4 +403,5 @@ func (s *testSession) GetLock(string, float64) (types.Value, error) { return typ
 func (s *testSession) ReleaseLock(string) (types.Value, error)      { return types.Int(1), nil }
 func (s *testSession) ReleaseAllLocks() (types.Value, error)        { return types.Uint(0), nil }
 func (s *testSession) IsFreeLock(string) (types.Value, error)       { return types.Int(1), nil }
+func (s *testSession) LoadFile(string) (types.Value, error)         { return types.Null(), nil }
 func (s *testSession) IsUsedLock(string) (types.Value, error)       { return types.Null(), nil }

@@ -31,6 +31,8 @@ type SessionInfo interface {
 	// SysVar returns the value of @@name (1193 when unknown).
 	SysVar(scope VarScope, name string) (types.Value, error)
 
+	// LoadFile returns the bytes of a file of the server, NULL for one that may not be read.
+	LoadFile(path string) (types.Value, error)
 	// HasConnection reports whether there is a connection of that number.
 	HasConnection(id uint64) bool
 	// StatementDigest returns the normalised text of a statement and its hash in hexadecimal digits (3676 for what is none).

@@ -118,6 +118,9 @@ func Build(env *Env, stmt syntax.Statement) (p *exec.Plan, shareable bool, err e
 	case *syntax.Delete:
 		b.verb = b.readHints(stmt.Hints)
 		err = b.delete(stmt)
+	case *syntax.LoadData:
+		b.verb = b.readHints("")
+		err = b.loadData(stmt)
 	case *syntax.Do:
 		err = b.do(stmt)
 	default:
@@ -220,8 +223,8 @@ func (b *builder) note(e expr.Expr) expr.Expr {
 }
 
 func (b *builder) statementQuery(q *syntax.Query) error {
-	if q.Into != nil && q.Into.IsFile {
-		return unsupported("SELECT … INTO OUTFILE; write the rows where they are read")
+	for inner, ok := q.Body.(*syntax.Query); ok && q.With == nil && q.OrderBy == nil && q.Limit == nil && q.Locks == nil && q.Into == nil; inner, ok = q.Body.(*syntax.Query) {
+		q = inner // whose INTO would be lost
 	}
 	r, err := b.query(q, nil)
 	if err != nil {
@@ -235,6 +238,9 @@ func (b *builder) statementQuery(q *syntax.Query) error {
 		return err
 	}
 	b.plan.Root = st.node
+	if q.Into != nil && q.Into.IsFile {
+		return b.intoFile(q.Into, st.node, r.infos())
+	}
 	if q.Into != nil {
 		return b.into(q.Into, st.node, len(r.cols))
 	}

@@ -31,10 +31,13 @@ func (b *builder) target(from syntax.TableExpr, what string) (g *get, s *scope, 
 	}
 	g, base := r.(*get)
 	if t, err := b.viewOf(ref); err != nil || t != nil {
-		if what != "insert" || err != nil {
+		if what != "insert" && what != "load" || err != nil {
 			return nil, nil, false, err
 		}
 		if g, err = b.insertable(r, cols, firstOf(ref.Alias, ref.Name)); err != nil {
+			if what == "load" {
+				err = types.Errorf(types.ErNonUpdatableTable, ref.Name, "LOAD")
+			}
 			return nil, nil, false, err
 		}
 		base = true

@@ -43,6 +43,10 @@ type Env struct {
 	SafeUpdates bool
 	// Explain says that the plan is made to be shown.
 	Explain bool
+	// FileCharset names the character set of files that LOAD DATA reads where it names none: character_set_database. PlainBackslashes is
+	// NO_BACKSLASH_ESCAPES, with which they have no escapes unless the statement names one.
+	FileCharset      string
+	PlainBackslashes bool
 	// Poll returns an error once the statement has to end; nil never ends it.
 	Poll func() error
 	// SelectLimit is sql_select_limit; negative is none.

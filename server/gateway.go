@@ -110,7 +110,12 @@ func (n *Node) openGateway(g *gateway) error {
 	if err != nil {
 		return err
 	}
+	files, err := openSecureFiles(o.SecureFilePriv, o.DataDir)
+	if err != nil {
+		return err
+	}
 	g.shared = &session.Node{
+		Files: files, SecureFilePriv: o.SecureFilePriv,
 		Txns: txns, Catalog: schema, DDL: g.ddl, Plans: plan.NewCache(o.PlanCacheBytes), AutoIDs: g.autoIDs, Stats: statistics, Users: users,
 		Log: n.log, LogVar: o.LogVar, Version: MySQLVersion + Version, DataDir: o.DataDir, Socket: o.socketPath(), TempDir: temp, Start: n.start,
 		Port: n.listener.Addr().(*net.TCPAddr).Port, SetRelaxed: n.setRelaxed, Promote: n.promote, Backup: n.backup, Cluster: n.clusterAdmin(),

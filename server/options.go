@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pandodb/pando/session"
 	"github.com/pandodb/pando/wire"
 )
 
@@ -69,6 +70,8 @@ type Options struct {
 	PlanCacheBytes        int64
 	// BackupDir is the directory below which ADMIN BACKUP may write; empty for anywhere, backupOff for nowhere.
 	BackupDir string
+	// SecureFilePriv says which files of this machine statements may read and write: NULL none, a directory those in it, empty all.
+	SecureFilePriv string
 	// BulkBytes bounds the memory of bulk statements that run at once; see session.Bulk.
 	BulkBytes int64
 
@@ -97,6 +100,7 @@ func DefaultOptions() Options {
 		DefaultTimeZone:       "SYSTEM",
 		PlanCacheBytes:        32 << 20,
 		BulkBytes:             bulkBytesDefault,
+		SecureFilePriv:        session.NoFiles,
 	}
 }
 
@@ -160,6 +164,9 @@ func (o *Options) Validate() []error {
 	}
 	if o.LogFormat != "text" && o.LogFormat != "json" {
 		fault("log-format", "%q is neither text nor json", o.LogFormat)
+	}
+	if dir := o.SecureFilePriv; dir != "" && dir != session.NoFiles && !filepath.IsAbs(dir) {
+		fault("secure-file-priv", "%q is neither NULL nor an absolute path", dir)
 	}
 	if o.DrainTimeout < 0 || o.DrainTimeout > time.Hour {
 		fault("drain-timeout", "%v is not between 0 and 1h", o.DrainTimeout)

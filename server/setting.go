@@ -79,6 +79,7 @@ func Settings() []Setting {
 		number("max-prepared-statements", "live prepared statements of all clients together", func(o *Options) *int { return &o.MaxPreparedStatements }),
 		text("time-zone", "the server's time zone: SYSTEM, ±HH:MM or a name", func(o *Options) *string { return &o.DefaultTimeZone }),
 		size("bulk-memory", "bytes of memory for the bulk statements of all clients at once; the others wait", func(o *Options) *int64 { return &o.BulkBytes }),
+		text("secure-file-priv", "directory of the files that LOAD DATA, INTO OUTFILE and LOAD_FILE may use; NULL refuses all, empty allows any outside of data-dir", func(o *Options) *string { return &o.SecureFilePriv }),
 		size("plan-cache-size", "bytes of the shared plan cache", func(o *Options) *int64 { return &o.PlanCacheBytes }),
 	}
 }

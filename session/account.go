@@ -32,6 +32,9 @@ func (s *Session) checkPlan(p *exec.Plan) error {
 	a := s.account()
 	const data = privilege.Select | privilege.Insert | privilege.Update | privilege.Delete
 	all := a.Global&data == data
+	if _, file := p.Root.(*exec.IntoFile); file && !a.Has(privilege.File, "", "") {
+		return types.Errorf(types.ErSpecificAccessDenied, "FILE")
+	}
 	for i := range p.Tables {
 		if all && p.Tables[i].Via == nil || p.Tables[i].Foreign {
 			continue

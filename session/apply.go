@@ -329,10 +329,21 @@ func applyFlushLog(n *Node, value string) error {
 	return n.SetRelaxed(relaxed)
 }
 
-func dynamicVersion(s *Session) types.Value  { return types.Text(s.node.Version) }
-func dynamicPort(s *Session) types.Value     { return types.Int(int64(s.node.Port)) }
-func dynamicSocket(s *Session) types.Value   { return types.Text(s.node.Socket) }
-func dynamicDataDir(s *Session) types.Value  { return types.Text(s.node.DataDir) }
+func dynamicVersion(s *Session) types.Value { return types.Text(s.node.Version) }
+func dynamicPort(s *Session) types.Value    { return types.Int(int64(s.node.Port)) }
+func dynamicSocket(s *Session) types.Value  { return types.Text(s.node.Socket) }
+func dynamicDataDir(s *Session) types.Value { return types.Text(s.node.DataDir) }
+
+// NoFiles is the secure_file_priv that opens no file: NULL.
+const NoFiles = "NULL"
+
+func dynamicSecureFilePriv(s *Session) types.Value {
+	if s.node.Files == nil || s.node.SecureFilePriv == NoFiles {
+		return types.Null()
+	}
+	return types.Text(s.node.SecureFilePriv)
+}
+
 func dynamicThreadID(s *Session) types.Value { return types.Int(int64(s.id)) }
 
 func dynamicHostname(*Session) types.Value {

@@ -62,6 +62,9 @@ type Node struct {
 	Kill      func(id uint64, queryOnly bool) bool
 	// Bulk bounds the memory of bulk statements; nil does not.
 	Bulk *Bulk
+	// Files opens the files that statements name; nil opens none. SecureFilePriv is what the variable says of them.
+	Files          Files
+	SecureFilePriv string
 	// Counters returns named figures for SHOW STATUS.
 	Counters func() map[string]string
 

@@ -91,7 +91,7 @@ func (s *Session) analyse(text string) (*prepared, []sqlapi.ColumnInfo, error) {
 			return nil, nil, err
 		}
 		return s.described(text, entry.Plan)
-	case *syntax.Prepare, *syntax.Execute, *syntax.Deallocate, *syntax.Use, *syntax.LockTables, *syntax.UnlockTables:
+	case *syntax.Prepare, *syntax.Execute, *syntax.Deallocate, *syntax.Use, *syntax.LockTables, *syntax.UnlockTables, *syntax.LoadData:
 		return nil, nil, types.Errorf(types.ErUnsupportedPs)
 	}
 	params := syntax.CountParams(text, s.parse)

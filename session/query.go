@@ -226,7 +226,8 @@ func (s *Session) build1(env *plan.Env, stmt syntax.Statement, key []byte) (*pla
 
 func (s *Session) planEnv(text string) *plan.Env {
 	return &plan.Env{Snapshot: s.node.Catalog.Current(), Database: s.db, Build: &s.build, Stats: s.node.Stats, System: s.systemTables(),
-		Text: text, Poll: s.poll, User: s.client.User, Host: s.client.Host, SafeUpdates: s.get("sql_safe_updates") == "ON", SelectLimit: s.selectLimit(), LockReads: s.locksReads(), Sight: s.account(), Locked: s.tableLocks()}
+		Text: text, Poll: s.poll, User: s.client.User, Host: s.client.Host, SafeUpdates: s.get("sql_safe_updates") == "ON", SelectLimit: s.selectLimit(), LockReads: s.locksReads(), Sight: s.account(), Locked: s.tableLocks(),
+		FileCharset: s.get("character_set_database"), PlainBackslashes: s.context.SQLMode&types.ModeNoBackslashEscapes != 0}
 }
 
 // locksReads says which plain reads are locking ones: all in a SERIALIZABLE transaction, also in the one that a statement under
@@ -263,8 +264,14 @@ func (s *Session) appendKey(dst []byte, kind byte, text []byte) []byte {
 // run executes one parsed statement and answers it.
 func (s *Session) run(stmt syntax.Statement, text string, more bool, out Response) error {
 	switch stmt := stmt.(type) {
-	case *syntax.Query, *syntax.Insert, *syntax.Update, *syntax.Delete, *syntax.Do:
+	case *syntax.Query, *syntax.Insert, *syntax.Update, *syntax.Delete, *syntax.Do, *syntax.LoadData:
 		s.startStatement()
+		if load, ok := stmt.(*syntax.LoadData); ok {
+			if err := s.startLoad(load, out); err != nil {
+				return s.fail(err)
+			}
+			defer func() { s.loading = nil }()
+		}
 		if setsVariables(stmt) {
 			defer s.hintedVariables(stmt)()
 		}
@@ -375,7 +382,7 @@ func (s *Session) execute(entry *plan.Entry, more bool, out Response) error {
 		defer s.limitTime(max(limit-s.planned, time.Millisecond))()
 	}
 	s.prepareRuntime(p)
-	result, err := exec.Run(&s.runtime, p, out)
+	result, err := s.runFiled(p, out)
 	if err != nil {
 		err = s.statementError(err)
 		s.leave()
@@ -493,6 +500,8 @@ func (s *Session) answer(p *exec.Plan, result sqlapi.Result, more bool, out Resp
 	if result.HasRows {
 		s.rowCount = -1
 		s.foundRows = s.runtime.FoundRowsCount
+	} else if _, file := p.Root.(*exec.IntoFile); file {
+		s.foundRows = result.AffectedRows
 	}
 	return s.done(result, more, out)
 }

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"maps"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,10 +16,11 @@ var elapsed = regexp.MustCompile(`time=[^)]*\)`)
 // moments matches dates with times, and numbers of connections.
 var moments = regexp.MustCompile(`\d+-\d+-\d+ \d+:\d+:\d+`)
 
-// TestScripts runs testdata over a node in memory; the commands are described at inproc.Script. "deadlock" shows the last deadlock, "actual" shows what executing queries did,
+// TestScripts runs testdata over a node in memory; the commands are described at inproc.Script. "file" and "cat" make and show files, "deadlock" shows the last deadlock, "actual" shows what executing queries did,
 // "timed" is "sql" without the times of EXPLAIN ANALYZE.
 func TestScripts(t *testing.T) {
-	inproc.RunScripts(t, "testdata", map[string]func(*inproc.Script, *script.Block) string{
+	commands := inproc.FileCommands()
+	maps.Copy(commands, map[string]func(*inproc.Script, *script.Block) string{
 		"actual": func(s *inproc.Script, d *script.Block) string {
 			var out strings.Builder
 			for _, line := range inproc.Lines(d.Input) {
@@ -37,4 +39,5 @@ func TestScripts(t *testing.T) {
 			return elapsed.ReplaceAllString(s.Run(t, d), "time=…)")
 		},
 	})
+	inproc.RunScripts(t, "testdata", commands)
 }

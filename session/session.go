@@ -116,7 +116,8 @@ type Session struct {
 	heldLocks     []string // GET_LOCK
 	held          ddl.Held // LOCK TABLES and its relatives; see locks.go
 	locked        []lockedTable
-	bulk          int64 // what the running statement has of Node.Bulk
+	bulk          int64    // what the running statement has of Node.Bulk
+	loading       *loading // nil unless a LOAD DATA is about to run
 
 	// info is the text of the running statement, for SHOW PROCESSLIST; nil between statements.
 	info    atomic.Pointer[string]
@@ -135,6 +136,7 @@ func New(n *Node, c Client) (*Session, error) {
 	s.runtime = exec.Runtime{Ctx: &s.ctx, Manager: n.Txns, Interrupt: &s.interrupt, Mem: &s.memory, TempDir: n.TempDir,
 		AutoIDs: n.AutoIDs, FoundRows: c.FoundRows}
 	s.runtime.Sees = func(schema, table string) bool { return s.account().Sees(schema, table) }
+	s.runtime.CreateFile = n.createFile
 	s.ctx.Context = &s.context
 	s.ctx.Session = (*sessionInfo)(s)
 	s.ctx.Poll = s.poll

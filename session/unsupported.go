@@ -11,8 +11,6 @@ import (
 func unsupportedStatement(stmt syntax.Statement) string {
 	const routines, roles = "; use statements in the client's transaction", "; use GRANT to users"
 	switch stmt := stmt.(type) {
-	case *syntax.LoadData:
-		return "LOAD DATA; use INSERT with many rows"
 	case *syntax.CreateTrigger:
 		return "CREATE TRIGGER" + routines
 	case *syntax.CreateRoutine:

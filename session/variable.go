@@ -256,9 +256,7 @@ func (v *variable) value(text string) types.Value {
 }
 
 // nullable lists the text variables for which an empty value is NULL.
-func (v *variable) nullable() bool {
-	return v.name == "character_set_results" || v.name == "secure_file_priv"
-}
+func (v *variable) nullable() bool { return v.name == "character_set_results" }
 
 func boolInt(b bool) int64 {
 	if b {

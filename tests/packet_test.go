@@ -39,11 +39,19 @@ func (n *node) dial() *rawClient {
 // login authenticates as root without a password.
 func (n *node) login() *rawClient {
 	n.t.Helper()
+	return n.loginWith(0)
+}
+
+// loginWith sets further capabilities.
+func (n *node) loginWith(caps uint32) *rawClient {
+	n.t.Helper()
 	c := n.dial()
 	if hello := c.read(); len(hello) == 0 || hello[0] != 10 {
 		n.t.Fatalf("the handshake starts with %x", hello)
 	}
-	c.send(handshake("root"))
+	hello := handshake("root")
+	encoding.LittleEndian.PutUint32(hello, encoding.LittleEndian.Uint32(hello)|caps)
+	c.send(hello)
 	for {
 		answer := c.read()
 		switch {
@@ -68,6 +76,7 @@ func handshake(user string) []byte {
 
 func (c *rawClient) send(payload []byte) {
 	header := []byte{byte(len(payload)), byte(len(payload) >> 8), byte(len(payload) >> 16), c.seq}
+	c.seq++
 	_, _ = c.conn.Write(append(header, payload...)) // a server that has closed is seen when reading
 }
 

@@ -334,3 +334,45 @@ func InUTF8(text string, from *Charset) string {
 	}
 	return text
 }
+
+// LeadBytes returns how many bytes a letter has that begins with lead, judging by that alone; 0 says that no letter begins so. Whether the
+// letter is valid is for Valid to say.
+func (cs *Charset) LeadBytes(lead byte) int {
+	in := func(from, to byte) bool { return lead >= from && lead <= to }
+	pair := func(is bool) int {
+		if is {
+			return 2
+		}
+		return 1
+	}
+	switch cs.class {
+	case csBinary, csSingle, csASCII:
+		return 1
+	case csUTF8MB4, csUTF8MB3:
+		switch {
+		case lead < utf8.RuneSelf:
+			return 1
+		case in(0xc2, 0xdf):
+			return 2
+		case in(0xe0, 0xef):
+			return 3
+		case in(0xf0, 0xf7) && cs.class == csUTF8MB4:
+			return 4
+		}
+		return 0
+	}
+	switch cs.Name {
+	case "sjis", "cp932":
+		return pair(in(0x81, 0x9f) || in(0xe0, 0xfc))
+	case "euckr":
+		return pair(in(0x81, 0xfe))
+	case "gb2312":
+		return pair(in(0xa1, 0xf7))
+	case "ujis", "eucjpms":
+		if lead == 0x8f {
+			return 3
+		}
+		return pair(lead == 0x8e || in(0xa1, 0xfe))
+	}
+	return 1
+}

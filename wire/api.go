@@ -204,6 +204,7 @@ const (
 const (
 	CapFoundRows       = 1 << 1
 	CapIgnoreSpace     = 1 << 8
+	CapLocalFiles      = 1 << 7
 	CapInteractive     = 1 << 10
 	CapMultiStatements = 1 << 16
 	CapSessionTrack    = 1 << 23

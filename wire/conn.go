@@ -22,6 +22,7 @@ const (
 	phaseRead                  // in the middle of a command packet; bounded by net_read_timeout
 	phaseBusy                  // executing
 	phaseWrite                 // in a socket write; bounded by net_write_timeout
+	phaseFile                  // executing, and waiting for a part of the file that the client sends; bounded by net_read_timeout
 )
 
 // conn is one client connection. Its fields belong to its goroutine unless they say otherwise.
@@ -108,7 +109,7 @@ func (c *conn) serve() {
 		return
 	}
 	c.in.exact = false
-	c.in.partial = func() { c.setPhase(phaseRead) }
+	c.in.partial = c.partial
 	c.loop()
 }
 
@@ -146,6 +147,15 @@ func (c *conn) close() {
 	c.open = nil
 	c.mu.Unlock()
 	c.sess.Close()
+}
+
+// partial publishes that a packet has begun to arrive, whose rest has its own time.
+func (c *conn) partial() {
+	if c.state.Load()&0xff == phaseFile {
+		c.setPhase(phaseFile)
+		return
+	}
+	c.setPhase(phaseRead)
 }
 
 // loop reads and executes commands until one of them, the client or closing ends it.

@@ -15,7 +15,7 @@
 //   - answer: the packets for one statement; response: all answers to one command, and the object that takes them.
 //   - window: the small buffer that the socket is read into; small commands are parsed where they lie in it.
 //   - tick: 100 ms, the unit of the coarse clock that the reaper moves.
-//   - phase: what a connection is doing (connect, idle, read, busy, write), published in one atomic word.
+//   - phase: what a connection is doing (connect, idle, read, busy, write, file), published in one atomic word.
 //   - decoy: a stored secret made up for an account that does not exist.
 //   - source: an account's name and a client's address, by which failed logins are counted together.
 //
@@ -42,6 +42,7 @@
 //	text row        per column: lenstr, or fb for NULL           (types.RowEncoder)
 //	binary row      00 | null bitmap, offset 2 | values           (types.RowEncoder)
 //	result set      column count | columns | [EOF] | rows | end of rows
+//	file wanted     fb | name; the client answers with packets of its bytes and an empty one, and listens to nothing before
 //	prepared        00 | 4 id | 2 columns | 2 parameters | 00 | 2 warnings; then parameters [EOF], columns [EOF]
 //
 //	stored secret   mysql_native_password  '*' | 40 hex digits of SHA1(SHA1(password))
@@ -83,7 +84,7 @@
 //
 // # Absent on purpose
 //
-// The 3.20 handshake, LOAD DATA LOCAL, query attributes, optional metadata, the replication commands,
+// The 3.20 handshake, query attributes, optional metadata, the replication commands,
 // sha256_password, client certificates (REQUIRE X509). Deadlines per command: the reaper is cheaper. An order in which
 // connections are served: Go's scheduler and the system's decide (docs/design/0010-connections.md).
 package wire

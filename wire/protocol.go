@@ -23,11 +23,10 @@ const (
 	capZstd            = 1 << 26
 )
 
-// serverCapabilities is what is offered to every client; SSL is added where it is on. Not offered, on purpose: LOCAL_FILES (a
-// server must not read its clients' files), QUERY_ATTRIBUTES, OPTIONAL_RESULTSET_METADATA, NO_SCHEMA.
+// serverCapabilities is what is offered to every client; SSL is added where it is on. Not offered, on purpose: QUERY_ATTRIBUTES, OPTIONAL_RESULTSET_METADATA, NO_SCHEMA.
 // What a client sets without an offer is masked out, so that it changes nothing.
 const serverCapabilities = capLongPassword | CapFoundRows | capLongFlag | capConnectWithDB | capCompress | capODBC |
-	CapIgnoreSpace | capProtocol41 | CapInteractive | capIgnoreSigpipe | capTransactions | capReserved | capSecureConn |
+	CapIgnoreSpace | CapLocalFiles | capProtocol41 | CapInteractive | capIgnoreSigpipe | capTransactions | capReserved | capSecureConn |
 	CapMultiStatements | capMultiResults | capPSMultiResults | capPluginAuth | capConnectAttrs | capAuthLenenc |
 	capExpiredPassword | CapSessionTrack | capDeprecateEOF | capZstd
 

@@ -73,7 +73,7 @@ func (c *conn) inspect(now uint64) {
 		if over(age, &c.waitTimeout) {
 			c.nudge(kvapi.ReasonTimeout)
 		}
-	case phaseRead:
+	case phaseRead, phaseFile:
 		if over(age, &c.readTimeout) {
 			_ = c.sock.SetReadDeadline(longAgo) // fails only on a closed socket
 		}

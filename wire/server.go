@@ -236,7 +236,7 @@ func (s *Server) Kill(id uint32, query bool) bool {
 		c.interrupt(kvapi.ReasonKillConn)
 		return true
 	}
-	if phase := c.state.Load() & 0xff; phase == phaseBusy || phase == phaseWrite {
+	if phase := c.state.Load() & 0xff; phase == phaseBusy || phase == phaseWrite || phase == phaseFile {
 		c.interrupt(kvapi.ReasonKillQuery)
 	}
 	return true

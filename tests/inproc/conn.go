@@ -103,6 +103,7 @@ type response struct {
 	open    *Answer
 	more    bool
 	binary  bool
+	files   *Files
 }
 
 func (r *response) answer() *Answer {
@@ -183,7 +184,7 @@ func (r *response) end(err error) []*Answer {
 
 // newResponse fits the encoder to the session, as wire does for each command.
 func (c *Conn) newResponse() *response {
-	r := &response{}
+	r := &response{files: &c.node.Files}
 	r.enc.Loc, r.enc.Results = c.ResultEncoding()
 	return r
 }

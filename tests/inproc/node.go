@@ -47,6 +47,7 @@ type Options struct {
 // Node is a node in this process.
 type Node struct {
 	*session.Node
+	Files  Files
 	tb     testing.TB
 	engine *engine.Engine
 	store  *store.Store
@@ -122,7 +123,7 @@ func open(tb testing.TB, o Options) (*Node, error) {
 		Txns: txns, Catalog: schema, DDL: n.ddl, Plans: plan.NewCache(o.PlanCacheBytes), AutoIDs: ids, Stats: statistics, Users: users,
 		Log: log, LogVar: new(slog.LevelVar), Version: "8.0.36-pando-test", DataDir: "data", TempDir: tb.TempDir(), Start: clock.Now(), Port: 4000,
 		SetRelaxed: n.store.SetRelaxed, HashPassword: func(plugin string, password []byte) []byte { return []byte(plugin + ":" + string(password)) },
-		Processes: n.processes, Kill: n.kill,
+		Processes: n.processes, Kill: n.kill, Files: &n.Files, SecureFilePriv: "/files",
 	}
 	return n, n.Node.Prepare(o.Settings)
 }

@@ -1,0 +1,188 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/session"
+	"github.com/pandodb/pando/types"
+)
+
+const (
+	// The errors of the file system's calls that MySQL's clients know: EE_STAT, EE_CANTCREATEFILE, EE_FILENOTFOUND and EE_WRITE.
+	eeStat       = 13
+	eeCantCreate = 1
+	eeNotFound   = 29
+	eeWrite      = 3
+	// outFileMode is MySQL's of files that statements write.
+	outFileMode = 0o640
+)
+
+// secureFiles opens the files that statements name: those whose real paths, with all symbolic links followed, are in one directory, or
+// anywhere. None in the node's own directory ever is. A file below the directory is opened through it, so that a link that somebody makes
+// between the look and the opening does not lead out of it either.
+type secureFiles struct {
+	dir     string // real path; empty for anywhere
+	root    *os.Root
+	dataDir string // real path
+}
+
+// openSecureFiles returns who opens files under secure_file_priv, nil if nobody does.
+func openSecureFiles(priv, dataDir string) (session.Files, error) {
+	if priv == session.NoFiles {
+		return nil, nil
+	}
+	own, err := filepath.Abs(dataDir)
+	if err == nil {
+		own, err = filepath.EvalSymlinks(own)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("data-dir: %w", err)
+	}
+	s := &secureFiles{dataDir: own}
+	if priv == "" {
+		return s, nil
+	}
+	if s.dir, err = filepath.EvalSymlinks(priv); err != nil {
+		return nil, fmt.Errorf("secure-file-priv: %w", err)
+	}
+	if s.root, err = os.OpenRoot(s.dir); err != nil {
+		return nil, fmt.Errorf("secure-file-priv: %w", err)
+	}
+	return s, nil
+}
+
+// allowed refuses a real path that statements may not use. Names that are not absolute are MySQL's in its data directory.
+func (s *secureFiles) allowed(path string) error {
+	if !filepath.IsAbs(path) || within(s.dataDir, path) || s.dir != "" && !within(s.dir, path) {
+		return types.Errorf(types.ErOptionPreventsStatement, "--secure-file-priv")
+	}
+	return nil
+}
+
+// open opens a real path that is allowed.
+func (s *secureFiles) open(real string, flags int, mode os.FileMode) (*os.File, error) {
+	flags |= syscall.O_NONBLOCK | syscall.O_NOFOLLOW // what it is shows once it is open; a FIFO without a writer must not hang
+	if s.root == nil {
+		return os.OpenFile(real, flags, mode)
+	}
+	rel, err := filepath.Rel(s.dir, real)
+	if err != nil {
+		return nil, err
+	}
+	return s.root.OpenFile(rel, flags, mode)
+}
+
+// Open implements session.Files.
+func (s *secureFiles) Open(path string) (io.ReadCloser, error) {
+	if !filepath.IsAbs(path) {
+		return nil, s.allowed(path)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		if lost := s.allowed(existing(path)); lost != nil {
+			return nil, lost // whether there is such a file elsewhere is nobody's business
+		}
+		return nil, types.NewError(eeStat, fmt.Sprintf("Can't get stat of '%s' (OS errno %s)", path, osError(err)))
+	}
+	if err := s.allowed(real); err != nil {
+		return nil, err
+	}
+	file, err := s.open(real, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, types.NewError(eeNotFound, fmt.Sprintf("File '%s' not found (OS errno %s)", path, osError(err)))
+	}
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		file.Close()
+		return nil, types.Errorf(types.ErTextFileNotReadable, path)
+	}
+	return file, nil
+}
+
+// existing is the real path of the deepest directory of path that exists, with what follows.
+func existing(path string) string {
+	dir, rest := filepath.Dir(filepath.Clean(path)), filepath.Base(path)
+	for {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if dir == filepath.Dir(dir) {
+			return path
+		}
+		dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest)
+	}
+}
+
+// osError is how MySQL names an error of the system.
+func osError(err error) string {
+	var number syscall.Errno
+	if !errors.As(err, &number) {
+		if errors.Is(err, fs.ErrNotExist) {
+			number = syscall.ENOENT
+		} else {
+			number = syscall.EACCES
+		}
+	}
+	text := number.Error()
+	return fmt.Sprintf("%d - %s", int(number), strings.ToUpper(text[:1])+text[1:])
+}
+
+// Create implements session.Files.
+func (s *secureFiles) Create(path string) (exec.NewFile, error) {
+	if !filepath.IsAbs(path) {
+		return nil, s.allowed(path)
+	}
+	real := existing(path)
+	if err := s.allowed(real); err != nil {
+		return nil, err
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return nil, types.Errorf(types.ErFileExists, path)
+	}
+	file, err := s.open(real, os.O_WRONLY|os.O_CREATE|os.O_EXCL, outFileMode)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, types.Errorf(types.ErFileExists, path)
+	}
+	if err != nil {
+		return nil, types.NewError(eeCantCreate, fmt.Sprintf("Can't create/write to file '%s' (OS errno %s)", path, osError(err)))
+	}
+	f := &newFile{File: file, owner: s, real: real}
+	if err := file.Chmod(outFileMode); err != nil { // the server's umask leaves its files to itself
+		f.Abort()
+		return nil, types.NewError(eeCantCreate, fmt.Sprintf("Can't create/write to file '%s' (OS errno %s)", path, osError(err)))
+	}
+	return f, nil
+}
+
+// newFile is a file that a statement makes.
+type newFile struct {
+	*os.File
+	owner *secureFiles
+	real  string
+}
+
+// Write implements io.Writer with the error that the client sees.
+func (f *newFile) Write(b []byte) (int, error) {
+	n, err := f.File.Write(b)
+	if err != nil {
+		err = types.NewError(eeWrite, fmt.Sprintf("Error writing file '%s' (OS errno %s)", f.real, osError(err)))
+	}
+	return n, err
+}
+
+// Abort implements exec.NewFile. A file of which half is there would be taken for the whole.
+func (f *newFile) Abort() {
+	f.Close()
+	if f.owner.root == nil {
+		_ = os.Remove(f.real) // it stays, as MySQL's does
+	} else if rel, err := filepath.Rel(f.owner.dir, f.real); err == nil {
+		_ = f.owner.root.Remove(rel)
+	}
+}
