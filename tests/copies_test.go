@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"net"
+	"net/http"
 	"slices"
 	"strconv"
 	"sync"
@@ -26,20 +26,12 @@ type copies struct {
 	nodes []*node
 }
 
-// freePort returns a port on which nobody listens. A node that is started again keeps it.
-func freePort(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
+// clusterAddress is where a node listens for others, also when it is started again.
+func clusterAddress(t testing.TB) string { return fmt.Sprintf("127.0.0.1:%d", freePorts(t, 1)) }
 
 // growNode starts a node that may become one of several.
 func growNode(t testing.TB) *copies {
-	return &copies{t: t, nodes: []*node{startNode(t, "", "--cluster-listen", freePort(t))}}
+	return &copies{t: t, nodes: []*node{startNode(t, "", "--cluster-listen", clusterAddress(t))}}
 }
 
 // grow lets further nodes join, and waits until each region has its copies.
@@ -52,7 +44,7 @@ func (c *copies) grow(to int) {
 		if err := db.QueryRow("ADMIN TOKEN").Scan(&token, new(any), new(any)); err != nil {
 			c.t.Fatal(err)
 		}
-		c.nodes = append(c.nodes, startNode(c.t, "", "--cluster-listen", freePort(c.t), "--join", c.nodes[0].args[1], "--join-token", token))
+		c.nodes = append(c.nodes, startNode(c.t, "", "--cluster-listen", clusterAddress(c.t), "--join", c.nodes[0].args[1], "--join-token", token))
 	}
 	c.settle()
 }
@@ -68,13 +60,14 @@ type clusterStatus struct {
 	} `json:"cluster"`
 }
 
-// status reads a node's status page; ok is false while the node does not serve one.
+// clusterStatus reads a node's status page; ok is false while the node does not serve one.
 func (n *node) clusterStatus() (s clusterStatus, ok bool) {
-	if n.cmd == nil {
+	answer, err := http.Get("http://" + n.http + "/status")
+	if err != nil {
 		return s, false
 	}
-	code, body := n.get("/status")
-	return s, code == 200 && json.Unmarshal([]byte(body), &s) == nil && s.Cluster != nil
+	defer answer.Body.Close()
+	return s, json.NewDecoder(answer.Body).Decode(&s) == nil && s.Cluster != nil
 }
 
 // gateway waits until a node is the gateway and returns it.
