@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/pandodb/pando/clock"
@@ -18,6 +20,8 @@ const (
 	changeMax = time.Minute
 	// lagMax is by how many entries a copy may be behind that counts as one.
 	lagMax = 1000
+	// settleTime is how long a new gateway looks who is there before it changes anything, and reachMax bounds one such look.
+	settleTime, reachMax = 5 * time.Second, 2 * time.Second
 	// changeFailedPause is how long nothing is tried after a change that failed.
 	changeFailedPause = 5 * time.Second
 )
@@ -26,11 +30,25 @@ const (
 func (n *Node) keepMembers(ctx context.Context) {
 	ticker := clock.NewTicker(membersInterval)
 	defer ticker.Stop()
-	for {
+	var looks sync.WaitGroup
+	defer looks.Wait()
+	looking := make(chan struct{}, 1) // one look at a time
+	for began := clock.Mono(); ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		}
+		select {
+		case looking <- struct{}{}:
+			looks.Go(func() {
+				n.lookForMembers(ctx)
+				<-looking
+			})
+		default:
+		}
+		if alone := n.transport() == nil || len(n.transport().Nodes()) == 0; alone || clock.Since(began) < settleTime && n.someLeave() {
+			continue
 		}
 		if n.stepMembers(ctx) {
 			continue
@@ -41,6 +59,26 @@ func (n *Node) keepMembers(ctx context.Context) {
 		case <-clock.After(changeFailedPause):
 		}
 	}
+}
+
+// lookForMembers asks the members that nothing is heard of, which may be because nothing is to be said: spares have no copies.
+func (n *Node) lookForMembers(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, reachMax)
+	defer cancel()
+	state, _ := n.membersState()
+	var asked sync.WaitGroup
+	for _, node := range state.Nodes {
+		if !node.Alive {
+			asked.Go(func() { _ = n.cluster.desk.Reach(ctx, node.Store) }) // the transport notes what came of it
+		}
+	}
+	asked.Wait()
+}
+
+// someLeave reports whether a member is to lose its copies.
+func (n *Node) someLeave() bool {
+	state, _ := n.membersState()
+	return slices.ContainsFunc(state.Nodes, func(node schedule.Node) bool { return node.Leaving })
 }
 
 // stepMembers does one step, if there is one to do. It returns false if that failed.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -57,6 +58,9 @@ type clusterStatus struct {
 		Store        uint64 `json:"store"`
 		RegionsShort int    `json:"regions_short"`
 		LagEntries   uint64 `json:"lag_entries"`
+		Regions      []struct {
+			Voters []uint64 `json:"voters"`
+		} `json:"regions"`
 	} `json:"cluster"`
 }
 
@@ -332,5 +336,53 @@ func TestBooksNotice(t *testing.T) {
 	mustExec(t, db, "UPDATE bank.account SET balance = balance + 1 WHERE id = 2")
 	if !faulty(7) {
 		t.Error("half a transfer was not noticed")
+	}
+}
+
+// TestRemoveNode: a dead node's copies go to a spare once it is removed, and it is refused when it comes back.
+func TestRemoveNode(t *testing.T) {
+	c := growNode(t)
+	c.grow(4)
+	b := c.startBooks(2)
+	var dead *node
+	var id uint64
+	gateway := c.gateway()
+	voters := func() (out []uint64) {
+		s, ok := c.gateway().clusterStatus()
+		if !ok || len(s.Cluster.Regions) == 0 {
+			return nil
+		}
+		out = s.Cluster.Regions[0].Voters
+		for _, r := range s.Cluster.Regions {
+			if !slices.Equal(slices.Sorted(slices.Values(r.Voters)), slices.Sorted(slices.Values(out))) {
+				return nil
+			}
+		}
+		return out
+	}
+	first := voters()
+	if len(first) != 3 {
+		t.Fatalf("voters %d", first)
+	}
+	for _, n := range c.nodes {
+		if s, ok := n.clusterStatus(); ok && n != gateway && slices.Contains(first, s.Cluster.Store) {
+			dead, id = n, s.Cluster.Store
+		}
+	}
+	dead.kill()
+	b.progress()
+	mustExec(t, c.gateway().open(""), fmt.Sprintf("ADMIN NODE REMOVE %d", id))
+	c.await("the copies to be where the dead node's were not", func() bool {
+		now := voters()
+		return len(now) == 3 && !slices.Contains(now, id)
+	})
+	b.progress()
+	b.finish()
+	_ = dead.tryStart() // whether it serves until it is refused is its affair
+	c.await("the removed node to be refused", func() bool {
+		return strings.Contains(c.gateway().logText(), "was removed") || strings.Contains(dead.logText(), "was removed")
+	})
+	if got := voters(); slices.Contains(got, id) {
+		t.Errorf("voters %d", got)
 	}
 }

@@ -300,6 +300,12 @@ func (d *Desk) Who(ctx context.Context) uint64 {
 	return 0
 }
 
+// Reach asks a node something, so that it is known whether it can be reached.
+func (d *Desk) Reach(ctx context.Context, node uint64) error {
+	_, err := d.o.Call(ctx, node, kindWho, nil)
+	return err
+}
+
 func appendStore(b []byte, st meta.Store) []byte {
 	b = codec.AppendUint(codec.AppendUint(b, st.ID), st.Incarnation)
 	return codec.AppendBytes(codec.AppendUint(codec.AppendUint(b, st.Oldest), st.Newest), st.Address)
