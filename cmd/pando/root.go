@@ -22,7 +22,8 @@ func run(args, env []string, stdout, stderr io.Writer) error {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.AddCommand(startCommand(env, stdout, stderr), configCommand(env), promoteCommand(env, stdout), tokenCommand(env, stdout), nodeCommand(env, stdout),
-		regionCommand(env, stdout), playgroundCommand(env, stdout), backupCommand(env, stdout), restoreCommand(stdout), benchCommand(stdout, stderr), versionCommand())
+		regionCommand(env, stdout), playgroundCommand(env, stdout), backupCommand(env, stdout), restoreCommand(stdout), importCommand(env, stdout, stderr),
+		exportCommand(env, stdout, stderr), benchCommand(stdout, stderr), versionCommand())
 	return root.Execute()
 }
 
