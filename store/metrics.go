@@ -84,6 +84,15 @@ type ClusterMetrics struct {
 	MarkWaits     uint64 // of readers
 	LockWaits     uint64
 	LogBytes      int64 // of entries that are not truncated yet
+
+	Elections, MemberChanges, Removals uint64 // elections won here, changes of members applied, copies that left this store
+	Messages                           uint64 // sent to other stores
+	SnapshotsSent, SnapshotsFailed     uint64
+	SnapshotsTaken                     uint64
+	SnapshotBytes                      uint64 // sent
+	Leases, LeasesMissed               uint64 // questions whether this store is still the gateway, answered and not
+	Lag                                uint64 // entries that the copy furthest behind lacks, of regions that are led here
+	Unanswered                         int    // copies of those that have not answered for an election timeout
 }
 
 // ClusterMetrics takes a snapshot. It visits every region.
@@ -97,11 +106,20 @@ func (s *Store) ClusterMetrics() (m ClusterMetrics) {
 		Applied: c.stats.Applied.Load(), AppendSeconds: time.Duration(st.AppendNanos.Sum()).Seconds(),
 		ApplySeconds: time.Duration(st.ApplyNanos.Sum()).Seconds(), Truncations: st.Truncations.Load(),
 		MarkWaits: c.stats.MarkWaits.Load(), LockWaits: c.stats.LockWaits.Load()}
+	m.Elections, m.MemberChanges, m.Removals, m.Messages = st.Elections.Load(), st.MemberChanges.Load(), st.Removals.Load(), st.Sent.Load()
+	m.SnapshotsSent, m.SnapshotsFailed, m.SnapshotsTaken = st.SnapshotsSent.Load(), st.SnapshotsFailed.Load(), st.SnapshotsTaken.Load()
+	m.SnapshotBytes, m.Leases, m.LeasesMissed = st.SnapshotBytes.Load(), c.stats.Leases.Load(), c.stats.LeasesMissed.Load()
 	m.Groups, m.Led = c.set.Len()
 	m.Marks, m.Locks = c.Pending()
 	for id := range *c.regions.Load() {
 		if g, here := c.set.Status(id); here {
 			m.LogBytes += g.LogBytes
+			for _, p := range g.Peers {
+				m.Lag = max(m.Lag, g.Last-min(p.Match, g.Last))
+				if !p.Active {
+					m.Unanswered++
+				}
+			}
 		}
 	}
 	return m

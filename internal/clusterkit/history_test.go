@@ -204,12 +204,7 @@ func (h *history) begin(rng *rand.Rand) {
 		for k := range historyKeys {
 			req.Mutations = append(req.Mutations, kvapi.Mutation{Key: []byte(key(k)), Value: []byte(strconv.Itoa(balance))})
 		}
-		var o kv.Owner
-		c := h.client()
-		c.c.OpenOwner(&o, h.owners.Add(1))
-		if _, err := c.c.Commit(&o, req); err != nil {
-			h.t.Fatal(err)
-		}
+		commit(h.t, h.ns, req.Mutations...)
 	}
 	for i := range historyWorkers {
 		seed := rng.Uint64()
@@ -247,8 +242,9 @@ func (h *history) end() {
 func same(t *testing.T, ns *clusterkit.Nodes) {
 	t.Helper()
 	ids := []kvapi.RegionID{0}
-	within(t, "gateway", func() bool { return ns.Gateway() != nil })
-	for _, st := range ns.Gateway().Store.RegionStatuses() {
+	var g *clusterkit.StoreNode
+	within(t, "gateway", func() bool { g = ns.Gateway(); return g != nil })
+	for _, st := range g.Store.RegionStatuses() {
 		ids = append(ids, st.Region.ID)
 	}
 	for _, id := range ids {

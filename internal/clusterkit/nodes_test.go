@@ -3,8 +3,6 @@ package clusterkit_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"os"
 	"testing"
 	"time"
 
@@ -21,9 +19,6 @@ const patience = 2 * time.Minute
 func start(t *testing.T, n int, cuts ...string) *clusterkit.Nodes {
 	t.Helper()
 	o := clusterkit.NodesOptions{Seed: testkit.Seed(t)}
-	if os.Getenv("KITLOG") != "" {
-		o.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var bounds [][]byte
@@ -46,36 +41,106 @@ type sink struct{ value string }
 
 func (s *sink) Pair(_, v []byte) (bool, error) { s.value = string(v); return true, nil }
 
+// atGateway calls try with a client of whoever is the gateway until it succeeds: under load one may be deposed at any moment.
+func atGateway(t *testing.T, ns *clusterkit.Nodes, what string, try func(c *kv.Client) error) {
+	t.Helper()
+	within(t, what, func() bool {
+		g := ns.Gateway()
+		return g != nil && try(kv.New(rpc.Loopback(g.Store))) == nil
+	})
+}
+
+// commit writes the same values until that is acknowledged.
+func commit(t *testing.T, ns *clusterkit.Nodes, mutations ...kvapi.Mutation) {
+	t.Helper()
+	atGateway(t, ns, "commit", func(c *kv.Client) error {
+		var o kv.Owner
+		c.OpenOwner(&o, 1)
+		defer c.ReleaseLocks(&o)
+		_, err := c.Commit(&o, &kvapi.CommitRequest{Mutations: mutations})
+		return err
+	})
+}
+
+// count takes numbers of a counter up to at least n, and returns the first.
+func count(t *testing.T, ns *clusterkit.Nodes, n uint64) (first uint64) {
+	t.Helper()
+	atGateway(t, ns, "number", func(c *kv.Client) (err error) {
+		first, err = c.AllocCounter(&kvapi.CounterAllocRequest{Key: []byte("n"), N: n})
+		return err
+	})
+	return first
+}
+
 // TestTakeOver: what was acknowledged is there when another node has taken over.
 func TestTakeOver(t *testing.T) {
+	t.Parallel()
 	ns := start(t, 3, "m")
-	var o kv.Owner
-	c := kv.New(rpc.Loopback(ns.Gateway().Store))
 	for i := range 20 {
-		c.OpenOwner(&o, uint64(i+1))
-		_, err := c.Commit(&o, &kvapi.CommitRequest{Mutations: []kvapi.Mutation{{Key: []byte(fmt.Sprintf("a%02d", i)), Value: []byte("1")}, {Key: []byte(fmt.Sprintf("z%02d", i)), Value: []byte("2")}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		commit(t, ns, kvapi.Mutation{Key: fmt.Appendf(nil, "a%02d", i), Value: []byte("1")}, kvapi.Mutation{Key: fmt.Appendf(nil, "z%02d", i), Value: []byte("2")})
 	}
-	old := ns.Gateway()
+	var old *clusterkit.StoreNode
+	within(t, "gateway", func() bool { old = ns.Gateway(); return old != nil })
 	if err := old.Stop(nil); err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.Now().Add(patience)
-	for ns.Gateway() == nil && time.Now().Before(deadline) {
-		time.Sleep(10 * time.Millisecond)
-	}
-	g := ns.Gateway()
-	if g == nil || g == old {
-		t.Fatal("nobody has taken over")
-	}
-	c = kv.New(rpc.Loopback(g.Store))
+	within(t, "other gateway", func() bool { return ns.Gateway() != nil && ns.Gateway() != old })
 	for i := range 20 {
 		var s sink
-		found, err := c.Get(&kvapi.GetRequest{Key: []byte(fmt.Sprintf("z%02d", i)), Sink: &s})
-		if err != nil || !found || s.value != "2" {
-			t.Fatalf("row %d is %q, %v: %v", i, s.value, found, err)
+		var found bool
+		within(t, "answer", func() bool { // a gateway that is deposed meanwhile answers nothing
+			g := ns.Gateway()
+			if g == nil {
+				return false
+			}
+			var err error
+			found, err = kv.New(rpc.Loopback(g.Store)).Get(&kvapi.GetRequest{Key: fmt.Appendf(nil, "z%02d", i), Sink: &s})
+			return err == nil
+		})
+		if !found || s.value != "2" {
+			t.Fatalf("row %d is %q, %v", i, s.value, found)
 		}
+	}
+}
+
+// TestReplace: copies move from one store to another, by learners, snapshots and joint changes, and the store that has none any more keeps
+// nothing, also after a start; the removed peers do not come back.
+func TestReplace(t *testing.T) {
+	t.Parallel()
+	ns := start(t, 4, "m")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for i := range 50 {
+		commit(t, ns, kvapi.Mutation{Key: fmt.Appendf(nil, "a%02d", i), Value: make([]byte, 2000)}, kvapi.Mutation{Key: fmt.Appendf(nil, "z%02d", i), Value: []byte("2")})
+	}
+	count(t, ns, 7)
+	// The third store is down when its copies are taken away, so that it learns of that later, from those that it asks for votes.
+	gone := ns.Node(2)
+	if err := gone.Stop(nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := ns.Place(ctx, ns.Node(0).ID, ns.Node(1).ID, ns.Node(3).ID); err != nil {
+		t.Fatal(err)
+	}
+	for life := range 2 {
+		if err := gone.Start(); err != nil {
+			t.Fatal(err)
+		}
+		within(t, "removal of all copies", func() bool {
+			return len(gone.Store.RegionStatuses()) == 0 && gone.Store.MetaStatus() == nil
+		})
+		if life == 0 {
+			if err := gone.Stop(nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	// It may have copies again, which are others than those of before.
+	if err := ns.Place(ctx, ns.Node(0).ID, ns.Node(1).ID, gone.ID, ns.Node(3).ID); err != nil {
+		t.Fatal(err)
+	}
+	same(t, ns)
+	if first := count(t, ns, 1); first < 7 { // more if an answer was lost
+		t.Errorf("the counter is at %d", first)
 	}
 }
