@@ -109,10 +109,16 @@ func (n *Node) findMembership(ctx context.Context, id uint64) (uint64, error) {
 	case joined:
 		n.cluster.member = m
 		return m.Node, nil
-	case id != 0 && o.JoinToken != "":
+	case id != 0 && o.Join != "":
 		return 0, fmt.Errorf("--join: %s holds data of its own already; a cluster is joined with an empty directory", o.DataDir)
-	case id != 0 || o.Join == "":
+	case m != nil && o.Join == "":
+		return 0, fmt.Errorf("%s began to join a cluster, which has not taken it in: start it with --join and --join-token once more, or delete it", o.DataDir)
+	case o.Join == "":
 		return id, nil
+	}
+	token, err := o.joinToken()
+	if err != nil {
+		return 0, err
 	}
 	if m == nil {
 		// The key is kept before anybody hears of it: who repeats an attempt with it gets the same number.
@@ -124,10 +130,6 @@ func (n *Node) findMembership(ctx context.Context, id uint64) (uint64, error) {
 		if err := m.save(o.DataDir); err != nil {
 			return 0, err
 		}
-	}
-	token, err := identity.ParseToken(o.JoinToken)
-	if err != nil {
-		return 0, fmt.Errorf("--join-token: %w", err)
 	}
 	oldest, newest := store.Versions()
 	a, err := identity.Join(ctx, token, o.joinAddresses(), identity.Request{Oldest: oldest, Newest: newest, Address: n.advertised(), Program: Version}, m.Seed,

@@ -14,8 +14,8 @@ import (
 const (
 	// rootPasswordEnv carries root's first password, for containers; there is no flag for it, which others could see.
 	rootPasswordEnv = "PANDO_INIT_ROOT_PASSWORD"
-	// rootPasswordMax bounds what is read of the file.
-	rootPasswordMax = 4 << 10
+	// firstLineMax bounds what is read of a file that has a secret in its first line.
+	firstLineMax = 4 << 10
 )
 
 // rootPassword is the password that root gets at the first start, empty for none.
@@ -23,17 +23,22 @@ func (o *Options) rootPassword() (string, error) {
 	if o.RootPasswordFile == "" {
 		return o.RootPassword, nil
 	}
-	f, err := os.Open(o.RootPasswordFile)
+	return firstLine("init-root-password-file", o.RootPasswordFile)
+}
+
+// firstLine reads the first line of the file that a setting names. It must not be empty.
+func firstLine(setting, path string) (string, error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return "", fmt.Errorf("init-root-password-file: %w", err)
+		return "", fmt.Errorf("%s: %w", setting, err)
 	}
-	text, err := io.ReadAll(io.LimitReader(f, rootPasswordMax))
+	text, err := io.ReadAll(io.LimitReader(f, firstLineMax))
 	if err = errors.Join(err, f.Close()); err != nil {
-		return "", fmt.Errorf("init-root-password-file: %w", err)
+		return "", fmt.Errorf("%s: %w", setting, err)
 	}
 	line, _, _ := strings.Cut(string(text), "\n")
 	if line = strings.TrimSuffix(line, "\r"); line == "" {
-		return "", fmt.Errorf("init-root-password-file: the first line of %s is empty", o.RootPasswordFile)
+		return "", fmt.Errorf("%s: the first line of %s is empty", setting, path)
 	}
 	return line, nil
 }

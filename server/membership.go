@@ -17,7 +17,8 @@ const membershipName = "node.json"
 // membershipBytesMax bounds what is read of it.
 const membershipBytesMax = 1 << 20
 
-// membership is what a node of a cluster has to remember besides its store. The file is its JSON, bytes in base64.
+// membership is what a node of a cluster has to remember besides its store. Until a cluster has taken it in, it is the key alone: whoever asks
+// again with that gets the same number. The file is its JSON, bytes in base64.
 type membership struct {
 	Cluster uint64 `json:"cluster"`
 	Node    uint64 `json:"node"`
@@ -47,8 +48,8 @@ func loadMembership(dir string) (*membership, error) {
 	if err == nil {
 		err = json.Unmarshal(text, m)
 	}
-	if err == nil && (m.Cluster == 0 || m.Node == 0 || len(m.Seed) == 0) {
-		err = errors.New("it names no cluster, no node or no key")
+	if joined := m.Node != 0; err == nil && (len(m.Seed) == 0 || joined && (m.Cluster == 0 || len(m.Certificate) == 0 || len(m.Authority) == 0)) {
+		err = errors.New("it names no key, no cluster or no certificate")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s, which says of which cluster this node is, cannot be read: %w", path, err)

@@ -45,7 +45,9 @@ type Options struct {
 	ClusterListen, Advertise string
 	// Join lists addresses of members of a cluster to join, or to find again; JoinToken is what a member has printed.
 	Join, JoinToken string
-	MaxConnections  int
+	// JoinTokenFile names a file whose first line is that.
+	JoinTokenFile  string
+	MaxConnections int
 	// CacheBytes is the block cache's size; 0 takes a share of the machine's or the cgroup's memory.
 	CacheBytes int64
 	// MemoryBytes is the process's memory budget; 0 takes the machine's or the cgroup's.
@@ -126,6 +128,7 @@ func (o *Options) Validate() []error {
 	if o.BackupDir != "" && o.BackupDir != backupOff && !filepath.IsAbs(o.BackupDir) {
 		fault("backup-dir", "%q is neither an absolute path nor %s", o.BackupDir, backupOff)
 	}
+	faults = append(faults, o.validateCluster()...)
 	if o.MaxConnections < 1 || o.MaxConnections > maxConnectionsMax {
 		fault("max-connections", "%d is not between 1 and %d", o.MaxConnections, maxConnectionsMax)
 	}

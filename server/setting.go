@@ -61,6 +61,7 @@ func Settings() []Setting {
 		text("advertise", "HOST:PORT under which other nodes reach cluster-listen, where that differs", func(o *Options) *string { return &o.Advertise }),
 		text("join", "HOST:PORT of members of the cluster to join, separated by commas; a member finds the others by them if all have moved", func(o *Options) *string { return &o.Join }),
 		text("join-token", "what pando token has printed; for the first start in an empty directory", func(o *Options) *string { return &o.JoinToken }),
+		text("join-token-file", "file whose first line is the token to join with", func(o *Options) *string { return &o.JoinTokenFile }),
 		number("max-connections", "connections served at once; one more gets error 1040", func(o *Options) *int { return &o.MaxConnections }),
 		size("cache-size", "bytes of cache for blocks and rows, such as 2GiB; 0 takes a share of the memory", func(o *Options) *int64 { return &o.CacheBytes }),
 		size("memory-limit", "bytes that the process aims to stay below; 0 takes the machine's or the cgroup's", func(o *Options) *int64 { return &o.MemoryBytes }),
