@@ -365,6 +365,9 @@ func (b *binder) frameBound(f *syntax.FrameBound, g *windowGroup, unit exec.Fram
 		if err != nil {
 			return out, err
 		}
+		if n.Flags()&(expr.FlagColumn|expr.FlagVolatile) != 0 {
+			return out, errFrameConstant
+		}
 		if v, known := n.ConstValue(); known && (v.K != types.KindInt && v.K != types.KindUint || v.K == types.KindInt && v.N < 0) {
 			return out, errFrameOffset
 		}
@@ -378,10 +381,11 @@ func (b *binder) frameBound(f *syntax.FrameBound, g *windowGroup, unit exec.Fram
 
 // The errors of frames over ranges of values.
 var (
-	errFrameOffset = types.NewError(3586, "Window '<unnamed window>': frame start or end is negative, NULL or of non-integral type")
-	errRangeOrder  = types.NewError(3587, "Window '<unnamed window>' with RANGE N PRECEDING/FOLLOWING frame requires exactly one ORDER BY expression, of numeric or temporal type")
-	errRangeTime   = types.NewError(3588, "Window '<unnamed window>' with RANGE frame has ORDER BY expression of datetime type. Only INTERVAL bound value allowed.")
-	errRangeNumber = types.NewError(3589, "Window '<unnamed window>' with RANGE frame has ORDER BY expression of numeric type, INTERVAL bound value not allowed.")
+	errFrameOffset   = types.NewError(3586, "Window '<unnamed window>': frame start or end is negative, NULL or of non-integral type")
+	errFrameConstant = types.NewError(3590, "Window '<unnamed window>' has a non-constant frame bound.")
+	errRangeOrder    = types.NewError(3587, "Window '<unnamed window>' with RANGE N PRECEDING/FOLLOWING frame requires exactly one ORDER BY expression, of numeric or temporal type")
+	errRangeTime     = types.NewError(3588, "Window '<unnamed window>' with RANGE frame has ORDER BY expression of datetime type. Only INTERVAL bound value allowed.")
+	errRangeNumber   = types.NewError(3589, "Window '<unnamed window>' with RANGE frame has ORDER BY expression of numeric type, INTERVAL bound value not allowed.")
 )
 
 // rangeBound is the value of the order's key at a bound of a RANGE frame: so much before or behind the row's own.
@@ -406,6 +410,9 @@ func (b *binder) rangeBound(f *syntax.FrameBound, g *windowGroup) (expr.Expr, er
 		if err != nil {
 			return nil, err
 		}
+		if n.Flags()&(expr.FlagColumn|expr.FlagVolatile) != 0 {
+			return nil, errFrameConstant
+		}
 		name := "date_add"
 		if back {
 			name = "date_sub"
@@ -415,6 +422,9 @@ func (b *binder) rangeBound(f *syntax.FrameBound, g *windowGroup) (expr.Expr, er
 	n, err := b.bind(f.Value)
 	if err != nil {
 		return nil, err
+	}
+	if n.Flags()&(expr.FlagColumn|expr.FlagVolatile) != 0 {
+		return nil, errFrameConstant
 	}
 	if v, known := n.ConstValue(); known && (v.IsNull() || !v.IsNumeric() || v.K == types.KindInt && v.N < 0) {
 		return nil, errFrameOffset

@@ -71,7 +71,9 @@ func (p *parser) frameBound() FrameBound {
 	case p.acceptWords("UNBOUNDED", "FOLLOWING"):
 		return FrameBound{Kind: UnboundedFollowing}
 	}
-	p.intervalNext = p.isKw(kwInterval)
+	if p.intervalNext = p.isKw(kwInterval); !p.intervalNext && (p.is(tWord) || p.is(tQuoted) || p.is(tUserVar) || p.is(tAtAt) || p.is(tLParen)) {
+		p.fail() // a number or a placeholder
+	}
 	b := FrameBound{Kind: ValuePreceding, Value: p.bits(0)}
 	if p.needOneOf("PRECEDING", "FOLLOWING") == "FOLLOWING" {
 		b.Kind = ValueFollowing

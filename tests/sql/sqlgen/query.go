@@ -241,7 +241,11 @@ func (g *Gen) SetOperation() string {
 	case 0:
 		text += operator() + one()
 	case 1:
-		text = "(" + text + ")" + operator() + "(" + one() + " ORDER BY 1, 2 LIMIT 3)"
+		// Of a table: MySQL forgets the ORDER BY of an operand that reads a derived table, and cuts off other rows.
+		name := g.alias()
+		scope := []source{{name, tableColumns}}
+		text = "(" + text + ")" + operator() + "(SELECT " + g.column(scope, 'n') + " AS p, " + g.column(scope, 's') + " AS q FROM " + g.pick(tables...) + " " + name +
+			" ORDER BY 1, 2 LIMIT 3)"
 	}
 	if g.chance(30) {
 		text += " ORDER BY " + g.pick("p, q", "q DESC, p", "2, 1", "p IS NULL, p, q") + " LIMIT " + fmt.Sprint(1+g.IntN(6))
