@@ -30,7 +30,7 @@ func (t *Table) Clone() *Table {
 	n := &Table{
 		ID: t.ID, PhysID: t.PhysID, Schema: t.Schema, Name: t.Name,
 		ReadableFrom: t.ReadableFrom, Coll: t.Coll, Engine: t.Engine, Comment: t.Comment,
-		Options: t.Options, CreateMillis: t.CreateMillis, View: t.View,
+		Options: t.Options, CreateMillis: t.CreateMillis, View: t.View, Temporary: t.Temporary,
 		nextColumnID: t.nextColumnID, nextIndexID: t.nextIndexID, gate: t.gate, dictionaries: t.dictionaries,
 		compiler: t.compiler,
 	}

@@ -202,6 +202,8 @@ type Table struct {
 	Comment      string
 	Options      Options
 	CreateMillis int64 // time of creation, Unix milliseconds
+	// Temporary is set for a temporary table.
+	Temporary *Temporary
 	// View is set for a view: a name for a query. Its columns are those of the
 	// query when it was created, and it has no rows.
 	View *View

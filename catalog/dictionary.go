@@ -58,6 +58,9 @@ type Dictionaries struct {
 func newDictionaries(physID uint64) *Dictionaries {
 	d := &Dictionaries{physID: physID}
 	d.next.Store(lessons[0])
+	if IsTemporary(physID) {
+		d.next.Store(math.MaxUint64) // nobody would delete them
+	}
 	return d
 }
 

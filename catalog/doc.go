@@ -57,7 +57,9 @@
 //	    node. It is not stored: who loads a descriptor learns it from the scan. Nor does
 //	    a descriptor that a table's data begins with know from when on it may be read:
 //	    it is marked fresh, and later ones name the timestamp.
-//	C3. Object ids, physical ids, column ids and index ids are never reused.
+//	C3. Object ids, physical ids, column ids and index ids are never reused. Those of
+//	    temporary tables lie in a range of their own, from 2^62 on, and are not
+//	    stored: temporary.go.
 //	C4. Table and database names are case-sensitive, as MySQL's on Linux; column
 //	    and index names are not.
 //	C5. A dictionary is durable before a row is packed by it, never changes, and
@@ -99,7 +101,7 @@
 //
 // # Absent on purpose
 //
-// Views, routines and triggers (another kind of descriptor later), temporary
-// tables (session-local descriptors), system schemas (package infoschema
+// Routines and triggers (another kind of descriptor later), temporary tables in
+// storage (temporary.go: their sessions have their descriptors), system schemas (package infoschema
 // computes them), privileges, statistics, validation of definitions (package ddl).
 package catalog

@@ -13,7 +13,11 @@ import (
 // it out. ctx gives the time zone of TIMESTAMP defaults and sql_mode; nil is UTC and no mode.
 func ShowCreateTable(t *Table, autoInc uint64, ctx *types.Context, quotes Quotes) string {
 	p := &printer{ctx: ctx, table: t, quotes: quotes}
-	p.text("CREATE TABLE ")
+	if t.Temporary != nil {
+		p.text("CREATE TEMPORARY TABLE ")
+	} else {
+		p.text("CREATE TABLE ")
+	}
 	p.ident(t.Name)
 	p.text(" (\n")
 	for i, c := range t.Visible() {

@@ -11,6 +11,8 @@ import (
 type Snapshot struct {
 	version   uint64
 	databases map[string]*databaseEntry
+	// temporary are a session's own tables; nil in what all share.
+	temporary map[TableName]*Table
 }
 
 // databaseEntry holds a database and its tables. Snapshots share entries that
@@ -34,6 +36,9 @@ func (s *Snapshot) Database(name string) *Database {
 // Table returns a table by name (case-sensitive, as on Linux). The error is
 // 1049 for an unknown database and 1146 for an unknown table.
 func (s *Snapshot) Table(db, name string) (*Table, error) {
+	if t := s.Temporary(db, name); t != nil {
+		return t, nil
+	}
 	e := s.databases[db]
 	if e == nil {
 		return nil, types.Errorf(types.ErBadDB, db)
@@ -46,6 +51,9 @@ func (s *Snapshot) Table(db, name string) (*Table, error) {
 
 // Lookup is Table without an error: nil when there is no such table.
 func (s *Snapshot) Lookup(db, name string) *Table {
+	if t := s.Temporary(db, name); t != nil {
+		return t
+	}
 	if e := s.databases[db]; e != nil {
 		return e.tables[name]
 	}
@@ -54,6 +62,12 @@ func (s *Snapshot) Lookup(db, name string) *Table {
 
 // Has reports whether t is the current version of its table in s.
 func (s *Snapshot) Has(t *Table) bool { return s.Lookup(t.Schema, t.Name) == t }
+
+// HasPublic is Has without regard to temporary tables.
+func (s *Snapshot) HasPublic(t *Table) bool {
+	e := s.databases[t.Schema]
+	return e != nil && e.tables[t.Name] == t
+}
 
 // TableByID finds a table by its object id, nil if there is none. It looks at
 // every table: use it on slow paths only.
@@ -68,7 +82,7 @@ func (s *Snapshot) TableByID(id uint64) *Table {
 	return nil
 }
 
-// Tables returns the tables of a database in name order; nil for an unknown one.
+// Tables returns the tables of a database in name order, without temporary ones; nil for an unknown one.
 func (s *Snapshot) Tables(db string) []*Table {
 	e := s.databases[db]
 	if e == nil {

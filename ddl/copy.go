@@ -284,6 +284,7 @@ type copier struct {
 	judge          func(row []types.Value) error // nil if the new table has no enforced CHECK and no generated column
 	mode           table.InsertMode
 	rowNo          int
+	durable        bool // every page waits for the disk
 
 	// The page that was read last: keys and values behind each other.
 	arena []byte
@@ -406,9 +407,9 @@ func (k *copyPage) Pair(key, value []byte) (bool, error) {
 }
 
 // write writes the rows of the page in one transaction. It need not reach the
-// disk: the commit that publishes the table does, and all before it.
+// disk where a commit publishes the table: that does, and all before it.
 func (k *copier) write(intr *kvapi.Interrupt) error {
-	tx := k.e.txns.Begin(txn.Options{Level: txn.ReadCommitted, Relaxed: true, Interrupt: intr})
+	tx := k.e.txns.Begin(txn.Options{Level: txn.ReadCommitted, Relaxed: !k.durable, Interrupt: intr})
 	defer tx.Release()
 	start := 0
 	for i := 0; i < len(k.ends); i += 2 {

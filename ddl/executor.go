@@ -45,6 +45,8 @@ type Executor struct {
 	// jobs is guarded by mu: every job that is persisted and not finished.
 	jobs map[uint64]*job
 
+	temporary temporaries
+
 	// worker owns the background goroutine; see worker.go.
 	worker worker
 }
@@ -69,6 +71,9 @@ func Open(o Options) (*Executor, error) {
 		return nil, err
 	}
 	if err := e.rebuildStale(); err != nil {
+		return nil, err
+	}
+	if err := e.dropLeftovers(); err != nil {
 		return nil, err
 	}
 	e.startWorker()

@@ -21,8 +21,8 @@ const (
 	workerPatience = 100 * time.Millisecond
 )
 
-// worker is the executor's only goroutine. It frees the data of dropped tables
-// and indexes, finishes removals of indexes that a statement left behind, and
+// worker is the executor's only goroutine. It frees the data of dropped tables,
+// temporary ones too, and indexes, finishes removals of indexes that a statement left behind, and
 // resumes the jobs found at open. It is started by Open and ended by Close.
 type worker struct {
 	mu sync.Mutex
@@ -110,10 +110,11 @@ func (e *Executor) work() {
 		}
 		w.mu.Lock()
 		w.queue = append(later, w.queue...)
-		waiting := len(w.queue)
+		waiting := len(w.queue) > 0
 		w.mu.Unlock()
+		waiting = e.freeTemporary() || waiting
 		var retry <-chan time.Time
-		if waiting > 0 {
+		if waiting {
 			retry = clock.After(workerRetry)
 		}
 		select {

@@ -108,9 +108,11 @@ type LoadTarget struct {
 	Width int
 }
 
-// Check is a condition that a row must not fail to be stored: it is evaluated over the table's columns by ordinal, and NULL passes.
+// Check is a condition that a row must not fail to be stored: it is evaluated over the table's columns by ordinal, and NULL passes. With
+// View it is what a view WITH CHECK OPTION shows, Name in the database View, and must be true.
 type Check struct {
 	Name string
+	View string
 	Cond expr.Expr
 }
 

@@ -30,12 +30,18 @@ func (m *rowMaker) verify(row []types.Value) error {
 	return Verify(m.rt.Ctx, m.checks, row)
 }
 
-// Verify returns 3819 for the first of the checks that row fails.
+// Verify returns 3819, or 1369, for the first of the checks that row fails.
 func Verify(ctx *expr.Ctx, checks []Check, row []types.Value) error {
 	for i := range checks {
 		v, err := checks[i].Cond.Eval(ctx, row)
 		if err != nil {
 			return err
+		}
+		if checks[i].View != "" {
+			if v.IsNull() || !types.ToBool(ctx.Context, &v) {
+				return types.Errorf(types.ErViewCheckFailed, checks[i].View, checks[i].Name)
+			}
+			continue
 		}
 		if !v.IsNull() && !types.ToBool(ctx.Context, &v) {
 			return types.Errorf(types.ErCheckConstraintViolated, checks[i].Name)
@@ -252,7 +258,7 @@ func (m *rowMaker) demote(err error) error {
 		return err
 	}
 	switch e.Number {
-	case types.ErDupEntry, types.ErBadNull, types.ErNoDefaultForField, types.ErCheckConstraintViolated,
+	case types.ErDupEntry, types.ErBadNull, types.ErNoDefaultForField, types.ErCheckConstraintViolated, types.ErViewCheckFailed,
 		types.ErNoReferencedRow, types.ErNoReferencedRow2, types.ErRowIsReferenced, types.ErRowIsReferenced2:
 		m.rt.Ctx.AddError(types.LevelWarning, e)
 		return nil

@@ -46,6 +46,9 @@ type Provider interface {
 	ReadTable()
 	// ViewTables are the tables that the query of a view names.
 	ViewTables(t *catalog.Table) []*catalog.Table
+	// Regions are those of the node's store, in key order, and Stores those of its cluster.
+	Regions() []Region
+	Stores() []Store
 	// CanonicalView is the query of a view as SHOW CREATE VIEW prints it.
 	CanonicalView(t *catalog.Table) string
 }

@@ -44,6 +44,7 @@ func makeSources() map[string]map[string]*source {
 	all := map[string]map[string]*source{}
 	tablesOf := schemaSources()
 	maps.Copy(tablesOf, innodbSources())
+	maps.Copy(tablesOf, clusterSources())
 	for schema, list := range map[string]map[string]source{"information_schema": tablesOf, "mysql": mysqlSources(), "performance_schema": performanceSources(),
 		"sys": sysSources()} {
 		all[schema] = map[string]*source{}

@@ -62,6 +62,9 @@ func (c *Client) SetCommitOptions(o CommitOptions) { c.settings.Store(&o) }
 // Routed returns the counts of requests to a cluster.
 func (c *Client) Routed() *RouterStats { return &c.routed }
 
+// Clustered reports whether the store is one of a cluster.
+func (c *Client) Clustered() bool { return c.router() != nil }
+
 // router returns how regions with logs are reached, nil while the store is alone.
 func (c *Client) router() *router { return c.regions.Load().cluster }
 

@@ -93,8 +93,13 @@ func TestClusterPaths(t *testing.T) {
 			put("c", "f", "x")
 			r.c.SetCommitOptions(CommitOptions{NoAsync: true, NoOnePhase: true})
 			put("z")
+			r.c.SetCommitOptions(CommitOptions{})
+			chosen := &kvapi.CommitRequest{Mutations: []kvapi.Mutation{{Key: []byte("z"), Value: []byte("vz")}}, NoOnePhase: true, NoAsync: true}
+			if _, err := r.c.Commit(&o, chosen); err != nil { // a transaction may refuse paths by itself
+				t.Fatal(err)
+			}
 			st := r.c.Routed()
-			if st.Paths[commit.OnePhase].Load() != 1 || st.Paths[commit.Async].Load() != 1 || st.Paths[commit.TwoPhase].Load() != 2 {
+			if st.Paths[commit.OnePhase].Load() != 1 || st.Paths[commit.Async].Load() != 1 || st.Paths[commit.TwoPhase].Load() != 3 {
 				t.Errorf("paths %d %d %d", st.Paths[0].Load(), st.Paths[1].Load(), st.Paths[2].Load())
 			}
 			want := []string{"a", "b", "c", "e", "f", "i", "x", "z"}

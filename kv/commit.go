@@ -30,7 +30,7 @@ func (t *router) commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, erro
 	settings := t.c.settings.Load()
 	node, epoch := t.peer.Identity()
 	plan := commit.Plan{Start: start, Mutations: r.Mutations, Checks: t.peer.Relied(o, r.Mutations), Counters: r.Counters,
-		OnePhase: !settings.NoOnePhase, Async: !settings.NoAsync, Patience: readPatience, Own: cloned,
+		OnePhase: !settings.NoOnePhase && !r.NoOnePhase, Async: !settings.NoAsync && !r.NoAsync, Patience: readPatience, Own: cloned,
 		Node: node, NodeEpoch: epoch}
 	cache := t.c.regions.Load()
 	d := &driver{t: t, co: commit.New(plan), events: make(chan func() []commit.Step, 16)}
@@ -39,6 +39,9 @@ func (t *router) commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, erro
 	switch {
 	case outcome.Err == nil:
 		t.stats.Paths[outcome.Path].Inc()
+		if len(plan.Checks) > 0 {
+			t.stats.Checked.Inc()
+		}
 		return outcome.Commit, nil
 	case errors.Is(outcome.Err, kvapi.ErrUndetermined):
 		t.stats.Undetermined.Inc()

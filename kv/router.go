@@ -40,6 +40,7 @@ type router struct {
 // RouterStats count what a router does.
 type RouterStats struct {
 	Paths        [commit.Paths]status.Counter // commits acknowledged
+	Checked      status.Counter               // those of them that relied on what they had read
 	Undetermined status.Counter
 	Conflicts    status.Counter // commits refused because something had changed
 	Resolved     status.Counter // locks of other transactions that were found out about

@@ -171,4 +171,6 @@ type CommitRequest struct {
 	// Timeout bounds the wait for range locks of others, and Interrupt ends it: nothing has happened by then.
 	Timeout   time.Duration
 	Interrupt *Interrupt
+	// NoOnePhase and NoAsync forbid these paths to the commit of a cluster.
+	NoOnePhase, NoAsync bool
 }

@@ -39,6 +39,15 @@ func (b *binder) call(name string, args ...expr.Expr) (expr.Expr, error) {
 	return expr.Call(b.env.Build, name, args...)
 }
 
+// varies reports whether an expression is a variable or a parameter, which no view may have.
+func varies(e syntax.Expr) bool {
+	switch e.(type) {
+	case *syntax.Param, *syntax.UserVariable, *syntax.SystemVariable:
+		return true
+	}
+	return false
+}
+
 // bind resolves names and types.
 func (b *binder) bind(e syntax.Expr) (expr.Expr, error) {
 	if err := b.build.step(); err != nil {
@@ -46,6 +55,9 @@ func (b *binder) bind(e syntax.Expr) (expr.Expr, error) {
 	}
 	if key := b.constantKey(e); key != nil {
 		return key, nil
+	}
+	if b.build.freeze && varies(e) {
+		return nil, errViewVariable
 	}
 	switch e := e.(type) {
 	case *syntax.Paren:
@@ -148,6 +160,7 @@ func (b *binder) inScope(s *scope, e *syntax.ColumnRef) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.build.noteColumn(e, c)
 	blk := s.block
 	if blk == nil || b.inner && s == b.scope {
 		return exprOf(c), nil

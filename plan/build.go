@@ -46,6 +46,13 @@ type builder struct {
 	// views are the views around the place where the resolver stands; updatable are the tables that may be changed through one.
 	views     []*catalog.Table
 	updatable map[*get]*catalog.Table
+	// levels are the views around a table that may be changed through them, innermost first; made are the columns that views compute, and
+	// viewRels what the queries of views have become.
+	levels   map[*get][]viewLevel
+	made     map[int]expr.Expr
+	viewRels map[rel]bool
+	// opened are the temporary tables of the session that the statement names, and where.
+	opened map[*catalog.Table]*syntax.TableRef
 	// freeze writes the names that it resolves into the tree: see ViewColumns.
 	freeze bool
 	// hintBlocks are the query blocks met, as hints see them, the statement's verb first; hintsAway wait for a block of another name.
@@ -53,8 +60,8 @@ type builder struct {
 	hintsAway  []*hint
 	// verb is the block of INSERT, UPDATE or DELETE.
 	verb *hintBlock
-	// bare is the schema whose name is taken from the tables that the first view names; see ViewText.
-	bare string
+	// shown collects what the names of a view's query mean, to write it; nil otherwise.
+	shown *viewNames
 	// params are the parameters in which the outer references of the part being planned stand.
 	params map[int]int
 	steps  int
@@ -183,6 +190,7 @@ func (b *builder) use(t *catalog.Table, write bool) {
 }
 
 func (b *builder) useAs(t *catalog.Table, write bool, mode catalog.UseMode) {
+	b.private = b.private || t.Temporary != nil
 	var via *catalog.Table
 	if len(b.views) > 0 {
 		via = b.views[len(b.views)-1]

@@ -75,8 +75,12 @@ func (c *Cache) Get(key []byte, snapshot *catalog.Snapshot) *Entry {
 		return nil
 	}
 	if !e.Valid(snapshot) {
-		c.stale.Add(1)
-		s.remove(e)
+		if !snapshot.Private() || !e.Valid(snapshot.Public()) { // else it is right for all others
+			c.stale.Add(1)
+			s.remove(e)
+		} else {
+			c.misses.Add(1)
+		}
 		return nil
 	}
 	if !e.used.Load() {
@@ -89,17 +93,33 @@ func (c *Cache) Get(key []byte, snapshot *catalog.Snapshot) *Entry {
 // Valid reports whether the plan's tables are those of the snapshot. Whoever keeps an Entry asks before each use: one comparison, unless
 // the schema has changed since.
 func (e *Entry) Valid(snapshot *catalog.Snapshot) bool {
+	if snapshot.Private() {
+		return e.validIn(snapshot)
+	}
 	version := snapshot.Version()
 	if e.checked.Load() == version {
 		return true
 	}
-	for i := range e.Plan.Tables {
-		if !snapshot.Has(e.Plan.Tables[i].Table) {
-			return false
-		}
+	if !e.validIn(snapshot) {
+		return false
 	}
 	// Sessions on an older snapshot may set this back; that costs them a comparison, no more.
 	e.checked.Store(version)
+	return true
+}
+
+// validIn compares the tables. What views and foreign keys lead to is no temporary table, whatever its name.
+func (e *Entry) validIn(snapshot *catalog.Snapshot) bool {
+	for i := range e.Plan.Tables {
+		ref := &e.Plan.Tables[i]
+		if ref.Table.Temporary == nil && (ref.Via != nil || ref.Foreign) {
+			if !snapshot.HasPublic(ref.Table) {
+				return false
+			}
+		} else if !snapshot.Has(ref.Table) {
+			return false
+		}
+	}
 	return true
 }
 

@@ -11,7 +11,10 @@ import (
 
 // clausePrinter writes a condition as MySQL keeps it in its dictionary: each operator in parentheses, words in lower case, strings with
 // their character set. What it has no form of its own for is written as syntax does.
-type clausePrinter struct{ b []byte }
+type clausePrinter struct {
+	b    []byte
+	view *viewNames // of the query of a view, nil for a condition
+}
 
 func (p *clausePrinter) text(s string) { p.b = append(p.b, s...) }
 
@@ -26,6 +29,10 @@ func (p *clausePrinter) expr(e syntax.Expr) {
 	case *syntax.Paren:
 		p.expr(e.X)
 	case *syntax.ColumnRef:
+		if p.view != nil {
+			p.viewColumn(e)
+			return
+		}
 		p.text(catalog.QuoteIdent(e.Column))
 	case *syntax.Literal:
 		p.literal(e)
@@ -34,6 +41,10 @@ func (p *clausePrinter) expr(e syntax.Expr) {
 	case *syntax.Binary:
 		p.binary(e)
 	case *syntax.In:
+		if e.Query != nil && p.view != nil {
+			p.inQuery(e)
+			return
+		}
 		p.text("(")
 		p.expr(e.X)
 		p.negated(e.Not, " in ")
@@ -60,7 +71,9 @@ func (p *clausePrinter) expr(e syntax.Expr) {
 	case *syntax.Row:
 		p.list(e.Elems)
 	default:
-		p.special(e)
+		if p.view == nil || !p.viewExpr(e) {
+			p.special(e)
+		}
 	}
 }
 
@@ -85,7 +98,16 @@ func (p *clausePrinter) list(list []syntax.Expr) {
 func (p *clausePrinter) literal(e *syntax.Literal) {
 	switch e.Kind {
 	case syntax.LitString:
-		p.text("_utf8mb4" + syntax.String(e))
+		if p.view == nil {
+			p.text("_utf8mb4")
+		}
+		p.text(syntax.String(e))
+	case syntax.LitDate, syntax.LitTime, syntax.LitTimestamp:
+		text := syntax.String(e)
+		if p.view != nil {
+			text = strings.Replace(text, " '", "'", 1)
+		}
+		p.text(text)
 	case syntax.LitTrue, syntax.LitFalse:
 		p.text(strings.ToLower(syntax.String(e)))
 	case syntax.LitHex:
@@ -139,6 +161,9 @@ func (p *clausePrinter) binary(e *syntax.Binary) {
 		p.text("(")
 		p.chain(e, e.Op)
 		p.text(")")
+		return
+	}
+	if p.view != nil && p.viewBinary(e) {
 		return
 	}
 	if e.Op == syntax.OpJSONExtract || e.Op == syntax.OpJSONUnquoteExtract {
@@ -200,7 +225,7 @@ func (p *clausePrinter) not(e syntax.Expr) {
 		}
 	case *syntax.In:
 		if !x.Not {
-			p.expr(&syntax.In{X: x.X, Not: true, List: x.List})
+			p.expr(&syntax.In{X: x.X, Not: true, List: x.List, Query: x.Query})
 			return
 		}
 	}
@@ -218,6 +243,9 @@ func (p *clausePrinter) not(e syntax.Expr) {
 // chain writes what one AND or OR joins without parentheses in between.
 func (p *clausePrinter) chain(e syntax.Expr, op syntax.BinaryOp) {
 	both, ok := unparen(e).(*syntax.Binary)
+	if ok && op == syntax.OpAnd && p.view != nil && p.rowsEqual(both) {
+		return
+	}
 	if !ok || both.Op != op {
 		p.condition(e)
 		return
@@ -264,6 +292,10 @@ func (p *clausePrinter) regexp(e *syntax.Regexp) {
 }
 
 func (p *clausePrinter) test(e *syntax.IsTest) {
+	if exists, ok := unparen(e.X).(*syntax.Exists); ok && p.view != nil && e.Test == syntax.IsTrue && !e.Not {
+		p.where(exists) // as it was written before
+		return
+	}
 	p.text("(")
 	if e.Test == syntax.IsNull || e.Test == syntax.IsUnknown {
 		p.expr(e.X)
@@ -285,6 +317,10 @@ func (p *clausePrinter) test(e *syntax.IsTest) {
 }
 
 func (p *clausePrinter) call(e *syntax.FuncCall) {
+	if p.view != nil {
+		p.viewCall(e)
+		return
+	}
 	if e.Schema == "" && !e.Stored && p.synonym(e) {
 		return
 	}

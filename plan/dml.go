@@ -25,7 +25,14 @@ func (b *builder) target(from syntax.TableExpr, what string) (g *get, s *scope, 
 		return nil, nil, false, nil
 	}
 	s = &scope{tables: map[tableName]bool{}}
+	env := b.env
+	if env.Target != nil {
+		other := *env
+		other.Snapshot = env.Target
+		b.env = &other
+	}
 	r, cols, err := b.tableRef(ref, s, strings.ToUpper(what))
+	b.env = env
 	if err != nil {
 		return nil, nil, false, err
 	}
@@ -80,7 +87,7 @@ func (b *builder) insert(stmt *syntax.Insert) (err error) {
 	}
 	t := g.table
 	node := &exec.Insert{Table: t}
-	if node.Checks, err = b.checks(t); err != nil {
+	if node.Checks, err = b.rowChecks(g, nil); err != nil {
 		return err
 	}
 	if node.Defaults, err = b.defaults(t); err != nil {

@@ -13,6 +13,9 @@ import (
 // of the plan cache's key, or is validated by table versions.
 type Env struct {
 	Snapshot *catalog.Snapshot
+	// Target is the schema in which the table is found that INSERT writes, nil for Snapshot: CREATE TABLE … SELECT may read another table of
+	// its name.
+	Target *catalog.Snapshot
 	// Database is the current one, empty for none.
 	Database string
 	// Build carries sql_mode, time zone, collations and the types of variables to expressions.
@@ -70,10 +73,11 @@ const (
 	LockReadsOfAll
 )
 
-// Stored is the environment of an expression that the catalog keeps as text. That text is no part of the statement's, so none of its
+// Stored is the environment of an expression that the catalog keeps as text, or of a view. It sees no temporary tables. That text is no part of the statement's, so none of its
 // literals were lifted, whatever their positions; and it is utf8mb4, whatever the session speaks.
 func (e *Env) Stored() *Env {
 	stored, build := *e, *e.Build
+	stored.Snapshot = e.Snapshot.Public()
 	build.Collation, build.Client = types.DefaultCollation, nil
 	stored.Build, stored.Lifted = &build, nil
 	return &stored

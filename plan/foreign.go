@@ -20,7 +20,7 @@ func (b *builder) guard(t *catalog.Table, w exec.Write) (*exec.Guard, error) {
 
 // kin finds a table for a foreign key.
 func (b *builder) kin(name catalog.TableName) *catalog.Table {
-	t := b.env.Snapshot.Lookup(name.Schema, name.Name)
+	t := b.env.Snapshot.Public().Lookup(name.Schema, name.Name)
 	if t == nil || t.View != nil {
 		return nil // the child changes when there is one
 	}

@@ -76,6 +76,9 @@ func (b *builder) tableRef(ref *syntax.TableRef, s *scope, verb string) (rel, []
 	if err := s.declare(schema, alias); err != nil {
 		return nil, nil, err
 	}
+	if t := b.env.Snapshot.Temporary(schema, ref.Name); t != nil {
+		return b.temporarySource(t, ref, alias)
+	}
 	if b.env.System != nil {
 		if system, known := b.env.System.SystemTable(schema, ref.Name); system != nil {
 			return b.systemSource(system, alias)
@@ -89,9 +92,6 @@ func (b *builder) tableRef(ref *syntax.TableRef, s *scope, verb string) (rel, []
 	if b.env.Sight != nil && len(b.views) == 0 && !catalog.IsSystemSchema(schema) && !b.env.Sight.Sees(schema, ref.Name) {
 		// Before it is looked for, and so before its columns are: which names exist is not told.
 		return nil, nil, types.Errorf(types.ErTableaccessDenied, verb, b.env.User, b.env.Host, ref.Name)
-	}
-	if ref.Schema == b.bare && len(b.views) == 1 {
-		ref.Schema = ""
 	}
 	if b.env.Locked != nil && len(b.views) == 0 {
 		if err := b.env.Locked.Reads(schema, ref.Name, alias); err != nil {
@@ -112,6 +112,25 @@ func (b *builder) tableRef(ref *syntax.TableRef, s *scope, verb string) (rel, []
 	g := b.newGet(table, alias)
 	g.hints = ref.Hints
 	return g, padChars(b.env.Build.Ctx.SQLMode, tableColumns(table, alias, g.first)), nil
+}
+
+// temporarySource is a temporary table of the session, which needs no rights and no lock. As in MySQL a statement can name it once.
+func (b *builder) temporarySource(t *catalog.Table, ref *syntax.TableRef, alias string) (rel, []column, error) {
+	if b.freeze {
+		return nil, nil, types.Errorf(types.ErViewSelectTmptable, t.Name)
+	}
+	if first := b.opened[t]; first == nil {
+		if b.opened == nil {
+			b.opened = map[*catalog.Table]*syntax.TableRef{}
+		}
+		b.opened[t] = ref
+	} else if first != ref {
+		return nil, nil, types.Errorf(types.ErCantReopenTable, firstOf(first.Alias, first.Name))
+	}
+	b.use(t, false)
+	g := b.newGet(t, alias)
+	g.hints = ref.Hints
+	return g, tableColumns(t, alias, g.first), nil
 }
 
 func (b *builder) newGet(t *catalog.Table, alias string) *get {
@@ -281,6 +300,9 @@ func (b *builder) joinColumns(e *syntax.Join, j *join, left, right []column, swa
 			return nil, err
 		}
 		j.on = append(j.on, equal)
+		if b.shown != nil {
+			b.shown.joined[e] = append(b.shown.joined[e], [2]column{l, r})
+		}
 		kept := first[f]
 		kept.coalesced = true
 		out = append(out, kept)

@@ -45,7 +45,7 @@ func (b *builder) loadData(stmt *syntax.LoadData) (err error) {
 		return err
 	}
 	node := &exec.Insert{Table: g.table, Load: load}
-	if node.Checks, err = b.checks(g.table); err != nil {
+	if node.Checks, err = b.rowChecks(g, nil); err != nil {
 		return err
 	}
 	if node.Defaults, err = b.defaults(g.table); err != nil {

@@ -96,7 +96,7 @@ func (b *builder) updateTarget(t *multiTarget, st *stage) (target exec.UpdateTar
 	if target.Defaults, err = b.defaults(table); err != nil {
 		return target, err
 	}
-	if target.Checks, err = b.checks(table); err != nil {
+	if target.Checks, err = b.rowChecks(t.get, written(table, t.set)); err != nil {
 		return target, err
 	}
 	if target.Guard, err = b.guard(table, exec.Write{Set: written(table, t.set)}); err != nil {
@@ -188,9 +188,6 @@ func addTarget(targets []*multiTarget, g *get) []*multiTarget {
 func (b *builder) changes(targets []*multiTarget) error {
 	b.targets = nil
 	for _, t := range targets {
-		if err := b.checkOption(t.get); err != nil {
-			return err
-		}
 		t.get.lock = &lockSpec{mode: exec.LockExclusive, wait: exec.WaitDefault, writes: true}
 		b.use(t.get.table, true)
 		if err := b.mayChange(t.get); err != nil {

@@ -6,10 +6,14 @@ import (
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/types"
 )
+
+// errViewVariable refuses a view whose rows would depend on who reads it.
+var errViewVariable = types.NewError(1351, "View's SELECT contains a variable or parameter")
 
 // viewsMax bounds views within views.
 const viewsMax = 61
@@ -50,39 +54,19 @@ func (b *builder) viewRelation(t *catalog.Table, alias string) (rel, []column, e
 		cols[i] = column{id: r.cols[i].id, table: alias, schema: t.Schema, info: info}
 	}
 	b.noteUpdatable(r.rel, t)
+	b.noteLevel(r.rel, t)
 	return r.rel, cols, nil
 }
 
 // mayChange asks, under LOCK TABLES, whether a table of the statement may be written. Of a view the locks cover what it reads.
 func (b *builder) mayChange(g *get) error {
 	switch {
-	case b.env.Locked == nil:
+	case b.env.Locked == nil || g.table.Temporary != nil:
 		return nil
 	case b.updatable[g] != nil:
 		return b.env.Locked.Writes(g.table.Schema, g.table.Name, g.table.Name)
 	}
 	return b.env.Locked.Writes(g.table.Schema, g.table.Name, g.alias)
-}
-
-// ViewText writes the query of a view for who uses its schema: tables of the schema stand without its name, so that a dump can be loaded into
-// another one. It also says whether the view's columns have other names than the query's. A view that is not valid any more is written as it is kept.
-func ViewText(env *Env, view *catalog.Table) (query string, named bool) {
-	b := newBuilder(env)
-	tree, _, err := syntax.Parse(view.View.Query, syntax.Options{})
-	q, ok := tree.(*syntax.Query)
-	if err != nil || !ok {
-		return view.View.Query, true
-	}
-	b.env, b.bare = b.env.Stored(), view.Schema
-	b.views = append(b.views, view)
-	r, err := b.query(q, nil)
-	if err != nil || len(r.cols) != len(view.Columns) {
-		return view.View.Query, true
-	}
-	for i := range r.cols {
-		named = named || r.cols[i].info.Name != view.Columns[i].Name
-	}
-	return syntax.String(q), named
 }
 
 // ViewTables returns the tables and views that a view reads, at any depth, each once.
@@ -127,12 +111,115 @@ func (b *builder) noteUpdatable(r rel, view *catalog.Table) {
 	}
 }
 
-// checkOption refuses to write through a view that is to check what it shows.
-func (b *builder) checkOption(g *get) error {
-	if v := b.updatable[g]; v != nil && v.View.Check != "" {
-		return unsupported("writes through a view WITH CHECK OPTION; write to its table")
+// viewLevel is one of the views around a table: its query shows the rows for which conds are true.
+type viewLevel struct {
+	view  *catalog.Table
+	conds []expr.Expr
+}
+
+// noteLevel remembers what the query of a view asks of the rows of its tables, apart from what the views do that it reads.
+func (b *builder) noteLevel(r rel, view *catalog.Table) {
+	if b.levels == nil {
+		b.levels, b.made, b.viewRels = map[*get][]viewLevel{}, map[int]expr.Expr{}, map[rel]bool{}
 	}
-	return nil
+	level := viewLevel{view: view}
+	var gets []*get
+	var walk func(r rel, own bool)
+	walk = func(r rel, own bool) {
+		own = own && !b.viewRels[r]
+		switch r := r.(type) {
+		case *get:
+			gets = append(gets, r)
+		case *filter:
+			if own {
+				level.conds = append(level.conds, r.conds...)
+			}
+			walk(r.input, own)
+		case *extend:
+			for _, c := range r.cols {
+				b.made[c.id] = c.e
+			}
+			walk(r.input, own)
+		case *join:
+			if r.kind == exec.JoinInner {
+				if own {
+					level.conds = append(level.conds, r.on...)
+				}
+				walk(r.left, own)
+				walk(r.right, own)
+			}
+		}
+	}
+	walk(r, true)
+	for _, g := range gets {
+		b.levels[g] = append(b.levels[g], level)
+	}
+	b.viewRels[r] = true
+}
+
+// viewChecks compiles what WITH CHECK OPTION asks of rows that are written to a table through views: CASCADED is about the view and all
+// below it, LOCAL about the view alone, whatever those above it say. set lists the columns that an UPDATE changes.
+func (b *builder) viewChecks(g *get, set []int) ([]exec.Check, error) {
+	levels := b.levels[g]
+	if b.updatable[g] == nil || len(levels) == 0 {
+		return nil, nil
+	}
+	top, cascaded := levels[len(levels)-1].view, false
+	own := idSet{}
+	for id := range g.ordinals() {
+		own[id] = true
+	}
+	var out []exec.Check
+	for i := len(levels) - 1; i >= 0; i-- {
+		check := levels[i].view.View.Check
+		if cascaded = cascaded || check == "CASCADED"; !cascaded && check == "" {
+			continue
+		}
+		for _, cond := range levels[i].conds {
+			cond = b.unmade(cond)
+			if !own.covers(cond) {
+				changed := idSet{}
+				for _, col := range set {
+					changed[g.id(col)] = true
+				}
+				if !changed.touches(cond) {
+					continue // it is about other tables of a join, and as true as it was
+				}
+				return nil, unsupported("writes through a view WITH CHECK OPTION whose condition is about several tables; write to its table")
+			}
+			local, err := b.local(cond, g.ordinals())
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, exec.Check{Name: top.Name, View: top.Schema, Cond: b.note(local)})
+		}
+	}
+	return out, nil
+}
+
+// rowChecks are the CHECK constraints of a table that a statement writes, and what the views ask through which it does.
+func (b *builder) rowChecks(g *get, set []int) ([]exec.Check, error) {
+	checks, err := b.checks(g.table)
+	if err != nil {
+		return nil, err
+	}
+	ofViews, err := b.viewChecks(g, set)
+	return append(checks, ofViews...), err
+}
+
+// unmade is an expression over the columns of tables instead of those that views compute.
+func (b *builder) unmade(e expr.Expr) expr.Expr {
+	for range viewsMax {
+		computed := idSet{}
+		for id := range b.made {
+			computed[id] = true
+		}
+		if !computed.touches(e) {
+			break
+		}
+		e = substitute(e, b.made)
+	}
+	return e
 }
 
 // insertable finds the one table that INSERT into a view stores into.
@@ -159,7 +246,7 @@ func (b *builder) insertable(r rel, cols []column, alias string) (*get, error) {
 		}
 		seen[cols[i].id] = true
 	}
-	return g, b.checkOption(g)
+	return g, nil
 }
 
 // ViewColumns resolves the query of a view that is to be created and returns the columns of its result. The names of tables and columns in the
@@ -182,7 +269,12 @@ func ViewColumns(env *Env, q *syntax.Query, names []syntax.Ident) (columns []sql
 	}
 	b.updatable = nil
 	b.noteUpdatable(r.rel, &catalog.Table{View: &catalog.View{}})
-	return (&result{cols: cols}).infos(), b.plan.Tables, len(b.updatable) > 0, nil
+	for i := range cols { // one column at least has to be a table's
+		for g := range b.updatable {
+			updatable = updatable || g.owns(cols[i].id)
+		}
+	}
+	return (&result{cols: cols}).infos(), b.plan.Tables, updatable, nil
 }
 
 // QueryColumn is a column of a query's result, and the column of a base table that it is, if it is one.

@@ -75,6 +75,17 @@ func (n *Node) planStats() plan.CacheStats {
 	return plan.CacheStats{}
 }
 
+// temporaryTables counts the temporary tables of this gateway's sessions, and their bytes.
+func (n *Node) temporaryTables() (tables int, bytes int64) {
+	if shared := n.shared(); shared != nil {
+		return shared.DDL.TemporaryTables()
+	}
+	return 0, 0
+}
+
+// clustered reports whether the store's regions have logs.
+func (n *Node) clustered() bool { return n.kv.Clustered() }
+
 // openSQL makes the node a gateway.
 func (n *Node) openSQL() error {
 	g := &gateway{}
@@ -119,7 +130,7 @@ func (n *Node) openGateway(g *gateway) error {
 		Txns: txns, Catalog: schema, DDL: g.ddl, Plans: plan.NewCache(o.PlanCacheBytes), AutoIDs: g.autoIDs, Stats: statistics, Users: users,
 		Log: n.log, LogVar: o.LogVar, Version: MySQLVersion + Version, DataDir: o.DataDir, Socket: o.socketPath(), TempDir: temp, Start: n.start,
 		Port: n.listener.Addr().(*net.TCPAddr).Port, SetRelaxed: n.setRelaxed, Promote: n.promote, Backup: n.backup, Cluster: n.clusterAdmin(),
-		HashPassword: hashPassword, Counters: n.figures,
+		Clustered: n.clustered, Regions: n.regionList, Stores: n.storeList, HashPassword: hashPassword, Counters: n.figures,
 		Processes: n.processes, Kill: n.kill,
 		SetMaxConnections: n.setMaxConnections, Bulk: n.bulk, Memory: n.memory,
 	}

@@ -213,6 +213,7 @@ func (n *Node) clusterFigures(raft *store.ClusterMetrics) []figure {
 		{"read_mark_waits_total", "Reads that waited for a commit under way.", true, func() float64 { return float64(raft.MarkWaits) }},
 		{"read_lock_waits_total", "Reads that waited for a commit of several phases.", true, func() float64 { return float64(raft.LockWaits) }},
 		{"commits_undetermined_total", "Commits of which nobody knows what became of them.", true, func() float64 { return float64(routed.Undetermined.Load()) }},
+		{"commits_checked_total", "Commits of a cluster that relied on what they had read.", true, func() float64 { return float64(routed.Checked.Load()) }},
 		{"commit_conflicts_total", "Commits refused because what they rely on had changed.", true, func() float64 { return float64(routed.Conflicts.Load()) }},
 		{"locks_resolved_total", "Locks of other transactions that were found out about.", true, func() float64 { return float64(routed.Resolved.Load()) }},
 	}
@@ -267,6 +268,8 @@ func (n *Node) register() error {
 		{"disk_free_bytes", "Free bytes on the data directory's file system.", false, func() float64 { return float64(m.DiskFree) }},
 		{"regions", "Regions of this node.", false, func() float64 { return float64(s.Regions) }},
 		{"gc_backlog", "Superseded versions that wait for collection.", false, func() float64 { return float64(s.GCBacklogBytes) }},
+		{"temporary_tables", "Temporary tables of sessions.", false, func() float64 { tables, _ := n.temporaryTables(); return float64(tables) }},
+		{"temporary_table_bytes", "Bytes of keys and values in temporary tables.", false, func() float64 { _, bytes := n.temporaryTables(); return float64(bytes) }},
 		{"plan_cache_hits_total", "Statements whose plan was cached.", true, func() float64 { return float64(n.planStats().Hits) }},
 		{"plan_cache_misses_total", "Statements whose plan was not cached.", true, func() float64 { return float64(n.planStats().Misses) }},
 		{"plan_cache_bytes", "Bytes of cached plans.", false, func() float64 { return float64(n.planStats().Bytes) }},
@@ -340,13 +343,18 @@ func (n *Node) figures() map[string]string {
 	w, m, s := n.wire.Counters(), n.engine.Metrics(), n.store.Metrics()
 	questions := w.Questions()
 	text := func(v uint64) string { return strconv.FormatUint(v, 10) }
-	return map[string]string{
+	routed := n.kv.Routed()
+	figures := map[string]string{"Pando_commits_checked": text(routed.Checked.Load()), "Pando_commit_conflicts": text(routed.Conflicts.Load()),
 		"Threads_connected": strconv.Itoa(n.wire.OpenConnections()), "Connections": text(w.Connections), "Aborted_clients": text(w.Aborted),
 		"Aborted_connects": text(w.BadConnects), "Bytes_received": text(w.BytesIn), "Bytes_sent": text(w.BytesOut), "Questions": text(questions), "Queries": text(questions),
 		"Innodb_os_log_fsyncs": text(m.WALSyncs), "Innodb_os_log_written": text(m.WALBytes),
 		"Innodb_row_lock_current_waits": strconv.FormatInt(s.LockWaiting, 10), "Innodb_row_lock_waits": text(s.LockWaits),
 		"Innodb_row_lock_time": strconv.FormatInt(s.LockWaitTotal.Milliseconds(), 10),
 	}
+	for path := range routed.Paths {
+		figures["Pando_commits_"+kv.PathName(path)] = text(routed.Paths[path].Load())
+	}
+	return figures
 }
 
 // statistics is the line that COM_STATISTICS answers.

@@ -36,7 +36,7 @@ func (s *Session) checkPlan(p *exec.Plan) error {
 		return types.Errorf(types.ErSpecificAccessDenied, "FILE")
 	}
 	for i := range p.Tables {
-		if all && p.Tables[i].Via == nil || p.Tables[i].Foreign {
+		if all && p.Tables[i].Via == nil || p.Tables[i].Foreign || p.Tables[i].Table.Temporary != nil {
 			continue
 		}
 		if err := s.checkTable(p, &p.Tables[i]); err != nil {

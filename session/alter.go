@@ -69,8 +69,13 @@ func (s *Session) alter(c *ddl.Call, name ddl.Name, actions []ddl.AlterSpec) (sq
 	if c.Lock == "SHARED" {
 		s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, "SHARED has no effect: readers wait for a copy as well"))
 	}
+	return s.copied(c), nil
+}
+
+// copied is the answer of an ALTER TABLE that has copied the rows.
+func (s *Session) copied(c *ddl.Call) sqlapi.Result {
 	info := fmt.Sprintf("Records: %d  Duplicates: 0  Warnings: %d", c.Rows, s.context.WarningCount())
-	return sqlapi.Result{AffectedRows: c.Rows, Info: info}, nil
+	return sqlapi.Result{AffectedRows: c.Rows, Info: info}
 }
 
 func (s *Session) alterSpecs(t *catalog.Table, stmt *syntax.AlterTable) ([]ddl.AlterSpec, error) {

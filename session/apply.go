@@ -89,6 +89,21 @@ func applyMemQuota(s *Session, value string) error {
 	return nil
 }
 
+func applyOnePhase(s *Session, value string) error {
+	s.noOnePhase = value == "OFF"
+	return nil
+}
+
+func applyAsyncCommit(s *Session, value string) error {
+	s.noAsync = value == "OFF"
+	return nil
+}
+
+func applyTemporarySize(s *Session, value string) error {
+	s.temporary.bytesMax = mustInt(value)
+	return nil
+}
+
 func applyLastInsertID(s *Session, value string) error {
 	s.lastInsertID = uint64(mustInt(value))
 	return nil

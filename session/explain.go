@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/plan"
@@ -157,6 +158,9 @@ func message1(err error) string {
 
 // maintain asks for the rights before it looks for the table: without them nobody learns whether there is one.
 func (s *Session) maintain(verb string, name ddl.Name) (string, error) {
+	if t := s.schema().Temporary(name.Schema, name.Table); t != nil {
+		return s.maintainTable(verb, t)
+	}
 	if err := s.require(privilege.Select|privilege.Insert, name.Schema, name.Table); err != nil {
 		return "", err
 	}
@@ -169,8 +173,15 @@ func (s *Session) maintain(verb string, name ddl.Name) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return s.maintainTable(verb, t)
+}
+
+func (s *Session) maintainTable(verb string, t *catalog.Table) (string, error) {
 	switch verb {
 	case "analyze":
+		if t.Temporary != nil {
+			return "OK", nil // there are no statistics of it
+		}
 		found, err := s.node.Stats.Analyze(t, &s.interrupt)
 		if err != nil {
 			return "", err

@@ -11,8 +11,9 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// runInner plans and runs a statement that is part of another one, such as the INSERT of CREATE TABLE … SELECT. Its rows are dropped.
-func (s *Session) runInner(env *plan.Env, stmt syntax.Statement) (sqlapi.Result, error) {
+// runInner plans and runs a statement that is part of another one, such as the INSERT of CREATE TABLE … SELECT. Its rows are dropped. renew
+// brings env up to the schema of the moment.
+func (s *Session) runInner(env *plan.Env, renew func(), stmt syntax.Statement) (sqlapi.Result, error) {
 	again := func() (*plan.Entry, error) { return s.build1(env, stmt, nil) }
 	entry, err := again()
 	if err != nil {
@@ -24,7 +25,7 @@ func (s *Session) runInner(env *plan.Env, stmt syntax.Statement) (sqlapi.Result,
 		s.info.Store(shown)
 	}()
 	if entry, err = s.enterAgain(entry, func() (*plan.Entry, error) {
-		env.Snapshot = s.node.Catalog.Current()
+		renew()
 		return again()
 	}); err != nil {
 		return sqlapi.Result{}, err
@@ -48,12 +49,37 @@ func (s *Session) subqueryScalar(env *plan.Env, e syntax.Expr) (types.Value, err
 	s.params = append(s.params[:0], s.args...)
 	env.ParamTypes = paramTypes(s.params)
 	do := &syntax.Do{Exprs: []syntax.SelectItem{{Expr: &syntax.UserVariable{Name: innerValue, Value: e}}}}
-	if _, err := s.runInner(env, do); err != nil {
+	if _, err := s.runInner(env, func() { env.Snapshot = s.schema() }, do); err != nil {
 		return types.Null(), err
 	}
 	v := s.userVars[innerValue]
 	delete(s.userVars, innerValue)
 	return v, nil
+}
+
+// isThere reports whether CREATE TABLE finds a table of its name, or a temporary one if it makes such.
+func (s *Session) isThere(stmt *syntax.CreateTable, name ddl.Name) bool {
+	if !stmt.Temporary {
+		return s.node.Catalog.Current().Lookup(name.Schema, name.Table) != nil
+	}
+	there := s.findTemporary(stmt.Name) != nil
+	if there {
+		s.noteTemporary(true) // MySQL warns of it, too
+	}
+	return there
+}
+
+// fillCreated inserts the rows of CREATE TABLE … SELECT, whose query sees the schema as it was before.
+func (s *Session) fillCreated(c *ddl.Call, stmt *syntax.CreateTable, name ddl.Name, insert *syntax.Insert) (sqlapi.Result, error) {
+	env := s.planEnv(c.Text)
+	renew := func() {
+		env.Snapshot, env.Target = s.schema(), s.node.Catalog.Current()
+		if stmt.Temporary {
+			env.Target, env.Snapshot = env.Snapshot, s.schemaWithout(name)
+		}
+	}
+	renew()
+	return s.runInner(env, renew, insert)
 }
 
 // createSelect is CREATE TABLE … SELECT: columns of the query that the statement does not describe come behind those that it does, and its
@@ -63,7 +89,7 @@ func (s *Session) createSelect(c *ddl.Call, stmt *syntax.CreateTable) (sqlapi.Re
 	if err != nil {
 		return sqlapi.Result{}, err
 	}
-	if s.node.Catalog.Current().Lookup(name.Schema, name.Table) != nil && stmt.IfNotExists {
+	if stmt.IfNotExists && s.isThere(stmt, name) {
 		s.context.Warn(types.LevelNote, types.ErTableExists, name.Table)
 		return sqlapi.Result{}, nil
 	}
@@ -97,7 +123,13 @@ func (s *Session) createSelect(c *ddl.Call, stmt *syntax.CreateTable) (sqlapi.Re
 	if err := s.createTable(c, stmt, queried); err != nil {
 		return sqlapi.Result{}, err
 	}
-	result, err := s.runInner(s.planEnv(c.Text), insert)
+	result, err := s.fillCreated(c, stmt, name, insert)
+	if stmt.Temporary {
+		if err != nil {
+			s.removeTemporary(s.findTemporary(stmt.Name))
+		}
+		return result, err
+	}
 	if err == nil {
 		err = s.commit() // the table is there: under autocommit=0, too, its rows stay
 	}

@@ -87,6 +87,8 @@ func (s *Session) runLockTables(stmt *syntax.LockTables) error {
 
 // lockTables takes tables for the session until unlockTables.
 func (s *Session) lockTables(items []lockedTable) error {
+	// A temporary table can be named in any case, and nobody else can use it.
+	items = slices.DeleteFunc(items, func(t lockedTable) bool { return s.schema().Temporary(t.schema, t.table) != nil })
 	for i, t := range items {
 		named := firstOf(t.alias, t.table)
 		if slices.ContainsFunc(items[:i], func(o lockedTable) bool { return o.schema == t.schema && firstOf(o.alias, o.table) == named }) {

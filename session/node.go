@@ -12,6 +12,7 @@ import (
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/infoschema"
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/plan"
@@ -55,6 +56,11 @@ type Node struct {
 	Backup func(dir string, interrupt *kvapi.Interrupt) (*Backup, error)
 	// Cluster is what there is of a cluster.
 	Cluster Cluster
+	// Regions and Stores describe the node's store and its cluster; nil for nothing.
+	Regions func() []infoschema.Region
+	Stores  func() []infoschema.Store
+	// Clustered reports whether the store is one of a cluster; nil for never.
+	Clustered func() bool
 	// SetMaxConnections passes a new limit to the listener.
 	SetMaxConnections func(int)
 	// Processes lists the connections, and Kill ends one or its statement; both are the listener's.

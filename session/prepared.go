@@ -69,7 +69,7 @@ func (s *Session) prepare(text string) (*prepared, []sqlapi.ColumnInfo, error) {
 func (s *Session) analyse(text string) (*prepared, []sqlapi.ColumnInfo, error) {
 	s.params = s.params[:0]
 	s.keyBuf = s.appendKey(s.keyBuf[:0], keyUnknown, []byte(text))
-	if entry := s.node.Plans.Get(s.keyBuf, s.node.Catalog.Current()); entry != nil {
+	if entry := s.node.Plans.Get(s.keyBuf, s.schema()); entry != nil {
 		return s.described(entry.Text, entry.Plan)
 	}
 	stmt, rest, err := s.parseText(text)
@@ -189,7 +189,7 @@ const argBytes = 8
 // preparedPlan finds the plan for the parameters at hand: the statement's own if nothing changed, else the node's, else a new one.
 func (s *Session) preparedPlan(p *prepared) (*plan.Entry, error) {
 	s.keyBuf = s.appendParams(s.keyBuf[:0])
-	snapshot := s.node.Catalog.Current()
+	snapshot := s.schema()
 	if p.entry != nil && string(p.key) == string(s.keyBuf) && p.entry.Valid(snapshot) {
 		s.planFromCache = true
 		return p.entry, nil

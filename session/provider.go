@@ -21,7 +21,12 @@ type provider Session
 
 func (p *provider) session() *Session { return (*Session)(p) }
 
-func (p *provider) Snapshot() *catalog.Snapshot { return p.node.Catalog.Current() }
+func (p *provider) Snapshot() *catalog.Snapshot {
+	if p.showsTemporary {
+		return p.session().schema()
+	}
+	return p.node.Catalog.Current()
+}
 
 func (p *provider) Context() *types.Context { return &p.context }
 
@@ -178,7 +183,27 @@ func (p *provider) ViewTables(t *catalog.Table) []*catalog.Table {
 	return list
 }
 
-func (p *provider) CanonicalView(t *catalog.Table) string { return t.View.Query }
+// Regions implements infoschema.Provider.
+func (p *provider) Regions() []infoschema.Region {
+	if p.node.Regions == nil {
+		return nil
+	}
+	return p.node.Regions()
+}
+
+// Stores implements infoschema.Provider.
+func (p *provider) Stores() []infoschema.Store {
+	if p.node.Stores == nil {
+		return nil
+	}
+	return p.node.Stores()
+}
+
+// CanonicalView implements infoschema.Provider.
+func (p *provider) CanonicalView(t *catalog.Table) string {
+	query, _ := plan.CanonicalView(p.session().planEnv(""), t, "")
+	return query
+}
 
 func (p *provider) RowCount(t *catalog.Table) (float64, bool) { return p.node.Stats.RowCount(t) }
 
@@ -191,6 +216,9 @@ func (p *provider) NextAutoIncrement(t *catalog.Table) (uint64, bool) {
 }
 
 func (p *provider) Visible(database, table string) bool {
+	if p.showsTemporary {
+		return true // SHOW names the table
+	}
 	a := p.session().account()
 	if table == "" {
 		return a.Lists(database)

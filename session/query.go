@@ -141,7 +141,7 @@ func (s *Session) queryCached(sql []byte, out Response) (done bool, err error) {
 	s.startStatement()
 	s.liftedParams()
 	s.keyBuf = s.appendKey(s.keyBuf[:0], keyText, s.normal.Text)
-	entry := s.node.Plans.Get(s.keyBuf, s.node.Catalog.Current())
+	entry := s.node.Plans.Get(s.keyBuf, s.schema())
 	s.planFromCache = entry != nil
 	if entry == nil {
 		if entry, err = s.planText(string(sql)); err != nil {
@@ -225,7 +225,7 @@ func (s *Session) build1(env *plan.Env, stmt syntax.Statement, key []byte) (*pla
 }
 
 func (s *Session) planEnv(text string) *plan.Env {
-	return &plan.Env{Snapshot: s.node.Catalog.Current(), Database: s.db, Build: &s.build, Stats: s.node.Stats, System: s.systemTables(),
+	return &plan.Env{Snapshot: s.schema(), Database: s.db, Build: &s.build, Stats: s.node.Stats, System: s.systemTables(),
 		Text: text, Poll: s.poll, User: s.client.User, Host: s.client.Host, SafeUpdates: s.get("sql_safe_updates") == "ON", SelectLimit: s.selectLimit(), LockReads: s.locksReads(), Sight: s.account(), Locked: s.tableLocks(),
 		FileCharset: s.get("character_set_database"), PlainBackslashes: s.context.SQLMode&types.ModeNoBackslashEscapes != 0}
 }
@@ -403,7 +403,7 @@ const changesBatch = 64
 func (s *Session) countChanges(p *exec.Plan, rows int64) {
 	for i := range p.Tables {
 		t := &p.Tables[i]
-		if !t.Write {
+		if !t.Write || t.Table.Temporary != nil { // statistics are of what all know
 			continue
 		}
 		if s.changed != t.Table {
@@ -436,10 +436,13 @@ func (s *Session) admit(p *exec.Plan) error {
 	if s.opensTxn(p) {
 		s.openTxn(s.txnOptions())
 	}
-	if p.NeedsTxn && (s.tx != nil && s.txReadOnly || s.tx == nil && s.readOnly) && !p.IsQuery {
-		return types.Errorf(types.ErCantExecuteInReadOnlyTransaction)
+	if p.NeedsTxn && !p.IsQuery && writesShared(p) {
+		if s.tx != nil && s.txReadOnly || s.tx == nil && s.readOnly {
+			return types.Errorf(types.ErCantExecuteInReadOnlyTransaction)
+		}
+		s.txShared = true
 	}
-	return nil
+	return s.admitTemporary(p)
 }
 
 // prepareRuntime sets what exec needs for this execution. The values were put into s.params.
@@ -456,6 +459,7 @@ func (s *Session) prepareRuntime(p *exec.Plan) {
 	s.runtime.Txn = s.tx
 	if s.tx == nil && p.NeedsTxn {
 		s.runtime.TxnOptions = s.txnOptions()
+		s.runtime.TxnOptions.ReadOnly = s.runtime.TxnOptions.ReadOnly && p.IsQuery // admit has refused all others but those of temporary tables
 		s.nextLevel, s.nextReadOnly = nil, nil
 	}
 	if s.tx != nil {
@@ -470,6 +474,7 @@ func (s *Session) statementError(err error) error {
 	if errors.As(err, &failure) && failure.Number == types.ErLockDeadlock {
 		s.noteDeadlock()
 	}
+	s.rolledBack()
 	if s.tx == nil {
 		return err
 	}

@@ -15,6 +15,9 @@ import (
 
 // runSchema executes statements that change the schema. They commit the open transaction first, as MySQL's do.
 func (s *Session) runSchema(stmt syntax.Statement, text string) (sqlapi.Result, error) {
+	if done, result, err := s.runTemporary(stmt, text); done {
+		return result, err
+	}
 	run := s.schemaChange(stmt)
 	if run == nil {
 		return sqlapi.Result{}, types.Errorf(types.ErNotSupportedYet, unsupportedStatement(stmt))
@@ -37,6 +40,15 @@ func (s *Session) runSchema(stmt syntax.Statement, text string) (sqlapi.Result, 
 			return sqlapi.Result{}, err
 		}
 	}
+	result, err := run(s.changeCall(text))
+	if locked && err == nil {
+		s.followChange(stmt)
+	}
+	return result, err
+}
+
+// changeCall is what ddl needs to change tables.
+func (s *Session) changeCall(text string) *ddl.Call {
 	call := s.ddlCall(text)
 	call.JudgeRows, call.JudgeCopy, call.Unchecked, call.LooseParents = s.judgeRows, s.judgeCopy, s.runtime.UncheckedForeign, s.looseParents
 	call.Check = func(old, next *catalog.Table) error {
@@ -56,11 +68,7 @@ func (s *Session) runSchema(stmt syntax.Statement, text string) (sqlapi.Result, 
 	call.Derive = func(t *catalog.Table, hidden *catalog.Column, index string) error {
 		return plan.DeriveHidden(s.planEnv(""), t, hidden, index)
 	}
-	result, err := run(call)
-	if locked && err == nil {
-		s.followChange(stmt)
-	}
-	return result, err
+	return call
 }
 
 // What sql_require_primary_key says of tables without a primary key.
@@ -223,10 +231,7 @@ func (s *Session) dropDatabase(c *ddl.Call, stmt *syntax.DropDatabase) (sqlapi.R
 
 // createTable creates a table with the columns of the statement, before which come those of a query.
 func (s *Session) createTable(c *ddl.Call, stmt *syntax.CreateTable, queried []ddl.ColumnSpec) error {
-	switch {
-	case stmt.Temporary:
-		return types.Errorf(types.ErNotSupportedYet, "temporary tables; use a table of its own name and drop it")
-	case stmt.Partition != nil:
+	if stmt.Partition != nil {
 		return types.Errorf(types.ErNotSupportedYet, "partitioning; leave it out, the key space splits by itself")
 	}
 	name, err := s.name(stmt.Name)
@@ -251,6 +256,14 @@ func (s *Session) createTable(c *ddl.Call, stmt *syntax.CreateTable, queried []d
 		}
 	}
 	spec.Columns = append(spec.Columns, queried...)
+	return s.addTable(c, stmt, spec)
+}
+
+// addTable creates the table of a spec.
+func (s *Session) addTable(c *ddl.Call, stmt *syntax.CreateTable, spec *ddl.TableSpec) error {
+	if stmt.Temporary {
+		return s.addTemporary(c, spec)
+	}
 	return s.node.DDL.CreateTable(c, spec)
 }
 
@@ -260,7 +273,10 @@ func (s *Session) createLike(c *ddl.Call, name ddl.Name, stmt *syntax.CreateTabl
 	if err != nil {
 		return err
 	}
-	t, err := s.node.Catalog.Current().Table(from.Schema, from.Table)
+	if from == name {
+		return types.Errorf(types.ErNonUniqTable, name.Table)
+	}
+	t, err := s.schema().Table(from.Schema, from.Table)
 	if err != nil {
 		return err
 	}
@@ -278,7 +294,7 @@ func (s *Session) createLike(c *ddl.Call, name ddl.Name, stmt *syntax.CreateTabl
 		check.Name = catalog.CheckName(name.Table, uint64(i)+1)
 		spec.Checks = append(spec.Checks, check)
 	}
-	return s.node.DDL.CreateTable(c, spec)
+	return s.addTable(c, stmt, spec)
 }
 
 func likeIndex(t *catalog.Table, index *catalog.Index) ddl.IndexSpec {
@@ -488,9 +504,6 @@ func (s *Session) engineOption(name, table string) error {
 }
 
 func (s *Session) dropTable(c *ddl.Call, stmt *syntax.DropTable) error {
-	if stmt.Temporary {
-		return types.Errorf(types.ErNotSupportedYet, "temporary tables; use a table of its own name and drop it")
-	}
 	names := make([]ddl.Name, len(stmt.Tables))
 	for i, t := range stmt.Tables {
 		var err error

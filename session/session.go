@@ -60,6 +60,8 @@ type Session struct {
 	readOnly         bool
 	snapshotConflict bool
 	looseParents     bool // restrict_fk_on_non_standard_key=0
+	noOnePhase       bool // tidb_enable_1pc=0
+	noAsync          bool // tidb_enable_async_commit=0
 	lockWait         time.Duration
 	metadataWait     time.Duration
 	maxExecution     time.Duration
@@ -70,6 +72,7 @@ type Session struct {
 
 	tx           *txn.Txn
 	txReadOnly   bool
+	txShared     bool // it may have written other than temporary tables
 	nextLevel    *txn.Level
 	nextReadOnly *bool
 	savepoints   []savepoint
@@ -114,10 +117,13 @@ type Session struct {
 	track         tracker
 	counts        tally
 	heldLocks     []string // GET_LOCK
-	held          ddl.Held // LOCK TABLES and its relatives; see locks.go
-	locked        []lockedTable
-	bulk          int64    // what the running statement has of Node.Bulk
-	loading       *loading // nil unless a LOAD DATA is about to run
+	temporary     temporaries
+	// showsTemporary says that SHOW is asked about a temporary table, which no virtual table lists else.
+	showsTemporary bool
+	held           ddl.Held // LOCK TABLES and its relatives; see locks.go
+	locked         []lockedTable
+	bulk           int64    // what the running statement has of Node.Bulk
+	loading        *loading // nil unless a LOAD DATA is about to run
 
 	// info is the text of the running statement, for SHOW PROCESSLIST; nil between statements.
 	info    atomic.Pointer[string]
@@ -176,6 +182,7 @@ func (s *Session) Close() {
 // clear drops all state that COM_RESET_CONNECTION drops.
 func (s *Session) clear() {
 	s.rollback()
+	s.dropTemporaries()
 	s.unlockAll()
 	s.closeCursors()
 	s.leaveBulk() // a statement that a panic has ended has not

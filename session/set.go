@@ -236,7 +236,7 @@ func (s *Session) assign(where syntax.VarScope, i int, v *variable, text string)
 			return nil, err
 		}
 	}
-	if v.idle != "" && text != v.def {
+	if v.idle != "" && text != v.def && !(v.clustered && s.node.Clustered != nil && s.node.Clustered()) {
 		s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, v.name+" has no effect: "+v.idle))
 	}
 	if global {

@@ -39,6 +39,10 @@ func (s *Session) runShow(stmt *syntax.Show, more bool, out Response) error {
 	if err := s.showTarget(stmt, db); err != nil {
 		return s.fail(err)
 	}
+	if (stmt.Kind == syntax.ShowColumns || stmt.Kind == syntax.ShowIndex) && s.schema().Temporary(db, stmt.Table.Name) != nil {
+		s.showsTemporary = true
+		defer func() { s.showsTemporary = false }()
+	}
 	query, err := infoschema.ShowQuery(stmt, db)
 	if err == nil && query == nil {
 		err = types.Errorf(types.ErNotSupportedYet, "SHOW "+string(stmt.Kind))
@@ -76,6 +80,14 @@ func (s *Session) showTarget(stmt *syntax.Show, db string) error {
 // visibleTable fails with 1142 for a table on which the account has no privilege at all, whether it exists or not, and with 1146 for one
 // that does not exist.
 func (s *Session) visibleTable(db, table string) error {
+	if s.schema().Temporary(db, table) != nil {
+		return nil
+	}
+	return s.visiblePublic(db, table)
+}
+
+// visiblePublic is visibleTable without regard to temporary tables.
+func (s *Session) visiblePublic(db, table string) error {
 	if a := s.account(); !a.Sees(db, table) {
 		return types.Errorf(types.ErTableaccessDenied, "SELECT", a.User, s.client.Host, table)
 	}
@@ -169,7 +181,10 @@ func (s *Session) showCreateTable(stmt *syntax.Show, more bool, out Response) er
 	if catalog.IsSystemSchema(name.Schema) {
 		return s.showSystemTable(stmt, name, more, out)
 	}
-	if err := s.visibleTable(name.Schema, name.Table); err != nil {
+	if t := s.findTemporary(stmt.Name); t != nil && stmt.Kind != syntax.ShowCreateView {
+		return s.showTableText(t, more, out)
+	}
+	if err := s.visiblePublic(name.Schema, name.Table); err != nil {
 		return s.fail(err)
 	}
 	if locks := s.tableLocks(); locks != nil {
@@ -187,6 +202,10 @@ func (s *Session) showCreateTable(stmt *syntax.Show, more bool, out Response) er
 	if stmt.Kind == syntax.ShowCreateView {
 		return s.fail(types.Errorf(types.ErWrongObject, t.Schema, t.Name, "VIEW"))
 	}
+	return s.showTableText(t, more, out)
+}
+
+func (s *Session) showTableText(t *catalog.Table, more bool, out Response) error {
 	next, _ := s.nextAutoIncrement(t)
 	text := catalog.ShowCreateTable(t, next, &s.context, s.quotes())
 	return s.sendRows([]sqlapi.ColumnInfo{textColumn("Table", 64), textColumn("Create Table", 1024)},
@@ -253,7 +272,7 @@ func (s *Session) FieldList(table, pattern string) ([]sqlapi.ColumnInfo, error) 
 	if err := s.visibleTable(name.Schema, name.Table); err != nil {
 		return nil, s.fail(err)
 	}
-	t, err := s.node.Catalog.Current().Table(name.Schema, name.Table)
+	t, err := s.schema().Table(name.Schema, name.Table)
 	if err != nil {
 		return nil, s.fail(err)
 	}

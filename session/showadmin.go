@@ -23,6 +23,9 @@ func (s *Session) runLooseShow(stmt *syntax.Loose, more bool, out Response) erro
 	case strings.HasPrefix(text, "SHOW BINARY LOGS"), strings.HasPrefix(text, "SHOW MASTER LOGS"):
 		return s.fail(types.Errorf(types.ErNoBinaryLogging))
 	}
+	if table := regionsOf(stmt); table != nil {
+		return s.showRegions(*table, more, out)
+	}
 	query, err := infoschema.AbsentShow(stmt)
 	if err == nil && query == nil {
 		err = types.Errorf(types.ErNotSupportedYet, unsupportedStatement(stmt))

@@ -42,9 +42,10 @@ func (s *Session) begin(readOnly, readWrite, snapshot bool) error {
 }
 
 func (s *Session) openTxn(options txn.Options) {
+	s.txReadOnly, s.txShared = options.ReadOnly, false
+	options.ReadOnly = false // admit refuses to write, but to temporary tables
 	s.tx = s.node.Txns.Begin(options)
 	s.nextLevel, s.nextReadOnly = nil, nil // SET TRANSACTION without scope covers one transaction
-	s.txReadOnly = options.ReadOnly
 }
 
 // txnOptions are the settings of the next transaction.
@@ -54,6 +55,8 @@ func (s *Session) txnOptions() txn.Options {
 		ReadOnly:         s.readOnly,
 		SnapshotConflict: s.snapshotConflict,
 		LockWait:         s.lockWait,
+		NoOnePhase:       s.noOnePhase,
+		NoAsync:          s.noAsync,
 		Interrupt:        &s.interrupt,
 	}
 	if s.nextLevel != nil {
@@ -68,9 +71,10 @@ func (s *Session) txnOptions() txn.Options {
 // commit ends the open transaction, if there is one, and keeps its changes.
 func (s *Session) commit() error {
 	if s.tx == nil {
+		s.temporary.created, s.temporary.dropped = false, false
 		return nil
 	}
-	if s.tx.HasWrites() {
+	if s.tx.HasWrites() && s.txShared {
 		if err := s.beginCommit(); err != nil {
 			s.rollback()
 			return err
@@ -100,6 +104,7 @@ func (s *Session) rollback() {
 		return
 	}
 	s.tx.Rollback()
+	s.rolledBack()
 	s.endTxn()
 }
 
@@ -110,6 +115,7 @@ func (s *Session) endTxn() {
 	s.txReadOnly = false
 	s.savepoints = s.savepoints[:0]
 	s.use.Release()
+	s.endTemporaryTxn()
 }
 
 // finishTxn does what AND CHAIN and RELEASE ask for after COMMIT or ROLLBACK.
@@ -159,7 +165,10 @@ func (s *Session) runRollback(stmt *syntax.Rollback) error {
 		return s.rollbackTo(stmt.Savepoint.Name)
 	}
 	options := s.currentTxnOptions()
+	created, dropped := s.temporary.created, s.temporary.dropped
 	s.rollback()
+	s.temporary.created, s.temporary.dropped = false, false // without a transaction under autocommit=0
+	s.warnOfTemporaries(created, dropped)
 	s.finishTxn(stmt.End, options)
 	return nil
 }
@@ -207,6 +216,8 @@ func (s *Session) rollbackTo(name string) error {
 	}
 	s.tx.RollbackTo(s.savepoints[i].mark)
 	s.savepoints = s.savepoints[:i+1]
+	s.rolledBack()
+	s.warnOfTemporaries(s.temporary.created, s.temporary.dropped)
 	return nil
 }
 

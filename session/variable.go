@@ -52,6 +52,8 @@ type variable struct {
 	idle string
 	// byNumber gives a text variable the name that a number stands for, or text again; nil takes numbers as they are written.
 	byNumber func(n int64, text string) string
+	// clustered says that it is not idle when the node's store is one of a cluster.
+	clustered bool
 	// check normalises or refuses a value before it is stored; nil takes it as it is. s is nil for a setting given at start.
 	check func(s *Session, value string) (string, error)
 	// apply acts on a session's new value; applyGlobal on the node's.

@@ -62,6 +62,12 @@ func (v *variable) readBy(effect string) *variable {
 	return v
 }
 
+// inCluster says that the variable is idle only while the node's store is alone.
+func (v *variable) inCluster() *variable {
+	v.clustered = true
+	return v
+}
+
 func (v *variable) during(around func(*Session, string, func() error) error) *variable {
 	v.around = around
 	return v
@@ -122,6 +128,7 @@ func sessionVariables() []*variable {
 		intVar("regexp_stack_limit", scopeGlobal, "8000000", "1", "2147483647", "").onSession(applyExprLimits),
 		intVar("group_concat_max_len", scopeBoth, "1024", "4", "18446744073709551615", "").onSession(applyExprLimits),
 		intVar("div_precision_increment", scopeBoth, "4", "0", "30", "").onSession(applyExprLimits),
+		intVar("tidb_tmp_table_max_size", scopeBoth, "1073741824", "1048576", "137438953472", "").onSession(applyTemporarySize),
 		intVar("tidb_mem_quota_query", scopeBoth, "1073741824", "131072", "18446744073709551615", "").onSession(applyMemQuota),
 		intVar("max_error_count", scopeBoth, "1024", "0", "65535", "").onSession(applyExprLimits),
 		intVar("auto_increment_increment", scopeBoth, "1", "1", "65535", "").checked(checkOnlyOne),
@@ -228,9 +235,11 @@ func foreignVariables() []*variable {
 		intVar("tidb_hashagg_final_concurrency", scopeBoth, "-1", "-1", "256", idleWorkers),
 		intVar("tidb_hashagg_partial_concurrency", scopeBoth, "-1", "-1", "256", "").onSession(applyExprLimits),
 		boolVar("tidb_disable_txn_auto_retry", scopeBoth, true, "transactions lock their rows and are never replayed"),
-		boolVar("tidb_enable_async_commit", scopeBoth, true, idleOneNode),
-		boolVar("tidb_enable_1pc", scopeBoth, true, idleOneNode),
-		boolVar("tidb_guarantee_linearizability", scopeBoth, true, "a single node is linearizable at no cost"),
+		boolVar("tidb_enable_async_commit", scopeBoth, true, idleOneNode).onSession(applyAsyncCommit).inCluster(),
+		boolVar("tidb_enable_1pc", scopeBoth, true, idleOneNode).onSession(applyOnePhase).inCluster(),
+		boolVar("tidb_guarantee_linearizability", scopeBoth, true, "every commit takes its timestamp after its locks, so that all are linearizable"),
+		(&variable{name: "tidb_txn_mode", scope: scopeBoth, kind: kindEnum, def: "pessimistic", words: []string{"", "pessimistic", "optimistic"},
+			idle: "transactions lock the rows that they write, so that no commit fails for what others wrote (9007)"}),
 		(&variable{name: "tidb_enable_clustered_index", scope: scopeBoth, kind: kindEnum, def: "ON", words: []string{"OFF", "ON", "INT_ONLY"},
 			idle: "every table is clustered by its primary key"}),
 	}

@@ -48,6 +48,9 @@ func (s *Session) createView(c *ddl.Call, stmt *syntax.CreateView) error {
 	case stmt.Check != "":
 		view.Check = "CASCADED"
 	}
+	if view.Check != "" && !view.Updatable {
+		return types.Errorf(types.ErViewNonupdCheck, name.Schema, name.Table)
+	}
 	spec := &ddl.ViewSpec{Name: name, View: view, Replace: stmt.OrReplace || stmt.Alter, Must: stmt.Alter, IfNotExists: stmt.IfNotExists}
 	for i := range columns {
 		col := ddl.ColumnSpec{Name: columns[i].Name, Type: columns[i].Type, NotNull: columns[i].NotNull}
@@ -87,10 +90,11 @@ func (s *Session) dropViews(c *ddl.Call, stmt *syntax.DropObjects) error {
 
 // showCreateView answers SHOW CREATE VIEW, and SHOW CREATE TABLE of a view.
 func (s *Session) showCreateView(t *catalog.Table, more bool, out Response) error {
-	query, named := t.View.Query, true
+	bare := ""
 	if s.db == t.Schema {
-		query, named = plan.ViewText(s.planEnv(""), t)
+		bare = s.db
 	}
+	query, named := plan.CanonicalView(s.planEnv(""), t, bare)
 	text := catalog.ShowCreateView(t, query, named, s.quotes())
 	return s.sendRows([]sqlapi.ColumnInfo{textColumn("View", 64), textColumn("Create View", 1024), textColumn("character_set_client", 32), textColumn("collation_connection", 32)},
 		[][]types.Value{{types.Text(t.Name), types.Text(text), types.Text(t.View.Charset), types.Text(t.View.Collation)}}, more, out)

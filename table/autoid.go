@@ -48,7 +48,7 @@ func maxAutoValue(t *types.Type) uint64 {
 // raise the counter, and a crash may leave a gap but never a repeat. It is safe
 // for concurrent use.
 type AutoID struct {
-	txns          *txn.Manager
+	txns          *txn.Manager // nil for a temporary table, whose counter is kept
 	typ           types.Type
 	key, exactKey []byte
 	max           uint64
@@ -73,6 +73,40 @@ type AutoID struct {
 	// counter still stands at end when the next ones are taken of it, and nobody's before.
 	claim bool
 	block uint64
+	// kept is the counter of a temporary table: no storage has it.
+	kept uint64
+}
+
+// stored returns the durable counter. The caller holds mu.
+func (a *AutoID) stored() (uint64, error) {
+	if a.txns == nil {
+		return a.kept, nil
+	}
+	return a.txns.Counter(a.key)
+}
+
+// alloc takes n of the durable counter, from least on at least. The caller holds mu.
+func (a *AutoID) alloc(least, n uint64) (first uint64, err error) {
+	if a.txns != nil {
+		return a.txns.AllocCounter(a.key, least, n)
+	}
+	first = max(a.kept, least)
+	if a.kept = first + n; a.kept < first {
+		a.kept = math.MaxUint64
+	}
+	return first, nil
+}
+
+// raiseStored raises the durable counter with the commit of tx, or at once if tx is nil. The caller holds mu.
+func (a *AutoID) raiseStored(tx *txn.Txn, next uint64) error {
+	switch {
+	case a.txns == nil:
+		a.kept = max(a.kept, next)
+		return nil
+	case tx != nil:
+		return tx.RaiseCounter(a.key, next)
+	}
+	return a.txns.RaiseCounter(a.key, next)
 }
 
 // Next returns the first of n consecutive ids. At the end of the column's range
@@ -139,7 +173,7 @@ func (a *AutoID) reserve(n uint64) (done bool, first uint64, err error) {
 // caller holds mu.
 func (a *AutoID) take(n uint64) error {
 	next := max(a.end, a.free.Load())
-	first, err := a.txns.AllocCounter(a.key, next, n)
+	first, err := a.alloc(next, n)
 	if err != nil {
 		return fmt.Errorf("table: reserve auto-increment ids: %w", err)
 	}
@@ -191,13 +225,16 @@ func (a *AutoID) load() error {
 	if a.loaded {
 		return nil
 	}
-	durable, err := a.txns.Counter(a.key)
+	durable, err := a.stored()
 	if err != nil {
 		return fmt.Errorf("table: load auto-increment counter: %w", err)
 	}
 	free := min(max(durable, 1), a.top())
 	var c catcher
-	found, err := a.txns.Get(a.exactKey, nil, &c)
+	found := false
+	if a.txns != nil {
+		found, err = a.txns.Get(a.exactKey, nil, &c)
+	}
 	if err != nil {
 		return fmt.Errorf("table: load auto-increment counter: %w", err)
 	}
@@ -251,7 +288,7 @@ func (a *AutoID) raise(tx *txn.Txn, n uint64) error {
 	case covers:
 		return nil
 	}
-	return tx.RaiseCounter(a.key, next)
+	return a.raiseStored(tx, next)
 }
 
 // covers tells whether the durable counter is at or above next. It asks storage
@@ -261,7 +298,7 @@ func (a *AutoID) covers(next uint64) (bool, error) {
 	if next <= a.covered.Load() {
 		return true, nil
 	}
-	durable, err := a.txns.Counter(a.key)
+	durable, err := a.stored()
 	if err != nil {
 		return false, fmt.Errorf("table: read auto-increment counter: %w", err)
 	}
@@ -338,7 +375,7 @@ func (a *AutoID) CommitNext(tx *txn.Txn, next uint64) error {
 	if covers, err := a.covers(next); covers || err != nil {
 		return err
 	}
-	return tx.RaiseCounter(a.key, next)
+	return a.raiseStored(tx, next)
 }
 
 // SetNext raises the counter to next (AUTO_INCREMENT=n of ALTER TABLE),
@@ -353,7 +390,7 @@ func (a *AutoID) SetNext(next uint64) error {
 	next = min(next, a.top())
 	covers, err := a.covers(next)
 	if err == nil && !covers {
-		err = a.txns.RaiseCounter(a.key, next)
+		err = a.raiseStored(nil, next)
 	}
 	if err != nil {
 		return err
@@ -371,11 +408,11 @@ const (
 func (a *AutoID) storeExact(tx *txn.Txn) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.loaded || a.claim {
+	if a.txns == nil || !a.loaded || a.claim {
 		return nil // what the last shutdown has recorded still holds
 	}
 	// A raise may have ridden in a commit since: storage knows.
-	durable, err := a.txns.Counter(a.key)
+	durable, err := a.stored()
 	if err != nil {
 		return err
 	}

@@ -57,8 +57,11 @@ func (a *AutoIDs) get(k autoKey, typ *types.Type) *AutoID {
 }
 
 func (a *AutoIDs) open(k autoKey, typ *types.Type) *AutoID {
-	return &AutoID{txns: a.txns, typ: *typ, key: counterKey(catalog.KindAutoInc, k), exactKey: counterKey(catalog.KindAutoExact, k),
-		max: maxAutoValue(typ), block: autoBlockMin}
+	id := &AutoID{typ: *typ, max: maxAutoValue(typ), block: autoBlockMin}
+	if !catalog.IsTemporary(k.physID) {
+		id.txns, id.key, id.exactKey = a.txns, counterKey(catalog.KindAutoInc, k), counterKey(catalog.KindAutoExact, k)
+	}
+	return id
 }
 
 // Peek returns t's next id without taking it: what SHOW CREATE TABLE and
@@ -90,6 +93,16 @@ func (a *AutoIDs) Forget(physID uint64) {
 		if k.physID == physID {
 			delete(a.byKey, k)
 		}
+	}
+}
+
+// ForgetTemporary drops the counters of a temporary table, which only memory has.
+func (a *AutoIDs) ForgetTemporary(t *catalog.Table) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.byKey, autoKey{t.PhysID, rowIDColumn})
+	if t.AutoInc != nil {
+		delete(a.byKey, autoKey{t.PhysID, t.AutoInc.ID})
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 // patchScratch is the memory of Patch.
 type patchScratch struct {
+	entry  []byte // of oldEntryBytes
 	reader Reader // the old row in full, apart from Writer.reader
 	// set[ordinal] is the index into the assigned values plus one; 0: unchanged.
 	set []int
@@ -67,6 +68,11 @@ func (w *Writer) Patch(tx *txn.Txn, key, value []byte, cols []int, vals []types.
 	row, err := w.spliceRow()
 	if err != nil {
 		return false, err
+	}
+	if in.table.Temporary != nil {
+		if err := in.table.Grow(len(row) - len(value)); err != nil {
+			return false, err
+		}
 	}
 	if err := tx.Put(key, row); err != nil {
 		return false, err
@@ -268,9 +274,22 @@ func (w *Writer) updateFull(tx *txn.Txn) (bool, error) {
 	if err := w.updateEntries(tx, oldKey, newKey); err != nil {
 		return false, err
 	}
+	old := 0
+	if w.in.table.Temporary != nil {
+		stored, err := w.encodeRow(w.old)
+		if err != nil {
+			return false, err
+		}
+		old = len(stored)
+	}
 	row, err := w.encodeRow(w.new)
 	if err != nil {
 		return false, err
+	}
+	if w.in.table.Temporary != nil {
+		if err := w.in.table.Grow(len(row) - old); err != nil {
+			return false, err
+		}
 	}
 	if moved {
 		if err := tx.Delete(oldKey); err != nil {
@@ -318,6 +337,11 @@ func (w *Writer) updateEntries(tx *txn.Txn, oldRow, newRow []byte) error {
 	}
 	if w.Before != nil {
 		if err := w.Before(); err != nil {
+			return err
+		}
+	}
+	if w.in.table.Temporary != nil {
+		if err := w.growEntries(oldRow); err != nil {
 			return err
 		}
 	}

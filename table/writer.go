@@ -150,6 +150,11 @@ func (w *Writer) Insert(tx *txn.Txn, row []types.Value, mode InsertMode) error {
 	if err != nil {
 		return err
 	}
+	if in.table.Temporary != nil {
+		if err := in.table.Grow(len(w.rowKey) + len(value) + w.newEntriesBytes()); err != nil {
+			return err
+		}
+	}
 	if err := tx.PutNew(w.rowKey, value); err != nil {
 		return err
 	}
@@ -319,7 +324,15 @@ func (w *Writer) Delete(tx *txn.Txn, old []types.Value) error {
 		return err
 	}
 	w.rowKey = w.appendRowKey(w.rowKey[:0], w.old)
-	return w.deleteOld(tx, w.rowKey)
+	value := 0
+	if w.in.table.Temporary != nil {
+		stored, err := w.encodeRow(w.old)
+		if err != nil {
+			return err
+		}
+		value = len(stored)
+	}
+	return w.deleteOld(tx, w.rowKey, value)
 }
 
 // DeleteRow removes the row with this key and value, read under the row key's
@@ -330,15 +343,24 @@ func (w *Writer) DeleteRow(tx *txn.Txn, key, value []byte) error {
 			return err
 		}
 	}
-	return w.deleteOld(tx, key)
+	return w.deleteOld(tx, key, len(value))
 }
 
-func (w *Writer) deleteOld(tx *txn.Txn, rowKey []byte) error {
+// deleteOld removes the row in w.old, whose value has so many bytes, and its entries.
+func (w *Writer) deleteOld(tx *txn.Txn, rowKey []byte, value int) error {
 	for i := range w.in.secondary {
 		x, e := &w.in.secondary[i], &w.entries[i]
 		var unique bool
 		e.oldKey, unique = w.appendEntryKey(e.oldKey[:0], x, w.old, rowKey)
 		if err := w.dropEntry(tx, x, e.oldKey, rowKey, unique); err != nil {
+			return err
+		}
+		if w.in.table.Temporary != nil {
+			value += w.oldEntryBytes(x, e, rowKey, unique)
+		}
+	}
+	if w.in.table.Temporary != nil {
+		if err := w.in.table.Grow(-len(rowKey) - value); err != nil {
 			return err
 		}
 	}

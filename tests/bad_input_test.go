@@ -126,7 +126,10 @@ var badStatements = []badStatement{
 	{"SELECT id FROM t a JOIN t b", 1052, "23000", "Column 'id' in field list is ambiguous"},
 	{"SELECT * FROM t JOIN t", 1066, "42000", "Not unique table/alias: 't'"},
 	{"SELECT (SELECT 1, 2)", 1241, "21000", "Operand should contain 1 column(s)"},
-	{"CREATE TEMPORARY TABLE x (a INT)", 1235, "42000", "…temporary tables; use"},
+	{"CREATE TEMPORARY TABLE x (a INT) PARTITION BY HASH (a)", 1562, "HY000", "Cannot create temporary table with partitions"},
+	{"CREATE TEMPORARY TABLE x (a INT, FOREIGN KEY (a) REFERENCES t (id))", 1215, "HY000", "Cannot add foreign key constraint"},
+	{"CREATE VIEW x AS SELECT 1 AS one WITH CHECK OPTION", 1368, "HY000", "…CHECK OPTION on non-updatable view"},
+	{"DROP TEMPORARY TABLE t", 1051, "42S02", "…Unknown table"},
 	{"CREATE TABLE x (a INT, FOREIGN KEY (a) REFERENCES nope (id))", 1824, "HY000", "Failed to open the referenced table 'nope'"},
 }
 

@@ -44,6 +44,8 @@ type Options struct {
 	// writes show in plain reads only after the next sync, at most a second
 	// later, unless the whole store is relaxed (store.Options.Relaxed).
 	Relaxed bool
+	// NoOnePhase and NoAsync forbid these paths to the commit, if the store is one of a cluster.
+	NoOnePhase, NoAsync bool
 }
 
 // Defaults of ManagerOptions.

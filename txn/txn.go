@@ -283,6 +283,7 @@ func (t *Txn) Commit() error {
 	r.Mutations = t.buf.mutations(r.Mutations[:0])
 	r.Counters = t.counters
 	r.Relaxed, r.Timeout, r.Interrupt = t.o.Relaxed, t.lockWait, t.o.Interrupt
+	r.NoOnePhase, r.NoAsync = t.o.NoOnePhase, t.o.NoAsync
 	if assert.Expensive {
 		assert.That(slices.IsSortedFunc(r.Mutations, func(a, b kvapi.Mutation) int { return bytes.Compare(a.Key, b.Key) }), "txn: a commit's keys ascend (T10)")
 	}

@@ -1,0 +1,69 @@
+package session_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pandodb/pando/infoschema"
+	"github.com/pandodb/pando/keys"
+	"github.com/pandodb/pando/tests/inproc"
+)
+
+// TestRegions: SHOW TABLE … REGIONS and TiDB's tables about a cluster show what the node tells of regions, by table, and to those who may see it.
+func TestRegions(t *testing.T) {
+	n := inproc.Open(t, inproc.Options{})
+	defer n.Close()
+	c := n.Root("")
+	c.Must("CREATE DATABASE d")
+	c.Must("USE d")
+	c.Must("CREATE TABLE a (id INT PRIMARY KEY, v INT, KEY v (v))")
+	c.Must("CREATE TABLE b (id INT PRIMARY KEY)")
+	a := n.Catalog.Current().Lookup("d", "a")
+	border, end := keys.IndexPrefix(nil, a.PhysID, a.Indexes[1].ID), keys.PrefixEnd(nil, keys.TablePrefix(nil, a.PhysID))
+	n.Regions = func() []infoschema.Region {
+		peers := []infoschema.RegionPeer{{ID: 7, Store: 1}}
+		return []infoschema.Region{{ID: 1, End: border, Peers: peers, LeaderPeer: 7, LeaderStore: 1, Bytes: 3 << 20, Written: 5},
+			{ID: 2, Start: border, End: end, Peers: peers, LeaderPeer: 7, LeaderStore: 1},
+			{ID: 3, Start: end, Peers: peers}}
+	}
+	n.Stores = func() []infoschema.Store {
+		return []infoschema.Store{{ID: 1, Address: "h:1", State: "Up", Version: "v", Regions: 3, Leaders: 2, Capacity: 4 << 30, Available: 1 << 30}}
+	}
+	column := func(sql string) string {
+		var out []string
+		for _, row := range c.Must(sql).Rows {
+			out = append(out, strings.Join(row, " "))
+		}
+		return strings.Join(out, "\n")
+	}
+	of := column("SHOW TABLE a REGIONS")
+	if lines := strings.Split(of, "\n"); len(lines) != 2 || !strings.HasPrefix(lines[0], "1  t_") || !strings.Contains(lines[0], " 7 1 7 0 5 NULL 3 NULL") || !strings.Contains(lines[1], "_i_2_") {
+		t.Errorf("regions of a:\n%s", of)
+	}
+	if of := column("SHOW TABLE d.b REGIONS"); !strings.HasPrefix(of, "3 ") || strings.Contains(of, "\n") {
+		t.Errorf("regions of b:\n%s", of)
+	}
+	rows := column("SELECT REGION_ID, TABLE_NAME, IS_INDEX, INDEX_NAME, APPROXIMATE_SIZE FROM information_schema.TIKV_REGION_STATUS ORDER BY 1, 2")
+	if want := "1 a 0 NULL 3\n2 a 1 v 1\n3 b 0 NULL 1"; rows != want {
+		t.Errorf("TIKV_REGION_STATUS:\n%s", rows)
+	}
+	if rows := column("SELECT REGION_ID, PEER_ID, IS_LEADER FROM information_schema.TIKV_REGION_PEERS ORDER BY 1"); rows != "1 7 1\n2 7 1\n3 7 0" {
+		t.Errorf("TIKV_REGION_PEERS:\n%s", rows)
+	}
+	if rows := column("SELECT STORE_ID, ADDRESS, STORE_STATE_NAME, CAPACITY, AVAILABLE, LEADER_COUNT, REGION_COUNT FROM information_schema.TIKV_STORE_STATUS"); rows != "1 h:1 Up 4.00GiB 1.00GiB 2 3" {
+		t.Errorf("TIKV_STORE_STATUS: %s", rows)
+	}
+	if rows := column("SELECT TYPE, INSTANCE, VERSION, SERVER_ID FROM information_schema.CLUSTER_INFO"); rows != "tidb h:1 v 1\ntikv h:1 v 1" {
+		t.Errorf("CLUSTER_INFO: %s", rows)
+	}
+	c.Must("CREATE USER u")
+	u, err := n.Connect("u", "127.0.0.1", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sql, number := range map[string]int{"SHOW TABLE d.a REGIONS": 1142, "SELECT * FROM information_schema.TIKV_REGION_STATUS": 1227, "SELECT * FROM information_schema.CLUSTER_INFO": 1227} {
+		if got := u.Exec(sql).Number(); got != number {
+			t.Errorf("%s without rights: %d, not %d", sql, got, number)
+		}
+	}
+}
