@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 )
 
 const (
+	// takeOverMax bounds the attempt to lead all regions: a node that has no copy of one, or is cut off, must not keep others from it.
+	takeOverMax = 20 * time.Second
 	// takeOverPause is how long a node that could not become the gateway, though it leads region 0, waits until it tries again.
 	takeOverPause = 500 * time.Millisecond
 	// sessionsEndMax is how long the sessions of a gateway that is one no longer may take to end before that is told.
@@ -54,7 +57,15 @@ func (n *Node) keepRole() {
 // lead makes the node the gateway, unless it is, and returns when it is one no longer.
 func (n *Node) lead(ctx context.Context) error {
 	if n.sql.get() == nil {
-		switch err := n.store.TakeOver(ctx); {
+		limited, cancel := context.WithTimeout(ctx, takeOverMax)
+		err := n.store.TakeOver(limited)
+		late := limited.Err() != nil && ctx.Err() == nil
+		cancel()
+		switch {
+		case late:
+			n.store.StepDown()
+			n.store.HandOver()
+			return fmt.Errorf("it cannot lead all regions, another node is asked to: %w", err)
 		case errors.Is(err, store.ErrNotGateway):
 			return nil // another was elected meanwhile
 		case err != nil:

@@ -15,6 +15,7 @@
 //	R3. There are one, three or five voters, never two or four: an even number stops as easily as the odd one below it.
 //	R4. The gateway's copy is a voter and stays where it is: it leads.
 //	R5. No change leaves a majority of voters that are not alive, if there was one before.
+//	R6. Who votes in region 0 votes in all regions, but for the time of a change: otherwise a gateway could be elected that cannot lead them.
 //
 // Goroutine inventory: none. Lock order: none.
 //

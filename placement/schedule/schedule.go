@@ -53,12 +53,35 @@ func Next(s *State) (c Change, ok bool) {
 			return Change{}, false // R1
 		}
 	}
+	// R6: region 0 loses voters first and gets them last.
+	var last Change
+	waits := false
 	for i := range s.Regions {
+		if s.Regions[i].ID != 0 {
+			continue
+		}
+		if last, waits = s.next(&s.Regions[i]); waits && voters(last.Peers) < voters(peersOf(s.Regions[i].Copies)) {
+			return last, true
+		}
+	}
+	for i := range s.Regions {
+		if s.Regions[i].ID == 0 {
+			continue
+		}
 		if c, ok = s.next(&s.Regions[i]); ok {
 			return c, true
 		}
 	}
-	return Change{}, false
+	return last, waits
+}
+
+func voters(peers []kvapi.Peer) (n int) {
+	for _, p := range peers {
+		if !p.Learner {
+			n++
+		}
+	}
+	return n
 }
 
 func (s *State) node(store uint64) *Node {

@@ -68,11 +68,13 @@ func show(c Change, ok bool) string {
 func TestNext(t *testing.T) {
 	for _, c := range []struct{ name, state, want string }{
 		{"one node", "gw 1 copies 3 | 1 | v1 | v1", "none"},
-		{"a second joins", "gw 1 copies 3 | 1 2 | v1 | v1", "region 0: v1 +l2"},
-		{"a copy is made at a time", "gw 1 copies 3 | 1 2 | v1 l2 | v1", "none"},
-		{"the next region", "gw 1 copies 3 | 1 2 | v1 l2* | v1", "region 1: v1 +l2"},
+		{"a second joins", "gw 1 copies 3 | 1 2 | v1 | v1", "region 1: v1 +l2"},
+		{"a copy is made at a time", "gw 1 copies 3 | 1 2 | v1 | v1 l2", "none"},
+		{"the next region", "gw 1 copies 3 | 1 2 | v1 | v1 l2*", "region 0: v1 +l2"},
 		{"two nodes: a voter and a learner", "gw 1 copies 3 | 1 2 | v1 l2* | v1 l2*", "none"},
-		{"a third joins", "gw 1 copies 3 | 1 2 3 | v1 l2* | v1 l2*", "region 0: v1 l2 +l3"},
+		{"a third joins", "gw 1 copies 3 | 1 2 3 | v1 l2* | v1 l2*", "region 1: v1 l2 +l3"},
+		{"region 0 gets voters last", "gw 1 copies 3 | 1 2 3 | v1 l2* l3* | v1 l2* l3*", "region 1: v1 v2 v3"},
+		{"region 0 loses voters first", "gw 1 copies 3 | 1 2 3- | v1 v2 v3 | v1 v2 v3", "region 0: v1 l2"},
 		{"both become voters at once", "gw 1 copies 3 | 1 2 3 | v1 l2* l3*", "region 0: v1 v2 v3"},
 		{"all is well", "gw 1 copies 3 | 1 2 3 4 | v1 v2 v3", "none"},
 		{"a change is under way", "gw 1 copies 3 | 1 2 3 | changing v1 l2* l3* | v1", "none"},
