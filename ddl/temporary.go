@@ -82,6 +82,7 @@ func (e *Executor) beginTemporary(t *catalog.Table, bytesMax int64) error {
 		return err
 	}
 	t.MakeTemporary(id, bytesMax, &e.temporary.bytes)
+	e.catalog.Adopt(t)
 	if e.temporary.live == nil {
 		e.temporary.live, e.temporary.gone = map[uint64]bool{}, map[uint64]bool{}
 	}

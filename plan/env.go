@@ -77,7 +77,9 @@ const (
 // literals were lifted, whatever their positions; and it is utf8mb4, whatever the session speaks.
 func (e *Env) Stored() *Env {
 	stored, build := *e, *e.Build
-	stored.Snapshot = e.Snapshot.Public()
+	if e.Snapshot != nil { // an expression of a table's own columns needs none
+		stored.Snapshot = e.Snapshot.Public()
+	}
 	build.Collation, build.Client = types.DefaultCollation, nil
 	stored.Build, stored.Lifted = &build, nil
 	return &stored
