@@ -25,7 +25,7 @@ func (e *Executor) checkReferences(c *Call, t, next *catalog.Table, kin *kinship
 		return nil
 	}
 	for i, key := range added {
-		rows, err := e.judgeReferences(next, key, kin, intr)
+		rows, err := JudgeReferences(e.txns, next, key, kin.table(key.Parent), intr)
 		if err != nil {
 			return err
 		}
@@ -47,13 +47,14 @@ func (e *Executor) checkCopied(c *Call, k *copier, kin *kinship, intr *kvapi.Int
 	return e.checkReferences(c, k.t, k.next, kin, intr)
 }
 
-// judgeReferences returns 1452 for a row of child whose key does not find its parent, or the number of rows.
-func (e *Executor) judgeReferences(child *catalog.Table, key *catalog.ForeignKey, kin *kinship, intr *kvapi.Interrupt) (rows uint64, err error) {
+// JudgeReferences returns 1452 for a row of child whose foreign key does not find its row in parent, which is nil if there is no such table, or
+// the number of rows. It reads at the watermark.
+func JudgeReferences(txns *txn.Manager, child *catalog.Table, key *catalog.ForeignKey, parent *catalog.Table, intr *kvapi.Interrupt) (rows uint64, err error) {
 	j := &referenceJudge{known: map[string]bool{}}
 	cols := child.Ordinals(key)
 	j.reader.Init(child, cols)
 	j.row = make([]types.Value, len(cols))
-	if parent := kin.table(key.Parent); parent != nil {
+	if parent != nil {
 		if index := parent.ParentIndex(key.RefOrdinals(parent), true); index != nil {
 			j.match = table.NewMatch(child, cols, parent, index)
 		}
@@ -63,7 +64,7 @@ func (e *Executor) judgeReferences(child *catalog.Table, key *catalog.ForeignKey
 			return 0, err
 		}
 		j.wanted = j.wanted[:0]
-		resume, err := e.txns.Scan(&txn.ScanRequest{Span: span, LimitRows: judgePageRows, LimitBytes: judgePageBytes, Sink: j, Interrupt: intr})
+		resume, err := txns.Scan(&txn.ScanRequest{Span: span, LimitRows: judgePageRows, LimitBytes: judgePageBytes, Sink: j, Interrupt: intr})
 		if err != nil {
 			return 0, err
 		}
@@ -71,7 +72,7 @@ func (e *Executor) judgeReferences(child *catalog.Table, key *catalog.ForeignKey
 			return 0, orphanError(child, key)
 		}
 		for _, prefix := range j.wanted {
-			found, err := j.match.Exists(e.txns, prefix, intr)
+			found, err := j.match.Exists(txns, prefix, intr)
 			if err != nil {
 				return 0, err
 			}

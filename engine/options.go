@@ -66,6 +66,8 @@ type Options struct {
 	BallastBytes int64
 	// AcceptLostLog opens a directory whose log has lost its newest part, with a warning, instead of refusing it with ErrLostLog.
 	AcceptLostLog bool
+	// Inspect opens a directory to be looked at, through an Overlay: nothing is compacted, since that would go to memory.
+	Inspect bool
 	// Logger receives events; nil discards them.
 	Logger *slog.Logger
 	// Fatal is called with a reason once nothing can be acknowledged any more. It must not return, except in tests; nil logs

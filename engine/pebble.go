@@ -87,6 +87,7 @@ func (e *Engine) pebbleOptions() *pebble.Options {
 		FlushDelayRangeKey:    rangeDelayFlush,
 		EventListener:         e.eventListener(),
 	}
+	p.DisableAutomaticCompactions = o.Inspect
 	// Tables of L0 start at 2 MiB and double per level, to 128 MiB in L6 (Pebble's defaults, named because splits look at them).
 	p.TargetFileSizes[0] = 2 << 20
 	e.tombstoneOptions(p)

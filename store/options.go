@@ -37,6 +37,8 @@ type Options struct {
 	// see it at once; the log is synced at least every second. A power loss may
 	// take the last second's commits and what was read of them.
 	Relaxed bool
+	// Inspect opens a store to be looked at: nothing is collected, split or compacted.
+	Inspect bool
 	// LocksMax bounds the row locks held at once: 2 Mi, some 200 bytes each. It is
 	// kept per shard of the lock table, so the bound is approximate.
 	LocksMax int

@@ -97,11 +97,14 @@ func Open(o Options) (*Store, error) {
 	if err := s.recover(); err != nil {
 		return nil, err
 	}
-	s.background.Add(4)
-	go s.collector(&s.worker)
+	s.background.Add(1)
 	go s.syncer()
-	go s.maintain()
-	go s.housekeeper()
+	if !o.Inspect {
+		s.background.Add(3)
+		go s.collector(&s.worker)
+		go s.maintain()
+		go s.housekeeper()
+	}
 	return s, nil
 }
 

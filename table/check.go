@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"hash/maphash"
+	"math"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/clock"
@@ -76,6 +77,9 @@ func Check(m *txn.Manager, t *catalog.Table, intr *kvapi.Interrupt) (*Report, er
 	if err := c.scan(RowSpan(t), c.row); err != nil {
 		return nil, err
 	}
+	if err := c.counter(); err != nil {
+		return nil, err
+	}
 	for i := range c.indexes {
 		if err := c.compare(&c.indexes[i]); err != nil {
 			return nil, err
@@ -100,6 +104,7 @@ type checker struct {
 	indexes []checkedIndex
 	all     Reader
 	buf     []byte
+	highest uint64 // of the AUTO_INCREMENT column
 }
 
 // pairFunc adapts a function to kvapi.Sink.
@@ -135,6 +140,12 @@ func (c *checker) row(key, value []byte) error {
 			return nil
 		}
 	}
+	if at := c.counted(); at >= 0 {
+		if v := c.all.Value(at); !v.IsNull() {
+			n, _ := autoNumber(&v)
+			c.highest = max(c.highest, n)
+		}
+	}
 	for i := range c.indexes {
 		x := &c.indexes[i]
 		out, n, _, err := x.entries.Append(c.buf[:0], key, value)
@@ -144,6 +155,29 @@ func (c *checker) row(key, value []byte) error {
 		}
 		c.buf = out
 		x.want.add(c.seed, out[:n], out[n:])
+	}
+	return nil
+}
+
+// counted is the ordinal of the column whose values a counter gives, or -1.
+func (c *checker) counted() int {
+	if c.t.AutoInc == nil {
+		return -1
+	}
+	return c.t.AutoInc.Ordinal
+}
+
+// counter makes sure that the next ids are above all that the rows have (A1). It is read after the rows, and only grows.
+func (c *checker) counter() error {
+	if c.highest == 0 {
+		return nil
+	}
+	durable, err := c.m.Counter(counterKey(catalog.KindAutoInc, autoKey{c.t.PhysID, c.t.AutoInc.ID}))
+	if err != nil {
+		return err
+	}
+	if highest := min(c.highest, maxAutoValue(&c.t.AutoInc.Type)); durable <= highest && durable < math.MaxUint64 {
+		c.report.problem("the counter of column %s is %d, and there is a row with %d", c.t.AutoInc.Name, durable, c.highest)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 )
@@ -8,6 +9,10 @@ import (
 func main() {
 	if err := run(os.Args[1:], os.Environ(), os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "pando:", err)
-		os.Exit(1)
+		status := 1
+		if e := (exitError{}); errors.As(err, &e) {
+			status = e.status
+		}
+		os.Exit(status)
 	}
 }

@@ -22,7 +22,7 @@ func run(args, env []string, stdout, stderr io.Writer) error {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.AddCommand(startCommand(env, stdout, stderr), configCommand(env), promoteCommand(env, stdout), tokenCommand(env, stdout), nodeCommand(env, stdout),
-		regionCommand(env, stdout), playgroundCommand(env, stdout), backupCommand(env, stdout), restoreCommand(stdout), importCommand(env, stdout, stderr),
+		regionCommand(env, stdout), playgroundCommand(env, stdout), backupCommand(env, stdout), restoreCommand(stdout), checkCommand(stdout), importCommand(env, stdout, stderr),
 		exportCommand(env, stdout, stderr), benchCommand(stdout, stderr), versionCommand())
 	return root.Execute()
 }
