@@ -12,6 +12,7 @@
 //     from where on recovery replays it.
 //   - Unlogged: applied to the memtable only. The caller has, in the WAL, what it can be made from again after a crash.
 //   - Checkpoint: a directory beside that opens as this one would after a crash.
+//   - Overlay: a file system in memory over another, for who looks at a directory and must not change it.
 //   - Barrier: what was applied before it is in tables, and recovery replays none of it.
 //   - Fatal: an error after which nothing may be acknowledged any more, such as EIO on the WAL.
 //   - Watermark: the free space below which the owner has to refuse writes. Ballast: a file that can be given up below it.

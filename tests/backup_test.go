@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,6 +20,9 @@ const (
 	bankWriters  = 6
 	bankBalance  = 1000
 )
+
+// counterOption is what a dump says of a counter, which may be higher in a copy: it is that of a crash.
+var counterOption = regexp.MustCompile(` AUTO_INCREMENT=\d+`)
 
 // pandoRun runs a command of the program and returns what it printed and its exit status.
 func pandoRun(t testing.TB, args ...string) (string, int) {
@@ -163,7 +167,7 @@ func TestBackupUnderLoad(t *testing.T) {
 			} else {
 				dumped := func(n *node) string {
 					out := client{t, []string{dump, "--no-defaults", "--skip-comments"}, overTCP(n)}.must(nil, "--databases", "bank")
-					return string(out)
+					return counterOption.ReplaceAllString(string(out), "")
 				}
 				if source, copied := dumped(n), dumped(r); source != copied {
 					t.Errorf("the dumps of the source and of its copy differ:\n%s", difference(source, copied))
