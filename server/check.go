@@ -19,6 +19,7 @@ import (
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kv"
 	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/privilege"
 	"github.com/pandodb/pando/rpc"
 	"github.com/pandodb/pando/stats"
@@ -200,6 +201,7 @@ func (c *checker) catalog(txns *txn.Manager) *catalog.Catalog {
 		c.fault("catalog", "%v", err)
 		return nil
 	}
+	schema.ComputeWith(plan.NewComputer)
 	tables, databases := 0, schema.Current().Databases()
 	for _, d := range databases {
 		tables += len(schema.Current().Tables(d.Name))
@@ -249,6 +251,9 @@ func (c *checker) versions(s *store.Store, schema *catalog.Catalog) error {
 func (c *checker) table(txns *txn.Manager, snap *catalog.Snapshot, t *catalog.Table) error {
 	name := t.Schema + "." + t.Name
 	report, err := table.Check(txns, t, c.intr)
+	if err == nil {
+		err = table.CheckCounter(txns, t, report)
+	}
 	if err != nil {
 		if errors.Is(err, kvapi.ErrInterrupted) {
 			return err

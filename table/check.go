@@ -23,6 +23,8 @@ const (
 type Report struct {
 	Rows    uint64
 	Indexes []IndexReport
+	// Highest is the highest value of the AUTO_INCREMENT column, 0 without one.
+	Highest uint64
 	// Problems describes the first faults; empty means that the table is sound.
 	Problems []string
 }
@@ -77,9 +79,6 @@ func Check(m *txn.Manager, t *catalog.Table, intr *kvapi.Interrupt) (*Report, er
 	if err := c.scan(RowSpan(t), c.row); err != nil {
 		return nil, err
 	}
-	if err := c.counter(); err != nil {
-		return nil, err
-	}
 	for i := range c.indexes {
 		if err := c.compare(&c.indexes[i]); err != nil {
 			return nil, err
@@ -104,7 +103,6 @@ type checker struct {
 	indexes []checkedIndex
 	all     Reader
 	buf     []byte
-	highest uint64 // of the AUTO_INCREMENT column
 }
 
 // pairFunc adapts a function to kvapi.Sink.
@@ -143,7 +141,7 @@ func (c *checker) row(key, value []byte) error {
 	if at := c.counted(); at >= 0 {
 		if v := c.all.Value(at); !v.IsNull() {
 			n, _ := autoNumber(&v)
-			c.highest = max(c.highest, n)
+			c.report.Highest = max(c.report.Highest, n)
 		}
 	}
 	for i := range c.indexes {
@@ -167,17 +165,17 @@ func (c *checker) counted() int {
 	return c.t.AutoInc.Ordinal
 }
 
-// counter makes sure that the next ids are above all that the rows have (A1). It is read after the rows, and only grows.
-func (c *checker) counter() error {
-	if c.highest == 0 {
+// CheckCounter adds a problem to the report of Check unless the next ids are above all that the rows have (A1).
+func CheckCounter(m *txn.Manager, t *catalog.Table, r *Report) error {
+	if r.Highest == 0 {
 		return nil
 	}
-	durable, err := c.m.Counter(counterKey(catalog.KindAutoInc, autoKey{c.t.PhysID, c.t.AutoInc.ID}))
+	durable, err := m.Counter(counterKey(catalog.KindAutoInc, autoKey{t.PhysID, t.AutoInc.ID}))
 	if err != nil {
 		return err
 	}
-	if highest := min(c.highest, maxAutoValue(&c.t.AutoInc.Type)); durable <= highest && durable < math.MaxUint64 {
-		c.report.problem("the counter of column %s is %d, and there is a row with %d", c.t.AutoInc.Name, durable, c.highest)
+	if highest := min(r.Highest, maxAutoValue(&t.AutoInc.Type)); durable <= highest && durable < math.MaxUint64 {
+		r.problem("the counter of column %s is %d, and there is a row with %d", t.AutoInc.Name, durable, r.Highest)
 	}
 	return nil
 }

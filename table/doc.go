@@ -84,7 +84,7 @@
 //	F1. An entry of a foreign key's index appears only under a lock of its parent's
 //	    key, which is the unique entry referred to, or the row: so who holds that key
 //	    exclusively finds all children (Finder), and LockKept keeps it until the end.
-//	A1. (Check finds rows above their counter.) Ids are handed out in ascending order, never twice, not even after a
+//	A1. (CheckCounter finds rows above their counter.) Ids are handed out in ascending order, never twice, not even after a
 //	    crash: an id is below the durable counter, or carries it along.
 //	A2. A counter never wraps: past the end of the range it repeats the largest
 //	    id, for the unique key to refuse, or fails with 1467.
