@@ -202,6 +202,8 @@ func (s *callServer) take(k kind, payload []byte) error {
 		delete(s.running, number)
 		s.mu.Unlock()
 		switch {
+		case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+			// The caller's own deadline says the same, or it has lost interest: an answer could only come before that as another's failure.
 		case errors.Is(err, ErrBusy):
 			s.reply(number, statusBusy, nil)
 		case err != nil:

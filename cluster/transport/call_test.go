@@ -16,7 +16,7 @@ import (
 func TestCalls(t *testing.T) {
 	c := newCluster(t, patient)
 	a, b := c.join(1, nil), c.join(2, nil)
-	ended := make(chan error, 4)
+	ended := make(chan error, 1)
 	b.in.call = func(ctx context.Context, from uint64, kind byte, payload []byte) ([]byte, error) {
 		switch kind {
 		case 1:
@@ -27,7 +27,9 @@ func TestCalls(t *testing.T) {
 			return nil, fmt.Errorf("in a handler: %w", ErrBusy)
 		}
 		<-ctx.Done()
-		ended <- ctx.Err()
+		if kind == 4 {
+			ended <- ctx.Err()
+		}
 		return nil, ctx.Err()
 	}
 	ctx := background(t)
@@ -55,12 +57,13 @@ func TestCalls(t *testing.T) {
 	if _, err := a.Call(ctx, 2, 1, make([]byte, callBytesMax+1)); err == nil {
 		t.Error("a request of any size was taken")
 	}
-	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
-	defer cancel()
-	if _, err := a.Call(short, 2, 4, nil); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a deadline came as %v", err)
+	for range 20 { // the handler's deadline and the caller's are one; who notices it first must not matter
+		short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+		if _, err := a.Call(short, 2, 5, nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a deadline came as %v", err)
+		}
+		cancel()
 	}
-	<-ended
 	lost, cancel := context.WithCancel(ctx)
 	result := make(chan error, 1)
 	go func() {
