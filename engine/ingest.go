@@ -83,6 +83,8 @@ func (e *Engine) Ingest(tables []*Table, start, end []byte) error {
 		assert.That(t.w == nil, "engine: a table that is put in is finished")
 		paths[i] = t.path
 	}
+	e.cut.RLock() // see Checkpoint: what is logged next relies on these tables
+	defer e.cut.RUnlock()
 	if _, err := e.db.IngestAndExcise(context.Background(), paths, nil, nil, pebble.KeyRange{Start: start, End: end}); err != nil {
 		return fmt.Errorf("engine: ingest: %w", err)
 	}

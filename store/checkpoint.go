@@ -32,7 +32,7 @@ func (s *Store) Checkpoint(dir string, poll func() error) (c Checkpoint, err err
 	if cluster := s.cluster.Load(); cluster != nil && cluster.meta != nil {
 		stores := 0
 		cluster.meta.view(func(m *meta.State) { stores = len(m.Stores()) })
-		if stores > 1 {
+		if stores != 1 { // none are known to one that has no replica of region 0
 			return c, ErrSeveral
 		}
 	}
