@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pandodb/pando/cluster/identity"
 	"github.com/pandodb/pando/placement/meta"
 	"github.com/pandodb/pando/replica"
 	"github.com/pandodb/pando/session"
@@ -39,7 +41,7 @@ func (n *Node) newToken(uses uint64, last time.Duration) (session.ClusterToken, 
 	if err != nil {
 		return session.ClusterToken{}, err
 	}
-	return session.ClusterToken{Text: t.String(), Until: t.Until, Uses: uses}, nil
+	return session.ClusterToken{Text: t.String(), Until: t.Until, Uses: cmp.Or(uses, identity.TokenUses)}, nil
 }
 
 // listNodes is ADMIN NODES.

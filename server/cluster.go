@@ -214,7 +214,10 @@ func (n *Node) openTransport(m *membership) error {
 	}
 	n.cluster.link.Store(t)
 	n.loops.Go(n.keepRegistered)
-	return nil
+	if n.metrics == nil {
+		return nil // the status port is opened later, if there is one
+	}
+	return t.Metrics().Register(n.metrics)
 }
 
 // end tells that the node can serve no longer.

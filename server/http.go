@@ -208,6 +208,16 @@ func (n *Node) clusterFigures(raft *store.ClusterMetrics) []figure {
 		{"raft_apply_seconds_total", "Time in applying entries.", true, func() float64 { return raft.ApplySeconds }},
 		{"raft_log_bytes", "Bytes of entries that are not truncated.", false, func() float64 { return float64(raft.LogBytes) }},
 		{"raft_truncations_total", "Truncations of logs.", true, func() float64 { return float64(raft.Truncations) }},
+		{"raft_elections_total", "Elections of this store's replicas.", true, func() float64 { return float64(raft.Elections) }},
+		{"raft_member_changes_total", "Changes of the members of regions that were applied here.", true, func() float64 { return float64(raft.MemberChanges) }},
+		{"raft_removals_total", "Replicas that were removed from this store.", true, func() float64 { return float64(raft.Removals) }},
+		{"raft_snapshots_sent_total", "Snapshots of regions that others took.", true, func() float64 { return float64(raft.SnapshotsSent) }},
+		{"raft_snapshots_failed_total", "Snapshots of regions that others did not take.", true, func() float64 { return float64(raft.SnapshotsFailed) }},
+		{"raft_snapshots_taken_total", "Snapshots of regions that were taken in here.", true, func() float64 { return float64(raft.SnapshotsTaken) }},
+		{"raft_leases_total", "Times that a majority confirmed that this node is the gateway.", true, func() float64 { return float64(raft.Leases) }},
+		{"raft_leases_missed_total", "Times that none did in time.", true, func() float64 { return float64(raft.LeasesMissed) }},
+		{"raft_lag_entries", "Entries that the copy furthest behind lacks, of regions that are led here.", false, func() float64 { return float64(raft.Lag) }},
+		{"raft_unanswered_copies", "Copies of regions that are led here which have not answered for an election timeout.", false, func() float64 { return float64(raft.Unanswered) }},
 		{"commit_marks", "Keys whose commit is under way in a region's log.", false, func() float64 { return float64(raft.Marks) }},
 		{"commit_locks", "Keys locked by commits of several phases.", false, func() float64 { return float64(raft.Locks) }},
 		{"read_mark_waits_total", "Reads that waited for a commit under way.", true, func() float64 { return float64(raft.MarkWaits) }},
@@ -298,6 +308,11 @@ func (n *Node) registerGroups(w *wire.Counters) error {
 	}
 	if err := n.registerLatencies(); err != nil {
 		return err
+	}
+	if t := n.transport(); t != nil {
+		if err := t.Metrics().Register(n.metrics); err != nil {
+			return err
+		}
 	}
 	routed := n.kv.Routed()
 	for path := range routed.Paths {

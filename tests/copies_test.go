@@ -274,6 +274,11 @@ func TestThreeCopies(t *testing.T) {
 			t.Errorf("through %s: %d rows", n.dir, got)
 		}
 	}
+	for _, n := range c.nodes {
+		if _, page := n.get("/metrics"); !strings.Contains(page, "pando_transport_messages_total{") || !strings.Contains(page, "pando_raft_leases_total ") {
+			t.Errorf("the metrics of %s say nothing of the cluster", n.dir)
+		}
+	}
 	l := c.startBooks(4)
 	l.progress()
 	others := func() (out []*node) {

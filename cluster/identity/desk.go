@@ -29,10 +29,12 @@ const (
 	clockSlack = 2 * time.Hour
 	// laterPrefix begins a failure that is none of the node's that wants to join: it may try again.
 	laterPrefix = "not now: "
-	// tokenTimeMax bounds how long a token is good, tokenTimeDefault and tokenUsesDefault are for who does not say.
+	// tokenTimeMax bounds how long a token is good, tokenTimeDefault and TokenUses are for who does not say.
 	tokenTimeMax     = 30 * 24 * time.Hour
 	tokenTimeDefault = time.Hour
-	tokenUsesDefault = 8
+
+	// TokenUses is how many nodes may join with a token whose maker does not say.
+	TokenUses = 8
 )
 
 // Options are what a Desk works with.
@@ -344,7 +346,7 @@ func (d *Desk) register(ctx context.Context, from uint64, hops byte, body []byte
 // NewToken makes a token with so many uses, for a time; zero takes the defaults. Only the leader of region 0 can.
 func (d *Desk) NewToken(ctx context.Context, uses uint64, last time.Duration) (*Token, error) {
 	if uses == 0 {
-		uses = tokenUsesDefault
+		uses = TokenUses
 	}
 	if last == 0 {
 		last = tokenTimeDefault
