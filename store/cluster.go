@@ -348,6 +348,9 @@ func (c *Cluster) Applied(at replica.Position, commands []replica.Command) {
 			for _, key := range cmd.Keys {
 				r.pending.Load().unlock(key, cmd.Start)
 			}
+		case *replica.DropCounters:
+			// Again: who read the disk since Apply, before the deletion was visible, may have remembered what it found.
+			c.s.counters.dropSpan(cmd.Span)
 		case *replica.GCPoint:
 			r.gcPoint.Store(max(r.gcPoint.Load(), uint64(cmd.TS)))
 		}
