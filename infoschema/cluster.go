@@ -26,16 +26,29 @@ type Region struct {
 }
 
 // RegionPeer is one replica.
-type RegionPeer struct{ ID, Store uint64 }
+type RegionPeer struct {
+	ID, Store uint64
+	Learner   bool
+	// Status is NORMAL, PENDING for one that has not caught up, or DOWN for one that does not answer.
+	Status string
+}
 
 // Store is a node's disk as its cluster sees it.
 type Store struct {
-	ID                  uint64
-	Address, Status     string
-	State, Version      string
+	ID                 uint64
+	Address            string // of SQL at this node, of the port for other nodes elsewhere
+	State              string // Up, Disconnected or Offline, which leaves, as TiDB has them
+	SQL                bool   // the node executes SQL
+	Leaders, Regions   int
+	LeaderBytes, Bytes int64
+	// Own is what only the node itself knows; nil of others.
+	Own *OwnStore
+}
+
+// OwnStore is what a node knows of itself.
+type OwnStore struct {
+	Status, Version     string // Status is the address of the status port
 	Capacity, Available int64
-	Leaders, Regions    int
-	LeaderBytes, Bytes  int64
 	Start               time.Time
 }
 
@@ -170,7 +183,11 @@ func regionPeers(q *query) error {
 			if p.ID == r.LeaderPeer {
 				leads = 1
 			}
-			if err := q.emit(r.ID, p.ID, p.Store, 0, leads, "NORMAL", nil); err != nil {
+			learner := 0
+			if p.Learner {
+				learner = 1
+			}
+			if err := q.emit(r.ID, p.ID, p.Store, learner, leads, p.Status, nil); err != nil {
 				return err
 			}
 		}
@@ -184,21 +201,39 @@ func storeStatus(q *query) error {
 	}
 	for _, s := range q.Stores() {
 		size := func(n int64) string { return strconv.FormatFloat(float64(n)/(1<<30), 'f', 2, 64) + "GiB" }
-		if err := q.emit(s.ID, s.Address, 0, s.State, "[]", s.Version, size(s.Capacity), size(s.Available), s.Leaders, nil, nil, mebibytes(s.LeaderBytes),
-			s.Regions, nil, nil, mebibytes(s.Bytes), moment(s.Start.UnixMicro()), moment(q.Now().UnixMicro()), q.Now().Sub(s.Start).Round(time.Second).String()); err != nil {
+		var version, capacity, available, start, heard, uptime any
+		if o := s.Own; o != nil {
+			version, capacity, available = o.Version, size(o.Capacity), size(o.Available)
+			start, heard, uptime = moment(o.Start.UnixMicro()), moment(q.Now().UnixMicro()), q.uptime(o)
+		}
+		if err := q.emit(s.ID, s.Address, storeStates[s.State], s.State, "[]", version, capacity, available, s.Leaders, nil, nil, mebibytes(s.LeaderBytes),
+			s.Regions, nil, nil, mebibytes(s.Bytes), start, heard, uptime); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// storeStates are TiDB's numbers of the states of stores; it has none of its own for one that is disconnected.
+var storeStates = map[string]int{"Up": 0, "Disconnected": 0, "Offline": 1}
+
+func (q *query) uptime(o *OwnStore) string { return q.Now().Sub(o.Start).Round(time.Second).String() }
+
 func clusterInfo(q *query) error {
 	if err := q.mayWatch(); err != nil {
 		return err
 	}
 	for _, s := range q.Stores() {
-		for _, kind := range [2]string{"tidb", "tikv"} { // this process is both
-			if err := q.emit(kind, s.Address, s.Status, s.Version, nil, s.Start.Format(time.RFC3339), q.Now().Sub(s.Start).Round(time.Second).String(), s.ID); err != nil {
+		kinds := []string{"tidb", "tikv"} // one process is both, where it executes SQL
+		if !s.SQL {
+			kinds = kinds[1:]
+		}
+		var status, version, start, uptime any
+		if o := s.Own; o != nil {
+			status, version, start, uptime = o.Status, o.Version, o.Start.Format(time.RFC3339), q.uptime(o)
+		}
+		for _, kind := range kinds {
+			if err := q.emit(kind, s.Address, status, version, nil, start, uptime, s.ID); err != nil {
 				return err
 			}
 		}

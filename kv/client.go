@@ -260,8 +260,8 @@ func (c *Client) WaitDurable(ts clock.Timestamp, i *kvapi.Interrupt) error {
 
 // Register takes a place in the snapshot registry and then a timestamp: the watermark, or a fresh one in a cluster.
 func (c *Client) Register(sn *Snapshot) {
-	if t := c.router(); t != nil {
-		t.register(sn)
+	if c.router() != nil {
+		c.peer.ClusterRegister(sn)
 		return
 	}
 	c.peer.Register(sn)
@@ -269,7 +269,7 @@ func (c *Client) Register(sn *Snapshot) {
 		// The store has become a cluster's meanwhile: the watermark of before shows nothing of what is committed from then on.
 		c.peer.Unregister(sn)
 		c.refresh()
-		c.router().register(sn)
+		c.peer.ClusterRegister(sn)
 	}
 }
 

@@ -388,3 +388,26 @@ func (h *histories) verify(t *testing.T) {
 		t.Error(a)
 	}
 }
+
+// TestRegisterWithoutTimestamps: a reader that gets no new timestamp reads at the last that was issued, at once, and sees all that was committed.
+func TestRegisterWithoutTimestamps(t *testing.T) {
+	r := openCluster(t, false, "d")
+	var o Owner
+	r.c.OpenOwner(&o, 1)
+	if _, err := r.c.Commit(&o, &kvapi.CommitRequest{Mutations: []kvapi.Mutation{{Key: []byte("a"), Value: []byte("1")}, {Key: []byte("e"), Value: []byte("2")}}}); err != nil {
+		t.Fatal(err)
+	}
+	r.Timestamps.Fail.Store(true)
+	var sn Snapshot
+	r.c.Register(&sn)
+	defer r.c.Unregister(&sn)
+	for _, key := range []string{"a", "e"} {
+		if found, err := r.c.Get(&kvapi.GetRequest{Key: []byte(key), TS: sn.TS()}); !found || err != nil {
+			t.Errorf("%s: %v, %v", key, found, err)
+		}
+	}
+	if _, err := r.c.Commit(&o, &kvapi.CommitRequest{Mutations: []kvapi.Mutation{{Key: []byte("a"), Value: []byte("3")}}}); err == nil {
+		t.Error("a commit without a timestamp")
+	}
+	r.Timestamps.Fail.Store(false)
+}

@@ -25,8 +25,6 @@ const (
 	cleanersMax = 256
 	// heartbeatInterval is how often a long commit is asked whether it has to speak.
 	heartbeatInterval = time.Second
-	// registerPatience is how long a reader waits for a timestamp.
-	registerPatience = 30 * time.Second
 )
 
 // router is how a client reaches regions with logs. The regions are those of its client's cache.
@@ -148,7 +146,7 @@ var snapshots = sync.Pool{New: func() any { return new(Snapshot) }}
 // snapshot returns a registered snapshot, which forget takes back.
 func (t *router) snapshot() *Snapshot {
 	sn := snapshots.Get().(*Snapshot)
-	t.register(sn)
+	t.peer.ClusterRegister(sn)
 	return sn
 }
 
@@ -294,20 +292,4 @@ func (t *router) dropSpan(span kvapi.Span, ts clock.Timestamp) (done bool, err e
 		return err
 	})
 	return done && err == nil, err
-}
-
-// register takes a place in this node's registry, and a timestamp behind it. Who reads has no way to go on without one, and none to
-// report it: after a long wait without timestamps this ends the connection.
-func (t *router) register(sn *Snapshot) {
-	began := clock.Mono()
-	for n := 0; ; n++ {
-		err := t.peer.ClusterRegister(sn)
-		if err == nil {
-			return
-		}
-		if clock.Since(began) > registerPatience {
-			panic(fmt.Sprintf("kv: no timestamp for %v: %v", registerPatience, err))
-		}
-		clock.Sleep(min(pauseMin<<min(n, 10), pauseMax))
-	}
 }

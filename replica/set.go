@@ -286,6 +286,41 @@ type GroupStatus struct {
 	Receiving bool
 }
 
+// behindMax is by how many entries a copy may be behind that counts as one: as a voter it does not hold commits up for long.
+const behindMax = 1 << 10
+
+// progress returns what this replica, which leads, knows of a peer: up to where it has the log, 0 if nothing is known or it waits for a snapshot.
+func (st *GroupStatus) progress(peer uint64) (match uint64, active bool) {
+	for _, p := range st.Peers {
+		if p.Peer == peer && p.Snapshot == 0 {
+			match = p.Match
+		}
+		active = active || p.Peer == peer && p.Active
+	}
+	return match, active
+}
+
+// Answers reports whether a peer has answered its leader, which this replica is, since the last election timeout.
+func (st *GroupStatus) Answers(peer uint64) bool {
+	_, active := st.progress(peer)
+	return active || peer == st.Peer
+}
+
+// CaughtUp reports whether a peer answers and has nearly all of the log, as far as this replica, which leads, knows.
+func (st *GroupStatus) CaughtUp(peer uint64) bool {
+	match, active := st.progress(peer)
+	return peer == st.Peer || active && match != 0 && match+behindMax >= st.Last
+}
+
+// Lag returns by how many entries a peer is behind: by all of the log where nothing is known of it.
+func (st *GroupStatus) Lag(peer uint64) uint64 {
+	if peer == st.Peer {
+		return 0
+	}
+	match, _ := st.progress(peer)
+	return st.Last - min(st.Last, match)
+}
+
 // Status returns the state of a region's replica.
 func (s *Set) Status(id kvapi.RegionID) (st GroupStatus, ok bool) {
 	m := (*s.members.Load())[id]

@@ -124,7 +124,7 @@ func (p *Peer) ClusterTimestamp() (clock.Timestamp, error) {
 }
 
 // ClusterRegister is store.Cluster.Register.
-func (p *Peer) ClusterRegister(sn *Snapshot) error { return p.s.Cluster().Register(sn) }
+func (p *Peer) ClusterRegister(sn *Snapshot) { p.s.Cluster().Register(sn) }
 
 // ClusterLockRange is store.Cluster.LockRange.
 func (p *Peer) ClusterLockRange(o *Owner, r *kvapi.RangeLockRequest) (kvapi.RangeLockResult, error) {

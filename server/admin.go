@@ -14,7 +14,6 @@ import (
 	"github.com/pandodb/pando/placement/meta"
 	"github.com/pandodb/pando/replica"
 	"github.com/pandodb/pando/session"
-	"github.com/pandodb/pando/types"
 )
 
 // adminMax bounds what an ADMIN statement waits for region 0.
@@ -25,15 +24,10 @@ func (n *Node) clusterAdmin() session.Cluster {
 	return session.Cluster{Token: n.newToken, Nodes: n.listNodes, Remove: n.removeNode, Regions: n.listRegions}
 }
 
-// errAlone answers for a node that is of no cluster.
-func errAlone(what string) error {
-	return types.Errorf(types.ErNotSupportedYet, what+" of a node that is no cluster's; ADMIN PROMOTE makes it the first of one")
-}
-
 // newToken is ADMIN TOKEN.
 func (n *Node) newToken(uses uint64, last time.Duration) (session.ClusterToken, error) {
 	if len(n.groups()) == 0 {
-		return session.ClusterToken{}, errAlone("ADMIN TOKEN")
+		return session.ClusterToken{}, session.ErrNoCluster("ADMIN TOKEN")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), adminMax)
 	defer cancel()
@@ -48,7 +42,7 @@ func (n *Node) newToken(uses uint64, last time.Duration) (session.ClusterToken, 
 func (n *Node) listNodes() ([]session.ClusterNode, error) {
 	groups := n.groups()
 	if len(groups) == 0 {
-		return nil, errAlone("ADMIN NODES")
+		return nil, session.ErrNoCluster("ADMIN NODES")
 	}
 	copies, leads := map[uint64]int{}, map[uint64]int{}
 	for _, g := range groups {
@@ -88,7 +82,7 @@ func (n *Node) listNodes() ([]session.ClusterNode, error) {
 // removeNode is ADMIN NODE REMOVE: the node is to leave, and the gateway's repair gives its copies to others.
 func (n *Node) removeNode(id uint64) (string, error) {
 	if len(n.groups()) == 0 {
-		return "", errAlone("ADMIN NODE REMOVE")
+		return "", session.ErrNoCluster("ADMIN NODE REMOVE")
 	}
 	var st meta.Store
 	known := false
@@ -112,7 +106,7 @@ func (n *Node) removeNode(id uint64) (string, error) {
 // listRegions is ADMIN REGIONS.
 func (n *Node) listRegions() ([]session.ClusterRegion, error) {
 	if len(n.groups()) == 0 {
-		return nil, errAlone("ADMIN REGIONS")
+		return nil, session.ErrNoCluster("ADMIN REGIONS")
 	}
 	var list []session.ClusterRegion
 	add := func(g *replica.GroupStatus, bytes int64) {
@@ -125,9 +119,7 @@ func (n *Node) listRegions() ([]session.ClusterRegion, error) {
 				text += " learner"
 			}
 			peers = append(peers, text)
-			if p.ID != g.Peer {
-				r.Lag = max(r.Lag, min(lag(g, p), g.Last))
-			}
+			r.Lag = max(r.Lag, g.Lag(p.ID))
 		}
 		r.Peers = strings.Join(peers, ", ")
 		list = append(list, r)

@@ -139,3 +139,36 @@ func TestJoining(t *testing.T) {
 	own.Join, own.JoinToken = first.advertised(), good
 	refused(own, "holds data of its own")
 }
+
+// TestPromoteAgain: a promotion after which the node could not become a member is finished by the next.
+func TestPromoteAgain(t *testing.T) {
+	o := clusterOptions(t.TempDir())
+	n, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	inTheWay := filepath.Join(o.DataDir, membershipName+partSuffix)
+	if err := os.Mkdir(inTheWay, privateDir); err != nil {
+		t.Fatal(err)
+	}
+	if state, err := n.promote(); err == nil {
+		t.Errorf("the membership was not written, and the answer is %q", state)
+	}
+	if _, err := n.newToken(1, 0); err == nil {
+		t.Error("a token of a node that nobody can reach")
+	}
+	if err := os.Remove(inTheWay); err != nil {
+		t.Fatal(err)
+	}
+	if state, err := n.promote(); err != nil || !strings.Contains(state, "already") {
+		t.Errorf("%q, %v", state, err)
+	}
+	if _, err := n.newToken(1, 0); err != nil {
+		t.Error(err)
+	}
+}

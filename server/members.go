@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/clock"
-	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/placement/meta"
 	"github.com/pandodb/pando/placement/schedule"
 	"github.com/pandodb/pando/replica"
@@ -18,8 +17,6 @@ const (
 	membersInterval = 500 * time.Millisecond
 	// changeMax bounds the wait for one change of members.
 	changeMax = time.Minute
-	// lagMax is by how many entries a copy may be behind that counts as one.
-	lagMax = 1000
 	// settleTime is how long a new gateway looks who is there before it changes anything, and reachMax bounds one such look.
 	settleTime, reachMax = 5 * time.Second, 2 * time.Second
 	// changeFailedPause is how long nothing is tried after a change that failed.
@@ -148,19 +145,9 @@ func (n *Node) groups() (out []replica.GroupStatus) {
 func regionState(g *replica.GroupStatus) schedule.Region {
 	r := schedule.Region{ID: g.Region.ID, Changing: g.Region.Joint()}
 	for _, p := range g.Region.Peers {
-		r.Copies = append(r.Copies, schedule.Copy{Peer: p, CaughtUp: p.ID == g.Peer || lag(g, p) <= lagMax})
+		r.Copies = append(r.Copies, schedule.Copy{Peer: p, CaughtUp: g.CaughtUp(p.ID)})
 	}
 	return r
-}
-
-// lag is by how many entries a peer is behind, as far as its leader knows.
-func lag(g *replica.GroupStatus, p kvapi.Peer) uint64 {
-	for _, known := range g.Peers {
-		if known.Peer == p.ID && known.Snapshot == 0 && known.Match > 0 {
-			return g.Last - min(g.Last, known.Match)
-		}
-	}
-	return 1 << 63
 }
 
 // handsOver reports whether another node could be the gateway: an alive voter that stays.
@@ -226,8 +213,8 @@ func (n *Node) copiesMissing(state *schedule.State) (short int, behind uint64) {
 	}
 	for _, g := range n.groups() {
 		for _, p := range g.Region.Peers {
-			if p.ID != g.Peer && alive[p.Store] {
-				behind = max(behind, lag(&g, p))
+			if alive[p.Store] {
+				behind = max(behind, g.Lag(p.ID))
 			}
 		}
 	}

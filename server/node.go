@@ -119,14 +119,12 @@ func (n *Node) begin(ctx context.Context) error {
 	return nil
 }
 
-// joinRoles begins to follow who is the gateway: the store is one of a cluster.
+// joinRoles begins to follow who is the gateway: the store is one of a cluster. It may be called again after an error.
 func (n *Node) joinRoles(ctx context.Context) error {
-	if n.store.Serves() {
-		if err := n.found(ctx); err != nil {
-			return err
-		}
-	}
 	n.cluster.role.Do(func() { n.loops.Go(n.keepRole) })
+	if n.store.Serves() {
+		return n.found(ctx)
+	}
 	return nil
 }
 
@@ -262,18 +260,16 @@ func (n *Node) setRelaxed(on bool) error {
 
 // promote is ADMIN PROMOTE.
 func (n *Node) promote() (state string, err error) {
+	state = "the store is the first of a cluster now"
 	switch err := n.store.Promote(); {
 	case errors.Is(err, store.ErrPromoted):
-		return "the store is the first of a cluster already", nil
+		state = "the store is the first of a cluster already" // but the node may not be a member yet, after a fault of the last attempt
 	case errors.Is(err, store.ErrRelaxed):
 		return "", types.Errorf(types.ErNotSupportedYet, "ADMIN PROMOTE while sync-log is off; set innodb_flush_log_at_trx_commit to 1 first")
 	case err != nil:
 		return "", err
 	}
-	if err := n.joinRoles(context.Background()); err != nil {
-		return "", err
-	}
-	return "the store is the first of a cluster now", nil
+	return state, n.joinRoles(context.Background())
 }
 
 // setMaxConnections changes the listener's limit.

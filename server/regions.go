@@ -1,8 +1,11 @@
 package server
 
 import (
+	"slices"
+
 	"github.com/pandodb/pando/infoschema"
 	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/replica"
 )
 
 // regionList describes the regions of this node's store. One that is alone has one replica of each, without a number of its own.
@@ -14,12 +17,12 @@ func (n *Node) regionList() []infoschema.Region {
 		r := infoschema.Region{ID: uint64(d.ID), ConfVer: uint64(d.Epoch.ConfVer), Version: uint64(d.Epoch.Version), Start: d.Start, End: d.End,
 			Bytes: st.Bytes, Written: st.Written}
 		for _, p := range d.Peers {
-			r.Peers = append(r.Peers, infoschema.RegionPeer{ID: p.ID, Store: p.Store})
+			r.Peers = append(r.Peers, infoschema.RegionPeer{ID: p.ID, Store: p.Store, Learner: p.Learner, Status: peerStatus(st.Group, p.ID)})
 		}
 		switch {
 		case d.Mode == kvapi.ModeSolo:
 			r.LeaderPeer, r.LeaderStore = uint64(d.ID), n.store.ID()
-			r.Peers = []infoschema.RegionPeer{{ID: uint64(d.ID), Store: n.store.ID()}}
+			r.Peers = []infoschema.RegionPeer{{ID: uint64(d.ID), Store: n.store.ID(), Status: "NORMAL"}}
 		case st.Group != nil && st.Group.Leads:
 			r.LeaderPeer, r.LeaderStore = st.Group.Peer, n.store.ID()
 		}
@@ -31,18 +34,51 @@ func (n *Node) regionList() []infoschema.Region {
 	return out
 }
 
-// storeList describes this node's store.
+// peerStatus is what TiDB calls the state of a replica.
+func peerStatus(g *replica.GroupStatus, peer uint64) string {
+	switch {
+	case g == nil || !g.Leads || g.CaughtUp(peer):
+		return "NORMAL"
+	case g.Answers(peer):
+		return "PENDING"
+	}
+	return "DOWN"
+}
+
+// storeList describes the stores of the cluster, or this node's if it is of none. Others are what region 0 and this node know of them.
 func (n *Node) storeList() []infoschema.Store {
 	m := n.engine.Metrics()
-	s := infoschema.Store{ID: n.store.ID(), Address: n.MySQLAddr(), Status: n.StatusURL(), State: "Up", Version: Version, Capacity: int64(m.DiskSize),
-		Available: int64(m.DiskFree), Start: n.start}
+	own := infoschema.Store{ID: n.store.ID(), Address: n.MySQLAddr(), State: "Up", SQL: true,
+		Own: &infoschema.OwnStore{Status: n.StatusURL(), Version: Version, Capacity: int64(m.DiskSize), Available: int64(m.DiskFree), Start: n.start}}
+	list := []infoschema.Store{own}
+	state, _ := n.membersState()
+	for _, node := range state.Nodes {
+		if node.Store == own.ID {
+			continue
+		}
+		s := infoschema.Store{ID: node.Store, State: "Up"}
+		s.Address, _ = n.cluster.desk.Address(node.Store)
+		switch {
+		case node.Leaving:
+			s.State = "Offline"
+		case !node.Alive:
+			s.State = "Disconnected"
+		}
+		list = append(list, s)
+	}
 	for _, r := range n.regionList() {
-		s.Regions++
-		s.Bytes += r.Bytes
-		if r.LeaderStore == s.ID {
-			s.Leaders++
-			s.LeaderBytes += r.Bytes
+		for i := range list {
+			s := &list[i]
+			if !slices.ContainsFunc(r.Peers, func(p infoschema.RegionPeer) bool { return p.Store == s.ID }) {
+				continue
+			}
+			s.Regions++
+			s.Bytes += r.Bytes
+			if r.LeaderStore == s.ID {
+				s.Leaders++
+				s.LeaderBytes += r.Bytes
+			}
 		}
 	}
-	return []infoschema.Store{s}
+	return list
 }

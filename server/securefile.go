@@ -106,18 +106,14 @@ func (s *secureFiles) Open(path string) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// existing is the real path of the deepest directory of path that exists, with what follows.
+// existing is the real path of a file that need not exist, or the path itself where it has none.
 func existing(path string) string {
-	dir, rest := filepath.Dir(filepath.Clean(path)), filepath.Base(path)
-	for {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			return filepath.Join(real, rest)
-		}
-		if dir == filepath.Dir(dir) {
-			return path
-		}
-		dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest)
+	path = filepath.Clean(path)
+	dir, err := resolve(filepath.Dir(path))
+	if err != nil {
+		return path
 	}
+	return filepath.Join(dir, filepath.Base(path))
 }
 
 // osError is how MySQL names an error of the system.

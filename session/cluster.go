@@ -11,7 +11,8 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// Cluster is what ADMIN statements ask of the cluster that the node belongs to. A function that is nil answers 1235.
+// Cluster is what ADMIN statements ask of the cluster that the node belongs to. A function that is nil answers 1235, as one does with
+// ErrNoCluster.
 type Cluster struct {
 	// Token makes a join token; zero uses and time take the defaults.
 	Token func(uses uint64, last time.Duration) (ClusterToken, error)
@@ -79,9 +80,9 @@ func (s *Session) adminOfCluster(text string) func(*syntax.Loose, bool, Response
 	return nil
 }
 
-// noCluster answers for a node that belongs to none.
-func (s *Session) noCluster(what string) error {
-	return s.fail(types.Errorf(types.ErNotSupportedYet, what+" of a node that is no cluster's; ADMIN PROMOTE makes it the first of one"))
+// ErrNoCluster answers a statement about the cluster at a node that is of none.
+func ErrNoCluster(statement string) error {
+	return types.Errorf(types.ErNotSupportedYet, statement+" of a node that is no cluster's; ADMIN PROMOTE makes it the first of one")
 }
 
 // clusterError is err as clients see it.
@@ -114,7 +115,7 @@ const tokenHoursMax = 100_000
 
 func (s *Session) clusterToken(stmt *syntax.Loose, more bool, out Response) error {
 	if s.node.Cluster.Token == nil {
-		return s.noCluster("ADMIN TOKEN")
+		return s.fail(ErrNoCluster("ADMIN TOKEN"))
 	}
 	numbers, err := numbersOf(syntax.String(stmt))
 	if err != nil {
@@ -138,7 +139,7 @@ func (s *Session) clusterToken(stmt *syntax.Loose, more bool, out Response) erro
 
 func (s *Session) clusterNodes(_ *syntax.Loose, more bool, out Response) error {
 	if s.node.Cluster.Nodes == nil {
-		return s.noCluster("ADMIN NODES")
+		return s.fail(ErrNoCluster("ADMIN NODES"))
 	}
 	nodes, err := s.node.Cluster.Nodes()
 	if err != nil {
@@ -155,7 +156,7 @@ func (s *Session) clusterNodes(_ *syntax.Loose, more bool, out Response) error {
 
 func (s *Session) removeNode(stmt *syntax.Loose, more bool, out Response) error {
 	if s.node.Cluster.Remove == nil {
-		return s.noCluster("ADMIN NODE REMOVE")
+		return s.fail(ErrNoCluster("ADMIN NODE REMOVE"))
 	}
 	numbers, err := numbersOf(syntax.String(stmt))
 	if err != nil {
@@ -170,7 +171,7 @@ func (s *Session) removeNode(stmt *syntax.Loose, more bool, out Response) error 
 
 func (s *Session) clusterRegions(_ *syntax.Loose, more bool, out Response) error {
 	if s.node.Cluster.Regions == nil {
-		return s.noCluster("ADMIN REGIONS")
+		return s.fail(ErrNoCluster("ADMIN REGIONS"))
 	}
 	regions, err := s.node.Cluster.Regions()
 	if err != nil {

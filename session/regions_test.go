@@ -21,13 +21,14 @@ func TestRegions(t *testing.T) {
 	a := n.Catalog.Current().Lookup("d", "a")
 	border, end := keys.IndexPrefix(nil, a.PhysID, a.Indexes[1].ID), keys.PrefixEnd(nil, keys.TablePrefix(nil, a.PhysID))
 	n.Regions = func() []infoschema.Region {
-		peers := []infoschema.RegionPeer{{ID: 7, Store: 1}}
+		peers := []infoschema.RegionPeer{{ID: 7, Store: 1, Status: "NORMAL"}}
 		return []infoschema.Region{{ID: 1, End: border, Peers: peers, LeaderPeer: 7, LeaderStore: 1, Bytes: 3 << 20, Written: 5},
 			{ID: 2, Start: border, End: end, Peers: peers, LeaderPeer: 7, LeaderStore: 1},
-			{ID: 3, Start: end, Peers: peers}}
+			{ID: 3, Start: end, Peers: append(peers, infoschema.RegionPeer{ID: 8, Store: 2, Learner: true, Status: "DOWN"})}}
 	}
 	n.Stores = func() []infoschema.Store {
-		return []infoschema.Store{{ID: 1, Address: "h:1", State: "Up", Version: "v", Regions: 3, Leaders: 2, Capacity: 4 << 30, Available: 1 << 30}}
+		return []infoschema.Store{{ID: 1, Address: "h:1", State: "Up", SQL: true, Regions: 3, Leaders: 2, Own: &infoschema.OwnStore{Version: "v", Capacity: 4 << 30, Available: 1 << 30}},
+			{ID: 2, Address: "h:2", State: "Offline", Regions: 1}}
 	}
 	column := func(sql string) string {
 		var out []string
@@ -47,13 +48,13 @@ func TestRegions(t *testing.T) {
 	if want := "1 a 0 NULL 3\n2 a 1 v 1\n3 b 0 NULL 1"; rows != want {
 		t.Errorf("TIKV_REGION_STATUS:\n%s", rows)
 	}
-	if rows := column("SELECT REGION_ID, PEER_ID, IS_LEADER FROM information_schema.TIKV_REGION_PEERS ORDER BY 1"); rows != "1 7 1\n2 7 1\n3 7 0" {
+	if rows := column("SELECT REGION_ID, PEER_ID, IS_LEADER, IS_LEARNER, STATUS FROM information_schema.TIKV_REGION_PEERS ORDER BY 1, 2"); rows != "1 7 1 0 NORMAL\n2 7 1 0 NORMAL\n3 7 0 0 NORMAL\n3 8 0 1 DOWN" {
 		t.Errorf("TIKV_REGION_PEERS:\n%s", rows)
 	}
-	if rows := column("SELECT STORE_ID, ADDRESS, STORE_STATE_NAME, CAPACITY, AVAILABLE, LEADER_COUNT, REGION_COUNT FROM information_schema.TIKV_STORE_STATUS"); rows != "1 h:1 Up 4.00GiB 1.00GiB 2 3" {
+	if rows := column("SELECT STORE_ID, ADDRESS, STORE_STATE_NAME, CAPACITY, AVAILABLE, LEADER_COUNT, REGION_COUNT FROM information_schema.TIKV_STORE_STATUS"); rows != "1 h:1 Up 4.00GiB 1.00GiB 2 3\n2 h:2 Offline NULL NULL 0 1" {
 		t.Errorf("TIKV_STORE_STATUS: %s", rows)
 	}
-	if rows := column("SELECT TYPE, INSTANCE, VERSION, SERVER_ID FROM information_schema.CLUSTER_INFO"); rows != "tidb h:1 v 1\ntikv h:1 v 1" {
+	if rows := column("SELECT TYPE, INSTANCE, VERSION, SERVER_ID FROM information_schema.CLUSTER_INFO"); rows != "tidb h:1 v 1\ntikv h:1 v 1\ntikv h:2 NULL 2" {
 		t.Errorf("CLUSTER_INFO: %s", rows)
 	}
 	c.Must("CREATE USER u")

@@ -25,7 +25,7 @@ import (
 type Cluster struct {
 	s          *Store
 	lines      Lines
-	timestamps replica.Timestamps
+	timestamps Timestamps
 
 	mu      sync.Mutex // guards replacing regions; a leaf
 	regions atomic.Pointer[map[kvapi.RegionID]*clusterRegion]
@@ -43,6 +43,13 @@ type Cluster struct {
 	// set and meta are what Promote and Open have started; nil where somebody else drives the groups.
 	set  *replica.Set
 	meta *metaRegion
+}
+
+// Timestamps are those of the cluster.
+type Timestamps interface {
+	replica.Timestamps
+	// Last returns the highest that was issued.
+	Last() clock.Timestamp
 }
 
 // Lines are where changes of regions are proposed: a replica.Set.
@@ -81,7 +88,7 @@ type clusterRegion struct {
 
 // NewCluster returns the regions with a log that the store's engine has, with the locks that are in it. Their groups have not been
 // started yet: what they apply comes on top.
-func NewCluster(s *Store, timestamps replica.Timestamps) (*Cluster, error) {
+func NewCluster(s *Store, timestamps Timestamps) (*Cluster, error) {
 	c := &Cluster{s: s, timestamps: timestamps, closing: make(chan struct{})}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.role.init()

@@ -16,8 +16,10 @@ func (s *Store) Cluster() *Cluster { return s.cluster.Load() }
 // Timestamp issues a timestamp above all that were issued before.
 func (c *Cluster) Timestamp() (clock.Timestamp, error) { return c.timestamps.Next(1) }
 
-// Register takes a place for sn in the store's registry and then its timestamp (S5).
-func (c *Cluster) Register(sn *Snapshot) error {
+// Register takes a place for sn in the store's registry and then its timestamp (S5): a new one, or the last that was issued where none can be.
+// That covers all commits that were acknowledged; and if another store issues them by now, the lease of this one is over, which each read at the
+// snapshot asks for.
+func (c *Cluster) Register(sn *Snapshot) {
 	if sn.shard != nil {
 		panic("store: snapshot registered twice")
 	}
@@ -26,7 +28,7 @@ func (c *Cluster) Register(sn *Snapshot) error {
 	defer sh.mu.Unlock()
 	ts, err := c.timestamps.Next(1)
 	if err != nil {
-		return err
+		ts = c.timestamps.Last()
 	}
 	assert.That(sh.tail == nil || sh.tail.ts <= ts, "store: a shard's snapshots are in the order of their timestamps")
 	sn.shard, sn.linked, sn.ts = sh, true, ts
@@ -37,7 +39,6 @@ func (c *Cluster) Register(sn *Snapshot) error {
 		sh.head = sn
 	}
 	sh.tail = sn
-	return nil
 }
 
 // Unregister gives the place up.

@@ -13,8 +13,6 @@ import (
 )
 
 const (
-	// behindMax is how many entries a learner may lack that is made a voter.
-	behindMax = 1 << 10
 	// membersPause is how often a change of members is looked at that is under way.
 	membersPause = roleInterval / 5
 )
@@ -152,10 +150,8 @@ func caughtUp(st *replica.GroupStatus, p kvapi.Peer) error {
 		if was.ID != p.ID || !was.Learner || p.Learner {
 			continue
 		}
-		for _, known := range st.Peers {
-			if known.Peer == p.ID && known.Active && known.Snapshot == 0 && known.Match != 0 && known.Match+behindMax >= st.Applied {
-				return nil
-			}
+		if st.CaughtUp(p.ID) {
+			return nil
 		}
 		return fmt.Errorf("%w: peer %d of region %d on store %d", ErrBehind, p.ID, st.Region.ID, p.Store)
 	}

@@ -175,6 +175,9 @@ type tso struct{ s *Store }
 // Next implements replica.Timestamps.
 func (t tso) Next(n int) (clock.Timestamp, error) { return t.s.oracle.NextN(n) }
 
+// Last implements Timestamps.
+func (t tso) Last() clock.Timestamp { return t.s.oracle.Last() }
+
 // split cuts the region that holds key, with ids of region 0.
 func (c *Cluster) split(key []byte) error {
 	if c.meta == nil {

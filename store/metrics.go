@@ -115,7 +115,7 @@ func (s *Store) ClusterMetrics() (m ClusterMetrics) {
 		if g, here := c.set.Status(id); here {
 			m.LogBytes += g.LogBytes
 			for _, p := range g.Peers {
-				m.Lag = max(m.Lag, g.Last-min(p.Match, g.Last))
+				m.Lag = max(m.Lag, g.Lag(p.Peer))
 				if !p.Active {
 					m.Unanswered++
 				}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -279,6 +280,17 @@ func TestThreeCopies(t *testing.T) {
 			t.Errorf("the metrics of %s say nothing of the cluster", n.dir)
 		}
 	}
+	for query, want := range map[string]int64{
+		"SELECT COUNT(*) FROM information_schema.TIKV_STORE_STATUS WHERE STORE_STATE_NAME = 'Up'":                   3,
+		"SELECT COUNT(DISTINCT SERVER_ID) FROM information_schema.CLUSTER_INFO WHERE TYPE = 'tikv'":                 3,
+		"SELECT COUNT(*) FROM information_schema.CLUSTER_INFO WHERE TYPE = 'tidb'":                                  1,
+		"SELECT MIN(n) FROM (SELECT COUNT(*) n FROM information_schema.TIKV_REGION_PEERS GROUP BY REGION_ID) peers": 3,
+		"SELECT COUNT(*) FROM information_schema.TIKV_REGION_PEERS WHERE IS_LEARNER OR STATUS <> 'NORMAL'":          0,
+	} {
+		if got := queryInt(t, c.nodes[1].open(""), query); got != want {
+			t.Errorf("%s: %d, not %d", query, got, want)
+		}
+	}
 	l := c.startBooks(4)
 	l.progress()
 	others := func() (out []*node) {
@@ -312,6 +324,12 @@ func TestThreeCopies(t *testing.T) {
 		n.start()
 	}
 	l.finish()
+	c.settle()
+	last := c.nodes[2]
+	last.stop()
+	if out, err := exec.Command(binary, "check", last.dir).CombinedOutput(); err != nil || !strings.Contains(string(out), "one of several") {
+		t.Errorf("pando check of a node of three: %v\n%s", err, out)
+	}
 	if got := queryInt(t, c.gateway().open("old"), "SELECT COUNT(*) FROM t WHERE v IN ('one', 'two')"); got != 2 {
 		t.Errorf("%d rows", got)
 	}

@@ -16,16 +16,31 @@ import (
 type Kit struct {
 	Cluster *store.Cluster
 	Set     *replica.Set
-	ids     atomic.Uint64
+	// Timestamps are those of the cluster.
+	Timestamps *Timestamps
+	ids        atomic.Uint64
 	// Err is the first failure that the groups told of.
 	Err atomic.Pointer[error]
 }
 
 // Timestamps issues timestamps of a process.
-type Timestamps struct{ last atomic.Uint64 }
+type Timestamps struct {
+	last atomic.Uint64
+	// Fail: none is issued.
+	Fail atomic.Bool
+}
+
+// ErrNoTimestamps is what Timestamps that fail answer.
+var ErrNoTimestamps = errors.New("clusterkit: no timestamps")
+
+// Last implements store.Timestamps.
+func (t *Timestamps) Last() clock.Timestamp { return clock.Timestamp(t.last.Load()) }
 
 // Next implements replica.Timestamps.
 func (t *Timestamps) Next(n int) (clock.Timestamp, error) {
+	if t.Fail.Load() {
+		return 0, ErrNoTimestamps
+	}
 	for {
 		last := t.last.Load()
 		first := max(last+1, uint64(clock.Make(clock.NowMillis(), 0)))
@@ -50,8 +65,8 @@ func Create(e *engine.Engine, bounds ...string) error {
 
 // Open starts the groups of the regions in the engine, and has the store serve them.
 func Open(s *store.Store, e *engine.Engine) (k *Kit, err error) {
-	k = &Kit{}
 	timestamps := &Timestamps{}
+	k = &Kit{Timestamps: timestamps}
 	if k.Cluster, err = store.NewCluster(s, timestamps); err != nil {
 		return nil, err
 	}
