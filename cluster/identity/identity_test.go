@@ -228,8 +228,7 @@ func TestRefused(t *testing.T) {
 		}
 		return token
 	}
-	other, otherFirst := found(t)
-	_ = other
+	_, otherFirst := found(t)
 	foreign, err := otherFirst.NewToken(ctx, 1, time.Hour)
 	if err != nil {
 		t.Fatal(err)
@@ -309,7 +308,7 @@ func TestRefused(t *testing.T) {
 
 // TestRepeated (I4): a node whose answer was lost asks again, and is the same node; with another key it is another.
 func TestRepeated(t *testing.T) {
-	r, first := found(t)
+	_, first := found(t)
 	ctx := background(t)
 	token, err := first.NewToken(ctx, 2, time.Hour)
 	if err != nil {
@@ -333,7 +332,6 @@ func TestRepeated(t *testing.T) {
 	if a, err := Join(ctx, token, nil, q, other, nil); err != nil || a.Node != 11 {
 		t.Error(a, err)
 	}
-	_ = r
 }
 
 // TestLeaderless: while region 0 has no leader a node that joins waits, and gets in when there is one.

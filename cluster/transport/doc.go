@@ -57,14 +57,15 @@
 //
 // # Locks
 //
-// Transport.mu guards the peers, the neighbours and the open connections; peer.mu the state of one peer, and is held when outbox.mu is taken, which
-// guards what is to be written. Otherwise each is a leaf. None is held over I/O, but that SnapshotWriter.mu keeps frames of one connection apart.
+// Transport.mu guards the peers, the neighbours and the open connections; outbox.mu what is to be written; peer.mu the state of one peer, and is
+// held when either of these is taken. Otherwise each is a leaf. None is held over I/O, but that SnapshotWriter.mu keeps frames of one connection apart.
 //
 // # Goroutines
 //
 // All are awaited by Close: the accept loop; one for each accepted connection, and for a link a second that writes; one for each peer to which
-// messages were sent, and for its links one that writes and one that reads; one for each request that is being answered; two beside each
-// snapshot that is sent and one beside one that is received; one that looks for the nodes behind Options.Hints.
+// messages were sent, and for its links one that writes and one that reads; one for each request that is being answered; one beside each
+// snapshot that is sent or received; one that looks for the nodes behind Options.Hints. Beside a snapshot that is sent there is another, which
+// SnapshotWriter's Close or Abort awaits; it ends with its connection at the latest.
 //
 // Absent on purpose: authorities, tokens and what joining means (package cluster/identity); rotation of certificates; compression. Two copies
 // of a directory that are started in the same moment, and of which no node hears both, are told apart only when one does.

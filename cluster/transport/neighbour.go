@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -35,6 +36,9 @@ func (t *Transport) alive(n *neighbour) bool {
 	return len(n.links) > 0 && clock.Since(time.Duration(n.heard.Load())) < t.delays.dead
 }
 
+// errLife: what was connected is a process that has ended.
+var errLife = errors.New("the node has begun another life")
+
 // meet judges whether a node may speak in this life of it, and takes in what it says of itself.
 func (t *Transport) meet(node, incarnation, life, newest uint64, address string) *RefusedError {
 	t.mu.Lock()
@@ -66,7 +70,7 @@ func (t *Transport) meet(node, incarnation, life, newest uint64, address string)
 	}
 	t.mu.Unlock()
 	for _, l := range dead {
-		l.end(fmt.Errorf("the node has begun another life"))
+		l.end(errLife)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ const (
 	joinsMax = 8
 	// snapshotsMax bounds the snapshots that are received at once.
 	snapshotsMax = 16
-	// clientsMax bounds the clients that are handed on, in each direction.
+	// clientsMax bounds the clients that are handed on, in both directions together.
 	clientsMax = 100_000
 	// chunkBytes is written under one deadline, and read at once at most.
 	chunkBytes = 64 << 10

@@ -21,7 +21,7 @@ type peer struct {
 	wake chan struct{} // has room for one: there is something to send, and no link
 	rtt  atomic.Int64
 
-	mu       sync.Mutex // guards what follows; a leaf
+	mu       sync.Mutex // guards what follows; taken before Transport.mu and outbox.mu
 	link     *link      // for raft; nil without one
 	waiting  outbox     // until there is one; its wake is not used
 	resting  bool       // nothing is kept meanwhile
@@ -158,7 +158,7 @@ func (p *peer) use(c net.Conn, w *welcome) error {
 		p.t.metrics.RTT.ObserveDuration(d)
 	}
 	if !p.t.attach(l, w.life) {
-		return errors.New("the node has begun another life")
+		return errLife
 	}
 	defer p.t.detach(l)
 	p.mu.Lock()
@@ -219,7 +219,7 @@ func (p *peer) connectCalls(done chan struct{}) {
 		defer p.t.forget(conn)
 		c = newCaller(p.t.newLink(conn, p.node, true))
 		if !p.t.attach(c.link, w.life) {
-			c, err = nil, fmt.Errorf("%w: node %d has begun another life", ErrUnreachable, p.node)
+			c, err = nil, fmt.Errorf("%w: node %d: %w", ErrUnreachable, p.node, errLife)
 		}
 	}
 	p.mu.Lock()
