@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"net"
-	"strings"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -18,15 +17,6 @@ type Login struct {
 	Socket   string
 	User     string
 	Password string
-}
-
-// Query sends one statement, and returns its rows as text, columns separated by tabs.
-func (l *Login) Query(ctx context.Context, text string) (rows []string, err error) {
-	_, all, err := l.QueryRows(ctx, text)
-	for _, row := range all {
-		rows = append(rows, strings.Join(row, "\t"))
-	}
-	return rows, err
 }
 
 // QueryRows sends one statement, and returns the names of its columns and its rows as text. NULL is empty.

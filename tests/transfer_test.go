@@ -6,10 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/pandodb/pando/internal/testkit"
+	"github.com/pandodb/pando/transfer"
 )
 
 // pandoTool runs a subcommand of the real binary against a node.
@@ -50,7 +52,7 @@ func TestExportImport(t *testing.T) {
 	for _, name := range dumpDatabases {
 		from.mustPandoTool("import", filepath.Join("testdata/dump", name+".sql"))
 	}
-	first, second := t.TempDir(), t.TempDir()
+	first, second := filepath.Join(t.TempDir(), "first"), t.TempDir()
 	from.mustPandoTool("export", first, "--range-rows", "3")
 	to.mustPandoTool("import", first, "--connections", "3")
 	to.mustPandoTool("export", second, "--range-rows", "3", "--connections", "1")
@@ -61,8 +63,51 @@ func TestExportImport(t *testing.T) {
 	if parts := strings.Count(one, ".00002.sql"); parts == 0 {
 		t.Error("no table was cut into ranges")
 	}
-	if out, err := from.pandoTool("export", first); err == nil {
-		t.Errorf("an export into a directory that has files: %s", out)
+	if out, err := from.pandoTool("export", first); err == nil || string(out) != "pando: export: "+first+" is not an empty directory\n" {
+		t.Errorf("an export into a directory that has files: %v %s", err, out)
+	}
+	err := filepath.Walk(first, func(path string, info os.FileInfo, err error) error {
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("others can read %s: %v", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestImportProgress: what is told of the progress never exceeds the whole, though a view that reads a later one is tried again.
+func TestImportProgress(t *testing.T) {
+	n, dir := startNode(t, ""), t.TempDir()
+	for name, text := range map[string]string{
+		"p-database.sql": "CREATE DATABASE p;\n", "p.a-view.sql": "USE p;\nCREATE VIEW a AS SELECT * FROM z;\n", "p.z-view.sql": "USE p;\nCREATE VIEW z AS SELECT 1;\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	port, err := strconv.Atoi(n.port())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried, last, whole := 0, int64(0), int64(0)
+	err = transfer.Import(t.Context(), transfer.ImportOptions{
+		Login: transfer.Login{Host: n.host(), Port: port, User: "root"}, Paths: []string{dir}, Connections: 1,
+		Progress: func(file string, done, total int64) {
+			if last, whole = done, total; done > total {
+				t.Errorf("%d of %d with %s", done, total, file)
+			}
+			if filepath.Base(file) == "p.a-view.sql" {
+				tried++
+			}
+		},
+	})
+	if err != nil || last != whole || whole == 0 {
+		t.Errorf("%d of %d, %v", last, whole, err)
+	}
+	if tried < 4 { // three times by a try that succeeds
+		t.Errorf("the first view was not tried again: it was told of %d times", tried)
 	}
 }
 

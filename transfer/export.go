@@ -86,11 +86,13 @@ func Export(ctx context.Context, o ExportOptions) (err error) {
 	if o.RangeRows <= 0 {
 		o.RangeRows = rangeRowsDefault
 	}
-	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return err
 	}
-	if entries, err := os.ReadDir(o.Dir); err != nil || len(entries) > 0 {
-		return fmt.Errorf("%s is not an empty directory (%v)", o.Dir, err)
+	if entries, err := os.ReadDir(o.Dir); err != nil {
+		return err
+	} else if len(entries) > 0 {
+		return fmt.Errorf("%s is not an empty directory", o.Dir)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -181,9 +183,6 @@ func (x *exporter) strings(ctx context.Context, query string) (rows [][]string, 
 	return rows, found.Err()
 }
 
-// literal is a text as a literal.
-func literal(text string) string { return string(appendText(nil, []byte(text))) }
-
 // head begins every file: what its text means, whatever the session that loads it is set to.
 const head = "SET NAMES utf8mb4;\nSET time_zone = '+00:00';\nSET foreign_key_checks = 0;\nSET unique_checks = 0;\nSET sql_mode = 'NO_AUTO_VALUE_ON_ZERO';\n"
 
@@ -208,7 +207,7 @@ func (x *exporter) schemas(ctx context.Context) error {
 		if err := x.write(fileName(database)+databaseEnding, head+text+";\n"); err != nil {
 			return err
 		}
-		tables, err := x.strings(ctx, "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = "+literal(database)+" ORDER BY 1")
+		tables, err := x.strings(ctx, "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = "+Literal(database)+" ORDER BY 1")
 		if err != nil {
 			return err
 		}
@@ -283,7 +282,7 @@ func (x *exporter) table(ctx context.Context, database, table string, view bool)
 	if err := x.write(name+ending, head+"USE "+quoteName(database)+";\n"+text+";\n"); err != nil || view {
 		return err
 	}
-	columns, err := x.strings(ctx, "SELECT column_name, data_type, column_key FROM information_schema.columns WHERE table_schema = "+literal(database)+" AND table_name = "+literal(table)+
+	columns, err := x.strings(ctx, "SELECT column_name, data_type, column_key FROM information_schema.columns WHERE table_schema = "+Literal(database)+" AND table_name = "+Literal(table)+
 		" AND (generation_expression IS NULL OR generation_expression = '') ORDER BY ordinal_position")
 	if err != nil {
 		return err

@@ -218,8 +218,10 @@ func (im *importer) files(ctx context.Context, files []input) error {
 		var left []input
 		var failed error
 		for _, f := range views {
+			before := im.read
 			if err := im.file(ctx, f.path); err != nil {
 				left, failed = append(left, f), err
+				im.read = before // it is read again
 			}
 		}
 		if len(left) == 0 {
@@ -338,8 +340,7 @@ func (im *importer) step(ctx context.Context, key, path string, st *statement, v
 
 // note keeps that a batch or a step is done.
 func note(ctx context.Context, c *sql.Conn, key string, start int64) error {
-	text := appendText([]byte("REPLACE INTO "+progressTable+" VALUES ("), []byte(key))
-	_, err := c.ExecContext(ctx, fmt.Sprintf("%s, %d)", text, start))
+	_, err := c.ExecContext(ctx, fmt.Sprintf("REPLACE INTO %s VALUES (%s, %d)", progressTable, Literal(key), start))
 	return err
 }
 

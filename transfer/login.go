@@ -6,9 +6,13 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 )
+
+// connectMax bounds the wait for a connection.
+const connectMax = 30 * time.Second
 
 // Login is how a server is reached.
 type Login struct {
@@ -31,6 +35,7 @@ func (l *Login) open() (*sql.DB, error) {
 	if l.Socket != "" {
 		config.Net, config.Addr = "unix", l.Socket
 	}
+	config.Timeout = connectMax
 	config.Logger = quiet{}
 	config.MaxAllowedPacket = 0 // what the server allows
 	config.Params = map[string]string{"time_zone": "'+00:00'"}
@@ -56,7 +61,10 @@ func connect(ctx context.Context, db *sql.DB, n int) (conns []*sql.Conn, err err
 // quoteName quotes the name of a table or column.
 func quoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// appendText appends a string as a literal.
+// Literal is a text as a literal under the default sql_mode.
+func Literal(text string) string { return string(appendText(nil, []byte(text))) }
+
+// appendText appends a text as a literal. Package syntax does the same for the server; this one is a client, and imports nothing of it.
 func appendText(dst, text []byte) []byte {
 	dst = append(dst, '\'')
 	for _, c := range text {

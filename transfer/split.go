@@ -13,6 +13,7 @@ const (
 	// statementBytesMax bounds one statement of a file.
 	statementBytesMax = 64 << 20
 	splitBufferBytes  = 256 << 10
+	delimiterBytesMax = 16
 )
 
 // statement is one statement of a file.
@@ -173,17 +174,17 @@ func (s *splitter) changesDelimiter() bool {
 }
 
 func (s *splitter) newDelimiter() error {
-	line, err := s.r.ReadString('\n')
-	if err != nil && err != io.EOF {
+	line, err := s.r.ReadSlice('\n') // which the buffer bounds
+	if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
 		return err
 	}
-	s.offset += int64(len(line))
-	s.line += strings.Count(line, "\n")
-	mark := strings.TrimSpace(line[len(delimiterWord):])
-	if mark == "" || len(mark) > 16 {
-		return fmt.Errorf("line %d: %q is no delimiter", s.line, mark)
+	mark := bytes.TrimSpace(line[len(delimiterWord):])
+	if len(mark) == 0 || len(mark) > delimiterBytesMax {
+		return fmt.Errorf("%.40q is no delimiter", mark)
 	}
-	s.delimiter = []byte(mark)
+	s.offset += int64(len(line))
+	s.line += bytes.Count(line, []byte("\n"))
+	s.delimiter = bytes.Clone(mark)
 	return nil
 }
 

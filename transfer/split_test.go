@@ -38,3 +38,28 @@ func TestSplit(t *testing.T) {
 		}
 	}
 }
+
+// endless is a file that goes on, and counts what was read of it.
+type endless struct{ read int }
+
+func (e *endless) Read(b []byte) (int, error) {
+	if e.read += len(b); e.read > 100*splitBufferBytes {
+		return 0, io.ErrUnexpectedEOF
+	}
+	for i := range b {
+		b[i] = 'x'
+	}
+	return len(b), nil
+}
+
+// TestBounded (TR3): what is no delimiter is refused before all of it is in memory.
+func TestBounded(t *testing.T) {
+	rest := &endless{}
+	_, err := newSplitter(io.MultiReader(strings.NewReader("DELIMITER "), rest)).next()
+	if err == nil || !strings.Contains(err.Error(), "is no delimiter") || len(err.Error()) > 100 {
+		t.Errorf("%.200v", err)
+	}
+	if rest.read > 2*splitBufferBytes {
+		t.Errorf("%d bytes were read", rest.read)
+	}
+}

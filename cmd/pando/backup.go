@@ -1,19 +1,15 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pandodb/pando/server"
+	"github.com/pandodb/pando/transfer"
 )
 
 // backupCommand has a running server copy its files.
@@ -26,31 +22,25 @@ func backupCommand(env []string, stdout io.Writer) *cobra.Command {
 			"directory of it. The account needs the privilege SUPER. Ctrl-C ends it, and leaves nothing.",
 		Args: cobra.ExactArgs(1),
 	}
-	login := loginFlags(command, env)
+	login := loginFlags(command, env, superAccount)
 	command.RunE = func(_ *cobra.Command, args []string) error {
 		dir, err := filepath.Abs(args[0])
 		if err != nil {
 			return fmt.Errorf("backup: %w", err)
 		}
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		ctx, stop := untilInterrupted()
 		defer stop()
 		l := login()
-		rows, err := l.Query(ctx, "ADMIN BACKUP TO "+quoted(dir))
+		_, rows, err := l.QueryRows(ctx, "ADMIN BACKUP TO "+transfer.Literal(dir))
 		if err != nil {
 			return fmt.Errorf("backup: %w", err)
 		}
-		for _, row := range rows {
-			v := strings.Split(row, "\t")
+		for _, v := range rows {
 			fmt.Fprintf(stdout, "%s holds all commits up to timestamp %s: %s files with %s bytes, %s of them copied, in %s\n", v[0], v[4], v[1], v[2], v[3], v[5])
 		}
 		return nil
 	}
 	return command
-}
-
-// quoted is a string literal under the default sql_mode.
-func quoted(s string) string {
-	return "'" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(s) + "'"
 }
 
 // restoreCommand makes a data directory of a backup.
@@ -64,7 +54,7 @@ func restoreCommand(stdout io.Writer) *cobra.Command {
 			"restored any number of times.",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := untilInterrupted()
 			defer stop()
 			server.KeepPrivate()
 			made, err := server.Restore(ctx, from, dir)

@@ -330,7 +330,7 @@ func benchTrivialCommand(stdout io.Writer) *cobra.Command {
 			return err
 		}
 		fmt.Fprintln(stdout, "trivial responder on", server.Address())
-		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+		ctx, stop := untilInterrupted()
 		defer stop()
 		context.AfterFunc(ctx, func() { _ = server.Close() })
 		if err := server.Serve(); ctx.Err() == nil {

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +28,7 @@ func checkCommand(stdout io.Writer) *cobra.Command {
 			"have parents. A line per object goes to standard output. The exit status is 0 if all is well, 2 if something is not, and 1 if it could not be checked.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := untilInterrupted()
 			defer stop()
 			faults, err := server.Check(ctx, args[0], func(object, text string) { fmt.Fprintf(stdout, "%s: %s\n", object, text) })
 			if err != nil {

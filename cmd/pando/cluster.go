@@ -1,14 +1,10 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"strconv"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -30,9 +26,9 @@ func adminCommand(env []string, stdout io.Writer, a admin) *cobra.Command {
 		a.args = cobra.NoArgs
 	}
 	command := &cobra.Command{Use: a.use, Short: a.short, Long: a.long, Args: a.args}
-	login := loginFlags(command, env)
+	login := loginFlags(command, env, superAccount)
 	command.RunE = func(command *cobra.Command, args []string) error {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		ctx, stop := untilInterrupted()
 		defer stop()
 		statement, err := a.statement(args)
 		if err != nil {
@@ -76,7 +72,7 @@ func tokenCommand(env []string, stdout io.Writer) *cobra.Command {
 	return adminCommand(env, stdout, admin{
 		use:   "token",
 		short: "Print a token that nodes join a cluster with (ADMIN TOKEN)",
-		long: "Print a token that nodes join a cluster with: pando start --join-token. It names members and the cluster's authority, and has a secret: whoever has it can\n" +
+		long: "Print a token that nodes join a cluster with: pando start --join-token-file. It names members and the cluster's authority, and has a secret: whoever has it can\n" +
 			"join. The server must have been started with --cluster-listen and promoted. The account needs the privilege SUPER.",
 		flags: func(command *cobra.Command) {
 			command.Flags().Uint64Var(&uses, "uses", 0, "how many nodes may join with it (default 8)")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,12 +28,9 @@ func playgroundCommand(env []string, stdout io.Writer) *cobra.Command {
 				return err
 			}
 			o.MemoryBytes, o.Procs = server.MachineShare()
-			o.SQL = func(ctx context.Context, port int, statement string) ([]string, error) {
+			o.SQL = func(ctx context.Context, port int, statement string) ([][]string, error) {
 				l := bench.Login{Host: "127.0.0.1", Port: port, User: "root", Password: passwordFrom(env)}
-				rows, err := l.Query(ctx, statement)
-				for i := range rows {
-					rows[i], _, _ = strings.Cut(rows[i], "\t")
-				}
+				_, rows, err := l.QueryRows(ctx, statement)
 				return rows, err
 			}
 			return playground.Run(ctx, o)

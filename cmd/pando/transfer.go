@@ -5,28 +5,17 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pandodb/pando/server"
 	"github.com/pandodb/pando/transfer"
 )
 
 // barWidth is that of the progress bar.
 const barWidth = 30
-
-// transferFlags gives a command the flags of a login.
-func transferFlags(command *cobra.Command, l *transfer.Login) {
-	flags := command.Flags()
-	flags.StringVar(&l.Host, "host", "127.0.0.1", "host of the server")
-	flags.IntVar(&l.Port, "port", 4000, "port of the server")
-	flags.StringVar(&l.Socket, "socket", "", "path of the server's unix socket, instead of host and port")
-	flags.StringVar(&l.User, "user", "root", "account")
-	flags.StringVar(&l.Password, "password", "", "its password (default the environment's PANDO_PASSWORD, which a list of processes does not show)")
-}
 
 // importCommand loads dumps.
 func importCommand(env []string, stdout, stderr io.Writer) *cobra.Command {
@@ -38,25 +27,17 @@ func importCommand(env []string, stdout, stderr io.Writer) *cobra.Command {
 			"other are loaded in parallel transactions. An import that is broken off goes on where it ended when it is started again with the same files; what is done\n" +
 			"is noted in the database pando_import of the server, which is gone at the end.",
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, paths []string) error {
-			o.Paths = paths
-			if o.Password == "" {
-				o.Password = passwordFrom(env)
-			}
-			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
-			bar := newBar(stderr)
-			o.Progress = bar.show
-			err := transfer.Import(ctx, o)
-			bar.end()
-			if err != nil {
-				return fmt.Errorf("import: %w", err)
-			}
-			fmt.Fprintln(stdout, "imported", strings.Join(paths, " "))
-			return nil
-		},
 	}
-	transferFlags(command, &o.Login)
+	login := loginFlags(command, env, "account")
+	command.RunE = func(_ *cobra.Command, paths []string) error {
+		o.Login, o.Paths = transfer.Login(login()), paths
+		err := withBar(stderr, &o.Progress, func(ctx context.Context) error { return transfer.Import(ctx, o) })
+		if err != nil {
+			return fmt.Errorf("import: %w", err)
+		}
+		fmt.Fprintln(stdout, "imported", strings.Join(paths, " "))
+		return nil
+	}
 	command.Flags().StringVar(&o.Database, "database", "", "the current database at the beginning, made if absent")
 	command.Flags().IntVar(&o.Connections, "connections", 4, "transactions at once")
 	command.Flags().BoolVar(&o.Restart, "restart", false, "forget what an import that was broken off has done")
@@ -72,29 +53,32 @@ func exportCommand(env []string, stdout, stderr io.Writer) *cobra.Command {
 		Long: "Write databases of a server of the MySQL protocol into an empty directory, as files of SQL that pando import and every client can load. All connections read the\n" +
 			"state of one moment: while they begin, FLUSH TABLES WITH READ LOCK holds writers up, for which the account needs RELOAD; with one connection it is not needed.",
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			o.Dir = args[0]
-			if o.Password == "" {
-				o.Password = passwordFrom(env)
-			}
-			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
-			bar := newBar(stderr)
-			o.Progress = bar.show
-			err := transfer.Export(ctx, o)
-			bar.end()
-			if err != nil {
-				return fmt.Errorf("export: %w", err)
-			}
-			fmt.Fprintln(stdout, "exported to", o.Dir)
-			return nil
-		},
 	}
-	transferFlags(command, &o.Login)
+	login := loginFlags(command, env, "account")
+	command.RunE = func(_ *cobra.Command, args []string) error {
+		server.KeepPrivate()
+		o.Login, o.Dir = transfer.Login(login()), args[0]
+		err := withBar(stderr, &o.Progress, func(ctx context.Context) error { return transfer.Export(ctx, o) })
+		if err != nil {
+			return fmt.Errorf("export: %w", err)
+		}
+		fmt.Fprintln(stdout, "exported to", o.Dir)
+		return nil
+	}
 	command.Flags().StringSliceVar(&o.Databases, "databases", nil, "databases to export (default all but the server's own)")
 	command.Flags().IntVar(&o.Connections, "connections", 4, "connections that read at once")
 	command.Flags().Int64Var(&o.RangeRows, "range-rows", 0, "about how many rows a file has, in tables with an integer key (default 100000)")
 	return command
+}
+
+// withBar does what takes long, and shows how far it is, until it ends or is interrupted.
+func withBar(stderr io.Writer, progress *func(file string, done, total int64), do func(context.Context) error) error {
+	ctx, stop := untilInterrupted()
+	defer stop()
+	bar := newBar(stderr)
+	*progress = bar.show
+	defer bar.end()
+	return do(ctx)
 }
 
 // bar is a progress bar, on a terminal only.
@@ -114,13 +98,15 @@ func newBar(w io.Writer) *bar {
 	return &bar{w: w}
 }
 
-// show draws how much is done. It is called by one goroutine at a time.
+// show draws how much is done. It is called by one goroutine at a time. A file that grows has more to do in the end than was counted.
 func (b *bar) show(file string, done, total int64) {
 	if b.w == nil {
 		return
 	}
-	full := int(barWidth * done / max(total, 1))
-	line := fmt.Sprintf("[%s%s] %3d%% %s", strings.Repeat("=", full), strings.Repeat(" ", barWidth-full), 100*done/max(total, 1), filepath.Base(file))
+	total = max(total, 1)
+	done = min(done, total)
+	full := int(barWidth * done / total)
+	line := fmt.Sprintf("[%s%s] %3d%% %s", strings.Repeat("=", full), strings.Repeat(" ", barWidth-full), 100*done/total, filepath.Base(file))
 	if line != b.drawn {
 		fmt.Fprintf(b.w, "\r\x1b[K%s", line)
 		b.drawn = line
