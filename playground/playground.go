@@ -31,6 +31,8 @@ const (
 	host        = "127.0.0.1"
 	stateName   = "playground.json"
 	statusBytes = 1 << 20
+	// answerMax bounds one look at a status port, so that a node that hangs does not hide that another has died.
+	answerMax = 10 * time.Second
 )
 
 // Options describe a cluster.
@@ -44,8 +46,8 @@ type Options struct {
 	MemoryBytes int64
 	Procs       int
 	HAProxy     bool
-	// SQL sends a statement to a port as root, and returns the first column of its rows.
-	SQL func(ctx context.Context, port int, statement string) ([]string, error)
+	// SQL sends a statement to a port as root, and returns its rows.
+	SQL func(ctx context.Context, port int, statement string) ([][]string, error)
 	Out io.Writer
 }
 
@@ -219,11 +221,11 @@ func (c *cluster) grow(ctx context.Context) error {
 		return fmt.Errorf("node 1 cannot become the first of a cluster: %w", err)
 	}
 	for _, n := range fresh {
-		rows, err := c.o.SQL(ctx, first.Port, "ADMIN TOKEN")
-		if err != nil || len(rows) == 0 {
+		rows, err := c.o.SQL(ctx, first.Port, "ADMIN TOKEN USES 1")
+		if err != nil {
 			return fmt.Errorf("no token to join with: %w", err)
 		}
-		if err := c.launch(n, rows[0]); err != nil {
+		if err := c.launch(n, rows[0][0]); err != nil {
 			return err
 		}
 		if err := c.await(ctx, n); err != nil {
@@ -249,10 +251,11 @@ func (c *cluster) launch(n *process, token string) error {
 	if len(others) > 0 {
 		args = append(args, "--join", strings.Join(others, ","))
 	}
+	env := os.Environ()
 	if token != "" {
-		args = append(args, "--join-token", token)
+		env = append(env, "PANDO_JOIN_TOKEN="+token) // which a list of processes does not show
 	}
-	return n.launch(c.o.Program, args, c.logPath(n.ID), c.died)
+	return n.launch(c.o.Program, args, env, c.logPath(n.ID), c.died)
 }
 
 func address(port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }
@@ -311,6 +314,8 @@ func (c *cluster) poll(ctx context.Context, what string, is func() bool) error {
 
 // get reads a page of a status port.
 func get(ctx context.Context, port int, path string) (code int, body []byte) {
+	ctx, cancel := context.WithTimeout(ctx, answerMax)
+	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address(port)+path, nil)
 	if err != nil {
 		return 0, nil

@@ -16,13 +16,14 @@ type process struct {
 }
 
 // launch starts the process, whose output goes to the end of a file, and tells died when it has ended.
-func (n *process) launch(program string, args []string, log string, died chan<- *process) error {
+func (n *process) launch(program string, args, env []string, log string, died chan<- *process) error {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = out.Close() }() // the process has its own
 	n.cmd = exec.Command(program, args...)
+	n.cmd.Env = env
 	n.cmd.Stdout, n.cmd.Stderr = out, out
 	// In a group of its own, so that Ctrl-C is the playground's to pass on; and it ends with the playground however that ends.
 	n.cmd.SysProcAttr = attributes()

@@ -2,6 +2,7 @@ package tests
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -145,6 +146,11 @@ func TestPlayground(t *testing.T) {
 	g := startGround(t, dir, "--nodes", "3", "--haproxy")
 	if len(g.Nodes) != 3 || g.Nodes[2].Port != g.Nodes[0].Port+2 {
 		t.Fatalf("playground.json has %+v", g.Nodes)
+	}
+	for _, n := range g.Nodes {
+		if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", n.PID)); err == nil && bytes.Contains(line, []byte("pando-join-")) {
+			t.Errorf("everybody on the machine can read node %d's token: %q", n.ID, line)
+		}
 	}
 	mustExec(t, g.node(1).open(""), "CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)")
 	haproxy := exec.Command(proxy, "-db", "-f", filepath.Join(dir, "haproxy.cfg"))
