@@ -121,14 +121,16 @@ type books struct {
 	wait  sync.WaitGroup
 	acked atomic.Int64
 	seed  uint64
+	base  int64 // below the ids of all transfers, and above those of earlier books
 
 	mu  sync.Mutex // guards ids
 	ids []int64    // of acknowledged transfers
 }
 
 const (
-	bookAccounts = 20
-	bookBalance  = 1000
+	bookAccounts   = 20
+	bookBalance    = 1000
+	bookClientsMax = 16 // of one startBooks
 )
 
 // startBooks makes the tables if they are not there and lets clients transfer through any node.
@@ -140,7 +142,7 @@ func (c *copies) startBooks(clients int) *books {
 	for i := range bookAccounts {
 		mustExec(c.t, db, fmt.Sprintf("INSERT IGNORE INTO bank.account VALUES (%d, %d)", i, bookBalance))
 	}
-	l := &books{c: c, stop: make(chan struct{}), seed: testkit.Seed(c.t)}
+	l := &books{c: c, stop: make(chan struct{}), seed: testkit.Seed(c.t), base: time.Now().UnixNano()}
 	var addresses []string
 	for _, n := range c.nodes {
 		addresses = append(addresses, n.mysql)
@@ -154,7 +156,6 @@ func (c *copies) startBooks(clients int) *books {
 // client transfers until stop. After an error it goes to another node.
 func (l *books) client(k int, addresses []string) {
 	rng := testkit.Rand(l.seed, uint64(k))
-	base := time.Now().UnixNano()
 	for n := int64(0); ; {
 		db, err := sql.Open("mysql", "root@tcp("+addresses[rng.IntN(len(addresses))]+")/bank?timeout=5s&readTimeout=30s")
 		if err != nil {
@@ -170,8 +171,8 @@ func (l *books) client(k int, addresses []string) {
 			default:
 			}
 			n++
-			id := base + n*16 + int64(k)
-			if err = transfer(db, id, rng); err == nil {
+			id := l.base + n*bookClientsMax + int64(k)
+			if err = transferOnce(db, id, rng); err == nil {
 				l.acked.Add(1)
 				l.mu.Lock()
 				l.ids = append(l.ids, id)
@@ -189,7 +190,7 @@ func (l *books) client(k int, addresses []string) {
 	}
 }
 
-func transfer(db *sql.DB, id int64, rng *rand.Rand) error {
+func transferOnce(db *sql.DB, id int64, rng *rand.Rand) error {
 	tx, err := db.BeginTx(context.Background(), nil)
 	if err != nil {
 		return err

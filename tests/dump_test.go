@@ -42,7 +42,7 @@ func (c client) must(input []byte, args ...string) []byte {
 	return out
 }
 
-// mysqlScript is scripts/mysql.sh if a MySQL has been unpacked, else the test is skipped.
+// mysqlScript is scripts/mysql.sh if a MySQL has been unpacked, else it is empty.
 func mysqlScript(t *testing.T) string {
 	t.Helper()
 	script, err := filepath.Abs("../scripts/mysql.sh")
@@ -50,7 +50,7 @@ func mysqlScript(t *testing.T) string {
 		t.Fatal(err)
 	}
 	if exec.Command(script, "have").Run() != nil {
-		t.Skip("no mysqldump of MySQL: scripts/mysql.sh fetch unpacks one")
+		return ""
 	}
 	return script
 }
@@ -84,6 +84,9 @@ func difference(a, b string) string {
 // the same database in Pando again, with the same rows in tables and views.
 func TestDumpsOfMySQL(t *testing.T) {
 	script := mysqlScript(t)
+	if script == "" {
+		t.Skip("no mysqldump of MySQL: scripts/mysql.sh fetch unpacks one")
+	}
 	socket := testkit.MySQL(t)
 	n := startNode(t, "")
 	pando := client{t, []string{script, "mysql", "--default-character-set=utf8mb4"}, overTCP(n)}
@@ -162,7 +165,7 @@ func TestDumpOptions(t *testing.T) {
 	if path, err := exec.LookPath("mariadb-dump"); err == nil {
 		programs["mariadb-dump"] = []string{path}
 	}
-	if script, err := filepath.Abs("../scripts/mysql.sh"); err == nil && exec.Command(script, "have").Run() == nil {
+	if script := mysqlScript(t); script != "" {
 		programs["mysqldump"] = []string{script, "mysqldump"}
 	}
 	if len(programs) == 0 {

@@ -236,7 +236,7 @@ func TestLoadLocalDrivers(t *testing.T) {
 			programs[name] = []string{path}
 		}
 	}
-	if script, err := filepath.Abs("../scripts/mysql.sh"); err == nil && exec.Command(script, "have").Run() == nil {
+	if script := mysqlScript(t); script != "" {
 		programs["MySQL's mysql"] = []string{script, "mysql"}
 	}
 	for name, program := range programs {

@@ -7,29 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
 )
-
-var failed bool
-
-func check(name string, step func() error) {
-	if err := step(); err != nil {
-		failed = true
-		fmt.Printf("not ok - %s: %s\n", name, strings.Join(strings.Fields(err.Error()), " "))
-		return
-	}
-	fmt.Println("ok - " + name)
-}
-
-func equal[T comparable](got, want T) error {
-	if got != want {
-		return fmt.Errorf("got %v, want %v", got, want)
-	}
-	return nil
-}
 
 func main() {
 	config := mysql.NewConfig()

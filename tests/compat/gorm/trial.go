@@ -32,24 +32,6 @@ type Tag struct {
 	Label string
 }
 
-var failed bool
-
-func check(name string, step func() error) {
-	if err := step(); err != nil {
-		failed = true
-		fmt.Printf("not ok - %s: %s\n", name, strings.Join(strings.Fields(err.Error()), " "))
-		return
-	}
-	fmt.Println("ok - " + name)
-}
-
-func equal[T comparable](got, want T) error {
-	if got != want {
-		return fmt.Errorf("got %v, want %v", got, want)
-	}
-	return nil
-}
-
 func main() {
 	dsn := fmt.Sprintf("%s:%s@tcp(%s:%s)/%s?parseTime=true&charset=utf8mb4", os.Getenv("DBUSER"), os.Getenv("PASSWORD"), os.Getenv("HOST"), os.Getenv("PORT"), os.Getenv("DATABASE"))
 	db, err := gorm.Open(mysql.Open(dsn), &gorm.Config{Logger: logger.Default.LogMode(logger.Silent), TranslateError: true})

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -19,18 +18,7 @@ const localesMax = 1000
 const unknownLocale = 1649
 
 // locales writes one line for each of MySQL's locales, in the order of their numbers.
-func locales(db *sql.DB, to string) error {
-	ctx := context.Background()
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	file, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriter(file)
+func locales(ctx context.Context, conn *sql.Conn, out *bufio.Writer) error {
 	fmt.Fprint(out, "# MySQL's locales in the order of their numbers, written by tests/dictionary/record. A line is the name; the months; the months, shortened;\n# the days from Sunday on; the days, shortened; and how FORMAT writes a number of ten digits with three decimals,\n# a zero byte as \\0. Parted by |.\n")
 	for n := range localesMax {
 		if _, err := conn.ExecContext(ctx, fmt.Sprintf("SET lc_time_names = %d", n)); err != nil {
@@ -46,7 +34,7 @@ func locales(db *sql.DB, to string) error {
 		}
 		fmt.Fprintln(out, line)
 	}
-	return errors.Join(out.Flush(), file.Close())
+	return nil
 }
 
 // locale describes the locale that the connection is set to.

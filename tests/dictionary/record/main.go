@@ -6,7 +6,9 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"database/sql"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -32,28 +34,42 @@ func main() {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	if err := tables(db, "infoschema/record/tables.txt"); err != nil {
-		log.Fatal(err)
-	}
-	if err := locales(db, "types/record/locales.txt"); err != nil {
-		log.Fatal(err)
-	}
-	if err := schemas(db, "tests/dictionary/testdata/schemas.txt", *answers); err != nil {
-		log.Fatal(err)
-	}
-	if err := variables(db, "session/record/variables.txt"); err != nil {
-		log.Fatal(err)
+	for _, part := range []struct {
+		to   string
+		fill func(ctx context.Context, conn *sql.Conn, out *bufio.Writer) error
+	}{
+		{"infoschema/record/tables.txt", tables}, {"types/record/locales.txt", locales},
+		{"tests/dictionary/testdata/schemas.txt", func(ctx context.Context, conn *sql.Conn, out *bufio.Writer) error {
+			return schemas(ctx, conn, out, *answers)
+		}},
+		{"session/record/variables.txt", variables},
+	} {
+		if err := record(db, part.to, part.fill); err != nil {
+			log.Fatalf("%s: %v", part.to, err)
+		}
 	}
 }
 
-func tables(db *sql.DB, to string) error {
+// record writes a file with what fill asks over one connection.
+func record(db *sql.DB, to string, fill func(ctx context.Context, conn *sql.Conn, out *bufio.Writer) error) error {
+	ctx := context.Background()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
 	file, err := os.Create(to)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(file)
+	return errors.Join(fill(ctx, conn, out), out.Flush(), file.Close())
+}
+
+// tables writes the columns of MySQL's system tables.
+func tables(ctx context.Context, conn *sql.Conn, out *bufio.Writer) error {
 	fmt.Fprint(out, "# The columns of MySQL's system tables, written by tests/dictionary/record: a table's name and kind, then for each column its name, type,\n# collation (- without one) and NULL where it may be.\n")
-	rows, err := db.Query(`SELECT c.table_schema, c.table_name, t.table_type, COALESCE(t.engine, '-'), c.column_name, c.column_type, COALESCE(c.collation_name, '-'), c.is_nullable
+	rows, err := conn.QueryContext(ctx, `SELECT c.table_schema, c.table_name, t.table_type, COALESCE(t.engine, '-'), c.column_name, c.column_type, COALESCE(c.collation_name, '-'), c.is_nullable
 		FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
 		WHERE c.table_schema IN ('information_schema', 'mysql', 'performance_schema', 'sys') ORDER BY c.table_schema, c.table_name, c.ordinal_position`)
 	if err != nil {
@@ -79,11 +95,5 @@ func tables(db *sql.DB, to string) error {
 		}
 		fmt.Fprintln(out)
 	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return file.Close()
+	return rows.Err()
 }

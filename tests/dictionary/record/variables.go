@@ -16,19 +16,8 @@ import (
 const wordsMax = 64
 
 // variables writes one line for each system variable: its name, scope, type, how it may be set, bounds, default and words.
-func variables(db *sql.DB, to string) error {
-	ctx := context.Background()
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
+func variables(ctx context.Context, conn *sql.Conn, out *bufio.Writer) error {
 	r := &variableRecorder{conn: conn, ctx: ctx}
-	file, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriter(file)
 	fmt.Fprint(out, "# MySQL's system variables, written by tests/dictionary/record. A line is the name; the scope (G global, B both, S session); the type; flags: r read-only,\n# s the session's value can't be set, h SET_VAR may set it; the least and the largest number; the default; the words of an enumeration or set. Parted by tabs.\n")
 	rows, err := conn.QueryContext(ctx, `SELECT m.variable_name, m.variable_scope, m.data_type, COALESCE(i.min_value, '0'), COALESCE(i.max_value, '0'),
 		COALESCE(s.variable_value, '') FROM performance_schema.variables_metadata m JOIN performance_schema.variables_info i USING (variable_name)
@@ -54,7 +43,7 @@ func variables(db *sql.DB, to string) error {
 		}
 		fmt.Fprintln(out, line)
 	}
-	return errors.Join(out.Flush(), file.Close())
+	return nil
 }
 
 type variableRecorder struct {
