@@ -19,7 +19,7 @@ const modulePath = "github.com/pandodb/pando"
 // vocabulary packages may be imported from anywhere: they hold words, not behaviour.
 var vocabulary = []string{"kvapi", "keys", "clock", "status", "internal/assert"}
 
-// layers is the import table of DESIGN §2, in stack order: which product packages each package may import besides the
+// layers is the import table, in stack order: which product packages each package may import besides the
 // vocabulary. Changing a row is a design decision and needs a note under docs/design, not a build fix.
 var layers = map[string][]string{
 	"cmd/pando":      {"server", "bench", "playground", "transfer"},
@@ -86,7 +86,7 @@ var layers = map[string][]string{
 	"internal/script":     {},
 }
 
-// libraryGates names the packages that alone may import a library (DESIGN §3). A prefix covers its subpackages.
+// libraryGates names the packages that alone may import a library. A prefix covers its subpackages.
 var libraryGates = map[string][]string{
 	"github.com/cockroachdb/pebble":          {"engine", "engine/wal", "internal/testkit"},
 	"go.etcd.io/raft":                        {"replica"},

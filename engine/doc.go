@@ -28,7 +28,7 @@
 //
 //  3. When SyncWait of a batch has returned nil, that batch and every batch before it in the order are durable.
 //
-//  4. A batch that was applied but not synced may be seen and may vanish. Who shows it to a client waits first (DESIGN §5).
+//  4. A batch that was applied but not synced may be seen and may vanish. Who shows it to a client waits first (ARCHITECTURE.md, invariant 2).
 //
 //  5. After a fatal error no Apply and no SyncWait returns nil. Options.Fatal has been called, and it does not return in the
 //     product: the process ends. A failed fsync must not be retried, because the kernel may have dropped the dirty pages and
@@ -82,5 +82,5 @@
 // # Absent on purpose
 //
 // Snapshots as objects: versions carry timestamps, so an iterator per statement is enough. Merge operators. Checks of what a
-// key or value means. A second directory for the WAL: promotion, splits and truncation rely on one WAL (study/distributed §1).
+// key or value means. A second directory for the WAL: promotion, splits and truncation rely on one WAL.
 package engine

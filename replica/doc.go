@@ -1,7 +1,7 @@
 // Package replica keeps regions as Raft groups: their logs, their commands, and the line in which what changes a region stands.
 //
 // Place: above engine, below store, which gives it the state of the regions (Machine) and proposes to their lines (Line). It alone
-// imports etcd's raft. The rules are study/cluster.md §2.2, §2.3, §2.7 and docs/design/0020-cluster-of-one.md.
+// imports etcd's raft. The rules are those of docs/design/0020 and 0021.
 //
 // Terms:
 //   - A group: the replicas of a region. A peer: one of them, by an id that is never used again.

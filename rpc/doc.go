@@ -42,5 +42,5 @@
 //
 // Goroutine inventory: none. Lock order: none.
 //
-// Absent on purpose: a transport, which comes with the second node. Coded is the loopback through the codec, for tests.
+// Absent on purpose: a transport: only the gateway executes SQL, and asks its own store (docs/design/0021 D1). Coded is the loopback through the codec, for tests.
 package rpc

@@ -22,7 +22,7 @@ var (
 )
 
 // Promote turns a store that is alone into the first of a cluster, under load: every region gets a log of its own, and region 0 begins
-// (docs/design/0020, study/cluster.md §2.1). Statements go on; those that meet the switch wait for its end. It is one record of the log:
+// (docs/design/0020 D10). Statements go on; those that meet the switch wait for its end. It is one record of the log:
 // before it nothing has changed, and after it the store opens as a cluster's, whatever happened in between.
 func (s *Store) Promote() error {
 	s.promoting.Lock()

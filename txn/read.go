@@ -215,7 +215,7 @@ func (t *Txn) candidatesTS() clock.Timestamp {
 // StatementConflict reports whether a lock taken in this statement, after its
 // ScanLatest, met a version newer than the candidates. The statement may have
 // missed rows that the same commit made match; exec can then RollbackStatement,
-// WaitSeen, BeginStatement and run it again, as DESIGN §5 asks.
+// WaitSeen, BeginStatement and run it again.
 func (t *Txn) StatementConflict() bool { return t.conflict }
 
 // Unlock drops the lock of a row that failed the WHERE of a READ COMMITTED
