@@ -349,12 +349,12 @@ func dynamicPort(s *Session) types.Value    { return types.Int(int64(s.node.Port
 func dynamicSocket(s *Session) types.Value  { return types.Text(s.node.Socket) }
 func dynamicDataDir(s *Session) types.Value { return types.Text(s.node.DataDir) }
 
-// NoFiles is the secure_file_priv that opens no file: NULL.
+// NoFiles is the secure_file_priv that opens no file. As in MySQL the variable shows this text, no NULL.
 const NoFiles = "NULL"
 
 func dynamicSecureFilePriv(s *Session) types.Value {
 	if s.node.Files == nil || s.node.SecureFilePriv == NoFiles {
-		return types.Null()
+		return types.Text(NoFiles)
 	}
 	return types.Text(s.node.SecureFilePriv)
 }
