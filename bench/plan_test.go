@@ -10,7 +10,7 @@ import (
 
 func TestPlansOfTheProgram(t *testing.T) {
 	names := PlanNames()
-	for _, want := range []string{"compare", "hundredfold", "fivefold", "endurance", "issue2", "load", "storm", "short", "small", "tpcc", "tpch", "reports/v1.0", "reports/v2.1", "reports/v3.0", "reports/v5.0", "reports/cloud-v6.5"} {
+	for _, want := range []string{"compare", "copies", "promoted", "hundredfold", "fivefold", "endurance", "issue2", "load", "storm", "short", "small", "tpcc", "tpch", "reports/v1.0", "reports/v2.1", "reports/v3.0", "reports/v5.0", "reports/cloud-v6.5"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("no plan %s", want)
 		}

@@ -46,10 +46,7 @@ func configurePando(t *Target, o startOptions) {
 			"--cache-size", strconv.FormatInt(o.cacheBytes, 10), "--max-connections", strconv.Itoa(o.maxConnections), "--log-level", "info"}
 	}
 	t.Settings = append([]string{"pando"}, t.public(args())...)
-	t.skip = func(name string) bool {
-		name = filepath.Base(name)
-		return name == "ballast" || strings.HasPrefix(name, "spare-wal") || strings.HasSuffix(name, ".wal") || strings.HasSuffix(name, ".log")
-	}
+	t.skip = pandoReserves
 	t.launch = func(ctx context.Context, t *Target) error {
 		found, err := t.launchAndRead(ctx, readyLine, o.binary, args()...)
 		if err == nil {
@@ -57,6 +54,12 @@ func configurePando(t *Target, o startOptions) {
 		}
 		return err
 	}
+}
+
+// pandoReserves are files that say nothing of the rows, or only until they are in the tables.
+func pandoReserves(name string) bool {
+	name = filepath.Base(name)
+	return name == "ballast" || strings.HasPrefix(name, "spare-wal") || strings.HasSuffix(name, ".wal") || strings.HasSuffix(name, ".log")
 }
 
 func configureTrivial(t *Target, o startOptions) {
@@ -156,13 +159,19 @@ func configureMariaDB(t *Target, o startOptions) error {
 // innodbArgs are the settings that MariaDB and MySQL share.
 func innodbArgs(t *Target, o startOptions, data, port string) []string {
 	args := []string{"--no-defaults", "--datadir=" + data, "--socket=" + filepath.Join(t.dir, "socket"), "--pid-file=" + filepath.Join(t.dir, "pid"),
-		"--port=" + port, "--bind-address=" + t.listen, "--skip-name-resolve", "--skip-log-bin", "--performance-schema=OFF",
-		"--innodb-flush-log-at-trx-commit=1", "--innodb-buffer-pool-size=" + strconv.FormatInt(o.cacheBytes, 10),
-		"--max-connections=" + strconv.Itoa(o.maxConnections), "--max-prepared-stmt-count=1000000"}
+		"--port=" + port, "--bind-address=" + t.listen, "--skip-log-bin"}
+	args = append(args, innodbShared(o)...)
 	if os.Getuid() == 0 {
 		args = append(args, "--user=root")
 	}
 	return args
+}
+
+// innodbShared are those that a replicated one has, too.
+func innodbShared(o startOptions) []string {
+	return []string{"--skip-name-resolve", "--performance-schema=OFF",
+		"--innodb-flush-log-at-trx-commit=1", "--innodb-buffer-pool-size=" + strconv.FormatInt(o.cacheBytes, 10),
+		"--max-connections=" + strconv.Itoa(o.maxConnections), "--max-prepared-stmt-count=1000000"}
 }
 
 // launchesAt makes a launch of a server that keeps its port.
@@ -181,15 +190,27 @@ func (t *Target) spawn(watch func(string), name string, args ...string) (*proces
 	return spawn(t.dir, t.uid, watch, words[0], words[1:]...)
 }
 
-// mysqlScript is the file of the repository that unpacks and runs a MySQL.
-const mysqlScript = "scripts/mysql.sh"
+// Files of the repository: the one unpacks and runs a MySQL, the other runs three MariaDB servers.
+const (
+	mysqlScript  = "scripts/mysql.sh"
+	galeraScript = "scripts/galera.sh"
+)
+
+// repositoryScript finds such a file in the checkout that the runner was called in.
+func repositoryScript(name string) (string, error) {
+	top := output("git", "rev-parse", "--show-toplevel")
+	path := filepath.Join(top, name)
+	if _, err := os.Stat(path); top == "" || err != nil {
+		return "", fmt.Errorf("%s is not in this directory's checkout: its server is started from one of Pando's", name)
+	}
+	return path, nil
+}
 
 // configureMySQL is for the newest MySQL that Debian packages, which mysqlScript unpacks: distributions that people run have no package.
 func configureMySQL(t *Target, o startOptions) error {
-	top := output("git", "rev-parse", "--show-toplevel")
-	script := filepath.Join(top, mysqlScript)
-	if _, err := os.Stat(script); top == "" || err != nil {
-		return fmt.Errorf("%s is not in this directory's checkout: MySQL is started from one of Pando's", mysqlScript)
+	script, err := repositoryScript(mysqlScript)
+	if err != nil {
+		return err
 	}
 	port, err := freePort()
 	if err != nil {

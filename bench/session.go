@@ -160,6 +160,14 @@ func (o *Options) check(memory int64) error {
 		return fmt.Errorf("the base %s is no target beside the subject: there are %s", o.Base, strings.Join(names[1:], ", "))
 	}
 	servers := o.Servers() - len(o.Targets)
+	for _, kind := range o.Start {
+		if kind == KindPando3 || kind == KindGalera3 {
+			servers += copies - 1
+			if kind == o.Start[0] && o.hasTwin() {
+				servers += copies - 1
+			}
+		}
+	}
 	if memory > 0 && o.Plan.CacheBytes*int64(servers) > memory {
 		return fmt.Errorf("%d servers with a cache of %s each do not fit into this machine's %s: give --cache-bytes or --scale",
 			servers, bytesText(o.Plan.CacheBytes), bytesText(memory))
@@ -240,8 +248,12 @@ func (s *session) openTargets(ctx context.Context) error {
 // durability states what a commit waits for.
 func durability(t *Target) string {
 	switch t.Kind {
-	case KindPando:
+	case KindPando, KindPando1:
 		return "sync-log=true: each commit is synced before it is acknowledged"
+	case KindPando3:
+		return "each commit is synced by two of three nodes before it is acknowledged"
+	case KindGalera3:
+		return "innodb_flush_log_at_trx_commit=1 on three nodes: each commit is synced by the one that executes it, and received by the others, before it is acknowledged"
 	case KindMariaDB, KindMySQL:
 		return "innodb_flush_log_at_trx_commit=1, doublewrite on: each commit is synced before it is acknowledged; no binary log"
 	case KindPostgres:

@@ -392,6 +392,7 @@ func TestOptionsAreCheckedFirst(t *testing.T) {
 		{Options{Start: two, Base: "mariadbb"}, 16 << 30, "the base mariadbb is no target"},
 		{Options{Start: two, Base: "pando"}, 16 << 30, "the base pando is no target"},
 		{Options{Start: two}, 6 << 30, "2 servers with a cache of 4.0 GiB each do not fit into this machine's 6.0 GiB"},
+		{Options{Start: []string{KindPando3, KindGalera3}}, 16 << 30, "6 servers with a cache of 4.0 GiB each do not fit into this machine's 16.0 GiB"},
 		{Options{Targets: []*Target{{Name: "a"}, {Name: "b"}}}, 1 << 30, ""},
 	} {
 		c.o.Plan = plan

@@ -147,7 +147,7 @@ func connectArgs(t *Target, user, database string) []string {
 	if t.driver() == "pgsql" {
 		user = t.pgUser()
 	}
-	args = append(args, prefix+"host="+t.host(), prefix+"port="+t.port(), prefix+"user="+user, prefix+"db="+database)
+	args = append(args, prefix+"host="+t.host(), prefix+"port="+t.ports(), prefix+"user="+user, prefix+"db="+database)
 	if password := t.passwordOf(user); password != "" {
 		args = append(args, prefix+"password="+password)
 	}

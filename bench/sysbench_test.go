@@ -139,6 +139,7 @@ func TestPasswordsBelongToUsers(t *testing.T) {
 func TestRedact(t *testing.T) {
 	local := &Target{Address: "127.0.0.1:4000", Password: "geheim", userPassword: "Pb1-X", dir: "/scratch/pando-bench-1/pando-2"}
 	named := &Target{Address: "db1:3306"}
+	copies := &Target{Address: "127.0.0.1:4000", nodes: []*Target{{Address: "127.0.0.1:4000"}, {Address: "127.0.0.1:4001"}}}
 	six := &Target{Address: "[::1]:4000"}
 	for _, c := range []struct {
 		target   *Target
@@ -153,6 +154,7 @@ func TestRedact(t *testing.T) {
 		{named, "lookup db1 on 10.0.0.2:53: no such host; db1, db12", "lookup $HOST on $HOST:$PORT: no such host; $HOST, db12"},
 		{six, "dial tcp [::1]:4000: refused", "dial tcp $HOST:$PORT: refused"},
 		{local, "it took 15 seconds instead of 1: the server stalled", "it took 15 seconds instead of 1: the server stalled"},
+		{copies, strings.Join(connectArgs(copies, "root", "d"), " "), "--db-driver=mysql --mysql-host=$HOST --mysql-port=$PORTS --mysql-user=root --mysql-db=d"},
 		{&Target{}, "version 10.11.19", "version 10.11.19"},
 	} {
 		if got := c.target.redact(c.in); got != c.want {

@@ -23,7 +23,10 @@ import (
 // Kinds of target.
 const (
 	KindPando    = "pando"
+	KindPando1   = "pando1" // a cluster of one
+	KindPando3   = "pando3" // three copies
 	KindMariaDB  = "mariadb"
+	KindGalera3  = "galera3" // MariaDB with three copies
 	KindMySQL    = "mysql"
 	KindPostgres = "postgres"
 	KindTrivial  = "trivial"
@@ -55,7 +58,9 @@ type Target struct {
 	dir     string // what the server stores; empty for one that the runner did not start
 	uid     uint32 // whom the server runs as, 0 for this user
 	launch  func(ctx context.Context, t *Target) error
-	skip    func(name string) bool // files that are reserved ahead
+	first   func(ctx context.Context) error // what is to be done when it answers for the first time, nil for nothing
+	nodes   []*Target                       // the servers of a replicated one, each for itself; Address is the first one's
+	skip    func(name string) bool          // files that are reserved ahead
 
 	twin         bool     // see TargetInfo
 	opened       bool     // it has been started once
@@ -72,6 +77,18 @@ func (t *Target) driver() string {
 
 func (t *Target) host() string { host, _, _ := net.SplitHostPort(t.Address); return host }
 func (t *Target) port() string { _, port, _ := net.SplitHostPort(t.Address); return port }
+
+// ports are those that sysbench spreads its clients over.
+func (t *Target) ports() string {
+	ports := []string{t.port()}
+	for _, n := range t.nodes[min(1, len(t.nodes)):] {
+		ports = append(ports, n.port())
+	}
+	return strings.Join(ports, ",")
+}
+
+// isPando says whether it is one Pando with a page of metrics.
+func (t *Target) isPando() bool { return t.Kind == KindPando || t.Kind == KindPando1 }
 
 // pgUser is whom sysbench logs in as on PostgreSQL.
 func (t *Target) pgUser() string { return "postgres" }
@@ -117,6 +134,9 @@ func (t *Target) redact(text string) string {
 	replace(t.userPassword, "$PASSWORD")
 	text = accountText.ReplaceAllString(text, "'$$USER'@'$$HOST'")
 	replace(t.Address, "$HOST:$PORT")
+	if len(t.nodes) > 0 {
+		replace(t.ports(), "$PORTS")
+	}
 	text = addressText.ReplaceAllStringFunc(text, func(found string) string {
 		if strings.Contains(strings.TrimRight(found, "0123456789"), "]:") || strings.Count(found, ":") == 1 {
 			return "$HOST:$PORT"
@@ -192,6 +212,12 @@ func newTarget(kind, root string, o startOptions) (*Target, error) {
 	switch kind {
 	case KindPando:
 		configurePando(t, o)
+	case KindPando1:
+		configurePando1(t, o)
+	case KindPando3:
+		err = configurePando3(t, o)
+	case KindGalera3:
+		err = configureGalera3(t, o)
 	case KindMariaDB:
 		err = configureMariaDB(t, o)
 	case KindMySQL:
@@ -201,7 +227,7 @@ func newTarget(kind, root string, o startOptions) (*Target, error) {
 	case KindTrivial:
 		configureTrivial(t, o)
 	default:
-		err = fmt.Errorf("cannot start %q: known are pando, mariadb, mysql, postgres and trivial", kind)
+		err = fmt.Errorf("cannot start %q: known are pando, pando1, pando3, mariadb, galera3, mysql, postgres and trivial", kind)
 	}
 	return t, err
 }
@@ -213,8 +239,13 @@ func (t *Target) open(ctx context.Context) (time.Duration, error) {
 			return 0, fmt.Errorf("start %s: %w", t.Name, err)
 		}
 	}
+	first := !t.opened
 	t.opened = true
-	return t.openOnce(ctx)
+	took, err := t.openOnce(ctx)
+	if err == nil && first && t.first != nil {
+		err = t.first(ctx)
+	}
+	return took, err
 }
 
 // welcome lets root log in from elsewhere, with a password, before the server listens there: Pando refuses to while root has none.
@@ -380,7 +411,15 @@ func (t *Target) fsyncs(ctx context.Context) int64 {
 	var n int64
 	var err error
 	switch {
-	case t.Kind == KindPando:
+	case len(t.nodes) > 0:
+		for _, node := range t.nodes {
+			of := node.fsyncs(ctx)
+			if of < 0 {
+				return -1
+			}
+			n += of
+		}
+	case t.isPando():
 		n, err = t.metric(ctx, "pando_wal_syncs_total")
 	case t.Kind == KindPostgres:
 		n, err = t.postgresSyncs(ctx)
@@ -407,8 +446,11 @@ func (t *Target) dataBytes(ctx context.Context) int64 {
 		return 0
 	}
 	size := diskUsage(t.dir, t.skip)
-	if t.Kind == KindPando {
-		if live, err := t.metric(ctx, "pando_wal_live_bytes"); err == nil {
+	for _, n := range append([]*Target{t}, t.nodes...) {
+		if !n.isPando() {
+			continue
+		}
+		if live, err := n.metric(ctx, "pando_wal_live_bytes"); err == nil {
 			size += live
 		}
 	}

@@ -47,7 +47,7 @@ func benchRunCommand(stdout, stderr io.Writer) *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVar(&f.plan, "plan", "compare", "name or file of the plan; `pando bench plans` lists the names")
-	flags.StringArrayVar(&f.start, "start", nil, "start a server in a temporary directory: pando, mariadb, mysql or postgres; the first is the subject")
+	flags.StringArrayVar(&f.start, "start", nil, "start a server in a temporary directory: pando, pando1 (a cluster of one), pando3 (three copies), mariadb, galera3, mysql or postgres; the first is the subject")
 	flags.StringArrayVar(&f.targets, "target", nil, "name=host:port[,pid=N][,driver=pgsql][,password=P] of a running server")
 	flags.BoolVar(&f.overwrite, "overwrite", false, "drop the databases sbtest and benchload, and the plan's user, where a --target holds them")
 	flags.StringVar(&f.base, "base", "", "the target that the demands speak of (default the first after the subject)")
