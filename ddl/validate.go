@@ -230,7 +230,7 @@ func checkMembers(c *ColumnSpec) error {
 // keyBytes is the size of a key part as MySQL counts it for its limit.
 func keyBytes(t *types.Type, prefix int) int64 {
 	if !t.IsStringType() {
-		return fixedBytes(t)
+		return int64(t.FixedBytes())
 	}
 	if prefix == 0 {
 		return t.MaxBytes()
@@ -241,47 +241,34 @@ func keyBytes(t *types.Type, prefix int) int64 {
 	return int64(prefix)
 }
 
-// fixedBytes is MySQL's storage size of a type that is not a string.
-func fixedBytes(t *types.Type) int64 {
-	switch t.ID {
-	case types.TypeTinyInt, types.TypeYear:
-		return 1
-	case types.TypeSmallInt:
-		return 2
-	case types.TypeMediumInt, types.TypeDate:
-		return 3
-	case types.TypeInt, types.TypeFloat:
-		return 4
-	case types.TypeDecimal:
-		return int64(t.Length)/2 + 2
-	case types.TypeBit:
-		return int64(t.Length+7) / 8
-	case types.TypeTime, types.TypeTimestamp:
-		return 4 + int64(t.Scale+1)/2
-	case types.TypeDatetime:
-		return 5 + int64(t.Scale+1)/2
-	case types.TypeEnum:
-		return 2
-	}
-	return 8
-}
-
-// checkRowSize enforces MySQL's limit on the declared row size (1118).
+// checkRowSize enforces MySQL's limit on the declared row size (1118). A row has a bit for each column that can be NULL, and one that says whether
+// it is deleted if all its columns are of fixed length.
 func checkRowSize(t *catalog.Table) error {
-	total := int64((len(t.Columns) + 7) / 8)
+	total, bits, fixed := int64(0), 0, true
 	for _, c := range t.Columns {
+		if c.Virtual() {
+			continue
+		}
+		if !c.NotNull {
+			bits++
+		}
 		switch {
-		case c.Virtual():
 		case c.Type.IsBlob() || c.Type.ID == types.TypeJSON:
 			total += 12
+			fixed = false
 		case c.Type.ID == types.TypeVarchar || c.Type.ID == types.TypeVarbinary:
 			total += c.Type.MaxBytes() + 2
+			fixed = false
 		case c.Type.IsStringType():
 			total += c.Type.MaxBytes()
 		default:
-			total += fixedBytes(&c.Type)
+			total += int64(c.Type.FixedBytes())
 		}
 	}
+	if fixed {
+		bits++
+	}
+	total += int64(bits+7) / 8
 	if total > rowBytesMax {
 		return types.Errorf(types.ErTooBigRowsize, rowBytesMax)
 	}

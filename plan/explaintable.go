@@ -384,37 +384,10 @@ func keyLength(t *catalog.Table, index *catalog.Index, parts int) string {
 	return strconv.Itoa(total)
 }
 
+// typeLength is the size of a key part with this prefix, 0 for none.
 func typeLength(t *types.Type, prefix int) int {
-	fraction := (int(max(t.Scale, 0)) + 1) / 2
-	switch t.ID {
-	case types.TypeTinyInt, types.TypeYear:
-		return 1
-	case types.TypeSmallInt:
-		return 2
-	case types.TypeMediumInt, types.TypeDate:
-		return 3
-	case types.TypeInt, types.TypeFloat:
-		return 4
-	case types.TypeBigInt, types.TypeDouble:
-		return 8
-	case types.TypeTime:
-		return 3 + fraction
-	case types.TypeTimestamp:
-		return 4 + fraction
-	case types.TypeDatetime:
-		return 5 + fraction
-	case types.TypeBit:
-		return (int(t.Length) + 7) / 8
-	case types.TypeDecimal:
-		return decimalLength(int(t.Length)-int(t.Scale)) + decimalLength(int(t.Scale))
-	case types.TypeEnum:
-		return 1 + len(t.Elems)/256
-	case types.TypeSet:
-		n := (len(t.Elems) + 7) / 8
-		if n > 4 {
-			return 8
-		}
-		return n
+	if !t.IsStringType() {
+		return t.FixedBytes()
 	}
 	chars := int(t.Length)
 	if prefix > 0 {
@@ -429,10 +402,4 @@ func typeLength(t *types.Type, prefix int) int {
 		n += 2
 	}
 	return n
-}
-
-// decimalLength is how many bytes MySQL stores so many digits in.
-func decimalLength(digits int) int {
-	rest := []int{0, 1, 1, 2, 2, 3, 3, 4, 4, 4}
-	return digits/9*4 + rest[digits%9]
 }

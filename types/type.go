@@ -251,6 +251,45 @@ func (t *Type) MaxBytes() int64 {
 	return 0
 }
 
+// FixedBytes returns what MySQL stores a value of a type in that is not a string, for its limits and what it shows of keys.
+func (t *Type) FixedBytes() int {
+	fraction := (int(max(t.Scale, 0)) + 1) / 2
+	switch t.ID {
+	case TypeTinyInt, TypeYear:
+		return 1
+	case TypeSmallInt:
+		return 2
+	case TypeMediumInt, TypeDate:
+		return 3
+	case TypeInt, TypeFloat:
+		return 4
+	case TypeTime:
+		return 3 + fraction
+	case TypeTimestamp:
+		return 4 + fraction
+	case TypeDatetime:
+		return 5 + fraction
+	case TypeBit:
+		return (int(t.Length) + 7) / 8
+	case TypeDecimal:
+		return digitBytes(int(t.Length)-int(t.Scale)) + digitBytes(int(t.Scale))
+	case TypeEnum:
+		return 1 + len(t.Elems)/256
+	case TypeSet:
+		if n := (len(t.Elems) + 7) / 8; n <= 4 {
+			return n
+		}
+	}
+	return 8
+}
+
+// digitBytes is how many bytes MySQL stores so many digits of a DECIMAL in.
+func digitBytes(digits int) int {
+	digits = max(digits, 0)
+	rest := [...]int{0, 1, 1, 2, 2, 3, 3, 4, 4}
+	return digits/9*4 + rest[digits%9]
+}
+
 // IntRange returns the smallest and largest value of an integer type.
 func (t *Type) IntRange() (lo int64, hi uint64) {
 	bits := t.intBits()
