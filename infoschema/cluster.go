@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/internal/assert"
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/privilege"
 	"github.com/pandodb/pando/types"
@@ -67,20 +68,18 @@ func clusterSources() map[string]source {
 	}
 }
 
-// ownLayout is the layout of a table that MySQL has not: "NAME type, …".
+// ownLayout is the layout of a table that the recorded server has not: "NAME type, …".
 func ownLayout(name, columns string) *layout {
 	l := &layout{schema: "information_schema", name: name, kind: "SYSTEM VIEW"}
 	for _, c := range strings.Split(columns, ",") {
-		words := strings.Fields(c)
+		name, shown, _ := strings.Cut(strings.TrimSpace(c), " ")
 		collation := ""
-		if strings.HasPrefix(words[1], "varchar") || words[1] == "text" {
+		if strings.HasPrefix(shown, "varchar") || shown == "text" {
 			collation = "utf8mb3_general_ci"
 		}
-		kind, err := parseType(words[1], collation)
-		if err != nil {
-			panic("infoschema: " + err.Error())
-		}
-		l.columns = append(l.columns, column{name: words[0], shown: words[1], collation: collation, kind: kind, nullable: true})
+		kind, err := parseType(shown, collation)
+		assert.That(err == nil, "infoschema: "+shown+" is a type")
+		l.columns = append(l.columns, column{name: name, shown: shown, collation: collation, kind: kind, nullable: true})
 	}
 	return l
 }

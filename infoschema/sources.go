@@ -160,20 +160,9 @@ func innodbSources() map[string]source {
 
 // tablespaces is the table of MySQL 8.0 that the recorded server has no more. It was always empty.
 func tablespaces() *layout {
-	l := &layout{schema: "information_schema", name: "TABLESPACES", kind: "SYSTEM VIEW"}
-	for _, c := range [][2]string{{"TABLESPACE_NAME", "varchar(64)"}, {"ENGINE", "varchar(64)"}, {"TABLESPACE_TYPE", "varchar(64)"}, {"LOGFILE_GROUP_NAME", "varchar(64)"},
-		{"EXTENT_SIZE", "bigint unsigned"}, {"AUTOEXTEND_SIZE", "bigint unsigned"}, {"MAXIMUM_SIZE", "bigint unsigned"}, {"NODEGROUP_ID", "bigint unsigned"},
-		{"TABLESPACE_COMMENT", "varchar(2048)"}} {
-		collation := ""
-		if strings.HasPrefix(c[1], "varchar") {
-			collation = "utf8mb3_general_ci"
-		}
-		kind, err := parseType(c[1], collation)
-		if err != nil {
-			panic("infoschema: " + err.Error())
-		}
-		l.columns = append(l.columns, column{name: c[0], shown: c[1], collation: collation, kind: kind, nullable: c[0] != "TABLESPACE_NAME" && c[0] != "ENGINE"})
-	}
+	l := ownLayout("TABLESPACES", `TABLESPACE_NAME varchar(64), ENGINE varchar(64), TABLESPACE_TYPE varchar(64), LOGFILE_GROUP_NAME varchar(64), EXTENT_SIZE bigint unsigned,
+		AUTOEXTEND_SIZE bigint unsigned, MAXIMUM_SIZE bigint unsigned, NODEGROUP_ID bigint unsigned, TABLESPACE_COMMENT varchar(2048)`)
+	l.columns[0].nullable, l.columns[1].nullable = false, false
 	return l
 }
 
