@@ -111,7 +111,12 @@ func (b *builder) tableRef(ref *syntax.TableRef, s *scope, verb string) (rel, []
 	b.use(table, false)
 	g := b.newGet(table, alias)
 	g.hints = ref.Hints
-	return g, padChars(b.env.Build.Ctx.SQLMode, tableColumns(table, alias, g.first)), nil
+	return g, b.columnsOf(g), nil
+}
+
+// columnsOf are the columns of a base table as the statement sees them.
+func (b *builder) columnsOf(g *get) []column {
+	return padChars(b.env.Build.Ctx.SQLMode, tableColumns(g.table, g.alias, g.first))
 }
 
 // temporarySource is a temporary table of the session, which needs no rights and no lock. As in MySQL a statement can name it once.
@@ -130,7 +135,7 @@ func (b *builder) temporarySource(t *catalog.Table, ref *syntax.TableRef, alias 
 	b.use(t, false)
 	g := b.newGet(t, alias)
 	g.hints = ref.Hints
-	return g, tableColumns(t, alias, g.first), nil
+	return g, b.columnsOf(g), nil
 }
 
 func (b *builder) newGet(t *catalog.Table, alias string) *get {
