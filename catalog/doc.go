@@ -102,6 +102,7 @@
 // # Absent on purpose
 //
 // Routines and triggers (another kind of descriptor later), temporary tables in
-// storage (temporary.go: their sessions have their descriptors), system schemas (package infoschema
-// computes them), privileges, statistics, validation of definitions (package ddl).
+// storage (temporary.go: their sessions have their descriptors), system schemas
+// (package infoschema computes them), privileges, statistics, validation of
+// definitions (package ddl).
 package catalog

@@ -20,8 +20,9 @@
 //	DROP INDEX                            job: write-only | delete-only | absent
 //	failed build                          job: delete-only | absent
 //	ALTER                                 its CREATE INDEXes up to backfill, then all else as an instant ALTER
-//	CREATE, ALTER, DROP of a temporary table  nothing: its session alone has the descriptor (temporary.go)
-//	ALTER of types, NOT NULL, primary key, generated columns name locks, close the gate, copy all rows, one commit, open
+//	ALTER of types, NOT NULL, the primary
+//	key, generated columns                name locks, close the gate, copy all rows, one commit, open
+//	any of a temporary table              nothing: its session alone has the descriptor (temporary.go)
 //
 // The last step of an ALTER is its only one that others notice: columns come, go
 // and get their names, all its indexes become public, those that it drops go,

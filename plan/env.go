@@ -73,8 +73,8 @@ const (
 	LockReadsOfAll
 )
 
-// Stored is the environment of an expression that the catalog keeps as text, or of a view. It sees no temporary tables. That text is no part of the statement's, so none of its
-// literals were lifted, whatever their positions; and it is utf8mb4, whatever the session speaks.
+// Stored is the environment of an expression that the catalog keeps as text, or of a view. It sees no temporary tables. That text is no part
+// of the statement's, so none of its literals were lifted, whatever their positions; and it is utf8mb4, whatever the session speaks.
 func (e *Env) Stored() *Env {
 	stored, build := *e, *e.Build
 	if e.Snapshot != nil { // an expression of a table's own columns needs none

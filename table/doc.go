@@ -41,8 +41,8 @@
 // A layout holds every column but virtual generated ones and the primary key
 // columns that the key gives back (types.KeyRecoverable). A stored generated
 // column is a column like any other. A virtual one is computed of the others by
-// whoever reads it (virtual.go); only index entries hold its value. A column that a row's layout lacks has the
-// column's original default.
+// whoever reads it (virtual.go); only index entries hold its value. A column that
+// a row's layout lacks has the column's original default.
 //
 // # Index value
 //
@@ -84,8 +84,9 @@
 //	F1. An entry of a foreign key's index appears only under a lock of its parent's
 //	    key, which is the unique entry referred to, or the row: so who holds that key
 //	    exclusively finds all children (Finder), and LockKept keeps it until the end.
-//	A1. (CheckCounter finds rows above their counter.) Ids are handed out in ascending order, never twice, not even after a
-//	    crash: an id is below the durable counter, or carries it along.
+//	A1. Ids are handed out in ascending order, never twice, not even after a
+//	    crash: an id is below the durable counter, or carries it along. CheckCounter
+//	    finds rows that are not.
 //	A2. A counter never wraps: past the end of the range it repeats the largest
 //	    id, for the unique key to refuse, or fails with 1467.
 //
