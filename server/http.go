@@ -51,6 +51,7 @@ func (n *Node) openHTTP() error {
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, n.ready.Load() && n.serves(), "ready", "not ready")
 	})
+	mux.HandleFunc("GET /debug/checksums", onlyLocal(n.serveChecksums))
 	mux.HandleFunc("GET /debug/pprof/", onlyLocal(pprof.Index))
 	mux.HandleFunc("GET /debug/pprof/profile", onlyLocal(pprof.Profile))
 	mux.HandleFunc("GET /debug/pprof/trace", onlyLocal(pprof.Trace))
@@ -67,7 +68,7 @@ func (n *Node) openHTTP() error {
 	return nil
 }
 
-// onlyLocal refuses clients of other machines: a profile costs the server something, and shows more of it than its figures do. A
+// onlyLocal refuses clients of other machines: a profile or the checksums cost the server something, and a profile shows more of it than its figures do. A
 // request of this machine that was made for another is refused as well: a page in a browser whose name was pointed here (its Host is
 // not ours) or that asks across sites (Origin, Sec-Fetch-Site), and what a proxy hands on.
 func onlyLocal(serve http.HandlerFunc) http.HandlerFunc {
@@ -75,11 +76,11 @@ func onlyLocal(serve http.HandlerFunc) http.HandlerFunc {
 		from, err := netip.ParseAddrPort(r.RemoteAddr)
 		switch {
 		case err != nil || !from.Addr().Unmap().IsLoopback():
-			http.Error(w, "profiles are for clients on this machine", http.StatusForbidden)
+			http.Error(w, "what is below /debug is for clients on this machine", http.StatusForbidden)
 		case !localHost(r.Host) || r.URL.IsAbs():
-			http.Error(w, "profiles are for requests to an address of loopback or to localhost", http.StatusForbidden)
+			http.Error(w, "what is below /debug is for requests to an address of loopback or to localhost", http.StatusForbidden)
 		case slices.ContainsFunc(strangersHeaders, func(name string) bool { return r.Header.Get(name) != "" }) || !sameSite(r.Header.Get("Sec-Fetch-Site")):
-			http.Error(w, "profiles are for requests that come directly", http.StatusForbidden)
+			http.Error(w, "what is below /debug is for requests that come directly", http.StatusForbidden)
 		default:
 			serve(w, r)
 		}

@@ -56,6 +56,7 @@ type Node struct {
 	failure      error         // why; written before failed is closed
 	fail         sync.Once     // guards both
 	backing      sync.Mutex    // held while a backup is made
+	checksumming sync.Mutex    // held while checksums are computed
 }
 
 // Open starts a node over a directory and returns once it serves. ctx ends the start early. The caller must Close it.

@@ -14,7 +14,7 @@ import (
 const (
 	// takeOverMax bounds the attempt to lead all regions: a node that has no copy of one, or is cut off, must not keep others from it.
 	takeOverMax = 20 * time.Second
-	// takeOverPause is how long a node that could not become the gateway, though it leads region 0, waits until it tries again.
+	// takeOverPause is how long a node that could not become the gateway, or is it no longer, waits until it tries again while it leads region 0.
 	takeOverPause = 500 * time.Millisecond
 	// sessionsEndMax is how long the sessions of a gateway that is one no longer may take to end before that is told.
 	sessionsEndMax = 10 * time.Second
@@ -32,6 +32,7 @@ func (n *Node) keepRole() {
 	for {
 		gateway, here, term, changed := n.store.Role()
 		n.handOn.cutOthers(gateway)
+		var again <-chan time.Time
 		switch {
 		case here:
 			err := n.lead(ctx)
@@ -40,9 +41,10 @@ func (n *Node) keepRole() {
 			}
 			if err != nil {
 				n.log.Warn("this node leads region 0 and could not become the gateway", "term", term, "error", err)
-				clock.Sleep(takeOverPause)
-				continue
 			}
+			// A node that was suspended together with all others has lost its lease, and nobody has been elected: it still leads, in the same
+			// term.
+			again = clock.After(takeOverPause)
 		case gateway != 0:
 			n.log.Info("clients are handed on to the gateway", "gateway", gateway, "term", term)
 		}
@@ -50,6 +52,7 @@ func (n *Node) keepRole() {
 		case <-n.stop:
 			return
 		case <-changed:
+		case <-again:
 		}
 	}
 }
