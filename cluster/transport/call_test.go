@@ -101,8 +101,8 @@ func (p *peer) waitingCalls() (numbers []uint64) {
 func TestCallsBounded(t *testing.T) {
 	c := newCluster(t, patient)
 	a, b := c.join(1, nil), c.start(2, nil)
-	proxy := newProxy(t, b.Addr().String())
-	c.place(2, proxy.address())
+	proxy := testkit.NewProxy(t, testkit.ProxyOptions{Target: b.Addr().String()})
+	c.place(2, proxy.Address())
 	b.o.Handler.(*inbox).call = func(ctx context.Context, _ uint64, kind byte, _ []byte) ([]byte, error) {
 		if kind == 1 {
 			return nil, nil
@@ -122,7 +122,7 @@ func TestCallsBounded(t *testing.T) {
 	if _, err := a.Call(ctx, 2, 1, nil); !errors.Is(err, ErrBusy) {
 		t.Errorf("one more: %v", err)
 	}
-	proxy.cut()
+	proxy.Cut(testkit.Everyone)
 	for range callsMax {
 		if err := <-errs; !errors.Is(err, ErrUnreachable) {
 			t.Fatalf("a call over a broken connection: %v", err)

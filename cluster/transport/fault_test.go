@@ -22,8 +22,8 @@ import (
 func TestReconnect(t *testing.T) {
 	c := newCluster(t, quick)
 	a, b := c.join(1, nil), c.start(2, func(o *Options) { o.Advertise = "" }) // or the proxy would be passed by
-	proxy := newProxy(t, b.Addr().String())
-	c.place(2, proxy.address())
+	proxy := testkit.NewProxy(t, testkit.ProxyOptions{Target: b.Addr().String()})
+	c.place(2, proxy.Address())
 	connected := func() bool {
 		s := a.Nodes()
 		return len(s) == 1 && s[0].Connected
@@ -39,16 +39,22 @@ func TestReconnect(t *testing.T) {
 	arrives("a message")
 	for range 3 {
 		before := a.Metrics().Reconnects.Load()
-		proxy.cut()
+		proxy.Cut(testkit.Everyone)
 		// A message that had waited for the link before may have brought the next one at once.
 		testkit.Await(t, "the cut", func() bool { return !connected() || a.Metrics().Reconnects.Load() > before })
 		arrives("a message after a cut")
 	}
-	proxy.silence(true)
-	testkit.Await(t, "that the node is given up", func() bool { return !connected() })
-	testkit.Await(t, "the log", func() bool { return a.log.has("nothing was heard of it") })
-	proxy.silence(false)
-	arrives("a message after the silence")
+	for what, silence := range map[string]func(){
+		"silence":         proxy.Silence,
+		"being not heard": func() { proxy.Hold(testkit.Way{Dialer: testkit.Everyone}) },
+		"hearing nothing": func() { proxy.Hold(testkit.Way{Dialer: testkit.Everyone, Back: true}) },
+	} {
+		silence()
+		testkit.Await(t, "that the node is given up after "+what, func() bool { return !connected() })
+		testkit.Await(t, "the log", func() bool { return a.log.has("nothing was heard of it") })
+		proxy.Heal()
+		arrives("a message after " + what)
+	}
 	testkit.Await(t, "the connection", func() bool {
 		a.Send(2, 1, []byte("0 ")) // a link that ends, as a slow machine's may, comes back when there is something to send
 		return connected()
