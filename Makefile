@@ -8,7 +8,9 @@ RACE    := ./engine/... ./mvcc ./replica ./store/... ./kv ./txn ./session ./wire
 export GO
 export GOFLAGS := $(shell $(GO) env GOFLAGS) '-modfile=$(CURDIR)/bin/pando.mod'
 
-.PHONY: pebble build run test compat race fuzz hunt bench profile lint clean
+TORTURE ?= 1h # how long make torture goes on
+
+.PHONY: pebble build run test compat race fuzz hunt torture bench profile lint clean
 
 pebble: # with its memory from package engine/offheap
 	scripts/pebble.sh
@@ -34,6 +36,9 @@ fuzz: pebble ## each fuzzer for a minute
 hunt: build ## the random tests with new seeds
 	scripts/test-programs.sh
 	scripts/hunt.sh 10
+
+torture: pebble ## a cluster of the real binary under clients that note what they see, while misfortunes happen to it: for TORTURE=1h, with seeds that it prints
+	PANDO_SEED=$${PANDO_SEED:-random} TORTURE=$(strip $(TORTURE)) CGO_ENABLED=0 $(GO) test -pgo=off ./tests -run '^TestTorture$$' -v -count=1 -timeout 0
 
 bench: build ## the interleaved comparison with MariaDB, about 40 minutes, and up to twice that where demands are missed; the report goes to bench/results
 	scripts/test-programs.sh

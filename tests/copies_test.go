@@ -65,9 +65,12 @@ type clusterStatus struct {
 	} `json:"cluster"`
 }
 
+// statusClient asks nodes that may hang.
+var statusClient = &http.Client{Timeout: 10 * time.Second}
+
 // clusterStatus reads a node's status page; ok is false while the node does not serve one.
 func (n *node) clusterStatus() (s clusterStatus, ok bool) {
-	answer, err := http.Get("http://" + n.http + "/status")
+	answer, err := statusClient.Get("http://" + n.http + "/status")
 	if err != nil {
 		return s, false
 	}
@@ -127,6 +130,9 @@ type books struct {
 	ids []int64    // of acknowledged transfers
 }
 
+// clientTimeouts are parameters of connections to nodes that may hang: whoever waits longer for an answer asks another node.
+const clientTimeouts = "timeout=5s&readTimeout=15s&writeTimeout=15s"
+
 const (
 	bookAccounts   = 20
 	bookBalance    = 1000
@@ -157,7 +163,7 @@ func (c *copies) startBooks(clients int) *books {
 func (l *books) client(k int, addresses []string) {
 	rng := testkit.Rand(l.seed, uint64(k))
 	for n := int64(0); ; {
-		db, err := sql.Open("mysql", "root@tcp("+addresses[rng.IntN(len(addresses))]+")/bank?timeout=5s&readTimeout=30s")
+		db, err := sql.Open("mysql", "root@tcp("+addresses[rng.IntN(len(addresses))]+")/bank?"+clientTimeouts)
 		if err != nil {
 			l.c.t.Error(err)
 			return

@@ -74,7 +74,10 @@ func (c *historyClient) txn(ctx context.Context) (rec check.Txn, err error) {
 		_, err = c.conn.ExecContext(ctx, "ROLLBACK")
 		return rec, err
 	}
-	_, err = c.conn.ExecContext(ctx, "COMMIT")
+	if _, err = c.conn.ExecContext(ctx, "COMMIT"); err != nil && !expected(err) {
+		rec.Outcome = check.Unknown
+		return rec, err
+	}
 	return c.end(ctx, rec, err)
 }
 

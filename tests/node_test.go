@@ -63,6 +63,7 @@ type node struct {
 	http       string
 	mu         sync.Mutex // guards log
 	log        bytes.Buffer
+	ready      chan []string // what the ready line says
 	logDrained chan struct{}
 }
 
@@ -88,17 +89,32 @@ func (n *node) start() {
 }
 
 func (n *node) tryStart() error {
-	args := append([]string{"start", "--data-dir", n.dir, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"}, n.args...)
-	n.cmd = exec.Command(binary, args...)
-	if n.enter != "" {
-		n.cmd = exec.Command("/bin/sh", append([]string{"-c", `echo $$ >"$0" && exec "$@"`, n.enter, binary}, args...)...)
+	if err := n.launch(); err != nil {
+		return err
 	}
-	n.cmd.Dir = n.dir
-	return n.run(n.cmd)
+	return n.awaitReady()
+}
+
+// launch starts the process, which may need others to be ready.
+func (n *node) launch() error {
+	args := append([]string{"start", "--data-dir", n.dir, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"}, n.args...)
+	cmd := exec.Command(binary, args...)
+	if n.enter != "" {
+		cmd = exec.Command("/bin/sh", append([]string{"-c", `echo $$ >"$0" && exec "$@"`, n.enter, binary}, args...)...)
+	}
+	cmd.Dir = n.dir
+	return n.launchAs(cmd)
 }
 
 // run starts a command that is a node and waits until it is ready.
 func (n *node) run(cmd *exec.Cmd) error {
+	if err := n.launchAs(cmd); err != nil {
+		return err
+	}
+	return n.awaitReady()
+}
+
+func (n *node) launchAs(cmd *exec.Cmd) error {
 	n.cmd = cmd
 	stderr, err := n.cmd.StderrPipe()
 	if err != nil {
@@ -107,11 +123,16 @@ func (n *node) run(cmd *exec.Cmd) error {
 	if err := n.cmd.Start(); err != nil {
 		return err
 	}
-	ready := make(chan []string, 1)
+	n.ready = make(chan []string, 1)
 	n.logDrained = make(chan struct{})
-	go n.readLog(stderr, ready, n.logDrained)
+	go n.readLog(stderr, n.ready, n.logDrained)
+	return nil
+}
+
+// awaitReady waits until the process says that it is ready.
+func (n *node) awaitReady() error {
 	select {
-	case found := <-ready:
+	case found := <-n.ready:
 		if found == nil {
 			_ = n.cmd.Wait()
 			n.cmd = nil

@@ -1,0 +1,334 @@
+package tests
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pandodb/pando/internal/testkit"
+)
+
+const (
+	// tortureFaults is how many faults a run of the torture has.
+	tortureFaults = 6
+	// pauseMin and pauseMax bound how long a process is stopped, cutMin and cutMax how long the network is torn.
+	pauseMin, pauseMax = 5 * time.Second, 30 * time.Second
+	cutMin, cutMax     = 1 * time.Second, 15 * time.Second
+)
+
+// misfortune is something that happens to a cluster under load.
+type misfortune struct {
+	name string
+	// do lets it happen and ends it. Clients are to get on after it, and meanwhile where it says so.
+	do func(x *torture)
+}
+
+// torture is one run: a cluster, clients, and what happens to them.
+type torture struct {
+	*arena
+	rng   *rand.Rand
+	books *books
+	w     *witnesses
+}
+
+// misfortunes are all of them. What happens to the gateway is the worst, and comes most often.
+var misfortunes = []misfortune{
+	{"another node than the gateway is killed", func(x *torture) { x.killed(x.other()) }},
+	{"the gateway is killed", func(x *torture) { x.killed(x.gateway()) }},
+	{"two are killed", func(x *torture) { x.killed(x.other(), x.gateway()) }},
+	{"all are killed", func(x *torture) { x.killed(x.nodes...) }},
+	{"a node is stopped and started in order", func(x *torture) {
+		n := x.any()
+		n.stop()
+		x.perhapsProgress()
+		n.start()
+	}},
+	{"the gateway stands still", func(x *torture) { x.paused(x.gateway()) }},
+	{"another node than the gateway stands still", func(x *torture) { x.paused(x.other()) }},
+	{"all stand still", func(x *torture) {
+		for _, n := range x.nodes {
+			n.pause()
+		}
+		time.Sleep(x.between(time.Second, pauseMax))
+		for _, n := range x.nodes {
+			n.resume()
+		}
+	}},
+	{"the gateway stands still while another is killed", func(x *torture) {
+		g, o := x.gateway(), x.other()
+		g.pause()
+		o.kill()
+		time.Sleep(x.between(time.Second, pauseMin))
+		g.resume()
+		o.start()
+	}},
+	{"the gateway is cut off", func(x *torture) {
+		x.isolate(x.index(x.gateway()))
+		x.cutFor(true)
+	}},
+	{"another node than the gateway is cut off", func(x *torture) {
+		x.isolate(x.index(x.other()))
+		x.cutFor(true)
+	}},
+	{"all are cut off from each other", func(x *torture) {
+		for i := range x.nodes {
+			x.isolate(i)
+		}
+		x.cutFor(false)
+	}},
+	{"the gateway is not heard", func(x *torture) { x.oneWay(x.index(x.gateway()), true) }},
+	{"the gateway hears nobody", func(x *torture) { x.oneWay(x.index(x.gateway()), false) }},
+	{"another node is not heard", func(x *torture) { x.oneWay(x.index(x.other()), true) }},
+	{"another node hears nobody", func(x *torture) { x.oneWay(x.index(x.other()), false) }},
+	{"one way between two nodes is cut", func(x *torture) {
+		g := x.index(x.gateway())
+		x.hold(g, (g+1)%len(x.nodes))
+		x.cutFor(false)
+	}},
+	{"connections break again and again", func(x *torture) {
+		for range 10 {
+			x.proxies[x.rng.IntN(len(x.proxies))].Cut(testkit.Everyone)
+			time.Sleep(x.between(0, time.Second))
+		}
+	}},
+	{"the network is slow", func(x *torture) {
+		for _, p := range x.proxies {
+			p.Slow(x.between(time.Millisecond, 200*time.Millisecond), testkit.Way{Dialer: testkit.Everyone}, testkit.Way{Dialer: testkit.Everyone, Back: true})
+		}
+		x.cutFor(false)
+	}},
+	{"the gateway is cut off, and another is killed when the network is whole again", func(x *torture) {
+		g := x.gateway()
+		x.isolate(x.index(g))
+		time.Sleep(x.between(0, cutMax))
+		x.heal()
+		time.Sleep(x.between(0, time.Second))
+		for _, n := range x.nodes {
+			if n != g && x.rng.IntN(2) == 0 {
+				x.killed(n)
+				return
+			}
+		}
+	}},
+	{"a node is lost with its disk, is removed, and an empty one joins", (*torture).replaced},
+}
+
+func (x *torture) between(least, most time.Duration) time.Duration {
+	return least + time.Duration(x.rng.Int64N(int64(most-least)))
+}
+
+func (x *torture) any() *node { return x.nodes[x.rng.IntN(len(x.nodes))] }
+
+// other is a node that is not the gateway.
+func (x *torture) other() *node {
+	g := x.index(x.gateway())
+	return x.nodes[(g+1+x.rng.IntN(len(x.nodes)-1))%len(x.nodes)]
+}
+
+// perhapsProgress waits for clients to get on, or for a moment.
+func (x *torture) perhapsProgress() {
+	if x.rng.IntN(2) == 0 {
+		x.progress()
+		return
+	}
+	time.Sleep(x.between(0, 3*time.Second))
+}
+
+// progress waits until clients of all kinds get on.
+func (x *torture) progress() {
+	x.t.Helper()
+	from := x.w.done.Load()
+	x.books.progress()
+	x.await("clients to go on", func() bool { return x.w.done.Load() > from+20 })
+}
+
+// killed kills nodes and starts them again. While there is a majority clients get on.
+func (x *torture) killed(nodes ...*node) {
+	for _, n := range nodes {
+		n.kill()
+	}
+	if len(nodes)*2 < len(x.nodes) {
+		x.perhapsProgress()
+	} else {
+		time.Sleep(x.between(0, 3*time.Second))
+	}
+	for _, n := range nodes {
+		if err := n.launch(); err != nil {
+			x.t.Fatal(err)
+		}
+	}
+	for _, n := range nodes {
+		if err := n.awaitReady(); err != nil {
+			x.t.Fatalf("%v\n%s", err, lastPart(n.logText()))
+		}
+	}
+}
+
+// paused stops a process for a while and lets it go on. Clients get on meanwhile.
+func (x *torture) paused(n *node) {
+	n.pause()
+	time.Sleep(x.between(pauseMin, pauseMax))
+	if x.rng.IntN(2) == 0 {
+		x.progress()
+	}
+	n.resume()
+}
+
+// cutFor leaves the network as it is for a while, and makes it whole.
+func (x *torture) cutFor(progress bool) {
+	time.Sleep(x.between(cutMin, cutMax))
+	if progress && x.rng.IntN(2) == 0 {
+		x.progress()
+	}
+	x.heal()
+}
+
+// oneWay cuts what a node says, or what it hears.
+func (x *torture) oneWay(i int, says bool) {
+	for j := range x.nodes {
+		switch {
+		case j == i:
+		case says:
+			x.hold(i, j)
+		default:
+			x.hold(j, i)
+		}
+	}
+	x.cutFor(true)
+}
+
+// replaced takes a node's disk away: it is removed from the cluster, and an empty one joins in its place.
+func (x *torture) replaced() {
+	x.settle() // or a majority could be lost with it
+	n := x.other()
+	s, ok := n.clusterStatus()
+	if !ok {
+		return
+	}
+	n.kill()
+	x.perhapsProgress()
+	mustExec(x.t, x.gateway().open(""), fmt.Sprintf("ADMIN NODE REMOVE %d", s.Cluster.Store))
+	if err := os.RemoveAll(n.dir); err != nil {
+		x.t.Fatal(err)
+	}
+	if err := os.Mkdir(n.dir, 0o700); err != nil {
+		x.t.Fatal(err)
+	}
+	x.join(x.index(n), x.index(x.gateway()))
+	x.settle()
+}
+
+// TestTorture lets misfortunes happen to a cluster under clients of several kinds and checks all that they saw, again and again for as long as
+// TORTURE says; each run has a seed of its own.
+func TestTorture(t *testing.T) {
+	text := os.Getenv("TORTURE")
+	if text == "" {
+		t.Skip("takes hours; make torture runs it")
+	}
+	length, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatalf("TORTURE=%q: %v", text, err)
+	}
+	seed := testkit.Seed(t)
+	counts := map[string]int{}
+	begun := time.Now()
+	for run := uint64(0); run == 0 || time.Since(begun) < length; run++ {
+		if !t.Run(fmt.Sprint(seed+run), func(t *testing.T) { tortureOnce(t, seed+run, counts) }) {
+			t.Fatalf("run %d has failed; replay with PANDO_SEED=%d TORTURE=0s go test ./tests -run '^TestTorture$'", run, seed+run)
+		}
+	}
+	for _, m := range misfortunes {
+		t.Logf("%4d times: %s", counts[m.name], m.name)
+	}
+}
+
+// tortureOnce is one run.
+func tortureOnce(t *testing.T, seed uint64, counts map[string]int) {
+	dir, err := os.MkdirTemp("", "pando-torture-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a *arena
+	t.Cleanup(func() {
+		if !t.Failed() {
+			_ = os.RemoveAll(dir) // what is left of it harms nobody
+			return
+		}
+		if a == nil {
+			return // it did not even start
+		}
+		for i, n := range a.nodes {
+			_ = os.WriteFile(filepath.Join(dir, fmt.Sprint("node", i+1, ".log")), []byte(n.logText()), 0o600)
+		}
+		t.Logf("directories and logs are kept in %s", dir)
+	})
+	rng := testkit.Rand(seed, 1)
+	a = newArena(t, 3, dir)
+	x := &torture{arena: a, rng: rng, books: a.startBooks(2)}
+	x.w = a.startWitnesses(seed, witnessLevels[rng.IntN(len(witnessLevels))])
+	x.progress()
+	for range tortureFaults {
+		m := misfortunes[rng.IntN(len(misfortunes))]
+		counts[m.name]++
+		t.Logf("%s %s", time.Now().UTC().Format(time.TimeOnly), m.name)
+		m.do(x)
+		x.progress()
+		if t.Failed() {
+			return
+		}
+	}
+	x.settle()
+	t.Logf("%s end", time.Now().UTC().Format(time.TimeOnly))
+	x.books.finish()
+	for _, fault := range x.w.finish(x.gateway().open("history")) {
+		t.Error(fault)
+	}
+	x.settle()
+	x.sameCopies()
+	x.checkTables()
+	for _, n := range x.nodes {
+		n.stop()
+		if out, err := exec.Command(binary, "check", n.dir).CombinedOutput(); err != nil {
+			t.Errorf("pando check of %s: %v\n%s", n.dir, err, out)
+		}
+	}
+}
+
+// checkTables compares every index with its table.
+func (x *torture) checkTables() {
+	db := x.gateway().open("")
+	for _, table := range []string{"bank.account", "bank.transfer", "history.indexed", "history.keyed", "history.plain", "history.list", "history.register"} {
+		var name, op, kind, text string
+		rows, err := db.Query("CHECK TABLE " + table)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		for rows.Next() {
+			if err := rows.Scan(&name, &op, &kind, &text); err != nil {
+				x.t.Fatal(err)
+			}
+			if kind != "status" || !strings.EqualFold(text, "OK") {
+				x.t.Errorf("CHECK TABLE %s: %s %s", table, kind, text)
+			}
+		}
+		rows.Close()
+	}
+}
+
+// TestMisfortunesAreNamed: the table of what a torture did counts by name.
+func TestMisfortunesAreNamed(t *testing.T) {
+	var names []string
+	for _, m := range misfortunes {
+		names = append(names, m.name)
+	}
+	slices.Sort(names)
+	if len(slices.Compact(names)) != len(misfortunes) {
+		t.Error("two have one name")
+	}
+}
