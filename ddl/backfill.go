@@ -263,7 +263,7 @@ func (b *backfiller) write(tx *txn.Txn, list []entryRef) (skipped []*entryRef, e
 				continue // its writer indexed it already
 			}
 		}
-		if err := tx.PutNew(b.key(r), b.val(r)); err != nil {
+		if err := tx.PutLikelyNew(b.key(r), b.val(r)); err != nil {
 			return nil, err
 		}
 	}

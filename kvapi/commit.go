@@ -24,10 +24,12 @@ const (
 
 // Check is what a transaction has locked or read and does not write, and relies on until it commits.
 type Check struct {
-	// Span is a key, or an interval in which no version may be above Seen.
+	// Span is a key, or an interval that was read at Seen.
 	Span Span
 	// Seen is, of a key, the timestamp of its newest version, zero if it had none.
 	Seen clock.Timestamp
+	// Kind says of an interval what may not have happened in it since, as it says of a range lock.
+	Kind RangeKind
 }
 
 // Coordinator says who decides a transaction: for how long it is taken to be alive without a word, and where it runs.

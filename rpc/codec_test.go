@@ -51,7 +51,7 @@ func samples() []Message {
 		&Prewrite{kvapi.PrewriteRequest{Region: region, Start: 4, Primary: key, OnePhase: true, Async: true, MaxCommit: 1 << 60,
 			Mutations: []kvapi.Mutation{{Key: key, Value: []byte("row"), Expect: kvapi.ExpectNotAbove, Prev: 3},
 				{Key: []byte("k2"), Value: none, Kind: kvapi.MutationDelete, Expect: kvapi.ExpectNotAbove, Prev: 9}},
-			Checks:   []kvapi.Check{{Span: kvapi.Span{Start: key}, Seen: 2}, {Span: span, Seen: 3}},
+			Checks:   []kvapi.Check{{Span: kvapi.Span{Start: key}, Seen: 2}, {Span: span, Seen: 3, Kind: kvapi.RangeWhole}},
 			Counters: []kvapi.CounterRaise{{Key: key, Value: 7}}, Secondaries: [][]byte{[]byte("k2")},
 			Coordinator: kvapi.Coordinator{TTL: 3000, Node: 1, NodeEpoch: 2}}},
 		&Finish{kvapi.FinishRequest{Region: region, Start: 4, Primary: key, Keys: [][]byte{key, []byte("k2")}, Commit: 9}},

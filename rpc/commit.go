@@ -175,14 +175,14 @@ func (*SecondariesFound) Kind() Kind { return KindSecondariesFound }
 func appendChecks(b []byte, checks []kvapi.Check) []byte {
 	b = codec.AppendUint(b, len(checks))
 	for i := range checks {
-		b = codec.AppendUint(codec.AppendSpan(b, checks[i].Span), checks[i].Seen)
+		b = append(codec.AppendUint(codec.AppendSpan(b, checks[i].Span), checks[i].Seen), byte(checks[i].Kind))
 	}
 	return b
 }
 
 func (d *decoder) checks() (checks []kvapi.Check) {
-	for range d.Count(3) {
-		checks = append(checks, kvapi.Check{Span: d.Span(), Seen: d.TS()})
+	for range d.Count(4) {
+		checks = append(checks, kvapi.Check{Span: d.Span(), Seen: d.TS(), Kind: kvapi.RangeKind(d.Byte(byte(kvapi.RangeWhole)))})
 	}
 	return checks
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/tests/inproc"
 	"github.com/pandodb/pando/types"
@@ -101,6 +102,9 @@ func TestAllocations(t *testing.T) {
 	c := allocNode(t)
 	if raceDetector {
 		t.Skip("the race detector allocates for its own purposes")
+	}
+	if testkit.Promoted() {
+		t.Skip("what is pinned is what a node alone allocates")
 	}
 	for _, h := range hotStatements() {
 		info, err := c.Prepare([]byte(h.text))

@@ -197,6 +197,14 @@ func TestForeignNoNeedlessWaits(t *testing.T) {
 
 // TestForeignAlter: a foreign key that is added while rows are written holds from the moment when it is there.
 func TestForeignAlter(t *testing.T) {
+	t.Run("alone", alterForeign)
+	t.Run("promoted", func(t *testing.T) {
+		t.Setenv("PANDO_PROMOTED", "1")
+		alterForeign(t)
+	})
+}
+
+func alterForeign(t *testing.T) {
 	seed := testkit.Seed(t)
 	node, root := inproc.OpenDatabase(t)
 	root.Must("CREATE TABLE p (id INT PRIMARY KEY)")

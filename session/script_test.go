@@ -18,7 +18,18 @@ var moments = regexp.MustCompile(`\d+-\d+-\d+ \d+:\d+:\d+`)
 
 // TestScripts runs testdata over a node in memory; the commands are described at inproc.Script. "file" and "cat" make and show files, "deadlock" shows the last deadlock, "actual" shows what executing queries did,
 // "timed" is "sql" without the times of EXPLAIN ANALYZE.
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { inproc.RunScripts(t, "testdata", scriptCommands(t)) }
+
+// TestScriptsPromoted: a cluster of one answers what the node alone does, where transactions meet each other, locks and schema changes.
+// PANDO_PROMOTED=1 has all tests run so.
+func TestScriptsPromoted(t *testing.T) {
+	t.Setenv("PANDO_PROMOTED", "1")
+	for _, name := range []string{"alter_copy", "foreign", "generated", "isolation", "kill", "lock_wait", "on_duplicate", "schema_wait", "temporary", "transaction"} {
+		t.Run(name, func(t *testing.T) { inproc.RunScript(t, "testdata/"+name+".txt", scriptCommands(t)) })
+	}
+}
+
+func scriptCommands(t *testing.T) map[string]func(*inproc.Script, *script.Block) string {
 	commands := inproc.FileCommands()
 	maps.Copy(commands, map[string]func(*inproc.Script, *script.Block) string{
 		"actual": func(s *inproc.Script, d *script.Block) string {
@@ -39,5 +50,5 @@ func TestScripts(t *testing.T) {
 			return elapsed.ReplaceAllString(s.Run(t, d), "time=…)")
 		},
 	})
-	inproc.RunScripts(t, "testdata", commands)
+	return commands
 }

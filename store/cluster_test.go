@@ -352,3 +352,43 @@ func TestClusterCollect(t *testing.T) {
 		t.Errorf("the latest: %v, %v", found, err)
 	}
 }
+
+// TestIntervalChecks: a commit that has read an interval is refused for what its kind of lock keeps off, done or under way, and for nothing else.
+func TestIntervalChecks(t *testing.T) {
+	for _, c := range []struct {
+		key       string
+		kind      kvapi.RangeKind
+		underWay  bool
+		forbidden bool
+	}{
+		{"k1", kvapi.RangeGap, false, false}, {"k1", kvapi.RangeGap, true, false},
+		{"k2", kvapi.RangeGap, false, true}, {"k2", kvapi.RangeGap, true, true},
+		{"deleted", kvapi.RangeGap, false, true}, {"deleted", kvapi.RangeGap, true, true},
+		{"k1", kvapi.RangeWhole, false, true}, {"k1", kvapi.RangeWhole, true, true}, {"k2", kvapi.RangeWhole, false, true},
+		{"z", kvapi.RangeWhole, false, false}, {"z", kvapi.RangeWhole, true, false},
+	} {
+		l := openLine(t, lineFaults{})
+		write := func(onePhase bool, kind kvapi.MutationKind, key string, checks ...kvapi.Check) error {
+			_, err := l.cluster.Do(&kvapi.PrewriteRequest{Region: l.region.Ref(), Start: l.now(t), Primary: []byte(key), OnePhase: onePhase,
+				Mutations: []kvapi.Mutation{{Key: []byte(key), Value: []byte("1"), Kind: kind}}, Checks: checks, Coordinator: kvapi.Coordinator{TTL: 60_000}})
+			return err
+		}
+		for _, key := range []string{"k1", "k3", "deleted"} {
+			if err := write(true, kvapi.MutationPut, key); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := write(true, kvapi.MutationDelete, "deleted"); err != nil {
+			t.Fatal(err)
+		}
+		seen := l.now(t)
+		if err := write(!c.underWay, kvapi.MutationPut, c.key); err != nil {
+			t.Fatal(err)
+		}
+		err := write(true, kvapi.MutationPut, "w", kvapi.Check{Span: kvapi.Span{Start: []byte("d"), End: []byte("l")}, Seen: seen, Kind: c.kind})
+		var conflict *kvapi.ConflictError
+		if errors.As(err, &conflict) != c.forbidden || err != nil && !c.forbidden {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 // InnoDB has them wait, and are forgotten with their store; the checks alone make them hold (package commit, C7).
 type relied struct {
 	at     clock.Timestamp // of the span that is being read
+	kind   kvapi.RangeKind // of its lock
 	checks []kvapi.Check
 }
 
@@ -35,7 +36,7 @@ func (c *Cluster) LockRange(o *Owner, r *kvapi.RangeLockRequest) (res kvapi.Rang
 		t.keep(o, kvapi.Span{Start: span.Start, End: span.Start})
 		return res, err
 	}
-	o.relied.at = res.TS
+	o.relied.at, o.relied.kind = res.TS, r.Kind
 	return res, nil
 }
 
@@ -48,12 +49,12 @@ func (c *Cluster) KeepRange(o *Owner, span kvapi.Span) {
 	}
 	r := &o.relied
 	if len(r.checks) < rangesMax {
-		r.checks = append(r.checks, kvapi.Check{Span: kvapi.Span{Start: bytes.Clone(span.Start), End: append([]byte{}, span.End...)}, Seen: r.at})
+		r.checks = append(r.checks, kvapi.Check{Span: kvapi.Span{Start: bytes.Clone(span.Start), End: append([]byte{}, span.End...)}, Seen: r.at, Kind: r.kind})
 		return
 	}
 	// As with the locks, what is too much becomes one with what lies between: it is refused more often than need be, and never too little.
 	last := &r.checks[len(r.checks)-1]
-	last.Seen = min(last.Seen, r.at)
+	last.Seen, last.Kind = min(last.Seen, r.at), max(last.Kind, r.kind) // whole is the stricter one
 	if bytes.Compare(span.Start, last.Span.Start) < 0 {
 		last.Span.Start = bytes.Clone(span.Start)
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 
@@ -285,20 +286,23 @@ func (st *regionState) Record(key []byte, start clock.Timestamp) (mvcc.Record, e
 }
 
 // Changed implements commit.State.
-func (st *regionState) Changed(span kvapi.Span, after, start clock.Timestamp) ([]byte, error) {
+func (st *regionState) Changed(c *kvapi.Check, start clock.Timestamp) ([]byte, error) {
+	span := c.Span
 	for key := range st.r.busy {
 		if span.Contains([]byte(key)) {
 			return nil, errBusy
 		}
 	}
-	if key, l := st.pending.lockedIn(span, start); l != nil {
-		return []byte(key), nil
+	for _, key := range st.pending.lockedIn(span, start) {
+		if forbidden, err := st.forbids(c, []byte(key)); err != nil || forbidden {
+			return []byte(key), err
+		}
 	}
 	upper := keys.SpaceEnd(nil, keys.SpaceVersion)
 	if len(span.End) > 0 {
 		upper = keys.VersionPrefix(nil, span.End)
 	}
-	it, err := st.c.s.engine.NewIter(engine.IterOptions{Lower: keys.VersionPrefix(nil, span.Start), Upper: upper, MinTS: after + 1, MaxTS: clock.MaxTimestamp})
+	it, err := st.c.s.engine.NewIter(engine.IterOptions{Lower: keys.VersionPrefix(nil, span.Start), Upper: upper, MinTS: c.Seen + 1, MaxTS: clock.MaxTimestamp})
 	if err != nil {
 		return nil, st.c.s.readError(err)
 	}
@@ -308,14 +312,35 @@ func (st *regionState) Changed(span kvapi.Span, after, start clock.Timestamp) ([
 		if !is {
 			return nil, corrupt("key of a version")
 		}
-		if ts > after {
-			return append([]byte(nil), key...), nil
+		if ts <= c.Seen {
+			continue
+		}
+		key = bytes.Clone(key)
+		if forbidden, err := st.forbids(c, key); err != nil || forbidden {
+			return key, err
 		}
 	}
 	if err := it.Error(); err != nil {
 		return nil, st.c.s.readError(err)
 	}
 	return nil, nil
+}
+
+// forbids reports whether a check of an interval forbids that a key of it changes. One of a gap does where there was none when it was read: who
+// has read the others has locked what they lead to, or does not rely on it.
+func (st *regionState) forbids(c *kvapi.Check, key []byte) (bool, error) {
+	if c.Kind != kvapi.RangeGap {
+		return true, nil
+	}
+	it, err := st.iter()
+	if err != nil {
+		return false, err
+	}
+	v, found, err := mvcc.Read(it, key, c.Seen)
+	if err != nil {
+		return false, st.c.s.readError(err)
+	}
+	return !found || v.Tombstone, nil
 }
 
 // Floor implements commit.State.

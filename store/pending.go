@@ -275,10 +275,10 @@ func (p *pending) forget(o *obstacle) {
 	}
 }
 
-// lockedIn returns a locked key of a span that another transaction than own has, and its lock.
-func (p *pending) lockedIn(s kvapi.Span, own clock.Timestamp) (key string, l *heldRow) {
+// lockedIn returns the keys of a span that other transactions than own have locked.
+func (p *pending) lockedIn(s kvapi.Span, own clock.Timestamp) (locked []string) {
 	if p.all.Load() == 0 {
-		return "", nil
+		return nil
 	}
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -287,11 +287,11 @@ func (p *pending) lockedIn(s kvapi.Span, own clock.Timestamp) (key string, l *he
 			return false
 		}
 		if held.Start != own {
-			key, l = k, held
+			locked = append(locked, k)
 		}
-		return l == nil
+		return true
 	})
-	return key, l
+	return locked
 }
 
 // locksBelow returns what others may know of at most limit locks whose transactions began at or below ts.

@@ -258,14 +258,9 @@ func (s *Store) Relied(o *Owner, mutations []kvapi.Mutation) (checks []kvapi.Che
 	written := 0
 	for i := range mutations {
 		m := &mutations[i]
-		switch h := o.find(s.locks.hash(m.Key), m.Key); {
-		case h != nil && h.read:
+		if h := o.find(s.locks.hash(m.Key), m.Key); h != nil && h.read {
 			m.Expect, m.Prev = kvapi.ExpectNotAbove, h.version.TS
 			written++
-		case m.Shadow == kvapi.ShadowNone:
-			m.Expect = kvapi.ExpectAbsent
-		default:
-			m.Expect = kvapi.ExpectAnything
 		}
 	}
 	checks = append(checks, o.relied.checks...)

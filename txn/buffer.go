@@ -29,6 +29,7 @@ type entry struct {
 	key, value []byte
 	kind       kvapi.MutationKind
 	shadow     kvapi.Shadow
+	expect     kvapi.Expect
 	// undoAt is the index of the newest undo record of this key. A write since
 	// the last mark needs no second record.
 	undoAt int
@@ -105,16 +106,16 @@ func (b *buffer) get(key []byte) *entry {
 }
 
 // put buffers a value for key.
-func (b *buffer) put(key, value []byte, shadow kvapi.Shadow) error {
-	return b.write(key, value, kvapi.MutationPut, shadow)
+func (b *buffer) put(key, value []byte, shadow kvapi.Shadow, expect kvapi.Expect) error {
+	return b.write(key, value, kvapi.MutationPut, shadow, expect)
 }
 
 // delete buffers a delete marker for key.
 func (b *buffer) delete(key []byte) error {
-	return b.write(key, nil, kvapi.MutationDelete, kvapi.ShadowUnknown)
+	return b.write(key, nil, kvapi.MutationDelete, kvapi.ShadowUnknown, kvapi.ExpectAnything)
 }
 
-func (b *buffer) write(key, value []byte, kind kvapi.MutationKind, shadow kvapi.Shadow) error {
+func (b *buffer) write(key, value []byte, kind kvapi.MutationKind, shadow kvapi.Shadow, expect kvapi.Expect) error {
 	if len(key)+len(value) > b.entryBytesMax {
 		return kvapi.ErrTxnTooLarge
 	}
@@ -126,7 +127,7 @@ func (b *buffer) write(key, value []byte, kind kvapi.MutationKind, shadow kvapi.
 		e = b.newEntry()
 		e.key = b.arena.copy(key)
 		e.value = b.arena.copy(value)
-		e.kind, e.shadow = kind, shadow
+		e.kind, e.shadow, e.expect = kind, shadow, expect
 		e.undoAt = len(b.undos)
 		b.undos = append(b.undos, undo{e: e})
 		b.insert(e)
@@ -267,7 +268,7 @@ func (b *buffer) mutations(dst []kvapi.Mutation) []kvapi.Mutation {
 }
 
 func (e *entry) mutation() kvapi.Mutation {
-	return kvapi.Mutation{Key: e.key, Value: e.value, Kind: e.kind, Shadow: e.shadow}
+	return kvapi.Mutation{Key: e.key, Value: e.value, Kind: e.kind, Shadow: e.shadow, Expect: e.expect}
 }
 
 // reset empties the buffer for its next transaction.

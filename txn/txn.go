@@ -199,13 +199,22 @@ func (t *Txn) Put(key, value []byte) error {
 			return err
 		}
 	}
-	return t.buf.put(key, value, kvapi.ShadowUnknown)
+	return t.buf.put(key, value, kvapi.ShadowUnknown, kvapi.ExpectAnything)
 }
 
 // PutNew is Put for a key that the caller knows to have no live version, such
 // as a non-unique index entry of a new row: the garbage collector then need not
-// look. A wrong claim leaks the old version until the next full collection.
-func (t *Txn) PutNew(key, value []byte) error {
+// look. A wrong claim leaks the old version until the next full collection,
+// and a cluster refuses the commit.
+func (t *Txn) PutNew(key, value []byte) error { return t.putNew(key, value, kvapi.ExpectAbsent) }
+
+// PutLikelyNew is PutNew for a claim that may be wrong, where the version below
+// is then as good as this one: an index entry that its row's writer has made.
+func (t *Txn) PutLikelyNew(key, value []byte) error {
+	return t.putNew(key, value, kvapi.ExpectAnything)
+}
+
+func (t *Txn) putNew(key, value []byte, expect kvapi.Expect) error {
 	if err := t.writable(); err != nil {
 		return err
 	}
@@ -214,7 +223,7 @@ func (t *Txn) PutNew(key, value []byte) error {
 			return err
 		}
 	}
-	return t.buf.put(key, value, kvapi.ShadowNone)
+	return t.buf.put(key, value, kvapi.ShadowNone, expect)
 }
 
 // Delete buffers a deletion. The key is copied.

@@ -28,17 +28,23 @@ func Run(t *testing.T, dir string, open func(t *testing.T) Commands) {
 		if strings.Contains(path, "/testdata/fuzz/") || strings.HasPrefix(path, "testdata/fuzz/") {
 			return // inputs that fuzzing has found
 		}
-		commands := open(t)
-		datadriven.RunTest(t, path, func(t *testing.T, b *Block) string {
-			run := commands[b.Cmd]
-			if run == nil {
-				run = commands[Any]
-			}
-			if run == nil {
-				t.Fatalf("%s: unknown command %s", b.Pos, b.Cmd)
-			}
-			return run(t, b)
-		})
+		RunFile(t, path, open)
+	})
+}
+
+// RunFile runs one script.
+func RunFile(t *testing.T, path string, open func(t *testing.T) Commands) {
+	t.Helper()
+	commands := open(t)
+	datadriven.RunTest(t, path, func(t *testing.T, b *Block) string {
+		run := commands[b.Cmd]
+		if run == nil {
+			run = commands[Any]
+		}
+		if run == nil {
+			t.Fatalf("%s: unknown command %s", b.Pos, b.Cmd)
+		}
+		return run(t, b)
 	})
 }
 

@@ -37,6 +37,9 @@ func Seed(t testing.TB) uint64 {
 // Rand returns a generator for the seed and a stream number, so that concurrent workers of one test draw independently.
 func Rand(seed, stream uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, stream)) }
 
+// Promoted tells whether nodes of tests are to be clusters of one instead of alone: PANDO_PROMOTED=1.
+func Promoted() bool { return os.Getenv("PANDO_PROMOTED") == "1" }
+
 // SlowTests tells whether tests may take minutes: PANDO_SLOW=1.
 func SlowTests() bool { return os.Getenv("PANDO_SLOW") == "1" }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/kv"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/plan"
@@ -93,6 +94,11 @@ func open(tb testing.TB, o Options) (*Node, error) {
 	}
 	if n.store, err = store.Open(store.Options{Engine: n.engine}); err != nil {
 		return nil, err
+	}
+	if testkit.Promoted() && n.store.Cluster() == nil {
+		if err := n.store.Promote(); err != nil {
+			return nil, err
+		}
 	}
 	txns := txn.NewManager(kv.New(rpc.Loopback(n.store)), o.Txns)
 	schema, err := catalog.Open(txns)

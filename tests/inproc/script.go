@@ -352,10 +352,19 @@ func arguments(c *Conn, words []string) []types.Value {
 
 // RunScripts runs every script of a directory, each with a node of its own.
 func RunScripts(t *testing.T, dir string, extra map[string]func(*Script, *script.Block) string) {
-	script.Run(t, dir, func(t *testing.T) script.Commands {
+	script.Run(t, dir, opener(extra))
+}
+
+// RunScript runs one script.
+func RunScript(t *testing.T, path string, extra map[string]func(*Script, *script.Block) string) {
+	script.RunFile(t, path, opener(extra))
+}
+
+func opener(extra map[string]func(*Script, *script.Block) string) func(t *testing.T) script.Commands {
+	return func(t *testing.T) script.Commands {
 		s := NewScript(t, Options{})
 		s.Extra = extra
 		t.Cleanup(s.Close)
 		return script.Commands{script.Any: s.Run}
-	})
+	}
 }

@@ -12,7 +12,8 @@
 //   - An orphan is a transaction whose locks are there and whose coordinator is taken for dead. It may be alive.
 //   - A marker is a record that a transaction is rolled back at a key: it refuses a prewrite that comes late.
 //   - A change is what an evaluation adds to the region's log; Stamped ones get the timestamp of their entry.
-//   - A check is a key or span that was read and locked, and not written.
+//   - A check is a key or span that was read and locked, and not written. That of a span forbids what its range lock kept others from: of a
+//     gap that keys come, and of the whole any change.
 //
 // # Paths
 //

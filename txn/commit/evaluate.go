@@ -23,8 +23,9 @@ type State interface {
 	CommitOf(key []byte, start clock.Timestamp) (clock.Timestamp, error)
 	// Record returns what became of the transaction that began at start, at key.
 	Record(key []byte, start clock.Timestamp) (mvcc.Record, error)
-	// Changed returns a key of the span that has a version above after, or a lock of another transaction than start; nil if none has.
-	Changed(span kvapi.Span, after, start clock.Timestamp) ([]byte, error)
+	// Changed returns a key of an interval in which something has happened since that the check forbids, or that another transaction than
+	// start may be about to do, by its lock; nil if there is none.
+	Changed(c *kvapi.Check, start clock.Timestamp) ([]byte, error)
 	// Floor is the timestamp at and below which records may be gone. Transactions that began there are refused.
 	Floor() clock.Timestamp
 }
@@ -176,7 +177,7 @@ func checks(st State, checks []kvapi.Check, start clock.Timestamp) error {
 	for i := range checks {
 		c := &checks[i]
 		if !c.Span.IsPoint() {
-			key, err := st.Changed(c.Span, c.Seen, start)
+			key, err := st.Changed(c, start)
 			if err == nil && key != nil {
 				err = &kvapi.ConflictError{Key: bytes.Clone(key)}
 			}

@@ -458,16 +458,16 @@ func (s simState) Record(key []byte, start clock.Timestamp) (mvcc.Record, error)
 	return s.w.records[recordKey(key, start)], nil
 }
 
-func (s simState) Changed(span kvapi.Span, after, start clock.Timestamp) ([]byte, error) {
+func (s simState) Changed(c *kvapi.Check, start clock.Timestamp) ([]byte, error) {
 	for i := range simKeys {
 		key := []byte(simKey(i))
-		if !span.Contains(key) {
+		if !c.Span.Contains(key) {
 			continue
 		}
 		if l := s.w.locks[string(key)]; l != nil && l.Start != start {
 			return key, nil
 		}
-		if vs := s.w.versions[string(key)]; len(vs) > 0 && vs[0].ts > after {
+		if vs := s.w.versions[string(key)]; len(vs) > 0 && vs[0].ts > c.Seen {
 			return key, nil
 		}
 	}
