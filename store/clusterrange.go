@@ -79,6 +79,12 @@ func (s *Store) AwaitRanges(o *Owner, r *kvapi.CommitRequest) error {
 	if !s.locks.ranges.on.Load() {
 		return nil
 	}
+	// A gap does not keep off what changes keys that are there, which the owner knows of those that it has locked.
+	for i := range r.Mutations {
+		if m := &r.Mutations[i]; m.Shadow == kvapi.ShadowUnknown {
+			o.shadow(s.locks.hash(m.Key), m)
+		}
+	}
 	var checked uint64
 	return s.awaitCommit(o, r, &checked)
 }

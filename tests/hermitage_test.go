@@ -79,6 +79,14 @@ var isolationLevels = []struct {
 
 // TestHermitage: which anomalies happen at which level, over the wire, is what docs/transactions.md says.
 func TestHermitage(t *testing.T) {
+	t.Run("alone", hermitage)
+	t.Run("promoted", func(t *testing.T) {
+		t.Setenv("PANDO_PROMOTED", "1")
+		hermitage(t)
+	})
+}
+
+func hermitage(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "docs", "transactions.md"))
 	if err != nil {
 		t.Fatal(err)
