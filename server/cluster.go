@@ -204,7 +204,7 @@ func (n *Node) openTransport(m *membership) error {
 	}
 	oldest, newest := store.Versions()
 	t, err := transport.Listen(transport.Options{
-		Listener: n.cluster.listener, Cluster: m.Cluster, Node: m.Node, Incarnation: n.store.Incarnation(), Oldest: oldest, Newest: newest,
+		Listener: n.cluster.listener, Cluster: m.Cluster, Node: m.Node, Incarnation: n.store.Incarnation, Oldest: oldest, Newest: newest,
 		Certificate: certificate, Authority: authority, Advertise: n.advertised(), Hints: n.options.joinAddresses(),
 		Addresses: n.cluster.desk.Address, Admit: n.cluster.desk.Admit, Join: n.cluster.desk.Join,
 		Handler: (*receiver)(n), Fatal: n.end, Logger: n.log,

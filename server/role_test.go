@@ -35,6 +35,26 @@ func TestLeaseLostAlone(t *testing.T) {
 	if _, here, now, _ := n.store.Role(); !here || now != term {
 		t.Errorf("it leads: %t, term %d, not %d: this test has not shown anything", here, now, term)
 	}
+	// It is a higher incarnation now, and others who know that hear it.
+	token, err := n.newToken(1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := clusterOptions(t.TempDir())
+	o.Join, o.JoinToken = n.advertised(), token.Text
+	second, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := second.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	testkit.Await(t, "the copies of a node that joins", func() bool {
+		st := second.store.MetaStatus()
+		return st != nil && len(st.Region.Peers) == 2 && n.serves()
+	})
 }
 
 // TestChecksums: the status port tells a checksum of each copy with its index, the same as long as that is the same; a node that is alone has no copies.

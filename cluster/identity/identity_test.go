@@ -83,7 +83,7 @@ func open(t testing.TB, r *regionZero, l net.Listener, id uint64, seed, certific
 	}
 	cluster := uint64(0)
 	r.view(func(s *meta.State) { cluster = s.Authority().Cluster })
-	m.transport, err = transport.Listen(transport.Options{Listener: l, Cluster: cluster, Node: id, Incarnation: 1, Oldest: 1, Newest: 1, Certificate: pair, Authority: root,
+	m.transport, err = transport.Listen(transport.Options{Listener: l, Cluster: cluster, Node: id, Incarnation: func() uint64 { return 1 }, Oldest: 1, Newest: 1, Certificate: pair, Authority: root,
 		Advertise: m.address(), Addresses: m.Address, Admit: m.Admit, Handler: m, Join: m.Join})
 	if err != nil {
 		t.Fatal(err)

@@ -117,7 +117,7 @@ func (t *Transport) receive(raw net.Conn, known func()) {
 	if h == nil {
 		return // it said nothing
 	}
-	w := &welcome{cluster: t.o.Cluster, node: t.o.Node, incarnation: t.o.Incarnation, life: t.life, version: min(t.o.Newest, h.newest), address: t.o.Advertise}
+	w := &welcome{cluster: t.o.Cluster, node: t.o.Node, incarnation: t.o.Incarnation(), life: t.life, version: min(t.o.Newest, h.newest), address: t.o.Advertise}
 	if refused == nil && !t.room(h.purpose) {
 		refused = refuse(RefusedBusy, "too many connections of this kind")
 	} else if refused == nil {

@@ -74,7 +74,7 @@ func (t *Transport) greet(c *tls.Conn, node uint64, h hello) (*welcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.cluster, h.from, h.to, h.incarnation, h.life = t.o.Cluster, t.o.Node, node, t.o.Incarnation, t.life
+	h.cluster, h.from, h.to, h.incarnation, h.life = t.o.Cluster, t.o.Node, node, t.o.Incarnation(), t.life
 	h.oldest, h.newest, h.address = t.o.Oldest, t.o.Newest, t.o.Advertise
 	_, writeErr := c.Write(appendFrame(nil, kindHello, h.append(nil), nil))
 	k, payload, err := readFrame(c, helloBytesMax) // also if that failed: an alert says why

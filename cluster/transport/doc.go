@@ -4,7 +4,7 @@
 // Place: beside the stack, below server, which gives it the certificates of package cluster/identity and the Handler. docs/design/0021 D7.
 //
 // Terms:
-//   - A node is named by its number, which its certificate states. An incarnation counts the openings of its store; a life is a number that
+//   - A node is named by its number, which its certificate states. An incarnation counts the openings of its store, and how often that became the gateway again; a life is a number that
 //     each Transport draws, so that two copies of one directory can be told apart though they count alike.
 //   - A link is a connection that both sides keep alive: one for raft messages and one for calls, each for one direction. A stream is a
 //     connection of its own: a snapshot, or a client.
@@ -21,6 +21,8 @@
 //	N5. A node that was told that it is a twin neither sends nor takes raft messages until the one that told it takes it back.
 //	N6. A snapshot counts as received only if the receiver has said so.
 //	N7. A node that is no member (Options.Admit) is refused, and one that ceases to be is cut off within a ping.
+//	N8. A node that names a lower incarnation than is known of it is refused as an older copy of its directory, and cut off within a ping. One whose
+//	    incarnation has grown meanwhile is cut off as well, and names the new one when it connects again.
 //
 // # Connections
 //

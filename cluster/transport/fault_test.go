@@ -10,6 +10,7 @@ import (
 	"net"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -194,7 +195,7 @@ func TestTwin(t *testing.T) {
 	if err := second.Close(); err != nil {
 		t.Error(err)
 	}
-	old := c.start(2, func(o *Options) { o.Incarnation = 0 })
+	old := c.start(2, func(o *Options) { o.Incarnation = func() uint64 { return 0 } })
 	testkit.Await(t, "the sentence about an older copy", func() bool {
 		old.Send(1, 1, []byte("2 old"))
 		return a.log.has("an older copy of the directory") && old.log.has("an older copy of the directory")
@@ -205,6 +206,39 @@ func TestTwin(t *testing.T) {
 	if _, err := again.Contact(background(t), a.Addr().String()); err == nil || !strings.Contains(err.Error(), "copied and started twice") {
 		t.Error(err)
 	}
+}
+
+// TestIncarnationGrows: a node whose incarnation has grown while it runs, and of which others know that, is heard as before. It is what a node does that
+// becomes the gateway again.
+func TestIncarnationGrows(t *testing.T) {
+	c := newCluster(t, patient)
+	var named, known atomic.Uint64
+	named.Store(1)
+	admit := func(_, incarnation uint64) error {
+		if least := known.Load(); incarnation < least {
+			return fmt.Errorf("%d openings, not %d", incarnation, least)
+		}
+		return nil
+	}
+	a, b := c.join(1, func(o *Options) { o.Incarnation = named.Load }), c.join(2, func(o *Options) { o.Incarnation, o.Admit = named.Load, admit })
+	hears := func(what string, incarnation uint64) {
+		t.Helper()
+		testkit.Await(t, what, func() bool {
+			before := len(b.in.got())
+			a.Send(2, 1, []byte("0 "))
+			there := b.Nodes()
+			return len(b.in.got()) > before && len(there) == 1 && there[0].Incarnation == incarnation
+		})
+	}
+	hears("a message", 1)
+	named.Store(2) // first, as a store does
+	known.Store(2)
+	hears("a message of the next incarnation", 2)
+	known.Store(3)
+	testkit.Await(t, "the refusal of an older copy", func() bool {
+		a.Send(2, 1, []byte("0 "))
+		return a.log.has("2 openings, not 3")
+	})
 }
 
 // TestMoved: nodes that have all moved find each other by one hint, and a node that moves alone is found where it says that it is.
@@ -239,7 +273,7 @@ func TestMoved(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Error(err)
 	}
-	moved := c.start(2, func(o *Options) { hint(o); o.Incarnation = 2 })
+	moved := c.start(2, func(o *Options) { hint(o); o.Incarnation = func() uint64 { return 2 } })
 	testkit.Await(t, "a message to its new place", func() bool {
 		d.Send(2, 1, []byte("0 "))
 		a.Send(2, 1, []byte("0 "))

@@ -74,8 +74,10 @@ type Handler interface {
 type Options struct {
 	// Listener accepts other nodes; the Transport closes it.
 	Listener net.Listener
-	// Cluster and Node say who this is, Incarnation how often its store was opened.
-	Cluster, Node, Incarnation uint64
+	// Cluster and Node say who this is.
+	Cluster, Node uint64
+	// Incarnation counts the openings of the node's store, and grows while it is open, too: whoever knows a higher one refuses the node (N8).
+	Incarnation func() uint64
 	// Oldest and Newest are the cluster versions that this program knows.
 	Oldest, Newest uint64
 	// Certificate is the node's with the authority's behind it, and Authority is the latter.
@@ -112,7 +114,7 @@ func (o *Options) validate() error {
 	check(o.Cluster != 0 && o.Node != 0, "no cluster or no node")
 	check(o.Oldest <= o.Newest, "oldest is above newest")
 	check(len(o.Certificate.Certificate) > 0 && o.Authority != nil, "no certificate or no authority")
-	check(o.Addresses != nil && o.Handler != nil, "no addresses or no handler")
+	check(o.Addresses != nil && o.Handler != nil && o.Incarnation != nil, "no addresses, no handler or no incarnation")
 	check(len(o.Advertise) <= addressBytesMax, "the advertised address is too long")
 	return errors.Join(faults...)
 }

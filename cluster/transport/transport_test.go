@@ -183,7 +183,7 @@ func (c *cluster) start(id uint64, change func(*Options)) *node {
 	}
 	n := &node{in: &inbox{}, log: &logged{}}
 	d := c.delays
-	o := Options{Listener: listener, Cluster: testCluster, Node: id, Incarnation: 1, Oldest: 1, Newest: 1, Certificate: c.authority.node(c.t, id),
+	o := Options{Listener: listener, Cluster: testCluster, Node: id, Incarnation: func() uint64 { return 1 }, Oldest: 1, Newest: 1, Certificate: c.authority.node(c.t, id),
 		Authority: c.authority.cert, Advertise: listener.Addr().String(), Addresses: c.address, Handler: n.in,
 		Logger: slog.New(slog.NewTextHandler(n.log, &slog.HandlerOptions{Level: slog.LevelDebug})), delays: &d}
 	if change != nil {
