@@ -2,6 +2,7 @@ package tests
 
 import (
 	"bytes"
+	"database/sql"
 	"fmt"
 	"os"
 	"os/exec"
@@ -133,9 +134,23 @@ func TestImportResumes(t *testing.T) {
 	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"import", file, "--connections", "2", "--host", n.host(), "--port", n.port()}
+	n.importKilled(db, "r", inserts*perInsert, "import", file, "--connections", "2")
+	bad := filepath.Join(t.TempDir(), "bad.sql")
+	if err := os.WriteFile(bad, []byte("SELECT 1;\n\nINSERT INTO r.nope VALUES (1);\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := n.pandoTool("import", bad); err == nil || !strings.Contains(string(out), "bad.sql:3: Error 1146") {
+		t.Errorf("a bad statement: %v %s", err, out)
+	}
+}
+
+// importKilled kills an import into a table t, of a number of rows with different ids, three times before it lets it end; each row is there once.
+func (n *node) importKilled(db *sql.DB, database string, want int, args ...string) {
+	t := n.t
+	t.Helper()
+	args = append(args, "--host", n.host(), "--port", n.port())
 	count := func() (rows int) {
-		_ = db.QueryRow("SELECT COUNT(*) FROM r.t").Scan(&rows) // none before there is a table
+		_ = db.QueryRow("SELECT COUNT(*) FROM " + database + ".t").Scan(&rows) // none before there is a table
 		return rows
 	}
 	for round := range 3 {
@@ -156,19 +171,12 @@ func TestImportResumes(t *testing.T) {
 		_ = cmd.Process.Kill() // it may have ended
 		<-ended
 	}
-	if rows := count(); rows < inserts*perInsert {
+	if rows := count(); rows < want {
 		if out, err := exec.Command(binary, args...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
-	if rows, ids := count(), queryInt(t, db, "SELECT COUNT(DISTINCT id) FROM r.t"); rows != inserts*perInsert || ids != inserts*perInsert {
-		t.Errorf("%d rows and %d ids, want %d", rows, ids, inserts*perInsert)
-	}
-	bad := filepath.Join(t.TempDir(), "bad.sql")
-	if err := os.WriteFile(bad, []byte("SELECT 1;\n\nINSERT INTO r.nope VALUES (1);\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := n.pandoTool("import", bad); err == nil || !strings.Contains(string(out), "bad.sql:3: Error 1146") {
-		t.Errorf("a bad statement: %v %s", err, out)
+	if rows, ids := count(), int(queryInt(t, db, "SELECT COUNT(DISTINCT id) FROM "+database+".t")); rows != want || ids != want {
+		t.Errorf("%d rows and %d ids, want %d", rows, ids, want)
 	}
 }

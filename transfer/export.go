@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -41,6 +40,7 @@ const (
 	// rangeRowsDefault is about how many rows of a table a file has.
 	rangeRowsDefault = 100_000
 	rangesMax        = 10_000 // files of one table
+	partDigits       = 5      // of the number in a file's name
 )
 
 // systemSchemas are never exported.
@@ -55,7 +55,9 @@ type ExportOptions struct {
 	Dir string
 	// Connections is how many tables, or ranges of one, are read at once.
 	Connections int
-	// RangeRows is about how many rows a file has; 0 is rangeRowsDefault.
+	// CSV is the format of the rows, beside schemas in SQL; nil for SQL.
+	CSV *CSV
+	// RangeRows is about how many rows a file has; 0 is rangeRowsDefault, and for CSV one file for each table.
 	RangeRows int64
 	// Progress is told how many of the ranges are written; nil for nobody.
 	Progress func(file string, done, total int64)
@@ -83,7 +85,11 @@ func Export(ctx context.Context, o ExportOptions) (err error) {
 	if o.Connections < 1 || o.Connections > ConnectionsMax {
 		return fmt.Errorf("%d connections are not between 1 and %d", o.Connections, ConnectionsMax)
 	}
-	if o.RangeRows <= 0 {
+	if o.CSV != nil {
+		if err := o.CSV.check("utf8mb4"); err != nil {
+			return err
+		}
+	} else if o.RangeRows <= 0 {
 		o.RangeRows = rangeRowsDefault
 	}
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
@@ -298,13 +304,19 @@ func (x *exporter) table(ctx context.Context, database, table string, view bool)
 		}
 	}
 	wheres := []string{""}
-	if len(keys) == 1 {
+	if len(keys) == 1 && x.o.RangeRows > 0 {
 		if wheres, err = x.ranges(ctx, full, quoteName(keys[0])); err != nil {
 			return err
 		}
 	}
 	for i, where := range wheres {
-		x.parts = append(x.parts, part{database, table, names, where, fmt.Sprintf("%s.%05d.sql", name, i+1)})
+		file := fmt.Sprintf("%s.%0*d.sql", name, partDigits, i+1)
+		if x.o.CSV != nil {
+			if file = name + csvEnding; x.o.RangeRows > 0 {
+				file = fmt.Sprintf("%s.%0*d%s", name, partDigits, i+1, csvEnding)
+			}
+		}
+		x.parts = append(x.parts, part{database, table, names, where, file})
 	}
 	return nil
 }
@@ -351,39 +363,17 @@ func (x *exporter) rows(ctx context.Context, c *sql.Conn, p *part) error {
 	if err != nil {
 		return err
 	}
-	values, targets := make([]sql.RawBytes, len(types)), make([]any, len(types))
-	for i := range values {
-		targets[i] = &values[i]
-	}
-	insert := []byte("INSERT INTO " + quoteName(p.table) + " (" + columns + ") VALUES\n")
+	text := rowText{insert: "INSERT INTO " + quoteName(p.table) + " (" + columns + ") VALUES\n", types: types, csv: x.o.CSV}
 	err = x.writing(p.file, func(w *bufio.Writer) error {
-		if _, err := io.WriteString(w, head+"USE "+quoteName(p.database)+";\n"); err != nil {
+		if text.csv == nil {
+			_, err = w.WriteString(head + "USE " + quoteName(p.database) + ";\n")
+		} else if !text.csv.NoHeader {
+			_, err = w.Write(text.csv.appendHeader(nil, p.columns))
+		}
+		if err != nil {
 			return err
 		}
-		var text []byte
-		for found.Next() {
-			if err := found.Scan(targets...); err != nil {
-				return err
-			}
-			if len(text) == 0 {
-				text = append(text, insert...)
-			} else {
-				text = append(text, ",\n"...)
-			}
-			text = appendRow(text, types, values)
-			if len(text) >= insertBytes {
-				if _, err := w.Write(append(text, ";\n"...)); err != nil {
-					return err
-				}
-				text = text[:0]
-			}
-		}
-		if len(text) > 0 {
-			if _, err := w.Write(append(text, ";\n"...)); err != nil {
-				return err
-			}
-		}
-		return found.Err()
+		return text.write(w, found)
 	})
 	if err == nil && x.o.Progress != nil {
 		x.mu.Lock()
@@ -393,29 +383,3 @@ func (x *exporter) rows(ctx context.Context, c *sql.Conn, p *part) error {
 	}
 	return err
 }
-
-// appendRow appends the values of a row in parentheses. Bytes that are no text are hexadecimal, in which no connection changes them.
-func appendRow(dst []byte, types []*sql.ColumnType, values []sql.RawBytes) []byte {
-	dst = append(dst, '(')
-	for i, v := range values {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		switch name := strings.TrimPrefix(types[i].DatabaseTypeName(), "UNSIGNED "); {
-		case v == nil:
-			dst = append(dst, "NULL"...)
-		case plainTypes[name]:
-			dst = append(dst, v...)
-		case binaryTypes[name]:
-			dst = fmt.Appendf(dst, "X'%X'", []byte(v))
-		default:
-			dst = appendText(dst, v)
-		}
-	}
-	return append(dst, ')')
-}
-
-var (
-	plainTypes  = map[string]bool{"TINYINT": true, "SMALLINT": true, "MEDIUMINT": true, "INT": true, "BIGINT": true, "DECIMAL": true, "FLOAT": true, "DOUBLE": true, "YEAR": true}
-	binaryTypes = map[string]bool{"BINARY": true, "VARBINARY": true, "BLOB": true, "TINYBLOB": true, "MEDIUMBLOB": true, "LONGBLOB": true, "BIT": true, "GEOMETRY": true}
-)

@@ -29,8 +29,17 @@ const (
 // ImportOptions are what Import does.
 type ImportOptions struct {
 	Login
-	// Paths are files of SQL, and directories, whose files with the ending .sql are taken in their order.
+	// Paths are files of SQL or CSV, and directories, whose files with the endings .sql and .csv are taken in their order.
 	Paths []string
+	// Format is sql or csv if all files that are named have it, and empty if their endings say it.
+	Format string
+	// CSV is the format of files of CSV, and Charset the character set of their texts.
+	CSV     CSV
+	Charset string
+	// Table is the one that files of CSV are for, TABLE or DATABASE.TABLE; empty if their names say it.
+	Table string
+	// Columns are those that the fields of CSV are for, whatever the header says; empty for the header's, or without one the table's.
+	Columns []string
 	// Database is the current one at the beginning; it is made if it is not there. Empty for none.
 	Database string
 	// Connections is how many transactions are loaded at once.
@@ -64,11 +73,21 @@ type batch struct {
 	size       int
 }
 
-// Import loads files of SQL. Errors name the file and the line. An import that was broken off goes on where it ended when it is started again.
+// Import loads files of SQL and CSV. Errors name the file and the line. An import that was broken off goes on where it ended when it is started again.
 func Import(ctx context.Context, o ImportOptions) error {
-	files, total, err := inputs(o.Paths)
+	files, total, err := inputs(o.Paths, o.Format)
 	if err != nil {
 		return err
+	}
+	if o.Charset == "" {
+		o.Charset = "utf8mb4"
+	}
+	if slices.ContainsFunc(files, func(f input) bool { return f.csv }) {
+		if err := o.CSV.check(o.Charset); err != nil {
+			return err
+		}
+	} else if o.Table != "" || len(o.Columns) > 0 {
+		return errors.New("a table or columns are said, and no file is CSV")
 	}
 	if o.Connections < 1 || o.Connections > ConnectionsMax {
 		return fmt.Errorf("%d connections are not between 1 and %d", o.Connections, ConnectionsMax)
@@ -104,14 +123,20 @@ func Import(ctx context.Context, o ImportOptions) error {
 
 // input is a file to load.
 type input struct {
-	path string
-	view bool // it makes a view
+	path     string
+	view     bool // it makes a view
+	csv      bool
+	together bool // it is one of a directory, whose tables may refer to each other
 }
 
 // inputs lists the files in the order in which they are loaded: of a directory databases, then tables, then rows, then views.
-func inputs(paths []string) (files []input, total int64, err error) {
-	add := func(path string, size int64) {
-		files = append(files, input{path, strings.HasSuffix(path, viewEnding)})
+func inputs(paths []string, format string) (files []input, total int64, err error) {
+	add := func(path string, size int64, together bool) {
+		f := input{path, strings.HasSuffix(path, viewEnding), strings.HasSuffix(path, csvEnding), together}
+		if !together && format != "" {
+			f.csv = format == "csv"
+		}
+		files = append(files, f)
 		total += size
 	}
 	for _, path := range paths {
@@ -120,7 +145,7 @@ func inputs(paths []string) (files []input, total int64, err error) {
 			return nil, 0, err
 		}
 		if !info.IsDir() {
-			add(path, info.Size())
+			add(path, info.Size(), false)
 			continue
 		}
 		entries, err := os.ReadDir(path)
@@ -130,19 +155,19 @@ func inputs(paths []string) (files []input, total int64, err error) {
 		found := 0
 		for rank := range exportRanks {
 			for _, e := range entries {
-				if e.IsDir() || !strings.HasSuffix(e.Name(), ".sql") || rankOf(e.Name()) != rank {
+				if e.IsDir() || !strings.HasSuffix(e.Name(), ".sql") && !strings.HasSuffix(e.Name(), csvEnding) || rankOf(e.Name()) != rank {
 					continue
 				}
 				info, err := e.Info()
 				if err != nil {
 					return nil, 0, err
 				}
-				add(filepath.Join(path, e.Name()), info.Size())
+				add(filepath.Join(path, e.Name()), info.Size(), true)
 				found++
 			}
 		}
 		if found == 0 {
-			return nil, 0, fmt.Errorf("%s has no files with the ending .sql", path)
+			return nil, 0, fmt.Errorf("%s has no files with the endings .sql and .csv", path)
 		}
 	}
 	return files, total, nil
@@ -210,7 +235,11 @@ func (im *importer) files(ctx context.Context, files []input) error {
 			views = append(views, f)
 			continue
 		}
-		if err := im.file(ctx, f.path); err != nil {
+		load := func() error { return im.file(ctx, f.path) }
+		if f.csv {
+			load = func() error { return im.csvFile(ctx, f) }
+		}
+		if err := load(); err != nil {
 			return err
 		}
 	}
@@ -361,28 +390,39 @@ const retriesMax = 10
 
 // load loads a batch in one transaction, with the note that it is done.
 func load(ctx context.Context, c *sql.Conn, b *batch) error {
-	for try := 0; ; try++ {
-		line, err := loadOnce(ctx, c, b)
+	singly, tries := false, 0
+	for {
+		line, err := loadOnce(ctx, c, b, singly)
 		if err == nil {
 			return nil
 		}
 		_, _ = c.ExecContext(ctx, "ROLLBACK") // of what may have ended already
 		var e *mysql.MySQLError
-		if errors.As(err, &e) && (e.Number == 1213 || e.Number == 1205) && try < retriesMax {
+		if answered := errors.As(err, &e); answered && (e.Number == 1213 || e.Number == 1205) && tries < retriesMax {
+			tries++
+			continue
+		} else if answered && !singly && b.statements[0].rows != nil {
+			singly = true // to find the line
 			continue
 		}
 		return fmt.Errorf("%s:%d: %w", b.file, line, err)
 	}
 }
 
-func loadOnce(ctx context.Context, c *sql.Conn, b *batch) (line int, err error) {
+// loadOnce tries to load a batch; if singly, each line of CSV by an INSERT of its own.
+func loadOnce(ctx context.Context, c *sql.Conn, b *batch, singly bool) (line int, err error) {
 	line = b.statements[0].line
 	if _, err := c.ExecContext(ctx, "BEGIN"); err != nil {
 		return line, err
 	}
 	for i := range b.statements {
-		line = b.statements[i].line
-		if _, err := c.ExecContext(ctx, string(b.statements[i].text)); err != nil {
+		st := &b.statements[i]
+		line = st.line
+		if singly {
+			if line, err = insertRows(ctx, c, st); err != nil {
+				return line, err
+			}
+		} else if _, err := c.ExecContext(ctx, string(st.text)); err != nil {
 			return line, err
 		}
 	}
@@ -391,4 +431,17 @@ func loadOnce(ctx context.Context, c *sql.Conn, b *batch) (line int, err error) 
 	}
 	_, err = c.ExecContext(ctx, "COMMIT")
 	return line, err
+}
+
+// insertRows inserts the rows of a statement one by one.
+func insertRows(ctx context.Context, c *sql.Conn, st *statement) (line int, err error) {
+	begin := st.head
+	for _, row := range st.rows {
+		line = row.line
+		if _, err := c.ExecContext(ctx, string(st.text[:st.head])+string(st.text[begin:row.end])); err != nil {
+			return line, err
+		}
+		begin = row.end + 1 // behind the comma
+	}
+	return line, nil
 }

@@ -21,7 +21,13 @@ type statement struct {
 	text  []byte // without its delimiter and the comments before it; the caller's
 	line  int    // in which it begins, from 1
 	start int64  // where in the file what belongs to it begins
+
+	rows []row // of an INSERT that was made of lines of CSV
+	head int   // what of that one's text is in front of the first row
 }
+
+// row is a line of CSV as the last bytes of what has been written of an INSERT.
+type row struct{ line, end int }
 
 // splitter cuts a file of SQL into statements, as the mysql command line does.
 type splitter struct {
