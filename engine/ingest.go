@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/cockroachkvs"
@@ -97,8 +98,11 @@ func (e *Engine) Ingest(tables []*Table, start, end []byte) error {
 // clearIncoming deletes what a crash has left of tables that were to be put in.
 func (e *Engine) clearIncoming() error {
 	names, err := e.fs.List(e.incoming())
-	if err != nil {
-		return nil // there is none, which is the rule
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil // which is the rule
+	case err != nil:
+		return err
 	}
 	var faults []error
 	for _, name := range names {
