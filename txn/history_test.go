@@ -18,27 +18,16 @@ import (
 	"github.com/pandodb/pando/store"
 )
 
-func parseList(b []byte) []int {
-	out := []int{}
-	for s := range strings.SplitSeq(string(b), ",") {
-		if s != "" {
-			n, _ := strconv.Atoi(s)
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
 // appendValue is a locking read and a write: the append of table code.
 func appendValue(tx *Txn, key string, v int) error {
 	var s valueSink
 	if _, _, err := tx.Lock(rowKey(key), kvapi.LockExclusive, kvapi.WaitDefault, &s); err != nil {
 		return err
 	}
-	return tx.Put(rowKey(key), append(s.value, fmt.Sprintf("%d,", v)...))
+	return tx.Put(rowKey(key), append(s.value, fmt.Sprintf("%d ", v)...))
 }
 
-// lostErrors are those after which a transaction has not happened.
+// rolledBack reports whether an error says that a transaction has not happened.
 func rolledBack(err error) bool {
 	return errors.Is(err, kvapi.ErrDeadlock) || errors.Is(err, kvapi.ErrWriteConflict) || errors.Is(err, kvapi.ErrLockTimeout)
 }
@@ -58,7 +47,7 @@ func listWorker(t *testing.T, d *db, o Options, rng *rand.Rand, txns int, value 
 				if _, err = tx.Get(rowKey(key), nil, &s); err != nil {
 					break
 				}
-				rec.Ops = append(rec.Ops, check.Op{Key: key, Read: parseList(s.value)})
+				rec.Ops = append(rec.Ops, check.Op{Key: key, Read: check.Numbers(string(s.value))})
 				continue
 			}
 			v := int(value.Add(1))
@@ -122,7 +111,7 @@ func TestListAppend(t *testing.T) {
 				if _, err := d.m.Get(rowKey(fmt.Sprint("k", k)), nil, &s); err != nil {
 					t.Fatal(err)
 				}
-				final.Ops = append(final.Ops, check.Op{Key: fmt.Sprint("k", k), Read: parseList(s.value)})
+				final.Ops = append(final.Ops, check.Op{Key: fmt.Sprint("k", k), Read: check.Numbers(string(s.value))})
 			}
 			found := check.ListAppend(append(history, final))
 			for _, a := range found {
@@ -141,7 +130,7 @@ func TestListAppendCanary(t *testing.T) {
 	d := openDB(t, nil)
 	a, b := d.m.Begin(Options{}), d.m.Begin(Options{})
 	for i, tx := range []*Txn{a, b} {
-		if err := tx.Put(rowKey("k"), fmt.Appendf(nil, "%d,", i+1)); err != nil {
+		if err := tx.Put(rowKey("k"), fmt.Appendf(nil, "%d ", i+1)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -157,7 +146,7 @@ func TestListAppendCanary(t *testing.T) {
 	}
 	found := check.ListAppend([]check.Txn{
 		{Ops: []check.Op{{Key: "k", Append: 1}}}, {Ops: []check.Op{{Key: "k", Append: 2}}},
-		{Ops: []check.Op{{Key: "k", Read: parseList(s.value)}}},
+		{Ops: []check.Op{{Key: "k", Read: check.Numbers(string(s.value))}}},
 	})
 	if !slices.Contains(check.Names(found), "lost-append") {
 		t.Fatal("lost appends went unnoticed:", found)

@@ -109,3 +109,41 @@ func TestCountingCanaries(t *testing.T) {
 		t.Error("bank")
 	}
 }
+
+// TestRecorder: what clients saw is judged, of lists and of a bank, and what is wrong is told (C2).
+func TestRecorder(t *testing.T) {
+	for name, c := range map[string]struct {
+		seen         *Recorder
+		first, later string // what two transactions read of the key that both write
+		last         []string
+		faults       int
+	}{
+		"lists":             {NewLists(), "", "1", []string{"1 2", ""}, 0},
+		"lists, lost":       {NewLists(), "", "", []string{"2", ""}, 1},
+		"bank":              {NewBank(2, 100), "100", "101", []string{"102", "98"}, 0},
+		"bank, money gone":  {NewBank(2, 100), "100", "101", []string{"101", "98"}, 1},
+		"bank, money found": {NewBank(2, 100), "100", "100", []string{"101", "100"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for i, value := range []string{c.first, c.later} {
+				var txn Txn
+				written := c.seen.Write(&txn, 0, "a", value, i+1)
+				if c.seen.Bank() && Numbers(written)[0] != Numbers(value)[0]+1 {
+					t.Errorf("%s becomes %s", value, written)
+				}
+				c.seen.Ended(txn)
+			}
+			c.seen.Ended(ended(Aborted, app("b", 7)))
+			var last Txn
+			c.seen.Read(&last, "a", c.last[0])
+			c.seen.Read(&last, "b", c.last[1])
+			c.seen.Ended(last)
+			if n, committed := c.seen.Count(); n != 4 || committed != 3 {
+				t.Errorf("%d transactions, %d committed", n, committed)
+			}
+			if faults := c.seen.Faults(); (len(faults) > 0) != (c.faults > 0) {
+				t.Errorf("faults %v", faults)
+			}
+		})
+	}
+}

@@ -39,33 +39,18 @@ type client struct {
 
 // history is what clients of a cluster saw.
 type history struct {
-	t         *testing.T
-	ns        *clusterkit.Nodes
-	bank      bool
-	owners    atomic.Uint64
-	committed atomic.Uint64
-	stop      atomic.Bool
-	workers   sync.WaitGroup
+	t       *testing.T
+	ns      *clusterkit.Nodes
+	seen    *check.Recorder
+	owners  atomic.Uint64
+	stop    atomic.Bool
+	workers sync.WaitGroup
 
 	mu      sync.Mutex // guards what follows
 	clients map[*store.Store]*client
-	txns    []check.Txn
-	sums    [][]int
 }
 
 func key(i int) string { return "k" + strconv.Itoa(i) }
-
-func numbers(value string) []int {
-	out := []int{}
-	for _, f := range strings.Fields(value) {
-		n, err := strconv.Atoi(f)
-		if err != nil {
-			panic(err)
-		}
-		out = append(out, n)
-	}
-	return out
-}
 
 // client returns a client of a node that takes itself for the gateway, nil if there is none.
 func (h *history) client() *client {
@@ -126,14 +111,7 @@ func (h *history) attempt(c *client, rng *rand.Rand, id int) {
 		if err != nil || !res.Acquired {
 			return
 		}
-		value := v.value
-		txn.Ops = append(txn.Ops, check.Op{Key: key(k), Read: numbers(value)})
-		if h.bank {
-			value = strconv.Itoa(numbers(value)[0] + 1 - 2*i)
-		} else {
-			value = strings.TrimSpace(value + " " + strconv.Itoa(id))
-			txn.Ops = append(txn.Ops, check.Op{Key: key(k), Append: id})
-		}
+		value := h.seen.Write(&txn, i, key(k), v.value, id)
 		req.Mutations = append(req.Mutations, kvapi.Mutation{Key: []byte(key(k)), Value: []byte(value)})
 	}
 	wrote = true
@@ -156,27 +134,14 @@ func (h *history) read(c *client, txn *check.Txn) bool {
 		if _, err := c.c.Get(&kvapi.GetRequest{Key: []byte(key(k)), TS: sn.TS(), Sink: &v}); err != nil {
 			return false
 		}
-		txn.Ops = append(txn.Ops, check.Op{Key: key(k), Read: numbers(v.value)})
+		h.seen.Read(txn, key(k), v.value)
 	}
 	return true
 }
 
 func (h *history) ended(txn check.Txn) {
 	txn.End = int64(clock.Mono())
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.txns = append(h.txns, txn)
-	if txn.Outcome != check.Committed {
-		return
-	}
-	h.committed.Add(1)
-	if h.bank && len(txn.Ops) == historyKeys {
-		var balances []int
-		for _, op := range txn.Ops {
-			balances = append(balances, op.Read...)
-		}
-		h.sums = append(h.sums, balances)
-	}
+	h.seen.Ended(txn)
 }
 
 // within waits for something for as long as anybody's patience lasts.
@@ -192,14 +157,14 @@ func within(t *testing.T, what string, done func() bool) {
 // progress waits until transactions commit again.
 func (h *history) progress() {
 	h.t.Helper()
-	from := h.committed.Load()
-	within(h.t, "progress", func() bool { return h.committed.Load() >= from+roundCommits })
+	_, from := h.seen.Count()
+	within(h.t, "progress", func() bool { _, now := h.seen.Count(); return now >= from+roundCommits })
 }
 
 // begin writes what there is at first.
 func (h *history) begin(rng *rand.Rand) {
 	h.t.Helper()
-	if h.bank {
+	if h.seen.Bank() {
 		req := &kvapi.CommitRequest{}
 		for k := range historyKeys {
 			req.Mutations = append(req.Mutations, kvapi.Mutation{Key: []byte(key(k)), Value: []byte(strconv.Itoa(balance))})
@@ -225,17 +190,12 @@ func (h *history) end() {
 		return c != nil && h.read(c, &last)
 	})
 	h.ended(last)
-	if h.bank {
-		if at := check.Bank(h.sums, balance*historyKeys); at >= 0 {
-			h.t.Errorf("balances %v do not add up", h.sums[at])
-		}
-	} else {
-		for _, a := range check.ListAppend(h.txns) {
-			h.t.Error(a)
-		}
+	for _, fault := range h.seen.Faults() {
+		h.t.Error(fault)
 	}
 	same(h.t, h.ns)
-	h.t.Logf("%d transactions, %d committed", len(h.txns), h.committed.Load())
+	ended, committed := h.seen.Count()
+	h.t.Logf("%d transactions, %d committed", ended, committed)
 }
 
 // same waits until all copies of each region are at the same index, and compares them there.
@@ -268,17 +228,17 @@ func same(t *testing.T, ns *clusterkit.Nodes) {
 
 // TestHistories runs clients beside crashes, power losses and partitions, and checks what they saw.
 func TestHistories(t *testing.T) {
-	for _, bank := range []bool{false, true} {
-		t.Run(map[bool]string{false: "list-append", true: "bank"}[bank], func(t *testing.T) {
+	for name, seen := range map[string]*check.Recorder{"list-append": check.NewLists(), "bank": check.NewBank(historyKeys, balance)} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel() // most of it is waiting for elections and leases
 			seed := testkit.Seed(t)
 			rng := testkit.Rand(seed, 1)
 			ns := start(t, 3, "k2", "k4")
-			h := &history{t: t, ns: ns, bank: bank, clients: map[*store.Store]*client{}}
+			h := &history{t: t, ns: ns, seen: seen, clients: map[*store.Store]*client{}}
 			h.begin(rng)
 			ns.Net.Faults(2, 2)
 			first, rounds := 0, 3 // each kind of thing happens in one of the two
-			if bank {
+			if seen.Bank() {
 				first = 2
 			}
 			if testkit.SlowTests() {
