@@ -29,13 +29,11 @@ type Client struct {
 	// refreshes counts how often the cache was read anew.
 	refreshes atomic.Uint64
 	routed    RouterStats
-	settings  atomic.Pointer[CommitOptions]
 }
 
 // New returns a client of the peer.
 func New(peer *rpc.Peer) *Client {
 	c := &Client{peer: peer}
-	c.settings.Store(&CommitOptions{})
 	c.refresh()
 	return c
 }
@@ -55,9 +53,6 @@ func (c *Client) refresh() {
 	next.sorted = c.peer.Regions()
 	c.regions.Store(next)
 }
-
-// SetCommitOptions says which paths the commits of a cluster may take from now on. A store that is alone has one.
-func (c *Client) SetCommitOptions(o CommitOptions) { c.settings.Store(&o) }
 
 // Routed returns the counts of requests to a cluster.
 func (c *Client) Routed() *RouterStats { return &c.routed }

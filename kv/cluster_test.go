@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -77,9 +76,9 @@ func TestClusterPaths(t *testing.T) {
 			r := openCluster(t, coded, "d", "h")
 			var o Owner
 			r.c.OpenOwner(&o, 1)
-			put := func(keys ...string) {
+			put := func(noOnePhase, noAsync bool, keys ...string) {
 				t.Helper()
-				req := &kvapi.CommitRequest{Counters: []kvapi.CounterRaise{{Key: []byte("count"), Value: 7}}}
+				req := &kvapi.CommitRequest{Counters: []kvapi.CounterRaise{{Key: []byte("count"), Value: 7}}, NoOnePhase: noOnePhase, NoAsync: noAsync}
 				for _, k := range keys {
 					req.Mutations = append(req.Mutations, kvapi.Mutation{Key: []byte(k), Value: []byte("v" + k)})
 				}
@@ -87,19 +86,12 @@ func TestClusterPaths(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			put("a", "b")
-			put("a", "e", "i")
-			r.c.SetCommitOptions(CommitOptions{NoAsync: true})
-			put("c", "f", "x")
-			r.c.SetCommitOptions(CommitOptions{NoAsync: true, NoOnePhase: true})
-			put("z")
-			r.c.SetCommitOptions(CommitOptions{})
-			chosen := &kvapi.CommitRequest{Mutations: []kvapi.Mutation{{Key: []byte("z"), Value: []byte("vz")}}, NoOnePhase: true, NoAsync: true}
-			if _, err := r.c.Commit(&o, chosen); err != nil { // a transaction may refuse paths by itself
-				t.Fatal(err)
-			}
+			put(false, false, "a", "b")
+			put(false, false, "a", "e", "i")
+			put(false, true, "c", "f", "x")
+			put(true, true, "z")
 			st := r.c.Routed()
-			if st.Paths[commit.OnePhase].Load() != 1 || st.Paths[commit.Async].Load() != 1 || st.Paths[commit.TwoPhase].Load() != 3 {
+			if st.Paths[commit.OnePhase].Load() != 1 || st.Paths[commit.Async].Load() != 1 || st.Paths[commit.TwoPhase].Load() != 2 {
 				t.Errorf("paths %d %d %d", st.Paths[0].Load(), st.Paths[1].Load(), st.Paths[2].Load())
 			}
 			want := []string{"a", "b", "c", "e", "f", "i", "x", "z"}
@@ -166,15 +158,47 @@ func TestClusterPaths(t *testing.T) {
 	}
 }
 
+// TestDecidedLock: the lock of a commit that its client knows of is none. Who does not wait for locks, or takes what is free, waits until
+// that commit is finished, and reads what it wrote.
+func TestDecidedLock(t *testing.T) {
+	for name, wait := range map[string]kvapi.WaitPolicy{"nowait": kvapi.WaitNone, "skip locked": kvapi.WaitSkip} {
+		t.Run(name, func(t *testing.T) {
+			r := openCluster(t, false, "m")
+			release := make(chan struct{})
+			r.c.router().beforeFinish = func() { <-release }
+			var writer, reader Owner
+			r.c.OpenOwner(&writer, 1)
+			r.c.OpenOwner(&reader, 2)
+			req := &kvapi.CommitRequest{Mutations: []kvapi.Mutation{{Key: []byte("a"), Value: []byte("va")}, {Key: []byte("z"), Value: []byte("vz")}}}
+			if _, err := r.c.Commit(&writer, req); err != nil {
+				t.Fatal(err)
+			}
+			if n := r.c.Routed().Paths[commit.Async].Load(); n != 1 {
+				t.Fatalf("%d asynchronous commits", n)
+			}
+			go func() { // Lock may come before or after: it is right either way, and a fault is met if it comes before
+				clock.Sleep(100 * time.Millisecond)
+				close(release)
+			}()
+			var v valueSink
+			res, err := r.c.Lock(&reader, &kvapi.LockRequest{Key: []byte("z"), Mode: kvapi.LockExclusive, Wait: wait, Sink: &v})
+			if err != nil || !res.Acquired || string(v.value) != "vz" {
+				t.Errorf("acquired %v with %q: %v", res.Acquired, v.value, err)
+			}
+			r.c.ReleaseLocks(&reader)
+		})
+	}
+}
+
 // TestClusterHistories runs clients beside splits, by all paths and with locks that some commits lose, and checks what they saw.
 func TestClusterHistories(t *testing.T) {
 	seed := testkit.Seed(t)
-	for _, mode := range []string{"list-append", "bank"} {
-		t.Run(mode, func(t *testing.T) {
+	for name, seen := range map[string]*check.Recorder{"list-append": check.NewLists(), "bank": check.NewBank(historyKeys, 100)} {
+		t.Run(name, func(t *testing.T) {
 			r := openCluster(t, false, "k2", "k4", "k6")
-			h := &histories{r: r, bank: mode == "bank"}
-			if h.bank {
-				h.must(t, h.write(map[string]string{}, func(string) string { return "100" }, h.keys()))
+			h := &histories{r: r, seen: seen}
+			if seen.Bank() {
+				h.begin(t)
 			}
 			rounds := 120
 			if testkit.SlowTests() {
@@ -188,10 +212,9 @@ func TestClusterHistories(t *testing.T) {
 				rng := testkit.Rand(seed, 99)
 				for range 12 {
 					clock.Sleep(20 * time.Millisecond)
-					if err := r.Split([]byte("k" + strconv.Itoa(rng.IntN(historyKeys)))); err != nil {
+					if err := r.Split(historyKey(rng.IntN(historyKeys))); err != nil {
 						t.Error(err)
 					}
-					r.c.SetCommitOptions(CommitOptions{NoAsync: rng.IntN(2) == 0, NoOnePhase: rng.IntN(3) == 0})
 				}
 			})
 			wg.Wait()
@@ -206,41 +229,29 @@ func TestClusterHistories(t *testing.T) {
 
 const historyKeys = 8
 
+func historyKey(i int) []byte { return []byte("k" + strconv.Itoa(i)) }
+
 // histories are clients and what they saw.
 type histories struct {
 	r      *clusterRig
-	bank   bool
+	seen   *check.Recorder
 	owners atomic.Uint64
 	mu     sync.Mutex // guards what follows
-	txns   []check.Txn
-	sums   [][]int
 	broken []error
 }
 
-func (h *histories) keys() (keys []string) {
-	for i := range historyKeys {
-		keys = append(keys, "k"+strconv.Itoa(i))
-	}
-	return keys
-}
-
-func (h *histories) must(t *testing.T, err error) {
+// begin gives each account of a bank its balance.
+func (h *histories) begin(t *testing.T) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// write commits values of keys without locks.
-func (h *histories) write(seen map[string]string, value func(key string) string, keys []string) error {
 	var o Owner
 	h.r.c.OpenOwner(&o, h.owners.Add(1))
 	req := &kvapi.CommitRequest{}
-	for _, k := range keys {
-		req.Mutations = append(req.Mutations, kvapi.Mutation{Key: []byte(k), Value: []byte(value(k))})
+	for k := range historyKeys {
+		req.Mutations = append(req.Mutations, kvapi.Mutation{Key: historyKey(k), Value: []byte("100")})
 	}
-	_, err := h.r.c.Commit(&o, req)
-	return err
+	if _, err := h.r.c.Commit(&o, req); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (h *histories) worker(rng *rand.Rand, worker, rounds int) {
@@ -255,10 +266,10 @@ func (h *histories) worker(rng *rand.Rand, worker, rounds int) {
 
 // transaction reads some keys at a snapshot, or locks and reads some and writes a part of them.
 func (h *histories) transaction(rng *rand.Rand, id int) error {
-	begin := int64(clock.Mono())
+	txn := check.Txn{Begin: int64(clock.Mono())}
 	keys := rng.Perm(historyKeys)[:1+rng.IntN(3)]
 	writes := rng.IntN(3) > 0
-	if h.bank {
+	if h.seen.Bank() {
 		keys = rng.Perm(historyKeys)[:2]
 		if !writes {
 			keys = rng.Perm(historyKeys)
@@ -266,31 +277,22 @@ func (h *histories) transaction(rng *rand.Rand, id int) error {
 	}
 	var o Owner
 	h.r.c.OpenOwner(&o, h.owners.Add(1))
-	txn := check.Txn{Begin: begin}
 	if !writes {
 		var sn Snapshot
 		h.r.c.Register(&sn)
 		defer h.r.c.Unregister(&sn)
-		for _, k := range keys {
-			key, sink := "k"+strconv.Itoa(k), valueSink{}
-			if _, err := h.r.c.Get(&kvapi.GetRequest{Key: []byte(key), TS: sn.TS(), Sink: &sink}); err != nil {
-				return err
-			}
-			txn.Ops = append(txn.Ops, check.Op{Key: key, Read: numbers(string(sink.value))})
-		}
-		h.ended(txn, check.Committed)
-		return nil
+		return h.read(&txn, sn.TS(), keys)
 	}
 	slices.Sort(keys)
-	req := &kvapi.CommitRequest{}
+	req := &kvapi.CommitRequest{NoAsync: rng.IntN(2) == 0, NoOnePhase: rng.IntN(3) == 0}
 	for i, k := range keys {
-		key, sink := "k"+strconv.Itoa(k), valueSink{}
+		key, sink := historyKey(k), valueSink{}
 		mode := kvapi.LockExclusive
-		only := !h.bank && i > 0 && rng.IntN(3) == 0
+		only := !h.seen.Bank() && i > 0 && rng.IntN(3) == 0
 		if only {
 			mode = kvapi.LockShared
 		}
-		_, err := h.r.c.Lock(&o, &kvapi.LockRequest{Key: []byte(key), Mode: mode, Timeout: time.Minute, Sink: &sink})
+		_, err := h.r.c.Lock(&o, &kvapi.LockRequest{Key: key, Mode: mode, Timeout: time.Minute, Sink: &sink})
 		if err != nil {
 			h.r.c.ReleaseLocks(&o)
 			if errors.Is(err, kvapi.ErrDeadlock) {
@@ -298,18 +300,12 @@ func (h *histories) transaction(rng *rand.Rand, id int) error {
 			}
 			return err
 		}
-		value := string(sink.value)
-		txn.Ops = append(txn.Ops, check.Op{Key: key, Read: numbers(value)})
 		if only {
+			h.seen.Read(&txn, string(key), string(sink.value))
 			continue
 		}
-		if h.bank {
-			value = strconv.Itoa(numbers(value)[0] + 1 - 2*i)
-		} else {
-			value = strings.TrimSpace(value + " " + strconv.Itoa(id))
-			txn.Ops = append(txn.Ops, check.Op{Key: key, Append: id})
-		}
-		req.Mutations = append(req.Mutations, kvapi.Mutation{Key: []byte(key), Value: []byte(value)})
+		value := h.seen.Write(&txn, i, string(key), string(sink.value), id)
+		req.Mutations = append(req.Mutations, kvapi.Mutation{Key: key, Value: []byte(value)})
 	}
 	_, err := h.r.c.Commit(&o, req)
 	h.r.c.ReleaseLocks(&o)
@@ -326,30 +322,22 @@ func (h *histories) transaction(rng *rand.Rand, id int) error {
 	return nil
 }
 
-func numbers(value string) []int {
-	out := []int{}
-	for _, f := range strings.Fields(value) {
-		n, err := strconv.Atoi(f)
-		if err != nil {
-			panic(err)
+// read reads keys at a timestamp, or what is newest, and ends the transaction.
+func (h *histories) read(txn *check.Txn, ts clock.Timestamp, keys []int) error {
+	for _, k := range keys {
+		key, sink := historyKey(k), valueSink{}
+		if _, err := h.r.c.Get(&kvapi.GetRequest{Key: key, TS: ts, Sink: &sink}); err != nil {
+			return err
 		}
-		out = append(out, n)
+		h.seen.Read(txn, string(key), string(sink.value))
 	}
-	return out
+	h.ended(*txn, check.Committed)
+	return nil
 }
 
 func (h *histories) ended(txn check.Txn, o check.Outcome) {
 	txn.Outcome, txn.End = o, int64(clock.Mono())
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.txns = append(h.txns, txn)
-	if h.bank && len(txn.Ops) == historyKeys {
-		var balances []int
-		for _, op := range txn.Ops {
-			balances = append(balances, op.Read...)
-		}
-		h.sums = append(h.sums, balances)
-	}
+	h.seen.Ended(txn)
 }
 
 func (h *histories) verify(t *testing.T) {
@@ -357,35 +345,21 @@ func (h *histories) verify(t *testing.T) {
 	for _, err := range h.broken {
 		t.Error(err)
 	}
-	last := check.Txn{Begin: int64(clock.Mono())}
-	for _, key := range h.keys() {
-		var sink valueSink
-		if _, err := h.r.c.Get(&kvapi.GetRequest{Key: []byte(key), Sink: &sink}); err != nil {
-			t.Fatal(err)
-		}
-		last.Ops = append(last.Ops, check.Op{Key: key, Read: numbers(string(sink.value))})
+	var all []int
+	for k := range historyKeys {
+		all = append(all, k)
 	}
-	h.ended(last, check.Committed)
-	committed := 0
-	for _, txn := range h.txns {
-		if txn.Outcome == check.Committed {
-			committed++
-		}
+	if err := h.read(&check.Txn{Begin: int64(clock.Mono())}, 0, all); err != nil {
+		t.Fatal(err)
 	}
-	if committed < len(h.txns)/2 {
-		t.Errorf("%d of %d transactions have committed", committed, len(h.txns))
+	if ended, committed := h.seen.Count(); committed < ended/2 {
+		t.Errorf("%d of %d transactions have committed", committed, ended)
 	}
 	if marks, locks := h.r.Cluster.Pending(); marks != 0 {
 		t.Errorf("%d marks, %d locks are left", marks, locks)
 	}
-	if h.bank {
-		if at := check.Bank(h.sums, 100*historyKeys); at >= 0 {
-			t.Errorf("balances %v do not add up", h.sums[at])
-		}
-		return
-	}
-	for _, a := range check.ListAppend(h.txns) {
-		t.Error(a)
+	for _, fault := range h.seen.Faults() {
+		t.Error(fault)
 	}
 }
 

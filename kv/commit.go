@@ -27,14 +27,12 @@ func (t *router) commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, erro
 	sn := t.snapshot()
 	defer t.forget(sn)
 	start := sn.TS()
-	settings := t.c.settings.Load()
 	node, epoch := t.peer.Identity()
 	plan := commit.Plan{Start: start, Mutations: r.Mutations, Checks: t.peer.Relied(o, r.Mutations), Counters: r.Counters,
-		OnePhase: !settings.NoOnePhase && !r.NoOnePhase, Async: !settings.NoAsync && !r.NoAsync, Patience: readPatience, Own: cloned,
-		Node: node, NodeEpoch: epoch}
+		OnePhase: !r.NoOnePhase, Async: !r.NoAsync, Patience: readPatience, Own: cloned, Node: node, NodeEpoch: epoch}
 	cache := t.c.regions.Load()
 	d := &driver{t: t, co: commit.New(plan), events: make(chan func() []commit.Step, 16)}
-	outcome := d.run(d.co.Begin(cache.sorted))
+	outcome := d.run(start, d.co.Begin(cache.sorted))
 	t.peer.ReleaseLocks(o)
 	switch {
 	case outcome.Err == nil:
@@ -106,7 +104,7 @@ type driver struct {
 }
 
 // run drives until the outcome is known, and leaves what follows to a goroutine.
-func (d *driver) run(steps []commit.Step) commit.Outcome {
+func (d *driver) run(start clock.Timestamp, steps []commit.Step) commit.Outcome {
 	d.drive(steps, func() bool { return d.known && (d.co.Ended() || d.outcome.Err == nil) })
 	if d.co.Ended() {
 		return d.outcome
@@ -115,14 +113,53 @@ func (d *driver) run(steps []commit.Step) commit.Outcome {
 	d.rest = nil
 	select {
 	case d.t.cleaners <- struct{}{}:
+		finished := d.t.finish(start)
 		go func() {
+			if f := d.t.beforeFinish; f != nil {
+				f()
+			}
 			d.drive(rest, d.co.Ended)
+			finished()
 			<-d.t.cleaners
 		}()
 	default:
 		d.drive(rest, d.co.Ended)
 	}
 	return d.outcome
+}
+
+// finish notes that a commit is acknowledged, before its client knows, and is finished when what it returns is called.
+func (t *router) finish(start clock.Timestamp) (finished func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	done := make(chan struct{})
+	t.finishing[start] = done
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.finishing, start)
+		close(done)
+	}
+}
+
+// awaitFinish returns once a commit that is acknowledged is finished. It returns false at once for any other transaction.
+func (t *router) awaitFinish(start clock.Timestamp, i *kvapi.Interrupt) (was bool, err error) {
+	t.mu.Lock()
+	done := t.finishing[start]
+	t.mu.Unlock()
+	if done == nil {
+		return false, nil
+	}
+	late := clock.NewTimer(readPatience)
+	defer late.Stop()
+	select {
+	case <-done:
+		return true, nil
+	case <-i.Done():
+		return true, kvapi.ErrInterrupted
+	case <-late.C:
+		return true, kvapi.ErrLockTimeout
+	}
 }
 
 // drive does steps, and what comes of them, until enough is so and no request of a refused commit is under way.
@@ -203,6 +240,9 @@ func (d *driver) make(s commit.Step) func() []commit.Step {
 
 // resolve finds out what became of a lock's transaction, and returns once the lock is gone. kvapi.ErrLockTimeout says that it stays undecided.
 func (t *router) resolve(lock kvapi.LockInfo, patience time.Duration, i *kvapi.Interrupt) error {
+	if was, err := t.awaitFinish(lock.Start, i); was {
+		return err
+	}
 	began := clock.Mono()
 	now, err := t.peer.ClusterTimestamp()
 	if err != nil {
@@ -211,7 +251,7 @@ func (t *router) resolve(lock kvapi.LockInfo, patience time.Duration, i *kvapi.I
 	r := commit.NewResolver(lock, t.alive)
 	steps := r.Begin(t.c.regions.Load().sorted, now)
 	var answers []func() []commit.Step
-	for first := true; ; first = false {
+	for {
 		for _, s := range steps {
 			switch s.Kind {
 			case commit.StepDone:
@@ -221,7 +261,11 @@ func (t *router) resolve(lock kvapi.LockInfo, patience time.Duration, i *kvapi.I
 				result, err := t.peer.Do(s.Request)
 				answers = append(answers, func() []commit.Step { return r.Answer(s.ID, result, err) })
 			case commit.StepLocate:
-				if clock.Since(began) >= patience && !first {
+				limit := patience
+				if !s.Undecided {
+					limit = max(patience, readPatience)
+				}
+				if clock.Since(began) >= limit {
 					return kvapi.ErrLockTimeout
 				}
 				if err := i.Err(); err != nil {

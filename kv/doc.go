@@ -28,12 +28,13 @@
 // What is not asked for in that mode costs one look at a pointer that is loaded anyway.
 //
 //	V5. Reads of one key ask for its latest version and need no timestamp; all others fetch one, after their place in the registry.
-//	V6. A commit is driven by package commit: one region, one phase; else async or two phases, as CommitOptions say. Its locks in
+//	V6. A commit is driven by package commit: one region, one phase; else async or two phases, unless the request forbids it. Its locks in
 //	    memory are released when its outcome is known.
-//	V7. A lock that is met is resolved here, within the patience of whoever met it, and the request is repeated.
+//	V7. A lock that is met is resolved here, within the patience of whoever met it, and the request is repeated. That of a transaction whose
+//	    client knows that it is committed is none: who has no patience either waits until it is finished.
 //
 // Goroutine inventory: the requests of a commit to several regions, but for one, and a commit that is acknowledged and not finished yet: at
-// most cleanersMax. Each ends with its requests. Lock order: none; the cache is one atomic pointer.
+// most cleanersMax. Each ends with its requests. Lock order: router.mu is a leaf; the cache is one atomic pointer.
 //
 // Absent on purpose: other stores, which come with the second one.
 package kv

@@ -33,6 +33,12 @@ type router struct {
 	peer     *rpc.Peer
 	cleaners chan struct{}
 	stats    *RouterStats
+	// beforeFinish, if not nil, is called before a commit that is acknowledged is finished; tests wait there.
+	beforeFinish func()
+
+	mu sync.Mutex // guards what follows; a leaf
+	// finishing are the commits that are acknowledged and still being finished, by their start. Each channel is closed when that is done.
+	finishing map[clock.Timestamp]chan struct{}
 }
 
 // RouterStats count what a router does.
@@ -48,14 +54,8 @@ type RouterStats struct {
 // PathName names the path of a count in RouterStats.Paths.
 func PathName(path int) string { return commit.Path(path).String() }
 
-// CommitOptions say which paths a commit may take.
-type CommitOptions struct {
-	NoOnePhase, NoAsync bool
-}
-
 func newRouter(c *Client) *router {
-	t := &router{c: c, peer: c.peer, cleaners: make(chan struct{}, cleanersMax), stats: &c.routed}
-	return t
+	return &router{c: c, peer: c.peer, cleaners: make(chan struct{}, cleanersMax), stats: &c.routed, finishing: map[clock.Timestamp]chan struct{}{}}
 }
 
 // attempt calls try with fresh regions until it does not ask for others, and with locks that it met out of the way.

@@ -74,7 +74,7 @@ func (r *Resolver) again(err error) []Step {
 	if r.rounds++; r.rounds > resolveRoundsMax {
 		return r.done(err)
 	}
-	return []Step{{Kind: StepLocate, Pause: pause(r.rounds)}}
+	return []Step{{Kind: StepLocate, Pause: pause(r.rounds), Undecided: errors.Is(err, kvapi.ErrLockTimeout)}}
 }
 
 // Located takes the answer to StepLocate.

@@ -46,11 +46,13 @@ const (
 // Step is what a coordinator or resolver wants done.
 type Step struct {
 	Kind    StepKind
-	ID      uint32         // of StepSend and StepResolve: the answer names it. Zero if nobody waits for the answer
-	Request any            // of StepSend: a pointer to a request of kvapi
-	Pause   time.Duration  // of StepSend and StepLocate
-	Lock    kvapi.LockInfo // of StepResolve
-	Outcome Outcome        // of StepDone
+	ID      uint32        // of StepSend and StepResolve: the answer names it. Zero if nobody waits for the answer
+	Request any           // of StepSend: a pointer to a request of kvapi
+	Pause   time.Duration // of StepSend and StepLocate
+	// Undecided, of a resolver's StepLocate: the transaction may still commit or not. Otherwise regions have moved, or nobody has answered.
+	Undecided bool
+	Lock      kvapi.LockInfo // of StepResolve
+	Outcome   Outcome        // of StepDone
 }
 
 // phase is where a coordinator is.
