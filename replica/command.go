@@ -24,9 +24,13 @@ const (
 	KindRenew
 )
 
+// Proposed is what a Proposal asks for: a Command, which becomes a part of an entry, or Members, which is an entry of raft's own.
+type Proposed interface{ proposed() }
+
 // Command is one change of a region's state, as data. It was evaluated by the leader that proposed it, whose state it was made
 // for: nobody decides anew when it is applied.
 type Command interface {
+	Proposed
 	// Kind is the byte in front of the fields.
 	Kind() Kind
 	appendTo(b []byte) []byte
@@ -98,8 +102,7 @@ type Split struct {
 	Peers []uint64
 }
 
-// Members changes the peers of the region (CheckPeers says to which). It is the only command of its entry, which is raft's own: the
-// content is not this package's.
+// Members changes the peers of the region (CheckPeers says to which). Its proposal is alone.
 type Members struct{ Peers []kvapi.Peer }
 
 // Meta is a command of region 0, whose content package placement/meta knows.
@@ -138,11 +141,18 @@ func (*Meta) Kind() Kind { return KindMeta }
 // Kind implements Command.
 func (*Renew) Kind() Kind { return KindRenew }
 
-// Kind implements Command.
-func (*Members) Kind() Kind { return 0 }
-
-func (*Members) appendTo([]byte) []byte  { panic("replica: a change of members is raft's entry") }
-func (*Members) readFrom(*codec.Decoder) {}
+func (*Write) proposed()        {}
+func (*Prewrite) proposed()     {}
+func (*Commit) proposed()       {}
+func (*Rollback) proposed()     {}
+func (*Alloc) proposed()        {}
+func (*DropCounters) proposed() {}
+func (*DropSpan) proposed()     {}
+func (*GCPoint) proposed()      {}
+func (*Split) proposed()        {}
+func (*Members) proposed()      {}
+func (*Meta) proposed()         {}
+func (*Renew) proposed()        {}
 
 // newCommand returns an empty command of a kind, nil if there is none.
 func newCommand(k Kind) Command {

@@ -95,8 +95,9 @@
 //	A2. A proposal's marks are published before the timestamp of its entry is fetched, and dropped after the entry is applied (rule A,
 //	    D1). In between nothing else of the region is proposed.
 //	M1. A peer without state has no vote and confirms nothing. It gets state by a split or by a snapshot, which fits beside the regions that are
-//	    here: it waits for the split that makes room for it.
-//	M2. A peer that was removed, or is not the newest of its store, never speaks again (the tombstone is in the log before its state goes).
+//	    here, and those whose state is still being deleted: it waits for the split or the removal that makes room for it.
+//	M2. A peer that was removed, or is not the newest of its store, never speaks again (the tombstone is in the log before its state
+//	    goes), even if a split that made it is applied again.
 //	M3. Who is to have a vote was a learner, and has caught up (package store asks for that).
 //	A3. What is proposed was evaluated in the term that it is proposed in, with all entries before it applied.
 //

@@ -12,6 +12,8 @@ import (
 const (
 	groupProposalsMax = 256
 	groupBytesMax     = 4 << 20
+	// entryBytesMin is what an entry takes beside its commands.
+	entryBytesMin = 32
 )
 
 // errNotLed refuses a proposal to a region that is not led here; nothing happened.
@@ -28,13 +30,12 @@ type line struct {
 
 // place is a proposal's place in a line.
 type place struct {
-	next    *place
-	p       Proposal
-	ts      int // timestamps wanted
-	command Command
-	result  Result
-	err     error
-	wake    chan bool // true: lead the next group. Room for one.
+	next   *place
+	p      Proposal
+	ts     int // timestamps wanted
+	result Result
+	err    error
+	wake   chan bool // true: lead the next group. Room for one.
 }
 
 var places = sync.Pool{New: func() any { return &place{wake: make(chan bool, 1)} }}
@@ -167,30 +168,20 @@ func (m *member) propose(head *place) error {
 		}
 	}
 	f := &flight{term: turn.Term, entry: Entry{Epoch: turn.Region.Epoch}, done: make(chan struct{}, 1)}
-	size := 32
-	for n := head; n != nil; n = n.next {
-		if n.err != nil {
-			continue
-		}
-		if n.command, n.err = n.p.Command(first); n.err == nil {
-			f.entry.Commands = append(f.entry.Commands, n.command)
-			size += n.p.Size()
-		}
-		first += clock.Timestamp(n.ts)
-	}
-	if len(f.entry.Commands) == 0 {
+	size, wants := f.gather(head, first)
+	if wants == 0 {
 		return nil
 	}
-	f.results = make([]Result, len(f.entry.Commands))
+	f.results = make([]Result, wants)
 	var content []byte
-	if _, f.members = f.entry.Commands[0].(*Members); !f.members {
+	if f.members == nil {
 		content = f.entry.Append(make([]byte, 0, size+size/8))
 	}
 	st := &m.s.Stats
 	st.Entries.Inc()
 	st.EntryBytes.Add(uint64(len(content)))
-	st.Proposals.Add(uint64(len(f.entry.Commands)))
-	st.GroupSize.Observe(uint64(len(f.entry.Commands)))
+	st.Proposals.Add(uint64(wants))
+	st.GroupSize.Observe(uint64(wants))
 	if err := m.fly(f, content); err != nil {
 		return err
 	}
@@ -207,13 +198,40 @@ func (m *member) propose(head *place) error {
 	return nil
 }
 
+// gather asks the proposals of a group what they are, and returns about how many bytes the entry takes and how many take part. first is the
+// first of their timestamps.
+func (f *flight) gather(head *place, first clock.Timestamp) (size, wants int) {
+	size = entryBytesMin
+	for n := head; n != nil; n = n.next {
+		if n.err != nil {
+			continue
+		}
+		var asked Proposed
+		asked, n.err = n.p.Command(first)
+		first += clock.Timestamp(n.ts)
+		if n.err != nil {
+			continue
+		}
+		wants++
+		size += n.p.Size()
+		switch c := asked.(type) {
+		case *Members:
+			f.members = c
+		case Command:
+			f.entry.Commands = append(f.entry.Commands, c)
+		}
+	}
+	assert.That(f.members == nil || wants == 1, "replica: a change of members is alone in its entry")
+	return size, wants
+}
+
 // fly proposes an entry and waits for its end.
 func (m *member) fly(f *flight, content []byte) error {
 	m.mu.Lock()
 	assert.That(m.flight == nil, "replica: one entry is in flight")
 	ok := !m.stopped
-	if ok && f.members {
-		f.index, ok = m.core.ProposeChange(f.term, f.entry.Commands[0].(*Members).Peers)
+	if ok && f.members != nil {
+		f.index, ok = m.core.ProposeChange(f.term, f.members.Peers)
 	} else if ok {
 		f.index, ok = m.core.Propose(f.term, content)
 	}

@@ -59,7 +59,7 @@ type leadership struct{ term, peer uint64 }
 type flight struct {
 	index, term uint64
 	entry       Entry
-	members     bool // it changes the members
+	members     *Members // that it makes, if it is a change of members
 	results     []Result
 	err         error
 	done        chan struct{} // has room for one
@@ -371,18 +371,33 @@ func (m *member) tell(done []appliedEntry) error {
 			if err := m.logCommit(d.at.Index); err != nil {
 				return err
 			}
-			// The machine knows the right half before that applies anything. Who proposes to it before it is led waits for that.
-			right, err := m.s.add(d.right)
-			if err != nil {
+			if err := m.split(d.left, d.right); err != nil {
 				return err
-			}
-			m.s.o.Machine.Split(d.left, d.right)
-			if _, leads := m.Term(); right.core.sole() || leads {
-				right.campaign()
 			}
 		default:
 			m.s.o.Machine.Applied(d.at, d.commands)
 		}
+	}
+	return nil
+}
+
+// split is told of a split that has become visible.
+func (m *member) split(left, right *kvapi.Region) error {
+	gone := m.s.removed(right.ID)
+	if p, here := right.On(m.s.o.Store); !here || p.ID <= gone {
+		// The right half was here before, and was removed; a crash then took what the split had made, but not the tombstone (M2).
+		m.s.o.Machine.Split(left, right)
+		m.s.o.Machine.Removed(right)
+		return destroy(m.s.o.Engine, right, gone)
+	}
+	// The machine knows the right half before that applies anything. Who proposes to it before it is led waits for that.
+	half, err := m.s.add(right)
+	if err != nil {
+		return err
+	}
+	m.s.o.Machine.Split(left, right)
+	if _, leads := m.Term(); half.sole() || leads {
+		half.campaign()
 	}
 	return nil
 }
@@ -433,7 +448,7 @@ func (m *member) landed(a *Apply) {
 	for _, c := range a.Entries {
 		switch {
 		case c.Index != f.index:
-		case c.Term == f.term && f.members && !c.Conf:
+		case c.Term == f.term && f.members != nil && !c.Conf:
 			m.land(errNotNow) // raft has made an entry without content of it
 		case c.Term == f.term:
 			m.land(nil)

@@ -48,7 +48,7 @@ func (g *Group) Step(m Message) {
 	_ = g.node.Step(m.m)
 }
 
-// messageTypes are those that cross between nodes. Snapshots do not yet.
+// messageTypes are those that cross between nodes as messages; snapshots are streams of their own.
 var messageTypes = [...]raftpb.MessageType{
 	raftpb.MsgApp, raftpb.MsgAppResp, raftpb.MsgVote, raftpb.MsgVoteResp, raftpb.MsgPreVote, raftpb.MsgPreVoteResp,
 	raftpb.MsgHeartbeat, raftpb.MsgHeartbeatResp, raftpb.MsgTimeoutNow, raftpb.MsgReadIndex, raftpb.MsgReadIndexResp, raftpb.MsgTransferLeader,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"time"
 
 	"go.etcd.io/raft/v3/raftpb"
@@ -18,9 +19,11 @@ const (
 	TickInterval = 100 * time.Millisecond
 	// strangerWait is how long messages for a region that is not here go unanswered: it may be about to come out of a split.
 	strangerWait = 5 * TickInterval
-	// strangersMax bounds the regions that are spoken for without being here.
-	strangersMax = 4096
-	// learnedMax bounds the peers whose stores are known from their messages alone.
+	// strangersMax bounds the regions that are spoken for without being here. Where that is not enough, those that were met so long ago are
+	// forgotten: nobody may speak for them any more, and who does is met again.
+	strangersMax  = 4096
+	strangersKept = 100 * TickInterval
+	// learnedMax bounds the peers whose stores are known from their messages alone. Beyond it all are forgotten, and learned again.
 	learnedMax = 1 << 16
 )
 
@@ -178,8 +181,11 @@ func (s *Set) answerFor(from uint64, region kvapi.RegionID, msg Message) {
 	st, known := s.strangers[region]
 	if !known || st.peer < msg.To() {
 		if !known && len(s.strangers) >= strangersMax {
-			s.mu.Unlock()
-			return
+			maps.DeleteFunc(s.strangers, func(_ kvapi.RegionID, old stranger) bool { return clock.Since(old.since) >= strangersKept })
+			if len(s.strangers) >= strangersMax {
+				s.mu.Unlock()
+				return
+			}
 		}
 		st = stranger{peer: msg.To(), since: clock.Mono()}
 		s.strangers[region] = st
@@ -198,10 +204,12 @@ func (s *Set) learn(peer, store uint64) {
 	if known, _ := s.learned.Load(peer); known == store {
 		return
 	}
-	if s.learnedCount.Load() < learnedMax {
-		if _, had := s.learned.Swap(peer, store); !had {
-			s.learnedCount.Add(1)
-		}
+	if s.learnedCount.Load() >= learnedMax {
+		s.learned.Clear()
+		s.learnedCount.Store(0)
+	}
+	if _, had := s.learned.Swap(peer, store); !had {
+		s.learnedCount.Add(1)
 	}
 }
 

@@ -97,27 +97,34 @@ func DecodeRegion(b []byte) (*kvapi.Region, error) {
 	return r, nil
 }
 
+// numbersBytes is the length of a record of three numbers.
+const numbersBytes = 3*8 + 4
+
 // applyState says up to where a region's log is in its state.
 type applyState struct {
 	index, term uint64
 	gcPoint     clock.Timestamp
 }
 
-func (s applyState) encode() []byte {
-	b := binary.BigEndian.AppendUint64(nil, s.index)
-	b = binary.BigEndian.AppendUint64(b, s.term)
-	b = binary.BigEndian.AppendUint64(b, uint64(s.gcPoint))
-	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
-}
+func (s applyState) encode() []byte { return encodeNumbers(s.index, s.term, uint64(s.gcPoint)) }
 
 func decodeApplyState(b []byte) (s applyState, err error) {
 	n, err := decodeNumbers(b, "apply state")
 	return applyState{index: n[0], term: n[1], gcPoint: clock.Timestamp(n[2])}, err
 }
 
-// decodeNumbers reads three numbers and their checksum.
+// encodeNumbers builds a record of three numbers and their checksum.
+func encodeNumbers(first, second, third uint64) []byte {
+	b := make([]byte, 0, numbersBytes)
+	for _, n := range [...]uint64{first, second, third} {
+		b = binary.BigEndian.AppendUint64(b, n)
+	}
+	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
+}
+
+// decodeNumbers reads what encodeNumbers has built.
 func decodeNumbers(b []byte, what string) (n [3]uint64, err error) {
-	if len(b) != 28 || binary.BigEndian.Uint32(b[24:]) != crc32.ChecksumIEEE(b[:24]) {
+	if len(b) != numbersBytes || binary.BigEndian.Uint32(b[24:]) != crc32.ChecksumIEEE(b[:24]) {
 		return n, corrupt(what)
 	}
 	for i := range n {
@@ -129,11 +136,9 @@ func decodeNumbers(b []byte, what string) (n [3]uint64, err error) {
 // truncated is the last place of a log that is gone.
 type truncated struct{ index, term uint64 }
 
-func (t truncated) encode() []byte { return applyState{index: t.index, term: t.term}.encode() }
+func (t truncated) encode() []byte { return encodeNumbers(t.index, t.term, 0) }
 
-func encodeHard(term, vote, commit uint64) []byte {
-	return applyState{index: term, term: vote, gcPoint: clock.Timestamp(commit)}.encode()
-}
+func encodeHard(term, vote, commit uint64) []byte { return encodeNumbers(term, vote, commit) }
 
 // encodeEntry builds what a place in the log holds.
 func encodeEntry(e *raftpb.Entry) []byte {
@@ -157,8 +162,7 @@ func corrupt(what string) error { return fmt.Errorf("replica: %w: %s", kvapi.Err
 
 // Create puts into a batch that a region begins: its descriptor, and that nothing of its log is needed yet.
 func Create(b Records, r *kvapi.Region, gcPoint clock.Timestamp) {
-	WriteRegion(b, r)
-	b.Set(recordKey(r.ID, recordApply), applyState{index: InitialIndex, term: InitialTerm, gcPoint: gcPoint}.encode())
+	WriteState(b, r, InitialIndex, InitialTerm, gcPoint)
 }
 
 // WriteState puts into a batch which region it is and up to where its log is in the state that comes with the batch.

@@ -23,17 +23,33 @@ func (m *member) remove() error {
 	m.mu.Unlock()
 	defer m.mu.Lock()
 	m.s.forget(m, peer)
+	defer m.s.left(region.ID)
 	m.s.o.Machine.Removed(region)
 	m.s.o.Logger.Info("a replica was removed", "region", uint64(region.ID), "peer", peer, "term", m.seen.term, "reason", "it is no member any more")
 	m.s.Stats.Removals.Inc()
 	return destroy(m.s.o.Engine, region, peer)
 }
 
-// forget takes a member out of the set, and notes that its peer is gone.
+// left is told that nothing is deleted any more of a region that leaves: others may be put there.
+func (s *Set) left(id kvapi.RegionID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.leaving, id)
+}
+
+// removed returns the newest peer of a region that was removed from this store, 0 if none was.
+func (s *Set) removed(id kvapi.RegionID) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tombstones[id]
+}
+
+// forget takes a member out of the set, and notes that its peer is gone. No snapshot is put where the region is until left is called.
 func (s *Set) forget(m *member, peer uint64) {
 	id := m.core.region.ID
 	s.mu.Lock()
 	s.tombstones[id] = max(s.tombstones[id], peer)
+	s.leaving[id] = m.core.region
 	s.mu.Unlock()
 	s.listing.Lock()
 	defer s.listing.Unlock()
@@ -60,7 +76,7 @@ func destroy(e *engine.Engine, region *kvapi.Region, peer uint64) error {
 // WriteRemoval puts into a batch of the log, which is synced first, and into one that is not logged, that a replica is gone with all it has.
 func WriteRemoval(logged, unlogged Records, region *kvapi.Region, peer uint64) {
 	id := region.ID
-	logged.Set(recordKey(id, recordTombstone), applyState{index: peer}.encode())
+	logged.Set(recordKey(id, recordTombstone), encodeNumbers(peer, 0, 0))
 	logged.DeleteRange(recordKey(id, recordHard), recordKey(id, recordHard+1))
 	logged.DeleteRange(recordKey(id, recordTruncated), recordKey(id, recordTruncated+1))
 	logged.DeleteRange(entryKey(id, 0), entryKey(id, ^uint64(0)))
@@ -115,8 +131,8 @@ func Tombstone(d Disk, id kvapi.RegionID) (peer uint64, err error) {
 	if err != nil || !found {
 		return 0, err
 	}
-	s, err := decodeApplyState(b)
-	return s.index, err
+	n, err := decodeNumbers(b, "tombstone")
+	return n[0], err
 }
 
 // loadTombstones reads those of all regions.
@@ -141,11 +157,11 @@ func loadTombstones(e *engine.Engine) (all map[kvapi.RegionID]uint64, err error)
 			if err != nil {
 				return nil, err
 			}
-			s, err := decodeApplyState(v)
+			n, err := decodeNumbers(v, "tombstone")
 			if err != nil {
 				return nil, err
 			}
-			all[id] = s.index
+			all[id] = n[0]
 			ok = it.Next()
 		}
 	}

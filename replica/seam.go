@@ -38,7 +38,7 @@ type Proposal interface {
 	Prepare(t Turn) (timestamps int, err error)
 	// Command returns what is to be applied. first is the first of the timestamps that it asked for, the others follow by ones; it
 	// notes them on its marks.
-	Command(first clock.Timestamp) (Command, error)
+	Command(first clock.Timestamp) (Proposed, error)
 	// Finish tells how it ended, once and whatever happened: it drops marks and releases locks. err is nil if the command was applied,
 	// in which case Result says more; kvapi.ErrUndetermined if nobody knows; anything else means that nothing was done.
 	Finish(r Result, err error)

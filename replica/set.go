@@ -66,6 +66,7 @@ type Set struct {
 	strangers  map[kvapi.RegionID]stranger
 	tombstones map[kvapi.RegionID]uint64        // peers up to it were removed
 	arriving   map[kvapi.RegionID]*kvapi.Region // by snapshot
+	leaving    map[kvapi.RegionID]*kvapi.Region // their state is being deleted
 
 	learned      sync.Map // from a peer to its store
 	learnedCount atomic.Int64
@@ -91,7 +92,7 @@ type Set struct {
 // New returns a set without a replica, and starts its goroutines.
 func New(o Options) *Set {
 	s := &Set{o: o, stop: make(chan struct{}), disk: disk{o.Engine}, log: logBatch, strangers: map[kvapi.RegionID]stranger{},
-		tombstones: map[kvapi.RegionID]uint64{}, arriving: map[kvapi.RegionID]*kvapi.Region{}}
+		tombstones: map[kvapi.RegionID]uint64{}, arriving: map[kvapi.RegionID]*kvapi.Region{}, leaving: map[kvapi.RegionID]*kvapi.Region{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.members.Store(&map[kvapi.RegionID]*member{})
 	s.background.Go(s.keeper)
@@ -213,10 +214,9 @@ func LoadRegions(e *engine.Engine) (regions []*kvapi.Region, err error) {
 func (s *Set) Start() error {
 	members := *s.members.Load()
 	begin := func(m *member) {
+		m.drive() // what is applied here may take the votes of all others
 		if m.sole() {
 			m.campaign()
-		} else {
-			m.drive()
 		}
 	}
 	if m := members[0]; m != nil {

@@ -27,6 +27,8 @@ type counting struct {
 	// values are as of what was handed to Apply.
 	values  map[string]uint64
 	regions []*kvapi.Region
+	// removing, if not nil, is called while a region is being removed.
+	removing func()
 }
 
 func (c *counting) load(key []byte) (uint64, error) {
@@ -68,7 +70,15 @@ func (c *counting) Split(left, right *kvapi.Region) {
 
 func (c *counting) Changed(*kvapi.Region)                         {}
 func (c *counting) Replaced(*kvapi.Region, clock.Timestamp) error { return nil }
-func (c *counting) Removed(*kvapi.Region)                         {}
+
+func (c *counting) Removed(gone *kvapi.Region) {
+	c.mu.Lock()
+	c.regions = slices.DeleteFunc(c.regions, func(r *kvapi.Region) bool { return r.ID == gone.ID })
+	c.mu.Unlock()
+	if c.removing != nil {
+		c.removing()
+	}
+}
 
 func (c *counting) find(key []byte) *kvapi.Region {
 	c.mu.Lock()
@@ -100,7 +110,7 @@ func (p *proposal) Prepare(t Turn) (int, error) {
 	}
 	return 1, nil
 }
-func (p *proposal) Command(first clock.Timestamp) (Command, error) {
+func (p *proposal) Command(first clock.Timestamp) (Proposed, error) {
 	if first == 0 {
 		return nil, errors.New("no timestamp")
 	}

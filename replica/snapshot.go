@@ -257,7 +257,8 @@ func writeSpans(w io.Writer, it *engine.Iter, spans []EngineSpan) (pairs uint64,
 // incoming is a snapshot on its way into a replica.
 type incoming struct {
 	snapshotHead
-	spans   []EngineSpan // that are replaced: what the region had here, and what it has now
+	now     []EngineSpan // where the region's state is
+	spans   []EngineSpan // that are replaced: what the region had here, which is the same or more
 	old     *kvapi.Region
 	tables  []*engine.Table
 	pairs   uint64
@@ -317,6 +318,9 @@ func (s *Set) ReceiveSnapshot(from uint64, region kvapi.RegionID, r io.Reader) (
 	if err := <-in.done; err != nil {
 		return err
 	}
+	s.mu.Lock()
+	delete(s.strangers, region)
+	s.mu.Unlock()
 	s.Stats.SnapshotsTaken.Inc()
 	s.o.Logger.Info("a snapshot was received", "region", uint64(region), "term", in.term, "index", in.state.index, "from", from, "bytes", in.bytes,
 		"pairs", in.pairs, "taken", in.taken, "took", clock.Since(began))
@@ -356,7 +360,13 @@ func (s *Set) reserve(in *incoming) (m *member, err error) {
 			return nil, fmt.Errorf("%w: region %d lies where region %d is about to be", ErrSnapshot, id, other.ID)
 		}
 	}
-	in.spans = Spans(in.region)
+	for _, other := range s.leaving {
+		if other.ID == id || overlap(other, in.region) {
+			return nil, fmt.Errorf("%w: region %d lies where region %d is still being deleted", ErrSnapshot, id, other.ID)
+		}
+	}
+	in.now = Spans(in.region)
+	in.spans = in.now
 	if in.old != nil {
 		in.spans = Spans(in.old) // a region never grows
 	}
@@ -443,7 +453,7 @@ func (w *tableWriter) set(key, value []byte) error {
 	if err := keys.CheckEngine(key); err != nil {
 		return fmt.Errorf("%w: %w", ErrSnapshot, err)
 	}
-	now := Spans(w.in.region)
+	now := w.in.now
 	at := max(w.span, 0)
 	for at < len(now) && string(key) >= string(now[at].Upper) {
 		at++
@@ -474,10 +484,9 @@ func (w *tableWriter) advance(to int) error {
 			if err := w.begin(); err != nil {
 				return err
 			}
-			if s := w.in.spans[w.span]; true {
-				if err := w.t.DeleteRange(s.Lower, s.Upper); err != nil {
-					return err
-				}
+			s := w.in.spans[w.span]
+			if err := w.t.DeleteRange(s.Lower, s.Upper); err != nil {
+				return err
 			}
 		}
 	}

@@ -23,9 +23,8 @@ type Checkpoint struct {
 	Timestamp clock.Timestamp
 }
 
-// Checkpoint makes a directory that the store opens from, as after a crash at some moment of the call: see Engine.Checkpoint. That
-// of one store among several is refused. Commits go on
-// meanwhile. A promotion waits, or is waited for, so that the version of the records is certain.
+// Checkpoint makes a directory that the store opens from, as after a crash at some moment of the call: see Engine.Checkpoint. Commits go on
+// meanwhile. A promotion waits, or is waited for, so that the version of the records is certain. One store among several is refused.
 func (s *Store) Checkpoint(dir string, poll func() error) (c Checkpoint, err error) {
 	s.promoting.Lock()
 	defer s.promoting.Unlock()

@@ -69,10 +69,11 @@ func (l *oneLine) Do(p replica.Proposal) (err error) {
 		}
 	}
 	yield()
-	command, err := p.Command(first)
+	asked, err := p.Command(first)
 	if err != nil {
 		return err
 	}
+	command := asked.(replica.Command) // members do not change here
 	if l.faults.finishEarly {
 		finish(nil)
 	}

@@ -118,6 +118,7 @@ func (g *garbage) cutAt(key []byte, right *garbage) {
 		right.bytes += len(k.key) + garbageKeyBytes
 		g.bytes -= len(k.key) + garbageKeyBytes
 	}
+	clear(g.keys[len(kept):])
 	g.keys = kept
 	right.since = g.since
 }
@@ -255,7 +256,7 @@ func (c *Cluster) Collect() (deleted int, err error) {
 // alive; the next round asks again.
 func (c *Cluster) settleBelow(point clock.Timestamp) (done bool, err error) {
 	for _, r := range *c.regions.Load() {
-		f := &floorProposal{r: r, point: point}
+		f := &floorProposal{c: c, point: point}
 		line := c.lines.Line(r.desc.Load().ID)
 		if line == nil {
 			continue
@@ -325,7 +326,7 @@ func (c *Cluster) alive() func(node, epoch uint64) bool {
 
 // floorProposal raises a region's floor in its line, behind what was evaluated before, and proposes nothing.
 type floorProposal struct {
-	r     *clusterRegion
+	c     *Cluster
 	point clock.Timestamp
 }
 
@@ -336,13 +337,17 @@ func (f *floorProposal) Size() int { return 0 }
 func (f *floorProposal) Alone() bool { return true }
 
 // Prepare implements replica.Proposal.
-func (f *floorProposal) Prepare(replica.Turn) (timestamps int, err error) {
-	f.r.floor.Store(max(f.r.floor.Load(), uint64(f.point)))
+func (f *floorProposal) Prepare(t replica.Turn) (timestamps int, err error) {
+	r := f.c.region(t.Region.ID)
+	if r == nil {
+		return 0, errEpoch
+	}
+	r.floor.Store(max(r.floor.Load(), uint64(f.point)))
 	return 0, errNothing
 }
 
 // Command implements replica.Proposal. It is never called.
-func (f *floorProposal) Command(clock.Timestamp) (replica.Command, error) { return nil, errNothing }
+func (f *floorProposal) Command(clock.Timestamp) (replica.Proposed, error) { return nil, errNothing }
 
 // Finish implements replica.Proposal.
 func (f *floorProposal) Finish(replica.Result, error) {}

@@ -143,7 +143,7 @@
 //	     row cache (rowcache.Forget); Removed drops it. A replica that is not led here deletes what its GC point allows by itself.
 //
 // Cluster.keepRole and Cluster.keepLease are goroutines, as Cluster.collector is. role.taking is taken before Store.switching, role.mu before
-// lease.mu, which is a leaf.
+// lease.mu, which is a leaf, and before the locks of package replica.
 //
 // pending.mu, garbage.mu, clusterRegion.recordsMu, metaRegion.mu and Cluster.mu are leaves. Store.promoting, Store.collecting and
 // Store.switching are taken in this order, before all others.

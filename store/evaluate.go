@@ -42,11 +42,11 @@ func (c *Cluster) Do(request any) (result any, err error) {
 		return nil, c.check(r)
 	}
 	ref := commit.Region(request)
-	r, line := c.region(ref.ID), c.lines.Line(ref.ID)
-	if r == nil || line == nil {
+	line := c.lines.Line(ref.ID)
+	if line == nil {
 		return nil, errEpoch
 	}
-	p := &proposal{c: c, r: r, request: request}
+	p := &proposal{c: c, request: request}
 	if w, is := request.(*kvapi.PrewriteRequest); is {
 		for i := range w.Mutations {
 			p.size += len(w.Mutations[i].Key) + len(w.Mutations[i].Value) + keys.VersionExtra
@@ -77,7 +77,8 @@ func (p *proposal) Alone() bool { return false }
 // Prepare implements replica.Proposal: it evaluates the request, and publishes its marks.
 func (p *proposal) Prepare(t replica.Turn) (timestamps int, err error) {
 	p.change, p.result = commit.Change{}, nil
-	if commit.Region(p.request) != t.Region.Ref() {
+	// Only now: a snapshot may have replaced the region while the request stood in line.
+	if p.r = p.c.region(t.Region.ID); p.r == nil || commit.Region(p.request) != t.Region.Ref() {
 		return 0, errEpoch
 	}
 	if _, writes := p.request.(*kvapi.PrewriteRequest); writes {
@@ -130,7 +131,7 @@ func (p *proposal) keys(use func(key []byte)) {
 }
 
 // Command implements replica.Proposal: it notes the timestamp on the marks.
-func (p *proposal) Command(first clock.Timestamp) (replica.Command, error) {
+func (p *proposal) Command(first clock.Timestamp) (replica.Proposed, error) {
 	c := &p.change
 	if c.Stamped() {
 		var err error

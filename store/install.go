@@ -173,7 +173,7 @@ func (p *membersProposal) Prepare(t replica.Turn) (timestamps int, err error) {
 }
 
 // Command implements replica.Proposal.
-func (p *membersProposal) Command(clock.Timestamp) (replica.Command, error) {
+func (p *membersProposal) Command(clock.Timestamp) (replica.Proposed, error) {
 	return &replica.Members{Peers: p.peers}, nil
 }
 

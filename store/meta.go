@@ -141,7 +141,7 @@ func (p *metaProposal) Alone() bool { return false }
 func (p *metaProposal) Prepare(replica.Turn) (timestamps int, err error) { return 0, nil }
 
 // Command implements replica.Proposal.
-func (p *metaProposal) Command(clock.Timestamp) (replica.Command, error) {
+func (p *metaProposal) Command(clock.Timestamp) (replica.Proposed, error) {
 	return &replica.Meta{Content: p.content}, nil
 }
 

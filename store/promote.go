@@ -67,7 +67,9 @@ func (s *Store) Promote() error {
 		s.oracle.Move(c.meta)
 		s.Join(c)
 		c.role.taken = true
-		c.serve(c.set.Leadership(0).Term)
+		term := c.set.Leadership(0).Term
+		c.lease.begin(term, false)
+		c.serve(term)
 		c.Start()
 		groups, led := c.set.Len()
 		s.o.Logger.Info("the store is the first of a cluster now", "groups", groups, "led", led, "took", clock.Since(began))
@@ -156,7 +158,10 @@ func (c *Cluster) sole() bool {
 	ids := c.set.Regions()
 	for _, id := range ids {
 		st, here := c.set.Status(id)
-		if p, mine := st.Region.On(c.s.ident.storeID); !here || !mine || p.Learner || st.Region.Voters() > 1 {
+		if !here {
+			return false // it was removed meanwhile
+		}
+		if p, mine := st.Region.On(c.s.ident.storeID); !mine || p.Learner || st.Region.Voters() > 1 {
 			return false
 		}
 	}

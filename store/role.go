@@ -56,8 +56,8 @@ func (l *lease) begin(term uint64, others bool) {
 	l.on.Store(others)
 }
 
-// shared is told that region 0, which this store leads alone until now, is about to have other voters. They cannot elect another before
-// this has returned and the change is told to raft; so the lease runs from now on.
+// shared is told that region 0, whose only voter this store may be until now, is about to have others. They cannot elect another before
+// this has returned and the change is told to raft; so the lease runs from now on, if there was none.
 func (l *lease) shared(now time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,7 +93,8 @@ type role struct {
 
 	wake chan struct{} // region 0 may have another leader
 
-	mu      sync.Mutex // guards what follows; a leaf
+	mu      sync.Mutex // guards what follows; taken before lease.mu, and before those of the groups
+	term    uint64     // that the store serves in, or last did
 	now     replica.Leadership
 	changed chan struct{} // closed when now changes
 	lost    chan struct{} // closed when the store is the gateway no longer
@@ -267,9 +268,7 @@ func (c *Cluster) serve(term uint64) {
 	r := &c.role
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	c.lease.mu.Lock()
-	c.lease.term = term
-	c.lease.mu.Unlock()
+	r.term = term
 	if r.over {
 		r.lost, r.over = make(chan struct{}), false
 	}
@@ -282,18 +281,19 @@ func (s *Store) StepDown() {
 	if c == nil || c.set == nil {
 		return
 	}
-	c.role.taking.Lock()
-	defer c.role.taking.Unlock()
+	r := &c.role
+	r.taking.Lock()
+	defer r.taking.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	c.stepDown("asked to")
 }
 
-// stepDown is StepDown with the reason.
+// stepDown is StepDown with the reason. The caller holds role.mu.
 func (c *Cluster) stepDown(reason string) {
 	r := &c.role
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if r.serves.Swap(false) {
-		c.s.o.Logger.Info("this node is not the cluster's gateway any more", "region", 0, "term", c.lease.term, "reason", reason)
+		c.s.o.Logger.Info("this node is not the cluster's gateway any more", "region", 0, "term", r.term, "reason", reason)
 	}
 	c.lease.end()
 	if !r.over {
@@ -359,31 +359,35 @@ func (c *Cluster) keepRole() {
 }
 
 func (c *Cluster) lookAtRole() {
+	if !c.keepService() {
+		return
+	}
+	for _, id := range c.set.Regions() {
+		c.set.Lead(id)
+	}
+}
+
+// keepService takes note of who leads region 0, and has the store serve no more that lost what it serves by. It reports whether it serves.
+// It looks and acts under one lock, so that a TakeOver in between is not ended for what was so before it.
+func (c *Cluster) keepService() (serves bool) {
 	r := &c.role
-	now := c.set.Leadership(0)
 	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := c.set.Leadership(0)
 	if now.Store != r.now.Store || now.Led != r.now.Led || now.Term != r.now.Term {
 		r.now = now
 		close(r.changed)
 		r.changed = make(chan struct{})
 	}
-	r.mu.Unlock()
-	if !r.serves.Load() {
-		return
-	}
-	c.lease.mu.Lock()
-	term := c.lease.term
-	c.lease.mu.Unlock()
 	switch {
-	case !now.Led || now.Term != term:
+	case !r.serves.Load():
+		return false
+	case !now.Led || now.Term != r.term:
 		c.stepDown("region 0 is led by another, or by nobody")
 	case !c.lease.held():
 		c.stepDown("no majority of region 0 has answered for the length of the lease")
-	default:
-		for _, id := range c.set.Regions() {
-			c.set.Lead(id)
-		}
 	}
+	return r.serves.Load()
 }
 
 // keepLease is the goroutine that asks whether this store still leads region 0.
@@ -412,7 +416,7 @@ func (c *Cluster) keepLease() {
 	}
 }
 
-// lead reports whether a read that was made before may be answered.
+// mayAnswer reports whether a read that was made before may be answered.
 func (c *Cluster) mayAnswer() error {
 	if !c.lease.held() {
 		return errEpoch
@@ -430,7 +434,7 @@ func (c *Cluster) leaderChanged(id kvapi.RegionID) {
 // Changed implements replica.Machine.
 func (c *Cluster) Changed(region *kvapi.Region) {
 	if region.ID == 0 {
-		if region.Voters() > 1 && c.role.serves.Load() {
+		if region.Voters() > 1 {
 			c.lease.shared(clock.Boot())
 		}
 		return

@@ -314,7 +314,7 @@ func (p *plain) Prepare(t replica.Turn) (timestamps int, err error) {
 }
 
 // Command implements replica.Proposal.
-func (p *plain) Command(clock.Timestamp) (replica.Command, error) { return p.command, nil }
+func (p *plain) Command(clock.Timestamp) (replica.Proposed, error) { return p.command, nil }
 
 // Finish implements replica.Proposal.
 func (p *plain) Finish(r replica.Result, _ error) { p.result = r }
