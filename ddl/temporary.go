@@ -250,8 +250,8 @@ func runs(gone, live map[uint64]bool) []kvapi.Span {
 	return spans
 }
 
-// dropLeftovers deletes what a crash, or the last stop, has left of temporary tables. Called by Open, before any session: of a cluster,
-// too, one node at a time executes SQL.
+// dropLeftovers deletes what a crash, the last stop, or another node of the cluster that was the gateway before, has left of temporary
+// tables. Called by Open, before any session: of a cluster, too, one node at a time executes SQL, and the ids of all come from one counter.
 func (e *Executor) dropLeftovers() error {
 	first, end := catalog.TemporaryIDs()
 	span := temporarySpan(first, end-1)

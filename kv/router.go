@@ -283,13 +283,14 @@ func (t *router) dropCounters(span kvapi.Span) error {
 }
 
 func (t *router) dropSpan(span kvapi.Span, ts clock.Timestamp) (done bool, err error) {
-	done = true
+	waits := false
 	err = t.eachPart(span, func(ref kvapi.RegionRef, part kvapi.Span) error {
-		if !done {
+		if waits {
 			return nil
 		}
-		done, err = t.peer.ClusterDropSpan(ref, part, ts)
+		done, err := t.peer.ClusterDropSpan(ref, part, ts)
+		waits = !done && err == nil // with an error the part is asked for again
 		return err
 	})
-	return done && err == nil, err
+	return !waits && err == nil, err
 }

@@ -355,17 +355,22 @@ func (c *Cluster) DropCounters(ref kvapi.RegionRef, span kvapi.Span) error {
 	return err
 }
 
-// DropSpan deletes all versions in a span that lies in one region, once nobody reads below ts. done is false while somebody may.
+// DropSpan deletes all versions in a span that lies in one region, once nobody reads below ts. done is false while somebody may. Nobody begins
+// to write there any more. A lock of a commit that is still being finished is a LockedError: its version would come after the deletion, and
+// stay for ever.
 func (c *Cluster) DropSpan(ref kvapi.RegionRef, span kvapi.Span, ts clock.Timestamp) (done bool, err error) {
-	r := c.region(ref.ID)
-	if r == nil {
-		return false, errEpoch
+	v, err := c.enter(ref)
+	if err != nil {
+		return false, err
 	}
 	switch oldest, err := c.oldest(); {
 	case err != nil:
 		return false, err
 	case oldest < ts:
 		return false, nil
+	}
+	if err := c.await(&v, span, kvapi.Latest, nil); err != nil {
+		return false, err
 	}
 	_, err = c.propose(ref, &replica.DropSpan{Span: span}, true)
 	return err == nil, err
