@@ -53,20 +53,24 @@ func newArena(t testing.TB, n int, dir string) *arena {
 	return a
 }
 
-// join starts node i, whose directory is empty, as a new member, with a token of another.
+// join starts node i, whose directory is empty, as a new member, with a token of another. A cluster that still removes the node which had its address
+// refuses it for a while.
 func (a *arena) join(i, by int) {
 	a.t.Helper()
 	db := a.nodes[by].open("")
 	defer db.Close()
-	var token string
-	if err := db.QueryRow("ADMIN TOKEN").Scan(&token, new(any), new(any)); err != nil {
-		a.t.Fatal(err)
-	}
 	n := a.nodes[i]
 	plain := n.args[:6]
-	n.args = append(append([]string(nil), plain...), "--join", a.proxies[by].Address(), "--join-token", token)
-	n.start()
-	n.args = plain // a member needs neither
+	a.await(fmt.Sprintf("node %d to be taken in", i+1), func() bool {
+		var token string
+		if err := db.QueryRow("ADMIN TOKEN").Scan(&token, new(any), new(any)); err != nil {
+			return false // the gateway may have moved
+		}
+		n.args = append(append([]string(nil), plain...), "--join", a.proxies[by].Address(), "--join-token", token)
+		err := n.tryStart()
+		n.args = plain // a member needs neither
+		return err == nil
+	})
 }
 
 // index tells which of the nodes it is.

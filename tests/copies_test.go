@@ -56,6 +56,7 @@ type clusterStatus struct {
 	Cluster *struct {
 		Role         string `json:"role"`
 		Gateway      uint64 `json:"gateway"`
+		Term         uint64 `json:"term"`
 		Store        uint64 `json:"store"`
 		RegionsShort int    `json:"regions_short"`
 		LagEntries   uint64 `json:"lag_entries"`
