@@ -49,6 +49,8 @@ type Provider interface {
 	// Regions are those of the node's store, in key order, and Stores those of its cluster.
 	Regions() []Region
 	Stores() []Store
+	// Digests are the statements that have been executed, by digest.
+	Digests() []StatementDigest
 	// CanonicalView is the query of a view as SHOW CREATE VIEW prints it.
 	CanonicalView(t *catalog.Table) string
 }

@@ -45,8 +45,10 @@ func makeSources() map[string]map[string]*source {
 	tablesOf := schemaSources()
 	maps.Copy(tablesOf, innodbSources())
 	maps.Copy(tablesOf, clusterSources())
+	views := sysSources()
+	maps.Copy(views, statementViews())
 	for schema, list := range map[string]map[string]source{"information_schema": tablesOf, "mysql": mysqlSources(), "performance_schema": performanceSources(),
-		"sys": sysSources()} {
+		"sys": views} {
 		all[schema] = map[string]*source{}
 		for name, s := range list {
 			if s.layout == nil {
@@ -223,6 +225,7 @@ func performanceSources() map[string]source {
 		"session_account_connect_attrs":             filled(ownAttributes),
 		"user_variables_by_thread":                  filled(userVariables),
 		"prepared_statements_instances":             filled(preparedStatements),
+		"events_statements_summary_by_digest":       filled(statementDigests),
 		"setup_actors":                              filled(setupActors),
 		"setup_consumers":                           filled(setupConsumers),
 		"setup_threads":                             filled(setupThreads),

@@ -20,6 +20,46 @@ const keysOfTables = `(SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, MAX(NON_UNIQ
 	GROUP_CONCAT(COLUMN_NAME ORDER BY SEQ_IN_INDEX SEPARATOR ',') AS index_columns FROM information_schema.STATISTICS
 	WHERE INDEX_TYPE = 'BTREE' AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema') GROUP BY TABLE_SCHEMA, TABLE_NAME, INDEX_NAME)`
 
+// shortStatement is sys.format_statement: the beginning and the end of a long text, within statement_truncate_len.
+func shortStatement(column string) string {
+	text := "REPLACE(" + column + ", '\\n', ' ')"
+	return "IF(CHAR_LENGTH(" + text + ") > 64, CONCAT(LEFT(" + text + ", 30), ' ... ', RIGHT(" + text + ", 30)), " + text + ")"
+}
+
+// each is a sum over executions for one of them.
+func each(sum string) string { return "ROUND(IFNULL(" + sum + " / NULLIF(COUNT_STAR, 0), 0), 0)" }
+
+// statementView is a view over the digests of statements.
+func statementView(columns, condition string) source {
+	return source{view: "SELECT " + shortStatement("DIGEST_TEXT") + ", SCHEMA_NAME, " + columns + " FROM performance_schema.events_statements_summary_by_digest " + condition}
+}
+
+const (
+	totalLatency = "FORMAT_PICO_TIME(SUM_TIMER_WAIT)"
+	seen         = "FIRST_SEEN, LAST_SEEN, DIGEST"
+)
+
+// statementViews are the views of sys over the digests of statements.
+func statementViews() map[string]source {
+	return map[string]source{
+		"statement_analysis": statementView("IF(SUM_NO_GOOD_INDEX_USED > 0 OR SUM_NO_INDEX_USED > 0, '*', ''), COUNT_STAR, SUM_ERRORS, SUM_WARNINGS, "+totalLatency+
+			", FORMAT_PICO_TIME(MAX_TIMER_WAIT), FORMAT_PICO_TIME(AVG_TIMER_WAIT), FORMAT_PICO_TIME(SUM_LOCK_TIME), FORMAT_PICO_TIME(SUM_CPU_TIME), SUM_ROWS_SENT, "+
+			each("SUM_ROWS_SENT")+", SUM_ROWS_EXAMINED, "+each("SUM_ROWS_EXAMINED")+", SUM_ROWS_AFFECTED, "+each("SUM_ROWS_AFFECTED")+
+			", SUM_CREATED_TMP_TABLES, SUM_CREATED_TMP_DISK_TABLES, SUM_SORT_ROWS, SUM_SORT_MERGE_PASSES, FORMAT_BYTES(MAX_CONTROLLED_MEMORY), FORMAT_BYTES(MAX_TOTAL_MEMORY), DIGEST, FIRST_SEEN, LAST_SEEN",
+			"ORDER BY SUM_TIMER_WAIT DESC"),
+		"statements_with_errors_or_warnings": statementView("COUNT_STAR, SUM_ERRORS, IFNULL(SUM_ERRORS / NULLIF(COUNT_STAR, 0), 0) * 100, SUM_WARNINGS, IFNULL(SUM_WARNINGS / NULLIF(COUNT_STAR, 0), 0) * 100, "+
+			"FIRST_SEEN, LAST_SEEN, DIGEST", "WHERE SUM_ERRORS > 0 OR SUM_WARNINGS > 0 ORDER BY SUM_ERRORS DESC, SUM_WARNINGS DESC"),
+		"statements_with_full_table_scans": statementView("COUNT_STAR, "+totalLatency+", SUM_NO_INDEX_USED, SUM_NO_GOOD_INDEX_USED, ROUND(IFNULL(SUM_NO_INDEX_USED / NULLIF(COUNT_STAR, 0), 0) * 100, 0), "+
+			"SUM_ROWS_SENT, SUM_ROWS_EXAMINED, ROUND(SUM_ROWS_SENT / COUNT_STAR, 0), ROUND(SUM_ROWS_EXAMINED / COUNT_STAR, 0), "+seen,
+			"WHERE (SUM_NO_INDEX_USED > 0 OR SUM_NO_GOOD_INDEX_USED > 0) AND DIGEST_TEXT NOT LIKE 'SHOW%' ORDER BY SUM_NO_INDEX_USED / COUNT_STAR DESC, SUM_TIMER_WAIT DESC"),
+		"statements_with_sorting": statementView("COUNT_STAR, "+totalLatency+", SUM_SORT_MERGE_PASSES, "+each("SUM_SORT_MERGE_PASSES")+", SUM_SORT_SCAN, SUM_SORT_RANGE, SUM_SORT_ROWS, "+each("SUM_SORT_ROWS")+", "+seen,
+			"WHERE SUM_SORT_ROWS > 0 ORDER BY SUM_TIMER_WAIT DESC"),
+		"statements_with_temp_tables": statementView("COUNT_STAR, "+totalLatency+", SUM_CREATED_TMP_TABLES, SUM_CREATED_TMP_DISK_TABLES, "+each("SUM_CREATED_TMP_TABLES")+
+			", ROUND(IFNULL(SUM_CREATED_TMP_DISK_TABLES / NULLIF(SUM_CREATED_TMP_TABLES, 0), 0) * 100, 0), "+seen,
+			"WHERE SUM_CREATED_TMP_TABLES > 0 ORDER BY SUM_CREATED_TMP_DISK_TABLES DESC, SUM_CREATED_TMP_TABLES DESC"),
+	}
+}
+
 // sysSources are the views of sys over what is known here. Those about instruments that there are not are unknown tables.
 func sysSources() map[string]source {
 	return map[string]source{

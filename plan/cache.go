@@ -41,8 +41,10 @@ type Entry struct {
 	Plan *exec.Plan
 	// Text is the statement that the plan was made for; others of the same normalised text share it.
 	Text string
-	key  string
-	size int
+	// Digest is under which executions are counted; nil for what the server asks itself.
+	Digest *Digest
+	key    string
+	size   int
 	// checked is the newest catalog version that the entry was found valid for.
 	checked atomic.Uint64
 	// used marks entries for the clock: set on use, cleared by the passing hand.
@@ -145,8 +147,8 @@ func (c *Cache) Forget(physID uint64) {
 }
 
 // Put adds a plan and returns its entry, or that of another session which was faster.
-func (c *Cache) Put(key []byte, text string, p *exec.Plan, snapshot *catalog.Snapshot) *Entry {
-	e := &Entry{Plan: p, Text: text, key: string(key), size: entryBytes + len(key) + len(text) + p.Bytes}
+func (c *Cache) Put(key []byte, text string, d *Digest, p *exec.Plan, snapshot *catalog.Snapshot) *Entry {
+	e := &Entry{Plan: p, Text: text, Digest: d, key: string(key), size: entryBytes + len(key) + len(text) + p.Bytes + d.bytes()}
 	e.checked.Store(snapshot.Version())
 	s := c.shard(key)
 	if e.size*entryShareMax > s.bytesMax {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/tests/inproc"
@@ -145,8 +146,12 @@ func TestAllocations(t *testing.T) {
 				t.Errorf("%s, %s: %.1f allocations, cap %.0f (after %d runs)", h.name, kind, got, limit, n-start)
 			}
 		}
-		measure("EXECUTE", h.execute, func(i int) error { return c.Session.Execute(info.ID, args[i], out) })
-		measure("text", h.query, func(i int) error { return c.Session.Query(texts[i], out) })
+		measured := func(err error) error {
+			c.Measured(clock.Mono(), 0) // as wire does
+			return err
+		}
+		measure("EXECUTE", h.execute, func(i int) error { return measured(c.Session.Execute(info.ID, args[i], out)) })
+		measure("text", h.query, func(i int) error { return measured(c.Session.Query(texts[i], out)) })
 		if out.rows == 0 && strings.HasPrefix(h.text, "SELECT") {
 			t.Errorf("%s returned no rows, so the caps show nothing", h.name)
 		}
@@ -165,18 +170,22 @@ func BenchmarkHotStatements(b *testing.B) {
 		b.Run(h.name+"/execute", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
+				start := clock.Mono()
 				if err := c.Session.Execute(info.ID, h.args(next), out); err != nil {
 					b.Fatal(err)
 				}
+				c.Measured(start, clock.Since(start)) // as wire does
 				next++
 			}
 		})
 		b.Run(h.name+"/text", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
+				start := clock.Mono()
 				if err := c.Session.Query(h.asText(next), out); err != nil {
 					b.Fatal(err)
 				}
+				c.Measured(start, clock.Since(start))
 				next++
 			}
 		})

@@ -25,6 +25,7 @@ func (s *Session) runOther(stmt syntax.Statement, text string, more bool, out Re
 	s.planFromCache = false
 	s.counts.add(commandOf(stmt))
 	shown := syntax.Shown(stmt, text)
+	s.event.digest = s.plainDigest(text, shown)
 	s.info.Store(&shown)
 	defer s.info.Store(nil)
 	if done, err := s.runQueryLike(stmt, more, out); done {

@@ -22,6 +22,8 @@
 //   - held lock: what LOCK TABLES, FLUSH TABLES WITH READ LOCK and LOCK INSTANCE leave with a session until it gives them back, ends or is reset
 //     (locks.go). While tables are locked, every statement is planned anew, and may name only these.
 //   - cursor: the rows of an executed statement that its client fetches in parts; they are kept in memory as they are sent (cursor.go).
+//   - event: the statement at hand, as far as it is counted; ledger: a session's own counts of statements by digest, which are added to the node's
+//     (digest.go) after ledgerRuns executions, and when somebody asks.
 //   - idle variable: one that is accepted and does nothing; setting it away from its default raises a warning that says why.
 //
 // # Invariants
@@ -37,6 +39,6 @@
 // # Locks
 //
 // Node.mu serialises changes of global values; userLocks.mu guards the locks of GET_LOCK; deadlocks.mu the record of the last deadlock; tallies.mu
-// the list of sessions whose counters SHOW STATUS adds up. None is
-// held while another lock is taken.
+// the list of sessions whose counters SHOW STATUS adds up; digests.textMu the digests of short texts. None is
+// held while another lock is taken, but ledger.mu, under which digests.mu is.
 package session

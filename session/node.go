@@ -86,6 +86,7 @@ type Node struct {
 	preparedLive atomic.Int64
 	deadlocks    deadlocks
 	tallies      tallies
+	digests      digests
 	// setBy holds the variableOrigin of global values that are not the built-in ones, by name.
 	setBy sync.Map
 	// dictionaryReads counts the descriptors that virtual tables have looked at.

@@ -117,7 +117,7 @@ func (s *Session) described(text string, p *exec.Plan) (*prepared, []sqlapi.Colu
 func (s *Session) Execute(id uint32, args []types.Value, out Response) error {
 	s.closeCursor(id)
 	s.counts.add(commandStmtExecute)
-	s.lastFromCache = s.planFromCache
+	s.beginCommand()
 	p := s.prepared[id]
 	if p == nil {
 		return s.fail(types.Errorf(types.ErUnknownStmtHandler, id, "mysqld_stmt_execute"))
@@ -162,7 +162,7 @@ func (s *Session) executePrepared(p *prepared, args []types.Value, out Response,
 	s.params = append(s.params[:0], args...)
 	entry, err := s.preparedPlan(p)
 	if err != nil {
-		return s.fail(err)
+		return s.failText(p.text, err)
 	}
 	s.enterStatement(entry, argsBytes(p.text, args))
 	if ok, err := s.enter(entry.Plan); err != nil {

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/plan"
@@ -32,12 +33,12 @@ const (
 
 // Query runs all statements of a text in order and answers each. sql is borrowed.
 func (s *Session) Query(sql []byte, out Response) error {
-	s.lastFromCache = s.planFromCache
+	s.beginCommand()
 	if done, err := s.queryCached(sql, out); done {
 		return err
 	}
 	text := string(sql) // trees and plans keep parts of it
-	for {
+	for first := true; ; first = false {
 		stmt, rest, err := s.parseNext(text)
 		if err != nil {
 			if onlyComment(err, text) {
@@ -50,6 +51,9 @@ func (s *Session) Query(sql []byte, out Response) error {
 		if more && !s.client.MultiStatements {
 			return s.fail(nearError(text, rest))
 		}
+		if more || !first {
+			s.nextOfBatch()
+		}
 		if err := s.run(stmt, text[:len(text)-len(rest)], more, out); err != nil || !more {
 			return err
 		}
@@ -58,6 +62,14 @@ func (s *Session) Query(sql []byte, out Response) error {
 			return s.fail(err) // whatever comes next: a COMMIT runs when it is killed, but not behind what was
 		}
 		text = rest
+	}
+}
+
+// beginCommand ends what is left of the command before.
+func (s *Session) beginCommand() {
+	s.lastFromCache = s.planFromCache
+	if s.event.digest != nil { // whoever runs this session does not measure
+		s.endEvent(clock.Mono(), 0)
 	}
 }
 
@@ -145,7 +157,7 @@ func (s *Session) queryCached(sql []byte, out Response) (done bool, err error) {
 	s.planFromCache = entry != nil
 	if entry == nil {
 		if entry, err = s.planText(string(sql)); err != nil {
-			return true, s.fail(err)
+			return true, s.failText(string(sql), err)
 		}
 		if entry == nil {
 			return false, nil
@@ -219,9 +231,13 @@ func (s *Session) build1(env *plan.Env, stmt syntax.Statement, key []byte) (*pla
 	}
 	p.MaxTime, p.Command = hintedTime(stmt), commandOf(stmt)
 	if shareable && key != nil && env.Locked == nil {
-		return s.node.Plans.Put(key, text, p, env.Snapshot), nil
+		return s.node.Plans.Put(key, text, s.newDigest(text, env.Text, true), p, env.Snapshot), nil
 	}
-	return &plan.Entry{Plan: p, Text: text}, nil
+	entry := &plan.Entry{Plan: p, Text: text}
+	if env.Text != "" && !env.UnknownParams {
+		entry.Digest = s.plainDigest(text, env.Text)
+	}
+	return entry, nil
 }
 
 func (s *Session) planEnv(text string) *plan.Env {
@@ -279,7 +295,7 @@ func (s *Session) run(stmt syntax.Statement, text string, more bool, out Respons
 		again := func() (*plan.Entry, error) { return s.build1(s.planEnv(text), stmt, nil) }
 		entry, err := again()
 		if err != nil {
-			return s.fail(err)
+			return s.failText(text, err)
 		}
 		return s.runPlan(entry, len(text), more, out, again)
 	}
@@ -306,6 +322,9 @@ func (s *Session) runEntered(entry *plan.Entry, more bool, out Response, again f
 // enterStatement shows the statement's text in the process list, until leave, and waits for the memory of a bulk statement.
 func (s *Session) enterStatement(entry *plan.Entry, bytes int) {
 	s.info.Store(&entry.Text)
+	if entry.Digest != nil { // else it is part of a statement that has one
+		s.event.digest = entry.Digest
+	}
 	s.enterBulk(entry.Plan, bytes)
 }
 
@@ -513,9 +532,16 @@ func (s *Session) answer(p *exec.Plan, result sqlapi.Result, more bool, out Resp
 
 // done sends the end of an answer with the session's status.
 func (s *Session) done(result sqlapi.Result, more bool, out Response) error {
+	s.event = event{digest: s.event.digest, memory: s.memory.Peak()}
 	s.releaseMemory()
 	s.diagnostics.take(&s.context, nil)
 	result.Warnings = uint16(min(s.diagnostics.count(), 65535))
+	s.event.warnings = uint64(s.diagnostics.total)
+	if result.HasRows {
+		s.event.sent = result.AffectedRows
+	} else {
+		s.event.affected = result.AffectedRows
+	}
 	result.Status = s.status()
 	if s.track.pending || s.track.on && s.track.transaction != "OFF" {
 		if result.State = s.SessionState(); result.State != nil {
@@ -538,12 +564,23 @@ func (s *Session) releaseMemory() {
 	}
 }
 
+// failText is fail for a statement that has no plan. What is no statement is not counted, as in MySQL.
+func (s *Session) failText(text string, err error) error {
+	var e *types.Error
+	if !errors.As(err, &e) || e.Number != types.ErParseError {
+		s.event.digest = s.newDigest(text, text, false)
+	}
+	return s.fail(err)
+}
+
 // fail records an error for SHOW WARNINGS and returns it for the client.
 func (s *Session) fail(err error) error {
+	s.event = event{digest: s.event.digest, memory: s.memory.Peak(), errors: 1}
 	s.releaseMemory()
 	var e *types.Error
 	if errors.As(err, &e) {
 		s.diagnostics.take(&s.context, e)
+		s.event.warnings = uint64(s.context.WarningCount())
 		s.rowCount = -1
 		return e
 	}

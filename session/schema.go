@@ -7,7 +7,9 @@ import (
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/ddl"
+	"github.com/pandodb/pando/infoschema"
 	"github.com/pandodb/pando/plan"
+	"github.com/pandodb/pando/privilege"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/types"
@@ -17,6 +19,9 @@ import (
 func (s *Session) runSchema(stmt syntax.Statement, text string) (sqlapi.Result, error) {
 	if done, result, err := s.runTemporary(stmt, text); done {
 		return result, err
+	}
+	if done, err := s.truncateSummary(stmt); done {
+		return sqlapi.Result{}, err
 	}
 	run := s.schemaChange(stmt)
 	if run == nil {
@@ -520,6 +525,27 @@ func (s *Session) truncateTable(c *ddl.Call, stmt *syntax.TruncateTable) error {
 		return err
 	}
 	return s.node.DDL.TruncateTable(c, name)
+}
+
+// truncateSummary is TRUNCATE TABLE of what the server has counted.
+func (s *Session) truncateSummary(stmt syntax.Statement) (done bool, err error) {
+	truncate, ok := stmt.(*syntax.TruncateTable)
+	if !ok {
+		return false, nil
+	}
+	name, err := s.name(truncate.Table)
+	if err != nil || !strings.EqualFold(name.Schema, "performance_schema") || !infoschema.Truncates(strings.ToLower(name.Table)) {
+		return false, nil
+	}
+	if err := s.commit(); err != nil {
+		return true, err
+	}
+	if err := s.require(privilege.Drop, "performance_schema", strings.ToLower(name.Table)); err != nil {
+		return true, err
+	}
+	s.node.settleAll(true)
+	s.node.digests.truncate()
+	return true, nil
 }
 
 func (s *Session) renameTable(c *ddl.Call, stmt *syntax.RenameTable) error {

@@ -116,7 +116,10 @@ type Session struct {
 	diagnostics   diagnostics
 	track         tracker
 	counts        tally
-	heldLocks     []string // GET_LOCK
+	event         event
+	ledger        ledger
+	batchFrom     time.Duration // when the last statement of a text with several began
+	heldLocks     []string      // GET_LOCK
 	temporary     temporaries
 	// showsTemporary says that SHOW is asked about a temporary table, which no virtual table lists else.
 	showsTemporary bool
@@ -176,6 +179,7 @@ func (s *Session) Close() {
 	s.runtime.Abandon() // what a statement held that a panic has ended
 	s.clear()
 	s.use.Close()
+	s.ledger.settle(&s.node.digests, false)
 	s.node.tallies.leave(s)
 }
 

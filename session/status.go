@@ -91,6 +91,13 @@ func (t *tallies) leave(s *Session) {
 	}
 }
 
+// sessions lists those that are open.
+func (t *tallies) sessions() []*Session {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Collect(maps.Keys(t.open))
+}
+
 // flush moves a session's counts to those of the past: FLUSH STATUS.
 func (t *tallies) flush(s *Session) {
 	t.mu.Lock()

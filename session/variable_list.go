@@ -1,5 +1,7 @@
 package session
 
+import "strconv"
+
 // reasons why an accepted variable does nothing.
 const (
 	idleOneNode  = "a single node commits in one batch and needs no such protocol"
@@ -192,6 +194,8 @@ func idleSessionVariables() []*variable {
 		boolVar("old_alter_table", scopeBoth, false, "schema changes are online"),
 		boolVar("end_markers_in_json", scopeBoth, false, "EXPLAIN has no such markers"),
 		boolVar("profiling", scopeBoth, false, "there is no profiler; use EXPLAIN ANALYZE"),
+		fixedVar("performance_schema_digests_size", strconv.Itoa(digestsMax)),
+		fixedVar("performance_schema_max_sql_text_length", strconv.Itoa(sampleBytesMax)),
 		textVar("information_schema_stats_expiry", scopeBoth, "86400", "statistics are read as they are"),
 		textVar("net_compression", scopeSession, "OFF", "compression is chosen at the handshake"),
 	}

@@ -105,6 +105,9 @@ type Session interface {
 	// the flags byte of the command (CursorReadOnly …); a session without cursors
 	// ignores it and gives all rows.
 	Execute(id uint32, args *Args, cursor byte, out Response) error
+	// Measured tells when the last Query or Execute began, on clock's monotonic clock, and
+	// how long it and the sending of its answer took.
+	Measured(start, took time.Duration)
 	// Fetch sends up to rows rows of an open cursor through Response.FetchRows, then calls
 	// Done, with StatusLastRowSent when the cursor is exhausted. A session without cursors
 	// returns 1421. To open a cursor, Execute calls Columns and then Done with

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"strconv"
+	"time"
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/kvapi"
@@ -72,8 +73,15 @@ func (c *conn) command(payload []byte) bool {
 func (c *conn) query(sql []byte) bool {
 	kind, start := kindOf(sql), clock.Mono()
 	keep := c.finish(c.sess.Query(sql, &c.resp))
-	c.count.latencies[kind].ObserveDuration(clock.Since(start))
+	c.measured(kind, start)
 	return keep
+}
+
+// measured counts how long a command took.
+func (c *conn) measured(kind Kind, start time.Duration) {
+	took := clock.Since(start)
+	c.count.latencies[kind].ObserveDuration(took)
+	c.sess.Measured(start, took)
 }
 
 func (c *conn) prepare(sql []byte) bool {
@@ -138,7 +146,7 @@ func (c *conn) execute(body []byte) bool {
 	c.resp.stmt, c.resp.enc.Binary = s, true
 	kind, start := s.kind, clock.Mono()
 	keep := c.finish(c.sess.Execute(id, &c.args, flags, &c.resp))
-	c.count.latencies[kind].ObserveDuration(clock.Since(start))
+	c.measured(kind, start)
 	c.args.release()
 	c.stmts.dropLong(s)
 	return keep

@@ -123,6 +123,8 @@ func (s *fakeSession) ok(out Response, more bool) error {
 	return out.Done(sqlapi.Result{AffectedRows: 3, InsertID: 7, Warnings: 1, Status: s.Status(), Info: "Records: 3"}, more)
 }
 
+func (s *fakeSession) Measured(start, took time.Duration) {}
+
 func (s *fakeSession) Query(sql []byte, out Response) error {
 	parts := [][]byte{sql}
 	if s.multi {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/session"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/types"
@@ -196,8 +197,9 @@ func (c *Conn) Query(sql string) []*Answer {
 	}
 	c.Interrupt().Reset() // as wire does before each command
 	r := c.newResponse()
-	buf := []byte(sql)
+	buf, start := []byte(sql), clock.Mono()
 	err := c.Session.Query(buf, r)
+	c.Measured(start, clock.Since(start))
 	// wire reuses its buffer for the next command: whatever still points into it must show.
 	for i := range buf {
 		buf[i] = '~'
@@ -235,6 +237,8 @@ func (c *Conn) Value(sql string) string {
 func (c *Conn) Execute(id uint32, args ...types.Value) *Answer {
 	c.Interrupt().Reset()
 	r := c.newResponse()
+	start := clock.Mono()
 	all := r.end(c.Session.Execute(id, args, r))
+	c.Measured(start, clock.Since(start))
 	return all[len(all)-1]
 }

@@ -1,0 +1,26 @@
+package plan
+
+import "time"
+
+// digestBytes is what a Digest costs besides its texts.
+const digestBytes = 128
+
+// Digest tells statements apart that differ in more than literals, comments and white space. It is made once for each plan, and immutable.
+type Digest struct {
+	Schema string // the current database, empty without one
+	Text   string
+	Hash   [32]byte
+	// Number spreads the digests of cached plans; 0 belongs to a statement whose plan is not kept.
+	Number uint32
+	// Sample is the beginning of the statement that the plan was made for, as it may be shown, and Seen is when.
+	Sample string
+	Seen   time.Time
+}
+
+// bytes is what a cached plan costs for its digest; several may share the texts.
+func (d *Digest) bytes() int {
+	if d == nil {
+		return 0
+	}
+	return digestBytes + len(d.Text) + len(d.Sample)
+}

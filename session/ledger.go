@@ -1,0 +1,136 @@
+package session
+
+import (
+	"sync"
+	"time"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/infoschema"
+	"github.com/pandodb/pando/plan"
+)
+
+const (
+	// ledgerEntries is for how many digests a session counts by itself before it adds its counts to those of all, ledgerRuns how many
+	// executions of each.
+	ledgerEntries = 16
+	ledgerRuns    = 48
+)
+
+// event is the statement at hand, as far as it will be counted. Only the session's goroutine uses it.
+type event struct {
+	digest         *plan.Digest // nil if there is nothing to count
+	affected, sent uint64
+	warnings       uint64
+	errors         uint64
+	memory         int64
+}
+
+// ledger is where a session counts its own statements: a statement that ends touches memory that others read only when somebody asks for
+// the counts, so that no two sessions share a line of it.
+type ledger struct {
+	mu      sync.Mutex // guards entries and all in them
+	entries [ledgerEntries]*ledgerEntry
+}
+
+// ledgerEntry are executions of one digest that the node's row has not got yet.
+type ledgerEntry struct {
+	digest         *plan.Digest
+	n              int
+	first, last    time.Duration // ends of executions, on the monotonic clock
+	opened         time.Duration // what the first took
+	shortest, most time.Duration
+	memory         int64
+	totals         digestTotals
+	buckets        [ledgerRuns]uint16
+}
+
+func (l *ledgerEntry) add(e *event, end, took time.Duration) {
+	if l.n == 0 {
+		l.first, l.opened, l.shortest = end, took, took
+	}
+	l.buckets[l.n] = latencyBucket(uint64(took))
+	l.n++
+	l.last = end
+	l.shortest, l.most, l.memory = min(l.shortest, took), max(l.most, took), max(l.memory, e.memory)
+	t := &l.totals
+	t.took += took
+	t.errors += e.errors
+	t.warnings += e.warnings
+	t.affected += e.affected
+	t.sent += e.sent
+}
+
+// Measured tells how long the last command took, from its arrival until its answer was sent. Who executes commands calls it after each.
+func (s *Session) Measured(start, took time.Duration) {
+	if s.event.digest == nil {
+		return
+	}
+	end := start + took
+	if s.batchFrom > start {
+		took = end - s.batchFrom // the statements before were counted one by one
+	}
+	s.endEvent(end, max(took, 0))
+}
+
+// nextOfBatch is called before each statement of a text with several.
+func (s *Session) nextOfBatch() {
+	now := clock.Mono()
+	if s.event.digest != nil {
+		s.endEvent(now, now-s.batchFrom)
+	}
+	s.batchFrom = now
+}
+
+// endEvent counts the statement at hand.
+func (s *Session) endEvent(end, took time.Duration) {
+	e, l := &s.event, &s.ledger
+	if e.digest.Number == 0 {
+		once := ledgerEntry{digest: e.digest}
+		once.add(e, end, took)
+		s.node.digests.fold(&once)
+	} else {
+		l.mu.Lock()
+		at := &l.entries[e.digest.Number%ledgerEntries]
+		if *at == nil {
+			*at = &ledgerEntry{digest: e.digest}
+		}
+		entry := *at
+		if entry.digest != e.digest || entry.n == ledgerRuns {
+			if entry.n > 0 {
+				s.node.digests.fold(entry)
+			}
+			*entry = ledgerEntry{digest: e.digest}
+		}
+		entry.add(e, end, took)
+		l.mu.Unlock()
+	}
+	*e = event{}
+}
+
+// settle adds what a session has counted to the counts of all; discard drops it instead.
+func (l *ledger) settle(d *digests, discard bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, entry := range l.entries {
+		if entry == nil || entry.n == 0 {
+			continue
+		}
+		if !discard {
+			d.fold(entry)
+		}
+		*entry = ledgerEntry{digest: entry.digest}
+	}
+}
+
+// settleAll does so for all sessions.
+func (n *Node) settleAll(discard bool) {
+	for _, s := range n.tallies.sessions() {
+		s.ledger.settle(&n.digests, discard)
+	}
+}
+
+// Digests implements infoschema.Provider.
+func (p *provider) Digests() []infoschema.StatementDigest {
+	p.node.settleAll(false)
+	return p.node.digests.list()
+}
