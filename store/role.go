@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +24,10 @@ const (
 	// leaseInterval is how often the gateway asks whether it still is that, and leaseTimeout how long it waits for the answer.
 	leaseInterval = 500 * time.Millisecond
 	leaseTimeout  = replica.LeaseLength / 2
+	// A gateway whose disk is nearly full asks another node to be the gateway, fullDiskTries times until there is room again: where all disks
+	// are full the lead would go round for ever. It waits for fullDiskPause in between.
+	fullDiskTries = 3
+	fullDiskPause = 10 * time.Second
 )
 
 // Reasons why a store does not serve.
@@ -304,24 +310,50 @@ func (c *Cluster) stepDown(reason string) {
 
 // HandOver asks another store to lead region 0, so that it need not find out that this one ends. It does nothing where no other can.
 func (s *Store) HandOver() {
-	c := s.cluster.Load()
-	if c == nil || c.set == nil {
-		return
+	if c := s.cluster.Load(); c != nil && c.set != nil {
+		c.handOver(0)
 	}
+}
+
+// handOver asks one of the voters that answer, those that lack least first and as many of them passed over as skip says. It reports whether one was
+// asked; if that fails there is an election, or this store goes on.
+func (c *Cluster) handOver(skip int) (asked bool) {
 	st, here := c.set.Status(0)
 	if !here || !st.Leads {
-		return
+		return false
 	}
-	best := replica.PeerStatus{}
-	for _, p := range st.Peers {
-		if p.Peer != st.Peer && p.Active && p.Match >= best.Match && c.votes(st.Region, p.Peer) {
-			best = p
-		}
+	peers := slices.DeleteFunc(slices.Clone(st.Peers), func(p replica.PeerStatus) bool {
+		return p.Peer == st.Peer || !p.Active || !c.votes(st.Region, p.Peer)
+	})
+	if len(peers) == 0 {
+		return false
 	}
+	slices.SortStableFunc(peers, func(a, b replica.PeerStatus) int { return cmp.Compare(b.Match, a.Match) })
+	next := peers[skip%len(peers)].Peer
 	for _, p := range st.Region.Peers {
-		if p.ID == best.Peer && best.Peer != 0 {
-			_ = c.set.Transfer(0, p.Store) // if it fails there is an election
+		if p.ID == next {
+			return c.set.Transfer(0, p.Store) == nil
 		}
+	}
+	return false
+}
+
+// fullDisk is what a gateway has done about its disk. It belongs to the goroutine of keepRole.
+type fullDisk struct {
+	tries int
+	last  time.Duration // clock.Mono, of the last try
+}
+
+// leaveFullDisk has another store be the gateway while there is hardly room on this one's disk: a gateway refuses writes then, though a majority
+// of the copies may have room.
+func (c *Cluster) leaveFullDisk(f *fullDisk) {
+	switch now := clock.Mono(); {
+	case !c.s.engine.DiskFull():
+		f.tries = 0
+	case f.tries < fullDiskTries && (f.tries == 0 || now-f.last >= fullDiskPause) && c.handOver(f.tries):
+		f.tries++
+		f.last = now
+		c.s.o.Logger.Warn("the disk of the gateway is nearly full; another node is asked to be the gateway", "region", 0)
 	}
 }
 
@@ -347,8 +379,9 @@ func (c *Cluster) keepRole() {
 	defer c.background.Done()
 	ticker := clock.NewTicker(roleInterval)
 	defer ticker.Stop()
+	var disk fullDisk
 	for {
-		c.lookAtRole()
+		c.lookAtRole(&disk)
 		select {
 		case <-c.closing:
 			return
@@ -358,10 +391,11 @@ func (c *Cluster) keepRole() {
 	}
 }
 
-func (c *Cluster) lookAtRole() {
+func (c *Cluster) lookAtRole(disk *fullDisk) {
 	if !c.keepService() {
 		return
 	}
+	c.leaveFullDisk(disk)
 	for _, id := range c.set.Regions() {
 		c.set.Lead(id)
 	}

@@ -226,14 +226,15 @@ func same(t *testing.T, ns *clusterkit.Nodes) {
 	}
 }
 
-// TestHistories runs clients beside crashes, power losses and partitions, and checks what they saw.
+// TestHistories runs clients beside crashes, power losses, partitions and clocks that jump by hours, and checks what they saw.
 func TestHistories(t *testing.T) {
 	for name, seen := range map[string]*check.Recorder{"list-append": check.NewLists(), "bank": check.NewBank(historyKeys, balance)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // most of it is waiting for elections and leases
 			seed := testkit.Seed(t)
 			rng := testkit.Rand(seed, 1)
-			ns := start(t, 3, "k2", "k4")
+			clocks := &wrongClocks{}
+			ns := startWith(t, 3, clusterkit.NodesOptions{Tune: clocks.tune}, "k2", "k4")
 			h := &history{t: t, ns: ns, seen: seen, clients: map[*store.Store]*client{}}
 			h.begin(rng)
 			ns.Net.Faults(2, 2)
@@ -245,6 +246,7 @@ func TestHistories(t *testing.T) {
 				rounds = 60
 			}
 			for round := range rounds {
+				clocks.jump(rng)
 				h.happen(rng, first+round)
 				if t.Failed() {
 					break
@@ -253,6 +255,21 @@ func TestHistories(t *testing.T) {
 			ns.Net.Faults(0, 0)
 			h.end()
 		})
+	}
+}
+
+// wrongClocks are wall clocks of stores that may be an hour ahead or behind, and jump.
+type wrongClocks struct{ off [3]atomic.Int64 }
+
+func (w *wrongClocks) tune(o *store.Options) {
+	off := &w.off[o.ID%uint64(len(w.off))] // ids in a row have clocks of their own
+	o.NowMillis = func() int64 { return clock.NowMillis() + off.Load() }
+}
+
+// jump sets each of them right, or an hour ahead or behind.
+func (w *wrongClocks) jump(rng *rand.Rand) {
+	for i := range w.off {
+		w.off[i].Store((time.Duration(rng.IntN(3)-1) * time.Hour).Milliseconds())
 	}
 }
 

@@ -24,6 +24,8 @@ type NodesOptions struct {
 	// Tune may change the options of a store that is opened.
 	Tune   func(*store.Options)
 	Engine engine.Options
+	// Disk may put something between the engine of a store and its files.
+	Disk   func(id uint64, fs engine.FS) engine.FS
 	Logger *slog.Logger
 }
 
@@ -162,6 +164,9 @@ func (n *StoreNode) open(join bool) (err error) {
 	o.Dir, o.FS = "d", n.FS
 	if o.CacheBytes == 0 {
 		o.CacheBytes, o.MemTableBytes, o.LowSpaceBytes, o.BallastBytes = 8<<20, 1<<20, engine.NoSpace, engine.NoSpace
+	}
+	if n.n.o.Disk != nil {
+		o.FS = n.n.o.Disk(n.ID, n.FS)
 	}
 	o.Fatal = func(reason string) { n.n.Fatal.CompareAndSwap(nil, &reason) }
 	if n.Engine, err = engine.Open(o); err != nil {

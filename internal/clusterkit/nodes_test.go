@@ -2,10 +2,12 @@ package clusterkit_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
 
+	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/internal/clusterkit"
 	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/kv"
@@ -18,7 +20,12 @@ const patience = 2 * time.Minute
 
 func start(t *testing.T, n int, cuts ...string) *clusterkit.Nodes {
 	t.Helper()
-	o := clusterkit.NodesOptions{Seed: testkit.Seed(t)}
+	return startWith(t, n, clusterkit.NodesOptions{}, cuts...)
+}
+
+func startWith(t *testing.T, n int, o clusterkit.NodesOptions, cuts ...string) *clusterkit.Nodes {
+	t.Helper()
+	o.Seed = testkit.Seed(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var bounds [][]byte
@@ -143,4 +150,60 @@ func TestReplace(t *testing.T) {
 	if first := count(t, ns, 1); first < 7 { // more if an answer was lost
 		t.Errorf("the counter is at %d", first)
 	}
+}
+
+// TestFullDisk: a gateway whose disk is nearly full hands its lead on to a node that has room, and writes go on; where no node has room each hands
+// it on a few times at most, and the one that has it in the end goes on reading.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	const room, low = 1 << 30, 64 << 20
+	disks := map[uint64]*testkit.SpaceFS{}
+	ns := startWith(t, 3, clusterkit.NodesOptions{
+		Engine: engine.Options{CacheBytes: 8 << 20, MemTableBytes: 1 << 20, LowSpaceBytes: low, BallastBytes: engine.NoSpace},
+		Disk: func(id uint64, fs engine.FS) engine.FS {
+			disks[id] = &testkit.SpaceFS{FS: fs}
+			disks[id].Free.Store(room)
+			return disks[id]
+		},
+	})
+	write := func(key string) { commit(t, ns, kvapi.Mutation{Key: []byte(key), Value: []byte("1")}) }
+	write("a")
+	var full *clusterkit.StoreNode
+	for range 2 { // the second time only one is left that has room
+		within(t, "gateway", func() bool { full = ns.Gateway(); return full != nil && disks[full.ID].Free.Load() == room })
+		disks[full.ID].Free.Store(low / 2)
+		within(t, "other gateway", func() bool {
+			g := ns.Gateway()
+			return g != nil && disks[g.ID].Free.Load() == room
+		})
+		write("b")
+	}
+	for _, d := range disks {
+		d.Free.Store(low / 2)
+	}
+	within(t, "refusal of a write", func() bool {
+		g := ns.Gateway()
+		if g == nil {
+			return false
+		}
+		c := kv.New(rpc.Loopback(g.Store))
+		var o kv.Owner
+		c.OpenOwner(&o, 1)
+		defer c.ReleaseLocks(&o)
+		_, err := c.Commit(&o, &kvapi.CommitRequest{Mutations: []kvapi.Mutation{{Key: []byte("c"), Value: []byte("1")}}})
+		return errors.Is(err, kvapi.ErrDiskFull)
+	})
+	var s sink
+	atGateway(t, ns, "read", func(c *kv.Client) error {
+		_, err := c.Get(&kvapi.GetRequest{Key: []byte("b"), Sink: &s})
+		return err
+	})
+	if s.value != "1" {
+		t.Errorf("the row is %q", s.value)
+	}
+	for _, d := range disks {
+		d.Free.Store(room)
+	}
+	write("c")
+	same(t, ns)
 }
