@@ -51,6 +51,18 @@ func columns(q *query) error {
 	})
 }
 
+// columnStatistics lists the histograms. The document has numbers that JSON read from a text would not keep, such as 1.50, so it is passed as it is.
+func columnStatistics(q *query) error {
+	return q.eachTable(func(t *catalog.Table) error {
+		for _, h := range q.Histograms(t) {
+			if err := q.emit(t.Schema, t.Name, h.Column, types.JSON([]byte(h.Document))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // columnRights lists what the account may do with the columns of a table.
 func (q *query) columnRights(t *catalog.Table) string {
 	var list []string

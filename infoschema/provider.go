@@ -29,6 +29,8 @@ type Provider interface {
 	RowCount(t *catalog.Table) (rows float64, ok bool)
 	// Distinct estimates the different values of the first columns of an index; 0 is unknown.
 	Distinct(t *catalog.Table, index *catalog.Index, columns int) float64
+	// Histograms are those of a table that somebody asked for, in the order of its columns.
+	Histograms(t *catalog.Table) []Histogram
 	// NextAutoIncrement is the next value that the table would give; ok is false for a table without the column.
 	NextAutoIncrement(t *catalog.Table) (next uint64, ok bool)
 	// Visible reports whether the account may know of a table of the database; table is empty for the database itself.
@@ -54,6 +56,9 @@ type Provider interface {
 	// CanonicalView is the query of a view as SHOW CREATE VIEW prints it.
 	CanonicalView(t *catalog.Table) string
 }
+
+// Histogram is one that ANALYZE TABLE … UPDATE HISTOGRAM has made, a JSON document.
+type Histogram struct{ Column, Document string }
 
 // Process is one line of the process list.
 type Process struct {

@@ -255,6 +255,7 @@ func (b *builder) ranges(w *want, index *catalog.Index, sargs []sarg, usable, co
 	ranges := []exec.Range{{}}
 	fraction := 1.0
 	bound := 0
+	var first *sarg
 	for _, part := range index.Columns {
 		i := pick(part.Col, sargs, usable, len(ranges))
 		if i < 0 {
@@ -276,7 +277,10 @@ func (b *builder) ranges(w *want, index *catalog.Index, sargs []sarg, usable, co
 			return ranges, fraction
 		}
 		bound++
-		fraction = b.pointFraction(w.table, index, bound, len(ranges), total)
+		if bound == 1 {
+			first = s
+		}
+		fraction = b.skewed(w.table, index, first, bound, b.pointFraction(w.table, index, bound, len(ranges), total), total)
 		if part.PrefixLen > 0 {
 			fraction *= prefixSpread
 		}

@@ -99,8 +99,11 @@ type Statistics interface {
 	Rows(t *catalog.Table) float64
 	// Distinct estimates the number of different values of the leading columns of an index; 0 is unknown.
 	Distinct(t *catalog.Table, index *catalog.Index, columns int) float64
-	// RangeFraction estimates which part of the rows has column values between low and high (NULL bounds are open); negative is unknown.
-	RangeFraction(t *catalog.Table, column int, low, high types.Value) float64
+	// RangeFraction estimates which part of the rows has column values between low and high (NULL bounds are open), which with says belong to
+	// it or not; negative is unknown.
+	RangeFraction(t *catalog.Table, column int, low, high types.Value, withLow, withHigh bool) float64
+	// EqualFraction estimates which part of the rows has a value of a column, an average one if it is NULL; negative is unknown.
+	EqualFraction(t *catalog.Table, column int, v types.Value) float64
 }
 
 // Sight tells which tables somebody has a right on. Implemented by privilege.Account.

@@ -56,6 +56,9 @@ func (b *builder) selectivity(t *catalog.Table, c expr.Expr, s *sarg, usable boo
 	case !s.points:
 		return b.rangeFraction(t, s, total)
 	}
+	if known := b.equalFraction(t, s); known >= 0 {
+		return math.Max(known, math.Min(1, 1/math.Max(total, 1)))
+	}
 	best := math.Min(filterUnknown, equalUnknown*float64(len(s.ranges)))
 	for _, index := range t.Indexes {
 		if index.Columns[0].Col == s.column {
@@ -63,6 +66,49 @@ func (b *builder) selectivity(t *catalog.Table, c expr.Expr, s *sarg, usable boo
 		}
 	}
 	return best
+}
+
+// equalFraction estimates which part of the rows has one of the values of a condition on a column, by what is known of these values, or of the
+// average one where they are not known yet; negative is unknown.
+func (b *builder) equalFraction(t *catalog.Table, s *sarg) float64 {
+	if b.env.Stats == nil {
+		return -1
+	}
+	sum := 0.0
+	for i := range s.ranges {
+		r := &s.ranges[i]
+		if r.eq == nil || r.null {
+			return -1
+		}
+		v, _ := r.eq.ConstValue()
+		one := b.env.Stats.EqualFraction(t, s.column, v)
+		if one < 0 {
+			return -1
+		}
+		sum += one
+	}
+	return math.Min(1, sum)
+}
+
+// skewed corrects what the leading columns of an index keep, given for average values, by how far those of a condition on the first one are
+// from the average.
+func (b *builder) skewed(t *catalog.Table, index *catalog.Index, s *sarg, columns int, fraction, total float64) float64 {
+	if index.Unique && columns == len(index.Columns) {
+		return fraction
+	}
+	known := b.equalFraction(t, s)
+	if known < 0 {
+		return fraction
+	}
+	least := math.Min(1, 1/math.Max(total, 1))
+	if columns == 1 {
+		return math.Max(known, least)
+	}
+	n := b.env.Stats.Distinct(t, index, 1)
+	if n <= 0 {
+		return fraction
+	}
+	return math.Max(least, math.Min(known, fraction*known*n/float64(len(s.ranges))))
 }
 
 // entryWidth is about the width of an index entry: its columns' and the primary key's.
@@ -117,7 +163,7 @@ func (b *builder) rangeFraction(t *catalog.Table, s *sarg, total float64) float6
 		}
 		one := -1.0
 		if low, high, known := constants(r); known && b.env.Stats != nil {
-			one = b.env.Stats.RangeFraction(t, s.column, low, high)
+			one = b.env.Stats.RangeFraction(t, s.column, low, high, r.low.Incl, r.high.Incl)
 		}
 		if low, high, known := constants(r); known {
 			if rows := intervalRows(t, s, low, high); rows >= 0 && (one < 0 || rows/math.Max(total, 1) < one) {

@@ -587,6 +587,11 @@ func (b *builder) oneValue(g *joinGraph, id int) float64 {
 		}
 		total := b.tableRows(r.get.table)
 		best := eqRowsUnknown / math.Max(total, eqRowsUnknown)
+		if b.env.Stats != nil {
+			if known := b.env.Stats.EqualFraction(r.get.table, r.get.ordinal(id), types.Null()); known > 0 {
+				best = known
+			}
+		}
 		for _, index := range r.get.table.Indexes {
 			if index.Columns[0].Col == r.get.ordinal(id) {
 				best = b.pointFraction(r.get.table, index, 1, 1, total)

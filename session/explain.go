@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/plan"
@@ -123,12 +124,15 @@ func (s *Session) runMaintenance(stmt *syntax.TableMaintenance, more bool, out R
 	if err := s.commit(); err != nil {
 		return s.fail(err)
 	}
-	if stmt.Histogram != "" || len(stmt.Partitions) > 0 || stmt.Index {
-		return s.fail(types.Errorf(types.ErNotSupportedYet, "ANALYZE TABLE with HISTOGRAM, PARTITION or INDEX; plain ANALYZE TABLE builds histograms of all columns"))
+	if len(stmt.Partitions) > 0 || stmt.Index {
+		return s.fail(types.Errorf(types.ErNotSupportedYet, "ANALYZE TABLE with PARTITION or INDEX; plain ANALYZE TABLE takes in all of a table"))
 	}
 	verb := strings.ToLower(stmt.Verb)
 	if verb == "analyze" && s.node.readOnly.Load() == readOnlySuper {
 		return s.fail(s.mayWrite())
+	}
+	if stmt.Histogram != "" {
+		return s.runHistogram(stmt, more, out)
 	}
 	var rows [][]types.Value
 	for _, object := range stmt.Tables {
@@ -161,13 +165,8 @@ func (s *Session) maintain(verb string, name ddl.Name) (string, error) {
 	if t := s.schema().Temporary(name.Schema, name.Table); t != nil {
 		return s.maintainTable(verb, t)
 	}
-	if err := s.require(privilege.Select|privilege.Insert, name.Schema, name.Table); err != nil {
+	if err := s.mayAnalyze(name); err != nil {
 		return "", err
-	}
-	if locks := s.tableLocks(); locks != nil {
-		if err := locks.Reads(name.Schema, name.Table, name.Table); err != nil {
-			return "", err
-		}
 	}
 	t, err := s.node.Catalog.Current().Table(name.Schema, name.Table)
 	if err != nil {
@@ -182,11 +181,7 @@ func (s *Session) maintainTable(verb string, t *catalog.Table) (string, error) {
 		if t.Temporary != nil {
 			return "OK", nil // there are no statistics of it
 		}
-		found, err := s.node.Stats.Analyze(t, &s.interrupt)
-		if err != nil {
-			return "", err
-		}
-		return "OK", s.node.Stats.Put(t, found)
+		return "OK", s.node.Stats.Refresh(t, mustInt(s.get(histogramMemory)), clock.Now(), &s.interrupt)
 	case "check":
 		report, err := table.Check(s.node.Txns, t, &s.interrupt)
 		if err != nil {

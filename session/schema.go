@@ -46,10 +46,13 @@ func (s *Session) runSchema(stmt syntax.Statement, text string) (sqlapi.Result, 
 		}
 	}
 	result, err := run(s.changeCall(text))
-	if locked && err == nil {
+	if err != nil {
+		return result, err
+	}
+	if locked {
 		s.followChange(stmt)
 	}
-	return result, err
+	return result, s.node.Stats.TrimHistograms()
 }
 
 // changeCall is what ddl needs to change tables.

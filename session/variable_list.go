@@ -236,6 +236,7 @@ func globalVariables() []*variable {
 func foreignVariables() []*variable {
 	return []*variable{
 		intVar("tidb_executor_concurrency", scopeBoth, "5", "1", "256", "").onSession(applyExprLimits),
+		intVar(histogramMemory, scopeBoth, "20000000", "1000000", "18446744073709551615", "").readBy("ANALYZE TABLE with histograms"),
 		intVar("tidb_hashagg_final_concurrency", scopeBoth, "-1", "-1", "256", idleWorkers),
 		intVar("tidb_hashagg_partial_concurrency", scopeBoth, "-1", "-1", "256", "").onSession(applyExprLimits),
 		boolVar("tidb_disable_txn_auto_retry", scopeBoth, true, "transactions lock their rows and are never replayed"),

@@ -86,7 +86,7 @@ var idleReasons = []struct{ reason, names string }{
 	{idleMyISAM, "myisam_ key_ delayed_ concurrent_insert delay_key_write preload_buffer_size bulk_insert_buffer_size flush max_delayed max_insert_delayed max_write_lock"},
 	{"stored programs are not supported yet", "automatic_sp_privileges max_sp_recursion_depth stored_program enable_cascade_triggers event_scheduler"},
 	{"the optimizer leaves no trace", "optimizer_trace"},
-	{"the optimizer has no such limit", "optimizer_ max_seeks_for_key max_join_size range_ histogram_generation"},
+	{"the optimizer has no such limit", "optimizer_ max_seeks_for_key max_join_size range_"},
 	{"there is no second engine", "secondary_engine external_table use_secondary_engine enable_secondary show_create_table_skip_secondary"},
 	{idleMemory, "temptable_ internal_tmp_mem query_alloc query_prealloc transaction_alloc transaction_prealloc connection_memory global_connection_memory parser_max_mem set_operations_buffer select_into_buffer max_length_for_sort"},
 	{"there are no encrypted tables", "default_table_encryption table_encryption keyring_"},

@@ -4,6 +4,7 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sort"
 
 	"github.com/pandodb/pando/catalog"
@@ -19,6 +20,9 @@ const (
 	bucketsMax     = 100
 	pageRows       = 1024
 	keyPrefixBytes = 64 // longer keys are compared by their first bytes only
+	commonMax      = 64
+	commonTimes    = 2.0 // as frequent as so many average values
+	commonSeen     = 3   // what a sample has less often may be there by chance
 )
 
 // Analyze reads a table once at one snapshot and returns its statistics. The interrupt ends it early with kvapi.ErrInterrupted.
@@ -148,7 +152,38 @@ func (s *sampler) column(i int) *Column {
 	for b := 0; b < buckets; b++ {
 		c.Bounds = append(c.Bounds, []byte(list[b*(len(list)-1)/max(buckets-1, 1)]))
 	}
+	s.frequent(c, list)
 	return c
+}
+
+// frequent counts the values of a sorted list, and finds those that are common.
+func (s *sampler) frequent(c *Column, list []string) {
+	type run struct {
+		key   string
+		times int
+	}
+	var runs []run
+	once := 0
+	for i := 0; i < len(list); {
+		end := i + 1
+		for end < len(list) && list[end] == list[i] {
+			end++
+		}
+		runs = append(runs, run{list[i], end - i})
+		if end == i+1 {
+			once++
+		}
+		i = end
+	}
+	c.Distinct = s.estimated(len(runs), once)
+	slices.SortStableFunc(runs, func(a, b run) int { return b.times - a.times })
+	for _, r := range runs[:min(len(runs), commonMax)] {
+		// Of few values each is common, and that leaves nothing for those that are not in the sample.
+		if len(runs) > commonMax && float64(r.times)*float64(len(runs)) < commonTimes*float64(len(list)) || r.times < commonSeen {
+			break
+		}
+		c.Common = append(c.Common, Common{Key: []byte(r.key), Part: float64(r.times) / float64(len(s.rows))})
+	}
 }
 
 // distinct estimates with the GEE estimator the number of different values that lie behind the hashes at a place of prefixes.
@@ -163,9 +198,14 @@ func (s *sampler) distinct(at int) float64 {
 			once++
 		}
 	}
+	return s.estimated(len(times), once)
+}
+
+// estimated is GEE's estimate of the number of different values, of those in the sample and those that it has once.
+func (s *sampler) estimated(values, once int) float64 {
 	if len(s.rows) == 0 {
 		return 0
 	}
 	scale := math.Sqrt(float64(s.seen) / float64(len(s.rows)))
-	return math.Min(float64(s.seen), scale*float64(once)+float64(len(times)-once))
+	return math.Min(float64(s.seen), scale*float64(once)+float64(values-once))
 }

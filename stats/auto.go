@@ -19,6 +19,8 @@ const (
 	// tenth of a processor.
 	autoPause = time.Second
 	autoRest  = 9
+	// autoMemory is what renewing histograms may take, MySQL's histogram_generation_max_mem_size.
+	autoMemory = 20_000_000
 )
 
 // auto keeps statistics fresh: it counts changes, and its goroutine analyses what has changed enough.
@@ -129,8 +131,6 @@ func (s *Store) refresh(a *auto, t *catalog.Table) {
 	if now == nil || now.PhysID != t.PhysID {
 		return
 	}
-	found, err := s.Analyze(now, &a.intr)
-	if err != nil || s.Put(now, found) != nil {
-		return // statistics decide about no answer; a full disk or the end of the node is somebody else's to report
-	}
+	// Statistics decide about no answer; a full disk or the end of the node is somebody else's to report.
+	_ = s.Refresh(now, autoMemory, clock.Now(), &a.intr)
 }

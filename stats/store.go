@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sort"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -13,15 +12,10 @@ import (
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/txn"
-	"github.com/pandodb/pando/types"
 )
 
-const (
-	// statsSpace is the kind of the system keys that hold statistics, by physical table id.
-	statsSpace = 's'
-	// rowsAssumed is the size of a table nobody has analysed: large enough that an index wins over a scan.
-	rowsAssumed = 1_000_000
-)
+// statsSpace is the kind of the system keys that hold statistics, by physical table id.
+const statsSpace = 's'
 
 // Table are the statistics of one table.
 type Table struct {
@@ -35,35 +29,51 @@ type Table struct {
 // Column are the statistics of one column.
 type Column struct {
 	Nulls float64 `json:"nulls"`
+	// Distinct estimates the number of values; 0 is unknown, as in records of earlier versions.
+	Distinct float64 `json:"distinct,omitempty"`
+	// Common are the values that are far more frequent than an average one, at most commonMax, the most frequent first.
+	Common []Common `json:"common,omitempty"`
 	// Bounds are order-preserving keys (types.AppendKey) at equal steps of rank, the smallest first and the largest last.
 	Bounds [][]byte `json:"bounds"`
+}
+
+// Common is a value that many rows have.
+type Common struct {
+	Key  []byte  `json:"key"`  // types.AppendKey, the first keyPrefixBytes
+	Part float64 `json:"part"` // of all rows, those with NULL included
 }
 
 // Store is the node's statistics. It is safe for concurrent use.
 type Store struct {
 	txns   *txn.Manager
 	schema *catalog.Catalog
-	mu     sync.RWMutex // guards tables; a leaf lock
+	mu     sync.RWMutex // guards tables and histograms; a leaf lock
 	// tables by physical id. The values are immutable.
-	tables map[uint64]*Table
-	auto   atomic.Pointer[auto] // nil unless started
+	tables     map[uint64]*Table
+	histograms map[columnKey]*Histogram
+	auto       atomic.Pointer[auto] // nil unless started
 }
 
 // Open loads the statistics, and drops those of tables that are gone: an ANALYZE TABLE that was running may have left some, and so did
 // earlier versions. No schema change may run yet.
 func Open(m *txn.Manager, schema *catalog.Catalog) (*Store, error) {
-	s := &Store{txns: m, schema: schema, tables: map[uint64]*Table{}}
-	start := keys.SystemKey(nil, statsSpace)
-	request := txn.ScanRequest{Span: kvapi.Span{Start: start, End: keys.PrefixEnd(nil, start)}, Sink: &loader{s}}
-	for {
-		resume, err := m.Scan(&request)
-		if err != nil {
-			return nil, fmt.Errorf("loading statistics: %w", err)
+	s := &Store{txns: m, schema: schema, tables: map[uint64]*Table{}, histograms: map[columnKey]*Histogram{}}
+	err := s.load(statsSpace, func(value []byte) error {
+		r := &record{}
+		if err := json.Unmarshal(value, r); err != nil {
+			return err
 		}
-		if resume == nil {
-			break
-		}
-		request.Span.Start = resume
+		s.tables[r.PhysID] = &r.Table
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.loadHistograms(); err != nil {
+		return nil, err
+	}
+	if err := s.TrimHistograms(); err != nil {
+		return nil, err
 	}
 	live := map[uint64]bool{}
 	snapshot := schema.Current()
@@ -85,22 +95,31 @@ func Open(m *txn.Manager, schema *catalog.Catalog) (*Store, error) {
 	return s, nil
 }
 
-type loader struct{ store *Store }
+// loader hands the values of records to whoever decodes them.
+type loader func(value []byte) error
+
+// Pair decodes one record.
+func (l loader) Pair(_, value []byte) (bool, error) { return true, l(value) }
+
+// load reads all records of a kind.
+func (s *Store) load(space byte, decode loader) error {
+	request := txn.ScanRequest{Span: catalog.KindSpan(space), Sink: decode}
+	for {
+		resume, err := s.txns.Scan(&request)
+		if err != nil {
+			return fmt.Errorf("loading statistics: %w", err)
+		}
+		if resume == nil {
+			return nil
+		}
+		request.Span.Start = resume
+	}
+}
 
 // record is a table's statistics with the id that the key encodes, so that loading needs no parsing of keys.
 type record struct {
 	PhysID uint64 `json:"phys_id"`
 	Table
-}
-
-// Pair decodes one record.
-func (l *loader) Pair(_, value []byte) (bool, error) {
-	r := &record{}
-	if err := json.Unmarshal(value, r); err != nil {
-		return false, err
-	}
-	l.store.tables[r.PhysID] = &r.Table
-	return true, nil
 }
 
 func (s *Store) get(t *catalog.Table) *Table {
@@ -115,20 +134,25 @@ func (s *Store) Put(t *catalog.Table, stats *Table) error {
 	if err != nil {
 		return err
 	}
-	if err := s.write(t.PhysID, func(tx *txn.Txn, key []byte) error { return tx.Put(key, value) }); err != nil {
+	if err := s.write(tableKey(t.PhysID), func(tx *txn.Txn, key []byte) error { return tx.Put(key, value) }); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	s.tables[t.PhysID] = stats
 	s.mu.Unlock()
-	if a := s.auto.Load(); a != nil && a.fresh != nil {
-		a.fresh(t.PhysID)
-	}
+	s.isFresh(t.PhysID)
 	// A later drop finds the statistics; who dropped the table before this may have been too early for them.
 	if now := s.schema.Current().TableByID(t.ID); now == nil || now.PhysID != t.PhysID {
 		return s.remove(t.PhysID)
 	}
 	return nil
+}
+
+// isFresh tells whoever has plans of a table that its statistics are others now.
+func (s *Store) isFresh(physID uint64) {
+	if a := s.auto.Load(); a != nil && a.fresh != nil {
+		a.fresh(physID)
+	}
 }
 
 // Drop deletes the statistics of a physical table that is gone, if there are any.
@@ -143,7 +167,7 @@ func (s *Store) Drop(physID uint64) error {
 }
 
 func (s *Store) remove(physID uint64) error {
-	if err := s.write(physID, func(tx *txn.Txn, key []byte) error { return tx.Delete(key) }); err != nil {
+	if err := s.write(tableKey(physID), func(tx *txn.Txn, key []byte) error { return tx.Delete(key) }); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -152,11 +176,14 @@ func (s *Store) remove(physID uint64) error {
 	return nil
 }
 
-// write changes the record of a physical table in a transaction of its own.
-func (s *Store) write(physID uint64, change func(tx *txn.Txn, key []byte) error) error {
+func tableKey(physID uint64) []byte {
+	return keys.SystemKey(nil, statsSpace, []byte(strconv.FormatUint(physID, 10)))
+}
+
+// write changes a record in a transaction of its own.
+func (s *Store) write(key []byte, change func(tx *txn.Txn, key []byte) error) error {
 	tx := s.txns.Begin(txn.Options{Level: txn.ReadCommitted})
 	defer tx.Release()
-	key := keys.SystemKey(nil, statsSpace, []byte(strconv.FormatUint(physID, 10)))
 	if _, _, err := tx.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, nil); err != nil {
 		return err
 	}
@@ -164,72 +191,4 @@ func (s *Store) write(physID uint64, change func(tx *txn.Txn, key []byte) error)
 		return err
 	}
 	return tx.Commit()
-}
-
-// Rows estimates the number of rows of a table.
-func (s *Store) Rows(t *catalog.Table) float64 {
-	if rows, ok := s.RowCount(t); ok {
-		return rows
-	}
-	return rowsAssumed
-}
-
-// RowCount is the number of rows at the last ANALYZE; ok is false if there was none.
-func (s *Store) RowCount(t *catalog.Table) (rows float64, ok bool) {
-	if stats := s.get(t); stats != nil {
-		return stats.Rows, true
-	}
-	return 0, false
-}
-
-// Distinct estimates the number of different values of the leading columns of an index; 0 is unknown.
-func (s *Store) Distinct(t *catalog.Table, index *catalog.Index, columns int) float64 {
-	stats := s.get(t)
-	if stats == nil {
-		return 0
-	}
-	if counts := stats.Distinct[index.ID]; columns >= 1 && columns <= len(counts) {
-		return counts[columns-1]
-	}
-	return 0
-}
-
-// RangeFraction estimates which part of the rows lies between two values of a column, NULL bounds being open; negative is unknown.
-func (s *Store) RangeFraction(t *catalog.Table, column int, low, high types.Value) float64 {
-	stats := s.get(t)
-	if stats == nil {
-		return -1
-	}
-	c := t.Columns[column]
-	h := stats.Columns[c.ID]
-	if h == nil || len(h.Bounds) < 2 {
-		return -1
-	}
-	from, to := 0.0, 1.0
-	if !low.IsNull() {
-		at, ok := h.rank(low, &c.Type)
-		if !ok {
-			return -1
-		}
-		from = at
-	}
-	if !high.IsNull() {
-		at, ok := h.rank(high, &c.Type)
-		if !ok {
-			return -1
-		}
-		to = at
-	}
-	return max(0, to-from) * (1 - h.Nulls)
-}
-
-// rank is the fraction of values below v.
-func (c *Column) rank(v types.Value, t *types.Type) (float64, bool) {
-	converted, err := types.Convert(&types.Context{}, v, *t, "", 1)
-	if err != nil || converted.IsNull() {
-		return 0, false
-	}
-	key := string(types.AppendKey(nil, converted, t, false, 0))
-	at := sort.Search(len(c.Bounds), func(i int) bool { return string(c.Bounds[i]) >= key })
-	return float64(at) / float64(len(c.Bounds)), true
 }

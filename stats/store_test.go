@@ -41,20 +41,20 @@ func sequence(n int, f func(i int) int64) []int64 {
 func TestRangeFraction(t *testing.T) {
 	s, table := column(sequence(5000, func(i int) int64 { return int64(i) }))
 	for _, c := range []struct{ low, high, want float64 }{{0, 4999, 1}, {1000, 2000, 0.2}, {4000, 9000, 0.2}, {6000, 7000, 0}} {
-		got := s.RangeFraction(table, 0, types.Int(int64(c.low)), types.Int(int64(c.high)))
+		got := s.RangeFraction(table, 0, types.Int(int64(c.low)), types.Int(int64(c.high)), true, true)
 		if math.Abs(got-c.want) > 0.03 {
 			t.Errorf("[%v, %v]: %v, want %v", c.low, c.high, got, c.want)
 		}
 	}
 	last := 0.0
 	for high := int64(0); high < 6000; high += 100 {
-		got := s.RangeFraction(table, 0, types.Int(500), types.Int(high))
+		got := s.RangeFraction(table, 0, types.Int(500), types.Int(high), true, true)
 		if got < last {
 			t.Errorf("up to %d: %v, but less far %v", high, got, last)
 		}
 		last = got
 	}
-	if open := s.RangeFraction(table, 0, types.Null(), types.Null()); open != 1 {
+	if open := s.RangeFraction(table, 0, types.Null(), types.Null(), true, true); open != 1 {
 		t.Errorf("an open range keeps %v", open)
 	}
 }
@@ -62,7 +62,7 @@ func TestRangeFraction(t *testing.T) {
 // TestNulls: rows with NULL are in no range.
 func TestNulls(t *testing.T) {
 	s, table := column(sequence(1000, func(i int) int64 { return int64(i%4) - 1 })) // a quarter NULL, then 0, 1, 2
-	if got := s.RangeFraction(table, 0, types.Int(0), types.Int(10)); math.Abs(got-0.75) > 0.03 {
+	if got := s.RangeFraction(table, 0, types.Int(0), types.Int(10), true, true); math.Abs(got-0.75) > 0.03 {
 		t.Errorf("%v of the rows, want 0.75", got)
 	}
 }
@@ -83,7 +83,7 @@ func TestDistinct(t *testing.T) {
 func TestUnknown(t *testing.T) {
 	s, table := column(nil)
 	other := &catalog.Table{PhysID: 2, Columns: table.Columns, Indexes: table.Indexes}
-	if s.Rows(other) != rowsAssumed || s.Distinct(other, other.Indexes[0], 1) != 0 || s.RangeFraction(other, 0, types.Int(1), types.Int(2)) >= 0 {
+	if s.Rows(other) != rowsAssumed || s.Distinct(other, other.Indexes[0], 1) != 0 || s.RangeFraction(other, 0, types.Int(1), types.Int(2), true, true) >= 0 {
 		t.Error("an unknown table is estimated as if it were known")
 	}
 	if s.Rows(table) != 0 {

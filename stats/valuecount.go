@@ -1,0 +1,148 @@
+package stats
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/types"
+)
+
+const (
+	// HistogramMemoryMin is the least that may be given to the making of histograms (histogram_generation_max_mem_size).
+	HistogramMemoryMin = 1_000_000
+	// comparedChars is how much of a string a histogram looks at, as in MySQL: values that agree so far are one.
+	comparedChars = 42
+	// countedBytes is about what a counted value takes beside its bytes.
+	countedBytes = 160
+)
+
+// counted is one value of a column and how often it was seen.
+type counted struct {
+	key   string // types.AppendKey
+	value types.Value
+	times int64
+}
+
+// counter counts the values of some columns in an even sample of rows: of all, while what it keeps is within its memory; each time it is not,
+// half of the rows are forgotten, and half as many taken from then on.
+type counter struct {
+	table   *catalog.Table
+	columns []int
+	reader  table.Reader
+	random  *rand.Rand
+	rate    float64
+	memory  int64
+	used    int64
+	nulls   []int64
+	values  []map[string]*counted
+	key     []byte
+}
+
+// count reads a table once at one snapshot.
+func (s *Store) count(t *catalog.Table, columns []int, memory int64, intr *kvapi.Interrupt) (*counter, error) {
+	snapshot := s.txns.OpenSnapshot()
+	defer snapshot.Close()
+	c := newCounter(t, columns, memory, rand.New(rand.NewPCG(t.PhysID, uint64(snapshot.TS()))))
+	c.reader.Init(t, columns)
+	request := txn.ScanRequest{Span: table.RowSpan(t), LimitRows: pageRows, Sink: c, Interrupt: intr, TS: snapshot.TS()}
+	for {
+		resume, err := s.txns.Scan(&request)
+		if err != nil {
+			return nil, err
+		}
+		if resume == nil {
+			return c, nil
+		}
+		request.Span.Start = resume
+	}
+}
+
+func newCounter(t *catalog.Table, columns []int, memory int64, random *rand.Rand) *counter {
+	c := &counter{table: t, columns: columns, random: random, rate: 1, memory: max(memory, HistogramMemoryMin), nulls: make([]int64, len(columns))}
+	for range columns {
+		c.values = append(c.values, map[string]*counted{})
+	}
+	return c
+}
+
+// Pair takes one row.
+func (c *counter) Pair(key, value []byte) (bool, error) {
+	if c.rate < 1 && c.random.Float64() >= c.rate {
+		return true, nil
+	}
+	if err := c.reader.Decode(key, value); err != nil {
+		return false, err
+	}
+	c.take(c.reader.Value)
+	return true, nil
+}
+
+// take counts a row; value returns that of a column by its place in columns.
+func (c *counter) take(value func(place int) types.Value) {
+	for i, at := range c.columns {
+		v := value(i)
+		if v.IsNull() {
+			c.nulls[i]++
+			continue
+		}
+		kind := &c.table.Columns[at].Type
+		c.key = types.AppendKey(c.key[:0], v, kind, false, comparedChars)
+		if found := c.values[i][string(c.key)]; found != nil {
+			found.times++
+			continue
+		}
+		if kind.IsStringType() {
+			v.B = v.B[:kind.Coll.Charset().CharPrefix(v.B, comparedChars)]
+		}
+		one := &counted{key: string(c.key), value: v.Clone(), times: 1}
+		c.values[i][one.key] = one
+		c.used += countedBytes + int64(len(one.key)+len(v.B))
+	}
+	for c.used > c.memory {
+		c.halve()
+	}
+}
+
+// halve forgets half of the rows, each value's by chance.
+func (c *counter) halve() {
+	c.rate /= 2
+	c.used = 0
+	for i, values := range c.values {
+		c.nulls[i] = c.kept(c.nulls[i])
+		for key, one := range values {
+			if one.times = c.kept(one.times); one.times == 0 {
+				delete(values, key)
+				continue
+			}
+			c.used += countedBytes + int64(len(one.key)+len(one.value.B))
+		}
+	}
+}
+
+// kept is how many of n are left if each goes with a chance of a half. Of very many it is about half, whatever chance says.
+func (c *counter) kept(n int64) int64 {
+	const exact = 1024
+	if n > exact {
+		return n / 2
+	}
+	left := int64(0)
+	for range n {
+		left += int64(c.random.Uint64() & 1)
+	}
+	return left
+}
+
+// sorted are the values of a column in order, and how many rows there are for it.
+func (c *counter) sorted(i int) (values []*counted, nulls, rows int64) {
+	for _, one := range c.values[i] {
+		values = append(values, one)
+		rows += one.times
+	}
+	slices.SortFunc(values, func(a, b *counted) int { return strings.Compare(a.key, b.key) })
+	return values, c.nulls[i], rows + c.nulls[i]
+}
