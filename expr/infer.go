@@ -167,6 +167,9 @@ func digits(n uint64) int {
 	return d
 }
 
+// blobBytes is the length of a BLOB and a TEXT.
+const blobBytes = 65535
+
 // varcharMaxChars is the longest VARCHAR that MySQL reports for an expression; longer results are LONGTEXT.
 const varcharMaxChars = 65535 / 4
 
@@ -338,7 +341,7 @@ func (b *BuildContext) commonType(op string, es []Expr) (types.Type, derivation,
 	chars := int32(0)
 	for _, e := range live {
 		n := charLength(&e.typ)
-		if n < 0 {
+		if n < 0 || n >= blobBytes && e.typ.IsBlob() { // of which no VARBINARY is made
 			chars = -1
 			break
 		}

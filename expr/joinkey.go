@@ -1,6 +1,10 @@
 package expr
 
-import "github.com/pandodb/pando/types"
+import (
+	"slices"
+
+	"github.com/pandodb/pando/types"
+)
 
 // HashKeys turns an equality, a call of "=" or "<=>" over two operands, into a pair of expressions of one type whose order keys
 // (types.AppendKey) are equal exactly when the operands compare as equal: what a hash join and a hashed IN are built on. ok is false if the
@@ -95,30 +99,57 @@ func sameStrings(e Expr, coll types.CollationID) bool {
 	return e.typ.IsStringType() && e.typ.Coll == coll
 }
 
-// Unify coerces expressions that feed one result column, such as those of a UNION, to their common type.
-func Unify(b *BuildContext, es ...Expr) ([]Expr, error) {
+// Unify coerces expressions that feed one result column, such as those of a UNION, to their common type, and returns that type: the
+// column's. An expression of the right kind stays as it is, so its own type may be narrower.
+func Unify(b *BuildContext, es ...Expr) ([]Expr, types.Type, error) {
 	if err := rejectRows(es); err != nil {
-		return nil, err
+		return nil, types.Type{}, err
 	}
 	same := true
 	for _, e := range es[1:] {
 		same = same && e.typ.Equal(&es[0].typ)
 	}
 	if same {
-		return es, nil
+		return es, es[0].typ, nil
 	}
 	t, _, err := b.commonType("UNION", es)
 	if err != nil {
-		return nil, err
+		return nil, t, err
 	}
 	if t.ID == types.TypeNull {
-		return es, nil
+		return es, t, nil
 	}
 	out := make([]Expr, len(es))
 	for i, e := range es {
 		out[i] = b.fraction(e, t)
 	}
-	return out, nil
+	return out, narrowInteger(t, es), nil
+}
+
+// narrowInteger returns the integer type of a column that es feed, as narrow as MySQL makes it: the widest of theirs, or the next wider one
+// where that is both signed and unsigned.
+func narrowInteger(t types.Type, es []Expr) types.Type {
+	if t.ID != types.TypeBigInt {
+		return t
+	}
+	widest, unsigned, signed := types.TypeTinyInt, false, false
+	for _, e := range es {
+		switch {
+		case e.typ.ID == types.TypeNull:
+			continue
+		case !e.typ.IsInteger():
+			return t
+		}
+		widest = max(widest, e.typ.ID)
+		unsigned, signed = unsigned || e.typ.Unsigned, signed || !e.typ.Unsigned
+	}
+	if unsigned && signed && slices.ContainsFunc(es, func(e Expr) bool { return e.typ.Unsigned && e.typ.ID == widest }) {
+		widest++
+	}
+	if widest >= types.TypeBigInt {
+		return t
+	}
+	return types.Type{ID: widest, Unsigned: t.Unsigned}
 }
 
 // CoerceTo converts an expression to the kind of t, as a column of a UNION converts its operands.

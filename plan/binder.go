@@ -36,7 +36,27 @@ func (b *binder) at(clause string) *binder {
 }
 
 func (b *binder) call(name string, args ...expr.Expr) (expr.Expr, error) {
+	if b.build != nil && b.build.env.UnknownParams {
+		b.describeCompared(name, args)
+	}
 	return expr.Call(b.env.Build, name, args...)
+}
+
+// describeCompared gives placeholders that are compared with a column the column's type.
+func (b *binder) describeCompared(name string, args []expr.Expr) {
+	switch name {
+	case "=", "<=>", "<>", "<", "<=", ">", ">=", "in", "not in", "between", "not between":
+	default:
+		return
+	}
+	for _, column := range args {
+		if _, is := column.ColumnIndex(); is {
+			for _, e := range args {
+				b.build.describeParam(e, column.Type())
+			}
+			return
+		}
+	}
 }
 
 // varies reports whether an expression is a variable or a parameter, which no view may have.

@@ -217,6 +217,26 @@ func (b *builder) param(ordinal int) (expr.Expr, error) {
 	return expr.Param(ordinal, b.env.ParamTypes[ordinal]), nil
 }
 
+// describeParam remembers that a placeholder is stored into, or compared with, something of type t. Only what describes a statement asks:
+// drivers send a parameter as signed or unsigned by the type that PREPARE has told.
+func (b *builder) describeParam(e expr.Expr, t types.Type) {
+	if !b.env.UnknownParams {
+		return
+	}
+	if ordinal, ok := e.ParamOrdinal(); ok {
+		b.describeOrdinal(ordinal, t)
+	}
+}
+
+func (b *builder) describeOrdinal(ordinal int, t types.Type) {
+	if missing := ordinal + 1 - len(b.plan.ParamTypes); missing > 0 {
+		b.plan.ParamTypes = append(b.plan.ParamTypes, make([]types.Type, missing)...)
+	}
+	if known := &b.plan.ParamTypes[ordinal]; known.ID == types.TypeNull {
+		*known = t
+	}
+}
+
 func (b *builder) lifted(lit *syntax.Literal) bool {
 	_, ok := b.env.Lifted[lit.Pos]
 	return ok

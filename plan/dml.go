@@ -247,6 +247,7 @@ func (b *builder) insertSource(node *exec.Insert, stmt *syntax.Insert, g *get, s
 				}
 				return notDefault(node.Table, c)
 			}
+			b.describeParam(value, node.Table.Columns[node.Cols[j]].Type)
 			if bound[j], err = b.local(stored(value, node.Table.Columns[node.Cols[j]]), at); err != nil {
 				return err
 			}
@@ -276,7 +277,7 @@ func (b *builder) liftedRows(node *exec.Insert, rows [][]syntax.Expr) bool {
 		if len(row) != len(node.Cols) || len(row) == 0 {
 			return false
 		}
-		for _, e := range row {
+		for i, e := range row {
 			ordinal := -1
 			switch e := e.(type) {
 			case *syntax.Param:
@@ -288,6 +289,9 @@ func (b *builder) liftedRows(node *exec.Insert, rows [][]syntax.Expr) bool {
 			}
 			if ordinal != next {
 				return false
+			}
+			if b.env.UnknownParams {
+				b.describeOrdinal(ordinal, node.Table.Columns[node.Cols[i]].Type)
 			}
 			next++
 		}
@@ -425,7 +429,7 @@ func (b *builder) assignments(bind *binder, targets *scope, t *catalog.Table, li
 		if c == nil {
 			return nil, firstError(err, unknownColumn(&list[i].Column, fieldListClause))
 		}
-		column := t.Column(c.info.OrgName) // a view's column may have another name
+		column := b.baseColumn(c.id) // a view's column may have another name
 		a := exec.Assignment{Col: column.Ordinal}
 		switch {
 		case isDefault(list[i].Value):
@@ -442,6 +446,7 @@ func (b *builder) assignments(bind *binder, targets *scope, t *catalog.Table, li
 			if e.IsCall("row") {
 				return nil, types.Errorf(types.ErOperandColumns, 1)
 			}
+			b.describeParam(e, column.Type)
 			a.Expr = stored(e, column)
 		}
 		out = append(out, a)

@@ -199,7 +199,7 @@ func renamed(inner []column, alias string, names []syntax.Ident) ([]column, erro
 		} else {
 			seen[key] = true
 		}
-		info.Table, info.Schema = alias, ""
+		info.OrgName, info.Table, info.Schema = info.Name, alias, ""
 		cols[i] = column{id: inner[i].id, table: alias, info: info}
 	}
 	return cols, nil

@@ -35,16 +35,16 @@ func (b *builder) combine(op *syntax.SetOp, left, right *result) (*result, error
 	l, r := branch{input: left.rel}, branch{input: right.rel}
 	out := &result{rel: s}
 	for i := range left.cols {
-		both, err := expr.Unify(b.env.Build, left.cols[i].expr(), right.cols[i].expr())
+		both, t, err := expr.Unify(b.env.Build, left.cols[i].expr(), right.cols[i].expr())
 		if err != nil {
 			return nil, err
 		}
 		x, y := both[0], both[1]
 		l.exprs, r.exprs = append(l.exprs, x), append(r.exprs, y)
-		s.out = append(s.out, x.Type())
+		s.out = append(s.out, t)
 		info := left.cols[i].info
-		info.Type = x.Type()
-		info.Schema, info.Table, info.OrgTable, info.OrgName = "", "", "", ""
+		info.Type = t
+		info.Schema, info.Table, info.OrgTable, info.OrgName = "", "", "", info.Name
 		info.PriKey, info.UniqueKey, info.MultipleKey, info.AutoInc = false, false, false, false
 		info.NotNull = info.NotNull && right.cols[i].info.NotNull
 		out.cols = append(out.cols, column{id: s.first + i, info: info})
@@ -75,15 +75,15 @@ func (b *builder) valuesRows(v *syntax.ValuesRows, around *scope) (*result, erro
 		for i := range rows {
 			list[i] = rows[i][c]
 		}
-		list, err := expr.Unify(b.env.Build, list...)
+		list, t, err := expr.Unify(b.env.Build, list...)
 		if err != nil {
 			return nil, err
 		}
 		for i := range rows {
 			rows[i][c] = list[i]
 		}
-		r.out = append(r.out, list[0].Type())
-		info := itemColumn("column_"+itoa(c), list[0].Type())
+		r.out = append(r.out, t)
+		info := itemColumn("column_"+itoa(c), t)
 		out.cols = append(out.cols, column{id: r.first + c, info: info})
 	}
 	return out, nil

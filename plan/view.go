@@ -50,7 +50,8 @@ func (b *builder) viewRelation(t *catalog.Table, alias string) (rel, []column, e
 	cols := make([]column, len(r.cols))
 	for i := range r.cols {
 		info := r.cols[i].info
-		info.Name, info.Table, info.Schema = t.Columns[i].Name, alias, t.Schema
+		info.Name, info.OrgName = t.Columns[i].Name, t.Columns[i].Name
+		info.Table, info.OrgTable, info.Schema = alias, t.Name, t.Schema
 		cols[i] = column{id: r.cols[i].id, table: alias, schema: t.Schema, info: info}
 	}
 	b.noteUpdatable(r.rel, t)

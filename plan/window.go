@@ -126,11 +126,12 @@ func (b *binder) windowType(f *exec.WindowFunc) (framed bool, err error) {
 			}
 		}
 		if len(f.Args) > 2 {
-			both, err := expr.Unify(b.env.Build, f.Args[0], f.Args[2])
+			both, t, err := expr.Unify(b.env.Build, f.Args[0], f.Args[2])
 			if err != nil {
 				return false, err
 			}
-			f.Args[0], f.Args[2] = both[0], both[1]
+			f.Args[0], f.Args[2], f.Type = both[0], both[1], t
+			return false, nil
 		}
 		f.Type = f.Args[0].Type()
 	case "nth_value":

@@ -136,7 +136,8 @@ func (n *Node) processes() []session.Process {
 	var out []session.Process
 	for _, c := range n.wire.Conns() {
 		p := session.Process{ID: uint64(c.Info.ID), User: c.Info.User, Host: c.Info.RemoteAddr, Command: commandNames[c.Command], Seconds: int64(c.Since.Seconds()),
-			Account: c.Info.Account, TLSVersion: c.Info.TLSVersion, TLSCipher: c.Info.TLSCipher, Attributes: c.Info.Attrs}
+			Account: c.Info.Account, TLSVersion: c.Info.TLSVersion, TLSCipher: c.Info.TLSCipher, Compression: c.Info.Compression,
+			CompressionLevel: c.Info.CompressionLevel, Attributes: c.Info.Attrs}
 		if p.Host == "" {
 			p.Host = "localhost"
 		} else if _, _, err := net.SplitHostPort(p.Host); err != nil {

@@ -106,6 +106,9 @@ type Process struct {
 	Account  string // user@host of the account in use
 	// TLSVersion and TLSCipher name the encryption, both empty without.
 	TLSVersion, TLSCipher string
+	// Compression is the algorithm of the packets, empty without; CompressionLevel is its level.
+	Compression      string
+	CompressionLevel int
 	// Attributes are what the client told of itself.
 	Attributes map[string]string
 }

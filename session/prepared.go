@@ -24,16 +24,18 @@ type prepared struct {
 
 // StmtInfo describes a new prepared statement.
 type StmtInfo struct {
-	ID       uint32
-	Params   int
-	Columns  []sqlapi.ColumnInfo
-	Warnings uint16
+	ID     uint32
+	Params int
+	// ParamTypes are those that are known by the columns which the placeholders meet, TypeNull elsewhere; it may be shorter than Params.
+	ParamTypes []types.Type
+	Columns    []sqlapi.ColumnInfo
+	Warnings   uint16
 }
 
 // Prepare makes a prepared statement of a text. sql is borrowed.
 func (s *Session) Prepare(sql []byte) (StmtInfo, error) {
 	s.counts.add(commandStmtPrepare)
-	p, columns, err := s.prepare(string(sql))
+	p, known, err := s.prepare(string(sql))
 	if err != nil {
 		return StmtInfo{}, s.fail(err)
 	}
@@ -48,25 +50,31 @@ func (s *Session) Prepare(sql []byte) (StmtInfo, error) {
 		}
 	}
 	s.prepared[s.lastStmt] = p
-	return StmtInfo{ID: s.lastStmt, Params: p.params, Columns: columns}, nil
+	return StmtInfo{ID: s.lastStmt, Params: p.params, ParamTypes: known.params, Columns: known.columns}, nil
+}
+
+// description is what a client learns of a statement when it is prepared.
+type description struct {
+	params  []types.Type
+	columns []sqlapi.ColumnInfo
 }
 
 // prepare parses and plans a text with parameters of unknown type, so that errors and columns are known now.
-func (s *Session) prepare(text string) (*prepared, []sqlapi.ColumnInfo, error) {
+func (s *Session) prepare(text string) (*prepared, description, error) {
 	s.startStatement()
 	if err := s.node.reservePrepared(); err != nil {
-		return nil, nil, err
+		return nil, description{}, err
 	}
-	p, columns, err := s.analyse(text)
+	p, known, err := s.analyse(text)
 	if err != nil {
 		s.node.preparedLive.Add(-1)
-		return nil, nil, err
+		return nil, description{}, err
 	}
 	p.db = s.db
-	return p, columns, nil
+	return p, known, nil
 }
 
-func (s *Session) analyse(text string) (*prepared, []sqlapi.ColumnInfo, error) {
+func (s *Session) analyse(text string) (*prepared, description, error) {
 	s.params = s.params[:0]
 	s.keyBuf = s.appendKey(s.keyBuf[:0], keyUnknown, []byte(text))
 	if entry := s.node.Plans.Get(s.keyBuf, s.schema()); entry != nil {
@@ -74,10 +82,10 @@ func (s *Session) analyse(text string) (*prepared, []sqlapi.ColumnInfo, error) {
 	}
 	stmt, rest, err := s.parseText(text)
 	if err != nil {
-		return nil, nil, err
+		return nil, description{}, err
 	}
 	if !syntax.Blank(rest, s.parse) {
-		return nil, nil, nearError(text, rest)
+		return nil, description{}, nearError(text, rest)
 	}
 	switch stmt.(type) {
 	case *syntax.Query, *syntax.Insert, *syntax.Update, *syntax.Delete, *syntax.Do:
@@ -88,29 +96,29 @@ func (s *Session) analyse(text string) (*prepared, []sqlapi.ColumnInfo, error) {
 		env.UnknownParams = true
 		entry, err := s.build1(env, stmt, s.keyBuf)
 		if err != nil {
-			return nil, nil, err
+			return nil, description{}, err
 		}
 		return s.described(text, entry.Plan)
 	case *syntax.Prepare, *syntax.Execute, *syntax.Deallocate, *syntax.Use, *syntax.LockTables, *syntax.UnlockTables, *syntax.LoadData:
-		return nil, nil, types.Errorf(types.ErUnsupportedPs)
+		return nil, description{}, types.Errorf(types.ErUnsupportedPs)
 	}
 	params := syntax.CountParams(text, s.parse)
 	switch stmt.(type) {
 	case *syntax.Set, *syntax.Kill:
 	default:
 		if params > 0 {
-			return nil, nil, types.Errorf(types.ErUnsupportedPs)
+			return nil, description{}, types.Errorf(types.ErUnsupportedPs)
 		}
 	}
-	return &prepared{text: text, params: params, other: true}, nil, nil
+	return &prepared{text: text, params: params, other: true}, description{}, nil
 }
 
 // described makes the prepared statement of a plan, whose columns only those may learn who may execute it.
-func (s *Session) described(text string, p *exec.Plan) (*prepared, []sqlapi.ColumnInfo, error) {
+func (s *Session) described(text string, p *exec.Plan) (*prepared, description, error) {
 	if err := s.checkPlan(p); err != nil {
-		return nil, nil, err
+		return nil, description{}, err
 	}
-	return &prepared{text: text, params: p.Params}, p.Columns, nil
+	return &prepared{text: text, params: p.Params}, description{p.ParamTypes, p.Columns}, nil
 }
 
 // Execute runs a prepared statement, and closes its cursor. args are borrowed.

@@ -105,6 +105,9 @@ func (s *Session) runOwnQuery(query *syntax.Query, more bool, out Response) erro
 		entry, err := s.build1(env, query, nil)
 		if err == nil {
 			entry.Text, entry.Plan.Command = shown, uncounted
+			for i := range entry.Plan.Columns { // of SHOW, not of the tables behind it: tools ask for the columns' own names
+				entry.Plan.Columns[i].OrgName = entry.Plan.Columns[i].Name
+			}
 		}
 		return entry, err
 	}

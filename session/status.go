@@ -305,6 +305,7 @@ func (p *provider) Status(global bool) [][2]string {
 func (p *provider) connectionStatus(figures map[string]string) {
 	running := 0
 	figures["Ssl_cipher"], figures["Ssl_version"] = "", ""
+	figures["Compression"], figures["Compression_algorithm"], figures["Compression_level"] = "OFF", "", "0"
 	if p.node.Processes != nil {
 		for _, process := range p.node.Processes() {
 			if process.Info != "" {
@@ -312,6 +313,10 @@ func (p *provider) connectionStatus(figures map[string]string) {
 			}
 			if process.ID == p.id {
 				figures["Ssl_cipher"], figures["Ssl_version"] = process.TLSCipher, process.TLSVersion
+				if process.Compression != "" {
+					figures["Compression"], figures["Compression_algorithm"] = "ON", process.Compression
+					figures["Compression_level"] = strconv.Itoa(process.CompressionLevel)
+				}
 			}
 		}
 	}

@@ -83,6 +83,10 @@ func (t *Type) WireLength(results *Charset) uint32 {
 		return uint32(min(uint64(max(t.Length, 0))*width, 1<<32-1))
 	case TypeNull:
 		return 0
+	case TypeTinyText, TypeText, TypeMediumText, TypeLongText:
+		if results == nil || results.class == csBinary {
+			width = 1 // text as it is stored: its type's bytes, by which drivers tell MEDIUMTEXT from LONGTEXT
+		}
 	}
 	return uint32(min(uint64(t.MaxBytes())*width, 1<<32-1))
 }

@@ -72,6 +72,9 @@ type ConnInfo struct {
 	MultiStatements bool
 	// TLSVersion and TLSCipher name the encryption, both empty without.
 	TLSVersion, TLSCipher string
+	// Compression is the algorithm of the packets, zlib or zstd, empty without; CompressionLevel is its level.
+	Compression      string
+	CompressionLevel int
 	// Attrs are the connection attributes of the client; nil if it sent none.
 	Attrs map[string]string
 	// Control sets the limits of this connection.
@@ -161,6 +164,8 @@ type StmtInfo struct {
 	ID uint32
 	// Params counts its placeholders.
 	Params int
+	// ParamTypes are the types of those that are known, TypeNull for others; it may be shorter than Params.
+	ParamTypes []types.Type
 	// Columns describe its result set, empty if it has none. Immutable, best shared
 	// with the plan: the encoded form is cached by the identity of the slice.
 	Columns  []sqlapi.ColumnInfo

@@ -140,16 +140,21 @@ func columnFlags(c *sqlapi.ColumnInfo) uint16 {
 	return flags
 }
 
-// appendParamColumns appends the definitions of n placeholders. They all look alike: before its execution the server knows
-// nothing of a parameter that a client could use, and clients ignore them.
-func appendParamColumns(dst []byte, seq byte, n int) ([]byte, byte) {
-	for range n {
+// appendParamColumns appends the definitions of n placeholders. They look alike but for those that meet an integer column: Connector/J
+// sends a number above 2^63 as unsigned only if the definition is. Of everything else clients tell the type themselves.
+func appendParamColumns(dst []byte, seq byte, n int, known []types.Type) ([]byte, byte) {
+	for i := range n {
 		start := len(dst)
 		dst = appendLenencString(append(dst, 0, 0, 0, 0), columnCatalog)
 		dst = append(dst, 0, 0, 0)
 		dst = appendLenencString(dst, paramPlaceholder)
 		dst = append(dst, 0)
-		dst = appendColumnFixed(dst, paramColumnCharset, 0, paramColumnType, paramColumnFlags, 0)
+		if i < len(known) && known[i].IsInteger() {
+			t := types.Type{ID: types.TypeBigInt, Unsigned: known[i].Unsigned}
+			dst = appendColumnFixed(dst, paramColumnCharset, t.WireLength(nil), t.WireType(), paramColumnFlags|t.WireFlags(), 0)
+		} else {
+			dst = appendColumnFixed(dst, paramColumnCharset, 0, paramColumnType, paramColumnFlags, 0)
+		}
 		putHeader(dst, start, seq)
 		seq++
 	}

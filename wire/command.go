@@ -100,7 +100,7 @@ func (c *conn) prepare(sql []byte) bool {
 	r.appendPayload(appendUint16(append(b, 0), info.Warnings))
 	_, results := c.sess.ResultEncoding()
 	if info.Params > 0 {
-		r.enc.Buf, r.seq = appendParamColumns(r.enc.Buf, r.seq, info.Params)
+		r.enc.Buf, r.seq = appendParamColumns(r.enc.Buf, r.seq, info.Params, info.ParamTypes)
 		c.appendOldEOF()
 	}
 	if len(info.Columns) > 0 {

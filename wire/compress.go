@@ -13,6 +13,8 @@ const (
 	compressMin     = 50      // shorter payloads are sent as they are
 	compressPartMax = 1 << 20 // bytes compressed into one packet
 	compressLevel   = zlib.BestSpeed
+	algorithmZlib   = "zlib"
+	algorithmZstd   = "zstd"
 )
 
 var errCompressed = errors.New("malformed compressed packet")
@@ -51,14 +53,25 @@ func (p *packetBuffer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// startCompression puts the layer that the client has asked for under its packets. Of both methods zlib wins, as in MySQL.
-func (c *conn) startCompression() {
-	layer := &compressed{inner: c.stream}
+// compression returns the method that the client has asked for and its level, an empty name for none. Of both methods zlib wins, as in MySQL.
+func (c *conn) compression() (algorithm string, level int) {
 	switch {
 	case c.caps&capCompress != 0:
-		layer.codec = &c.srv.zlib
+		return algorithmZlib, compressLevel
 	case c.caps&capZstd != 0:
-		layer.codec = c.srv.zstd.codec(c.zstdLevel)
+		return algorithmZstd, c.zstdLevel
+	}
+	return "", 0
+}
+
+// startCompression puts the layer that the client has asked for under its packets.
+func (c *conn) startCompression() {
+	layer := &compressed{inner: c.stream}
+	switch algorithm, level := c.compression(); algorithm {
+	case algorithmZlib:
+		layer.codec = &c.srv.zlib
+	case algorithmZstd:
+		layer.codec = c.srv.zstd.codec(level)
 	default:
 		return
 	}

@@ -50,6 +50,7 @@ func (c *conn) handshake() error {
 		return err
 	}
 	info.Account = cred.Account
+	info.Compression, info.CompressionLevel = c.compression()
 	c.sess, err = c.srv.opt.Backend.OpenSession(&info)
 	if err != nil {
 		return err

@@ -1,12 +1,13 @@
 """The steps that all drivers of Python's DB-API take. connect makes a connection, errors is the driver's IntegrityError."""
 import datetime
 import decimal
+import tempfile
 import threading
 
 from checks import check, end, equal
 
 
-def trial(connect, IntegrityError, placeholder_many=True):
+def trial(connect, IntegrityError, placeholder_many=True, load_local=False):
     con = connect()
     cur = con.cursor()
 
@@ -110,5 +111,36 @@ def trial(connect, IntegrityError, placeholder_many=True):
         equal([r[0] for r in rows("SHOW COLUMNS FROM book")], ["id", "author_id", "title", "code", "price"])
         equal(rows("SELECT DISTINCT price FROM book"), [(decimal.Decimal("1.500"),)])
 
+    if load_local:
+        load(connect)
     con.close()
     end()
+
+
+def load(connect):
+    """A file of the client; connect must allow it."""
+
+    @check("LOAD DATA LOCAL")
+    def _():
+        con = connect()
+        cur = con.cursor()
+        with tempfile.NamedTemporaryFile("w", suffix=".csv", encoding="utf-8") as file:
+            file.writelines(f'{i},"é {i}"\n' for i in range(3000))
+            file.flush()
+            cur.execute("CREATE TABLE loaded (n INT PRIMARY KEY, t VARCHAR(20))")
+            statement = f"LOAD DATA LOCAL INFILE '{file.name}' INTO TABLE loaded CHARACTER SET utf8mb4 FIELDS TERMINATED BY ',' ENCLOSED BY '\"' IGNORE 1 LINES (n, @t) SET t = UPPER(@t)"
+            cur.execute(statement)
+            equal(cur.rowcount, 2999)
+            cur.execute(statement)
+            equal(cur.rowcount, 0)  # duplicate keys are left out
+        con.commit()
+        cur.execute("SELECT COUNT(*), MAX(t) FROM loaded")
+        equal(cur.fetchone(), (2999, "É 999"))
+        try:
+            cur.execute(statement)
+        except Exception:  # the file is gone; the connection is still in step
+            cur.execute("SELECT 1")
+            equal(cur.fetchone(), (1,))
+        else:
+            raise AssertionError("accepted a file that does not exist")
+        con.close()

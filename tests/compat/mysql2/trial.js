@@ -1,4 +1,8 @@
 const { assert, check, config, end, sleep } = require("../checks.js");
+const fs = require("fs");
+const os = require("os");
+const path = require("path");
+const { Readable } = require("stream");
 const mysql2 = require("mysql2/promise");
 
 (async () => {
@@ -64,6 +68,26 @@ const mysql2 = require("mysql2/promise");
     const maria = await require("mariadb").createConnection({ ...config, allowPublicKeyRetrieval: true });
     await maria.batch("INSERT INTO posts (user_id, title) VALUES (?, ?)", [[1, "x"], [2, "y"]]);
     assert.strictEqual((await maria.query("SELECT COUNT(*) AS n FROM posts"))[0].n, 5n);
+    await maria.end();
+  });
+  await check("LOAD DATA LOCAL", async () => {
+    await db.query("CREATE TABLE loaded (n INT PRIMARY KEY, t VARCHAR(20))");
+    const lines = [...Array(3000)].map((_, i) => `${i}\té ${i}\n`).join("");
+    const load = { sql: "LOAD DATA LOCAL INFILE 'any' INTO TABLE loaded CHARACTER SET utf8mb4", infileStreamFactory: () => Readable.from([lines.slice(0, 5000), lines.slice(5000)].map((s) => Buffer.from(s))) };
+    let [r] = await db.query(load);
+    assert.strictEqual(r.affectedRows, 3000);
+    [r] = await db.query(load);
+    assert.strictEqual(r.affectedRows, 0);
+    const [[row]] = await db.query("SELECT COUNT(*) AS n, MAX(t) AS t FROM loaded");
+    assert.deepStrictEqual([Number(row.n), row.t], [3000, "é 999"]);
+    const maria = await require("mariadb").createConnection({ ...config, allowPublicKeyRetrieval: true, permitLocalInfile: true });
+    const file = path.join(os.tmpdir(), `trial${process.pid}.csv`);
+    fs.writeFileSync(file, "3000\tx\n3001\t\\N\n");
+    try {
+      assert.strictEqual((await maria.query(`LOAD DATA LOCAL INFILE '${file}' INTO TABLE loaded`)).affectedRows, 2);
+    } finally {
+      fs.rmSync(file);
+    }
     await maria.end();
   });
   await db.end();
