@@ -208,6 +208,53 @@ func TestTwin(t *testing.T) {
 	}
 }
 
+// TestTwinsAtOnce (N5): two copies of a directory that were started in the same moment, each of which another node has welcomed first, are both refused by the
+// one that does not know them, rest, and are told that they must not go on.
+func TestTwinsAtOnce(t *testing.T) {
+	c := newCluster(t, patient)
+	others := [2]*node{c.join(1, nil), c.join(3, nil)}
+	var twins [2]*node
+	var fatal [2]chan error
+	for i := range twins {
+		fatal[i] = make(chan error, 1)
+		twins[i] = c.start(2, func(o *Options) {
+			d := patient
+			d.twin = 0
+			o.delays = &d
+			o.Fatal = func(err error) {
+				select {
+				case fatal[i] <- err:
+				default:
+				}
+			}
+		})
+		c.place(2, twins[i].Addr().String())
+		testkit.Await(t, "a welcome", func() bool {
+			twins[i].Send(others[i].o.Node, 1, []byte("0 "))
+			return len(others[i].in.got()) > 0
+		})
+	}
+	for i, twin := range twins {
+		testkit.Await(t, "the other's refusal", func() bool {
+			twin.Send(others[1-i].o.Node, 1, []byte("1 "))
+			return twin.log.has("copied and started twice")
+		})
+		if err := <-fatal[i]; !strings.Contains(err.Error(), "is a copy of one that is in use") {
+			t.Error(err)
+		}
+		if !twin.suspect.Load() {
+			t.Error("a twin does not rest")
+		}
+	}
+	for i := range others {
+		for _, m := range others[i].in.got() {
+			if m.text == "1 " {
+				t.Errorf("node %d heard a twin that it does not know", others[i].o.Node)
+			}
+		}
+	}
+}
+
 // TestIncarnationGrows: a node whose incarnation has grown while it runs, and of which others know that, is heard as before. It is what a node does that
 // becomes the gateway again.
 func TestIncarnationGrows(t *testing.T) {
