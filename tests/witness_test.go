@@ -75,7 +75,7 @@ func (c *copies) startWitnesses(seed uint64, level witnessLevel) *witnesses {
 	for _, n := range c.nodes {
 		w.nodes = append(w.nodes, n.mysql)
 	}
-	for i, run := range []func(context.Context, *sql.Conn, *rand.Rand, int) error{w.set, w.set, w.list, w.list, w.list, w.register, w.register, w.register, w.register, w.sum} {
+	for i, run := range []func(context.Context, *sql.Conn, *rand.Rand, int) error{w.set, w.set, w.list, w.list, w.list, w.register, w.register, w.register, w.register, w.sum, w.schema} {
 		w.wait.Go(func() { w.client(i, run) })
 	}
 	return w
@@ -250,6 +250,47 @@ func (w *witnesses) register(ctx context.Context, conn *sql.Conn, rng *rand.Rand
 	w.registers = append(w.registers, op)
 	return err
 }
+
+// schemaTables is how many tables come and go.
+const schemaTables = 4
+
+// schema changes tables, fills them and compares their index with their rows: regions split, jobs change hands with the gateway, and tables that nobody has any
+// more are collected.
+func (w *witnesses) schema(ctx context.Context, conn *sql.Conn, rng *rand.Rand, _ int) error {
+	name := "changing" + strconv.Itoa(rng.IntN(schemaTables))
+	text := [...]string{
+		"CREATE TABLE IF NOT EXISTS %s (id BIGINT AUTO_INCREMENT PRIMARY KEY, a INT NOT NULL, KEY a (a))",
+		"INSERT INTO %s (a) VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10)",
+		"INSERT INTO %[1]s (a) SELECT a + 1 FROM %[1]s LIMIT 200",
+		"UPDATE %s SET a = a + 1 WHERE id %% 3 = 0",
+		"DELETE FROM %s WHERE a %% 7 = 0",
+		"CREATE INDEX b ON %s (a, id)",
+		"DROP INDEX b ON %s",
+		"ALTER TABLE %s ADD COLUMN c VARCHAR(20) NOT NULL DEFAULT 'c'",
+		"ALTER TABLE %s MODIFY a BIGINT NOT NULL",
+		"TRUNCATE TABLE %s",
+		"DROP TABLE IF EXISTS %s",
+	}[rng.IntN(11)]
+	_, err := conn.ExecContext(ctx, fmt.Sprintf(text, name))
+	if errorNumber(err) == unknownError {
+		w.t.Errorf("%s: %v", fmt.Sprintf(text, name), err)
+	}
+	if err != nil && errorNumber(err) == 0 {
+		return err
+	}
+	var off int64
+	err = conn.QueryRowContext(ctx, fmt.Sprintf("SELECT (SELECT COUNT(*) FROM %[1]s FORCE INDEX (a) WHERE a > -1) - (SELECT COUNT(*) FROM %[1]s FORCE INDEX (PRIMARY))", name)).Scan(&off)
+	if err == nil && off != 0 {
+		w.t.Errorf("the index of %s has %d entries more than there are rows", name, off)
+	}
+	if errorNumber(err) != 0 {
+		return nil // such as that there is no such table
+	}
+	return err
+}
+
+// unknownError is the number of an error that tells of a fault of the server.
+const unknownError = 1105
 
 // sum reads all accounts of the books at once.
 func (w *witnesses) sum(ctx context.Context, conn *sql.Conn, _ *rand.Rand, _ int) error {
