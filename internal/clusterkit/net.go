@@ -26,6 +26,7 @@ type Net struct {
 	stores map[uint64]*store.Store
 	queues map[[2]uint64]chan parcel
 	cut    map[[2]uint64]bool
+	lost   map[kvapi.RegionID]map[uint64]bool
 	mute   map[uint64]bool
 	// drop and double are percentages of messages that are lost or arrive twice.
 	drop, double int
@@ -41,7 +42,7 @@ type parcel struct {
 // NewNet returns a net without stores.
 func NewNet(seed uint64) *Net {
 	return &Net{rng: rand.New(rand.NewPCG(seed, 7)), stores: map[uint64]*store.Store{}, queues: map[[2]uint64]chan parcel{},
-		cut: map[[2]uint64]bool{}, mute: map[uint64]bool{}, closed: make(chan struct{})}
+		cut: map[[2]uint64]bool{}, lost: map[kvapi.RegionID]map[uint64]bool{}, mute: map[uint64]bool{}, closed: make(chan struct{})}
 }
 
 // link is what one store sends by. It implements replica.Transport.
@@ -73,6 +74,16 @@ func (n *Net) Isolate(id uint64, cut bool) {
 	}
 }
 
+// IsolateIn cuts a store off from the others in one region alone, or with false connects it.
+func (n *Net) IsolateIn(region kvapi.RegionID, id uint64, cut bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.lost[region] == nil {
+		n.lost[region] = map[uint64]bool{}
+	}
+	n.lost[region][id] = cut
+}
+
 // Mute drops what a store sends.
 func (n *Net) Mute(id uint64, mute bool) {
 	n.mu.Lock()
@@ -87,11 +98,11 @@ func (n *Net) set(id uint64, s *store.Store) {
 	n.stores[id] = s
 }
 
-// way returns the store that a message reaches, nil if none.
-func (n *Net) way(from, to uint64) *store.Store {
+// way returns the store that a message of a region reaches, nil if none.
+func (n *Net) way(region kvapi.RegionID, from, to uint64) *store.Store {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.cut[[2]uint64{from, to}] || n.mute[from] {
+	if n.cut[[2]uint64{from, to}] || n.mute[from] || n.lost[region][from] || n.lost[region][to] {
 		return nil
 	}
 	return n.stores[to]
@@ -138,7 +149,7 @@ func (n *Net) deliver(key [2]uint64, q chan parcel) {
 		case <-n.closed:
 			return
 		case p := <-q:
-			if s := n.way(key[0], key[1]); s != nil {
+			if s := n.way(p.region, key[0], key[1]); s != nil {
 				_ = s.Receive(key[0], p.region, p.message) // who sends is this product, too
 			}
 		}
@@ -148,6 +159,7 @@ func (n *Net) deliver(key [2]uint64, q chan parcel) {
 // stream is a snapshot on its way.
 type stream struct {
 	n        *Net
+	region   kvapi.RegionID
 	from, to uint64
 	w        *io.PipeWriter
 	ctx      context.Context
@@ -156,12 +168,12 @@ type stream struct {
 
 // Snapshot implements replica.Transport.
 func (l link) Snapshot(ctx context.Context, to uint64, region kvapi.RegionID) (io.WriteCloser, error) {
-	s := l.n.way(l.from, to)
+	s := l.n.way(region, l.from, to)
 	if s == nil {
 		return nil, errCut
 	}
 	r, w := io.Pipe()
-	out := &stream{n: l.n, from: l.from, to: to, w: w, ctx: ctx, done: make(chan error, 1)}
+	out := &stream{n: l.n, region: region, from: l.from, to: to, w: w, ctx: ctx, done: make(chan error, 1)}
 	go func() {
 		err := s.ReceiveSnapshot(l.from, region, r)
 		_ = r.CloseWithError(errors.Join(err, io.ErrClosedPipe))
@@ -172,7 +184,7 @@ func (l link) Snapshot(ctx context.Context, to uint64, region kvapi.RegionID) (i
 
 // Write implements io.Writer.
 func (s *stream) Write(b []byte) (int, error) {
-	if s.n.way(s.from, s.to) == nil {
+	if s.n.way(s.region, s.from, s.to) == nil {
 		_ = s.w.CloseWithError(errCut)
 		return 0, errCut
 	}
