@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/privilege"
 	"github.com/pandodb/pando/types"
 )
@@ -53,6 +54,11 @@ type Provider interface {
 	Stores() []Store
 	// Digests are the statements that have been executed, by digest.
 	Digests() []StatementDigest
+	// Locks are the row locks of this node's store, at most LocksMax, and Waited is how long ago a moment of theirs was.
+	Locks() []kvapi.LockView
+	Waited(since time.Duration) time.Duration
+	// Transactions are those that clients have begun.
+	Transactions() []Transaction
 	// CanonicalView is the query of a view as SHOW CREATE VIEW prints it.
 	CanonicalView(t *catalog.Table) string
 }

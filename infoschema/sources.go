@@ -131,7 +131,7 @@ func schemaSources() map[string]source {
 // innodbSources are the tables of InnoDB that tools read.
 func innodbSources() map[string]source {
 	return map[string]source{
-		"INNODB_TRX":                 empty(noInnoDB),
+		"INNODB_TRX":                 filled(innodbTrx),
 		"INNODB_METRICS":             empty(noInnoDB),
 		"INNODB_CMP":                 empty(noInnoDB),
 		"INNODB_CMP_RESET":           empty(noInnoDB),
@@ -224,6 +224,8 @@ func performanceSources() map[string]source {
 		"session_account_connect_attrs":             filled(ownAttributes),
 		"user_variables_by_thread":                  filled(userVariables),
 		"prepared_statements_instances":             filled(preparedStatements),
+		"data_locks":                                filled(dataLocks),
+		"data_lock_waits":                           filled(dataLockWaits),
 		"events_statements_summary_by_digest":       filled(statementDigests),
 		"setup_actors":                              filled(setupActors),
 		"setup_consumers":                           filled(setupConsumers),

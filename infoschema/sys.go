@@ -63,6 +63,7 @@ func statementViews() map[string]source {
 // sysSources are the views of sys over what is known here. Those about instruments that there are not are unknown tables.
 func sysSources() map[string]source {
 	return map[string]source{
+		"innodb_lock_waits":  {view: lockWaits()},
 		"version":            {view: `SELECT '` + sysVersion + `', VERSION()`},
 		"sys_config":         filled(sysConfig),
 		"processlist":        {view: program},

@@ -207,6 +207,9 @@ func (c *Client) Rest(o *Owner) { c.peer.Rest(o) }
 // OpenOwner readies an owner for a transaction.
 func (c *Client) OpenOwner(o *Owner, id uint64) { c.peer.OpenOwner(o, id) }
 
+// Locks lists locks of this node's store, at most so many.
+func (c *Client) Locks(locksMax int) []kvapi.LockView { return c.peer.Locks(locksMax) }
+
 // Commit makes a transaction durable as one batch; see store.Store.Commit. On
 // success the owner's locks have been released.
 func (c *Client) Commit(o *Owner, r *kvapi.CommitRequest) (ts clock.Timestamp, err error) {

@@ -108,6 +108,9 @@ func (p *Peer) Rest(o *Owner) { p.s.Rest(o) }
 // OpenOwner is store.Store.OpenOwner.
 func (p *Peer) OpenOwner(o *Owner, id uint64) { p.s.OpenOwner(o, id) }
 
+// Locks is store.Store.Locks.
+func (p *Peer) Locks(locksMax int) []kvapi.LockView { return p.s.Locks(locksMax) }
+
 // Commit is store.Store.Commit.
 func (p *Peer) Commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error) {
 	if p.coded {

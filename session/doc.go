@@ -28,7 +28,7 @@
 //
 // # Invariants
 //
-//  1. One goroutine runs a session's commands. Only Interrupt, Info and DatabaseName may be called by others.
+//  1. One goroutine runs a session's commands. Only Interrupt, Info and DatabaseName may be called by others, and the ledger be read.
 //  2. Nothing of an answer leaves the server before what it depends on is durable: exec waits for what was read under locks before it
 //     sends rows and before it returns (X10 there).
 //  3. A failed statement in a transaction is undone alone; a deadlock's victim loses the transaction; an unknown outcome ends the connection.

@@ -1,12 +1,16 @@
 package session
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/infoschema"
+	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/plan"
+	"github.com/pandodb/pando/txn"
 )
 
 const (
@@ -28,9 +32,45 @@ type event struct {
 // ledger is where a session counts its own statements: a statement that ends touches memory that others read only when somebody asks for
 // the counts, so that no two sessions share a line of it.
 type ledger struct {
-	mu      sync.Mutex // guards entries and all in them
+	mu      sync.Mutex // guards all of it
 	entries [ledgerEntries]*ledgerEntry
+	trx     infoschema.Transaction // the one that is open; its ID is 0 without one
 }
+
+// noteTxn tells others of the transaction that the session has begun, and noteTxnEnd that it has none any more.
+func (s *Session) noteTxn(options *txn.Options) {
+	s.ledger.mu.Lock()
+	s.ledger.trx = infoschema.Transaction{ID: s.tx.ID(), Session: s.id, Start: clock.Now(), Level: levelNames[options.Level], ReadOnly: s.txReadOnly}
+	s.ledger.mu.Unlock()
+}
+
+func (s *Session) noteTxnEnd() {
+	s.ledger.mu.Lock()
+	s.ledger.trx.ID = 0
+	s.ledger.mu.Unlock()
+}
+
+// levelNames are the isolation levels as the dictionary names them.
+var levelNames = map[txn.Level]string{txn.ReadCommitted: "READ COMMITTED", txn.RepeatableRead: "REPEATABLE READ", txn.Serializable: "SERIALIZABLE"}
+
+// Transactions implements infoschema.Provider.
+func (p *provider) Transactions() (list []infoschema.Transaction) {
+	for _, s := range p.node.tallies.sessions() {
+		s.ledger.mu.Lock()
+		if s.ledger.trx.ID != 0 {
+			list = append(list, s.ledger.trx)
+		}
+		s.ledger.mu.Unlock()
+	}
+	slices.SortFunc(list, func(a, b infoschema.Transaction) int { return cmp.Compare(a.ID, b.ID) })
+	return list
+}
+
+// Locks implements infoschema.Provider.
+func (p *provider) Locks() []kvapi.LockView { return p.node.Txns.Locks(infoschema.LocksMax) }
+
+// Waited implements infoschema.Provider.
+func (p *provider) Waited(since time.Duration) time.Duration { return clock.Since(since) }
 
 // ledgerEntry are executions of one digest that the node's row has not got yet.
 type ledgerEntry struct {

@@ -45,6 +45,7 @@ func (s *Session) openTxn(options txn.Options) {
 	s.txReadOnly, s.txShared = options.ReadOnly, false
 	options.ReadOnly = false // admit refuses to write, but to temporary tables
 	s.tx = s.node.Txns.Begin(options)
+	s.noteTxn(&options)
 	s.nextLevel, s.nextReadOnly = nil, nil // SET TRANSACTION without scope covers one transaction
 }
 
@@ -58,6 +59,7 @@ func (s *Session) txnOptions() txn.Options {
 		NoOnePhase:       s.noOnePhase,
 		NoAsync:          s.noAsync,
 		Interrupt:        &s.interrupt,
+		Session:          s.id,
 	}
 	if s.nextLevel != nil {
 		options.Level = *s.nextLevel
@@ -110,6 +112,7 @@ func (s *Session) rollback() {
 
 // endTxn forgets the ended transaction. It never fails: what the transaction held is released either way.
 func (s *Session) endTxn() {
+	s.noteTxnEnd()
 	s.tx.Release()
 	s.tx = nil
 	s.txReadOnly = false

@@ -79,6 +79,7 @@ func (t *lockTable) wait(o *Owner, r *kvapi.LockRequest, hash uint64, upgrade bo
 		return e, false, nil
 	}
 	w.mode, w.upgrade, w.creating, w.granted, w.victim, w.committing = r.Mode, upgrade, r.Create, false, false, false
+	w.since = clock.Mono()
 	w.entry.Store(e)
 	e.queue(w)
 	s.mu.Unlock()

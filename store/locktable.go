@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/pandodb/pando/internal/assert"
 	"github.com/pandodb/pando/kvapi"
@@ -94,6 +95,8 @@ type lockWaiter struct {
 	ranged atomic.Bool
 	key    []byte
 	access keyAccess
+	// since is when the wait began; guarded as granted is.
+	since time.Duration
 	// wake gets one token when granted is set.
 	wake chan struct{}
 }

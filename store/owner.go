@@ -24,14 +24,16 @@ const (
 // transaction and used by its goroutine only, apart from what lockWaiter and
 // commitNode say.
 type Owner struct {
-	id     uint64
-	held   []heldLock
-	live   int      // locks in held that were not dropped
-	index  []uint32 // open addressing: position in held + 1, zero is empty
-	waiter lockWaiter
-	commit commitNode
-	ranges ownRanges
-	relied relied // in a cluster
+	id uint64
+	// session is whose transaction it is, for who looks at locks; written before there are any.
+	session uint64
+	held    []heldLock
+	live    int      // locks in held that were not dropped
+	index   []uint32 // open addressing: position in held + 1, zero is empty
+	waiter  lockWaiter
+	commit  commitNode
+	ranges  ownRanges
+	relied  relied // in a cluster
 	// searched is the last search for a deadlock that has visited the owner. Guarded by lockTable.graphMu.
 	searched uint64
 	// bulk is the iterator that a run of locking reads shares, and bulkAt what
@@ -62,6 +64,9 @@ func (o *Owner) open(id uint64) {
 		o.commit.wake = make(chan commitSignal, 1)
 	}
 }
+
+// SetSession says whose transaction it is. The caller calls it before the transaction locks anything.
+func (o *Owner) SetSession(id uint64) { o.session = id }
 
 // Locks returns the number of locks held.
 func (o *Owner) Locks() int { return o.live }

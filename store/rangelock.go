@@ -301,6 +301,7 @@ func (t *rangeTable) queue(o *Owner, key []byte, a keyAccess) bool {
 	}
 	w := &o.waiter
 	w.key, w.access, w.granted, w.victim = append(w.key[:0], key...), a, false, false
+	w.since = clock.Mono()
 	w.ranged.Store(true)
 	t.waiters = append(t.waiters, w)
 	return true

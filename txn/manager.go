@@ -91,6 +91,9 @@ func (m *Manager) Scan(r *ScanRequest) (resume []byte, err error) {
 // Watermark returns the durable watermark: one atomic load.
 func (m *Manager) Watermark() clock.Timestamp { return m.kv.Watermark() }
 
+// Locks lists locks that transactions hold or wait for at this node's store, at most so many.
+func (m *Manager) Locks(locksMax int) []kvapi.LockView { return m.kv.Locks(locksMax) }
+
 // Counter returns the value of a durable counter, zero if it was never raised.
 func (m *Manager) Counter(key []byte) (uint64, error) { return m.kv.Counter(key) }
 

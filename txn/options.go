@@ -40,6 +40,8 @@ type Options struct {
 	// Interrupt may be nil. It is polled by reads and wakes lock waits. A commit
 	// that has begun is not interruptible, as its outcome would be unknown.
 	Interrupt *kvapi.Interrupt
+	// Session is whose transaction it is, for who looks at its locks; 0 for the server's own.
+	Session uint64
 	// Relaxed commits return once applied, without waiting for the sync. Their
 	// writes show in plain reads only after the next sync, at most a second
 	// later, unless the whole store is relaxed (store.Options.Relaxed).

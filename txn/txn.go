@@ -73,6 +73,7 @@ func (m *Manager) Begin(o Options) *Txn {
 	}
 	t.buf.bytesMax, t.buf.entryBytesMax = m.o.TxnBytesMax, m.o.EntryBytesMax
 	t.kv().OpenOwner(&t.owner, t.id)
+	t.owner.SetSession(o.Session)
 	return t
 }
 
