@@ -52,6 +52,8 @@ type Plan struct {
 	CTEs []*CTE
 	// Program is the direct program of the statement, or nil; set by Seal.
 	Program *Program
+	// Profile is how the plan reads and sorts; set by Seal.
+	Profile Profile
 	// Bytes is the plan's approximate memory, for the plan cache; the planner fills it.
 	Bytes int
 
@@ -73,6 +75,7 @@ func (p *Plan) Seal() *Plan {
 	}
 	p.seal(p.Root)
 	p.Program = CompileProgram(p)
+	p.Profile = p.profile()
 	return p
 }
 

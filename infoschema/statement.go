@@ -3,6 +3,8 @@ package infoschema
 import (
 	"encoding/hex"
 	"time"
+
+	"github.com/pandodb/pando/exec"
 )
 
 // StatementDigest are the executions of the statements with one digest.
@@ -20,6 +22,8 @@ type StatementDigest struct {
 	Errors, Warnings, Affected, Sent uint64
 	MemoryMax                        int64 // of one execution
 	First, Last                      time.Time
+	// Profile are the figures of exec.Profile.
+	Profile [len(exec.Profile{})]uint64
 	// Sample is a statement that the digest is of, planned at SampleSeen; the first execution took SampleTook.
 	Sample     string
 	SampleSeen time.Time
@@ -38,6 +42,8 @@ func statementDigests(q *query) error {
 		err := q.emitNamed("SCHEMA_NAME", schema, "DIGEST", hash, "DIGEST_TEXT", text, "COUNT_STAR", d.Count, "SUM_TIMER_WAIT", picoseconds(d.Took),
 			"MIN_TIMER_WAIT", picoseconds(d.Shortest), "AVG_TIMER_WAIT", picoseconds(d.Took)/max(d.Count, 1), "MAX_TIMER_WAIT", picoseconds(d.Longest),
 			"SUM_ERRORS", d.Errors, "SUM_WARNINGS", d.Warnings, "SUM_ROWS_AFFECTED", d.Affected, "SUM_ROWS_SENT", d.Sent,
+			"SUM_SELECT_FULL_JOIN", d.Profile[exec.SelectFullJoin], "SUM_SELECT_FULL_RANGE_JOIN", d.Profile[exec.SelectFullRangeJoin],
+			"SUM_SELECT_RANGE", d.Profile[exec.SelectRange], "SUM_SELECT_SCAN", d.Profile[exec.SelectScan], "SUM_SORT_SCAN", d.Profile[exec.SortScan], "SUM_NO_INDEX_USED", d.Profile[exec.NoIndexUsed],
 			"MAX_CONTROLLED_MEMORY", d.MemoryMax, "MAX_TOTAL_MEMORY", d.MemoryMax, "FIRST_SEEN", at(d.First), "LAST_SEEN", at(d.Last),
 			"QUANTILE_95", picoseconds(d.Quantiles[0]), "QUANTILE_99", picoseconds(d.Quantiles[1]), "QUANTILE_999", picoseconds(d.Quantiles[2]),
 			"QUERY_SAMPLE_TEXT", sample, "QUERY_SAMPLE_SEEN", at(d.SampleSeen), "QUERY_SAMPLE_TIMER_WAIT", picoseconds(d.SampleTook))

@@ -1,6 +1,10 @@
 package plan
 
-import "time"
+import (
+	"time"
+
+	"github.com/pandodb/pando/exec"
+)
 
 // digestBytes is what a Digest costs besides its texts.
 const digestBytes = 128
@@ -15,6 +19,9 @@ type Digest struct {
 	// Sample is the beginning of the statement that the plan was made for, as it may be shown, and Seen is when.
 	Sample string
 	Seen   time.Time
+	// Profile is how the plan reads; Reads says that there is something in it.
+	Profile exec.Profile
+	Reads   bool
 }
 
 // bytes is what a cached plan costs for its digest; several may share the texts.

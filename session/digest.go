@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/infoschema"
 	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/syntax"
@@ -40,6 +41,16 @@ type digestRow struct {
 	latencies      latencies
 	shortest, most time.Duration
 	memory         int64
+	profile        profileSums
+}
+
+// profileSums are the figures of plans, summed up over executions.
+type profileSums [len(exec.Profile{})]uint64
+
+func (p *profileSums) add(figures *exec.Profile, times uint64) {
+	for i, n := range figures {
+		p[i] += uint64(n) * times
+	}
 }
 
 // digestTotals are sums over executions.
@@ -92,6 +103,9 @@ func (d *digests) fold(e *ledgerEntry) {
 	}
 	r.count += uint64(e.n)
 	r.totals.add(&e.totals)
+	if e.digest.Reads {
+		r.profile.add(&e.digest.Profile, uint64(e.n))
+	}
 	r.shortest, r.most, r.memory = min(r.shortest, e.shortest), max(r.most, e.most), max(r.memory, e.memory)
 	for _, bucket := range e.buckets[:e.n] {
 		r.latencies.add(bucket)
@@ -147,7 +161,7 @@ func (d *digests) list() []infoschema.StatementDigest {
 
 func (r *digestRow) shown() infoschema.StatementDigest {
 	out := infoschema.StatementDigest{Count: r.count, Took: r.totals.took, Shortest: r.shortest, Longest: r.most, Errors: r.totals.errors, Warnings: r.totals.warnings,
-		Affected: r.totals.affected, Sent: r.totals.sent, MemoryMax: r.memory, First: r.first, Last: r.last}
+		Affected: r.totals.affected, Sent: r.totals.sent, MemoryMax: r.memory, First: r.first, Last: r.last, Profile: r.profile}
 	for i, thousandths := range []uint64{950, 990, 999} {
 		out.Quantiles[i] = time.Duration(r.latencies.quantile(thousandths, r.count))
 	}
@@ -165,6 +179,16 @@ func (s *Session) newDigest(text, sample string, kept bool) *plan.Digest {
 	if kept {
 		d.Number = s.node.digests.nextNumber()
 	}
+	return d
+}
+
+// planDigest is the digest of a statement with a plan.
+func (s *Session) planDigest(text, sample string, p *exec.Plan, kept bool) *plan.Digest {
+	if p.Profile == (exec.Profile{}) && !kept {
+		return s.plainDigest(text, sample)
+	}
+	d := s.newDigest(text, sample, kept)
+	d.Profile, d.Reads = p.Profile, p.Profile != exec.Profile{}
 	return d
 }
 

@@ -34,6 +34,7 @@ type event struct {
 type ledger struct {
 	mu      sync.Mutex // guards all of it
 	entries [ledgerEntries]*ledgerEntry
+	profile profileSums            // of all statements since FLUSH STATUS
 	trx     infoschema.Transaction // the one that is open; its ID is 0 without one
 }
 
@@ -124,6 +125,11 @@ func (s *Session) nextOfBatch() {
 // endEvent counts the statement at hand.
 func (s *Session) endEvent(end, took time.Duration) {
 	e, l := &s.event, &s.ledger
+	if e.digest.Reads {
+		l.mu.Lock()
+		l.profile.add(&e.digest.Profile, 1)
+		l.mu.Unlock()
+	}
 	if e.digest.Number == 0 {
 		once := ledgerEntry{digest: e.digest}
 		once.add(e, end, took)
@@ -145,6 +151,18 @@ func (s *Session) endEvent(end, took time.Duration) {
 		l.mu.Unlock()
 	}
 	*e = event{}
+}
+
+// addProfile adds the session's figures to sum, and begins anew if it is told to.
+func (l *ledger) addProfile(sum *profileSums, reset bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, n := range l.profile {
+		sum[i] += n
+	}
+	if reset {
+		l.profile = profileSums{}
+	}
 }
 
 // settle adds what a session has counted to the counts of all; discard drops it instead.

@@ -231,11 +231,11 @@ func (s *Session) build1(env *plan.Env, stmt syntax.Statement, key []byte) (*pla
 	}
 	p.MaxTime, p.Command = hintedTime(stmt), commandOf(stmt)
 	if shareable && key != nil && env.Locked == nil {
-		return s.node.Plans.Put(key, text, s.newDigest(text, env.Text, true), p, env.Snapshot), nil
+		return s.node.Plans.Put(key, text, s.planDigest(text, env.Text, p, true), p, env.Snapshot), nil
 	}
 	entry := &plan.Entry{Plan: p, Text: text}
 	if env.Text != "" && !env.UnknownParams {
-		entry.Digest = s.plainDigest(text, env.Text)
+		entry.Digest = s.planDigest(text, env.Text, p, false)
 	}
 	return entry, nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/syntax"
 )
 
@@ -70,6 +71,7 @@ type tallies struct {
 	mu    sync.Mutex // guards the fields below
 	open  map[*Session]struct{}
 	ended [countedMax]uint64 // of sessions that have ended, and what FLUSH STATUS took from others
+	read  profileSums        // likewise
 	since time.Time          // of FLUSH STATUS, zero before the first
 }
 
@@ -88,6 +90,7 @@ func (t *tallies) leave(s *Session) {
 	if _, here := t.open[s]; here {
 		delete(t.open, s)
 		s.counts.addTo(&t.ended)
+		s.ledger.addProfile(&t.read, true)
 	}
 }
 
@@ -103,20 +106,22 @@ func (t *tallies) flush(s *Session) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s.counts.addTo(&t.ended)
+	s.ledger.addProfile(&t.read, true)
 	for i := range s.counts {
 		s.counts[i].Store(0)
 	}
 	t.since = clock.Now()
 }
 
-func (t *tallies) total() (sum [countedMax]uint64, since time.Time) {
+func (t *tallies) total() (sum [countedMax]uint64, read profileSums, since time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	sum = t.ended
+	sum, read = t.ended, t.read
 	for s := range t.open {
 		s.counts.addTo(&sum)
+		s.ledger.addProfile(&read, false)
 	}
-	return sum, t.since
+	return sum, read, t.since
 }
 
 // commandOf is the place of a statement among commandNames.
@@ -268,14 +273,20 @@ func (p *provider) Status(global bool) [][2]string {
 	number("Plan_cache_entries", uint64(cache.Entries))
 	number("Prepared_stmt_count", uint64(max(p.node.preparedLive.Load(), 0)))
 	number("Dictionary_tables_read", uint64(p.node.dictionaryReads.Load()))
-	sum, since := p.node.tallies.total()
+	sum, read, since := p.node.tallies.total()
 	if since.IsZero() {
 		since = p.node.Start
 	}
 	if !global {
 		clear(sum[:])
 		p.counts.addTo(&sum)
+		clear(read[:])
+		p.ledger.addProfile(&read, false)
 	}
+	for i, name := range exec.ProfileNames {
+		number(name, read[i])
+	}
+	number("Sort_range", 0) // as in MySQL 8, which calls all sorts those of scans
 	var questions, all uint64
 	for i, name := range commandNames {
 		all += sum[i]
