@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"github.com/pandodb/pando/types"
 )
@@ -15,6 +16,7 @@ var adminTable = map[string]function{
 	"statement_digest": {1, 1, FlagStatement, asciiText(chars(64), evalStatementDigest)}, "statement_digest_text": {1, 1, FlagStatement, buildDigestText},
 	"name_const": {2, 2, 0, buildNameConst}, "load_file": {1, 1, FlagStatement, bytesOut(chars(-1), evalLoadFile)},
 	"validate_password_strength": {1, 1, 0, plain(intType(10), evalPasswordStrength)}, "icu_version": {0, 0, 0, asciiText(chars(8), evalICUVersion)},
+	"mysql_query_attribute_string": {0, -1, FlagStatement, buildAttribute},
 }
 
 // unit is a unit of FORMAT_BYTES or FORMAT_PICO_TIME and how many of the least one it is.
@@ -149,4 +151,52 @@ const icuVersion = "72.1"
 
 func evalICUVersion(_ *Ctx, n *Node, _ []types.Value) (types.Value, error) {
 	return n.textResult([]byte(icuVersion)), nil
+}
+
+// attributeLength is how long MySQL says that attributes are, in characters. They may be longer.
+const attributeLength = 1024
+
+// buildAttribute is MYSQL_QUERY_ATTRIBUTE_STRING(name), which a component of MySQL has: what the client tells of the statement besides its text.
+// As that is a loadable function, faults of its arguments have their own error.
+func buildAttribute(_ *BuildContext, n *Node) error {
+	const name = "mysql_query_attribute_string"
+	if len(n.args) != 1 {
+		return types.Errorf(types.ErCantInitializeUdf, name, name+"() expects 1 argument")
+	}
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	if n.args[0].typ.IsNumeric() {
+		return types.Errorf(types.ErCantInitializeUdf, name, name+"() expects a string argument")
+	}
+	n.typ, n.coer = stringType(attributeLength, types.DefaultCollation), CoerCoercible
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		if ctx.Session == nil {
+			return types.Null(), errNoSession(n)
+		}
+		s, err := ctx.textUTF8(n.args[0], row)
+		if err != nil {
+			return s, err
+		}
+		v := ctx.Session.Attribute(s.B) // of NULL, as of an empty name, the first
+		if v.IsNull() {
+			return v, nil
+		}
+		text := ctx.textOf(&v)
+		return n.textResult(text[:validUTF8(text)]), nil
+	}
+	return nil
+}
+
+// validUTF8 is how many bytes in front are UTF-8: clients may send any as attributes.
+func validUTF8(text []byte) int {
+	n := 0
+	for n < len(text) {
+		r, size := utf8.DecodeRune(text[n:])
+		if r == utf8.RuneError && size < 2 {
+			break
+		}
+		n += size
+	}
+	return n
 }

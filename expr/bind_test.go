@@ -387,6 +387,7 @@ func (s *testSession) UserVar(name string) (types.Value, bool) {
 	v, ok := s.vars[name]
 	return v, ok
 }
+func (s *testSession) Attribute([]byte) types.Value          { return types.Null() }
 func (s *testSession) SetUserVar(name string, v types.Value) { s.vars[name] = v.Clone() }
 func (s *testSession) SysVar(_ expr.VarScope, name string) (types.Value, error) {
 	if name == "block_encryption_mode" {

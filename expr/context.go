@@ -28,6 +28,8 @@ type SessionInfo interface {
 	UserVar(name string) (v types.Value, ok bool)
 	// SetUserVar copies v.
 	SetUserVar(name string, v types.Value)
+	// Attribute returns what the client tells of the statement under a name, which is in utf8mb4; of the first name if it is empty. NULL for nothing.
+	Attribute(name []byte) types.Value
 	// SysVar returns the value of @@name (1193 when unknown).
 	SysVar(scope VarScope, name string) (types.Value, error)
 

@@ -150,7 +150,7 @@ func shownText(tree syntax.Expr) string {
 
 // unsteady are the functions whose results depend on more than their arguments: MySQL names them in 3814.
 var unsteady = strings.Fields(`benchmark connection_id curdate current_date current_role current_time current_timestamp current_user curtime database
-	found_rows get_lock is_free_lock is_used_lock last_insert_id load_file localtime localtimestamp master_pos_wait now rand release_all_locks
+	found_rows get_lock is_free_lock is_used_lock last_insert_id load_file localtime localtimestamp master_pos_wait mysql_query_attribute_string now rand release_all_locks
 	release_lock row_count schema session_user sleep sysdate system_user unix_timestamp user utc_date utc_time utc_timestamp uuid uuid_short version`)
 
 // checkAllowed refuses what means something else each time.

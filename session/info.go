@@ -42,6 +42,41 @@ func (i *sessionInfo) SetUserVar(name string, v types.Value) {
 	}
 }
 
+// attributeScale is how many digits of a second's fraction times in attributes have, as in MySQL.
+const attributeScale = 6
+
+// Attribute returns the value of the first attribute of a name, which is in utf8mb4; of the first of all if it is empty. Those without a name
+// have no value.
+func (i *sessionInfo) Attribute(name []byte) types.Value {
+	for k := range i.attributes {
+		a := &i.attributes[k]
+		if len(a.Name) == 0 {
+			continue
+		}
+		own := i.build.Text(a.Name)
+		if len(name) > 0 && !types.EqualStrings(inUTF8(own).B, name, types.DefaultCollation) {
+			continue
+		}
+		v := a.Value
+		switch {
+		case v.K == types.KindDatetime || v.K == types.KindTime:
+			v.Scale = attributeScale
+		case v.IsString() && v.Coll != types.Binary:
+			return inUTF8(i.build.Text(v.B))
+		}
+		return v
+	}
+	return types.Null()
+}
+
+// inUTF8 is a text in utf8mb4.
+func inUTF8(v types.Value) types.Value {
+	if from, to := v.Coll.Charset(), types.DefaultCollation.Charset(); !types.SameBytes(from, to) {
+		v.B, _ = types.ConvertCharset(nil, v.B, from, to)
+	}
+	return v
+}
+
 func (i *sessionInfo) SysVar(scope expr.VarScope, name string) (types.Value, error) {
 	return i.session().sysVar(scope, name)
 }

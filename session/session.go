@@ -87,11 +87,12 @@ type Session struct {
 	ctx     expr.Ctx
 	memory  exec.MemTracker
 	// treeBytes is what the tree takes of the statement that was parsed last and has not started.
-	treeBytes int64
-	build     expr.BuildContext
-	parse     syntax.Options
-	params    []types.Value
-	args      []types.Value // parameters of the running prepared statement without a plan; borrowed
+	treeBytes  int64
+	build      expr.BuildContext
+	parse      syntax.Options
+	params     []types.Value
+	attributes []sqlapi.Attribute // of the running command; borrowed
+	args       []types.Value      // parameters of the running prepared statement without a plan; borrowed
 	// env is the part of the plan cache's key that depends on the session's state; rebuilt by refreshContext.
 	env    []byte
 	keyBuf []byte
@@ -280,6 +281,9 @@ func (s *Session) switchDB(name string) {
 
 // Status returns the SERVER_STATUS_* flags of the session.
 func (s *Session) Status() sqlapi.Status { return s.status() }
+
+// SetAttributes gives what the client tells of the next command besides its text; nil behind it. attrs are borrowed.
+func (s *Session) SetAttributes(attrs []sqlapi.Attribute) { s.attributes = attrs }
 
 // SetMultiStatements allows or forbids several statements in one text.
 func (s *Session) SetMultiStatements(on bool) { s.client.MultiStatements = on }

@@ -85,3 +85,9 @@ type Result struct {
 	// rather than being an OK.
 	HasRows bool
 }
+
+// Attribute is something that a client tells of a statement besides its text: a query attribute of the protocol.
+type Attribute struct {
+	Name  []byte // in character_set_client
+	Value types.Value
+}

@@ -116,6 +116,7 @@ const (
 	ErWrongOuterJoin                                      uint16 = 1120
 	ErNullColumnInIndex                                   uint16 = 1121
 	ErCantFindUDF                                         uint16 = 1122
+	ErCantInitializeUdf                                   uint16 = 1123
 	ErFunctionNotDefined                                  uint16 = 1128
 	ErHostIsBlocked                                       uint16 = 1129
 	ErHostNotPrivileged                                   uint16 = 1130
@@ -741,6 +742,7 @@ var errorTable = [...]errorText{
 	{ErWrongOuterJoin, "42000", "Cross dependency found in OUTER JOIN; examine your ON conditions"},
 	{ErNullColumnInIndex, "42000", "Table handler doesn't support NULL in given index. Please change column '%.192s' to be NOT NULL or use another handler"},
 	{ErCantFindUDF, "HY000", "Can't load function '%.192s'"},
+	{ErCantInitializeUdf, "HY000", "Can't initialize function '%.192s'; %.80s"},
 	{ErFunctionNotDefined, "HY000", "Function '%.192s' is not defined"},
 	{ErHostIsBlocked, "HY000", "Host '%.64s' is blocked because of many connection errors; unblock with 'mysqladmin flush-hosts'"},
 	{ErHostNotPrivileged, "HY000", "Host '%.64s' is not allowed to connect to this MySQL server"},

@@ -116,6 +116,9 @@ type Session interface {
 	// returns 1421. To open a cursor, Execute calls Columns and then Done with
 	// StatusCursorExists, without rows.
 	Fetch(id uint32, rows uint32, out Response) error
+	// SetAttributes gives what the client tells of the next Query or Execute besides its text, and nil behind that. It is not called where there
+	// is nothing to tell. attrs and all it points to are borrowed.
+	SetAttributes(attrs []sqlapi.Attribute)
 	// CloseStmt forgets a statement; unknown ids are ignored.
 	CloseStmt(id uint32)
 	// ResetStmt closes the cursor of a statement. The long data belongs to wire.

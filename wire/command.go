@@ -23,7 +23,7 @@ func (c *conn) command(payload []byte) bool {
 	}
 	switch code {
 	case ComQuery:
-		return c.query(body)
+		return c.attributedQuery(body)
 	case ComStmtPrepare:
 		return c.prepare(body)
 	case ComStmtExecute:
@@ -136,7 +136,8 @@ func (c *conn) execute(body []byte) bool {
 		c.stmts.dropLong(s)
 		return c.fail(fault)
 	}
-	if err := s.parseArgs(&c.args, body[executeHeadLen-1:], c.sess.ParamCollation()); err != nil {
+	if err := c.parseArgs(s, body[executeHeadLen-1:], flags); err != nil {
+		c.attrs.release()
 		c.stmts.dropLong(s)
 		if err == errMalformed {
 			return c.malformed()
@@ -145,8 +146,14 @@ func (c *conn) execute(body []byte) bool {
 	}
 	c.resp.stmt, c.resp.enc.Binary = s, true
 	kind, start := s.kind, clock.Mono()
+	if len(c.attrs.list) > 0 {
+		c.sess.SetAttributes(c.attrs.list)
+	}
 	keep := c.finish(c.sess.Execute(id, &c.args, flags, &c.resp))
 	c.measured(kind, start)
+	if len(c.attrs.list) > 0 {
+		c.dropAttributes()
+	}
 	c.args.release()
 	c.stmts.dropLong(s)
 	return keep

@@ -43,6 +43,7 @@ type conn struct {
 	sess       Session
 	intr       *kvapi.Interrupt
 	args       Args
+	attrs      attributes
 	stmts      stmtTable
 	salt       [saltBytes]byte
 	count      *counterShard

@@ -84,7 +84,6 @@
 //
 // # Absent on purpose
 //
-// The 3.20 handshake, query attributes, optional metadata, the replication commands,
-// sha256_password, client certificates (REQUIRE X509). Deadlines per command: the reaper is cheaper. An order in which
+// The 3.20 handshake, optional metadata, the replication commands, sha256_password, client certificates (REQUIRE X509). Deadlines per command: the reaper is cheaper. An order in which
 // connections are served: Go's scheduler and the system's decide (docs/design/0010-connections.md).
 package wire

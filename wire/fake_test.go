@@ -107,6 +107,8 @@ type fakeSession struct {
 	multi   bool
 	db      string
 	zone    *time.Location
+
+	attributes []sqlapi.Attribute
 }
 
 var (
@@ -176,6 +178,12 @@ func (s *fakeSession) run(sql string, out Response, more bool) error {
 		return done(s.rows(out, namedCols(a), 1, nil))
 	case "LEN": // the length of the statement
 		return done(s.rows(out, pairCols, 1, strconv.AppendInt(nil, int64(len(sql)), 10)))
+	case "ATTRIBUTES":
+		var list []byte
+		for i := range s.attributes {
+			list = fmt.Appendf(list, "%s=%s;", s.attributes[i].Name, describe(&s.attributes[i].Value))
+		}
+		return done(s.rows(out, pairCols, 1, list))
 	case "HALF": // HALF n size: n rows, then a row begun, then an error
 		if err := s.rows(out, pairCols, a, bytes.Repeat([]byte("x"), b)); err != nil {
 			return err
@@ -231,6 +239,8 @@ func numbers(s string) (a, b int) {
 	b, _ = strconv.Atoi(f[1])
 	return a, b
 }
+
+func (s *fakeSession) SetAttributes(attrs []sqlapi.Attribute) { s.attributes = attrs }
 
 func (s *fakeSession) Prepare(sql []byte) (StmtInfo, error) {
 	text := string(sql)

@@ -99,10 +99,15 @@ func FuzzHandshake(f *testing.F) {
 }
 
 // FuzzCommand feeds command packets to a session: each input is one or more payloads, separated by the marker.
-func FuzzCommand(f *testing.F) {
-	addSeeds(f, "command")
+func FuzzCommand(f *testing.F) { fuzzCommands(f, "command", rawCaps) }
+
+// FuzzAttributes is FuzzCommand for a client that sends query attributes.
+func FuzzAttributes(f *testing.F) { fuzzCommands(f, "attributes", rawCaps|capQueryAttributes) }
+
+func fuzzCommands(f *testing.F, seeds string, caps uint32) {
+	addSeeds(f, seeds)
 	s, b := fuzzServer(f)
-	login := append([]byte{0, 0, 0, 1}, handshakeResponse(rawCaps, "root", nil, PluginNative)...)
+	login := append([]byte{0, 0, 0, 1}, handshakeResponse(caps, "root", nil, PluginNative)...)
 	login[0] = byte(len(login) - headerBytes)
 	prepare := withHeader(append([]byte{ComStmtPrepare}, "ECHO ? ?"...))
 	f.Fuzz(func(t *testing.T, input []byte) {

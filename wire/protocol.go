@@ -21,14 +21,15 @@ const (
 	capExpiredPassword = 1 << 22
 	capDeprecateEOF    = 1 << 24
 	capZstd            = 1 << 26
+	capQueryAttributes = 1 << 27
 )
 
-// serverCapabilities is what is offered to every client; SSL is added where it is on. Not offered, on purpose: QUERY_ATTRIBUTES, OPTIONAL_RESULTSET_METADATA, NO_SCHEMA.
+// serverCapabilities is what is offered to every client; SSL is added where it is on. Not offered, on purpose: OPTIONAL_RESULTSET_METADATA, NO_SCHEMA.
 // What a client sets without an offer is masked out, so that it changes nothing.
 const serverCapabilities = capLongPassword | CapFoundRows | capLongFlag | capConnectWithDB | capCompress | capODBC |
 	CapIgnoreSpace | CapLocalFiles | capProtocol41 | CapInteractive | capIgnoreSigpipe | capTransactions | capReserved | capSecureConn |
 	CapMultiStatements | capMultiResults | capPSMultiResults | capPluginAuth | capConnectAttrs | capAuthLenenc |
-	capExpiredPassword | CapSessionTrack | capDeprecateEOF | capZstd
+	capExpiredPassword | CapSessionTrack | capDeprecateEOF | capZstd | capQueryAttributes
 
 // The commands, by the first byte of their packet. ConnStatus.Command holds one of them.
 const (

@@ -138,8 +138,13 @@ func (s *stmt) parseArgs(args *Args, body []byte, coll types.CollationID) error 
 		}
 		s.bound = true
 	}
-	for i := range n {
-		v, err := s.parseArg(&p, i, nulls[i>>3]>>(i&7)&1 != 0, coll)
+	return s.values(&p, nulls, args, coll)
+}
+
+// values reads the values of the statement's own parameters.
+func (s *stmt) values(p *cursor, nulls []byte, args *Args, coll types.CollationID) error {
+	for i := range int(s.params) {
+		v, err := s.parseArg(p, i, nulls[i>>3]>>(i&7)&1 != 0, coll)
 		if err != nil {
 			return err
 		}
@@ -149,15 +154,20 @@ func (s *stmt) parseArgs(args *Args, body []byte, coll types.CollationID) error 
 }
 
 func (s *stmt) parseArg(p *cursor, i int, null bool, coll types.CollationID) (types.Value, error) {
-	fieldType, unsigned := byte(s.types[i]), s.types[i]>>8&paramTypeUnsign != 0
 	if s.long != nil {
 		if data, ok := s.long.values[uint16(i)]; ok {
-			if isBlob(fieldType) {
+			if isBlob(byte(s.types[i])) {
 				coll = types.Binary
 			}
 			return types.String(data, coll), nil
 		}
 	}
+	return decodeParam(p, s.types[i], null, coll)
+}
+
+// decodeParam reads a value of a type as the protocol writes it, with paramTypeUnsign<<8.
+func decodeParam(p *cursor, typ uint16, null bool, coll types.CollationID) (types.Value, error) {
+	fieldType, unsigned := byte(typ), typ>>8&paramTypeUnsign != 0
 	if null || fieldType == paramTypeNull {
 		return types.Null(), nil
 	}

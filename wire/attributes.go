@@ -1,0 +1,136 @@
+package wire
+
+import (
+	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/types"
+)
+
+// paramCountAvailable is the flag of COM_STMT_EXECUTE that says that the number of parameters is there, whatever the statement has.
+const paramCountAvailable = 8
+
+// attributes are those of the command at hand. Both slices are kept for the next one.
+type attributes struct {
+	list  []sqlapi.Attribute
+	types []uint16
+}
+
+// attributedQuery runs a COM_QUERY, in front of whose text a client that can has its attributes.
+func (c *conn) attributedQuery(body []byte) bool {
+	if c.caps&capQueryAttributes == 0 {
+		return c.query(body)
+	}
+	if len(body) >= 2 && body[0] == 0 && body[1] == 1 { // none, as nearly always
+		return c.query(body[2:])
+	}
+	p := cursor{b: body}
+	n := p.lenenc()
+	err := errMalformed
+	if sets := p.lenenc(); !p.bad && sets == 1 && n <= stmtParamsMax {
+		err = c.attrs.parse(&p, int(n), c.sess.ParamCollation())
+	}
+	if err != nil {
+		c.attrs.release()
+		if err == errMalformed { // the connection goes on, as in MySQL: connectors write NULL in a way of their own
+			err = types.Errorf(types.ErMalformedPacket)
+		}
+		return c.fail(err)
+	}
+	c.sess.SetAttributes(c.attrs.list)
+	keep := c.query(p.b)
+	c.dropAttributes()
+	return keep
+}
+
+// parse reads n attributes, of which there are some.
+func (a *attributes) parse(p *cursor, n int, coll types.CollationID) error {
+	if n == 0 {
+		return nil
+	}
+	nulls := p.take((n + 7) / 8)
+	if p.uint8() != 1 || p.bad {
+		return errMalformed
+	}
+	if err := a.names(p, n); err != nil {
+		return err
+	}
+	return a.values(p, nulls, 0, coll)
+}
+
+// names reads the types and names of n attributes.
+func (a *attributes) names(p *cursor, n int) error {
+	for range n {
+		typ, name := p.uint16(), p.lenencBytes()
+		if p.bad { // before more is allocated than the packet has room for
+			return errMalformed
+		}
+		a.list, a.types = append(a.list, sqlapi.Attribute{Name: name}), append(a.types, typ)
+	}
+	return nil
+}
+
+// values reads the attributes' values, behind those of own parameters of a statement.
+func (a *attributes) values(p *cursor, nulls []byte, own int, coll types.CollationID) (err error) {
+	for i := range a.list {
+		at := own + i
+		if a.list[i].Value, err = decodeParam(p, a.types[i], nulls[at>>3]>>(at&7)&1 != 0, coll); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropAttributes takes the attributes back from the session.
+func (c *conn) dropAttributes() {
+	c.sess.SetAttributes(nil)
+	c.attrs.release()
+}
+
+// release forgets the attributes, lest an idle connection keeps a large packet alive, and their slices if they were many.
+func (a *attributes) release() {
+	clear(a.list)
+	a.list, a.types = a.list[:0], a.types[:0]
+	if cap(a.list) > argsKeepMax {
+		*a = attributes{}
+	}
+}
+
+// parseArgs reads what a COM_STMT_EXECUTE has behind its iteration count: the statement's parameters, and attributes of a client that sends them.
+func (c *conn) parseArgs(s *stmt, body []byte, flags byte) error {
+	coll := c.sess.ParamCollation()
+	if c.caps&capQueryAttributes == 0 {
+		return s.parseArgs(&c.args, body, coll)
+	}
+	own := int(s.params)
+	c.args.Values = c.args.Values[:0]
+	if own == 0 && flags&paramCountAvailable == 0 {
+		return nil
+	}
+	p := cursor{b: body}
+	total := p.lenenc()
+	if p.bad || total < uint64(own) || total > stmtParamsMax {
+		return errMalformed
+	}
+	n := int(total)
+	if n == 0 {
+		return nil
+	}
+	nulls := p.take((n + 7) / 8)
+	newTypes := p.uint8()
+	if p.bad || newTypes > 1 || newTypes == 0 && (!s.bound || n > own) { // attributes come with their types
+		return errMalformed
+	}
+	if newTypes == 1 {
+		for i := range own {
+			s.types[i] = p.uint16()
+			p.lenencBytes() // a name, which means nothing
+		}
+		if err := c.attrs.names(&p, n-own); p.bad || err != nil {
+			return errMalformed
+		}
+		s.bound = true
+	}
+	if err := s.values(&p, nulls, &c.args, coll); err != nil {
+		return err
+	}
+	return c.attrs.values(&p, nulls, own, coll)
+}
