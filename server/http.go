@@ -278,6 +278,8 @@ func (n *Node) register() error {
 		{"disk_bytes", "Bytes in the data directory.", false, func() float64 { return float64(m.DiskBytes) }},
 		{"disk_free_bytes", "Free bytes on the data directory's file system.", false, func() float64 { return float64(m.DiskFree) }},
 		{"regions", "Regions of this node.", false, func() float64 { return float64(s.Regions) }},
+		{"region_splits_total", "Regions that were cut in two.", true, func() float64 { return float64(s.Splits) }},
+		{"region_border_splits_total", "Of them, those that this node cut where a table begins or ends.", true, func() float64 { return float64(s.BorderSplits) }},
 		{"gc_backlog", "Superseded versions that wait for collection.", false, func() float64 { return float64(s.GCBacklogBytes) }},
 		{"temporary_tables", "Temporary tables of sessions.", false, func() float64 { tables, _ := n.temporaryTables(); return float64(tables) }},
 		{"temporary_table_bytes", "Bytes of keys and values in temporary tables.", false, func() float64 { _, bytes := n.temporaryTables(); return float64(bytes) }},

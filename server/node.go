@@ -194,7 +194,8 @@ func (n *Node) openStorage(ctx context.Context) error {
 	if !o.SyncLog {
 		n.log.Warn("sync-log is off: commits are acknowledged before they are on disk, and a crash can lose them")
 	}
-	n.store, err = store.Open(store.Options{Engine: n.engine, Logger: n.log, Relaxed: !o.SyncLog, ID: id, Transport: (*carrier)(n), Join: n.cluster.member != nil})
+	n.store, err = store.Open(store.Options{Engine: n.engine, Logger: n.log, Relaxed: !o.SyncLog, ID: id, Transport: (*carrier)(n), Join: n.cluster.member != nil,
+		RegionBytesMax: o.RegionBytes, SplitBytes: o.RegionSplitBytes, TableBytesMax: o.RegionTableBytes})
 	if err == nil {
 		n.kv = kv.New(rpc.Loopback(n.store))
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/session"
+	"github.com/pandodb/pando/store"
 	"github.com/pandodb/pando/wire"
 )
 
@@ -70,6 +71,8 @@ type Options struct {
 	MaxPreparedStatements int
 	DefaultTimeZone       string
 	PlanCacheBytes        int64
+	// RegionBytes, RegionSplitBytes and RegionTableBytes say when regions are split and into what; see store.Options. Zero takes its defaults.
+	RegionBytes, RegionSplitBytes, RegionTableBytes int64
 	// BackupDir is the directory below which ADMIN BACKUP may write; empty for anywhere, backupOff for nowhere.
 	BackupDir string
 	// SecureFilePriv says which files of this machine statements may read and write: NULL none, a directory those in it, empty all.
@@ -103,6 +106,24 @@ func DefaultOptions() Options {
 		PlanCacheBytes:        32 << 20,
 		BulkBytes:             bulkBytesDefault,
 		SecureFilePriv:        session.NoFiles,
+	}
+}
+
+// regionBytesMin is the least size of a region that can be asked for: smaller ones cost more than what they hold.
+const regionBytesMin = 1 << 20
+
+// validateRegions reports faults of the sizes of regions.
+func (o *Options) validateRegions(fault func(name, format string, args ...any)) {
+	sizes := map[string]int64{"region-max-size": o.RegionBytes, "region-split-size": o.RegionSplitBytes, "region-table-size": o.RegionTableBytes}
+	for name, size := range sizes {
+		if size != 0 && size < regionBytesMin {
+			fault(name, "%d is below %d", size, regionBytesMin)
+		}
+	}
+	largest := store.Options{RegionBytesMax: o.RegionBytes}
+	largest.EnsureDefaults()
+	if o.RegionSplitBytes > largest.RegionBytesMax {
+		fault("region-split-size", "%d is above region-max-size, which is %d", o.RegionSplitBytes, largest.RegionBytesMax)
 	}
 }
 
@@ -150,6 +171,7 @@ func (o *Options) Validate() []error {
 	if o.BulkBytes < bulkBytesMin {
 		fault("bulk-memory", "%d is below %d", o.BulkBytes, bulkBytesMin)
 	}
+	o.validateRegions(fault)
 	if _, err := wire.ParseNetworks(o.ProxyNetworks); err != nil {
 		fault("proxy-protocol-networks", "%v", err)
 	}

@@ -81,6 +81,9 @@ func Settings() []Setting {
 		text("time-zone", "the server's time zone: SYSTEM, ±HH:MM or a name", func(o *Options) *string { return &o.DefaultTimeZone }),
 		size("bulk-memory", "bytes of memory for the bulk statements of all clients at once; the others wait", func(o *Options) *int64 { return &o.BulkBytes }),
 		text("secure-file-priv", "directory of the files that LOAD DATA, INTO OUTFILE and LOAD_FILE may use; NULL refuses all, empty allows any outside of data-dir", func(o *Options) *string { return &o.SecureFilePriv }),
+		size("region-max-size", "bytes at which a region is split; 0 for 256MiB", func(o *Options) *int64 { return &o.RegionBytes }),
+		size("region-split-size", "about the bytes of what a region is split into; 0 for half of region-max-size", func(o *Options) *int64 { return &o.RegionSplitBytes }),
+		size("region-table-size", "bytes at which a table shares its regions with no other; 0 for a quarter of region-max-size", func(o *Options) *int64 { return &o.RegionTableBytes }),
 		size("plan-cache-size", "bytes of the shared plan cache", func(o *Options) *int64 { return &o.PlanCacheBytes }),
 	}
 }

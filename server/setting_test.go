@@ -71,13 +71,17 @@ level = "error"
 max-procs = 1
 [tikv-client]
 max-batch-wait-time = 2000000
+[coprocessor]
+region-max-size = "100MB"
+region-split-size = "30MB"
 [rocksdb.defaultcf]
 block-cache-size = "2GB"
 `, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.CacheBytes != 3<<30 || o.MaxConnections != 77 || o.SyncLog || o.LogLevel != "error" || o.MaxProcs != 1 {
+	if o.CacheBytes != 3<<30 || o.MaxConnections != 77 || o.SyncLog || o.LogLevel != "error" || o.MaxProcs != 1 || o.RegionBytes != 100<<20 ||
+		o.RegionSplitBytes != 30<<20 {
 		t.Errorf("%+v", o)
 	}
 	if text := strings.Join(o.Warnings, "\n"); !strings.Contains(text, "tikv-client.max-batch-wait-time does nothing") || strings.Count(text, "cache-size") < 2 {

@@ -131,8 +131,8 @@ func TestSettle(t *testing.T) {
 		t.Error("not settled without commits")
 	}
 	for _, r := range s.regions.Load().sorted {
-		if total, _, err := s.measure(&r.Region); err != nil || total > regionBytes {
-			t.Errorf("region %d has %d bytes, %v", r.ID, total, err)
+		if m, err := s.measure(&r.Region); err != nil || m.total > regionBytes {
+			t.Errorf("region %d has %d bytes, %v", r.ID, m.total, err)
 		}
 	}
 }

@@ -25,7 +25,8 @@ type Metrics struct {
 	LockTimeouts  uint64
 
 	Regions int
-	Splits  uint64
+	// Splits are those that this store has applied, BorderSplits those that it made at the border of a table.
+	Splits, BorderSplits uint64
 
 	Snapshots      int
 	OldestSnapshot clock.Timestamp
@@ -53,7 +54,7 @@ func (s *Store) Metrics() Metrics {
 		Commits: c.commits.Load(), CommitBytes: c.bytes.Load(), Groups: c.groups.Load(), Syncs: c.syncs.Load(),
 		LockWaits: l.waits.Load(), LockWaiting: l.waiting.Load(), LockWaitTotal: time.Duration(l.waitNanos.Sum()),
 		Deadlocks: l.deadlocks.Load(), LockTimeouts: l.timeouts.Load(),
-		Regions: len(s.Regions()), Splits: s.splits.Load(),
+		Regions: len(s.Regions()), Splits: s.splits.Load(), BorderSplits: s.borderSplits.Load(),
 		Watermark: s.Watermark(), Applied: clock.Timestamp(s.applied.Load()), Safepoint: clock.Timestamp(s.safepoint.Load()),
 		GCBacklogBytes: s.GCBacklog(), GCDeleted: g.deleted.Load(), GCLooked: g.looked.Load(),
 		GCScans: g.scans.Load(), GCScanned: g.scanned.Load(), SnapshotsExpired: g.expired.Load(),

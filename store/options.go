@@ -13,9 +13,12 @@ import (
 
 // Defaults and limits of Options.
 const (
-	locksMaxDefault        = 2 << 20
-	regionBytesMaxDefault  = 256 << 20
-	regionBytesMaxMin      = 1 << 10
+	locksMaxDefault       = 2 << 20
+	regionBytesMaxDefault = 256 << 20
+	regionBytesMaxMin     = 1 << 10
+	// splitShare and tableShare: the parts of a region are half of its greatest size, and a table of a quarter of it has regions of its own.
+	splitShare             = 2
+	tableShare             = 4
 	gcQueueBytesMaxDefault = 64 << 20
 	snapshotAgeMaxDefault  = 24 * time.Hour
 	gcIntervalDefault      = 500 * time.Millisecond
@@ -42,8 +45,11 @@ type Options struct {
 	// LocksMax bounds the row locks held at once: 2 Mi, some 200 bytes each. It is
 	// kept per shard of the lock table, so the bound is approximate.
 	LocksMax int
-	// RegionBytesMax is the approximate size at which a region is split: 256 MiB.
-	RegionBytesMax int64
+	// RegionBytesMax is the approximate size at which a region is split: 256 MiB. SplitBytes is about what its parts have then, half of that
+	// if it is zero.
+	RegionBytesMax, SplitBytes int64
+	// TableBytesMax is the approximate size at which a table gets regions of its own: a quarter of RegionBytesMax if it is zero.
+	TableBytesMax int64
 	// SampleInterval is how often region sizes are looked at while there are
 	// commits: 5 s.
 	SampleInterval time.Duration
@@ -83,6 +89,12 @@ func (o *Options) EnsureDefaults() {
 	if o.RegionBytesMax == 0 {
 		o.RegionBytesMax = regionBytesMaxDefault
 	}
+	if o.SplitBytes == 0 {
+		o.SplitBytes = o.RegionBytesMax / splitShare
+	}
+	if o.TableBytesMax == 0 {
+		o.TableBytesMax = o.RegionBytesMax / tableShare
+	}
 	if o.SampleInterval == 0 {
 		o.SampleInterval = sampleIntervalDefault
 	}
@@ -114,6 +126,9 @@ func (o *Options) Validate() error {
 	check(o.Engine != nil, "store: no engine given")
 	check(o.LocksMax > 0, "store: bound of %d row locks is not positive", o.LocksMax)
 	check(o.RegionBytesMax >= regionBytesMaxMin, "store: region size of %d bytes is below the least of %d", o.RegionBytesMax, regionBytesMaxMin)
+	check(o.SplitBytes >= 0 && o.SplitBytes <= o.RegionBytesMax && (o.SplitBytes == 0 || o.SplitBytes >= regionBytesMaxMin/splitShare),
+		"store: parts of %d bytes of a region of more than %d", o.SplitBytes, o.RegionBytesMax)
+	check(o.TableBytesMax >= 0, "store: size %d of a table with regions of its own is negative", o.TableBytesMax)
 	check(o.SampleInterval > 0, "store: sample interval %v is not positive", o.SampleInterval)
 	check(o.GCInterval > 0, "store: garbage collection interval %v is not positive", o.GCInterval)
 	check(o.GCQueueBytesMax > 0, "store: garbage queue of %d bytes is not positive", o.GCQueueBytesMax)

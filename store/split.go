@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/pandodb/pando/clock"
@@ -14,9 +15,10 @@ import (
 )
 
 const (
-	// splitSamples is how many keys are remembered per region size: the cut is
-	// within a sixteenth of the middle.
-	splitSamples = 16
+	// splitSamples is how many keys are remembered per size of what a region is split into: a cut is within an eighth of where it should be.
+	splitSamples = 8
+	// splitCutsMax is how many cuts one look at a region makes; the next look makes others.
+	splitCutsMax = 16
 	// splitPageMoves is how many versions are measured on one iterator.
 	splitPageMoves = 16 << 10
 	// splitPause is the rest between two pages.
@@ -48,7 +50,11 @@ func (s *Store) sampleRegions() (split bool) {
 			return false
 		}
 		for _, r := range *c.regions.Load() {
-			split = s.sampleGrown(r.desc.Load(), &r.sizing) || split
+			desc := r.desc.Load()
+			if slices.ContainsFunc(desc.Peers, func(p kvapi.Peer) bool { return p.Joint != kvapi.JointNone }) {
+				continue // its members are about to be others, and those of the right half would have to become that, too
+			}
+			split = s.sampleGrown(desc, &r.sizing) || split
 		}
 		return split
 	}
@@ -58,29 +64,52 @@ func (s *Store) sampleRegions() (split bool) {
 	return split
 }
 
-// sampleGrown looks at a region if it may have outgrown its size.
+// shared reports whether a region may hold more than one table, or a table and what is none.
+func shared(desc *kvapi.Region) bool {
+	id, _, ok := keys.DecodeTablePrefix(desc.Start)
+	if !ok || len(desc.End) == 0 {
+		return true
+	}
+	return bytes.Compare(desc.End, keys.PrefixEnd(nil, keys.TablePrefix(nil, id))) > 0
+}
+
+// leastCut is the size up to which nothing of a region is cut.
+func (s *Store) leastCut(desc *kvapi.Region) int64 {
+	if shared(desc) {
+		return min(s.o.RegionBytesMax, s.o.TableBytesMax)
+	}
+	return s.o.RegionBytesMax
+}
+
+// sampleGrown looks at a region if it may have outgrown its size, or a table in it the one up to which it shares a region.
 func (s *Store) sampleGrown(desc *kvapi.Region, r *sizing) (split bool) {
 	if s.isClosing() || s.failed.Load() {
 		return false
 	}
+	least := s.leastCut(desc)
 	size, written := r.size.Load(), r.written.Load()
 	growth := written - r.looked
 	r.looked = written
-	if size+written <= s.o.RegionBytesMax || (size > 0 && size <= s.o.RegionBytesMax && written < s.o.RegionBytesMax/splitPatience) {
+	if size+written <= least || (size > 0 && size <= s.o.RegionBytesMax && written < max(least, size)/splitPatience) {
 		return false
 	}
 	if growth > s.o.RegionBytesMax/splitCalm && size+written <= splitUrgent*s.o.RegionBytesMax {
 		return false
 	}
-	split, err := s.sampleRegion(desc, r)
-	if err != nil && !errors.Is(err, kvapi.ErrClosed) {
-		s.o.Logger.Warn("cannot look at the size of a region", "region", desc.ID, "error", err)
+	split, err := s.sampleRegion(desc, r, least)
+	moved := (*kvapi.EpochError)(nil)
+	switch {
+	case err == nil || errors.Is(err, kvapi.ErrClosed):
+	case errors.As(err, &moved) || errors.Is(err, ErrNoCut):
+		s.o.Logger.Info("a region that is to be split has changed meanwhile", "region", uint64(desc.ID))
+	default:
+		s.o.Logger.Warn("cannot look at the size of a region", "region", uint64(desc.ID), "error", err)
 	}
 	return split
 }
 
-// sampleRegion measures a region and splits it if it is too large.
-func (s *Store) sampleRegion(desc *kvapi.Region, r *sizing) (split bool, err error) {
+// sampleRegion measures a region, and splits it where it is too large or a table in it is to have regions of its own.
+func (s *Store) sampleRegion(desc *kvapi.Region, r *sizing, least int64) (split bool, err error) {
 	// Rewriting the same rows for ever should not cost a walk each time, so what the
 	// region can hold at most is asked first: its tables and all memtables.
 	lower, upper := regionBounds(desc)
@@ -89,35 +118,119 @@ func (s *Store) sampleRegion(desc *kvapi.Region, r *sizing) (split bool, err err
 		return false, err
 	}
 	written := r.written.Load()
-	if int64(tables)*compressionMax+int64(s.engine.Metrics().MemTableBytes) < s.o.RegionBytesMax {
+	if int64(tables)*compressionMax+int64(s.engine.Metrics().MemTableBytes) < least {
 		return false, nil
 	}
-	total, cuts, err := s.measure(desc)
+	m, err := s.measure(desc)
 	if err != nil {
 		return false, err
 	}
-	r.size.Store(total)
+	r.size.Store(m.total)
 	r.written.Add(-written)
 	r.looked -= written
-	if total <= s.o.RegionBytesMax || len(cuts) == 0 {
-		return false, nil
-	}
-	best := cuts[0]
-	for _, c := range cuts {
-		if abs(c.before-total/2) < abs(best.before-total/2) {
-			best = c
+	cuts := m.choose(&s.o)
+	// From the last to the first: so it is always the region that was measured that is cut, and is led here.
+	for i := len(cuts) - 1; i >= 0 && err == nil; i-- {
+		if s.isClosing() {
+			return split, kvapi.ErrClosed
+		}
+		if err = s.Split(cuts[i].key); err == nil {
+			split = true
+			if cuts[i].border {
+				s.borderSplits.Inc()
+			}
 		}
 	}
-	err = s.Split(best.key)
-	return err == nil, err
+	s.noteSizes(desc.Start, m.total, cuts)
+	return split, err
+}
+
+// noteSizes notes what is known of the regions that cuts have made of one.
+func (s *Store) noteSizes(start []byte, total int64, cuts []cut) {
+	sizes := map[string]*sizing{}
+	if c := s.Cluster(); c != nil {
+		for _, r := range *c.regions.Load() {
+			sizes[string(r.desc.Load().Start)] = &r.sizing
+		}
+	} else {
+		for _, r := range s.regions.Load().sorted {
+			sizes[string(r.Start)] = &r.sizing
+		}
+	}
+	end := total
+	note := func(start []byte, before int64) {
+		if r := sizes[string(start)]; r != nil {
+			r.size.Store(max(end-before, 1))
+			end = before
+		}
+	}
+	for i := len(cuts) - 1; i >= 0; i-- {
+		note(cuts[i].key, cuts[i].before)
+	}
+	note(start, 0)
+}
+
+// cut is a key at which a region could be split, and the bytes before it. A border is one of tables.
+type cut struct {
+	key    []byte
+	before int64
+	border bool
+}
+
+// measured is what a walk through a region has found.
+type measured struct {
+	total   int64
+	samples []cut // keys at regular distances
+	borders []cut // where a table begins, or what is none, behind something else
+}
+
+// choose returns the keys at which the region is to be cut, in order, at most splitCutsMax of them: around tables that are to have regions of
+// their own, and within what lies between those cuts and is too large. No part is empty.
+func (m *measured) choose(o *Options) (cuts []cut) {
+	all := append(append([]cut{{}}, m.borders...), cut{before: m.total}) // what lies between two belongs together
+	var borders []cut
+	for i := range m.borders {
+		before, at, behind := all[i].before, all[i+1].before, all[i+2].before
+		if at-before > o.TableBytesMax || behind-at > o.TableBytesMax {
+			borders = append(borders, m.borders[i])
+		}
+	}
+	from := int64(0)
+	for i := range len(borders) + 1 {
+		to := m.total
+		if i < len(borders) {
+			to = borders[i].before
+		}
+		cuts = append(cuts, m.within(from, to, o)...)
+		if i < len(borders) {
+			cuts = append(cuts, borders[i])
+		}
+		from = to
+	}
+	return cuts[:min(len(cuts), splitCutsMax)]
 }
 
 func abs(n int64) int64 { return max(n, -n) }
 
-// cut is a key at which a region could be split and the bytes before it.
-type cut struct {
-	key    []byte
-	before int64
+// within returns where the part of a region between two of its bytes is to be cut because it is too large: into parts of about one size.
+func (m *measured) within(from, to int64, o *Options) (cuts []cut) {
+	if to-from <= o.RegionBytesMax {
+		return nil
+	}
+	n := max((to-from+o.SplitBytes/2)/o.SplitBytes, 2)
+	for i := range n - 1 {
+		at := from + (to-from)/n*(i+1)
+		best := cut{}
+		for _, c := range m.samples {
+			if c.before > from && c.before < to && (best.key == nil || abs(c.before-at) < abs(best.before-at)) {
+				best = c
+			}
+		}
+		if best.key != nil && (len(cuts) == 0 || cuts[len(cuts)-1].before < best.before) {
+			cuts = append(cuts, best)
+		}
+	}
+	return cuts
 }
 
 // regionBounds returns the engine keys around a region's versions.
@@ -129,27 +242,40 @@ func regionBounds(r *kvapi.Region) (lower, upper []byte) {
 	return lower, keys.VersionPrefix(nil, r.End)
 }
 
-// measure adds up the keys and values of a region, page by page, and remembers
-// keys at regular distances.
-func (s *Store) measure(r *kvapi.Region) (total int64, cuts []cut, err error) {
+// measure adds up the keys and values of a region, page by page, and remembers keys at regular distances and the borders of tables.
+func (s *Store) measure(r *kvapi.Region) (m measured, err error) {
 	lower, upper := regionBounds(r)
-	step := max(s.o.RegionBytesMax/splitSamples, 1)
+	step := max(s.o.SplitBytes/splitSamples, 1)
 	next := step
+	var crossed []byte // the key at which the next distance was reached, nil before
+	var group []byte   // the engine key at which the table ends that is walked through, or what lies in front of tables; nil at first
 	for lower != nil {
 		if s.isClosing() {
-			return 0, nil, kvapi.ErrClosed
+			return m, kvapi.ErrClosed
 		}
 		it, err := s.engine.NewIter(engine.IterOptions{Lower: lower, Upper: upper})
 		if err != nil {
-			return 0, nil, err
+			return m, err
 		}
 		lower = nil
 		moves := 0
 		for ok := it.First(); ok; ok = it.Next() {
-			if total >= next {
-				if key, fits := keys.SplitKey(nil, it.Key(), r.Start, r.End); fits {
-					cuts = append(cuts, cut{key: key, before: total})
-					next = total + step
+			if group == nil || bytes.Compare(it.Key(), group) >= 0 {
+				var start []byte
+				start, group = groupAt(it.Key())
+				if m.total > 0 && bytes.Compare(start, r.Start) > 0 {
+					m.borders = append(m.borders, cut{key: start, before: m.total, border: true})
+				}
+			}
+			if m.total >= next {
+				// At the next key: so no key's versions are on both sides, and neither side is empty.
+				key, fits := keys.SplitKey(nil, it.Key(), r.Start, r.End)
+				switch {
+				case crossed == nil:
+					crossed, _, _ = keys.DecodeVersionKey(bytes.Clone(it.Key()))
+				case fits && !bytes.Equal(key, crossed):
+					m.samples = append(m.samples, cut{key: key, before: m.total})
+					next, crossed = m.total+step, nil
 				}
 			}
 			if moves++; moves > splitPageMoves {
@@ -157,16 +283,30 @@ func (s *Store) measure(r *kvapi.Region) (total int64, cuts []cut, err error) {
 				lower = bytes.Clone(it.Key())
 				break
 			}
-			total += int64(len(it.Key()) + it.ValueLen())
+			m.total += int64(len(it.Key()) + it.ValueLen())
 		}
 		if err := errors.Join(it.Error(), it.Close()); err != nil {
-			return 0, nil, err
+			return m, err
 		}
 		if lower != nil {
 			clock.Sleep(splitPause)
 		}
 	}
-	return total, cuts, nil
+	return m, nil
+}
+
+// groupAt returns where the table begins that an engine key belongs to, and the engine key at which it ends. What lies in front of all tables,
+// and behind them, is like a table.
+func groupAt(engineKey []byte) (start, end []byte) {
+	logical, _, _ := keys.DecodeVersionKey(engineKey)
+	if id, _, ok := keys.DecodeTablePrefix(logical); ok {
+		start = keys.TablePrefix(nil, id)
+		return start, keys.VersionPrefix(nil, keys.PrefixEnd(nil, start))
+	}
+	if tables := []byte{keys.TableByte}; bytes.Compare(logical, tables) < 0 {
+		return bytes.Clone(logical), keys.VersionPrefix(nil, tables)
+	}
+	return bytes.Clone(logical), keys.SpaceEnd(nil, keys.SpaceVersion)
 }
 
 // Split cuts the region that holds key in two, so that key begins the right one.

@@ -70,6 +70,7 @@ type Store struct {
 	closingFlag  atomic.Bool
 	background   sync.WaitGroup
 	splits       status.Counter
+	borderSplits status.Counter // of them, those around a table
 }
 
 // Open opens the store in an engine, creating it in an empty one, and starts
