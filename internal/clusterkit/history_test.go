@@ -29,6 +29,9 @@ const (
 	// roundCommits is how many transactions commit behind each thing that happens.
 	roundCommits = 12
 	balance      = 100
+	// stormSplits is how often regions are split beside each thing that happens, and historyRegion from which size on they are by themselves.
+	stormSplits   = 6
+	historyRegion = 4 << 10
 )
 
 // client is one node's way to its store, in one life.
@@ -195,7 +198,11 @@ func (h *history) end() {
 	}
 	same(h.t, h.ns)
 	ended, committed := h.seen.Count()
-	h.t.Logf("%d transactions, %d committed", ended, committed)
+	g := h.ns.Gateway()
+	if g == nil {
+		g = h.ns.Node(0)
+	}
+	h.t.Logf("%d transactions, %d committed, %d regions", ended, committed, len(g.Store.Regions()))
 }
 
 // same waits until all copies of each region are at the same index, and compares them there.
@@ -226,7 +233,7 @@ func same(t *testing.T, ns *clusterkit.Nodes) {
 	}
 }
 
-// TestHistories runs clients beside crashes, power losses, partitions and clocks that jump by hours, and checks what they saw.
+// TestHistories runs clients beside crashes, power losses, partitions, clocks that jump by hours and splits, and checks what they saw.
 func TestHistories(t *testing.T) {
 	for name, seen := range map[string]*check.Recorder{"list-append": check.NewLists(), "bank": check.NewBank(historyKeys, balance)} {
 		t.Run(name, func(t *testing.T) {
@@ -234,7 +241,10 @@ func TestHistories(t *testing.T) {
 			seed := testkit.Seed(t)
 			rng := testkit.Rand(seed, 1)
 			clocks := &wrongClocks{}
-			ns := startWith(t, 3, clusterkit.NodesOptions{Tune: clocks.tune}, "k2", "k4")
+			ns := startWith(t, 3, clusterkit.NodesOptions{Tune: func(o *store.Options) {
+				clocks.tune(o)
+				o.RegionBytesMax, o.SampleInterval = historyRegion, 50*time.Millisecond
+			}}, "k2", "k4")
 			h := &history{t: t, ns: ns, seen: seen, clients: map[*store.Store]*client{}}
 			h.begin(rng)
 			ns.Net.Faults(2, 2)
@@ -273,6 +283,26 @@ func (w *wrongClocks) jump(rng *rand.Rand) {
 	}
 }
 
+// storm splits regions at keys, one after the other, at whoever is the gateway then, until that is done or end is closed. Who dies meanwhile,
+// or is cut off, may have split or not.
+func (h *history) storm(cuts [][]byte, end <-chan struct{}) (done chan struct{}) {
+	done = make(chan struct{})
+	go func() {
+		defer close(done)
+		for len(cuts) > 0 {
+			if c := h.client(); c != nil && c.s.Split(cuts[0]) == nil {
+				cuts = cuts[1:]
+			}
+			select {
+			case <-end:
+				return
+			case <-clock.After(20 * time.Millisecond):
+			}
+		}
+	}()
+	return done
+}
+
 // happen lets one thing happen, and waits until transactions commit in spite of it and after it.
 func (h *history) happen(rng *rand.Rand, round int) {
 	h.t.Helper()
@@ -294,6 +324,16 @@ func (h *history) happen(rng *rand.Rand, round int) {
 		}
 	}
 	other := ns.Node(rng.IntN(ns.Len()))
+	var cuts [stormSplits][]byte
+	for i := range cuts {
+		cuts[i] = fmt.Appendf(nil, "%s~%03d", key(rng.IntN(historyKeys)), rng.IntN(1000))
+	}
+	end := make(chan struct{})
+	storm := h.storm(cuts[:], end)
+	defer func() {
+		close(end)
+		<-storm
+	}()
 	switch round % 6 {
 	case 0: // the gateway loses its power
 		crash(g)
