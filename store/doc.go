@@ -90,6 +90,13 @@
 // raised by commits, and allocated from where commits are applied (AllocCounter):
 // nobody reads one in order to raise it. Ids of regions come of one, too.
 //
+// # Sizes
+//
+// A region is walked through when it may have outgrown its size: what the engine estimates for its tables, with what memtables hold, is asked
+// first. One walk finds where keys lie at regular distances and where tables begin, and so all cuts: those around tables of more than
+// Options.TableBytesMax, and between them those into parts of Options.SplitBytes (measured.choose). A cut begins with another key than the one before
+// it, whatever their versions. In a cluster the gateway looks and cuts; a region whose members are being changed is left alone.
+//
 // # Locks, in the order in which they are taken
 //
 //	lockTable.graphMu, then one lockShard.mu at a time, or rangeTable.mu: a leaf
