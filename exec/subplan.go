@@ -53,6 +53,10 @@ type Subplan struct {
 	// They may be given for ANY whose Compare is "=" and for ALL whose Compare is "<>";
 	// a constant subquery is then hashed once.
 	LeftKeys, RightKeys []expr.Expr
+	// Extreme says that of all rows without NULL the one with the greatest (1) or least (-1) of RightKeys, in key order, decides alone: of a
+	// constant ANY or ALL over one column whose Compare is an order. Then no more than that row and one with NULL are kept, and LeftKeys are
+	// not used. 0 is for all others.
+	Extreme int
 	// Flags are what Root's expressions depend on besides columns and parameters:
 	// FlagVolatile, FlagSession, FlagSideEffect. Without those it is deterministic, and
 	// results are kept by the outer values and operands.

@@ -1,6 +1,10 @@
 package exec
 
-import "github.com/pandodb/pando/types"
+import (
+	"bytes"
+
+	"github.com/pandodb/pando/types"
+)
 
 // subplanRows are the rows of a constant ANY or ALL, read once: by key in memory if
 // there are keys and the memory lasts, else in a list, which spills.
@@ -29,6 +33,9 @@ func (r *subplanRows) init(st *subplanState) {
 
 // fill runs the subquery.
 func (r *subplanRows) fill() error {
+	if r.st.plan.Extreme != 0 {
+		return r.fillExtreme()
+	}
 	r.hashed = len(r.st.plan.RightKeys) > 0
 	if r.hashed {
 		r.keys.init(r.st.ctx, r.st.plan.RightKeys)
@@ -41,6 +48,43 @@ func (r *subplanRows) fill() error {
 		}
 		return false, r.list.addBatch(b)
 	})
+	r.filled = err == nil
+	return err
+}
+
+// fillExtreme runs the subquery and lists of its rows those that decide: the greatest or least, and one with NULL, which compares as unknown as
+// all such do.
+func (r *subplanRows) fillExtreme() error {
+	r.keys.init(r.st.ctx, r.st.plan.RightKeys)
+	var best, null []byte
+	found, unknown := false, false
+	err := r.st.each(func(b *types.Batch) (bool, error) {
+		if err := r.keys.batch(b); err != nil {
+			return false, err
+		}
+		for i, n := 0, b.Rows(); i < n; i++ {
+			row := b.Row(i)
+			if r.keys.hasNull(row) {
+				if !unknown {
+					null, unknown = appendBatchRow(null, b, row), true
+				}
+				continue
+			}
+			r.encoded = r.keys.append(r.encoded[:0], row)
+			if found && bytes.Compare(r.encoded, r.key)*r.st.plan.Extreme <= 0 {
+				continue
+			}
+			r.key = append(r.key[:0], r.encoded...)
+			best, found = appendBatchRow(best[:0], b, row), true
+		}
+		return false, nil
+	})
+	if found && err == nil {
+		err = r.list.addEncoded(best)
+	}
+	if unknown && err == nil {
+		err = r.list.addEncoded(null)
+	}
 	r.filled = err == nil
 	return err
 }

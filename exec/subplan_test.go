@@ -315,6 +315,58 @@ func TestSubplanQuantifiers(t *testing.T) {
 	}
 }
 
+// TestSubplanExtremes compares ANY and ALL of orders over one column with a model: by their extreme row, as a list, and correlated.
+func TestSubplanExtremes(t *testing.T) {
+	r := testkit.Rand(testkit.Seed(t), 8)
+	k := newKit(t)
+	holds := map[string]func(a, b int) bool{"<": func(a, b int) bool { return a < b }, "<=": func(a, b int) bool { return a <= b },
+		">": func(a, b int) bool { return a > b }, ">=": func(a, b int) bool { return a >= b }}
+	for op, hold := range holds {
+		for _, kind := range []SubplanKind{SubplanAny, SubplanAll} {
+			for _, n := range []int{0, 1, 2, 5, 30, 3000} {
+				left, right := randomSource(r, 40, 1, 12), randomSource(r, n, 1, 9)
+				var want []string
+				for _, row := range left.rows {
+					verdict := map[SubplanKind]string{SubplanAny: "0", SubplanAll: "1"}[kind]
+					for _, other := range right.rows {
+						if row[0] == nil || other[0] == nil {
+							if verdict == "1" && kind == SubplanAll || verdict == "0" && kind == SubplanAny {
+								verdict = "NULL"
+							}
+						} else if hold(row[0].(int), other[0].(int)) == (kind == SubplanAny) {
+							verdict = map[SubplanKind]string{SubplanAny: "1", SubplanAll: "0"}[kind]
+							break
+						}
+					}
+					want = append(want, verdict)
+				}
+				for _, how := range []string{"extreme", "list", "correlated"} {
+					sub := &Subplan{Root: right.node(1), Kind: kind, Operands: 1, Compare: k.call(op, bigint(0), bigint(1))}
+					var outer []expr.Expr
+					switch how {
+					case "extreme":
+						sub.RightKeys, sub.Extreme = []expr.Expr{bigint(0)}, 1
+						if (op[0] == '<') == (kind == SubplanAll) {
+							sub.Extreme = -1
+						}
+					case "correlated":
+						sub.Slots, outer = []int{0}, []expr.Expr{bigint(0)}
+					}
+					e := sub.Expr("(subquery)", bigintType, outer, []expr.Expr{bigint(0)}, how != "correlated")
+					rt := k.runtime()
+					rt.Mem = NewMemTracker(1 << 30)
+					got, err := k.tryQuery(rt, withSubplans(&Project{Input: left.node(1), Exprs: []expr.Expr{e}}, 1, sub))
+					if err != nil {
+						t.Fatal(err)
+					}
+					sameRows(t, fmt.Sprint(kind, op, n, " ", how), got, want)
+					clean(t, rt)
+				}
+			}
+		}
+	}
+}
+
 // clean checks that an execution left nothing behind.
 func clean(t *testing.T, rt *Runtime) {
 	t.Helper()

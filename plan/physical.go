@@ -257,7 +257,7 @@ func (b *builder) planComparison(s *subquery, ids []int) (err error) {
 		return err
 	}
 	if !(s.plan.Kind == exec.SubplanAny && s.op == "=" || s.plan.Kind == exec.SubplanAll && s.op == "<>") {
-		return nil
+		return b.extreme(s, inner)
 	}
 	left := s.left
 	for i := range left {
@@ -284,6 +284,38 @@ func (b *builder) planComparison(s *subquery, ids []int) (err error) {
 		lk, rk = append(lk, l), append(rk, r)
 	}
 	s.plan.LeftKeys, s.plan.RightKeys = lk, rk
+	return nil
+}
+
+// extremes are the orders of ANY for which the greatest (1) or the least (-1) row decides. Of ALL it is the other.
+var extremes = map[string]int{"<": 1, "<=": 1, ">": -1, ">=": -1}
+
+// extreme lets the greatest or the least row of an uncorrelated ANY or ALL decide alone, where the order of the comparison is that of keys. Text
+// that is compared as a number is left out: each row of it may have a warning.
+func (b *builder) extreme(s *subquery, inner map[int]int) error {
+	which := extremes[s.op]
+	if which == 0 || s.plan.Kind != exec.SubplanAny && s.plan.Kind != exec.SubplanAll || len(s.left) != 1 || len(s.free) > 0 {
+		return nil
+	}
+	l, r := s.left[0].Type(), s.cols[0].expr().Type()
+	if l.IsStringType() != r.IsStringType() {
+		return nil
+	}
+	eq, err := expr.Call(b.env.Build, "=", s.left[0], s.cols[0].expr())
+	if err != nil {
+		return err
+	}
+	_, key, ok := expr.HashKeys(b.env.Build, eq)
+	if !ok {
+		return nil
+	}
+	if key, err = b.local(key, inner); err != nil {
+		return err
+	}
+	if s.plan.Kind == exec.SubplanAll {
+		which = -which
+	}
+	s.plan.RightKeys, s.plan.Extreme = []expr.Expr{key}, which
 	return nil
 }
 
