@@ -46,18 +46,7 @@ func TestFullDiskOfOne(t *testing.T) {
 	}
 	small := startNode(t, dir, "--cluster-listen", clusterAddress(t), "--join", c.nodes[0].args[1], "--join-token", token)
 	c.nodes = append(c.nodes, small)
-	c.await("three voters of each region", func() bool {
-		s, ok := c.gateway().clusterStatus()
-		if !ok || len(s.Cluster.Regions) == 0 {
-			return false
-		}
-		for _, r := range s.Cluster.Regions {
-			if len(r.Voters) != 3 {
-				return false
-			}
-		}
-		return true
-	})
+	c.awaitVoters(3)
 	c.settle()
 	b := c.startBooks(2)
 	b.progress()
@@ -103,4 +92,21 @@ func fill(t testing.TB, name string) {
 			size /= 2
 		}
 	}
+}
+
+// awaitVoters waits until each region has so many voters: a node that has just joined may not be counted yet in what settle waits for.
+func (c *copies) awaitVoters(n int) {
+	c.t.Helper()
+	c.await("voters of each region", func() bool {
+		s, ok := c.gateway().clusterStatus()
+		if !ok || len(s.Cluster.Regions) == 0 {
+			return false
+		}
+		for _, r := range s.Cluster.Regions {
+			if len(r.Voters) != n {
+				return false
+			}
+		}
+		return true
+	})
 }

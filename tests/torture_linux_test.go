@@ -223,6 +223,7 @@ func (x *torture) replaced() {
 		x.t.Fatal(err)
 	}
 	x.join(x.index(n), x.index(x.gateway()))
+	x.awaitVoters(len(x.nodes)) // or what happens next could take the majority away
 	x.settle()
 }
 
