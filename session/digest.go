@@ -2,6 +2,7 @@ package session
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -174,7 +175,7 @@ func (r *digestRow) shown() infoschema.StatementDigest {
 
 // newDigest makes the digest of a statement. sample is its text as it may be shown; it is copied.
 func (s *Session) newDigest(text, sample string, kept bool) *plan.Digest {
-	d := &plan.Digest{Schema: s.db, Sample: string(append([]byte(nil), clip(sample, sampleBytesMax)...)), Seen: clock.Now()}
+	d := &plan.Digest{Schema: s.db, Sample: strings.Clone(clip(sample, sampleBytesMax)), Seen: clock.Now()}
 	d.Text, d.Hash = syntax.Digest(text, s.parse)
 	if kept {
 		d.Number = s.node.digests.nextNumber()

@@ -129,3 +129,12 @@ func TestLedgersAreSettled(t *testing.T) {
 		t.Errorf("TRUNCATE leaves %d rows", len(list))
 	}
 }
+
+// TestClip: a text is cut between characters.
+func TestClip(t *testing.T) {
+	for length, want := range map[int]string{6: "aé€", 5: "aé…", 4: "aé…", 3: "aé…", 2: "a…", 1: "a…", 0: "…"} {
+		if got := clip("aé€", length); got != want {
+			t.Errorf("clipped to %d bytes: %q, want %q", length, got, want)
+		}
+	}
+}

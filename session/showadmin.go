@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/clock"
@@ -144,11 +145,15 @@ func (s *Session) noteDeadlock() {
 	s.node.deadlocks.last = r
 }
 
+// clip shortens a text to at most length bytes of whole characters, and a sign that there was more.
 func clip(text string, length int) string {
-	if len(text) > length {
-		return text[:length] + "…"
+	if len(text) <= length {
+		return text
 	}
-	return text
+	for length > 0 && !utf8.RuneStart(text[length]) {
+		length--
+	}
+	return text[:length] + "…"
 }
 
 // showEngine is SHOW ENGINE … STATUS, MUTEX or LOGS.
