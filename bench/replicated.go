@@ -17,6 +17,14 @@ import (
 // copies is how many nodes a replicated target has.
 const copies = 3
 
+// nodesOf is how many servers a target of a kind is.
+func nodesOf(kind string) int {
+	if kind == KindPando3 || kind == KindGalera3 {
+		return copies
+	}
+	return 1
+}
+
 // portTries bounds the search for ports that follow each other.
 const portTries = 100
 

@@ -159,14 +159,9 @@ func (o *Options) check(memory int64) error {
 	if o.Base != "" && !slices.Contains(names[1:], o.Base) {
 		return fmt.Errorf("the base %s is no target beside the subject: there are %s", o.Base, strings.Join(names[1:], ", "))
 	}
-	servers := o.Servers() - len(o.Targets)
-	for _, kind := range o.Start {
-		if kind == KindPando3 || kind == KindGalera3 {
-			servers += copies - 1
-			if kind == o.Start[0] && o.hasTwin() {
-				servers += copies - 1
-			}
-		}
+	servers := 0
+	for _, kind := range o.kinds() {
+		servers += nodesOf(kind)
 	}
 	if memory > 0 && o.Plan.CacheBytes*int64(servers) > memory {
 		return fmt.Errorf("%d servers with a cache of %s each do not fit into this machine's %s: give --cache-bytes or --scale",
@@ -178,13 +173,16 @@ func (o *Options) check(memory int64) error {
 	return nil
 }
 
-// Servers is how many servers are measured, without the trivial responder.
-func (o *Options) Servers() int {
-	n := len(o.Start) + len(o.Targets)
+// Servers is how many targets are measured, without the trivial responder.
+func (o *Options) Servers() int { return len(o.kinds()) + len(o.Targets) }
+
+// kinds are those of the targets that are started, the twin last, without the trivial responder.
+func (o *Options) kinds() []string {
+	kinds := slices.Clone(o.Start)
 	if o.hasTwin() {
-		n++
+		kinds = append(kinds, o.Start[0])
 	}
-	return n
+	return kinds
 }
 
 // hasTwin says whether the subject has a twin. One that the runner has not started has none.
@@ -198,10 +196,7 @@ func (s *session) startOptions() startOptions {
 
 // openTargets starts what is to be started and reaches the rest.
 func (s *session) openTargets(ctx context.Context) error {
-	kinds := slices.Clone(s.Start)
-	if s.hasTwin() {
-		kinds = append(kinds, s.Start[0])
-	}
+	kinds := s.kinds()
 	if s.Trivial {
 		kinds = append(kinds, KindTrivial)
 	}

@@ -124,33 +124,35 @@ func (s *Session) nextOfBatch() {
 
 // endEvent counts the statement at hand.
 func (s *Session) endEvent(end, took time.Duration) {
-	e, l := &s.event, &s.ledger
+	s.ledger.count(&s.event, &s.node.digests, end, took)
+	s.event = event{}
+}
+
+// count adds a statement to those of the session, and makes room for it where it has to.
+func (l *ledger) count(e *event, all *digests, end, took time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if e.digest.Reads {
-		l.mu.Lock()
 		l.profile.add(&e.digest.Profile, 1)
-		l.mu.Unlock()
 	}
-	if e.digest.Number == 0 {
+	if e.digest.Number == 0 { // it has no place of its own
 		once := ledgerEntry{digest: e.digest}
 		once.add(e, end, took)
-		s.node.digests.fold(&once)
-	} else {
-		l.mu.Lock()
-		at := &l.entries[e.digest.Number%ledgerEntries]
-		if *at == nil {
-			*at = &ledgerEntry{digest: e.digest}
-		}
-		entry := *at
-		if entry.digest != e.digest || entry.n == ledgerRuns {
-			if entry.n > 0 {
-				s.node.digests.fold(entry)
-			}
-			*entry = ledgerEntry{digest: e.digest}
-		}
-		entry.add(e, end, took)
-		l.mu.Unlock()
+		all.fold(&once)
+		return
 	}
-	*e = event{}
+	at := &l.entries[e.digest.Number%ledgerEntries]
+	if *at == nil {
+		*at = &ledgerEntry{digest: e.digest}
+	}
+	entry := *at
+	if entry.digest != e.digest || entry.n == ledgerRuns {
+		if entry.n > 0 {
+			all.fold(entry)
+		}
+		*entry = ledgerEntry{digest: e.digest}
+	}
+	entry.add(e, end, took)
 }
 
 // addProfile adds the session's figures to sum, and begins anew if it is told to.
