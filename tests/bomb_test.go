@@ -77,8 +77,8 @@ func TestBombs(t *testing.T) {
 	} else {
 		n.enter = filepath.Join(group, "cgroup.procs")
 	}
-	n.start()
 	t.Cleanup(n.kill)
+	n.start()
 	db := n.open("")
 	mustExec(t, db, "CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, s VARCHAR(20))")
 	for i := range 100 {

@@ -82,17 +82,26 @@ func (n *node) clusterStatus() (s clusterStatus, ok bool) {
 // gateway waits until a node is the gateway and returns it.
 func (c *copies) gateway() *node {
 	c.t.Helper()
-	var found *node
+	found, _ := c.gatewayTerm(nil, 0)
+	return found
+}
+
+// gatewayTerm waits until a node other than one, which may hang, is the gateway of a later term, and returns both.
+func (c *copies) gatewayTerm(other *node, later uint64) (found *node, term uint64) {
+	c.t.Helper()
 	c.await("a gateway", func() bool {
 		for _, n := range c.nodes {
-			if s, ok := n.clusterStatus(); ok && s.Cluster.Role == "gateway" {
-				found = n
+			if n == other {
+				continue
+			}
+			if s, ok := n.clusterStatus(); ok && s.Cluster.Role == "gateway" && s.Cluster.Term > later {
+				found, term = n, s.Cluster.Term
 				return true
 			}
 		}
 		return false
 	})
-	return found
+	return found, term
 }
 
 // settle waits until each region has all of its copies, and they are caught up.

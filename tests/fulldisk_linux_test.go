@@ -50,9 +50,9 @@ func TestFullDiskOfOne(t *testing.T) {
 	c.settle()
 	b := c.startBooks(2)
 	b.progress()
+	mustExec(t, db, "CREATE TABLE bank.bulk (id BIGINT AUTO_INCREMENT PRIMARY KEY, c LONGTEXT NOT NULL)")
 	junk := filepath.Join(disk, "junk")
 	fill(t, junk)
-	mustExec(t, db, "CREATE TABLE bank.bulk (id BIGINT AUTO_INCREMENT PRIMARY KEY, c LONGTEXT NOT NULL)")
 	text := strings.Repeat("x", 1<<20)
 	c.await("the node with the full disk to end", func() bool {
 		select {

@@ -77,8 +77,8 @@ func startNode(t testing.TB, dir string, args ...string) *node {
 		dir = t.TempDir()
 	}
 	n := &node{t: t, dir: dir, args: args}
-	n.start()
 	t.Cleanup(n.kill)
+	n.start()
 	return n
 }
 
@@ -132,7 +132,7 @@ func (n *node) launchAs(cmd *exec.Cmd) error {
 	return nil
 }
 
-// awaitReady waits until the process says that it is ready.
+// awaitReady waits until the process says that it is ready. After an error there is no process.
 func (n *node) awaitReady() error {
 	select {
 	case found := <-n.ready:
@@ -142,7 +142,11 @@ func (n *node) awaitReady() error {
 			return errors.New("the process ended before it was ready")
 		}
 		n.mysql, n.http = found[1], found[2]
-		return n.promote()
+		err := n.promote()
+		if err != nil {
+			n.kill()
+		}
+		return err
 	case <-time.After(startMax):
 		n.kill()
 		return errors.New("not ready in time")
@@ -308,4 +312,15 @@ func (n *node) openAs(user, password, db string) *sql.DB {
 	}
 	n.t.Cleanup(func() { pool.Close() })
 	return pool
+}
+
+// TestStartLeavesNothing: a node that says that it is ready, and can't be used, is no process any more when its start has failed.
+func TestStartLeavesNothing(t *testing.T) {
+	t.Setenv("PANDO_PROMOTED", "1")
+	n := &node{t: t}
+	t.Cleanup(n.kill)
+	closed := fmt.Sprint("127.0.0.1:", freePorts(t, 1))
+	if err := n.run(exec.Command("/bin/sh", "-c", "echo msg=ready mysql="+closed+" http="+closed+" >&2; exec sleep 600")); err == nil || n.cmd != nil {
+		t.Errorf("%v, process %v", err, n.cmd)
+	}
 }

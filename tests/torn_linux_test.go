@@ -1,6 +1,9 @@
 package tests
 
-import "testing"
+import (
+	"database/sql"
+	"testing"
+)
 
 // TestGatewayLost: a gateway that stands still, or is cut off from the others, is replaced while clients go on through any node; when it comes back
 // it serves clients as the others do. Nothing acknowledged is lost, and all copies are the same at the end. make torture does it at random.
@@ -15,28 +18,19 @@ func TestGatewayLost(t *testing.T) {
 		"is cut off":   {func(g *node) { a.isolate(a.index(g)) }, func(*node) { a.heal() }},
 	} {
 		t.Logf("the gateway %s", what)
-		g := a.gateway()
-		before, _ := g.clusterStatus()
+		g, term := a.gatewayTerm(nil, 0)
 		f.lose(g)
-		a.await("another gateway", func() bool {
-			for _, n := range a.nodes {
-				if n == g {
-					continue // it may not answer
-				}
-				if s, ok := n.clusterStatus(); ok && s.Cluster.Role == "gateway" {
-					return true
-				}
-			}
-			return false
-		})
+		_, term = a.gatewayTerm(g, term)
 		b.progress()
 		f.find(g)
-		db := g.open("bank")
+		db, err := sql.Open("mysql", g.dsn("bank", clientTimeouts))
+		if err != nil {
+			t.Fatal(err)
+		}
 		a.await("the old gateway to know of the new one, and to serve clients", func() bool {
 			s, ok := g.clusterStatus()
 			var sum int64
-			if !ok || before.Cluster == nil || s.Cluster.Term <= before.Cluster.Term || s.Cluster.Role == "waiting" ||
-				db.QueryRow("SELECT SUM(balance) FROM account").Scan(&sum) != nil {
+			if !ok || s.Cluster.Term < term || s.Cluster.Role == "waiting" || db.QueryRow("SELECT SUM(balance) FROM account").Scan(&sum) != nil {
 				return false
 			}
 			if sum != bookAccounts*bookBalance {
@@ -44,6 +38,7 @@ func TestGatewayLost(t *testing.T) {
 			}
 			return true
 		})
+		db.Close()
 		a.settle()
 		b.progress()
 	}
