@@ -356,17 +356,31 @@ func TestClusterCollect(t *testing.T) {
 
 // TestIntervalChecks: a commit that has read an interval is refused for what its kind of lock keeps off, done or under way, and for nothing else.
 func TestIntervalChecks(t *testing.T) {
+	const put, deletion = kvapi.MutationPut, kvapi.MutationDelete
 	for _, c := range []struct {
 		key       string
 		kind      kvapi.RangeKind
-		underWay  bool
+		since     []kvapi.MutationKind // what happens to the key after it was read
+		underWay  bool                 // the last of it
 		forbidden bool
 	}{
-		{"k1", kvapi.RangeGap, false, false}, {"k1", kvapi.RangeGap, true, false},
-		{"k2", kvapi.RangeGap, false, true}, {"k2", kvapi.RangeGap, true, true},
-		{"deleted", kvapi.RangeGap, false, true}, {"deleted", kvapi.RangeGap, true, true},
-		{"k1", kvapi.RangeWhole, false, true}, {"k1", kvapi.RangeWhole, true, true}, {"k2", kvapi.RangeWhole, false, true},
-		{"z", kvapi.RangeWhole, false, false}, {"z", kvapi.RangeWhole, true, false},
+		{"k1", kvapi.RangeGap, []kvapi.MutationKind{put}, false, false},
+		{"k1", kvapi.RangeGap, []kvapi.MutationKind{put}, true, false},
+		{"k1", kvapi.RangeGap, []kvapi.MutationKind{deletion}, false, false},
+		{"k1", kvapi.RangeGap, []kvapi.MutationKind{deletion}, true, false},
+		{"k1", kvapi.RangeGap, []kvapi.MutationKind{deletion, put}, false, true},
+		{"k1", kvapi.RangeGap, []kvapi.MutationKind{deletion, put}, true, true},
+		{"k1", kvapi.RangeGap, []kvapi.MutationKind{deletion, put, deletion}, false, true},
+		{"k1", kvapi.RangeGap, []kvapi.MutationKind{deletion, put, put}, true, true},
+		{"k2", kvapi.RangeGap, []kvapi.MutationKind{put}, false, true},
+		{"k2", kvapi.RangeGap, []kvapi.MutationKind{put}, true, true},
+		{"deleted", kvapi.RangeGap, []kvapi.MutationKind{put}, false, true},
+		{"deleted", kvapi.RangeGap, []kvapi.MutationKind{put}, true, true},
+		{"k1", kvapi.RangeWhole, []kvapi.MutationKind{put}, false, true},
+		{"k1", kvapi.RangeWhole, []kvapi.MutationKind{put}, true, true},
+		{"k2", kvapi.RangeWhole, []kvapi.MutationKind{put}, false, true},
+		{"z", kvapi.RangeWhole, []kvapi.MutationKind{put}, false, false},
+		{"z", kvapi.RangeWhole, []kvapi.MutationKind{put}, true, false},
 	} {
 		l := openLine(t, lineFaults{})
 		write := func(onePhase bool, kind kvapi.MutationKind, key string, checks ...kvapi.Check) error {
@@ -375,18 +389,21 @@ func TestIntervalChecks(t *testing.T) {
 			return err
 		}
 		for _, key := range []string{"k1", "k3", "deleted"} {
-			if err := write(true, kvapi.MutationPut, key); err != nil {
+			if err := write(true, put, key); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := write(true, kvapi.MutationDelete, "deleted"); err != nil {
+		if err := write(true, deletion, "deleted"); err != nil {
 			t.Fatal(err)
 		}
 		seen := l.now(t)
-		if err := write(!c.underWay, kvapi.MutationPut, c.key); err != nil {
-			t.Fatal(err)
+		for i, kind := range c.since {
+			last := i == len(c.since)-1
+			if err := write(!c.underWay || !last, kind, c.key); err != nil {
+				t.Fatal(err)
+			}
 		}
-		err := write(true, kvapi.MutationPut, "w", kvapi.Check{Span: kvapi.Span{Start: []byte("d"), End: []byte("l")}, Seen: seen, Kind: c.kind})
+		err := write(true, put, "w", kvapi.Check{Span: kvapi.Span{Start: []byte("d"), End: []byte("l")}, Seen: seen, Kind: c.kind})
 		var conflict *kvapi.ConflictError
 		if errors.As(err, &conflict) != c.forbidden || err != nil && !c.forbidden {
 			t.Errorf("%+v: %v", c, err)

@@ -295,7 +295,7 @@ func (st *regionState) Changed(c *kvapi.Check, start clock.Timestamp) ([]byte, e
 		}
 	}
 	for _, key := range st.pending.lockedIn(span, start) {
-		if forbidden, err := st.forbids(c, []byte(key)); err != nil || forbidden {
+		if forbidden, err := st.forbids(c, []byte(key), true); err != nil || forbidden {
 			return []byte(key), err
 		}
 	}
@@ -308,17 +308,18 @@ func (st *regionState) Changed(c *kvapi.Check, start clock.Timestamp) ([]byte, e
 		return nil, st.c.s.readError(err)
 	}
 	defer func() { _ = it.Close() }() // its error would repeat one of the walk
+	var judged []byte
 	for ok := it.First(); ok; ok = it.Next() {
 		key, ts, is := keys.DecodeVersionKey(it.Key())
 		if !is {
 			return nil, corrupt("key of a version")
 		}
-		if ts <= c.Seen {
+		if ts <= c.Seen || bytes.Equal(key, judged) {
 			continue
 		}
-		key = bytes.Clone(key)
-		if forbidden, err := st.forbids(c, key); err != nil || forbidden {
-			return key, err
+		judged = append(judged[:0], key...)
+		if forbidden, err := st.forbids(c, judged, false); err != nil || forbidden {
+			return judged, err
 		}
 	}
 	if err := it.Error(); err != nil {
@@ -327,9 +328,10 @@ func (st *regionState) Changed(c *kvapi.Check, start clock.Timestamp) ([]byte, e
 	return nil, nil
 }
 
-// forbids reports whether a check of an interval forbids that a key of it changes. One of a gap does where there was none when it was read: who
-// has read the others has locked what they lead to, or does not rely on it.
-func (st *regionState) forbids(c *kvapi.Check, key []byte) (bool, error) {
+// forbids reports whether a check of an interval forbids what has happened to a key of it since, or may be about to, if another's lock is there.
+// One of a gap does if the key came, also if it had been there when the gap was read: who has read it then has locked what it leads to, or does
+// not rely on it, but not on what came after its deletion.
+func (st *regionState) forbids(c *kvapi.Check, key []byte, locked bool) (bool, error) {
 	if c.Kind != kvapi.RangeGap {
 		return true, nil
 	}
@@ -337,11 +339,21 @@ func (st *regionState) forbids(c *kvapi.Check, key []byte) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	v, found, err := mvcc.Read(it, key, c.Seen)
-	if err != nil {
-		return false, st.c.s.readError(err)
+	there := locked // later than the version that is looked at
+	for ts := clock.MaxTimestamp; ; {
+		v, found, err := mvcc.Read(it, key, ts)
+		if err != nil {
+			return false, st.c.s.readError(err)
+		}
+		gone := !found || v.Tombstone
+		if gone && there {
+			return true, nil
+		}
+		if !found || v.TS <= c.Seen {
+			return false, nil
+		}
+		there, ts = there || !gone, v.TS.Prev()
 	}
-	return !found || v.Tombstone, nil
 }
 
 // Floor implements commit.State.
