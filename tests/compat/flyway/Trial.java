@@ -1,5 +1,6 @@
 import static java.util.List.of;
 
+import java.io.File;
 import java.nio.file.*;
 import java.sql.*;
 import java.util.*;
@@ -17,8 +18,8 @@ public class Trial extends Checks {
   }
 
   public static void main(String[] args) throws Exception {
-    Path dir = Files.createTempDirectory("flyway");
     Connection db = DriverManager.getConnection(URL, USER, PASSWORD);
+    Path dir = Files.createTempDirectory("flyway");
     check("migrate", () -> {
       Files.writeString(dir.resolve("V1__schema.sql"), """
           CREATE TABLE author (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(50) NOT NULL UNIQUE);
@@ -73,6 +74,8 @@ public class Trial extends Checks {
       equal(rows(db, "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"), of("0"));
       equal(flyway(dir).migrate().migrationsExecuted, 5);
     });
+    for (File f : dir.toFile().listFiles()) f.delete();
+    Files.delete(dir);
     db.close();
     end();
   }
