@@ -95,6 +95,17 @@ func (r *rig) close() {
 	}
 }
 
+// closeWith closes the log, in which these records are found again.
+func (r *rig) closeWith(want []string) {
+	r.t.Helper()
+	r.close()
+	r.mustOpen()
+	if !slices.Equal(r.read, want) {
+		r.t.Errorf("%d records are read, want %d, or others", len(r.read), len(want))
+	}
+	r.close()
+}
+
 func (r *rig) spareReady() bool {
 	_, err := r.fs.Stat("d/spare-wal")
 	return err == nil
