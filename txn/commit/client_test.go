@@ -231,7 +231,7 @@ func (c *client) readNext(keys []string) {
 	}
 	c.w.read(keys[0], c.ts, func(v simVersion) {
 		c.seen[keys[0]] = v
-		c.ops = append(c.ops, check.Op{Key: keys[0], Read: parse(v.value)})
+		c.ops = append(c.ops, check.Op{Key: keys[0], Read: check.Numbers(v.value)})
 		c.readNext(keys[1:])
 	})
 }
@@ -252,7 +252,7 @@ func (c *client) write() {
 		if w.bank {
 			var balances []int
 			for _, key := range c.reads {
-				balances = append(balances, parse(c.seen[key].value)...)
+				balances = append(balances, check.Numbers(c.seen[key].value)...)
 			}
 			w.sums = append(w.sums, balances)
 		}

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/internal/check"
@@ -483,16 +482,4 @@ func newest(vs []simVersion, ts clock.Timestamp) simVersion {
 		}
 	}
 	return simVersion{}
-}
-
-func parse(value string) []int {
-	out := []int{}
-	for _, f := range strings.Fields(value) {
-		n, err := strconv.Atoi(f)
-		if err != nil {
-			panic(err)
-		}
-		out = append(out, n)
-	}
-	return out
 }
