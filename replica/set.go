@@ -292,12 +292,15 @@ const behindMax = 1 << 10
 // progress returns what this replica, which leads, knows of a peer: up to where it has the log, 0 if nothing is known or it waits for a snapshot.
 func (st *GroupStatus) progress(peer uint64) (match uint64, active bool) {
 	for _, p := range st.Peers {
-		if p.Peer == peer && p.Snapshot == 0 {
-			match = p.Match
+		switch {
+		case p.Peer != peer:
+		case p.Snapshot != 0:
+			return 0, p.Active
+		default:
+			return p.Match, p.Active
 		}
-		active = active || p.Peer == peer && p.Active
 	}
-	return match, active
+	return 0, false
 }
 
 // Answers reports whether a peer has answered its leader, which this replica is, since the last election timeout.

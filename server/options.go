@@ -114,12 +114,14 @@ const regionBytesMin = 1 << 20
 
 // validateRegions reports faults of the sizes of regions.
 func (o *Options) validateRegions(fault func(name, format string, args ...any)) {
-	sizes := map[string]int64{"region-max-size": o.RegionBytes, "region-split-size": o.RegionSplitBytes, "region-table-size": o.RegionTableBytes}
-	for name, size := range sizes {
+	least := func(name string, size int64) {
 		if size != 0 && size < regionBytesMin {
 			fault(name, "%d is below %d", size, regionBytesMin)
 		}
 	}
+	least("region-max-size", o.RegionBytes)
+	least("region-split-size", o.RegionSplitBytes)
+	least("region-table-size", o.RegionTableBytes)
 	largest := store.Options{RegionBytesMax: o.RegionBytes}
 	largest.EnsureDefaults()
 	if o.RegionSplitBytes > largest.RegionBytesMax {

@@ -94,8 +94,8 @@
 //
 // A region is walked through when it may have outgrown its size: what the engine estimates for its tables, with what memtables hold, is asked
 // first. One walk finds where keys lie at regular distances and where tables begin, and so all cuts: those around tables of more than
-// Options.TableBytesMax, and between them those into parts of Options.SplitBytes (measured.choose). A cut begins with another key than the one before
-// it, whatever their versions. In a cluster the gateway looks and cuts; a region whose members are being changed is left alone.
+// Options.TableBytesMax, and between them those into parts of Options.SplitBytes (measured.choose). All versions of a
+// key lie on one side of a cut, and no side is empty. In a cluster the gateway looks and cuts; a region whose members are being changed is left alone.
 //
 // # Locks, in the order in which they are taken
 //

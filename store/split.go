@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/pandodb/pando/clock"
@@ -51,7 +50,7 @@ func (s *Store) sampleRegions() (split bool) {
 		}
 		for _, r := range *c.regions.Load() {
 			desc := r.desc.Load()
-			if slices.ContainsFunc(desc.Peers, func(p kvapi.Peer) bool { return p.Joint != kvapi.JointNone }) {
+			if desc.Joint() {
 				continue // its members are about to be others, and those of the right half would have to become that, too
 			}
 			split = s.sampleGrown(desc, &r.sizing) || split
