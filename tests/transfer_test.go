@@ -144,6 +144,55 @@ func TestImportResumes(t *testing.T) {
 	}
 }
 
+// TestImportMeetsTheOneBefore: the server may still be at the last COMMIT of an import that was killed when the next one has begun.
+func TestImportMeetsTheOneBefore(t *testing.T) {
+	n := startNode(t, "")
+	db := n.open("")
+	mustExec(t, db, "CREATE DATABASE d", "CREATE TABLE d.t (id INT)", "CREATE TABLE d.keyed (id INT PRIMARY KEY)")
+	for _, c := range []struct {
+		name, text  string
+		start       int // of the first batch
+		table, rows string
+		want        int64 // rows of the table at the end
+	}{
+		{"d.t.csv", "id\n1\n2\n", 3, "d.t", "(1), (2)", 2},
+		{"d.keyed.csv", "id\n1\n2\n", 3, "d.keyed", "(1), (2)", 2},
+		{"rows.sql", "INSERT INTO d.t VALUES (3), (4);\n", 0, "d.t", "(3), (4)", 4},
+	} {
+		file := filepath.Join(t.TempDir(), c.name)
+		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		mustExec(t, db, "CREATE DATABASE pando_import",
+			"CREATE TABLE pando_import.done (file VARCHAR(700) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin, start BIGINT, PRIMARY KEY (file, start))")
+		before, err := db.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustExec(t, before, fmt.Sprintf("INSERT INTO pando_import.done VALUES ('%s', %d)", file, c.start), "INSERT INTO "+c.table+" VALUES "+c.rows)
+		ended := make(chan error, 1)
+		go func() {
+			out, err := n.pandoTool("import", file)
+			if err != nil {
+				err = fmt.Errorf("%w: %s", err, out)
+			}
+			ended <- err
+		}()
+		testkit.Await(t, "the import to wait", func() bool {
+			return queryInt(t, db, "SELECT COUNT(*) FROM performance_schema.data_locks WHERE LOCK_STATUS = 'WAITING'") > 0
+		})
+		if err := before.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if rows := queryInt(t, db, "SELECT COUNT(*) FROM "+c.table); rows != c.want {
+			t.Errorf("%s: %d rows, want %d", c.name, rows, c.want)
+		}
+	}
+}
+
 // importKilled kills an import into a table t, of a number of rows with different ids, three times before it lets it end; each row is there once.
 func (n *node) importKilled(db *sql.DB, database string, want int, args ...string) {
 	t := n.t

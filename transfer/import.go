@@ -364,12 +364,12 @@ func (im *importer) step(ctx context.Context, key, path string, st *statement, v
 		return nil
 	}
 	im.resumed = false
-	return note(ctx, im.conns[0], key, st.start)
+	return note(ctx, im.conns[0], "REPLACE", key, st.start)
 }
 
 // note keeps that a batch or a step is done.
-func note(ctx context.Context, c *sql.Conn, key string, start int64) error {
-	_, err := c.ExecContext(ctx, fmt.Sprintf("REPLACE INTO %s VALUES (%s, %d)", progressTable, Literal(key), start))
+func note(ctx context.Context, c *sql.Conn, verb, key string, start int64) error {
+	_, err := c.ExecContext(ctx, fmt.Sprintf("%s INTO %s VALUES (%s, %d)", verb, progressTable, Literal(key), start))
 	return err
 }
 
@@ -397,6 +397,9 @@ func load(ctx context.Context, c *sql.Conn, b *batch) error {
 			return nil
 		}
 		_, _ = c.ExecContext(ctx, "ROLLBACK") // of what may have ended already
+		if err == errLoaded {
+			return nil
+		}
 		var e *mysql.MySQLError
 		if answered := errors.As(err, &e); answered && (e.Number == 1213 || e.Number == 1205) && tries < retriesMax {
 			tries++
@@ -409,10 +412,24 @@ func load(ctx context.Context, c *sql.Conn, b *batch) error {
 	}
 }
 
-// loadOnce tries to load a batch; if singly, each line of CSV by an INSERT of its own.
+// errLoaded: the batch is noted already. An import that was killed may have sent the COMMIT that its server was still at when this one began.
+var errLoaded = errors.New("the batch is loaded already")
+
+// duplicateKey is the number of the error of a row that is there already.
+const duplicateKey = 1062
+
+// loadOnce tries to load a batch; if singly, each line of CSV by an INSERT of its own. The note comes first: it waits for a transaction of
+// before that has the same, and fails if that has committed.
 func loadOnce(ctx context.Context, c *sql.Conn, b *batch, singly bool) (line int, err error) {
 	line = b.statements[0].line
 	if _, err := c.ExecContext(ctx, "BEGIN"); err != nil {
+		return line, err
+	}
+	if err := note(ctx, c, "INSERT", b.file, b.start); err != nil {
+		var e *mysql.MySQLError
+		if errors.As(err, &e) && e.Number == duplicateKey {
+			err = errLoaded
+		}
 		return line, err
 	}
 	for i := range b.statements {
@@ -425,9 +442,6 @@ func loadOnce(ctx context.Context, c *sql.Conn, b *batch, singly bool) (line int
 		} else if _, err := c.ExecContext(ctx, string(st.text)); err != nil {
 			return line, err
 		}
-	}
-	if err := note(ctx, c, b.file, b.start); err != nil {
-		return line, err
 	}
 	_, err = c.ExecContext(ctx, "COMMIT")
 	return line, err
