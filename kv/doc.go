@@ -36,5 +36,5 @@
 // Goroutine inventory: the requests of a commit to several regions, but for one, and a commit that is acknowledged and not finished yet: at
 // most cleanersMax. Each ends with its requests. Lock order: router.mu is a leaf; the cache is one atomic pointer.
 //
-// Absent on purpose: other stores, which come with the second one.
+// Absent on purpose: requests to other stores: only the gateway executes SQL, and asks its own (docs/design/0021 D1).
 package kv
