@@ -132,8 +132,11 @@ func (b *binder) trim(e *syntax.Trim) (expr.Expr, error) {
 }
 
 func (b *binder) cast(e *syntax.Cast) (expr.Expr, error) {
-	if e.Array || e.TimeZone != nil {
-		return nil, unsupported("CAST with ARRAY or AT TIME ZONE")
+	switch {
+	case e.Array:
+		return nil, unsupported("multi-valued indexes (CAST … AS … ARRAY)")
+	case e.TimeZone != nil:
+		return nil, unsupported("CAST … AT TIME ZONE")
 	}
 	x, err := b.bind(e.X)
 	if err != nil {

@@ -68,7 +68,7 @@ func CheckConstraints(env *Env, old, next *catalog.Table) error {
 				return types.Errorf(types.ErDependentByCheckConstraint, c.Name, name)
 			}
 		}
-		if err := checkAllowed(c.Name, tree); err != nil {
+		if err := (keptExpr{keptCheck, c.Name}).allowed(tree); err != nil {
 			return err
 		}
 		bound, err := newBuilder(env).check(next, tree)
@@ -127,7 +127,7 @@ func CheckText(e syntax.Expr, name, column, schema, table string, client *types.
 	if err != nil {
 		return "", err
 	}
-	if err := checkAllowed(name, tree); err != nil {
+	if err := (keptExpr{keptCheck, name}).allowed(tree); err != nil {
 		return "", err
 	}
 	if !isBoolean(tree) {
@@ -146,42 +146,6 @@ func shownText(tree syntax.Expr) string {
 	p := clausePrinter{}
 	p.expr(tree)
 	return string(p.b)
-}
-
-// unsteady are the functions whose results depend on more than their arguments: MySQL names them in 3814.
-var unsteady = strings.Fields(`benchmark connection_id curdate current_date current_role current_time current_timestamp current_user curtime database
-	found_rows get_lock is_free_lock is_used_lock last_insert_id load_file localtime localtimestamp master_pos_wait mysql_query_attribute_string now rand release_all_locks
-	release_lock row_count schema session_user sleep sysdate system_user unix_timestamp user utc_date utc_time utc_timestamp uuid uuid_short version`)
-
-// checkAllowed refuses what means something else each time.
-func checkAllowed(name string, tree syntax.Expr) (err error) {
-	walkSyntax(tree, func(e syntax.Expr) bool {
-		switch e := e.(type) {
-		case *syntax.UserVariable, *syntax.SystemVariable:
-			err = types.Errorf(types.ErCheckConstraintVariables, name)
-		case *syntax.Subquery, *syntax.Exists, *syntax.QuantCompare:
-			err = types.Errorf(types.ErCheckConstraintFunctionIsNotAllowed, name)
-		case *syntax.In:
-			if e.Query != nil {
-				err = types.Errorf(types.ErCheckConstraintFunctionIsNotAllowed, name)
-			}
-		case *syntax.Param:
-			err = syntaxError("?")
-		case *syntax.ValuesFunc:
-			err = types.Errorf(types.ErCheckConstraintNamedFunctionIsNotAllowed, name, "values")
-		case *syntax.Default:
-			err = types.Errorf(types.ErCheckConstraintNamedFunctionIsNotAllowed, name, "default")
-		case *syntax.FuncCall:
-			lower := strings.ToLower(e.Name)
-			for _, f := range unsteady {
-				if f == lower && !(f == "unix_timestamp" && len(e.Args) > 0) {
-					err = types.Errorf(types.ErCheckConstraintNamedFunctionIsNotAllowed, name, lower)
-				}
-			}
-		}
-		return err == nil
-	})
-	return err
 }
 
 // isBoolean reports whether an expression is a condition by its form, as MySQL asks of a CHECK.

@@ -75,14 +75,14 @@ func DefaultShown(e syntax.Expr, schema, table string, client *types.Charset) (s
 	if err != nil {
 		return "", err
 	}
-	foreign := false
+	whole := (keptExpr{kind: keptDefault}).allowed(tree) == nil
 	walkSyntax(tree, func(e syntax.Expr) bool {
 		c, ok := e.(*syntax.ColumnRef)
-		foreign = foreign || ok && c.Table != ""
+		whole = whole && !(ok && c.Table != "") // of another table
 		return true
 	})
-	if foreign {
-		return text, nil // of another table: whoever checks the default names it
+	if !whole {
+		return text, nil // whoever checks the default names what is wrong
 	}
 	return shownText(tree), nil
 }
@@ -116,16 +116,17 @@ func CheckDefaults(env *Env, old, next *catalog.Table) error {
 		if !hasDefaultExpr(c) {
 			continue
 		}
-		if err := checkDefaultSyntax(c); err != nil {
+		tree, err := syntax.ParseExpr(c.Default.Expr, syntax.Options{})
+		if err != nil {
+			return err
+		}
+		if err := (keptExpr{keptDefault, c.Name}).allowed(tree); err != nil {
 			return err
 		}
 		b := newBuilder(env)
 		e, err := b.columnDefault(next, c)
 		if err != nil {
 			return err
-		}
-		if len(b.subqueries) > 0 {
-			return types.Errorf(types.ErDefaultValGeneratedFunctionIsNotAllowed, c.Name)
 		}
 		expr.Columns(e, func(at int) {
 			switch other := next.Columns[at]; {
@@ -168,22 +169,6 @@ func checkDependents(env *Env, old, next *catalog.Table) error {
 		}
 	}
 	return nil
-}
-
-// checkDefaultSyntax refuses variables: they mean something else at every INSERT.
-func checkDefaultSyntax(c *catalog.Column) error {
-	tree, err := syntax.ParseExpr(c.Default.Expr, syntax.Options{})
-	if err != nil {
-		return err
-	}
-	walkSyntax(tree, func(e syntax.Expr) bool {
-		switch e.(type) {
-		case *syntax.UserVariable, *syntax.SystemVariable:
-			err = types.Errorf(types.ErDefaultValGeneratedVariables, c.Name)
-		}
-		return err == nil
-	})
-	return err
 }
 
 // defaultOf binds DEFAULT(column): the column's default as a constant.

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/exec"
@@ -185,85 +184,10 @@ func GeneratedText(e syntax.Expr, client *types.Charset) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if (generatedName{}).allowed(tree) != nil {
+	if (keptExpr{kind: keptGenerated}).allowed(tree) != nil {
 		return text, nil // whoever checks it names what is wrong
 	}
 	return shownText(tree), nil
-}
-
-// generatedName is what errors call a generated column: by its own name, or by that of the index that it stands in.
-type generatedName struct {
-	name   string
-	hidden bool
-}
-
-// disallowed is the error about an expression that holds what may differ from one evaluation to the next. function is empty where MySQL does
-// not name it.
-func (n generatedName) disallowed(function string) error {
-	switch {
-	case n.hidden:
-		return types.Errorf(types.ErFunctionalIndexFunctionIsNotAllowed, n.name)
-	case function == "":
-		return types.Errorf(types.ErGeneratedColumnFunctionIsNotAllowed, n.name)
-	}
-	return types.Errorf(types.ErGeneratedColumnNamedFunctionIsNotAllowed, n.name, function)
-}
-
-// moreUnsteady are the functions that no generated column may use besides those of unsteady.
-var moreUnsteady = strings.Fields("random_bytes unix_timestamp roles_graphml ps_current_thread_id ps_thread_id statement_digest statement_digest_text source_pos_wait")
-
-// allowed refuses the expressions that mean something else each time.
-func (n generatedName) allowed(tree syntax.Expr) (err error) {
-	walkSyntax(tree, func(e syntax.Expr) bool {
-		switch e := e.(type) {
-		case *syntax.UserVariable, *syntax.SystemVariable:
-			err = types.Errorf(types.ErDefaultValGeneratedVariables, n.name)
-		case *syntax.Subquery, *syntax.Exists, *syntax.QuantCompare:
-			err = n.disallowed("")
-		case *syntax.In:
-			if e.Query != nil {
-				err = n.disallowed("")
-			}
-		case *syntax.Param:
-			err = syntaxError("?")
-		case *syntax.AggCall:
-			err = types.Errorf(types.ErInvalidGroupFuncUse)
-			if e.Over != nil {
-				err = types.Errorf(types.ErWindowFunctionInvalid, strings.ToLower(e.Name))
-			}
-		case *syntax.WindowCall:
-			err = types.Errorf(types.ErWindowFunctionInvalid, strings.ToLower(e.Name))
-		case *syntax.Match:
-			err = n.disallowed("match")
-		case *syntax.ValuesFunc:
-			err = n.disallowed("values")
-		case *syntax.FuncCall:
-			err = n.allowedCall(e)
-		}
-		return err == nil
-	})
-	if row, ok := tree.(*syntax.Row); ok && err == nil && len(row.Elems) > 0 {
-		err = types.Errorf(types.ErGeneratedColumnRowValue, n.name)
-	}
-	return err
-}
-
-func (n generatedName) allowedCall(e *syntax.FuncCall) error {
-	name := strings.ToLower(e.Name)
-	switch {
-	case name == "version":
-		return n.disallowed("version()")
-	case slices.Contains(unsteady, name), slices.Contains(moreUnsteady, name):
-		return n.disallowed(name)
-	case e.Schema != "" || e.Stored || !expr.HasFunction(name) && !specialFunction(e):
-		return n.disallowed("`" + e.Name + "`")
-	}
-	return nil
-}
-
-// specialFunction reports whether a call is of one of the functions that the binder knows and expr does not.
-func specialFunction(e *syntax.FuncCall) bool {
-	return e.Syntax != syntax.CallPlain || isAnyValue(e) || strings.EqualFold(e.Name, "grouping") || intervalName(strings.ToLower(e.Name)) != strings.ToLower(e.Name)
 }
 
 // CheckGenerated judges the generated columns of a table that is about to be created (old is nil) or changed: a generated column may refer to
@@ -278,7 +202,7 @@ func CheckGenerated(env *Env, old, next *catalog.Table) error {
 		if c.Generated == nil {
 			continue
 		}
-		if _, err := checkOneGenerated(env, next, i, generatedName{c.Name, c.Hidden}); err != nil {
+		if _, err := checkOneGenerated(env, next, i, generatedExpr(c)); err != nil {
 			return err
 		}
 	}
@@ -286,13 +210,13 @@ func CheckGenerated(env *Env, old, next *catalog.Table) error {
 }
 
 // checkOneGenerated judges one generated column and returns its expression, over the table's columns by ordinal.
-func checkOneGenerated(env *Env, t *catalog.Table, at int, name generatedName) (expr.Expr, error) {
+func checkOneGenerated(env *Env, t *catalog.Table, at int, kept keptExpr) (expr.Expr, error) {
 	c := t.Columns[at]
 	tree, err := syntax.ParseExpr(c.Generated.Expr, syntax.Options{})
 	if err != nil {
 		return nil, err
 	}
-	if err := name.allowed(tree); err != nil {
+	if err := kept.allowed(tree); err != nil {
 		return nil, err
 	}
 	e, err := newBuilder(env).generated(t, c, 0)
@@ -300,18 +224,18 @@ func checkOneGenerated(env *Env, t *catalog.Table, at int, name generatedName) (
 		return nil, err
 	}
 	if !expr.IsDeterministic(e) {
-		return nil, name.disallowed("")
+		return nil, kept.disallowed("")
 	}
 	if e.IsCall("row") {
-		return nil, types.Errorf(types.ErGeneratedColumnRowValue, name.name)
+		return nil, kept.rowValue()
 	}
 	expr.Columns(e, func(source int) {
 		switch other := t.Columns[source]; {
 		case err != nil:
-		case other.AutoInc && name.hidden:
-			err = types.Errorf(types.ErFunctionalIndexRefAutoIncrement, name.name)
+		case other.AutoInc && kept.kind == keptIndex:
+			err = types.Errorf(types.ErFunctionalIndexRefAutoIncrement, kept.name)
 		case other.AutoInc:
-			err = types.Errorf(types.ErGeneratedColumnRefAutoInc, name.name)
+			err = types.Errorf(types.ErGeneratedColumnRefAutoInc, kept.name)
 		case source >= at && other.Generated != nil:
 			err = types.Errorf(types.ErGeneratedColumnNonPrior)
 		}
@@ -363,7 +287,7 @@ func DeriveHidden(env *Env, t *catalog.Table, hidden *catalog.Column, index stri
 		with.AddColumn(&copied, -1)
 		t, at = with, len(with.Columns)-1
 	}
-	e, err := checkOneGenerated(env, t, at, generatedName{index, true})
+	e, err := checkOneGenerated(env, t, at, keptExpr{keptIndex, index})
 	if err != nil {
 		return err
 	}

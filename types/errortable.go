@@ -590,9 +590,12 @@ const (
 	ErDefaultValGeneratedNonPrior                         uint16 = 3767
 	ErDefaultValGeneratedRefAutoInc                       uint16 = 3768
 	ErDefaultValGeneratedFunctionIsNotAllowed             uint16 = 3769
+	ErDefaultValGeneratedNamedFunctionIsNotAllowed        uint16 = 3770
+	ErDefaultValGeneratedRowValue                         uint16 = 3771
 	ErDefaultValGeneratedVariables                        uint16 = 3772
 	ErWarnDeprecatedCollation                             uint16 = 3778
 	ErFkIncompatibleColumns                               uint16 = 3780
+	ErFunctionalIndexRowValue                             uint16 = 3800
 	ErColumnCheckConstraintReferencesOtherColumn          uint16 = 3813
 	ErCheckConstraintNamedFunctionIsNotAllowed            uint16 = 3814
 	ErCheckConstraintFunctionIsNotAllowed                 uint16 = 3815
@@ -1216,9 +1219,12 @@ var errorTable = [...]errorText{
 	{ErDefaultValGeneratedNonPrior, "HY000", "Default value expression of column '%s' cannot refer to a column defined after it if that column is a generated column or has an expression as default value."},
 	{ErDefaultValGeneratedRefAutoInc, "HY000", "Default value expression of column '%s' cannot refer to an auto-increment column."},
 	{ErDefaultValGeneratedFunctionIsNotAllowed, "HY000", "Default value expression of column '%s' contains a disallowed function."},
+	{ErDefaultValGeneratedNamedFunctionIsNotAllowed, "HY000", "Default value expression of column '%s' contains a disallowed function: %s."},
+	{ErDefaultValGeneratedRowValue, "HY000", "Default value expression of column '%s' cannot refer to a row value."},
 	{ErDefaultValGeneratedVariables, "HY000", "Default value expression of column '%s' cannot refer user or system variables."},
 	{ErWarnDeprecatedCollation, "HY000", "'%s' is a collation of the deprecated character set %s. Please consider using %s with an appropriate collation instead."},
 	{ErFkIncompatibleColumns, "HY000", "Referencing column '%s' and referenced column '%s' in foreign key constraint '%s' are incompatible."},
+	{ErFunctionalIndexRowValue, "HY000", "Expression of functional index '%s' cannot refer to a row value."},
 	{ErColumnCheckConstraintReferencesOtherColumn, "HY000", "Column check constraint '%s' references other column."},
 	{ErCheckConstraintNamedFunctionIsNotAllowed, "HY000", "An expression of a check constraint '%s' contains disallowed function: %s."},
 	{ErCheckConstraintFunctionIsNotAllowed, "HY000", "An expression of a check constraint '%s' contains disallowed function."},
