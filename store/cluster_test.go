@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"sync"
 	"testing"
@@ -408,5 +409,51 @@ func TestIntervalChecks(t *testing.T) {
 		if errors.As(err, &conflict) != c.forbidden || err != nil && !c.forbidden {
 			t.Errorf("%+v: %v", c, err)
 		}
+	}
+}
+
+// TestRangesMerged: a transaction that has locked more gaps than it keeps apart is refused for a key that comes in one of them, also where the key
+// was still there when the first was read.
+func TestRangesMerged(t *testing.T) {
+	l := openLine(t, lineFaults{})
+	write := func(kind kvapi.MutationKind, key string, checks ...kvapi.Check) error {
+		_, err := l.cluster.Do(&kvapi.PrewriteRequest{Region: l.region.Ref(), Start: l.now(t), Primary: []byte(key), OnePhase: true,
+			Mutations: []kvapi.Mutation{{Key: []byte(key), Value: []byte("1"), Kind: kind}}, Checks: checks, Coordinator: kvapi.Coordinator{TTL: 60_000}})
+		return err
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var o store.Owner
+	l.s.OpenOwner(&o, 1)
+	defer l.s.ReleaseLocks(&o)
+	lock := func(start, end string) {
+		t.Helper()
+		span := kvapi.Span{Start: []byte(start), End: []byte(end)}
+		_, err := l.cluster.LockRange(&o, &kvapi.RangeLockRequest{Span: span, Kind: kvapi.RangeGap})
+		must(err)
+		l.cluster.KeepRange(&o, span)
+	}
+	must(write(kvapi.MutationPut, "k5"))
+	kept := func() int { return len(l.s.Relied(&o, nil)) }
+	for was := -1; kept() > was; {
+		was = kept()
+		lock(fmt.Sprintf("b%06d", was), fmt.Sprintf("b%06d+", was))
+	}
+	most := kept()
+	must(write(kvapi.MutationDelete, "k5"))
+	lock("k4", "k6")
+	checks := l.s.Relied(&o, nil)
+	if len(checks) != most {
+		t.Fatalf("%d checks", len(checks))
+	}
+	must(write(kvapi.MutationPut, "w1", checks...))
+	must(write(kvapi.MutationPut, "k5"))
+	var conflict *kvapi.ConflictError
+	if err := write(kvapi.MutationPut, "w2", checks...); !errors.As(err, &conflict) {
+		t.Errorf("a key came where a gap was locked: %v", err)
 	}
 }
