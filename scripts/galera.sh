@@ -15,7 +15,7 @@ provider=
 for file in /usr/lib/galera/libgalera_smm.so /usr/lib/libgalera_smm.so /usr/lib64/galera/libgalera_smm.so; do
 	[ ! -e "$file" ] || provider=$file
 done
-[ -n "$provider" ] && command -v rsync lsof >/dev/null || {
+[ -n "$provider" ] && command -v rsync >/dev/null && command -v lsof >/dev/null || {
 	echo "ERROR Galera is not installed; on Debian: apt-get install mariadb-server galera-4 rsync lsof" >&2
 	exit 1
 }
