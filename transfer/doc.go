@@ -11,6 +11,7 @@
 //
 //	TR1. A batch and the note that it is done commit together, in a table of the server that the import fills. However an import ends, one
 //	     that is started again loads each batch exactly once: where batches begin depends on the file alone.
+//	     The note is written first and can be there once only, so that a batch whose COMMIT the server is still at is waited for.
 //	TR2. All connections of an export read one snapshot: they take it while FLUSH TABLES WITH READ LOCK keeps everybody from writing.
 //	TR3. Memory is bounded: statementBytesMax for each statement and each line of CSV, and one batch for each connection.
 //	TR4. What an export writes as CSV, an import with the same options reads as the same values: NULL, empty texts and bytes are told apart
