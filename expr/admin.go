@@ -153,8 +153,12 @@ func evalICUVersion(_ *Ctx, n *Node, _ []types.Value) (types.Value, error) {
 	return n.textResult([]byte(icuVersion)), nil
 }
 
-// attributeLength is how long MySQL says that attributes are, in characters. They may be longer.
-const attributeLength = 1024
+const (
+	// attributeLength is how long MySQL says that attributes are, in characters.
+	attributeLength = 1024
+	// attributeBytesMax is how much of an attribute MySQL returns.
+	attributeBytesMax = 1023
+)
 
 // buildAttribute is MYSQL_QUERY_ATTRIBUTE_STRING(name), which a component of MySQL has: what the client tells of the statement besides its text.
 // As that is a loadable function, faults of its arguments have their own error.
@@ -183,6 +187,7 @@ func buildAttribute(_ *BuildContext, n *Node) error {
 			return v, nil
 		}
 		text := ctx.textOf(&v)
+		text = text[:min(len(text), attributeBytesMax)]
 		return n.textResult(text[:validUTF8(text)]), nil
 	}
 	return nil

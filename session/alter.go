@@ -30,7 +30,11 @@ func (s *Session) alterTable(c *ddl.Call, stmt *syntax.AlterTable) (sqlapi.Resul
 		return sqlapi.Result{}, err
 	}
 	readClauses(c, stmt.Specs)
-	return s.alter(c, name, actions)
+	result, err := s.alter(c, name, actions)
+	if err != nil {
+		return result, err
+	}
+	return result, s.dropRedefined(stmt, t)
 }
 
 // readClauses reads the ALGORITHM and LOCK clauses among specs.

@@ -32,6 +32,7 @@ func TestQueryAttributes(t *testing.T) {
 		attribute("", text("nameless")), attribute("a", text("first")), attribute("A", text("second")), attribute("n", types.Null()), attribute("i", types.Int(-5)), attribute("u", types.Uint(1<<63)),
 		attribute("f", types.Float(1e300)), attribute("d", types.Value{K: types.KindDatetime, N: types.PackDatetime(types.DateTime{Year: 2024, Month: 2, Day: 29})}),
 		attribute("t", types.Value{K: types.KindTime, N: -66 * 3600 * 1e6}), attribute("b", types.String([]byte("x\xff"), types.Binary)), attribute("ä", text("ö")),
+		attribute("full", text(strings.Repeat("x", 1023))), attribute("long", text(strings.Repeat("x", 1024))), attribute("split", text(strings.Repeat("ö", 600))),
 	}
 	for _, step := range []struct{ sql, want string }{
 		{"SELECT mysql_query_attribute_string('a'), MYSQL_QUERY_ATTRIBUTE_STRING('A'), mysql_query_attribute_string(''), mysql_query_attribute_string(NULL)", "first first first first"},
@@ -41,6 +42,7 @@ func TestQueryAttributes(t *testing.T) {
 		{"SELECT mysql_query_attribute_string('b'), mysql_query_attribute_string(_utf16 X'0069'), mysql_query_attribute_string(_latin1 X'75')", "x -5 9223372036854775808"},
 		{"SELECT CHARSET(mysql_query_attribute_string('a')), COLLATION(mysql_query_attribute_string('a')), COERCIBILITY(mysql_query_attribute_string('a'))", "utf8mb4 utf8mb4_0900_ai_ci 4"},
 		{"SELECT GROUP_CONCAT(mysql_query_attribute_string(x)) FROM (SELECT 'a' x UNION SELECT 'i') z", "first,-5"},
+		{"SELECT LENGTH(mysql_query_attribute_string('full')), LENGTH(mysql_query_attribute_string('long')), LENGTH(mysql_query_attribute_string('split'))", "1023 1023 1022"},
 		{"SELECT mysql_query_attribute_string(1)", "ERROR 1123 (HY000): Can't initialize function 'mysql_query_attribute_string'; mysql_query_attribute_string() expects a string argument"},
 		{"SELECT mysql_query_attribute_string()", "ERROR 1123 (HY000): Can't initialize function 'mysql_query_attribute_string'; mysql_query_attribute_string() expects 1 argument"},
 		{"SELECT mysql_query_attribute_string('a', 'b')", "ERROR 1123 (HY000): Can't initialize function 'mysql_query_attribute_string'; mysql_query_attribute_string() expects 1 argument"},

@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/infoschema"
+	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/privilege"
 	"github.com/pandodb/pando/stats"
 	"github.com/pandodb/pando/syntax"
@@ -162,6 +164,34 @@ func (s *Session) histogramColumn(t *catalog.Table, name string, drop bool) (lin
 	}
 	line.failed, line.text = false, fmt.Sprintf("Histogram statistics created for column '%s'.", name)
 	return line, at, nil
+}
+
+// dropRedefined drops the histograms of columns that an ALTER TABLE defines again, of the table as it was: MySQL does so for MODIFY, CHANGE and,
+// of columns with characters, CONVERT TO, even where nothing of them changes.
+func (s *Session) dropRedefined(stmt *syntax.AlterTable, before *catalog.Table) error {
+	for i := range stmt.Specs {
+		spec := &stmt.Specs[i]
+		for at, c := range before.Columns {
+			var again bool
+			switch spec.Kind {
+			case syntax.AlterModify:
+				again = strings.EqualFold(c.Name, spec.Columns[0].Name.Name)
+			case syntax.AlterChange:
+				again = strings.EqualFold(c.Name, spec.Name.Name)
+			case syntax.AlterConvert:
+				again = c.Type.IsText()
+			}
+			if !again {
+				continue
+			}
+			if _, err := s.node.Stats.DropHistogram(before, at); errors.Is(err, kvapi.ErrDiskFull) {
+				return nil // the change is made, and a histogram that stays costs nothing but that MySQL would not have it
+			} else if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Histograms implements infoschema.Provider.

@@ -81,6 +81,18 @@ func TestHistogramsDecide(t *testing.T) {
 	stored(2)
 	c.Must("ALTER TABLE t DROP COLUMN w")
 	stored(1)
+	c.Must("ALTER TABLE t MODIFY v INT") // the same, which MySQL takes for another one, too
+	stored(0)
+	c.Must("ALTER TABLE t ADD s VARCHAR(9), ADD e ENUM('x'), ADD b VARBINARY(9)")
+	c.Must("ANALYZE TABLE t UPDATE HISTOGRAM ON v, s, e, b")
+	c.Must("ALTER TABLE t CHANGE v v INT, COMMENT 'x'")
+	stored(3)
+	c.Must("CREATE TEMPORARY TABLE t (b VARBINARY(9))")
+	c.Must("ALTER TABLE t MODIFY b VARBINARY(9)")
+	stored(3)
+	c.Must("DROP TEMPORARY TABLE t")
+	c.Must("ALTER TABLE t CONVERT TO CHARACTER SET utf8mb4")
+	stored(2) // those of e and b, as in MySQL
 	c.Must("DROP TABLE t")
 	stored(0)
 	c.Close()

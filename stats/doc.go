@@ -27,7 +27,7 @@
 //  1. Statistics never decide what a statement returns, only how; wrong ones cost time.
 //  2. A table without statistics is estimated from its counters alone, and an unknown answer is said to be unknown.
 //  3. The cache is bounded by the catalog: statistics of a table that is gone are dropped with its data, and histograms of columns that are gone,
-//     or have become others, with the change.
+//     have become others, or that MODIFY, CHANGE or CONVERT TO defines again as they were, with the change.
 //
 // # Absent on purpose
 //
