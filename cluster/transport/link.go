@@ -49,8 +49,14 @@ func (l *link) run(take func(k kind, payload []byte) error) error {
 	writer.Go(func() { l.end(l.write()) })
 	l.end(l.read(take))
 	writer.Wait()
+	if network, is := errors.AsType[net.Error](l.cause); is && network.Timeout() {
+		return fmt.Errorf("%w for %v", errSilent, l.t.delays.dead)
+	}
 	return l.cause
 }
+
+// errSilent: a link was taken for dead.
+var errSilent = errors.New("nothing was heard of it")
 
 func (l *link) read(take func(k kind, payload []byte) error) error {
 	r := bufio.NewReaderSize(progress{l.conn, l.t.delays.dead}, chunkBytes)

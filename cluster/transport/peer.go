@@ -139,9 +139,6 @@ func (p *peer) report(err error, linked bool) {
 	}
 }
 
-// errSilent: a link was taken for dead.
-var errSilent = errors.New("nothing was heard of it")
-
 // rest drops what waits, and what comes until the next attempt.
 func (p *peer) rest(why error) {
 	p.mu.Lock()
@@ -172,9 +169,6 @@ func (p *peer) use(c net.Conn, w *welcome) error {
 	p.link = nil
 	p.mu.Unlock()
 	p.t.metrics.Drops.Add(uint64(l.out.clear()))
-	if network, is := errors.AsType[net.Error](cause); is && network.Timeout() {
-		cause = fmt.Errorf("%w for %v", errSilent, p.t.delays.dead)
-	}
 	return cause
 }
 
