@@ -35,17 +35,11 @@ func (s *Store) Analyze(t *catalog.Table, intr *kvapi.Interrupt) (*Table, error)
 	}
 	sampler := newSampler(t, rand.New(rand.NewPCG(t.PhysID, uint64(snapshot.TS()))))
 	sampler.reader.Init(t, columns)
-	request := txn.ScanRequest{Span: table.RowSpan(t), LimitRows: pageRows, Sink: sampler, Interrupt: intr, TS: snapshot.TS()}
-	for {
-		resume, err := s.txns.Scan(&request)
-		if err != nil {
-			return nil, err
-		}
-		if resume == nil {
-			return sampler.summary(), nil
-		}
-		request.Span.Start = resume
+	err := s.scan(txn.ScanRequest{Span: table.RowSpan(t), LimitRows: pageRows, Sink: sampler, Interrupt: intr, TS: snapshot.TS()})
+	if err != nil {
+		return nil, err
 	}
+	return sampler.summary(), nil
 }
 
 // sampler keeps an even sample of the rows that pass.

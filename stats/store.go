@@ -103,14 +103,18 @@ func (l loader) Pair(_, value []byte) (bool, error) { return true, l(value) }
 
 // load reads all records of a kind.
 func (s *Store) load(space byte, decode loader) error {
-	request := txn.ScanRequest{Span: catalog.KindSpan(space), Sink: decode}
+	if err := s.scan(txn.ScanRequest{Span: catalog.KindSpan(space), Sink: decode}); err != nil {
+		return fmt.Errorf("loading statistics: %w", err)
+	}
+	return nil
+}
+
+// scan reads a whole span, a page at a time.
+func (s *Store) scan(request txn.ScanRequest) error {
 	for {
 		resume, err := s.txns.Scan(&request)
-		if err != nil {
-			return fmt.Errorf("loading statistics: %w", err)
-		}
-		if resume == nil {
-			return nil
+		if err != nil || resume == nil {
+			return err
 		}
 		request.Span.Start = resume
 	}

@@ -49,17 +49,8 @@ func (s *Store) count(t *catalog.Table, columns []int, memory int64, intr *kvapi
 	defer snapshot.Close()
 	c := newCounter(t, columns, memory, rand.New(rand.NewPCG(t.PhysID, uint64(snapshot.TS()))))
 	c.reader.Init(t, columns)
-	request := txn.ScanRequest{Span: table.RowSpan(t), LimitRows: pageRows, Sink: c, Interrupt: intr, TS: snapshot.TS()}
-	for {
-		resume, err := s.txns.Scan(&request)
-		if err != nil {
-			return nil, err
-		}
-		if resume == nil {
-			return c, nil
-		}
-		request.Span.Start = resume
-	}
+	err := s.scan(txn.ScanRequest{Span: table.RowSpan(t), LimitRows: pageRows, Sink: c, Interrupt: intr, TS: snapshot.TS()})
+	return c, err
 }
 
 func newCounter(t *catalog.Table, columns []int, memory int64, random *rand.Rand) *counter {
