@@ -31,7 +31,7 @@ func (s *session) execute(ctx context.Context, t *Target, step Step, run *Run) {
 		s.restartOnce(ctx, t, step, run)
 		return
 	}
-	if w.Kind == KindLoad || w.Kind == KindBulk {
+	if w.usesScratch() {
 		if err := t.exec(ctx, "DROP DATABASE IF EXISTS "+scratchName, "CREATE DATABASE "+scratchName); err != nil {
 			run.Failure = "empty database: " + err.Error()
 			return
@@ -62,6 +62,10 @@ func (s *session) execute(ctx context.Context, t *Target, step Step, run *Run) {
 		run.Command = publicCommand(args, t)
 		s.runSysbench(ctx, args, w.Seconds, run)
 		run.Rate = run.TPS // an event of this script is a row
+	case KindIndex:
+		s.indexOnce(ctx, t, step, run)
+	case KindImport:
+		s.importOnce(ctx, t, step, run)
 	case KindStorm:
 		s.storm(ctx, t, step, run)
 	case KindTPCC:
@@ -186,35 +190,15 @@ func (s *session) startOnce(ctx context.Context, like *Target, w *Workload, run 
 
 // restartOnce kills a server in the middle of a workload and times it from its next launch to its first answer from a table.
 func (s *session) restartOnce(ctx context.Context, t *Target, step Step, run *Run) {
-	w := step.Workload
-	step.PSMode = "auto"
-	args := runArgs(s.Plan, t, step, w.Seconds+int(s.grace/time.Second))
-	run.Command = publicCommand(args, t)
-	limited, cancel := context.WithCancel(ctx)
-	defer cancel()
-	type end struct {
-		output string
-		err    error
-	}
-	ended := make(chan end, 1)
-	go func() {
-		output, err := s.place.sysbench(limited, time.Duration(w.Seconds)*time.Second+2*s.grace, args, s.Progress.live)
-		ended <- end{output, err}
-	}()
-	timer := clock.NewTimer(time.Duration(w.Seconds) * time.Second)
-	defer timer.Stop()
-	select {
-	case e := <-ended:
-		run.Failure, run.Errors = failureOf(e.output, errors.Join(errors.New("the clients ended before the server was killed"), e.err))
-		return
-	case <-timer.C:
-	case <-ctx.Done():
-		<-ended
+	killed := false
+	s.atWork(ctx, t, step, run, s.grace, func(<-chan struct{}) error {
+		t.process.kill()
+		killed = true
+		return nil
+	})
+	if !killed {
 		return
 	}
-	t.process.kill()
-	cancel()
-	<-ended
 	run.DiskBytes = diskUsage(t.dir, nil)
 	begin := clock.Mono()
 	_, err := t.open(ctx)

@@ -29,8 +29,11 @@ const (
 	KindStart = "start" // an empty directory until the first answer, then memory at rest
 	// KindRestart kills a server in the middle of sysbench's run over prepared tables, and starts it again.
 	KindRestart = "restart"
-	KindTPCC    = "tpcc" // TPC-C's transactions, see bench/tpcc; mode auto is prepared, disable is text
-	KindTPCH    = "tpch" // one of TPC-H's queries, again and again, see bench/tpch
+	// KindIndex adds an index to one of sysbench's tables while clients of a script change it.
+	KindIndex  = "index"
+	KindImport = "import" // a dump of sysbench's tables, loaded again by pando import, or by the client of others
+	KindTPCC   = "tpcc"   // TPC-C's transactions, see bench/tpcc; mode auto is prepared, disable is text
+	KindTPCH   = "tpch"   // one of TPC-H's queries, again and again, see bench/tpch
 )
 
 // When the tables of a workload are made anew. Deletes and inserts change the tables, faster servers change them more.
@@ -249,13 +252,13 @@ func (p *Plan) Validate() error {
 		w := &p.Workloads[i]
 		check(w.Name != "" && !seen[w.Name], "workload %d: the name %q is empty or taken", i+1, w.Name)
 		seen[w.Name] = true
-		check(slices.Contains([]string{KindRun, KindLoad, KindBulk, KindStorm, KindStart, KindRestart, KindTPCC, KindTPCH}, w.Kind), "%s: unknown kind %q", w.Name, w.Kind)
+		check(slices.Contains([]string{KindRun, KindLoad, KindBulk, KindStorm, KindStart, KindRestart, KindIndex, KindImport, KindTPCC, KindTPCH}, w.Kind), "%s: unknown kind %q", w.Name, w.Kind)
 		check(!w.runsScript() || w.Script != "", "%s: script is missing", w.Name)
 		check(w.Seconds >= 1, "%s: seconds is %d", w.Name, w.Seconds)
 		check(w.WarmupSeconds >= 0, "%s: warmup_seconds is %d", w.Name, w.WarmupSeconds)
 		check(w.hasLatency() || w.Demands.MeanMax+w.Demands.P99Max+w.Demands.CPUMax == 0, "%s: latency and CPU per query of kind %s are not measured", w.Name, w.Kind)
 		check(!w.timesStarts() || w.Demands == Demands{}, "%s: kind %s is not compared", w.Name, w.Kind)
-		check(!w.ownClients() || p.Clients != ClientsApart, "%s: the clients of kind %s belong to this process and can't be apart", w.Name, w.Kind)
+		check(!(w.ownClients() || w.Kind == KindImport) || p.Clients != ClientsApart, "%s: the clients of kind %s belong to this process and can't be apart", w.Name, w.Kind)
 		check(w.Rounds >= 1 && w.Rounds <= roundsMax, "%s: rounds is %d", w.Name, w.Rounds)
 		check(slices.Contains([]string{"", ReloadStep, ReloadWorkload}, w.Reload), "%s: unknown reload %q", w.Name, w.Reload)
 		check(!w.sysbenchRows() || (w.Tables >= 1 && w.Tables <= tablesMax), "%s: tables is %d", w.Name, w.Tables)
@@ -298,11 +301,18 @@ func (w *Workload) Steps() []Step {
 }
 
 // runsScript says whether the workload is sysbench's script over prepared tables.
-func (w *Workload) runsScript() bool { return w.Kind == KindRun || w.Kind == KindRestart }
+func (w *Workload) runsScript() bool {
+	return w.Kind == KindRun || w.Kind == KindRestart || w.Kind == KindIndex
+}
+
+// usesScratch says whether each of its runs begins with an empty database.
+func (w *Workload) usesScratch() bool {
+	return w.Kind == KindLoad || w.Kind == KindBulk || w.Kind == KindImport
+}
 
 // sysbenchRows says whether the workload has sysbench's tables.
 func (w *Workload) sysbenchRows() bool {
-	return w.runsScript() || w.Kind == KindLoad || w.Kind == KindBulk
+	return w.runsScript() || w.usesScratch()
 }
 
 // hasModes says whether its statements can be prepared or text.
@@ -311,7 +321,7 @@ func (w *Workload) hasModes() bool { return w.Kind == KindRun || w.Kind == KindT
 // data names the tables that have to be loaded before its runs, which follow each other over them; "" for none.
 func (w *Workload) data() string {
 	switch {
-	case w.runsScript():
+	case w.runsScript() || w.Kind == KindImport:
 		return fmt.Sprintf("%d x %d rows", w.Tables, w.Rows)
 	case w.Kind == KindTPCC:
 		return fmt.Sprintf("%d warehouses of TPC-C", w.Warehouses)
@@ -328,6 +338,11 @@ func (w *Workload) ownClients() bool {
 
 // timesStarts says whether the workload measures how long a server takes to start.
 func (w *Workload) timesStarts() bool { return w.Kind == KindStart || w.Kind == KindRestart }
+
+// takesItsTime says whether its runs end when something is done, not when its seconds are over.
+func (w *Workload) takesItsTime() bool {
+	return w.timesStarts() || w.Kind == KindLoad || w.Kind == KindIndex || w.Kind == KindImport
+}
 
 // groups divides the steps into those whose rounds are measured in turn: all of a workload, unless each needs tables of its own. A
 // machine is slow for some seconds at a time, because of its other guests or because a server catches up with what the step before
@@ -361,7 +376,7 @@ func (w *Workload) rowsInAll() int64 {
 // rateUnit names what the rate of a workload counts.
 func (w *Workload) rateUnit() string {
 	switch w.Kind {
-	case KindLoad, KindBulk:
+	case KindLoad, KindBulk, KindIndex, KindImport:
 		return "rows/s"
 	case KindStorm:
 		return "logins/s"
@@ -378,7 +393,7 @@ func (w *Workload) rateUnit() string {
 // each names what a rate counts one of.
 func (w *Workload) each() string {
 	switch w.Kind {
-	case KindLoad, KindBulk:
+	case KindLoad, KindBulk, KindIndex, KindImport:
 		return "row"
 	case KindStorm:
 		return "login"
@@ -508,13 +523,13 @@ func override[T comparable](field *T, value T) {
 // runOverheadSeconds is what a run takes beside its seconds, on a small machine: logging in, preparing, reading figures.
 const runOverheadSeconds = 0.35
 
-// Fit shortens every run so that the plan takes about the given seconds with so many targets, but no run below one second. Loading and
-// starting take the time that they take, and so does what is measured a second time.
+// Fit shortens every run so that the plan takes about the given seconds with so many targets, but no run below one second. What takes its
+// own time, such as loading, goes on doing so, and so does what is measured a second time.
 func (p *Plan) Fit(budgetSeconds, targets int, trivial bool) {
 	runs := 0
 	for i := range p.Workloads {
 		w := &p.Workloads[i]
-		if w.Kind == KindLoad || w.timesStarts() {
+		if w.takesItsTime() {
 			continue
 		}
 		n := targets
@@ -528,7 +543,7 @@ func (p *Plan) Fit(budgetSeconds, targets int, trivial bool) {
 	}
 	seconds := max(1, int(math.Round(float64(budgetSeconds)/float64(runs)-runOverheadSeconds)))
 	for i := range p.Workloads {
-		if w := &p.Workloads[i]; w.Kind != KindLoad && !w.timesStarts() {
+		if w := &p.Workloads[i]; !w.takesItsTime() {
 			w.Seconds = min(w.Seconds, seconds)
 		}
 	}

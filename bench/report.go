@@ -230,6 +230,9 @@ func (r *Result) workloadSections(w *Workload, rows []StepSummary) []section {
 		case KindRestart:
 			s.text = []string{fmt.Sprintf("Killed when clients of %s had been at work for %d seconds, and started again: from the launch to the first answer from a table.", w.Script, w.Seconds)}
 			s.tables = []table{r.restartTable(mine)}
+		case KindIndex:
+			s.text = []string{fmt.Sprintf("%s, when clients of %s had been at work for %d seconds, who went on meanwhile.", addIndex, w.Script, w.Seconds)}
+			s.tables = []table{r.indexTable(w, mine)}
 		default:
 			s.tables = []table{r.ratioTable(w, mine), r.figureTable(w, mine)}
 			s.chart = chartOf(mine)
@@ -347,6 +350,23 @@ func (r *Result) restartTable(rows []StepSummary) table {
 	for i := range rows {
 		for _, step := range rows[i].Targets {
 			t.rows = append(t.rows, []string{fmt.Sprint(rows[i].Step.Threads), step.Target, numberText(step.StartSeconds, 3), sizeText(step.DiskBytes), fmt.Sprint(step.Rate.Count)})
+		}
+	}
+	return t
+}
+
+func (r *Result) indexTable(w *Workload, rows []StepSummary) table {
+	t := table{head: []string{"Clients", "Target", "Index built in (s)", w.rateUnit(), r.Targets[0].Name + " over it", "Clients' queries/s meanwhile"}}
+	for i := range rows {
+		for _, step := range rows[i].Targets {
+			seconds, ratio := "–", "–"
+			if step.Rate.Median > 0 {
+				seconds = numberText(float64(w.Rows)/step.Rate.Median, 2)
+			}
+			if ratios, is := rows[i].Ratios[step.Target]; is {
+				ratio = spreadText(ratios.Rate)
+			}
+			t.rows = append(t.rows, []string{fmt.Sprint(rows[i].Step.Threads), step.Target, seconds, rateText(step), ratio, numberText(step.QPS, 0)})
 		}
 	}
 	return t

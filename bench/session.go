@@ -297,7 +297,7 @@ func (s *session) takesPart(t *Target, w *Workload) bool {
 		return t.started()
 	case w.Kind == KindRestart:
 		return t.started() && t.driver() == "mysql"
-	case w.ownClients():
+	case w.ownClients() || w.Kind == KindIndex || w.Kind == KindImport:
 		return t.driver() == "mysql"
 	}
 	return true

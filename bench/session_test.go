@@ -219,7 +219,7 @@ func TestRestart(t *testing.T) {
 	}
 	w.Script = "no_such_script"
 	s.one(t.Context(), target, w.Steps()[0], 2)
-	if run := s.result.Runs[1]; !strings.Contains(run.Failure, "the clients ended before") || len(launched) != 2 {
+	if run := s.result.Runs[1]; !strings.Contains(run.Failure, "the clients ended too early") || len(launched) != 2 {
 		t.Errorf("%d launches, %+v", len(launched), run)
 	}
 	w.Script = "oltp_point_select"

@@ -50,7 +50,7 @@ func (s Spread) Noise(over float64) float64 {
 type TargetStep struct {
 	Target       string
 	Rate         Spread
-	TPS          float64
+	TPS, QPS     float64
 	Latency      // medians over the rounds, but the longest of all and the histograms of all together
 	CPUMicros    float64
 	Fsyncs       float64 // per second; negative: unknown
@@ -142,6 +142,7 @@ func summariseTarget(name string, runs map[int]*Run) TargetStep {
 	}
 	t.Rate = spreadOf(of(func(run *Run) (float64, bool) { return run.Rate, true }))
 	t.TPS = median(func(run *Run) float64 { return run.TPS })
+	t.QPS = median(func(run *Run) float64 { return run.QPS })
 	t.AvgMillis = median(func(run *Run) float64 { return run.AvgMillis })
 	t.P50Millis = median(func(run *Run) float64 { return run.P50Millis })
 	t.P95Millis = median(func(run *Run) float64 { return run.P95Millis })
