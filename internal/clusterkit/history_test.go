@@ -89,7 +89,7 @@ func (h *history) attempt(c *client, rng *rand.Rand, id int) {
 	txn := check.Txn{Begin: int64(clock.Mono()), Outcome: check.Unknown}
 	wrote := false
 	defer func() {
-		if r := recover(); r != nil && !strings.Contains(fmt.Sprint(r), "no timestamp") {
+		if r := recover(); r != nil && !diedWithNode(fmt.Sprint(r)) {
 			panic(r)
 		}
 		if wrote || txn.Outcome == check.Committed {
@@ -125,6 +125,12 @@ func (h *history) attempt(c *client, rng *rand.Rand, id int) {
 	case errors.Is(err, kvapi.ErrDeadlock):
 		txn.Outcome = check.Aborted
 	}
+}
+
+// diedWithNode says whether a panic is that of a call to a node that was killed meanwhile. A real process is gone with its calls; here they
+// may find the storage closed, or the timestamps at an end.
+func diedWithNode(reason string) bool {
+	return strings.Contains(reason, "no timestamp") || strings.Contains(reason, "pebble: closed")
 }
 
 // read reads all keys at a snapshot.
