@@ -18,7 +18,8 @@
 //  2. Columns have MySQL's names, types and order. A column without meaning here is NULL or the value that an empty server shows.
 //  3. SHOW has no reader of its own: each form is a SELECT, so LIKE, WHERE, types and order come from one place.
 //  4. A statement that names a table looks at no other table's descriptor, however many there are (Provider.ReadTable counts).
-//  5. A source gives rows, is a view, or says why it is empty. A table that MySQL has and the list of sources has not is unknown (1146).
+//  5. What has to be looked for in the data of tables (TableFacts) is looked for only if the statement reads such a column, and remembered.
+//  6. A source gives rows, is a view, or says why it is empty. A table that MySQL has and the list of sources has not is unknown (1146).
 //
 // # Absent on purpose
 //

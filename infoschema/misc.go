@@ -2,6 +2,7 @@ package infoschema
 
 import (
 	_ "embed"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -121,34 +122,69 @@ func zoneIDs(q *query) error {
 	return nil
 }
 
-// tableStats is mysql.innodb_table_stats: the tables that somebody has analysed.
+// statsPage is the size of the pages in which InnoDB counts.
+const statsPage = 16 << 10
+
+// pages is how many pages so many bytes take: as in InnoDB, an index without entries has one.
+func pages(bytes uint64) uint64 { return max(1, (bytes+statsPage-1)/statsPage) }
+
+// tableStats is mysql.innodb_table_stats.
 func tableStats(q *query) error {
 	return q.eachTable(func(t *catalog.Table) error {
-		if rows := q.rowCount(t); rows != nil && t.View == nil {
-			return q.emit(t.Schema, t.Name, nil, rows, 0, 0)
+		if t.View != nil {
+			return nil
 		}
-		return nil
+		f, err := q.Facts(t)
+		if err != nil {
+			return err
+		}
+		others := uint64(0)
+		for _, bytes := range f.IndexBytes {
+			others += pages(bytes)
+		}
+		return q.emit(t.Schema, t.Name, f.looked(t), f.Rows, pages(f.DataBytes), others)
 	})
 }
 
-// indexStats is mysql.innodb_index_stats: how many different values the first columns of an index have.
+// looked is when the facts were looked for.
+func (f *TableFacts) looked(t *catalog.Table) any {
+	if f.Looked.IsZero() {
+		return created(t)
+	}
+	return at(f.Looked)
+}
+
+// indexStats is mysql.innodb_index_stats: how many different values the first columns of an index have, and what it takes.
 func indexStats(q *query) error {
 	return q.eachIndex(func(t *catalog.Table, index *catalog.Index) error {
+		f, err := q.Facts(t)
+		if err != nil {
+			return err
+		}
+		row := func(name string, value uint64, sampled any, description string) error {
+			return q.emit(t.Schema, t.Name, index.Name, f.looked(t), name, value, sampled, description)
+		}
 		list := ""
-		for i := range index.Columns {
+		for i, part := range index.Columns {
 			if i > 0 {
 				list += ","
 			}
-			list += t.Columns[index.Columns[i].Col].Name
-			n := q.cardinality(t, index, i+1)
-			if n == nil {
-				return nil
-			}
-			err := q.emit(t.Schema, t.Name, index.Name, nil, "n_diff_pfx0"+string(rune('1'+i)), n, nil, list)
+			list += t.Columns[part.Col].Name
+			n, err := q.Cardinality(t, index, i+1)
 			if err != nil {
 				return err
 			}
+			if err := row(fmt.Sprintf("n_diff_pfx%02d", i+1), n, 1, list); err != nil {
+				return err
+			}
 		}
-		return nil
+		bytes := f.DataBytes
+		if !index.Primary {
+			bytes = f.IndexBytes[index.ID]
+		}
+		if err := row("n_leaf_pages", pages(bytes), nil, "Number of leaf pages in the index"); err != nil {
+			return err
+		}
+		return row("size", pages(bytes), nil, "Number of pages in the index")
 	})
 }

@@ -26,10 +26,10 @@ type Provider interface {
 	Status(global bool) [][2]string
 	// Processes lists the connections that the account may see; all lists every one to those who may read performance_schema.
 	Processes(all bool) []Process
-	// RowCount estimates a table's rows.
-	RowCount(t *catalog.Table) (rows float64, ok bool)
-	// Distinct estimates the different values of the first columns of an index; 0 is unknown.
-	Distinct(t *catalog.Table, index *catalog.Index, columns int) float64
+	// Facts tells about how many rows a table has and what it takes. It may have to look, and remembers.
+	Facts(t *catalog.Table) (TableFacts, error)
+	// Cardinality is about how many different values the first columns of an index have.
+	Cardinality(t *catalog.Table, index *catalog.Index, columns int) (uint64, error)
 	// Histograms are those of a table that somebody asked for, in the order of its columns.
 	Histograms(t *catalog.Table) []Histogram
 	// NextAutoIncrement is the next value that the table would give; ok is false for a table without the column.
@@ -61,6 +61,33 @@ type Provider interface {
 	Transactions() []Transaction
 	// CanonicalView is the query of a view as SHOW CREATE VIEW prints it.
 	CanonicalView(t *catalog.Table) string
+}
+
+// TableFacts are what the dictionary tells of the data of a table.
+type TableFacts struct {
+	Rows, DataBytes uint64
+	// IndexBytes is what each index takes besides the primary key, by id.
+	IndexBytes map[uint64]uint64
+	// Updated is when a row was last written, zero if that is not known.
+	Updated time.Time
+	// Looked is when somebody looked for the facts.
+	Looked time.Time
+}
+
+// Indexes is what all indexes take besides the primary key.
+func (f *TableFacts) Indexes() (bytes uint64) {
+	for _, n := range f.IndexBytes {
+		bytes += n
+	}
+	return bytes
+}
+
+// RowLength is what a row takes on average.
+func (f *TableFacts) RowLength() uint64 {
+	if f.Rows == 0 {
+		return 0
+	}
+	return f.DataBytes / f.Rows
 }
 
 // Histogram is one that ANALYZE TABLE … UPDATE HISTOGRAM has made, a JSON document.

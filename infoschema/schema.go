@@ -1,7 +1,6 @@
 package infoschema
 
 import (
-	"math"
 	"strings"
 	"time"
 
@@ -87,8 +86,12 @@ func tables(q *query) error {
 		if next, ok := q.NextAutoIncrement(t); ok && next > 1 {
 			auto = next
 		}
-		return q.emit(catalogName, t.Schema, t.Name, "BASE TABLE", t.Engine, 10, rowFormat(t), q.rowCount(t), 0, 0, 0, 0, 0, auto, created(t), nil, nil,
-			t.Coll.Name(), nil, createOptions(t), t.Comment)
+		f, err := q.facts(t)
+		if err != nil {
+			return err
+		}
+		return q.emit(catalogName, t.Schema, t.Name, "BASE TABLE", t.Engine, 10, rowFormat(t), f.Rows, f.RowLength(), f.DataBytes, 0, f.Indexes(), 0, auto,
+			created(t), at(f.Updated), nil, t.Coll.Name(), nil, createOptions(t), t.Comment)
 	})
 }
 
@@ -133,23 +136,25 @@ func createOptions(t *catalog.Table) string {
 
 func ptr[T any](v T) *T { return &v }
 
-// rowCount is NULL for a table that nobody has analysed: a guess would look like a count.
-func (q *query) rowCount(t *catalog.Table) any {
-	if rows, ok := q.RowCount(t); ok {
-		return uint64(math.Round(rows))
+// factColumns are those that need a look at the data of a table.
+var factColumns = []string{"TABLE_ROWS", "AVG_ROW_LENGTH", "DATA_LENGTH", "INDEX_LENGTH", "UPDATE_TIME"}
+
+// facts are those of a table, or none if the statement reads no column of them: to look for them may cost a read of storage.
+func (q *query) facts(t *catalog.Table) (TableFacts, error) {
+	for _, name := range factColumns {
+		if q.uses(name) {
+			return q.Facts(t)
+		}
 	}
-	return nil
+	return TableFacts{}, nil
 }
 
-// cardinality is the number of different values of the first columns of an index, NULL if unknown.
-func (q *query) cardinality(t *catalog.Table, index *catalog.Index, columns int) any {
-	if n := q.Distinct(t, index, columns); n > 0 {
-		return int64(math.Round(n))
+// cardinality is about how many different values the first columns of an index have, if the statement wants to know.
+func (q *query) cardinality(t *catalog.Table, index *catalog.Index, columns int) (uint64, error) {
+	if !q.uses("CARDINALITY") {
+		return 0, nil
 	}
-	if rows, ok := q.RowCount(t); ok && rows == 0 {
-		return int64(0)
-	}
-	return nil
+	return q.Cardinality(t, index, columns)
 }
 
 func tablesExtensions(q *query) error {
@@ -169,8 +174,13 @@ func partitions(q *query) error {
 		return err
 	}
 	return q.eachTable(func(t *catalog.Table) error {
-		return q.emitNamed("TABLE_CATALOG", catalogName, "TABLE_SCHEMA", t.Schema, "TABLE_NAME", t.Name, "TABLE_ROWS", q.rowCount(t), "AVG_ROW_LENGTH", 0,
-			"DATA_LENGTH", 0, "MAX_DATA_LENGTH", 0, "INDEX_LENGTH", 0, "DATA_FREE", 0, "CREATE_TIME", created(t), "PARTITION_COMMENT", "", "NODEGROUP", "")
+		f, err := q.facts(t) // of a view there are none, and it has a line as in MySQL
+		if err != nil {
+			return err
+		}
+		return q.emitNamed("TABLE_CATALOG", catalogName, "TABLE_SCHEMA", t.Schema, "TABLE_NAME", t.Name, "TABLE_ROWS", f.Rows, "AVG_ROW_LENGTH", f.RowLength(),
+			"DATA_LENGTH", f.DataBytes, "MAX_DATA_LENGTH", 0, "INDEX_LENGTH", f.Indexes(), "DATA_FREE", 0, "CREATE_TIME", created(t), "UPDATE_TIME", at(f.Updated),
+			"PARTITION_COMMENT", "", "NODEGROUP", "")
 	})
 }
 
@@ -192,8 +202,12 @@ func statistics(q *query) error {
 			if c := t.Columns[part.Col]; c.Hidden {
 				name, expression = nil, generationText(c)
 			}
-			err := q.emit(catalogName, t.Schema, t.Name, boolInt(!index.Unique), t.Schema, index.Name, uint64(i+1), name, direction,
-				q.cardinality(t, index, i+1), sub, nil, nullable, "BTREE", "", index.Comment, yesNo(index.Visible), expression)
+			cardinality, err := q.cardinality(t, index, i+1)
+			if err != nil {
+				return err
+			}
+			err = q.emit(catalogName, t.Schema, t.Name, boolInt(!index.Unique), t.Schema, index.Name, uint64(i+1), name, direction,
+				cardinality, sub, nil, nullable, "BTREE", "", index.Comment, yesNo(index.Visible), expression)
 			if err != nil {
 				return err
 			}

@@ -93,6 +93,12 @@ type query struct {
 	send   func(row []types.Value) error
 }
 
+// uses reports whether the statement reads a column.
+func (q *query) uses(name string) bool {
+	at := q.layout.column(name)
+	return at >= 0 && q.filter.Uses(at)
+}
+
 // lenient converts the values of rows as a session without strict mode does.
 var lenient = types.Context{}
 

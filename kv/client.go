@@ -210,6 +210,11 @@ func (c *Client) OpenOwner(o *Owner, id uint64) { c.peer.OpenOwner(o, id) }
 // Locks lists locks of this node's store, at most so many.
 func (c *Client) Locks(locksMax int) []kvapi.LockView { return c.peer.Locks(locksMax) }
 
+// SpanSize estimates the size of a span at this node's store; see store.Store.SpanSize. The node that executes SQL has a copy of every region.
+func (c *Client) SpanSize(span kvapi.Span, versionsMax int) (kvapi.SpanSize, error) {
+	return c.peer.SpanSize(span, versionsMax)
+}
+
 // Commit makes a transaction durable as one batch; see store.Store.Commit. On
 // success the owner's locks have been released.
 func (c *Client) Commit(o *Owner, r *kvapi.CommitRequest) (ts clock.Timestamp, err error) {

@@ -103,7 +103,7 @@ func (b *builder) phys(r rel, n *need) (*stage, error) {
 		return &stage{node: &exec.Dual{}, at: map[int]int{}, rows: 1, ordered: true}, nil
 	case *rowSource:
 		if r.system != nil {
-			return b.physSystem(r, nil)
+			return b.physSystem(r, nil, n)
 		}
 		return &stage{node: r.node, at: run(r.first, len(r.node.Out)), rows: r.rows, cost: r.rows}, nil
 	case *jsonTable:
@@ -342,7 +342,7 @@ func (b *builder) physFilter(f *filter, n *need) (*stage, error) {
 		return b.physJoin(f, n)
 	case *rowSource:
 		if in.system != nil {
-			return b.physSystem(in, f.conds)
+			return b.physSystem(in, f.conds, n)
 		}
 	}
 	inner := &need{ids: n.with(f.conds...), order: n.order}

@@ -44,7 +44,12 @@ type SystemFilter struct {
 	early []expr.Expr
 	row   []types.Value
 	ctx   *expr.Ctx
+	// used are the columns that the statement reads, by place.
+	used []bool
 }
+
+// Uses reports whether the statement reads a column; the values of others do not matter.
+func (f *SystemFilter) Uses(column int) bool { return f.used[column] }
 
 // Values lists the only values that the rows may have in a column; ok is false if it may be any.
 func (f *SystemFilter) Values(column int) (values []types.Value, ok bool) {
@@ -122,7 +127,7 @@ func (b *builder) systemView(t *SystemTable, alias string) (rel, []column, error
 }
 
 // physSystem reads a virtual table with the conditions on it.
-func (b *builder) physSystem(r *rowSource, conds []expr.Expr) (*stage, error) {
+func (b *builder) physSystem(r *rowSource, conds []expr.Expr, n *need) (*stage, error) {
 	st := &stage{at: run(r.first, len(r.node.Out)), rows: r.rows, cost: r.rows}
 	described := &catalog.Table{Columns: make([]*catalog.Column, len(r.system.Columns))}
 	for i, c := range r.system.Columns {
@@ -152,8 +157,14 @@ func (b *builder) physSystem(r *rowSource, conds []expr.Expr) (*stage, error) {
 	}
 	node := *r.node
 	table := r.system
+	used := make([]bool, len(table.Columns))
+	for _, id := range n.with(conds...) {
+		if at, own := st.at[id]; own {
+			used[at] = true
+		}
+	}
 	node.Fill = func(rt *exec.Runtime, emit func([]types.Value) error) error {
-		f := &SystemFilter{values: map[int][]types.Value{}, early: early, row: make([]types.Value, len(table.Columns)), ctx: rt.Ctx}
+		f := &SystemFilter{values: map[int][]types.Value{}, early: early, row: make([]types.Value, len(table.Columns)), ctx: rt.Ctx, used: used}
 		for column, list := range points {
 			for _, e := range list {
 				v, err := e.Eval(rt.Ctx, nil)

@@ -111,6 +111,11 @@ func (p *Peer) OpenOwner(o *Owner, id uint64) { p.s.OpenOwner(o, id) }
 // Locks is store.Store.Locks.
 func (p *Peer) Locks(locksMax int) []kvapi.LockView { return p.s.Locks(locksMax) }
 
+// SpanSize calls store.Store.SpanSize, of this store alone.
+func (p *Peer) SpanSize(span kvapi.Span, versionsMax int) (kvapi.SpanSize, error) {
+	return p.s.SpanSize(span, versionsMax)
+}
+
 // Commit is store.Store.Commit.
 func (p *Peer) Commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error) {
 	if p.coded {

@@ -102,6 +102,71 @@ func TestDictionaryReads(t *testing.T) {
 	}
 }
 
+// TestDictionaryLooks: the data of tables are looked at for statements that want to know of them, and not again within
+// information_schema_stats_expiry.
+func TestDictionaryLooks(t *testing.T) {
+	_, c := inproc.OpenDatabase(t)
+	const tables = 20
+	for i := range tables {
+		c.Must(fmt.Sprintf("CREATE TABLE t%d (id INT PRIMARY KEY, a INT, KEY (a))", i))
+	}
+	looks := func() int {
+		n, err := strconv.Atoi(c.Value("SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME = 'Dictionary_table_looks'"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for _, test := range []struct {
+		sql  string
+		want int
+	}{
+		{"SELECT TABLE_NAME, CREATE_TIME, AUTO_INCREMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'd'", 0},
+		{"SHOW TABLES", 0},
+		{"SELECT INDEX_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = 'd'", 0},
+		{"SELECT t.TABLE_NAME FROM information_schema.TABLES t JOIN information_schema.STATISTICS s USING (TABLE_SCHEMA, TABLE_NAME) WHERE TABLE_SCHEMA = 'd'", 0},
+		{"SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'd' AND TABLE_NAME = 't3' AND TABLE_ROWS < 9", 1},
+		{"SHOW TABLE STATUS LIKE 't3'", 0},
+		{"SHOW INDEX FROM t4", 1},
+		{"SELECT MAX(DATA_LENGTH + INDEX_LENGTH) FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'd'", tables - 2},
+		{"SELECT SUM(CARDINALITY) FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = 'd'", 0},
+		{"SELECT SUM(TABLE_ROWS) FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = 'd'", 0},
+		{"SET information_schema_stats_expiry = 0", 0},
+		{"SHOW TABLE STATUS LIKE 't3'", 1},
+		{"SHOW TABLE STATUS LIKE 't3'", 1},
+	} {
+		before := looks()
+		c.Must(test.sql)
+		if got := looks() - before; got != test.want {
+			t.Errorf("%s looks at %d tables, want %d", test.sql, got, test.want)
+		}
+	}
+}
+
+// TestTableFactsLarge: the rows of a table that is too large for a look, which nobody has analysed, are still about as many as there are.
+func TestTableFactsLarge(t *testing.T) {
+	_, c := inproc.OpenDatabase(t)
+	c.Must("CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, a INT, b CHAR(20), KEY (a), UNIQUE (b, id)) STATS_AUTO_RECALC = 0")
+	c.Must("INSERT INTO t (a, b) VALUES " + strings.Repeat("(1, 'x'), (2, 'y'), ", 1499) + "(1, 'x'), (2, 'z')")
+	if got := c.Value("SELECT TABLE_ROWS FROM information_schema.TABLES WHERE TABLE_NAME = 't'"); got != "3000" {
+		t.Errorf("there are %s rows", got)
+	}
+	if got := c.Value("SELECT GROUP_CONCAT(CARDINALITY ORDER BY INDEX_NAME, SEQ_IN_INDEX) FROM information_schema.STATISTICS WHERE TABLE_NAME = 't'"); got != "2,3,3000,3000" {
+		t.Errorf("the indexes have %s different values", got)
+	}
+	c.Must("ANALYZE TABLE t")
+	c.Must("DELETE FROM t WHERE id > 2900")
+	for _, test := range [][2]string{
+		{"SELECT TABLE_ROWS FROM information_schema.TABLES WHERE TABLE_NAME = 't'", "3000"},
+		{"SELECT DATA_LENGTH BETWEEN 15000 AND 150000 AND INDEX_LENGTH BETWEEN 30000 AND 300000 AND AVG_ROW_LENGTH BETWEEN 5 AND 50 FROM information_schema.TABLES WHERE TABLE_NAME = 't'", "1"},
+		{"SELECT clustered_index_size > 1 AND n_rows = 3000 FROM mysql.innodb_table_stats WHERE table_name = 't'", "1"},
+	} {
+		if got := c.Value(test[0]); got != test[1] {
+			t.Errorf("%s answers %s", test[0], got)
+		}
+	}
+}
+
 // TestSystemTableRights: the schema mysql is read by those who have SELECT on it, information_schema by everybody.
 func TestSystemTableRights(t *testing.T) {
 	node, root := inproc.OpenDatabase(t)

@@ -87,6 +87,7 @@ type Node struct {
 	deadlocks    deadlocks
 	tallies      tallies
 	digests      digests
+	facts        factsCache
 	// setBy holds the variableOrigin of global values that are not the built-in ones, by name.
 	setBy sync.Map
 	// dictionaryReads counts the descriptors that virtual tables have looked at.

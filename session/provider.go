@@ -205,12 +205,6 @@ func (p *provider) CanonicalView(t *catalog.Table) string {
 	return query
 }
 
-func (p *provider) RowCount(t *catalog.Table) (float64, bool) { return p.node.Stats.RowCount(t) }
-
-func (p *provider) Distinct(t *catalog.Table, index *catalog.Index, columns int) float64 {
-	return p.node.Stats.Distinct(t, index, columns)
-}
-
 func (p *provider) NextAutoIncrement(t *catalog.Table) (uint64, bool) {
 	return p.session().nextAutoIncrement(t)
 }

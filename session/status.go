@@ -273,6 +273,7 @@ func (p *provider) Status(global bool) [][2]string {
 	number("Plan_cache_entries", uint64(cache.Entries))
 	number("Prepared_stmt_count", uint64(max(p.node.preparedLive.Load(), 0)))
 	number("Dictionary_tables_read", uint64(p.node.dictionaryReads.Load()))
+	number("Dictionary_table_looks", p.node.facts.looks.Load())
 	sum, read, since := p.node.tallies.total()
 	if since.IsZero() {
 		since = p.node.Start

@@ -196,7 +196,7 @@ func idleSessionVariables() []*variable {
 		boolVar("profiling", scopeBoth, false, "there is no profiler; use EXPLAIN ANALYZE"),
 		fixedVar("performance_schema_digests_size", strconv.Itoa(digestsMax)),
 		fixedVar("performance_schema_max_sql_text_length", strconv.Itoa(sampleBytesMax)),
-		textVar("information_schema_stats_expiry", scopeBoth, "86400", "statistics are read as they are"),
+		intVar("information_schema_stats_expiry", scopeBoth, "86400", "0", "31536000", "").readBy("information_schema.TABLES, PARTITIONS and STATISTICS"),
 		textVar("net_compression", scopeSession, "OFF", "compression is chosen at the handshake"),
 	}
 }

@@ -126,6 +126,9 @@ type record struct {
 	Table
 }
 
+// Of returns the statistics of a table, nil if nobody has analysed it. They are immutable; new ones are another Table.
+func (s *Store) Of(t *catalog.Table) *Table { return s.get(t) }
+
 func (s *Store) get(t *catalog.Table) *Table {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

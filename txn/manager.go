@@ -94,6 +94,11 @@ func (m *Manager) Watermark() clock.Timestamp { return m.kv.Watermark() }
 // Locks lists locks that transactions hold or wait for at this node's store, at most so many.
 func (m *Manager) Locks(locksMax int) []kvapi.LockView { return m.kv.Locks(locksMax) }
 
+// SpanSize looks at the first versions of a span and estimates the rest, at this node's store.
+func (m *Manager) SpanSize(span kvapi.Span, versionsMax int) (kvapi.SpanSize, error) {
+	return m.kv.SpanSize(span, versionsMax)
+}
+
 // Counter returns the value of a durable counter, zero if it was never raised.
 func (m *Manager) Counter(key []byte) (uint64, error) { return m.kv.Counter(key) }
 

@@ -1,0 +1,197 @@
+package session
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/infoschema"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/stats"
+	"github.com/pandodb/pando/table"
+)
+
+const (
+	// factsMax bounds the tables of which the dictionary remembers facts that it had to look for.
+	factsMax = 16_384
+	// factsVersions is how many versions of rows, and of entries of each index, are looked at for them: a table with fewer is known exactly.
+	factsVersions = 1000
+	// factsVersionsMax is that of a table nobody has analysed and nothing of which has left memory, where nothing else tells how many there are.
+	factsVersionsMax = 50_000
+	// guessedPart is which part of the rows has different values in an index that nobody has analysed, if it is not unique.
+	guessedPart = 0.1
+)
+
+// tableFacts are facts about one version of a table, as they were at a time.
+type tableFacts struct {
+	infoschema.TableFacts
+	table *catalog.Table
+	stats *stats.Table // that the facts were made with, nil without any
+	whole bool         // all rows were looked at
+	at    time.Duration
+	small *stats.Table // of a table that is whole, once somebody asked for it; guarded by factsCache.mu
+}
+
+// factsCache are facts about tables, by physical id: what MySQL keeps in mysql.table_stats and mysql.index_stats.
+type factsCache struct {
+	mu   sync.Mutex // guards the fields below; a leaf
+	byID map[uint64]*tableFacts
+
+	looks atomic.Uint64 // at tables of which nothing was known
+}
+
+// find returns what is known of a table and not older than expiry, nil for nothing.
+func (c *factsCache) find(t *catalog.Table, now *stats.Table, expiry time.Duration) *tableFacts {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := c.byID[t.PhysID]
+	if f == nil || f.table != t || f.stats != now || clock.Mono()-f.at >= expiry {
+		return nil
+	}
+	return f
+}
+
+func (c *factsCache) put(t *catalog.Table, f *tableFacts) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byID == nil {
+		c.byID = map[uint64]*tableFacts{}
+	}
+	if c.byID[t.PhysID] == nil && len(c.byID) >= factsMax {
+		for id := range c.byID { // any one: most are of tables that are asked for together
+			delete(c.byID, id)
+			break
+		}
+	}
+	c.byID[t.PhysID] = f
+}
+
+// facts returns what is known of a table: what somebody has looked for within information_schema_stats_expiry and since the table was analysed,
+// else what a look finds now.
+func (p *provider) facts(t *catalog.Table) (*tableFacts, error) {
+	if t.View != nil || t.Temporary != nil { // no storage holds them
+		return &tableFacts{table: t}, nil
+	}
+	if err := p.session().poll(); err != nil {
+		return nil, err
+	}
+	expiry := time.Duration(mustInt(p.session().get("information_schema_stats_expiry"))) * time.Second
+	now := p.node.Stats.Of(t)
+	if f := p.node.facts.find(t, now, expiry); f != nil {
+		return f, nil
+	}
+	f, err := p.look(t, now)
+	if err != nil {
+		return nil, exec.MapError(err, &p.interrupt)
+	}
+	if expiry > 0 {
+		p.node.facts.put(t, f)
+	}
+	return f, nil
+}
+
+// look finds facts about a table. A small one is counted; of others the rows come from statistics if there are any.
+func (p *provider) look(t *catalog.Table, now *stats.Table) (*tableFacts, error) {
+	p.node.facts.looks.Add(1)
+	f := &tableFacts{table: t, stats: now, at: clock.Mono()}
+	size, err := p.node.Txns.SpanSize(table.RowSpan(t), factsVersions)
+	if err == nil && !size.Whole && now == nil && size.Disk == 0 {
+		size, err = p.node.Txns.SpanSize(table.RowSpan(t), factsVersionsMax)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.whole, f.Looked = size.Whole, clock.Now().Truncate(time.Second)
+	f.Rows, f.DataBytes = size.Estimate()
+	if now != nil && !size.Whole {
+		f.Rows = uint64(math.Round(now.Rows))
+	}
+	f.DataBytes = spread(&size, f.Rows, f.DataBytes)
+	if size.Whole && size.Newest > 0 {
+		f.Updated = time.Unix(size.Newest.PhysicalMillis()/1000, 0)
+	}
+	f.IndexBytes = make(map[uint64]uint64, len(t.Indexes))
+	for _, index := range t.Indexes {
+		if index.Primary || index.State != catalog.StatePublic {
+			continue
+		}
+		size, err := p.node.Txns.SpanSize(table.IndexSpan(t, index), factsVersions)
+		if err != nil {
+			return nil, err
+		}
+		_, bytes := size.Estimate()
+		f.IndexBytes[index.ID] = spread(&size, f.Rows, bytes)
+	}
+	return f, nil
+}
+
+// spread is how many bytes a span takes that is in memory for the most part: as many per key as those that were looked at.
+func spread(size *kvapi.SpanSize, rows, bytes uint64) uint64 {
+	if size.Whole || size.Disk > 0 || size.Keys == 0 {
+		return bytes
+	}
+	return max(bytes, uint64(float64(size.Bytes)/float64(size.Keys)*float64(rows)))
+}
+
+// Facts implements infoschema.Provider.
+func (p *provider) Facts(t *catalog.Table) (infoschema.TableFacts, error) {
+	f, err := p.facts(t)
+	if err != nil {
+		return infoschema.TableFacts{}, err
+	}
+	return f.TableFacts, nil
+}
+
+// Cardinality implements infoschema.Provider.
+func (p *provider) Cardinality(t *catalog.Table, index *catalog.Index, columns int) (uint64, error) {
+	f, err := p.facts(t)
+	if err != nil || f.Rows == 0 {
+		return 0, err
+	}
+	if index.Unique && columns == len(index.Columns) && !nullable(t, index) {
+		return f.Rows, nil
+	}
+	known := f.stats
+	if f.whole {
+		if known, err = p.analysed(t, f); err != nil {
+			return 0, err
+		}
+	}
+	if known == nil || columns > len(known.Distinct[index.ID]) {
+		return max(1, uint64(float64(f.Rows)*guessedPart)), nil
+	}
+	return uint64(math.Round(known.Distinct[index.ID][columns-1])), nil
+}
+
+// nullable reports whether an index has a column that can be NULL: a unique one may have many entries with it then.
+func nullable(t *catalog.Table, index *catalog.Index) bool {
+	for _, part := range index.Columns {
+		if !t.Columns[part.Col].NotNull {
+			return true
+		}
+	}
+	return false
+}
+
+// analysed are statistics of a small table, made for the dictionary alone.
+func (p *provider) analysed(t *catalog.Table, f *tableFacts) (*stats.Table, error) {
+	c := &p.node.facts
+	c.mu.Lock()
+	known := f.small
+	c.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	known, err := p.node.Stats.Analyze(t, &p.interrupt)
+	if err != nil {
+		return nil, exec.MapError(err, &p.interrupt)
+	}
+	c.mu.Lock()
+	f.small = known
+	c.mu.Unlock()
+	return known, nil
+}
