@@ -2,11 +2,11 @@ package store
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kvapi"
 )
@@ -53,10 +53,12 @@ func TestSpanSize(t *testing.T) {
 				t.Errorf("a look at all versions but the last finds %+v", size)
 			}
 			const rows = 500
-			random := rand.NewChaCha8([32]byte{})
+			random := testkit.Rand(testkit.Seed(t), 0)
 			for i := range rows {
 				value := make([]byte, 1000)
-				_, _ = random.Read(value) // what does not compress
+				for at := range value { // what does not compress
+					value[at] = byte(random.Uint32())
+				}
 				if err := r.put(rowOf(8, i), value); err != nil {
 					t.Fatal(err)
 				}
