@@ -66,6 +66,14 @@ func (s *AggSpec) MapColumns(remap func(idx int) int) *AggSpec {
 	return &c
 }
 
+// Empty is the aggregate of no rows.
+func (s *AggSpec) Empty(b *BuildContext) (types.Value, error) {
+	states := s.NewStates()
+	states.Grow(1)
+	v, err := states.Result(b.quietCtx(), 0)
+	return v.Clone(), err
+}
+
 // NewStates returns an empty slab of states for one worker.
 func (s *AggSpec) NewStates() *AggStates { return &AggStates{spec: s} }
 

@@ -168,3 +168,17 @@ func (s *AggSpec) Map(swap func(Expr) Expr) *AggSpec {
 	}
 	return &c
 }
+
+// InPlaceOf makes e the value of a column of type t, for operators that were compiled for such a column: it has that type, and of a quotient the digits
+// that the column would keep. ok is false if no conversion is the same for all values.
+func InPlaceOf(b *BuildContext, e Expr, t types.Type) (out Expr, ok bool) {
+	if e.typ.Equal(&t) && !e.loose {
+		return e, true
+	}
+	if e.deep || e.typ.Kind() != t.Kind() || e.typ.Unsigned != t.Unsigned || e.typ.ID != t.ID || e.typ.Coll != t.Coll || e.typ.Scale != t.Scale {
+		return nil, false
+	}
+	n := newCall("coerce", []Expr{e})
+	n.hidden, n.typ, n.coer, n.ascii, n.notNull, n.eval = true, t, e.coer, e.ascii, e.notNull, evalCoerce
+	return n, true
+}

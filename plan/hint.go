@@ -121,7 +121,7 @@ func (b *builder) namedBlock(name string) *hintBlock {
 // oppositeHint is the hint that a block can't have together with another one for the same table.
 func oppositeHint(name string) string {
 	switch name {
-	case "MERGE_JOIN", "INL_JOIN", "LEADING", "HASH_AGG", "STREAM_AGG":
+	case "MERGE_JOIN", "INL_JOIN", "LEADING", "HASH_AGG", "STREAM_AGG", "NO_DECORRELATE":
 		return ""
 	case "JOIN_FIXED_ORDER":
 		return "JOIN_ORDER"
@@ -189,7 +189,7 @@ func (b *builder) bindHints(blk *hintBlock, from rel, columns []column) {
 			b.warn(warnHintUnsupported, "The hint "+h.Name+" has no effect: Pando has nothing that it could choose")
 		case "NO_BKA", "NO_MRR", "NO_SKIP_SCAN", "MERGE", "DERIVED_CONDITION_PUSHDOWN", "MAX_EXECUTION_TIME", "SET_VAR", "RESOURCE_GROUP":
 			h.done = true // what is done anyhow, or the session's
-		case "HASH_AGG", "STREAM_AGG", "SUBQUERY":
+		case "HASH_AGG", "STREAM_AGG", "SUBQUERY", "NO_DECORRELATE":
 			h.done = true
 		case "SEMIJOIN", "NO_SEMIJOIN":
 			h.done = true
@@ -324,7 +324,17 @@ func (blk *hintBlock) keepsSubquery() bool {
 			return true
 		}
 	}
-	return blk.has("SUBQUERY")
+	return blk.has("SUBQUERY") || blk.has("NO_DECORRELATE")
+}
+
+// joinsSubquery reports whether a subquery must become a join if it can, whatever that costs.
+func (blk *hintBlock) joinsSubquery() bool {
+	for _, h := range blk.hints {
+		if h.Name == "SEMIJOIN" && len(h.Tables) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // finishHints warns of the hints that found nothing to speak of.

@@ -576,7 +576,7 @@ func (b *builder) joinSelectivity(g *joinGraph, r *joinRel, c expr.Expr) float64
 	return best
 }
 
-// oneValue is the part of a table's rows that have one value of a column.
+// oneValue is the part of a relation's rows that have one value of a column.
 func (b *builder) oneValue(g *joinGraph, id int) float64 {
 	for _, r := range g.rels {
 		if !r.ids[id] {
@@ -585,24 +585,29 @@ func (b *builder) oneValue(g *joinGraph, id int) float64 {
 		if r.get == nil || !r.get.owns(id) {
 			return 1 / math.Max(1, r.rows/eqRowsUnknown)
 		}
-		total := b.tableRows(r.get.table)
-		best := eqRowsUnknown / math.Max(total, eqRowsUnknown)
-		if b.env.Stats != nil {
-			if known := b.env.Stats.EqualFraction(r.get.table, r.get.ordinal(id), types.Null()); known > 0 {
-				best = known
-			}
-		}
-		for _, index := range r.get.table.Indexes {
-			if index.Columns[0].Col == r.get.ordinal(id) {
-				best = b.pointFraction(r.get.table, index, 1, 1, total)
-				if index.Unique && len(index.Columns) == 1 {
-					return 1 / math.Max(total, 1)
-				}
-			}
-		}
-		return best
+		return b.oneValueOf(r.get, id)
 	}
 	return 1
+}
+
+// oneValueOf is the part of a table's rows that have one value of a column.
+func (b *builder) oneValueOf(g *get, id int) float64 {
+	total := b.tableRows(g.table)
+	best := eqRowsUnknown / math.Max(total, eqRowsUnknown)
+	if b.env.Stats != nil {
+		if known := b.env.Stats.EqualFraction(g.table, g.ordinal(id), types.Null()); known > 0 {
+			best = known
+		}
+	}
+	for _, index := range g.table.Indexes {
+		if index.Columns[0].Col == g.ordinal(id) {
+			best = b.pointFraction(g.table, index, 1, 1, total)
+			if index.Unique && len(index.Columns) == 1 {
+				return 1 / math.Max(total, 1)
+			}
+		}
+	}
+	return best
 }
 
 // hashable reports whether some condition is an equality between the two sides that can be hashed.

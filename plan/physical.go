@@ -213,7 +213,7 @@ func (b *builder) planSubquery(s *subquery) error {
 		id, _ := f.ColumnIndex()
 		b.params[id] = s.plan.Slots[i]
 	}
-	r, err := b.simplify(s.rel)
+	r, err := b.simplified(s)
 	if err != nil {
 		return err
 	}

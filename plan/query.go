@@ -15,8 +15,8 @@ type result struct {
 	cols []column
 	// from are the columns of the FROM clause that the relation still yields: those of a single block that does not group.
 	from []column
-	// apart says that a hint keeps the query, as a subquery in a condition, from becoming a join.
-	apart bool
+	// apart says that a hint keeps the query, as a subquery in an expression, from becoming a join; joined that one asks for the join.
+	apart, joined bool
 }
 
 func (r *result) ids() []int {

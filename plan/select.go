@@ -65,7 +65,7 @@ func (blk *block) assemble() (*result, error) {
 	if calc := blk.sel.Options&syntax.SelectCalcFoundRows != 0; count != nil || calc {
 		r = &limited{input: r, count: count, offset: offset, calc: calc}
 	}
-	out := &result{rel: blk.compute(r, done, nil), apart: blk.scope.hints.keepsSubquery()}
+	out := &result{rel: blk.compute(r, done, nil), apart: blk.scope.hints.keepsSubquery(), joined: blk.scope.hints.joinsSubquery()}
 	if !blk.isGrouped() && blk.sel.Distinct != syntax.Distinct {
 		out.from = blk.scope.columns
 	}

@@ -7,11 +7,18 @@ import (
 
 // The normalising passes. simplify runs them over a resolved relation, top down in one walk: conditions move to the lowest place where their
 // columns are known, subqueries in conditions become joins, outer joins whose padding no condition lets through become inner ones, and a CTE
-// that is read once is put where it is read. What every alternative of an OR demands of one side of a join filters that side, too; a
+// that is read once is put where it is read. Once all conditions have their places, decorrelate.go joins what subqueries find for all rows at once where that
+// costs less than to run them for each. What every alternative of an OR demands of one side of a join filters that side, too; a
 // condition that runs a subquery for each row stays above the joins, whose search then finds its place.
 
 // simplify normalises a relation.
-func (b *builder) simplify(r rel) (rel, error) { return b.push(r, nil) }
+func (b *builder) simplify(r rel) (rel, error) {
+	r, err := b.push(r, nil)
+	if err != nil || !b.correlated {
+		return r, err
+	}
+	return b.decorrelate(r, 0)
+}
 
 // push adds conditions to a relation at the lowest place possible.
 func (b *builder) push(r rel, conds []expr.Expr) (rel, error) {

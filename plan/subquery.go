@@ -23,6 +23,10 @@ type subquery struct {
 	operands []int
 	planned  bool
 	apart    bool // a hint keeps it from becoming a join
+	joined   bool // a hint asks for a join, whatever it costs
+	// simple is rel after the normalising passes, once somebody has asked for it; liftings are the joins that replaced it.
+	simple   rel
+	liftings []*lifting
 }
 
 // boolean is the type of conditions.
@@ -45,7 +49,7 @@ func (b *binder) scalarSubquery(q *syntax.Query) (expr.Expr, error) {
 	if len(r.cols) != 1 {
 		return nil, types.Errorf(types.ErOperandColumns, 1)
 	}
-	return b.build.subqueryExpr(&subquery{rel: r.rel, cols: r.cols, apart: r.apart}, exec.SubplanScalar, r.cols[0].info.Type, nil), nil
+	return b.build.subqueryExpr(&subquery{rel: r.rel, cols: r.cols, apart: r.apart, joined: r.joined}, exec.SubplanScalar, r.cols[0].info.Type, nil), nil
 }
 
 func (b *binder) exists(q *syntax.Query) (expr.Expr, error) {
@@ -53,7 +57,7 @@ func (b *binder) exists(q *syntax.Query) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.build.subqueryExpr(&subquery{rel: r.rel, cols: r.cols, apart: r.apart}, exec.SubplanExists, boolean(), nil), nil
+	return b.build.subqueryExpr(&subquery{rel: r.rel, cols: r.cols, apart: r.apart, joined: r.joined}, exec.SubplanExists, boolean(), nil), nil
 }
 
 // inSubquery binds x IN (subquery), which is x = ANY, and x NOT IN (subquery), which is x <> ALL.
@@ -112,7 +116,7 @@ func (b *binder) compared(kind exec.SubplanKind, op string, x syntax.Expr, q *sy
 	if len(left) != len(r.cols) {
 		return nil, types.Errorf(types.ErOperandColumns, len(left))
 	}
-	s := &subquery{rel: r.rel, cols: r.cols, left: left, op: op, apart: r.apart}
+	s := &subquery{rel: r.rel, cols: r.cols, left: left, op: op, apart: r.apart, joined: r.joined}
 	args, err := b.comparison(s)
 	if err != nil {
 		return nil, err
@@ -164,6 +168,7 @@ func (b *binder) comparison(s *subquery) (args []expr.Expr, err error) {
 // subqueryExpr makes the expression of a resolved subquery.
 func (b *builder) subqueryExpr(s *subquery, kind exec.SubplanKind, t types.Type, operands []expr.Expr) expr.Expr {
 	s.free = free(s.rel)
+	b.correlated = b.correlated || len(s.free) > 0
 	flags := flagsOf(s.rel) & (changing | expr.FlagTyped | expr.FlagStatement)
 	slots := make([]int, len(s.free))
 	for i := range slots {
@@ -187,4 +192,16 @@ func (b *builder) subqueryOf(e expr.Expr) *subquery {
 		return b.subqueries[plan]
 	}
 	return nil
+}
+
+// simplified is the relation of a subquery after the normalising passes, which run once however often it is asked for.
+func (b *builder) simplified(s *subquery) (rel, error) {
+	if s.simple == nil {
+		r, err := b.simplify(s.rel)
+		if err != nil {
+			return nil, err
+		}
+		s.simple = r
+	}
+	return s.simple, nil
 }

@@ -170,6 +170,8 @@ func (b *builder) pullUp(s *subquery, c expr.Expr) (core rel, on []expr.Expr, ok
 
 // puller collects the conditions of a subquery that hold outer references.
 type puller struct {
+	// b is nil where conditions must not be taken out of grouped rows.
+	b     *builder
 	outer idSet
 	on    []expr.Expr
 	inner map[int]expr.Expr // computed columns that hold outer references, by which conditions name them
@@ -211,6 +213,10 @@ func (p *puller) take(r rel, top bool) (rel, bool) {
 			return in, ok
 		}
 		return &extend{in, keep}, ok
+	case *aggregate:
+		if p.b != nil && len(r.keys) > 0 && !r.rollup {
+			return p.takeGroups(r)
+		}
 	case *sorted:
 		if top {
 			return p.take(r.input, true)
@@ -228,6 +234,26 @@ func (p *puller) take(r rel, top bool) (rel, bool) {
 		}
 	}
 	return r, !p.outer.meets(free(r))
+}
+
+// takeGroups takes equalities out of grouped rows, whose inner sides become further keys: the rows of one row around are then grouped as before.
+func (p *puller) takeGroups(r *aggregate) (rel, bool) {
+	below := &puller{b: p.b, outer: p.outer, inner: map[int]expr.Expr{}}
+	in, ok := below.take(r.input, false)
+	if !ok {
+		return nil, false
+	}
+	conds := make([]expr.Expr, len(below.on))
+	for i, c := range below.on {
+		conds[i] = substitute(c, below.inner)
+	}
+	keys, on, ok, err := p.b.correlation(conds, outputs(in), p.outer)
+	out := &aggregate{in, append(r.keys[:len(r.keys):len(r.keys)], keys...), r.aggs, r.rollup, r.grouping, r.stream}
+	if !ok || err != nil || p.outer.meets(free(out)) || below.dangles(out) {
+		return nil, false
+	}
+	p.on = append(p.on, on...)
+	return out, true
 }
 
 // dangles reports whether something that stays reads a column that was taken out.

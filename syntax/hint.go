@@ -41,7 +41,7 @@ var hintShapes = map[string]hintShape{
 
 	"INL_JOIN": hintTables, "NO_INDEX_JOIN": hintTables, "MERGE_JOIN": hintTables, "NO_MERGE_JOIN": hintTables, "LEADING": hintTables,
 	"USE_INDEX": hintIndex, "FORCE_INDEX": hintIndex, "IGNORE_INDEX": hintIndex, "HASH_AGG": hintWords, "STREAM_AGG": hintWords,
-	"IGNORE_PLAN_CACHE": hintWords,
+	"IGNORE_PLAN_CACHE": hintWords, "NO_DECORRELATE": hintWords,
 }
 
 // ParseHints reads the text between /*+ and */. bad is where it stops being hints, -1 if all of it is; the hints before that hold.

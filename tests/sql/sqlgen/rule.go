@@ -1,7 +1,5 @@
 package sqlgen
 
-import "strings"
-
 // Partition is the rule of ternary logic: each row of a query makes a condition true, false or unknown, so that the rows of whole are those of
 // parts together. counted and summed are how many make it true, found as a filter and as a value (NoREC).
 func (g *Gen) Partition() (whole, parts, counted, summed string) {
@@ -19,7 +17,7 @@ var planHints = []string{"HASH_JOIN()", "INL_JOIN()", "MERGE_JOIN()", "NO_HASH_J
 
 // Hinted is the statement with a hint at each SELECT, which must not change its answer.
 func (g *Gen) Hinted(query string) string {
-	return strings.ReplaceAll(query, "SELECT ", "SELECT /*+ "+g.pick(planHints...)+" */ ")
+	return WithHint(query, g.pick(planHints...))
 }
 
 // Outer is a query whose subqueries show columns from outside. No aggregate reads such columns alone: it would belong to the query around, whose
