@@ -57,7 +57,8 @@
 //	X9. What an operator holds is in the statement's MemTracker. Sort, TopN, HashAgg,
 //	    Distinct, SetOp, HashJoin, Materialize, CTEs, the partitions of Window and the rows
 //	    of a subplan go on in spill files when it is short; without a TempDir, and for what cannot be spilled, it ends with
-//	    8175. What is only kept to save work, the results of a subplan, is given up. Spill
+//	    8175. So do the states of groups that grow when the rest of the groups is on disk
+//	    (hashAggOp.shed). What is only kept to save work, the results of a subplan, is given up. Spill
 //	    files have no name while open.
 //	X10. No row and no error that depends on an unsynced version read under a lock is
 //	    given to the sink, or returned, before that version is durable. A program

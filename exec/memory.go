@@ -20,14 +20,36 @@ const (
 // short ones share no counter: they are bounded by the number of connections.
 const poolStep = 1 << 20
 
+// poolChange is by how much what a MemPool has given has to change to be told.
+const poolChange = 16 << 20
+
 // MemPool is the memory that all statements of a node may hold together. It may be used by any goroutine.
 type MemPool struct {
-	limit int64
-	used  atomic.Int64
+	limit   int64
+	used    atomic.Int64
+	told    atomic.Int64 // used, when changes was sent to
+	changes chan struct{}
 }
 
 // NewMemPool returns a pool with a limit in bytes; 0 or less is no limit.
-func NewMemPool(limit int64) *MemPool { return &MemPool{limit: limit} }
+func NewMemPool(limit int64) *MemPool {
+	return &MemPool{limit: limit, changes: make(chan struct{}, 1)}
+}
+
+// Changes has something to receive when what statements hold has become much more or less since the last time.
+func (p *MemPool) Changes() <-chan struct{} { return p.changes }
+
+// tell notes a change that is large enough.
+func (p *MemPool) tell(used int64) {
+	told := p.told.Load()
+	if used-told < poolChange && told-used < poolChange || !p.told.CompareAndSwap(told, used) {
+		return
+	}
+	select {
+	case p.changes <- struct{}{}:
+	default: // one that nobody has received yet tells of this one, too
+	}
+}
 
 // Used returns the bytes that statements hold, in steps of poolStep.
 func (p *MemPool) Used() int64 { return p.used.Load() }
@@ -37,10 +59,12 @@ func (p *MemPool) Limit() int64 { return p.limit }
 
 // take adds n bytes, negative to give them back, and reports whether the pool had them.
 func (p *MemPool) take(n int64) bool {
-	if used := p.used.Add(n); n > 0 && p.limit > 0 && used > p.limit {
+	used := p.used.Add(n)
+	if n > 0 && p.limit > 0 && used > p.limit {
 		p.used.Add(-n)
 		return false
 	}
+	p.tell(used)
 	return true
 }
 

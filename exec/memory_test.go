@@ -43,3 +43,29 @@ func TestMemTrackerIsShared(t *testing.T) {
 		t.Errorf("%d bytes of the pool are lost", pool.Used())
 	}
 }
+
+// TestMemPoolTells: who tunes the collector hears of statements that take or give back much, and of no small ones.
+func TestMemPoolTells(t *testing.T) {
+	pool := NewMemPool(1 << 30)
+	told := func() bool {
+		select {
+		case <-pool.Changes():
+			return true
+		default:
+			return false
+		}
+	}
+	m := NewMemTracker(1 << 30)
+	m.Share(pool)
+	for i, step := range []struct {
+		grow int64
+		told bool
+	}{{poolChange / 2, false}, {poolChange / 2, true}, {poolStep, false}, {4 * poolChange, true}, {-3 * poolChange, true}, {-poolChange, true}} {
+		if err := m.Grow(step.grow); err != nil {
+			t.Fatal(err)
+		}
+		if got := told(); got != step.told {
+			t.Errorf("step %d: told %v, want %v", i, got, step.told)
+		}
+	}
+}

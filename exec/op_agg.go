@@ -1,7 +1,8 @@
 package exec
 
 import (
-	"bytes"
+	"encoding/binary"
+	"slices"
 
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/types"
@@ -122,8 +123,58 @@ func (s *groupSet) emit(out *types.Batch, g int) error {
 	return nil
 }
 
+// appendStates appends group g: its keys and the states of its aggregates.
+func (s *groupSet) appendStates(dst []byte, g int, scratch *[]byte) []byte {
+	start := uint64(0)
+	if g > 0 {
+		start = s.ends[g-1]
+	}
+	dst = appendPart(dst, s.values[start:s.ends[g]])
+	for _, a := range s.slabs {
+		*scratch = a.AppendState((*scratch)[:0], uint32(g))
+		dst = appendPart(dst, *scratch)
+	}
+	return dst
+}
+
+// addStates adds what appendStates has written, without the keys, to group g.
+func (s *groupSet) addStates(g uint32, parts []byte) (err error) {
+	s.grow()
+	for _, a := range s.slabs {
+		var state []byte
+		state, parts = cutPart(parts)
+		if err = a.MergeState(s.rt.Ctx, g, state); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendPart appends a part of a record, and cutPart takes it off.
+func appendPart(dst, part []byte) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(part))), part...)
+}
+
+func cutPart(record []byte) (part, rest []byte) {
+	size, n := binary.Uvarint(record)
+	end := n + int(size)
+	return record[n:end:end], record[end:]
+}
+
+// What a postponed record of a hashAggOp is: a row of the input, or a group that was shed.
+const (
+	aggRow byte = iota
+	aggGroup
+)
+
+// shedShare is by how much a frozen table may have grown, as a part of what it held when it was
+// frozen, before its groups are shed.
+const shedShare = 4
+
 // hashAggOp groups by a keyTable. Short of memory it freezes the table: rows of
-// groups that are in it go on being added, all others are postponed to partitions.
+// groups that are in it go on being added, all others are postponed to partitions. Where
+// the states of the groups go on growing, as those of DISTINCT and GROUP_CONCAT do, the
+// groups are shed: they are postponed, too, ahead of the rows that come after.
 type hashAggOp struct {
 	rt     *Runtime
 	input  operator
@@ -138,7 +189,9 @@ type hashAggOp struct {
 	sel    []uint16
 	key    []byte
 	part   []byte
+	state  []byte
 	parts  partitions
+	frozen int64 // what the table held when it was frozen
 	at     int
 	done   bool
 	total  bool // see HashAgg.GrandTotal
@@ -222,7 +275,7 @@ func (o *hashAggOp) add(b *types.Batch) error {
 		id, ok := uint32(0), false
 		if o.parts.active() {
 			if id, ok = o.table.find(o.key, h); !ok {
-				o.key = appendBatchRow(o.key[:0], b, row)
+				o.key = appendBatchRow(append(o.key[:0], aggRow), b, row)
 				if err := o.parts.write(h, o.key); err != nil {
 					return err
 				}
@@ -244,19 +297,77 @@ func (o *hashAggOp) add(b *types.Batch) error {
 	if err := o.groups.update(b, o.ids); err != nil {
 		return err
 	}
+	return o.account()
+}
+
+// account books what the table and the groups hold, and freezes or sheds them when the
+// memory is short.
+func (o *hashAggOp) account() error {
 	err := o.mem.set(o.table.bytes() + o.groups.bytes())
 	if !o.parts.active() && (o.mem.tight() || o.table.full()) && o.parts.canSpill(o.rt) {
 		o.parts.begin(o.rt)
+		o.frozen = o.mem.held
 	}
 	if o.parts.active() {
-		// Nothing more can be done here but finish; the hard limit is for those who
-		// cannot spill.
-		return nil
+		grown := o.mem.held - o.frozen
+		switch {
+		case grown <= 0, err == nil && grown <= o.frozen/shedShare:
+			// Nothing more can be done here but finish; the hard limit is for those who
+			// cannot spill.
+			return nil
+		case o.table.len() == 1:
+			return err // one group has all
+		}
+		return o.shed()
 	}
 	if err == nil && o.table.full() {
 		err = errStatementMemory
 	}
 	return err
+}
+
+// shed postpones the groups of the frozen table, which is empty from then on, so that all
+// rows are postponed.
+func (o *hashAggOp) shed() error {
+	for g := range o.table.len() {
+		if g%types.MaxBatchRows == 0 {
+			if err := o.rt.poll(); err != nil {
+				return err
+			}
+		}
+		key := o.table.key(uint32(g))
+		o.key = appendPart(append(o.key[:0], aggGroup), key)
+		o.key = o.groups.appendStates(o.key, g, &o.state)
+		if err := o.parts.write(o.table.hash(key), o.key); err != nil {
+			return err
+		}
+	}
+	o.table.release()
+	o.groups.release()
+	return o.mem.set(o.table.bytes() + o.groups.bytes())
+}
+
+// addGroup adds a group that was shed; its partition has the rows that came later behind
+// it.
+func (o *hashAggOp) addGroup(record []byte) error {
+	key, rest := cutPart(record)
+	values, states := cutPart(slices.Clone(rest)) // texts in the states stay where they are
+	h := o.table.hash(key)
+	if o.parts.active() {
+		if id, ok := o.table.find(key, h); ok {
+			return o.groups.addStates(id, states)
+		}
+		return o.parts.write(h, append(append(o.key[:0], aggGroup), record...))
+	}
+	id, fresh := o.table.insert(key, h)
+	if fresh {
+		o.groups.values = append(o.groups.values, values...)
+		o.groups.ends = append(o.groups.ends, uint64(len(o.groups.values)))
+	}
+	if err := o.groups.addStates(id, states); err != nil {
+		return err
+	}
+	return o.account()
 }
 
 func (o *hashAggOp) next() (*types.Batch, error) {
@@ -304,7 +415,17 @@ func (o *hashAggOp) phase() error {
 		if !ok {
 			return o.flushFeed()
 		}
-		decodeInto(o.feed, part)
+		if part[0] == aggGroup {
+			err = o.flushFeed()
+			if err == nil {
+				err = o.addGroup(part[1:])
+			}
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		decodeInto(o.feed, part[1:])
 		if o.feed.Full() {
 			if err := o.flushFeed(); err != nil {
 				return err
@@ -332,141 +453,4 @@ func (o *hashAggOp) close() {
 	o.rt.putBatch(o.out)
 	o.rt.putBatch(o.feed)
 	o.out, o.feed = nil, nil
-}
-
-// streamAggOp aggregates input whose equal keys are adjacent; without keys, all of it.
-type streamAggOp struct {
-	rt     *Runtime
-	input  operator
-	scalar bool
-	keys   keyer
-	groups groupSet
-	spare  []*expr.AggStates // takes the unfinished group over when others are emitted
-	mem    account
-	out    *types.Batch
-	ids    []uint32
-	last   []byte
-	key    []byte
-	at     int
-	ready  int // groups complete and not yet emitted end here
-	ended  bool
-}
-
-func (n *StreamAgg) build(b *builder) (operator, error) {
-	in, err := b.node(n.Input)
-	if err != nil {
-		return nil, err
-	}
-	return newStreamAgg(b.rt, in, n.Keys, n.Aggs, Types(n)), nil
-}
-
-func newStreamAgg(rt *Runtime, in operator, keys []expr.Expr, aggs []*expr.AggSpec, out []types.Type) *streamAggOp {
-	o := &streamAggOp{rt: rt, input: in, scalar: len(keys) == 0, mem: rt.account(), out: rt.getBatch(out)}
-	o.keys.init(rt.Ctx, keys)
-	o.groups.init(rt, keys, aggs)
-	if !o.scalar {
-		o.ids = make([]uint32, types.MaxBatchRows)
-		o.spare = make([]*expr.AggStates, len(aggs))
-		for i, a := range aggs {
-			o.spare[i] = a.NewStates()
-		}
-	}
-	return o
-}
-
-func (o *streamAggOp) open() error {
-	o.groups.reset()
-	o.at, o.ready, o.ended = 0, 0, false
-	if o.scalar {
-		o.groups.add(nil, 0)
-		o.groups.grow()
-	}
-	return o.input.open()
-}
-
-func (o *streamAggOp) next() (*types.Batch, error) {
-	o.out.Reset()
-	for {
-		for o.at < o.ready && !o.out.Full() {
-			if err := o.groups.emit(o.out, o.at); err != nil {
-				return nil, err
-			}
-			o.at++
-		}
-		if o.out.Len > 0 {
-			return o.out, nil
-		}
-		if o.ended {
-			return nil, nil
-		}
-		if err := o.advance(); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// advance reads one batch and so may complete groups.
-func (o *streamAggOp) advance() error {
-	b, err := o.input.next()
-	if err != nil {
-		return err
-	}
-	if b == nil {
-		o.ended, o.ready = true, len(o.groups.ends)
-		return nil
-	}
-	if o.scalar {
-		if err := o.groups.update(b, nil); err != nil {
-			return err
-		}
-		return o.mem.set(o.groups.bytes())
-	}
-	if err := o.carry(); err != nil {
-		return err
-	}
-	if err := o.keys.batch(b); err != nil {
-		return err
-	}
-	for i, n := 0, b.Rows(); i < n; i++ {
-		row := b.Row(i)
-		o.key = o.keys.append(o.key[:0], row)
-		if len(o.groups.ends) == 0 || !bytes.Equal(o.key, o.last) {
-			o.groups.add(&o.keys, row)
-			o.last, o.key = o.key, o.last
-		}
-		o.ids[row] = uint32(len(o.groups.ends) - 1)
-	}
-	if err := o.groups.update(b, o.ids); err != nil {
-		return err
-	}
-	o.ready = len(o.groups.ends) - 1
-	return o.mem.set(o.groups.bytes())
-}
-
-// carry drops the groups emitted and makes the unfinished one group 0.
-func (o *streamAggOp) carry() error {
-	n := len(o.groups.ends)
-	if n <= 1 {
-		return nil
-	}
-	for i, a := range o.groups.slabs {
-		o.spare[i].Reset()
-		o.spare[i].Grow(1)
-		if err := o.spare[i].Merge(o.rt.Ctx, 0, a, uint32(n-1)); err != nil {
-			return err
-		}
-		o.groups.slabs[i], o.spare[i] = o.spare[i], a
-	}
-	kept := copy(o.groups.values, o.groups.values[o.groups.ends[n-2]:])
-	o.groups.values = o.groups.values[:kept]
-	o.groups.ends = append(o.groups.ends[:0], uint64(kept))
-	o.at, o.ready = 0, 0
-	return nil
-}
-
-func (o *streamAggOp) close() {
-	o.input.close()
-	o.mem.close()
-	o.rt.putBatch(o.out)
-	o.out = nil
 }

@@ -117,9 +117,12 @@ func (o *distinctOp) nextSpilled() (*types.Batch, error) {
 	one := o.rt.getBatch(o.types)
 	defer o.rt.putBatch(one)
 	o.out.Reset()
-	for !o.out.Full() {
+	for rows := 1; !o.out.Full(); rows++ {
 		part, ok, err := o.parts.read(o.part)
 		o.part = part
+		if err == nil && rows%joinCheckRows == 0 { // a partition may be one row a million times
+			err = o.rt.poll()
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -133,9 +136,6 @@ func (o *distinctOp) nextSpilled() (*types.Batch, error) {
 			// Rows of one partition never equal rows of another, or of the table that
 			// was frozen when they were written.
 			o.table.release()
-			if err := o.rt.poll(); err != nil {
-				return nil, err
-			}
 			continue
 		}
 		one.Reset()

@@ -55,7 +55,13 @@ func (o *hashJoinOp) probeNode() Node {
 
 // writeTable writes the rows in memory to the files.
 func (o *hashJoinOp) writeTable() error {
+	rows := 0
 	return o.table.each(func(key []byte, b *types.Batch, i int) error {
+		if rows++; rows%joinCheckRows == 0 {
+			if err := o.rt.poll(); err != nil {
+				return err
+			}
+		}
 		return o.spill.writeBuild(o.table.keys.hash(key), key, o.encode(b, i))
 	})
 }

@@ -72,9 +72,8 @@ func (o *sortOp) open() error {
 
 // finish puts the rows added into order.
 func (o *sortOp) finish() error {
-	o.sort()
-	if len(o.runs) == 0 {
-		return nil
+	if err := o.sort(); err != nil || len(o.runs) == 0 {
+		return err
 	}
 	if err := o.spill(); err != nil {
 		return err
@@ -94,7 +93,9 @@ func (o *sortOp) add(b *types.Batch) error {
 	if o.rt.TempDir == "" || err == nil && !o.mem.tight() {
 		return err
 	}
-	o.sort()
+	if err := o.sort(); err != nil {
+		return err
+	}
 	return o.spill()
 }
 
@@ -115,9 +116,29 @@ func (o *sortOp) row(e *sortEntry) []byte {
 	return o.arena[start : start+uint64(e.rlen)]
 }
 
+// sortPollCompares is how many comparisons a sort makes between two looks at the interrupt.
+const sortPollCompares = 64 << 10
+
+// sortPolled is slices.SortFunc that an interrupt ends: a gigabyte of short rows takes
+// seconds. A sort can't be left; once it is over with, all are equal, which a sort is
+// through with in two passes.
+func sortPolled[E any](rt *Runtime, list []E, compare func(a, b E) int) (err error) {
+	compared := 0
+	slices.SortFunc(list, func(a, b E) int {
+		if compared++; compared%sortPollCompares == 0 && err == nil {
+			err = rt.poll()
+		}
+		if err != nil {
+			return 0
+		}
+		return compare(a, b)
+	})
+	return err
+}
+
 // sort orders the entries; the arena's order breaks ties, which keeps the sort stable.
-func (o *sortOp) sort() {
-	slices.SortFunc(o.entries, func(a, b sortEntry) int {
+func (o *sortOp) sort() error {
+	return sortPolled(o.rt, o.entries, func(a, b sortEntry) int {
 		if a.prefix != b.prefix {
 			if a.prefix < b.prefix {
 				return -1
@@ -150,6 +171,11 @@ func (o *sortOp) spill() error {
 	}
 	o.runs = append(o.runs, run)
 	for i := range o.entries {
+		if i%types.MaxBatchRows == 0 {
+			if err := o.rt.poll(); err != nil {
+				return err
+			}
+		}
 		e := &o.entries[i]
 		if err := run.write(o.key(e), o.row(e)); err != nil {
 			return err

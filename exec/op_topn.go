@@ -74,7 +74,9 @@ func (o *topNOp) open() (err error) {
 	if o.limit != nil {
 		return o.finish()
 	}
-	o.sort()
+	if err := o.sort(); err != nil {
+		return err
+	}
 	o.at = int(min(o.skip, uint64(len(o.entries))))
 	return nil
 }
@@ -117,7 +119,9 @@ func (o *topNOp) addTop(b *types.Batch) error {
 		return err
 	}
 	o.giveUp()
-	o.sort()
+	if err := o.sort(); err != nil {
+		return err
+	}
 	return o.spill()
 }
 

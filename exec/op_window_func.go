@@ -448,6 +448,11 @@ func (a *frameAgg) age(start int) error {
 		}
 	}
 	for i := n - 2; i >= 0; i-- {
+		if i%types.MaxBatchRows == 0 {
+			if err := a.op.rt.poll(); err != nil {
+				return err
+			}
+		}
 		if err := a.older.Merge(a.op.rt.Ctx, uint32(i), a.older, uint32(i+1)); err != nil {
 			return err
 		}

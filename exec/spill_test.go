@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/pandodb/pando/expr"
@@ -78,6 +79,60 @@ func TestSpillsAgreeWithMemory(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestGrowingGroupsAreShed: groups whose states grow after the table was frozen go to disk with their states, and what is too large for the
+// memory by itself is an error: neither takes more than the limit.
+func TestGrowingGroupsAreShed(t *testing.T) {
+	r := testkit.Rand(testkit.Seed(t), 5)
+	k := newKit(t)
+	const limit = 2 << 20
+	src := randomRows(r, 60_000, 20_000)
+	a, b, pos := expr.Column(0, bigintType, "a"), expr.Column(1, charType(40), "b"), expr.Column(2, bigintType, "pos")
+	concat, err := expr.NewAgg(k.build, "group_concat", false, []expr.Expr{b}, expr.AggOptions{Order: []expr.AggOrder{{Expr: pos, Desc: true}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unordered, err := expr.NewAgg(k.build, "group_concat", false, []expr.Expr{pos}, expr.AggOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	distinct, err := expr.NewAgg(k.build, "count", true, []expr.Expr{b}, expr.AggOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := &HashAgg{Input: src, Keys: []expr.Expr{k.call("%", a, lit(400))}, Aggs: []*expr.AggSpec{distinct, concat, unordered, k.agg("sum", pos), k.agg("max", b)}}
+	roomy, tight := k.runtime(), k.runtime()
+	roomy.Mem, tight.Mem = NewMemTracker(1<<30), NewMemTracker(limit)
+	roomy.Ctx.GroupConcatMaxLen, tight.Ctx.GroupConcatMaxLen = 1<<20, 1<<20
+	want, err := k.tryQuery(roomy, queryPlan(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tight.Analyze = NewCounters()
+	got, err := k.tryQuery(tight, queryPlan(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	sameRows(t, "groups", got, want)
+	// A batch is booked when it has been added.
+	if peak := tight.Mem.Peak(); peak > limit+limit/2 {
+		t.Errorf("peak %d with a limit of %d", peak, limit)
+	}
+	clean(t, tight)
+
+	few := &HashAgg{Input: src, Keys: []expr.Expr{k.call("%", a, lit(2))}, Aggs: []*expr.AggSpec{distinct}}
+	rt := k.runtime()
+	rt.Mem = NewMemTracker(limit / 2)
+	if _, err := k.tryQuery(rt, queryPlan(few)); number(err) != 8175 {
+		t.Errorf("groups that do not fit: %v", err)
+	}
+	if peak := rt.Mem.Peak(); peak > limit {
+		t.Errorf("peak %d with a limit of %d", peak, limit/2)
+	}
+	clean(t, rt)
 }
 
 func TestMemoryLimitWithoutSpilling(t *testing.T) {

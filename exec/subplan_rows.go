@@ -125,6 +125,11 @@ func (r *subplanRows) insert(b *types.Batch) error {
 func (r *subplanRows) giveUpHash() error {
 	r.hashed = false
 	for id := range r.rows.len() {
+		if id%types.MaxBatchRows == 0 {
+			if err := r.st.rt.poll(); err != nil {
+				return err
+			}
+		}
 		if err := r.list.addEncoded(r.rows.key(uint32(id))); err != nil {
 			return err
 		}

@@ -59,18 +59,9 @@ func (a *AggStates) mergeSum(g uint32, o *AggStates, og uint32) error {
 		return nil
 	}
 	a.add128(g, o.hi[og], o.lo[og])
-	if o.wide[og].IsNull() {
-		return nil
+	if wide := o.wideOf(og); !wide.IsNull() {
+		return a.addWide(g, wide)
 	}
-	if a.wide[g].IsNull() {
-		a.wide[g] = o.wide[og].Clone()
-		return nil
-	}
-	sum, err := types.DecAdd(a.wide[g], o.wide[og])
-	if err != nil {
-		return types.Errorf(types.ErDataOutOfRange, "DECIMAL", a.spec.String())
-	}
-	a.wide[g] = sum
 	return nil
 }
 
@@ -103,7 +94,8 @@ func (a *AggStates) appendState(dst []byte, g uint32) []byte {
 	case a.hi != nil:
 		dst = binary.AppendVarint(dst, a.hi[g])
 		dst = binary.AppendUvarint(dst, a.lo[g])
-		dst = appendValue(dst, &a.wide[g])
+		wide := a.wideOf(g)
+		dst = appendValue(dst, &wide)
 	case a.best != nil:
 		dst = appendValue(dst, &a.best[g])
 	case a.bits != nil:
@@ -130,7 +122,12 @@ func (a *AggStates) mergeState(ctx *Ctx, g uint32, state []byte) error {
 			o.seen[0] = append(o.seen[0], r.value())
 		}
 	case o.hi != nil:
-		o.hi[0], o.lo[0], o.wide[0] = r.varint(), r.uvarint(), r.value()
+		o.hi[0], o.lo[0] = r.varint(), r.uvarint()
+		if wide := r.value(); !wide.IsNull() {
+			if err := o.addWide(0, wide); err != nil {
+				return err
+			}
+		}
 	case o.best != nil:
 		o.best[0] = r.value()
 	case o.bits != nil:

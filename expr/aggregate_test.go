@@ -276,3 +276,68 @@ func TestGroupConcatLimit(t *testing.T) {
 		t.Errorf("warnings %v", w)
 	}
 }
+
+// TestSumsAreSmall: a sum of ordinary decimals takes 24 bytes of memory for each group, and not the place of a value besides, which few need;
+// and those have it in all ways in which sums are added.
+func TestSumsAreSmall(t *testing.T) {
+	x := columnBinder()
+	ctx := x.newContext()
+	spec := aggText{name: "sum", args: []string{"d"}}.build(t, x)
+	s := spec.NewStates()
+	const groups = 1000
+	s.Grow(groups)
+	row := make([]types.Value, len(testColumns))
+	at := x.names["d"]
+	row[at] = types.Decimal(150, 2)
+	for g := range uint32(groups) {
+		if err := s.Add(ctx, g, row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.Bytes() > 24*groups {
+		t.Errorf("%d bytes for %d groups", s.Bytes(), groups)
+	}
+	wide, _, ok := types.ParseDecimal([]byte("123456789012345678901234567890.12"))
+	if !ok {
+		t.Fatal("no decimal")
+	}
+	row[at] = wide
+	if err := s.Add(ctx, 7, row); err != nil {
+		t.Fatal(err)
+	}
+	s.Grow(groups + 1)
+	merged := spec.NewStates()
+	merged.Grow(3)
+	if err := errors.Join(merged.Merge(ctx, 0, s, 7), merged.MergeState(ctx, 1, s.AppendState(nil, 7)), merged.Merge(ctx, 2, s, groups)); err != nil {
+		t.Fatal(err)
+	}
+	const want = "123456789012345678901234567891.62"
+	for g, got := range []string{resultText(t, ctx, merged, spec, 0), resultText(t, ctx, merged, spec, 1), resultText(t, ctx, s, spec, 7)} {
+		if got != want {
+			t.Errorf("%d: %s, want %s", g, got, want)
+		}
+	}
+}
+
+// TestOrderedAggregatesStop: an interrupt ends the sorting of what one group has gathered.
+func TestOrderedAggregatesStop(t *testing.T) {
+	x := columnBinder()
+	killed := errors.New("killed")
+	for _, a := range []aggText{{name: "group_concat", args: []string{"i"}, order: "b"}, {name: "json_objectagg", args: []string{"s", "i"}}} {
+		spec := a.build(t, x)
+		ctx := x.newContext()
+		s := spec.NewStates()
+		s.Grow(1)
+		row := make([]types.Value, len(testColumns))
+		for i := range int64(20_000) {
+			row[0], row[1], row[6] = types.Int(i), types.Int(i*7919%20_011), types.Text(fmt.Sprint(i*7919%20_011))
+			if err := s.Add(ctx, 0, row); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx.Poll = func() error { return killed }
+		if _, err := s.Result(ctx, 0); !errors.Is(err, killed) {
+			t.Errorf("%s: %v", a.sql(), err)
+		}
+	}
+}

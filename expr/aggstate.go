@@ -18,7 +18,7 @@ type AggStates struct {
 	count []int64       // values that were not NULL
 	hi    []int64       // 128-bit sums
 	lo    []uint64      //
-	wide  []types.Value // decimals beyond narrow ones, added to the 128-bit sum at the end
+	wide  []types.Value // decimals beyond narrow ones, added to the 128-bit sum at the end; made for the first of them
 	f     []float64     // sums, means
 	f2    []float64     // sums of squared differences
 	bits  []uint64
@@ -38,7 +38,10 @@ func (a *AggStates) grow(n int) {
 	switch k {
 	case aggSum, aggAvg:
 		if a.spec.exact() {
-			a.hi, a.lo, a.wide = extend(a.hi, n), extend(a.lo, n), extend(a.wide, n)
+			a.hi, a.lo = extend(a.hi, n), extend(a.lo, n)
+			if len(a.wide) > 0 {
+				a.wide = extend(a.wide, n)
+			}
 		} else {
 			a.f = extend(a.f, n)
 		}
@@ -232,6 +235,15 @@ func (a *AggStates) sum(ctx *Ctx, g uint32, v *types.Value) error {
 		a.add128(g, d.N>>63, uint64(d.N))
 		return nil
 	}
+	return a.addWide(g, d)
+}
+
+// addWide adds a decimal that does not fit into the 128-bit sums. A slab of values is three times as large as all else of a sum, and few sums
+// need one.
+func (a *AggStates) addWide(g uint32, d types.Value) error {
+	if len(a.wide) == 0 {
+		a.wide = extend(a.wide, a.groups)
+	}
 	w := &a.wide[g]
 	if w.IsNull() {
 		*w = d.Clone()
@@ -243,6 +255,14 @@ func (a *AggStates) sum(ctx *Ctx, g uint32, v *types.Value) error {
 	}
 	*w = sum
 	return nil
+}
+
+// wideOf is the sum of g's decimals that addWide took, NULL if there were none.
+func (a *AggStates) wideOf(g uint32) types.Value {
+	if len(a.wide) == 0 {
+		return types.Null()
+	}
+	return a.wide[g]
 }
 
 // sumScale is the scale of the numbers in the 128-bit sums.
@@ -262,10 +282,11 @@ func (a *AggStates) add128(g uint32, hi int64, lo uint64) {
 // total returns the exact sum of g.
 func (a *AggStates) total(g uint32) (types.Value, error) {
 	d := types.DecimalFromInt128(a.hi[g], a.lo[g], uint8(a.sumScale()))
-	if a.wide[g].IsNull() {
+	wide := a.wideOf(g)
+	if wide.IsNull() {
 		return d, nil
 	}
-	return types.DecAdd(d, a.wide[g])
+	return types.DecAdd(d, wide)
 }
 
 // variance is Welford's recurrence, as MySQL computes it.

@@ -82,7 +82,9 @@ const errCutByGroupConcat = 1260
 func (a *AggStates) concatResult(ctx *Ctx, g uint32) (types.Value, error) {
 	c := &a.texts[g]
 	if len(c.items) > 0 {
-		a.sortItems(c)
+		if err := a.sortItems(ctx, c); err != nil {
+			return types.Null(), err
+		}
 		for _, it := range c.items {
 			if c.cut {
 				break
@@ -101,8 +103,15 @@ func (a *AggStates) concatResult(ctx *Ctx, g uint32) (types.Value, error) {
 	return types.String(c.text, a.spec.typ.Coll), nil
 }
 
-func (a *AggStates) sortItems(c *concat) {
+// sortItems orders the items. A sort can't be left by an interrupt; once it is over with, all are equal.
+func (a *AggStates) sortItems(ctx *Ctx, c *concat) (err error) {
 	slices.SortStableFunc(c.items, func(x, y concatItem) int {
+		if err == nil {
+			err = ctx.steps(1)
+		}
+		if err != nil {
+			return 0
+		}
 		for i, o := range a.spec.order {
 			a, b := &x.keys[i], &y.keys[i]
 			order := 0
@@ -120,6 +129,7 @@ func (a *AggStates) sortItems(c *concat) {
 		}
 		return 0
 	})
+	return err
 }
 
 // concatMerge joins the other group's items behind this one's.

@@ -379,6 +379,20 @@ func (a *AggStates) jsonAdd(ctx *Ctx, g uint32, args []types.Value) error {
 // errJSONNullKey is ER_JSON_DOCUMENT_NULL_KEY.
 const errJSONNullKey = 3158
 
+// sortPairs orders members by their keys. A sort can't be left by an interrupt; once it is over with, all are equal.
+func sortPairs(ctx *Ctx, pairs []jsonPair) (err error) {
+	slices.SortStableFunc(pairs, func(a, b jsonPair) int {
+		if err == nil {
+			err = ctx.steps(1)
+		}
+		if err != nil {
+			return 0
+		}
+		return compareMembers(a.key, b.key)
+	})
+	return err
+}
+
 func (a *AggStates) jsonResult(ctx *Ctx, g uint32) (types.Value, error) {
 	c := &a.texts[g]
 	if a.count[g] == 0 {
@@ -390,7 +404,9 @@ func (a *AggStates) jsonResult(ctx *Ctx, g uint32) (types.Value, error) {
 		}
 		return types.JSON(slices.Concat([]byte{'['}, c.text, []byte{']'})), nil
 	}
-	slices.SortStableFunc(c.keys, func(a, b jsonPair) int { return compareMembers(a.key, b.key) })
+	if err := sortPairs(ctx, c.keys); err != nil {
+		return types.Null(), err
+	}
 	size := 2
 	for i := range c.keys {
 		size += len(c.keys[i].key) + len(c.keys[i].value) + len(`"": , `)

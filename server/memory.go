@@ -14,6 +14,7 @@ import (
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/exec"
 )
 
 const (
@@ -36,8 +37,11 @@ const (
 	gcHeadroomMin   = 32 << 20
 	gcPercentMin    = 15
 	gcPercentMax    = 200
-	gcTuneEvery     = time.Second
-	pollReadsEvery  = time.Second
+	// What statements hold comes out of the headroom: large ones leave garbage of their own size behind whenever something that they hold grows,
+	// and the process is to stay within its cache, their quota and a quarter of a GiB. gcPercentBusy takes the place of gcPercentMin then.
+	gcPercentBusy  = 5
+	gcTuneEvery    = time.Second
+	pollReadsEvery = time.Second
 	// limitStep: the heap's limit follows what is outside by this share of it, since each change stops the world.
 	limitStep = 32
 	// processShare is what the process is to take at most, in tenths of the cache.
@@ -113,9 +117,9 @@ func (b *budget) heap() int64 { return b.total / 10 * 9 }
 // whole at least, lest the collector never rests.
 func (b *budget) heapLimit(outside int64) int64 { return max(b.heap()-outside, b.heap()/limitStep) }
 
-// gcPercent is the garbage collector's target for so many bytes alive on the heap and outside of it. A fixed one would be too small
-// for an idle server or would let a full cache take three times its size.
-func (b *budget) gcPercent(live, outside uint64) int {
+// gcPercent is the garbage collector's target for so many bytes alive on the heap and outside of it, of which statements hold some. A fixed one
+// would be too small for an idle server or would let a full cache take three times its size.
+func (b *budget) gcPercent(live, outside uint64, statements int64) int {
 	headroom := int64(gcHeadroom)
 	if live+outside >= uint64(b.cache) {
 		headroom = gcHeadroomFull
@@ -125,11 +129,16 @@ func (b *budget) gcPercent(live, outside uint64) int {
 	} else {
 		headroom += (b.cache - 1<<30) / gcHeadroomShare
 	}
-	return int(min(max(100*uint64(headroom)/max(live, 1), gcPercentMin), gcPercentMax))
+	least := uint64(gcPercentMin)
+	if statements >= gcHeadroomMin {
+		headroom, least = max(headroom-statements, gcHeadroomMin), gcPercentBusy
+	}
+	return int(min(max(100*uint64(headroom)/max(live, 1), least), gcPercentMax))
 }
 
-// tuneGC adapts the targets to what is alive until stop is closed.
-func (b *budget) tuneGC(stop <-chan struct{}) {
+// tuneGC adapts the targets to what is alive until stop is closed: every second, and whenever what statements hold has changed by much, for
+// within a second they can take hundreds of megabytes.
+func (b *budget) tuneGC(statements *exec.MemPool, stop <-chan struct{}) {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	ticker := clock.NewTicker(gcTuneEvery)
 	defer ticker.Stop()
@@ -139,6 +148,7 @@ func (b *budget) tuneGC(stop <-chan struct{}) {
 		case <-stop:
 			return
 		case <-ticker.C:
+		case <-statements.Changes():
 		}
 		metrics.Read(sample)
 		outside := engine.OutsideBytes()
@@ -147,7 +157,7 @@ func (b *budget) tuneGC(stop <-chan struct{}) {
 			debug.SetMemoryLimit(want)
 			limit = want
 		}
-		if want := b.gcPercent(sample[0].Value.Uint64(), uint64(outside)); want != set && (want == gcPercentMax || 10*max(want-set, set-want) > set) {
+		if want := b.gcPercent(sample[0].Value.Uint64(), uint64(outside), statements.Used()); want != set && (want == gcPercentMax || 10*max(want-set, set-want) > set) {
 			debug.SetGCPercent(want)
 			set = want
 		}

@@ -16,7 +16,7 @@ func TestGCPercent(t *testing.T) {
 		{0, 0, 200}, {10 << 20, 0, 200}, {128 << 20, 0, 200}, {256 << 20, 0, 100}, {512 << 20, 0, 50}, {1<<30 - 1, 0, 25}, {1 << 30, 0, 18}, {2 << 30, 0, 15}, {1 << 40, 0, 15},
 		{10 << 20, 1 << 30, 200}, {128 << 20, 512 << 20, 200}, {256 << 20, 512 << 20, 100}, {256 << 20, 768 << 20, 75}, {512 << 20, 1 << 30, 37},
 	} {
-		if got := b.gcPercent(c.live, c.outside); got != c.percent {
+		if got := b.gcPercent(c.live, c.outside, 0); got != c.percent {
 			t.Errorf("%d bytes live and %d outside: %d percent, want %d", c.live, c.outside, got, c.percent)
 		}
 	}
@@ -34,11 +34,30 @@ func TestGCPercentOfCaches(t *testing.T) {
 		{16 << 30, 16 << 30, 4032 << 20},
 	} {
 		b := budget{cache: c.cache}
-		percent := int64(b.gcPercent(uint64(c.live), 0))
+		percent := int64(b.gcPercent(uint64(c.live), 0, 0))
 		want := max(100*c.headroom/c.live, gcPercentMin)
 		if percent != want || c.live+c.live*percent/100 > c.cache/10*processShare {
 			t.Errorf("a cache of %d bytes, %d live: %d percent, want %d", c.cache, c.live, percent, want)
 		}
+	}
+}
+
+// TestGCPercentOfStatements: with a full cache and statements that hold a quarter of a GiB the process stays within both and a quarter of a GiB
+// more, garbage included; small statements change nothing.
+func TestGCPercentOfStatements(t *testing.T) {
+	const cache, rows, outside, others = 1 << 30, 256 << 20, 768 << 20, 64 << 20 // the rows' cache is on the heap
+	b := budget{cache: cache}
+	if idle, small := b.gcPercent(rows+others, outside, 0), b.gcPercent(rows+others, outside, 1<<20); idle != small {
+		t.Errorf("%d percent with a small statement, %d without", small, idle)
+	}
+	for _, held := range []int64{64 << 20, 128 << 20, 256 << 20} {
+		live := rows + others + held
+		if most := outside + live + live*int64(b.gcPercent(uint64(live), outside, held))/100; most > cache+256<<20+held {
+			t.Errorf("statements hold %d MiB: the process takes %d MiB", held>>20, most>>20)
+		}
+	}
+	if got := b.gcPercent(2<<30, outside, 1<<30); got != gcPercentBusy {
+		t.Errorf("%d percent while statements hold a GiB", got)
 	}
 }
 

@@ -170,7 +170,7 @@ func (n *Node) openStorage(ctx context.Context) error {
 	if err := adviseHugePages(min(budget.cache+budget.cache/hugeShare, budget.heap())); err != nil {
 		n.log.Info("memory is in small pages", "reason", err)
 	}
-	n.loops.Go(func() { budget.tuneGC(n.stop) })
+	n.loops.Go(func() { budget.tuneGC(n.memory, n.stop) })
 	n.log.Info("memory budget", "bytes", budget.total, "cache", budget.cache, "memtable", budget.memTable, "statements", n.memory.Limit(), "limit", budget.memoryFrom,
 		"procs", budget.procs, "quota", budget.procsFrom)
 	limit := fileLimit()

@@ -209,6 +209,7 @@ func benchCommandLine(f *benchFlags) string {
 	add("tables", o.Tables, o.Tables > 0)
 	add("rows", o.Rows, o.Rows > 0)
 	add("warehouses", o.Warehouses, o.Warehouses > 0)
+	add("scale-factor", o.Factor, o.Factor > 0)
 	add("threads", o.Threads, len(o.Threads) > 0)
 	add("ps-mode", o.PSModes, len(o.PSModes) > 0)
 	add("workload", o.Workloads, len(o.Workloads) > 0)

@@ -12,8 +12,9 @@ func TestBenchCommandLine(t *testing.T) {
 	f := benchFlags{plan: "compare", start: []string{"pando"}, targets: []string{"pg=10.0.0.1:5432,driver=pgsql,pid=77,password=geheim"}, base: "pg", binary: "/home/me/pando",
 		tempDir: "/mnt/me", trivial: true, warnOnly: true, overwrite: true, twin: true, scale: 0.5}
 	f.override.Warmup, f.override.Threads, f.override.Clients, f.override.ServerCPUs = &warm, []int{1, 16}, "apart", 2
+	f.override.Warehouses, f.override.Factor = 10, 0.01
 	const want = "pando bench run --plan compare --start pando --target pg=$HOST:$PORT,driver=pgsql,pid=$PID,password=$PASSWORD --trivial --overwrite --warn-only" +
-		" --base pg --pando $PANDO --temp-dir $DIR --scale 0.5 --clients apart --server-cpus 2 --warmup 0 --threads 1,16"
+		" --base pg --pando $PANDO --temp-dir $DIR --scale 0.5 --clients apart --server-cpus 2 --warmup 0 --warehouses 10 --scale-factor 0.01 --threads 1,16"
 	if got := benchCommandLine(&f); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
