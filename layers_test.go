@@ -102,6 +102,7 @@ var libraryGates = map[string][]string{
 	"github.com/anishathalye/porcupine":      {"internal/check"},
 	"net/http":                               {"server", "bench", "playground"},
 	"golang.org/x/sync":                      {"session"},
+	"github.com/hanwen/go-fuse":              {"tests/badfs"},
 	"github.com/pires/go-proxyproto":         {"wire"},
 	"github.com/klauspost/compress":          {"wire"},
 	"github.com/cockroachdb/errors":          {},

@@ -76,6 +76,9 @@ func TestBitFlip(t *testing.T) {
 			if e.Metrics().Corruptions == 0 {
 				t.Error("corruption is not counted")
 			}
+			if err := e.Damaged(); err == nil || !strings.Contains(err.Error(), "sst") && !strings.Contains(err.Error(), "file 0") {
+				t.Errorf("the damage that is known names no file: %v", err)
+			}
 		}
 		_ = e.Close()
 	}

@@ -125,7 +125,11 @@ func (e *Engine) explainOpen(err error) error {
 func (e *Engine) explainRead(err error) error {
 	if pebble.IsCorruptionError(err) {
 		e.counters.corruptions.Inc()
+		e.noteDamage(err)
 		return fmt.Errorf("%w: %v", ErrCorrupt, err)
+	}
+	if isBadDisk(err) {
+		e.noteDamage(err)
 	}
 	return fmt.Errorf("engine: read: %w", err)
 }

@@ -15,6 +15,8 @@
 //   - Overlay: a file system in memory over another, for who looks at a directory and must not change it.
 //   - Barrier: what was applied before it is in tables, and recovery replays none of it.
 //   - Fatal: an error after which nothing may be acknowledged any more, such as EIO on the WAL.
+//   - Damage: an error of the disk's, or a checksum that is wrong, where something was read or work in the background was done. The engine goes
+//     on, and tells its owner (Damaged); only what goes on for long becomes fatal, see failing.go.
 //   - Watermark: the free space below which the owner has to refuse writes. Ballast: a file that can be given up below it.
 //   - Stall: Pebble holds back writers because flushes or compactions lag. Pressure says how near that is.
 //
@@ -69,7 +71,7 @@
 // Reads take none. Engine.cut is held by a checkpoint while it links tables, and shared by who asks what is in tables; it comes before
 // order. Engine.order is held while a batch enters the WAL, whose lock is taken under it, and not while it goes into the
 // memtable: a large one, such as the garbage collector's, must not hold up commits. diskMu guards the ballast file, unflushed.mu the
-// list of key filters, loads.mu the tables that are being loaded, directReads.mu the places for reads past the page cache; all are leaves,
+// list of key filters, failing.mu when flushes began to fail, loads.mu the tables that are being loaded, directReads.mu the places for reads past the page cache; all are leaves,
 // and so is the lock of such a read's queue (package aio).
 //
 // # Reads past the page cache

@@ -49,6 +49,7 @@ type Engine struct {
 	plainReads atomic.Bool   // nobody can tell whether a read will wait
 	pressure   atomic.Uint64 // math.Float64bits
 	disk       disk
+	failing    failing
 	garbage    garbage
 	unflushed  unflushed
 	loads      loads
@@ -83,6 +84,7 @@ func Open(opts Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{opts: opts, sinker: sinker{kick: make(chan struct{}, 1)}}
+	e.failing.stuckMax = stuckMax
 	e.landed = sync.NewCond(&e.order)
 	// ENOSPC anywhere marks the disk full and gives up the ballast before the write is tried once more.
 	e.fs = vfs.OnDiskFull(opts.FS, e.onDiskFull)

@@ -38,15 +38,10 @@ func (l *pebbleLogger) Fatalf(format string, args ...any) {
 func (e *Engine) eventListener() *pebble.EventListener {
 	log := e.opts.Logger
 	l := &pebble.EventListener{
-		BackgroundError: func(err error) {
-			e.counters.background.Inc()
-			if isDiskFull(err) {
-				e.disk.full.Store(true)
-			}
-			log.Error("background storage work failed and will be tried again", "error", err)
-		},
+		BackgroundError: e.backgroundFailed,
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
 			e.counters.corruptions.Inc()
+			e.noteDamage(fmt.Errorf("%s: %w", info.Path, info.Details))
 			log.Error("corrupt data on disk", "path", info.Path, "error", info.Details)
 		},
 		DiskSlow: func(info vfs.DiskSlowInfo) {
@@ -72,6 +67,7 @@ func (e *Engine) eventListener() *pebble.EventListener {
 			log.Info("writes go on after a stall", "duration", d)
 		},
 		FlushEnd: func(info pebble.FlushInfo) {
+			e.flushEnded(info.Err)
 			e.unflushed.flushed(&info)
 			e.garbage.ended(&info)
 			e.loads.flushed()

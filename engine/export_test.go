@@ -115,3 +115,6 @@ func (e *Engine) CheckpointUnlocked(dir string) error {
 	}
 	return e.log.CopyTo(dir, 0, end, func() error { return nil })
 }
+
+// SetStuckMax replaces stuckMax.
+func (e *Engine) SetStuckMax(d time.Duration) { e.failing.stuckMax = d }

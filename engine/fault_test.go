@@ -1,11 +1,16 @@
 package engine_test
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
+	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/internal/testkit"
@@ -31,7 +36,12 @@ func TestWALError(t *testing.T) {
 				fs.OnWrite = func(name string, _ int) error { return fault(name) }
 			}
 			var fatal atomic.Int32
-			e := open(t, engine.Options{Dir: "d", FS: fs, Fatal: func(string) { fatal.Add(1) }})
+			e := open(t, engine.Options{Dir: "d", FS: fs, Fatal: func(reason string) {
+				fatal.Add(1)
+				if !strings.Contains(reason, ".wal: ") || !strings.Contains(reason, syscall.EIO.Error()) {
+					t.Errorf("the reason names no file or no error: %s", reason)
+				}
+			}})
 			acked := writeUntilFailure(t, e, func(n int) {
 				if n == 50 {
 					bad.Store(true)
@@ -187,4 +197,77 @@ func TestWatermark(t *testing.T) {
 	if m := e.Metrics(); m.DiskFree != 400<<20 || m.DiskFull {
 		t.Errorf("metrics: %+v", m)
 	}
+}
+
+// TestFlushFails: where what is in memory cannot be written to tables because the disk answers errors, Pebble tries for ever; the engine tells of it
+// with the file, not at every try, and ends the process when it goes on. When the disk is full it does not: there may be room again.
+func TestFlushFails(t *testing.T) {
+	for _, errno := range []syscall.Errno{syscall.EIO, syscall.ENOSPC} {
+		t.Run(errno.Error(), func(t *testing.T) {
+			var bad atomic.Bool
+			var tries atomic.Int32
+			mem := engine.NewMemFS()
+			fs := &testkit.HookFS{FS: mem, OnWrite: func(name string, _ int) error {
+				if bad.Load() && strings.HasSuffix(name, ".sst") {
+					tries.Add(1)
+					return &os.PathError{Op: "write", Path: name, Err: errno}
+				}
+				return nil
+			}}
+			fatal := make(chan string)
+			var log lockedBuffer
+			e := open(t, engine.Options{Dir: "d", FS: fs, BallastBytes: engine.NoSpace, Logger: slog.New(slog.NewTextHandler(&log, nil)), Fatal: func(reason string) {
+				fatal <- reason
+				select {} // as in the product it does not return; Pebble would go on trying
+			}})
+			e.SetStuckMax(20 * time.Millisecond)
+			put(t, e, local("a"), "1", true)
+			bad.Store(true)
+			flushed := make(chan error, 1)
+			go func() { flushed <- e.Flush() }()
+			if errno == syscall.EIO {
+				if reason := <-fatal; !strings.Contains(reason, ".sst") || !strings.Contains(reason, errno.Error()) || !e.Failed() {
+					t.Errorf("the reason is %q, failed %v", reason, e.Failed())
+				}
+				e = open(t, engine.Options{Dir: "d", FS: testkit.Crash(mem, 0, 0)})
+			} else {
+				testkit.Await(t, "some tries", func() bool { return tries.Load() > 50 })
+				bad.Store(false)
+				if err := <-flushed; err != nil {
+					t.Error(err)
+				}
+				if err := e.Damaged(); err != nil || e.Failed() {
+					t.Errorf("of a full disk: damage %v, failed %v", err, e.Failed())
+				}
+			}
+			if text := log.String(); !strings.Contains(text, "background storage work failed") || !strings.Contains(text, ".sst") ||
+				strings.Count(text, "background storage work failed") >= int(tries.Load()) {
+				t.Errorf("after %d tries the log says:\n%s", tries.Load(), text)
+			}
+			if get(t, e, local("a")) != "1" {
+				t.Error("the row is lost")
+			}
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// lockedBuffer is a buffer for several goroutines.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }

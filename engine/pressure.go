@@ -194,6 +194,9 @@ func (e *Engine) watchLog() {
 	}
 }
 
+// LogSince returns when the write or sync of the log that is in hand began, by clock.Mono; 0: there is none.
+func (e *Engine) LogSince() time.Duration { return e.log.Since() }
+
 // Pressure returns what PollPressure measured last: 0 is idle, 1 is where Pebble stops writes, or has half as many sublevels of L0
 // as that takes. While writes are stopped it is 1. One or two atomic loads: committers call it for every batch and slow down from
 // about a half on.

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"syscall"
 
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/types"
@@ -27,6 +28,9 @@ var mapped = []struct {
 	{kvapi.ErrReadOnly, types.ErCantExecuteInReadOnlyTransaction, nil},
 	{kvapi.ErrClosed, types.ErServerShutdown, nil},
 }
+
+// errnoCrashed is HA_ERR_CRASHED, MySQL's number for a table that does not hold what was written.
+const errnoCrashed = 126
 
 // MapError turns an error of storage into the MySQL error that the client sees. A
 // *types.Error, ErrUndetermined and nil come back unchanged. intr tells why an
@@ -59,7 +63,9 @@ func MapError(err error, intr *kvapi.Interrupt) error {
 	case errors.Is(err, kvapi.ErrTxnTooLarge):
 		return types.NewError(8004, "Transaction is too large")
 	case errors.Is(err, kvapi.ErrCorrupt):
-		return types.NewError(types.ErUnknownError, "Stored data is corrupt: "+err.Error())
+		return types.Errorf(types.ErGetErrno, errnoCrashed, "Stored data is corrupt: "+err.Error())
+	case errors.Is(err, syscall.EIO):
+		return types.Errorf(types.ErGetErrno, int(syscall.EIO), err.Error())
 	case errors.Is(err, kvapi.ErrFinished):
 		return types.NewError(types.ErUnknownError, "The transaction has already ended")
 	}

@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"syscall"
 	"testing"
 
 	"github.com/pandodb/pando/kvapi"
@@ -16,6 +17,8 @@ func TestMapError(t *testing.T) {
 		kvapi.ErrLockTimeout:         types.ErLockWaitTimeout,
 		kvapi.ErrLockTableFull:       types.ErLockTableFull,
 		kvapi.ErrDiskFull:            types.ErDiskFull,
+		kvapi.ErrCorrupt:             types.ErGetErrno,
+		syscall.EIO:                  types.ErGetErrno,
 		errors.New("something else"): types.ErUnknownError,
 	} {
 		var got *types.Error

@@ -121,7 +121,7 @@ func (s *Store) startCluster() (*Cluster, error) {
 	}
 	c.meta = m
 	c.set = replica.New(replica.Options{Engine: s.engine, Machine: machine{Cluster: c, meta: m}, Timestamps: tso{s}, Store: s.ident.storeID,
-		Transport: s.o.Transport, LeaderChanged: c.leaderChanged, Logger: s.o.Logger, Fail: s.fail})
+		Transport: s.o.Transport, LeaderChanged: c.leaderChanged, Logger: s.o.Logger, Fail: s.failCopy})
 	m.set = c.set
 	c.Lead(c.set)
 	err = c.set.Load()

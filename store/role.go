@@ -24,10 +24,6 @@ const (
 	// leaseInterval is how often the gateway asks whether it still is that, and leaseTimeout how long it waits for the answer.
 	leaseInterval = 500 * time.Millisecond
 	leaseTimeout  = replica.LeaseLength / 2
-	// A gateway whose disk is nearly full asks another node to be the gateway, fullDiskTries times until there is room again: where all disks
-	// are full the lead would go round for ever. It waits for fullDiskPause in between.
-	fullDiskTries = 3
-	fullDiskPause = 10 * time.Second
 )
 
 // Reasons why a store does not serve.
@@ -338,25 +334,6 @@ func (c *Cluster) handOver(skip int) (asked bool) {
 	return false
 }
 
-// fullDisk is what a gateway has done about its disk. It belongs to the goroutine of keepRole.
-type fullDisk struct {
-	tries int
-	last  time.Duration // clock.Mono, of the last try
-}
-
-// leaveFullDisk has another store be the gateway while there is hardly room on this one's disk: a gateway refuses writes then, though a majority
-// of the copies may have room.
-func (c *Cluster) leaveFullDisk(f *fullDisk) {
-	switch now := clock.Mono(); {
-	case !c.s.engine.DiskFull():
-		f.tries = 0
-	case f.tries < fullDiskTries && (f.tries == 0 || now-f.last >= fullDiskPause) && c.handOver(f.tries):
-		f.tries++
-		f.last = now
-		c.s.o.Logger.Warn("the disk of the gateway is nearly full; another node is asked to be the gateway", "region", 0)
-	}
-}
-
 func (c *Cluster) votes(r *kvapi.Region, peer uint64) bool {
 	for _, p := range r.Peers {
 		if p.ID == peer {
@@ -379,7 +356,7 @@ func (c *Cluster) keepRole() {
 	defer c.background.Done()
 	ticker := clock.NewTicker(roleInterval)
 	defer ticker.Stop()
-	var disk fullDisk
+	var disk badDisk
 	for {
 		c.lookAtRole(&disk)
 		select {
@@ -391,11 +368,12 @@ func (c *Cluster) keepRole() {
 	}
 }
 
-func (c *Cluster) lookAtRole(disk *fullDisk) {
+func (c *Cluster) lookAtRole(disk *badDisk) {
 	if !c.keepService() {
+		disk.slow = slowDisk{}
 		return
 	}
-	c.leaveFullDisk(disk)
+	c.leaveBadDisk(disk)
 	for _, id := range c.set.Regions() {
 		c.set.Lead(id)
 	}

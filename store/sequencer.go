@@ -480,6 +480,13 @@ func (s *Store) fail(err error) {
 	}
 }
 
+// failCopy ends a node of a cluster of which a copy of a region cannot go on: it would be counted as one that lives, and might even be the gateway, while
+// the others can go on without it.
+func (s *Store) failCopy(err error) {
+	s.fail(err)
+	s.engine.Fail(err.Error())
+}
+
 // administer runs a change of the store through the sequencer and waits until
 // it is durable.
 func (s *Store) administer(a *adminCommit) error {

@@ -20,19 +20,18 @@ type arena struct {
 	proxies []*testkit.Proxy
 }
 
-// newArena starts a cluster of n nodes, in directories below dir, or in new ones if that is empty.
-func newArena(t testing.TB, n int, dir string) *arena {
+// newArena starts a cluster of n nodes in these empty directories, or in new ones if there are none.
+func newArena(t testing.TB, n int, dirs ...string) *arena {
 	t.Helper()
 	a := &arena{copies: &copies{t: t}}
 	for i := range n {
 		address := clusterAddress(t)
 		a.proxies = append(a.proxies, testkit.NewProxy(t, testkit.ProxyOptions{Target: address, Who: func(c net.Conn) (int, bool) { return a.who(c, i) }}))
-		where := t.TempDir()
-		if dir != "" {
-			where = filepath.Join(dir, fmt.Sprint("node", i+1))
-			if err := os.MkdirAll(where, 0o700); err != nil {
-				t.Fatal(err)
-			}
+		var where string
+		if dirs == nil {
+			where = t.TempDir()
+		} else {
+			where = dirs[i]
 		}
 		a.nodes = append(a.nodes, &node{t: t, dir: where, args: []string{"--cluster-listen", address, "--advertise", a.proxies[i].Address(),
 			"--listen", fmt.Sprintf("127.0.0.1:%d", freePorts(t, 1))}})

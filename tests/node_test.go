@@ -23,6 +23,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/pandodb/pando/internal/testkit"
+	"github.com/pandodb/pando/tests/badfs"
 )
 
 // startMax bounds how long a node may take until it serves; the machines are slow and shared, so it is generous.
@@ -33,6 +34,9 @@ var binary string
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
+		if code, is := badfs.Serve(); is {
+			return code
+		}
 		dir, err := os.MkdirTemp("", "pando-tests-")
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

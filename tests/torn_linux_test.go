@@ -8,7 +8,7 @@ import (
 // TestGatewayLost: a gateway that stands still, or is cut off from the others, is replaced while clients go on through any node; when it comes back
 // it serves clients as the others do. Nothing acknowledged is lost, and all copies are the same at the end. make torture does it at random.
 func TestGatewayLost(t *testing.T) {
-	a := newArena(t, 3, "")
+	a := newArena(t, 3)
 	b := a.startBooks(4)
 	b.progress()
 	for what, f := range map[string]struct {

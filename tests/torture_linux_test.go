@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/internal/testkit"
+	"github.com/pandodb/pando/tests/badfs"
 )
 
 const (
@@ -34,9 +35,11 @@ type misfortune struct {
 // torture is one run: a cluster, clients, and what happens to them.
 type torture struct {
 	*arena
+	t     testing.TB
 	rng   *rand.Rand
 	books *books
 	w     *witnesses
+	disks []*badfs.FS // of the nodes, if they can misbehave
 }
 
 // misfortunes are all of them. What happens to the gateway is the worst, and comes most often.
@@ -214,8 +217,13 @@ func (x *torture) replaced() {
 		return
 	}
 	n.kill()
+	x.replaceLost(n, s.Cluster.Store)
+}
+
+// replaceLost removes a node that has ended from the cluster, and has an empty one join in its place.
+func (x *torture) replaceLost(n *node, id uint64) {
 	x.perhapsProgress()
-	mustExec(x.t, x.gateway().open(""), fmt.Sprintf("ADMIN NODE REMOVE %d", s.Cluster.Store))
+	mustExec(x.t, x.gateway().open(""), fmt.Sprintf("ADMIN NODE REMOVE %d", id))
 	if err := os.RemoveAll(n.dir); err != nil {
 		x.t.Fatal(err)
 	}
@@ -246,7 +254,7 @@ func TestTorture(t *testing.T) {
 			t.Fatalf("run %d has failed; replay with PANDO_SEED=%d TORTURE=0s go test ./tests -run '^TestTorture$'", run, seed+run)
 		}
 	}
-	for _, m := range misfortunes {
+	for _, m := range slices.Concat(misfortunes, diskMisfortunes) {
 		t.Logf("%4d times: %s", counts[m.name], m.name)
 	}
 }
@@ -272,12 +280,30 @@ func tortureOnce(t *testing.T, seed uint64, counts map[string]int) {
 		t.Logf("directories and logs are kept in %s", dir)
 	})
 	rng := testkit.Rand(seed, 1)
-	a = newArena(t, 3, dir)
-	x := &torture{arena: a, rng: rng, books: a.startBooks(2)}
+	x := &torture{t: t, rng: rng}
+	kinds := misfortunes
+	var dirs []string
+	if why := badfs.Missing(); why == "" {
+		dirs = x.badDisks(dir, 3)
+		kinds = slices.Concat(kinds, diskMisfortunes)
+	} else {
+		t.Logf("no disk misbehaves: %s", why)
+		for i := range 3 {
+			dirs = append(dirs, filepath.Join(dir, fmt.Sprint("node", i+1)))
+			if err := os.Mkdir(dirs[i], 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if only := os.Getenv("TORTURE_KINDS"); only != "" {
+		kinds = slices.DeleteFunc(slices.Clone(kinds), func(m misfortune) bool { return !strings.Contains(m.name, only) })
+	}
+	a = newArena(t, 3, dirs...)
+	x.arena, x.books = a, a.startBooks(2)
 	x.w = a.startWitnesses(seed, witnessLevels[rng.IntN(len(witnessLevels))])
 	x.progress()
 	for range tortureFaults {
-		m := misfortunes[rng.IntN(len(misfortunes))]
+		m := kinds[rng.IntN(len(kinds))]
 		counts[m.name]++
 		t.Logf("%s %s", time.Now().UTC().Format(time.TimeOnly), m.name)
 		m.do(x)
@@ -349,11 +375,12 @@ func (x *torture) tables(db *sql.DB) (names []string) {
 // TestMisfortunesAreNamed: the table of what a torture did counts by name.
 func TestMisfortunesAreNamed(t *testing.T) {
 	var names []string
-	for _, m := range misfortunes {
+	all := slices.Concat(misfortunes, diskMisfortunes)
+	for _, m := range all {
 		names = append(names, m.name)
 	}
 	slices.Sort(names)
-	if len(slices.Compact(names)) != len(misfortunes) {
+	if len(slices.Compact(names)) != len(all) {
 		t.Error("two have one name")
 	}
 }

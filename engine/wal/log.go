@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"log/slog"
 	"math"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -286,6 +287,7 @@ func (l *Log) work(sync bool) {
 	l.mu.Unlock()
 	what, err := l.write(records, cuts, sync)
 	if err != nil {
+		err = l.named(err)
 		l.o.Fail(what, err)
 	}
 	l.mu.Lock()
@@ -306,6 +308,17 @@ func (l *Log) work(sync bool) {
 	}
 	l.serve()
 	l.callNext()
+}
+
+// named adds the name of the segment in hand to an error that names no file. The caller owns writer.
+func (l *Log) named(err error) error {
+	if _, is := errors.AsType[*os.PathError](err); is {
+		return err
+	}
+	if _, is := errors.AsType[*os.LinkError](err); is {
+		return err
+	}
+	return fmt.Errorf("%s: %w", l.path(segmentName(l.writer.base)), err)
 }
 
 // yield lets those run first that are ready, before a call that blocks: it keeps its processor from them, for up to ten milliseconds until
@@ -470,6 +483,9 @@ type Stats struct {
 	DiskBytes   uint64        // of the segments
 	Busy        time.Duration // how long the write or sync in hand has lasted; 0: none
 }
+
+// Since returns when the write or sync in hand began, by clock.Mono; 0: there is none.
+func (l *Log) Since() time.Duration { return time.Duration(l.stats.since.Load()) }
 
 // Stats takes a snapshot.
 func (l *Log) Stats() Stats {
