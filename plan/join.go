@@ -303,11 +303,16 @@ func (b *builder) estimate(r rel) (rows, cost float64, err error) {
 		if g, ok := r.input.(*get); ok {
 			return b.estimateGet(g, r.conds)
 		}
-		if _, ok := r.input.(*join); ok {
-			return b.estimateJoin(r)
+		input, above := r.input, r.conds
+		if _, ok := input.(*join); ok {
+			var move []expr.Expr
+			if move, above = movable(r.conds); len(above) == 0 {
+				return b.estimateJoin(r)
+			}
+			input = filtered(input, move)
 		}
-		rows, cost, err = b.estimate(r.input)
-		return rows * math.Pow(filterUnknown, float64(len(r.conds))), cost, err
+		rows, cost, err = b.estimate(input)
+		return rows * math.Pow(filterUnknown, float64(len(above))), cost, err
 	case *join:
 		return b.estimateJoin(r)
 	case *aggregate:

@@ -339,7 +339,15 @@ func (b *builder) physFilter(f *filter, n *need) (*stage, error) {
 	case *filter:
 		return b.phys(&filter{in.input, append(append([]expr.Expr(nil), in.conds...), f.conds...)}, n)
 	case *join:
-		return b.physJoin(f, n)
+		move, stay := movable(f.conds)
+		if len(stay) == 0 {
+			return b.physJoin(f, n)
+		}
+		st, err := b.phys(filtered(in, move), &need{ids: n.with(stay...), order: n.order})
+		if err != nil {
+			return nil, err
+		}
+		return b.filterStage(st, stay)
 	case *rowSource:
 		if in.system != nil {
 			return b.physSystem(in, f.conds, n)
@@ -366,11 +374,19 @@ func (b *builder) filterStage(st *stage, conds []expr.Expr) (*stage, error) {
 	return &stage{node: &exec.Filter{Base: est(rows), Input: st.node, Cond: cond}, at: st.at, rows: rows, cost: st.cost + st.rows*0.1, ordered: st.ordered}, nil
 }
 
-// physExtend computes columns. One that only renames another takes no work.
+// physExtend computes columns. One that only renames another takes no work. One that leaves a trace is computed though nobody reads it: the
+// variables of programs that number their rows begin so, FROM t, (SELECT @n := 0) v.
 func (b *builder) physExtend(r *extend, n *need) (*stage, error) {
 	by := map[int]expr.Expr{}
+	var traces []int
 	for i := range r.cols {
 		by[r.cols[i].id] = r.cols[i].e
+		if r.cols[i].e.Flags()&expr.FlagSideEffect != 0 && !slices.Contains(n.ids, r.cols[i].id) {
+			traces = append(traces, r.cols[i].id)
+		}
+	}
+	if len(traces) > 0 {
+		n = &need{ids: slices.Concat(n.ids, traces), order: n.order, limit: n.limit, limitRows: n.limitRows}
 	}
 	inner, work := b.below(n, by)
 	st, err := b.phys(r.input, inner)
