@@ -514,9 +514,7 @@ func (b *builder) extendPlan(g *joinGraph, p *joinPlan, i int) (*joinPlan, error
 		}
 	}
 	linked := len(match) > 0
-	for _, c := range match {
-		perRow *= b.joinSelectivity(g, r, c)
-	}
+	perRow *= b.matchSelectivity(g, r, match)
 	if r.get != nil && linked {
 		path, err := b.lookupPath(r.get, append(append([]expr.Expr(nil), r.conds...), match...))
 		if err != nil {
@@ -560,59 +558,6 @@ func (b *builder) extendPlan(g *joinGraph, p *joinPlan, i int) (*joinPlan, error
 	next.rows *= math.Pow(filterUnknown, float64(len(above)))
 	next.cost += next.rows * costOut
 	return next, nil
-}
-
-// joinSelectivity is the part of a relation's rows that a condition leaves for one row of the other side.
-func (b *builder) joinSelectivity(g *joinGraph, r *joinRel, c expr.Expr) float64 {
-	if !c.IsCall("=", "<=>") {
-		return halfUnknown
-	}
-	best := 1.0
-	for side := range 2 {
-		id, plain := expr.Unwrap(c.Args()[side]).ColumnIndex()
-		if !plain {
-			continue
-		}
-		best = math.Min(best, b.oneValue(g, id))
-	}
-	if best == 1 {
-		return equalUnknown
-	}
-	return best
-}
-
-// oneValue is the part of a relation's rows that have one value of a column.
-func (b *builder) oneValue(g *joinGraph, id int) float64 {
-	for _, r := range g.rels {
-		if !r.ids[id] {
-			continue
-		}
-		if r.get == nil || !r.get.owns(id) {
-			return 1 / math.Max(1, r.rows/eqRowsUnknown)
-		}
-		return b.oneValueOf(r.get, id)
-	}
-	return 1
-}
-
-// oneValueOf is the part of a table's rows that have one value of a column.
-func (b *builder) oneValueOf(g *get, id int) float64 {
-	total := b.tableRows(g.table)
-	best := eqRowsUnknown / math.Max(total, eqRowsUnknown)
-	if b.env.Stats != nil {
-		if known := b.env.Stats.EqualFraction(g.table, g.ordinal(id), types.Null()); known > 0 {
-			best = known
-		}
-	}
-	for _, index := range g.table.Indexes {
-		if index.Columns[0].Col == g.ordinal(id) {
-			best = b.pointFraction(g.table, index, 1, 1, total)
-			if index.Unique && len(index.Columns) == 1 {
-				return 1 / math.Max(total, 1)
-			}
-		}
-	}
-	return best
 }
 
 // hashable reports whether some condition is an equality between the two sides that can be hashed.

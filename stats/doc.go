@@ -13,7 +13,7 @@
 //   - common values: those that the sample has far more often than an average one, with their parts of the rows.
 //   - histogram: what ANALYZE TABLE … UPDATE HISTOGRAM makes of a column, value by value or in buckets, as MySQL does it (histogram.go). It is
 //     asked before what the sample says.
-//   - NDV: the number of distinct values of the leading columns of an index, estimated from the sample with the GEE estimator
+//   - NDV: the number of distinct values of the leading columns of an index, estimated from the sample with the estimator of Haas and Stokes
 //     (Charikar et al., PODS 2000): √(N/n)·f1 + the values seen more than once.
 //
 // # Freshness

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/types"
 )
 
@@ -126,5 +127,40 @@ func TestSampleSize(t *testing.T) {
 	table.Columns = make([]*catalog.Column, 1000)
 	if cells := newSampler(table, nil).limit * len(table.Columns); cells > sampleCells {
 		t.Errorf("a sample of 1,000 columns keeps %d values", cells)
+	}
+}
+
+// TestDistinctOfSample: what a sample tells of the number of different values. Of a key that each of ten thousand suppliers has six hundred times, a
+// sample of ten thousand rows has four thousand values once; that is no sign of many more.
+func TestDistinctOfSample(t *testing.T) {
+	r := testkit.Rand(testkit.Seed(t), 9)
+	const seen = 6_000_000
+	for _, c := range []struct {
+		name      string
+		value     func() int
+		low, high float64
+	}{
+		{"few", func() int { return r.IntN(7) }, 7, 7},
+		{"ten thousand", func() int { return r.IntN(10_000) }, 8_000, 12_500},
+		{"a million", func() int { return r.IntN(1_000_000) }, 600_000, 2_500_000},
+		{"half of one value", func() int { return r.IntN(2) * (1 + r.IntN(10_000)) }, 4_000, 14_000},
+	} {
+		s := &sampler{seen: seen}
+		for range sampleRows {
+			s.rows = append(s.rows, sampled{prefixes: []uint64{uint64(c.value())}})
+		}
+		if got := s.distinct(0); got < c.low || got > c.high {
+			t.Errorf("%s: %.0f values", c.name, got)
+		}
+	}
+	whole := &sampler{seen: 100, rows: make([]sampled, 100)}
+	for i := range whole.rows {
+		whole.rows[i].prefixes = []uint64{uint64(i / 3)}
+	}
+	if got := whole.distinct(0); got != 34 {
+		t.Errorf("of a whole table: %f", got)
+	}
+	if got := whole.estimated(10, 10, 10); got != 10 {
+		t.Errorf("of ten rows that are not NULL, all different: %f", got)
 	}
 }
