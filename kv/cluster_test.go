@@ -40,7 +40,7 @@ func openCluster(t testing.TB, coded bool, bounds ...string) *clusterRig {
 	}
 	e, err := engine.OpenMem()
 	must(err)
-	s, err := store.Open(store.Options{Engine: e, GCInterval: 5 * time.Millisecond})
+	s, err := store.Open(store.Options{Engine: e, RowCacheBytes: 1 << 20, GCInterval: 5 * time.Millisecond})
 	must(err)
 	must(clusterkit.Create(e, bounds...))
 	kit, err := clusterkit.Open(s, e)

@@ -28,7 +28,8 @@ func (t *router) commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, erro
 	defer t.forget(sn)
 	start := sn.TS()
 	node, epoch := t.peer.Identity()
-	plan := commit.Plan{Start: start, Mutations: r.Mutations, Checks: t.peer.Relied(o, r.Mutations), Counters: r.Counters,
+	checks, asOf := t.peer.Relied(o, r.Mutations)
+	plan := commit.Plan{Start: start, Mutations: r.Mutations, Checks: checks, Counters: r.Counters, AsOf: asOf,
 		OnePhase: !r.NoOnePhase, Async: !r.NoAsync, Patience: readPatience, Own: cloned, Node: node, NodeEpoch: epoch}
 	cache := t.c.regions.Load()
 	d := &driver{t: t, co: commit.New(plan), events: make(chan func() []commit.Step, 16)}

@@ -56,6 +56,9 @@ type PrewriteRequest struct {
 	// MaxCommit is a timestamp above which the transaction may not commit; zero for no bound.
 	MaxCommit   clock.Timestamp
 	Coordinator Coordinator
+	// AsOf is a moment of the store that the request is for, before anything of the transaction was sent: what it relies on was so then. A store
+	// that knows that a key has not changed since need not look. It does not cross between nodes. Zero: there is none.
+	AsOf uint64
 }
 
 // PrewriteResult is the answer to a PrewriteRequest that was not refused.

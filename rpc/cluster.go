@@ -73,9 +73,9 @@ func (p *Peer) ClusterLock(o *Owner, r *kvapi.LockRequest) (kvapi.LockResult, er
 	return p.s.Cluster().Lock(o, r)
 }
 
-// Relied is store.Store.Relied: what the owner knows of the locks that it has taken here.
-func (p *Peer) Relied(o *Owner, mutations []kvapi.Mutation) []kvapi.Check {
-	return p.s.Relied(o, mutations)
+// Relied is store.Cluster.Relied: what the owner knows of the locks that it has taken here.
+func (p *Peer) Relied(o *Owner, mutations []kvapi.Mutation) (checks []kvapi.Check, asOf uint64) {
+	return p.s.Cluster().Relied(o, mutations)
 }
 
 // ClusterCounter is store.Cluster.Counter.

@@ -221,6 +221,7 @@ func (n *Node) clusterFigures(raft *store.ClusterMetrics) []figure {
 		{"raft_unanswered_copies", "Copies of regions that are led here which have not answered for an election timeout.", false, func() float64 { return float64(raft.Unanswered) }},
 		{"commit_marks", "Keys whose commit is under way in a region's log.", false, func() float64 { return float64(raft.Marks) }},
 		{"commit_locks", "Keys locked by commits of several phases.", false, func() float64 { return float64(raft.Locks) }},
+		{"commit_lookups_total", "Keys whose newest version was looked for before a commit, because they may have changed since they were locked.", true, func() float64 { return float64(raft.Looked) }},
 		{"read_mark_waits_total", "Reads that waited for a commit under way.", true, func() float64 { return float64(raft.MarkWaits) }},
 		{"read_lock_waits_total", "Reads that waited for a commit of several phases.", true, func() float64 { return float64(raft.LockWaits) }},
 		{"commits_undetermined_total", "Commits of which nobody knows what became of them.", true, func() float64 { return float64(routed.Undetermined.Load()) }},

@@ -63,6 +63,7 @@ type Lines interface {
 // ClusterStats count what a cluster's store does.
 type ClusterStats struct {
 	Evaluated, Refused, Busy status.Counter // requests by line
+	Looked                   status.Counter // keys whose newest version an evaluation looked for
 	MarkWaits, LockWaits     status.Counter // of readers
 	Applied                  status.Counter // commands
 	CollectFailed            status.Counter // rounds of the garbage collector
@@ -335,6 +336,7 @@ func (c *Cluster) Applied(at replica.Position, commands []replica.Command) {
 				}
 				r.written.Add(int64(len(m.Key) + len(m.Value) + keys.VersionExtra))
 			}
+			c.s.frontiers.raise(cmd.Mutations)
 		case *replica.Prewrite:
 			for i := range cmd.Mutations {
 				r.pending.Load().shown(cmd.Mutations[i].Key)
@@ -345,6 +347,7 @@ func (c *Cluster) Applied(at replica.Position, commands []replica.Command) {
 			for _, key := range cmd.Keys {
 				if l := p.find(key); l != nil && l.Start == cmd.Start {
 					c.record(key, l.Value, cmd.TS, l.Delete || l.dropped, number)
+					c.s.frontiers.raiseKey(key)
 					r.garbage.add(key, cmd.TS)
 					r.written.Add(int64(len(key) + len(l.Value) + keys.VersionExtra))
 					p.unlock(key, cmd.Start)

@@ -1,15 +1,20 @@
 package store_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/internal/clusterkit"
+	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/replica"
 	"github.com/pandodb/pando/store"
@@ -110,7 +115,7 @@ func openLine(t *testing.T, f lineFaults) *oneLine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(store.Options{Engine: e})
+	s, err := store.Open(store.Options{Engine: e, RowCacheBytes: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,6 +238,168 @@ func TestMarksCanary(t *testing.T) {
 			t.Error("no read was wrong")
 		})
 	}
+}
+
+// counting is a client that reads a number under a lock which is lost before it commits the next number.
+type counting struct {
+	l    *oneLine
+	o    store.Owner
+	seen []byte
+}
+
+// Pair implements kvapi.Sink.
+func (c *counting) Pair(_, value []byte) (bool, error) {
+	c.seen = append(c.seen[:0], value...)
+	return true, nil
+}
+
+// read returns what a commit of the next number asks for.
+func (c *counting) read() (*kvapi.PrewriteRequest, error) {
+	key := []byte("n")
+	c.l.s.OpenOwner(&c.o, 1)
+	c.seen = c.seen[:0]
+	_, err := c.l.cluster.Lock(&c.o, &kvapi.LockRequest{Region: c.l.region.Ref(), Key: key, Mode: kvapi.LockExclusive, Sink: c, Timeout: time.Minute})
+	if err != nil {
+		return nil, err
+	}
+	r := &kvapi.PrewriteRequest{Region: c.l.region.Ref(), Primary: key, OnePhase: true,
+		Mutations: []kvapi.Mutation{{Key: key, Value: binary.BigEndian.AppendUint64(nil, c.number()+1)}}}
+	_, r.AsOf = c.l.cluster.Relied(&c.o, r.Mutations)
+	c.l.s.ReleaseLocks(&c.o)
+	return r, nil
+}
+
+// number is what was read last.
+func (c *counting) number() uint64 {
+	if len(c.seen) == 0 {
+		return 0
+	}
+	return binary.BigEndian.Uint64(c.seen)
+}
+
+// TestUnchanged: a commit is refused if what it read has changed since, also where it is not looked for again because nothing is recorded of
+// the key.
+func TestUnchanged(t *testing.T) {
+	l := openLine(t, lineFaults{})
+	var done atomic.Uint64
+	var clients sync.WaitGroup
+	for range 3 {
+		clients.Go(func() {
+			c := counting{l: l}
+			for range 500 {
+				r, err := c.read()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				r.Start = l.now(t)
+				yield()
+				_, err = l.cluster.Do(r)
+				var conflict *kvapi.ConflictError
+				switch {
+				case err == nil:
+					done.Add(1)
+				case !errors.As(err, &conflict):
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	clients.Wait()
+	c := counting{l: l}
+	if _, err := c.read(); err != nil || c.number() != done.Load() {
+		t.Errorf("%d commits have counted to %d (%v)", done.Load(), c.number(), err)
+	}
+}
+
+// TestUnchangedCanary: without anything in between a commit does not look, with something it does and is refused, and one that lies about
+// when it has read loses what came in between.
+func TestUnchangedCanary(t *testing.T) {
+	l := openLine(t, lineFaults{})
+	first, second := counting{l: l}, counting{l: l}
+	read := func(c *counting) *kvapi.PrewriteRequest {
+		t.Helper()
+		r, err := c.read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Start = l.now(t)
+		return r
+	}
+	looked := func(r *kvapi.PrewriteRequest) (uint64, error) {
+		before := l.cluster.Stats().Looked.Load()
+		_, err := l.cluster.Do(r)
+		return l.cluster.Stats().Looked.Load() - before, err
+	}
+	l.put(t, "m") // before anything is recorded nothing is known
+	for range 3 {
+		if n, err := looked(read(&first)); n != 0 || err != nil {
+			t.Errorf("%d keys are looked for, %v", n, err)
+		}
+	}
+	outdated := read(&first)
+	if _, err := looked(read(&second)); err != nil {
+		t.Error(err)
+	}
+	var conflict *kvapi.ConflictError
+	if n, err := looked(outdated); n != 1 || !errors.As(err, &conflict) {
+		t.Errorf("%d keys are looked for, %v", n, err)
+	}
+	unknown := read(&first)
+	unknown.AsOf = 0
+	if n, err := looked(unknown); n != 1 || err != nil {
+		t.Errorf("%d keys are looked for, %v", n, err)
+	}
+	lying := read(&first)
+	if _, err := looked(read(&second)); err != nil {
+		t.Error(err)
+	}
+	lying.AsOf = math.MaxUint64
+	if n, err := looked(lying); n != 0 || err != nil {
+		t.Errorf("what lies about its moment is noticed: %d keys are looked for, %v", n, err)
+	}
+}
+
+// TestClusterFrontier: a row above all of its table is not looked for under its lock, but what has come by a commit of one phase or of
+// several is found, and so is everything once a region's state is another.
+func TestClusterFrontier(t *testing.T) {
+	l := openLine(t, lineFaults{})
+	row := func(n byte) []byte { return append(keys.RowPrefix(nil, 240), n) }
+	var o store.Owner
+	lock := func(n byte, found, beyond bool) {
+		t.Helper()
+		before := l.s.Metrics().Beyond
+		l.s.OpenOwner(&o, 1)
+		res, err := l.cluster.Lock(&o, &kvapi.LockRequest{Region: l.region.Ref(), Key: row(n), Mode: kvapi.LockExclusive})
+		if err != nil || res.Version.Found != found {
+			t.Errorf("row %d: found %v, %v", n, res.Version.Found, err)
+		}
+		if by := l.s.Metrics().Beyond - before; by != map[bool]uint64{true: 1}[beyond] {
+			t.Errorf("row %d: %d rows are beyond", n, by)
+		}
+		l.s.ReleaseLocks(&o)
+	}
+	lock(5, false, false) // it looks where the rows end
+	lock(5, false, true)
+	l.put(t, string(row(5)))
+	lock(5, true, false)
+	lock(7, false, true)
+	start := l.now(t)
+	if _, err := l.cluster.Do(&kvapi.PrewriteRequest{Region: l.region.Ref(), Start: start, Primary: row(7),
+		Mutations: []kvapi.Mutation{{Key: row(7), Value: []byte("v")}}, Coordinator: kvapi.Coordinator{TTL: 1000}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.cluster.Do(&kvapi.FinishRequest{Region: l.region.Ref(), Start: start, Primary: row(7), Keys: [][]byte{row(7)}, Commit: l.now(t)}); err != nil {
+		t.Fatal(err)
+	}
+	lock(7, true, false)
+	lock(8, false, true)
+	if err := l.cluster.Replaced(l.region, 0); err != nil {
+		t.Fatal(err)
+	}
+	lock(8, false, false)
+	lock(8, false, true)
 }
 
 // TestClusterLocks prewrites without a coordinator: readers below pass, readers above and of the latest meet the lock, another
@@ -438,7 +605,10 @@ func TestRangesMerged(t *testing.T) {
 		l.cluster.KeepRange(&o, span)
 	}
 	must(write(kvapi.MutationPut, "k5"))
-	kept := func() int { return len(l.s.Relied(&o, nil)) }
+	kept := func() int {
+		checks, _ := l.cluster.Relied(&o, nil)
+		return len(checks)
+	}
 	for was := -1; kept() > was; {
 		was = kept()
 		lock(fmt.Sprintf("b%06d", was), fmt.Sprintf("b%06d+", was))
@@ -446,7 +616,7 @@ func TestRangesMerged(t *testing.T) {
 	most := kept()
 	must(write(kvapi.MutationDelete, "k5"))
 	lock("k4", "k6")
-	checks := l.s.Relied(&o, nil)
+	checks, _ := l.cluster.Relied(&o, nil)
 	if len(checks) != most {
 		t.Fatalf("%d checks", len(checks))
 	}

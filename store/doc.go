@@ -126,7 +126,10 @@
 //	S14. A lock is in the pending table from its application until what ends it is visible and recorded.
 //	S15. Within one entry no change reads or writes a key that another one writes: who would is proposed with the next entry.
 //	S16. The row cache numbers groups of commands instead of using timestamps. A number is drawn when the group is visible, and a
-//	     reader's bound before its iterator; only what is known to be the newest version is offered.
+//	     reader's bound before its iterator; only what is known to be the newest version is offered. A locking read draws a bound before it
+//	     looks for marks and locks, and keeps it with the lock (heldLock.asOf): a key of which nothing is recorded since then
+//	     (rowcache R5) need not be looked for again when its commit is evaluated, behind all entries before.
+//	     Frontiers are raised where rows are recorded, on every replica, and are forgotten when a region comes or goes otherwise.
 //	S17. A split publishes the left half's new epoch before it moves locks: who looked for locks before is refused after.
 //
 //	S18. Garbage is collected by region. A round raises the floor in the line of every region, at and below which no transaction gets a

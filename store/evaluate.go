@@ -232,6 +232,11 @@ func (st *regionState) Lock(key []byte) (*mvcc.Lock, error) {
 	return nil, nil
 }
 
+// Unchanged implements commit.State.
+func (st *regionState) Unchanged(key []byte, asOf uint64) bool {
+	return asOf != 0 && st.c.s.rows.Unchanged(key, asOf)
+}
+
 // Newest implements commit.State.
 func (st *regionState) Newest(key []byte) (commit.Head, error) {
 	if st.key != nil && slices.Equal(st.key, key) {
@@ -241,6 +246,7 @@ func (st *regionState) Newest(key []byte) (commit.Head, error) {
 	if err != nil {
 		return commit.Head{}, err
 	}
+	st.c.stats.Looked.Inc()
 	v, found, err := mvcc.Read(it, key, clock.MaxTimestamp)
 	if err != nil {
 		return commit.Head{}, st.c.s.readError(err)

@@ -98,6 +98,25 @@ func (f *frontiers) raise(mutations []kvapi.Mutation) {
 	}
 }
 
+// raiseKey notes that a key has a version.
+func (f *frontiers) raiseKey(key []byte) {
+	if f.tables.Load() == nil {
+		return
+	}
+	if physID, ok := rowTable(key); ok {
+		if t := f.of(physID); t != nil {
+			t.raise(key)
+		}
+	}
+}
+
+// forget drops all: rows have come otherwise than by commits.
+func (f *frontiers) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tables.Store(nil)
+}
+
 func (t *frontier) raise(key []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -63,6 +63,7 @@ func (c *Cluster) Replaced(desc *kvapi.Region, gcPoint clock.Timestamp) error {
 func (c *Cluster) forget(desc *kvapi.Region) {
 	span := kvapi.Span{Start: desc.Start, End: append([]byte{}, desc.End...)}
 	c.s.counters.dropSpan(span)
+	c.s.frontiers.forget()
 	c.s.rows.Forget(span.Contains, c.recorded.Add(1))
 }
 

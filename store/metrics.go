@@ -82,6 +82,7 @@ type ClusterMetrics struct {
 	AppendSeconds float64
 	ApplySeconds  float64
 	Truncations   uint64
+	Looked        uint64 // keys whose newest version a commit's evaluation looked for
 	MarkWaits     uint64 // of readers
 	LockWaits     uint64
 	LogBytes      int64 // of entries that are not truncated yet
@@ -106,7 +107,7 @@ func (s *Store) ClusterMetrics() (m ClusterMetrics) {
 	m = ClusterMetrics{Waiting: c.set.Waiting(), Proposals: st.Proposals.Load(), Entries: st.Entries.Load(), EntryBytes: st.EntryBytes.Load(),
 		Applied: c.stats.Applied.Load(), AppendSeconds: time.Duration(st.AppendNanos.Sum()).Seconds(),
 		ApplySeconds: time.Duration(st.ApplyNanos.Sum()).Seconds(), Truncations: st.Truncations.Load(),
-		MarkWaits: c.stats.MarkWaits.Load(), LockWaits: c.stats.LockWaits.Load()}
+		Looked: c.stats.Looked.Load(), MarkWaits: c.stats.MarkWaits.Load(), LockWaits: c.stats.LockWaits.Load()}
 	m.Elections, m.MemberChanges, m.Removals, m.Messages = st.Elections.Load(), st.MemberChanges.Load(), st.Removals.Load(), st.Sent.Load()
 	m.SnapshotsSent, m.SnapshotsFailed, m.SnapshotsTaken = st.SnapshotsSent.Load(), st.SnapshotsFailed.Load(), st.SnapshotsTaken.Load()
 	m.SnapshotBytes, m.Leases, m.LeasesMissed = st.SnapshotBytes.Load(), c.stats.Leases.Load(), c.stats.LeasesMissed.Load()

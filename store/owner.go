@@ -50,9 +50,11 @@ type heldLock struct {
 	// version is the newest version as of the last locking read. While the lock
 	// is held nobody else can add one, so at commit it tells what gets shadowed.
 	version kvapi.Version
-	tag     uint32
-	mode    kvapi.LockMode
-	read    bool // version is known
+	// asOf, of a cluster, is a number of Cluster.recorded at which version was the newest. Zero: it was read while the store was alone.
+	asOf uint64
+	tag  uint32
+	mode kvapi.LockMode
+	read bool // version is known
 }
 
 // open readies an owner for a transaction.

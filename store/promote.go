@@ -63,7 +63,7 @@ func (s *Store) Promote() error {
 	if err == nil {
 		// What was committed before waits for nothing any more.
 		s.syncApplied()
-		s.frontiers.tables.Store(nil)
+		s.frontiers.forget()
 		s.oracle.Move(c.meta)
 		s.Join(c)
 		c.role.taken = true

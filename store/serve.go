@@ -226,19 +226,37 @@ func (c *Cluster) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, er
 			return res, err
 		}
 	}
+	// Before marks and locks are looked at: what was recorded by now and is still being so has its own there (S16).
+	asOf := c.recorded.Load()
 	// The wait may have lasted for a minute, and the region have another leader by now.
 	if err = v.still(); err == nil {
 		err = c.await(&v, kvapi.Span{Start: r.Key}, kvapi.Latest, r.Interrupt)
 	}
+	var version kvapi.Version
 	if err == nil {
-		h.version, _, err = c.readKey(&v, r.Key, kvapi.Latest, !r.Delete, r.Sink)
+		version, err = c.newest(&v, r)
 	}
 	if err != nil {
 		c.s.locks.forgetNew(o, h)
 		return kvapi.LockResult{Waited: waited}, err
 	}
-	h.read = true
+	h.version, h.asOf, h.read = version, asOf, true
 	return kvapi.LockResult{Acquired: true, Waited: waited, Version: h.version}, nil
+}
+
+// newest reads the newest version of a key that is locked.
+func (c *Cluster) newest(v *visit, r *kvapi.LockRequest) (kvapi.Version, error) {
+	if c.s.frontiers.beyond(r.Key) {
+		return kvapi.Version{}, v.still()
+	}
+	version, _, err := c.readKey(v, r.Key, kvapi.Latest, !r.Delete, r.Sink)
+	if err != nil || version.TS != 0 {
+		return version, err
+	}
+	if err := c.s.frontiers.learn(c.s.engine, r.Key); err != nil {
+		return version, c.s.readError(err)
+	}
+	return version, nil
 }
 
 // lockRanged is Store.lockRanged.
@@ -253,19 +271,26 @@ func (c *Cluster) lockRanged(v *visit, o *Owner, r *kvapi.LockRequest) (acquired
 }
 
 // Relied fills in what a commit's mutations rely on, and returns what else does: the keys that the owner has locked and does not write. What
-// a leader remembers of locks is not relied on (package commit, C7).
-func (s *Store) Relied(o *Owner, mutations []kvapi.Mutation) (checks []kvapi.Check) {
+// a leader remembers of locks is not relied on (package commit, C7). asOf is a moment at which all of it was so.
+func (c *Cluster) Relied(o *Owner, mutations []kvapi.Mutation) (checks []kvapi.Check, asOf uint64) {
+	asOf = c.recorded.Load()
 	written := 0
 	for i := range mutations {
 		m := &mutations[i]
-		if h := o.find(s.locks.hash(m.Key), m.Key); h != nil && h.read {
-			m.Expect, m.Prev = kvapi.ExpectNotAbove, h.version.TS
-			written++
+		h := o.find(c.s.locks.hash(m.Key), m.Key)
+		if h == nil || !h.read {
+			continue
 		}
+		m.Expect, m.Prev, m.PrevLen, m.Shadow = kvapi.ExpectNotAbove, h.version.TS, h.version.Len, kvapi.ShadowNone
+		if h.version.Found {
+			m.Shadow = kvapi.ShadowAt
+		}
+		asOf = min(asOf, h.asOf)
+		written++
 	}
 	checks = append(checks, o.relied.checks...)
 	if written == o.live {
-		return checks
+		return checks, asOf
 	}
 	for i := range o.held {
 		h := &o.held[i]
@@ -273,8 +298,9 @@ func (s *Store) Relied(o *Owner, mutations []kvapi.Mutation) (checks []kvapi.Che
 			continue
 		}
 		checks = append(checks, kvapi.Check{Span: kvapi.Span{Start: append([]byte(nil), h.entry.key...)}, Seen: h.version.TS})
+		asOf = min(asOf, h.asOf)
 	}
-	return checks
+	return checks, asOf
 }
 
 // wrote reports whether one of the mutations, which ascend, is of the key.

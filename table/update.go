@@ -356,8 +356,8 @@ func (w *Writer) updateEntries(tx *txn.Txn, oldRow, newRow []byte) error {
 			put := tx.Put
 			if e.del {
 				// The entry moves, to a key that holds this row's primary key or that
-				// claim found free. The row has no other live entry.
-				put = tx.PutNew
+				// claim found free and has locked. The row has no other live entry.
+				put = tx.PutLikelyNew
 			}
 			if err := put(e.newKey, e.value); err != nil {
 				return err

@@ -160,7 +160,11 @@ func (w *Writer) Insert(tx *txn.Txn, row []types.Value, mode InsertMode) error {
 	}
 	for i := range in.secondary {
 		if e := &w.entries[i]; e.put {
-			if err := tx.PutNew(e.newKey, e.value); err != nil {
+			put := tx.PutLikelyNew
+			if e.unique {
+				put = tx.PutNew
+			}
+			if err := put(e.newKey, e.value); err != nil {
 				return err
 			}
 		}

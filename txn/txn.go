@@ -210,7 +210,9 @@ func (t *Txn) Put(key, value []byte) error {
 func (t *Txn) PutNew(key, value []byte) error { return t.putNew(key, value, kvapi.ExpectAbsent) }
 
 // PutLikelyNew is PutNew for a claim that may be wrong, where the version below
-// is then as good as this one: an index entry that its row's writer has made.
+// is then as good as this one: an index entry that its row's writer has made. It
+// is also for an entry that has its row's key in its own and comes with that row: what
+// the commit relies on for the row covers the entry, and nobody looks for it again.
 func (t *Txn) PutLikelyNew(key, value []byte) error {
 	return t.putNew(key, value, kvapi.ExpectAnything)
 }

@@ -172,7 +172,7 @@ func (n *StoreNode) open(join bool) (err error) {
 	if n.Engine, err = engine.Open(o); err != nil {
 		return err
 	}
-	so := store.Options{Engine: n.Engine, ID: n.ID, Transport: link{n.n.Net, n.ID}, Join: join, GCInterval: 50 * time.Millisecond,
+	so := store.Options{Engine: n.Engine, ID: n.ID, Transport: link{n.n.Net, n.ID}, Join: join, RowCacheBytes: 1 << 20, GCInterval: 50 * time.Millisecond,
 		Logger: n.n.o.Logger.With("node", n.ID)}
 	if n.n.o.Tune != nil {
 		n.n.o.Tune(&so)

@@ -119,6 +119,17 @@ func (c *Cache) Fill(key, row []byte, ts clock.Timestamp, bound uint64) {
 	s.mu.Unlock()
 }
 
+// Unchanged reports whether no commit above a reader's bound has been recorded of key, nor of one that shares its stamp. If not, nothing is known.
+func (c *Cache) Unchanged(key []byte, bound uint64) bool {
+	s, h := c.shard(key)
+	if s == nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last[h>>32%stamps] <= bound
+}
+
 // Put records that a commit has written a version of key. Both slices are copied.
 func (c *Cache) Put(key, row []byte, ts clock.Timestamp, number uint64) {
 	s, h := c.shard(key)

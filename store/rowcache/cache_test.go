@@ -26,8 +26,8 @@ type model struct {
 	now  clock.Timestamp
 	keys map[string][]version // oldest first
 	// blind makes readers claim that they have seen everything, which breaks C3: the canary.
-	blind bool
-	hits  int
+	blind           bool
+	hits, unchanged int
 }
 
 // at returns the version of key that is visible at ts.
@@ -64,6 +64,12 @@ func (m *model) step() error {
 		v := m.at(key, bound)
 		if m.blind {
 			bound = clock.MaxTimestamp
+		}
+		if !m.blind && m.c.Unchanged([]byte(key), uint64(bound)) {
+			m.unchanged++
+			if now := m.at(key, m.now); now.ts != v.ts && (now.row == nil || v.row != nil) { // a row where there was none need not be recorded
+				return fmt.Errorf("%s: unchanged since %d, but there is a version at %d", key, bound, now.ts)
+			}
 		}
 		if v.row != nil {
 			m.c.Fill([]byte(key), v.row, v.ts, uint64(bound))
@@ -158,7 +164,7 @@ func TestModel(t *testing.T) {
 			t.Fatalf("limit %d: %v", limit, err)
 		}
 		s := m.c.Stats()
-		if s.Bytes != reserved || m.hits == 0 || s.Refused == 0 || (s.Evicted == 0) != (limit == 16<<20) {
+		if s.Bytes != reserved || m.hits == 0 || m.unchanged == 0 || s.Refused == 0 || (s.Evicted == 0) != (limit == 16<<20) {
 			t.Errorf("limit %d: %+v, %d bytes reserved, %d hits: the test tests too little", limit, s, reserved, m.hits)
 		}
 	}
@@ -315,6 +321,9 @@ func TestNone(t *testing.T) {
 		c.Put([]byte("k"), []byte("v"), 1, 1)
 		c.Fill([]byte("k"), []byte("v"), 1, 1)
 		c.Delete([]byte("k"), 2)
+		if c.Unchanged([]byte("k"), 9) {
+			t.Error("who keeps nothing knows of no changes")
+		}
 		if row, _, ok := c.Get([]byte("x"), []byte("k"), 9); ok || string(row) != "x" || c.Stats() != (Stats{Misses: c.Stats().Misses}) {
 			t.Errorf("%q, %v, %+v", row, ok, c.Stats())
 		}

@@ -26,7 +26,9 @@
 //	    what lies between would have been recorded. A miss says nothing.
 //	R3. Delete markers and absent keys have no entry.
 //	R4. Garbage collection deletes shadowed versions only, so it does not concern the cache.
-//	R5. Memory is taken in chunks when it is needed, up to the limit, and given back when a drop leaves nothing in a chunk
+//	R5. Unchanged says yes only if what was the newest version of a key is that still, for a reader who saw it with its bound, once all
+//	    commits of the key are recorded.
+//	R6. Memory is taken in chunks when it is needed, up to the limit, and given back when a drop leaves nothing in a chunk
 //	    (Drop); a table of slots may exceed its shard's part by as much as it doubles.
 //
 // # Structure

@@ -169,6 +169,7 @@ type client struct {
 	writes []string
 	reads  []string
 	ts     clock.Timestamp
+	asOf   uint64 // before the first read
 	seen   map[string]simVersion
 	ops    []check.Op
 	plan   Plan
@@ -204,6 +205,7 @@ func (w *world) startClient(id int) {
 			return
 		}
 		c.ts = w.oracle()
+		c.asOf = w.recorded
 		c.readNext(append(slices.Clone(c.reads), c.writes...))
 	})
 }
@@ -262,6 +264,12 @@ func (c *client) write() {
 	if w.chance(30) {
 		c.plan.Patience = 0
 	}
+	switch {
+	case w.rules.momentLate:
+		c.plan.AsOf = w.recorded
+	case w.chance(80):
+		c.plan.AsOf = c.asOf
+	}
 	for i, key := range c.writes {
 		v := c.seen[key]
 		m := kvapi.Mutation{Key: []byte(key), Value: []byte(strings.TrimSpace(v.value + " " + strconv.Itoa(c.id))), Expect: kvapi.ExpectNotAbove, Prev: v.ts}
@@ -309,7 +317,7 @@ func (c *client) drive(co *Coordinator) {
 			switch s.Kind {
 			case StepSend:
 				if q, is := s.Request.(*kvapi.PrewriteRequest); is && w.rules.checkFirst && len(c.plan.Checks) > 0 && !q.OnePhase && early == nil {
-					early = checks(simState{w: w}, c.plan.Checks, c.plan.Start)
+					early = checks(simState{w: w}, c.plan.Checks, c.plan.Start, 0)
 				}
 				if _, is := s.Request.(*kvapi.CheckRequest); is && w.rules.checkFirst {
 					act(func() []Step { return co.Answer(s.ID, nil, early) })

@@ -65,6 +65,8 @@ func TestCanaries(t *testing.T) {
 		"a failure that is not final":           {failEarly: true},
 		"versions that do not know their start": {forgetStart: true},
 		"an entry whose changes are blind":      {groupBlind: true},
+		"a key that changed is not looked at":   {trustOld: true},
+		"keys are as they were read until now":  {momentLate: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for n := range worldsMax {

@@ -45,6 +45,8 @@ type Plan struct {
 	Patience time.Duration
 	// Node and NodeEpoch say where the coordinator runs.
 	Node, NodeEpoch uint64
+	// AsOf is that of PrewriteRequest.
+	AsOf uint64
 	// Own, which may be nil, copies the mutations with what they point to. It is called before more than one phase begins, some of which
 	// comes after StepDone, when the client may use its memory for something else.
 	Own func([]kvapi.Mutation) []kvapi.Mutation
@@ -140,7 +142,7 @@ func (c *Coordinator) prewrite(out []Step, batches []*batch) []Step {
 			continue
 		}
 		r := &kvapi.PrewriteRequest{Region: b.region.Ref(), Start: c.plan.Start, Primary: c.primary(), Mutations: b.mutations,
-			OnePhase: c.path == OnePhase, Async: c.path == Async, MaxCommit: c.plan.MaxCommit,
+			OnePhase: c.path == OnePhase, Async: c.path == Async, MaxCommit: c.plan.MaxCommit, AsOf: c.plan.AsOf,
 			Coordinator: kvapi.Coordinator{TTL: c.ttl, Node: c.plan.Node, NodeEpoch: c.plan.NodeEpoch}}
 		if c.path == OnePhase {
 			r.Checks, r.Counters = b.checks, c.plan.Counters

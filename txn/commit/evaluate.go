@@ -17,6 +17,8 @@ var errLockedOnePhase = errors.New("commit: a transaction of one phase that has 
 type State interface {
 	// Lock returns the lock of a key, nil if it has none. Its value may be missing.
 	Lock(key []byte) (*mvcc.Lock, error)
+	// Unchanged reports whether no version of a key has come since a moment (PrewriteRequest.AsOf). If not, nothing is known.
+	Unchanged(key []byte, asOf uint64) bool
 	// Newest returns the newest version of a key, without its row; the zero Head if it has none.
 	Newest(key []byte) (Head, error)
 	// CommitOf returns when the transaction that began at start wrote a version of key, zero if it has not.
@@ -87,8 +89,8 @@ func Describe(key []byte, l *mvcc.Lock) kvapi.LockInfo {
 }
 
 // committedAt returns the timestamp at which the transaction is known to have committed at key, zero if it is not known to have. A marker is
-// kvapi.ErrRolledBack.
-func committedAt(st State, key []byte, start clock.Timestamp) (clock.Timestamp, error) {
+// kvapi.ErrRolledBack. unchanged: the key has no version that has come since the transaction's first request.
+func committedAt(st State, key []byte, start clock.Timestamp, unchanged bool) (clock.Timestamp, error) {
 	switch r, err := st.Record(key, start); {
 	case err != nil:
 		return 0, err
@@ -96,18 +98,21 @@ func committedAt(st State, key []byte, start clock.Timestamp) (clock.Timestamp, 
 		return r.Commit, nil
 	case r.Fate == mvcc.FateRolledBack:
 		return 0, kvapi.ErrRolledBack
+	case unchanged:
+		return 0, nil
 	}
 	return st.CommitOf(key, start)
 }
 
-// Prewrite evaluates a PrewriteRequest. The mutations of the change know exactly what they shadow. A request whose keys are all locked
+// Prewrite evaluates a PrewriteRequest. The mutations of the change know what they shadow. A request whose keys are all locked
 // already, or whose transaction is committed, needs no change.
 func Prewrite(st State, r *kvapi.PrewriteRequest) (Change, kvapi.PrewriteResult, error) {
 	if r.Start <= st.Floor() {
 		return Change{}, kvapi.PrewriteResult{}, kvapi.ErrSnapshotTooOld
 	}
 	var res kvapi.PrewriteResult
-	c := Change{Kind: Lock, Start: r.Start, Primary: r.Primary, Async: r.Async, Secondaries: r.Secondaries, Coordinator: r.Coordinator}
+	c := Change{Kind: Lock, Start: r.Start, Primary: r.Primary, Async: r.Async, Secondaries: r.Secondaries, Coordinator: r.Coordinator,
+		Mutations: make([]kvapi.Mutation, 0, len(r.Mutations))}
 	for i := range r.Mutations {
 		m := r.Mutations[i]
 		l, locked := own(st, m.Key, r.Start)
@@ -116,21 +121,24 @@ func Prewrite(st State, r *kvapi.PrewriteRequest) (Change, kvapi.PrewriteResult,
 			continue
 		}
 		// Before a lock of somebody else refuses: it may be younger than what this transaction has committed.
-		commit, err := committedAt(st, m.Key, r.Start)
+		unchanged := st.Unchanged(m.Key, r.AsOf)
+		commit, err := committedAt(st, m.Key, r.Start, unchanged)
 		if err != nil || commit != 0 {
 			return Change{}, kvapi.PrewriteResult{Commit: commit}, err
 		}
 		if locked != nil {
 			return Change{}, res, locked
 		}
-		newest, err := st.Newest(m.Key)
-		if err == nil {
-			err = expect(&m, newest)
+		if !unchanged || m.Expect == kvapi.ExpectAbsent { // or else what was met is the newest version, and the client knows what it shadows
+			newest, err := st.Newest(m.Key)
+			if err == nil {
+				err = expect(&m, newest)
+			}
+			if err != nil {
+				return Change{}, res, err
+			}
+			shadow(&m, newest)
 		}
-		if err != nil {
-			return Change{}, res, err
-		}
-		shadow(&m, newest)
 		c.Mutations = append(c.Mutations, m)
 	}
 	if r.OnePhase {
@@ -138,7 +146,7 @@ func Prewrite(st State, r *kvapi.PrewriteRequest) (Change, kvapi.PrewriteResult,
 			return Change{}, res, errLockedOnePhase
 		}
 		c.Kind, c.Counters = Write, r.Counters
-		if err := checks(st, r.Checks, r.Start); err != nil {
+		if err := checks(st, r.Checks, r.Start, r.AsOf); err != nil {
 			return Change{}, res, err
 		}
 		return c, res, nil
@@ -173,7 +181,7 @@ func shadow(m *kvapi.Mutation, newest Head) {
 }
 
 // checks refuses if a key or span is not as it was read, or is locked by somebody else.
-func checks(st State, checks []kvapi.Check, start clock.Timestamp) error {
+func checks(st State, checks []kvapi.Check, start clock.Timestamp, asOf uint64) error {
 	for i := range checks {
 		c := &checks[i]
 		if !c.Span.IsPoint() {
@@ -188,6 +196,9 @@ func checks(st State, checks []kvapi.Check, start clock.Timestamp) error {
 		}
 		if _, err := own(st, c.Span.Start, start); err != nil {
 			return err
+		}
+		if st.Unchanged(c.Span.Start, asOf) {
+			continue
 		}
 		newest, err := st.Newest(c.Span.Start)
 		if err == nil && newest.TS > c.Seen { // what was seen may have been a deletion that is collected by now
@@ -204,7 +215,7 @@ func checks(st State, checks []kvapi.Check, start clock.Timestamp) error {
 // else is a conflict: its transaction may commit below. What is younger than the timestamp is no matter, but is not told apart: a
 // transaction that meets it is refused needlessly, as one that meets any change is.
 func CheckAt(st State, r *kvapi.CheckRequest) error {
-	return checks(st, r.Checks, r.Start)
+	return checks(st, r.Checks, r.Start, 0)
 }
 
 // FinishKeys evaluates a FinishRequest.
@@ -223,7 +234,7 @@ func FinishKeys(st State, r *kvapi.FinishRequest) (Change, kvapi.FinishResult, e
 			c.Keys = append(c.Keys, key)
 			continue
 		}
-		commit, err := committedAt(st, key, r.Start)
+		commit, err := committedAt(st, key, r.Start, false)
 		switch {
 		case err == kvapi.ErrRolledBack && r.Commit == 0:
 			continue // it was rolled back before
@@ -270,7 +281,7 @@ func Status(st State, r *kvapi.StatusRequest) (Change, kvapi.Status, error) {
 		}
 		return rollback, kvapi.Status{State: kvapi.TxnRolledBack}, nil
 	}
-	commit, err := committedAt(st, r.Primary, r.Start)
+	commit, err := committedAt(st, r.Primary, r.Start, false)
 	switch {
 	case err == kvapi.ErrRolledBack:
 		return Change{}, kvapi.Status{State: kvapi.TxnRolledBack}, nil
@@ -297,7 +308,7 @@ func CheckSecondaries(st State, r *kvapi.SecondariesRequest) (Change, kvapi.Seco
 			s.Least = max(s.Least, l.Least)
 			continue
 		}
-		commit, err := committedAt(st, key, r.Start)
+		commit, err := committedAt(st, key, r.Start, false)
 		switch {
 		case err == kvapi.ErrRolledBack:
 			return Change{}, kvapi.Secondaries{RolledBack: true}, nil

@@ -31,6 +31,8 @@ type rules struct {
 	failEarly       bool // a client is told of a refusal before it is final
 	forgetStart     bool // versions do not know who wrote them
 	groupBlind      bool // an entry's changes do not see each other
+	trustOld        bool // a key is taken for unchanged since a moment before it changed
+	momentLate      bool // the moment at which keys were as they were read is that of the commit
 }
 
 const (
@@ -92,6 +94,9 @@ type world struct {
 	locks    map[string]*mvcc.Lock
 	records  map[string]mvcc.Record
 	marks    map[string]simMark
+	// recorded counts versions, and changed has the number of each key's last.
+	recorded uint64
+	changed  map[string]uint64
 
 	clients []*client
 	reads   []simRead
@@ -111,7 +116,8 @@ type simRead struct {
 
 func newWorld(rng *rand.Rand, r rules) *world {
 	w := &world{rng: rng, rules: r, ms: 1_000_000, versions: map[string][]simVersion{}, deposed: map[string][]simVersion{},
-		locks: map[string]*mvcc.Lock{}, records: map[string]mvcc.Record{}, marks: map[string]simMark{}}
+		locks: map[string]*mvcc.Lock{}, records: map[string]mvcc.Record{}, marks: map[string]simMark{},
+		recorded: 1, changed: map[string]uint64{}}
 	bounds := []string{"", simKey(2), simKey(4), ""}
 	for i := range bounds[1:] {
 		w.lastID++
@@ -380,6 +386,8 @@ func (w *world) apply(c *Change) {
 		vs := append(w.versions[string(key)], v)
 		slices.SortFunc(vs, func(a, b simVersion) int { return int(int64(b.ts) - int64(a.ts)) })
 		w.versions[string(key)] = vs
+		w.recorded++
+		w.changed[string(key)] = w.recorded
 	}
 	switch c.Kind {
 	case Write:
@@ -435,6 +443,10 @@ type simState struct {
 }
 
 func (s simState) Lock(key []byte) (*mvcc.Lock, error) { return s.w.locks[string(key)], nil }
+
+func (s simState) Unchanged(key []byte, asOf uint64) bool {
+	return asOf != 0 && (s.w.changed[string(key)] <= asOf || s.w.rules.trustOld)
+}
 
 func (s simState) Newest(key []byte) (Head, error) {
 	vs := s.w.versions[string(key)]
