@@ -83,7 +83,7 @@ type clusterRegion struct {
 	recordsMu sync.Mutex
 	records   atomic.Bool
 	noted     atomic.Uint64
-	// busy are the keys that the entry under way changes. Only the leader of the line uses it.
+	// busy are the keys that the entry under way changes and has no marks on. Only the leader of the line uses it.
 	busy map[string]struct{}
 }
 
@@ -178,8 +178,9 @@ func spaceBounds(space byte, r *kvapi.Region) (lower, upper []byte) {
 func (c *Cluster) region(id kvapi.RegionID) *clusterRegion { return (*c.regions.Load())[id] }
 
 // Regions returns the regions in key order. Callers must not change them.
-func (c *Cluster) Regions() []*kvapi.Region {
-	all := *c.regions.Load()
+func (c *Cluster) Regions() []*kvapi.Region { return sorted(*c.regions.Load()) }
+
+func sorted(all map[kvapi.RegionID]*clusterRegion) []*kvapi.Region {
 	out := make([]*kvapi.Region, 0, len(all))
 	for _, r := range all {
 		out = append(out, r.desc.Load())

@@ -402,6 +402,48 @@ func TestClusterFrontier(t *testing.T) {
 	lock(8, false, true)
 }
 
+// TestStatusesBesideRemovals: regions are described while they go and come.
+func TestStatusesBesideRemovals(t *testing.T) {
+	l := openLine(t, lineFaults{})
+	l.s.Join(l.cluster)
+	const regions = 300
+	last := &kvapi.Region{Mode: kvapi.ModeRaft}
+	for id := l.region.ID + 1; id <= regions; id++ {
+		last = &kvapi.Region{ID: id, Mode: kvapi.ModeRaft, Start: fmt.Appendf(nil, "%04d", id), End: fmt.Appendf(nil, "%04d", id+1)}
+		if err := l.cluster.Replaced(last, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var removals sync.WaitGroup
+	removals.Go(func() {
+		for range 1000 {
+			l.cluster.Removed(last)
+			yield()
+			if err := l.cluster.Replaced(last, 0); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	done := make(chan struct{})
+	go func() {
+		removals.Wait()
+		close(done)
+	}()
+	for ended := false; !ended; {
+		for _, st := range l.s.RegionStatuses() {
+			if st.Region.ID > regions {
+				t.Errorf("there is region %d", st.Region.ID)
+			}
+		}
+		select {
+		case <-done:
+			ended = true
+		default:
+		}
+	}
+}
+
 // TestClusterLocks prewrites without a coordinator: readers below pass, readers above and of the latest meet the lock, another
 // transaction is refused, the locks are found again by who opens the regions, and a resolver's requests end them.
 func TestClusterLocks(t *testing.T) {

@@ -149,8 +149,9 @@ func (s *Store) MetaStatus() *replica.GroupStatus {
 // RegionStatuses describes all regions in key order.
 func (s *Store) RegionStatuses() (out []RegionStatus) {
 	if c := s.cluster.Load(); c != nil {
-		for _, desc := range c.Regions() {
-			r := c.region(desc.ID)
+		regions := *c.regions.Load() // as they were at one moment: others may be removed meanwhile
+		for _, desc := range sorted(regions) {
+			r := regions[desc.ID]
 			st := RegionStatus{Region: desc, Bytes: r.size.Load(), Written: r.written.Load()}
 			if c.set != nil {
 				if g, here := c.set.Status(desc.ID); here {
