@@ -3,6 +3,8 @@ package kv
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/pandodb/pando/clock"
@@ -32,8 +34,11 @@ func (t *router) commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, erro
 	plan := commit.Plan{Start: start, Mutations: r.Mutations, Checks: checks, Counters: r.Counters, AsOf: asOf,
 		OnePhase: !r.NoOnePhase, Async: !r.NoAsync, Patience: readPatience, Own: cloned, Node: node, NodeEpoch: epoch}
 	cache := t.c.regions.Load()
-	d := &driver{t: t, co: commit.New(plan), events: make(chan func() []commit.Step, 16)}
+	d := drivers.Get().(*driver)
+	d.t = t
+	d.co.Reset(plan)
 	outcome := d.run(start, d.co.Begin(cache.sorted))
+	d.release()
 	t.peer.ReleaseLocks(o)
 	switch {
 	case outcome.Err == nil:
@@ -92,29 +97,59 @@ func cloned(mutations []kvapi.Mutation) []kvapi.Mutation {
 	return out
 }
 
+// eventsMax is how many answers may wait until their driver takes them; further goroutines wait.
+const eventsMax = 16
+
 // driver does what a coordinator asks for. Of the requests that are under way at a time, one is made on the driver's goroutine.
 type driver struct {
 	t       *router
-	co      *commit.Coordinator
-	events  chan func() []commit.Step
-	flying  int // requests on goroutines of their own
+	co      commit.Coordinator
+	events  chan answer // of requests on goroutines of their own; nil before there was one
+	flying  int         // their number
 	outcome commit.Outcome
 	known   bool
-	ready   []func() []commit.Step // answers that are there
-	rest    []commit.Step          // to be done once the client knows that it has committed
+	ready   []answer      // answers that are there
+	rest    []commit.Step // to be done once the client knows that it has committed
+	left    bool          // another goroutine does the rest
 }
+
+// answer is what a step has come to.
+type answer struct {
+	step   commit.Step
+	result any
+	ts     clock.Timestamp
+	took   time.Duration
+	err    error
+}
+
+var drivers = sync.Pool{New: func() any { return new(driver) }}
+
+// release puts a driver aside for the next commit, if nobody has anything of it any more: a commit of one request, as most are.
+func (d *driver) release() {
+	if d.left || d.events != nil || !d.co.Ended() {
+		return
+	}
+	d.co.Reset(commit.Plan{})
+	clear(d.ready[:cap(d.ready)])
+	d.t, d.ready, d.rest, d.outcome, d.known = nil, d.ready[:0], nil, commit.Outcome{}, false
+	drivers.Put(d)
+}
+
+// enough reports whether the client may be told.
+func (d *driver) enough() bool { return d.known && (d.co.Ended() || d.outcome.Err == nil) }
 
 // run drives until the outcome is known, and leaves what follows to a goroutine.
 func (d *driver) run(start clock.Timestamp, steps []commit.Step) commit.Outcome {
-	d.drive(steps, func() bool { return d.known && (d.co.Ended() || d.outcome.Err == nil) })
+	d.drive(steps, d.enough)
 	if d.co.Ended() {
 		return d.outcome
 	}
-	rest := d.rest
+	outcome, rest := d.outcome, d.rest
 	d.rest = nil
 	select {
 	case d.t.cleaners <- struct{}{}:
 		finished := d.t.finish(start)
+		d.left = true
 		go func() {
 			if f := d.t.beforeFinish; f != nil {
 				f()
@@ -126,7 +161,7 @@ func (d *driver) run(start clock.Timestamp, steps []commit.Step) commit.Outcome 
 	default:
 		d.drive(rest, d.co.Ended)
 	}
-	return d.outcome
+	return outcome
 }
 
 // finish notes that a commit is acknowledged, before its client knows, and is finished when what it returns is called.
@@ -175,8 +210,8 @@ func (d *driver) drive(steps []commit.Step, enough func() bool) {
 		switch {
 		case len(d.ready) > 0:
 			next := d.ready[0]
-			d.ready = d.ready[1:]
-			steps = next()
+			d.ready = slices.Delete(d.ready, 0, 1)
+			steps = d.tell(&next)
 		case d.flying > 0:
 			if beat == nil {
 				beat = clock.After(heartbeatInterval)
@@ -184,7 +219,7 @@ func (d *driver) drive(steps []commit.Step, enough func() bool) {
 			select {
 			case next := <-d.events:
 				d.flying--
-				steps = next()
+				steps = d.tell(&next)
 			case <-beat:
 				beat = nil
 				if now, err := d.t.peer.ClusterTimestamp(); err == nil {
@@ -199,7 +234,8 @@ func (d *driver) drive(steps []commit.Step, enough func() bool) {
 
 // do makes requests: the last of several on this goroutine.
 func (d *driver) do(steps []commit.Step) {
-	for i, s := range steps {
+	for i := range steps {
+		s := &steps[i]
 		if s.Kind == commit.StepDone {
 			d.outcome, d.known = s.Outcome, true
 			if s.Outcome.Err == nil {
@@ -209,34 +245,60 @@ func (d *driver) do(steps []commit.Step) {
 			continue
 		}
 		if i == len(steps)-1 {
-			d.ready = append(d.ready, d.make(s))
+			d.ready = append(d.ready, answer{step: *s})
+			d.make(&d.ready[len(d.ready)-1])
 			continue
 		}
-		d.flying++
-		go func() { d.events <- d.make(s) }()
+		d.fly(*s)
 	}
 }
 
-// make does one step, and returns what tells the coordinator of its answer.
-func (d *driver) make(s commit.Step) func() []commit.Step {
+// fly makes a request on a goroutine of its own.
+func (d *driver) fly(s commit.Step) {
+	if d.events == nil {
+		d.events = make(chan answer, eventsMax)
+	}
+	d.flying++
+	go func() {
+		a := answer{step: s}
+		d.make(&a)
+		d.events <- a
+	}()
+}
+
+// make does one step.
+func (d *driver) make(a *answer) {
+	s := &a.step
 	clock.Sleep(s.Pause)
 	switch s.Kind {
 	case commit.StepSend:
-		result, err := d.t.peer.Do(s.Request)
-		return func() []commit.Step { return d.co.Answer(s.ID, result, err) }
+		a.result, a.err = d.t.peer.Do(s.Request)
 	case commit.StepTimestamp:
-		ts, err := d.t.peer.ClusterTimestamp()
-		return func() []commit.Step { return d.co.Timestamp(ts, err) }
+		a.ts, a.err = d.t.peer.ClusterTimestamp()
 	case commit.StepLocate:
 		d.t.c.refresh()
-		return func() []commit.Step { return d.co.Located(d.t.c.regions.Load().sorted) }
 	case commit.StepResolve:
 		began := clock.Mono()
-		err := d.t.resolve(s.Lock, readPatience, nil)
-		return func() []commit.Step { return d.co.Resolved(s.ID, clock.Since(began), err) }
+		a.err = d.t.resolve(s.Lock, readPatience, nil)
+		a.took = clock.Since(began)
+	default: // StepCounters
+		a.err = d.t.raise(d.co.Counters())
 	}
-	err := d.t.raise(d.co.Counters()) // StepCounters
-	return func() []commit.Step { return d.co.Counted(err) }
+}
+
+// tell tells the coordinator of an answer.
+func (d *driver) tell(a *answer) []commit.Step {
+	switch a.step.Kind {
+	case commit.StepSend:
+		return d.co.Answer(a.step.ID, a.result, a.err)
+	case commit.StepTimestamp:
+		return d.co.Timestamp(a.ts, a.err)
+	case commit.StepLocate:
+		return d.co.Located(d.t.c.regions.Load().sorted)
+	case commit.StepResolve:
+		return d.co.Resolved(a.step.ID, a.took, a.err)
+	}
+	return d.co.Counted(a.err)
 }
 
 // resolve finds out what became of a lock's transaction, and returns once the lock is gone. kvapi.ErrLockTimeout says that it stays undecided.

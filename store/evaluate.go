@@ -3,11 +3,10 @@ package store
 import (
 	"bytes"
 	"errors"
-	"slices"
+	"sync"
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
-	"github.com/pandodb/pando/internal/assert"
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/mvcc"
@@ -27,13 +26,16 @@ type proposal struct {
 	c       *Cluster
 	r       *clusterRegion
 	request any
+	state   regionState
 	change  commit.Change
 	result  any
-	marked  *pending // where the marks stand, nil if there are none
-	held    bool     // the keys of the change are busy
+	write   replica.Write // the command, as a rule
+	marks   marking       // those that it has published
+	busy    bool          // its keys are in clusterRegion.busy
 	size    int
-	err     error
 }
+
+var proposals = sync.Pool{New: func() any { return new(proposal) }}
 
 // Do evaluates a request of package commit at this store, and returns once its change, if there is one, is durable. An EpochError, a
 // LockedError or a refusal mean that nothing happened; kvapi.ErrUndetermined that nobody knows.
@@ -46,7 +48,8 @@ func (c *Cluster) Do(request any) (result any, err error) {
 	if line == nil {
 		return nil, errEpoch
 	}
-	p := &proposal{c: c, request: request}
+	p := proposals.Get().(*proposal)
+	p.c, p.request = c, request
 	if w, is := request.(*kvapi.PrewriteRequest); is {
 		for i := range w.Mutations {
 			p.size += len(w.Mutations[i].Key) + len(w.Mutations[i].Value) + keys.VersionExtra
@@ -54,18 +57,28 @@ func (c *Cluster) Do(request any) (result any, err error) {
 		c.s.pace(p.size)
 	}
 	for {
-		err := line.Do(p)
-		switch {
-		case errors.Is(err, errBusy):
-			c.stats.Busy.Inc()
-			continue // the entry that was in the way is applied when the next group is taken
-		case errors.Is(err, errNothing):
-			return p.result, c.mayAnswer() // it was answered from the state as a read is
-		case err != nil:
-			return nil, err
+		if err = line.Do(p); err != errBusy {
+			break
 		}
-		return p.result, nil
+		c.stats.Busy.Inc() // the entry that was in the way is applied when the next group is taken
 	}
+	result = p.result
+	if !errors.Is(err, kvapi.ErrUndetermined) { // or else somebody may still apply what it was
+		p.release()
+	}
+	switch {
+	case err == errNothing:
+		return result, c.mayAnswer() // it was answered from the state as a read is
+	case err != nil:
+		return nil, err
+	}
+	return result, nil
+}
+
+// release puts a proposal aside for the next request.
+func (p *proposal) release() {
+	*p = proposal{marks: p.marks.emptied(), state: regionState{key: p.state.key[:0]}}
+	proposals.Put(p)
 }
 
 // Size implements replica.Proposal.
@@ -87,47 +100,43 @@ func (p *proposal) Prepare(t replica.Turn) (timestamps int, err error) {
 		}
 	}
 	p.c.stats.Evaluated.Inc()
-	st := &regionState{c: p.c, r: p.r, pending: p.r.pending.Load()}
+	st := &p.state
+	*st = regionState{c: p.c, r: p.r, pending: p.r.pending.Load(), key: st.key[:0]}
 	defer st.close()
-	commit.Keys(p.request, func(key []byte) bool {
-		if _, busy := p.r.busy[string(key)]; busy {
-			err = errBusy
-		}
-		return err == nil
-	})
-	if err != nil {
-		return 0, err
+	if p.touched() {
+		return 0, errBusy
 	}
 	if p.change, p.result, err = commit.Evaluate(st, p.request); err != nil {
-		if !errors.Is(err, errBusy) {
+		if err != errBusy {
 			p.c.stats.Refused.Inc()
 		}
 		return 0, err
 	}
-	if p.change.Kind == commit.Nothing {
+	switch {
+	case p.change.Kind == commit.Nothing:
 		return 0, errNothing
+	case p.change.Stamped():
+		p.marks.publish(st.pending, p.change.Mutations)
+		return 1, nil
 	}
-	p.held = true
-	p.keys(func(key []byte) { p.r.busy[string(key)] = struct{}{} })
-	if !p.change.Stamped() {
-		return 0, nil
+	p.busy = true
+	for _, key := range p.change.Keys {
+		p.r.busy[string(key)] = struct{}{}
 	}
-	p.marked = st.pending
-	for i := range p.change.Mutations {
-		fresh := p.marked.mark(p.change.Mutations[i].Key)
-		assert.That(fresh, "store: a key has one mark")
-	}
-	return 1, nil
+	return 0, nil
 }
 
-// keys calls use with each key that the change writes.
-func (p *proposal) keys(use func(key []byte)) {
-	for i := range p.change.Mutations {
-		use(p.change.Mutations[i].Key)
+// touched reports whether the entry under way changes a key that the request reads (S15). Spans are looked at when they are evaluated.
+func (p *proposal) touched() (touched bool) {
+	if len(p.r.busy) == 0 && !p.state.pending.anyMarks() {
+		return false
 	}
-	for _, key := range p.change.Keys {
-		use(key)
-	}
+	commit.Keys(p.request, func(key []byte) bool {
+		_, busy := p.r.busy[string(key)]
+		touched = busy || p.state.pending.marked(key)
+		return !touched
+	})
+	return touched
 }
 
 // Command implements replica.Proposal: it notes the timestamp on the marks.
@@ -138,13 +147,12 @@ func (p *proposal) Command(first clock.Timestamp) (replica.Proposed, error) {
 		if p.result, err = c.Stamp(first, p.request.(*kvapi.PrewriteRequest).MaxCommit, p.result); err != nil {
 			return nil, err
 		}
-		for i := range c.Mutations {
-			p.marked.stamp(c.Mutations[i].Key, first)
-		}
+		p.marks.stamp(first)
 	}
 	switch c.Kind {
 	case commit.Write:
-		return &replica.Write{Start: c.Start, TS: c.TS, Mutations: c.Mutations, Counters: c.Counters}, nil
+		p.write = replica.Write{Start: c.Start, TS: c.TS, Mutations: c.Mutations, Counters: c.Counters}
+		return &p.write, nil
 	case commit.Lock:
 		return &replica.Prewrite{Start: c.Start, Node: c.Coordinator.Node, NodeEpoch: c.Coordinator.NodeEpoch, TTL: c.Coordinator.TTL,
 			Primary: c.Primary, Async: c.Async, Secondaries: c.Secondaries, Least: c.TS, Mutations: c.Mutations}, nil
@@ -157,16 +165,13 @@ func (p *proposal) Command(first clock.Timestamp) (replica.Proposed, error) {
 }
 
 // Finish implements replica.Proposal.
-func (p *proposal) Finish(_ replica.Result, err error) {
-	if p.marked != nil {
-		for i := range p.change.Mutations {
-			p.marked.unmark(p.change.Mutations[i].Key)
+func (p *proposal) Finish(replica.Result, error) {
+	p.marks.drop()
+	if p.busy {
+		for _, key := range p.change.Keys {
+			delete(p.r.busy, string(key))
 		}
-		p.marked = nil
-	}
-	if p.held {
-		p.keys(func(key []byte) { delete(p.r.busy, string(key)) })
-		p.held = false
+		p.busy = false
 	}
 }
 
@@ -202,9 +207,10 @@ type regionState struct {
 	r       *clusterRegion
 	pending *pending
 	it      *engine.Iter
-	// key and head remember the last answer of Newest.
-	key  []byte
-	head commit.Head
+	// key and head remember the last answer of Newest, if known.
+	key   []byte
+	head  commit.Head
+	known bool
 }
 
 func (st *regionState) close() {
@@ -239,7 +245,7 @@ func (st *regionState) Unchanged(key []byte, asOf uint64) bool {
 
 // Newest implements commit.State.
 func (st *regionState) Newest(key []byte) (commit.Head, error) {
-	if st.key != nil && slices.Equal(st.key, key) {
+	if st.known && bytes.Equal(st.key, key) {
 		return st.head, nil
 	}
 	it, err := st.iter()
@@ -251,7 +257,7 @@ func (st *regionState) Newest(key []byte) (commit.Head, error) {
 	if err != nil {
 		return commit.Head{}, st.c.s.readError(err)
 	}
-	st.key, st.head = append(st.key[:0], key...), commit.Head{}
+	st.key, st.head, st.known = append(st.key[:0], key...), commit.Head{}, true
 	if found {
 		st.head = commit.Head{TS: v.TS, Start: v.Start, Tombstone: v.Tombstone, Len: len(v.Row)}
 	}
@@ -299,6 +305,9 @@ func (st *regionState) Changed(c *kvapi.Check, start clock.Timestamp) ([]byte, e
 		if span.Contains([]byte(key)) {
 			return nil, errBusy
 		}
+	}
+	if st.pending.marksWithin(span) {
+		return nil, errBusy
 	}
 	for _, key := range st.pending.lockedIn(span, start) {
 		if forbidden, err := st.forbids(c, []byte(key), true); err != nil || forbidden {

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"hash/maphash"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,9 @@ import (
 const (
 	// pendingSlots is how many counters a region's filter has: a power of two.
 	pendingSlots = 512
+	// markingKept bounds the memory that is kept with a proposal for the marks of the next, and markingKeyBytes is what a key takes there.
+	markingKept     = 16 << 10
+	markingKeyBytes = 24
 	// lockBytesMax bounds the rows that a region keeps in memory with its locks; those of further ones are read from the engine.
 	lockBytesMax = 16 << 20
 )
@@ -66,44 +70,103 @@ func (p *pending) count(key []byte, by int32) {
 	p.all.Add(int64(by))
 }
 
-// mark publishes a mark. It returns false if the key has one: a change of the same entry will write it.
-func (p *pending) mark(key []byte) bool {
+// marking are the marks of one change.
+type marking struct {
+	p     *pending // where they stand, nil if they do not
+	keys  []string // parts of one string
+	marks []mark   // of the keys; they do not move while they stand
+	buf   []byte
+}
+
+// emptied returns a marking without marks that has the memory of g.
+func (g *marking) emptied() marking {
+	if cap(g.buf) > markingKept || cap(g.marks)*markingKeyBytes > markingKept {
+		return marking{}
+	}
+	clear(g.keys)
+	return marking{keys: g.keys[:0], marks: g.marks[:0], buf: g.buf[:0]}
+}
+
+// publish publishes marks on what a change writes. No other change of the entry writes it, and none of an entry before is left.
+func (g *marking) publish(p *pending, mutations []kvapi.Mutation) {
+	g.buf, g.keys = g.buf[:0], g.keys[:0]
+	for i := range mutations {
+		g.buf = append(g.buf, mutations[i].Key...)
+	}
+	all, at := string(g.buf), 0
+	for i := range mutations {
+		n := len(mutations[i].Key)
+		g.keys = append(g.keys, all[at:at+n])
+		at += n
+	}
+	g.marks = slices.Grow(g.marks[:0], len(g.keys))[:len(g.keys)]
+	clear(g.marks)
+	g.p = p
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if _, marked := p.marks.Get(string(key)); marked {
-		return false
+	for i, key := range g.keys {
+		p.count(mutations[i].Key, 1)
+		_, had := p.marks.Set(key, &g.marks[i])
+		assert.That(!had, "store: a key has one mark")
 	}
-	p.count(key, 1)
-	p.marks.Set(string(key), &mark{})
-	return true
+}
+
+// stamp notes the timestamp of the marks.
+func (g *marking) stamp(ts clock.Timestamp) {
+	g.p.mu.Lock()
+	defer g.p.mu.Unlock()
+	for i := range g.marks {
+		assert.That(g.marks[i].ts == 0, "store: a mark gets one timestamp")
+		g.marks[i].ts = ts
+		g.p.wake(g.keys[i]) // who reads below goes on
+	}
+}
+
+// drop drops the marks, if they stand: their entry is applied, or never will be.
+func (g *marking) drop() {
+	p := g.p
+	if p == nil {
+		return
+	}
+	g.p = nil
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at := 0
+	for _, key := range g.keys {
+		p.marks.Delete(key)
+		p.count(g.buf[at:at+len(key)], -1)
+		p.wake(key)
+		at += len(key)
+	}
+}
+
+// anyMarks reports whether a change is under way.
+func (p *pending) anyMarks() bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.marks.Len() > 0
 }
 
 // marked reports whether a change under way will write the key.
 func (p *pending) marked(key []byte) bool {
+	if p.slot(key).Load() == 0 {
+		return false
+	}
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	_, marked := p.marks.Get(string(key))
 	return marked
 }
 
-// stamp notes the timestamp of a mark.
-func (p *pending) stamp(key []byte, ts clock.Timestamp) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	m, marked := p.marks.Get(string(key))
-	assert.That(marked && m.ts == 0, "store: a mark gets one timestamp")
-	m.ts = ts
-	// Who reads below goes on.
-	p.wake(string(key))
-}
-
-// unmark drops a mark: its entry is applied, or never will be.
-func (p *pending) unmark(key []byte) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.marks.Delete(string(key))
-	p.count(key, -1)
-	p.wake(string(key))
+// marksWithin reports whether a change under way will write a key of a span.
+func (p *pending) marksWithin(s kvapi.Span) (found bool) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	p.marks.Ascend(string(s.Start), func(key string, _ *mark) bool {
+		found = s.Contains([]byte(key))
+		return false
+	})
+	return found
 }
 
 // wake lets those go on who wait for a key. The caller holds mu.

@@ -76,12 +76,26 @@ type Coordinator struct {
 	done     bool
 	locating bool
 	moved    []*batch // to be sent anew once the regions are known
+
+	// What a commit in one region needs is here, so that it takes no more memory.
+	first struct {
+		batch       batch
+		list        [1]*batch
+		begin, done [1]Step
+	}
 }
 
 // New returns a coordinator.
 func New(plan Plan) *Coordinator {
-	assert.That(len(plan.Mutations) > 0 && plan.Start != 0, "commit: a commit has a name and something to write")
-	return &Coordinator{plan: plan, ttl: ttlMillis}
+	c := new(Coordinator)
+	c.Reset(plan)
+	return c
+}
+
+// Reset makes a coordinator that has ended, and of whose steps nobody has any more, or a new one, that of another plan. An empty plan keeps its
+// memory for later.
+func (c *Coordinator) Reset(plan Plan) {
+	*c = Coordinator{plan: plan, ttl: ttlMillis}
 }
 
 func (c *Coordinator) primary() []byte { return c.plan.Mutations[0].Key }
@@ -94,8 +108,9 @@ func (c *Coordinator) Ended() bool { return c.phase == phaseEnd }
 
 // Begin makes the first requests. regions cover the key space, in key order.
 func (c *Coordinator) Begin(regions []*kvapi.Region) []Step {
+	assert.That(len(c.plan.Mutations) > 0 && c.plan.Start != 0, "commit: a commit has a name and something to write")
 	c.route(regions)
-	return c.prewrite(nil, c.batches)
+	return c.prewrite(c.first.begin[:0], c.batches)
 }
 
 // route groups what there is to do by region, and picks the path.
@@ -141,7 +156,8 @@ func (c *Coordinator) prewrite(out []Step, batches []*batch) []Step {
 			b.locked = true
 			continue
 		}
-		r := &kvapi.PrewriteRequest{Region: b.region.Ref(), Start: c.plan.Start, Primary: c.primary(), Mutations: b.mutations,
+		r := &b.prewrite
+		*r = kvapi.PrewriteRequest{Region: b.region.Ref(), Start: c.plan.Start, Primary: c.primary(), Mutations: b.mutations,
 			OnePhase: c.path == OnePhase, Async: c.path == Async, MaxCommit: c.plan.MaxCommit, AsOf: c.plan.AsOf,
 			Coordinator: kvapi.Coordinator{TTL: c.ttl, Node: c.plan.Node, NodeEpoch: c.plan.NodeEpoch}}
 		if c.path == OnePhase {
@@ -196,6 +212,9 @@ func (c *Coordinator) Answer(id uint32, result any, err error) []Step {
 	b := c.pending(id)
 	if b == nil || c.phase == phaseEnd {
 		return nil // of a heartbeat, or too late
+	}
+	if err == nil {
+		return c.answered(b, result, nil)
 	}
 	var epoch *kvapi.EpochError
 	var locked *kvapi.LockedError
@@ -530,6 +549,9 @@ func (c *Coordinator) report(out []Step, err error) []Step {
 	o := Outcome{Err: err, Path: c.path}
 	if err == nil {
 		o.Commit = c.commit
+	}
+	if out == nil {
+		out = c.first.done[:0]
 	}
 	return append(out, Step{Kind: StepDone, Outcome: o})
 }

@@ -111,12 +111,12 @@ func Prewrite(st State, r *kvapi.PrewriteRequest) (Change, kvapi.PrewriteResult,
 		return Change{}, kvapi.PrewriteResult{}, kvapi.ErrSnapshotTooOld
 	}
 	var res kvapi.PrewriteResult
-	c := Change{Kind: Lock, Start: r.Start, Primary: r.Primary, Async: r.Async, Secondaries: r.Secondaries, Coordinator: r.Coordinator,
-		Mutations: make([]kvapi.Mutation, 0, len(r.Mutations))}
+	c := Change{Kind: Lock, Start: r.Start, Primary: r.Primary, Async: r.Async, Secondaries: r.Secondaries, Coordinator: r.Coordinator}
 	for i := range r.Mutations {
 		m := r.Mutations[i]
 		l, locked := own(st, m.Key, r.Start)
 		if l != nil {
+			c.Mutations = copied(c.Mutations, r.Mutations[:i])
 			res.Least = max(res.Least, l.Least)
 			continue
 		}
@@ -137,9 +137,15 @@ func Prewrite(st State, r *kvapi.PrewriteRequest) (Change, kvapi.PrewriteResult,
 			if err != nil {
 				return Change{}, res, err
 			}
+			c.Mutations = copied(c.Mutations, r.Mutations[:i])
 			shadow(&m, newest)
 		}
-		c.Mutations = append(c.Mutations, m)
+		if c.Mutations != nil {
+			c.Mutations = append(c.Mutations, m)
+		}
+	}
+	if c.Mutations == nil { // all are as they were asked for
+		c.Mutations = r.Mutations
 	}
 	if r.OnePhase {
 		if len(c.Mutations) != len(r.Mutations) {
@@ -155,6 +161,14 @@ func Prewrite(st State, r *kvapi.PrewriteRequest) (Change, kvapi.PrewriteResult,
 		return Change{}, res, nil
 	}
 	return c, res, nil
+}
+
+// copied returns what mutations become that are not taken as they were asked for: a list of their own that begins with those in front.
+func copied(own, front []kvapi.Mutation) []kvapi.Mutation {
+	if own == nil {
+		own = append(make([]kvapi.Mutation, 0, len(front)+1), front...)
+	}
+	return own
 }
 
 // expect refuses a mutation whose expectation does not hold.

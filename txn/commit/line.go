@@ -8,11 +8,15 @@ import (
 )
 
 // Evaluate evaluates a request that goes through a region's line: all but a CheckRequest, which changes nothing. Its answer is true once the
-// change is applied, and at once if there is none.
+// change is applied, and at once if there is none. That of a stamped change is made by Stamp.
 func Evaluate(st State, request any) (c Change, result any, err error) {
 	switch r := request.(type) {
 	case *kvapi.PrewriteRequest:
-		return boxed(Prewrite(st, r))
+		c, res, err := Prewrite(st, r)
+		if c.Stamped() && res == (kvapi.PrewriteResult{}) {
+			return c, nil, err // Stamp makes it
+		}
+		return c, res, err
 	case *kvapi.FinishRequest:
 		return boxed(FinishKeys(st, r))
 	case *kvapi.StatusRequest:
@@ -91,7 +95,7 @@ func (c *Change) Stamp(ts, maxCommit clock.Timestamp, result any) (any, error) {
 		return nil, kvapi.ErrMaxCommit
 	}
 	c.TS = ts
-	r := result.(kvapi.PrewriteResult)
+	r, _ := result.(kvapi.PrewriteResult)
 	if c.Kind == Write {
 		r.Commit = ts
 	} else {

@@ -75,8 +75,9 @@ type batch struct {
 	region    kvapi.Region
 	mutations []kvapi.Mutation // ascending
 	checks    []kvapi.Check
-	request   any // under way, or nil
-	sends     int // of it
+	prewrite  kvapi.PrewriteRequest // made once
+	request   any                   // under way, or nil
+	sends     int                   // of it
 	locked    bool
 	checked   bool
 	finished  bool // committed or rolled back
@@ -97,8 +98,15 @@ func (c *Coordinator) group(regions []*kvapi.Region, mutations []kvapi.Mutation,
 			}
 		}
 		c.lastID++
-		out = append(out, &batch{id: c.lastID, region: *r})
-		return out[len(out)-1]
+		b := &c.first.batch
+		if c.lastID > 1 {
+			b = new(batch)
+		} else {
+			out = c.first.list[:0]
+		}
+		b.id, b.region = c.lastID, *r
+		out = append(out, b)
+		return b
 	}
 	for len(mutations) > 0 {
 		r := regions[find(regions, mutations[0].Key)]
