@@ -14,11 +14,15 @@ import (
 	"github.com/pandodb/pando/replica"
 )
 
-// clusterVersion is the version of a cluster that this program begins, and the only one that it knows.
-const clusterVersion = 1
+const (
+	// clusterVersion is the version of a cluster that this program begins, and the newest that it knows.
+	clusterVersion = 1
+	// oldestVersion is the oldest that it knows.
+	oldestVersion = 1
+)
 
 // Versions returns the oldest and the newest cluster version that this program knows.
-func Versions() (oldest, newest uint64) { return clusterVersion, clusterVersion }
+func Versions() (oldest, newest uint64) { return oldestVersion, clusterVersion }
 
 // metaRegion is region 0 on this store: the state of package placement/meta, with its records in the engine.
 type metaRegion struct {

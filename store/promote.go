@@ -100,7 +100,7 @@ func (s *Store) prepareSwitch(b *engine.Batch, switched ident) error {
 	replica.Create(b, &kvapi.Region{Mode: kvapi.ModeRaft, Epoch: kvapi.Epoch{Version: 1, ConfVer: 1}, Peers: peer()}, 0)
 	var state meta.State
 	writeMeta(b, state.Begin(next, max(s.oracle.Mark(), s.oracle.Last()), clusterVersion,
-		meta.Store{ID: s.ident.storeID, Incarnation: s.ident.incarnation, Oldest: clusterVersion, Newest: clusterVersion}))
+		meta.Store{ID: s.ident.storeID, Incarnation: s.ident.incarnation, Oldest: oldestVersion, Newest: clusterVersion}))
 	b.Set(identKey, switched.encode())
 	return nil
 }

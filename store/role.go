@@ -235,7 +235,7 @@ func (c *Cluster) confirm(ctx context.Context, term uint64) error {
 // beginService readies timestamps and names this life to region 0. again: it served before in this life, and is another coordinator now.
 func (s *Store) beginService(c *Cluster, again bool) error {
 	var mark clock.Timestamp
-	me := meta.Store{ID: s.ident.storeID, Oldest: clusterVersion, Newest: clusterVersion}
+	me := meta.Store{ID: s.ident.storeID, Oldest: oldestVersion, Newest: clusterVersion}
 	c.meta.view(func(m *meta.State) {
 		mark = m.Mark()
 		for _, known := range m.Stores() {

@@ -23,6 +23,12 @@ type arena struct {
 // newArena starts a cluster of n nodes in these empty directories, or in new ones if there are none.
 func newArena(t testing.TB, n int, dirs ...string) *arena {
 	t.Helper()
+	return newArenaOf(t, n, func(int, *node) {}, dirs...)
+}
+
+// newArenaOf is newArena with something done to each node before it is started.
+func newArenaOf(t testing.TB, n int, each func(i int, n *node), dirs ...string) *arena {
+	t.Helper()
 	a := &arena{copies: &copies{t: t}}
 	for i := range n {
 		address := clusterAddress(t)
@@ -35,6 +41,9 @@ func newArena(t testing.TB, n int, dirs ...string) *arena {
 		}
 		a.nodes = append(a.nodes, &node{t: t, dir: where, args: []string{"--cluster-listen", address, "--advertise", a.proxies[i].Address(),
 			"--listen", fmt.Sprintf("127.0.0.1:%d", freePorts(t, 1))}})
+	}
+	for i, n := range a.nodes {
+		each(i, n)
 	}
 	// Processes end before the proxies do, and those before the directories.
 	t.Cleanup(func() {
@@ -117,7 +126,7 @@ func (a *arena) who(c net.Conn, i int) (int, bool) {
 		return 0, false
 	}
 	for j, n := range a.nodes {
-		if j != i && holds(n.dir, inode) {
+		if j != i && n.holds(inode) {
 			return j, true
 		}
 	}
@@ -141,13 +150,13 @@ func socketInode(from, to int) (string, error) {
 	return "", errors.New("there is no such connection")
 }
 
-// holds tells whether the node over a directory has a socket open.
-func holds(dir, inode string) bool {
+// holds tells whether the node has a socket open.
+func (n *node) holds(inode string) bool {
 	processes, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		return false
 	}
-	start := []byte(binary + "\x00start\x00--data-dir\x00" + dir + "\x00")
+	start := []byte(n.binary() + "\x00start\x00--data-dir\x00" + n.dir + "\x00")
 	for _, p := range processes {
 		line, err := os.ReadFile(filepath.Join(p, "cmdline"))
 		if err != nil || !bytes.HasPrefix(line, start) {

@@ -7,5 +7,8 @@
 //  2. What was acknowledged survives kill -9, whenever it comes.
 //  3. Nothing that a client sends ends the server, or takes memory or time from the others: TestBombs runs it in a memory cgroup where the machine has one.
 //
+// badfs below is a file system that misbehaves on command, for the directories of nodes. What a program of another build is needed for, such as one with a wrong clock or
+// an older cluster version, is built with some files replaced (overlay_linux_test.go).
+//
 // Tests that need minutes run only with PANDO_SLOW=1.
 package tests

@@ -64,6 +64,8 @@ type node struct {
 	t          testing.TB
 	dir        string
 	args       []string
+	program    string // empty for binary
+	clock      string // file that says how wrong the clock is, for a program that can have a wrong one
 	enter      string // file of a cgroup that the process puts itself into; empty for none
 	cmd        *exec.Cmd
 	mysql      string // host:port
@@ -105,12 +107,26 @@ func (n *node) tryStart() error {
 // launch starts the process, which may need others to be ready.
 func (n *node) launch() error {
 	args := append([]string{"start", "--data-dir", n.dir, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"}, n.args...)
-	cmd := exec.Command(binary, args...)
+	cmd := exec.Command(n.binary(), args...)
 	if n.enter != "" {
-		cmd = exec.Command("/bin/sh", append([]string{"-c", `echo $$ >"$0" && exec "$@"`, n.enter, binary}, args...)...)
+		cmd = exec.Command("/bin/sh", append([]string{"-c", `echo $$ >"$0" && exec "$@"`, n.enter, n.binary()}, args...)...)
+	}
+	if n.clock != "" {
+		cmd.Env = append(os.Environ(), clockEnv+"="+n.clock)
 	}
 	cmd.Dir = n.dir
 	return n.launchAs(cmd)
+}
+
+// clockEnv names, for a program with a clock that can be wrong, the file that says by how many seconds it is.
+const clockEnv = "WRONG_CLOCK" // settings begin with PANDO_
+
+// binary is the node's program.
+func (n *node) binary() string {
+	if n.program != "" {
+		return n.program
+	}
+	return binary
 }
 
 // run starts a command that is a node and waits until it is ready.

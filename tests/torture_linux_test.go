@@ -36,6 +36,7 @@ type misfortune struct {
 type torture struct {
 	*arena
 	t     testing.TB
+	dir   string
 	rng   *rand.Rand
 	books *books
 	w     *witnesses
@@ -254,7 +255,7 @@ func TestTorture(t *testing.T) {
 			t.Fatalf("run %d has failed; replay with PANDO_SEED=%d TORTURE=0s go test ./tests -run '^TestTorture$'", run, seed+run)
 		}
 	}
-	for _, m := range slices.Concat(misfortunes, diskMisfortunes) {
+	for _, m := range slices.Concat(misfortunes, clockMisfortunes, diskMisfortunes) {
 		t.Logf("%4d times: %s", counts[m.name], m.name)
 	}
 }
@@ -280,8 +281,8 @@ func tortureOnce(t *testing.T, seed uint64, counts map[string]int) {
 		t.Logf("directories and logs are kept in %s", dir)
 	})
 	rng := testkit.Rand(seed, 1)
-	x := &torture{t: t, rng: rng}
-	kinds := misfortunes
+	x := &torture{t: t, dir: dir, rng: rng}
+	kinds := slices.Concat(misfortunes, clockMisfortunes)
 	var dirs []string
 	if why := badfs.Missing(); why == "" {
 		dirs = x.badDisks(dir, 3)
@@ -298,7 +299,7 @@ func tortureOnce(t *testing.T, seed uint64, counts map[string]int) {
 	if only := os.Getenv("TORTURE_KINDS"); only != "" {
 		kinds = slices.DeleteFunc(slices.Clone(kinds), func(m misfortune) bool { return !strings.Contains(m.name, only) })
 	}
-	a = newArena(t, 3, dirs...)
+	a = newArenaOf(t, 3, x.wrongClock, dirs...)
 	x.arena, x.books = a, a.startBooks(2)
 	x.w = a.startWitnesses(seed, witnessLevels[rng.IntN(len(witnessLevels))])
 	x.progress()
@@ -375,7 +376,7 @@ func (x *torture) tables(db *sql.DB) (names []string) {
 // TestMisfortunesAreNamed: the table of what a torture did counts by name.
 func TestMisfortunesAreNamed(t *testing.T) {
 	var names []string
-	all := slices.Concat(misfortunes, diskMisfortunes)
+	all := slices.Concat(misfortunes, clockMisfortunes, diskMisfortunes)
 	for _, m := range all {
 		names = append(names, m.name)
 	}

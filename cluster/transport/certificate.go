@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/pandodb/pando/clock"
 )
 
 const (
@@ -42,7 +44,7 @@ func Fingerprint(authority *x509.Certificate) [sha256.Size]byte { return sha256.
 func (t *Transport) serverConfig() *tls.Config {
 	node := &tls.Config{
 		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{t.o.Certificate}, NextProtos: []string{alpnNode},
-		ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: t.authorities, SessionTicketsDisabled: true,
+		Time: clock.Now, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: t.authorities, SessionTicketsDisabled: true,
 	}
 	join := node.Clone()
 	join.ClientAuth, join.NextProtos = tls.NoClientCert, []string{alpnJoin}
@@ -61,12 +63,12 @@ func (t *Transport) serverConfig() *tls.Config {
 func (t *Transport) clientConfig(node uint64) *tls.Config {
 	c := &tls.Config{
 		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{t.o.Certificate}, NextProtos: []string{alpnNode},
-		RootCAs: t.authorities, ServerName: NodeName(t.o.Cluster, node),
+		Time: clock.Now, RootCAs: t.authorities, ServerName: NodeName(t.o.Cluster, node),
 	}
 	if node == 0 {
 		c.InsecureSkipVerify = true // but for the authority, which VerifyConnection demands; the name is what is asked for
 		c.VerifyConnection = func(s tls.ConnectionState) error {
-			_, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: t.authorities, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
+			_, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: t.authorities, CurrentTime: clock.Now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
 			if err != nil {
 				return err
 			}
@@ -89,7 +91,7 @@ func pinnedConfig(fingerprint []byte) *tls.Config {
 				}
 				roots := x509.NewCertPool()
 				roots.AddCert(authority)
-				_, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
+				_, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, CurrentTime: clock.Now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
 				return err
 			}
 			return errFingerprint

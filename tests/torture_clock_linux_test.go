@@ -1,0 +1,75 @@
+package tests
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+)
+
+// hour is by how many seconds a clock is wrong, this way or that.
+const hour = 3600
+
+// clockMisfortunes happen to nodes whose clocks can be wrong.
+var clockMisfortunes = []misfortune{
+	{"the gateway's clock jumps an hour ahead", func(x *torture) { x.clockJumps(x.gateway(), hour) }},
+	{"the gateway's clock jumps an hour back", func(x *torture) { x.clockJumps(x.gateway(), -hour) }},
+	{"another node's clock jumps an hour ahead", func(x *torture) { x.clockJumps(x.other(), hour) }},
+	{"another node's clock jumps an hour back", func(x *torture) { x.clockJumps(x.other(), -hour) }},
+	{"the clocks of all nodes jump to and fro", func(x *torture) {
+		for range 20 {
+			x.any().setClock(x.rng.IntN(2*hour+1) - hour)
+			time.Sleep(x.between(0, time.Second))
+		}
+		x.progress()
+	}},
+	{"the gateway is killed while clocks differ by two hours", func(x *torture) {
+		sign := 1 - 2*x.rng.IntN(2)
+		g := x.gateway()
+		for _, n := range x.nodes {
+			n.setClock(sign * hour)
+		}
+		g.setClock(-sign * hour)
+		x.progress()
+		x.killed(g)
+		x.progress()
+	}},
+	{"a node joins a cluster whose gateway's clock is wrong", func(x *torture) {
+		x.gateway().setClock((1 - 2*x.rng.IntN(2)) * hour)
+		x.replaced()
+	}},
+}
+
+// clockJumps has a clock be wrong for a while, or for the rest of the run; perhaps the node is started again meanwhile.
+func (x *torture) clockJumps(n *node, seconds int) {
+	n.setClock(seconds)
+	x.progress()
+	x.tellsTime(n, seconds)
+	if x.rng.IntN(2) == 0 {
+		x.killed(n)
+		x.progress()
+	}
+	if x.rng.IntN(2) == 0 {
+		n.setClock(0)
+	}
+}
+
+// tellsTime demands that a node, if it is the gateway, takes the time to be what its clock says: otherwise nothing was wrong.
+func (x *torture) tellsTime(n *node, seconds int) {
+	x.t.Helper()
+	if x.gateway() != n {
+		return
+	}
+	var told int64
+	if err := n.open("").QueryRow("SELECT UNIX_TIMESTAMP()").Scan(&told); err != nil || x.gateway() != n {
+		return // it is the gateway no longer
+	}
+	if off := told - time.Now().Unix() - int64(seconds); off < -hour/2 || off > hour/2 {
+		x.t.Errorf("a clock that is wrong by %d s tells a time that is %d s from that", seconds, off)
+	}
+}
+
+// wrongClock gives a node that is about to be started a clock that can be wrong.
+func (x *torture) wrongClock(i int, n *node) {
+	n.program, n.clock = other(x.t, wrongClock), filepath.Join(x.dir, fmt.Sprint("clock", i+1))
+	n.setClock(0)
+}
