@@ -84,6 +84,7 @@ func (rt *Runtime) runInsert(n *Insert) (sqlapi.Result, error) {
 	if err != nil {
 		return sqlapi.Result{}, err
 	}
+	rt.Work.access(n.access, in.affected)
 	return in.result(rows), nil
 }
 
@@ -373,6 +374,7 @@ func (in *inserter) store() error {
 	if err := in.autoIncrement(); err != nil {
 		return err
 	}
+	in.rt.Work.Add(WrittenRows, 1)
 	switch in.node.Mode {
 	case InsertReplace:
 		return in.replace()
@@ -519,9 +521,16 @@ func (in *inserter) replace() error {
 			// Its ids are used up. The row that has the last one did nothing to be removed: this answers a duplicate key.
 			return in.insert(table.InsertCheck)
 		}
+		in.rt.Work.key(len(in.rt.Work.rows), true)
 		same, err := in.sameAs(&c)
 		if err != nil {
 			return err
+		}
+		if in.lastUnique(c.Index) && !in.table.Referred() { // MySQL updates then
+			in.rt.Work.Add(UpdatedRows, 1)
+		} else {
+			in.rt.Work.Add(DeletedRows, 1)
+			in.rt.Work.Add(WrittenRows, 1)
 		}
 		if same && removed == 0 && in.lastUnique(c.Index) && !in.table.Referred() {
 			in.affected++
@@ -621,6 +630,8 @@ func (in *inserter) upsert() error {
 	}
 	in.duplicates++
 	in.ids.giveBack(in.rowGenerated)
+	in.rt.Work.key(len(in.rt.Work.rows), true)
+	in.rt.Work.Add(UpdatedRows, 1)
 	if err := in.readOld(&c); err != nil {
 		return err
 	}

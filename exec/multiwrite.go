@@ -257,6 +257,8 @@ func (u *multiUpdater) updateTarget(i, rowNo int) error {
 		return nil
 	}
 	u.matched++
+	u.rt.Work.Add(ReadRnd, 1)
+	u.rt.Work.Add(UpdatedRows, 1)
 	if err := u.read(c, t.First, key.B); err != nil {
 		return err
 	}
@@ -315,6 +317,7 @@ func (u *multiUpdater) write(i int, id uint32, row []types.Value) error {
 		return err
 	}
 	u.changedRows++
+	u.rt.Work.access(u.node.access+i, 1)
 	if u.shown[i] || u.twice[i] {
 		u.changed[i].keep(id, c.new)
 	}
@@ -342,6 +345,9 @@ func (rt *Runtime) runMultiDelete(n *MultiDelete) (sqlapi.Result, error) {
 				}
 				if did {
 					deleted++
+					rt.Work.Add(ReadRnd, 1)
+					rt.Work.Add(DeletedRows, 1)
+					rt.Work.access(n.access+i, 1)
 				}
 			}
 			return nil

@@ -124,6 +124,7 @@ type PointGet struct {
 
 	layout   rowLayout
 	keysOnly bool
+	access   int
 }
 
 // Scan reads ranges of the primary key or of an index in its order. Overlapping and
@@ -150,6 +151,7 @@ type Scan struct {
 	Note  *AccessNote
 
 	layout rowLayout
+	kind   scanKind
 }
 
 // IndexLookup scans an index and fetches the rows it names, keeping the index's

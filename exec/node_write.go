@@ -85,6 +85,8 @@ type Insert struct {
 	Generated []Assignment
 	Checks    []Check
 	Guard     *Guard // nil: no foreign key has to be kept
+
+	access int
 }
 
 // Load is what LOAD DATA does with the lines of a file.
@@ -130,6 +132,8 @@ type Update struct {
 	Checks   []Check
 	Ignore   bool   // UPDATE IGNORE
 	Guard    *Guard // as in Insert
+
+	access int
 }
 
 // Delete removes the rows of its input, laid out as for Update.
@@ -140,6 +144,8 @@ type Delete struct {
 	KeyCol int
 	Ignore bool   // DELETE IGNORE
 	Guard  *Guard // as in Insert
+
+	access int
 }
 
 // MultiUpdate changes rows of several tables, those that its input joins. All of the
@@ -152,6 +158,8 @@ type MultiUpdate struct {
 	Input   Node // a join of LockRows
 	Targets []UpdateTarget
 	Ignore  bool
+
+	access int // of the first target; the others follow
 }
 
 // UpdateTarget is one table of a MultiUpdate. The same table may be there twice, under
@@ -177,6 +185,8 @@ type MultiDelete struct {
 	Input   Node // a join of LockRows
 	Targets []DeleteTarget
 	Ignore  bool
+
+	access int // as in MultiUpdate
 }
 
 // DeleteTarget is one table of a MultiDelete, laid out as an UpdateTarget.

@@ -78,6 +78,7 @@ func (o *sourceOp) open() error {
 		}
 		return o.rows.addRow(row)
 	})
+	o.rt.Work.Add(ReadRndNext, uint64(count)+1)
 	if err != nil {
 		return err
 	}

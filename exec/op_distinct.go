@@ -191,7 +191,12 @@ func (p *partitions) canSpill(rt *Runtime) bool {
 }
 
 // begin freezes the table.
-func (p *partitions) begin(rt *Runtime) { p.rt, p.frozen, p.spilled = rt, true, true }
+func (p *partitions) begin(rt *Runtime) {
+	if !p.spilled {
+		rt.Work.Add(TmpDiskTables, 1)
+	}
+	p.rt, p.frozen, p.spilled = rt, true, true
+}
 
 // write postpones a row with hash h.
 func (p *partitions) write(h uint64, row []byte) error {

@@ -164,6 +164,7 @@ func (o *gatherOp) hire(count int) error {
 		if o.rt.Analyze != nil {
 			rt.Analyze = NewCounters()
 		}
+		rt.Work.start(o.rt.Work.accesses)
 		b := builder{rt: rt, share: o}
 		op, err := b.node(o.node.Input)
 		if err != nil {
@@ -248,6 +249,7 @@ func (o *gatherOp) halt() {
 	o.stop, o.using = nil, nil
 	for _, w := range o.workers {
 		o.rt.Ctx.Absorb(w.rt.Ctx.Context)
+		o.rt.Work.absorb(&w.rt.Work)
 		if w.rt.Analyze != nil {
 			o.rt.Analyze.absorb(w.rt.Analyze)
 		}
@@ -291,6 +293,11 @@ func (o *gatherOp) divide(n int) error {
 			span.Start = cut
 		}
 		o.shares.spans = append(o.shares.spans, span)
+	}
+	for _, span := range o.spans.spans { // the shares count their rows only
+		if !span.IsPoint() {
+			o.rt.Work.page(&o.scan.kind, true, 0, true)
+		}
 	}
 	o.rt.snapshotTS() // for the workers, also where there was nothing to read
 	return nil

@@ -27,15 +27,17 @@ type scanOp struct {
 	req    txn.ScanRequest
 	hold   kvapi.Hold // between the spans of a batch
 	shares *shares    // of a worker: where its spans come from
-	short  bool       // what it reads is locked, and may be more than wanted: pages begin with one row
+	begun  bool       // a page of the span at hand has been read
+	kind   scanKind
+	short  bool // what it reads is locked, and may be more than wanted: pages begin with one row
 }
 
 func (n *Scan) build(b *builder) (operator, error) { return n.newOp(b), nil }
 
 func (n *Scan) newOp(b *builder) *scanOp {
-	o := &scanOp{rt: b.rt, node: n, latest: b.latest, out: b.rt.getBatch(n.layout.types)}
+	o := &scanOp{rt: b.rt, node: n, latest: b.latest, kind: n.kind, out: b.rt.getBatch(n.layout.types)}
 	if b.share != nil {
-		o.shares = &b.share.shares
+		o.shares, o.kind.shared = &b.share.shares, true
 	}
 	o.sink.reset(&n.layout, o.out)
 	o.req.Sink, o.req.Reverse, o.req.Hold = &o.sink, n.Reverse, &o.hold
@@ -62,7 +64,7 @@ func (o *scanOp) open() (err error) {
 	if n.Reverse {
 		slices.Reverse(o.spans.spans)
 	}
-	o.at, o.page = 0, pageRowsMax
+	o.at, o.begun, o.page = 0, false, pageRowsMax
 	if n.Limit != nil && n.Filter != nil {
 		o.page = pageRowsFirst
 	}
@@ -109,7 +111,7 @@ func (o *scanOp) more() bool {
 	}
 	span, ok := o.shares.take()
 	if ok {
-		o.spans.spans, o.at = append(o.spans.spans[:0], span), 0
+		o.spans.spans, o.at, o.begun = append(o.spans.spans[:0], span), 0, false
 	}
 	return ok
 }
@@ -130,15 +132,25 @@ func (o *scanOp) readPage(want int) error {
 	span := &o.spans.spans[o.at]
 	if span.IsPoint() && !o.req.Locking {
 		o.at++
-		_, err := o.rt.get(span.Start, &o.hold, &o.sink, o.latest)
+		found, err := o.rt.get(span.Start, &o.hold, &o.sink, o.latest)
+		o.rt.Work.key(o.kind.access, found)
 		return err
 	}
 	o.req.Span = *span
 	o.req.LimitRows, o.req.LimitBytes = want-o.out.Len, pageBytesMax-o.sink.bytes
+	before := o.out.Len
 	resume, err := o.rt.scan(&o.req, o.latest)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	rows := uint64(o.out.Len - before)
+	if o.req.Locking && span.IsPoint() {
+		o.rt.Work.key(o.kind.access, rows > 0)
+	} else {
+		o.rt.Work.page(&o.kind, !o.begun, rows, resume == nil)
+	}
+	o.begun = resume != nil
+	switch {
 	case resume == nil:
 		o.at++
 	case o.node.Reverse:
@@ -237,7 +249,8 @@ func (o *pointGetOp) fill() error {
 // read appends the row of one key, if there is one.
 func (o *pointGetOp) read(key []byte) error {
 	n := o.node
-	if n.keysOnly {
+	if n.keysOnly { // the row is read under its lock
+		o.rt.Work.key(n.access, true)
 		v := types.Bytes(key)
 		for i := range o.out.Cols {
 			o.out.Cols[i].Append(&v)
@@ -248,14 +261,16 @@ func (o *pointGetOp) read(key []byte) error {
 	if n.Covering || n.Index.Primary {
 		found, err := o.rt.candidate(key, &o.hold, &o.sink, o.latest, o.locks)
 		if !found && err == nil {
-			_, err = o.lockAbsent(key, &o.sink)
+			found, err = o.lockAbsent(key, &o.sink)
 		}
+		o.rt.Work.key(n.access, found)
 		return err
 	}
 	found, err := o.rt.get(key, &o.hold, &o.entry, o.latest)
 	if !found && err == nil {
 		found, err = o.lockAbsent(key, &o.entry)
 	}
+	o.rt.Work.key(n.access, found)
 	if !found || err != nil {
 		return err
 	}

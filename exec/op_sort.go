@@ -188,6 +188,7 @@ func (o *sortOp) spill() error {
 // mergeRuns prepares the final merge, after reducing the runs to mergeWays.
 func (o *sortOp) mergeRuns() error {
 	for len(o.runs) > mergeWays {
+		o.rt.Work.Add(SortMergePasses, 1)
 		m, err := newMerger(o.runs[:mergeWays])
 		if err != nil {
 			return err
@@ -208,6 +209,7 @@ func (o *sortOp) mergeRuns() error {
 		}
 		o.runs = append([]*spillFile{longer}, o.runs[mergeWays:]...)
 	}
+	o.rt.Work.Add(SortMergePasses, 1)
 	m, err := newMerger(o.runs)
 	o.merge = m
 	return err
@@ -239,6 +241,7 @@ func (o *sortOp) next() (*types.Batch, error) {
 	if o.out.Len == 0 {
 		return nil, nil
 	}
+	o.rt.Work.Add(SortedRows, uint64(o.out.Len))
 	return o.out, nil
 }
 

@@ -52,6 +52,8 @@ type Plan struct {
 	CTEs []*CTE
 	// Program is the direct program of the statement, or nil; set by Seal.
 	Program *Program
+	// Accesses are where the plan reads and writes tables; set by Seal.
+	Accesses []Access
 	// Profile is how the plan reads and sorts; set by Seal.
 	Profile Profile
 	// Bytes is the plan's approximate memory, for the plan cache; the planner fills it.
@@ -93,6 +95,7 @@ func (p *Plan) seal(n Node) {
 	if s, ok := n.(sealer); ok {
 		s.seal()
 	}
+	p.number(n)
 	switch n.(type) {
 	case *Insert, *LockRows, *Update, *Delete:
 		p.NeedsTxn = true

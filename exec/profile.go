@@ -8,22 +8,26 @@ const (
 	SelectScan                 // the first table of a query block is read whole
 	SortScan                   // rows are sorted
 	NoIndexUsed                // 1 if some table is read whole
+	TmpTables                  // results that are gathered before they are read: of GROUP BY, DISTINCT, set operations and CTEs
+	ExternalLocks              // twice the tables, which a statement enters and leaves
 	profileFigures
 )
 
 // ProfileNames are the figures as SHOW STATUS names them; NoIndexUsed has no name there.
 var ProfileNames = [...]string{SelectFullJoin: "Select_full_join", SelectFullRangeJoin: "Select_full_range_join", SelectRange: "Select_range", SelectScan: "Select_scan",
-	SortScan: "Sort_scan"}
+	SortScan: "Sort_scan", TmpTables: "Created_tmp_tables", ExternalLocks: "Handler_external_lock"}
 
 // Profile is how a plan reads and sorts, as MySQL counts it per execution; like it, all sorts are those of scans. It follows from the plan, so that executions count nothing.
 type Profile [profileFigures]uint32
 
 // profile derives the profile of a plan. As in MySQL, what UPDATE and DELETE of one table read is not counted.
 func (p *Plan) profile() (out Profile) {
+	out[ExternalLocks] = uint32(2 * len(p.Tables))
 	switch p.Root.(type) {
 	case *Update, *Delete, nil:
 		return out
 	}
+	out[TmpTables] = uint32(len(p.CTEs))
 	out.walk(p.Root, false)
 	for _, s := range p.Subplans {
 		out.walk(s.Root, false)
@@ -64,6 +68,7 @@ func (f *Profile) walk(n Node, inner bool) {
 		f[SortScan]++
 		f.walk(n.Input, false)
 	case *HashAgg, *StreamAgg, *Distinct, *Window, *UnionAll, *SetOp, *Limit, *Expand: // a query block of its own, or the end of one
+		f[TmpTables] += gathers(n)
 		for _, c := range n.Children() {
 			f.walk(c, false)
 		}
@@ -72,6 +77,19 @@ func (f *Profile) walk(n Node, inner bool) {
 			f.walk(c, inner)
 		}
 	}
+}
+
+// gathers is 1 for a node that gathers rows in a table of its own.
+func gathers(n Node) uint32 {
+	switch n := n.(type) {
+	case *Distinct, *SetOp:
+		return 1
+	case *HashAgg:
+		if len(n.Keys) > 0 {
+			return 1
+		}
+	}
+	return 0
 }
 
 // scan counts one table. A single equality is found by its index, which is neither.

@@ -38,6 +38,9 @@ type Program struct {
 
 	key      []expr.Expr // point, update, delete: one value per key column
 	covering bool        // point: the entry of the unique index has all columns
+	access   int         // of those of the plan: where it reads a row by its key
+	change   int         // where it changes it
+	scan     scanKind    // of ranges
 
 	ranges  []Range // range, aggregate, sort
 	reverse bool
@@ -177,7 +180,7 @@ func compilePoint(n *PointGet, out []int) *Program {
 	if len(n.Keys) != 1 || n.Filter != nil {
 		return nil
 	}
-	p := &Program{kind: programPoint, table: n.Table, index: n.Index, key: n.Keys[0], covering: n.Covering || n.Index.Primary}
+	p := &Program{kind: programPoint, table: n.Table, index: n.Index, key: n.Keys[0], access: n.access, covering: n.Covering || n.Index.Primary}
 	if !p.project(&n.layout, out) {
 		return nil
 	}
@@ -189,7 +192,7 @@ func scanProgram(kind programKind, n *Scan) *Program {
 	if n.Filter != nil {
 		return nil
 	}
-	return &Program{kind: kind, table: n.Table, index: n.Index, ranges: n.Ranges, reverse: n.Reverse, limit: n.Limit}
+	return &Program{kind: kind, table: n.Table, index: n.Index, ranges: n.Ranges, reverse: n.Reverse, limit: n.Limit, scan: n.kind}
 }
 
 func compileRange(n *Scan, out []int) *Program {
@@ -272,7 +275,7 @@ func compileSort(n *Sort, out []int) *Program {
 }
 
 // compileKeyed accepts the locking read of one row by its primary key.
-func compileKeyed(kind programKind, t *catalog.Table, input Node) *Program {
+func compileKeyed(kind programKind, t *catalog.Table, input Node, change int) *Program {
 	lock, ok := input.(*LockRows)
 	if !ok || lock.Mode != LockExclusive || lock.Wait != WaitDefault || lock.Limit != nil || lock.Table != t {
 		return nil
@@ -281,7 +284,7 @@ func compileKeyed(kind programKind, t *catalog.Table, input Node) *Program {
 	if !ok || !get.keysOnly || len(get.Keys) != 1 {
 		return nil
 	}
-	p := &Program{kind: kind, table: t, index: get.Index, key: get.Keys[0], set: &updateProgram{}}
+	p := &Program{kind: kind, table: t, index: get.Index, key: get.Keys[0], access: get.access, change: change, set: &updateProgram{}}
 	for _, c := range expr.SplitAnd(nil, lock.Where) {
 		if !isKeyEquality(c, get) {
 			p.set.residual = append(p.set.residual, c)
@@ -332,7 +335,7 @@ func (p *Program) readColumns(exprs []expr.Expr) bool {
 }
 
 func compileUpdate(n *Update) *Program {
-	p := compileKeyed(programUpdate, n.Table, n.Input)
+	p := compileKeyed(programUpdate, n.Table, n.Input, n.access)
 	if p == nil || n.Ignore || len(n.Checks) > 0 || n.Guard != nil {
 		return nil
 	}
@@ -361,7 +364,7 @@ func compileUpdate(n *Update) *Program {
 }
 
 func compileDelete(n *Delete) *Program {
-	p := compileKeyed(programDelete, n.Table, n.Input)
+	p := compileKeyed(programDelete, n.Table, n.Input, n.access)
 	if p == nil || n.Ignore || n.Guard != nil || !p.readColumns(p.set.residual) {
 		return nil
 	}

@@ -126,6 +126,9 @@ func (p *Program) runPoint(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, er
 	default:
 		err = p.pointByEntry(rt, key, s)
 	}
+	if ok {
+		rt.Work.key(p.access, s.sent > 0)
+	}
 	if err == nil && s.sent > 0 {
 		// A large row leaves at once.
 		if err = rt.waitSeen(); err == nil {
@@ -173,11 +176,17 @@ func (p *Program) eachPage(rt *Runtime, sink kvapi.Sink, limit uint64, rows *uin
 	flushed := *rows
 	for i := range st.spans.spans {
 		r.Span = st.spans.spans[i]
-		for *rows < limit {
+		for first := true; *rows < limit; first = false {
 			r.LimitRows = int(min(limit-*rows, pageRowsMax))
+			before, point := *rows, first && r.Span.IsPoint()
 			resume, err := rt.scan(r, false)
 			if err != nil {
 				return err
+			}
+			if point {
+				rt.Work.key(p.scan.access, *rows > before)
+			} else {
+				rt.Work.page(&p.scan, first, *rows-before, resume == nil)
 			}
 			// Short ranges share an iterator, and make a page together.
 			if resume != nil || *rows-flushed >= pageRowsMax {

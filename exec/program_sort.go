@@ -154,6 +154,7 @@ func (p *Program) runSort(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, err
 		}
 		return cmp.Compare(a.row, b.row)
 	})
+	rt.Work.Add(SortedRows, uint64(len(s.order)))
 	return s.send(rt, sink)
 }
 

@@ -32,6 +32,7 @@ func (p *Program) lockRow(rt *Runtime, remove bool) (key []byte, ok bool, err er
 	if err != nil {
 		return nil, false, err
 	}
+	rt.Work.key(p.access, found)
 	if !found {
 		rt.Txn.Unlock(key)
 		return nil, false, nil
@@ -99,7 +100,9 @@ func (p *Program) runUpdate(rt *Runtime) (res sqlapi.Result, err error) {
 	if err != nil {
 		return res, err
 	}
+	rt.Work.Add(UpdatedRows, 1)
 	if changed {
+		rt.Work.access(p.change, 1)
 		return updateResult(rt, 1, 1), nil
 	}
 	return updateResult(rt, 1, 0), nil
@@ -115,5 +118,7 @@ func (p *Program) runDelete(rt *Runtime) (res sqlapi.Result, err error) {
 	if err := rt.writer(p.table).DeleteRow(rt.Txn, key, rt.scratch.program.pair.value); err != nil {
 		return res, err
 	}
+	rt.Work.Add(DeletedRows, 1)
+	rt.Work.access(p.change, 1)
 	return sqlapi.Result{AffectedRows: 1, Warnings: rt.warnings()}, nil
 }

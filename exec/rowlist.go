@@ -100,6 +100,7 @@ func (l *rowList) account() error {
 	if l.file, err = l.rt.newSpill(); err != nil {
 		return err
 	}
+	l.rt.Work.Add(TmpDiskTables, 1)
 	return l.flush()
 }
 

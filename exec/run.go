@@ -90,6 +90,7 @@ func (rt *Runtime) runStatement(p *Plan, sink sqlapi.Sink) (res sqlapi.Result, e
 	if len(p.Subplans)+len(p.CTEs) > 0 {
 		rt.beginExecution()
 	}
+	rt.Work.start(p.Accesses)
 	if p.Program != nil && rt.Analyze == nil {
 		res, err = p.Program.run(rt, sink)
 	} else if p.IsQuery {

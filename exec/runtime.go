@@ -56,6 +56,8 @@ type Runtime struct {
 	// LastGeneratedID is the first AUTO_INCREMENT value that the statement generated,
 	// 0 if none: what LAST_INSERT_ID() returns from now on. Result.InsertID may differ.
 	LastGeneratedID uint64
+	// Work is what executions have done.
+	Work Work
 
 	// insertID is insert_id: the first AUTO_INCREMENT value that a statement generates
 	// from now on, followed by the next ones; 0 leaves it to the table's counter. It holds

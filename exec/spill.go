@@ -38,6 +38,7 @@ func (rt *Runtime) newSpill() (*spillFile, error) {
 	if err != nil {
 		return nil, spillError(err)
 	}
+	rt.Work.Add(TmpFiles, 1)
 	return &spillFile{rt: rt, file: f, named: os.Remove(f.Name()) != nil}, nil
 }
 

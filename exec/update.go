@@ -201,9 +201,11 @@ func (rt *Runtime) runUpdate(n *Update) (sqlapi.Result, error) {
 		}
 		return nil
 	})
+	rt.Work.Add(UpdatedRows, uint64(matched))
 	if err != nil {
 		return sqlapi.Result{}, err
 	}
+	rt.Work.access(n.access, uint64(changed))
 	return updateResult(rt, matched, changed), nil
 }
 
@@ -268,9 +270,11 @@ func (rt *Runtime) runDelete(n *Delete) (sqlapi.Result, error) {
 		}
 		return nil
 	})
+	rt.Work.Add(DeletedRows, deleted)
 	if err != nil {
 		return sqlapi.Result{}, err
 	}
+	rt.Work.access(n.access, deleted)
 	return sqlapi.Result{AffectedRows: deleted, Warnings: rt.warnings()}, nil
 }
 

@@ -28,6 +28,8 @@ type Provider interface {
 	Processes(all bool) []Process
 	// Facts tells about how many rows a table has and what it takes. It may have to look, and remembers.
 	Facts(t *catalog.Table) (TableFacts, error)
+	// Writes tells when a statement last changed a row, since the node's start, by physical table.
+	Writes() map[uint64]time.Time
 	// Cardinality is about how many different values the first columns of an index have.
 	Cardinality(t *catalog.Table, index *catalog.Index, columns int) (uint64, error)
 	// Histograms are those of a table that somebody asked for, in the order of its columns.

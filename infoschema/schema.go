@@ -77,6 +77,7 @@ func tables(q *query) error {
 	if err != nil {
 		return err
 	}
+	written := q.updates()
 	return q.eachTable(func(t *catalog.Table) error {
 		if t.View != nil {
 			return q.emitNamed("TABLE_CATALOG", catalogName, "TABLE_SCHEMA", t.Schema, "TABLE_NAME", t.Name, "TABLE_TYPE", "VIEW", "CREATE_TIME", created(t),
@@ -91,7 +92,7 @@ func tables(q *query) error {
 			return err
 		}
 		return q.emit(catalogName, t.Schema, t.Name, "BASE TABLE", t.Engine, 10, rowFormat(t), f.Rows, f.RowLength(), f.DataBytes, 0, f.Indexes(), 0, auto,
-			created(t), at(f.Updated), nil, t.Coll.Name(), nil, createOptions(t), t.Comment)
+			created(t), at(written(t, &f)), nil, t.Coll.Name(), nil, createOptions(t), t.Comment)
 	})
 }
 
@@ -149,6 +150,20 @@ func (q *query) facts(t *catalog.Table) (TableFacts, error) {
 	return TableFacts{}, nil
 }
 
+// updates returns what tells when rows of a table were last written: by statements that have ended, committed or not, or before the node's start.
+func (q *query) updates() func(t *catalog.Table, f *TableFacts) time.Time {
+	if !q.uses("UPDATE_TIME") {
+		return func(*catalog.Table, *TableFacts) time.Time { return time.Time{} }
+	}
+	writes := q.Writes()
+	return func(t *catalog.Table, f *TableFacts) time.Time {
+		if w := writes[t.PhysID].Truncate(time.Second); w.After(f.Updated) {
+			return w
+		}
+		return f.Updated
+	}
+}
+
 // cardinality is about how many different values the first columns of an index have, if the statement wants to know.
 func (q *query) cardinality(t *catalog.Table, index *catalog.Index, columns int) (uint64, error) {
 	if !q.uses("CARDINALITY") {
@@ -173,13 +188,14 @@ func partitions(q *query) error {
 	if err != nil {
 		return err
 	}
+	written := q.updates()
 	return q.eachTable(func(t *catalog.Table) error {
 		f, err := q.facts(t) // of a view there are none, and it has a line as in MySQL
 		if err != nil {
 			return err
 		}
 		return q.emitNamed("TABLE_CATALOG", catalogName, "TABLE_SCHEMA", t.Schema, "TABLE_NAME", t.Name, "TABLE_ROWS", f.Rows, "AVG_ROW_LENGTH", f.RowLength(),
-			"DATA_LENGTH", f.DataBytes, "MAX_DATA_LENGTH", 0, "INDEX_LENGTH", f.Indexes(), "DATA_FREE", 0, "CREATE_TIME", created(t), "UPDATE_TIME", at(f.Updated),
+			"DATA_LENGTH", f.DataBytes, "MAX_DATA_LENGTH", 0, "INDEX_LENGTH", f.Indexes(), "DATA_FREE", 0, "CREATE_TIME", created(t), "UPDATE_TIME", at(written(t, &f)),
 			"PARTITION_COMMENT", "", "NODEGROUP", "")
 	})
 }

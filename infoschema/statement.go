@@ -20,8 +20,10 @@ type StatementDigest struct {
 	Quantiles         [3]time.Duration
 	// Errors counts executions that failed; Warnings, Affected and Sent are of all.
 	Errors, Warnings, Affected, Sent uint64
-	MemoryMax                        int64 // of one execution
-	First, Last                      time.Time
+	// Examined are the rows that were read from tables, Sorted those that came out of sorts.
+	Examined, Sorted, MergePasses, TmpDiskTables uint64
+	MemoryMax                                    int64 // of one execution
+	First, Last                                  time.Time
 	// Profile are the figures of exec.Profile.
 	Profile [len(exec.Profile{})]uint64
 	// Sample is a statement that the digest is of, planned at SampleSeen; the first execution took SampleTook.
@@ -42,6 +44,8 @@ func statementDigests(q *query) error {
 		err := q.emitNamed("SCHEMA_NAME", schema, "DIGEST", hash, "DIGEST_TEXT", text, "COUNT_STAR", d.Count, "SUM_TIMER_WAIT", picoseconds(d.Took),
 			"MIN_TIMER_WAIT", picoseconds(d.Shortest), "AVG_TIMER_WAIT", picoseconds(d.Took)/max(d.Count, 1), "MAX_TIMER_WAIT", picoseconds(d.Longest),
 			"SUM_ERRORS", d.Errors, "SUM_WARNINGS", d.Warnings, "SUM_ROWS_AFFECTED", d.Affected, "SUM_ROWS_SENT", d.Sent,
+			"SUM_ROWS_EXAMINED", d.Examined, "SUM_SORT_ROWS", d.Sorted, "SUM_SORT_MERGE_PASSES", d.MergePasses,
+			"SUM_CREATED_TMP_TABLES", d.Profile[exec.TmpTables], "SUM_CREATED_TMP_DISK_TABLES", d.TmpDiskTables,
 			"SUM_SELECT_FULL_JOIN", d.Profile[exec.SelectFullJoin], "SUM_SELECT_FULL_RANGE_JOIN", d.Profile[exec.SelectFullRangeJoin],
 			"SUM_SELECT_RANGE", d.Profile[exec.SelectRange], "SUM_SELECT_SCAN", d.Profile[exec.SelectScan], "SUM_SORT_SCAN", d.Profile[exec.SortScan], "SUM_NO_INDEX_USED", d.Profile[exec.NoIndexUsed],
 			"MAX_CONTROLLED_MEMORY", d.MemoryMax, "MAX_TOTAL_MEMORY", d.MemoryMax, "FIRST_SEEN", at(d.First), "LAST_SEEN", at(d.Last),

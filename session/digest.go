@@ -54,10 +54,26 @@ func (p *profileSums) add(figures *exec.Profile, times uint64) {
 	}
 }
 
+// figureSums are what statements have done: what follows from their plans, and what was counted.
+type figureSums struct {
+	profile profileSums
+	work    [exec.WorkFigures]uint64
+}
+
+func (f *figureSums) add(o *figureSums) {
+	for i, n := range o.profile {
+		f.profile[i] += n
+	}
+	for i, n := range o.work {
+		f.work[i] += n
+	}
+}
+
 // digestTotals are sums over executions.
 type digestTotals struct {
 	took                             time.Duration
 	errors, warnings, affected, sent uint64
+	examined, sorted, merges, tmp    uint64 // of exec.Work: rows examined and sorted, merge passes, results on disk
 }
 
 func (t *digestTotals) add(o *digestTotals) {
@@ -66,6 +82,10 @@ func (t *digestTotals) add(o *digestTotals) {
 	t.warnings += o.warnings
 	t.affected += o.affected
 	t.sent += o.sent
+	t.examined += o.examined
+	t.sorted += o.sorted
+	t.merges += o.merges
+	t.tmp += o.tmp
 }
 
 // digests are the counts of all statements of the node, by digest. Sessions gather theirs in a ledger first.
@@ -74,6 +94,8 @@ type digests struct {
 	byKey  map[digestKey]*digestRow
 	rows   []*digestRow // in order of arrival
 	others *digestRow   // of statements beyond digestsMax; nil without any
+
+	io tableIO // of all statements, by table
 
 	number atomic.Uint32 // of the digest of a plan that is kept
 
@@ -93,6 +115,7 @@ func (d *digests) nextNumber() uint32 {
 // fold adds a session's executions of one digest.
 func (d *digests) fold(e *ledgerEntry) {
 	base := clock.Now().Add(-clock.Mono())
+	d.foldAccesses(e)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r := d.row(e.digest)
@@ -162,7 +185,7 @@ func (d *digests) list() []infoschema.StatementDigest {
 
 func (r *digestRow) shown() infoschema.StatementDigest {
 	out := infoschema.StatementDigest{Count: r.count, Took: r.totals.took, Shortest: r.shortest, Longest: r.most, Errors: r.totals.errors, Warnings: r.totals.warnings,
-		Affected: r.totals.affected, Sent: r.totals.sent, MemoryMax: r.memory, First: r.first, Last: r.last, Profile: r.profile}
+		Affected: r.totals.affected, Sent: r.totals.sent, Examined: r.totals.examined, Sorted: r.totals.sorted, MergePasses: r.totals.merges, TmpDiskTables: r.totals.tmp, MemoryMax: r.memory, First: r.first, Last: r.last, Profile: r.profile}
 	for i, thousandths := range []uint64{950, 990, 999} {
 		out.Quantiles[i] = time.Duration(r.latencies.quantile(thousandths, r.count))
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/infoschema"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/plan"
@@ -34,7 +35,8 @@ type event struct {
 type ledger struct {
 	mu      sync.Mutex // guards all of it
 	entries [ledgerEntries]*ledgerEntry
-	profile profileSums            // of all statements since FLUSH STATUS
+	// figures are of all statements since FLUSH STATUS, but for what follows from the plans of those in entries.
+	figures figureSums
 	trx     infoschema.Transaction // the one that is open; its ID is 0 without one
 }
 
@@ -83,6 +85,17 @@ type ledgerEntry struct {
 	memory         int64
 	totals         digestTotals
 	buckets        [ledgerRuns]uint16
+	profiled       uint64        // executions whose profile is in the session's figures already
+	accesses       []exec.Access // of the plan
+	rows           []uint64      // by access, all executions together
+	read           time.Duration // when the last of them ended
+}
+
+// settleProfile adds to figures what follows from the plan of the executions.
+func (e *ledgerEntry) settleProfile(to *figureSums) {
+	if e.digest.Reads {
+		to.profile.add(&e.digest.Profile, uint64(e.n)-e.profiled)
+	}
 }
 
 func (l *ledgerEntry) add(e *event, end, took time.Duration) {
@@ -124,20 +137,19 @@ func (s *Session) nextOfBatch() {
 
 // endEvent counts the statement at hand.
 func (s *Session) endEvent(end, took time.Duration) {
-	s.ledger.count(&s.event, &s.node.digests, end, took)
+	s.ledger.count(&s.event, &s.runtime.Work, &s.node.digests, end, took)
 	s.event = event{}
 }
 
 // count adds a statement to those of the session, and makes room for it where it has to.
-func (l *ledger) count(e *event, all *digests, end, took time.Duration) {
+func (l *ledger) count(e *event, w *exec.Work, all *digests, end, took time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e.digest.Reads {
-		l.profile.add(&e.digest.Profile, 1)
-	}
 	if e.digest.Number == 0 { // it has no place of its own
 		once := ledgerEntry{digest: e.digest}
 		once.add(e, end, took)
+		once.work(w, &l.figures, all, end)
+		once.settleProfile(&l.figures)
 		all.fold(&once)
 		return
 	}
@@ -148,22 +160,55 @@ func (l *ledger) count(e *event, all *digests, end, took time.Duration) {
 	entry := *at
 	if entry.digest != e.digest || entry.n == ledgerRuns {
 		if entry.n > 0 {
+			entry.settleProfile(&l.figures)
 			all.fold(entry)
 		}
-		*entry = ledgerEntry{digest: e.digest}
+		*entry = ledgerEntry{digest: e.digest, rows: entry.rows[:0]}
 	}
 	entry.add(e, end, took)
+	entry.work(w, &l.figures, all, end)
 }
 
-// addProfile adds the session's figures to sum, and begins anew if it is told to.
-func (l *ledger) addProfile(sum *profileSums, reset bool) {
+// work takes over what the statement has done.
+func (e *ledgerEntry) work(w *exec.Work, to *figureSums, all *digests, end time.Duration) {
+	t := &e.totals
+	t.examined += w.Count(exec.ExaminedRows)
+	t.sorted += w.Count(exec.SortedRows)
+	t.merges += w.Count(exec.SortMergePasses)
+	t.tmp += w.Count(exec.TmpDiskTables)
+	w.Take(&to.work)
+	accesses, rows := w.Accesses()
+	if len(accesses) == 0 {
+		return
+	}
+	if len(e.accesses) != len(accesses) || &e.accesses[0] != &accesses[0] { // the first, or of another plan of the same statement
+		all.foldAccesses(e)
+		e.accesses, e.rows = accesses, append(e.rows[:0], rows...)
+	} else {
+		for i, n := range rows {
+			e.rows[i] += n
+		}
+	}
+	e.read = end
+	w.Settled()
+}
+
+// addFigures adds the session's figures to sum, and begins anew if it is told to.
+func (l *ledger) addFigures(sum *figureSums, reset bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i, n := range l.profile {
-		sum[i] += n
-	}
+	sum.add(&l.figures)
 	if reset {
-		l.profile = profileSums{}
+		l.figures = figureSums{}
+	}
+	for _, entry := range l.entries {
+		if entry == nil {
+			continue
+		}
+		entry.settleProfile(sum)
+		if reset {
+			entry.profiled = uint64(entry.n)
+		}
 	}
 }
 
@@ -175,10 +220,13 @@ func (l *ledger) settle(d *digests, discard bool) {
 		if entry == nil || entry.n == 0 {
 			continue
 		}
+		entry.settleProfile(&l.figures)
 		if !discard {
 			d.fold(entry)
+		} else {
+			d.foldAccesses(entry)
 		}
-		*entry = ledgerEntry{digest: entry.digest}
+		*entry = ledgerEntry{digest: entry.digest, rows: entry.rows[:0]}
 	}
 }
 

@@ -402,6 +402,7 @@ func (s *Session) execute(entry *plan.Entry, more bool, out Response) error {
 	}
 	s.prepareRuntime(p)
 	result, err := s.runFiled(p, out)
+	s.countEnd(p, err)
 	if err != nil {
 		err = s.statementError(err)
 		s.leave()
@@ -413,6 +414,19 @@ func (s *Session) execute(entry *plan.Entry, more bool, out Response) error {
 	err = s.answer(p, result, more, out)
 	s.leave()
 	return err
+}
+
+// countEnd counts the end of a statement that has used tables. As in MySQL, one in a transaction ends by itself, too.
+func (s *Session) countEnd(p *exec.Plan, err error) {
+	if len(p.Tables) == 0 {
+		return
+	}
+	s.txUsed = s.tx != nil
+	if err != nil {
+		s.runtime.Work.Add(exec.Rollbacks, 1)
+	} else {
+		s.runtime.Work.Add(exec.Commits, 1)
+	}
 }
 
 // changesBatch is how many changed rows of one table a session gathers before it tells the statistics.

@@ -17,7 +17,7 @@ var elapsed = regexp.MustCompile(`time=[^)]*\)`)
 var moments = regexp.MustCompile(`\d+-\d+-\d+ \d+:\d+:\d+`)
 
 // TestScripts runs testdata over a node in memory; the commands are described at inproc.Script. "file" and "cat" make and show files, "deadlock" shows the last deadlock, "actual" shows what executing queries did,
-// "timed" is "sql" without the times of EXPLAIN ANALYZE.
+// "work" the counters that each statement moves, "timed" is "sql" without the times of EXPLAIN ANALYZE.
 func TestScripts(t *testing.T) { inproc.RunScripts(t, "testdata", scriptCommands(t)) }
 
 // TestScriptsPromoted: a cluster of one answers what the node alone does, where transactions meet each other, locks and schema changes.
@@ -44,6 +44,19 @@ func scriptCommands(t *testing.T) map[string]func(*inproc.Script, *script.Block)
 			_, text, _ = strings.Cut(text, "LATEST DETECTED DEADLOCK")
 			text, _, _ = strings.Cut(text, "LIST OF")
 			return moments.ReplaceAllString(text, "…") + "\n"
+		},
+		"work": func(s *inproc.Script, d *script.Block) string {
+			var out strings.Builder
+			for _, line := range inproc.Lines(d.Input) {
+				s.Root().Must("FLUSH STATUS")
+				s.Root().Exec(line)
+				out.WriteString(line + ":")
+				for _, row := range s.Root().Must("SHOW SESSION STATUS WHERE Variable_name REGEXP '^(Handler|Sort|Created)_' AND Value > 0").Rows {
+					out.WriteString(" " + strings.TrimPrefix(row[0], "Handler_") + "=" + row[1])
+				}
+				out.WriteString("\n")
+			}
+			return out.String()
 		},
 		"timed": func(s *inproc.Script, d *script.Block) string {
 			d.Cmd = "sql"

@@ -72,6 +72,7 @@ type Session struct {
 
 	tx           *txn.Txn
 	txReadOnly   bool
+	txUsed       bool // a statement in it has used a table
 	txShared     bool // it may have written other than temporary tables
 	nextLevel    *txn.Level
 	nextReadOnly *bool

@@ -50,7 +50,11 @@ func (s *Session) runShow(stmt *syntax.Show, more bool, out Response) error {
 	if err != nil {
 		return s.fail(err)
 	}
-	return s.runOwnQuery(query, more, out)
+	err = s.runOwnQuery(query, more, out)
+	if stmt.Kind == syntax.ShowStatus {
+		s.runtime.Work.Drop() // to look at counters moves none, as in MySQL
+	}
+	return err
 }
 
 // showTarget checks that what SHOW is asked about exists.

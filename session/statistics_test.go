@@ -119,3 +119,30 @@ func TestStatisticsRefreshThemselves(t *testing.T) {
 		t.Error("STATS_AUTO_RECALC=0 was not heard")
 	}
 }
+
+// TestSpillsAreCounted: SHOW STATUS and the digests tell of sorts and groups that do not fit in memory.
+func TestSpillsAreCounted(t *testing.T) {
+	_, c := inproc.OpenDatabase(t)
+	c.Must("CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, a CHAR(200))")
+	c.Must("INSERT INTO t (a) VALUES (REPEAT('x', 200)), (REPEAT('y', 200))")
+	for range 13 {
+		c.Must("INSERT INTO t (a) SELECT CONCAT(LEFT(a, 150), RAND()) FROM t")
+	}
+	c.Must("SET tidb_mem_quota_query = 2097152")
+	counter := func(name string) string {
+		return c.Must("SHOW SESSION STATUS LIKE '" + name + "'").Rows[0][1]
+	}
+	c.Must("FLUSH STATUS")
+	c.Must("SELECT COUNT(*) FROM (SELECT a FROM t ORDER BY a, id LIMIT 1000000) d")
+	if files, passes, disk := counter("Created_tmp_files"), counter("Sort_merge_passes"), counter("Created_tmp_disk_tables"); files == "0" || passes == "0" || disk != "0" {
+		t.Errorf("a sort on disk has %s files, %s merge passes, %s tables", files, passes, disk)
+	}
+	c.Must("FLUSH STATUS")
+	c.Must("SELECT COUNT(*) FROM (SELECT a, COUNT(*) FROM t GROUP BY a) d")
+	if files, passes, disk := counter("Created_tmp_files"), counter("Sort_merge_passes"), counter("Created_tmp_disk_tables"); files == "0" || passes != "0" || disk != "1" {
+		t.Errorf("groups on disk have %s files, %s merge passes, %s tables", files, passes, disk)
+	}
+	if got := c.Value("SELECT SUM(SUM_SORT_MERGE_PASSES) > 0 AND SUM(SUM_CREATED_TMP_DISK_TABLES) = 1 FROM performance_schema.events_statements_summary_by_digest"); got != "1" {
+		t.Errorf("the digests say nothing of either: %s", got)
+	}
+}

@@ -71,7 +71,7 @@ type tallies struct {
 	mu    sync.Mutex // guards the fields below
 	open  map[*Session]struct{}
 	ended [countedMax]uint64 // of sessions that have ended, and what FLUSH STATUS took from others
-	read  profileSums        // likewise
+	done  figureSums         // likewise
 	since time.Time          // of FLUSH STATUS, zero before the first
 }
 
@@ -90,7 +90,7 @@ func (t *tallies) leave(s *Session) {
 	if _, here := t.open[s]; here {
 		delete(t.open, s)
 		s.counts.addTo(&t.ended)
-		s.ledger.addProfile(&t.read, true)
+		s.ledger.addFigures(&t.done, true)
 	}
 }
 
@@ -106,22 +106,22 @@ func (t *tallies) flush(s *Session) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s.counts.addTo(&t.ended)
-	s.ledger.addProfile(&t.read, true)
+	s.ledger.addFigures(&t.done, true)
 	for i := range s.counts {
 		s.counts[i].Store(0)
 	}
 	t.since = clock.Now()
 }
 
-func (t *tallies) total() (sum [countedMax]uint64, read profileSums, since time.Time) {
+func (t *tallies) total() (sum [countedMax]uint64, done figureSums, since time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	sum, read = t.ended, t.read
+	sum, done = t.ended, t.done
 	for s := range t.open {
 		s.counts.addTo(&sum)
-		s.ledger.addProfile(&read, false)
+		s.ledger.addFigures(&done, false)
 	}
-	return sum, read, t.since
+	return sum, done, t.since
 }
 
 // commandOf is the place of a statement among commandNames.
@@ -274,18 +274,26 @@ func (p *provider) Status(global bool) [][2]string {
 	number("Prepared_stmt_count", uint64(max(p.node.preparedLive.Load(), 0)))
 	number("Dictionary_tables_read", uint64(p.node.dictionaryReads.Load()))
 	number("Dictionary_table_looks", p.node.facts.looks.Load())
-	sum, read, since := p.node.tallies.total()
+	sum, done, since := p.node.tallies.total()
 	if since.IsZero() {
 		since = p.node.Start
 	}
 	if !global {
 		clear(sum[:])
 		p.counts.addTo(&sum)
-		clear(read[:])
-		p.ledger.addProfile(&read, false)
+		done = figureSums{}
+		p.ledger.addFigures(&done, false)
 	}
 	for i, name := range exec.ProfileNames {
-		number(name, read[i])
+		if name != "" {
+			number(name, done.profile[i])
+		}
+	}
+	for i, name := range exec.WorkNames {
+		number(name, done.work[i])
+	}
+	for _, name := range []string{"Handler_discover", "Handler_mrr_init", "Handler_prepare"} { // nothing here corresponds to them
+		number(name, 0)
 	}
 	number("Sort_range", 0) // as in MySQL 8, which calls all sorts those of scans
 	var questions, all uint64

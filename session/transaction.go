@@ -13,6 +13,7 @@ import (
 type savepoint struct {
 	name string
 	mark txn.Savepoint
+	used bool // a statement before it has used a table
 }
 
 // savepointsMax bounds the names that one transaction may hold.
@@ -84,6 +85,7 @@ func (s *Session) commit() error {
 		defer s.use.EndCommit()
 	}
 	err := s.tx.Commit()
+	s.countTxnEnd(exec.Commits)
 	s.endTxn()
 	return exec.MapError(err, &s.interrupt)
 }
@@ -106,8 +108,17 @@ func (s *Session) rollback() {
 		return
 	}
 	s.tx.Rollback()
+	s.countTxnEnd(exec.Rollbacks)
 	s.rolledBack()
 	s.endTxn()
+}
+
+// countTxnEnd counts the end of a transaction, if it has used a table.
+func (s *Session) countTxnEnd(figure int) {
+	if s.txUsed {
+		s.runtime.Work.Add(figure, 1)
+	}
+	s.txUsed = false
 }
 
 // endTxn forgets the ended transaction. It never fails: what the transaction held is released either way.
@@ -208,7 +219,10 @@ func (s *Session) runSavepoint(name string) error {
 	if len(s.savepoints) >= savepointsMax {
 		return types.Errorf(types.ErOutOfResources)
 	}
-	s.savepoints = append(s.savepoints, savepoint{name, s.tx.Savepoint()})
+	s.savepoints = append(s.savepoints, savepoint{name, s.tx.Savepoint(), s.txUsed})
+	if s.txUsed {
+		s.runtime.Work.Add(exec.Savepoints, 1)
+	}
 	return nil
 }
 
@@ -218,6 +232,11 @@ func (s *Session) rollbackTo(name string) error {
 		return types.Errorf(types.ErSPDoesNotExist, "SAVEPOINT", name)
 	}
 	s.tx.RollbackTo(s.savepoints[i].mark)
+	if s.savepoints[i].used {
+		s.runtime.Work.Add(exec.SavepointRollbacks, 1)
+	} else {
+		s.countTxnEnd(exec.Rollbacks) // as if nothing had been
+	}
 	s.savepoints = s.savepoints[:i+1]
 	s.rolledBack()
 	s.warnOfTemporaries(s.temporary.created, s.temporary.dropped)
