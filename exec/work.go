@@ -201,6 +201,9 @@ func (p *Plan) number(n Node) {
 	switch n := n.(type) {
 	case *Scan:
 		n.kind = scanKind{access: add(n.Table, n.Index, AccessFetch), whole: len(n.Ranges) == 0, index: n.Index != nil && !n.Index.Primary, reverse: n.Reverse}
+		if n.kind.whole && !n.kind.index { // no index has found anything
+			p.Accesses[n.kind.access].Index = nil
+		}
 	case *PointGet:
 		n.access = add(n.Table, n.Index, AccessFetch)
 	case *Insert:

@@ -24,6 +24,8 @@
 // # Absent on purpose
 //
 // Tables of features that Pando lacks (triggers, routines, events, roles) exist and are empty, because clients query them at connect. So do
-// the tables of InnoDB's and of replication's state that tools read. Statements are summed up by digest only. What nothing measures of them is 0: SUM_LOCK_TIME, SUM_CPU_TIME, SUM_ROWS_EXAMINED, SUM_SORT_ROWS, SUM_SORT_MERGE_PASSES, and the columns of temporary tables. Tables of instruments that there are not (waits, stages, mutexes, files,
+// the tables of InnoDB's and of replication's state that tools read. Statements are summed up by digest only. What nothing measures of them is 0: SUM_LOCK_TIME and SUM_CPU_TIME.
+// Rows are counted by table and index, and nothing takes the time of single ones: those columns are 0. Handler counters leave out the rows of internal
+// temporary tables, of which there are none. status_by_account and its kin are of sessions that are open. History has texts without literals. Tables of instruments that there are not (waits, stages, mutexes, files,
 // sockets, memory by instrument) are unknown, as are x$ views of sys. Writing to system tables is refused: SET, GRANT and CREATE USER do it.
 package infoschema

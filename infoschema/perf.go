@@ -1,8 +1,10 @@
 package infoschema
 
 import (
+	"maps"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pandodb/pando/types"
@@ -163,9 +165,67 @@ func variablesByThread(q *query) error {
 	return pairs(q.Variables(false), func(values ...any) error { return q.emit(append([]any{thread}, values...)...) })
 }
 
+// statusByThread has the counters of every session that is open.
 func statusByThread(q *query) error {
-	thread := q.ownThread()
-	return pairs(q.Status(false), func(values ...any) error { return q.emit(append([]any{thread}, values...)...) })
+	all := q.SessionStatus()
+	for _, p := range q.Processes(true) {
+		for _, pair := range all[p.ID] {
+			if err := q.emit(p.ID, pair[0], pair[1]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// statusBy adds up the counters of the sessions that are open, by a part of who they are.
+func (q *query) statusBy(part func(p Process) []string) error {
+	type sum struct {
+		key   []any
+		order []string
+		by    map[string]uint64
+	}
+	all, sums := q.SessionStatus(), map[string]*sum{}
+	for _, p := range q.Processes(true) {
+		key := part(p)
+		name := strings.Join(key, "\x00")
+		s := sums[name]
+		if s == nil {
+			s = &sum{by: map[string]uint64{}}
+			for _, k := range key {
+				s.key = append(s.key, k)
+			}
+			sums[name] = s
+		}
+		for _, pair := range all[p.ID] {
+			if _, known := s.by[pair[0]]; !known {
+				s.order = append(s.order, pair[0])
+			}
+			n, _ := strconv.ParseUint(pair[1], 10, 64)
+			s.by[pair[0]] += n
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(sums)) {
+		s := sums[name]
+		for _, variable := range s.order {
+			if err := q.emit(append(slices.Clone(s.key), variable, strconv.FormatUint(s.by[variable], 10))...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func statusByAccount(q *query) error {
+	return q.statusBy(func(p Process) []string { return []string{p.User, hostOf(p.Host)} })
+}
+
+func statusByUser(q *query) error {
+	return q.statusBy(func(p Process) []string { return []string{p.User} })
+}
+
+func statusByHost(q *query) error {
+	return q.statusBy(func(p Process) []string { return []string{hostOf(p.Host)} })
 }
 
 func preparedStatements(q *query) error {
@@ -184,7 +244,7 @@ func setupActors(q *query) error { return q.emit("%", "%", "%", "YES", "YES") }
 
 // setupConsumers lists which of MySQL's consumers have a counterpart.
 func setupConsumers(q *query) error {
-	for _, c := range []string{"events_statements_current", "global_instrumentation", "thread_instrumentation", "statements_digest"} {
+	for _, c := range []string{"events_statements_current", "events_statements_history", "global_instrumentation", "thread_instrumentation", "statements_digest"} {
 		if err := q.emit(c, "YES"); err != nil {
 			return err
 		}

@@ -28,6 +28,14 @@ type Provider interface {
 	Processes(all bool) []Process
 	// Facts tells about how many rows a table has and what it takes. It may have to look, and remembers.
 	Facts(t *catalog.Table) (TableFacts, error)
+	// TableIO tells how many rows statements have read and written since the node's start.
+	TableIO() map[IOKey]RowCounts
+	// TableUses tells who uses tables or waits for them, at most so many.
+	TableUses(usesMax int) []catalog.UseView
+	// History are the statements that sessions have ended last and, before each other, those that they run.
+	History() []SessionHistory
+	// SessionStatus are the counters of each session that is open, by its id.
+	SessionStatus() map[uint64][][2]string
 	// Writes tells when a statement last changed a row, since the node's start, by physical table.
 	Writes() map[uint64]time.Time
 	// Cardinality is about how many different values the first columns of an index have.

@@ -46,7 +46,11 @@ func makeSources() map[string]map[string]*source {
 	maps.Copy(tablesOf, clusterSources())
 	views := sysSources()
 	maps.Copy(views, statementViews())
-	for schema, list := range map[string]map[string]source{"information_schema": tablesOf, "mysql": mysqlSources(), "performance_schema": performanceSources(),
+	maps.Copy(views, ioViews())
+	performance := performanceSources()
+	maps.Copy(performance, ioSources())
+	maps.Copy(performance, historySources())
+	for schema, list := range map[string]map[string]source{"information_schema": tablesOf, "mysql": mysqlSources(), "performance_schema": performance,
 		"sys": views} {
 		all[schema] = map[string]*source{}
 		for name, s := range list {
@@ -215,6 +219,9 @@ func performanceSources() map[string]source {
 		"variables_info":                            filled(variablesInfo),
 		"variables_by_thread":                       filled(variablesByThread),
 		"status_by_thread":                          filled(statusByThread),
+		"status_by_account":                         filled(statusByAccount),
+		"status_by_user":                            filled(statusByUser),
+		"status_by_host":                            filled(statusByHost),
 		"processlist":                               filled(processlist),
 		"threads":                                   filled(threads),
 		"users":                                     filled(users),

@@ -40,5 +40,5 @@
 //
 // Node.mu serialises changes of global values; userLocks.mu guards the locks of GET_LOCK; deadlocks.mu the record of the last deadlock; factsCache.mu what is remembered of tables; tallies.mu
 // the list of sessions whose counters SHOW STATUS adds up; digests.textMu the digests of short texts. None is
-// held while another lock is taken, but ledger.mu, under which digests.mu is, and which is taken under tallies.mu.
+// held while another lock is taken, but ledger.mu, under which digests.mu and tableIO.mu are, and which is taken under tallies.mu.
 package session

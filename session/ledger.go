@@ -37,6 +37,7 @@ type ledger struct {
 	entries [ledgerEntries]*ledgerEntry
 	// figures are of all statements since FLUSH STATUS, but for what follows from the plans of those in entries.
 	figures figureSums
+	history history
 	trx     infoschema.Transaction // the one that is open; its ID is 0 without one
 }
 
@@ -145,6 +146,7 @@ func (s *Session) endEvent(end, took time.Duration) {
 func (l *ledger) count(e *event, w *exec.Work, all *digests, end, took time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.history.add(e, w, end, took)
 	if e.digest.Number == 0 { // it has no place of its own
 		once := ledgerEntry{digest: e.digest}
 		once.add(e, end, took)

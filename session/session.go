@@ -144,6 +144,7 @@ type Session struct {
 // New opens a session for an authenticated client. The database, if one is named, must exist (1049).
 func New(n *Node, c Client) (*Session, error) {
 	s := &Session{node: n, id: c.ID, client: c, use: n.Catalog.Uses().Register()}
+	s.use.SetOwner(c.ID)
 	s.runtime = exec.Runtime{Ctx: &s.ctx, Manager: n.Txns, Interrupt: &s.interrupt, Mem: &s.memory, TempDir: n.TempDir,
 		AutoIDs: n.AutoIDs, FoundRows: c.FoundRows}
 	s.runtime.Sees = func(schema, table string) bool { return s.account().Sees(schema, table) }

@@ -284,26 +284,11 @@ func (p *provider) Status(global bool) [][2]string {
 		done = figureSums{}
 		p.ledger.addFigures(&done, false)
 	}
-	for i, name := range exec.ProfileNames {
-		if name != "" {
-			number(name, done.profile[i])
-		}
-	}
-	for i, name := range exec.WorkNames {
-		number(name, done.work[i])
-	}
-	for _, name := range []string{"Handler_discover", "Handler_mrr_init", "Handler_prepare"} { // nothing here corresponds to them
-		number(name, 0)
-	}
-	number("Sort_range", 0) // as in MySQL 8, which calls all sorts those of scans
-	var questions, all uint64
-	for i, name := range commandNames {
-		all += sum[i]
-		if i >= questionsFrom && name != "execute_sql" {
-			questions += sum[i]
-		}
-		if name != "other" {
-			number("Com_"+name, sum[i])
+	counters := sessionCounters(&sum, &done)
+	questions, all := counters["Questions"], counters["Queries"]
+	for name, n := range counters {
+		if name != "Questions" && name != "Queries" {
+			number(name, n)
 		}
 	}
 	if !global || figures["Questions"] == "" {
@@ -319,6 +304,47 @@ func (p *provider) Status(global bool) [][2]string {
 		list[i] = [2]string{name, figures[name]}
 	}
 	return list
+}
+
+// counterMap are counters by name.
+type counterMap map[string]uint64
+
+// sorted lists them as SHOW STATUS does.
+func (c counterMap) sorted() [][2]string {
+	names := slices.Sorted(maps.Keys(c))
+	list := make([][2]string, len(names))
+	for i, name := range names {
+		list[i] = [2]string{name, strconv.FormatUint(c[name], 10)}
+	}
+	return list
+}
+
+// sessionCounters are the counters that each session has, of one or of all.
+func sessionCounters(sum *[countedMax]uint64, done *figureSums) counterMap {
+	counters := counterMap{"Sort_range": 0} // as in MySQL 8, which calls all sorts those of scans
+	for i, name := range exec.ProfileNames {
+		if name != "" {
+			counters[name] = uint64(done.profile[i])
+		}
+	}
+	for i, name := range exec.WorkNames {
+		counters[name] = done.work[i]
+	}
+	for _, name := range []string{"Handler_discover", "Handler_mrr_init", "Handler_prepare"} { // nothing here corresponds to them
+		counters[name] = 0
+	}
+	var questions, all uint64
+	for i, name := range commandNames {
+		all += sum[i]
+		if i >= questionsFrom && name != "execute_sql" {
+			questions += sum[i]
+		}
+		if name != "other" {
+			counters["Com_"+name] = sum[i]
+		}
+	}
+	counters["Questions"], counters["Queries"] = questions, all
+	return counters
 }
 
 // connectionStatus adds what the list of connections tells.

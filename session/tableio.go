@@ -5,20 +5,19 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/infoschema"
 )
 
 // tableIOMax bounds the tables and indexes whose rows are counted, those that are gone included; what comes beyond is not counted.
 const tableIOMax = 100_000
 
-// accessKey is a table and an index of it by their ids; an id of 0 is none.
-type accessKey struct{ table, index uint64 }
-
 // tableIO counts the rows that statements have read and written, by table and index.
 type tableIO struct {
 	mu   sync.Mutex // guards the fields below; a leaf
-	rows map[accessKey]*[exec.AccessKinds]uint64
+	rows map[infoschema.IOKey]*infoschema.RowCounts
 	// written is when a statement last changed a row of a physical table.
 	written map[uint64]time.Time
 }
@@ -42,26 +41,44 @@ func (io *tableIO) add(a *exec.Access, rows uint64, end time.Duration) {
 		return
 	}
 	if io.rows == nil {
-		io.rows, io.written = map[accessKey]*[exec.AccessKinds]uint64{}, map[uint64]time.Time{}
+		io.rows, io.written = map[infoschema.IOKey]*infoschema.RowCounts{}, map[uint64]time.Time{}
 	}
 	if a.Kind != exec.AccessFetch {
 		if _, known := io.written[a.Table.PhysID]; known || len(io.written) < tableIOMax {
 			io.written[a.Table.PhysID] = clock.Now().Add(end - clock.Mono())
 		}
 	}
-	key := accessKey{table: a.Table.ID}
+	key := infoschema.IOKey{Table: a.Table.ID}
 	if a.Index != nil {
-		key.index = a.Index.ID
+		key.Index = a.Index.ID
 	}
 	counts := io.rows[key]
 	if counts == nil {
 		if len(io.rows) >= tableIOMax {
 			return
 		}
-		counts = new([exec.AccessKinds]uint64)
+		counts = new(infoschema.RowCounts)
 		io.rows[key] = counts
 	}
 	counts[a.Kind] += rows
+}
+
+// TableIO implements infoschema.Provider.
+func (p *provider) TableIO() map[infoschema.IOKey]infoschema.RowCounts {
+	p.node.settleAll(false)
+	io := &p.node.digests.io
+	io.mu.Lock()
+	defer io.mu.Unlock()
+	out := make(map[infoschema.IOKey]infoschema.RowCounts, len(io.rows))
+	for key, counts := range io.rows {
+		out[key] = *counts
+	}
+	return out
+}
+
+// TableUses implements infoschema.Provider.
+func (p *provider) TableUses(usesMax int) []catalog.UseView {
+	return p.node.Catalog.Uses().List(p.node.Catalog.Current(), usesMax)
 }
 
 // Writes implements infoschema.Provider.
