@@ -37,8 +37,10 @@ type builder struct {
 	gets       []*get         // in the order of their ids
 	names      map[int]string // of aggregates and windows, for EXPLAIN
 	subqueries map[*exec.Subplan]*subquery
-	correlated bool   // some of them have outer references
-	ctes       []*cte // that are visible where the resolver stands
+	correlated bool    // some of them have outer references
+	cautious   bool    // intervals whose ends are not known yet are estimated to be short
+	liftLeast  float64 // from how many rows around on correlated subqueries may become joins
+	ctes       []*cte  // that are visible where the resolver stands
 	// targets are the tables that the statement changes, which its subqueries must not read; derivedDepth is how many derived tables, whose
 	// rows are made first, are around the place where the resolver stands.
 	targets      []*catalog.Table

@@ -15,6 +15,12 @@ import (
 const (
 	// costSubquery is that of running a subquery once, besides what its operators read.
 	costSubquery = 15.0
+	// joinAdvantage is how many times less a join must cost. It reads all of a table, whatever the guess at the rows around is worth, and lookups of rows
+	// in memory cost less than access.go takes them for, which has those on disk in mind: measured, a join breaks even at four to eight times its cost.
+	joinAdvantage = 4
+	// rangeCautious is the part of a table that an interval of unknown ends is taken for: a subquery for each row of a long one takes ten times as long
+	// as the join, which for each row of a short one takes hundreds of times as long as the subquery.
+	rangeCautious = 0.03
 	// costRemember is that of finding a subquery's value among those kept by their outer values.
 	costRemember = 0.5
 	// runsKept is how many outer values a subquery's results are kept by; more of them push each other out.
@@ -110,10 +116,30 @@ func (b *builder) liftConditions(f *filter, wanted float64) (rel, error) {
 	}
 	for _, j := range l.joins {
 		if rejectsAny(rest, outputs(j.right)) {
-			j.kind = exec.JoinInner
+			innerJoin(j)
 		}
 	}
 	return filtered(l.input, rest), nil
+}
+
+// innerJoin makes an inner join of a left one. Its conditions about the left side alone are then conditions on that.
+func innerJoin(j *join) {
+	j.kind = exec.JoinInner
+	right := outputs(j.right)
+	var left, both []expr.Expr
+	for _, c := range j.on {
+		if right.touches(c) {
+			both = append(both, c)
+		} else {
+			left = append(left, c)
+		}
+	}
+	j.on = both
+	if f, ok := j.left.(*filter); ok {
+		j.left = filtered(f.input, append(f.conds[:len(f.conds):len(f.conds)], left...))
+	} else {
+		j.left = filtered(j.left, left)
+	}
 }
 
 func (b *builder) liftExtend(r *extend, wanted float64) (rel, error) {
@@ -189,13 +215,14 @@ type lifter struct {
 	first, input rel // before and behind the joins made
 	joins        []*join
 	wanted       float64
+	least        float64 // fewer rows than these are left to subqueries
 	sized        bool
 	rows         float64 // how often the expressions are evaluated, once sized
 	swap         map[expr.Expr]expr.Expr
 }
 
 func (b *builder) lifter(input rel, wanted float64) *lifter {
-	return &lifter{b: b, first: input, input: input, wanted: wanted, swap: map[expr.Expr]expr.Expr{}}
+	return &lifter{b: b, first: input, input: input, wanted: wanted, least: b.liftLeast, swap: map[expr.Expr]expr.Expr{}}
 }
 
 // all rewrites expressions: subqueries that have become joins are columns then. Expressions that leave traces or change from one evaluation to
@@ -298,7 +325,9 @@ func (l *lifter) cheaper(e expr.Expr, s *subquery, made *lifting) (bool, error) 
 		return true, nil
 	}
 	if !l.sized {
+		l.b.cautious = true
 		rows, _, err := l.b.estimate(l.first)
+		l.b.cautious = false
 		if err != nil {
 			return false, err
 		}
@@ -320,7 +349,7 @@ func (l *lifter) cheaper(e expr.Expr, s *subquery, made *lifting) (bool, error) 
 		return false, err
 	}
 	runs, err := l.runs(e.Args()[:len(s.free)])
-	if err != nil || runs < 2 {
+	if err != nil || runs < 2 || l.rows < l.least {
 		return false, err // one row, or as good as one
 	}
 	apply := runs*(once+costSubquery) + l.rows*costRemember
@@ -328,7 +357,7 @@ func (l *lifter) cheaper(e expr.Expr, s *subquery, made *lifting) (bool, error) 
 	if made.looksUp {
 		hash = math.Min(hash, l.rows*(once+costApply))
 	}
-	return hash < apply, nil
+	return hash*joinAdvantage < apply, nil
 }
 
 // runs estimates how often a subquery runs: once for each combination of outer values, if their results are kept.
@@ -425,7 +454,9 @@ func (l *lifter) semiJoin(c expr.Expr) (*join, error) {
 				return nil, err
 			}
 		}
-		on = append(on[:len(on):len(on)], compare)
+		if on = append(on[:len(on):len(on)], compare); b.liftLeast > 0 && !quiet(s.compare) {
+			return nil, nil
+		}
 	}
 	for _, c := range on {
 		made.on = append(made.on, substitute(substitute(c, p.inner), blk.by))

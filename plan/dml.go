@@ -490,10 +490,21 @@ func (b *builder) update(stmt *syntax.Update) error {
 		return err
 	}
 	set = append(set, generated...)
+	conds, err := b.where(bind.at(whereClause), stmt.Where)
+	if err != nil {
+		return err
+	}
+	if len(stmt.OrderBy) == 0 && stmt.Limit == nil {
+		if r, err := b.joinedWrite(g, conds, set); err != nil {
+			return err
+		} else if r != nil {
+			return b.updateJoined(g, r, set, stmt.Ignore)
+		}
+	}
 	if err := b.localSet(set, g.ordinals()); err != nil {
 		return err
 	}
-	input, keyCol, err := b.written(g, bind, stmt.Where, stmt.OrderBy, stmt.Limit, set)
+	input, keyCol, err := b.written(g, bind, conds, stmt.OrderBy, stmt.Limit, set)
 	if err != nil {
 		return err
 	}
@@ -529,7 +540,18 @@ func (b *builder) delete(stmt *syntax.Delete) error {
 	}
 	b.targets = []*catalog.Table{g.table}
 	bind := &binder{env: b.env, build: b, scope: s, clause: whereClause}
-	input, keyCol, err := b.written(g, bind, stmt.Where, stmt.OrderBy, stmt.Limit, nil)
+	conds, err := b.where(bind.at(whereClause), stmt.Where)
+	if err != nil {
+		return err
+	}
+	if len(stmt.OrderBy) == 0 && stmt.Limit == nil {
+		if r, err := b.joinedWrite(g, conds, nil); err != nil {
+			return err
+		} else if r != nil {
+			return b.deleteJoined(g, r, stmt.Ignore)
+		}
+	}
+	input, keyCol, err := b.written(g, bind, conds, stmt.OrderBy, stmt.Limit, nil)
 	if err != nil {
 		return err
 	}
@@ -540,12 +562,9 @@ func (b *builder) delete(stmt *syntax.Delete) error {
 }
 
 // written builds the locking read that feeds UPDATE, or DELETE if set is nil: all columns by ordinal, then the row's key.
-func (b *builder) written(g *get, bind *binder, where syntax.Expr, orderBy []syntax.OrderItem, limit *syntax.Limit, set []exec.Assignment) (exec.Node, int, error) {
-	conjuncts, err := b.where(bind.at(whereClause), where)
+func (b *builder) written(g *get, bind *binder, conds []expr.Expr, orderBy []syntax.OrderItem, limit *syntax.Limit, set []exec.Assignment) (exec.Node, int, error) {
+	conjuncts, err := b.localAll(conds, g.ordinals())
 	if err != nil {
-		return nil, 0, err
-	}
-	if conjuncts, err = b.localAll(conjuncts, g.ordinals()); err != nil {
 		return nil, 0, err
 	}
 	if limit != nil && limit.Offset != nil {

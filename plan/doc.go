@@ -25,7 +25,7 @@
 // select list, HAVING and ORDER BY over column ids. Aggregates and window functions are columns of their own; once all clauses are bound,
 // group.go rewrites them over grouped rows. simplify.go then moves conditions down, unnest.go turns subqueries in conditions into semi and anti
 // joins, and outer joins become inner ones where no NULL passes; decorrelate.go and lift.go join what correlated subqueries find for all rows at
-// once, where that costs less than to run them for each. physical.go turns relations into nodes from the top down: a need says which
+// once, where that costs less than to run them for each, in UPDATE and DELETE, too (writejoin.go). physical.go turns relations into nodes from the top down: a need says which
 // columns, in which order and how many rows are wanted. join.go searches the order of joins; access.go matches conjuncts with the leading
 // columns of each index and prices each path; estimate.go guesses row counts from statistics, or from fixed fractions without them.
 // Subqueries that stay expressions are planned when they are placed, and run when they are evaluated (exec.Subplan).

@@ -172,6 +172,8 @@ func (b *builder) rangeFraction(t *catalog.Table, s *sarg, total float64) float6
 		}
 		switch {
 		case one >= 0:
+		case b.cautious:
+			one = rangeCautious
 		case r.low.Expr != nil && r.high.Expr != nil:
 			one = rangeUnknown
 		default:

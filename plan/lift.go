@@ -163,7 +163,35 @@ func (b *builder) core(blk *liftedBlock, r rel, top bool) (rel, *puller) {
 	if !ok || len(p.on) == 0 || blk.outer.meets(free(core)) || p.dangles(core) || mayFail(b, core) {
 		return nil, nil
 	}
+	if b.liftLeast > 0 && (!quietRel(core) || slices.ContainsFunc(p.on, func(c expr.Expr) bool { return !quiet(c) })) {
+		return nil, nil
+	}
 	return core, p
+}
+
+// quietRel reports whether the expressions of a relation raise no warnings. In a statement that writes they are errors in strict mode, and rows that
+// nobody asks for must not raise them.
+func quietRel(r rel) bool {
+	return !anyRel(r, func(r rel) (loud bool) {
+		own(r, func(e expr.Expr) { loud = loud || !quiet(e) })
+		return loud
+	})
+}
+
+// quiet reports whether e is made of comparisons of texts with texts and of numbers or times with such.
+func quiet(e expr.Expr) bool {
+	if !e.IsCall() {
+		return !hasSubquery(e)
+	}
+	if !e.IsCall("and", "or", "not", "is null", "is not null", "=", "<=>", "<>", "<", "<=", ">", ">=", "in", "not in", "between", "not between") {
+		return false
+	}
+	for _, arg := range e.Args() {
+		if !quiet(arg) || arg.TypeRef().IsStringType() != e.Args()[0].TypeRef().IsStringType() || arg.TypeRef().IsTemporal() != e.Args()[0].TypeRef().IsTemporal() {
+			return false
+		}
+	}
+	return true
 }
 
 // mayFail reports whether a relation runs subqueries that are errors when they find a second row: for groups that nobody asks for they must
@@ -262,7 +290,7 @@ func (b *builder) liftGroups(blk *liftedBlock, agg *aggregate) (*lifting, error)
 	empty := map[int]expr.Expr{}
 	for i := range agg.aggs {
 		spec := agg.aggs[i].spec
-		if !groupable(spec) || !blk.always && !calm(spec) {
+		if !groupable(spec) || (!blk.always || b.liftLeast > 0) && !calm(spec) {
 			return nil, nil
 		}
 		v, err := spec.Empty(b.env.Build)

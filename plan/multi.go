@@ -165,14 +165,20 @@ func (b *builder) multiDelete(stmt *syntax.Delete) error {
 	}
 	node := &exec.MultiDelete{Input: st.node, Ignore: stmt.Ignore}
 	for _, t := range targets {
-		guard, err := b.guard(t.get.table, exec.Write{Delete: true})
+		target, err := b.deleteTarget(t, st)
 		if err != nil {
 			return err
 		}
-		node.Targets = append(node.Targets, exec.DeleteTarget{Table: t.get.table, First: st.at[t.get.first], KeyCol: st.at[t.get.rowKey()], Guard: guard})
+		node.Targets = append(node.Targets, target)
 	}
 	b.plan.Root = node
 	return nil
+}
+
+// deleteTarget is a target over the joined rows of a stage.
+func (b *builder) deleteTarget(t *multiTarget, st *stage) (exec.DeleteTarget, error) {
+	guard, err := b.guard(t.get.table, exec.Write{Delete: true})
+	return exec.DeleteTarget{Table: t.get.table, First: st.at[t.get.first], KeyCol: st.at[t.get.rowKey()], Guard: guard}, err
 }
 
 func addTarget(targets []*multiTarget, g *get) []*multiTarget {
@@ -211,6 +217,11 @@ func (b *builder) multiInput(from rel, bind *binder, where syntax.Expr, targets 
 	if err != nil {
 		return nil, err
 	}
+	return b.multiStage(r, targets)
+}
+
+// multiStage plans a join that yields all columns and the key of each target.
+func (b *builder) multiStage(r rel, targets []*multiTarget) (*stage, error) {
 	n := &need{}
 	for _, t := range targets {
 		for i := range t.get.table.Columns {

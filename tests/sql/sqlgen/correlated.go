@@ -3,43 +3,43 @@ package sqlgen
 import "strings"
 
 // Correlated is a query with subqueries that read columns around them, in shapes that can become joins: aggregates found by equalities, rows found by a
-// unique key, EXISTS, IN, ANY and ALL, in every clause.
-func (g *Gen) Correlated() string {
+// unique key, EXISTS, IN, ANY and ALL, in every clause. own says that MySQL must not be asked: 9.7 crashes over some of HAVING.
+func (g *Gen) Correlated() (text string, own bool) {
 	g.aliases = 0
 	from, scope := g.from(1)
 	switch g.IntN(9) {
 	case 0:
-		return "SELECT " + g.column(scope, 0) + ", " + g.dependent(scope, 0) + ", " + g.dependent(scope, 0) + " FROM " + from + g.where(scope, 2)
+		return "SELECT " + g.column(scope, 0) + ", " + g.dependent(scope, 0) + ", " + g.dependent(scope, 0) + " FROM " + from + g.where(scope, 2), false
 	case 1:
 		v := g.dependent(scope, 0)
-		return "SELECT " + g.column(scope, 0) + ", " + v + " AS v FROM " + from + " HAVING v " + g.pick("IS NULL", "> 1", "<> 0") + " ORDER BY v, " + every(scope)
+		return "SELECT " + g.column(scope, 0) + ", " + v + " AS v FROM " + from + " HAVING v " + g.pick("IS NULL", "> 1", "<> 0") + " ORDER BY v, " + every(scope), false
 	case 2: // of grouped rows
 		key := g.column(scope, 'n')
 		inner := []source{{"g", []column{{"k", 'n'}, {"m", 'n'}}}}
 		return "SELECT g.k, g.m, " + g.dependent(inner, 0) + " FROM (SELECT " + key + " AS k, " + g.aggregateNumber(scope) + " AS m FROM " + from + " GROUP BY " + key + ") g WHERE " +
-			g.dependentCondition(inner, 0)
+			g.dependentCondition(inner, 0), false
 	case 3:
 		key := g.column(scope, 'n')
 		alias, name, _ := strings.Cut(key, ".")
 		return "SELECT " + key + ", COUNT(*) FROM " + from + " GROUP BY " + key + " HAVING " + g.pick("COUNT(*)", "MAX("+g.column(scope, 'n')+")", key) +
-			g.pick(" < ", " = ", " >= ", " <> ") + g.dependent([]source{{alias, []column{{name, 'n'}}}}, 0)
+			g.pick(" < ", " = ", " >= ", " <> ") + g.dependent([]source{{alias, []column{{name, 'n'}}}}, 0), true
 	case 4: // in ON
 		l, r := g.alias(), g.alias()
 		both := []source{{l, tableColumns}, {r, tableColumns}}
 		one := both[g.IntN(2):][:1]
 		return "SELECT " + l + ".id, " + r + ".id FROM " + g.pick(tables...) + " " + l + g.pick(" JOIN ", " LEFT JOIN ", " RIGHT JOIN ") + g.pick(tables...) + " " + r + " ON " +
-			l + ".a = " + r + ".b AND " + g.dependentCondition(one, 0) + g.pick("", " WHERE "+g.dependentCondition(both, 0))
+			l + ".a = " + r + ".b AND " + g.dependentCondition(one, 0) + g.pick("", " WHERE "+g.dependentCondition(both, 0)), false
 	case 5: // in aggregates
-		return "SELECT " + g.pick("SUM", "COUNT", "MIN", "MAX") + "(" + g.dependent(scope, 0) + ") FROM " + from + " WHERE " + g.dependentCondition(scope, 0)
+		return "SELECT " + g.pick("SUM", "COUNT", "MIN", "MAX") + "(" + g.dependent(scope, 0) + ") FROM " + from + " WHERE " + g.dependentCondition(scope, 0), false
 	}
-	text := "SELECT " + every(scope[:1]) + " FROM " + from + " WHERE " + g.dependentCondition(scope, 0)
+	text = "SELECT " + every(scope[:1]) + " FROM " + from + " WHERE " + g.dependentCondition(scope, 0)
 	if g.chance(40) {
 		text += g.pick(" AND ", " OR ") + g.dependentCondition(scope, 0)
 	}
 	if g.chance(20) {
 		text += " ORDER BY " + every(scope) + " LIMIT " + g.pick("1", "3")
 	}
-	return text
+	return text, false
 }
 
 // dependentCondition is a condition with a correlated subquery.
@@ -131,6 +131,32 @@ func (g *Gen) dependent(scope []source, depth int) string {
 		"SUM("+n+") / COUNT(*)", "LENGTH(IFNULL(MAX("+s+"), 'none'))", "CASE WHEN COUNT(*) = 0 THEN 7 ELSE MIN("+n+") END", "MAX("+n+") + "+g.column(scope, 'n'),
 		"BIT_AND("+n+") % 1000", "COUNT(*) IS NULL", "COUNT(DISTINCT "+n+")", "SUM("+n+") > COUNT(*)")
 	return "(SELECT " + value + " " + rows + g.pick("", "", "", " HAVING COUNT(*) > 1", " HAVING SUM("+n+") IS NULL", " HAVING MAX("+n+") > 2") + ")"
+}
+
+// CorrelatedWrite is an UPDATE or a DELETE of t1 with correlated subqueries over the other tables.
+func (g *Gen) CorrelatedWrite() string {
+	g.aliases = 0
+	scope := []source{{"x", tableColumns}}
+	apart := func(make func() string) string { // MySQL changes no table that the statement reads elsewhere
+		for {
+			if text := make(); !strings.Contains(text, " t1 ") {
+				return text
+			}
+		}
+	}
+	where := apart(func() string { return g.pick("", " WHERE ") + g.dependentCondition(scope, 1) })
+	if !strings.HasPrefix(where, " WHERE ") {
+		where = ""
+	}
+	if g.chance(30) {
+		return "DELETE FROM t1 AS x" + where
+	}
+	text := "UPDATE t1 x SET "
+	if g.chance(30) {
+		text += g.pick("x.a = x.b", "x.b = 1", "x.s = 'b'") + ", "
+	}
+	text += g.pick("x.d", "x.c", "x.b", "x.f") + " = " + apart(func() string { return g.dependent(scope, 1) })
+	return text + where
 }
 
 // WithHint is the statement with that hint at each SELECT.

@@ -1,0 +1,96 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/expr"
+)
+
+// UPDATE and DELETE of one table whose correlated subqueries become joins are changes of several tables, of which one is written.
+
+// joinedWriteRows is from how many rows on. A join locks the rows of the table before it tests the conditions with subqueries on them; below that
+// number the subqueries run for each row, and READ COMMITTED gives back the locks of rows that do not match.
+const joinedWriteRows = 1000
+
+// joinedWrite returns the rows that a statement on one table changes as a join with what its correlated subqueries find, and rewrites its
+// assignments to read that; nil if the subqueries stay as they are.
+func (b *builder) joinedWrite(g *get, conds []expr.Expr, set []exec.Assignment) (rel, error) {
+	if !b.correlated || b.env.SafeUpdates {
+		return nil, nil
+	}
+	g.lock = &lockSpec{mode: exec.LockExclusive, wait: exec.WaitDefault, writes: true}
+	b.liftLeast = joinedWriteRows
+	defer func() { b.liftLeast = 0 }()
+	r, err := b.decorrelate(filtered(g, conds), 0)
+	if err != nil {
+		return nil, err
+	}
+	var at []int
+	var list []expr.Expr
+	assigned := idSet{}
+	for i := range set {
+		if set[i].Generated {
+			break
+		}
+		if e := set[i].Expr; e != nil && !b.readsOuter(e, assigned) {
+			at, list = append(at, i), append(list, e)
+		}
+		assigned[g.id(set[i].Col)] = true
+	}
+	l := b.lifter(r, 0)
+	if list, err = l.all(list); err != nil {
+		return nil, err
+	}
+	if !anyRel(l.input, func(r rel) bool { _, ok := r.(*join); return ok }) {
+		g.lock = nil
+		return nil, nil
+	}
+	for i, e := range list {
+		set[at[i]].Expr = e
+	}
+	return l.input, nil
+}
+
+// readsOuter reports whether a subquery of e reads one of these columns, which assignments before it change.
+func (b *builder) readsOuter(e expr.Expr, ids idSet) (reads bool) {
+	expr.Walk(e, func(n expr.Expr) bool {
+		if s := b.subqueryOf(n); s != nil {
+			reads = reads || slices.ContainsFunc(n.Args(), ids.touches)
+		}
+		return !reads
+	})
+	return reads
+}
+
+// updateJoined plans an UPDATE of one table over a join.
+func (b *builder) updateJoined(g *get, r rel, set []exec.Assignment, ignore bool) error {
+	t := &multiTarget{get: g, set: set}
+	b.use(g.table, true)
+	st, err := b.multiStage(r, []*multiTarget{t})
+	if err != nil {
+		return err
+	}
+	target, err := b.updateTarget(t, st)
+	if err != nil {
+		return err
+	}
+	b.plan.Root = &exec.MultiUpdate{Input: st.node, Ignore: ignore, Targets: []exec.UpdateTarget{target}}
+	return nil
+}
+
+// deleteJoined plans a DELETE from one table over a join.
+func (b *builder) deleteJoined(g *get, r rel, ignore bool) error {
+	t := &multiTarget{get: g}
+	b.use(g.table, true)
+	st, err := b.multiStage(r, []*multiTarget{t})
+	if err != nil {
+		return err
+	}
+	target, err := b.deleteTarget(t, st)
+	if err != nil {
+		return err
+	}
+	b.plan.Root = &exec.MultiDelete{Input: st.node, Ignore: ignore, Targets: []exec.DeleteTarget{target}}
+	return nil
+}
