@@ -72,7 +72,8 @@ func newAgg(b *BuildContext, name string, distinct bool, args []Expr, opts AggOp
 	case aggCount:
 		s.typ = intType(21)
 	case aggSum, aggAvg:
-		s.typ = sumType(b, s.kind, args[0])
+		s.args[0] = asNumber(args[0])
+		s.typ = sumType(b, s.kind, s.args[0])
 	case aggMin, aggMax, aggAny:
 		s.typ = args[0].typ
 		s.distinct = false // it makes no difference, and costs much
@@ -83,6 +84,7 @@ func newAgg(b *BuildContext, name string, distinct bool, args []Expr, opts AggOp
 		s.args[0] = AsNumber(args[0])
 		s.typ = uintType(21)
 	case aggVariance:
+		s.args[0] = asNumber(args[0])
 		s.typ = doubleType()
 	case aggJSONArray, aggJSONObject:
 		s.typ = types.Type{ID: types.TypeJSON, Coll: types.Utf8mb4Bin}

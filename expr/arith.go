@@ -13,7 +13,7 @@ func buildArith(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
-	n.args = []Expr{AsNumber(n.args[0]), AsNumber(n.args[1])}
+	n.args = []Expr{asNumber(n.args[0]), asNumber(n.args[1])}
 	x, y := n.args[0], n.args[1]
 	n.notNull = x.notNull && y.notNull
 	n.coer = CoerNumeric
@@ -280,7 +280,7 @@ func buildDivide(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
-	n.args = []Expr{AsNumber(n.args[0]), AsNumber(n.args[1])}
+	n.args = []Expr{asNumber(n.args[0]), asNumber(n.args[1])}
 	x, y := n.args[0], n.args[1]
 	n.coer = CoerNumeric
 	if max(numericClass(x), numericClass(y)) == classFloat {

@@ -13,9 +13,13 @@ func buildCast(b *BuildContext, n *Node, t types.Type) error {
 	}
 	x := n.args[0]
 	n.coer, n.ascii = CoerNumeric, true
-	if t.IsInteger() && x.isHexLiteral() {
-		n.args[0] = AsNumber(x)
+	switch {
+	case t.IsInteger(): // of a choice it reads the text
+		x = AsNumber(x)
+	case t.IsNumeric():
+		x = asNumber(x)
 	}
+	n.args[0] = x
 	switch {
 	case t.ID == types.TypeDecimal:
 		if t.Length <= 0 {

@@ -11,7 +11,6 @@ import (
 	"encoding/hex"
 	"hash/crc32"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -92,12 +91,6 @@ func evalOrd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 func buildChar(_ *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
-	}
-	n.args = slices.Clone(n.args)
-	for i, a := range n.args {
-		if a.isHexLiteral() {
-			n.args[i] = AsNumber(a)
-		}
 	}
 	n.typ, n.coer = stringType(int32(4*len(n.args)), types.Binary), CoerCoercible
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -209,7 +202,7 @@ func evalUnhex(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 func evalRadix(base int) evalFunc {
 	return func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		v, err := ctx.numberText(n.args[0], row)
-		if err != nil || v.IsNull() {
+		if err != nil || v.IsNull() || len(v.B) == 0 {
 			return types.Null(), err
 		}
 		u, ok := parseRadix(v.B, 10, false)

@@ -164,7 +164,21 @@ func (b *BuildContext) aggregate(op string, strict bool, args ...Expr) (derivati
 		}
 		d = merged
 	}
-	return d, nil
+	return d, unreadable(d.coll, args)
+}
+
+// unreadable is error 3854 for a constant of bytes that joins texts of a character set in which those bytes are none.
+func unreadable(coll types.CollationID, args []Expr) error {
+	if coll == types.Binary {
+		return nil
+	}
+	for _, a := range args {
+		if a.kind != kindConst || a.typ.Coll != types.Binary || a.value.K != types.KindString || coll.Charset().Valid(a.value.B) {
+			continue
+		}
+		return types.Errorf(types.ErImpossibleStringConversion, types.PrintableBytes(a.value.B), "binary", coll.Charset().Name)
+	}
+	return nil
 }
 
 func collationError(op string, b *BuildContext, args []Expr, at int) error {

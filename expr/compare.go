@@ -215,7 +215,7 @@ func (b *BuildContext) newComparator(op string, x, y Expr) (*comparator, Expr, E
 	if y.isHexLiteral() && numericSide(x) {
 		y = AsNumber(y)
 	}
-	x, y, err := b.adaptConstants(x, y)
+	x, y, err := b.adaptConstants(x, y, toleratesNoDate(op))
 	if err != nil {
 		return nil, x, y, err
 	}
@@ -225,6 +225,9 @@ func (b *BuildContext) newComparator(op string, x, y Expr) (*comparator, Expr, E
 		y = yearAsDate(y)
 	}
 	c := &comparator{class: compareClass(x, y), mask: compareMasks[op]}
+	if c.class == classFloat {
+		x, y = asNumber(x), asNumber(y)
+	}
 	if c.class == classJSON {
 		x, y = truthAsJSON(x), truthAsJSON(y)
 	}
@@ -267,15 +270,18 @@ func numericSide(e Expr) bool {
 	return false
 }
 
+// toleratesNoDate reports whether a constant text that is no date may be compared with dates: it may where there are several, in MySQL.
+func toleratesNoDate(op string) bool { return op == "in" || op == "case" }
+
 // adaptConstants converts a constant that is compared with a column to the column's type where that loses nothing, as MySQL does. Parameters get a
 // conversion that does the same for each execution.
-func (b *BuildContext) adaptConstants(x, y Expr) (Expr, Expr, error) {
+func (b *BuildContext) adaptConstants(x, y Expr, tolerant bool) (Expr, Expr, error) {
 	var err error
 	switch {
 	case comparesAsColumn(x) && IsConst(y):
-		y, err = b.adapt(x, y)
+		y, err = b.adapt(x, y, tolerant)
 	case comparesAsColumn(y) && IsConst(x):
-		x, err = b.adapt(y, x)
+		x, err = b.adapt(y, x, tolerant)
 	}
 	return x, y, err
 }
@@ -283,10 +289,10 @@ func (b *BuildContext) adaptConstants(x, y Expr) (Expr, Expr, error) {
 // comparesAsColumn reports whether constants adapt to e: to columns, and to all dates, because MySQL compares those as dates anyway.
 func comparesAsColumn(e Expr) bool {
 	c := classOf(&e.typ)
-	return e.kind == kindColumn || e.flags&FlagColumn != 0 && c == classTemporal
+	return e.kind == kindColumn || c == classTemporal
 }
 
-func (b *BuildContext) adapt(col, k Expr) (Expr, error) {
+func (b *BuildContext) adapt(col, k Expr, tolerant bool) (Expr, error) {
 	target, own := classOf(&col.typ), classOf(&k.typ)
 	if own == classNull || target == classString || target == classJSON || own == classJSON || target == own && target == classInt && col.typ.ID != types.TypeYear {
 		return k, nil
@@ -303,11 +309,14 @@ func (b *BuildContext) adapt(col, k Expr) (Expr, error) {
 		return k, nil // nothing would adapt: the comparison is one of doubles, which a parameter of the column's type would hide
 	}
 	if v, ok := k.ConstValue(); ok {
+		if v.IsNull() { // of a type
+			return k, nil
+		}
 		ctx := b.quietCtx()
 		nv, fits := adaptValue(ctx, v, &col.typ)
 		if !fits {
-			if own == classString && target == classTemporal {
-				return nil, types.NewError(errWrongValue, "Incorrect "+strings.ToUpper(col.typ.Name())+" value: '"+string(v.B)+"'")
+			if own == classString && target == classTemporal && !tolerant {
+				return nil, noDate(&col.typ, &v)
 			}
 			return k, nil
 		}
@@ -342,6 +351,11 @@ func evalAdapt(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return nv, nil
 	}
 	return v, nil
+}
+
+// noDate is the error of a comparison of a date with a text that is none.
+func noDate(t *types.Type, v *types.Value) error {
+	return types.NewError(errWrongValue, "Incorrect "+strings.ToUpper(t.Name())+" value: '"+string(v.B)+"'")
 }
 
 // bitsOf is the number whose bytes a text holds, as a BIT column stores it. A text that the column can't hold counts as the number that

@@ -9,13 +9,21 @@ func (b *BuildContext) coerce(e Expr, t types.Type) Expr {
 	if e.typ.ID == types.TypeNull {
 		return e
 	}
-	if isTextual(&t) && isTextual(&e.typ) {
-		return b.toCharset(e, t.Coll)
+	if isTextual(&t) && isTextual(&e.typ) && t.IsStringType() == e.typ.IsStringType() {
+		if c := b.toCharset(e, t.Coll); c != e || e.typ.Coll == t.Coll {
+			return c
+		}
+		return b.coerced(e, t) // what groups and sorts the values goes by the collation that they have
 	}
 	k := t.Kind()
-	if e.typ.Kind() == k && (k != types.KindDecimal || e.typ.Scale == t.Scale && !e.loose) && e.kind != kindParam {
+	if e.typ.Kind() == k && (e.typ.ID == types.TypeFloat) == (t.ID == types.TypeFloat) && (k != types.KindDecimal || e.typ.Scale == t.Scale && !e.loose) && e.kind != kindParam {
 		return e
 	}
+	return b.coerced(e, t)
+}
+
+// coerced is e with its values brought to the kind, scale and collation of t.
+func (b *BuildContext) coerced(e Expr, t types.Type) Expr {
 	n := newCall("coerce", []Expr{e})
 	n.hidden, n.typ, n.coer, n.ascii, n.notNull, n.eval = true, t, e.coer, e.ascii, e.notNull, evalCoerce
 	return foldHidden(b, n)
@@ -161,7 +169,7 @@ func buildCaseValue(b *BuildContext, n *Node) error {
 	cs := make([]*comparator, len(args))
 	var where []int
 	for i := 1; i+1 < len(args); i += 2 {
-		c, x, y, err := b.newComparator("=", args[0], args[i])
+		c, x, y, err := b.newComparator("case", args[0], args[i])
 		if err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ func buildIntDiv(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
-	n.args = []Expr{AsNumber(n.args[0]), AsNumber(n.args[1])}
+	n.args = []Expr{asNumber(n.args[0]), asNumber(n.args[1])}
 	x, y := n.args[0], n.args[1]
 	n.coer = CoerNumeric
 	n.typ = intType(21)
@@ -70,7 +70,7 @@ func buildMod(b *BuildContext, n *Node) error {
 		return err
 	}
 	n.name = "%"
-	n.args = []Expr{AsNumber(n.args[0]), AsNumber(n.args[1])}
+	n.args = []Expr{asNumber(n.args[0]), asNumber(n.args[1])}
 	x, y := n.args[0], n.args[1]
 	n.coer = CoerNumeric
 	p1, s1 := precisionOf(x)
@@ -143,7 +143,7 @@ func buildNeg(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
-	n.args = []Expr{AsNumber(n.args[0])}
+	n.args = []Expr{asNumber(n.args[0])}
 	x := n.args[0]
 	n.coer, n.notNull, n.loose, n.deep = CoerNumeric, x.notNull, x.loose, x.deep
 	switch numericClass(x) {

@@ -357,6 +357,9 @@ func CommonType(b *BuildContext, es ...Expr) (types.Type, error) {
 }
 
 func commonNumber(es []Expr) types.Type {
+	if singlePrecision(es) {
+		return types.Type{ID: types.TypeFloat, Length: -1, Scale: -1}
+	}
 	integers, unsigned, signed := 0, false, false
 	precision, scale, width := 0, 0, int32(0)
 	for _, e := range es {
@@ -380,6 +383,20 @@ func commonNumber(es []Expr) types.Type {
 		return uintType(width)
 	}
 	return intType(width)
+}
+
+// singlePrecision reports whether a column that es feed is a FLOAT: MySQL makes one of FLOAT and any integers but INT.
+func singlePrecision(es []Expr) bool {
+	floats := 0
+	for _, e := range es {
+		switch {
+		case e.typ.ID == types.TypeFloat:
+			floats++
+		case !e.typ.IsInteger() || e.typ.ID == types.TypeInt:
+			return false
+		}
+	}
+	return floats > 0
 }
 
 func allTemporal(es []Expr) bool {

@@ -75,9 +75,7 @@ func (b *BuildContext) fraction(e Expr, t types.Type) Expr {
 	if e.typ.Kind() != t.Kind() || e.typ.Scale == t.Scale || !t.IsTemporal() || e.typ.ID == types.TypeNull {
 		return b.coerce(e, t)
 	}
-	n := newCall("coerce", []Expr{e})
-	n.hidden, n.typ, n.coer, n.ascii, n.notNull, n.eval = true, t, e.coer, e.ascii, e.notNull, evalCoerce
-	return foldHidden(b, n)
+	return b.coerced(e, t)
 }
 
 func integralType(t *types.Type) bool { return t.IsInteger() || t.ID == types.TypeYear }
@@ -112,9 +110,12 @@ func Unify(b *BuildContext, es ...Expr) ([]Expr, types.Type, error) {
 	if same {
 		return es, es[0].typ, nil
 	}
-	t, _, err := b.commonType("UNION", es)
+	t, d, err := b.commonType("UNION", es)
 	if err != nil {
 		return nil, t, err
+	}
+	if d.coer == CoerNone { // no rule says how the texts of the column compare
+		return nil, t, types.Errorf(types.ErCantAggregateNCollations, "UNION")
 	}
 	if t.ID == types.TypeNull {
 		return es, t, nil

@@ -11,7 +11,7 @@ var jsonTable = map[string]function{
 	"json_extract": {2, -1, 0, jsonFn(evalJSONExtract)}, "->": {2, 2, 0, jsonFn(evalJSONExtract)},
 	"->>": {2, 2, 0, jsonText(evalJSONExtract)}, "json_unquote": {1, 1, 0, jsonText(evalJSONArg)},
 	"json_array": {0, -1, 0, jsonFn(evalJSONArray)}, "json_object": {0, -1, 0, buildJSONObject},
-	"json_quote": {1, 1, 0, jsonText(evalJSONQuote)}, "json_valid": {1, 1, 0, plain(boolType(), overDocuments(evalJSONValid))},
+	"json_quote": {1, 1, 0, jsonText(evalJSONQuote)}, "json_valid": {1, 1, 0, buildJSONValid},
 	"json_type": {1, 1, 0, asciiText(chars(51), overDocuments(evalJSONType))}, "json_depth": {1, 1, 0, plain(intType(10), overDocuments(evalJSONDepth))},
 	"json_length": {1, 2, 0, plain(intType(10), overDocuments(evalJSONLength))}, "json_keys": {1, 2, 0, jsonFn(evalJSONKeys)},
 	"json_contains": {2, 3, 0, plain(boolType(), overDocuments(evalJSONContains))}, "json_contains_path": {3, -1, 0, plain(boolType(), overDocuments(evalJSONContainsPath))},
@@ -187,12 +187,14 @@ func (ctx *Ctx) path(n *Node, i int, row []types.Value) (legs []pathLeg, ok bool
 
 func evalJSONArg(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	v, err := n.args[0].eval(ctx, n.args[0], row)
-	if err != nil || v.K != types.KindString {
+	if err != nil || v.IsNull() || v.K == types.KindJSON {
 		return v, err
 	}
-	if text, ok := types.JSONText(&v); ok {
-		v = types.String(text, types.Utf8mb4Bin)
+	text, err := jsonArgumentText(n, &v)
+	if err != nil {
+		return v, err
 	}
+	v = types.String(text, types.Utf8mb4Bin)
 	if len(v.B) >= 2 && v.B[0] == '"' && v.B[len(v.B)-1] == '"' {
 		return types.JSON(v.B), nil
 	}
@@ -268,19 +270,49 @@ func buildJSONObject(b *BuildContext, n *Node) error {
 }
 
 func evalJSONQuote(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-	s, err := ctx.text(n.args[0], row)
+	s, err := n.args[0].eval(ctx, n.args[0], row)
 	if err != nil || s.IsNull() {
 		return types.Null(), err
 	}
-	text, ok := types.JSONText(&s)
-	if !ok {
-		return types.Null(), types.Errorf(types.ErInvalidJSONCharset, "binary")
+	text, err := jsonArgumentText(n, &s)
+	if err != nil {
+		return types.Null(), err
 	}
 	out := types.AppendJSONString(nil, text)
 	if ctx.tooLong(n, len(out)) {
 		return types.Null(), nil
 	}
 	return n.textResult(out), nil
+}
+
+// jsonArgumentText is the text of the one argument of JSON_QUOTE and JSON_UNQUOTE, which refuse values that are no text.
+func jsonArgumentText(n *Node, v *types.Value) ([]byte, error) {
+	switch v.K {
+	case types.KindString, types.KindEnum, types.KindSet:
+	default:
+		return nil, types.Errorf(types.ErIncorrectType, "1", n.name)
+	}
+	text, ok := types.JSONText(v)
+	if !ok {
+		return nil, types.Errorf(types.ErInvalidJSONCharset, "binary")
+	}
+	return text, nil
+}
+
+// buildJSONValid is JSON_VALID. What is neither a text nor a document is not valid, whatever its value: NULL, too.
+func buildJSONValid(b *BuildContext, n *Node) error {
+	eval := overDocuments(evalJSONValid)
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	switch t := &n.args[0].typ; classOf(t) {
+	case classNull, classJSON:
+	default:
+		if !t.IsStringType() || t.ID == types.TypeEnum || t.ID == types.TypeSet {
+			eval = func(*Ctx, *Node, []types.Value) (types.Value, error) { return types.Bool(false), nil }
+		}
+	}
+	return plain(boolType(), eval)(b, n)
 }
 
 func evalJSONValid(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {

@@ -15,7 +15,7 @@ var numericTable = map[string]function{
 	"sqrt": {1, 1, 0, realUnary(domain(math.Sqrt, func(x float64) bool { return x >= 0 }, false))},
 	"exp":  {1, 1, 0, realUnary(always(math.Exp))},
 	"ln":   {1, 1, 0, realUnary(domain(math.Log, positive, true))}, "log": {1, 2, 0, buildLog},
-	"log2": {1, 1, 0, realUnary(domain(math.Log2, positive, true))}, "log10": {1, 1, 0, realUnary(domain(math.Log10, positive, true))},
+	"log2": {1, 1, 0, realUnary(domain(math.Log2, positive, true))}, "log10": {1, 1, 0, realUnary(domain(log10, positive, true))},
 	"sin": {1, 1, 0, realUnary(always(math.Sin))}, "cos": {1, 1, 0, realUnary(always(math.Cos))}, "tan": {1, 1, 0, realUnary(always(math.Tan))},
 	"cot":  {1, 1, 0, realUnary(always(func(x float64) float64 { return 1 / math.Tan(x) }))},
 	"asin": {1, 1, 0, realUnary(domain(math.Asin, unitRange, false))}, "acos": {1, 1, 0, realUnary(domain(math.Acos, unitRange, false))},
@@ -98,6 +98,15 @@ func buildAtan(b *BuildContext, n *Node) error {
 	return realUnary(always(math.Atan))(b, n)
 }
 
+// log10 is exact for powers of ten, as that of the C library; math.Log10 takes it from the logarithm of base two.
+func log10(x float64) float64 {
+	y := math.Log10(x)
+	if whole := math.Round(y); math.Abs(whole) <= 308 && math.Pow10(int(whole)) == x {
+		return whole
+	}
+	return y
+}
+
 // buildLog is LOG(x) and LOG(base, x).
 func buildLog(b *BuildContext, n *Node) error {
 	if len(n.args) == 1 {
@@ -122,7 +131,7 @@ func buildLog(b *BuildContext, n *Node) error {
 
 // numericResult gives n the type of a function that keeps the class of its argument.
 func (n *Node) numericResult() class {
-	n.args[0] = AsNumber(n.args[0])
+	n.args[0] = asNumber(n.args[0])
 	x := n.args[0]
 	n.coer = CoerNumeric
 	c := numericClass(x)

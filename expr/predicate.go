@@ -32,11 +32,15 @@ func buildIn(b *BuildContext, n *Node) error {
 	args := make([]Expr, 1, len(n.args))
 	args[0] = x
 	l.items = make([]*comparator, 0, len(n.args)-1)
+	op := "in"
+	if len(n.args) == 2 {
+		op = "="
+	}
 	for i, item := range n.args[1:] {
 		if err := b.pollEvery(i); err != nil {
 			return err
 		}
-		c, nx, ni, err := b.newComparator("in", x, item)
+		c, nx, ni, err := b.newComparator(op, x, item)
 		if err != nil {
 			return err
 		}

@@ -185,7 +185,7 @@ func castText(ctx *Context, v *Value, to *Type) (Value, error) {
 	cs := coll.Charset()
 	if from.Charset().class == csBinary && cs.class != csBinary {
 		if n := cs.ValidPrefix(b); n < len(b) {
-			ctx.AddError(LevelWarning, Errorf(ErInvalidCharacterString, cs.Name, printable(b[n:])))
+			ctx.AddError(LevelWarning, Errorf(ErInvalidCharacterString, cs.Name, PrintableBytes(b[n:])))
 			return Value{}, nil
 		}
 	}
@@ -209,11 +209,11 @@ func castText(ctx *Context, v *Value, to *Type) (Value, error) {
 	return String(b, coll), nil
 }
 
-// castJSON parses text and wraps everything else, binary strings too; 3141 for malformed text. What it wraps is as if it came from a long column
+// castJSON parses text and wraps everything else, binary strings and ENUM and SET too; 3141 for malformed text. What it wraps is as if it came from a long column
 // of its kind: JSONFrom is for who knows the type.
 func castJSON(ctx *Context, v *Value) (Value, error) {
 	long := Type{ID: TypeVarbinary, Length: 64}
-	if !hasText(v.K) {
+	if !hasText(v.K) || v.K == KindEnum || v.K == KindSet {
 		return JSONFrom(ctx, v, &long), nil
 	}
 	b, ok := JSONText(v)

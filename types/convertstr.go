@@ -77,12 +77,12 @@ func firstUnfit(b []byte, from, to *Charset) int {
 const shownBytes = 6
 
 func (c *conversion) incorrectString(bad []byte) error {
-	return c.incorrect("string", printable(bad))
+	return c.incorrect("string", PrintableBytes(bad))
 }
 
-// printable shows bytes as MySQL does: ASCII as it is, others as \xHH, dots
+// PrintableBytes shows bytes as MySQL does: ASCII as it is, others as \xHH, dots
 // after the sixth.
-func printable(b []byte) []byte {
+func PrintableBytes(b []byte) []byte {
 	const hex = "0123456789ABCDEF"
 	var out []byte
 	for i, x := range b {

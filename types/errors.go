@@ -42,15 +42,33 @@ const stateGeneral = "HY000"
 func Errorf(number uint16, args ...any) *Error {
 	t := lookupError(number)
 	if t == nil {
-		return &Error{number, stateGeneral, fmt.Sprint(args...)}
+		return &Error{number, stateGeneral, readable(fmt.Sprint(args...))}
 	}
-	return &Error{number, t.state, string(appendFormat(nil, t.format, args))}
+	return &Error{number, t.state, readable(string(appendFormat(nil, t.format, args)))}
 }
 
 // NewError returns an error of a number with a text of its own, for the numbers
 // that MySQL sends with more than one text (1292 for a column, 1064 of a routine).
 func NewError(number uint16, message string) *Error {
-	return &Error{number, StateOf(number), message}
+	return &Error{number, StateOf(number), readable(message)}
+}
+
+// readable is a message that quotes bytes which are no text: they are shown as \xFF, as MySQL does, for clients decode messages as UTF-8.
+func readable(message string) string {
+	if utf8.ValidString(message) {
+		return message
+	}
+	var out []byte
+	for i := 0; i < len(message); {
+		r, size := utf8.DecodeRuneInString(message[i:])
+		if r == utf8.RuneError && size == 1 {
+			out = fmt.Appendf(out, `\x%02X`, message[i])
+		} else {
+			out = append(out, message[i:i+size]...)
+		}
+		i += size
+	}
+	return string(out)
 }
 
 // StateOf returns the SQLSTATE of an error number, HY000 for unknown ones.

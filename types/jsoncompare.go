@@ -149,8 +149,18 @@ func hashJSON(seed uint64, text []byte) uint64 {
 // the JSON scalar of its type.
 func compareJSONWith(ctx *Context, a, b *Value) int {
 	x, y := jsonOf(ctx, a), jsonOf(ctx, b)
+	switch {
+	case a.IsTemporal() && temporalIsAbove(y.kind):
+		return 1
+	case b.IsTemporal() && temporalIsAbove(x.kind):
+		return -1
+	}
 	return x.compare(&y)
 }
+
+// temporalIsAbove says that dates and times come after all documents of a kind. Those that a document holds are strings here, so strings are left
+// to their texts.
+func temporalIsAbove(k jsonKind) bool { return k != jsonString && k < jsonOpaque }
 
 // jsonOf returns v as a JSON scalar, or the document it is. Dates are written in
 // the session's zone, and those with a time of day with all six digits.
@@ -160,9 +170,9 @@ func jsonOf(ctx *Context, v *Value) jsonNode {
 		return jsonNode{}
 	case KindJSON:
 		return viewJSON(v.B)
-	case KindInt, KindUint, KindFloat:
-		return jsonNode{kind: jsonNumber, num: *v}
-	case KindDecimal:
+	case KindFloat: // of a FLOAT all digits of the double that it is
+		return jsonNode{kind: jsonNumber, num: Float(v.Float64())}
+	case KindInt, KindUint, KindDecimal:
 		return jsonNode{kind: jsonNumber, num: *v}
 	case KindBit:
 		return jsonNode{kind: jsonBit, str: opaqueBits(v, &Type{ID: TypeBit, Length: 64})}

@@ -1,0 +1,81 @@
+package expr
+
+import "slices"
+
+// numberArguments tells, for functions by name, which of their arguments are numbers, one bit for each: where a literal x'..' or b'..' stands
+// there it is the number of its bits, as in MySQL, and not the text of its bytes. Operators, and the functions whose result takes its type from
+// an argument, see to that themselves.
+var numberArguments = map[string]uint{
+	"adddate": 1 << 1, "subdate": 1 << 1, "date_add": 1 << 1, "date_sub": 1 << 1, "timestampadd": 1 << 1,
+	"makedate": 1<<0 | 1<<1, "maketime": 1<<0 | 1<<1 | 1<<2, "sec_to_time": 1 << 0, "from_days": 1 << 0, "from_unixtime": 1 << 0,
+	"period_add": 1<<0 | 1<<1, "period_diff": 1<<0 | 1<<1, "week": 1 << 1, "yearweek": 1 << 1,
+	"left": 1 << 1, "right": 1 << 1, "substring": 1<<1 | 1<<2, "substr": 1<<1 | 1<<2, "mid": 1<<1 | 1<<2, "lpad": 1 << 1, "rpad": 1 << 1,
+	"repeat": 1 << 1, "space": 1 << 0, "locate": 1 << 2, "insert": 1<<1 | 1<<2, "elt": 1 << 0, "make_set": 1 << 0, "export_set": 1<<0 | 1<<4,
+	"substring_index": 1 << 2, "char": everyArgument, "interval": everyArgument,
+	"format": 1<<0 | 1<<1, "conv": 1<<0 | 1<<1 | 1<<2, "bin": 1 << 0, "oct": 1 << 0, "bit_count": 1 << 0, "sha2": 1 << 1, "random_bytes": 1 << 0,
+	"sign": 1 << 0, "sqrt": 1 << 0, "pow": 1<<0 | 1<<1, "power": 1<<0 | 1<<1, "exp": 1 << 0, "ln": 1 << 0, "log": 1<<0 | 1<<1, "log2": 1 << 0,
+	"log10": 1 << 0, "sin": 1 << 0, "cos": 1 << 0, "tan": 1 << 0, "cot": 1 << 0, "asin": 1 << 0, "acos": 1 << 0, "atan": 1<<0 | 1<<1,
+	"atan2": 1<<0 | 1<<1, "degrees": 1 << 0, "radians": 1 << 0, "round": 1 << 1, "truncate": 1 << 1, "rand": 1 << 0,
+	"regexp_instr": 1<<2 | 1<<3 | 1<<4, "regexp_substr": 1<<2 | 1<<3, "regexp_replace": 1<<3 | 1<<4,
+	"inet_ntoa": 1 << 0, "uuid_to_bin": 1 << 1, "bin_to_uuid": 1 << 1, "sleep": 1 << 0, "benchmark": 1 << 0, "get_lock": 1 << 1,
+	"format_bytes": 1 << 0, "format_pico_time": 1 << 0,
+}
+
+const everyArgument = ^uint(0)
+
+// readNumbers turns the hexadecimal and bit literals among the arguments of n into numbers where the function reads numbers.
+func (n *Node) readNumbers() {
+	where := numberArguments[n.name]
+	if where == 0 || !slices.ContainsFunc(n.args, (*Node).isHexLiteral) {
+		return
+	}
+	n.args = slices.Clone(n.args)
+	for i, a := range n.args {
+		if where == everyArgument || where>>uint(i)&1 != 0 {
+			n.args[i] = AsNumber(a)
+		}
+	}
+}
+
+// asNumber is AsNumber for a choice, too: IF and CASE whose values are texts because some are dates and some are numbers or texts. Where a
+// number is wanted, MySQL takes that of the branch, so that a date is 20240131 and not the 2024 that its text begins with.
+func asNumber(e Expr) Expr {
+	if !e.IsCall("if", "case", "case_value") || !isTextual(&e.typ) {
+		return AsNumber(e)
+	}
+	dated := func(a Expr) bool { return a.IsCall("coerce") && a.args[0].typ.IsTemporal() }
+	if !slices.ContainsFunc(e.args, dated) {
+		return e
+	}
+	n := *e
+	n.args = slices.Clone(e.args)
+	n.typ, n.coer, n.ascii, n.batch, n.filter = doubleType(), CoerNumeric, true, nil, nil
+	for i := n.firstResult(); i < len(n.args); i++ {
+		if n.isResult(i) && n.args[i].typ.Kind() != n.typ.Kind() {
+			n.args[i] = toDouble(n.args[i])
+		}
+	}
+	return &n
+}
+
+// firstResult is the first argument of a CASE or IF that is a result.
+func (n *Node) firstResult() int {
+	if n.name == "case_value" {
+		return 2
+	}
+	return 1
+}
+
+// isResult reports whether argument i of a CASE or IF is one of its results, of which the last may be that of ELSE.
+func (n *Node) isResult(i int) bool { return (i-n.firstResult())%2 == 0 || i == len(n.args)-1 }
+
+// toDouble makes the values of a branch doubles: those that it had before it was made a text.
+func toDouble(e Expr) Expr {
+	if e.IsCall("coerce") {
+		e = e.args[0]
+	}
+	e = asNumber(e)
+	n := newCall("coerce", []Expr{e})
+	n.hidden, n.typ, n.coer, n.ascii, n.notNull, n.eval = true, doubleType(), CoerNumeric, true, e.notNull, evalCoerce
+	return n
+}
