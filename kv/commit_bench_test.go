@@ -34,7 +34,8 @@ func BenchmarkCommit(b *testing.B) {
 }
 
 // benchClient opens a store.
-func benchClient(b *testing.B, clustered bool) *Client {
+func benchClient(b testing.TB, clustered bool) *Client {
+	b.Helper()
 	must := func(err error) {
 		if err != nil {
 			b.Fatal(err)
@@ -135,4 +136,73 @@ func benchCommit(b *testing.B, insert, clustered bool, clients int) {
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &after)
 	cpu := after.Utime.Nano() + after.Stime.Nano() - before.Utime.Nano() - before.Stime.Nano()
 	b.ReportMetric(float64(cpu)/float64(b.N), "cpu-ns/op")
+}
+
+// BenchmarkGet is what a read of the latest version of a row costs below SQL, of a store that is alone and of a cluster of one.
+func BenchmarkGet(b *testing.B) {
+	for _, clustered := range []bool{false, true} {
+		b.Run(fmt.Sprintf("cluster=%v", clustered), func(b *testing.B) {
+			c := benchClient(b, clustered)
+			t := &benchTxn{c: c, value: make([]byte, 180)}
+			for i := range uint64(benchRows) {
+				if err := t.run(i+1, i, 0, 0, true); err != nil {
+					b.Fatal(err)
+				}
+			}
+			var sink countBytes
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				t.row = binary.BigEndian.AppendUint64(keys.RowPrefix(t.row[:0], 100), uint64(i%1000))
+				r := kvapi.GetRequest{Key: t.row, Sink: &sink}
+				if found, err := c.Get(&r); err != nil || !found {
+					b.Fatal(found, err)
+				}
+			}
+		})
+	}
+}
+
+// countBytes counts what it is given.
+type countBytes int
+
+func (n *countBytes) Pair(_, value []byte) (bool, error) {
+	*n += countBytes(len(value))
+	return true, nil
+}
+
+// TestClusterAllocations pins what a cluster's reads and commits may allocate in steady state. What works in the background counts too, so
+// averages are rounded down.
+func TestClusterAllocations(t *testing.T) {
+	var p sync.Pool
+	for range 100 {
+		p.Put(new(int))
+		if p.Get() == nil {
+			t.Skip("the race detector makes pools drop objects")
+		}
+	}
+	txn := &benchTxn{c: benchClient(t, true), value: make([]byte, 180)}
+	id := uint64(0)
+	insert := func() {
+		id++
+		if err := txn.run(id, id, 0, id, true); err != nil {
+			t.Error(err)
+		}
+	}
+	for range 100 {
+		insert()
+	}
+	var sink countBytes
+	get := func() {
+		r := kvapi.GetRequest{Key: txn.row, Sink: &sink}
+		if found, err := txn.c.Get(&r); err != nil || !found {
+			t.Error(found, err)
+		}
+	}
+	if n := testing.AllocsPerRun(500, get); n > 0 {
+		t.Errorf("a read of a row: %v allocations", n)
+	}
+	// Raft's are nearly all of them; an entry has those of all commits of a group.
+	if n := testing.AllocsPerRun(500, insert); n > 105 {
+		t.Errorf("a commit that is an entry by itself: %v allocations", n)
+	}
 }

@@ -67,9 +67,12 @@ func (t *router) attempt(patience time.Duration, i *kvapi.Interrupt, try func(ca
 			if cache := t.c.regions.Load(); len(cache.sorted) > 0 {
 				err = try(cache)
 			}
+			if err == nil {
+				return nil
+			}
 			var locked *kvapi.LockedError
 			if !errors.As(err, &locked) {
-				if err == nil || !t.c.stale(err) {
+				if !t.c.stale(err) {
 					return err
 				}
 				break
