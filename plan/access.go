@@ -25,11 +25,12 @@ const (
 	eqShrink      = 3         // by which each further column of the index divides them
 	rangeUnknown  = 0.05      // between two bounds
 	halfUnknown   = 1.0 / 3
-	filterUnknown = 0.5  // left by a condition that no index decides
-	equalUnknown  = 0.1  // left by an equality on a column without an index
-	prefixSpread  = 1.5  // as many rows share a prefix as share the whole value, and some
-	limitUnknown  = 100  // rows of a LIMIT given by a parameter
-	rowsMin       = 1000 // a plan outlives the statistics it was made with, so no table counts as smaller
+	filterUnknown = 0.5     // left by a condition that no index decides
+	equalUnknown  = 0.1     // left by an equality on a column without an index
+	likeUnknown   = 1.0 / 9 // left by LIKE with a pattern that begins with anything
+	prefixSpread  = 1.5     // as many rows share a prefix as share the whole value, and some
+	limitUnknown  = 100     // rows of a LIMIT given by a parameter
+	rowsMin       = 1000    // a plan outlives the statistics it was made with, so no table counts as smaller
 )
 
 // want is what a statement needs from a table: which rows, which columns, in which order.

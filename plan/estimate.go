@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"bytes"
 	"math"
+	"unicode/utf8"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/exec"
@@ -28,6 +30,9 @@ const alternativesSized = 16
 // alternatives estimates a condition that is no interval of a column: of an OR the part that any of its alternatives keeps, each the product
 // of its conditions.
 func (b *builder) alternatives(t *catalog.Table, c expr.Expr, total float64) float64 {
+	if c.IsCall("like") {
+		return b.likeFraction(t, c, total)
+	}
 	if !c.IsCall("or") || len(c.Args()) > alternativesSized {
 		return filterUnknown
 	}
@@ -45,6 +50,29 @@ func (b *builder) alternatives(t *catalog.Table, c expr.Expr, total float64) flo
 		none *= 1 - all
 	}
 	return math.Min(filterUnknown, 1-none)
+}
+
+// likeFraction estimates which part of the rows a LIKE keeps. What begins with a text lies between that and the text with the last of
+// characters behind it; collations for which that is not quite so are near enough for an estimate.
+func (b *builder) likeFraction(t *catalog.Table, c expr.Expr, total float64) float64 {
+	column, plain := expr.Unwrap(c.Args()[0]).ColumnIndex()
+	pattern, known := c.Args()[1].ConstValue()
+	if !plain || !known || pattern.K != types.KindString || column < 0 || !t.Columns[column].Type.IsStringType() || b.env.Stats == nil {
+		return likeUnknown
+	}
+	begin := pattern.B
+	if wild := bytes.IndexAny(begin, "%_\\"); wild >= 0 {
+		begin = begin[:wild]
+	}
+	if len(begin) == 0 {
+		return likeUnknown
+	}
+	coll := t.Columns[column].Type.Coll
+	low, high := types.String(begin, coll), types.String(append(bytes.Clone(begin), string(utf8.MaxRune)...), coll)
+	if one := b.env.Stats.RangeFraction(t, column, low, high, true, true); one >= 0 {
+		return math.Max(one, 1/math.Max(total, 1))
+	}
+	return likeUnknown
 }
 
 // selectivity estimates which part of the rows a condition keeps, whatever way they are read: paths compare only if they all expect the

@@ -55,7 +55,7 @@ var endless = []struct {
 	{"DELETE of several tables", "", "DELETE t FROM target t JOIN (" + product + ") WHERE a.v + b.v + c.v + d.v < 0", false},
 }
 
-// interrupts are what ends a statement, and the number of the error that the client sees; 0 is any, for a client that has left sees none.
+// interrupts are what ends a statement, and the number of the error that the client sees; 0 is any, for one whose connection ends may see none.
 var interrupts = []struct {
 	name   string
 	reason kvapi.Reason
@@ -63,10 +63,11 @@ var interrupts = []struct {
 }{
 	{"KILL QUERY", kvapi.ReasonKillQuery, 1317},
 	{"time limit", kvapi.ReasonTimeout, 3024},
+	{"KILL CONNECTION", kvapi.ReasonKillConn, 0},
 	{"client gone", kvapi.ReasonClientGone, 0},
 }
 
-// TestInterrupts: whatever operator is at work, a statement that is killed, whose time is over or whose client has left ends, and holds neither
+// TestInterrupts: whatever operator is at work, a statement that is killed, whose time is over, whose connection is killed or whose client has left ends, and holds neither
 // memory nor files afterwards.
 func TestInterrupts(t *testing.T) {
 	n := inproc.Open(t, inproc.Options{})
@@ -102,7 +103,7 @@ func TestInterrupts(t *testing.T) {
 					t.Errorf("%s: %v", e.sql, a)
 				}
 				conn.Interrupt().Reset()
-				if i.reason == kvapi.ReasonClientGone {
+				if i.reason >= kvapi.ReasonKillConn {
 					conn.Close()
 				} else {
 					conn.Must("DO 0")
