@@ -78,6 +78,26 @@ func (b *BuildContext) fraction(e Expr, t types.Type) Expr {
 	return b.coerced(e, t)
 }
 
+// KeepsApart reports whether values of y, an operand of the comparison eq, that differ by themselves are never equal to one value of the other
+// operand. They may be where they are converted to be compared: '1' and '01' are one number, and 'a' and 'A' one text of another collation.
+func KeepsApart(eq, y Expr) bool {
+	c, ok := eq.aux.(*comparator)
+	y = Unwrap(y)
+	if !ok || y.loose {
+		return false
+	}
+	own := classOf(&y.typ)
+	switch c.class {
+	case classDecimal:
+		return own == classInt || own == classDecimal
+	case classString:
+		return sameStrings(y, c.coll)
+	case classInt, classFloat, classTemporal, classTime:
+		return own == c.class
+	}
+	return false
+}
+
 func integralType(t *types.Type) bool { return t.IsInteger() || t.ID == types.TypeYear }
 
 func dated(t *types.Type) bool {

@@ -243,7 +243,8 @@ func (b *builder) flattenJoin(g *joinGraph, j *join) error {
 	return nil
 }
 
-// semiDriver lists the columns of a semi join's right side if all of its conditions are equalities of such columns with the left side.
+// semiDriver lists the columns of a semi join's right side if all of its conditions are equalities of such columns with the left side. A row of
+// the left side must find one of the rows that are distinct in those columns, so that none of them may be equal to it together with another.
 func semiDriver(r *joinRel) []int {
 	var cols []int
 	if len(free(r.rel)) > 0 {
@@ -258,7 +259,7 @@ func semiDriver(r *joinRel) []int {
 			x, y = y, x
 		}
 		id, plain := expr.Unwrap(y).ColumnIndex()
-		if !plain || !r.ids[id] || r.ids.touches(x) {
+		if !plain || !r.ids[id] || r.ids.touches(x) || !expr.KeepsApart(c, y) {
 			return nil
 		}
 		cols = append(cols, id)
