@@ -4,37 +4,25 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/types"
 )
 
-// The words of MySQL's grammar, and the names of the time zones of the IANA database.
-var (
-	//go:embed record/keywords.txt
-	recordedKeywords string
-	//go:embed record/zones.txt
-	recordedZones string
-)
+// recordedZones are the names of the time zones of the IANA database.
+//
+//go:embed record/zones.txt
+var recordedZones string
 
 func keywords(q *query) error {
-	for _, word := range strings.Fields(recordedKeywords) {
+	for _, word := range syntax.Keywords() {
 		if err := q.emit(word, boolInt(syntax.IsReserved(word))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-var keywordSet = sync.OnceValue(func() map[string]bool {
-	set := map[string]bool{}
-	for _, word := range strings.Fields(recordedKeywords) {
-		set[word] = true
-	}
-	return set
-})
 
 // QuotesNeeded reports whether MySQL quotes a name though sql_quote_show_create is off: it is a keyword, a number, or has other
 // characters than letters, digits, _ and $.
@@ -49,7 +37,7 @@ func QuotesNeeded(name string) bool {
 			return true
 		}
 	}
-	return digits || keywordSet()[strings.ToUpper(name)]
+	return digits || syntax.IsKeyword(strings.ToUpper(name))
 }
 
 func engines(q *query) error {

@@ -34,7 +34,7 @@ type digester struct {
 }
 
 // Digest returns the statement's shape in the manner of performance_schema:
-// reserved words in upper case, names in backquotes, literals as ?, lists of
+// the words of MySQL's grammar in upper case, names in backquotes, literals as ?, lists of
 // literals as (...), and lists of rows as (...) /* , ... */. hash is the
 // SHA-256 of the text. Text beyond 1,024 bytes is cut off; lexical errors end it.
 func Digest(sql string, opt Options) (text string, hash [32]byte) {
@@ -89,9 +89,13 @@ func (d *digester) token(sql string, t token) {
 		case t.kw == kwNull:
 			d.value()
 		case t.kw != kwNone:
-			d.push(digestOther, keywordNames[t.kw])
+			d.push(digestOther, sameWord(keywordNames[t.kw]))
 		default:
-			d.push(digestName, string(appendQuoted(nil, text)))
+			word := digestWord(sql, t)
+			if word == "" {
+				word = string(appendQuoted(nil, text))
+			}
+			d.push(digestName, word)
 		}
 	case tQuoted:
 		d.push(digestName, string(appendQuoted(nil, quotedName(sql, t, 0))))
