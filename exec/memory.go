@@ -57,6 +57,14 @@ func (p *MemPool) Used() int64 { return p.used.Load() }
 // Limit returns the limit in bytes.
 func (p *MemPool) Limit() int64 { return p.limit }
 
+// Take takes n bytes that belong to no statement, negative to give them back. It fails with 8176.
+func (p *MemPool) Take(n int64) error {
+	if !p.take(n) {
+		return errNodeMemory
+	}
+	return nil
+}
+
 // take adds n bytes, negative to give them back, and reports whether the pool had them.
 func (p *MemPool) take(n int64) bool {
 	used := p.used.Add(n)

@@ -212,7 +212,7 @@ func (n *Node) openWire() error {
 	var err error
 	options := wire.Options{
 		Backend: (*backend)(n), Version: MySQLVersion + Version, MaxConnections: o.MaxConnections,
-		RequireSecureTransport: o.RequireTLS, Logger: n.log, Route: n.route,
+		RequireSecureTransport: o.RequireTLS, Logger: n.log, Route: n.route, Memory: n.memory,
 	}
 	if options.ProxyNetworks, err = wire.ParseNetworks(o.ProxyNetworks); err != nil {
 		return fmt.Errorf("--proxy-protocol-networks: %w", err)

@@ -224,11 +224,12 @@ func (s *Session) runPrepare(stmt *syntax.Prepare) error {
 }
 
 func (s *Session) dropNamed(key string) bool {
-	if _, ok := s.named[key]; !ok {
+	p, ok := s.named[key]
+	if !ok {
 		return false
 	}
 	delete(s.named, key)
-	s.node.preparedLive.Add(-1)
+	s.dropPrepared(len(p.text))
 	return true
 }
 

@@ -22,6 +22,9 @@ type prepared struct {
 	other bool
 }
 
+// preparingCopies is how often a text is there while it is prepared: by itself, in the key of its plan, and in the cache.
+const preparingCopies = 3
+
 // StmtInfo describes a new prepared statement.
 type StmtInfo struct {
 	ID     uint32
@@ -62,12 +65,20 @@ type description struct {
 // prepare parses and plans a text with parameters of unknown type, so that errors and columns are known now.
 func (s *Session) prepare(text string) (*prepared, description, error) {
 	s.startStatement()
+	if err := s.memory.Grow(int64(preparingCopies * len(text))); err != nil {
+		return nil, description{}, err
+	}
 	if err := s.node.reservePrepared(); err != nil {
+		return nil, description{}, err
+	}
+	err := s.keep(len(text))
+	if err != nil {
+		s.node.preparedLive.Add(-1)
 		return nil, description{}, err
 	}
 	p, known, err := s.analyse(text)
 	if err != nil {
-		s.node.preparedLive.Add(-1)
+		s.dropPrepared(len(text))
 		return nil, description{}, err
 	}
 	p.db = s.db
@@ -233,10 +244,19 @@ func (s *Session) appendParams(dst []byte) []byte {
 // CloseStmt forgets a prepared statement; unknown ids are ignored.
 func (s *Session) CloseStmt(id uint32) {
 	s.counts.add(commandStmtClose)
-	if _, ok := s.prepared[id]; ok {
+	if p, ok := s.prepared[id]; ok {
 		s.closeCursor(id)
 		delete(s.prepared, id)
-		s.node.preparedLive.Add(-1)
+		s.dropPrepared(len(p.text))
+	}
+}
+
+// dropPrepared counts one prepared statement less, whose text had so many bytes.
+func (s *Session) dropPrepared(bytes int) {
+	s.node.preparedLive.Add(-1)
+	_ = s.kept.Grow(-int64(bytes)) // giving back never fails
+	if s.kept.Used() == 0 {
+		s.kept.Reset(0) // also what a tracker holds back for its next growth
 	}
 }
 

@@ -37,6 +37,10 @@ func (s *Session) Query(sql []byte, out Response) error {
 	if done, err := s.queryCached(sql, out); done {
 		return err
 	}
+	if err := s.holdText(len(sql)); err != nil {
+		s.startStatement()
+		return s.fail(err)
+	}
 	text := string(sql) // trees and plans keep parts of it
 	for first := true; ; first = false {
 		stmt, rest, err := s.parseNext(text)
@@ -81,13 +85,21 @@ func onlyComment(err error, text string) bool {
 
 // parseNext parses the first statement of a text that has yet to start. Its tree counts as that statement's memory.
 func (s *Session) parseNext(text string) (syntax.Statement, string, error) {
-	s.memory.Reset(s.memQuota)
+	if err := s.holdText(len(text)); err != nil {
+		return nil, "", err
+	}
 	stmt, rest, err := s.parseText(text)
 	if err != nil {
 		return nil, "", err
 	}
 	s.treeBytes = s.memory.Used()
 	return stmt, rest, nil
+}
+
+// holdText begins to count a statement's memory, whose first part is the copy of its text.
+func (s *Session) holdText(bytes int) error {
+	s.memory.Reset(s.memQuota)
+	return s.memory.Grow(int64(bytes))
 }
 
 // parseText parses the first statement of a text, as part of the statement at hand.
@@ -156,14 +168,18 @@ func (s *Session) queryCached(sql []byte, out Response) (done bool, err error) {
 	entry := s.node.Plans.Get(s.keyBuf, s.schema())
 	s.planFromCache = entry != nil
 	if entry == nil {
-		if entry, err = s.planText(string(sql)); err != nil {
-			return true, s.failText(string(sql), err)
+		if err = s.memory.Grow(int64(len(sql))); err != nil {
+			return true, s.fail(err)
+		}
+		own := string(sql)
+		if entry, err = s.planText(own); err != nil {
+			return true, s.failText(own, err)
 		}
 		if entry == nil {
 			return false, nil
 		}
 	}
-	return true, s.runPlan(entry, len(sql), false, out, func() (*plan.Entry, error) { return s.planTextAgain(text) })
+	return true, s.runPlan(entry, len(sql), false, out, func() (*plan.Entry, error) { return s.planTextAgain(strings.Clone(text)) })
 }
 
 // planTextAgain plans a normalised text whose plan is out of date: with its literals if they decide about indexes by now, for one execution.
@@ -172,7 +188,6 @@ func (s *Session) planTextAgain(text string) (*plan.Entry, error) {
 	if entry != nil || err != nil {
 		return entry, err
 	}
-	text = string(append([]byte(nil), text...))
 	stmt, _, err := s.parseText(text)
 	if err != nil {
 		return nil, err
@@ -188,9 +203,8 @@ func (s *Session) liftedParams() {
 	}
 }
 
-// planText plans a normalised text: its lifted literals become parameters. It returns nil for a statement that has to run without lifting.
+// planText plans a normalised text, of which it keeps parts: its lifted literals become parameters. It returns nil for a statement that has to run without lifting.
 func (s *Session) planText(text string) (*plan.Entry, error) {
-	text = string(append([]byte(nil), text...))
 	stmt, rest, err := s.parseText(text)
 	if err != nil {
 		return nil, err

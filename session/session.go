@@ -109,6 +109,7 @@ type Session struct {
 	cursorMemory exec.MemTracker        // what all of them hold
 
 	userVars      map[string]types.Value
+	kept          exec.MemTracker // user variables and prepared texts
 	lastInsertID  uint64
 	insertIDGiven bool // the running statement called LAST_INSERT_ID with an argument
 	rowCount      int64
@@ -155,6 +156,7 @@ func New(n *Node, c Client) (*Session, error) {
 	s.ctx.Done = s.interrupt.Done
 	s.memory.Share(n.Memory)
 	s.cursorMemory.Share(n.Memory)
+	s.kept.Share(n.Memory)
 	s.ctx.Grow = s.memory.Grow
 	s.context.Poll, s.context.Grow = s.poll, s.memory.Grow
 	s.build.Poll, s.build.Grow = s.poll, s.memory.Grow
@@ -196,6 +198,7 @@ func (s *Session) clear() {
 	s.use.Release()
 	s.node.preparedLive.Add(-int64(len(s.prepared) + len(s.named)))
 	s.prepared, s.named, s.userVars = nil, nil, nil
+	s.kept.Reset(0)
 	s.node.locks.releaseAll(s)
 	s.lastInsertID, s.rowCount, s.foundRows = 0, 0, 0
 	s.fixedNow = time.Time{}

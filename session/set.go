@@ -37,6 +37,7 @@ func (s *Session) runSet(stmt *syntax.Set) error {
 		c, err := s.setItem(item)
 		if err != nil {
 			if before != nil {
+				_ = s.kept.Grow(varBytes(before) - varBytes(s.userVars)) // it was allowed before
 				s.userVars = before
 			}
 			return err
@@ -101,8 +102,27 @@ func (s *Session) setUserVar(name string, v types.Value) error {
 	if _, known := s.userVars[key]; !known && len(s.userVars) >= userVarsMax {
 		return types.Errorf(types.ErOutOfResources)
 	}
+	if err := s.keep(len(v.B) - len(s.userVars[key].B)); err != nil {
+		return err
+	}
 	s.userVars[key] = v.Clone()
 	return nil
+}
+
+// keep counts what the session keeps from now on, beyond its statement, as the node's memory. What is refused is not counted.
+func (s *Session) keep(bytes int) error {
+	err := s.kept.Grow(int64(bytes))
+	if err != nil {
+		_ = s.kept.Grow(-int64(bytes)) // giving back never fails
+	}
+	return err
+}
+
+func varBytes(vars map[string]types.Value) (n int64) {
+	for _, v := range vars {
+		n += int64(len(v.B))
+	}
+	return n
 }
 
 func (s *Session) setSystemVar(item *syntax.SetVar) (change, error) {

@@ -8,10 +8,11 @@ import (
 // Limits of Normalize. A statement beyond them is planned on its own: it is
 // too large or too rare for its plan to be worth sharing.
 const (
-	liftedMax       = 4096 // Lifted literals of one statement.
-	liftedProbe     = 256  // After so many it is told whether the rest can stay below liftedMax.
-	normalDepthMax  = 24   // Nesting of parentheses.
-	liftedIntDigits = 18   // Longer integers may not fit BIGINT; they stay in the text.
+	liftedMax       = 4096    // Lifted literals of one statement.
+	liftedProbe     = 256     // After so many it is told whether the rest can stay below liftedMax.
+	normalDepthMax  = 24      // Nesting of parentheses.
+	normalTextMax   = 1 << 20 // Length of the text without its literals.
+	liftedIntDigits = 18      // Longer integers may not fit BIGINT; they stay in the text.
 )
 
 // LiftedKind is the kind of a lifted literal.
@@ -175,11 +176,20 @@ func (n *normalizer) space(t *token) bool {
 		}
 		return true
 	}
-	if gap > n.copied {
-		n.out.Text = append(n.out.Text, n.l.text[n.copied:gap]...)
+	if gap > n.copied && !n.copy(gap) {
+		return false
 	}
 	n.out.Text = append(n.out.Text, ' ')
 	n.copied = int(t.pos)
+	return true
+}
+
+// copy takes the source up to a position into the text, unless that is too much.
+func (n *normalizer) copy(end int) bool {
+	if len(n.out.Text)+end-n.copied > normalTextMax {
+		return false
+	}
+	n.out.Text = append(n.out.Text, n.l.text[n.copied:end]...)
 	return true
 }
 
@@ -188,8 +198,8 @@ func (n *normalizer) end(t *token) bool {
 	if n.depth != 0 {
 		return false
 	}
-	if end := int(n.prev.end); end > n.copied {
-		n.out.Text = append(n.out.Text, n.l.text[n.copied:end]...)
+	if end := int(n.prev.end); end > n.copied && !n.copy(end) {
+		return false
 	}
 	if k := len(n.out.Text); k > 0 && n.out.Text[k-1] == ' ' {
 		n.out.Text = n.out.Text[:k-1]
@@ -269,7 +279,9 @@ func (n *normalizer) literal(t *token) bool {
 	if len(n.out.Literals) == liftedProbe && int(t.pos)*(liftedMax/liftedProbe) < len(n.l.text) {
 		return false
 	}
-	n.out.Text = append(n.out.Text, n.l.text[n.copied:t.pos]...)
+	if !n.copy(int(t.pos)) {
+		return false
+	}
 	n.out.Text = append(n.out.Text, '?')
 	n.copied = int(t.end)
 	kind := LiftedInt

@@ -61,8 +61,19 @@ var bombs = map[string]string{
 	"CASE of many":                 "SELECT CASE id" + strings.Repeat(" WHEN 1 THEN 2", 400_000) + " END FROM t",
 	"INSERT of expressions":        "INSERT INTO t SELECT 1,'a' FROM t WHERE id IN (1" + strings.Repeat(",1+1", 900_000) + ")",
 	"LIKE of a long pattern":       "SELECT REPEAT('a',20000) LIKE CONCAT(REPEAT('%a_',2000),'b%')",
+	"text of 60 MB":                "SELECT LENGTH('" + strings.Repeat("a", 60_000_000) + "')",
+	"user variables":               "SET @a0=1" + manyAssignments(200, "REPEAT('a',4000000)"),
 	"a join under chance":          "SELECT COUNT(*) FROM t a, t b WHERE a.id + b.id > RAND()",
 	"variable that doubles itself": "SELECT @x:=REPEAT('a',8000000)" + strings.Repeat(",LENGTH(@x:=CONCAT(@x,@x))", 8),
+}
+
+// manyAssignments is the rest of a SET of n user variables.
+func manyAssignments(n int, value string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, ",@a%d=%s", i, value)
+	}
+	return b.String()
 }
 
 // bombErrors are the errors that may end a bomb.

@@ -10,6 +10,9 @@ import (
 // packetHeaderLen is the space that StartRow leaves for wire's packet header.
 const packetHeaderLen = 4
 
+// roomMin is from which size on Room is asked for a value's room.
+const roomMin = 64 << 10
+
 // nullText is the text protocol's NULL.
 const nullText = 0xFB
 
@@ -26,6 +29,11 @@ type RowEncoder struct {
 	// they are stored.
 	Results *Charset
 
+	// Room, if set, is asked before a value of more than roomMin bytes makes Buf as long as it is told. Its error leaves the value out, and is
+	// Full's.
+	Room func(n int) error
+
+	full   error
 	start  int // of the row's packet header in Buf
 	bitmap int // of the null bitmap in Buf
 	col    int // next column
@@ -34,7 +42,7 @@ type RowEncoder struct {
 // StartRow begins a row: it reserves the packet header and, in the binary
 // protocol, writes the row's own header and the null bitmap.
 func (e *RowEncoder) StartRow(ncols int) {
-	e.start, e.col = len(e.Buf), 0
+	e.start, e.col, e.full = len(e.Buf), 0, nil
 	e.Buf = append(e.Buf, 0, 0, 0, 0)
 	if !e.Binary {
 		return
@@ -50,6 +58,9 @@ func (e *RowEncoder) StartRow(ncols int) {
 // place of the packet header and Buf[start+4:] the payload, of any length: wire
 // splits what exceeds 16 MiB.
 func (e *RowEncoder) EndRow() (start int) { return e.start }
+
+// Full returns the error of Room for a value of the row at hand: the row is not to be sent.
+func (e *RowEncoder) Full() error { return e.full }
 
 // Null writes a NULL field.
 func (e *RowEncoder) Null() {
@@ -257,6 +268,11 @@ func (e *RowEncoder) widen(at int) {
 
 // text writes a string, translated to character_set_results if need be.
 func (e *RowEncoder) text(b []byte, c CollationID) {
+	if len(b) > roomMin && e.Room != nil {
+		if err := e.Room(len(e.Buf) + len(b)); err != nil {
+			e.full, b = err, nil
+		}
+	}
 	if e.Results != nil && c != Binary {
 		if cs := c.Charset(); cs != e.Results && !sameBytes(b, cs, e.Results) {
 			p := scratch.Get().(*[]byte)

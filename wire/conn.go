@@ -45,6 +45,7 @@ type conn struct {
 	args       Args
 	attrs      attributes
 	stmts      stmtTable
+	held       held
 	salt       [saltBytes]byte
 	count      *counterShard
 
@@ -67,9 +68,12 @@ type conn struct {
 func newConn(s *Server, id uint32, raw net.Conn) *conn {
 	c := &conn{srv: s, id: id, count: s.counters.shard(id), sock: newSocket(raw)}
 	c.stream = &c.sock
+	c.held.memory = s.opt.Memory
+	c.stmts.held = &c.held
 	c.resp.c = c
+	c.resp.enc.Room = c.resp.room
 	c.resp.enc.Buf = make([]byte, 0, outInitialBytes)
-	c.in = packetReader{src: &c.sock, window: make([]byte, windowBytes), pool: &s.pool, limit: handshakePacketMax, exact: true}
+	c.in = packetReader{src: &c.sock, window: make([]byte, windowBytes), pool: &s.pool, held: &c.held, limit: handshakePacketMax, exact: true}
 	c.peer = raw.RemoteAddr()
 	c.host, c.addr, c.secure = peerHost(c.peer)
 	c.info = &ConnInfo{ID: id, Host: c.host, Control: (*control)(c)}
@@ -136,6 +140,7 @@ func (c *conn) close() {
 	defer c.srv.remove(c)
 	defer c.sock.Close()
 	c.in.release()
+	defer c.held.close()
 	if c.sess == nil {
 		return
 	}
@@ -220,6 +225,10 @@ func (c *conn) reportRead(err error) {
 		// Closing without COM_QUIT is what many pools do.
 	default:
 		c.count.aborted.Add(1)
+		if e, ok := errors.AsType[*types.Error](err); ok && c.lastWords(c.clientError(e)) { // there is no memory for the packet
+			c.in.release()
+			c.linger()
+		}
 	}
 }
 

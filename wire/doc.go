@@ -52,7 +52,8 @@
 //
 //	W1.  What a session has given to its Response may leave at any time: it waits itself for what has to be durable first (exec X10).
 //	W2.  What a client announces costs the server no memory: buffers grow with the bytes that have arrived, and no further
-//	     than max_allowed_packet, or handshakePacketMax before authentication.
+//	     than max_allowed_packet, or handshakePacketMax before authentication. Packets, long data and rows of more than heldMin
+//	     bytes are taken from the memory of all statements (held.go).
 //	W3.  Up to authentication not a byte is read beyond the packet at hand, so nothing sent in the clear can be taken for
 //	     something sent inside TLS.
 //	W4.  An absent account, an account without password, one that wants TLS and a wrong password see the same packets and the

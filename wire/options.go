@@ -56,6 +56,8 @@ type Options struct {
 	// Route may take over a connection that Serve has accepted, before the handshake: it returns true if it has, and owns it then. It must not
 	// block. nil takes none.
 	Route func(net.Conn) bool
+	// Memory is what packets, long data and rows of more than heldMin bytes are taken from; nil takes them without a bound.
+	Memory Memory
 	// Logger takes what goes wrong; by default nothing is logged.
 	Logger *slog.Logger
 }

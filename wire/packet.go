@@ -28,7 +28,8 @@ type packetReader struct {
 	r, w   int // unread bytes are window[r:w]
 	big    *buffer
 	pool   *bufferPool
-	limit  int // largest payload
+	held   *held // of the connection, for big
+	limit  int   // largest payload
 	seq    byte
 	// exact reads not a byte more than the packet needs. It holds until authentication is over, so that bytes pipelined
 	// behind an SSLRequest are handed to TLS, which refuses them, and can never be taken for protected ones.
@@ -68,6 +69,7 @@ func (p *packetReader) release() {
 	if p.big != nil {
 		p.pool.put(p.big)
 		p.big = nil
+		_ = p.held.set(heldPacket, 0)
 	}
 }
 
@@ -113,7 +115,9 @@ func (p *packetReader) assemble(n int) ([]byte, error) {
 // body reads n bytes to big[at:].
 func (p *packetReader) body(at, n int) error {
 	for n > 0 {
-		p.grow(at, n)
+		if err := p.grow(at, n); err != nil {
+			return err
+		}
 		if p.w > p.r {
 			c := copy(p.big.b[at:min(len(p.big.b), at+n)], p.window[p.r:p.w])
 			p.r += c
@@ -134,7 +138,7 @@ func (p *packetReader) body(at, n int) error {
 
 // grow makes room at big[at:], of which n bytes are announced. The buffer grows by factors of what has arrived, so that a
 // client that only announces much makes the server hold little, and joining many packets copies each byte a few times.
-func (p *packetReader) grow(at, n int) {
+func (p *packetReader) grow(at, n int) error {
 	switch {
 	case p.big == nil:
 		p.big = p.pool.get(min(n, growStep))
@@ -143,11 +147,15 @@ func (p *packetReader) grow(at, n int) {
 		if at >= payloadMax {
 			size = max(size, at+at/2)
 		}
+		if err := p.held.set(heldPacket, size); err != nil {
+			return err
+		}
 		larger := p.pool.get(size)
 		copy(larger.b, p.big.b[:at])
 		p.pool.put(p.big)
 		p.big = larger
 	}
+	return nil
 }
 
 // fill reads until the window holds need unread bytes; need is at most its size.

@@ -63,6 +63,7 @@ func (r *response) end() {
 	if cap(r.enc.Buf) > outKeepBytes {
 		r.enc.Buf = nil
 	}
+	_ = r.c.held.set(heldRow, 0)
 	r.enc.Buf = r.enc.Buf[:0]
 }
 
@@ -73,6 +74,9 @@ func (r *response) growBig() {
 	r.enc.Buf = append(big.b[:0], r.enc.Buf...)
 	r.big = big
 }
+
+// room is asked before a large value is encoded: of the row, so that the next one may find it there.
+func (r *response) room(n int) error { return r.c.held.set(heldRow, max(n, cap(r.enc.Buf))) }
 
 // Columns implements sqlapi.Sink.
 func (r *response) Columns(cols []sqlapi.ColumnInfo) (*types.RowEncoder, error) {
@@ -143,6 +147,9 @@ func (r *response) RowDone() error {
 	n := end - r.rowStart - headerBytes
 	if n < 0 || !r.inRows {
 		panic("wire: RowDone without a row")
+	}
+	if err := r.enc.Full(); err != nil {
+		return err
 	}
 	if n >= payloadMax {
 		return r.splitRow(n)

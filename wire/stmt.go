@@ -31,7 +31,7 @@ type stmt struct {
 // longData is what COM_STMT_SEND_LONG_DATA has gathered for one statement.
 type longData struct {
 	values map[uint16][]byte
-	fault  *types.Error // the command has no answer: EXECUTE reports
+	fault  error // the command has no answer: EXECUTE reports
 }
 
 // stmtTable holds a connection's statements. The zero value is empty.
@@ -39,6 +39,7 @@ type stmtTable struct {
 	m         map[uint32]*stmt
 	last      *stmt // most executions repeat the statement before
 	longBytes int   // in all statements
+	held      *held // of the connection, for them
 }
 
 func (t *stmtTable) get(id uint32) *stmt {
@@ -78,7 +79,10 @@ func (t *stmtTable) remove(id uint32) {
 	delete(t.m, id)
 }
 
-func (t *stmtTable) clear() { *t = stmtTable{} }
+func (t *stmtTable) clear() {
+	_ = t.held.set(heldLong, 0)
+	*t = stmtTable{held: t.held}
+}
 
 // dropLong forgets a statement's long data.
 func (t *stmtTable) dropLong(s *stmt) {
@@ -88,6 +92,7 @@ func (t *stmtTable) dropLong(s *stmt) {
 	for _, v := range s.long.values {
 		t.longBytes -= len(v)
 	}
+	_ = t.held.set(heldLong, t.longBytes)
 	s.long = nil
 }
 
@@ -101,10 +106,12 @@ func (t *stmtTable) addLong(s *stmt, param uint16, data []byte, limit int) {
 	case param >= s.params:
 		s.long.fault = types.Errorf(types.ErWrongArguments, "mysql_stmt_send_long_data")
 	case len(s.long.values[param])+len(data) > limit || t.longBytes+len(data) > longDataFactor*limit:
-		fault := types.Errorf(types.ErNetPacketTooLarge)
-		t.dropLong(s)
-		s.long = &longData{fault: fault}
+		t.faultLong(s, types.Errorf(types.ErNetPacketTooLarge))
 	default:
+		if err := t.held.set(heldLong, t.longBytes+len(data)); err != nil {
+			t.faultLong(s, err)
+			return
+		}
 		v := s.long.values[param]
 		if v == nil {
 			v = make([]byte, 0, len(data)) // present, even if empty
@@ -112,6 +119,12 @@ func (t *stmtTable) addLong(s *stmt, param uint16, data []byte, limit int) {
 		s.long.values[param] = append(v, data...)
 		t.longBytes += len(data)
 	}
+}
+
+// faultLong drops a statement's long data for a fault.
+func (t *stmtTable) faultLong(s *stmt, fault error) {
+	t.dropLong(s)
+	s.long = &longData{fault: fault}
 }
 
 // parseArgs reads the parameters of a COM_STMT_EXECUTE, from behind its iteration count, into args. The values alias the

@@ -15,6 +15,7 @@ import (
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/kv"
 	"github.com/pandodb/pando/kvapi"
@@ -37,6 +38,8 @@ type Options struct {
 	FS engine.FS
 	// PlanCacheBytes bounds the plan cache; 0 is planCacheBytes.
 	PlanCacheBytes int64
+	// Memory is what all statements may hold; nil does not count.
+	Memory *exec.MemPool
 	// Settings are those of the command line.
 	Settings []session.Setting
 	// Txns are those of the transaction manager.
@@ -129,7 +132,7 @@ func open(tb testing.TB, o Options) (*Node, error) {
 		Txns: txns, Catalog: schema, DDL: n.ddl, Plans: plan.NewCache(o.PlanCacheBytes), AutoIDs: ids, Stats: statistics, Users: users,
 		Log: log, LogVar: new(slog.LevelVar), Version: "8.0.36-pando-test", DataDir: "data", TempDir: tb.TempDir(), Start: clock.Now(), Port: 4000,
 		SetRelaxed: n.store.SetRelaxed, HashPassword: func(plugin string, password []byte) []byte { return []byte(plugin + ":" + string(password)) },
-		Processes: n.processes, Kill: n.kill, Files: &n.Files, SecureFilePriv: "/files",
+		Memory: o.Memory, Processes: n.processes, Kill: n.kill, Files: &n.Files, SecureFilePriv: "/files",
 	}
 	return n, n.Node.Prepare(o.Settings)
 }
