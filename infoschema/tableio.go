@@ -68,7 +68,7 @@ func tableIOByIndex(q *query) error {
 // metadataLocks lists who uses tables: what keeps schema changes and LOCK TABLES waiting, or waits for them.
 func metadataLocks(q *query) error {
 	for i, u := range q.TableUses(usesMax) {
-		if !q.wants(u.Table.Schema, u.Table.Name) || !q.Visible(u.Table.Schema, u.Table.Name) {
+		if !q.Visible(u.Table.Schema, u.Table.Name) {
 			continue
 		}
 		kind, duration, status := "SHARED_READ", "TRANSACTION", "GRANTED"
@@ -100,13 +100,11 @@ func metadataLocks(q *query) error {
 
 // ioSources are the tables about the use of tables, and the views of sys over them.
 func ioSources() map[string]source {
-	byObject := func(rows func(*query) error) source {
-		return source{rows: rows, schema: "OBJECT_SCHEMA", table: "OBJECT_NAME"}
-	}
+	// None is found by a name: these columns compare names without regard to case, and the catalog does not.
 	return map[string]source{
-		"table_io_waits_summary_by_table":       byObject(tableIOByTable),
-		"table_io_waits_summary_by_index_usage": byObject(tableIOByIndex),
-		"metadata_locks":                        byObject(metadataLocks),
+		"table_io_waits_summary_by_table":       filled(tableIOByTable),
+		"table_io_waits_summary_by_index_usage": filled(tableIOByIndex),
+		"metadata_locks":                        filled(metadataLocks),
 	}
 }
 

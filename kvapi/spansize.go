@@ -8,7 +8,7 @@ const diskPartMin = 32 << 10
 
 // SpanSize is what a look at the beginning of a span has found, and the size of the whole span in tables.
 type SpanSize struct {
-	// Keys and Bytes are of the newest versions that were met, without those that are deleted; Bytes counts keys and values as they are encoded.
+	// Keys and Bytes are of the newest versions that were met, without those that are deleted; Bytes counts keys and rows as they are encoded.
 	Keys, Bytes uint64
 	// Newest is the highest timestamp that was met, also of a deletion; zero without any.
 	Newest clock.Timestamp

@@ -56,7 +56,7 @@ func lookAt(it *engine.Iter, versionsMax int, size *kvapi.SpanSize) (part []byte
 		}
 		if !v.Tombstone {
 			size.Keys++
-			size.Bytes += uint64(len(logical) + len(value))
+			size.Bytes += uint64(len(logical) + len(v.Row))
 		}
 	}
 	return nil, nil
