@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"syscall"
 	"time"
 
@@ -243,6 +244,8 @@ func Serve() (code int, is bool) {
 		return 0, false
 	}
 	behind, mount := split(where)
+	// A terminal's Ctrl-C, and what ends a group of processes, come here too; the end of the standard input is what counts.
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	if err := serve(behind, mount, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "badfs:", err)
 		return 1, true
