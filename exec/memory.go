@@ -195,8 +195,6 @@ func (a *account) set(n int64) error {
 	return a.rt.Mem.Grow(d)
 }
 
-func (a *account) add(n int64) error { return a.set(a.held + n) }
-
 func (a *account) tight() bool { return a.rt.Mem.tight(a.held) }
 
 // close gives everything back; it may be called more than once, and without an account.

@@ -21,7 +21,7 @@ const statementRetriesMax = 8
 // locks gets a transaction of its own: it is committed before Run returns, or rolled
 // back with any error. With rt.Txn, Run begins a statement in it; an error undoes the
 // statement's writes and keeps its locks. After an error that ends the whole
-// transaction (deadlock, write conflict) the caller rolls it back; EndsTxn tells.
+// transaction (deadlock, write conflict) the caller rolls it back.
 //
 // The error is a *types.Error or ErrUndetermined. Result.Status is left to the caller.
 // Rows that depend on locked, unsynced versions are given to the sink only once those
@@ -43,16 +43,6 @@ func Run(rt *Runtime, p *Plan, sink sqlapi.Sink) (sqlapi.Result, error) {
 		}
 	}
 	return res, MapError(err, rt.Interrupt)
-}
-
-// EndsTxn reports whether err, as returned by Run, leaves no choice but to roll back
-// the transaction: MySQL does so itself on a deadlock.
-func EndsTxn(err error) bool {
-	var e *types.Error
-	if !errors.As(err, &e) {
-		return err != nil
-	}
-	return e.Number == types.ErLockDeadlock || e.Number == types.ErCheckRead
 }
 
 // prepareParams makes room for the parameters that subqueries and Apply fill.

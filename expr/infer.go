@@ -350,12 +350,6 @@ func (b *BuildContext) commonType(op string, es []Expr) (types.Type, derivation,
 	return stringType(chars, d.coll), d, nil
 }
 
-// CommonType returns the type of a result column fed by several expressions: UNION, VALUES, CASE.
-func CommonType(b *BuildContext, es ...Expr) (types.Type, error) {
-	t, _, err := b.commonType("UNION", es)
-	return t, err
-}
-
 func commonNumber(es []Expr) types.Type {
 	if singlePrecision(es) {
 		return types.Type{ID: types.TypeFloat, Length: -1, Scale: -1}

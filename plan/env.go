@@ -111,15 +111,6 @@ type Sight interface {
 	Sees(schema, table string) bool
 }
 
-// table finds a base table by name, in the current database if none is given.
-func (e *Env) table(name syntax.ObjectName) (*catalog.Table, error) {
-	schema, err := e.schema(name.Schema)
-	if err != nil {
-		return nil, err
-	}
-	return e.Snapshot.Table(schema, name.Name)
-}
-
 func (e *Env) schema(name string) (string, error) {
 	if name != "" {
 		return name, nil

@@ -426,9 +426,6 @@ func flagsOf(r rel) (flags expr.Flags) {
 // changing are the flags of what differs between two evaluations, or leaves a trace.
 const changing = expr.FlagVolatile | expr.FlagSession | expr.FlagSideEffect | expr.FlagOpaque
 
-// stable reports whether evaluating a relation twice within a statement gives the same rows and leaves no trace.
-func stable(r rel) bool { return flagsOf(r)&changing == 0 }
-
 // anyRel reports whether pred holds for some node of a tree.
 func anyRel(r rel, pred func(rel) bool) bool {
 	if pred(r) {

@@ -19,9 +19,6 @@ type savepoint struct {
 // savepointsMax bounds the names that one transaction may hold.
 const savepointsMax = 10_000
 
-// inTransaction reports whether a transaction is open that outlives the statement: after BEGIN, or under autocommit=0.
-func (s *Session) inTransaction() bool { return s.tx != nil }
-
 // begin opens an explicit transaction with the session's settings, ending an open one first as MySQL does.
 func (s *Session) begin(readOnly, readWrite, snapshot bool) error {
 	if err := s.commit(); err != nil {

@@ -244,13 +244,6 @@ func (p *parser) columnRefInto(c *ColumnRef) {
 	}
 }
 
-// plainColumn parses a column reference where nothing else may stand.
-func (p *parser) plainColumn() ColumnRef {
-	var c ColumnRef
-	p.columnRefInto(&c)
-	return c
-}
-
 // wordPrimary parses an operand that begins with a word that is not reserved.
 func (p *parser) wordPrimary() Expr {
 	switch next := p.peek(1); next.kind {

@@ -1,25 +1,16 @@
 package syntax
 
 import (
-	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// Print writes the canonical text of a node: keywords in upper case, names in
+// String returns the canonical text of a node: keywords in upper case, names in
 // backquotes, strings in single quotes with backslash escapes. The text means
 // the same under the default sql_mode; || of PIPES_AS_CONCAT needs that mode.
 // Parentheses come from the tree's own nodes, so a tree that was built or
 // rewritten by hand needs Paren nodes where precedence demands them.
-func Print(w io.Writer, n Node) error {
-	p := printer{}
-	p.node(n)
-	_, err := w.Write(p.buf)
-	return err
-}
-
-// String returns what Print writes.
 func String(n Node) string {
 	p := printer{}
 	p.node(n)
@@ -29,7 +20,7 @@ func String(n Node) string {
 // briefBytesMax bounds what Brief returns.
 const briefBytesMax = 64
 
-// Brief returns the beginning of what Print writes, for errors that name a construct. It is not for statements that hold passwords.
+// Brief returns the beginning of String's text, for errors that name a construct. It is not for statements that hold passwords.
 func Brief(n Node) string {
 	p := printer{}
 	p.node(n)

@@ -315,14 +315,6 @@ func need(t testing.TB, program string) string {
 	return path
 }
 
-// slow skips tests that need minutes.
-func slow(t testing.TB) {
-	t.Helper()
-	if os.Getenv("PANDO_SLOW") == "" {
-		t.Skip("takes minutes; set PANDO_SLOW=1")
-	}
-}
-
 // openAs connects Go's driver as another user.
 func (n *node) openAs(user, password, db string) *sql.DB {
 	n.t.Helper()

@@ -263,15 +263,3 @@ func appendTextIn(dst []byte, v *Value, loc *time.Location) []byte {
 	}
 	return append(dst, v.B...)
 }
-
-// ToText returns v as a string value of collation c, which must be of utf8mb4's
-// kind for anything that is not a string already; buf is used for the bytes.
-func ToText(ctx *Context, v *Value, c CollationID, buf []byte) Value {
-	if v.K == KindString {
-		return *v
-	}
-	if hasText(v.K) {
-		return String(v.B, v.Coll)
-	}
-	return String(AppendText(buf, ctx, v), c)
-}

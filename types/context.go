@@ -127,14 +127,6 @@ func (c *Context) Location() *time.Location {
 	return c.Loc
 }
 
-// divIncrement returns div_precision_increment.
-func (c *Context) divIncrement() int {
-	if c == nil || c.DivPrecisionIncrement <= 0 {
-		return DefaultDivIncrement
-	}
-	return c.DivPrecisionIncrement
-}
-
 func (c *Context) poll() error {
 	if c == nil || c.Poll == nil {
 		return nil

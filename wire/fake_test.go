@@ -84,12 +84,6 @@ func (b *fakeBackend) lastInfo() *ConnInfo {
 	return b.infos[len(b.infos)-1]
 }
 
-func (b *fakeBackend) lastSession() *fakeSession {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.sessions[len(b.sessions)-1]
-}
-
 type fakeStmt struct {
 	params int
 	cols   []sqlapi.ColumnInfo

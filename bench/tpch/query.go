@@ -30,9 +30,6 @@ func parse(text string) (list [Queries + 1]string) {
 	return list
 }
 
-// Query is the text of query n.
-func Query(n int) string { return queries[n] }
-
 // Answer is what a query has found.
 type Answer struct {
 	Rows []string // in a fixed order; the values of each, with tabs between

@@ -158,13 +158,6 @@ func (c *CountFS) WALSyncs() int64 { return c.wal.Load() }
 // DirSyncs returns how often directories have been synced.
 func (c *CountFS) DirSyncs() int64 { return c.dirs.Load() }
 
-// NewNoSyncFS wraps fs in one that answers every sync with success and does nothing: the canary of durability tests, which
-// must fail on it. It exists only here; the product has no switch that turns syncing off.
-func NewNoSyncFS(fs engine.FS) engine.FS {
-	lie := func(string) (bool, error) { return true, nil }
-	return &HookFS{FS: fs, OnSync: lie, OnSyncDir: lie}
-}
-
 // Crash returns the file system as a power loss at this moment may leave it: all that was synced, and of the rest each block
 // and each directory entry with the given chance, drawn from seed.
 func Crash(fs *engine.MemFS, unsyncedPercent int, seed uint64) *engine.MemFS {

@@ -92,9 +92,6 @@ func (r *Resolver) Timestamp(now clock.Timestamp, err error) []Step {
 	return r.ask(nil, 0)
 }
 
-// Stop gives up: whoever waited does not wait any more.
-func (r *Resolver) Stop(err error) []Step { return r.done(err) }
-
 func (r *Resolver) done(err error) []Step {
 	if r.ended {
 		return nil
