@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
 read -ra race <<<"${RACE:?the packages of the race detector: run make test}"
-budget=1140 # seconds on two quiet processors
+budget=1200 # seconds on two quiet processors
 hang=40m   # when a package of tests that does not end is stopped: several times what the slowest takes there, for machines that are slow or shared
 
 mkdir -p bin
