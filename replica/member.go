@@ -103,7 +103,15 @@ func (m *member) driveOn() {
 			}
 		}
 	}
+	m.driveNoMore()
+}
+
+// driveNoMore leaves the driver's place. The caller holds mu.
+func (m *member) driveNoMore() {
 	m.driven = false
+	if m.stopped {
+		m.land(kvapi.ErrUndetermined) // halted by somebody else meanwhile
+	}
 }
 
 // wake has a goroutine drive, if there is something to do and nobody does. The caller holds mu.
@@ -165,7 +173,7 @@ func (m *member) once() error {
 
 // look takes note of who leads. The caller holds mu.
 func (m *member) look() {
-	if term, ok := m.core.Leads(); ok {
+	if term, ok := m.core.Leads(); ok && !m.stopped {
 		m.term.Store(term)
 		m.begin()
 	} else {
@@ -239,17 +247,21 @@ func (m *member) begin() {
 	}
 }
 
-// stop ends the group after an error of the log, the disk or the machine. The caller holds mu.
+// stop ends the group after an error of the log, the disk or the machine. It is called by the driver, with mu.
 func (m *member) stop(err error) {
-	m.halt(kvapi.ErrUndetermined)
+	m.land(kvapi.ErrUndetermined)
+	m.halt()
 	m.s.fail(err)
 }
 
-// halt lets nobody wait for the group any more. The caller holds mu.
-func (m *member) halt(err error) {
+// halt lets nobody wait for the group any more. Whoever waits for the entry in flight does until the driver, if it is another, is done: it may be
+// applying the entry, which is then in the memory of who has proposed it. The caller holds mu.
+func (m *member) halt() {
 	m.stopped = true
 	m.term.Store(0)
-	m.land(err)
+	if !m.driven {
+		m.land(kvapi.ErrUndetermined)
+	}
 	m.begin()
 	m.failReads()
 	if in := m.incoming; in != nil && !in.installing {

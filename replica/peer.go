@@ -163,7 +163,7 @@ func (m *member) leave() {
 		if err := m.remove(); err != nil {
 			m.stop(err)
 		}
-		m.driven = false
+		m.driveNoMore()
 	}()
 }
 

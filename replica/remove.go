@@ -18,7 +18,8 @@ func (m *member) remove() error {
 	if m.stopped {
 		return nil
 	}
-	m.halt(errNotLed)
+	m.land(errNotLed)
+	m.halt()
 	region, peer := m.core.region, m.core.peer
 	m.mu.Unlock()
 	defer m.mu.Lock()

@@ -52,6 +52,34 @@ func TestStartAlone(t *testing.T) {
 	}
 }
 
+// TestCloseDuringApply: who has proposed an entry waits until it is no longer being applied, also when the set is closed meanwhile: what is applied
+// is in its memory.
+func TestCloseDuringApply(t *testing.T) {
+	for _, driven := range []bool{true, false} {
+		two := &kvapi.Region{ID: 1, Mode: kvapi.ModeRaft, Epoch: kvapi.Epoch{Version: 1, ConfVer: 1},
+			Peers: []kvapi.Peer{{ID: 100, Store: testStore}, {ID: 101, Store: testStore + 1}}}
+		r := openPrepared(t, func(b *engine.Batch) { Create(b, two, 0) })
+		m := (*r.set.members.Load())[1]
+		f := &flight{done: make(chan struct{}, 1)}
+		m.mu.Lock()
+		m.flight, m.driven = f, driven
+		m.mu.Unlock()
+		r.set.Close()
+		if landed := len(f.done) == 1; landed == driven {
+			t.Errorf("driven %v: at the end of Close the entry's proposer has been told: %v", driven, landed)
+		}
+		if driven {
+			m.mu.Lock()
+			m.driveOn() // the driver is done
+			m.mu.Unlock()
+		}
+		if len(f.done) != 1 || f.err != kvapi.ErrUndetermined {
+			t.Errorf("driven %v: the proposer is told %d times, %v", driven, len(f.done), f.err)
+		}
+		r.set = nil
+	}
+}
+
 // TestRemovedBeforeSplit: the right half of a split that was here before and was removed does not come back when a crash has the split
 // applied again.
 func TestRemovedBeforeSplit(t *testing.T) {

@@ -47,7 +47,7 @@ type Proposal interface {
 // Line is a region's queue of proposals: one entry is in flight at a time.
 type Line interface {
 	// Do stands in line with p and returns after p.Finish with the error that it got. A *kvapi.EpochError says that the region is not
-	// led here.
+	// led here. Whatever the error, nobody uses the command of p, and what that points to, any more.
 	Do(p Proposal) error
 	// Term returns the term in which this replica leads the region and serves it: all entries of earlier terms are applied. ok is false
 	// if it does not. Who reads asks after making the iterator (distributed.md §2).

@@ -391,7 +391,7 @@ func (s *Set) Close() {
 		if m.core.sole() {
 			m.begin() // nobody is to wait for what was never started
 		} else {
-			m.halt(kvapi.ErrUndetermined) // others go on; who waits for them need not
+			m.halt() // others go on; who waits for them need not
 		}
 		m.mu.Unlock()
 	}
