@@ -34,6 +34,7 @@ type oneLine struct {
 	cluster    *store.Cluster
 	region     *kvapi.Region
 	timestamps *clusterkit.Timestamps
+	underWay   func()     // if not nil, is called with each entry under way
 	mu         sync.Mutex // guards what follows
 	index      uint64
 }
@@ -82,6 +83,9 @@ func (l *oneLine) Do(p replica.Proposal) (err error) {
 	command := asked.(replica.Command) // members do not change here
 	if l.faults.finishEarly {
 		finish(nil)
+	}
+	if l.underWay != nil {
+		l.underWay()
 	}
 	yield()
 	l.index++
@@ -219,7 +223,7 @@ func readFaults(t *testing.T, l *oneLine, rounds int) (wrong int) {
 	return wrong
 }
 
-// TestMarks holds S13: a read at a timestamp sees exactly the commits at or below it, also those that are under way.
+// TestMarks holds S22: a read at a timestamp sees exactly the commits at or below it, also those that are under way.
 func TestMarks(t *testing.T) {
 	if n := readFaults(t, openLine(t, lineFaults{}), 400); n > 0 {
 		t.Errorf("%d reads were wrong", n)
@@ -618,6 +622,45 @@ func TestIntervalChecks(t *testing.T) {
 		if errors.As(err, &conflict) != c.forbidden || err != nil && !c.forbidden {
 			t.Errorf("%+v: %v", c, err)
 		}
+	}
+}
+
+// TestChecksBesideEntries: the check of an interval, before a commit in several phases, meets entries of others under way: one above its timestamp is
+// no matter, and one that ends a lock is a conflict.
+func TestChecksBesideEntries(t *testing.T) {
+	l := openLine(t, lineFaults{})
+	check := func(at clock.Timestamp) error {
+		_, err := l.cluster.Do(&kvapi.CheckRequest{Region: l.region.Ref(), Start: at, At: at,
+			Checks: []kvapi.Check{{Span: kvapi.Span{Start: []byte("k"), End: []byte("l")}, Seen: at}}})
+		return err
+	}
+	met := 0
+	at := l.now(t)
+	l.underWay = func() {
+		met++
+		if err := check(at); err != nil {
+			t.Errorf("an entry above is under way: %v", err)
+		}
+	}
+	start := l.put(t, "k1")
+	l.underWay = nil
+	if _, err := l.cluster.Do(&kvapi.PrewriteRequest{Region: l.region.Ref(), Start: start, Primary: []byte("k2"),
+		Mutations: []kvapi.Mutation{{Key: []byte("k2"), Value: []byte("v")}}, Coordinator: kvapi.Coordinator{TTL: 60_000}}); err != nil {
+		t.Fatal(err)
+	}
+	at = l.now(t)
+	var conflict *kvapi.ConflictError
+	l.underWay = func() {
+		met++
+		if err := check(at); !errors.As(err, &conflict) {
+			t.Errorf("a lock is about to end: %v", err)
+		}
+	}
+	if _, err := l.cluster.Do(&kvapi.FinishRequest{Region: l.region.Ref(), Start: start, Primary: []byte("k2"), Keys: [][]byte{[]byte("k2")}, Commit: at}); err != nil {
+		t.Fatal(err)
+	}
+	if met != 2 {
+		t.Errorf("%d entries were under way", met)
 	}
 }
 

@@ -63,9 +63,7 @@ func (c *Cluster) Do(request any) (result any, err error) {
 		c.stats.Busy.Inc() // the entry that was in the way is applied when the next group is taken
 	}
 	result = p.result
-	if !errors.Is(err, kvapi.ErrUndetermined) { // or else somebody may still apply what it was
-		p.release()
-	}
+	p.release()
 	switch {
 	case err == errNothing:
 		return result, c.mayAnswer() // it was answered from the state as a read is
@@ -101,7 +99,7 @@ func (p *proposal) Prepare(t replica.Turn) (timestamps int, err error) {
 	}
 	p.c.stats.Evaluated.Inc()
 	st := &p.state
-	*st = regionState{c: p.c, r: p.r, pending: p.r.pending.Load(), key: st.key[:0]}
+	*st = regionState{c: p.c, r: p.r, pending: p.r.pending.Load(), inLine: true, key: st.key[:0]}
 	defer st.close()
 	if p.touched() {
 		return 0, errBusy
@@ -175,7 +173,8 @@ func (p *proposal) Finish(replica.Result, error) {
 	}
 }
 
-// check evaluates a CheckRequest: at the present leader, which serves reads, and behind the marks at or below its timestamp.
+// check evaluates a CheckRequest: at the present leader, which serves reads, and behind the marks at or below its timestamp. It is not in the region's
+// line: entries above that timestamp may be under way, which are no matter, and what ends a lock may be, whose lock is met.
 func (c *Cluster) check(r *kvapi.CheckRequest) error {
 	in, err := c.enter(r.Region)
 	if err != nil {
@@ -206,7 +205,10 @@ type regionState struct {
 	c       *Cluster
 	r       *clusterRegion
 	pending *pending
-	it      *engine.Iter
+	// inLine: nothing is applied meanwhile. Otherwise it is, and what is read of a key comes from an iterator that was made after its lock was
+	// looked for (S22).
+	inLine bool
+	it     *engine.Iter
 	// key and head remember the last answer of Newest, if known.
 	key   []byte
 	head  commit.Head
@@ -216,6 +218,14 @@ type regionState struct {
 func (st *regionState) close() {
 	if st.it != nil {
 		_ = st.it.Close() // its error would repeat one that a read has returned
+	}
+}
+
+// locked is told that locks have been looked for, and what they stand before is about to be read.
+func (st *regionState) locked() {
+	if !st.inLine {
+		st.close()
+		st.it, st.known = nil, false
 	}
 }
 
@@ -245,6 +255,7 @@ func (st *regionState) Unchanged(key []byte, asOf uint64) bool {
 
 // Newest implements commit.State.
 func (st *regionState) Newest(key []byte) (commit.Head, error) {
+	st.locked()
 	if st.known && bytes.Equal(st.key, key) {
 		return st.head, nil
 	}
@@ -301,15 +312,12 @@ func (st *regionState) Record(key []byte, start clock.Timestamp) (mvcc.Record, e
 // Changed implements commit.State.
 func (st *regionState) Changed(c *kvapi.Check, start clock.Timestamp) ([]byte, error) {
 	span := c.Span
-	for key := range st.r.busy {
-		if span.Contains([]byte(key)) {
-			return nil, errBusy
-		}
-	}
-	if st.pending.marksWithin(span) {
+	if st.inLine && st.touched(span) {
 		return nil, errBusy
 	}
-	for _, key := range st.pending.lockedIn(span, start) {
+	others := st.pending.lockedIn(span, start)
+	st.locked()
+	for _, key := range others {
 		if forbidden, err := st.forbids(c, []byte(key), true); err != nil || forbidden {
 			return []byte(key), err
 		}
@@ -341,6 +349,16 @@ func (st *regionState) Changed(c *kvapi.Check, start clock.Timestamp) ([]byte, e
 		return nil, st.c.s.readError(err)
 	}
 	return nil, nil
+}
+
+// touched reports whether the entry under way changes a key of a span (S15).
+func (st *regionState) touched(span kvapi.Span) bool {
+	for key := range st.r.busy {
+		if span.Contains([]byte(key)) {
+			return true
+		}
+	}
+	return st.pending.marksWithin(span)
 }
 
 // forbids reports whether a check of an interval forbids what has happened to a key of it since, or may be about to, if another's lock is there.
