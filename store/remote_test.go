@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/mvcc"
+	"github.com/pandodb/pando/replica"
 )
 
 // What other nodes rely on.
@@ -136,5 +138,36 @@ func TestStartOfVersions(t *testing.T) {
 	}
 	if _, err := commit(clock.MaxTimestamp, kvapi.Mutation{Key: key}); !errors.Is(err, errFuture) {
 		t.Errorf("a start in the future: %v", err)
+	}
+}
+
+// TestCopyThatCannotGoOn: a node of a cluster ends when one of its copies cannot apply what the others have: it would count as one that lives.
+func TestCopyThatCannotGoOn(t *testing.T) {
+	fatal := make(chan string, 1)
+	e, err := engine.Open(engine.Options{Dir: "d", FS: engine.NewMemFS(), BallastBytes: engine.NoSpace, LowSpaceBytes: engine.NoSpace,
+		Fatal: func(reason string) { fatal <- reason }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close() // it has failed
+	r := openSplitRig(t, e, true, Options{})
+	defer r.s.Close()
+	if err := r.put([]byte("k"), []byte("before")); err != nil {
+		t.Fatal(err)
+	}
+	// A command of region 0 is none that other regions know.
+	if _, err := r.s.Cluster().propose(r.s.Regions()[0].Ref(), &replica.Meta{}, true); !errors.Is(err, kvapi.ErrUndetermined) {
+		t.Errorf("what cannot be applied: %v", err)
+	}
+	select {
+	case reason := <-fatal:
+		if !strings.Contains(reason, "apply entry") || !e.Failed() {
+			t.Errorf("the node ends because %q; the engine has failed: %v", reason, e.Failed())
+		}
+	case <-clock.After(time.Minute):
+		t.Fatal("the node goes on")
+	}
+	if err := r.put([]byte("k"), []byte("after")); err == nil {
+		t.Error("something is acknowledged afterwards")
 	}
 }
