@@ -56,8 +56,9 @@ type PrewriteRequest struct {
 	// MaxCommit is a timestamp above which the transaction may not commit; zero for no bound.
 	MaxCommit   clock.Timestamp
 	Coordinator Coordinator
-	// AsOf is a moment of the store that the request is for, before anything of the transaction was sent: what it relies on was so then. A store
-	// that knows that a key has not changed since need not look. It does not cross between nodes. Zero: there is none.
+	// AsOf is how much the store that the request is for had recorded (package store, S16) when all that the transaction relies on was so, and
+	// before anything of it was sent: of a key of which nothing is recorded since, the store need not look for the newest version. Every store
+	// counts by itself, and anew in each life, so it does not cross between nodes. Zero: nothing is known.
 	AsOf uint64
 }
 

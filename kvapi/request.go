@@ -118,8 +118,9 @@ const (
 // writes, so that garbage collection need not look.
 type Shadow uint8
 
-// Shadow hints. A wrong ShadowNone leaks a version until the next full
-// collection, and if the key's row is in the row cache it stays there.
+// Shadow hints. A wrong ShadowNone keeps the version below until its key is
+// written again or a scan for garbage comes by, and in a store that is alone
+// the key's row in the row cache, if it is there.
 const (
 	// ShadowUnknown: there may be older versions; the collector looks.
 	ShadowUnknown Shadow = iota

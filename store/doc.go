@@ -120,10 +120,10 @@
 // evaluates requests of package commit in the line of their region, applies what comes out of the log (replica.Machine), and reads.
 // It is reached by methods of its own; nothing above asks which mode there is. What holds instead of S1 to S4, S10 and S12:
 //
-//	S13. Marks of a change stand in their region's pending table before the timestamp of its entry is fetched, and until it is applied
+//	S22. Marks of a change stand in their region's pending table before the timestamp of its entry is fetched, and until it is applied
 //	     and recorded. A reader has its timestamp, then looks for marks and locks, then makes its iterator (or asks the row cache), then
 //	     looks whether the region is the same and still led in the same term.
-//	S14. A lock is in the pending table from its application until what ends it is visible and recorded.
+//	S23. A lock is in the pending table from its application until what ends it is visible and recorded.
 //	S15. Within one entry no change reads or writes a key that another one writes: who would is proposed with the next entry.
 //	S16. The row cache numbers groups of commands instead of using timestamps. A number is drawn when the group is visible, and a
 //	     reader's bound before its iterator; only what is known to be the newest version is offered. A locking read draws a bound before it
@@ -137,7 +137,7 @@
 //	     that has its timestamp. Then nobody asks for a record that is as old, and each replica deletes on its own, unlogged. Commits
 //	     in flight are registered as snapshots are, so that the floor stays below them.
 //
-//	S19. Ranges that locking reads pass are kept in the range table, which makes others wait, and with the owner as checks of its commit,
+//	S24. Ranges that locking reads pass are kept in the range table, which makes others wait, and with the owner as checks of its commit,
 //	     which alone make them hold: a commit that slipped by is a version above the timestamp that was read at.
 //
 // A key G<region id 8> in space \x01 says up to which commit, 8 bytes, the garbage of a region is gone (clustergc.go); what is younger a

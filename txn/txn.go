@@ -205,14 +205,15 @@ func (t *Txn) Put(key, value []byte) error {
 
 // PutNew is Put for a key that the caller knows to have no live version, such
 // as a non-unique index entry of a new row: the garbage collector then need not
-// look. A wrong claim leaks the old version until the next full collection,
-// and a cluster refuses the commit.
+// look. A wrong claim keeps the old version until the key is written again, and
+// a cluster refuses the commit.
 func (t *Txn) PutNew(key, value []byte) error { return t.putNew(key, value, kvapi.ExpectAbsent) }
 
 // PutLikelyNew is PutNew for a claim that may be wrong, where the version below
-// is then as good as this one: an index entry that its row's writer has made. It
-// is also for an entry that has its row's key in its own and comes with that row: what
-// the commit relies on for the row covers the entry, and nobody looks for it again.
+// is then as good as this one: an index entry that its row's writer has made. That
+// version stays until the key is written again. It is also for an entry that has its
+// row's key in its own and comes with that row: what the commit relies on for the row
+// covers the entry, and nobody looks for it again.
 func (t *Txn) PutLikelyNew(key, value []byte) error {
 	return t.putNew(key, value, kvapi.ExpectAnything)
 }
