@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/pandodb/pando/catalog"
@@ -35,12 +34,14 @@ func (s *spanSet) fill(rt *Runtime, t *catalog.Table, ix *catalog.Index, ranges 
 	}
 	columns := keyColumns(t, ix)
 	for i := range ranges {
+		if err := pollEvery(rt, i); err != nil {
+			return err
+		}
 		if err := s.add(rt, t, ix, columns, &ranges[i]); err != nil {
 			return err
 		}
 	}
-	s.merge()
-	return nil
+	return s.merge(rt)
 }
 
 // keyColumns returns the key columns of an index; none for hidden row ids.
@@ -283,11 +284,13 @@ func widened(v types.Value, t *types.Type, low bool) (types.Value, bool) {
 
 // merge sorts the spans and joins those that overlap or touch, so that each row comes
 // once and in order.
-func (s *spanSet) merge() {
+func (s *spanSet) merge(rt *Runtime) error {
 	if len(s.spans) < 2 {
-		return
+		return nil
 	}
-	slices.SortFunc(s.spans, func(a, b kvapi.Span) int { return bytes.Compare(a.Start, b.Start) })
+	if err := s.sort(rt); err != nil {
+		return err
+	}
 	kept := s.spans[:1]
 	for _, next := range s.spans[1:] {
 		last := &kept[len(kept)-1]
@@ -314,4 +317,9 @@ func (s *spanSet) merge() {
 		kept = append(kept, next)
 	}
 	s.spans = kept
+	return nil
+}
+
+func (s *spanSet) sort(rt *Runtime) error {
+	return sortPolled(rt, s.spans, func(a, b kvapi.Span) int { return bytes.Compare(a.Start, b.Start) })
 }

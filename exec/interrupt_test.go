@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"testing"
@@ -32,7 +33,15 @@ func countBatch(n, repeat int) *types.Batch {
 // TestLongPhasesPoll: the phases of operators that take no batch from below, and may have a gigabyte at hand, look at the interrupt by themselves.
 func TestLongPhasesPoll(t *testing.T) {
 	k := newKit(t)
+	sb := sbtest(1)
 	one := []expr.Expr{bigint(0)}
+	build := func(rt *Runtime, n Node) operator {
+		op, err := n.build(&builder{rt: rt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return op
+	}
 	sorter := func(rt *Runtime, batches int) *sortOp {
 		o := &sortOp{rt: rt, mem: rt.account()}
 		o.keys.initSort(rt.Ctx, []SortKey{{Expr: bigint(0), Desc: true}})
@@ -48,24 +57,16 @@ func TestLongPhasesPoll(t *testing.T) {
 		"sorted run": func(rt *Runtime) error { o := sorter(rt, 2); defer o.release(); return o.spill() },
 		"build side to disk": func(rt *Runtime) error {
 			n := &HashJoin{Left: (&source{}).node(1), Right: (&source{}).node(1), LeftKeys: one, RightKeys: one}
-			op, err := n.build(&builder{rt: rt})
-			if err != nil {
-				return err
-			}
-			defer op.close()
-			o := op.(*hashJoinOp)
+			o := build(rt, n).(*hashJoinOp)
+			defer o.close()
 			if err := o.insert(countBatch(types.MaxBatchRows, 1)); err != nil {
 				return err
 			}
 			return o.beginSpill()
 		},
 		"duplicates of a partition": func(rt *Runtime) error {
-			op, err := (&Distinct{Input: (&source{}).node(1)}).build(&builder{rt: rt})
-			if err != nil {
-				return err
-			}
-			defer op.close()
-			o := op.(*distinctOp)
+			o := build(rt, &Distinct{Input: (&source{}).node(1)}).(*distinctOp)
+			defer o.close()
 			o.parts.begin(rt)
 			b := countBatch(types.MaxBatchRows, types.MaxBatchRows)
 			for i := range b.Len {
@@ -76,21 +77,64 @@ func TestLongPhasesPoll(t *testing.T) {
 			if err := o.parts.drain(); err != nil {
 				return err
 			}
-			_, err = o.nextSpilled()
+			_, err := o.nextSpilled()
 			return err
 		},
 		"groups to disk": func(rt *Runtime) error {
-			op, err := (&HashAgg{Input: (&source{}).node(1), Keys: one, Aggs: []*expr.AggSpec{k.agg("count")}}).build(&builder{rt: rt})
-			if err != nil {
-				return err
-			}
-			defer op.close()
-			o := op.(*hashAggOp)
+			o := build(rt, &HashAgg{Input: (&source{}).node(1), Keys: one, Aggs: []*expr.AggSpec{k.agg("count")}}).(*hashAggOp)
+			defer o.close()
 			if err := o.add(countBatch(types.MaxBatchRows, 1)); err != nil {
 				return err
 			}
 			o.parts.begin(rt)
 			return o.shed()
+		},
+		"slots of a large table": func(rt *Runtime) error {
+			var table keyTable
+			table.init()
+			var key [4]byte
+			insert := func() {
+				binary.BigEndian.PutUint32(key[:], uint32(table.len()))
+				table.insert(key[:], table.hash(key[:]))
+			}
+			for table.len() < keyTablePolled || !table.crowded(types.MaxBatchRows) {
+				insert()
+			}
+			if err := table.makeRoom(k.runtime(), types.MaxBatchRows); err != nil || table.crowded(types.MaxBatchRows) {
+				return fmt.Errorf("no room: %w", err)
+			}
+			for !table.crowded(types.MaxBatchRows) {
+				insert()
+			}
+			err := table.makeRoom(rt, types.MaxBatchRows)
+			for i := range uint32(table.len()) {
+				binary.BigEndian.PutUint32(key[:], i)
+				if id, ok := table.find(key[:], table.hash(key[:])); !ok || id != i {
+					return fmt.Errorf("key %d has gone", i)
+				}
+			}
+			return err
+		},
+		"ranges of a scan": func(rt *Runtime) error {
+			ranges := make([]Range, types.MaxBatchRows)
+			for i := range ranges {
+				ranges[i] = eq(lit(int64(i)))
+			}
+			return new(spanSet).fill(rt, sb, sb.PK, ranges)
+		},
+		"keys of a lookup": func(rt *Runtime) error {
+			keys := make([][]expr.Expr, types.MaxBatchRows)
+			for i := range keys {
+				keys[i] = []expr.Expr{lit(int64(i))}
+			}
+			return new(spanSet).fillKeys(rt, sb, sb.PK, keys)
+		},
+		"order of spans": func(rt *Runtime) error {
+			s := new(spanSet)
+			for i := range uint32(sortPollCompares) {
+				s.spans = append(s.spans, kvapi.Span{Start: binary.BigEndian.AppendUint32(nil, i*7919%sortPollCompares)})
+			}
+			return s.merge(rt)
 		},
 		"rows of ANY to a list": func(rt *Runtime) error {
 			sub := &Subplan{Root: (&source{}).node(1), Kind: SubplanAny, RightKeys: one}
@@ -109,12 +153,8 @@ func TestLongPhasesPoll(t *testing.T) {
 			w := &Window{Input: (&source{rows: [][]any{{1}, {2}, {3}, {4}}}).node(1), Funcs: []*WindowFunc{{Agg: k.agg("max", bigint(0)), Type: bigintType,
 				Frame: WindowFrame{Unit: FrameRows, Start: FrameBound{Kind: OffsetPreceding, Offset: lit(1)}, End: FrameBound{Kind: CurrentRow}}}}}
 			rt.Interrupt.Reset()
-			op, err := w.build(&builder{rt: rt})
-			if err != nil {
-				return err
-			}
-			defer op.close()
-			o := op.(*windowOp)
+			o := build(rt, w).(*windowOp)
+			defer o.close()
 			if err := o.open(); err != nil {
 				return err
 			}

@@ -24,6 +24,9 @@ type keyTable struct {
 // above it still has ids.
 const keyTableMax = math.MaxUint32 - 1<<20
 
+// keyTablePolled is from how many keys on a table takes so long to double its slots that makeRoom looks at the interrupt meanwhile.
+const keyTablePolled = 1 << 16
+
 // keyTableMin is the number of slots of a table that has just begun.
 const keyTableMin = 64
 
@@ -85,8 +88,11 @@ func (t *keyTable) insert(key []byte, h uint64) (id uint32, fresh bool) {
 	if id, ok := t.find(key, h); ok {
 		return id, false
 	}
-	if (len(t.ends)+1)*4 > len(t.slots)*3 {
-		t.growSlots()
+	if t.crowded(1) {
+		t.slots = make([]uint32, 2*len(t.slots))
+		for id := range t.ends {
+			t.placeAgain(uint32(id))
+		}
 	}
 	id = uint32(len(t.ends))
 	t.arena = append(t.arena, key...)
@@ -105,9 +111,28 @@ func (t *keyTable) place(id uint32, h uint64) {
 	t.slots[at] = id + 1
 }
 
-func (t *keyTable) growSlots() {
-	t.slots = make([]uint32, 2*len(t.slots))
-	for id := range t.ends {
-		t.place(uint32(id), t.hash(t.key(uint32(id))))
+// placeAgain places a key that the table has already.
+func (t *keyTable) placeAgain(id uint32) { t.place(id, t.hash(t.key(id))) }
+
+// crowded reports whether the slots are too few for so many more keys.
+func (t *keyTable) crowded(more int) bool { return (len(t.ends)+more)*4 > len(t.slots)*3 }
+
+// makeRoom doubles the slots of a large table for up to MaxBatchRows keys that are about to be inserted, so that insert, which can't be
+// left, has not to. An interrupt leaves the table as it was.
+func (t *keyTable) makeRoom(rt *Runtime, keys int) error {
+	if len(t.ends) < keyTablePolled || !t.crowded(keys) {
+		return nil
 	}
+	before := t.slots
+	t.slots = make([]uint32, 2*len(before))
+	for id := range t.ends {
+		if id%keyTablePolled == 0 {
+			if err := rt.poll(); err != nil {
+				t.slots = before
+				return err
+			}
+		}
+		t.placeAgain(uint32(id))
+	}
+	return nil
 }

@@ -125,6 +125,11 @@ func (w *multiWriter) pass(f func(rowNo int) error) error {
 		if b == nil || err != nil {
 			return err
 		}
+		for _, c := range w.changed {
+			if err := c.keys.makeRoom(w.rt, b.Rows()); err != nil {
+				return err
+			}
+		}
 		for i, n := 0, b.Rows(); i < n; i++ {
 			if err := w.rt.poll(); err != nil {
 				return err

@@ -267,6 +267,9 @@ func (o *hashAggOp) add(b *types.Batch) error {
 	if err := o.keys.batch(b); err != nil {
 		return err
 	}
+	if err := o.table.makeRoom(o.rt, b.Rows()); err != nil {
+		return err
+	}
 	o.sel = o.sel[:0]
 	for i, n := 0, b.Rows(); i < n; i++ {
 		row := b.Row(i)
@@ -330,10 +333,8 @@ func (o *hashAggOp) account() error {
 // rows are postponed.
 func (o *hashAggOp) shed() error {
 	for g := range o.table.len() {
-		if g%types.MaxBatchRows == 0 {
-			if err := o.rt.poll(); err != nil {
-				return err
-			}
+		if err := pollEvery(o.rt, g); err != nil {
+			return err
 		}
 		key := o.table.key(uint32(g))
 		o.key = appendPart(append(o.key[:0], aggGroup), key)
@@ -358,6 +359,9 @@ func (o *hashAggOp) addGroup(record []byte) error {
 			return o.groups.addStates(id, states)
 		}
 		return o.parts.write(h, append(append(o.key[:0], aggGroup), record...))
+	}
+	if err := o.table.makeRoom(o.rt, 1); err != nil {
+		return err
 	}
 	id, fresh := o.table.insert(key, h)
 	if fresh {

@@ -202,6 +202,9 @@ func (s *cteState) add(b *types.Batch) error {
 	if !s.cte.Distinct {
 		return s.rows.addBatch(b)
 	}
+	if err := s.seen.makeRoom(s.rt, b.Rows()); err != nil {
+		return err
+	}
 	for i, n := 0, b.Rows(); i < n; i++ {
 		row := b.Row(i)
 		s.key = s.key[:0]

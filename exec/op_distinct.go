@@ -95,6 +95,9 @@ func (o *distinctOp) add(b *types.Batch, i int) (bool, error) {
 		o.key = appendBatchRow(o.key[:0], b, i)
 		return false, o.parts.write(h, o.key)
 	}
+	if err := o.table.makeRoom(o.rt, 1); err != nil {
+		return false, err
+	}
 	_, fresh := o.table.insert(o.key, h)
 	if !fresh {
 		return false, nil

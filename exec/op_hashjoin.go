@@ -168,6 +168,9 @@ func (o *hashJoinOp) insert(b *types.Batch) error {
 	if err := o.buildKeys.batch(b); err != nil {
 		return err
 	}
+	if err := o.table.keys.makeRoom(o.rt, b.Rows()); err != nil {
+		return err
+	}
 	o.buildRows = true
 	for i, n := 0, b.Rows(); i < n; i++ {
 		row := b.Row(i)

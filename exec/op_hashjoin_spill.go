@@ -207,6 +207,9 @@ func (s *joinSpill) load(o *hashJoinOp) error {
 			_ = o.table.account()
 			break
 		}
+		if err := o.table.keys.makeRoom(s.rt, 1); err != nil {
+			return err
+		}
 		o.table.insertEncoded(s.record, o.table.keys.hash(s.record), s.value)
 		if n%joinCheckRows != 0 {
 			continue

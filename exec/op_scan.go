@@ -299,7 +299,10 @@ func (o *pointGetOp) close() { o.rt.putBatch(o.out); o.out = nil }
 func (s *spanSet) fillKeys(rt *Runtime, t *catalog.Table, ix *catalog.Index, keys [][]expr.Expr) error {
 	s.spans, s.buf = s.spans[:0], s.buf[:0]
 next:
-	for _, k := range keys {
+	for at, k := range keys {
+		if err := pollEvery(rt, at); err != nil {
+			return err
+		}
 		s.eq = s.eq[:0]
 		for i, e := range k {
 			v, ok, err := s.point(rt, e, t.Columns[ix.Columns[i].Col], false)
@@ -316,7 +319,9 @@ next:
 		s.spans = append(s.spans, kvapi.Span{Start: s.buf[start:len(s.buf):len(s.buf)]})
 	}
 	if len(s.spans) > 1 {
-		slices.SortFunc(s.spans, func(a, b kvapi.Span) int { return bytes.Compare(a.Start, b.Start) })
+		if err := s.sort(rt); err != nil {
+			return err
+		}
 		s.spans = slices.CompactFunc(s.spans, func(a, b kvapi.Span) bool { return bytes.Equal(a.Start, b.Start) })
 	}
 	return nil

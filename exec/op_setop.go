@@ -127,6 +127,9 @@ func (o *setOp) addRight(b *types.Batch, i int) error {
 		o.counts[id]++
 		return nil
 	}
+	if err := o.table.makeRoom(o.rt, 1); err != nil {
+		return err
+	}
 	id, fresh := o.table.insert(o.key, h)
 	if fresh {
 		o.counts = append(o.counts, 0)
@@ -154,6 +157,9 @@ func (o *setOp) passes(b *types.Batch, i int) (bool, error) {
 	}
 	if !ok {
 		if !o.node.All { // the same row does not pass again
+			if err := o.table.makeRoom(o.rt, 1); err != nil {
+				return false, err
+			}
 			o.table.insert(o.key, h)
 			o.counts = append(o.counts, math.MaxInt64)
 		}

@@ -171,10 +171,8 @@ func (o *sortOp) spill() error {
 	}
 	o.runs = append(o.runs, run)
 	for i := range o.entries {
-		if i%types.MaxBatchRows == 0 {
-			if err := o.rt.poll(); err != nil {
-				return err
-			}
+		if err := pollEvery(o.rt, i); err != nil {
+			return err
 		}
 		e := &o.entries[i]
 		if err := run.write(o.key(e), o.row(e)); err != nil {

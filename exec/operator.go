@@ -134,6 +134,14 @@ func (rt *Runtime) poll() error {
 	return nil
 }
 
+// pollEvery is poll for step i of a loop over a list that is most often short.
+func pollEvery(rt *Runtime, i int) error {
+	if i%types.MaxBatchRows != types.MaxBatchRows-1 {
+		return nil
+	}
+	return rt.poll()
+}
+
 // evalCount evaluates the operand of LIMIT or OFFSET. nil gives absent.
 func (rt *Runtime) evalCount(e expr.Expr, absent uint64) (uint64, error) {
 	if e == nil {

@@ -95,6 +95,11 @@ func (r *subplanRows) insert(b *types.Batch) error {
 	if err := r.keys.batch(b); err != nil {
 		return err
 	}
+	for _, t := range []*keyTable{&r.rows, &r.byKey} {
+		if err := t.makeRoom(r.st.rt, b.Rows()); err != nil {
+			return err
+		}
+	}
 	for i, n := 0, b.Rows(); i < n; i++ {
 		row := b.Row(i)
 		r.encoded = appendBatchRow(r.encoded[:0], b, row)
@@ -125,10 +130,8 @@ func (r *subplanRows) insert(b *types.Batch) error {
 func (r *subplanRows) giveUpHash() error {
 	r.hashed = false
 	for id := range r.rows.len() {
-		if id%types.MaxBatchRows == 0 {
-			if err := r.st.rt.poll(); err != nil {
-				return err
-			}
+		if err := pollEvery(r.st.rt, id); err != nil {
+			return err
 		}
 		if err := r.list.addEncoded(r.rows.key(uint32(id))); err != nil {
 			return err
