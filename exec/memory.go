@@ -195,6 +195,16 @@ func (a *account) set(n int64) error {
 	return a.rt.Mem.Grow(d)
 }
 
+// large books a batch that waits for the client, if a long text makes it larger than
+// batches are; those that are no larger are bounded by the number of connections.
+func (a *account) large(b *types.Batch) error {
+	size := int64(b.MemSize())
+	if size <= 2*types.BatchBytesMax {
+		size = 0
+	}
+	return a.set(size)
+}
+
 func (a *account) tight() bool { return a.rt.Mem.tight(a.held) }
 
 // close gives everything back; it may be called more than once, and without an account.

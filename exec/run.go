@@ -196,8 +196,13 @@ func (rt *Runtime) runQuery(p *Plan, sink sqlapi.Sink) (sqlapi.Result, error) {
 	width := len(p.Columns)
 	sent, counted := uint64(0), rt.FoundRowsCount
 	rt.FoundRowsCount = 0
+	mem := rt.account()
+	defer mem.close()
 	err = rt.drain(p.Root, func(b *types.Batch) error {
 		if err := rt.waitSeen(); err != nil {
+			return err
+		}
+		if err := mem.large(b); err != nil {
 			return err
 		}
 		for i, n := 0, b.Rows(); i < n; i++ {
