@@ -32,6 +32,7 @@ type builder struct {
 	unlift      bool
 	generatedOf map[*catalog.Table][]standIn
 	locks       bool // plain reads lock: see LockReads
+	writes      bool // the statement changes rows: what only warns in a query is an error of it in strict mode
 
 	lastID     int
 	gets       []*get         // in the order of their ids
@@ -115,7 +116,8 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // if shareable. Errors are *types.Error; what is parsed and not yet executed gives 1235.
 func Build(env *Env, stmt syntax.Statement) (p *exec.Plan, shareable bool, err error) {
 	b := newBuilder(env)
-	b.locks = env.LockReads == LockReadsOfAll || env.LockReads == LockReadsOfWrites && writes(stmt)
+	b.writes = writes(stmt)
+	b.locks = env.LockReads == LockReadsOfAll || env.LockReads == LockReadsOfWrites && b.writes
 	switch stmt := stmt.(type) {
 	case *syntax.Query:
 		err = b.statementQuery(stmt)

@@ -454,7 +454,7 @@ func (l *lifter) semiJoin(c expr.Expr) (*join, error) {
 				return nil, err
 			}
 		}
-		if on = append(on[:len(on):len(on)], compare); b.liftLeast > 0 && !quiet(s.compare) {
+		if on = append(on[:len(on):len(on)], compare); b.writes && !quiet(s.compare) {
 			return nil, nil
 		}
 	}

@@ -33,7 +33,7 @@ type lifting struct {
 	pairs float64
 }
 
-// lifter's view of a block: the selected values and HAVING over what its core makes.
+// liftedBlock is a subquery's block as lifter sees it: the selected values and HAVING over what its core makes.
 type liftedBlock struct {
 	s      *subquery
 	e      expr.Expr
@@ -163,7 +163,7 @@ func (b *builder) core(blk *liftedBlock, r rel, top bool) (rel, *puller) {
 	if !ok || len(p.on) == 0 || blk.outer.meets(free(core)) || p.dangles(core) || mayFail(b, core) {
 		return nil, nil
 	}
-	if b.liftLeast > 0 && (!quietRel(core) || slices.ContainsFunc(p.on, func(c expr.Expr) bool { return !quiet(c) })) {
+	if b.writes && (!quietRel(core) || slices.ContainsFunc(p.on, func(c expr.Expr) bool { return !quiet(c) })) {
 		return nil, nil
 	}
 	return core, p
@@ -174,6 +174,9 @@ func (b *builder) core(blk *liftedBlock, r rel, top bool) (rel, *puller) {
 func quietRel(r rel) bool {
 	return !anyRel(r, func(r rel) (loud bool) {
 		own(r, func(e expr.Expr) { loud = loud || !quiet(e) })
+		if agg, ok := r.(*aggregate); ok {
+			loud = loud || slices.ContainsFunc(agg.aggs, func(a aggregated) bool { return !calm(a.spec) })
+		}
 		return loud
 	})
 }
@@ -284,13 +287,13 @@ func (b *builder) liftGroups(blk *liftedBlock, agg *aggregate) (*lifting, error)
 		return nil, err
 	}
 	right := &aggregate{input: core, keys: keys, aggs: agg.aggs, stream: agg.stream}
-	if blk.outer.meets(free(right)) || p.dangles(right) {
+	if blk.outer.meets(free(right)) || p.dangles(right) || mayFail(b, right) {
 		return nil, nil
 	}
 	empty := map[int]expr.Expr{}
 	for i := range agg.aggs {
 		spec := agg.aggs[i].spec
-		if !groupable(spec) || (!blk.always || b.liftLeast > 0) && !calm(spec) {
+		if !groupable(spec) || (!blk.always || b.writes) && !calm(spec) {
 			return nil, nil
 		}
 		v, err := spec.Empty(b.env.Build)
@@ -331,13 +334,20 @@ func groupable(spec *expr.AggSpec) bool {
 	return true
 }
 
-// calm reports whether an aggregate reads plain columns, so that it fails with nothing.
+// calm reports whether an aggregate fails and warns of nothing: it reads plain columns, and numbers where it computes. GROUP_CONCAT warns of what
+// it cuts.
 func calm(spec *expr.AggSpec) bool {
-	plain := true
+	plain, computes := true, true
+	switch spec.Name() {
+	case "count", "min", "max", "any_value":
+		computes = false
+	case "group_concat":
+		plain = false
+	}
 	aggExprs(spec, func(e expr.Expr) {
 		_, column := e.ColumnIndex()
 		_, constant := e.ConstValue()
-		plain = plain && (column || constant)
+		plain = plain && (column || constant) && (!computes || e.TypeRef().IsNumeric())
 	})
 	return plain
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
-	"github.com/pandodb/pando/types"
 )
 
 // Which relations have at most one row for given values around them: then a subquery over them cannot find a second one, and a join repeats nothing.
@@ -25,13 +24,8 @@ func (b *builder) fixedBy(c expr.Expr, set idSet) expr.Expr {
 		l, r = r, l
 	}
 	inner := expr.Unwrap(r)
-	id, plain := inner.ColumnIndex()
-	if !plain || !set[id] || set.touches(l) {
+	if id, plain := inner.ColumnIndex(); !plain || !set[id] || set.touches(l) || !expr.KeepsApart(c, inner) {
 		return nil
-	}
-	from, to := inner.Type(), r.Type()
-	if to.ID == types.TypeDouble && from.ID != types.TypeDouble {
-		return nil // large integers become the same double
 	}
 	return inner
 }
