@@ -16,9 +16,15 @@ type stage struct {
 	rows    float64
 	cost    float64
 	ordered bool // in the order that the need asks for, or it asks for none
+	columns int  // how many the node has, 0: not counted yet, which goes through all nodes below that are like this one
 }
 
-func (st *stage) width() int { return len(exec.Types(st.node)) }
+func (st *stage) width() int {
+	if st.columns > 0 {
+		return st.columns
+	}
+	return len(exec.Types(st.node))
+}
 
 // need is what a node is asked to yield.
 type need struct {
@@ -715,5 +721,6 @@ func (b *builder) physWindow(r *window, n *need) (*stage, error) {
 		}
 		out.at[r.funcs[i].id] = width + i
 	}
+	out.columns = width + len(r.funcs)
 	return out, nil
 }
