@@ -84,14 +84,7 @@ func (b *builder) liftConditions(f *filter, wanted float64) (rel, error) {
 	if err != nil {
 		return nil, err
 	}
-	var with, without []expr.Expr
-	for _, c := range f.conds {
-		if b.dear(c) {
-			with = append(with, c)
-		} else {
-			without = append(without, c)
-		}
-	}
+	with, without := split(f.conds, b.dear)
 	if len(with) == 0 {
 		return filtered(in, f.conds), nil
 	}
@@ -125,15 +118,7 @@ func (b *builder) liftConditions(f *filter, wanted float64) (rel, error) {
 // innerJoin makes an inner join of a left one. Its conditions about the left side alone are then conditions on that.
 func innerJoin(j *join) {
 	j.kind = exec.JoinInner
-	right := outputs(j.right)
-	var left, both []expr.Expr
-	for _, c := range j.on {
-		if right.touches(c) {
-			both = append(both, c)
-		} else {
-			left = append(left, c)
-		}
-	}
+	both, left := split(j.on, outputs(j.right).touches)
 	j.on = both
 	if f, ok := j.left.(*filter); ok {
 		j.left = filtered(f.input, append(f.conds[:len(f.conds):len(f.conds)], left...))
@@ -287,7 +272,7 @@ func (l *lifter) lift(e expr.Expr, s *subquery, always bool) (bool, error) {
 	here := outputs(l.input)
 	for _, made := range s.liftings {
 		// The same subquery stands in another clause, too, and its column is there already.
-		if made.column > 0 && here[made.column] {
+		if here[made.column] {
 			if !sameArgs(made.of, e) {
 				return false, nil
 			}

@@ -494,12 +494,8 @@ func (b *builder) update(stmt *syntax.Update) error {
 	if err != nil {
 		return err
 	}
-	if len(stmt.OrderBy) == 0 && stmt.Limit == nil {
-		if r, err := b.joinedWrite(g, conds, set); err != nil {
-			return err
-		} else if r != nil {
-			return b.updateJoined(g, r, set, stmt.Ignore)
-		}
+	if done, err := b.updateJoined(g, conds, set, stmt); done || err != nil {
+		return err
 	}
 	if err := b.localSet(set, g.ordinals()); err != nil {
 		return err
@@ -544,12 +540,8 @@ func (b *builder) delete(stmt *syntax.Delete) error {
 	if err != nil {
 		return err
 	}
-	if len(stmt.OrderBy) == 0 && stmt.Limit == nil {
-		if r, err := b.joinedWrite(g, conds, nil); err != nil {
-			return err
-		} else if r != nil {
-			return b.deleteJoined(g, r, stmt.Ignore)
-		}
+	if done, err := b.deleteJoined(g, conds, stmt); done || err != nil {
+		return err
 	}
 	input, keyCol, err := b.written(g, bind, conds, stmt.OrderBy, stmt.Limit, nil)
 	if err != nil {

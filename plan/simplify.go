@@ -81,14 +81,19 @@ func inlined(r *cteRef) rel {
 
 // movable splits off the conditions that may be evaluated elsewhere than where they stand.
 func movable(conds []expr.Expr) (move, stay []expr.Expr) {
+	return split(conds, expr.IsDeterministic)
+}
+
+// split parts conditions by what a predicate says of them.
+func split(conds []expr.Expr, pred func(expr.Expr) bool) (yes, no []expr.Expr) {
 	for _, c := range conds {
-		if expr.IsDeterministic(c) {
-			move = append(move, c)
+		if pred(c) {
+			yes = append(yes, c)
 		} else {
-			stay = append(stay, c)
+			no = append(no, c)
 		}
 	}
-	return move, stay
+	return yes, no
 }
 
 func (b *builder) pushFilter(f *filter, conds []expr.Expr) (rel, error) {

@@ -134,7 +134,7 @@ func notNullColumn(id int, r rel) bool {
 // pullUp takes the outer references out of a subquery: the conditions that hold them become the join's. ok is false where they stand in a
 // place that no condition can be taken from.
 func (b *builder) pullUp(s *subquery, c expr.Expr) (core rel, on []expr.Expr, ok bool, err error) {
-	r, err := b.simplify(s.rel)
+	r, err := b.simplified(s)
 	if err != nil {
 		return nil, nil, false, err
 	}
@@ -187,14 +187,8 @@ func (p *puller) take(r rel, top bool) (rel, bool) {
 	switch r := r.(type) {
 	case *filter:
 		in, ok := p.take(r.input, top)
-		var keep []expr.Expr
-		for _, c := range r.conds {
-			if p.outer.touches(c) {
-				p.on = append(p.on, c)
-			} else {
-				keep = append(keep, c)
-			}
-		}
+		outer, keep := split(r.conds, p.outer.touches)
+		p.on = append(p.on, outer...)
 		return filtered(in, keep), ok
 	case *join:
 		return p.takeJoin(r, top)
@@ -283,13 +277,7 @@ func (p *puller) takeJoin(j *join, top bool) (rel, bool) {
 	if !ok {
 		return nil, false
 	}
-	var on []expr.Expr
-	for _, c := range j.on {
-		if p.outer.touches(c) {
-			p.on = append(p.on, c)
-		} else {
-			on = append(on, c)
-		}
-	}
+	outer, on := split(j.on, p.outer.touches)
+	p.on = append(p.on, outer...)
 	return &join{j.kind, left, right, on, j.straight}, true
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/syntax"
 )
 
 // UPDATE and DELETE of one table whose correlated subqueries become joins are changes of several tables, of which one is written.
@@ -63,34 +64,39 @@ func (b *builder) readsOuter(e expr.Expr, ids idSet) (reads bool) {
 	return reads
 }
 
-// updateJoined plans an UPDATE of one table over a join.
-func (b *builder) updateJoined(g *get, r rel, set []exec.Assignment, ignore bool) error {
-	t := &multiTarget{get: g, set: set}
-	b.use(g.table, true)
-	st, err := b.multiStage(r, []*multiTarget{t})
-	if err != nil {
-		return err
+// updateJoined plans an UPDATE of one table as a join, if it becomes one.
+func (b *builder) updateJoined(g *get, conds []expr.Expr, set []exec.Assignment, stmt *syntax.Update) (done bool, err error) {
+	t, st, err := b.joinedStage(g, conds, set, len(stmt.OrderBy) > 0 || stmt.Limit != nil)
+	if st == nil || err != nil {
+		return false, err
 	}
 	target, err := b.updateTarget(t, st)
-	if err != nil {
-		return err
-	}
-	b.plan.Root = &exec.MultiUpdate{Input: st.node, Ignore: ignore, Targets: []exec.UpdateTarget{target}}
-	return nil
+	b.plan.Root = &exec.MultiUpdate{Input: st.node, Ignore: stmt.Ignore, Targets: []exec.UpdateTarget{target}}
+	return true, err
 }
 
-// deleteJoined plans a DELETE from one table over a join.
-func (b *builder) deleteJoined(g *get, r rel, ignore bool) error {
-	t := &multiTarget{get: g}
-	b.use(g.table, true)
-	st, err := b.multiStage(r, []*multiTarget{t})
-	if err != nil {
-		return err
+// deleteJoined plans a DELETE from one table as a join, if it becomes one.
+func (b *builder) deleteJoined(g *get, conds []expr.Expr, stmt *syntax.Delete) (done bool, err error) {
+	t, st, err := b.joinedStage(g, conds, nil, len(stmt.OrderBy) > 0 || stmt.Limit != nil)
+	if st == nil || err != nil {
+		return false, err
 	}
 	target, err := b.deleteTarget(t, st)
-	if err != nil {
-		return err
+	b.plan.Root = &exec.MultiDelete{Input: st.node, Ignore: stmt.Ignore, Targets: []exec.DeleteTarget{target}}
+	return true, err
+}
+
+// joinedStage plans the join of a statement on one table; nil if there is none. chosen says that an order or a limit chooses the rows.
+func (b *builder) joinedStage(g *get, conds []expr.Expr, set []exec.Assignment, chosen bool) (*multiTarget, *stage, error) {
+	if chosen {
+		return nil, nil, nil
 	}
-	b.plan.Root = &exec.MultiDelete{Input: st.node, Ignore: ignore, Targets: []exec.DeleteTarget{target}}
-	return nil
+	r, err := b.joinedWrite(g, conds, set)
+	if r == nil || err != nil {
+		return nil, nil, err
+	}
+	b.use(g.table, true)
+	t := &multiTarget{get: g, set: set}
+	st, err := b.multiStage(r, []*multiTarget{t})
+	return t, st, err
 }
