@@ -26,44 +26,47 @@ const (
 // TestRandomCorrelated compares the answers to random queries with correlated subqueries: as the cost has them, as joins wherever they can be, and run for
 // each row around, over tables with indexes and without, with little memory, and of a real MySQL if PANDO_MYSQL is its address.
 func TestRandomCorrelated(t *testing.T) {
-	seed := testkit.Seed(t)
-	n := inproc.Open(t, inproc.Options{})
-	t.Cleanup(n.Close)
-	failed, joined := 0, 0
-	for i := range uint64(correlatedSchemas) {
-		w := newWorld(t, n, seed+i)
-		g := sqlgen.New(seed + i)
-		for range correlatedQueries {
-			query, own := g.Correlated()
-			real := w.real
-			if own {
-				w.real = nil
-			}
-			failed += w.check(g, query, failed)
-			w.real = real
-			want := w.sides[0].ask(query)
-			for _, s := range w.sides[:3] {
-				for _, hint := range []string{asApply, asJoin, asJoin + " HASH_JOIN()"} {
-					hinted := sqlgen.WithHint(query, hint)
-					failed += w.compare(query, want, s.name+", "+hint, hinted, s.ask(hinted), failed)
-				}
-			}
-			if w.dependent(sqlgen.WithHint(query, asApply)) > w.dependent(sqlgen.WithHint(query, asJoin)) {
-				joined++
+	correlated(t, correlatedQueries, 4, func(w *world, g *sqlgen.Gen, before int) (query string, failed int) {
+		query, own := g.Correlated()
+		real := w.real
+		if own {
+			w.real = nil
+		}
+		failed = w.check(g, query, before)
+		w.real = real
+		want := w.sides[0].ask(query)
+		for _, s := range w.sides[:3] {
+			for _, hint := range []string{asApply, asJoin, asJoin + " HASH_JOIN()"} {
+				hinted := sqlgen.WithHint(query, hint)
+				failed += w.compare(query, want, s.name+", "+hint, hinted, s.ask(hinted), before+failed)
 			}
 		}
-	}
-	t.Logf("%d queries of %d", joined, correlatedSchemas*correlatedQueries)
-	if failed > 0 {
-		t.Errorf("%d answers differ", failed)
-	}
-	if joined < correlatedSchemas*correlatedQueries/4 {
-		t.Errorf("%d queries have subqueries that become joins: the test compares too little", joined)
-	}
+		return query, failed
+	})
 }
 
 // TestRandomCorrelatedWrites does the same with UPDATE and DELETE, and compares what the table then holds.
 func TestRandomCorrelatedWrites(t *testing.T) {
+	correlated(t, correlatedWrites, 8, func(w *world, g *sqlgen.Gen, before int) (write string, failed int) {
+		write = g.CorrelatedWrite()
+		want := w.write(w.sides[0].ask, sqlgen.WithHint(write, asApply))
+		for _, s := range w.sides[:3] {
+			hinted := sqlgen.WithHint(write, asJoin)
+			failed += w.compare(write, want, s.name, hinted, w.write(s.ask, hinted), before+failed)
+		}
+		// Of COUNT(DISTINCT x) over no rows MySQL stores what it counted for the row before.
+		if w.real != nil && want.Number == 0 && !strings.Contains(write, "DISTINCT") {
+			if got := w.write(w.askReal, write); got.Number == 0 {
+				failed += w.compare(write, numeric(want), "MySQL", write, numeric(got), before+failed)
+			}
+		}
+		return write, failed
+	})
+}
+
+// correlated tries statements over each schema. One of share has to have subqueries that become joins under the hint for it: with fewer the test would
+// compare too little.
+func correlated(t *testing.T, statements, share int, try func(w *world, g *sqlgen.Gen, before int) (statement string, failed int)) {
 	seed := testkit.Seed(t)
 	n := inproc.Open(t, inproc.Options{})
 	t.Cleanup(n.Close)
@@ -71,30 +74,19 @@ func TestRandomCorrelatedWrites(t *testing.T) {
 	for i := range uint64(correlatedSchemas) {
 		w := newWorld(t, n, seed+i)
 		g := sqlgen.New(seed + i)
-		for range correlatedWrites {
-			write := g.CorrelatedWrite()
-			want := w.write(w.sides[0].ask, sqlgen.WithHint(write, asApply))
-			for _, s := range w.sides[:3] {
-				hinted := sqlgen.WithHint(write, asJoin)
-				failed += w.compare(write, want, s.name, hinted, w.write(s.ask, hinted), failed)
-			}
-			// Of COUNT(DISTINCT x) over no rows MySQL stores what it counted for the row before.
-			if w.real != nil && want.Number == 0 && !strings.Contains(write, "DISTINCT") {
-				got := w.write(w.askReal, write)
-				if got.Number == 0 {
-					failed += w.compare(write, numeric(want), "MySQL", write, numeric(got), failed)
-				}
-			}
-			if w.dependent(sqlgen.WithHint(write, asApply)) > w.dependent(sqlgen.WithHint(write, asJoin)) {
+		for range statements {
+			statement, wrong := try(w, g, failed)
+			failed += wrong
+			if w.dependent(sqlgen.WithHint(statement, asApply)) > w.dependent(sqlgen.WithHint(statement, asJoin)) {
 				joined++
 			}
 		}
 	}
-	t.Logf("%d writes of %d", joined, correlatedSchemas*correlatedWrites)
+	t.Logf("%d statements of %d", joined, correlatedSchemas*statements)
 	if failed > 0 {
 		t.Errorf("%d answers differ", failed)
 	}
-	if joined < correlatedSchemas*correlatedWrites/8 {
+	if joined < correlatedSchemas*statements/share {
 		t.Errorf("%d statements have subqueries that become joins: the test compares too little", joined)
 	}
 }
