@@ -133,6 +133,14 @@ func (m *MemTracker) Grow(n int64) error {
 	return nil
 }
 
+// Trim gives back what the tracker holds of the pool for its next growth. It is for who counts what outlives statements: thousands of idle
+// sessions with a few MiB each are more than there is.
+func (m *MemTracker) Trim() {
+	if used, taken := m.used.Load(), m.taken.Load(); taken > used {
+		_ = m.share(used, taken, false) // giving back never fails
+	}
+}
+
 // share makes what is taken of the pool fit what the statement holds. If another
 // goroutine does so at the same time, its share stands until the next call.
 func (m *MemTracker) share(used, taken int64, growing bool) error {

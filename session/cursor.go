@@ -35,6 +35,7 @@ type cursorSink struct {
 	columns []sqlapi.ColumnInfo
 	enc     types.RowEncoder
 	row     int // where the next row begins in enc.Buf
+	counted int // bytes of that row which are counted already
 	cursor  *openCursor
 }
 
@@ -43,17 +44,29 @@ func (c *cursorSink) Columns(columns []sqlapi.ColumnInfo) (*types.RowEncoder, er
 	c.columns, c.cursor = columns, &openCursor{}
 	c.enc.Binary = true
 	c.enc.Loc, c.enc.Results = c.s.ResultEncoding()
+	c.enc.Room = c.room
 	return &c.enc, nil
+}
+
+// room counts the row at hand, which ends at n in enc.Buf for now.
+func (c *cursorSink) room(n int) error {
+	more := n - c.row - c.counted
+	c.counted += more
+	c.cursor.bytes += int64(more)
+	return c.s.cursorMemory.Grow(int64(more))
 }
 
 // RowDone implements sqlapi.Sink.
 func (c *cursorSink) RowDone() error {
 	row := c.enc.Buf[c.row:]
 	binary.LittleEndian.PutUint32(row, uint32(len(row)-rowHeaderBytes))
-	c.cursor.bytes += int64(len(row))
-	if err := c.s.cursorMemory.Grow(int64(len(row))); err != nil {
+	if err := c.room(len(c.enc.Buf)); err != nil {
 		return err
 	}
+	if err := c.enc.Full(); err != nil {
+		return err
+	}
+	c.counted = 0
 	if c.row = len(c.enc.Buf); c.row >= cursorChunkBytes {
 		c.endChunk()
 	}
@@ -117,9 +130,9 @@ func (s *Session) Fetch(id, rows uint32, out RowFetcher) error {
 	for ; sent < rows && len(c.chunks) > 0; sent++ {
 		chunk := c.chunks[0]
 		row := chunk[:rowHeaderBytes+int(binary.LittleEndian.Uint32(chunk))]
-		enc.Buf = append(enc.Buf, row...)
+		enc.Row(row)
 		if err := out.RowDone(); err != nil {
-			return err
+			return s.fail(err)
 		}
 		if c.chunks[0] = chunk[len(row):]; len(c.chunks[0]) == 0 {
 			c.chunks[0] = nil
@@ -157,7 +170,5 @@ func (s *Session) closeCursors() {
 // releaseCursor gives the memory of a cursor that is closed back.
 func (s *Session) releaseCursor(c *openCursor) {
 	_ = s.cursorMemory.Grow(-c.bytes) // it fails only where it grows
-	if len(s.cursors) == 0 {
-		s.cursorMemory.Reset(0)
-	}
+	s.cursorMemory.Trim()
 }

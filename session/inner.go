@@ -49,11 +49,14 @@ func (s *Session) subqueryScalar(env *plan.Env, e syntax.Expr) (types.Value, err
 	s.params = append(s.params[:0], s.args...)
 	env.ParamTypes = paramTypes(s.params)
 	do := &syntax.Do{Exprs: []syntax.SelectItem{{Expr: &syntax.UserVariable{Name: innerValue, Value: e}}}}
+	defer s.dropUserVar(innerValue)
 	if _, err := s.runInner(env, func() { env.Snapshot = s.schema() }, do); err != nil {
 		return types.Null(), err
 	}
-	v := s.userVars[innerValue]
-	delete(s.userVars, innerValue)
+	v, ok := s.userVars[innerValue]
+	if !ok {
+		return types.Null(), types.Errorf(types.ErOutOfResources) // the assignment has only warned
+	}
 	return v, nil
 }
 

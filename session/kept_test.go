@@ -7,9 +7,21 @@ import (
 	"testing"
 
 	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/session"
+	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/tests/inproc"
 	"github.com/pandodb/pando/types"
 )
+
+// number is that of a MySQL error, 0 of nil.
+func number(err error) uint16 {
+	var e *types.Error
+	errors.As(err, &e)
+	if e == nil {
+		return 0
+	}
+	return e.Number
+}
 
 // TestKeptMemory: user variables and the texts of prepared statements, which outlive statements, count as the node's memory: what does not
 // fit is refused, a failed SET keeps what was, and a reset gives all back.
@@ -18,14 +30,6 @@ func TestKeptMemory(t *testing.T) {
 	n := inproc.Open(t, inproc.Options{Memory: pool})
 	t.Cleanup(n.Close)
 	c := n.Root("")
-	number := func(err error) uint16 {
-		var e *types.Error
-		errors.As(err, &e)
-		if e == nil {
-			return 0
-		}
-		return e.Number
-	}
 	empty := pool.Used()
 	var err error
 	set := 0
@@ -75,5 +79,117 @@ func TestKeptMemory(t *testing.T) {
 	}
 	if got := pool.Used(); got > empty+1<<20 {
 		t.Errorf("%d bytes after the statements are closed, %d before all", got, empty)
+	}
+}
+
+// TestKeptMemoryIsGivenBack: what a session keeps no more counts no more, also while it keeps something else.
+func TestKeptMemoryIsGivenBack(t *testing.T) {
+	pool := exec.NewMemPool(32 << 20)
+	n := inproc.Open(t, inproc.Options{Memory: pool})
+	t.Cleanup(n.Close)
+	c := n.Root("")
+	c.Must("SET @small = 'x'")
+	free := func(what string) {
+		t.Helper()
+		if used := pool.Used(); used != 0 {
+			t.Errorf("%s: %d bytes are still taken", what, used)
+		}
+	}
+	c.Must("SET @v = REPEAT('a', 2500000)")
+	if pool.Used() == 0 {
+		t.Error("a variable of 2.5 MB counts as nothing")
+	}
+	c.Must("SET @v = NULL")
+	free("a variable")
+	for range 40 {
+		c.Must("SET @v = (SELECT REPEAT('a', 1000000))")
+	}
+	c.Must("SET @v = NULL")
+	free("values of subqueries")
+	if err := c.Exec("SET @v = 'b', @w = (SELECT REPEAT('a', 17000000))").Err; number(err) != types.ErOutOfResources {
+		t.Errorf("a value of a subquery that is too large for a variable: %v", err)
+	}
+	if got := c.Value("SELECT @v IS NULL AND @w IS NULL"); got != "1" {
+		t.Error("a SET that failed has set something")
+	}
+	free("a SET that failed")
+	text := "SELECT '" + strings.Repeat("a", 2_500_000) + "'"
+	info, err := c.Session.Prepare([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Session.CloseStmt(info.ID)
+	free("a prepared text")
+	if err := c.Exec("PREPARE p FROM '" + strings.Repeat("x", 2_500_000) + "'").Err; number(err) != types.ErParseError {
+		t.Error(err)
+	}
+	free("a text that could not be prepared")
+	c.Must("SET @v = REPEAT('a', 2500000)")
+	if err := c.Session.ChangeUser(session.Client{ID: c.ID, User: "root", Host: "localhost", Account: "root@localhost"}); err != nil {
+		t.Fatal(err)
+	}
+	free("another user")
+}
+
+// fetched takes the rows of cursors.
+type fetched struct {
+	enc  types.RowEncoder
+	rows int
+}
+
+func (f *fetched) Columns([]sqlapi.ColumnInfo) (*types.RowEncoder, error) { return &f.enc, nil }
+func (f *fetched) FetchRows() (*types.RowEncoder, error)                  { return &f.enc, nil }
+func (f *fetched) Done(sqlapi.Result, bool) error                         { return nil }
+func (f *fetched) RowDone() error {
+	f.rows++
+	return f.enc.Full()
+}
+
+// TestCursorMemory: the rows of cursors count as the node's memory until their cursor is closed, whichever else is open, and a row for which
+// the client's connection has no room is an error of that fetch alone.
+func TestCursorMemory(t *testing.T) {
+	pool := exec.NewMemPool(32 << 20)
+	n := inproc.Open(t, inproc.Options{Memory: pool})
+	t.Cleanup(n.Close)
+	c := n.Root("")
+	var ids [2]uint32
+	for i := range ids {
+		info, err := c.Session.Prepare([]byte("SELECT REPEAT('a', 3000000)"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[i] = info.ID
+		if err := c.Session.ExecuteCursor(info.ID, nil, &fetched{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if used := pool.Used(); used < 5_000_000 {
+		t.Errorf("two cursors take %d bytes", used)
+	}
+	if err := c.Session.ResetStmt(ids[0]); err != nil {
+		t.Fatal(err)
+	}
+	if used := pool.Used(); used < 2_000_000 || used > 3_000_000 {
+		t.Errorf("one cursor takes %d bytes", used)
+	}
+	refused := types.NewError(8176, "no room")
+	room := refused
+	client := &fetched{enc: types.RowEncoder{Binary: true, Room: func(int) error {
+		if room != nil {
+			return room
+		}
+		return nil
+	}}}
+	if err := c.Session.Fetch(ids[1], 1, client); number(err) != 8176 {
+		t.Errorf("a fetch without room: %v", err)
+	}
+	room = nil
+	client.rows = 0
+	if err := c.Session.Fetch(ids[1], 1, client); err != nil || client.rows != 1 || len(client.enc.Buf) < 3_000_000 {
+		t.Errorf("the next fetch: %v, %d rows", err, client.rows)
+	}
+	c.Session.CloseStmt(ids[1])
+	if used := pool.Used(); used != 0 {
+		t.Errorf("%d bytes are taken when all cursors are closed", used)
 	}
 }

@@ -254,10 +254,7 @@ func (s *Session) CloseStmt(id uint32) {
 // dropPrepared counts one prepared statement less, whose text had so many bytes.
 func (s *Session) dropPrepared(bytes int) {
 	s.node.preparedLive.Add(-1)
-	_ = s.kept.Grow(-int64(bytes)) // giving back never fails
-	if s.kept.Used() == 0 {
-		s.kept.Reset(0) // also what a tracker holds back for its next growth
-	}
+	_ = s.keep(-bytes) // giving back never fails
 }
 
 // ResetStmt answers COM_STMT_RESET, which closes the statement's cursor.

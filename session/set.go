@@ -38,6 +38,7 @@ func (s *Session) runSet(stmt *syntax.Set) error {
 		if err != nil {
 			if before != nil {
 				_ = s.kept.Grow(varBytes(before) - varBytes(s.userVars)) // it was allowed before
+				s.kept.Trim()
 				s.userVars = before
 			}
 			return err
@@ -115,7 +116,14 @@ func (s *Session) keep(bytes int) error {
 	if err != nil {
 		_ = s.kept.Grow(-int64(bytes)) // giving back never fails
 	}
+	s.kept.Trim()
 	return err
+}
+
+// dropUserVar forgets a user variable.
+func (s *Session) dropUserVar(key string) {
+	_ = s.keep(-len(s.userVars[key].B)) // giving back never fails
+	delete(s.userVars, key)
 }
 
 func varBytes(vars map[string]types.Value) (n int64) {

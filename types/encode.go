@@ -54,6 +54,15 @@ func (e *RowEncoder) StartRow(ncols int) {
 	}
 }
 
+// Row appends a row that another encoder has made, with its packet header.
+func (e *RowEncoder) Row(row []byte) {
+	e.start, e.full = len(e.Buf), nil
+	if !e.hasRoom(len(row)) {
+		row = row[:packetHeaderLen]
+	}
+	e.Buf = append(e.Buf, row...)
+}
+
 // EndRow ends the row and returns where it starts: Buf[start:start+4] is the
 // place of the packet header and Buf[start+4:] the payload, of any length: wire
 // splits what exceeds 16 MiB.
@@ -268,10 +277,8 @@ func (e *RowEncoder) widen(at int) {
 
 // text writes a string, translated to character_set_results if need be.
 func (e *RowEncoder) text(b []byte, c CollationID) {
-	if len(b) > roomMin && e.Room != nil {
-		if err := e.Room(len(e.Buf) + len(b)); err != nil {
-			e.full, b = err, nil
-		}
+	if !e.hasRoom(len(b)) {
+		b = nil
 	}
 	if e.Results != nil && c != Binary {
 		if cs := c.Charset(); cs != e.Results && !sameBytes(b, cs, e.Results) {
@@ -285,6 +292,18 @@ func (e *RowEncoder) text(b []byte, c CollationID) {
 	}
 	e.Buf = AppendLenEnc(e.Buf, uint64(len(b)))
 	e.Buf = append(e.Buf, b...)
+}
+
+// hasRoom asks whether so many bytes may be appended, if they are many.
+func (e *RowEncoder) hasRoom(n int) bool {
+	if n <= roomMin || e.Room == nil {
+		return true
+	}
+	err := e.Room(len(e.Buf) + n)
+	if err != nil {
+		e.full = err
+	}
+	return err == nil
 }
 
 // set writes the members of a SET; their text is built in borrowed memory.

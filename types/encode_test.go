@@ -2,6 +2,7 @@ package types
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 	"time"
 
@@ -107,6 +108,39 @@ func TestLongFields(t *testing.T) {
 		size, used := lenEnc(e.Buf[packetHeaderLen:])
 		if int(size) != n || !bytes.Equal(e.Buf[packetHeaderLen+used:], b) {
 			t.Fatalf("length %d is sent as %d", n, size)
+		}
+	}
+}
+
+// TestRoom: a value or a row for which there is no room is left out, and the next row knows nothing of it.
+func TestRoom(t *testing.T) {
+	refused := errors.New("no room")
+	e := RowEncoder{Room: func(n int) error {
+		if n > 2*roomMin {
+			return refused
+		}
+		return nil
+	}}
+	ty := Type{ID: TypeLongBlob, Coll: Binary}
+	value := func(n int) func() {
+		return func() {
+			e.StartRow(1)
+			e.Stored(&ty, make([]byte, n))
+		}
+	}
+	row := func(n int) func() { return func() { e.Row(make([]byte, packetHeaderLen+n)) } }
+	for i, step := range []struct {
+		encode func()
+		bytes  int
+		err    error
+	}{
+		{value(3 * roomMin), packetHeaderLen + 1, refused}, {row(8), packetHeaderLen + 8, nil}, {row(3 * roomMin), packetHeaderLen, refused},
+		{value(1), packetHeaderLen + 2, nil}, {row(roomMin + 1), packetHeaderLen + roomMin + 1, nil},
+	} {
+		before := len(e.Buf)
+		step.encode()
+		if got := len(e.Buf) - before; got != step.bytes || e.Full() != step.err {
+			t.Errorf("step %d: %d bytes, %v", i, got, e.Full())
 		}
 	}
 }
