@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/pandodb/pando/privilege"
-	"github.com/pandodb/pando/wire"
+	"github.com/pandodb/pando/privilege/password"
 )
 
 const (
@@ -44,12 +44,12 @@ func firstLine(setting, path string) (string, error) {
 }
 
 // firstAccounts are those of a fresh directory: root of this machine and, if it has a password, of everywhere.
-func firstAccounts(password string) []*privilege.Account {
+func firstAccounts(plain string) []*privilege.Account {
 	root := func(host string) *privilege.Account {
-		return &privilege.Account{User: "root", Host: host, Plugin: wire.PluginCachingSHA2, Auth: wire.HashCachingSHA2([]byte(password)),
+		return &privilege.Account{User: "root", Host: host, Plugin: password.CachingSHA2, Auth: password.HashCachingSHA2([]byte(plain)),
 			Global: privilege.All | privilege.GrantOption}
 	}
-	if password == "" {
+	if plain == "" {
 		return []*privilege.Account{root("localhost")}
 	}
 	return []*privilege.Account{root("localhost"), root("%")}

@@ -11,11 +11,11 @@ import (
 	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/privilege"
+	"github.com/pandodb/pando/privilege/password"
 	"github.com/pandodb/pando/session"
 	"github.com/pandodb/pando/stats"
 	"github.com/pandodb/pando/table"
 	"github.com/pandodb/pando/txn"
-	"github.com/pandodb/pando/wire"
 )
 
 // gateway is what executes SQL over the store: catalog, schema changes, statistics, accounts and variables, with the sessions that use them.
@@ -130,7 +130,7 @@ func (n *Node) openGateway(g *gateway) error {
 		Txns: txns, Catalog: schema, DDL: g.ddl, Plans: plan.NewCache(o.PlanCacheBytes), AutoIDs: g.autoIDs, Stats: statistics, Users: users,
 		Log: n.log, LogVar: o.LogVar, Version: MySQLVersion + Version, DataDir: o.DataDir, Socket: o.socketPath(), TempDir: temp, Start: n.start,
 		Port: n.listener.Addr().(*net.TCPAddr).Port, SetRelaxed: n.setRelaxed, Promote: n.promote, Backup: n.backup, Cluster: n.clusterAdmin(),
-		Clustered: n.clustered, Regions: n.regionList, Stores: n.storeList, HashPassword: hashPassword, Counters: n.figures,
+		Clustered: n.clustered, Regions: n.regionList, Stores: n.storeList, HashPassword: password.Hash, Counters: n.figures,
 		Processes: n.processes, Kill: n.kill,
 		SetMaxConnections: n.setMaxConnections, Bulk: n.bulk, Memory: n.memory,
 	}
@@ -187,13 +187,6 @@ func (n *Node) openAccounts(txns *txn.Manager) (*privilege.Store, error) {
 		return nil, refused
 	}
 	return users, nil
-}
-
-func hashPassword(plugin string, password []byte) []byte {
-	if plugin == wire.PluginNative {
-		return wire.HashNative(password)
-	}
-	return wire.HashCachingSHA2(password)
 }
 
 // close ends what SQL is executed by, once its sessions have ended. lost: the node is not the gateway any more, so nothing is written.

@@ -18,7 +18,7 @@ type Backend interface {
 	// addr is always that, and empty for unix sockets: an account of 127.0.0.1 serves
 	// a client whose host is "localhost".
 	User(name, host, addr string) (Credential, bool)
-	// NativeShare returns the part of all accounts that prove themselves by PluginNative, between 0 and 1. Names without an account
+	// NativeShare returns the part of all accounts that prove themselves by password.Native, between 0 and 1. Names without an account
 	// are asked by that plugin as often. Like User, it must be quick.
 	NativeShare() float64
 	// OpenSession is called once authentication has succeeded, on the connection's
@@ -30,11 +30,10 @@ type Backend interface {
 
 // Credential is what an account has stored to be verified against.
 type Credential struct {
-	// Plugin is PluginCachingSHA2 or PluginNative.
+	// Plugin is password.CachingSHA2 or password.Native.
 	Plugin string
 	// Auth is the stored secret: "$A$005$" + 20 bytes of salt + 43 bytes of hash for
-	// PluginCachingSHA2 (see HashCachingSHA2), '*' + 40 hex digits for PluginNative (see
-	// HashNative). Empty means that the account has no password.
+	// password.CachingSHA2, '*' + 40 hex digits for password.Native. Empty means that the account has no password.
 	Auth []byte
 	// Account is user@host as it is stored, for CURRENT_USER(); it is copied into
 	// ConnInfo and means nothing to this package.
@@ -203,12 +202,6 @@ const (
 	CursorReadOnly   = 1
 	CursorForUpdate  = 2
 	CursorScrollable = 4
-)
-
-// The authentication plugins.
-const (
-	PluginCachingSHA2 = "caching_sha2_password"
-	PluginNative      = "mysql_native_password"
 )
 
 // The capability flags that a session may care about.

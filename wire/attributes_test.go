@@ -3,6 +3,8 @@ package wire
 import (
 	"bytes"
 	"testing"
+
+	"github.com/pandodb/pando/privilege/password"
 )
 
 // TestAttributes: query attributes of both commands reach the session with their types, for one command alone; parameters stay what they are;
@@ -45,7 +47,7 @@ func TestAttributes(t *testing.T) {
 		{execute(2, "\x08", "\x01\x00\x00\x01q"), closed},             // no types
 		{execute(2, "\x08", "\x01\x00\x01"+text), closed},
 	} {
-		script := append([]byte{0, 0, 0, 1}, handshakeResponse(rawCaps|capQueryAttributes, "root", nil, PluginNative)...)
+		script := append([]byte{0, 0, 0, 1}, handshakeResponse(rawCaps|capQueryAttributes, "root", nil, password.Native)...)
 		script[0] = byte(len(script) - headerBytes)
 		for _, payload := range []string{"\x16ECHO ? ?", "\x16ATTRIBUTES", execute(1, "\x00", "\x02\x00\x01"+text+"\x00"+number+"\x00\x01-"+one), c.payload, "\x03\x00\x01NAMED 5"} {
 			script = append(script, withHeader([]byte(payload))...)

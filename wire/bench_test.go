@@ -146,13 +146,3 @@ func benchLoop(b *testing.B, packet []byte) {
 	c.loop()
 	b.ReportMetric(float64(client.bytes)/float64(b.N), "outB/op")
 }
-
-func BenchmarkSHA256Crypt(b *testing.B) {
-	stored := HashCachingSHA2([]byte("correct horse"))
-	b.ReportAllocs()
-	for b.Loop() {
-		if !checkCachingSHA2(stored, []byte("correct horse")) {
-			b.Fatal("refused")
-		}
-	}
-}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/client"
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/pandodb/pando/privilege/password"
 )
 
 // connect logs in with the go-mysql client, which asks for the old EOF packets.
@@ -39,7 +40,7 @@ func withCompression(c *client.Conn) error {
 }
 
 func TestClientAuthentication(t *testing.T) {
-	for _, plugin := range []string{PluginCachingSHA2, PluginNative} {
+	for _, plugin := range []string{password.CachingSHA2, password.Native} {
 		ts := startServer(t, func(o *Options) { o.DefaultPlugin = plugin })
 		for _, c := range []struct {
 			user, password string

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/privilege/password"
 	"github.com/pandodb/pando/types"
 )
 
@@ -46,7 +47,7 @@ type conn struct {
 	attrs      attributes
 	stmts      stmtTable
 	held       held
-	salt       [saltBytes]byte
+	salt       [password.SaltBytes]byte
 	count      *counterShard
 
 	// state is when<<16 | command<<8 | phase, where when is the server's coarse clock at the last change. Written by the

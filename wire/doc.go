@@ -16,7 +16,7 @@
 //   - window: the small buffer that the socket is read into; small commands are parsed where they lie in it.
 //   - tick: 100 ms, the unit of the coarse clock that the reaper moves.
 //   - phase: what a connection is doing (connect, idle, read, busy, write, file), published in one atomic word.
-//   - decoy: a stored secret made up for an account that does not exist.
+//   - decoy: a stored secret made up for an account that does not exist (privilege/password).
 //   - source: an account's name and a client's address, by which failed logins are counted together.
 //
 // # Bytes
@@ -71,8 +71,8 @@
 //	W10. Nothing a client sent is logged. An unexpected error is logged and told to the client only as 1105. Clients' faults,
 //	     refused logins, and statements that failed by a lock or the server (report.go) are always counted, and each kind is
 //	     logged at most logsPerSecond times a second.
-//	W11. Locks: Server.mu and conn.mu are never held together, nor while calling a session or a socket. columnCache.mu,
-//	     authCache.mu and penalties.mu are leaves.
+//	W11. Locks: Server.mu and conn.mu are never held together, nor while calling a session or a socket. columnCache.mu
+//	     and penalties.mu are leaves.
 //
 // # Goroutines
 //

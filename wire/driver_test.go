@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/pandodb/pando/privilege/password"
 )
 
 // open connects with go-sql-driver, on one connection.
@@ -106,7 +107,7 @@ func TestFullRSA(t *testing.T) {
 	}
 	// A changed password must not be let in by the cache.
 	ts.backend.mu.Lock()
-	ts.backend.users["sha"] = Credential{Plugin: PluginCachingSHA2, Auth: HashCachingSHA2([]byte("other")), Account: "sha@%"}
+	ts.backend.users["sha"] = Credential{Plugin: password.CachingSHA2, Auth: password.HashCachingSHA2([]byte("other")), Account: "sha@%"}
 	ts.backend.mu.Unlock()
 	if _, err := ts.open(t, "sha", "secret", "").Exec("OK"); number(err) != 1045 {
 		t.Errorf("old password: %v", err)

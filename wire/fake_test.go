@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/privilege/password"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/types"
 )
@@ -34,14 +35,14 @@ type fakeBackend struct {
 
 func newFakeBackend() *fakeBackend {
 	return &fakeBackend{users: map[string]Credential{
-		"root":   {Plugin: PluginCachingSHA2, Account: "root@localhost"},
-		"sbtest": {Plugin: PluginNative, Account: "sbtest@%"},
-		"sha":    {Plugin: PluginCachingSHA2, Auth: HashCachingSHA2([]byte("secret")), Account: "sha@%"},
-		"native": {Plugin: PluginNative, Auth: HashNative([]byte("secret")), Account: "native@%"},
-		"tls":    {Plugin: PluginCachingSHA2, Auth: HashCachingSHA2([]byte("secret")), RequireTLS: true, Account: "tls@%"},
+		"root":   {Plugin: password.CachingSHA2, Account: "root@localhost"},
+		"sbtest": {Plugin: password.Native, Account: "sbtest@%"},
+		"sha":    {Plugin: password.CachingSHA2, Auth: password.HashCachingSHA2([]byte("secret")), Account: "sha@%"},
+		"native": {Plugin: password.Native, Auth: password.HashNative([]byte("secret")), Account: "native@%"},
+		"tls":    {Plugin: password.CachingSHA2, Auth: password.HashCachingSHA2([]byte("secret")), RequireTLS: true, Account: "tls@%"},
 		// numeric is the account of a client over TCP on this machine.
-		"numeric": {Plugin: PluginNative, Account: "numeric@127.0.0.1"},
-		"locked":  {Plugin: PluginNative, Auth: HashNative([]byte("secret")), Locked: true, Account: "locked@%"},
+		"numeric": {Plugin: password.Native, Account: "numeric@127.0.0.1"},
+		"locked":  {Plugin: password.Native, Auth: password.HashNative([]byte("secret")), Locked: true, Account: "locked@%"},
 	}}
 }
 

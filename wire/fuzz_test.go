@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pandodb/pando/privilege/password"
 )
 
 // scriptConn plays bytes to the server and takes its answers. Reads are cut to odd sizes, so that packets arrive in pieces.
@@ -45,7 +47,7 @@ func fuzzServer(tb testing.TB) (*Server, *fakeBackend) {
 			delete(b.users, name) // no slow hashes
 		}
 	}
-	s, err := New(Options{Backend: b, DefaultPlugin: PluginNative, MaxAllowedPacket: 1 << 20})
+	s, err := New(Options{Backend: b, DefaultPlugin: password.Native, MaxAllowedPacket: 1 << 20})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -107,7 +109,7 @@ func FuzzAttributes(f *testing.F) { fuzzCommands(f, "attributes", rawCaps|capQue
 func fuzzCommands(f *testing.F, seeds string, caps uint32) {
 	addSeeds(f, seeds)
 	s, b := fuzzServer(f)
-	login := append([]byte{0, 0, 0, 1}, handshakeResponse(caps, "root", nil, PluginNative)...)
+	login := append([]byte{0, 0, 0, 1}, handshakeResponse(caps, "root", nil, password.Native)...)
 	login[0] = byte(len(login) - headerBytes)
 	prepare := withHeader(append([]byte{ComStmtPrepare}, "ECHO ? ?"...))
 	f.Fuzz(func(t *testing.T, input []byte) {

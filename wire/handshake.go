@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/privilege/password"
 	"github.com/pandodb/pando/types"
 )
 
@@ -21,7 +22,7 @@ const (
 
 // handshake takes the connection from the greeting to an open session. The deadline of the socket bounds it as a whole.
 func (c *conn) handshake() error {
-	c.salt = newSalt()
+	c.salt = password.NewSalt()
 	c.appendGreeting()
 	if err := c.resp.flush(); err != nil {
 		return err
@@ -76,7 +77,7 @@ func (c *conn) appendGreeting() {
 	b = append(append(b, c.salt[:8]...), 0)
 	b = append(appendUint16(b, uint16(caps)), greetingCharset)
 	b = appendUint16(b, greetingStatus)
-	b = append(appendUint16(b, uint16(caps>>16)), saltBytes+1)
+	b = append(appendUint16(b, uint16(caps>>16)), password.SaltBytes+1)
 	b = append(b, make([]byte, 10)...)
 	b = append(append(b, c.salt[8:]...), 0)
 	b = append(append(b, c.srv.opt.DefaultPlugin...), 0)
@@ -128,7 +129,7 @@ func (c *conn) parseHandshake(payload []byte, info *ConnInfo) (*login, error) {
 		return nil, errBadHandshake
 	}
 	c.caps = offered & c.srv.caps
-	l := &login{user: string(p.cstring()), plugin: PluginNative}
+	l := &login{user: string(p.cstring()), plugin: password.Native}
 	switch {
 	case c.caps&capAuthLenenc != 0:
 		l.reply = p.lenencBytes()
@@ -229,7 +230,7 @@ func (c *conn) reportHandshake(err error) {
 func (c *conn) changeUser(payload []byte) bool {
 	p := cursor{b: payload}
 	info := *c.info
-	l := &login{user: string(p.cstring()), plugin: PluginNative}
+	l := &login{user: string(p.cstring()), plugin: password.Native}
 	if c.caps&capSecureConn != 0 {
 		l.reply = p.take(int(p.uint8()))
 	} else {

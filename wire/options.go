@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/netip"
 	"time"
+
+	"github.com/pandodb/pando/privilege/password"
 )
 
 // Limits and defaults of a Server.
@@ -71,7 +73,7 @@ func (o *Options) EnsureDefaults() {
 	setDefault(&o.WaitTimeout, waitTimeoutDefault)
 	setDefault(&o.NetReadTimeout, netReadTimeoutDefault)
 	setDefault(&o.NetWriteTimeout, netWriteTimeoutDefault)
-	setDefault(&o.DefaultPlugin, PluginCachingSHA2)
+	setDefault(&o.DefaultPlugin, password.CachingSHA2)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -106,7 +108,7 @@ func (o *Options) Validate() error {
 		"max allowed packet %d is not within %d and %d", o.MaxAllowedPacket, maxAllowedPacketMin, maxAllowedPacketLimit)
 	check(o.HandshakeTimeout > 0 && o.WaitTimeout > 0 && o.NetReadTimeout > 0 && o.NetWriteTimeout > 0,
 		"a timeout is negative")
-	check(o.DefaultPlugin == PluginCachingSHA2 || o.DefaultPlugin == PluginNative,
+	check(o.DefaultPlugin == password.CachingSHA2 || o.DefaultPlugin == password.Native,
 		"unknown authentication plugin %q", o.DefaultPlugin)
 	check(!o.DisableTLS || !o.RequireSecureTransport, "secure transport is required but TLS is disabled")
 	check(!o.DisableTLS || o.TLS == nil, "TLS is both configured and disabled")

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pandodb/pando/privilege/password"
 )
 
 // TestPenalties: failures of one source are answered later and later, others' are not, and a right password forgives them.
@@ -124,7 +126,7 @@ func TestLoginDelay(t *testing.T) {
 	guess := func(user string) *rawClient {
 		r := ts.dial(t)
 		r.read()
-		r.write(handshakeResponse(rawCaps, user, bytes.Repeat([]byte{1}, 20), PluginNative))
+		r.write(handshakeResponse(rawCaps, user, bytes.Repeat([]byte{1}, 20), password.Native))
 		if p := r.read(); p[0] == headerEOF { // by another plugin; an empty answer is wrong as well
 			r.write(nil)
 			p = r.read()
@@ -166,7 +168,7 @@ func TestLoginDelay(t *testing.T) {
 		defer close(done)
 		r := ts.dial(t)
 		r.read()
-		r.write(handshakeResponse(rawCaps, "gh0st", bytes.Repeat([]byte{1}, 20), PluginCachingSHA2))
+		r.write(handshakeResponse(rawCaps, "gh0st", bytes.Repeat([]byte{1}, 20), password.CachingSHA2))
 		_, _ = r.tryRead()
 		r.write([]byte{0})
 		_, _ = r.tryRead()
@@ -178,45 +180,6 @@ func TestLoginDelay(t *testing.T) {
 	<-done
 }
 
-// TestDecoyPlugins: names without an account are asked by either plugin as often as accounts are, each always by the same.
-func TestDecoyPlugins(t *testing.T) {
-	var d decoys
-	if err := d.init(); err != nil {
-		t.Fatal(err)
-	}
-	native := 0
-	for i := range 1000 {
-		name := fmt.Sprint("u", i)
-		plugin := d.plugin(name, 0.5)
-		if plugin == PluginNative {
-			native++
-		}
-		if d.plugin(name, 0) != PluginCachingSHA2 || d.plugin(name, 1) != PluginNative || d.plugin(name, 0.5) != plugin {
-			t.Fatalf("%s: a share of none, all, or the same again", name)
-		}
-	}
-	if native < 350 || native > 650 { // nine standard deviations
-		t.Errorf("%d of 1000 names are asked by the native plugin", native)
-	}
-	// Over the wire: an account of that plugin and names without account cannot be told apart.
-	ts := startServer(t, nil)
-	ts.backend.native = 1
-	var seen []string
-	for _, user := range []string{"native", "ghost!"} {
-		r := ts.dial(t)
-		r.read()
-		r.write(handshakeResponse(rawCaps, user, bytes.Repeat([]byte{1}, 32), PluginCachingSHA2))
-		p := r.read()
-		p = p[:len(p)-saltBytes-1] // the salt differs anyway
-		r.write(bytes.Repeat([]byte{1}, 20))
-		seen = append(seen, string(p)+strings.ReplaceAll(string(r.read()), user, "USER"))
-		r.expectClosed()
-	}
-	if seen[0] != seen[1] || !strings.Contains(seen[0], PluginNative) {
-		t.Errorf("they differ: %q", seen)
-	}
-}
-
 // TestTLSAccountLooksTheSame: an account that wants TLS is not told from others by a client without it.
 func TestTLSAccountLooksTheSame(t *testing.T) {
 	ts := startServer(t, nil)
@@ -224,7 +187,7 @@ func TestTLSAccountLooksTheSame(t *testing.T) {
 	for _, user := range []string{"tls", "ghost"} {
 		r := ts.dial(t)
 		r.read()
-		r.write(handshakeResponse(rawCaps, user, bytes.Repeat([]byte{1}, 32), PluginCachingSHA2))
+		r.write(handshakeResponse(rawCaps, user, bytes.Repeat([]byte{1}, 32), password.CachingSHA2))
 		text := string(r.read())
 		r.write([]byte{shaRequestKey})
 		text += string(r.read())
@@ -241,12 +204,12 @@ func TestClientLeavesIsNoError(t *testing.T) {
 	ts := startServer(t, nil)
 	r := ts.dial(t)
 	r.read()
-	r.write(handshakeResponse(rawCaps, "sha", bytes.Repeat([]byte{1}, 32), PluginCachingSHA2))
+	r.write(handshakeResponse(rawCaps, "sha", bytes.Repeat([]byte{1}, 32), password.CachingSHA2))
 	r.read()
 	_ = r.conn.Close()
 	r = ts.dial(t)
 	r.login(rawCaps, "root")
-	if p := r.command([]byte{ComChangeUser}, []byte("sha\x00\x00\x00"), []byte{46, 0}, []byte(PluginNative), []byte{0}); p[0] != headerEOF {
+	if p := r.command([]byte{ComChangeUser}, []byte("sha\x00\x00\x00"), []byte{46, 0}, []byte(password.Native), []byte{0}); p[0] != headerEOF {
 		t.Fatalf("%q", p)
 	}
 	_ = r.conn.Close()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"github.com/pandodb/pando/privilege/password"
 	"github.com/pandodb/pando/sqlapi"
 )
 
@@ -80,7 +81,7 @@ func (r *rawClient) login(caps uint32, user string) {
 	r.t.Helper()
 	r.caps = caps
 	r.read()
-	r.write(handshakeResponse(caps, user, nil, PluginNative))
+	r.write(handshakeResponse(caps, user, nil, password.Native))
 	if p := r.read(); p[0] != headerOK {
 		r.t.Fatalf("login: %q", p)
 	}
@@ -139,7 +140,7 @@ func (ts *testServer) expectProbes(t testing.TB, n uint64) {
 
 func TestRawBadHandshakes(t *testing.T) {
 	ts := startServer(t, nil)
-	good := handshakeResponse(rawCaps, "root", nil, PluginNative)
+	good := handshakeResponse(rawCaps, "root", nil, password.Native)
 	for name, payload := range map[string][]byte{
 		"empty":          {},
 		"short":          good[:20],
@@ -147,8 +148,8 @@ func TestRawBadHandshakes(t *testing.T) {
 		"old protocol":   append([]byte{0, 0, 0, 0}, good[4:]...),
 		"reply too long": append(append([]byte{}, good[:37]...), 200, 1, 2),
 		"long user":      handshakeResponse(rawCaps, strings.Repeat("u", 300), nil, ""),
-		"TLS flag":       handshakeResponse(rawCaps|capSSL, "root", nil, PluginNative),
-		"bad attributes": append(handshakeResponse(rawCaps|capConnectAttrs, "root", nil, PluginNative), 5, 9, 'a'),
+		"TLS flag":       handshakeResponse(rawCaps|capSSL, "root", nil, password.Native),
+		"bad attributes": append(handshakeResponse(rawCaps|capConnectAttrs, "root", nil, password.Native), 5, 9, 'a'),
 		"http":           []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"),
 	} {
 		r := ts.dial(t)
@@ -179,7 +180,7 @@ func TestRawInjection(t *testing.T) {
 	request = append(appendUint32(request, 1<<24), 45)
 	request = append(request, make([]byte, 23)...)
 	packet := append([]byte{sslRequestLen, 0, 0, 1}, request...)
-	evil := handshakeResponse(rawCaps|capSSL, "root", nil, PluginNative)
+	evil := handshakeResponse(rawCaps|capSSL, "root", nil, password.Native)
 	packet = append(packet, byte(len(evil)), 0, 0, 2)
 	_, _ = r.conn.Write(append(packet, evil...))
 	if err := tls.Client(r.conn, &tls.Config{InsecureSkipVerify: true}).Handshake(); err == nil {
@@ -402,7 +403,7 @@ func TestRawChangeUser(t *testing.T) {
 	r := ts.dial(t)
 	r.login(rawCaps, "root")
 	change := func(user, db string) []byte {
-		return r.command([]byte{ComChangeUser}, []byte(user), []byte{0, 0}, []byte(db), []byte{0, 46, 0}, []byte(PluginNative), []byte{0})
+		return r.command([]byte{ComChangeUser}, []byte(user), []byte{0, 0}, []byte(db), []byte{0, 46, 0}, []byte(password.Native), []byte{0})
 	}
 	if p := change("sbtest", "other"); p[0] != headerOK {
 		t.Fatalf("%q", p)
@@ -416,7 +417,7 @@ func TestRawChangeUser(t *testing.T) {
 	}
 	// An account with a password: the server asks for it with a fresh salt, by the account's plugin.
 	p := change("sha", "")
-	if p[0] != headerEOF || !bytes.HasPrefix(p[1:], []byte(PluginCachingSHA2+"\x00")) {
+	if p[0] != headerEOF || !bytes.HasPrefix(p[1:], []byte(password.CachingSHA2+"\x00")) {
 		t.Fatalf("%q", p)
 	}
 	r.write(nil)
@@ -435,11 +436,11 @@ func TestRawRefusedAfterFastPath(t *testing.T) {
 	}
 	r := ts.dial(t)
 	r.login(rawCaps, "root")
-	p := r.command([]byte{ComChangeUser}, []byte("sha\x00\x00nosuch\x00"), []byte{46, 0}, []byte(PluginNative), []byte{0})
+	p := r.command([]byte{ComChangeUser}, []byte("sha\x00\x00nosuch\x00"), []byte{46, 0}, []byte(password.Native), []byte{0})
 	if p[0] != headerEOF {
 		t.Fatalf("%q", p)
 	}
-	r.write(mysql.CalcCachingSha2Password(p[len(p)-saltBytes-1:len(p)-1], "secret"))
+	r.write(mysql.CalcCachingSha2Password(p[len(p)-password.SaltBytes-1:len(p)-1], "secret"))
 	if p = r.read(); !bytes.Equal(p, []byte{headerMore, shaFastOK}) {
 		t.Fatalf("%q", p)
 	}
@@ -527,7 +528,7 @@ func TestUnixSocket(t *testing.T) {
 	defer conn.Close()
 	r := &rawClient{t: t, conn: conn}
 	r.read()
-	r.write(handshakeResponse(rawCaps, "sha", bytes.Repeat([]byte{7}, 32), PluginCachingSHA2))
+	r.write(handshakeResponse(rawCaps, "sha", bytes.Repeat([]byte{7}, 32), password.CachingSHA2))
 	if p := r.read(); !bytes.Equal(p, []byte{headerMore, shaFullAuth}) {
 		t.Fatalf("%q", p)
 	}

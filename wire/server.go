@@ -11,6 +11,7 @@ import (
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/privilege/password"
 	"github.com/pandodb/pando/types"
 )
 
@@ -29,8 +30,8 @@ type Server struct {
 	opt       Options
 	caps      uint32
 	tls       tlsKeys
-	auth      authCache
-	decoys    decoys
+	auth      password.Cache
+	decoys    password.Decoys
 	counters  counters
 	pool      bufferPool
 	columns   columnCache
@@ -75,7 +76,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.maxPacket.Store(int64(o.MaxAllowedPacket))
 	s.maxConns.Store(int64(o.MaxConnections))
-	if err := s.decoys.init(); err != nil {
+	if err := s.decoys.Init(); err != nil {
 		return nil, err
 	}
 	if !o.DisableTLS {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/pandodb/pando/privilege/password"
 )
 
 // loginZstd logs in with zstd compression at a level; whatever follows goes through the layer that is returned.
@@ -16,7 +17,7 @@ func loginZstd(t *testing.T, ts *testServer, level byte) (*rawClient, *compresse
 	r := ts.dial(t)
 	r.read()
 	caps := uint32(rawCaps | capZstd)
-	r.write(append(handshakeResponse(caps, "root", nil, PluginNative), level))
+	r.write(append(handshakeResponse(caps, "root", nil, password.Native), level))
 	if p := r.read(); p[0] != headerOK {
 		r.expectError(p, 1043)
 		return r, nil

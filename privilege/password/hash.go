@@ -1,4 +1,4 @@
-package wire
+package password
 
 import (
 	"crypto/rand"
@@ -10,8 +10,16 @@ import (
 	"strconv"
 )
 
+// The authentication plugins.
 const (
-	saltBytes        = 20 // scramble of the handshake, and salt of a stored hash
+	CachingSHA2 = "caching_sha2_password"
+	Native      = "mysql_native_password"
+)
+
+// SaltBytes is the length of a salt: of the handshake's challenge, and of a stored hash.
+const SaltBytes = 20
+
+const (
 	nativeAuthLen    = 1 + 2*sha1.Size
 	cryptHashLen     = 43
 	cryptPrefix      = "$A$"
@@ -24,7 +32,15 @@ const (
 	cryptAlphabet    = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// HashNative returns what Credential.Auth holds for mysql_native_password: '*' and the hex digits of SHA1(SHA1(password)).
+// Hash returns what is stored of a password for a plugin, nil for an empty one.
+func Hash(plugin string, password []byte) []byte {
+	if plugin == Native {
+		return HashNative(password)
+	}
+	return HashCachingSHA2(password)
+}
+
+// HashNative returns what is stored for mysql_native_password: '*' and the hex digits of SHA1(SHA1(password)).
 // An empty password gives nil.
 func HashNative(password []byte) []byte {
 	if len(password) == 0 {
@@ -35,9 +51,9 @@ func HashNative(password []byte) []byte {
 	return fmt.Appendf(nil, "*%X", twice)
 }
 
-// checkNative verifies the answer to a mysql_native_password challenge: reply = SHA1(password) XOR SHA1(salt +
+// CheckNative verifies the answer to a mysql_native_password challenge: reply = SHA1(password) XOR SHA1(salt +
 // SHA1(SHA1(password))).
-func checkNative(stored, salt, reply []byte) bool {
+func CheckNative(stored, salt, reply []byte) bool {
 	var twice [sha1.Size]byte
 	if len(stored) != nativeAuthLen || stored[0] != '*' || len(reply) != sha1.Size {
 		return false
@@ -45,20 +61,20 @@ func checkNative(stored, salt, reply []byte) bool {
 	if _, err := hex.Decode(twice[:], stored[1:]); err != nil {
 		return false
 	}
-	mask := sha1.Sum(append(append(make([]byte, 0, saltBytes+sha1.Size), salt...), twice[:]...))
+	mask := sha1.Sum(append(append(make([]byte, 0, SaltBytes+sha1.Size), salt...), twice[:]...))
 	var once [sha1.Size]byte
 	subtle.XORBytes(once[:], reply, mask[:])
 	got := sha1.Sum(once[:])
 	return subtle.ConstantTimeCompare(got[:], twice[:]) == 1
 }
 
-// HashCachingSHA2 returns what Credential.Auth holds for caching_sha2_password: "$A$005$", a random salt, and the SHA-256-crypt
+// HashCachingSHA2 returns what is stored for caching_sha2_password: "$A$005$", a random salt, and the SHA-256-crypt
 // hash of 5,000 rounds. An empty password gives nil. It takes about a millisecond, on purpose.
 func HashCachingSHA2(password []byte) []byte {
 	if len(password) == 0 {
 		return nil
 	}
-	salt := newSalt()
+	salt := NewSalt()
 	b := fmt.Appendf(nil, "%s%03X$", cryptPrefix, cryptRounds)
 	b = append(b, salt[:]...)
 	return appendSHA256Crypt(b, password, salt[:], cryptRounds*cryptRoundsUnit)
@@ -66,7 +82,7 @@ func HashCachingSHA2(password []byte) []byte {
 
 // checkCachingSHA2 verifies a password in the clear against a stored hash.
 func checkCachingSHA2(stored, password []byte) bool {
-	if len(stored) != cryptSaltAt+saltBytes+cryptHashLen || string(stored[:cryptRoundsAt]) != cryptPrefix ||
+	if len(stored) != cryptSaltAt+SaltBytes+cryptHashLen || string(stored[:cryptRoundsAt]) != cryptPrefix ||
 		len(password) > passwordBytesMax {
 		return false
 	}
@@ -74,7 +90,7 @@ func checkCachingSHA2(stored, password []byte) bool {
 	if err != nil || rounds == 0 || rounds > cryptRoundsMax {
 		return false
 	}
-	salt, hash := stored[cryptSaltAt:cryptSaltAt+saltBytes], stored[cryptSaltAt+saltBytes:]
+	salt, hash := stored[cryptSaltAt:cryptSaltAt+SaltBytes], stored[cryptSaltAt+SaltBytes:]
 	got := appendSHA256Crypt(make([]byte, 0, cryptHashLen), password, salt, int(rounds)*cryptRoundsUnit)
 	return subtle.ConstantTimeCompare(got, hash) == 1
 }
@@ -85,7 +101,7 @@ func checkFastSHA2(digest *[sha256.Size]byte, salt, reply []byte) bool {
 	if len(reply) != sha256.Size {
 		return false
 	}
-	mask := sha256.Sum256(append(append(make([]byte, 0, sha256.Size+saltBytes), digest[:]...), salt...))
+	mask := sha256.Sum256(append(append(make([]byte, 0, sha256.Size+SaltBytes), digest[:]...), salt...))
 	var once [sha256.Size]byte
 	subtle.XORBytes(once[:], reply, mask[:])
 	got := sha256.Sum256(once[:])
@@ -98,9 +114,9 @@ func fastDigest(password []byte) [sha256.Size]byte {
 	return sha256.Sum256(once[:])
 }
 
-// newSalt returns random bytes that are neither NUL, which ends strings of the handshake, nor '$', which separates the fields
+// NewSalt returns random bytes that are neither NUL, which ends strings of the handshake, nor '$', which separates the fields
 // of a stored hash, and below 128, so that old clients' character set conversions keep them.
-func newSalt() (salt [saltBytes]byte) {
+func NewSalt() (salt [SaltBytes]byte) {
 	_, _ = rand.Read(salt[:]) // crypto/rand does not fail: it ends the process instead
 	for i := range salt {
 		salt[i] &= 0x7f

@@ -1,0 +1,70 @@
+package wire
+
+import (
+	"bytes"
+	"crypto/tls"
+	"strings"
+	"testing"
+
+	"github.com/pandodb/pando/privilege/password"
+)
+
+// TestUnknownUserLooksTheSame compares the packets that a wrong password and an unknown user get, over TLS and without.
+func TestUnknownUserLooksTheSame(t *testing.T) {
+	ts := startServer(t, nil)
+	for _, secured := range []bool{false, true} {
+		var transcripts []string
+		for _, user := range []string{"sha", "xxx", "root"} { // root has no password: sending one is as wrong
+			r := ts.dial(t)
+			r.read()
+			caps := uint32(rawCaps)
+			if secured {
+				caps |= capSSL
+				r.write(handshakeResponse(caps, "", nil, "")[:sslRequestLen])
+				r.conn = tls.Client(r.conn, &tls.Config{InsecureSkipVerify: true})
+				r.seq++
+			}
+			r.write(handshakeResponse(caps, user, bytes.Repeat([]byte{1}, 32), password.CachingSHA2))
+			seen := string(r.read())
+			if secured {
+				r.write([]byte("wrong\x00"))
+			} else {
+				r.write([]byte{shaRequestKey})
+				seen += string(r.read())
+				r.write(make([]byte, rsaBits/8))
+			}
+			transcripts = append(transcripts, seen+strings.ReplaceAll(string(r.read()), user, "USER"))
+			r.expectClosed()
+		}
+		if transcripts[0] != transcripts[1] || transcripts[0] != transcripts[2] {
+			t.Errorf("they differ: %q", transcripts)
+		}
+		if !strings.Contains(transcripts[0], "Access denied for user 'USER'@'localhost' (using password: YES)") {
+			t.Errorf("%q", transcripts[0])
+		}
+	}
+	// Every one of the three over TLS paid for the hash; so did none of those whose password did not decrypt.
+	if d := ts.Counters().Denied; d != 6 {
+		t.Errorf("%d were denied", d)
+	}
+}
+
+// TestUnknownUserOfNativeAccounts: where accounts have the native plugin, so have names without an account.
+func TestUnknownUserOfNativeAccounts(t *testing.T) {
+	ts := startServer(t, nil)
+	ts.backend.native = 1
+	var seen []string
+	for _, user := range []string{"native", "ghost!"} {
+		r := ts.dial(t)
+		r.read()
+		r.write(handshakeResponse(rawCaps, user, bytes.Repeat([]byte{1}, 32), password.CachingSHA2))
+		p := r.read()
+		p = p[:len(p)-password.SaltBytes-1] // the salt differs anyway
+		r.write(bytes.Repeat([]byte{1}, 20))
+		seen = append(seen, string(p)+strings.ReplaceAll(string(r.read()), user, "USER"))
+		r.expectClosed()
+	}
+	if seen[0] != seen[1] || !strings.Contains(seen[0], password.Native) {
+		t.Errorf("they differ: %q", seen)
+	}
+}
