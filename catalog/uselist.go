@@ -5,8 +5,8 @@ type UseView struct {
 	Table *Table
 	Owner uint64 // see Use.SetOwner; 0 is a schema change
 	Write bool
-	// Whole says that the table is kept from others: by LOCK TABLES or a schema change. Brief ends with the statement.
-	Whole, Brief, Waiting bool
+	// Whole says that the table is kept from others: by LOCK TABLES or a schema change.
+	Whole, Waiting bool
 }
 
 // List tells who uses tables of a snapshot or waits for them, at most so many. Each session is looked at by itself, so that what it tells of
@@ -28,8 +28,7 @@ func (r *Uses) List(s *Snapshot, usesMax int) (list []UseView) {
 	for _, u := range r.registered() {
 		owner := u.Owner()
 		use := func(g *Gate, word uint64) {
-			mode := UseMode(word & useModes)
-			add(g, UseView{Owner: owner, Write: mode&UseWrite != 0, Brief: mode&UseBrief != 0})
+			add(g, UseView{Owner: owner, Write: UseMode(word)&UseWrite != 0})
 		}
 		for i := range u.slots {
 			if g := u.slots[i].gate.Load(); g != nil {

@@ -165,14 +165,23 @@ func variablesByThread(q *query) error {
 	return pairs(q.Variables(false), func(values ...any) error { return q.emit(append([]any{thread}, values...)...) })
 }
 
+// eachCounter calls f for counters in the order of their names.
+func eachCounter(counters map[string]uint64, f func(name, value string) error) error {
+	for _, name := range slices.Sorted(maps.Keys(counters)) {
+		if err := f(name, strconv.FormatUint(counters[name], 10)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // statusByThread has the counters of every session that is open.
 func statusByThread(q *query) error {
 	all := q.SessionStatus()
 	for _, p := range q.Processes(true) {
-		for _, pair := range all[p.ID] {
-			if err := q.emit(p.ID, pair[0], pair[1]); err != nil {
-				return err
-			}
+		err := eachCounter(all[p.ID], func(name, value string) error { return q.emit(p.ID, name, value) })
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -180,37 +189,24 @@ func statusByThread(q *query) error {
 
 // statusBy adds up the counters of the sessions that are open, by a part of who they are.
 func (q *query) statusBy(part func(p Process) []string) error {
-	type sum struct {
-		key   []any
-		order []string
-		by    map[string]uint64
-	}
-	all, sums := q.SessionStatus(), map[string]*sum{}
+	all, sums := q.SessionStatus(), map[string]map[string]uint64{}
 	for _, p := range q.Processes(true) {
-		key := part(p)
-		name := strings.Join(key, "\x00")
-		s := sums[name]
-		if s == nil {
-			s = &sum{by: map[string]uint64{}}
-			for _, k := range key {
-				s.key = append(s.key, k)
-			}
-			sums[name] = s
+		key := strings.Join(part(p), "\x00")
+		if sums[key] == nil {
+			sums[key] = map[string]uint64{}
 		}
-		for _, pair := range all[p.ID] {
-			if _, known := s.by[pair[0]]; !known {
-				s.order = append(s.order, pair[0])
-			}
-			n, _ := strconv.ParseUint(pair[1], 10, 64)
-			s.by[pair[0]] += n
+		for name, n := range all[p.ID] {
+			sums[key][name] += n
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(sums)) {
-		s := sums[name]
-		for _, variable := range s.order {
-			if err := q.emit(append(slices.Clone(s.key), variable, strconv.FormatUint(s.by[variable], 10))...); err != nil {
-				return err
-			}
+	for _, key := range slices.Sorted(maps.Keys(sums)) {
+		var row []any
+		for _, k := range strings.Split(key, "\x00") {
+			row = append(row, k)
+		}
+		err := eachCounter(sums[key], func(name, value string) error { return q.emit(append(slices.Clone(row), name, value)...) })
+		if err != nil {
+			return err
 		}
 	}
 	return nil

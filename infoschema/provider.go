@@ -35,7 +35,7 @@ type Provider interface {
 	// History are the statements that sessions have ended last and, before each other, those that they run.
 	History() []SessionHistory
 	// SessionStatus are the counters of each session that is open, by its id.
-	SessionStatus() map[uint64][][2]string
+	SessionStatus() map[uint64]map[string]uint64
 	// Writes tells when a statement last changed a row, since the node's start, by physical table.
 	Writes() map[uint64]time.Time
 	// Cardinality is about how many different values the first columns of an index have.

@@ -39,7 +39,7 @@ const (
 	seen         = "FIRST_SEEN, LAST_SEEN, DIGEST"
 )
 
-// statementViews are the views of sys over the digests of statements. Those about sorted rows and temporary tables, which nobody counts, are unknown.
+// statementViews are the views of sys over the digests of statements.
 func statementViews() map[string]source {
 	return map[string]source{
 		"statement_analysis": statementView("IF(SUM_NO_GOOD_INDEX_USED > 0 OR SUM_NO_INDEX_USED > 0, '*', ''), COUNT_STAR, SUM_ERRORS, SUM_WARNINGS, "+totalLatency+
@@ -52,6 +52,11 @@ func statementViews() map[string]source {
 		"statements_with_full_table_scans": statementView("COUNT_STAR, "+totalLatency+", SUM_NO_INDEX_USED, SUM_NO_GOOD_INDEX_USED, ROUND(IFNULL(SUM_NO_INDEX_USED / NULLIF(COUNT_STAR, 0), 0) * 100, 0), "+
 			"SUM_ROWS_SENT, SUM_ROWS_EXAMINED, ROUND(SUM_ROWS_SENT / COUNT_STAR, 0), ROUND(SUM_ROWS_EXAMINED / COUNT_STAR, 0), "+seen,
 			"WHERE (SUM_NO_INDEX_USED > 0 OR SUM_NO_GOOD_INDEX_USED > 0) AND DIGEST_TEXT NOT LIKE 'SHOW%' ORDER BY SUM_NO_INDEX_USED / COUNT_STAR DESC, SUM_TIMER_WAIT DESC"),
+		"statements_with_sorting": statementView("COUNT_STAR, "+totalLatency+", SUM_SORT_MERGE_PASSES, "+each("SUM_SORT_MERGE_PASSES")+", SUM_SORT_SCAN, SUM_SORT_RANGE, SUM_SORT_ROWS, "+
+			each("SUM_SORT_ROWS")+", "+seen, "WHERE SUM_SORT_ROWS > 0 ORDER BY SUM_TIMER_WAIT DESC"),
+		"statements_with_temp_tables": statementView("COUNT_STAR, "+totalLatency+", SUM_CREATED_TMP_TABLES, SUM_CREATED_TMP_DISK_TABLES, "+each("SUM_CREATED_TMP_TABLES")+
+			", ROUND(IFNULL(SUM_CREATED_TMP_DISK_TABLES / NULLIF(SUM_CREATED_TMP_TABLES, 0), 0) * 100, 0), "+seen,
+			"WHERE SUM_CREATED_TMP_TABLES > 0 ORDER BY SUM_CREATED_TMP_DISK_TABLES DESC, SUM_CREATED_TMP_TABLES DESC"),
 	}
 }
 

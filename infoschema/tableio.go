@@ -71,7 +71,7 @@ func metadataLocks(q *query) error {
 		if !q.Visible(u.Table.Schema, u.Table.Name) {
 			continue
 		}
-		kind, duration, status := "SHARED_READ", "TRANSACTION", "GRANTED"
+		kind, status := "SHARED_READ", "GRANTED"
 		switch {
 		case u.Whole && u.Owner == 0:
 			kind = "EXCLUSIVE"
@@ -90,7 +90,7 @@ func metadataLocks(q *query) error {
 			owner = u.Owner
 		}
 		err := q.emitNamed("OBJECT_TYPE", "TABLE", "OBJECT_SCHEMA", u.Table.Schema, "OBJECT_NAME", u.Table.Name, "OBJECT_INSTANCE_BEGIN", i+1, "LOCK_TYPE", kind,
-			"LOCK_DURATION", duration, "LOCK_STATUS", status, "OWNER_THREAD_ID", owner)
+			"LOCK_DURATION", "TRANSACTION", "LOCK_STATUS", status, "OWNER_THREAD_ID", owner)
 		if err != nil {
 			return err
 		}

@@ -42,6 +42,16 @@ func TestSystemTables(t *testing.T) {
 	}
 }
 
+// counter reads a counter of all sessions.
+func counter(t *testing.T, c *inproc.Conn, name string) int {
+	t.Helper()
+	n, err := strconv.Atoi(c.Value("SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME = '" + name + "'"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // TestDictionaryReads: what a statement says of databases and tables keeps the virtual tables from looking at all others. Counted are the
 // descriptors that were looked at.
 func TestDictionaryReads(t *testing.T) {
@@ -54,13 +64,7 @@ func TestDictionaryReads(t *testing.T) {
 			c.Must(fmt.Sprintf("CREATE TABLE %s.t%d (id INT PRIMARY KEY, a INT, UNIQUE (a))", name, i))
 		}
 	}
-	reads := func() int {
-		n, err := strconv.Atoi(c.Value("SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME = 'Dictionary_tables_read'"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
+	reads := func() int { return counter(t, c, "Dictionary_tables_read") }
 	for _, test := range []struct {
 		sql        string
 		rows, most int
@@ -110,13 +114,7 @@ func TestDictionaryLooks(t *testing.T) {
 	for i := range tables {
 		c.Must(fmt.Sprintf("CREATE TABLE t%d (id INT PRIMARY KEY, a INT, KEY (a))", i))
 	}
-	looks := func() int {
-		n, err := strconv.Atoi(c.Value("SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME = 'Dictionary_table_looks'"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
+	looks := func() int { return counter(t, c, "Dictionary_table_looks") }
 	for _, test := range []struct {
 		sql  string
 		want int
@@ -173,6 +171,8 @@ func TestSystemTableRights(t *testing.T) {
 	root.Must("CREATE TABLE t (id INT)")
 	root.Must("CREATE USER plain@'%', reader@'%'")
 	root.Must("GRANT SELECT ON mysql.* TO reader@'%'")
+	root.Must("GRANT SELECT ON performance_schema.* TO reader@'%'")
+	root.Must("GRANT SELECT ON sys.* TO reader@'%'")
 	plain, err := node.Connect("plain", "h", "")
 	if err != nil {
 		t.Fatal(err)
@@ -206,6 +206,27 @@ func TestSystemTableRights(t *testing.T) {
 	}
 	if got := reader.Must("SELECT COUNT(*) FROM mysql.user").Rows[0][0]; got != "3" {
 		t.Errorf("who has SELECT on mysql sees %s accounts", got)
+	}
+	for _, table := range []string{"performance_schema.events_statements_current", "performance_schema.events_statements_history", "performance_schema.metadata_locks",
+		"performance_schema.status_by_account", "performance_schema.status_by_host", "performance_schema.status_by_thread", "performance_schema.status_by_user",
+		"performance_schema.table_io_waits_summary_by_index_usage", "performance_schema.table_io_waits_summary_by_table", "sys.schema_index_statistics",
+		"sys.schema_table_statistics", "sys.schema_tables_with_full_table_scans", "sys.schema_unused_indexes", "sys.statements_with_sorting", "sys.statements_with_temp_tables"} {
+		if a := plain.Exec("SELECT * FROM " + table); a.Number() != 1142 {
+			t.Errorf("%s of an account without rights answers %s", table, a)
+		}
+		reader.Must("SELECT * FROM " + table)
+	}
+	// Who may read those tables sees in them no table that is none of its business.
+	root.Must("BEGIN")
+	root.Must("SELECT * FROM t")
+	for _, table := range []string{"metadata_locks", "table_io_waits_summary_by_table", "table_io_waits_summary_by_index_usage"} {
+		sql := "SELECT COUNT(*) > 0 FROM performance_schema." + table + " WHERE OBJECT_SCHEMA = 'd'"
+		if got := root.Value(sql); got != "1" {
+			t.Errorf("%s says nothing of a table in use", table)
+		}
+		if got := reader.Value(sql); got != "0" {
+			t.Errorf("%s tells of a table to an account that has no right on it", table)
+		}
 	}
 	if got := plain.Must("SELECT GRANTEE FROM information_schema.USER_PRIVILEGES").Rows; len(got) != 1 || got[0][0] != "'plain'@'%'" {
 		t.Errorf("an account without rights sees the privileges of %v", got)

@@ -61,14 +61,14 @@ func (p *provider) History() (list []infoschema.SessionHistory) {
 }
 
 // SessionStatus implements infoschema.Provider.
-func (p *provider) SessionStatus() map[uint64][][2]string {
-	out := map[uint64][][2]string{}
+func (p *provider) SessionStatus() map[uint64]map[string]uint64 {
+	out := map[uint64]map[string]uint64{}
 	for _, s := range p.node.tallies.sessions() {
 		var sum [countedMax]uint64
 		var done figureSums
 		s.counts.addTo(&sum)
 		s.ledger.addFigures(&done, false)
-		out[s.id] = sessionCounters(&sum, &done).sorted()
+		out[s.id] = sessionCounters(&sum, &done)
 	}
 	return out
 }

@@ -306,22 +306,9 @@ func (p *provider) Status(global bool) [][2]string {
 	return list
 }
 
-// counterMap are counters by name.
-type counterMap map[string]uint64
-
-// sorted lists them as SHOW STATUS does.
-func (c counterMap) sorted() [][2]string {
-	names := slices.Sorted(maps.Keys(c))
-	list := make([][2]string, len(names))
-	for i, name := range names {
-		list[i] = [2]string{name, strconv.FormatUint(c[name], 10)}
-	}
-	return list
-}
-
-// sessionCounters are the counters that each session has, of one or of all.
-func sessionCounters(sum *[countedMax]uint64, done *figureSums) counterMap {
-	counters := counterMap{"Sort_range": 0} // as in MySQL 8, which calls all sorts those of scans
+// sessionCounters are the counters that each session has, of one or of all, by name.
+func sessionCounters(sum *[countedMax]uint64, done *figureSums) map[string]uint64 {
+	counters := map[string]uint64{"Sort_range": 0} // as in MySQL 8, which calls all sorts those of scans
 	for i, name := range exec.ProfileNames {
 		if name != "" {
 			counters[name] = uint64(done.profile[i])
