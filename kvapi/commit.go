@@ -20,14 +20,17 @@ const (
 	ExpectAbsent
 	// ExpectNotAbove: no version is above the one at Prev that was met, zero for none. A deletion at Prev may have been collected since.
 	ExpectNotAbove
+	// ExpectVersion: the newest version is the live one at Prev that was met. Where there is none any more, what deleted it is collected.
+	ExpectVersion
 )
 
 // Check is what a transaction has locked or read and does not write, and relies on until it commits.
 type Check struct {
 	// Span is a key, or an interval that was read at Seen.
 	Span Span
-	// Seen is, of a key, the timestamp of its newest version, zero if it had none.
+	// Seen is, of a key, the timestamp of its newest version, zero if it had none. Live: that was no deletion.
 	Seen clock.Timestamp
+	Live bool
 	// Kind says of an interval what may not have happened in it since, as it says of a range lock.
 	Kind RangeKind
 }

@@ -176,13 +176,14 @@ func appendChecks(b []byte, checks []kvapi.Check) []byte {
 	b = codec.AppendUint(b, len(checks))
 	for i := range checks {
 		b = append(codec.AppendUint(codec.AppendSpan(b, checks[i].Span), checks[i].Seen), byte(checks[i].Kind))
+		b = codec.AppendBool(b, checks[i].Live)
 	}
 	return b
 }
 
 func (d *decoder) checks() (checks []kvapi.Check) {
 	for range d.Count(4) {
-		checks = append(checks, kvapi.Check{Span: d.Span(), Seen: d.TS(), Kind: kvapi.RangeKind(d.Byte(byte(kvapi.RangeWhole)))})
+		checks = append(checks, kvapi.Check{Span: d.Span(), Seen: d.TS(), Kind: kvapi.RangeKind(d.Byte(byte(kvapi.RangeWhole))), Live: d.Bool()})
 	}
 	return checks
 }
@@ -210,7 +211,7 @@ func (m *Prewrite) readFrom(d *decoder) {
 	*r = kvapi.PrewriteRequest{Region: d.region(), Start: d.TS(), Primary: d.Bytes()}
 	for range d.Count(5) {
 		r.Mutations = append(r.Mutations, kvapi.Mutation{Kind: kvapi.MutationKind(d.Byte(byte(kvapi.MutationDelete))),
-			Expect: kvapi.Expect(d.Byte(byte(kvapi.ExpectNotAbove))), Prev: d.TS(), Key: d.Bytes(), Value: d.Bytes()})
+			Expect: kvapi.Expect(d.Byte(byte(kvapi.ExpectVersion))), Prev: d.TS(), Key: d.Bytes(), Value: d.Bytes()})
 		if d.Err() != nil {
 			return
 		}

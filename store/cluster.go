@@ -30,7 +30,8 @@ type Cluster struct {
 	mu      sync.Mutex // guards replacing regions; a leaf
 	regions atomic.Pointer[map[kvapi.RegionID]*clusterRegion]
 	// recorded numbers the groups of commands whose rows are recorded in the row cache. A number is drawn when they are visible: so what
-	// an iterator does not show has a higher one than was drawn before the iterator was made.
+	// an iterator does not show has a higher one than was drawn before the iterator was made. It only counts up, also where the store is the
+	// gateway again, and begins above the numbers of the time when the store was alone, which are timestamps.
 	recorded   atomic.Uint64
 	stats      ClusterStats
 	lease      lease
@@ -85,6 +86,15 @@ type clusterRegion struct {
 	noted     atomic.Uint64
 	// busy are the keys that the entry under way changes and has no marks on. Only the leader of the line uses it.
 	busy map[string]struct{}
+	// ended are the locks that what is applied, and not visible yet, has made versions of, in this order. Who applies uses it: where several entries
+	// become visible at once another transaction may have locked the key by then.
+	ended []endedLock
+}
+
+// endedLock is a lock that was made a version of.
+type endedLock struct {
+	key []byte
+	row *heldRow
 }
 
 // NewCluster returns the regions with a log that the store's engine has, with the locks that are in it. Their groups have not been
@@ -283,7 +293,9 @@ func (c *Cluster) applyCommit(b *engine.Batch, r *clusterRegion, cmd *replica.Co
 		}
 		putVersion(b, key, cmd.TS, cmd.Start, l.Value, l.Delete)
 		b.Delete(keys.LockKey(nil, key))
-		r.pending.Load().leave(key)
+		p := r.pending.Load()
+		r.ended = append(r.ended, endedLock{key, p.find(key)})
+		p.leave(key)
 		if bytes.Equal(key, l.Primary) {
 			c.setRecord(b, r, key, cmd.Start, mvcc.Record{Fate: mvcc.FateCommitted, Commit: cmd.TS})
 		}
@@ -344,16 +356,7 @@ func (c *Cluster) Applied(at replica.Position, commands []replica.Command) {
 			}
 		case *replica.Commit:
 			r.noteRecord()
-			p := r.pending.Load()
-			for _, key := range cmd.Keys {
-				if l := p.find(key); l != nil && l.Start == cmd.Start {
-					c.record(key, l.Value, cmd.TS, l.Delete || l.dropped, number)
-					c.s.frontiers.raiseKey(key)
-					r.garbage.add(key, cmd.TS)
-					r.written.Add(int64(len(key) + len(l.Value) + keys.VersionExtra))
-					p.unlock(key, cmd.Start)
-				}
-			}
+			c.recordEnded(r, cmd, number)
 		case *replica.Rollback:
 			r.noteRecord()
 			for _, key := range cmd.Keys {
@@ -369,6 +372,28 @@ func (c *Cluster) Applied(at replica.Position, commands []replica.Command) {
 	if c.s.idle.Load() {
 		c.s.signal(c.s.busy)
 	}
+}
+
+// recordEnded records what a commit, which is visible now, has made of locks.
+func (c *Cluster) recordEnded(r *clusterRegion, cmd *replica.Commit, number uint64) {
+	p := r.pending.Load()
+	n := 0
+	for _, key := range cmd.Keys {
+		if n == len(r.ended) {
+			break
+		}
+		l := &r.ended[n]
+		if l.row.Start != cmd.Start || !bytes.Equal(l.key, key) {
+			continue // it was finished before
+		}
+		n++
+		c.record(key, l.row.Value, cmd.TS, l.row.Delete || l.row.dropped, number)
+		c.s.frontiers.raiseKey(key)
+		r.garbage.add(key, cmd.TS)
+		r.written.Add(int64(len(key) + len(l.row.Value) + keys.VersionExtra))
+		p.unlock(key, cmd.Start)
+	}
+	r.ended = slices.Delete(r.ended, 0, n)
 }
 
 // record brings the row cache up to date.

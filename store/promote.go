@@ -213,7 +213,6 @@ func (s *Store) startClock(c *Cluster) (err error) {
 	s.applied.Store(start)
 	s.synced.Store(start)
 	s.durable.mark.Store(start)
-	c.recorded.Store(max(c.recorded.Load(), start))
 	return nil
 }
 

@@ -260,8 +260,6 @@ func (s *Store) beginService(c *Cluster, again bool) error {
 	if _, err := c.meta.do(meta.PutStore(me)); err != nil {
 		return fmt.Errorf("store: name this store to region 0: %w", err)
 	}
-	start := uint64(s.oracle.Last())
-	c.recorded.Store(max(c.recorded.Load(), start))
 	return nil
 }
 

@@ -283,7 +283,7 @@ func (c *Cluster) Relied(o *Owner, mutations []kvapi.Mutation) (checks []kvapi.C
 		}
 		m.Expect, m.Prev, m.PrevLen, m.Shadow = kvapi.ExpectNotAbove, h.version.TS, h.version.Len, kvapi.ShadowNone
 		if h.version.Found {
-			m.Shadow = kvapi.ShadowAt
+			m.Expect, m.Shadow = kvapi.ExpectVersion, kvapi.ShadowAt
 		}
 		asOf = min(asOf, h.asOf)
 		written++
@@ -297,7 +297,7 @@ func (c *Cluster) Relied(o *Owner, mutations []kvapi.Mutation) (checks []kvapi.C
 		if h.entry == nil || !h.read || wrote(mutations, h.entry.key) {
 			continue
 		}
-		checks = append(checks, kvapi.Check{Span: kvapi.Span{Start: append([]byte(nil), h.entry.key...)}, Seen: h.version.TS})
+		checks = append(checks, kvapi.Check{Span: kvapi.Span{Start: append([]byte(nil), h.entry.key...)}, Seen: h.version.TS, Live: h.version.Found})
 		asOf = min(asOf, h.asOf)
 	}
 	return checks, asOf

@@ -10,6 +10,8 @@ import (
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/internal/testkit"
+	"github.com/pandodb/pando/keys"
+	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/table"
 	"github.com/pandodb/pando/txn"
 	"github.com/pandodb/pando/types"
@@ -136,12 +138,24 @@ func conflicts(t *catalog.Table, rows [][]types.Value, row []types.Value, skip i
 
 func TestWriterAgainstModel(t *testing.T) {
 	for name, desc := range modelTables() {
-		t.Run(name, func(t *testing.T) { runModel(t, desc, testkit.Rand(testkit.Seed(t), 1)) })
+		t.Run(name, func(t *testing.T) { runModel(t, openNode(t, nil), desc, testkit.Rand(testkit.Seed(t), 1)) })
 	}
 }
 
-func runModel(t *testing.T, desc *catalog.Table, r *rand.Rand) {
-	n := openNode(t, nil)
+// TestWriterInCluster is the same in a cluster. What writers say of what their writes shadow must leave no garbage that is never found.
+func TestWriterInCluster(t *testing.T) {
+	for name, desc := range modelTables() {
+		t.Run(name, func(t *testing.T) {
+			n := openNode(t, nil)
+			if err := n.store.Promote(); err != nil {
+				t.Fatal(err)
+			}
+			runModel(t, n, desc, testkit.Rand(testkit.Seed(t), 1))
+		})
+	}
+}
+
+func runModel(t *testing.T, n *node, desc *catalog.Table, r *rand.Rand) {
 	defer n.close()
 	w := table.NewWriter(desc, n.ids)
 	var rows [][]types.Value
@@ -188,7 +202,15 @@ func runModel(t *testing.T, desc *catalog.Table, r *rand.Rand) {
 			i := r.IntN(len(rows))
 			next := append(random(), rows[i][width:]...)
 			want := conflicts(desc, rows, next, i)
-			err := n.do(func(tx *txn.Txn) error { _, err := w.Update(tx, rows[i], next); return err })
+			between := append(random(), rows[i][width:]...)
+			err := n.do(func(tx *txn.Txn) error {
+				if !conflicts(desc, rows, between, i) && r.IntN(2) == 0 { // to and fro in one transaction
+					if err := errors.Join(update(tx, w, rows[i], between), update(tx, w, between, rows[i])); err != nil {
+						return err
+					}
+				}
+				return update(tx, w, rows[i], next)
+			})
 			if checkDup(t, step, err, want); err == nil {
 				rows[i] = next
 			}
@@ -234,6 +256,21 @@ func runModel(t *testing.T, desc *catalog.Table, r *rand.Rand) {
 			compareCovering(t, n, desc, rows)
 		}
 	}
+	if c := n.store.Cluster(); c != nil {
+		if _, err := c.Collect(); err != nil {
+			t.Fatal(err)
+		}
+		prefix := keys.TablePrefix(nil, desc.PhysID)
+		span := kvapi.Span{Start: prefix, End: keys.PrefixEnd(nil, prefix)}
+		if there, seen := n.versions(span), len(n.scan(span).keys); there != seen || seen < len(rows) {
+			t.Errorf("%d versions are left of %d rows and entries", there, seen)
+		}
+	}
+}
+
+func update(tx *txn.Txn, w *table.Writer, from, to []types.Value) error {
+	_, err := w.Update(tx, from, to)
+	return err
 }
 
 func checkDup(t *testing.T, step int, err error, want bool) {

@@ -1,10 +1,12 @@
 package table_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kv"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/rpc"
@@ -36,7 +38,7 @@ func openNode(tb testing.TB, fs *engine.MemFS) *node {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if n.store, err = store.Open(store.Options{Engine: n.engine}); err != nil {
+	if n.store, err = store.Open(store.Options{Engine: n.engine, RowCacheBytes: 1 << 20}); err != nil {
 		tb.Fatal(err)
 	}
 	n.txns = txn.NewManager(kv.New(rpc.Loopback(n.store)), txn.ManagerOptions{})
@@ -64,6 +66,22 @@ func (n *node) do(f func(tx *txn.Txn) error) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+// versions counts those that the engine has in a span.
+func (n *node) versions(span kvapi.Span) (count int) {
+	n.tb.Helper()
+	it, err := n.engine.NewIter(engine.IterOptions{Lower: keys.VersionPrefix(nil, span.Start), Upper: keys.VersionPrefix(nil, span.End)})
+	if err != nil {
+		n.tb.Fatal(err)
+	}
+	for ok := it.First(); ok; ok = it.Next() {
+		count++
+	}
+	if err := errors.Join(it.Error(), it.Close()); err != nil {
+		n.tb.Fatal(err)
+	}
+	return count
 }
 
 // pairs collects a whole span.

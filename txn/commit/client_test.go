@@ -279,6 +279,8 @@ func (c *client) write() {
 		switch {
 		case v.ts == 0 && w.chance(50):
 			m.Expect = kvapi.ExpectAbsent
+		case v.ts != 0 && w.chance(50):
+			m.Expect = kvapi.ExpectVersion
 		case w.chance(20):
 			m.Expect, m.Prev = kvapi.ExpectNotAbove, c.ts
 		}
@@ -286,7 +288,7 @@ func (c *client) write() {
 		c.ops = append(c.ops, check.Op{Key: key, Append: c.id})
 	}
 	for _, key := range c.reads {
-		k := kvapi.Check{Span: kvapi.Span{Start: []byte(key)}, Seen: c.seen[key].ts}
+		k := kvapi.Check{Span: kvapi.Span{Start: []byte(key)}, Seen: c.seen[key].ts, Live: c.seen[key].ts != 0}
 		if w.chance(30) {
 			k = kvapi.Check{Span: kvapi.Span{Start: []byte(key), End: []byte(key + "\x00")}, Seen: c.ts}
 		}

@@ -179,6 +179,8 @@ func expect(m *kvapi.Mutation, newest Head) error {
 		ok = newest.TS == 0 || newest.Tombstone
 	case kvapi.ExpectNotAbove:
 		ok = newest.TS <= m.Prev
+	case kvapi.ExpectVersion:
+		ok = newest.TS == m.Prev && !newest.Tombstone
 	}
 	if !ok {
 		return &kvapi.ConflictError{Key: bytes.Clone(m.Key), Newest: newest.TS}
@@ -215,7 +217,7 @@ func checks(st State, checks []kvapi.Check, start clock.Timestamp, asOf uint64) 
 			continue
 		}
 		newest, err := st.Newest(c.Span.Start)
-		if err == nil && newest.TS > c.Seen { // what was seen may have been a deletion that is collected by now
+		if err == nil && (newest.TS > c.Seen || c.Live && newest.TS < c.Seen) { // what was seen may have been a deletion that is collected by now
 			err = &kvapi.ConflictError{Key: bytes.Clone(c.Span.Start), Newest: newest.TS}
 		}
 		if err != nil {
