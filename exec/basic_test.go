@@ -68,17 +68,17 @@ func TestBoundsOutsideTheColumn(t *testing.T) {
 		r    Range
 		want []string
 	}{
-		{"above 1.5", Range{Low: Bound{dec(15), true}}, []string{"2", "3", "4", "5"}},
-		{"above 1.5, strictly", Range{Low: Bound{dec(15), false}}, []string{"2", "3", "4", "5"}},
-		{"up to 2.5", Range{High: Bound{dec(25), true}}, []string{"1", "2"}},
-		{"below 3.0", Range{High: Bound{dec(30), false}}, []string{"1", "2"}},
+		{"above 1.5", Range{Low: Bound{Expr: dec(15), Incl: true}}, []string{"2", "3", "4", "5"}},
+		{"above 1.5, strictly", Range{Low: Bound{Expr: dec(15), Incl: false}}, []string{"2", "3", "4", "5"}},
+		{"up to 2.5", Range{High: Bound{Expr: dec(25), Incl: true}}, []string{"1", "2"}},
+		{"below 3.0", Range{High: Bound{Expr: dec(30), Incl: false}}, []string{"1", "2"}},
 		{"equal 1.5", eq(dec(15)), nil},
 		{"equal 2.0", eq(dec(20)), []string{"2"}},
-		{"up to a trillion", Range{Low: Bound{lit(4), true}, High: Bound{lit(1e12), true}}, []string{"4", "5"}},
-		{"above a trillion", Range{Low: Bound{lit(1e12), true}}, nil},
+		{"up to a trillion", Range{Low: Bound{Expr: lit(4), Incl: true}, High: Bound{Expr: lit(1e12), Incl: true}}, []string{"4", "5"}},
+		{"above a trillion", Range{Low: Bound{Expr: lit(1e12), Incl: true}}, nil},
 		{"equal to a trillion", eq(lit(1e12)), nil},
-		{"above minus a trillion", Range{Low: Bound{lit(-1e12), true}, High: Bound{lit(1), true}}, []string{"1"}},
-		{"NULL bound", Range{Low: Bound{expr.Literal(types.Null()), true}}, nil},
+		{"above minus a trillion", Range{Low: Bound{Expr: lit(-1e12), Incl: true}, High: Bound{Expr: lit(1), Incl: true}}, []string{"1"}},
+		{"NULL bound", Range{Low: Bound{Expr: expr.Literal(types.Null()), Incl: true}}, nil},
 		{"= NULL", eq(expr.Literal(types.Null())), nil},
 		{"reversed", between(lit(4), lit(2)), nil},
 	} {

@@ -72,7 +72,7 @@ func (s *spanSet) add(rt *Runtime, t *catalog.Table, ix *catalog.Index, columns 
 		var err error
 		empty := false
 		if r.Low.Expr != nil {
-			b.HasLow = true
+			b.HasLow, b.Begins = true, r.Low.Begins
 			if b.Low, b.LowInclusive, empty, err = s.bound(rt, &r.Low, col, true); empty || err != nil {
 				return err
 			}

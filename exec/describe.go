@@ -141,6 +141,8 @@ func rangeText(t *catalog.Table, ix *catalog.Index, r *Range) string {
 	}
 	next := name(len(r.Eq))
 	switch {
+	case r.Low.Begins:
+		parts = append(parts, next+" begins with "+r.Low.Expr.String())
 	case r.Low.Expr != nil && r.High.Expr != nil:
 		parts = append(parts, r.Low.Expr.String()+less(r.Low.Incl)+next+less(r.High.Incl)+r.High.Expr.String())
 	case r.Low.Expr != nil:

@@ -33,7 +33,7 @@ func TestDescribe(t *testing.T) {
 	sb := sbtest(1)
 	root := &Update{Table: sb, KeyCol: 4, Set: []Assignment{{Col: 1, Expr: k.call("+", col(sb, 1), lit(1))}},
 		Input: &LockRows{Table: sb, Mode: LockExclusive, Where: k.call("=", col(sb, 1), param(0)), Cols: append(plainCols(sb), RowKey),
-			Input: &Scan{Table: sb, Index: sb.Index("k_1"), Cols: []int{RowKey}, Ranges: []Range{eq(param(0)), {Low: Bound{lit(1), false}, High: Bound{lit(5), true}}}}}}
+			Input: &Scan{Table: sb, Index: sb.Index("k_1"), Cols: []int{RowKey}, Ranges: []Range{eq(param(0)), {Low: Bound{Expr: lit(1), Incl: false}, High: Bound{Expr: lit(5), Incl: true}}}}}}
 	got := explain(root, 0)
 	for _, want := range []string{"Update sbtest1 [set: k = ", "  LockRows sbtest1 [exclusive; recheck: ", "    Scan sbtest1:k_1 (k = ", "(1 < k <= 5)"} {
 		if !strings.Contains(got, want) {

@@ -50,7 +50,7 @@ func TestParallelAggAgrees(t *testing.T) {
 		scan := &Scan{Table: table, Cols: []int{0, 1}}
 		if r.IntN(3) == 0 && table.PK != nil {
 			low := r.Int64N(8000) - 2000
-			scan.Ranges = []Range{between(lit(low), lit(low+r.Int64N(9000))), eq(lit(5)), {Low: Bound{lit(1 << 20), true}}}
+			scan.Ranges = []Range{between(lit(low), lit(low+r.Int64N(9000))), eq(lit(5)), {Low: Bound{Expr: lit(1 << 20), Incl: true}}}
 		}
 		if r.IntN(3) == 0 {
 			scan.Filter = k.call("<>", k.call("%", a, lit(3)), lit(1))

@@ -174,7 +174,7 @@ func param(i int) expr.Expr     { return expr.Param(i, bigintType) }
 func textParam(i int) expr.Expr { return expr.Param(i, charType(120)) }
 func eq(es ...expr.Expr) Range  { return Range{Eq: es} }
 func between(lo, hi expr.Expr) Range {
-	return Range{Low: Bound{lo, true}, High: Bound{hi, true}}
+	return Range{Low: Bound{Expr: lo, Incl: true}, High: Bound{Expr: hi, Incl: true}}
 }
 
 // col refers to column i of t in a node that yields all columns.

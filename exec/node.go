@@ -54,6 +54,8 @@ func Types(n Node) []types.Type {
 type Bound struct {
 	Expr expr.Expr
 	Incl bool
+	// Begins makes a low bound the whole interval: of the texts that begin with Expr's, character by character.
+	Begins bool
 }
 
 // Range selects an interval of an index, or of the primary key: the rows whose

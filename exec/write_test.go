@@ -99,7 +99,7 @@ func TestScanningWrites(t *testing.T) {
 	ix := sb.Index("k_1")
 	where := k.call(">=", col(sb, 1), lit(50))
 	// Every row moves upwards in the scanned index and must not be met again.
-	lock := k.scanLock(sb, ix, Range{Low: Bound{lit(50), true}}, where)
+	lock := k.scanLock(sb, ix, Range{Low: Bound{Expr: lit(50), Incl: true}}, where)
 	lock.Collect = true
 	res := k.exec(rt, &Update{Table: sb, Input: lock, KeyCol: 4, Set: []Assignment{{Col: 1, Expr: k.call("+", col(sb, 1), lit(10))}}})
 	if res.AffectedRows != 1250 || res.Info != "Rows matched: 1250  Changed: 1250  Warnings: 0" {
@@ -148,7 +148,7 @@ func TestHiddenRowIDs(t *testing.T) {
 	}
 	null := Range{Eq: []expr.Expr{expr.Literal(types.Null())}, EqNull: 1}
 	sameRows(t, "is null", k.query(rt, &Scan{Table: tab, Index: tab.Index("a"), Ranges: []Range{null}, Cols: []int{0}}), []string{"NULL"})
-	sameRows(t, "upper bound alone", k.query(rt, &Scan{Table: tab, Index: tab.Index("a"), Ranges: []Range{{High: Bound{lit(9), true}}}, Cols: []int{0}}), []string{"2"})
+	sameRows(t, "upper bound alone", k.query(rt, &Scan{Table: tab, Index: tab.Index("a"), Ranges: []Range{{High: Bound{Expr: lit(9), Incl: true}}}, Cols: []int{0}}), []string{"2"})
 }
 
 func TestLockingReads(t *testing.T) {

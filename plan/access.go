@@ -28,6 +28,7 @@ const (
 	filterUnknown = 0.5     // left by a condition that no index decides
 	equalUnknown  = 0.1     // left by an equality on a column without an index
 	likeUnknown   = 1.0 / 9 // left by LIKE with a pattern that begins with anything
+	beginUnknown  = 0.02    // left by LIKE with a pattern that begins with a text yet to come
 	prefixSpread  = 1.5     // as many rows share a prefix as share the whole value, and some
 	limitUnknown  = 100     // rows of a LIMIT given by a parameter
 	rowsMin       = 1000    // a plan outlives the statistics it was made with, so no table counts as smaller
@@ -274,6 +275,9 @@ func (b *builder) ranges(w *want, index *catalog.Index, sargs []sarg, usable, co
 		}
 		if !s.points {
 			fraction *= b.rangeFraction(w.table, s, total)
+			if part.PrefixLen > 0 {
+				fraction = math.Min(1, fraction*prefixSpread)
+			}
 			pickMore(ranges, part.Col, sargs, usable, consumed, ranged, i, part.PrefixLen == 0)
 			return ranges, fraction
 		}
@@ -340,11 +344,12 @@ func pickMore(ranges []exec.Range, column int, sargs []sarg, usable, consumed, r
 	}
 	r := &ranges[0]
 	for i := range sargs {
-		if i == taken || !usable[i] || sargs[i].column != column || len(sargs[i].ranges) != 1 || sargs[i].points {
+		if r.Low.Begins || i == taken || !usable[i] || sargs[i].column != column || len(sargs[i].ranges) != 1 || sargs[i].points {
 			continue
 		}
 		more := &sargs[i].ranges[0]
 		switch {
+		case more.low.Begins:
 		case more.low.Expr == nil && more.high.Expr == nil:
 			consumed[i], ranged[i] = true, true // IS NOT NULL, which any interval implies
 		case r.Low.Expr == nil && more.high.Expr == nil:

@@ -14,7 +14,8 @@
 //     lateral join, and becomes a parameter.
 //   - scope: the columns that names can refer to in one query block, and the scope around it.
 //   - conjunct: one of the conditions that AND joins.
-//   - sarg: a conjunct that an ordered index decides; its intervals become the ranges of a scan.
+//   - sarg: a conjunct that an ordered index decides; its intervals become the ranges of a scan. LIKE 'ab%' is one, too: its interval
+//     is what begins with the text before the first wildcard.
 //   - path: one way to read a table, with its ranges, its remaining filter and its cost.
 //   - fence: a derived table that a hint keeps apart from the query around it.
 //   - lifted literal: a constant of a text that became a parameter, so that texts which differ in constants share a plan.

@@ -30,6 +30,9 @@ type Env struct {
 	Locked TableLocks
 	// ParamTypes are the types of the statement's placeholders, or of its lifted literals, by ordinal.
 	ParamTypes []types.Type
+	// OpenPatterns has a bit for each of the first parameters that is a text which, as a pattern of LIKE, begins with a wildcard: an index is
+	// no use for it. It decides about costs alone.
+	OpenPatterns uint64
 	// UnknownParams makes placeholders typeless, as they are when a statement is prepared; such a plan only describes the result.
 	UnknownParams bool
 	// Lifted maps the byte position of a literal in the text to the ordinal of the parameter that replaces it; nil lifts nothing.

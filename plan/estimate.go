@@ -52,27 +52,61 @@ func (b *builder) alternatives(t *catalog.Table, c expr.Expr, total float64) flo
 	return math.Min(filterUnknown, 1-none)
 }
 
-// likeFraction estimates which part of the rows a LIKE keeps. What begins with a text lies between that and the text with the last of
-// characters behind it; collations for which that is not quite so are near enough for an estimate.
+// likeFraction estimates which part of the rows a LIKE keeps that no index decides.
 func (b *builder) likeFraction(t *catalog.Table, c expr.Expr, total float64) float64 {
 	column, plain := expr.Unwrap(c.Args()[0]).ColumnIndex()
-	pattern, known := c.Args()[1].ConstValue()
-	if !plain || !known || pattern.K != types.KindString || column < 0 || !t.Columns[column].Type.IsStringType() || b.env.Stats == nil {
+	begin, _, _, known := expr.LikeBegin(b.env.Build, c)
+	if !plain || !known || column < 0 || column >= len(t.Columns) || !t.Columns[column].Type.IsStringType() {
 		return likeUnknown
 	}
-	begin := pattern.B
-	if wild := bytes.IndexAny(begin, "%_\\"); wild >= 0 {
-		begin = begin[:wild]
+	if v, constant := begin.ConstValue(); constant && len(v.B) > 0 {
+		if one := b.beginFraction(t, column, v, total); one >= 0 {
+			return one
+		}
 	}
-	if len(begin) == 0 {
-		return likeUnknown
+	return likeUnknown
+}
+
+// beginFraction estimates which part of the rows begins with a text in a column; negative is unknown. It lies between the text and the text
+// with the last of characters behind it; collations for which that is not quite so are near enough for an estimate.
+func (b *builder) beginFraction(t *catalog.Table, column int, begin types.Value, total float64) float64 {
+	if b.env.Stats == nil {
+		return -1
 	}
 	coll := t.Columns[column].Type.Coll
-	low, high := types.String(begin, coll), types.String(append(bytes.Clone(begin), string(utf8.MaxRune)...), coll)
+	low, high := types.String(begin.B, coll), types.String(append(bytes.Clone(begin.B), string(utf8.MaxRune)...), coll)
 	if one := b.env.Stats.RangeFraction(t, column, low, high, true, true); one >= 0 {
 		return math.Max(one, 1/math.Max(total, 1))
 	}
-	return likeUnknown
+	return -1
+}
+
+// beginsFraction is beginFraction of an interval's text, which may be yet to come or nothing.
+func (b *builder) beginsFraction(t *catalog.Table, column int, begin expr.Expr, total float64) float64 {
+	v, known := begin.ConstValue()
+	if !known {
+		if b.opens(begin) {
+			return beginUnknown
+		}
+		return 1
+	}
+	if one := b.beginFraction(t, column, v, total); one >= 0 {
+		return one
+	}
+	// The longer the text, the fewer begin with it.
+	return math.Max(beginUnknown/4, rangeUnknown/math.Pow(2, float64(v.Coll.Charset().CountChars(v.B)-1)))
+}
+
+// opens reports whether a pattern that is yet to come is likely to begin with text: a parameter that does, alone or in front of others.
+func (b *builder) opens(e expr.Expr) bool {
+	for e = expr.Unwrap(e); e.IsCall("like begin", "concat"); {
+		e = expr.Unwrap(e.Args()[0])
+	}
+	if v, known := e.ConstValue(); known {
+		return len(v.B) > 0 && v.B[0] != '%' && v.B[0] != '_'
+	}
+	n, is := e.ParamOrdinal()
+	return is && n < len(b.env.ParamTypes) && (n >= 64 || b.env.OpenPatterns>>uint(n)&1 == 0)
 }
 
 // selectivity estimates which part of the rows a condition keeps, whatever way they are read: paths compare only if they all expect the
@@ -185,6 +219,9 @@ func (b *builder) rangeFraction(t *catalog.Table, s *sarg, total float64) float6
 		switch {
 		case r.eq != nil:
 			sum += math.Min(1, eqRowsUnknown/math.Max(total, 1))
+			continue
+		case r.low.Begins:
+			sum += b.beginsFraction(t, s.column, r.low.Expr, total)
 			continue
 		case r.low.Expr == nil && r.high.Expr == nil:
 			return 1

@@ -31,7 +31,7 @@ func TestLikeFraction(t *testing.T) {
 		want    float64
 		asked   string
 	}{
-		{"forest%", 0.02, "forest forest\U0010FFFF"}, {"for_st%", 0.02, "for for\U0010FFFF"}, {`a\%b`, 0.02, "a a\U0010FFFF"}, {"green", 0.02, "green green\U0010FFFF"},
+		{"forest%", 0.02, "forest forest\U0010FFFF"}, {"for_st%", 0.02, "for for\U0010FFFF"}, {`a\%b`, 0.02, "a%b a%b\U0010FFFF"}, {"green", 0.02, "green green\U0010FFFF"},
 		{"%green%", 1.0 / 9, ""}, {"_a", 1.0 / 9, ""}, {"", 1.0 / 9, ""},
 	} {
 		stats := &intervals{}

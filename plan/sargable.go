@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"bytes"
+
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
@@ -43,6 +45,8 @@ func sargOf(b *expr.BuildContext, t *catalog.Table, e expr.Expr) (s sarg, ok boo
 		if i, is := e.Args()[0].ColumnIndex(); is {
 			return sarg{column: i, exact: true, ranges: []interval{{}}}, true
 		}
+	case e.IsCall("like"):
+		return beginning(b, t, e)
 	case e.IsCall("or"):
 		return disjunction(b, t, e.Args())
 	}
@@ -173,6 +177,33 @@ func disjunction(b *expr.BuildContext, t *catalog.Table, args []expr.Expr) (sarg
 		whole.ranges = append(whole.ranges, one.ranges...)
 	}
 	return whole, len(args) > 0
+}
+
+// beginning reads LIKE as the interval of what begins with the pattern's text before its first wildcard. It stays as a filter: the interval
+// holds more, such as 'abc' for LIKE 'ab_' or, as spaces at the end weigh nothing in most collations, for LIKE 'abc  %'.
+func beginning(b *expr.BuildContext, t *catalog.Table, like expr.Expr) (sarg, bool) {
+	column, plain := like.Args()[0].ColumnIndex()
+	if !plain || column < 0 || column >= len(t.Columns) || !t.Columns[column].Type.IsStringType() {
+		return sarg{}, false
+	}
+	begin, coll, whole, ok := expr.LikeBegin(b, like)
+	own := t.Columns[column].Type.Coll
+	if own == 0 {
+		own = types.Binary
+	}
+	if !ok || coll != own || !coll.KeysBegin() {
+		return sarg{}, false
+	}
+	s := sarg{column: column, ranges: []interval{{low: exec.Bound{Expr: begin, Incl: true, Begins: true}}}}
+	if v, known := begin.ConstValue(); known {
+		if v.K != types.KindString || len(v.B) == 0 && !whole {
+			return sarg{}, false
+		}
+		if whole && !bytes.HasSuffix(v.B, []byte(" ")) { // which a CHAR column may have had
+			s.points, s.ranges = true, []interval{{eq: begin}}
+		}
+	}
+	return s, true
 }
 
 // bound decides whether comparing a column with a value follows the order of the column's index, and gives the value in

@@ -47,7 +47,7 @@ const innerValue = "\x00value"
 // subqueryScalar evaluates an expression with subqueries outside any table, as the value of SET.
 func (s *Session) subqueryScalar(env *plan.Env, e syntax.Expr) (types.Value, error) {
 	s.params = append(s.params[:0], s.args...)
-	env.ParamTypes = paramTypes(s.params)
+	env.ParamTypes, env.OpenPatterns = paramTypes(s.params), openPatterns(s.params)
 	do := &syntax.Do{Exprs: []syntax.SelectItem{{Expr: &syntax.UserVariable{Name: innerValue, Value: e}}}}
 	defer s.dropUserVar(innerValue)
 	if _, err := s.runInner(env, func() { env.Snapshot = s.schema() }, do); err != nil {

@@ -43,11 +43,28 @@ func paramTypes(params []types.Value) []types.Type {
 	return out
 }
 
-// appendParamKind writes what paramType depends on.
+// openPattern reports whether a text, as a pattern of LIKE, begins with a wildcard.
+func openPattern(v *types.Value) bool { return len(v.B) > 0 && (v.B[0] == '%' || v.B[0] == '_') }
+
+// openPatterns are those of parameters, as plan.Env has them.
+func openPatterns(params []types.Value) (bits uint64) {
+	for i := range params[:min(len(params), 64)] {
+		if params[i].K == types.KindString && openPattern(&params[i]) {
+			bits |= 1 << i
+		}
+	}
+	return bits
+}
+
+// appendParamKind writes what paramType and openPatterns depend on.
 func appendParamKind(dst []byte, v *types.Value) []byte {
 	switch v.K {
 	case types.KindString:
-		return append(dst, byte(v.K), byte(v.Coll), byte(v.Coll>>8))
+		kind := byte(v.K)
+		if openPattern(v) {
+			kind |= 0x80
+		}
+		return append(dst, kind, byte(v.Coll), byte(v.Coll>>8))
 	case types.KindDecimal, types.KindDatetime, types.KindTimestamp, types.KindTime:
 		return append(dst, byte(v.K), v.Scale)
 	}

@@ -223,7 +223,7 @@ func (s *Session) preparedPlan(p *prepared) (*plan.Entry, error) {
 			return nil, err
 		}
 		env := s.planEnv(p.text)
-		env.ParamTypes = paramTypes(s.params)
+		env.ParamTypes, env.OpenPatterns = paramTypes(s.params), openPatterns(s.params)
 		if entry, err = s.build1(env, stmt, s.keyBuf); err != nil {
 			return nil, err
 		}

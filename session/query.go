@@ -213,7 +213,7 @@ func (s *Session) planText(text string) (*plan.Entry, error) {
 		return nil, nil
 	}
 	env := s.planEnv(text)
-	env.ParamTypes = paramTypes(s.params)
+	env.ParamTypes, env.OpenPatterns = paramTypes(s.params), openPatterns(s.params)
 	env.Lifted = make(map[syntax.Pos]int, len(s.normal.Literals))
 	for i := range s.normal.Literals {
 		env.Lifted[syntax.Pos(s.normal.Literals[i].Start)] = i

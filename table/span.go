@@ -22,6 +22,8 @@ type Range struct {
 	Low, High                   types.Value
 	HasLow, HasHigh             bool
 	LowInclusive, HighInclusive bool
+	// Begins says that the column after Eq begins with the text Low, in the sense of types.AppendKeyBegin; there is no High then.
+	Begins bool
 	// NotNull leaves out NULLs of the column after Eq (IS NOT NULL). Any bound
 	// implies it, since no comparison with NULL is true.
 	NotNull bool
@@ -57,6 +59,16 @@ func Span(dst []byte, t *catalog.Table, ix *catalog.Index, r *Range) (span kvapi
 		return kvapi.Span{}, dst, true
 	}
 	p := &parts[len(r.Eq)]
+	if r.Begins {
+		at := len(dst)
+		begun, ok := types.AppendKeyBegin(append(dst, dst[from:eqEnd]...), r.Low, p.typ, p.desc, p.prefix)
+		if ok {
+			dst = keys.PrefixEnd(begun, begun[at:])
+			end := len(begun)
+			return kvapi.Span{Start: dst[at:end:end], End: dst[end:len(dst):len(dst)]}, dst, false
+		}
+		dst, r = begun[:at], &Range{Eq: r.Eq, NotNull: true}
+	}
 	lo := edge{has: r.HasLow, v: &r.Low, inclusive: r.LowInclusive || p.prefix > 0, null: true}
 	hi := edge{has: r.HasHigh, v: &r.High, inclusive: r.HighInclusive || p.prefix > 0}
 	if p.desc {

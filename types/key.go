@@ -191,16 +191,20 @@ func AppendSortKey(dst, s []byte, c CollationID) []byte {
 		k.load()
 	}
 	start := len(dst)
-	dst = k.appendWeights(dst, s)
+	return k.endWeights(k.appendWeights(dst, s), start)
+}
+
+// endWeights makes a key of the weights dst[start:].
+func (c *collation) endWeights(dst []byte, start int) []byte {
 	switch {
-	case k.class == collRaw || k.class == collUCA0900:
+	case c.class == collRaw || c.class == collUCA0900:
 		dst = escapeRaw(dst, start)
-	case k.class == collPadUCA:
-		dst = escapePad2(dst, start, k.space)
+	case c.class == collPadUCA:
+		dst = escapePad2(dst, start, c.space)
 	default:
 		space := byte(' ')
-		if k.class == collPadTable {
-			space = byte(k.space)
+		if c.class == collPadTable {
+			space = byte(c.space)
 		}
 		dst = escapePad1(dst, start, space)
 	}
@@ -210,6 +214,14 @@ func AppendSortKey(dst, s []byte, c CollationID) []byte {
 		dst[start] = keyGuard
 	}
 	return dst
+}
+
+// endLen is the length of what endWeights puts behind weights.
+func (c *collation) endLen() int {
+	if c.class == collPadUCA {
+		return 3
+	}
+	return 2
 }
 
 // escapeRaw ends dst[start:] with 00 01 and writes 00 FF for each zero byte. It

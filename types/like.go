@@ -258,3 +258,21 @@ func (c *collation) sameWeights(a, b []byte) bool {
 	putScratch(q, y)
 	return same
 }
+
+// LikeBegin returns the characters with which every text begins that LIKE matches with a pattern in the character set of c, and whether
+// they are the whole text.
+func LikeBegin(pattern []byte, escape rune, c CollationID) (begin []byte, whole bool) {
+	cs := c.Charset()
+	for i := 0; i < len(pattern); {
+		r, n, ok := cs.decode(pattern[i:])
+		if ok && escape != 0 && r == escape && i+n < len(pattern) {
+			i += n
+			_, n, _ = cs.decode(pattern[i:])
+		} else if ok && (r == '%' || r == '_') {
+			return begin, false
+		}
+		begin = append(begin, pattern[i:i+n]...)
+		i += n
+	}
+	return begin, true
+}
