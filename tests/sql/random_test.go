@@ -22,6 +22,8 @@ import (
 const (
 	randomSchemas = 8   // tables with rows of their own
 	randomQueries = 150 // queries over each
+	typedSchemas  = 4   // the same of TestRandomTyped
+	typedQueries  = 150
 	// smallQuota is a statement's memory with which sorts and tables of more than a few rows spill.
 	smallQuota = 131072
 )
@@ -74,7 +76,32 @@ func TestRandom(t *testing.T) {
 	}
 }
 
+// TestRandomTyped asks random queries over columns of every type in the same ways: with indexes and without, under hints, with little memory. It
+// does not ask MySQL, see sqlgen.Typed.
+func TestRandomTyped(t *testing.T) {
+	seed := testkit.Seed(t)
+	n := inproc.Open(t, inproc.Options{})
+	t.Cleanup(n.Close)
+	failed := 0
+	for i := range uint64(typedSchemas) {
+		w := newWorldOf(t, n, seed+i, (*sqlgen.Gen).TypedSchema)
+		w.real = nil
+		g := sqlgen.New(seed + i)
+		for range typedQueries {
+			failed += w.check(g, g.Typed(), failed)
+		}
+	}
+	if failed > 0 {
+		t.Errorf("%d answers differ", failed)
+	}
+}
+
 func newWorld(t *testing.T, n *inproc.Node, seed uint64) *world {
+	return newWorldOf(t, n, seed, (*sqlgen.Gen).Schema)
+}
+
+// newWorldOf is newWorld over the tables that schema makes and fills, with indexes or without.
+func newWorldOf(t *testing.T, n *inproc.Node, seed uint64, schema func(g *sqlgen.Gen, keys bool) []string) *world {
 	w := &world{t: t, seed: seed}
 	for _, keys := range []bool{true, false} {
 		for _, quota := range []int{0, smallQuota} {
@@ -83,7 +110,7 @@ func newWorld(t *testing.T, n *inproc.Node, seed uint64) *world {
 			t.Cleanup(c.Close)
 			if quota == 0 {
 				c.Must("DROP DATABASE IF EXISTS " + name)
-				for _, s := range append([]string{"CREATE DATABASE " + name, "USE " + name}, sqlgen.New(seed).Schema(keys)...) {
+				for _, s := range append([]string{"CREATE DATABASE " + name, "USE " + name}, schema(sqlgen.New(seed), keys)...) {
 					c.Must(s)
 				}
 			} else {
