@@ -162,7 +162,7 @@ func TestCTEFollowsItsSlots(t *testing.T) {
 	all := &CTE{Name: "all", Out: []types.Type{bigintType}, Root: rows.node(1)}
 	sub := &Subplan{Slots: []int{0}, Root: &StreamAgg{Aggs: []*expr.AggSpec{k.agg("count")}, Input: &HashJoin{Left: &CTEScan{CTE: low}, Right: &UnionAll{Out: low.Out,
 		Inputs: []Node{&CTEScan{CTE: low}, &CTEScan{CTE: all}}}, LeftKeys: []expr.Expr{bigint(0)}, RightKeys: []expr.Expr{bigint(0)}}}}
-	e := sub.Expr("(subquery)", bigintType, []expr.Expr{bigint(0)}, nil, false)
+	e := sub.Expr("(subquery)", bigintType, expr.CoerImplicit, []expr.Expr{bigint(0)}, nil, false)
 	rt := cteRuntime(k, 1<<30)
 	root := &Project{Input: outer.node(1), Exprs: []expr.Expr{bigint(0), e}}
 	got, err := k.tryQuery(rt, withCTEs(root, 1, []*Subplan{sub}, low, all))

@@ -163,7 +163,7 @@ func TestMultiUpdateIsInterrupted(t *testing.T) {
 		return emit([]types.Value{types.Int(7)})
 	}}}
 	n := &MultiUpdate{Input: lockAll(t1), Targets: []UpdateTarget{{Table: t1, KeyCol: 2, Set: []Assignment{{Col: 1, Expr: k.call("if", k.call("=", expr.Column(0, intType, "a"), lit(2)),
-		killer.Expr("(subquery)", intType, []expr.Expr{expr.Column(0, intType, "a")}, nil, false), lit(100))}}}}}
+		killer.Expr("(subquery)", intType, expr.CoerImplicit, []expr.Expr{expr.Column(0, intType, "a")}, nil, false), lit(100))}}}}}
 	p := (&Plan{Root: n, Slots: 1, Subplans: []*Subplan{killer}}).Seal()
 	if _, err := Run(rt, p, nil); number(err) != types.ErQueryInterrupted {
 		t.Fatalf("want 1317, got %v", err)

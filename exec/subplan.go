@@ -65,12 +65,12 @@ type Subplan struct {
 	constant bool
 }
 
-// Expr returns the expression of the subquery; name is its text. Its arguments are
+// Expr returns the expression of the subquery; name is its text, coer how strongly its collation binds. Its arguments are
 // outer, whose values go to Slots, then operands, which Compare reads first. constant
 // says that there are no outer values and that Root is deterministic: it then runs at
 // most once per execution. A subquery that reads slots of a subquery around it is not
 // constant; it should have them among its own outer values (a Param each).
-func (s *Subplan) Expr(name string, t types.Type, outer, operands []expr.Expr, constant bool) expr.Expr {
+func (s *Subplan) Expr(name string, t types.Type, coer expr.Coercibility, outer, operands []expr.Expr, constant bool) expr.Expr {
 	if len(outer) != len(s.Slots) || len(operands) != s.Operands || constant && len(outer) > 0 {
 		panic("exec: a subquery's arguments do not fit its slots and operands")
 	}
@@ -80,7 +80,7 @@ func (s *Subplan) Expr(name string, t types.Type, outer, operands []expr.Expr, c
 		flags |= expr.FlagVolatile // else it were constant
 	}
 	args := append(append([]expr.Expr(nil), outer...), operands...)
-	return expr.Subquery(name, t, flags, args, s)
+	return expr.Subquery(name, t, coer, flags, args, s)
 }
 
 // SubplanOf returns the subquery that e is an expression of, or nil.

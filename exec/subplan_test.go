@@ -93,7 +93,7 @@ func TestSubplanValues(t *testing.T) {
 			if c.op == "=" || c.op == "<>" {
 				sub.LeftKeys, sub.RightKeys = []expr.Expr{bigint(0)}, []expr.Expr{bigint(0)}
 			}
-			e := sub.Expr("(subquery)", bigintType, outers, operands, !correlated)
+			e := sub.Expr("(subquery)", bigintType, expr.CoerImplicit, outers, operands, !correlated)
 			rows, err := k.tryQuery(k.runtime(), withSubplans(&Project{Input: outer.node(1), Exprs: []expr.Expr{e}}, 1, sub))
 			got := ""
 			for i, r := range rows {
@@ -126,7 +126,7 @@ func TestSubplanIsLazy(t *testing.T) {
 	k := newKit(t)
 	outer, inner := &source{rows: [][]any{{1}, {2}}}, &source{rows: [][]any{{1}, {2}}}
 	sub := &Subplan{Root: inner.node(1)}
-	e := sub.Expr("(subquery)", bigintType, nil, nil, true)
+	e := sub.Expr("(subquery)", bigintType, expr.CoerImplicit, nil, nil, true)
 	lazy := k.call("if", k.call("=", bigint(0), lit(9)), e, lit(5))
 	p := withSubplans(&Project{Input: outer.node(1), Exprs: []expr.Expr{lazy}}, 0, sub)
 	rows, err := k.tryQuery(k.runtime(), p)
@@ -146,7 +146,7 @@ func TestSubplanAsBound(t *testing.T) {
 	k.fill(rt, sb, 30)
 	inner := &source{rows: [][]any{{4}}}
 	sub := &Subplan{Root: inner.node(1)}
-	key := sub.Expr("(subquery)", bigintType, nil, nil, true)
+	key := sub.Expr("(subquery)", bigintType, expr.CoerImplicit, nil, nil, true)
 	if !expr.IsConstInStatement(key) {
 		t.Fatal("a constant subquery is not constant")
 	}
@@ -176,10 +176,10 @@ func TestSubplanNests(t *testing.T) {
 	// The innermost: how many rows x have x <= outer and x <= middle.
 	innermost := &Subplan{Slots: []int{2, 1}, Root: &StreamAgg{Aggs: []*expr.AggSpec{k.agg("count")},
 		Input: &Filter{Input: src(), Cond: k.call("and", k.call("<=", bigint(0), expr.AsParam(bigint(0), 2)), k.call("<=", bigint(0), p1))}}}
-	inner := innermost.Expr("(innermost)", bigintType, []expr.Expr{p0, bigint(0)}, nil, false)
+	inner := innermost.Expr("(innermost)", bigintType, expr.CoerImplicit, []expr.Expr{p0, bigint(0)}, nil, false)
 	middle := &Subplan{Slots: []int{0}, Root: &StreamAgg{Aggs: []*expr.AggSpec{k.agg("sum", bigint(0))},
 		Input: &Project{Input: src(), Exprs: []expr.Expr{inner}}}}
-	e := middle.Expr("(middle)", types.Type{ID: types.TypeDecimal, Length: 41}, []expr.Expr{bigint(0)}, nil, false)
+	e := middle.Expr("(middle)", types.Type{ID: types.TypeDecimal, Length: 41}, expr.CoerImplicit, []expr.Expr{bigint(0)}, nil, false)
 	got, err := k.tryQuery(k.runtime(), withSubplans(&Project{Input: src(), Exprs: []expr.Expr{bigint(0), e}}, 3, middle, innermost))
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +195,7 @@ func TestSubplanKeepsTexts(t *testing.T) {
 	upper := func(e expr.Expr) expr.Expr { return k.call("upper", k.call("concat", e, e)) }
 	sub := &Subplan{Slots: []int{0}, Root: &Project{Input: &Values{Out: []types.Type{bigintType}, Rows: [][]expr.Expr{{lit(1)}}},
 		Exprs: []expr.Expr{k.call("concat", expr.AsParam(text, 0), expr.Literal(types.Text("!")))}}}
-	e := sub.Expr("(subquery)", charType(100), []expr.Expr{upper(text)}, nil, false)
+	e := sub.Expr("(subquery)", charType(100), expr.CoerImplicit, []expr.Expr{upper(text)}, nil, false)
 	plain := k.query(k.runtime(), &Project{Input: src, Exprs: []expr.Expr{k.call("lower", k.call("concat", upper(text), expr.Literal(types.Text("!"))))}})
 	got, err := k.tryQuery(k.runtime(), withSubplans(&Project{Input: src, Exprs: []expr.Expr{k.call("lower", e)}}, 1, sub))
 	if err != nil {
@@ -298,7 +298,7 @@ func TestSubplanQuantifiers(t *testing.T) {
 				case "correlated":
 					sub.Slots, outer = []int{0}, operands[:1]
 				}
-				e := sub.Expr("(subquery)", bigintType, outer, operands, how != "correlated")
+				e := sub.Expr("(subquery)", bigintType, expr.CoerImplicit, outer, operands, how != "correlated")
 				rt := k.runtime()
 				rt.Mem = NewMemTracker(limit)
 				got, err := k.tryQuery(rt, withSubplans(&Project{Input: left.node(width), Exprs: []expr.Expr{e}}, 1, sub))
@@ -352,7 +352,7 @@ func TestSubplanExtremes(t *testing.T) {
 					case "correlated":
 						sub.Slots, outer = []int{0}, []expr.Expr{bigint(0)}
 					}
-					e := sub.Expr("(subquery)", bigintType, outer, []expr.Expr{bigint(0)}, how != "correlated")
+					e := sub.Expr("(subquery)", bigintType, expr.CoerImplicit, outer, []expr.Expr{bigint(0)}, how != "correlated")
 					rt := k.runtime()
 					rt.Mem = NewMemTracker(1 << 30)
 					got, err := k.tryQuery(rt, withSubplans(&Project{Input: left.node(1), Exprs: []expr.Expr{e}}, 1, sub))
@@ -390,7 +390,7 @@ func TestSubplanMemoIsBounded(t *testing.T) {
 	}
 	for _, limit := range []int64{1 << 30, 64 << 10} {
 		sub := &Subplan{Slots: []int{0}, Root: &Project{Input: &Dual{}, Exprs: []expr.Expr{expr.AsParam(bigint(0), 0)}}}
-		e := sub.Expr("(subquery)", bigintType, []expr.Expr{bigint(0)}, nil, false)
+		e := sub.Expr("(subquery)", bigintType, expr.CoerImplicit, []expr.Expr{bigint(0)}, nil, false)
 		rt := k.runtime()
 		rt.Mem = NewMemTracker(limit)
 		got, err := k.tryQuery(rt, withSubplans(&Filter{Input: outer.node(1), Cond: k.call("<>", bigint(0), e)}, 1, sub))
@@ -413,7 +413,7 @@ func TestSubplanIsInterrupted(t *testing.T) {
 	rt := k.runtime()
 	rt.Interrupt, rt.Mem = new(kvapi.Interrupt), NewMemTracker(1<<30)
 	sub := &Subplan{Slots: []int{0}, Root: &Filter{Input: inner.node(1), Cond: k.call("=", bigint(0), expr.AsParam(bigint(0), 0))}}
-	e := sub.Expr("(subquery)", bigintType, []expr.Expr{bigint(0)}, nil, false)
+	e := sub.Expr("(subquery)", bigintType, expr.CoerImplicit, []expr.Expr{bigint(0)}, nil, false)
 	count := 0
 	stop := &RowSource{Out: []types.Type{bigintType}, Fill: func(_ *Runtime, emit func([]types.Value) error) error {
 		if count++; count == 10 {
@@ -437,7 +437,7 @@ func TestSubplanIsAbandoned(t *testing.T) {
 	rt := k.runtime()
 	rt.Mem = NewMemTracker(1 << 30)
 	sub := &Subplan{Root: randomSource(testkit.Rand(1, 1), 5000, 1, 9).node(1), Kind: SubplanAny, Operands: 1, Compare: k.call(">", bigint(0), bigint(1))}
-	e := sub.Expr("(subquery)", bigintType, nil, []expr.Expr{bigint(0)}, true)
+	e := sub.Expr("(subquery)", bigintType, expr.CoerImplicit, nil, []expr.Expr{bigint(0)}, true)
 	p := withSubplans(&Project{Input: (&source{rows: [][]any{{1}}}).node(1), Exprs: []expr.Expr{e}}, 0, sub)
 	func() {
 		defer func() { _ = recover() }()

@@ -399,7 +399,7 @@ func TestWindowFramesAreLinear(t *testing.T) {
 	k := newKit(t)
 	const rows = 20_000
 	src := randomSource(testkit.Rand(1, 1), rows, 1, 1<<30)
-	arg := expr.Subquery("(counted)", bigintType, 0, []expr.Expr{bigint(0)}, new(int))
+	arg := expr.Subquery("(counted)", bigintType, expr.CoerImplicit, 0, []expr.Expr{bigint(0)}, new(int))
 	for _, c := range []struct {
 		frame WindowFrame
 		most  int

@@ -12,6 +12,7 @@ type AggSpec struct {
 	order    []AggOrder
 	sep      []byte
 	typ      types.Type
+	coer     Coercibility // of texts
 	kind     aggKind
 	bytewise bool // BIT_AND, BIT_OR and BIT_XOR of binary strings
 }
@@ -42,6 +43,9 @@ func (s *AggSpec) Distinct() bool { return s.distinct }
 
 // Type returns the type of the result.
 func (s *AggSpec) Type() types.Type { return s.typ }
+
+// Coercibility returns how strongly the collation of the result binds.
+func (s *AggSpec) Coercibility() Coercibility { return coercibilityOf(&s.typ, s.coer) }
 
 // NewAgg builds an aggregate: "count" (no argument is COUNT(*)), "sum", "avg", "min", "max", "group_concat", "bit_and", "bit_or", "bit_xor",
 // "std", "stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp", "any_value", "json_arrayagg", "json_objectagg".

@@ -75,10 +75,11 @@ func newAgg(b *BuildContext, name string, distinct bool, args []Expr, opts AggOp
 		s.args[0] = asNumber(args[0])
 		s.typ = sumType(b, s.kind, s.args[0])
 	case aggMin, aggMax, aggAny:
-		s.typ = args[0].typ
+		s.typ, s.coer = args[0].typ, args[0].coer
 		s.distinct = false // it makes no difference, and costs much
 	case aggBitAnd, aggBitOr, aggBitXor:
 		if binaryOperand(args[0]) {
+			s.coer = CoerCoercible
 			return s, s.bitBytesType()
 		}
 		s.args[0] = AsNumber(args[0])
@@ -120,7 +121,7 @@ func (s *AggSpec) concatType(b *BuildContext) error {
 	if s.sep == nil {
 		s.sep = []byte(",")
 	}
-	s.typ = types.Type{ID: types.TypeText, Length: -1, Coll: d.coll}
+	s.typ, s.coer = types.Type{ID: types.TypeText, Length: -1, Coll: d.coll}, d.coer
 	if d.coll == types.Binary {
 		s.typ.ID = types.TypeBlob
 	}

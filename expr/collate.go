@@ -151,16 +151,21 @@ func (l derivation) merge(r derivation) (d derivation, ok bool) {
 // aggregate finds the common collation of args. strict refuses an undetermined result, as comparisons must. op names
 // the operation in error 1267.
 func (b *BuildContext) aggregate(op string, strict bool, args ...Expr) (derivation, error) {
+	return b.aggregateFor(op, strict, args, args)
+}
+
+// aggregateFor is aggregate for an operation of which args are some of the operands; the error tells of all.
+func (b *BuildContext) aggregateFor(op string, strict bool, operands, args []Expr) (derivation, error) {
 	b.visit(len(args))
 	d := b.derive(args[0])
 	for i, a := range args[1:] {
 		next := b.derive(a)
 		merged, ok := d.merge(next)
 		if !ok {
-			return d, collationError(op, b, args, i+1)
+			return d, collationError(op, b, operands)
 		}
 		if strict && merged.coer == CoerNone && i == len(args)-2 {
-			return d, collationError(op, b, args, i+1)
+			return d, collationError(op, b, operands)
 		}
 		d = merged
 	}
@@ -181,7 +186,7 @@ func unreadable(coll types.CollationID, args []Expr) error {
 	return nil
 }
 
-func collationError(op string, b *BuildContext, args []Expr, at int) error {
+func collationError(op string, b *BuildContext, args []Expr) error {
 	show := func(e Expr) []any {
 		d := b.derive(e)
 		return []any{d.coll.Name(), coercibilityNames[d.coer]}

@@ -114,7 +114,7 @@ func toKind(ctx *Ctx, v *types.Value, k types.Kind) (int64, bool) {
 		return t.N, ok
 	}
 	t, ok := types.ToDatetime(ctx.Context, v)
-	return t.N, ok || v.K == types.KindString
+	return t.N, ok || v.K == types.KindString || v.K == types.KindEnum || v.K == types.KindSet
 }
 
 func integral(k types.Kind) bool {
@@ -230,8 +230,9 @@ func (b *BuildContext) newComparator(op string, x, y Expr) (*comparator, Expr, E
 	}
 	if c.class == classJSON {
 		x, y = truthAsJSON(x), truthAsJSON(y)
+		c.coll = types.Utf8mb4Bin
 	}
-	if c.class == classString || c.class == classJSON || c.class == classNull {
+	if c.class == classString || c.class == classNull {
 		d, err := b.aggregate(op, c.class == classString, x, y)
 		if err != nil {
 			return nil, x, y, err

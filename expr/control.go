@@ -26,6 +26,9 @@ func (b *BuildContext) coerce(e Expr, t types.Type) Expr {
 func (b *BuildContext) coerced(e Expr, t types.Type) Expr {
 	n := newCall("coerce", []Expr{e})
 	n.hidden, n.typ, n.coer, n.ascii, n.notNull, n.eval = true, t, e.coer, e.ascii, e.notNull, evalCoerce
+	if e.isHexLiteral() {
+		return n // asNumber looks for it
+	}
 	return foldHidden(b, n)
 }
 

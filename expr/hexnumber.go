@@ -1,6 +1,10 @@
 package expr
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/pandodb/pando/types"
+)
 
 // numberArguments tells, for functions by name, which of their arguments are numbers, one bit for each: where a literal x'..' or b'..' stands
 // there it is the number of its bits, as in MySQL, and not the text of its bytes. Operators, and the functions whose result takes its type from
@@ -37,14 +41,19 @@ func (n *Node) readNumbers() {
 	}
 }
 
-// asNumber is AsNumber for a choice, too: IF and CASE whose values are texts because some are dates and some are numbers or texts. Where a
-// number is wanted, MySQL takes that of the branch, so that a date is 20240131 and not the 2024 that its text begins with.
+// asNumber is AsNumber for a choice, too: IF and CASE whose values are texts because not all are of one kind. Where a number is wanted, MySQL
+// takes that of the branch, so that a date is 20240131 and not the 2024 that its text begins with, and an ENUM its position.
 func asNumber(e Expr) Expr {
+	if e.IsCall("greatest", "least") && isTextual(&e.typ) && e.aux.(*comparator).class == classTemporal {
+		return extremeDate(e)
+	}
 	if !e.IsCall("if", "case", "case_value") || !isTextual(&e.typ) {
 		return AsNumber(e)
 	}
-	dated := func(a Expr) bool { return a.IsCall("coerce") && a.args[0].typ.IsTemporal() }
-	if !slices.ContainsFunc(e.args, dated) {
+	noText := func(a Expr) bool {
+		return a.isHexLiteral() || a.IsCall("coerce") && (a.args[0].isHexLiteral() || !a.args[0].typ.IsStringType()) || !a.typ.IsStringType()
+	}
+	if results := e.results(); !slices.ContainsFunc(results, noText) {
 		return e
 	}
 	n := *e
@@ -58,6 +67,21 @@ func asNumber(e Expr) Expr {
 	return &n
 }
 
+// extremeDate is GREATEST or LEAST over dates and texts as the date that it chooses; shown, it is the text.
+func extremeDate(e Expr) Expr {
+	n := newCall("coerce", []Expr{e})
+	n.hidden, n.typ, n.coer, n.ascii, n.eval = true, dateType, CoerNumeric, true, evalCoerce
+	for _, a := range e.args {
+		if a.IsCall("coerce") {
+			a = a.args[0]
+		}
+		if a.typ.IsTemporal() && a.typ.ID != types.TypeDate {
+			n.typ = types.Type{ID: types.TypeDatetime, Length: -1, Scale: max(n.typ.Scale, a.typ.Scale)}
+		}
+	}
+	return n
+}
+
 // firstResult is the first argument of a CASE or IF that is a result.
 func (n *Node) firstResult() int {
 	if n.name == "case_value" {
@@ -68,6 +92,17 @@ func (n *Node) firstResult() int {
 
 // isResult reports whether argument i of a CASE or IF is one of its results, of which the last may be that of ELSE.
 func (n *Node) isResult(i int) bool { return (i-n.firstResult())%2 == 0 || i == len(n.args)-1 }
+
+// results are the results of a CASE or IF.
+func (n *Node) results() []Expr {
+	var out []Expr
+	for i := n.firstResult(); i < len(n.args); i++ {
+		if n.isResult(i) {
+			out = append(out, n.args[i])
+		}
+	}
+	return out
+}
 
 // toDouble makes the values of a branch doubles: those that it had before it was made a text.
 func toDouble(e Expr) Expr {

@@ -118,33 +118,33 @@ func sameStrings(e Expr, coll types.CollationID) bool {
 }
 
 // Unify coerces expressions that feed one result column, such as those of a UNION, to their common type, and returns that type: the
-// column's. An expression of the right kind stays as it is, so its own type may be narrower.
-func Unify(b *BuildContext, es ...Expr) ([]Expr, types.Type, error) {
+// column's, and how strongly its collation binds. An expression of the right kind stays as it is, so its own type may be narrower.
+func Unify(b *BuildContext, es ...Expr) ([]Expr, types.Type, Coercibility, error) {
 	if err := rejectRows(es); err != nil {
-		return nil, types.Type{}, err
+		return nil, types.Type{}, CoerIgnorable, err
 	}
-	same := true
+	same, coer := true, es[0].coer
 	for _, e := range es[1:] {
-		same = same && e.typ.Equal(&es[0].typ)
+		same, coer = same && e.typ.Equal(&es[0].typ), min(coer, e.coer)
 	}
 	if same {
-		return es, es[0].typ, nil
+		return es, es[0].typ, coer, nil
 	}
 	t, d, err := b.commonType("UNION", es)
 	if err != nil {
-		return nil, t, err
+		return nil, t, d.coer, err
 	}
 	if d.coer == CoerNone { // no rule says how the texts of the column compare
-		return nil, t, types.Errorf(types.ErCantAggregateNCollations, "UNION")
+		return nil, t, d.coer, types.Errorf(types.ErCantAggregateNCollations, "UNION")
 	}
 	if t.ID == types.TypeNull {
-		return es, t, nil
+		return es, t, d.coer, nil
 	}
 	out := make([]Expr, len(es))
 	for i, e := range es {
 		out[i] = b.fraction(e, t)
 	}
-	return out, narrowInteger(t, es), nil
+	return out, narrowInteger(t, es), d.coer, nil
 }
 
 // narrowInteger returns the integer type of a column that es feed, as narrow as MySQL makes it: the widest of theirs, or the next wider one

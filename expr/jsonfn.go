@@ -44,7 +44,7 @@ func jsonText(eval evalFunc) func(*BuildContext, *Node) error {
 		if err := rejectRows(n.args); err != nil {
 			return err
 		}
-		n.typ, n.coer = stringType(-1, types.Utf8mb4Bin), CoerImplicit
+		n.typ, n.coer = stringType(-1, types.Utf8mb4Bin), CoerCoercible
 		n.eval = overDocuments(func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 			v, err := eval(ctx, n, row)
 			if err != nil || v.IsNull() || v.K != types.KindJSON {

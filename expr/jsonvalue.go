@@ -65,7 +65,7 @@ func JSONValue(b *BuildContext, doc Expr, path string, to types.Type, clauses st
 	if p.onError, err = b.jsonOn(p, onError); err != nil {
 		return nil, err
 	}
-	n.typ, n.aux, n.coer, n.eval = to, p, CoerImplicit, overDocuments(evalJSONValue)
+	n.typ, n.aux, n.coer, n.eval = to, p, CoerCoercible, overDocuments(evalJSONValue)
 	return fold(b, n)
 }
 

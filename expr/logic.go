@@ -204,6 +204,14 @@ func buildBetween(b *BuildContext, n *Node) error {
 	if isRow(x) || isRow(lo) || isRow(hi) {
 		return buildRowBetween(b, n)
 	}
+	numbers := false
+	if numbers, n.args = b.betweenNumbers(n.args); numbers {
+		c := comparator{class: classFloat, mask: compareMasks["<="]}
+		n.typ, n.eval, n.aux = boolType(), evalBetween, &between{&c, &c}
+		n.notNull = x.notNull && lo.notNull && hi.notNull
+		return nil
+	}
+	x, lo, hi = n.args[0], n.args[1], n.args[2]
 	if classOf(&x.typ) == classString && classOf(&lo.typ) == classString && classOf(&hi.typ) == classString {
 		d, err := b.aggregate("between", true, x, lo, hi)
 		if err != nil {
@@ -251,6 +259,38 @@ func buildBetween(b *BuildContext, n *Node) error {
 	}
 	n.notNull = n.args[0].notNull && n.args[1].notNull && n.args[2].notNull
 	return nil
+}
+
+// betweenNumbers reports whether BETWEEN compares doubles because numbers are among dates or JSON, unless x is a date column to whose type both
+// bounds convert. JSON that does not compare as numbers compares as its text, as in MySQL.
+func (b *BuildContext) betweenNumbers(args []Expr) (numbers bool, out []Expr) {
+	json, dates := false, false
+	for _, a := range args {
+		switch c := classOf(&a.typ); c {
+		case classInt, classDecimal, classFloat:
+			numbers = true
+		case classJSON:
+			json = true
+		case classTemporal, classTime:
+			dates = true
+		}
+	}
+	constants := IsConst(args[1]) && IsConst(args[2])
+	if numbers = numbers && (json || dates && !(constants && args[0].kind == kindColumn && args[0].typ.IsTemporal())); !numbers && !json {
+		return false, args
+	}
+	out = make([]Expr, len(args))
+	for i, a := range args {
+		switch {
+		case numbers:
+			out[i] = asNumber(a)
+		case a.typ.ID == types.TypeJSON:
+			out[i] = b.coerced(a, stringType(-1, types.Utf8mb4Bin))
+		default:
+			out[i] = a
+		}
+	}
+	return numbers, out
 }
 
 // betweenDates returns a date among the arguments of BETWEEN if all others are dates or texts, else nil. Such a BETWEEN compares dates:

@@ -68,6 +68,13 @@ func Column(idx int, t types.Type, name string) Expr {
 	return n
 }
 
+// ColumnOf is Column for one that holds what an expression of type t makes; coer says how strongly that one's collation binds.
+func ColumnOf(idx int, t types.Type, coer Coercibility, name string) Expr {
+	n := Column(idx, t, name)
+	n.coer = coercibilityOf(&t, coer)
+	return n
+}
+
 // Const is the literal v of type t. v's bytes are kept, so they must not change.
 func Const(v types.Value, t types.Type) Expr {
 	n := &Node{kind: kindConst, typ: t, value: v, eval: evalConst, batch: batchConst, notNull: !v.IsNull()}
@@ -103,11 +110,11 @@ func AsParam(column Expr, ordinal int) Expr {
 }
 
 // Subquery is an expression that Ctx.Subplans evaluates. args are all that it reads of the row: the outer values and the operands; plan is
-// what Subplans knows it by. flags are what its content depends on besides args; they have FlagStatement, because no two statements need
+// what Subplans knows it by; coer says how strongly its column's collation binds. flags are what its content depends on besides args; they have FlagStatement, because no two statements need
 // find the same rows.
-func Subquery(name string, t types.Type, flags Flags, args []Expr, plan any) Expr {
+func Subquery(name string, t types.Type, coer Coercibility, flags Flags, args []Expr, plan any) Expr {
 	n := &Node{kind: kindSubquery, name: name, typ: t, args: args, flags: flags | FlagStatement, aux: plan, eval: evalSubquery}
-	n.coer = coercibilityOf(&t, CoerImplicit)
+	n.coer = coercibilityOf(&t, coer)
 	for _, a := range args {
 		n.flags |= a.flags
 	}

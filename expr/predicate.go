@@ -71,7 +71,11 @@ func (b *BuildContext) shareCollation(args []Expr) (types.CollationID, error) {
 	if len(strs) < 2 || at[0] != 0 {
 		return 0, nil
 	}
-	d, err := b.aggregate("in", true, strs...)
+	op := " IN "
+	if len(args) == 2 {
+		op = "="
+	}
+	d, err := b.aggregateFor(op, true, args, strs)
 	if err != nil {
 		return 0, err
 	}

@@ -350,7 +350,7 @@ func collationFact(fact func(types.CollationID) string) func(*BuildContext, *Nod
 				c = types.Binary
 			}
 		}
-		n.typ, n.coer, n.aux = stringType(64, systemCollation), CoerSysconst, []byte(fact(c))
+		n.typ, n.coer, n.aux = stringType(64, systemCollation), CoerCoercible, []byte(fact(c))
 		n.eval = func(_ *Ctx, n *Node, _ []types.Value) (types.Value, error) {
 			return types.String(n.aux.([]byte), systemCollation), nil
 		}

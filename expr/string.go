@@ -87,6 +87,9 @@ func countText(length int32, f textFunc) func(*BuildContext, *Node) error {
 		if err := b.joinText(n, 0, allArgs(n)...); err != nil {
 			return err
 		}
+		if n.coer == CoerNone {
+			return collationError(n.name, b, n.args)
+		}
 		n.aux = n.typ.Coll
 		n.typ, n.coer, n.ascii = intType(length), CoerNumeric, true
 		n.eval = overText(f)

@@ -37,6 +37,7 @@ func textReverse(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 // buildLocate is LOCATE(what, s[, from]), POSITION and INSTR(s, what).
 func buildLocate(b *BuildContext, n *Node) error {
 	args := append([]Expr(nil), n.args...)
+	first := args[0].typ.Coll
 	if n.name == "instr" {
 		args[0], args[1] = args[1], args[0]
 	}
@@ -44,7 +45,9 @@ func buildLocate(b *BuildContext, n *Node) error {
 	if err := b.joinText(n, 0, 0, 1); err != nil {
 		return err
 	}
-	n.aux = n.typ.Coll
+	if n.aux = n.typ.Coll; n.coer == CoerNone && first.Charset() == n.typ.Coll.Charset() { // no rule decides, so the first does
+		n.aux = first
+	}
 	n.typ, n.coer, n.ascii = intType(11), CoerNumeric, true
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		what, err := ctx.text(n.args[0], row)
@@ -201,9 +204,12 @@ func buildField(b *BuildContext, n *Node) error {
 	c := &comparator{class: classFloat, mask: maskEqual}
 	switch {
 	case strs == len(n.args):
-		d, err := b.aggregate("field", true, n.args...)
+		d, err := b.aggregate("field", false, n.args...)
 		if err != nil {
 			return err
+		}
+		if first := n.args[0].typ.Coll; d.coer == CoerNone && first.Charset() == d.coll.Charset() { // no rule decides, so the first does
+			d.coll = first
 		}
 		c.class, c.coll, c.bytes = classString, d.coll, bytewise(d.coll)
 		args := make([]Expr, len(n.args))

@@ -126,7 +126,7 @@ func TestSubqueryAndReplace(t *testing.T) {
 	x := columnBinder()
 	bigint := types.Type{ID: types.TypeBigInt, Length: -1}
 	plan, outer := new(int), []expr.Expr{parsed(t, x, "i")}
-	sub := expr.Subquery("(select 1)", bigint, 0, outer, plan)
+	sub := expr.Subquery("(select 1)", bigint, expr.CoerImplicit, 0, outer, plan)
 	e, err := expr.Call(x.b, "+", sub, expr.Literal(types.Int(1)))
 	if err != nil {
 		t.Fatal(err)
@@ -148,11 +148,11 @@ func TestSubqueryAndReplace(t *testing.T) {
 	if expr.IsConst(sub) || expr.IsConstInStatement(sub) || !expr.IsDeterministic(sub) {
 		t.Error("a correlated subquery differs by row and is deterministic")
 	}
-	constant := expr.Subquery("(select 1)", bigint, 0, nil, plan)
+	constant := expr.Subquery("(select 1)", bigint, expr.CoerImplicit, 0, nil, plan)
 	if expr.IsConst(constant) || !expr.IsConstInStatement(constant) || !expr.IsDeterministic(constant) {
 		t.Error("a constant subquery is constant in a statement only")
 	}
-	if !expr.Equal(sub, expr.Subquery("(select 1)", bigint, 0, outer, plan)) || expr.Equal(sub, expr.Subquery("(select 1)", bigint, 0, outer, new(int))) {
+	if !expr.Equal(sub, expr.Subquery("(select 1)", bigint, expr.CoerImplicit, 0, outer, plan)) || expr.Equal(sub, expr.Subquery("(select 1)", bigint, expr.CoerImplicit, 0, outer, new(int))) {
 		t.Error("subqueries are equal if they are of one plan")
 	}
 	five := expr.Replace(e, func(n expr.Expr) expr.Expr {

@@ -244,7 +244,7 @@ func (b *builder) addStep(c *cte, r *result) error {
 		s := &setOp{kind: setUnion, all: true, first: b.newIDs(len(steps)), out: c.out, branches: []branch{{c.recursive, c.steps}, {r.rel, steps}}}
 		c.recursive, c.steps = s, make([]expr.Expr, len(steps))
 		for i := range steps {
-			c.steps[i] = expr.Column(s.first+i, c.out[i], c.cols[i].info.Name)
+			c.steps[i] = expr.ColumnOf(s.first+i, c.out[i], c.cols[i].coer, c.cols[i].info.Name)
 		}
 	}
 	c.free = append(c.free, free(r.rel)...)
@@ -286,7 +286,7 @@ func (b *builder) cteReference(name, alias string) (r rel, cols []column, err er
 		ref := &cteRef{cte: c, first: b.newIDs(len(c.out)), delta: c.open == cteStep}
 		cols = make([]column, len(c.cols))
 		for k := range c.cols {
-			cols[k] = column{id: ref.first + k, table: alias, info: c.cols[k].info}
+			cols[k] = column{id: ref.first + k, table: alias, info: c.cols[k].info, coer: c.cols[k].coer}
 			cols[k].info.Table, cols[k].info.Schema = alias, ""
 		}
 		return ref, cols, nil

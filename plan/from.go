@@ -200,7 +200,7 @@ func renamed(inner []column, alias string, names []syntax.Ident) ([]column, erro
 			seen[key] = true
 		}
 		info.OrgName, info.Table, info.Schema = info.Name, alias, ""
-		cols[i] = column{id: inner[i].id, table: alias, info: info}
+		cols[i] = column{id: inner[i].id, table: alias, info: info, coer: inner[i].outside()}
 	}
 	return cols, nil
 }

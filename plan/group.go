@@ -122,7 +122,7 @@ func (b *binder) anyValue(x syntax.Expr) (expr.Expr, error) {
 	}
 	blk.anyValues[id] = bound
 	blk.made[id] = true
-	return expr.Column(id, bound.Type(), "any_value("+bound.String()+")"), nil
+	return expr.ColumnOf(id, bound.Type(), bound.Coercibility(), "any_value("+bound.String()+")"), nil
 }
 
 // grouping binds GROUPING(key, …), whose keys must be those of GROUP BY … WITH ROLLUP.
@@ -183,14 +183,14 @@ func (blk *block) keyOf(e expr.Expr) int {
 func (blk *block) addAggregate(spec *expr.AggSpec) expr.Expr {
 	for i := range blk.aggs {
 		if sameAggregate(blk.aggs[i].spec, spec) {
-			return expr.Column(blk.aggs[i].id, spec.Type(), aggName(spec))
+			return expr.ColumnOf(blk.aggs[i].id, spec.Type(), spec.Coercibility(), aggName(spec))
 		}
 	}
 	id := blk.b.newID()
 	blk.aggs = append(blk.aggs, aggregated{id, spec})
 	blk.made[id] = true
 	blk.b.names[id] = aggName(spec)
-	return expr.Column(id, spec.Type(), aggName(spec))
+	return expr.ColumnOf(id, spec.Type(), spec.Coercibility(), aggName(spec))
 }
 
 // aggName is an aggregate's text for EXPLAIN.
@@ -279,7 +279,7 @@ func (blk *block) keyColumn(i int) expr.Expr {
 	if id, ok := key.e.ColumnIndex(); ok && id == key.id {
 		return key.e
 	}
-	return expr.Column(key.id, key.e.Type(), key.e.String())
+	return expr.ColumnOf(key.id, key.e.Type(), key.e.Coercibility(), key.e.String())
 }
 
 // anyRow is the value of x in any row of the group. It is computed once for each id.
@@ -294,7 +294,7 @@ func (blk *block) anyRow(id int, x expr.Expr) expr.Expr {
 	made := blk.b.newID()
 	blk.aggs = append(blk.aggs, aggregated{made, spec})
 	blk.made[made] = true
-	known := expr.Column(made, x.Type(), x.String())
+	known := expr.ColumnOf(made, x.Type(), x.Coercibility(), x.String())
 	blk.b.names[made] = x.String()
 	if blk.anyRows == nil {
 		blk.anyRows = map[int]expr.Expr{}

@@ -56,7 +56,7 @@ func (b *builder) jsonTable(e *syntax.JSONTable, s *scope) (rel, []column, error
 				return nil, nil, types.Errorf(types.ErDupFieldName, name)
 			}
 		}
-		cols[i] = column{id: r.first + i, table: e.Alias, info: sqlapi.ColumnInfo{Table: e.Alias, Name: name, OrgName: name, Type: r.out[i]}}
+		cols[i] = column{id: r.first + i, table: e.Alias, info: sqlapi.ColumnInfo{Table: e.Alias, Name: name, OrgName: name, Type: r.out[i]}, coer: expr.CoerImplicit}
 	}
 	return r, cols, nil
 }

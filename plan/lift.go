@@ -233,7 +233,7 @@ func (b *builder) correlation(conds []expr.Expr, core, outer idSet) (keys []comp
 		}
 		key := r
 		if _, plain := r.ColumnIndex(); !plain {
-			key = expr.Column(b.newID(), r.Type(), r.String())
+			key = expr.ColumnOf(b.newID(), r.Type(), r.Coercibility(), r.String())
 			b.names[keyID(key)] = r.String()
 		}
 		if !slices.ContainsFunc(keys, func(k computed) bool { return k.id == keyID(key) }) {
@@ -300,7 +300,7 @@ func (b *builder) liftGroups(blk *liftedBlock, agg *aggregate) (*lifting, error)
 		if err != nil {
 			return nil, err
 		}
-		column := expr.Column(agg.aggs[i].id, spec.Type(), aggName(spec))
+		column := expr.ColumnOf(agg.aggs[i].id, spec.Type(), spec.Coercibility(), aggName(spec))
 		if v.IsNull() {
 			empty[agg.aggs[i].id] = column // by its name, where the block has only the element of the select list
 			continue
@@ -420,7 +420,7 @@ func (b *builder) liftExists(blk *liftedBlock) (*lifting, error) {
 	if len(keys) == 0 || err != nil {
 		return nil, err
 	}
-	found, err := expr.Call(b.env.Build, "is not null", expr.Column(keys[0].id, keys[0].e.Type(), keys[0].e.String()))
+	found, err := expr.Call(b.env.Build, "is not null", expr.ColumnOf(keys[0].id, keys[0].e.Type(), keys[0].e.Coercibility(), keys[0].e.String()))
 	if err != nil {
 		return nil, err
 	}

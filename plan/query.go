@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pandodb/pando/expr"
@@ -97,7 +98,18 @@ func (it *item) ref() expr.Expr {
 	if _, param := it.bound.ParamOrdinal(); param {
 		return it.bound
 	}
-	return expr.Column(it.id, it.bound.Type(), it.info.Name)
+	return it.column()
+}
+
+// column is the column that holds the element's value.
+func (it *item) column() expr.Expr {
+	return expr.ColumnOf(it.id, it.bound.Type(), it.bound.Coercibility(), it.info.Name)
+}
+
+// isAggregate reports whether an element is an aggregate of the block and nothing around it.
+func (blk *block) isAggregate(it *item) bool {
+	id, column := it.bound.ColumnIndex()
+	return column && slices.ContainsFunc(blk.aggs, func(a aggregated) bool { return a.id == id && a.spec.Name() != "any_value" })
 }
 
 // orderKey is one element of ORDER BY: a position in the select list, or an expression of its own.
@@ -506,7 +518,7 @@ func (b *binder) constantKey(e syntax.Expr) expr.Expr {
 		return nil
 	}
 	key := &blk.constants[at]
-	return expr.Column(key.id, key.e.Type(), key.e.String())
+	return expr.ColumnOf(key.id, key.e.Type(), key.e.Coercibility(), key.e.String())
 }
 
 // groupKey resolves a position, a column, or an alias of the select list.

@@ -19,6 +19,10 @@ type column struct {
 	merged bool
 	// coalesced says that the column stands for both sides of USING or NATURAL: it is found without a table's name only.
 	coalesced bool
+	// coer says how strongly the column's collation binds, if it is a text.
+	coer expr.Coercibility
+	// aggregate says that the column is an aggregate of a block whose result it belongs to.
+	aggregate bool
 	// padded says that PAD_CHAR_TO_FULL_LENGTH holds for the column.
 	padded bool
 }
@@ -85,9 +89,17 @@ func (c *column) expr() expr.Expr {
 		name = c.schema + "." + name
 	}
 	if c.padded {
-		return expr.PadChar(expr.Column(c.id, c.info.Type, name))
+		return expr.PadChar(expr.ColumnOf(c.id, c.info.Type, c.coer, name))
 	}
-	return expr.Column(c.id, c.info.Type, name)
+	return expr.ColumnOf(c.id, c.info.Type, c.coer, name)
+}
+
+// outside is how strongly the collation of a column binds in the query around a derived table: that of an aggregate like a column's, as MySQL has it.
+func (c *column) outside() expr.Coercibility {
+	if c.aggregate {
+		return expr.CoerImplicit
+	}
+	return c.coer
 }
 
 // plainColumn is the id of the column that e is, padded or not.
@@ -107,7 +119,7 @@ func padChars(mode types.SQLMode, columns []column) []column {
 func tableColumns(t *catalog.Table, alias string, first int) []column {
 	out := make([]column, len(t.Columns))
 	for i := range t.Columns {
-		out[i] = column{id: first + i, table: alias, schema: t.Schema, info: columnInfo(t, i, alias), hidden: t.Columns[i].Invisible}
+		out[i] = column{id: first + i, table: alias, schema: t.Schema, info: columnInfo(t, i, alias), hidden: t.Columns[i].Invisible, coer: expr.CoerImplicit}
 		if t.Columns[i].Hidden {
 			out[i].hidden, out[i].merged, out[i].coalesced = true, true, true // no name finds it
 		}

@@ -51,7 +51,7 @@ func (blk *block) assemble() (*result, error) {
 			keys[i] = sortKey{o.bound, o.desc}
 			if o.item >= 0 {
 				it := blk.items[o.item]
-				keys[i].e = expr.Column(it.id, it.bound.Type(), it.info.Name)
+				keys[i].e = it.column()
 				if !it.own {
 					keys[i].e = it.bound
 				}
@@ -70,7 +70,7 @@ func (blk *block) assemble() (*result, error) {
 		out.from = blk.scope.columns
 	}
 	for _, it := range blk.items {
-		out.cols = append(out.cols, column{id: it.id, table: it.info.Table, schema: it.info.Schema, info: it.info})
+		out.cols = append(out.cols, column{id: it.id, table: it.info.Table, schema: it.info.Schema, info: it.info, coer: it.bound.Coercibility(), aggregate: blk.isAggregate(it)})
 	}
 	return out, nil
 }
@@ -123,7 +123,7 @@ func (blk *block) distinct(r rel) (rel, error) {
 				}
 				made := blk.b.newID()
 				extra = append(extra, aggregated{made, spec})
-				swap[id] = expr.Column(made, n.Type(), n.String())
+				swap[id] = expr.ColumnOf(made, n.Type(), n.Coercibility(), n.String())
 			}
 			return swap[id]
 		})
@@ -135,7 +135,7 @@ func (blk *block) distinct(r rel) (rel, error) {
 	for _, it := range blk.items {
 		if listed[it.id] {
 			listed[it.id] = false
-			agg.keys = append(agg.keys, computed{it.id, expr.Column(it.id, it.bound.Type(), it.info.Name)})
+			agg.keys = append(agg.keys, computed{it.id, it.column()})
 		}
 	}
 	return agg, nil

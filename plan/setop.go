@@ -35,7 +35,7 @@ func (b *builder) combine(op *syntax.SetOp, left, right *result) (*result, error
 	l, r := branch{input: left.rel}, branch{input: right.rel}
 	out := &result{rel: s}
 	for i := range left.cols {
-		both, t, err := expr.Unify(b.env.Build, left.cols[i].expr(), right.cols[i].expr())
+		both, t, coer, err := expr.Unify(b.env.Build, left.cols[i].expr(), right.cols[i].expr())
 		if err != nil {
 			return nil, err
 		}
@@ -47,7 +47,7 @@ func (b *builder) combine(op *syntax.SetOp, left, right *result) (*result, error
 		info.Schema, info.Table, info.OrgTable, info.OrgName = "", "", "", info.Name
 		info.PriKey, info.UniqueKey, info.MultipleKey, info.AutoInc = false, false, false, false
 		info.NotNull = info.NotNull && right.cols[i].info.NotNull
-		out.cols = append(out.cols, column{id: s.first + i, info: info})
+		out.cols = append(out.cols, column{id: s.first + i, info: info, coer: coer})
 	}
 	s.branches = []branch{l, r}
 	return out, nil
@@ -75,7 +75,7 @@ func (b *builder) valuesRows(v *syntax.ValuesRows, around *scope) (*result, erro
 		for i := range rows {
 			list[i] = rows[i][c]
 		}
-		list, t, err := expr.Unify(b.env.Build, list...)
+		list, t, coer, err := expr.Unify(b.env.Build, list...)
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +84,7 @@ func (b *builder) valuesRows(v *syntax.ValuesRows, around *scope) (*result, erro
 		}
 		r.out = append(r.out, t)
 		info := itemColumn("column_"+itoa(c), t)
-		out.cols = append(out.cols, column{id: r.first + c, info: info})
+		out.cols = append(out.cols, column{id: r.first + c, info: info, coer: coer})
 	}
 	return out, nil
 }

@@ -138,7 +138,7 @@ func (b *binder) comparison(s *subquery) (args []expr.Expr, err error) {
 		}
 		if !expr.IsDeterministic(e) {
 			id := b.build.newID()
-			left[i] = expr.Column(id, e.Type(), e.String())
+			left[i] = expr.ColumnOf(id, e.Type(), e.Coercibility(), e.String())
 			s.operands = append(s.operands, id)
 			args = append(args, e)
 			continue
@@ -177,7 +177,11 @@ func (b *builder) subqueryExpr(s *subquery, kind exec.SubplanKind, t types.Type,
 	s.plan = &exec.Subplan{Kind: kind, Slots: slots, Operands: len(operands), Flags: flags}
 	b.subqueries[s.plan] = s
 	name := "subquery " + itoa(len(b.subqueries))
-	return s.plan.Expr(name, t, s.free, operands, len(s.free) == 0 && flags&changing == 0)
+	coer := expr.CoerNumeric // of truth values
+	if kind == exec.SubplanScalar {
+		coer = s.cols[0].coer
+	}
+	return s.plan.Expr(name, t, coer, s.free, operands, len(s.free) == 0 && flags&changing == 0)
 }
 
 // newSlot takes a parameter behind the statement's own. Its number is of no use in a plan with unknown parameters, which never runs.

@@ -99,7 +99,7 @@ func (b *builder) systemSource(t *SystemTable, alias string) (rel, []column, err
 	for i, c := range t.Columns {
 		out[i] = c.Type
 		cols[i] = column{id: first + i, table: alias, schema: t.Schema, info: sqlapi.ColumnInfo{Schema: t.Schema, Table: alias, OrgTable: t.Name,
-			Name: c.Name, OrgName: c.Name, Type: c.Type, NotNull: c.NotNull}}
+			Name: c.Name, OrgName: c.Name, Type: c.Type, NotNull: c.NotNull}, coer: expr.CoerImplicit}
 	}
 	return &rowSource{node: &exec.RowSource{Name: t.Name, Out: out}, system: t, first: first, rows: systemRows}, cols, nil
 }

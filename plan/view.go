@@ -52,7 +52,7 @@ func (b *builder) viewRelation(t *catalog.Table, alias string) (rel, []column, e
 		info := r.cols[i].info
 		info.Name, info.OrgName = t.Columns[i].Name, t.Columns[i].Name
 		info.Table, info.OrgTable, info.Schema = alias, t.Name, t.Schema
-		cols[i] = column{id: r.cols[i].id, table: alias, schema: t.Schema, info: info}
+		cols[i] = column{id: r.cols[i].id, table: alias, schema: t.Schema, info: info, coer: r.cols[i].outside()}
 	}
 	b.noteUpdatable(r.rel, t)
 	b.noteLevel(r.rel, t)

@@ -126,7 +126,7 @@ func (b *binder) windowType(f *exec.WindowFunc) (framed bool, err error) {
 			}
 		}
 		if len(f.Args) > 2 {
-			both, t, err := expr.Unify(b.env.Build, f.Args[0], f.Args[2])
+			both, t, _, err := expr.Unify(b.env.Build, f.Args[0], f.Args[2])
 			if err != nil {
 				return false, err
 			}
@@ -201,7 +201,7 @@ func (b *binder) addWindow(blk *block, f *exec.WindowFunc, over *syntax.Over, fr
 		}
 		for _, w := range other.funcs {
 			if sameWindow(w.spec, f) {
-				return expr.Column(w.id, f.Type, f.Desc), nil
+				return windowColumn(w.id, f), nil
 			}
 		}
 	}
@@ -211,12 +211,27 @@ func (b *binder) addWindow(blk *block, f *exec.WindowFunc, over *syntax.Over, fr
 	for _, other := range blk.windows {
 		if other.same(group) {
 			other.funcs = append(other.funcs, windowed{id, f})
-			return expr.Column(id, f.Type, f.Desc), nil
+			return windowColumn(id, f), nil
 		}
 	}
 	group.funcs = []windowed{{id, f}}
 	blk.windows = append(blk.windows, group)
-	return expr.Column(id, f.Type, f.Desc), nil
+	return windowColumn(id, f), nil
+}
+
+// windowColumn refers to the value of a function; its collation is that of what it shows of other rows.
+func windowColumn(id int, f *exec.WindowFunc) expr.Expr {
+	coer := expr.CoerIgnorable
+	switch {
+	case f.Agg != nil:
+		coer = f.Agg.Coercibility()
+	case len(f.Args) > 0:
+		coer = f.Args[0].Coercibility()
+		if len(f.Args) > 2 {
+			coer = min(coer, f.Args[2].Coercibility())
+		}
+	}
+	return expr.ColumnOf(id, f.Type, coer, f.Desc)
 }
 
 // sameWindow reports whether two functions over one window have one value.
