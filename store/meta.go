@@ -21,6 +21,19 @@ const (
 	oldestVersion = 1
 )
 
+// ErrVersion: this program is older than what the nodes of the cluster have agreed on, or much newer. It must not touch the directory: it could not know
+// what is there, nor keep to it.
+var ErrVersion = errors.New("store: this program does not know the cluster's version")
+
+// supported returns an error if this program does not know a version of the cluster; zero is no version yet.
+func supported(version uint64) error {
+	if version == 0 || version >= oldestVersion && version <= clusterVersion {
+		return nil
+	}
+	return fmt.Errorf("%w: the cluster has version %d, and the program knows %d to %d; start the program that the other nodes run", ErrVersion, version,
+		oldestVersion, clusterVersion)
+}
+
 // Versions returns the oldest and the newest cluster version that this program knows.
 func Versions() (oldest, newest uint64) { return oldestVersion, clusterVersion }
 
@@ -56,7 +69,7 @@ func (m *metaRegion) load() (err error) {
 			return corrupt(fmt.Sprintf("region 0: %v", err))
 		}
 	}
-	return it.Error()
+	return errors.Join(it.Error(), supported(m.state.Version()))
 }
 
 // apply is replica.Machine's for region 0.
@@ -68,6 +81,9 @@ func (m *metaRegion) apply(b *engine.Batch, command replica.Command) (replica.Re
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	changes, n, err := m.state.Apply(c.Content)
+	if err == nil {
+		err = supported(m.state.Version())
+	}
 	if err != nil {
 		return replica.Result{}, err
 	}

@@ -174,6 +174,9 @@ func (s *Store) recoverCluster() error {
 	if s.o.Relaxed {
 		return ErrRelaxed
 	}
+	if err := (&metaRegion{s: s}).load(); err != nil { // before anything is written
+		return err
+	}
 	b := s.engine.NewBatch()
 	defer b.Close()
 	b.Set(identKey, s.ident.encode())

@@ -11,6 +11,7 @@ import (
 	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/mvcc"
+	"github.com/pandodb/pando/placement/meta"
 	"github.com/pandodb/pando/replica"
 )
 
@@ -169,5 +170,64 @@ func TestCopyThatCannotGoOn(t *testing.T) {
 	}
 	if err := r.put([]byte("k"), []byte("after")); err == nil {
 		t.Error("something is acknowledged afterwards")
+	}
+}
+
+// TestForeignVersion: a program that does not know the cluster's version does not open its directory, in which it writes nothing, and a node that hears of
+// such a version ends.
+func TestForeignVersion(t *testing.T) {
+	fatal := make(chan string, 1)
+	fs := engine.NewMemFS()
+	open := func() *engine.Engine {
+		t.Helper()
+		e, err := engine.Open(engine.Options{Dir: "d", FS: fs, BallastBytes: engine.NoSpace, LowSpaceBytes: engine.NoSpace, Fatal: func(reason string) { fatal <- reason }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	e := open()
+	s, err := Open(Options{Engine: e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Promote(); err != nil {
+		t.Fatal(err)
+	}
+	newer := meta.Store{ID: s.ID(), Incarnation: s.Incarnation(), Oldest: oldestVersion, Newest: clusterVersion + 1}
+	if _, err := s.DoMeta(meta.PutStore(newer)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.DoMeta(meta.Version(clusterVersion + 1)); !errors.Is(err, kvapi.ErrUndetermined) {
+		t.Errorf("the cluster gets a version that is not known here: %v", err)
+	}
+	select {
+	case reason := <-fatal:
+		if !strings.Contains(reason, ErrVersion.Error()) {
+			t.Errorf("the node ends because %q", reason)
+		}
+	case <-clock.After(time.Minute):
+		t.Fatal("the node goes on")
+	}
+	_ = errors.Join(s.Close(), e.Close()) // they have failed
+	e = open()
+	defer e.Close()
+	// What the newer program would have made of its log.
+	b := e.NewBatch()
+	defer b.Close()
+	var state meta.State
+	writeMeta(b, state.Begin(100, 1, clusterVersion+1, newer))
+	if err := e.Apply(b, true); err != nil {
+		t.Fatal(err)
+	}
+	was, _, err := e.Get(nil, identKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Options{Engine: e}); !errors.Is(err, ErrVersion) {
+		t.Errorf("opened: %v", err)
+	}
+	if now, _, err := e.Get(nil, identKey); err != nil || string(now) != string(was) {
+		t.Errorf("the identity was %x and is %x (%v)", was, now, err)
 	}
 }

@@ -57,7 +57,7 @@ func newArenaOf(t testing.TB, n int, each func(i int, n *node), dirs ...string) 
 	for i := 1; i < n; i++ {
 		a.join(i, 0)
 	}
-	a.settle()
+	a.complete()
 	return a
 }
 

@@ -48,7 +48,32 @@ func (c *copies) grow(to int) {
 		}
 		c.nodes = append(c.nodes, startNode(c.t, "", "--cluster-listen", clusterAddress(c.t), "--join", c.nodes[0].args[1], "--join-token", token))
 	}
+	c.complete()
+}
+
+// complete waits until all nodes that were started have their part. A node counts once the gateway has heard of it, which is after it says that it is ready: until
+// then a smaller cluster may be settled.
+func (c *copies) complete() {
+	c.t.Helper()
+	c.awaitVoters(len(c.nodes) - 1 + len(c.nodes)%2)
 	c.settle()
+}
+
+// awaitVoters waits until each region has so many voters: a node that has just joined may not be counted yet in what settle waits for.
+func (c *copies) awaitVoters(n int) {
+	c.t.Helper()
+	c.await("voters of each region", func() bool {
+		s, ok := c.gateway().clusterStatus()
+		if !ok || len(s.Cluster.Regions) == 0 {
+			return false
+		}
+		for _, r := range s.Cluster.Regions {
+			if len(r.Voters) != n {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // clusterStatus is what /status says of the cluster.

@@ -93,20 +93,3 @@ func fill(t testing.TB, name string) {
 		}
 	}
 }
-
-// awaitVoters waits until each region has so many voters: a node that has just joined may not be counted yet in what settle waits for.
-func (c *copies) awaitVoters(n int) {
-	c.t.Helper()
-	c.await("voters of each region", func() bool {
-		s, ok := c.gateway().clusterStatus()
-		if !ok || len(s.Cluster.Regions) == 0 {
-			return false
-		}
-		for _, r := range s.Cluster.Regions {
-			if len(r.Voters) != n {
-				return false
-			}
-		}
-		return true
-	})
-}

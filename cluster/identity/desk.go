@@ -308,6 +308,12 @@ func (d *Desk) Reach(ctx context.Context, node uint64) error {
 	return err
 }
 
+// version is the cluster's, as far as is known here.
+func (d *Desk) version() (v uint64) {
+	d.o.View(func(s *meta.State) { v = s.Version() })
+	return v
+}
+
 func appendStore(b []byte, st meta.Store) []byte {
 	b = codec.AppendUint(codec.AppendUint(b, st.ID), st.Incarnation)
 	return codec.AppendBytes(codec.AppendUint(codec.AppendUint(b, st.Oldest), st.Newest), st.Address)
@@ -334,8 +340,11 @@ func (d *Desk) register(ctx context.Context, from uint64, hops byte, body []byte
 	if err != nil {
 		return fmt.Errorf("%sregion 0 does not take what node %d tells: %w", laterPrefix, st.ID, err)
 	}
+	if version := d.version(); id == 0 && (st.Newest < version || st.Oldest > version) {
+		return fmt.Errorf("node %d is refused: its program knows versions %d to %d of the cluster, and this one has version %d", st.ID, st.Oldest, st.Newest, version)
+	}
 	if id == 0 {
-		return fmt.Errorf("node %d is refused: it was removed, is an older copy of its directory, or its program does not know the cluster's version", st.ID)
+		return fmt.Errorf("node %d is refused: it was removed, or is an older copy of its directory", st.ID)
 	}
 	if known && old.Address != st.Address {
 		d.o.Logger.Info("a node has another address", "node", st.ID, "address", st.Address, "before", old.Address)
