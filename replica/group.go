@@ -154,6 +154,11 @@ func (g *Group) Leads() (term uint64, ok bool) {
 	return g.led, true
 }
 
+// Deposed reports whether messages have ended that the replica leads, and whoever drives it does not know yet: its log is being written.
+func (g *Group) Deposed() bool {
+	return g.led != 0 && g.node.BasicStatus().RaftState != raft.StateLeader
+}
+
 // Tick tells that a tick has passed.
 func (g *Group) Tick() { g.node.Tick() }
 

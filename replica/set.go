@@ -277,6 +277,7 @@ type GroupStatus struct {
 	Leader                                   uint64 // the peer, 0 if it is not known
 	LeaderStore                              uint64
 	Leads                                    bool
+	Deposed                                  bool // it leads no more, which it finds out once what it writes to its log is written
 	LogBytes                                 int64
 	Waiting                                  int // proposals in line
 	GCPoint                                  clock.Timestamp
@@ -339,7 +340,7 @@ func (s *Set) Status(id kvapi.RegionID) (st GroupStatus, ok bool) {
 	l := m.leadership()
 	st = GroupStatus{Region: c.region, Peer: c.peer, Applied: c.applied.index, Commit: c.hard.GetCommit(), First: c.log.trunc.index + 1, Last: c.log.last,
 		LogBytes: c.log.held, Waiting: m.line.len(), GCPoint: c.applied.gcPoint, Term: c.hard.GetTerm(), Leader: l.Peer, LeaderStore: l.Store,
-		Leads: l.Led, Receiving: receiving, Sending: slices.Sorted(maps.Keys(m.sending)), Peers: c.Peers()}
+		Leads: l.Led, Deposed: c.Deposed(), Receiving: receiving, Sending: slices.Sorted(maps.Keys(m.sending)), Peers: c.Peers()}
 	return st, true
 }
 

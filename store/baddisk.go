@@ -80,7 +80,7 @@ func (c *Cluster) diskFault(d *badDisk, now time.Duration) (reason string, err e
 }
 
 // behindOthers reports whether some region's log is with a majority of other voters farther than on this store's disk: an entry would be committed if that
-// did not have to be waited for.
+// did not have to be waited for. Or they have gone on already, and elected another leader.
 func (c *Cluster) behindOthers() bool {
 	for _, id := range c.set.Regions() {
 		if st, here := c.set.Status(id); here && behind(&st, c.votes) {
@@ -91,6 +91,9 @@ func (c *Cluster) behindOthers() bool {
 }
 
 func behind(st *replica.GroupStatus, votes func(*kvapi.Region, uint64) bool) bool {
+	if st.Deposed || !st.Leads && st.Leader != 0 && st.Leader != st.Peer {
+		return true
+	}
 	own, ahead := uint64(0), 0
 	for _, p := range st.Peers {
 		if p.Peer == st.Peer {

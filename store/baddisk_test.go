@@ -46,6 +46,14 @@ func TestSlowDisk(t *testing.T) {
 func TestBehind(t *testing.T) {
 	region := &kvapi.Region{Peers: []kvapi.Peer{{ID: 1}, {ID: 2}, {ID: 3}, {ID: 4, Learner: true}}}
 	votes := func(_ *kvapi.Region, peer uint64) bool { return peer < 4 }
+	for _, st := range []replica.GroupStatus{
+		{Region: region, Peer: 1, Leads: true, Deposed: true, Leader: 1},
+		{Region: region, Peer: 1, Leader: 2},
+	} {
+		if !behind(&st, votes) {
+			t.Errorf("the others have another leader: %+v", st)
+		}
+	}
 	for _, c := range []struct {
 		what  string
 		match [4]uint64

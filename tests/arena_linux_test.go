@@ -68,7 +68,7 @@ func (a *arena) join(i, by int) {
 	db := a.nodes[by].open("")
 	defer db.Close()
 	n := a.nodes[i]
-	plain := n.args[:6]
+	plain := n.args
 	a.await(fmt.Sprintf("node %d to be taken in", i+1), func() bool {
 		var token string
 		if err := db.QueryRow("ADMIN TOKEN").Scan(&token, new(any), new(any)); err != nil {

@@ -175,3 +175,37 @@ func TestBadDiskOfGateway(t *testing.T) {
 	b.finish()
 	a.sameCopies()
 }
+
+// TestHungDiskOfGateway: the disk of a cluster's gateway does not answer at all for a while, without an error. The node finds out that it cannot go on as the gateway
+// and lets its clients go, another is the gateway, and writes go on while the disk still hangs. When it answers again the node follows.
+func TestHungDiskOfGateway(t *testing.T) {
+	if os.Getenv("TORTURE") == "" {
+		t.Skip("takes as long as a disk hangs; make torture runs it")
+	}
+	const hang = 30 * time.Second
+	dir, disk := badDir(t)
+	a := newArena(t, 3, dir, t.TempDir(), t.TempDir())
+	n := a.nodes[0]
+	b := a.startBooks(4)
+	b.progress()
+	_, term := a.gatewayTerm(nil, 0)
+	disk.Set(badfs.Rule{Ops: []badfs.Op{badfs.Write, badfs.Sync, badfs.Make}, Delay: hang})
+	began := time.Now()
+	a.gatewayTerm(n, term)
+	served := time.Since(began)
+	b.progress()
+	t.Logf("another gateway after %v, writes after %v, of a disk that hangs for %v", served.Round(time.Millisecond), time.Since(began).Round(time.Millisecond), hang)
+	disk.Set()
+	a.settle() // it follows again
+	text := n.logText()
+	t.Logf("it asked another because of its disk: %t; otherwise the others had elected one", strings.Contains(text, "the disk of the gateway is slower"))
+	left, clients := strings.Index(text, "this node is not the cluster's gateway any more"), strings.Index(text, "this node is not the gateway any more; its clients are disconnected")
+	if left < 0 || clients < left {
+		t.Errorf("a gateway whose disk hangs does not say that it leaves, and then lets its clients go:\n%s", lastPart(text))
+	}
+	if n.ended() {
+		t.Errorf("it has ended:\n%s", lastPart(text))
+	}
+	b.finish()
+	a.sameCopies()
+}

@@ -69,10 +69,11 @@ func replace(pairs ...string) func(string) (string, error) {
 }
 
 // wrongClock builds, once, a program whose wall clock is wrong by as much as a file says, while what is measured in between goes on rightly: as on a machine
-// whose clock was set.
+// whose clock was set. It also takes small regions, so that there are many of them.
 var wrongClock = sync.OnceValues(func() (string, error) {
 	return buildOther("wrongclock", map[string]func(string) (string, error){
-		"clock/clock.go": replace("{ return time.Now() }", "{ return shifted() }", "return time.Now().UnixMilli()", "return shifted().UnixMilli()"),
+		"clock/clock.go":    replace("{ return time.Now() }", "{ return shifted() }", "return time.Now().UnixMilli()", "return shifted().UnixMilli()"),
+		"server/options.go": replace("const regionBytesMin = 1 << 20", "const regionBytesMin = 1 << 10"),
 		"clock/shifted.go": func(string) (string, error) {
 			return `package clock
 

@@ -68,8 +68,14 @@ func (x *torture) tellsTime(n *node, seconds int) {
 	}
 }
 
-// wrongClock gives a node that is about to be started a clock that can be wrong.
+// regionBytes is from which size on a region is split: so small that there are many, and splits all the time.
+const regionBytes = 16 << 10
+
+// wrongClock gives a node that is about to be started a clock that can be wrong, and small regions.
 func (x *torture) wrongClock(i int, n *node) {
 	n.program, n.clock = other(x.t, wrongClock), filepath.Join(x.dir, fmt.Sprint("clock", i+1))
 	n.setClock(0)
+	for _, name := range []string{"--region-max-size", "--region-table-size"} {
+		n.args = append(n.args, name, fmt.Sprint(regionBytes))
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,8 +19,8 @@ import (
 )
 
 const (
-	// tortureFaults is how many faults a run of the torture has.
-	tortureFaults = 6
+	// tortureFaults is how many faults a run of the torture has, unless TORTURE_FAULTS says otherwise, and tortureNodes how many nodes, unless TORTURE_NODES does.
+	tortureFaults, tortureNodes = 6, 3
 	// pauseMin and pauseMax bound how long a process is stopped, cutMin and cutMax how long the network is torn.
 	pauseMin, pauseMax = 5 * time.Second, 30 * time.Second
 	cutMin, cutMax     = 1 * time.Second, 15 * time.Second
@@ -41,6 +42,8 @@ type torture struct {
 	books *books
 	w     *witnesses
 	disks []*badfs.FS // of the nodes, if they can misbehave
+	// counts is how often what has happened, over all runs.
+	counts map[string]int
 }
 
 // misfortunes are all of them. What happens to the gateway is the worst, and comes most often.
@@ -125,6 +128,20 @@ var misfortunes = []misfortune{
 	{"a node is lost with its disk, is removed, and an empty one joins", (*torture).replaced},
 }
 
+// aloneMisfortunes happen to a cluster of one.
+var aloneMisfortunes = []misfortune{
+	{"the only node is killed", func(x *torture) { x.killed(x.nodes...) }},
+	{"the only node is stopped and started in order", func(x *torture) {
+		x.nodes[0].stop()
+		x.nodes[0].start()
+	}},
+	{"the only node stands still", func(x *torture) {
+		x.nodes[0].pause()
+		time.Sleep(x.between(0, pauseMin))
+		x.nodes[0].resume()
+	}},
+}
+
 func (x *torture) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(x.rng.Int64N(int64(most-least)))
 }
@@ -154,10 +171,14 @@ func (x *torture) progress() {
 	x.await("clients to go on", func() bool { return x.w.done.Load() > from+20 })
 }
 
+// killedProcesses is what counts has the killed processes under.
+const killedProcesses = "processes killed"
+
 // killed kills nodes and starts them again. While there is a majority clients get on.
 func (x *torture) killed(nodes ...*node) {
 	for _, n := range nodes {
 		n.kill()
+		x.counts[killedProcesses]++
 	}
 	if len(nodes)*2 < len(x.nodes) {
 		x.perhapsProgress()
@@ -256,9 +277,12 @@ func TestTorture(t *testing.T) {
 			t.Fatalf("run %d has failed; replay with PANDO_SEED=%d TORTURE=0s go test ./tests -run '^TestTorture$'", run, seed+run)
 		}
 	}
-	for _, m := range slices.Concat(misfortunes, clockMisfortunes, diskMisfortunes) {
-		t.Logf("%4d times: %s", counts[m.name], m.name)
+	for _, m := range slices.Concat(misfortunes, aloneMisfortunes, clockMisfortunes, diskMisfortunes) {
+		if n := counts[m.name]; n > 0 {
+			t.Logf("%4d times: %s", n, m.name)
+		}
 	}
+	t.Logf("%4d processes were killed", counts[killedProcesses])
 }
 
 // tortureOnce is one run.
@@ -268,6 +292,7 @@ func tortureOnce(t *testing.T, seed uint64, counts map[string]int) {
 		t.Fatal(err)
 	}
 	var a *arena
+	x := &torture{t: t, dir: dir, rng: testkit.Rand(seed, 1), counts: counts}
 	t.Cleanup(func() {
 		if !t.Failed() {
 			_ = os.RemoveAll(dir) // what is left of it harms nobody
@@ -281,31 +306,20 @@ func tortureOnce(t *testing.T, seed uint64, counts map[string]int) {
 		}
 		t.Logf("directories and logs are kept in %s", dir)
 	})
-	rng := testkit.Rand(seed, 1)
-	x := &torture{t: t, dir: dir, rng: rng}
-	kinds := slices.Concat(misfortunes, clockMisfortunes)
-	var dirs []string
-	if why := badfs.Missing(); why == "" {
-		dirs = x.badDisks(dir, 3)
-		kinds = slices.Concat(kinds, diskMisfortunes)
-	} else {
-		t.Logf("no disk misbehaves: %s", why)
-		for i := range 3 {
-			dirs = append(dirs, filepath.Join(dir, fmt.Sprint("node", i+1)))
-			if err := os.Mkdir(dirs[i], 0o700); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	nodes, faults := fromEnv(t, "TORTURE_NODES", tortureNodes), fromEnv(t, "TORTURE_FAULTS", tortureFaults)
+	kinds, dirs := x.prepare(nodes)
 	if only := os.Getenv("TORTURE_KINDS"); only != "" {
 		kinds = slices.DeleteFunc(slices.Clone(kinds), func(m misfortune) bool { return !strings.Contains(m.name, only) })
 	}
-	a = newArenaOf(t, 3, x.wrongClock, dirs...)
+	if len(kinds) == 0 {
+		t.Fatal("nothing would happen: TORTURE_KINDS is a part of no name")
+	}
+	a = newArenaOf(t, nodes, x.wrongClock, dirs...)
 	x.arena, x.books = a, a.startBooks(2)
-	x.w = a.startWitnesses(seed, witnessLevels[rng.IntN(len(witnessLevels))])
+	x.w = a.startWitnesses(seed, witnessLevels[x.rng.IntN(len(witnessLevels))])
 	x.progress()
-	for range tortureFaults {
-		m := kinds[rng.IntN(len(kinds))]
+	for range faults {
+		m := kinds[x.rng.IntN(len(kinds))]
 		counts[m.name]++
 		t.Logf("%s %s", time.Now().UTC().Format(time.TimeOnly), m.name)
 		m.do(x)
@@ -329,6 +343,41 @@ func tortureOnce(t *testing.T, seed uint64, counts map[string]int) {
 			t.Errorf("pando check of %s: %v\n%s", n.dir, err, out)
 		}
 	}
+}
+
+// fromEnv reads a number from the environment.
+func fromEnv(t testing.TB, name string, without int) int {
+	text := os.Getenv(name)
+	if text == "" {
+		return without
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("%s=%q is no number", name, text)
+	}
+	return n
+}
+
+// prepare makes the directories of the nodes of a run, and says what may happen to them.
+func (x *torture) prepare(nodes int) (kinds []misfortune, dirs []string) {
+	kinds = slices.Concat(misfortunes, clockMisfortunes)
+	if nodes < tortureNodes {
+		kinds = aloneMisfortunes
+	}
+	why := badfs.Missing()
+	if why == "" && nodes >= tortureNodes {
+		return slices.Concat(kinds, diskMisfortunes), x.badDisks(x.dir, nodes)
+	}
+	if why != "" {
+		x.t.Logf("no disk misbehaves: %s", why)
+	}
+	for i := range nodes {
+		dirs = append(dirs, filepath.Join(x.dir, fmt.Sprint("node", i+1)))
+		if err := os.Mkdir(dirs[i], 0o700); err != nil {
+			x.t.Fatal(err)
+		}
+	}
+	return kinds, dirs
 }
 
 // checkTables compares every index with its table.
@@ -377,7 +426,7 @@ func (x *torture) tables(db *sql.DB) (names []string) {
 // TestMisfortunesAreNamed: the table of what a torture did counts by name.
 func TestMisfortunesAreNamed(t *testing.T) {
 	var names []string
-	all := slices.Concat(misfortunes, clockMisfortunes, diskMisfortunes)
+	all := slices.Concat(misfortunes, aloneMisfortunes, clockMisfortunes, diskMisfortunes)
 	for _, m := range all {
 		names = append(names, m.name)
 	}
