@@ -8,6 +8,7 @@ import (
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/table"
 	"github.com/pandodb/pando/txn"
@@ -36,8 +37,10 @@ var buildSlice = time.Second
 // backfill writes the index entries of all rows, from the job's checkpoint on.
 //
 // It runs after the barrier of WriteOnly: every row written since is indexed by
-// its writer, so only rows that are older and unchanged are ours. Two ways:
+// its writer, so only rows that are older and unchanged are ours. Three ways:
 //
+//   - Filled: an index that is not unique, of a store that is alone, is made of
+//     what a snapshot shows, past locks and the log (fill.go).
 //   - Alone: the table's gate is closed while nobody uses the table. The rows at
 //     the watermark are then the newest there are, and no locks are needed. The
 //     gate opens between chunks as soon as somebody waits.
@@ -65,11 +68,20 @@ func (e *Executor) backfill(j *job, t *catalog.Table, ix *catalog.Index, p catal
 	j.rows.Store(j.rec.Rows)
 	// Users of older versions may have committed without waiting for the disk.
 	// This durable commit lifts the watermark, which the scans read at, over them.
-	if err := e.inTxn(j.put); err != nil {
+	var err error
+	if b.since, err = e.commitJob(j); err != nil {
 		return err
 	}
 	if slice > 0 {
 		b.until = clock.Mono() + slice
+	}
+	if !ix.Unique {
+		if err := b.fill(); !errors.Is(err, kvapi.ErrNotAlone) {
+			if err != nil {
+				return err
+			}
+			return e.inTxn(j.put)
+		}
 	}
 	for locked := 0; !b.done; {
 		if locked == 0 {
@@ -113,6 +125,8 @@ type backfiller struct {
 	// until is when the slice is over, 0 if there is none.
 	until time.Duration
 	done  bool
+	// since is a timestamp above all commits of those who did not write entries of the index, and nobody else's.
+	since clock.Timestamp
 
 	arena []byte
 	list  []entryRef
@@ -120,8 +134,8 @@ type backfiller struct {
 	ends  []int
 	value []byte
 
-	places, spare []place // for sort
-	sorted        []entryRef
+	order  keys.Order // for sort
+	sorted []entryRef
 }
 
 // entryRef is an entry in the arena, with the row key it came from if it is unique.
@@ -222,26 +236,11 @@ func (b *backfiller) scan(sink kvapi.Sink, rows int) ([]byte, error) {
 
 // sort puts the entries in key order, which is the cheap order for the buffer and the store.
 func (b *backfiller) sort() {
-	n := len(b.list)
-	b.places, b.spare = slices.Grow(b.places[:0], n)[:n], slices.Grow(b.spare[:0], n)[:n]
-	for i := range b.list {
-		b.places[i] = place{b.entries.Head(b.key(&b.list[i])), i}
-	}
-	sorted := sortPlaces(b.places, b.spare)
-	b.sorted = slices.Grow(b.sorted[:0], n)[:n]
-	for i := range sorted {
-		b.sorted[i] = b.list[sorted[i].at]
-	}
-	// Equal heads are rare where values are short, and all there is where they begin alike.
-	for start := 0; start < n; {
-		end := start + 1
-		for end < n && sorted[end].head == sorted[start].head {
-			end++
-		}
-		if end > start+1 {
-			slices.SortFunc(b.sorted[start:end], func(x, y entryRef) int { return bytes.Compare(b.key(&x), b.key(&y)) })
-		}
-		start = end
+	places := b.order.Sort(len(b.list), func(i int) uint64 { return b.entries.Head(b.key(&b.list[i])) },
+		func(i, j int) int { return bytes.Compare(b.key(&b.list[i]), b.key(&b.list[j])) })
+	b.sorted = b.sorted[:0]
+	for i := range places {
+		b.sorted = append(b.sorted, b.list[places[i].At])
 	}
 	b.list, b.sorted = b.sorted, b.list
 }

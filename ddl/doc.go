@@ -68,6 +68,8 @@
 //	D2. A descriptor and the job that depends on it change in one commit.
 //	D3. An index becomes public only after every row had its entry: rows older
 //	    than write-only by the backfill, newer ones by their writers.
+//	    What is filled has a timestamp of the past and yields to all that its
+//	    writers have done since (fill.go).
 //	D4. The backfill never waits for a row or an entry while it holds the lock of
 //	    another row, so no deadlock ever involves it.
 //	D5. A failed build leaves no public trace: the index is taken back through

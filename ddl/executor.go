@@ -46,6 +46,8 @@ type Executor struct {
 	jobs map[uint64]*job
 
 	temporary temporaries
+	// beforeFill, which may be nil, is called between the reading of a batch and its writing. Tests set it.
+	beforeFill func()
 
 	// worker owns the background goroutine; see worker.go.
 	worker worker

@@ -8,3 +8,13 @@ func SetBuildSlice(d time.Duration) (restore func()) {
 	buildSlice = d
 	return func() { buildSlice = was }
 }
+
+// SetFillRows sets how many rows a batch of a build has at most; the function returned sets it back. No executor may be open.
+func SetFillRows(n int) (restore func()) {
+	was := fillRowsMax
+	fillRowsMax = n
+	return func() { fillRowsMax = was }
+}
+
+// BeforeFill sets what is called between the reading of a batch of a build and its writing. No build may be under way.
+func (e *Executor) BeforeFill(f func()) { e.beforeFill = f }

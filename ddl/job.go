@@ -144,6 +144,17 @@ func removeJobs(jobs []*job) func(tx *txn.Txn) error {
 	}
 }
 
+// commitJob writes the job's record and returns when that is durable, with its timestamp.
+func (e *Executor) commitJob(j *job) (clock.Timestamp, error) {
+	tx := e.txns.Begin(txn.Options{Level: txn.ReadCommitted})
+	defer tx.Release()
+	if err := j.put(tx); err != nil {
+		return 0, err
+	}
+	err := tx.Commit()
+	return tx.CommitTS(), err
+}
+
 // inTxn runs f in a transaction of its own and waits until it is durable.
 func (e *Executor) inTxn(f func(tx *txn.Txn) error) error {
 	tx := e.txns.Begin(txn.Options{Level: txn.ReadCommitted})

@@ -50,9 +50,16 @@ func openNode(tb testing.TB, fs *engine.MemFS) *node {
 // openOn assembles a node over an engine.
 func openOn(tb testing.TB, eng *engine.Engine, fs *engine.MemFS) *node {
 	tb.Helper()
+	return openWith(tb, eng, fs, store.Options{})
+}
+
+// openWith is openOn with options of the store besides its engine.
+func openWith(tb testing.TB, eng *engine.Engine, fs *engine.MemFS, o store.Options) *node {
+	tb.Helper()
 	n := &node{tb: tb, fs: fs, engine: eng}
 	var err error
-	n.store, err = store.Open(store.Options{Engine: n.engine})
+	o.Engine = eng
+	n.store, err = store.Open(o)
 	n.must(err)
 	n.txns = txn.NewManager(kv.New(rpc.Loopback(n.store)), txn.ManagerOptions{})
 	n.cat, err = catalog.Open(n.txns)
@@ -152,6 +159,19 @@ func (n *node) count(span kvapi.Span) int {
 		}
 		span.Start = resume
 	}
+}
+
+// versions tells how many versions the engine has of the keys of a span.
+func (n *node) versions(span kvapi.Span) (found int) {
+	n.tb.Helper()
+	it, err := n.engine.NewIter(engine.IterOptions{Lower: keys.VersionPrefix(nil, span.Start), Upper: keys.VersionPrefix(nil, span.End)})
+	n.must(err)
+	for ok := it.First(); ok; ok = it.Next() {
+		found++
+	}
+	n.must(it.Error())
+	n.must(it.Close())
+	return found
 }
 
 // counters tells how many counters of tables are stored, and how many exact records of a clean shutdown.

@@ -25,7 +25,7 @@ type Checkpoint struct {
 //
 // The moment has two halves: which tables there are, and where the log ends. Between them nobody may learn that something is in a table
 // that is not among those, and then write what relies on it, as the truncation of a Raft log does: a crash never leaves the one without the
-// other. So whoever asks what is in tables (GetFlushed, Flush, Barrier), or puts some there (Ingest), waits for the second half. To put the end of the log first would be
+// other. So whoever asks what is in tables (GetFlushed, Flush, Barrier), or puts some there (Ingest, IngestBeside), waits for the second half. To put the end of the log first would be
 // against invariant 9.
 func (e *Engine) Checkpoint(dir string, poll func() error) (c Checkpoint, err error) {
 	if e.failed.Load() {

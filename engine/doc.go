@@ -59,7 +59,7 @@
 //	LOCK, MANIFEST-*, OPTIONS-*, marker.*, *.sst   Pebble's own
 //	*.log                                          Pebble's too, and empty; full in a directory of before docs/design/0002
 //	*.wal, spare-wal, spare-wal.part               the WAL: package wal
-//	incoming/*                                     tables that are being written to be ingested; emptied at Open
+//	incoming/*                                     tables that are being written to be ingested, and files of sorters; emptied at Open
 //	ballast                                        space to give up when the disk fills; no content
 //
 // The format major version is pinned by formatVersion. A directory of a newer format is refused, and so is one that holds

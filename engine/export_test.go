@@ -118,3 +118,6 @@ func (e *Engine) CheckpointUnlocked(dir string) error {
 
 // SetStuckMax replaces stuckMax.
 func (e *Engine) SetStuckMax(d time.Duration) { e.failing.stuckMax = d }
+
+// SetMemory sets the memory of a sorter.
+func (s *Sorter) SetMemory(bytes int) { s.runBytes = bytes }

@@ -14,7 +14,7 @@ import (
 	"github.com/pandodb/pando/internal/assert"
 )
 
-// incomingName is the directory, beside the tables, of those that are being written to be put in. What a crash leaves there goes at Open.
+// incomingName is the directory, beside the tables, of those that are being written to be put in, and of what they are made from. What a crash leaves there goes at Open.
 const incomingName = "incoming"
 
 // Table is a table that is written outside of the engine, to be put in by Ingest. One goroutine at a time.
@@ -26,11 +26,11 @@ type Table struct {
 
 // NewTable begins a table. It ends with Ingest or Discard.
 func (e *Engine) NewTable() (*Table, error) {
-	dir := e.incoming()
-	if err := e.fs.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("engine: directory of incoming tables: %w", err)
+	path, err := e.newIncoming()
+	if err != nil {
+		return nil, err
 	}
-	t := &Table{e: e, path: e.fs.PathJoin(dir, fmt.Sprintf("%d", e.tables.Add(1)))}
+	t := &Table{e: e, path: path}
 	f, err := e.fs.Create(t.path, compactionCategory)
 	if err != nil {
 		return nil, fmt.Errorf("engine: new table: %w", err)
@@ -40,6 +40,15 @@ func (e *Engine) NewTable() (*Table, error) {
 }
 
 func (e *Engine) incoming() string { return e.fs.PathJoin(e.opts.Dir, incomingName) }
+
+// newIncoming names a new file in the directory of incoming tables.
+func (e *Engine) newIncoming() (path string, err error) {
+	dir := e.incoming()
+	if err := e.fs.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("engine: directory of incoming tables: %w", err)
+	}
+	return e.fs.PathJoin(dir, fmt.Sprintf("%d", e.tables.Add(1))), nil
+}
 
 // Set writes a key, which is above those before.
 func (t *Table) Set(key, value []byte) error { return t.w.Set(key, value) }
@@ -76,6 +85,20 @@ func (t *Table) Discard() {
 // keys before. It is durable when it returns. A Barrier comes before it, and nothing logged that it replaces in between: recovery would
 // put that over it (invariant 9).
 func (e *Engine) Ingest(tables []*Table, start, end []byte) error {
+	return e.ingest(tables, func(paths []string) error {
+		_, err := e.db.IngestAndExcise(context.Background(), paths, nil, nil, pebble.KeyRange{Start: start, End: end})
+		return err
+	})
+}
+
+// IngestBeside puts tables, which are finished and do not overlap each other, beside what the engine has, in one step. It is durable when it returns.
+// The log has nothing of their keys, which recovery would put over them. Where memtables have keys between theirs, commits
+// wait until these are flushed: for as short as possible, if a Flush comes before.
+func (e *Engine) IngestBeside(tables []*Table) error {
+	return e.ingest(tables, func(paths []string) error { return e.db.Ingest(context.Background(), paths) })
+}
+
+func (e *Engine) ingest(tables []*Table, put func(paths []string) error) error {
 	if e.failed.Load() {
 		return ErrFailed
 	}
@@ -86,7 +109,7 @@ func (e *Engine) Ingest(tables []*Table, start, end []byte) error {
 	}
 	e.cut.RLock() // see Checkpoint: what is logged next relies on these tables
 	defer e.cut.RUnlock()
-	if _, err := e.db.IngestAndExcise(context.Background(), paths, nil, nil, pebble.KeyRange{Start: start, End: end}); err != nil {
+	if err := put(paths); err != nil {
 		return fmt.Errorf("engine: ingest: %w", err)
 	}
 	if e.failed.Load() {

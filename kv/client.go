@@ -21,6 +21,9 @@ type Owner = rpc.Owner
 // Snapshot is a registered timestamp. It is embedded in its user.
 type Snapshot = rpc.Snapshot
 
+// Fill makes versions of the past.
+type Fill = rpc.Fill
+
 // Client is how the transaction layer reaches stores. It is safe for concurrent
 // use.
 type Client struct {
@@ -319,6 +322,11 @@ func (c *Client) Timestamp() (clock.Timestamp, error) {
 		return t.peer.ClusterTimestamp()
 	}
 	return c.peer.Timestamp()
+}
+
+// NewFill begins to fill a span past the log; see store.Fill. A store of a cluster answers kvapi.ErrNotAlone.
+func (c *Client) NewFill(span kvapi.Span, common int, at clock.Timestamp) (*Fill, error) {
+	return c.peer.NewFill(span, common, at)
 }
 
 // DropSpan deletes a span for good once nobody reads below ts; see

@@ -48,6 +48,8 @@ var (
 	// ErrNoReply: a request was sent and no answer came. Whether it was done is unknown
 	// to who sent it; sent again it is recognised.
 	ErrNoReply = errors.New("no reply")
+	// ErrNotAlone: the regions have logs, and nothing gets into them past these.
+	ErrNotAlone = errors.New("the store is one of a cluster")
 	// ErrReadOnly: a write or exclusive lock in a read-only transaction (1792).
 	ErrReadOnly = errors.New("transaction is read only")
 )

@@ -14,6 +14,9 @@ type Owner = store.Owner
 // Snapshot is a place in a store's registry of timestamps; see store.Snapshot.
 type Snapshot = store.Snapshot
 
+// Fill makes versions of the past; see store.Fill.
+type Fill = store.Fill
+
 // Peer is a store as kv reaches it.
 type Peer struct {
 	s     *store.Store
@@ -168,6 +171,14 @@ func (p *Peer) DropCounters(span kvapi.Span) error {
 		return err
 	}
 	return p.s.DropCounters(span)
+}
+
+// NewFill is store.Store.NewFill. Tables are not sent to another store.
+func (p *Peer) NewFill(span kvapi.Span, common int, at clock.Timestamp) (*Fill, error) {
+	if p.coded {
+		return nil, kvapi.ErrNotAlone
+	}
+	return p.s.NewFill(span, common, at)
 }
 
 // Timestamp is store.Store.Timestamp.

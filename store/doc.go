@@ -114,6 +114,12 @@
 //	maintain     disk and pressure; sleeps while there are no commits
 //	housekeeper  sizes of regions and splits, compaction of what nobody writes to (housekeep.go)
 //
+// # Versions of the past
+//
+// Fill alone makes versions that are older than commits before them, and neither takes a timestamp nor stands in line: entries of an index that nobody
+// reads yet, for which newer versions may be there already (fill.go says what makes that safe). It holds Store.collecting while its tables are put into
+// the engine, so that nothing is collected meanwhile and no cluster begins.
+//
 // # Cluster
 //
 // Cluster serves regions that have a Raft log, over the same engine, lock table, counters, row cache and registry of snapshots: it

@@ -49,6 +49,9 @@ func (b *EntryBuilder) Append(dst, rowKey, row []byte) (out []byte, keyLen int, 
 	return dst, keyLen, unique, nil
 }
 
+// Common is how many leading bytes the keys of all entries of the index have in common.
+func (b *EntryBuilder) Common() int { return len(b.x.prefix) }
+
 // Head returns the first bytes of an entry's key behind what all entries of the index have in common, zeros behind its end. Where
 // two heads differ, their keys are in the same order.
 func (b *EntryBuilder) Head(key []byte) uint64 {

@@ -158,6 +158,15 @@ func (m *Manager) OpenSnapshot() *Snapshot {
 // TS returns the snapshot's timestamp.
 func (s *Snapshot) TS() clock.Timestamp { return s.reg.TS() }
 
+// Fill makes versions of the past from what was read at a snapshot, past locks and the log; see package store.
+type Fill = kv.Fill
+
+// NewFill begins to fill a bounded span, whose keys have so many leading bytes in common, with versions of up to the snapshot's timestamp, which
+// nobody reads there. The snapshot stays open until Apply has returned. A store of a cluster answers kvapi.ErrNotAlone, here or to Apply.
+func (s *Snapshot) NewFill(span kvapi.Span, common int) (*Fill, error) {
+	return s.m.kv.NewFill(span, common, s.TS())
+}
+
 // Close lets go of the snapshot. It must not be used afterwards; a second Close
 // panics, because the object may belong to somebody else by then.
 func (s *Snapshot) Close() {

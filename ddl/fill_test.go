@@ -1,0 +1,318 @@
+package ddl_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/ddl"
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/testkit"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/store"
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/types"
+)
+
+// openCollecting opens a node that collects garbage all the time.
+func openCollecting(t *testing.T, fs *engine.MemFS) *node {
+	t.Helper()
+	eng, err := engine.Open(engine.Options{Dir: "data", FS: fs, LowSpaceBytes: engine.NoSpace, BallastBytes: engine.NoSpace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openWith(t, eng, fs, store.Options{GCInterval: time.Millisecond})
+}
+
+// collect waits until all garbage of before is collected.
+func (n *node) collect() {
+	n.tb.Helper()
+	waitFor(n.tb, func() bool {
+		n.store.CollectNow()
+		return n.store.GCBacklog() == 0
+	})
+}
+
+// rewrite changes a row of db.t: to k, or to another primary key if id is not 0.
+func (n *node) rewrite(id, to, k int) {
+	n.tb.Helper()
+	n.must(n.statement(n.use, "t", func(tx *txn.Txn, t *catalog.Table) error {
+		key := rowKeyOf(t, id)
+		var got valueSink
+		if found, _, err := tx.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, &got); err != nil || !found {
+			return fmt.Errorf("row %d: %v, %w", id, found, err)
+		}
+		_, err := table.NewWriter(t, n.ids).Patch(tx, key, got.value, []int{0, 1}, []types.Value{types.Int(int64(to)), types.Int(int64(k))})
+		return err
+	}))
+}
+
+// remove deletes a row of db.t.
+func (n *node) remove(id int) {
+	n.tb.Helper()
+	n.must(n.statement(n.use, "t", func(tx *txn.Txn, t *catalog.Table) error {
+		key := rowKeyOf(t, id)
+		var got valueSink
+		if found, _, err := tx.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, &got); err != nil || !found {
+			return fmt.Errorf("row %d: %v, %w", id, found, err)
+		}
+		return table.NewWriter(t, n.ids).DeleteRow(tx, key, got.value)
+	}))
+}
+
+// between changes rows of db.t in every way that concerns an entry that is not there yet. Round i has rows of its own; it returns how many rows it adds.
+func (n *node) between(i int) (added int) {
+	n.tb.Helper()
+	at := 100 * i
+	n.remove(at + 1)
+	n.remove(at + 2) // and back, as it was
+	n.fill("t", at+2, at+3, func(id int) int { return id % 7 })
+	n.remove(at + 3) // and back with another value
+	n.fill("t", at+3, at+4, func(int) int { return 50 })
+	n.rewrite(at+4, at+4, 51)
+	n.rewrite(at+5, at+5, 52) // and back
+	n.rewrite(at+5, at+5, (at+5)%7)
+	n.rewrite(at+6, 10000+at, 53) // another primary key
+	n.rewrite(at+7, 10001+at, (at+7)%7)
+	n.rewrite(10001+at, at+7, (at+7)%7) // and back
+	n.fill("t", 20000+at, 20001+at, func(int) int { return 54 })
+	n.remove(20000 + at)
+	n.fill("t", 20001+at, 20002+at, func(int) int { return 55 })
+	return 0 // one goes, one comes
+}
+
+// TestFillBetween: rows that are changed between the reading of a batch and its writing, in every way, have the entries that they should have, also once
+// what the changes deleted has been collected; so have those of batches before and after.
+func TestFillBetween(t *testing.T) {
+	defer ddl.SetFillRows(150)()
+	fs := engine.NewMemFS()
+	n := openCollecting(t, fs)
+	n.sbtest("t")
+	const rows = 1000
+	n.fill("t", 1, rows+1, func(id int) int { return id % 7 })
+	round := 0
+	n.ex.BeforeFill(func() {
+		if round < 9 {
+			n.between(round)
+			n.store.CollectNow()
+		}
+		round++
+	})
+	n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("i", false, "k")))
+	if round < 7 {
+		t.Fatalf("%d batches", round)
+	}
+	look := func(n *node) {
+		t.Helper()
+		r := n.check("t")
+		if r.Rows != rows || r.Indexes[0].Entries != rows {
+			t.Fatalf("%+v", r)
+		}
+	}
+	look(n)
+	n.collect()
+	look(n)
+	// Nothing is left in the engine of what is not visible.
+	if got := n.versions(table.DataSpan(n.table("t").PhysID)); got != 2*rows {
+		t.Errorf("%d versions of %d rows and an index", got, rows)
+	}
+	clone := fs.CrashClone(engine.CrashConfig{})
+	n.close(false)
+	n = openCollecting(t, clone)
+	look(n)
+	n.must(n.ex.DropIndexOf(&ddl.Call{}, name("t"), "i"))
+	waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+	if got := n.count(table.DataSpan(n.table("t").PhysID)); got != rows {
+		t.Errorf("%d keys are left", got)
+	}
+	n.close(true)
+}
+
+// TestFillBesideLocks: a build of an index that is not unique waits for nobody's rows.
+func TestFillBesideLocks(t *testing.T) {
+	n := openNode(t, nil)
+	defer n.close(true)
+	n.sbtest("t")
+	n.fill("t", 1, 1001, func(id int) int { return id })
+	tx := n.txns.Begin(txn.Options{Level: txn.ReadCommitted})
+	defer tx.Release()
+	if _, _, err := tx.Lock(rowKeyOf(n.table("t"), 500), kvapi.LockExclusive, kvapi.WaitDefault, nil); err != nil {
+		t.Fatal(err)
+	}
+	n.must(n.ex.CreateIndex(&ddl.Call{LockWait: lockWait}, name("t"), key("i", false, "k")))
+	tx.Rollback()
+	if r := n.check("t"); r.Rows != 1000 || r.Indexes[0].Entries != 1000 {
+		t.Fatalf("%+v", r)
+	}
+}
+
+// TestFillTooOld: a batch whose snapshot is ended before it is written is read anew.
+func TestFillTooOld(t *testing.T) {
+	eng, err := engine.OpenMem()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var now atomic.Int64
+	now.Store(time.Now().UnixMilli())
+	n := openWith(t, eng, nil, store.Options{GCInterval: time.Millisecond, SnapshotAgeMax: time.Minute, NowMillis: now.Load})
+	defer n.close(true)
+	n.sbtest("t")
+	n.fill("t", 1, 1001, func(id int) int { return id % 7 })
+	batches := 0
+	n.ex.BeforeFill(func() {
+		if batches++; batches > 1 {
+			return
+		}
+		n.between(1)
+		now.Add(time.Hour.Milliseconds())
+		n.collect()
+	})
+	n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("i", false, "k")))
+	if batches != 2 {
+		t.Errorf("%d batches", batches)
+	}
+	if r := n.check("t"); r.Rows != 1000 || r.Indexes[0].Entries != 1000 {
+		t.Fatalf("%+v", r)
+	}
+}
+
+// TestFillMeetsPromotion: a build goes on under locks, through logs, when the store becomes one of a cluster between two batches or within one.
+func TestFillMeetsPromotion(t *testing.T) {
+	for _, unique := range []bool{false, true} {
+		t.Run(fmt.Sprint("unique=", unique), func(t *testing.T) {
+			defer ddl.SetFillRows(150)()
+			n := openCollecting(t, engine.NewMemFS())
+			defer n.close(true)
+			n.sbtest("t")
+			n.fill("t", 1, 1001, func(id int) int { return id % 7 })
+			batches := 0
+			n.ex.BeforeFill(func() {
+				if batches++; batches == 3 {
+					n.between(2)
+					n.must(n.store.Promote())
+					n.between(3)
+				}
+			})
+			n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("i", unique, "k", "id")))
+			if want := map[bool]int{false: 3, true: 0}[unique]; batches != want {
+				t.Errorf("%d batches", batches)
+			}
+			if r := n.check("t"); r.Rows != 1000 || r.Indexes[0].Entries != 1000 {
+				t.Fatalf("%+v", r)
+			}
+		})
+	}
+}
+
+// TestFillUnderLoad: writers change random rows while indexes are built in many batches, garbage is collected, and the node crashes and goes on in
+// between: every index that there is in the end is that of its table.
+func TestFillUnderLoad(t *testing.T) {
+	seed := testkit.Seed(t)
+	rounds := 6
+	if testing.Short() {
+		rounds = 2
+	}
+	for round := range rounds {
+		fillUnderLoad(t, seed+uint64(round), 20+uint64(round)*200)
+	}
+}
+
+func fillUnderLoad(t *testing.T, seed, batch uint64) {
+	defer ddl.SetFillRows(int(batch))()
+	defer ddl.SetBuildSlice(20 * time.Millisecond)()
+	r := testkit.Rand(seed, 1)
+	fs := engine.NewMemFS()
+	n := openCollecting(t, fs)
+	n.sbtest("t")
+	const rows = 2000 / scale
+	n.fill("t", 1, rows+1, func(id int) int { return id })
+	for life := range 2 {
+		var stop atomic.Bool
+		var changes atomic.Int64
+		var writers sync.WaitGroup
+		for g := range 3 {
+			seed := r.Uint64()
+			writers.Go(func() {
+				if err := n.churn(testkit.Rand(seed, uint64(g)), "t", rows, &stop, false, &changes); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		var clone *engine.MemFS
+		for i := range 3 {
+			before := changes.Load()
+			waitFor(t, func() bool { return changes.Load() > before || t.Failed() })
+			ix := fmt.Sprintf("i%d_%d", life, i)
+			if i == 1 { // the crash comes in the middle of this one
+				var once sync.Once
+				n.ex.BeforeFill(func() {
+					once.Do(func() { clone = fs.CrashClone(engine.CrashConfig{UnsyncedDataPercent: 50, RNG: testkit.Rand(seed, 3)}) })
+				})
+			}
+			n.must(n.ex.CreateIndex(&ddl.Call{LockWait: lockWait}, name("t"), key(ix, false, "k")))
+			n.ex.BeforeFill(nil)
+			if i == 0 {
+				n.must(n.ex.DropIndexOf(&ddl.Call{LockWait: lockWait}, name("t"), ix))
+			}
+		}
+		stop.Store(true)
+		writers.Wait()
+		n.check("t")
+		n.close(false)
+		fs = clone
+		n = openCollecting(t, fs)
+		waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+		n.check("t")
+	}
+	n.collect()
+	n.check("t")
+	n.close(true)
+}
+
+// TestFillOverDeleteOnly: who changed a row to and fro within one transaction while the index was delete-only has deleted, at the timestamp of the row, the
+// entry that the build makes of it. The entry is not put below that, nor in its place: it is there, also after a crash.
+func TestFillOverDeleteOnly(t *testing.T) {
+	fs := engine.NewMemFS()
+	n := openNode(t, fs)
+	n.sbtest("t")
+	n.fill("t", 1, 11, func(id int) int { return id })
+	n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("i", false, "k")))
+	n.ex.Close()
+	b := n.table("t")
+	done, err := n.txns.DropSpan(table.EntrySpan(b.PhysID, b.Index("i").ID), n.txns.Watermark())
+	if err != nil || !done {
+		t.Fatal(done, err)
+	}
+	n.halfBuilt("t", "i", catalog.StateDeleteOnly, nil)
+	n.must(n.statement(n.use, "t", func(tx *txn.Txn, t *catalog.Table) error {
+		w := table.NewWriter(t, n.ids)
+		for _, k := range []int64{77, 5} {
+			var got valueSink
+			if found, _, err := tx.Lock(rowKeyOf(t, 5), kvapi.LockExclusive, kvapi.WaitDefault, &got); err != nil || !found {
+				return fmt.Errorf("%v, %w", found, err)
+			}
+			if _, err := w.Patch(tx, rowKeyOf(t, 5), got.value, []int{1}, []types.Value{types.Int(k)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	n.reopen(nil)
+	waitFor(t, func() bool { return len(n.ex.Jobs()) == 0 })
+	look := func(n *node) {
+		t.Helper()
+		if r := n.check("t"); r.Rows != 10 || r.Indexes[0].Entries != 10 {
+			t.Fatalf("%+v", r)
+		}
+	}
+	look(n)
+	clone := fs.CrashClone(engine.CrashConfig{UnsyncedDataPercent: 100, RNG: testkit.Rand(1, 1)})
+	n.close(false)
+	n = openNode(t, clone)
+	defer n.close(true)
+	look(n)
+}

@@ -1,0 +1,134 @@
+package engine_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/testkit"
+)
+
+// sortedBy adds pairs to a sorter whose memory is so large, and returns what it reads.
+func sortedBy(t *testing.T, s *engine.Sorter, pairs [][2][]byte) [][2][]byte {
+	t.Helper()
+	for _, p := range pairs {
+		key, value := bytes.Clone(p[0]), bytes.Clone(p[1])
+		if err := s.Add(key, value); err != nil {
+			t.Fatal(err)
+		}
+		clear(key) // it keeps nothing
+		clear(value)
+	}
+	var got [][2][]byte
+	err := s.Each(func() error { return nil }, func(key, value []byte) error {
+		got = append(got, [2][]byte{bytes.Clone(key), bytes.Clone(value)})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// TestSorter: pairs come out in the order of their keys, whether they fit into memory or into one file or many; the files go.
+func TestSorter(t *testing.T) {
+	mem := engine.NewMemFS()
+	e := open(t, engine.Options{Dir: "d", FS: mem})
+	defer e.Close()
+	rng := testkit.Rand(testkit.Seed(t), 0)
+	for _, n := range []int{0, 1, 2, 500, 20000} {
+		for _, memory := range []int{1 << 30, 40 << 10, 1 << 20} {
+			common := []byte("common")[:rng.IntN(7)]
+			pairs := make([][2][]byte, n)
+			for i := range pairs {
+				key := slices.Concat(common, bytes.Repeat([]byte{byte(rng.IntN(3))}, rng.IntN(20)), fmt.Appendf(nil, "%d", rng.IntN(1<<40)))
+				pairs[i] = [2][]byte{key, bytes.Repeat([]byte{'v'}, rng.IntN(300)*rng.IntN(2))}
+			}
+			s := e.NewSorter(len(common))
+			s.SetMemory(memory)
+			if !s.Empty() {
+				t.Error("a new sorter has pairs")
+			}
+			got := sortedBy(t, s, pairs)
+			slices.SortFunc(pairs, func(a, b [2][]byte) int { return bytes.Compare(a[0], b[0]) })
+			if !slices.EqualFunc(got, pairs, func(a, b [2][]byte) bool { return bytes.Equal(a[0], b[0]) && bytes.Equal(a[1], b[1]) }) {
+				t.Errorf("%d pairs in a memory of %d are not what was added, in order", n, memory)
+			}
+			if s.Empty() != (n == 0) {
+				t.Errorf("%d pairs: empty is %v", n, s.Empty())
+			}
+			s.Discard()
+			if names, err := mem.List("d/incoming"); err == nil && len(names) > 0 {
+				t.Errorf("files are left: %v", names)
+			}
+		}
+	}
+}
+
+// TestSorterDamage: a byte of a file that is not what was written, or a file that has become shorter, ends the reading by an error; so does poll.
+func TestSorterDamage(t *testing.T) {
+	mem := engine.NewMemFS()
+	e := open(t, engine.Options{Dir: "d", FS: mem})
+	defer e.Close()
+	var pairs [][2][]byte
+	for i := range 9000 {
+		pairs = append(pairs, [2][]byte{fmt.Appendf(nil, "k%05d", i*7919%10007), []byte("value")})
+	}
+	read := func(poll func() error, damage func(name string)) error {
+		s := e.NewSorter(1)
+		defer s.Discard()
+		s.SetMemory(100 << 10)
+		for _, p := range pairs {
+			if err := s.Add(p[0], p[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		names, err := mem.List("d/incoming")
+		if err != nil || len(names) < 2 {
+			t.Fatal(names, err)
+		}
+		damage("d/incoming/" + names[0])
+		return s.Each(poll, func(_, _ []byte) error { return nil })
+	}
+	whole := func(string) {}
+	free := func() error { return nil }
+	if err := read(free, whole); err != nil {
+		t.Error(err)
+	}
+	ended := errors.New("ended")
+	if err := read(func() error { return ended }, whole); !errors.Is(err, ended) {
+		t.Error(err)
+	}
+	change := func(change func(b []byte) []byte) func(name string) {
+		return func(name string) {
+			in, err := mem.Open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := io.ReadAll(in)
+			if err = errors.Join(err, in.Close()); err != nil {
+				t.Fatal(err)
+			}
+			f, err := mem.Create(name, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.Write(change(b)); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := read(free, change(func(b []byte) []byte { b[len(b)-1] ^= 1; return b })); !errors.Is(err, engine.ErrCorrupt) {
+		t.Errorf("a wrong byte: %v", err)
+	}
+	if err := read(free, change(func(b []byte) []byte { return b[:len(b)/2] })); err == nil {
+		t.Error("half a file is taken for the whole")
+	}
+}

@@ -1,0 +1,4 @@
+package keys
+
+// SortPlaces is sortPlaces.
+var SortPlaces = sortPlaces

@@ -1,0 +1,180 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/internal/assert"
+	"github.com/pandodb/pando/keys"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/mvcc"
+)
+
+// fillTableBytes is the size from which a Fill begins another table: that of Pebble's in the last level.
+const fillTableBytes = 64 << 20
+
+// Fill gives keys versions of the past, in any number and past the log: entries of an index that nobody reads yet. Whatever others have written of a key
+// since is newer and stays in force, so nothing has to be locked. It is for who knows that
+//
+//   - what the versions are made from was read at a snapshot that is registered until Apply has returned: so of what was written and deleted since,
+//     nothing has been collected. A deletion marker that is gone would not be in the way of the version that is put below it;
+//   - at the snapshot each key is as its version says, or has no version yet: what there is at the same timestamp is the same, and nothing lies between;
+//   - who writes such a key does not claim to know what is below (kvapi.ShadowAt), deletions least of all: it holds no lock of it.
+//
+// It writes tables, which are put into the engine in one step. One goroutine at a time.
+type Fill struct {
+	s      *Store
+	at     clock.Timestamp // the snapshot's
+	span   kvapi.Span
+	sorter *engine.Sorter
+	value  []byte
+	bytes  int64
+}
+
+// fillSuffix is what stands behind a value in the sorter: its timestamp.
+const fillSuffix = 8
+
+// NewFill begins to fill a bounded span, all of whose keys have the given number of leading bytes in common, with what is read at a snapshot. It ends with
+// Discard.
+func (s *Store) NewFill(span kvapi.Span, common int, at clock.Timestamp) (*Fill, error) {
+	if span.IsPoint() || len(span.End) == 0 || span.Empty() {
+		return nil, fmt.Errorf("store: fill needs a bounded span, not [%x, %x)", span.Start, span.End)
+	}
+	if s.regions.Load().closed || s.cluster.Load() != nil {
+		return nil, kvapi.ErrNotAlone
+	}
+	return &Fill{s: s, at: at, span: span, sorter: s.engine.NewSorter(common)}, nil
+}
+
+// Add adds a key, which lies in the span and has not been added before, with its value as of a timestamp up to the snapshot's.
+func (f *Fill) Add(key, value []byte, ts clock.Timestamp) error {
+	if !f.span.Contains(key) {
+		return fmt.Errorf("store: fill: key %x is outside of [%x, %x)", key, f.span.Start, f.span.End)
+	}
+	assert.That(ts != 0 && ts <= f.at, "store: what fills was there at the snapshot")
+	f.bytes += int64(len(key) + len(value) + keys.VersionExtra)
+	f.value = binary.BigEndian.AppendUint64(append(f.value[:0], value...), uint64(ts))
+	return f.s.fillError(f.sorter.Add(key, f.value))
+}
+
+// Full reports whether it is time for Apply.
+func (f *Fill) Full() bool { return f.sorter.Full() }
+
+// Apply makes the versions, which are durable when it returns. On any error nothing has happened, but for kvapi.ErrUndetermined.
+func (f *Fill) Apply(i *kvapi.Interrupt) error {
+	if f.sorter.Empty() {
+		return nil
+	}
+	if err := f.s.admissible(); err != nil {
+		return err
+	}
+	var tables []*engine.Table
+	defer func() {
+		for _, t := range tables {
+			t.Discard()
+		}
+	}()
+	err := f.sorter.Each(i.Err, f.writer(&tables))
+	if n := len(tables); err == nil {
+		err = tables[n-1].Finish()
+	}
+	if err != nil {
+		return f.s.fillError(err)
+	}
+	return f.ingest(tables)
+}
+
+// writer returns what writes pairs in order into tables, of which all but the last are finished.
+func (f *Fill) writer(tables *[]*engine.Table) func(key, value []byte) error {
+	var version, stored []byte
+	return func(key, value []byte) error {
+		n := len(*tables)
+		if n > 0 && (*tables)[n-1].Bytes() >= fillTableBytes {
+			if err := (*tables)[n-1].Finish(); err != nil {
+				return err
+			}
+			n = 0
+		}
+		if n == 0 {
+			if err := f.s.admissible(); err != nil { // the disk may have become full
+				return err
+			}
+			t, err := f.s.engine.NewTable()
+			if err != nil {
+				return err
+			}
+			*tables = append(*tables, t)
+		}
+		value, suffix := value[:len(value)-fillSuffix], value[len(value)-fillSuffix:]
+		ts := clock.Timestamp(binary.BigEndian.Uint64(suffix))
+		version = keys.VersionKey(version[:0], key, ts)
+		stored = mvcc.AppendValue(stored[:0], ts, 0, value, false)
+		return (*tables)[len(*tables)-1].Set(version, stored)
+	}
+}
+
+// ingest puts the tables into the engine.
+func (f *Fill) ingest(tables []*engine.Table) error {
+	s := f.s
+	// Commits wait while memtables are flushed that have keys between those of the tables. Most of these are flushed before.
+	it, err := s.engine.NewIter(engine.IterOptions{
+		Lower: keys.VersionPrefix(nil, f.span.Start), Upper: keys.VersionPrefix(nil, f.span.End), MinTS: f.at + 1, MaxTS: clock.MaxTimestamp,
+	})
+	if err != nil {
+		return err
+	}
+	written := it.First()
+	if err := errors.Join(it.Error(), it.Close()); err != nil {
+		return s.readError(err)
+	}
+	if written {
+		if err := s.engine.Flush(); err != nil {
+			return err
+		}
+	}
+	// The collector deletes nothing meanwhile, and Promote does not begin.
+	s.collecting.Lock()
+	defer s.collecting.Unlock()
+	switch {
+	case s.cluster.Load() != nil || s.regions.Load().closed:
+		return kvapi.ErrNotAlone
+	case s.failed.Load() || s.isClosing():
+		return kvapi.ErrClosed
+	case clock.Timestamp(s.safepoint.Load()) > f.at:
+		return kvapi.ErrSnapshotTooOld
+	}
+	if err := s.engine.IngestBeside(tables); err != nil {
+		return s.fillError(err)
+	}
+	f.count()
+	return nil
+}
+
+// count tells the housekeeper of the bytes, of which each region has an equal part: it measures where it matters.
+func (f *Fill) count() {
+	var filled []*region
+	for _, r := range f.s.regions.Load().sorted {
+		if bytes.Compare(r.Start, f.span.End) < 0 && (len(r.End) == 0 || bytes.Compare(r.End, f.span.Start) > 0) {
+			filled = append(filled, r)
+		}
+	}
+	for _, r := range filled {
+		r.written.Add(f.bytes / int64(len(filled)))
+	}
+}
+
+// fillError tells of a full disk by the error of the store.
+func (s *Store) fillError(err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("%w: %w", kvapi.ErrDiskFull, err)
+	}
+	return err
+}
+
+// Discard ends a fill, applied or not.
+func (f *Fill) Discard() { f.sorter.Discard() }
