@@ -84,6 +84,8 @@ type MemTracker struct {
 	limit      int64
 	pool       *MemPool
 	taken      atomic.Int64 // of pool
+	lent       atomic.Int64 // by pool, beside
+	refused    atomic.Pointer[types.Error]
 }
 
 // NewMemTracker returns a tracker with a limit in bytes; 0 or less is no limit.
@@ -100,9 +102,49 @@ func (m *MemTracker) Reset(limit int64) {
 	if taken := m.taken.Swap(0); taken != 0 {
 		m.pool.take(-taken)
 	}
+	if lent := m.lent.Swap(0); lent != 0 {
+		m.pool.take(-lent)
+	}
 	m.used.Store(0)
 	m.peak.Store(0)
+	m.refused.Store(nil)
 	m.limit = limit
+}
+
+// room counts the memory of a batch's long values; see types.Room. They count twice: whoever takes the batch copies them, and books what it has
+// then. What is refused is the statement's error at its next poll, and at its end.
+func (m *MemTracker) room(bytes int) bool {
+	err := m.Grow(2 * int64(bytes))
+	if err == nil {
+		return true
+	}
+	_ = m.Grow(-2 * int64(bytes)) // giving back never fails
+	m.refused.CompareAndSwap(nil, err.(*types.Error))
+	return false
+}
+
+// lend takes n bytes of the pool, negative to give them back, that do not count for the statement's limit: the buffers of spill files, which a
+// statement needs when it is at that limit.
+func (m *MemTracker) lend(n int64) error {
+	if m == nil || m.pool == nil {
+		return nil
+	}
+	if !m.pool.take(n) {
+		return errNodeMemory
+	}
+	m.lent.Add(n)
+	return nil
+}
+
+// refusal returns the error of a batch whose values were left out.
+func (m *MemTracker) refusal() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.refused.Load(); err != nil {
+		return err
+	}
+	return nil
 }
 
 // Used returns the bytes held now, Peak the most held so far.
@@ -203,14 +245,20 @@ func (a *account) set(n int64) error {
 	return a.rt.Mem.Grow(d)
 }
 
-// large books a batch that waits for the client, if a long text makes it larger than
-// batches are; those that are no larger are bounded by the number of connections.
-func (a *account) large(b *types.Batch) error {
-	size := int64(b.MemSize())
-	if size <= 2*types.BatchBytesMax {
-		size = 0
+// arenaLarge is from which size on an arena is booked before it grows. What is smaller is booked with the batch.
+const arenaLarge = 1 << 20
+
+// widen makes an arena of need bytes and more, once both are booked: while one is copied to the other there are two.
+func (a *account) widen(arena []byte, need int) ([]byte, error) {
+	rest := a.held - int64(cap(arena))
+	room := need + need/4
+	if err := a.set(a.held + int64(room)); err != nil {
+		_ = a.set(rest + int64(cap(arena))) // giving back never fails
+		return arena, err
 	}
-	return a.set(size)
+	wider := make([]byte, len(arena), room)
+	copy(wider, arena)
+	return wider, a.set(rest + int64(room))
 }
 
 func (a *account) tight() bool { return a.rt.Mem.tight(a.held) }

@@ -150,7 +150,7 @@ func (s *cteState) fitted(b *types.Batch) (*types.Batch, error) {
 		return b, nil
 	}
 	if s.cut == nil {
-		s.cut = types.NewBatch(s.cte.Out)
+		s.cut = s.rt.getBatch(s.cte.Out)
 	}
 	s.cut.Reset()
 	row := make([]types.Value, len(s.cte.Out))
@@ -235,6 +235,8 @@ func (s *cteState) close() {
 	if s.step != nil {
 		s.step.close()
 	}
+	s.rt.putBatch(s.cut)
+	s.cut = nil
 	s.rows.close()
 	s.mem.close()
 	s.ctx.ResetArena()

@@ -86,6 +86,9 @@ func (o *sortOp) add(b *types.Batch) error {
 	if err := o.keys.batch(b); err != nil {
 		return err
 	}
+	if err := o.widen(b); err != nil {
+		return err
+	}
 	for i, n := 0, b.Rows(); i < n; i++ {
 		o.entries = append(o.entries, o.entry(b, b.Row(i)))
 	}
@@ -93,10 +96,26 @@ func (o *sortOp) add(b *types.Batch) error {
 	if o.rt.TempDir == "" || err == nil && !o.mem.tight() {
 		return err
 	}
+	return o.spillSorted()
+}
+
+func (o *sortOp) spillSorted() error {
 	if err := o.sort(); err != nil {
 		return err
 	}
 	return o.spill()
+}
+
+// widen makes a large arena larger for the rows and keys of b, or empties it.
+func (o *sortOp) widen(b *types.Batch) (err error) {
+	need := len(o.arena) + 2*b.TextBytes()
+	if need <= max(cap(o.arena), arenaLarge) {
+		return nil
+	}
+	if o.arena, err = o.mem.widen(o.arena, need); err == nil || o.rt.TempDir == "" {
+		return err
+	}
+	return o.spillSorted()
 }
 
 // entry appends physical row i of b to the arena.

@@ -131,7 +131,7 @@ func (rt *Runtime) poll() error {
 	if err := rt.Interrupt.Err(); err != nil {
 		return err
 	}
-	return nil
+	return rt.Mem.refusal()
 }
 
 // pollEvery is poll for step i of a loop over a list that is most often short.
@@ -169,13 +169,18 @@ func (rt *Runtime) evalCount(e expr.Expr, absent uint64) (uint64, error) {
 // getBatch returns an empty batch of the given column types from the runtime's free
 // list. putBatch gives it back.
 func (rt *Runtime) getBatch(ts []types.Type) *types.Batch {
-	free := rt.scratch.batches
-	if len(free) == 0 {
-		return types.NewBatch(ts)
+	var b *types.Batch
+	if free := rt.scratch.batches; len(free) == 0 {
+		b = types.NewBatch(ts)
+	} else {
+		b = free[len(free)-1]
+		rt.scratch.batches = free[:len(free)-1]
+		b.Init(ts)
 	}
-	b := free[len(free)-1]
-	rt.scratch.batches = free[:len(free)-1]
-	b.Init(ts)
+	if rt.Mem != rt.scratch.mem {
+		rt.scratch.mem, rt.scratch.room = rt.Mem, rt.Mem.room
+	}
+	b.SetRoom(rt.scratch.room)
 	return b
 }
 
@@ -187,7 +192,11 @@ const (
 )
 
 func (rt *Runtime) putBatch(b *types.Batch) {
-	if b == nil || len(rt.scratch.batches) >= batchesKept || b.MemSize() > batchKeepBytes {
+	if b == nil {
+		return
+	}
+	b.SetRoom(nil)
+	if len(rt.scratch.batches) >= batchesKept || b.MemSize() > batchKeepBytes {
 		return
 	}
 	b.Reset()

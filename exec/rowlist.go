@@ -76,6 +76,11 @@ func (l *rowList) addRow(row []types.Value) error {
 
 // addEncoded adds a row that is in the row codec.
 func (l *rowList) addEncoded(row []byte) error {
+	if need := len(l.arena) + len(row) + binary.MaxVarintLen64; need > max(cap(l.arena), arenaLarge) && l.file == nil {
+		if err := l.widen(need); err != nil {
+			return err
+		}
+	}
 	l.arena = binary.AppendUvarint(l.arena, uint64(len(row)))
 	l.arena = append(l.arena, row...)
 	l.count++
@@ -88,6 +93,14 @@ func (l *rowList) addEncoded(row []byte) error {
 	return nil
 }
 
+// widen makes a large arena larger, or moves it to a file.
+func (l *rowList) widen(need int) (err error) {
+	if l.arena, err = l.mem.widen(l.arena, need); err == nil || l.rt.TempDir == "" {
+		return err
+	}
+	return l.toFile()
+}
+
 // account books the memory and moves to a file when it is short.
 func (l *rowList) account() error {
 	if l.file != nil {
@@ -97,6 +110,10 @@ func (l *rowList) account() error {
 	if err == nil && !l.mem.tight() || l.rt.TempDir == "" {
 		return err
 	}
+	return l.toFile()
+}
+
+func (l *rowList) toFile() (err error) {
 	if l.file, err = l.rt.newSpill(); err != nil {
 		return err
 	}

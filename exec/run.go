@@ -103,10 +103,13 @@ func (rt *Runtime) runStatement(p *Plan, sink sqlapi.Sink) (res sqlapi.Result, e
 	return res, err
 }
 
-// unnoticed is what expressions have left for the end of a statement: an error of a function that could only warn, and an interrupted
-// SLEEP. One in a SELECT without tables says so by its value, as in MySQL; any other would pass off the rows so far as the whole answer.
+// unnoticed is what has been left for the end of a statement: an error of a function that could only warn, a value that a batch had no room for, and
+// an interrupted SLEEP. One in a SELECT without tables says so by its value, as in MySQL; any other would pass off the rows so far as the whole answer.
 func (rt *Runtime) unnoticed(p *Plan) error {
 	if err := rt.Ctx.TakeFailure(); err != nil {
+		return err
+	}
+	if err := rt.Mem.refusal(); err != nil {
 		return err
 	}
 	if !rt.Ctx.SleepCut {
@@ -196,13 +199,8 @@ func (rt *Runtime) runQuery(p *Plan, sink sqlapi.Sink) (sqlapi.Result, error) {
 	width := len(p.Columns)
 	sent, counted := uint64(0), rt.FoundRowsCount
 	rt.FoundRowsCount = 0
-	mem := rt.account()
-	defer mem.close()
 	err = rt.drain(p.Root, func(b *types.Batch) error {
 		if err := rt.waitSeen(); err != nil {
-			return err
-		}
-		if err := mem.large(b); err != nil {
 			return err
 		}
 		for i, n := 0, b.Rows(); i < n; i++ {
@@ -245,6 +243,9 @@ func (rt *Runtime) drain(n Node, each func(*types.Batch) error) (err error) {
 	}
 	for {
 		batch, err := op.next()
+		if err == nil {
+			err = rt.Mem.refusal()
+		}
 		if batch == nil || err != nil {
 			return err
 		}

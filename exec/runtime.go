@@ -139,6 +139,8 @@ type AutoIDs = *table.AutoIDs
 // scratch is the memory that a session's statements reuse.
 type scratch struct {
 	batches  []*types.Batch
+	mem      *MemTracker // Runtime.Mem, when room was made of it
+	room     types.Room
 	writer   *table.Writer
 	inserter inserter
 	program  programState

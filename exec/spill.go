@@ -15,6 +15,9 @@ import (
 // spillBufferBytes is the read and write buffer of one spill file.
 const spillBufferBytes = 64 << 10
 
+// spillHeld is from which size on the buffer of a record is counted.
+const spillHeld = 64 << 10
+
 // spillFile is a temporary file of length-prefixed records, written once and then
 // read from the start, any number of times. The file loses its name as soon as it is
 // open, so that no crash leaves it behind; where the system refuses that, close
@@ -27,6 +30,7 @@ type spillFile struct {
 	r       *bufio.Reader
 	record  []byte
 	records int
+	held    int64 // bytes that are counted for the buffers of its records
 }
 
 // newSpill creates a spill file in the runtime's directory.
@@ -60,6 +64,9 @@ func (s *spillFile) spilled(n int) {
 // write appends one record made of parts.
 func (s *spillFile) write(parts ...[]byte) error {
 	if s.w == nil {
+		if err := s.rt.Mem.lend(spillBufferBytes); err != nil {
+			return err
+		}
 		s.w = bufio.NewWriterSize(s.file, spillBufferBytes)
 	}
 	var head [binary.MaxVarintLen64]byte
@@ -83,7 +90,7 @@ func (s *spillFile) finish() error {
 		return nil
 	}
 	err := s.w.Flush()
-	s.w = nil
+	s.dropWriter()
 	if err != nil {
 		return spillError(err)
 	}
@@ -99,6 +106,9 @@ func (s *spillFile) rewind() error {
 		return spillError(err)
 	}
 	if s.r == nil {
+		if err := s.rt.Mem.lend(spillBufferBytes); err != nil {
+			return err
+		}
 		s.r = bufio.NewReaderSize(s.file, spillBufferBytes)
 	} else {
 		s.r.Reset(s.file)
@@ -116,7 +126,14 @@ func (s *spillFile) read(dst []byte) (part []byte, ok bool, err error) {
 		return dst, false, spillError(err)
 	}
 	if uint64(cap(dst)) < size {
-		dst = make([]byte, size, size+size/4)
+		room := size + size/4
+		if size >= spillHeld {
+			if err := s.hold(int64(size) - int64(cap(dst))); err != nil {
+				return dst, false, err
+			}
+			room = size
+		}
+		dst = make([]byte, size, room)
 	}
 	dst = dst[:size]
 	if _, err := io.ReadFull(s.r, dst); err != nil {
@@ -125,9 +142,28 @@ func (s *spillFile) read(dst []byte) (part []byte, ok bool, err error) {
 	return dst, true, nil
 }
 
+// hold counts what the buffer of a long record takes, for as long as the file is open.
+func (s *spillFile) hold(n int64) error {
+	s.held += n
+	return s.rt.Mem.Grow(n)
+}
+
+func (s *spillFile) dropWriter() {
+	if s.w != nil {
+		_ = s.rt.Mem.lend(-spillBufferBytes)
+		s.w = nil
+	}
+}
+
 func (s *spillFile) close() {
 	if s == nil || s.file == nil {
 		return
+	}
+	_ = s.rt.Mem.Grow(-s.held) // giving back never fails
+	s.dropWriter()
+	if s.r != nil {
+		_ = s.rt.Mem.lend(-spillBufferBytes)
+		s.r = nil
 	}
 	name := s.file.Name()
 	_ = s.file.Close() // nothing depends on what the file held

@@ -84,7 +84,7 @@ func TestKeptMemory(t *testing.T) {
 
 // TestKeptMemoryIsGivenBack: what a session keeps no more counts no more, also while it keeps something else.
 func TestKeptMemoryIsGivenBack(t *testing.T) {
-	pool := exec.NewMemPool(32 << 20)
+	pool := exec.NewMemPool(64 << 20) // a value on its way to a variable is there twice
 	n := inproc.Open(t, inproc.Options{Memory: pool})
 	t.Cleanup(n.Close)
 	c := n.Root("")
@@ -101,7 +101,7 @@ func TestKeptMemoryIsGivenBack(t *testing.T) {
 	}
 	c.Must("SET @v = NULL")
 	free("a variable")
-	for range 40 {
+	for range 80 {
 		c.Must("SET @v = (SELECT REPEAT('a', 1000000))")
 	}
 	c.Must("SET @v = NULL")

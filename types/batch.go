@@ -38,6 +38,13 @@ func (b *Batch) Reset() {
 	b.Len, b.Sel = 0, nil
 }
 
+// SetRoom gives all columns a Room; nil gives back what they have been given.
+func (b *Batch) SetRoom(room Room) {
+	for i := range b.Cols {
+		b.Cols[i].SetRoom(room)
+	}
+}
+
 // Rows returns the number of live rows.
 func (b *Batch) Rows() int {
 	if b.Sel != nil {
@@ -63,11 +70,15 @@ func (b *Batch) Full() bool {
 	if b.Len >= MaxBatchRows {
 		return true
 	}
-	n := 0
+	return b.TextBytes() >= BatchBytesMax
+}
+
+// TextBytes returns how long the texts of all columns are.
+func (b *Batch) TextBytes() (n int) {
 	for i := range b.Cols {
 		n += len(b.Cols[i].Data)
 	}
-	return n >= BatchBytesMax
+	return n
 }
 
 // AppendRow appends copies of the values as a row.

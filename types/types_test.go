@@ -1,6 +1,7 @@
 package types
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"testing"
@@ -153,5 +154,51 @@ func TestUnlimitedStrings(t *testing.T) {
 				t.Errorf("%v <- %q: %q, %v", ty, show(v), show(got), err)
 			}
 		}
+	}
+}
+
+// TestVectorRoom: a vector asks before it takes a long value, leaves out what it is refused, and gives all back.
+func TestVectorRoom(t *testing.T) {
+	held, limit := 0, 300<<10
+	b := NewBatch([]Type{{ID: TypeLongBlob, Coll: Binary}, {ID: TypeLongBlob, Coll: Binary}})
+	b.SetRoom(func(n int) bool {
+		if held+n > limit {
+			return false
+		}
+		held += n
+		return true
+	})
+	row := func(n int) []Value {
+		text := bytes.Repeat([]byte{'x'}, n)
+		return []Value{{K: KindString, Coll: Binary, B: text}, {K: KindString, Coll: Binary, B: text}}
+	}
+	b.AppendRow(row(1000))
+	if held != 0 {
+		t.Errorf("short values took %d bytes", held)
+	}
+	b.AppendRow(row(100 << 10))
+	if held < 200<<10 {
+		t.Errorf("two values of 100 KiB took %d bytes", held)
+	}
+	b.AppendRow(row(200 << 10))
+	for c := range b.Cols {
+		if got := len(b.Cols[c].Bytes(1)); got != 100<<10 {
+			t.Errorf("column %d has %d bytes where there was room for %d", c, got, 100<<10)
+		}
+		if got := len(b.Cols[c].Bytes(2)); got != 0 {
+			t.Errorf("column %d has %d bytes that were refused", c, got)
+		}
+	}
+	copied := NewBatch([]Type{b.Cols[0].Type, b.Cols[1].Type})
+	before := held
+	copied.SetRoom(func(n int) bool { held += n; return true })
+	copied.AppendFrom(b, 1)
+	if held < before+200<<10 {
+		t.Errorf("a copy of two values of 100 KiB took %d bytes", held-before)
+	}
+	copied.SetRoom(nil)
+	b.SetRoom(nil)
+	if held != 0 {
+		t.Errorf("%d bytes were not given back", held)
 	}
 }

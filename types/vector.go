@@ -21,7 +21,16 @@ type Vector struct {
 	kind  Kind
 	bytes bool // Off and Data are used
 	nulls int
+	room  Room
+	held  int // bytes of Data that room has been asked for
 }
+
+// Room is asked before a vector makes memory for long values, and told by a negative number when it gives that back. Where it refuses the value is left out,
+// as by RowEncoder: whoever gave the Room knows then, and has the statement end.
+type Room func(bytes int) bool
+
+// vectorLong is from which length on a value is told to Room. The sum of shorter ones is bounded by BatchBytesMax.
+const vectorLong = 64 << 10
 
 // NewVector returns an empty vector.
 func NewVector(t Type) *Vector {
@@ -132,8 +141,39 @@ func (v *Vector) AppendInt(n int64) {
 // AppendBytes appends a string or JSON text, copying it.
 func (v *Vector) AppendBytes(b []byte) {
 	v.N = append(v.N, 0)
-	v.Data = append(v.Data, b...)
+	if len(b) < vectorLong || v.grow(len(b)) {
+		v.Data = append(v.Data, b...)
+	}
 	v.Off = append(v.Off, uint32(len(v.Data)))
+}
+
+// grow makes room for n bytes more, and not for many more: a text may be as long as a packet.
+func (v *Vector) grow(n int) bool {
+	need := len(v.Data) + n
+	if need > max(v.held, cap(v.Data)) && n < len(v.Data) {
+		need += need / 4
+	}
+	if v.room != nil && need > v.held {
+		if !v.room(need - v.held) {
+			return false
+		}
+		v.held = need
+	}
+	if need > cap(v.Data) {
+		data := make([]byte, len(v.Data), need)
+		copy(data, v.Data)
+		v.Data = data
+	}
+	return true
+}
+
+// SetRoom makes the vector ask from now on; nil gives back what it has been given.
+func (v *Vector) SetRoom(room Room) {
+	if v.held > 0 {
+		v.room(-v.held)
+		v.held = 0
+	}
+	v.room = room
 }
 
 // Append appends a copy of x. A value of another kind than the vector's is
@@ -234,7 +274,9 @@ func (v *Vector) AppendFrom(src *Vector, i int) {
 		return
 	}
 	if v.bytes {
-		v.Data = append(v.Data, src.Bytes(i)...)
+		if b := src.Bytes(i); len(b) < vectorLong || v.grow(len(b)) {
+			v.Data = append(v.Data, b...)
+		}
 	}
 	v.AppendInt(src.N[i])
 }
