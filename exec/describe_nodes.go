@@ -15,7 +15,7 @@ func (n *Values) Children() []Node      { return nil }
 func (n *RowSource) Children() []Node   { return nil }
 func (n *PointGet) Children() []Node    { return nil }
 func (n *Scan) Children() []Node        { return nil }
-func (n *IndexLookup) Children() []Node { return []Node{n.Scan} }
+func (n *IndexLookup) Children() []Node { return []Node{n.keys()} }
 func (n *LockRows) Children() []Node    { return []Node{n.Input} }
 func (n *Filter) Children() []Node      { return []Node{n.Input} }
 func (n *Project) Children() []Node     { return []Node{n.Input} }
@@ -50,7 +50,6 @@ func (n *Values) outputs() []types.Type      { return n.Out }
 func (n *RowSource) outputs() []types.Type   { return n.Out }
 func (n *PointGet) outputs() []types.Type    { return columnTypes(n.Table, n.Cols) }
 func (n *Scan) outputs() []types.Type        { return columnTypes(n.Table, n.Cols) }
-func (n *IndexLookup) outputs() []types.Type { return columnTypes(n.Scan.Table, n.Cols) }
 func (n *LockRows) outputs() []types.Type    { return columnTypes(n.Table, n.Cols) }
 func (n *Filter) outputs() []types.Type      { return Types(n.Input) }
 func (n *Project) outputs() []types.Type     { return exprTypes(n.Exprs) }
@@ -71,6 +70,11 @@ func (n *Update) outputs() []types.Type      { return nil }
 func (n *Delete) outputs() []types.Type      { return nil }
 func (n *MultiUpdate) outputs() []types.Type { return nil }
 func (n *MultiDelete) outputs() []types.Type { return nil }
+
+func (n *IndexLookup) outputs() []types.Type {
+	t, _ := n.table()
+	return columnTypes(t, n.Cols)
+}
 
 func (n *HashAgg) outputs() []types.Type {
 	if n.Phase == AggPartial {
@@ -132,7 +136,8 @@ func (n *Scan) Describe() Description {
 // Describe implements Node.
 func (n *IndexLookup) Describe() Description {
 	d := n.describe("IndexLookup", labelled("filter", n.Filter), labelled("limit", n.Limit))
-	d.Table, d.Index = tableName(n.Scan.Table, n.Scan.Alias), indexName(n.Scan.Table, nil)
+	t, alias := n.table()
+	d.Table, d.Index = tableName(t, alias), indexName(t, nil)
 	return d
 }
 

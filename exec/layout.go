@@ -49,7 +49,10 @@ func (n *PointGet) seal() {
 
 func (n *Scan) seal() { n.layout = newRowLayout(n.Table, n.Index, n.Cols) }
 
-func (n *IndexLookup) seal() { n.layout = newRowLayout(n.Scan.Table, nil, n.Cols) }
+func (n *IndexLookup) seal() {
+	t, _ := n.table()
+	n.layout = newRowLayout(t, nil, n.Cols)
+}
 
 // seal runs after the input's own.
 func (n *LockRows) seal() {

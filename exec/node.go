@@ -157,10 +157,11 @@ type Scan struct {
 }
 
 // IndexLookup scans an index and fetches the rows it names, keeping the index's
-// order. Scan must name an index; its output holds RowKey in column KeyCol.
+// order. Scan must name an index; its output holds RowKey in column KeyCol. Merge stands in its place where several scans find the rows.
 type IndexLookup struct {
 	Base
 	Scan   *Scan
+	Merge  *IndexMerge
 	KeyCol int
 	Cols   []int     // ordinals of the table's columns, or RowKey
 	Filter expr.Expr // over Cols

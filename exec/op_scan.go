@@ -343,7 +343,7 @@ type lookupOp struct {
 }
 
 func (n *IndexLookup) build(b *builder) (operator, error) {
-	scan, err := b.node(n.Scan)
+	scan, err := b.node(n.keys())
 	if err != nil {
 		return nil, err
 	}

@@ -51,6 +51,10 @@ func (f *Profile) walk(n Node, inner bool) {
 	case *Scan:
 		f.scan(n, inner)
 	case *IndexLookup:
+		if n.Merge != nil {
+			f.ranges(inner)
+			return
+		}
 		f.scan(n.Scan, inner)
 	case *HashJoin:
 		f.walk(n.Left, inner)

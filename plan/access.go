@@ -2,9 +2,9 @@ package plan
 
 import (
 	"math"
+	"slices"
 
 	"github.com/pandodb/pando/catalog"
-	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/syntax"
@@ -39,11 +39,12 @@ type want struct {
 	table     *catalog.Table
 	alias     string
 	hints     []syntax.IndexHint
+	merging   mergeHint
+	single    bool        // no index merge
 	conjuncts []expr.Expr // over column ordinals
 	needed    []int       // ordinals, or exec.RowKey, that the caller needs besides the filter's
 	order     []orderColumn
 	limit     float64 // rows that the caller can use at most; 0 is all
-	locking   bool    // only keys are needed: rows are read again under locks
 }
 
 // path is one way to read the wanted rows.
@@ -58,12 +59,16 @@ type path struct {
 	out     float64 // after the filter
 	cost    float64
 	cover   bool
+	merge   *indexMerge // instead of index
+	ranged  []bool      // which of the wanted conditions the ranges are of
 	// possible are the names of all indexes with ranges for the rows, for EXPLAIN.
 	possible []string
 }
 
 // byEntries tells whether the path finds rows by entries that their writers do not lock: all but whole unique keys.
-func (p *path) byEntries() bool { return p.index != nil && !p.index.Primary && !p.points }
+func (p *path) byEntries() bool {
+	return p.merge != nil || p.index != nil && !p.index.Primary && !p.points
+}
 
 // access finds the cheapest path to the rows.
 func (b *builder) access(w *want) (*path, error) {
@@ -87,10 +92,14 @@ func (b *builder) access(w *want) (*path, error) {
 	var best *path
 	var possible []string
 	ors := b.unions(w, sargs, usable)
+	var singles []*path
 	consider := func(index *catalog.Index) {
 		p := b.hintedPath(w, index, sargs, usable, &hints)
-		if b.env.Explain && index != nil && len(p.ranges) > 0 {
-			possible = append(possible, index.Name)
+		if index != nil && len(p.ranges) > 0 {
+			singles = append(singles, p)
+			if b.env.Explain {
+				possible = append(possible, index.Name)
+			}
 		}
 		if best == nil || p.cost < best.cost {
 			best = p
@@ -101,17 +110,23 @@ func (b *builder) access(w *want) (*path, error) {
 			}
 		}
 	}
-	if w.table.PK != nil && allowed(w.table.PK) {
-		consider(w.table.PK)
-	}
-	for _, index := range w.table.Indexes {
-		if !index.Primary && index.State == catalog.StatePublic && index.Visible && index.Readable(clock.MaxTimestamp) && allowed(index) {
-			consider(index)
-		}
+	indexes := usableIndexes(w.table, allowed)
+	for _, index := range indexes {
+		consider(index)
 	}
 	// A scan of the whole table needs no index: not even IGNORE INDEX (PRIMARY) forbids it, only FORCE INDEX does while it can.
 	if best == nil || !hints.forced && (w.table.PK == nil || !allowed(w.table.PK)) {
 		consider(nil)
+	}
+	if p := b.mergePath(w, singles, ors, indexes, best.out); p != nil && (p.cost < best.cost || w.merging.wanted && !(best.points && len(best.ranges) == 1)) {
+		best = p
+		if b.env.Explain {
+			for _, part := range p.merge.parts {
+				if !slices.Contains(possible, part.index.Name) {
+					possible = append(possible, part.index.Name)
+				}
+			}
+		}
 	}
 	best.possible = possible
 	best.rest = instead.restored(best)
@@ -211,6 +226,7 @@ func (b *builder) path(w *want, index *catalog.Index, sargs []sarg, usable []boo
 			p.out *= b.selectivity(w.table, w.conjuncts[i], &sargs[i], usable[i], total)
 		}
 	}
+	p.ranged = ranged
 	p.cover = index == nil || index.Primary || covers(w, index, p.rest)
 	p.ordered, p.reverse = orderedBy(w, index, p.ranges)
 	b.price(w, p)

@@ -34,7 +34,7 @@ func (g *generator) compareAll(t *testing.T, c *inproc.Conn, rounds int) {
 	if testkit.SlowTests() {
 		rounds *= 20
 	}
-	faults := 0
+	faults, merges := 0, 0
 	for i := 0; i < rounds && faults < 5; i++ {
 		if i == rounds/2 {
 			c.Must("ANALYZE TABLE t") // the other half runs with statistics
@@ -48,6 +48,15 @@ func (g *generator) compareAll(t *testing.T, c *inproc.Conn, rounds int) {
 				fault = hint + ": " + fault
 			}
 		}
+		if fault == "" && i%3 == 1 {
+			q.hint = "/*+ INDEX_MERGE(t) */ "
+			if fault = q.compare(c.Exec(q.text("")), slow); fault != "" {
+				fault = q.hint + ": " + fault
+			}
+			if strings.Contains(c.Exec("EXPLAIN FORMAT=TREE "+q.text("")).String(), "IndexMerge") {
+				merges++
+			}
+		}
 		if fault == "" && i%5 == 0 {
 			fault = g.compareWrites(c)
 		}
@@ -55,6 +64,9 @@ func (g *generator) compareAll(t *testing.T, c *inproc.Conn, rounds int) {
 			faults++
 			t.Errorf("%s\n%s\n%s", q.text(""), fault, c.Exec("EXPLAIN FORMAT=TREE "+q.text("")))
 		}
+	}
+	if merges < rounds/60 {
+		t.Errorf("%d of %d queries merged indexes", merges, rounds)
 	}
 }
 
@@ -199,9 +211,13 @@ func (g *generator) compareWrites(c *inproc.Conn) string {
 	if strings.HasPrefix(change, "DELETE") {
 		change = "DELETE FROM t WHERE " // no hints are allowed here, so the scan is forced by the condition below
 	}
-	var outcome [2]string
-	for i, hint := range []string{"", g.ignoreAll()} {
+	var outcome [3]string
+	for i, hint := range []string{"", "", g.ignoreAll()} {
 		text := strings.Replace(change, "%s", hint, 1) + where
+		if i == 1 {
+			verb, rest, _ := strings.Cut(text, " ")
+			text = verb + " /*+ INDEX_MERGE(t) */ " + rest
+		}
 		if hint != "" && strings.HasPrefix(text, "DELETE") {
 			text = change + where + " OR COALESCE(id, 0) = -77777" // a function's result is no condition on a column
 		}
@@ -213,8 +229,10 @@ func (g *generator) compareWrites(c *inproc.Conn) string {
 			return "" // strict mode refuses bad values in the rows that are looked at, which depend on the way to them
 		}
 	}
-	if outcome[0] != outcome[1] {
-		return fmt.Sprintf("%s%s differ:\n%s", change, where, difference(outcome[0], outcome[1]))
+	for i, with := range []string{"", "with INDEX_MERGE "} {
+		if outcome[i] != outcome[2] {
+			return fmt.Sprintf("%s%s%s differ:\n%s", with, change, where, difference(outcome[i], outcome[2]))
+		}
 	}
 	return ""
 }
@@ -234,8 +252,8 @@ func difference(a, b string) string {
 
 // query is one random statement.
 type query struct {
-	items, where, group, order, limit string
-	keys                              int // leading columns of the result that ORDER BY orders
+	hint, items, where, group, order, limit string
+	keys                                    int // leading columns of the result that ORDER BY orders
 }
 
 func (g *generator) query() *query {
@@ -281,7 +299,7 @@ func (q *query) grouped(g *generator) {
 }
 
 func (q *query) text(hint string) string {
-	return "SELECT " + q.items + " FROM t" + hint + " WHERE " + q.where + q.group + q.order + q.limit
+	return "SELECT " + q.hint + q.items + " FROM t" + hint + " WHERE " + q.where + q.group + q.order + q.limit
 }
 
 // compare tells how two answers differ, or returns "". Rows whose order the statement leaves open compare as sets; of those that LIMIT may

@@ -566,7 +566,7 @@ func (b *builder) written(g *get, bind *binder, conds []expr.Expr, orderBy []syn
 	if err != nil {
 		return nil, 0, err
 	}
-	w := &want{table: g.table, alias: g.alias, hints: g.hints, conjuncts: conjuncts, limit: limitRows(count, nil)}
+	w := &want{table: g.table, alias: g.alias, hints: g.hints, merging: g.merging, conjuncts: conjuncts, limit: limitRows(count, nil)}
 	keys, order, err := b.writtenOrder(g, bind, orderBy)
 	if err != nil {
 		return nil, 0, err
@@ -583,7 +583,7 @@ func (b *builder) written(g *get, bind *binder, conds []expr.Expr, orderBy []syn
 		return nil, 0, err
 	}
 	b.use(g.table, true)
-	if b.env.SafeUpdates && count == nil && (p.index == nil || len(p.ranges) == 0) {
+	if b.env.SafeUpdates && count == nil && p.merge == nil && (p.index == nil || len(p.ranges) == 0) {
 		return nil, 0, types.Errorf(types.ErUpdateWithoutKeyInSafeMode)
 	}
 	lock.Collect = moves(p, g.table, set)
@@ -625,6 +625,9 @@ func (b *builder) writtenOrder(g *get, bind *binder, orderBy []syntax.OrderItem)
 func moves(p *path, t *catalog.Table, set []exec.Assignment) bool {
 	if set == nil || p.points && len(p.ranges) == 1 {
 		return false
+	}
+	if p.merge != nil {
+		return true // which of its scans are at work when the first row is found is not known here
 	}
 	var scanned []catalog.IndexColumn
 	if p.index != nil {

@@ -17,6 +17,8 @@
 //   - sarg: a conjunct that an ordered index decides; its intervals become the ranges of a scan. LIKE 'ab%' is one, too: its interval
 //     is what begins with the text before the first wildcard.
 //   - path: one way to read a table, with its ranges, its remaining filter and its cost.
+//   - index merge: a path by several indexes, which find the rows of an OR's alternatives or those that several conditions leave together
+//     (merge.go).
 //   - fence: a derived table that a hint keeps apart from the query around it.
 //   - lifted literal: a constant of a text that became a parameter, so that texts which differ in constants share a plan.
 //

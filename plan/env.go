@@ -45,6 +45,8 @@ type Env struct {
 	Shown string
 	// LockReads says which plain reads are locking ones.
 	LockReads LockReads
+	// Merges are the ways of index merge that may be taken.
+	Merges MergeKinds
 	// SafeUpdates is sql_safe_updates: UPDATE and DELETE need a key or a LIMIT.
 	SafeUpdates bool
 	// Explain says that the plan is made to be shown.

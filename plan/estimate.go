@@ -278,9 +278,6 @@ func covers(w *want, index *catalog.Index, filter []expr.Expr) bool {
 	for _, c := range w.needed {
 		all = all && held[c]
 	}
-	if w.locking {
-		return all // conditions are checked again on the locked row
-	}
 	for _, e := range filter {
 		expr.Columns(e, func(c int) { all = all && held[c] })
 	}

@@ -230,7 +230,7 @@ func (x *jsonExplainer) table(r *accessRow, produced, read, eval, total float64)
 	}
 	list("possible_keys", r.possible)
 	if r.key != "" {
-		t.add("key", r.key)
+		t.add("key", firstOf(r.merged, r.key))
 		t.add("used_key_parts", r.keyParts)
 		t.add("key_length", r.length)
 	}

@@ -68,7 +68,7 @@ type accessRow struct {
 	backwards, buffer          bool
 	temporary, filesort        bool
 	note                       string
-
+	merged                     string // how the indexes of key are joined
 	// For FORMAT=JSON: the columns of key that are used, those that are read, the conditions on the rows and on the entries of an index, and
 	// the subqueries in the former.
 	keyParts, columns, attached []string
@@ -134,7 +134,7 @@ func (r *accessRow) extra() string {
 	for _, n := range []struct {
 		on   bool
 		text string
-	}{{r.note != "", r.note}, {r.condition, "Using index condition"}, {r.where, "Using where"}, {r.backwards, "Backward index scan"}, {r.covering, "Using index"},
+	}{{r.note != "", r.note}, {r.merged != "", "Using " + r.merged}, {r.condition, "Using index condition"}, {r.where, "Using where"}, {r.backwards, "Backward index scan"}, {r.covering, "Using index"},
 		{r.temporary, "Using temporary"}, {r.filesort, "Using filesort"}, {r.buffer, "Using join buffer (hash join)"}} {
 		if n.on {
 			notes = append(notes, n.text)
@@ -181,6 +181,10 @@ func (x *tableExplainer) walk(n exec.Node) {
 		x.rows = append(x.rows, x.point(n))
 		return
 	case *exec.IndexLookup:
+		if n.Merge != nil {
+			x.rows = append(x.rows, x.merge(n))
+			return
+		}
 		row := x.scan(n.Scan)
 		row.covering, row.condition, row.where = false, n.Scan.Filter != nil, n.Filter != nil
 		row.pushed, row.attached, row.subplans = strings.Join(row.attached, " and "), nil, nil
@@ -330,6 +334,38 @@ func (x *tableExplainer) scan(n *exec.Scan) *accessRow {
 	}
 	r.read(n.Table, nil, index, parts)
 	return r
+}
+
+// merge describes a lookup of what several scans find.
+func (x *tableExplainer) merge(n *exec.IndexLookup) *accessRow {
+	var keys, lengths []string
+	kind, m := "intersect", &indexMerge{intersect: n.Merge.Intersect}
+	r := &accessRow{id: x.id, kind: x.kind, table: x.scan(n.Merge.Scans[0]).table, access: "index_merge", where: true}
+	for _, scan := range n.Merge.Scans {
+		part := x.scan(scan)
+		keys, lengths = append(keys, part.key), append(lengths, part.length)
+		r.keyParts = append(r.keyParts, part.keyParts...)
+		m.parts = append(m.parts, &path{index: firstIndex(scan), ranges: scan.Ranges})
+	}
+	if !m.intersect {
+		if kind = "union"; !m.inKeyOrder() {
+			kind = "sort_union"
+		}
+	}
+	r.key, r.length = strings.Join(keys, ","), strings.Join(lengths, ",")
+	r.merged = kind + "(" + r.key + ")"
+	r.attach(n.Filter)
+	r.read(n.Merge.Scans[0].Table, n.Cols, nil, 0)
+	r.share(n.Merge.Note, n.EstRows)
+	return r
+}
+
+// firstIndex is the index that a scan reads, which is the primary key for the rows themselves.
+func firstIndex(n *exec.Scan) *catalog.Index {
+	if n.Index != nil {
+		return n.Index
+	}
+	return n.Table.PK
 }
 
 // point describes a read of whole unique keys.

@@ -184,6 +184,8 @@ func (b *builder) bindHints(blk *hintBlock, from rel, columns []column) {
 			b.private, h.done = true, true
 		case "INDEX", "NO_INDEX", "JOIN_INDEX", "NO_JOIN_INDEX", "GROUP_INDEX", "NO_GROUP_INDEX", "ORDER_INDEX", "NO_ORDER_INDEX", "USE_INDEX", "FORCE_INDEX", "IGNORE_INDEX":
 			b.indexHint(blk, h, from)
+		case "INDEX_MERGE", "NO_INDEX_MERGE":
+			b.mergeHints(blk, h, from)
 		case "BKA", "MRR", "SKIP_SCAN", "NO_ICP", "NO_RANGE_OPTIMIZATION":
 			h.done = true
 			b.warn(warnHintUnsupported, "The hint "+h.Name+" has no effect: Pando has nothing that it could choose")

@@ -365,7 +365,7 @@ func (b *builder) estimateGet(g *get, conds []expr.Expr) (rows, cost float64, er
 
 // lookupPath is the cheapest path to the rows of a table under conditions in which all columns of other tables are known.
 func (b *builder) lookupPath(g *get, conds []expr.Expr) (*path, error) {
-	w := &want{table: g.table, alias: g.alias, hints: g.hints, conjuncts: make([]expr.Expr, len(conds))}
+	w := &want{table: g.table, alias: g.alias, hints: g.hints, single: true, conjuncts: make([]expr.Expr, len(conds))}
 	at := g.ordinals()
 	for i, c := range conds {
 		w.conjuncts[i] = expr.Replace(c, func(n expr.Expr) expr.Expr {

@@ -17,11 +17,12 @@ type rel interface{ inputs() []rel }
 
 // get reads a base table. Column ordinal i has the id first+i; behind the columns come the hidden row id and the row's key.
 type get struct {
-	table *catalog.Table
-	alias string
-	hints []syntax.IndexHint
-	first int
-	lock  *lockSpec // nil for a plain read
+	table   *catalog.Table
+	alias   string
+	hints   []syntax.IndexHint
+	merging mergeHint
+	first   int
+	lock    *lockSpec // nil for a plain read
 }
 
 func (g *get) rowID() int  { return g.first + len(g.table.Columns) }

@@ -14,6 +14,9 @@ func (b *builder) node(w *want, p *path, cols []int, limit expr.Expr) (exec.Node
 	if err != nil {
 		return nil, err
 	}
+	if p.merge != nil {
+		return b.mergedNode(w, p, cols, filter, limit), nil
+	}
 	if p.points {
 		keys := make([][]expr.Expr, len(p.ranges))
 		for i := range p.ranges {
@@ -93,7 +96,6 @@ func remapped(list []expr.Expr, remap func(int) int) []expr.Expr {
 // locked builds the node that locks the wanted rows and yields cols of their latest versions. The caller declares that the table is
 // written, if it is.
 func (b *builder) locked(w *want, mode exec.LockMode, wait exec.WaitPolicy, cols []int, limit expr.Expr, collect bool) (*exec.LockRows, *path, error) {
-	w.locking = true
 	w.needed = []int{exec.RowKey}
 	p, err := b.access(w)
 	if err != nil {
@@ -107,7 +109,7 @@ func (b *builder) locked(w *want, mode exec.LockMode, wait exec.WaitPolicy, cols
 			}
 		})
 	}
-	p.cover = p.index == nil || p.index.Primary || covers(&want{table: w.table, needed: read}, p.index, nil)
+	p.cover = p.merge == nil && (p.index == nil || p.index.Primary) || p.index != nil && covers(&want{table: w.table, needed: read}, p.index, nil)
 	input, err := b.node(w, p, read, nil)
 	if err != nil {
 		return nil, nil, err

@@ -12,7 +12,7 @@ import (
 
 // wanted says what a query wants of a table in the words of access: column ordinals instead of ids.
 func (b *builder) wanted(g *get, conds []expr.Expr, n *need) (*want, error) {
-	w := &want{table: g.table, alias: g.alias, hints: g.hints, limit: n.limitRows}
+	w := &want{table: g.table, alias: g.alias, hints: g.hints, merging: g.merging, limit: n.limitRows}
 	var err error
 	if w.conjuncts, err = b.localAll(conds, g.ordinals()); err != nil {
 		return nil, err

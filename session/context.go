@@ -51,6 +51,7 @@ func (s *Session) refreshContext() {
 	s.parse.HighNotPrecedence = mode&types.ModeHighNotPrecedence != 0
 	s.parse.RealAsFloat = mode&types.ModeRealAsFloat != 0
 	s.parse.IgnoreSpace = mode&types.ModeIgnoreSpace != 0
+	s.merges = s.mergeKinds()
 	s.env = s.appendEnv(s.env[:0])
 	s.generation++
 }
@@ -81,6 +82,7 @@ func (s *Session) appendEnv(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(s.context.SQLMode))
 	dst = binary.AppendUvarint(dst, uint64(s.build.Collation))
 	dst = binary.AppendUvarint(dst, uint64(s.context.DivPrecisionIncrement))
+	dst = append(dst, byte(s.merges))
 	for _, text := range []string{s.db, s.get("time_zone"), s.get("character_set_client"), s.get("character_set_results"),
 		s.get("sql_safe_updates"), s.get("sql_select_limit"), s.get("lc_time_names")} {
 		dst = binary.AppendUvarint(dst, uint64(len(text)))

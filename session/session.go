@@ -10,6 +10,7 @@ import (
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/privilege"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/syntax"
@@ -140,6 +141,8 @@ type Session struct {
 	results     *types.Charset // character_set_results
 	// generation counts changes of env, so that a kept plan is checked with one comparison.
 	generation uint32
+	// merges are the ways of index merge that optimizer_switch leaves to plans.
+	merges plan.MergeKinds
 }
 
 // New opens a session for an authenticated client. The database, if one is named, must exist (1049).

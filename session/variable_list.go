@@ -174,7 +174,7 @@ func idleSessionVariables() []*variable {
 		intVar("net_retry_count", scopeBoth, "10", "1", "18446744073709551615", "reads are never retried"),
 		intVar("optimizer_prune_level", scopeBoth, "1", "0", "1", "the optimizer has no such search"),
 		intVar("optimizer_search_depth", scopeBoth, "62", "0", "62", "the optimizer has no such search"),
-		textVar("optimizer_switch", scopeBoth, recordedDefault("optimizer_switch"), "the optimizer's strategies are not switched").checked(checkOptimizerSwitch),
+		textVar("optimizer_switch", scopeBoth, recordedDefault("optimizer_switch"), "").checked(checkOptimizerSwitch).onSession(applyExprLimits),
 		intVar("eq_range_index_dive_limit", scopeBoth, "200", "0", "4294967295", "estimates come from statistics"),
 		intVar("cte_max_recursion_depth", scopeBoth, "1000", "0", "4294967295", "").onSession(applyExprLimits),
 		textVar("default_storage_engine", scopeBoth, "InnoDB", "every table uses Pando's own engine").checked(checkEngine),

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/types"
 )
 
@@ -142,6 +143,7 @@ func checkOptimizerSwitch(s *Session, value string) (string, error) {
 		whole = s.get("optimizer_switch")
 	}
 	now := switches(whole)
+	var idle []string
 	for _, part := range strings.Split(value, ",") {
 		name, state, _ := strings.Cut(strings.TrimSpace(part), "=")
 		name, state = strings.ToLower(name), strings.ToLower(state)
@@ -152,6 +154,12 @@ func checkOptimizerSwitch(s *Session, value string) (string, error) {
 			state = built[name]
 		}
 		now[name] = state
+		if !strings.HasPrefix(name, "index_merge") && part != "" && state != built[name] {
+			idle = append(idle, name)
+		}
+	}
+	if s != nil && len(idle) > 0 {
+		s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, "optimizer_switch: "+strings.Join(idle, ", ")+" has no effect: of the optimizer's strategies only index_merge and its kinds are switched"))
 	}
 	var list []string
 	for _, part := range strings.Split(recordedDefault("optimizer_switch"), ",") {
@@ -159,6 +167,20 @@ func checkOptimizerSwitch(s *Session, value string) (string, error) {
 		list = append(list, name+"="+now[name])
 	}
 	return strings.Join(list, ","), nil
+}
+
+// mergeKinds are the ways of index merge that optimizer_switch leaves.
+func (s *Session) mergeKinds() (kinds plan.MergeKinds) {
+	value := s.get("optimizer_switch")
+	if !strings.Contains(value, "index_merge=on") {
+		return 0
+	}
+	for name, kind := range map[string]plan.MergeKinds{"intersection": plan.MergeIntersection, "union": plan.MergeUnion, "sort_union": plan.MergeSortUnion} {
+		if strings.Contains(value, "index_merge_"+name+"=on") {
+			kinds |= kind
+		}
+	}
+	return kinds
 }
 
 func switches(list string) map[string]string {
