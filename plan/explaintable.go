@@ -181,18 +181,7 @@ func (x *tableExplainer) walk(n exec.Node) {
 		x.rows = append(x.rows, x.point(n))
 		return
 	case *exec.IndexLookup:
-		if n.Merge != nil {
-			x.rows = append(x.rows, x.merge(n))
-			return
-		}
-		row := x.scan(n.Scan)
-		row.covering, row.condition, row.where = false, n.Scan.Filter != nil, n.Filter != nil
-		row.pushed, row.attached, row.subplans = strings.Join(row.attached, " and "), nil, nil
-		row.attach(n.Filter)
-		row.columns = nil
-		row.read(n.Scan.Table, n.Cols, nil, 0)
-		row.share(n.Scan.Note, n.EstRows)
-		x.rows = append(x.rows, row)
+		x.rows = append(x.rows, x.lookup(n))
 		return
 	case *exec.CTEScan:
 		x.rows = append(x.rows, &accessRow{id: x.id, kind: x.kind, table: x.derivedName(n.CTE), access: "ALL", rows: n.EstRows, filtered: 100})
@@ -334,6 +323,21 @@ func (x *tableExplainer) scan(n *exec.Scan) *accessRow {
 	}
 	r.read(n.Table, nil, index, parts)
 	return r
+}
+
+// lookup describes rows that entries of an index name.
+func (x *tableExplainer) lookup(n *exec.IndexLookup) *accessRow {
+	if n.Merge != nil {
+		return x.merge(n)
+	}
+	row := x.scan(n.Scan)
+	row.covering, row.condition, row.where = false, n.Scan.Filter != nil, n.Filter != nil
+	row.pushed, row.attached, row.subplans = strings.Join(row.attached, " and "), nil, nil
+	row.attach(n.Filter)
+	row.columns = nil
+	row.read(n.Scan.Table, n.Cols, nil, 0)
+	row.share(n.Scan.Note, n.EstRows)
+	return row
 }
 
 // merge describes a lookup of what several scans find.
