@@ -21,7 +21,9 @@ type binder struct {
 	env    *Env
 	build  *builder // collects what the whole statement needs: parameters, tables, column ids
 	scope  *scope
-	clause string // for error messages: "field list", "where clause", …
+	clause string // "field list", "where clause", …
+	// place is what errors call the place instead of the clause, empty for none.
+	place string
 	// inner is set within the arguments of an aggregate or a window function, where names mean columns only.
 	inner bool
 	// values is the scope of VALUES(col) in ON DUPLICATE KEY UPDATE, rowAlias that of the row alias; nil elsewhere.
@@ -31,7 +33,7 @@ type binder struct {
 // at returns the binder for another clause of the same block.
 func (b *binder) at(clause string) *binder {
 	c := *b
-	c.clause = clause
+	c.clause, c.place = clause, ""
 	return &c
 }
 
@@ -153,7 +155,7 @@ func (b *binder) columnRef(e *syntax.ColumnRef) (expr.Expr, error) {
 	if b.rowAlias != nil && e.Table != "" && len(b.rowAlias.columns) > 0 && e.Table == b.rowAlias.columns[0].table {
 		c, err := b.rowAlias.find(e, b.clause)
 		if c == nil {
-			return nil, firstError(err, unknownColumn(e, b.clause))
+			return nil, firstError(err, unknownColumn(e, b.shown()))
 		}
 		return c.expr(), nil
 	}
@@ -163,7 +165,15 @@ func (b *binder) columnRef(e *syntax.ColumnRef) (expr.Expr, error) {
 			return found, err
 		}
 	}
-	return nil, unknownColumn(e, b.clause)
+	return nil, unknownColumn(e, b.shown())
+}
+
+// shown is the place of a name as errors call it.
+func (b *binder) shown() string {
+	if b.place != "" {
+		return b.place
+	}
+	return b.clause
 }
 
 func firstError(a, b error) error {
@@ -176,16 +186,21 @@ func firstError(a, b error) error {
 // inScope looks a name up in one block. In HAVING an alias wins over a column that is not grouped by, and columns must be in the select list
 // or grouped by; elsewhere columns win, and only blocks around the present one, and ORDER BY, see aliases at all.
 func (b *binder) inScope(s *scope, e *syntax.ColumnRef) (expr.Expr, error) {
-	c, err := s.find(e, b.clause)
+	blk := s.block
+	having := blk != nil && blk.clause == havingClause && (s != b.scope || b.clause == havingClause) && (!b.inner || s != b.scope)
+	c, err := s.find(e, b.shown())
 	if err != nil {
+		if having && e.Table == "" {
+			if aliased, _ := blk.alias(e.Column, b.clause, s != b.scope); aliased != nil {
+				return aliased, nil
+			}
+		}
 		return nil, err
 	}
 	b.build.noteColumn(e, c)
-	blk := s.block
 	if blk == nil || b.inner && s == b.scope {
 		return exprOf(c), nil
 	}
-	having := blk.clause == havingClause && (s != b.scope || b.clause == havingClause)
 	if having && c != nil && blk.isKey(c.id) {
 		return c.expr(), nil
 	}
@@ -196,7 +211,7 @@ func (b *binder) inScope(s *scope, e *syntax.ColumnRef) (expr.Expr, error) {
 		}
 	}
 	if having && c != nil && s == b.scope && !blk.selects(c.id) {
-		return nil, unknownColumn(e, b.clause)
+		return nil, nil // what a block around this one calls so
 	}
 	return exprOf(c), nil
 }

@@ -298,22 +298,18 @@ func (b *builder) into(into *syntax.Into, node exec.Node, columns int) error {
 	return nil
 }
 
-// do evaluates expressions and sends nothing.
+// do evaluates expressions, as the select list of a query without FROM, and sends nothing.
 func (b *builder) do(stmt *syntax.Do) error {
-	bind := &binder{env: b.env, build: b, scope: &scope{}, clause: fieldListClause}
-	project := &exec.Project{Input: &exec.Dual{}}
-	for _, item := range stmt.Exprs {
-		e, err := bind.bind(item.Expr)
-		if err != nil {
-			return err
-		}
-		if e, err = b.local(e, nil); err != nil {
-			return err
-		}
-		project.Exprs = append(project.Exprs, e)
+	r, err := b.query(&syntax.Query{Body: &syntax.Select{Items: stmt.Exprs}}, nil)
+	if err != nil {
+		return err
 	}
-	b.plan.Root = project
-	b.plan.Columns = make([]sqlapi.ColumnInfo, len(project.Exprs))
+	st, err := b.root(r)
+	if err != nil {
+		return err
+	}
+	b.plan.Root = st.node
+	b.plan.Columns = make([]sqlapi.ColumnInfo, len(r.cols))
 	return nil
 }
 

@@ -35,8 +35,7 @@ func isAnyValue(call *syntax.FuncCall) bool {
 	return call.Schema == "" && len(call.Args) == 1 && strings.EqualFold(call.Name, "any_value")
 }
 
-// aggregate binds an aggregate. It belongs to the innermost block whose columns its arguments read: COUNT(outer.x) in a subquery counts rows
-// of the outer query.
+// aggregate binds an aggregate, and adds it to the block that it belongs to.
 func (b *binder) aggregate(call *syntax.AggCall) (expr.Expr, error) {
 	spec, err := b.aggSpec(call)
 	if err != nil {
@@ -44,8 +43,8 @@ func (b *binder) aggregate(call *syntax.AggCall) (expr.Expr, error) {
 	}
 	ids := idSet{}
 	aggExprs(spec, ids.addExpr)
-	owner := b.owner(ids)
-	if owner == nil || !owner.aggregates() || b.inner && owner == b.scope.block {
+	owner := b.aggregateOwner(ids)
+	if owner == nil {
 		return nil, types.Errorf(types.ErInvalidGroupFuncUse)
 	}
 	return owner.addAggregate(spec), nil
@@ -91,22 +90,69 @@ func firstArg(call *syntax.AggCall) syntax.Expr {
 	return call.Args[0]
 }
 
-// owner is the innermost block that makes one of the columns; the present one if there are none.
-func (b *binder) owner(ids idSet) *block {
-	for s := b.scope; s != nil; s = s.parent {
-		if s.block == nil {
-			continue
-		}
-		if len(ids) == 0 {
-			return s.block
-		}
-		for id := range ids {
-			if s.block.owns(id) {
-				return s.block
-			}
+// aggregateOwner is the block whose rows an aggregate over some columns sums up, nil if there is none. It lies between the present block and
+// the innermost one that makes a column of the arguments: the outermost there whose clause being bound may hold aggregates. So
+// COUNT(outer.x) in a subquery of the outer select list counts the outer query's rows, and in one of its WHERE the subquery's own. An
+// aggregate without columns stays in the present block, if that may hold it. The arguments may hold aggregates of blocks further out only.
+func (b *binder) aggregateOwner(ids idSet) *block {
+	columns := 0
+	for id := range ids {
+		if !b.aggregated(id) {
+			columns++
 		}
 	}
-	return nil
+	var owner *block
+	for s := b.scope; s != nil; s = s.parent {
+		blk := s.block
+		if blk == nil {
+			continue
+		}
+		if blk.aggregates() {
+			owner = blk
+		}
+		if columns == 0 && owner != nil && s == b.scope || blk.ownsColumnOf(ids) {
+			break
+		}
+	}
+	for s := b.scope; s != nil && owner != nil; s = s.parent {
+		if s.block != nil && s.block.sumsOneOf(ids) {
+			return nil
+		}
+		if s.block == owner {
+			break
+		}
+	}
+	return owner
+}
+
+// aggregated reports whether a column is the value of an aggregate of this block or of one around it.
+func (b *binder) aggregated(id int) bool {
+	for s := b.scope; s != nil; s = s.parent {
+		if s.block != nil && s.block.sumsOneOf(idSet{id: true}) {
+			return true
+		}
+	}
+	return false
+}
+
+// sumsOneOf reports whether a column is the value of an aggregate of the block.
+func (blk *block) sumsOneOf(ids idSet) bool {
+	for i := range blk.aggs {
+		if ids[blk.aggs[i].id] {
+			return true
+		}
+	}
+	return false
+}
+
+// ownsColumnOf reports whether the block makes a column other than by an aggregate.
+func (blk *block) ownsColumnOf(ids idSet) bool {
+	for id := range ids {
+		if blk.owns(id) && !blk.sumsOneOf(idSet{id: true}) {
+			return true
+		}
+	}
+	return false
 }
 
 // anyValue binds ANY_VALUE(x): x itself, unless the block turns out to group.
@@ -125,35 +171,69 @@ func (b *binder) anyValue(x syntax.Expr) (expr.Expr, error) {
 	return expr.ColumnOf(id, bound.Type(), bound.Coercibility(), "any_value("+bound.String()+")"), nil
 }
 
-// grouping binds GROUPING(key, …), whose keys must be those of GROUP BY … WITH ROLLUP.
+// containsGrouping reports whether GROUPING() stands in e, outside subqueries.
+func containsGrouping(e syntax.Expr) (found bool) {
+	walkSyntax(e, func(x syntax.Expr) bool {
+		call, ok := x.(*syntax.FuncCall)
+		found = found || ok && strings.EqualFold(call.Name, "grouping")
+		return !found
+	})
+	return found
+}
+
+// grouping binds GROUPING(key, …), whose arguments must be keys of GROUP BY. Without WITH ROLLUP no key is ever summed up.
 func (b *binder) grouping(args []syntax.Expr) (expr.Expr, error) {
 	blk := b.scope.block
-	if blk == nil || !blk.rollup || blk.clause == whereClause {
+	if blk == nil || len(blk.keys) == 0 || !blk.aggregates() {
 		return nil, types.Errorf(types.ErInvalidGroupFuncUse)
 	}
 	input := *b
 	input.inner = true
-	var sum expr.Expr
+	sum := expr.Literal(types.Int(0))
 	for i, arg := range args {
-		bound, err := input.bind(arg)
+		key, err := input.groupingKey(blk, arg)
 		if err != nil {
 			return nil, err
 		}
-		key := blk.keyOf(bound)
 		if key < 0 {
-			return nil, types.NewError(3602, "Argument #"+itoa(i)+" of GROUPING function is not in GROUP BY")
+			return nil, types.NewError(3602, "Argument #"+itoa(i+1)+" of GROUPING function is not in GROUP BY")
+		}
+		if !blk.rollup {
+			continue
 		}
 		bit, err := b.groupingBit(blk, key, len(args)-1-i)
 		if err != nil {
 			return nil, err
 		}
-		if sum == nil {
+		if i == 0 {
 			sum = bit
 		} else if sum, err = b.call("|", sum, bit); err != nil {
 			return nil, err
 		}
 	}
 	return expr.Cast(b.env.Build, sum, types.Type{ID: types.TypeBigInt, Length: -1, Scale: -1})
+}
+
+// groupingKey is the position of the group key that an argument of GROUPING() means, by its expression or, behind the select list, by its
+// alias; -1 for none.
+func (b *binder) groupingKey(blk *block, arg syntax.Expr) (int, error) {
+	if _, literal := unparen(arg).(*syntax.Literal); literal {
+		return 0, types.Errorf(types.ErWrongArguments, "GROUPING function")
+	}
+	if containsAggregate(arg) {
+		return -1, nil
+	}
+	if i := blk.keyItem(arg); i >= 0 && b.clause != fieldListClause {
+		if err := blk.bindItem(i); err != nil {
+			return 0, err
+		}
+		return blk.keyOf(blk.items[i].bound), nil
+	}
+	bound, err := b.bind(arg)
+	if err != nil {
+		return 0, err
+	}
+	return blk.keyOf(bound), nil
 }
 
 // groupingBit is the bit of one key in the grouping column, moved to another place.
@@ -171,8 +251,9 @@ func (b *binder) groupingBit(blk *block, key, to int) (expr.Expr, error) {
 
 // keyOf is the position of the group key that equals a bound expression, or -1.
 func (blk *block) keyOf(e expr.Expr) int {
+	id, column := e.ColumnIndex()
 	for i := range blk.keys {
-		if expr.Equal(blk.keys[i].e, e) {
+		if expr.Equal(blk.keys[i].e, e) || column && id == blk.keys[i].id {
 			return i
 		}
 	}
@@ -248,6 +329,14 @@ func (blk *block) grouped(e expr.Expr, clause string, at int) (expr.Expr, error)
 		if arg := blk.anyValues[id]; arg != nil {
 			if !blk.isGrouped() {
 				return arg
+			}
+			if blk.sums(arg) {
+				return expr.Replace(arg, func(n expr.Expr) expr.Expr {
+					if id, ok := n.ColumnIndex(); ok && blk.fromIDs[id] {
+						return blk.anyRow(id, n)
+					}
+					return nil
+				})
 			}
 			return blk.anyRow(id, arg)
 		}

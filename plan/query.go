@@ -85,6 +85,9 @@ type item struct {
 	id   int
 	own  bool
 	info sqlapi.ColumnInfo
+	// key is, from 1, the group key that means the element by its position or its alias, 0 for none: of keys that are equal, WITH ROLLUP makes
+	// each NULL in other rows.
+	key int
 }
 
 // ref is a reference to the element's value.
@@ -133,6 +136,7 @@ func (b *builder) query(q *syntax.Query, around *scope) (*result, error) {
 			return nil, err
 		}
 	}
+	q = withoutParens(q)
 	switch body := q.Body.(type) {
 	case *syntax.Select:
 		return b.selectBlock(body, q, around)
@@ -146,6 +150,26 @@ func (b *builder) query(q *syntax.Query, around *scope) (*result, error) {
 		return nil, err
 	}
 	return b.tail(r, q)
+}
+
+// withoutParens is a query without the parentheses around its body: ORDER BY and LIMIT behind them are those of the block within, which has no
+// LIMIT, or no ORDER BY and LIMIT behind them, of its own.
+func withoutParens(q *syntax.Query) *syntax.Query {
+	for {
+		inner, ok := q.Body.(*syntax.Query)
+		if !ok || inner.With != nil || inner.Into != nil || len(inner.Locks) > 0 || inner.Limit != nil && (q.Limit != nil || len(q.OrderBy) > 0) {
+			return q
+		}
+		merged := *q
+		merged.Body = inner.Body
+		if inner.Limit != nil {
+			merged.Limit = inner.Limit
+		}
+		if len(q.OrderBy) == 0 {
+			merged.OrderBy = inner.OrderBy
+		}
+		q = &merged
+	}
 }
 
 // body resolves the operand of a set operation, or a parenthesised query.
@@ -223,7 +247,7 @@ func (b *builder) selectBlock(sel *syntax.Select, q *syntax.Query, around *scope
 		blk.groupingID = b.newID()
 		blk.made[blk.groupingID] = true
 	}
-	for _, step := range []func() error{blk.lockTables, blk.bindWhere, blk.expandItems, blk.bindGroupBy, blk.bindItems, blk.bindHaving, blk.bindOrder, blk.groupAll} {
+	for _, step := range []func() error{blk.lockTables, blk.checkWindows, blk.bindWhere, blk.expandItems, blk.bindGroupBy, blk.bindItems, blk.bindHaving, blk.bindOrder, blk.groupAll} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -341,12 +365,24 @@ func (blk *block) bindItems() error {
 	return nil
 }
 
-// alias finds a bound element of the select list by its name. Two different ones of a name are ambiguous. inner says that a subquery asks, which
-// must not see what exists only once rows are grouped.
+// alias finds an element of the select list by its name. Two different ones of a name are ambiguous. inner says that a subquery asks, which
+// sees what exists only once rows are grouped in its own HAVING alone, and what windows compute not at all. Elements are bound in their order,
+// those that subqueries of GROUP BY name before.
 func (blk *block) alias(name, clause string, inner bool) (expr.Expr, error) {
 	var found *item
-	for _, it := range blk.items {
-		if it.bound == nil || !fold(it.info.Name, name) {
+	for i, it := range blk.items {
+		if it.bound == nil {
+			if !inner || !it.syntax.HasAlias || !fold(it.syntax.Alias, name) {
+				continue
+			}
+			if blk.clause != groupClause {
+				return nil, types.Errorf(types.ErIllegalReference, name, "forward reference in item list")
+			}
+			if err := blk.bindItem(i); err != nil {
+				return nil, err
+			}
+		}
+		if !fold(it.info.Name, name) {
 			continue
 		}
 		if found != nil && !expr.Equal(found.bound, it.bound) {
@@ -354,22 +390,48 @@ func (blk *block) alias(name, clause string, inner bool) (expr.Expr, error) {
 		}
 		found = it
 	}
-	if found == nil {
+	switch {
+	case found == nil:
 		return nil, nil
-	}
-	if inner && blk.sums(found.bound) {
+	case inner && (clause != havingClause || blk.clause == groupClause) && blk.sums(found.bound):
 		return nil, types.Errorf(types.ErIllegalReference, name, "reference to group function")
+	case (inner || clause == havingClause) && blk.reads(found.bound, blk.windowIDs()):
+		return nil, types.NewError(3594, "You cannot use the alias '"+name+"' of an expression containing a window function in this context.'")
 	}
 	return found.ref(), nil
 }
 
-// sums reports whether an expression reads an aggregate of the block.
-func (blk *block) sums(e expr.Expr) (some bool) {
-	for i := range blk.aggs {
-		id := blk.aggs[i].id
-		expr.Columns(e, func(read int) { some = some || read == id })
-	}
+// reads reports whether an expression reads one of some columns of the block, directly or through an element of the select list that it names.
+func (blk *block) reads(e expr.Expr, ids idSet) (some bool) {
+	expr.Columns(e, func(id int) {
+		some = some || ids[id]
+		for _, it := range blk.items {
+			if !some && it.own && it.id == id && it.bound != nil && it.bound != e {
+				some = blk.reads(it.bound, ids)
+			}
+		}
+	})
 	return some
+}
+
+// windowIDs are the columns of the block's window functions.
+func (blk *block) windowIDs() idSet {
+	ids := idSet{}
+	for _, w := range blk.windows {
+		for i := range w.funcs {
+			ids[w.funcs[i].id] = true
+		}
+	}
+	return ids
+}
+
+// sums reports whether an expression reads an aggregate of the block.
+func (blk *block) sums(e expr.Expr) bool {
+	ids := idSet{}
+	for i := range blk.aggs {
+		ids[blk.aggs[i].id] = true
+	}
+	return blk.reads(e, ids)
 }
 
 // isKey reports whether a column of FROM is a group key.
@@ -395,170 +457,6 @@ func (blk *block) selects(id int) bool {
 	return false
 }
 
-// bindGroupBy binds GROUP BY. MySQL prefers columns to aliases here.
-func (blk *block) bindGroupBy() error {
-	if err := blk.bindConstantKeys(); err != nil {
-		return err
-	}
-	constants := blk.keys
-	blk.keys = nil
-	for _, key := range blk.sel.GroupBy {
-		if at, ok := blk.constKeys[syntax.String(unparen(blk.keySyntax(key.Expr)))]; ok {
-			blk.keys = append(blk.keys, constants[at])
-			continue
-		}
-		e, err := blk.groupKey(key.Expr)
-		if err != nil {
-			return err
-		}
-		id, plain := e.ColumnIndex()
-		if !plain || blk.rollup || !blk.owns(id) {
-			id = blk.b.newID()
-			blk.made[id] = true
-		}
-		if !blk.rollup && blk.keyOf(e) >= 0 {
-			continue
-		}
-		blk.keys = append(blk.keys, computed{id, e})
-	}
-	return nil
-}
-
-// bindConstantKeys binds the group keys of WITH ROLLUP that hold no column, before anything that may hold one of them.
-func (blk *block) bindConstantKeys() error {
-	if !blk.rollup {
-		return nil
-	}
-	found, bind := map[string]int{}, blk.binder(groupClause)
-	for _, key := range blk.sel.GroupBy {
-		e := unparen(blk.keySyntax(key.Expr))
-		text := syntax.String(e)
-		if _, again := found[text]; again || !constantSyntax(e) {
-			continue
-		}
-		bound, err := bind.bind(e)
-		if err != nil {
-			return err
-		}
-		if !expr.IsConst(bound) || bound.IsCall("row") {
-			continue
-		}
-		id := blk.b.newID()
-		blk.made[id] = true
-		found[text] = len(blk.keys)
-		blk.keys = append(blk.keys, computed{id, bound})
-	}
-	if len(found) > 0 {
-		blk.constKeys = found
-		blk.constants = blk.keys
-	}
-	return nil
-}
-
-// keySyntax is the expression that a group key stands for, by its position or its alias.
-func (blk *block) keySyntax(e syntax.Expr) syntax.Expr {
-	if i, ok := position(e); ok {
-		if i >= 1 && i <= len(blk.items) && blk.items[i-1].syntax != nil {
-			return blk.items[i-1].syntax.Expr
-		}
-		return e
-	}
-	ref, ok := unparen(e).(*syntax.ColumnRef)
-	if !ok || ref.Table != "" {
-		return e
-	}
-	if c, err := blk.scope.find(ref, groupClause); c != nil || err != nil {
-		return e
-	}
-	for _, it := range blk.items {
-		if it.syntax != nil && it.syntax.HasAlias && fold(it.syntax.Alias, ref.Column) {
-			return it.syntax.Expr
-		}
-	}
-	return e
-}
-
-// constantSyntax reports whether an expression consists of literals and functions of them.
-func constantSyntax(e syntax.Expr) bool {
-	constant := true
-	walkSyntax(e, func(e syntax.Expr) bool {
-		switch e.(type) {
-		case *syntax.ColumnRef, *syntax.Subquery, *syntax.Exists, *syntax.QuantCompare, *syntax.Param, *syntax.UserVariable, *syntax.SystemVariable,
-			*syntax.AggCall, *syntax.WindowCall, *syntax.Star:
-			constant = false
-		case *syntax.In:
-			constant = constant && e.(*syntax.In).Query == nil
-		}
-		return constant
-	})
-	return constant
-}
-
-// constantKey is the column of the group key that e is, if that is one without columns and the rows are grouped where e is evaluated.
-func (b *binder) constantKey(e syntax.Expr) expr.Expr {
-	if b.scope == nil || b.scope.block == nil || b.inner || len(b.scope.block.constKeys) == 0 {
-		return nil
-	}
-	blk := b.scope.block
-	if blk.clause != fieldListClause && blk.clause != havingClause && blk.clause != orderClause || !constantSyntax(e) {
-		return nil
-	}
-	at, ok := blk.constKeys[syntax.String(unparen(e))]
-	if !ok {
-		return nil
-	}
-	lifted := false
-	walkSyntax(e, func(e syntax.Expr) bool {
-		if lit, ok := e.(*syntax.Literal); ok && b.build.lifted(lit) {
-			lifted = true // another text with this plan may have another constant there
-		}
-		return !lifted
-	})
-	if lifted {
-		return nil
-	}
-	key := &blk.constants[at]
-	return expr.ColumnOf(key.id, key.e.Type(), key.e.Coercibility(), key.e.String())
-}
-
-// groupKey resolves a position, a column, or an alias of the select list.
-func (blk *block) groupKey(e syntax.Expr) (expr.Expr, error) {
-	if containsAggregate(e) {
-		return nil, types.Errorf(types.ErInvalidGroupFuncUse)
-	}
-	if i, ok := position(e); ok {
-		if i < 1 || i > len(blk.items) {
-			return nil, types.Errorf(types.ErBadField, literalText(e), groupClause)
-		}
-		return blk.groupItem(i - 1)
-	}
-	if ref, ok := unparen(e).(*syntax.ColumnRef); ok && ref.Table == "" {
-		if c, err := blk.scope.find(ref, groupClause); c == nil && err == nil {
-			for i, it := range blk.items {
-				if it.syntax != nil && it.syntax.HasAlias && fold(it.syntax.Alias, ref.Column) {
-					return blk.groupItem(i)
-				}
-			}
-		}
-	}
-	bound, err := blk.binder(groupClause).bind(e)
-	if err == nil && bound.IsCall("row") {
-		err = types.Errorf(types.ErOperandColumns, 1)
-	}
-	return bound, err
-}
-
-// groupItem groups by an element of the select list, which must hold no aggregate and no window.
-func (blk *block) groupItem(i int) (expr.Expr, error) {
-	if it := blk.items[i].syntax; it != nil && (containsAggregate(it.Expr) || containsWindow(it.Expr)) {
-		return nil, types.Errorf(types.ErWrongGroupField, itemName(it))
-	}
-	if err := blk.bindItem(i); err != nil {
-		return nil, err
-	}
-	return blk.items[i].bound, nil
-}
-
 // bindHaving binds HAVING.
 func (blk *block) bindHaving() error {
 	if blk.sel.Having == nil {
@@ -573,8 +471,8 @@ func (blk *block) bindHaving() error {
 }
 
 func (blk *block) bindOrder() error {
-	bind := blk.binder(orderClause)
-	for _, o := range blk.query.OrderBy {
+	bind, sums := blk.binder(orderClause), blk.isGrouped()
+	for at, o := range blk.query.OrderBy {
 		key := orderKey{item: -1, desc: o.Order == syntax.OrderDesc}
 		if i, ok := position(o.Expr); ok {
 			if i < 1 || i > len(blk.items) {
@@ -589,6 +487,9 @@ func (blk *block) bindOrder() error {
 			if bound.IsCall("row") {
 				return types.Errorf(types.ErOperandColumns, 1)
 			}
+			if !sums && blk.sums(bound) {
+				return types.Errorf(types.ErAggregateOrderNonAggQuery, at+1)
+			}
 			key.bound = bound
 			for i, it := range blk.items {
 				if expr.Equal(it.bound, bound) || expr.Equal(it.ref(), bound) {
@@ -601,6 +502,9 @@ func (blk *block) bindOrder() error {
 			}
 		}
 		blk.order = append(blk.order, key)
+	}
+	if len(blk.sel.GroupBy) == 0 && blk.isGrouped() {
+		blk.order = nil // there is one row
 	}
 	return nil
 }
@@ -619,7 +523,9 @@ func (blk *block) orderElement(bind *binder, e syntax.Expr) (expr.Expr, error) {
 // groupAll rewrites everything behind GROUP BY over grouped rows.
 func (blk *block) groupAll() (err error) {
 	for i, it := range blk.items {
-		if it.bound, err = blk.grouped(it.bound, fieldListClause, i+1); err != nil {
+		if it.key > 0 && blk.rollup && expr.Equal(blk.keys[it.key-1].e, it.bound) {
+			it.bound = blk.keyColumn(it.key - 1)
+		} else if it.bound, err = blk.grouped(it.bound, fieldListClause, i+1); err != nil {
 			return err
 		}
 		if id, plain := it.bound.ColumnIndex(); !plain {

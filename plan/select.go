@@ -39,6 +39,9 @@ func (blk *block) assemble() (*result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if blk.rollup && len(blk.keys) > 0 && len(blk.order) == 0 {
+		r = &sorted{r, blk.rollupOrder()}
+	}
 	if blk.sel.Distinct == syntax.Distinct {
 		if r, err = blk.distinct(blk.compute(r, done, nil)); err != nil {
 			return nil, err
@@ -59,8 +62,6 @@ func (blk *block) assemble() (*result, error) {
 			needed.addExpr(keys[i].e)
 		}
 		r = &sorted{blk.compute(r, done, needed), keys}
-	} else if blk.rollup && len(blk.keys) > 0 {
-		r = &sorted{r, blk.rollupOrder()}
 	}
 	if calc := blk.sel.Options&syntax.SelectCalcFoundRows != 0; count != nil || calc {
 		r = &limited{input: r, count: count, offset: offset, calc: calc}
@@ -75,14 +76,29 @@ func (blk *block) assemble() (*result, error) {
 	return out, nil
 }
 
-// compute adds those elements of the select list to r that are needed, or all if needed is nil, unless they are done.
+// compute adds those elements of the select list to r that are needed, or all if needed is nil, unless they are done. An element that names
+// one before it, in a subquery, is computed above that.
 func (blk *block) compute(r rel, done, needed idSet) rel {
-	var cols []computed
-	for _, it := range blk.items {
-		if it.own && !done[it.id] && (needed == nil || needed[it.id]) {
-			done[it.id] = true
-			cols = append(cols, computed{it.id, it.bound})
+	if needed != nil {
+		for i := len(blk.items) - 1; i >= 0; i-- {
+			if it := blk.items[i]; it.own && needed[it.id] {
+				needed.addExpr(it.bound)
+			}
 		}
+	}
+	var cols []computed
+	layer := idSet{}
+	for _, it := range blk.items {
+		if !it.own || done[it.id] || needed != nil && !needed[it.id] {
+			continue
+		}
+		above := false
+		expr.Columns(it.bound, func(id int) { above = above || layer[id] })
+		if above {
+			r, cols, layer = &extend{r, cols}, nil, idSet{}
+		}
+		done[it.id], layer[it.id] = true, true
+		cols = append(cols, computed{it.id, it.bound})
 	}
 	if len(cols) == 0 {
 		return r
@@ -143,13 +159,7 @@ func (blk *block) distinct(r rel) (rel, error) {
 
 // listedOrWindows reports whether an expression reads the select list and window functions only: MySQL lets the latter order distinct rows.
 func (blk *block) listedOrWindows(e expr.Expr, listed idSet) bool {
-	windows := idSet{}
-	for _, w := range blk.windows {
-		for i := range w.funcs {
-			windows[w.funcs[i].id] = true
-		}
-	}
-	all := true
+	windows, all := blk.windowIDs(), true
 	expr.Columns(e, func(id int) { all = all && (listed[id] || windows[id]) })
 	return all
 }

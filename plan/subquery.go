@@ -74,6 +74,9 @@ func (b *binder) quantified(e *syntax.QuantCompare) (expr.Expr, error) {
 	if e.Quant == "ALL" {
 		kind = exec.SubplanAll
 	}
+	if _, row := unparen(e.L).(*syntax.Row); row && !(e.Op == syntax.OpEq && kind == exec.SubplanAny) && !(e.Op == syntax.OpNe && kind == exec.SubplanAll) {
+		return nil, types.Errorf(types.ErOperandColumns, 1) // rows are compared as IN and NOT IN do
+	}
 	return b.compared(kind, binaryNames[e.Op], e.L, e.Query.Query)
 }
 
@@ -92,11 +95,40 @@ func (b *binder) rowSubquery(e *syntax.Binary) (bound expr.Expr, done bool, err 
 		}
 	}
 	sub, ok := r.(*syntax.Subquery)
+	if left, both := l.(*syntax.Subquery); both && ok {
+		return b.subqueriesOfRows(e, left, sub)
+	}
 	if _, row := l.(*syntax.Row); !row || !ok {
 		return nil, false, nil
 	}
 	bound, err = b.compared(exec.SubplanRow, op, l, sub.Query)
 	return bound, true, err
+}
+
+// subqueriesOfRows binds the comparison of two subqueries of one row with several columns: (SELECT a, b …) = (SELECT c, d …) is
+// (SELECT (x.a, x.b) = (SELECT c, d …) FROM (SELECT a, b …) AS x). done is false for subqueries of one column.
+func (b *binder) subqueriesOfRows(e *syntax.Binary, left, right *syntax.Subquery) (bound expr.Expr, done bool, err error) {
+	r, err := b.resolveInner(left.Query)
+	if err != nil {
+		return nil, true, err
+	}
+	if len(r.cols) == 1 {
+		return nil, false, nil
+	}
+	inner := &scope{parent: b.scope, columns: r.cols}
+	within := *b
+	within.scope = inner
+	row := make([]expr.Expr, len(r.cols))
+	for i := range r.cols {
+		row[i] = r.cols[i].expr()
+	}
+	compare, err := within.comparedRow(exec.SubplanRow, binaryNames[e.Op], row, right.Query)
+	if err != nil {
+		return nil, true, err
+	}
+	id := b.build.newID()
+	s := &subquery{rel: &extend{r.rel, []computed{{id, compare}}}, cols: []column{{id: id, info: itemColumn("", compare.Type())}}}
+	return b.build.subqueryExpr(s, exec.SubplanScalar, boolean(), nil), true, nil
 }
 
 // compared binds the comparison of an expression, or of a row of them, with the rows of a subquery.
@@ -105,10 +137,20 @@ func (b *binder) compared(kind exec.SubplanKind, op string, x syntax.Expr, q *sy
 	if row, ok := unparen(x).(*syntax.Row); ok {
 		operands = row.Elems
 	}
-	left, err := b.all(operands)
+	shown := *b
+	shown.place = "IN/ALL/ANY subquery"
+	if kind == exec.SubplanRow {
+		shown.place = b.place
+	}
+	left, err := shown.all(operands)
 	if err != nil {
 		return nil, err
 	}
+	return b.comparedRow(kind, op, left, q)
+}
+
+// comparedRow binds the comparison of a row of bound expressions with the rows of a subquery.
+func (b *binder) comparedRow(kind exec.SubplanKind, op string, left []expr.Expr, q *syntax.Query) (expr.Expr, error) {
 	r, err := b.resolveInner(q)
 	if err != nil {
 		return nil, err

@@ -160,7 +160,7 @@ func constantArgument(e expr.Expr, name string) error {
 
 // addWindow adds a function to the block's group of its window and returns its column.
 func (b *binder) addWindow(blk *block, f *exec.WindowFunc, over *syntax.Over, framed bool) (expr.Expr, error) {
-	spec, err := blk.windowSpec(over)
+	spec, err := blk.windowSpec(over, unnamedWindow)
 	if err != nil {
 		return nil, err
 	}
@@ -170,6 +170,10 @@ func (b *binder) addWindow(blk *block, f *exec.WindowFunc, over *syntax.Over, fr
 		if containsWindow(p) {
 			return nil, types.Errorf(types.ErWindowFunctionInvalid, "window")
 		}
+		if _, ok := position(p); ok {
+			return nil, errWindowPosition
+		}
+		plain.place = "window partition by"
 		e, err := plain.bind(p)
 		if err != nil {
 			return nil, err
@@ -180,6 +184,10 @@ func (b *binder) addWindow(blk *block, f *exec.WindowFunc, over *syntax.Over, fr
 		if containsWindow(o.Expr) {
 			return nil, types.Errorf(types.ErWindowFunctionInvalid, "window")
 		}
+		if _, ok := position(o.Expr); ok {
+			return nil, errWindowPosition
+		}
+		plain.place = "window order by"
 		e, err := plain.bind(o.Expr)
 		if err != nil {
 			return nil, err
@@ -272,7 +280,8 @@ func (g *windowGroup) same(o *windowGroup) bool {
 }
 
 // windowSpec resolves OVER name and OVER (name …) to a whole specification.
-func (blk *block) windowSpec(over *syntax.Over) (*syntax.WindowSpec, error) {
+// name is what errors call it.
+func (blk *block) windowSpec(over *syntax.Over, name string) (*syntax.WindowSpec, error) {
 	spec := over.Spec
 	if spec == nil {
 		spec = &syntax.WindowSpec{Base: over.Name}
@@ -287,7 +296,7 @@ func (blk *block) windowSpec(over *syntax.Over) (*syntax.WindowSpec, error) {
 			return nil, types.Errorf(types.ErWindowCircularity)
 		}
 		if over.Spec != nil || depth > 0 {
-			if err := inherits(&merged, base); err != nil {
+			if err := inherits(&merged, base, name); err != nil {
 				return nil, err
 			}
 		} else {
@@ -304,15 +313,18 @@ func (blk *block) windowSpec(over *syntax.Over) (*syntax.WindowSpec, error) {
 	return &merged, nil
 }
 
+// unnamedWindow is what errors call a window of OVER (…).
+const unnamedWindow = "<unnamed window>"
+
 // inherits checks what a window may add to the one that it refines.
-func inherits(spec *syntax.WindowSpec, base *syntax.NamedWindow) error {
+func inherits(spec *syntax.WindowSpec, base *syntax.NamedWindow, name string) error {
 	switch {
 	case len(spec.PartitionBy) > 0:
 		return types.NewError(3581, "A window which depends on another cannot define partitioning.")
 	case len(spec.OrderBy) > 0 && len(base.Spec.OrderBy) > 0:
-		return types.NewError(3582, "Window '<unnamed window>' cannot inherit '"+base.Name.Name+"' since both contain an ORDER BY clause.")
+		return types.NewError(3583, "Window '"+name+"' cannot inherit '"+base.Name.Name+"' since both contain an ORDER BY clause.")
 	case base.Spec.Frame != nil:
-		return types.NewError(3583, "Window '"+base.Name.Name+"' has a frame definition, so cannot be referenced by another window.")
+		return types.NewError(3582, "Window '"+base.Name.Name+"' has a frame definition, so cannot be referenced by another window.")
 	}
 	return nil
 }
@@ -381,7 +393,7 @@ func (b *binder) frameBound(f *syntax.FrameBound, g *windowGroup, unit exec.Fram
 		if err != nil {
 			return out, err
 		}
-		if n.Flags()&(expr.FlagColumn|expr.FlagVolatile) != 0 {
+		if n.Flags()&(expr.FlagColumn|expr.FlagVolatile) != 0 || containsQuery(n) {
 			return out, errFrameConstant
 		}
 		if v, known := n.ConstValue(); known && (v.K != types.KindInt && v.K != types.KindUint || v.K == types.KindInt && v.N < 0) {
@@ -397,11 +409,12 @@ func (b *binder) frameBound(f *syntax.FrameBound, g *windowGroup, unit exec.Fram
 
 // The errors of frames over ranges of values.
 var (
-	errFrameOffset   = types.NewError(3586, "Window '<unnamed window>': frame start or end is negative, NULL or of non-integral type")
-	errFrameConstant = types.NewError(3590, "Window '<unnamed window>' has a non-constant frame bound.")
-	errRangeOrder    = types.NewError(3587, "Window '<unnamed window>' with RANGE N PRECEDING/FOLLOWING frame requires exactly one ORDER BY expression, of numeric or temporal type")
-	errRangeTime     = types.NewError(3588, "Window '<unnamed window>' with RANGE frame has ORDER BY expression of datetime type. Only INTERVAL bound value allowed.")
-	errRangeNumber   = types.NewError(3589, "Window '<unnamed window>' with RANGE frame has ORDER BY expression of numeric type, INTERVAL bound value not allowed.")
+	errFrameOffset    = types.NewError(3586, "Window '<unnamed window>': frame start or end is negative, NULL or of non-integral type")
+	errFrameConstant  = types.NewError(3590, "Window '<unnamed window>' has a non-constant frame bound.")
+	errRangeOrder     = types.NewError(3587, "Window '<unnamed window>' with RANGE N PRECEDING/FOLLOWING frame requires exactly one ORDER BY expression, of numeric or temporal type")
+	errRangeTime      = types.NewError(3588, "Window '<unnamed window>' with RANGE frame has ORDER BY expression of datetime type. Only INTERVAL bound value allowed.")
+	errWindowPosition = types.NewError(3592, "Window '<unnamed window>': ORDER BY or PARTITION BY uses legacy position indication which is not supported, use expression.")
+	errRangeNumber    = types.NewError(3589, "Window '<unnamed window>' with RANGE frame has ORDER BY expression of numeric type, INTERVAL bound value not allowed.")
 )
 
 // rangeBound is the value of the order's key at a bound of a RANGE frame: so much before or behind the row's own.
@@ -426,7 +439,7 @@ func (b *binder) rangeBound(f *syntax.FrameBound, g *windowGroup) (expr.Expr, er
 		if err != nil {
 			return nil, err
 		}
-		if n.Flags()&(expr.FlagColumn|expr.FlagVolatile) != 0 {
+		if n.Flags()&(expr.FlagColumn|expr.FlagVolatile) != 0 || containsQuery(n) {
 			return nil, errFrameConstant
 		}
 		name := "date_add"
@@ -439,7 +452,7 @@ func (b *binder) rangeBound(f *syntax.FrameBound, g *windowGroup) (expr.Expr, er
 	if err != nil {
 		return nil, err
 	}
-	if n.Flags()&(expr.FlagColumn|expr.FlagVolatile) != 0 {
+	if n.Flags()&(expr.FlagColumn|expr.FlagVolatile) != 0 || containsQuery(n) {
 		return nil, errFrameConstant
 	}
 	if v, known := n.ConstValue(); known && (v.IsNull() || !v.IsNumeric() || v.K == types.KindInt && v.N < 0) {
@@ -456,6 +469,31 @@ func (b *binder) rangeBound(f *syntax.FrameBound, g *windowGroup) (expr.Expr, er
 		}
 	}
 	return b.call(op, key.e, n)
+}
+
+// containsQuery reports whether an expression holds a subquery.
+func containsQuery(e expr.Expr) (found bool) {
+	expr.Walk(e, func(n expr.Expr) bool {
+		found = found || exec.SubplanOf(n) != nil
+		return !found
+	})
+	return found
+}
+
+// checkWindows refuses a WINDOW clause that defines a window twice or in a circle, or refines one in a way that it must not, used or not.
+func (blk *block) checkWindows() error {
+	for i := range blk.sel.Windows {
+		w := &blk.sel.Windows[i]
+		if blk.namedWindow(w.Name.Name) != w {
+			return types.NewError(3591, "Window '"+w.Name.Name+"' is defined twice.")
+		}
+	}
+	for i := range blk.sel.Windows {
+		if _, err := blk.windowSpec(&syntax.Over{Spec: &blk.sel.Windows[i].Spec}, blk.sel.Windows[i].Name.Name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // groupWindows rewrites the windows over grouped rows.

@@ -1,0 +1,215 @@
+package plan
+
+import (
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// bindGroupBy binds GROUP BY. MySQL prefers columns to aliases here.
+func (blk *block) bindGroupBy() error {
+	if err := blk.bindConstantKeys(); err != nil {
+		return err
+	}
+	constants := blk.keys
+	blk.keys = nil
+	for _, key := range blk.sel.GroupBy {
+		if at, ok := blk.constKeys[syntax.String(unparen(blk.keySyntax(key.Expr)))]; ok {
+			blk.keys = append(blk.keys, constants[at])
+			continue
+		}
+		e, err := blk.groupKey(key.Expr)
+		if err != nil {
+			return err
+		}
+		id, plain := e.ColumnIndex()
+		if !plain || blk.rollup || !blk.owns(id) {
+			id = blk.b.newID()
+			blk.made[id] = true
+		}
+		if !blk.rollup && blk.keyOf(e) >= 0 {
+			continue
+		}
+		if i := blk.namedItem(key.Expr); i >= 0 {
+			blk.items[i].key = len(blk.keys) + 1
+		}
+		blk.keys = append(blk.keys, computed{id, e})
+	}
+	return nil
+}
+
+// bindConstantKeys binds the group keys of WITH ROLLUP that hold no column, before anything that may hold one of them.
+func (blk *block) bindConstantKeys() error {
+	if !blk.rollup {
+		return nil
+	}
+	found, bind := map[string]int{}, blk.binder(groupClause)
+	for _, key := range blk.sel.GroupBy {
+		e := unparen(blk.keySyntax(key.Expr))
+		text := syntax.String(e)
+		if _, again := found[text]; again || !constantSyntax(e) {
+			continue
+		}
+		bound, err := bind.bind(e)
+		if err != nil {
+			return err
+		}
+		if !expr.IsConst(bound) || bound.IsCall("row") {
+			continue
+		}
+		id := blk.b.newID()
+		blk.made[id] = true
+		found[text] = len(blk.keys)
+		blk.keys = append(blk.keys, computed{id, bound})
+	}
+	if len(found) > 0 {
+		blk.constKeys = found
+		blk.constants = blk.keys
+	}
+	return nil
+}
+
+// keySyntax is the expression that a group key stands for, by its position or its alias.
+func (blk *block) keySyntax(e syntax.Expr) syntax.Expr {
+	if i, ok := position(e); ok {
+		if i >= 1 && i <= len(blk.items) && blk.items[i-1].syntax != nil {
+			return blk.items[i-1].syntax.Expr
+		}
+		return e
+	}
+	if i := blk.keyItem(e); i >= 0 && blk.items[i].syntax != nil {
+		return blk.items[i].syntax.Expr
+	}
+	return e
+}
+
+// namedItem is the element of the select list that a group key means by position or name, -1 for none.
+func (blk *block) namedItem(e syntax.Expr) int {
+	if i, ok := position(e); ok {
+		return i - 1
+	}
+	return blk.keyItem(e)
+}
+
+// keyItem is the element of the select list that a group key names, -1 for none. Columns of FROM come first, unless several have the name;
+// then the element that has it is meant, be it an alias or one of these columns.
+func (blk *block) keyItem(e syntax.Expr) int {
+	ref, ok := unparen(e).(*syntax.ColumnRef)
+	if !ok || ref.Table != "" {
+		return -1
+	}
+	c, ambiguous := blk.scope.find(ref, groupClause)
+	if c != nil && ambiguous == nil {
+		return -1
+	}
+	for i, it := range blk.items {
+		switch column, named := itemColumnRef(it); {
+		case it.syntax == nil:
+			if ambiguous != nil && fold(it.info.Name, ref.Column) {
+				return i
+			}
+		case it.syntax.HasAlias:
+			if fold(it.syntax.Alias, ref.Column) {
+				return i
+			}
+		case named && ambiguous != nil && fold(column.Column, ref.Column):
+			return i
+		}
+	}
+	return -1
+}
+
+// itemColumnRef is the name that an element of the select list consists of.
+func itemColumnRef(it *item) (*syntax.ColumnRef, bool) {
+	if it.syntax == nil {
+		return nil, false
+	}
+	ref, ok := unplus(it.syntax.Expr).(*syntax.ColumnRef)
+	return ref, ok
+}
+
+// constantSyntax reports whether an expression consists of literals and functions of them.
+func constantSyntax(e syntax.Expr) bool {
+	constant := true
+	walkSyntax(e, func(e syntax.Expr) bool {
+		switch e.(type) {
+		case *syntax.ColumnRef, *syntax.Subquery, *syntax.Exists, *syntax.QuantCompare, *syntax.Param, *syntax.UserVariable, *syntax.SystemVariable,
+			*syntax.AggCall, *syntax.WindowCall, *syntax.Star:
+			constant = false
+		case *syntax.In:
+			constant = constant && e.(*syntax.In).Query == nil
+		}
+		return constant
+	})
+	return constant
+}
+
+// constantKey is the column of the group key that e is, if that is one without columns and the rows are grouped where e is evaluated.
+func (b *binder) constantKey(e syntax.Expr) expr.Expr {
+	if b.scope == nil || b.scope.block == nil || b.inner || len(b.scope.block.constKeys) == 0 {
+		return nil
+	}
+	blk := b.scope.block
+	if blk.clause != fieldListClause && blk.clause != havingClause && blk.clause != orderClause || !constantSyntax(e) {
+		return nil
+	}
+	at, ok := blk.constKeys[syntax.String(unparen(e))]
+	if !ok {
+		return nil
+	}
+	lifted := false
+	walkSyntax(e, func(e syntax.Expr) bool {
+		if lit, ok := e.(*syntax.Literal); ok && b.build.lifted(lit) {
+			lifted = true // another text with this plan may have another constant there
+		}
+		return !lifted
+	})
+	if lifted {
+		return nil
+	}
+	key := &blk.constants[at]
+	return expr.ColumnOf(key.id, key.e.Type(), key.e.Coercibility(), key.e.String())
+}
+
+// groupKey resolves a position, a column, or an alias of the select list.
+func (blk *block) groupKey(e syntax.Expr) (expr.Expr, error) {
+	if containsAggregate(e) {
+		for _, it := range blk.items {
+			if it.syntax != nil && syntax.String(it.syntax.Expr) == syntax.String(e) {
+				return nil, types.Errorf(types.ErWrongGroupField, blk.itemText(it.syntax))
+			}
+		}
+		return nil, types.Errorf(types.ErInvalidGroupFuncUse)
+	}
+	if containsGrouping(e) {
+		return nil, types.Errorf(types.ErWrongGroupField, "GROUPING function")
+	}
+	if i, ok := position(e); ok {
+		if i < 1 || i > len(blk.items) {
+			return nil, types.Errorf(types.ErBadField, literalText(e), groupClause)
+		}
+		return blk.groupItem(i - 1)
+	}
+	if i := blk.keyItem(e); i >= 0 {
+		return blk.groupItem(i)
+	}
+	bound, err := blk.binder(groupClause).bind(e)
+	if err == nil && bound.IsCall("row") {
+		err = types.Errorf(types.ErOperandColumns, 1)
+	}
+	return bound, err
+}
+
+// groupItem groups by an element of the select list, which must hold no aggregate and no window.
+func (blk *block) groupItem(i int) (expr.Expr, error) {
+	if it := blk.items[i].syntax; it != nil && (containsAggregate(it.Expr) || containsWindow(it.Expr)) {
+		return nil, types.Errorf(types.ErWrongGroupField, itemName(it))
+	}
+	if err := blk.bindItem(i); err != nil {
+		return nil, err
+	}
+	if it := blk.items[i]; it.syntax != nil && blk.sums(it.bound) {
+		return nil, types.Errorf(types.ErWrongGroupField, itemName(it.syntax))
+	}
+	return blk.items[i].bound, nil
+}
