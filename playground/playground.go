@@ -272,12 +272,13 @@ func (c *cluster) await(ctx context.Context, n *process) error {
 type status struct {
 	Ready   bool `json:"ready"`
 	Cluster *struct {
-		Role         string `json:"role"`
-		RegionsShort int    `json:"regions_short"`
+		Role         string     `json:"role"`
+		RegionsShort int        `json:"regions_short"`
+		Nodes        []struct{} `json:"nodes"` // that the gateway has heard of
 	} `json:"cluster"`
 }
 
-// settle waits until every region has its copies.
+// settle waits until every region has its copies. A node that says it is ready may not be counted yet: until it is, a smaller cluster may have all of its copies.
 func (c *cluster) settle(ctx context.Context) error {
 	if len(c.nodes) == 1 {
 		return nil
@@ -287,7 +288,7 @@ func (c *cluster) settle(ctx context.Context) error {
 			var s status
 			_, body := get(ctx, n.HTTP, "/status")
 			if json.Unmarshal(body, &s) == nil && s.Cluster != nil && s.Cluster.Role == "gateway" {
-				return s.Cluster.RegionsShort == 0
+				return s.Cluster.RegionsShort == 0 && len(s.Cluster.Nodes) >= len(c.nodes)
 			}
 		}
 		return false
