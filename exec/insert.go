@@ -257,7 +257,7 @@ func (in *inserter) fillDefaults() (err error) {
 				return err
 			}
 		case c.NotNull:
-			in.row[i] = implicitDefault(&c.Type)
+			in.row[i] = ImplicitDefault(&c.Type)
 		default:
 			in.row[i] = types.Null()
 		}

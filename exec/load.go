@@ -213,7 +213,7 @@ func zeroOf(t *types.Type) types.Value {
 	if t.ID == types.TypeEnum {
 		return types.Value{K: types.KindEnum, B: []byte{}, Coll: t.Coll}
 	}
-	return implicitDefault(t)
+	return ImplicitDefault(t)
 }
 
 // assignLoaded makes the assignments of SET.

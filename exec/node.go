@@ -235,6 +235,7 @@ type TopN struct {
 	Input         Node
 	Keys          []SortKey
 	Count, Offset expr.Expr // Offset may be nil
+	Top           bool      // as that of a Limit
 }
 
 // Limit passes Count rows after skipping Offset.
@@ -244,6 +245,8 @@ type Limit struct {
 	Count, Offset expr.Expr // Count nil is no limit, Offset nil is 0
 	// FoundRows counts all rows for SQL_CALC_FOUND_ROWS instead of stopping early.
 	FoundRows bool
+	// Top says that it is the LIMIT of the whole statement: rows that it skips count for FOUND_ROWS().
+	Top bool
 }
 
 // Distinct drops rows that equal an earlier one in all columns, NULL equal to NULL.

@@ -218,6 +218,7 @@ type limitOp struct {
 	sel         []uint16
 	hasOutput   bool
 	countBeyond bool
+	top         bool
 }
 
 func (n *Limit) build(b *builder) (operator, error) {
@@ -225,7 +226,7 @@ func (n *Limit) build(b *builder) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &limitOp{rt: b.rt, node: n, input: in, countBeyond: n.FoundRows}, nil
+	return &limitOp{rt: b.rt, node: n, input: in, countBeyond: n.FoundRows, top: n.Top}, nil
 }
 
 func (o *limitOp) open() (err error) {
@@ -262,6 +263,9 @@ func (o *limitOp) next() (*types.Batch, error) {
 		o.seen += rows
 		from := min(o.skip, rows)
 		o.skip -= from
+		if o.top {
+			o.rt.skippedRows += from
+		}
 		take := min(rows-from, o.left)
 		o.left -= take
 		if take > 0 {

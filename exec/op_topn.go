@@ -78,13 +78,16 @@ func (o *topNOp) open() (err error) {
 		return err
 	}
 	o.at = int(min(o.skip, uint64(len(o.entries))))
+	if o.node.Top {
+		o.rt.skippedRows += uint64(o.at)
+	}
 	return nil
 }
 
 // giveUp goes over to a full sort, which can spill, of the rows kept so far and those
 // to come; a limit cuts its output.
 func (o *topNOp) giveUp() {
-	o.limit = &limitOp{rt: o.rt, input: &o.sortOp, left: o.left, skip: o.skip}
+	o.limit = &limitOp{rt: o.rt, input: &o.sortOp, left: o.left, skip: o.skip, top: o.node.Top}
 }
 
 // addTop considers the rows of b.

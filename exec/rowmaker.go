@@ -69,7 +69,7 @@ func (m *rowMaker) null(c *catalog.Column) (types.Value, error) {
 	if err := m.badNull(c); err != nil {
 		return types.Null(), err
 	}
-	return implicitDefault(&c.Type), nil
+	return ImplicitDefault(&c.Type), nil
 }
 
 // badNull is 1048, a warning if the statement is lenient.
@@ -178,13 +178,13 @@ func (m *rowMaker) computes(c *catalog.Column) bool {
 func (m *rowMaker) noDefault(c *catalog.Column) (types.Value, error) {
 	if c.Type.ID == types.TypeEnum {
 		// MySQL's implicit default of an ENUM NOT NULL is its first member, without 1364.
-		return implicitDefault(&c.Type), nil
+		return ImplicitDefault(&c.Type), nil
 	}
 	if m.rt.Ctx.Strict && !m.rt.Ctx.Ignore {
 		return types.Null(), types.Errorf(types.ErNoDefaultForField, c.Name)
 	}
 	m.rt.Ctx.Warn(types.LevelWarning, types.ErNoDefaultForField, c.Name)
-	return implicitDefault(&c.Type), nil
+	return ImplicitDefault(&c.Type), nil
 }
 
 // nowOf returns the statement's time as a value of column c, converted once.
@@ -218,9 +218,9 @@ func fspUnit(fsp int8) int64 {
 	return max(unit, 1)
 }
 
-// implicitDefault is what MySQL stores in a NOT NULL column without a default when it
+// ImplicitDefault is what MySQL stores in a NOT NULL column without a default when it
 // does not refuse: zero, the empty string, the zero date, the first member.
-func implicitDefault(t *types.Type) types.Value {
+func ImplicitDefault(t *types.Type) types.Value {
 	switch t.Kind() {
 	case types.KindInt:
 		return types.Int(0)

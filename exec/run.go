@@ -198,7 +198,7 @@ func (rt *Runtime) runQuery(p *Plan, sink sqlapi.Sink) (sqlapi.Result, error) {
 	flusher, _ := sink.(sqlapi.Flusher)
 	width := len(p.Columns)
 	sent, counted := uint64(0), rt.FoundRowsCount
-	rt.FoundRowsCount = 0
+	rt.FoundRowsCount, rt.skippedRows = 0, 0
 	err = rt.drain(p.Root, func(b *types.Batch) error {
 		if err := rt.waitSeen(); err != nil {
 			return err
@@ -225,7 +225,7 @@ func (rt *Runtime) runQuery(p *Plan, sink sqlapi.Sink) (sqlapi.Result, error) {
 		return sqlapi.Result{}, err
 	}
 	if rt.FoundRowsCount == 0 {
-		rt.FoundRowsCount = sent
+		rt.FoundRowsCount = sent + rt.skippedRows
 	}
 	return sqlapi.Result{AffectedRows: sent, HasRows: true, Warnings: rt.warnings()}, nil
 }

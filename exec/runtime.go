@@ -51,8 +51,9 @@ type Runtime struct {
 	// Analyze, when not nil, collects EXPLAIN ANALYZE's counters.
 	Analyze *Counters
 	// FoundRowsCount is set for SQL_CALC_FOUND_ROWS: rows without the LIMIT. Otherwise
-	// it is the number of rows sent.
+	// it is the number of rows sent, with those that OFFSET has skipped.
 	FoundRowsCount uint64
+	skippedRows    uint64
 	// LastGeneratedID is the first AUTO_INCREMENT value that the statement generated,
 	// 0 if none: what LAST_INSERT_ID() returns from now on. Result.InsertID may differ.
 	LastGeneratedID uint64

@@ -74,6 +74,7 @@ func Call(b *BuildContext, name string, args ...Expr) (Expr, error) {
 	if err := f.build(b, n); err != nil {
 		return nil, err
 	}
+	n.noteNullable(b, name, args)
 	own := n.args
 	if n.IsCall("and", "or") {
 		own = args // those of a chain that it goes on with were looked at when that was built
@@ -136,6 +137,7 @@ func Cast(b *BuildContext, e Expr, t types.Type) (Expr, error) {
 	if err := buildCast(b, n, t); err != nil {
 		return nil, err
 	}
+	n.notNull = e.notNull && !b.castMayFail(&t)
 	return fold(b, n)
 }
 

@@ -29,7 +29,7 @@ type Node struct {
 	kind     nodeKind
 	coer     Coercibility
 	ascii    bool   // every value is known to be 7-bit, so that it converts to any character set
-	notNull  bool   // never NULL when its arguments are not
+	notNull  bool   // never NULL: see MayBeNull
 	hidden   bool   // a conversion that the binder added; String prints its argument only
 	deep     bool   // loose, and shows those digits, too: a literal of more than 30 decimals and what is computed of it
 	loose    bool   // a decimal that may carry more digits inside than its type shows, as MySQL's quotients do

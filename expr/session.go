@@ -59,7 +59,7 @@ func buildSetUserVar(b *BuildContext, name string, e Expr) (Expr, error) {
 	n := newCall("set_user_variable", []Expr{e})
 	n.aux = variable{name: name}
 	n.flags |= FlagSession | FlagSideEffect
-	n.typ, n.coer, n.ascii = e.typ, e.coer, e.ascii
+	n.typ, n.coer, n.ascii, n.notNull = e.typ, e.coer, e.ascii, e.notNull
 	if e.typ.IsInteger() { // user variables hold BIGINT, DOUBLE, DECIMAL or text
 		n.typ.ID = types.TypeBigInt
 	}

@@ -64,6 +64,10 @@ type builder struct {
 	hintsAway  []*hint
 	// verb is the block of INSERT, UPDATE or DELETE.
 	verb *hintBlock
+	// top is the statement's query, once it is met.
+	top *topQuery
+	// combined are the columns that set operations, VALUES and recursions make: their integers are BIGINT where a table is made of them.
+	combined idSet
 	// shown collects what the names of a view's query mean, to write it; nil otherwise.
 	shown *viewNames
 	// params are the parameters in which the outer references of the part being planned stand.
@@ -72,7 +76,7 @@ type builder struct {
 }
 
 func newBuilder(env *Env) *builder {
-	return &builder{env: env, plan: &exec.Plan{Params: len(env.ParamTypes), ParamTypes: env.ParamTypes}, subqueries: map[*exec.Subplan]*subquery{}, names: map[int]string{}}
+	return &builder{env: env, plan: &exec.Plan{Params: len(env.ParamTypes), ParamTypes: env.ParamTypes}, subqueries: map[*exec.Subplan]*subquery{}, combined: idSet{}, names: map[int]string{}}
 }
 
 // newID takes a column id, newIDs a run of them of which it returns the first.
@@ -271,11 +275,11 @@ func (b *builder) statementQuery(q *syntax.Query) error {
 		return err
 	}
 	b.plan.Root = st.node
-	if q.Into != nil && q.Into.IsFile {
-		return b.intoFile(q.Into, st.node, r.infos())
-	}
-	if q.Into != nil {
-		return b.into(q.Into, st.node, len(r.cols))
+	if into := b.top.into.Into; into != nil {
+		if into.IsFile {
+			return b.intoFile(into, st.node, r.infos())
+		}
+		return b.into(into, st.node, len(r.cols))
 	}
 	b.plan.IsQuery = true
 	b.plan.Columns = r.infos()

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/syntax"
@@ -97,26 +99,15 @@ func (c *cte) take(r *result) (err error) {
 
 // resolveRecursive resolves seed UNION [ALL] step: the first operands do not refer to the CTE and give its columns their types.
 func (b *builder) resolveRecursive(c *cte, op *syntax.SetOp) error {
-	var parts []syntax.QueryBody
-	distinct := false
-	var flatten func(body syntax.QueryBody)
-	flatten = func(body syntax.QueryBody) {
-		if s, ok := body.(*syntax.SetOp); ok && s.Op == syntax.Union {
-			flatten(s.Left)
-			distinct = distinct || s.Quant != syntax.DistinctAll
-			parts = append(parts, s.Right)
-			return
-		}
-		parts = append(parts, body)
-	}
-	flatten(op)
+	parts, distinct := unionParts(op)
 	b.ctes = append(b.ctes[:len(b.ctes):len(b.ctes)], c)
 	var seed *result
 	steps := 0
 	for i, part := range parts {
 		c.inside = 0
-		if c.open = cteSeed; steps > 0 || refersTo(part, c.def.Name.Name) {
-			if i == 0 {
+		refers := refersTo(part, c.def.Name.Name)
+		if c.open = cteSeed; steps > 0 || refers {
+			if i == 0 || !refers {
 				return types.Errorf(types.ErCteRecursiveRequiresNonrecursiveFirst, c.def.Name.Name)
 			}
 			c.open = cteStep
@@ -124,6 +115,9 @@ func (b *builder) resolveRecursive(c *cte, op *syntax.SetOp) error {
 		if c.open == cteStep && steps == 0 {
 			if err := c.take(seed); err != nil {
 				return err
+			}
+			for k := range c.cols { // what the steps make may be anything
+				c.cols[k].info.NotNull, b.combined[c.cols[k].id] = false, true
 			}
 		}
 		if c.open == cteStep {
@@ -141,12 +135,16 @@ func (b *builder) resolveRecursive(c *cte, op *syntax.SetOp) error {
 			if err := b.addStep(c, r); err != nil {
 				return err
 			}
-			steps++
+			if steps++; steps == 1 {
+				c.distinct = slices.Contains(distinct[i:], true)
+			} else if c.distinct && !slices.Contains(distinct[i:], true) {
+				return unsupported("recursive query blocks with UNION DISTINCT then UNION ALL, in recursive Common Table Expression")
+			}
 		case seed == nil:
 			seed = r
 		default:
 			quant := syntax.DistinctAll
-			if distinct {
+			if distinct[i] {
 				quant = syntax.Distinct
 			}
 			if seed, err = b.combine(&syntax.SetOp{Op: syntax.Union, Quant: quant}, seed, r); err != nil {
@@ -154,7 +152,7 @@ func (b *builder) resolveRecursive(c *cte, op *syntax.SetOp) error {
 			}
 		}
 	}
-	c.open, c.distinct = cteDone, distinct
+	c.open = cteDone
 	q := c.def.Query
 	if len(q.OrderBy) > 0 {
 		return unsupported("ORDER BY over UNION in recursive Common Table Expression")
@@ -162,6 +160,16 @@ func (b *builder) resolveRecursive(c *cte, op *syntax.SetOp) error {
 	var err error
 	c.count, c.offset, err = b.limit(q.Limit)
 	return err
+}
+
+// unionParts are the operands of a chain of UNION. distinct[i] says that part i follows UNION without ALL, which is about all parts before it, too.
+func unionParts(op syntax.QueryBody) (parts []syntax.QueryBody, distinct []bool) {
+	s, ok := op.(*syntax.SetOp)
+	if !ok || s.Op != syntax.Union {
+		return []syntax.QueryBody{op}, []bool{false}
+	}
+	parts, distinct = unionParts(s.Left)
+	return append(parts, s.Right), append(distinct, s.Quant != syntax.DistinctAll)
 }
 
 // recursiveBlock refuses what a block that refers to its own CTE must not do with all of its rows, since it sees those of one iteration.
@@ -288,6 +296,7 @@ func (b *builder) cteReference(name, alias string) (r rel, cols []column, err er
 		for k := range c.cols {
 			cols[k] = column{id: ref.first + k, table: alias, info: c.cols[k].info, coer: c.cols[k].coer}
 			cols[k].info.Table, cols[k].info.Schema = alias, ""
+			b.combined[cols[k].id] = b.combined[c.cols[k].id]
 		}
 		return ref, cols, nil
 	}

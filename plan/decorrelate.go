@@ -51,7 +51,7 @@ func (b *builder) decorrelate(r rel, wanted float64) (rel, error) {
 		return &join{r.kind, left, right, r.on, r.straight}, err
 	case *limited:
 		in, err := b.decorrelate(r.input, limitRows(r.count, r.offset))
-		return &limited{in, r.count, r.offset, r.calc}, err
+		return &limited{in, r.count, r.offset, r.top, r.calc}, err
 	case *distinct:
 		in, err := b.decorrelate(r.input, 0)
 		return &distinct{in, r.cols}, err

@@ -225,6 +225,15 @@ func (b *builder) joined(e *syntax.Join, s *scope) (rel, []column, error) {
 		j.kind, swapped = exec.JoinLeft, true
 		j.left, j.right = right, left
 	}
+	if j.kind == exec.JoinLeft {
+		padded := rightCols
+		if swapped {
+			padded = leftCols
+		}
+		for i := range padded {
+			padded[i].info.NotNull = false
+		}
+	}
 	if swapped && outputs(left).meets(free(right)) {
 		if t, ok := e.Right.(*syntax.JSONTable); ok {
 			if ref := unknownTable(t.Doc, s); ref != nil {

@@ -264,15 +264,28 @@ func (blk *block) keyOf(e expr.Expr) int {
 func (blk *block) addAggregate(spec *expr.AggSpec) expr.Expr {
 	for i := range blk.aggs {
 		if sameAggregate(blk.aggs[i].spec, spec) {
-			return expr.ColumnOf(blk.aggs[i].id, spec.Type(), spec.Coercibility(), aggName(spec))
+			return aggColumn(blk.aggs[i].id, spec)
 		}
 	}
 	id := blk.b.newID()
 	blk.aggs = append(blk.aggs, aggregated{id, spec})
 	blk.made[id] = true
 	blk.b.names[id] = aggName(spec)
-	return expr.ColumnOf(id, spec.Type(), spec.Coercibility(), aggName(spec))
+	return aggColumn(id, spec)
 }
+
+// aggColumn is the column of an aggregate.
+func aggColumn(id int, spec *expr.AggSpec) expr.Expr {
+	column := expr.ColumnOf(id, spec.Type(), spec.Coercibility(), aggName(spec))
+	if countsNothing[spec.Name()] {
+		column = expr.NotNull(column)
+	}
+	return column
+}
+
+// countsNothing are the aggregates, and the functions of windows, that have a value without any row, or for each row.
+var countsNothing = map[string]bool{"count": true, "bit_and": true, "bit_or": true, "bit_xor": true, "row_number": true, "rank": true, "dense_rank": true,
+	"cume_dist": true, "percent_rank": true, "ntile": true}
 
 // aggName is an aggregate's text for EXPLAIN.
 func aggName(spec *expr.AggSpec) string {
@@ -368,7 +381,10 @@ func (blk *block) keyColumn(i int) expr.Expr {
 	if id, ok := key.e.ColumnIndex(); ok && id == key.id {
 		return key.e
 	}
-	return expr.ColumnOf(key.id, key.e.Type(), key.e.Coercibility(), key.e.String())
+	if blk.rollup { // it is NULL in the rows added
+		return expr.ColumnOf(key.id, key.e.Type(), key.e.Coercibility(), key.e.String())
+	}
+	return madeColumn(key.id, key.e, key.e.String())
 }
 
 // anyRow is the value of x in any row of the group. It is computed once for each id.

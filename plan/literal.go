@@ -13,7 +13,11 @@ import (
 // literal binds a constant, or the parameter that replaces it when the text's literals were lifted out.
 func (b *binder) literal(lit *syntax.Literal) (expr.Expr, error) {
 	if ordinal, ok := b.env.Lifted[lit.Pos]; ok {
-		return b.build.param(ordinal)
+		param, err := b.build.param(ordinal)
+		if err != nil {
+			return nil, err
+		}
+		return expr.NotNull(param), nil // NULL is not lifted
 	}
 	v, err := b.env.literalValue(lit)
 	if err != nil {

@@ -152,11 +152,11 @@ type sorted struct {
 	keys  []sortKey
 }
 
-// limited passes count rows behind offset; either may be nil. calc counts all rows for SQL_CALC_FOUND_ROWS.
+// limited passes count rows behind offset; either may be nil. top says that it is the statement's own; calc counts all rows for SQL_CALC_FOUND_ROWS.
 type limited struct {
 	input         rel
 	count, offset expr.Expr
-	calc          bool
+	top, calc     bool
 }
 
 // branch is one side of a set operation: the expressions give its columns in the common types.

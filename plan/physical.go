@@ -424,7 +424,7 @@ func (b *builder) physSorted(r *sorted, n *need, lim *limited) (*stage, error) {
 		return nil, err
 	}
 	rows := limitRows(lim.count, lim.offset)
-	return &stage{node: &exec.TopN{Base: est(rows), Input: st.node, Keys: keys, Count: count, Offset: offset}, at: st.at, rows: rows, cost: cost, ordered: true}, nil
+	return &stage{node: &exec.TopN{Base: est(rows), Input: st.node, Keys: keys, Count: count, Offset: offset, Top: lim.top}, at: st.at, rows: rows, cost: cost, ordered: true}, nil
 }
 
 func costSort(rows float64) float64 {
@@ -499,7 +499,7 @@ func (b *builder) limitStage(st *stage, lim *limited) (*stage, error) {
 	if lim.count == nil {
 		rows = st.rows
 	}
-	return &stage{node: &exec.Limit{Base: est(rows), Input: st.node, Count: count, Offset: offset, FoundRows: lim.calc}, at: st.at, rows: rows, cost: st.cost, ordered: st.ordered}, nil
+	return &stage{node: &exec.Limit{Base: est(rows), Input: st.node, Count: count, Offset: offset, FoundRows: lim.calc, Top: lim.top}, at: st.at, rows: rows, cost: st.cost, ordered: st.ordered}, nil
 }
 
 // limitRows is the number of rows that the caller reads at most, 0 for all.

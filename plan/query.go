@@ -106,7 +106,7 @@ func (it *item) ref() expr.Expr {
 
 // column is the column that holds the element's value.
 func (it *item) column() expr.Expr {
-	return expr.ColumnOf(it.id, it.bound.Type(), it.bound.Coercibility(), it.info.Name)
+	return madeColumn(it.id, it.bound, it.info.Name)
 }
 
 // isAggregate reports whether an element is an aggregate of the block and nothing around it.
@@ -128,6 +128,12 @@ func (b *builder) query(q *syntax.Query, around *scope) (*result, error) {
 	defer func() { b.depth-- }()
 	if b.depth > nestingMax {
 		return nil, types.Errorf(types.ErTooHighLevelOfNestingForSelect, nestingMax)
+	}
+	if b.top == nil {
+		b.top = topOf(q)
+	}
+	if q.Into != nil && (q != b.top.into || q.IntoPlace == syntax.IntoBeforeSetOp) {
+		return nil, types.Errorf(types.ErMisplacedInto)
 	}
 	if q.With != nil {
 		saved := b.ctes
@@ -199,7 +205,7 @@ func (b *builder) tail(r *result, q *syntax.Query) (*result, error) {
 	}
 	bind := &binder{env: b.env, build: b, scope: s, clause: orderClause}
 	var keys []sortKey
-	for _, o := range q.OrderBy {
+	for n, o := range q.OrderBy {
 		key := sortKey{desc: o.Order == syntax.OrderDesc}
 		if i, ok := position(o.Expr); ok {
 			if i < 1 || i > len(r.cols) {
@@ -208,7 +214,10 @@ func (b *builder) tail(r *result, q *syntax.Query) (*result, error) {
 			key.e = s.columns[i-1].expr()
 		} else {
 			if ref, ok := unparen(o.Expr).(*syntax.ColumnRef); ok && ref.Table != "" {
-				return nil, types.Errorf(types.ErTablenameNotAllowedHere, ref.Table, "SELECT", orderClause)
+				return nil, types.Errorf(types.ErTablenameNotAllowedHere, ref.Table, "SELECTs", "global ORDER clause")
+			}
+			if containsAggregate(o.Expr) {
+				return nil, types.Errorf(types.ErAggregateOrderForUnion, n+1)
 			}
 			var err error
 			if key.e, err = bind.bind(o.Expr); err != nil {
@@ -227,16 +236,76 @@ func (b *builder) tail(r *result, q *syntax.Query) (*result, error) {
 	if len(keys) > 0 {
 		out.rel = &sorted{out.rel, keys}
 	}
-	if count != nil {
-		out.rel = &limited{input: out.rel, count: count, offset: offset}
-	}
+	out.rel = b.limited(out.rel, q, count, offset)
 	return out, nil
+}
+
+// limited adds the LIMIT of a query, and counts for the statement's own what FOUND_ROWS() tells.
+func (b *builder) limited(r rel, q *syntax.Query, count, offset expr.Expr) rel {
+	top := b.top != nil && q == b.top.query
+	calc := top && b.top.first != nil && b.top.first.Options&syntax.SelectCalcFoundRows != 0
+	if count == nil && !calc {
+		return r
+	}
+	return &limited{input: r, count: count, offset: offset, top: top, calc: calc}
+}
+
+// topQuery is the query whose rows a statement is about: first is its leftmost block, which alone may have options for the whole.
+type topQuery struct {
+	query *syntax.Query
+	first *syntax.Select
+	into  *syntax.Query // whose INTO it has: itself, or its last operand
+}
+
+func topOf(q *syntax.Query) *topQuery {
+	t := &topQuery{query: q, into: q}
+	for at := q; t.into.Into == nil; {
+		op, set := at.Body.(*syntax.SetOp)
+		if !set {
+			break
+		}
+		last, nested := op.Right.(*syntax.Query)
+		if !nested {
+			break
+		}
+		t.into, at = last, last
+	}
+	for body := q.Body; body != nil; {
+		switch at := body.(type) {
+		case *syntax.SetOp:
+			body = at.Left
+		case *syntax.Query:
+			body = at.Body
+		case *syntax.Select:
+			t.first, body = at, nil
+		default:
+			body = nil
+		}
+	}
+	return t
+}
+
+// placed refuses options that only the first block of a statement may have.
+func (b *builder) placed(sel *syntax.Select) error {
+	if len(b.views) > 0 || b.freeze || b.top == nil || sel == b.top.first {
+		return nil
+	}
+	switch {
+	case sel.Options&syntax.SelectCalcFoundRows != 0:
+		return types.Errorf(types.ErCantUseOptionHere, "SQL_CALC_FOUND_ROWS")
+	case sel.Options&syntax.SelectBufferResult != 0:
+		return types.Errorf(types.ErCantUseOptionHere, "SQL_BUFFER_RESULT")
+	}
+	return nil
 }
 
 func (b *builder) selectBlock(sel *syntax.Select, q *syntax.Query, around *scope) (*result, error) {
 	blk := &block{b: b, sel: sel, query: q, scope: &scope{parent: around}, made: idSet{}, rollup: sel.WithRollup}
 	blk.scope.hints = b.readHints(sel.Hints)
-	var err error
+	err := b.placed(sel)
+	if err != nil {
+		return nil, err
+	}
 	if blk.from, err = b.from(sel.From, blk.scope); err != nil {
 		return nil, err
 	}

@@ -88,10 +88,14 @@ func (c *column) expr() expr.Expr {
 	if c.schema != "" {
 		name = c.schema + "." + name
 	}
-	if c.padded {
-		return expr.PadChar(expr.ColumnOf(c.id, c.info.Type, c.coer, name))
+	e := expr.ColumnOf(c.id, c.info.Type, c.coer, name)
+	if c.info.NotNull {
+		e = expr.NotNull(e)
 	}
-	return expr.ColumnOf(c.id, c.info.Type, c.coer, name)
+	if c.padded {
+		return expr.PadChar(e)
+	}
+	return e
 }
 
 // outside is how strongly the collation of a column binds in the query around a derived table: that of an aggregate like a column's, as MySQL has it.
@@ -100,6 +104,15 @@ func (c *column) outside() expr.Coercibility {
 		return expr.CoerImplicit
 	}
 	return c.coer
+}
+
+// madeColumn refers to the column of that id that holds what e computes.
+func madeColumn(id int, e expr.Expr, name string) expr.Expr {
+	column := expr.ColumnOf(id, e.Type(), e.Coercibility(), name)
+	if !e.MayBeNull() {
+		column = expr.NotNull(column)
+	}
+	return column
 }
 
 // plainColumn is the id of the column that e is, padded or not.

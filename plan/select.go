@@ -63,17 +63,28 @@ func (blk *block) assemble() (*result, error) {
 		}
 		r = &sorted{blk.compute(r, done, needed), keys}
 	}
-	if calc := blk.sel.Options&syntax.SelectCalcFoundRows != 0; count != nil || calc {
-		r = &limited{input: r, count: count, offset: offset, calc: calc}
-	}
+	r = blk.b.limited(r, blk.query, count, offset)
 	out := &result{rel: blk.compute(r, done, nil), apart: blk.scope.hints.keepsSubquery(), joined: blk.scope.hints.joinsSubquery()}
 	if !blk.isGrouped() && blk.sel.Distinct != syntax.Distinct {
 		out.from = blk.scope.columns
 	}
+	padded := blk.rollupKeys()
 	for _, it := range blk.items {
+		it.info.NotNull = !it.bound.MayBeNull() && !padded.touches(it.bound)
 		out.cols = append(out.cols, column{id: it.id, table: it.info.Table, schema: it.info.Schema, info: it.info, coer: it.bound.Coercibility(), aggregate: blk.isAggregate(it)})
 	}
 	return out, nil
+}
+
+// rollupKeys are the columns that are NULL in the rows that WITH ROLLUP adds.
+func (blk *block) rollupKeys() idSet {
+	keys := idSet{}
+	if blk.rollup {
+		for i := range blk.keys {
+			keys[blk.keys[i].id] = true
+		}
+	}
+	return keys
 }
 
 // compute adds those elements of the select list to r that are needed, or all if needed is nil, unless they are done. An element that names

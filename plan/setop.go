@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/types"
@@ -48,6 +50,7 @@ func (b *builder) combine(op *syntax.SetOp, left, right *result) (*result, error
 		info.PriKey, info.UniqueKey, info.MultipleKey, info.AutoInc = false, false, false, false
 		info.NotNull = info.NotNull && right.cols[i].info.NotNull
 		out.cols = append(out.cols, column{id: s.first + i, info: info, coer: coer})
+		b.combined[s.first+i] = true
 	}
 	s.branches = []branch{l, r}
 	return out, nil
@@ -84,7 +87,9 @@ func (b *builder) valuesRows(v *syntax.ValuesRows, around *scope) (*result, erro
 		}
 		r.out = append(r.out, t)
 		info := itemColumn("column_"+itoa(c), t)
+		info.NotNull = !slices.ContainsFunc(list, expr.Expr.MayBeNull)
 		out.cols = append(out.cols, column{id: r.first + c, info: info, coer: coer})
+		b.combined[r.first+c] = true
 	}
 	return out, nil
 }

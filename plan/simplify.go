@@ -45,7 +45,7 @@ func (b *builder) push(r rel, conds []expr.Expr) (rel, error) {
 		if err != nil {
 			return nil, err
 		}
-		return filtered(&limited{in, r.count, r.offset, r.calc}, conds), nil
+		return filtered(&limited{in, r.count, r.offset, r.top, r.calc}, conds), nil
 	case *setOp:
 		return b.pushSetOp(r, conds)
 	case *fence:

@@ -35,7 +35,7 @@ func boolean() types.Type { return types.Type{ID: types.TypeBigInt, Length: 1} }
 // resolveInner resolves a subquery in an expression.
 func (b *binder) resolveInner(q *syntax.Query) (*result, error) {
 	if q.Into != nil {
-		return nil, types.Errorf(types.ErWrongUsage, "subquery", "INTO")
+		return nil, types.Errorf(types.ErMisplacedInto)
 	}
 	return b.build.query(q, b.scope)
 }
@@ -57,7 +57,7 @@ func (b *binder) exists(q *syntax.Query) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.build.subqueryExpr(&subquery{rel: r.rel, cols: r.cols, apart: r.apart, joined: r.joined}, exec.SubplanExists, boolean(), nil), nil
+	return expr.NotNull(b.build.subqueryExpr(&subquery{rel: r.rel, cols: r.cols, apart: r.apart, joined: r.joined}, exec.SubplanExists, boolean(), nil)), nil
 }
 
 // inSubquery binds x IN (subquery), which is x = ANY, and x NOT IN (subquery), which is x <> ALL.

@@ -254,7 +254,7 @@ func (b *builder) insertable(r rel, cols []column, alias string) (*get, error) {
 // tree are written out, so that its text means the same whatever database is the current one.
 //
 // updatable says that the rows of the view will be rows of tables, which can be changed through it.
-func ViewColumns(env *Env, q *syntax.Query, names []syntax.Ident) (columns []sqlapi.ColumnInfo, tables []exec.TableRef, updatable bool, err error) {
+func ViewColumns(env *Env, q *syntax.Query, names []syntax.Ident) (columns []QueryColumn, tables []exec.TableRef, updatable bool, err error) {
 	b := newBuilder(env)
 	b.freeze = true
 	if q.Into != nil {
@@ -275,13 +275,15 @@ func ViewColumns(env *Env, q *syntax.Query, names []syntax.Ident) (columns []sql
 			updatable = updatable || g.owns(cols[i].id)
 		}
 	}
-	return (&result{cols: cols}).infos(), b.plan.Tables, updatable, nil
+	return b.queryColumns(cols), b.plan.Tables, updatable, nil
 }
 
 // QueryColumn is a column of a query's result, and the column of a base table that it is, if it is one.
 type QueryColumn struct {
 	Info sqlapi.ColumnInfo
 	Base *catalog.Column
+	// Combined says that a set operation, VALUES or a recursion makes it.
+	Combined bool
 }
 
 // QueryColumns resolves a query and describes its result, as CREATE TABLE … SELECT needs it.
@@ -291,11 +293,15 @@ func QueryColumns(env *Env, q *syntax.Query) ([]QueryColumn, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]QueryColumn, len(r.cols))
-	for i := range r.cols {
-		out[i] = QueryColumn{Info: r.cols[i].info, Base: b.baseColumn(r.cols[i].id)}
+	return b.queryColumns(r.cols), nil
+}
+
+func (b *builder) queryColumns(cols []column) []QueryColumn {
+	out := make([]QueryColumn, len(cols))
+	for i := range cols {
+		out[i] = QueryColumn{Info: cols[i].info, Base: b.baseColumn(cols[i].id), Combined: b.combined[cols[i].id]}
 	}
-	return out, nil
+	return out
 }
 
 // frozen writes the names of the result's columns out, and what * stands for.

@@ -239,7 +239,11 @@ func windowColumn(id int, f *exec.WindowFunc) expr.Expr {
 			coer = min(coer, f.Args[2].Coercibility())
 		}
 	}
-	return expr.ColumnOf(id, f.Type, coer, f.Desc)
+	column := expr.ColumnOf(id, f.Type, coer, f.Desc)
+	if f.Agg == nil && countsNothing[f.Name] || f.Agg != nil && countsNothing[f.Agg.Name()] {
+		column = expr.NotNull(column)
+	}
+	return column
 }
 
 // sameWindow reports whether two functions over one window have one value.

@@ -114,14 +114,7 @@ func (s *Session) createSelect(c *ddl.Call, stmt *syntax.CreateTable) (sqlapi.Re
 		if described[strings.ToLower(col.Info.Name)] {
 			continue
 		}
-		spec := ddl.ColumnSpec{Name: col.Info.Name, Type: col.Info.Type, NotNull: col.Info.NotNull}
-		if col.Base != nil {
-			spec.Default, spec.OnUpdateNow, spec.Comment = col.Base.Default, col.Base.OnUpdateNow, col.Base.Comment
-		}
-		if spec.Type.ID == types.TypeNull {
-			spec.Type = types.Type{ID: types.TypeBinary, Length: 0, Coll: types.Binary}
-		}
-		queried = append(queried, spec)
+		queried = append(queried, madeColumn(&col))
 	}
 	if err := s.createTable(c, stmt, queried); err != nil {
 		return sqlapi.Result{}, err

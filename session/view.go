@@ -53,11 +53,7 @@ func (s *Session) createView(c *ddl.Call, stmt *syntax.CreateView) error {
 	}
 	spec := &ddl.ViewSpec{Name: name, View: view, Replace: stmt.OrReplace || stmt.Alter, Must: stmt.Alter, IfNotExists: stmt.IfNotExists}
 	for i := range columns {
-		col := ddl.ColumnSpec{Name: columns[i].Name, Type: columns[i].Type, NotNull: columns[i].NotNull}
-		if col.Type.ID == types.TypeNull {
-			col.Type = types.Type{ID: types.TypeBinary, Length: 0, Coll: types.Binary}
-		}
-		spec.Columns = append(spec.Columns, col)
+		spec.Columns = append(spec.Columns, madeColumn(&columns[i]))
 	}
 	return s.node.DDL.CreateView(c, spec)
 }

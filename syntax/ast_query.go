@@ -24,6 +24,8 @@ const (
 	IntoAtEnd IntoPlace = iota
 	IntoBeforeFrom
 	IntoBeforeLock
+	// IntoBeforeSetOp is no place where it may stand.
+	IntoBeforeSetOp
 )
 
 // Select is one query block.

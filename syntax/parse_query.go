@@ -84,6 +84,9 @@ func (p *parser) setOps(q *Query, left QueryBody, minPrec int) QueryBody {
 		if prec < minPrec {
 			return left
 		}
+		if q.Into != nil {
+			q.IntoPlace = IntoBeforeSetOp
+		}
 		p.link(n)
 		s := &SetOp{Pos: Pos(p.next().pos), Op: op, Left: left}
 		switch {

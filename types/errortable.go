@@ -611,6 +611,7 @@ const (
 	ErImpossibleStringConversion                          uint16 = 3854
 	ErRegexpInvalidFlag                                   uint16 = 3900
 	ErConstraintNotFound                                  uint16 = 3940
+	ErMisplacedInto                                       uint16 = 3954
 	ErUserAccessDeniedForUserAccountBlockedByPasswordLock uint16 = 3955
 	ErDependentByCheckConstraint                          uint16 = 3959
 	ErMissingJSONValue                                    uint16 = 3966
@@ -1120,7 +1121,7 @@ var errorTable = [...]errorText{
 	{ErInvalidFieldSize, "HY000", "Invalid size for column '%s'."},
 	{ErExplainNotSupported, "HY000", "'%s' is not supported for EXPLAIN"},
 	{ErQueryTimeout, "HY000", "Query execution was interrupted, maximum statement execution time exceeded"},
-	{ErAggregateOrderForUnion, "HY000", "Expression #%d of ORDER BY contains aggregate function and applies to the result of a UNION"},
+	{ErAggregateOrderForUnion, "HY000", "Expression #%d of ORDER BY contains aggregate function and applies to a UNION, EXCEPT or INTERSECT"},
 	{ErAggregateOrderNonAggQuery, "HY000", "Expression #%d of ORDER BY contains aggregate function and applies to the result of a non-aggregated query"},
 	{ErUserLockWrongName, "42000", "Incorrect user-level lock name '%.192s'."},
 	{ErUserLockDeadlock, "HY000", "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition."},
@@ -1240,6 +1241,7 @@ var errorTable = [...]errorText{
 	{ErImpossibleStringConversion, "HY000", "Cannot convert string '%.64s' from %s to %s"},
 	{ErRegexpInvalidFlag, "HY000", "Invalid match mode flag in regular expression."},
 	{ErConstraintNotFound, "HY000", "Constraint '%.192s' does not exist."},
+	{ErMisplacedInto, "HY000", "Misplaced INTO clause, INTO is not allowed inside subqueries, and must be placed at end of UNION clauses."},
 	{ErUserAccessDeniedForUserAccountBlockedByPasswordLock, "HY000", "Access denied for user '%s'@'%s'. Account is blocked for %s day(s) (%s day(s) remaining) due to %d consecutive failed logins."},
 	{ErDependentByCheckConstraint, "HY000", "Check constraint '%s' uses column '%s', hence column cannot be dropped or renamed."},
 	{ErMissingJSONValue, "22035", "No value was found by '%s' on the specified path."},

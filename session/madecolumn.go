@@ -1,0 +1,32 @@
+package session
+
+import (
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/ddl"
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/plan"
+	"github.com/pandodb/pando/types"
+)
+
+// intDigitsMax is how many digits, with the sign, an expression of integers may have so that the column made of it is INT instead of BIGINT.
+const intDigitsMax = 9
+
+// madeColumn is the column that a query's column becomes in a view or in CREATE TABLE … SELECT. One that is a table's keeps what it is there;
+// any other has the type of its expression, and the default that MySQL gives to what is never NULL.
+func madeColumn(col *plan.QueryColumn) ddl.ColumnSpec {
+	spec := ddl.ColumnSpec{Name: col.Info.Name, Type: col.Info.Type, NotNull: col.Info.NotNull}
+	switch {
+	case col.Base != nil:
+		spec.Default, spec.OnUpdateNow, spec.Comment = col.Base.Default, col.Base.OnUpdateNow, col.Base.Comment
+		return spec
+	case spec.Type.ID == types.TypeNull:
+		spec.Type = types.Type{ID: types.TypeBinary, Length: 0, Coll: types.Binary}
+		return spec
+	case spec.Type.ID == types.TypeBigInt && !col.Combined && spec.Type.Length >= 0 && spec.Type.Length <= intDigitsMax:
+		spec.Type.ID = types.TypeInt
+	}
+	if spec.NotNull && !spec.Type.IsBlob() && spec.Type.ID != types.TypeJSON {
+		spec.Default = &catalog.Default{Kind: catalog.DefaultLiteral, Value: exec.ImplicitDefault(&spec.Type)}
+	}
+	return spec
+}
