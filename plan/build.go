@@ -44,12 +44,14 @@ type builder struct {
 	ctes       []*cte  // that are visible where the resolver stands
 	// targets are the tables that the statement changes, which its subqueries must not read; derivedDepth is how many derived tables, whose
 	// rows are made first, are around the place where the resolver stands.
-	targets      []*catalog.Table
+	targets      []writeTarget
 	guards       *exec.Guards // nil until the statement writes a table with foreign keys
 	derivedDepth int
 	// views are the views around the place where the resolver stands; updatable are the tables that may be changed through one.
 	views     []*catalog.Table
 	updatable map[*get]*catalog.Table
+	// within are the tables that views and derived tables read: without a view in updatable nobody changes them from outside.
+	within map[*get]bool
 	// levels are the views around a table that may be changed through them, innermost first; made are the columns that views compute, and
 	// viewRels what the queries of views have become.
 	levels   map[*get][]viewLevel

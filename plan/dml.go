@@ -11,8 +11,9 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// target resolves the one table that a statement writes; ok is false if it names several.
-func (b *builder) target(from syntax.TableExpr, what string) (g *get, s *scope, ok bool, err error) {
+// target resolves the one table that a statement writes; ok is false if it names several. into is the INSERT that asks, whose columns decide
+// which table of a view it is.
+func (b *builder) target(from syntax.TableExpr, what string, into *syntax.Insert) (g *get, s *scope, ok bool, err error) {
 	for {
 		paren, is := from.(*syntax.ParenTable)
 		if !is {
@@ -41,7 +42,7 @@ func (b *builder) target(from syntax.TableExpr, what string) (g *get, s *scope, 
 		if what != "insert" && what != "load" || err != nil {
 			return nil, nil, false, err
 		}
-		if g, err = b.insertable(r, cols, firstOf(ref.Alias, ref.Name)); err != nil {
+		if g, err = b.insertable(r, cols, t, firstOf(ref.Alias, ref.Name), into); err != nil {
 			if what == "load" {
 				err = types.Errorf(types.ErNonUpdatableTable, ref.Name, "LOAD")
 			}
@@ -81,7 +82,7 @@ func firstOf(a, b string) string {
 }
 
 func (b *builder) insert(stmt *syntax.Insert) (err error) {
-	g, s, _, err := b.target(&stmt.Table, "insert")
+	g, s, _, err := b.target(&stmt.Table, "insert", stmt)
 	if err != nil {
 		return err
 	}
@@ -224,7 +225,7 @@ func (b *builder) insertSource(node *exec.Insert, stmt *syntax.Insert, g *get, s
 		return nil
 	}
 	// Values may refer to columns: to those given earlier in the row, and to the literal defaults of the others.
-	b.targets = []*catalog.Table{node.Table}
+	b.aim("INSERT", g)
 	bind := &binder{env: b.env, build: b, scope: s, clause: fieldListClause}
 	at := g.ordinals()
 	node.Rows = make([][]expr.Expr, len(rows))
@@ -378,8 +379,11 @@ func (b *builder) onDuplicate(node *exec.Insert, stmt *syntax.Insert, g *get, s 
 			}
 		}
 	}
-	b.targets = []*catalog.Table{node.Table}
+	b.aim("INSERT", g)
 	bind := &binder{env: b.env, build: b, scope: seen, clause: fieldListClause, values: values, rowAlias: aliases}
+	if err := b.assignable(g, s, stmt.OnDup); err != nil {
+		return err
+	}
 	set, err := b.assignments(bind, s, node.Table, stmt.OnDup)
 	if err != nil {
 		return err
@@ -472,18 +476,30 @@ func (b *builder) update(stmt *syntax.Update) error {
 			return err
 		}
 	}
-	g, s, single, err := b.target(stmt.Tables, "update")
+	g, s, single, err := b.target(stmt.Tables, "update", nil)
 	if err != nil {
 		return err
 	}
-	if !single {
+	var shown []expr.Expr
+	if !single && (len(stmt.OrderBy) > 0 || stmt.Limit != nil) {
+		if g, s, shown, err = b.viewRows(stmt.Tables, "UPDATE"); err != nil {
+			return err
+		}
+	}
+	if g == nil {
 		return b.multiUpdate(stmt)
 	}
-	b.targets = []*catalog.Table{g.table}
+	b.aim("UPDATE", g)
 	bind := &binder{env: b.env, build: b, scope: s, clause: fieldListClause}
+	if err := b.assignable(g, s, stmt.Set); err != nil {
+		return err
+	}
 	set, err := b.assignments(bind, s, g.table, stmt.Set)
 	if err != nil {
 		return err
+	}
+	for i := range set {
+		set[i].Expr = b.unmade(set[i].Expr)
 	}
 	generated, err := b.generatedSet(g.table, g.first, set)
 	if err != nil {
@@ -494,6 +510,7 @@ func (b *builder) update(stmt *syntax.Update) error {
 	if err != nil {
 		return err
 	}
+	conds = b.unmadeAll(append(shown, conds...))
 	if done, err := b.updateJoined(g, conds, set, stmt); done || err != nil {
 		return err
 	}
@@ -508,7 +525,7 @@ func (b *builder) update(stmt *syntax.Update) error {
 	if node.Defaults, err = b.defaults(g.table); err != nil {
 		return err
 	}
-	if node.Checks, err = b.checks(g.table); err != nil {
+	if node.Checks, err = b.rowChecks(g, written(g.table, set)); err != nil {
 		return err
 	}
 	if node.Guard, err = b.guard(g.table, exec.Write{Set: written(g.table, set)}); err != nil {
@@ -527,19 +544,26 @@ func (b *builder) delete(stmt *syntax.Delete) error {
 	if len(stmt.Targets) > 0 {
 		return b.multiDelete(stmt)
 	}
-	g, s, single, err := b.target(stmt.From, "delete")
+	g, s, single, err := b.target(stmt.From, "delete", nil)
 	if err != nil {
 		return err
 	}
-	if !single {
+	var shown []expr.Expr
+	if !single && (len(stmt.OrderBy) > 0 || stmt.Limit != nil) {
+		if g, s, shown, err = b.viewRows(stmt.From, "DELETE"); err != nil {
+			return err
+		}
+	}
+	if g == nil {
 		return b.multiDelete(stmt)
 	}
-	b.targets = []*catalog.Table{g.table}
+	b.aim("DELETE", g)
 	bind := &binder{env: b.env, build: b, scope: s, clause: whereClause}
 	conds, err := b.where(bind.at(whereClause), stmt.Where)
 	if err != nil {
 		return err
 	}
+	conds = b.unmadeAll(append(shown, conds...))
 	if done, err := b.deleteJoined(g, conds, stmt); done || err != nil {
 		return err
 	}
@@ -607,7 +631,7 @@ func (b *builder) writtenOrder(g *get, bind *binder, orderBy []syntax.OrderItem)
 		if err != nil {
 			return nil, nil, err
 		}
-		if e, err = b.local(e, g.ordinals()); err != nil {
+		if e, err = b.local(b.unmade(e), g.ordinals()); err != nil {
 			return nil, nil, err
 		}
 		keys = append(keys, exec.SortKey{Expr: e, Desc: o.Order == syntax.OrderDesc})

@@ -144,19 +144,6 @@ func (b *builder) newGet(t *catalog.Table, alias string) *get {
 	return g
 }
 
-// checkTarget refuses to read the table that the statement changes in one of its subqueries, outside derived tables.
-func (b *builder) checkTarget(t *catalog.Table) error {
-	if b.derivedDepth > 0 {
-		return nil
-	}
-	for _, target := range b.targets {
-		if target == t {
-			return types.Errorf(types.ErUpdateTableUsed, t.Name)
-		}
-	}
-	return nil
-}
-
 // systemRows is the guess at the rows of a virtual table.
 const systemRows = 100
 
@@ -173,10 +160,15 @@ func (b *builder) derived(e *syntax.DerivedTable, s *scope) (rel, []column, erro
 		around = s
 	}
 	b.derivedDepth++
+	before := len(b.gets)
 	inner, err := b.query(e.Query, around)
 	b.derivedDepth--
 	if err != nil {
 		return nil, nil, err
+	}
+	b.enclose(before)
+	for _, g := range b.gets[before:] {
+		delete(b.updatable, g)
 	}
 	cols, err := renamed(inner.cols, e.Alias, e.Columns)
 	return b.fencing(s.hints, inner.rel, e.Alias), cols, err

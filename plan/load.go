@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/sqlapi"
@@ -40,7 +39,7 @@ func (b *builder) loadData(stmt *syntax.LoadData) (err error) {
 	if load.Format.Charset, err = b.loadCharset(stmt.Charset); err != nil {
 		return err
 	}
-	g, s, _, err := b.target(&syntax.TableRef{Schema: stmt.Table.Schema, Name: stmt.Table.Name}, "load")
+	g, s, _, err := b.target(&syntax.TableRef{Schema: stmt.Table.Schema, Name: stmt.Table.Name}, "load", nil)
 	if err != nil {
 		return err
 	}
@@ -151,7 +150,7 @@ func (b *builder) loadSet(node *exec.Insert, stmt *syntax.LoadData, g *get, s *s
 	}
 	env := *b.env
 	env.Build = &build
-	b.targets = []*catalog.Table{node.Table}
+	b.aim("LOAD", g)
 	bind := &binder{env: &env, build: b, scope: s, clause: fieldListClause}
 	set, err := b.assignments(bind, s, node.Table, stmt.Set)
 	if err != nil {

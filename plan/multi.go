@@ -10,8 +10,19 @@ import (
 
 // multiTarget is a table that the statement changes.
 type multiTarget struct {
-	get *get
-	set []exec.Assignment
+	get   *get
+	alias string // of the table or view through which the statement names it
+	set   []exec.Assignment
+}
+
+// notUpdatable refuses to change a column: one that is computed in a view of which others may be changed, or all of what has its alias.
+func (b *builder) notUpdatable(from rel, s *scope, c *column) error {
+	for i := range s.columns {
+		if s.columns[i].table == c.table && b.getOf(from, s.columns[i].id) != nil {
+			return types.Errorf(types.ErNonupdateableColumn, c.info.Name)
+		}
+	}
+	return types.Errorf(types.ErNonUpdatableTable, c.table, "UPDATE")
 }
 
 func (b *builder) multiUpdate(stmt *syntax.Update) error {
@@ -36,11 +47,18 @@ func (b *builder) multiUpdate(stmt *syntax.Update) error {
 		}
 		g := b.getOf(from, c.id)
 		if g == nil {
-			return types.Errorf(types.ErNonUpdatableTable, c.table, "UPDATE")
+			return b.notUpdatable(from, s, c)
 		}
-		targets = addTarget(targets, g)
+		if view := b.updatable[g]; view != nil {
+			for _, t := range targets {
+				if b.updatable[t.get] == view && t.get != g && t.alias == c.table {
+					return types.Errorf(types.ErViewMultiupdate, view.Schema, view.Name)
+				}
+			}
+		}
+		targets = addTarget(targets, g, c.table)
 	}
-	if err := b.changes(targets); err != nil {
+	if err := b.changes("UPDATE", targets); err != nil {
 		return err
 	}
 	for i := range stmt.Set {
@@ -153,9 +171,9 @@ func (b *builder) multiDelete(stmt *syntax.Delete) error {
 				return types.Errorf(types.ErNonUniqTable, target.Name.Name)
 			}
 		}
-		targets = addTarget(targets, g)
+		targets = addTarget(targets, g, target.Name.Name)
 	}
-	if err := b.changes(targets); err != nil {
+	if err := b.changes("DELETE", targets); err != nil {
 		return err
 	}
 	bind := &binder{env: b.env, build: b, scope: s, clause: whereClause}
@@ -181,17 +199,17 @@ func (b *builder) deleteTarget(t *multiTarget, st *stage) (exec.DeleteTarget, er
 	return exec.DeleteTarget{Table: t.get.table, First: st.at[t.get.first], KeyCol: st.at[t.get.rowKey()], Guard: guard}, err
 }
 
-func addTarget(targets []*multiTarget, g *get) []*multiTarget {
+func addTarget(targets []*multiTarget, g *get, alias string) []*multiTarget {
 	for _, t := range targets {
 		if t.get == g {
 			return targets
 		}
 	}
-	return append(targets, &multiTarget{get: g})
+	return append(targets, &multiTarget{get: g, alias: alias})
 }
 
 // changes declares the targets written, and read by nobody else in the statement.
-func (b *builder) changes(targets []*multiTarget) error {
+func (b *builder) changes(verb string, targets []*multiTarget) error {
 	b.targets = nil
 	for _, t := range targets {
 		t.get.lock = &lockSpec{mode: exec.LockExclusive, wait: exec.WaitDefault, writes: true}
@@ -199,7 +217,7 @@ func (b *builder) changes(targets []*multiTarget) error {
 		if err := b.mayChange(t.get); err != nil {
 			return err
 		}
-		b.targets = append(b.targets, t.get.table)
+		b.targets = append(b.targets, b.writeTarget(verb, t.get))
 	}
 	return nil
 }
@@ -254,13 +272,13 @@ func (b *builder) multiStage(r rel, targets []*multiTarget) (*stage, error) {
 func (b *builder) getOf(from rel, id int) *get {
 	switch r := from.(type) {
 	case *get:
-		if r.owns(id) {
+		if r.owns(id) && (!b.within[r] || b.updatable[r] != nil) {
 			return r
 		}
 	case *filter:
-		return b.viewed(b.getOf(r.input, id))
+		return b.getOf(r.input, id)
 	case *extend:
-		return b.viewed(b.getOf(r.input, id))
+		return b.getOf(r.input, id)
 	case *join:
 		if g := b.getOf(r.left, id); g != nil {
 			return g
@@ -268,14 +286,6 @@ func (b *builder) getOf(from rel, id int) *get {
 		return b.getOf(r.right, id)
 	}
 	return nil
-}
-
-// viewed is g if it may be changed through a view, else nil.
-func (b *builder) viewed(g *get) *get {
-	if b.updatable[g] == nil {
-		return nil
-	}
-	return g
 }
 
 // namedGet finds the table of FROM that DELETE names, by its alias if it has one.
@@ -286,7 +296,7 @@ func (b *builder) namedGet(from rel, s *scope, name syntax.ObjectName) (*get, er
 		switch r := r.(type) {
 		case *get:
 			schema := firstOf(name.Schema, r.table.Schema)
-			if found == nil && r.alias == name.Name && r.table.Schema == schema && (name.Schema != "" || r.alias != r.table.Name || r.table.Schema == b.env.Database || b.env.Database == "") {
+			if found == nil && !b.within[r] && r.alias == name.Name && r.table.Schema == schema && (name.Schema != "" || r.alias != r.table.Name || r.table.Schema == b.env.Database || b.env.Database == "") {
 				found = r
 			}
 		case *join:
@@ -296,7 +306,10 @@ func (b *builder) namedGet(from rel, s *scope, name syntax.ObjectName) (*get, er
 	}
 	walk(from)
 	if found == nil {
-		found = b.viewTarget(from, s, name.Name)
+		var err error
+		if found, err = b.viewTarget(from, s, name.Name); err != nil {
+			return nil, err
+		}
 	}
 	if found != nil {
 		return found, nil
@@ -310,7 +323,7 @@ func (b *builder) namedGet(from rel, s *scope, name syntax.ObjectName) (*get, er
 }
 
 // viewTarget finds the table whose rows a view of FROM shows, if it is but one.
-func (b *builder) viewTarget(from rel, s *scope, alias string) (found *get) {
+func (b *builder) viewTarget(from rel, s *scope, alias string) (found *get, err error) {
 	for i := range s.columns {
 		if s.columns[i].table != alias {
 			continue
@@ -320,9 +333,9 @@ func (b *builder) viewTarget(from rel, s *scope, alias string) (found *get) {
 			continue
 		}
 		if found != nil && found != g {
-			return nil
+			return nil, types.Errorf(types.ErViewDeleteMergeView, b.updatable[g].Schema, b.updatable[g].Name)
 		}
 		found = g
 	}
-	return found
+	return found, nil
 }

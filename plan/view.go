@@ -35,11 +35,14 @@ func (b *builder) viewRelation(t *catalog.Table, alias string) (rel, []column, e
 	if err != nil || !ok {
 		return nil, nil, types.Errorf(types.ErViewInvalid, t.Schema, t.Name)
 	}
-	saved := *b
+	saved, before := *b, len(b.gets)
 	b.env, b.ctes, b.freeze = b.env.Stored(), nil, false
+	if !mergeable(q, t.View) {
+		b.derivedDepth++ // its rows are made first
+	}
 	b.views = append(b.views[:len(b.views):len(b.views)], t)
 	r, err := b.query(q, nil)
-	b.env, b.ctes, b.freeze, b.views = saved.env, saved.ctes, saved.freeze, saved.views
+	b.env, b.ctes, b.freeze, b.views, b.derivedDepth = saved.env, saved.ctes, saved.freeze, saved.views, saved.derivedDepth
 	var e *types.Error
 	switch {
 	case errors.As(err, &e) && invalidates[e.Number] || err == nil && len(r.cols) != len(t.Columns):
@@ -54,7 +57,7 @@ func (b *builder) viewRelation(t *catalog.Table, alias string) (rel, []column, e
 		info.Table, info.OrgTable, info.Schema = alias, t.Name, t.Schema
 		cols[i] = column{id: r.cols[i].id, table: alias, schema: t.Schema, info: info, coer: r.cols[i].outside()}
 	}
-	b.noteUpdatable(r.rel, t)
+	b.noteUpdatable(r.rel, t, before)
 	b.noteLevel(r.rel, t)
 	return r.rel, cols, nil
 }
@@ -90,26 +93,65 @@ var invalidates = map[uint16]bool{types.ErNoSuchTable: true, types.ErBadField: t
 	types.ErTableaccessDenied: true, types.ErViewInvalid: true}
 
 // noteUpdatable remembers the tables whose rows the rows of a view are, one to one: those that its query joins without grouping, sorting or
-// leaving out duplicates.
-func (b *builder) noteUpdatable(r rel, view *catalog.Table) {
-	switch r := r.(type) {
-	case *get:
-		if view.View.Algorithm != "TEMPTABLE" {
-			if b.updatable == nil {
-				b.updatable = map[*get]*catalog.Table{}
-			}
-			b.updatable[r] = view
-		}
-	case *filter:
-		b.noteUpdatable(r.input, view)
-	case *extend:
-		b.noteUpdatable(r.input, view)
-	case *join:
-		if r.kind == exec.JoinInner {
-			b.noteUpdatable(r.left, view)
-			b.noteUpdatable(r.right, view)
+// leaving out duplicates. The others among the tables met since before are nobody's to change.
+func (b *builder) noteUpdatable(r rel, view *catalog.Table, before int) {
+	shown := map[*get]bool{}
+	if view.View.Algorithm != "TEMPTABLE" {
+		joinedTables(r, shown)
+	}
+	if b.updatable == nil {
+		b.updatable = map[*get]*catalog.Table{}
+	}
+	for _, g := range b.gets[before:] {
+		if shown[g] && (!b.within[g] || b.updatable[g] != nil) {
+			b.updatable[g] = view
+		} else {
+			delete(b.updatable, g)
 		}
 	}
+	b.enclose(before)
+}
+
+// enclose notes that the tables met since before are behind a view or a derived table.
+func (b *builder) enclose(before int) {
+	if b.within == nil {
+		b.within = map[*get]bool{}
+	}
+	for _, g := range b.gets[before:] {
+		b.within[g] = true
+	}
+}
+
+// joinedTables collects the tables of inner joins; with an outer one there are none.
+func joinedTables(r rel, into map[*get]bool) {
+	if anyRel(r, func(r rel) bool { j, ok := r.(*join); return ok && j.kind != exec.JoinInner }) {
+		return
+	}
+	switch r := r.(type) {
+	case *get:
+		into[r] = true
+	case *filter:
+		joinedTables(r.input, into)
+	case *extend:
+		joinedTables(r.input, into)
+	case *join:
+		joinedTables(r.left, into)
+		joinedTables(r.right, into)
+	}
+}
+
+// mergeable reports whether MySQL puts the query of a view in its place, instead of making its rows first.
+func mergeable(q *syntax.Query, view *catalog.View) bool {
+	sel, ok := q.Body.(*syntax.Select)
+	if !ok || view.Algorithm == "TEMPTABLE" || q.Limit != nil || sel.Distinct == syntax.Distinct || len(sel.GroupBy) > 0 || sel.Having != nil || sel.From == nil {
+		return false
+	}
+	for i := range sel.Items {
+		if containsAggregate(sel.Items[i].Expr) || containsWindow(sel.Items[i].Expr) {
+			return false
+		}
+	}
+	return true
 }
 
 // viewLevel is one of the views around a table: its query shows the rows for which conds are true.
@@ -179,6 +221,10 @@ func (b *builder) viewChecks(g *get, set []int) ([]exec.Check, error) {
 		for _, cond := range levels[i].conds {
 			cond = b.unmade(cond)
 			if !own.covers(cond) {
+				if set == nil { // of a row to insert, which is joined to nothing
+					out = append(out, exec.Check{Name: top.Name, View: top.Schema, Cond: b.note(expr.Literal(types.Int(0)))})
+					continue
+				}
 				changed := idSet{}
 				for _, col := range set {
 					changed[g.id(col)] = true
@@ -210,6 +256,9 @@ func (b *builder) rowChecks(g *get, set []int) ([]exec.Check, error) {
 
 // unmade is an expression over the columns of tables instead of those that views compute.
 func (b *builder) unmade(e expr.Expr) expr.Expr {
+	if e == nil || len(b.made) == 0 {
+		return e
+	}
 	for range viewsMax {
 		computed := idSet{}
 		for id := range b.made {
@@ -223,31 +272,80 @@ func (b *builder) unmade(e expr.Expr) expr.Expr {
 	return e
 }
 
-// insertable finds the one table that INSERT into a view stores into.
-func (b *builder) insertable(r rel, cols []column, alias string) (*get, error) {
-	for {
-		switch in := r.(type) {
-		case *filter:
-			r = in.input
-			continue
-		case *extend:
-			r = in.input
-			continue
+// insertable finds the table that INSERT into a view stores into: that of the columns it names.
+func (b *builder) insertable(r rel, cols []column, view *catalog.Table, alias string, stmt *syntax.Insert) (*get, error) {
+	shown := map[*get]bool{}
+	joinedTables(r, shown)
+	refused := types.Errorf(types.ErNonInsertableTable, alias, "INSERT")
+	for g := range shown {
+		if b.updatable[g] == nil {
+			return nil, refused
 		}
-		break
 	}
-	g, ok := r.(*get)
-	if !ok || b.updatable[g] == nil {
-		return nil, types.Errorf(types.ErNonInsertableTable, alias, "INSERT")
+	if len(shown) == 0 {
+		return nil, refused
+	}
+	of := func(id int) *get {
+		for g := range shown {
+			if g.owns(id) {
+				return g
+			}
+		}
+		return nil
+	}
+	var named []column
+	switch list := insertedColumns(stmt); {
+	case list == nil && len(shown) > 1:
+		return nil, types.Errorf(types.ErViewNoInsertFieldList, view.Schema, view.Name)
+	case list == nil:
+		named = cols
+	default:
+		s := &scope{columns: cols}
+		for _, ref := range list {
+			c, err := s.find(ref, fieldListClause)
+			if c == nil {
+				return nil, firstError(err, unknownColumn(ref, fieldListClause))
+			}
+			named = append(named, *c)
+		}
+	}
+	var target *get
+	for i := range named {
+		g := of(named[i].id)
+		switch {
+		case g == nil:
+			return nil, types.Errorf(types.ErNonupdateableColumn, named[i].info.Name)
+		case target != nil && g != target:
+			return nil, types.Errorf(types.ErViewMultiupdate, view.Schema, view.Name)
+		}
+		target = g
 	}
 	seen := idSet{}
 	for i := range cols {
-		if !g.owns(cols[i].id) || seen[cols[i].id] {
-			return nil, types.Errorf(types.ErNonInsertableTable, alias, "INSERT")
+		g := of(cols[i].id)
+		if g == nil || g == target && seen[cols[i].id] {
+			return nil, refused
 		}
 		seen[cols[i].id] = true
 	}
-	return g, nil
+	if stmt != nil && stmt.Replace && len(shown) > 1 {
+		return nil, types.Errorf(types.ErViewDeleteMergeView, view.Schema, view.Name)
+	}
+	return target, nil
+}
+
+// insertedColumns are the columns that INSERT names; nil without a list.
+func insertedColumns(stmt *syntax.Insert) (list []*syntax.ColumnRef) {
+	if stmt == nil {
+		return nil
+	}
+	for i := range stmt.Set {
+		list = append(list, &stmt.Set[i].Column)
+	}
+	for i := range stmt.Columns {
+		list = append(list, &stmt.Columns[i])
+	}
+	return list
 }
 
 // ViewColumns resolves the query of a view that is to be created and returns the columns of its result. The names of tables and columns in the
@@ -268,11 +366,11 @@ func ViewColumns(env *Env, q *syntax.Query, names []syntax.Ident) (columns []Que
 	if err != nil {
 		return nil, nil, false, err
 	}
-	b.updatable = nil
-	b.noteUpdatable(r.rel, &catalog.Table{View: &catalog.View{}})
+	shown := map[*get]bool{}
+	joinedTables(r.rel, shown)
 	for i := range cols { // one column at least has to be a table's
-		for g := range b.updatable {
-			updatable = updatable || g.owns(cols[i].id)
+		for g := range shown {
+			updatable = updatable || g.owns(cols[i].id) && (!b.within[g] || b.updatable[g] != nil)
 		}
 	}
 	return b.queryColumns(cols), b.plan.Tables, updatable, nil

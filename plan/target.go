@@ -1,0 +1,115 @@
+package plan
+
+import (
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
+)
+
+// writeTarget is a table that the statement changes, which its subqueries must not read.
+type writeTarget struct {
+	table *catalog.Table
+	verb  string
+	view  string // the view through which the statement changes it, if any
+}
+
+func (b *builder) writeTarget(verb string, g *get) writeTarget {
+	t := writeTarget{table: g.table, verb: verb}
+	if levels := b.levels[g]; len(levels) > 0 {
+		t.view = levels[len(levels)-1].view.Name
+	}
+	return t
+}
+
+// aim makes a table the only one that the statement changes.
+func (b *builder) aim(verb string, g *get) { b.targets = []writeTarget{b.writeTarget(verb, g)} }
+
+// checkTarget refuses to read the table that the statement changes in one of its subqueries, outside derived tables. As in MySQL the error
+// tells of the view, if one stands in between.
+func (b *builder) checkTarget(t *catalog.Table) error {
+	if b.derivedDepth > 0 {
+		return nil
+	}
+	through := ""
+	if len(b.views) > 0 {
+		through = b.views[0].Name
+	}
+	for _, target := range b.targets {
+		switch {
+		case target.table != t:
+		case through == target.view:
+			return types.Errorf(types.ErUpdateTableUsed, firstOf(target.view, t.Name))
+		case through != "":
+			return types.Errorf(types.ErViewPreventUpdate, through, target.verb, firstOf(target.view, t.Name))
+		default:
+			return types.Errorf(types.ErViewPreventUpdate, target.view, target.verb, target.view)
+		}
+	}
+	return nil
+}
+
+// viewRows resolves a view of one table whose rows ORDER BY and LIMIT choose: g is that table, conds are what the view asks of its rows. g is
+// nil for a join, of which neither may be used.
+func (b *builder) viewRows(from syntax.TableExpr, verb string) (g *get, s *scope, conds []expr.Expr, err error) {
+	s = &scope{}
+	r, err := b.from(from, s)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	ref, named := from.(*syntax.TableRef)
+	if !named {
+		return nil, nil, nil, nil
+	}
+	shown := map[*get]bool{}
+	joinedTables(r, shown)
+	for g = range shown {
+		if b.updatable[g] == nil {
+			shown = nil
+		}
+	}
+	switch {
+	case len(shown) > 1 && verb == "DELETE":
+		return nil, nil, nil, types.Errorf(types.ErViewDeleteMergeView, b.updatable[g].Schema, b.updatable[g].Name)
+	case len(shown) > 1:
+		return nil, nil, nil, nil
+	case len(shown) == 0:
+		return nil, nil, nil, types.Errorf(types.ErNonUpdatableTable, firstOf(ref.Alias, ref.Name), verb)
+	}
+	for _, level := range b.levels[g] {
+		conds = append(conds, level.conds...)
+	}
+	b.bindHints(b.verb, g, s.columns)
+	b.use(g.table, true)
+	return g, s, conds, b.mayChange(g)
+}
+
+// assignable refuses to assign to columns that are not those of g: a view may compute them, or read them elsewhere.
+func (b *builder) assignable(g *get, s *scope, list []syntax.Assignment) error {
+	for i := range list {
+		c, err := s.find(&list[i].Column, fieldListClause)
+		if c == nil || g.owns(c.id) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if view := b.updatable[g]; view != nil && b.baseColumn(c.id) != nil {
+			return types.Errorf(types.ErViewMultiupdate, view.Schema, view.Name)
+		}
+		return types.Errorf(types.ErNonupdateableColumn, c.info.Name)
+	}
+	return nil
+}
+
+// unmadeAll is unmade of a list.
+func (b *builder) unmadeAll(list []expr.Expr) []expr.Expr {
+	if len(b.made) == 0 {
+		return list
+	}
+	out := make([]expr.Expr, len(list))
+	for i, e := range list {
+		out[i] = b.unmade(e)
+	}
+	return out
+}
