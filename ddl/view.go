@@ -101,6 +101,8 @@ func (e *Executor) DropViews(c *Call, names []Name, ifExists bool) error {
 			return err
 		}
 		switch t := snap.Lookup(n.Schema, n.Table); {
+		case t != nil && t.View == nil && ifExists:
+			c.note(types.ErWrongObject, n.Schema, n.Table, "VIEW")
 		case t != nil && t.View == nil:
 			return types.Errorf(types.ErWrongObject, n.Schema, n.Table, "VIEW")
 		case t != nil:

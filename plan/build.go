@@ -66,6 +66,8 @@ type builder struct {
 	hintsAway  []*hint
 	// verb is the block of INSERT, UPDATE or DELETE.
 	verb *hintBlock
+	// naming makes names for the columns of a view that is created.
+	naming *viewNaming
 	// top is the statement's query, once it is met.
 	top *topQuery
 	// combined are the columns that set operations, VALUES and recursions make: their integers are BIGINT where a table is made of them.

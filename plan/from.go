@@ -103,6 +103,15 @@ func (b *builder) tableRef(ref *syntax.TableRef, s *scope, verb string) (rel, []
 		return nil, nil, err
 	}
 	if table.View != nil {
+		for _, h := range ref.Hints {
+			for _, name := range h.Names {
+				key := name.Name
+				if strings.EqualFold(key, "primary") {
+					key = "PRIMARY"
+				}
+				return nil, nil, types.Errorf(types.ErKeyDoesNotExist, key, alias)
+			}
+		}
 		return b.viewRelation(table, alias)
 	}
 	if err := b.checkTarget(table); err != nil {

@@ -354,7 +354,7 @@ func insertedColumns(stmt *syntax.Insert) (list []*syntax.ColumnRef) {
 // updatable says that the rows of the view will be rows of tables, which can be changed through it.
 func ViewColumns(env *Env, q *syntax.Query, names []syntax.Ident) (columns []QueryColumn, tables []exec.TableRef, updatable bool, err error) {
 	b := newBuilder(env)
-	b.freeze = true
+	b.freeze, b.naming = true, newViewNaming(q, len(names) > 0)
 	if q.Into != nil {
 		return nil, nil, false, types.NewError(1350, "View's SELECT contains a 'INTO' clause")
 	}
@@ -404,6 +404,7 @@ func (b *builder) queryColumns(cols []column) []QueryColumn {
 
 // frozen writes the names of the result's columns out, and what * stands for.
 func (blk *block) frozen() {
+	blk.b.naming.name(blk)
 	items := make([]syntax.SelectItem, len(blk.items))
 	for i, it := range blk.items {
 		if it.syntax != nil {

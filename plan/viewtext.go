@@ -241,6 +241,12 @@ func (p *clausePrinter) body(b syntax.QueryBody) {
 		}
 		p.body(b.Right)
 	case *syntax.Query:
+		if bare := b.With == nil && b.OrderBy == nil && b.Limit == nil && b.Locks == nil; bare {
+			if _, set := b.Body.(*syntax.SetOp); !set {
+				p.body(b.Body)
+				return
+			}
+		}
 		p.text("(")
 		p.query(b)
 		p.text(")")
@@ -274,6 +280,8 @@ func (p *clausePrinter) block(s *syntax.Select) {
 	if s.From != nil {
 		p.text(" from ")
 		p.from(s.From)
+	} else if s.Where != nil {
+		p.text(" from DUAL ")
 	}
 	if s.Where != nil {
 		p.text(" where ")
@@ -412,6 +420,9 @@ func (p *clausePrinter) from(e syntax.TableExpr) {
 		if e.Alias != "" {
 			p.text(" " + catalog.QuoteIdent(e.Alias))
 		}
+		for i := range e.Hints {
+			p.indexHint(&e.Hints[i])
+		}
 	case *syntax.DerivedTable:
 		if e.Lateral {
 			p.text("lateral ")
@@ -430,6 +441,22 @@ func (p *clausePrinter) from(e syntax.TableExpr) {
 	default:
 		p.text(syntax.String(e))
 	}
+}
+
+// indexHint writes an index hint of a table.
+func (p *clausePrinter) indexHint(h *syntax.IndexHint) {
+	p.text([]string{" USE", " FORCE", " IGNORE"}[h.Kind] + " INDEX" + []string{"", " FOR JOIN", " FOR ORDER BY", " FOR GROUP BY"}[h.For] + " (")
+	for i, name := range h.Names {
+		if i > 0 {
+			p.text(",")
+		}
+		if strings.EqualFold(name.Name, "primary") {
+			p.text("PRIMARY")
+		} else {
+			p.text(catalog.QuoteIdent(name.Name))
+		}
+	}
+	p.text(")")
 }
 
 func (p *clausePrinter) join(e *syntax.Join) {

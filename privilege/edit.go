@@ -105,13 +105,22 @@ func (e *Edit) Find(user, host string) *Account {
 
 func (e *Edit) refuse(user, host string) { e.refused = append(e.refused, "'"+user+"'@'"+host+"'") }
 
+// CheckLengths refuses names of accounts that are too long (1470).
+func CheckLengths(user, host string) error {
+	switch {
+	case len(user) > userNameMax:
+		return types.Errorf(types.ErWrongStringLength, user, "user name", userNameMax)
+	case len(host) > hostNameMax:
+		return types.Errorf(types.ErWrongStringLength, host, "host name", hostNameMax)
+	}
+	return nil
+}
+
 // Create adds an account, and refuses one that exists. It fails if a name is too long (1470) or there are too many accounts.
 func (e *Edit) Create(a *Account) error {
 	switch {
-	case len(a.User) > userNameMax:
-		return types.Errorf(types.ErWrongStringLength, a.User, "user name", userNameMax)
-	case len(a.Host) > hostNameMax:
-		return types.Errorf(types.ErWrongStringLength, a.Host, "host name", hostNameMax)
+	case CheckLengths(a.User, a.Host) != nil:
+		return CheckLengths(a.User, a.Host)
 	case e.Find(a.User, a.Host) != nil:
 		e.refuse(a.User, a.Host)
 		return nil

@@ -25,6 +25,9 @@ func (s *Session) alterTable(c *ddl.Call, stmt *syntax.AlterTable) (sqlapi.Resul
 	if err != nil {
 		return sqlapi.Result{}, err
 	}
+	if t.View != nil {
+		return sqlapi.Result{}, types.Errorf(types.ErWrongObject, name.Schema, name.Table, "BASE TABLE")
+	}
 	actions, err := s.alterSpecs(t, stmt)
 	if err != nil {
 		return sqlapi.Result{}, err

@@ -39,6 +39,15 @@ func (s *Session) createView(c *ddl.Call, stmt *syntax.CreateView) error {
 	}
 	view := &catalog.View{Query: syntax.String(stmt.Query), Algorithm: strings.ToUpper(stmt.Algorithm), DefinerUser: user, DefinerHost: host,
 		Updatable: updatable && !strings.EqualFold(stmt.Algorithm, "TEMPTABLE"), Invoker: strings.EqualFold(stmt.Security, "INVOKER"), Charset: s.get("character_set_client"), Collation: s.get("collation_connection")}
+	if old := s.schema().Lookup(name.Schema, name.Table); stmt.Alter && old != nil && old.View != nil { // what ALTER leaves out stays
+		if view.Algorithm == "" {
+			view.Algorithm = old.View.Algorithm
+			view.Updatable = view.Updatable && view.Algorithm != "TEMPTABLE"
+		}
+		if stmt.Security == "" {
+			view.Invoker = old.View.Invoker
+		}
+	}
 	if view.Algorithm == "" {
 		view.Algorithm = "UNDEFINED"
 	}
@@ -66,6 +75,9 @@ func (s *Session) definer(a *syntax.Account) (user, host string, err error) {
 	}
 	if a.Current {
 		return own.User, own.Host, nil
+	}
+	if err := privilege.CheckLengths(a.User, a.Host); err != nil {
+		return "", "", err
 	}
 	if (a.User != own.User || a.Host != own.Host) && !own.Has(privilege.Super, "", "") {
 		return "", "", types.Errorf(types.ErSpecificAccessDenied, "SUPER or SET_USER_ID")
