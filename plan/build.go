@@ -68,7 +68,7 @@ type builder struct {
 	verb *hintBlock
 	// naming makes names for the columns of a view that is created.
 	naming *viewNaming
-	// top is the statement's query, once it is met.
+	// top is the query that the statement is; nil in others.
 	top *topQuery
 	// combined are the columns that set operations, VALUES and recursions make: their integers are BIGINT where a table is made of them.
 	combined idSet
@@ -267,6 +267,7 @@ func (b *builder) statementQuery(q *syntax.Query) error {
 	for inner, ok := q.Body.(*syntax.Query); ok && q.With == nil && q.OrderBy == nil && q.Limit == nil && q.Locks == nil && q.Into == nil; inner, ok = q.Body.(*syntax.Query) {
 		q = inner // whose INTO would be lost
 	}
+	b.top = topOf(q)
 	r, err := b.query(q, nil)
 	if err != nil {
 		return err

@@ -129,10 +129,7 @@ func (b *builder) query(q *syntax.Query, around *scope) (*result, error) {
 	if b.depth > nestingMax {
 		return nil, types.Errorf(types.ErTooHighLevelOfNestingForSelect, nestingMax)
 	}
-	if b.top == nil {
-		b.top = topOf(q)
-	}
-	if q.Into != nil && (q != b.top.into || q.IntoPlace == syntax.IntoBeforeSetOp) {
+	if q.Into != nil && (b.top == nil || q != b.top.into || q.IntoPlace == syntax.IntoBeforeSetOp) {
 		return nil, types.Errorf(types.ErMisplacedInto)
 	}
 	if q.With != nil {

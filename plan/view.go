@@ -370,7 +370,7 @@ func ViewColumns(env *Env, q *syntax.Query, names []syntax.Ident) (columns []Que
 	joinedTables(r.rel, shown)
 	for i := range cols { // one column at least has to be a table's
 		for g := range shown {
-			updatable = updatable || g.owns(cols[i].id) && (!b.within[g] || b.updatable[g] != nil)
+			updatable = updatable || g.owns(cols[i].id) // of a derived table, too, as MySQL says
 		}
 	}
 	return b.queryColumns(cols), b.plan.Tables, updatable, nil
