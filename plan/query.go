@@ -139,7 +139,11 @@ func (b *builder) query(q *syntax.Query, around *scope) (*result, error) {
 			return nil, err
 		}
 	}
-	q = withoutParens(q)
+	bare := withoutParens(q)
+	if b.top != nil && q == b.top.query {
+		b.top.query = bare
+	}
+	q = bare
 	switch body := q.Body.(type) {
 	case *syntax.Select:
 		return b.selectBlock(body, q, around)
