@@ -19,6 +19,9 @@ const (
 	// joinMax is the most tables that MySQL joins.
 	joinMax      = 61
 	joinExactMax = 10
+	// joinRowsMax bounds the estimate of a join: sixty tables without a condition may have more rows than a float64 can count, and what costs
+	// infinitely much is no plan.
+	joinRowsMax = 1e100
 	// startsMax is from how many relations, the smallest, the search begins beyond joinExactMax.
 	startsMax = 4
 	costApply = 3.0 // of opening a lookup again
@@ -556,7 +559,7 @@ func (b *builder) extendPlan(g *joinGraph, p *joinPlan, i int) (*joinPlan, error
 	case exec.JoinAnti:
 		next.rows = p.rows / 2
 	}
-	next.rows *= math.Pow(filterUnknown, float64(len(above)))
+	next.rows = math.Min(next.rows*math.Pow(filterUnknown, float64(len(above))), joinRowsMax)
 	next.cost += next.rows * costOut
 	return next, nil
 }
