@@ -3,7 +3,7 @@ package ddl
 import (
 	"fmt"
 	"log/slog"
-	"slices"
+	"strings"
 	"sync"
 
 	"github.com/pandodb/pando/catalog"
@@ -302,13 +302,15 @@ func (e *Executor) CreateTable(c *Call, spec *TableSpec) error {
 // DropTables drops tables, all or none. Missing ones are 1051, or a note each
 // with ifExists.
 func (e *Executor) DropTables(c *Call, names []Name, ifExists bool) error {
-	for i, n := range names {
+	seen := make(map[Name]bool, len(names))
+	for _, n := range names {
 		if err := checkSchemaAccess(n.Schema); err != nil {
 			return err
 		}
-		if slices.Contains(names[:i], n) {
+		if seen[n] {
 			return types.Errorf(types.ErNonUniqTable, n.Table)
 		}
+		seen[n] = true
 	}
 	p := c.patience()
 	release, err := e.lockKin(c, p, names, nil)
@@ -318,7 +320,7 @@ func (e *Executor) DropTables(c *Call, names []Name, ifExists bool) error {
 	defer release()
 	snap := e.catalog.Current()
 	var drop []*catalog.Table
-	missing := ""
+	var missing []string
 	for _, n := range names {
 		if snap.Database(n.Schema) == nil && !ifExists {
 			return types.Errorf(types.ErBadDB, n.Schema)
@@ -331,13 +333,10 @@ func (e *Executor) DropTables(c *Call, names []Name, ifExists bool) error {
 			c.note(types.ErBadTable, n.Schema+"."+n.Table)
 			continue
 		}
-		if missing != "" {
-			missing += ","
-		}
-		missing += n.Schema + "." + n.Table
+		missing = append(missing, n.Schema+"."+n.Table)
 	}
-	if missing != "" {
-		return types.Errorf(types.ErBadTable, missing)
+	if len(missing) > 0 {
+		return types.Errorf(types.ErBadTable, strings.Join(missing, ","))
 	}
 	if len(drop) == 0 {
 		return nil

@@ -30,7 +30,11 @@ func (e *Executor) lockKinOf(c *Call, p catalog.Patience, names func(*catalog.Sn
 		}
 		snap = e.catalog.Current()
 		own = names(snap)
-		if !slices.ContainsFunc(slices.Concat(own, kinOf(snap, own)), func(n Name) bool { return !slices.Contains(all, n) }) {
+		locked := make(map[Name]bool, len(all))
+		for _, n := range all {
+			locked[n] = true
+		}
+		if !slices.ContainsFunc(slices.Concat(own, kinOf(snap, own)), func(n Name) bool { return !locked[n] }) {
 			return release, nil
 		}
 		release()

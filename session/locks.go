@@ -89,11 +89,13 @@ func (s *Session) runLockTables(stmt *syntax.LockTables) error {
 func (s *Session) lockTables(items []lockedTable) error {
 	// A temporary table can be named in any case, and nobody else can use it.
 	items = slices.DeleteFunc(items, func(t lockedTable) bool { return s.schema().Temporary(t.schema, t.table) != nil })
-	for i, t := range items {
+	seen := make(map[ddl.Name]bool, len(items))
+	for _, t := range items {
 		named := firstOf(t.alias, t.table)
-		if slices.ContainsFunc(items[:i], func(o lockedTable) bool { return o.schema == t.schema && firstOf(o.alias, o.table) == named }) {
+		if seen[ddl.Name{Schema: t.schema, Table: named}] {
 			return types.Errorf(types.ErNonUniqTable, named)
 		}
+		seen[ddl.Name{Schema: t.schema, Table: named}] = true
 		if catalog.IsSystemSchema(t.schema) && (t.write || strings.EqualFold(t.schema, "information_schema")) {
 			return types.Errorf(types.ErDBAccessDenied, s.client.User, s.client.Host, t.schema)
 		}
@@ -111,15 +113,17 @@ func (s *Session) lockTables(items []lockedTable) error {
 		return err
 	}
 	var locks []ddl.TableLock
+	lockOf := make(map[ddl.Name]int, len(items))
 	for _, t := range items {
 		if catalog.IsSystemSchema(t.schema) {
 			continue // computed from what the catalog holds at the moment
 		}
 		name := ddl.Name{Schema: t.schema, Table: t.table}
-		if i := slices.IndexFunc(locks, func(l ddl.TableLock) bool { return l.Name == name }); i >= 0 {
+		if i, ok := lockOf[name]; ok {
 			locks[i].Write = locks[i].Write || t.write
 			continue
 		}
+		lockOf[name] = len(locks)
 		locks = append(locks, ddl.TableLock{Name: name, Write: t.write})
 	}
 	if err := s.node.DDL.LockTables(s.ddlCall(""), locks); err != nil {
