@@ -325,7 +325,7 @@ func (n *node) touch(tx *txn.Txn, t *catalog.Table, r *rand.Rand) error {
 	w := table.NewWriter(t, n.ids)
 	id := types.Int(int64(1 + r.IntN(400)))
 	var got valueSink
-	key := table.AppendRowKey(nil, t, []types.Value{id})
+	key := table.AppendIndexKey(nil, t, nil, []types.Value{id})
 	found, _, err := tx.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, &got)
 	switch {
 	case err != nil:

@@ -107,7 +107,7 @@ func (n *node) change(tx *txn.Txn, w *table.Writer, r *rand.Rand, rows int, uniq
 	if unique {
 		k = id + rows*r.IntN(3)
 	}
-	key := table.AppendRowKey(nil, w.Table(), []types.Value{types.Int(int64(id))})
+	key := table.AppendIndexKey(nil, w.Table(), nil, []types.Value{types.Int(int64(id))})
 	var got valueSink
 	found, _, err := tx.Lock(key, kvapi.LockExclusive, kvapi.WaitDefault, &got)
 	if err != nil {

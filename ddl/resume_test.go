@@ -77,7 +77,7 @@ func (n *node) dropLater(tab string) {
 }
 
 func rowKeyOf(t *catalog.Table, id int) []byte {
-	return table.AppendRowKey(nil, t, []types.Value{types.Int(int64(id))})
+	return table.AppendIndexKey(nil, t, nil, []types.Value{types.Int(int64(id))})
 }
 
 // TestTruncateBeforeResumedBuild: the checkpoint of a build says nothing about the rows after a TRUNCATE.

@@ -232,7 +232,7 @@ func (s *scriptRun) insert(tx *txn.Txn, t *catalog.Table, input string) error {
 }
 
 func (s *scriptRun) change(tx *txn.Txn, t *catalog.Table, id string, d *script.Block) error {
-	key := table.AppendRowKey(nil, t, []types.Value{value(&t.Columns[t.PK.Columns[0].Col].Type, id)})
+	key := table.AppendIndexKey(nil, t, nil, []types.Value{value(&t.Columns[t.PK.Columns[0].Col].Type, id)})
 	var got valueSink
 	found, _, err := tx.Lock(key, 1, 0, &got)
 	if err != nil || !found {

@@ -172,6 +172,11 @@ func (c *concat) appendState(dst []byte) []byte {
 	return dst
 }
 
+func appendLengthed(dst []byte, s string) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(s)))
+	return append(dst, s...)
+}
+
 func (c *concat) readState(r *stateReader) {
 	c.some, c.cut = r.b[0] != 0, r.b[1] != 0
 	r.b = r.b[2:]

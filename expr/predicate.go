@@ -323,33 +323,3 @@ func (ctx *Ctx) likeVerdict(l *types.Like, s []byte) (types.Value, error) {
 	hit, err := l.Match(s, ctx.Poll)
 	return types.Bool(hit), err
 }
-
-// Comparison returns the collation in which e compares strings, and whether e is a comparison, BETWEEN or IN
-// in the class of its first argument's own type: only then may an index on a column order it.
-func Comparison(e Expr) (coll types.CollationID, native bool) {
-	var cs []*comparator
-	switch aux := e.aux.(type) {
-	case *comparator:
-		cs = []*comparator{aux}
-	case *between:
-		cs = []*comparator{aux.low, aux.high}
-	case *inList:
-		cs = aux.items
-	default:
-		return 0, false
-	}
-	native = true
-	for i, c := range cs {
-		side := e.args[0]
-		if side.kind != kindColumn && len(e.args) == 2 && i == 0 {
-			side = e.args[1]
-		}
-		own := classOf(&side.typ)
-		native = native && (c.class == own || c.class == classNull)
-		if c.class == classString {
-			coll = c.coll
-			native = native && side.typ.Coll == c.coll
-		}
-	}
-	return coll, native
-}

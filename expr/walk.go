@@ -2,7 +2,6 @@ package expr
 
 import (
 	"bytes"
-	"encoding/binary"
 
 	"github.com/pandodb/pando/types"
 )
@@ -145,36 +144,6 @@ func Equal(a, b Expr) bool {
 
 func sameValue(a, b *types.Value) bool {
 	return a.K == b.K && a.N == b.N && a.Scale == b.Scale && a.Coll == b.Coll && bytes.Equal(a.B, b.B)
-}
-
-// Fingerprint appends to dst bytes that are equal for two expressions exactly when Equal holds between expressions
-// that are deterministic. They mean nothing else and are not stored.
-func Fingerprint(dst []byte, e Expr) []byte {
-	dst = append(dst, byte(e.kind), byte(e.typ.ID), byte(e.typ.Scale))
-	if e.typ.Unsigned {
-		dst = append(dst, 'u')
-	}
-	dst = binary.AppendVarint(dst, int64(e.typ.Length))
-	dst = binary.AppendUvarint(dst, uint64(e.typ.Coll))
-	dst = binary.AppendUvarint(dst, uint64(e.index))
-	dst = appendLengthed(dst, e.name)
-	if e.kind == kindConst {
-		dst = append(dst, byte(e.value.K), e.value.Scale)
-		dst = binary.AppendUvarint(dst, uint64(e.value.Coll))
-		dst = binary.AppendVarint(dst, e.value.N)
-		dst = appendLengthed(dst, string(e.value.B))
-	}
-	dst = appendLengthed(dst, auxText(e))
-	dst = binary.AppendUvarint(dst, uint64(len(e.args)))
-	for _, a := range e.args {
-		dst = Fingerprint(dst, a)
-	}
-	return dst
-}
-
-func appendLengthed(dst []byte, s string) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(s)))
-	return append(dst, s...)
 }
 
 // Resembles reports whether e may be stored once its parameters have values, as far as can be told without them.

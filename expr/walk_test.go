@@ -36,11 +36,11 @@ func TestPlannerHelpers(t *testing.T) {
 		t.Errorf("joined %v, %v", joined, err)
 	}
 	moved := expr.MapColumns(e, func(i int) int { return i + 10 })
-	if expr.Equal(moved, e) || string(expr.Fingerprint(nil, moved)) == string(expr.Fingerprint(nil, e)) {
+	if expr.Equal(moved, e) {
 		t.Error("moved columns are not told apart")
 	}
 	back := expr.MapColumns(moved, func(i int) int { return i - 10 })
-	if !expr.Equal(back, e) || string(expr.Fingerprint(nil, back)) != string(expr.Fingerprint(nil, e)) {
+	if !expr.Equal(back, e) {
 		t.Error("moving there and back changes the expression")
 	}
 	for text, want := range map[string][4]bool{ // IsConst, IsConstInStatement, IsDeterministic, IsCacheable
@@ -84,12 +84,6 @@ func TestColumnsStayBare(t *testing.T) {
 		if v, err := e.Args()[1].Eval(ctx, nil); err != nil || v.K != want {
 			t.Errorf("parameter %v arrives as kind %d, %v", f, v.K, err)
 		}
-	}
-	if _, native := expr.Comparison(e); !native {
-		t.Error("a comparison with a parameter is not native to the column")
-	}
-	if _, native := expr.Comparison(parsed(t, x, "s = 5")); native {
-		t.Error("a string compared as a number is native")
 	}
 	if _, err := x.parse("a = 'no date'"); err == nil {
 		t.Error("a date compared with what is none is accepted")

@@ -180,15 +180,4 @@ func TestSplit(t *testing.T) {
 	if _, ok := keys.SplitKey(nil, keys.LockKey(nil, []byte("m")), nil, nil); ok {
 		t.Error("a cut at a lock")
 	}
-	rng := testkit.Rand(testkit.Seed(t), 0)
-	for range 10000 {
-		a, b := randomLogical(rng), randomLogical(rng)
-		if bytes.Compare(a, b) >= 0 {
-			continue
-		}
-		s := keys.ShortestCut(nil, a, b)
-		if bytes.Compare(a, s) >= 0 || bytes.Compare(s, b) > 0 {
-			t.Fatalf("cut %x between %x and %x", s, a, b)
-		}
-	}
 }

@@ -13,16 +13,3 @@ func SplitKey(dst, engineKey, start, end []byte) (cut []byte, ok bool) {
 	}
 	return append(dst, logical...), true
 }
-
-// ShortestCut appends the shortest key s with left < s <= right. Region bounds made by it stay short, whatever the columns
-// behind them. left must sort below right; otherwise right is returned as it is.
-func ShortestCut(dst, left, right []byte) []byte {
-	n := 0
-	for n < len(left) && n < len(right) && left[n] == right[n] {
-		n++
-	}
-	if n >= len(right) {
-		return append(dst, right...)
-	}
-	return append(dst, right[:n+1]...)
-}

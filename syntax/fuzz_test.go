@@ -111,7 +111,7 @@ func TestReservedWords(t *testing.T) {
 			t.Errorf("%s is not found", word)
 		}
 	}
-	for _, word := range ReservedWords() {
+	for _, word := range strings.Fields(reservedWords) {
 		if !IsReserved(strings.ToLower(word)) {
 			t.Errorf("%s is not found", word)
 		}

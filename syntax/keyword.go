@@ -373,6 +373,3 @@ func foldEqual(s, upper string) bool {
 // IsReserved reports whether word is reserved in MySQL 8.0, so that it must be
 // quoted to serve as an identifier.
 func IsReserved(word string) bool { return lookupKeyword(word) != kwNone }
-
-// ReservedWords returns the reserved words in alphabetical order.
-func ReservedWords() []string { return strings.Fields(reservedWords) }

@@ -58,7 +58,7 @@ type pointUpdate struct {
 
 func (u *pointUpdate) run(id, col int, v types.Value) error {
 	u.pk[0] = types.Int(int64(id))
-	u.key = table.AppendRowKey(u.key[:0], u.w.Table(), u.pk[:])
+	u.key = table.AppendIndexKey(u.key[:0], u.w.Table(), nil, u.pk[:])
 	tx := u.n.txns.Begin(txn.Options{Level: txn.ReadCommitted})
 	defer tx.Release()
 	if _, _, err := tx.Lock(u.key, kvapi.LockExclusive, kvapi.WaitDefault, &u.sink); err != nil {

@@ -286,13 +286,13 @@ func checkDup(t *testing.T, step int, err error, want bool) {
 
 func rowKey(desc *catalog.Table, row []types.Value) []byte {
 	if desc.PK == nil {
-		return table.AppendRowKey(nil, desc, row[len(desc.Columns):])
+		return table.AppendIndexKey(nil, desc, nil, row[len(desc.Columns):])
 	}
 	var pk []types.Value
 	for _, ic := range desc.PK.Columns {
 		pk = append(pk, row[ic.Col])
 	}
-	return table.AppendRowKey(nil, desc, pk)
+	return table.AppendIndexKey(nil, desc, nil, pk)
 }
 
 func rowID(t *testing.T, desc *catalog.Table, w *table.Writer) types.Value {

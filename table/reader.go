@@ -478,21 +478,9 @@ func splitEntry(value []byte) (pk, originals []byte, err error) {
 	return pk, rest, nil
 }
 
-// AppendRowKey appends the key of the row with these primary key values (one
-// Uint for a table with a hidden row id).
-func AppendRowKey(dst []byte, t *catalog.Table, pk []types.Value) []byte {
-	in := infoOf(t)
-	dst = append(dst, in.rowPrefix...)
-	for i := range in.pk {
-		p := &in.pk[i]
-		dst = types.AppendKey(dst, pk[i], p.typ, p.desc, p.prefix)
-	}
-	return dst
-}
-
 // AppendIndexKey appends the key of the entries of ix that begin with vals: all
 // of its columns, or the first few. For a unique index with all columns given
-// and none NULL it is the entry's whole key.
+// and none NULL it is the entry's whole key. A nil ix is the rows: by primary key, or by one Uint for a table with a hidden row id.
 func AppendIndexKey(dst []byte, t *catalog.Table, ix *catalog.Index, vals []types.Value) []byte {
 	prefix, parts := partsFor(t, ix)
 	dst = append(dst, prefix...)
