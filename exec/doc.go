@@ -22,6 +22,8 @@
 //     execution and are opened whenever the expression needs its value.
 //   - slot: a parameter behind the statement's own, which Apply or a subplan fills with
 //     values of rows around it.
+//   - share: a part of a scan that one worker reads (shares.go); workers come from the
+//     node's WorkerPool.
 //   - layout: where a node's output columns lie in stored rows or index entries.
 //
 // # Where to read
@@ -66,8 +68,11 @@
 //	    leaves the statement to the operators, which wait once per batch.
 //	X11. Every loop over rows polls the interrupt at least once per batch.
 //	X12. A worker of a Gather shares with the statement's goroutine the snapshot, the
-//	    interrupt and the MemTracker, and nothing else that is written. All workers have
-//	    ended before the operator opens again or closes, also after an error or a panic.
+//	    interrupt, the MemTracker and, under its mutex, the list of shares, and nothing
+//	    else that is written. All workers have ended, and those of the WorkerPool are given
+//	    back, before the operator opens again or closes, also after an error or a panic.
+//	    What a Gather yields, warns of and fails with, and in which order, is what its input
+//	    would by itself.
 //	X13. No row is stored while a parent that a foreign key asks for is missing, and none
 //	    removed while another refers to it: both sides look at what is committed, under the
 //	    lock of the parent's key (keeper; F1 in package table). A plan that writes depends
@@ -80,7 +85,9 @@
 //
 // Schema changes and SET are session's. There is no row-at-a-time executor beside the
 // two paths. Only Gather has goroutines besides the connection's, for scans, the probe
-// sides of hash joins and partial aggregates; not in a transaction, whose buffer has one user. A
+// sides of hash joins and partial aggregates; not in a transaction that has written, whose buffer
+// has one user. The final phase of an aggregation has one, because groups come in the order of
+// their first rows. A
 // locking read that meets versions newer than its scan is not
 // repeated, as a write is, because its rows may have been sent. Under SERIALIZABLE a plain
 // scan locks the span that it reads; the planner puts LockRows in its place where that is

@@ -150,7 +150,9 @@ type Scan struct {
 	// Limit, when not nil, is how many rows (after Filter) the plan above can use at
 	// most: it bounds the pages read. The scan stops there.
 	Limit expr.Expr
-	Note  *AccessNote
+	// EstRead is how many rows the ranges are estimated to hold.
+	EstRead float64
+	Note    *AccessNote
 
 	layout rowLayout
 	kind   scanKind

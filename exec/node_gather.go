@@ -1,26 +1,32 @@
 package exec
 
 import (
+	"strconv"
+
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/types"
 )
 
 // Gather runs copies of its input side by side, each over shares of the one Scan at the
-// bottom, and yields what they yield, in no order. Between it and the Scan are Filter,
-// Project, partial HashAgg and HashJoin nodes only; of a join the Scan is on the left,
-// and the table of the right is built before the workers begin. It reads a snapshot;
-// within a transaction, where the session wants one worker, or where a table does not
-// fit into memory, the input runs by itself.
+// bottom, and yields what the input by itself would yield: its rows and errors in the same
+// order, and the diagnostics of the rows. Between it and the Scan are Filter, Project,
+// IndexLookup, partial HashAgg and HashJoin nodes only; of a join the Scan is on the left,
+// and the table of the right is built before. The statement's own goroutine begins, and
+// workers are there for the rest of a large scan. It goes on alone in a transaction that
+// has written or is SERIALIZABLE, while the node has no worker to spare, and where a table
+// does not fit into memory.
 type Gather struct {
 	Base
 	Input Node
+	// Workers is how many goroutines may read shares at a time.
+	Workers int
 }
 
 // AggPhase says which part of an aggregation a HashAgg does.
 type AggPhase uint8
 
-// The phases: all of it; or the groups of one worker, whose aggregates are states; or
-// the groups of all workers, from rows of keys and states.
+// The phases: all of it; or the groups of one share of the rows, whose aggregates are
+// states; or the groups of all shares, from rows of keys and states.
 const (
 	AggComplete AggPhase = iota
 	AggPartial
@@ -33,82 +39,85 @@ func (n *Gather) Children() []Node { return []Node{n.Input} }
 func (n *Gather) outputs() []types.Type { return Types(n.Input) }
 
 // Describe implements Node.
-func (n *Gather) Describe() Description { return n.describe("Gather") }
+func (n *Gather) Describe() Description {
+	return n.describe("Gather", "workers: "+strconv.Itoa(n.Workers))
+}
 
-// ParallelAgg returns the aggregation n done by several workers, with the same output,
-// and whether it can be: n reads a table in the order of an integer key, or of its
-// hidden row ids, through filters, projections and the left sides of hash joins; nothing
-// is evaluated there that depends on the session, on chance or on other queries; and all
-// aggregates merge to the same value whatever the order. Below rows, which the Scan or
-// what is above it is estimated to yield, workers are not worth their start.
-func ParallelAgg(n *HashAgg, rows float64) (Node, bool) {
-	if n.Phase != AggComplete || n.GrandTotal || !shareable(n.Input) || !pure(n.Keys...) {
-		return nil, false
+// bottom returns the scan whose rows are shared out.
+func (n *Gather) bottom() *Scan {
+	in := n.Input
+	for len(in.Children()) > 0 {
+		in = in.Children()[0]
 	}
-	most := 0.0
-	for in := n.Input; ; in = in.Children()[0] {
-		if most = max(most, in.base().EstRows); len(in.Children()) == 0 {
-			break
+	return in.(*Scan)
+}
+
+// ParallelAgg returns the aggregation n done by workers, with the same output, and whether
+// it can be: its input can be gathered, and all aggregates merge to the value that rows one
+// by one give. Sums of DOUBLE do not: they depend on the order of additions, and an answer
+// that changes in its last digit from one execution to the next is none.
+func ParallelAgg(n Node, workers int) (Node, bool) {
+	var input Node
+	var keys []expr.Expr
+	var aggs []*expr.AggSpec
+	switch n := n.(type) {
+	case *HashAgg:
+		if n.Phase != AggComplete || n.GrandTotal {
+			return nil, false
 		}
-	}
-	if most < rows {
+		input, keys, aggs = n.Input, n.Keys, n.Aggs
+	case *StreamAgg:
+		if len(n.Keys) > 0 {
+			return nil, false // of sorted rows
+		}
+		input, aggs = n.Input, n.Aggs
+	default:
 		return nil, false
 	}
-	for _, a := range n.Aggs {
+	if !Gatherable(input) || !pure(keys...) {
+		return nil, false
+	}
+	for _, a := range aggs {
 		if !mergesExactly(a) || !pure(a.Args()...) {
 			return nil, false
 		}
 	}
-	partial := &HashAgg{Base: Base{EstRows: n.EstRows, EstCost: n.EstCost}, Phase: AggPartial, Input: n.Input, Keys: n.Keys, Aggs: n.Aggs}
-	keys := make([]expr.Expr, len(n.Keys))
-	for i, k := range n.Keys {
-		keys[i] = expr.Column(i, k.Type(), k.String())
+	all := Base{EstRows: n.base().EstRows, EstCost: n.base().EstCost}
+	partial := &HashAgg{Base: all, Phase: AggPartial, Input: input, Keys: keys, Aggs: aggs}
+	columns := make([]expr.Expr, len(keys))
+	for i, k := range keys {
+		columns[i] = expr.Column(i, k.Type(), k.String())
 	}
-	gather := &Gather{Base: Base{EstRows: n.EstRows, EstCost: n.EstCost}, Input: partial}
-	return &HashAgg{Base: n.Base, Phase: AggFinal, Input: gather, Keys: keys, Aggs: n.Aggs}, true
+	gather := &Gather{Base: all, Input: partial, Workers: workers}
+	return &HashAgg{Base: all, Phase: AggFinal, Input: gather, Keys: columns, Aggs: aggs}, true
 }
 
-// shareable reports whether workers can each do a share of n.
-func shareable(n Node) bool {
+// Gatherable reports whether n may be the input of a Gather: workers can each do a share
+// of it, and nothing is evaluated that depends on the session, on chance or on other
+// queries.
+func Gatherable(n Node) bool {
 	switch n := n.(type) {
 	case *Filter:
-		return pure(n.Cond) && shareable(n.Input)
+		return pure(n.Cond) && Gatherable(n.Input)
 	case *Project:
-		return pure(n.Exprs...) && shareable(n.Input)
+		return pure(n.Exprs...) && Gatherable(n.Input)
 	case *HashJoin:
-		return !n.BuildLeft && pure(n.LeftKeys...) && (n.On == nil || pure(n.On)) && shareable(n.Left)
+		return !n.BuildLeft && pure(n.LeftKeys...) && pure(n.On) && Gatherable(n.Left)
+	case *IndexLookup:
+		return n.Limit == nil && pure(n.Filter) && Gatherable(n.Scan)
 	case *Scan:
-		return n.Limit == nil && (n.Filter == nil || pure(n.Filter)) && divisible(n)
+		return n.Limit == nil && !n.Reverse && pure(n.Filter)
 	}
 	return false
 }
 
 // pure reports whether expressions depend on rows and parameters only, so that workers
-// may evaluate them.
+// may evaluate them. nil does.
 func pure(es ...expr.Expr) bool {
 	for _, e := range es {
-		if e.Flags()&^(expr.FlagColumn|expr.FlagParam|expr.FlagTyped) != 0 {
+		if e != nil && e.Flags()&^(expr.FlagColumn|expr.FlagParam|expr.FlagTyped) != 0 {
 			return false
 		}
 	}
 	return true
-}
-
-// divisible reports whether a scan's keys begin with an integer, by which it is divided.
-func divisible(n *Scan) bool {
-	if n.Reverse || n.Index != nil && !n.Index.Primary {
-		return false
-	}
-	t, desc := firstKey(n)
-	return !desc && t != nil && (t.Kind() == types.KindInt || t.Kind() == types.KindUint)
-}
-
-// firstKey returns the type of the first column of a table's row keys.
-func firstKey(n *Scan) (t *types.Type, desc bool) {
-	if n.Table.PK == nil {
-		id := columnType(n.Table, len(n.Table.Columns))
-		return &id, false
-	}
-	c := n.Table.PK.Columns[0]
-	return &n.Table.Columns[c.Col].Type, c.Desc
 }

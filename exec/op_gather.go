@@ -2,253 +2,346 @@ package exec
 
 import (
 	"bytes"
-	"runtime"
 	"slices"
 	"sync"
+	"time"
 
+	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/kvapi"
-	"github.com/pandodb/pando/table"
 	"github.com/pandodb/pando/txn"
 	"github.com/pandodb/pando/types"
 )
 
 // Limits of parallel scans.
 const (
-	// sharesPerWorker is into how many shares per worker a scan is divided, so that all
-	// end at about the same time although rows are not spread evenly.
-	sharesPerWorker = 8
+	// sharesPerWorker is into how many parts per worker the rest of a scan is cut at least,
+	// so that all end at about the same time.
+	sharesPerWorker = 4
+	// workerBatches is how many batches a worker may be ahead of who uses them.
+	workerBatches = 8
 	// workersMax bounds the workers of one Gather.
 	workersMax = 256
 	// workerBytes is what a statement's memory limit must have per worker: each of them
-	// holds at least the groups of one batch.
+	// holds at least the groups of one batch, and its batches.
 	workerBytes = 1 << 20
 )
 
-// shares are the spans of a scan that workers take one after another.
-type shares struct {
-	mu    sync.Mutex
-	spans []kvapi.Span
-}
-
-// take returns the next span; ok=false when all are taken.
-func (s *shares) take() (span kvapi.Span, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.spans) == 0 {
-		return span, false
-	}
-	span = s.spans[0]
-	s.spans = s.spans[1:]
-	return span, true
-}
-
-// gatherOp runs workers. Each is a goroutine with a runtime, an evaluation context and
-// operators of its own; it hands over a batch and goes on when the batch has been used.
-// All of them end before open returns anew, and before close does.
+// gatherOp runs its input by itself for a while, and then by workers. Each is a goroutine
+// with a runtime, an evaluation context and operators of its own, that takes one share of
+// the scan after the other. What a share yields is used when its turn comes. All workers
+// end before open returns anew, and before close does.
 type gatherOp struct {
 	rt      *Runtime
 	node    *Gather
 	scan    *Scan
-	shares  shares
-	spans   spanSet
-	joins   map[*HashJoin]*hashJoinOp // have the tables that workers probe
-	order   []*hashJoinOp             // the same, from the scan upwards
+	lead    operator // the input on the statement's goroutine
+	portion portion  // what its scan reads
+	joins   map[*HashJoin]*hashJoinOp
+	order   []*hashJoinOp // the joins of lead, from the top downwards; workers probe their tables
+	list    shareList
 	workers []*gatherWorker
-	alone   operator // the input itself, where there are no workers
-	single  bool     // it runs
-	results chan handoff
-	stop    chan struct{}
+	extra   int  // workers taken from the pool
+	hired   bool // workers run
+	ended   bool // they have yielded everything
 	running sync.WaitGroup
-	left    int           // workers that have not ended
-	using   *gatherWorker // whose batch the operator above uses
+	using   *parcel // what the operator above uses
 }
 
 // gatherWorker is one worker.
 type gatherWorker struct {
-	rt   *Runtime
-	op   operator
-	used chan struct{} // its last batch has been used
+	rt      *Runtime
+	op      operator
+	portion portion
+	mem     account   // of the batches
+	free    []*parcel // under shareList.mu
+	made    int       // parcels
 }
 
-// handoff is what a worker gives: a batch, or its end, which may be a panic.
-type handoff struct {
+// parcel is a batch that a worker fills. It belongs to the worker until it is passed, and
+// again once it has been given back.
+type parcel struct {
 	worker *gatherWorker
 	batch  *types.Batch
-	err    error
-	panic  any
+	bytes  int64
+}
+
+// seat is who runs a copy of a Gather's input: what its operators share with the others.
+type seat struct {
+	gather  *gatherOp
+	portion *portion
+	lead    bool
 }
 
 func (n *Gather) build(b *builder) (operator, error) {
-	o := &gatherOp{rt: b.rt, node: n, joins: make(map[*HashJoin]*hashJoinOp)}
-	alone, err := b.node(n.Input)
+	o := &gatherOp{rt: b.rt, node: n, joins: make(map[*HashJoin]*hashJoinOp), scan: n.bottom()}
+	below := builder{rt: b.rt, seat: &seat{o, &o.portion, true}}
+	lead, err := below.node(n.Input)
 	if err != nil {
 		return nil, err
 	}
-	o.alone = alone
-	in := n.Input
-	for ; len(in.Children()) > 0; in = in.Children()[0] {
-		join, ok := in.(*HashJoin)
-		if !ok {
-			continue
-		}
-		table, err := join.buildTable(b)
-		if err != nil {
-			o.close()
-			return nil, err
-		}
-		o.joins[join] = table
-		o.order = append([]*hashJoinOp{table}, o.order...)
-	}
-	o.scan = in.(*Scan)
+	o.lead = lead
+	slices.Reverse(o.order) // they were built from the bottom
 	return o, nil
 }
 
+// open begins with the input as it is. Workers are asked for once some rows have been read.
 func (o *gatherOp) open() error {
 	o.halt()
-	count := min(o.rt.Workers, runtime.GOMAXPROCS(0), workersMax, o.rt.Mem.times(workerBytes))
-	o.single = count <= 1 || o.rt.Txn != nil
-	if !o.single {
-		fits, err := o.fillTables()
-		if err != nil {
-			return err
-		}
-		o.single = !fits
-	}
-	if o.single {
-		return o.alone.open()
-	}
-	if err := o.divide(count * sharesPerWorker); err != nil {
+	o.ended = false
+	o.portion = portion{whole: true}
+	shared, err := o.fillTables()
+	if err != nil {
 		return err
 	}
-	if err := o.hire(count); err != nil {
-		return err
+	if shared && o.mayHire() {
+		o.portion.rows, o.portion.stop = o.rt.Pool.lead, o.takeWorkers
 	}
-	o.results, o.stop, o.left, o.using = make(chan handoff), make(chan struct{}), len(o.workers), nil
-	for _, w := range o.workers {
-		o.running.Go(func() { o.work(w) })
-	}
-	return nil
+	return o.lead.open()
 }
 
-// fillTables builds the tables of the joins. If one does not fit, all are given up: a
-// join whose sides are on disk has one user.
-func (o *gatherOp) fillTables() (fits bool, err error) {
-	fits = true
+// fillTables builds the tables of the joins. shared says that workers can probe them: they
+// fit into memory, and are worth probing.
+func (o *gatherOp) fillTables() (shared bool, err error) {
 	for _, join := range o.order {
 		if err := join.fillTable(); err != nil {
 			return false, err
 		}
-		if fits = join.spill == nil; !fits {
-			break
+		join.filled = true
+		if join.spill != nil || join.fruitless() {
+			return false, nil
 		}
 	}
-	if fits {
-		return true, nil
-	}
-	for _, join := range o.order {
-		join.spill.close()
-		join.spill = nil
-		if err := join.table.release(); err != nil {
-			return false, err
-		}
-	}
-	return false, nil
+	return true, nil
 }
 
-// hire makes the workers, once per execution.
-func (o *gatherOp) hire(count int) error {
+// mayHire reports whether workers can be had for the input.
+func (o *gatherOp) mayHire() bool { return o.wanted() > 1 && o.rt.mayShare() }
+
+// mayShare reports whether other goroutines may read for the statement: from a snapshot,
+// which nothing in its transaction's buffer changes.
+func (rt *Runtime) mayShare() bool {
+	if rt.Pool.Size() == 0 {
+		return false
+	}
+	return rt.Txn == nil || rt.Txn.Level() != txn.Serializable && !rt.Txn.HasWrites()
+}
+
+func (o *gatherOp) wanted() int {
+	return min(o.node.Workers, workersMax, o.rt.Mem.times(workerBytes))
+}
+
+// takeWorkers asks for workers beside the statement's own goroutine, which will wait for
+// them: one more runs than are taken.
+func (o *gatherOp) takeWorkers() bool {
+	if o.extra == 0 {
+		o.extra = o.rt.Pool.take(o.wanted() - 1)
+	}
+	return o.extra > 0
+}
+
+// hire cuts up what lead has left of the scan, and starts workers for it.
+func (o *gatherOp) hire() error {
+	count := o.extra + 1
+	first, err := o.divide(count * sharesPerWorker)
+	if err != nil {
+		return err
+	}
+	at := o.rt.readTS()
 	for len(o.workers) < count {
-		rt := &Runtime{Ctx: o.rt.Ctx.Child(), Manager: o.rt.Manager, Interrupt: o.rt.Interrupt, Mem: o.rt.Mem, TempDir: o.rt.TempDir}
-		rt.Ctx.Context = o.rt.Ctx.Context.Fork()
-		rt.Ctx.Session, rt.Ctx.Subplans = nil, nil // they are for one goroutine, and nothing here asks them
-		if o.rt.Analyze != nil {
-			rt.Analyze = NewCounters()
-		}
-		rt.Work.start(o.rt.Work.accesses)
-		b := builder{rt: rt, share: o}
-		op, err := b.node(o.node.Input)
-		if err != nil {
+		w := &gatherWorker{rt: o.workerRuntime()}
+		b := builder{rt: w.rt, seat: &seat{o, &w.portion, false}}
+		if w.op, err = b.node(o.node.Input); err != nil {
 			return err
 		}
-		o.workers = append(o.workers, &gatherWorker{rt: rt, op: op, used: make(chan struct{})})
+		w.mem = w.rt.account()
+		o.workers = append(o.workers, w)
 	}
-	for _, w := range o.workers {
-		w.rt.snapshot = o.rt.snapshot // opened by divide; Run closes it
+	for _, w := range o.workers[:count] {
+		w.rt.at, w.free, w.made = at, nil, 0 // what an earlier execution has left unused is lost
+		_ = w.mem.set(0)                     // giving back never fails
 		// Of their own, because Apply may fill slots anew while workers still end.
 		w.rt.Ctx.Params = make([]types.Value, len(o.rt.Ctx.Params))
 		for i, v := range o.rt.Ctx.Params {
 			w.rt.Ctx.Params[i] = v.Clone()
 		}
 	}
+	o.list.begin(first)
+	o.hired = true
+	for _, w := range o.workers[:count] {
+		o.running.Go(func() { o.work(w) })
+	}
 	return nil
+}
+
+// workerRuntime returns the runtime of a worker: of the statement's it has the snapshot,
+// the interrupt and the memory.
+func (o *gatherOp) workerRuntime() *Runtime {
+	rt := &Runtime{Ctx: o.rt.Ctx.Child(), Manager: o.rt.Manager, Interrupt: o.rt.Interrupt, Mem: o.rt.Mem, TempDir: o.rt.TempDir}
+	rt.Ctx.Context = o.rt.Ctx.Context.Fork()
+	rt.Ctx.Session, rt.Ctx.Subplans = nil, nil     // they are for one goroutine, and nothing here asks them
+	if clock := rt.Ctx.Context.Now; clock != nil { // conversions of TIME ask; the session's own remembers the answer
+		now := clock()
+		rt.Ctx.Context.Now = func() time.Time { return now }
+	}
+	if o.rt.Analyze != nil {
+		rt.Analyze = NewCounters()
+	}
+	rt.Work.start(o.rt.Work.accesses)
+	return rt
+}
+
+// readTS returns the timestamp of the statement's plain reads, within a transaction or not.
+func (rt *Runtime) readTS() clock.Timestamp {
+	if rt.Txn != nil {
+		return rt.Txn.ReadTS()
+	}
+	return rt.snapshotTS()
+}
+
+// divide makes shares of what lead has left: the span that it was in is cut into at least
+// n parts, others are shares as they are, and cut when they turn out to be large.
+func (o *gatherOp) divide(n int) (*share, error) {
+	rest := o.portion.rest
+	spans := rest
+	if !o.portion.unread {
+		parts, err := o.cutLast(rest[0], n)
+		if err != nil {
+			return nil, err
+		}
+		spans = append(parts, rest[1:]...)
+	}
+	for i, span := range rest { // the workers count their rows only
+		if !span.IsPoint() {
+			o.rt.Work.page(&o.scan.kind, i > 0 || o.portion.unread, 0, true)
+		}
+	}
+	var first *share
+	per := len(spans)/sharesMax + 1
+	for len(spans) > 0 {
+		from := max(len(spans)-per, 0)
+		first = &share{spans: spans[from:], next: first}
+		spans = spans[:from]
+	}
+	return first, nil
+}
+
+// sharesMax bounds the shares of a scan of many intervals.
+const sharesMax = 1024
+
+// cutLast cuts a span that ends with its last key: a table's own end is far behind, and
+// would not tell where the keys are.
+func (o *gatherOp) cutLast(span kvapi.Span, n int) ([]kvapi.Span, error) {
+	var pair pairCopy
+	r := txn.ScanRequest{Span: span, Sink: &pair, Reverse: true, LimitRows: 1, LimitBytes: pageBytesMax}
+	if _, err := o.rt.scan(&r, false); err != nil {
+		return nil, err
+	}
+	if bytes.Compare(pair.key, span.Start) <= 0 { // one row or none is left
+		return []kvapi.Span{span}, nil
+	}
+	parts := cut(o.portion.from, span.Start, pair.key, o.rt.Pool.lead, o.rt.Pool.each(), n)
+	parts[len(parts)-1].End = append(pair.key, 0) // the snapshot has nothing behind it
+	return parts, nil
 }
 
 // work runs one worker to its end.
 func (o *gatherOp) work(w *gatherWorker) {
-	end := handoff{worker: w}
 	defer func() {
-		end.panic = recover() // the operator above goes on with it
-		select {
-		case o.results <- end:
-		case <-o.stop:
+		if p := recover(); p != nil {
+			o.list.fail(p)
 		}
 	}()
-	if end.err = w.op.open(); end.err != nil {
-		return
+	for s := o.list.take(); s != nil; s = o.list.take() {
+		w.portion = portion{spans: s.spans, rows: o.rt.Pool.share, stop: always, quit: o.list.hasStopped}
+		err := o.yield(w, s)
+		more := w.portion.rest
+		if len(more) > 0 && !w.portion.unread {
+			more = append(cut(w.portion.from, more[0].Start, more[0].End, o.rt.Pool.share, o.rt.Pool.each(), sharesPerWorker), more[1:]...)
+		}
+		notes := w.rt.Ctx.Context.Fork()
+		notes.Absorb(w.rt.Ctx.Context)
+		o.list.end(s, notes, more, err)
+	}
+}
+
+func always() bool { return true }
+
+// yield runs a worker's operators over one share and hands on what they yield.
+func (o *gatherOp) yield(w *gatherWorker, s *share) error {
+	if err := w.op.open(); err != nil {
+		return err
 	}
 	for {
-		var b *types.Batch
-		if b, end.err = w.op.next(); b == nil || end.err != nil {
-			return
+		b, err := w.op.next()
+		if b == nil || err != nil {
+			return err
 		}
-		select {
-		case o.results <- handoff{worker: w, batch: b}:
-		case <-o.stop:
-			return
+		p := o.list.parcel(w, s)
+		if p == nil {
+			return nil // nobody wants it
 		}
-		select {
-		case <-w.used:
-		case <-o.stop:
-			return
+		if err := p.fill(o.node, b); err != nil {
+			return err
+		}
+		o.list.pass(s, p)
+	}
+}
+
+// fill copies the live rows of a batch.
+func (p *parcel) fill(n *Gather, from *types.Batch) error {
+	if p.batch == nil {
+		p.batch = types.NewBatch(Types(n))
+	}
+	p.batch.Reset()
+	for c := range p.batch.Cols {
+		src, dst := &from.Cols[c], &p.batch.Cols[c]
+		for i, rows := 0, from.Rows(); i < rows; i++ {
+			dst.AppendFrom(src, from.Row(i))
 		}
 	}
+	p.batch.Len = from.Rows()
+	before := p.bytes
+	p.bytes = int64(p.batch.MemSize())
+	return p.worker.mem.set(p.worker.mem.held + p.bytes - before)
 }
 
 func (o *gatherOp) next() (*types.Batch, error) {
-	if o.single {
-		return o.alone.next()
+	if o.ended {
+		return nil, nil
+	}
+	if !o.hired {
+		b, err := o.lead.next()
+		if b != nil || err != nil || len(o.portion.rest) == 0 {
+			return b, err
+		}
+		if err := o.hire(); err != nil {
+			return nil, err
+		}
 	}
 	if o.using != nil {
-		o.using.used <- struct{}{}
-		o.using = nil
+		o.list.give(o.using)
 	}
-	for o.left > 0 {
-		h := <-o.results
-		if h.batch != nil {
-			o.using = h.worker
-			return h.batch, nil
-		}
-		o.left--
-		if h.panic != nil {
-			panic(h.panic)
-		}
-		if h.err != nil {
-			return nil, h.err
-		}
+	var err error
+	o.using, err = o.list.next(o.rt.Ctx.Context)
+	if o.using == nil || err != nil {
+		o.ended = true
+		o.halt() // another Gather of the statement may want the workers
+		return nil, err
 	}
-	return nil, nil
+	return o.using.batch, nil
 }
 
-// halt ends the workers and takes over what they have warned of and counted.
+// halt ends the workers and takes over what they have counted.
 func (o *gatherOp) halt() {
-	if o.stop == nil {
-		return
+	if o.hired {
+		o.list.stop()
+		o.running.Wait()
+		o.hired = false
 	}
-	close(o.stop)
-	o.running.Wait()
-	o.stop, o.using = nil, nil
+	o.using = nil
+	o.rt.Pool.give(o.extra)
+	o.extra = 0
 	for _, w := range o.workers {
-		o.rt.Ctx.Absorb(w.rt.Ctx.Context)
 		o.rt.Work.absorb(&w.rt.Work)
 		if w.rt.Analyze != nil {
 			o.rt.Analyze.absorb(w.rt.Analyze)
@@ -260,103 +353,24 @@ func (o *gatherOp) close() {
 	o.halt()
 	for _, w := range o.workers {
 		w.op.close()
+		w.mem.close()
 		w.rt.Ctx.ResetArena() // what it counted is given back
 	}
-	for _, join := range o.order {
-		join.close()
-	}
-	o.alone.close()
+	o.lead.close()
 }
 
-// divide fills the shares: the spans of the scan, cut into n pieces by the integers that
-// their keys begin with.
-func (o *gatherOp) divide(n int) error {
-	t := o.scan.Table
-	if err := o.rt.checkReadable(t, o.scan.Index, false); err != nil {
-		return err
-	}
-	if err := o.spans.fill(o.rt, t, o.scan.Index, o.scan.Ranges); err != nil {
-		return err
-	}
-	o.shares.spans = nil
-	for _, span := range o.spans.spans {
-		if span.IsPoint() {
-			o.shares.spans = append(o.shares.spans, span)
-			continue
-		}
-		cuts, err := o.cuts(span, n)
-		if err != nil {
-			return err
-		}
-		for _, cut := range cuts {
-			o.shares.spans = append(o.shares.spans, kvapi.Span{Start: span.Start, End: cut})
-			span.Start = cut
-		}
-		o.shares.spans = append(o.shares.spans, span)
-	}
-	for _, span := range o.spans.spans { // the shares count their rows only
-		if !span.IsPoint() {
-			o.rt.Work.page(&o.scan.kind, true, 0, true)
-		}
-	}
-	o.rt.snapshotTS() // for the workers, also where there was nothing to read
-	return nil
-}
-
-// cuts returns keys within a span that divide it into at most n pieces.
-func (o *gatherOp) cuts(span kvapi.Span, n int) ([][]byte, error) {
-	first, err := o.edge(span, false)
-	if first == nil || err != nil {
-		return nil, err
-	}
-	last, err := o.edge(span, true)
-	if last == nil || err != nil {
-		return nil, err
-	}
-	kt, _ := firstKey(o.scan)
-	prefix := table.RowPrefix(o.scan.Table)
-	low, _, err := types.DecodeKey(first[len(prefix):], kt, false)
-	if err != nil {
-		return nil, err
-	}
-	high, _, err := types.DecodeKey(last[len(prefix):], kt, false)
-	if err != nil {
-		return nil, err
-	}
-	width := uint64(high.N) - uint64(low.N) // of signed ones, too
-	var cuts [][]byte
-	for i := range uint64(n - 1) {
-		at := low
-		at.N += int64(width/uint64(n)*(i+1) + width%uint64(n)*(i+1)/uint64(n))
-		key := types.AppendKey(slices.Clone(prefix), at, kt, false, 0)
-		if bytes.Compare(key, span.Start) > 0 && bytes.Compare(key, span.End) < 0 && (len(cuts) == 0 || bytes.Compare(key, cuts[len(cuts)-1]) > 0) {
-			cuts = append(cuts, key)
-		}
-	}
-	return cuts, nil
-}
-
-// edge returns the first or the last key of a span, nil if it is empty.
-func (o *gatherOp) edge(span kvapi.Span, last bool) ([]byte, error) {
-	var pair pairCopy
-	r := txn.ScanRequest{Span: span, Sink: &pair, Reverse: last, LimitRows: 1, LimitBytes: pageBytesMax}
-	if _, err := o.rt.scan(&r, false); err != nil {
-		return nil, err
-	}
-	return pair.key, nil
-}
-
-// absorb adds the counters of a worker; times add up over all workers.
+// absorb adds the counters of a worker; times add up over all workers, and each of them
+// counts as one loop, however many shares it has read.
 func (c *Counters) absorb(from *Counters) {
 	for n, k := range from.nodes {
 		to := c.at(n)
 		to.Rows += k.Rows
-		to.Loops += k.Loops
+		to.Loops += min(k.Loops, 1)
 		to.Time += k.Time
 		to.First = max(to.First, k.First)
 		to.Memory += k.Memory
 		to.Spilled += k.Spilled
 		to.Reads += k.Reads
-		*k = Counter{}
+		*k = Counter{held: k.held}
 	}
 }

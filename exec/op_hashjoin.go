@@ -18,6 +18,7 @@ type hashJoinOp struct {
 	probeAt        int // first output column of the probe side
 	table          *joinTable
 	shared         *hashJoinOp // of a worker of a Gather: who has built the table
+	filled         bool        // a Gather has built the table before open
 	buildRows      bool        // the build side has rows, also such with NULL keys
 	buildNull      bool        // it has a NULL key
 	done           bool
@@ -49,14 +50,16 @@ func (n *HashJoin) build(b *builder) (operator, error) {
 	if n.NullAware && (n.Kind != JoinAnti || n.On != nil || len(n.LeftKeys) != 1) || n.BuildLeft && n.Kind != JoinInner {
 		panic("exec: a hash join that does not exist")
 	}
-	if b.share != nil {
+	if b.seat != nil && !b.seat.lead {
 		return n.buildWorker(b)
 	}
 	left, err := b.node(n.Left)
 	if err != nil {
 		return nil, err
 	}
-	right, err := b.node(n.Right)
+	other := *b
+	other.seat = nil
+	right, err := other.node(n.Right)
 	if err != nil {
 		left.close()
 		return nil, err
@@ -65,7 +68,12 @@ func (n *HashJoin) build(b *builder) (operator, error) {
 	if n.BuildLeft {
 		build, probe = left, right
 	}
-	return n.newOp(b.rt, build, probe), nil
+	o := n.newOp(b.rt, build, probe)
+	if b.seat != nil {
+		b.seat.gather.joins[n] = o
+		b.seat.gather.order = append(b.seat.gather.order, o)
+	}
+	return o, nil
 }
 
 // buildWorker returns the operator of a worker, which has a probe side only.
@@ -75,18 +83,8 @@ func (n *HashJoin) buildWorker(b *builder) (operator, error) {
 		return nil, err
 	}
 	o := n.newOp(b.rt, nil, probe)
-	o.shared = b.share.joins[n]
-	o.table = o.shared.table
+	o.shared = b.seat.gather.joins[n]
 	return o, nil
-}
-
-// buildTable returns an operator that only builds the table, for workers.
-func (n *HashJoin) buildTable(b *builder) (*hashJoinOp, error) {
-	right, err := b.node(n.Right)
-	if err != nil {
-		return nil, err
-	}
-	return n.newOp(b.rt, right, nil), nil
 }
 
 func (n *HashJoin) newOp(rt *Runtime, build, probe operator) *hashJoinOp {
@@ -125,20 +123,29 @@ func textColumns(ts []types.Type) []int {
 func (o *hashJoinOp) open() error {
 	o.batch, o.begun, o.done = nil, false, false
 	o.pairs, o.pairBytes = o.pairs[:0], 0
-	if o.shared != nil {
-		o.buildRows, o.buildNull = o.shared.buildRows, o.shared.buildNull
-	} else if err := o.fillTable(); err != nil {
-		return err
-	}
 	switch {
-	case o.node.NullAware && o.buildNull, !o.buildRows && !o.keepsUnmatched():
-		o.done = true // whatever the probe side is
+	case o.shared != nil:
+		o.table, o.buildRows, o.buildNull = o.shared.table, o.shared.buildRows, o.shared.buildNull
+	case o.filled:
+		o.filled = false
+	default:
+		if err := o.fillTable(); err != nil {
+			return err
+		}
+	}
+	if o.fruitless() {
+		o.done = true
 		return nil
 	}
 	if err := o.probe.open(); err != nil || o.spill == nil {
 		return err
 	}
 	return o.partitionProbe()
+}
+
+// fruitless reports whether the build side rules out all rows, whatever the probe side is.
+func (o *hashJoinOp) fruitless() bool {
+	return o.node.NullAware && o.buildNull || !o.buildRows && !o.keepsUnmatched()
 }
 
 // fillTable reads the build side.

@@ -15,29 +15,30 @@ import (
 // scanOp reads ranges page by page. No iterator outlives a page: the next one resumes
 // at the key that the last returned.
 type scanOp struct {
-	rt     *Runtime
-	node   *Scan
-	latest bool // candidates of a scanning write
-	sink   rowSink
-	out    *types.Batch
-	spans  spanSet
-	at     int    // next span, in the order of reading
-	left   uint64 // rows that the plan above can still use
-	page   int
-	req    txn.ScanRequest
-	hold   kvapi.Hold // between the spans of a batch
-	shares *shares    // of a worker: where its spans come from
-	begun  bool       // a page of the span at hand has been read
-	kind   scanKind
-	short  bool // what it reads is locked, and may be more than wanted: pages begin with one row
+	rt      *Runtime
+	node    *Scan
+	latest  bool // candidates of a scanning write
+	sink    rowSink
+	out     *types.Batch
+	spans   spanSet
+	at      int    // next span, in the order of reading
+	left    uint64 // rows that the plan above can still use
+	page    int
+	req     txn.ScanRequest
+	hold    kvapi.Hold // between the spans of a batch
+	portion *portion   // below a Gather: what it reads
+	read    int        // rows of the portion
+	begun   bool       // a page of the span at hand has been read
+	kind    scanKind
+	short   bool // what it reads is locked, and may be more than wanted: pages begin with one row
 }
 
 func (n *Scan) build(b *builder) (operator, error) { return n.newOp(b), nil }
 
 func (n *Scan) newOp(b *builder) *scanOp {
 	o := &scanOp{rt: b.rt, node: n, latest: b.latest, kind: n.kind, out: b.rt.getBatch(n.layout.types)}
-	if b.share != nil {
-		o.shares, o.kind.shared = &b.share.shares, true
+	if b.seat != nil {
+		o.portion, o.kind.shared = b.seat.portion, !b.seat.lead
 	}
 	o.sink.reset(&n.layout, o.out)
 	o.req.Sink, o.req.Reverse, o.req.Hold = &o.sink, n.Reverse, &o.hold
@@ -56,15 +57,15 @@ func (o *scanOp) open() (err error) {
 	if o.left, err = o.rt.evalCount(n.Limit, ^uint64(0)); err != nil {
 		return err
 	}
-	if o.shares != nil {
-		o.spans.spans = o.spans.spans[:0]
+	if o.portion != nil && !o.portion.whole {
+		o.spans.spans = append(o.spans.spans[:0], o.portion.spans...)
 	} else if err := o.spans.fill(o.rt, n.Table, n.Index, n.Ranges); err != nil {
 		return err
 	}
 	if n.Reverse {
 		slices.Reverse(o.spans.spans)
 	}
-	o.at, o.begun, o.page = 0, false, pageRowsMax
+	o.at, o.begun, o.page, o.read = 0, false, pageRowsMax, 0
 	if n.Limit != nil && n.Filter != nil {
 		o.page = pageRowsFirst
 	}
@@ -87,6 +88,9 @@ func (o *scanOp) next() (*types.Batch, error) {
 		if o.node.Filter == nil && o.left < uint64(want) {
 			want = int(o.left)
 		}
+		if o.portion != nil && o.portion.rows > 0 {
+			want = min(want, o.portion.rows-o.read)
+		}
 		o.page = min(o.page*2, pageRowsMax)
 		if err := o.readPages(want); err != nil {
 			return nil, err
@@ -101,19 +105,32 @@ func (o *scanOp) next() (*types.Batch, error) {
 	return nil, nil
 }
 
-// more reports whether there is a span to read, after taking another share if need be.
+// more reports whether there is something to read. Below a Gather the scan may have to
+// leave the rest to others.
 func (o *scanOp) more() bool {
-	if o.at < len(o.spans.spans) {
-		return true
-	}
-	if o.shares == nil {
+	if o.at >= len(o.spans.spans) {
 		return false
 	}
-	span, ok := o.shares.take()
-	if ok {
-		o.spans.spans, o.at, o.begun = append(o.spans.spans[:0], span), 0, false
+	p := o.portion
+	if p == nil {
+		return true
 	}
-	return ok
+	if p.quit != nil && p.quit() {
+		return false
+	}
+	if p.rows == 0 || o.read < p.rows {
+		return true
+	}
+	if !p.stop() {
+		o.read = 0
+		return true
+	}
+	p.rest, p.unread = slices.Clone(o.spans.spans[o.at:]), !o.begun
+	for i := range p.rest { // the keys are in memory that the next execution uses again
+		p.rest[i] = kvapi.Span{Start: bytes.Clone(p.rest[i].Start), End: bytes.Clone(p.rest[i].End)}
+	}
+	o.at = len(o.spans.spans)
+	return false
 }
 
 // readPages fills the batch by pages of one span after the other.
@@ -134,7 +151,11 @@ func (o *scanOp) readPage(want int) error {
 		o.at++
 		found, err := o.rt.get(span.Start, &o.hold, &o.sink, o.latest)
 		o.rt.Work.key(o.kind.access, found)
+		o.read++
 		return err
+	}
+	if o.portion != nil && !o.begun {
+		o.portion.from = append(o.portion.from[:0], span.Start...)
 	}
 	o.req.Span = *span
 	o.req.LimitRows, o.req.LimitBytes = want-o.out.Len, pageBytesMax-o.sink.bytes
@@ -150,6 +171,7 @@ func (o *scanOp) readPage(want int) error {
 		o.rt.Work.page(&o.kind, !o.begun, rows, resume == nil)
 	}
 	o.begun = resume != nil
+	o.read += int(rows)
 	switch {
 	case resume == nil:
 		o.at++

@@ -29,8 +29,8 @@ type builder struct {
 	// latest is set below a LockRows: reads are for candidates, at the statement's
 	// own timestamp rather than the transaction's snapshot.
 	latest bool
-	// share is set for a worker of a Gather: what it does not have of its own.
-	share *gatherOp
+	// seat is set below a Gather.
+	seat *seat
 	// locks is the LockRows that the operators below find candidates for, nil elsewhere.
 	locks *LockRows
 }

@@ -89,7 +89,7 @@ func gathers(n Node) uint32 {
 	case *Distinct, *SetOp:
 		return 1
 	case *HashAgg:
-		if len(n.Keys) > 0 {
+		if len(n.Keys) > 0 && n.Phase != AggPartial {
 			return 1
 		}
 	}

@@ -50,7 +50,9 @@ type Program struct {
 	fields []int        // output column → field of shape
 	types  []*types.Type
 
-	plan *Plan // runs instead where the program does not do: sorts that do not fit, ranges under SERIALIZABLE
+	plan *Plan // runs instead where the program does not do: sorts that do not fit, ranges under SERIALIZABLE, long ranges for which there are workers
+
+	shared bool // aggregate: the plan has workers for it
 
 	aggs *aggProgram
 	sort *sortProgram
@@ -130,6 +132,9 @@ func compileQuery(root Node) *Program {
 	case *StreamAgg:
 		return compileAgg(n.Input, n.Keys, n.Aggs, out)
 	case *HashAgg:
+		if gather, ok := n.Input.(*Gather); ok && n.Phase == AggFinal {
+			return compileSharedAgg(gather, out)
+		}
 		return compileAgg(n.Input, n.Keys, n.Aggs, out)
 	case *Sort:
 		return compileSort(n, out)
@@ -227,6 +232,20 @@ func compileAgg(input Node, keys []expr.Expr, aggs []*expr.AggSpec, out []int) *
 	for _, i := range out {
 		t := aggs[i].Type()
 		p.types = append(p.types, &t)
+	}
+	return p
+}
+
+// compileSharedAgg compiles an aggregation that the plan lets workers do: the range may
+// turn out to be short.
+func compileSharedAgg(n *Gather, out []int) *Program {
+	partial, ok := n.Input.(*HashAgg)
+	if !ok {
+		return nil
+	}
+	p := compileAgg(partial.Input, partial.Keys, partial.Aggs, out)
+	if p != nil {
+		p.shared = true
 	}
 	return p
 }

@@ -283,8 +283,15 @@ func (p *Program) runAgg(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, err 
 		a.Reset()
 		a.Grow(1)
 	}
-	if err := p.eachPage(rt, s, ^uint64(0), &s.rows, nil); err != nil {
+	limit := ^uint64(0)
+	if p.shared && rt.Pool.Free() > 0 && rt.mayShare() {
+		limit = uint64(rt.Pool.lead)
+	}
+	if err := p.eachPage(rt, s, limit, &s.rows, nil); err != nil {
 		return res, err
+	}
+	if s.rows >= limit { // it is the workers' after all
+		return rt.runQuery(p.plan, sink)
 	}
 	if err := rt.waitSeen(); err != nil {
 		return res, err

@@ -18,6 +18,9 @@ const (
 // snapshotTS returns the timestamp of the statement's reads outside a transaction. The
 // snapshot is registered on first use and closed by Run.
 func (rt *Runtime) snapshotTS() clock.Timestamp {
+	if rt.at != 0 {
+		return rt.at // the statement keeps the snapshot
+	}
 	if rt.snapshot == nil {
 		rt.snapshot = rt.Manager.OpenSnapshot()
 	}

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/table"
@@ -45,9 +46,9 @@ type Runtime struct {
 	Sees func(schema, table string) bool
 	// CTEDepthMax is cte_max_recursion_depth.
 	CTEDepthMax uint64
-	// Workers is how many goroutines may work on one statement; with less than two it
-	// stays on the caller's.
-	Workers int
+	// Pool has the workers that a statement may be given besides its own goroutine; nil has
+	// none.
+	Pool *WorkerPool
 	// Analyze, when not nil, collects EXPLAIN ANALYZE's counters.
 	Analyze *Counters
 	// FoundRowsCount is set for SQL_CALC_FOUND_ROWS: rows without the LIMIT. Otherwise
@@ -66,10 +67,11 @@ type Runtime struct {
 	insertID      uint64
 	insertIDTaken bool
 
-	snapshot *txn.Snapshot // of reads outside a transaction, while a statement runs
-	own      *txn.Txn      // of a statement without Txn, while it runs
-	running  *Counter      // with Analyze: of the node that runs
-	shared   *execution    // nil unless the statement at hand has subplans or CTEs
+	snapshot *txn.Snapshot   // of reads outside a transaction, while a statement runs
+	at       clock.Timestamp // of a worker: that of the statement's reads
+	own      *txn.Txn        // of a statement without Txn, while it runs
+	running  *Counter        // with Analyze: of the node that runs
+	shared   *execution      // nil unless the statement at hand has subplans or CTEs
 	scratch  scratch
 }
 

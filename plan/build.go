@@ -153,6 +153,7 @@ func Build(env *Env, stmt syntax.Statement) (p *exec.Plan, shareable bool, err e
 		return nil, false, ErrLifted
 	}
 	b.finishHints()
+	b.exchange()
 	b.plan.Bytes = planBytes(b.plan)
 	return b.plan.Seal(), !b.private, nil
 }

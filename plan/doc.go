@@ -31,6 +31,7 @@
 // once, where that costs less than to run them for each, in UPDATE and DELETE, too (writejoin.go). physical.go turns relations into nodes from the top down: a need says which
 // columns, in which order and how many rows are wanted. join.go searches the order of joins; access.go matches conjuncts with the leading
 // columns of each index and prices each path; estimate.go guesses row counts from statistics, or from fixed fractions without them.
+// exchange.go, at the end, puts a Gather over large scans where the session has workers.
 // Subqueries that stay expressions are planned when they are placed, and run when they are evaluated (exec.Subplan).
 //
 // # Invariants

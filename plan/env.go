@@ -49,6 +49,8 @@ type Env struct {
 	Merges MergeKinds
 	// SafeUpdates is sql_safe_updates: UPDATE and DELETE need a key or a LIMIT.
 	SafeUpdates bool
+	// Workers tells which plans may have parts that several goroutines work on; nil has none.
+	Workers *Workers
 	// Explain says that the plan is made to be shown.
 	Explain bool
 	// FileCharset names the character set of files that LOAD DATA reads where it names none: character_set_database. PlainBackslashes is

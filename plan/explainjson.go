@@ -246,6 +246,9 @@ func (x *jsonExplainer) table(r *accessRow, produced, read, eval, total float64)
 			t.add(flag.name, true)
 		}
 	}
+	if r.workers > 0 {
+		t.add("parallel_workers", r.workers)
+	}
 	if r.buffer {
 		t.add("using_join_buffer", "hash join")
 	}

@@ -67,6 +67,7 @@ type accessRow struct {
 	where, condition, covering bool
 	backwards, buffer          bool
 	temporary, filesort        bool
+	workers                    int // that may read it; 0 is none
 	note                       string
 	merged                     string // how the indexes of key are joined
 	// For FORMAT=JSON: the columns of key that are used, those that are read, the conditions on the rows and on the entries of an index, and
@@ -135,7 +136,7 @@ func (r *accessRow) extra() string {
 		on   bool
 		text string
 	}{{r.note != "", r.note}, {r.merged != "", "Using " + r.merged}, {r.condition, "Using index condition"}, {r.where, "Using where"}, {r.backwards, "Backward index scan"}, {r.covering, "Using index"},
-		{r.temporary, "Using temporary"}, {r.filesort, "Using filesort"}, {r.buffer, "Using join buffer (hash join)"}} {
+		{r.temporary, "Using temporary"}, {r.filesort, "Using filesort"}, {r.buffer, "Using join buffer (hash join)"}, {r.workers > 0, "Using parallel scan (" + strconv.Itoa(r.workers) + " workers)"}} {
 		if n.on {
 			notes = append(notes, n.text)
 		}
@@ -216,7 +217,11 @@ func (x *tableExplainer) walk(n exec.Node) {
 	case *exec.Sort, *exec.TopN:
 		head.filesort = true
 	case *exec.HashAgg:
-		head.temporary = true
+		if n.Phase != exec.AggPartial { // what workers keep of their groups is no table
+			head.temporary = head.temporary || len(n.Keys) > 0
+		}
+	case *exec.Gather:
+		head.workers = n.Workers
 	case *exec.Distinct:
 		head.temporary = head.temporary || !n.Sorted
 	case *exec.Filter:

@@ -26,7 +26,7 @@ func (b *builder) node(w *want, p *path, cols []int, limit expr.Expr) (exec.Node
 			return &exec.PointGet{Base: exec.Base{EstRows: p.out}, Table: w.table, Alias: w.alias, Index: p.index, Keys: keys, Cols: cols, Filter: filter, Covering: p.cover && !p.index.Primary, Note: b.accessNote(w, p)}, nil
 		}
 	}
-	scan := &exec.Scan{Table: w.table, Alias: w.alias, Ranges: p.ranges, Reverse: p.reverse && p.ordered, Note: b.accessNote(w, p)}
+	scan := &exec.Scan{Table: w.table, Alias: w.alias, Ranges: p.ranges, Reverse: p.reverse && p.ordered, EstRead: p.rows, Note: b.accessNote(w, p)}
 	if p.index != nil && !p.index.Primary {
 		scan.Index = p.index
 	}

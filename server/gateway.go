@@ -132,7 +132,7 @@ func (n *Node) openGateway(g *gateway) error {
 		Port: n.listener.Addr().(*net.TCPAddr).Port, SetRelaxed: n.setRelaxed, Promote: n.promote, Backup: n.backup, Cluster: n.clusterAdmin(),
 		Clustered: n.clustered, Regions: n.regionList, Stores: n.storeList, HashPassword: password.Hash, Counters: n.figures,
 		Processes: n.processes, Kill: n.kill,
-		SetMaxConnections: n.setMaxConnections, Bulk: n.bulk, Memory: n.memory,
+		SetMaxConnections: n.setMaxConnections, Bulk: n.bulk, Memory: n.memory, Workers: n.workers,
 	}
 	g.stats = statistics
 	statistics.Start(g.shared.Plans.Forget)

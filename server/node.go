@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -38,6 +39,7 @@ type Node struct {
 	store   *store.Store
 	kv      *kv.Client
 	memory  *exec.MemPool // of statements
+	workers *exec.WorkerPool
 	bulk    *session.Bulk
 	wire    *wire.Server
 	metrics *status.Registry
@@ -167,6 +169,7 @@ func (n *Node) openStorage(ctx context.Context) error {
 	}
 	budget.apply()
 	n.memory = exec.NewMemPool(budget.statements())
+	n.workers = exec.NewWorkerPool(exec.WorkersFor(runtime.GOMAXPROCS(0)))
 	if err := adviseHugePages(min(budget.cache+budget.cache/hugeShare, budget.heap())); err != nil {
 		n.log.Info("memory is in small pages", "reason", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/types"
 )
 
@@ -29,9 +31,7 @@ func (s *Session) refreshContext() {
 	s.context.MaxErrorCount = int(mustInt(s.get("max_error_count")))
 	s.context.DivPrecisionIncrement = int(mustInt(s.get("div_precision_increment")))
 	s.runtime.CTEDepthMax = uint64(mustInt(s.get("cte_max_recursion_depth")))
-	if s.runtime.Workers = int(mustInt(s.get("tidb_hashagg_partial_concurrency"))); s.runtime.Workers <= 0 {
-		s.runtime.Workers = int(mustInt(s.get("tidb_executor_concurrency")))
-	}
+	s.workers = s.mayUse(s.node.Workers)
 	s.ctx.GroupConcatMaxLen = int(min(mustInt(s.get("group_concat_max_len")), math.MaxInt32))
 	s.ctx.RegexpLimits = types.RegexpLimits{Time: int(mustInt(s.node.Global("regexp_time_limit"))), StackBytes: int(mustInt(s.node.Global("regexp_stack_limit")))}
 	s.ctx.MaxAllowedPacket = int(min(s.packetMax, math.MaxInt32))
@@ -54,6 +54,16 @@ func (s *Session) refreshContext() {
 	s.merges = s.mergeKinds()
 	s.env = s.appendEnv(s.env[:0])
 	s.generation++
+}
+
+// mayUse says how many of a pool's workers the session's statements may use beside its own goroutine.
+func (s *Session) mayUse(pool *exec.WorkerPool) plan.Workers {
+	w := plan.Workers{Pool: pool, Rows: int(mustInt(s.get("tidb_executor_concurrency"))), Groups: int(mustInt(s.get("tidb_hashagg_partial_concurrency")))}
+	if w.Groups <= 0 {
+		w.Groups = w.Rows
+	}
+	w.Rows, w.Groups = min(w.Rows, pool.Size()+1), min(w.Groups, pool.Size()+1)
+	return w
 }
 
 // foreignClient is character_set_client where its text has to be translated to collation_connection's set, else nil.
@@ -83,6 +93,8 @@ func (s *Session) appendEnv(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(s.build.Collation))
 	dst = binary.AppendUvarint(dst, uint64(s.context.DivPrecisionIncrement))
 	dst = append(dst, byte(s.merges))
+	dst = binary.AppendUvarint(dst, uint64(s.workers.Rows))
+	dst = binary.AppendUvarint(dst, uint64(s.workers.Groups))
 	for _, text := range []string{s.db, s.get("time_zone"), s.get("character_set_client"), s.get("character_set_results"),
 		s.get("sql_safe_updates"), s.get("sql_select_limit"), s.get("lc_time_names")} {
 		dst = binary.AppendUvarint(dst, uint64(len(text)))

@@ -23,6 +23,9 @@ func (s *Session) runExplain(stmt *syntax.Explain, more bool, out Response) erro
 		return s.fail(types.Errorf(types.ErNotSupportedYet, "EXPLAIN with INTO or FOR SCHEMA; EXPLAIN the statement itself"))
 	}
 	s.params = s.params[:0]
+	if stmt.Stmt != nil && setsVariables(stmt.Stmt) {
+		defer s.hintedVariables(stmt.Stmt)()
+	}
 	env := s.planEnv("")
 	env.Explain = true
 	explained := stmt.Stmt

@@ -67,7 +67,10 @@ const (
 // hintedVariables gives session variables the values of SET_VAR hints for one statement. restore takes them back. A hint that can't be
 // followed is a warning, as in MySQL.
 func (s *Session) hintedVariables(stmt syntax.Statement) (restore func()) {
-	type kept struct{ name, value string }
+	type kept struct {
+		name  string
+		value types.Value
+	}
 	var before []kept
 	for _, h := range hintsOf(stmt) {
 		if h.Name != "SET_VAR" {
@@ -79,7 +82,8 @@ func (s *Session) hintedVariables(stmt syntax.Statement) (restore func()) {
 			continue
 		}
 		name := strings.ToLower(item.Name)
-		switch _, v, err := s.node.table.lookup(name); {
+		_, v, err := s.node.table.lookup(name)
+		switch {
 		case err != nil:
 			s.warnOfHint(errUnresolvedHint, "Unresolved name '"+item.Name+"' for SET_VAR hint")
 			continue
@@ -97,11 +101,11 @@ func (s *Session) hintedVariables(stmt syntax.Statement) (restore func()) {
 			s.context.AddError(types.LevelWarning, refused)
 			continue
 		}
-		before = append(before, kept{name, old})
+		before = append(before, kept{name, v.value(old)})
 	}
 	return func() {
 		for i := len(before) - 1; i >= 0; i-- {
-			_ = s.setVariable(syntax.ScopeSession, before[i].name, types.Text(before[i].value)) // it was right before
+			_ = s.setVariable(syntax.ScopeSession, before[i].name, before[i].value) // it was right before
 		}
 	}
 }

@@ -39,7 +39,9 @@ type Node struct {
 	// Version is what VERSION() and the handshake say.
 	Version string
 	// Memory is what statements may hold together; nil does not bound them.
-	Memory  *exec.MemPool
+	Memory *exec.MemPool
+	// Workers may work on statements beside their connections' goroutines; nil has none.
+	Workers *exec.WorkerPool
 	Port    int
 	DataDir string
 	// Socket is the path of the unix socket, empty if there is none.

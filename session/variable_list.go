@@ -53,6 +53,12 @@ func (v *variable) checked(check func(*Session, string) (string, error)) *variab
 	return v
 }
 
+// hinted lets SET_VAR set the variable for one statement.
+func (v *variable) hinted() *variable {
+	v.hint = true
+	return v
+}
+
 func (v *variable) numbered(name func(int64, string) string) *variable {
 	v.byNumber = name
 	return v
@@ -235,10 +241,10 @@ func globalVariables() []*variable {
 // foreignVariables are TiDB's, from the published reports.
 func foreignVariables() []*variable {
 	return []*variable{
-		intVar("tidb_executor_concurrency", scopeBoth, "5", "1", "256", "").onSession(applyExprLimits),
+		intVar("tidb_executor_concurrency", scopeBoth, "5", "1", "256", "").onSession(applyExprLimits).hinted(),
 		intVar(histogramMemory, scopeBoth, "20000000", "1000000", "18446744073709551615", "").readBy("ANALYZE TABLE with histograms"),
 		intVar("tidb_hashagg_final_concurrency", scopeBoth, "-1", "-1", "256", idleWorkers),
-		intVar("tidb_hashagg_partial_concurrency", scopeBoth, "-1", "-1", "256", "").onSession(applyExprLimits),
+		intVar("tidb_hashagg_partial_concurrency", scopeBoth, "-1", "-1", "256", "").onSession(applyExprLimits).hinted(),
 		boolVar("tidb_disable_txn_auto_retry", scopeBoth, true, "transactions lock their rows and are never replayed"),
 		boolVar("tidb_enable_async_commit", scopeBoth, true, idleOneNode).onSession(applyAsyncCommit).inCluster(),
 		boolVar("tidb_enable_1pc", scopeBoth, true, idleOneNode).onSession(applyOnePhase).inCluster(),

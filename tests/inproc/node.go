@@ -40,6 +40,8 @@ type Options struct {
 	PlanCacheBytes int64
 	// Memory is what all statements may hold; nil does not count.
 	Memory *exec.MemPool
+	// Workers are those of statements; nil has none.
+	Workers *exec.WorkerPool
 	// Settings are those of the command line.
 	Settings []session.Setting
 	// Txns are those of the transaction manager.
@@ -132,7 +134,7 @@ func open(tb testing.TB, o Options) (*Node, error) {
 		Txns: txns, Catalog: schema, DDL: n.ddl, Plans: plan.NewCache(o.PlanCacheBytes), AutoIDs: ids, Stats: statistics, Users: users,
 		Log: log, LogVar: new(slog.LevelVar), Version: "8.0.36-pando-test", DataDir: "data", TempDir: tb.TempDir(), Start: clock.Now(), Port: 4000,
 		SetRelaxed: n.store.SetRelaxed, HashPassword: func(plugin string, password []byte) []byte { return []byte(plugin + ":" + string(password)) },
-		Memory: o.Memory, Processes: n.processes, Kill: n.kill, Files: &n.Files, SecureFilePriv: "/files",
+		Memory: o.Memory, Workers: o.Workers, Processes: n.processes, Kill: n.kill, Files: &n.Files, SecureFilePriv: "/files",
 	}
 	return n, n.Node.Prepare(o.Settings)
 }

@@ -5,12 +5,14 @@ import (
 	"math"
 	"runtime"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 	"unicode"
 
 	"github.com/pandodb/pando/engine"
+	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/internal/script"
 	"github.com/pandodb/pando/types"
 )
@@ -30,6 +32,7 @@ const (
 //
 //	sql               statements, one per line (lines that begin with white space go on with the one before)
 //	reopen            closes the node and opens it over the same files
+//	workers           the same, with a pool of as many workers as the input says; "workers eager" has them take part in scans of a few rows
 //	explain           as sql, but shows each statement's plan as a tree
 //	columns           as sql, but shows the names and types of the result columns
 //
@@ -93,17 +96,35 @@ func (s *Script) Run(t *testing.T, d *script.Block) string {
 			out.WriteString("session " + name + " still waits\n")
 		}
 		return out.String()
-	case "reopen":
-		s.node.Close()
-		s.open()
-		if s.node.Catalog.Current().Database("test") != nil {
-			s.conns["root"].Must("USE test")
+	case "workers":
+		n, err := strconv.Atoi(strings.TrimSpace(d.Input))
+		if err != nil {
+			t.Fatalf("%s: %v", d.Pos, err)
 		}
+		if s.options.Workers = exec.NewWorkerPool(n); d.HasArg("eager") {
+			s.options.Workers = exec.NewEagerWorkerPool(n, eagerRows)
+		}
+		s.reopen()
+		return ""
+	case "reopen":
+		s.reopen()
 		return ""
 	}
 	t.Fatalf("%s: unknown command %s", d.Pos, d.Cmd)
 	return ""
 }
+
+// reopen is a restart of the script's node.
+func (s *Script) reopen() {
+	s.node.Close()
+	s.open()
+	if s.node.Catalog.Current().Database("test") != nil {
+		s.conns["root"].Must("USE test")
+	}
+}
+
+// eagerRows is after how many rows the workers of an eager script take part.
+const eagerRows = 3
 
 // Lines splits a block into statements.
 func Lines(input string) []string {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/tests/inproc"
 	sqltest "github.com/pandodb/pando/tests/sql"
@@ -24,6 +25,8 @@ const (
 	randomQueries = 150 // queries over each
 	typedSchemas  = 4   // the same of TestRandomTyped
 	typedQueries  = 150
+	// workerRows is after how many rows of a scan workers take part, where all queries are to have some.
+	workerRows = 3
 	// smallQuota is a statement's memory with which sorts and tables of more than a few rows spill.
 	smallQuota = 131072
 )
@@ -50,15 +53,18 @@ type world struct {
 }
 
 // TestRandom asks random queries in several ways and compares the answers: of tables with indexes and of the same rows without any, under hints
-// that ask for other joins and other groupings, with so little memory that rows go to disk, by the rules of TLP and NoREC, and of a real MySQL if
+// that ask for other joins and other groupings, with so little memory that rows go to disk, by several workers, by the rules of TLP and NoREC, and of a real MySQL if
 // PANDO_MYSQL is its address (host:port, root without a password).
 func TestRandom(t *testing.T) {
 	seed := testkit.Seed(t)
 	n := inproc.Open(t, inproc.Options{})
 	t.Cleanup(n.Close)
+	several := inproc.Open(t, inproc.Options{Workers: exec.NewEagerWorkerPool(3, workerRows)})
+	t.Cleanup(several.Close)
 	failed := 0
 	for i := range uint64(randomSchemas) {
 		w := newWorld(t, n, seed+i)
+		w.sides = append(w.sides, byWorkers(newSides(t, several, seed+i, (*sqlgen.Gen).Schema))...)
 		g := sqlgen.New(seed + i)
 		for q := range randomQueries {
 			query := g.Any()
@@ -76,15 +82,18 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestRandomTyped asks random queries over columns of every type in the same ways: with indexes and without, under hints, with little memory. It
+// TestRandomTyped asks random queries over columns of every type in the same ways: with indexes and without, under hints, with little memory, by workers. It
 // does not ask MySQL, see sqlgen.Typed.
 func TestRandomTyped(t *testing.T) {
 	seed := testkit.Seed(t)
 	n := inproc.Open(t, inproc.Options{})
 	t.Cleanup(n.Close)
+	several := inproc.Open(t, inproc.Options{Workers: exec.NewEagerWorkerPool(3, workerRows)})
+	t.Cleanup(several.Close)
 	failed := 0
 	for i := range uint64(typedSchemas) {
 		w := newWorldOf(t, n, seed+i, (*sqlgen.Gen).TypedSchema)
+		w.sides = append(w.sides, byWorkers(newSides(t, several, seed+i, (*sqlgen.Gen).TypedSchema))...)
 		w.real = nil
 		g := sqlgen.New(seed + i)
 		for range typedQueries {
@@ -102,7 +111,15 @@ func newWorld(t *testing.T, n *inproc.Node, seed uint64) *world {
 
 // newWorldOf is newWorld over the tables that schema makes and fills, with indexes or without.
 func newWorldOf(t *testing.T, n *inproc.Node, seed uint64, schema func(g *sqlgen.Gen, keys bool) []string) *world {
-	w := &world{t: t, seed: seed}
+	w := &world{t: t, seed: seed, sides: newSides(t, n, seed, schema)}
+	if addr := os.Getenv("PANDO_MYSQL"); addr != "" {
+		w.real = realServer(t, addr, seed)
+	}
+	return w
+}
+
+// newSides fills tables with and without indexes, and returns ways to ask about both, with much memory and with little.
+func newSides(t *testing.T, n *inproc.Node, seed uint64, schema func(g *sqlgen.Gen, keys bool) []string) (sides []side) {
 	for _, keys := range []bool{true, false} {
 		for _, quota := range []int{0, smallQuota} {
 			name := map[bool]string{true: "indexed", false: "bare"}[keys]
@@ -121,13 +138,19 @@ func newWorldOf(t *testing.T, n *inproc.Node, seed uint64, schema func(g *sqlgen
 			for _, s := range sqltest.Settings {
 				c.Must(s)
 			}
-			w.sides = append(w.sides, side{name, func(query string) *sqltest.Answer { return ask(c, query) }})
+			sides = append(sides, side{name, func(query string) *sqltest.Answer { return ask(c, query) }})
 		}
 	}
-	if addr := os.Getenv("PANDO_MYSQL"); addr != "" {
-		w.real = realServer(t, addr, seed)
+	return sides
+}
+
+// byWorkers are two of the sides of a node with workers: of indexed tables, and of those without indexes and with little memory.
+func byWorkers(sides []side) []side {
+	out := []side{sides[0], sides[len(sides)-1]}
+	for i := range out {
+		out[i].name += ", by workers"
 	}
-	return w
+	return out
 }
 
 // realServer fills the tables of a server.
