@@ -67,18 +67,6 @@ var bombs = map[string]string{
 	"variable that doubles itself": "SELECT @x:=REPEAT('a',8000000)" + strings.Repeat(",LENGTH(@x:=CONCAT(@x,@x))", 8),
 }
 
-// unread are answers that unreadClients clients ask for and do not read.
-var unread = map[string]string{
-	"a long text":          "SELECT REPEAT('a',60000000)",
-	"four long texts":      "SELECT REPEAT('a',15000000)" + strings.Repeat(",REPEAT('a',15000000)", 3),
-	"sixty texts":          "SELECT REPEAT('a',1000000)" + strings.Repeat(",REPEAT('a',1000000)", 59),
-	"stored texts, joined": "SELECT l.s FROM long_texts l JOIN t ON t.id<4",
-	"stored texts, sorted": "SELECT s FROM long_texts ORDER BY s",
-	"a long recursion":     "WITH RECURSIVE c(n,s) AS (SELECT 1,CAST(REPEAT('a',1000000) AS CHAR(1000000)) UNION ALL SELECT n+1,s FROM c WHERE n<200) SELECT * FROM c",
-}
-
-const unreadClients = 10
-
 // manyAssignments is the rest of a SET of n user variables.
 func manyAssignments(n int, value string) string {
 	var b strings.Builder
@@ -118,18 +106,6 @@ func TestBombs(t *testing.T) {
 		before := answered.Load()
 		dropBomb(t, n, name, text)
 		testkit.Await(t, name+": an answer to another client", func() bool { return answered.Load() > before+1 })
-		if t.Failed() {
-			t.Fatalf("the server's log:\n%s", n.logText())
-		}
-	}
-	mustExec(t, db, "CREATE TABLE d.long_texts (id INT PRIMARY KEY, s LONGTEXT)")
-	for i := range 4 {
-		mustExec(t, db, fmt.Sprintf("INSERT INTO d.long_texts VALUES (%d,REPEAT('x',20000000))", i))
-	}
-	for name, text := range unread {
-		leaveUnread(t, n, name, text)
-		before := answered.Load()
-		testkit.Await(t, name+" that nobody reads: an answer to another client", func() bool { return answered.Load() > before+1 })
 		if t.Failed() {
 			t.Fatalf("the server's log:\n%s", n.logText())
 		}
@@ -251,35 +227,6 @@ func dropBomb(t *testing.T, n *node, name, text string) {
 	} else {
 		t.Logf("%s: %v", name, err)
 	}
-}
-
-// leaveUnread has clients ask for a long answer at the same time, and leave when each has its head or an error.
-func leaveUnread(t *testing.T, n *node, name, text string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), bombTime)
-	defer cancel()
-	asked := make(chan error, unreadClients)
-	for range unreadClients {
-		conn, pool := n.conn(t, "d")
-		defer pool.Close()
-		go func() {
-			rows, err := conn.QueryContext(ctx, text) // ends with ctx, which cuts the connection
-			if err == nil {
-				err = rows.Err()
-			}
-			asked <- err
-		}()
-	}
-	answers := 0
-	for range unreadClients {
-		switch err := <-asked; {
-		case err == nil:
-			answers++
-		case !bombErrors[errorNumber(err)]:
-			t.Errorf("%s that nobody reads: %v", name, err)
-		}
-	}
-	t.Logf("%s: %d of %d clients get an answer", name, answers, unreadClients)
 }
 
 // keepAsking is a client that reads a row again and again.
