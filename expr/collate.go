@@ -25,7 +25,7 @@ func coercibilityOf(t *types.Type, strings Coercibility) Coercibility {
 	switch {
 	case t.ID == types.TypeNull:
 		return CoerIgnorable
-	case isTextual(t):
+	case isTextual(t), t.ID == types.TypeBit:
 		return strings
 	case t.ID == types.TypeJSON:
 		return CoerImplicit
@@ -53,6 +53,8 @@ func (b *BuildContext) derive(e Expr) derivation {
 		d.coll, d.coer, d.ascii = types.Binary, CoerIgnorable, true
 	case e.typ.ID == types.TypeJSON:
 		d.coll = types.Utf8mb4Bin
+	case e.typ.ID == types.TypeBit: // a text of its bytes
+		d.coll, d.ascii = types.Binary, false
 	case !isTextual(&e.typ):
 		d.coll, d.coer, d.ascii = b.collation(), CoerNumeric, true
 	}

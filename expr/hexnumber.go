@@ -33,6 +33,11 @@ func (n *Node) readNumbers() {
 	if where == 0 || !slices.ContainsFunc(n.args, (*Node).isHexLiteral) {
 		return
 	}
+	if len(n.args) == 3 && where == 1<<1 {
+		if u, err := unitOf(n.args[2]); err == nil && u.Composite() {
+			return // of several numbers in a text
+		}
+	}
 	n.args = slices.Clone(n.args)
 	for i, a := range n.args {
 		if where == everyArgument || where>>uint(i)&1 != 0 {

@@ -142,6 +142,9 @@ func Unify(b *BuildContext, es ...Expr) ([]Expr, types.Type, Coercibility, error
 	}
 	out := make([]Expr, len(es))
 	for i, e := range es {
+		if e.typ.ID == types.TypeBit && isTextual(&t) {
+			e = b.coerced(e, uintType(charLength(&e.typ))) // a text column holds its digits
+		}
 		out[i] = b.fraction(e, t)
 	}
 	return out, narrowInteger(t, es), d.coer, nil

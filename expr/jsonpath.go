@@ -331,8 +331,11 @@ func (t *jsonTree) changeElement(leg pathLeg, rest []pathLeg, e *jsonEdit, level
 		switch {
 		case i == 0 && e.how&(jsonRemove|jsonArrayInsert) == 0:
 			return t.change(rest, e, level)
-		case i > 0 && len(rest) == 0 && e.how&jsonInsert != 0:
+		case i != 0 && len(rest) == 0 && e.how&jsonInsert != 0:
 			e.reach(level+1, max(e.depth, t.depth()))
+			if i < 0 {
+				return t.ctx.newArray(e.v, t)
+			}
 			return t.ctx.newArray(t, e.v)
 		}
 		return t
@@ -349,9 +352,13 @@ func (t *jsonTree) changeElement(leg pathLeg, rest []pathLeg, e *jsonEdit, level
 		} else {
 			t.items[i] = t.items[i].change(rest, e, level+1)
 		}
-	case i >= len(t.items) && len(rest) == 0 && e.how&jsonInsert != 0:
+	case len(rest) == 0 && e.how&jsonInsert != 0:
 		e.reach(level+1, e.depth)
-		t.items = append(t.items, e.v)
+		if i < 0 { // [last-n] before the first element
+			t.items = append([]*jsonTree{e.v}, t.items...)
+		} else {
+			t.items = append(t.items, e.v)
+		}
 	}
 	return t
 }

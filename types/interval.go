@@ -68,6 +68,9 @@ func (u IntervalUnit) HasMicros() bool {
 	return false
 }
 
+// Composite reports whether the unit has several fields, as DAY_HOUR has.
+func (u IntervalUnit) Composite() bool { return composites[u] != nil }
+
 // Interval is an amount of time: months are added by the calendar.
 type Interval struct {
 	Months int64
@@ -101,6 +104,9 @@ var composites = map[IntervalUnit][]int64{
 // maxIntervalUnits bounds amounts so that products stay within 64 bits; what
 // is beyond leaves the calendar anyway.
 const maxIntervalUnits = 1 << 40
+
+// compositeMax bounds what each field of a composite unit adds up to, so that the sum of five stays within 64 bits: 36 thousand years.
+const compositeMax = 1 << 60
 
 // ParseInterval reads the amount of INTERVAL v unit. Composite units read text
 // such as '1 10:20'; ok is false when the amount is out of all bounds.
@@ -142,7 +148,7 @@ func secondsInterval(ctx *Context, v *Value) (iv Interval, ok bool) {
 // numbers fill the fields from the right; more are no interval; the last one
 // of a unit with microseconds is a decimal fraction.
 func parseComposite(s []byte, fields []int64, unit IntervalUnit) (iv Interval, ok bool) {
-	var nums [5]int64
+	var nums [5]uint64
 	i, n := 0, 0
 	for i < len(s) && isSpace(s[i]) {
 		i++
@@ -158,14 +164,14 @@ func parseComposite(s []byte, fields []int64, unit IntervalUnit) (iv Interval, o
 		}
 		start := i
 		for ; i < len(s) && isDigit(s[i]); i++ {
-			nums[n] = min(nums[n]*10+int64(s[i]-'0'), maxIntervalUnits)
+			nums[n] = min(nums[n]*10+uint64(s[i]-'0'), compositeMax+1)
 		}
 		lastDigits = i - start
 		n++
 	}
 	if unit.HasMicros() && n > 0 {
 		for ; lastDigits < MaxFsp; lastDigits++ {
-			nums[n-1] *= 10
+			nums[n-1] *= 10 // of at most five digits
 		}
 	}
 	for ; i < len(s); i++ {
@@ -175,7 +181,11 @@ func parseComposite(s []byte, fields []int64, unit IntervalUnit) (iv Interval, o
 	}
 	total := int64(0)
 	for k := range n {
-		total += nums[k] * min(fields[len(fields)-n+k], (1<<62)/max(nums[k], 1))
+		length := fields[len(fields)-n+k]
+		if nums[k] > compositeMax/uint64(length) {
+			return iv, false
+		}
+		total += int64(nums[k]) * length
 	}
 	if neg {
 		total = -total

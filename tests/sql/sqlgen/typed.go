@@ -5,8 +5,20 @@ import (
 	"strings"
 )
 
+// Some values and forms are left out, because MySQL 9.7 answers them otherwise than 8.0 by its manual, or by its own inconsistency:
+//
+//   - YEAR columns (kind y) as arguments: where a date or time is wanted they are January 1st, a YEAR that CAST makes is a number;
+//   - unsigned integers beyond 2^63: as a TIME they are negative;
+//   - numbers and TIME where a date is wanted: small numbers are dates in part, and a TIME after noon of another day is the day after;
+//   - TIME whose sums are beyond 838:59:59: of typed arguments the result is NULL, of texts it is clipped, as the manual has it for both;
+//   - doubles beyond BIGINT: as integers they are the highest, the lowest or error 1690, by the kind of item;
+//   - LEAST and GREATEST of dates and texts that are none: as a number 163831531 comes out;
+//   - WEIGHT_STRING of dates, which shows their packed form in some expressions and is NULL in others;
+//   - FLOAT beside texts in UNION: as many digits as the column happens to be wide; ZEROFILL with ROLLUP, which loses its zeros;
+//   - unsigned columns of JSON_TABLE, in which negative numbers wrap around.
+
 // typedColumn is a column of the tables that hold every type, with its kind: i integer, n other number, s text, b bytes, d date or datetime, t time,
-// j JSON. Its values reach to the ends of the type.
+// j JSON, y a YEAR. Its values reach to the ends of the type.
 type typedColumn struct {
 	name   string
 	kind   byte
@@ -17,17 +29,17 @@ type typedColumn struct {
 var typedColumns = []typedColumn{
 	{"ti", 'i', "TINYINT", []string{"-128", "127", "0", "1", "-1", "5"}},
 	{"bi", 'i', "BIGINT", []string{"-9223372036854775808", "9223372036854775807", "0", "1", "-7", "20240229"}},
-	{"bu", 'i', "BIGINT UNSIGNED", []string{"0", "18446744073709551615", "9223372036854775808", "3", "20240131235959"}},
+	{"bu", 'i', "BIGINT UNSIGNED", []string{"0", "9223372036854775807", "1", "3", "20240131235959"}},
 	{"zf", 'i', "INT(6) ZEROFILL", []string{"0", "7", "42", "1234567", "4294967295"}},
 	{"bt", 'i', "BIT(10)", []string{"b'0'", "b'1'", "b'1111111111'", "b'101'", "65"}},
-	{"yr", 'i', "YEAR", []string{"0", "1901", "2155", "2024", "1970"}},
+	{"yr", 'y', "YEAR", []string{"0", "1901", "2155", "2024", "1970"}},
 	{"de", 'n', "DECIMAL(20,5)", []string{"0", "123456789012345.99999", "-123456789012345.99999", "1.5", "-0.00001", "2.50000"}},
-	{"fl", 'n', "FLOAT", []string{"0", "1.5", "-2.25", "16777216", "3.402823e38", "0.1"}},
-	{"db", 'n', "DOUBLE", []string{"0", "1e300", "-1e300", "0.1", "2.5", "-3.5", "1e15", "1e-5"}},
+	{"fl", 'n', "FLOAT", []string{"0", "1.5", "-2.25", "16777216", "3.402823e10", "0.1"}},
+	{"db", 'n', "DOUBLE", []string{"0", "1e17", "-1e17", "0.1", "2.5", "-3.5", "1e15", "1e-5"}},
 	{"da", 'd', "DATE", []string{"'2024-02-29'", "'1000-01-01'", "'9999-12-31'", "'2024-01-31'", "'2023-12-31'", "'1970-01-01'"}},
 	{"dt", 'd', "DATETIME(3)", []string{"'2024-02-29 12:34:56.789'", "'1000-01-01 00:00:00'", "'9999-12-31 23:59:59.999'", "'2024-01-31 00:00:00'", "'2024-03-01 23:59:59.5'"}},
 	{"ts", 'd', "TIMESTAMP NULL", []string{"'1970-01-01 00:00:01'", "'2038-01-19 03:14:07'", "'2024-02-29 12:34:56'", "'2024-01-31 00:00:00'"}},
-	{"tm", 't', "TIME(2)", []string{"'-400:00:00'", "'400:00:00'", "'00:00:00'", "'12:34:56.78'", "'-00:00:01'", "'23:59:59.99'"}},
+	{"tm", 't', "TIME(2)", []string{"'-100:00:00'", "'100:00:00'", "'00:00:00'", "'12:34:56.78'", "'-00:00:01'", "'23:59:59.99'"}},
 	{"vc", 's', "VARCHAR(30)", []string{"''", "'a'", "'A'", "'é'", "'12abc'", "'2024-02-29'", "'-1.5e1'", "' x '", "'12:34'", "'[1, 2]'", "'%_'", "'ß'"}},
 	{"cb", 's', "VARCHAR(30) COLLATE utf8mb4_bin", []string{"''", "'a'", "'A'", "'é'", "'ab'", "'x,b'", "'10'"}},
 	{"cg", 's', "VARCHAR(30) COLLATE utf8mb4_general_ci", []string{"''", "'a'", "'A '", "'e'", "'b'", "'ss'", "'9'"}},
@@ -77,7 +89,7 @@ func (g *Gen) TypedSchema(keys bool) []string {
 
 // typedLiterals are literals by kind.
 var typedLiterals = map[byte][]string{
-	'i': {"0", "1", "-1", "7", "20240229", "9223372036854775807", "18446744073709551615", "TRUE", "b'101'"},
+	'i': {"0", "1", "-1", "7", "20240229", "9223372036854775807", "TRUE", "b'101'"},
 	'n': {"0.0", "1.5", "-2.5", "0.00001", "1e3", "2.5e0", "123456789012345678901234567890"},
 	's': {"'a'", "''", "'A'", "'é'", "'12abc'", "'1.5'", "'2024-02-29'", "'b'", "_latin1'x'", "'a' COLLATE utf8mb4_bin", "'[1, 2]'", "'12:00:00'"},
 	'b': {"x'61'", "x'00FF'", "_binary'a'"},
@@ -109,11 +121,11 @@ var typedCalls = map[byte][]string{
 		"TRIM(LEADING 'a' FROM %s)", "LPAD(%a, %k, 'xy')", "RPAD(%a, %k, %s)", "REPEAT(%s, %k)", "REPLACE(%s, %s, 'z')", "REVERSE(%s)", "INSERT(%s, %k, %k, 'Q')", "HEX(%a)", "HEX(%i)", "QUOTE(%a)", "SOUNDEX(%s)", "SPACE(%k)", "ELT(%k, %a, %a)",
 		"FORMAT(%n, %k)", "CONV(%a, 10, 16)", "BIN(%i)", "OCT(%i)", "CHAR(%k + 64)", "SHA2(%s, 256)", "TO_BASE64(%a)", "MAKE_SET(%i, 'a', 'b', %s)", "EXPORT_SET(%i, 'Y', 'N', ',', 4)", "DATE_FORMAT(%d, %f)",
 		"TIME_FORMAT(%t, %f)", "DAYNAME(%d)", "MONTHNAME(%d)", "CHARSET(%a)", "COLLATION(%a)", "CAST(%a AS CHAR)", "CAST(%a AS CHAR(3))", "CONVERT(%a USING latin1)", "CONVERT(%a USING utf8mb4)", "JSON_UNQUOTE(%j)", "JSON_TYPE(%j)",
-		"JSON_QUOTE(%s)", "JSON_PRETTY(%j)", "js->>%p", "JSON_VALUE(%j, %p)", "JSON_VALUE(%j, %p RETURNING SIGNED)", "REGEXP_REPLACE(%s, %r, '<$0>')", "REGEXP_SUBSTR(%s, %r)", "INET_NTOA(%i)", "GREATEST(%s, %s)", "LEAST(%s, %a)", "BIN_TO_UUID(LPAD(%b, 16, 'a'))", "WEIGHT_STRING(%s)"},
+		"JSON_QUOTE(%s)", "JSON_PRETTY(%j)", "js->>%p", "JSON_VALUE(%j, %p)", "JSON_VALUE(%j, %p RETURNING SIGNED)", "REGEXP_REPLACE(%s, %r, '<$0>')", "REGEXP_SUBSTR(%s, %r)", "INET_NTOA(%i)", "GREATEST(%s, %s)", "LEAST(%s, %a)", "BIN_TO_UUID(LPAD(%b, 16, 'a'))", "WEIGHT_STRING(UPPER(%s))"},
 	'b': {"UNHEX(HEX(%a))", "FROM_BASE64(TO_BASE64(%a))", "CAST(%a AS BINARY)", "CAST(%a AS BINARY(5))", "BINARY %s", "CONCAT(%b, %b)", "%b & %b", "%b | x'0F'", "UNCOMPRESS(COMPRESS(%s))", "INET6_ATON('::1')"},
-	'd': {"%d + INTERVAL %i %u", "%d - INTERVAL %k %u", "DATE_ADD(%a, INTERVAL %a %u)", "DATE_SUB(%d, INTERVAL %n %u)", "ADDDATE(%d, %k)", "SUBDATE(%d, %i)", "TIMESTAMP(%d)", "TIMESTAMP(%d, %t)", "DATE(%a)", "LAST_DAY(%d)", "MAKEDATE(2024, %i)", "FROM_DAYS(738000 + %k)", "FROM_UNIXTIME(%n)",
-		"STR_TO_DATE(%s, %f)", "CAST(%a AS DATE)", "CAST(%a AS DATETIME)", "CAST(%a AS DATETIME(2))", "ADDTIME(%d, %t)", "SUBTIME(%d, %t)", "TIMESTAMPADD(%w, %k, %d)", "GREATEST(%d, %d)", "LEAST(%d, %s)", "CONVERT_TZ(%d, '+00:00', '+05:30')"},
-	't': {"SEC_TO_TIME(%n)", "MAKETIME(%k, %k, %n)", "TIME(%a)", "TIMEDIFF(%d, %d)", "TIMEDIFF(%t, %t)", "ADDTIME(%t, %t)", "SUBTIME(%t, %s)", "CAST(%a AS TIME)", "CAST(%a AS TIME(3))", "%t + INTERVAL %k SECOND", "GREATEST(%t, %t)"},
+	'd': {"%d + INTERVAL %i %u", "%d - INTERVAL %k %u", "DATE_ADD(%d, INTERVAL %a %u)", "DATE_SUB(%d, INTERVAL %n %u)", "ADDDATE(%d, %k)", "SUBDATE(%d, %i)", "TIMESTAMP(%d)", "TIMESTAMP(%d, %t)", "DATE(%d)", "LAST_DAY(%d)", "MAKEDATE(2024, %i)", "FROM_DAYS(738000 + %k)", "FROM_UNIXTIME(%n)",
+		"STR_TO_DATE(%s, %f)", "CAST(%d AS DATE)", "CAST(%d AS DATETIME)", "CAST(%d AS DATETIME(2))", "ADDTIME(%d, %t)", "SUBTIME(%d, %t)", "TIMESTAMPADD(%w, %k, %d)", "GREATEST(%d, %d)", "LEAST(%d, %d)", "CONVERT_TZ(%d, '+00:00', '+05:30')"},
+	't': {"SEC_TO_TIME(%n)", "MAKETIME(%k, %k, %n)", "TIME(%a)", "TIMEDIFF(%t, %t)", "ADDTIME(%t, %t)", "SUBTIME(%t, %s)", "CAST(%a AS TIME)", "CAST(%a AS TIME(3))", "%t + INTERVAL %k SECOND", "GREATEST(%t, %t)"},
 	'j': {"JSON_ARRAY(%a, %a)", "JSON_OBJECT('k', %a, 'a', %a)", "JSON_EXTRACT(%j, %p)", "js->%p", "JSON_SET(%j, %p, %a)", "JSON_INSERT(%j, %p, %a)", "JSON_REPLACE(%j, %p, %a)", "JSON_REMOVE(%j, '$.a')", "JSON_MERGE_PATCH(%j, %j)", "JSON_MERGE_PRESERVE(%j, %j)", "JSON_KEYS(%j)",
 		"JSON_SEARCH(%j, 'all', %s)", "JSON_ARRAY_APPEND(%j, '$', %a)", "JSON_ARRAY_INSERT(%j, '$[1]', %a)", "CAST(%a AS JSON)", "COALESCE(%j, %a)"},
 }
@@ -126,9 +138,12 @@ var (
 
 // typed is an expression of a kind over the columns of an alias.
 func (g *Gen) typed(alias string, kind byte, depth int) string {
-	if kind == 'a' {
+	switch {
+	case kind == 'a':
 		kind = typedKinds[g.IntN(len(typedKinds))]
-	} else if g.chance(12) { // what converts
+	case kind == 'd' && g.chance(12): // what converts
+		kind = 's'
+	case kind != 'd' && g.chance(12):
 		kind = typedKinds[g.IntN(len(typedKinds))]
 	}
 	switch n := g.IntN(100); {
@@ -240,9 +255,7 @@ func (g *Gen) typedCondition(alias string, depth int) string {
 	return "(" + x + ")" + g.pick(" = ", " < ", " > ", " <= ", " >= ", " <> ", " <=> ") + "(" + y + ")"
 }
 
-// Typed is a query over values of every type. It is for comparing Pando with itself. What MySQL answers to values of one type where another is
-// wanted depends on its version and its plan: 9.7 has other limits of TIME and other dates of small numbers than 8.0, gives texts without a
-// collation another coercibility, and compares BIT with texts by an index in one way and without one in another.
+// Typed is a query over values of every type.
 func (g *Gen) Typed() string {
 	g.aliases = 0
 	t := g.pick("v1", "v2")
@@ -325,6 +338,7 @@ func (g *Gen) typedGrouped(t string) string {
 	key := g.typed("x", 'a', g.IntN(2))
 	switch g.IntN(4) {
 	case 0:
+		key = strings.ReplaceAll(key, "x.zf", "x.ti")
 		return "SELECT " + key + " AS k, COUNT(*) AS c FROM " + t + " x GROUP BY k WITH ROLLUP HAVING c > 0 ORDER BY c, k"
 	case 1:
 		return "SELECT DISTINCT HEX(" + key + ") FROM " + t + " x"
@@ -369,6 +383,7 @@ func (g *Gen) typedUnion() string {
 		kind = 'n' // of a BIT and a text that are equal either may be shown, and so of texts of two character sets
 	}
 	one, two := "SELECT "+g.typed("x", kind, 0)+" AS p FROM v1 x", "SELECT "+g.typed("y", other, 0)+" FROM v2 y"
+	one, two = strings.ReplaceAll(one, "x.fl", "x.db"), strings.ReplaceAll(two, "y.fl", "y.db")
 	if operator == " UNION ALL " {
 		return one + operator + two
 	}
@@ -376,7 +391,7 @@ func (g *Gen) typedUnion() string {
 }
 
 func (g *Gen) jsonTable(t string) string {
-	typ := g.pick("INT", "VARCHAR(5)", "DOUBLE", "JSON", "DATE", "DECIMAL(6,2)", "DATETIME", "TIME", "CHAR(2)", "BIGINT UNSIGNED")
+	typ := g.pick("INT", "VARCHAR(5)", "DOUBLE", "JSON", "DATE", "DECIMAL(6,2)", "DATETIME", "TIME", "CHAR(2)", "BIGINT")
 	on := g.pick("", " NULL ON EMPTY", " DEFAULT '7' ON EMPTY", " DEFAULT '1' ON EMPTY NULL ON ERROR", " ERROR ON EMPTY", " DEFAULT '2' ON ERROR", " NULL ON EMPTY ERROR ON ERROR")
 	if typ == "JSON" && strings.Contains(on, "DEFAULT") {
 		on = ""
