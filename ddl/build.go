@@ -70,6 +70,9 @@ func buildTable(c *Call, spec *TableSpec, dbColl types.CollationID) (*catalog.Ta
 	if err := checkPrimaryVisible(t); err != nil {
 		return nil, err
 	}
+	if err := checkSomeVisible(t); err != nil {
+		return nil, err
+	}
 	return t, checkRowSize(t)
 }
 

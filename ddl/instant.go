@@ -32,6 +32,16 @@ func checkPrimaryVisible(t *catalog.Table) error {
 	return nil
 }
 
+// checkSomeVisible refuses a table of which SELECT * would show no column.
+func checkSomeVisible(t *catalog.Table) error {
+	for _, c := range t.Columns {
+		if !c.Invisible && !c.Hidden {
+			return nil
+		}
+	}
+	return types.Errorf(types.ErInvisibleColumnNoVisible)
+}
+
 // applyInstant changes the descriptor and leaves it finished. The order of the
 // statement counts only among actions of one stage.
 func applyInstant(t *catalog.Table, actions []AlterSpec) error {

@@ -230,10 +230,12 @@ func (c *Call) patience() catalog.Patience {
 }
 
 func (c *Call) check(old, next *catalog.Table) error {
-	if c.Check == nil {
-		return nil
+	if c.Check != nil {
+		if err := c.Check(old, next); err != nil {
+			return err
+		}
 	}
-	return c.Check(old, next)
+	return checkSomeVisible(next)
 }
 
 func (c *Call) derive(t *catalog.Table, hidden *catalog.Column, index string) error {

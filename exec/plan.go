@@ -33,6 +33,8 @@ type Plan struct {
 	Columns []sqlapi.ColumnInfo
 	// IsQuery says that the statement yields a result set.
 	IsQuery bool
+	// OnlyWarns says that the statement yields no result set and yet writes nothing: what a strict mode refuses of writes is a warning to it, as to a query.
+	OnlyWarns bool
 	// NeedsTxn says that the statement writes or locks; Seal derives it.
 	NeedsTxn bool
 	// MaxTime is what a MAX_EXECUTION_TIME hint allows, 0 without one. The session keeps to it.

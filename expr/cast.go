@@ -33,6 +33,9 @@ func buildCast(b *BuildContext, n *Node, t types.Type) error {
 		}
 	case t.IsTemporal():
 		t.Scale = max(t.Scale, 0)
+		if x.typ.ID == types.TypeYear && t.ID != types.TypeTime {
+			n.args[0] = yearAsDate(x, 1)
+		}
 	case t.IsStringType():
 		if t.Coll == 0 {
 			t.Coll = b.collation()

@@ -132,7 +132,7 @@ func buildQuote(b *BuildContext, n *Node) error {
 			return s, err
 		}
 		if s.IsNull() {
-			return n.textResult([]byte("NULL")), nil
+			return n.fromUTF8([]byte("NULL")), nil
 		}
 		size := len(s.B) + 2
 		for _, c := range s.B {

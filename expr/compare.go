@@ -220,9 +220,9 @@ func (b *BuildContext) newComparator(op string, x, y Expr) (*comparator, Expr, E
 		return nil, x, y, err
 	}
 	if x.typ.ID == types.TypeYear && classOf(&y.typ) == classTemporal {
-		x = yearAsDate(x)
+		x = yearAsDate(x, 0)
 	} else if y.typ.ID == types.TypeYear && classOf(&x.typ) == classTemporal {
-		y = yearAsDate(y)
+		y = yearAsDate(y, 0)
 	}
 	c := &comparator{class: compareClass(x, y), mask: compareMasks[op]}
 	if c.class == classFloat {
@@ -246,16 +246,20 @@ func (b *BuildContext) newComparator(op string, x, y Expr) (*comparator, Expr, E
 	return c, x, y, nil
 }
 
-// yearAsDate makes a YEAR that is compared with a date one: that year without month and day, before all of its days.
-func yearAsDate(e Expr) Expr {
-	n := newCall("year as date", []Expr{e})
+// yearAsDate makes a YEAR a date: its first day to a CAST; without month and day, which is before all of its days, to a comparison.
+func yearAsDate(e Expr, part int) Expr {
+	name := "year as date"
+	if part > 0 {
+		name = "first of year"
+	}
+	n := newCall(name, []Expr{e})
 	n.hidden, n.coer, n.typ, n.notNull = true, CoerNumeric, dateType, e.notNull
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		v, err := n.args[0].eval(ctx, n.args[0], row)
 		if err != nil || v.IsNull() {
 			return types.Null(), err
 		}
-		return types.Date(types.PackDatetime(types.DateTime{Year: int(ctx.integer(&v))})), nil
+		return types.Date(types.PackDate(int(ctx.integer(&v)), part, part)), nil
 	}
 	return n
 }
@@ -372,6 +376,9 @@ func bitsOf(v types.Value, t *types.Type) (types.Value, bool) {
 
 // yearOf is a number or text as a YEAR column stores it: 22 is 2022.
 func yearOf(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
+	if v.K == types.KindDecimal || v.K == types.KindFloat {
+		v = types.DecRound(ctx.decimal(&v), 0)
+	}
 	n, ok := exactInteger(ctx, v)
 	if !ok || n.K == types.KindDecimal {
 		return v, false

@@ -301,22 +301,18 @@ func buildExtreme(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
-	cls, strs := classNull, 0
+	cls := classNull
 	for _, a := range n.args {
-		c := classOf(&a.typ)
-		if c == classString {
-			strs++
-		}
-		cls = max(cls, c)
+		cls = max(cls, classOf(&a.typ))
 	}
-	// Numbers among strings compare as strings in GREATEST and LEAST; dates among strings as dates, printed as strings.
+	// Numbers among strings compare as strings in GREATEST and LEAST; dates among strings and numbers as dates, printed as strings.
 	c := &comparator{class: cls}
 	where := make([]int, len(n.args))
 	for i := range where {
 		where[i] = i
 	}
-	if cls == classTemporal && strs > 0 {
-		c.class = classTemporal
+	if cls == classTemporal && !allTemporal(n.args) {
+		n.args = b.dateTexts(n.args)
 	}
 	if cls == classJSON {
 		c.class = classString
@@ -338,6 +334,52 @@ func buildExtreme(b *BuildContext, n *Node) error {
 	}
 	n.aux, n.eval = c, evalExtreme
 	return nil
+}
+
+// dateTexts makes texts, numbers and years that are compared with dates the texts of dates, and all of them texts of the same form.
+func (b *BuildContext) dateTexts(args []Expr) []Expr {
+	t := dateType
+	for _, a := range args {
+		if a.typ.ID == types.TypeDatetime || a.typ.ID == types.TypeTimestamp {
+			t.ID = types.TypeDatetime
+		}
+	}
+	if t.ID == types.TypeDatetime {
+		t.Scale = 0
+		for _, a := range args {
+			t.Scale = max(t.Scale, fspOfArg(a))
+		}
+	}
+	out := make([]Expr, len(args))
+	for i, a := range args {
+		if out[i] = a; a.typ.ID == t.ID && a.typ.Scale == t.Scale || a.typ.ID == types.TypeNull {
+			continue
+		}
+		if a.typ.ID == types.TypeYear {
+			a = yearAsDate(a, 1)
+		}
+		n := newCall("date text", []Expr{a})
+		n.hidden, n.coer, n.ascii, n.notNull, n.aux, n.eval = true, CoerNumeric, true, a.notNull, t, evalDateText
+		n.typ = stringType(max(charLength(&t), charLength(&a.typ)), b.collation())
+		if isTextual(&a.typ) {
+			n.coer, n.typ.Coll = a.coer, a.typ.Coll
+		}
+		out[i] = foldHidden(b, n)
+	}
+	return out
+}
+
+// evalDateText is its argument as the text of a date of the type that n.aux has; what is no date stays as it is.
+func evalDateText(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil || v.IsNull() {
+		return v, err
+	}
+	d, err := types.Cast(ctx.Context, v, n.aux.(types.Type))
+	if err != nil || d.IsNull() {
+		return n.fromUTF8(append([]byte(nil), ctx.textOf(&v)...)), err
+	}
+	return n.fromUTF8(append([]byte(nil), ctx.textOf(&d)...)), nil
 }
 
 func evalExtreme(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {

@@ -105,8 +105,18 @@ func (ctx *Ctx) date(e Expr, row []types.Value) (packed int64, ok bool, err erro
 	if err != nil || v.IsNull() {
 		return 0, false, err
 	}
-	d, ok := types.ToDatetime(ctx.Context, &v)
+	d, ok := ctx.datetimeOf(&v)
 	return d.N, ok, nil
+}
+
+// datetimeOf is types.ToDatetime for the functions that take dates apart: the text of a zero date is none under NO_ZERO_DATE, while a column may hold one.
+func (ctx *Ctx) datetimeOf(v *types.Value) (types.Value, bool) {
+	d, ok := types.ToDatetime(ctx.Context, v)
+	if ok && d.N == 0 && v.K == types.KindString && ctx.SQLMode&types.ModeNoZeroDate != 0 {
+		ctx.badDate("datetime", v)
+		return types.Null(), false
+	}
+	return d, ok
 }
 
 // datePart builds YEAR, MONTH and DAY, which also take dates with zero parts.
@@ -257,7 +267,7 @@ func evalMakeDate(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 
 // dateOfDays returns the date of a day number, NULL outside the calendar.
 func dateOfDays(n int64) types.Value {
-	if n <= 365 || n > types.MaxDayNumber {
+	if n < 1 || n > types.MaxDayNumber {
 		return types.Null()
 	}
 	return types.Date(types.PackDate(types.DateFromDays(int(n))))
@@ -268,8 +278,8 @@ func evalFromDays(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if null {
 		return types.Null(), err
 	}
-	if days <= 365 || days > types.MaxDayNumber {
-		return types.Date(0), nil
+	if days < 1 || days > types.MaxDayNumber {
+		return ctx.dateOverflow("date"), nil
 	}
 	return dateOfDays(days), nil
 }

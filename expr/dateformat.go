@@ -33,7 +33,7 @@ func buildDateFormat(b *BuildContext, n *Node) error {
 			neg = t < 0
 			d = clockParts(max(t, -t))
 		} else {
-			packed, ok := types.ToDatetime(ctx.Context, &v)
+			packed, ok := ctx.datetimeOf(&v)
 			if !ok {
 				return types.Null(), nil
 			}

@@ -329,6 +329,8 @@ func (b *BuildContext) commonType(op string, es []Expr) (types.Type, derivation,
 	switch {
 	case same && first.ID == types.TypeJSON:
 		return *first, derivation{types.Utf8mb4Bin, CoerImplicit, false}, nil
+	case same && first.ID == types.TypeYear:
+		return *first, number, nil
 	case numeric:
 		return commonNumber(live), number, nil
 	case allTemporal(live):

@@ -179,8 +179,8 @@ func evalExtract(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return types.Null(), err
 	}
 	u := n.aux.(types.IntervalUnit)
-	if hasDate(u) && !(v.K == types.KindTime && u.HasTime()) {
-		d, ok := types.ToDatetime(ctx.Context, &v)
+	if hasDate(u) && !(u.HasTime() && isClock(&v)) {
+		d, ok := ctx.datetimeOf(&v)
 		if !ok {
 			return types.Null(), nil
 		}
@@ -191,6 +191,11 @@ func evalExtract(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return types.Null(), nil
 	}
 	return types.Int(types.ExtractTime(u, t)), nil
+}
+
+// isClock reports whether a value has a time without a date, whose days then count as hours: a TIME, and a text that does not begin as a date does.
+func isClock(v *types.Value) bool {
+	return v.K == types.KindTime || v.K == types.KindString && !types.HasDate(v.B)
 }
 
 // clockParts splits a TIME of at least zero; the hours may exceed 23.

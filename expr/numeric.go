@@ -28,11 +28,8 @@ var numericTable = map[string]function{
 	"rand": {0, 1, FlagVolatile, buildRand}, "format": {2, 3, 0, asciiText(chars(64), evalFormat)},
 }
 
-// Warnings that the error table lacks: ER_INVALID_ARGUMENT_FOR_LOGARITHM and ER_UNKNOWN_LOCALE.
-const (
-	errLogarithm     = 3020
-	errUnknownLocale = 1649
-)
+// errUnknownLocale is ER_UNKNOWN_LOCALE, a warning that the error table lacks.
+const errUnknownLocale = 1649
 
 // warnText adds a warning with a text of its own.
 func (ctx *Ctx) warnText(number uint16, text string) {
@@ -68,7 +65,7 @@ func realUnary(f realFunc) func(*BuildContext, *Node) error {
 		}
 		y, null, warn := f(x)
 		if warn {
-			ctx.warnText(errLogarithm, "Invalid argument for logarithm")
+			ctx.Warn(types.LevelWarning, types.ErInvalidArgumentForLogarithm)
 		}
 		if null {
 			return types.Null(), nil
@@ -122,7 +119,7 @@ func buildLog(b *BuildContext, n *Node) error {
 			return types.Null(), err
 		}
 		if base <= 0 || base == 1 || x <= 0 {
-			ctx.warnText(errLogarithm, "Invalid argument for logarithm")
+			ctx.Warn(types.LevelWarning, types.ErInvalidArgumentForLogarithm)
 			return types.Null(), nil
 		}
 		return finite(n, math.Log(x)/math.Log(base))

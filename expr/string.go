@@ -149,7 +149,7 @@ func (n *Node) textResult(b []byte) types.Value { return types.String(b, n.typ.C
 // fromUTF8 is textResult of a text in UTF-8.
 func (n *Node) fromUTF8(b []byte) types.Value {
 	from, to := types.DefaultCollation.Charset(), n.typ.Coll.Charset()
-	if !isASCII(b) && !types.SameBytes(from, to) {
+	if (!isASCII(b) || to.MinLen > 1) && !types.SameBytes(from, to) {
 		b, _ = types.ConvertCharset(nil, b, from, to)
 	}
 	return n.textResult(b)

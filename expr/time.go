@@ -14,12 +14,6 @@ func buildTime(_ *BuildContext, n *Node) error {
 		if err != nil || v.IsNull() {
 			return types.Null(), err
 		}
-		if v.K == types.KindString && looksLikeDate(v.B) {
-			if d, ok := types.ToDatetime(ctx.Context, &v); ok {
-				return types.Time(timeOfDay(d.N), uint8(n.typ.Scale)), nil
-			}
-			return types.Null(), nil
-		}
 		t, ok := ctx.clockOf(&v)
 		if !ok {
 			return types.Null(), nil
@@ -47,21 +41,6 @@ func (ctx *Ctx) timeOf(v *types.Value) (types.Value, bool) {
 	return t, true
 }
 
-// looksLikeDate tells the text of a date, with or without time, from that of a TIME.
-func looksLikeDate(s []byte) bool {
-	if i := bytes.IndexByte(s, '-'); i > 0 {
-		return true
-	}
-	digits := 0
-	for _, c := range s {
-		if c < '0' || c > '9' {
-			break
-		}
-		digits++
-	}
-	return digits >= 8
-}
-
 // moment is a datetime or a TIME, as ADDTIME and TIMEDIFF take them.
 type moment struct {
 	us   int64 // since day 0, or of the TIME
@@ -76,7 +55,7 @@ func (ctx *Ctx) moment(e Expr, row []types.Value) (m moment, ok bool, err error)
 		return m, false, err
 	}
 	number := v.IsNumeric() && ctx.float(&v) >= 1e7
-	if v.K == types.KindDate || v.K == types.KindDatetime || v.K == types.KindTimestamp || number || v.K == types.KindString && looksLikeDate(v.B) {
+	if v.K == types.KindDate || v.K == types.KindDatetime || v.K == types.KindTimestamp || number || v.K == types.KindString && types.HasDate(v.B) {
 		d, ok := types.ToDatetime(ctx.Context, &v)
 		return moment{types.MicrosOf(d.N), true, d.Scale}, ok, nil
 	}
@@ -136,14 +115,18 @@ func evalAddTime(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if !ok {
 		return types.Null(), err
 	}
-	b, ok, err := ctx.moment(n.args[1], row)
-	if !ok || b.date {
+	v, err := n.args[1].eval(ctx, n.args[1], row)
+	if err != nil || v.IsNull() {
 		return types.Null(), err
 	}
-	if n.name == "subtime" {
-		b.us = -b.us
+	b, ok := ctx.clockOf(&v) // of a date and time it is the time of day
+	if !ok {
+		return types.Null(), nil
 	}
-	us := a.us + b.us
+	if n.name == "subtime" {
+		b = -b
+	}
+	us := a.us + b
 	fsp := uint8(0)
 	if us%microsPerSecond != 0 {
 		fsp = 6

@@ -12,10 +12,24 @@ import (
 // word is a constant string argument that SQL writes as a keyword, such as the unit of an interval.
 func word(s string) expr.Expr { return expr.Literal(types.Text(s)) }
 
+// odbc binds what braces hold. A text that is no date is that text, unlike one after DATE.
+func (b *binder) odbc(e *syntax.FuncCall) (expr.Expr, error) {
+	bound, err := b.bind(e.Args[0])
+	if lit, ok := e.Args[0].(*syntax.Literal); ok && err != nil {
+		text := *lit
+		text.Kind = syntax.LitString
+		return b.bind(&text)
+	}
+	return bound, err
+}
+
 // bindCall binds function calls and the expressions with a syntax of their own.
 func (b *binder) bindCall(e syntax.Expr) (expr.Expr, error) {
 	switch e := e.(type) {
 	case *syntax.FuncCall:
+		if e.Syntax == syntax.CallODBC {
+			return b.odbc(e)
+		}
 		return b.function(e)
 	case *syntax.Cast:
 		return b.cast(e)

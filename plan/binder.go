@@ -26,8 +26,8 @@ type binder struct {
 	place string
 	// inner is set within the arguments of an aggregate or a window function, where names mean columns only.
 	inner bool
-	// values is the scope of VALUES(col) in ON DUPLICATE KEY UPDATE, rowAlias that of the row alias; nil elsewhere.
-	values, rowAlias *scope
+	// values is the scope of VALUES(col) in ON DUPLICATE KEY UPDATE; nil elsewhere.
+	values *scope
 }
 
 // at returns the binder for another clause of the same block.
@@ -152,13 +152,6 @@ func (b *binder) all(list []syntax.Expr) ([]expr.Expr, error) {
 
 // columnRef finds the column, or the element of a select list, that a name means: in the block itself, then in those around it.
 func (b *binder) columnRef(e *syntax.ColumnRef) (expr.Expr, error) {
-	if b.rowAlias != nil && e.Table != "" && len(b.rowAlias.columns) > 0 && e.Table == b.rowAlias.columns[0].table {
-		c, err := b.rowAlias.find(e, b.clause)
-		if c == nil {
-			return nil, firstError(err, unknownColumn(e, b.shown()))
-		}
-		return c.expr(), nil
-	}
 	for s := b.scope; s != nil; s = s.parent {
 		found, err := b.inScope(s, e)
 		if found != nil || err != nil {

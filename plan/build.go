@@ -318,7 +318,7 @@ func (b *builder) do(stmt *syntax.Do) error {
 	if err != nil {
 		return err
 	}
-	b.plan.Root = st.node
+	b.plan.Root, b.plan.OnlyWarns = st.node, true
 	b.plan.Columns = make([]sqlapi.ColumnInfo, len(r.cols))
 	return nil
 }

@@ -10,8 +10,17 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// displayWidthMax is the widest INT(n) and FLOAT(n,d).
-const displayWidthMax = 255
+// displayWidthMax is the widest INT(n) and FLOAT(n,d), memberCharsMax the longest member of an ENUM or SET.
+const (
+	displayWidthMax = 255
+	memberCharsMax  = 255
+)
+
+// Errors that only definitions of columns raise: ER_INVALID_YEAR_COLUMN_LENGTH and ER_TOO_LONG_SET_ENUM_VALUE.
+const (
+	erYearLength = 1818
+	erLongMember = 3505
+)
 
 // plainTypes maps the types that need no further thought.
 var plainTypes = map[syntax.TypeKind]types.TypeID{
@@ -64,6 +73,11 @@ func ColumnType(name string, d *syntax.DataType, collation types.CollationID, cl
 		}
 	case t.IsText() || t.IsBinaryString() || id == types.TypeEnum || id == types.TypeSet:
 		explicit, err = stringType(name, &t, d, collation, client)
+	case id == types.TypeYear:
+		t.Length, t.Scale = -1, 0
+		if d.Length >= 0 && d.Length != 4 {
+			err = types.NewError(erYearLength, "Invalid display width. Use YEAR instead.")
+		}
 	case id == types.TypeJSON:
 		t.Coll, t.Length, t.Scale = types.Utf8mb4Bin, -1, 0
 	default:
@@ -139,6 +153,9 @@ func stringType(name string, t *types.Type, d *syntax.DataType, table types.Coll
 	case types.TypeEnum, types.TypeSet:
 		return explicit, memberList(name, t, d, client)
 	default:
+		if d.Length > math.MaxUint32 {
+			return explicit, types.Errorf(types.ErTooBigDisplaywidth, name, uint32(math.MaxUint32))
+		}
 		if d.Length >= 0 {
 			sizedBlob(t, d.Length)
 		}
@@ -253,6 +270,9 @@ func memberList(name string, t *types.Type, d *syntax.DataType, client *types.Ch
 		}
 		seen[member] = true
 		own, _ := types.ConvertCharset(nil, []byte(member), client, t.Coll.Charset())
+		if t.Coll.Charset().CountChars(own) > memberCharsMax {
+			return types.NewError(erLongMember, "Too long enumeration/set value for column "+name+".")
+		}
 		t.Elems = append(t.Elems, string(own))
 	}
 	t.Length = -1

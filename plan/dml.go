@@ -117,6 +117,8 @@ func (b *builder) insert(stmt *syntax.Insert) (err error) {
 	}()
 	if stmt.Query != nil {
 		err = b.insertQuery(node, stmt, g, s)
+	} else if err = checkRowAlias(node, stmt); err != nil {
+		return err
 	} else if err = b.insertSource(node, stmt, g, s); err == nil {
 		err = b.onDuplicate(node, stmt, g, s, nil)
 	}
@@ -343,6 +345,24 @@ func (e *Env) rowLiteral(lit *syntax.Literal, negative bool) (types.Value, error
 	return e.literalValue(lit)
 }
 
+// checkRowAlias refuses names that the row to insert can't have.
+func checkRowAlias(node *exec.Insert, stmt *syntax.Insert) error {
+	if stmt.RowAlias != "" && stmt.RowAlias == stmt.Table.Name {
+		return types.Errorf(types.ErNonUniqTable, stmt.RowAlias)
+	}
+	if len(stmt.ColAliases) > 0 && len(stmt.ColAliases) != len(node.Cols) {
+		return types.Errorf(types.ErViewWrongList)
+	}
+	for i := range stmt.ColAliases {
+		for j := range i {
+			if fold(stmt.ColAliases[i].Name, stmt.ColAliases[j].Name) {
+				return types.Errorf(types.ErDupFieldName, stmt.ColAliases[i].Name)
+			}
+		}
+	}
+	return nil
+}
+
 // onDuplicate binds the assignments over the row in the way, followed by the row to insert and by the row of the SELECT r, if there is one.
 // What they read of its tables besides the select list is added to r.
 func (b *builder) onDuplicate(node *exec.Insert, stmt *syntax.Insert, g *get, s *scope, r *result) error {
@@ -352,9 +372,6 @@ func (b *builder) onDuplicate(node *exec.Insert, stmt *syntax.Insert, g *get, s 
 	width := len(node.Table.Columns)
 	first := b.newIDs(width)
 	values := &scope{columns: tableColumns(node.Table, stmt.RowAlias, first)}
-	if len(stmt.ColAliases) > 0 && len(stmt.ColAliases) != len(node.Cols) {
-		return types.Errorf(types.ErViewWrongList)
-	}
 	aliases := &scope{columns: values.columns}
 	if len(stmt.ColAliases) > 0 {
 		aliases.columns = append([]column(nil), values.columns...)
@@ -372,6 +389,7 @@ func (b *builder) onDuplicate(node *exec.Insert, stmt *syntax.Insert, g *get, s 
 			seen.columns = append(seen.columns, c)
 		}
 	} else if stmt.RowAlias != "" {
+		seen.rowAlias = aliases
 		// The names of a row alias' columns are found without it, unless the table has them, too.
 		for _, c := range aliases.columns {
 			if own, err := s.find(&syntax.ColumnRef{Column: c.info.Name}, fieldListClause); own == nil && err == nil {
@@ -380,7 +398,7 @@ func (b *builder) onDuplicate(node *exec.Insert, stmt *syntax.Insert, g *get, s 
 		}
 	}
 	b.aim("INSERT", g)
-	bind := &binder{env: b.env, build: b, scope: seen, clause: fieldListClause, values: values, rowAlias: aliases}
+	bind := &binder{env: b.env, build: b, scope: seen, clause: fieldListClause, values: values}
 	if err := b.assignable(g, s, stmt.OnDup); err != nil {
 		return err
 	}

@@ -34,13 +34,18 @@ type scope struct {
 	block *block
 	// parent is the scope around a subquery or a lateral derived table; nil at the top.
 	parent *scope
-	tables map[tableName]bool // of the FROM clause, while it is resolved
-	hints  *hintBlock         // of the block, likewise
+	// rowAlias is the row to insert by its alias, in ON DUPLICATE KEY UPDATE; nil elsewhere.
+	rowAlias *scope
+	tables   map[tableName]bool // of the FROM clause, while it is resolved
+	hints    *hintBlock         // of the block, likewise
 }
 
 // find resolves a name among the scope's own columns. found is false for an unknown name; the error is 1052 for an ambiguous one; clause
 // names the place as MySQL does.
 func (s *scope) find(ref *syntax.ColumnRef, clause string) (c *column, err error) {
+	if s.rowAlias != nil && ref.Table != "" && ref.Table == s.rowAlias.columns[0].table {
+		return s.rowAlias.find(ref, clause)
+	}
 	for i := range s.columns {
 		o := &s.columns[i]
 		if !o.matches(ref) {

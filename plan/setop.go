@@ -60,6 +60,9 @@ func (b *builder) combine(op *syntax.SetOp, left, right *result) (*result, error
 func (b *builder) valuesRows(v *syntax.ValuesRows, around *scope) (*result, error) {
 	bind := &binder{env: b.env, build: b, scope: &scope{parent: around}, clause: fieldListClause}
 	width := len(v.Rows[0])
+	if width == 0 {
+		return nil, types.Errorf(types.ErValuesWithoutColumns)
+	}
 	rows := make([][]expr.Expr, len(v.Rows))
 	for i, row := range v.Rows {
 		if len(row) != width {

@@ -499,7 +499,7 @@ func (s *Session) prepareRuntime(p *exec.Plan) {
 	}
 	s.ctx.Params = s.params
 	s.insertIDGiven = false
-	s.context.Strict = !p.IsQuery && s.context.SQLMode&types.ModeStrict != 0
+	s.context.Strict = !p.IsQuery && !p.OnlyWarns && s.context.SQLMode&types.ModeStrict != 0
 	for _, w := range p.Warnings {
 		s.context.AddError(w.Level, types.NewError(w.Number, w.Message))
 	}

@@ -1,5 +1,7 @@
 package syntax
 
+import "strings"
+
 // primary parses an operand without operators.
 func (p *parser) primary() Expr {
 	switch p.tok.kind {
@@ -157,6 +159,9 @@ func (p *parser) scopeWord() VarScope {
 	return ScopeDefault
 }
 
+// odbcLiterals are the names before a text in braces that make it a date or time. Under any other name the braces mean what they hold.
+var odbcLiterals = map[string]LiteralKind{"d": LitDate, "t": LitTime, "ts": LitTimestamp}
+
 // odbcEscape parses {d '...'}, {t '...'}, {ts '...'} and {fn expr}.
 func (p *parser) odbcEscape() Expr {
 	pos := Pos(p.expect(tLBrace).pos)
@@ -164,6 +169,11 @@ func (p *parser) odbcEscape() Expr {
 	p.enter()
 	call := &FuncCall{Pos: pos, Name: name, Syntax: CallODBC, Args: []Expr{p.expr()}}
 	p.leave()
+	if lit, ok := call.Args[0].(*Literal); ok && lit.Kind == LitString {
+		if kind, ok := odbcLiterals[strings.ToLower(name)]; ok {
+			lit.Kind = kind
+		}
+	}
 	call.End = Pos(p.expect(tRBrace).end)
 	return call
 }

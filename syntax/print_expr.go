@@ -1,5 +1,7 @@
 package syntax
 
+import "strings"
+
 // binaryText is the spelling of the infix operators.
 var binaryText = [...]string{
 	OpAnd: "AND", OpOr: "OR", OpXor: "XOR", OpEq: "=", OpNullSafeEq: "<=>", OpNe: "<>", OpLt: "<", OpLe: "<=",
@@ -347,7 +349,11 @@ func isPlainName(s string) bool {
 func (p *printer) call(c *FuncCall) {
 	if c.Syntax == CallODBC {
 		p.k("{", c.Name)
-		p.expr(c.Args[0])
+		if lit, ok := c.Args[0].(*Literal); ok && odbcLiterals[strings.ToLower(c.Name)] == lit.Kind && lit.Kind != 0 {
+			p.str(lit.Value) // the name stands for DATE, TIME or TIMESTAMP
+		} else {
+			p.expr(c.Args[0])
+		}
 		p.k("}")
 		return
 	}

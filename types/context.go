@@ -175,7 +175,7 @@ func failsStrict(number uint16) bool {
 	switch number {
 	case ErTruncatedWrongValue, ErWrongValueForType, ErWarnDataOutOfRange, ErDivisionByZero, ErTruncatedWrongValueForField, ErWarnDataTruncated,
 		ErDataTooLong, ErCutValueGroupConcat, ErDatetimeFunctionOverflow, ErWarnAllowedPacketOverflowed,
-		ErNumericJSONValueOutOfRange, ErInvalidJSONValueForCast:
+		ErNumericJSONValueOutOfRange, ErInvalidJSONValueForCast, ErInvalidArgumentForLogarithm:
 		return true
 	}
 	return false

@@ -86,6 +86,9 @@ func (c *conversion) time(v *Value) (Value, error) {
 	fsp := uint8(c.to.Scale)
 	us, tenths, _, flags, ok := readTime(c.ctx, v)
 	if !ok {
+		if flags&parsedOverflow != 0 {
+			return Time(0, fsp), c.badDate(v, ErWarnDataOutOfRange)
+		}
 		return Time(0, fsp), c.badDate(v, ErWarnDataTruncated)
 	}
 	us, cut := roundTime(c.ctx, us, tenths, fsp)

@@ -20,17 +20,20 @@ func DayNumber(year, month, day int) int {
 // MaxDayNumber is TO_DAYS('9999-12-31').
 const MaxDayNumber = 3652424
 
-// DateFromDays undoes DayNumber; numbers up to 365 and beyond 9999-12-31 give zeros.
+// DateFromDays undoes DayNumber; numbers below 1 and beyond 9999-12-31 give zeros.
 func DateFromDays(n int) (year, month, day int) {
-	if n <= 365 || n > MaxDayNumber {
+	if n < 1 || n > MaxDayNumber {
 		return 0, 0, 0
 	}
-	year = n * 100 / 36525
-	first := (((year-1)/100 + 1) * 3) / 4
-	dayOfYear := n - year*365 - (year-1)/4 + first
-	for days := yearDays(year); dayOfYear > days; days = yearDays(year) {
-		dayOfYear -= days
-		year++
+	dayOfYear := n
+	if n > yearDays(0) { // of the year 0 the number is the day of the year itself
+		year = n * 100 / 36525
+		first := (((year-1)/100 + 1) * 3) / 4
+		dayOfYear = n - year*365 - (year-1)/4 + first
+		for days := yearDays(year); dayOfYear > days; days = yearDays(year) {
+			dayOfYear -= days
+			year++
+		}
 	}
 	month = 1
 	for dayOfYear > DaysInMonth(year, month) {
@@ -127,13 +130,13 @@ func MicrosOf(packed int64) int64 {
 	return int64(DayNumber(d.Year, d.Month, d.Day))*microsPerDay + d.timeOfDay()
 }
 
-// PackedFromMicros undoes MicrosOf; ok is false outside the years 1..9999.
+// PackedFromMicros undoes MicrosOf; ok is false outside the years 0..9999.
 func PackedFromMicros(us int64) (packed int64, ok bool) {
 	day, rest := us/microsPerDay, us%microsPerDay
 	if rest < 0 {
 		day, rest = day-1, rest+microsPerDay
 	}
-	if day <= 365 || day > MaxDayNumber {
+	if day < 1 || day > MaxDayNumber {
 		return 0, false
 	}
 	y, m, d := DateFromDays(int(day))

@@ -1,5 +1,10 @@
 package types
 
+import (
+	"bytes"
+	"math"
+)
+
 // What a parser found wrong or worth a word.
 type parseFlags uint8
 
@@ -41,6 +46,20 @@ func HasClock(s []byte) bool {
 	return ok && d.flags&parsedTime != 0
 }
 
+// HasDate reports whether a text is a date where a date or a TIME may stand: 10:11:12 and 2 10:11:12 are times, though a date could be read from them.
+func HasDate(s []byte) bool {
+	s = bytes.TrimLeft(s, " \t\n\v\f\r")
+	n := 0
+	for n < len(s) && isDigit(s[n]) {
+		n++
+	}
+	if n < len(s) && (s[n] == ':' || isSpace(s[n])) {
+		return false
+	}
+	d, ok := parseDatetimeText(s)
+	return ok && d.flags&parsedTrailing == 0
+}
+
 // parseDatetimeText reads MySQL's lenient forms of a date or datetime: fields
 // separated by any punctuation, or 6, 8, 12 or 14 digits in a row, two-digit
 // years, an optional fraction, an optional zone offset. ok is false when it is
@@ -61,7 +80,7 @@ func parseDatetimeText(s []byte) (d datetimeText, ok bool) {
 	var f [6]int
 	n, used, yearDigits := 0, 0, 0
 	punct := false
-	if run == len(s) || s[run] == '.' && run >= 5 || run >= 8 || s[run] == 'T' && run >= 6 {
+	if onlySpace(s[run:]) || s[run] == '.' && run >= 5 || s[run] == 'T' && run >= 6 {
 		n, used, yearDigits = splitDigits(s[:run], &f)
 		if n == 3 && used < len(s) && s[used] == 'T' {
 			n, used = separatedClock(s, used, &f)
@@ -114,18 +133,18 @@ func splitDigits(s []byte, f *[6]int) (n, used, yearDigits int) {
 	return n, used, yearDigits
 }
 
-// separatedClock reads Thh:mm:ss after eight digits of date.
+// separatedClock reads Thh:mm:ss or Thhmmss after digits of a date.
 func separatedClock(s []byte, used int, f *[6]int) (n, end int) {
 	n = 3
-	for n < 6 && used+1 < len(s) && isDigit(s[used+1]) {
-		used++
+	used++ // the T
+	for n < 6 && used < len(s) && isDigit(s[used]) {
 		for w := 0; w < 2 && used < len(s) && isDigit(s[used]); w++ {
 			f[n] = f[n]*10 + int(s[used]-'0')
 			used++
 		}
 		n++
-		if used < len(s) && s[used] != ':' {
-			break
+		if n < 6 && used+1 < len(s) && s[used] == ':' && isDigit(s[used+1]) {
+			used++
 		}
 	}
 	return n, used
@@ -290,6 +309,10 @@ func parseTimeText(s []byte) (us int64, t timeText, ok bool) {
 		return 0, t, false
 	}
 	used, ok := t.clock(s)
+	if max(t.day, t.hour) > math.MaxUint32 {
+		t.flags |= parsedOverflow
+		ok = false
+	}
 	if !ok {
 		return 0, t, false
 	}
@@ -330,9 +353,10 @@ func hasExponent(s []byte) bool {
 // maxTimeSeconds keeps absurd day counts from overflowing before they are cut.
 const maxTimeSeconds = 1e9
 
+// readNumber reads digits; a number beyond 32 bits, which makes the text no time, is one more than those hold.
 func readNumber(s []byte) (n int64, used int) {
 	for used < len(s) && isDigit(s[used]) {
-		n = min(n*10+int64(s[used]-'0'), maxTimeSeconds)
+		n = min(n*10+int64(s[used]-'0'), math.MaxUint32+1)
 		used++
 	}
 	return n, used
@@ -356,6 +380,10 @@ func (t *timeText) clock(s []byte) (used int, ok bool) {
 		}
 	}
 	if i == len(s) || s[i] != ':' || i+1 == len(s) || !isDigit(s[i+1]) {
+		if first > math.MaxUint32 {
+			t.hour = first
+			return i, false
+		}
 		if days {
 			return i, true
 		}

@@ -131,9 +131,9 @@ func HasZeroInDate(packed int64) bool {
 	return d.Month == 0 || d.Day == 0
 }
 
-// IsLeapYear reports whether year has a 29th of February.
+// IsLeapYear reports whether year has a 29th of February. The year 0 has none, as MySQL counts days.
 func IsLeapYear(year int) bool {
-	return year%4 == 0 && (year%100 != 0 || year%400 == 0)
+	return year%4 == 0 && (year%100 != 0 || year%400 == 0 && year != 0)
 }
 
 var monthDays = [13]int{31, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}

@@ -490,6 +490,7 @@ const (
 	ErTargetNotExplainable                                uint16 = 3012
 	ErInvalidFieldSize                                    uint16 = 3013
 	ErExplainNotSupported                                 uint16 = 3015
+	ErInvalidArgumentForLogarithm                         uint16 = 3020
 	ErQueryTimeout                                        uint16 = 3024
 	ErAggregateOrderForUnion                              uint16 = 3028
 	ErAggregateOrderNonAggQuery                           uint16 = 3029
@@ -611,6 +612,7 @@ const (
 	ErImpossibleStringConversion                          uint16 = 3854
 	ErRegexpInvalidFlag                                   uint16 = 3900
 	ErConstraintNotFound                                  uint16 = 3940
+	ErValuesWithoutColumns                                uint16 = 3942
 	ErMisplacedInto                                       uint16 = 3954
 	ErUserAccessDeniedForUserAccountBlockedByPasswordLock uint16 = 3955
 	ErDependentByCheckConstraint                          uint16 = 3959
@@ -1120,6 +1122,7 @@ var errorTable = [...]errorText{
 	{ErTargetNotExplainable, "HY000", "EXPLAIN FOR CONNECTION command is supported only for SELECT/UPDATE/INSERT/DELETE/REPLACE"},
 	{ErInvalidFieldSize, "HY000", "Invalid size for column '%s'."},
 	{ErExplainNotSupported, "HY000", "'%s' is not supported for EXPLAIN"},
+	{ErInvalidArgumentForLogarithm, "HY000", "Invalid argument for logarithm"},
 	{ErQueryTimeout, "HY000", "Query execution was interrupted, maximum statement execution time exceeded"},
 	{ErAggregateOrderForUnion, "HY000", "Expression #%d of ORDER BY contains aggregate function and applies to a UNION, EXCEPT or INTERSECT"},
 	{ErAggregateOrderNonAggQuery, "HY000", "Expression #%d of ORDER BY contains aggregate function and applies to the result of a non-aggregated query"},
@@ -1241,6 +1244,7 @@ var errorTable = [...]errorText{
 	{ErImpossibleStringConversion, "HY000", "Cannot convert string '%.64s' from %s to %s"},
 	{ErRegexpInvalidFlag, "HY000", "Invalid match mode flag in regular expression."},
 	{ErConstraintNotFound, "HY000", "Constraint '%.192s' does not exist."},
+	{ErValuesWithoutColumns, "HY000", "Each row of a VALUES clause must have at least one column, unless when used as source in an INSERT statement."},
 	{ErMisplacedInto, "HY000", "Misplaced INTO clause, INTO is not allowed inside subqueries, and must be placed at end of UNION clauses."},
 	{ErUserAccessDeniedForUserAccountBlockedByPasswordLock, "HY000", "Access denied for user '%s'@'%s'. Account is blocked for %s day(s) (%s day(s) remaining) due to %d consecutive failed logins."},
 	{ErDependentByCheckConstraint, "HY000", "Check constraint '%s' uses column '%s', hence column cannot be dropped or renamed."},

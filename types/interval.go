@@ -197,7 +197,7 @@ func parseComposite(s []byte, fields []int64, unit IntervalUnit) (iv Interval, o
 }
 
 // AddInterval adds to a packed datetime: months first, the day cut to the length
-// of the month. ok is false outside the years 1..9999 and for zero dates, where
+// of the month. ok is false outside the years 0..9999 and for zero dates, where
 // SQL has NULL.
 func AddInterval(packed int64, iv Interval) (out int64, ok bool) {
 	if iv.Months != 0 {
