@@ -93,12 +93,13 @@ func (b *builder) readHints(text string) *hintBlock {
 	return blk
 }
 
-// hintRest is the statement's text from an offset in its hints on, as the error about it quotes.
+// hintRest is the statement's text from an offset in its hints on, as far as the error about it quotes that.
 func (b *builder) hintRest(text string, bad int) string {
+	const quoted = 80
 	if at := strings.Index(b.env.Text, "/*+"+text); at >= 0 && bad < len(text) {
-		return b.env.Text[at+3+bad:]
+		return firstChars(b.env.Text[at+3+bad:], quoted)
 	}
-	return strings.TrimSpace(text[bad:] + " */")
+	return strings.TrimSpace(firstChars(text[bad:]+" */", quoted))
 }
 
 func (b *builder) nameBlock(blk *hintBlock, h *hint) {

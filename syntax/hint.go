@@ -44,12 +44,19 @@ var hintShapes = map[string]hintShape{
 	"IGNORE_PLAN_CACHE": hintWords, "NO_DECORRELATE": hintWords,
 }
 
-// ParseHints reads the text between /*+ and */. bad is where it stops being hints, -1 if all of it is; the hints before that hold.
+// hintBytesMax is how much of the text of hints is read: some thousands of them, each of which takes far more memory than its text.
+const hintBytesMax = 64 << 10
+
+// ParseHints reads the text between /*+ and */. bad is where it stops being hints, or where there is more than hintBytesMax of it, -1 if all of
+// it is; the hints before that hold.
 func ParseHints(text string) (hints []Hint, bad int) {
-	s := hintScanner{text: text}
+	s := hintScanner{text: text[:min(len(text), hintBytesMax)]}
 	for {
 		start := s.skip()
-		if start == len(text) {
+		if start == len(s.text) {
+			if start < len(text) {
+				return hints, start
+			}
 			if len(hints) == 0 {
 				return nil, start
 			}

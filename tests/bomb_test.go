@@ -63,6 +63,8 @@ var bombs = map[string]string{
 	"LIKE of a long pattern":       "SELECT REPEAT('a',20000) LIKE CONCAT(REPEAT('%a_',2000),'b%')",
 	"text of 60 MB":                "SELECT LENGTH('" + strings.Repeat("a", 60_000_000) + "')",
 	"user variables":               "SET @a0=1" + manyAssignments(200, "REPEAT('a',4000000)"),
+	"optimizer hints":              "SELECT /*+ " + strings.Repeat("BKA(t) ", 4_000_000) + "*/ 1 FROM t",
+	"optimizer hint of tables":     "SELECT /*+ BKA(t" + strings.Repeat(",t", 10_000_000) + ") */ 1 FROM t",
 	"a join under chance":          "SELECT COUNT(*) FROM t a, t b WHERE a.id + b.id > RAND()",
 	"variable that doubles itself": "SELECT @x:=REPEAT('a',8000000)" + strings.Repeat(",LENGTH(@x:=CONCAT(@x,@x))", 8),
 }
