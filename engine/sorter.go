@@ -253,10 +253,10 @@ type summedFile struct {
 	sum   uint32
 }
 
+// Write sums up first: a file may change the bytes that it has taken (vfs.File), and with Pebble's invariants one in memory does.
 func (f *summedFile) Write(p []byte) (n int, err error) {
-	n, err = f.File.Write(p)
-	f.add(p[:n])
-	return n, err
+	f.add(p)
+	return f.File.Write(p)
 }
 
 func (f *summedFile) Read(p []byte) (n int, err error) {
