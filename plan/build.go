@@ -203,12 +203,27 @@ func (b *builder) use(t *catalog.Table, write bool) {
 	b.useAs(t, write, mode)
 }
 
+// useTarget declares that the statement changes or locks the rows of a table. If views stand in between, it does so to each of them, too, through
+// the one above: each has a definer of its own, whose rights count.
+func (b *builder) useTarget(g *get, mode catalog.UseMode) {
+	t := g.table
+	for _, level := range b.levels[g] {
+		b.useVia(t, true, mode, level.view)
+		t, mode = level.view, catalog.UseRead
+	}
+	b.useAs(t, true, mode)
+}
+
 func (b *builder) useAs(t *catalog.Table, write bool, mode catalog.UseMode) {
-	b.private = b.private || t.Temporary != nil
 	var via *catalog.Table
 	if len(b.views) > 0 {
 		via = b.views[len(b.views)-1]
 	}
+	b.useVia(t, write, mode, via)
+}
+
+func (b *builder) useVia(t *catalog.Table, write bool, mode catalog.UseMode, via *catalog.Table) {
+	b.private = b.private || t.Temporary != nil
 	for i := range b.plan.Tables {
 		if b.plan.Tables[i].Table == t && b.plan.Tables[i].Via == via {
 			b.plan.Tables[i].Write, b.plan.Tables[i].Foreign = b.plan.Tables[i].Write || write, false

@@ -58,7 +58,7 @@ func (b *builder) target(from syntax.TableExpr, what string, into *syntax.Insert
 	}
 	s.columns = cols
 	b.bindHints(b.verb, g, cols)
-	b.use(g.table, true)
+	b.useTarget(g, catalog.UseWrite)
 	return g, s, true, b.mayChange(g)
 }
 
@@ -624,7 +624,7 @@ func (b *builder) written(g *get, bind *binder, conds []expr.Expr, orderBy []syn
 	if err != nil {
 		return nil, 0, err
 	}
-	b.use(g.table, true)
+	b.useTarget(g, catalog.UseWrite)
 	if b.env.SafeUpdates && count == nil && p.merge == nil && (p.index == nil || len(p.ranges) == 0) {
 		return nil, 0, types.Errorf(types.ErUpdateWithoutKeyInSafeMode)
 	}

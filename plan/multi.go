@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/types"
@@ -213,7 +214,7 @@ func (b *builder) changes(verb string, targets []*multiTarget) error {
 	b.targets = nil
 	for _, t := range targets {
 		t.get.lock = &lockSpec{mode: exec.LockExclusive, wait: exec.WaitDefault, writes: true}
-		b.use(t.get.table, true)
+		b.useTarget(t.get, catalog.UseWrite)
 		if err := b.mayChange(t.get); err != nil {
 			return err
 		}

@@ -118,7 +118,6 @@ func (b *builder) locked(w *want, mode exec.LockMode, wait exec.WaitPolicy, cols
 	if err != nil {
 		return nil, nil, err
 	}
-	b.use(w.table, false)
 	lock := &exec.LockRows{Input: input, KeyCol: 0, Table: w.table, Alias: w.alias, Mode: mode, Wait: wait, Where: where, Cols: cols, Limit: limit, Collect: collect}
 	lock.EstRows = p.out
 	return lock, p, nil

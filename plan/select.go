@@ -267,10 +267,10 @@ func (b *builder) lockGets(r rel, of []syntax.ObjectName, spec *lockSpec) error 
 			}
 			g.lock = spec
 			if spec.mode == exec.LockShared {
-				b.useAs(g.table, true, catalog.UseRead) // FOR SHARE takes more than the right to read, and leaves readers alone
+				b.useTarget(g, catalog.UseRead) // FOR SHARE takes more than the right to read, and leaves readers alone
 				return nil
 			}
-			b.use(g.table, true)
+			b.useTarget(g, catalog.UseWrite)
 			return b.mayChange(g)
 		}
 		if j, ok := r.(*join); ok {

@@ -80,7 +80,7 @@ func (b *builder) viewRows(from syntax.TableExpr, verb string) (g *get, s *scope
 		conds = append(conds, level.conds...)
 	}
 	b.bindHints(b.verb, g, s.columns)
-	b.use(g.table, true)
+	b.useTarget(g, catalog.UseWrite)
 	return g, s, conds, b.mayChange(g)
 }
 

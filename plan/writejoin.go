@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/syntax"
@@ -95,7 +96,7 @@ func (b *builder) joinedStage(g *get, conds []expr.Expr, set []exec.Assignment, 
 	if r == nil || err != nil {
 		return nil, nil, err
 	}
-	b.use(g.table, true)
+	b.useTarget(g, catalog.UseWrite)
 	t := &multiTarget{get: g, set: set}
 	st, err := b.multiStage(r, []*multiTarget{t})
 	return t, st, err

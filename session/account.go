@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pandodb/pando/catalog"
@@ -46,7 +47,8 @@ func (s *Session) checkPlan(p *exec.Plan) error {
 	return nil
 }
 
-// checkTable requires the privileges on one table of a plan: those of the session's account or, for what a view reads, of its definer.
+// checkTable requires the privileges on one table of a plan: those of the session's account or, for what a view reads, of its definer. Of a view
+// that reads with the rights of whoever asks it is not said what they lack, as in MySQL.
 func (s *Session) checkTable(p *exec.Plan, ref *exec.TableRef) error {
 	t := ref.Table
 	if via := ref.Via; via != nil && !via.View.Invoker {
@@ -57,32 +59,44 @@ func (s *Session) checkTable(p *exec.Plan, ref *exec.TableRef) error {
 		if !definer.Has(privilege.Select, t.Schema, t.Name) || ref.Write && !definer.Has(writePrivilege(p.Root), t.Schema, t.Name) {
 			return types.Errorf(types.ErViewInvalid, via.Schema, via.Name)
 		}
-		if !ref.Write {
-			return nil
-		}
-		t = via // whoever writes through a view needs the right to write on it
+		return nil
 	}
+	err := s.checkOwn(p, ref)
+	if err != nil && ref.Via != nil {
+		return types.Errorf(types.ErViewInvalid, ref.Via.Schema, ref.Via.Name)
+	}
+	return err
+}
+
+// checkOwn requires the session's account's privileges on one table of a plan.
+func (s *Session) checkOwn(p *exec.Plan, ref *exec.TableRef) error {
+	t := ref.Table
 	if ref.Write {
-		if err := s.require(writePrivilege(p.Root), t.Schema, t.Name); err != nil {
+		if err := s.require(writePrivilege(p.Root), t.Schema, t.Name); err != nil || !readsTarget(p, t) {
 			return err
-		}
-		if !readsTarget(p, t) {
-			return nil
 		}
 	}
 	return s.require(privilege.Select, t.Schema, t.Name)
 }
 
-// readsTarget reports whether a plan that writes a table also reads values of its columns, which needs SELECT beside the right to write.
+// readsTarget reports whether a plan that writes a table or a view also reads values of its columns, which needs SELECT beside the right to write.
 func readsTarget(p *exec.Plan, t *catalog.Table) bool {
+	shown := []*catalog.Table{t}
+	for i := 0; i < len(shown); i++ { // a view, what it reads, and what views in it read
+		for k := range p.Tables {
+			if ref := &p.Tables[k]; shown[i].View != nil && ref.Via == shown[i] {
+				shown = append(shown, ref.Table)
+			}
+		}
+	}
 	for _, s := range p.Subplans {
-		if scans(s.Root, t) {
+		if scans(s.Root, shown) {
 			return true
 		}
 	}
 	switch n := p.Root.(type) {
 	case *exec.Insert:
-		return assigned(n.OnDup) || n.Source != nil && scans(n.Source, t)
+		return assigned(n.OnDup) || n.Source != nil && scans(n.Source, shown)
 	case *exec.Update:
 		return assigned(n.Set) || conditional(n.Input)
 	case *exec.Delete:
@@ -108,16 +122,16 @@ func conditional(n exec.Node) bool {
 	return !ok || lock.Where != nil // anything around the lock orders the rows by their columns
 }
 
-// scans reports whether a tree reads a table.
-func scans(n exec.Node, t *catalog.Table) bool {
+// scans reports whether a tree reads one of some tables.
+func scans(n exec.Node, tables []*catalog.Table) bool {
 	switch n := n.(type) {
 	case *exec.Scan:
-		return n.Table == t
+		return slices.Contains(tables, n.Table)
 	case *exec.PointGet:
-		return n.Table == t
+		return slices.Contains(tables, n.Table)
 	}
 	for _, child := range n.Children() {
-		if scans(child, t) {
+		if scans(child, tables) {
 			return true
 		}
 	}

@@ -450,7 +450,7 @@ const changesBatch = 64
 func (s *Session) countChanges(p *exec.Plan, rows int64) {
 	for i := range p.Tables {
 		t := &p.Tables[i]
-		if !t.Write || t.Table.Temporary != nil { // statistics are of what all know
+		if !t.Write || t.Table.View != nil || t.Table.Temporary != nil { // statistics are of what all know
 			continue
 		}
 		if s.changed != t.Table {

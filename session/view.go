@@ -73,16 +73,14 @@ func (s *Session) definer(a *syntax.Account) (user, host string, err error) {
 	if a == nil {
 		return own.User, own.Host, nil
 	}
-	if a.Current {
-		return own.User, own.Host, nil
-	}
-	if err := privilege.CheckLengths(a.User, a.Host); err != nil {
+	user, host = s.who(*a)
+	if err := privilege.CheckLengths(user, host); err != nil {
 		return "", "", err
 	}
-	if (a.User != own.User || a.Host != own.Host) && !own.Has(privilege.Super, "", "") {
+	if (user != own.User || host != own.Host) && !own.Has(privilege.Super, "", "") {
 		return "", "", types.Errorf(types.ErSpecificAccessDenied, "SUPER or SET_USER_ID")
 	}
-	return a.User, a.Host, nil
+	return user, host, nil
 }
 
 func (s *Session) dropViews(c *ddl.Call, stmt *syntax.DropObjects) error {
