@@ -64,12 +64,12 @@ const (
 	errNotHintable    = 3637
 )
 
-// hintedVariables gives session variables the values of SET_VAR hints for one statement. restore takes them back. A hint that can't be
-// followed is a warning, as in MySQL.
+// hintedVariables gives session variables the values of SET_VAR hints for one statement. restore takes them back, whatever SET would say to them
+// now, and without its warnings. A hint that can't be followed is a warning, as in MySQL.
 func (s *Session) hintedVariables(stmt syntax.Statement) (restore func()) {
 	type kept struct {
-		name  string
-		value types.Value
+		variable int
+		value    string
 	}
 	var before []kept
 	for _, h := range hintsOf(stmt) {
@@ -82,7 +82,7 @@ func (s *Session) hintedVariables(stmt syntax.Statement) (restore func()) {
 			continue
 		}
 		name := strings.ToLower(item.Name)
-		_, v, err := s.node.table.lookup(name)
+		i, v, err := s.node.table.lookup(name)
 		switch {
 		case err != nil:
 			s.warnOfHint(errUnresolvedHint, "Unresolved name '"+item.Name+"' for SET_VAR hint")
@@ -92,6 +92,10 @@ func (s *Session) hintedVariables(stmt syntax.Statement) (restore func()) {
 			continue
 		}
 		old := s.get(name)
+		if v.dynamic != nil { // what is stored may have been used up, as insert_id is
+			value := v.dynamic(s)
+			old = string(types.AppendText(nil, nil, &value))
+		}
 		set, err := s.setSystemVar(item)
 		if err == nil {
 			err = set()
@@ -101,11 +105,12 @@ func (s *Session) hintedVariables(stmt syntax.Statement) (restore func()) {
 			s.context.AddError(types.LevelWarning, refused)
 			continue
 		}
-		before = append(before, kept{name, v.value(old)})
+		before = append(before, kept{i, old})
 	}
+	s.started = s.fixedNow // which timestamp may have set
 	return func() {
 		for i := len(before) - 1; i >= 0; i-- {
-			_ = s.setVariable(syntax.ScopeSession, before[i].name, before[i].value) // it was right before
+			_ = s.hold(before[i].variable, before[i].value) // fails only at a COMMIT by autocommit, which no hint sets
 		}
 	}
 }

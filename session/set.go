@@ -270,16 +270,19 @@ func (s *Session) assign(where syntax.VarScope, i int, v *variable, text string)
 	if global {
 		return func() error { return s.assignGlobal(where, i, v, text) }, nil
 	}
-	return func() error {
-		s.storeAt(i, text)
-		if v.apply != nil {
-			if err := v.apply(s, text); err != nil {
-				return err
-			}
+	return func() error { return s.hold(i, text) }, nil
+}
+
+// hold makes a value, which is right for the session's variable, its own.
+func (s *Session) hold(i int, text string) error {
+	s.storeAt(i, text)
+	if apply := s.node.table.list[i].apply; apply != nil {
+		if err := apply(s, text); err != nil {
+			return err
 		}
-		s.noteVariable(i)
-		return nil
-	}, nil
+	}
+	s.noteVariable(i)
+	return nil
 }
 
 func (s *Session) assignGlobal(where syntax.VarScope, i int, v *variable, text string) error {
