@@ -21,7 +21,7 @@ build: pebble ## the static binary bin/pando, compiled by the profile cmd/pando/
 run: build ## serve ./data on 127.0.0.1:4000
 	bin/pando start --data-dir data
 
-test: pebble ## everything that must pass, in stages that say how long they take: less than 16 minutes on two quiet processors
+test: pebble ## everything that must pass, in stages that say how long they take: less than 20 minutes on two quiet processors
 	RACE='$(RACE)' scripts/test.sh
 
 compat: build ## real clients: drivers, ORMs and their migrations, from their registries, in about ten minutes; docs/compatibility.md is the table of results

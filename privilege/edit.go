@@ -118,9 +118,10 @@ func CheckLengths(user, host string) error {
 
 // Create adds an account, and refuses one that exists. It fails if a name is too long (1470) or there are too many accounts.
 func (e *Edit) Create(a *Account) error {
+	if err := CheckLengths(a.User, a.Host); err != nil {
+		return err
+	}
 	switch {
-	case CheckLengths(a.User, a.Host) != nil:
-		return CheckLengths(a.User, a.Host)
 	case e.Find(a.User, a.Host) != nil:
 		e.refuse(a.User, a.Host)
 		return nil

@@ -43,7 +43,7 @@ func TestUnknownUserLooksTheSame(t *testing.T) {
 			t.Errorf("%q", transcripts[0])
 		}
 	}
-	// Every one of the three over TLS paid for the hash; so did none of those whose password did not decrypt.
+	// Those over TLS, whose passwords were hashed, and those without, whose passwords did not decrypt.
 	if d := ts.Counters().Denied; d != 6 {
 		t.Errorf("%d were denied", d)
 	}

@@ -2,8 +2,8 @@
 //
 // # Place
 //
-// wire verifies by it when a client connects; server has it hash the passwords that statements set, which package privilege stores. It knows
-// neither packets nor accounts: what they are to it are bytes.
+// wire verifies logins with it; server gives its Hash to sessions, which hash the passwords that statements set and store them by package
+// privilege. It knows neither packets nor accounts, only bytes.
 //
 // # Terms
 //
@@ -15,6 +15,7 @@
 // # Invariants
 //
 //  1. No comparison of secrets takes a time that depends on where they differ.
-//  2. At most as many slow hashes run at once as there are processors (Cache), so that a flood of logins leaves some to those who are in.
+//  2. At most as many slow hashes run at once as there are processors (Cache), so that a flood of logins
+//     does not stop those who have logged in.
 //  3. The cache holds no password: what it has verifies replies and is found only while the stored hash is the same. Cache.mu is a leaf.
 package password
