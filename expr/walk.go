@@ -124,6 +124,31 @@ func Unwrap(e Expr) Expr {
 	return e
 }
 
+// hashLevels is how far below an expression Hash looks, so that hashes of all parts of an expression take time in proportion to its size.
+const hashLevels = 8
+
+// Hash is the same number for expressions that are Equal, and mostly another one for others: Equal need be asked of few.
+func Hash(e Expr) uint64 { return hashTo(14695981039346656037, e, hashLevels) }
+
+func hashTo(h uint64, e Expr, levels int) uint64 {
+	const prime = 1099511628211 // FNV
+	for _, n := range [...]uint64{uint64(e.kind), uint64(e.index), uint64(len(e.args)), uint64(e.value.K), uint64(e.value.N)} {
+		h = (h ^ n) * prime
+	}
+	for i := range len(e.name) {
+		h = (h ^ uint64(e.name[i])) * prime
+	}
+	for _, c := range e.value.B {
+		h = (h ^ uint64(c)) * prime
+	}
+	for _, a := range e.args {
+		if levels > 0 {
+			h = hashTo(h, a, levels-1)
+		}
+	}
+	return h
+}
+
 // Equal reports whether a and b are the same expression: same shape, types, constants and columns. Expressions with
 // side effects or chance are equal only to themselves.
 func Equal(a, b Expr) bool {

@@ -184,3 +184,36 @@ func TestAsParam(t *testing.T) {
 		}
 	}
 }
+
+// TestHash holds that equal expressions have one hash, and that few others share it.
+func TestHash(t *testing.T) {
+	r, x := testkit.Rand(testkit.Seed(t), 1), columnBinder()
+	var different []expr.Expr
+	hashes := map[uint64]bool{}
+	for range 1500 {
+		text := randomExpr(r, 3)
+		e, err := x.parse(text)
+		if err != nil {
+			continue
+		}
+		again := parsed(t, x, text)
+		if !expr.Equal(e, again) || expr.Hash(e) != expr.Hash(again) {
+			t.Errorf("%s: the same text again has another hash, or is not equal", text)
+		}
+		known := false
+		for _, other := range different {
+			if expr.Equal(e, other) {
+				if known = true; expr.Hash(e) != expr.Hash(other) {
+					t.Errorf("%s and %s are equal and have different hashes", e, other)
+				}
+			}
+		}
+		if !known {
+			different = append(different, e)
+			hashes[expr.Hash(e)] = true
+		}
+	}
+	if len(different) < 500 || len(hashes) < len(different)*9/10 {
+		t.Errorf("%d hashes of %d expressions", len(hashes), len(different))
+	}
+}

@@ -113,6 +113,29 @@ func (b *builder) step() error {
 	return nil
 }
 
+// lookalikes are the places in a list of what may be equal, by a hash of it.
+type lookalikes map[uint64][]int
+
+func (l *lookalikes) add(hash uint64, at int) {
+	if *l == nil {
+		*l = lookalikes{}
+	}
+	(*l)[hash] = append((*l)[hash], at)
+}
+
+// first is the first of some places for which same is true, -1 for none.
+func (b *builder) first(places []int, same func(at int) bool) (int, error) {
+	for _, at := range places {
+		if err := b.step(); err != nil {
+			return -1, err
+		}
+		if same(at) {
+			return at, nil
+		}
+	}
+	return -1, nil
+}
+
 // lost reports a column that nothing below yields: a fault of the planner, which must not become a wrong answer.
 func (b *builder) lost(id int) error {
 	return types.NewError(types.ErUnknownError, "the planner lost column "+itoa(id)+" "+b.idName(id))

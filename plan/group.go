@@ -47,7 +47,7 @@ func (b *binder) aggregate(call *syntax.AggCall) (expr.Expr, error) {
 	if owner == nil {
 		return nil, types.Errorf(types.ErInvalidGroupFuncUse)
 	}
-	return owner.addAggregate(spec), nil
+	return owner.addAggregate(spec)
 }
 
 // aggSpec binds the arguments of an aggregate.
@@ -128,7 +128,7 @@ func (b *binder) aggregateOwner(ids idSet) *block {
 // aggregated reports whether a column is the value of an aggregate of this block or of one around it.
 func (b *binder) aggregated(id int) bool {
 	for s := b.scope; s != nil; s = s.parent {
-		if s.block != nil && s.block.sumsOneOf(idSet{id: true}) {
+		if s.block != nil && s.block.aggOf[id] != nil {
 			return true
 		}
 	}
@@ -137,8 +137,8 @@ func (b *binder) aggregated(id int) bool {
 
 // sumsOneOf reports whether a column is the value of an aggregate of the block.
 func (blk *block) sumsOneOf(ids idSet) bool {
-	for i := range blk.aggs {
-		if ids[blk.aggs[i].id] {
+	for id := range ids {
+		if blk.aggOf[id] != nil {
 			return true
 		}
 	}
@@ -148,7 +148,7 @@ func (blk *block) sumsOneOf(ids idSet) bool {
 // ownsColumnOf reports whether the block makes a column other than by an aggregate.
 func (blk *block) ownsColumnOf(ids idSet) bool {
 	for id := range ids {
-		if blk.owns(id) && !blk.sumsOneOf(idSet{id: true}) {
+		if blk.owns(id) && blk.aggOf[id] == nil {
 			return true
 		}
 	}
@@ -227,13 +227,13 @@ func (b *binder) groupingKey(blk *block, arg syntax.Expr) (int, error) {
 		if err := blk.bindItem(i); err != nil {
 			return 0, err
 		}
-		return blk.keyOf(blk.items[i].bound), nil
+		return blk.keyOf(blk.items[i].bound)
 	}
 	bound, err := b.bind(arg)
 	if err != nil {
 		return 0, err
 	}
-	return blk.keyOf(bound), nil
+	return blk.keyOf(bound)
 }
 
 // groupingBit is the bit of one key in the grouping column, moved to another place.
@@ -249,29 +249,63 @@ func (b *binder) groupingBit(blk *block, key, to int) (expr.Expr, error) {
 	return b.call("<<", moved, expr.Literal(types.Int(int64(to))))
 }
 
+// addKey adds a group key. A constant key of WITH ROLLUP may stand there twice; its column means the first.
+func (blk *block) addKey(key computed) {
+	blk.keysLike.add(expr.Hash(key.e), len(blk.keys))
+	if blk.keyAt == nil {
+		blk.keyAt = map[int]int{}
+	}
+	if _, again := blk.keyAt[key.id]; !again {
+		blk.keyAt[key.id] = len(blk.keys)
+	}
+	blk.keys = append(blk.keys, key)
+}
+
 // keyOf is the position of the group key that equals a bound expression, or -1.
-func (blk *block) keyOf(e expr.Expr) int {
-	id, column := e.ColumnIndex()
-	for i := range blk.keys {
-		if expr.Equal(blk.keys[i].e, e) || column && id == blk.keys[i].id {
-			return i
+func (blk *block) keyOf(e expr.Expr) (int, error) {
+	if id, column := e.ColumnIndex(); column {
+		if at, made := blk.keyAt[id]; made {
+			return at, nil
 		}
 	}
-	return -1
+	return blk.b.first(blk.keysLike[expr.Hash(e)], func(i int) bool { return expr.Equal(blk.keys[i].e, e) })
 }
 
 // addAggregate returns the column of an aggregate, which is computed once if it stands in the block several times.
-func (blk *block) addAggregate(spec *expr.AggSpec) expr.Expr {
-	for i := range blk.aggs {
-		if sameAggregate(blk.aggs[i].spec, spec) {
-			return aggColumn(blk.aggs[i].id, spec)
-		}
+func (blk *block) addAggregate(spec *expr.AggSpec) (expr.Expr, error) {
+	hash := aggHash(spec)
+	at, err := blk.b.first(blk.aggsLike[hash], func(i int) bool { return sameAggregate(blk.aggs[i].spec, spec) })
+	if err != nil {
+		return nil, err
 	}
+	if at >= 0 {
+		return aggColumn(blk.aggs[at].id, spec), nil
+	}
+	blk.aggsLike.add(hash, len(blk.aggs))
+	id := blk.newAggregate(spec)
+	blk.b.names[id] = aggName(spec)
+	return aggColumn(id, spec), nil
+}
+
+// newAggregate adds an aggregate and returns the id of its column.
+func (blk *block) newAggregate(spec *expr.AggSpec) int {
 	id := blk.b.newID()
 	blk.aggs = append(blk.aggs, aggregated{id, spec})
+	if blk.aggOf == nil {
+		blk.aggOf = map[int]*expr.AggSpec{}
+	}
+	blk.aggOf[id] = spec
 	blk.made[id] = true
-	blk.b.names[id] = aggName(spec)
-	return aggColumn(id, spec)
+	return id
+}
+
+// aggHash is the same for two aggregates that sameAggregate takes for one.
+func aggHash(spec *expr.AggSpec) uint64 {
+	hash := uint64(len(spec.Name()))
+	for _, arg := range spec.Args() {
+		hash = hash*31 + expr.Hash(arg)
+	}
+	return hash
 }
 
 // aggColumn is the column of an aggregate.
@@ -330,9 +364,11 @@ func (blk *block) grouped(e expr.Expr, clause string, at int) (expr.Expr, error)
 		if failed != nil {
 			return n
 		}
-		for i := range blk.keys {
-			if key := &blk.keys[i]; !expr.IsConst(key.e) && expr.Equal(key.e, n) {
-				return blk.keyColumn(i)
+		if len(blk.keys) > 0 {
+			same := func(i int) bool { return !expr.IsConst(blk.keys[i].e) && expr.Equal(blk.keys[i].e, n) }
+			var key int
+			if key, failed = blk.b.first(blk.keysLike[expr.Hash(n)], same); key >= 0 {
+				return blk.keyColumn(key)
 			}
 		}
 		id, ok := n.ColumnIndex()
@@ -396,9 +432,7 @@ func (blk *block) anyRow(id int, x expr.Expr) expr.Expr {
 	if err != nil {
 		return x // any_value of one operand that is no row cannot fail
 	}
-	made := blk.b.newID()
-	blk.aggs = append(blk.aggs, aggregated{made, spec})
-	blk.made[made] = true
+	made := blk.newAggregate(spec)
 	known := expr.ColumnOf(made, x.Type(), x.Coercibility(), x.String())
 	blk.b.names[made] = x.String()
 	if blk.anyRows == nil {

@@ -12,10 +12,10 @@ func (blk *block) bindGroupBy() error {
 		return err
 	}
 	constants := blk.keys
-	blk.keys = nil
+	blk.keys, blk.keysLike, blk.keyAt = nil, nil, nil
 	for _, key := range blk.sel.GroupBy {
 		if at, ok := blk.constKeys[syntax.String(unparen(blk.keySyntax(key.Expr)))]; ok {
-			blk.keys = append(blk.keys, constants[at])
+			blk.addKey(constants[at])
 			continue
 		}
 		e, err := blk.groupKey(key.Expr)
@@ -27,13 +27,15 @@ func (blk *block) bindGroupBy() error {
 			id = blk.b.newID()
 			blk.made[id] = true
 		}
-		if !blk.rollup && blk.keyOf(e) >= 0 {
+		if at, err := blk.keyOf(e); err != nil {
+			return err
+		} else if at >= 0 && !blk.rollup {
 			continue
 		}
 		if i := blk.namedItem(key.Expr); i >= 0 {
 			blk.items[i].key = len(blk.keys) + 1
 		}
-		blk.keys = append(blk.keys, computed{id, e})
+		blk.addKey(computed{id, e})
 	}
 	return nil
 }
@@ -60,7 +62,7 @@ func (blk *block) bindConstantKeys() error {
 		id := blk.b.newID()
 		blk.made[id] = true
 		found[text] = len(blk.keys)
-		blk.keys = append(blk.keys, computed{id, bound})
+		blk.addKey(computed{id, bound})
 	}
 	if len(found) > 0 {
 		blk.constKeys = found

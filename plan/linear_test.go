@@ -20,11 +20,31 @@ func TestStepsAreLinear(t *testing.T) {
 		return strings.Join(terms, sep)
 	}
 	shapes := map[string]func(n int) string{
-		"or":     func(n int) string { return "SELECT 1 FROM (SELECT 1 AS a) d WHERE " + list(n, " OR ", "a = #") },
-		"and":    func(n int) string { return "SELECT 1 FROM (SELECT 1 AS a) d WHERE " + list(n, " AND ", "a <> #") },
-		"in":     func(n int) string { return "SELECT 1 FROM (SELECT 1 AS a) d WHERE a IN (" + list(n, ", ", "#") + ")" },
-		"select": func(n int) string { return "SELECT " + list(n, ", ", "a + #") + " FROM (SELECT 1 AS a) d" },
-		"union":  func(n int) string { return list(n/8, " UNION ALL ", "SELECT #") },
+		"or":         func(n int) string { return "SELECT 1 FROM (SELECT 1 AS a) d WHERE " + list(n, " OR ", "a = #") },
+		"and":        func(n int) string { return "SELECT 1 FROM (SELECT 1 AS a) d WHERE " + list(n, " AND ", "a <> #") },
+		"in":         func(n int) string { return "SELECT 1 FROM (SELECT 1 AS a) d WHERE a IN (" + list(n, ", ", "#") + ")" },
+		"select":     func(n int) string { return "SELECT " + list(n, ", ", "a + #") + " FROM (SELECT 1 AS a) d" },
+		"union":      func(n int) string { return list(n/8, " UNION ALL ", "SELECT #") },
+		"aggregates": func(n int) string { return "SELECT " + list(n, ", ", "sum(a + #)") + " FROM (SELECT 1 AS a) d" },
+		"having": func(n int) string {
+			return "SELECT 1 FROM (SELECT 1 AS a) d HAVING " + list(n, " OR ", "max(a + #) = 1")
+		},
+		"group by": func(n int) string {
+			return "SELECT " + list(n, ", ", "a + #") + " FROM (SELECT 1 AS a) d GROUP BY " + list(n, ", ", "a + #")
+		},
+		"order by": func(n int) string {
+			return "SELECT " + list(n, ", ", "a + #") + " FROM (SELECT 1 AS a) d ORDER BY " + list(n, ", ", "a + #")
+		},
+		"windows": func(n int) string {
+			return "SELECT " + list(n/8, ", ", "sum(a) OVER (ORDER BY a + #)") + " FROM (SELECT 1 AS a) d"
+		},
+		"window": func(n int) string {
+			return "SELECT " + list(n, ", ", "sum(a + #) OVER (ORDER BY a)") + " FROM (SELECT 1 AS a) d"
+		},
+		"nested": func(n int) string { // comparisons of subqueries within each other
+			n /= 100
+			return "SELECT " + strings.Repeat("(SELECT ", n) + "1" + strings.Repeat(") = (SELECT 1)", n)
+		},
 	}
 	for name, shape := range shapes {
 		small, large := stepsOf(t, shape(500)), stepsOf(t, shape(2000))
@@ -58,5 +78,16 @@ func TestPlanningStops(t *testing.T) {
 	env := &Env{Text: text, Build: &expr.BuildContext{Ctx: &types.Context{}, Collation: types.DefaultCollation}, SelectLimit: -1, Poll: func() error { return killed }}
 	if _, _, err := Build(env, stmt); err != error(killed) {
 		t.Fatalf("planning ended with %v", err)
+	}
+}
+
+// TestAliasesOfAliases holds that elements of a select list which name others twice are looked through once each.
+func TestAliasesOfAliases(t *testing.T) {
+	text := "SELECT a + 1 AS x0"
+	for i := range 60 {
+		text += strings.ReplaceAll(fmt.Sprintf(", (SELECT #) + (SELECT #) AS x%d", i+1), "#", fmt.Sprintf("x%d", i))
+	}
+	if steps := stepsOf(t, text+" FROM (SELECT 1 AS a) d"); steps > 10000 {
+		t.Errorf("planning took %d steps", steps)
 	}
 }

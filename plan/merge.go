@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -125,7 +126,7 @@ func (b *builder) priceMerge(w *want, p *path) {
 // rows that need not be fetched. What they decide is taken to be independent, unless they decide about the same condition. always adds a second
 // one whatever it costs.
 func (b *builder) intersection(w *want, singles []*path, always bool) (*indexMerge, float64) {
-	slices.SortStableFunc(singles, func(x, y *path) int { return int(math.Copysign(1, x.rows-y.rows)) })
+	slices.SortStableFunc(singles, func(x, y *path) int { return cmp.Compare(x.rows, y.rows) })
 	total := math.Max(b.tableRows(w.table), 1)
 	var m *indexMerge
 	rows, cost := 0.0, 0.0

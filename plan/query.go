@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/pandodb/pando/expr"
@@ -62,6 +61,11 @@ type block struct {
 	keys    []computed
 	rollup  bool
 	aggs    []aggregated
+	// keyAt are the places of keys by the ids of their columns, aggOf the aggregates by theirs; keysLike and aggsLike find equal ones.
+	keyAt              map[int]int
+	aggOf              map[int]*expr.AggSpec
+	keysLike, aggsLike lookalikes
+	itemsLike          lookalikes // for ORDER BY, once all elements of the select list are bound
 	// groupingID is the column of GROUPING()'s bits.
 	groupingID int
 	anyValues  map[int]expr.Expr
@@ -70,6 +74,11 @@ type block struct {
 	having     []expr.Expr
 	order      []orderKey
 	windows    []*windowGroup
+	// windowed are the columns of window functions; windowsLike finds equal windows.
+	windowed    idSet
+	windowsLike lookalikes
+	// owned are the elements of the select list that have columns of their own, by these.
+	owned map[int]*item
 	// constKeys are the group keys without columns, by their text: under ROLLUP they are NULL in the rows added, and so columns wherever they stand.
 	constKeys map[string]int
 	constants []computed
@@ -88,6 +97,8 @@ type item struct {
 	// key is, from 1, the group key that means the element by its position or its alias, 0 for none: of keys that are equal, WITH ROLLUP makes
 	// each NULL in other rows.
 	key int
+	// sums and windows say that the element reads an aggregate or a window function of the block, itself or through other elements.
+	sums, windows bool
 }
 
 // ref is a reference to the element's value.
@@ -112,7 +123,7 @@ func (it *item) column() expr.Expr {
 // isAggregate reports whether an element is an aggregate of the block and nothing around it.
 func (blk *block) isAggregate(it *item) bool {
 	id, column := it.bound.ColumnIndex()
-	return column && slices.ContainsFunc(blk.aggs, func(a aggregated) bool { return a.id == id && a.spec.Name() != "any_value" })
+	return column && blk.aggOf[id] != nil && blk.aggOf[id].Name() != "any_value"
 }
 
 // orderKey is one element of ORDER BY: a position in the select list, or an expression of its own.
@@ -382,8 +393,7 @@ func (blk *block) expandStar(star *syntax.Star) error {
 		}
 		it := &item{bound: c.expr(), id: c.id, info: c.info}
 		if c.padded {
-			it.own, it.id = true, blk.b.newID()
-			blk.made[it.id] = true
+			blk.own(it)
 		}
 		blk.items = append(blk.items, it)
 	}
@@ -419,11 +429,21 @@ func (blk *block) bindItem(i int) error {
 	it.bound = bound
 	var plain bool
 	if it.id, plain = bound.ColumnIndex(); !plain || !blk.owns(it.id) {
-		it.own, it.id = true, blk.b.newID()
-		blk.made[it.id] = true
+		blk.own(it)
 	}
+	it.sums, it.windows = blk.reads(bound)
 	it.info = blk.itemInfo(it)
 	return nil
+}
+
+// own gives an element of the select list a column of its own.
+func (blk *block) own(it *item) {
+	it.own, it.id = true, blk.b.newID()
+	blk.made[it.id] = true
+	if blk.owned == nil {
+		blk.owned = map[int]*item{}
+	}
+	blk.owned[it.id] = it
 }
 
 func (blk *block) bindItems() error {
@@ -463,45 +483,29 @@ func (blk *block) alias(name, clause string, inner bool) (expr.Expr, error) {
 	switch {
 	case found == nil:
 		return nil, nil
-	case inner && (clause != havingClause || blk.clause == groupClause) && blk.sums(found.bound):
+	case inner && (clause != havingClause || blk.clause == groupClause) && found.sums:
 		return nil, types.Errorf(types.ErIllegalReference, name, "reference to group function")
-	case (inner || clause == havingClause) && blk.reads(found.bound, blk.windowIDs()):
+	case (inner || clause == havingClause) && found.windows:
 		return nil, types.NewError(3594, "You cannot use the alias '"+name+"' of an expression containing a window function in this context.'")
 	}
 	return found.ref(), nil
 }
 
-// reads reports whether an expression reads one of some columns of the block, directly or through an element of the select list that it names.
-func (blk *block) reads(e expr.Expr, ids idSet) (some bool) {
+// reads reports whether an expression reads aggregates and window functions of the block, itself or through elements of the select list.
+func (blk *block) reads(e expr.Expr) (sums, windows bool) {
 	expr.Columns(e, func(id int) {
-		some = some || ids[id]
-		for _, it := range blk.items {
-			if !some && it.own && it.id == id && it.bound != nil && it.bound != e {
-				some = blk.reads(it.bound, ids)
-			}
+		sums, windows = sums || blk.aggOf[id] != nil, windows || blk.windowed[id]
+		if it := blk.owned[id]; it != nil {
+			sums, windows = sums || it.sums, windows || it.windows
 		}
 	})
-	return some
-}
-
-// windowIDs are the columns of the block's window functions.
-func (blk *block) windowIDs() idSet {
-	ids := idSet{}
-	for _, w := range blk.windows {
-		for i := range w.funcs {
-			ids[w.funcs[i].id] = true
-		}
-	}
-	return ids
+	return sums, windows
 }
 
 // sums reports whether an expression reads an aggregate of the block.
 func (blk *block) sums(e expr.Expr) bool {
-	ids := idSet{}
-	for i := range blk.aggs {
-		ids[blk.aggs[i].id] = true
-	}
-	return blk.reads(e, ids)
+	sums, _ := blk.reads(e)
+	return sums
 }
 
 // isKey reports whether a column of FROM is a group key.
@@ -561,11 +565,8 @@ func (blk *block) bindOrder() error {
 				return types.Errorf(types.ErAggregateOrderNonAggQuery, at+1)
 			}
 			key.bound = bound
-			for i, it := range blk.items {
-				if expr.Equal(it.bound, bound) || expr.Equal(it.ref(), bound) {
-					key.item = i
-					break
-				}
+			if key.item, err = blk.itemLike(bound); err != nil {
+				return err
 			}
 			if expr.IsConst(bound) && key.item < 0 {
 				continue // a constant orders nothing
@@ -577,6 +578,19 @@ func (blk *block) bindOrder() error {
 		blk.order = nil // there is one row
 	}
 	return nil
+}
+
+// itemLike is the first element of the select list that equals an expression, or that the expression refers to; -1 for none.
+func (blk *block) itemLike(e expr.Expr) (int, error) {
+	if blk.itemsLike == nil {
+		for i, it := range blk.items {
+			blk.itemsLike.add(expr.Hash(it.bound), i)
+			blk.itemsLike.add(expr.Hash(it.ref()), i)
+		}
+	}
+	return blk.b.first(blk.itemsLike[expr.Hash(e)], func(i int) bool {
+		return expr.Equal(blk.items[i].bound, e) || expr.Equal(blk.items[i].ref(), e)
+	})
 }
 
 // orderElement binds an element of ORDER BY. One that is nothing but a name means an element of the select list if it can; names

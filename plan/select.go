@@ -170,8 +170,8 @@ func (blk *block) distinct(r rel) (rel, error) {
 
 // listedOrWindows reports whether an expression reads the select list and window functions only: MySQL lets the latter order distinct rows.
 func (blk *block) listedOrWindows(e expr.Expr, listed idSet) bool {
-	windows, all := blk.windowIDs(), true
-	expr.Columns(e, func(id int) { all = all && (listed[id] || windows[id]) })
+	all := true
+	expr.Columns(e, func(id int) { all = all && (listed[id] || blk.windowed[id]) })
 	return all
 }
 

@@ -49,7 +49,12 @@ func (b *binder) scalarSubquery(q *syntax.Query) (expr.Expr, error) {
 	if len(r.cols) != 1 {
 		return nil, types.Errorf(types.ErOperandColumns, 1)
 	}
-	return b.build.subqueryExpr(&subquery{rel: r.rel, cols: r.cols, apart: r.apart, joined: r.joined}, exec.SubplanScalar, r.cols[0].info.Type, nil), nil
+	return b.scalarOf(r), nil
+}
+
+// scalarOf is the expression of a resolved subquery of one column that stands for its one value.
+func (b *binder) scalarOf(r *result) expr.Expr {
+	return b.build.subqueryExpr(&subquery{rel: r.rel, cols: r.cols, apart: r.apart, joined: r.joined}, exec.SubplanScalar, r.cols[0].info.Type, nil)
 }
 
 func (b *binder) exists(q *syntax.Query) (expr.Expr, error) {
@@ -96,7 +101,8 @@ func (b *binder) rowSubquery(e *syntax.Binary) (bound expr.Expr, done bool, err 
 	}
 	sub, ok := r.(*syntax.Subquery)
 	if left, both := l.(*syntax.Subquery); both && ok {
-		return b.subqueriesOfRows(e, left, sub)
+		bound, err = b.comparedSubqueries(binaryNames[e.Op], left.Query, sub.Query)
+		return bound, true, err
 	}
 	if _, row := l.(*syntax.Row); !row || !ok {
 		return nil, false, nil
@@ -105,15 +111,20 @@ func (b *binder) rowSubquery(e *syntax.Binary) (bound expr.Expr, done bool, err 
 	return bound, true, err
 }
 
-// subqueriesOfRows binds the comparison of two subqueries of one row with several columns: (SELECT a, b …) = (SELECT c, d …) is
-// (SELECT (x.a, x.b) = (SELECT c, d …) FROM (SELECT a, b …) AS x). done is false for subqueries of one column.
-func (b *binder) subqueriesOfRows(e *syntax.Binary, left, right *syntax.Subquery) (bound expr.Expr, done bool, err error) {
-	r, err := b.resolveInner(left.Query)
+// comparedSubqueries binds the comparison of two subqueries. Of several columns (SELECT a, b …) = (SELECT c, d …) is
+// (SELECT (x.a, x.b) = (SELECT c, d …) FROM (SELECT a, b …) AS x).
+func (b *binder) comparedSubqueries(op string, left, right *syntax.Query) (expr.Expr, error) {
+	r, err := b.resolveInner(left)
 	if err != nil {
-		return nil, true, err
+		return nil, err
 	}
 	if len(r.cols) == 1 {
-		return nil, false, nil
+		x := b.scalarOf(r)
+		y, err := b.scalarSubquery(right)
+		if err != nil {
+			return nil, err
+		}
+		return b.call(op, x, y)
 	}
 	inner := &scope{parent: b.scope, columns: r.cols}
 	within := *b
@@ -122,13 +133,13 @@ func (b *binder) subqueriesOfRows(e *syntax.Binary, left, right *syntax.Subquery
 	for i := range r.cols {
 		row[i] = r.cols[i].expr()
 	}
-	compare, err := within.comparedRow(exec.SubplanRow, binaryNames[e.Op], row, right.Query)
+	compare, err := within.comparedRow(exec.SubplanRow, op, row, right)
 	if err != nil {
-		return nil, true, err
+		return nil, err
 	}
 	id := b.build.newID()
 	s := &subquery{rel: &extend{r.rel, []computed{{id, compare}}}, cols: []column{{id: id, info: itemColumn("", compare.Type())}}}
-	return b.build.subqueryExpr(s, exec.SubplanScalar, boolean(), nil), true, nil
+	return b.build.subqueryExpr(s, exec.SubplanScalar, boolean(), nil), nil
 }
 
 // compared binds the comparison of an expression, or of a row of them, with the rows of a subquery.

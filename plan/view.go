@@ -260,11 +260,9 @@ func (b *builder) unmade(e expr.Expr) expr.Expr {
 		return e
 	}
 	for range viewsMax {
-		computed := idSet{}
-		for id := range b.made {
-			computed[id] = true
-		}
-		if !computed.touches(e) {
+		made := false
+		expr.Columns(e, func(id int) { made = made || b.made[id] != nil })
+		if !made {
 			break
 		}
 		e = substitute(e, b.made)

@@ -61,37 +61,39 @@ func (n *viewNaming) name(blk *block) {
 	if blk.sel != n.first || n.listed {
 		return
 	}
-	own := make([]string, len(blk.items))
-	for i, it := range blk.items {
-		own[i] = it.info.Name
-	}
-	for i, it := range blk.items {
-		for k := range i {
-			if !fold(blk.items[k].info.Name, it.info.Name) {
-				continue
-			}
-			if madeName(it) {
-				it.info.Name = freeName(blk.items[:i+1], i, own[i])
-			} else if madeName(blk.items[k]) {
-				blk.items[k].info.Name = freeName(blk.items[:i+1], k, own[k])
-			}
+	u := uniqueNames{own: map[*item]string{}, taken: map[string]*item{}, attempts: map[string]int{}}
+	for _, it := range blk.items {
+		u.own[it] = it.info.Name
+		other := u.taken[strings.ToLower(it.info.Name)]
+		u.taken[strings.ToLower(it.info.Name)] = it
+		switch {
+		case other == nil:
+		case madeName(it):
+			u.taken[strings.ToLower(it.info.Name)] = other
+			u.rename(it)
+		case madeName(other):
+			u.rename(other)
 		}
 	}
 }
 
-// freeName is a name for element at that no other one has.
-func freeName(items []*item, at int, own string) string {
-	for attempt := 0; ; attempt++ {
+// uniqueNames gives elements of a select list names that no other one has.
+type uniqueNames struct {
+	own      map[*item]string // before any change
+	taken    map[string]*item // by their names in lower case
+	attempts map[string]int   // how many names were tried for those of one own name
+}
+
+func (u *uniqueNames) rename(it *item) {
+	for own := u.own[it]; ; {
 		name := "Name_exp_" + own
-		if attempt > 0 {
-			name = fmt.Sprintf("Name_exp_%d_%s", attempt, own)
+		if n := u.attempts[own]; n > 0 {
+			name = fmt.Sprintf("Name_exp_%d_%s", n, own)
 		}
-		taken := false
-		for i, it := range items {
-			taken = taken || i != at && fold(it.info.Name, name)
-		}
-		if !taken {
-			return name
+		u.attempts[own]++
+		if key := strings.ToLower(name); u.taken[key] == nil {
+			it.info.Name, u.taken[key] = name, it
+			return
 		}
 	}
 }

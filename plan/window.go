@@ -14,6 +14,7 @@ type windowGroup struct {
 	partition []expr.Expr
 	order     []sortKey
 	funcs     []windowed
+	funcsLike lookalikes
 }
 
 // containsWindow reports whether a window function stands in e, outside subqueries.
@@ -203,28 +204,40 @@ func (b *binder) addWindow(blk *block, f *exec.WindowFunc, over *syntax.Over, fr
 	} else {
 		f.Frame = exec.WindowFrame{Unit: exec.FrameRows, Start: exec.FrameBound{Kind: exec.UnboundedPreceding}, End: exec.FrameBound{Kind: exec.UnboundedFollowing}}
 	}
-	for _, other := range blk.windows {
-		if !other.same(group) {
-			continue
-		}
-		for _, w := range other.funcs {
-			if sameWindow(w.spec, f) {
-				return windowColumn(w.id, f), nil
-			}
-		}
+	id, err := blk.windowFunc(group, f)
+	return windowColumn(id, f), err
+}
+
+// windowFunc is the column of a function over a window, which is computed once if it stands in the block several times.
+func (blk *block) windowFunc(group *windowGroup, f *exec.WindowFunc) (id int, err error) {
+	hash := group.hash()
+	at, err := blk.b.first(blk.windowsLike[hash], func(i int) bool { return blk.windows[i].same(group) })
+	if err != nil {
+		return 0, err
 	}
-	id := b.build.newID()
+	if at >= 0 {
+		group = blk.windows[at]
+	} else {
+		blk.windowsLike.add(hash, len(blk.windows))
+		blk.windows = append(blk.windows, group)
+	}
+	hash = windowHash(f)
+	if at, err = blk.b.first(group.funcsLike[hash], func(i int) bool { return sameWindow(group.funcs[i].spec, f) }); err != nil {
+		return 0, err
+	}
+	if at >= 0 {
+		return group.funcs[at].id, nil
+	}
+	id = blk.b.newID()
 	blk.made[id] = true
-	b.build.names[id] = f.Desc
-	for _, other := range blk.windows {
-		if other.same(group) {
-			other.funcs = append(other.funcs, windowed{id, f})
-			return windowColumn(id, f), nil
-		}
+	blk.b.names[id] = f.Desc
+	if blk.windowed == nil {
+		blk.windowed = idSet{}
 	}
-	group.funcs = []windowed{{id, f}}
-	blk.windows = append(blk.windows, group)
-	return windowColumn(id, f), nil
+	blk.windowed[id] = true
+	group.funcsLike.add(hash, len(group.funcs))
+	group.funcs = append(group.funcs, windowed{id, f})
+	return id, nil
 }
 
 // windowColumn refers to the value of a function; its collation is that of what it shows of other rows.
@@ -264,6 +277,34 @@ func sameFrame(a, b exec.WindowFrame) bool {
 		return x.Kind == y.Kind && (x.Offset == nil) == (y.Offset == nil) && (x.Offset == nil || expr.Equal(x.Offset, y.Offset))
 	}
 	return a.Unit == b.Unit && bound(a.Start, b.Start) && bound(a.End, b.End)
+}
+
+// windowHash is the same for two functions that sameWindow takes for one.
+func windowHash(f *exec.WindowFunc) uint64 {
+	hash := uint64(len(f.Name))
+	if f.Agg != nil {
+		hash = aggHash(f.Agg)
+	}
+	for _, arg := range f.Args {
+		hash = hash*31 + expr.Hash(arg)
+	}
+	for _, bound := range []exec.FrameBound{f.Frame.Start, f.Frame.End} {
+		if hash = hash*31 + uint64(bound.Kind); bound.Offset != nil {
+			hash = hash*31 + expr.Hash(bound.Offset)
+		}
+	}
+	return hash
+}
+
+// hash is the same for two windows that same takes for one.
+func (g *windowGroup) hash() (hash uint64) {
+	for _, e := range g.partition {
+		hash = hash*31 + expr.Hash(e)
+	}
+	for i := range g.order {
+		hash = hash*31 + expr.Hash(g.order[i].e)
+	}
+	return hash
 }
 
 func (g *windowGroup) same(o *windowGroup) bool {

@@ -246,15 +246,13 @@ func (p *parser) in(left Expr, not bool) Expr {
 		in.Query = p.subquery()
 		return in
 	}
-	p.next()
+	pos := Pos(p.next().pos)
 	in.List = p.exprList()
-	p.expect(tRParen)
-	if len(in.List) == 1 {
-		if sub, ok := in.List[0].(*Subquery); ok {
-			// IN ((SELECT ...)) is a set, not one scalar.
-			in.List, in.Query = nil, &Subquery{Pos: sub.Pos, Query: &Query{Pos: sub.Pos, Body: sub.Query}}
-		}
+	if sub, ok := in.List[0].(*Subquery); ok && len(in.List) == 1 {
+		in.List, in.Query = nil, p.aroundQuery(pos, sub) // IN ((SELECT ...)) is a set, not one scalar.
+		return in
 	}
+	p.expect(tRParen)
 	return in
 }
 

@@ -189,11 +189,7 @@ func (p *parser) parenExpr() Expr {
 	p.next()
 	x := p.expr()
 	if sub, ok := x.(*Subquery); ok && (continuesQuery(&p.tok) || p.is(tRParen)) {
-		// ((SELECT ...) UNION ...), or redundant parentheses.
-		q := &Query{Pos: sub.Pos, Body: sub.Query}
-		p.continueQuery(q)
-		p.expect(tRParen)
-		return &Subquery{Pos: pos, Query: q}
+		return p.aroundQuery(pos, sub)
 	}
 	if !p.is(tComma) {
 		p.expect(tRParen)
@@ -205,6 +201,15 @@ func (p *parser) parenExpr() Expr {
 	}
 	p.expect(tRParen)
 	return row
+}
+
+// aroundQuery goes on behind a query in parentheses with which those that were opened at pos begin: ((SELECT ...) UNION ...), or
+// redundant ones.
+func (p *parser) aroundQuery(pos Pos, sub *Subquery) *Subquery {
+	q := &Query{Pos: sub.Pos, Body: sub.Query}
+	p.continueQuery(q)
+	p.expect(tRParen)
+	return &Subquery{Pos: pos, Query: q}
 }
 
 // subquery parses a parenthesised query.

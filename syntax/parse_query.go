@@ -223,6 +223,7 @@ func (p *parser) hints() string {
 // selectOptions parses DISTINCT, SQL_CALC_FOUND_ROWS and their kind.
 func (p *parser) selectOptions(s *Select) {
 	for {
+		before := s.Distinct
 		switch p.tok.kw {
 		case kwAll:
 			s.Distinct = DistinctAll
@@ -249,6 +250,9 @@ func (p *parser) selectOptions(s *Select) {
 			default:
 				return
 			}
+		}
+		if before != DistinctDefault && before != s.Distinct {
+			p.failWith(CodeWrongUsage, p.tok.pos, "Incorrect usage of ALL and DISTINCT")
 		}
 		p.next()
 	}
