@@ -143,6 +143,7 @@ func (n *Node) openGateway(g *gateway) error {
 	settings := []session.Setting{
 		{Name: "max_prepared_stmt_count", Value: strconv.Itoa(o.MaxPreparedStatements)},
 		{Name: "innodb_flush_log_at_trx_commit", Value: flush},
+		{Name: "innodb_buffer_pool_size", Value: strconv.FormatInt(n.cacheBytes, 10)},
 		{Name: "time_zone", Value: o.DefaultTimeZone},
 		{Name: "log_level", Value: o.LogLevel},
 	}

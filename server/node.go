@@ -35,18 +35,19 @@ type Node struct {
 	options Options
 	log     *slog.Logger
 
-	engine  *engine.Engine
-	store   *store.Store
-	kv      *kv.Client
-	memory  *exec.MemPool // of statements
-	workers *exec.WorkerPool
-	bulk    *session.Bulk
-	wire    *wire.Server
-	metrics *status.Registry
-	start   time.Time
-	sql     sqlPart
-	cluster clusterPart
-	handOn  handOn
+	engine     *engine.Engine
+	store      *store.Store
+	kv         *kv.Client
+	memory     *exec.MemPool // of statements
+	cacheBytes int64         // of the engine's cache of blocks and rows
+	workers    *exec.WorkerPool
+	bulk       *session.Bulk
+	wire       *wire.Server
+	metrics    *status.Registry
+	start      time.Time
+	sql        sqlPart
+	cluster    clusterPart
+	handOn     handOn
 
 	listener     net.Listener
 	httpListener net.Listener
@@ -168,7 +169,7 @@ func (n *Node) openStorage(ctx context.Context) error {
 		n.log.Warn("memory-limit is above what the machine or the cgroup has, which is taken instead", "memory-limit", o.MemoryBytes, "bytes", budget.total)
 	}
 	budget.apply()
-	n.memory = exec.NewMemPool(budget.statements())
+	n.memory, n.cacheBytes = exec.NewMemPool(budget.statements()), budget.cache
 	n.workers = exec.NewWorkerPool(exec.WorkersFor(runtime.GOMAXPROCS(0)))
 	if err := adviseHugePages(min(budget.cache+budget.cache/hugeShare, budget.heap())); err != nil {
 		n.log.Info("memory is in small pages", "reason", err)

@@ -345,7 +345,7 @@ func applyFlushLog(n *Node, value string) error {
 }
 
 func dynamicVersion(s *Session) types.Value { return types.Text(s.node.Version) }
-func dynamicPort(s *Session) types.Value    { return types.Int(int64(s.node.Port)) }
+func dynamicPort(s *Session) types.Value    { return types.Uint(uint64(s.node.Port)) }
 func dynamicSocket(s *Session) types.Value  { return types.Text(s.node.Socket) }
 func dynamicDataDir(s *Session) types.Value { return types.Text(s.node.DataDir) }
 

@@ -92,6 +92,9 @@ func newVariableTable() *variableTable {
 		}
 		if own := told[v.name]; own != nil {
 			own.hint = v.hint
+			if own.readOnly && own.dynamic == nil {
+				own.kind, own.min = v.kind, v.min
+			}
 			if own.idle != "" && own.kind == kindInt && v.kind == kindInt && own.def != "" && own.name != "innodb_buffer_pool_size" {
 				own.min, own.max = v.min, v.max
 			}
@@ -235,18 +238,18 @@ func (v *variable) parseInt(value types.Value, text string, warn func(uint16, ..
 	return strconv.FormatInt(n, 10), nil
 }
 
-// value renders the stored text as the SQL value that @@name yields: numbers for booleans and integers.
+// value renders the stored text as the SQL value that @@name yields: numbers for booleans and integers, unsigned ones where none is negative.
 func (v *variable) value(text string) types.Value {
 	switch v.kind {
 	case kindBool:
 		return types.Int(boolInt(text == "ON"))
 	case kindInt:
-		n, err := strconv.ParseInt(text, 10, 64) // parse wrote it
-		if err != nil {
-			u, _ := strconv.ParseUint(text, 10, 64)
-			return types.Uint(u)
+		if v.min < 0 {
+			n, _ := strconv.ParseInt(text, 10, 64) // parse wrote it
+			return types.Int(n)
 		}
-		return types.Int(n)
+		n, _ := strconv.ParseUint(text, 10, 64)
+		return types.Uint(n)
 	case kindFloat:
 		f, _ := strconv.ParseFloat(text, 64) // parse wrote it
 		return types.Float(f)

@@ -45,6 +45,7 @@ var compatClients = []compatClient{
 	{"hibernate", "Hibernate 6", false},
 	{"flyway", "Flyway", false},
 	{"liquibase", "Liquibase", false},
+	{"mysqld-exporter", "Prometheus' mysqld_exporter, all its collectors", false},
 }
 
 var compatTable = flag.String("compat-table", "", "write the compatibility table to this file")
