@@ -58,6 +58,8 @@ type Node struct {
 	failed       chan struct{} // closed when the listener has failed
 	failure      error         // why; written before failed is closed
 	fail         sync.Once     // guards both
+	asked        chan struct{} // closed when a client has asked the process to stop
+	askOnce      sync.Once     // guards it
 	backing      sync.Mutex    // held while a backup is made
 	checksumming sync.Mutex    // held while checksums are computed
 }
@@ -70,7 +72,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	n := &Node{options: o, log: o.Log, handOn: handOn{open: map[*handed]struct{}{}}, start: clock.Now(), bulk: session.NewBulk(o.BulkBytes), stop: make(chan struct{}), failed: make(chan struct{})}
+	n := &Node{options: o, log: o.Log, handOn: handOn{open: map[*handed]struct{}{}}, start: clock.Now(), bulk: session.NewBulk(o.BulkBytes), stop: make(chan struct{}), failed: make(chan struct{}), asked: make(chan struct{})}
 	for _, warning := range o.Warnings {
 		n.log.Warn("setting has no effect", "why", warning)
 	}
@@ -283,6 +285,9 @@ func (n *Node) setMaxConnections(limit int) { n.wire.SetMaxConnections(limit) }
 
 // Failed is closed when the node can serve no longer; Close then tells why.
 func (n *Node) Failed() <-chan struct{} { return n.failed }
+
+// ShutdownAsked is closed when a client's SHUTDOWN asks for a Close.
+func (n *Node) ShutdownAsked() <-chan struct{} { return n.asked }
 
 // MySQLAddr is the address of the MySQL port.
 func (n *Node) MySQLAddr() string { return n.listener.Addr().String() }

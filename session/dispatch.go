@@ -66,6 +66,8 @@ func (s *Session) runQueryLike(stmt syntax.Statement, more bool, out Response) (
 		return true, s.runExecute(stmt, more, out)
 	case *syntax.Loose:
 		switch {
+		case stmt.Kind == "GET":
+			return true, s.getDiagnostics(stmt, more, out)
 		case strings.HasPrefix(stmt.Kind, "ADMIN"):
 			return true, s.runAdmin(stmt, more, out)
 		case strings.HasPrefix(stmt.Kind, "SHOW"):
@@ -111,18 +113,55 @@ func (s *Session) runCommand(stmt syntax.Statement, text string) (sqlapi.Result,
 	case *syntax.UnlockTables:
 		return none, s.runUnlockTables()
 	case *syntax.Loose:
-		switch {
-		case stmt.Kind == "LOCK INSTANCE":
-			return none, s.runLockInstance(true)
-		case stmt.Kind == "UNLOCK INSTANCE":
-			return none, s.runLockInstance(false)
-		case stmt.Kind == "RESET" && slices.ContainsFunc(stmt.Parts, func(p syntax.LoosePart) bool { return p.Kind == syntax.LooseWord && p.Text == "PERSIST" }):
-			return none, s.resetPersist(stmt)
+		if known, err := s.runLoose(stmt); known {
+			return none, err
 		}
 	case *syntax.CreateUser, *syntax.DropUser, *syntax.RenameUser, *syntax.SetPassword, *syntax.Grant:
 		return none, s.runAccount(stmt)
 	}
 	return s.runSchema(stmt, text)
+}
+
+// runLoose executes the statements without a tree of their own that are supported; known is false for the others.
+func (s *Session) runLoose(stmt *syntax.Loose) (known bool, err error) {
+	switch stmt.Kind {
+	case "LOCK INSTANCE":
+		return true, s.runLockInstance(true)
+	case "UNLOCK INSTANCE":
+		return true, s.runLockInstance(false)
+	case "SIGNAL":
+		return true, s.signal(stmt)
+	case "RESIGNAL":
+		return true, types.NewError(errResignalUnhandled, "RESIGNAL when handler not active")
+	case "SHUTDOWN":
+		return true, s.shutdown()
+	case "RESTART":
+		if err := s.require(privilege.Shutdown, "", ""); err != nil {
+			return true, err
+		}
+		return true, types.NewError(errNoSupervisor, "Restart server failed (mysqld is not managed by supervisor process).")
+	case "RESET":
+		if slices.ContainsFunc(stmt.Parts, func(p syntax.LoosePart) bool { return p.Kind == syntax.LooseWord && p.Text == "PERSIST" }) {
+			return true, s.resetPersist(stmt)
+		}
+	}
+	return false, nil
+}
+
+// errNoSupervisor is MySQL's number for a RESTART that nothing would start again.
+const errNoSupervisor = 3707
+
+// shutdown has the process stop as a signal would.
+func (s *Session) shutdown() error {
+	if err := s.require(privilege.Shutdown, "", ""); err != nil {
+		return err
+	}
+	if s.node.Shutdown == nil || s.node.Clustered != nil && s.node.Clustered() {
+		return types.Errorf(types.ErNotSupportedYet, "SHUTDOWN in a cluster, where one node answers the connections of all: end the process of the node")
+	}
+	s.node.Log.Info("SHUTDOWN", "user", s.client.User, "host", s.client.Host)
+	s.node.Shutdown()
+	return nil
 }
 
 func (s *Session) runKill(stmt *syntax.Kill) error {

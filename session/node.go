@@ -61,6 +61,8 @@ type Node struct {
 	// Regions and Stores describe the node's store and its cluster; nil for nothing.
 	Regions func() []infoschema.Region
 	Stores  func() []infoschema.Store
+	// Shutdown has the process stop, and returns before it does; nil where it cannot.
+	Shutdown func()
 	// Clustered reports whether the store is one of a cluster; nil for never.
 	Clustered func() bool
 	// SetMaxConnections passes a new limit to the listener.

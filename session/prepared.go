@@ -113,6 +113,9 @@ func (s *Session) analyse(text string) (*prepared, description, error) {
 	case *syntax.Prepare, *syntax.Execute, *syntax.Deallocate, *syntax.Use, *syntax.LockTables, *syntax.UnlockTables, *syntax.LoadData:
 		return nil, description{}, types.Errorf(types.ErUnsupportedPs)
 	}
+	if loose, ok := stmt.(*syntax.Loose); ok && unprepared[loose.Kind] {
+		return nil, description{}, types.Errorf(types.ErUnsupportedPs)
+	}
 	params := syntax.CountParams(text, s.parse)
 	switch stmt.(type) {
 	case *syntax.Set, *syntax.Kill:
@@ -123,6 +126,9 @@ func (s *Session) analyse(text string) (*prepared, description, error) {
 	}
 	return &prepared{text: text, params: params, other: true}, description{}, nil
 }
+
+// unprepared are the kinds of statements without a tree of their own that MySQL does not prepare.
+var unprepared = map[string]bool{"GET": true, "SIGNAL": true, "RESIGNAL": true, "SHUTDOWN": true, "RESTART": true, "HELP": true}
 
 // described makes the prepared statement of a plan, whose columns only those may learn who may execute it.
 func (s *Session) described(text string, p *exec.Plan) (*prepared, description, error) {

@@ -167,6 +167,10 @@ func commandName(stmt syntax.Statement) string {
 		return "rollback"
 	case *syntax.TableMaintenance:
 		return strings.ToLower(stmt.Verb)
+	case *syntax.Loose:
+		if name := looseNames[stmt.Kind]; name != "" {
+			return name
+		}
 	case *syntax.DropObjects:
 		return "drop_" + strings.ToLower(stmt.Kind)
 	}
@@ -215,6 +219,10 @@ func plainNames(stmt syntax.Statement) string {
 	}
 	return schemaNames(stmt)
 }
+
+// looseNames are the names of statements without a tree of their own, by their kind.
+var looseNames = map[string]string{"GET": "get_diagnostics", "SIGNAL": "signal", "RESIGNAL": "resignal", "SHUTDOWN": "shutdown", "RESTART": "restart",
+	"HELP": "help", "LOCK INSTANCE": "lock_instance", "UNLOCK INSTANCE": "unlock_instance"}
 
 func schemaNames(stmt syntax.Statement) string {
 	switch stmt.(type) {

@@ -93,10 +93,11 @@ func init() {
 			t := p.next()
 			l.addText(LooseWord, toUpperASCII(p.text(t)), t.pos)
 		}},
-		"str":  {isKind(tString), func(p *parser, l *Loose) { l.addExpr(p.stringLiteral()) }},
-		"text": {isKind(tString, tHex, tBit), func(p *parser, l *Loose) { l.addExpr(p.textLiteral()) }},
-		"num":  {isKind(tInt), func(p *parser, l *Loose) { l.addExpr(p.number()) }},
-		"expr": {anything, func(p *parser, l *Loose) { l.addExpr(p.expr()) }},
+		"str":   {isKind(tString), func(p *parser, l *Loose) { l.addExpr(p.stringLiteral()) }},
+		"text":  {isKind(tString, tHex, tBit), func(p *parser, l *Loose) { l.addExpr(p.textLiteral()) }},
+		"num":   {isKind(tInt), func(p *parser, l *Loose) { l.addExpr(p.number()) }},
+		"expr":  {anything, func(p *parser, l *Loose) { l.addExpr(p.expr()) }},
+		"value": {isKind(tInt, tDecimal, tFloat, tString, tNString, tHex, tBit, tUserVar, tAtAt, tWord, tQuoted), looseValue},
 		"target": {func(p *parser) bool { return p.is(tUserVar) || p.isIdent() }, func(p *parser, l *Loose) {
 			if p.is(tUserVar) {
 				l.addExpr(p.userVariable())
@@ -107,6 +108,15 @@ func init() {
 		"account": {anything, looseAccount},
 		"group":   {isKind(tLParen), looseGroup},
 	}
+}
+
+// looseValue appends a literal, a variable or a name: what may stand where MySQL takes no other expression.
+func looseValue(p *parser, l *Loose) {
+	if p.peek(1).kind == tLParen {
+		p.next()
+		p.fail()
+	}
+	l.addExpr(p.primary())
 }
 
 // looseAccount appends an account as a name with its host.

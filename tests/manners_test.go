@@ -168,6 +168,40 @@ func TestDrain(t *testing.T) {
 	n.start()
 }
 
+// TestShutdownStatement: SHUTDOWN, as a statement and as mariadb-admin asks for it, ends the process as a signal does.
+func TestShutdownStatement(t *testing.T) {
+	admin := need(t, "mariadb-admin")
+	n := startNode(t, "")
+	for name, shutdown := range map[string]func() error{
+		"statement": func() error {
+			_, err := n.open("").Exec("SHUTDOWN")
+			return err
+		},
+		"command": func() error {
+			out, err := exec.Command(admin, "--no-defaults", "-h", n.host(), "-P", n.port(), "-u", "root", "shutdown").CombinedOutput()
+			if err != nil {
+				return fmt.Errorf("%w: %s", err, out)
+			}
+			return nil
+		},
+	} {
+		if _, err := n.open("").Exec("CREATE DATABASE `" + name + "`"); err != nil {
+			t.Fatal(err)
+		}
+		if err := shutdown(); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if code := n.signal(syscall.Signal(0)); code != 0 { // which only waits
+			t.Errorf("%s: exit code %d\n%s", name, code, n.logText())
+		}
+		n.start()
+	}
+	if found := queryInt(t, n.open(""), "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name IN ('statement', 'command')"); found != 2 {
+		t.Errorf("%d of two databases are there", found)
+	}
+}
+
 // TestOutlivesItsTerminal: neither the end of the terminal nor that of the log's reader ends the server, and it can still be stopped cleanly.
 func TestOutlivesItsTerminal(t *testing.T) {
 	n := &node{t: t}

@@ -40,6 +40,7 @@ func startCommand(env []string, stdout, stderr io.Writer) *cobra.Command {
 		select {
 		case <-ctx.Done():
 		case <-node.Failed():
+		case <-node.ShutdownAsked():
 		}
 		return node.Close()
 	}
