@@ -68,14 +68,20 @@ func (e *Executor) backfill(j *job, t *catalog.Table, ix *catalog.Index, p catal
 	j.rows.Store(j.rec.Rows)
 	// Users of older versions may have committed without waiting for the disk.
 	// This durable commit lifts the watermark, which the scans read at, over them.
-	var err error
-	if b.since, err = e.commitJob(j); err != nil {
+	fence, err := e.commit(j.put)
+	if err != nil {
 		return err
 	}
 	if slice > 0 {
 		b.until = clock.Mono() + slice
 	}
 	if !ix.Unique {
+		if j.rec.Since == 0 {
+			j.rec.Since = fence
+			if err := e.inTxn(j.put); err != nil {
+				return err
+			}
+		}
 		if err := b.fill(); !errors.Is(err, kvapi.ErrNotAlone) {
 			if err != nil {
 				return err
@@ -125,8 +131,6 @@ type backfiller struct {
 	// until is when the slice is over, 0 if there is none.
 	until time.Duration
 	done  bool
-	// since is a timestamp above all commits of those who did not write entries of the index, and nobody else's.
-	since clock.Timestamp
 
 	arena []byte
 	list  []entryRef

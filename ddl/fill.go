@@ -22,13 +22,14 @@ var fillRowsMax = 16 << 20
 //   - Of one that somebody has, the writer has deleted this entry, or written it anew, or found that it stays as it is. What it wrote or deleted is
 //     newer than the row's version of before and so in force, whichever came first. All who write since the snapshot know the index (WriteOnly), and they
 //     delete entries without looking whether they are there.
-//   - Where the writer has made the same entry already, this is that version once more. Versions of rows of before WriteOnly count as of backfiller.since:
+//   - Where the writer has made the same entry already, this is that version once more. Versions of rows of before WriteOnly count as of jobRecord.Since:
 //     who wrote one of those while the index was delete-only may have deleted, at that timestamp, the entry that is made here.
 //
 // That holds for entries that have their row's key in their own. Those of a unique index are also claims of a value, which need locks: see backfill.
 //
 // No reader is disturbed: who reads the index has a snapshot of after the build (catalog.Index.ReadableFrom). A batch that was put in and whose
-// checkpoint was lost in a crash is made again, from rows that are the same versions still, or have left a deletion or a newer entry above.
+// checkpoint was lost in a crash is made again, from rows that are the same versions still, and so are the entries, or have left a deletion or a newer
+// entry above.
 //
 // It ends with kvapi.ErrNotAlone where everything written has to go through logs.
 func (b *backfiller) fill() error {
@@ -56,23 +57,20 @@ func (b *backfiller) fillBatch() error {
 		return err
 	}
 	defer f.Discard()
-	sink := &fillSink{b: b, f: f}
-	from := b.span.Start
-	defer func() { b.span.Start = from }()
+	sink, rest := &fillSink{b: b, f: f}, b.span
 	b.j.rows.Store(b.j.rec.Rows)
 	for more := true; more; {
 		if err := b.interrupted(); err != nil {
 			return err
 		}
 		read := sink.rows
-		r := txn.ScanRequest{Span: b.span, LimitRows: min(fillPage, fillRowsMax), Sink: sink, WithTS: true, Interrupt: b.p.Interrupt, TS: at.TS()}
-		if b.span.Start, err = b.e.txns.Scan(&r); err != nil {
+		r := txn.ScanRequest{Span: rest, LimitRows: min(fillPage, fillRowsMax), Sink: sink, WithTS: true, Interrupt: b.p.Interrupt, TS: at.TS()}
+		if rest.Start, err = b.e.txns.Scan(&r); err != nil {
 			return err
 		}
 		b.j.rows.Add(uint64(sink.rows - read))
-		more = b.span.Start != nil && !f.Full() && sink.rows < fillRowsMax && !b.over()
+		more = rest.Start != nil && !f.Full() && sink.rows < fillRowsMax && !b.over()
 	}
-	resume := b.span.Start
 	if b.e.beforeFill != nil {
 		b.e.beforeFill()
 	}
@@ -81,11 +79,7 @@ func (b *backfiller) fillBatch() error {
 	}
 	tx := b.e.txns.Begin(b.relaxed())
 	defer tx.Release()
-	if err := b.finish(tx, resume, sink.rows); err != nil {
-		return err
-	}
-	from = b.span.Start
-	return nil
+	return b.finish(tx, rest.Start, sink.rows)
 }
 
 // fillSink makes entries of rows.
@@ -97,7 +91,7 @@ type fillSink struct {
 }
 
 // Version implements kvapi.VersionSink.
-func (s *fillSink) Version(ts clock.Timestamp) { s.ts = max(ts, s.b.since) }
+func (s *fillSink) Version(ts clock.Timestamp) { s.ts = max(ts, s.b.j.rec.Since) }
 
 // Pair implements kvapi.Sink.
 func (s *fillSink) Pair(key, value []byte) (bool, error) {

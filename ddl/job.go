@@ -43,6 +43,9 @@ type jobRecord struct {
 	// Checkpoint is the row key up to which the backfill is complete, in the key space of PhysID.
 	Checkpoint []byte `json:"checkpoint,omitempty"`
 	Rows       uint64 `json:"rows,omitempty"`
+	// Since is the timestamp of a commit that wrote no entry of the index, above all commits of those who did not know it as WriteOnly; 0 if nothing
+	// has been filled. It stays, so that a batch that is made again has the same versions.
+	Since clock.Timestamp `json:"since,omitempty"`
 	// Part marks a build that is a part of an ALTER TABLE with other actions:
 	// without these the index must not become public, so after a crash it goes.
 	Part bool `json:"part,omitempty"`
@@ -144,25 +147,21 @@ func removeJobs(jobs []*job) func(tx *txn.Txn) error {
 	}
 }
 
-// commitJob writes the job's record and returns when that is durable, with its timestamp.
-func (e *Executor) commitJob(j *job) (clock.Timestamp, error) {
+// inTxn runs f in a transaction of its own and waits until it is durable.
+func (e *Executor) inTxn(f func(tx *txn.Txn) error) error {
+	_, err := e.commit(f)
+	return err
+}
+
+// commit is inTxn that returns the timestamp of the commit.
+func (e *Executor) commit(f func(tx *txn.Txn) error) (clock.Timestamp, error) {
 	tx := e.txns.Begin(txn.Options{Level: txn.ReadCommitted})
 	defer tx.Release()
-	if err := j.put(tx); err != nil {
+	if err := f(tx); err != nil {
 		return 0, err
 	}
 	err := tx.Commit()
 	return tx.CommitTS(), err
-}
-
-// inTxn runs f in a transaction of its own and waits until it is durable.
-func (e *Executor) inTxn(f func(tx *txn.Txn) error) error {
-	tx := e.txns.Begin(txn.Options{Level: txn.ReadCommitted})
-	defer tx.Release()
-	if err := f(tx); err != nil {
-		return err
-	}
-	return tx.Commit()
 }
 
 func (e *Executor) loadJobs() error {

@@ -56,7 +56,8 @@ type Engine struct {
 	sinker     sinker
 	direct     directReads
 	counters   counters
-	tables     atomic.Uint64 // that were begun by NewTable
+	tables     atomic.Uint64 // files in the directory of incoming tables that were begun
+	sorters    atomic.Int64  // that are open
 }
 
 // counters are what Pebble's own metrics do not hold.

@@ -119,5 +119,6 @@ func (e *Engine) CheckpointUnlocked(dir string) error {
 // SetStuckMax replaces stuckMax.
 func (e *Engine) SetStuckMax(d time.Duration) { e.failing.stuckMax = d }
 
-// SetMemory sets the memory of a sorter.
+// SetMemory sets the memory of a sorter, and Memory returns it.
 func (s *Sorter) SetMemory(bytes int) { s.runBytes = bytes }
+func (s *Sorter) Memory() int         { return s.runBytes }

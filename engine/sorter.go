@@ -13,19 +13,23 @@ import (
 	"github.com/pandodb/pando/keys"
 )
 
-// Bounds of a Sorter: of its memory while pairs are added, of its files, and of its memory while these are read, which is a buffer for each.
+// Bounds of a Sorter.
 const (
-	sortRunBytes  = 32 << 20
+	// sortRunBytes is its memory while pairs are added. Where several are open the second has half of it, the third a third and so on, down to
+	// sortRunBytesMin: a hundred together have less than six times as much as one.
+	sortRunBytes    = 32 << 20
+	sortRunBytesMin = 512 << 10
+	// sortRunsMax is how many files it has, but for a last one. While they are read each has a buffer, of a sortReadPart of that memory.
 	sortRunsMax   = 48
-	sortReadBytes = 256 << 10
+	sortReadPart  = 128
 	sortPollPairs = 4096 // between two looks at what may end the reading
 )
 
 // Sorter puts pairs in the order of their keys. What is too much for its memory it writes to files, which it merges when it is read. One goroutine at a
 // time.
 type Sorter struct {
-	e        *Engine
-	common   int // leading bytes that all keys share
+	e        *Engine // nil once it has ended
+	common   int     // leading bytes that all keys share
 	runBytes int
 	arena    []byte
 	pairs    []sortPair
@@ -50,7 +54,7 @@ var sortTable = crc32.MakeTable(crc32.Castagnoli)
 
 // NewSorter begins to sort pairs whose keys have so many leading bytes in common. It ends with Discard.
 func (e *Engine) NewSorter(common int) *Sorter {
-	return &Sorter{e: e, common: common, runBytes: sortRunBytes}
+	return &Sorter{e: e, common: common, runBytes: max(sortRunBytes/int(e.sorters.Add(1)), sortRunBytesMin)}
 }
 
 // Add adds a pair.
@@ -106,7 +110,7 @@ func (s *Sorter) writeRun() (err error) {
 		return fmt.Errorf("engine: sort: %w", err)
 	}
 	sum := &summedFile{File: f}
-	w := bufio.NewWriterSize(sum, sortReadBytes)
+	w := bufio.NewWriterSize(sum, s.readBytes())
 	var head [2 * binary.MaxVarintLen64]byte
 	err = s.sorted(func(key, value []byte) error {
 		b := binary.AppendUvarint(binary.AppendUvarint(head[:0], uint64(len(key))), uint64(len(value)))
@@ -164,7 +168,7 @@ func (s *Sorter) merge(f func(key, value []byte) error) (err error) {
 		}
 		files = append(files, file)
 		sum := &summedFile{File: file}
-		r := &runReader{run: &s.runs[i], file: sum, in: bufio.NewReaderSize(sum, sortReadBytes), common: s.common}
+		r := &runReader{run: &s.runs[i], file: sum, in: bufio.NewReaderSize(sum, s.readBytes()), common: s.common}
 		more, err := r.next()
 		if err != nil {
 			return err
@@ -194,12 +198,19 @@ func (s *Sorter) merge(f func(key, value []byte) error) (err error) {
 	return nil
 }
 
-// Discard removes the files.
+// readBytes is the buffer of a file.
+func (s *Sorter) readBytes() int { return s.runBytes / sortReadPart }
+
+// Discard ends the sorter and removes its files. Again it does nothing.
 func (s *Sorter) Discard() {
+	if s.e == nil {
+		return
+	}
 	for i := range s.runs {
 		_ = s.e.fs.Remove(s.runs[i].path) // Open deletes what is left
 	}
-	*s = Sorter{e: s.e, common: s.common, runBytes: s.runBytes}
+	s.e.sorters.Add(-1)
+	*s = Sorter{}
 }
 
 // runReader reads the file of a run.

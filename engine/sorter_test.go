@@ -132,3 +132,30 @@ func TestSorterDamage(t *testing.T) {
 		t.Error("half a file is taken for the whole")
 	}
 }
+
+// TestSortersShareMemory: however many sorters are open, together they have a few times the memory of one; one that is alone again has all of it.
+func TestSortersShareMemory(t *testing.T) {
+	e := open(t, engine.Options{Dir: "d", FS: engine.NewMemFS()})
+	defer e.Close()
+	whole, sum := 0, 0
+	var all []*engine.Sorter
+	for range 100 {
+		s := e.NewSorter(0)
+		if all = append(all, s); len(all) == 1 {
+			whole = s.Memory()
+		}
+		sum += s.Memory()
+	}
+	if sum > 6*whole || all[99].Memory() == 0 {
+		t.Errorf("100 sorters have %d bytes, the last of them %d, one alone %d", sum, all[99].Memory(), whole)
+	}
+	for _, s := range all {
+		s.Discard()
+		s.Discard()
+	}
+	s := e.NewSorter(0)
+	defer s.Discard()
+	if s.Memory() != whole {
+		t.Errorf("one alone has %d bytes, and had %d before others came and went", s.Memory(), whole)
+	}
+}

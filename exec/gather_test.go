@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/pandodb/pando/catalog"
@@ -320,9 +321,11 @@ func TestGatherRefuses(t *testing.T) {
 		"a sum of doubles": {Input: scan, Aggs: []*expr.AggSpec{k.agg("sum", k.call("*", col(sb, 1), double))}},
 		"a list":           {Input: scan, Aggs: []*expr.AggSpec{k.agg("group_concat", col(sb, 1))}},
 		"chance":           {Input: &Filter{Input: scan, Cond: k.call(">", k.call("rand"), double)}, Aggs: sum},
-		"a limit":          {Input: &Scan{Table: sb, Cols: []int{0, 1}, Limit: lit(5)}, Aggs: sum},
-		"backwards":        {Input: &Scan{Table: sb, Cols: []int{0, 1}, Reverse: true}, Aggs: sum},
-		"a sort":           {Input: &Sort{Input: scan, Keys: []SortKey{{Expr: col(sb, 0)}}}, Aggs: sum},
+		"an index merge": {Input: &IndexLookup{Merge: NewIndexMerge([]*Scan{{Table: sb, Cols: []int{RowKey}}, {Table: sb, Index: sb.Index("k_1"), Cols: []int{RowKey}}}, false, true, 10),
+			Cols: []int{0, 1}}, Aggs: sum},
+		"a limit":   {Input: &Scan{Table: sb, Cols: []int{0, 1}, Limit: lit(5)}, Aggs: sum},
+		"backwards": {Input: &Scan{Table: sb, Cols: []int{0, 1}, Reverse: true}, Aggs: sum},
+		"a sort":    {Input: &Sort{Input: scan, Keys: []SortKey{{Expr: col(sb, 0)}}}, Aggs: sum},
 	} {
 		if _, ok := ParallelAgg(n, 4); ok {
 			t.Errorf("%s was made parallel", name)
@@ -362,14 +365,37 @@ func TestGatherEnds(t *testing.T) {
 	}
 	clean(t, rt)
 	before := runtime.NumGoroutine()
-	broken := expr.Column(99, bigintType, "none")
+	// The rows that the statement reads by itself do not get as far as the column that there is none of.
+	broken := &Project{Input: &Filter{Input: scan, Cond: k.call(">", col(sb, 0), lit(15_000))}, Exprs: []expr.Expr{expr.Column(99, bigintType, "none")}}
 	func() {
 		defer func() {
-			if recover() == nil {
-				t.Error("the panic of a worker is lost")
+			if p := fmt.Sprint(recover()); !strings.Contains(p, "index out of range") || !strings.Contains(p, "gatherOp).yield") {
+				t.Errorf("the panic of a worker, or where it was, is lost: %s", p)
 			}
 		}()
-		_, _ = k.tryQuery(rt, queryPlan(&Gather{Workers: 4, Input: &Project{Input: scan, Exprs: []expr.Expr{broken}}}))
+		_, _ = k.tryQuery(rt, queryPlan(&Gather{Workers: 4, Input: broken}))
 	}()
 	testkit.Await(t, "the workers end", func() bool { return runtime.NumGoroutine() <= before })
+}
+
+// TestSharedProgram: what a program says of rows before it leaves them to workers is not said twice.
+func TestSharedProgram(t *testing.T) {
+	k := newKit(t)
+	sb := sbtest(1)
+	k.fill(k.runtime(), sb, 3000)
+	text := k.call("if", k.call("=", k.call("%", col(sb, 0), lit(100)), lit(0)), expr.Literal(types.Text("x")), expr.Literal(types.Text("1")))
+	for rows, name := range map[int64]string{300: "the program's", 3000: "the workers'"} {
+		scan := &Scan{Table: sb, Index: sb.PK, Cols: []int{0, 1}, Ranges: []Range{between(lit(1), lit(rows))}}
+		plan := queryPlan(parallel(t, &HashAgg{Input: scan, Aggs: []*expr.AggSpec{k.agg("count", k.call("+", text, lit(0)))}}))
+		if plan.Program == nil {
+			t.Fatal("no program")
+		}
+		rt := k.runtime()
+		rt.Pool, rt.Mem = NewEagerWorkerPool(3, 500), NewMemTracker(1<<30)
+		got, err := k.tryQuery(rt, plan)
+		if err != nil || got[0] != fmt.Sprint(rows) || rt.Ctx.WarningCount() != int(rows/100) || len(rt.Ctx.Warnings()) != int(rows/100) {
+			t.Errorf("%s: %v of %d rows, %v, %d warnings", name, got, rows, err, rt.Ctx.WarningCount())
+		}
+		clean(t, rt)
+	}
 }

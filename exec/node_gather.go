@@ -104,7 +104,7 @@ func Gatherable(n Node) bool {
 	case *HashJoin:
 		return !n.BuildLeft && pure(n.LeftKeys...) && pure(n.On) && Gatherable(n.Left)
 	case *IndexLookup:
-		return n.Limit == nil && pure(n.Filter) && Gatherable(n.Scan)
+		return n.Merge == nil && n.Limit == nil && pure(n.Filter) && Gatherable(n.Scan)
 	case *Scan:
 		return n.Limit == nil && !n.Reverse && pure(n.Filter)
 	}

@@ -2,6 +2,8 @@ package exec
 
 import (
 	"bytes"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -248,7 +250,7 @@ func (o *gatherOp) cutLast(span kvapi.Span, n int) ([]kvapi.Span, error) {
 func (o *gatherOp) work(w *gatherWorker) {
 	defer func() {
 		if p := recover(); p != nil {
-			o.list.fail(p)
+			o.list.fail(fmt.Errorf("%v, in a worker:\n%s", p, debug.Stack()))
 		}
 	}()
 	for s := o.list.take(); s != nil; s = o.list.take() {

@@ -271,6 +271,22 @@ func (s *aggState) Pair(key, value []byte) (more bool, err error) {
 	return true, nil
 }
 
+// addRows adds all rows to the aggregates. It stops, as if nothing had been, where they are so many that workers are to share them.
+func (p *Program) addRows(rt *Runtime, s *aggState) (short bool, err error) {
+	if !p.shared || rt.Pool.Free() == 0 || !rt.mayShare() {
+		return true, p.eachPage(rt, s, ^uint64(0), &s.rows, nil)
+	}
+	limit, notes := uint64(rt.Pool.lead), rt.Ctx.Context
+	rt.Ctx.Context = notes.Fork()
+	err = p.eachPage(rt, s, limit, &s.rows, nil)
+	tried := rt.Ctx.Context
+	rt.Ctx.Context = notes
+	if short = err != nil || s.rows < limit; short {
+		notes.Absorb(tried)
+	}
+	return short, err
+}
+
 func (p *Program) runAgg(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, err error) {
 	rt.Ctx.ResetArena()
 	s, _ := p.aggs.pool.Get().(*aggState)
@@ -283,14 +299,9 @@ func (p *Program) runAgg(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, err 
 		a.Reset()
 		a.Grow(1)
 	}
-	limit := ^uint64(0)
-	if p.shared && rt.Pool.Free() > 0 && rt.mayShare() {
-		limit = uint64(rt.Pool.lead)
-	}
-	if err := p.eachPage(rt, s, limit, &s.rows, nil); err != nil {
+	if short, err := p.addRows(rt, s); err != nil {
 		return res, err
-	}
-	if s.rows >= limit { // it is the workers' after all
+	} else if !short {
 		return rt.runQuery(p.plan, sink)
 	}
 	if err := rt.waitSeen(); err != nil {

@@ -33,7 +33,7 @@ type shareList struct {
 	head    *share    // the first that has not been used up
 	working int       // shares taken and not ended
 	stopped bool
-	panic   any // of a worker
+	panic   error // of a worker
 }
 
 // begin makes the list anew.
@@ -144,14 +144,14 @@ func (l *shareList) next(notes *types.Context) (*parcel, error) {
 }
 
 // fail notes a worker's panic, which goes on in the statement's goroutine.
-func (l *shareList) fail(p any) {
+func (l *shareList) fail(p error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.panic = p
 	l.change.Broadcast()
 }
 
-// stop ends all waiting. Parcels that nobody has used go back to their workers.
+// stop ends all waiting. Parcels that nobody has used are lost.
 func (l *shareList) stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

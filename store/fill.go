@@ -15,8 +15,12 @@ import (
 	"github.com/pandodb/pando/mvcc"
 )
 
-// fillTableBytes is the size from which a Fill begins another table: that of Pebble's in the last level.
-const fillTableBytes = 64 << 20
+const (
+	// fillTableBytes is the size from which a Fill begins another table: that of Pebble's in the last level.
+	fillTableBytes = 64 << 20
+	// fillLookBytes is how much a Fill takes between two looks at the disk.
+	fillLookBytes = 16 << 20
+)
 
 // Fill gives keys versions of the past, in any number and past the log: entries of an index that nobody reads yet. Whatever others have written of a key
 // since is newer and stays in force, so nothing has to be locked. It is for who knows that
@@ -34,6 +38,7 @@ type Fill struct {
 	sorter *engine.Sorter
 	value  []byte
 	bytes  int64
+	looked int64 // bytes, at the last look at the disk
 }
 
 // fillSuffix is what stands behind a value in the sorter: its timestamp.
@@ -58,19 +63,32 @@ func (f *Fill) Add(key, value []byte, ts clock.Timestamp) error {
 	}
 	assert.That(ts != 0 && ts <= f.at, "store: what fills was there at the snapshot")
 	f.bytes += int64(len(key) + len(value) + keys.VersionExtra)
+	if f.bytes-f.looked >= fillLookBytes {
+		f.looked = f.bytes
+		if err := f.mayWrite(); err != nil {
+			return err
+		}
+	}
 	f.value = binary.BigEndian.AppendUint64(append(f.value[:0], value...), uint64(ts))
 	return f.s.fillError(f.sorter.Add(key, f.value))
+}
+
+// mayWrite looks at the disk, of which a Fill takes about twice what it adds, and refuses to go on if that is full or the store has failed. Nobody else
+// may be looking: maintenance sleeps where there are no commits, and a Fill is none.
+func (f *Fill) mayWrite() error {
+	f.s.engine.PollDisk()
+	return f.s.admissible()
 }
 
 // Full reports whether it is time for Apply.
 func (f *Fill) Full() bool { return f.sorter.Full() }
 
-// Apply makes the versions, which are durable when it returns. On any error nothing has happened, but for kvapi.ErrUndetermined.
+// Apply makes the versions, which are durable when it returns. On any error nothing has happened, unless the engine has failed.
 func (f *Fill) Apply(i *kvapi.Interrupt) error {
 	if f.sorter.Empty() {
 		return nil
 	}
-	if err := f.s.admissible(); err != nil {
+	if err := f.mayWrite(); err != nil {
 		return err
 	}
 	var tables []*engine.Table
@@ -101,7 +119,7 @@ func (f *Fill) writer(tables *[]*engine.Table) func(key, value []byte) error {
 			n = 0
 		}
 		if n == 0 {
-			if err := f.s.admissible(); err != nil { // the disk may have become full
+			if err := f.mayWrite(); err != nil {
 				return err
 			}
 			t, err := f.s.engine.NewTable()

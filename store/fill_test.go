@@ -18,9 +18,9 @@ type fillRig struct {
 	id uint64
 }
 
-func openFillRig(t *testing.T, fs *engine.MemFS) *fillRig {
+func openFillRig(t *testing.T, fs engine.FS, dir string) *fillRig {
 	t.Helper()
-	e, err := engine.Open(engine.Options{Dir: "d", FS: fs, LowSpaceBytes: engine.NoSpace, BallastBytes: engine.NoSpace})
+	e, err := engine.Open(engine.Options{Dir: dir, FS: fs, LowSpaceBytes: 1 << 30, BallastBytes: engine.NoSpace})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,10 +90,10 @@ func (r *fillRig) collect() {
 }
 
 // TestFill: what was written since the snapshot stays in force over what a fill makes, a deletion too, whether it was flushed or not, after a crash, and
-// once garbage is collected.
+// once garbage is collected. A backup has what was filled, and who has looked for a key before finds it.
 func TestFill(t *testing.T) {
 	fs := engine.NewMemFS()
-	r := openFillRig(t, fs)
+	r := openFillRig(t, fs, "d")
 	r.commit("k0", "before")
 	var sn Snapshot
 	r.s.Register(&sn)
@@ -106,11 +106,15 @@ func TestFill(t *testing.T) {
 	}
 	r.commit("k5", "newer")
 	r.commit("k6", "")
+	r.want("before", map[string]string{"k1": "", "k5": "newer", "k6": ""})
 	if err := r.fill(sn.TS(), "k6", "k1", "k4", "k2", "k3", "k5"); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{"k0": "before", "k1": "filled", "k2": "newer", "k3": "", "k4": "", "k5": "newer", "k6": ""}
 	r.want("at once", want)
+	if _, err := r.s.engine.Checkpoint("copy", func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
 	crashed := fs.CrashClone(engine.CrashConfig{})
 	r.s.Unregister(&sn)
 	r.collect()
@@ -120,15 +124,18 @@ func TestFill(t *testing.T) {
 	r.collect()
 	r.want("changed again", map[string]string{"k1": "later", "k2": ""})
 	r.close()
-	r = openFillRig(t, crashed)
+	r = openFillRig(t, crashed, "d")
 	r.want("after a crash", want)
 	r.s.CollectNow()
+	r.close()
+	r = openFillRig(t, fs, "copy")
+	r.want("in a backup", want)
 	r.close()
 }
 
 // TestFillRefused: what would bring back what was deleted is refused, and so are keys from elsewhere and stores whose regions have logs.
 func TestFillRefused(t *testing.T) {
-	r := openFillRig(t, engine.NewMemFS())
+	r := openFillRig(t, engine.NewMemFS(), "d")
 	defer r.close()
 	r.commit("k1", "before")
 	var sn Snapshot
@@ -173,4 +180,45 @@ func TestFillRefused(t *testing.T) {
 		t.Errorf("of a cluster: %v", err)
 	}
 	r.s.Unregister(&sn)
+}
+
+// TestFillOnFullDisk: a fill looks at the disk by itself, also before it has written a file, and while it adds: without commits nobody else does.
+func TestFillOnFullDisk(t *testing.T) {
+	disk := &diskFS{FS: engine.NewMemFS()}
+	disk.room.Store(1 << 40)
+	r := openFillRig(t, disk, "d")
+	defer r.close()
+	r.commit("k0", "before")
+	var sn Snapshot
+	r.s.Register(&sn)
+	defer r.s.Unregister(&sn)
+	full := func(full bool) {
+		disk.room.Store(1 << 40)
+		if full {
+			disk.room.Store(1 << 20)
+		}
+	}
+	full(true)
+	if err := r.fill(sn.TS(), "k1"); !errors.Is(err, kvapi.ErrDiskFull) {
+		t.Errorf("what is put in: %v", err)
+	}
+	full(false)
+	if err := r.fill(sn.TS(), "k1"); err != nil {
+		t.Errorf("there is room again: %v", err)
+	}
+	f, err := r.s.NewFill(kvapi.Span{Start: []byte("k"), End: []byte("l")}, 1, sn.TS())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Discard()
+	full(true)
+	value, added := make([]byte, 64<<10), 0
+	for ; err == nil && added < 2*fillLookBytes; added += len(value) {
+		err = f.Add(fmt.Appendf(nil, "k%09d", added), value, sn.TS())
+	}
+	if !errors.Is(err, kvapi.ErrDiskFull) {
+		t.Errorf("%d bytes were added: %v", added, err)
+	}
+	full(false)
+	r.want("in the end", map[string]string{"k0": "before", "k1": "filled"})
 }
