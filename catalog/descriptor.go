@@ -72,8 +72,8 @@ type Column struct {
 	Type    types.Type
 	NotNull bool
 	AutoInc bool
-	// Default applies to new rows that name no value. nil means none: such an
-	// INSERT fails with 1364 in strict mode.
+	// Default applies to new rows that name no value. nil means none, also of a
+	// nullable column that had its default dropped: such an INSERT fails with 1364 in strict mode.
 	Default *Default
 	// Original is what rows written before the column existed hold: the stored
 	// form (types.AppendStored) of a value, or NULL when OriginalNull is set.

@@ -113,7 +113,7 @@ func addColumn(t *catalog.Table, c *ColumnSpec, at int) error {
 		OnUpdateNow: c.OnUpdateNow, ExplicitCollation: c.ExplicitCollation, Invisible: c.Invisible, Comment: c.Comment, Generated: c.Generated,
 		OriginalNull: true,
 	}
-	if col.Default == nil && !col.NotNull && col.Generated == nil {
+	if col.Default == nil && !col.NotNull && col.Generated == nil && !c.NoDefault {
 		col.Default = &catalog.Default{Kind: catalog.DefaultNull}
 	}
 	t.AddColumn(col, at)

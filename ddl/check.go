@@ -1,6 +1,8 @@
 package ddl
 
 import (
+	"slices"
+
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/types"
 )
@@ -26,15 +28,27 @@ func checkOf(t *catalog.Table, name string) (int, error) {
 	return 0, types.Errorf(types.ErCheckConstraintNotFound, name)
 }
 
-// checkNamesFree refuses names of checks that other tables of the database have.
-func checkNamesFree(snap *catalog.Snapshot, t *catalog.Table) error {
+// others are the tables that the database of t has besides it, once there have been changes.
+func others(snap *catalog.Snapshot, t *catalog.Table, changes []change) []*catalog.Table {
+	changed := map[*catalog.Table]bool{}
+	for _, ch := range changes {
+		changed[ch.old] = true
+	}
+	out := slices.DeleteFunc(snap.Tables(t.Schema), func(o *catalog.Table) bool { return o.ID == t.ID || changed[o] })
+	for _, ch := range changes {
+		if ch.next != nil && ch.next.ID != t.ID && ch.next.Schema == t.Schema {
+			out = append(out, ch.next)
+		}
+	}
+	return out
+}
+
+// checkNamesFree refuses names of checks that other tables of the database have after changes.
+func checkNamesFree(snap *catalog.Snapshot, t *catalog.Table, changes ...change) error {
 	if len(t.Checks) == 0 {
 		return nil
 	}
-	for _, other := range snap.Tables(t.Schema) {
-		if other.ID == t.ID || len(other.Checks) == 0 {
-			continue
-		}
+	for _, other := range others(snap, t, changes) {
 		for i := range t.Checks {
 			if other.Check(t.Checks[i].Name) >= 0 {
 				return types.Errorf(types.ErCheckConstraintDupName, t.Checks[i].Name)

@@ -406,45 +406,18 @@ func (e *Executor) RenameTables(c *Call, pairs []RenamePair) error {
 		return err
 	}
 	defer release()
-	// now maps each name to the table that has it after the pairs so far.
 	snap := e.catalog.Current()
-	now := map[Name]*catalog.Table{}
-	for _, n := range names {
-		now[n] = snap.Lookup(n.Schema, n.Table)
-	}
-	for _, r := range pairs {
-		if snap.Database(r.To.Schema) == nil {
-			return types.Errorf(types.ErBadDB, r.To.Schema)
-		}
-		t := now[r.From]
-		if t == nil {
-			return types.Errorf(types.ErNoSuchTable, r.From.Schema, r.From.Table)
-		}
-		if now[r.To] != nil {
-			return types.Errorf(types.ErTableExists, r.To.Table)
-		}
-		now[r.From], now[r.To] = nil, t
-	}
-	var old, changed []*catalog.Table
-	var changes []change
-	for n, t := range now {
-		if t == nil || t.Schema == n.Schema && t.Name == n.Table {
-			continue
-		}
-		next := t.Clone()
-		next.Rename(n.Schema, n.Table)
-		next.Finish()
-		old, changed = append(old, t), append(changed, next)
-		changes = append(changes, change{t, next})
-	}
-	for _, t := range changed {
-		if err := checkNamesFree(snap, t); err != nil {
-			return err
-		}
+	changes, err := renamed(snap, pairs)
+	if err != nil {
+		return err
 	}
 	kin, err := relate(c, snap, changes...)
 	if err != nil {
 		return err
+	}
+	var old, changed []*catalog.Table
+	for _, ch := range changes {
+		old, changed = append(old, ch.old), append(changed, ch.next)
 	}
 	held, err := e.catalog.Close(old, p)
 	if err != nil {
@@ -452,4 +425,47 @@ func (e *Executor) RenameTables(c *Call, pairs []RenamePair) error {
 	}
 	defer openAll(held)
 	return e.catalog.Apply(&catalog.Change{PutTables: changed, Related: kin.related}, nil)
+}
+
+// renamed are the tables that pairs rename one after the other. Each of them has to find its name free, and those that its constraints get with it.
+func renamed(snap *catalog.Snapshot, pairs []RenamePair) (changes []change, err error) {
+	now := map[Name]*catalog.Table{} // by the names after the pairs so far
+	for _, r := range pairs {
+		for _, n := range [...]Name{r.From, r.To} {
+			now[n] = snap.Lookup(n.Schema, n.Table)
+		}
+	}
+	place := map[uint64]int{} // of a table's change, by its id
+	for _, r := range pairs {
+		if now[r.To] != nil {
+			return nil, types.Errorf(types.ErTableExists, r.To.Table)
+		}
+		if snap.Database(r.To.Schema) == nil {
+			return nil, types.Errorf(types.ErBadDB, r.To.Schema)
+		}
+		t := now[r.From]
+		if t == nil {
+			return nil, types.Errorf(types.ErNoSuchTable, r.From.Schema, r.From.Table)
+		}
+		if t.View != nil && r.From.Schema != r.To.Schema {
+			return nil, types.Errorf(types.ErForbidSchemaChange, r.From.Schema, r.To.Schema)
+		}
+		next := t.Clone()
+		next.Rename(r.To.Schema, r.To.Table)
+		next.Finish()
+		if err := checkNamesFree(snap, next, changes...); err != nil {
+			return nil, err
+		}
+		if err := foreignNamesFree(snap, t, next, changes...); err != nil {
+			return nil, err
+		}
+		now[r.From], now[r.To] = nil, next
+		at, again := place[t.ID]
+		if !again {
+			at = len(changes)
+			place[t.ID], changes = at, append(changes, change{old: t})
+		}
+		changes[at].next = next
+	}
+	return changes, nil
 }

@@ -186,8 +186,8 @@ func addedForeign(actions []AlterSpec) (specs []*ForeignKeySpec) {
 	return specs
 }
 
-// foreignNamesFree refuses new names of foreign keys that other tables of the database have.
-func foreignNamesFree(snap *catalog.Snapshot, old, next *catalog.Table) error {
+// foreignNamesFree refuses new names of foreign keys that other tables of the database have after changes.
+func foreignNamesFree(snap *catalog.Snapshot, old, next *catalog.Table, changes ...change) error {
 	var added []string
 	for i := range next.ForeignKeys {
 		if name := next.ForeignKeys[i].Name; old == nil || old.Schema != next.Schema || old.ForeignKey(name) < 0 {
@@ -197,10 +197,7 @@ func foreignNamesFree(snap *catalog.Snapshot, old, next *catalog.Table) error {
 	if len(added) == 0 {
 		return nil
 	}
-	for _, other := range snap.Tables(next.Schema) {
-		if other.ID == next.ID && old != nil || len(other.ForeignKeys) == 0 {
-			continue
-		}
+	for _, other := range others(snap, next, changes) {
 		for _, name := range added {
 			if other.ForeignKey(name) >= 0 {
 				return types.Errorf(types.ErFkDupName, name)

@@ -102,10 +102,14 @@ func relate(c *Call, snap *catalog.Snapshot, changes ...change) (*kinship, error
 			k.named[ch.next.TableName()] = ch.next
 		}
 	}
+	var moves []func()
 	for _, ch := range changes {
 		if ch.old != nil && ch.next != nil {
-			k.follow(ch.old, ch.next)
+			moves = append(moves, k.follow(ch.old, ch.next)...)
 		}
+	}
+	for _, move := range moves {
+		move()
 	}
 	for _, ch := range changes {
 		k.tie(ch)
@@ -160,8 +164,9 @@ func (k *kinship) edit(t *catalog.Table) *catalog.Table {
 	return next
 }
 
-// follow carries new names of a table and of its columns over into the foreign keys that refer to it.
-func (k *kinship) follow(old, next *catalog.Table) {
+// follow returns what carries new names of a table and of its columns over into the foreign keys that refer to it. That happens when it is known
+// of all changes: two tables may change names.
+func (k *kinship) follow(old, next *catalog.Table) (moves []func()) {
 	columns := map[string]string{}
 	for _, c := range old.Columns {
 		if now := next.ColumnByID(c.ID); now != nil && now.Name != c.Name {
@@ -170,7 +175,7 @@ func (k *kinship) follow(old, next *catalog.Table) {
 	}
 	was, is := old.TableName(), next.TableName()
 	if was == is && len(columns) == 0 {
-		return
+		return nil
 	}
 	rename := func(child *catalog.Table, mine func(name string) bool) {
 		for i := range child.ForeignKeys {
@@ -178,13 +183,15 @@ func (k *kinship) follow(old, next *catalog.Table) {
 			if key.Parent != was || !mine(key.Name) {
 				continue
 			}
-			key.Parent = is
-			key.RefColumns = slices.Clone(key.RefColumns)
-			for j, name := range key.RefColumns {
-				if now, changed := columns[strings.ToLower(name)]; changed {
-					key.RefColumns[j] = now
+			moves = append(moves, func() {
+				key.Parent = is
+				key.RefColumns = slices.Clone(key.RefColumns)
+				for j, name := range key.RefColumns {
+					if now, changed := columns[strings.ToLower(name)]; changed {
+						key.RefColumns[j] = now
+					}
 				}
-			}
+			})
 		}
 	}
 	if next.RefersTo(was) {
@@ -198,6 +205,7 @@ func (k *kinship) follow(old, next *catalog.Table) {
 			}
 		}
 	}
+	return moves
 }
 
 // tie makes the parents of a changed table know it by its name or forget it, and gives a new name's table the children that wait for it.
@@ -236,6 +244,11 @@ func (k *kinship) tie(ch change) {
 			if next, changed := k.next[parent]; changed {
 				now = next
 			}
+			if renamed { // another table may have the name from now on, and refer to the same parent
+				if heir := k.named[name]; heir != nil && now != nil && heir.RefersTo(now.TableName()) {
+					continue
+				}
+			}
 			if now != nil && (renamed || !slices.Contains(kept, now)) {
 				k.edit(parent).SetReferrer(name, false)
 			}
@@ -258,7 +271,7 @@ func (k *kinship) tie(ch change) {
 
 // judge refuses what foreign keys do not allow: of the table's own, and of those that refer to it.
 func (k *kinship) judge(ch change) error {
-	if err := foreignNamesFree(k.snap, ch.old, ch.next); err != nil {
+	if err := foreignNamesFree(k.snap, ch.old, ch.next, k.changes...); err != nil {
 		return err
 	}
 	for i := range ch.next.ForeignKeys {

@@ -258,7 +258,7 @@ func describe(c *catalog.Column, spec *ColumnSpec) {
 	c.Type, c.NotNull, c.AutoInc, c.Default = spec.Type, spec.NotNull || spec.AutoInc, spec.AutoInc, spec.Default
 	c.OnUpdateNow, c.ExplicitCollation, c.Invisible, c.Comment = spec.OnUpdateNow, spec.ExplicitCollation, spec.Invisible, spec.Comment
 	c.Generated = spec.Generated
-	if c.Default == nil && !c.NotNull && c.Generated == nil {
+	if c.Default == nil && !c.NotNull && c.Generated == nil && !spec.NoDefault {
 		c.Default = &catalog.Default{Kind: catalog.DefaultNull}
 	}
 }

@@ -21,7 +21,9 @@ type ColumnSpec struct {
 	Null    bool
 	AutoInc bool
 	// Default is nil when no DEFAULT clause was written.
-	Default           *catalog.Default
+	Default *catalog.Default
+	// NoDefault is a nullable column that has no default, not even NULL: it is like one whose default was dropped.
+	NoDefault         bool
 	OnUpdateNow       bool
 	ExplicitCollation bool
 	Invisible         bool

@@ -13,7 +13,7 @@ import (
 func (in *inserter) fromFile() error {
 	load, rt := in.node.Load, in.rt
 	for i, c := range in.table.Columns {
-		if c.Default == nil && c.NotNull && !c.AutoInc {
+		if c.Default == nil && !c.AutoInc {
 			in.given[i] = true // what is not in the file is no error
 		}
 	}

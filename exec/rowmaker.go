@@ -94,8 +94,6 @@ func (m *rowMaker) defaultOf(c *catalog.Column, row []types.Value, rowNo int) (t
 	switch d := c.Default; {
 	case d == nil && (c.AutoInc || c.Generated != nil):
 		return types.Null(), nil // for now
-	case d == nil && !c.NotNull:
-		return types.Null(), nil
 	case d == nil:
 		return m.noDefault(c)
 	case d.Kind == catalog.DefaultLiteral:
@@ -176,15 +174,18 @@ func (m *rowMaker) computes(c *catalog.Column) bool {
 
 // noDefault is 1364, in strict mode an error.
 func (m *rowMaker) noDefault(c *catalog.Column) (types.Value, error) {
+	implicit := types.Null() // of a nullable column that had its default dropped
+	if c.NotNull {
+		implicit = ImplicitDefault(&c.Type)
+	}
 	if c.Type.ID == types.TypeEnum {
-		// MySQL's implicit default of an ENUM NOT NULL is its first member, without 1364.
-		return ImplicitDefault(&c.Type), nil
+		return implicit, nil // MySQL's rule, without 1364
 	}
 	if m.rt.Ctx.Strict && !m.rt.Ctx.Ignore {
 		return types.Null(), types.Errorf(types.ErNoDefaultForField, c.Name)
 	}
 	m.rt.Ctx.Warn(types.LevelWarning, types.ErNoDefaultForField, c.Name)
-	return ImplicitDefault(&c.Type), nil
+	return implicit, nil
 }
 
 // nowOf returns the statement's time as a value of column c, converted once.

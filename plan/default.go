@@ -186,7 +186,7 @@ func (b *binder) defaultOf(e *syntax.Default) (expr.Expr, error) {
 		return nil, types.Errorf(types.ErNoDefaultForField, e.Column.Column)
 	}
 	if c.Default == nil {
-		if c.NotNull && !c.AutoInc || c.Generated != nil {
+		if !c.AutoInc {
 			return nil, types.Errorf(types.ErNoDefaultForField, c.Name)
 		}
 		return expr.Const(types.Null(), c.Type), nil

@@ -419,7 +419,7 @@ func changesColumn(a ddl.AlterSpec, column string) bool {
 
 // inCollation describes a column as CONVERT TO leaves it: a TEXT grows to the size that holds as many characters as before.
 func (s *Session) inCollation(c *catalog.Column, to types.CollationID) (ddl.ColumnSpec, error) {
-	spec := ddl.ColumnSpec{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Default: c.Default, OnUpdateNow: c.OnUpdateNow,
+	spec := ddl.ColumnSpec{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Default: c.Default, NoDefault: c.Default == nil, OnUpdateNow: c.OnUpdateNow,
 		ExplicitCollation: c.ExplicitCollation, Invisible: c.Invisible, Comment: c.Comment, Generated: c.Generated}
 	from := c.Type.Coll
 	spec.Type.Coll = to

@@ -17,7 +17,8 @@ func madeColumn(col *plan.QueryColumn) ddl.ColumnSpec {
 	spec := ddl.ColumnSpec{Name: col.Info.Name, Type: col.Info.Type, NotNull: col.Info.NotNull}
 	switch {
 	case col.Base != nil:
-		spec.Default, spec.OnUpdateNow, spec.Comment = col.Base.Default, col.Base.OnUpdateNow, col.Base.Comment
+		spec.Default, spec.NoDefault = col.Base.Default, col.Base.Default == nil && col.Base.Generated == nil
+		spec.OnUpdateNow, spec.Comment = col.Base.OnUpdateNow, col.Base.Comment
 		return spec
 	case spec.Type.ID == types.TypeNull:
 		spec.Type = types.Type{ID: types.TypeBinary, Length: 0, Coll: types.Binary}

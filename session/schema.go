@@ -291,7 +291,7 @@ func (s *Session) createLike(c *ddl.Call, name ddl.Name, stmt *syntax.CreateTabl
 	spec := &ddl.TableSpec{Name: name, IfNotExists: stmt.IfNotExists, Coll: t.Coll, Engine: t.Engine, Comment: t.Comment, Options: t.Options}
 	for _, col := range t.Visible() {
 		spec.Columns = append(spec.Columns, ddl.ColumnSpec{Name: col.Name, Type: col.Type, NotNull: col.NotNull, AutoInc: col.AutoInc,
-			Default: col.Default, Generated: col.Generated, OnUpdateNow: col.OnUpdateNow, ExplicitCollation: col.ExplicitCollation, Invisible: col.Invisible, Comment: col.Comment})
+			Default: col.Default, NoDefault: col.Default == nil, Generated: col.Generated, OnUpdateNow: col.OnUpdateNow, ExplicitCollation: col.ExplicitCollation, Invisible: col.Invisible, Comment: col.Comment})
 	}
 	for _, index := range t.Indexes {
 		if index.State == catalog.StatePublic {

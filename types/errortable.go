@@ -360,6 +360,7 @@ const (
 	ErPsNoRecursion                                       uint16 = 1444
 	ErMalformedDefiner                                    uint16 = 1446
 	ErNoSuchUser                                          uint16 = 1449
+	ErForbidSchemaChange                                  uint16 = 1450
 	ErRowIsReferenced2                                    uint16 = 1451
 	ErNoReferencedRow2                                    uint16 = 1452
 	ErSPBadVarShadow                                      uint16 = 1453
@@ -992,6 +993,7 @@ var errorTable = [...]errorText{
 	{ErPsNoRecursion, "HY000", "The prepared statement contains a stored routine call that refers to that same statement. It's not allowed to execute a prepared statement in such a recursive manner"},
 	{ErMalformedDefiner, "0L000", "Malformed definer name"},
 	{ErNoSuchUser, "HY000", "The user specified as a definer ('%.64s'@'%.64s') does not exist"},
+	{ErForbidSchemaChange, "HY000", "Changing schema from '%.192s' to '%.192s' is not allowed."},
 	{ErRowIsReferenced2, "23000", "Cannot delete or update a parent row: a foreign key constraint fails (%.192s)"},
 	{ErNoReferencedRow2, "23000", "Cannot add or update a child row: a foreign key constraint fails (%.192s)"},
 	{ErSPBadVarShadow, "42000", "Variable '%.64s' must be quoted with `...`, or renamed"},
