@@ -16,7 +16,6 @@ type Description struct {
 	Ranges []string // intervals of the index, as text; empty for all of it
 	Info   string   // conditions, keys, expressions
 	Rows   float64  // estimated rows
-	Cost   float64
 	// Covering says that the index alone answers; Reverse that it is read backwards.
 	Covering, Reverse bool
 }
@@ -30,7 +29,7 @@ func (d *Description) Access() string {
 }
 
 func (n *Base) describe(op string, info ...string) Description {
-	return Description{Op: op, Info: joinInfo(info...), Rows: n.EstRows, Cost: n.EstCost}
+	return Description{Op: op, Info: joinInfo(info...), Rows: n.EstRows}
 }
 
 // joinInfo joins the parts that are not empty.

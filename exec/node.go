@@ -28,12 +28,10 @@ type Node interface {
 	build(b *builder) (operator, error)
 }
 
-// Base is what all nodes share: the planner's estimates, and what Plan.Seal caches.
+// Base is what all nodes share: the planner's estimate, and what Plan.Seal caches.
 type Base struct {
 	// EstRows is the estimated number of rows that the node yields.
 	EstRows float64
-	// EstCost is the estimated cost including the inputs, in the planner's unit.
-	EstCost float64
 
 	out []types.Type // output column types, set by Seal
 	id  int          // position in preorder, set by Seal: the index of the node's Counter

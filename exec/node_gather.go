@@ -82,7 +82,7 @@ func ParallelAgg(n Node, workers int) (Node, bool) {
 			return nil, false
 		}
 	}
-	all := Base{EstRows: n.base().EstRows, EstCost: n.base().EstCost}
+	all := Base{EstRows: n.base().EstRows}
 	partial := &HashAgg{Base: all, Phase: AggPartial, Input: input, Keys: keys, Aggs: aggs}
 	columns := make([]expr.Expr, len(keys))
 	for i, k := range keys {

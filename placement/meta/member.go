@@ -114,9 +114,6 @@ func PutToken(t Token, now clock.Timestamp) []byte {
 // PutAuthority returns the command that gives the cluster its authority. It has one at most: the result is 0 if there was one.
 func PutAuthority(a Authority) []byte { return a.fields(head(kindAuthority)) }
 
-// PutCopies returns the command that says how many copies regions shall have. The result is the number afterwards.
-func PutCopies(n uint64) []byte { return codec.AppendUint(head(kindCopies), n) }
-
 // Stores returns the stores in the order of their ids, the removed ones too.
 func (s *State) Stores() (out []Store) {
 	for _, st := range s.stores {

@@ -68,12 +68,6 @@ func Mark(ts clock.Timestamp) []byte { return codec.AppendUint(head(kindMark), u
 // Version returns the command that raises the cluster version.
 func Version(v uint64) []byte { return codec.AppendUint(head(kindVersion), v) }
 
-// PutSafepoint returns the command that sets a service's safepoint, or takes it back if TS is zero. Those whose time was over at now go.
-func PutSafepoint(p Safepoint, now clock.Timestamp) []byte {
-	b := codec.AppendUint(codec.AppendUint(codec.AppendUint(head(kindSafepoint), uint64(p.TS)), uint64(p.Until)), uint64(now))
-	return codec.AppendBytes(b, p.Service)
-}
-
 // Begin makes the state of a cluster that begins with one store, and returns its records.
 func (s *State) Begin(nextID uint64, mark clock.Timestamp, version uint64, first Store) []Change {
 	*s = State{nextID: nextID, mark: mark, version: version}
