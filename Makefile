@@ -2,7 +2,7 @@
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/pandodb/pando/server.Version=$(VERSION)
-RACE    := ./engine/... ./mvcc ./replica ./store/... ./kv ./txn ./session ./wire ./cluster/... ./server
+RACE    := ./session ./txn ./engine/... ./store/... ./wire ./server ./cluster/... ./replica ./mvcc ./kv # the longest first
 
 # Every go command takes Pebble from bin/pebble, which scripts/pebble.sh makes.
 export GO

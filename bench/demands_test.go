@@ -97,6 +97,7 @@ func TestGeometric(t *testing.T) {
 
 // TestRepeat: what missed a demand is measured once more, and nothing else is.
 func TestRepeat(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	for _, c := range []struct {
 		rate  float64 // demanded of two equal responders
 		once  bool

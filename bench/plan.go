@@ -74,6 +74,7 @@ type Plan struct {
 	Rounds         int        `json:"rounds"`
 	WarmupSeconds  int        `json:"warmup_seconds,omitempty"`
 	Seconds        int        `json:"seconds"`
+	StillSeconds   int        `json:"still_seconds,omitempty"` // files without a change for so long have settled after the first load
 	ReportInterval int        `json:"report_interval,omitempty"`
 	RandType       string     `json:"rand_type,omitempty"` // empty: sysbench's default, special
 	PSModes        []string   `json:"ps_modes,omitempty"`
@@ -198,6 +199,7 @@ func ParsePlan(text []byte) (*Plan, error) {
 func (p *Plan) withDefaults() {
 	setDefault(&p.PrepareThreads, max(1, min(p.Tables, 16)))
 	setDefault(&p.MaxConnections, 4096)
+	setDefault(&p.StillSeconds, stillSeconds)
 	setDefault(&p.ReportInterval, 1)
 	setDefault(&p.User, "root")
 	setDefault(&p.Clients, ClientsHere)
@@ -244,6 +246,7 @@ func (p *Plan) Validate() error {
 	check(p.Name != "", "name is missing")
 	check(p.CacheBytes >= 16<<20, "cache_bytes is %d, below 16 MiB", p.CacheBytes)
 	check(p.WarmupSeconds >= 0, "warmup_seconds is %d", p.WarmupSeconds)
+	check(p.StillSeconds >= 1 && p.StillSeconds < int(settleMax.Seconds()), "still_seconds is %d", p.StillSeconds)
 	check(len(p.Workloads) > 0, "there are no workloads")
 	check(p.Clients == ClientsHere || p.Clients == ClientsApart, "clients are %q, neither %s nor %s", p.Clients, ClientsHere, ClientsApart)
 	check(p.ServerCPUs >= 0, "server_cpus is %d", p.ServerCPUs)

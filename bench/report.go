@@ -1,12 +1,14 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // table is a part of a report.
@@ -388,7 +390,7 @@ func (r *Result) spaceSection() section {
 		}
 	}
 	s.text = []string{fmt.Sprintf("Allocated bytes that the first load added to the empty server, without what is reserved ahead (MariaDB's ib_logfile0 and ibtmp1, PostgreSQL's pg_wal, Pando's ballast and logs, though what is only in its log counts), "+
-		"once they had not changed for %v. Sessions that do not know the empty server's size count it as added.", settleStill)}
+		"once they had not changed for %v. Sessions that do not know the empty server's size count it as added.", time.Duration(cmp.Or(r.Plan.StillSeconds, stillSeconds))*time.Second)}
 	if len(t.rows) > 0 {
 		s.tables = []table{t}
 	}

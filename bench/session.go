@@ -41,12 +41,12 @@ const twinSuffix = "-again"
 
 // Limits of patience with a target.
 const (
-	restartsMax = 3
-	settleMax   = 60 * time.Second // how long the files of a loaded server may keep changing
-	settleStill = 15 * time.Second // so long without a change means settled; Pando flushes after ten seconds
-	calmLook    = 2 * time.Second  // a loaded server is calm when it has used less than calmShare of a processor for so long
-	calmShare   = 0.05
-	calmMax     = 15 * time.Second // how long they may take to become calm
+	restartsMax  = 3
+	settleMax    = 60 * time.Second // how long the files of a loaded server may keep changing
+	stillSeconds = 15               // a plan's still_seconds; Pando flushes after ten
+	calmLook     = 2 * time.Second  // a loaded server is calm when it has used less than calmShare of a processor for so long
+	calmShare    = 0.05
+	calmMax      = 15 * time.Second // how long they may take to become calm
 )
 
 // session is one measurement under way.
@@ -58,7 +58,6 @@ type session struct {
 	loaded  map[string]string // by target: the tables it holds, "" for none
 	deaths  map[string]int
 	ends    map[string]runEnd // by target: where its last run of a group ended
-	still   time.Duration     // settleStill
 	grace   time.Duration     // runGrace
 	place   placement
 	again   bool          // a workload is measured a second time
@@ -85,7 +84,7 @@ func Measure(ctx context.Context, o Options) (*Result, error) {
 	if err := os.Chmod(root, 0o711); err != nil {
 		return nil, err
 	}
-	s := &session{Options: o, root: root, loaded: map[string]string{}, deaths: map[string]int{}, ends: map[string]runEnd{}, still: settleStill, grace: runGrace, answer: answerMax}
+	s := &session{Options: o, root: root, loaded: map[string]string{}, deaths: map[string]int{}, ends: map[string]runEnd{}, grace: runGrace, answer: answerMax}
 	s.result = &Result{Format: resultFormat, Command: o.Command, Plan: *o.Plan, Started: clock.Now().UTC().Format(time.RFC3339), Environment: readEnvironment(root)}
 	place, err := makePlacement(ctx, o.Plan.Clients, o.Plan.ServerCPUs)
 	if err != nil {
@@ -654,7 +653,7 @@ func (s *session) load(ctx context.Context, t *Target, w *Workload) (string, err
 // settle waits until background work no longer changes what the server stores, and returns its bytes and whether they came to rest.
 func (s *session) settle(ctx context.Context, t *Target) (size int64, settled bool) {
 	size, still := t.dataBytes(ctx), clock.Mono()
-	for begin := clock.Mono(); t.dir != "" && clock.Since(still) < s.still; {
+	for begin := clock.Mono(); t.dir != "" && clock.Since(still) < time.Duration(s.Plan.StillSeconds)*time.Second; {
 		if ctx.Err() != nil || clock.Since(begin) >= settleMax {
 			return size, false
 		}

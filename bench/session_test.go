@@ -37,6 +37,7 @@ func tiny(t *testing.T) *Plan {
 }
 
 func TestRunnerAgainstTheTrivialResponder(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	if _, err := exec.LookPath("sysbench"); err != nil {
 		t.Fatal("sysbench is not installed: run scripts/test-programs.sh")
 	}
@@ -301,6 +302,7 @@ func TestEmptyServerIsNoRows(t *testing.T) {
 	}
 	fill("ibdata1", 1<<20)
 	plan := tiny(t)
+	plan.StillSeconds = 0 // nothing writes beside the test
 	s := &session{Options: Options{Plan: plan, Targets: []*Target{target}, Overwrite: true, Progress: NewProgress(nil, false)}, loaded: map[string]string{}, result: &Result{Plan: *plan}}
 	if err := s.openTargets(t.Context()); err != nil {
 		t.Fatal(err)

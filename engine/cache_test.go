@@ -13,6 +13,7 @@ import (
 
 // TestReserveCache: blocks give way to what is reserved of their cache, and take the room again when it is given back.
 func TestReserveCache(t *testing.T) {
+	testkit.OneGoroutine(t)
 	const rows, cache = 30_000, 16 << 20
 	rng := testkit.Rand(testkit.Seed(t), 0)
 	e := open(t, engine.Options{Dir: "d", FS: engine.NewMemFS(), CacheBytes: cache, MemTableBytes: 256 << 10})
@@ -72,6 +73,7 @@ func TestReserveCache(t *testing.T) {
 
 // TestTableReads: blocks that readers find in no cache count, and those of a compaction don't.
 func TestTableReads(t *testing.T) {
+	testkit.OneGoroutine(t)
 	const rows, flushes, cache = 40_000, 4, 64 << 20
 	rng := testkit.Rand(testkit.Seed(t), 0)
 	e := open(t, engine.Options{Dir: t.TempDir(), CacheBytes: cache, MemTableBytes: 4 << 20})

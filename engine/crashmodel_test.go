@@ -223,7 +223,7 @@ func TestCrashModel(t *testing.T) {
 	for run := range 4 {
 		m := &crashModel{t: t, rng: testkit.Rand(seed, uint64(run)), mem: engine.NewMemFS(), state: map[string]string{}}
 		m.states = []map[string]string{m.state}
-		lives := 15
+		lives := testkit.Rounds(15, 4)
 		if testkit.SlowTests() {
 			lives *= 40
 		}

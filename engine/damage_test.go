@@ -26,6 +26,7 @@ func flip(t *testing.T, name string, at int64) {
 // TestBitFlip flips one bit at a random place of a table: each row is either read as it was written or refused as corrupt,
 // and what is refused is counted. Nothing ends the process: the rest of the data stays readable.
 func TestBitFlip(t *testing.T) {
+	testkit.OneGoroutine(t)
 	rng := testkit.Rand(testkit.Seed(t), 0)
 	detected := 0
 	// Pebble searches for the flipped bit at every failed read, so only some rows are read.

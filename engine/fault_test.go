@@ -170,7 +170,7 @@ func TestDiskFullBallast(t *testing.T) {
 func TestWatermark(t *testing.T) {
 	fs := &sizedFS{FS: engine.NewMemFS()}
 	fs.free.Store(1 << 30)
-	e := open(t, engine.Options{Dir: "d", FS: fs, LowSpaceBytes: 100 << 20, BallastBytes: 10 << 20})
+	e := open(t, engine.Options{Dir: "d", FS: fs, LowSpaceBytes: 100 << 20, BallastBytes: 1 << 20})
 	defer func() { _ = e.Close() }()
 	steps := []struct {
 		free    uint64

@@ -56,6 +56,7 @@ func loadInTurns(t *testing.T, tables int, note bool) (flushed, compacted uint64
 // Tables that are loaded at the same time, each in the order of its rows, are written once: no compaction rewrites what a flush has
 // written. Without NoteLoad everything is written twice and more.
 func TestLoadsAreWrittenOnce(t *testing.T) {
+	testkit.OneGoroutine(t)
 	flushed, compacted := loadInTurns(t, 4, true)
 	if compacted > flushed/10 {
 		t.Errorf("compactions wrote %d bytes of %d that were flushed", compacted, flushed)

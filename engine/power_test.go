@@ -178,7 +178,7 @@ func runPower(t *testing.T, seed uint64, crashes int, wrap func(engine.FS) engin
 // of the apply order, whole batches only.
 func TestPowerLoss(t *testing.T) {
 	seed := testkit.Seed(t)
-	crashes := powerCrashes
+	crashes := testkit.Rounds(powerCrashes, powerCrashes/3)
 	if testkit.SlowTests() {
 		crashes *= 50
 	}

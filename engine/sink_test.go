@@ -102,6 +102,7 @@ func TestSink(t *testing.T) {
 
 // TestSinkBound: no more small tables are moved than half of those that may be open.
 func TestSinkBound(t *testing.T) {
+	testkit.OneGoroutine(t)
 	const rows, most = 7000, engine.OpenFilesMin / 2
 	s := newSinkTables(t, engine.OpenFilesMin)
 	for i := range 15 {
@@ -119,7 +120,7 @@ func TestSinkCrash(t *testing.T) {
 	key := func(i int) []byte { return binary.BigEndian.AppendUint32(keys.RowPrefix(nil, noted), uint32(i)) }
 	value := make([]byte, 3000)
 	written, moved := 0, 0
-	for range 20 {
+	for range testkit.Rounds(20, 8) {
 		synced := int(m.acked.Load())
 		m.crashed, m.left, m.percent, m.cseed = nil, 100+m.rng.IntN(300), m.rng.IntN(2)*50, m.rng.Uint64()
 		e, err := engine.Open(engine.Options{Dir: "d", FS: m.hooked(), CacheBytes: 1 << 20, MemTableBytes: engine.MemTableBytesMin,
@@ -175,7 +176,7 @@ func TestSinkCrash(t *testing.T) {
 		m.mem = m.crashed
 		m.acked.Store(int64(m.promise))
 	}
-	if moved < 10 {
+	if moved < testkit.Rounds(10, 1) {
 		t.Errorf("at most %d tables were in the last level: the test shows nothing", moved)
 	}
 }

@@ -217,7 +217,7 @@ func TestCTEIsInterrupted(t *testing.T) {
 func TestRowListCursors(t *testing.T) {
 	r := testkit.Rand(testkit.Seed(t), 13)
 	k := newKit(t)
-	for range 20 {
+	for range testkit.Repeat(8) {
 		rt := k.runtime()
 		rt.Mem = NewMemTracker(int64(1400+r.IntN(800)) << 10)
 		var list rowList

@@ -109,7 +109,7 @@ func TestHashJoinAgreesWithLoops(t *testing.T) {
 	r := testkit.Rand(testkit.Seed(t), 7)
 	k := newKit(t)
 	spills := 0
-	for i := range 120 {
+	for i := range testkit.Repeat(72) {
 		c := joinCase{kind: JoinKind(i % 4), on: r.IntN(2) == 0}
 		nulls, left, right := r.IntN(3)*3, r.IntN(300), r.IntN(300)
 		keys, skew, big := 1+r.IntN(100), 0, i%3 == 0
@@ -156,7 +156,7 @@ func TestHashJoinOfOneKey(t *testing.T) {
 	k := newKit(t)
 	for kind := JoinInner; kind <= JoinAnti; kind++ {
 		for _, on := range []bool{false, true} {
-			c := joinCase{kind: kind, on: on, left: randomJoinRows(r, 60, 2, 90, 3), right: randomJoinRows(r, 9000, 1, 99, 1)}
+			c := joinCase{kind: kind, on: on, left: randomJoinRows(r, 30, 2, 90, 3), right: randomJoinRows(r, 9000, 1, 99, 1)}
 			for i := range c.right {
 				c.right[i][1] = types.Int(int64(i % 400)) // many left rows have no match with it
 			}
@@ -238,7 +238,7 @@ func TestHashJoinIsInterrupted(t *testing.T) {
 func TestMergeJoinAgreesWithHashJoin(t *testing.T) {
 	r := testkit.Rand(testkit.Seed(t), 16)
 	k := newKit(t)
-	for i := range 80 {
+	for i := range testkit.Repeat(40) {
 		c := joinCase{kind: JoinKind(i % 4), on: r.IntN(2) == 0}
 		keys, left, right, skew := 1+r.IntN(200), r.IntN(400), r.IntN(400), 0
 		if i%10 < 4 {

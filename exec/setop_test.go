@@ -55,7 +55,7 @@ func TestSetOpsAgreeWithModel(t *testing.T) {
 		return rows
 	}
 	tight := 0
-	for i := range 80 {
+	for i := range testkit.Repeat(48) {
 		values, nl, nr := 1+r.IntN(20), r.IntN(200), r.IntN(200)
 		if i%4 == 0 {
 			values, nl, nr = 8000, 9000, 1+r.IntN(9000)

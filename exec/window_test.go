@@ -267,7 +267,7 @@ func (c *windowCase) drawRows(r *rand.Rand, partitions, length, keys int) {
 func TestWindowAgreesWithModel(t *testing.T) {
 	r := testkit.Rand(testkit.Seed(t), 15)
 	k := newKit(t)
-	for i := range 101 {
+	for i := range testkit.Repeat(51) {
 		c := &windowCase{ordered: r.IntN(6) > 0, desc: r.IntN(2) == 0}
 		c.drawFrame(r, k)
 		if i%50 == 0 {

@@ -49,7 +49,7 @@ func TestModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &model{t: t, rng: testkit.Rand(seed, 0), e: e, now: 100, safepoint: 1, versions: map[string][]modelVersion{}}
-	for range modelSteps {
+	for range testkit.Rounds(modelSteps, modelSteps/5) {
 		m.step()
 		if t.Failed() {
 			break

@@ -26,14 +26,11 @@ func TestIndexesAgreeWithScan(t *testing.T) {
 	g.changes = []string{"UPDATE t%s SET a = a + 1, b = 3 WHERE ", "UPDATE t%s SET id = id + 1000 WHERE ", "UPDATE t%s SET s = CONCAT(s, 'x'), dt = NULL, f = id WHERE ",
 		"DELETE FROM t%s WHERE ", "DELETE FROM t%s WHERE "}
 	g.fill(c)
-	g.compareAll(t, c, 1500)
+	g.compareAll(t, c, testkit.Repeat(800))
 }
 
 // compareAll runs statements by index, by another index or a prepared statement now and then, and by scan.
 func (g *generator) compareAll(t *testing.T, c *inproc.Conn, rounds int) {
-	if testkit.SlowTests() {
-		rounds *= 20
-	}
 	faults, merges := 0, 0
 	for i := 0; i < rounds && faults < 5; i++ {
 		if i == rounds/2 {

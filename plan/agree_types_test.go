@@ -25,7 +25,7 @@ func TestIndexesAgreeAcrossTypes(t *testing.T) {
 	g.others = []string{"bi = bu", "tu < bi", "ch = l1", "date1 = dt3", "ts < dt3", "fl = dw", "en = ch", "(tu, bi) > (3, 0)", "(tu, y) = (5, 2024)", "(tu, y) IN ((1,2001),(2,2024))"}
 	g.groups, g.aggregates = []string{"tu", "y", "en", "date1", "ch", "fl", "tu, ch"}, []string{"COUNT(*)", "MIN(ts)", "MAX(bi)", "MIN(dw), MAX(dw)", "MAX(date1)", "MIN(tu)", "COUNT(DISTINCT l1)", "MAX(fl)"}
 	g.changes = []string{"UPDATE t%s SET tu = 7, ts = NULL WHERE ", "UPDATE t%s SET id = id + 1000 WHERE ", "UPDATE t%s SET l1 = 'q', bi = NULL, dt3 = ts WHERE ", "DELETE FROM t%s WHERE "}
-	g.compareAll(t, c, 1500)
+	g.compareAll(t, c, testkit.Repeat(800))
 }
 
 type mixedGenerator struct{ generator }

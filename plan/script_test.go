@@ -9,5 +9,5 @@ import (
 
 // TestScripts runs testdata over a node in memory; the commands are described at inproc.Script.
 func TestScripts(t *testing.T) {
-	inproc.RunScripts(t, "testdata", map[string]func(*inproc.Script, *script.Block) string{})
+	inproc.RunScripts(t, "testdata", map[string]func(*inproc.Script, *script.Block) string{}, nil)
 }

@@ -8,10 +8,15 @@ read -ra race <<<"${RACE:?the packages of the race detector: run make test}"
 budget=1200 # seconds on two quiet processors
 hang=40m   # when a package of tests that does not end is stopped: several times what the slowest takes there, for machines that are slow or shared
 
+# One way to compile for all but the release and the race detector, so that it is done once: without cgo, paths of the machine, and profile.
+export CGO_ENABLED=0 GOFLAGS="${GOFLAGS:-} -trimpath"
+
 mkdir -p bin
 skips=bin/test.skips
 rm -f "$skips" bin/test.times.new
 table=()
+compiling=
+trap '[ -z "$compiling" ] || kill "$compiling" 2>/dev/null || true' EXIT
 
 clock() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
 
@@ -49,7 +54,7 @@ gotest() { "$GO" test -json "$@" | bin/summary -skips "$skips"; }
 # plain is a build by go alone, without the copy of Pebble that make takes: what somebody does who has just fetched the repository. A few
 # tests show that it runs; the others differ in nothing.
 plain() {
-	export CGO_ENABLED=0 GOFLAGS=-trimpath
+	export GOFLAGS=-trimpath
 	"$GO" build -pgo=off -o bin/plain/ ./cmd/pando && bin/plain/pando version && gotest -pgo=off -short -timeout "$hang" ./server
 }
 
@@ -60,11 +65,15 @@ echo "make test: 8 stages, less than $(clock $budget) on two quiet processors${p
 
 stage "programs that the tests drive" scripts/test-programs.sh
 stage "release build" make --no-print-directory build
-"$GO" build -trimpath -pgo=off -o bin/summary ./tests/summary
+"$GO" build -pgo=off -o bin/summary ./tests/summary
 stage "build and short tests by go alone" plain
 stage "vet" "$GO" vet -pgo=off ./...
-CGO_ENABLED=0 stage "packages" gotest -pgo=off -timeout "$hang" $(packages)
-CGO_ENABLED=0 stage "the real server" gotest -timeout "$hang" ./tests
-CGO_ENABLED=1 stage "race detector" gotest -race -tags expensive -short -timeout "$hang" "${race[@]}"
+stage "packages" gotest -pgo=off -vet=off -timeout "$hang" $(packages)
+# Servers wait most of the time: meanwhile what the race detector needs is compiled with what they leave.
+CGO_ENABLED=1 nice -n 19 "$GO" list -race -tags expensive -pgo=off -test -deps -export "${race[@]}" >/dev/null 2>&1 &
+compiling=$!
+stage "the real server" gotest -pgo=off -vet=off -timeout "$hang" ./tests
+kill "$compiling" 2>/dev/null || true # the stage does what is left, at its own priority, and says what is wrong
+CGO_ENABLED=1 stage "race detector" gotest -race -tags expensive -pgo=off -short -timeout "$hang" "${race[@]}"
 stage "bench, which only warns" bin/pando bench run --plan short --start pando --start mariadb --trivial --twin=false --warn-only --out bin
 finish 0

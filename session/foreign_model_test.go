@@ -292,7 +292,7 @@ func (m *foreignModel) each(table int, is func(id int) bool, change func(table, 
 
 // TestForeignModel: random statements over random foreign keys answer and do what the model does.
 func TestForeignModel(t *testing.T) {
-	schemas, statements := 60, 150
+	schemas, statements := testkit.Rounds(60, 10), 150
 	if testkit.SlowTests() {
 		schemas = 2000
 	}

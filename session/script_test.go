@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pandodb/pando/internal/script"
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/tests/inproc"
 )
 
@@ -18,7 +19,16 @@ var moments = regexp.MustCompile(`\d+-\d+-\d+ \d+:\d+:\d+`)
 
 // TestScripts runs testdata over a node in memory; the commands are described at inproc.Script. "file" and "cat" make and show files, "deadlock" shows the last deadlock, "actual" shows what executing queries did,
 // "work" the counters that each statement moves, "timed" is "sql" without the times of EXPLAIN ANALYZE.
-func TestScripts(t *testing.T) { inproc.RunScripts(t, "testdata", scriptCommands(t)) }
+func TestScripts(t *testing.T) {
+	inproc.RunScripts(t, "testdata", scriptCommands(t), func(t *testing.T, name string) {
+		switch name {
+		case "lock_node", "lock_tables":
+			t.Parallel() // they do little but wait, a second each time, until a lock is not to be had
+		case "long_keys":
+			testkit.OneGoroutine(t) // of a hundred megabytes of keys
+		}
+	})
+}
 
 // TestScriptsPromoted: a cluster of one answers what the node alone does, where transactions meet each other, locks and schema changes.
 // PANDO_PROMOTED=1 has all tests run so.

@@ -14,7 +14,7 @@ import (
 func TestBenchOfCopies(t *testing.T) {
 	dir := t.TempDir()
 	plan := filepath.Join(dir, "tiny.json")
-	text := `{"name": "tiny", "title": "Two tables", "tables": 2, "rows": 1000, "prepare_threads": 2, "cache_bytes": 67108864, "rounds": 1, "ps_modes": ["disable"],
+	text := `{"name": "tiny", "title": "Two tables", "tables": 2, "rows": 1000, "prepare_threads": 2, "cache_bytes": 67108864, "rounds": 1, "still_seconds": 1, "ps_modes": ["disable"],
 		"threads": [6], "seconds": 1, "workloads": [{"name": "read_write", "script": "oltp_read_write"},
 		{"name": "add_index", "kind": "index", "script": "oltp_update_non_index"}, {"name": "import", "kind": "import"}]}`
 	if err := os.WriteFile(plan, []byte(text), 0o600); err != nil {

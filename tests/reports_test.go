@@ -60,12 +60,12 @@ func TestReportCloud(t *testing.T) {
 	address := fmt.Sprintf("--mysql-host=%s --mysql-port=%s --mysql-user=root --db-driver=mysql --mysql-db=sbtest --mysql-password=secret ", n.host(), n.port())
 	sysbench(t, "oltp_common --threads=16 "+address+"prepare --tables=32 --table-size=1000")
 	for _, name := range []string{"oltp_point_select", "oltp_update_non_index", "oltp_update_index", "oltp_insert"} {
-		out := sysbench(t, name+" run "+address+"--threads=50 --time=2 --report-interval=10 --tables=32 --table-size=1000 "+
+		out := sysbench(t, name+" run "+address+"--threads=50 --time=1 --report-interval=10 --tables=32 --table-size=1000 "+
 			"--mysql-ignore-errors=1062,2013,8028,9007 --auto-inc=false")
 		t.Logf("%s: %d transactions", name, transactions(t, out))
 	}
 	// The report's list replaces sysbench's own, which ignores deadlocks. With tables this small they do occur, on MySQL too.
-	sysbench(t, "oltp_read_write run "+address+"--threads=50 --time=2 --tables=32 --table-size=1000 --mysql-ignore-errors=1062,2013,8028,9007,1213 --auto-inc=false")
+	sysbench(t, "oltp_read_write run "+address+"--threads=50 --time=1 --tables=32 --table-size=1000 --mysql-ignore-errors=1062,2013,8028,9007,1213 --auto-inc=false")
 	for i := 1; i <= 32; i++ {
 		verifyTable(t, db, "sbtest"+strconv.Itoa(i), "k_"+strconv.Itoa(i))
 	}

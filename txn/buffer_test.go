@@ -15,7 +15,7 @@ import (
 // over committed rows against a map.
 func TestBufferModel(t *testing.T) {
 	seed := testkit.Seed(t)
-	for round := range uint64(25) {
+	for round := range uint64(testkit.Rounds(25, 5)) {
 		rng := testkit.Rand(seed, round)
 		d := openDB(t, nil)
 		nkeys := 10 + rng.IntN(300)

@@ -80,7 +80,7 @@ func TestPromoteUnderLoad(t *testing.T) {
 func TestPromotePowerLoss(t *testing.T) {
 	each := 1
 	if testing.Short() {
-		each = 3
+		each = testkit.Rounds(3, 7)
 	}
 	for at := 0; ; at += each {
 		fs := engine.NewMemFS()

@@ -120,8 +120,8 @@ func TestGCKeepsScansShort(t *testing.T) {
 // gauge says nothing that is not so.
 func TestGCBacklog(t *testing.T) {
 	d := openDB(t, fastGC)
-	const rows, rounds = 7, 60
-	for round := range rounds {
+	const rows = 7
+	for round := range testkit.Rounds(60, 20) {
 		var wg sync.WaitGroup
 		for w := range 4 {
 			wg.Go(func() {

@@ -168,7 +168,7 @@ func TestBank(t *testing.T) {
 	for w := range uint64(6) {
 		movers.Go(func() {
 			rng := testkit.Rand(seed, w)
-			for range 300 {
+			for range testkit.Rounds(300, 100) {
 				if err := transfer(d, rng, accounts); err != nil && !rolledBack(err) {
 					t.Error(err)
 					return

@@ -116,7 +116,7 @@ type pair struct {
 func TestModel(t *testing.T) {
 	seed := testkit.Seed(t)
 	deleted := uint64(0)
-	for round := range uint64(12) {
+	for round := range uint64(testkit.Rounds(12, 3)) {
 		rng := testkit.Rand(seed, round)
 		d := openDB(t, func(o *store.Options) { o.GCInterval = 1e6 })
 		m := &siModel{states: []map[string]string{{}}, locks: map[string]map[*siTxn]bool{}}

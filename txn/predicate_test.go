@@ -176,7 +176,7 @@ func TestPredicates(t *testing.T) {
 		{"serializable, relaxed", Options{Level: Serializable, Relaxed: true}, false, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, a := range predicateHistory(t, openDB(t, nil), c.o, c.locking, testkit.Seed(t), 250) {
+			for _, a := range predicateHistory(t, openDB(t, nil), c.o, c.locking, testkit.Seed(t), testkit.Rounds(250, 100)) {
 				if !slices.Contains(c.allowed, a.Name) {
 					t.Error(a)
 				}

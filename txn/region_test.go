@@ -31,7 +31,7 @@ func TestSplitUnderLoad(t *testing.T) {
 	for w := range uint64(4) {
 		wg.Go(func() {
 			rng := testkit.Rand(seed, w)
-			for range 150 {
+			for range testkit.Rounds(150, 60) {
 				if err := transfer(d, rng, accounts); err != nil && !rolledBack(err) {
 					t.Error(err)
 					return
@@ -300,7 +300,7 @@ func TestLargeTxn(t *testing.T) {
 	defer d.close()
 	tx := d.m.Begin(Options{})
 	defer tx.Release()
-	const rows = 20_000
+	rows := testkit.Rounds(20_000, 5_000)
 	value := make([]byte, 500) // ten megabytes
 	for i := range rows {
 		if err := tx.PutNew(rowKey(fmt.Sprintf("big%06d", i)), value); err != nil {

@@ -42,6 +42,7 @@ func (d *diskBlocks) writeBlocks(b []byte, offset int64, sync bool) error {
 
 // TestBlocks: the file is what was written, padded with zeros to a block; a write that fits is one call.
 func TestBlocks(t *testing.T) {
+	testkit.OneGoroutine(t)
 	rng := testkit.Rand(testkit.Seed(t), 0)
 	var b wal.Blocks
 	for _, size := range []int{aio.SectorBytes, aio.AlignBytes, aio.SectorBytes, aio.AlignBytes} {

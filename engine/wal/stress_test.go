@@ -16,7 +16,7 @@ import (
 // TestStress: appenders and waiters of all kinds, a disk of changing speed, and a close in the middle: nobody waits forever.
 func TestStress(t *testing.T) {
 	seed := testkit.Seed(t)
-	for round := range 6 {
+	for round := range testkit.Rounds(6, 3) {
 		var n atomic.Int64
 		var bad atomic.Bool
 		r := newRig(t, &testkit.HookFS{FS: engine.NewMemFS(), OnSync: func(name string) (bool, error) {

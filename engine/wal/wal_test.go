@@ -278,6 +278,7 @@ func testCrashes(t *testing.T, segment int64, wrap func(engine.FS) engine.FS, op
 // TestDamage flips one bit somewhere in what was synced: the log is refused, or what is read is a prefix that lacks nothing
 // but records which nothing later knew to be synced.
 func TestDamage(t *testing.T) {
+	testkit.OneGoroutine(t)
 	rng := testkit.Rand(testkit.Seed(t), 0)
 	refused, shorter := 0, 0
 	for range 300 {

@@ -50,3 +50,33 @@ func Slow(t testing.TB) {
 		t.Skip("slow: set PANDO_SLOW=1 to run it")
 	}
 }
+
+// Repeat is how many rounds a random test does: n, or twenty times as many if tests may take minutes.
+func Repeat(n int) int {
+	if SlowTests() {
+		return 20 * n
+	}
+	return n
+}
+
+// BriefRace tells that this is the race detector in its short form, as make test runs it. What it looks for is what goroutines do to each other: the same
+// tests run in full without it, and with it in make race.
+func BriefRace() bool { return RaceEnabled && testing.Short() && !SlowTests() }
+
+// Rounds is how many of n rounds a random test does: few under the race detector in its short form. A race shows in any of them, and what else random
+// rounds find is for the run without the detector, which does all.
+func Rounds(n, few int) int {
+	if BriefRace() {
+		return few
+	}
+	return n
+}
+
+// OneGoroutine skips a test of what one goroutine computes or reads, under the race detector in its short form: it would take ten times as long there,
+// and has no race to show.
+func OneGoroutine(t testing.TB) {
+	t.Helper()
+	if BriefRace() {
+		t.Skip("one goroutine has no race to show; make race runs it under the detector, too")
+	}
+}

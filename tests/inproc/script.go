@@ -3,6 +3,7 @@ package inproc
 import (
 	"fmt"
 	"math"
+	"path"
 	"runtime"
 	"sort"
 	"strconv"
@@ -371,9 +372,16 @@ func arguments(c *Conn, words []string) []types.Value {
 	return out
 }
 
-// RunScripts runs every script of a directory, each with a node of its own.
-func RunScripts(t *testing.T, dir string, extra map[string]func(*Script, *script.Block) string) {
-	script.Run(t, dir, opener(extra))
+// RunScripts runs every script of a directory, each with a node of its own. begin, if there is one, is called first with the script's name: it may skip it, or let it
+// run beside others.
+func RunScripts(t *testing.T, dir string, extra map[string]func(*Script, *script.Block) string, begin func(t *testing.T, name string)) {
+	open := opener(extra)
+	script.Run(t, dir, func(t *testing.T) script.Commands {
+		if begin != nil {
+			begin(t, path.Base(t.Name()))
+		}
+		return open(t)
+	})
 }
 
 // RunScript runs one script.

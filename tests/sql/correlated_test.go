@@ -13,8 +13,8 @@ import (
 
 const (
 	correlatedSchemas = 4  // tables with rows of their own
-	correlatedQueries = 80 // queries over each
-	correlatedWrites  = 50 // changes of each
+	correlatedQueries = 50 // queries over each
+	correlatedWrites  = 30 // changes of each
 )
 
 // Hints under which a correlated subquery is a join if it can be one, and under which it never is.
@@ -67,7 +67,7 @@ func TestRandomCorrelatedWrites(t *testing.T) {
 // correlated tries statements over each schema. One of share has to have subqueries that become joins under the hint for it: with fewer the test would
 // compare too little.
 func correlated(t *testing.T, statements, share int, try func(w *world, g *sqlgen.Gen, before int) (statement string, failed int)) {
-	seed := testkit.Seed(t)
+	seed, statements := testkit.Seed(t), testkit.Repeat(statements)
 	n := inproc.Open(t, inproc.Options{})
 	t.Cleanup(n.Close)
 	failed, joined := 0, 0

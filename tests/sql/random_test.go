@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	randomSchemas = 8   // tables with rows of their own
-	randomQueries = 150 // queries over each
-	typedSchemas  = 4   // the same of TestRandomTyped
+	randomSchemas = 8  // tables with rows of their own
+	randomQueries = 80 // queries over each
+	typedSchemas  = 4  // the same of TestRandomTyped
 	typedQueries  = 150
 	// workerRows is after how many rows of a scan workers take part, where all queries are to have some.
 	workerRows = 3
@@ -66,7 +66,7 @@ func TestRandom(t *testing.T) {
 		w := newWorld(t, n, seed+i)
 		w.sides = append(w.sides, byWorkers(newSides(t, several, seed+i, (*sqlgen.Gen).Schema))...)
 		g := sqlgen.New(seed + i)
-		for q := range randomQueries {
+		for q := range testkit.Repeat(randomQueries) {
 			query := g.Any()
 			if q%10 == 9 {
 				query = g.Outer()
