@@ -163,6 +163,10 @@ func (p *printer) defaultValue(c *Column) {
 	case DefaultExpr:
 		p.text("(" + d.Expr + ")")
 	default:
+		if c.Type.ID == types.TypeYear {
+			p.text(fmt.Sprintf("'%04d'", d.Value.Uint64()))
+			return
+		}
 		p.literal(d.Value)
 	}
 }

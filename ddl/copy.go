@@ -215,6 +215,17 @@ func leaveIndexes(t *catalog.Table, column string) {
 // and lets go of a prefix that is the whole column. Its entries are all written
 // by this process.
 func remakeIndex(c *Call, t *catalog.Table, ix *catalog.Index) error {
+	spec := specOf(t, ix)
+	made, err := newIndex(c, t, &spec, map[string]bool{})
+	if err != nil {
+		return err
+	}
+	ix.Columns, ix.EncodingVersion, ix.WeightsChecksum, ix.ReadableFrom = made.Columns, made.EncodingVersion, made.WeightsChecksum, 0
+	return nil
+}
+
+// specOf describes an index that there is.
+func specOf(t *catalog.Table, ix *catalog.Index) IndexSpec {
 	spec := IndexSpec{Name: ix.Name, Unique: ix.Unique, Primary: ix.Primary, Invisible: !ix.Visible, Using: ix.Using, Comment: ix.Comment}
 	for _, part := range ix.Columns {
 		c := t.Columns[part.Col]
@@ -227,12 +238,7 @@ func remakeIndex(c *Call, t *catalog.Table, ix *catalog.Index) error {
 		}
 		spec.Columns = append(spec.Columns, column)
 	}
-	made, err := newIndex(c, t, &spec, map[string]bool{})
-	if err != nil {
-		return err
-	}
-	ix.Columns, ix.EncodingVersion, ix.WeightsChecksum, ix.ReadableFrom = made.Columns, made.EncodingVersion, made.WeightsChecksum, 0
-	return nil
+	return spec
 }
 
 // forbidNull makes the columns of a new primary key NOT NULL, unless the statement
@@ -507,6 +513,8 @@ func (k *copier) converted(v types.Value, i int, col *catalog.Column) (types.Val
 	switch {
 	case from.ID == types.TypeJSON && col.Type.ID != types.TypeJSON:
 		v = types.String(types.AppendText(nil, nil, &v), types.Utf8mb4Bin)
+	case col.Type.ID == types.TypeJSON && v.K != types.KindJSON && v.K != types.KindString && v.K != types.KindBit: // its text is read
+		v = types.String(types.AppendText(nil, k.ctx, &v), types.Utf8mb4Bin)
 	case from.ID == types.TypeBit && col.Type.IsText(): // digits, where INSERT … SELECT writes the bytes
 		v = types.Uint(uint64(v.N))
 	}

@@ -70,6 +70,19 @@ func recomputes(c *catalog.Column, spec *ColumnSpec) bool {
 	return c.Generated == nil || c.Generated.Expr != spec.Generated.Expr || !c.Type.Equal(&spec.Type) || spec.NotNull && !c.NotNull
 }
 
+// movesNames reports whether an ALTER leaves columns under other names, so that a definition with the same text may mean other columns.
+func movesNames(actions []AlterSpec) bool {
+	return slices.ContainsFunc(actions, func(a AlterSpec) bool {
+		switch a := a.(type) {
+		case RenameColumn, DropColumn:
+			return true
+		case ModifyColumn:
+			return a.From != a.Column.Name
+		}
+		return false
+	})
+}
+
 // feeds reports whether a generated column is made of c.
 func feeds(t *catalog.Table, c *catalog.Column) bool {
 	for _, sources := range generatedSources(t) {

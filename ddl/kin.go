@@ -350,7 +350,8 @@ func (k *kinship) judgeParent(child *catalog.Table, key *catalog.ForeignKey, par
 	}
 	refs, cols := key.RefOrdinals(parent), child.Ordinals(key)
 	for i, ref := range refs {
-		if ref < 0 {
+		replaced := ref >= 0 && tied && parent == ch.next && ch.old.ColumnByID(parent.Columns[ref].ID) == nil
+		if ref < 0 || replaced { // another column with the same name has not its values
 			if tied && parent == ch.next {
 				return types.Errorf(types.ErFkColumnCannotDropChild, key.RefColumns[i], key.Name, child.Name)
 			}

@@ -19,7 +19,8 @@ type placeColumn struct {
 func (placeColumn) alter() {}
 
 // complete adds to the actions what they imply: the columns of a primary key that
-// stays are NOT NULL without saying so, and a place is taken after all changes.
+// stays are NOT NULL without saying so, a place is taken after all changes, and
+// indexes stay on a column that is dropped and added again.
 func complete(t *catalog.Table, actions []AlterSpec) ([]AlterSpec, error) {
 	keyStays := t.PK != nil && !slices.ContainsFunc(actions, dropsPrimary)
 	var out []AlterSpec
@@ -43,7 +44,42 @@ func complete(t *catalog.Table, actions []AlterSpec) ([]AlterSpec, error) {
 			out = append(out, placeColumn{m.Column.Name, m.Column.First, m.Column.After})
 		}
 	}
-	return out, nil
+	return keepIndexes(t, out), nil
+}
+
+// keepIndexes makes the indexes anew that have a column which the statement drops and adds under the same name, as MySQL does: its keys
+// name their columns.
+func keepIndexes(t *catalog.Table, actions []AlterSpec) []AlterSpec {
+	dropped, added, gone := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, a := range actions {
+		switch a := a.(type) {
+		case DropColumn:
+			dropped[strings.ToLower(a.Name)] = true
+		case AddColumn:
+			added[strings.ToLower(a.Column.Name)] = true
+		case DropIndex:
+			gone[strings.ToLower(a.Name)] = true
+		}
+	}
+	for _, ix := range t.Indexes {
+		spec, again := specOf(t, ix), false
+		for i := range spec.Columns {
+			part := &spec.Columns[i]
+			if name := strings.ToLower(part.Column); dropped[name] && added[name] {
+				part.PrefixLen, part.HasPrefix = 0, false
+				again = true
+			}
+		}
+		if !again || gone[strings.ToLower(ix.Name)] || leaving(ix) || slices.ContainsFunc(spec.Columns, func(p IndexColumnSpec) bool { return p.hidden != nil }) {
+			continue
+		}
+		if at := slices.IndexFunc(actions, func(a AlterSpec) bool { r, ok := a.(RenameIndex); return ok && strings.EqualFold(r.From, ix.Name) }); at >= 0 {
+			spec.Name = actions[at].(RenameIndex).To
+			actions = slices.Delete(slices.Clone(actions), at, at+1)
+		}
+		actions = append(actions[:len(actions):len(actions)], DropIndex{Name: ix.Name}, AddIndex{Index: spec})
+	}
+	return actions
 }
 
 func dropsPrimary(a AlterSpec) bool {
@@ -112,7 +148,7 @@ func reasonToCopy(t *catalog.Table, actions []AlterSpec) *copyReason {
 			}
 			switch c := t.Column(a.From); {
 			case c == nil: // refused later
-			case recomputes(c, &a.Column):
+			case recomputes(c, &a.Column), a.Column.Generated != nil && movesNames(actions):
 				need(copyReason{conversion: true})
 			case feeds(t, c) && !c.Type.Equal(&a.Column.Type):
 				// What is computed of it may have another type, or other values.

@@ -58,7 +58,11 @@ func (m *rowMaker) convert(v types.Value, c *catalog.Column, rowNo int) (types.V
 	if out, ok := types.Fit(v, &c.Type); ok {
 		return out, nil
 	}
-	return types.Convert(m.rt.Ctx.Context, v, c.Type, c.Name, rowNo)
+	out, err := types.Convert(m.rt.Ctx.Context, v, c.Type, c.Name, rowNo)
+	if err != nil && c.Type.ID == types.TypeJSON { // the one error that names the table, too
+		_, err = types.Convert(m.rt.Ctx.Context, v, c.Type, m.table.Name+"."+c.Name, rowNo)
+	}
+	return out, err
 }
 
 // null stores NULL in c: 1048 if it may not be NULL, unless the statement is lenient.

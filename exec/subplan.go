@@ -90,6 +90,9 @@ func SubplanOf(e expr.Expr) *Subplan {
 	return s
 }
 
+// IsTruth reports whether the subquery is a condition, which JSON shows as true and false.
+func (s *Subplan) IsTruth() bool { return s.Kind != SubplanScalar }
+
 // Constant reports whether the subquery runs at most once per execution.
 func (s *Subplan) Constant() bool { return s.constant }
 

@@ -19,7 +19,7 @@ var dateTable = map[string]function{
 	"quarter": {1, 1, 0, datePart(2, func(d types.DateTime) int { return (d.Month + 2) / 3 })},
 	"hour":    {1, 1, 0, clockPart(func(d types.DateTime) int { return d.Hour })}, "minute": {1, 1, 0, clockPart(func(d types.DateTime) int { return d.Minute })},
 	"second":      {1, 1, 0, clockPart(func(d types.DateTime) int { return d.Second })},
-	"microsecond": {1, 1, 0, clockPart(func(d types.DateTime) int { return d.Micro })},
+	"microsecond": {1, 1, 0, clockPartOf(intType(21), func(d types.DateTime) int { return d.Micro })},
 	"dayofweek":   {1, 1, 0, wholeDate(intType(1), func(d types.DateTime) int64 { return int64(types.Weekday(dayNumber(d))) + 1 })},
 	"weekday":     {1, 1, 0, wholeDate(intType(1), func(d types.DateTime) int64 { return int64(types.Weekday(dayNumber(d))+6) % 7 })},
 	"dayofyear":   {1, 1, 0, wholeDate(intType(3), func(d types.DateTime) int64 { return int64(types.DayOfYear(d)) })},
@@ -131,7 +131,11 @@ func datePart(length int32, part func(types.DateTime) int) func(*BuildContext, *
 }
 
 func clockPart(part func(types.DateTime) int) func(*BuildContext, *Node) error {
-	return plain(intType(3), func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	return clockPartOf(intType(3), part)
+}
+
+func clockPartOf(t types.Type, part func(types.DateTime) int) func(*BuildContext, *Node) error {
+	return plain(t, func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		v, err := n.args[0].eval(ctx, n.args[0], row)
 		if err != nil || v.IsNull() {
 			return types.Null(), err

@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"bytes"
 	"strconv"
 
 	"github.com/pandodb/pando/types"
@@ -12,7 +11,7 @@ var jsonTable = map[string]function{
 	"->>": {2, 2, 0, jsonText(evalJSONExtract)}, "json_unquote": {1, 1, 0, jsonText(evalJSONArg)},
 	"json_array": {0, -1, 0, jsonFn(evalJSONArray)}, "json_object": {0, -1, 0, buildJSONObject},
 	"json_quote": {1, 1, 0, jsonText(evalJSONQuote)}, "json_valid": {1, 1, 0, buildJSONValid},
-	"json_type": {1, 1, 0, asciiText(chars(51), overDocuments(evalJSONType))}, "json_depth": {1, 1, 0, plain(intType(10), overDocuments(evalJSONDepth))},
+	"json_type": {1, 1, 0, buildJSONType}, "json_depth": {1, 1, 0, plain(intType(10), overDocuments(evalJSONDepth))},
 	"json_length": {1, 2, 0, plain(intType(10), overDocuments(evalJSONLength))}, "json_keys": {1, 2, 0, jsonFn(evalJSONKeys)},
 	"json_contains": {2, 3, 0, plain(boolType(), overDocuments(evalJSONContains))}, "json_contains_path": {3, -1, 0, plain(boolType(), overDocuments(evalJSONContainsPath))},
 	"json_overlaps": {2, 2, 0, plain(boolType(), overDocuments(evalJSONOverlaps))}, "member of": {2, 2, 0, plain(boolType(), overDocuments(evalMemberOf))},
@@ -121,7 +120,7 @@ func (ctx *Ctx) element(n *Node, i int, row []types.Value) (*jsonTree, error) {
 		return ctx.jsonNull(), nil
 	case v.K == types.KindJSON:
 		return ctx.parseTree(v.B), nil
-	case v.K == types.KindInt && n.args[i].typ.Length == 1 && isPredicate(n.args[i]):
+	case v.K == types.KindInt && isPredicate(n.args[i]):
 		return ctx.parseTree(strconv.AppendBool(nil, v.N != 0)), nil
 	}
 	return ctx.parseTree(ctx.owned(types.JSONFrom(ctx.Context, &v, &n.args[i].typ).B)), nil
@@ -135,6 +134,10 @@ func isPredicate(e Expr) bool {
 	if e.kind == kindConst && e.name == truthLiteralName {
 		return true
 	}
+	if e.kind == kindSubquery {
+		s, ok := e.aux.(interface{ IsTruth() bool })
+		return ok && s.IsTruth()
+	}
 	_, compare := compareMasks[e.name]
 	return e.kind == kindCall && (compare || predicates[e.name])
 }
@@ -142,7 +145,8 @@ func isPredicate(e Expr) bool {
 // predicates are the operators and functions besides comparisons whose result is a truth value to JSON.
 var predicates = map[string]bool{
 	"and": true, "or": true, "xor": true, "not": true, "in": true, "between": true, "like": true, "is null": true, "is not null": true,
-	"is true": true, "is false": true, "regexp": true, "regexp_like": true, "json_valid": true, "json_contains": true, "json_contains_path": true,
+	"is true": true, "is false": true, "is not true": true, "is not false": true, "strcmp": true, "is_ipv4": true, "is_ipv6": true,
+	"is_ipv4_compat": true, "is_ipv4_mapped": true, "is_uuid": true, "json_schema_valid": true, "regexp": true, "regexp_like": true, "json_valid": true, "json_contains": true, "json_contains_path": true,
 	"json_overlaps": true, "member of": true, "exists": true,
 }
 
@@ -322,10 +326,22 @@ func evalJSONValid(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	}
 	if v.K == types.KindString {
 		text, ok := types.JSONText(&v)
+		if !ok {
+			return types.Bool(false), nil
+		}
 		valid, err := types.ValidJSON(ctx.Context, text)
-		return types.Bool(ok && valid), err
+		return types.Bool(valid), err
 	}
 	return types.Bool(v.K == types.KindJSON), nil
+}
+
+// buildJSONType is JSON_TYPE, whose text has the collation of documents whatever the connection's is.
+func buildJSONType(b *BuildContext, n *Node) error {
+	if err := asciiText(chars(51), overDocuments(evalJSONType))(b, n); err != nil {
+		return err
+	}
+	n.typ.Coll = types.Utf8mb4Bin
+	return nil
 }
 
 func evalJSONType(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -382,10 +398,21 @@ func evalJSONLength(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if !ok {
 		return types.Null(), err
 	}
-	if t, err = ctx.within(n, t, 1, row); t == nil {
+	if len(n.args) == 1 {
+		return types.Int(int64(t.length())), nil
+	}
+	legs, ok, err := ctx.path(n, 1, row)
+	if !ok {
 		return types.Null(), err
 	}
-	return types.Int(int64(t.length())), nil
+	found, err := ctx.find(t, legs)
+	switch {
+	case err != nil || len(found) == 0:
+		return types.Null(), err
+	case many(legs): // what JSON_EXTRACT would wrap in an array
+		return types.Int(int64(len(found))), nil
+	}
+	return types.Int(int64(found[0].length())), nil
 }
 
 func evalJSONKeys(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -431,13 +458,9 @@ func evalJSONContainsPath(ctx *Ctx, n *Node, row []types.Value) (types.Value, er
 	if !ok {
 		return types.Null(), err
 	}
-	mode, err := ctx.text(n.args[1], row)
-	if err != nil || mode.IsNull() {
+	all, ok, err := ctx.oneOrAll(n, row)
+	if !ok {
 		return types.Null(), err
-	}
-	all := bytes.EqualFold(mode.B, []byte("all"))
-	if !all && !bytes.EqualFold(mode.B, []byte("one")) {
-		return types.Null(), types.NewError(errJSONOneOrAll, "The oneOrAll argument to "+n.name+" may take these values: 'one' or 'all'.")
 	}
 	for i := range n.args[2:] {
 		legs, ok, err := ctx.path(n, i+2, row)
@@ -510,6 +533,9 @@ func jsonChange(how int) evalFunc {
 			if many(legs) {
 				return types.Null(), types.NewError(errJSONPathWildcard, jsonPathWildcard)
 			}
+			if how&jsonArrayInsert != 0 && (len(legs) == 0 || legs[len(legs)-1].kind != '[') {
+				return types.Null(), types.Errorf(types.ErInvalidJSONPathArrayCell)
+			}
 			v, err := ctx.element(n, i+1, row)
 			if err != nil {
 				return types.Null(), err
@@ -532,6 +558,9 @@ func evalJSONRemove(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		legs, ok, err := ctx.path(n, i+1, row)
 		if !ok {
 			return types.Null(), err
+		}
+		if many(legs) {
+			return types.Null(), types.NewError(errJSONPathWildcard, jsonPathWildcard)
 		}
 		if len(legs) == 0 {
 			return types.Null(), types.NewError(3153, "The path expression '$' is not allowed in this context.")
@@ -595,15 +624,30 @@ func mergeMembers(a, b *jsonTree, merge func(old, v *jsonTree) *jsonTree) *jsonT
 	return t
 }
 
+// evalJSONMergePatch merges from the left. A NULL makes all before it unknown, and a patch that is no object makes it known again, since nothing
+// of what it replaces is left.
 func evalJSONMergePatch(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-	return ctx.mergeAll(n, row, mergePatch)
+	var t *jsonTree // nil: NULL
+	for i := range n.args {
+		d, ok, err := ctx.document(n, i, row)
+		switch {
+		case err != nil:
+			return types.Null(), err
+		case !ok:
+			t = nil
+		case i == 0 || t == nil && d.kind != '{':
+			t = d
+		case t != nil:
+			t = mergePatch(t, d)
+		}
+	}
+	if t == nil {
+		return types.Null(), nil
+	}
+	return ctx.jsonResult(n, t)
 }
 
 func evalJSONMergePreserve(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-	return ctx.mergeAll(n, row, mergePreserve)
-}
-
-func (ctx *Ctx) mergeAll(n *Node, row []types.Value, merge func(a, b *jsonTree) *jsonTree) (types.Value, error) {
 	var t *jsonTree
 	null := false
 	for i := range n.args {
@@ -617,7 +661,7 @@ func (ctx *Ctx) mergeAll(n *Node, row []types.Value, merge func(a, b *jsonTree) 
 		if t == nil {
 			t = d
 		} else {
-			t = merge(t, d)
+			t = mergePreserve(t, d)
 		}
 	}
 	if null {

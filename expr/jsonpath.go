@@ -2,6 +2,7 @@ package expr
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 
 	"github.com/pandodb/pando/types"
@@ -25,102 +26,165 @@ const pathLegsMax = 1 << 16
 // errJSONPath is ER_INVALID_JSON_PATH.
 const errJSONPath = 3143
 
-func pathError(at int) error {
-	return types.NewError(errJSONPath, "Invalid JSON path expression. The error is around character position "+strconv.Itoa(at)+".")
+// maxPathIndex is the largest index that a path may name.
+const maxPathIndex = math.MaxUint32
+
+// pathParser reads a path from its left. Where it fails, i is the position that the error names.
+type pathParser struct {
+	s []byte
+	i int
 }
 
 // parsePath reads a JSON path.
 func parsePath(s []byte) ([]pathLeg, error) {
-	whole := s
-	at := func() int { return len(whole) - len(s) + 1 }
-	s = bytes.TrimLeft(s, " ")
-	if len(s) == 0 || s[0] != '$' {
-		return nil, pathError(at())
-	}
-	s = s[1:]
-	var legs []pathLeg
-	for {
-		s = bytes.TrimLeft(s, " ")
-		if len(s) == 0 {
-			break
-		}
-		var leg pathLeg
-		var ok bool
-		switch s[0] {
-		case '.':
-			leg, s, ok = memberLeg(bytes.TrimLeft(s[1:], " "))
-		case '[':
-			leg, s, ok = indexLeg(s[1:])
-		case '*':
-			leg.kind = 'e'
-			ok = len(s) > 1 && s[1] == '*'
-			s = s[min(2, len(s)):]
-		}
-		if !ok || len(legs) == pathLegsMax {
-			return nil, pathError(at())
-		}
-		legs = append(legs, leg)
-	}
-	if len(legs) > 0 && legs[len(legs)-1].kind == 'e' {
-		return nil, pathError(at())
+	p := pathParser{s: s}
+	legs, ok := p.path()
+	if !ok {
+		return nil, types.NewError(errJSONPath, "Invalid JSON path expression. The error is around character position "+strconv.Itoa(p.i)+".")
 	}
 	return legs, nil
 }
 
-func memberLeg(s []byte) (pathLeg, []byte, bool) {
+func (p *pathParser) path() (legs []pathLeg, ok bool) {
+	if p.space(); p.peek() != '$' {
+		return nil, false
+	}
+	p.i++
+	for p.space(); p.i < len(p.s); p.space() {
+		var leg pathLeg
+		switch p.peek() {
+		case '.':
+			leg, ok = p.member()
+		case '[':
+			leg, ok = p.cell()
+		case '*':
+			leg, ok = pathLeg{kind: 'e'}, p.ellipsis()
+		default:
+			return nil, false
+		}
+		if !ok || len(legs) == pathLegsMax {
+			return nil, false
+		}
+		legs = append(legs, leg)
+	}
+	return legs, len(legs) == 0 || legs[len(legs)-1].kind != 'e'
+}
+
+// peek is the next byte, 0 at the end.
+func (p *pathParser) peek() byte {
+	if p.i < len(p.s) {
+		return p.s[p.i]
+	}
+	return 0
+}
+
+func isPathSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+func (p *pathParser) space() {
+	for isPathSpace(p.peek()) {
+		p.i++
+	}
+}
+
+// ellipsis reads **, which neither ends a path nor stands before another *.
+func (p *pathParser) ellipsis() bool {
+	if p.i++; p.peek() != '*' {
+		return false
+	}
+	p.i++
+	return p.i < len(p.s) && p.peek() != '*'
+}
+
+// member reads a leg that begins with a dot.
+func (p *pathParser) member() (pathLeg, bool) {
+	p.i++
+	p.space()
 	switch {
-	case len(s) == 0:
-		return pathLeg{}, s, false
-	case s[0] == '*':
-		return pathLeg{kind: '*'}, s[1:], true
-	case s[0] == '"':
-		n := stringEnd(s)
-		return pathLeg{kind: '.', key: unquoteJSON(s[:n])}, s[n:], n > 2
+	case p.i == len(p.s):
+		return pathLeg{}, false
+	case p.peek() == '*':
+		p.i++
+		return pathLeg{kind: '*'}, true
 	}
-	n := 0
-	for n < len(s) && bytes.IndexByte([]byte(".[ *"), s[n]) < 0 {
-		n++
+	start, quoted := p.i, p.peek() == '"'
+	if quoted {
+		p.i += stringEnd(p.s[start:])
+	} else {
+		for p.i < len(p.s) && !isPathSpace(p.peek()) && bytes.IndexByte([]byte(".[*"), p.peek()) < 0 {
+			p.i++
+		}
 	}
-	return pathLeg{kind: '.', key: string(s[:n])}, s[n:], n > 0 && (s[0] < '0' || s[0] > '9')
+	key := p.s[start:p.i]
+	if !quoted {
+		key = append(append([]byte{'"'}, key...), '"')
+	}
+	text, message, _, err := types.ParseJSON(nil, key)
+	if message != "" || err != nil {
+		return pathLeg{}, false
+	}
+	leg := pathLeg{kind: '.', key: unquoteJSON(text)}
+	return leg, quoted || isPathName([]byte(leg.key))
 }
 
-// indexLeg reads what follows '[': a number, last, last-n, a range or *.
-func indexLeg(s []byte) (pathLeg, []byte, bool) {
-	end := bytes.IndexByte(s, ']')
-	if end < 0 {
-		return pathLeg{}, s, false
+// cell reads a leg in brackets: a number, last, last-n, a range of them or *.
+func (p *pathParser) cell() (leg pathLeg, ok bool) {
+	p.i++
+	p.space()
+	if p.peek() == '*' {
+		p.i++
+		leg.kind = '#'
+	} else if leg, ok = p.cells(); !ok {
+		return leg, false
 	}
-	body, rest := bytes.TrimSpace(s[:end]), s[end+1:]
-	if string(body) == "*" {
-		return pathLeg{kind: '#'}, rest, true
+	if p.space(); p.i == len(p.s) {
+		return leg, false
 	}
-	leg := pathLeg{kind: '['}
-	var ok bool
-	if i := bytes.Index(body, []byte(" to ")); i > 0 {
-		var ok2 bool
-		leg.span = true
-		leg.index, leg.last, ok = indexNumber(body[:i])
-		leg.to, leg.toEnd, ok2 = indexNumber(body[i+4:])
-		return leg, rest, ok && ok2
-	}
-	leg.index, leg.last, ok = indexNumber(body)
-	return leg, rest, ok
+	p.i++
+	return leg, p.s[p.i-1] == ']'
 }
 
-func indexNumber(s []byte) (n int, last, ok bool) {
-	s = bytes.TrimSpace(s)
-	if bytes.HasPrefix(s, []byte("last")) {
-		last = true
-		if s = bytes.TrimSpace(s[4:]); len(s) == 0 {
+func (p *pathParser) cells() (leg pathLeg, ok bool) {
+	leg.kind = '['
+	if leg.index, leg.last, ok = p.index(); !ok {
+		return leg, false
+	}
+	if p.space(); p.peek() == ']' || !isPathSpace(p.s[p.i-1]) {
+		return leg, p.i < len(p.s)
+	}
+	if !bytes.HasPrefix(p.s[p.i:], []byte("to")) || p.i+2 == len(p.s) || !isPathSpace(p.s[p.i+2]) {
+		return leg, false
+	}
+	p.i += 3
+	p.space()
+	leg.span = true
+	if leg.to, leg.toEnd, ok = p.index(); !ok || leg.last != leg.toEnd {
+		return leg, ok
+	}
+	// A range that can't hold anything is refused.
+	return leg, leg.last && leg.index >= leg.to || !leg.last && leg.index <= leg.to
+}
+
+func (p *pathParser) index() (n int, last, ok bool) {
+	if last = bytes.HasPrefix(p.s[p.i:], []byte("last")); last {
+		p.i += len("last")
+		after := p.i
+		if p.space(); p.peek() != '-' {
+			p.i = after
 			return 0, true, true
 		}
-		if s[0] != '-' {
-			return 0, true, false
-		}
-		s = bytes.TrimSpace(s[1:])
+		p.i++
+		p.space()
 	}
-	n, err := strconv.Atoi(string(s))
-	return n, last, err == nil && n >= 0
+	end := p.i
+	for end < len(p.s) && p.s[end] >= '0' && p.s[end] <= '9' {
+		end++
+	}
+	index, err := strconv.ParseUint(string(p.s[p.i:end]), 10, 64)
+	if err != nil || index > maxPathIndex {
+		return 0, last, false
+	}
+	p.i = end
+	return int(index), last, true
 }
 
 // at turns an index of a leg into a position in an array of length n.

@@ -27,13 +27,9 @@ func evalJSONSearch(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if !ok {
 		return types.Null(), err
 	}
-	mode, err := ctx.text(n.args[1], row)
-	if err != nil || mode.IsNull() {
+	all, ok, err := ctx.oneOrAll(n, row)
+	if !ok {
 		return types.Null(), err
-	}
-	one := bytes.EqualFold(mode.B, []byte("one"))
-	if !one && !bytes.EqualFold(mode.B, []byte("all")) {
-		return types.Null(), types.NewError(errJSONOneOrAll, "The oneOrAll argument to "+n.name+" may take these values: 'one' or 'all'.")
 	}
 	what, err := ctx.text(n.args[2], row)
 	if err != nil || what.IsNull() {
@@ -45,25 +41,33 @@ func evalJSONSearch(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		if err != nil {
 			return v, err
 		}
-		if utf8.RuneCount(v.B) > 1 {
+		char, _ := types.JSONText(&v)
+		if utf8.RuneCount(char) > 1 {
 			return types.Null(), types.Errorf(types.ErWrongArguments, "ESCAPE")
 		}
-		if len(v.B) > 0 {
-			escape, _ = utf8.DecodeRune(v.B)
+		if len(char) > 0 {
+			escape, _ = utf8.DecodeRune(char)
 		}
 	}
 	pattern, ok := types.JSONText(&what)
 	if !ok {
 		return types.Null(), types.Errorf(types.ErInvalidJSONCharset, "binary")
 	}
-	f := &jsonFinder{ctx: ctx, like: types.NewLike(pattern, escape, types.Utf8mb4Bin), one: one, path: []byte{'$'}, seen: map[string]struct{}{}}
-	if len(n.args) <= 4 {
-		err = f.search(text)
-	}
-	for i := 4; i < len(n.args) && err == nil && !f.enough(); i++ {
+	f := &jsonFinder{ctx: ctx, like: types.NewLike(pattern, escape, types.Utf8mb4Bin), one: !all, path: []byte{'$'}, seen: map[string]struct{}{}}
+	var paths [][]pathLeg
+	for i := 4; i < len(n.args); i++ { // all of them are read, as many as the search needs
 		legs, ok, perr := ctx.path(n, i, row)
 		if !ok {
 			return types.Null(), perr
+		}
+		paths = append(paths, legs)
+	}
+	if len(paths) == 0 {
+		err = f.search(text)
+	}
+	for _, legs := range paths {
+		if err != nil || f.enough() {
+			break
 		}
 		f.been = map[string]struct{}{}
 		err = f.walk(text, legs)
@@ -86,6 +90,19 @@ func evalJSONSearch(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 
 // errJSONOneOrAll is ER_JSON_BAD_ONE_OR_ALL_ARG.
 const errJSONOneOrAll = 3154
+
+// oneOrAll evaluates argument 1, which is 'one' or 'all'; ok is false for NULL.
+func (ctx *Ctx) oneOrAll(n *Node, row []types.Value) (all, ok bool, err error) {
+	v, err := ctx.text(n.args[1], row)
+	if err != nil || v.IsNull() {
+		return false, false, err
+	}
+	mode, _ := types.JSONText(&v)
+	if all = bytes.EqualFold(mode, []byte("all")); !all && !bytes.EqualFold(mode, []byte("one")) {
+		return false, false, types.NewError(errJSONOneOrAll, "The oneOrAll argument to "+n.name+" may take these values: 'one' or 'all'.")
+	}
+	return all, true, nil
+}
 
 func (f *jsonFinder) enough() bool { return f.one && len(f.found) > 0 }
 

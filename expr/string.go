@@ -121,9 +121,12 @@ func lengthOfArg(i int, factor int32) func(*Node) int32 {
 	}
 }
 
-func sumLengths(n *Node) int32 {
-	total := int32(0)
-	for _, a := range n.args {
+func sumLengths(n *Node) int32 { return joinedLength(n.args, 0) }
+
+// joinedLength is the length of all args with separators of sep characters between them, -1 if it is unknown.
+func joinedLength(args []Expr, sep int32) int32 {
+	total := sep * int32(len(args)-1)
+	for _, a := range args {
 		l := charLength(&a.typ)
 		if l < 0 || total > 1<<30 {
 			return -1

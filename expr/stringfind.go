@@ -270,8 +270,7 @@ func buildMakeSet(b *BuildContext, n *Node) error {
 	if err := b.joinText(n, 0, allArgs(n)[1:]...); err != nil {
 		return err
 	}
-	length := sumLengths(n)
-	n.typ = stringType(length, n.typ.Coll)
+	n.typ = stringType(joinedLength(n.args[1:], 1), n.typ.Coll)
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		bitmap, null, err := ctx.int(n.args[0], row)
 		if null {
@@ -315,7 +314,7 @@ func buildExportSet(b *BuildContext, n *Node) error {
 	if err := b.joinText(n, 0, where...); err != nil {
 		return err
 	}
-	n.typ = stringType(-1, n.typ.Coll)
+	n.typ = stringType(exportSetLength(n), n.typ.Coll)
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		bitmap, null, err := ctx.int(n.args[0], row)
 		if null {
@@ -361,6 +360,18 @@ func buildExportSet(b *BuildContext, n *Node) error {
 		return n.textResult(out), nil
 	}
 	return nil
+}
+
+// exportSetLength is the length with all bits, -1 if it is unknown.
+func exportSetLength(n *Node) int32 {
+	longest, sep := max(charLength(&n.args[1].typ), charLength(&n.args[2].typ)), int32(1)
+	if len(n.args) > 3 {
+		sep = charLength(&n.args[3].typ)
+	}
+	if charLength(&n.args[1].typ) < 0 || charLength(&n.args[2].typ) < 0 || sep < 0 || longest > 1<<20 || sep > 1<<20 {
+		return -1
+	}
+	return longest*exportSetBits + sep*(exportSetBits-1)
 }
 
 func firstError(errs ...error) error {

@@ -144,13 +144,13 @@ func CheckDefaults(env *Env, old, next *catalog.Table) error {
 	return nil
 }
 
-// checkDependents refuses to drop or rename a column to which a default that stays refers.
+// checkDependents refuses to drop or rename a column to which a default refers that the statement does not define anew.
 func checkDependents(env *Env, old, next *catalog.Table) error {
 	for _, c := range old.Columns {
 		if !hasDefaultExpr(c) {
 			continue
 		}
-		if now := next.ColumnByID(c.ID); now == nil || !hasDefaultExpr(now) || now.Default.Expr != c.Default.Expr {
+		if now := next.ColumnByID(c.ID); now == nil || now.Default != c.Default {
 			continue
 		}
 		b := newBuilder(env)

@@ -243,14 +243,15 @@ func checkOneGenerated(env *Env, t *catalog.Table, at int, kept keptExpr) (expr.
 	return e, err
 }
 
-// checkGeneratedKept refuses to drop or rename a column of which a generated column, which stays as it is, is made.
+// checkGeneratedKept refuses to drop or rename a column of which a generated column is made that the statement does not define anew. A
+// definition that it gives is another object, even if its text is the same: the names in it mean the columns that the statement leaves.
 func checkGeneratedKept(env *Env, old, next *catalog.Table) error {
 	for _, c := range old.Columns {
 		if c.Generated == nil {
 			continue
 		}
 		now := next.ColumnByID(c.ID)
-		if now == nil || now.Generated == nil || now.Generated.Expr != c.Generated.Expr {
+		if now == nil || now.Generated != c.Generated {
 			continue
 		}
 		e, err := newBuilder(env).generated(old, c, 0)

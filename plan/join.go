@@ -160,15 +160,17 @@ func (b *builder) graph(r rel) (*joinGraph, error) {
 		return nil, types.Errorf(types.ErTooManyTables, joinMax)
 	}
 	g.spread()
-	if len(b.hintBlocks) > 0 {
-		b.hintJoins(g)
-	}
 	for i, rel := range g.rels {
 		for _, f := range free(rel.rel) {
 			makers := g.makers(f) &^ (1 << i)
 			rel.before |= makers
 			rel.lateral = rel.lateral || makers != 0
 		}
+	}
+	if len(b.hintBlocks) > 0 { // behind all that orders must satisfy
+		b.hintJoins(g)
+	}
+	for _, rel := range g.rels {
 		if err := b.sizeUp(rel); err != nil {
 			return nil, err
 		}

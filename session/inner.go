@@ -114,7 +114,7 @@ func (s *Session) createSelect(c *ddl.Call, stmt *syntax.CreateTable) (sqlapi.Re
 		if described[strings.ToLower(col.Info.Name)] {
 			continue
 		}
-		queried = append(queried, madeColumn(&col))
+		queried = append(queried, s.tableColumn(&col))
 	}
 	if err := s.createTable(c, stmt, queried); err != nil {
 		return sqlapi.Result{}, err

@@ -31,3 +31,15 @@ func madeColumn(col *plan.QueryColumn) ddl.ColumnSpec {
 	}
 	return spec
 }
+
+// tableColumn is madeColumn for CREATE TABLE … SELECT, which gives no default that sql_mode forbids.
+func (s *Session) tableColumn(col *plan.QueryColumn) ddl.ColumnSpec {
+	spec := madeColumn(col)
+	switch spec.Type.ID {
+	case types.TypeDate, types.TypeDatetime, types.TypeTimestamp:
+		if col.Base == nil && spec.NotNull && s.context.SQLMode&types.ModeNoZeroDate != 0 {
+			spec.Default = nil
+		}
+	}
+	return spec
+}

@@ -39,11 +39,30 @@ func ToInt(ctx *Context, v *Value) int64 {
 		return n
 	}
 	if v.IsTemporal() {
-		d := temporalDecimal(ctx, v)
+		d := temporalDecimal(ctx, wholeSeconds(ctx, v))
 		n, _ := DecToInt(d)
 		return n
 	}
 	return 0
+}
+
+// wholeSeconds rounds a date or time to seconds: the number of 10:10:59.5 is that of 10:11:00, and its digits can't be rounded.
+func wholeSeconds(ctx *Context, v *Value) *Value {
+	w := *v
+	switch v.K {
+	case KindTime, KindTimestamp:
+		w.N = roundMicros(v.N, 0, ctx.truncates())
+	case KindDatetime:
+		packed, ok := RoundDatetime(v.N, 0, ctx.truncates())
+		if !ok {
+			return v
+		}
+		w.N = packed
+	default:
+		return v
+	}
+	w.Scale = 0
+	return &w
 }
 
 // ToUint returns v as an unsigned integer; negative numbers by their bits.

@@ -140,7 +140,7 @@ func (c *conversion) integer(v *Value) (Value, error) {
 	case KindJSON:
 		n, err = c.roundFloat(jsonToFloat(c.ctx, v))
 	default:
-		d := temporalDecimal(c.ctx, v)
+		d := temporalDecimal(c.ctx, wholeSeconds(nil, v)) // whatever TIME_TRUNCATE_FRACTIONAL says
 		n, err = c.roundDecimal(&d)
 	}
 	if err != nil {
@@ -371,6 +371,8 @@ func (c *conversion) json(v *Value) (Value, error) {
 			return Value{}, Errorf(ErInvalidJSONText, message, pos, c.col)
 		}
 		return JSON(out), nil
+	case KindBit:
+		return Value{}, Errorf(ErInvalidJSONCharset, "binary")
 	}
-	return JSONFrom(c.ctx, v, &Type{ID: TypeVarbinary, Length: 64}), nil
+	return Value{}, Errorf(ErInvalidJSONText, "not a JSON text, may need CAST", 0, c.col)
 }

@@ -66,7 +66,7 @@ func ParseJSON(ctx *Context, s []byte) (out []byte, message string, pos int, err
 	return p.out, p.fail, p.i, p.err
 }
 
-// ValidJSON reports whether s is a well-formed document.
+// ValidJSON reports whether s is a well-formed document. One that is nested too deep is an error.
 func ValidJSON(ctx *Context, s []byte) (bool, error) {
 	p := jsonParser{ctx: ctx, s: s, check: true}
 	p.document()
@@ -112,7 +112,7 @@ func (p *jsonParser) peek() byte {
 
 func (p *jsonParser) value(depth int) {
 	if depth > MaxJSONDepth {
-		p.fail = "The JSON document exceeds the maximum depth."
+		p.err = Errorf(ErJSONDocumentTooDeep)
 		return
 	}
 	if p.values++; p.values%jsonPollValues == 0 {
