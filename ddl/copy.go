@@ -515,6 +515,8 @@ func (k *copier) converted(v types.Value, i int, col *catalog.Column) (types.Val
 		v = types.String(types.AppendText(nil, nil, &v), types.Utf8mb4Bin)
 	case col.Type.ID == types.TypeJSON && v.K != types.KindJSON && v.K != types.KindString && v.K != types.KindBit: // its text is read
 		v = types.String(types.AppendText(nil, k.ctx, &v), types.Utf8mb4Bin)
+	case v.K == types.KindFloat && col.Type.IsStringType(): // the text that it showed, where INSERT … SELECT writes all digits
+		v = types.String(types.AppendText(nil, k.ctx, &v), types.Utf8mb4Bin)
 	case from.ID == types.TypeBit && col.Type.IsText(): // digits, where INSERT … SELECT writes the bytes
 		v = types.Uint(uint64(v.N))
 	}

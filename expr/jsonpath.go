@@ -46,10 +46,12 @@ func parsePath(s []byte) ([]pathLeg, error) {
 }
 
 func (p *pathParser) path() (legs []pathLeg, ok bool) {
-	if p.space(); p.peek() != '$' {
+	if p.space(); p.i == len(p.s) {
 		return nil, false
 	}
-	p.i++
+	if p.i++; p.s[p.i-1] != '$' {
+		return nil, false
+	}
 	for p.space(); p.i < len(p.s); p.space() {
 		var leg pathLeg
 		switch p.peek() {

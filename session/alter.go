@@ -153,9 +153,9 @@ func (s *Session) alterSpec(t *catalog.Table, spec *syntax.AlterSpec, last *uint
 	case syntax.AlterAlgorithm, syntax.AlterLock:
 		return nil, nil // read by alterTable
 	case syntax.AlterModify:
-		return s.modifyColumn(t, spec, spec.Columns[0].Name.Name)
+		return s.modifyColumn(t, spec, spec.Columns[0].Name.Name, last)
 	case syntax.AlterChange:
-		return s.modifyColumn(t, spec, spec.Name.Name)
+		return s.modifyColumn(t, spec, spec.Name.Name, last)
 	case syntax.AlterDropPrimary:
 		return []ddl.AlterSpec{ddl.DropIndex{Name: catalog.PrimaryName}}, nil
 	case syntax.AlterConvert:
@@ -350,9 +350,13 @@ func (s *Session) alterOptions(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.
 }
 
 // modifyColumn reads MODIFY and CHANGE: the column called from gets another definition, and the keys written inside it.
-func (s *Session) modifyColumn(t *catalog.Table, spec *syntax.AlterSpec, from string) ([]ddl.AlterSpec, error) {
+func (s *Session) modifyColumn(t *catalog.Table, spec *syntax.AlterSpec, from string, last *uint64) ([]ddl.AlterSpec, error) {
 	of := ddl.Name{Schema: t.Schema, Table: t.Name}
-	def, foreign := columnForeign(&spec.Columns[0])
+	def, checks, err := s.columnChecks(of, &spec.Columns[0], last)
+	if err != nil {
+		return nil, err
+	}
+	def, foreign := columnForeign(def)
 	column, keys, err := s.columnSpec(of, def, t.Coll)
 	if err != nil {
 		return nil, err
@@ -362,6 +366,9 @@ func (s *Session) modifyColumn(t *catalog.Table, spec *syntax.AlterSpec, from st
 		column.After = spec.Place.After.Name
 	}
 	out := []ddl.AlterSpec{ddl.ModifyColumn{From: from, Column: column}}
+	for _, check := range checks {
+		out = append(out, ddl.AddCheck{Check: check})
+	}
 	for _, key := range keys {
 		out = append(out, ddl.AddIndex{Index: key})
 	}

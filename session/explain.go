@@ -22,11 +22,10 @@ func (s *Session) runExplain(stmt *syntax.Explain, more bool, out Response) erro
 	if stmt.Into != "" || stmt.Schema != "" {
 		return s.fail(types.Errorf(types.ErNotSupportedYet, "EXPLAIN with INTO or FOR SCHEMA; EXPLAIN the statement itself"))
 	}
-	s.params = s.params[:0]
 	if stmt.Stmt != nil && setsVariables(stmt.Stmt) {
 		defer s.hintedVariables(stmt.Stmt)()
 	}
-	env := s.planEnv("")
+	env := s.bindArgs(s.planEnv(""))
 	env.Explain = true
 	explained := stmt.Stmt
 	if stmt.Connection != nil {
@@ -91,7 +90,7 @@ func (s *Session) explainText(text string, more bool, out Response) error {
 
 // explainAnalyze runs a statement, drops its rows and shows the tree with what was counted. What it writes stays written.
 func (s *Session) explainAnalyze(p *exec.Plan, stmt syntax.Statement, more bool, out Response) error {
-	entry, err := s.enterAgain(&plan.Entry{Plan: p}, func() (*plan.Entry, error) { return s.build1(s.planEnv(""), stmt, nil) })
+	entry, err := s.enterAgain(&plan.Entry{Plan: p}, func() (*plan.Entry, error) { return s.build1(s.bindArgs(s.planEnv("")), stmt, nil) })
 	if err != nil {
 		return s.fail(err)
 	}

@@ -46,8 +46,7 @@ const innerValue = "\x00value"
 
 // subqueryScalar evaluates an expression with subqueries outside any table, as the value of SET.
 func (s *Session) subqueryScalar(env *plan.Env, e syntax.Expr) (types.Value, error) {
-	s.params = append(s.params[:0], s.args...)
-	env.ParamTypes, env.OpenPatterns = paramTypes(s.params), openPatterns(s.params)
+	s.bindArgs(env)
 	do := &syntax.Do{Exprs: []syntax.SelectItem{{Expr: &syntax.UserVariable{Name: innerValue, Value: e}}}}
 	defer s.dropUserVar(innerValue)
 	if _, err := s.runInner(env, func() { env.Snapshot = s.schema() }, do); err != nil {
@@ -74,7 +73,7 @@ func (s *Session) isThere(stmt *syntax.CreateTable, name ddl.Name) bool {
 
 // fillCreated inserts the rows of CREATE TABLE … SELECT, whose query sees the schema as it was before.
 func (s *Session) fillCreated(c *ddl.Call, stmt *syntax.CreateTable, name ddl.Name, insert *syntax.Insert) (sqlapi.Result, error) {
-	env := s.planEnv(c.Text)
+	env := s.bindArgs(s.planEnv(c.Text))
 	renew := func() {
 		env.Snapshot, env.Target = s.schema(), s.node.Catalog.Current()
 		if stmt.Temporary {
@@ -96,7 +95,7 @@ func (s *Session) createSelect(c *ddl.Call, stmt *syntax.CreateTable) (sqlapi.Re
 		s.context.Warn(types.LevelNote, types.ErTableExists, name.Table)
 		return sqlapi.Result{}, nil
 	}
-	columns, err := plan.QueryColumns(s.planEnv(c.Text), stmt.Query)
+	columns, err := plan.QueryColumns(s.bindArgs(s.planEnv(c.Text)), stmt.Query)
 	if err != nil {
 		return sqlapi.Result{}, err
 	}

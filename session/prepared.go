@@ -117,18 +117,35 @@ func (s *Session) analyse(text string) (*prepared, description, error) {
 		return nil, description{}, types.Errorf(types.ErUnsupportedPs)
 	}
 	params := syntax.CountParams(text, s.parse)
-	switch stmt.(type) {
-	case *syntax.Set, *syntax.Kill:
-	default:
-		if params > 0 {
-			return nil, description{}, types.Errorf(types.ErUnsupportedPs)
-		}
+	if params > 0 && !s.takesParams(stmt, params) {
+		return nil, description{}, types.Errorf(types.ErUnsupportedPs)
 	}
 	return &prepared{text: text, params: params, other: true}, description{}, nil
 }
 
 // unprepared are the kinds of statements without a tree of their own that MySQL does not prepare.
 var unprepared = map[string]bool{"GET": true, "SIGNAL": true, "RESIGNAL": true, "SHUTDOWN": true, "RESTART": true, "HELP": true}
+
+// takesParams reports whether a statement that is not planned when it is prepared may have that many parameters: in CREATE TABLE they may
+// stand in its query only.
+func (s *Session) takesParams(stmt syntax.Statement, params int) bool {
+	switch stmt := stmt.(type) {
+	case *syntax.Set, *syntax.Kill:
+		return true
+	case *syntax.Explain:
+		return stmt.Stmt != nil
+	case *syntax.CreateTable:
+		return stmt.Query != nil && syntax.CountParams(syntax.String(stmt.Query), syntax.Options{}) == params
+	}
+	return false
+}
+
+// bindArgs gives the parameters of such a statement to what it plans.
+func (s *Session) bindArgs(env *plan.Env) *plan.Env {
+	s.params = append(s.params[:0], s.args...)
+	env.ParamTypes, env.OpenPatterns = paramTypes(s.params), openPatterns(s.params)
+	return env
+}
 
 // described makes the prepared statement of a plan, whose columns only those may learn who may execute it.
 func (s *Session) described(text string, p *exec.Plan) (*prepared, description, error) {

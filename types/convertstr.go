@@ -12,8 +12,14 @@ func (c *conversion) text(v *Value) (Value, error) {
 	b, from := v.B, v.Coll
 	if !hasText(v.K) {
 		b, from = AppendText(nil, c.ctx, v), Utf8mb4Bin
-		if v.K == KindBit {
+		switch {
+		case v.K == KindBit:
 			from = Binary
+		case v.K == KindFloat && !c.to.IsBlob():
+			var err error
+			if b, err = c.floatText(b[:0], v.Float64()); err != nil {
+				return Value{}, err
+			}
 		}
 	}
 	b, err := c.transcode(b, from.Charset(), coll.Charset())
@@ -24,6 +30,22 @@ func (c *conversion) text(v *Value) (Value, error) {
 		return Value{}, err
 	}
 	return String(b, coll), nil
+}
+
+// floatText appends what CHAR and VARCHAR store of a number: all digits of the double that it is, a FLOAT too, as far as there is room.
+func (c *conversion) floatText(dst []byte, f float64) ([]byte, error) {
+	dst = AppendFloat(dst, f)
+	width := int(c.to.Length)
+	if width < 0 || len(dst) <= width {
+		return dst, nil
+	}
+	dst, cut := appendFloatWithin(dst[:0], f, width)
+	if cut {
+		if err := c.tooLong(); err != nil {
+			return nil, err
+		}
+	}
+	return dst[:min(len(dst), width)], nil
 }
 
 // transcode returns b in the character set to. Anything invalid is 1366; outside

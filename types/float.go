@@ -1,6 +1,7 @@
 package types
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 )
@@ -32,23 +33,24 @@ func appendFloatText(dst []byte, f float64, prec, bits int) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return strconv.AppendFloat(dst, f, 'g', -1, 64) // never stored; shown for debugging
 	}
-	var buf [32]byte
-	s := strconv.AppendFloat(buf[:0], f, 'e', prec, bits) // d.ddde±xx
-	if s[0] == '-' {
+	if f < 0 {
 		dst = append(dst, '-')
-		s = s[1:]
 	}
-	var digits [20]byte
-	n := 0
+	var buf [32]byte
+	digits, point := floatParts(buf[:0], math.Abs(f), prec, bits)
+	return appendDigits(dst, digits, point)
+}
+
+// floatParts returns the digits of f, which is above 0, so that f is 0.digits * 10^point. prec is how many follow the first, -1 for as many
+// as tell f from other numbers. The digits are in buf.
+func floatParts(buf []byte, f float64, prec, bits int) (digits []byte, point int) {
+	s := strconv.AppendFloat(buf, f, 'e', prec, bits) // d.ddde±xx
+	digits = s[:0]
 	i := 0
 	for ; s[i] != 'e'; i++ {
 		if s[i] != '.' {
-			digits[n] = s[i]
-			n++
+			digits = append(digits, s[i])
 		}
-	}
-	for n > 1 && digits[n-1] == '0' {
-		n--
 	}
 	exp := 0
 	for _, c := range s[i+2:] {
@@ -57,8 +59,73 @@ func appendFloatText(dst []byte, f float64, prec, bits int) []byte {
 	if s[i+1] == '-' {
 		exp = -exp
 	}
-	return appendDigits(dst, digits[:n], exp+1)
+	for len(digits) > 1 && digits[len(digits)-1] == '0' {
+		digits = digits[:len(digits)-1]
+	}
+	return digits, exp + 1
 }
+
+// appendFloatWithin prints f in at most width characters, as MySQL stores numbers in columns of text: rounded to fewer digits, with an
+// exponent where that leaves more of them. cut says that even so it does not fit.
+func appendFloatWithin(dst []byte, f float64, width int) (out []byte, cut bool) {
+	start := len(dst)
+	if f < 0 {
+		dst = append(dst, '-')
+		f, width = -f, width-1
+	}
+	if width <= 0 || f == 0 || math.IsInf(f, 0) || math.IsNaN(f) {
+		return append(dst, '0'), f != 0
+	}
+	var buf [400]byte
+	digits, point := floatParts(buf[:0], f, -1, 64)
+	if len(digits) > width {
+		digits, point = floatParts(buf[:0], f, width-1, 64)
+	}
+	n := len(digits)
+	fits := width >= max(n, point)+max(1-point, 0)+boolBit(point < n)
+	// 0.001 in four characters has no digit without an exponent, and one with it; in more there are as many without.
+	unscaled := fits || point <= width && (point >= -1 || point == -2 && width != 4)
+	if !unscaled || point <= -maxFixedPoint || point > maxFixedPoint {
+		return appendExponent(dst, f, digits, point-1, width)
+	}
+	room := width - boolBit(point < n) - max(1-point, 0)
+	if room >= n {
+		return appendDigits(dst, digits, point), false
+	}
+	if cut = room < point; cut {
+		room = point
+	}
+	text := strconv.AppendFloat(buf[:0], f, 'f', max(room-point, 0), 64)
+	if bytes.IndexByte(text, '.') >= 0 {
+		text = bytes.TrimRight(bytes.TrimRight(text, "0"), ".")
+	}
+	if string(text) == "0" {
+		return append(dst[:start], text...), cut
+	}
+	return append(dst, text...), cut
+}
+
+// appendExponent is appendFloatWithin with an exponent.
+func appendExponent(dst []byte, f float64, digits []byte, exp, width int) (out []byte, cut bool) {
+	room := width - len("e") - len(strconv.Itoa(exp))
+	if len(digits) > 1 {
+		room-- // the point
+	}
+	if cut = room <= 0; cut {
+		room = 1
+	}
+	if room < len(digits) {
+		digits, exp = floatParts(digits[:0], f, room-1, 64)
+		exp--
+	}
+	dst = append(dst, digits[0])
+	if len(digits) > 1 {
+		dst = append(append(dst, '.'), digits[1:]...)
+	}
+	return strconv.AppendInt(append(dst, 'e'), int64(exp), 10), cut
+}
+
+func boolBit(b bool) int { return int(boolInt(b)) }
 
 // appendDigits prints 0.digits * 10^point.
 func appendDigits(dst, digits []byte, point int) []byte {
