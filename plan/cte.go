@@ -48,20 +48,21 @@ const (
 
 // with resolves the CTEs of a WITH clause in order and makes them visible.
 func (b *builder) with(w *syntax.With, around *scope) error {
-	frame := len(b.ctes)
+	// One list for all of them, which grows in here alone: whoever else adds to it, or to a part of it, has to make a copy.
+	visible, names := slices.Clip(b.ctes), make(map[string]bool, len(w.CTEs))
 	for i := range w.CTEs {
 		def := &w.CTEs[i]
-		for _, other := range b.ctes[frame:] {
-			if other.def.Name.Name == def.Name.Name {
-				return types.Errorf(types.ErNonUniqTable, def.Name.Name)
-			}
+		if names[def.Name.Name] {
+			return types.Errorf(types.ErNonUniqTable, def.Name.Name)
 		}
-		c := &cte{def: def, named: w.Recursive, around: around, before: b.ctes[:len(b.ctes):len(b.ctes)]}
+		names[def.Name.Name] = true
+		c := &cte{def: def, named: w.Recursive, around: around, before: slices.Clip(visible)}
 		if err := b.resolveCTE(c); err != nil {
 			return err
 		}
-		b.ctes = append(b.ctes[:len(b.ctes):len(b.ctes)], c)
+		visible = append(visible, c)
 	}
+	b.ctes = slices.Clip(visible)
 	return nil
 }
 
@@ -272,6 +273,9 @@ func refersTo(body syntax.QueryBody, name string) bool {
 // cteReference finds the CTE that a name in FROM means; r is nil if there is none.
 func (b *builder) cteReference(name, alias string) (r rel, cols []column, err error) {
 	for i := len(b.ctes) - 1; i >= 0; i-- {
+		if err := b.step(); err != nil {
+			return nil, nil, err
+		}
 		c := b.ctes[i]
 		if c.def.Name.Name != name {
 			continue

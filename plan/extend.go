@@ -26,16 +26,16 @@ func (b *builder) physExtend(r *extend, n *need) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &stage{node: st.node, at: make(map[int]int, len(st.at)+len(r.cols)), rows: st.rows, cost: st.cost, ordered: st.ordered && (len(n.order) == 0 || inner.order != nil)}
+	out := &stage{node: st.node, at: make(map[int]int, len(n.ids)), rows: st.rows, cost: st.cost, ordered: st.ordered && (len(n.order) == 0 || inner.order != nil)}
 	if !work {
-		for id, p := range st.at {
-			out.at[id] = p
-		}
-		for id, e := range by {
-			if source, plain := e.ColumnIndex(); plain {
-				if p, ok := st.at[source]; ok {
-					out.at[id] = p
-				}
+		// Only what is wanted goes on: of views and common table expressions over each other each has columns of its own.
+		for _, id := range n.ids {
+			source := id
+			if e := by[id]; e != nil {
+				source, _ = e.ColumnIndex()
+			}
+			if p, ok := st.at[source]; ok {
+				out.at[id] = p
 			}
 		}
 		return out, nil

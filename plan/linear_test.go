@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -65,6 +66,29 @@ func stepsOf(t *testing.T, text string) int {
 		t.Fatal(err)
 	}
 	return b.steps
+}
+
+// TestMemoryIsLinear holds that four times as many common table expressions over each other take about four times the memory: each has columns
+// of its own, and sees all before it.
+func TestMemoryIsLinear(t *testing.T) {
+	chain := func(n int) string {
+		text := "WITH c0 AS (SELECT 1 AS a)"
+		for i := range n {
+			text += fmt.Sprintf(", c%d AS (SELECT a FROM c%d)", i+1, i)
+		}
+		return text + fmt.Sprintf(" SELECT * FROM c%d", n)
+	}
+	measure := func(n int) uint64 {
+		text := chain(n)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		stepsOf(t, text)
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if small, large := measure(500), measure(2000); large > 6*small {
+		t.Errorf("%d bytes for 500, %d for 2000", small, large)
+	}
 }
 
 // TestPlanningStops holds that the interrupt ends planning.
