@@ -370,11 +370,31 @@ func (n *Node) figures() map[string]string {
 		"Innodb_row_lock_current_waits": strconv.FormatInt(s.LockWaiting, 10), "Innodb_row_lock_waits": text(s.LockWaits),
 		"Innodb_row_lock_time": strconv.FormatInt(s.LockWaitTotal.Milliseconds(), 10),
 	}
+	most, at := n.wire.MostConnections()
+	figures["Max_used_connections"], figures["Connection_errors_max_connections"] = strconv.Itoa(most), text(w.Refused)
+	if most > 0 {
+		figures["Max_used_connections_time"] = at.UTC().Format(time.DateTime)
+	}
+	n.innodbFigures(figures, &m)
 	for path := range routed.Paths {
 		figures["Pando_commits_"+kv.PathName(path)] = text(routed.Paths[path].Load())
 	}
 	return figures
 }
+
+// innodbFigures tells under the names of InnoDB's buffer pool, which dashboards know, what there is of the cache of blocks and of the disk.
+func (n *Node) innodbFigures(figures map[string]string, m *engine.Metrics) {
+	total := n.cacheBytes / innodbPageSize
+	data := min(m.CacheBytes/innodbPageSize, total)
+	for name, v := range map[string]int64{"buffer_pool_pages_total": total, "buffer_pool_pages_data": data, "buffer_pool_pages_free": total - data,
+		"buffer_pool_bytes_data": m.CacheBytes, "buffer_pool_read_requests": m.CacheHits + m.CacheMisses, "buffer_pool_reads": m.CacheMisses,
+		"page_size": innodbPageSize, "data_fsyncs": int64(m.WALSyncs), "data_reads": int64(m.DiskReads)} {
+		figures["Innodb_"+name] = strconv.FormatInt(v, 10)
+	}
+}
+
+// innodbPageSize is what @@innodb_page_size tells.
+const innodbPageSize = 16 << 10
 
 // statistics is the line that COM_STATISTICS answers.
 func (n *Node) statistics() string {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	_ "embed"
 	"maps"
 	"slices"
 	"strconv"
@@ -270,9 +271,9 @@ var showNames = map[syntax.ShowKind]string{syntax.ShowDatabases: "show_databases
 
 // Status lists the counters of the session or of the node by name. Those that sessions do not have are the node's in both.
 func (p *provider) Status(global bool) [][2]string {
-	figures := map[string]string{}
+	figures := recordedStatus()
 	if p.node.Counters != nil {
-		figures = p.node.Counters()
+		maps.Copy(figures, p.node.Counters())
 	}
 	number := func(name string, n uint64) { figures[name] = strconv.FormatUint(n, 10) }
 	cache := p.node.Plans.Stats()
@@ -299,7 +300,7 @@ func (p *provider) Status(global bool) [][2]string {
 			number(name, n)
 		}
 	}
-	if !global || figures["Questions"] == "" {
+	if !global || p.node.Counters == nil {
 		number("Questions", questions)
 		number("Queries", all)
 	}
@@ -314,9 +315,25 @@ func (p *provider) Status(global bool) [][2]string {
 	return list
 }
 
+// recordedStatusText are MySQL's status variables as a MySQL wrote them down (tests/dictionary/record).
+//
+//go:embed record/status.txt
+var recordedStatusText string
+
+// recordedStatus are MySQL's status variables, all 0 or empty: what they are of where nothing here corresponds to them, or nothing has happened.
+func recordedStatus() map[string]string {
+	figures := map[string]string{}
+	for line := range strings.Lines(recordedStatusText) {
+		if name, value, found := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); found {
+			figures[name] = value
+		}
+	}
+	return figures
+}
+
 // sessionCounters are the counters that each session has, of one or of all, by name.
 func sessionCounters(sum *[countedMax]uint64, done *figureSums) map[string]uint64 {
-	counters := map[string]uint64{"Sort_range": 0} // as in MySQL 8, which calls all sorts those of scans
+	counters := map[string]uint64{}
 	for i, name := range exec.ProfileNames {
 		if name != "" {
 			counters[name] = uint64(done.profile[i])
@@ -324,9 +341,6 @@ func sessionCounters(sum *[countedMax]uint64, done *figureSums) map[string]uint6
 	}
 	for i, name := range exec.WorkNames {
 		counters[name] = done.work[i]
-	}
-	for _, name := range []string{"Handler_discover", "Handler_mrr_init", "Handler_prepare"} { // nothing here corresponds to them
-		counters[name] = 0
 	}
 	var questions, all uint64
 	for i, name := range commandNames {
@@ -362,6 +376,4 @@ func (p *provider) connectionStatus(figures map[string]string) {
 		}
 	}
 	figures["Threads_running"] = strconv.Itoa(running)
-	figures["Threads_cached"] = "0" // a connection is a goroutine of its own
-	figures["Slow_queries"] = "0"   // there is no slow log
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/pandodb/pando/status"
 )
@@ -91,4 +92,11 @@ func (s *Server) OpenConnections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.conns)
+}
+
+// MostConnections is how many were open at once at the most, and when that was reached.
+func (s *Server) MostConnections() (n int, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.most, s.mostAt
 }

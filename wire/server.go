@@ -56,6 +56,8 @@ type Server struct {
 	draining  bool
 	empty     chan struct{} // closed when draining and the last connection has gone
 	reaping   bool          // the reaper's goroutine runs
+	most      int           // connections at once
+	mostAt    time.Time     // when there were
 	wake      chan struct{} // capacity 1: there are connections to watch
 	stop      chan struct{} // closed to end the reaper
 	quit      chan struct{} // closed when draining begins
@@ -168,6 +170,9 @@ func (s *Server) add(raw net.Conn) (*conn, *types.Error) {
 	c.slot = len(s.list)
 	s.list = append(s.list, c)
 	s.conns[c.id] = c
+	if len(s.conns) > s.most {
+		s.most, s.mostAt = len(s.conns), clock.Now()
+	}
 	if !s.reaping {
 		s.reaping = true
 		go s.reap()

@@ -13,7 +13,8 @@ import urllib.request
 OTHERS = {"info_schema.replica_host", "engine_tokudb_status", "info_schema.query_response_time", "heartbeat", "heartbeat.utc"}
 WAIT_MAX = 60  # seconds until the exporter answers
 
-FIGURES = ["mysql_up 1", "mysql_global_status_uptime", "mysql_global_status_threads_connected", "mysql_global_status_questions",
+FIGURES = ["mysql_up 1", "mysql_global_status_uptime", "mysql_global_status_threads_connected", "mysql_global_status_questions", "mysql_global_status_max_used_connections [1-9]",
+           "mysql_global_status_buffer_pool_pages", "mysql_global_status_table_open_cache_misses",
            "mysql_global_variables_max_connections", "mysql_global_variables_innodb_buffer_pool_size", "mysql_perf_schema_events_statements_total",
            "mysql_info_schema_table_rows", "mysql_info_schema_auto_increment_column"]
 

@@ -43,7 +43,7 @@ func main() {
 		{"tests/dictionary/testdata/schemas.txt", func(ctx context.Context, conn *sql.Conn, out *bufio.Writer) error {
 			return schemas(ctx, conn, out, *answers)
 		}},
-		{"session/record/variables.txt", variables},
+		{"session/record/variables.txt", variables}, {"session/record/status.txt", status},
 	} {
 		if err := record(db, part.to, part.fill); err != nil {
 			log.Fatalf("%s: %v", part.to, err)
