@@ -44,7 +44,7 @@ func TestLongPhasesPoll(t *testing.T) {
 	}
 	sorter := func(rt *Runtime, batches int) *sortOp {
 		o := &sortOp{rt: rt, mem: rt.account()}
-		o.keys.initSort(rt.Ctx, []SortKey{{Expr: bigint(0), Desc: true}})
+		o.keys.initSort(rt, []SortKey{{Expr: bigint(0), Desc: true}})
 		for range batches {
 			if err := o.add(countBatch(types.MaxBatchRows, 1)); err != nil {
 				t.Fatal(err)
@@ -141,7 +141,7 @@ func TestLongPhasesPoll(t *testing.T) {
 			st := &subplanState{rt: rt, plan: sub, ctx: rt.Ctx}
 			st.rows.init(st)
 			defer st.rows.close()
-			st.rows.keys.init(rt.Ctx, one)
+			st.rows.keys.init(rt, one)
 			st.rows.byKey.init()
 			st.rows.rows.init()
 			if err := st.rows.insert(countBatch(types.MaxBatchRows, 1)); err != nil {

@@ -299,7 +299,7 @@ func (k *keeper) read(level *keeperLevel, t *catalog.Table, key, value []byte) e
 func (k *keeper) writer(t *catalog.Table) *table.Writer {
 	w := k.writers[t]
 	if w == nil {
-		w = table.NewWriter(t, k.rt.AutoIDs)
+		w = k.rt.newWriter(t)
 		k.writers[t] = w
 	}
 	return w

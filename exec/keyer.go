@@ -14,10 +14,18 @@ type keyer struct {
 	own   []*types.Vector // computed expressions; nil for columns
 	vecs  []*types.Vector // one per expression, of the batch at hand
 	nulls bool            // some of them may hold NULLs
+	mem   account         // of the keys of long texts
 }
 
-func (k *keyer) init(ctx *expr.Ctx, exprs []expr.Expr) {
-	k.ctx, k.exprs = ctx, exprs
+// Keys of texts of keyLong bytes and more are counted before they are made: keyCopies times the text, for a key has two bytes for most characters, and who
+// keeps it copies it.
+const (
+	keyLong   = 64 << 10
+	keyCopies = 4
+)
+
+func (k *keyer) init(rt *Runtime, exprs []expr.Expr) {
+	k.ctx, k.exprs, k.mem = rt.Ctx, exprs, rt.account()
 	k.own = make([]*types.Vector, len(exprs))
 	k.vecs = make([]*types.Vector, len(exprs))
 	k.desc = make([]bool, len(exprs))
@@ -29,12 +37,12 @@ func (k *keyer) init(ctx *expr.Ctx, exprs []expr.Expr) {
 }
 
 // initSort is init for the keys of ORDER BY.
-func (k *keyer) initSort(ctx *expr.Ctx, keys []SortKey) {
+func (k *keyer) initSort(rt *Runtime, keys []SortKey) {
 	exprs := make([]expr.Expr, len(keys))
 	for i := range keys {
 		exprs[i] = keys[i].Expr
 	}
-	k.init(ctx, exprs)
+	k.init(rt, exprs)
 	for i := range keys {
 		k.desc[i] = keys[i].Desc
 	}
@@ -55,8 +63,45 @@ func (k *keyer) batch(b *types.Batch) error {
 		}
 		k.nulls = k.nulls || k.vecs[i].HasNulls()
 	}
-	return nil
+	return k.book()
 }
+
+// book counts the keys of the batch at hand, and long values that were computed for them.
+func (k *keyer) book() error {
+	long := 0
+	for i, v := range k.vecs {
+		n := longKeys(v)
+		if long += n; n > 0 && k.own[i] != nil {
+			long += cap(v.Data)
+		}
+	}
+	return k.mem.change(int64(long))
+}
+
+// longKeys returns what the keys of the long texts in v take.
+func longKeys(v *types.Vector) (n int) {
+	if len(v.Data) < keyLong {
+		return 0
+	}
+	for at := 1; at < len(v.Off); at++ {
+		if size := int(v.Off[at] - v.Off[at-1]); size >= keyLong {
+			n += keyCopies * size
+		}
+	}
+	return n
+}
+
+// rowKeys counts the keys that appendRowKey makes of b.
+func (a *account) rowKeys(b *types.Batch) error {
+	long := 0
+	for i := range b.Cols {
+		long += longKeys(&b.Cols[i])
+	}
+	return a.change(int64(long))
+}
+
+// close gives back what the keys took.
+func (k *keyer) close() { k.mem.close() }
 
 // append appends the key of physical row i.
 func (k *keyer) append(dst []byte, i int) []byte {

@@ -16,66 +16,6 @@ const (
 	spillFloor = 64 << 10
 )
 
-// poolStep is what a statement takes of its MemPool at once. A statement that holds no more than that takes nothing, so that
-// short ones share no counter: they are bounded by the number of connections.
-const poolStep = 1 << 20
-
-// poolChange is by how much what a MemPool has given has to change to be told.
-const poolChange = 16 << 20
-
-// MemPool is the memory that all statements of a node may hold together. It may be used by any goroutine.
-type MemPool struct {
-	limit   int64
-	used    atomic.Int64
-	told    atomic.Int64 // used, when changes was sent to
-	changes chan struct{}
-}
-
-// NewMemPool returns a pool with a limit in bytes; 0 or less is no limit.
-func NewMemPool(limit int64) *MemPool {
-	return &MemPool{limit: limit, changes: make(chan struct{}, 1)}
-}
-
-// Changes has something to receive when what statements hold has become much more or less since the last time.
-func (p *MemPool) Changes() <-chan struct{} { return p.changes }
-
-// tell notes a change that is large enough.
-func (p *MemPool) tell(used int64) {
-	told := p.told.Load()
-	if used-told < poolChange && told-used < poolChange || !p.told.CompareAndSwap(told, used) {
-		return
-	}
-	select {
-	case p.changes <- struct{}{}:
-	default: // one that nobody has received yet tells of this one, too
-	}
-}
-
-// Used returns the bytes that statements hold, in steps of poolStep.
-func (p *MemPool) Used() int64 { return p.used.Load() }
-
-// Limit returns the limit in bytes.
-func (p *MemPool) Limit() int64 { return p.limit }
-
-// Take takes n bytes that belong to no statement, negative to give them back. It fails with 8176.
-func (p *MemPool) Take(n int64) error {
-	if !p.take(n) {
-		return errNodeMemory
-	}
-	return nil
-}
-
-// take adds n bytes, negative to give them back, and reports whether the pool had them.
-func (p *MemPool) take(n int64) bool {
-	used := p.used.Add(n)
-	if n > 0 && p.limit > 0 && used > p.limit {
-		p.used.Add(-n)
-		return false
-	}
-	p.tell(used)
-	return true
-}
-
 // MemTracker accounts the memory of one statement. Several goroutines may work on the
 // statement; Reset and Share are for the one that owns it. A nil tracker counts nothing
 // and never refuses.
@@ -243,6 +183,14 @@ func (a *account) set(n int64) error {
 		c.Memory = max(c.Memory, c.held)
 	}
 	return a.rt.Mem.Grow(d)
+}
+
+// change is set for a sum that seldom changes.
+func (a *account) change(n int64) error {
+	if n == a.held {
+		return nil
+	}
+	return a.set(n)
 }
 
 // arenaLarge is from which size on an arena is booked before it grows. What is smaller is booked with the batch.

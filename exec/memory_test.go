@@ -165,3 +165,29 @@ func TestPoolLendsBuffers(t *testing.T) {
 	}
 	clean(t, rt)
 }
+
+// TestLongKeysAreCounted: who sorts, groups or compares long texts counts their keys before they are made, and gives them back.
+func TestLongKeysAreCounted(t *testing.T) {
+	k := newKit(t)
+	const length = 1 << 20
+	long := types.Type{ID: types.TypeLongText, Length: length, Coll: types.DefaultCollation}
+	rows := &Values{Out: []types.Type{long}, Rows: [][]expr.Expr{{expr.Param(0, long)}}}
+	column := expr.Column(0, long, "s")
+	for name, root := range map[string]Node{
+		"sort":     &Sort{Input: rows, Keys: []SortKey{{Expr: column}}},
+		"groups":   &HashAgg{Input: rows, Keys: []expr.Expr{column}},
+		"distinct": &Distinct{Input: rows},
+		"set":      &SetOp{Left: rows, Right: rows, Kind: SetIntersect, Out: []types.Type{long}},
+	} {
+		rt := k.runtime()
+		rt.Mem = NewMemTracker(1 << 30)
+		rt.Ctx.Params = []types.Value{types.Text(strings.Repeat("x", length))}
+		if _, err := k.tryQuery(rt, queryPlan(root)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if peak := rt.Mem.Peak(); peak < (2+keyCopies)*length {
+			t.Errorf("%s: %d bytes were counted at most", name, peak)
+		}
+		clean(t, rt)
+	}
+}

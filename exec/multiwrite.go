@@ -5,7 +5,6 @@ import (
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/sqlapi"
-	"github.com/pandodb/pando/table"
 	"github.com/pandodb/pando/types"
 )
 
@@ -93,7 +92,7 @@ func (rt *Runtime) newMultiWriter(input Node, tables []DeleteTarget) *multiWrite
 		c := newChanger(rt, t.Table, t.KeyCol)
 		c.guarded(t.Guard, keeps)
 		w.acts = w.acts || c.keeper != nil
-		c.writer = table.NewWriter(t.Table, rt.AutoIDs) // the session's has one table at a time
+		c.writer = rt.newWriter(t.Table) // the session's has one table at a time
 		w.targets = append(w.targets, c)
 		shared := newChangedRows(t.Table)
 		for j := range i {

@@ -211,7 +211,7 @@ func (n *HashAgg) build(b *builder) (operator, error) {
 		return o, nil
 	}
 	o := &hashAggOp{rt: b.rt, total: n.GrandTotal, input: in, in: Types(n.Input), mem: b.rt.account(), out: b.rt.getBatch(Types(n))}
-	o.keys.init(b.rt.Ctx, n.Keys)
+	o.keys.init(b.rt, n.Keys)
 	o.groups.init(b.rt, n.Keys, n.Aggs)
 	o.groups.states = n.Phase == AggFinal
 	o.table.init()
@@ -454,6 +454,7 @@ func (o *hashAggOp) close() {
 	o.input.close()
 	o.parts.close()
 	o.mem.close()
+	o.keys.close()
 	o.rt.putBatch(o.out)
 	o.rt.putBatch(o.feed)
 	o.out, o.feed = nil, nil

@@ -23,6 +23,7 @@ type distinctOp struct {
 	types []types.Type
 	table keyTable
 	mem   account
+	long  account // of the keys of long texts
 	key   []byte
 	sel   []uint16
 	parts partitions
@@ -36,9 +37,9 @@ func (n *Distinct) build(b *builder) (operator, error) {
 		return nil, err
 	}
 	if n.Sorted {
-		return &uniqOp{input: in}, nil
+		return &uniqOp{input: in, long: b.rt.account()}, nil
 	}
-	o := &distinctOp{rt: b.rt, input: in, types: Types(n), mem: b.rt.account()}
+	o := &distinctOp{rt: b.rt, input: in, types: Types(n), mem: b.rt.account(), long: b.rt.account()}
 	o.table.init()
 	return o, nil
 }
@@ -64,6 +65,9 @@ func (o *distinctOp) next() (*types.Batch, error) {
 				return nil, err
 			}
 			break
+		}
+		if err := o.long.rowKeys(b); err != nil {
+			return nil, err
 		}
 		o.sel = o.sel[:0]
 		for i, n := 0, b.Rows(); i < n; i++ {
@@ -161,6 +165,7 @@ func (o *distinctOp) close() {
 	o.input.close()
 	o.parts.close()
 	o.mem.close()
+	o.long.close()
 	o.rt.putBatch(o.out)
 	o.out = nil
 }
@@ -279,6 +284,7 @@ func (p *partitions) close() {
 // uniqOp drops rows that equal the one before.
 type uniqOp struct {
 	input operator
+	long  account // of the keys of long texts
 	last  []byte
 	key   []byte
 	any   bool
@@ -291,6 +297,9 @@ func (o *uniqOp) next() (*types.Batch, error) {
 	for {
 		b, err := o.input.next()
 		if b == nil || err != nil {
+			return nil, err
+		}
+		if err := o.long.rowKeys(b); err != nil {
 			return nil, err
 		}
 		o.sel = o.sel[:0]
@@ -311,4 +320,7 @@ func (o *uniqOp) next() (*types.Batch, error) {
 	}
 }
 
-func (o *uniqOp) close() { o.input.close() }
+func (o *uniqOp) close() {
+	o.input.close()
+	o.long.close()
+}

@@ -95,8 +95,8 @@ func (n *HashJoin) newOp(rt *Runtime, build, probe operator) *hashJoinOp {
 		buildKeys, probeKeys, buildTypes, probeTypes = n.LeftKeys, n.RightKeys, Types(n.Left), Types(n.Right)
 		o.buildAt, o.probeAt = 0, len(buildTypes)
 	}
-	o.buildKeys.init(rt.Ctx, buildKeys)
-	o.probeKeys.init(rt.Ctx, probeKeys)
+	o.buildKeys.init(rt, buildKeys)
+	o.probeKeys.init(rt, probeKeys)
 	o.table.init(rt, buildTypes, o.onlyLeft() && n.On == nil)
 	o.buildTexts, o.probeTexts = textColumns(buildTypes), textColumns(probeTypes)
 	o.row = make([]types.Value, len(buildTypes)+len(probeTypes))
@@ -424,6 +424,8 @@ func (o *hashJoinOp) close() {
 		o.probe.close()
 	}
 	o.spill.close()
+	o.buildKeys.close()
+	o.probeKeys.close()
 	if o.shared == nil {
 		o.table.close()
 	}

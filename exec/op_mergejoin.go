@@ -42,8 +42,8 @@ func (n *MergeJoin) build(b *builder) (operator, error) {
 	}
 	o := &mergeJoinOp{leftOp: left, rightOp: right}
 	o.init(b.rt, n, n.Kind, n.Left, n.Right, n.On)
-	o.leftKeys.init(b.rt.Ctx, n.LeftKeys)
-	o.rightKeys.init(b.rt.Ctx, n.RightKeys)
+	o.leftKeys.init(b.rt, n.LeftKeys)
+	o.rightKeys.init(b.rt, n.RightKeys)
 	copy(o.leftKeys.desc, n.Desc)
 	copy(o.rightKeys.desc, n.Desc)
 	o.group.init(b.rt, Types(n.Right))
@@ -243,6 +243,8 @@ func (o *mergeJoinOp) close() {
 	o.leftOp.close()
 	o.rightOp.close()
 	o.group.close()
+	o.leftKeys.close()
+	o.rightKeys.close()
 	o.rt.putBatch(o.out)
 	o.out = nil
 }

@@ -35,7 +35,7 @@ func (n *HashAgg) buildPartial(b *builder) (operator, error) {
 		return nil, err
 	}
 	o := &partialAggOp{rt: b.rt, input: in, scalar: len(n.Keys) == 0, mem: b.rt.account(), out: b.rt.getBatch(Types(n))}
-	o.keys.init(b.rt.Ctx, n.Keys)
+	o.keys.init(b.rt, n.Keys)
 	o.groups.init(b.rt, n.Keys, n.Aggs)
 	o.table.init()
 	o.ids = make([]uint32, types.MaxBatchRows)
@@ -151,6 +151,7 @@ func (o *partialAggOp) emit() error {
 func (o *partialAggOp) close() {
 	o.input.close()
 	o.mem.close()
+	o.keys.close()
 	o.rt.putBatch(o.out)
 	o.out = nil
 }

@@ -17,6 +17,7 @@ type setOp struct {
 	table       keyTable
 	counts      []int64 // of the right input's rows that no left row has used up, by key
 	mem         account
+	long        account // of the keys of long texts
 	key         []byte
 	record      []byte
 	sel         []uint16
@@ -41,7 +42,7 @@ func (n *SetOp) build(b *builder) (operator, error) {
 		left.close()
 		return nil, err
 	}
-	o := &setOp{rt: b.rt, node: n, left: left, right: right, mem: b.rt.account()}
+	o := &setOp{rt: b.rt, node: n, left: left, right: right, mem: b.rt.account(), long: b.rt.account()}
 	o.table.init()
 	return o, nil
 }
@@ -65,6 +66,9 @@ func (o *setOp) open() error {
 		}
 		if b == nil {
 			break
+		}
+		if err := o.long.rowKeys(b); err != nil {
+			return err
 		}
 		for i, n := 0, b.Rows(); i < n; i++ {
 			if err := o.addRight(b, b.Row(i)); err != nil {
@@ -190,6 +194,9 @@ func (o *setOp) next() (*types.Batch, error) {
 			}
 			break
 		}
+		if err := o.long.rowKeys(b); err != nil {
+			return nil, err
+		}
 		o.sel = o.sel[:0]
 		for i, n := 0, b.Rows(); i < n; i++ {
 			row := b.Row(i)
@@ -263,6 +270,7 @@ func (o *setOp) close() {
 	o.right.close()
 	o.parts.close()
 	o.mem.close()
+	o.long.close()
 	o.rt.putBatch(o.out)
 	o.rt.putBatch(o.one)
 	o.out, o.one = nil, nil

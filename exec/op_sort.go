@@ -46,7 +46,7 @@ func (n *Sort) build(b *builder) (operator, error) {
 		return nil, err
 	}
 	o := &sortOp{rt: b.rt, input: in, mem: b.rt.account(), out: b.rt.getBatch(Types(n))}
-	o.keys.initSort(b.rt.Ctx, n.Keys)
+	o.keys.initSort(b.rt, n.Keys)
 	return o, nil
 }
 
@@ -276,6 +276,7 @@ func (o *sortOp) close() {
 	o.release()
 	o.arena, o.entries = nil, nil
 	o.mem.close()
+	o.keys.close()
 	o.rt.putBatch(o.out)
 	o.out = nil
 }

@@ -35,7 +35,7 @@ func (n *StreamAgg) build(b *builder) (operator, error) {
 
 func newStreamAgg(rt *Runtime, in operator, keys []expr.Expr, aggs []*expr.AggSpec, out []types.Type) *streamAggOp {
 	o := &streamAggOp{rt: rt, input: in, scalar: len(keys) == 0, mem: rt.account(), out: rt.getBatch(out)}
-	o.keys.init(rt.Ctx, keys)
+	o.keys.init(rt, keys)
 	o.groups.init(rt, keys, aggs)
 	if !o.scalar {
 		o.ids = make([]uint32, types.MaxBatchRows)
@@ -140,6 +140,7 @@ func (o *streamAggOp) carry() error {
 func (o *streamAggOp) close() {
 	o.input.close()
 	o.mem.close()
+	o.keys.close()
 	o.rt.putBatch(o.out)
 	o.out = nil
 }

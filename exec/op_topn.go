@@ -31,7 +31,7 @@ func (n *TopN) build(b *builder) (operator, error) {
 	}
 	o := &topNOp{node: n}
 	o.sortOp = sortOp{rt: b.rt, input: in, mem: b.rt.account(), out: b.rt.getBatch(Types(n))}
-	o.keys.initSort(b.rt.Ctx, n.Keys)
+	o.keys.initSort(b.rt, n.Keys)
 	return o, nil
 }
 

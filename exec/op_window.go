@@ -41,8 +41,8 @@ func (n *Window) build(b *builder) (operator, error) {
 		return nil, err
 	}
 	o := &windowOp{rt: b.rt, node: n, input: in, out: b.rt.getBatch(Types(n))}
-	o.partKeys.init(b.rt.Ctx, n.Partition)
-	o.orderKeys.initSort(b.rt.Ctx, n.Order)
+	o.partKeys.init(b.rt, n.Partition)
+	o.orderKeys.initSort(b.rt, n.Order)
 	stored := append([]types.Type{columnType(nil, RowKey)}, Types(n.Input)...)
 	o.rows.init(b.rt, stored)
 	o.values = make([]types.Value, len(stored))
@@ -232,6 +232,8 @@ func (o *windowOp) close() {
 		f.close()
 	}
 	o.rows.close()
+	o.partKeys.close()
+	o.orderKeys.close()
 	o.rt.putBatch(o.out)
 	o.out = nil
 }

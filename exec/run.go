@@ -89,6 +89,7 @@ func (rt *Runtime) runStatement(p *Plan, sink sqlapi.Sink) (res sqlapi.Result, e
 		res, err = rt.runWriteRetrying(p)
 	}
 	rt.endExecution()
+	rt.dropLongRow()
 	if err == nil {
 		err = rt.unnoticed(p)
 	}

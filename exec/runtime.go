@@ -146,6 +146,7 @@ type scratch struct {
 	room     types.Room
 	writer   *table.Writer
 	inserter inserter
+	longRow  int // bytes that the writers of the statement have been granted for long rows
 	program  programState
 }
 
@@ -153,10 +154,41 @@ type scratch struct {
 func (rt *Runtime) writer(t *catalog.Table) *table.Writer {
 	w := rt.scratch.writer
 	if w == nil {
-		w = table.NewWriter(t, rt.AutoIDs)
+		w = rt.newWriter(t)
 		rt.scratch.writer = w
 	} else if w.Table() != t {
 		w.Reset(t)
 	}
 	return w
+}
+
+// newWriter returns a writer of t whose long rows count for the statement.
+func (rt *Runtime) newWriter(t *catalog.Table) *table.Writer {
+	w := table.NewWriter(t, rt.AutoIDs)
+	w.Room = rt.roomForRow
+	return w
+}
+
+// roomForRow implements table.Writer.Room. Writers keep their buffers, so only the longest row counts.
+func (rt *Runtime) roomForRow(bytes int) error {
+	if bytes <= rt.scratch.longRow {
+		return nil
+	}
+	more := bytes - rt.scratch.longRow
+	rt.scratch.longRow = bytes
+	return rt.Mem.Grow(int64(more))
+}
+
+// dropLongRow gives back what long rows took, with the buffers that hold them.
+func (rt *Runtime) dropLongRow() {
+	if rt.scratch.longRow == 0 {
+		return
+	}
+	_ = rt.Mem.Grow(-int64(rt.scratch.longRow)) // giving back never fails
+	rt.scratch.longRow = 0
+	if w := rt.scratch.writer; w != nil {
+		w.Reset(w.Table()) // it reports what it has written
+		rt.scratch.writer = nil
+	}
+	rt.scratch.inserter, rt.scratch.program.pair.value = inserter{}, nil
 }

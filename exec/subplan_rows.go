@@ -38,7 +38,8 @@ func (r *subplanRows) fill() error {
 	}
 	r.hashed = len(r.st.plan.RightKeys) > 0
 	if r.hashed {
-		r.keys.init(r.st.ctx, r.st.plan.RightKeys)
+		r.keys.init(r.st.rt, r.st.plan.RightKeys)
+		r.keys.ctx = r.st.ctx
 		r.byKey.init()
 		r.rows.init()
 	}
@@ -55,7 +56,8 @@ func (r *subplanRows) fill() error {
 // fillExtreme runs the subquery and lists of its rows those that decide: the greatest or least, and one with NULL, which compares as unknown as
 // all such do.
 func (r *subplanRows) fillExtreme() error {
-	r.keys.init(r.st.ctx, r.st.plan.RightKeys)
+	r.keys.init(r.st.rt, r.st.plan.RightKeys)
+	r.keys.ctx = r.st.ctx
 	var best, null []byte
 	found, unknown := false, false
 	err := r.st.each(func(b *types.Batch) (bool, error) {
@@ -225,5 +227,6 @@ func (r *subplanRows) judgeRow(id uint32, q *quantifier) (done bool, err error) 
 
 func (r *subplanRows) close() {
 	r.list.close()
+	r.keys.close()
 	r.mem.close()
 }

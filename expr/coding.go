@@ -191,6 +191,9 @@ func evalUnhex(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if len(src)%2 == 1 {
 		src = append([]byte{'0'}, src...)
 	}
+	if !ctx.fits(len(src) / 2) {
+		return types.Null(), nil
+	}
 	out := ctx.alloc(len(src) / 2)
 	if _, err := hex.Decode(out, src); err != nil {
 		ctx.Warn(types.LevelWarning, types.ErWrongValueForType, "string", "'"+string(s.B)+"'", "unhex")
@@ -312,6 +315,9 @@ func evalFromBase64(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err != nil || s.IsNull() {
 		return types.Null(), err
 	}
+	if !ctx.fits(2 * len(s.B)) { // with the text that is cleaned
+		return types.Null(), nil
+	}
 	clean := bytes.Map(func(r rune) rune {
 		if r == ' ' || r >= '\t' && r <= '\r' {
 			return -1
@@ -419,6 +425,9 @@ func evalWeightString(ctx *Ctx, n *Node, row []types.Value) (types.Value, error)
 	}
 	if v.Coll == types.Binary || !utf8.Valid(v.B) {
 		return types.Bytes(v.B), nil
+	}
+	if !ctx.fits(2 * len(v.B)) {
+		return types.Null(), nil
 	}
 	return types.Bytes(ctx.owned(types.AppendWeightString(nil, v.B, v.Coll))), nil
 }

@@ -292,7 +292,7 @@ func buildConvertUsing(b *BuildContext, n *Node) error {
 			if ctx.tooLong(n, leastBytes(v.B, from, to)) {
 				return types.Null(), nil
 			}
-			if v.B = ctx.converted(v.B, from, to); ctx.tooLong(n, len(v.B)) {
+			if v.B = ctx.converted(v.B, from, to); ctx.overPacket(n.name, len(v.B)) || ctx.failed != nil {
 				return types.Null(), nil
 			}
 		}
@@ -306,7 +306,11 @@ func leastBytes(s []byte, from, to *types.Charset) int { return from.CountChars(
 
 // converted is a text in another character set, in the arena.
 func (ctx *Ctx) converted(s []byte, from, to *types.Charset) []byte {
-	room := ctx.alloc(leastBytes(s, from, to))
+	least := leastBytes(s, from, to)
+	if !ctx.fits(least) {
+		return nil
+	}
+	room := ctx.alloc(least)
 	out, _ := types.ConvertCharset(room[:0], s, from, to)
 	if len(out) > len(room) {
 		ctx.charge(cap(out)) // it has moved

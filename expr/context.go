@@ -92,6 +92,7 @@ type Ctx struct {
 	arena   []byte
 	owed    int             // bytes made and not yet passed to Grow
 	held    int64           // bytes passed to Grow
+	ahead   int             // bytes that fits has counted for what is made next
 	stepped int             // steps since the last look at the interrupt
 	failed  error           // why the statement has to end, see charge
 	vectors []*types.Vector // free scratch vectors of the batch path
@@ -135,7 +136,7 @@ func (ctx *Ctx) Release() {
 // ResetArena frees every string that expressions returned since the last reset. The executor calls it once per row or
 // batch, after it has copied or sent what it keeps.
 func (ctx *Ctx) ResetArena() {
-	ctx.owed = 0
+	ctx.owed, ctx.ahead = 0, 0
 	if ctx.held > 0 {
 		ctx.unchargeTo(0)
 	}
@@ -151,7 +152,7 @@ func (ctx *Ctx) ResetArena() {
 func (ctx *Ctx) alloc(n int) []byte {
 	if cap(ctx.arena)-len(ctx.arena) < n {
 		size := max(min(2*cap(ctx.arena), arenaKeepBytes), n, arenaChunkBytes)
-		ctx.charge(size)
+		ctx.chargeMade(size)
 		ctx.arena = make([]byte, 0, size)
 	}
 	start := len(ctx.arena)
@@ -183,10 +184,13 @@ func (ctx *Ctx) rewind(m arenaMark) {
 }
 
 // scratch returns an empty slice at the arena's end to append to; keep must follow with the result.
-func (ctx *Ctx) scratch() []byte {
-	if cap(ctx.arena)-len(ctx.arena) < 64 {
-		size := max(min(2*cap(ctx.arena), arenaKeepBytes), arenaChunkBytes)
-		ctx.charge(size)
+func (ctx *Ctx) scratch() []byte { return ctx.scratchFor(64) }
+
+// scratchFor is scratch for a result of about n bytes.
+func (ctx *Ctx) scratchFor(n int) []byte {
+	if cap(ctx.arena)-len(ctx.arena) < n {
+		size := max(min(2*cap(ctx.arena), arenaKeepBytes), n, arenaChunkBytes)
+		ctx.chargeMade(size)
 		ctx.arena = make([]byte, 0, size)
 	}
 	return ctx.arena[len(ctx.arena):len(ctx.arena):cap(ctx.arena)]

@@ -33,21 +33,32 @@ func (ctx *Ctx) settle() bool {
 	return ctx.failed == nil
 }
 
-// fits reports whether the statement may have n bytes more, before anything of that size is made.
+// fits reports whether the statement may have n bytes more, before anything of that size is made, and counts them: whatever is made next has them.
 func (ctx *Ctx) fits(n int) bool {
+	if ctx.ahead > 0 { // what was asked for before has found room elsewhere
+		ctx.uncharge(int64(ctx.ahead))
+		ctx.ahead = 0
+	}
 	switch {
 	case n < meterUnit:
 		return ctx.failed == nil
-	case !ctx.charge(n):
+	case !ctx.chargeMade(n):
 		return false
 	}
-	ctx.uncharge(int64(n))
+	ctx.ahead = n
 	return true
+}
+
+// chargeMade is charge for something large that is made in one piece, for which fits may have been asked.
+func (ctx *Ctx) chargeMade(n int) bool {
+	counted := min(ctx.ahead, n)
+	ctx.ahead = 0
+	return ctx.charge(n - counted)
 }
 
 // owned counts a result that has memory of its own, and returns it.
 func (ctx *Ctx) owned(b []byte) []byte {
-	ctx.charge(cap(b))
+	ctx.chargeMade(cap(b))
 	return b
 }
 
@@ -62,7 +73,10 @@ func (ctx *Ctx) uncharge(n int64) {
 // meterMark is what was counted at some moment; unchargeTo returns to it.
 func (ctx *Ctx) meterMark() int64 { return ctx.held }
 
-func (ctx *Ctx) unchargeTo(mark int64) { ctx.uncharge(ctx.held - mark) }
+func (ctx *Ctx) unchargeTo(mark int64) {
+	ctx.ahead = 0
+	ctx.uncharge(ctx.held - mark)
+}
 
 // steps counts n steps of a long loop and looks at the interrupt now and then.
 func (ctx *Ctx) steps(n int) error {

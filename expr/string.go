@@ -140,8 +140,13 @@ func joinedLength(args []Expr, sep int32) int32 {
 func (ctx *Ctx) tooLong(n *Node, size int) bool { return ctx.beyondPacket(n.name, size) }
 
 func (ctx *Ctx) beyondPacket(name string, size int) bool {
+	return ctx.overPacket(name, size) || !ctx.fits(size) // NULL for what is in between; the statement fails
+}
+
+// overPacket is beyondPacket for what has been made and counted already.
+func (ctx *Ctx) overPacket(name string, size int) bool {
 	if size <= ctx.packetLimit() {
-		return !ctx.fits(size) // NULL for what is in between; the statement fails
+		return false
 	}
 	ctx.Warn(types.LevelWarning, types.ErWarnAllowedPacketOverflowed, name, ctx.packetLimit())
 	return true
@@ -331,10 +336,14 @@ func textUpper(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	if n.typ.Coll == types.Binary {
 		return args[0], nil
 	}
-	if n.name == "lower" || n.name == "lcase" {
-		return n.textResult(ctx.keep(types.AppendLower(ctx.scratch(), args[0].B, n.typ.Coll))), nil
+	room := max(len(args[0].B), 64)
+	if !ctx.fits(room) {
+		return types.Null(), nil
 	}
-	return n.textResult(ctx.keep(types.AppendUpper(ctx.scratch(), args[0].B, n.typ.Coll))), nil
+	if n.name == "lower" || n.name == "lcase" {
+		return n.textResult(ctx.keep(types.AppendLower(ctx.scratchFor(room), args[0].B, n.typ.Coll))), nil
+	}
+	return n.textResult(ctx.keep(types.AppendUpper(ctx.scratchFor(room), args[0].B, n.typ.Coll))), nil
 }
 
 // textTrim is TRIM and its relatives; without a second argument it removes spaces.

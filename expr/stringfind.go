@@ -23,6 +23,9 @@ func textReplace(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 
 func textReverse(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	s, cs := args[0].B, n.typ.Coll.Charset()
+	if !ctx.fits(len(s)) {
+		return types.Null(), nil
+	}
 	out := ctx.alloc(len(s))
 	at := len(out)
 	for len(s) > 0 {

@@ -98,7 +98,7 @@ func (n *Node) openSQL() error {
 
 func (n *Node) openGateway(g *gateway) error {
 	o := &n.options
-	txns := txn.NewManager(n.kv, txn.ManagerOptions{})
+	txns := txn.NewManager(n.kv, txn.ManagerOptions{Memory: n.memory})
 	schema, err := catalog.Open(txns)
 	if err != nil {
 		return err

@@ -51,6 +51,9 @@ const (
 	// statementShare: statements may hold one part in so many of what the heap has besides the cache and the memtables. Garbage
 	// takes the rest, as do connections, and what statements hold that nobody counts.
 	statementShare = 2
+	// spareShare: statements are given no more once the process has left but one part in so many of what there is besides the cache. That is for what they
+	// make before they count it.
+	spareShare = 4
 	// statementBytesMin is what they may hold in a small process.
 	statementBytesMin = 64 << 20
 )
@@ -134,6 +137,18 @@ func (b *budget) gcPercent(live, outside uint64, statements int64) int {
 		headroom, least = max(headroom-statements, gcHeadroomMin), gcPercentBusy
 	}
 	return int(min(max(100*uint64(headroom)/max(live, 1), least), gcPercentMax))
+}
+
+// process is what exec.MemPool asks about this process.
+func (b *budget) process() *exec.Process {
+	return &exec.Process{Ceiling: b.heap() - max(b.heap()-b.cache, 0)/spareShare, InUse: processInUse, Collect: runtime.GC}
+}
+
+// processInUse is what Go has of the system's memory and neither has given back nor could use at once, and what is outside of its heap.
+func processInUse() int64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
+	metrics.Read(sample)
+	return int64(sample[0].Value.Uint64()-sample[1].Value.Uint64()-sample[2].Value.Uint64()) + engine.OutsideBytes()
 }
 
 // tuneGC adapts the targets to what is alive until stop is closed: every second, and whenever what statements hold has changed by much, for

@@ -172,6 +172,7 @@ func (n *Node) openStorage(ctx context.Context) error {
 	}
 	budget.apply()
 	n.memory, n.cacheBytes = exec.NewMemPool(budget.statements()), budget.cache
+	n.memory.Watch(budget.process())
 	n.workers = exec.NewWorkerPool(exec.WorkersFor(runtime.GOMAXPROCS(0)))
 	if err := adviseHugePages(min(budget.cache+budget.cache/hugeShare, budget.heap())); err != nil {
 		n.log.Info("memory is in small pages", "reason", err)

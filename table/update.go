@@ -102,6 +102,13 @@ func (w *Writer) comparePatch(cols []int, vals []types.Value) (changed bool, err
 	}
 	p.set = p.set[:len(in.table.Columns)]
 	clear(p.set)
+	long := 0
+	for i := range vals {
+		long += len(vals[i].B)
+	}
+	if err := w.room(long + len(w.view.data)); err != nil {
+		return false, err
+	}
 	for i, col := range cols {
 		start := len(p.bytes)
 		if !vals[i].IsNull() {

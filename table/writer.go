@@ -52,6 +52,24 @@ type Writer struct {
 	// known to be free, before anything is written: its error leaves nothing
 	// behind. May be nil.
 	Before func() error
+	// Room is asked for memory before a long row is encoded, and may refuse. What it grants is needed until the statement ends; then the writer is dropped,
+	// because it keeps its buffers. nil grants everything.
+	Room func(bytes int) error
+}
+
+// A row of longRow bytes is a long one; while it is written there are rowCopies of it besides the transaction's: the values in stored form, their row,
+// and the old row where there is one.
+const (
+	longRow   = 64 << 10
+	rowCopies = 3
+)
+
+// room asks for memory to encode a row of that many bytes.
+func (w *Writer) room(bytes int) error {
+	if bytes < longRow || w.Room == nil {
+		return nil
+	}
+	return w.Room(rowCopies * bytes)
 }
 
 // entryChange holds what a statement does to one index for one row.
@@ -270,6 +288,13 @@ func (w *Writer) appendEntryValue(dst []byte, x *indexInfo, row []types.Value, r
 
 // encodeRow returns the row value of a row in the current layout.
 func (w *Writer) encodeRow(row []types.Value) ([]byte, error) {
+	bytes := 0
+	for _, col := range w.in.stored {
+		bytes += len(row[col].B)
+	}
+	if err := w.room(bytes); err != nil {
+		return nil, err
+	}
 	b := &w.build
 	b.reset(w.in.table.Dictionaries().Newest())
 	for _, col := range w.in.stored {

@@ -18,6 +18,10 @@ const (
 	// entryOverhead is what an entry costs beside its key and value, for the
 	// size limit: the entry itself, its place in the index, its undo record.
 	entryOverhead = 160
+	// bufferFree is what a write buffer holds before it is counted, and in which steps it is, so that short transactions count nothing.
+	bufferFree = 1 << 20
+	// bufferCopies: a commit hands a copy of the buffer to the storage engine.
+	bufferCopies = 2
 	// entriesKept bounds the entries, and what there is one of for each, that a
 	// pooled buffer keeps: those of a packet of short rows. The pool itself is
 	// emptied by the garbage collector, so nothing is pinned for ever.
@@ -57,6 +61,8 @@ type undo struct {
 // savepoints. Its memory is bounded by bytesMax.
 type buffer struct {
 	bytesMax, entryBytesMax int
+	memory                  Memory // nil: the buffer is not counted
+	taken                   int    // of memory, for as many bytes beyond bufferFree
 
 	arena   arena
 	chunks  [][]entry
@@ -119,8 +125,14 @@ func (b *buffer) write(key, value []byte, kind kvapi.MutationKind, shadow kvapi.
 	if len(key)+len(value) > b.entryBytesMax {
 		return kvapi.ErrTxnTooLarge
 	}
-	if b.bytes()+len(key)+len(value)+entryOverhead > b.bytesMax {
+	need := b.bytes() + len(key) + len(value) + entryOverhead
+	if need > b.bytesMax {
 		return kvapi.ErrTxnTooLarge
+	}
+	if need > bufferFree+b.taken && b.memory != nil {
+		if err := b.take(need); err != nil {
+			return err
+		}
 	}
 	e := b.get(key)
 	if e == nil {
@@ -157,6 +169,24 @@ func (b *buffer) write(key, value []byte, kind kvapi.MutationKind, shadow kvapi.
 // every savepoint may add one per key.
 func (b *buffer) bytes() int {
 	return b.arena.used + (b.count+len(b.undos))*(entryOverhead/2)
+}
+
+// take takes memory for a buffer of need bytes.
+func (b *buffer) take(need int) error {
+	more := (need-bufferFree-b.taken)/bufferFree*bufferFree + bufferFree
+	if err := b.memory.Take(bufferCopies * int64(more)); err != nil {
+		return err
+	}
+	b.taken += more
+	return nil
+}
+
+// giveBack gives back what a buffer that has become smaller need not hold.
+func (b *buffer) giveBack(needed int) {
+	if spare := (b.taken - needed) / bufferFree * bufferFree; spare > 0 {
+		_ = b.memory.Take(-bufferCopies * int64(spare)) // giving back never fails
+		b.taken -= spare
+	}
 }
 
 // newEntry takes an entry from the chunks.
@@ -249,6 +279,7 @@ func (b *buffer) rollbackTo(s Savepoint) {
 	b.undos = b.undos[:s.undo]
 	b.undoMin = s.undo
 	b.arena.rewind(s.arena)
+	b.giveBack(b.bytes())
 }
 
 // mutations appends the writes in key order.
@@ -273,6 +304,7 @@ func (e *entry) mutation() kvapi.Mutation {
 
 // reset empties the buffer for its next transaction.
 func (b *buffer) reset() {
+	b.giveBack(0)
 	b.arena.reset()
 	b.tree, b.probe, b.last = nil, nil, nil
 	b.small = emptied(b.small)

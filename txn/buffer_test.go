@@ -179,3 +179,53 @@ func TestPooledTxnIsClean(t *testing.T) {
 		t.Fatal(n, "snapshots left")
 	}
 }
+
+// room is a Memory of a limit.
+type room struct{ used, limit int64 }
+
+var errNoRoom = errors.New("no room")
+
+func (r *room) Take(n int64) error {
+	if r.used+n > r.limit {
+		return errNoRoom
+	}
+	r.used += n
+	return nil
+}
+
+// TestBufferIsCounted: a large write buffer is taken from the node's memory before it grows, a short one is not, and all is given back.
+func TestBufferIsCounted(t *testing.T) {
+	d := openDB(t, nil)
+	memory := &room{limit: 64 << 20}
+	d.m.o.Memory = memory
+	tx := d.m.Begin(Options{})
+	defer tx.Release()
+	put := func(name string, size int) error { return tx.Put(rowKey(name), make([]byte, size)) }
+	if err := put("short", 1000); err != nil || memory.used != 0 {
+		t.Fatal(err, memory.used)
+	}
+	if err := put("long", 8<<20); err != nil || memory.used < bufferCopies*7<<20 {
+		t.Fatal(err, memory.used)
+	}
+	tx.BeginStatement()
+	before := memory.used
+	var err error
+	for i := 0; err == nil && i < 100; i++ {
+		err = put(fmt.Sprint("more", i), 1<<20)
+	}
+	if !errors.Is(err, errNoRoom) || memory.used < memory.limit/2 {
+		t.Fatal(err, memory.used)
+	}
+	tx.RollbackStatement()
+	if memory.used > before+bufferCopies*bufferFree {
+		t.Errorf("%d bytes are held after the rollback of a statement, %d before it", memory.used, before)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	tx.Release()
+	if memory.used != 0 {
+		t.Errorf("%d bytes are held after the transaction", memory.used)
+	}
+	tx = d.m.Begin(Options{})
+}

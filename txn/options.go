@@ -57,11 +57,19 @@ const (
 	entryBytesMaxDefault = 64 << 20 // the default max_allowed_packet
 )
 
+// Memory is what the write buffers of all transactions are taken from, together with what else takes of it. Implemented by exec.MemPool.
+type Memory interface {
+	// Take takes n bytes, negative to give them back, or fails with the error that the statement ends with.
+	Take(n int64) error
+}
+
 // ManagerOptions bound the transactions of a manager. Zero fields take defaults.
 type ManagerOptions struct {
 	LockWait      time.Duration // default of Options.LockWait: 50 s
 	TxnBytesMax   int           // keys, values and bookkeeping of one write buffer: 100 MiB
 	EntryBytesMax int           // one key with its value: 64 MiB
+	// Memory is what large write buffers are taken from; nil counts nothing.
+	Memory Memory
 	// UnlockedKept is a fault for tests: LockKept reads the newest version and locks nothing.
 	UnlockedKept bool
 }

@@ -71,7 +71,7 @@ func (m *Manager) Begin(o Options) *Txn {
 	if t.lockWait <= 0 {
 		t.lockWait = m.o.LockWait
 	}
-	t.buf.bytesMax, t.buf.entryBytesMax = m.o.TxnBytesMax, m.o.EntryBytesMax
+	t.buf.bytesMax, t.buf.entryBytesMax, t.buf.memory = m.o.TxnBytesMax, m.o.EntryBytesMax, m.o.Memory
 	t.kv().OpenOwner(&t.owner, t.id)
 	t.owner.SetSession(o.Session)
 	return t

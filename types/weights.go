@@ -3,6 +3,7 @@ package types
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"sync"
 	"unicode/utf8"
 )
@@ -260,6 +261,9 @@ func AppendWeightString(dst, s []byte, id CollationID) []byte {
 // points and general_ci weights are written in the manner of UTF-8: it keeps
 // their order, takes one byte for ASCII, and has 0x20 only for the space.
 func (c *collation) appendWeights(dst, s []byte) []byte {
+	if len(s) >= vectorLong {
+		dst = slices.Grow(dst, c.unit()*len(s)) // growing by and by, the weights of a long text would leave several times their size behind
+	}
 	switch c.class {
 	case collRaw, collPadRaw:
 		return append(dst, s...)

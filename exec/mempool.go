@@ -1,0 +1,107 @@
+package exec
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// poolStep is what a statement takes of its MemPool at once. A statement that holds no more than that takes nothing, so that
+// short ones share no counter: they are bounded by the number of connections.
+const poolStep = 1 << 20
+
+// poolChange is by how much what a MemPool has given has to change to be told.
+const poolChange = 16 << 20
+
+// MemPool is the memory that all statements of a node may hold together. It may be used by any goroutine.
+type MemPool struct {
+	limit   int64
+	used    atomic.Int64
+	told    atomic.Int64 // used, when changes was sent to
+	changes chan struct{}
+
+	process *Process     // nil: nobody can tell what is in use
+	beside  atomic.Int64 // what was in use besides used when the process was last collected
+	mu      sync.Mutex   // held while it is collected
+	rounds  atomic.Int64 // how often it was
+}
+
+// Process is what a MemPool knows about the process's memory. What statements count is not all that they make: a buffer that grows leaves the smaller one
+// behind as garbage, rows are copied on their way to storage, and storage has its own. While there is room nobody need care; where there is none, what is
+// counted may not grow any more, lest the system ends the process.
+type Process struct {
+	// Ceiling is how many bytes may be in use when a statement is given more.
+	Ceiling int64
+	// InUse returns what the process has in use, garbage included.
+	InUse func() int64
+	// Collect removes the garbage.
+	Collect func()
+}
+
+// Watch makes the pool refuse to grow where the process's memory is used up, from now on. It is called before the pool is used.
+func (p *MemPool) Watch(process *Process) { p.process = process }
+
+// crowded reports whether the process has no room for n bytes, which used has already. Each MiB of growth asks once, which takes microseconds.
+func (p *MemPool) crowded(used, n int64) bool {
+	if p.process == nil || used/poolStep == (used-n)/poolStep || p.fits(used, n) {
+		return false
+	}
+	round := p.rounds.Load()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.rounds.Load() == round { // otherwise another statement has had it collected meanwhile
+		p.process.Collect()
+		p.beside.Store(max(p.process.InUse()-p.used.Load(), 0))
+		p.rounds.Add(1)
+	}
+	return !p.fits(p.used.Load(), n)
+}
+
+// fits compares what is in use, and what will be once statements have made what they have counted, with the ceiling.
+func (p *MemPool) fits(used, n int64) bool {
+	return max(p.process.InUse()+n, p.beside.Load()+used) <= p.process.Ceiling
+}
+
+// NewMemPool returns a pool with a limit in bytes; 0 or less is no limit.
+func NewMemPool(limit int64) *MemPool {
+	return &MemPool{limit: limit, changes: make(chan struct{}, 1)}
+}
+
+// Changes has something to receive when what statements hold has become much more or less since the last time.
+func (p *MemPool) Changes() <-chan struct{} { return p.changes }
+
+// tell notes a change that is large enough.
+func (p *MemPool) tell(used int64) {
+	told := p.told.Load()
+	if used-told < poolChange && told-used < poolChange || !p.told.CompareAndSwap(told, used) {
+		return
+	}
+	select {
+	case p.changes <- struct{}{}:
+	default: // one that nobody has received yet tells of this one, too
+	}
+}
+
+// Used returns the bytes that statements hold, in steps of poolStep.
+func (p *MemPool) Used() int64 { return p.used.Load() }
+
+// Limit returns the limit in bytes.
+func (p *MemPool) Limit() int64 { return p.limit }
+
+// Take takes n bytes that belong to no statement, negative to give them back. It fails with 8176.
+func (p *MemPool) Take(n int64) error {
+	if !p.take(n) {
+		return errNodeMemory
+	}
+	return nil
+}
+
+// take adds n bytes, negative to give them back, and reports whether the pool had them.
+func (p *MemPool) take(n int64) bool {
+	used := p.used.Add(n)
+	if n > 0 && (p.limit > 0 && used > p.limit || p.crowded(used, n)) {
+		p.used.Add(-n)
+		return false
+	}
+	p.tell(used)
+	return true
+}
