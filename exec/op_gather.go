@@ -178,7 +178,7 @@ func (o *gatherOp) hire() error {
 // workerRuntime returns the runtime of a worker: of the statement's it has the snapshot,
 // the interrupt and the memory.
 func (o *gatherOp) workerRuntime() *Runtime {
-	rt := &Runtime{Ctx: o.rt.Ctx.Child(), Manager: o.rt.Manager, Interrupt: o.rt.Interrupt, Mem: o.rt.Mem, TempDir: o.rt.TempDir}
+	rt := &Runtime{Ctx: o.rt.Ctx.Child(), Manager: o.rt.Manager, Interrupt: o.rt.Interrupt, Mem: o.rt.Mem, TempDir: o.rt.TempDir, Spill: o.rt.Spill}
 	rt.Ctx.Context = o.rt.Ctx.Context.Fork()
 	rt.Ctx.Session, rt.Ctx.Subplans = nil, nil     // they are for one goroutine, and nothing here asks them
 	if clock := rt.Ctx.Context.Now; clock != nil { // conversions of TIME ask; the session's own remembers the answer

@@ -123,10 +123,12 @@ func (l *rowList) toFile() (err error) {
 
 // flush writes what is in memory to the file.
 func (l *rowList) flush() error {
+	if err := l.file.spills(len(l.arena)); err != nil {
+		return err
+	}
 	if _, err := l.file.file.Write(l.arena); err != nil {
 		return spillError(err)
 	}
-	l.file.spilled(len(l.arena))
 	l.flushed += int64(len(l.arena))
 	l.arena = l.arena[:0]
 	if cap(l.arena) > 2*listTailBytes {

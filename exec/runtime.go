@@ -30,6 +30,8 @@ type Runtime struct {
 	Mem *MemTracker
 	// TempDir takes spill files. Empty forbids spilling: the limit is then an error.
 	TempDir string
+	// Spill is the space that spill files take; nil does not bound them.
+	Spill *SpillSpace
 	// AutoIDs hands out AUTO_INCREMENT values and hidden row ids.
 	AutoIDs AutoIDs
 	// FoundRows is the client's CLIENT_FOUND_ROWS: UPDATE reports rows matched.

@@ -15,6 +15,9 @@ import (
 // spillBufferBytes is the read and write buffer of one spill file.
 const spillBufferBytes = 64 << 10
 
+// spillTable is what error 1114 calls the spill files: MySQL names its temporary table there.
+const spillTable = "temporary files (tmp-storage-quota)"
+
 // spillHeld is from which size on the buffer of a record is counted.
 const spillHeld = 64 << 10
 
@@ -31,6 +34,8 @@ type spillFile struct {
 	record  []byte
 	records int
 	held    int64 // bytes that are counted for the buffers of its records
+	size    int64 // bytes written, also those that are still in the buffer
+	taken   int64 // of the runtime's SpillSpace
 }
 
 // newSpill creates a spill file in the runtime's directory.
@@ -54,11 +59,19 @@ func spillError(err error) error {
 	return types.NewError(types.ErErrorOnWrite, "Error writing a temporary file: "+err.Error())
 }
 
-// spilled counts bytes written for the node that runs.
-func (s *spillFile) spilled(n int) {
+// spills counts bytes that are about to be written, for the node that runs and for the space that there is.
+func (s *spillFile) spills(n int) error {
+	if s.size += int64(n); s.size > s.taken && s.rt.Spill != nil {
+		more := (s.size - s.taken + spillStep - 1) / spillStep * spillStep
+		if !s.rt.Spill.take(more) {
+			return types.Errorf(types.ErRecordFileFull, spillTable)
+		}
+		s.taken += more
+	}
 	if c := s.rt.running; c != nil {
 		c.Spilled += int64(n)
 	}
+	return nil
 }
 
 // write appends one record made of parts.
@@ -72,13 +85,15 @@ func (s *spillFile) write(parts ...[]byte) error {
 	var head [binary.MaxVarintLen64]byte
 	for _, p := range parts {
 		n := binary.PutUvarint(head[:], uint64(len(p)))
+		if err := s.spills(n + len(p)); err != nil {
+			return err
+		}
 		if _, err := s.w.Write(head[:n]); err != nil {
 			return spillError(err)
 		}
 		if _, err := s.w.Write(p); err != nil {
 			return spillError(err)
 		}
-		s.spilled(n + len(p))
 	}
 	s.records++
 	return nil
@@ -165,10 +180,11 @@ func (s *spillFile) close() {
 		_ = s.rt.Mem.lend(-spillBufferBytes)
 		s.r = nil
 	}
-	name := s.file.Name()
-	_ = s.file.Close() // nothing depends on what the file held
-	if s.named {
-		_ = os.Remove(name)
+	gone := &spillFile{file: s.file, named: s.named, taken: s.taken}
+	s.file, s.taken, s.size = nil, 0, 0
+	if space := s.rt.Spill; space != nil && gone.taken >= spillCloseLater {
+		space.removeLater(gone)
+	} else {
+		gone.remove(space)
 	}
-	s.file = nil
 }

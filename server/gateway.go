@@ -128,7 +128,7 @@ func (n *Node) openGateway(g *gateway) error {
 	g.shared = &session.Node{
 		Files: files, SecureFilePriv: o.SecureFilePriv,
 		Txns: txns, Catalog: schema, DDL: g.ddl, Plans: plan.NewCache(o.PlanCacheBytes), AutoIDs: g.autoIDs, Stats: statistics, Users: users,
-		Log: n.log, LogVar: o.LogVar, Version: MySQLVersion + Version, DataDir: o.DataDir, Socket: o.socketPath(), TempDir: temp, Start: n.start,
+		Log: n.log, LogVar: o.LogVar, Version: MySQLVersion + Version, DataDir: o.DataDir, Socket: o.socketPath(), TempDir: temp, Spill: n.spill, Start: n.start,
 		Port: n.listener.Addr().(*net.TCPAddr).Port, SetRelaxed: n.setRelaxed, Promote: n.promote, Shutdown: func() { n.askOnce.Do(func() { close(n.asked) }) }, Backup: n.backup, Cluster: n.clusterAdmin(),
 		Clustered: n.clustered, Regions: n.regionList, Stores: n.storeList, HashPassword: password.Hash, Counters: n.figures,
 		Processes: n.processes, Kill: n.kill,

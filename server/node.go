@@ -39,6 +39,7 @@ type Node struct {
 	store      *store.Store
 	kv         *kv.Client
 	memory     *exec.MemPool // of statements
+	spill      *exec.SpillSpace
 	cacheBytes int64         // of the engine's cache of blocks and rows
 	workers    *exec.WorkerPool
 	bulk       *session.Bulk
@@ -198,6 +199,7 @@ func (n *Node) openStorage(ctx context.Context) error {
 		return err
 	}
 	n.loops.Go(n.pollReads)
+	n.spill = exec.NewSpillSpace(o.spillBytes(n.engine.Metrics().DiskFree))
 	if !o.SyncLog {
 		n.log.Warn("sync-log is off: commits are acknowledged before they are on disk, and a crash can lose them")
 	}
@@ -335,6 +337,9 @@ func (n *Node) Close() error {
 			faults = append(faults, err)
 		}
 		n.store.HandOver()
+	}
+	if n.spill != nil {
+		n.spill.Wait()
 	}
 	faults = append(faults, n.closeCluster())
 	if n.store != nil {

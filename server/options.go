@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"path/filepath"
 	"strconv"
@@ -71,6 +72,8 @@ type Options struct {
 	MaxPreparedStatements int
 	DefaultTimeZone       string
 	PlanCacheBytes        int64
+	// SpillBytes is what the spill files of all statements may take together; 0 takes a share of the free disk.
+	SpillBytes int64
 	// RegionBytes, RegionSplitBytes and RegionTableBytes say when regions are split and into what; see store.Options. Zero takes its defaults.
 	RegionBytes, RegionSplitBytes, RegionTableBytes int64
 	// BackupDir is the directory below which ADMIN BACKUP may write; empty for anywhere, backupOff for nowhere.
@@ -107,6 +110,20 @@ func DefaultOptions() Options {
 		BulkBytes:             bulkBytesDefault,
 		SecureFilePriv:        session.NoFiles,
 	}
+}
+
+// spillBytesMin is the least space for spill files, unless less is free: they take it by the mebibyte.
+const spillBytesMin = 16 << 20
+
+// spillFreeShare is which part of the free disk spill files may take unless told otherwise.
+const spillFreeShare = 2
+
+// spillBytes is what spill files may take with so much of the disk free, 0 if nobody knows.
+func (o *Options) spillBytes(free uint64) int64 {
+	if o.SpillBytes != 0 || free == 0 {
+		return o.SpillBytes
+	}
+	return max(int64(min(free, math.MaxInt64)/spillFreeShare), spillBytesMin)
 }
 
 // regionBytesMin is the least size of a region that can be asked for: smaller ones cost more than what they hold.
@@ -169,6 +186,9 @@ func (o *Options) Validate() []error {
 	}
 	if o.MaxPreparedStatements < 0 || o.MaxPreparedStatements > preparedStmtsMax {
 		fault("max-prepared-statements", "%d is not between 0 and %d", o.MaxPreparedStatements, preparedStmtsMax)
+	}
+	if o.SpillBytes != 0 && o.SpillBytes < spillBytesMin {
+		fault("tmp-storage-quota", "%d is below %d", o.SpillBytes, spillBytesMin)
 	}
 	if o.BulkBytes < bulkBytesMin {
 		fault("bulk-memory", "%d is below %d", o.BulkBytes, bulkBytesMin)

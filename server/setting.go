@@ -84,6 +84,7 @@ func Settings() []Setting {
 		size("region-max-size", "bytes at which a region is split; 0 for 256MiB", func(o *Options) *int64 { return &o.RegionBytes }),
 		size("region-split-size", "about the bytes of what a region is split into; 0 for half of region-max-size", func(o *Options) *int64 { return &o.RegionSplitBytes }),
 		size("region-table-size", "bytes at which a table shares its regions with no other; 0 for a quarter of region-max-size", func(o *Options) *int64 { return &o.RegionTableBytes }),
+		size("tmp-storage-quota", "bytes of disk for the spill files of all statements together; 0 for half of what is free at the start", func(o *Options) *int64 { return &o.SpillBytes }),
 		size("plan-cache-size", "bytes of the shared plan cache", func(o *Options) *int64 { return &o.PlanCacheBytes }),
 	}
 }

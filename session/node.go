@@ -47,6 +47,8 @@ type Node struct {
 	// Socket is the path of the unix socket, empty if there is none.
 	Socket  string
 	TempDir string
+	// Spill is the space that files in TempDir may take; nil does not bound them.
+	Spill *exec.SpillSpace
 	// Start is the node's start, for the uptime.
 	Start time.Time
 	// SetRelaxed makes the store acknowledge commits before they are synced, or not.

@@ -150,7 +150,7 @@ type Session struct {
 func New(n *Node, c Client) (*Session, error) {
 	s := &Session{node: n, id: c.ID, client: c, use: n.Catalog.Uses().Register()}
 	s.use.SetOwner(c.ID)
-	s.runtime = exec.Runtime{Ctx: &s.ctx, Manager: n.Txns, Interrupt: &s.interrupt, Mem: &s.memory, Pool: n.Workers, TempDir: n.TempDir,
+	s.runtime = exec.Runtime{Ctx: &s.ctx, Manager: n.Txns, Interrupt: &s.interrupt, Mem: &s.memory, Pool: n.Workers, TempDir: n.TempDir, Spill: n.Spill,
 		AutoIDs: n.AutoIDs, FoundRows: c.FoundRows}
 	s.runtime.Sees = func(schema, table string) bool { return s.account().Sees(schema, table) }
 	s.runtime.CreateFile = n.createFile
