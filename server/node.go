@@ -40,7 +40,7 @@ type Node struct {
 	kv         *kv.Client
 	memory     *exec.MemPool // of statements
 	spill      *exec.SpillSpace
-	cacheBytes int64         // of the engine's cache of blocks and rows
+	cacheBytes int64 // of the engine's cache of blocks and rows
 	workers    *exec.WorkerPool
 	bulk       *session.Bulk
 	wire       *wire.Server

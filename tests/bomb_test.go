@@ -130,7 +130,7 @@ func TestBombs(t *testing.T) {
 	testkit.Await(t, "the heap is as small as it was", func() bool { return n.heapInUse() < base+bombLeft })
 	mustExec(t, db, "CREATE TABLE d.long_texts (id INT PRIMARY KEY, s LONGTEXT)", "CREATE TABLE d.long_copies (s LONGTEXT)")
 	for i := range 4 {
-		mustExec(t, db, fmt.Sprintf("INSERT INTO d.long_texts VALUES (%d,REPEAT('x',20000000))", i))
+		mustExec(t, db, fmt.Sprintf("INSERT INTO d.long_texts VALUES (%d,REPEAT('x',10000000))", i))
 	}
 	for name, text := range crowds {
 		dropCrowd(t, n, name, text)

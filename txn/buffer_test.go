@@ -199,7 +199,6 @@ func TestBufferIsCounted(t *testing.T) {
 	memory := &room{limit: 64 << 20}
 	d.m.o.Memory = memory
 	tx := d.m.Begin(Options{})
-	defer tx.Release()
 	put := func(name string, size int) error { return tx.Put(rowKey(name), make([]byte, size)) }
 	if err := put("short", 1000); err != nil || memory.used != 0 {
 		t.Fatal(err, memory.used)
@@ -227,5 +226,4 @@ func TestBufferIsCounted(t *testing.T) {
 	if memory.used != 0 {
 		t.Errorf("%d bytes are held after the transaction", memory.used)
 	}
-	tx = d.m.Begin(Options{})
 }

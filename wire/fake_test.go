@@ -206,6 +206,11 @@ func (s *fakeSession) run(sql string, out Response, more bool) error {
 			time.Sleep(time.Duration(a) * time.Millisecond)
 		}
 		return s.ok(out, more)
+	case "BUFFERED": // fails if more than so many bytes wait to be sent
+		if n := cap(out.(*response).enc.Buf); n > a {
+			return fmt.Errorf("%d bytes wait to be sent", n)
+		}
+		return s.ok(out, more)
 	case "FAIL":
 		return types.Errorf(types.ErNoSuchTable, "db", "t")
 	case "ERROR": // ERROR number

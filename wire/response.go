@@ -222,6 +222,11 @@ func (r *response) Done(res sqlapi.Result, more bool) error {
 		r.done = true
 		return nil
 	}
+	if len(r.enc.Buf) >= flushBytes { // a packet may hold millions of statements
+		if err := r.flush(); err != nil {
+			return err
+		}
+	}
 	r.startStatement()
 	return nil
 }
