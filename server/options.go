@@ -146,6 +146,16 @@ func (o *Options) validateRegions(fault func(name, format string, args ...any)) 
 	}
 }
 
+// validateWork reports faults of the sizes of what statements take.
+func (o *Options) validateWork(fault func(name, format string, args ...any)) {
+	if o.SpillBytes != 0 && o.SpillBytes < spillBytesMin {
+		fault("tmp-storage-quota", "%d is below %d", o.SpillBytes, spillBytesMin)
+	}
+	if o.BulkBytes < bulkBytesMin {
+		fault("bulk-memory", "%d is below %d", o.BulkBytes, bulkBytesMin)
+	}
+}
+
 // Validate reports every fault of the settings at once.
 func (o *Options) Validate() []error {
 	var faults []error
@@ -187,12 +197,7 @@ func (o *Options) Validate() []error {
 	if o.MaxPreparedStatements < 0 || o.MaxPreparedStatements > preparedStmtsMax {
 		fault("max-prepared-statements", "%d is not between 0 and %d", o.MaxPreparedStatements, preparedStmtsMax)
 	}
-	if o.SpillBytes != 0 && o.SpillBytes < spillBytesMin {
-		fault("tmp-storage-quota", "%d is below %d", o.SpillBytes, spillBytesMin)
-	}
-	if o.BulkBytes < bulkBytesMin {
-		fault("bulk-memory", "%d is below %d", o.BulkBytes, bulkBytesMin)
-	}
+	o.validateWork(fault)
 	o.validateRegions(fault)
 	if _, err := wire.ParseNetworks(o.ProxyNetworks); err != nil {
 		fault("proxy-protocol-networks", "%v", err)
