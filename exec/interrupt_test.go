@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/pandodb/pando/expr"
@@ -17,6 +18,17 @@ func (k *kit) killed() *Runtime {
 	rt.Interrupt = new(kvapi.Interrupt)
 	rt.Interrupt.Set(kvapi.ReasonKillQuery)
 	return rt
+}
+
+// oneBatch is an input that does not look at the interrupt.
+type oneBatch struct{ batch *types.Batch }
+
+func (o *oneBatch) open() error { return nil }
+func (o *oneBatch) close()      {}
+
+func (o *oneBatch) next() (b *types.Batch, err error) {
+	b, o.batch = o.batch, nil
+	return b, nil
 }
 
 // countBatch returns a batch of n numbers, each as often as repeat.
@@ -148,6 +160,41 @@ func TestLongPhasesPoll(t *testing.T) {
 				return err
 			}
 			return st.rows.giveUpHash()
+		},
+		"aggregates of a batch": func(rt *Runtime) error {
+			var s groupSet
+			s.init(rt, nil, slices.Repeat([]*expr.AggSpec{k.agg("count")}, columnsPerPoll))
+			s.add(nil, 0)
+			return s.update(countBatch(1, 1), nil)
+		},
+		"results of aggregates": func(rt *Runtime) error {
+			var s groupSet
+			s.init(rt, nil, slices.Repeat([]*expr.AggSpec{k.agg("count")}, columnsPerPoll))
+			s.add(nil, 0)
+			s.grow()
+			return s.emit(types.NewBatch(slices.Repeat([]types.Type{bigintType}, columnsPerPoll)), 0)
+		},
+		"columns of a projection": func(rt *Runtime) error {
+			o := build(rt, &Project{Input: (&source{}).node(1), Exprs: slices.Repeat(one, columnsPerPoll)}).(*projectOp)
+			defer o.close()
+			o.input.close()
+			o.input = &oneBatch{countBatch(1, 1)}
+			_, err := o.next()
+			return err
+		},
+		"functions of a row": func(rt *Runtime) error {
+			f := &WindowFunc{Agg: k.agg("count"), Type: bigintType, Frame: WindowFrame{Unit: FrameRows, Start: FrameBound{Kind: CurrentRow}, End: FrameBound{Kind: CurrentRow}}}
+			rt.Interrupt.Reset()
+			o := build(rt, &Window{Input: (&source{rows: [][]any{{1}}}).node(1), Funcs: slices.Repeat([]*WindowFunc{f}, columnsPerPoll)}).(*windowOp)
+			defer o.close()
+			if err := o.open(); err != nil {
+				return err
+			}
+			if ok, err := o.load(); !ok || err != nil {
+				return fmt.Errorf("no rows: %w", err)
+			}
+			rt.Interrupt.Set(kvapi.ReasonKillQuery)
+			return o.emit()
 		},
 		"sliding frames": func(rt *Runtime) error {
 			w := &Window{Input: (&source{rows: [][]any{{1}, {2}, {3}, {4}}}).node(1), Funcs: []*WindowFunc{{Agg: k.agg("max", bigint(0)), Type: bigintType,

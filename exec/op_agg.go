@@ -65,7 +65,10 @@ func (s *groupSet) grow() {
 func (s *groupSet) update(b *types.Batch, groups []uint32) error {
 	s.grow()
 	for i, a := range s.slabs {
-		var err error
+		err := pollColumns(s.rt, i)
+		if err != nil {
+			return err
+		}
 		if s.states {
 			err = s.merge(a, &b.Cols[len(s.types)+i], b, groups)
 		} else {
@@ -114,6 +117,9 @@ func (s *groupSet) emit(out *types.Batch, g int) error {
 	s.readKeys(g)
 	for i, a := range s.slabs {
 		v, err := a.Result(s.rt.Ctx, uint32(g))
+		if err == nil {
+			err = pollColumns(s.rt, i)
+		}
 		if err != nil {
 			return err
 		}

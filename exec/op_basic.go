@@ -163,6 +163,9 @@ func (o *projectOp) next() (*types.Batch, error) {
 		if err := e.EvalBatch(o.rt.Ctx, b, &o.out.Cols[i]); err != nil {
 			return nil, err
 		}
+		if err := pollColumns(o.rt, i); err != nil {
+			return nil, err
+		}
 	}
 	// Results stand at their rows' own positions, so the selection carries over.
 	o.out.Len, o.out.Sel = b.Len, b.Sel

@@ -185,6 +185,9 @@ func (o *windowOp) emit() error {
 	}
 	for i, f := range o.funcs {
 		v, err := f.value(row)
+		if err == nil {
+			err = pollColumns(o.rt, i)
+		}
 		if err != nil {
 			return err
 		}

@@ -142,6 +142,17 @@ func pollEvery(rt *Runtime, i int) error {
 	return rt.poll()
 }
 
+// columnsPerPoll is how many columns of a batch, aggregates or window functions are computed between two looks at the interrupt.
+const columnsPerPoll = 64
+
+// pollColumns is poll for column i of a loop over columns.
+func pollColumns(rt *Runtime, i int) error {
+	if i%columnsPerPoll != columnsPerPoll-1 {
+		return nil
+	}
+	return rt.poll()
+}
+
 // evalCount evaluates the operand of LIMIT or OFFSET. nil gives absent.
 func (rt *Runtime) evalCount(e expr.Expr, absent uint64) (uint64, error) {
 	if e == nil {
