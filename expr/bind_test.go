@@ -203,11 +203,10 @@ func (x *binder) function(e *syntax.FuncCall) expr.Expr {
 			args = append(args, x.bind(a))
 		}
 	}
-	c := x.call(name, args...)
 	if e.Charset != "" {
-		return x.call("convert_using", c, word(e.Charset))
+		return x.call("convert_using", x.call(name+"_using", append([]expr.Expr{word(e.Charset)}, args...)...), word(e.Charset))
 	}
-	return c
+	return x.call(name, args...)
 }
 
 func (x *binder) binary(e *syntax.Binary) expr.Expr {

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"hash/crc32"
 	"math"
@@ -37,7 +38,7 @@ var stringTable = map[string]function{
 	"find_in_set": {2, 2, 0, countText(3, textFindInSet)}, "make_set": {2, -1, 0, buildMakeSet},
 	"export_set": {3, 5, 0, buildExportSet}, "substring_index": {3, 3, 0, buildSubstringIndex},
 	"soundex": {1, 1, 0, mapText(lengthOfArg(0, 1), textSoundex)}, "quote": {1, 1, 0, buildQuote},
-	"ascii": {1, 1, 0, plain(intType(3), evalASCII)}, "ord": {1, 1, 0, plain(intType(21), evalOrd)}, "char": {1, -1, 0, buildChar},
+	"ascii": {1, 1, 0, plain(intType(3), evalASCII)}, "ord": {1, 1, 0, plain(intType(21), evalOrd)}, "char": {1, -1, 0, buildChar}, "char_using": {2, -1, 0, buildChar},
 }
 
 var codingTable = map[string]function{
@@ -87,15 +88,25 @@ func evalOrd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Int(code), nil
 }
 
-// buildChar is CHAR(n, …): bytes, as many as each number needs. CHAR(… USING cs) is that through CONVERT.
+// buildChar is CHAR(n, …): bytes, as many as each number needs. CHAR(… USING cs) is that through CONVERT, as
+// char_using, which has the name of the character set in front: there each number fills whole units.
 func buildChar(_ *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
 	n.typ, n.coer = stringType(int32(4*len(n.args)), types.Binary), CoerCoercible
+	args, to := n.args, types.Binary.Charset()
+	if n.name == "char_using" {
+		name, _ := n.args[0].ConstValue()
+		cs, err := types.LookupCharset(string(name.B))
+		if err != nil {
+			return err
+		}
+		args, to = n.args[1:], cs
+	}
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		var out []byte
-		for _, a := range n.args {
+		for _, a := range n.args[len(n.args)-len(args):] {
 			code, null, err := ctx.int(a, row)
 			if err != nil {
 				return types.Null(), err
@@ -103,13 +114,11 @@ func buildChar(_ *BuildContext, n *Node) error {
 			if null {
 				continue
 			}
-			c := uint32(code)
-			for shift := 24; shift > 0; shift -= 8 {
-				if c>>uint(shift) != 0 {
-					out = append(out, byte(c>>uint(shift)))
-				}
+			used := binary.BigEndian.AppendUint32(nil, uint32(code))
+			for len(used) > 1 && used[0] == 0 {
+				used = used[1:]
 			}
-			out = append(out, byte(c))
+			out = append(out, to.Align(used)...)
 		}
 		return types.Bytes(out), nil
 	}

@@ -283,8 +283,9 @@ func buildConvertUsing(b *BuildContext, n *Node) error {
 		switch {
 		case from == to || n.typ.Coll == types.Binary:
 		case v.Coll == types.Binary:
+			v.B = to.Align(v.B)
 			if good := to.ValidPrefix(v.B); good != len(v.B) {
-				ctx.Warn(types.LevelWarning, types.ErInvalidCharacterString, to.Name, hexDump(v.B[good:]))
+				ctx.AddError(types.LevelWarning, to.InvalidString(v.B[good:]))
 				return types.Null(), nil
 			}
 		default:
@@ -316,16 +317,4 @@ func (ctx *Ctx) converted(s []byte, from, to *types.Charset) []byte {
 		ctx.charge(cap(out)) // it has moved
 	}
 	return out
-}
-
-func hexDump(b []byte) string {
-	const digits = "0123456789ABCDEF"
-	out := make([]byte, 0, 12)
-	for i, c := range b {
-		if i == 6 {
-			break
-		}
-		out = append(out, digits[c>>4], digits[c&15])
-	}
-	return string(out)
 }

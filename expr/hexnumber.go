@@ -15,7 +15,7 @@ var numberArguments = map[string]uint{
 	"period_add": 1<<0 | 1<<1, "period_diff": 1<<0 | 1<<1, "week": 1 << 1, "yearweek": 1 << 1,
 	"left": 1 << 1, "right": 1 << 1, "substring": 1<<1 | 1<<2, "substr": 1<<1 | 1<<2, "mid": 1<<1 | 1<<2, "lpad": 1 << 1, "rpad": 1 << 1,
 	"repeat": 1 << 1, "space": 1 << 0, "locate": 1 << 2, "insert": 1<<1 | 1<<2, "elt": 1 << 0, "make_set": 1 << 0, "export_set": 1<<0 | 1<<4,
-	"substring_index": 1 << 2, "char": everyArgument, "interval": everyArgument,
+	"substring_index": 1 << 2, "char": everyArgument, "char_using": everyArgument, "interval": everyArgument,
 	"format": 1<<0 | 1<<1, "conv": 1<<0 | 1<<1 | 1<<2, "bin": 1 << 0, "oct": 1 << 0, "bit_count": 1 << 0, "sha2": 1 << 1, "random_bytes": 1 << 0,
 	"sign": 1 << 0, "sqrt": 1 << 0, "pow": 1<<0 | 1<<1, "power": 1<<0 | 1<<1, "exp": 1 << 0, "ln": 1 << 0, "log": 1<<0 | 1<<1, "log2": 1 << 0,
 	"log10": 1 << 0, "sin": 1 << 0, "cos": 1 << 0, "tan": 1 << 0, "cot": 1 << 0, "asin": 1 << 0, "acos": 1 << 0, "atan": 1<<0 | 1<<1,

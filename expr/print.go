@@ -117,6 +117,15 @@ func (p *printer) function(n *Node) {
 		p.WriteString("cast(")
 		p.expr(n.args[0])
 		p.WriteString(" as " + castTypeText(&n.typ) + ")")
+	case "char_using":
+		p.WriteString("char(")
+		for i, a := range n.args[1:] {
+			if i > 0 {
+				p.WriteByte(',')
+			}
+			p.expr(a)
+		}
+		p.WriteByte(')')
 	case "convert_using":
 		p.WriteString("convert(")
 		p.expr(n.args[0])

@@ -94,7 +94,7 @@ func (b *binder) function(e *syntax.FuncCall) (expr.Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		bytes, err := b.call(name, args...)
+		bytes, err := b.call(name+"_using", append([]expr.Expr{word(e.Charset)}, args...)...)
 		if err != nil {
 			return nil, err
 		}

@@ -139,7 +139,7 @@ func (e *Env) temporalLiteral(lit *syntax.Literal) (types.Value, error) {
 	return v, nil
 }
 
-// introduced is a literal with a character set of its own: its bytes are taken as they are.
+// introduced is a literal with a character set of its own: its bytes are taken as they are, but for zeros that fill up the first character.
 func (b *binder) introduced(e *syntax.Introduced) (expr.Expr, error) {
 	charset, err := types.LookupCharset(e.Charset)
 	if err != nil {
@@ -152,8 +152,9 @@ func (b *binder) introduced(e *syntax.Introduced) (expr.Expr, error) {
 	case syntax.LitBit:
 		raw = bitBytes(e.Lit.Value)
 	}
-	if charset.ValidPrefix(raw) != len(raw) {
-		return nil, types.Errorf(types.ErInvalidCharacterString, charset.Name, e.Lit.Value)
+	raw = charset.Align(raw)
+	if n := charset.ValidPrefix(raw); n != len(raw) {
+		return nil, charset.InvalidString(raw[n:])
 	}
 	return expr.Literal(types.String(raw, charset.Default)), nil
 }

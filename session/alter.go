@@ -88,13 +88,23 @@ func (s *Session) copied(c *ddl.Call) sqlapi.Result {
 func (s *Session) alterSpecs(t *catalog.Table, stmt *syntax.AlterTable) ([]ddl.AlterSpec, error) {
 	var actions []ddl.AlterSpec
 	last := t.LastCheck()
+	var options []syntax.TableOption // all together, as those of CREATE TABLE
 	for i := range stmt.Specs {
+		if spec := &stmt.Specs[i]; spec.Kind == syntax.AlterOptions {
+			options = append(options, spec.Options...)
+			continue
+		}
 		some, err := s.alterSpec(t, &stmt.Specs[i], &last)
 		if err != nil {
 			return nil, err
 		}
 		actions = append(actions, some...)
 	}
+	some, err := s.alterOptions(t, options)
+	if err != nil {
+		return nil, err
+	}
+	actions = append(actions, some...)
 	// Last, for what the other actions do to columns is theirs.
 	for i := range stmt.Specs {
 		if spec := &stmt.Specs[i]; spec.Kind == syntax.AlterConvert {
@@ -148,8 +158,6 @@ func (s *Session) alterSpec(t *catalog.Table, spec *syntax.AlterSpec, last *uint
 		return []ddl.AlterSpec{ddl.ColumnVisibility{Name: spec.Name.Name, Visible: spec.Word == "VISIBLE"}}, nil
 	case syntax.AlterIndexVisible:
 		return []ddl.AlterSpec{ddl.IndexVisibility{Name: spec.Name.Name, Visible: spec.Word == "VISIBLE"}}, nil
-	case syntax.AlterOptions:
-		return s.alterOptions(t, spec)
 	case syntax.AlterAlgorithm, syntax.AlterLock:
 		return nil, nil // read by alterTable
 	case syntax.AlterModify:
@@ -329,9 +337,9 @@ func (s *Session) setDefaultSpec(t *catalog.Table, spec *syntax.AlterSpec) ([]dd
 }
 
 // alterOptions reads table options; those that would need a rewrite are refused by tableOptions' callers in ddl.
-func (s *Session) alterOptions(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.AlterSpec, error) {
+func (s *Session) alterOptions(t *catalog.Table, options []syntax.TableOption) ([]ddl.AlterSpec, error) {
 	read := &ddl.TableSpec{Coll: t.Coll}
-	if err := s.tableOptions(read, spec.Options); err != nil {
+	if err := s.tableOptions(read, options); err != nil {
 		return nil, err
 	}
 	var out []ddl.AlterSpec
@@ -341,8 +349,8 @@ func (s *Session) alterOptions(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.
 	if read.Coll != t.Coll {
 		out = append(out, ddl.SetCollation{Coll: read.Coll})
 	}
-	for i := range spec.Options {
-		if spec.Options[i].Kind == "COMMENT" {
+	for i := range options {
+		if options[i].Kind == "COMMENT" {
 			out = append(out, ddl.SetComment{Comment: read.Comment})
 		}
 	}

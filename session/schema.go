@@ -170,20 +170,17 @@ func (s *Session) name(n syntax.ObjectName) (ddl.Name, error) {
 
 // databaseCollation reads the options of CREATE and ALTER DATABASE.
 func (s *Session) databaseCollation(options []syntax.DatabaseOption, id types.CollationID) (types.CollationID, error) {
+	clauses := charsetClauses{coll: id}
 	for _, o := range options {
 		switch o.Kind {
 		case "CHARACTER SET", "CHARSET", "CHAR SET":
-			charset, err := types.LookupCharset(o.Value)
-			if err != nil {
+			if err := clauses.charset(o.Value); err != nil {
 				return 0, err
 			}
-			id = charset.Default
 		case "COLLATE":
-			named, err := types.LookupCollation(o.Value)
-			if err != nil {
+			if err := clauses.collate(o.Value); err != nil {
 				return 0, err
 			}
-			id = named
 		case "ENCRYPTION":
 			if !strings.EqualFold(o.Value, "N") {
 				return 0, types.Errorf(types.ErNotSupportedYet, "encryption at rest")
@@ -192,7 +189,41 @@ func (s *Session) databaseCollation(options []syntax.DatabaseOption, id types.Co
 			return 0, types.Errorf(types.ErNotSupportedYet, o.Kind+" of a database")
 		}
 	}
-	return id, nil
+	return clauses.coll, nil
+}
+
+// charsetClauses are the CHARACTER SET and COLLATE clauses of one definition, in any order and number: all have to be of one character set, of which
+// the last COLLATE counts.
+type charsetClauses struct {
+	coll  types.CollationID // so far
+	named bool              // by a clause
+}
+
+func (c *charsetClauses) charset(name string) error {
+	found, err := types.LookupCharset(name)
+	if err != nil {
+		return err
+	}
+	was := c.coll.Charset()
+	if c.named && was != found {
+		return types.Errorf(types.ErConflictingDeclarations, "CHARACTER SET ", was.Name, "CHARACTER SET ", found.Name)
+	}
+	if !c.named {
+		c.coll, c.named = found.Default, true
+	}
+	return nil
+}
+
+func (c *charsetClauses) collate(name string) error {
+	id, err := types.LookupCollation(name)
+	if err != nil {
+		return err
+	}
+	if was := c.coll.Charset(); c.named && was != id.Charset() {
+		return types.Errorf(types.ErCollationCharsetMismatch, name, was.Name)
+	}
+	c.coll, c.named = id, true
+	return nil
 }
 
 func (s *Session) serverCollation() types.CollationID {
@@ -424,7 +455,7 @@ func optionNumber(word string, value syntax.Expr) uint64 {
 
 // tableOptions reads the options behind the column list. Those without a meaning here are kept for SHOW CREATE TABLE or warned about.
 func (s *Session) tableOptions(spec *ddl.TableSpec, options []syntax.TableOption) error {
-	charset := types.CollationID(0)
+	clauses := charsetClauses{coll: spec.Coll}
 	for i := range options {
 		o := &options[i]
 		text, number := optionText(o.Word, o.Value), optionNumber(o.Word, o.Value)
@@ -434,23 +465,15 @@ func (s *Session) tableOptions(spec *ddl.TableSpec, options []syntax.TableOption
 				return err
 			}
 		case "CHARSET", "CHARACTER SET", "CHAR SET":
-			found, err := types.LookupCharset(text)
-			if err != nil {
+			if err := clauses.charset(text); err != nil {
 				return err
 			}
-			charset = found.Default
-			if spec.Coll.Charset() != found || !collated(options) {
-				spec.Coll = charset
-			}
+			spec.Coll = clauses.coll
 		case "COLLATE":
-			id, err := types.LookupCollation(text)
-			if err != nil {
+			if err := clauses.collate(text); err != nil {
 				return err
 			}
-			if charset != 0 && charset.Charset() != id.Charset() {
-				return types.Errorf(types.ErCollationCharsetMismatch, text, charset.Charset().Name)
-			}
-			spec.Coll = id
+			spec.Coll = clauses.coll
 		case "AUTO_INCREMENT":
 			spec.AutoIncrement = number
 		case "COMMENT":
@@ -482,15 +505,6 @@ func (s *Session) tableOptions(spec *ddl.TableSpec, options []syntax.TableOption
 		}
 	}
 	return nil
-}
-
-func collated(options []syntax.TableOption) bool {
-	for i := range options {
-		if strings.EqualFold(options[i].Kind, "COLLATE") {
-			return true
-		}
-	}
-	return false
 }
 
 // otherEngines are the engines that a MySQL server knows besides InnoDB.

@@ -184,8 +184,9 @@ func castText(ctx *Context, v *Value, to *Type) (Value, error) {
 	}
 	cs := coll.Charset()
 	if from.Charset().class == csBinary && cs.class != csBinary {
+		b = cs.Align(b)
 		if n := cs.ValidPrefix(b); n < len(b) {
-			ctx.AddError(LevelWarning, Errorf(ErInvalidCharacterString, cs.Name, PrintableBytes(b[n:])))
+			ctx.AddError(LevelWarning, cs.InvalidString(b[n:]))
 			return Value{}, nil
 		}
 	}

@@ -2,8 +2,10 @@ package types
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"vitess.io/vitess/go/mysql/collations/colldata"
@@ -140,6 +142,9 @@ func (cs *Charset) charLen(s []byte) (n int, ok bool) {
 		return len(s), false
 	}
 	r, n := cs.lib.DecodeRune(s)
+	if r > unicode.MaxRune || cs.MinLen == 4 && utf16.IsSurrogate(r) {
+		return min(max(n, cs.MinLen), len(s)), false
+	}
 	if r == utf8.RuneError && !cs.isReplacement(s, n) {
 		return min(max(n, cs.MinLen), len(s)), false
 	}
@@ -177,6 +182,22 @@ func (cs *Charset) ValidPrefix(s []byte) int {
 		i += n
 	}
 	return i
+}
+
+// Align fills bytes up with zeros at the front to whole units of the character set: MySQL reads binary values so (_utf16 0x61 is 'a').
+func (cs *Charset) Align(s []byte) []byte {
+	if over := len(s) % cs.MinLen; over != 0 {
+		return append(make([]byte, cs.MinLen-over, cs.MinLen-over+len(s)), s...)
+	}
+	return s
+}
+
+// notFromBytesShown is how many bytes 1300 shows.
+const notFromBytesShown = 3
+
+// InvalidString is 1300 about bytes that are no text of the character set, from the first that is not.
+func (cs *Charset) InvalidString(bad []byte) *Error {
+	return Errorf(ErInvalidCharacterString, cs.Name, fmt.Sprintf("%X", bad[:min(len(bad), notFromBytesShown)]))
 }
 
 // Valid reports whether s is well formed.

@@ -56,10 +56,7 @@ func (c *conversion) transcode(b []byte, from, to *Charset) ([]byte, error) {
 		return b, nil
 	}
 	if from.class == csBinary {
-		from = to
-		if pad := len(b) % to.MinLen; pad != 0 {
-			b = append(make([]byte, to.MinLen-pad), b...)
-		}
+		from, b = to, to.Align(b)
 	}
 	if n := from.ValidPrefix(b); n < len(b) {
 		if err := c.incorrectString(b[n:]); err != nil {
