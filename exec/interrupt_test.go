@@ -54,6 +54,20 @@ func TestLongPhasesPoll(t *testing.T) {
 		}
 		return op
 	}
+	// window has its first rows loaded when the statement is killed.
+	window := func(rt *Runtime, w *Window) *windowOp {
+		rt.Interrupt.Reset()
+		o := build(rt, w).(*windowOp)
+		t.Cleanup(o.close)
+		if err := o.open(); err != nil {
+			t.Fatal(err)
+		}
+		if ok, err := o.load(); !ok || err != nil {
+			t.Fatalf("no rows: %v", err)
+		}
+		rt.Interrupt.Set(kvapi.ReasonKillQuery)
+		return o
+	}
 	sorter := func(rt *Runtime, batches int) *sortOp {
 		o := &sortOp{rt: rt, mem: rt.account()}
 		o.keys.initSort(rt, []SortKey{{Expr: bigint(0), Desc: true}})
@@ -184,31 +198,12 @@ func TestLongPhasesPoll(t *testing.T) {
 		},
 		"functions of a row": func(rt *Runtime) error {
 			f := &WindowFunc{Agg: k.agg("count"), Type: bigintType, Frame: WindowFrame{Unit: FrameRows, Start: FrameBound{Kind: CurrentRow}, End: FrameBound{Kind: CurrentRow}}}
-			rt.Interrupt.Reset()
-			o := build(rt, &Window{Input: (&source{rows: [][]any{{1}}}).node(1), Funcs: slices.Repeat([]*WindowFunc{f}, columnsPerPoll)}).(*windowOp)
-			defer o.close()
-			if err := o.open(); err != nil {
-				return err
-			}
-			if ok, err := o.load(); !ok || err != nil {
-				return fmt.Errorf("no rows: %w", err)
-			}
-			rt.Interrupt.Set(kvapi.ReasonKillQuery)
-			return o.emit()
+			return window(rt, &Window{Input: (&source{rows: [][]any{{1}}}).node(1), Funcs: slices.Repeat([]*WindowFunc{f}, columnsPerPoll)}).emit()
 		},
 		"sliding frames": func(rt *Runtime) error {
 			w := &Window{Input: (&source{rows: [][]any{{1}, {2}, {3}, {4}}}).node(1), Funcs: []*WindowFunc{{Agg: k.agg("max", bigint(0)), Type: bigintType,
 				Frame: WindowFrame{Unit: FrameRows, Start: FrameBound{Kind: OffsetPreceding, Offset: lit(1)}, End: FrameBound{Kind: CurrentRow}}}}}
-			rt.Interrupt.Reset()
-			o := build(rt, w).(*windowOp)
-			defer o.close()
-			if err := o.open(); err != nil {
-				return err
-			}
-			if ok, err := o.load(); !ok || err != nil {
-				return fmt.Errorf("no rows: %w", err)
-			}
-			rt.Interrupt.Set(kvapi.ReasonKillQuery)
+			o := window(rt, w)
 			f := o.funcs[0].agg
 			f.read = 4
 			return f.age(0)

@@ -18,6 +18,7 @@ import (
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/kv"
+	"github.com/pandodb/pando/session"
 	"github.com/pandodb/pando/status"
 	"github.com/pandodb/pando/store"
 	"github.com/pandodb/pando/wire"
@@ -386,17 +387,14 @@ func (n *Node) figures() map[string]string {
 
 // innodbFigures tells under the names of InnoDB's buffer pool, which dashboards know, what there is of the cache of blocks and of the disk.
 func (n *Node) innodbFigures(figures map[string]string, m *engine.Metrics) {
-	total := n.cacheBytes / innodbPageSize
-	data := min(m.CacheBytes/innodbPageSize, total)
+	total := n.cacheBytes / session.InnoDBPageBytes
+	data := min(m.CacheBytes/session.InnoDBPageBytes, total)
 	for name, v := range map[string]int64{"buffer_pool_pages_total": total, "buffer_pool_pages_data": data, "buffer_pool_pages_free": total - data,
 		"buffer_pool_bytes_data": m.CacheBytes, "buffer_pool_read_requests": m.CacheHits + m.CacheMisses, "buffer_pool_reads": m.CacheMisses,
-		"page_size": innodbPageSize, "data_fsyncs": int64(m.WALSyncs), "data_reads": int64(m.DiskReads)} {
+		"page_size": session.InnoDBPageBytes, "data_fsyncs": int64(m.WALSyncs), "data_reads": int64(m.DiskReads)} {
 		figures["Innodb_"+name] = strconv.FormatInt(v, 10)
 	}
 }
-
-// innodbPageSize is what @@innodb_page_size tells.
-const innodbPageSize = 16 << 10
 
 // statistics is the line that COM_STATISTICS answers.
 func (n *Node) statistics() string {

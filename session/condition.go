@@ -11,18 +11,14 @@ import (
 
 // The numbers of GET DIAGNOSTICS and SIGNAL that nothing else uses.
 const (
-	errSignalWarning       = 1642
-	errSignalNotFound      = 1643
-	errSignalException     = 1644
-	errResignalUnhandled   = 1645
-	errDuplicateItem       = 1641
-	errItemTruncated       = 1647
-	errItemTooLong         = 1648
-	errUndeclaredVariable  = 1327
-	errUndefinedCondition  = 1319
-	errBadState            = 1407
-	errConditionNumber     = 1758
-	errStackedNotActive    = 3004
+	errDuplicateItem    = 1641
+	errItemTruncated    = 1647
+	errItemTooLong      = 1648
+	errConditionNumber  = 1758
+	errStackedNotActive = 3004
+)
+
+const (
 	messageItemRunes       = 128 // how long MESSAGE_TEXT may be
 	nameItemRunes          = 64  // how long the other texts may be
 	isoOrigin, mysqlOrigin = "ISO 9075", "MySQL"
@@ -47,7 +43,7 @@ func (s *Session) getDiagnostics(stmt *syntax.Loose, more bool, out Response) er
 	}
 	for _, part := range parts {
 		if part.Kind == syntax.LooseName { // a local variable of a stored program
-			return s.fail(types.NewError(errUndeclaredVariable, "Undeclared variable: "+part.Text))
+			return s.fail(types.Errorf(types.ErSPUndeclaredVar, part.Text))
 		}
 	}
 	kept := s.diagnostics
@@ -63,7 +59,6 @@ func (s *Session) getDiagnostics(stmt *syntax.Loose, more bool, out Response) er
 			item = func(name string) types.Value { return kept.item(condition, name) }
 		}
 	}
-	rowCount := s.rowCount
 	for target := (*syntax.UserVariable)(nil); len(parts) > 0; parts = parts[1:] {
 		switch {
 		case parts[0].Kind == syntax.LooseExpr:
@@ -72,11 +67,12 @@ func (s *Session) getDiagnostics(stmt *syntax.Loose, more bool, out Response) er
 			if err := s.setUserVar(target.Name, item(parts[0].Text)); err != nil {
 				return s.fail(err)
 			}
+			s.noteChange()
 		}
 	}
 	s.context.ResetWarnings()
 	err := s.done(sqlapi.Result{}, more, out)
-	s.diagnostics, s.rowCount = kept, rowCount
+	s.diagnostics = kept
 	return err
 }
 
@@ -114,7 +110,7 @@ func (d *diagnostics) item(w *types.Warning, name string) types.Value {
 	if name != "CLASS_ORIGIN" && name != "SUBCLASS_ORIGIN" {
 		return types.Text("")
 	}
-	if first := w.State[0]; first >= '0' && first <= '4' || first >= 'A' && first <= 'H' { // the classes of the standard
+	if w.State < "5" || w.State >= "A" && w.State < "I" { // the classes of the standard
 		return types.Text(isoOrigin)
 	}
 	return types.Text(mysqlOrigin)
@@ -124,32 +120,33 @@ func (d *diagnostics) item(w *types.Warning, name string) types.Value {
 func (s *Session) signal(stmt *syntax.Loose) error {
 	parts := stmt.Parts[1:] // without SIGNAL
 	if parts[0].Kind == syntax.LooseName {
-		return types.NewError(errUndefinedCondition, "Undefined CONDITION: "+parts[0].Text)
+		return types.Errorf(types.ErSPCondMismatch, parts[0].Text)
 	}
 	for parts[0].Kind != syntax.LooseExpr { // SQLSTATE, VALUE
 		parts = parts[1:]
 	}
-	condition := types.Error{Number: errSignalException, State: parts[0].Expr.(*syntax.Literal).Value, Message: "Unhandled user-defined exception condition"}
-	level := types.LevelError
+	state := parts[0].Expr.(*syntax.Literal).Value
+	level, number := types.LevelError, types.ErSignalException
 	switch {
-	case !stateOfSignal(condition.State):
-		return types.NewError(errBadState, "Bad SQLSTATE: '"+condition.State+"'")
-	case strings.HasPrefix(condition.State, "01"):
-		level, condition.Number, condition.Message = types.LevelWarning, errSignalWarning, "Unhandled user-defined warning condition"
-	case strings.HasPrefix(condition.State, "02"):
-		condition.Number, condition.Message = errSignalNotFound, "Unhandled user-defined not found condition"
+	case !stateOfSignal(state):
+		return types.Errorf(types.ErSPBadSQLState, state)
+	case strings.HasPrefix(state, "01"):
+		level, number = types.LevelWarning, types.ErSignalWarn
+	case strings.HasPrefix(state, "02"):
+		number = types.ErSignalNotFound
 	}
-	s.context.ResetWarnings()
-	items, err := s.signalItems(parts[1:], &condition)
+	condition := types.Errorf(number)
+	condition.State = state
+	items, err := s.signalItems(parts[1:], condition)
 	if err != nil {
 		return err
 	}
 	s.diagnostics.signalling = items
 	if level == types.LevelWarning {
-		s.context.AddError(level, &condition)
+		s.context.AddError(level, condition)
 		return nil
 	}
-	return &condition
+	return condition
 }
 
 // stateOfSignal reports whether a text is an SQLSTATE other than that of success.

@@ -132,7 +132,7 @@ func (s *Session) runLoose(stmt *syntax.Loose) (known bool, err error) {
 	case "SIGNAL":
 		return true, s.signal(stmt)
 	case "RESIGNAL":
-		return true, types.NewError(errResignalUnhandled, "RESIGNAL when handler not active")
+		return true, types.Errorf(types.ErResignalWithoutActiveHandler)
 	case "SHUTDOWN":
 		return true, s.shutdown()
 	case "RESTART":

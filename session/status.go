@@ -24,7 +24,8 @@ var commandNames = []string{"stmt_prepare", "stmt_close", "stmt_reset", "stmt_fe
 	"unlock_tables", "load", "call_procedure", "explain_other", "analyze", "check", "checksum", "optimize", "repair", "show_databases", "show_tables", "show_fields",
 	"show_keys", "show_table_status", "show_open_tables", "show_triggers", "show_events", "show_variables", "show_status", "show_warnings", "show_errors",
 	"show_processlist", "show_storage_engines", "show_engine_status", "show_charsets", "show_collations", "show_privileges", "show_plugins", "show_grants",
-	"show_profiles", "show_profile", "show_procedure_status", "show_function_status", "show_create_db", "show_create_table", "show_create_user", "other"}
+	"show_profiles", "show_profile", "show_procedure_status", "show_function_status", "show_create_db", "show_create_table", "show_create_user",
+	"get_diagnostics", "signal", "resignal", "shutdown", "restart", "help", "lock_instance", "unlock_instance", "other"}
 
 // questionsFrom is the first of commandNames that counts as a question, countedMax how many there can be.
 const (

@@ -18,6 +18,9 @@ const (
 	idleNoSlowLog = "there is no slow log yet"
 )
 
+// InnoDBPageBytes is what @@innodb_page_size tells, and with it the figures that count pages: there are none.
+const InnoDBPageBytes = 16 << 10
+
 func boolVar(name string, s scope, def bool, idle string) *variable {
 	text := "OFF"
 	if def {
@@ -279,7 +282,7 @@ func informationVariables() []*variable {
 		fixedVar("skip_name_resolve", "ON"),
 		fixedVar("system_time_zone", "UTC"),
 		fixedVar("innodb_version", "8.0.36"),
-		fixedVar("innodb_page_size", "16384"),
+		fixedVar("innodb_page_size", strconv.Itoa(InnoDBPageBytes)),
 		fixedVar("innodb_read_only", "OFF"),
 		{name: "version", scope: scopeGlobal, readOnly: true, kind: kindText, dynamic: dynamicVersion},
 		{name: "port", scope: scopeGlobal, readOnly: true, kind: kindInt, dynamic: dynamicPort},

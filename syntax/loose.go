@@ -1,6 +1,9 @@
 package syntax
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // This file interprets the grammar of loose_table.go. A rule is text:
 //
@@ -62,6 +65,10 @@ func (l *Loose) addText(kind LooseKind, text string, pos int32) {
 	l.Parts = append(l.Parts, LoosePart{Kind: kind, Text: text, Pos: Pos(pos)})
 }
 
+// conditionItems are what SIGNAL can say of a condition and GET DIAGNOSTICS tell, beside its SQLSTATE.
+var conditionItems = []string{"CLASS_ORIGIN", "SUBCLASS_ORIGIN", "CONSTRAINT_CATALOG", "CONSTRAINT_SCHEMA", "CONSTRAINT_NAME", "CATALOG_NAME",
+	"SCHEMA_NAME", "TABLE_NAME", "COLUMN_NAME", "CURSOR_NAME", "MESSAGE_TEXT", "MYSQL_ERRNO"}
+
 // looseAtoms are the lower-case names that rules may use.
 var looseAtoms map[string]looseAtom
 
@@ -100,10 +107,14 @@ func init() {
 		"value": {isKind(tInt, tDecimal, tFloat, tString, tNString, tHex, tBit, tUserVar, tAtAt, tWord, tQuoted), looseValue},
 		"target": {func(p *parser) bool { return p.is(tUserVar) || p.isIdent() }, func(p *parser, l *Loose) {
 			if p.is(tUserVar) {
-				l.addExpr(p.userVariable())
+				l.addExpr(p.userVariableName())
 			} else {
 				l.addName(p.ident())
 			}
+		}},
+		"item": {func(p *parser) bool { return slices.ContainsFunc(conditionItems, p.isWord) }, func(p *parser, l *Loose) {
+			t := p.next()
+			l.addText(LooseWord, toUpperASCII(p.text(t)), t.pos)
 		}},
 		"account": {anything, looseAccount},
 		"group":   {isKind(tLParen), looseGroup},
@@ -112,11 +123,15 @@ func init() {
 
 // looseValue appends a literal, a variable or a name: what may stand where MySQL takes no other expression.
 func looseValue(p *parser, l *Loose) {
-	if p.peek(1).kind == tLParen {
+	switch {
+	case p.is(tUserVar):
+		l.addExpr(p.userVariableName())
+	case p.peek(1).kind == tLParen:
 		p.next()
 		p.fail()
+	default:
+		l.addExpr(p.primary())
 	}
-	l.addExpr(p.primary())
 }
 
 // looseAccount appends an account as a name with its host.

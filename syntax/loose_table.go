@@ -26,13 +26,9 @@ var looseTable = []looseRule{
 	{kind: "RESET", rule: `RESET { { REPLICA | SLAVE } [ ALL ] [ FOR CHANNEL str ]
 		| MASTER [ TO num ] | BINARY LOGS AND GTIDS [ TO num ] | QUERY CACHE
 		| PERSIST [ IF EXISTS ] [ name [ . name ] ] }`},
-	{kind: "SIGNAL", rule: `SIGNAL { SQLSTATE [ VALUE ] str | name } [ SET { { CLASS_ORIGIN | SUBCLASS_ORIGIN | CONSTRAINT_CATALOG | CONSTRAINT_SCHEMA | CONSTRAINT_NAME | CATALOG_NAME
-			| SCHEMA_NAME | TABLE_NAME | COLUMN_NAME | CURSOR_NAME | MESSAGE_TEXT | MYSQL_ERRNO } = value }* ]`},
-	{kind: "RESIGNAL", rule: `RESIGNAL [ SQLSTATE [ VALUE ] str | name ] [ SET { { CLASS_ORIGIN | SUBCLASS_ORIGIN | CONSTRAINT_CATALOG | CONSTRAINT_SCHEMA | CONSTRAINT_NAME | CATALOG_NAME
-			| SCHEMA_NAME | TABLE_NAME | COLUMN_NAME | CURSOR_NAME | MESSAGE_TEXT | MYSQL_ERRNO } = value }* ]`},
-	{kind: "GET", rule: `GET [ CURRENT | STACKED ] DIAGNOSTICS { CONDITION value { target = { RETURNED_SQLSTATE
-			| CLASS_ORIGIN | SUBCLASS_ORIGIN | CONSTRAINT_CATALOG | CONSTRAINT_SCHEMA | CONSTRAINT_NAME | CATALOG_NAME
-			| SCHEMA_NAME | TABLE_NAME | COLUMN_NAME | CURSOR_NAME | MESSAGE_TEXT | MYSQL_ERRNO } }*
+	{kind: "SIGNAL", rule: `SIGNAL { SQLSTATE [ VALUE ] str | name } [ SET { item = value }* ]`},
+	{kind: "RESIGNAL", rule: `RESIGNAL [ SQLSTATE [ VALUE ] str | name ] [ SET { item = value }* ]`},
+	{kind: "GET", rule: `GET [ CURRENT | STACKED ] DIAGNOSTICS { CONDITION value { target = { RETURNED_SQLSTATE | item } }*
 		| { target = { NUMBER | ROW_COUNT } }* }`},
 	{kind: "INSTALL", rule: `INSTALL { PLUGIN name SONAME str | COMPONENT { str }* [ SET { [ GLOBAL | PERSIST ]
 		name [ . name ] = expr }* ] }`},

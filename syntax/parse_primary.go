@@ -104,17 +104,22 @@ func (p *parser) wordLiteral(kind LiteralKind) Expr {
 
 // userVariable parses @name and @name := expr.
 func (p *parser) userVariable() Expr {
-	t := p.next()
-	v := &UserVariable{Pos: Pos(t.pos), Name: userVarName(p.sql, t, p.opt.NoBackslashEscapes)}
-	if t.end == t.pos+1 {
-		p.failAt(t.pos)
-	}
+	v := p.userVariableName()
 	if p.accept(tAssign) {
 		p.enter()
 		v.Value = p.expr()
 		p.leave()
 	}
 	return v
+}
+
+// userVariableName parses @name.
+func (p *parser) userVariableName() *UserVariable {
+	t := p.next()
+	if t.end == t.pos+1 {
+		p.failAt(t.pos)
+	}
+	return &UserVariable{Pos: Pos(t.pos), Name: userVarName(p.sql, t, p.opt.NoBackslashEscapes)}
 }
 
 // systemVariable parses @@[scope.][prefix.]name.
