@@ -5,7 +5,8 @@
 //
 // # Files in its directory
 //
-//	playground.json   the nodes with their ports and processes; written whenever all of them are ready, read to start them again
+//	playground.json   the nodes with their ports and processes; written whenever all of them are ready, read to start them again,
+//	                  when it becomes playground.json.before until they are ready
 //	node1, node2, …   their data directories
 //	node1.log, …      what they log
 //	haproxy.cfg       with --haproxy: a configuration that spreads clients over the nodes

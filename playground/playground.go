@@ -30,7 +30,9 @@ const (
 	defaultSize = 3
 	host        = "127.0.0.1"
 	stateName   = "playground.json"
-	statusBytes = 1 << 20
+	// beforeSuffix is of the file of the last run until the next is ready.
+	beforeSuffix = ".before"
+	statusBytes  = 1 << 20
 	// answerMax bounds one look at a status port, so that a node that hangs does not hide that another has died.
 	answerMax = 10 * time.Second
 )
@@ -114,13 +116,8 @@ func prepare(o *Options) (*cluster, error) {
 		return nil, err
 	}
 	o.Dir = dir
-	var before state
-	switch b, err := os.ReadFile(filepath.Join(o.Dir, stateName)); {
-	case err == nil:
-		if err := json.Unmarshal(b, &before); err != nil {
-			return nil, fmt.Errorf("%s: %w", filepath.Join(o.Dir, stateName), err)
-		}
-	case !errors.Is(err, os.ErrNotExist):
+	before, err := setAside(o.Dir)
+	if err != nil {
 		return nil, err
 	}
 	c := &cluster{o: o, died: make(chan *process, nodesMax)}
@@ -144,6 +141,24 @@ func prepare(o *Options) (*cluster, error) {
 		c.nodes = append(c.nodes, &process{Node: n})
 	}
 	return c, c.givePorts()
+}
+
+// setAside reads what the last run was, and moves its file: playground.json is there when its nodes are, for who waits for it.
+func setAside(dir string) (before state, err error) {
+	path := filepath.Join(dir, stateName)
+	if err := os.Rename(path, path+beforeSuffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return before, err
+	}
+	b, err := os.ReadFile(path + beforeSuffix)
+	if errors.Is(err, os.ErrNotExist) {
+		return before, nil
+	}
+	if err == nil {
+		if err = json.Unmarshal(b, &before); err != nil {
+			err = fmt.Errorf("%s: %w", path+beforeSuffix, err)
+		}
+	}
+	return before, err
 }
 
 // givePorts gives each node ports that are free. Those of an earlier run are taken again if they are.
@@ -363,7 +378,13 @@ func (c *cluster) save() error {
 			return err
 		}
 	}
-	return os.Rename(path+".part", path)
+	if err := os.Rename(path+".part", path); err != nil {
+		return err
+	}
+	if err := os.Remove(path + beforeSuffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // tell says how to connect.

@@ -113,6 +113,8 @@ func (n *Node) findMembership(ctx context.Context, id uint64) (uint64, error) {
 		return 0, fmt.Errorf("--join: %s holds data of its own already; a cluster is joined with an empty directory", o.DataDir)
 	case m != nil && o.Join == "":
 		return 0, fmt.Errorf("%s began to join a cluster, which has not taken it in: start it with --join and --join-token once more, or delete it", o.DataDir)
+	case o.Join == "" && (o.JoinToken != "" || o.JoinTokenFile != ""):
+		return 0, errors.New("join-token: it needs join, the HOST:PORT of a member: without it this node would be a database of its own")
 	case o.Join == "":
 		return id, nil
 	}

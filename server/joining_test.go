@@ -94,6 +94,9 @@ func TestJoining(t *testing.T) {
 	}
 	refused(o, "it needs join-token or join-token-file")
 	o.JoinToken = forged.String()
+	lost := clusterOptions(filepath.Join(dir, "lost"))
+	lost.JoinToken = good
+	refused(lost, "join-token: it needs join")
 	refused(o, "is not known")
 	alone := o
 	alone.Join, alone.JoinToken = "", ""

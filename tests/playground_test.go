@@ -198,7 +198,12 @@ func TestPlayground(t *testing.T) {
 		return err
 	})
 	g.stop()
+	refusedGround(t, dir)
+	was := g.Nodes[0].HTTP
 	g = startGround(t, dir)
+	if g.Nodes[0].HTTP != was {
+		t.Errorf("the status port was %d and is %d", was, g.Nodes[0].HTTP)
+	}
 	if len(g.Nodes) != 3 {
 		t.Fatalf("playground.json has %+v", g.Nodes)
 	}
@@ -208,4 +213,27 @@ func TestPlayground(t *testing.T) {
 		}
 	}
 	g.stop()
+}
+
+// refusedGround starts a playground of which a node cannot start: no file says then that it is ready, and nothing is lost.
+func refusedGround(t *testing.T, dir string) {
+	t.Helper()
+	marker := filepath.Join(dir, "node1", "PANDO")
+	whole, err := os.ReadFile(marker)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(marker, []byte("of another format"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(binary, "playground", "--dir", dir, "--port", fmt.Sprint(freePorts(t, 5))).CombinedOutput()
+	if err == nil || !bytes.Contains(out, []byte("node 1 ended")) {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "playground.json")); err == nil {
+		t.Error("playground.json tells of nodes that do not run")
+	}
+	if err := os.WriteFile(marker, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
 }

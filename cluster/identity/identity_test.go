@@ -257,6 +257,7 @@ func TestRefused(t *testing.T) {
 		"a used token":               {token: used, sentence: "used as often as it may be"},
 		"a forged token":             {token: &forged, sentence: "is not known"},
 		"another cluster's token":    {token: &mixed, sentence: "not the one of the join token"},
+		"another cluster's address":  {token: foreign, through: []string{first.address()}, sentence: "not the one of the join token"},
 		"an older program":           {change: func(q *Request) { q.Oldest, q.Newest = 0, 0 }, sentence: "too old"},
 		"a newer program":            {change: func(q *Request) { q.Oldest, q.Newest = 2, 2 }, sentence: "too new"},
 		"an address where nobody is": {change: func(q *Request) { q.Address = nobody.Addr().String() }, sentence: "nobody listens at"},

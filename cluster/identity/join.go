@@ -95,8 +95,8 @@ func decodeAdmission(b []byte) (*Admission, error) {
 	return a, nil
 }
 
-// Join asks members to take a node in: those of the addresses, and then those that the token names. A refusal is final; while nobody can be
-// reached, or the cluster has no leader, it is tried again for a while. told hears why; nil if nobody cares.
+// Join asks members to take a node in: those of the addresses, and then those that the token names. A refusal is final, and so is a
+// member of another cluster than the token's; while nobody can be reached, or the cluster has no leader, it is tried again for a while. told hears why; nil if nobody cares.
 func Join(ctx context.Context, t *Token, addresses []string, r Request, seed []byte, told func(address string, err error)) (*Admission, error) {
 	if !clock.Now().Before(t.Until.Add(clockSlack)) {
 		return nil, fmt.Errorf("the join token has expired at %s: have a member print another (pando token)", t.Until.UTC().Format(time.DateTime+" MST"))
@@ -114,6 +114,10 @@ func Join(ctx context.Context, t *Token, addresses []string, r Request, seed []b
 			}
 			if remote, is := errors.AsType[*transport.RemoteError](err); is && !strings.HasPrefix(remote.Text, laterPrefix) {
 				return nil, fmt.Errorf("the cluster refuses this node: %s", remote.Text)
+			}
+			if errors.Is(err, transport.ErrFingerprint) {
+				// Its address was given, or is in the token: to go on with the others would join a cluster that was not meant, or help who is between.
+				return nil, err
 			}
 			if told != nil {
 				told(address, err)

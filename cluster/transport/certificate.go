@@ -94,10 +94,10 @@ func pinnedConfig(fingerprint []byte) *tls.Config {
 				_, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, CurrentTime: clock.Now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
 				return err
 			}
-			return errFingerprint
+			return ErrFingerprint
 		},
 	}
 }
 
-// errFingerprint: the authority is another than the token's.
-var errFingerprint = errors.New("its authority is not the one of the join token: the token is another cluster's, or somebody is between")
+// ErrFingerprint is the error of Ask where the authority is another than the token's.
+var ErrFingerprint = errors.New("its authority is not the one of the join token: the token is another cluster's, or somebody is between")

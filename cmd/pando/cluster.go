@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -75,18 +76,14 @@ func tokenCommand(env []string, stdout io.Writer) *cobra.Command {
 		long: "Print a token that nodes join a cluster with: pando start --join-token-file. It names members and the cluster's authority, and has a secret: whoever has it can\n" +
 			"join. The server must have been started with --cluster-listen and promoted. The account needs the privilege SUPER.",
 		flags: func(command *cobra.Command) {
-			command.Flags().Uint64Var(&uses, "uses", 0, "how many nodes may join with it (default 8)")
-			command.Flags().Uint64Var(&hours, "hours", 0, "how long it is good (default 1)")
+			command.Flags().Uint64Var(&uses, "uses", 8, "how many nodes may join with it")
+			command.Flags().Uint64Var(&hours, "hours", 1, "how long it is good")
 		},
 		statement: func([]string) (string, error) {
-			statement := "ADMIN TOKEN"
-			if uses > 0 {
-				statement += fmt.Sprintf(" USES %d", uses)
+			if uses == 0 || hours == 0 {
+				return "", errors.New("token: a token has a use and an hour at least")
 			}
-			if hours > 0 {
-				statement += fmt.Sprintf(" HOURS %d", hours)
-			}
-			return statement, nil
+			return fmt.Sprintf("ADMIN TOKEN USES %d HOURS %d", uses, hours), nil
 		},
 	})
 }
@@ -101,7 +98,12 @@ func nodeCommand(env []string, stdout io.Writer) *cobra.Command {
 		use: "remove ID", short: "Remove a node from a cluster, alive or lost (ADMIN NODE REMOVE)",
 		long: "Remove a node from a cluster, alive or lost. Its copies are replaced by copies at other nodes, as far as there are any, and its number never comes back: to\n" +
 			"join again it needs an empty directory. pando node ls shows how far that is.",
-		args: cobra.ExactArgs(1),
+		args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errors.New("node remove: it takes the number of one node; pando node ls shows them")
+			}
+			return nil
+		},
 		statement: func(args []string) (string, error) {
 			id, err := strconv.ParseUint(args[0], 10, 64)
 			if err != nil {

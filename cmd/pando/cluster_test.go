@@ -37,8 +37,15 @@ func TestAdminCommands(t *testing.T) {
 			}
 		}
 	}
-	if _, err := ask("port", "node", "remove", "x"); err == nil || !strings.Contains(err.Error(), "is no number of a node") {
-		t.Error(err)
+	for want, args := range map[string][]string{
+		"is no number of a node":         {"node", "remove", "x"},
+		"takes the number of one node":   {"node", "remove"},
+		"a use and an hour at least":     {"token", "--uses", "0"},
+		"has a use and an hour at least": {"token", "--hours", "0"},
+	} {
+		if _, err := ask("port", args...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v", args, err)
+		}
 	}
 	for way, want := range map[string]string{"port": "the store is the first of a cluster", "socket": "the store is the first of a cluster"} {
 		if out, err := ask(way, "promote"); err != nil || !strings.HasPrefix(out, want) {
