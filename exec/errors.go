@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"syscall"
 
 	"github.com/pandodb/pando/kvapi"
@@ -50,6 +51,9 @@ func MapError(err error, intr *kvapi.Interrupt) error {
 		if errors.Is(err, mapped[i].err) {
 			return types.Errorf(mapped[i].number, mapped[i].args...)
 		}
+	}
+	if c, ok := errors.AsType[*kvapi.NewerError](err); ok {
+		return types.NewError(types.ErWriteConflict, fmt.Sprintf("Write conflict, txnStartTS=%d, conflictCommitTS=%d, key=%x, reason=Optimistic [try again later]", c.Snapshot, c.Commit, c.Key))
 	}
 	switch {
 	case errors.Is(err, kvapi.ErrInterrupted), errors.Is(err, context.Canceled):

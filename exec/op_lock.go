@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/table"
 	"github.com/pandodb/pando/types"
 )
@@ -105,7 +104,7 @@ func (o *lockOp) findGone() error {
 				return err
 			}
 			if was != is {
-				return kvapi.ErrWriteConflict
+				return o.rt.Txn.Gone(key)
 			}
 		}
 	}

@@ -81,7 +81,7 @@ func (rt *Runtime) candidate(key []byte, hold *kvapi.Hold, sink kvapi.Sink, late
 // checkReadable refuses to read a table or index that is younger than the
 // transaction's snapshot: its old versions are not there to be read (1412).
 func (rt *Runtime) checkReadable(t *catalog.Table, ix *catalog.Index, latest bool) error {
-	if rt.Txn == nil || latest || rt.Txn.Level() != txn.RepeatableRead {
+	if rt.Txn == nil || latest && !rt.Txn.Deferred() || rt.Txn.Level() != txn.RepeatableRead {
 		return nil
 	}
 	if t.ReadableFrom == 0 && (ix == nil || ix.ReadableFrom == 0) {

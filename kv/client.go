@@ -32,6 +32,14 @@ type Client struct {
 	// refreshes counts how often the cache was read anew.
 	refreshes atomic.Uint64
 	routed    RouterStats
+	// optimistic is package txn's.
+	optimistic OptimisticStats
+}
+
+// OptimisticStats count what came of optimistic transactions that wrote.
+type OptimisticStats struct {
+	Commits   atomic.Uint64
+	Conflicts atomic.Uint64 // refused for what others had written
 }
 
 // New returns a client of the peer.
@@ -59,6 +67,9 @@ func (c *Client) refresh() {
 
 // Routed returns the counts of requests to a cluster.
 func (c *Client) Routed() *RouterStats { return &c.routed }
+
+// Optimistic returns the counts of optimistic transactions, which are kept here because a client outlives the managers above it.
+func (c *Client) Optimistic() *OptimisticStats { return &c.optimistic }
 
 // Clustered reports whether the store is one of a cluster.
 func (c *Client) Clustered() bool { return c.router() != nil }

@@ -1,6 +1,11 @@
 package kvapi
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pandodb/pando/clock"
+)
 
 // Errors that a transaction or read may end in. They describe behaviour;
 // session maps them to MySQL numbers.
@@ -53,6 +58,20 @@ var (
 	// ErrReadOnly: a write or exclusive lock in a read-only transaction (1792).
 	ErrReadOnly = errors.New("transaction is read only")
 )
+
+// NewerError is ErrWriteConflict of an optimistic transaction (9007).
+type NewerError struct {
+	Snapshot, Commit clock.Timestamp // Commit is 0 where the row alone tells of it
+	Key              []byte
+}
+
+// Error implements error.
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("key %x was written at %d, the transaction's snapshot is of %d", e.Key, e.Commit, e.Snapshot)
+}
+
+// Unwrap implements the interface that errors.Is uses.
+func (e *NewerError) Unwrap() error { return ErrWriteConflict }
 
 // EpochError answers a request whose region refs do not match the store's
 // regions. Nothing was done; kv refreshes its region cache and tries again. It

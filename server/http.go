@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pandodb/pando/clock"
@@ -328,6 +329,13 @@ func (n *Node) registerGroups(w *wire.Counters) error {
 			return err
 		}
 	}
+	optimistic := n.kv.Optimistic()
+	for result, count := range map[string]*atomic.Uint64{"committed": &optimistic.Commits, "conflict": &optimistic.Conflicts} {
+		if err := n.metrics.CounterFunc("optimistic_commits_total", "Optimistic transactions that wrote, by what came of them.", status.Labels{"result": result},
+			func() float64 { return float64(count.Load()) }); err != nil {
+			return err
+		}
+	}
 	return n.registerCommands(w)
 }
 
@@ -379,6 +387,8 @@ func (n *Node) figures() map[string]string {
 		figures["Max_used_connections_time"] = at.UTC().Format(time.DateTime)
 	}
 	n.innodbFigures(figures, &m)
+	optimistic := n.kv.Optimistic()
+	figures["Pando_optimistic_commits"], figures["Pando_optimistic_conflicts"] = text(optimistic.Commits.Load()), text(optimistic.Conflicts.Load())
 	for path := range routed.Paths {
 		figures["Pando_commits_"+kv.PathName(path)] = text(routed.Paths[path].Load())
 	}

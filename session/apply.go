@@ -99,6 +99,11 @@ func applyAsyncCommit(s *Session, value string) error {
 	return nil
 }
 
+func applyTxnMode(s *Session, value string) error {
+	s.optimistic = value == "optimistic"
+	return nil
+}
+
 func applyTemporarySize(s *Session, value string) error {
 	s.temporary.bytesMax = mustInt(value)
 	return nil

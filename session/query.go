@@ -481,7 +481,10 @@ func (s *Session) admit(p *exec.Plan) error {
 		return err
 	}
 	if s.opensTxn(p) {
-		s.openTxn(s.txnOptions())
+		s.openImplicit()
+	}
+	if s.tx != nil && s.tx.Optimistic() {
+		s.tx.LockEarly(locksEarly(p))
 	}
 	if p.NeedsTxn && !p.IsQuery && writesShared(p) {
 		if s.tx != nil && s.txReadOnly || s.tx == nil && s.readOnly {
@@ -530,7 +533,7 @@ func (s *Session) statementError(err error) error {
 		return err
 	}
 	var e *types.Error
-	if errors.As(err, &e) && (e.Number == types.ErLockDeadlock || e.Number == types.ErCheckRead) {
+	if errors.As(err, &e) && (e.Number == types.ErLockDeadlock || e.Number == types.ErCheckRead || e.Number == types.ErWriteConflict) {
 		s.rollback() // the victim of a deadlock loses its whole transaction
 		return err
 	}

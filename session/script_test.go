@@ -14,6 +14,9 @@ import (
 // elapsed matches the times of EXPLAIN ANALYZE, which no script can know.
 var elapsed = regexp.MustCompile(`time=[^)]*\)`)
 
+// conflictFigures are timestamps and keys in the text of error 9007.
+var conflictFigures = regexp.MustCompile(`((?:txnStartTS|conflictCommitTS|key)=)[0-9a-f]+`)
+
 // moments matches dates with times, and numbers of connections.
 var moments = regexp.MustCompile(`\d+-\d+-\d+ \d+:\d+:\d+`)
 
@@ -34,7 +37,7 @@ func TestScripts(t *testing.T) {
 // PANDO_PROMOTED=1 has all tests run so.
 func TestScriptsPromoted(t *testing.T) {
 	t.Setenv("PANDO_PROMOTED", "1")
-	for _, name := range []string{"alter_copy", "foreign", "generated", "isolation", "kill", "lock_wait", "on_duplicate", "schema_wait", "temporary", "transaction"} {
+	for _, name := range []string{"alter_copy", "foreign", "generated", "isolation", "kill", "lock_wait", "on_duplicate", "optimistic", "schema_wait", "temporary", "transaction"} {
 		t.Run(name, func(t *testing.T) { inproc.RunScript(t, "testdata/"+name+".txt", scriptCommands(t)) })
 	}
 }
@@ -48,6 +51,10 @@ func scriptCommands(t *testing.T) map[string]func(*inproc.Script, *script.Block)
 				out.WriteString(elapsed.ReplaceAllString(s.Root().Exec("EXPLAIN ANALYZE "+line).String(), "time=…)"))
 			}
 			return out.String()
+		},
+		"conflict": func(s *inproc.Script, d *script.Block) string {
+			d.Cmd = "sql"
+			return conflictFigures.ReplaceAllString(s.Run(t, d), "$1…")
 		},
 		"deadlock": func(s *inproc.Script, _ *script.Block) string {
 			text := s.Root().Must("SHOW ENGINE INNODB STATUS").Rows[0][2]

@@ -63,6 +63,7 @@ type Session struct {
 	looseParents     bool // restrict_fk_on_non_standard_key=0
 	noOnePhase       bool // tidb_enable_1pc=0
 	noAsync          bool // tidb_enable_async_commit=0
+	optimistic       bool // tidb_txn_mode=optimistic
 	lockWait         time.Duration
 	metadataWait     time.Duration
 	maxExecution     time.Duration

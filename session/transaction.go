@@ -3,6 +3,7 @@ package session
 import (
 	"strings"
 
+	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/txn"
@@ -20,7 +21,7 @@ type savepoint struct {
 const savepointsMax = 10_000
 
 // begin opens an explicit transaction with the session's settings, ending an open one first as MySQL does.
-func (s *Session) begin(readOnly, readWrite, snapshot bool) error {
+func (s *Session) begin(readOnly, readWrite, snapshot bool, mode txnMode) error {
 	if err := s.commit(); err != nil {
 		return err
 	}
@@ -32,8 +33,9 @@ func (s *Session) begin(readOnly, readWrite, snapshot bool) error {
 	if readWrite {
 		options.ReadOnly = false
 	}
+	options.Optimistic = mode == modeOptimistic || mode == modeDefault && s.optimistic
 	s.openTxn(options)
-	if snapshot && options.Level != txn.ReadCommitted {
+	if s.tx.Optimistic() || snapshot && options.Level != txn.ReadCommitted {
 		s.tx.ReadTS()
 	}
 	return nil
@@ -45,6 +47,42 @@ func (s *Session) openTxn(options txn.Options) {
 	s.tx = s.node.Txns.Begin(options)
 	s.noteTxn(&options)
 	s.nextLevel, s.nextReadOnly = nil, nil // SET TRANSACTION without scope covers one transaction
+}
+
+// txnMode is what BEGIN says about locks.
+type txnMode uint8
+
+const (
+	modeDefault txnMode = iota // tidb_txn_mode decides
+	modeOptimistic
+	modePessimistic
+)
+
+// openImplicit opens the transaction of autocommit=0.
+func (s *Session) openImplicit() {
+	options := s.txnOptions()
+	options.Optimistic = s.optimistic
+	s.openTxn(options)
+}
+
+// locksEarly reports whether a statement of an optimistic transaction has to lock at once: where foreign keys are kept, which guard rows by locks of
+// others, and where an index is being built, whose entries come beside the row's versions.
+func locksEarly(p *exec.Plan) bool {
+	for i := range p.Tables {
+		t := p.Tables[i].Table
+		if !p.Tables[i].Write {
+			continue
+		}
+		if len(t.ForeignKeys)+len(t.Referrers) > 0 {
+			return true
+		}
+		for _, x := range t.Indexes {
+			if x.State != catalog.StatePublic {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // txnOptions are the settings of the next transaction.
@@ -149,17 +187,22 @@ func (s *Session) finishTxn(end syntax.TxnEnd, options txn.Options) {
 
 func (s *Session) runBegin(stmt *syntax.Begin) error {
 	var readOnly, readWrite, snapshot bool
-	for _, mode := range stmt.Modes {
-		switch mode {
+	var mode txnMode
+	for _, word := range stmt.Modes {
+		switch word {
 		case "READ ONLY":
 			readOnly = true
 		case "READ WRITE":
 			readWrite = true
 		case "WITH CONSISTENT SNAPSHOT":
 			snapshot = true
+		case "OPTIMISTIC":
+			mode = modeOptimistic
+		case "PESSIMISTIC":
+			mode = modePessimistic
 		}
 	}
-	return s.begin(readOnly, readWrite, snapshot)
+	return s.begin(readOnly, readWrite, snapshot, mode)
 }
 
 func (s *Session) runCommit(stmt *syntax.Commit) error {
@@ -187,7 +230,9 @@ func (s *Session) runRollback(stmt *syntax.Rollback) error {
 // currentTxnOptions are those of the open transaction, which AND CHAIN carries over.
 func (s *Session) currentTxnOptions() txn.Options {
 	options := s.txnOptions()
+	options.Optimistic = s.optimistic
 	if s.tx != nil {
+		options.Optimistic = s.tx.Optimistic()
 		options.Level, options.ReadOnly = s.tx.Level(), s.txReadOnly
 	}
 	return options
@@ -208,7 +253,7 @@ func (s *Session) runSavepoint(name string) error {
 		if s.autocommit {
 			return nil
 		}
-		s.openTxn(s.txnOptions())
+		s.openImplicit()
 	}
 	if i := s.findSavepoint(name); i >= 0 {
 		s.savepoints = append(s.savepoints[:i], s.savepoints[i+1:]...)

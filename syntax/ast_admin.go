@@ -5,7 +5,7 @@ type Begin struct {
 	Pos   Pos
 	Start bool // START TRANSACTION was written.
 	Work  bool
-	// Modes in the order written: WITH CONSISTENT SNAPSHOT, READ WRITE, READ ONLY.
+	// Modes in the order written: WITH CONSISTENT SNAPSHOT, READ WRITE, READ ONLY; of BEGIN alone OPTIMISTIC or PESSIMISTIC.
 	Modes []string
 }
 

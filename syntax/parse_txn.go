@@ -1,9 +1,16 @@
 package syntax
 
-// begin parses BEGIN [WORK]. Within stored programs BEGIN opens a block.
+// begin parses BEGIN [WORK], and TiDB's BEGIN OPTIMISTIC and BEGIN PESSIMISTIC. Within stored programs BEGIN opens a block.
 func (p *parser) begin() Statement {
 	s := &Begin{Pos: Pos(p.next().pos)}
-	s.Work = p.acceptWord("WORK")
+	switch {
+	case p.acceptWord("WORK"):
+		s.Work = true
+	case p.acceptWord("OPTIMISTIC"):
+		s.Modes = []string{"OPTIMISTIC"}
+	case p.acceptWord("PESSIMISTIC"):
+		s.Modes = []string{"PESSIMISTIC"}
+	}
 	return s
 }
 

@@ -99,6 +99,7 @@ func (p *printer) begin(s *Begin) {
 	if !s.Start {
 		p.k("BEGIN")
 		p.when(s.Work, "WORK")
+		p.k(s.Modes...)
 		return
 	}
 	p.k("START TRANSACTION")

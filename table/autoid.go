@@ -427,7 +427,7 @@ func (a *AutoID) storeExact(tx *txn.Txn) error {
 	b := append(make([]byte, 0, exactLen), exactFormat)
 	b = binary.BigEndian.AppendUint64(b, durable)
 	b = binary.BigEndian.AppendUint64(b, free)
-	if _, _, err := tx.Lock(a.exactKey, kvapi.LockExclusive, kvapi.WaitDefault, nil); err != nil {
+	if _, err := tx.LockKept(a.exactKey, kvapi.LockExclusive, nil); err != nil { // whoever has written it since the snapshot is in nobody's way
 		return err
 	}
 	return tx.Put(a.exactKey, b)

@@ -29,9 +29,9 @@ type historyClient struct {
 // groupRows is how many rows are added until the groups are new ones.
 const groupRows = 30
 
-// expected tells whether a transaction may end with this error: deadlock, wait timeout, snapshot conflict.
+// expected tells whether a transaction may end with this error: deadlock, wait timeout, snapshot conflict, conflict of an optimistic one.
 func expected(err error) bool {
-	return slices.Contains([]uint16{1213, 1205, 1020}, errorNumber(err))
+	return slices.Contains([]uint16{1213, 1205, 1020, 9007}, errorNumber(err))
 }
 
 // groupReads are how the rows of a group are found, each in a table of its own: by an index, by the primary key, and by a scan of a table that
@@ -126,6 +126,8 @@ func TestHistory(t *testing.T) {
 		{"REPEATABLE READ", "", []string{"G2"}},
 		{"REPEATABLE READ", " FOR SHARE", nil},
 		{"REPEATABLE READ", " FOR UPDATE", nil},
+		{optimisticMode, "", []string{"G2"}},
+		{optimisticMode, " FOR UPDATE", []string{"G2"}},
 		{"SERIALIZABLE", "", nil},
 		{"SERIALIZABLE", " FOR UPDATE", nil},
 	} {
@@ -154,7 +156,7 @@ func runHistory(t *testing.T, db *sql.DB, level, locking string) []check.Anomaly
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		runOn(t, conn, "SET SESSION TRANSACTION ISOLATION LEVEL "+level)
+		runOn(t, conn, setLevel(level))
 		c := &historyClient{conn: conn, rng: testkit.Rand(seed, i), next: &next, locking: locking}
 		workers.Go(func() {
 			for range 60 {

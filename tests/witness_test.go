@@ -42,6 +42,18 @@ var witnessLevels = []witnessLevel{
 	{"REPEATABLE READ", " FOR UPDATE", nil},
 	{"REPEATABLE READ", " FOR SHARE", nil},
 	{"SERIALIZABLE", "", nil},
+	{optimisticMode, "", []string{"G2-item", "G2"}},
+}
+
+// optimisticMode stands for a level at which transactions are optimistic.
+const optimisticMode = "OPTIMISTIC"
+
+// setLevel is what a connection is told to be at a level.
+func setLevel(level string) string {
+	if level == optimisticMode {
+		return "SET tidb_txn_mode = optimistic"
+	}
+	return "SET SESSION TRANSACTION ISOLATION LEVEL " + level
 }
 
 // witnesses are clients of a cluster that note what they did and saw: appends to lists, sets found by conditions, registers, and readers of the
@@ -93,7 +105,7 @@ func (w *witnesses) client(i int, run func(context.Context, *sql.Conn, *rand.Ran
 		}
 		conn, err := db.Conn(ctx)
 		if err == nil {
-			_, err = conn.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL "+w.level.level)
+			_, err = conn.ExecContext(ctx, setLevel(w.level.level))
 		}
 		for err == nil && !w.stopped(rng.IntN(20)) {
 			if err = run(ctx, conn, rng, i); err == nil {

@@ -29,6 +29,7 @@
 //	     transaction saw once under a lock does not vanish from its plain reads.
 //	T6.  Row locks are held until the commit is applied, or until rollback.
 //	     RollbackStatement and RollbackTo keep them. Only Unlock drops one early.
+//	     An optimistic transaction has them from the beginning of its commit (optimistic.go).
 //	T7.  Of two transactions that locked the same key exclusively, the second
 //	     commits with the higher timestamp, and the log has the first before it.
 //	T8.  Commit, Rollback and any error marked "roll back" in kvapi end in
@@ -42,6 +43,7 @@
 //	READ COMMITTED           no     blind writes     yes        yes         yes
 //	REPEATABLE READ          no     blind writes     no (1)     yes         no (1)
 //	  + SnapshotConflict     no     no               no         yes         no (1)
+//	  optimistic             no     no               no         yes         no (1)
 //	SERIALIZABLE             no     no (deadlock)    no         no (2)      no (3)
 //
 //	"no" means that the anomaly cannot happen.

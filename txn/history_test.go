@@ -87,6 +87,7 @@ func TestListAppend(t *testing.T) {
 		// Appends are current reads beside the snapshot, as in InnoDB.
 		{"repeatable read", Options{Level: RepeatableRead}, []string{"G-single", "G2-item", "lost-update"}},
 		{"snapshot isolation", Options{Level: RepeatableRead, SnapshotConflict: true}, []string{"G2-item"}},
+		{"optimistic", Options{Optimistic: true}, []string{"G2-item"}},
 		{"serializable", Options{Level: Serializable}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

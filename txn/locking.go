@@ -129,7 +129,12 @@ func (t *Txn) await(key []byte, wait kvapi.WaitPolicy) error {
 }
 
 // latestTS is the timestamp of reads for candidates.
-func (t *Txn) latestTS() clock.Timestamp { return max(t.StatementTS(), t.rangeTS) }
+func (t *Txn) latestTS() clock.Timestamp {
+	if t.Deferred() {
+		return t.ReadTS()
+	}
+	return max(t.StatementTS(), t.rangeTS)
+}
 
 // intend is called with keys that are about to be written, once there are range locks in the store.
 func (t *Txn) intend(key []byte) error {

@@ -35,6 +35,10 @@ type Options struct {
 	// SnapshotConflict is innodb_snapshot_isolation: locking a row that changed
 	// after the snapshot fails with ErrWriteConflict.
 	SnapshotConflict bool
+	// Optimistic has the transaction lock when it commits, which fails with a kvapi.NewerError if others have committed a newer version of what it
+	// writes or has read for writing than its snapshot's (optimistic.go). READ COMMITTED is REPEATABLE READ then; SERIALIZABLE, which locks what it
+	// reads, is not optimistic.
+	Optimistic bool
 	// LockWait bounds each lock wait; zero takes the manager's default.
 	LockWait time.Duration
 	// Interrupt may be nil. It is polled by reads and wakes lock waits. A commit

@@ -53,7 +53,7 @@ func (t *Txn) ScanLatest(r *ScanRequest) (resume []byte, err error) {
 	if t.state != stateActive {
 		return nil, kvapi.ErrFinished
 	}
-	if r.Locking && t.locksRanges(r.Wait) {
+	if r.Locking && t.locksRanges(r.Wait) && !t.Deferred() {
 		return t.scanRanged(r, t.rangeKind(r.Rows), r.Wait)
 	}
 	return t.scanAt(r, t.latestTS())
@@ -121,6 +121,9 @@ func (t *Txn) lock(key []byte, mode kvapi.LockMode, wait kvapi.WaitPolicy, sink 
 	if t.state != stateActive {
 		return false, false, kvapi.ErrFinished
 	}
+	if t.Deferred() {
+		return t.lockLater(key, mode, sink, purpose == forCreate)
+	}
 	own := t.buf.get(key)
 	r := &t.lockReq
 	r.Key, r.Mode, r.Wait, r.Tag, r.Delete, r.Create = key, mode, wait, t.stmt, purpose == forDelete, purpose == forCreate
@@ -136,7 +139,7 @@ func (t *Txn) lock(key []byte, mode kvapi.LockMode, wait kvapi.WaitPolicy, sink 
 	v := res.Version
 	t.seen = max(t.seen, res.Unsynced)
 	if t.o.SnapshotConflict && t.snap.Registered() && v.TS > t.snap.TS() {
-		return false, true, kvapi.ErrWriteConflict
+		return false, true, t.conflictWith(key, v.TS)
 	}
 	if v.TS > t.candidatesTS() {
 		t.conflict = true
@@ -157,10 +160,10 @@ func (t *Txn) LockKept(key []byte, mode kvapi.LockMode, sink kvapi.Sink) (found 
 	if t.m.o.UnlockedKept && t.state == stateActive {
 		return t.getNewest(key, sink)
 	}
-	stmt, conflict, strict := t.stmt, t.conflict, t.o.SnapshotConflict
-	t.stmt, t.o.SnapshotConflict = 0, false
+	stmt, conflict, strict, early := t.stmt, t.conflict, t.o.SnapshotConflict, t.early
+	t.stmt, t.o.SnapshotConflict, t.early = 0, false, true
 	found, _, err = t.lock(key, mode, kvapi.WaitDefault, sink, 0)
-	t.stmt, t.conflict, t.o.SnapshotConflict = stmt, conflict, strict
+	t.stmt, t.conflict, t.o.SnapshotConflict, t.early = stmt, conflict, strict, early
 	return found, err
 }
 
@@ -193,7 +196,7 @@ func (t *Txn) getNewest(key []byte, sink kvapi.Sink) (found bool, err error) {
 // its snapshot, if a statement that changes rows must not overlook that
 // (Options.SnapshotConflict).
 func (t *Txn) SnapshotBehind() bool {
-	return t.o.SnapshotConflict && t.o.Level == RepeatableRead && t.snap.Registered() && t.StatementTS() > t.snap.TS()
+	return t.o.SnapshotConflict && !t.Deferred() && t.o.Level == RepeatableRead && t.snap.Registered() && t.StatementTS() > t.snap.TS()
 }
 
 // candidatesTS is the timestamp of the statement's last ScanLatest, or the
@@ -220,8 +223,12 @@ func (t *Txn) StatementConflict() bool { return t.conflict }
 
 // Unlock drops the lock of a row that failed the WHERE of a READ COMMITTED
 // statement. It does nothing unless this statement took the lock and the key is
-// not written, and nothing in the other levels.
+// not written, and nothing in the other levels. In an optimistic transaction the key is not locked at the commit either.
 func (t *Txn) Unlock(key []byte) {
+	if t.state == stateActive && t.Deferred() {
+		t.forget(key)
+		return
+	}
 	if t.state != stateActive || t.o.Level != ReadCommitted || t.buf.get(key) != nil {
 		return
 	}

@@ -29,7 +29,7 @@ type session struct {
 
 // TestScripts runs the multi-session scripts. Each line is
 //
-//	<session> begin rc|rr|si|ser|ro   si is rr with SnapshotConflict
+//	<session> begin rc|rr|si|opt|ser|ro   si is rr with SnapshotConflict, opt Optimistic
 //	<session> stmt                    BeginStatement
 //	<session> get|update|insert|delete|lock|share|unlock KEY [VALUE] [nowait|skip]
 //	<session> put|drop KEY [VALUE]    writes without a lock, as of an index entry
@@ -159,7 +159,7 @@ func (s *session) exec(words []string, saves map[string]Savepoint) string {
 	if words[0] == "begin" {
 		levels := map[string]Options{
 			"rc": {Level: ReadCommitted}, "rr": {Level: RepeatableRead}, "ser": {Level: Serializable},
-			"si": {Level: RepeatableRead, SnapshotConflict: true}, "ro": {Level: RepeatableRead, ReadOnly: true},
+			"si": {Level: RepeatableRead, SnapshotConflict: true}, "opt": {Optimistic: true}, "ro": {Level: RepeatableRead, ReadOnly: true},
 		}
 		s.tx = s.d.m.Begin(levels[words[1]])
 		s.shown.Store(s.tx)

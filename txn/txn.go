@@ -47,6 +47,9 @@ type Txn struct {
 	// conflict is set when a lock of this statement met a version newer than
 	// the statement's candidates; see StatementConflict.
 	conflict bool
+	// later and early are of optimistic transactions (optimistic.go).
+	later laterKeys
+	early bool
 
 	owner    kv.Owner
 	counters []kvapi.CounterRaise
@@ -67,6 +70,9 @@ func (m *Manager) Begin(o Options) *Txn {
 	t.id = m.lastID.Add(1)
 	t.state = stateActive
 	t.o = o
+	if o.Optimistic {
+		t.o.Level, t.o.Optimistic, t.o.SnapshotConflict = max(o.Level, RepeatableRead), o.Level != Serializable, o.Level != Serializable || o.SnapshotConflict
+	}
 	t.lockWait = o.LockWait
 	if t.lockWait <= 0 {
 		t.lockWait = m.o.LockWait
@@ -195,7 +201,7 @@ func (t *Txn) Put(key, value []byte) error {
 	if err := t.writable(); err != nil {
 		return err
 	}
-	if t.kv().Ranged() {
+	if t.kv().Ranged() && !t.Deferred() {
 		if err := t.intend(key); err != nil {
 			return err
 		}
@@ -222,7 +228,7 @@ func (t *Txn) putNew(key, value []byte, expect kvapi.Expect) error {
 	if err := t.writable(); err != nil {
 		return err
 	}
-	if t.kv().Ranged() {
+	if t.kv().Ranged() && !t.Deferred() {
 		if err := t.intend(key); err != nil {
 			return err
 		}
@@ -288,6 +294,12 @@ func (t *Txn) Commit() error {
 	if t.state != stateActive {
 		return kvapi.ErrFinished
 	}
+	if len(t.later.keys) > 0 {
+		if err := t.lockNoted(); err != nil {
+			t.finish()
+			return err
+		}
+	}
 	if !t.HasWrites() {
 		t.finish()
 		return t.WaitSeen()
@@ -303,6 +315,9 @@ func (t *Txn) Commit() error {
 	ts, err := t.kv().Commit(&t.owner, r)
 	assert.That(err != nil || ts > t.seen && ts > t.snap.TS(), "txn: a commit is above all that its transaction read (T7)")
 	t.finish()
+	if err == nil && t.o.Optimistic {
+		t.kv().Optimistic().Commits.Add(1)
+	}
 	t.commitTS = ts
 	if t.o.Relaxed {
 		t.seen = 0 // a relaxed commit has chosen not to wait
@@ -343,7 +358,8 @@ func (t *Txn) Release() {
 	t.Rollback()
 	t.state = stateReleased
 	t.buf.reset()
-	t.o = Options{}
+	t.later.reset(t.m.o.Memory)
+	t.o, t.early = Options{}, false
 	t.commitTS, t.seen, t.rangeTS, t.stmt, t.stmtMark, t.conflict = 0, 0, 0, 0, Savepoint{}, false
 	clear(t.counters)
 	t.counters = t.counters[:0]

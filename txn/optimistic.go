@@ -1,0 +1,139 @@
+package txn
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+
+	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kvapi"
+)
+
+// An optimistic transaction (Options.Optimistic) locks when it commits. Its statements read at the snapshot what others read under a lock, and
+// note the key. Commit locks the noted keys in ascending order, so that two such transactions never wait for each other, and refuses to write if a
+// version of one is above the snapshot. So a commit has the same locks as that of any other transaction, and the two kinds may meet.
+//
+// LockKept and, after LockEarly, all of a statement's locks are taken at once, because what they guard is more than the key's own versions: a
+// foreign key by the lock of another row, an index that is being built by that of a row which nobody may pass meanwhile.
+
+// laterOverhead is what a noted key costs beside its bytes.
+const laterOverhead = 128
+
+// later is how a noted key will be locked.
+type later struct {
+	mode   kvapi.LockMode
+	create bool
+	stmt   uint32 // that noted it first
+	times  int    // it was noted and not taken back in that statement; anything above is for ever
+}
+
+// laterKeys are the noted keys of a transaction. The zero value is empty.
+type laterKeys struct {
+	keys  map[string]later
+	bytes int
+	taken int // of Memory
+}
+
+// Optimistic reports whether the transaction locks at its commit.
+func (t *Txn) Optimistic() bool { return t.o.Optimistic }
+
+// LockEarly has the statements of an optimistic transaction lock at once, or no longer.
+func (t *Txn) LockEarly(on bool) { t.early = on }
+
+// Deferred reports whether statements read at the snapshot what they would lock.
+func (t *Txn) Deferred() bool { return t.o.Optimistic && !t.early }
+
+// lockLater is lock without the lock.
+func (t *Txn) lockLater(key []byte, mode kvapi.LockMode, sink kvapi.Sink, create bool) (found, acquired bool, err error) {
+	ts := t.ReadTS()
+	if err := t.note(key, mode, create); err != nil {
+		return false, false, err
+	}
+	if e := t.buf.get(key); e != nil {
+		found, err = e.deliver(sink)
+		return found, err == nil, err
+	}
+	r := kvapi.GetRequest{Key: key, TS: ts, Interrupt: t.o.Interrupt, Sink: sink}
+	found, err = t.kv().Get(&r)
+	return found, err == nil, err
+}
+
+// note remembers a key to be locked.
+func (t *Txn) note(key []byte, mode kvapi.LockMode, create bool) error {
+	l := &t.later
+	e, known := l.keys[string(key)]
+	if known {
+		e.mode, e.create = max(e.mode, mode), e.create || create
+		e.times++
+		l.keys[string(key)] = e
+		return nil
+	}
+	need := l.bytes + len(key) + laterOverhead
+	if need > t.m.o.TxnBytesMax {
+		return kvapi.ErrLockTableFull
+	}
+	if over := need - bufferFree - l.taken; over > 0 && t.m.o.Memory != nil {
+		over = over/bufferFree*bufferFree + bufferFree
+		if err := t.m.o.Memory.Take(int64(over)); err != nil {
+			return err
+		}
+		l.taken += over
+	}
+	if l.keys == nil {
+		l.keys = map[string]later{}
+	}
+	l.keys[string(key)], l.bytes = later{mode: mode, create: create, stmt: t.stmt, times: 1}, need
+	return nil
+}
+
+// forget takes back that the statement noted a key, of a row that failed its condition.
+func (t *Txn) forget(key []byte) {
+	e, known := t.later.keys[string(key)]
+	switch {
+	case !known || e.stmt != t.stmt || t.buf.get(key) != nil:
+	case e.times > 1:
+		e.times--
+		t.later.keys[string(key)] = e
+	default:
+		delete(t.later.keys, string(key))
+		t.later.bytes -= len(key) + laterOverhead
+	}
+}
+
+// lockNoted locks what was noted, or finds that somebody has committed a newer version than the snapshot's.
+func (t *Txn) lockNoted() error {
+	for _, key := range slices.SortedFunc(maps.Keys(t.later.keys), func(a, b string) int { return bytes.Compare([]byte(a), []byte(b)) }) {
+		e := t.later.keys[key]
+		r := &t.lockReq
+		*r = kvapi.LockRequest{Key: []byte(key), Mode: e.mode, Wait: kvapi.WaitDefault, Tag: t.stmt, Create: e.create, Timeout: t.lockWait, Interrupt: t.o.Interrupt}
+		res, err := t.kv().Lock(&t.owner, r)
+		if err != nil {
+			return err
+		}
+		t.seen = max(t.seen, res.Unsynced)
+		if res.Version.TS > t.snap.TS() {
+			return t.conflictWith([]byte(key), res.Version.TS)
+		}
+	}
+	return nil
+}
+
+// conflictWith is the error of who met a version above its snapshot.
+func (t *Txn) conflictWith(key []byte, at clock.Timestamp) error {
+	if !t.o.Optimistic {
+		return kvapi.ErrWriteConflict
+	}
+	t.kv().Optimistic().Conflicts.Add(1)
+	return &kvapi.NewerError{Snapshot: t.snap.TS(), Commit: at, Key: bytes.Clone(key)}
+}
+
+// Gone is the error of who finds that a row of its snapshot is another now.
+func (t *Txn) Gone(key []byte) error { return t.conflictWith(key, 0) }
+
+// reset forgets all keys.
+func (l *laterKeys) reset(m Memory) {
+	if l.taken > 0 {
+		_ = m.Take(-int64(l.taken)) // giving back never fails
+	}
+	*l = laterKeys{}
+}
