@@ -15,6 +15,9 @@ import (
 const (
 	// membersInterval is how often the gateway looks whether regions need other members.
 	membersInterval = 500 * time.Millisecond
+	// busyInterval is how often it looks while it changes them, and until nothing was changed for busyTime: small regions, of which there may be hundreds, are copied
+	// in less than the longer interval.
+	busyInterval, busyTime = 25 * time.Millisecond, 5 * time.Second
 	// changeMax bounds the wait for one change of members.
 	changeMax = time.Minute
 	// settleTime is how long a new gateway looks who is there before it changes anything, and reachMax bounds one such look.
@@ -25,35 +28,38 @@ const (
 
 // keepMembers is the goroutine of the gateway that gives regions their copies: it carries out what package schedule says is next.
 func (n *Node) keepMembers(ctx context.Context) {
-	ticker := clock.NewTicker(membersInterval)
-	defer ticker.Stop()
 	var looks sync.WaitGroup
 	defer looks.Wait()
 	looking := make(chan struct{}, 1) // one look at a time
-	for began := clock.Mono(); ; {
+	began, looked, changed := clock.Mono(), time.Duration(0), -busyTime
+	for pause := membersInterval; ; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-clock.After(pause):
 		}
-		select {
-		case looking <- struct{}{}:
-			looks.Go(func() {
-				n.lookForMembers(ctx)
-				<-looking
-			})
-		default:
+		if pause = membersInterval; clock.Since(changed) < busyTime {
+			pause = busyInterval
+		}
+		if clock.Since(looked) >= membersInterval {
+			looked = clock.Mono()
+			select {
+			case looking <- struct{}{}:
+				looks.Go(func() {
+					n.lookForMembers(ctx)
+					<-looking
+				})
+			default:
+			}
 		}
 		if alone := n.transport() == nil || len(n.transport().Nodes()) == 0; alone || clock.Since(began) < settleTime && n.someLeave() {
 			continue
 		}
-		if n.stepMembers(ctx) {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-clock.After(changeFailedPause):
+		switch did, err := n.stepMembers(ctx); {
+		case err != nil:
+			pause = changeFailedPause
+		case did:
+			changed, pause = clock.Mono(), busyInterval
 		}
 	}
 }
@@ -78,18 +84,18 @@ func (n *Node) someLeave() bool {
 	return slices.ContainsFunc(state.Nodes, func(node schedule.Node) bool { return node.Leaving })
 }
 
-// stepMembers does one step, if there is one to do. It returns false if that failed.
-func (n *Node) stepMembers(ctx context.Context) bool {
+// stepMembers does one step, if there is one to do.
+func (n *Node) stepMembers(ctx context.Context) (did bool, err error) {
 	state, stages := n.membersState()
 	if stages[state.Gateway] == meta.Leaving && n.handsOver(&state) {
 		n.log.Info("this node leaves the cluster: another becomes the gateway", "node", state.Gateway)
 		n.store.HandOver()
-		return true
+		return false, nil
 	}
 	change, ok := schedule.Next(&state)
 	if !ok {
 		n.retire(&state, stages)
-		return true
+		return false, nil
 	}
 	n.log.Info("members of a region change", "region", change.Region, "peers", change.Peers, "why", change.Why)
 	ctx, cancel := context.WithTimeout(ctx, changeMax)
@@ -97,10 +103,10 @@ func (n *Node) stepMembers(ctx context.Context) bool {
 	began := clock.Mono()
 	if err := n.store.ChangePeers(ctx, change.Region, change.Peers); err != nil {
 		n.log.Warn("the members of a region could not be changed; it is tried again", "region", change.Region, "error", err)
-		return false
+		return false, err
 	}
 	n.log.Info("members of a region changed", "region", change.Region, "took", clock.Since(began))
-	return true
+	return true, nil
 }
 
 // membersState is what the next change is decided by, and the stages of all stores.

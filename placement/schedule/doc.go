@@ -10,7 +10,7 @@
 //
 // # Rules
 //
-//	R1. One change at a time: none is proposed for a region while one is under way, and only one at all while a copy is being made.
+//	R1. One change at a time: none is proposed while one is under way, nor for a region of which a copy is being made, and copies are made of a few regions at a time.
 //	R2. A new copy is a learner until it has caught up. Only then does it replace another.
 //	R3. There are one, three or five voters, never two or four: an even number stops as easily as the odd one below it.
 //	R4. The gateway's copy is a voter and stays where it is: it leads.

@@ -46,10 +46,18 @@ type Change struct {
 	Why    string // for the log
 }
 
+// copyingMax is how many regions have copies made at a time. Most of the time that a small one takes is spent in waiting for an answer.
+const copyingMax = 4
+
 // Next returns the next change; ok is false if there is none to make now.
 func Next(s *State) (c Change, ok bool) {
+	copying := 0
 	for i := range s.Regions {
-		if r := &s.Regions[i]; r.Changing || slices.ContainsFunc(r.Copies, func(c Copy) bool { return c.Learner && !c.CaughtUp && s.alive(c.Store) && !s.leaving(c.Store) }) {
+		r := &s.Regions[i]
+		if s.copying(r) {
+			copying++
+		}
+		if r.Changing || copying == copyingMax {
 			return Change{}, false // R1
 		}
 	}
@@ -57,7 +65,7 @@ func Next(s *State) (c Change, ok bool) {
 	var last Change
 	waits := false
 	for i := range s.Regions {
-		if s.Regions[i].ID != 0 {
+		if s.Regions[i].ID != 0 || s.copying(&s.Regions[i]) {
 			continue
 		}
 		if last, waits = s.next(&s.Regions[i]); waits && voters(last.Peers) < voters(peersOf(s.Regions[i].Copies)) {
@@ -65,14 +73,19 @@ func Next(s *State) (c Change, ok bool) {
 		}
 	}
 	for i := range s.Regions {
-		if s.Regions[i].ID == 0 {
+		if s.Regions[i].ID == 0 || s.copying(&s.Regions[i]) {
 			continue
 		}
 		if c, ok = s.next(&s.Regions[i]); ok {
 			return c, true
 		}
 	}
-	return last, waits
+	return last, waits && copying == 0
+}
+
+// copying reports whether a region has a copy that is being made.
+func (s *State) copying(r *Region) bool {
+	return slices.ContainsFunc(r.Copies, func(c Copy) bool { return c.Learner && !c.CaughtUp && s.alive(c.Store) && !s.leaving(c.Store) })
 }
 
 func voters(peers []kvapi.Peer) (n int) {

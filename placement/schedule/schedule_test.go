@@ -68,6 +68,10 @@ func show(c Change, ok bool) string {
 func TestNext(t *testing.T) {
 	for _, c := range []struct{ name, state, want string }{
 		{"one node", "gw 1 copies 3 | 1 | v1 | v1", "none"},
+		{"another region's copy is being made", "gw 1 copies 3 | 1 2 3 | v1 | v1 l2 | v1", "region 2: v1 +l2"},
+		{"as many copies are being made as may be", "gw 1 copies 3 | 1 2 3 | v1 | v1 l2 | v1 l2 | v1 l2 | v1 l3 | v1", "none"},
+		{"a copy has caught up while others are being made", "gw 1 copies 3 | 1 2 3 | v1 | v1 l2 | v1 l2* l3*", "region 2: v1 v2 v3"},
+		{"region 0 waits for the copies of others", "gw 1 copies 3 | 1 2 3 | v1 l2* l3* | v1 v2 l3 | v1 v2 v3", "none"},
 		{"a second joins", "gw 1 copies 3 | 1 2 | v1 | v1", "region 1: v1 +l2"},
 		{"a copy is made at a time", "gw 1 copies 3 | 1 2 | v1 | v1 l2", "none"},
 		{"the next region", "gw 1 copies 3 | 1 2 | v1 | v1 l2*", "region 0: v1 +l2"},
