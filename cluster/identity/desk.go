@@ -173,7 +173,13 @@ func (d *Desk) admit(ctx context.Context, r *Request) (*Admission, error) {
 		return nil, fmt.Errorf("%sthere are no timestamps: %w", laterPrefix, err)
 	}
 	secret, key := hashOf(r.Secret), hashOf(r.Public)
-	if err := d.judge(r, secret, key, now); err != nil {
+	lost := uint64(0)
+	err = d.judge(r, secret, key, now, lost)
+	if taken, is := errors.AsType[*takenError](err); is && d.lost(ctx, taken.node) {
+		lost = taken.node
+		err = d.judge(r, secret, key, now, lost)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := transport.Probe(ctx, r.Address); err != nil {
@@ -184,7 +190,7 @@ func (d *Desk) admit(ctx context.Context, r *Request) (*Admission, error) {
 		return nil, fmt.Errorf("%sregion 0 does not take the node: %w", laterPrefix, err)
 	}
 	if id == 0 { // somebody was quicker
-		if err := d.judge(r, secret, key, now); err != nil {
+		if err := d.judge(r, secret, key, now, lost); err != nil {
 			return nil, err
 		}
 		return nil, errors.New(laterPrefix + "region 0 does not take the node")
@@ -203,8 +209,53 @@ func (d *Desk) admit(ctx context.Context, r *Request) (*Admission, error) {
 	return a, nil
 }
 
-// judge says why a node may not join.
-func (d *Desk) judge(r *Request, secret, key meta.Hash, now clock.Timestamp) (err error) {
+// lostTime bounds the wait for the answer of a node at whose address another wants to join.
+const lostTime = 3 * time.Second
+
+// takenError: a node names the address of another.
+type takenError struct {
+	address string
+	node    uint64
+}
+
+func (e *takenError) Error() string {
+	return fmt.Sprintf("%s is the address of node %d, which is alive: give each node one of its own (--cluster-listen, --advertise)", e.address, e.node)
+}
+
+// lost reports whether a node does not answer at its address. If another is there its directory is gone: it was emptied, or its machine replaced.
+func (d *Desk) lost(ctx context.Context, node uint64) bool {
+	if node == d.o.Node {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, lostTime)
+	defer cancel()
+	return d.Reach(ctx, node) != nil
+}
+
+// replace has those leave whose address a new node has, once it is there to take copies: so there are no fewer of these meanwhile.
+func (d *Desk) replace(ctx context.Context, fresh *meta.Store) error {
+	var old []uint64
+	d.o.View(func(s *meta.State) {
+		for _, st := range s.Stores() {
+			if st.ID != fresh.ID && st.Address == fresh.Address && st.Stage < meta.Leaving {
+				old = append(old, st.ID)
+			}
+		}
+	})
+	for _, node := range old {
+		if !d.lost(ctx, node) {
+			continue
+		}
+		if _, err := d.o.Propose(ctx, meta.SetStage(node, meta.Leaving)); err != nil {
+			return fmt.Errorf("%snode %d, in whose place node %d comes, cannot be removed: %w", laterPrefix, node, fresh.ID, err)
+		}
+		d.o.Logger.Warn("a node leaves, because another has joined at its address", "node", node, "address", fresh.Address, "joined", fresh.ID)
+	}
+	return nil
+}
+
+// judge says why a node may not join. One that is lost does not keep its address.
+func (d *Desk) judge(r *Request, secret, key meta.Hash, now clock.Timestamp, lost uint64) (err error) {
 	d.o.View(func(s *meta.State) {
 		t, known := s.Token(secret)
 		repeated := slices.ContainsFunc(s.Stores(), func(st meta.Store) bool { return st.Key == key && st.Stage == meta.Joining })
@@ -226,22 +277,22 @@ func (d *Desk) judge(r *Request, secret, key meta.Hash, now clock.Timestamp) (er
 		case skew > clockSlack || skew < -clockSlack:
 			err = fmt.Errorf("the clock of the node that joins and the cluster's differ by %v: set it", skew.Abs().Round(time.Second))
 		default:
-			err = d.judgeAddress(s, r, key)
+			err = d.judgeAddress(s, r, key, lost)
 		}
 	})
 	return err
 }
 
 // judgeAddress says why others could not reach a node at its address.
-func (d *Desk) judgeAddress(s *meta.State, r *Request, key meta.Hash) error {
+func (d *Desk) judgeAddress(s *meta.State, r *Request, key meta.Hash, lost uint64) error {
 	if err := CheckAddress(r.Address); err != nil {
 		return fmt.Errorf("the address of the node that joins: %w", err)
 	}
 	for _, st := range s.Stores() {
 		switch {
-		case st.Stage == meta.Removed || st.Key == key:
+		case st.Stage == meta.Removed || st.Key == key || st.ID == lost:
 		case st.Address == r.Address:
-			return fmt.Errorf("%s is the address of node %d: give each node one of its own (--cluster-listen, --advertise), or remove that node if it is gone", r.Address, st.ID)
+			return &takenError{r.Address, st.ID}
 		case st.Address != "" && Loopback(st.Address) != Loopback(r.Address):
 			return fmt.Errorf("%s and %s, the address of node %d, cannot both be reached from everywhere: one of them is of the loopback interface; start the nodes with --advertise and "+
 				"an address of the network", r.Address, st.Address, st.ID)
@@ -335,6 +386,11 @@ func (d *Desk) register(ctx context.Context, from uint64, hops byte, body []byte
 		return fmt.Errorf("node %d has not joined the cluster", st.ID)
 	case old.Incarnation == st.Incarnation && old.Address == st.Address && old.Stage != meta.Joining && old.Oldest == st.Oldest && old.Newest == st.Newest:
 		return nil
+	}
+	if old.Stage == meta.Joining {
+		if err := d.replace(ctx, &st); err != nil {
+			return err
+		}
 	}
 	id, err := d.o.Propose(ctx, meta.PutStore(st))
 	if err != nil {

@@ -15,6 +15,7 @@
 //	I2. A certificate is given only for a number that region 0 has entered for that very key.
 //	I3. Whoever joins says nothing, its secret above all, before the member has shown a certificate of the authority that the token names.
 //	I4. Joining may be repeated at any point: the same key gets the same number until its node has told of itself.
+//	I5. Who joins at the address of a member that does not answer there takes its place: the member leaves. One that answers keeps its address.
 //
 // # Certificates
 //

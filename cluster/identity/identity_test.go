@@ -216,6 +216,47 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+// TestReplaced: who joins at the address of a member that is gone takes its place, and the member leaves; one that is alive keeps it.
+func TestReplaced(t *testing.T) {
+	r, first := found(t)
+	ctx := background(t)
+	token, err := first.NewToken(ctx, 5, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := join(t, r, token, nil)
+	q := Request{Oldest: 1, Newest: 1, Address: second.address(), Program: "test"}
+	seed, _ := NewKey()
+	if _, err := Join(ctx, token, nil, q, seed, nil); err == nil || !strings.Contains(err.Error(), "is the address of node 10, which is alive") {
+		t.Errorf("at the address of an alive member: %v", err)
+	}
+	if err := second.transport.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_ = second.listener.Close() // the transport has closed it
+	again, err := net.Listen("tcp", q.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := Join(ctx, token, nil, q, seed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if old, _ := r.state.Store(10); old.Stage != meta.Up {
+		t.Errorf("the node that is gone leaves before there is another: %+v", old)
+	}
+	third := open(t, r, again, a.Node, seed, a.Certificate, a.Authority, a.Members)
+	if err := third.Register(ctx, meta.Store{ID: a.Node, Incarnation: 1, Oldest: 1, Newest: 1, Address: q.Address}); err != nil {
+		t.Fatal(err)
+	}
+	if old, _ := r.state.Store(10); old.Stage != meta.Leaving {
+		t.Errorf("the node that is gone: %+v", old)
+	}
+	if st, _ := r.state.Store(a.Node); a.Node == 10 || st.Stage != meta.Up || st.Address != q.Address {
+		t.Errorf("%+v", st)
+	}
+}
+
 // TestRefused: each reason not to let a node in has its sentence, which reaches the node, and nothing has changed.
 func TestRefused(t *testing.T) {
 	r, first := found(t)
