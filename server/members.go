@@ -237,10 +237,10 @@ type clusterStatus struct {
 	// HandedOn is how many clients of this node are served by the gateway.
 	HandedOn int          `json:"clients_handed_on"`
 	Nodes    []nodeMember `json:"nodes"`
-	// RegionsShort and LagEntries are what the gateway knows: regions with fewer copies than they could have, and by how many entries the
-	// slowest copy of a live node is behind.
-	RegionsShort int            `json:"regions_short"`
-	LagEntries   uint64         `json:"lag_entries"`
+	// RegionsShort and LagEntries are what the gateway knows, and others do not say: regions with fewer copies than they could have, and by how
+	// many entries the slowest copy of a live node is behind.
+	RegionsShort *int           `json:"regions_short,omitempty"`
+	LagEntries   *uint64        `json:"lag_entries,omitempty"`
 	Regions      []regionMember `json:"regions"`
 }
 
@@ -249,7 +249,8 @@ type nodeMember struct {
 	Store   uint64 `json:"store"`
 	Address string `json:"address"`
 	Stage   string `json:"stage"`
-	Alive   bool   `json:"alive"`
+	// Alive is what the gateway knows: others have nothing to say to each other, and would take each other for dead.
+	Alive *bool `json:"alive,omitempty"`
 }
 
 // regionMember is a region as this node knows it.
@@ -280,11 +281,16 @@ func (n *Node) clusterStatus() *clusterStatus {
 	}
 	state, stages := n.membersState()
 	if s.Role == "gateway" {
-		s.RegionsShort, s.LagEntries = n.copiesMissing(&state)
+		short, lag := n.copiesMissing(&state)
+		s.RegionsShort, s.LagEntries = &short, &lag
 	}
 	for _, node := range state.Nodes {
 		address, _ := n.cluster.desk.Address(node.Store)
-		s.Nodes = append(s.Nodes, nodeMember{Store: node.Store, Address: address, Stage: stages[node.Store].String(), Alive: node.Alive})
+		member := nodeMember{Store: node.Store, Address: address, Stage: stages[node.Store].String()}
+		if s.Role == "gateway" {
+			member.Alive = &node.Alive
+		}
+		s.Nodes = append(s.Nodes, member)
 	}
 	for _, g := range groups {
 		r := regionMember{ID: uint64(g.Region.ID), Leader: g.LeaderStore, Term: g.Term, Applied: g.Applied, Last: g.Last, Receiving: g.Receiving}

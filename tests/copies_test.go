@@ -321,6 +321,9 @@ func TestThreeCopies(t *testing.T) {
 		if _, page := n.get("/metrics"); !strings.Contains(page, "pando_transport_messages_total{") || !strings.Contains(page, "pando_raft_leases_total ") {
 			t.Errorf("the metrics of %s say nothing of the cluster", n.dir)
 		}
+		if _, page := n.get("/status"); strings.Contains(page, `"alive": false`) {
+			t.Errorf("all nodes are alive, and one says:\n%s", page)
+		}
 	}
 	for query, want := range map[string]int64{
 		"SELECT COUNT(*) FROM information_schema.TIKV_STORE_STATUS WHERE STORE_STATE_NAME = 'Up'":                   3,
