@@ -28,6 +28,7 @@ var mapped = []struct {
 	{kvapi.ErrSnapshotTooOld, types.ErTableDefChanged, nil},
 	{kvapi.ErrReadOnly, types.ErCantExecuteInReadOnlyTransaction, nil},
 	{kvapi.ErrClosed, types.ErServerShutdown, nil},
+	{kvapi.ErrUnavailable, types.ErRegionUnavailable, nil},
 }
 
 // errnoCrashed is HA_ERR_CRASHED, MySQL's number for a table that does not hold what was written.
@@ -51,6 +52,9 @@ func MapError(err error, intr *kvapi.Interrupt) error {
 		if errors.Is(err, mapped[i].err) {
 			return types.Errorf(mapped[i].number, mapped[i].args...)
 		}
+	}
+	if _, ok := errors.AsType[*kvapi.EpochError](err); ok {
+		return types.Errorf(types.ErRegionUnavailable)
 	}
 	if c, ok := errors.AsType[*kvapi.NewerError](err); ok {
 		return types.NewError(types.ErWriteConflict, fmt.Sprintf("Write conflict, txnStartTS=%d, conflictCommitTS=%d, key=%x, reason=Optimistic [try again later]", c.Snapshot, c.Commit, c.Key))

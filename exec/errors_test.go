@@ -18,6 +18,9 @@ func TestMapError(t *testing.T) {
 		kvapi.ErrLockTableFull:       types.ErLockTableFull,
 		kvapi.ErrDiskFull:            types.ErDiskFull,
 		kvapi.ErrCorrupt:             types.ErGetErrno,
+		kvapi.ErrUnavailable:         types.ErRegionUnavailable,
+		&kvapi.EpochError{}:          types.ErRegionUnavailable,
+		&kvapi.NewerError{}:          types.ErWriteConflict,
 		syscall.EIO:                  types.ErGetErrno,
 		errors.New("something else"): types.ErUnknownError,
 	} {

@@ -119,7 +119,7 @@ func (c *Client) stale(err error) bool {
 }
 
 // errUnstable is returned when regions change faster than requests are made.
-var errUnstable = fmt.Errorf("kv: regions changed under %d repeats of a request", retriesMax)
+var errUnstable = fmt.Errorf("kv: %w: regions changed under %d repeats of a request", kvapi.ErrUnavailable, retriesMax)
 
 // Get reads one key; see kvapi.GetRequest.
 func (c *Client) Get(r *kvapi.GetRequest) (found bool, err error) {

@@ -55,6 +55,8 @@ var (
 	ErrNoReply = errors.New("no reply")
 	// ErrNotAlone: the regions have logs, and nothing gets into them past these.
 	ErrNotAlone = errors.New("the store is one of a cluster")
+	// ErrUnavailable: a region was led by nobody, or changed, whenever it was asked (9005). Nothing was done.
+	ErrUnavailable = errors.New("a region is unavailable")
 	// ErrReadOnly: a write or exclusive lock in a read-only transaction (1792).
 	ErrReadOnly = errors.New("transaction is read only")
 )
