@@ -55,7 +55,7 @@ func (b *backend) OpenSession(info *wire.ConnInfo) (wire.Session, error) {
 
 func client(info *wire.ConnInfo) session.Client {
 	c := session.Client{ID: uint64(info.ID), User: info.User, Host: info.Host, Account: info.Account, Database: info.DB, FoundRows: info.FoundRows,
-		MultiStatements: info.MultiStatements, TrackState: info.Capabilities&wire.CapSessionTrack != 0, Address: info.RemoteAddr}
+		MultiStatements: info.MultiStatements, TrackState: info.Capabilities&wire.CapSessionTrack != 0, Address: info.RemoteAddr, Relayed: info.Relayed}
 	if info.Control != nil {
 		c.SetPacketMax = info.Control.SetMaxAllowedPacket
 		c.SetIdleMax = info.Control.SetWaitTimeout

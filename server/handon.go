@@ -190,6 +190,9 @@ type handedConn struct {
 	close sync.Once
 }
 
+// Relayed is how package wire knows that the client is another node's.
+func (c *handedConn) Relayed() {}
+
 func (c *handedConn) Close() error {
 	err := c.Conn.Close()
 	c.close.Do(func() { close(c.done) })

@@ -151,13 +151,13 @@ func (s *Session) runLoose(stmt *syntax.Loose) (known bool, err error) {
 // errNoSupervisor is MySQL's number for a RESTART that nothing would start again.
 const errNoSupervisor = 3707
 
-// shutdown has the process stop as a signal would.
+// shutdown has the process stop as a signal would: the one that the client has connected to, if that is this one.
 func (s *Session) shutdown() error {
 	if err := s.require(privilege.Shutdown, "", ""); err != nil {
 		return err
 	}
-	if s.node.Shutdown == nil || s.node.Clustered != nil && s.node.Clustered() {
-		return types.Errorf(types.ErNotSupportedYet, "SHUTDOWN in a cluster, where one node answers the connections of all: end the process of the node")
+	if s.node.Shutdown == nil || s.client.Relayed {
+		return types.Errorf(types.ErNotSupportedYet, "SHUTDOWN through a node that hands its clients on to another: end that node's process")
 	}
 	s.node.Log.Info("SHUTDOWN", "user", s.client.User, "host", s.client.Host)
 	s.node.Shutdown()

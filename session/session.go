@@ -34,6 +34,8 @@ type Client struct {
 	Address   string // with port, for the process list
 	Database  string
 	FoundRows bool // CLIENT_FOUND_ROWS
+	// Relayed says that the client has connected to another node of the cluster, which hands it on.
+	Relayed bool
 	// MultiStatements allows several statements in one text.
 	MultiStatements bool
 	// TrackState says that the client wants to know of changes to its session (CLIENT_SESSION_TRACK).

@@ -321,6 +321,11 @@ func TestThreeCopies(t *testing.T) {
 		if _, page := n.get("/metrics"); !strings.Contains(page, "pando_transport_messages_total{") || !strings.Contains(page, "pando_raft_leases_total ") {
 			t.Errorf("the metrics of %s say nothing of the cluster", n.dir)
 		}
+		if n != c.gateway() {
+			if _, err := n.open("").Exec("SHUTDOWN"); errorNumber(err) != 1235 {
+				t.Errorf("SHUTDOWN through another node than the gateway: %v", err)
+			}
+		}
 		if _, page := n.get("/status"); strings.Contains(page, `"alive": false`) {
 			t.Errorf("all nodes are alive, and one says:\n%s", page)
 		}

@@ -168,9 +168,18 @@ func TestDrain(t *testing.T) {
 	n.start()
 }
 
-// TestShutdownStatement: SHUTDOWN, as a statement and as mariadb-admin asks for it, ends the process as a signal does.
+// TestShutdownStatement: SHUTDOWN, as a statement and as mariadb-admin asks for it, ends the process as a signal does, that of a node alone and that of a gateway.
 func TestShutdownStatement(t *testing.T) {
 	admin := need(t, "mariadb-admin")
+	for name, promoted := range map[string]string{"alone": "", "gateway": "1"} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("PANDO_PROMOTED", promoted)
+			shutdownByStatement(t, admin)
+		})
+	}
+}
+
+func shutdownByStatement(t *testing.T, admin string) {
 	n := startNode(t, "")
 	for name, shutdown := range map[string]func() error{
 		"statement": func() error {

@@ -55,6 +55,8 @@ type ConnInfo struct {
 	// Host is where the client is, in the form Backend.User got; RemoteAddr keeps the
 	// address with its port ("" for a unix socket).
 	Host, RemoteAddr string
+	// Relayed says that the client has connected to another process, which passes its bytes on: its connection has the method Relayed.
+	Relayed bool
 	// DB is the database of the handshake, "" if none was asked for.
 	DB string
 	// Collation is the collation number of the handshake: what SET NAMES would set.

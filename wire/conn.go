@@ -77,7 +77,8 @@ func newConn(s *Server, id uint32, raw net.Conn) *conn {
 	c.in = packetReader{src: &c.sock, window: make([]byte, windowBytes), pool: &s.pool, held: &c.held, limit: handshakePacketMax, exact: true}
 	c.peer = raw.RemoteAddr()
 	c.host, c.addr, c.secure = peerHost(c.peer)
-	c.info = &ConnInfo{ID: id, Host: c.host, Control: (*control)(c)}
+	_, relayed := raw.(interface{ Relayed() })
+	c.info = &ConnInfo{ID: id, Host: c.host, Relayed: relayed, Control: (*control)(c)}
 	c.maxPacket.Store(s.maxPacket.Load())
 	c.waitTimeout.Store(ticksOf(s.opt.WaitTimeout))
 	c.readTimeout.Store(ticksOf(s.opt.NetReadTimeout))
