@@ -37,7 +37,8 @@ func TestScripts(t *testing.T) {
 // PANDO_PROMOTED=1 has all tests run so.
 func TestScriptsPromoted(t *testing.T) {
 	t.Setenv("PANDO_PROMOTED", "1")
-	for _, name := range []string{"alter_copy", "foreign", "generated", "isolation", "kill", "lock_wait", "on_duplicate", "optimistic", "schema_wait", "temporary", "transaction"} {
+	for _, name := range []string{"alter_copy", "diagnostics", "foreign", "generated", "isolation", "kill", "load_data", "lock_node", "lock_tables", "lock_wait", "on_duplicate", "optimistic", "schema_wait", "temporary",
+		"transaction", "view_write"} {
 		t.Run(name, func(t *testing.T) { inproc.RunScript(t, "testdata/"+name+".txt", scriptCommands(t)) })
 	}
 }
