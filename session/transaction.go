@@ -45,6 +45,7 @@ func (s *Session) openTxn(options txn.Options) {
 	s.txReadOnly, s.txShared = options.ReadOnly, false
 	options.ReadOnly = false // admit refuses to write, but to temporary tables
 	s.tx = s.node.Txns.Begin(options)
+	options.Level = s.tx.Level() // of an optimistic one it may be another
 	s.noteTxn(&options)
 	s.nextLevel, s.nextReadOnly = nil, nil // SET TRANSACTION without scope covers one transaction
 }
