@@ -5,15 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pandodb/pando/catalog"
-	"github.com/pandodb/pando/clock"
-	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/privilege"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/syntax"
-	"github.com/pandodb/pando/table"
 	"github.com/pandodb/pando/types"
 )
 
@@ -116,87 +112,6 @@ func (d *dropSink) Columns([]sqlapi.ColumnInfo) (*types.RowEncoder, error) { ret
 func (d *dropSink) RowDone() error {
 	d.enc.Buf = d.enc.Buf[:0]
 	return nil
-}
-
-// maintenanceColumns is the answer of ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE.
-var maintenanceColumns = []sqlapi.ColumnInfo{textColumn("Table", 128), textColumn("Op", 10), textColumn("Msg_type", 10), textColumn("Msg_text", 65535)}
-
-// runMaintenance answers ANALYZE, CHECK and OPTIMIZE TABLE with a line per table.
-func (s *Session) runMaintenance(stmt *syntax.TableMaintenance, more bool, out Response) error {
-	if err := s.commit(); err != nil {
-		return s.fail(err)
-	}
-	if len(stmt.Partitions) > 0 || stmt.Index {
-		return s.fail(types.Errorf(types.ErNotSupportedYet, "ANALYZE TABLE with PARTITION or INDEX; plain ANALYZE TABLE takes in all of a table"))
-	}
-	verb := strings.ToLower(stmt.Verb)
-	if verb == "analyze" && s.node.readOnly.Load() == readOnlySuper {
-		return s.fail(s.mayWrite())
-	}
-	if stmt.Histogram != "" {
-		return s.runHistogram(stmt, more, out)
-	}
-	var rows [][]types.Value
-	for _, object := range stmt.Tables {
-		name, err := s.name(object)
-		if err != nil {
-			return s.fail(err)
-		}
-		kind := "status"
-		message, err := s.maintain(verb, name)
-		if err != nil {
-			if s.interrupt.Reason() != 0 {
-				return s.fail(exec.MapError(err, &s.interrupt))
-			}
-			kind, message = "Error", message1(exec.MapError(err, &s.interrupt))
-		}
-		rows = append(rows, []types.Value{types.Text(name.Schema + "." + name.Table), types.Text(verb), types.Text(kind), types.Text(message)})
-	}
-	return s.sendRows(maintenanceColumns, rows, more, out)
-}
-
-func message1(err error) string {
-	if e, ok := err.(*types.Error); ok {
-		return e.Message
-	}
-	return err.Error()
-}
-
-// maintain asks for the rights before it looks for the table: without them nobody learns whether there is one.
-func (s *Session) maintain(verb string, name ddl.Name) (string, error) {
-	if t := s.schema().Temporary(name.Schema, name.Table); t != nil {
-		return s.maintainTable(verb, t)
-	}
-	if err := s.mayAnalyze(name); err != nil {
-		return "", err
-	}
-	t, err := s.node.Catalog.Current().Table(name.Schema, name.Table)
-	if err != nil {
-		return "", err
-	}
-	return s.maintainTable(verb, t)
-}
-
-func (s *Session) maintainTable(verb string, t *catalog.Table) (string, error) {
-	switch verb {
-	case "analyze":
-		if t.Temporary != nil {
-			return "OK", nil // there are no statistics of it
-		}
-		return "OK", s.node.Stats.Refresh(t, mustInt(s.get(histogramMemory)), clock.Now(), &s.interrupt)
-	case "check":
-		report, err := table.Check(s.node.Txns, t, &s.interrupt)
-		if err != nil {
-			return "", err
-		}
-		if !report.OK() {
-			return "", types.NewError(types.ErCheckNoSuchTable, strings.Join(report.Problems, "; "))
-		}
-		return "OK", nil
-	case "optimize":
-		return "Tables need no rebuilding; space is given back in the background", nil
-	}
-	return "", types.Errorf(types.ErNotSupportedYet, strings.ToUpper(verb)+" TABLE")
 }
 
 // runAdmin answers TiDB's ADMIN statements that have a meaning here, and those about the cluster.
