@@ -107,15 +107,25 @@ func (s *Session) alterSpecs(t *catalog.Table, stmt *syntax.AlterTable) ([]ddl.A
 	actions = append(actions, some...)
 	// Last, for what the other actions do to columns is theirs.
 	for i := range stmt.Specs {
-		if spec := &stmt.Specs[i]; spec.Kind == syntax.AlterConvert {
+		switch spec := &stmt.Specs[i]; spec.Kind {
+		case syntax.AlterConvert:
 			some, err := s.convertSpecs(t, spec, actions)
 			if err != nil {
 				return nil, err
 			}
 			actions = append(actions, some...)
+		case syntax.AlterOrderBy:
+			if !primaryKeyAfter(t, actions) {
+				return nil, notAltered(spec)
+			}
+			s.context.Warn(types.LevelWarning, types.ErUnknownError, "ORDER BY ignored as there is a user-defined clustered index in the table '"+t.Name+"'")
 		}
 	}
 	return actions, nil
+}
+
+func notAltered(spec *syntax.AlterSpec) error {
+	return types.Errorf(types.ErNotSupportedYet, "ALTER TABLE … "+syntax.BriefAction(spec)+"; create a new table and INSERT … SELECT into it")
 }
 
 // alterSpec reads one action. last is the number of the last automatic name of a CHECK.
@@ -166,13 +176,13 @@ func (s *Session) alterSpec(t *catalog.Table, spec *syntax.AlterSpec, last *uint
 		return s.modifyColumn(t, spec, spec.Name.Name, last)
 	case syntax.AlterDropPrimary:
 		return []ddl.AlterSpec{ddl.DropIndex{Name: catalog.PrimaryName}}, nil
-	case syntax.AlterConvert:
+	case syntax.AlterConvert, syntax.AlterOrderBy:
 		return nil, nil // read by alterSpecs
 	case syntax.AlterKeys, syntax.AlterForce, syntax.AlterValidation:
 		s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, "ALTER TABLE … "+syntax.BriefAction(spec)+" has no effect: indexes are always maintained and tables need no rebuild"))
 		return nil, nil
 	}
-	return nil, types.Errorf(types.ErNotSupportedYet, "ALTER TABLE … "+syntax.BriefAction(spec)+"; create a new table and INSERT … SELECT into it")
+	return nil, notAltered(spec)
 }
 
 func (s *Session) addColumns(t *catalog.Table, spec *syntax.AlterSpec, last *uint64) ([]ddl.AlterSpec, error) {

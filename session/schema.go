@@ -95,19 +95,24 @@ func (s *Session) requirePrimaryKey(has bool) error {
 
 // keepsPrimaryKey reports whether a table has a primary key after changes, or changes its name alone.
 func keepsPrimaryKey(t *catalog.Table, actions []ddl.AlterSpec) bool {
-	has, renamed := t.PK != nil, true
+	return primaryKeyAfter(t, actions) || !slices.ContainsFunc(actions, func(action ddl.AlterSpec) bool {
+		_, renames := action.(ddl.RenameTo)
+		return !renames
+	})
+}
+
+// primaryKeyAfter reports whether a table has a primary key after changes.
+func primaryKeyAfter(t *catalog.Table, actions []ddl.AlterSpec) bool {
+	has := t.PK != nil
 	for _, action := range actions {
 		switch action := action.(type) {
-		case ddl.RenameTo:
-			continue
 		case ddl.DropIndex:
 			has = has && !strings.EqualFold(action.Name, catalog.PrimaryName)
 		case ddl.AddIndex:
 			has = has || action.Index.Primary
 		}
-		renamed = false
 	}
-	return has || renamed
+	return has
 }
 
 // schemaChange returns the function that carries a statement out, or nil for a statement that is not supported.
