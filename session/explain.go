@@ -121,6 +121,8 @@ func (s *Session) runAdmin(stmt *syntax.Loose, more bool, out Response) error {
 	switch {
 	case strings.HasPrefix(text, "ADMIN CHECK TABLE "):
 		return s.adminCheck(stmt, more, out) // which asks for the rights to the tables
+	case strings.HasPrefix(text, "ADMIN CHECK INDEX "):
+		return s.adminCheckIndex(stmt, more, out)
 	case strings.HasPrefix(text, "ADMIN SHOW DDL JOBS"):
 		run = s.showJobs
 	case strings.HasPrefix(text, "ADMIN CANCEL DDL JOBS"):

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math"
+	"slices"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/clock"
@@ -66,12 +67,13 @@ func (d *digest) add(seed maphash.Seed, key, value []byte) {
 // TABLE. It reads everything once, in bounded memory, and looks for the
 // differing entries only if the fingerprints differ. The error is that of a
 // read; faults are in the report. The caller has entered t (catalog.Use.Enter).
-func Check(m *txn.Manager, t *catalog.Table, intr *kvapi.Interrupt) (*Report, error) {
+// With indexes in only, these alone are compared.
+func Check(m *txn.Manager, t *catalog.Table, intr *kvapi.Interrupt, only ...*catalog.Index) (*Report, error) {
 	snap := m.OpenSnapshot()
 	defer snap.Close()
 	c := &checker{m: m, t: t, ts: snap.TS(), intr: intr, seed: maphash.MakeSeed(), report: &Report{}}
 	for _, ix := range t.Indexes {
-		if !ix.Primary && ix.Readable(c.ts) {
+		if !ix.Primary && ix.Readable(c.ts) && (len(only) == 0 || slices.Contains(only, ix)) {
 			c.indexes = append(c.indexes, checkedIndex{desc: ix, entries: NewEntryBuilder(t, ix)})
 		}
 	}
