@@ -196,6 +196,12 @@ func (p *clausePrinter) binary(e *syntax.Binary) {
 
 // condition writes an operand of AND and OR.
 func (p *clausePrinter) condition(e syntax.Expr) {
+	if p.view != nil {
+		if test, ok := p.view.zeroDates[unparen(e)]; ok {
+			p.zeroDate(test)
+			return
+		}
+	}
 	if isBoolean(e) {
 		p.expr(e)
 		return

@@ -15,7 +15,17 @@ func (b *builder) where(bind *binder, e syntax.Expr) ([]expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.conjuncts(bound)
+	if bound.IsCall("row") {
+		return nil, types.Errorf(types.ErOperandColumns, 1)
+	}
+	if b.shown != nil {
+		bind.noteZeroDates(e, len(bind.scope.tables) > 1)
+	}
+	conds, err := bind.zeroDates(expr.SplitAnd(nil, bound))
+	if err != nil {
+		return nil, err
+	}
+	return b.commonOf(conds)
 }
 
 // conjuncts splits a condition. A row is no condition.
@@ -23,8 +33,13 @@ func (b *builder) conjuncts(e expr.Expr) ([]expr.Expr, error) {
 	if e.IsCall("row") {
 		return nil, types.Errorf(types.ErOperandColumns, 1)
 	}
+	return b.commonOf(expr.SplitAnd(nil, e))
+}
+
+// commonOf is common for each of a list.
+func (b *builder) commonOf(conds []expr.Expr) ([]expr.Expr, error) {
 	var out []expr.Expr
-	for _, c := range expr.SplitAnd(nil, e) {
+	for _, c := range conds {
 		common, err := b.common(c)
 		if err != nil {
 			return nil, err

@@ -299,6 +299,7 @@ func (b *builder) cteReference(name, alias string) (r rel, cols []column, err er
 		cols = make([]column, len(c.cols))
 		for k := range c.cols {
 			cols[k] = column{id: ref.first + k, table: alias, info: c.cols[k].info, coer: c.cols[k].coer}
+			cols[k].zeroDate = b.derivedZeroDate(&cols[k], mergedQuery(c.def.Query))
 			cols[k].info.Table, cols[k].info.Schema = alias, ""
 			b.combined[cols[k].id] = b.combined[c.cols[k].id]
 		}

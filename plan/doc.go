@@ -25,7 +25,7 @@
 // # How a query is planned
 //
 // The resolver (query.go, select.go, from.go, binder.go, group.go, window.go, setop.go, cte.go, subquery.go) binds FROM, WHERE, GROUP BY, the
-// select list, HAVING and ORDER BY over column ids. Aggregates and window functions are columns of their own; once all clauses are bound,
+// select list, HAVING and ORDER BY over column ids; zerodate.go has what IS NULL means for dates in WHERE. Aggregates and window functions are columns of their own; once all clauses are bound,
 // group.go rewrites them over grouped rows. simplify.go then moves conditions down, unnest.go turns subqueries in conditions into semi and anti
 // joins, and outer joins become inner ones where no NULL passes; decorrelate.go and lift.go join what correlated subqueries find for all rows at
 // once, where that costs less than to run them for each, in UPDATE and DELETE, too (writejoin.go). physical.go turns relations into nodes from the top down: a need says which

@@ -180,6 +180,10 @@ func (b *builder) derived(e *syntax.DerivedTable, s *scope) (rel, []column, erro
 		delete(b.updatable, g)
 	}
 	cols, err := renamed(inner.cols, e.Alias, e.Columns)
+	merged := mergedQuery(e.Query) && (s.hints == nil || !s.hints.about("NO_MERGE", e.Alias))
+	for i := range cols {
+		cols[i].zeroDate = b.derivedZeroDate(&cols[i], merged)
+	}
 	return b.fencing(s.hints, inner.rel, e.Alias), cols, err
 }
 

@@ -25,6 +25,8 @@ type column struct {
 	aggregate bool
 	// padded says that PAD_CHAR_TO_FULL_LENGTH holds for the column.
 	padded bool
+	// zeroDate says that IS NULL in WHERE finds the zero date in the column (zerodate.go).
+	zeroDate bool
 }
 
 // scope is the list of columns visible in one query block.
@@ -138,6 +140,7 @@ func tableColumns(t *catalog.Table, alias string, first int) []column {
 	out := make([]column, len(t.Columns))
 	for i := range t.Columns {
 		out[i] = column{id: first + i, table: alias, schema: t.Schema, info: columnInfo(t, i, alias), hidden: t.Columns[i].Invisible, coer: expr.CoerImplicit}
+		out[i].zeroDate = findsZeroDate(out[i].info.Type, out[i].info.NotNull)
 		if t.Columns[i].Hidden {
 			out[i].hidden, out[i].merged, out[i].coalesced = true, true, true // no name finds it
 		}

@@ -55,7 +55,7 @@ func (b *builder) viewRelation(t *catalog.Table, alias string) (rel, []column, e
 		info := r.cols[i].info
 		info.Name, info.OrgName = t.Columns[i].Name, t.Columns[i].Name
 		info.Table, info.OrgTable, info.Schema = alias, t.Name, t.Schema
-		cols[i] = column{id: r.cols[i].id, table: alias, schema: t.Schema, info: info, coer: r.cols[i].outside()}
+		cols[i] = column{id: r.cols[i].id, table: alias, schema: t.Schema, info: info, coer: r.cols[i].outside(), zeroDate: b.derivedZeroDate(&r.cols[i], mergeable(q, t.View))}
 	}
 	b.noteUpdatable(r.rel, t, before)
 	b.noteLevel(r.rel, t)
@@ -138,20 +138,6 @@ func joinedTables(r rel, into map[*get]bool) {
 		joinedTables(r.left, into)
 		joinedTables(r.right, into)
 	}
-}
-
-// mergeable reports whether MySQL puts the query of a view in its place, instead of making its rows first.
-func mergeable(q *syntax.Query, view *catalog.View) bool {
-	sel, ok := q.Body.(*syntax.Select)
-	if !ok || view.Algorithm == "TEMPTABLE" || q.Limit != nil || sel.Distinct == syntax.Distinct || len(sel.GroupBy) > 0 || sel.Having != nil || sel.From == nil {
-		return false
-	}
-	for i := range sel.Items {
-		if containsAggregate(sel.Items[i].Expr) || containsWindow(sel.Items[i].Expr) {
-			return false
-		}
-	}
-	return true
 }
 
 // viewLevel is one of the views around a table: its query shows the rows for which conds are true.

@@ -17,6 +17,8 @@ type viewNames struct {
 	aliased map[string]bool
 	// joined are the pairs of columns that USING and NATURAL compare.
 	joined map[*syntax.Join][][2]column
+	// zeroDates are the conditions of WHERE that find zero dates.
+	zeroDates map[syntax.Expr]zeroDateTest
 	// items is the select list of the query at hand.
 	items []syntax.SelectItem
 	// nested counts the expressions around the query at hand: there the names that columns have by themselves are left out.
@@ -631,7 +633,8 @@ func CanonicalView(env *Env, view *catalog.Table, bare string) (query string, na
 		return view.View.Query, true
 	}
 	b.env = b.env.Stored()
-	b.shown = &viewNames{columns: map[*syntax.ColumnRef]column{}, bare: bare, aliased: map[string]bool{}, joined: map[*syntax.Join][][2]column{}}
+	b.shown = &viewNames{columns: map[*syntax.ColumnRef]column{}, bare: bare, aliased: map[string]bool{}, joined: map[*syntax.Join][][2]column{},
+		zeroDates: map[syntax.Expr]zeroDateTest{}}
 	b.views = append(b.views, view)
 	r, err := b.query(q, nil)
 	if err != nil || len(r.cols) != len(view.Columns) {
