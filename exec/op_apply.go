@@ -58,13 +58,8 @@ type applyOp struct {
 }
 
 func (n *Apply) build(b *builder) (operator, error) {
-	left, err := b.node(n.Left)
+	left, right, err := b.pair(n.Left, n.Right)
 	if err != nil {
-		return nil, err
-	}
-	right, err := b.node(n.Right)
-	if err != nil {
-		left.close()
 		return nil, err
 	}
 	o := &applyOp{node: n, leftOp: left, rightOp: right}

@@ -66,19 +66,8 @@ func (o *distinctOp) next() (*types.Batch, error) {
 			}
 			break
 		}
-		if err := o.long.rowKeys(b); err != nil {
+		if o.sel, err = o.long.passing(o.sel, b, o.add); err != nil {
 			return nil, err
-		}
-		o.sel = o.sel[:0]
-		for i, n := 0, b.Rows(); i < n; i++ {
-			row := b.Row(i)
-			fresh, err := o.add(b, row)
-			if err != nil {
-				return nil, err
-			}
-			if fresh {
-				o.sel = append(o.sel, uint16(row))
-			}
 		}
 		if len(o.sel) > 0 {
 			b.Sel = o.sel
@@ -86,6 +75,25 @@ func (o *distinctOp) next() (*types.Batch, error) {
 		}
 	}
 	return o.nextSpilled()
+}
+
+// passing returns in sel the live rows of b, as physical indexes, that pass; the account has the keys that are made of them.
+func (a *account) passing(sel []uint16, b *types.Batch, pass func(*types.Batch, int) (bool, error)) ([]uint16, error) {
+	if err := a.rowKeys(b); err != nil {
+		return nil, err
+	}
+	sel = sel[:0]
+	for i, n := 0, b.Rows(); i < n; i++ {
+		row := b.Row(i)
+		ok, err := pass(b, row)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			sel = append(sel, uint16(row))
+		}
+	}
+	return sel, nil
 }
 
 // add reports whether physical row i of b is to be passed on now.
@@ -299,25 +307,25 @@ func (o *uniqOp) next() (*types.Batch, error) {
 		if b == nil || err != nil {
 			return nil, err
 		}
-		if err := o.long.rowKeys(b); err != nil {
+		if o.sel, err = o.long.passing(o.sel, b, o.differs); err != nil {
 			return nil, err
-		}
-		o.sel = o.sel[:0]
-		for i, n := 0, b.Rows(); i < n; i++ {
-			row := b.Row(i)
-			o.key = appendRowKey(o.key[:0], b, row)
-			if o.any && bytes.Equal(o.key, o.last) {
-				continue
-			}
-			o.any = true
-			o.last, o.key = o.key, o.last
-			o.sel = append(o.sel, uint16(row))
 		}
 		if len(o.sel) > 0 {
 			b.Sel = o.sel
 			return b, nil
 		}
 	}
+}
+
+// differs reports whether physical row i of b is another than the one before.
+func (o *uniqOp) differs(b *types.Batch, i int) (bool, error) {
+	o.key = appendRowKey(o.key[:0], b, i)
+	if o.any && bytes.Equal(o.key, o.last) {
+		return false, nil
+	}
+	o.any = true
+	o.last, o.key = o.key, o.last
+	return true, nil
 }
 
 func (o *uniqOp) close() {

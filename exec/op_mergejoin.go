@@ -31,13 +31,8 @@ type mergeJoinOp struct {
 }
 
 func (n *MergeJoin) build(b *builder) (operator, error) {
-	left, err := b.node(n.Left)
+	left, right, err := b.pair(n.Left, n.Right)
 	if err != nil {
-		return nil, err
-	}
-	right, err := b.node(n.Right)
-	if err != nil {
-		left.close()
 		return nil, err
 	}
 	o := &mergeJoinOp{leftOp: left, rightOp: right}

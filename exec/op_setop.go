@@ -33,13 +33,8 @@ const (
 )
 
 func (n *SetOp) build(b *builder) (operator, error) {
-	left, err := b.node(n.Left)
+	left, right, err := b.pair(n.Left, n.Right)
 	if err != nil {
-		return nil, err
-	}
-	right, err := b.node(n.Right)
-	if err != nil {
-		left.close()
 		return nil, err
 	}
 	o := &setOp{rt: b.rt, node: n, left: left, right: right, mem: b.rt.account(), long: b.rt.account()}
@@ -194,19 +189,8 @@ func (o *setOp) next() (*types.Batch, error) {
 			}
 			break
 		}
-		if err := o.long.rowKeys(b); err != nil {
+		if o.sel, err = o.long.passing(o.sel, b, o.passes); err != nil {
 			return nil, err
-		}
-		o.sel = o.sel[:0]
-		for i, n := 0, b.Rows(); i < n; i++ {
-			row := b.Row(i)
-			ok, err := o.passes(b, row)
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				o.sel = append(o.sel, uint16(row))
-			}
 		}
 		if err := o.account(); err != nil {
 			return nil, err

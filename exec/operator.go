@@ -44,6 +44,18 @@ func (b *builder) node(n Node) (operator, error) {
 	return &measured{rt: b.rt, input: op, count: b.rt.Analyze.at(n)}, nil
 }
 
+// pair returns the operators of the two inputs of a node.
+func (b *builder) pair(l, r Node) (left, right operator, err error) {
+	if left, err = b.node(l); err != nil {
+		return nil, nil, err
+	}
+	if right, err = b.node(r); err != nil {
+		left.close()
+		return nil, nil, err
+	}
+	return left, right, nil
+}
+
 // Counter is what EXPLAIN ANALYZE learnt about one node.
 type Counter struct {
 	Rows    uint64        // live rows yielded, all loops together; of a write, rows affected

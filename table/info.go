@@ -1,6 +1,8 @@
 package table
 
 import (
+	"slices"
+
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/types"
@@ -179,32 +181,12 @@ func newIndexInfo(t *catalog.Table, ix *catalog.Index, pk []keyPart) indexInfo {
 // can be read from the entries of ix alone. Columns indexed by a prefix only
 // are not covered.
 func Covers(t *catalog.Table, ix *catalog.Index, cols []int) bool {
-	if ix.Primary {
-		return true
-	}
 	in := infoOf(t)
-	for _, col := range cols {
-		if !covers(ix.Columns, col) && !coversPart(in.pk, col) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(cols, func(col int) bool { return !in.covers(ix, col) })
 }
 
-func covers(parts []catalog.IndexColumn, col int) bool {
-	for _, p := range parts {
-		if p.Col == col && p.PrefixLen == 0 {
-			return true
-		}
-	}
-	return false
-}
-
-func coversPart(parts []keyPart, col int) bool {
-	for _, p := range parts {
-		if p.col == col && p.prefix == 0 {
-			return true
-		}
-	}
-	return false
+// covers reports whether the entries of ix hold column col whole, among its own columns or those of the primary key that follow them.
+func (in *info) covers(ix *catalog.Index, col int) bool {
+	return ix.Primary || slices.ContainsFunc(ix.Columns, func(c catalog.IndexColumn) bool { return c.Col == col && c.PrefixLen == 0 }) ||
+		slices.ContainsFunc(in.pk, func(p keyPart) bool { return p.col == col && p.prefix == 0 })
 }

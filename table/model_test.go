@@ -296,7 +296,7 @@ func rowKey(desc *catalog.Table, row []types.Value) []byte {
 }
 
 func rowID(t *testing.T, desc *catalog.Table, w *table.Writer) types.Value {
-	v, _, err := types.DecodeKey(w.LastRowKey()[len(table.RowPrefix(desc)):], table.RowIDType(), false)
+	v, _, err := types.DecodeKey(w.LastRowKey()[len(table.RowPrefix(desc)):], &types.Type{ID: types.TypeBigInt, Unsigned: true, Length: -1}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/pandodb/pando/catalog"
-	"github.com/pandodb/pando/keys"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/types"
 )
@@ -174,7 +173,7 @@ func newIndexShape(in *info, ix *catalog.Index, cols []int) *Shape {
 				f.source, f.pos, s.originals = fromOriginal, pos, true
 			}
 		}
-		if !covers(ix.Columns, f.col) && !coversPart(in.pk, f.col) {
+		if !in.covers(ix, f.col) {
 			panic(fmt.Sprintf("table: index %s of %s does not cover column %d", ix.Name, in.table.Name, f.col))
 		}
 	}
@@ -390,9 +389,6 @@ func (r *Reader) decodeOriginals(b []byte) error {
 	return nil
 }
 
-// RowIDType returns the type of hidden row ids.
-func RowIDType() *types.Type { return &rowIDType }
-
 // Field returns the stored form of field i.
 func (r *Reader) Field(i int) (stored []byte, null bool) {
 	f := &r.fields[i]
@@ -503,8 +499,3 @@ func partsFor(t *catalog.Table, ix *catalog.Index) (prefix []byte, parts []keyPa
 
 // RowPrefix returns the prefix of all rows of t; shared, not to be changed.
 func RowPrefix(t *catalog.Table) []byte { return infoOf(t).rowPrefix }
-
-// IndexPrefix appends the prefix of all entries of ix.
-func IndexPrefix(dst []byte, t *catalog.Table, ix *catalog.Index) []byte {
-	return keys.IndexPrefix(dst, t.PhysID, ix.ID)
-}
