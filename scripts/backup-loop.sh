@@ -23,6 +23,7 @@ for ROUND in $(seq "$rounds"); do
 		rm -rf "$data"
 	fi
 	"$pando" restore --from "$backup" --data-dir "$data"
+	: >"$log" # before the start: the shell goes on while the server's side opens it, and would read the last round's port
 	# shellcheck disable=SC2086
 	"$pando" start --data-dir "$data" --listen 127.0.0.1:0 --http "" ${START:-} >/dev/null 2>"$log" &
 	server=$!
