@@ -100,6 +100,25 @@ func (a *account) rowKeys(b *types.Batch) error {
 	return a.change(int64(long))
 }
 
+// passing returns in sel the live rows of b, as physical indexes, that pass; the account has the keys that are made of them.
+func (a *account) passing(sel []uint16, b *types.Batch, pass func(*types.Batch, int) (bool, error)) ([]uint16, error) {
+	if err := a.rowKeys(b); err != nil {
+		return nil, err
+	}
+	sel = sel[:0]
+	for i, n := 0, b.Rows(); i < n; i++ {
+		row := b.Row(i)
+		ok, err := pass(b, row)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			sel = append(sel, uint16(row))
+		}
+	}
+	return sel, nil
+}
+
 // close gives back what the keys took.
 func (k *keyer) close() { k.mem.close() }
 
