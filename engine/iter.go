@@ -170,6 +170,23 @@ func (i *Iter) ValueLen() int {
 	return v.Len()
 }
 
+// Shed gives back the copy of the current value, and of others, that moves to earlier keys make: Pebble copies each value that it meets
+// backwards, and keeps the memory of the longest until it is closed. The iterator shows the same state, and is positioned nowhere afterwards.
+func (i *Iter) Shed() error {
+	i.leave()
+	i.walked = 0
+	it, err := i.it.Clone(pebble.CloneOptions{})
+	if err != nil {
+		return fmt.Errorf("engine: clone iterator: %w", err)
+	}
+	err = i.it.Close()
+	i.it = it
+	if err != nil {
+		return i.e.explainRead(err)
+	}
+	return nil
+}
+
 // Error returns what ended the iteration, nil when it was the bounds.
 func (i *Iter) Error() error {
 	if err := i.it.Error(); err != nil {

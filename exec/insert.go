@@ -603,6 +603,9 @@ func (in *inserter) sameValue(a, b *types.Value, c *catalog.Column) bool {
 	if a.IsNull() || b.IsNull() {
 		return a.IsNull() && b.IsNull()
 	}
+	if a.K == b.K && (a.K == types.KindString || a.K == types.KindJSON) {
+		return bytes.Equal(a.B, b.B) // a string is its own stored form, and may be long
+	}
 	in.stored = types.AppendStored(in.stored[:0], *a, &c.Type)
 	n := len(in.stored)
 	in.stored = types.AppendStored(in.stored, *b, &c.Type)

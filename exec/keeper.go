@@ -40,6 +40,7 @@ type link struct {
 // keeperLevel is the memory of one step of a chain of actions.
 type keeperLevel struct {
 	finder   table.Finder
+	caught   int // bytes that the finder has been granted
 	reader   table.Reader
 	old, new []types.Value
 	from, to []types.Value // of the parent's key
@@ -55,7 +56,9 @@ func (rt *Runtime) keeper(guarded bool) *keeper {
 
 func (k *keeper) level() *keeperLevel {
 	for len(k.levels) <= k.depth {
-		k.levels = append(k.levels, &keeperLevel{})
+		level := &keeperLevel{}
+		level.finder.Room = func(bytes int) error { return k.rt.roomForCaught(&level.caught, bytes) }
+		k.levels = append(k.levels, level)
 	}
 	return k.levels[k.depth]
 }

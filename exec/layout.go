@@ -125,10 +125,40 @@ func (s *rowSink) append() (err error) {
 // pairCopy is a sink that keeps one pair.
 type pairCopy struct {
 	key, value []byte
+	mem        account // of a long value
 }
+
+// pairLong is from which length on the value of a pairCopy is counted.
+const pairLong = 64 << 10
 
 // Pair copies the pair.
 func (s *pairCopy) Pair(key, value []byte) (more bool, err error) {
+	if len(value) > max(cap(s.value), pairLong) {
+		if err := s.widen(len(value)); err != nil {
+			return false, err
+		}
+	}
 	s.key, s.value = append(s.key[:0], key...), append(s.value[:0], value...)
 	return true, nil
+}
+
+// widen counts a long value before there is memory for it, and not for more: the next one may be short.
+func (s *pairCopy) widen(length int) error {
+	s.value = nil
+	if s.mem.rt != nil {
+		if err := s.mem.set(int64(length)); err != nil {
+			return err
+		}
+	}
+	s.value = make([]byte, 0, length)
+	return nil
+}
+
+// drop gives back what a long value took, and tells whether there was one.
+func (s *pairCopy) drop() (long bool) {
+	s.mem.close()
+	if long = cap(s.value) > pairLong; long {
+		s.value = nil
+	}
+	return long
 }

@@ -161,6 +161,9 @@ func (w *multiWriter) account() error {
 }
 
 func (w *multiWriter) close() {
+	for _, c := range w.targets {
+		c.fresh.drop()
+	}
 	w.rows.close()
 	w.mem.close()
 }

@@ -32,6 +32,7 @@ func (n *LockRows) build(b *builder) (operator, error) {
 	o.reader.Reset(n.whole.shape)
 	o.row = make([]types.Value, len(n.whole.field))
 	o.sink.reset(&n.layout, o.out)
+	o.pair.mem = b.rt.account()
 	return o, nil
 }
 
@@ -214,6 +215,7 @@ func (o *lockOp) qualifies() (bool, error) {
 func (o *lockOp) close() {
 	o.input.close()
 	o.keys.close()
+	o.pair.drop()
 	o.rt.putBatch(o.out)
 	o.out = nil
 }

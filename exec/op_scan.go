@@ -26,9 +26,10 @@ type scanOp struct {
 	page    int
 	req     txn.ScanRequest
 	hold    kvapi.Hold // between the spans of a batch
-	portion *portion   // below a Gather: what it reads
-	read    int        // rows of the portion
-	begun   bool       // a page of the span at hand has been read
+	back    backward
+	portion *portion // below a Gather: what it reads
+	read    int      // rows of the portion
+	begun   bool     // a page of the span at hand has been read
 	kind    scanKind
 	short   bool // what it reads is locked, and may be more than wanted: pages begin with one row
 }
@@ -41,6 +42,7 @@ func (n *Scan) newOp(b *builder) *scanOp {
 		o.portion, o.kind.shared = b.seat.portion, !b.seat.lead
 	}
 	o.sink.reset(&n.layout, o.out)
+	o.back.mem = b.rt.account()
 	o.req.Sink, o.req.Reverse, o.req.Hold = &o.sink, n.Reverse, &o.hold
 	if b.locks != nil {
 		o.req.Rows = n.Index == nil || n.Index.Primary
@@ -159,8 +161,12 @@ func (o *scanOp) readPage(want int) error {
 	}
 	o.req.Span = *span
 	o.req.LimitRows, o.req.LimitBytes = want-o.out.Len, pageBytesMax-o.sink.bytes
-	before := o.out.Len
+	before, bytes := o.out.Len, o.sink.bytes
+	if err := o.back.begin(o.node.Reverse); err != nil {
+		return err
+	}
 	resume, err := o.rt.scan(&o.req, o.latest)
+	o.back.end(o.sink.bytes - bytes)
 	if err != nil {
 		return err
 	}
@@ -181,6 +187,27 @@ func (o *scanOp) readPage(want int) error {
 		span.Start = resume
 	}
 	return nil
+}
+
+// backward counts what storage copies of a long row that it meets on its way backwards, which nobody can ask about before: as much as the
+// last page had, from the second page on.
+type backward struct {
+	mem  account
+	last int
+}
+
+// begin counts the copy of a page that is about to be read.
+func (b *backward) begin(reverse bool) error {
+	if !reverse || b.last <= pageBytesMax {
+		return nil
+	}
+	return b.mem.set(int64(b.last))
+}
+
+// end takes note of a page's bytes, and that storage has dropped its copy.
+func (b *backward) end(bytes int) {
+	b.mem.close()
+	b.last = bytes
 }
 
 // filter applies the scan's condition and its limit to the batch.

@@ -197,6 +197,7 @@ func (rt *Runtime) getBatch(ts []types.Type) *types.Batch {
 		b = types.NewBatch(ts)
 	} else {
 		b = free[len(free)-1]
+		free[len(free)-1] = nil // or a batch that becomes too long to come back stays in memory
 		rt.scratch.batches = free[:len(free)-1]
 		b.Init(ts)
 	}
@@ -219,7 +220,11 @@ func (rt *Runtime) putBatch(b *types.Batch) {
 		return
 	}
 	b.SetRoom(nil)
-	if len(rt.scratch.batches) >= batchesKept || b.MemSize() > batchKeepBytes {
+	if b.MemSize() > batchKeepBytes {
+		rt.scratch.long = true
+		return
+	}
+	if len(rt.scratch.batches) >= batchesKept {
 		return
 	}
 	b.Reset()

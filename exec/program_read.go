@@ -28,6 +28,7 @@ type programState struct {
 	sort  sortSink
 	write writeState
 	hold  kvapi.Hold // between the ranges of a page, and the two reads of a row by a unique index
+	back  backward
 }
 
 // encodeSink sends pairs to the client as they come.
@@ -37,6 +38,9 @@ type encodeSink struct {
 	enc    *types.RowEncoder
 	out    sqlapi.Sink // nil: the caller finishes the row itself
 	sent   uint64
+	bytes  int  // of the pairs
+	long   bool // one of them was long
+	due    bool // out is to be told of the last row, which leaves at once, when no iterator is open
 }
 
 // Pair encodes one row.
@@ -54,10 +58,24 @@ func (s *encodeSink) Pair(key, value []byte) (more bool, err error) {
 	}
 	s.enc.EndRow()
 	s.sent++
-	if s.out != nil {
-		return true, s.out.RowDone()
+	s.bytes += len(value)
+	if len(value) >= pairLong {
+		s.long = true
 	}
-	return true, nil
+	if s.out == nil {
+		return true, nil
+	}
+	if len(s.enc.Buf) >= sqlapi.AnswerBytesMax {
+		s.due = true
+		return false, nil
+	}
+	return true, s.out.RowDone()
+}
+
+// finish tells the client's side of a row that waited for the end of its page.
+func (s *encodeSink) finish() error {
+	s.due = false
+	return s.out.RowDone()
 }
 
 // run executes the program.
@@ -179,7 +197,7 @@ func (p *Program) eachPage(rt *Runtime, sink kvapi.Sink, limit uint64, rows *uin
 		for first := true; *rows < limit; first = false {
 			r.LimitRows = int(min(limit-*rows, pageRowsMax))
 			before, point := *rows, first && r.Span.IsPoint()
-			resume, err := rt.scan(r, false)
+			resume, err := p.readPage(rt, r)
 			if err != nil {
 				return err
 			}
@@ -212,6 +230,22 @@ func (p *Program) eachPage(rt *Runtime, sink kvapi.Sink, limit uint64, rows *uin
 	return nil
 }
 
+// readPage reads one page. A row that is so long that it leaves at once has ended it, and leaves with no iterator open.
+func (p *Program) readPage(rt *Runtime, r *txn.ScanRequest) (resume []byte, err error) {
+	st := &rt.scratch.program
+	if err := st.back.begin(p.reverse); err != nil {
+		return nil, err
+	}
+	bytes := st.rows.bytes
+	resume, err = rt.scan(r, false)
+	st.back.end(st.rows.bytes - bytes)
+	if err == nil && st.rows.due {
+		st.hold.Rest()
+		err = st.rows.finish()
+	}
+	return resume, err
+}
+
 func (p *Program) runRange(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, err error) {
 	if rt.Txn != nil && rt.Txn.Level() == txn.Serializable {
 		// A large row leaves while its page is being read, before anybody could wait for what was read under locks.
@@ -223,7 +257,8 @@ func (p *Program) runRange(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, er
 		return res, err
 	}
 	s := &rt.scratch.program.rows
-	s.prog, s.out, s.sent = p, sink, 0
+	s.prog, s.out, s.sent, s.due = p, sink, 0, false
+	rt.scratch.program.back = backward{mem: rt.account()}
 	s.reader.Reset(p.shape)
 	if s.enc, err = sink.Columns(p.columns); err != nil {
 		return res, err

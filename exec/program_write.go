@@ -23,6 +23,7 @@ func (p *Program) lockRow(rt *Runtime, remove bool) (key []byte, ok bool, err er
 	if !ok || err != nil {
 		return nil, false, err
 	}
+	st.pair.mem.rt = rt
 	var found bool
 	if remove {
 		found, err = rt.Txn.LockDelete(key, &st.pair)

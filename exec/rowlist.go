@@ -218,10 +218,11 @@ func (c *rowCursor) read() error {
 	for size := spillBufferBytes; ; size = c.missing() {
 		have := int(min(int64(size), c.list.flushed-c.offset))
 		if cap(c.window) < have {
-			c.window = make([]byte, have)
+			c.window = nil
 			if err := c.mem.set(int64(max(have-spillBufferBytes, 0))); err != nil {
 				return err
 			}
+			c.window = make([]byte, have)
 		}
 		c.window, c.from = c.window[:have], c.offset
 		if n, err := c.list.file.file.ReadAt(c.window, c.offset); n < have {

@@ -89,6 +89,9 @@ func (rt *Runtime) runStatement(p *Plan, sink sqlapi.Sink) (res sqlapi.Result, e
 		res, err = rt.runWriteRetrying(p)
 	}
 	rt.endExecution()
+	if err != nil && !p.IsQuery {
+		rt.scratch.long = true // who failed may have got as far as to keep values of a row, but not to count them
+	}
 	rt.dropLongRow()
 	if err == nil {
 		err = rt.unnoticed(p)

@@ -148,7 +148,9 @@ type scratch struct {
 	room     types.Room
 	writer   *table.Writer
 	inserter inserter
-	longRow  int // bytes that the writers of the statement have been granted for long rows
+	longRow  int  // bytes that the writers of the statement have been granted for long rows
+	caught   int  // bytes that its finders have been granted
+	long     bool // the statement has let a long row go of which something may be left in what is kept
 	program  programState
 }
 
@@ -181,16 +183,32 @@ func (rt *Runtime) roomForRow(bytes int) error {
 	return rt.Mem.Grow(int64(more))
 }
 
-// dropLongRow gives back what long rows took, with the buffers that hold them.
+// roomForCaught implements table.Finder.Room for one of several finders, which has been granted some bytes and keeps the longest row.
+func (rt *Runtime) roomForCaught(granted *int, bytes int) error {
+	if bytes <= *granted {
+		return nil
+	}
+	more := bytes - *granted
+	*granted = bytes
+	rt.scratch.caught += more
+	return rt.Mem.Grow(int64(more))
+}
+
+// dropLongRow gives back what long rows took, with the buffers that hold them, and with those that are kept and may have values of theirs: an idle
+// session is not to hold a row of tens of megabytes.
 func (rt *Runtime) dropLongRow() {
-	if rt.scratch.longRow == 0 {
+	s := &rt.scratch
+	if s.program.pair.drop() || s.program.rows.long {
+		s.long = true
+	}
+	if !s.long && s.longRow+s.caught == 0 {
 		return
 	}
-	_ = rt.Mem.Grow(-int64(rt.scratch.longRow)) // giving back never fails
-	rt.scratch.longRow = 0
-	if w := rt.scratch.writer; w != nil {
-		w.Reset(w.Table()) // it reports what it has written
-		rt.scratch.writer = nil
+	_ = rt.Mem.Grow(-int64(s.longRow + s.caught)) // giving back never fails
+	s.longRow, s.caught = 0, 0
+	if s.writer != nil {
+		s.writer.Reset(s.writer.Table()) // it reports what it has written
+		s.writer = nil
 	}
-	rt.scratch.inserter, rt.scratch.program.pair.value = inserter{}, nil
+	s.inserter, s.program.write, s.program.rows, s.long = inserter{}, writeState{}, encodeSink{}, false
 }

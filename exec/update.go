@@ -102,6 +102,7 @@ func newChanger(rt *Runtime, t *catalog.Table, keyCol int) *changer {
 	n := len(AllCols(t))
 	c := &changer{writer: rt.writer(t), old: make([]types.Value, n), new: make([]types.Value, n), keyCol: keyCol}
 	c.idType = columnType(t, len(t.Columns))
+	c.fresh.mem = rt.account()
 	c.init(rt, t, nil)
 	return c
 }
@@ -178,6 +179,7 @@ func (c *changer) remove() error {
 func (rt *Runtime) runUpdate(n *Update) (sqlapi.Result, error) {
 	defer rt.strictly(n.Ignore).restore()
 	c := newChanger(rt, n.Table, n.KeyCol)
+	defer c.fresh.drop()
 	c.defaults, c.checks = n.Defaults, n.Checks
 	c.guarded(n.Guard, rt.keeper(n.Guard != nil))
 	c.lenient = n.Ignore || !rt.Ctx.Strict
@@ -243,6 +245,7 @@ func (c *changer) update(n *Update, b *types.Batch, i, rowNo int) (changed bool,
 func (rt *Runtime) runDelete(n *Delete) (sqlapi.Result, error) {
 	defer rt.strictly(n.Ignore).restore()
 	c := newChanger(rt, n.Table, n.KeyCol)
+	defer c.fresh.drop()
 	c.guarded(n.Guard, rt.keeper(n.Guard != nil))
 	deleted := uint64(0)
 	err := rt.drain(n.Input, func(b *types.Batch) error {

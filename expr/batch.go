@@ -159,6 +159,7 @@ func (ctx *Ctx) operandOver(e Expr, b *types.Batch, sel []uint16) (v, scratch *t
 func (ctx *Ctx) vector() *types.Vector {
 	if k := len(ctx.vectors); k > 0 {
 		v := ctx.vectors[k-1]
+		ctx.vectors[k-1] = nil // it may not come back
 		ctx.vectors = ctx.vectors[:k-1]
 		return v
 	}

@@ -129,7 +129,9 @@ func (ctx *Ctx) Reset() {
 
 // Release gives back what a statement that has ended took, besides a chunk of the arena.
 func (ctx *Ctx) Release() {
+	ctx.Params = nil
 	clear(ctx.regexes)
+	clear(ctx.row[:cap(ctx.row)]) // they borrow from the last batch, which may be as long as a packet
 	ctx.ResetArena()
 }
 

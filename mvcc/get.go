@@ -24,6 +24,7 @@ type Iterator interface {
 	Key() []byte
 	Value() ([]byte, error)
 	ValueLen() int
+	Shed() error // gives up copies of values that moves backwards have made, and the position
 	Error() error
 	Scratch() *[]byte // a buffer that lives with the iterator
 }

@@ -14,6 +14,8 @@ const (
 	stepsMax = 6
 	// pollSteps is the number of moves between two polls of the interrupt.
 	pollSteps = 256
+	// longValue is from which length on a value is not copied on a way backwards. A seek costs less than such a copy, of which there are two.
+	longValue = 64 << 10
 )
 
 // Scanner walks the rows visible at a timestamp, in key order or against it. Its zero value must be initialised; it keeps its
@@ -27,7 +29,7 @@ type Scanner struct {
 
 	started bool
 	valid   bool // the iterator stands on a key that has not been looked at
-	parked  bool // forward: the iterator stands on the row last returned
+	parked  bool // the iterator stands on the row last returned: forward always, in reverse on a long one
 	moves   int
 	err     error
 	key     []byte
@@ -144,9 +146,13 @@ func (s *Scanner) skipNewer(logical []byte, steps int) bool {
 }
 
 // prev finds the last visible row at or before the iterator's position. Versions come oldest first in this direction, so a
-// visible one is only known when a newer version or another key has been met; the candidate is copied meanwhile.
+// visible one is only known when a newer version or another key has been met; the candidate is copied meanwhile, unless it is long.
 func (s *Scanner) prev() bool {
-	if !s.started {
+	switch {
+	case s.parked:
+		s.parked = false
+		s.valid = s.seekBefore()
+	case !s.started:
 		s.started = true
 		s.valid = s.it.Last()
 	}
@@ -177,12 +183,18 @@ func (s *Scanner) prev() bool {
 }
 
 // newestVisible returns the version of keyBuf visible at ts, given an iterator on the oldest version, which is visible to
-// readers between it and the next. It leaves the iterator on the previous key.
+// readers between it and the next. It leaves the iterator on the previous key, or parked on the version.
 func (s *Scanner) newestVisible() (Version, error) {
 	for steps := 0; ; steps++ {
 		_, ts, err := currentKey(s.it)
 		if err != nil {
 			return Version{}, err
+		}
+		if s.it.ValueLen() >= longValue {
+			if err := s.it.Shed(); err != nil {
+				return Version{}, err
+			}
+			return s.seekVisible()
 		}
 		value, err := s.it.Value()
 		if err != nil {
@@ -190,7 +202,7 @@ func (s *Scanner) newestVisible() (Version, error) {
 		}
 		s.rowBuf = append(s.rowBuf[:0], value...)
 		if steps == stepsMax {
-			break
+			return s.seekVisible()
 		}
 		s.valid = s.it.Prev()
 		same, newer, err := s.compare()
@@ -204,7 +216,10 @@ func (s *Scanner) newestVisible() (Version, error) {
 			return DecodeValue(s.rowBuf, ts)
 		}
 	}
-	// Many versions: seek to the visible one, then to the key before.
+}
+
+// seekVisible is newestVisible without a walk over the versions, which are many or long.
+func (s *Scanner) seekVisible() (Version, error) {
 	scratch := s.it.Scratch()
 	*scratch = keys.VersionKey((*scratch)[:0], s.keyBuf, s.ts)
 	if !s.it.SeekGE(*scratch) {
@@ -213,6 +228,10 @@ func (s *Scanner) newestVisible() (Version, error) {
 	v, err := current(s.it)
 	if err != nil {
 		return Version{}, err
+	}
+	if len(v.Row) >= longValue {
+		s.parked = true
+		return v, nil
 	}
 	s.rowBuf = append(s.rowBuf[:0], v.Row...)
 	v.Row = s.rowBuf

@@ -305,6 +305,7 @@ func (s *Session) run(stmt syntax.Statement, text string, more bool, out Respons
 		if setsVariables(stmt) {
 			defer s.hintedVariables(stmt)()
 		}
+		clear(s.params)
 		s.params, s.planFromCache = s.params[:0], false
 		again := func() (*plan.Entry, error) { return s.build1(s.planEnv(text), stmt, nil) }
 		entry, err := again()
@@ -587,9 +588,10 @@ func (s *Session) releaseMemory() {
 	s.ctx.Release()
 	s.memory.Reset(s.memQuota)
 	s.planned = 0
-	if cap(s.normal.Text) > keptTextMax {
+	if cap(s.normal.Text) > keptTextMax || s.normal.SourceBytes() > keptTextMax {
 		s.normal = syntax.Normalized{}
 	}
+	clear(s.params) // they borrow from the text or the packet, which may be long
 	if cap(s.keyBuf) > keptTextMax {
 		s.keyBuf = nil
 	}

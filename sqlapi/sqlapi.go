@@ -32,6 +32,10 @@ type Sink interface {
 	RowDone() error
 }
 
+// AnswerBytesMax is how many bytes of finished rows a Flusher gathers: RowDone sends, too, where there are as many. A producer lets no such row
+// meet an open iterator.
+const AnswerBytesMax = 1 << 20
+
 // Flusher is a Sink that separates finishing rows from sending them, so that no
 // storage iterator waits for a slow client. Producers call Flush between pages, at
 // most about a thousand rows or 256 KiB apart.

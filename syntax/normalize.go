@@ -51,6 +51,9 @@ type Normalized struct {
 	noBackslash bool
 }
 
+// SourceBytes returns how long the statement is of which n holds on to the text.
+func (n *Normalized) SourceBytes() int { return len(n.source) }
+
 // Value returns the text of the i-th literal: the digits of a number, or the
 // decoded content of a string, which allocates only if it holds escapes.
 func (n *Normalized) Value(i int) string {

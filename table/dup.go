@@ -69,7 +69,7 @@ func (w *Writer) FindConflict(tx *txn.Txn, row []types.Value) (c Conflict, found
 	if err := w.computeVirtual(w.new, true); err != nil {
 		return c, false, err
 	}
-	w.patch.old = w.patch.old[:0]
+	w.patch.old, w.catch.room = w.patch.old[:0], w.Room
 	if w.rows == nil {
 		w.rowKey = w.appendRowKey(w.rowKey[:0], w.new)
 		found, err = tx.LockNew(w.rowKey, &w.catch)

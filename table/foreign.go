@@ -82,8 +82,10 @@ type Finder struct {
 	vals   []types.Value
 	prefix []byte
 	key    []byte
-	row    pairSink
+	row    catcher
 	page   keyPage
+	// Room is asked for memory before a long row is copied, and may refuse; what it grants is needed as long as the Finder. nil grants everything.
+	Room func(bytes int) error
 }
 
 // LockOne locks one row that m finds for vals in shared mode, so that none of them goes before the transaction ends. found is false if
@@ -137,6 +139,7 @@ func (f *Finder) Each(tx *txn.Txn, m *Match, vals []types.Value, mode kvapi.Lock
 
 func (f *Finder) each(tx *txn.Txn, m *Match, mode kvapi.LockMode, do func(key, value []byte) (more bool, err error)) error {
 	f.reader.Reset(m.shape)
+	f.row.room = f.Room
 	f.vals = append(f.vals[:0], make([]types.Value, len(m.cols))...)
 	prefix := bytes.Clone(f.prefix)
 	for span := (kvapi.Span{Start: prefix, End: keys.PrefixEnd(nil, prefix)}); span.Start != nil; {
@@ -178,15 +181,6 @@ func (f *Finder) visit(tx *txn.Txn, m *Match, prefix, key []byte, mode kvapi.Loc
 		return true, nil
 	}
 	return do(key, f.row.value)
-}
-
-// pairSink keeps the last value.
-type pairSink struct{ value []byte }
-
-// Pair implements kvapi.Sink.
-func (s *pairSink) Pair(_, value []byte) (bool, error) {
-	s.value = append(s.value[:0], value...)
-	return true, nil
 }
 
 // keyPage collects the keys of the rows that entries point to.

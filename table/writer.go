@@ -62,6 +62,9 @@ type Writer struct {
 const (
 	longRow   = 64 << 10
 	rowCopies = 3
+	// caughtCopies is how many copies there are of a row that stands in the way of another: it is copied when it is read, once more to be kept, and is
+	// the old row then.
+	caughtCopies = 2 + rowCopies
 )
 
 // room asks for memory to encode a row of that many bytes.
@@ -83,9 +86,16 @@ type entryChange struct {
 // catcher is a sink that keeps the last pair's value.
 type catcher struct {
 	value []byte
+	room  func(bytes int) error // asked before a long value is copied; nil grants everything
 }
 
+// Pair implements kvapi.Sink.
 func (c *catcher) Pair(_, value []byte) (bool, error) {
+	if len(value) >= longRow && c.room != nil {
+		if err := c.room(caughtCopies * len(value)); err != nil {
+			return false, err
+		}
+	}
 	c.value = append(c.value[:0], value...)
 	return true, nil
 }

@@ -13,6 +13,9 @@ const packetHeaderLen = 4
 // roomMin is from which size on Room is asked for a value's room.
 const roomMin = 64 << 10
 
+// lenEncMax is the longest length that AppendLenEnc writes.
+const lenEncMax = 9
+
 // nullText is the text protocol's NULL.
 const nullText = 0xFB
 
@@ -277,33 +280,62 @@ func (e *RowEncoder) widen(at int) {
 
 // text writes a string, translated to character_set_results if need be.
 func (e *RowEncoder) text(b []byte, c CollationID) {
+	if cs := c.Charset(); e.Results != nil && c != Binary && cs != e.Results && !sameBytes(b, cs, e.Results) {
+		e.translated(b, cs)
+		return
+	}
 	if !e.hasRoom(len(b)) {
 		b = nil
-	}
-	if e.Results != nil && c != Binary {
-		if cs := c.Charset(); cs != e.Results && !sameBytes(b, cs, e.Results) {
-			p := scratch.Get().(*[]byte)
-			out, _ := ConvertCharset((*p)[:0], b, cs, e.Results)
-			e.Buf = AppendLenEnc(e.Buf, uint64(len(out)))
-			e.Buf = append(e.Buf, out...)
-			putScratch(p, out)
-			return
-		}
 	}
 	e.Buf = AppendLenEnc(e.Buf, uint64(len(b)))
 	e.Buf = append(e.Buf, b...)
 }
 
-// hasRoom asks whether so many bytes may be appended, if they are many.
+// translated writes a string of another character set. Of a long one the length is found out first, so that there is no copy of it beside Buf.
+func (e *RowEncoder) translated(b []byte, from *Charset) {
+	p := scratch.Get().(*[]byte)
+	out, length := (*p)[:0], 0
+	_ = from.Pieces(b, func(piece []byte) error {
+		out, _ = ConvertCharset(out[:0], piece, from, e.Results)
+		length += len(out)
+		return nil
+	})
+	if !e.hasRoom(length) {
+		b, length = nil, 0
+	}
+	e.Buf = AppendLenEnc(e.Buf, uint64(length))
+	if from.piece(b) == len(b) { // as always but for long ones
+		e.Buf = append(e.Buf, out[:length]...)
+	} else {
+		e.Buf, _ = ConvertCharset(e.Buf, b, from, e.Results)
+	}
+	putScratch(p, out)
+}
+
+// hasRoom asks whether so many bytes may be appended, if they are many, and makes room for them, and not for many more.
 func (e *RowEncoder) hasRoom(n int) bool {
-	if n <= roomMin || e.Room == nil {
+	if n <= roomMin {
 		return true
 	}
-	err := e.Room(len(e.Buf) + n)
-	if err != nil {
-		e.full = err
+	need, meanwhile := len(e.Buf)+n+lenEncMax, 0
+	if need > cap(e.Buf) {
+		meanwhile = cap(e.Buf)
+		if n < len(e.Buf) {
+			need += need / 4
+		}
 	}
-	return err == nil
+	if e.Room != nil {
+		if err := e.Room(need + meanwhile); err != nil {
+			e.full = err
+			return false
+		}
+	}
+	if need > cap(e.Buf) {
+		wider := make([]byte, len(e.Buf), need)
+		copy(wider, e.Buf)
+		e.Buf = wider
+	}
+	return true
 }
 
 // set writes the members of a SET; their text is built in borrowed memory.

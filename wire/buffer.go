@@ -1,18 +1,22 @@
 package wire
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/pandodb/pando/sqlapi"
+)
 
 // Sizes of buffers. What a connection keeps while it idles is windowBytes plus at most outKeepBytes.
 const (
-	windowBytes     = 4 << 10   // reads land here; a command that fits is never copied
-	outInitialBytes = 1 << 10   // first write buffer
-	outKeepBytes    = 4 << 10   // largest write buffer kept between commands
-	outBigBytes     = 128 << 10 // pooled write buffer of large answers: flushBytes and room for rows
-	flushBytes      = 64 << 10  // an answer is written out when this much has gathered and its producer can wait
-	flushLastBytes  = 1 << 20   // it is written out at this size in any case
-	poolMinShift    = 13        // 8 KiB
-	poolMaxShift    = 20        // 1 MiB; larger buffers are left to the collector
-	growStep        = 64 << 10  // how much is allocated on a client's word alone
+	windowBytes     = 4 << 10               // reads land here; a command that fits is never copied
+	outInitialBytes = 1 << 10               // first write buffer
+	outKeepBytes    = 4 << 10               // largest write buffer kept between commands
+	outBigBytes     = 128 << 10             // pooled write buffer of large answers: flushBytes and room for rows
+	flushBytes      = 64 << 10              // an answer is written out when this much has gathered and its producer can wait
+	flushLastBytes  = sqlapi.AnswerBytesMax // it is written out at this size in any case
+	poolMinShift    = 13                    // 8 KiB
+	poolMaxShift    = 20                    // 1 MiB; larger buffers are left to the collector
+	growStep        = 64 << 10              // how much is allocated on a client's word alone
 )
 
 // buffer is a pooled byte slice. The struct travels with its bytes so that putting it back allocates nothing.

@@ -1,0 +1,134 @@
+package tests
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/pandodb/pando/internal/testkit"
+)
+
+const (
+	crowdClients = 10
+	crowdText    = 20_000_000 // bytes of a stored text
+	crowdRows    = 4
+	crowdCache   = 64 << 20
+)
+
+// crowds are statements that crowdClients clients send at the same time, none of which reads its answer. What stands before the last semicolon each
+// of them sends before.
+var crowds = map[string]string{
+	"a long text":                  "SELECT REPEAT('a',60000000)",
+	"sixty texts":                  "SELECT REPEAT('a',1000000)" + strings.Repeat(",REPEAT('a',1000000)", 59),
+	"another character set":        "SET character_set_results=utf32; SELECT REPEAT('a',15000000)",
+	"stored texts":                 "SELECT s FROM long_texts",
+	"stored texts, by an index":    "SELECT s FROM long_texts FORCE INDEX (n) WHERE n>=0",
+	"stored texts, joined":         "SELECT l.s FROM long_texts l JOIN t ON t.id<4",
+	"stored texts, sorted":         "SELECT s FROM long_texts ORDER BY s",
+	"stored texts, grouped":        "SELECT s, COUNT(*) FROM long_texts GROUP BY s",
+	"stored texts, backwards":      "SELECT s FROM long_texts ORDER BY id DESC",
+	"a range, backwards":           "SELECT s FROM long_texts WHERE id BETWEEN 1 AND 3 ORDER BY id DESC",
+	"an index, backwards":          "SELECT s FROM long_texts FORCE INDEX (n) WHERE n>=0 ORDER BY n DESC",
+	"texts of texts":               "SELECT UPPER(s), REVERSE(s) FROM long_texts",
+	"texts of texts, backwards":    "SELECT UPPER(s), REVERSE(s) FROM long_texts ORDER BY id DESC",
+	"a window":                     "SELECT s, ROW_NUMBER() OVER (ORDER BY s), LAG(s) OVER (ORDER BY id) FROM long_texts",
+	"stored texts, locked":         "SELECT s FROM long_texts FOR SHARE",
+	"stored texts, locked by keys": "SELECT s FROM long_texts WHERE id IN (0,1,2,3) FOR SHARE",
+	"an update":                    "UPDATE long_texts SET s=CONCAT(s,'a')",
+	"an update, backwards":         "UPDATE long_texts SET n=n+1 ORDER BY id DESC",
+	"an update of two tables":      "UPDATE long_texts l JOIN t ON t.id=l.id SET l.n=l.n+1, t.s='b'",
+	"an update by key":             "UPDATE long_texts SET n=n+1 WHERE id=2",
+	"a replacement":                "REPLACE INTO long_texts SELECT id, n+1, s FROM long_texts",
+	"an upsert":                    "INSERT INTO long_texts (id,n,s) VALUES (1,1,'') ON DUPLICATE KEY UPDATE n=n+1",
+	"a copy":                       "INSERT INTO long_copies SELECT s FROM long_texts",
+	"a cascade":                    "UPDATE parents SET id=id+10 ORDER BY id DESC",
+	"a deletion of no row":         "DELETE FROM long_texts WHERE id=3 AND s='b'",
+}
+
+// TestCrowds: ten clients at once ask for stored texts of 20 MB, by every way that storage is read, and read nothing of the answers. The
+// server of a 512 MB memory cgroup lives, other clients go on, and all memory is given back.
+func TestCrowds(t *testing.T) {
+	n := &node{t: t, dir: t.TempDir(), args: []string{"--cache-size", strconv.Itoa(crowdCache)}}
+	if group, err := memoryGroup(t, bombGroupBytes); err != nil {
+		t.Logf("no memory cgroup of this machine can be used (%v): the server has --memory-limit only", err)
+		n.args = append(n.args, "--memory-limit", strconv.Itoa(bombGroupBytes))
+	} else {
+		n.enter = filepath.Join(group, "cgroup.procs")
+	}
+	t.Cleanup(n.kill)
+	n.start()
+	db := n.open("")
+	mustExec(t, db, "CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, s VARCHAR(20))", "CREATE TABLE d.long_texts (id INT PRIMARY KEY, n INT, s LONGTEXT, KEY n (n))",
+		"CREATE TABLE d.long_copies (s LONGTEXT)", "CREATE TABLE d.parents (id INT PRIMARY KEY)",
+		"CREATE TABLE d.children (id INT PRIMARY KEY, parent INT, s LONGTEXT, FOREIGN KEY (parent) REFERENCES d.parents (id) ON UPDATE CASCADE)")
+	for i := range 100 {
+		mustExec(t, db, fmt.Sprintf("INSERT INTO d.t VALUES (%d,'abcdefgh')", i))
+	}
+	for i := range crowdRows {
+		mustExec(t, db, fmt.Sprintf("INSERT INTO d.long_texts VALUES (%d,%d,REPEAT('x',%d))", i, i, crowdText), fmt.Sprintf("INSERT INTO d.parents VALUES (%d)", i),
+			fmt.Sprintf("INSERT INTO d.children VALUES (%d,%d,REPEAT('y',%d))", i, i, crowdText))
+	}
+	stop := make(chan struct{})
+	others := make(chan error, 1)
+	var answered atomic.Int64
+	go func() { others <- keepAsking(n.open("d"), stop, &answered) }()
+	base := n.heapInUse()
+	for name, text := range crowds {
+		dropCrowd(t, n, name, text)
+		before := answered.Load()
+		testkit.Await(t, name+" of many: an answer to another client", func() bool { return answered.Load() > before+1 })
+		if t.Failed() {
+			t.Fatalf("the server's log:\n%s", n.logText())
+		}
+	}
+	close(stop)
+	if err := <-others; err != nil {
+		t.Errorf("another client: %v", err)
+	}
+	testkit.Await(t, "the statements' memory is given back", func() bool {
+		_, metrics := n.get("/metrics")
+		return strings.Contains(metrics, "\npando_statement_bytes 0\n")
+	})
+	// Blocks are on the heap in builds without package offheap, and one of a long text is as long as that.
+	testkit.Await(t, "the heap is as small as it was", func() bool { return n.heapInUse() < base+crowdCache+crowdText+bombLeft })
+}
+
+// dropCrowd has clients send a statement at the same time, and leave when each has the head of an answer or an error.
+func dropCrowd(t *testing.T, n *node, name, text string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), bombTime)
+	defer cancel()
+	asked := make(chan error, crowdClients)
+	before := ""
+	if at := strings.LastIndex(text, "; "); at >= 0 {
+		before, text = text[:at], text[at+2:]
+	}
+	for range crowdClients {
+		conn, pool := n.conn(t, "d")
+		defer pool.Close()
+		if before != "" {
+			mustExec(t, execer{conn}, before)
+		}
+		go func() {
+			rows, err := conn.QueryContext(ctx, text) // ends with ctx, which cuts the connection
+			if err == nil {
+				err = rows.Err()
+			}
+			asked <- err
+		}()
+	}
+	answers := 0
+	for range crowdClients {
+		switch err := <-asked; {
+		case err == nil:
+			answers++
+		case !bombErrors[errorNumber(err)]:
+			t.Errorf("%s of many: %v", name, err)
+		}
+	}
+	t.Logf("%s: %d of %d clients get an answer", name, answers, crowdClients)
+}
