@@ -20,7 +20,7 @@ const (
 	costLookup    = 20.0
 	costRange     = 15.0
 	costSortRow   = 0.5       // times log2 of the rows
-	rowsUnknown   = 1_000_000 // a table that nobody has analysed: large enough that an index wins over a scan
+	rowsUnknown   = 1_000_000 // a table where nobody can be asked: large enough that an index wins over a scan
 	eqRowsUnknown = 10        // rows with one value of a column without statistics
 	eqShrink      = 3         // by which each further column of the index divides them
 	rangeUnknown  = 0.05      // between two bounds

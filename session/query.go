@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unsafe"
@@ -447,22 +448,54 @@ func (s *Session) countEnd(p *exec.Plan, err error) {
 // changesBatch is how many changed rows of one table a session gathers before it tells the statistics.
 const changesBatch = 64
 
-// countChanges counts rows that a statement wrote, for the statistics: those of the first table that it changes.
+// tableChange counts rows of a table that were written.
+type tableChange struct {
+	table *catalog.Table
+	rows  int64
+}
+
+// countChanges counts rows that a statement wrote, for the statistics: those of the first table that it changes. Those of a transaction wait for
+// its commit, before which nobody who looks at the table sees them.
 func (s *Session) countChanges(p *exec.Plan, rows int64) {
 	for i := range p.Tables {
 		t := &p.Tables[i]
 		if !t.Write || t.Table.View != nil || t.Table.Temporary != nil { // statistics are of what all know
 			continue
 		}
-		if s.changed != t.Table {
-			s.tellChanges()
-			s.changed = t.Table
+		if s.tx == nil {
+			s.countChanged(t.Table, rows)
+			return
 		}
-		if s.changedRows += rows; s.changedRows >= changesBatch {
-			s.tellChanges()
+		at := slices.IndexFunc(s.txChanges, func(c tableChange) bool { return c.table == t.Table })
+		if at < 0 {
+			at = len(s.txChanges)
+			s.txChanges = append(s.txChanges, tableChange{table: t.Table})
 		}
+		s.txChanges[at].rows += rows
 		return
 	}
+}
+
+// countChanged counts rows of a table that others see now.
+func (s *Session) countChanged(t *catalog.Table, rows int64) {
+	if s.changed != t {
+		s.tellChanges()
+		s.changed = t
+	}
+	if s.changedRows += rows; s.changedRows >= changesBatch {
+		s.tellChanges()
+	}
+}
+
+// endChanges counts what the transaction that ends has written, if that stays.
+func (s *Session) endChanges(committed bool) {
+	for i := range s.txChanges {
+		if committed {
+			s.countChanged(s.txChanges[i].table, s.txChanges[i].rows)
+		}
+		s.txChanges[i].table = nil
+	}
+	s.txChanges = s.txChanges[:0]
 }
 
 func (s *Session) tellChanges() {

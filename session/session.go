@@ -142,7 +142,9 @@ type Session struct {
 	// changed is the table of which this session has written changedRows since it told the statistics.
 	changed     *catalog.Table
 	changedRows int64
-	results     *types.Charset // character_set_results
+	// txChanges are the tables that the open transaction has changed.
+	txChanges []tableChange
+	results   *types.Charset // character_set_results
 	// generation counts changes of env, so that a kept plan is checked with one comparison.
 	generation uint32
 	// merges are the ways of index merge that optimizer_switch leaves to plans.

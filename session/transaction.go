@@ -122,6 +122,7 @@ func (s *Session) commit() error {
 	}
 	err := s.tx.Commit()
 	s.countTxnEnd(exec.Commits)
+	s.endChanges(err == nil)
 	s.endTxn()
 	return exec.MapError(err, &s.interrupt)
 }
@@ -162,6 +163,7 @@ func (s *Session) endTxn() {
 	s.noteTxnEnd()
 	s.tx.Release()
 	s.tx = nil
+	s.endChanges(false)
 	s.txReadOnly = false
 	s.savepoints = s.savepoints[:0]
 	s.use.Release()

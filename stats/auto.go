@@ -64,6 +64,9 @@ func (s *Store) Close() {
 // Changed counts rows of a table that a statement has written. Whoever counts may gather several statements.
 func (s *Store) Changed(t *catalog.Table, rows int64) {
 	a := s.auto.Load()
+	if s.countChanged(t, rows) {
+		s.isFresh(t.PhysID) // plans made for another size, and until somebody has analysed the table, for one that is counted anew
+	}
 	if a == nil || t.Options.StatsRecalc == "0" {
 		return
 	}

@@ -8,17 +8,6 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// rowsAssumed is the size of a table nobody has analysed: large enough that an index wins over a scan.
-const rowsAssumed = 1_000_000
-
-// Rows estimates the number of rows of a table.
-func (s *Store) Rows(t *catalog.Table) float64 {
-	if rows, ok := s.RowCount(t); ok {
-		return rows
-	}
-	return rowsAssumed
-}
-
 // RowCount is the number of rows at the last ANALYZE; ok is false if there was none.
 func (s *Store) RowCount(t *catalog.Table) (rows float64, ok bool) {
 	if stats := s.get(t); stats != nil {

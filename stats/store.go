@@ -47,9 +47,10 @@ type Common struct {
 type Store struct {
 	txns   *txn.Manager
 	schema *catalog.Catalog
-	mu     sync.RWMutex // guards tables and histograms; a leaf lock
+	mu     sync.RWMutex // guards tables, counts and histograms; a leaf lock
 	// tables by physical id. The values are immutable.
 	tables     map[uint64]*Table
+	counts     map[uint64]*rowCount // of tables that nobody has analysed
 	histograms map[columnKey]*Histogram
 	auto       atomic.Pointer[auto] // nil unless started
 }
@@ -146,6 +147,7 @@ func (s *Store) Put(t *catalog.Table, stats *Table) error {
 	}
 	s.mu.Lock()
 	s.tables[t.PhysID] = stats
+	delete(s.counts, t.PhysID)
 	s.mu.Unlock()
 	s.isFresh(t.PhysID)
 	// A later drop finds the statistics; who dropped the table before this may have been too early for them.
@@ -164,9 +166,10 @@ func (s *Store) isFresh(physID uint64) {
 
 // Drop deletes the statistics of a physical table that is gone, if there are any.
 func (s *Store) Drop(physID uint64) error {
-	s.mu.RLock()
+	s.mu.Lock()
+	delete(s.counts, physID)
 	found := s.tables[physID] != nil
-	s.mu.RUnlock()
+	s.mu.Unlock()
 	if !found {
 		return nil
 	}

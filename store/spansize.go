@@ -10,6 +10,9 @@ import (
 	"github.com/pandodb/pando/mvcc"
 )
 
+// lookBytesMax ends a look at large rows early.
+const lookBytesMax = 8 << 20
+
 // SpanSize looks at no more than so many versions from the beginning of a span that is no single key, and asks the engine for the size of the
 // whole. It is for what the dictionary tells of tables: it looks at what is applied, whether durable or not, and at this store alone.
 func (s *Store) SpanSize(span kvapi.Span, versionsMax int) (size kvapi.SpanSize, err error) {
@@ -34,7 +37,7 @@ func (s *Store) SpanSize(span kvapi.Span, versionsMax int) (size kvapi.SpanSize,
 func lookAt(it *engine.Iter, versionsMax int, size *kvapi.SpanSize) (part []byte, err error) {
 	var last []byte
 	for ok := it.First(); ok; ok = it.Next() {
-		if versionsMax--; versionsMax < 0 {
+		if versionsMax--; versionsMax < 0 || size.Bytes >= lookBytesMax {
 			return bytes.Clone(it.Key()), nil
 		}
 		logical, ts, known := keys.DecodeVersionKey(it.Key())

@@ -15,6 +15,7 @@ import (
 	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/internal/script"
+	"github.com/pandodb/pando/stats"
 	"github.com/pandodb/pando/types"
 )
 
@@ -36,6 +37,7 @@ const (
 //	workers           the same, with a pool of as many workers as the input says; "workers eager" has them take part in scans of a few rows
 //	explain           as sql, but shows each statement's plan as a tree
 //	columns           as sql, but shows the names and types of the result columns
+//	rows              tables count as having as many rows as the input says, until they are analysed, so that plans for large ones are shown
 //
 // A line of sql may begin with a session's name: "a: BEGIN" waits for the answer, "a& UPDATE …" expects the statement to wait for another
 // session, and "a?" fetches its answer. Sessions appear at their first use as root's; \connect makes others.
@@ -48,6 +50,7 @@ type Script struct {
 	node    *Node
 	conns   map[string]*Conn
 	waiting map[string]chan string
+	rows    float64 // of a table that nobody has analysed, if not zero
 	// Extra are further commands of a package's own scripts.
 	Extra map[string]func(s *Script, d *script.Block) string
 }
@@ -89,6 +92,9 @@ func (s *Script) Run(t *testing.T, d *script.Block) string {
 		var out strings.Builder
 		for _, line := range Lines(d.Input) {
 			out.WriteString(s.line(d.Cmd, line))
+			if s.rows > 0 {
+				s.size()
+			}
 		}
 		for _, name := range s.pending() {
 			if d.HasArg("wait") {
@@ -109,6 +115,12 @@ func (s *Script) Run(t *testing.T, d *script.Block) string {
 		return ""
 	case "reopen":
 		s.reopen()
+		return ""
+	case "rows":
+		var err error
+		if s.rows, err = strconv.ParseFloat(strings.TrimSpace(d.Input), 64); err != nil {
+			t.Fatalf("%s: %v", d.Pos, err)
+		}
 		return ""
 	}
 	t.Fatalf("%s: unknown command %s", d.Pos, d.Cmd)
@@ -140,6 +152,17 @@ func Lines(input string) []string {
 		}
 	}
 	return out
+}
+
+// size gives the tables of the script the size that it wants.
+func (s *Script) size() {
+	for _, t := range s.node.Catalog.Current().Tables("test") {
+		if t.View == nil && s.node.Stats.Of(t) == nil {
+			if err := s.node.Stats.Put(t, &stats.Table{Rows: s.rows}); err != nil {
+				s.tb.Fatal(err)
+			}
+		}
+	}
 }
 
 func (s *Script) pending() []string {
