@@ -75,7 +75,7 @@ func evalCast(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return v, nil
 	}
 	if n.typ.ID == types.TypeJSON && (v.IsBinary() || v.K == types.KindBit) {
-		return types.JSONFrom(ctx.Context, &v, &n.args[0].typ), nil
+		return ctx.jsonFrom(&v, &n.args[0].typ), nil
 	}
 	if n.typ.ID == types.TypeFloat && math.Abs(ctx.float(&v)) > math.MaxFloat32 {
 		return types.Null(), outOfRange(n, "DOUBLE")

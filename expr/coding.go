@@ -141,7 +141,7 @@ func buildQuote(b *BuildContext, n *Node) error {
 			return s, err
 		}
 		if s.IsNull() {
-			return n.fromUTF8([]byte("NULL")), nil
+			return ctx.fromUTF8(n, []byte("NULL")), nil
 		}
 		size := len(s.B) + 2
 		for _, c := range s.B {

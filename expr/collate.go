@@ -305,16 +305,27 @@ func buildConvertUsing(b *BuildContext, n *Node) error {
 // leastBytes is what a text takes at least in another character set.
 func leastBytes(s []byte, from, to *types.Charset) int { return from.CountChars(s) * to.MinLen }
 
+// convertAtOnce is how long a text may be that is converted in one piece.
+const convertAtOnce = 16 << 10
+
 // converted is a text in another character set, in the arena.
 func (ctx *Ctx) converted(s []byte, from, to *types.Charset) []byte {
 	least := leastBytes(s, from, to)
 	if !ctx.fits(least) {
 		return nil
 	}
-	room := ctx.alloc(least)
-	out, _ := types.ConvertCharset(room[:0], s, from, to)
-	if len(out) > len(room) {
-		ctx.charge(cap(out)) // it has moved
+	out := ctx.alloc(least)[:0]
+	if len(s) <= convertAtOnce {
+		room := out
+		if out, _ = types.ConvertCharset(room, s, from, to); cap(out) > cap(room) {
+			ctx.charge(cap(out)) // it has moved
+		}
+		return out
 	}
-	return out
+	var part []byte
+	ctx.pieces(s, from, func(piece []byte) {
+		part, _ = types.ConvertCharset(part[:0], piece, from, to)
+		out = ctx.extend(out, part)
+	})
+	return ctx.fit(out)
 }

@@ -377,9 +377,9 @@ func evalDateText(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	}
 	d, err := types.Cast(ctx.Context, v, n.aux.(types.Type))
 	if err != nil || d.IsNull() {
-		return n.fromUTF8(append([]byte(nil), ctx.textOf(&v)...)), err
+		return ctx.fromUTF8(n, append([]byte(nil), ctx.textOf(&v)...)), err
 	}
-	return n.fromUTF8(append([]byte(nil), ctx.textOf(&d)...)), nil
+	return ctx.fromUTF8(n, append([]byte(nil), ctx.textOf(&d)...)), nil
 }
 
 func evalExtreme(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {

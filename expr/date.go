@@ -231,12 +231,12 @@ func evalName(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		if d.Month == 0 {
 			return types.Null(), nil
 		}
-		return n.fromUTF8([]byte(ctx.Locale.Month(d.Month))), nil
+		return ctx.fromUTF8(n, []byte(ctx.Locale.Month(d.Month))), nil
 	}
 	if d.Month == 0 || d.Day == 0 {
 		return ctx.badDate("datetime", &types.Value{K: types.KindDatetime, N: packed}), nil
 	}
-	return n.fromUTF8([]byte(ctx.Locale.Day(types.Weekday(dayNumber(d))))), nil
+	return ctx.fromUTF8(n, []byte(ctx.Locale.Day(types.Weekday(dayNumber(d))))), nil
 }
 
 func evalLastDay(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {

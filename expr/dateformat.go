@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"bytes"
+
 	"github.com/pandodb/pando/types"
 )
 
@@ -43,13 +45,41 @@ func buildDateFormat(b *BuildContext, n *Node) error {
 		if neg {
 			out = append(out, '-')
 		}
-		out, ok := types.AppendDateFormat(out, d, f.B, ctx.Locale)
-		if !ok {
-			return types.Null(), nil
-		}
-		return n.fromUTF8(out), nil
+		return ctx.formatted(n, out, d, f.B), nil
 	}
 	return nil
+}
+
+// formatPieceBytes is how much of a format is filled in at once.
+const formatPieceBytes = 16 << 10
+
+// formatted appends a date in a format, which may be as long as a packet and is filled in by several times as much, to out.
+func (ctx *Ctx) formatted(n *Node, out []byte, d types.DateTime, format []byte) types.Value {
+	var part []byte
+	for len(format) > 0 {
+		k := formatPiece(format)
+		var ok bool
+		if part, ok = types.AppendDateFormat(part[:0], d, format[:k], ctx.Locale); !ok {
+			return types.Null()
+		}
+		if format = format[k:]; len(format) == 0 && len(out) == 0 {
+			return ctx.fromUTF8(n, part)
+		}
+		if ctx.tooLong(n, len(out)+len(part)) || !ctx.charge(0) {
+			return types.Null()
+		}
+		out = ctx.extend(out, part)
+	}
+	return ctx.fromUTF8(n, ctx.fit(out))
+}
+
+// formatPiece returns how long the first piece of a format is, which does not end within a specifier.
+func formatPiece(format []byte) int {
+	k := min(len(format), formatPieceBytes)
+	if percents := k - len(bytes.TrimRight(format[:k], "%")); percents%2 == 1 && k < len(format) {
+		k++
+	}
+	return k
 }
 
 // buildStrToDate is STR_TO_DATE. Its type follows from the specifiers of a constant format: DATE, TIME or DATETIME.
@@ -100,11 +130,11 @@ func evalStrToDate(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		if what == "" {
 			what = "datetime"
 		}
-		ctx.Warn(types.LevelWarning, types.ErWrongValueForType, what, string(s.B), n.name)
+		ctx.Warn(types.LevelWarning, types.ErWrongValueForType, what, s.B, n.name)
 		return types.Null(), nil
 	}
 	if trailing {
-		ctx.Warn(types.LevelWarning, types.ErTruncatedWrongValue, n.typ.Name(), string(s.B))
+		ctx.Warn(types.LevelWarning, types.ErTruncatedWrongValue, n.typ.Name(), s.B)
 	}
 	packed := types.PackDatetime(d)
 	switch n.typ.ID {

@@ -163,11 +163,7 @@ func buildFromUnixtime(b *BuildContext, n *Node) error {
 		if err != nil || f.IsNull() {
 			return types.Null(), err
 		}
-		out, ok := types.AppendDateFormat(nil, types.UnpackDatetime(packed), f.B, ctx.Locale)
-		if !ok {
-			return types.Null(), nil
-		}
-		return n.fromUTF8(out), nil
+		return ctx.formatted(n, nil, types.UnpackDatetime(packed), f.B), nil
 	}
 	return nil
 }

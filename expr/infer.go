@@ -1,8 +1,6 @@
 package expr
 
 import (
-	"unicode/utf8"
-
 	"github.com/pandodb/pando/types"
 )
 
@@ -122,7 +120,7 @@ func literalType(v types.Value) types.Type {
 	case types.KindDecimal:
 		t.ID, t.Length, t.Scale = types.TypeDecimal, int32(max(types.DecPrecision(v), int(v.Scale), 1)), int8(v.Scale)
 	case types.KindString, types.KindEnum, types.KindSet:
-		return stringType(int32(countChars(v.B, v.Coll)), v.Coll)
+		return stringType(int32(v.Coll.Charset().CountChars(v.B)), v.Coll)
 	case types.KindDate:
 		t.ID = types.TypeDate
 	case types.KindDatetime:
@@ -139,16 +137,6 @@ func literalType(v types.Value) types.Type {
 		t.ID, t.Length, t.Coll = types.TypeNull, 0, types.Binary
 	}
 	return t
-}
-
-func countChars(b []byte, c types.CollationID) int {
-	switch {
-	case c == types.Binary:
-		return len(b)
-	case c == types.DefaultCollation && utf8.Valid(b):
-		return utf8.RuneCount(b)
-	}
-	return c.Charset().CountChars(b)
 }
 
 func magnitude(n int64) uint64 {
@@ -237,7 +225,7 @@ func charLength(t *types.Type) int32 {
 	case types.TypeEnum, types.TypeSet:
 		n := int32(0)
 		for _, e := range t.Elems {
-			c := int32(countChars([]byte(e), t.Coll))
+			c := int32(t.Coll.Charset().CountChars([]byte(e)))
 			if t.ID == types.TypeSet {
 				n += c + 1
 			} else {

@@ -24,6 +24,9 @@ type jsonTree struct {
 // jsonTreeBytes is what an open container takes for a member, besides its key.
 const jsonTreeBytes = int(unsafe.Sizeof(jsonTree{})) + 16
 
+// jsonNodesAtOnce is how many of an open container's members are allocated together.
+const jsonNodesAtOnce = 1024
+
 // parseTree is the value of normalised JSON text.
 func (ctx *Ctx) parseTree(s []byte) *jsonTree {
 	t := &jsonTree{ctx: ctx, kind: 's', text: s}
@@ -67,12 +70,16 @@ func (t *jsonTree) open() *jsonTree {
 	if t.kind == '{' {
 		t.keys = make([]string, 0, n)
 	}
-	nodes := make([]jsonTree, n)
+	var nodes []jsonTree // some at a time: to make millions at once takes seconds that nobody could end
 	it := types.NewJSONIter(text)
-	for i := range nodes {
+	for i := range n {
 		key, value, _ := it.Next()
-		nodes[i] = *t.ctx.parseTree(value)
-		t.items = append(t.items, &nodes[i])
+		if len(nodes) == 0 {
+			nodes = make([]jsonTree, min(n-i, jsonNodesAtOnce))
+		}
+		nodes[0] = *t.ctx.parseTree(value)
+		t.items = append(t.items, &nodes[0])
+		nodes = nodes[1:]
 		if t.kind == '{' {
 			t.keys = append(t.keys, unquoteJSON(key))
 			t.ctx.charge(len(key))

@@ -123,7 +123,23 @@ func (ctx *Ctx) element(n *Node, i int, row []types.Value) (*jsonTree, error) {
 	case v.K == types.KindInt && isPredicate(n.args[i]):
 		return ctx.parseTree(strconv.AppendBool(nil, v.N != 0)), nil
 	}
-	return ctx.parseTree(ctx.owned(types.JSONFrom(ctx.Context, &v, &n.args[i].typ).B)), nil
+	return ctx.parseTree(ctx.jsonFrom(&v, &n.args[i].typ).B), nil
+}
+
+// jsonFrom is types.JSONFrom of a value that may be long: its text can take six times as much, and its bytes are twice in memory for a while.
+func (ctx *Ctx) jsonFrom(v *types.Value, t *types.Type) types.Value {
+	if v.K == types.KindString && len(v.B) >= meterUnit {
+		size := 3 * len(v.B)
+		if v.Coll != types.Binary {
+			size = types.JSONStringLen(v.B)
+		}
+		if !ctx.fits(size) {
+			return types.JSON(jsonNullText)
+		}
+	}
+	out := types.JSONFrom(ctx.Context, v, t)
+	ctx.chargeMade(cap(out.B))
+	return out
 }
 
 // isPredicate reports whether e is a truth value, which JSON shows as true and false.
@@ -282,11 +298,11 @@ func evalJSONQuote(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err != nil {
 		return types.Null(), err
 	}
-	out := types.AppendJSONString(nil, text)
-	if ctx.tooLong(n, len(out)) {
+	size := types.JSONStringLen(text)
+	if ctx.tooLong(n, size) {
 		return types.Null(), nil
 	}
-	return n.textResult(out), nil
+	return n.textResult(types.AppendJSONString(ctx.alloc(size)[:0], text)), nil
 }
 
 // jsonArgumentText is the text of the one argument of JSON_QUOTE and JSON_UNQUOTE, which refuse values that are no text.

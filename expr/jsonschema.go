@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/pandodb/pando/types"
 )
@@ -331,7 +330,7 @@ func (c *schemaCheck) counted(schema []byte, n int, least, most string) bool {
 }
 
 func (c *schemaCheck) text(schema, s []byte) (bool, error) {
-	if !c.counted(schema, utf8.RuneCount(s), "minLength", "maxLength") {
+	if !c.counted(schema, types.DefaultCollation.Charset().CountChars(s), "minLength", "maxLength") {
 		return false, nil
 	}
 	pattern := member(schema, "pattern")

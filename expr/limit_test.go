@@ -48,6 +48,9 @@ func TestResultsBeyondThePacket(t *testing.T) {
 		"TO_BASE64(REPEAT('a', 800000))",
 		"QUOTE(REPEAT('\\'', 800000))",
 		"JSON_QUOTE(REPEAT('\"', 800000))",
+		"JSON_QUOTE(REPEAT(CHAR(1 USING utf8mb4), 1000000))",
+		"DATE_FORMAT('2000-09-06', REPEAT('%W', 500000))",
+		"TIME_FORMAT('10:00:00', REPEAT('%r', 500000))",
 		"JSON_EXTRACT(JSON_ARRAY(REPEAT('a', 500000))" + strings.Repeat(", '$'", 200) + ")",
 		"JSON_PRETTY(CONCAT(REPEAT('[', 99), REPEAT('1, ', 10000), '1', REPEAT(']', 99)))",
 		"CAST('' AS BINARY(100000000))",
@@ -225,6 +228,8 @@ func TestSearchPolls(t *testing.T) {
 		"REGEXP_LIKE(REPEAT('a', 1000000), '(?>a*)x')", "REGEXP_LIKE(REPEAT('a', 1000000), '(?=(a*+x))b')", "REGEXP_REPLACE(REPEAT('a', 1000000), 'a', 'b')",
 		"REPEAT('a', 1000000) LIKE CONCAT('%', REPEAT('a', 100000), '_b%')", "LOCATE(CONCAT(REPEAT('a', 100000), 'b'), REPEAT('a', 1000000))",
 		"FIND_IN_SET('b', REPEAT('a,', 500000))",
+		"UPPER(REPEAT('é', 1000000))", "LOWER(REPEAT('A', 2000000))", "REVERSE(REPEAT('é', 1000000))", "REPLACE(REPEAT('a', 1000000), 'a', 'b')",
+		"CONVERT(REPEAT('é', 1000000) USING utf16)", "CAST(REPEAT('é', 1000000) AS CHAR CHARACTER SET utf16)", "REGEXP_INSTR(REPEAT('é', 1000000), '^b')",
 	} {
 		x := newBinder()
 		x.b.NoFold = true
@@ -234,13 +239,27 @@ func TestSearchPolls(t *testing.T) {
 		}
 		ctx, killed, polls := x.newContext(), errors.New("killed"), 0
 		ctx.Poll = func() error {
-			if polls++; polls > 2 {
+			if polls++; polls > 4 {
 				return killed
 			}
 			return nil
 		}
+		ctx.Context.Poll = ctx.Poll
 		if _, err := e.Eval(ctx, nil); !errors.Is(err, killed) {
 			t.Errorf("%s: %d polls, %v", text, polls, err)
+		}
+	}
+}
+
+// TestMessagesTakeNoText: a message that shows the beginning of a long text copies no more of it.
+func TestMessagesTakeNoText(t *testing.T) {
+	const text, textBytes = "REPEAT('a', 1000000)", 1_000_000
+	for _, call := range []string{
+		"CAST(" + text + " AS SIGNED)", "CAST(" + text + " AS DATE)", text + " + 0.0", "TIMEDIFF(" + text + ", '1')", "STR_TO_DATE(" + text + ", '%Y')",
+		"CONVERT_TZ('2000-01-01', " + text + ", " + text + ")", "BIN_TO_UUID(" + text + ")",
+	} {
+		if _, _, allocated, _ := measure(t, call); allocated > 5*textBytes {
+			t.Errorf("%s: %d bytes were allocated", call, allocated)
 		}
 	}
 }

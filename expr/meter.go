@@ -1,5 +1,7 @@
 package expr
 
+import "github.com/pandodb/pando/types"
+
 // meterUnit is how many bytes an execution may make between two calls of Grow and Poll. What stays below costs an addition, so that a
 // point statement pays nothing.
 const meterUnit = 64 << 10
@@ -76,6 +78,18 @@ func (ctx *Ctx) meterMark() int64 { return ctx.held }
 func (ctx *Ctx) unchargeTo(mark int64) {
 	ctx.ahead = 0
 	ctx.uncharge(ctx.held - mark)
+}
+
+// pieces calls do for one piece of s after the other, each of whole characters, until the statement has to end: whoever makes something of texts that
+// may be as long as a packet.
+func (ctx *Ctx) pieces(s []byte, cs *types.Charset, do func(piece []byte)) {
+	_ = cs.Pieces(s, func(piece []byte) error {
+		do(piece)
+		if err := ctx.steps(len(piece)); err != nil && ctx.failed == nil {
+			ctx.failed = err
+		}
+		return ctx.failed
+	})
 }
 
 // steps counts n steps of a long loop and looks at the interrupt now and then.

@@ -190,7 +190,7 @@ func evalUUIDToBin(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	}
 	u, ok := parseUUID(s.B)
 	if !ok {
-		return types.Null(), types.Errorf(types.ErWrongValueForType, "string", string(s.B), n.name)
+		return types.Null(), types.Errorf(types.ErWrongValueForType, "string", s.B, n.name)
 	}
 	swap, err := ctx.swapFlag(n, row)
 	if swap {
@@ -206,7 +206,7 @@ func evalBinToUUID(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	}
 	u := s.B
 	if len(u) != 16 {
-		return types.Null(), types.Errorf(types.ErWrongValueForType, "string", string(s.B), n.name)
+		return types.Null(), types.Errorf(types.ErWrongValueForType, "string", s.B, n.name)
 	}
 	swap, err := ctx.swapFlag(n, row)
 	if swap {

@@ -242,7 +242,7 @@ func escapeOf(v *types.Value, byDefault rune) (rune, error) {
 	switch {
 	case v.IsNull():
 		return byDefault, nil
-	case countChars(v.B, v.Coll) > 1:
+	case v.Coll.Charset().CountChars(v.B) > 1:
 		return 0, types.Errorf(types.ErWrongArguments, "ESCAPE")
 	case len(v.B) == 0:
 		return 0, nil

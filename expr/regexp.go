@@ -105,7 +105,12 @@ func compileRegexp(ctx *Ctx, pattern []byte, match string, c types.CollationID) 
 	if fold {
 		flags |= types.RegexpFold
 	}
-	return types.CompileRegexp(types.AppendRunes(nil, pattern, c), flags)
+	var chars []rune
+	ctx.pieces(pattern, c.Charset(), func(piece []byte) { chars = types.AppendRunes(chars, piece, c) })
+	if ctx.failed != nil {
+		return nil, ctx.failed
+	}
+	return types.CompileRegexp(chars, flags)
 }
 
 // regexCharBytes is about what a pattern takes for a character of it, compiled; a text takes 4 bytes for each.
@@ -179,9 +184,10 @@ func (s *regexSearch) load(ctx *Ctx, text []byte, c types.CollationID) error {
 	if cap(s.text) > regexKeepRunes && len(text) <= regexKeepRunes {
 		s.text = nil
 	}
-	s.text = types.AppendRunes(slices.Grow(s.text[:0], len(text)), text, c)
+	s.text = slices.Grow(s.text[:0], len(text))
+	ctx.pieces(text, c.Charset(), func(piece []byte) { s.text = types.AppendRunes(s.text, piece, c) })
 	s.m.Reset(s.text)
-	return nil
+	return ctx.failed
 }
 
 // regexKeepRunes is the longest text whose characters a call keeps room for.

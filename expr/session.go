@@ -309,7 +309,7 @@ func lockName(ctx *Ctx, n *Node, row []types.Value) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if v.IsNull() || len(v.B) == 0 || countChars(v.B, v.Coll) > lockNameMax {
+	if v.IsNull() || len(v.B) == 0 || v.Coll.Charset().CountChars(v.B) > lockNameMax {
 		return "", types.NewError(errLockName, errLockNameFormat+string(v.B)+"'.")
 	}
 	return string(v.B), nil

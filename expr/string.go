@@ -155,10 +155,10 @@ func (ctx *Ctx) overPacket(name string, size int) bool {
 func (n *Node) textResult(b []byte) types.Value { return types.String(b, n.typ.Coll) }
 
 // fromUTF8 is textResult of a text in UTF-8.
-func (n *Node) fromUTF8(b []byte) types.Value {
+func (ctx *Ctx) fromUTF8(n *Node, b []byte) types.Value {
 	from, to := types.DefaultCollation.Charset(), n.typ.Coll.Charset()
 	if (!isASCII(b) || to.MinLen > 1) && !types.SameBytes(from, to) {
-		b, _ = types.ConvertCharset(nil, b, from, to)
+		b = ctx.converted(b, from, to)
 	}
 	return n.textResult(b)
 }
@@ -167,7 +167,7 @@ func (n *Node) fromUTF8(b []byte) types.Value {
 func (ctx *Ctx) textUTF8(e *Node, row []types.Value) (types.Value, error) {
 	v, err := ctx.text(e, row)
 	if from, to := v.Coll.Charset(), types.DefaultCollation.Charset(); err == nil && v.IsString() && !types.SameBytes(from, to) {
-		v.B, _ = types.ConvertCharset(nil, v.B, from, to)
+		v.B = ctx.converted(v.B, from, to)
 	}
 	return v, err
 }
@@ -340,10 +340,13 @@ func textUpper(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	if !ctx.fits(room) {
 		return types.Null(), nil
 	}
+	mapped := types.AppendUpper
 	if n.name == "lower" || n.name == "lcase" {
-		return n.textResult(ctx.keep(types.AppendLower(ctx.scratchFor(room), args[0].B, n.typ.Coll))), nil
+		mapped = types.AppendLower
 	}
-	return n.textResult(ctx.keep(types.AppendUpper(ctx.scratchFor(room), args[0].B, n.typ.Coll))), nil
+	out := ctx.scratchFor(room)
+	ctx.pieces(args[0].B, n.typ.Coll.Charset(), func(piece []byte) { out = mapped(out, piece, n.typ.Coll) })
+	return n.textResult(ctx.keep(out)), nil
 }
 
 // textTrim is TRIM and its relatives; without a second argument it removes spaces.

@@ -15,10 +15,22 @@ func textReplace(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 		return n.textResult(args[0].B), nil
 	}
 	// The size is known before any of it is allocated: a million matches times a long text is more memory than there is.
-	if ctx.tooLong(n, len(args[0].B)+bytes.Count(args[0].B, args[1].B)*(len(args[2].B)-len(args[1].B))) {
+	size := len(args[0].B) + bytes.Count(args[0].B, args[1].B)*(len(args[2].B)-len(args[1].B))
+	if ctx.tooLong(n, size) {
 		return types.Null(), nil
 	}
-	return n.textResult(ctx.owned(bytes.ReplaceAll(args[0].B, args[1].B, args[2].B))), nil
+	s, out := args[0].B, ctx.alloc(size)[:0]
+	for {
+		at := bytes.Index(s, args[1].B)
+		if at < 0 {
+			return n.textResult(append(out, s...)), nil
+		}
+		out = append(append(out, s[:at]...), args[2].B...)
+		s = s[at+len(args[1].B):]
+		if err := ctx.steps(at + 1); err != nil {
+			return types.Null(), err
+		}
+	}
 }
 
 func textReverse(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
@@ -28,12 +40,14 @@ func textReverse(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	}
 	out := ctx.alloc(len(s))
 	at := len(out)
-	for len(s) > 0 {
-		w := cs.CharPrefix(s, 1)
-		at -= w
-		copy(out[at:], s[:w])
-		s = s[w:]
-	}
+	ctx.pieces(s, cs, func(piece []byte) {
+		for len(piece) > 0 {
+			w := cs.CharPrefix(piece, 1)
+			at -= w
+			copy(out[at:], piece[:w])
+			piece = piece[w:]
+		}
+	})
 	return n.textResult(out), nil
 }
 

@@ -137,7 +137,7 @@ func evalExtractValue(ctx *Ctx, n *Node, row []types.Value) (types.Value, error)
 	if !ok || m.env.err != nil {
 		return types.Null(), m.env.err
 	}
-	return n.fromUTF8(ctx.owned(text)), nil
+	return ctx.fromUTF8(n, ctx.owned(text)), nil
 }
 
 // evalUpdateXML is UPDATEXML(xml, path, new): the document with new in the place of the one node that the path finds. If it finds none or
@@ -153,7 +153,7 @@ func evalUpdateXML(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return types.Null(), err
 	}
 	if len(m.out.nodes) != 1 {
-		return n.fromUTF8(append([]byte(nil), m.text...)), nil
+		return ctx.fromUTF8(n, append([]byte(nil), m.text...)), nil
 	}
 	node := &m.env.doc[m.out.nodes[0]]
 	if ctx.tooLong(n, len(m.text)+len(replacement)) {
@@ -161,5 +161,5 @@ func evalUpdateXML(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	}
 	out := make([]byte, 0, len(m.text)+len(replacement))
 	out = append(append(append(out, m.text[:node.start]...), replacement...), m.text[node.end:]...)
-	return n.fromUTF8(ctx.owned(out)), nil
+	return ctx.fromUTF8(n, ctx.owned(out)), nil
 }

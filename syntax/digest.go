@@ -1,6 +1,9 @@
 package syntax
 
-import "crypto/sha256"
+import (
+	"crypto/sha256"
+	"strings"
+)
 
 // digestTextMax bounds the text of a digest, like max_digest_length.
 const digestTextMax = 1024
@@ -60,6 +63,9 @@ func (d *digester) push(kind digestKind, text string) {
 	if len(d.buf) > 0 {
 		d.buf = append(d.buf, ' ')
 	}
+	if len(text) > digestTextMax {
+		text = strings.ToValidUTF8(text[:digestTextMax], "")
+	}
 	d.buf = append(d.buf, text...)
 }
 
@@ -81,6 +87,10 @@ func (d *digester) last(i int) digestKind {
 // token appends a token.
 func (d *digester) token(sql string, t token) {
 	text := sql[t.pos:t.end]
+	if len(text) > digestTextMax && (t.kind == tWord || t.kind == tQuoted) { // no name is so long, and quoting it copies it
+		d.push(digestName, text)
+		return
+	}
 	switch t.kind {
 	case tInt, tDecimal, tFloat, tString, tNString, tHex, tBit, tParam:
 		d.value()

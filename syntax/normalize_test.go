@@ -1,8 +1,10 @@
 package syntax
 
 import (
+	"runtime"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // restore puts the lifted literals back into a normalised text.
@@ -98,5 +100,22 @@ func BenchmarkNormalize(b *testing.B) {
 func BenchmarkDigest(b *testing.B) {
 	for b.Loop() {
 		Digest("SELECT c FROM sbtest1 WHERE id=5031", Options{})
+	}
+}
+
+// TestDigestOfLongNames: what is longer than a digest is cut before it is copied: a name of 60 MB took ten times as much.
+func TestDigestOfLongNames(t *testing.T) {
+	const length = 1 << 20
+	for _, text := range []string{strings.Repeat("a", length), "SELECT `" + strings.Repeat("a", length) + "`", "SELECT @" + strings.Repeat("é", length/2)} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		digest, _ := Digest(text, Options{})
+		runtime.ReadMemStats(&after)
+		if len(digest) > 2*digestTextMax || !utf8.ValidString(digest) {
+			t.Errorf("%.20s: a digest of %d bytes", text, len(digest))
+		}
+		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > length/4 {
+			t.Errorf("%.20s: %d bytes were allocated", text, allocated)
+		}
 	}
 }

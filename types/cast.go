@@ -97,7 +97,7 @@ func castYear(ctx *Context, v *Value) Value {
 
 func warnTruncated(ctx *Context, what string, v *Value) {
 	if ctx != nil {
-		ctx.Warn(LevelWarning, ErTruncatedWrongValue, what, string(AppendText(nil, ctx, v)))
+		ctx.Warn(LevelWarning, ErTruncatedWrongValue, what, textOf(ctx, v))
 	}
 }
 
@@ -191,7 +191,10 @@ func castText(ctx *Context, v *Value, to *Type) (Value, error) {
 		}
 	}
 	if !sameBytes(b, from.Charset(), cs) {
-		b, _ = ConvertCharset(nil, b, from.Charset(), cs)
+		var err error
+		if b, err = ctx.converted(b, from.Charset(), cs); err != nil {
+			return Value{}, err
+		}
 	}
 	if to.Length < 0 || to.IsBlob() {
 		return String(b, coll), nil
@@ -201,7 +204,7 @@ func castText(ctx *Context, v *Value, to *Type) (Value, error) {
 		if cs.class == csBinary {
 			name = "BINARY(" + strconv.Itoa(int(to.Length)) + ")"
 		}
-		ctx.Warn(LevelWarning, ErTruncatedWrongValue, name, string(b))
+		ctx.Warn(LevelWarning, ErTruncatedWrongValue, name, b)
 		b = b[:n]
 	}
 	if to.ID == TypeBinary && len(b) < int(to.Length) {

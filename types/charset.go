@@ -209,7 +209,7 @@ func (cs *Charset) CountChars(s []byte) int {
 	case csBinary, csSingle, csASCII:
 		return len(s)
 	case csUTF8MB4, csUTF8MB3:
-		return utf8.RuneCount(s)
+		return utf8.RuneCountInString(stringOf(s)) // utf8.RuneCount copies s
 	}
 	n := 0
 	for i := 0; i < len(s); n++ {

@@ -25,7 +25,7 @@ func ToInt(ctx *Context, v *Value) int64 {
 		b := plainText(v)
 		u, neg, used, over := parseDigits(b)
 		if over || !onlySpace(b[used:]) || used == 0 {
-			ctx.Warn(LevelWarning, ErTruncatedWrongValue, "INTEGER", string(b))
+			ctx.Warn(LevelWarning, ErTruncatedWrongValue, "INTEGER", b)
 		}
 		if neg {
 			if over || u > 1<<63 {
@@ -116,7 +116,7 @@ func ToFloat(ctx *Context, v *Value) float64 {
 		b := plainText(v)
 		f, used := ParseFloat(b)
 		if used == 0 || !onlySpace(b[used:]) {
-			ctx.Warn(LevelWarning, ErTruncatedWrongValue, "DOUBLE", string(b))
+			ctx.Warn(LevelWarning, ErTruncatedWrongValue, "DOUBLE", b)
 		}
 		return f
 	case KindJSON:
@@ -143,7 +143,7 @@ func ToDecimal(ctx *Context, v *Value) Value {
 		b := plainText(v)
 		d, rest, ok := ParseDecimal(b)
 		if !ok || !onlySpace(rest) {
-			ctx.Warn(LevelWarning, ErTruncatedWrongValue, "DECIMAL", string(b))
+			ctx.Warn(LevelWarning, ErTruncatedWrongValue, "DECIMAL", b)
 		}
 		return d
 	case KindJSON:
@@ -245,6 +245,14 @@ func temporalDecimal(ctx *Context, v *Value) Value {
 	w := wideFromProduct(m, unitsPerSecond[scale], int64(d.Micro)/microsPerUnit[scale])
 	w.Scale = scale
 	return w
+}
+
+// textOf is the text of a value as a message quotes it, which may be the value's own.
+func textOf(ctx *Context, v *Value) []byte {
+	if v.B != nil && v.K != KindDecimal {
+		return v.B
+	}
+	return AppendText(nil, ctx, v)
 }
 
 // AppendText appends the text of v as MySQL shows it: numbers in decimal, dates

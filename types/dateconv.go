@@ -171,13 +171,13 @@ func fspOf(v *Value) uint8 {
 
 func warnIncorrect(ctx *Context, what string, v *Value) {
 	if ctx != nil {
-		text := string(AppendText(nil, ctx, v))
+		text := textOf(ctx, v)
 		ctx.AddError(LevelWarning, incorrectValue(what, text))
 	}
 }
 
 // incorrectValue is 1292 in its other wording.
-func incorrectValue(what, text string) *Error {
+func incorrectValue(what string, text any) *Error {
 	return NewError(ErTruncatedWrongValue, string(appendFormat(nil, "Incorrect %.32s value: '%.128s'", []any{what, text})))
 }
 
@@ -193,7 +193,7 @@ func ToDatetime(ctx *Context, v *Value) (out Value, ok bool) {
 		return Value{}, false
 	}
 	if flags&parsedTrailing != 0 {
-		ctx.Warn(LevelWarning, ErTruncatedWrongValue, "datetime", string(v.B))
+		ctx.Warn(LevelWarning, ErTruncatedWrongValue, "datetime", v.B)
 	}
 	fsp := fspOf(v)
 	if packed, ok = roundDate(ctx, packed, tenths, fsp); !ok {
@@ -214,7 +214,7 @@ func ToDate(ctx *Context, v *Value) (out Value, ok bool) {
 		return Value{}, false
 	}
 	if flags&parsedTrailing != 0 {
-		ctx.Warn(LevelWarning, ErTruncatedWrongValue, "datetime", string(v.B))
+		ctx.Warn(LevelWarning, ErTruncatedWrongValue, "datetime", v.B)
 	}
 	return Date(packed >> packedDateShift << packedDateShift), true
 }
@@ -291,7 +291,7 @@ func ToTime(ctx *Context, v *Value) (out Value, ok bool) {
 		return Value{}, false
 	}
 	if flags&(parsedTrailing|parsedOverflow) != 0 {
-		ctx.Warn(LevelWarning, ErTruncatedWrongValue, "time", string(AppendText(nil, ctx, v)))
+		ctx.Warn(LevelWarning, ErTruncatedWrongValue, "time", textOf(ctx, v))
 	}
 	us, _ = roundTime(ctx, us, tenths, fsp)
 	return Time(us, fsp), true

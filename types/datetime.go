@@ -224,9 +224,15 @@ func unixFromPacked(n int64, loc *time.Location, last int64) (us int64, gap, ok 
 	return us, gap, us >= microsPerSecond && us <= last
 }
 
+// zoneNameMax is how long the name of a zone may be, in bytes.
+const zoneNameMax = 64
+
 // ParseTimeZone finds the zone of a time_zone setting: an offset such as +05:30,
 // UTC, or a name of the tz database. SYSTEM is the caller's. The error is 1298.
 func ParseTimeZone(name string) (*time.Location, error) {
+	if len(name) > zoneNameMax {
+		return nil, Errorf(ErUnknownTimeZone, name)
+	}
 	if len(name) > 0 && (name[0] == '+' || name[0] == '-') {
 		h, m, rest, ok := clockOffset(name[1:])
 		secs := h*3600 + m*60

@@ -2,6 +2,7 @@ package types
 
 import (
 	"fmt"
+	"math"
 	"sort"
 	"strconv"
 	"unicode/utf8"
@@ -117,12 +118,15 @@ func appendFormat(dst []byte, format string, args []any) []byte {
 }
 
 func appendArg(dst []byte, arg any, limit int) []byte {
-	start := len(dst)
+	start, shown := len(dst), limit+utf8.UTFMax // of a long text no more is copied than is shown
+	if limit < 0 {
+		shown = math.MaxInt
+	}
 	switch a := arg.(type) {
 	case string:
-		dst = append(dst, a...)
+		dst = append(dst, a[:min(len(a), shown)]...)
 	case []byte:
-		dst = append(dst, a...)
+		dst = append(dst, a[:min(len(a), shown)]...)
 	case int:
 		dst = strconv.AppendInt(dst, int64(a), 10)
 	default:

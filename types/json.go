@@ -471,10 +471,27 @@ func appendJSONNumber(dst []byte, v *Value) []byte {
 	return dst
 }
 
+// JSONStringLen returns how many bytes AppendJSONString makes of s.
+func JSONStringLen(s []byte) int {
+	n := len(s) + 2
+	for _, c := range s {
+		switch {
+		case c == '"' || c == '\\':
+			n++
+		case c >= 0x20:
+		case c == '\n' || c == '\r' || c == '\t' || c == '\b' || c == '\f':
+			n++
+		default:
+			n += len(`u0000`)
+		}
+	}
+	return n
+}
+
 // AppendJSONString appends s, which is utf8mb4, as a quoted JSON string.
 func AppendJSONString(dst, s []byte) []byte {
 	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
+	dst = append(slices.Grow(dst, len(s)+2), '"')
 	for _, c := range s {
 		switch {
 		case c == '"' || c == '\\':

@@ -41,3 +41,30 @@ func (cs *Charset) piece(s []byte) int {
 	}
 	return pieceBytes
 }
+
+// converted is ConvertCharset of a text that may be long: its length is found out first, so that it takes no more than that, once.
+func (c *Context) converted(s []byte, from, to *Charset) (out []byte, err error) {
+	if len(s) <= pieceBytes {
+		out, _ = ConvertCharset(nil, s, from, to)
+		return out, nil
+	}
+	var part []byte
+	length := 0
+	measure := func(piece []byte) error {
+		part, _ = ConvertCharset(part[:0], piece, from, to)
+		length += len(part)
+		return c.poll()
+	}
+	if err := from.Pieces(s, measure); err != nil {
+		return nil, err
+	}
+	if err := c.fits(length); err != nil {
+		return nil, err
+	}
+	out = make([]byte, 0, length)
+	err = from.Pieces(s, func(piece []byte) error {
+		out, _ = ConvertCharset(out, piece, from, to)
+		return c.poll()
+	})
+	return out, err
+}
