@@ -22,20 +22,24 @@ func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 	if c.Algorithm == "COPY" && c.Lock == "NONE" {
 		return types.Errorf(types.ErAlterOperationNotSupportedReason, "LOCK=NONE", reasonCopyLocks, "LOCK=SHARED")
 	}
-	for _, a := range actions {
-		if r, ok := a.(RenameTo); ok {
-			if len(actions) > 1 {
-				return types.Errorf(types.ErNotSupportedYet, "RENAME together with other actions of ALTER TABLE")
+	actions, names := lastRename(n, actions)
+	if len(actions) == 0 { // it has its name already
+		_, err := e.table(n)
+		return err
+	}
+	if len(actions) == 1 {
+		switch a := actions[0].(type) {
+		case RenameTo:
+			return e.RenameTables(c, []RenamePair{{n, a.To}})
+		case DropIndex:
+			if !dropsPrimary(a) {
+				return e.DropIndexOf(c, n, a.Name) // online: there is nothing that could be half done
 			}
-			return e.RenameTables(c, []RenamePair{{n, r.To}})
-		}
-		if d, ok := a.(DropIndex); ok && len(actions) == 1 && !dropsPrimary(a) {
-			return e.DropIndexOf(c, n, d.Name) // online: there is nothing that could be half done
 		}
 	}
 	p := c.patience()
 	parents, refs := foreignParents(n, addedForeign(actions))
-	release, err := e.lockKin(c, p, []Name{n}, parents, refs...)
+	release, err := e.lockKin(c, p, names, parents, refs...)
 	if err != nil {
 		return err
 	}
@@ -43,6 +47,11 @@ func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 	t, err := e.table(n)
 	if err != nil {
 		return err
+	}
+	for _, to := range names[1:] {
+		if err := e.checkNameFree(to); err != nil {
+			return err
+		}
 	}
 	if actions, err = complete(t, actions); err != nil {
 		return err
@@ -74,6 +83,41 @@ func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 	if err := e.runStep(c, n, plan, built, renames, c.patience()); err != nil {
 		e.undoBuilds(built, p, err)
 		return err
+	}
+	return nil
+}
+
+// lastRename returns the actions with the last of their RENAMEs alone, which is the one that counts, and without that if the table has the
+// name. names are the table's names now and then.
+func lastRename(n Name, actions []AlterSpec) (out []AlterSpec, names []Name) {
+	to := n
+	for _, a := range actions {
+		if r, ok := a.(RenameTo); ok {
+			to = r.To
+		} else {
+			out = append(out, a)
+		}
+	}
+	if to == n {
+		return out, []Name{n}
+	}
+	return append(out, RenameTo{to}), []Name{n, to}
+}
+
+// checkNameFree refuses a name that a table cannot get.
+func (e *Executor) checkNameFree(n Name) error {
+	if err := checkSchemaAccess(n.Schema); err != nil {
+		return err
+	}
+	if err := checkTableName(n.Table); err != nil {
+		return err
+	}
+	snap := e.catalog.Current()
+	if snap.Database(n.Schema) == nil {
+		return types.Errorf(types.ErBadDB, n.Schema)
+	}
+	if snap.Lookup(n.Schema, n.Table) != nil {
+		return types.Errorf(types.ErTableExists, n.Table)
 	}
 	return nil
 }

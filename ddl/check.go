@@ -58,16 +58,14 @@ func checkNamesFree(snap *catalog.Snapshot, t *catalog.Table, changes ...change)
 	return nil
 }
 
+// Bound reports whether an enforced check of t, whatever its name, says what c says.
+func Bound(t *catalog.Table, c *catalog.Check) bool {
+	return slices.ContainsFunc(t.Checks, func(o catalog.Check) bool { return !o.NotEnforced && o.Expr == c.Expr })
+}
+
 // binds reports whether next has an enforced check that did not bind the rows of t.
 func binds(t, next *catalog.Table) bool {
-	for i := range next.Checks {
-		c := &next.Checks[i]
-		at := t.Check(c.Name)
-		if !c.NotEnforced && (at < 0 || t.Checks[at].NotEnforced || t.Checks[at].Expr != c.Expr) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(next.Checks, func(c catalog.Check) bool { return !c.NotEnforced && !Bound(t, &c) })
 }
 
 // checkNewChecks judges the names of t's new checks and its rows, which nobody writes meanwhile.

@@ -334,7 +334,7 @@ func newCopier(e *Executor, c *Call, t, next *catalog.Table, why *copyReason) (k
 		}
 	}
 	if c.JudgeCopy != nil {
-		k.judge, err = c.JudgeCopy(next)
+		k.judge, err = c.JudgeCopy(t, next)
 	}
 	return k, err
 }
@@ -522,7 +522,7 @@ func (k *copier) converted(v types.Value, i int, col *catalog.Column) (types.Val
 	}
 	out, err := types.Convert(k.ctx, v, col.Type, col.Name, k.rowNo)
 	var e *types.Error
-	if errors.As(err, &e) && e.Number == types.ErDataTooLong && from.IsStringType() && col.Type.IsStringType() {
+	if errors.As(err, &e) && e.Number == types.ErDataTooLong && from.IsStringType() && from.Coll == col.Type.Coll {
 		err = types.Errorf(types.ErWarnDataTruncated, col.Name, k.rowNo)
 	}
 	return out, err

@@ -21,11 +21,12 @@
 //	failed build                          job: delete-only | absent
 //	ALTER                                 its CREATE INDEXes up to backfill, then all else as an instant ALTER
 //	ALTER of types, NOT NULL, the primary
-//	key, generated columns                name locks, close the gate, copy all rows, one commit, open
+//	key, generated columns, defaults over
+//	others                                name locks, close the gate, copy all rows, one commit, open
 //	any of a temporary table              nothing: its session alone has the descriptor (temporary.go)
 //
 // The last step of an ALTER is its only one that others notice: columns come, go
-// and get their names, all its indexes become public, those that it drops go,
+// and get their names, as the table itself does, all its indexes become public, those that it drops go,
 // AUTO_INCREMENT rises. Until then its indexes are those of the table as it was:
 // of a column that gets another name by the old one; of a column that comes by
 // a copy of its description (catalog.IndexColumn.Added), in which every row has

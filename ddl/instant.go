@@ -80,6 +80,8 @@ func stage(a AlterSpec) int {
 		return 5
 	case AddCheck, addForeign:
 		return 6
+	case RenameTo: // the automatic names of what the statement adds follow the table's
+		return 7
 	}
 	return 1
 }
@@ -193,6 +195,8 @@ func applyOne(t *catalog.Table, a AlterSpec) error {
 			return types.Errorf(types.ErCantDropFieldOrKey, a.Name)
 		}
 		t.ForeignKeys = slices.Delete(t.ForeignKeys, at, at+1)
+	case RenameTo:
+		t.Rename(a.To.Schema, a.To.Table)
 	case EnforceCheck:
 		at, err := checkOf(t, a.Name)
 		if err != nil {

@@ -418,18 +418,27 @@ func addsForeign(old, next *catalog.Table) (added []*catalog.ForeignKey) {
 		key := &next.ForeignKeys[i]
 		at := -1
 		if old != nil {
-			at = old.ForeignKey(key.Name)
+			at = old.ForeignKey(formerForeign(old, next, key.Name))
 		}
-		if at < 0 || !sameTie(&old.ForeignKeys[at], key) {
+		if at < 0 || !sameTie(old, next, &old.ForeignKeys[at], key) {
 			added = append(added, key)
 		}
 	}
 	return added
 }
 
-// sameTie reports whether two foreign keys of a table bind its rows alike.
-func sameTie(a, b *catalog.ForeignKey) bool {
-	return a.Parent == b.Parent && slices.Equal(a.Columns, b.Columns) && slices.EqualFunc(a.RefColumns, b.RefColumns, strings.EqualFold)
+// formerForeign is the name that a foreign key of next had in old, if it was there: an automatic one changes with the table's name.
+func formerForeign(old, next *catalog.Table, name string) string {
+	if n, ok := next.GeneratedForeignKey(name); ok && old.Name != next.Name {
+		return catalog.ForeignKeyName(old.Name, n)
+	}
+	return name
+}
+
+// sameTie reports whether a foreign key of old and one of next, which old becomes, bind the rows alike.
+func sameTie(old, next *catalog.Table, a, b *catalog.ForeignKey) bool {
+	itself := a.Parent == old.TableName() && b.Parent == next.TableName()
+	return (itself || a.Parent == b.Parent) && slices.Equal(a.Columns, b.Columns) && slices.EqualFunc(a.RefColumns, b.RefColumns, strings.EqualFold)
 }
 
 // refuseDrop returns 3730 if one of the tables that go is the parent of a table that stays.

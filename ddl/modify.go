@@ -131,7 +131,7 @@ func reasonToCopy(t *catalog.Table, actions []AlterSpec) *copyReason {
 			switch {
 			case a.Column.AutoInc:
 				need(copyReason{})
-			case a.Column.Generated != nil && a.Column.Generated.Stored:
+			case a.Column.PerRow, a.Column.Generated != nil && a.Column.Generated.Stored:
 				need(copyReason{conversion: true})
 			}
 		case DropColumn:

@@ -34,6 +34,9 @@ type ColumnSpec struct {
 	// not a literal: CURRENT_TIMESTAMP or an expression, evaluated once by the
 	// session. Ignored otherwise.
 	Original types.Value
+	// PerRow says that existing rows each get a value of their own of the default, an expression over columns or of chance: the table is
+	// copied, and JudgeCopy computes it.
+	PerRow bool
 	// First and After place the column in ADD COLUMN.
 	First bool
 	After string
@@ -135,7 +138,7 @@ type (
 		Name    string
 		Visible bool
 	}
-	// RenameTo is RENAME TO; it must be the only action.
+	// RenameTo is RENAME TO; the last of several counts.
 	RenameTo struct{ To Name }
 	// SetAutoIncrement is AUTO_INCREMENT = n. The counter is never lowered.
 	SetAutoIncrement struct{ Next uint64 }
@@ -216,9 +219,9 @@ type Call struct {
 	// JudgeRows judges the rows of a table by the constraints that its next version has and it has not, while nobody writes them. May be nil.
 	JudgeRows func(old, next *catalog.Table) error
 	// JudgeCopy returns what judges the rows that a copy makes by all enforced constraints of the new table, or nil if it has none. A row has a
-	// value for each of its columns, by ordinal, valid during the call; generated columns get theirs by it. It may itself be nil, for tables
-	// without enforced constraints and generated columns.
-	JudgeCopy func(next *catalog.Table) (judge func(row []types.Value) error, err error)
+	// value for each of its columns, by ordinal, valid during the call; generated columns and new ones with a DEFAULT expression get theirs by
+	// it. It may itself be nil, for tables without any of these.
+	JudgeCopy func(old, next *catalog.Table) (judge func(row []types.Value) error, err error)
 }
 
 const lockWaitDefault = 365 * 24 * time.Hour

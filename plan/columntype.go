@@ -135,7 +135,7 @@ func stringType(name string, t *types.Type, d *syntax.DataType, table types.Coll
 			return explicit, err
 		}
 		if t.Coll == types.Binary {
-			binaryTwin(t) // CHAR … CHARACTER SET binary is BINARY
+			BinaryTwin(t) // CHAR … CHARACTER SET binary is BINARY
 		}
 	}
 	switch t.ID {
@@ -200,8 +200,8 @@ func ColumnCollation(d *syntax.DataType, table types.CollationID) (id types.Coll
 	return named, true, err
 }
 
-// binaryTwin turns a character type into the byte type of the same size.
-func binaryTwin(t *types.Type) {
+// BinaryTwin turns a character type into the byte type of the same size.
+func BinaryTwin(t *types.Type) {
 	twins := map[types.TypeID]types.TypeID{types.TypeChar: types.TypeBinary, types.TypeVarchar: types.TypeVarbinary, types.TypeTinyText: types.TypeTinyBlob,
 		types.TypeText: types.TypeBlob, types.TypeMediumText: types.TypeMediumBlob, types.TypeLongText: types.TypeLongBlob}
 	if twin, ok := twins[t.ID]; ok {

@@ -100,7 +100,7 @@ func (b *builder) columnDefault(t *catalog.Table, c *catalog.Column) (expr.Expr,
 	outer := b.env
 	b.env = outer.Stored()
 	defer func() { b.env = outer }()
-	bind := &binder{env: b.env, build: b, scope: tableScope(t, t.Name), clause: "default"}
+	bind := &binder{env: b.env, build: b, scope: tableScope(t, t.Name), clause: "default value expression"}
 	return bind.bind(tree)
 }
 

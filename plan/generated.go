@@ -309,7 +309,37 @@ func DeriveHidden(env *Env, t *catalog.Table, hidden *catalog.Column, index stri
 	return nil
 }
 
-// RowGenerated compiles the generated columns of a table for rows that no statement writes.
-func RowGenerated(env *Env, t *catalog.Table) ([]exec.Assignment, error) {
-	return newBuilder(env).generatedSet(t, 0, nil)
+// CopyGenerated compiles what rows of next hold that nobody gives them when they are made of those of old: its generated columns, and before
+// them the DEFAULT expressions of the columns that come, and the generated columns to which those refer.
+func CopyGenerated(env *Env, old, next *catalog.Table) ([]exec.Assignment, error) {
+	b := newBuilder(env)
+	generated, err := b.generatedSet(next, 0, nil)
+	if err != nil {
+		return nil, err
+	}
+	first := make([]expr.Expr, len(next.Columns))
+	for i, c := range next.Columns {
+		if !hasDefaultExpr(c) || old.ColumnByID(c.ID) != nil {
+			continue
+		}
+		e, err := b.columnDefault(next, c)
+		if err != nil {
+			return nil, err
+		}
+		first[i] = b.note(e)
+		expr.Columns(e, func(source int) {
+			for j := range generated {
+				if generated[j].Col == source {
+					first[source] = generated[j].Expr
+				}
+			}
+		})
+	}
+	var out []exec.Assignment
+	for i, e := range first {
+		if e != nil {
+			out = append(out, exec.Assignment{Col: i, Expr: e, Generated: true})
+		}
+	}
+	return append(out, generated...), nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/ddl"
+	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/syntax"
@@ -33,6 +34,9 @@ func (s *Session) alterTable(c *ddl.Call, stmt *syntax.AlterTable) (sqlapi.Resul
 		return sqlapi.Result{}, err
 	}
 	readClauses(c, stmt.Specs)
+	if forced := func(spec syntax.AlterSpec) bool { return spec.Kind == syntax.AlterForce }; c.Algorithm == "INSTANT" && slices.ContainsFunc(stmt.Specs, forced) {
+		return sqlapi.Result{}, types.Errorf(types.ErAlterOperationNotSupported, "ALGORITHM=INSTANT", "ALGORITHM=COPY/INPLACE")
+	}
 	result, err := s.alter(c, name, actions)
 	if err != nil {
 		return result, err
@@ -54,9 +58,6 @@ func readClauses(c *ddl.Call, specs []syntax.AlterSpec) {
 
 // alter runs the actions. Their conversions of rows are as strict as those of INSERT.
 func (s *Session) alter(c *ddl.Call, name ddl.Name, actions []ddl.AlterSpec) (sqlapi.Result, error) {
-	if len(actions) == 0 {
-		return sqlapi.Result{}, nil
-	}
 	if t := s.node.Catalog.Current().Lookup(name.Schema, name.Table); t != nil {
 		if err := s.requirePrimaryKey(keepsPrimaryKey(t, actions)); err != nil {
 			return sqlapi.Result{}, err
@@ -116,12 +117,26 @@ func (s *Session) alterSpecs(t *catalog.Table, stmt *syntax.AlterTable) ([]ddl.A
 			actions = append(actions, some...)
 		case syntax.AlterOrderBy:
 			if !primaryKeyAfter(t, actions) {
+				if err := orderColumns(t, spec.OrderBy); err != nil {
+					return nil, err
+				}
 				return nil, notAltered(spec)
 			}
 			s.context.Warn(types.LevelWarning, types.ErUnknownError, "ORDER BY ignored as there is a user-defined clustered index in the table '"+t.Name+"'")
 		}
 	}
 	return actions, nil
+}
+
+// orderColumns looks for the columns of ORDER BY, which the grammar lets be nothing else.
+func orderColumns(t *catalog.Table, by []syntax.OrderItem) error {
+	for i := range by {
+		ref, ok := by[i].Expr.(*syntax.ColumnRef)
+		if ok && (t.Column(ref.Column) == nil || ref.Table != "" && ref.Table != t.Name || ref.Schema != "" && ref.Schema != t.Schema) {
+			return types.Errorf(types.ErBadField, strings.ReplaceAll(syntax.String(ref), "`", ""), "order clause")
+		}
+	}
+	return nil
 }
 
 func notAltered(spec *syntax.AlterSpec) error {
@@ -178,7 +193,13 @@ func (s *Session) alterSpec(t *catalog.Table, spec *syntax.AlterSpec, last *uint
 		return []ddl.AlterSpec{ddl.DropIndex{Name: catalog.PrimaryName}}, nil
 	case syntax.AlterConvert, syntax.AlterOrderBy:
 		return nil, nil // read by alterSpecs
-	case syntax.AlterKeys, syntax.AlterForce, syntax.AlterValidation:
+	case syntax.AlterForce:
+		s.context.AddError(types.LevelNote, types.NewError(types.ErNotSupportedYet, "ALTER TABLE … FORCE has no effect: tables need no rebuild"))
+		return nil, nil
+	case syntax.AlterKeys:
+		s.context.Warn(types.LevelNote, types.ErIllegalHA, t.Name)
+		return nil, nil
+	case syntax.AlterValidation:
 		s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, "ALTER TABLE … "+syntax.BriefAction(spec)+" has no effect: indexes are always maintained and tables need no rebuild"))
 		return nil, nil
 	}
@@ -268,7 +289,7 @@ func (s *Session) addColumn(t *catalog.Table, spec *syntax.AlterSpec, def *synta
 	return ddl.AddColumn{Column: column}, out, nil
 }
 
-// originalValue evaluates what existing rows get in a new column whose default is not a constant.
+// originalValue evaluates what existing rows get in a new column whose default is not a literal, if it is the same in all of them.
 func (s *Session) originalValue(column *ddl.ColumnSpec) error {
 	if column.Default == nil {
 		return nil
@@ -282,11 +303,13 @@ func (s *Session) originalValue(column *ddl.ColumnSpec) error {
 		if err != nil {
 			return parseError(err)
 		}
+		bound, err := plan.Scalar(s.planEnv("").Stored(), tree)
+		var e *types.Error
+		if errors.As(err, &e) && e.Number == types.ErBadField || err == nil && !expr.IsConstInStatement(bound) {
+			column.PerRow = true
+			return nil // what is wrong with it shows when the table is known
+		}
 		if v, err = s.scalarIn(s.planEnv("").Stored(), tree); err != nil {
-			var e *types.Error
-			if errors.As(err, &e) && e.Number == types.ErBadField {
-				err = types.Errorf(types.ErNotSupportedYet, "ADD COLUMN with a DEFAULT that refers to columns; add it without, UPDATE, then ALTER COLUMN … SET DEFAULT")
-			}
 			return err
 		}
 	default:
@@ -411,12 +434,10 @@ func (s *Session) convertSpecs(t *catalog.Table, spec *syntax.AlterSpec, others 
 	if err != nil {
 		return nil, err
 	}
-	if to == types.Binary {
-		return nil, types.Errorf(types.ErNotSupportedYet, "CONVERT TO CHARACTER SET binary; MODIFY the columns to BINARY, VARBINARY or BLOB")
-	}
 	out := []ddl.AlterSpec{ddl.SetCollation{Coll: to}}
 	for _, c := range t.Visible() {
-		if !c.Type.IsText() && c.Type.ID != types.TypeEnum && c.Type.ID != types.TypeSet || slices.ContainsFunc(others, func(a ddl.AlterSpec) bool { return changesColumn(a, c.Name) }) {
+		members := (c.Type.ID == types.TypeEnum || c.Type.ID == types.TypeSet) && c.Type.Coll != types.Binary
+		if !c.Type.IsText() && !members || slices.ContainsFunc(others, func(a ddl.AlterSpec) bool { return changesColumn(a, c.Name) }) {
 			continue
 		}
 		column, err := s.inCollation(c, to)
@@ -448,6 +469,9 @@ func (s *Session) inCollation(c *catalog.Column, to types.CollationID) (ddl.Colu
 		ExplicitCollation: c.ExplicitCollation, Invisible: c.Invisible, Comment: c.Comment, Generated: c.Generated}
 	from := c.Type.Coll
 	spec.Type.Coll = to
+	if to == types.Binary {
+		plan.BinaryTwin(&spec.Type)
+	}
 	if c.Type.IsBlob() && to.MaxCharLen() > from.MaxCharLen() && c.Type.ID != types.TypeLongText {
 		spec.Type.ID++ // TINYTEXT, TEXT, MEDIUMTEXT, LONGTEXT follow each other
 	}

@@ -102,10 +102,7 @@ func dropColumn(t *catalog.Table, name string) ([]ddl.AlterSpec, error) {
 // judgeRows evaluates the checks of next that old has not over the rows of old, which nobody writes meanwhile.
 func (s *Session) judgeRows(old, next *catalog.Table) error {
 	added := next.Clone()
-	added.Checks = slices.DeleteFunc(added.Checks, func(c catalog.Check) bool {
-		at := old.Check(c.Name)
-		return c.NotEnforced || at >= 0 && !old.Checks[at].NotEnforced && old.Checks[at].Expr == c.Expr
-	})
+	added.Checks = slices.DeleteFunc(added.Checks, func(c catalog.Check) bool { return c.NotEnforced || ddl.Bound(old, &c) })
 	checks, err := plan.RowChecks(s.planEnv(""), added)
 	if err != nil || len(checks) == 0 {
 		return err
@@ -125,13 +122,14 @@ func (s *Session) judgeRows(old, next *catalog.Table) error {
 	return nil
 }
 
-// judgeCopy returns what evaluates the generated columns and the enforced checks of next over rows that a copy makes.
-func (s *Session) judgeCopy(next *catalog.Table) (func(row []types.Value) error, error) {
+// judgeCopy returns what evaluates the generated columns, the DEFAULT expressions of columns that old has not, and the enforced checks of next
+// over rows that a copy makes.
+func (s *Session) judgeCopy(old, next *catalog.Table) (func(row []types.Value) error, error) {
 	checks, err := plan.RowChecks(s.planEnv(""), next)
 	if err != nil {
 		return nil, err
 	}
-	generated, err := plan.RowGenerated(s.planEnv(""), next)
+	generated, err := plan.CopyGenerated(s.planEnv(""), old, next)
 	if err != nil || len(checks)+len(generated) == 0 {
 		return nil, err
 	}

@@ -292,9 +292,10 @@ func (s *Session) followChange(stmt syntax.Statement) {
 			rename(pair.From, pair.To)
 		}
 	case *syntax.AlterTable:
-		for i := range stmt.Specs {
-			if stmt.Specs[i].Kind == syntax.AlterRenameTable {
+		for i := range slices.Backward(stmt.Specs) {
+			if stmt.Specs[i].Kind == syntax.AlterRenameTable { // the last one counts
 				rename(stmt.Table, stmt.Specs[i].NewTable)
+				break
 			}
 		}
 	case *syntax.DropTable:
