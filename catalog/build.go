@@ -28,7 +28,7 @@ func NewTable(id, physID uint64, schema, name string) *Table {
 // and indexes are copied; it shares the gate and, until SetData, the dictionaries.
 func (t *Table) Clone() *Table {
 	n := &Table{
-		ID: t.ID, PhysID: t.PhysID, Schema: t.Schema, Name: t.Name,
+		ID: t.ID, PhysID: t.PhysID, Counting: t.Counting, Schema: t.Schema, Name: t.Name,
 		ReadableFrom: t.ReadableFrom, Coll: t.Coll, Engine: t.Engine, Comment: t.Comment,
 		Options: t.Options, CreateMillis: t.CreateMillis, View: t.View, Temporary: t.Temporary,
 		nextColumnID: t.nextColumnID, nextIndexID: t.nextIndexID, gate: t.gate, dictionaries: t.dictionaries,
@@ -183,7 +183,7 @@ func (t *Table) Finish() {
 
 // SetData points t to the empty key space of a physical id.
 func (t *Table) SetData(physID uint64) {
-	t.PhysID, t.dictionaries = physID, newDictionaries(physID)
+	t.PhysID, t.Counting, t.dictionaries = physID, 0, newDictionaries(physID)
 }
 
 // Dictionaries returns the compression dictionaries of t's rows.

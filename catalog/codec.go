@@ -18,7 +18,7 @@ const (
 	KindDatabase  = 'd' // part: database id. Value: database descriptor
 	KindTable     = 't' // part: table id. Value: table descriptor
 	KindIDCounter = 'n' // counter: the next object id
-	KindAutoInc   = 'a' // parts: physical id, column id (0: hidden row id). counter: first id not reserved
+	KindAutoInc   = 'a' // parts: physical id, column id (0: hidden row id), the descriptor's counting if it is not 0. counter: first id not reserved
 	KindAutoExact = 'e' // same parts. Value: exact counter of a clean shutdown
 	KindJob       = 'j' // part: job id. Value: DDL job
 	// KindDictionary has the parts physical id and number, 4 bytes big endian.
@@ -117,6 +117,7 @@ type indexJSON struct {
 type tableJSON struct {
 	ID           uint64       `json:"id"`
 	PhysID       uint64       `json:"phys_id"`
+	Counting     uint32       `json:"counting,omitempty"`
 	Schema       string       `json:"schema"`
 	Name         string       `json:"name"`
 	Columns      []columnJSON `json:"columns"`
@@ -180,7 +181,7 @@ func collation(name string) (types.CollationID, error) {
 // encodeTable builds a descriptor. fresh says that the table's data begins with its commit.
 func encodeTable(t *Table, fresh bool) ([]byte, error) {
 	j := tableJSON{
-		ID: t.ID, PhysID: t.PhysID, Schema: t.Schema, Name: t.Name, Layouts: t.Layouts, Collation: t.Coll.Name(),
+		ID: t.ID, PhysID: t.PhysID, Counting: t.Counting, Schema: t.Schema, Name: t.Name, Layouts: t.Layouts, Collation: t.Coll.Name(),
 		Engine: t.Engine, Comment: t.Comment, Options: t.Options, CreateMillis: t.CreateMillis,
 		NextColumnID: t.nextColumnID, NextIndexID: t.nextIndexID, Fresh: fresh, Checks: t.Checks,
 		ForeignKeys: t.ForeignKeys, Referrers: t.Referrers,
@@ -257,6 +258,7 @@ func decodeTable(b []byte, ts clock.Timestamp) (*Table, error) {
 		return nil, err
 	}
 	t := NewTable(j.ID, j.PhysID, j.Schema, j.Name)
+	t.Counting = j.Counting
 	var err error
 	if t.Coll, err = collation(j.Collation); err != nil {
 		return nil, fmt.Errorf("catalog: table %s.%s: %w", j.Schema, j.Name, err)

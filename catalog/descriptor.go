@@ -178,11 +178,14 @@ type Table struct {
 	ID uint64
 	// PhysID names the key space of the data. TRUNCATE takes a new one; none is
 	// ever used twice. SetData sets it.
-	PhysID  uint64
-	Schema  string
-	Name    string
-	Version uint64 // the timestamp of the commit that wrote this descriptor
-	Columns []*Column
+	PhysID uint64
+	// Counting tells the counters apart that the AUTO_INCREMENT column has had over this key space: no counter is ever lowered, so one that is
+	// to go on from a smaller number is another one. SetData makes it 0.
+	Counting uint32
+	Schema   string
+	Name     string
+	Version  uint64 // the timestamp of the commit that wrote this descriptor
+	Columns  []*Column
 	// Indexes holds every index in the order of SHOW CREATE TABLE, the primary
 	// key first, and those that are still being built or removed last.
 	Indexes []*Index

@@ -315,11 +315,17 @@ func (e *Executor) runStep(c *Call, n Name, plan *alterPlan, built []*job, renam
 		return err
 	}
 	counts := plan.autoIncrement > 0 && t.AutoInc != nil
+	lowers := false
+	if counts {
+		if lowers, err = e.lowers(t, plan.autoIncrement); err != nil {
+			return err
+		}
+	}
 	if len(plan.instant) == 0 && len(plan.gone) == 0 {
 		switch {
 		case !counts:
 			return e.publish(built)
-		case len(built) == 0:
+		case len(built) == 0 && !lowers:
 			return e.ids.For(t).SetNext(plan.autoIncrement)
 		}
 	}
@@ -342,9 +348,15 @@ func (e *Executor) runStep(c *Call, n Name, plan *alterPlan, built []*job, renam
 		return err
 	}
 	counts = counts && next.AutoInc != nil
+	first := plan.autoIncrement
+	if counts {
+		if first, err = e.firstID(t, next, first, p.Interrupt); err != nil {
+			return err
+		}
+	}
 	err = e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}, Related: kin.related}, func(tx *txn.Txn) error {
 		if counts {
-			if err := e.ids.For(next).CommitNext(tx, plan.autoIncrement); err != nil {
+			if err := e.ids.For(next).CommitNext(tx, first); err != nil {
 				return err
 			}
 		}
@@ -359,9 +371,14 @@ func (e *Executor) runStep(c *Call, n Name, plan *alterPlan, built []*job, renam
 	e.untrack(built...)
 	e.enqueue(jobs...)
 	if counts {
-		if err := e.ids.For(next).SetNext(plan.autoIncrement); err != nil {
+		if err := e.ids.For(next).SetNext(first); err != nil {
 			// The next start reads it from the disk, as it does everything else.
 			e.log.Warn("the new AUTO_INCREMENT value is not in use yet", "table", n.Table, "error", err)
+		}
+	}
+	if next.Counting != t.Counting {
+		if err := e.ids.Retire(t); err != nil {
+			e.log.Warn("the former AUTO_INCREMENT counter stays until the table goes", "table", n.Table, "error", err)
 		}
 	}
 	return nil

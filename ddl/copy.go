@@ -382,18 +382,18 @@ func (k *copier) run(intr *kvapi.Interrupt, first uint64) error {
 	return nil
 }
 
-// count carries the AUTO_INCREMENT position over. The counter goes with the new
-// key space if that is given up.
+// count carries the AUTO_INCREMENT position over, unless the statement says where to go on; rows that are written raise it. The counter goes
+// with the new key space if that is given up.
 func (k *copier) count(first uint64) error {
 	if k.next.AutoInc == nil {
 		return nil
 	}
-	if k.t.AutoInc != nil && !k.generate {
+	if first == 0 && k.t.AutoInc != nil && !k.generate {
 		was, err := k.e.ids.Peek(k.t)
 		if err != nil {
 			return err
 		}
-		first = max(first, was)
+		first = was
 	}
 	if first <= 1 {
 		return nil

@@ -140,7 +140,7 @@ type (
 	}
 	// RenameTo is RENAME TO; the last of several counts.
 	RenameTo struct{ To Name }
-	// SetAutoIncrement is AUTO_INCREMENT = n. The counter is never lowered.
+	// SetAutoIncrement is AUTO_INCREMENT = n: the next id is that, or the one after the largest if there are rows with n or more.
 	SetAutoIncrement struct{ Next uint64 }
 	// SetComment is COMMENT = '…'.
 	SetComment struct{ Comment string }

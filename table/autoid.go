@@ -27,7 +27,11 @@ const (
 )
 
 func counterKey(kind byte, k autoKey) []byte {
-	return keys.SystemKey(nil, kind, catalog.IDPart(k.physID), binary.BigEndian.AppendUint32(nil, k.column))
+	parts := [][]byte{catalog.IDPart(k.physID), binary.BigEndian.AppendUint32(nil, k.column)}
+	if k.counting != 0 {
+		parts = append(parts, binary.BigEndian.AppendUint32(nil, k.counting))
+	}
+	return keys.SystemKey(nil, kind, parts...)
 }
 
 // maxAutoValue is the largest number that a column of type t can count to. For
@@ -323,6 +327,14 @@ func autoNumber(v *types.Value) (n uint64, ok bool) {
 	return 0, false
 }
 
+// IDNumber is v as an id, 0 if it is none that a counter has to do with.
+func IDNumber(v *types.Value) uint64 {
+	if n, ok := autoNumber(v); ok {
+		return n
+	}
+	return 0
+}
+
 // NeedsID reports whether an AUTO_INCREMENT column given v gets a generated id:
 // for NULL, and for 0 unless sql_mode has NO_AUTO_VALUE_ON_ZERO.
 func NeedsID(v *types.Value, mode types.SQLMode) bool {
@@ -379,7 +391,7 @@ func (a *AutoID) CommitNext(tx *txn.Txn, next uint64) error {
 }
 
 // SetNext raises the counter to next (AUTO_INCREMENT=n of ALTER TABLE),
-// durably, and never lowers it. That the next id is above it already is not
+// durably, and never lowers it (see catalog.Table.Counting for that). That the next id is above it already is not
 // enough, for the reason that Raise has.
 func (a *AutoID) SetNext(next uint64) error {
 	a.mu.Lock()

@@ -27,9 +27,13 @@ type AutoIDs struct {
 }
 
 type autoKey struct {
-	physID uint64
-	column uint32
+	physID   uint64
+	column   uint32
+	counting uint32 // catalog.Table.Counting; 0 for row ids
 }
+
+// autoKeyOf is the key of the counter of t's AUTO_INCREMENT column.
+func autoKeyOf(t *catalog.Table) autoKey { return autoKey{t.PhysID, t.AutoInc.ID, t.Counting} }
 
 // NewAutoIDs returns the registry of counters kept in m.
 func NewAutoIDs(m *txn.Manager) *AutoIDs {
@@ -38,11 +42,11 @@ func NewAutoIDs(m *txn.Manager) *AutoIDs {
 
 // For returns the generator of t's AUTO_INCREMENT column. t must have one.
 func (a *AutoIDs) For(t *catalog.Table) *AutoID {
-	return a.get(autoKey{t.PhysID, t.AutoInc.ID}, &t.AutoInc.Type)
+	return a.get(autoKeyOf(t), &t.AutoInc.Type)
 }
 
 func (a *AutoIDs) rowIDs(t *catalog.Table) *AutoID {
-	return a.get(autoKey{t.PhysID, rowIDColumn}, &rowIDType)
+	return a.get(autoKey{t.PhysID, rowIDColumn, 0}, &rowIDType)
 }
 
 func (a *AutoIDs) get(k autoKey, typ *types.Type) *AutoID {
@@ -68,7 +72,7 @@ func (a *AutoIDs) open(k autoKey, typ *types.Type) *AutoID {
 // information_schema print. Who asks need not use the table, which may be gone:
 // nothing is kept of one that nobody has taken ids of.
 func (a *AutoIDs) Peek(t *catalog.Table) (uint64, error) {
-	k := autoKey{t.PhysID, t.AutoInc.ID}
+	k := autoKeyOf(t)
 	a.mu.Lock()
 	id := a.byKey[k]
 	a.mu.Unlock()
@@ -81,7 +85,7 @@ func (a *AutoIDs) Peek(t *catalog.Table) (uint64, error) {
 // Begin makes first the first id of a new table, in the commit that creates it:
 // a counter without its table would stay for ever. Nobody may know t yet.
 func (a *AutoIDs) Begin(tx *txn.Txn, t *catalog.Table, first uint64) error {
-	id := a.open(autoKey{t.PhysID, t.AutoInc.ID}, &t.AutoInc.Type)
+	id := a.open(autoKeyOf(t), &t.AutoInc.Type)
 	return tx.RaiseCounter(id.key, min(first, id.top()))
 }
 
@@ -100,10 +104,21 @@ func (a *AutoIDs) Forget(physID uint64) {
 func (a *AutoIDs) ForgetTemporary(t *catalog.Table) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	delete(a.byKey, autoKey{t.PhysID, rowIDColumn})
+	delete(a.byKey, autoKey{t.PhysID, rowIDColumn, 0})
 	if t.AutoInc != nil {
-		delete(a.byKey, autoKey{t.PhysID, t.AutoInc.ID})
+		delete(a.byKey, autoKeyOf(t))
 	}
+}
+
+// Retire drops the counter of a version of a table after which it counts with another one. Nobody uses that version any more. What a crash
+// leaves of it goes with the table.
+func (a *AutoIDs) Retire(t *catalog.Table) error {
+	k := autoKeyOf(t)
+	a.mu.Lock()
+	delete(a.byKey, k)
+	a.mu.Unlock()
+	key := counterKey(catalog.KindAutoInc, k)
+	return a.txns.DropCounters(kvapi.Span{Start: key, End: append(bytes.Clone(key), 0)})
 }
 
 // Drop deletes what is stored of the counters of a physical table that is gone

@@ -172,7 +172,7 @@ func CheckCounter(m *txn.Manager, t *catalog.Table, r *Report) error {
 	if r.Highest == 0 {
 		return nil
 	}
-	durable, err := m.Counter(counterKey(catalog.KindAutoInc, autoKey{t.PhysID, t.AutoInc.ID}))
+	durable, err := m.Counter(counterKey(catalog.KindAutoInc, autoKeyOf(t)))
 	if err != nil {
 		return err
 	}

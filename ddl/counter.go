@@ -1,0 +1,93 @@
+package ddl
+
+import (
+	"math"
+
+	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/table"
+	"github.com/pandodb/pando/txn"
+	"github.com/pandodb/pando/types"
+)
+
+// lowers reports whether AUTO_INCREMENT = n asks for less than the counter of t has reached.
+func (e *Executor) lowers(t *catalog.Table, n uint64) (bool, error) {
+	at, err := e.ids.Peek(t)
+	return n < at, err
+}
+
+// firstID is what AUTO_INCREMENT = n makes the next id of next, which t is about to become and whose gate is closed: n, or the id behind those
+// of the rows. If that is less than the counter has reached, next gets a counter of its own: no counter is ever lowered, so that nobody who has
+// taken ids of it, on any node, meets one that somebody else takes again.
+func (e *Executor) firstID(t, next *catalog.Table, n uint64, intr *kvapi.Interrupt) (uint64, error) {
+	if lower, err := e.lowers(t, n); err != nil || !lower || next.AutoInc.ID != t.AutoInc.ID {
+		return n, err
+	}
+	next.Counting++
+	next.Finish()
+	// A durable commit, so that the watermark covers what the table's users have committed without waiting for the disk. No counter begins below 1.
+	fence := func(tx *txn.Txn) error { return e.ids.Begin(tx, next, 1) }
+	if err := e.inTxn(fence); err != nil {
+		return 0, err
+	}
+	last, err := e.lastID(t, intr)
+	if err != nil {
+		return 0, err
+	}
+	if last < math.MaxUint64 {
+		n = max(n, last+1)
+		if lower, err := e.lowers(t, n); err != nil || lower {
+			return n, err
+		}
+	}
+	next.Counting = t.Counting // rows up to the counter
+	next.Finish()
+	return n, nil
+}
+
+// lastID returns the largest id of t's rows, 0 if there is none above.
+func (e *Executor) lastID(t *catalog.Table, intr *kvapi.Interrupt) (uint64, error) {
+	for _, ix := range t.Indexes {
+		if ix.State != catalog.StatePublic || ix.Columns[0].Col != t.AutoInc.Ordinal {
+			continue
+		}
+		last := lastID{}
+		last.reader.Reset(table.NewShape(t, ix, []int{t.AutoInc.Ordinal}))
+		span := table.IndexSpan(t, ix)
+		if ix.Primary {
+			span = table.RowSpan(t)
+		}
+		for span.Start != nil && !last.found {
+			resume, err := e.txns.Scan(&txn.ScanRequest{Span: span, Reverse: !ix.Columns[0].Desc, LimitRows: 1, Sink: &last, Interrupt: intr})
+			if err != nil {
+				return 0, err
+			}
+			if resume == nil {
+				break
+			}
+			if ix.Columns[0].Desc {
+				span.Start = resume
+			} else {
+				span.End = resume
+			}
+		}
+		return table.IDNumber(&last.value), nil
+	}
+	return 0, types.Errorf(types.ErWrongAutoKey) // checkAutoColumn has seen to it that there is one
+}
+
+// lastID is the sink of the first pair.
+type lastID struct {
+	reader table.Reader
+	value  types.Value
+	found  bool
+}
+
+// Pair implements kvapi.Sink.
+func (l *lastID) Pair(key, value []byte) (bool, error) {
+	if err := l.reader.Decode(key, value); err != nil {
+		return false, err
+	}
+	l.value, l.found = l.reader.Value(0), true
+	return false, nil
+}
