@@ -58,7 +58,8 @@
 // # Counters
 //
 // Each AUTO_INCREMENT column and each row id has a durable counter (kind 'a',
-// parts physical id and column id, 0 for row ids): the first id that may not
+// parts physical id and column id, 0 for row ids, and behind them 4 bytes of the
+// descriptor's Counting unless that is 0): the first id that may not
 // have been handed out. A clean shutdown adds a record (kind 'e', same parts):
 // format byte 1, the counter, the exact next id, both 8 bytes big endian. The
 // record counts only while the counter is still what it names, and not beside
