@@ -371,15 +371,7 @@ func (e *Executor) runStep(c *Call, n Name, plan *alterPlan, built []*job, renam
 	e.untrack(built...)
 	e.enqueue(jobs...)
 	if counts {
-		if err := e.ids.For(next).SetNext(first); err != nil {
-			// The next start reads it from the disk, as it does everything else.
-			e.log.Warn("the new AUTO_INCREMENT value is not in use yet", "table", n.Table, "error", err)
-		}
-	}
-	if next.Counting != t.Counting {
-		if err := e.ids.Retire(t); err != nil {
-			e.log.Warn("the former AUTO_INCREMENT counter stays until the table goes", "table", n.Table, "error", err)
-		}
+		e.countFrom(t, next, first)
 	}
 	return nil
 }

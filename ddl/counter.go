@@ -45,6 +45,20 @@ func (e *Executor) firstID(t, next *catalog.Table, n uint64, intr *kvapi.Interru
 	return n, nil
 }
 
+// countFrom is what is left to do of AUTO_INCREMENT = n when the commit has made first the next id of next, which t has become.
+func (e *Executor) countFrom(t, next *catalog.Table, first uint64) {
+	if err := e.ids.For(next).SetNext(first); err != nil {
+		// The next start reads it from the disk, as it does everything else.
+		e.log.Warn("the new AUTO_INCREMENT value is not in use yet", "table", next.Name, "error", err)
+	}
+	if next.Counting == t.Counting {
+		return
+	}
+	if err := e.ids.Retire(t); err != nil {
+		e.log.Warn("the former AUTO_INCREMENT counter stays until the table goes", "table", next.Name, "error", err)
+	}
+}
+
 // lastID returns the largest id of t's rows, 0 if there is none above.
 func (e *Executor) lastID(t *catalog.Table, intr *kvapi.Interrupt) (uint64, error) {
 	for _, ix := range t.Indexes {
