@@ -19,15 +19,17 @@ const defaultSQLMode = "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,N
 const systemZone = "SYSTEM"
 
 var levels = map[string]txn.Level{
-	"READ-COMMITTED":  txn.ReadCommitted,
-	"REPEATABLE-READ": txn.RepeatableRead,
-	"SERIALIZABLE":    txn.Serializable,
+	"READ-UNCOMMITTED": txn.ReadCommitted,
+	"READ-COMMITTED":   txn.ReadCommitted,
+	"REPEATABLE-READ":  txn.RepeatableRead,
+	"SERIALIZABLE":     txn.Serializable,
 }
 
-// checkIsolation refuses READ UNCOMMITTED: a version that no one has committed is never visible here.
-func checkIsolation(_ *Session, value string) (string, error) {
-	if value == "READ-UNCOMMITTED" {
-		return "", types.Errorf(types.ErNotSupportedYet, "READ UNCOMMITTED; use READ COMMITTED")
+// checkIsolation warns who asks for READ UNCOMMITTED, which permits dirty reads and does not demand them: no version is visible here before its
+// commit, so that it is READ COMMITTED, as in PostgreSQL.
+func checkIsolation(s *Session, value string) (string, error) {
+	if s != nil && value == "READ-UNCOMMITTED" {
+		s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, "READ UNCOMMITTED reads what is committed, as READ COMMITTED does"))
 	}
 	return value, nil
 }
