@@ -39,6 +39,8 @@ var crowds = map[string]string{
 	"a quoted text":                "SELECT LENGTH(JSON_QUOTE(REPEAT(CHAR(1 USING utf8mb4),60000000)))",
 	"a text in an array":           "SELECT JSON_LENGTH(JSON_ARRAY(REPEAT(CHAR(1 USING utf8mb4),60000000)))",
 	"a long zone":                  "SELECT CONVERT_TZ('2000-01-01 00:00:00',REPEAT('a',60000000),'+00:00')",
+	"a compressed text that lies":  "SELECT LENGTH(UNCOMPRESS(CONCAT(UNHEX('0000FF03'),SUBSTRING(COMPRESS(REPEAT('a',1000)),5))))",
+	"a compressed text":            "SELECT LENGTH(UNCOMPRESS(COMPRESS(REPEAT('a',60000000))))",
 	"a digest":                     "SELECT STATEMENT_DIGEST(REPEAT('a',60000000))",
 	"a wrong number":               "SELECT CAST(REPEAT('a',60000000) AS SIGNED)",
 	"another set":                  "SELECT LENGTH(CONVERT(CONVERT(REPEAT('é',15000000) USING utf16) USING utf8mb4))",

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"sync"
+
+	"github.com/pandodb/pando/types"
 )
 
 const (
@@ -24,7 +26,8 @@ var errCompressed = errors.New("malformed compressed packet")
 type compressed struct {
 	inner io.ReadWriter
 	codec codec
-	seq   byte // of the next packet written
+	held  *held // of the connection, for inflow
+	seq   byte  // of the next packet written
 	// The packet being read: body yields its content, of which left bytes are to come; raw is what is left of it on the wire.
 	raw    io.LimitedReader
 	body   io.Reader
@@ -36,8 +39,9 @@ type compressed struct {
 
 // codec is a way of compressing packets, each by itself. Its states are large and shared between connections.
 type codec interface {
-	// inflate returns a reader of what src holds, to be given back to done when it has been read to its end.
-	inflate(src io.Reader) (inflater, error)
+	// inflate returns a reader of what src holds, to be given back to done when it has been read to its end. room is asked before much memory is
+	// taken.
+	inflate(src *io.LimitedReader, room func(bytes int) error) (inflater, error)
 	done(r inflater)
 	// deflate appends b to out, compressed.
 	deflate(out *packetBuffer, b []byte) error
@@ -66,7 +70,7 @@ func (c *conn) compression() (algorithm string, level int) {
 
 // startCompression puts the layer that the client has asked for under its packets.
 func (c *conn) startCompression() {
-	layer := &compressed{inner: c.stream}
+	layer := &compressed{inner: c.stream, held: &c.held}
 	switch algorithm, level := c.compression(); algorithm {
 	case algorithmZlib:
 		layer.codec = &c.srv.zlib
@@ -118,6 +122,9 @@ func (z *compressed) inflateFault(err error) error {
 	if _, ok := errors.AsType[net.Error](err); ok || z.raw.N > 0 && (err == io.EOF || err == io.ErrUnexpectedEOF) {
 		return err
 	}
+	if refused, ok := errors.AsType[*types.Error](err); ok { // there is no memory
+		return refused
+	}
 	return errCompressed
 }
 
@@ -134,7 +141,7 @@ func (z *compressed) nextPacket() error {
 		z.left, z.body = int(z.raw.N), &z.raw
 		return nil
 	}
-	inflow, err := z.codec.inflate(&z.raw)
+	inflow, err := z.codec.inflate(&z.raw, func(bytes int) error { return z.held.set(heldInflow, bytes) })
 	if err != nil {
 		return z.inflateFault(err)
 	}
@@ -154,6 +161,7 @@ func (z *compressed) endPacket() error {
 	}
 	z.codec.done(z.inflow)
 	z.inflow = nil
+	_ = z.held.set(heldInflow, 0)
 	_, err = io.Copy(io.Discard, &z.raw)
 	return err
 }
@@ -199,7 +207,8 @@ func (z *compressed) writePart(part []byte) error {
 // zlibCodec is the method of CLIENT_COMPRESS. Safe for concurrent use.
 type zlibCodec struct{ deflaters, inflaters sync.Pool }
 
-func (p *zlibCodec) inflate(src io.Reader) (inflater, error) {
+// inflate implements codec. The window of zlib is always 32 KiB.
+func (p *zlibCodec) inflate(src *io.LimitedReader, _ func(int) error) (inflater, error) {
 	if r, ok := p.inflaters.Get().(inflater); ok {
 		return r, r.(zlib.Resetter).Reset(src, nil)
 	}

@@ -11,6 +11,7 @@ const (
 	heldPacket = iota // the command that is being read or executed
 	heldLong          // long data of prepared statements
 	heldRow           // the row that is being encoded, or leaves
+	heldInflow        // what inflating the packet at hand takes
 	heldKinds
 )
 

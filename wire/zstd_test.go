@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/privilege/password"
 )
 
@@ -118,5 +119,42 @@ func TestZstdMalformed(t *testing.T) {
 	}
 	if n := ts.Counters().Panics; n != 0 {
 		t.Errorf("%d panics", n)
+	}
+}
+
+// TestZstdWindowIsCounted: a packet of a few bytes whose frame asks for a window of 16 MB takes no memory that the server does not have, nor does one in
+// which such a frame follows another.
+func TestZstdWindowIsCounted(t *testing.T) {
+	const all = 4 << 20
+	memory := &scarce{left: all}
+	ts := startServer(t, func(o *Options) { o.Memory = memory })
+	whole := func() bool {
+		memory.mu.Lock()
+		defer memory.mu.Unlock()
+		return memory.left == all
+	}
+	_, layer := loginZstd(t, ts, 3)
+	ask(t, layer, "ROWS 1 100"+strings.Repeat(" ", 300_000), 5)
+	testkit.Await(t, "the memory of a packet that fits is given back", whole)
+
+	encoder, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	large := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x70, 1, 0, 0}
+	for want, body := range map[string][]byte{
+		"no memory":                 large,
+		"#08S01Couldn't uncompress": append(encoder.EncodeAll(withHeader([]byte{ComPing}), nil), large...),
+	} {
+		r, layer := loginZstd(t, ts, 3)
+		n := len(body)
+		if _, err := r.conn.Write(append([]byte{byte(n), 0, 0, 0, 200, 0, 0}, body...)); err != nil {
+			t.Fatal(err)
+		}
+		answer, _ := io.ReadAll(layer)
+		if !bytes.Contains(answer, []byte(want)) {
+			t.Errorf("%q is answered instead of %q", answer, want)
+		}
+		testkit.Await(t, "what was taken is given back", whole)
 	}
 }
