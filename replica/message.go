@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"go.etcd.io/raft/v3/raftpb"
 
@@ -41,12 +42,34 @@ func (m Message) String() string {
 		r.GetLogTerm(), r.GetIndex(), r.GetCommit(), r.GetReject(), len(r.GetEntries()))
 }
 
-// Step tells that a message has arrived.
-func (g *Group) Step(m Message) {
+// ErrForgotten: this replica has said that it has entries which its log lacks.
+var ErrForgotten = errors.New("its log lacks entries that it had: its directory is an older copy, or its disk has lost what it was to keep; empty the directory and join under a new number")
+
+// Step tells that a message has arrived. After an error, which is ErrForgotten, the group must not be used any more.
+func (g *Group) Step(m Message) (err error) {
 	assert.That(m.gone == 0, "replica: only what is raft's is stepped")
+	if kind := m.m.GetType(); kind == raftpb.MsgHeartbeat || kind == raftpb.MsgApp {
+		// Raft panics where it is told that entries which it does not have are committed. A leader says so only to who has acknowledged them.
+		defer func() {
+			switch fault := recover().(type) {
+			case nil:
+			case lostEntries:
+				err = fmt.Errorf("region %d: %w (%s)", g.region.ID, ErrForgotten, string(fault))
+			default:
+				panic(fault)
+			}
+		}()
+	}
 	// It answers with an error where it has no use for the message, which senders do not hear of either way.
 	_ = g.node.Step(m.m)
+	return nil
 }
+
+// lostEntries is what raft panics with that misses entries of its log.
+type lostEntries string
+
+// lostEntriesPrefix begins what raft says of them.
+const lostEntriesPrefix = "tocommit("
 
 // messageTypes are those that cross between nodes as messages; snapshots are streams of their own.
 var messageTypes = [...]raftpb.MessageType{
@@ -141,4 +164,10 @@ func (r raftLogger) Warningf(format string, v ...any) { r.log(fmt.Sprintf(format
 func (r raftLogger) Fatal(v ...any)                   { panic(fmt.Sprint(v...)) }
 func (r raftLogger) Fatalf(format string, v ...any)   { panic(fmt.Sprintf(format, v...)) }
 func (r raftLogger) Panic(v ...any)                   { panic(fmt.Sprint(v...)) }
-func (r raftLogger) Panicf(format string, v ...any)   { panic(fmt.Sprintf(format, v...)) }
+func (r raftLogger) Panicf(format string, v ...any) {
+	text := fmt.Sprintf(format, v...)
+	if strings.HasPrefix(text, lostEntriesPrefix) {
+		panic(lostEntries(text))
+	}
+	panic(text)
+}

@@ -76,7 +76,11 @@ func (s *Set) Receive(from uint64, region kvapi.RegionID, message []byte) error 
 		m.send([]Message{m.core.GoneAnswer(msg)})
 	default:
 		m.heard += len(message)
-		m.core.Step(msg)
+		if err := m.core.Step(msg); err != nil {
+			m.halt()
+			m.s.fail(err)
+			return nil
+		}
 		m.wake()
 	}
 	return nil

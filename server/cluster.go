@@ -25,6 +25,8 @@ const (
 	registerPause, registerEvery = time.Second, 10 * time.Second
 	// registerMax bounds an attempt, foundMax the making of an authority.
 	registerMax, foundMax = 5 * time.Second, 10 * time.Second
+	// refusedTimes is how often in a row the others must refuse this node for good, when it tells them of itself, before it ends.
+	refusedTimes = 3
 	// whoKept is how long what others have said of the gateway is believed.
 	whoKept = time.Second
 )
@@ -272,7 +274,7 @@ func (n *Node) registerNode(ctx context.Context) error {
 
 // keepRegistered is the goroutine that tells the cluster of this node, where it is and that it lives, and keeps in the directory where others are.
 func (n *Node) keepRegistered() {
-	said := false
+	said, refused := false, 0
 	for {
 		ctx, cancel := context.WithTimeout(context.Background(), registerMax)
 		err := n.registerNode(ctx)
@@ -287,6 +289,14 @@ func (n *Node) keepRegistered() {
 			n.log.Warn("where other nodes are could not be kept in the directory", "error", err)
 		}
 		said = err != nil
+		why := n.refusedForGood()
+		if refused++; why == "" {
+			refused = 0
+		}
+		if refused >= refusedTimes {
+			n.end(fmt.Errorf("this node cannot be part of its cluster any more: %s", why))
+			return
+		}
 		timer := clock.NewTimer(pause)
 		select {
 		case <-n.stop:
@@ -295,6 +305,41 @@ func (n *Node) keepRegistered() {
 		case <-timer.C:
 		}
 	}
+}
+
+// refusedForGood returns why the cluster will never let this node speak again, empty if it may. It takes a majority to say so: of the voters of region 0 that this
+// node knows of, or where it has no copy of that, of the members that its directory remembers. One other node may be wrong about this one, a majority has agreed on it.
+func (n *Node) refusedForGood() (why string) {
+	t := n.transport()
+	if t == nil {
+		return ""
+	}
+	var judges []uint64
+	if g, ok := n.store.GroupStatus(0); ok {
+		for _, p := range g.Region.Peers {
+			if !p.Learner {
+				judges = append(judges, p.Store)
+			}
+		}
+	} else {
+		n.cluster.mu.Lock()
+		if n.cluster.member != nil {
+			for _, p := range n.cluster.member.Members {
+				judges = append(judges, p.Node)
+			}
+		}
+		n.cluster.mu.Unlock()
+	}
+	against := 0
+	for _, other := range t.Nodes() {
+		if other.Final != "" && slices.Contains(judges, other.Node) {
+			against, why = against+1, other.Final
+		}
+	}
+	if 2*against <= len(judges) {
+		return ""
+	}
+	return why
 }
 
 // rememberMembers keeps in the directory where others are.

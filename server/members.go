@@ -10,6 +10,7 @@ import (
 	"github.com/pandodb/pando/placement/meta"
 	"github.com/pandodb/pando/placement/schedule"
 	"github.com/pandodb/pando/replica"
+	"github.com/pandodb/pando/store"
 )
 
 const (
@@ -43,6 +44,7 @@ func (n *Node) keepMembers(ctx context.Context) {
 		}
 		if clock.Since(looked) >= membersInterval {
 			looked = clock.Mono()
+			n.raiseVersion()
 			select {
 			case looking <- struct{}{}:
 				looks.Go(func() {
@@ -61,6 +63,30 @@ func (n *Node) keepMembers(ctx context.Context) {
 		case did:
 			changed, pause = clock.Mono(), busyInterval
 		}
+	}
+}
+
+// raiseVersion gives the cluster the newest version that the programs of all its nodes know; from then on a program that does not know it is refused. What nodes say
+// when they connect counts beside what they have registered: one whose program was replaced by an older one a moment ago is not shut out.
+func (n *Node) raiseVersion() {
+	_, known := store.Versions()
+	var now uint64
+	n.store.ViewMeta(func(m *meta.State) { now, known = m.Version(), min(known, m.Known()) })
+	if t := n.transport(); t != nil {
+		for _, node := range t.Nodes() {
+			if node.Connected && node.Newest != 0 {
+				known = min(known, node.Newest)
+			}
+		}
+	}
+	if now == 0 || known <= now {
+		return
+	}
+	switch version, err := n.store.DoMeta(meta.Version(known)); {
+	case err != nil:
+		n.log.Warn("the version of the cluster could not be raised; it is tried again", "version", known, "error", err)
+	case version > now:
+		n.log.Info("the programs of all nodes know a newer version of the cluster, which it has from now on: older programs are refused", "version", version, "before", now)
 	}
 }
 
@@ -234,6 +260,8 @@ type clusterStatus struct {
 	Store   uint64 `json:"store"`
 	Gateway uint64 `json:"gateway"`
 	Term    uint64 `json:"term"`
+	// Version is what all programs of the cluster know, as far as this node has heard; 0 before it has.
+	Version uint64 `json:"version"`
 	// HandedOn is how many clients of this node are served by the gateway.
 	HandedOn int          `json:"clients_handed_on"`
 	Nodes    []nodeMember `json:"nodes"`
@@ -273,6 +301,7 @@ func (n *Node) clusterStatus() *clusterStatus {
 	}
 	gateway, here, term, _ := n.store.Role()
 	s := &clusterStatus{Role: "follower", Store: n.store.ID(), Gateway: gateway, Term: term, HandedOn: n.handOn.len()}
+	n.store.ViewMeta(func(m *meta.State) { s.Version = m.Version() })
 	switch {
 	case n.sql.get() != nil:
 		s.Role = "gateway"

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -82,6 +83,7 @@ type clusterStatus struct {
 		Role         string `json:"role"`
 		Gateway      uint64 `json:"gateway"`
 		Term         uint64 `json:"term"`
+		Version      uint64 `json:"version"`
 		Store        uint64 `json:"store"`
 		RegionsShort int    `json:"regions_short"`
 		LagEntries   uint64 `json:"lag_entries"`
@@ -412,7 +414,20 @@ func TestBooksNotice(t *testing.T) {
 	}
 }
 
-// TestRemoveNode: a dead node's copies go to a spare once it is removed, and it is refused when it comes back.
+// endsRefused starts a node that the cluster does not want any more, and expects it to end by itself with a sentence and a code that tells of it.
+func endsRefused(t testing.TB, n *node, sentence string) {
+	t.Helper()
+	if err := n.launch(); err != nil {
+		t.Fatal(err)
+	}
+	<-n.logDrained // or the test never ends
+	if code := n.stop(); code == 0 || !strings.Contains(n.logText(), "cannot be part of its cluster any more") || !strings.Contains(n.logText(), sentence) {
+		t.Errorf("a node that is refused has ended with code %d:\n%s", code, lastPart(n.logText()))
+	}
+}
+
+// TestRemoveNode: a dead node's copies go to a spare once it is removed, and it ends with a sentence when it comes back. So does a spare that is removed while it
+// is alive, and an older copy of a directory.
 func TestRemoveNode(t *testing.T) {
 	c := growNode(t)
 	c.grow(4)
@@ -451,11 +466,35 @@ func TestRemoveNode(t *testing.T) {
 	})
 	b.progress()
 	b.finish()
-	_ = dead.tryStart() // whether it serves until it is refused is its affair
-	c.await("the removed node to be refused", func() bool {
-		return strings.Contains(c.gateway().logText(), "was removed") || strings.Contains(dead.logText(), "was removed")
-	})
+	endsRefused(t, dead, "was removed from the cluster")
 	if got := voters(); slices.Contains(got, id) {
 		t.Errorf("voters %d", got)
+	}
+	c.nodes = slices.DeleteFunc(c.nodes, func(n *node) bool { return n == dead })
+	gateway = c.gateway()
+	other := c.nodes[0]
+	if other == gateway {
+		other = c.nodes[1]
+	}
+	other.stop()
+	older := &node{t: t, dir: t.TempDir(), args: other.args}
+	t.Cleanup(older.kill)
+	if err := os.CopyFS(older.dir, os.DirFS(other.dir)); err != nil {
+		t.Fatal(err)
+	}
+	other.start()
+	c.settle()
+	other.stop()
+	endsRefused(t, older, "older copy of the directory")
+	other.start()
+	c.settle()
+	s, ok := other.clusterStatus()
+	if !ok {
+		t.Fatal("no status")
+	}
+	mustExec(t, c.gateway().open(""), fmt.Sprintf("ADMIN NODE REMOVE %d", s.Cluster.Store))
+	<-other.logDrained // it ends by itself, or the test never does
+	if code := other.stop(); code == 0 || !strings.Contains(other.logText(), "was removed from the cluster") {
+		t.Errorf("a node that was removed while it was alive has ended with code %d:\n%s", code, lastPart(other.logText()))
 	}
 }

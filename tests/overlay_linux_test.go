@@ -165,6 +165,25 @@ func TestOlderProgram(t *testing.T) {
 			c.settle()
 		}
 		b.progress()
+		// Now that all know the newer version the cluster has it, and the older program is refused.
+		c.await("the newer version", func() bool {
+			s, ok := c.gateway().clusterStatus()
+			return ok && s.Cluster.Version == 2
+		})
+		last := c.nodes[2]
+		last.stop()
+		last.program = ""
+		if err := last.launch(); err != nil {
+			t.Fatal(err)
+		}
+		<-last.logDrained // it ends by itself, or the test never does
+		if code := last.stop(); code == 0 || !strings.Contains(last.logText(), "the cluster has version 2, and the program knows 1 to 1") {
+			t.Errorf("an older program has ended with code %d and without the sentence:\n%s", code, lastPart(last.logText()))
+		}
+		last.program = newer
+		last.start()
+		c.settle()
+		b.progress()
 		b.finish()
 		c.sameCopies()
 	})

@@ -89,10 +89,11 @@ func (d *Desk) Admit(node, incarnation uint64) error {
 	st, known, any := d.store(node)
 	switch {
 	case known && st.Stage == meta.Removed:
-		return fmt.Errorf("node %d was removed from the cluster: empty its directory and join under a new number", node)
+		return &transport.RefusedError{Reason: transport.RefusedRemoved,
+			Text: fmt.Sprintf("node %d was removed from the cluster: empty its directory and join under a new number", node)}
 	case known && incarnation < st.Incarnation:
-		return fmt.Errorf("node %d was started %d times already, and its directory says %d: it is an older copy of the directory; empty it and join under a new number", node,
-			st.Incarnation, incarnation)
+		return &transport.RefusedError{Reason: transport.RefusedOutlived, Text: fmt.Sprintf("node %d was started %d times already, and its directory says %d: it is an older copy "+
+			"of the directory; empty it and join under a new number", node, st.Incarnation, incarnation)}
 	case known || !any:
 		return nil // without a state of one's own the certificate is all there is
 	}

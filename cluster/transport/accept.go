@@ -181,6 +181,9 @@ func (t *Transport) introduce(c *tls.Conn) (*hello, *RefusedError) {
 		return h, refuse(RefusedVersion, "the program of node %d knows version %d of the cluster at most, and this one needs %d: the program of node %d is too old", h.from, h.newest, t.o.Oldest, h.from)
 	}
 	if err := t.judge(h.from, h.incarnation); err != nil {
+		if refused, is := errors.AsType[*RefusedError](err); is {
+			return h, refused
+		}
 		return h, refuse(RefusedMember, "%v", err)
 	}
 	return h, t.meet(h.from, h.incarnation, h.life, h.newest, h.address)

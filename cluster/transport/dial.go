@@ -89,7 +89,7 @@ func (t *Transport) greet(c *tls.Conn, node uint64, h hello) (*welcome, error) {
 		return nil, err
 	}
 	if w.verdict != 0 {
-		return w, &RefusedError{Reason: w.verdict, Text: fmt.Sprintf("node %d refuses: %s", there, w.reason)}
+		return w, &RefusedError{Reason: w.verdict, Text: fmt.Sprintf("node %d refuses: %s", there, w.reason), By: there}
 	}
 	if w.cluster != t.o.Cluster || w.node != there {
 		return nil, refuse(RefusedNode, "it says that it is node %d, and its certificate is of node %d", w.node, there)

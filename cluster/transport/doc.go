@@ -20,8 +20,10 @@
 //	N4. A link over which nothing has come for deadAfter is dead. Both sides say something every pingEvery.
 //	N5. A node that was told that it is a twin neither sends nor takes raft messages until the one that told it takes it back.
 //	N6. A snapshot counts as received only if the receiver has said so.
-//	N7. A node that is no member (Options.Admit) is refused, and one that ceases to be is cut off within a ping.
-//	N8. A node that names a lower incarnation than is known of it is refused as an older copy of its directory, and cut off within a ping. One whose
+//	N7. A node that is no member (Options.Admit) is refused, and one that ceases to be is cut off within a ping. It keeps by whom it is refused for
+//	    good (Status.Final); what follows from that is its owner's affair, because a single other node may be wrong.
+//	N8. A node that names a lower incarnation than is known of it, or the same in another life, is refused as an older copy of its directory, and cut off
+//	    within a ping: each start has an incarnation of its own. One whose
 //	    incarnation has grown meanwhile is cut off as well, and names the new one when it connects again.
 //
 // # Connections

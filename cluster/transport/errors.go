@@ -25,22 +25,30 @@ type Refused byte
 // Reasons.
 const (
 	RefusedCluster     Refused = 1 + iota // another cluster's node
-	RefusedMember                         // removed, or not a member yet
+	RefusedMember                         // not a member, as far as the other knows
 	RefusedVersion                        // no version that both know
 	RefusedTwin                           // another life of the same number is alive
-	RefusedIncarnation                    // an older copy of the directory
+	RefusedIncarnation                    // a later start of its directory was heard of
 	RefusedNode                           // the number is not the certificate's, or the one that was dialed
 	RefusedBusy                           // too many connections
 	RefusedFormat                         // a hello that nobody understands
+	RefusedRemoved                        // region 0 says that it was removed
+	RefusedOutlived                       // region 0 knows of a later start of its directory
 )
 
 // RefusedError is what a node hears that is not let in.
 type RefusedError struct {
 	Reason Refused
 	Text   string
+	By     uint64 // who refuses this node; 0 where it is this node that refuses
 }
 
 func (e *RefusedError) Error() string { return e.Text }
+
+// final reports whether another refuses this node for a reason that stays. The other may be wrong about what it has heard, and a majority is not.
+func (e *RefusedError) final() bool {
+	return e.By != 0 && (e.Reason == RefusedRemoved || e.Reason == RefusedOutlived || e.Reason == RefusedIncarnation)
+}
 
 func refuse(reason Refused, format string, args ...any) *RefusedError {
 	return &RefusedError{Reason: reason, Text: fmt.Sprintf(format, args...)}

@@ -60,6 +60,11 @@ func (t *Transport) meet(node, incarnation, life, newest uint64, address string)
 			return refuse(RefusedTwin, "node %d is alive in another process: its data directory was copied and started twice; stop one of them and delete that copy, "+
 				"or wait %v if the node has just been restarted", node, t.delays.dead)
 		}
+		if n.life != 0 && incarnation == n.incarnation {
+			t.mu.Unlock()
+			return refuse(RefusedIncarnation, "node %d was started a %dth time already, by another process: its directory is a copy of one that has gone on since, an older copy of "+
+				"the directory, which must not be started; empty it and join under a new number", node, incarnation)
+		}
 		for l := range n.links {
 			dead = append(dead, l)
 		}

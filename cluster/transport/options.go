@@ -87,7 +87,8 @@ type Options struct {
 	Advertise string
 	// Addresses says where a member of the cluster was last known; false for what is none.
 	Addresses func(node uint64) (string, bool)
-	// Admit says why a node that has shown its certificate may not speak, nil if it may. Without it members may, as Addresses says.
+	// Admit says why a node that has shown its certificate may not speak, nil if it may; by a *RefusedError, if there is a Reason of its own. Without it members
+	// may, as Addresses says.
 	Admit func(node, incarnation uint64) error
 	// Hints are addresses where members may be, for a cluster whose nodes have all moved.
 	Hints []string

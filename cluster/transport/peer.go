@@ -26,6 +26,7 @@ type peer struct {
 	waiting  outbox     // until there is one; its wake is not used
 	resting  bool       // nothing is kept meanwhile
 	fault    string     // why there is none
+	final    string     // why it will never let this node speak, if it has said so when it was asked last
 	calls    *caller    // nil without a link for calls
 	dialing  chan struct{}
 	callErr  error         // of the last attempt
@@ -84,10 +85,21 @@ func (p *peer) knock() {
 }
 
 // reason is why there is no link, empty with one or if none was wanted.
-func (p *peer) reason() string {
+func (p *peer) reason() (text, final string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.fault
+	return p.fault, p.final
+}
+
+// heard notes what the last attempt to connect has shown.
+func (p *peer) heard(err error) {
+	final := ""
+	if refused, is := errors.AsType[*RefusedError](err); is && refused.final() {
+		final = refused.Text
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.final = final
 }
 
 // run keeps a link for raft messages from the first message on.
@@ -100,6 +112,7 @@ func (p *peer) run() {
 			return
 		}
 		c, w, err := p.t.dial(p.t.ctx, p.node, hello{purpose: forRaft})
+		p.heard(err)
 		if err == nil {
 			if connected {
 				p.t.metrics.Reconnects.Inc()
@@ -208,6 +221,7 @@ func (p *peer) callLink(ctx context.Context) (*caller, error) {
 // connectCalls makes the link for calls and keeps it until it ends.
 func (p *peer) connectCalls(done chan struct{}) {
 	conn, w, err := p.t.dial(p.t.ctx, p.node, hello{purpose: forCalls})
+	p.heard(err)
 	var c *caller
 	if err == nil {
 		defer p.t.forget(conn)

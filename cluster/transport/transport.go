@@ -179,6 +179,8 @@ type Status struct {
 	Incarnation, Newest uint64
 	// Reason is why it cannot be reached, empty if it can.
 	Reason string
+	// Final is why it has refused this node, when it was asked last, if the reason is one that stays.
+	Final string
 }
 
 // Nodes returns what is known of all nodes that were spoken to or of, in the order of their numbers.
@@ -200,7 +202,7 @@ func (t *Transport) Nodes() []Status {
 			list[p.node] = s
 		}
 		s.RTT = time.Duration(p.rtt.Load())
-		s.Reason = p.reason()
+		s.Reason, s.Final = p.reason()
 	}
 	out := make([]Status, 0, len(list))
 	for id, s := range list {

@@ -284,7 +284,12 @@ func TestSendNeverWaits(t *testing.T) {
 		t.Errorf("%d bytes wait", held)
 	}
 	a.Send(9, 1, []byte("nobody"))
-	testkit.Await(t, "the reason", func() bool { return strings.Contains(a.peer(9).reason(), "no member") })
+	testkit.Await(t, "the reason", func() bool { return strings.Contains(peerFault(a, 9), "no member") })
+}
+
+func peerFault(t *node, to uint64) string {
+	fault, _ := t.peer(to).reason()
+	return fault
 }
 
 // TestClose: Close returns, twice if need be, whatever is going on, and what comes afterwards fails.

@@ -356,7 +356,10 @@ func (w *World) arrive(from, to int, content []byte) {
 		n.send([]replica.Message{n.group.GoneAnswer(m)})
 	default:
 		w.note("%v", m)
-		n.group.Step(m)
+		if err := n.group.Step(m); err != nil {
+			w.fail("a message to %d: %v", to, err)
+			return
+		}
 		n.pump()
 	}
 }

@@ -100,7 +100,13 @@ func TestLives(t *testing.T) {
 	step(t, &s, "five copies", putCopies(5), 5)
 	step(t, &s, "an authority", PutAuthority(Authority{Cluster: 5, Certificate: []byte{1}, Key: []byte{2}}), 1)
 	step(t, &s, "a second one", PutAuthority(Authority{Cluster: 6, Certificate: []byte{1}, Key: []byte{2}}), 0)
+	if s.Known() != 1 {
+		t.Errorf("all know version %d", s.Known())
+	}
 	step(t, &s, "a version that the removed store does not know", PutStore(Store{ID: 1, Incarnation: 1, Oldest: 1, Newest: 2}), 1)
+	if s.Known() != 2 {
+		t.Errorf("all know version %d, the removed store being none of them", s.Known())
+	}
 	step(t, &s, "is reached", Version(2), 2)
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/pandodb/pando/clock"
@@ -166,6 +167,20 @@ func (s *State) Mark() clock.Timestamp { return s.mark }
 
 // Version returns the cluster version.
 func (s *State) Version() uint64 { return s.version }
+
+// Known returns the newest version that all stores know which were not removed, at least the cluster's.
+func (s *State) Known() uint64 {
+	known := uint64(math.MaxUint64)
+	for _, st := range s.stores {
+		if st.Stage != Removed {
+			known = min(known, st.Newest)
+		}
+	}
+	if known == math.MaxUint64 {
+		return s.version
+	}
+	return max(known, s.version)
+}
 
 // Safepoints returns the services' safepoints in the order of their names.
 func (s *State) Safepoints() (out []Safepoint) {
