@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
+	"slices"
 	"sort"
 
 	"github.com/pandodb/pando/exec"
@@ -432,6 +434,8 @@ func (b *builder) search(g *joinGraph) (*joinPlan, error) {
 		for _, p := range best {
 			frontier = append(frontier, p)
 		}
+		// Of equally cheap plans for a set the first that is met stays, so that plans are reproducible.
+		slices.SortFunc(frontier, func(x, y *joinPlan) int { return cmp.Compare(x.set, y.set) })
 	}
 	return cheapest(frontier), nil
 }
