@@ -177,7 +177,16 @@ func evalHex(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return types.Null(), err
 	}
 	if v.IsNumeric() || v.K == types.KindBit {
-		return n.textResult([]byte(strings.ToUpper(strconv.FormatUint(ctx.bitOperand(&v), 16)))), nil
+		bits := ctx.bitOperand(&v)
+		if f := v.Float64(); v.K == types.KindFloat && (f >= math.MaxInt64 || f < math.MinInt64) {
+			if _, computed := n.args[0].aux.(*folded); computed || n.args[0].kind == kindCall {
+				return v, outOfRange(n.args[0], "BIGINT")
+			}
+			if bits = math.MaxInt64; f < 0 {
+				bits++
+			}
+		}
+		return n.textResult([]byte(strings.ToUpper(strconv.FormatUint(bits, 16)))), nil
 	}
 	b := ctx.textOfTyped(&v, &n.args[0].typ)
 	if ctx.tooLong(n, 2*len(b)) {

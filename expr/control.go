@@ -16,11 +16,28 @@ func (b *BuildContext) coerce(e Expr, t types.Type) Expr {
 		return b.coerced(e, t) // what groups and sorts the values goes by the collation that they have
 	}
 	k := t.Kind()
-	if e.typ.Kind() == k && (e.typ.ID == types.TypeFloat) == (t.ID == types.TypeFloat) && (k != types.KindDecimal || e.typ.Scale == t.Scale && !e.loose) && e.kind != kindParam {
+	if e.typ.Kind() == k && (e.typ.ID == types.TypeFloat) == (t.ID == types.TypeFloat) && (!scaled(k) || e.typ.Scale == t.Scale && !e.unscaled()) && e.kind != kindParam {
 		return e
 	}
 	return b.coerced(e, t)
 }
+
+// scaled reports whether the values of a kind carry their number of decimals with them.
+func scaled(k types.Kind) bool {
+	return k == types.KindDecimal || k == types.KindDatetime || k == types.KindTimestamp || k == types.KindTime
+}
+
+// fractionStep is the number of microseconds of the last of so many decimals of a second.
+func fractionStep(decimals int8) int64 {
+	step := int64(1)
+	for range types.MaxFsp - decimals {
+		step *= 10
+	}
+	return step
+}
+
+// unscaled reports whether values of e may have other decimals than its type says.
+func (n *Node) unscaled() bool { return n.loose || n.IsCall("addtime", "subtime") }
 
 // coerced is e with its values brought to the kind, scale and collation of t.
 func (b *BuildContext) coerced(e Expr, t types.Type) Expr {
@@ -75,6 +92,12 @@ func (ctx *Ctx) coerceValue(v *types.Value, from, to *types.Type) types.Value {
 		if !ok {
 			return types.Null()
 		}
+		// As text it has the decimals of its type.
+		if v.K == types.KindTime && v.N%fractionStep(to.Scale) == 0 {
+			v.Scale = uint8(to.Scale)
+		} else if v.K != types.KindDate {
+			v.Scale = max(v.Scale, uint8(to.Scale))
+		}
 		return v
 	}
 	switch to.Kind() {
@@ -102,6 +125,8 @@ func (ctx *Ctx) coerceValue(v *types.Value, from, to *types.Type) types.Value {
 		return nullUnless(types.ToDatetime(ctx.Context, v))
 	case types.KindTime:
 		return nullUnless(ctx.timeOf(v))
+	case types.KindTimestamp:
+		return nullUnless(*v, true) // timestamps only become one
 	}
 	return *v
 }

@@ -202,7 +202,7 @@ func buildElt(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// buildField is FIELD(x, a, b, …): strings compare as strings, integers as integers, all else as doubles.
+// buildField is FIELD(x, a, b, …): integers compare as integers, numbers and texts as doubles, and all else, dates and JSON too, as strings.
 func buildField(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
@@ -210,7 +210,7 @@ func buildField(b *BuildContext, n *Node) error {
 	strs, ints := 0, 0
 	for _, a := range n.args {
 		switch classOf(&a.typ) {
-		case classString:
+		case classString, classTemporal, classTime, classJSON:
 			strs++
 		case classInt:
 			ints++
@@ -221,6 +221,16 @@ func buildField(b *BuildContext, n *Node) error {
 	c := &comparator{class: classFloat, mask: maskEqual}
 	switch {
 	case strs == len(n.args):
+		for i, a := range n.args {
+			coll := b.collation()
+			switch classOf(&a.typ) {
+			case classJSON:
+				coll = types.Utf8mb4Bin
+				fallthrough
+			case classTemporal, classTime:
+				n.args[i] = b.coerced(a, stringType(charLength(&a.typ), coll))
+			}
+		}
 		d, err := b.aggregate("field", false, n.args...)
 		if err != nil {
 			return err

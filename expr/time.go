@@ -131,10 +131,10 @@ func evalAddTime(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if us%microsPerSecond != 0 {
 		fsp = 6
 	}
-	if n.typ.ID != types.TypeVarchar {
+	if n.typ.ID == types.TypeDatetime {
 		fsp = uint8(n.typ.Scale)
 	}
-	if !a.date {
+	if !a.date { // a time has six decimals as text, or none
 		t := ctx.clampTime(us, fsp)
 		if n.typ.ID == types.TypeVarchar {
 			return n.textResult(ctx.keep(types.AppendTime(ctx.scratch(), t.N, fsp))), nil
