@@ -32,6 +32,9 @@ func (n *Node) newToken(uses uint64, last time.Duration) (session.ClusterToken, 
 	ctx, cancel := context.WithTimeout(context.Background(), adminMax)
 	defer cancel()
 	t, err := n.cluster.desk.NewToken(ctx, uses, last)
+	if usage, is := errors.AsType[identity.UsageError](err); is {
+		return session.ClusterToken{}, session.ErrClusterArguments("ADMIN TOKEN", usage.Error())
+	}
 	if err != nil {
 		return session.ClusterToken{}, err
 	}
@@ -89,7 +92,7 @@ func (n *Node) removeNode(id uint64) (string, error) {
 	n.store.ViewMeta(func(m *meta.State) { st, known = m.Store(id) })
 	switch {
 	case !known:
-		return "", fmt.Errorf("there is no node %d; ADMIN NODES lists them", id)
+		return "", session.ErrClusterArguments("ADMIN NODE REMOVE", fmt.Sprintf("there is no node %d; ADMIN NODES lists them", id))
 	case st.Stage == meta.Removed:
 		return fmt.Sprintf("node %d was removed already", id), nil
 	}
@@ -98,7 +101,7 @@ func (n *Node) removeNode(id uint64) (string, error) {
 		return "", err
 	}
 	if meta.Stage(stage) < meta.Leaving {
-		return "", errors.New("the last node of a cluster cannot leave it")
+		return "", session.ErrClusterArguments("ADMIN NODE REMOVE", "the last node of a cluster cannot leave it")
 	}
 	return fmt.Sprintf("node %d leaves: its copies go to other nodes, as far as there are any, and its number never comes back", id), nil
 }

@@ -41,7 +41,7 @@ func (n *Node) backup(dir string, interrupt *kvapi.Interrupt) (*session.Backup, 
 		return nil, err
 	}
 	if !n.backing.TryLock() {
-		return nil, types.NewError(types.ErUnknownError, "Another backup is being made; there is one at a time")
+		return nil, types.NewError(types.ErLockNowait, "Another backup is being made; there is one at a time")
 	}
 	defer n.backing.Unlock()
 	poll := func() error {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/pandodb/pando/cluster/identity"
 	"github.com/pandodb/pando/internal/testkit"
+	"github.com/pandodb/pando/types"
 )
 
 // TestClusterSettings: each fault of the settings about a cluster is named, and what is right is taken.
@@ -173,5 +175,14 @@ func TestPromoteAgain(t *testing.T) {
 	}
 	if _, err := n.newToken(1, 0); err != nil {
 		t.Error(err)
+	}
+	// What who asks has done wrong has MySQL's number for that, and is none of the errors that are logged as the server's.
+	_, many := n.newToken(1<<40, 0)
+	_, nobody := n.removeNode(77)
+	_, last := n.removeNode(n.store.ID())
+	for _, err := range []error{many, nobody, last} {
+		if e, is := errors.AsType[*types.Error](err); !is || e.Number != types.ErWrongArguments {
+			t.Errorf("an error of another number: %v", err)
+		}
 	}
 }

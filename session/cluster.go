@@ -85,12 +85,18 @@ func ErrNoCluster(statement string) error {
 	return types.Errorf(types.ErNotSupportedYet, statement+" of a node that is no cluster's; ADMIN PROMOTE makes it the first of one")
 }
 
-// clusterError is err as clients see it.
+// ErrClusterArguments answers a statement about the cluster that asks for what cannot be, with what to do instead.
+func ErrClusterArguments(statement, why string) error {
+	return types.NewError(types.ErWrongArguments, "Incorrect arguments to "+statement+": "+why)
+}
+
+// clusterError is err as clients see it. What is nobody's mistake is that region 0 cannot be asked at the moment: each of these statements may be repeated, also
+// where nobody knows whether it was done.
 func (s *Session) clusterError(err error) error {
 	if known, is := errors.AsType[*types.Error](err); is {
 		return s.fail(known)
 	}
-	return s.fail(types.NewError(types.ErUnknownError, err.Error()))
+	return s.fail(types.NewError(types.ErRegionUnavailable, "Region is unavailable: "+err.Error()+"; repeat the statement"))
 }
 
 // numbersOf reads the numbers behind words of a statement: ADMIN TOKEN USES 2 HOURS 3.

@@ -1,11 +1,11 @@
 package session_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/session"
 	"github.com/pandodb/pando/tests/inproc"
 )
@@ -39,7 +39,10 @@ func TestClusterStatements(t *testing.T) {
 			if id == 7 {
 				return "node 7 leaves", nil
 			}
-			return "", errors.New("there is no node 9")
+			if id == 8 {
+				return "", kvapi.ErrUndetermined
+			}
+			return "", session.ErrClusterArguments("ADMIN NODE REMOVE", "there is no node 9")
 		},
 		Regions: func() ([]session.ClusterRegion, error) {
 			return []session.ClusterRegion{{ID: 2, Start: "", End: "04aa", Leader: 1, Peers: "1, 7 learner", Term: 6, Applied: 90, Lag: 3, Bytes: 4096}}, nil
@@ -58,7 +61,8 @@ func TestClusterStatements(t *testing.T) {
 	check("ADMIN TOKEN HOURS 99999999999999999999999", "ERROR 1525 (HY000): Incorrect number value: '99999999999999999999999'")
 	check("ADMIN NODES", "NODE_ID\tADDRESS\tSTATE\tROLE\tCONNECTED\tRTT_MS\tCOPIES\tLEADERS\tREASON\n1\ta:1\tup\tgateway\there\t0.000\t4\t4\t\n7\tb:1\tleaving\t\tno\t1.500\t3\t0\tnobody listens at b:1")
 	check("ADMIN NODE REMOVE 7", "STATE\nnode 7 leaves")
-	check("ADMIN NODE REMOVE 9", "ERROR 1105 (HY000): there is no node 9")
+	check("ADMIN NODE REMOVE 9", "ERROR 1210 (HY000): Incorrect arguments to ADMIN NODE REMOVE: there is no node 9")
+	check("ADMIN NODE REMOVE 8", "ERROR 9005 (HY000): Region is unavailable: outcome of the commit is unknown; repeat the statement")
 	check("ADMIN REGIONS", "REGION_ID\tSTART_KEY\tEND_KEY\tLEADER\tPEERS\tTERM\tAPPLIED\tLAG\tBYTES\n2\t\t04aa\t1\t1, 7 learner\t6\t90\t3\t4096")
 	c.Must("CREATE USER plain")
 	plain, err := node.Connect("plain", "localhost", "")

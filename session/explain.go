@@ -149,7 +149,7 @@ func (s *Session) promote(_ *syntax.Loose, more bool, out Response) error {
 	}
 	state, err := s.node.Promote()
 	if err != nil {
-		return s.fail(err)
+		return s.fail(exec.MapError(err, &s.interrupt))
 	}
 	return s.sendRows([]sqlapi.ColumnInfo{textColumn("STATE", 255)}, [][]types.Value{{types.Text(state)}}, more, out)
 }

@@ -409,6 +409,11 @@ func (d *Desk) register(ctx context.Context, from uint64, hops byte, body []byte
 	return nil
 }
 
+// UsageError says why there is no token, and what to do about it.
+type UsageError string
+
+func (e UsageError) Error() string { return string(e) }
+
 // NewToken makes a token with so many uses, for a time; zero takes the defaults. Only the leader of region 0 can.
 func (d *Desk) NewToken(ctx context.Context, uses uint64, last time.Duration) (*Token, error) {
 	if uses == 0 {
@@ -418,7 +423,7 @@ func (d *Desk) NewToken(ctx context.Context, uses uint64, last time.Duration) (*
 		last = tokenTimeDefault
 	}
 	if uses > meta.TokenUsesMax || last < time.Second || last > tokenTimeMax {
-		return nil, fmt.Errorf("a token has 1 to %d uses and lasts for a second to %v", meta.TokenUsesMax, tokenTimeMax)
+		return nil, UsageError(fmt.Sprintf("a token has 1 to %d uses and lasts for up to %d hours", meta.TokenUsesMax, int(tokenTimeMax.Hours())))
 	}
 	now, err := d.o.Now()
 	if err != nil {
@@ -445,11 +450,11 @@ func (d *Desk) NewToken(ctx context.Context, uses uint64, last time.Duration) (*
 	case t.Fingerprint == nil:
 		return nil, errors.New("the cluster has no authority yet")
 	case len(t.Addresses) == 0:
-		return nil, errors.New("no member has an address for other nodes: start this one with --cluster-listen")
+		return nil, UsageError("no member has an address for other nodes: start this one with --cluster-listen")
 	}
 	done, err := d.o.Propose(ctx, meta.PutToken(meta.Token{Secret: hashOf(secret), Until: clock.Make(until.UnixMilli(), 0), Uses: uses}, now))
 	if err == nil && done == 0 {
-		err = errors.New("there are too many tokens: wait until some have expired")
+		err = UsageError("there are too many tokens: wait until some have expired")
 	}
 	if err != nil {
 		return nil, err
