@@ -145,7 +145,7 @@ func (s *Session) runLoose(stmt *syntax.Loose) (known bool, err error) {
 			return true, s.resetPersist(stmt)
 		}
 	}
-	return false, nil
+	return s.dropUnknown(stmt)
 }
 
 // errNoSupervisor is MySQL's number for a RESTART that nothing would start again.

@@ -83,6 +83,59 @@ func (s *Session) dropAbsent(stmt *syntax.DropObjects) error {
 	return nil
 }
 
+// unknowns are kinds of objects beyond databases that nobody can have made here, with what MySQL says of one that there is not.
+var unknowns = []struct {
+	words  string // before the name, without IF EXISTS
+	number uint16
+	state  string
+	text   string
+	level  types.Level // with IF EXISTS
+	quiet  bool        // there, nothing is said
+	note   uint16      // there, if it is another number
+}{
+	{words: "DROP SERVER", number: 1477, state: "HY000", text: "The foreign server name you are trying to reference does not exist. Data source error:  %s", quiet: true},
+	{words: "DROP RESOURCE GROUP", number: 3651, state: "HY000", text: "Resource Group '%s' does not exist.", level: types.LevelNote},
+	{words: "DROP TABLESPACE", number: 3510, state: "HY000", text: "Tablespace %s doesn't exist."},
+	{words: "DROP UNDO TABLESPACE", number: 3510, state: "HY000", text: "Tablespace %s doesn't exist."},
+	{words: "DROP SPATIAL REFERENCE SYSTEM", number: 3548, state: "SR001", text: "There's no spatial reference system with SRID %s.", level: types.LevelWarning, note: 3519},
+}
+
+// dropUnknown answers DROP of what cannot exist, as dropAbsent does; known is false for other statements.
+func (s *Session) dropUnknown(stmt *syntax.Loose) (known bool, err error) {
+	var words []string
+	name, ifExists := "", false
+	for _, part := range stmt.Parts {
+		switch {
+		case name != "": // options
+		case part.Kind == syntax.LooseName:
+			name = part.Text
+		case part.Kind == syntax.LooseExpr:
+			name = syntax.String(part.Expr)
+		case part.Text == "IF":
+			ifExists = true
+		case part.Text != "EXISTS":
+			words = append(words, part.Text)
+		}
+	}
+	for _, u := range unknowns {
+		if u.words != strings.Join(words, " ") {
+			continue
+		}
+		e := &types.Error{Number: u.number, State: u.state, Message: strings.Replace(u.text, "%s", name, 1)}
+		switch {
+		case !ifExists:
+			return true, e
+		case u.note != 0:
+			e.Number = u.note
+		}
+		if !u.quiet {
+			s.context.AddError(u.level, e)
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
 // looseAlternatives are the words to append for statements that have a counterpart here, by their first words.
 var looseAlternatives = []struct{ words, instead string }{
 	{"XA", "; use BEGIN and COMMIT"},

@@ -119,6 +119,8 @@ var badStatements = []badStatement{
 	{"FLUSH TABLES t FOR EXPORT", 1235, "42000", "…use mysqldump"},
 	{"CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW SET @a = 1", 1235, "42000", "…CREATE TRIGGER; use"},
 	{"CALL p()", 1235, "42000", "…CALL; use"},
+	{"DROP SERVER s", 1477, "HY000", "The foreign server name you are trying to reference does not exist. Data source error:  s"},
+	{"DROP TABLESPACE ts", 3510, "HY000", "Tablespace ts doesn't exist."},
 	{"XA START 'a'", 1235, "42000", "…use BEGIN and COMMIT"},
 	{"SELECT id FROM t INTO OUTFILE '/tmp/x'", 1290, "HY000", "…--secure-file-priv"},
 	{"SELECT 1 UNION SELECT 2, 3", 1222, "21000", "The used SELECT statements have a different number of columns"},
