@@ -274,8 +274,11 @@ func castType(t *syntax.DataType, connection types.CollationID) (types.Type, err
 			}
 			to.Coll = charset.Default
 		}
-		if t.Byte || t.Binary {
+		switch {
+		case t.Byte:
 			to.Coll = types.Binary
+		case t.Binary:
+			to.Coll = to.Coll.Charset().Bin
 		}
 	case syntax.TypeBinary:
 		to.ID = types.TypeVarbinary
