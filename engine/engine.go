@@ -58,6 +58,7 @@ type Engine struct {
 	counters   counters
 	tables     atomic.Uint64 // files in the directory of incoming tables that were begun
 	sorters    atomic.Int64  // that are open
+	fileSpace  FileSpace     // of their files; nil bounds nothing
 }
 
 // counters are what Pebble's own metrics do not hold.

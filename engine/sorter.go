@@ -35,7 +35,18 @@ type Sorter struct {
 	pairs    []sortPair
 	order    keys.Order
 	runs     []sortRun
+	taken    int64 // bytes of files, of the space for them
+	short    bool  // there was no more space for them
 }
+
+// FileSpace is what temporary files may take together with those of others. Implemented by exec.SpillSpace.
+type FileSpace interface {
+	// Take takes n bytes, negative to give them back, and reports whether there were as many.
+	Take(n int64) bool
+}
+
+// SetFileSpace bounds the files of sorters. It is called before the first of them begins.
+func (e *Engine) SetFileSpace(s FileSpace) { e.fileSpace = s }
 
 // sortPair is a pair in the arena: the key, and behind it the value.
 type sortPair struct{ at, keyEnd, end uint32 }
@@ -73,8 +84,9 @@ func (s *Sorter) Add(key, value []byte) error {
 	return nil
 }
 
-// Full reports whether what has been added ought to be read before more is added.
-func (s *Sorter) Full() bool { return len(s.runs) >= sortRunsMax }
+// Full reports whether what has been added ought to be read before more is added, because there are many files or no space for more of them. It is
+// asked now and then, so that a sorter without space still writes a file or two.
+func (s *Sorter) Full() bool { return s.short || len(s.runs) >= sortRunsMax }
 
 // Empty reports whether nothing has been added.
 func (s *Sorter) Empty() bool { return len(s.pairs) == 0 && len(s.runs) == 0 }
@@ -125,6 +137,13 @@ func (s *Sorter) writeRun() (err error) {
 		return fmt.Errorf("engine: sort: %w", err)
 	}
 	run.bytes, run.sum = sum.bytes, sum.sum
+	if space := s.e.fileSpace; space != nil {
+		if space.Take(run.bytes) {
+			s.taken += run.bytes
+		} else {
+			s.short = true
+		}
+	}
 	s.arena, s.pairs = s.arena[:0], s.pairs[:0]
 	return nil
 }
@@ -210,6 +229,9 @@ func (s *Sorter) Discard() {
 		_ = s.e.fs.Remove(s.runs[i].path) // Open deletes what is left
 	}
 	s.e.sorters.Add(-1)
+	if s.taken > 0 {
+		s.e.fileSpace.Take(-s.taken)
+	}
 	*s = Sorter{}
 }
 

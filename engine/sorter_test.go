@@ -133,6 +133,48 @@ func TestSorterDamage(t *testing.T) {
 	}
 }
 
+// fileSpace is an engine.FileSpace.
+type fileSpace struct{ limit, used int64 }
+
+func (s *fileSpace) Take(n int64) bool {
+	if s.used+n > s.limit {
+		return false
+	}
+	s.used += n
+	return true
+}
+
+// TestSorterFilesAreCounted: the files of sorters take the space that there is for them, which comes back, and a sorter for whose files there is no more
+// is full.
+func TestSorterFilesAreCounted(t *testing.T) {
+	e := open(t, engine.Options{Dir: "d", FS: engine.NewMemFS()})
+	defer e.Close()
+	const files = 3
+	for range 100 {
+		defer e.NewSorter(0).Discard() // so that a file is small
+	}
+	first := e.NewSorter(0)
+	space := &fileSpace{limit: int64(files * first.Memory())}
+	e.SetFileSpace(space)
+	value := make([]byte, 10_000)
+	added := 0
+	for ; !first.Full(); added += len(value) {
+		if err := first.Add([]byte(fmt.Sprintf("%010d", added)), value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if space.used == 0 || space.used > space.limit || added > (files+2)*first.Memory() {
+		t.Errorf("%d bytes were added and %d of %d taken", added, space.used, space.limit)
+	}
+	pairs := 0
+	if err := first.Each(func() error { return nil }, func(_, _ []byte) error { pairs++; return nil }); err != nil || pairs != added/len(value) {
+		t.Errorf("%d pairs of %d, %v", pairs, added/len(value), err)
+	}
+	if first.Discard(); space.used != 0 {
+		t.Errorf("%d bytes are still taken", space.used)
+	}
+}
+
 // TestSortersShareMemory: however many sorters are open, together they have a few times the memory of one; one that is alone again has all of it.
 func TestSortersShareMemory(t *testing.T) {
 	e := open(t, engine.Options{Dir: "d", FS: engine.NewMemFS()})

@@ -43,6 +43,15 @@ func (s *SpillSpace) take(n int64) bool {
 	return true
 }
 
+// Take takes n bytes for files that are no statement's, negative to give them back, and reports whether there were as many.
+func (s *SpillSpace) Take(n int64) bool {
+	if n < 0 {
+		s.used.Add(n)
+		return true
+	}
+	return s.take(n)
+}
+
 // removeLater removes a large file on the remover's goroutine, which ends when nothing is left.
 func (s *SpillSpace) removeLater(f *spillFile) {
 	s.mu.Lock()

@@ -274,7 +274,7 @@ func (n *Node) register() error {
 		{"row_cache_bytes", "Bytes of the row cache, taken from the block cache.", false, func() float64 { return float64(s.Rows.Bytes) }},
 		{"row_cache_rows", "Rows in the row cache.", false, func() float64 { return float64(s.Rows.Entries) }},
 		{"statement_bytes", "Bytes that statements of more than a mebibyte hold.", false, func() float64 { return float64(n.memory.Used()) }},
-		{"spill_bytes", "Bytes of the statements' spill files.", false, func() float64 { return float64(n.spill.Used()) }},
+		{"spill_bytes", "Bytes of the files in which statements spill and ADD INDEX sorts.", false, func() float64 { return float64(n.spill.Used()) }},
 		{"spill_limit_bytes", "Bytes that spill files may take together.", false, func() float64 { return float64(n.spill.Limit()) }},
 		{"memtable_bytes", "Bytes in memtables.", false, func() float64 { return float64(m.MemTableBytes) }},
 		{"l0_sublevels", "Layers of tables that flushes left and that no compaction has merged.", false, func() float64 { return float64(m.L0Sublevels) }},
