@@ -81,6 +81,9 @@ func (ctx *Ctx) statementDigest(n *Node, row []types.Value) (text, hash string, 
 	if ctx.Session == nil {
 		return "", "", false, errNoSession(n)
 	}
+	if !ctx.fits(2 * len(s.B)) { // the parser quotes a copy where it can't read it
+		return "", "", false, ctx.failed
+	}
 	text, hash, err = ctx.Session.StatementDigest(string(s.B))
 	return text, hash, err == nil, err
 }
