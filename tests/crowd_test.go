@@ -89,7 +89,14 @@ func TestCrowds(t *testing.T) {
 	for name, text := range crowds {
 		dropCrowd(t, n, name, text)
 		before := answered.Load()
-		testkit.Await(t, name+" of many: an answer to another client", func() bool { return answered.Load() > before+1 })
+		testkit.Await(t, name+" of many: an answer to another client", func() bool {
+			select {
+			case err := <-others:
+				t.Fatalf("%s of many: another client: %v\nthe server's log:\n%s", name, err, n.logText())
+			default:
+			}
+			return answered.Load() > before+1
+		})
 		if t.Failed() {
 			t.Fatalf("the server's log:\n%s", n.logText())
 		}
