@@ -255,6 +255,9 @@ func autoIndexName(column string, taken map[string]bool) string {
 	return name
 }
 
+// tinyBytesMax is what a TINYTEXT or TINYBLOB holds.
+const tinyBytesMax = 255
+
 // newIndexColumn validates one key part and returns its size in bytes.
 func newIndexColumn(call *Call, t *catalog.Table, spec *IndexColumnSpec, ix *catalog.Index) (part catalog.IndexColumn, size int64, err error) {
 	at := -1
@@ -285,6 +288,9 @@ func newIndexColumn(call *Call, t *catalog.Table, spec *IndexColumnSpec, ix *cat
 		}
 		if c.Type.IsBlob() || spec.PrefixLen < int(c.Type.Length) {
 			part.PrefixLen = spec.PrefixLen
+		}
+		if tiny := c.Type.ID == types.TypeTinyText || c.Type.ID == types.TypeTinyBlob; tiny && spec.PrefixLen*max(c.Type.Coll.MaxCharLen(), 1) > tinyBytesMax {
+			return part, 0, types.Errorf(types.ErTooLongKey, tinyBytesMax)
 		}
 	} else if c.Type.IsBlob() {
 		return part, 0, types.Errorf(types.ErBlobKeyWithoutLength, c.Name)

@@ -32,7 +32,7 @@ var stringTable = map[string]function{
 	"rtrim":        {1, 1, 0, mapText(lengthOfArg(0, 1), textTrim)},
 	"trim_leading": {1, 2, 0, mapText(lengthOfArg(0, 1), textTrim)}, "trim_trailing": {1, 2, 0, mapText(lengthOfArg(0, 1), textTrim)},
 	"lpad": {3, 3, 0, buildPad}, "rpad": {3, 3, 0, buildPad}, "repeat": {2, 2, 0, buildRepeat}, "space": {1, 1, 0, buildRepeat},
-	"replace": {3, 3, 0, mapText(chars(-1), textReplace)}, "reverse": {1, 1, 0, mapText(lengthOfArg(0, 1), textReverse)},
+	"replace": {3, 3, 0, mapText(replaceLength, textReplace)}, "reverse": {1, 1, 0, mapText(lengthOfArg(0, 1), textReverse)},
 	"locate": {2, 3, 0, buildLocate}, "position": {2, 2, 0, buildLocate}, "instr": {2, 2, 0, buildLocate},
 	"insert": {4, 4, 0, buildInsert}, "elt": {2, -1, 0, buildElt}, "field": {2, -1, 0, buildField},
 	"find_in_set": {2, 2, 0, countText(3, textFindInSet)}, "make_set": {2, -1, 0, buildMakeSet},
@@ -42,12 +42,12 @@ var stringTable = map[string]function{
 }
 
 var codingTable = map[string]function{
-	"hex": {1, 1, 0, asciiText(lengthOfArg(0, 8), evalHex)}, "unhex": {1, 1, 0, bytesOut(lengthOfArg(0, 1), evalUnhex)},
-	"bin": {1, 1, 0, asciiText(chars(64), evalRadix(2))}, "oct": {1, 1, 0, asciiText(chars(64), evalRadix(8))},
+	"hex": {1, 1, 0, asciiText(hexLength, evalHex)}, "unhex": {1, 1, 0, bytesOut(bytesOfArg(1, 2), evalUnhex)},
+	"bin": {1, 1, 0, asciiText(chars(65), evalRadix(2))}, "oct": {1, 1, 0, asciiText(chars(65), evalRadix(8))},
 	"conv":      {3, 3, 0, asciiText(chars(65), evalConv)},
-	"to_base64": {1, 1, 0, asciiText(lengthOfArg(0, 2), evalToBase64)}, "from_base64": {1, 1, 0, bytesOut(lengthOfArg(0, 1), evalFromBase64)},
+	"to_base64": {1, 1, 0, asciiText(base64Length, evalToBase64)}, "from_base64": {1, 1, 0, bytesOut(bytesOfArg(3, 4), evalFromBase64)},
 	"md5": {1, 1, 0, asciiText(chars(32), evalDigest)}, "sha": {1, 1, 0, asciiText(chars(40), evalDigest)},
-	"sha1": {1, 1, 0, asciiText(chars(40), evalDigest)}, "sha2": {2, 2, 0, asciiText(chars(128), evalSHA2)},
+	"sha1": {1, 1, 0, asciiText(chars(40), evalDigest)}, "sha2": {2, 2, 0, asciiText(sha2Length, evalSHA2)},
 	"crc32":        {1, 1, 0, plain(uintType(10), evalCRC32)},
 	"random_bytes": {1, 1, FlagVolatile, bytesOut(chars(1024), evalRandomBytes)},
 	"bit_count":    {1, 1, 0, plain(intType(2), evalBitCount)}, "weight_string": {1, 2, 0, bytesOut(chars(-1), evalWeightString)},
@@ -94,7 +94,6 @@ func buildChar(_ *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
-	n.typ, n.coer = stringType(int32(4*len(n.args)), types.Binary), CoerCoercible
 	args, to := n.args, types.Binary.Charset()
 	if n.name == "char_using" {
 		name, _ := n.args[0].ConstValue()
@@ -104,6 +103,7 @@ func buildChar(_ *BuildContext, n *Node) error {
 		}
 		args, to = n.args[1:], cs
 	}
+	n.typ, n.coer = stringType(int32(4*len(args)), types.Binary), CoerCoercible
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		var out []byte
 		for _, a := range n.args[len(n.args)-len(args):] {

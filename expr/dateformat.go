@@ -2,6 +2,7 @@ package expr
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/pandodb/pando/types"
 )
@@ -14,6 +15,9 @@ func buildDateFormat(b *BuildContext, n *Node) error {
 	length := int32(255)
 	if l := charLength(&n.args[1].typ); l >= 0 && l < 1000 {
 		length = l * 10
+	}
+	if f, ok := n.args[1].ConstValue(); ok && f.K == types.KindString && len(f.B) < knownFormatMax {
+		length = formattedLength(f.B)
 	}
 	n.typ, n.coer = stringType(length, b.collation()), CoerCoercible
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -80,6 +84,32 @@ func formatPiece(format []byte) int {
 		k++
 	}
 	return k
+}
+
+// knownFormatMax bounds the formats whose result's length is worked out.
+const knownFormatMax = 1000
+
+// formatLengths are how long MySQL takes what a specifier stands for to be.
+var formatLengths = map[byte]int32{'M': 64, 'W': 64, 'a': 32, 'b': 32, 'D': 4, 'Y': 4, 'x': 4, 'X': 4, 'j': 3, 'f': 6, 'H': 7, 'k': 7, 'r': 11, 'T': 8}
+
+// formattedLength bounds what a constant format makes of a date.
+func formattedLength(format []byte) (length int32) {
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' || i == len(format)-1 {
+			length++
+			continue
+		}
+		i++
+		switch known, listed := formatLengths[format[i]]; {
+		case listed:
+			length += known
+		case strings.IndexByte("cdehIilmpSsUuVvy", format[i]) >= 0:
+			length += 2
+		default:
+			length++
+		}
+	}
+	return length
 }
 
 // buildStrToDate is STR_TO_DATE. Its type follows from the specifiers of a constant format: DATE, TIME or DATETIME.

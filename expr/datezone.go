@@ -140,6 +140,9 @@ func buildFromUnixtime(b *BuildContext, n *Node) error {
 	}
 	if len(n.args) == 2 {
 		n.typ, n.coer = stringType(255, b.collation()), CoerCoercible
+		if f, ok := n.args[1].ConstValue(); ok && f.K == types.KindString && len(f.B) < knownFormatMax {
+			n.typ.Length = formattedLength(f.B)
+		}
 	}
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		v, err := n.args[0].eval(ctx, n.args[0], row)

@@ -168,9 +168,18 @@ func buildExtract(_ *BuildContext, n *Node) error {
 	if err != nil {
 		return err
 	}
-	n.aux, n.typ, n.coer = u, intType(21), CoerNumeric
+	n.aux, n.typ, n.coer = u, intType(extractLength(u)), CoerNumeric
 	n.eval = evalExtract
 	return nil
+}
+
+// extractLength is how many digits MySQL counts on: more than nine for days with minutes, and for hours or minutes with microseconds.
+func extractLength(u types.IntervalUnit) int32 {
+	switch {
+	case u == types.UnitDayMinute, u == types.UnitDaySecond, u == types.UnitDayMicrosecond, u == types.UnitHourMicrosecond, u == types.UnitMinuteMicrosecond:
+		return 21
+	}
+	return 9
 }
 
 func evalExtract(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {

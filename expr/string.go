@@ -238,6 +238,14 @@ func buildSubstring(b *BuildContext, n *Node) error {
 		return err
 	}
 	length := charLength(&n.args[0].typ)
+	if first, ok := n.args[1].ConstValue(); ok && integral(first.K) && length >= 0 {
+		switch from := first.N; {
+		case from > 0:
+			length = int32(max(int64(length)-(from-1), 0))
+		case from < 0 && from > -int64(length):
+			length = int32(-from)
+		}
+	}
 	if last, ok := n.args[len(n.args)-1].ConstValue(); ok && len(n.args) == 3 && integral(last.K) && length >= 0 {
 		length = int32(min(int64(length), max(last.N, 0)))
 	}

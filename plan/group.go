@@ -442,9 +442,9 @@ func (blk *block) anyRow(id int, x expr.Expr) expr.Expr {
 	return known
 }
 
-// relaxed allows columns that the keys do not determine: any row's value of the group serves.
+// relaxed allows columns that the keys do not determine: any row's value of the group serves. Of a view it is asked when it is read.
 func (blk *block) relaxed() bool {
-	return blk.b.env.Build.Ctx.SQLMode&types.ModeOnlyFullGroupBy == 0
+	return blk.b.freeze || blk.b.env.Build.Ctx.SQLMode&types.ModeOnlyFullGroupBy == 0
 }
 
 // ungrouped is the error for a column that has no single value in a group.

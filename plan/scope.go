@@ -27,6 +27,8 @@ type column struct {
 	padded bool
 	// zeroDate says that IS NULL in WHERE finds the zero date in the column (zerodate.go).
 	zeroDate bool
+	// named says that a result has the column under its own name, however the statement spells it.
+	named bool
 }
 
 // scope is the list of columns visible in one query block.

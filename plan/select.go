@@ -299,11 +299,15 @@ func (b *builder) lockGets(r rel, of []syntax.ObjectName, spec *lockSpec) error 
 func (blk *block) itemInfo(it *item) sqlapi.ColumnInfo {
 	info := sqlapi.ColumnInfo{Type: it.bound.Type()}
 	if ref, ok := unplus(it.syntax.Expr).(*syntax.ColumnRef); ok {
+		name := ref.Column
 		if c := blk.lookup(ref); c != nil {
 			info = c.info
 			info.Type = it.bound.Type()
+			if c.named {
+				name = c.info.Name
+			}
 		}
-		info.Name = ref.Column
+		info.Name = name
 	} else {
 		info.Name = firstChars(blk.itemText(it.syntax), madeNameCharsMax)
 	}

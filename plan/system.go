@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strings"
+
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
@@ -99,9 +101,28 @@ func (b *builder) systemSource(t *SystemTable, alias string) (rel, []column, err
 	for i, c := range t.Columns {
 		out[i] = c.Type
 		cols[i] = column{id: first + i, table: alias, schema: t.Schema, info: sqlapi.ColumnInfo{Schema: t.Schema, Table: alias, OrgTable: t.Name,
-			Name: c.Name, OrgName: c.Name, Type: c.Type, NotNull: c.NotNull}, coer: expr.CoerImplicit}
+			Name: c.Name, OrgName: c.Name, Type: c.Type, NotNull: c.NotNull}, coer: expr.CoerImplicit, named: namesColumns(t)}
 	}
 	return &rowSource{node: &exec.RowSource{Name: t.Name, Out: out}, system: t, first: first, rows: systemRows}, cols, nil
+}
+
+// spelledTables are those of information_schema that are no views in MySQL: a result has their columns as the statement spells them. So have
+// those of InnoDB, but for a few.
+var spelledTables = map[string]bool{"COLUMN_PRIVILEGES": true, "ENGINES": true, "OPTIMIZER_TRACE": true, "PLUGINS": true, "PROCESSLIST": true, "PROFILING": true,
+	"SCHEMA_PRIVILEGES": true, "TABLE_PRIVILEGES": true, "USER_PRIVILEGES": true}
+
+// namesColumns reports whether results have the columns of a table under its own names, which are in upper case: those of MySQL's views in
+// information_schema, on which applications rely that look for COLUMN_NAME in what SELECT column_name has found.
+func namesColumns(t *SystemTable) bool {
+	name := strings.ToUpper(t.Name)
+	if !strings.EqualFold(t.Schema, "information_schema") || spelledTables[name] {
+		return false
+	}
+	switch name {
+	case "INNODB_DATAFILES", "INNODB_FIELDS", "INNODB_FOREIGN", "INNODB_FOREIGN_COLS", "INNODB_TABLESPACES_BRIEF":
+		return true
+	}
+	return !strings.HasPrefix(name, "INNODB_")
 }
 
 // systemView resolves the query of a view of the system schemas, which reads with the rights of whoever asks.
@@ -121,7 +142,7 @@ func (b *builder) systemView(t *SystemTable, alias string) (rel, []column, error
 	}
 	cols, err := renamed(inner.cols, alias, names)
 	for i := range cols {
-		cols[i].schema = t.Schema
+		cols[i].schema, cols[i].named = t.Schema, namesColumns(t)
 	}
 	return inner.rel, cols, err
 }

@@ -21,7 +21,7 @@ func madeColumn(col *plan.QueryColumn) ddl.ColumnSpec {
 		spec.OnUpdateNow, spec.Comment = col.Base.OnUpdateNow, col.Base.Comment
 		return spec
 	case spec.Type.ID == types.TypeNull:
-		spec.Type = types.Type{ID: types.TypeBinary, Length: 0, Coll: types.Binary}
+		spec.Type = types.Type{ID: types.TypeVarbinary, Length: 0, Coll: types.Binary}
 		return spec
 	case spec.Type.ID == types.TypeBigInt && !col.Combined && spec.Type.Length >= 0 && spec.Type.Length <= intDigitsMax:
 		spec.Type.ID = types.TypeInt
