@@ -33,6 +33,7 @@ var compatClients = []compatClient{
 	{"sqlalchemy", "SQLAlchemy 2, Alembic, pandas", false},
 	{"django", "Django 5 with migrations and admin", false},
 	{"peewee", "Peewee", false},
+	{"asyncio", "aiomysql, asyncmy, SQLAlchemy's asynchronous sessions", false},
 	{"mysql2", "Node mysql2, mysql, mariadb", false},
 	{"sequelize", "Sequelize 6", false},
 	{"knex", "Knex", false},
