@@ -84,7 +84,20 @@ var bombErrors = map[uint16]bool{8175: true, 8176: true, 3700: true, 3699: true,
 // TestBombs: each statement runs in a server of a 512 MB memory cgroup and with a quota of 32 MB. It ends, with an answer or the error of a
 // bound; the server lives, other clients go on meanwhile, and what was counted and allocated is given back.
 func TestBombs(t *testing.T) {
-	n := &node{t: t, dir: t.TempDir(), args: []string{"--cache-size", strconv.Itoa(64 << 20)}}
+	n := cagedNode(t, 64<<20)
+	db := n.open("")
+	mustExec(t, db, "CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, s VARCHAR(20))")
+	for i := range 100 {
+		mustExec(t, db, fmt.Sprintf("INSERT INTO d.t VALUES (%d,'abcdefgh')", i))
+	}
+	dropBomb(t, n, "warm up", "SELECT JSON_LENGTH('[1]'), REGEXP_REPLACE('aé','\\\\w','b')")
+	bombard(t, n, bombs, dropBomb, bombLeft)
+}
+
+// cagedNode starts a server in a memory cgroup of bombGroupBytes, or with a limit of so much where this machine has none to use.
+func cagedNode(t *testing.T, cache int) *node {
+	t.Helper()
+	n := &node{t: t, dir: t.TempDir(), args: []string{"--cache-size", strconv.Itoa(cache)}}
 	if group, err := memoryGroup(t, bombGroupBytes); err != nil {
 		t.Logf("no memory cgroup of this machine can be used (%v): the server has --memory-limit only", err)
 		n.args = append(n.args, "--memory-limit", strconv.Itoa(bombGroupBytes))
@@ -93,21 +106,29 @@ func TestBombs(t *testing.T) {
 	}
 	t.Cleanup(n.kill)
 	n.start()
-	db := n.open("")
-	mustExec(t, db, "CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, s VARCHAR(20))")
-	for i := range 100 {
-		mustExec(t, db, fmt.Sprintf("INSERT INTO d.t VALUES (%d,'abcdefgh')", i))
-	}
+	return n
+}
+
+// bombard drops statements on a server, one after the other. Another client, which reads table t of database d, gets answers after each, and in the end
+// no statement holds memory, and the heap is at most left bytes larger than before.
+func bombard(t *testing.T, n *node, statements map[string]string, drop func(t *testing.T, n *node, name, text string), left int64) {
+	t.Helper()
 	stop := make(chan struct{})
 	others := make(chan error, 1)
 	var answered atomic.Int64
 	go func() { others <- keepAsking(n.open("d"), stop, &answered) }()
-	dropBomb(t, n, "warm up", "SELECT JSON_LENGTH('[1]'), REGEXP_REPLACE('aé','\\\\w','b')")
 	base := n.heapInUse()
-	for name, text := range bombs {
+	for name, text := range statements {
+		drop(t, n, name, text)
 		before := answered.Load()
-		dropBomb(t, n, name, text)
-		testkit.Await(t, name+": an answer to another client", func() bool { return answered.Load() > before+1 })
+		testkit.Await(t, name+": an answer to another client", func() bool {
+			select {
+			case err := <-others:
+				t.Fatalf("%s: another client: %v\nthe server's log:\n%s", name, err, n.logText())
+			default:
+			}
+			return answered.Load() > before+1
+		})
 		if t.Failed() {
 			t.Fatalf("the server's log:\n%s", n.logText())
 		}
@@ -120,7 +141,7 @@ func TestBombs(t *testing.T) {
 		_, metrics := n.get("/metrics")
 		return strings.Contains(metrics, "\npando_statement_bytes 0\n")
 	})
-	testkit.Await(t, "the heap is as small as it was", func() bool { return n.heapInUse() < base+bombLeft })
+	testkit.Await(t, "the heap is as small as it was", func() bool { return n.heapInUse() < base+left })
 }
 
 // TestTimeBombs: max_execution_time and KILL QUERY end statements that would run for minutes, while they are parsed, planned and run.

@@ -3,13 +3,8 @@ package tests
 import (
 	"context"
 	"fmt"
-	"path/filepath"
-	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
-
-	"github.com/pandodb/pando/internal/testkit"
 )
 
 const (
@@ -61,15 +56,7 @@ var crowds = map[string]string{
 // TestCrowds: ten clients at once ask for stored texts of 20 MB, by every way that storage is read, and read nothing of the answers. The
 // server of a 512 MB memory cgroup lives, other clients go on, and all memory is given back.
 func TestCrowds(t *testing.T) {
-	n := &node{t: t, dir: t.TempDir(), args: []string{"--cache-size", strconv.Itoa(crowdCache)}}
-	if group, err := memoryGroup(t, bombGroupBytes); err != nil {
-		t.Logf("no memory cgroup of this machine can be used (%v): the server has --memory-limit only", err)
-		n.args = append(n.args, "--memory-limit", strconv.Itoa(bombGroupBytes))
-	} else {
-		n.enter = filepath.Join(group, "cgroup.procs")
-	}
-	t.Cleanup(n.kill)
-	n.start()
+	n := cagedNode(t, crowdCache)
 	db := n.open("")
 	mustExec(t, db, "CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, s VARCHAR(20))", "CREATE TABLE d.long_texts (id INT PRIMARY KEY, n INT, s LONGTEXT, KEY n (n))",
 		"CREATE TABLE d.long_copies (s LONGTEXT)", "CREATE TABLE d.parents (id INT PRIMARY KEY)",
@@ -81,36 +68,8 @@ func TestCrowds(t *testing.T) {
 		mustExec(t, db, fmt.Sprintf("INSERT INTO d.long_texts VALUES (%d,%d,REPEAT('x',%d))", i, i, crowdText), fmt.Sprintf("INSERT INTO d.parents VALUES (%d)", i),
 			fmt.Sprintf("INSERT INTO d.children VALUES (%d,%d,REPEAT('y',%d))", i, i, crowdText))
 	}
-	stop := make(chan struct{})
-	others := make(chan error, 1)
-	var answered atomic.Int64
-	go func() { others <- keepAsking(n.open("d"), stop, &answered) }()
-	base := n.heapInUse()
-	for name, text := range crowds {
-		dropCrowd(t, n, name, text)
-		before := answered.Load()
-		testkit.Await(t, name+" of many: an answer to another client", func() bool {
-			select {
-			case err := <-others:
-				t.Fatalf("%s of many: another client: %v\nthe server's log:\n%s", name, err, n.logText())
-			default:
-			}
-			return answered.Load() > before+1
-		})
-		if t.Failed() {
-			t.Fatalf("the server's log:\n%s", n.logText())
-		}
-	}
-	close(stop)
-	if err := <-others; err != nil {
-		t.Errorf("another client: %v", err)
-	}
-	testkit.Await(t, "the statements' memory is given back", func() bool {
-		_, metrics := n.get("/metrics")
-		return strings.Contains(metrics, "\npando_statement_bytes 0\n")
-	})
 	// Blocks are on the heap in builds without package offheap, and one of a long text is as long as that.
-	testkit.Await(t, "the heap is as small as it was", func() bool { return n.heapInUse() < base+crowdCache+crowdText+bombLeft })
+	bombard(t, n, crowds, dropCrowd, crowdCache+crowdText+bombLeft)
 }
 
 // dropCrowd has clients send a statement at the same time, and leave when each has the head of an answer or an error.

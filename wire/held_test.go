@@ -15,6 +15,13 @@ type scarce struct {
 	left int64
 }
 
+// has reports whether n bytes are left.
+func (m *scarce) has(n int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.left == n
+}
+
 func (m *scarce) Take(n int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -31,11 +38,7 @@ func TestLargeBuffersAreCounted(t *testing.T) {
 	const all = 1 << 20
 	memory := &scarce{left: all}
 	ts := startServer(t, func(o *Options) { o.Memory = memory })
-	whole := func() bool {
-		memory.mu.Lock()
-		defer memory.mu.Unlock()
-		return memory.left == all
-	}
+	whole := func() bool { return memory.has(all) }
 	db := ts.open(t, "root", "", "?maxAllowedPacket=67108864")
 	if _, err := db.Exec("OK " + strings.Repeat("x", 900<<10)); err != nil {
 		t.Errorf("a packet that fits: %v", err)

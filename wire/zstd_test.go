@@ -128,11 +128,7 @@ func TestZstdWindowIsCounted(t *testing.T) {
 	const all = 4 << 20
 	memory := &scarce{left: all}
 	ts := startServer(t, func(o *Options) { o.Memory = memory })
-	whole := func() bool {
-		memory.mu.Lock()
-		defer memory.mu.Unlock()
-		return memory.left == all
-	}
+	whole := func() bool { return memory.has(all) }
 	_, layer := loginZstd(t, ts, 3)
 	ask(t, layer, "ROWS 1 100"+strings.Repeat(" ", 300_000), 5)
 	testkit.Await(t, "the memory of a packet that fits is given back", whole)
