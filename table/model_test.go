@@ -263,7 +263,7 @@ func runModel(t *testing.T, n *node, desc *catalog.Table, r *rand.Rand) {
 		if seen < len(rows) {
 			t.Errorf("%d entries of %d rows", seen, len(rows))
 		}
-		testkit.Await(t, "one version is left of each row and entry", func() bool { // a round leaves it to the next what is still being committed
+		testkit.Await(t, "one version is left of each row and entry", func() bool { // the store collects by itself, and has taken what it has not yet deleted
 			if _, err := c.Collect(); err != nil {
 				t.Fatal(err)
 			}
