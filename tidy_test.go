@@ -16,6 +16,9 @@ const (
 	functionLinesMax = 70  // longer functions are listed in functionRatchet with their present length
 )
 
+// packageLinesMax bounds a package's product files together where a design note does: a scheduler had grown in wire once (docs/design/0010).
+var packageLinesMax = map[string]int{"wire": 4500}
+
 // longFiles may exceed fileLinesMax: tables, not logic.
 var longFiles = map[string]bool{"types/errortable.go": true}
 
@@ -146,7 +149,7 @@ func itoa(n int) string {
 
 func TestTidy(t *testing.T) {
 	documented := map[string]bool{}
-	packages := map[string]bool{}
+	packages := map[string]int{} // to lines
 	for _, file := range sourceFiles(t) {
 		if filepath.Base(file.path) == "doc.go" {
 			documented[file.pkg] = true
@@ -161,7 +164,7 @@ func TestTidy(t *testing.T) {
 			}
 			continue
 		}
-		packages[file.pkg] = true
+		packages[file.pkg] += strings.Count(string(source), "\n")
 		for _, fault := range tidyFaults(file.path, file.pkg, source) {
 			t.Errorf("%s: %s", file.path, fault)
 		}
@@ -169,6 +172,11 @@ func TestTidy(t *testing.T) {
 	for pkg := range packages {
 		if !documented[pkg] {
 			t.Errorf("package %q has no doc.go", pkg)
+		}
+	}
+	for pkg, most := range packageLinesMax {
+		if lines := packages[pkg]; lines == 0 || lines >= most {
+			t.Errorf("package %q has %d lines, with a bound of %d", pkg, lines, most)
 		}
 	}
 }

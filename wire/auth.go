@@ -2,7 +2,9 @@ package wire
 
 import (
 	"errors"
+	"time"
 
+	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/privilege/password"
 	"github.com/pandodb/pando/types"
 )
@@ -17,6 +19,40 @@ type login struct {
 }
 
 var errBadHandshake = errors.New("bad handshake")
+
+// authenticate verifies a login, and returns the account's credential or the error to send, the latter late if it was one of many.
+func (c *conn) authenticate(l *login) (Credential, error) {
+	from, p := password.SourceOf(l.user, c.addr), &c.srv.guesses
+	held, refused := p.Enter(from, clock.Mono())
+	if refused {
+		c.count.delayed.Add(1)
+		return Credential{}, c.denied(l)
+	}
+	cred, err := c.verify(l)
+	var delay time.Duration
+	if err == nil {
+		p.Succeeded(from)
+	} else {
+		// Who leaves in the middle has learnt from the packet before whether the guess was right, so that counts too.
+		delay, held = p.Failed(from, clock.Mono(), held)
+	}
+	if held {
+		defer p.Leave(from)
+	}
+	if delay > 0 {
+		c.count.delayed.Add(1)
+		timer := clock.NewTimer(delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-c.srv.quit:
+		}
+	}
+	if err == nil {
+		err = c.admitted(&cred, l)
+	}
+	return cred, err
+}
 
 // verify checks the password of a login, and returns the account's credential or the error to send. Whatever can be told apart of an
 // unknown user, an account without password, one that wants TLS and a wrong password happens after the same exchange of packets and the

@@ -58,7 +58,7 @@
 //	     something sent inside TLS.
 //	W4.  An absent account, an account without password, one that wants TLS and a wrong password see the same packets and the
 //	     same hashing. A name without an account is asked by mysql_native_password as often as accounts are; which one a name
-//	     gets may change with a restart. Failed logins of one name and address are answered later and later (penalty.go).
+//	     gets may change with a restart. Failed logins of one name and address are answered later and later (password.Guesses).
 //	W5.  A command that fits the window costs one read, its response, up to flushBytes, one write. A point EXECUTE
 //	     allocates nothing here (TestPointAllocations).
 //	W6.  A connection's mutable state belongs to its goroutine. Others only load and store its atomics, set deadlines on its
@@ -72,7 +72,7 @@
 //	     refused logins, and statements that failed by a lock or the server (report.go) are always counted, and each kind is
 //	     logged at most logsPerSecond times a second.
 //	W11. Locks: Server.mu and conn.mu are never held together, nor while calling a session or a socket. columnCache.mu
-//	     and penalties.mu are leaves.
+//	     is a leaf.
 //
 // # Goroutines
 //

@@ -27,20 +27,20 @@ var ErrClosed = errors.New("wire: server is shut down")
 
 // Server speaks the protocol on any number of listeners. Its methods are safe for concurrent use.
 type Server struct {
-	opt       Options
-	caps      uint32
-	tls       tlsKeys
-	auth      password.Cache
-	decoys    password.Decoys
-	counters  counters
-	pool      bufferPool
-	columns   columnCache
-	penalties penalties
-	logs      logLimiter // faults of clients, and unexpected errors
-	failures  logLimiter // of statements, see report
-	refusals  logLimiter // of logins, which must not keep those away
-	zlib      zlibCodec
-	zstd      zstdCodecs
+	opt      Options
+	caps     uint32
+	tls      tlsKeys
+	auth     password.Cache
+	decoys   password.Decoys
+	counters counters
+	pool     bufferPool
+	columns  columnCache
+	guesses  password.Guesses
+	logs     logLimiter // faults of clients, and unexpected errors
+	failures logLimiter // of statements, see report
+	refusals logLimiter // of logins, which must not keep those away
+	zlib     zlibCodec
+	zstd     zstdCodecs
 
 	// now is the coarse clock, in ticks since process start. The reaper and accepting move it; everything that would
 	// otherwise read the real clock per command reads this.

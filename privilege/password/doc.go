@@ -17,5 +17,7 @@
 //  1. No comparison of secrets takes a time that depends on where they differ.
 //  2. At most as many slow hashes run at once as there are processors (Cache), so that a flood of logins
 //     does not stop those who have logged in.
-//  3. The cache holds no password: what it has verifies replies and is found only while the stored hash is the same. Cache.mu is a leaf.
+//  3. The cache holds no password: what it has verifies replies and is found only while the stored hash is the same.
+//  4. Who guesses is answered later and later, and what is remembered of those who guess is bounded (Guesses).
+//  5. Cache.mu and Guesses.mu are leaves: nothing is called while they are held.
 package password

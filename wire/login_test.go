@@ -6,118 +6,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/privilege/password"
 )
-
-// TestPenalties: failures of one source are answered later and later, others' are not, and a right password forgives them.
-func TestPenalties(t *testing.T) {
-	var p penalties
-	now := time.Hour
-	guess := func(s source) time.Duration {
-		held, refused := p.enter(s, now)
-		if refused {
-			t.Fatalf("%v has no place", s)
-		}
-		delay, held := p.failed(s, now, held)
-		if held {
-			p.leave(s)
-		}
-		return delay
-	}
-	attacker, app := sourceOf("root", "192.0.2.1"), sourceOf("root", "192.0.2.2")
-	var got []time.Duration
-	for range 10 {
-		got = append(got, guess(attacker))
-	}
-	const ms = time.Millisecond
-	if want := fmt.Sprint([]time.Duration{0, 0, 0, 250 * ms, 500 * ms, 1000 * ms, 2000 * ms, 4000 * ms, 4000 * ms, 4000 * ms}); fmt.Sprint(got) != want {
-		t.Errorf("delays %v, want %s", got, want)
-	}
-	if d := guess(app); d != 0 {
-		t.Errorf("the same account from elsewhere waits %v", d)
-	}
-	if d := guess(sourceOf("other", "192.0.2.1")); d != 0 {
-		t.Errorf("another account from the same address waits %v", d)
-	}
-	now += penaltyForget + 1
-	if d := guess(attacker); d != 0 {
-		t.Errorf("after a long while it still waits %v", d)
-	}
-	for range 5 {
-		guess(attacker)
-	}
-	p.succeeded(attacker)
-	if d := guess(attacker); d != 0 {
-		t.Errorf("after a success it waits %v", d)
-	}
-}
-
-// TestPenaltyPlaces: a source in delay has few logins under way at once, all sources together have not many, and both get them back.
-func TestPenaltyPlaces(t *testing.T) {
-	var p penalties
-	fail := func(s source) {
-		for range penaltyFree {
-			p.failed(s, 0, false)
-		}
-	}
-	taken := 0
-	for i := 0; taken < penaltyWaitAllMax; i++ {
-		s := source{"u", fmt.Sprint(i)}
-		fail(s)
-		for range penaltyWaitMax {
-			if held, refused := p.enter(s, 0); !held || refused {
-				t.Fatalf("source %d: no place among %d", i, taken)
-			}
-			taken++
-		}
-		if held, refused := p.enter(s, 0); held || !refused {
-			t.Fatalf("source %d has more than its places", i)
-		}
-	}
-	late := source{"late", ""}
-	fail(late)
-	if _, refused := p.enter(late, 0); !refused {
-		t.Error("there are more places than allowed")
-	}
-	if held, refused := p.enter(source{"fresh", ""}, 0); held || refused {
-		t.Error("who has not failed is kept out")
-	}
-	p.leave(source{"u", "0"})
-	if held, _ := p.enter(late, 0); !held {
-		t.Error("a place was not given back")
-	}
-}
-
-// TestPenaltyMemory: sources are forgotten, the oldest first, but for those that hold a place.
-func TestPenaltyMemory(t *testing.T) {
-	var p penalties
-	waits := source{"waits", ""}
-	for range penaltyFree {
-		p.failed(waits, 0, false)
-	}
-	p.enter(waits, 0)
-	for i := range 2 * penaltySourcesMax {
-		p.failed(source{"u", fmt.Sprint(i)}, 0, false)
-	}
-	if n := len(p.sources); n != penaltySourcesMax || n != p.recent.Len() {
-		t.Errorf("%d sources are remembered, %d in order", n, p.recent.Len())
-	}
-	if p.sources[source{"u", fmt.Sprint(2*penaltySourcesMax - 1)}] == nil || p.sources[waits] == nil {
-		t.Error("the newest or the waiting one is forgotten")
-	}
-	p.leave(waits)
-}
-
-func TestPenaltySource(t *testing.T) {
-	if sourceOf("u", "2001:db8::1") != sourceOf("u", "2001:db8::ffff:1") || sourceOf("u", "2001:db8:0:1::1") == sourceOf("u", "2001:db8::1") {
-		t.Error("IPv6 addresses are told apart by their first 64 bits")
-	}
-	if sourceOf("u", "10.0.0.1") == sourceOf("u", "10.0.0.2") || sourceOf("u", "") != (source{"u", ""}) {
-		t.Error("other sources")
-	}
-}
 
 // TestLoginDelay: over the wire, names with and without an account are delayed alike, a stop ends the waiting, and the log has the account
 // and never a name that has none.
@@ -136,7 +28,7 @@ func TestLoginDelay(t *testing.T) {
 		}
 		return r
 	}
-	for range penaltyFree {
+	for range password.FreeGuesses {
 		guess("native")
 		guess("gh0st")
 	}
@@ -160,9 +52,12 @@ func TestLoginDelay(t *testing.T) {
 		t.Errorf("log:\n%s", log)
 	}
 	// Those that wait when the server stops are let go.
-	ts.penalties.mu.Lock()
-	ts.penalties.sources[sourceOf("gh0st", "127.0.0.1")].Value.(*record).failures = 100
-	ts.penalties.mu.Unlock()
+	ghost := password.SourceOf("gh0st", "127.0.0.1")
+	for range 20 { // until the delay is its longest
+		if _, held := ts.guesses.Failed(ghost, clock.Mono(), false); held {
+			ts.guesses.Leave(ghost)
+		}
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
