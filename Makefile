@@ -10,12 +10,12 @@ export GOFLAGS := $(shell $(GO) env GOFLAGS) '-modfile=$(CURDIR)/bin/pando.mod'
 
 TORTURE ?= 1h # how long make torture goes on
 
-.PHONY: pebble build run test compat race fuzz hunt torture bench profile lint clean
+.PHONY: pebble build run test compat race fuzz hunt torture bench lint clean
 
 pebble: # with its memory from package engine/offheap
 	scripts/pebble.sh
 
-build: pebble ## the static binary bin/pando, compiled by the profile cmd/pando/default.pgo
+build: pebble ## the static binary bin/pando
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/pando ./cmd/pando
 
 run: build ## serve ./data on 127.0.0.1:4000
@@ -25,7 +25,7 @@ test: pebble ## everything that must pass, in stages that say how long they take
 	RACE='$(RACE)' scripts/test.sh
 
 compat: build ## real clients: drivers, ORMs and their migrations, from their registries, in about ten minutes; docs/compatibility.md is the table of results
-	COMPAT=all $(GO) test -pgo=off ./tests -run 'TestCompat' -timeout 45m -compat-table $(CURDIR)/docs/compatibility.md
+	COMPAT=all $(GO) test ./tests -run 'TestCompat' -timeout 45m -compat-table $(CURDIR)/docs/compatibility.md
 
 race: pebble ## the race detector over the concurrent packages, full length
 	CGO_ENABLED=1 $(GO) test -race -tags expensive -timeout 30m $(RACE)
@@ -38,18 +38,15 @@ hunt: build ## the random tests with new seeds
 	scripts/hunt.sh 10
 
 torture: pebble ## a cluster of the real binary under clients that note what they see, while misfortunes happen to it: for TORTURE=1h, with seeds that it prints
-	PANDO_SEED=$${PANDO_SEED:-random} TORTURE=$(strip $(TORTURE)) CGO_ENABLED=0 $(GO) test -pgo=off ./tests -run '^Test(OlderProgram|HungDiskOfGateway|Torture)$$' -v -count=1 -timeout 0
+	PANDO_SEED=$${PANDO_SEED:-random} TORTURE=$(strip $(TORTURE)) CGO_ENABLED=0 $(GO) test ./tests -run '^Test(OlderProgram|HungDiskOfGateway|Torture)$$' -v -count=1 -timeout 0
 
 bench: build ## the interleaved comparison with MariaDB, about 40 minutes, and up to twice that where demands are missed; the report goes to bench/results
 	scripts/test-programs.sh
 	bin/pando bench run --plan compare --start pando --start mariadb --trivial --budget-minutes 30 --out bench/results --name compare
 
-profile: pebble ## cmd/pando/default.pgo anew, four minutes
-	scripts/profile.sh
-
 lint: pebble ## formatting and vet
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
-	$(GO) vet -pgo=off ./...
+	$(GO) vet ./...
 
 clean:
 	rm -rf bin

@@ -8,7 +8,7 @@ read -ra race <<<"${RACE:?the packages of the race detector: run make test}"
 budget=1200 # seconds on two quiet processors
 hang=40m   # when a package of tests that does not end is stopped: several times what the slowest takes there, for machines that are slow or shared
 
-# One way to compile for all but the release and the race detector, so that it is done once: without cgo, paths of the machine, and profile.
+# One way to compile for all but the race detector, so that it is done once: without cgo and paths of the machine.
 export CGO_ENABLED=0 GOFLAGS="${GOFLAGS:-} -trimpath"
 
 mkdir -p bin
@@ -55,7 +55,7 @@ gotest() { "$GO" test -json "$@" | bin/summary -skips "$skips"; }
 # tests show that it runs; the others differ in nothing.
 plain() {
 	export GOFLAGS=-trimpath
-	"$GO" build -pgo=off -o bin/plain/ ./cmd/pando && bin/plain/pando version && gotest -pgo=off -short -timeout "$hang" ./server
+	"$GO" build -o bin/plain/ ./cmd/pando && bin/plain/pando version && gotest -short -timeout "$hang" ./server
 }
 
 packages() { "$GO" list ./... | grep -v '/tests$'; }
@@ -65,15 +65,15 @@ echo "make test: 8 stages, less than $(clock $budget) on two quiet processors${p
 
 stage "programs that the tests drive" scripts/test-programs.sh
 stage "release build" make --no-print-directory build
-"$GO" build -pgo=off -o bin/summary ./tests/summary
+"$GO" build -o bin/summary ./tests/summary
 stage "build and short tests by go alone" plain
-stage "vet" "$GO" vet -pgo=off ./...
-stage "packages" gotest -pgo=off -vet=off -timeout "$hang" $(packages)
+stage "vet" "$GO" vet ./...
+stage "packages" gotest -vet=off -timeout "$hang" $(packages)
 # Servers wait most of the time: meanwhile what the race detector needs is compiled with what they leave.
-CGO_ENABLED=1 nice -n 19 "$GO" list -race -tags expensive -pgo=off -test -deps -export "${race[@]}" >/dev/null 2>&1 &
+CGO_ENABLED=1 nice -n 19 "$GO" list -race -tags expensive -test -deps -export "${race[@]}" >/dev/null 2>&1 &
 compiling=$!
-stage "the real server" gotest -pgo=off -vet=off -timeout "$hang" ./tests
+stage "the real server" gotest -vet=off -timeout "$hang" ./tests
 kill "$compiling" 2>/dev/null || true # the stage does what is left, at its own priority, and says what is wrong
-CGO_ENABLED=1 stage "race detector" gotest -race -tags expensive -pgo=off -short -timeout "$hang" "${race[@]}"
+CGO_ENABLED=1 stage "race detector" gotest -race -tags expensive -short -timeout "$hang" "${race[@]}"
 stage "bench, which only warns" bin/pando bench run --plan short --start pando --start mariadb --trivial --twin=false --warn-only --out bin
 finish 0

@@ -47,7 +47,7 @@ func buildOther(name string, files map[string]func(source string) (string, error
 		return "", err
 	}
 	program = filepath.Join(dir, "pando")
-	build := exec.Command("go", "build", "-trimpath", "-pgo=off", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, "../cmd/pando")
+	build := exec.Command("go", "build", "-trimpath", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, "../cmd/pando")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
