@@ -77,6 +77,8 @@ type builder struct {
 	// params are the parameters in which the outer references of the part being planned stand.
 	params map[int]int
 	steps  int
+	// unordered are the blocks whose ORDER BY orders nothing that anybody sees.
+	unordered map[*syntax.Select]bool
 }
 
 func newBuilder(env *Env) *builder {

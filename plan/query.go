@@ -574,8 +574,8 @@ func (blk *block) bindOrder() error {
 		}
 		blk.order = append(blk.order, key)
 	}
-	if len(blk.sel.GroupBy) == 0 && blk.isGrouped() {
-		blk.order = nil // there is one row
+	if len(blk.sel.GroupBy) == 0 && blk.isGrouped() || blk.b.unordered[blk.sel] {
+		blk.order = nil // there is one row, or nobody sees the order
 	}
 	return nil
 }
@@ -629,6 +629,18 @@ func (blk *block) groupAll() (err error) {
 		}
 	}
 	return blk.groupWindows()
+}
+
+// orderIdle says that ORDER BY of a query decides nothing: that of a subquery in an expression or an operand of a set operation without LIMIT,
+// and of EXISTS. As in MySQL its names must exist, and nothing else is asked of it.
+func (b *builder) orderIdle(q *syntax.Query) {
+	q = withoutParens(q)
+	if sel, ok := q.Body.(*syntax.Select); ok && len(q.OrderBy) > 0 {
+		if b.unordered == nil {
+			b.unordered = map[*syntax.Select]bool{}
+		}
+		b.unordered[sel] = true
+	}
 }
 
 // position reports whether an ORDER BY or GROUP BY element is a position in the select list.

@@ -10,6 +10,11 @@ import (
 
 // setOperation resolves UNION, INTERSECT or EXCEPT. The columns take the names of the first operand and a type that both sides' values fit.
 func (b *builder) setOperation(op *syntax.SetOp, around *scope) (*result, error) {
+	for _, operand := range []syntax.QueryBody{op.Left, op.Right} {
+		if q, ok := operand.(*syntax.Query); ok && q.Limit == nil {
+			b.orderIdle(q)
+		}
+	}
 	left, err := b.body(op.Left, around)
 	if err != nil {
 		return nil, err

@@ -37,6 +37,9 @@ func (b *binder) resolveInner(q *syntax.Query) (*result, error) {
 	if q.Into != nil {
 		return nil, types.Errorf(types.ErMisplacedInto)
 	}
+	if q.Limit == nil {
+		b.build.orderIdle(q)
+	}
 	return b.build.query(q, b.scope)
 }
 
@@ -58,6 +61,7 @@ func (b *binder) scalarOf(r *result) expr.Expr {
 }
 
 func (b *binder) exists(q *syntax.Query) (expr.Expr, error) {
+	b.build.orderIdle(q)
 	r, err := b.resolveInner(q)
 	if err != nil {
 		return nil, err
