@@ -24,6 +24,8 @@ type inserter struct {
 	// asked marks columns that the present row sets to DEFAULT where that is an expression; nil if no row did.
 	asked []bool
 	rowNo int
+	// complained says that warnings about columns without defaults are given.
+	complained bool
 
 	ids idBlock
 	// What the OK packet says is MySQL's choice: the first id that was generated for a row and stored with it, or else the
@@ -319,10 +321,17 @@ func (in *inserter) complete() (err error) {
 			in.row[i] = types.Null() // not what the row before has left
 			continue
 		}
+		if c.Default == nil && !c.AutoInc && c.Generated == nil {
+			if in.row[i], err = undefaulted(c), in.leftOut(c); err != nil {
+				return err
+			}
+			continue
+		}
 		if in.row[i], err = in.defaultOf(c, in.row, in.rowNo); err != nil {
 			return err
 		}
 	}
+	in.complained = true
 	if in.defaults == nil {
 		return nil
 	}
@@ -341,6 +350,17 @@ func (in *inserter) complete() (err error) {
 		}
 	}
 	return nil
+}
+
+// leftOut complains about a column without a default that the statement does not give, once for all its rows. Through a view it is the view's.
+func (in *inserter) leftOut(c *catalog.Column) error {
+	switch view := in.node.View; {
+	case in.complained:
+		return nil
+	case view != nil:
+		return in.withoutDefault(c, types.ErNoDefaultForViewField, view.Schema, view.Name)
+	}
+	return in.withoutDefault(c, types.ErNoDefaultForField, c.Name)
 }
 
 // early computes a generated column to which the DEFAULT of a later column refers.

@@ -49,6 +49,8 @@ type Assignment struct {
 type Insert struct {
 	Base
 	Table *catalog.Table
+	// View is the view through which the statement inserts, nil for none.
+	View *catalog.Table
 	// Cols are the ordinals of the columns that the rows give, in order; a statement
 	// without column list names all visible ones.
 	Cols []int

@@ -178,18 +178,27 @@ func (m *rowMaker) computes(c *catalog.Column) bool {
 
 // noDefault is 1364, in strict mode an error.
 func (m *rowMaker) noDefault(c *catalog.Column) (types.Value, error) {
-	implicit := types.Null() // of a nullable column that had its default dropped
+	return undefaulted(c), m.withoutDefault(c, types.ErNoDefaultForField, c.Name)
+}
+
+// undefaulted is the value of a column that has no default and is given none: NULL if its default was dropped.
+func undefaulted(c *catalog.Column) types.Value {
 	if c.NotNull {
-		implicit = ImplicitDefault(&c.Type)
+		return ImplicitDefault(&c.Type)
 	}
-	if c.Type.ID == types.TypeEnum {
-		return implicit, nil // MySQL's rule, without 1364
+	return types.Null()
+}
+
+// withoutDefault is an error in strict mode, else a warning; not for ENUM, by MySQL's rule.
+func (m *rowMaker) withoutDefault(c *catalog.Column, number uint16, args ...any) error {
+	switch {
+	case c.Type.ID == types.TypeEnum:
+		return nil
+	case m.rt.Ctx.Strict && !m.rt.Ctx.Ignore:
+		return types.Errorf(number, args...)
 	}
-	if m.rt.Ctx.Strict && !m.rt.Ctx.Ignore {
-		return types.Null(), types.Errorf(types.ErNoDefaultForField, c.Name)
-	}
-	m.rt.Ctx.Warn(types.LevelWarning, types.ErNoDefaultForField, c.Name)
-	return implicit, nil
+	m.rt.Ctx.Warn(types.LevelWarning, number, args...)
+	return nil
 }
 
 // nowOf returns the statement's time as a value of column c, converted once.

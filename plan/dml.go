@@ -87,7 +87,7 @@ func (b *builder) insert(stmt *syntax.Insert) (err error) {
 		return err
 	}
 	t := g.table
-	node := &exec.Insert{Table: t}
+	node := &exec.Insert{Table: t, View: b.updatable[g]}
 	if node.Checks, err = b.rowChecks(g, nil); err != nil {
 		return err
 	}

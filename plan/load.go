@@ -43,7 +43,7 @@ func (b *builder) loadData(stmt *syntax.LoadData) (err error) {
 	if err != nil {
 		return err
 	}
-	node := &exec.Insert{Table: g.table, Load: load}
+	node := &exec.Insert{Table: g.table, View: b.updatable[g], Load: load}
 	if node.Checks, err = b.rowChecks(g, nil); err != nil {
 		return err
 	}
