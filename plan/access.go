@@ -41,6 +41,7 @@ type want struct {
 	hints     []syntax.IndexHint
 	merging   mergeHint
 	single    bool        // no index merge
+	keyed     bool        // rows that sql_safe_updates wants to be found by a key
 	conjuncts []expr.Expr // over column ordinals
 	needed    []int       // ordinals, or exec.RowKey, that the caller needs besides the filter's
 	order     []orderColumn
@@ -264,6 +265,9 @@ func (b *builder) price(w *want, p *path) {
 	}
 	if len(w.order) > 0 && !p.ordered && p.out > 1 {
 		p.cost += p.out * math.Log2(p.out) * costSortRow
+	}
+	if w.keyed && b.unsafe(p) {
+		p.cost += costAgainstHint // sql_safe_updates refuses it
 	}
 }
 

@@ -608,7 +608,7 @@ func (b *builder) written(g *get, bind *binder, conds []expr.Expr, orderBy []syn
 	if err != nil {
 		return nil, 0, err
 	}
-	w := &want{table: g.table, alias: g.alias, hints: g.hints, merging: g.merging, conjuncts: conjuncts, limit: limitRows(count, nil)}
+	w := &want{table: g.table, alias: g.alias, hints: g.hints, merging: g.merging, conjuncts: conjuncts, limit: limitRows(count, nil), keyed: count == nil}
 	keys, order, err := b.writtenOrder(g, bind, orderBy)
 	if err != nil {
 		return nil, 0, err
@@ -625,7 +625,7 @@ func (b *builder) written(g *get, bind *binder, conds []expr.Expr, orderBy []syn
 		return nil, 0, err
 	}
 	b.useTarget(g, catalog.UseWrite)
-	if b.env.SafeUpdates && count == nil && p.merge == nil && (p.index == nil || len(p.ranges) == 0) {
+	if count == nil && b.unsafe(p) {
 		return nil, 0, types.Errorf(types.ErUpdateWithoutKeyInSafeMode)
 	}
 	lock.Collect = moves(p, g.table, set)
@@ -639,6 +639,11 @@ func (b *builder) written(g *get, bind *binder, conds []expr.Expr, orderBy []syn
 		return &exec.TopN{Input: lock, Keys: keys, Count: count}, keyCol, nil
 	}
 	return &exec.Sort{Input: lock, Keys: keys}, keyCol, nil
+}
+
+// unsafe reports whether sql_safe_updates refuses to change the rows that a path finds: no key leads to them.
+func (b *builder) unsafe(p *path) bool {
+	return b.env.SafeUpdates && p.merge == nil && (p.index == nil || len(p.ranges) == 0)
 }
 
 func (b *builder) writtenOrder(g *get, bind *binder, orderBy []syntax.OrderItem) ([]exec.SortKey, []orderColumn, error) {

@@ -151,6 +151,7 @@ type tableExplainer struct {
 	id     int
 	nextID int
 	kind   string
+	verb   string // UPDATE or DELETE of several tables, beside the tables that it changes
 }
 
 // part lists the accesses of one tree: of a union, branch by branch.
@@ -159,7 +160,7 @@ func (x *tableExplainer) part(root exec.Node, whole bool) {
 	case whole && (d.Op == "Insert" || d.Op == "Replace"):
 		x.rows = append(x.rows, &accessRow{id: x.id, kind: strings.ToUpper(d.Op), table: d.Table, access: "ALL", rows: -1})
 	case whole && strings.HasPrefix(d.Op, "Multi"):
-		x.kind = strings.ToUpper(d.Op[len("Multi"):])
+		x.verb = strings.ToUpper(d.Op[len("Multi"):])
 	case whole && (d.Op == "Update" || d.Op == "Delete"):
 		x.kind = strings.ToUpper(d.Op)
 	}
@@ -232,6 +233,9 @@ func (x *tableExplainer) walk(n exec.Node) {
 	case *exec.Apply:
 		last.where = last.where || n.On != nil
 	case *exec.LockRows:
+		if x.verb != "" && n.Mode == exec.LockExclusive {
+			last.kind = x.verb
+		}
 		last.covering = false // the row is read again under its lock
 		last.where = last.where || n.Where != nil && (last.access == "ALL" || last.access == "index" || last.access == "range")
 	}

@@ -31,7 +31,7 @@ const (
 	costProbe = 1.0
 	costPair  = 0.2 // of a pair of rows in a nested loop
 	costOut   = 0.1
-	// costAgainstHint is added to what a hint forbids, so that it is done only if there is no other way.
+	// costAgainstHint is added to what a hint or sql_safe_updates forbids, so that it is done only if there is no other way.
 	costAgainstHint = 1e15
 )
 
@@ -372,7 +372,7 @@ func (b *builder) estimateGet(g *get, conds []expr.Expr) (rows, cost float64, er
 
 // lookupPath is the cheapest path to the rows of a table under conditions in which all columns of other tables are known.
 func (b *builder) lookupPath(g *get, conds []expr.Expr) (*path, error) {
-	w := &want{table: g.table, alias: g.alias, hints: g.hints, single: true, conjuncts: make([]expr.Expr, len(conds))}
+	w := &want{table: g.table, alias: g.alias, hints: g.hints, single: true, keyed: g.lock != nil && g.lock.writes, conjuncts: make([]expr.Expr, len(conds))}
 	at := g.ordinals()
 	for i, c := range conds {
 		w.conjuncts[i] = expr.Replace(c, func(n expr.Expr) expr.Expr {

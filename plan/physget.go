@@ -127,6 +127,7 @@ func (g *get) positions(cols []int) map[int]int {
 // physLocked reads a table and locks its rows.
 func (b *builder) physLocked(g *get, w *want, lock *lockSpec, n *need) (*stage, error) {
 	var cols []int
+	w.keyed = lock.writes
 	if lock.writes {
 		for i := range g.table.Columns {
 			cols = append(cols, i)
@@ -145,6 +146,9 @@ func (b *builder) physLocked(g *get, w *want, lock *lockSpec, n *need) (*stage, 
 	node, p, err := b.locked(w, lock.mode, lock.wait, cols, limit, false)
 	if err != nil {
 		return nil, err
+	}
+	if lock.writes && b.unsafe(p) {
+		return nil, types.Errorf(types.ErUpdateWithoutKeyInSafeMode)
 	}
 	ordered := len(n.order) == 0 || len(w.order) > 0 && p.ordered
 	if !ordered {

@@ -18,7 +18,10 @@ const joinedWriteRows = 1000
 // joinedWrite returns the rows that a statement on one table changes as a join with what its correlated subqueries find, and rewrites its
 // assignments to read that; nil if the subqueries stay as they are.
 func (b *builder) joinedWrite(g *get, conds []expr.Expr, set []exec.Assignment) (rel, error) {
-	if !b.correlated || b.env.SafeUpdates {
+	if b.env.SafeUpdates {
+		return b.keyedWrite(g, conds)
+	}
+	if !b.correlated {
 		return nil, nil
 	}
 	g.lock = &lockSpec{mode: exec.LockExclusive, wait: exec.WaitDefault, writes: true}
@@ -52,6 +55,34 @@ func (b *builder) joinedWrite(g *get, conds []expr.Expr, set []exec.Assignment) 
 		set[at[i]].Expr = e
 	}
 	return l.input, nil
+}
+
+// keyedWrite is joinedWrite where sql_safe_updates wants a key: what a subquery finds may be looked up by one, where conditions besides name none.
+func (b *builder) keyedWrite(g *get, conds []expr.Expr) (rel, error) {
+	var plain []expr.Expr
+	for _, c := range conds {
+		asks := false
+		expr.Walk(c, func(n expr.Expr) bool {
+			asks = asks || b.subqueryOf(n) != nil
+			return !asks
+		})
+		if !asks {
+			plain = append(plain, c)
+		}
+	}
+	if len(plain) == len(conds) {
+		return nil, nil
+	}
+	if p, err := b.lookupPath(g, plain); err != nil || !b.unsafe(p) {
+		return nil, err
+	}
+	g.lock = &lockSpec{mode: exec.LockExclusive, wait: exec.WaitDefault, writes: true}
+	r, err := b.simplify(filtered(g, conds))
+	if err == nil && anyRel(r, func(r rel) bool { _, ok := r.(*join); return ok }) {
+		return r, nil
+	}
+	g.lock = nil
+	return nil, err
 }
 
 // readsOuter reports whether a subquery of e reads one of these columns, which assignments before it change.
