@@ -265,6 +265,25 @@ func TestBackupRefusals(t *testing.T) {
 	}
 }
 
+// TestOneBackupAtATime: a second backup is refused while one is being made, with MySQL's number for what is not waited for, and leaves nothing behind. The next is made.
+func TestOneBackupAtATime(t *testing.T) {
+	n := mustOpen(t, testOptions(t))
+	defer mustClose(t, n)
+	n.backing.Lock()
+	dir := filepath.Join(t.TempDir(), "backup")
+	_, err := n.backup(dir, nil)
+	if e, is := errors.AsType[*types.Error](err); !is || e.Number != types.ErLockNowait || e.State != "HY000" || !strings.Contains(e.Message, "one at a time") {
+		t.Errorf("a second backup: %v", err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a backup that was refused leaves its directory")
+	}
+	n.backing.Unlock()
+	if _, err := n.backup(dir, nil); err != nil {
+		t.Errorf("a backup after another: %v", err)
+	}
+}
+
 // TestRestoreRefusals: what is no backup, or half of one, and directories that hold something, are refused by a sentence.
 func TestRestoreRefusals(t *testing.T) {
 	n := mustOpen(t, testOptions(t))
