@@ -57,7 +57,11 @@ func MapError(err error, intr *kvapi.Interrupt) error {
 		return types.Errorf(types.ErRegionUnavailable)
 	}
 	if c, ok := errors.AsType[*kvapi.NewerError](err); ok {
-		return types.NewError(types.ErWriteConflict, fmt.Sprintf("Write conflict, txnStartTS=%d, conflictCommitTS=%d, key=%x, reason=Optimistic [try again later]", c.Snapshot, c.Commit, c.Key))
+		began := ""
+		if c.Start != 0 {
+			began = fmt.Sprintf(" conflictStartTS=%d,", c.Start)
+		}
+		return types.NewError(types.ErWriteConflict, fmt.Sprintf("Write conflict, txnStartTS=%d,%s conflictCommitTS=%d, key=%x, reason=Optimistic [try again later]", c.Snapshot, began, c.Commit, c.Key))
 	}
 	switch {
 	case errors.Is(err, kvapi.ErrInterrupted), errors.Is(err, context.Canceled):

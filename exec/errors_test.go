@@ -30,3 +30,16 @@ func TestMapError(t *testing.T) {
 		}
 	}
 }
+
+// TestWriteConflictText: 9007 tells of both transactions, but for what was not recorded.
+func TestWriteConflictText(t *testing.T) {
+	for want, err := range map[string]error{
+		"Write conflict, txnStartTS=5, conflictStartTS=6, conflictCommitTS=7, key=6b, reason=Optimistic [try again later]": &kvapi.NewerError{Snapshot: 5, Start: 6, Commit: 7, Key: []byte("k")},
+		"Write conflict, txnStartTS=5, conflictCommitTS=7, key=6b, reason=Optimistic [try again later]":                    &kvapi.NewerError{Snapshot: 5, Commit: 7, Key: []byte("k")},
+	} {
+		var got *types.Error
+		if !errors.As(MapError(err, nil), &got) || got.Message != want {
+			t.Errorf("%v, want %s", got, want)
+		}
+	}
+}

@@ -229,6 +229,11 @@ func (c *Client) SpanSize(span kvapi.Span, versionsMax int) (kvapi.SpanSize, err
 	return c.peer.SpanSize(span, versionsMax)
 }
 
+// Writer tells which transaction wrote a version; see store.Store.Writer.
+func (c *Client) Writer(key []byte, at clock.Timestamp) (commit, start clock.Timestamp, err error) {
+	return c.peer.Writer(key, at)
+}
+
 // Commit makes a transaction durable as one batch; see store.Store.Commit. On
 // success the owner's locks have been released.
 func (c *Client) Commit(o *Owner, r *kvapi.CommitRequest) (ts clock.Timestamp, err error) {

@@ -63,8 +63,10 @@ var (
 
 // NewerError is ErrWriteConflict of an optimistic transaction (9007).
 type NewerError struct {
-	Snapshot, Commit clock.Timestamp // Commit is 0 where the row alone tells of it
-	Key              []byte
+	Snapshot clock.Timestamp
+	// Start and Commit are of the transaction that wrote the newer version. Start is 0 where it was not recorded.
+	Start, Commit clock.Timestamp
+	Key           []byte
 }
 
 // Error implements error.

@@ -119,6 +119,11 @@ func (p *Peer) SpanSize(span kvapi.Span, versionsMax int) (kvapi.SpanSize, error
 	return p.s.SpanSize(span, versionsMax)
 }
 
+// Writer calls store.Store.Writer, of this store alone.
+func (p *Peer) Writer(key []byte, at clock.Timestamp) (commit, start clock.Timestamp, err error) {
+	return p.s.Writer(key, at)
+}
+
 // Commit is store.Store.Commit.
 func (p *Peer) Commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error) {
 	if p.coded {

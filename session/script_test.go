@@ -14,8 +14,11 @@ import (
 // elapsed matches the times of EXPLAIN ANALYZE, which no script can know.
 var elapsed = regexp.MustCompile(`time=[^)]*\)`)
 
-// conflictFigures are timestamps and keys in the text of error 9007.
-var conflictFigures = regexp.MustCompile(`((?:txnStartTS|conflictCommitTS|key)=)[0-9a-f]+`)
+// conflictFigures are timestamps and keys in the text of error 9007, and conflictStart is what only a cluster tells there.
+var (
+	conflictFigures = regexp.MustCompile(`((?:txnStartTS|conflictCommitTS|key)=)[1-9a-f][0-9a-f]*`)
+	conflictStart   = regexp.MustCompile(` conflictStartTS=[1-9][0-9]*,`)
+)
 
 // moments matches dates with times, and numbers of connections.
 var moments = regexp.MustCompile(`\d+-\d+-\d+ \d+:\d+:\d+`)
@@ -55,7 +58,7 @@ func scriptCommands(t *testing.T) map[string]func(*inproc.Script, *script.Block)
 		},
 		"conflict": func(s *inproc.Script, d *script.Block) string {
 			d.Cmd = "sql"
-			return conflictFigures.ReplaceAllString(s.Run(t, d), "$1…")
+			return conflictStart.ReplaceAllString(conflictFigures.ReplaceAllString(s.Run(t, d), "$1…"), "")
 		},
 		"deadlock": func(s *inproc.Script, _ *script.Block) string {
 			text := s.Root().Must("SHOW ENGINE INNODB STATUS").Rows[0][2]

@@ -124,11 +124,15 @@ func (t *Txn) conflictWith(key []byte, at clock.Timestamp) error {
 		return kvapi.ErrWriteConflict
 	}
 	t.kv().Optimistic().Conflicts.Add(1)
-	return &kvapi.NewerError{Snapshot: t.snap.TS(), Commit: at, Key: bytes.Clone(key)}
+	commit, start, err := t.kv().Writer(key, at)
+	if err != nil {
+		return err
+	}
+	return &kvapi.NewerError{Snapshot: t.snap.TS(), Start: start, Commit: commit, Key: bytes.Clone(key)}
 }
 
 // Gone is the error of who finds that a row of its snapshot is another now.
-func (t *Txn) Gone(key []byte) error { return t.conflictWith(key, 0) }
+func (t *Txn) Gone(key []byte) error { return t.conflictWith(key, clock.MaxTimestamp) }
 
 // reset forgets all keys.
 func (l *laterKeys) reset(m Memory) {
