@@ -273,6 +273,9 @@ func (d *driver) make(a *answer) {
 	switch s.Kind {
 	case commit.StepSend:
 		a.result, a.err = d.t.peer.Do(s.Request)
+		if d.t.deposed(a.err) {
+			a.err = commit.ErrNobody
+		}
 	case commit.StepTimestamp:
 		a.ts, a.err = d.t.peer.ClusterTimestamp()
 	case commit.StepLocate:
@@ -301,6 +304,16 @@ func (d *driver) tell(a *answer) []commit.Step {
 	return d.co.Counted(a.err)
 }
 
+// errDeposed is the error of who asks a store that is not the gateway any more.
+var errDeposed = fmt.Errorf("kv: %w: this node is not the gateway any more", kvapi.ErrUnavailable)
+
+// deposed reports whether an error asks for fresh regions of a store that is not the gateway any more. It was asked for half a minute by who commits, and as long the
+// node could not be the gateway again.
+func (t *router) deposed(err error) bool {
+	var epoch *kvapi.EpochError
+	return err != nil && errors.As(err, &epoch) && t.peer.SteppedDown()
+}
+
 // resolve finds out what became of a lock's transaction, and returns once the lock is gone. kvapi.ErrLockTimeout says that it stays undecided.
 func (t *router) resolve(lock kvapi.LockInfo, patience time.Duration, i *kvapi.Interrupt) error {
 	if was, err := t.awaitFinish(lock.Start, i); was {
@@ -322,6 +335,9 @@ func (t *router) resolve(lock kvapi.LockInfo, patience time.Duration, i *kvapi.I
 				return s.Outcome.Err
 			case commit.StepSend:
 				result, err := t.peer.Do(s.Request)
+				if t.deposed(err) {
+					return errDeposed
+				}
 				answers = append(answers, func() []commit.Step { return r.Answer(s.ID, result, err) })
 			case commit.StepLocate:
 				limit := patience

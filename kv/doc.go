@@ -32,6 +32,7 @@
 //	    memory are released when its outcome is known.
 //	V7. A lock that is met is resolved here, within the patience of whoever met it, and the request is repeated. That of a transaction whose
 //	    client knows that it is committed is none: who has no patience either waits until it is finished.
+//	V8. At a store that is the gateway no longer nothing is asked again: whoever waits for its sessions to end would wait for that.
 //
 // Goroutine inventory: the requests of a commit to several regions, but for one, and a commit that is acknowledged and not finished yet: at
 // most cleanersMax. Each ends with its requests. Lock order: router.mu is a leaf; the cache is one atomic pointer.

@@ -72,6 +72,9 @@ func (t *router) attempt(patience time.Duration, i *kvapi.Interrupt, try func(ca
 			}
 			var locked *kvapi.LockedError
 			if !errors.As(err, &locked) {
+				if t.deposed(err) {
+					return errDeposed
+				}
 				if !t.c.stale(err) {
 					return err
 				}

@@ -18,6 +18,9 @@ func (p *Peer) Clustered() bool { return p.s.Cluster() != nil }
 // Identity names the node of a store in this process, and its life.
 func (p *Peer) Identity() (node, epoch uint64) { return p.s.ID(), p.s.Incarnation() }
 
+// SteppedDown is store.Store.SteppedDown.
+func (p *Peer) SteppedDown() bool { return p.s.SteppedDown() }
+
 // What follows is store.Cluster's, of a peer whose regions have logs.
 
 // Do is store.Cluster.Do.

@@ -18,6 +18,9 @@ const (
 	takeOverPause = 500 * time.Millisecond
 	// sessionsEndMax is how long the sessions of a gateway that is one no longer may take to end before that is told.
 	sessionsEndMax = 10 * time.Second
+	// leadWhileEnding is how long a node may lead region 0 again while its sessions of before have not ended, without which it cannot be the gateway: then another is
+	// asked to lead.
+	leadWhileEnding = 2 * time.Second
 )
 
 // keepRole is the goroutine of a node whose store is one of a cluster: while that leads region 0 the node is the gateway and executes SQL, and
@@ -108,17 +111,34 @@ func (n *Node) yieldGateway() {
 		g.open.Wait()
 		close(ended)
 	})
-	late := clock.NewTimer(sessionsEndMax)
-	defer late.Stop()
-	select {
-	case <-ended:
-	case <-late.C:
-		n.log.Warn("sessions take long to end", "clients", n.wire.OpenConnections())
-		<-ended
-	}
+	n.awaitSessions(ended)
 	if err := g.close(true); err != nil {
 		n.log.Warn("ending what executes SQL", "error", err)
 	}
 	n.store.StepDown()
 	n.log.Info("what executes SQL has ended", "took", clock.Since(began))
+}
+
+// awaitSessions returns when the sessions of a gateway that is one no longer have ended. Meanwhile another node may have elected this one again, which cannot serve.
+func (n *Node) awaitSessions(ended <-chan struct{}) {
+	late := clock.NewTimer(sessionsEndMax)
+	defer late.Stop()
+	ticker := clock.NewTicker(leadWhileEnding)
+	defer ticker.Stop()
+	led := false
+	for {
+		select {
+		case <-ended:
+			return
+		case <-late.C:
+			n.log.Warn("sessions take long to end", "clients", n.wire.OpenConnections())
+		case <-ticker.C:
+			_, here, term, _ := n.store.Role()
+			if led && here {
+				n.log.Warn("this node leads region 0 again while its sessions end; another is asked to be the gateway", "region", 0, "term", term)
+				n.store.HandOver()
+			}
+			led = here
+		}
+	}
 }

@@ -139,6 +139,17 @@ func (s *Store) Serves() bool {
 	return c == nil || c.set == nil || c.role.serves.Load()
 }
 
+// SteppedDown reports whether the store was to be the gateway and is it no longer: what asks it meanwhile is told that regions have changed, as long as it asks.
+func (s *Store) SteppedDown() bool {
+	c := s.cluster.Load()
+	if c == nil || c.set == nil {
+		return false
+	}
+	c.role.mu.Lock()
+	defer c.role.mu.Unlock()
+	return c.role.over
+}
+
 // Receive takes a message of another store's replica of a region.
 func (s *Store) Receive(from uint64, region kvapi.RegionID, message []byte) error {
 	if c := s.cluster.Load(); c != nil && c.set != nil {

@@ -176,6 +176,35 @@ func TestBadDiskOfGateway(t *testing.T) {
 	a.sameCopies()
 }
 
+// TestSlowDisksInTurn: the disk of whoever is the gateway takes seconds for a sync, one after the other, so that a node is to be the gateway again that was it before. Clients go on while
+// the disk is slow, each time.
+func TestSlowDisksInTurn(t *testing.T) {
+	var dirs []string
+	var disks []*badfs.FS
+	for range 3 {
+		dir, disk := badDir(t)
+		dirs, disks = append(dirs, dir), append(disks, disk)
+	}
+	a := newArena(t, 3, dirs...)
+	b := a.startBooks(4)
+	b.progress()
+	for _, delay := range []time.Duration{200 * time.Millisecond, 2 * time.Second, 3 * time.Second, 2 * time.Second} {
+		g, term := a.gatewayTerm(nil, 0)
+		disk := disks[a.index(g)]
+		began := time.Now()
+		disk.Set(badfs.Rule{Ops: []badfs.Op{badfs.Sync}, Delay: delay})
+		if delay > time.Second {
+			a.gatewayTerm(g, term)
+		}
+		b.progress()
+		t.Logf("clients went on after %v of syncs of %v", time.Since(began).Round(100*time.Millisecond), delay)
+		disk.Set()
+	}
+	a.settle()
+	b.finish()
+	a.sameCopies()
+}
+
 // TestHungDiskOfGateway: the disk of a cluster's gateway does not answer at all for a while, without an error. The node finds out that it cannot go on as the gateway
 // and lets its clients go, another is the gateway, and writes go on while the disk still hangs. When it answers again the node follows.
 func TestHungDiskOfGateway(t *testing.T) {

@@ -110,6 +110,35 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
+// TestCommitAtDeposed: a commit at a node that was the gateway, and is it no longer, ends without asking for regions again and again: the node waits for it before it can be
+// the gateway once more.
+func TestCommitAtDeposed(t *testing.T) {
+	t.Parallel()
+	ns := start(t, 3, "m")
+	commit(t, ns, kvapi.Mutation{Key: []byte("a"), Value: []byte("1")})
+	var old *clusterkit.StoreNode
+	within(t, "gateway", func() bool { old = ns.Gateway(); return old != nil })
+	c := kv.New(rpc.Loopback(old.Store))
+	ns.Net.Isolate(old.ID, true)
+	within(t, "it to notice", func() bool { return !old.Serves() && old.Store.SteppedDown() })
+	for what, r := range map[string]*kvapi.CommitRequest{
+		"one phase":  {Mutations: []kvapi.Mutation{{Key: []byte("a"), Value: []byte("2")}}},
+		"async":      {Mutations: []kvapi.Mutation{{Key: []byte("a"), Value: []byte("2")}, {Key: []byte("z"), Value: []byte("2")}}},
+		"two phases": {Mutations: []kvapi.Mutation{{Key: []byte("a"), Value: []byte("2")}, {Key: []byte("z"), Value: []byte("2")}}, NoAsync: true},
+	} {
+		before := c.Refreshes()
+		var o kv.Owner
+		c.OpenOwner(&o, 1)
+		_, err := c.Commit(&o, r)
+		c.ReleaseLocks(&o)
+		if n := c.Refreshes() - before; err == nil || n > 2 {
+			t.Errorf("%s: %v after asking for regions %d times", what, err, n)
+		}
+	}
+	ns.Net.Isolate(old.ID, false)
+	same(t, ns)
+}
+
 // TestReplace: copies move from one store to another, by learners, snapshots and joint changes, and the store that has none any more keeps
 // nothing, also after a start; the removed peers do not come back.
 func TestReplace(t *testing.T) {

@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/pandodb/pando/clock"
@@ -116,5 +117,52 @@ func TestResolvedByOthers(t *testing.T) {
 	}
 	if steps = r.Answer(steps[0].ID, result, err); len(steps) != 1 || steps[0].Kind != StepDone || steps[0].Outcome.Err != nil {
 		t.Errorf("%v leads to %+v", err, steps)
+	}
+}
+
+// TestNobodyLeads: a coordinator that is told that nobody leads what it asks for asks no more. What was committed before is told as such, and what nobody knows is undetermined.
+func TestNobodyLeads(t *testing.T) {
+	regions := []*kvapi.Region{{ID: 1, Mode: kvapi.ModeRaft, End: []byte("m")}, {ID: 2, Mode: kvapi.ModeRaft, Start: []byte("m")}}
+	for _, c := range []struct {
+		what            string
+		onePhase, async bool
+		keys            string
+		after           int // answers before
+	}{
+		{"one phase", true, true, "ab", 0}, {"async", true, true, "az", 0}, {"async, a part is locked", true, true, "az", 1},
+		{"two phases", false, false, "az", 0}, {"two phases, a part is locked", false, false, "az", 1}, {"two phases, all is locked", false, false, "az", 2},
+	} {
+		plan := Plan{Start: 100, OnePhase: c.onePhase, Async: c.async}
+		for _, k := range c.keys {
+			plan.Mutations = append(plan.Mutations, kvapi.Mutation{Key: []byte(string(k)), Value: []byte("v")})
+		}
+		co := New(plan)
+		steps := slices.Clone(co.Begin(regions))
+		told, committed := 0, false
+		for n := 0; len(steps) > 0; n++ {
+			if n > 20 {
+				t.Fatalf("%s: it goes on asking", c.what)
+			}
+			s := steps[0]
+			steps = steps[1:]
+			switch s.Kind {
+			case StepSend:
+				if n < c.after {
+					steps = append(steps, co.Answer(s.ID, kvapi.PrewriteResult{Least: 101}, nil)...)
+					continue
+				}
+				steps = append(steps, co.Answer(s.ID, nil, ErrNobody)...)
+			case StepTimestamp:
+				steps = append(steps, co.Timestamp(200, nil)...)
+			case StepDone:
+				told++
+				committed = s.Outcome.Err == nil
+			default:
+				t.Fatalf("%s: step %d", c.what, s.Kind)
+			}
+		}
+		if told != 1 || committed || !co.Ended() {
+			t.Errorf("%s: told %d times, committed %t, ended %t", c.what, told, committed, co.Ended())
+		}
 	}
 }

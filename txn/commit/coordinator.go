@@ -219,6 +219,8 @@ func (c *Coordinator) Answer(id uint32, result any, err error) []Step {
 	var epoch *kvapi.EpochError
 	var locked *kvapi.LockedError
 	switch {
+	case errors.Is(err, ErrNobody):
+		err = kvapi.ErrNoReply
 	case errors.Is(err, kvapi.ErrNoReply):
 		c.unanswered = true
 		c.oneLost = c.oneLost || c.path == OnePhase

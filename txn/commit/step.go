@@ -2,6 +2,7 @@ package commit
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"time"
 
@@ -29,6 +30,10 @@ type Outcome struct {
 	Err    error
 	Path   Path
 }
+
+// ErrNobody answers a step whose request was refused because its region is led elsewhere, while nobody here will lead it again or knows who does: asking
+// again is of no use.
+var ErrNobody = errors.New("commit: nobody leads the region who could be asked")
 
 // StepKind is what a step asks for.
 type StepKind uint8
