@@ -150,6 +150,16 @@ func TestFirstRoot(t *testing.T) {
 	}
 }
 
+// TestCommandsPassword: the password of pando's commands, which an operator keeps in the environment, is no setting and does not keep a server from starting. A misspelt one does.
+func TestCommandsPassword(t *testing.T) {
+	if _, err := Load(Sources{Env: []string{"PANDO_PASSWORD=geheim"}}); err != nil {
+		t.Error(err)
+	}
+	if _, err := Load(Sources{Env: []string{"PANDO_PASWORD=geheim"}}); err == nil || strings.Contains(err.Error(), "geheim") {
+		t.Errorf("a misspelt one: %v", err)
+	}
+}
+
 // TestOrigins: the effective settings say where they come from, and can be a file.
 func TestOrigins(t *testing.T) {
 	o, err := load(t, "max-connections = 7\n[performance]\nmax-procs = 1\n", []string{"PANDO_LOG_LEVEL=warn"}, map[string]string{"sync-log": "false"})

@@ -276,8 +276,8 @@ func flatten(prefix string, tree map[string]any, into map[string]string) {
 	}
 }
 
-// otherEnv are the variables that are no settings: the file's name, which Load reads, and those that the tests obey.
-var otherEnv = []string{"PANDO_CONFIG", "PANDO_SLOW", "PANDO_PROMOTED", "PANDO_SEED", "PANDO_REWRITE"}
+// otherEnv are the variables that are no settings: the file's name, which Load reads, the password of the commands, and those that the tests obey.
+var otherEnv = []string{"PANDO_CONFIG", "PANDO_PASSWORD", "PANDO_SLOW", "PANDO_PROMOTED", "PANDO_SEED", "PANDO_REWRITE"}
 
 func applyEnv(o *Options, env []string, byName map[string]Setting) []error {
 	byEnv := map[string]Setting{}
