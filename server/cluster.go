@@ -330,13 +330,23 @@ func (n *Node) refusedForGood() (why string) {
 		}
 		n.cluster.mu.Unlock()
 	}
-	against := 0
-	for _, other := range t.Nodes() {
-		if other.Final != "" && slices.Contains(judges, other.Node) {
-			against, why = against+1, other.Final
+	return verdict(n.store.ID(), judges, t.Nodes())
+}
+
+// verdict returns why a majority of others among the judges refuses a node for good, empty if it does not.
+func verdict(self uint64, judges []uint64, nodes []transport.Status) (why string) {
+	others, against := 0, 0
+	for _, id := range judges {
+		if id != self { // which may be one of them by what its directory says, and never speaks against itself
+			others++
 		}
 	}
-	if 2*against <= len(judges) {
+	for _, node := range nodes {
+		if node.Final != "" && node.Node != self && slices.Contains(judges, node.Node) {
+			against, why = against+1, node.Final
+		}
+	}
+	if 2*against <= others {
 		return ""
 	}
 	return why
