@@ -32,22 +32,26 @@ type RegionPeer struct {
 	Learner   bool
 	// Status is NORMAL, PENDING for one that has not caught up, or DOWN for one that does not answer.
 	Status string
+	// Down is for how long one that is DOWN has not been heard, as far as that is known; 0 where it is not.
+	Down time.Duration
 }
 
 // Store is a node's disk as its cluster sees it.
 type Store struct {
 	ID                 uint64
-	Address            string // of SQL at this node, of the port for other nodes elsewhere
+	Address            string // of the port for other nodes; of SQL where there is none
 	State              string // Up, Disconnected or Offline, which leaves, as TiDB has them
 	SQL                bool   // the node executes SQL
 	Leaders, Regions   int
 	LeaderBytes, Bytes int64
+	Heard              time.Time // when this node last heard of it; zero for never
 	// Own is what only the node itself knows; nil of others.
 	Own *OwnStore
 }
 
 // OwnStore is what a node knows of itself.
 type OwnStore struct {
+	SQL                 string // the address of SQL
 	Status, Version     string // Status is the address of the status port
 	Capacity, Available int64
 	Start               time.Time
@@ -133,7 +137,7 @@ func KeyText(key []byte) string {
 	return fmt.Sprintf("t_%d_%x", physID, rest)
 }
 
-// mebibytes is a size as TiDB tells it: in MiB, and 1 for less.
+// mebibytes is a size of regions as TiDB tells it: in MiB, and 1 for less.
 func mebibytes(bytes int64) int64 { return max(1, bytes>>20) }
 
 // regionStatus has a row for each region and table that it holds keys of, and one for a region without a table.
@@ -186,7 +190,11 @@ func regionPeers(q *query) error {
 			if p.Learner {
 				learner = 1
 			}
-			if err := q.emit(r.ID, p.ID, p.Store, learner, leads, p.Status, nil); err != nil {
+			var down any
+			if p.Down > 0 {
+				down = int64(p.Down.Seconds())
+			}
+			if err := q.emit(r.ID, p.ID, p.Store, learner, leads, p.Status, down); err != nil {
 				return err
 			}
 		}
@@ -204,9 +212,17 @@ func storeStatus(q *query) error {
 		if o := s.Own; o != nil {
 			version, capacity, available = o.Version, size(o.Capacity), size(o.Available)
 			start, heard, uptime = moment(o.Start.UnixMicro()), moment(q.Now().UnixMicro()), q.uptime(o)
+		} else if !s.Heard.IsZero() {
+			heard = moment(s.Heard.UnixMicro())
 		}
-		if err := q.emit(s.ID, s.Address, storeStates[s.State], s.State, "[]", version, capacity, available, s.Leaders, nil, nil, mebibytes(s.LeaderBytes),
-			s.Regions, nil, nil, mebibytes(s.Bytes), start, heard, uptime); err != nil {
+		sizeOf := func(regions int, bytes int64) int64 {
+			if regions == 0 {
+				return 0
+			}
+			return mebibytes(bytes)
+		}
+		if err := q.emit(s.ID, s.Address, storeStates[s.State], s.State, "[]", version, capacity, available, s.Leaders, nil, nil, sizeOf(s.Leaders, s.LeaderBytes),
+			s.Regions, nil, nil, sizeOf(s.Regions, s.Bytes), start, heard, uptime); err != nil {
 			return err
 		}
 	}
@@ -232,7 +248,11 @@ func clusterInfo(q *query) error {
 			status, version, start, uptime = o.Status, o.Version, o.Start.Format(time.RFC3339), q.uptime(o)
 		}
 		for _, kind := range kinds {
-			if err := q.emit(kind, s.Address, status, version, nil, start, uptime, s.ID); err != nil {
+			address := s.Address
+			if kind == "tidb" && s.Own != nil {
+				address = s.Own.SQL
+			}
+			if err := q.emit(kind, address, status, version, nil, start, uptime, s.ID); err != nil {
 				return err
 			}
 		}

@@ -2,7 +2,9 @@ package server
 
 import (
 	"slices"
+	"time"
 
+	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/infoschema"
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/replica"
@@ -11,13 +13,18 @@ import (
 // regionList describes the regions of this node's store. One that is alone has one replica of each, without a number of its own.
 func (n *Node) regionList() []infoschema.Region {
 	list := n.store.RegionStatuses()
+	heard := n.heardOf()
 	out := make([]infoschema.Region, len(list))
 	for i, st := range list {
 		d := st.Region
 		r := infoschema.Region{ID: uint64(d.ID), ConfVer: uint64(d.Epoch.ConfVer), Version: uint64(d.Epoch.Version), Start: d.Start, End: d.End,
 			Bytes: st.Bytes, Written: st.Written}
 		for _, p := range d.Peers {
-			r.Peers = append(r.Peers, infoschema.RegionPeer{ID: p.ID, Store: p.Store, Learner: p.Learner, Status: peerStatus(st.Group, p.ID)})
+			peer := infoschema.RegionPeer{ID: p.ID, Store: p.Store, Learner: p.Learner, Status: peerStatus(st.Group, p.ID)}
+			if at := heard[p.Store]; peer.Status == peerDown && at != 0 {
+				peer.Down = max(clock.Since(at), time.Nanosecond)
+			}
+			r.Peers = append(r.Peers, peer)
 		}
 		switch {
 		case d.Mode == kvapi.ModeSolo:
@@ -34,6 +41,20 @@ func (n *Node) regionList() []infoschema.Region {
 	return out
 }
 
+// heardOf returns when this node last heard of others, by clock.Mono.
+func (n *Node) heardOf() map[uint64]time.Duration {
+	heard := map[uint64]time.Duration{}
+	if t := n.transport(); t != nil {
+		for _, node := range t.Nodes() {
+			heard[node.Node] = node.Heard
+		}
+	}
+	return heard
+}
+
+// peerDown is the state of a replica that does not answer.
+const peerDown = "DOWN"
+
 // peerStatus is what TiDB calls the state of a replica.
 func peerStatus(g *replica.GroupStatus, peer uint64) string {
 	switch {
@@ -42,15 +63,18 @@ func peerStatus(g *replica.GroupStatus, peer uint64) string {
 	case g.Answers(peer):
 		return "PENDING"
 	}
-	return "DOWN"
+	return peerDown
 }
 
 // storeList describes the stores of the cluster, or this node's if it is of none. Others are what region 0 and this node know of them.
 func (n *Node) storeList() []infoschema.Store {
 	m := n.engine.Metrics()
 	own := infoschema.Store{ID: n.store.ID(), Address: n.MySQLAddr(), State: "Up", SQL: true,
-		Own: &infoschema.OwnStore{Status: n.StatusURL(), Version: Version, Capacity: int64(m.DiskSize), Available: int64(m.DiskFree), Start: n.start}}
-	list := []infoschema.Store{own}
+		Own: &infoschema.OwnStore{SQL: n.MySQLAddr(), Status: n.StatusURL(), Version: Version, Capacity: int64(m.DiskSize), Available: int64(m.DiskFree), Start: n.start}}
+	if address, member := n.cluster.desk.Address(own.ID); member && address != "" {
+		own.Address = address
+	}
+	list, heard := []infoschema.Store{own}, n.heardOf()
 	state, _ := n.membersState()
 	for _, node := range state.Nodes {
 		if node.Store == own.ID {
@@ -58,6 +82,9 @@ func (n *Node) storeList() []infoschema.Store {
 		}
 		s := infoschema.Store{ID: node.Store, State: "Up"}
 		s.Address, _ = n.cluster.desk.Address(node.Store)
+		if at := heard[node.Store]; at != 0 {
+			s.Heard = clock.Now().Add(-clock.Since(at))
+		}
 		switch {
 		case node.Leaving:
 			s.State = "Offline"

@@ -3,6 +3,7 @@ package session_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pandodb/pando/infoschema"
 	"github.com/pandodb/pando/keys"
@@ -24,11 +25,11 @@ func TestRegions(t *testing.T) {
 		peers := []infoschema.RegionPeer{{ID: 7, Store: 1, Status: "NORMAL"}}
 		return []infoschema.Region{{ID: 1, End: border, Peers: peers, LeaderPeer: 7, LeaderStore: 1, Bytes: 3 << 20, Written: 5},
 			{ID: 2, Start: border, End: end, Peers: peers, LeaderPeer: 7, LeaderStore: 1},
-			{ID: 3, Start: end, Peers: append(peers, infoschema.RegionPeer{ID: 8, Store: 2, Learner: true, Status: "DOWN"})}}
+			{ID: 3, Start: end, Peers: append(peers, infoschema.RegionPeer{ID: 8, Store: 2, Learner: true, Status: "DOWN", Down: 90 * time.Second})}}
 	}
 	n.Stores = func() []infoschema.Store {
-		return []infoschema.Store{{ID: 1, Address: "h:1", State: "Up", SQL: true, Regions: 3, Leaders: 2, Own: &infoschema.OwnStore{Version: "v", Capacity: 4 << 30, Available: 1 << 30}},
-			{ID: 2, Address: "h:2", State: "Offline", Regions: 1}}
+		return []infoschema.Store{{ID: 1, Address: "h:1", State: "Up", SQL: true, Regions: 3, Leaders: 2, Own: &infoschema.OwnStore{SQL: "h:3306", Version: "v", Capacity: 4 << 30, Available: 1 << 30}},
+			{ID: 2, Address: "h:2", State: "Offline", Regions: 1, Heard: time.Unix(1_700_000_000, 0)}}
 	}
 	column := func(sql string) string {
 		var out []string
@@ -54,8 +55,14 @@ func TestRegions(t *testing.T) {
 	if rows := column("SELECT STORE_ID, ADDRESS, STORE_STATE_NAME, CAPACITY, AVAILABLE, LEADER_COUNT, REGION_COUNT FROM information_schema.TIKV_STORE_STATUS"); rows != "1 h:1 Up 4.00GiB 1.00GiB 2 3\n2 h:2 Offline NULL NULL 0 1" {
 		t.Errorf("TIKV_STORE_STATUS: %s", rows)
 	}
-	if rows := column("SELECT TYPE, INSTANCE, VERSION, SERVER_ID FROM information_schema.CLUSTER_INFO"); rows != "tidb h:1 v 1\ntikv h:1 v 1\ntikv h:2 NULL 2" {
+	if rows := column("SELECT TYPE, INSTANCE, VERSION, SERVER_ID FROM information_schema.CLUSTER_INFO"); rows != "tidb h:3306 v 1\ntikv h:1 v 1\ntikv h:2 NULL 2" {
 		t.Errorf("CLUSTER_INFO: %s", rows)
+	}
+	if rows := column("SELECT PEER_ID, DOWN_SECONDS FROM information_schema.TIKV_REGION_PEERS WHERE REGION_ID = 3 ORDER BY 1"); rows != "7 NULL\n8 90" {
+		t.Errorf("for how long replicas are down: %s", rows)
+	}
+	if rows := column("SELECT STORE_ID, LEADER_SIZE, REGION_SIZE, UNIX_TIMESTAMP(LAST_HEARTBEAT_TS) FROM information_schema.TIKV_STORE_STATUS WHERE STORE_ID = 2"); rows != "2 0 1 1700000000" {
+		t.Errorf("a store without leaders, which was heard: %s", rows)
 	}
 	c.Must("CREATE USER u")
 	u, err := n.Connect("u", "127.0.0.1", "")

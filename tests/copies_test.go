@@ -333,11 +333,12 @@ func TestThreeCopies(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]int64{
-		"SELECT COUNT(*) FROM information_schema.TIKV_STORE_STATUS WHERE STORE_STATE_NAME = 'Up'":                   3,
-		"SELECT COUNT(DISTINCT SERVER_ID) FROM information_schema.CLUSTER_INFO WHERE TYPE = 'tikv'":                 3,
-		"SELECT COUNT(*) FROM information_schema.CLUSTER_INFO WHERE TYPE = 'tidb'":                                  1,
-		"SELECT MIN(n) FROM (SELECT COUNT(*) n FROM information_schema.TIKV_REGION_PEERS GROUP BY REGION_ID) peers": 3,
-		"SELECT COUNT(*) FROM information_schema.TIKV_REGION_PEERS WHERE IS_LEARNER OR STATUS <> 'NORMAL'":          0,
+		"SELECT COUNT(*) FROM information_schema.TIKV_STORE_STATUS WHERE STORE_STATE_NAME = 'Up'":                                                                3,
+		"SELECT COUNT(*) FROM information_schema.TIKV_STORE_STATUS WHERE LAST_HEARTBEAT_TS > NOW() - INTERVAL 1 HOUR AND (LEADER_COUNT = 0) = (LEADER_SIZE = 0)": 3,
+		"SELECT COUNT(DISTINCT SERVER_ID) FROM information_schema.CLUSTER_INFO WHERE TYPE = 'tikv'":                                                              3,
+		"SELECT COUNT(*) FROM information_schema.CLUSTER_INFO WHERE TYPE = 'tidb'":                                                                               1,
+		"SELECT MIN(n) FROM (SELECT COUNT(*) n FROM information_schema.TIKV_REGION_PEERS GROUP BY REGION_ID) peers":                                              3,
+		"SELECT COUNT(*) FROM information_schema.TIKV_REGION_PEERS WHERE IS_LEARNER OR STATUS <> 'NORMAL'":                                                       0,
 	} {
 		if got := queryInt(t, c.nodes[1].open(""), query); got != want {
 			t.Errorf("%s: %d, not %d", query, got, want)
