@@ -323,12 +323,12 @@ func (a *AggStates) extreme(ctx *Ctx, g uint32, v *types.Value) {
 }
 
 // order compares two values of the argument's type. Enums compare as their text here, unlike in ORDER BY.
-func (a *AggStates) order(_ *Ctx, v, w *types.Value) int {
+func (a *AggStates) order(ctx *Ctx, v, w *types.Value) int {
 	t := &a.spec.args[0].typ
 	if v.K == types.KindEnum || v.K == types.KindSet {
 		return types.CompareStrings(v.B, w.B, t.Coll)
 	}
-	return types.Compare(*v, *w, t.Coll)
+	return ctx.compare(v, w, t.Coll)
 }
 
 // result computes the aggregate of g.

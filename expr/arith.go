@@ -115,7 +115,7 @@ func (ctx *Ctx) widen(v *types.Value) wide {
 	case types.KindInt:
 		return wide{v.N >> 63, uint64(v.N)}
 	}
-	n := types.ToInt(ctx.Context, v)
+	n := ctx.integer(v)
 	return wide{n >> 63, uint64(n)}
 }
 

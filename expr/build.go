@@ -113,6 +113,14 @@ func (b *BuildContext) visit(args int) {
 	}
 }
 
+// grow counts bytes that building takes for as long as the expression lives.
+func (b *BuildContext) grow(bytes int) error {
+	if b == nil || b.Grow == nil {
+		return nil
+	}
+	return b.Grow(int64(bytes))
+}
+
 func (b *BuildContext) poll() error {
 	if b == nil || b.Poll == nil {
 		return nil

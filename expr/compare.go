@@ -59,9 +59,9 @@ func (c *comparator) compare(ctx *Ctx, a, b *types.Value) (order int, ok bool) {
 			if c.bytes {
 				return bytes.Compare(a.B, b.B), true
 			}
-			return sign(types.CompareStrings(a.B, b.B, c.coll)), true
+			return sign(ctx.compareTexts(a.B, b.B, c.coll)), true
 		}
-		return sign(types.CompareStrings(ctx.textOf(a), ctx.textOf(b), c.coll)), true
+		return sign(ctx.compareTexts(ctx.textOf(a), ctx.textOf(b), c.coll)), true
 	case classTemporal:
 		return compareTemporal(ctx, a, b)
 	case classTime:
@@ -73,9 +73,9 @@ func (c *comparator) compare(ctx *Ctx, a, b *types.Value) (order int, ok bool) {
 		switch { // a parameter that is no time compares as the literal would: as text
 		case ok1 && ok2:
 		case a.K == types.KindString:
-			return sign(types.CompareStrings(a.B, ctx.textOf(b), a.Coll)), true
+			return sign(ctx.compareTexts(a.B, ctx.textOf(b), a.Coll)), true
 		case b.K == types.KindString:
-			return sign(types.CompareStrings(ctx.textOf(a), b.B, b.Coll)), true
+			return sign(ctx.compareTexts(ctx.textOf(a), b.B, b.Coll)), true
 		}
 		return orderInts(x, y), ok1 && ok2
 	}

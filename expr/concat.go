@@ -118,7 +118,7 @@ func (a *AggStates) sortItems(ctx *Ctx, c *concat) (err error) {
 			if a.K == b.K && (a.K == types.KindEnum || a.K == types.KindSet) { // they sort by number
 				order = orderUints(uint64(a.N), uint64(b.N))
 			} else {
-				order = types.Compare(*a, *b, o.Expr.typ.Coll)
+				order = ctx.compare(a, b, o.Expr.typ.Coll)
 			}
 			if order != 0 {
 				if o.Desc {

@@ -107,6 +107,9 @@ func (ctx *Ctx) coerceValue(v *types.Value, from, to *types.Type) types.Value {
 		if v.K == types.KindInt {
 			return types.Uint(uint64(v.N))
 		}
+		if !ctx.reads(v) {
+			return types.Uint(0)
+		}
 		return types.Uint(types.ToUint(ctx.Context, v))
 	case types.KindFloat:
 		return types.Float(ctx.float(v))

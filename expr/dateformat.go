@@ -143,8 +143,13 @@ func evalStrToDate(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err != nil || f.IsNull() {
 		return types.Null(), err
 	}
-	d, _, _, _, trailing, ok := types.DateByFormat(s.B, f.B)
+	d, _, _, _, trailing, ok := types.DateByFormat(s.B, f.B, func() error {
+		ctx.failed = ctx.poll()
+		return ctx.failed
+	})
 	switch {
+	case ctx.failed != nil:
+		return types.Null(), ctx.failed
 	case !ok:
 	case n.typ.ID == types.TypeTime:
 		if d.Minute > 59 || d.Second > 59 {

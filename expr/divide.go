@@ -192,6 +192,9 @@ func (ctx *Ctx) bitOperand(v *types.Value) uint64 {
 	case types.KindInt, types.KindUint, types.KindBit:
 		return uint64(v.N)
 	case types.KindDecimal, types.KindFloat, types.KindString:
+		if !ctx.reads(v) {
+			return 0
+		}
 		if n := types.ToInt(nil, v); n < 0 {
 			return uint64(types.ToInt(ctx.Context, v))
 		}

@@ -53,7 +53,11 @@ func evalJSONSearch(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if !ok {
 		return types.Null(), types.Errorf(types.ErInvalidJSONCharset, "binary")
 	}
-	f := &jsonFinder{ctx: ctx, like: types.NewLike(pattern, escape, types.Utf8mb4Bin), one: !all, path: []byte{'$'}, seen: map[string]struct{}{}}
+	like, err := ctx.like(pattern, escape, types.Utf8mb4Bin)
+	if err != nil {
+		return types.Null(), err
+	}
+	f := &jsonFinder{ctx: ctx, like: like, one: !all, path: []byte{'$'}, seen: map[string]struct{}{}}
 	var paths [][]pathLeg
 	for i := 4; i < len(n.args); i++ { // all of them are read, as many as the search needs
 		legs, ok, perr := ctx.path(n, i, row)

@@ -146,7 +146,7 @@ func batchIn(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
 			hit = l.hasInt(v.N[i])
 		} else {
 			x := v.Value(int(i))
-			hit = l.hasText(x.B)
+			hit = l.hasText(ctx, x.B)
 		}
 		switch {
 		case hit:

@@ -1,6 +1,10 @@
 package expr
 
-import "github.com/pandodb/pando/types"
+import (
+	"cmp"
+
+	"github.com/pandodb/pando/types"
+)
 
 // meterUnit is how many bytes an execution may make between two calls of Grow and Poll. What stays below costs an addition, so that a
 // point statement pays nothing.
@@ -90,6 +94,38 @@ func (ctx *Ctx) pieces(s []byte, cs *types.Charset, do func(piece []byte)) {
 		}
 		return ctx.failed
 	})
+}
+
+// compareTexts is types.CompareStrings of texts of any length: with long ones the interrupt is polled, and then the order says nothing.
+func (ctx *Ctx) compareTexts(a, b []byte, c types.CollationID) int {
+	if len(a)+len(b) < meterUnit {
+		return types.CompareStrings(a, b, c)
+	}
+	if ctx.failed != nil {
+		return 0
+	}
+	order, err := types.CompareTexts(a, b, c, ctx.Poll)
+	if err == nil {
+		err = ctx.steps(len(a) + len(b))
+	}
+	ctx.failed = err
+	return order
+}
+
+// compare is types.Compare, with compareTexts for texts.
+func (ctx *Ctx) compare(a, b *types.Value, c types.CollationID) int {
+	if a.K == types.KindString && b.K == types.KindString {
+		return ctx.compareTexts(a.B, b.B, cmp.Or(c, a.Coll))
+	}
+	return types.Compare(*a, *b, c)
+}
+
+// reads looks at the interrupt before a long text is read as a number.
+func (ctx *Ctx) reads(v *types.Value) bool {
+	if len(v.B) >= meterUnit && ctx.failed == nil {
+		ctx.failed = ctx.steps(len(v.B))
+	}
+	return ctx.failed == nil
 }
 
 // steps counts n steps of a long loop and looks at the interrupt now and then.

@@ -148,8 +148,8 @@ func (l *inList) hasInt(n int64) bool {
 	return ok
 }
 
-func (l *inList) hasText(s []byte) bool {
-	_, ok := slices.BinarySearchFunc(l.texts, s, func(item, s []byte) int { return types.CompareStrings(item, s, l.coll) })
+func (l *inList) hasText(ctx *Ctx, s []byte) bool {
+	_, ok := slices.BinarySearchFunc(l.texts, s, func(item, s []byte) int { return ctx.compareTexts(item, s, l.coll) })
 	return ok
 }
 
@@ -163,7 +163,7 @@ func evalIn(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	case l.ints != nil && x.K == types.KindInt:
 		return l.answer(l.hasInt(x.N)), nil
 	case l.texts != nil && x.K == types.KindString:
-		return l.answer(l.hasText(x.B)), nil
+		return l.answer(l.hasText(ctx, x.B)), nil
 	}
 	null := false
 	for i, c := range l.items {
@@ -279,7 +279,12 @@ func buildLike(b *BuildContext, n *Node) error {
 	x, y := b.toCharset(n.args[0], d.coll), b.toCharset(n.args[1], d.coll)
 	n.args = append([]Expr{x, y}, n.args[2:]...)
 	if v, ok := y.ConstValue(); ok && v.K == types.KindString && !p.dynamic {
-		p.compiled = types.NewLike(v.B, p.escape, p.coll)
+		if err := b.grow(types.LikeBytes(v.B)); err != nil {
+			return err
+		}
+		if p.compiled, err = types.NewLike(v.B, p.escape, p.coll, b.Poll); err != nil {
+			return err
+		}
 	}
 	n.aux, n.typ, n.eval, n.batch = p, boolType(), evalLike, batchLike
 	n.notNull = x.notNull && y.notNull
@@ -299,10 +304,6 @@ func evalLike(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err != nil || y.IsNull() {
 		return types.Null(), err
 	}
-	// A compiled pattern takes a slice for each of its characters, see types.Like.
-	if !ctx.fits(likeCharBytes * len(y.B)) {
-		return types.Null(), nil
-	}
 	escape := p.escape
 	if p.dynamic {
 		v, err := ctx.text(n.args[2], row)
@@ -313,11 +314,20 @@ func evalLike(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 			return types.Null(), err
 		}
 	}
-	return ctx.likeVerdict(types.NewLike(y.B, escape, p.coll), x.B)
+	l, err := ctx.like(y.B, escape, p.coll)
+	if err != nil {
+		return types.Null(), err
+	}
+	return ctx.likeVerdict(l, x.B)
 }
 
-// likeCharBytes is what a compiled pattern takes for a character of it.
-const likeCharBytes = 48
+// like compiles a pattern, whose memory it counts.
+func (ctx *Ctx) like(pattern []byte, escape rune, c types.CollationID) (*types.Like, error) {
+	if !ctx.fits(types.LikeBytes(pattern)) {
+		return nil, ctx.failed
+	}
+	return types.NewLike(pattern, escape, c, ctx.Poll)
+}
 
 func (ctx *Ctx) likeVerdict(l *types.Like, s []byte) (types.Value, error) {
 	hit, err := l.Match(s, ctx.Poll)

@@ -118,7 +118,7 @@ func (ctx *Ctx) locate(s, what []byte, from int64, c types.CollationID) (int, er
 			if cs.CountChars(s[:end]) < width {
 				return 0, nil
 			}
-			if types.CompareStrings(s[:end], what, c) == 0 {
+			if ctx.compareTexts(s[:end], what, c) == 0 {
 				return at, nil
 			}
 		}
@@ -282,7 +282,7 @@ func textFindInSet(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 		if err := ctx.steps(1 + len(item)); err != nil {
 			return types.Null(), err
 		}
-		if coll := n.aux.(types.CollationID); types.CompareStrings(item, what, coll) == 0 && trailingBlanks(item) == trailingBlanks(what) {
+		if coll := n.aux.(types.CollationID); ctx.compareTexts(item, what, coll) == 0 && trailingBlanks(item) == trailingBlanks(what) {
 			return types.Int(int64(i + 1)), nil
 		}
 	}
@@ -468,8 +468,8 @@ func buildStrcmp(b *BuildContext, n *Node) error {
 	}
 	n.args = []Expr{b.toCharset(n.args[0], d.coll), b.toCharset(n.args[1], d.coll)}
 	n.typ, n.coer, n.aux = intType(2), CoerNumeric, d.coll
-	n.eval = overText(func(_ *Ctx, n *Node, args []types.Value) (types.Value, error) {
-		return types.Int(int64(sign(types.CompareStrings(args[0].B, args[1].B, n.aux.(types.CollationID))))), nil
+	n.eval = overText(func(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
+		return types.Int(int64(sign(ctx.compareTexts(args[0].B, args[1].B, n.aux.(types.CollationID))))), nil
 	})
 	return nil
 }

@@ -17,6 +17,9 @@ func (ctx *Ctx) float(v *types.Value) float64 {
 	case types.KindUint:
 		return float64(uint64(v.N))
 	}
+	if !ctx.reads(v) {
+		return 0
+	}
 	return types.ToFloat(ctx.Context, v)
 }
 
@@ -32,6 +35,9 @@ func (ctx *Ctx) decimal(v *types.Value) types.Value {
 			return types.Decimal(v.N, 0)
 		}
 	}
+	if !ctx.reads(v) {
+		return types.Decimal(0, 0)
+	}
 	return types.ToDecimal(ctx.Context, v)
 }
 
@@ -45,6 +51,9 @@ func (ctx *Ctx) integer(v *types.Value) int64 {
 			return 1<<63 - 1
 		}
 		return v.N
+	}
+	if !ctx.reads(v) {
+		return 0
 	}
 	return types.ToInt(ctx.Context, v)
 }
@@ -125,6 +134,9 @@ func truth(ctx *Ctx, v *types.Value) (tri, error) {
 		return triOf(v.N != 0), nil
 	case types.KindFloat:
 		return triOf(v.Float64() != 0), nil
+	}
+	if !ctx.reads(v) {
+		return triNull, ctx.failed
 	}
 	return triOf(types.ToBool(ctx.Context, v)), nil
 }

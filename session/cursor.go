@@ -44,7 +44,7 @@ func (c *cursorSink) Columns(columns []sqlapi.ColumnInfo) (*types.RowEncoder, er
 	c.columns, c.cursor = columns, &openCursor{}
 	c.enc.Binary = true
 	c.enc.Loc, c.enc.Results = c.s.ResultEncoding()
-	c.enc.Room = c.room
+	c.enc.Room, c.enc.Poll = c.room, c.s.poll
 	return &c.enc, nil
 }
 

@@ -287,7 +287,10 @@ func (s *Session) FieldList(table, pattern string) ([]sqlapi.ColumnInfo, error) 
 	if pattern == "" {
 		return columns, nil
 	}
-	like := types.NewLike([]byte(pattern), '\\', types.Utf8mb3GeneralCI)
+	like, err := types.NewLike([]byte(pattern), '\\', types.Utf8mb3GeneralCI, s.poll)
+	if err != nil {
+		return nil, s.fail(err)
+	}
 	var out []sqlapi.ColumnInfo
 	for _, c := range columns {
 		if hit, _ := like.Match([]byte(c.Name), nil); hit {

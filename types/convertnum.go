@@ -1,6 +1,7 @@
 package types
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"strings"
@@ -56,7 +57,11 @@ func (c *conversion) float(v *Value) (Value, error) {
 
 // isBeyondFloat tells the largest double, which dumps may hold, from a number at which ParseFloat saturated.
 func isBeyondFloat(number []byte) bool {
-	_, err := strconv.ParseFloat(strings.TrimSpace(string(number)), 64)
+	number = bytes.TrimSpace(number)
+	if len(number) > floatTextMax {
+		number = shortFloat(number)
+	}
+	_, err := strconv.ParseFloat(stringOf(number), 64)
 	return err != nil
 }
 

@@ -35,6 +35,8 @@ type RowEncoder struct {
 	// Room, if set, is asked before a value of more than roomMin bytes makes Buf as long as it is told. Its error leaves the value out, and is
 	// Full's.
 	Room func(n int) error
+	// Poll, if set, is asked between the pieces of a long text that is translated. Its error does what Room's does.
+	Poll func() error
 
 	full   error
 	start  int // of the row's packet header in Buf
@@ -71,7 +73,7 @@ func (e *RowEncoder) Row(row []byte) {
 // splits what exceeds 16 MiB.
 func (e *RowEncoder) EndRow() (start int) { return e.start }
 
-// Full returns the error of Room for a value of the row at hand: the row is not to be sent.
+// Full returns the error of Room or Poll for a value of the row at hand: the row is not to be sent.
 func (e *RowEncoder) Full() error { return e.full }
 
 // Null writes a NULL field.
@@ -298,18 +300,29 @@ func (e *RowEncoder) translated(b []byte, from *Charset) {
 	_ = from.Pieces(b, func(piece []byte) error {
 		out, _ = ConvertCharset(out[:0], piece, from, e.Results)
 		length += len(out)
-		return nil
+		return e.poll(b)
 	})
-	if !e.hasRoom(length) {
+	if e.full != nil || !e.hasRoom(length) {
 		b, length = nil, 0
 	}
 	e.Buf = AppendLenEnc(e.Buf, uint64(length))
-	if from.piece(b) == len(b) { // as always but for long ones
+	if len(b) <= pieceBytes { // as always but for long ones
 		e.Buf = append(e.Buf, out[:length]...)
 	} else {
-		e.Buf, _ = ConvertCharset(e.Buf, b, from, e.Results)
+		_ = from.Pieces(b, func(piece []byte) error {
+			e.Buf, _ = ConvertCharset(e.Buf, piece, from, e.Results)
+			return e.poll(b)
+		})
 	}
 	putScratch(p, out)
+}
+
+// poll looks at the interrupt while a long text is translated.
+func (e *RowEncoder) poll(text []byte) error {
+	if len(text) > pieceBytes && e.Poll != nil && e.full == nil {
+		e.full = e.Poll()
+	}
+	return e.full
 }
 
 // hasRoom asks whether so many bytes may be appended, if they are many, and makes room for them, and not for many more.

@@ -201,11 +201,69 @@ func ParseFloat(s []byte) (f float64, used int) {
 			end = j
 		}
 	}
-	f, _ = strconv.ParseFloat(stringOf(s[start:end]), 64)
+	number := s[start:end]
+	if len(number) > floatTextMax {
+		number = shortFloat(number)
+	}
+	f, _ = strconv.ParseFloat(stringOf(number), 64)
 	if math.IsInf(f, 0) {
 		f = math.Copysign(math.MaxFloat64, f)
 	}
 	return f, end
+}
+
+// floatTextMax is how long a number is read as it is: a double is told by 767 digits, and by whether there is another behind them.
+const floatTextMax = 1 << 10
+
+// shortFloat returns a number that is a long text as a short one that reads as the same double: what parses numbers looks at each digit several times.
+func shortFloat(s []byte) []byte {
+	out := make([]byte, 0, floatTextMax)
+	if s[0] == '-' {
+		out = append(out, '-')
+	}
+	first, sticky, point, exp := len(out), false, false, 0 // the number is out * 10^exp
+	i := 0
+	for ; i < len(s) && s[i]|0x20 != 'e'; i++ {
+		switch c := s[i]; {
+		case c == '.':
+			point = true
+			continue
+		case !isDigit(c): // the sign
+			continue
+		case len(out) == first && c == '0':
+		case len(out)-first < floatTextMax/2+floatTextMax/4+32:
+			out = append(out, c)
+		default:
+			sticky = sticky || c != '0'
+			exp++
+		}
+		if point {
+			exp--
+		}
+	}
+	if len(out) == first {
+		out = append(out, '0')
+	}
+	if sticky {
+		out = append(out, '1')
+		exp--
+	}
+	if i < len(s) {
+		const most = 1 << 40 // beyond any text that there is room for
+		given, neg := 0, false
+		for _, c := range s[i+1:] {
+			if !isDigit(c) {
+				neg = c == '-'
+			} else if given < most {
+				given = given*10 + int(c-'0')
+			}
+		}
+		if neg {
+			given = -given
+		}
+		exp += given
+	}
+	return strconv.AppendInt(append(out, 'e'), int64(exp), 10)
 }
 
 // ParseInt reads the longest integer prefix of s after leading white space.

@@ -1,6 +1,9 @@
 package types
 
-import "bytes"
+import (
+	"bytes"
+	"unsafe"
+)
 
 // Like is a compiled LIKE pattern of one collation; immutable, for any number
 // of goroutines. It compares character by character, as MySQL does: trailing
@@ -13,82 +16,91 @@ type Like struct {
 	trail bool // the pattern ends with %
 }
 
-// likePart is a run between two %: single characters, or any character.
+// likePart is a run between two %: single characters, or any character. A pattern may be as long as a packet, so that a run takes little more than its text.
 type likePart struct {
-	chars  []likeChar
-	plain  []byte // the whole run, when bytes decide and it has no _
-	minLen int    // fewest bytes it matches
+	text   []byte   // its characters without the _
+	any    []uint32 // which of its characters are _
+	count  int      // its characters
+	minLen int      // fewest bytes it matches
+	plain  bool     // bytes decide, and it has no _
 }
 
-// likeChar is one character; nil bytes match any.
-type likeChar []byte
+// likePartBytes is the size of a likePart.
+const likePartBytes = int(unsafe.Sizeof(likePart{}))
+
+// LikeBytes bounds what NewLike takes for a pattern.
+func LikeBytes(pattern []byte) int {
+	return len(pattern) + (bytes.Count(pattern, []byte{'%'})+1)*likePartBytes + bytes.Count(pattern, []byte{'_'})*4
+}
 
 // NewLike compiles a pattern in the character set of c. escape is the escape
-// character, '\\' by default in SQL; 0 means that there is none.
-func NewLike(pattern []byte, escape rune, c CollationID) *Like {
+// character, '\\' by default in SQL; 0 means that there is none. The error is that of poll, which may be nil.
+func NewLike(pattern []byte, escape rune, c CollationID, poll func() error) (*Like, error) {
 	l := &Like{coll: c.get().load()}
 	cs := l.coll.charset
+	if len(pattern) > likePollBytes {
+		l.parts = make([]likePart, 0, bytes.Count(pattern, []byte{'%'})+1)
+	}
 	var part likePart
-	many, any := false, false
+	texts := make([]byte, 0, len(pattern))
+	start, many, any := 0, false, false
 	flush := func() {
-		if len(part.chars) > 0 {
+		if part.count > 0 {
+			part.text = texts[start:len(texts):len(texts)]
 			l.finish(&part)
 			l.parts = append(l.parts, part)
 		}
-		part = likePart{}
+		part, start = likePart{}, len(texts)
 	}
+	polled := 0
 	for i := 0; i < len(pattern); {
+		if i-polled >= likePollBytes && poll != nil {
+			polled = i
+			if err := poll(); err != nil {
+				return nil, err
+			}
+		}
 		r, n, ok := cs.decode(pattern[i:])
 		ch := pattern[i : i+n]
 		i += n
-		if ok && escape != 0 && r == escape && i < len(pattern) {
-			_, n, _ = cs.decode(pattern[i:])
-			ch = pattern[i : i+n]
-			i += n
-			part.chars = append(part.chars, ch)
-			many, any = false, true
-			continue
-		}
-		switch {
-		case ok && r == '%':
+		if ok && r == '%' {
 			if !any {
 				l.lead = true
 			}
 			flush()
-			many = true
-		case ok && r == '_':
-			part.chars = append(part.chars, nil)
-			many = false
-		default:
-			part.chars = append(part.chars, ch)
-			many = false
+			many, any = true, true
+			continue
 		}
-		any = true
+		many, any = false, true
+		switch {
+		case ok && escape != 0 && r == escape && i < len(pattern):
+			_, n, _ = cs.decode(pattern[i:])
+			texts = append(texts, pattern[i:i+n]...)
+			i += n
+		case ok && r == '_':
+			part.any = append(part.any, uint32(part.count))
+		default:
+			texts = append(texts, ch...)
+		}
+		part.count++
 	}
 	flush()
 	l.trail = many
-	return l
+	return l, nil
 }
 
 func (l *Like) finish(p *likePart) {
-	bytewise := l.coll.class == collRaw || l.coll.class == collPadRaw
-	var all []byte
-	for _, ch := range p.chars {
-		if ch == nil {
-			bytewise = false
-			p.minLen += l.coll.charset.MinLen
-			continue
-		}
-		if l.coll.class == collRaw || l.coll.class == collPadRaw || l.coll.class == collPadTable {
-			p.minLen += len(ch)
-		} else {
-			p.minLen++
-		}
-		all = append(all, ch...)
+	cs := l.coll.charset
+	switch l.coll.class {
+	case collRaw, collPadRaw:
+		p.plain = len(p.any) == 0
+		p.minLen = len(p.text)
+	case collPadTable:
+		p.minLen = len(p.text)
+	default:
+		p.minLen = p.count - len(p.any)
 	}
-	if bytewise {
-		p.plain = all
-	}
+	p.minLen += len(p.any) * cs.MinLen
 }
 
 // likePollBytes is how much text is compared between two looks at the interrupt.
@@ -153,20 +165,26 @@ func (l *likeMatch) match(s []byte) bool {
 
 // at returns the bytes that p matches at the start of s, or -1.
 func (l *likeMatch) at(p *likePart, s []byte) int {
-	if p.plain != nil && l.step(len(p.plain)) {
-		if bytes.HasPrefix(s, p.plain) {
-			return len(p.plain)
+	if p.plain && l.step(len(p.text)) {
+		if bytes.HasPrefix(s, p.text) {
+			return len(p.text)
 		}
 		return -1
 	}
-	i := 0
-	for _, ch := range p.chars {
+	i, text, any := 0, p.text, p.any
+	for c := range uint32(p.count) {
 		if i == len(s) || !l.step(1) {
 			return -1
 		}
 		n := l.width(s[i:])
-		if ch != nil && !l.same(ch, s[i:i+n]) {
-			return -1
+		if len(any) > 0 && any[0] == c {
+			any = any[1:]
+		} else {
+			m := l.width(text)
+			if !l.same(text[:m], s[i:i+n]) {
+				return -1
+			}
+			text = text[m:]
 		}
 		i += n
 	}
@@ -183,12 +201,12 @@ func (l *Like) width(s []byte) int {
 
 // find returns the end of the first match of p in s, or -1.
 func (l *likeMatch) find(p *likePart, s []byte) int {
-	if p.plain != nil && l.coll.charset.MinLen == 1 && l.selfSync() {
-		i := bytes.Index(s, p.plain)
+	if p.plain && l.coll.charset.MinLen == 1 && l.selfSync() {
+		i := bytes.Index(s, p.text)
 		if i < 0 {
 			return -1
 		}
-		return i + len(p.plain)
+		return i + len(p.text)
 	}
 	for i := 0; i+p.minLen <= len(s) && l.step(0); {
 		if n := l.at(p, s[i:]); n >= 0 {
@@ -213,10 +231,10 @@ func (l *Like) selfSync() bool {
 
 // endsWith reports whether p matches at the very end of s.
 func (l *likeMatch) endsWith(p *likePart, s []byte) bool {
-	if p.plain != nil && l.selfSync() {
-		return bytes.HasSuffix(s, p.plain)
+	if p.plain && l.selfSync() {
+		return bytes.HasSuffix(s, p.text)
 	}
-	skip := l.coll.charset.CountChars(s) - len(p.chars)
+	skip := l.coll.charset.CountChars(s) - p.count
 	if skip < 0 {
 		return false
 	}

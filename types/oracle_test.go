@@ -174,7 +174,7 @@ func TestOracleLike(t *testing.T) {
 				esc, sqlEsc = '|', " ESCAPE '|'"
 			}
 			got := "0"
-			if hit, _ := NewLike(p, esc, c).Match(s, nil); hit {
+			if hit, _ := mustLike(p, esc, c).Match(s, nil); hit {
 				got = "1"
 			}
 			checks = append(checks, oracleCheck{sqlString(s, c) + " LIKE " + sqlString(p, c) + sqlEsc, got})
@@ -446,7 +446,7 @@ func TestOracleStrToDate(t *testing.T) {
 		{"99-12-31", "%y-%m-%d"}, {"2020-13-01", "%Y-%m-%d"}, {"x", "%Y"}, {"  2020  01", "%Y %m"}, {"2020-01-02xyz", "%Y-%m-%d"}}
 	var checks []oracleCheck
 	for _, c := range cases {
-		d, date, clock, micros, _, ok := DateByFormat([]byte(c[0]), []byte(c[1]))
+		d, date, clock, micros, _, ok := DateByFormat([]byte(c[0]), []byte(c[1]), nil)
 		got := "NULL"
 		fsp := uint8(0)
 		if micros {

@@ -5,6 +5,9 @@ import "strings"
 // abbreviated is the length of what %a and %b read.
 const abbreviated = 3
 
+// formatPollBytes is how much of a format is read between two looks at the interrupt.
+const formatPollBytes = 64 << 10
+
 // strToDate is one run of STR_TO_DATE.
 type strToDate struct {
 	d          DateTime
@@ -22,10 +25,16 @@ type strToDate struct {
 // DateByFormat reads text by a format of DATE_FORMAT's letters (STR_TO_DATE).
 // The three booleans tell which parts the format has, and thereby the type of the
 // result; ok is false when the text does not follow it. trailing tells that
-// text was left over. Days of the month are not checked against sql_mode here.
-func DateByFormat(s, format []byte) (d DateTime, hasDate, hasTime, hasMicros, trailing, ok bool) {
+// text was left over. Days of the month are not checked against sql_mode here. An error of poll, which may be nil, ends it: then ok is false.
+func DateByFormat(s, format []byte, poll func() error) (d DateTime, hasDate, hasTime, hasMicros, trailing, ok bool) {
 	p := strToDate{s: s, week: -1}
+	polled := 0
 	for i := 0; i < len(format); i++ {
+		if i-polled >= formatPollBytes && poll != nil {
+			if polled = i; poll() != nil {
+				return d, false, false, false, false, false
+			}
+		}
 		for len(p.s) > 0 && isSpace(p.s[0]) {
 			p.s = p.s[1:]
 		}
@@ -55,22 +64,37 @@ func DateByFormat(s, format []byte) (d DateTime, hasDate, hasTime, hasMicros, tr
 
 // FormatParts tells which parts a STR_TO_DATE format has.
 func FormatParts(format []byte) (date, clock, micros bool) {
-	for i := 0; i+1 < len(format); i++ {
+	found := formatPart(0)
+	for i := 0; i+1 < len(format) && found != partDate|partClock|partMicros; i++ {
 		if format[i] != '%' {
 			continue
 		}
 		i++
-		switch {
-		case format[i] == 'f':
-			clock, micros = true, true
-		case strings.IndexByte("HISThiklprs", format[i]) >= 0:
-			clock = true
-		case strings.IndexByte("MVUXYWabcjmvuxyw", format[i]) >= 0, strings.IndexByte("deD", format[i]) >= 0:
-			date = true
-		}
+		found |= formatLetters[format[i]]
 	}
-	return date, clock, micros
+	return found&partDate != 0, found&partClock != 0, found&partMicros != 0
 }
+
+// formatPart is a set of the parts of a date and time.
+type formatPart uint8
+
+const (
+	partDate formatPart = 1 << iota
+	partClock
+	partMicros
+)
+
+// formatLetters says which parts a letter of a format stands for.
+var formatLetters = func() (parts [256]formatPart) {
+	for _, c := range []byte("MVUXYWabcjmvuxywdeD") {
+		parts[c] = partDate
+	}
+	for _, c := range []byte("HISThiklprs") {
+		parts[c] = partClock
+	}
+	parts['f'] = partClock | partMicros
+	return parts
+}()
 
 // number reads at most width digits.
 func (p *strToDate) number(width int) (n int, ok bool) {

@@ -202,3 +202,12 @@ func TestVectorRoom(t *testing.T) {
 		t.Errorf("%d bytes were not given back", held)
 	}
 }
+
+// mustLike is NewLike that nothing ends.
+func mustLike(pattern []byte, escape rune, c CollationID) *Like {
+	l, err := NewLike(pattern, escape, c, nil)
+	if err != nil {
+		panic(err)
+	}
+	return l
+}

@@ -72,7 +72,7 @@ func newConn(s *Server, id uint32, raw net.Conn) *conn {
 	c.held.memory = s.opt.Memory
 	c.stmts.held = &c.held
 	c.resp.c = c
-	c.resp.enc.Room = c.resp.room
+	c.resp.enc.Room, c.resp.enc.Poll = c.resp.room, c.resp.poll
 	c.resp.enc.Buf = make([]byte, 0, outInitialBytes)
 	c.in = packetReader{src: &c.sock, window: make([]byte, windowBytes), pool: &s.pool, held: &c.held, limit: handshakePacketMax, exact: true}
 	c.peer = raw.RemoteAddr()

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/types"
 )
@@ -77,6 +78,14 @@ func (r *response) growBig() {
 
 // room is asked before a large value is encoded: of the row, so that the next one may find it there.
 func (r *response) room(n int) error { return r.c.held.set(heldRow, max(n, cap(r.enc.Buf))) }
+
+// poll ends the translation of a long text for a statement that has to end.
+func (r *response) poll() error {
+	if r.c.intr == nil || r.c.intr.Reason() == kvapi.ReasonNone {
+		return nil
+	}
+	return kvapi.ErrInterrupted
+}
 
 // Columns implements sqlapi.Sink.
 func (r *response) Columns(cols []sqlapi.ColumnInfo) (*types.RowEncoder, error) {
