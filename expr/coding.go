@@ -12,6 +12,7 @@ import (
 	"encoding/hex"
 	"hash/crc32"
 	"math"
+	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -205,16 +206,17 @@ func evalUnhex(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err != nil || s.IsNull() {
 		return types.Null(), err
 	}
-	src := s.B
-	if len(src)%2 == 1 {
-		src = append([]byte{'0'}, src...)
-	}
-	if !ctx.fits(len(src) / 2) {
+	src, odd := s.B, len(s.B)%2
+	if !ctx.fits(len(src)/2 + odd) {
 		return types.Null(), nil
 	}
-	out := ctx.alloc(len(src) / 2)
-	if _, err := hex.Decode(out, src); err != nil {
-		ctx.Warn(types.LevelWarning, types.ErWrongValueForType, "string", "'"+string(s.B)+"'", "unhex")
+	out := ctx.alloc(len(src)/2 + odd)
+	var first error
+	if odd == 1 {
+		_, first = hex.Decode(out[:1], []byte{'0', src[0]})
+	}
+	if _, err := hex.Decode(out[odd:], src[odd:]); err != nil || first != nil {
+		ctx.Warn(types.LevelWarning, types.ErWrongValueForType, "string", quoted(s.B), "unhex")
 		return types.Null(), nil
 	}
 	return types.Bytes(out), nil
@@ -253,23 +255,26 @@ func parseRadix(s []byte, base int, signed bool) (n uint64, ok bool) {
 	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
 		s = s[1:]
 	}
-	end := 0
-	for end < len(s) && digitOf(s[end]) < base {
-		end++
+	end, over := 0, false
+	for ; end < len(s) && digitOf(s[end]) < base; end++ {
+		high, low := bits.Mul64(n, uint64(base))
+		low, carry := bits.Add64(low, uint64(digitOf(s[end])), 0)
+		if n = low; over || high+carry > 0 {
+			over, n = true, math.MaxUint64
+		}
 	}
 	if end == 0 {
 		return 0, false
 	}
-	n, err := strconv.ParseUint(string(s[:end]), base, 64)
 	switch {
 	case signed && neg:
 		n = -min(n, 1<<63)
 	case signed:
 		n = min(n, math.MaxInt64)
-	case neg && err == nil:
+	case neg && !over:
 		n = -n
 	}
-	return n, true // beyond the range ParseUint gives the largest number
+	return n, true
 }
 
 func digitOf(c byte) int {

@@ -360,7 +360,7 @@ func evalAdapt(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 
 // noDate is the error of a comparison of a date with a text that is none.
 func noDate(t *types.Type, v *types.Value) error {
-	return types.NewError(errWrongValue, "Incorrect "+strings.ToUpper(t.Name())+" value: '"+string(v.B)+"'")
+	return types.NewError(errWrongValue, "Incorrect "+strings.ToUpper(t.Name())+" value: "+quoted(v.B))
 }
 
 // bitsOf is the number whose bytes a text holds, as a BIT column stores it. A text that the column can't hold counts as the number that

@@ -34,8 +34,7 @@ func evalCompress(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if ctx.tooLong(n, compressedHeadBytes+len(s.B)/2) {
 		return types.Null(), nil
 	}
-	var out bytes.Buffer
-	out.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(s.B))))
+	out := countedText{ctx: ctx, b: binary.LittleEndian.AppendUint32(nil, uint32(len(s.B)))}
 	w := zlib.NewWriter(&out)
 	if err := ctx.pass(w, s.B); err != nil {
 		return types.Null(), err
@@ -43,14 +42,34 @@ func evalCompress(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err := w.Close(); err != nil {
 		return types.Null(), err
 	}
-	b := out.Bytes()
+	b := out.b
 	if b[len(b)-1] == ' ' {
 		b = append(b, '.')
 	}
 	if ctx.tooLong(n, len(b)) {
 		return types.Null(), nil
 	}
-	return types.Bytes(ctx.owned(b)), nil
+	return types.Bytes(b), nil
+}
+
+// countedText is a text of unknown length that grows, and is counted before it does.
+type countedText struct {
+	ctx *Ctx
+	b   []byte
+}
+
+func (t *countedText) Write(more []byte) (int, error) {
+	if need := len(t.b) + len(more); need > cap(t.b) {
+		size := max(need, 2*cap(t.b))
+		if !t.ctx.chargeMade(size) {
+			return 0, t.ctx.failed
+		}
+		wider := append(make([]byte, 0, size), t.b...)
+		t.ctx.uncharge(int64(cap(t.b)))
+		t.b = wider
+	}
+	t.b = append(t.b, more...)
+	return len(more), nil
 }
 
 // pass writes s piece by piece and looks at the interrupt in between.

@@ -1,7 +1,7 @@
 package expr
 
 import (
-	"bytes"
+	"strings"
 
 	"github.com/pandodb/pando/types"
 )
@@ -139,9 +139,9 @@ func (b *BuildContext) jsonOn(p *jsonValuePlan, on JSONOn) (jsonOn, error) {
 		case p.to.IsStringType():
 			name = "CHAR"
 		case v.K == types.KindString && p.to.IsInteger():
-			return out, types.Errorf(types.ErTruncatedWrongValue, "INTEGER "+p.name, string(v.B))
+			return out, types.Errorf(types.ErTruncatedWrongValue, "INTEGER "+p.name, v.B)
 		case v.K == types.KindString && p.to.IsTemporal():
-			return out, types.Errorf(types.ErTruncatedWrongValue, string(bytes.ToLower([]byte(p.name))), string(v.B))
+			return out, types.Errorf(types.ErTruncatedWrongValue, strings.ToLower(p.name), v.B)
 		}
 		return out, types.Errorf(types.ErDataOutOfRange, name+" DEFAULT", "json_value")
 	}

@@ -230,6 +230,10 @@ func TestSearchPolls(t *testing.T) {
 		"FIND_IN_SET('b', REPEAT('a,', 500000))",
 		"UPPER(REPEAT('é', 1000000))", "LOWER(REPEAT('A', 2000000))", "REVERSE(REPEAT('é', 1000000))", "REPLACE(REPEAT('a', 1000000), 'a', 'b')",
 		"CONVERT(REPEAT('é', 1000000) USING utf16)", "CAST(REPEAT('é', 1000000) AS CHAR CHARACTER SET utf16)", "REGEXP_INSTR(REPEAT('é', 1000000), '^b')",
+		"REPEAT('é', 1000000) = REPEAT('É', 1000000)", "STRCMP(REPEAT('é', 1000000), REPEAT('É', 1000000))", "REPEAT('é', 1000000) IN (REPEAT('É', 1000000), 'b')",
+		"'b' BETWEEN 'a' AND GREATEST(REPEAT('é', 1000000), REPEAT('É', 1000000))", "FIELD(REPEAT('é', 1000000), REPEAT('É', 1000000))",
+		"NULLIF(REPEAT('é', 1000000), REPEAT('É', 1000000))", "'b' LIKE REPEAT('é', 1000000)", "STR_TO_DATE(REPEAT('1', 1000000), REPEAT('%w', 500000))",
+		"REPEAT('1', 100000) + 0 + REPEAT('1', 100000) + REPEAT('1', 100000)", "REPEAT('1', 100000) | REPEAT('1', 100000) | REPEAT('1', 100000)",
 	} {
 		x := newBinder()
 		x.b.NoFold = true
@@ -257,10 +261,50 @@ func TestMessagesTakeNoText(t *testing.T) {
 	for _, call := range []string{
 		"CAST(" + text + " AS SIGNED)", "CAST(" + text + " AS DATE)", text + " + 0.0", "TIMEDIFF(" + text + ", '1')", "STR_TO_DATE(" + text + ", '%Y')",
 		"CONVERT_TZ('2000-01-01', " + text + ", " + text + ")", "BIN_TO_UUID(" + text + ")",
+		"CONV(REPEAT('1', 1000000), 10, 2)", "BIN(REPEAT('0', 1000000))", "OCT(REPEAT('1', 1000000))", "INET6_ATON(" + text + ")", "IS_IPV6(" + text + ")",
+		"UNHEX(REPEAT('g', 1000001))", "CAST(" + text + " AS DOUBLE)", "CAST(REPEAT('1', 1000000) AS DOUBLE)",
 	} {
 		if _, _, allocated, _ := measure(t, call); allocated > 5*textBytes {
 			t.Errorf("%s: %d bytes were allocated", call, allocated)
 		}
+	}
+}
+
+// TestCompressCounts: the memory in which COMPRESS gathers its result is counted before it is taken, and given back.
+func TestCompressCounts(t *testing.T) {
+	x := newBinder()
+	x.b.NoFold = true
+	x.names, x.types = map[string]int{"c": 0}, []types.Type{{ID: types.TypeLongBlob, Coll: types.Binary, Length: -1}}
+	e, err := x.parse("LENGTH(COMPRESS(c))")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := testkit.Rand(testkit.Seed(t), 1)
+	noise := make([]byte, 4<<20)
+	for i := range noise {
+		noise[i] = byte(r.Uint32())
+	}
+	ctx, enough := x.newContext(), errors.New("enough")
+	var held, most int64
+	ctx.Grow = func(n int64) error {
+		held += n
+		most = max(most, held)
+		return nil
+	}
+	if v, err := e.Eval(ctx, []types.Value{types.Bytes(noise)}); err != nil || v.N < int64(len(noise)) || most < v.N {
+		t.Errorf("%v of %d counted, %v", v, most, err)
+	}
+	if ctx.ResetArena(); held != 0 {
+		t.Errorf("%d bytes are left", held)
+	}
+	ctx.Grow = func(n int64) error {
+		if held += n; held > 1<<20 {
+			return enough
+		}
+		return nil
+	}
+	if _, err := e.Eval(ctx, []types.Value{types.Bytes(noise)}); !errors.Is(err, enough) {
+		t.Error(err)
 	}
 }
 

@@ -48,9 +48,15 @@ func evalInetAton(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Uint(total<<8 | part), nil
 }
 
+// quotedMax is how many bytes of a text a message may show at most: none shows so many.
+const quotedMax = 512
+
+// quoted is a text in quotes as messages show it. Of one that is as long as a packet there is no copy.
+func quoted(s []byte) string { return "'" + string(s[:min(len(s), quotedMax)]) + "'" }
+
 // badArgument is NULL with warning 1411.
 func (ctx *Ctx) badArgument(n *Node, s []byte) types.Value {
-	ctx.Warn(types.LevelWarning, types.ErWrongValueForType, "string", "'"+string(s)+"'", n.name)
+	ctx.Warn(types.LevelWarning, types.ErWrongValueForType, "string", quoted(s), n.name)
 	return types.Null()
 }
 
@@ -63,13 +69,24 @@ func evalInetNtoa(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return n.textResult([]byte(a.String())), nil
 }
 
+// addressBytesMax is longer than any text of an address.
+const addressBytesMax = 64
+
+func parseAddress(s []byte) (a netip.Addr, ok bool) {
+	if len(s) > addressBytesMax {
+		return a, false
+	}
+	a, err := netip.ParseAddr(string(s))
+	return a, err == nil && a.Zone() == ""
+}
+
 func evalInet6Aton(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	s, err := ctx.text(n.args[0], row)
 	if err != nil || s.IsNull() {
 		return types.Null(), err
 	}
-	a, perr := netip.ParseAddr(string(s.B))
-	if perr != nil || a.Zone() != "" {
+	a, ok := parseAddress(s.B)
+	if !ok {
 		return ctx.badArgument(n, s.B), nil
 	}
 	return types.Bytes(a.AsSlice()), nil
@@ -92,8 +109,8 @@ func evalIsIP(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err != nil || s.IsNull() {
 		return types.Int(0), err
 	}
-	a, perr := netip.ParseAddr(string(s.B))
-	return types.Bool(perr == nil && a.Zone() == "" && a.Is4() == (n.name == "is_ipv4")), nil
+	a, ok := parseAddress(s.B)
+	return types.Bool(ok && a.Is4() == (n.name == "is_ipv4")), nil
 }
 
 func evalIsIPForm(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
