@@ -54,7 +54,7 @@
 //
 // `log-mark-<base>-<bytes>-<end>`, an empty file with three numbers of 16 hexadecimal digits in its name, is the mark: the base of the
 // newest segment, the least size of its file (0: not even its header is durable), and a position below which all is durable. It is
-// renamed after a segment's header and name are durable, and at Close. Without one, nothing is checked.
+// renamed after a segment's header and name are durable, and at Close. A log with records has one, or a file of it was removed.
 //
 // `spare-wal` is a spare and `spare-wal.part` one that is being written; both may be deleted while the server is down.
 //

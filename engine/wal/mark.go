@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // markPrefix begins the name of the mark.
@@ -59,16 +61,16 @@ func (l *Log) setMark(m mark) {
 	if l.marked && l.mark == m {
 		return
 	}
-	var err error
+	err := os.ErrNotExist
 	if l.marked {
 		err = l.o.Raw.Rename(l.path(l.mark.name()), l.path(m.name()))
-	} else if f, createErr := l.o.Raw.Create(l.path(m.name()), category); createErr != nil {
-		err = createErr
-	} else {
-		err = f.Close()
 	}
-	if errors.Is(err, os.ErrNotExist) {
-		l.marked = false // somebody has removed it
+	if errors.Is(err, os.ErrNotExist) { // there is none yet, or somebody has removed it
+		l.marked = false
+		var f vfs.File
+		if f, err = l.o.Raw.Create(l.path(m.name()), category); err == nil {
+			err = f.Close()
+		}
 	}
 	if err != nil {
 		l.o.Logger.Warn("cannot mark the log's end; a loss of its newest part may not be noticed", "error", err)
@@ -125,8 +127,12 @@ func (l *Log) checkNewest(base, from Position, size int64, present bool) error {
 	return nil
 }
 
-// checkEnd compares where the log ends with the mark.
-func (l *Log) checkEnd(end Position) error {
+// checkEnd compares where the log ends with the mark. written says that there are records, or were: then there is a mark, which is durable before the first
+// of them, and who has removed it may have removed the newest segment as well.
+func (l *Log) checkEnd(end Position, written bool) error {
+	if !l.marked && written {
+		return l.lost("its mark, the file %s*, is gone, so that nobody knows whether a newest file of the log is gone, too", markPrefix)
+	}
 	if l.marked && end < l.mark.end {
 		return l.lost("it ends at position %d, and was durable up to %d when the server last ended or began a file", end, l.mark.end)
 	}

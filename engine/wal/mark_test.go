@@ -20,10 +20,12 @@ func TestLostEnd(t *testing.T) {
 				r.t.Fatal(err)
 			}
 		},
-		"zeroed":         func(r *rig, newest string) { r.setContent(newest, make([]byte, len(r.content(newest)))) },
-		"empty":          func(r *rig, newest string) { r.setContent(newest, nil) },
-		"cut in header":  func(r *rig, newest string) { r.setContent(newest, r.content(newest)[:16]) },
-		"cut at its end": func(r *rig, newest string) { b := r.content(newest); r.setContent(newest, b[:len(b)-16]) },
+		"zeroed":             func(r *rig, newest string) { r.setContent(newest, make([]byte, len(r.content(newest)))) },
+		"empty":              func(r *rig, newest string) { r.setContent(newest, nil) },
+		"cut in header":      func(r *rig, newest string) { r.setContent(newest, r.content(newest)[:16]) },
+		"cut at its end":     func(r *rig, newest string) { b := r.content(newest); r.setContent(newest, b[:len(b)-16]) },
+		"gone with the mark": func(r *rig, newest string) { r.removeMark(); _ = r.fs.Remove("d/" + newest) },
+		"mark gone":          func(r *rig, _ string) { r.removeMark() },
 		"all gone": func(r *rig, _ string) {
 			for _, name := range r.segments() {
 				if err := r.fs.Remove("d/" + name); err != nil {
@@ -42,6 +44,35 @@ func TestLostEnd(t *testing.T) {
 			}
 		}
 	}
+}
+
+// removeMark removes the file that says where the log ended.
+func (r *rig) removeMark() {
+	names, err := r.fs.List("d")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, "log-mark-") {
+			if err := r.fs.Remove("d/" + name); err != nil {
+				r.t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestMarkRemoved: a mark that somebody removes while the log is open is there again when the next segment begins or the log is closed.
+func TestMarkRemoved(t *testing.T) {
+	r := newRig(t, engine.NewMemFS())
+	r.mustOpen()
+	r.sync(r.append("one"))
+	r.removeMark()
+	r.close()
+	r.mustOpen()
+	if len(r.read) != 1 {
+		t.Errorf("%d records", len(r.read))
+	}
+	r.close()
 }
 
 func lostEnd(t *testing.T, spoil func(*rig, string), clean, spares bool) {

@@ -118,7 +118,7 @@ func (l *Log) recover(must bool, replay func([]byte) error) (end Position, err e
 		}
 	}
 	// What was accepted as lost is not looked for at the next start, when the file that holds the place has another name.
-	if err := l.checkEnd(end); err != nil {
+	if err := l.checkEnd(end, must || end > bases[0]); err != nil {
 		return 0, err
 	}
 	for _, base := range bases[:first] {
