@@ -66,6 +66,15 @@ func claimDir(dir string) (store uint64, err error) {
 	return 0, nil
 }
 
+// isNew reports whether nobody has used a directory yet: it is absent, or empty but for what a crash of the first start has left.
+func isNew(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != identityPart && e.Name() != "lost+found" })
+}
+
 // olderStore reports whether a directory without an identity was written by a Pando that made none: it holds nothing but a store, and in that
 // a log, a manifest and the ballast file, which no other program makes together. Such a directory gets its identity now.
 func olderStore(dir string, names []string) bool {

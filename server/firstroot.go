@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"strings"
 
@@ -24,6 +25,27 @@ func (o *Options) rootPassword() (string, error) {
 		return o.RootPassword, nil
 	}
 	return firstLine("init-root-password-file", o.RootPasswordFile)
+}
+
+// listensBeyond reports whether others than this machine can connect.
+func (n *Node) listensBeyond() bool { return !n.listener.Addr().(*net.TCPAddr).IP.IsLoopback() }
+
+// rootIsOpen is why a node does not listen to others.
+func (n *Node) rootIsOpen() error {
+	return fmt.Errorf("--listen %s is more than this machine, and root has no password: start with --listen 127.0.0.1:PORT, set one (ALTER USER root@localhost IDENTIFIED BY '…'), "+
+		"and start again; a new directory takes it from --init-root-password-file or %s", n.options.Listen, rootPasswordEnv)
+}
+
+// checkFirstRoot refuses a first start for the reasons that openAccounts has, before anything is made. Who joins a cluster has the accounts of that.
+func (n *Node) checkFirstRoot() error {
+	password, err := n.options.rootPassword()
+	if err != nil {
+		return err
+	}
+	if password == "" && n.options.Join == "" && n.listensBeyond() && isNew(n.options.DataDir) {
+		return n.rootIsOpen()
+	}
+	return nil
 }
 
 // firstLine reads the first line of the file that a setting names. It must not be empty.

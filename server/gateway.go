@@ -2,7 +2,6 @@ package server
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"strconv"
 	"sync"
@@ -169,12 +168,9 @@ func (n *Node) openAccounts(txns *txn.Manager) (*privilege.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	beyond := !n.listener.Addr().(*net.TCPAddr).IP.IsLoopback()
-	refused := fmt.Errorf("--listen %s is more than this machine, and root has no password: start with --listen 127.0.0.1:PORT, set one (ALTER USER root@localhost IDENTIFIED BY '…'), "+
-		"and start again; a new directory takes it from --init-root-password-file or %s", n.options.Listen, rootPasswordEnv)
 	users, err := privilege.Open(txns, func() ([]*privilege.Account, error) {
-		if beyond && password == "" {
-			return nil, refused // before there are accounts: with a password the next start is still the first
+		if n.listensBeyond() && password == "" {
+			return nil, n.rootIsOpen() // before there are accounts: with a password the next start is still the first
 		}
 		return firstAccounts(password), nil
 	})
@@ -184,8 +180,8 @@ func (n *Node) openAccounts(txns *txn.Manager) (*privilege.Store, error) {
 	if password != "" && !users.Fresh {
 		n.log.Info("the first password of root is not used: the directory has accounts already")
 	}
-	if beyond && users.RootIsOpen() {
-		return nil, refused
+	if n.listensBeyond() && users.RootIsOpen() {
+		return nil, n.rootIsOpen()
 	}
 	return users, nil
 }

@@ -108,6 +108,17 @@ func TestFirstRoot(t *testing.T) {
 			_ = n.Close()
 		}
 	}
+	if _, err := os.Stat(filepath.Join(o.DataDir, identityName)); !os.IsNotExist(err) {
+		t.Errorf("the refused start has made the directory Pando's: %v", err)
+	}
+	absent := o
+	absent.DataDir = filepath.Join(t.TempDir(), "absent")
+	if _, err := Open(context.Background(), absent); err == nil {
+		t.Error("without a password, where there is no directory: no error")
+	}
+	if _, err := os.Stat(absent.DataDir); !os.IsNotExist(err) {
+		t.Errorf("the refused start has made a directory: %v", err)
+	}
 	o.RootPasswordFile = filepath.Join(t.TempDir(), "password")
 	for _, text := range []string{"\nx\n", ""} {
 		if err := os.WriteFile(o.RootPasswordFile, []byte(text), 0o600); err != nil {

@@ -78,7 +78,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 		n.log.Warn("setting has no effect", "why", warning)
 	}
 	// The ports are taken first: a busy one is the commonest fault, and nothing has been touched then.
-	steps := []func() error{n.listen, func() error { return n.openStorage(ctx) }, n.openCluster, n.openWire, func() error { return n.begin(ctx) }, n.openHTTP, n.serveClients}
+	steps := []func() error{n.listen, n.checkFirstRoot, func() error { return n.openStorage(ctx) }, n.openCluster, n.openWire, func() error { return n.begin(ctx) }, n.openHTTP, n.serveClients}
 	for _, step := range steps {
 		if err := ctx.Err(); err != nil {
 			return nil, errors.Join(errors.New("stopped while starting"), n.Close())
