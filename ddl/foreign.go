@@ -54,6 +54,9 @@ func resolveForeign(c *Call, snap *catalog.Snapshot, t catalog.TableName, last u
 func resolveParent(c *Call, snap *catalog.Snapshot, k *ForeignKeySpec) error {
 	parent := snap.Lookup(k.Parent.Schema, k.Parent.Name)
 	if parent == nil || parent.View != nil {
+		if len(k.RefColumns) == 0 {
+			return wrongForeign(k)
+		}
 		if !c.Unchecked || catalog.IsSystemSchema(k.Parent.Schema) {
 			return types.Errorf(types.ErFkCannotOpenParent, k.Parent.Name)
 		}

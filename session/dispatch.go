@@ -208,7 +208,7 @@ func (s *Session) runFlush(stmt *syntax.Flush) error {
 		switch item {
 		case "STATUS":
 			s.node.tallies.flush(s)
-		case "PRIVILEGES", "LOGS", "ERROR LOGS", "HOSTS", "USER_RESOURCES", "OPTIMIZER_COSTS":
+		case "PRIVILEGES", "LOGS", "BINARY LOGS", "ENGINE LOGS", "ERROR LOGS", "GENERAL LOGS", "RELAY LOGS", "SLOW LOGS", "HOSTS", "USER_RESOURCES", "OPTIMIZER_COSTS":
 			s.context.AddError(types.LevelNote, types.NewError(types.ErNotSupportedYet, "FLUSH "+item+" has nothing to do: changes take effect at once"))
 		default:
 			return types.Errorf(types.ErNotSupportedYet, "FLUSH "+item)
