@@ -45,8 +45,8 @@ type Write struct {
 
 // Guards makes the guards of one plan.
 type Guards struct {
-	// Lookup finds a table by its name, nil if there is none, and notes that the plan depends on it.
-	Lookup func(catalog.TableName) *catalog.Table
+	// Lookup finds a table by its name, nil if there is none, and notes that the plan depends on it, and whether it may change its rows.
+	Lookup func(name catalog.TableName, changes bool) *catalog.Table
 
 	whole   map[*catalog.Table]*Guard
 	shallow map[*catalog.Table]*Guard
@@ -101,7 +101,7 @@ func (g *Guards) fill(guard *Guard, refers, referred func(*catalog.ForeignKey) b
 		ref := &Reference{Key: key, Child: guard, ChildCols: t.Ordinals(key)}
 		parent := t
 		if key.Parent != t.TableName() {
-			parent = g.Lookup(key.Parent)
+			parent = g.Lookup(key.Parent, false)
 		}
 		if parent != nil {
 			ref.Parent = g.bare(parent)
@@ -117,7 +117,7 @@ func (g *Guards) fill(guard *Guard, refers, referred func(*catalog.ForeignKey) b
 		children = append(children, t)
 	}
 	for _, name := range t.Referrers {
-		if child := g.Lookup(name); child != nil {
+		if child := g.Lookup(name, false); child != nil {
 			children = append(children, child)
 		}
 	}
@@ -128,10 +128,7 @@ func (g *Guards) fill(guard *Guard, refers, referred func(*catalog.ForeignKey) b
 				continue
 			}
 			ref := &Reference{Key: key, Parent: guard, ChildCols: child.Ordinals(key), ParentCols: key.RefOrdinals(t)}
-			var err error
-			if key.OnDelete.Refuses() && key.OnUpdate.Refuses() {
-				ref.Child = g.bare(child)
-			} else if ref.Child, err = g.all(child); err != nil {
+			if err := g.below(ref, child); err != nil {
 				return err
 			}
 			if err := ref.match(false); err != nil {
@@ -144,6 +141,19 @@ func (g *Guards) fill(guard *Guard, refers, referred func(*catalog.ForeignKey) b
 		return cmp.Or(cmp.Compare(slices.Index(t.Indexes, a.ToParent.Index()), slices.Index(t.Indexes, b.ToParent.Index())), strings.Compare(a.Child.Table.Schema, b.Child.Table.Schema), strings.Compare(a.Key.Name, b.Key.Name))
 	})
 	return nil
+}
+
+// below finds the guard of the child of a reference: a table that the reference's actions change, or whose rows are only looked for.
+func (g *Guards) below(ref *Reference, child *catalog.Table) (err error) {
+	if ref.Key.OnDelete.Refuses() && ref.Key.OnUpdate.Refuses() {
+		ref.Child = g.bare(child)
+		return nil
+	}
+	if child != ref.Parent.Table {
+		g.Lookup(child.TableName(), true)
+	}
+	ref.Child, err = g.all(child)
+	return err
 }
 
 // indexAt is the position of the index that serves a foreign key over cols.

@@ -18,17 +18,15 @@ func (b *builder) guard(t *catalog.Table, w exec.Write) (*exec.Guard, error) {
 	return b.guards.For(t, w)
 }
 
-// kin finds a table for a foreign key.
-func (b *builder) kin(name catalog.TableName) *catalog.Table {
+// kin finds a table for a foreign key, whose actions may change its rows or only look for some.
+func (b *builder) kin(name catalog.TableName, changes bool) *catalog.Table {
 	t := b.env.Snapshot.Public().Lookup(name.Schema, name.Name)
 	if t == nil || t.View != nil {
 		return nil // the child changes when there is one
 	}
 	mode := catalog.UseRead
-	for i := range b.plan.Tables {
-		if slices.Contains(b.plan.Tables[i].Table.Referrers, t.TableName()) {
-			mode = catalog.UseWrite // a child, whose rows may change with their parents
-		}
+	if changes {
+		mode = catalog.UseWrite
 	}
 	for i := range b.plan.Tables {
 		if b.plan.Tables[i].Table == t {
@@ -38,6 +36,19 @@ func (b *builder) kin(name catalog.TableName) *catalog.Table {
 	}
 	b.plan.Tables = append(b.plan.Tables, exec.TableRef{Table: t, Version: t.Version, Use: mode, Foreign: true})
 	return t
+}
+
+// Kin returns the other tables that foreign keys may bring into a statement that writes t, whatever it writes.
+func Kin(env *Env, t *catalog.Table) ([]exec.TableRef, error) {
+	b := newBuilder(env)
+	every := make([]int, len(t.Columns))
+	for i := range every {
+		every[i] = i
+	}
+	if _, err := b.guard(t, exec.Write{Insert: true, Delete: true, Set: every}); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(b.plan.Tables, func(ref exec.TableRef) bool { return ref.Table == t }), nil
 }
 
 // guardInsert is guard for INSERT and REPLACE.

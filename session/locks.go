@@ -112,6 +112,9 @@ func (s *Session) lockTables(items []lockedTable) error {
 	if err != nil {
 		return err
 	}
+	if items, err = s.lockedWithKin(items); err != nil {
+		return err
+	}
 	var locks []ddl.TableLock
 	lockOf := make(map[ddl.Name]int, len(items))
 	for _, t := range items {
@@ -148,6 +151,35 @@ func (s *Session) lockedWithViews(items []lockedTable) ([]lockedTable, error) {
 		}
 		for _, used := range uses {
 			all = append(all, lockedTable{schema: used.Schema, table: used.Name, write: item.write})
+		}
+	}
+	return all, nil
+}
+
+// lockedWithKin adds the tables that foreign keys may bring into a statement that writes one of items: to be written where an action changes
+// them, else to be read. As in MySQL they may be named by themselves, and under foreign_key_checks=0 none is added.
+func (s *Session) lockedWithKin(items []lockedTable) ([]lockedTable, error) {
+	all := items
+	for _, item := range items {
+		t := s.node.Catalog.Current().Lookup(item.schema, item.table)
+		if t == nil || t.View != nil || !item.write {
+			continue
+		}
+		kin, err := plan.Kin(s.planEnv(""), t)
+		if err != nil {
+			return nil, s.planError(err)
+		}
+		for _, ref := range kin {
+			write := ref.Use&catalog.UseWrite != 0
+			i := slices.IndexFunc(all, func(l lockedTable) bool {
+				return l.schema == ref.Table.Schema && l.table == ref.Table.Name && (l.alias == "" || l.alias == l.table)
+			})
+			switch {
+			case i >= 0: // also what is not looked at is in the plans of the statements, which would wait for this session
+				all[i].write = all[i].write || write
+			case !s.runtime.UncheckedForeign:
+				all = append(all, lockedTable{schema: ref.Table.Schema, table: ref.Table.Name, write: write})
+			}
 		}
 	}
 	return all, nil
