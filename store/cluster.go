@@ -417,8 +417,10 @@ func (c *Cluster) Split(left, right *kvapi.Region) {
 	half.floor.Store(old.floor.Load())
 	half.records.Store(old.records.Load())
 	old.garbage.cutAt(right.Start, &half.garbage)
-	half.size.Store(old.size.Load() / 2)
-	old.size.Store(old.size.Load() / 2)
+	// Whoever cuts has measured and notes the sizes after this. Other copies go by what they know when theirs becomes the leader.
+	size := old.size.Load() + old.written.Swap(0)
+	half.size.Store(size / 2)
+	old.size.Store(size - size/2)
 	next := maps.Clone(*c.regions.Load())
 	next[right.ID] = half
 	c.regions.Store(&next)

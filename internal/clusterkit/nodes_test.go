@@ -139,6 +139,35 @@ func TestCommitAtDeposed(t *testing.T) {
 	same(t, ns)
 }
 
+// TestSizesAfterSplits: a copy that only follows knows after splits about how large the regions are, which it goes by once it is the leader: what was in one is in its parts together.
+func TestSizesAfterSplits(t *testing.T) {
+	t.Parallel()
+	ns := start(t, 3)
+	const rows, row = 64, 1 << 10
+	for i := range rows {
+		commit(t, ns, kvapi.Mutation{Key: fmt.Appendf(nil, "a%02d", i), Value: make([]byte, row)})
+	}
+	for _, key := range []string{"a48", "a32", "a16"} {
+		within(t, "split", func() bool {
+			g := ns.Gateway()
+			return g != nil && g.Store.Split([]byte(key)) == nil
+		})
+	}
+	same(t, ns)
+	for i := range ns.Len() {
+		total, parts := int64(0), 0
+		for _, st := range ns.Node(i).Store.RegionStatuses() {
+			total += st.Bytes + st.Written
+			if st.Bytes+st.Written > row {
+				parts++
+			}
+		}
+		if parts != 4 || total < rows*row || total > 2*rows*row {
+			t.Errorf("node %d: %d bytes in all, %d regions with some", i, total, parts)
+		}
+	}
+}
+
 // TestReplace: copies move from one store to another, by learners, snapshots and joint changes, and the store that has none any more keeps
 // nothing, also after a start; the removed peers do not come back.
 func TestReplace(t *testing.T) {
