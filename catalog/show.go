@@ -167,6 +167,10 @@ func (p *printer) defaultValue(c *Column) {
 			p.text(fmt.Sprintf("'%04d'", d.Value.Uint64()))
 			return
 		}
+		if c.Type.IsNumeric() && d.Value.K != types.KindBit {
+			p.quoted(types.AppendTyped(nil, p.ctx, &d.Value, &c.Type))
+			return
+		}
 		p.literal(d.Value)
 	}
 }

@@ -97,10 +97,21 @@ func newAgg(b *BuildContext, name string, distinct bool, args []Expr, opts AggOp
 	return s, nil
 }
 
+// sumWidth is what MySQL adds to the decimals of sums of doubles for the columns that hold them.
+const sumWidth = 17
+
 // sumType is the type of SUM and AVG: exact for integers and decimals, double for the rest.
 func sumType(b *BuildContext, k aggKind, x Expr) types.Type {
 	if numericClass(x) == classFloat {
-		return doubleType()
+		more := 0
+		if k == aggAvg {
+			more = b.divIncrement()
+		}
+		t := doubleOf(more, x)
+		if t.Scale >= 0 {
+			t.Length = sumWidth + int32(t.Scale)
+		}
+		return t
 	}
 	p, s := precisionOf(x)
 	if k == aggAvg {

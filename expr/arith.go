@@ -19,7 +19,7 @@ func buildArith(b *BuildContext, n *Node) error {
 	n.coer = CoerNumeric
 	switch max(numericClass(x), numericClass(y)) {
 	case classFloat:
-		n.typ = arithDoubleType(n.name, x, y)
+		n.typ = doubleOf(0, x, y)
 		n.eval = map[string]evalFunc{"+": evalAddFloat, "-": evalSubFloat, "*": evalMulFloat}[n.name]
 	case classDecimal:
 		n.typ = arithDecimalType(n.name, x, y)
@@ -56,18 +56,40 @@ func (b *BuildContext) mode() types.SQLMode {
 	return b.Ctx.SQLMode
 }
 
-// arithDoubleType keeps the decimals of operands that have a fixed number of them, as MySQL's metadata does.
-func arithDoubleType(op string, x, y Expr) types.Type {
-	t := doubleType()
-	if isFixedFloat(x) && isFixedFloat(y) && op != "*" {
-		t.Scale = max(x.typ.Scale, y.typ.Scale)
-		t.Length = 23
+// doubleWidth is the most characters of a double, by which MySQL sizes columns of those with fixed decimals.
+const doubleWidth = 22
+
+// floatWidth is doubleWidth of FLOAT.
+const floatWidth = 12
+
+// doubleOf is the type of a double that is computed of numbers: if all of them have fixed decimals it shows the most of these, and more behind
+// a division, as in MySQL.
+func doubleOf(more int, es ...Expr) types.Type {
+	most := 0
+	for _, e := range es {
+		scale, fixed := fixedScale(e)
+		if !fixed {
+			return doubleType()
+		}
+		most = max(most, scale)
 	}
-	return t
+	if most+more > types.MaxDecimalScale {
+		return doubleType()
+	}
+	return types.Type{ID: types.TypeDouble, Length: doubleWidth, Scale: int8(most + more)}
 }
 
-func isFixedFloat(e Expr) bool {
-	return numericSide(e) && classOf(&e.typ) == classFloat && e.typ.Scale >= 0 && e.typ.Length > 0
+// fixedScale is how many decimals a number or a time shows; fixed is false for doubles and texts, which show as many as they have.
+func fixedScale(e Expr) (scale int, fixed bool) {
+	switch classOf(&e.typ) {
+	case classInt, classNull:
+		return 0, true
+	case classDecimal, classTemporal, classTime:
+		return max(int(e.typ.Scale), 0), true
+	case classFloat:
+		return int(e.typ.Scale), e.typ.Scale >= 0 && e.typ.Length > 0
+	}
+	return 0, false
 }
 
 func arithDecimalType(op string, x, y Expr) types.Type {
@@ -284,7 +306,7 @@ func buildDivide(b *BuildContext, n *Node) error {
 	x, y := n.args[0], n.args[1]
 	n.coer = CoerNumeric
 	if max(numericClass(x), numericClass(y)) == classFloat {
-		n.typ, n.eval = doubleType(), evalDivideFloat
+		n.typ, n.eval = doubleOf(b.divIncrement(), x, y), evalDivideFloat
 		return nil
 	}
 	incr := b.divIncrement()

@@ -46,7 +46,9 @@ func buildCast(b *BuildContext, n *Node, t types.Type) error {
 		n.coer, n.ascii = CoerImplicit, x.ascii
 		n.typ = t
 		n.aux, n.eval = t, evalCastString
-		if t.Length < 0 {
+		if t.Length < 0 && t.Coll == types.Binary {
+			n.typ = stringType(castBytes(&x.typ), t.Coll)
+		} else if t.Length < 0 {
 			n.typ = stringType(charLength(&x.typ), t.Coll)
 		} else if t.ID == types.TypeChar {
 			n.typ.ID = types.TypeVarchar
@@ -117,11 +119,7 @@ func buildBinary(b *BuildContext, n *Node) error {
 		return err
 	}
 	x := n.args[0]
-	chars := charLength(&x.typ)
-	if chars > 0 && x.typ.IsText() {
-		chars = int32(min(int64(chars)*int64(x.typ.Coll.MaxCharLen()), math.MaxInt32))
-	}
-	n.typ, n.coer, n.ascii = stringType(chars, types.Binary), CoerImplicit, x.ascii
+	n.typ, n.coer, n.ascii = stringType(castBytes(&x.typ), types.Binary), CoerImplicit, x.ascii
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		v, err := ctx.text(n.args[0], row)
 		if v.K == types.KindString {
@@ -130,4 +128,12 @@ func buildBinary(b *BuildContext, n *Node) error {
 		return v, err
 	}
 	return nil
+}
+
+// castBytes returns the most bytes that a value of t has as a text that becomes binary; -1 is unbounded.
+func castBytes(t *types.Type) int32 {
+	if t.ID == types.TypeDouble && t.Scale >= 0 && t.Length > 0 {
+		return t.Length
+	}
+	return known(byteLength(t))
 }

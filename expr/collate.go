@@ -273,6 +273,9 @@ func buildConvertUsing(b *BuildContext, n *Node) error {
 		coll = b.collation()
 	}
 	n.typ = stringType(charLength(&n.args[0].typ), coll)
+	if coll == types.Binary {
+		n.typ = stringType(castBytes(&n.args[0].typ), coll)
+	}
 	n.coer, n.ascii = CoerImplicit, n.args[0].ascii
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		v, err := ctx.text(n.args[0], row)

@@ -77,7 +77,7 @@ func buildMod(b *BuildContext, n *Node) error {
 	p2, s2 := precisionOf(y)
 	switch max(numericClass(x), numericClass(y)) {
 	case classFloat:
-		n.typ, n.eval = doubleType(), evalModFloat
+		n.typ, n.eval = doubleOf(0, x, y), evalModFloat
 	case classDecimal:
 		scale := max(s1, s2)
 		n.typ, n.eval = decimalType(max(p1-s1, p2-s2)+scale, scale), evalModDecimal
@@ -148,7 +148,7 @@ func buildNeg(b *BuildContext, n *Node) error {
 	n.coer, n.notNull, n.loose, n.deep = CoerNumeric, x.notNull, x.loose, x.deep
 	switch numericClass(x) {
 	case classFloat:
-		n.typ = doubleType()
+		n.typ = doubleOf(0, x)
 		n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 			f, null, err := ctx.real(n.args[0], row)
 			if null {

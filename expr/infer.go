@@ -204,10 +204,18 @@ func charLength(t *types.Type) int32 {
 	switch t.ID {
 	case types.TypeNull:
 		return 0
-	case types.TypeDouble, types.TypeFloat:
-		return 23
+	case types.TypeDouble:
+		return doubleWidth
+	case types.TypeFloat:
+		if t.Scale >= 0 && t.Length > 0 {
+			return t.Length
+		}
+		return floatWidth
 	case types.TypeDecimal:
-		n := t.Length + 1
+		n := t.Length
+		if !t.Unsigned {
+			n++
+		}
 		if t.Scale > 0 {
 			n++
 		}
@@ -232,6 +240,9 @@ func charLength(t *types.Type) int32 {
 				n = max(n, c)
 			}
 		}
+		if t.ID == types.TypeSet && n > 0 {
+			n-- // there is one comma less than members
+		}
 		return n
 	case types.TypeTinyText, types.TypeTinyBlob:
 		return 255
@@ -241,6 +252,10 @@ func charLength(t *types.Type) int32 {
 		return -1
 	}
 	if t.IsInteger() {
+		if bare := *t; t.ID != types.TypeBigInt { // a column's display width does not bound the value
+			bare.Length = 0
+			return intWidth(&bare)
+		}
 		return intWidth(t)
 	}
 	return t.Length
@@ -349,7 +364,7 @@ func commonNumber(es []Expr) types.Type {
 	for _, e := range es {
 		switch numericClass(e) {
 		case classFloat:
-			return doubleType()
+			return doubleOf(0, es...)
 		}
 		if e.typ.ID != types.TypeDecimal {
 			integers++

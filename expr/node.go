@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"strings"
+
 	"github.com/pandodb/pando/types"
 )
 
@@ -91,6 +93,15 @@ func Literal(v types.Value) Expr {
 	n := Const(v, literalType(v))
 	if v.K == types.KindDecimal && int(v.Scale) > types.MaxDecimalScale {
 		n.typ.Scale, n.loose, n.deep = types.MaxDecimalScale, true, true
+	}
+	return n
+}
+
+// DecimalLiteral is the literal of a decimal number. A zero that the text has in front of the point counts as a digit, as in MySQL.
+func DecimalLiteral(v types.Value, text string) Expr {
+	n := Literal(v)
+	if n.typ.ID == types.TypeDecimal && n.typ.Length == int32(n.typ.Scale) && n.typ.Length < types.MaxDecimalPrecision && !strings.HasPrefix(text, ".") {
+		n.typ.Length++
 	}
 	return n
 }

@@ -150,7 +150,9 @@ func buildAbs(_ *BuildContext, n *Node) error {
 		return err
 	}
 	n.args = append([]Expr(nil), n.args...)
-	n.numericResult()
+	if n.numericResult() == classFloat {
+		n.typ = doubleOf(0, n.args[0])
+	}
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		v, err := n.args[0].eval(ctx, n.args[0], row)
 		if err != nil || v.IsNull() {

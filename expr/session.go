@@ -62,6 +62,8 @@ func buildSetUserVar(b *BuildContext, name string, e Expr) (Expr, error) {
 	n.typ, n.coer, n.ascii, n.notNull = e.typ, e.coer, e.ascii, e.notNull
 	if e.typ.IsInteger() { // user variables hold BIGINT, DOUBLE, DECIMAL or text
 		n.typ.ID = types.TypeBigInt
+	} else if classOf(&e.typ) == classFloat {
+		n.typ = doubleType()
 	}
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		v, err := n.args[0].Eval(ctx, row)

@@ -189,7 +189,7 @@ func (q *query) literalText(c *catalog.Column) string {
 		}
 		return "0x" + strings.ToUpper(hex.EncodeToString(b))
 	}
-	return string(types.AppendText(nil, q.Context(), &v))
+	return string(types.AppendTyped(nil, q.Context(), &v, &c.Type))
 }
 
 func nowText(c *catalog.Column) string {

@@ -224,7 +224,7 @@ func (b *binder) unary(e *syntax.Unary) (expr.Expr, error) {
 	if e.Op == syntax.OpNeg {
 		if lit, ok := e.X.(*syntax.Literal); ok && !b.build.lifted(lit) {
 			if v, ok, err := negativeLiteral(lit); ok || err != nil {
-				return expr.Literal(v), err
+				return expr.DecimalLiteral(v, lit.Value), err
 			}
 		}
 	}

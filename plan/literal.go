@@ -28,6 +28,8 @@ func (b *binder) literal(lit *syntax.Literal) (expr.Expr, error) {
 		return expr.HexLiteral(v.B), nil
 	case syntax.LitTrue, syntax.LitFalse:
 		return expr.TruthLiteral(v.N != 0), nil
+	case syntax.LitDecimal:
+		return expr.DecimalLiteral(v, lit.Value), nil
 	}
 	return expr.Literal(v), nil
 }

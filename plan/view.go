@@ -350,6 +350,9 @@ func ViewColumns(env *Env, q *syntax.Query, names []syntax.Ident) (columns []Que
 	if err != nil {
 		return nil, nil, false, err
 	}
+	for i := range cols {
+		cols[i].aggregate = r.cols[i].aggregate
+	}
 	shown := map[*get]bool{}
 	joinedTables(r.rel, shown)
 	for i := range cols { // one column at least has to be a table's
@@ -366,6 +369,8 @@ type QueryColumn struct {
 	Base *catalog.Column
 	// Combined says that a set operation, VALUES or a recursion makes it.
 	Combined bool
+	// Aggregate says that it is an aggregate and nothing around it.
+	Aggregate bool
 }
 
 // QueryColumns resolves a query and describes its result, as CREATE TABLE … SELECT needs it.
@@ -381,7 +386,7 @@ func QueryColumns(env *Env, q *syntax.Query) ([]QueryColumn, error) {
 func (b *builder) queryColumns(cols []column) []QueryColumn {
 	out := make([]QueryColumn, len(cols))
 	for i := range cols {
-		out[i] = QueryColumn{Info: cols[i].info, Base: b.baseColumn(cols[i].id), Combined: b.combined[cols[i].id]}
+		out[i] = QueryColumn{Info: cols[i].info, Base: b.baseColumn(cols[i].id), Combined: b.combined[cols[i].id], Aggregate: cols[i].aggregate}
 	}
 	return out
 }

@@ -11,6 +11,33 @@ import (
 // intDigitsMax is how many digits, with the sign, an expression of integers may have so that the column made of it is INT instead of BIGINT.
 const intDigitsMax = 9
 
+// varcharMax is of how many characters an expression may be so that the column made of it is VARCHAR instead of TEXT.
+const varcharMax = 512
+
+// asText turns VARCHAR and VARBINARY into TEXT and BLOB.
+func asText(t *types.Type) {
+	bytes := int64(t.Length)
+	switch t.ID {
+	case types.TypeVarchar, types.TypeChar:
+		bytes *= int64(max(t.Coll.MaxCharLen(), 1))
+		t.ID = types.TypeText
+		if bytes > textBytesMax {
+			t.ID = types.TypeMediumText
+		}
+	case types.TypeVarbinary, types.TypeBinary:
+		t.ID = types.TypeBlob
+		if bytes > textBytesMax {
+			t.ID = types.TypeMediumBlob
+		}
+	default:
+		return
+	}
+	t.Length = -1
+}
+
+// textBytesMax is the size of TEXT and BLOB.
+const textBytesMax = 65535
+
 // madeColumn is the column that a query's column becomes in a view or in CREATE TABLE … SELECT. One that is a table's keeps what it is there;
 // any other has the type of its expression, and the default that MySQL gives to what is never NULL.
 func madeColumn(col *plan.QueryColumn) ddl.ColumnSpec {
@@ -25,6 +52,8 @@ func madeColumn(col *plan.QueryColumn) ddl.ColumnSpec {
 		return spec
 	case spec.Type.ID == types.TypeBigInt && !col.Combined && spec.Type.Length >= 0 && spec.Type.Length <= intDigitsMax:
 		spec.Type.ID = types.TypeInt
+	case spec.Type.Length > varcharMax && !col.Aggregate:
+		asText(&spec.Type)
 	}
 	if spec.NotNull && !spec.Type.IsBlob() && spec.Type.ID != types.TypeJSON {
 		spec.Default = &catalog.Default{Kind: catalog.DefaultLiteral, Value: exec.ImplicitDefault(&spec.Type)}
