@@ -266,20 +266,11 @@ func castType(t *syntax.DataType, connection types.CollationID) (types.Type, err
 	case syntax.TypeSigned, syntax.TypeUnsigned:
 		to.ID, to.Unsigned = types.TypeBigInt, t.Kind == syntax.TypeUnsigned || t.Unsigned
 	case syntax.TypeChar:
-		to.ID, to.Coll = types.TypeVarchar, connection
-		if t.Charset != "" {
-			charset, err := types.LookupCharset(t.Charset)
-			if err != nil {
-				return to, err
-			}
-			to.Coll = charset.Default
+		coll, _, err := ColumnCollation(t, connection)
+		if err != nil {
+			return to, err
 		}
-		switch {
-		case t.Byte:
-			to.Coll = types.Binary
-		case t.Binary:
-			to.Coll = to.Coll.Charset().Bin
-		}
+		to.ID, to.Coll = types.TypeVarchar, coll
 	case syntax.TypeBinary:
 		to.ID = types.TypeVarbinary
 		if t.Length >= 0 {

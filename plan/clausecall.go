@@ -75,10 +75,16 @@ func castText(t *syntax.DataType) (string, bool) {
 		switch {
 		case t.National:
 			charset = "utf8mb3"
+		case t.Binary:
+			return "", false
 		case t.Charset != "":
 			charset = strings.ToLower(t.Charset)
-		case t.Binary || t.ASCII || t.Unicode || t.Byte:
-			return "", false
+		case t.ASCII:
+			charset = "latin1"
+		case t.Unicode:
+			charset = "ucs2"
+		case t.Byte:
+			charset = "binary"
 		}
 		return sized("char") + " charset " + charset, true
 	case syntax.TypeDecimal:

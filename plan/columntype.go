@@ -164,7 +164,8 @@ func stringType(name string, t *types.Type, d *syntax.DataType, table types.Coll
 	return explicit, nil
 }
 
-// ColumnCollation is the collation that a column's definition names, or that of its table; explicit says which.
+// ColumnCollation is the collation that the definition of a column, or of what CAST makes, names, or that of its table or connection; explicit
+// says which.
 func ColumnCollation(d *syntax.DataType, table types.CollationID) (id types.CollationID, explicit bool, err error) {
 	id = table
 	charset := d.Charset

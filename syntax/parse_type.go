@@ -200,8 +200,9 @@ func (p *parser) typeCharset(d *DataType) {
 		d.ASCII = true
 	case p.acceptWord("UNICODE"):
 		d.Unicode = true
-	case p.acceptWord("BYTE"):
+	case !d.Binary && p.acceptWord("BYTE"):
 		d.Byte = true
+		return
 	default:
 		if d.CharsetWord = p.charsetWord(); d.CharsetWord != "" {
 			d.Charset = p.nameOrString()
