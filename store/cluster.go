@@ -418,9 +418,13 @@ func (c *Cluster) Split(left, right *kvapi.Region) {
 	half.records.Store(old.records.Load())
 	old.garbage.cutAt(right.Start, &half.garbage)
 	// Whoever cuts has measured and notes the sizes after this. Other copies go by what they know when theirs becomes the leader.
-	size := old.size.Load() + old.written.Swap(0)
+	written := old.written.Swap(0)
+	size := old.size.Load() + written
+	most := max(size, old.most.Load()+written)
 	half.size.Store(size / 2)
 	old.size.Store(size - size/2)
+	half.most.Store(most)
+	old.most.Store(most)
 	next := maps.Clone(*c.regions.Load())
 	next[right.ID] = half
 	c.regions.Store(&next)

@@ -30,6 +30,8 @@ type sizing struct {
 	// counts what commits have added since.
 	size    atomic.Int64
 	written atomic.Int64
+	// most is what the region held at most when it was cut and nobody here measured its halves, of which size is a guess then; zero otherwise.
+	most atomic.Int64
 	// looked is what written was when the housekeeper came by last, whose own it is.
 	looked int64
 }

@@ -86,10 +86,11 @@ func (s *Store) sampleGrown(desc *kvapi.Region, r *sizing) (split bool) {
 		return false
 	}
 	least := s.leastCut(desc)
-	size, written := r.size.Load(), r.written.Load()
+	size, written, most := r.size.Load(), r.written.Load(), r.most.Load()
 	growth := written - r.looked
 	r.looked = written
-	if size+written <= least || (size > 0 && size <= s.o.RegionBytesMax && written < max(least, size)/splitPatience) {
+	measured := most == 0 && size > 0
+	if size = max(size, most); size+written <= least || (measured && size <= s.o.RegionBytesMax && written < max(least, size)/splitPatience) {
 		return false
 	}
 	if growth > s.o.RegionBytesMax/splitCalm && size+written <= splitUrgent*s.o.RegionBytesMax {
@@ -125,6 +126,7 @@ func (s *Store) sampleRegion(desc *kvapi.Region, r *sizing, least int64) (split 
 		return false, err
 	}
 	r.size.Store(m.total)
+	r.most.Store(0)
 	r.written.Add(-written)
 	r.looked -= written
 	cuts := m.choose(&s.o)
@@ -160,6 +162,7 @@ func (s *Store) noteSizes(start []byte, total int64, cuts []cut) {
 	note := func(start []byte, before int64) {
 		if r := sizes[string(start)]; r != nil {
 			r.size.Store(max(end-before, 1))
+			r.most.Store(0)
 			end = before
 		}
 	}
