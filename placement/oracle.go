@@ -43,6 +43,8 @@ type Oracle struct {
 	last  clock.Timestamp // the highest timestamp issued; guarded by mu
 	mark  clock.Timestamp // the highest mark handed out to be saved; guarded by mu
 	seen  clock.Timestamp // last as Extend saw it; guarded by mu
+
+	issued, marks uint64 // timestamps that were issued, and marks that were handed out to be saved; guarded by mu
 }
 
 // ErrExhausted means that the 45 bits of milliseconds are used up, which takes a
@@ -71,12 +73,20 @@ func (o *Oracle) Last() clock.Timestamp {
 	return o.last
 }
 
+// Counts returns how many timestamps were issued in this life, and how many marks were handed out to be saved.
+func (o *Oracle) Counts() (issued, marks uint64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.issued, o.marks
+}
+
 // advance picks the next timestamp. The caller holds mu.
 func (o *Oracle) advance() clock.Timestamp {
 	// The clock is read once per timestamp; reading it costs some 40 ns, which
 	// is little beside a commit.
 	ts := max(o.last+1, clock.Make(o.nowMillis(), 0))
 	o.last = ts
+	o.issued++
 	return ts
 }
 
@@ -86,6 +96,7 @@ func (o *Oracle) extended(ts clock.Timestamp) clock.Timestamp {
 	if ts < o.mark && o.mark.PhysicalMillis()-ts.PhysicalMillis() >= int64(windowMin/time.Millisecond) {
 		return 0
 	}
+	o.marks++
 	return clock.Make(ts.PhysicalMillis()+int64(windowMax/time.Millisecond), 0)
 }
 
@@ -113,6 +124,7 @@ func (o *Oracle) NextN(n int) (first clock.Timestamp, err error) {
 	defer o.mu.Unlock()
 	first = o.advance()
 	o.last += clock.Timestamp(n - 1)
+	o.issued += uint64(n - 1)
 	if o.last < o.mark {
 		return first, nil
 	}
@@ -176,6 +188,7 @@ func (o *Oracle) NextInBatch(n int) (first, mark clock.Timestamp) {
 	defer o.mu.Unlock()
 	first = o.advance()
 	o.last += clock.Timestamp(n - 1)
+	o.issued += uint64(n - 1)
 	if mark = o.extended(o.last); mark != 0 {
 		o.mark = mark
 	}

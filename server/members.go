@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/clock"
+	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/placement/meta"
 	"github.com/pandodb/pando/placement/schedule"
 	"github.com/pandodb/pando/replica"
@@ -289,6 +290,8 @@ type regionMember struct {
 	Applied uint64   `json:"applied"`
 	Last    uint64   `json:"last"`
 	Voters  []uint64 `json:"voters"`
+	// Garbage is what its superseded versions take in the queue of those that wait for collection, in bytes.
+	Garbage int `json:"garbage_bytes"`
 	// Learners are copies that do not vote; Receiving says that a snapshot is on its way to this node.
 	Learners  []uint64 `json:"learners,omitempty"`
 	Receiving bool     `json:"receiving,omitempty"`
@@ -321,8 +324,12 @@ func (n *Node) clusterStatus() *clusterStatus {
 		}
 		s.Nodes = append(s.Nodes, member)
 	}
+	garbage := map[kvapi.RegionID]int{}
+	for _, st := range n.store.RegionStatuses() {
+		garbage[st.Region.ID] = st.Garbage
+	}
 	for _, g := range groups {
-		r := regionMember{ID: uint64(g.Region.ID), Leader: g.LeaderStore, Term: g.Term, Applied: g.Applied, Last: g.Last, Receiving: g.Receiving}
+		r := regionMember{ID: uint64(g.Region.ID), Garbage: garbage[g.Region.ID], Leader: g.LeaderStore, Term: g.Term, Applied: g.Applied, Last: g.Last, Receiving: g.Receiving}
 		for _, p := range g.Region.Peers {
 			if p.Learner {
 				r.Learners = append(r.Learners, p.Store)

@@ -213,11 +213,18 @@ func (c *Cluster) Close() {
 // GCBacklog returns the bytes that regions need for garbage which is not deleted yet.
 func (c *Cluster) GCBacklog() (n int) {
 	for _, r := range *c.regions.Load() {
-		if some, bytes := r.garbage.some(); some {
-			n += max(bytes, 1)
-		}
+		n += r.garbage.backlog()
 	}
 	return n
+}
+
+// backlog is the bytes that the garbage needs, 1 at least where there is some.
+func (g *garbage) backlog() int {
+	some, bytes := g.some()
+	if !some {
+		return 0
+	}
+	return max(bytes, 1)
 }
 
 // Collect runs a round over all regions that this store leads. It returns how many versions it has deleted.

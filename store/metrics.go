@@ -33,6 +33,8 @@ type Metrics struct {
 	Watermark      clock.Timestamp
 	Applied        clock.Timestamp
 	Safepoint      clock.Timestamp
+	// Timestamps were issued by this store, and Marks of them handed out to be saved.
+	Timestamps, Marks uint64
 
 	GCBacklogBytes   int
 	GCDeleted        uint64 // versions
@@ -60,6 +62,7 @@ func (s *Store) Metrics() Metrics {
 		GCScans: g.scans.Load(), GCScanned: g.scanned.Load(), SnapshotsExpired: g.expired.Load(),
 		Rows: s.rows.Stats(), Beyond: s.frontiers.hits.Load(),
 	}
+	m.Timestamps, m.Marks = s.oracle.Counts()
 	m.Snapshots, m.OldestSnapshot = s.Snapshots()
 	for i := range s.locks.shards {
 		sh := &s.locks.shards[i]
@@ -132,6 +135,8 @@ type RegionStatus struct {
 	Region *kvapi.Region
 	// Bytes is about what the region holds, Written what commits have added since it was looked at.
 	Bytes, Written int64
+	// Garbage is what its part of the queue of superseded versions takes, in a store whose regions have logs, 1 at least if there are any.
+	Garbage int
 	// Group is the state of its Raft group, nil if it has none.
 	Group *replica.GroupStatus
 }
@@ -152,7 +157,7 @@ func (s *Store) RegionStatuses() (out []RegionStatus) {
 		regions := *c.regions.Load() // as they were at one moment: others may be removed meanwhile
 		for _, desc := range sorted(regions) {
 			r := regions[desc.ID]
-			st := RegionStatus{Region: desc, Bytes: r.size.Load(), Written: r.written.Load()}
+			st := RegionStatus{Region: desc, Bytes: r.size.Load(), Written: r.written.Load(), Garbage: r.garbage.backlog()}
 			if c.set != nil {
 				if g, here := c.set.Status(desc.ID); here {
 					st.Group = &g
