@@ -323,7 +323,7 @@ func (s *Set) ReceiveSnapshot(from uint64, region kvapi.RegionID, r io.Reader) (
 	s.mu.Unlock()
 	s.Stats.SnapshotsTaken.Inc()
 	s.o.Logger.Info("a snapshot was received", "region", uint64(region), "term", in.term, "index", in.state.index, "from", from, "bytes", in.bytes,
-		"pairs", in.pairs, "taken", in.taken, "took", clock.Since(began))
+		"pairs", in.pairs, "taken", in.taken, "took", clock.Since(began), "reason", "this copy was new, or behind what the log held")
 	return nil
 }
 

@@ -233,6 +233,16 @@ func (n *Node) clusterFigures(raft *store.ClusterMetrics) []figure {
 	}
 }
 
+// versionFigures are those of timestamps, and of versions that newer ones have superseded.
+func versionFigures(s *store.Metrics) []figure {
+	return []figure{
+		{"timestamps_total", "Timestamps that this node issued.", true, func() float64 { return float64(s.Timestamps) }},
+		{"timestamp_marks_total", "Marks above the timestamps issued that were to be saved.", true, func() float64 { return float64(s.Marks) }},
+		{"gc_backlog", "Bytes of the queue of superseded versions that wait for collection.", false, func() float64 { return float64(s.GCBacklogBytes) }},
+		{"gc_deleted_total", "Superseded versions deleted.", true, func() float64 { return float64(s.GCDeleted) }},
+	}
+}
+
 // register lists the metrics. Each is computed when it is read, from what the packages count anyway.
 func (n *Node) register() error {
 	n.metrics = status.NewRegistry()
@@ -285,17 +295,13 @@ func (n *Node) register() error {
 		{"regions", "Regions of this node.", false, func() float64 { return float64(s.Regions) }},
 		{"region_splits_total", "Regions that were cut in two.", true, func() float64 { return float64(s.Splits) }},
 		{"region_border_splits_total", "Of them, those that this node cut where a table begins or ends.", true, func() float64 { return float64(s.BorderSplits) }},
-		{"timestamps_total", "Timestamps that this node issued.", true, func() float64 { return float64(s.Timestamps) }},
-		{"timestamp_marks_total", "Marks above the timestamps issued that were to be saved.", true, func() float64 { return float64(s.Marks) }},
-		{"gc_backlog", "Bytes of the queue of superseded versions that wait for collection.", false, func() float64 { return float64(s.GCBacklogBytes) }},
-		{"gc_deleted_total", "Superseded versions deleted.", true, func() float64 { return float64(s.GCDeleted) }},
 		{"temporary_tables", "Temporary tables of sessions.", false, func() float64 { tables, _ := n.temporaryTables(); return float64(tables) }},
 		{"temporary_table_bytes", "Bytes of keys and values in temporary tables.", false, func() float64 { _, bytes := n.temporaryTables(); return float64(bytes) }},
 		{"plan_cache_hits_total", "Statements whose plan was cached.", true, func() float64 { return float64(n.planStats().Hits) }},
 		{"plan_cache_misses_total", "Statements whose plan was not cached.", true, func() float64 { return float64(n.planStats().Misses) }},
 		{"plan_cache_bytes", "Bytes of cached plans.", false, func() float64 { return float64(n.planStats().Bytes) }},
 	}
-	figures = append(figures, n.clusterFigures(&raft)...)
+	figures = slices.Concat(figures, versionFigures(&s), n.clusterFigures(&raft))
 	for _, f := range figures {
 		register := n.metrics.GaugeFunc
 		if f.counter {

@@ -59,7 +59,11 @@ func (c *Cluster) leaveBadDisk(d *badDisk) {
 	case d.tries < badDiskTries && (d.tries == 0 || now-d.last >= pause) && c.handOver(d.tries):
 		d.tries++
 		d.last, d.reason = now, reason
-		c.s.o.Logger.Warn(reason+"; another node is asked to be the gateway", "region", 0, "error", err)
+		why := reason
+		if err != nil {
+			why += ": " + err.Error()
+		}
+		c.s.o.Logger.Warn("another node is asked to be the gateway", "region", 0, "term", c.set.Leadership(0).Term, "reason", why)
 	}
 	d.ill = now
 }
