@@ -22,6 +22,8 @@ type TableRef struct {
 	Via *catalog.Table
 	// Foreign says that the statement does not name the table: foreign keys lead to it, which need no privileges.
 	Foreign bool
+	// Bytes are what a temporary table held when the statement was planned.
+	Bytes int64
 }
 
 // Plan is one compiled statement. It is immutable after Seal and executed by many

@@ -256,7 +256,11 @@ func (b *builder) useVia(t *catalog.Table, write bool, mode catalog.UseMode, via
 			return
 		}
 	}
-	b.plan.Tables = append(b.plan.Tables, exec.TableRef{Table: t, Version: t.Version, Write: write, Use: mode, Via: via})
+	ref := exec.TableRef{Table: t, Version: t.Version, Write: write, Use: mode, Via: via}
+	if t.Temporary != nil {
+		ref.Bytes = t.Temporary.Bytes()
+	}
+	b.plan.Tables = append(b.plan.Tables, ref)
 }
 
 // param returns the reference to placeholder or lifted literal number ordinal.

@@ -120,10 +120,16 @@ func (e *Entry) validIn(snapshot *catalog.Snapshot) bool {
 			}
 		} else if !snapshot.Has(ref.Table) {
 			return false
+		} else if m := ref.Table.Temporary; m != nil && m.Bytes() > temporaryGrowth+4*ref.Bytes {
+			return false
 		}
 	}
 	return true
 }
+
+// temporaryGrowth is how many bytes a temporary table may grow by, besides to four times its size, before statements on it are planned anew. It is
+// about what rowsMin rows take.
+const temporaryGrowth = 64 << 10
 
 // Forget drops the plans over a table whose statistics are new, so that they are made again; direct programs stay, which have no choice to make.
 // Sessions that hold an entry go on with it until they look it up again.

@@ -36,7 +36,9 @@ func (s *Store) Rows(t *catalog.Table) float64 {
 		return stats.Rows
 	case counted != nil:
 		return counted.rows // never written
-	case t.View != nil || t.Temporary != nil: // no storage holds them
+	case t.Temporary != nil:
+		return temporaryRows(t)
+	case t.View != nil: // no storage holds it
 		return rowsAssumed
 	}
 	rows, known := s.look(t)
@@ -56,6 +58,18 @@ func (s *Store) Rows(t *catalog.Table) float64 {
 	}
 	s.counts[t.PhysID] = &rowCount{rows: rows}
 	return rows
+}
+
+const (
+	// entryBytes is what the key of a row or an index entry takes, columnBytes what a column does.
+	entryBytes  = 12
+	columnBytes = 4
+)
+
+// temporaryRows guesses the rows of a temporary table by the bytes that its entries take, which its session counts.
+func temporaryRows(t *catalog.Table) float64 {
+	row := entryBytes*len(t.Indexes) + columnBytes*len(t.Columns)
+	return float64(t.Temporary.Bytes()) / float64(max(row, 2*entryBytes))
 }
 
 // look looks at the beginning of a table: a small one it counts. known is false where that says nothing, as at a great many deleted rows.
