@@ -297,9 +297,10 @@ func (b *builder) cteReference(name, alias string) (r rel, cols []column, err er
 		c.inside++
 		ref := &cteRef{cte: c, first: b.newIDs(len(c.out)), delta: c.open == cteStep}
 		cols = make([]column, len(c.cols))
+		merged := mergedQuery(c.def.Query)
 		for k := range c.cols {
 			cols[k] = column{id: ref.first + k, table: alias, info: c.cols[k].info, coer: c.cols[k].coer}
-			cols[k].zeroDate = b.derivedZeroDate(&cols[k], mergedQuery(c.def.Query))
+			cols[k].zeroDate, cols[k].named = b.derivedZeroDate(&cols[k], merged), merged
 			cols[k].info.Table, cols[k].info.Schema = alias, ""
 			b.combined[cols[k].id] = b.combined[c.cols[k].id]
 		}

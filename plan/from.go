@@ -112,7 +112,11 @@ func (b *builder) tableRef(ref *syntax.TableRef, s *scope, verb string) (rel, []
 				return nil, nil, types.Errorf(types.ErKeyDoesNotExist, key, alias)
 			}
 		}
-		return b.viewRelation(table, alias)
+		r, cols, err := b.viewRelation(table, alias)
+		if err != nil {
+			return nil, nil, err
+		}
+		return b.fencing(s.hints, r, alias), cols, nil
 	}
 	if err := b.checkTarget(table); err != nil {
 		return nil, nil, err
@@ -182,7 +186,7 @@ func (b *builder) derived(e *syntax.DerivedTable, s *scope) (rel, []column, erro
 	cols, err := renamed(inner.cols, e.Alias, e.Columns)
 	merged := mergedQuery(e.Query) && (s.hints == nil || !s.hints.about("NO_MERGE", e.Alias))
 	for i := range cols {
-		cols[i].zeroDate = b.derivedZeroDate(&cols[i], merged)
+		cols[i].zeroDate, cols[i].named = b.derivedZeroDate(&cols[i], merged), merged
 	}
 	return b.fencing(s.hints, inner.rel, e.Alias), cols, err
 }

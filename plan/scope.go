@@ -27,7 +27,8 @@ type column struct {
 	padded bool
 	// zeroDate says that IS NULL in WHERE finds the zero date in the column (zerodate.go).
 	zeroDate bool
-	// named says that a result has the column under its own name, however the statement spells it.
+	// named says that a result has the column under its own name, however the statement spells it: one of information_schema, and of what MySQL
+	// merges, a view or a derived table.
 	named bool
 }
 

@@ -50,12 +50,13 @@ func (b *builder) viewRelation(t *catalog.Table, alias string) (rel, []column, e
 	case err != nil:
 		return nil, nil, err
 	}
+	merged := mergeable(q, t.View)
 	cols := make([]column, len(r.cols))
 	for i := range r.cols {
 		info := r.cols[i].info
 		info.Name, info.OrgName = t.Columns[i].Name, t.Columns[i].Name
 		info.Table, info.OrgTable, info.Schema = alias, t.Name, t.Schema
-		cols[i] = column{id: r.cols[i].id, table: alias, schema: t.Schema, info: info, coer: r.cols[i].outside(), zeroDate: b.derivedZeroDate(&r.cols[i], mergeable(q, t.View))}
+		cols[i] = column{id: r.cols[i].id, table: alias, schema: t.Schema, info: info, coer: r.cols[i].outside(), named: merged, zeroDate: b.derivedZeroDate(&r.cols[i], merged)}
 	}
 	b.noteUpdatable(r.rel, t, before)
 	b.noteLevel(r.rel, t)
