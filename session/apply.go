@@ -171,10 +171,26 @@ func applySQLMode(s *Session, _ string) error {
 	return nil
 }
 
-// checkSQLMode normalises a list of modes.
-func checkSQLMode(_ *Session, value string) (string, error) {
+// The warnings of MySQL about modes that are to go: ER_SQL_MODE_MERGED and ER_WARN_DEPRECATED_SQLMODE.
+const (
+	warnModeMerged     = 3135
+	warnModeDeprecated = 3090
+)
+
+// checkSQLMode normalises a list of modes. MySQL warns of some of the modes that it means to make one with the strict ones.
+func checkSQLMode(s *Session, value string) (string, error) {
 	mode, err := types.ParseSQLMode(value)
-	return mode.String(), err
+	if err != nil || s == nil {
+		return mode.String(), err
+	}
+	const merging = types.ModeNoZeroDate | types.ModeNoZeroInDate | types.ModeErrorForDivByZero
+	if some := mode & merging; mode.IsStrict() && some != merging || !mode.IsStrict() && some != 0 {
+		s.context.AddError(types.LevelWarning, types.NewError(warnModeMerged, "'NO_ZERO_DATE', 'NO_ZERO_IN_DATE' and 'ERROR_FOR_DIVISION_BY_ZERO' sql modes should be used with strict mode. They will be merged with strict mode in a future release."))
+	}
+	if mode&types.ModePadCharToFullLength != 0 {
+		s.context.AddError(types.LevelWarning, types.NewError(warnModeDeprecated, "Changing sql mode 'PAD_CHAR_TO_FULL_LENGTH' is deprecated. It will be removed in a future release."))
+	}
+	return mode.String(), nil
 }
 
 func checkTimeZone(_ *Session, value string) (string, error) {
