@@ -113,8 +113,8 @@ func (b *BuildContext) visit(args int) {
 	}
 }
 
-// grow counts bytes that building takes for as long as the expression lives.
-func (b *BuildContext) grow(bytes int) error {
+// Hold counts bytes that building takes beside nodes. They are given back when the statement ends.
+func (b *BuildContext) Hold(bytes int) error {
 	if b == nil || b.Grow == nil {
 		return nil
 	}

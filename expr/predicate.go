@@ -279,7 +279,7 @@ func buildLike(b *BuildContext, n *Node) error {
 	x, y := b.toCharset(n.args[0], d.coll), b.toCharset(n.args[1], d.coll)
 	n.args = append([]Expr{x, y}, n.args[2:]...)
 	if v, ok := y.ConstValue(); ok && v.K == types.KindString && !p.dynamic {
-		if err := b.grow(types.LikeBytes(v.B)); err != nil {
+		if err := b.Hold(types.LikeBytes(v.B)); err != nil {
 			return err
 		}
 		if p.compiled, err = types.NewLike(v.B, p.escape, p.coll, b.Poll); err != nil {

@@ -193,3 +193,30 @@ func TestCursorMemory(t *testing.T) {
 		t.Errorf("%d bytes are taken when all cursors are closed", used)
 	}
 }
+
+// TestWideListsCount: what planning takes for the elements of a select list is counted before it is taken, whether they are written or a star stands for them.
+func TestWideListsCount(t *testing.T) {
+	_, c := inproc.OpenDatabase(t)
+	c.Must("CREATE TABLE t (a INT, b INT, c INT, d INT)")
+	c.Must("SET tidb_mem_quota_query = 8388608")
+	for name, text := range map[string]string{
+		"literals": "SELECT 1" + strings.Repeat(",1", 10_000), "stars": "SELECT 1" + strings.Repeat(",t.*", 2_500) + " FROM t",
+		"a derived table": "SELECT 1 FROM (SELECT 1 AS c0" + manyNames(10_000) + ") q",
+	} {
+		if err := c.Exec(text).Err; number(err) != 8175 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := c.Session.Prepare([]byte("SELECT 1" + strings.Repeat(",?", 10_000))); number(err) != 8175 {
+		t.Errorf("parameters: %v", err)
+	}
+	c.Must("SELECT 1" + strings.Repeat(",1", 1000))
+}
+
+func manyNames(n int) string {
+	var b strings.Builder
+	for i := 1; i <= n; i++ {
+		fmt.Fprintf(&b, ",1 AS c%d", i)
+	}
+	return b.String()
+}

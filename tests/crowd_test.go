@@ -18,6 +18,8 @@ const (
 // of them sends before.
 var crowds = map[string]string{
 	"a long text":                  "SELECT REPEAT('a',60000000)",
+	"a wide list":                  "SELECT 1" + strings.Repeat(",1", 60_000),
+	"a wide list of a table":       "SELECT 1" + strings.Repeat(",t.*", 20_000) + " FROM t",
 	"sixty texts":                  "SELECT REPEAT('a',1000000)" + strings.Repeat(",REPEAT('a',1000000)", 59),
 	"another character set":        "SET character_set_results=utf32; SELECT REPEAT('a',15000000)",
 	"stored texts":                 "SELECT s FROM long_texts",
