@@ -33,6 +33,7 @@ func (n *Node) keepMembers(ctx context.Context) {
 	var looks sync.WaitGroup
 	defer looks.Wait()
 	looking := make(chan struct{}, 1) // one look at a time
+	lag := lagTeller{}
 	began, looked, changed := clock.Mono(), time.Duration(0), -busyTime
 	for pause := membersInterval; ; {
 		select {
@@ -46,6 +47,7 @@ func (n *Node) keepMembers(ctx context.Context) {
 		if clock.Since(looked) >= membersInterval {
 			looked = clock.Mono()
 			n.raiseVersion()
+			lag.look(n.groups(), n.log)
 			select {
 			case looking <- struct{}{}:
 				looks.Go(func() {
