@@ -59,6 +59,9 @@ type Engine struct {
 	tables     atomic.Uint64 // files in the directory of incoming tables that were begun
 	sorters    atomic.Int64  // that are open
 	fileSpace  FileSpace     // of their files; nil bounds nothing
+	sortMemory SortMemory    // what they take beyond their own; nil has none
+	sortMost   int64         // of it, for all of them
+	sortLent   atomic.Int64  // of it, by all of them
 }
 
 // counters are what Pebble's own metrics do not hold.

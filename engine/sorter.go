@@ -15,14 +15,18 @@ import (
 
 // Bounds of a Sorter.
 const (
-	// sortRunBytes is its memory while pairs are added. Where several are open the second has half of it, the third a third and so on, down to
-	// sortRunBytesMin: a hundred together have less than six times as much as one.
+	// sortRunBytes is its own memory while pairs are added. Where several are open the second has half of it, the third a third and so on, down to
+	// sortRunBytesMin: a hundred together have less than six times as much as one. What SortMemory gives comes on top.
 	sortRunBytes    = 32 << 20
 	sortRunBytesMin = 512 << 10
 	// sortRunsMax is how many files it has, but for a last one. While they are read each has a buffer, of a sortReadPart of that memory.
 	sortRunsMax   = 48
 	sortReadPart  = 128
 	sortPollPairs = 4096 // between two looks at what may end the reading
+	// sortTakeBytes is what a sorter takes of the SortMemory at once.
+	sortTakeBytes = 16 << 20
+	// sortChunkBytes is a piece of its memory, which no pair crosses.
+	sortChunkBytes = 1 << 20
 )
 
 // Sorter puts pairs in the order of their keys. What is too much for its memory it writes to files, which it merges when it is read. One goroutine at a
@@ -31,7 +35,11 @@ type Sorter struct {
 	e        *Engine // nil once it has ended
 	common   int     // leading bytes that all keys share
 	runBytes int
-	arena    []byte
+	lent     int  // bytes of memory beyond runBytes, of SortMemory
+	refused  bool // there was no more of it
+	chunks   [][]byte
+	free     [][]byte // chunks for later
+	inChunks int      // bytes in chunks
 	pairs    []sortPair
 	order    keys.Order
 	runs     []sortRun
@@ -45,14 +53,23 @@ type FileSpace interface {
 	Take(n int64) bool
 }
 
+// SortMemory is memory that sorters may take beyond their own, so that they write files only of what is too much for it. Implemented by exec.MemPool.
+type SortMemory interface {
+	// Take takes n bytes, negative to give them back. It fails if there are not as many.
+	Take(n int64) error
+}
+
+// SetSortMemory lets sorters take memory, up to a bound for all of them. It is called before the first of them begins.
+func (e *Engine) SetSortMemory(m SortMemory, most int64) { e.sortMemory, e.sortMost = m, most }
+
 // SetFileSpace bounds the files of sorters. It is called before the first of them begins.
 func (e *Engine) SetFileSpace(s FileSpace) { e.fileSpace = s }
 
-// sortPair is a pair in the arena: the key, and behind it the value.
-type sortPair struct{ at, keyEnd, end uint32 }
+// sortPair is a pair in a chunk: the key, and behind it the value.
+type sortPair struct{ chunk, at, keyEnd, end uint32 }
 
 // sortPairBytes is what a pair needs beside its bytes.
-const sortPairBytes = 12 + keys.PlaceBytes
+const sortPairBytes = 16 + keys.PlaceBytes
 
 // sortRun is a file of pairs in order: for each the lengths of key and value (unsigned LEB128), key, value.
 type sortRun struct {
@@ -70,18 +87,57 @@ func (e *Engine) NewSorter(common int) *Sorter {
 
 // Add adds a pair.
 func (s *Sorter) Add(key, value []byte) error {
-	if n := len(s.pairs); n > 0 && len(s.arena)+len(key)+len(value)+(n+1)*sortPairBytes > s.runBytes {
+	size := len(key) + len(value)
+	if n := len(s.pairs); n > 0 && s.inChunks+size+(n+1)*sortPairBytes > s.runBytes+s.lent && !s.borrow(size+sortPairBytes) {
 		if err := s.writeRun(); err != nil {
 			return err
 		}
 	}
-	p := sortPair{at: uint32(len(s.arena))}
-	s.arena = append(s.arena, key...)
-	p.keyEnd = uint32(len(s.arena))
-	s.arena = append(s.arena, value...)
-	p.end = uint32(len(s.arena))
+	if n := len(s.chunks); n == 0 || cap(s.chunks[n-1])-len(s.chunks[n-1]) < size {
+		s.addChunk(size)
+	}
+	last := len(s.chunks) - 1
+	chunk := s.chunks[last]
+	p := sortPair{chunk: uint32(last), at: uint32(len(chunk)), keyEnd: uint32(len(chunk) + len(key)), end: uint32(len(chunk) + size)}
+	s.chunks[last] = append(append(chunk, key...), value...)
+	s.inChunks += size
 	s.pairs = append(s.pairs, p)
 	return nil
+}
+
+// addChunk adds a chunk that has room for so many bytes.
+func (s *Sorter) addChunk(size int) {
+	if n := len(s.free); n > 0 && cap(s.free[n-1]) >= size {
+		s.chunks, s.free = append(s.chunks, s.free[n-1]), s.free[:n-1]
+		return
+	}
+	s.chunks = append(s.chunks, make([]byte, 0, max(min(sortChunkBytes, s.runBytes), size)))
+}
+
+// borrow takes memory for so many bytes more, and reports whether there was as much. A sorter asks no more after a refusal, which costs a collection.
+func (s *Sorter) borrow(bytes int) bool {
+	m := s.e.sortMemory
+	if m == nil || s.refused {
+		return false
+	}
+	n := int64(max(bytes, sortTakeBytes))
+	if s.e.sortLent.Add(n) > s.e.sortMost || m.Take(n) != nil {
+		s.e.sortLent.Add(-n)
+		s.refused = true
+		return false
+	}
+	s.lent += int(n)
+	return true
+}
+
+// giveBack ends the use of the memory for pairs.
+func (s *Sorter) giveBack() {
+	s.chunks, s.free, s.inChunks, s.pairs, s.order = nil, nil, 0, nil, keys.Order{}
+	if s.lent > 0 {
+		_ = s.e.sortMemory.Take(-int64(s.lent)) // to give back does not fail
+		s.e.sortLent.Add(-int64(s.lent))
+		s.lent = 0
+	}
 }
 
 // Full reports whether what has been added ought to be read before more is added, because there are many files or no space for more of them. It is
@@ -93,7 +149,7 @@ func (s *Sorter) Empty() bool { return len(s.pairs) == 0 && len(s.runs) == 0 }
 
 func (s *Sorter) key(i int) []byte {
 	p := &s.pairs[i]
-	return s.arena[p.at:p.keyEnd]
+	return s.chunks[p.chunk][p.at:p.keyEnd]
 }
 
 // sorted calls f with the pairs in memory in their order.
@@ -102,7 +158,8 @@ func (s *Sorter) sorted(f func(key, value []byte) error) error {
 		func(i, j int) int { return bytes.Compare(s.key(i), s.key(j)) })
 	for _, place := range places {
 		p := &s.pairs[place.At]
-		if err := f(s.arena[p.at:p.keyEnd], s.arena[p.keyEnd:p.end]); err != nil {
+		chunk := s.chunks[p.chunk]
+		if err := f(chunk[p.at:p.keyEnd], chunk[p.keyEnd:p.end]); err != nil {
 			return err
 		}
 	}
@@ -144,8 +201,18 @@ func (s *Sorter) writeRun() (err error) {
 			s.short = true
 		}
 	}
-	s.arena, s.pairs = s.arena[:0], s.pairs[:0]
+	s.emptyChunks()
 	return nil
+}
+
+// emptyChunks makes room for other pairs, in the memory that there is.
+func (s *Sorter) emptyChunks() {
+	for _, chunk := range s.chunks {
+		if cap(chunk) == sortChunkBytes { // others were made for one pair
+			s.free = append(s.free, chunk[:0])
+		}
+	}
+	s.chunks, s.inChunks, s.pairs = s.chunks[:0], 0, s.pairs[:0]
 }
 
 // Each calls f with all pairs in the order of their keys. poll ends it early. Slices are borrowed for the call.
@@ -167,7 +234,7 @@ func (s *Sorter) Each(poll func() error, f func(key, value []byte) error) error 
 			return err
 		}
 	}
-	s.arena, s.pairs, s.order = nil, nil, keys.Order{} // the buffers of the files take their place
+	s.giveBack() // the buffers of the files take their place
 	return s.merge(polled)
 }
 
@@ -229,6 +296,7 @@ func (s *Sorter) Discard() {
 		_ = s.e.fs.Remove(s.runs[i].path) // Open deletes what is left
 	}
 	s.e.sorters.Add(-1)
+	s.giveBack()
 	if s.taken > 0 {
 		s.e.fileSpace.Take(-s.taken)
 	}

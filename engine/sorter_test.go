@@ -201,3 +201,56 @@ func TestSortersShareMemory(t *testing.T) {
 		t.Errorf("one alone has %d bytes, and had %d before others came and went", s.Memory(), whole)
 	}
 }
+
+// sortMemory is an engine.SortMemory.
+type sortMemory struct{ limit, used, asked int64 }
+
+func (m *sortMemory) Take(n int64) error {
+	if m.asked++; m.used+n > m.limit {
+		return errors.New("no more")
+	}
+	m.used += n
+	return nil
+}
+
+// TestSorterTakesMemory: a sorter writes no file while there is memory to take, asks no more once there is none, and gives back what it took when it reads
+// its files and when it ends.
+func TestSorterTakesMemory(t *testing.T) {
+	mem := engine.NewMemFS()
+	e := open(t, engine.Options{Dir: "d", FS: mem})
+	defer e.Close()
+	memory := &sortMemory{limit: 40 << 20}
+	e.SetSortMemory(memory, 1<<30)
+	pair := func(i int) [2][]byte {
+		return [2][]byte{fmt.Appendf(nil, "%08d", i*7919%40000), bytes.Repeat([]byte{'v'}, 2000)}
+	}
+	for _, n := range []int{10000, 40000} {
+		s := e.NewSorter(0)
+		s.SetMemory(1 << 20)
+		for i := range n {
+			p := pair(i)
+			if err := s.Add(p[0], p[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		files, _ := mem.List("d/incoming") // there is none before the first file
+		if fits := n == 10000; fits != (len(files) == 0) || memory.used == 0 || !fits && memory.asked > 6 {
+			t.Errorf("%d pairs have made the files %v, with %d bytes taken in %d times", n, files, memory.used, memory.asked)
+		}
+		i := 0
+		err := s.Each(func() error { return nil }, func(key, value []byte) error {
+			if n == 40000 && (string(key) != fmt.Sprintf("%08d", i) || len(value) != 2000 || memory.used != 0) {
+				return fmt.Errorf("pair %d is %s, with %d bytes taken", i, key, memory.used)
+			}
+			i++
+			return nil
+		})
+		if err != nil || i != n {
+			t.Errorf("%d of %d pairs: %v", i, n, err)
+		}
+		s.Discard()
+		if memory.used != 0 {
+			t.Errorf("%d bytes are not given back", memory.used)
+		}
+	}
+}

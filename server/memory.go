@@ -54,6 +54,9 @@ const (
 	// spareShare: statements are given no more once the process has left but one part in so many of what there is besides the cache. That is for what they
 	// make before they count it.
 	spareShare = 4
+	// sortShare: what sorts the entries of new indexes takes one part in so many of what statements may hold, at most sortBytesMax.
+	sortShare    = 4
+	sortBytesMax = 1 << 30
 	// statementBytesMin is what they may hold in a small process.
 	statementBytesMin = 64 << 20
 )
@@ -112,6 +115,9 @@ func (b *budget) apply() {
 func (b *budget) statements() int64 {
 	return max((b.heap()-b.cache-engine.MemTableCountMax*b.memTable)/statementShare, statementBytesMin)
 }
+
+// sorters is what of it engine.SortMemory may be.
+func (b *budget) sorters() int64 { return min(b.statements()/sortShare, sortBytesMax) }
 
 // heap is what the Go heap and what is outside of it aim to stay below.
 func (b *budget) heap() int64 { return b.total / 10 * 9 }

@@ -201,6 +201,7 @@ func (n *Node) openStorage(ctx context.Context) error {
 	n.loops.Go(n.pollReads)
 	n.spill = exec.NewSpillSpace(o.spillBytes(n.engine.Metrics().DiskFree))
 	n.engine.SetFileSpace(n.spill)
+	n.engine.SetSortMemory(n.memory, budget.sorters())
 	if !o.SyncLog {
 		n.log.Warn("sync-log is off: commits are acknowledged before they are on disk, and a crash can lose them")
 	}
