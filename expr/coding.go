@@ -38,7 +38,7 @@ var stringTable = map[string]function{
 	"insert": {4, 4, 0, buildInsert}, "elt": {2, -1, 0, buildElt}, "field": {2, -1, 0, buildField},
 	"find_in_set": {2, 2, 0, countText(3, textFindInSet)}, "make_set": {2, -1, 0, buildMakeSet},
 	"export_set": {3, 5, 0, buildExportSet}, "substring_index": {3, 3, 0, buildSubstringIndex},
-	"soundex": {1, 1, 0, mapText(lengthOfArg(0, 1), textSoundex)}, "quote": {1, 1, 0, buildQuote},
+	"soundex": {1, 1, 0, mapText(soundexLength, textSoundex)}, "quote": {1, 1, 0, buildQuote},
 	"ascii": {1, 1, 0, plain(intType(3), evalASCII)}, "ord": {1, 1, 0, plain(intType(21), evalOrd)}, "char": {1, -1, 0, buildChar}, "char_using": {2, -1, 0, buildChar},
 }
 

@@ -12,7 +12,7 @@ import (
 // compressTable is the compression functions. A compressed text begins with its length, 4 bytes, the least significant first; behind that
 // stands zlib's format, and a dot where that would end with a space, which CHAR columns cut off. An empty text is empty.
 var compressTable = map[string]function{
-	"compress": {1, 1, 0, bytesOut(chars(-1), evalCompress)}, "uncompress": {1, 1, 0, bytesOut(chars(-1), evalUncompress)},
+	"compress": {1, 1, 0, bytesOut(compressLength, evalCompress)}, "uncompress": {1, 1, 0, bytesOut(chars(-1), evalUncompress)},
 	"uncompressed_length": {1, 1, 0, plain(uintType(10), evalUncompressedLength)},
 }
 

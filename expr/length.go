@@ -86,3 +86,30 @@ func replaceLength(n *Node) int32 {
 	}
 	return known(whole + whole/from*max(to-from, 0))
 }
+
+// soundexLength is at least that of a letter and three digits.
+func soundexLength(n *Node) int32 {
+	l := charLength(&n.args[0].typ)
+	if l < 0 {
+		return -1
+	}
+	return max(l, 4)
+}
+
+// compressLength is the most that zlib makes of the argument's bytes, and the head with their number.
+func compressLength(n *Node) int32 {
+	bytes := byteLength(&n.args[0].typ)
+	if bytes < 0 {
+		return -1
+	}
+	return known(bytes + bytes>>12 + bytes>>14 + bytes>>25 + 18)
+}
+
+// formatLength has room for the separators of all digits, the sign and point, and the most decimals, 30.
+func formatLength(n *Node) int32 {
+	l := charLength(&n.args[0].typ)
+	if l < 0 {
+		return -1
+	}
+	return known(int64(l) + int64(l)/3 + 2 + 30)
+}

@@ -33,7 +33,7 @@ var nullRules = func() map[string]nullRule {
 			reverse soundex substr substring mid substring_index trim trim_leading trim_trailing ltrim rtrim to_base64 format_bytes charset
 			collation user current_user session_user system_user uuid`,
 		nullNever: `field interval isnull curdate current_date curtime current_time utc_date utc_time utc_timestamp now sysdate pi coercibility
-			connection_id found_rows row_count version uuid_short icu_version`,
+			connection_id found_rows row_count version uuid_short icu_version sleep`,
 	} {
 		for _, name := range strings.Fields(names) {
 			rules[name] = rule

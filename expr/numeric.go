@@ -25,7 +25,7 @@ var numericTable = map[string]function{
 	"pi": {0, 0, 0, plain(types.Type{ID: types.TypeDouble, Length: 8, Scale: 6}, func(*Ctx, *Node, []types.Value) (types.Value, error) {
 		return types.Float(math.Pi), nil
 	})},
-	"rand": {0, 1, FlagVolatile, buildRand}, "format": {2, 3, 0, asciiText(chars(64), evalFormat)},
+	"rand": {0, 1, FlagVolatile, buildRand}, "format": {2, 3, 0, asciiText(formatLength, evalFormat)},
 }
 
 // errUnknownLocale is ER_UNKNOWN_LOCALE, a warning that the error table lacks.

@@ -34,7 +34,7 @@ func (s *Session) alterTable(c *ddl.Call, stmt *syntax.AlterTable) (sqlapi.Resul
 		return sqlapi.Result{}, err
 	}
 	readClauses(c, stmt.Specs)
-	if forced := func(spec syntax.AlterSpec) bool { return spec.Kind == syntax.AlterForce }; c.Algorithm == "INSTANT" && slices.ContainsFunc(stmt.Specs, forced) {
+	if c.Algorithm == "INSTANT" && slices.ContainsFunc(stmt.Specs, rebuilds) {
 		return sqlapi.Result{}, types.Errorf(types.ErAlterOperationNotSupported, "ALGORITHM=INSTANT", "ALGORITHM=COPY/INPLACE")
 	}
 	result, err := s.alter(c, name, actions)
@@ -54,6 +54,12 @@ func readClauses(c *ddl.Call, specs []syntax.AlterSpec) {
 			c.Lock = word
 		}
 	}
+}
+
+// rebuilds reports whether an action is a rebuild in MySQL, whatever the table is like.
+func rebuilds(spec syntax.AlterSpec) bool {
+	return spec.Kind == syntax.AlterForce ||
+		spec.Kind == syntax.AlterOptions && slices.ContainsFunc(spec.Options, func(o syntax.TableOption) bool { return o.Kind == "ENGINE" })
 }
 
 // alter runs the actions. Their conversions of rows are as strict as those of INSERT.

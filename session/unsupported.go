@@ -66,6 +66,9 @@ func (s *Session) dropAbsent(stmt *syntax.DropObjects) error {
 		if err != nil {
 			return err
 		}
+		if stmt.Kind == "TRIGGER" && stmt.IfExists && s.node.Catalog.Current().Database(name.Schema) == nil {
+			return types.Errorf(types.ErBadDB, name.Schema)
+		}
 		number, args := types.ErSPDoesNotExist, []any{stmt.Kind, name.Schema + "." + name.Table}
 		switch {
 		case stmt.Kind == "TRIGGER":
