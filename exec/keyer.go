@@ -14,7 +14,8 @@ type keyer struct {
 	own   []*types.Vector // computed expressions; nil for columns
 	vecs  []*types.Vector // one per expression, of the batch at hand
 	nulls bool            // some of them may hold NULLs
-	mem   account         // of the keys of long texts
+	mem   account         // of the keys of long texts, and of many keys
+	wide  int             // what the keys of the batch at hand take because there are many
 }
 
 // Keys of texts of keyLong bytes and more are counted before they are made: keyCopies times the text, for a key has two bytes for most characters, and who
@@ -22,6 +23,10 @@ type keyer struct {
 const (
 	keyLong   = 64 << 10
 	keyCopies = 4
+	// Keys of so many expressions that a batch's take keyWide are counted as well, before they are computed: keyCellBytes for each of a row, with the value that
+	// is computed for it and the copy in a table of groups, which is counted when the batch is over.
+	keyWide      = 1 << 20
+	keyCellBytes = 24
 )
 
 func (k *keyer) init(rt *Runtime, exprs []expr.Expr) {
@@ -50,7 +55,13 @@ func (k *keyer) initSort(rt *Runtime, keys []SortKey) {
 
 // batch evaluates the expressions over b.
 func (k *keyer) batch(b *types.Batch) error {
-	k.nulls = false
+	k.nulls, k.wide = false, 0
+	if n := len(k.exprs) * b.Rows() * keyCellBytes; n >= keyWide {
+		k.wide = n
+		if err := k.mem.change(int64(n)); err != nil {
+			return err
+		}
+	}
 	for i, e := range k.exprs {
 		if col, ok := e.ColumnIndex(); ok {
 			k.vecs[i] = &b.Cols[col]
@@ -68,7 +79,7 @@ func (k *keyer) batch(b *types.Batch) error {
 
 // book counts the keys of the batch at hand, and long values that were computed for them.
 func (k *keyer) book() error {
-	long := 0
+	long := k.wide
 	for i, v := range k.vecs {
 		n := longKeys(v)
 		if long += n; n > 0 && k.own[i] != nil {

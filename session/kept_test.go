@@ -213,6 +213,23 @@ func TestWideListsCount(t *testing.T) {
 	c.Must("SELECT 1" + strings.Repeat(",1", 1000))
 }
 
+// TestManyKeysCount: the keys of a batch are counted before they are computed where a statement has thousands of them.
+func TestManyKeysCount(t *testing.T) {
+	_, c := inproc.OpenDatabase(t)
+	c.Must("CREATE TABLE t (a INT)")
+	c.Must("INSERT INTO t VALUES (1)" + strings.Repeat(", (2)", 499))
+	var keys strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&keys, "a+%d,", i)
+	}
+	c.Must("SET tidb_mem_quota_query = 25165824")
+	for _, text := range []string{"SELECT 1 FROM t GROUP BY " + keys.String() + "1", "SELECT a FROM t ORDER BY " + keys.String() + "a LIMIT 3"} {
+		if err := c.Exec(text).Err; number(err) != 8175 {
+			t.Errorf("%.40s: %v", text, err)
+		}
+	}
+}
+
 func manyNames(n int) string {
 	var b strings.Builder
 	for i := 1; i <= n; i++ {
