@@ -114,7 +114,10 @@ func evalDateAdd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return types.Null(), nil
 	}
 	if types.IsZeroDate(d.N) || types.HasZeroInDate(d.N) {
-		return ctx.badDate("datetime", &d), nil
+		if v.IsTemporal() {
+			return types.Null(), nil // MySQL warns of texts only
+		}
+		return ctx.badDate("datetime", &v), nil
 	}
 	sum, ok := types.AddInterval(d.N, iv)
 	if !ok {
