@@ -268,13 +268,9 @@ func buildConvertUsing(b *BuildContext, n *Node) error {
 	if err != nil {
 		return err
 	}
-	coll := cs.Default
-	if b.collation().Charset() == cs {
-		coll = b.collation()
-	}
-	n.typ = stringType(charLength(&n.args[0].typ), coll)
-	if coll == types.Binary {
-		n.typ = stringType(castBytes(&n.args[0].typ), coll)
+	n.typ = stringType(charLength(&n.args[0].typ), cs.Default)
+	if cs.Default == types.Binary {
+		n.typ = stringType(castBytes(&n.args[0].typ), cs.Default)
 	}
 	n.coer, n.ascii = CoerImplicit, n.args[0].ascii
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {

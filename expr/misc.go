@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"net/netip"
@@ -92,6 +93,8 @@ func evalInet6Aton(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Bytes(a.AsSlice()), nil
 }
 
+func isZero(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
+
 func evalInet6Ntoa(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	s, err := ctx.text(n.args[0], row)
 	if err != nil || s.IsNull() {
@@ -100,6 +103,10 @@ func evalInet6Ntoa(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	a, ok := netip.AddrFromSlice(s.B)
 	if !ok {
 		return types.Null(), nil
+	}
+	if head, tail := s.B[:len(s.B)-4], s.B[len(s.B)-4:]; len(head) == 12 && isZero(head) && !isZero(tail[:2]) {
+		v4 := netip.AddrFrom4([4]byte(tail)) // an IPv4-compatible address is written as such, unlike RFC 5952
+		return n.textResult(v4.AppendTo([]byte("::"))), nil
 	}
 	return n.textResult([]byte(a.String())), nil
 }
@@ -122,12 +129,8 @@ func evalIsIPForm(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if n.name == "is_ipv4_mapped" {
 		return types.Bool(a.Is4In6()), nil
 	}
-	zero := true
-	for _, c := range s.B[:12] {
-		zero = zero && c == 0
-	}
 	tail := uint32(s.B[12])<<24 | uint32(s.B[13])<<16 | uint32(s.B[14])<<8 | uint32(s.B[15])
-	return types.Bool(zero && tail > 1), nil
+	return types.Bool(isZero(s.B[:12]) && tail > 1), nil
 }
 
 // uuidEpoch100ns is the start of the UUID calendar, 15 October 1582, before 1970, in units of 100 ns.

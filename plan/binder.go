@@ -3,6 +3,7 @@ package plan
 import (
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/syntax"
+	"github.com/pandodb/pando/types"
 )
 
 // The clauses as errors name them. Names mean different things in some of them.
@@ -95,7 +96,7 @@ func (b *binder) bind(e syntax.Expr) (expr.Expr, error) {
 	case *syntax.UserVariable:
 		return b.userVariable(e)
 	case *syntax.SystemVariable:
-		return expr.SysVar(b.env.Build, varScope(e.Scope), e.Name)
+		return b.systemVariable(e)
 	case *syntax.Unary:
 		return b.unary(e)
 	case *syntax.Binary:
@@ -192,6 +193,9 @@ func (b *binder) inScope(s *scope, e *syntax.ColumnRef) (expr.Expr, error) {
 	}
 	b.build.noteColumn(e, c)
 	if blk == nil || b.inner && s == b.scope {
+		if c == nil && blk != nil && blk.clause == b.clause && b.clause == havingClause && e.Table == "" {
+			return blk.argument(e.Column, b.clause)
+		}
 		return exprOf(c), nil
 	}
 	if having && c != nil && blk.isKey(c.id) {
@@ -306,6 +310,9 @@ func (b *binder) isTest(e *syntax.IsTest) (expr.Expr, error) {
 }
 
 func (b *binder) in(e *syntax.In) (expr.Expr, error) {
+	if left, ok := unparen(e.X).(*syntax.Subquery); ok {
+		return b.subqueryIn(left.Query, e)
+	}
 	if e.Query != nil {
 		return b.inSubquery(e)
 	}
@@ -342,6 +349,14 @@ func (b *binder) userVariable(e *syntax.UserVariable) (expr.Expr, error) {
 		return nil, err
 	}
 	return expr.SetUserVar(b.env.Build, e.Name, value)
+}
+
+// systemVariable binds @@name. No variable is part of another, as those of the key caches of MyISAM are, or of a component.
+func (b *binder) systemVariable(e *syntax.SystemVariable) (expr.Expr, error) {
+	if e.Prefix != "" {
+		return nil, types.Errorf(types.ErUnknownSystemVariable, e.Prefix+"."+e.Name)
+	}
+	return expr.SysVar(b.env.Build, varScope(e.Scope), e.Name)
 }
 
 func varScope(s syntax.VarScope) expr.VarScope {

@@ -73,8 +73,13 @@ func (b *builder) resolveCTE(c *cte) error {
 	b.ctes, b.derivedDepth = c.before, depth+1
 	if c.named && refersTo(c.def.Query, c.def.Name.Name) {
 		op, ok := c.def.Query.Body.(*syntax.SetOp)
-		if !ok || c.def.Query.With != nil {
+		if !ok || !refersTo(op, c.def.Name.Name) {
 			return types.Errorf(types.ErCteRecursiveRequiresUnion, c.def.Name.Name)
+		}
+		if w := c.def.Query.With; w != nil {
+			if err := b.with(w, c.around); err != nil {
+				return err
+			}
 		}
 		return b.resolveRecursive(c, op)
 	}

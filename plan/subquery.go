@@ -71,10 +71,66 @@ func (b *binder) exists(q *syntax.Query) (expr.Expr, error) {
 
 // inSubquery binds x IN (subquery), which is x = ANY, and x NOT IN (subquery), which is x <> ALL.
 func (b *binder) inSubquery(e *syntax.In) (expr.Expr, error) {
-	if e.Not {
-		return b.compared(exec.SubplanAll, "<>", e.X, e.Query.Query)
+	kind, op := inOps(e.Not)
+	return b.compared(kind, op, e.X, e.Query.Query)
+}
+
+// inOps are the comparisons of IN and NOT IN.
+func inOps(not bool) (exec.SubplanKind, string) {
+	if not {
+		return exec.SubplanAll, "<>"
 	}
-	return b.compared(exec.SubplanAny, "=", e.X, e.Query.Query)
+	return exec.SubplanAny, "="
+}
+
+// subqueryIn binds IN and NOT IN of a subquery of one row.
+func (b *binder) subqueryIn(left *syntax.Query, e *syntax.In) (expr.Expr, error) {
+	return b.overRow(left, func(b *binder, row []expr.Expr) (expr.Expr, error) {
+		if e.Query != nil {
+			kind, op := inOps(e.Not)
+			return b.comparedRow(kind, op, row, e.Query.Query)
+		}
+		list, err := b.all(e.List)
+		if err != nil {
+			return nil, err
+		}
+		x := row[0]
+		if len(row) > 1 {
+			if x, err = b.call("row", row...); err != nil {
+				return nil, err
+			}
+		}
+		name := "in"
+		if e.Not {
+			name = "not in"
+		}
+		return b.call(name, append([]expr.Expr{x}, list...)...)
+	})
+}
+
+// overRow binds an expression over the row that a subquery makes: what compare makes of the row's columns. Of several columns it is
+// (SELECT compare(x.a, x.b) FROM (SELECT a, b …) AS x), so compare gets a binder for within.
+func (b *binder) overRow(q *syntax.Query, compare func(*binder, []expr.Expr) (expr.Expr, error)) (expr.Expr, error) {
+	r, err := b.resolveInner(q)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.cols) == 1 {
+		return compare(b, []expr.Expr{b.scalarOf(r)})
+	}
+	within := *b
+	within.scope = &scope{parent: b.scope, columns: r.cols}
+	row := make([]expr.Expr, len(r.cols))
+	for i := range r.cols {
+		row[i] = r.cols[i].expr()
+	}
+	bound, err := compare(&within, row)
+	if err != nil {
+		return nil, err
+	}
+	id := b.build.newID()
+	s := &subquery{rel: &extend{r.rel, []computed{{id, bound}}}, cols: []column{{id: id, info: itemColumn("", bound.Type())}}}
+	return b.build.subqueryExpr(s, exec.SubplanScalar, boolean(), nil), nil
 }
 
 // quantified binds x op ANY (subquery) and x op ALL (subquery).
@@ -115,35 +171,18 @@ func (b *binder) rowSubquery(e *syntax.Binary) (bound expr.Expr, done bool, err 
 	return bound, true, err
 }
 
-// comparedSubqueries binds the comparison of two subqueries. Of several columns (SELECT a, b …) = (SELECT c, d …) is
-// (SELECT (x.a, x.b) = (SELECT c, d …) FROM (SELECT a, b …) AS x).
+// comparedSubqueries binds the comparison of two subqueries.
 func (b *binder) comparedSubqueries(op string, left, right *syntax.Query) (expr.Expr, error) {
-	r, err := b.resolveInner(left)
-	if err != nil {
-		return nil, err
-	}
-	if len(r.cols) == 1 {
-		x := b.scalarOf(r)
+	return b.overRow(left, func(b *binder, row []expr.Expr) (expr.Expr, error) {
+		if len(row) > 1 {
+			return b.comparedRow(exec.SubplanRow, op, row, right)
+		}
 		y, err := b.scalarSubquery(right)
 		if err != nil {
 			return nil, err
 		}
-		return b.call(op, x, y)
-	}
-	inner := &scope{parent: b.scope, columns: r.cols}
-	within := *b
-	within.scope = inner
-	row := make([]expr.Expr, len(r.cols))
-	for i := range r.cols {
-		row[i] = r.cols[i].expr()
-	}
-	compare, err := within.comparedRow(exec.SubplanRow, op, row, right)
-	if err != nil {
-		return nil, err
-	}
-	id := b.build.newID()
-	s := &subquery{rel: &extend{r.rel, []computed{{id, compare}}}, cols: []column{{id: id, info: itemColumn("", compare.Type())}}}
-	return b.build.subqueryExpr(s, exec.SubplanScalar, boolean(), nil), nil
+		return b.call(op, row[0], y)
+	})
 }
 
 // compared binds the comparison of an expression, or of a row of them, with the rows of a subquery.

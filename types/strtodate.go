@@ -186,7 +186,7 @@ func (p *strToDate) field(c byte) (ok bool) {
 			}
 		}
 	case 'p':
-		if len(p.s) < 2 {
+		if len(p.s) < 2 || !p.hour12 { // it has to follow an hour of the 12-hour clock
 			return false
 		}
 		switch strings.ToUpper(string(p.s[:2])) {
@@ -288,7 +288,7 @@ func (p *strToDate) all(format string) bool {
 // finish applies AM/PM, days of the year and weeks, and checks ranges.
 func (p *strToDate) finish() bool {
 	d := &p.d
-	if p.hour12 { // %p counts only with an hour of the 12-hour clock
+	if p.hour12 {
 		if d.Hour > 12 || d.Hour < 1 {
 			return false
 		}
