@@ -1,6 +1,10 @@
 package ddl
 
-import "time"
+import (
+	"time"
+
+	"github.com/pandodb/pando/types"
+)
 
 // SetBuildSlice sets how long a slice of a resumed build is; the function returned sets it back. No executor may be open.
 func SetBuildSlice(d time.Duration) (restore func()) {
@@ -18,3 +22,6 @@ func SetFillRows(n int) (restore func()) {
 
 // BeforeFill sets what is called between the reading of a batch of a build and its writing. No build may be under way.
 func (e *Executor) BeforeFill(f func()) { e.beforeFill = f }
+
+// CheckMembers is the check of the members of an ENUM or SET column.
+func CheckMembers(t types.Type) error { return checkMembers(&ColumnSpec{Name: "c", Type: t}) }

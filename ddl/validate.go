@@ -217,12 +217,14 @@ func checkType(c *ColumnSpec) error {
 
 func checkMembers(c *ColumnSpec) error {
 	t := &c.Type
-	for i, a := range t.Elems {
-		for _, b := range t.Elems[:i] {
-			if types.CompareStrings([]byte(a), []byte(b), t.Coll) == 0 {
-				return types.Errorf(types.ErDuplicatedValueInType, c.Name, t.MemberText(a), strings.ToUpper(t.Name()))
-			}
+	seen := make(map[string]struct{}, len(t.Elems)) // by their keys: there may be 65,535
+	var key []byte
+	for _, a := range t.Elems {
+		key = types.AppendSortKey(key[:0], []byte(a), t.Coll)
+		if _, twice := seen[string(key)]; twice {
+			return types.Errorf(types.ErDuplicatedValueInType, c.Name, t.MemberText(a), strings.ToUpper(t.Name()))
 		}
+		seen[string(key)] = struct{}{}
 	}
 	return nil
 }
