@@ -108,7 +108,7 @@ func (l *Log) lost(format string, args ...any) error {
 	if !l.o.AcceptLost {
 		return err
 	}
-	l.o.Logger.Warn("the end of the log was lost, and this is accepted: acknowledged commits are gone", "error", err)
+	l.o.Logger.Warn("the end of the log was lost, and this is accepted: acknowledged commits may be gone", "error", err)
 	return nil
 }
 
