@@ -23,10 +23,6 @@ type keyer struct {
 const (
 	keyLong   = 64 << 10
 	keyCopies = 4
-	// Keys of so many expressions that a batch's take keyWide are counted as well, before they are computed: keyCellBytes for each of a row, with the value that
-	// is computed for it and the copy in a table of groups, which is counted when the batch is over.
-	keyWide      = 1 << 20
-	keyCellBytes = 24
 )
 
 func (k *keyer) init(rt *Runtime, exprs []expr.Expr) {
@@ -56,9 +52,9 @@ func (k *keyer) initSort(rt *Runtime, keys []SortKey) {
 // batch evaluates the expressions over b.
 func (k *keyer) batch(b *types.Batch) error {
 	k.nulls, k.wide = false, 0
-	if n := len(k.exprs) * b.Rows() * keyCellBytes; n >= keyWide {
-		k.wide = n
-		if err := k.mem.change(int64(n)); err != nil {
+	// With the values there are the keys, and their copies in a table of groups, which are counted when the batch is over.
+	if k.wide = wideBytes(len(k.exprs), b.Rows()); k.wide > 0 {
+		if err := k.mem.change(int64(k.wide)); err != nil {
 			return err
 		}
 	}

@@ -171,6 +171,20 @@ type account struct {
 	held int64
 }
 
+// Values of many expressions are counted before they are computed, cellBytes for each of a row, where a batch of them takes wideBytesMin.
+const (
+	wideBytesMin = 1 << 20
+	cellBytes    = 24
+)
+
+// wideBytes is what a batch of rows of expressions takes if that is much, else 0.
+func wideBytes(exprs, rows int) int {
+	if n := exprs * rows * cellBytes; n >= wideBytesMin {
+		return n
+	}
+	return 0
+}
+
 // account returns an empty account.
 func (rt *Runtime) account() account { return account{rt: rt} }
 

@@ -135,6 +135,7 @@ type projectOp struct {
 	bulky bool
 	in    *types.Batch // bulky: the input's batch at hand
 	at    int          // its next live row
+	mem   account      // of many expressions
 }
 
 func (n *Project) build(b *builder) (operator, error) {
@@ -142,7 +143,7 @@ func (n *Project) build(b *builder) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &projectOp{rt: b.rt, input: in, exprs: n.Exprs, out: b.rt.getBatch(Types(n)), bulky: slices.ContainsFunc(n.Exprs, expr.Expr.Bulky)}, nil
+	return &projectOp{rt: b.rt, input: in, exprs: n.Exprs, out: b.rt.getBatch(Types(n)), mem: b.rt.account(), bulky: slices.ContainsFunc(n.Exprs, expr.Expr.Bulky)}, nil
 }
 
 func (o *projectOp) open() error {
@@ -156,6 +157,9 @@ func (o *projectOp) next() (*types.Batch, error) {
 	}
 	b, err := o.input.next()
 	if b == nil || err != nil {
+		return nil, err
+	}
+	if err := o.mem.change(max(o.mem.held, int64(wideBytes(len(o.exprs), b.Len)))); err != nil { // what the vectors have grown to stays
 		return nil, err
 	}
 	o.out.Reset()
@@ -209,6 +213,7 @@ func (o *projectOp) close() {
 		o.rt.putBatch(o.out)
 		o.out = nil
 	}
+	o.mem.close()
 }
 
 // limitOp drops the first rows and ends after enough of them.

@@ -213,7 +213,7 @@ func TestWideListsCount(t *testing.T) {
 	c.Must("SELECT 1" + strings.Repeat(",1", 1000))
 }
 
-// TestManyKeysCount: the keys of a batch are counted before they are computed where a statement has thousands of them.
+// TestManyKeysCount: the keys of a batch, and the values of a select list, are counted before they are computed where a statement has thousands of them.
 func TestManyKeysCount(t *testing.T) {
 	_, c := inproc.OpenDatabase(t)
 	c.Must("CREATE TABLE t (a INT)")
@@ -223,7 +223,8 @@ func TestManyKeysCount(t *testing.T) {
 		fmt.Fprintf(&keys, "a+%d,", i)
 	}
 	c.Must("SET tidb_mem_quota_query = 25165824")
-	for _, text := range []string{"SELECT 1 FROM t GROUP BY " + keys.String() + "1", "SELECT a FROM t ORDER BY " + keys.String() + "a LIMIT 3"} {
+	for _, text := range []string{"SELECT 1 FROM t GROUP BY " + keys.String() + "1", "SELECT a FROM t ORDER BY " + keys.String() + "a LIMIT 3",
+		"SELECT " + keys.String() + "1 FROM t", "SELECT 1" + strings.Repeat(",t.*", 5000) + " FROM t"} {
 		if err := c.Exec(text).Err; number(err) != 8175 {
 			t.Errorf("%.40s: %v", text, err)
 		}
