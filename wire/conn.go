@@ -184,6 +184,11 @@ func (c *conn) loop() {
 			return
 		}
 		c.count.bytesIn.Add(c.in.total - before)
+		// A command may have arrived before this goroutine ran that the deadline had woken. It is not begun: its client knows that the connection ends.
+		if c.closing.Load() != 0 {
+			c.farewell()
+			return
+		}
 		if len(payload) == 0 {
 			payload = noCommand
 		}

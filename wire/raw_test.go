@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -689,4 +690,35 @@ func TestRawSessionState(t *testing.T) {
 			t.Errorf("with capabilities %#x the flag is %v and %q follows", caps, changed, rest)
 		}
 	}
+}
+
+// tardy is a connection on which something happens between the arrival of bytes and the return of the call that has read them.
+type tardy struct {
+	net.Conn
+	meanwhile atomic.Pointer[func()]
+}
+
+func (c *tardy) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if f := c.meanwhile.Load(); f != nil {
+		(*f)()
+	}
+	return n, err
+}
+
+// TestCommandAfterKill: a command that a killed connection gets before it has noticed is not executed, and not answered by an error of a statement that was interrupted.
+func TestCommandAfterKill(t *testing.T) {
+	ts := startServer(t, nil)
+	near, far := net.Pipe()
+	defer far.Close()
+	late := &tardy{Conn: near}
+	ts.ServeConn(late)
+	_ = far.SetDeadline(time.Now().Add(patience))
+	r := &rawClient{t: t, conn: far}
+	r.login(rawCaps, "root")
+	kill := func() { ts.Kill(ts.Conns()[0].Info.ID, false) }
+	late.meanwhile.Store(&kill)
+	r.seq = 0
+	r.write([]byte("\x03ECHO"))
+	r.expectClosed()
 }
