@@ -709,6 +709,7 @@ func (c *tardy) Read(b []byte) (int, error) {
 // TestCommandAfterKill: a command that a killed connection gets before it has noticed is not executed, and not answered by an error of a statement that was interrupted.
 func TestCommandAfterKill(t *testing.T) {
 	ts := startServer(t, nil)
+	ts.dial(t).read() // it listens, and may be shut down from now on
 	near, far := net.Pipe()
 	defer far.Close()
 	late := &tardy{Conn: near}
@@ -716,7 +717,7 @@ func TestCommandAfterKill(t *testing.T) {
 	_ = far.SetDeadline(time.Now().Add(patience))
 	r := &rawClient{t: t, conn: far}
 	r.login(rawCaps, "root")
-	kill := func() { ts.Kill(ts.Conns()[0].Info.ID, false) }
+	kill := func() { ts.Kill(ts.Conns()[1].Info.ID, false) }
 	late.meanwhile.Store(&kill)
 	r.seq = 0
 	r.write([]byte("\x03ECHO"))
