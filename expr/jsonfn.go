@@ -92,16 +92,22 @@ func (ctx *Ctx) documentText(n *Node, i int, row []types.Value) (text []byte, ok
 		if !ok {
 			return nil, false, types.Errorf(types.ErInvalidJSONCharset, "binary")
 		}
-		norm, message, pos, err := types.ParseJSON(ctx.Context, text)
-		if err != nil {
-			return nil, false, err
-		}
-		if message != "" {
-			return nil, false, types.Errorf(types.ErInvalidJSONTextInParam, i+1, n.name, message, pos, "")
-		}
-		return ctx.owned(norm), true, nil
+		norm, err := ctx.normal(n, i, text)
+		return norm, err == nil, err
 	}
 	return nil, false, invalidJSONType(n, i)
+}
+
+// normal normalises the text of argument i, which has to be a document.
+func (ctx *Ctx) normal(n *Node, i int, text []byte) ([]byte, error) {
+	norm, message, pos, err := types.ParseJSON(ctx.Context, text)
+	if err != nil {
+		return nil, err
+	}
+	if message != "" {
+		return nil, types.Errorf(types.ErInvalidJSONTextInParam, i+1, n.name, message, pos, "")
+	}
+	return ctx.owned(norm), nil
 }
 
 // invalidJSONType is error 3146 for argument i.
@@ -215,10 +221,14 @@ func evalJSONArg(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return v, err
 	}
 	v = types.String(text, types.Utf8mb4Bin)
-	if len(v.B) >= 2 && v.B[0] == '"' && v.B[len(v.B)-1] == '"' {
-		return types.JSON(v.B), nil
+	if len(v.B) < 2 || v.B[0] != '"' || v.B[len(v.B)-1] != '"' {
+		return v, nil
 	}
-	return v, nil
+	norm, err := ctx.normal(n, 0, v.B)
+	if err != nil {
+		return types.Null(), err
+	}
+	return types.JSON(norm), nil
 }
 
 func evalJSONExtract(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {

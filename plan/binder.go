@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/types"
@@ -193,8 +195,8 @@ func (b *binder) inScope(s *scope, e *syntax.ColumnRef) (expr.Expr, error) {
 	}
 	b.build.noteColumn(e, c)
 	if blk == nil || b.inner && s == b.scope {
-		if c == nil && blk != nil && blk.clause == b.clause && b.clause == havingClause && e.Table == "" {
-			return blk.argument(e.Column, b.clause)
+		if c == nil && blk != nil && e.Table == "" && (b.clause == havingClause || b.clause == orderClause) {
+			return blk.alias(e.Column, b.clause, false)
 		}
 		return exprOf(c), nil
 	}
@@ -316,7 +318,31 @@ func (b *binder) in(e *syntax.In) (expr.Expr, error) {
 	if e.Query != nil {
 		return b.inSubquery(e)
 	}
+	if _, row := unparen(e.X).(*syntax.Row); row && slices.ContainsFunc(e.List, isSubquery) {
+		return b.bind(inEach(e))
+	}
 	return b.negate(e.Not, "in", append([]syntax.Expr{e.X}, e.List...)...)
+}
+
+func isSubquery(e syntax.Expr) bool {
+	_, is := unparen(e).(*syntax.Subquery)
+	return is
+}
+
+// inEach is x IN (a, b, …) as x = a OR x = b OR …, which is how rows are compared with subqueries.
+func inEach(e *syntax.In) syntax.Expr {
+	var any syntax.Expr
+	for _, element := range e.List {
+		var equal syntax.Expr = &syntax.Binary{Op: syntax.OpEq, L: e.X, R: element}
+		if any != nil {
+			equal = &syntax.Binary{Op: syntax.OpOr, L: any, R: equal}
+		}
+		any = equal
+	}
+	if e.Not {
+		any = &syntax.Unary{Op: syntax.OpNot, X: any}
+	}
+	return any
 }
 
 // caseExpr passes the branches as expr expects them: [base,] condition, value, … and the ELSE value last.

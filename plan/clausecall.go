@@ -71,20 +71,12 @@ func castText(t *syntax.DataType) (string, bool) {
 	case syntax.TypeBinary:
 		return sized("char") + " charset binary", true
 	case syntax.TypeChar:
-		charset := "utf8mb4"
-		switch {
-		case t.National:
-			charset = "utf8mb3"
-		case t.Binary:
+		if t.Binary && !t.National {
 			return "", false
-		case t.Charset != "":
-			charset = strings.ToLower(t.Charset)
-		case t.ASCII:
-			charset = "latin1"
-		case t.Unicode:
-			charset = "ucs2"
-		case t.Byte:
-			charset = "binary"
+		}
+		charset := strings.ToLower(namedCharset(t))
+		if charset == "" {
+			charset = "utf8mb4"
 		}
 		return sized("char") + " charset " + charset, true
 	case syntax.TypeDecimal:

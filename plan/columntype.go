@@ -164,21 +164,26 @@ func stringType(name string, t *types.Type, d *syntax.DataType, table types.Coll
 	return explicit, nil
 }
 
+// namedCharset is the character set that a type names, by its name or by NATIONAL, ASCII, UNICODE or BYTE; empty for none.
+func namedCharset(d *syntax.DataType) string {
+	switch {
+	case d.National:
+		return "utf8mb3"
+	case d.ASCII:
+		return "latin1"
+	case d.Unicode:
+		return "ucs2"
+	case d.Byte:
+		return "binary"
+	}
+	return d.Charset
+}
+
 // ColumnCollation is the collation that the definition of a column, or of what CAST makes, names, or that of its table or connection; explicit
 // says which.
 func ColumnCollation(d *syntax.DataType, table types.CollationID) (id types.CollationID, explicit bool, err error) {
 	id = table
-	charset := d.Charset
-	switch {
-	case d.National:
-		charset = "utf8mb3"
-	case d.ASCII:
-		charset = "latin1"
-	case d.Unicode:
-		charset = "ucs2"
-	case d.Byte:
-		charset = "binary"
-	}
+	charset := namedCharset(d)
 	if charset != "" {
 		found, err := types.LookupCharset(charset)
 		if err != nil {

@@ -71,10 +71,13 @@ func (b *builder) resolveCTE(c *cte) error {
 	saved, depth := b.ctes, b.derivedDepth
 	defer func() { b.ctes, b.derivedDepth = saved, depth }()
 	b.ctes, b.derivedDepth = c.before, depth+1
-	if c.named && refersTo(c.def.Query, c.def.Name.Name) {
+	if c.named && refersTo(c.def.Query, c.def.Name.Name) && !c.hidden() {
 		op, ok := c.def.Query.Body.(*syntax.SetOp)
-		if !ok || !refersTo(op, c.def.Name.Name) {
+		if !ok {
 			return types.Errorf(types.ErCteRecursiveRequiresUnion, c.def.Name.Name)
+		}
+		if !refersTo(op, c.def.Name.Name) { // its own WITH alone does
+			return types.Errorf(types.ErInvalidRequiresSingleReference, c.def.Name.Name)
 		}
 		if w := c.def.Query.With; w != nil {
 			if err := b.with(w, c.around); err != nil {
@@ -88,6 +91,12 @@ func (b *builder) resolveCTE(c *cte) error {
 		return err
 	}
 	return c.take(r)
+}
+
+// hidden reports whether another CTE, of the WITH of its own query, takes the name there.
+func (c *cte) hidden() bool {
+	w := c.def.Query.With
+	return w != nil && slices.ContainsFunc(w.CTEs, func(def syntax.CTE) bool { return def.Name.Name == c.def.Name.Name })
 }
 
 // take makes r the CTE's result.

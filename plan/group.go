@@ -47,7 +47,35 @@ func (b *binder) aggregate(call *syntax.AggCall) (expr.Expr, error) {
 	if owner == nil {
 		return nil, types.Errorf(types.ErInvalidGroupFuncUse)
 	}
+	if spec, err = owner.overRows(spec, ids); err != nil {
+		return nil, err
+	}
 	return owner.addAggregate(spec)
+}
+
+// overRows replaces elements of the select list in the arguments of an aggregate, which HAVING and ORDER BY may name there, by their expressions over
+// the rows that are grouped.
+func (blk *block) overRows(spec *expr.AggSpec, ids idSet) (*expr.AggSpec, error) {
+	named := false
+	for id := range ids {
+		it := blk.owned[id]
+		if it == nil {
+			continue
+		}
+		if it.sums || it.windows {
+			return nil, types.Errorf(types.ErInvalidGroupFuncUse)
+		}
+		named = true
+	}
+	if !named {
+		return spec, nil
+	}
+	return spec.Map(func(e expr.Expr) expr.Expr {
+		if id, column := e.ColumnIndex(); column && blk.owned[id] != nil {
+			return blk.owned[id].bound
+		}
+		return nil
+	}), nil
 }
 
 // aggSpec binds the arguments of an aggregate.

@@ -511,24 +511,6 @@ func (blk *block) alias(name, clause string, inner bool) (expr.Expr, error) {
 	return found.ref(), nil
 }
 
-// argument finds an element of the select list by its name for the arguments of an aggregate in HAVING, where it stands for its expression
-// over the rows that are grouped.
-func (blk *block) argument(name, clause string) (expr.Expr, error) {
-	found, err := blk.alias(name, clause, false)
-	if found == nil || err != nil {
-		return nil, err
-	}
-	for _, it := range blk.items {
-		if fold(it.info.Name, name) {
-			if it.sums {
-				return nil, types.Errorf(types.ErInvalidGroupFuncUse)
-			}
-			return it.bound, nil
-		}
-	}
-	return found, nil
-}
-
 // reads reports whether an expression reads aggregates and window functions of the block, itself or through elements of the select list.
 func (blk *block) reads(e expr.Expr) (sums, windows bool) {
 	expr.Columns(e, func(id int) {

@@ -139,8 +139,17 @@ func (b *binder) quantified(e *syntax.QuantCompare) (expr.Expr, error) {
 	if e.Quant == "ALL" {
 		kind = exec.SubplanAll
 	}
-	if _, row := unparen(e.L).(*syntax.Row); row && !(e.Op == syntax.OpEq && kind == exec.SubplanAny) && !(e.Op == syntax.OpNe && kind == exec.SubplanAll) {
-		return nil, types.Errorf(types.ErOperandColumns, 1) // rows are compared as IN and NOT IN do
+	rows := e.Op == syntax.OpEq && kind == exec.SubplanAny || e.Op == syntax.OpNe && kind == exec.SubplanAll // they are compared as IN and NOT IN do
+	if left, ok := unparen(e.L).(*syntax.Subquery); ok {
+		return b.overRow(left.Query, func(b *binder, row []expr.Expr) (expr.Expr, error) {
+			if len(row) > 1 && !rows {
+				return nil, types.Errorf(types.ErOperandColumns, 1)
+			}
+			return b.comparedRow(kind, binaryNames[e.Op], row, e.Query.Query)
+		})
+	}
+	if _, row := unparen(e.L).(*syntax.Row); row && !rows {
+		return nil, types.Errorf(types.ErOperandColumns, 1)
 	}
 	return b.compared(kind, binaryNames[e.Op], e.L, e.Query.Query)
 }
