@@ -163,10 +163,6 @@ func (p *printer) defaultValue(c *Column) {
 	case DefaultExpr:
 		p.text("(" + d.Expr + ")")
 	default:
-		if c.Type.ID == types.TypeYear {
-			p.text(fmt.Sprintf("'%04d'", d.Value.Uint64()))
-			return
-		}
 		if c.Type.IsNumeric() && d.Value.K != types.KindBit {
 			p.quoted(types.AppendTyped(nil, p.ctx, &d.Value, &c.Type))
 			return
