@@ -11,15 +11,15 @@ import (
 // Backend is what the server behind the protocol offers before a session exists.
 // Its methods are called from many connections at once.
 type Backend interface {
-	// User returns how the account that matches user and client proves itself. It
-	// must not tell an absent account from a present one by its duration: a map
-	// lookup is fine, a disk read for one of the two is not. host is "localhost"
-	// for unix sockets and loopback addresses, otherwise the textual IP address.
-	// addr is always that, and empty for unix sockets: an account of 127.0.0.1 serves
-	// a client whose host is "localhost".
+	// User returns the credential of the account that matches name and client, and
+	// whether there is one. It must take the same time in both cases: a map lookup
+	// is fine, a disk read for one of the two is not. host is "localhost" for unix
+	// sockets and loopback addresses, otherwise the textual IP address. addr is the
+	// textual IP address in all cases but unix sockets, where it is empty: an account
+	// of 127.0.0.1 also matches a client whose host is "localhost".
 	User(name, host, addr string) (Credential, bool)
-	// NativeShare returns the part of all accounts that prove themselves by password.Native, between 0 and 1. Names without an account
-	// are asked by that plugin as often. Like User, it must be quick.
+	// NativeShare returns the share of all accounts, between 0 and 1, that use password.Native. Names without an account get that plugin
+	// in the same proportion (W4). Like User, it must be quick.
 	NativeShare() float64
 	// OpenSession is called once authentication has succeeded, on the connection's
 	// own goroutine. An error is sent to the client and the connection closed;
@@ -55,7 +55,7 @@ type ConnInfo struct {
 	// Host is where the client is, in the form Backend.User got; RemoteAddr keeps the
 	// address with its port ("" for a unix socket).
 	Host, RemoteAddr string
-	// Relayed says that the client has connected to another process, which passes its bytes on: its connection has the method Relayed.
+	// Relayed says that the client is connected to another node, which forwards its bytes: the net.Conn has a method Relayed().
 	Relayed bool
 	// DB is the database of the handshake, "" if none was asked for.
 	DB string
@@ -88,7 +88,7 @@ type Control interface {
 	// command on.
 	SetMaxAllowedPacket(bytes int)
 	// SetWaitTimeout sets how long the connection may idle; 0 is for ever. Timeouts are
-	// kept to about a second.
+	// accurate to less than half a second.
 	SetWaitTimeout(d time.Duration)
 	// SetNetTimeouts sets how long a started packet may take to arrive, and how long a
 	// client may take none of its answer.
@@ -117,8 +117,8 @@ type Session interface {
 	// returns 1421. To open a cursor, Execute calls Columns and then Done with
 	// StatusCursorExists, without rows.
 	Fetch(id uint32, rows uint32, out Response) error
-	// SetAttributes gives what the client tells of the next Query or Execute besides its text, and nil behind that. It is not called where there
-	// is nothing to tell. attrs and all it points to are borrowed.
+	// SetAttributes gives the session the query attributes of the next Query or Execute, and nil after it. It is not called for a command
+	// without attributes. attrs and all it points to are borrowed until the call with nil.
 	SetAttributes(attrs []sqlapi.Attribute)
 	// CloseStmt forgets a statement; unknown ids are ignored.
 	CloseStmt(id uint32)
@@ -144,8 +144,8 @@ type Session interface {
 	ChangeUser(info *ConnInfo) error
 	// Status returns the SERVER_STATUS_* flags for packets that wire makes itself.
 	Status() uint16
-	// SessionState takes the changes to the session that a client with CapSessionTrack is to be told of, as entries of the
-	// protocol; nil if there are none.
+	// SessionState returns, once, the changes to the session that a client with CapSessionTrack is to be told of, encoded as the
+	// protocol wants them; nil if there are none.
 	SessionState() []byte
 	// ResultEncoding returns the zone in which TIMESTAMP is shown (nil is UTC) and
 	// character_set_results (nil sends the bytes as stored). wire asks at each result

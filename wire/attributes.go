@@ -5,16 +5,16 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// paramCountAvailable is the flag of COM_STMT_EXECUTE that says that the number of parameters is there, whatever the statement has.
+// paramCountAvailable is the flag of COM_STMT_EXECUTE that says that the packet holds a number of parameters, even if the statement has none.
 const paramCountAvailable = 8
 
-// attributes are those of the command at hand. Both slices are kept for the next one.
+// attributes are the query attributes of the current command. Both slices are reused by the next one.
 type attributes struct {
 	list  []sqlapi.Attribute
 	types []uint16
 }
 
-// attributedQuery runs a COM_QUERY, in front of whose text a client that can has its attributes.
+// attributedQuery runs a COM_QUERY. Clients with CLIENT_QUERY_ATTRIBUTES put their attributes in front of the text.
 func (c *conn) attributedQuery(body []byte) bool {
 	if c.caps&capQueryAttributes == 0 {
 		return c.query(body)
@@ -30,7 +30,7 @@ func (c *conn) attributedQuery(body []byte) bool {
 	}
 	if err != nil {
 		c.attrs.release()
-		if err == errMalformed { // the connection goes on, as in MySQL: connectors write NULL in a way of their own
+		if err == errMalformed { // the connection goes on, as in MySQL: some connectors encode a NULL attribute wrongly
 			err = types.Errorf(types.ErMalformedPacket)
 		}
 		return c.fail(err)
@@ -41,7 +41,7 @@ func (c *conn) attributedQuery(body []byte) bool {
 	return keep
 }
 
-// parse reads n attributes, of which there are some.
+// parse reads n attributes.
 func (a *attributes) parse(p *cursor, n int, coll types.CollationID) error {
 	if n == 0 {
 		return nil
@@ -60,7 +60,7 @@ func (a *attributes) parse(p *cursor, n int, coll types.CollationID) error {
 func (a *attributes) names(p *cursor, n int) error {
 	for range n {
 		typ, name := p.uint16(), p.lenencBytes()
-		if p.bad { // before more is allocated than the packet has room for
+		if p.bad { // checked at each: n is only what the client announced, and must not decide how much is allocated (W2)
 			return errMalformed
 		}
 		a.list, a.types = append(a.list, sqlapi.Attribute{Name: name}), append(a.types, typ)
@@ -68,7 +68,7 @@ func (a *attributes) names(p *cursor, n int) error {
 	return nil
 }
 
-// values reads the attributes' values, behind those of own parameters of a statement.
+// values reads the attributes' values, which follow those of the statement's own parameters, own of them.
 func (a *attributes) values(p *cursor, nulls []byte, own int, coll types.CollationID) (err error) {
 	for i := range a.list {
 		at := own + i
@@ -85,7 +85,7 @@ func (c *conn) dropAttributes() {
 	c.attrs.release()
 }
 
-// release forgets the attributes, lest an idle connection keeps a large packet alive, and their slices if they were many.
+// release forgets the attributes, so that an idle connection does not keep a large packet alive, and their slices if they were many.
 func (a *attributes) release() {
 	clear(a.list)
 	a.list, a.types = a.list[:0], a.types[:0]
@@ -94,7 +94,7 @@ func (a *attributes) release() {
 	}
 }
 
-// parseArgs reads what a COM_STMT_EXECUTE has behind its iteration count: the statement's parameters, and attributes of a client that sends them.
+// parseArgs reads what follows the iteration count of a COM_STMT_EXECUTE: the statement's parameters, and the attributes if the client sends any.
 func (c *conn) parseArgs(s *stmt, body []byte, flags byte) error {
 	coll := c.sess.ParamCollation()
 	if c.caps&capQueryAttributes == 0 {

@@ -9,10 +9,10 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// authReadMax bounds a packet of an authentication.
+// authReadMax bounds each packet that a client sends during authentication after its handshake response, in bytes.
 const authReadMax = 1 << 10
 
-// login is one attempt to authenticate: what the client claims and what it sent for it.
+// login is one attempt to authenticate: the name and plugin that the client gave, and its answer to the challenge.
 type login struct {
 	user, plugin string
 	reply        []byte
@@ -20,7 +20,8 @@ type login struct {
 
 var errBadHandshake = errors.New("bad handshake")
 
-// authenticate verifies a login, and returns the account's credential or the error to send, the latter late if it was one of many.
+// authenticate verifies a login, and returns the account's credential or the error to send. The error is delayed if earlier logins of the
+// same source have failed too.
 func (c *conn) authenticate(l *login) (Credential, error) {
 	from, p := password.SourceOf(l.user, c.addr), &c.srv.guesses
 	held, refused := p.Enter(from, clock.Mono())
@@ -33,7 +34,7 @@ func (c *conn) authenticate(l *login) (Credential, error) {
 	if err == nil {
 		p.Succeeded(from)
 	} else {
-		// Who leaves in the middle has learnt from the packet before whether the guess was right, so that counts too.
+		// A client that leaves in the middle has seen from the last packet whether its guess was right, so that counts as a failure too.
 		delay, held = p.Failed(from, clock.Mono(), held)
 	}
 	if held {
@@ -54,12 +55,11 @@ func (c *conn) authenticate(l *login) (Credential, error) {
 	return cred, err
 }
 
-// verify checks the password of a login, and returns the account's credential or the error to send. Whatever can be told apart of an
-// unknown user, an account without password, one that wants TLS and a wrong password happens after the same exchange of packets and the
-// same hashing.
+// verify checks the password of a login, and returns the account's credential or the error to send. An unknown user, an account without
+// password, one that requires TLS and a wrong password go through the same exchange of packets and the same hashing (W4).
 func (c *conn) verify(l *login) (Credential, error) {
 	backend, decoys := c.srv.opt.Backend, &c.srv.decoys
-	plugin := decoys.Plugin(l.user, backend.NativeShare()) // for known accounts too, for the time that it takes
+	plugin := decoys.Plugin(l.user, backend.NativeShare()) // for known accounts too, so that both take the same time
 	cred, known := backend.User(l.user, c.host, c.addr)
 	c.claimed = cred.Account
 	if known {
@@ -108,7 +108,7 @@ func (c *conn) verify(l *login) (Credential, error) {
 	return cred, nil
 }
 
-// admitted has the last word on an account whose password was right.
+// admitted refuses a locked account. As in MySQL, only those who know the password learn that it is locked.
 func (c *conn) admitted(cred *Credential, l *login) error {
 	if cred.Locked {
 		return types.Errorf(types.ErAccountHasBeenLocked, l.user, c.host)
@@ -162,7 +162,8 @@ func (c *conn) exchange() ([]byte, error) {
 	return answer, err
 }
 
-// checkSHA2 is caching_sha2_password from the client's first answer on.
+// checkSHA2 verifies a caching_sha2_password login, beginning with the client's answer to the challenge: by the cache, or else by asking
+// for the password.
 func (c *conn) checkSHA2(cred *Credential, l *login) (bool, error) {
 	account := l.user + "\x00" + cred.Account
 	if c.srv.auth.Knows(account, cred.Auth, c.salt[:], l.reply) {
@@ -180,8 +181,8 @@ func (c *conn) checkSHA2(cred *Credential, l *login) (bool, error) {
 	return ok, nil
 }
 
-// readPassword reads the password of a full authentication with its closing NUL: in the clear where nobody can listen, otherwise
-// encrypted with our RSA key, which clients that do not have it ask for first.
+// readPassword reads the password of a full authentication with its closing NUL: in the clear on TLS or a unix socket, otherwise
+// encrypted with the server's RSA key, which clients that do not have it ask for first.
 func (c *conn) readPassword() ([]byte, error) {
 	answer, err := c.exchange()
 	if err != nil || c.secure {

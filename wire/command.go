@@ -121,7 +121,7 @@ func (c *conn) appendOldEOF() {
 	}
 }
 
-// execute is the path of every prepared statement, and allocates nothing of its own.
+// execute runs a COM_STMT_EXECUTE. It allocates nothing itself (W5).
 func (c *conn) execute(body []byte) bool {
 	if len(body) < executeHeadLen-1 {
 		return c.malformed()
@@ -173,7 +173,7 @@ func (c *conn) fetch(body []byte) bool {
 	return c.finish(c.sess.Fetch(id, rows, &c.resp))
 }
 
-// closeStmt has no answer, not even to nonsense.
+// closeStmt sends no answer, not even to a malformed packet.
 func (c *conn) closeStmt(body []byte) bool {
 	p := cursor{b: body}
 	if id := p.uint32(); !p.bad {
@@ -197,7 +197,7 @@ func (c *conn) resetStmt(body []byte) bool {
 	return c.answer(c.sess.ResetStmt(id))
 }
 
-// sendLong has no answer: its faults are told by the next EXECUTE. Data for an unknown statement is dropped, as in MySQL.
+// sendLong sends no answer: the next EXECUTE reports its errors. Data for an unknown statement is dropped, as in MySQL.
 func (c *conn) sendLong(body []byte) bool {
 	p := cursor{b: body}
 	id, param := p.uint32(), p.uint16()
@@ -253,7 +253,7 @@ func (c *conn) processKill(body []byte) bool {
 	return c.query(strconv.AppendUint([]byte("KILL "), uint64(id), 10))
 }
 
-// refresh runs the statements that replaced the bits of COM_REFRESH.
+// refresh runs the statement that replaced a bit of COM_REFRESH. Several bits at once are refused.
 func (c *conn) refresh(body []byte) bool {
 	p := cursor{b: body}
 	text := ""
@@ -276,8 +276,8 @@ func unknownStmt(id uint32, in string) *types.Error {
 	return types.Errorf(types.ErUnknownStmtHandler, strconv.FormatUint(uint64(id), 10), in)
 }
 
-// malformed answers a packet that cannot be read, and ends the connection: what else the client means by its packets is
-// anyone's guess.
+// malformed answers a packet that cannot be parsed, and ends the connection: the next packets of such a client cannot be trusted to
+// mean what they seem to.
 func (c *conn) malformed() bool {
 	c.complain("malformed packet", "command", c.state.Load()>>8&0xff)
 	c.lastWords(types.Errorf(types.ErMalformedPacket))
@@ -335,7 +335,7 @@ func (c *conn) finish(err error) bool {
 
 var errNoAnswer = errors.New("the session gave no answer")
 
-// clientError returns what the client is told of an error. Unexpected ones are logged in full and told in general.
+// clientError returns the error to send for err. An error that is not a types.Error is logged in full, and the client gets 1105.
 func (c *conn) clientError(err error) *types.Error {
 	if known, ok := errors.AsType[*types.Error](err); ok {
 		c.report(known)

@@ -21,35 +21,33 @@ const (
 
 var errCompressed = errors.New("malformed compressed packet")
 
-// compressed is the compression layer of CLIENT_COMPRESS and CLIENT_ZSTD_COMPRESSION_ALGORITHM between packets and the socket. Reading
-// inflates as bytes are asked for, so that a small packet which claims to hold much costs no memory. It belongs to the connection's goroutine.
+// compressed is the compression layer of CLIENT_COMPRESS and CLIENT_ZSTD_COMPRESSION_ALGORITHM between packets and the socket. Read
+// decompresses only as much as is asked for, so that a small packet which claims to hold much costs no memory. It belongs to the connection's goroutine.
 type compressed struct {
 	inner io.ReadWriter
 	codec codec
 	held  *held // of the connection, for inflow
 	seq   byte  // of the next packet written
-	// The packet being read: body yields its content, of which left bytes are to come; raw is what is left of it on the wire.
+	// The packet being read: body yields its content, of which left bytes are to come; raw is the rest of it in the inner stream.
 	raw    io.LimitedReader
 	body   io.Reader
 	left   int
-	inflow inflater // set while body is compressed
+	inflow io.Reader // of the codec; set while body is compressed
 	out    packetBuffer
 	err    error // sticky, of reading
 }
 
-// codec is a way of compressing packets, each by itself. Its states are large and shared between connections.
+// codec compresses packets, each independently. Its encoders and decoders are large, and pooled for all connections.
 type codec interface {
-	// inflate returns a reader of what src holds, to be given back to done when it has been read to its end. room is asked before much memory is
-	// taken.
-	inflate(src *io.LimitedReader, room func(bytes int) error) (inflater, error)
-	done(r inflater)
+	// inflate returns a reader of the decompressed src, to be passed to done when it has been read to its end. room is called with the number of
+	// bytes before a large allocation, and may refuse it.
+	inflate(src *io.LimitedReader, room func(bytes int) error) (io.Reader, error)
+	done(r io.Reader)
 	// deflate appends b to out, compressed.
 	deflate(out *packetBuffer, b []byte) error
 }
 
-type inflater interface{ io.Reader }
-
-// packetBuffer collects what a zlib writer gives.
+// packetBuffer is a packet that an encoder appends to.
 type packetBuffer struct{ b []byte }
 
 func (p *packetBuffer) Write(b []byte) (int, error) {
@@ -68,7 +66,7 @@ func (c *conn) compression() (algorithm string, level int) {
 	return "", 0
 }
 
-// startCompression puts the layer that the client has asked for under its packets.
+// startCompression inserts the compression layer that the client has asked for, if any.
 func (c *conn) startCompression() {
 	layer := &compressed{inner: c.stream, held: &c.held}
 	switch algorithm, level := c.compression(); algorithm {
@@ -117,7 +115,7 @@ func (z *compressed) Read(dst []byte) (int, error) {
 	return n, nil
 }
 
-// inflateFault tells bytes that do not inflate from failures of the socket below.
+// inflateFault returns errCompressed for bytes that do not decompress, and failures of the socket or of memory as they are.
 func (z *compressed) inflateFault(err error) error {
 	if _, ok := errors.AsType[net.Error](err); ok || z.raw.N > 0 && (err == io.EOF || err == io.ErrUnexpectedEOF) {
 		return err
@@ -149,7 +147,7 @@ func (z *compressed) nextPacket() error {
 	return nil
 }
 
-// endPacket skips what is left of the packet: the checksum, which the next header follows.
+// endPacket checks that the compressed packet ends here, checksum included, and skips to the next header.
 func (z *compressed) endPacket() error {
 	if z.inflow == nil {
 		return nil
@@ -162,7 +160,7 @@ func (z *compressed) endPacket() error {
 	z.codec.done(z.inflow)
 	z.inflow = nil
 	_ = z.held.set(heldInflow, 0)
-	_, err = io.Copy(io.Discard, &z.raw)
+	_, err = io.Copy(io.Discard, &z.raw) // what the decoder has not consumed
 	return err
 }
 
@@ -208,14 +206,14 @@ func (z *compressed) writePart(part []byte) error {
 type zlibCodec struct{ deflaters, inflaters sync.Pool }
 
 // inflate implements codec. The window of zlib is always 32 KiB.
-func (p *zlibCodec) inflate(src *io.LimitedReader, _ func(int) error) (inflater, error) {
-	if r, ok := p.inflaters.Get().(inflater); ok {
+func (p *zlibCodec) inflate(src *io.LimitedReader, _ func(int) error) (io.Reader, error) {
+	if r, ok := p.inflaters.Get().(io.Reader); ok {
 		return r, r.(zlib.Resetter).Reset(src, nil)
 	}
 	return zlib.NewReader(src)
 }
 
-func (p *zlibCodec) done(r inflater) { p.inflaters.Put(r) }
+func (p *zlibCodec) done(r io.Reader) { p.inflaters.Put(r) }
 
 func (p *zlibCodec) deflate(out *packetBuffer, b []byte) error {
 	w, ok := p.deflaters.Get().(*zlib.Writer)

@@ -18,7 +18,7 @@ import (
 
 // The phases of a connection, in the low byte of conn.state.
 const (
-	phaseConnect uint64 = iota // until authenticated; bounded by the handshake timeout
+	phaseConnect uint64 = iota // before the first packet of an authentication is written, then phaseBusy; the socket's deadline bounds both
 	phaseIdle                  // waiting for a command; bounded by wait_timeout
 	phaseRead                  // in the middle of a command packet; bounded by net_read_timeout
 	phaseBusy                  // executing
@@ -37,8 +37,8 @@ type conn struct {
 	peer       net.Addr // of the client, which may be behind a proxy
 	secure     bool     // unix socket or TLS: passwords may travel in the clear inside
 	caps       uint32
-	zstdLevel  int    // that the client has asked for
-	claimed    string // the account that a login was for, if there is one
+	zstdLevel  int    // the compression level that the client has asked for
+	claimed    string // the account that matched the last login, right or wrong; empty if none did
 	in         packetReader
 	resp       response
 	sess       Session
@@ -95,7 +95,7 @@ func (c *conn) setState(command byte, phase uint64) {
 // setPhase publishes a phase of the present command.
 func (c *conn) setPhase(phase uint64) { c.setState(byte(c.state.Load()>>8), phase) }
 
-// serve runs the connection from handshake to close. It is the goroutine.
+// serve runs the connection from handshake to close, on the connection's own goroutine.
 func (c *conn) serve() {
 	defer c.close()
 	defer c.recover()
@@ -137,7 +137,7 @@ func (c *conn) recover() {
 	}
 }
 
-// close ends the session and the socket, and takes the connection off the registry.
+// close ends the session and the socket, and removes the connection from the server's list.
 func (c *conn) close() {
 	defer c.srv.remove(c)
 	defer c.sock.Close()
@@ -157,7 +157,7 @@ func (c *conn) close() {
 	c.sess.Close()
 }
 
-// partial publishes that a packet has begun to arrive, whose rest has its own time.
+// partial publishes that part of a packet has arrived: from now on net_read_timeout bounds the rest.
 func (c *conn) partial() {
 	if c.state.Load()&0xff == phaseFile {
 		c.setPhase(phaseFile)
@@ -184,7 +184,7 @@ func (c *conn) loop() {
 			return
 		}
 		c.count.bytesIn.Add(c.in.total - before)
-		// A command may have arrived before this goroutine ran that the deadline had woken. It is not begun: its client knows that the connection ends.
+		// A command may have arrived after nudge set the deadline and before this goroutine ran. It is not executed: the connection was to be closed.
 		if c.closing.Load() != 0 {
 			c.farewell()
 			return
@@ -192,7 +192,7 @@ func (c *conn) loop() {
 		if len(payload) == 0 {
 			payload = noCommand
 		}
-		// In this order, a KILL QUERY that finds the connection busy is never cleared before the statement sees it.
+		// The reset comes first: so a KILL QUERY that finds the connection busy is not cleared before the statement has seen it.
 		c.intr.Reset()
 		c.setState(payload[0], phaseBusy)
 		c.resp.seq = c.in.seq
@@ -205,10 +205,10 @@ func (c *conn) loop() {
 	}
 }
 
-// noCommand stands for an empty packet, which no command begins with: it is answered as an unknown one.
+// noCommand replaces an empty packet, so that it is answered as an unknown command.
 var noCommand = []byte{ComSleep}
 
-// reportRead sends the last words to a client whose packet could not be read, where the protocol has some.
+// reportRead tells a client why its packet could not be read, if the protocol has an error for it, before the connection is closed.
 func (c *conn) reportRead(err error) {
 	switch {
 	case errors.Is(err, errTooLarge):
@@ -232,15 +232,15 @@ func (c *conn) reportRead(err error) {
 		// Closing without COM_QUIT is what many pools do.
 	default:
 		c.count.aborted.Add(1)
-		if e, ok := errors.AsType[*types.Error](err); ok && c.lastWords(c.clientError(e)) { // there is no memory for the packet
+		if e, ok := errors.AsType[*types.Error](err); ok && c.lastWords(c.clientError(e)) { // the memory budget refused the packet
 			c.in.release()
 			c.linger()
 		}
 	}
 }
 
-// farewell tells an idle client why its connection ends, where MySQL has words for it. A client reads them when it sends its next
-// command.
+// farewell tells an idle client why its connection ends, for the reasons that MySQL has an error for. The client reads it when it sends
+// its next command.
 func (c *conn) farewell() {
 	switch kvapi.Reason(c.closing.Load()) {
 	case kvapi.ReasonTimeout:
@@ -256,7 +256,7 @@ func (c *conn) lastWords(e *types.Error) bool {
 		return false
 	}
 	if len(c.resp.enc.Buf) == 0 {
-		c.resp.seq = c.in.seq // the packet that could not be read counts; what still waits to leave is counted in resp.seq
+		c.resp.seq = c.in.seq // the packet that could not be read counts; if packets are still to be sent, resp.seq has counted them
 	}
 	c.resp.appendError(e)
 	return c.resp.flush() == nil
@@ -283,8 +283,8 @@ const (
 	writeStep        = 256 << 10 // what a client must take within net_write_timeout
 )
 
-// write sends bytes; only response calls it. The reaper bounds each step and not the whole: a row of
-// megabytes may take long, as long as the client takes some of it. Who is to be closed anyway gets no more time.
+// write sends bytes; only response calls it. The reaper bounds each step and not the whole: a row of megabytes may take
+// long, as long as the client reads some of it. A connection that is being closed gets no more time.
 func (c *conn) write(b []byte) error {
 	c.setPhase(phaseWrite)
 	n, err := c.stream.Write(b[:min(len(b), writeStep)])
@@ -301,7 +301,7 @@ func (c *conn) write(b []byte) error {
 	return err
 }
 
-// complain logs a client's fault against the protocol, at a bounded rate and without what it sent.
+// complain counts and logs a violation of the protocol, at a bounded rate and without what the client sent.
 func (c *conn) complain(what string, args ...any) {
 	c.count.malformed.Add(1)
 	if c.srv.logs.allow(c.srv.now.Load()) {
@@ -309,13 +309,13 @@ func (c *conn) complain(what string, args ...any) {
 	}
 }
 
-// nudge makes the connection end when its present command is done, or at once if it idles.
+// nudge makes the connection end when its current command is done, or at once if it is idle. Any goroutine may call it.
 func (c *conn) nudge(reason kvapi.Reason) {
 	c.closing.CompareAndSwap(0, uint32(reason))
 	_ = c.sock.SetReadDeadline(longAgo) // fails only on a closed socket
 }
 
-// interrupt sets the interrupt of a running statement.
+// interrupt interrupts the statement that is running. Any goroutine may call it.
 func (c *conn) interrupt(reason kvapi.Reason) {
 	c.mu.Lock()
 	sess := c.open

@@ -12,7 +12,7 @@ const (
 	cacheLine     = 64
 )
 
-// counterShard is one of several sets of counters: connections spread over them so that cores do not contend for a line.
+// counterShard is one of several sets of counters: connections are spread over them so that cores do not contend for a cache line.
 type counterShard struct {
 	_           [cacheLine]byte
 	commands    [numCommands]atomic.Uint64
@@ -46,9 +46,9 @@ type Counters struct {
 	// Aborted counts connections that ended without COM_QUIT or a close between commands; BadConnects those that ended
 	// before authentication did, Denied those among them that were answered with 1045.
 	Aborted, BadConnects, Denied uint64
-	// Delayed counts logins that were answered late, or refused at once, because others of the same account and client had failed.
+	// Delayed counts logins that were answered late, or refused at once, because earlier ones of the same name and address had failed.
 	Delayed uint64
-	// Malformed counts connections closed for violating the protocol, Gone those whose client left during a statement.
+	// Malformed counts connections closed for violating the protocol, Gone those whose client left during a statement or a delayed login.
 	Malformed, Gone uint64
 	// Panics counts connections ended by a panic. Anything but 0 is a fault of the server.
 	Panics uint64

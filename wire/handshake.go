@@ -20,7 +20,7 @@ const (
 	userBytesMax       = 255
 )
 
-// handshake takes the connection from the greeting to an open session. The deadline of the socket bounds it as a whole.
+// handshake sends the greeting, authenticates the client and opens its session. The deadline of the socket bounds it as a whole.
 func (c *conn) handshake() error {
 	c.salt = password.NewSalt()
 	c.appendGreeting()
@@ -192,8 +192,8 @@ func parseAttrs(p *cursor) map[string]string {
 	return attrs
 }
 
-// reportHandshake ends a connection that did not authenticate. Port scanners, load balancers that only connect, and
-// clients that lose patience are no news; they are counted.
+// reportHandshake counts a connection that did not authenticate, and tells client and log why. Port scanners, load balancers that
+// only connect, and clients that give up are counted and not logged.
 func (c *conn) reportHandshake(err error) {
 	c.count.badConnects.Add(1)
 	var known *types.Error

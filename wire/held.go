@@ -1,8 +1,8 @@
 package wire
 
-// Memory is what large buffers of connections are taken from, those of all together. Implemented by exec.MemPool.
+// Memory is the budget that the large buffers of all connections are charged to. Implemented by exec.MemPool.
 type Memory interface {
-	// Take takes n bytes, negative to give them back, or fails with the error that a client is told.
+	// Take charges n bytes, or gives them back if n is negative. It fails with the error to send to the client; giving back never fails.
 	Take(n int64) error
 }
 
@@ -10,21 +10,21 @@ type Memory interface {
 const (
 	heldPacket = iota // the command that is being read or executed
 	heldLong          // long data of prepared statements
-	heldRow           // the row that is being encoded, or leaves
-	heldInflow        // what inflating the packet at hand takes
+	heldRow           // the row that is being encoded or sent
+	heldInflow        // the decoder of the compressed packet that is being read
 	heldKinds
 )
 
-// heldMin is up to which size a buffer is taken as part of what a connection costs anyway.
+// heldMin is the size in bytes up to which a buffer is not charged: it counts as part of what every connection costs.
 const heldMin = 64 << 10
 
-// held is what one connection has taken of Options.Memory. It belongs to the connection's goroutine. Without memory, and if nil, it counts nothing.
+// held is what one connection has charged to Options.Memory. It belongs to the connection's goroutine. Without memory, and if nil, it charges nothing.
 type held struct {
 	memory Memory
 	bytes  [heldKinds]int64
 }
 
-// set says that the buffer of a kind has n bytes from now on. It fails only if it grows.
+// set charges for a buffer that has n bytes from now on. It fails only if that is more than before.
 func (h *held) set(kind, n int) error {
 	if h == nil || h.memory == nil {
 		return nil

@@ -2,7 +2,7 @@ package wire
 
 import "github.com/pandodb/pando/status"
 
-// Kind is what a statement does, as far as its first word tells: by it the metrics tell latencies apart.
+// Kind classifies a statement by its first word. The latency metrics have one histogram per kind.
 type Kind uint8
 
 // The kinds of statements.
@@ -37,8 +37,8 @@ var verbs = map[string]Kind{
 // verbBytesMax is the length of the longest of them.
 const verbBytesMax = 8
 
-// kindOf classifies a statement by its first word. Of several in one text it looks at the first, and behind no more than a few comments:
-// who hides the word is counted elsewhere, which is all that happens. It allocates nothing.
+// kindOf classifies a statement by its first word, of several in one text the first. A text whose first word it does not find, as behind a
+// comment that begins with -- or #, counts as KindOther; nothing but metrics depends on it. It allocates nothing.
 func kindOf(sql []byte) Kind {
 	i := skipBlank(sql)
 	var word [verbBytesMax]byte
@@ -60,7 +60,7 @@ func kindOf(sql []byte) Kind {
 	return KindOther
 }
 
-// skipBlank returns where the first word begins, behind blanks, opening parentheses and leading comments.
+// skipBlank returns where the first word begins, after blanks, opening parentheses and comments of the form /* */.
 func skipBlank(sql []byte) int {
 	for i := 0; i < len(sql); i++ {
 		switch c := sql[i]; {
@@ -76,7 +76,7 @@ func skipBlank(sql []byte) int {
 	return len(sql)
 }
 
-// Latencies adds up how long the statements of a kind have taken, from the command that was read to the answer that was given to the system.
+// Latencies sets into to the durations of all statements of a kind: from the command that was read to the answer that was written to the socket.
 func (s *Server) Latencies(k Kind, into *status.Histogram) {
 	var shards [counterShards]*status.Histogram
 	for i := range s.counters.shards {

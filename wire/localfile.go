@@ -6,11 +6,11 @@ import (
 	"github.com/pandodb/pando/sqlapi"
 )
 
-// localFile reads the file that a client sends for LOAD DATA LOCAL: packets of its bytes, and an empty one behind the last.
+// localFile reads the file that a client sends for LOAD DATA LOCAL: packets of its bytes, and an empty one after the last.
 type localFile struct {
 	r    *response
 	rest []byte
-	err  error // io.EOF behind the last packet
+	err  error // io.EOF after the last packet
 }
 
 // headerLocal begins the packet that asks a client for a file, whose name follows.
@@ -19,7 +19,7 @@ const headerLocal = 0xfb
 // SendsFiles implements sqlapi.FileClient.
 func (r *response) SendsFiles() bool { return r.c.caps&CapLocalFiles != 0 }
 
-// File implements sqlapi.FileClient. The command's own packet is given up by it: who asks for a file has copied the text.
+// File implements sqlapi.FileClient. Reading the file overwrites the packet of the command, so the caller must have copied the statement's text.
 func (r *response) File(name string) sqlapi.FileReader {
 	f := &localFile{r: r}
 	r.appendPayload([]byte{headerLocal}, []byte(name))
@@ -43,7 +43,7 @@ func (f *localFile) Read(p []byte) (int, error) {
 		f.r.seq = c.in.seq
 		switch {
 		case err == io.EOF:
-			f.err = io.ErrUnexpectedEOF // before the empty packet the file has no end
+			f.err = io.ErrUnexpectedEOF // only an empty packet ends the file
 		case err != nil:
 			f.err = err
 		case len(payload) == 0:

@@ -41,7 +41,7 @@ type Options struct {
 	// WaitTimeout, NetReadTimeout and NetWriteTimeout are the initial values of a
 	// connection; its session changes them through Control.
 	WaitTimeout, NetReadTimeout, NetWriteTimeout time.Duration
-	// DefaultPlugin is announced in the handshake and pretended for unknown users.
+	// DefaultPlugin is announced in the handshake, and is the plugin of accounts whose Credential names none.
 	DefaultPlugin string
 	// TLS is the server's certificate and policy. If nil, a self-signed certificate is made
 	// in memory. MinVersion is raised to TLS 1.2. To renew certificates without a
@@ -52,15 +52,15 @@ type Options struct {
 	// RequireSecureTransport refuses connections without TLS, except on unix
 	// sockets, with 3159.
 	RequireSecureTransport bool
-	// ProxyNetworks are where proxies are that begin each connection with a header of the PROXY protocol, version 1 or 2. The client's
-	// address is taken from it. From elsewhere such a header is a bad handshake.
+	// ProxyNetworks are the addresses of proxies. Each connection from there begins with a header of the PROXY protocol, version 1 or 2,
+	// from which the client's address is taken. From elsewhere such a header is a bad handshake.
 	ProxyNetworks []netip.Prefix
-	// Route may take over a connection that Serve has accepted, before the handshake: it returns true if it has, and owns it then. It must not
-	// block. nil takes none.
+	// Route may take over a connection that Serve has accepted, before the handshake: it returns true if it has, and then owns it. It must not
+	// block. May be nil.
 	Route func(net.Conn) bool
-	// Memory is what packets, long data and rows of more than heldMin bytes are taken from; nil takes them without a bound.
+	// Memory is the budget that packets, long data and rows of more than heldMin bytes are charged to; nil sets no bound.
 	Memory Memory
-	// Logger takes what goes wrong; by default nothing is logged.
+	// Logger receives errors and refused clients (W10); by default nothing is logged.
 	Logger *slog.Logger
 }
 
@@ -86,7 +86,7 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// Validate returns all that is wrong with o, joined.
+// Validate returns all faults of o, joined.
 func (o *Options) Validate() error {
 	var faults []error
 	check := func(ok bool, format string, args ...any) {

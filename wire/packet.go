@@ -8,7 +8,7 @@ import (
 const (
 	headerBytes  = 4
 	payloadMax   = 1<<24 - 1 // a payload of this length is continued by another packet
-	emptyReadMax = 100       // reads in a row that give neither bytes nor an error
+	emptyReadMax = 100       // reads in a row that return neither bytes nor an error, until the connection fails
 )
 
 var (
@@ -17,7 +17,7 @@ var (
 	errMalformed  = errors.New("malformed packet")
 )
 
-// packetReader cuts a byte stream into payloads. It belongs to the connection's goroutine.
+// packetReader splits a byte stream into payloads. It belongs to the connection's goroutine.
 //
 // Small packets are returned as slices of one window that is filled by reads as large as fit: a command that
 // arrives whole costs one read and no copy. Larger ones are assembled in a pooled buffer, which grows with the bytes
@@ -31,8 +31,8 @@ type packetReader struct {
 	held   *held // of the connection, for big
 	limit  int   // largest payload
 	seq    byte
-	// exact reads not a byte more than the packet needs. It holds until authentication is over, so that bytes pipelined
-	// behind an SSLRequest are handed to TLS, which refuses them, and can never be taken for protected ones.
+	// exact: not a byte is read beyond the current packet. It is set until authentication is over, so that bytes sent right
+	// after an SSLRequest go to TLS, which refuses them, and are never taken for encrypted ones (W3).
 	exact bool
 	// partial, if set, is called before a read that waits for the rest of a started packet.
 	partial func()
@@ -64,7 +64,7 @@ func (p *packetReader) next() ([]byte, error) {
 	return p.assemble(n)
 }
 
-// release gives up the buffer of the last payload.
+// release returns the buffer of the last payload to the pool.
 func (p *packetReader) release() {
 	if p.big != nil {
 		p.pool.put(p.big)

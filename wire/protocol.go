@@ -25,7 +25,7 @@ const (
 )
 
 // serverCapabilities is what is offered to every client; SSL is added where it is on. Not offered, on purpose: OPTIONAL_RESULTSET_METADATA, NO_SCHEMA.
-// What a client sets without an offer is masked out, so that it changes nothing.
+// Flags that a client sets although they were not offered are masked out.
 const serverCapabilities = capLongPassword | CapFoundRows | capLongFlag | capConnectWithDB | capCompress | capODBC |
 	CapIgnoreSpace | CapLocalFiles | capProtocol41 | CapInteractive | capIgnoreSigpipe | capTransactions | capReserved | capSecureConn |
 	CapMultiStatements | capMultiResults | capPSMultiResults | capPluginAuth | capConnectAttrs | capAuthLenenc |

@@ -27,7 +27,7 @@ func (s *Server) proxied(peer net.Addr) bool {
 }
 
 // readProxyHeader reads the header that a proxy sends before everything else, and takes the client's address from it. A connection of the
-// proxy's own (LOCAL, UNKNOWN), such as a health check, keeps the proxy's. It comes before the greeting, so that nothing may follow it.
+// proxy's own (LOCAL, UNKNOWN), such as a health check, keeps the proxy's address. Bytes after the header are an error: a client waits for the greeting.
 func (c *conn) readProxyHeader() error {
 	reader := bufio.NewReaderSize(&c.sock, proxyHeaderMax)
 	header, err := proxyproto.Read(reader)
@@ -54,7 +54,7 @@ func (c *conn) readProxyHeader() error {
 // proxyHeaderMax bounds what is read ahead. The second version's header may have extensions; they are ignored.
 const proxyHeaderMax = 4 << 10
 
-// setPeer says where the client is, before anybody has authenticated.
+// setPeer sets the client's address. It is called before authentication only.
 func (c *conn) setPeer(peer net.Addr) {
 	c.peer = peer
 	c.host, c.addr, c.secure = peerHost(peer)

@@ -15,10 +15,10 @@ const (
 	watchTicks    = 1 // a statement is watched when it has run longer than this
 	killGrace     = 2 * time.Second
 	blockedTicks  = 5  // how long a killed connection may sit in a socket write
-	logsPerSecond = 10 // complaints about clients
+	logsPerSecond = 10 // lines that one logLimiter allows
 )
 
-// ticksNow returns the real time in ticks. Process start is tick 1, so that a stamp of 0 means none.
+// ticksNow returns the time since process start in ticks, plus 1, so that a stamp of 0 means none.
 func ticksNow() uint64 { return uint64(clock.Mono()/tick) + 1 }
 
 // ticksOf rounds up, so that no positive timeout becomes "never".
@@ -29,8 +29,8 @@ func ticksOf(d time.Duration) int64 {
 	return int64((max(d, 0) + tick - 1) / tick)
 }
 
-// reap is the goroutine that watches the connections. It moves the coarse clock and looks at every connection: that is cheaper
-// than a deadline per command, and than a watcher per statement. Without connections it sleeps. Shutdown ends it.
+// reap is the goroutine that enforces timeouts. It moves the coarse clock and looks at every connection: that is cheaper
+// than a deadline per command or a goroutine per statement. Without connections it sleeps. Shutdown ends it.
 func (s *Server) reap() {
 	defer close(s.stopped)
 	ticker := clock.NewTicker(reapPeriod)
@@ -63,8 +63,8 @@ func (s *Server) reap() {
 	}
 }
 
-// inspect ends what has lasted too long. It runs on the reaper's goroutine, beside the connection: all it does is set the
-// interrupt and deadlines, on which the connection then acts.
+// inspect ends what has lasted too long. It runs on the reaper's goroutine: all it does is set closing, the interrupt and
+// deadlines, on which the connection's goroutine then acts.
 func (c *conn) inspect(now uint64) {
 	state := c.state.Load()
 	age := int64(now) - int64(state>>16)
@@ -96,7 +96,7 @@ func over(age int64, limit *atomic.Int64) bool {
 	return most > 0 && age > most
 }
 
-// logLimiter bounds how often clients' faults are logged. Safe for concurrent use.
+// logLimiter bounds how many lines of one kind are logged per second. Safe for concurrent use.
 type logLimiter struct {
 	// window is second<<16 | lines logged in it.
 	window atomic.Uint64

@@ -12,8 +12,8 @@ const (
 	errMemoryNode      = 8176
 )
 
-// reported are the errors of statements that operators want to hear of, with how loud. Their texts are fixed, or the server's own: none
-// holds what a client sent or what is in a row.
+// reported are the errors of statements that are logged for operators, with the level. Their texts are the server's own: none holds
+// what a client sent or what is in a row (W10).
 var reported = map[uint16]slog.Level{
 	types.ErLockWaitTimeout: slog.LevelWarn,
 	types.ErLockDeadlock:    slog.LevelWarn,
@@ -30,7 +30,7 @@ var reported = map[uint16]slog.Level{
 	types.ErUnknownError:    slog.LevelError,
 }
 
-// report logs the error of a statement if it is one of those, at a bounded rate.
+// report logs the error of a statement if it is in reported, at a bounded rate.
 func (c *conn) report(e *types.Error) {
 	level, ok := reported[e.Number]
 	if !ok || !c.srv.failures.allow(c.srv.now.Load()) {

@@ -11,27 +11,27 @@ const (
 	errorTextMax  = 4 << 10 // MySQL cuts at 512; longer texts of ours are kept
 )
 
-// response writes the answers of one connection's commands. All bytes gather in enc.Buf, which is also the buffer that rows
-// are encoded into, and leave in one write at the end of the command or whenever flushBytes have gathered. It belongs to
-// the connection's goroutine.
+// response writes the answers of one connection's commands. All bytes are collected in enc.Buf, which is also the buffer that
+// rows are encoded into, and are sent in one write at the end of the command, or earlier when Flush finds flushBytes of them or
+// RowDone flushLastBytes. It belongs to the connection's goroutine.
 type response struct {
 	c     *conn
 	enc   types.RowEncoder
 	small []byte  // the connection's own buffer while big is in use
 	big   *buffer // pooled; enc.Buf began in it
 	seq   byte    // of the next packet
-	// head is where the answer to the present statement begins in enc.Buf; headSeq its sequence number. sent says that some
-	// of that answer has left.
+	// head is where the answer to the current statement begins in enc.Buf; headSeq its sequence number. sent says that some
+	// of that answer has been sent.
 	head    int
 	headSeq byte
 	sent    bool
 	// rowStart is where the next row's packet begins while inRows.
 	rowStart int
 	inRows   bool
-	eofAt    int   // flags of the EOF behind the column definitions; 0 if there is none
+	eofAt    int   // where the flags of the EOF after the column definitions are in enc.Buf; 0 if there is none
 	done     bool  // the last statement has been answered
-	stmt     *stmt // of the present EXECUTE, else nil
-	written  int   // bytes of this command's answers that have left
+	stmt     *stmt // of the current EXECUTE or FETCH, else nil
+	written  int   // bytes of this command's answers that have been sent
 	large    bool  // the last answer did not fit a small buffer, so the next one starts with a big one
 	err      error // of the socket; nothing can be written after it
 }
@@ -76,10 +76,10 @@ func (r *response) growBig() {
 	r.big = big
 }
 
-// room is asked before a large value is encoded: of the row, so that the next one may find it there.
+// room is RowEncoder.Room: before a large value makes enc.Buf n bytes long, that is charged to the connection. The charge stays until end.
 func (r *response) room(n int) error { return r.c.held.set(heldRow, max(n, cap(r.enc.Buf))) }
 
-// poll ends the translation of a long text for a statement that has to end.
+// poll is RowEncoder.Poll: it stops the character set conversion of a long text when the statement has been interrupted.
 func (r *response) poll() error {
 	if r.c.intr == nil || r.c.intr.Reason() == kvapi.ReasonNone {
 		return nil
@@ -149,8 +149,8 @@ func renumber(b []byte, seq byte) {
 
 // RowDone implements sqlapi.Sink.
 //
-// It sends only what a producer that never calls Flush would let pile up: the others send between their pages of storage, so that
-// no iterator waits for a slow client.
+// It sends only when a producer that does not call Flush has let flushLastBytes accumulate: others call Flush between pages of
+// storage, so that no iterator is open while a slow client is written to.
 func (r *response) RowDone() error {
 	end := len(r.enc.Buf)
 	n := end - r.rowStart - headerBytes
@@ -184,7 +184,8 @@ func (r *response) Flush() error {
 	return r.err
 }
 
-// splitRow sends a row of payloadMax bytes or more. Each part's header takes the place of bytes that have already left.
+// splitRow sends a row of payloadMax bytes or more as several packets. The header of each but the first overwrites the last bytes
+// of the packet before, which has been sent.
 func (r *response) splitRow(n int) error {
 	row := r.enc.Buf[r.rowStart:]
 	r.enc.Buf = r.enc.Buf[:r.rowStart]
@@ -222,7 +223,7 @@ func (r *response) Done(res sqlapi.Result, more bool) error {
 	case !r.inRows:
 		r.appendOK(headerOK, res.AffectedRows, res.InsertID, status, res.Warnings, res.Info, res.State)
 	case res.Status&sqlapi.StatusCursorExists != 0 && r.eofAt > 0:
-		// An opened cursor has no rows yet: the EOF behind the columns is the last one.
+		// An opened cursor has no rows yet: the EOF after the columns ends the answer.
 		r.enc.Buf[r.eofAt], r.enc.Buf[r.eofAt+1] = byte(status), byte(status>>8)
 	default:
 		r.appendEnd(status, res.Warnings, res.State)
@@ -240,7 +241,7 @@ func (r *response) Done(res sqlapi.Result, more bool) error {
 	return nil
 }
 
-// flush writes what has gathered.
+// flush sends all of enc.Buf. Its error is kept: nothing can be sent after it.
 func (r *response) flush() error {
 	if r.err != nil {
 		return r.err
@@ -259,7 +260,7 @@ func (r *response) flush() error {
 	return nil
 }
 
-// cut drops what has gathered of the present answer, at least its unfinished row.
+// cut drops what has not been sent of the current answer; if part of it was sent, only the unfinished row.
 func (r *response) cut() {
 	switch {
 	case !r.sent:

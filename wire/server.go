@@ -38,17 +38,17 @@ type Server struct {
 	guesses  password.Guesses
 	logs     logLimiter // faults of clients, and unexpected errors
 	failures logLimiter // of statements, see report
-	refusals logLimiter // of logins, which must not keep those away
+	refusals logLimiter // of logins: a flood of those must not suppress lines of the others
 	zlib     zlibCodec
 	zstd     zstdCodecs
 
-	// now is the coarse clock, in ticks since process start. The reaper and accepting move it; everything that would
-	// otherwise read the real clock per command reads this.
+	// now is the coarse clock, as ticksNow. The reaper and ServeConn move it; it is read where reading the real clock
+	// would cost something for each command.
 	now       atomic.Uint64
 	maxPacket atomic.Int64
 	maxConns  atomic.Int64
 
-	mu        sync.Mutex // guards the fields below; no I/O is done while it is held
+	mu        sync.Mutex // guards the fields below; no socket is read or written while it is held
 	listeners map[net.Listener]struct{}
 	conns     map[uint32]*conn
 	list      []*conn // the same connections, for the reaper
@@ -56,12 +56,12 @@ type Server struct {
 	draining  bool
 	empty     chan struct{} // closed when draining and the last connection has gone
 	reaping   bool          // the reaper's goroutine runs
-	most      int           // connections at once
-	mostAt    time.Time     // when there were
+	most      int           // connections at once, since the start
+	mostAt    time.Time     // when most was reached
 	wake      chan struct{} // capacity 1: there are connections to watch
 	stop      chan struct{} // closed to end the reaper
 	quit      chan struct{} // closed when draining begins
-	stopped   chan struct{} // closed when it has ended
+	stopped   chan struct{} // closed when the reaper has ended
 }
 
 // New checks the options and returns a server that does not listen yet.
@@ -115,7 +115,7 @@ func (s *Server) Serve(l net.Listener) error {
 		if errors.Is(err, net.ErrClosed) {
 			return err
 		}
-		// Out of file descriptors, mostly: said once per episode, and gone when connections close.
+		// Mostly there are no file descriptors left, until connections close. It is logged once, not at each retry.
 		if backoff == acceptBackoffMin {
 			s.opt.Logger.Error("accepting connections", "address", l.Addr().String(), "error", err)
 		}
@@ -124,7 +124,7 @@ func (s *Server) Serve(l net.Listener) error {
 	}
 }
 
-// ServeConn starts the goroutine of a connection, or refuses it at once. It owns the connection.
+// ServeConn starts the goroutine of a connection, or refuses it at once. It takes ownership of raw.
 func (s *Server) ServeConn(raw net.Conn) {
 	if tcp, ok := raw.(*net.TCPConn); ok {
 		// Go has set TCP_NODELAY and keepalive, but probes every 15 s: too often for 10,000 idle clients.
@@ -152,7 +152,7 @@ func (s *Server) refuse(raw net.Conn, fault *types.Error) {
 	_ = raw.Close()
 }
 
-// add registers a connection, or says why it may not be.
+// add registers a connection, or returns the error to refuse it with.
 func (s *Server) add(raw net.Conn) (*conn, *types.Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

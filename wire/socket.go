@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// socket is a client's connection below TLS and compression, with what the reaper and Shutdown ask of it while its goroutine reads and
-// writes. All methods are for any goroutine.
+// socket is a client's connection below TLS and compression. All methods may be called by any goroutine, also while the connection's
+// goroutine reads and writes.
 type socket struct {
 	net.Conn
 	raw syscall.RawConn // nil if Conn is not a socket of the operating system, as in tests

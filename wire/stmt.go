@@ -12,11 +12,11 @@ const (
 	longDataFactor  = 4   // long data of all statements of a connection, in units of max_allowed_packet
 	executeHeadLen  = 10  // command, id, flags, iteration count
 	stmtNone        = 0
-	inlineTypeCount = 4
+	inlineTypeCount = 4 // parameters whose types need no allocation
 )
 
-// stmt is what wire remembers of a prepared statement: what is needed to read its parameters and to describe its result.
-// Its meaning belongs to the session. With 200,000 of them alive, its size matters.
+// stmt is what wire keeps of a prepared statement: what is needed to parse its parameters and to describe its result. The
+// session has the rest. With 200,000 of them alive, its size matters.
 type stmt struct {
 	id     uint32
 	params uint16
@@ -37,7 +37,7 @@ type longData struct {
 // stmtTable holds a connection's statements. The zero value is empty.
 type stmtTable struct {
 	m         map[uint32]*stmt
-	last      *stmt // most executions repeat the statement before
+	last      *stmt // that get returned: most executions repeat the previous statement
 	longBytes int   // in all statements
 	held      *held // of the connection, for them
 }
@@ -96,7 +96,7 @@ func (t *stmtTable) dropLong(s *stmt) {
 	s.long = nil
 }
 
-// addLong appends to a parameter's long data. limit bounds one value, and longDataFactor times it all of the connection.
+// addLong appends to a parameter's long data. limit bounds one value, in bytes, and longDataFactor*limit all of the connection's.
 func (t *stmtTable) addLong(s *stmt, param uint16, data []byte, limit int) {
 	if s.long == nil {
 		s.long = &longData{values: make(map[uint16][]byte)}
@@ -121,14 +121,14 @@ func (t *stmtTable) addLong(s *stmt, param uint16, data []byte, limit int) {
 	}
 }
 
-// faultLong drops a statement's long data for a fault.
+// faultLong replaces a statement's long data by an error, which the next EXECUTE reports.
 func (t *stmtTable) faultLong(s *stmt, fault error) {
 	t.dropLong(s)
 	s.long = &longData{fault: fault}
 }
 
-// parseArgs reads the parameters of a COM_STMT_EXECUTE, from behind its iteration count, into args. The values alias the
-// payload and the long data. The error is errMalformed, or one for the client.
+// parseArgs reads the parameters of a COM_STMT_EXECUTE, which follow its iteration count, into args. The values alias the
+// payload and the long data. The error is errMalformed or a *types.Error.
 func (s *stmt) parseArgs(args *Args, body []byte, coll types.CollationID) error {
 	n := int(s.params)
 	args.Values = args.Values[:0]
@@ -198,8 +198,8 @@ func decodeParam(p *cursor, typ uint16, null bool, coll types.CollationID) (type
 // isBlob reports whether a parameter of the protocol's type is bytes rather than text.
 func isBlob(fieldType byte) bool { return fieldType >= 0xf9 && fieldType <= 0xfc }
 
-// release forgets what the last EXECUTE's values point to, lest an idle connection keeps a large packet alive, and the values
-// themselves if they were many.
+// release forgets what the last EXECUTE's values point to, so that an idle connection does not keep a large packet alive, and the
+// values themselves if they were many.
 func (a *Args) release() {
 	clear(a.Values)
 	if cap(a.Values) > argsKeepMax {

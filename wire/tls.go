@@ -54,7 +54,7 @@ func (k *tlsKeys) init(configured *tls.Config) error {
 	return nil
 }
 
-// selfSigned uses an elliptic curve key, because an RSA key would take a large part of the time to start.
+// selfSigned makes a certificate with an elliptic curve key: generating an RSA key would slow down each start of the server.
 func selfSigned() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -9,11 +9,12 @@ import (
 
 const (
 	zstdLevelMin, zstdLevelMax = 1, 22 // that a client may ask for
-	// Decoders are pooled by the largest window that they take. The largest of all is a whole packet, at the highest level.
+	// Decoders are pooled by the largest window that they accept: zstdWindowSteps sizes in bytes, each zstdWindowFactor times the one
+	// before. The last, 16 MiB, is a whole packet, which the highest level uses.
 	zstdWindowMin, zstdWindowSteps, zstdWindowFactor = 64 << 10, 5, 4
-	// zstdWindowKept is from which window on a decoder is not kept.
+	// Decoders of windows from zstdWindowKept on are not pooled, since pooled ones are not charged to anybody.
 	zstdWindowKept = 1 << 20
-	// zstdBlockBytes is about what a decoder takes besides two windows.
+	// zstdBlockBytes is about what a decoder allocates besides two windows.
 	zstdBlockBytes = 256 << 10
 )
 
@@ -35,16 +36,16 @@ type zstdCodec struct {
 	level zstd.EncoderLevel
 }
 
-// zstdInflater is a decoder of frames up to a window, and the beginning of a packet, which has been looked at.
+// zstdInflater is a pooled decoder for frames up to some window, with the beginning of a packet, which inflate has read to find its window.
 type zstdInflater struct {
 	*zstd.Decoder
 	step int
 	head [zstd.HeaderMaxSize]byte
-	read []byte // of head, what the decoder has not read
-	rest io.Reader
+	read []byte    // the part of head that the decoder has not read yet
+	rest io.Reader // the packet after head
 }
 
-// zstdSource is the packet as the decoder reads it.
+// zstdSource is the whole packet: head, then rest.
 type zstdSource struct{ z *zstdInflater }
 
 // Read implements io.Reader.
@@ -57,7 +58,7 @@ func (s zstdSource) Read(b []byte) (int, error) {
 	return s.z.rest.Read(b)
 }
 
-// frameWindow is the window of a frame; one in a single segment is its own.
+// frameWindow is the window that decoding a frame needs, in bytes: for a frame in a single segment, all of its content.
 func frameWindow(h *zstd.Header) uint64 {
 	if h.SingleSegment {
 		return h.FrameContentSize
@@ -65,9 +66,9 @@ func frameWindow(h *zstd.Header) uint64 {
 	return h.WindowSize
 }
 
-// inflate implements codec. A frame of a few bytes may ask for the largest window, which the decoder allocates before it reads more: so the frame's
-// head decides about the decoder, which takes no later frame with a larger window, and its memory is asked for first.
-func (p *zstdCodec) inflate(src *io.LimitedReader, room func(int) error) (inflater, error) {
+// inflate implements codec. A frame of a few bytes may ask for the largest window, which the decoder allocates before it reads more. So the window in
+// the frame's header selects a decoder, which refuses later frames with a larger one, and its memory is charged before it is allocated.
+func (p *zstdCodec) inflate(src *io.LimitedReader, room func(int) error) (io.Reader, error) {
 	var head [zstd.HeaderMaxSize]byte
 	n, err := io.ReadFull(src, head[:])
 	if err != nil && src.N > 0 {
@@ -100,10 +101,10 @@ func (p *zstdCodec) inflate(src *io.LimitedReader, room func(int) error) (inflat
 	return z, z.Reset(zstdSource{z})
 }
 
-func (p *zstdCodec) done(r inflater) {
+func (p *zstdCodec) done(r io.Reader) {
 	z := r.(*zstdInflater)
-	z.rest = nil                                                           // so that the pool does not keep this connection alive
-	if zstdWindowMin<<(2*z.step) < zstdWindowKept && z.Reset(nil) == nil { // what the pool keeps is not counted
+	z.rest = nil // so that the pool does not keep this connection alive
+	if zstdWindowMin<<(2*z.step) < zstdWindowKept && z.Reset(nil) == nil {
 		p.inflaters[z.step].Put(z)
 	}
 }
