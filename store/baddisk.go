@@ -9,19 +9,18 @@ import (
 )
 
 const (
-	// A gateway whose disk keeps the cluster from going on asks another node to be the gateway, badDiskTries times until its own is well again: where
-	// all disks are so the lead would go round for ever. It waits for badDiskPause in between.
+	// A gateway whose disk is full, damaged or slow asks another node to be the gateway: at most badDiskTries times until its disk has recovered, with
+	// badDiskPause in between. Without that limit the gateway would move for ever where all disks are bad.
 	badDiskTries = 3
 	badDiskPause = 10 * time.Second
-	// slowDiskPause is badDiskPause of a disk that is slow, and slowDiskCalm how long it must not have been slow to count as well: a new gateway costs
-	// some seconds without service, and all transactions that are under way.
+	// slowDiskPause replaces badDiskPause for a slow disk, which has recovered when it was not slow for slowDiskCalm: a new gateway costs some seconds
+	// without service, and all transactions that are open.
 	slowDiskPause = 30 * time.Second
 	slowDiskCalm  = time.Minute
-	// slowSync: a sync of the log that lasts as long and is still going on is slow. What is committed waits for it, since the gateway's own
-	// copy applies only what its log has.
+	// A sync of the log that is still running after slowSync is slow. Commits wait for it, since the gateway's own copy applies only what its log has.
 	slowSync = 500 * time.Millisecond
-	// slowLooks are kept, one for each roleInterval; the disk is slow if slowEnough of them have met a slow sync. That is a sync of a second on and on,
-	// or one of more than two. A disk that is as slow for all is left to be so, see slowDisk.
+	// The last slowLooks samples are kept, one for each roleInterval; the disk is slow if slowEnough of them saw a slow sync. That takes syncs of a
+	// second each, one after the other, or a single one of more than two. See slowDisk for disks that are equally slow on all nodes.
 	slowLooks, slowEnough = 50, 20
 )
 
@@ -29,8 +28,8 @@ const (
 type badDisk struct {
 	tries  int
 	last   time.Duration // clock.Mono, of the last try
-	reason string        // of the last try, empty once the disk was well again
-	ill    time.Duration // clock.Mono, when it was so last
+	reason string        // of the last try, empty once the disk has recovered
+	ill    time.Duration // clock.Mono, when the disk was last found bad
 	slow   slowDisk
 }
 
@@ -41,8 +40,8 @@ const (
 	lateDisk    = "the disk of the gateway is slower than those of a majority"
 )
 
-// leaveBadDisk has another store be the gateway while this one's disk is bad and a majority of the copies may have better ones: on a disk with hardly
-// any room writes are refused, a damaged one answers errors to statements, and all commits wait for a slow one.
+// leaveBadDisk asks another store to be the gateway while this one's disk is bad: a full disk refuses writes, a damaged one fails statements, and
+// all commits wait for a slow one.
 func (c *Cluster) leaveBadDisk(d *badDisk) {
 	now := clock.Mono()
 	reason, err := c.diskFault(d, now)
@@ -83,8 +82,8 @@ func (c *Cluster) diskFault(d *badDisk, now time.Duration) (reason string, err e
 	return "", nil
 }
 
-// behindOthers reports whether some region's log is with a majority of other voters farther than on this store's disk: an entry would be committed if that
-// did not have to be waited for. Or they have gone on already, and elected another leader.
+// behindOthers reports whether a majority of the other voters of some region has log entries on disk that this store has not: they would be committed
+// if the gateway's own sync did not have to be waited for. It also reports true if the others have elected another leader.
 func (c *Cluster) behindOthers() bool {
 	for _, id := range c.set.Regions() {
 		if st, here := c.set.Status(id); here && behind(&st, c.votes) {
@@ -112,17 +111,17 @@ func behind(st *replica.GroupStatus, votes func(*kvapi.Region, uint64) bool) boo
 	return st.Leads && ahead > st.Region.Voters()/2
 }
 
-// slowDisk remembers looks at the sync in hand. One counts if the sync is slow, and a majority of others had what is synced in half of the time that
-// it has lasted, or less: where all are slow, as on one disk of one machine, that is rare, and nobody has to leave.
+// slowDisk keeps samples of the sync of the log that is running. A sample counts if the sync is slow, and a majority of other voters had the same
+// entries on disk within half of the time that it has lasted: where the disks of all nodes are slow that is rare, and the gateway stays.
 type slowDisk struct {
-	looks [slowLooks]bool
-	next  int
-	slow  int           // of looks
-	since time.Duration // the sync in hand
-	after time.Duration // how long that had lasted when a majority of others was seen to be ahead; 0: not yet
+	looks [slowLooks]bool // a ring of samples; true: counts
+	next  int             // position in looks
+	slow  int             // how many of looks are true
+	since time.Duration   // when the sync of the last sample began
+	after time.Duration   // how long it had lasted when a majority of others was first seen to be ahead; 0: not yet
 }
 
-// look takes note of a look and reports whether the disk is slow. since is when the sync in hand began, 0 if there is none.
+// look adds a sample and reports whether the disk is slow. since is when the running sync began, 0 if there is none.
 func (d *slowDisk) look(now, since time.Duration, behind bool) bool {
 	if since != d.since {
 		d.since, d.after = since, 0

@@ -13,9 +13,9 @@ import (
 	"github.com/pandodb/pando/replica"
 )
 
-// Checksum returns a hash of a region's state here, and the index that it is of: replicas at the same index have the same. Garbage that the
-// region's GC point allows to be deleted does not count, since each replica deletes it when it comes to that. It reads all of the
-// region.
+// Checksum returns a hash of a region's state on this store, and the log index that it is of: all replicas have the same hash at the same index.
+// Versions that the region's GC point allows to be deleted are left out, since each replica deletes them at its own time. It reads all of
+// the region.
 func (s *Store) Checksum(id kvapi.RegionID) (index, sum uint64, err error) {
 	it, err := s.engine.NewIter(engine.IterOptions{})
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *Store) Checksum(id kvapi.RegionID) (index, sum uint64, err error) {
 		_, _ = h.Write(value)
 	}
 	note(nil, replica.AppendRegion(nil, desc))
-	var last []byte // the logical key whose newest version at or below the point was met
+	var last []byte // the logical key whose newest version at or below the point has been seen
 	for _, span := range replica.Spans(desc) {
 		it.SetBounds(span.Lower, span.Upper)
 		for ok := it.First(); ok; ok = it.Next() {

@@ -20,7 +20,7 @@ import (
 	"github.com/pandodb/pando/status"
 )
 
-// Cluster is a store's regions that have a Raft log: their state as it is applied, and what serves them. It works over the store's
+// Cluster is the regions of a store that have a Raft log: it applies their commands, and serves reads and commits. It shares the store's
 // engine, lock table, counters and row cache. It is safe for concurrent use.
 type Cluster struct {
 	s          *Store
@@ -29,9 +29,9 @@ type Cluster struct {
 
 	mu      sync.Mutex // guards replacing regions; a leaf
 	regions atomic.Pointer[map[kvapi.RegionID]*clusterRegion]
-	// recorded numbers the groups of commands whose rows are recorded in the row cache. A number is drawn when they are visible: so what
-	// an iterator does not show has a higher one than was drawn before the iterator was made. It only counts up, also where the store is the
-	// gateway again, and begins above the numbers of the time when the store was alone, which are timestamps.
+	// recorded is the last number of a group of commands whose rows were recorded in the row cache. A group gets its number after it is visible:
+	// so one that an iterator does not show has a higher number than recorded had before the iterator was made. It never falls, and begins
+	// above the numbers from the time when the store was alone, which are timestamps.
 	recorded   atomic.Uint64
 	stats      ClusterStats
 	lease      lease
@@ -41,12 +41,12 @@ type Cluster struct {
 	cancel     context.CancelFunc
 	background sync.WaitGroup
 
-	// set and meta are what Promote and Open have started; nil where somebody else drives the groups.
+	// set and meta are started by Promote and Open; nil in tests that drive the groups themselves.
 	set  *replica.Set
 	meta *metaRegion
 }
 
-// Timestamps are those of the cluster.
+// Timestamps is the cluster's source of timestamps.
 type Timestamps interface {
 	replica.Timestamps
 	// Last returns the highest that was issued.
@@ -63,42 +63,43 @@ type Lines interface {
 
 // ClusterStats count what a cluster's store does.
 type ClusterStats struct {
-	Evaluated, Refused, Busy status.Counter // requests by line
+	Evaluated, Refused, Busy status.Counter // requests: evaluated, refused, and evaluated again because the entry in flight was in the way (S15)
 	Looked                   status.Counter // keys whose newest version an evaluation looked for
 	MarkWaits, LockWaits     status.Counter // of readers
 	Applied                  status.Counter // commands
 	CollectFailed            status.Counter // rounds of the garbage collector
-	Leases, LeasesMissed     status.Counter // questions whether this store still leads region 0, answered and not
+	Leases, LeasesMissed     status.Counter // attempts to extend the lease of region 0 that succeeded, and that failed
 }
 
 // clusterRegion is a region with a log.
 type clusterRegion struct {
 	desc    atomic.Pointer[kvapi.Region]
 	pending atomic.Pointer[pending]
-	// gcPoint: nobody reads below. floor: no transaction that began there or before gets a lock; it is at least as high, and the leader's.
+	// gcPoint: nobody reads below it. floor, which only the leader raises: no transaction that began at or below it gets a lock. floor may be
+	// above gcPoint; it is the higher of both that counts (regionState.Floor).
 	gcPoint, floor atomic.Uint64
 	garbage        garbage
-	collected      atomic.Uint64 // the garbage of commits at or below is gone
+	collected      atomic.Uint64 // the garbage of commits at or below it has been deleted
 	sizing
-	// records: there may be transaction records. noted counts how often one was noted. Both are changed under recordsMu, a leaf.
+	// records says that there may be transaction records. noted counts calls of noteRecord. Both are changed under recordsMu, a leaf.
 	recordsMu sync.Mutex
 	records   atomic.Bool
 	noted     atomic.Uint64
-	// busy are the keys that the entry under way changes and has no marks on. Only the leader of the line uses it.
+	// busy are the keys that the entry in flight changes without marks: those of commits, rollbacks and renewals. Only the leader of the line uses it.
 	busy map[string]struct{}
-	// ended are the locks that what is applied, and not visible yet, has made versions of, in this order. Who applies uses it: where several entries
-	// become visible at once another transaction may have locked the key by then.
+	// ended are the locks that applied commits have turned into versions which are not visible yet, in the order of application. Only the goroutine
+	// that applies uses it. pending cannot be asked instead: when several entries become visible at once, another transaction may have locked the key.
 	ended []endedLock
 }
 
-// endedLock is a lock that was made a version of.
+// endedLock is a lock that a commit has turned into a version.
 type endedLock struct {
 	key []byte
 	row *heldRow
 }
 
-// NewCluster returns the regions with a log that the store's engine has, with the locks that are in it. Their groups have not been
-// started yet: what they apply comes on top.
+// NewCluster loads the regions with a log from the store's engine, and their locks. Their Raft groups are started afterwards: what those
+// apply comes on top.
 func NewCluster(s *Store, timestamps Timestamps) (*Cluster, error) {
 	c := &Cluster{s: s, timestamps: timestamps, closing: make(chan struct{})}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
@@ -121,7 +122,7 @@ func NewCluster(s *Store, timestamps Timestamps) (*Cluster, error) {
 	return c, nil
 }
 
-// Lead says where changes are proposed. It comes before the first request, and before what the groups apply.
+// Lead sets where changes are proposed. It is called before the first request, and before the groups apply anything.
 func (c *Cluster) Lead(lines Lines) { c.lines = lines }
 
 func newClusterRegion(desc *kvapi.Region, p *pending) *clusterRegion {
@@ -281,7 +282,7 @@ func (c *Cluster) applyPrewrite(b *engine.Batch, r *clusterRegion, cmd *replica.
 	}
 }
 
-// applyCommit makes versions of locks. A key without one was finished before.
+// applyCommit turns locks into versions. A key without a lock was finished before.
 func (c *Cluster) applyCommit(b *engine.Batch, r *clusterRegion, cmd *replica.Commit) error {
 	for _, key := range cmd.Keys {
 		l, err := c.stored(r, key, cmd.Start)
@@ -308,7 +309,7 @@ func (c *Cluster) setRecord(b *engine.Batch, r *clusterRegion, key []byte, start
 	r.noteRecord()
 }
 
-// stored returns a transaction's lock of a key with its row, nil if it has none.
+// stored returns a transaction's lock of a key with its row, from the engine if it is not in memory; nil if it has none.
 func (c *Cluster) stored(r *clusterRegion, key []byte, start clock.Timestamp) (*mvcc.Lock, error) {
 	l := r.pending.Load().find(key)
 	if l == nil || l.Start != start {
@@ -333,7 +334,7 @@ func (c *Cluster) stored(r *clusterRegion, key []byte, start clock.Timestamp) (*
 	return &found, nil
 }
 
-// Applied implements replica.Machine: what is visible is recorded in the row cache, and then nobody need wait for it any more.
+// Applied implements replica.Machine: it records what is visible now in the row cache, and then lets those go on who wait for it.
 func (c *Cluster) Applied(at replica.Position, commands []replica.Command) {
 	r := c.region(at.Region.ID)
 	number := c.recorded.Add(1)
@@ -363,7 +364,7 @@ func (c *Cluster) Applied(at replica.Position, commands []replica.Command) {
 				r.pending.Load().unlock(key, cmd.Start)
 			}
 		case *replica.DropCounters:
-			// Again: who read the disk since Apply, before the deletion was visible, may have remembered what it found.
+			// Again: a reader of the engine between Apply and now may have loaded a counter whose deletion was not visible yet.
 			c.s.counters.dropSpan(cmd.Span)
 		case *replica.GCPoint:
 			r.gcPoint.Store(max(r.gcPoint.Load(), uint64(cmd.TS)))
@@ -374,7 +375,7 @@ func (c *Cluster) Applied(at replica.Position, commands []replica.Command) {
 	}
 }
 
-// recordEnded records what a commit, which is visible now, has made of locks.
+// recordEnded records the versions that a commit has made of locks, once they are visible.
 func (c *Cluster) recordEnded(r *clusterRegion, cmd *replica.Commit, number uint64) {
 	p := r.pending.Load()
 	n := 0
@@ -396,7 +397,7 @@ func (c *Cluster) recordEnded(r *clusterRegion, cmd *replica.Commit, number uint
 	r.ended = slices.Delete(r.ended, 0, n)
 }
 
-// record brings the row cache up to date.
+// record tells the row cache of a commit.
 func (c *Cluster) record(key, row []byte, ts clock.Timestamp, gone bool, number uint64) {
 	if gone {
 		c.s.rows.Delete(key, number)
@@ -410,14 +411,15 @@ func (c *Cluster) Split(left, right *kvapi.Region) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	old := c.region(left.ID)
-	// First: who has looked for locks and now makes an iterator is refused after that, and who comes now before it looks.
+	// The new epoch is published before the locks are moved: a reader that has looked for locks already is refused after it has its iterator, and
+	// one that begins now is refused before it looks (S17).
 	old.desc.Store(left)
 	half := newClusterRegion(right, old.pending.Load().cutAt(right.Start))
 	half.gcPoint.Store(old.gcPoint.Load())
 	half.floor.Store(old.floor.Load())
 	half.records.Store(old.records.Load())
 	old.garbage.cutAt(right.Start, &half.garbage)
-	// Whoever cuts has measured and notes the sizes after this. Other copies go by what they know when theirs becomes the leader.
+	// These are guesses. The gateway, which has measured, notes the real sizes after this (noteSizes); other replicas keep the guesses.
 	written := old.written.Swap(0)
 	size := old.size.Load() + written
 	most := max(size, old.most.Load()+written)

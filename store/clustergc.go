@@ -19,22 +19,22 @@ import (
 
 // Bounds of the collector of regions with logs.
 const (
-	garbageBytesMax   = 16 << 20 // of keys that a region remembers; beyond it a scan finds them
-	garbageKeyBytes   = 48       // what a key takes beside its bytes
+	garbageBytesMax   = 16 << 20 // memory of the keys that a region remembers; a scan has to find further ones
+	garbageKeyBytes   = 48       // memory that a key takes besides its bytes
 	garbageLocksMax   = 1024     // locks resolved at a time
-	garbageRoundsMax  = 16       // how often a round asks for a transaction that is alive; the next round asks again
+	garbageRoundsMax  = 16       // how often a round asks whether a transaction has ended; the next round asks again
 	garbageRecordsMax = 4096     // transaction records deleted at a time
 )
 
-// garbage is what a region has to delete once its GCPoint allows it. The leader's line moves the point: first no transaction is let in any
-// more that began at or below it (floor), then the locks of those that did are resolved in all regions, and then the point is proposed,
-// behind every commit that has its timestamp already. What the point allows is deleted by each replica on its own, and not logged.
+// garbage is what a region has to delete once its GC point allows it. The leader moves the point in three steps: first transactions that
+// began at or below it are refused new locks (floor), then the locks that they have are resolved in all regions, and then the point is
+// proposed, after every commit that has its timestamp already. What the point allows is deleted by each replica by itself, and not logged.
 type garbage struct {
 	// mu guards what follows. It is a leaf.
 	mu    sync.Mutex
 	keys  []garbageKey // in the order of application
 	bytes int
-	// since is the lowest commit whose garbage only a scan finds, zero if there is none.
+	// since is the lowest timestamp of a commit whose garbage is not in keys, so that only a scan finds it; zero if there is none.
 	since clock.Timestamp
 }
 
@@ -43,7 +43,7 @@ type garbageKey struct {
 	ts  clock.Timestamp
 }
 
-// add notes that a commit has shadowed a version of a key.
+// add notes that a commit has made an older version of a key garbage, or has deleted it.
 func (g *garbage) add(key []byte, ts clock.Timestamp) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -57,7 +57,7 @@ func (g *garbage) add(key []byte, ts clock.Timestamp) {
 	g.keys = append(g.keys, garbageKey{key: bytes.Clone(key), ts: ts})
 }
 
-// take removes and returns the keys that a point allows to be dealt with, each once and in order: neighbours are cheaper to find.
+// take removes and returns the keys whose garbage a point allows to be deleted, each once and in key order, which makes them cheaper to find.
 func (g *garbage) take(point clock.Timestamp) (taken []garbageKey) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -76,7 +76,7 @@ func (g *garbage) take(point clock.Timestamp) (taken []garbageKey) {
 	return slices.CompactFunc(taken, func(a, b garbageKey) bool { return bytes.Equal(a.key, b.key) })
 }
 
-// scanFrom returns where a scan up to a point has to begin, and forgets it: zero if none is due.
+// scanFrom returns the timestamp from which a scan up to a point has to look for garbage, and forgets it; zero if no scan is due.
 func (g *garbage) scanFrom(point clock.Timestamp) clock.Timestamp {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -123,12 +123,12 @@ func (g *garbage) cutAt(key []byte, right *garbage) {
 	right.since = g.since
 }
 
-// collectedKey is the engine key under which a region's replica keeps up to which commits its garbage is gone.
+// collectedKey is the engine key under which clusterRegion.collected is stored.
 func collectedKey(id kvapi.RegionID) []byte {
 	return keys.LocalKey(nil, binary.BigEndian.AppendUint64([]byte{'G'}, uint64(id)))
 }
 
-// loadCollected plans the scan for what was not collected when the store was closed or crashed.
+// loadCollected plans a scan for the garbage that had not been collected when the store was closed or crashed.
 func (c *Cluster) loadCollected(r *clusterRegion) error {
 	b, found, err := c.s.engine.Get(nil, collectedKey(r.desc.Load().ID))
 	if err != nil {
@@ -146,7 +146,7 @@ func (c *Cluster) loadCollected(r *clusterRegion) error {
 	return nil
 }
 
-// collector is the goroutine that collects the garbage of regions with logs. It sleeps while there is none.
+// collector is the goroutine that collects the garbage of regions with logs, in a round each GCInterval.
 func (c *Cluster) collector() {
 	defer c.background.Done()
 	ticker := clock.NewTicker(c.s.o.GCInterval)
@@ -164,7 +164,7 @@ func (c *Cluster) collector() {
 	}
 }
 
-// round collects what this store leads, if it is the gateway, and what the leaders' points allow elsewhere.
+// round collects the garbage of the regions that this store leads, if it is the gateway, and of its other replicas up to their GC points.
 func (c *Cluster) round() error {
 	if c.set == nil || c.role.serves.Load() {
 		if _, err := c.Collect(); err != nil {
@@ -245,7 +245,7 @@ func (c *Cluster) Collect() (deleted int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	point-- // whoever began at the point itself still reads and commits
+	point-- // a transaction that began at the oldest timestamp itself still reads and commits
 	if done, err := c.settleBelow(point); err != nil || !done {
 		return 0, err
 	}
@@ -259,8 +259,8 @@ func (c *Cluster) Collect() (deleted int, err error) {
 	return deleted, nil
 }
 
-// settleBelow makes sure that no transaction that began at or below a point has a lock, or gets one, in any region. done is false if one is
-// alive; the next round asks again.
+// settleBelow makes sure that no transaction that began at or below a point has a lock, or gets one, in any region. done is false if one
+// is still running; the next round tries again.
 func (c *Cluster) settleBelow(point clock.Timestamp) (done bool, err error) {
 	for _, r := range *c.regions.Load() {
 		f := &floorProposal{c: c, point: point}
@@ -288,7 +288,7 @@ func (c *Cluster) settleBelow(point clock.Timestamp) (done bool, err error) {
 	return true, nil
 }
 
-// settle finds out what became of a lock's transaction. All of its keys are in regions of this store.
+// settle resolves a lock: it drives a commit.Resolver to its end. All keys of the transaction are in regions of this store.
 func (c *Cluster) settle(l kvapi.LockInfo) (done bool, err error) {
 	now, err := c.Timestamp()
 	if err != nil {
@@ -323,7 +323,7 @@ func (c *Cluster) settle(l kvapi.LockInfo) (done bool, err error) {
 	return false, fmt.Errorf("store: a resolver of transaction %s does nothing", l.Start)
 }
 
-// alive tells which coordinators may be alive; nil if that is not known here.
+// alive returns a function that reports whether a coordinator may be alive; nil if that is not known here.
 func (c *Cluster) alive() func(node, epoch uint64) bool {
 	if c.set == nil {
 		return nil
@@ -340,7 +340,7 @@ type floorProposal struct {
 // Size implements replica.Proposal.
 func (f *floorProposal) Size() int { return 0 }
 
-// Alone implements replica.Proposal: what was evaluated before is applied when it is its turn.
+// Alone implements replica.Proposal: so all that was evaluated before is applied when Prepare is called.
 func (f *floorProposal) Alone() bool { return true }
 
 // Prepare implements replica.Proposal.
@@ -371,7 +371,7 @@ func (c *Cluster) collectRegion(r *clusterRegion, point clock.Timestamp) (delete
 	return c.sweep(r, point)
 }
 
-// sweep deletes what a point allows to be deleted of this replica.
+// sweep deletes the garbage of this replica that a point allows to be deleted, and stores the progress.
 func (c *Cluster) sweep(r *clusterRegion, point clock.Timestamp) (deleted int, err error) {
 	collected := clock.Timestamp(r.collected.Load())
 	since := r.garbage.scanFrom(point)
@@ -402,7 +402,7 @@ func (c *Cluster) sweep(r *clusterRegion, point clock.Timestamp) (deleted int, e
 	return deleted, c.s.engine.ApplyUnlogged(b)
 }
 
-// deleteKeys deletes what the keys do not need at the point, in batches.
+// deleteKeys deletes the versions of the keys that are garbage at the point, in batches.
 func (c *Cluster) deleteKeys(taken []garbageKey, point clock.Timestamp) (deleted int, err error) {
 	for len(taken) > 0 {
 		n := min(len(taken), gcApplyDeletes)
@@ -428,7 +428,7 @@ func (c *Cluster) deleteKeys(taken []garbageKey, point clock.Timestamp) (deleted
 	return deleted, nil
 }
 
-// page calls f with an iterator and a batch, which is applied.
+// page calls f with a new iterator and a batch, and applies the batch, unlogged.
 func (c *Cluster) page(f func(it *engine.Iter, b *engine.Batch) error) (err error) {
 	it, err := c.s.engine.NewIter(engine.IterOptions{})
 	if err != nil {
@@ -445,7 +445,7 @@ func (c *Cluster) page(f func(it *engine.Iter, b *engine.Batch) error) (err erro
 	return c.s.engine.ApplyUnlogged(b)
 }
 
-// scanRegion looks for garbage of commits from since on, page by page.
+// scanRegion finds and deletes the garbage of commits from since on, page by page.
 func (c *Cluster) scanRegion(desc *kvapi.Region, since, point clock.Timestamp) (deleted int, err error) {
 	c.s.gcStats.scans.Inc()
 	lower, upper := regionBounds(desc)
@@ -536,7 +536,7 @@ func (c *Cluster) deleteRecords(r *clusterRegion, point clock.Timestamp) error {
 	return nil
 }
 
-// noteRecord notes that there is a record. It is called when one is being applied, and again when it is visible.
+// noteRecord notes that there may be a record. It is called when one is being applied, and again when it is visible.
 func (r *clusterRegion) noteRecord() {
 	r.recordsMu.Lock()
 	defer r.recordsMu.Unlock()
@@ -544,7 +544,7 @@ func (r *clusterRegion) noteRecord() {
 	r.records.Store(true)
 }
 
-// noRecords notes that there is no record, unless one was noted since: whoever looked may not have seen it.
+// noRecords notes that there is no record, unless one was noted since noted was read: the search may not have seen it.
 func (r *clusterRegion) noRecords(noted uint64) {
 	r.recordsMu.Lock()
 	defer r.recordsMu.Unlock()

@@ -7,16 +7,16 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// relied is what an owner has read of ranges in a cluster, for the checks of its commit. The range locks beside it make others wait where
-// InnoDB has them wait, and are forgotten with their store; the checks alone make them hold (package commit, C7).
+// relied is what an owner has read of ranges in a cluster, which its commit has to check. Range locks make others wait where InnoDB makes them
+// wait, but they are lost when the gateway changes; the checks are what guarantees the ranges (package commit, C7).
 type relied struct {
-	at     clock.Timestamp // of the span that is being read
-	kind   kvapi.RangeKind // of its lock
+	at     clock.Timestamp // at which the present span is read
+	kind   kvapi.RangeKind // of the lock of the present span
 	checks []kvapi.Check
 }
 
-// LockRange is Store.LockRange. Commits that were let pass before the span was published, and have no mark yet, come behind the
-// timestamp: the check of the owner's commit finds them.
+// LockRange is Store.LockRange. A commit that was admitted before the span was published, and has no mark yet, gets a timestamp above res.TS:
+// the check at the owner's commit finds it.
 func (c *Cluster) LockRange(o *Owner, r *kvapi.RangeLockRequest) (res kvapi.RangeLockResult, err error) {
 	if err := r.Interrupt.Err(); err != nil {
 		return res, err
@@ -52,9 +52,9 @@ func (c *Cluster) KeepRange(o *Owner, span kvapi.Span) {
 		r.checks = append(r.checks, kvapi.Check{Span: kvapi.Span{Start: bytes.Clone(span.Start), End: append([]byte{}, span.End...)}, Seen: r.at, Kind: r.kind})
 		return
 	}
-	// As with the locks, what is too much becomes one with what lies between: it is refused more often than need be, and never too little.
+	// As with the locks (rangesMax), the last check is widened: commits may be refused needlessly, but none is let through that should not be.
 	last := &r.checks[len(r.checks)-1]
-	last.Seen, last.Kind = min(last.Seen, r.at), max(last.Kind, r.kind) // whole is the stricter one
+	last.Seen, last.Kind = min(last.Seen, r.at), max(last.Kind, r.kind) // RangeWhole is the stricter kind, and the greater
 	if bytes.Compare(span.Start, last.Span.Start) < 0 {
 		last.Span.Start = bytes.Clone(span.Start)
 	}
@@ -74,12 +74,12 @@ func (c *Cluster) Intend(o *Owner, r *kvapi.LockRequest) error {
 	})
 }
 
-// AwaitRanges returns once no range lock of another transaction stands in the way of a commit.
+// AwaitRanges returns once no range lock of another transaction conflicts with a commit.
 func (s *Store) AwaitRanges(o *Owner, r *kvapi.CommitRequest) error {
 	if !s.locks.ranges.on.Load() {
 		return nil
 	}
-	// A gap does not keep off what changes keys that are there, which the owner knows of those that it has locked.
+	// A gap lock does not conflict with changes of existing keys. The owner knows of the keys that it has locked whether they exist.
 	for i := range r.Mutations {
 		if m := &r.Mutations[i]; m.Shadow == kvapi.ShadowUnknown {
 			o.shadow(s.locks.hash(m.Key), m)

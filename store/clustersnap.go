@@ -7,7 +7,7 @@ import (
 	"github.com/pandodb/pando/internal/assert"
 )
 
-// Join makes c what the store serves from now on: the last step of the switch. Requests that name the store's regions of before are refused.
+// Join makes c serve the store's requests from now on: the last step of a promotion. Requests that name regions without a log are refused.
 func (s *Store) Join(c *Cluster) { s.cluster.Store(c) }
 
 // Cluster returns the store's regions with a log, nil while the store is alone.
@@ -16,9 +16,9 @@ func (s *Store) Cluster() *Cluster { return s.cluster.Load() }
 // Timestamp issues a timestamp above all that were issued before.
 func (c *Cluster) Timestamp() (clock.Timestamp, error) { return c.timestamps.Next(1) }
 
-// Register takes a place for sn in the store's registry and then its timestamp (S5): a new one, or the last that was issued where none can be.
-// That covers all commits that were acknowledged; and if another store issues them by now, the lease of this one is over, which each read at the
-// snapshot asks for.
+// Register adds sn to the store's registry and then gives it its timestamp (S5): a new one or, if none can be issued, the last that was. That
+// one covers all acknowledged commits of this gateway; and if another store is the gateway by now, this one's lease has ended, which each read
+// at the snapshot checks.
 func (c *Cluster) Register(sn *Snapshot) {
 	if sn.shard != nil {
 		panic("store: snapshot registered twice")
@@ -41,7 +41,7 @@ func (c *Cluster) Register(sn *Snapshot) {
 	sh.tail = sn
 }
 
-// Unregister gives the place up.
+// Unregister removes sn from the registry.
 func (c *Cluster) Unregister(sn *Snapshot) { c.s.Unregister(sn) }
 
 // oldest returns a timestamp below which nobody on this node reads, or will read.

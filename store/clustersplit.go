@@ -7,8 +7,8 @@ import (
 	"github.com/pandodb/pando/replica"
 )
 
-// Cut cuts a region in two at a key. The right half gets the id, and its replicas the ids of peers, in the order of the left half's. It
-// returns once that is durable. ErrNoCut says that there is nothing to cut there.
+// Cut splits a region at a key. The right half gets the id, and its replicas get the ids in peers, in the order of the left half's. It
+// returns once that is durable. ErrNoCut says that the key is not inside the region, or is its start.
 func (c *Cluster) Cut(ref kvapi.RegionRef, key []byte, id kvapi.RegionID, peers []uint64) error {
 	r := c.region(ref.ID)
 	if r == nil {

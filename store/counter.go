@@ -16,17 +16,17 @@ import (
 
 const counterLen = 8
 
-// counters are durable numbers that only grow: upper bounds of AUTO_INCREMENT
-// values. They have no versions and stand outside transactions, though a raise
-// may ride in one's batch. There is one per table, and all stay in memory once
-// used, until DropCounters.
+// counters are durable numbers that only grow, such as upper bounds of
+// AUTO_INCREMENT values. They have no versions and are not transactional, though a
+// raise may be written in a commit's batch. All stay in memory once used, until
+// DropCounters.
 type counters struct {
 	engine *engine.Engine
 	// mu guards what follows. It is a leaf, and nobody reads from the disk under it: the sequencer's leader takes it.
 	mu sync.Mutex
-	// values holds what was loaded or raised. What it lacks is on the disk, or nowhere and zero.
+	// values holds what was loaded or raised. A counter that it lacks is on disk, or zero.
 	values map[string]uint64
-	drops  uint64 // calls of drop
+	drops  uint64 // calls of drop and dropSpan
 }
 
 // load returns a counter, reading it on first use; zero if it was never raised.
@@ -88,10 +88,10 @@ func (c *counters) drop(found [][]byte) {
 	c.drops++
 }
 
-// raise writes the counter into the batch, lifted by r. It runs in the
-// sequencer, so batches carry ascending values; the committer has loaded it. A
-// raise that lifts nothing is written too: an earlier one may not be synced yet,
-// and the committer is told of durability by this batch.
+// raise raises a counter to at least r.Value, and writes it into the batch. It
+// runs in the sequencer, so values on disk ascend; the committer has loaded the
+// counter. A raise that changes nothing is written too: an earlier one may not be
+// synced yet, and the committer learns of durability by the sync of this batch.
 func (c *counters) raise(b *engine.Batch, r kvapi.CounterRaise) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,8 +106,8 @@ type counterAlloc struct {
 	first uint64 // the result, once it is in a batch
 }
 
-// alloc writes the counter into the batch, behind the numbers that are taken of it. It runs in the sequencer, as raise does. A counter
-// never passes the largest number: who would need that gets fewer.
+// alloc takes a.req.N numbers of a counter and writes its new value into the batch. It runs in the sequencer, as raise does. At the largest
+// number the counter stays, and the caller gets fewer numbers than it asked for.
 func (c *counters) alloc(b *engine.Batch, a *counterAlloc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 // relaxedSyncMax is the longest that an applied commit stays unsynced.
 const relaxedSyncMax = time.Second
 
-// durable is the durable watermark and those who wait for it.
+// durable is the durable watermark and its waiters.
 type durable struct {
 	mark atomic.Uint64
 	// waiters is the length of waiting, so that raising looks at it only if need be.
@@ -32,12 +32,12 @@ func (s *Store) Watermark() clock.Timestamp {
 	return clock.Timestamp(s.durable.mark.Load())
 }
 
-// Applied returns the timestamp of the last applied commit: whoever has got a lock from its last holder finds at or below it all that
-// the holder has committed. It may not be synced yet: WaitDurable. One atomic load.
+// Applied returns the timestamp of the last applied commit: it covers all commits of transactions that have released their locks. It may not
+// be synced yet: see WaitDurable. One atomic load.
 func (s *Store) Applied() clock.Timestamp { return clock.Timestamp(s.applied.Load()) }
 
-// raise lifts the watermark to ts, unless it is there already. Concurrent groups
-// may come out of order; each knows that all below its ts is durable.
+// raise raises the watermark to ts, unless it is there already. Concurrent groups
+// may call it out of order; for each all commits up to its ts are durable.
 func (d *durable) raise(ts clock.Timestamp) {
 	for {
 		old := d.mark.Load()
@@ -68,7 +68,7 @@ func (d *durable) raise(ts clock.Timestamp) {
 	d.mu.Unlock()
 }
 
-// join registers a waiter. The channel is nil if the watermark covers ts by now.
+// join registers a waiter. The channel is nil if the watermark covers ts already.
 func (d *durable) join(ts clock.Timestamp) chan struct{} {
 	wake := make(chan struct{})
 	d.mu.Lock()
@@ -82,7 +82,7 @@ func (d *durable) join(ts clock.Timestamp) chan struct{} {
 	return wake
 }
 
-// leave takes a waiter out again.
+// leave removes a waiter that gives up.
 func (d *durable) leave(wake chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

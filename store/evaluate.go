@@ -15,13 +15,13 @@ import (
 )
 
 var (
-	// errBusy: the entry under way changes what the request reads. It is proposed again with the next one.
-	errBusy = errors.New("store: the entry under way changes what is read")
+	// errBusy: the entry in flight changes what the request reads. The request is evaluated again for the next entry.
+	errBusy = errors.New("store: the entry in flight changes what is read")
 	// errNothing: there is nothing to propose, and the answer is known.
 	errNothing = errors.New("store: nothing to propose")
 )
 
-// proposal is a request of package commit on its way through a region's line.
+// proposal is a request of package commit in a region's line.
 type proposal struct {
 	c       *Cluster
 	r       *clusterRegion
@@ -29,8 +29,8 @@ type proposal struct {
 	state   regionState
 	change  commit.Change
 	result  any
-	write   replica.Write // the command, as a rule
-	marks   marking       // those that it has published
+	write   replica.Write // the command of most requests, so that it need not be allocated
+	marks   marking       // that it has published
 	busy    bool          // its keys are in clusterRegion.busy
 	size    int
 }
@@ -38,7 +38,7 @@ type proposal struct {
 var proposals = sync.Pool{New: func() any { return new(proposal) }}
 
 // Do evaluates a request of package commit at this store, and returns once its change, if there is one, is durable. An EpochError, a
-// LockedError or a refusal mean that nothing happened; kvapi.ErrUndetermined that nobody knows.
+// LockedError or a refusal mean that nothing happened; kvapi.ErrUndetermined that the outcome is unknown.
 func (c *Cluster) Do(request any) (result any, err error) {
 	if r, is := request.(*kvapi.CheckRequest); is {
 		return nil, c.check(r)
@@ -60,20 +60,20 @@ func (c *Cluster) Do(request any) (result any, err error) {
 		if err = line.Do(p); err != errBusy {
 			break
 		}
-		c.stats.Busy.Inc() // the entry that was in the way is applied when the next group is taken
+		c.stats.Busy.Inc() // no pause: the line takes the next group only after the entry that was in the way is applied
 	}
 	result = p.result
 	p.release()
 	switch {
 	case err == errNothing:
-		return result, c.mayAnswer() // it was answered from the state as a read is
+		return result, c.mayAnswer() // as after a read: the answer comes from this store's state alone
 	case err != nil:
 		return nil, err
 	}
 	return result, nil
 }
 
-// release puts a proposal aside for the next request.
+// release returns a proposal to the pool.
 func (p *proposal) release() {
 	*p = proposal{marks: p.marks.emptied(), state: regionState{key: p.state.key[:0]}}
 	proposals.Put(p)
@@ -88,7 +88,7 @@ func (p *proposal) Alone() bool { return false }
 // Prepare implements replica.Proposal: it evaluates the request, and publishes its marks.
 func (p *proposal) Prepare(t replica.Turn) (timestamps int, err error) {
 	p.change, p.result = commit.Change{}, nil
-	// Only now: a snapshot may have replaced the region while the request stood in line.
+	// Looked up only now: a snapshot may have replaced the region while the request was in the line.
 	if p.r = p.c.region(t.Region.ID); p.r == nil || commit.Region(p.request) != t.Region.Ref() {
 		return 0, errEpoch
 	}
@@ -124,7 +124,7 @@ func (p *proposal) Prepare(t replica.Turn) (timestamps int, err error) {
 	return 0, nil
 }
 
-// touched reports whether the entry under way changes a key that the request reads (S15). Spans are looked at when they are evaluated.
+// touched reports whether the entry in flight changes a key that the request reads (S15). Spans are checked when they are evaluated.
 func (p *proposal) touched() (touched bool) {
 	if len(p.r.busy) == 0 && !p.state.pending.anyMarks() {
 		return false
@@ -173,8 +173,8 @@ func (p *proposal) Finish(replica.Result, error) {
 	}
 }
 
-// check evaluates a CheckRequest: at the present leader, which serves reads, and behind the marks at or below its timestamp. It is not in the region's
-// line: entries above that timestamp may be under way, which are no matter, and what ends a lock may be, whose lock is met.
+// check evaluates a CheckRequest at the present leader, as a read is served: it waits for marks at or below the request's timestamp, and does not
+// go through the region's line. Entries in flight do not disturb it: changes are above that timestamp, and a lock is in pending until it has visibly ended.
 func (c *Cluster) check(r *kvapi.CheckRequest) error {
 	in, err := c.enter(r.Region)
 	if err != nil {
@@ -200,13 +200,13 @@ func (c *Cluster) check(r *kvapi.CheckRequest) error {
 	return in.still()
 }
 
-// regionState is a region as it is applied, for evaluations.
+// regionState gives evaluations the applied state of a region. It implements commit.State.
 type regionState struct {
 	c       *Cluster
 	r       *clusterRegion
 	pending *pending
-	// inLine: nothing is applied meanwhile. Otherwise it is, and what is read of a key comes from an iterator that was made after its lock was
-	// looked for (S22).
+	// inLine: the evaluation is in the region's line, so nothing is applied meanwhile. Otherwise it is, and a key is read from an iterator that was
+	// made after its lock was looked for (S22).
 	inLine bool
 	it     *engine.Iter
 	// key and head remember the last answer of Newest, if known.
@@ -221,7 +221,7 @@ func (st *regionState) close() {
 	}
 }
 
-// locked is told that locks have been looked for, and what they stand before is about to be read.
+// locked is called after locks have been looked for and before the keys are read: outside of the line an older iterator is given up (S22).
 func (st *regionState) locked() {
 	if !st.inLine {
 		st.close()
@@ -351,7 +351,7 @@ func (st *regionState) Changed(c *kvapi.Check, start clock.Timestamp) ([]byte, e
 	return nil, nil
 }
 
-// touched reports whether the entry under way changes a key of a span (S15).
+// touched reports whether the entry in flight changes a key of a span (S15).
 func (st *regionState) touched(span kvapi.Span) bool {
 	for key := range st.r.busy {
 		if span.Contains([]byte(key)) {
@@ -361,9 +361,10 @@ func (st *regionState) touched(span kvapi.Span) bool {
 	return st.pending.marksWithin(span)
 }
 
-// forbids reports whether a check of an interval forbids what has happened to a key of it since, or may be about to, if another's lock is there.
-// One of a gap does if the key came, also if it had been there when the gap was read: who has read it then has locked what it leads to, or does
-// not rely on it, but not on what came after its deletion.
+// forbids reports whether the check of a span fails because of one key: that has versions above c.Seen or, if locked, another transaction's lock,
+// which may become one. A check of a whole span fails in any case. One of a gap fails if the key was inserted: if there is a state above c.Seen, or
+// the one at c.Seen, in which it is absent, and a later one, or the lock, in which it is there. That the key was there at c.Seen does not help: the
+// reader has not locked what is inserted after its deletion.
 func (st *regionState) forbids(c *kvapi.Check, key []byte, locked bool) (bool, error) {
 	if c.Kind != kvapi.RangeGap {
 		return true, nil
@@ -372,7 +373,7 @@ func (st *regionState) forbids(c *kvapi.Check, key []byte, locked bool) (bool, e
 	if err != nil {
 		return false, err
 	}
-	there := locked // later than the version that is looked at
+	there := locked // whether the key is there in any state later than the version that is looked at
 	for ts := clock.MaxTimestamp; ; {
 		v, found, err := mvcc.Read(it, key, ts)
 		if err != nil {

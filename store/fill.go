@@ -22,15 +22,15 @@ const (
 	fillLookBytes = 16 << 20
 )
 
-// Fill gives keys versions of the past, in any number and past the log: entries of an index that nobody reads yet. Whatever others have written of a key
-// since is newer and stays in force, so nothing has to be locked. It is for who knows that
+// Fill writes versions with timestamps of the past, in bulk and without the log: entries of an index that nobody reads yet. What others have written
+// of a key since is newer and stays in force, so nothing has to be locked. The caller guarantees that
 //
-//   - what the versions are made from was read at a snapshot that is registered until Apply has returned: so of what was written and deleted since,
-//     nothing has been collected. A deletion marker that is gone would not be in the way of the version that is put below it;
-//   - at the snapshot each key is as its version says, or has no version yet: what there is at the same timestamp is the same, and nothing lies between;
-//   - who writes such a key does not claim to know what is below (kvapi.ShadowAt), deletions least of all: it holds no lock of it.
+//   - the versions are made from what was read at a snapshot, which stays registered until Apply has returned. So no delete marker of since then has
+//     been collected: without the marker the version that is put below it would be visible;
+//   - at the snapshot each key is as its version says, or has no version yet: a version at the same timestamp is the same, and none lies between;
+//   - writers of such a key do not claim to know the version below theirs (kvapi.ShadowAt), above all when they delete: they hold no lock of it.
 //
-// It writes tables, which are put into the engine in one step. One goroutine at a time.
+// It writes tables, which are ingested into the engine in one step. It is used by one goroutine at a time.
 type Fill struct {
 	s      *Store
 	at     clock.Timestamp // the snapshot's
@@ -41,11 +41,11 @@ type Fill struct {
 	looked int64 // bytes, at the last look at the disk
 }
 
-// fillSuffix is what stands behind a value in the sorter: its timestamp.
+// fillSuffix is the length of the timestamp that follows each value in the sorter.
 const fillSuffix = 8
 
-// NewFill begins to fill a bounded span, all of whose keys have the given number of leading bytes in common, with what is read at a snapshot. It ends with
-// Discard.
+// NewFill returns a Fill of a bounded span, all of whose keys have the given number of leading bytes in common, with versions read at a snapshot. The
+// caller calls Discard at the end. A store of a cluster returns kvapi.ErrNotAlone.
 func (s *Store) NewFill(span kvapi.Span, common int, at clock.Timestamp) (*Fill, error) {
 	if span.IsPoint() || len(span.End) == 0 || span.Empty() {
 		return nil, fmt.Errorf("store: fill needs a bounded span, not [%x, %x)", span.Start, span.End)
@@ -61,7 +61,7 @@ func (f *Fill) Add(key, value []byte, ts clock.Timestamp) error {
 	if !f.span.Contains(key) {
 		return fmt.Errorf("store: fill: key %x is outside of [%x, %x)", key, f.span.Start, f.span.End)
 	}
-	assert.That(ts != 0 && ts <= f.at, "store: what fills was there at the snapshot")
+	assert.That(ts != 0 && ts <= f.at, "store: a Fill's version is not above its snapshot")
 	f.bytes += int64(len(key) + len(value) + keys.VersionExtra)
 	if f.bytes-f.looked >= fillLookBytes {
 		f.looked = f.bytes
@@ -73,8 +73,8 @@ func (f *Fill) Add(key, value []byte, ts clock.Timestamp) error {
 	return f.s.fillError(f.sorter.Add(key, f.value))
 }
 
-// mayWrite looks at the disk, of which a Fill takes about twice what it adds, and refuses to go on if that is full or the store has failed. Nobody else
-// may be looking: maintenance sleeps where there are no commits, and a Fill is none.
+// mayWrite returns an error if the disk is full, of which a Fill takes about twice what it adds, or the store has failed. It polls the disk itself, since
+// maintenance sleeps while there are no commits.
 func (f *Fill) mayWrite() error {
 	f.s.engine.PollDisk()
 	return f.s.admissible()
@@ -83,7 +83,7 @@ func (f *Fill) mayWrite() error {
 // Full reports whether it is time for Apply.
 func (f *Fill) Full() bool { return f.sorter.Full() }
 
-// Apply makes the versions, which are durable when it returns. On any error nothing has happened, unless the engine has failed.
+// Apply writes the versions, which are durable when it returns. On any error nothing has happened, unless the engine has failed.
 func (f *Fill) Apply(i *kvapi.Interrupt) error {
 	if f.sorter.Empty() {
 		return nil
@@ -107,7 +107,7 @@ func (f *Fill) Apply(i *kvapi.Interrupt) error {
 	return f.ingest(tables)
 }
 
-// writer returns what writes pairs in order into tables, of which all but the last are finished.
+// writer returns a function that writes pairs, which come in key order, into tables; it finishes all but the last.
 func (f *Fill) writer(tables *[]*engine.Table) func(key, value []byte) error {
 	var version, stored []byte
 	return func(key, value []byte) error {
@@ -139,7 +139,7 @@ func (f *Fill) writer(tables *[]*engine.Table) func(key, value []byte) error {
 // ingest puts the tables into the engine.
 func (f *Fill) ingest(tables []*engine.Table) error {
 	s := f.s
-	// Commits wait while memtables are flushed that have keys between those of the tables. Most of these are flushed before.
+	// Ingesting first flushes memtables whose keys overlap the tables, and commits wait meanwhile. So they are flushed here, while nobody waits.
 	it, err := s.engine.NewIter(engine.IterOptions{
 		Lower: keys.VersionPrefix(nil, f.span.Start), Upper: keys.VersionPrefix(nil, f.span.End), MinTS: f.at + 1, MaxTS: clock.MaxTimestamp,
 	})
@@ -173,7 +173,7 @@ func (f *Fill) ingest(tables []*engine.Table) error {
 	return nil
 }
 
-// count tells the housekeeper of the bytes, of which each region has an equal part: it measures where it matters.
+// count adds the bytes to the regions' counts, in equal parts: they only decide which regions the housekeeper measures.
 func (f *Fill) count() {
 	var filled []*region
 	for _, r := range f.s.regions.Load().sorted {
@@ -186,7 +186,7 @@ func (f *Fill) count() {
 	}
 }
 
-// fillError tells of a full disk by the error of the store.
+// fillError marks a full disk as kvapi.ErrDiskFull.
 func (s *Store) fillError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		return fmt.Errorf("%w: %w", kvapi.ErrDiskFull, err)

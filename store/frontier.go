@@ -17,20 +17,20 @@ import (
 // all are forgotten: each costs one seek to find again.
 const frontiersMax = 4096
 
-// frontiers know of tables a key above which they have no row, not even a
-// deleted one that garbage collection has left. A row that is inserted there,
-// as auto-increment makes them, is new without a look into the engine, which
+// frontiers keep for a table a key above which it has no row, not even a delete
+// marker that garbage collection has left. A row that is inserted above it, as
+// with AUTO_INCREMENT, is known to be new without a lookup in the engine, which
 // otherwise takes an eighth of the server's time under single-row inserts
 // (docs/design/measured/frontier.md).
 //
-// The contract, by which a key above the frontier has no version for whoever has
-// its lock: the leader of the sequencer applies new rows, then raises the
-// frontiers, then releases the locks; and who looks where the rows end adds the
-// frontier before making the iterator. So what the iterator doesn't show raises.
+// The contract, by which a key above the frontier has no version if the caller
+// holds its lock: commits apply new rows, then raise the frontiers, then release
+// the locks; and learn adds the frontier to tables before it makes the iterator
+// that finds the last row. So rows that the iterator does not show raise it.
 type frontiers struct {
 	tables atomic.Pointer[map[uint64]*frontier] // by physical id; replaced under mu, never changed
 	mu     sync.Mutex                           // a leaf
-	hits   status.Counter                       // keys found to be beyond
+	hits   status.Counter                       // keys that beyond said yes to
 }
 
 // frontier is that of one table.
@@ -54,8 +54,8 @@ func (f *frontiers) of(physID uint64) *frontier {
 	return nil
 }
 
-// beyond tells whether key, whose lock the caller has, is a row above all of
-// its table.
+// beyond reports whether key, whose lock the caller holds, is that of a row above
+// all rows of its table.
 func (f *frontiers) beyond(key []byte) bool {
 	physID, ok := rowTable(key)
 	if !ok {
@@ -76,7 +76,7 @@ func (f *frontiers) beyond(key []byte) bool {
 
 // raise notes the new rows of a commit. Its mutations are in the order of keys,
 // so one key per table is enough; a row that shadows a version is at or below
-// the frontier, and so are those before it. Only the leader calls it.
+// the frontier, and so are those before it.
 func (f *frontiers) raise(mutations []kvapi.Mutation) {
 	if f.tables.Load() == nil {
 		return
@@ -110,7 +110,7 @@ func (f *frontiers) raiseKey(key []byte) {
 	}
 }
 
-// forget drops all: rows have come otherwise than by commits.
+// forget drops all frontiers: rows have come otherwise than by commits.
 func (f *frontiers) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -126,8 +126,8 @@ func (t *frontier) raise(key []byte) {
 }
 
 // learn finds the frontier of the table that key is a row of, unless somebody
-// has or is about to. That is one seek, which walks over what is left of rows
-// that were deleted at the table's end.
+// has done that or is doing it. That is one seek, which skips the delete markers
+// at the table's end.
 func (f *frontiers) learn(e *engine.Engine, key []byte) error {
 	physID, ok := rowTable(key)
 	if !ok {
@@ -156,8 +156,8 @@ func (f *frontiers) learn(e *engine.Engine, key []byte) error {
 	return nil
 }
 
-// add makes commits raise the frontier of a table from now on. It returns nil if
-// they did already.
+// add adds a frontier, not known yet, for a table: commits raise it from now on.
+// It returns nil if there is one already.
 func (f *frontiers) add(physID uint64) *frontier {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -18,10 +18,10 @@ import (
 
 // Bounds of the collector's work.
 const (
-	gcBatchRecords = 16384                  // of the queue that are sorted and dealt with together
-	gcApplyDeletes = 512                    // deletions applied at a time, because commits behind them wait
+	gcBatchRecords = 16384                  // records of the queue that are sorted and processed together
+	gcApplyDeletes = 512                    // deletions applied at a time, because commits wait meanwhile
 	gcBatchDeletes = 2048                   // deletions per page of a scan
-	gcKeyDeletes   = 1024                   // of one key at a time
+	gcKeyDeletes   = 1024                   // deletions of one key at a time
 	gcScanMoves    = 4096                   // iterator moves per page of a scan
 	gcScanPause    = 5 * time.Millisecond   // between pages, so that a scan takes a fraction of a core
 	gcErrorPause   = time.Second            // after a failed round
@@ -43,13 +43,13 @@ type gcStats struct {
 // scan still has to do (gcscan.go).
 type gcWorker struct {
 	s     *Store
-	chunk []byte // in hand, from the queue
-	rest  []byte // of the chunk, not yet dealt with
+	chunk []byte // taken from the queue, being processed
+	rest  []byte // the part of the chunk that is not processed yet
 	// spent are chunks without a rest whose deletions may still be in a batch that
 	// is not applied. Their bytes stay in the backlog until it is: an empty backlog
-	// means that the garbage is gone, not that it is about to go.
+	// means that the garbage has been deleted, not that it is about to be.
 	spent [][]byte
-	// records are those of the batch under way; their keys alias chunks.
+	// records are those of the current batch; their keys alias chunks.
 	records []gcRecord
 	floor   clock.Timestamp
 	scan    gcScan
@@ -99,9 +99,10 @@ func (w *gcWorker) pause() time.Duration {
 	return -1
 }
 
-// round does what the safepoint allows by now.
+// round collects what the safepoint allows by now. In a cluster it does nothing:
+// Cluster.collector scans for what is left.
 func (w *gcWorker) round() {
-	w.s.collecting.Lock() // Promote ends this collector: that of regions with logs finds what is left
+	w.s.collecting.Lock() // excludes Promote
 	defer w.s.collecting.Unlock()
 	if w.s.cluster.Load() != nil {
 		return
@@ -122,13 +123,13 @@ func (w *gcWorker) round() {
 	w.scan = gcScan{}
 }
 
-// drainQueue deals with all garbage in the queue that the safepoint has passed.
+// drainQueue deletes all garbage in the queue that the safepoint has passed.
 // stop, which may be nil, ends it early.
 func (w *gcWorker) drainQueue(stop func() bool) error {
 	safe := clock.Timestamp(0)
 	for stop == nil || !stop() {
 		head, ok := w.peek()
-		w.settle() // no batch is under way here
+		w.settle() // all batches so far are applied
 		if !ok {
 			break
 		}
@@ -161,7 +162,7 @@ func (w *gcWorker) peek() (gcRecord, bool) {
 	return r, true
 }
 
-// settle gives spent chunks back, once their deletions have been applied.
+// settle returns spent chunks to the queue, once their deletions have been applied.
 func (w *gcWorker) settle() {
 	for i, c := range w.spent {
 		w.s.gc.done(c)
@@ -185,16 +186,17 @@ func (s *Store) publishSafepoint() clock.Timestamp {
 	}
 }
 
-// blocked ends snapshots that have held back garbage for too long. A snapshot
-// below ts was open when ts was committed, so the age of that commit is a lower
-// bound of the snapshot's, and no clock is read when snapshots are opened.
+// blocked is called when garbage of the commit at ts has to wait for snapshots
+// below. It expires those if that has lasted too long. They were open when ts was
+// committed, so the age of that commit is a lower bound of theirs, and no clock
+// is read when snapshots are opened.
 func (w *gcWorker) blocked(ts clock.Timestamp) {
 	age := w.s.o.SnapshotAgeMax
 	if age < 0 || time.Duration(w.s.o.NowMillis()-ts.PhysicalMillis())*time.Millisecond < age {
 		return
 	}
 	if w.s.Watermark() < ts {
-		return // not a snapshot's fault
+		return // it waits for the watermark, not for a snapshot
 	}
 	if n := w.s.expire(ts); n > 0 {
 		w.s.gcStats.expired.Add(uint64(n))
@@ -209,16 +211,16 @@ func (w *gcWorker) batch(safe clock.Timestamp) error {
 		w.records = w.records[:0]
 	}()
 	last := w.take(safe)
-	// In the order of keys both looks and deletions find their neighbours where
-	// they have just been. Records of one key stay in the order of commits.
+	// In key order reads and deletions hit blocks that were just used. Records of
+	// one key stay in the order of commits.
 	slices.SortFunc(w.records, func(a, b gcRecord) int {
 		return cmp.Or(bytes.Compare(a.key, b.key), cmp.Compare(a.ts, b.ts))
 	})
 	b := w.s.engine.NewBatch()
 	defer b.Close()
-	// Nothing of a key may be left below a marker that goes without a look. What
-	// is below was shadowed by commits whose records came before, unless there
-	// is garbage that the queue doesn't know of.
+	// A delete marker may be deleted blindly, without reading the key, only if
+	// nothing is left below it (S9). The versions below were shadowed by commits
+	// whose records came before, unless there is garbage that the queue lacks.
 	_, dropFirst := w.s.gc.size()
 	blind := !w.scan.on && !w.frozen && dropFirst == 0
 	for rest := w.records; len(rest) > 0; {
@@ -227,8 +229,8 @@ func (w *gcWorker) batch(safe clock.Timestamp) error {
 			return err
 		}
 		if rest = rest[n:]; len(rest) > 0 {
-			// There is more, perhaps of a key with very much garbage: then what the
-			// batch holds has to be seen before the rest of it is looked for.
+			// There is more. If it is of a key with very much garbage, the deletions so
+			// far have to be visible before the rest of it is looked for.
 			if err := w.s.engine.Apply(b, false); err != nil {
 				return err
 			}
@@ -238,9 +240,9 @@ func (w *gcWorker) batch(safe clock.Timestamp) error {
 	return w.finish(b, last)
 }
 
-// take moves records at or below safe from the queue to w.records, a batch of
-// them, and returns the floor once they are dealt with. Their keys alias chunks
-// that are given back by settle.
+// take moves a batch of records at or below safe from the queue to w.records, and
+// returns the floor for when they have been processed. Their keys alias chunks,
+// which settle returns to the queue.
 func (w *gcWorker) take(safe clock.Timestamp) (last clock.Timestamp) {
 	last = w.floor
 	for len(w.records) < gcBatchRecords {
@@ -259,8 +261,8 @@ func (w *gcWorker) take(safe clock.Timestamp) (last clock.Timestamp) {
 }
 
 // collect writes the deletions of records into b, until there are gcApplyDeletes,
-// and returns how many records are done: at least one, but for a key with more
-// garbage than is deleted at a time.
+// and returns how many records are done. That is zero only if the first key has
+// more garbage than is deleted at a time.
 func (w *gcWorker) collect(b *engine.Batch, records []gcRecord, safe clock.Timestamp, blind bool) (done int, err error) {
 	var it *engine.Iter
 	defer func() {
@@ -304,7 +306,7 @@ func (w *gcWorker) collect(b *engine.Batch, records []gcRecord, safe clock.Times
 	return len(records), nil
 }
 
-// finish applies a batch together with the marker of progress.
+// finish applies a batch together with the record of progress (gcKey).
 func (w *gcWorker) finish(b *engine.Batch, floor clock.Timestamp) error {
 	if _, dropFirst := w.s.gc.size(); dropFirst != 0 {
 		// What was dropped waits for a scan. A drop after this look is above the
@@ -318,8 +320,8 @@ func (w *gcWorker) finish(b *engine.Batch, floor clock.Timestamp) error {
 	return w.s.engine.Apply(b, false)
 }
 
-// drainAtClose tries to leave no garbage, so that the next open need not look
-// for any. The sequencer is drained and no snapshot should be left.
+// drainAtClose tries to leave no garbage, so that the next open need not scan for
+// it. The sequencer is drained and no snapshot should be left.
 func (w *gcWorker) drainAtClose() error {
 	began := clock.Mono()
 	if err := w.drainQueue(func() bool { return clock.Since(began) > gcCloseMax }); err != nil {
@@ -341,7 +343,7 @@ func (w *gcWorker) drainAtClose() error {
 func (s *Store) CollectNow() { s.signal(s.gcNow) }
 
 // GCBacklog returns the bytes that the queue needs for garbage which is not
-// deleted yet. What only a scan will find (gcscan.go) does not count.
+// deleted yet. Garbage that only a scan will find (gcscan.go) does not count.
 func (s *Store) GCBacklog() int {
 	if c := s.cluster.Load(); c != nil && c.set != nil {
 		return c.GCBacklog()

@@ -17,12 +17,12 @@ const (
 	gcRecordHead = 1 + 8 + 8 + 4 + 4
 )
 
-// gcQueue holds what commits have shadowed, in commit order. The sequencer
-// appends, the collector takes chunks off. Its memory is bounded; what does not
-// fit is only remembered as a range of timestamps that calls for a scan.
+// gcQueue holds the versions that commits have shadowed, in commit order. The
+// sequencer appends, the collector takes chunks off. Its memory is bounded; of what
+// does not fit only the range of timestamps is kept, which makes a scan necessary.
 type gcQueue struct {
 	bytesMax int
-	wake     chan struct{} // told when the queue becomes non-empty
+	wake     chan struct{} // gets a signal when the queue becomes non-empty
 
 	// mu guards what follows. It is a leaf.
 	mu     sync.Mutex
@@ -134,8 +134,8 @@ func (q *gcQueue) pop() []byte {
 	return c
 }
 
-// done gives a chunk back whose garbage has been deleted. Until then its bytes
-// count.
+// done returns a chunk whose garbage has been deleted. Until then its bytes count
+// in size.
 func (q *gcQueue) done(c []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

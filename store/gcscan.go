@@ -12,16 +12,16 @@ import (
 	"github.com/pandodb/pando/mvcc"
 )
 
-// gcScan looks for garbage that the queue does not know of: what a crash made
-// it forget, or what did not fit. Progress is two floors around a key:
+// gcScan finds garbage that is not in the queue: what a crash made it forget, or
+// what did not fit. Progress is two floors around a key:
 //
 //	keys below pos: garbage of commits <= above is gone
 //	keys from pos:  garbage of commits <= below is gone
 //
 // A scan goes from pos to the end of the key space, and then, if it did not
-// begin at the start, from there to where it began. Blocks without versions of
-// the wanted time are skipped, so that its cost follows the writes since the
-// floor, not the size of the data.
+// begin at the start, from there to where it began. Blocks without versions at or
+// above minTS are skipped, so that its cost depends on the writes since the
+// floor, not on the size of the data.
 type gcScan struct {
 	on bool
 	// pos is where the next page begins, nil for the start of the key space.
@@ -32,7 +32,7 @@ type gcScan struct {
 	wrapped bool
 	// minTS is the lowest commit whose garbage this part looks for.
 	minTS clock.Timestamp
-	// above is the floor of the keys below from, from an earlier life.
+	// above is the floor of the keys below from, as loaded at open.
 	above clock.Timestamp
 	// waitFor delays the scan until the safepoint has reached it; blocked is true
 	// while it does.
@@ -40,7 +40,7 @@ type gcScan struct {
 	blocked bool
 }
 
-// Marker formats; doc.go has the table.
+// The record of progress; doc.go has its format.
 const (
 	gcMarkerFixed = 1 + 8 + 8
 	gcMarkerClean = 0x01

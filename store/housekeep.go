@@ -2,20 +2,20 @@ package store
 
 import "sync/atomic"
 
-// housekeeping is the work on tables that takes seconds, or many: walking
-// through a region that may have to be split, compacting what nobody writes to.
-// It has a goroutine of its own, so that maintenance goes on looking at the disk
-// and the pressure meanwhile.
+// housekeeping is work on tables that takes seconds or more: scanning a region
+// that may have to be split, compacting an idle store. It has a goroutine of its
+// own, so that maintain goes on polling the disk and the pressure meanwhile.
 type housekeeping struct {
-	sample, settle chan struct{} // ask for it
-	// seen is the watermark that has stood still when settle is asked for, and
-	// settled the last one for which that was done, notSettled before.
+	sample, settle chan struct{} // requests for it
+	// seen is the value of Store.activity that did not change before settle was
+	// requested, and settled the last one for which settle was done, notSettled
+	// before the first.
 	seen, settled atomic.Uint64
 }
 
 const notSettled = ^uint64(0)
 
-// housekeeper is the goroutine.
+// housekeeper is the goroutine that does the housekeeping.
 func (s *Store) housekeeper() {
 	defer s.background.Done()
 	for {
@@ -36,14 +36,14 @@ func (s *Store) settle() {
 	seen := s.house.seen.Load()
 	busy := func() bool { return s.activity() != seen }
 	if busy() {
-		return // they came while it walked through a region
+		return // there were commits while it scanned a region
 	}
 	s.engine.FlushIdle()
 	if err := s.engine.Settle(s.settling, busy); err != nil && !s.isClosing() {
 		s.o.Logger.Warn("cannot compact while idle", "error", err)
 	}
-	// The first pass finds that regions grow no more, each halves those that are
-	// too large.
+	// The first pass is needed for sampleGrown to see that regions have stopped
+	// growing; each pass splits those that are too large.
 	for first := true; !busy() && (s.sampleRegions() || first); first = false {
 	}
 	if !busy() {

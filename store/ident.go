@@ -14,7 +14,7 @@ import (
 // it write. An older binary refuses a directory with a higher one.
 const formatVersion = 2
 
-// formatAlone is that of a store that is alone: a program of before regions had logs reads it, and refuses the next one.
+// formatAlone is the version of a store that is alone. Programs from before regions had logs read it, and refuse the next one.
 const formatAlone = 1
 
 const (
@@ -34,10 +34,10 @@ var (
 	ErrOther = errors.New("another node's store")
 )
 
-// ident says whose store this is.
+// ident is the identity record of a store.
 type ident struct {
 	storeID uint64
-	// incarnation counts the opens, so that messages to an earlier life can be told.
+	// incarnation counts the opens, so that messages to an earlier process can be told apart.
 	incarnation uint64
 	// clustered: the regions have logs.
 	clustered bool
@@ -64,7 +64,7 @@ func (id ident) encode() []byte {
 }
 
 // decodeIdent checks magic and version before anything else, because a newer
-// format may look different behind them.
+// format may have other fields after them.
 func decodeIdent(b []byte) (ident, error) {
 	if len(b) < 8 || string(b[:4]) != identMagic {
 		return ident{}, fmt.Errorf("store: %w: the identity record is not one", ErrForeign)

@@ -12,8 +12,8 @@ import (
 // inspectPollKeys is how many keys are read between two looks at the interrupt.
 const inspectPollKeys = 1024
 
-// Inspect reads every version that the store holds, visible or not, and calls visit with its logical key. It tells fault of keys that are no
-// versions, that are out of order, and of versions above all timestamps that the store has issued: later commits could go below those.
+// Inspect reads every version that the store holds, visible or not, and calls visit with its logical key, which is valid during the call. It calls
+// fault for keys that are not those of versions, and for versions above all timestamps that the store has issued: later commits could go below those.
 func (s *Store) Inspect(intr *kvapi.Interrupt, visit func(logical []byte), fault func(err error)) (versions uint64, err error) {
 	it, err := s.engine.NewIter(engine.IterOptions{Lower: keys.Bare(nil, keys.SpaceVersion, nil), Upper: keys.SpaceEnd(nil, keys.SpaceVersion)})
 	if err != nil {

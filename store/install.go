@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// membersPause is how often a change of members is looked at that is under way.
+	// membersPause is the pause between two looks at whether a change of members is done.
 	membersPause = roleInterval / 5
 )
 
 // ErrBehind: a learner lacks too much to have a vote.
 var ErrBehind = errors.New("store: the new copy has not caught up yet")
 
-// Replaced implements replica.Machine: what the store keeps in memory of the region is read anew. Rows that readers have seen before, and
-// still have in hand, are refused by the row cache.
+// Replaced implements replica.Machine: what the store keeps in memory of the region is loaded again. Rows that readers have read before and
+// offer to the row cache afterwards are refused.
 func (c *Cluster) Replaced(desc *kvapi.Region, gcPoint clock.Timestamp) error {
 	if desc.ID == 0 {
 		return c.meta.load()
@@ -33,7 +33,7 @@ func (c *Cluster) Replaced(desc *kvapi.Region, gcPoint clock.Timestamp) error {
 	c.forget(desc)
 	b := c.s.engine.NewBatch()
 	defer b.Close()
-	b.Delete(collectedKey(desc.ID)) // it is said of what was here before
+	b.Delete(collectedKey(desc.ID)) // it was about the state that is replaced
 	if err := c.s.engine.ApplyUnlogged(b); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (c *Cluster) Replaced(desc *kvapi.Region, gcPoint clock.Timestamp) error {
 	return nil
 }
 
-// forget takes what is cached of a region's keys out.
+// forget drops what is cached of a region's keys.
 func (c *Cluster) forget(desc *kvapi.Region) {
 	span := kvapi.Span{Start: desc.Start, End: append([]byte{}, desc.End...)}
 	c.s.counters.dropSpan(span)
@@ -80,8 +80,8 @@ func (c *Cluster) Removed(desc *kvapi.Region) {
 	c.forget(desc)
 }
 
-// ChangePeers changes who has a copy of a region, which is led here, and returns once that is done. Peers without an id are new, and begin
-// as learners. replica.ErrPeers and ErrBehind say that nothing has happened; after another error it may happen yet.
+// ChangePeers changes which stores have a copy of a region that is led here, and returns once that is done. Peers without an id are new, and
+// begin as learners. replica.ErrPeers and ErrBehind say that nothing has happened; after another error the change may still happen.
 func (s *Store) ChangePeers(ctx context.Context, id kvapi.RegionID, peers []kvapi.Peer) error {
 	c := s.cluster.Load()
 	if c == nil || c.set == nil {

@@ -18,9 +18,9 @@ type lockStats struct {
 	waiting   atomic.Int64
 }
 
-// acquire gets a lock for o, waiting in line if it must. The returned lock is
-// nil if and only if the error is not nil or the request was skipped; waited
-// tells whether it stood in line.
+// acquire gets a lock for o, waiting in the key's queue if it must. The returned
+// lock is nil if and only if the error is not nil or the request was skipped;
+// waited tells whether it was in the queue.
 func (t *lockTable) acquire(o *Owner, r *kvapi.LockRequest, closing <-chan struct{}) (h *heldLock, waited bool, err error) {
 	hash := t.hash(r.Key)
 	h = o.find(hash, r.Key)
@@ -35,7 +35,7 @@ func (t *lockTable) acquire(o *Owner, r *kvapi.LockRequest, closing <-chan struc
 		s.mu.Unlock()
 		return nil, false, kvapi.ErrLockTableFull
 	}
-	// An upgrade goes in front of the line anyway, so only holders matter to it.
+	// An upgrade goes to the front of the queue anyway, so only holders matter to it.
 	if (e.head == nil || upgrade) && e.grantable(o, r.Mode) {
 		e.hold(o, r.Mode, upgrade)
 		e.creating = r.Create
@@ -65,7 +65,7 @@ func (t *lockTable) wait(o *Owner, r *kvapi.LockRequest, hash uint64, upgrade bo
 	s := t.shard(hash)
 	t.graphMu.Lock()
 	s.mu.Lock()
-	// The world may have changed while no mutex was held.
+	// The lock may have been released while no mutex was held.
 	if e = s.entry(hash, r.Key); e == nil {
 		s.mu.Unlock()
 		t.graphMu.Unlock()
@@ -92,7 +92,7 @@ func (t *lockTable) wait(o *Owner, r *kvapi.LockRequest, hash uint64, upgrade bo
 	return e, true, t.block(o, w, r, closing, leave)
 }
 
-// block waits until the waiter is told to go on, or for a reason to give up: then leave ends the wait, and returns true if it had ended.
+// block waits until the wait is ended by somebody else, or there is a reason to give up. Then leave ends it, and returns true if it had ended.
 func (t *lockTable) block(o *Owner, w *lockWaiter, r *kvapi.LockRequest, closing <-chan struct{}, leave func() bool) error {
 	// Most waits end at once when the holder commits, before a timer is worth making.
 	select {
@@ -100,7 +100,7 @@ func (t *lockTable) block(o *Owner, w *lockWaiter, r *kvapi.LockRequest, closing
 		return t.outcome(w)
 	default:
 	}
-	o.rest() // an iterator is not to be kept for as long as somebody else likes
+	o.rest() // the wait may be long, and an open iterator holds back the deletion of files
 	t.stats.waits.Inc()
 	t.stats.waiting.Add(1)
 	began := clock.Mono()
@@ -124,7 +124,7 @@ func (t *lockTable) block(o *Owner, w *lockWaiter, r *kvapi.LockRequest, closing
 	return t.giveUp(w, err, leave)
 }
 
-// giveUp ends a wait for a reason, unless it is over.
+// giveUp ends a wait with err, unless it has ended.
 func (t *lockTable) giveUp(w *lockWaiter, err error, leave func() bool) error {
 	if leave() {
 		return t.outcome(w)
@@ -138,7 +138,7 @@ func (t *lockTable) giveUp(w *lockWaiter, err error, leave func() bool) error {
 	return err
 }
 
-// outcome tells how a wait ended that somebody else has ended: the token says that it did.
+// outcome returns the result of a wait that somebody else has ended. The caller has received the token of w.wake.
 func (t *lockTable) outcome(w *lockWaiter) error {
 	if !w.victim {
 		return nil
@@ -147,8 +147,8 @@ func (t *lockTable) outcome(w *lockWaiter) error {
 	return kvapi.ErrDeadlock
 }
 
-// cancel leaves the line. It returns true if the wait was over: that the lock was
-// handed over first wins over every reason to give up.
+// cancel leaves the queue. It returns true if the wait has ended already: then that
+// outcome counts, whatever the reason to give up.
 func (t *lockTable) cancel(e *lockEntry, w *lockWaiter) (granted bool) {
 	e.shard.mu.Lock()
 	defer e.shard.mu.Unlock()
@@ -158,12 +158,12 @@ func (t *lockTable) cancel(e *lockEntry, w *lockWaiter) (granted bool) {
 	}
 	e.leave(w)
 	w.entry.Store(nil)
-	// Those behind may have waited for this one only.
+	// Those behind it in the queue may have waited for this waiter only.
 	e.settle()
 	return false
 }
 
-// markCreating says that the owner of an exclusive lock is about to make the key.
+// markCreating notes that the owner of an exclusive lock is about to insert the key.
 func (t *lockTable) markCreating(h *heldLock) {
 	s := h.entry.shard
 	s.mu.Lock()

@@ -8,11 +8,11 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// rangeKindNames tell the locks of ranges apart in their ids.
+// rangeKindNames are the letters for kinds of range locks in the locks' ids.
 var rangeKindNames = [kvapi.RangeKinds]byte{kvapi.RangeGap: 'g', kvapi.RangeWhole: 'w'}
 
-// Locks lists locks that are held or waited for, at most so many. It looks at one part of the table at a time, so that others wait for no
-// more than that, and what it tells of different keys need not have been true at one moment.
+// Locks lists at most locksMax locks that are held or waited for. It locks one shard of the table at a time, so that others wait little; the list
+// is therefore not a snapshot of one moment.
 func (s *Store) Locks(locksMax int) []kvapi.LockView {
 	t := &s.locks
 	var list []kvapi.LockView
@@ -29,7 +29,7 @@ func (s *Store) Locks(locksMax int) []kvapi.LockView {
 	return t.ranges.list(list, locksMax)
 }
 
-// list appends the locks of one key, and those who wait for it. The caller holds the shard's mutex.
+// list appends the locks of one key, held and waited for. The caller holds the shard's mutex.
 func (e *lockEntry) list(dst []kvapi.LockView) []kvapi.LockView {
 	key := bytes.Clone(e.key)
 	var holders []kvapi.LockHolder
@@ -52,12 +52,12 @@ func (e *lockEntry) list(dst []kvapi.LockView) []kvapi.LockView {
 	return dst
 }
 
-// id names a lock for as long as it is held or waited for. Nobody has one key in one mode twice.
+// id names a lock for as long as it is held or waited for. It is unique: an owner has a key in one mode once.
 func (e *lockEntry) id(o *Owner, mode kvapi.LockMode) string {
 	return fmt.Sprintf("%d:%016x:%s", o.id, e.hash, mode)
 }
 
-// list appends the locks of ranges, and those who wait for them.
+// list appends the locks of ranges, and the waits for them.
 func (t *rangeTable) list(dst []kvapi.LockView, locksMax int) []kvapi.LockView {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -93,7 +93,7 @@ func (t *rangeTable) list(dst []kvapi.LockView, locksMax int) []kvapi.LockView {
 	return dst
 }
 
-// each calls f for the spans that the holder keeps, and the one that it reads, until f returns false. The caller holds the table's mutex.
+// each calls f for the spans that the holder has locked, and the one that it is reading, until f returns false. The caller holds the table's mutex.
 func (h *rangeHolder) each(f func(holder kvapi.LockHolder, s kvapi.Span, kind kvapi.RangeKind) bool) {
 	name := func(kind kvapi.RangeKind, at int) kvapi.LockHolder {
 		return kvapi.LockHolder{ID: fmt.Sprintf("%d:%d:%c%d", h.owner.id, h.id, rangeKindNames[kind], at), Owner: h.owner.id, Session: h.owner.session}

@@ -34,9 +34,9 @@ type lockTable struct {
 	seed   maphash.Seed
 	shards [lockShards]lockShard
 
-	// graphMu serialises blocking: the requester that closes a cycle of waits is
-	// the last to take it, and sees the whole cycle. It is taken before shard
-	// mutexes, one at a time, and never on the uncontended path.
+	// graphMu serialises requests that have to wait: of those in a cycle the last
+	// to take it sees the whole cycle. It is taken before shard mutexes, one of
+	// them at a time, and never on the uncontended path.
 	graphMu  sync.Mutex
 	todo     []*Owner // scratch of the search; guarded by graphMu
 	searches uint64   // guarded by graphMu
@@ -66,38 +66,38 @@ type lockEntry struct {
 	next      *lockEntry // in its chain, or in that of free entries
 	shard     *lockShard
 	exclusive *Owner
-	// creating says that the exclusive holder is about to make the key, unless it is there.
+	// creating says that the exclusive holder is about to insert the key, unless it exists.
 	creating bool
 	shared   []*Owner
-	// head and tail are the line of waiters: upgrades first, then in order of arrival.
+	// head and tail are the queue of waiters: upgrades first, then in order of arrival.
 	head, tail *lockWaiter
 	inline     [24]byte // of a short key
 }
 
-// lockWaiter is a transaction's place in a line; it can stand in one at a time.
+// lockWaiter is a transaction's wait for a lock or for ranges, one at a time.
 type lockWaiter struct {
 	owner      *Owner
 	prev, next *lockWaiter
 	mode       kvapi.LockMode
 	upgrade    bool // the owner holds the lock in shared mode
-	creating   bool // of the entry, once the lock is handed over
-	granted    bool // set by who hands over the lock; guarded by the shard's mutex, or by that of the ranges
-	// victim is set instead of granted if the wait ends in a deadlock that somebody else has found; guarded as granted is.
+	creating   bool // becomes lockEntry.creating when the lock is granted
+	granted    bool // set when the wait ends with success; guarded by the shard's mutex, or by rangeTable.mu while ranged
+	// victim is set instead of granted if the wait ends in a deadlock that another transaction has found; guarded as granted is.
 	victim bool
-	// committing says that the wait is that of a commit, and parent is who waits for it on the path of a search. Guarded by graphMu.
+	// committing says that a commit waits, not a statement. parent is the owner that waits for this one on the path of a search. Guarded by graphMu.
 	committing bool
 	parent     *Owner
 	// entry is what the owner waits for, nil if it does not wait. Set under
 	// graphMu and the shard's mutex, cleared under the shard's mutex.
 	entry atomic.Pointer[lockEntry]
-	// ranged says that it waits for ranges of others that stand in the way of its access to key. These are guarded by the mutex of the
-	// ranges.
+	// ranged says that it waits for ranges that others have locked and that conflict with its access to key. These three are guarded by
+	// rangeTable.mu; ranged is also read without it.
 	ranged atomic.Bool
 	key    []byte
 	access keyAccess
 	// since is when the wait began; guarded as granted is.
 	since time.Duration
-	// wake gets one token when granted is set.
+	// wake gets one token when granted or victim is set; it has room for one.
 	wake chan struct{}
 }
 
@@ -127,7 +127,7 @@ func (s *lockShard) find(hash uint64, key []byte) *lockEntry {
 	return e
 }
 
-// entry returns the entry of a key that somebody wants, a new one if need be, nil if the table is full. The caller holds the shard's mutex.
+// entry returns the entry of a key, a new one if there is none, nil if the shard is full. The caller holds the shard's mutex.
 func (s *lockShard) entry(hash uint64, key []byte) *lockEntry {
 	if e := s.find(hash, key); e != nil {
 		return e
@@ -179,7 +179,7 @@ func (s *lockShard) resize(n int) {
 	}
 }
 
-// drop takes an entry that nobody holds or waits for out of the shard.
+// drop removes an entry that nobody holds or waits for from the shard.
 func (s *lockShard) drop(e *lockEntry) {
 	at := s.bucket(e.hash)
 	for *at != e {
@@ -198,7 +198,7 @@ func (s *lockShard) drop(e *lockEntry) {
 	s.nfree++
 }
 
-// grantable reports whether o may have the lock now, without regard to a line.
+// grantable reports whether the holders let o have the lock now; it ignores waiters.
 func (e *lockEntry) grantable(o *Owner, mode kvapi.LockMode) bool {
 	if e.exclusive != nil {
 		return e.exclusive == o
@@ -222,7 +222,7 @@ func (e *lockEntry) hold(o *Owner, mode kvapi.LockMode, upgrade bool) {
 	e.exclusive = o
 }
 
-// unhold takes o out of the holders and passes the lock on.
+// unhold removes o from the holders and grants the lock to waiters.
 func (e *lockEntry) unhold(o *Owner) {
 	if e.exclusive == o {
 		e.exclusive = nil
@@ -234,8 +234,8 @@ func (e *lockEntry) unhold(o *Owner) {
 	e.settle()
 }
 
-// settle hands the lock to those first in line who can have it, and drops the
-// entry if nobody is left.
+// settle grants the lock to the first waiters that can have it, and drops the
+// entry if no holder and no waiter is left.
 func (e *lockEntry) settle() {
 	for w := e.head; w != nil && e.grantable(w.owner, w.mode); w = e.head {
 		e.leave(w)
@@ -250,7 +250,7 @@ func (e *lockEntry) settle() {
 	}
 }
 
-// queue puts w in line: an upgrade in front, because those behind it wait for
+// queue adds w to the queue: an upgrade in front, because those behind it wait for
 // the lock it holds already; anything else at the end (first in, first out).
 func (e *lockEntry) queue(w *lockWaiter) {
 	w.prev, w.next = nil, nil
@@ -268,7 +268,7 @@ func (e *lockEntry) queue(w *lockWaiter) {
 	}
 }
 
-// leave takes w out of the line.
+// leave removes w from the queue.
 func (e *lockEntry) leave(w *lockWaiter) {
 	if w.prev != nil {
 		w.prev.next = w.next
@@ -283,21 +283,21 @@ func (e *lockEntry) leave(w *lockWaiter) {
 	w.prev, w.next = nil, nil
 }
 
-// closesCycle reports whether owner, which has just been queued, waits for itself: then the last of the cycle is returned, from which
-// the parents lead to owner. The caller holds graphMu and no shard mutex.
+// closesCycle looks for a cycle of waits through owner, which has just been queued. It returns nil if there is none, and otherwise the owner
+// that waits for owner; from there lockWaiter.parent leads back to owner. The caller holds graphMu and no shard mutex.
 //
-// The search follows holders only. Who stands in line waits for the holders,
-// directly or through those in front, so the line adds nothing: a waiter in
-// front leads to the same holders. When a lock is handed over, the new holder
-// was in front of those still waiting and is not waiting itself, so the cycle
-// is closed by its next wait, which searches again. The same goes for who locks
-// a range while others wait for ranges.
+// The search follows holders only. A waiter waits for the holders, directly or
+// through waiters in front of it, which wait for the same holders: so the queue
+// adds nothing. When a lock is granted, the new holder was in front of those still
+// waiting and is not waiting itself, so a cycle can only be closed by its next
+// wait, which searches again. The same is true of an owner that locks a range
+// while others wait for ranges.
 //
-// An owner may have ended and begun anew between being found and being looked at,
-// because waits end without graphMu. The search then looks at a transaction that is
-// not on the path, and may find a cycle that has just dissolved: its requester is
-// sacrificed needlessly. That is rare and harmless; missing one is not possible,
-// as the waits of a real cycle do not end.
+// An owner may have ended and been reused between being found and being visited,
+// because waits end without graphMu. The search then visits a transaction that is
+// not on the path, and may find a cycle that has just dissolved: its requester
+// fails needlessly. That is rare and harmless; a real cycle is not missed, as its
+// waits do not end.
 func (t *lockTable) closesCycle(owner *Owner) (last *Owner) {
 	t.searches++
 	t.todo = append(t.todo[:0], owner)
@@ -320,8 +320,8 @@ func (t *lockTable) closesCycle(owner *Owner) (last *Owner) {
 	return nil
 }
 
-// spare ends the cycles of a commit that waits by ending the waits of others: clients expect a deadlock of a statement rather than of
-// COMMIT. It reports false if all others of a cycle are commits. The caller holds graphMu.
+// spare breaks the cycles that a waiting commit has closed by failing statements in them: clients expect a deadlock error from a statement
+// rather than from COMMIT. It returns false if a cycle consists of commits only. The caller holds graphMu.
 func (t *lockTable) spare(owner *Owner) bool {
 	for {
 		last := t.closesCycle(owner)
@@ -337,7 +337,7 @@ func (t *lockTable) spare(owner *Owner) bool {
 	}
 }
 
-// sacrifice ends the wait of another in a deadlock. It reports whether the wait was not over.
+// sacrifice fails another owner's wait with a deadlock. It returns false if the wait has ended already.
 func (t *lockTable) sacrifice(o *Owner) bool {
 	w := &o.waiter
 	e := w.entry.Load()
@@ -365,7 +365,7 @@ func (t *lockTable) blockers(dst []*Owner, o *Owner) []*Owner {
 	}
 	e.shard.mu.Lock()
 	defer e.shard.mu.Unlock()
-	// What it holds itself is what it upgrades.
+	// If o is among the holders, it waits for an upgrade.
 	if e.exclusive != nil && e.exclusive != o {
 		dst = append(dst, e.exclusive)
 	}

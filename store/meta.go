@@ -21,8 +21,8 @@ const (
 	oldestVersion = 1
 )
 
-// ErrVersion: this program is older than what the nodes of the cluster have agreed on, or much newer. It must not touch the directory: it could not know
-// what is there, nor keep to it.
+// ErrVersion: this program does not know the version that the nodes of the cluster have agreed on, being older or much newer. It must not touch the
+// directory, since it might misread what is there, and write what the others do not know.
 var ErrVersion = errors.New("store: this program does not know the cluster's version")
 
 // supported returns an error if this program does not know a version of the cluster; zero is no version yet.
@@ -37,7 +37,7 @@ func supported(version uint64) error {
 // Versions returns the oldest and the newest cluster version that this program knows.
 func Versions() (oldest, newest uint64) { return oldestVersion, clusterVersion }
 
-// metaRegion is region 0 on this store: the state of package placement/meta, with its records in the engine.
+// metaRegion is the replica of region 0 on this store: the state of package placement/meta, and its records in the engine.
 type metaRegion struct {
 	s   *Store
 	set *replica.Set
@@ -72,7 +72,7 @@ func (m *metaRegion) load() (err error) {
 	return errors.Join(it.Error(), supported(m.state.Version()))
 }
 
-// apply is replica.Machine's for region 0.
+// apply is replica.Machine.Apply for region 0.
 func (m *metaRegion) apply(b *engine.Batch, command replica.Command) (replica.Result, error) {
 	c, is := command.(*replica.Meta)
 	if !is {
@@ -112,8 +112,8 @@ func (m *metaRegion) do(command []byte) (uint64, error) {
 	return p.result.Number, err
 }
 
-// ViewMeta calls f with the state of region 0, as far as this store has applied it; f must not keep it. It returns false where there is none: the
-// store is alone, or has just joined.
+// ViewMeta calls f with the state of region 0, as far as this store has applied it; f must not keep it, nor call the store. It returns false without
+// a call if the store is alone.
 func (s *Store) ViewMeta(f func(*meta.State)) bool {
 	c := s.cluster.Load()
 	if c == nil || c.meta == nil {
@@ -145,7 +145,7 @@ func (m *metaRegion) view(f func(*meta.State)) {
 	f(&m.state)
 }
 
-// metaProposal is a command of region 0 in its line.
+// metaProposal is a proposed command of region 0.
 type metaProposal struct {
 	content []byte
 	result  replica.Result
@@ -198,7 +198,7 @@ func (t tso) Next(n int) (clock.Timestamp, error) { return t.s.oracle.NextN(n) }
 // Last implements Timestamps.
 func (t tso) Last() clock.Timestamp { return t.s.oracle.Last() }
 
-// split cuts the region that holds key, with ids of region 0.
+// split splits the region that holds key, with ids allocated by region 0.
 func (c *Cluster) split(key []byte) error {
 	if c.meta == nil {
 		return errNoMeta
@@ -225,5 +225,5 @@ func (c *Cluster) split(key []byte) error {
 	return ErrNoCut
 }
 
-// errNoMeta: there is no region 0 here to ask for ids.
+// errNoMeta: this store has no replica of region 0 to allocate ids.
 var errNoMeta = errors.New("store: there is no region 0")

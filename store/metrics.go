@@ -25,7 +25,7 @@ type Metrics struct {
 	LockTimeouts  uint64
 
 	Regions int
-	// Splits are those that this store has applied, BorderSplits those that it made at the border of a table.
+	// Splits counts splits that this store has applied, BorderSplits those that it has made at the border of a table.
 	Splits, BorderSplits uint64
 
 	Snapshots      int
@@ -33,7 +33,7 @@ type Metrics struct {
 	Watermark      clock.Timestamp
 	Applied        clock.Timestamp
 	Safepoint      clock.Timestamp
-	// Timestamps were issued by this store, and Marks of them handed out to be saved.
+	// Timestamps counts those that this store has issued, Marks the marks above them that were handed out to be saved.
 	Timestamps, Marks uint64
 
 	GCBacklogBytes   int
@@ -44,8 +44,8 @@ type Metrics struct {
 	SnapshotsExpired uint64
 
 	Rows rowcache.Stats
-	// Beyond are locking reads that needed no look because the key was above all
-	// rows of its table.
+	// Beyond counts locking reads that did not read the engine because the key was
+	// above all rows of its table (frontiers).
 	Beyond uint64
 }
 
@@ -95,9 +95,9 @@ type ClusterMetrics struct {
 	SnapshotsSent, SnapshotsFailed     uint64
 	SnapshotsTaken                     uint64
 	SnapshotBytes                      uint64 // sent
-	Leases, LeasesMissed               uint64 // questions whether this store is still the gateway, answered and not
+	Leases, LeasesMissed               uint64 // attempts to extend the gateway's lease that succeeded, and that failed
 	Lag                                uint64 // entries that the copy furthest behind lacks, of regions that are led here
-	Unanswered                         int    // copies of those that have not answered for an election timeout
+	Unanswered                         int    // copies of regions led here that have not answered for an election timeout
 }
 
 // ClusterMetrics takes a snapshot. It visits every region.
@@ -133,9 +133,9 @@ func (s *Store) ClusterMetrics() (m ClusterMetrics) {
 // RegionStatus describes a region of this store, alone or not.
 type RegionStatus struct {
 	Region *kvapi.Region
-	// Bytes is about what the region holds, Written what commits have added since it was looked at.
+	// Bytes is the approximate size of the region when it was last measured, Written what commits have added since.
 	Bytes, Written int64
-	// Garbage is what its part of the queue of superseded versions takes, in a store whose regions have logs, 1 at least if there are any.
+	// Garbage is the memory in bytes of the region's queue of superseded versions, at least 1 if there are any. It is 0 in a store that is alone.
 	Garbage int
 	// Group is the state of its Raft group, nil if it has none.
 	Group *replica.GroupStatus

@@ -16,15 +16,15 @@ const (
 	locksMaxDefault       = 2 << 20
 	regionBytesMaxDefault = 256 << 20
 	regionBytesMaxMin     = 1 << 10
-	// splitShare and tableShare: the parts of a region are half of its greatest size, and a table of a quarter of it has regions of its own.
+	// splitShare and tableShare: a region is split into parts of half of RegionBytesMax, and a table above a quarter of it gets regions of its own.
 	splitShare             = 2
 	tableShare             = 4
 	gcQueueBytesMaxDefault = 64 << 20
 	snapshotAgeMaxDefault  = 24 * time.Hour
 	gcIntervalDefault      = 500 * time.Millisecond
 	sampleIntervalDefault  = 5 * time.Second
-	// rowCacheShare: the row cache takes one in so many bytes of the engine's cache. A
-	// row in it saves a search of the tree and holds a fortieth of a block.
+	// rowCacheShare: the row cache takes a quarter of the engine's cache. A row in
+	// it saves a search of the LSM tree and takes a fortieth of a block's memory.
 	rowCacheShare = 4
 )
 
@@ -33,20 +33,20 @@ type Options struct {
 	// Engine is opened and closed by the caller, who closes it after the store.
 	Engine *engine.Engine
 	Logger *slog.Logger // nil discards
-	// ID is the store that the directory's identity names; one that says otherwise
-	// in its own records is refused. Zero means FirstID.
+	// ID is the store's id according to the directory's identity file; an engine
+	// whose identity record has another id is refused. Zero means FirstID.
 	ID uint64
 	// Relaxed makes every commit return once it is applied, and lets plain reads
 	// see it at once; the log is synced at least every second. A power loss may
-	// take the last second's commits and what was read of them.
+	// lose the last second's commits, although others may have read them.
 	Relaxed bool
 	// Inspect opens a store to be looked at: nothing is collected, split or compacted.
 	Inspect bool
 	// LocksMax bounds the row locks held at once: 2 Mi, some 200 bytes each. It is
 	// kept per shard of the lock table, so the bound is approximate.
 	LocksMax int
-	// RegionBytesMax is the approximate size at which a region is split: 256 MiB. SplitBytes is about what its parts have then, half of that
-	// if it is zero.
+	// RegionBytesMax is the approximate size at which a region is split: 256 MiB. SplitBytes is the approximate size of its parts, half of
+	// RegionBytesMax if it is zero.
 	RegionBytesMax, SplitBytes int64
 	// TableBytesMax is the approximate size at which a table gets regions of its own: a quarter of RegionBytesMax if it is zero.
 	TableBytesMax int64
@@ -54,7 +54,7 @@ type Options struct {
 	// commits: 5 s.
 	SampleInterval time.Duration
 	// GCInterval is how often garbage is collected while there is some: 500 ms.
-	// Much at a time has neighbours, which makes each cheaper to find.
+	// Larger batches have more keys next to each other, which are cheaper to find.
 	GCInterval time.Duration
 	// GCQueueBytesMax bounds the queue of garbage; beyond it the collector falls
 	// back to scanning: 64 MiB.
@@ -63,13 +63,13 @@ type Options struct {
 	// for so long is ended, and its reads answer ErrSnapshotTooOld: 24 h.
 	// Negative means never.
 	SnapshotAgeMax time.Duration
-	// RowCacheBytes bounds the cache of rows that were read by key, which is taken
-	// from the engine's cache as it fills. Zero means a quarter of that. Negative
-	// means none.
+	// RowCacheBytes bounds the cache of rows that were read by key. Its memory is
+	// taken from the engine's cache as it fills. Zero means a quarter of the
+	// engine's cache, negative means no row cache.
 	RowCacheBytes int64
-	// Transport is how the stores of the others of a cluster are reached; nil if there are none.
+	// Transport sends messages to the other stores of a cluster; nil if there are none.
 	Transport replica.Transport
-	// Join opens an empty directory as the store, by the id above, of a cluster that others have begun: it has no regions until it is given some.
+	// Join opens an empty directory as a further store, with the id above, of an existing cluster: it has no regions until it is given some.
 	Join bool
 	// NowMillis is the wall clock of the timestamp oracle; nil takes clock's.
 	NowMillis func() int64

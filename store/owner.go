@@ -15,17 +15,16 @@ const (
 	// heldKept bounds the locks whose memory a pooled owner keeps.
 	heldKept = 16384
 	// bulkLocksMin is the number of locks from which locking reads share an
-	// iterator: below it a transaction is over before that pays.
+	// iterator: smaller transactions end before that pays.
 	bulkLocksMin = 16
 )
 
-// Owner is what the store keeps for one transaction: the locks it holds, its
-// place in a line, its place in the commit queue. It is embedded in the
-// transaction and used by its goroutine only, apart from what lockWaiter and
-// commitNode say.
+// Owner is what the store keeps for one transaction: the locks it holds, its wait
+// for a lock, its place in the commit queue. It is embedded in the transaction and
+// used by its goroutine only, apart from what lockWaiter and commitNode say.
 type Owner struct {
 	id uint64
-	// session is whose transaction it is, for who looks at locks; written before there are any.
+	// session is the id of the transaction's session, for lists of locks; written before the first lock.
 	session uint64
 	held    []heldLock
 	live    int      // locks in held that were not dropped
@@ -48,13 +47,13 @@ type heldLock struct {
 	entry *lockEntry // nil once dropped
 	hash  uint64
 	// version is the newest version as of the last locking read. While the lock
-	// is held nobody else can add one, so at commit it tells what gets shadowed.
+	// is held nobody else can add one, so it is what a commit shadows.
 	version kvapi.Version
-	// asOf, of a cluster, is a number of Cluster.recorded at which version was the newest. Zero: it was read while the store was alone.
+	// asOf, in a cluster, is a value of Cluster.recorded at which version was the newest. Zero: it was read while the store was alone.
 	asOf uint64
 	tag  uint32
 	mode kvapi.LockMode
-	read bool // version is known
+	read bool // version has been read
 }
 
 // open readies an owner for a transaction.
@@ -67,7 +66,7 @@ func (o *Owner) open(id uint64) {
 	}
 }
 
-// SetSession says whose transaction it is. The caller calls it before the transaction locks anything.
+// SetSession sets the id of the transaction's session. It must be called before the transaction locks anything.
 func (o *Owner) SetSession(id uint64) { o.session = id }
 
 // Locks returns the number of locks held.
@@ -158,7 +157,7 @@ func (o *Owner) forget(h *heldLock) {
 	o.held = o.held[:last]
 }
 
-// shadow fills in what the owner knows of the version below its write m.
+// shadow fills in which version the write m shadows, if the owner has read it under an exclusive lock.
 func (o *Owner) shadow(hash uint64, m *kvapi.Mutation) {
 	h := o.find(hash, m.Key)
 	switch {
@@ -179,8 +178,8 @@ func (o *Owner) rest() {
 	}
 }
 
-// releaseAll lets go of every lock. It may run on another goroutine than the
-// owner's while that one waits for its commit.
+// releaseAll releases every lock. The leader of the sequencer may run it while
+// the owner's goroutine waits for its commit.
 func (o *Owner) releaseAll() {
 	for i := range o.held {
 		if e := o.held[i].entry; e != nil {
@@ -203,6 +202,6 @@ func (o *Owner) releaseAll() {
 	o.index = o.index[:0]
 }
 
-// Waiting reports whether the transaction stands in line for a lock, or waits for ranges. It may be
+// Waiting reports whether the transaction waits for a lock or for ranges. It may be
 // called from any goroutine while the owner is in use.
 func (o *Owner) Waiting() bool { return o.waiter.entry.Load() != nil || o.waiter.ranged.Load() }

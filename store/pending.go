@@ -19,21 +19,21 @@ import (
 const (
 	// pendingSlots is how many counters a region's filter has: a power of two.
 	pendingSlots = 512
-	// markingKept bounds the memory that is kept with a proposal for the marks of the next, and markingKeyBytes is what a key takes there.
+	// markingKept bounds the memory in bytes that a pooled proposal keeps for marks, and markingKeyBytes is what a key takes there.
 	markingKept     = 16 << 10
 	markingKeyBytes = 24
-	// lockBytesMax bounds the rows that a region keeps in memory with its locks; those of further ones are read from the engine.
+	// lockBytesMax bounds the bytes of rows that a region keeps in memory with its locks; the rows of further locks are read from the engine.
 	lockBytesMax = 16 << 20
 )
 
-// pending is what stands in the way of readers of a region: marks of changes whose entry is not applied yet, and locks of transactions
-// that are not decided yet. Marks are the leader's; locks are mirrored on every replica, as they are applied.
+// pending is what readers of a region have to wait for: marks of changes whose entry is not applied yet, and locks of transactions
+// that are not decided yet. Marks exist at the leader only; locks are mirrored on every replica, as they are applied.
 //
-// The order that rule A rests on: a mark is counted in the filter before the timestamp of its entry is fetched, and a reader has its
-// timestamp before it looks at the filter. So it meets the mark, or its timestamp is below.
+// Rule A (docs/design/0020) rests on this order: a mark is counted in the filter before the timestamp of its entry is fetched, and a reader
+// has its timestamp before it looks at the filter. So it finds the mark, or its timestamp is below the entry's.
 type pending struct {
 	seed   maphash.Seed
-	filter [pendingSlots]atomic.Int32 // marks and locks by hash of the key
+	filter [pendingSlots]atomic.Int32 // numbers of marks and locks, by hash of the key
 	all    atomic.Int64               // their number
 
 	// mu guards what follows. It is a leaf.
@@ -44,16 +44,16 @@ type pending struct {
 	waiters map[string][]chan struct{} // by key; closed when a mark or lock of the key is gone
 }
 
-// mark is one change under way.
+// mark says that a change of one key is in flight.
 type mark struct {
 	ts clock.Timestamp // zero until the entry has one
 }
 
-// heldRow is a lock. It does not change.
+// heldRow is a lock of a transaction with the row that it is to write. It is immutable: a change replaces it.
 type heldRow struct {
 	mvcc.Lock
-	dropped bool // Value is in the engine only
-	leaving bool // what ends it is applied, and about to be visible
+	dropped bool // Value is nil, the row is in the engine only
+	leaving bool // the commit or rollback that ends it is applied, and not visible yet
 }
 
 func newPending() *pending {
@@ -64,7 +64,7 @@ func (p *pending) slot(key []byte) *atomic.Int32 {
 	return &p.filter[maphash.Bytes(p.seed, key)%pendingSlots]
 }
 
-// count notes one more or one less of a key.
+// count adds by to the counts of marks and locks.
 func (p *pending) count(key []byte, by int32) {
 	p.slot(key).Add(by)
 	p.all.Add(int64(by))
@@ -72,13 +72,13 @@ func (p *pending) count(key []byte, by int32) {
 
 // marking are the marks of one change.
 type marking struct {
-	p     *pending // where they stand, nil if they do not
+	p     *pending // that they are published in, nil if they are not
 	keys  []string // parts of one string
-	marks []mark   // of the keys; they do not move while they stand
+	marks []mark   // of the keys; not moved while they are published
 	buf   []byte
 }
 
-// emptied returns a marking without marks that has the memory of g.
+// emptied returns a marking without marks that reuses the memory of g.
 func (g *marking) emptied() marking {
 	if cap(g.buf) > markingKept || cap(g.marks)*markingKeyBytes > markingKept {
 		return marking{}
@@ -87,7 +87,8 @@ func (g *marking) emptied() marking {
 	return marking{keys: g.keys[:0], marks: g.marks[:0], buf: g.buf[:0]}
 }
 
-// publish publishes marks on what a change writes. No other change of the entry writes it, and none of an entry before is left.
+// publish publishes marks on the keys that a change writes. None of them has a mark: no other change of the entry writes it (S15), and the marks
+// of the entry before are gone.
 func (g *marking) publish(p *pending, mutations []kvapi.Mutation) {
 	g.buf, g.keys = g.buf[:0], g.keys[:0]
 	for i := range mutations {
@@ -118,11 +119,11 @@ func (g *marking) stamp(ts clock.Timestamp) {
 	for i := range g.marks {
 		assert.That(g.marks[i].ts == 0, "store: a mark gets one timestamp")
 		g.marks[i].ts = ts
-		g.p.wake(g.keys[i]) // who reads below goes on
+		g.p.wake(g.keys[i]) // readers below ts go on
 	}
 }
 
-// drop drops the marks, if they stand: their entry is applied, or never will be.
+// drop removes the marks, if they are published: their entry is applied, or never will be.
 func (g *marking) drop() {
 	p := g.p
 	if p == nil {
@@ -140,14 +141,14 @@ func (g *marking) drop() {
 	}
 }
 
-// anyMarks reports whether a change is under way.
+// anyMarks reports whether a change is in flight.
 func (p *pending) anyMarks() bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.marks.Len() > 0
 }
 
-// marked reports whether a change under way will write the key.
+// marked reports whether a change in flight writes the key.
 func (p *pending) marked(key []byte) bool {
 	if p.slot(key).Load() == 0 {
 		return false
@@ -158,7 +159,7 @@ func (p *pending) marked(key []byte) bool {
 	return marked
 }
 
-// marksWithin reports whether a change under way will write a key of a span.
+// marksWithin reports whether a change in flight writes a key of a span.
 func (p *pending) marksWithin(s kvapi.Span) (found bool) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -169,7 +170,7 @@ func (p *pending) marksWithin(s kvapi.Span) (found bool) {
 	return found
 }
 
-// wake lets those go on who wait for a key. The caller holds mu.
+// wake wakes those who wait for a key. The caller holds mu.
 func (p *pending) wake(key string) {
 	for _, w := range p.waiters[key] {
 		close(w)
@@ -191,7 +192,7 @@ func (p *pending) lock(key []byte, l mvcc.Lock) {
 	p.count(key, 1)
 }
 
-// shown notes that iterators show a lock, so that its row need not be kept if there are many.
+// shown notes that new iterators show a lock's record, so that its row may be dropped from memory if there are too many.
 func (p *pending) shown(key []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -214,7 +215,7 @@ func (p *pending) find(key []byte) *heldRow {
 	return l
 }
 
-// leave notes that a lock ends with what is being applied. Readers meet it until that is visible.
+// leave notes that the commit or rollback that is being applied ends a lock. Readers find the lock until that is visible.
 func (p *pending) leave(key []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -225,7 +226,7 @@ func (p *pending) leave(key []byte) {
 	}
 }
 
-// unlock takes the lock of a transaction out of the mirror. What it has become, if anything, is visible and recorded.
+// unlock removes a transaction's lock. The version that it has become, if any, is visible and recorded.
 func (p *pending) unlock(key []byte, start clock.Timestamp) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -237,7 +238,7 @@ func (p *pending) unlock(key []byte, start clock.Timestamp) {
 	}
 }
 
-// renew lets a lock live longer. Readers may have the old one in hand, so it is replaced.
+// renew prolongs a lock. It is replaced, since readers may be using the old one.
 func (p *pending) renew(key []byte, ttl uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -248,14 +249,15 @@ func (p *pending) renew(key []byte, ttl uint64) {
 	}
 }
 
-// obstacle is what keeps a reader from going on.
+// obstacle is a mark or lock that a reader has to wait for.
 type obstacle struct {
 	key  string
 	lock *heldRow      // nil for a mark
 	gone chan struct{} // closed when it is worth looking again
 }
 
-// at looks for what a reader of a key at ts must wait for. Latest waits for everything; own is the transaction whose lock is no matter.
+// at looks for what a reader of a key at ts must wait for; a reader at kvapi.Latest waits for everything. The lock of the transaction that began at
+// own does not count.
 func (p *pending) at(key []byte, ts, own clock.Timestamp) *obstacle {
 	if p.slot(key).Load() == 0 {
 		return nil
@@ -265,7 +267,7 @@ func (p *pending) at(key []byte, ts, own clock.Timestamp) *obstacle {
 	return p.look(string(key), ts, own)
 }
 
-// look is at under mu.
+// look is at for a caller that holds mu.
 func (p *pending) look(key string, ts, own clock.Timestamp) *obstacle {
 	o := obstacle{key: key}
 	if m, marked := p.marks.Get(key); !marked || m.ts > ts {
@@ -321,7 +323,7 @@ func (p *pending) marksIn(s kvapi.Span, ts clock.Timestamp) (o *obstacle) {
 	return o
 }
 
-// forget takes a waiter out of its line.
+// forget removes a waiter that gives up.
 func (p *pending) forget(o *obstacle) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -357,7 +359,7 @@ func (p *pending) lockedIn(s kvapi.Span, own clock.Timestamp) (locked []string) 
 	return locked
 }
 
-// locksBelow returns what others may know of at most limit locks whose transactions began at or below ts.
+// locksBelow describes at most limit locks whose transactions began at or below ts.
 func (p *pending) locksBelow(ts clock.Timestamp, limit int, describe func(key []byte, l *mvcc.Lock) kvapi.LockInfo) (found []kvapi.LockInfo) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -370,8 +372,8 @@ func (p *pending) locksBelow(ts clock.Timestamp, limit int, describe func(key []
 	return found
 }
 
-// cutAt moves the locks from a key on to the right half of a split. A split stands alone in the line of its leader, so marks are there only
-// where one was deposed a moment ago: they stay, nobody reads by them, and their proposals are about to drop them here.
+// cutAt moves the locks from a key on to the right half of a split. A split is alone in its entry, so there are marks only on a leader that was
+// just deposed: they stay here, where their proposals are about to drop them; reads are refused on such a store.
 func (p *pending) cutAt(key []byte) (right *pending) {
 	right = newPending()
 	p.mu.Lock()
@@ -388,7 +390,7 @@ func (p *pending) cutAt(key []byte) (right *pending) {
 		p.count([]byte(k), -1)
 		return true
 	})
-	for k := range p.waiters { // who waits looks again, and finds out where the key is now
+	for k := range p.waiters { // the waiters look again, and find out where the key is now
 		if bytes.Compare([]byte(k), key) >= 0 {
 			p.wake(k)
 		}

@@ -17,13 +17,13 @@ import (
 var (
 	// ErrPromoted: the regions have logs.
 	ErrPromoted = errors.New("the store is the first of a cluster already")
-	// ErrRelaxed: what is acknowledged would not be in a majority's log.
+	// ErrRelaxed: commits would be acknowledged that are not in a majority's log.
 	ErrRelaxed = errors.New("a cluster acknowledges what is in its logs: switch relaxed durability off (sync-log, innodb_flush_log_at_trx_commit)")
 )
 
-// Promote turns a store that is alone into the first of a cluster, under load: every region gets a log of its own, and region 0 begins
-// (docs/design/0020 D10). Statements go on; those that meet the switch wait for its end. It is one record of the log:
-// before it nothing has changed, and after it the store opens as a cluster's, whatever happened in between.
+// Promote turns a store that is alone into the first of a cluster, under load: every region gets a log of its own, and region 0 is created
+// (docs/design/0020 D10). Statements go on; those that arrive during the switch wait for its end. The switch is one record of the log:
+// after a crash before it nothing has changed, and after a crash behind it the store opens as that of a cluster.
 func (s *Store) Promote() error {
 	s.promoting.Lock()
 	defer s.promoting.Unlock()
@@ -39,11 +39,11 @@ func (s *Store) Promote() error {
 	if _, err := s.counters.load(regionIDs); err != nil { // the sequencer must not wait for the disk
 		return err
 	}
-	// Most of what the barrier behind the switch has to flush is flushed while nobody waits.
+	// Most of what the barrier after the switch has to flush is flushed here, while nobody waits.
 	if err := s.engine.Barrier(); err != nil {
 		return fmt.Errorf("store: promote: %w", err)
 	}
-	s.collecting.Lock() // what it deletes is logged before, and unlogged after
+	s.collecting.Lock() // a store that is alone logs the collector's deletions, a cluster does not
 	defer s.collecting.Unlock()
 	s.switching.Lock()
 	defer s.switching.Unlock()
@@ -65,8 +65,8 @@ func (s *Store) Promote() error {
 		s.syncApplied()
 		s.frontiers.forget()
 		s.oracle.Move(c.meta)
+		c.role.taken = true // nobody else has c yet
 		s.Join(c)
-		c.role.taken = true
 		term := c.set.Leadership(0).Term
 		c.lease.begin(term, false)
 		c.serve(term)
@@ -80,7 +80,7 @@ func (s *Store) Promote() error {
 	return fmt.Errorf("store: promote: %w", err)
 }
 
-// prepareSwitch writes what a cluster begins with. It runs in the sequencer, behind all commits of before.
+// prepareSwitch writes the records that a cluster begins with. It runs in the sequencer, after all earlier commits.
 func (s *Store) prepareSwitch(b *engine.Batch, switched ident) error {
 	old := s.regions.Load()
 	s.counters.mu.Lock()
@@ -105,8 +105,8 @@ func (s *Store) prepareSwitch(b *engine.Batch, switched ident) error {
 	return nil
 }
 
-// startCluster opens the groups that are on the disk, leads them, and returns once all that their logs hold is applied. What was written
-// before is in tables then, and recovery replays none of it (L6).
+// startCluster opens the groups that are on disk, leads those of which this store has the only voter, and returns once all committed entries of
+// their logs are applied. All that was written before is in tables then, and recovery replays none of it (package replica, L6).
 func (s *Store) startCluster() (*Cluster, error) {
 	m := &metaRegion{s: s}
 	if err := replica.CompleteRemovals(s.engine, s.ident.storeID); err != nil {
@@ -153,7 +153,7 @@ func coverAll(regions []*kvapi.Region) error {
 	return m.validate()
 }
 
-// sole reports whether this store has the only voter of every region of its cluster: nobody need be waited for.
+// sole reports whether this store has the only voter of every region of its cluster.
 func (c *Cluster) sole() bool {
 	ids := c.set.Regions()
 	for _, id := range ids {
@@ -168,8 +168,8 @@ func (c *Cluster) sole() bool {
 	return len(ids) > 0
 }
 
-// recoverCluster opens the store of a cluster. One that has the only voter of all regions is the gateway when it returns; any other
-// follows, and TakeOver makes it the gateway.
+// recoverCluster opens a store of a cluster. A store with the only voter of all regions is the gateway when it returns; any other follows,
+// until TakeOver makes it the gateway.
 func (s *Store) recoverCluster() error {
 	if s.o.Relaxed {
 		return ErrRelaxed
@@ -205,7 +205,7 @@ func (s *Store) recoverCluster() error {
 	return nil
 }
 
-// startClock makes the source of timestamps, which issues some once the store is the gateway.
+// startClock makes the timestamp oracle, which issues timestamps once the store is the gateway.
 func (s *Store) startClock(c *Cluster) (err error) {
 	var mark clock.Timestamp
 	c.meta.view(func(m *meta.State) { mark = m.Mark() })
@@ -219,7 +219,7 @@ func (s *Store) startClock(c *Cluster) (err error) {
 	return nil
 }
 
-// closeCluster ends the groups. What they have applied is flushed, so that the next start need not apply it again.
+// closeCluster ends the groups. It flushes what they have applied, so that the next start need not apply it again.
 func (s *Store) closeCluster(c *Cluster) error {
 	c.Close()
 	c.set.Close()

@@ -7,11 +7,11 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// errRanged: a range of another transaction stands in the way of a commit. Nothing has happened; the committer waits and tries again.
-var errRanged = errors.New("store: a range lock stands in the way of a commit")
+// errRanged: another transaction has locked a range that conflicts with a commit. Nothing has happened; the committer waits and tries again.
+var errRanged = errors.New("store: a range lock conflicts with a commit")
 
-// LockRange locks a span before the owner reads it, and tells at which timestamp it is to be read. It waits for nobody but the group of
-// commits in hand. Each success is followed by KeepRange.
+// LockRange locks a span before the owner reads it, and returns the timestamp at which it is to be read. It waits only for the current group
+// of commits. After each success the caller calls KeepRange.
 func (s *Store) LockRange(o *Owner, r *kvapi.RangeLockRequest) (res kvapi.RangeLockResult, err error) {
 	if err := r.Interrupt.Err(); err != nil {
 		return res, err
@@ -34,19 +34,19 @@ func (s *Store) LockRange(o *Owner, r *kvapi.RangeLockRequest) (res kvapi.RangeL
 			t.cut(o, res.Blocker, r.Reverse)
 		}
 	}
-	// Who had a key of the span locked before that look has released it after its commit was applied, if it has.
+	// A transaction that held a key of the span and is not found by firstHeld has released it, after its commit was applied: applied covers it.
 	res.TS = clock.Timestamp(s.applied.Load())
 	return res, nil
 }
 
-// KeepRange says how much of the span that LockRange has locked was read, which may be nothing. That stays locked until the transaction ends.
+// KeepRange says which part of the span that LockRange has locked was read; it may be empty. That part stays locked until the transaction ends.
 func (s *Store) KeepRange(o *Owner, span kvapi.Span) { s.locks.ranges.keep(o, span.Ordinary()) }
 
 // Ranged reports whether writers have to call Intend: one atomic load.
 func (s *Store) Ranged() bool { return s.locks.ranges.on.Load() }
 
-// Intend is called by who is about to make a key, unless it has locked it and found it there. It waits for the range locks of others, and
-// then locks the key, so that who locks a range waits. It is there for the waits to be where InnoDB has them: Commit looks again.
+// Intend is called before a statement inserts a key, unless the owner has locked it and found it there. It waits for the range locks of others,
+// and then locks the key, so that readers of a range around it wait. It makes statements wait where InnoDB does; for safety Commit checks again.
 func (s *Store) Intend(o *Owner, r *kvapi.LockRequest) error {
 	return s.intend(o, r, func() error {
 		if !s.regions.Load().holds(r.Region, r.Key) {
@@ -56,7 +56,7 @@ func (s *Store) Intend(o *Owner, r *kvapi.LockRequest) error {
 	})
 }
 
-// intend is Intend. here tells whether the key lives here.
+// intend is Intend; here returns an error if the key is not in a region of this store.
 func (s *Store) intend(o *Owner, r *kvapi.LockRequest, here func() error) error {
 	if err := r.Interrupt.Err(); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (s *Store) intend(o *Owner, r *kvapi.LockRequest, here func() error) error 
 	}
 }
 
-// awaitCommit waits until no range of others stands in the way of a commit, as far as can be told outside of the sequencer.
+// awaitCommit waits until no range of others conflicts with a commit. New ones may be locked before the commit is in the sequencer.
 func (s *Store) awaitCommit(o *Owner, r *kvapi.CommitRequest, checked *uint64) error {
 	began := clock.Mono()
 	for {
@@ -112,10 +112,10 @@ func (s *Store) awaitCommit(o *Owner, r *kvapi.CommitRequest, checked *uint64) e
 	}
 }
 
-// barrierRequest is that of all barriers. It is relaxed, so that they are told once the group is applied.
+// barrierRequest is the request of all barriers. It is relaxed, so that they return once their group is applied.
 var barrierRequest = kvapi.CommitRequest{Relaxed: true}
 
-// barrier returns once every commit whose range locks were checked before is applied. If nobody leads there is none.
+// barrier returns once every commit that was checked against range locks before the call is applied. If nobody leads there is none.
 func (s *Store) barrier(o *Owner) error {
 	q := &s.seq
 	q.mu.Lock()
@@ -129,7 +129,7 @@ func (s *Store) barrier(o *Owner) error {
 	err := s.enqueue(n)
 	n.req, n.barrier = nil, false
 	if err != nil && !errors.Is(err, kvapi.ErrClosed) {
-		return errFailed // nothing of its own is undetermined
+		return errFailed // not ErrUndetermined: the barrier itself writes nothing
 	}
 	return err
 }

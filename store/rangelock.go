@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// rangesMax bounds the spans that a transaction keeps locked. Beyond it neighbours become one, with what lies between them: a lock is
-	// widened and never dropped. The least is one per table and kind.
+	// rangesMax bounds the spans that a transaction keeps locked. Beyond it neighbours are joined, together with what lies between them: a
+	// lock is widened and never dropped. At least one span per table and kind remains.
 	rangesMax = 1024
-	// rangeQuiet is how long after the last range lock writers go on to look for them, and to show what they are about to make: a reader
-	// then waits for them, where otherwise they would wait for the reader when they commit.
+	// rangeQuiet is how long after the last range lock writers still check for them, and lock keys before they insert them (Store.Intend). So
+	// a reader that comes next waits for the writer's statement; otherwise the writer would have to wait for the reader at its commit.
 	rangeQuiet = 10 * time.Second
-	// intentLocksMax is the number of locks from which a transaction shows no more entries that it makes.
+	// intentLocksMax is the number of locks from which a transaction no longer locks keys that it inserts.
 	intentLocksMax = 16 << 10
 )
 
@@ -29,60 +29,60 @@ const (
 type keyAccess uint8
 
 const (
-	accessChange keyAccess = iota // the key is there
-	accessCreate
+	accessChange keyAccess = iota // changes or deletes a key that exists
+	accessCreate                  // inserts a key
 )
 
-// rangeTable holds the range locks of all transactions. They never conflict with each other. What they conflict with:
+// rangeTable holds the range locks of all transactions. They never conflict with each other. Which writers have to wait for them:
 //
-//	         makes a key       changes or deletes one
+//	         inserts a key     changes or deletes one
 //	gap      waits             free
 //	whole    waits             waits
 //
 // A writer waits in two places. While its statement runs, Store.Lock and Store.Intend wait, as InnoDB's insert intentions do. And Commit
-// waits, because a range may have been locked since: whoever leads the sequencer lets no member pass that a range of another stands in the
-// way of. That alone makes the locks hold; it is checked where the commits are in order, so none slips through.
+// waits, because a range may have been locked since: the leader of the sequencer admits no member that conflicts with a range of another. Only
+// this check is needed for safety: it is made where commits are ordered, so that none gets past it.
 //
-// The reader's side: it publishes the span, then lets the group in hand pass (Store.barrier), of which the members were checked before.
-// From there on, what is applied and what waits is all there is (LockRange).
+// The reader publishes the span, and then waits until the current group is applied (Store.barrier), whose members may have been checked before
+// that. From then on every commit that writes into the span is either applied, and visible to the reader, or waits (LockRange).
 type rangeTable struct {
-	// on says that there are range locks, or were a moment ago. It is all that writers look at while there are none.
+	// on says that there are range locks, or were within rangeQuiet. While it is false writers look at nothing else here.
 	on atomic.Bool
 
 	// mu guards what follows. It is a leaf.
 	mu sync.RWMutex
-	// tables are the holders by physical id of the table; what is outside of tables has id 0, and spans of several rangeWide.
+	// tables are the holders by physical id of the table. Keys outside of tables have id 0, spans over several tables rangeWide.
 	tables  map[uint64][]*rangeHolder
-	holders int
+	holders int // transactions that have range locks
 	// version counts publications, so that the leader of the sequencer need not repeat a check.
 	version  uint64
 	waiters  []*lockWaiter
-	released time.Duration // when the last holder left, on the monotonic clock
+	released time.Duration // clock.Mono, when the last range lock was released
 }
 
 // rangeWide stands for spans that are not of one table.
 const rangeWide = math.MaxUint64
 
-// rangeHolder is what a transaction has locked of one table. Only its owner's goroutine changes it, under the table's mutex.
+// rangeHolder is the ranges that a transaction has locked in one table. Only its owner's goroutine changes it, under rangeTable.mu.
 type rangeHolder struct {
 	owner *Owner
 	id    uint64
 	kept  [kvapi.RangeKinds]spanList
-	// reading is the span that is published and not read yet, of kind, if active.
+	// reading is the span that is being read, and kind the kind of its lock, if active.
 	reading kvapi.Span
 	kind    kvapi.RangeKind
 	active  bool
 }
 
-// ownRanges are a transaction's.
+// ownRanges are the range locks of a transaction.
 type ownRanges struct {
 	table   *rangeTable
 	holders []*rangeHolder
-	reading *rangeHolder // whose span is being read
-	spans   int
+	reading *rangeHolder // the active one; nil if no span is being read
+	spans   int          // of all holders
 }
 
-// rangeTableOf returns the table that all keys of a span are of.
+// rangeTableOf returns the key of rangeTable.tables for a span.
 func rangeTableOf(s kvapi.Span) uint64 {
 	id, _, ok := keys.DecodeTablePrefix(s.Start)
 	if !ok {
@@ -98,7 +98,7 @@ func rangeTableOf(s kvapi.Span) uint64 {
 	return id
 }
 
-// blocks reports whether the holder stands in the way of an access to key.
+// blocks reports whether the holder's ranges conflict with an access to key.
 func (h *rangeHolder) blocks(key []byte, a keyAccess) bool {
 	if h.kept[kvapi.RangeWhole].contains(key) {
 		return true
@@ -109,7 +109,7 @@ func (h *rangeHolder) blocks(key []byte, a keyAccess) bool {
 	return a == accessCreate && h.kept[kvapi.RangeGap].contains(key)
 }
 
-// eachBlocker calls f for the holders that stand in o's way until it returns false. The caller holds the mutex.
+// eachBlocker calls f for the other holders whose ranges conflict with o's access, until f returns false. The caller holds mu.
 func (t *rangeTable) eachBlocker(o *Owner, key []byte, a keyAccess, f func(*rangeHolder) bool) {
 	id, _, ok := keys.DecodeTablePrefix(key)
 	if !ok {
@@ -124,20 +124,20 @@ func (t *rangeTable) eachBlocker(o *Owner, key []byte, a keyAccess, f func(*rang
 	}
 }
 
-// blocked is conflict for who holds the mutex.
+// blocked is conflict for a caller that holds mu.
 func (t *rangeTable) blocked(o *Owner, key []byte, a keyAccess) (found bool) {
 	t.eachBlocker(o, key, a, func(*rangeHolder) bool { found = true; return false })
 	return found
 }
 
-// conflict reports whether a range of another stands in o's way.
+// conflict reports whether a range of another owner conflicts with o's access to key.
 func (t *rangeTable) conflict(o *Owner, key []byte, a keyAccess) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.holders > 0 && t.blocked(o, key, a)
 }
 
-// commitAccess is what a mutation does to its key. Who does not know whether the key is there makes it.
+// commitAccess is what a mutation does to its key. If it is not known whether the key exists, it counts as an insert.
 func commitAccess(m *kvapi.Mutation) keyAccess {
 	if m.Kind == kvapi.MutationDelete || m.Shadow == kvapi.ShadowAt {
 		return accessChange
@@ -145,8 +145,8 @@ func commitAccess(m *kvapi.Mutation) keyAccess {
 	return accessCreate
 }
 
-// admit returns the position of the first mutation that a range of another stands in the way of, -1 if there is none. As of the
-// publication that checked names, none is; it is brought up to date.
+// admit returns the position of the first mutation that conflicts with a range of another owner, -1 if there is none. *checked is the version of
+// the table at which the same mutations passed before, so that they need not be checked again; admit updates it.
 func (t *rangeTable) admit(o *Owner, mutations []kvapi.Mutation, checked *uint64) int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -161,7 +161,7 @@ func (t *rangeTable) admit(o *Owner, mutations []kvapi.Mutation, checked *uint64
 	return -1
 }
 
-// blockers appends the owners that o, which waits for ranges, waits for.
+// blockers appends the owners whose ranges o waits for.
 func (t *rangeTable) blockers(dst []*Owner, o *Owner) []*Owner {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -171,7 +171,7 @@ func (t *rangeTable) blockers(dst []*Owner, o *Owner) []*Owner {
 	return dst
 }
 
-// covers reports whether o has locked a whole span already.
+// covers reports whether o has locked all of a span already, in this kind or a stricter one.
 func (o *Owner) covers(s kvapi.Span, kind kvapi.RangeKind) bool {
 	for _, h := range o.ranges.holders {
 		if h.kept[kvapi.RangeWhole].covers(s) || kind == kvapi.RangeGap && h.kept[kvapi.RangeGap].covers(s) {
@@ -181,7 +181,7 @@ func (o *Owner) covers(s kvapi.Span, kind kvapi.RangeKind) bool {
 	return false
 }
 
-// publish locks a span for o until keep says what of it stays locked.
+// publish locks a span for o, until keep says which part stays locked.
 func (t *rangeTable) publish(o *Owner, s kvapi.Span, kind kvapi.RangeKind) {
 	id := rangeTableOf(s)
 	t.mu.Lock()
@@ -211,7 +211,7 @@ func (t *rangeTable) publish(o *Owner, s kvapi.Span, kind kvapi.RangeKind) {
 	t.on.Store(true)
 }
 
-// cut shortens the span that o has published, so that it ends in front of a key in the order of reading.
+// cut shortens the span that o is reading, so that it ends before a key in the order of reading.
 func (t *rangeTable) cut(o *Owner, key []byte, reverse bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -224,7 +224,7 @@ func (t *rangeTable) cut(o *Owner, key []byte, reverse bool) {
 	t.settle()
 }
 
-// keep ends the publication, if there is one: s, a part of it that may be empty, stays locked.
+// keep ends the reading of a span, if there is one: s, a part of it that may be empty, stays locked.
 func (t *rangeTable) keep(o *Owner, s kvapi.Span) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -279,7 +279,7 @@ func (t *rangeTable) release(o *Owner) {
 	t.settle()
 }
 
-// settle lets those waiters go on that nothing stands in the way of any more. The caller holds the mutex.
+// settle ends the waits of those that have no conflict any more. The caller holds mu.
 func (t *rangeTable) settle() {
 	t.waiters = slices.DeleteFunc(t.waiters, func(w *lockWaiter) bool {
 		if t.blocked(w.owner, w.key, w.access) {
@@ -292,7 +292,7 @@ func (t *rangeTable) settle() {
 	})
 }
 
-// queue makes o wait for the ranges that stand in its way. It returns false if there is none.
+// queue registers a wait of o for the ranges that conflict with its access. It returns false if there is none.
 func (t *rangeTable) queue(o *Owner, key []byte, a keyAccess) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -307,7 +307,7 @@ func (t *rangeTable) queue(o *Owner, key []byte, a keyAccess) bool {
 	return true
 }
 
-// sacrifice ends a wait in a deadlock. It reports whether the wait was not over.
+// sacrifice fails a wait with a deadlock. It returns false if the wait has ended already.
 func (t *rangeTable) sacrifice(w *lockWaiter) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -320,13 +320,13 @@ func (t *rangeTable) sacrifice(w *lockWaiter) bool {
 	return true
 }
 
-// remove takes a waiter out. The caller holds the mutex.
+// remove removes a waiter. The caller holds mu.
 func (t *rangeTable) remove(w *lockWaiter) {
 	t.waiters = slices.DeleteFunc(t.waiters, func(other *lockWaiter) bool { return other == w })
 	w.ranged.Store(false)
 }
 
-// cancel ends a wait. It returns true if it was over.
+// cancel gives up a wait. It returns true if it has ended already.
 func (t *rangeTable) cancel(w *lockWaiter) (granted bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -338,7 +338,7 @@ func (t *rangeTable) cancel(w *lockWaiter) (granted bool) {
 	return false
 }
 
-// rest lets writers look for ranges no more once there have been none for a while.
+// rest switches the writers' checks off once there have been no range locks for rangeQuiet.
 func (t *rangeTable) rest() {
 	if !t.on.Load() {
 		return
@@ -350,7 +350,7 @@ func (t *rangeTable) rest() {
 	}
 }
 
-// awaitRanges returns once no range of others keeps o from what it does to r.Key, or from its commit.
+// awaitRanges returns once no range of others conflicts with o's access to r.Key. committing: it is a commit that waits, not a statement.
 func (t *lockTable) awaitRanges(o *Owner, r *kvapi.LockRequest, a keyAccess, committing bool, closing <-chan struct{}) error {
 	var began time.Duration
 	for t.ranges.conflict(o, r.Key, a) {
@@ -371,7 +371,7 @@ func (t *lockTable) awaitRanges(o *Owner, r *kvapi.LockRequest, a keyAccess, com
 	return nil
 }
 
-// waitRange waits until the ranges that are in the way now are not.
+// waitRange waits until the conflict that there is now has ended.
 func (t *lockTable) waitRange(o *Owner, r *kvapi.LockRequest, a keyAccess, committing bool, closing <-chan struct{}) error {
 	w := &o.waiter
 	t.graphMu.Lock()
@@ -394,8 +394,8 @@ func (t *lockTable) waitRange(o *Owner, r *kvapi.LockRequest, a keyAccess, commi
 	return t.block(o, w, r, closing, leave)
 }
 
-// firstHeld returns a copy of the first key of a span, in the order of reading, that another transaction has locked in order to change it, for a
-// gap lock only one that it makes. Keys that o has locked already don't count: their holder waits for o. It visits all locks, so that writers need
+// firstHeld returns a copy of the first key of a span, in the order of reading, that another transaction has locked in order to change it or, for a
+// gap lock, to insert it. Keys in ranges that o has locked already do not count: their holders wait for o. It visits all locks, so that writers need
 // not keep them in order.
 func (t *lockTable) firstHeld(o *Owner, s kvapi.Span, kind kvapi.RangeKind, reverse bool) (first []byte) {
 	for i := range t.shards {

@@ -15,9 +15,9 @@ import (
 // iterator. A read at the watermark tries again with a fresh one.
 var errOvertaken = errors.New("store: safepoint passed the read")
 
-// Get reads one key. It takes no lock and, at the watermark, needs no
-// registration: if the safepoint is at or below the timestamp once the iterator
-// is there, nothing it needs had been deleted.
+// Get reads one key. It takes no lock and, at the watermark, needs no registered
+// snapshot: if the safepoint is at or below the timestamp after the iterator was
+// made, nothing that the read needs had been deleted (S4).
 func (s *Store) Get(r *kvapi.GetRequest) (found bool, err error) {
 	if err := r.Interrupt.Err(); err != nil {
 		return false, err
@@ -36,7 +36,7 @@ func (s *Store) Get(r *kvapi.GetRequest) (found bool, err error) {
 	}
 }
 
-// tooOld translates errOvertaken for a read whose timestamp is not its to choose.
+// tooOld translates errOvertaken for a read at a timestamp that the caller has chosen.
 func tooOld(err error) error {
 	if err == errOvertaken {
 		return kvapi.ErrSnapshotTooOld
@@ -74,8 +74,8 @@ func (s *Store) getAt(r *kvapi.GetRequest, ts clock.Timestamp) (found bool, err 
 	if !found {
 		return false, nil
 	}
-	// Who chose ts did so when all commits at or below it were recorded, and the
-	// iterator shows them. Of Latest that cannot be said.
+	// When ts was chosen, all commits at or below it were recorded, so that it is the
+	// bound that Fill needs (rowcache C3). kvapi.Latest is no bound.
 	if ts != kvapi.Latest {
 		s.rows.Fill(r.Key, row, version, uint64(ts))
 	}
@@ -100,8 +100,8 @@ func (s *Store) cachedRow(key []byte, ts clock.Timestamp) (row *[]byte, version 
 
 // readIter returns an iterator for reads at ts within bounds. The hold, which may
 // be nil, keeps it for the next read of the page; without one the caller closes
-// it. Regions are looked at after this: an iterator made before a split serves
-// both halves.
+// it. Callers check the regions after this: an iterator made before a split
+// serves both halves.
 func (s *Store) readIter(h *kvapi.Hold, ts clock.Timestamp, lower, upper []byte) (*engine.Iter, error) {
 	if h != nil && h.TS == ts {
 		if it, held := h.Iter.(*engine.Iter); held {
@@ -112,8 +112,8 @@ func (s *Store) readIter(h *kvapi.Hold, ts clock.Timestamp, lower, upper []byte)
 	return s.newIter(h, ts, engine.IterOptions{Lower: lower, Upper: upper})
 }
 
-// lookupIter is readIter for a lookup of one key, which can do without memtables
-// that hold nothing of it.
+// lookupIter is readIter for a lookup of one key, which may skip memtables that do
+// not have it.
 func (s *Store) lookupIter(h *kvapi.Hold, ts clock.Timestamp, key []byte) (*engine.Iter, error) {
 	if h != nil && h.TS == ts {
 		if it, held := h.Tables.(*engine.Iter); held && it.Shows(key) {
@@ -167,7 +167,7 @@ func (s *Store) readError(err error) error {
 // interrupt; the scanner polls on its own on long walks over invisible versions.
 const scanPollRows = 64
 
-// scanState is the pooled state of a page.
+// scanState is the pooled state of reading one page.
 type scanState struct {
 	scanner      mvcc.Scanner
 	lower, upper []byte
@@ -240,8 +240,8 @@ func (s *Store) scanAt(r *kvapi.ScanRequest, ts clock.Timestamp) (resume []byte,
 	return s.deliver(r, &st.scanner)
 }
 
-// passed returns errOvertaken if the safepoint has passed ts: what a read there
-// looks for may have been gone when its iterator was made.
+// passed returns errOvertaken if the safepoint has passed ts: versions that a read
+// at ts needs may have been deleted before its iterator was made.
 func (s *Store) passed(ts clock.Timestamp) error {
 	if s.safepoint.Load() > uint64(ts) {
 		return errOvertaken
@@ -285,8 +285,8 @@ func (s *Store) deliver(r *kvapi.ScanRequest, sc *mvcc.Scanner) (resume []byte, 
 	return nil, nil
 }
 
-// Lock locks a key and reads its newest version. What it reads may be unsynced:
-// the caller waits for the watermark to cover Version.TS before it tells anybody.
+// Lock locks a key and reads its newest version. That may not be synced yet: the
+// caller waits until the watermark covers Version.TS before it shows it to a client.
 func (s *Store) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, err error) {
 	if err := r.Interrupt.Err(); err != nil {
 		return res, err
@@ -294,8 +294,8 @@ func (s *Store) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, err 
 	if s.isClosing() {
 		return res, kvapi.ErrClosed
 	}
-	// Regions are checked first: a lock taken under a wrong idea of where the key
-	// lives would be taken on the wrong store.
+	// Regions are checked first: if the caller's are outdated, the lock may belong on
+	// another store.
 	if !s.regions.Load().holds(r.Region, r.Key) {
 		return res, errEpoch
 	}
@@ -303,14 +303,14 @@ func (s *Store) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, err 
 	if h == nil {
 		return kvapi.LockResult{Waited: waited}, err
 	}
-	// A wait may have lasted for a minute, and the region have been split or gone elsewhere meanwhile. The caller
-	// finds out where the key lives now, and asks there.
+	// The wait may have been long, and the region may have been split or moved meanwhile. The caller looks up
+	// the key's region again, and asks there.
 	if waited && !s.regions.Load().holds(r.Region, r.Key) {
 		s.locks.forgetNew(o, h)
 		return kvapi.LockResult{Waited: true}, errEpoch
 	}
 	if r.Tag == 0 {
-		h.tag = 0 // no statement's: it stays until the end of the transaction, whoever took it first
+		h.tag = 0 // it stays until the end of the transaction, even if a statement took it first with a tag of its own
 	}
 	res.Waited = waited
 	if r.Mode == kvapi.LockExclusive && s.locks.ranges.on.Load() && s.locks.ranges.conflict(o, r.Key, accessChange) {
@@ -324,8 +324,8 @@ func (s *Store) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, err 
 	return res, err
 }
 
-// lockRanged waits with a lock that the owner has until no range of others stands in the way of a change. That an absent key is locked is no
-// change yet: who makes it calls Intend.
+// lockRanged waits, while the owner has the key's lock, until no range of others conflicts with a change of the key. A key that does not exist is
+// not waited for: Intend is called before it is inserted.
 func (s *Store) lockRanged(o *Owner, h *heldLock, r *kvapi.LockRequest) (acquired bool, err error) {
 	probe := *r
 	probe.Sink = nil
@@ -336,7 +336,7 @@ func (s *Store) lockRanged(o *Owner, h *heldLock, r *kvapi.LockRequest) (acquire
 	return s.waitRanged(o, r)
 }
 
-// waitRanged waits for the ranges that stand in the way of a change of a key that is there and locked.
+// waitRanged waits for the ranges that conflict with a change of a key that exists and is locked.
 func (s *Store) waitRanged(o *Owner, r *kvapi.LockRequest) (acquired bool, err error) {
 	err = s.locks.awaitRanges(o, r, accessChange, false, s.closing)
 	if err == kvapi.ErrLockNoWait {
@@ -359,8 +359,8 @@ func (s *Store) latest(o *Owner, h *heldLock, r *kvapi.LockRequest) (kvapi.Versi
 	if s.frontiers.beyond(r.Key) {
 		return s.deliverLocked(o, h, r, nil, 0, false)
 	}
-	// Who applied a version of the key released the lock after recording it in
-	// the cache and raising applied, so what is made from now on shows it.
+	// A transaction that wrote the key released its lock after applying, recording
+	// it in the cache and raising applied. So an iterator made from now on shows it.
 	applied := clock.Timestamp(s.applied.Load())
 	bulk := len(o.held) >= bulkLocksMin
 	it, err := s.latestIter(o, r.Key, bulk, applied)
@@ -383,8 +383,8 @@ func (s *Store) latest(o *Owner, h *heldLock, r *kvapi.LockRequest) (kvapi.Versi
 	return s.deliverLocked(o, h, r, row, ts, found)
 }
 
-// deliverLocked notes which version the owner met under the lock and hands its
-// row to the request's sink.
+// deliverLocked notes in the lock which version was read, and hands its row to the
+// request's sink.
 func (s *Store) deliverLocked(o *Owner, h *heldLock, r *kvapi.LockRequest, row []byte, ts clock.Timestamp, found bool) (v kvapi.Version, err error) {
 	v = kvapi.Version{TS: ts, Found: found, Len: int32(len(row))}
 	h.version, h.read = v, true
@@ -395,8 +395,8 @@ func (s *Store) deliverLocked(o *Owner, h *heldLock, r *kvapi.LockRequest, row [
 }
 
 // latestIter returns an iterator that shows all commits of key up to applied,
-// which the caller has loaded before. A bulk load keeps it, and reads other keys
-// by it, while there are no others.
+// which the caller has loaded before. With bulk the owner keeps it, and reads
+// further keys by it as long as nothing is committed.
 func (s *Store) latestIter(o *Owner, key []byte, bulk bool, applied clock.Timestamp) (it *engine.Iter, err error) {
 	if !bulk {
 		return s.engine.NewIter(engine.IterOptions{Only: key})
@@ -411,8 +411,7 @@ func (s *Store) latestIter(o *Owner, key []byte, bulk bool, applied clock.Timest
 	return it, err
 }
 
-// Rest ends what the owner keeps for a run of locking reads, at the end of a
-// statement.
+// Rest closes the iterator that locking reads of a statement share, at its end.
 func (s *Store) Rest(o *Owner) { o.rest() }
 
 // Unlock drops the lock of a key if the owner took it with this tag.
@@ -426,5 +425,5 @@ func (s *Store) ReleaseLocks(o *Owner) {
 	}
 }
 
-// OpenOwner readies an owner for a transaction with this number.
+// OpenOwner prepares an owner for a transaction with this id.
 func (s *Store) OpenOwner(o *Owner, id uint64) { o.open(id) }

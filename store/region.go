@@ -12,7 +12,7 @@ import (
 	"github.com/pandodb/pando/replica"
 )
 
-// regionIDs is the durable counter of region ids. A directory of before it begins above the highest that is in use.
+// regionIDs is the durable counter of region ids. Directories from before it was introduced start it above the highest id in use.
 var regionIDs = keys.SystemKey(nil, 'R')
 
 // firstRegionID is the region ["", "") of a new store.
@@ -24,15 +24,15 @@ type region struct {
 	sizing
 }
 
-// sizing is what is known of a region's size.
+// sizing is what is known of a region's size, in bytes.
 type sizing struct {
-	// size is the bytes found by the last look, zero before the first; written
-	// counts what commits have added since.
+	// size is the size when it was last measured, zero before that; written counts
+	// what commits have added since.
 	size    atomic.Int64
 	written atomic.Int64
-	// most is what the region held at most when it was cut and nobody here measured its halves, of which size is a guess then; zero otherwise.
+	// most is an upper bound of the size after a split whose halves were not measured here, so that size is a guess; zero otherwise.
 	most atomic.Int64
-	// looked is what written was when the housekeeper came by last, whose own it is.
+	// looked is written as of the housekeeper's last visit. Only the housekeeper uses it.
 	looked int64
 }
 
@@ -130,7 +130,7 @@ func loadRegions(e *engine.Engine) (m *regionMap, err error) {
 	return m, m.validate()
 }
 
-// closedRegions is the map of a store whose regions have logs (Cluster): what is asked for here meets no region at its epoch.
+// closedRegions is the map of a store whose regions have logs (Cluster): no request that is checked against it finds its region.
 func closedRegions() *regionMap {
 	r := &region{Region: kvapi.Region{ID: ^kvapi.RegionID(0), Epoch: kvapi.Epoch{Version: ^uint32(0), ConfVer: ^uint32(0)}}}
 	m := newRegionMap([]*region{r})
@@ -138,7 +138,7 @@ func closedRegions() *regionMap {
 	return m
 }
 
-// corrupt wraps ErrCorrupt with what does not decode.
+// corrupt wraps kvapi.ErrCorrupt; what names the record that does not decode.
 func corrupt(what string) error {
 	return fmt.Errorf("store: %w: %s", kvapi.ErrCorrupt, what)
 }

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// roleInterval is how often a store looks who leads, and takes back what it has to lead.
+	// roleInterval is how often a store checks who leads region 0, and the gateway takes back regions that others lead.
 	roleInterval = 100 * time.Millisecond
-	// leaseInterval is how often the gateway asks whether it still is that, and leaseTimeout how long it waits for the answer.
+	// leaseInterval is how often the gateway extends its lease, and leaseTimeout how long it waits for a majority's answer.
 	leaseInterval = 500 * time.Millisecond
 	leaseTimeout  = replica.LeaseLength / 2
 )
@@ -30,18 +30,18 @@ const (
 var (
 	// ErrNotGateway: region 0 is led elsewhere, or by nobody.
 	ErrNotGateway = errors.New("store: another node of the cluster is the gateway, or none is")
-	// ErrAlone: the store is of no cluster.
+	// ErrAlone: the store is not in a cluster.
 	ErrAlone = errors.New("store: the store is alone")
 )
 
-// lease is what the gateway serves by (docs/design/0021 D2).
+// lease allows the gateway to answer reads (docs/design/0021 D2).
 type lease struct {
-	// on: region 0 has other voters, who could elect another. Without them a leader cannot be deposed.
+	// on: the lease is needed, as region 0 has other voters, which could elect another leader.
 	on    atomic.Bool
-	until atomic.Int64 // clock.Boot; while it is on
+	until atomic.Int64 // when it ends, by clock.Boot; meaningful while on
 
-	mu   sync.Mutex // guards term and changes of the others; a leaf
-	term uint64     // of region 0 that it is for
+	mu   sync.Mutex // guards term, and changes of on and until; a leaf
+	term uint64     // the term of region 0 that it is for
 }
 
 // held reports whether the store may still answer reads.
@@ -49,7 +49,7 @@ func (l *lease) held() bool {
 	return !l.on.Load() || int64(clock.Boot()) < l.until.Load()
 }
 
-// begin makes it a lease for a term, which is not held yet.
+// begin makes it a lease for a term; if others is true it is not held until it is extended.
 func (l *lease) begin(term uint64, others bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,8 +58,8 @@ func (l *lease) begin(term uint64, others bool) {
 	l.on.Store(others)
 }
 
-// shared is told that region 0, whose only voter this store may be until now, is about to have others. They cannot elect another before
-// this has returned and the change is told to raft; so the lease runs from now on, if there was none.
+// shared is called when region 0, of which this store may have been the only voter, is about to get others. They cannot elect another leader
+// before this has returned and raft has been given the change; so the lease runs from now on, if none was needed until now.
 func (l *lease) shared(now time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,7 +69,7 @@ func (l *lease) shared(now time.Duration) {
 	}
 }
 
-// extend notes that a majority has confirmed a term after a time.
+// extend notes that a majority has confirmed the term after the time asked.
 func (l *lease) extend(term uint64, asked time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,7 +78,7 @@ func (l *lease) extend(term uint64, asked time.Duration) {
 	}
 }
 
-// end takes it back: nothing is served until it begins again.
+// end ends the lease: no read is answered until it begins again.
 func (l *lease) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,20 +87,20 @@ func (l *lease) end() {
 	l.on.Store(true)
 }
 
-// role is what a store is in its cluster.
+// role says whether a store is the gateway of its cluster.
 type role struct {
 	taking sync.Mutex  // held by TakeOver and StepDown
-	taken  bool        // it was the gateway in this life; guarded by taking
+	taken  bool        // it was the gateway before, since Open; guarded by taking
 	serves atomic.Bool // it is the gateway
 
 	wake chan struct{} // region 0 may have another leader
 
-	mu      sync.Mutex // guards what follows; taken before lease.mu, and before those of the groups
-	term    uint64     // that the store serves in, or last did
-	now     replica.Leadership
-	changed chan struct{} // closed when now changes
-	lost    chan struct{} // closed when the store is the gateway no longer
-	over    bool          // it is closed
+	mu      sync.Mutex         // guards what follows; taken before lease.mu, and before the locks of package replica
+	term    uint64             // that the store serves in, or last did
+	now     replica.Leadership // of region 0
+	changed chan struct{}      // closed, and replaced, when now changes
+	lost    chan struct{}      // closed when the store has stopped being the gateway
+	over    bool               // lost is closed
 }
 
 func (r *role) init() {
@@ -108,8 +108,8 @@ func (r *role) init() {
 	r.changed, r.lost = make(chan struct{}), make(chan struct{})
 }
 
-// Role returns which store is, or is about to be, the cluster's gateway, as far as this one knows, and 0 if it does not know; whether it is
-// this one; in which term; and a channel that is closed when that changes.
+// Role returns which store leads region 0, and so is or is about to be the cluster's gateway, as far as this store knows, 0 if it does not
+// know; whether it is this one; in which term; and a channel that is closed when that changes, nil for a store that is alone.
 func (s *Store) Role() (gateway uint64, here bool, term uint64, changed <-chan struct{}) {
 	c := s.cluster.Load()
 	if c == nil || c.set == nil {
@@ -121,8 +121,8 @@ func (s *Store) Role() (gateway uint64, here bool, term uint64, changed <-chan s
 	return r.now.Store, r.now.Led, r.now.Term, r.changed
 }
 
-// Lost is closed when the store, which was the gateway, is it no longer: it lost the lead of region 0, or could not hold its lease. What serves
-// SQL ends then, and StepDown and another TakeOver may follow. It is nil for a store that is alone.
+// Lost returns a channel that is closed when the store stops being the gateway: it lost the lead of region 0, or could not extend its lease. The
+// caller stops serving SQL then; StepDown and another TakeOver may follow. It is nil for a store that is alone.
 func (s *Store) Lost() <-chan struct{} {
 	c := s.cluster.Load()
 	if c == nil || c.set == nil {
@@ -139,7 +139,7 @@ func (s *Store) Serves() bool {
 	return c == nil || c.set == nil || c.role.serves.Load()
 }
 
-// SteppedDown reports whether the store was to be the gateway and is it no longer: what asks it meanwhile is told that regions have changed, as long as it asks.
+// SteppedDown reports whether the store has stopped being the gateway: until it takes over again all requests get an EpochError.
 func (s *Store) SteppedDown() bool {
 	c := s.cluster.Load()
 	if c == nil || c.set == nil {
@@ -155,7 +155,7 @@ func (s *Store) Receive(from uint64, region kvapi.RegionID, message []byte) erro
 	if c := s.cluster.Load(); c != nil && c.set != nil {
 		return c.set.Receive(from, region, message)
 	}
-	return nil // it is about to be asked again
+	return nil // dropped: raft sends it again
 }
 
 // ReceiveSnapshot takes in a region's state from another store, and returns once it is this store's.
@@ -166,8 +166,8 @@ func (s *Store) ReceiveSnapshot(from uint64, region kvapi.RegionID, r io.Reader)
 	return kvapi.ErrClosed
 }
 
-// TakeOver makes the store, which leads region 0, the gateway: it waits until the lease of the one before is over, leads all regions, and
-// issues timestamps above all that were issued. It returns when the store serves. It does nothing for a store that is alone, or serves.
+// TakeOver makes the store, which must lead region 0, the gateway: it waits until the previous gateway's lease is over, leads all regions, and
+// issues timestamps above all earlier ones. It returns when the store serves. It does nothing for a store that is alone, or serves already.
 func (s *Store) TakeOver(ctx context.Context) error {
 	c := s.cluster.Load()
 	if c == nil || c.set == nil {
@@ -202,7 +202,7 @@ func (s *Store) TakeOver(ctx context.Context) error {
 	return nil
 }
 
-// leadAll returns once all regions are led here, and no earlier gateway serves any more.
+// leadAll returns once all regions are led here, and the lease of any earlier gateway has ended.
 func (c *Cluster) leadAll(ctx context.Context, first replica.Leadership, others bool) error {
 	for {
 		now := c.set.Leadership(0)
@@ -226,7 +226,7 @@ func (c *Cluster) leadAll(ctx context.Context, first replica.Leadership, others 
 	}
 }
 
-// confirm returns once the lease is held.
+// confirm returns once a majority has confirmed the term, so that the lease is held.
 func (c *Cluster) confirm(ctx context.Context, term uint64) error {
 	for {
 		asked := clock.Boot()
@@ -243,7 +243,8 @@ func (c *Cluster) confirm(ctx context.Context, term uint64) error {
 	}
 }
 
-// beginService readies timestamps and names this life to region 0. again: it served before in this life, and is another coordinator now.
+// beginService prepares the timestamp oracle and writes this store's incarnation to region 0. again: the store was the gateway before, and gets a
+// new incarnation, so that transactions of that time have a dead coordinator.
 func (s *Store) beginService(c *Cluster, again bool) error {
 	var mark clock.Timestamp
 	me := meta.Store{ID: s.ident.storeID, Oldest: oldestVersion, Newest: clusterVersion}
@@ -286,7 +287,7 @@ func (c *Cluster) serve(term uint64) {
 	r.serves.Store(true)
 }
 
-// StepDown ends that the store is the gateway. Nothing that is read here is answered any more until it takes over again.
+// StepDown makes the store stop being the gateway. No read is answered any more until it takes over again.
 func (s *Store) StepDown() {
 	c := s.cluster.Load()
 	if c == nil || c.set == nil {
@@ -313,15 +314,16 @@ func (c *Cluster) stepDown(reason string) {
 	}
 }
 
-// HandOver asks another store to lead region 0, so that it need not find out that this one ends. It does nothing where no other can.
+// HandOver asks another store to lead region 0, so that the others need not wait for an election timeout when this one ends. It does nothing if no
+// other can.
 func (s *Store) HandOver() {
 	if c := s.cluster.Load(); c != nil && c.set != nil {
 		c.handOver(0)
 	}
 }
 
-// handOver asks one of the voters that answer, those that lack least first and as many of them passed over as skip says. It reports whether one was
-// asked; if that fails there is an election, or this store goes on.
+// handOver asks one of the active voters of region 0 to lead it: in the order of how much of the log they have, the one after skip others. It reports
+// whether one was asked; if that does not lead the region, there is an election, or this store goes on.
 func (c *Cluster) handOver(skip int) (asked bool) {
 	st, here := c.set.Status(0)
 	if !here || !st.Leads {
@@ -343,6 +345,7 @@ func (c *Cluster) handOver(skip int) (asked bool) {
 	return false
 }
 
+// votes reports whether a peer is a voter of a region.
 func (c *Cluster) votes(r *kvapi.Region, peer uint64) bool {
 	for _, p := range r.Peers {
 		if p.ID == peer {
@@ -360,7 +363,7 @@ func (c *Cluster) voters(id kvapi.RegionID) int {
 	return 0
 }
 
-// keepRole is the goroutine that follows who leads region 0, and while this store does keeps what it has to lead.
+// keepRole is the goroutine that follows who leads region 0 and, on the gateway, takes back the lead of regions.
 func (c *Cluster) keepRole() {
 	defer c.background.Done()
 	ticker := clock.NewTicker(roleInterval)
@@ -388,8 +391,8 @@ func (c *Cluster) lookAtRole(disk *badDisk) {
 	}
 }
 
-// keepService takes note of who leads region 0, and has the store serve no more that lost what it serves by. It reports whether it serves.
-// It looks and acts under one lock, so that a TakeOver in between is not ended for what was so before it.
+// keepService notes who leads region 0, and makes a gateway step down that has lost the lead or its lease. It reports whether the store serves.
+// It looks and acts under one lock, so that it never ends a TakeOver because of what it saw before that.
 func (c *Cluster) keepService() (serves bool) {
 	r := &c.role
 	r.mu.Lock()
@@ -411,7 +414,7 @@ func (c *Cluster) keepService() (serves bool) {
 	return r.serves.Load()
 }
 
-// keepLease is the goroutine that asks whether this store still leads region 0.
+// keepLease is the goroutine that extends the gateway's lease, by asking region 0's voters whether this store still leads it.
 func (c *Cluster) keepLease() {
 	defer c.background.Done()
 	ticker := clock.NewTicker(leaseInterval)
@@ -437,7 +440,7 @@ func (c *Cluster) keepLease() {
 	}
 }
 
-// mayAnswer reports whether a read that was made before may be answered.
+// mayAnswer returns an error unless the lease is held, so that what was read before the call may be answered.
 func (c *Cluster) mayAnswer() error {
 	if !c.lease.held() {
 		return errEpoch
@@ -445,7 +448,7 @@ func (c *Cluster) mayAnswer() error {
 	return nil
 }
 
-// leaderChanged is told by the set.
+// leaderChanged is replica.Options.LeaderChanged.
 func (c *Cluster) leaderChanged(id kvapi.RegionID) {
 	if id == 0 {
 		c.s.signal(c.role.wake)
@@ -463,7 +466,7 @@ func (c *Cluster) Changed(region *kvapi.Region) {
 	c.region(region.ID).desc.Store(region)
 }
 
-// coordinator reports whether a transaction's coordinator may be alive: all are on the gateway, and a gateway has a life of its own.
+// coordinator reports whether a transaction's coordinator may be alive: only those of the gateway's present incarnation are.
 func (s *Store) coordinator(node, epoch uint64) bool {
 	assert.That(s.ident.storeID != 0, "store: a store has an id")
 	return node == s.ident.storeID && epoch == s.incarnation.Load()

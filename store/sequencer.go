@@ -40,17 +40,17 @@ const (
 	signalLead                     // you are first in line: lead the next group
 )
 
-// commitNode is a committer's place in the queue. Between enqueue and the
-// signal it belongs to the leader.
+// commitNode is a commit in the queue. Between enqueue and the signal it belongs
+// to the leader.
 type commitNode struct {
 	next  *commitNode
 	owner *Owner
 	req   *kvapi.CommitRequest
 	admin *adminCommit
 	alloc *counterAlloc
-	// barrier says that the node stands for no commit: see Store.barrier.
+	// barrier says that the node is no commit: see Store.barrier.
 	barrier bool
-	// ranged is the publication of range locks as of which none is in the way.
+	// ranged is the version of rangeTable at which no range conflicts with the commit.
 	ranged uint64
 	bytes  int
 	ts     clock.Timestamp
@@ -66,14 +66,14 @@ type adminCommit struct {
 	applied func()
 }
 
-// sequencer is the one line that all commits of a store stand in. There is no
-// goroutine: who finds the line empty leads, and hands leadership to the first
-// of those who came meanwhile.
+// sequencer is the queue of all commits of a store (group commit). It has no
+// goroutine: a committer that finds no leader leads a group, and then hands
+// leadership to the first commit that arrived meanwhile.
 type sequencer struct {
 	// mu guards what follows. It is a leaf.
 	mu         sync.Mutex
 	head, tail *commitNode
-	leading    bool // somebody leads, or has been told to
+	leading    bool // there is a leader, or one has been signalled to lead
 
 	inFlight sync.WaitGroup // commits between enqueue and return, for Close
 	stats    commitStats
@@ -89,7 +89,7 @@ type commitStats struct {
 // Commit makes a transaction durable. It returns its commit timestamp when the
 // watermark covers it, or when it is applied if it is relaxed. On success the
 // owner's locks have been released. EpochError, ErrDiskFull and ErrClosed mean
-// that nothing happened; ErrUndetermined that nobody knows.
+// that nothing happened; ErrUndetermined that the outcome is unknown.
 func (s *Store) Commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error) {
 	n := &o.commit
 	o.rest()
@@ -117,7 +117,7 @@ func (s *Store) Commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, error
 	return n.ts, nil
 }
 
-// commit stands in line, as often as range locks of others send the commit back.
+// commit enqueues a commit, again each time that it is refused because of range locks of others.
 func (s *Store) commit(n *commitNode) error {
 	for {
 		if s.locks.ranges.on.Load() {
@@ -148,7 +148,7 @@ func paceDelay(pressure float64, bytes int) time.Duration {
 	return min(time.Duration(p*p*size*float64(paceMax)), paceLongest)
 }
 
-// enqueue stands in line and leads a group if it is this node's turn.
+// enqueue adds a node to the queue, leads a group if it is this node's turn, and returns when the node is finished.
 func (s *Store) enqueue(n *commitNode) error {
 	n.ts, n.err, n.next = 0, nil, nil
 	q := &s.seq
@@ -174,7 +174,7 @@ func (s *Store) enqueue(n *commitNode) error {
 	return n.err
 }
 
-// takeGroup cuts the next group off the line. Its first is the leader.
+// takeGroup takes the next group off the queue, as a chain of n nodes. The first is the leader.
 func (q *sequencer) takeGroup() (head *commitNode, n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -182,8 +182,8 @@ func (q *sequencer) takeGroup() (head *commitNode, n int) {
 	last := head
 	bytes := head.bytes
 	n = 1
-	// A change of the store stands alone, because commits behind it have to be
-	// checked against what it changed.
+	// An adminCommit is a group of its own, because later commits have to be checked
+	// against what it changes.
 	for head.admin == nil && last.next != nil && last.next.admin == nil && n < groupCommitsMax {
 		if bytes += last.next.bytes; bytes > groupBytesMax {
 			break
@@ -199,7 +199,7 @@ func (q *sequencer) takeGroup() (head *commitNode, n int) {
 	return head, n
 }
 
-// handOver makes the first in line the next leader.
+// handOver makes the first node of the queue the next leader.
 func (q *sequencer) handOver() {
 	q.mu.Lock()
 	next := q.head
@@ -253,13 +253,13 @@ func (s *Store) lead(leader *commitNode) {
 	}
 }
 
-// group is what the leader knows about the group in hand.
+// group is what the leader knows about its group.
 type group struct {
 	head *commitNode
 	last clock.Timestamp // the highest commit timestamp, zero if there is none
-	// sync is true if somebody wants to be told of durability.
+	// sync is true if a member has to wait for the sync.
 	sync bool
-	// relaxedAll is the store's mode as the group met it.
+	// relaxedAll says that the store was relaxed when the group was encoded.
 	relaxedAll bool
 }
 
@@ -273,7 +273,7 @@ func (g *group) relaxed(m *commitNode) bool {
 func (s *Store) encodeGroup(b *engine.Batch, head *commitNode) group {
 	g := group{head: head, relaxedAll: s.relaxed.Load()}
 	if head.admin != nil {
-		// Regions and the like change on disk first, whatever the mode.
+		// Changes of the store itself are always synced.
 		g.relaxedAll = false
 		g.sync = true
 		if head.err = s.admissible(); head.err == nil && s.regions.Load().closed {
@@ -332,7 +332,7 @@ func (s *Store) admissible() error {
 	}
 	if s.engine.DiskFull() {
 		if s.idle.Load() {
-			s.signal(s.busy) // maintenance, who finds out when there is room again, went to sleep before the disk was full
+			s.signal(s.busy) // maintain, which polls the disk, went to sleep before it was full, and has to notice when there is space again
 		}
 		return kvapi.ErrDiskFull
 	}
@@ -439,7 +439,7 @@ func (s *Store) recordGroup(head *commitNode) {
 }
 
 // settleGroup releases the locks of all members that were applied and wakes
-// those that need not wait for the sync. The others, but for the leader, are
+// those that need not wait for the sync. The others, except the leader, are
 // returned as a chain.
 func (s *Store) settleGroup(leader, head *commitNode, sync bool) (waiting *commitNode) {
 	relaxedAll := !sync
@@ -464,7 +464,7 @@ func (s *Store) settleGroup(leader, head *commitNode, sync bool) (waiting *commi
 	return waiting
 }
 
-// failGroup tells a chain of members that nobody knows what happened to them.
+// failGroup sets ErrUndetermined for the members of a chain that have no error.
 func failGroup(head *commitNode) {
 	for m := head; m != nil; m = m.next {
 		if m.err == nil {
@@ -480,8 +480,8 @@ func (s *Store) fail(err error) {
 	}
 }
 
-// failCopy ends a node of a cluster of which a copy of a region cannot go on: it would be counted as one that lives, and might even be the gateway, while
-// the others can go on without it.
+// failCopy ends a node of a cluster if its copy of some region cannot go on: otherwise the node would still count as alive, and might even be the
+// gateway, while the others can go on without it.
 func (s *Store) failCopy(err error) {
 	s.fail(err)
 	s.engine.Fail(err.Error())
@@ -497,7 +497,7 @@ func (s *Store) administer(a *adminCommit) error {
 // errFailed is what writes get after a failure of the log; nothing happened.
 var errFailed = fmt.Errorf("%w: storage has failed", kvapi.ErrClosed)
 
-// errFuture refuses a commit whose start timestamp is above all that were issued: it was not issued here.
+// errFuture refuses a commit whose start timestamp is above all that this store has issued.
 var errFuture = errors.New("store: a transaction that starts in the future")
 
 // errEpoch is the one EpochError, so that a refusal allocates nothing.

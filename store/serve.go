@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// markWait is how long a mark is waited for before the region is looked at anew: its entry takes as long as a sync.
+	// markWait is how long a reader waits for a mark before it checks the region again: normally the mark's entry takes as long as a sync.
 	markWait = time.Second
-	// lockWait is how long a lock is waited for before its transaction is asked for: its coordinator is about to finish as a rule.
+	// lockWait is how long a reader waits for a lock before it gets a LockedError and resolves it: normally the coordinator is about to finish.
 	lockWait = 5 * time.Millisecond
 )
 
-// visit is a request at a region that this store leads.
+// visit is a read request at a region that this store leads.
 type visit struct {
 	c    *Cluster
 	r    *clusterRegion
@@ -28,7 +28,7 @@ type visit struct {
 	term uint64
 }
 
-// enter begins a request. What it reads counts only if still says so afterwards.
+// enter begins a request. What it reads may be answered only if still returns nil afterwards.
 func (c *Cluster) enter(ref kvapi.RegionRef) (v visit, err error) {
 	v = visit{c: c, r: c.region(ref.ID), line: c.lines.Line(ref.ID), ref: ref}
 	if v.r == nil || v.line == nil || v.r.desc.Load().Ref() != ref {
@@ -41,7 +41,7 @@ func (c *Cluster) enter(ref kvapi.RegionRef) (v visit, err error) {
 	return v, nil
 }
 
-// still tells whether the region is the same and led in the same term as when the request began.
+// still returns an error unless the region is the same, and led here in the same term, as when the request began, and the lease is held.
 func (v *visit) still() error {
 	if term, leads := v.line.Term(); !leads || term != v.term || v.r.desc.Load().Ref() != v.ref {
 		return errEpoch
@@ -49,7 +49,7 @@ func (v *visit) still() error {
 	return v.c.mayAnswer()
 }
 
-// await returns once nothing stands in the way of a read of a key, or of a span, at ts. A lock that stays is a LockedError.
+// await returns once a read of a key, or of a span, at ts has no mark or lock to wait for. A lock that stays for lockWait is a LockedError.
 func (c *Cluster) await(v *visit, s kvapi.Span, ts clock.Timestamp, i *kvapi.Interrupt) error {
 	p := v.r.pending.Load()
 	for {
@@ -101,7 +101,7 @@ func (c *Cluster) Get(r *kvapi.GetRequest) (found bool, err error) {
 	return found, err
 }
 
-// readKey reads what is visible of a key at ts, once nothing stands in the way, and hands it to the sink.
+// readKey reads what is visible of a key at ts, after await, and hands it to the sink. cache: the row may be offered to the row cache.
 func (c *Cluster) readKey(v *visit, key []byte, ts clock.Timestamp, cache bool, sink kvapi.Sink) (version kvapi.Version, found bool, err error) {
 	if row, at := c.s.cachedRow(key, ts); row != nil {
 		defer c.s.rowBuffers.Put(row)
@@ -139,7 +139,7 @@ func (c *Cluster) readKey(v *visit, key []byte, ts clock.Timestamp, cache bool, 
 	return kvapi.Version{TS: at, Found: found, Len: int32(len(row))}, found, err
 }
 
-// readable tells whether what an iterator shows that was made before is the region's state at ts.
+// readable returns an error unless an iterator that was made before the call shows the region's state at ts.
 func (c *Cluster) readable(v *visit, ts clock.Timestamp) error {
 	if v.r.gcPoint.Load() > uint64(ts) {
 		return kvapi.ErrSnapshotTooOld
@@ -218,7 +218,7 @@ func (c *Cluster) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, er
 		return kvapi.LockResult{Waited: waited}, err
 	}
 	if r.Tag == 0 {
-		h.tag = 0 // no statement's: it stays until the end of the transaction, whoever took it first
+		h.tag = 0 // it stays until the end of the transaction, even if a statement took it first with a tag of its own
 	}
 	if r.Mode == kvapi.LockExclusive && c.s.locks.ranges.on.Load() && c.s.locks.ranges.conflict(o, r.Key, accessChange) {
 		if res.Acquired, err = c.lockRanged(&v, o, r); err != nil || !res.Acquired {
@@ -226,9 +226,9 @@ func (c *Cluster) Lock(o *Owner, r *kvapi.LockRequest) (res kvapi.LockResult, er
 			return res, err
 		}
 	}
-	// Before marks and locks are looked at: what was recorded by now and is still being so has its own there (S16).
+	// Loaded before marks and locks are looked at: changes that are not recorded completely yet still have theirs (S16).
 	asOf := c.recorded.Load()
-	// The wait may have lasted for a minute, and the region have another leader by now.
+	// The wait may have been long, and the region may have another leader by now.
 	if err = v.still(); err == nil {
 		err = c.await(&v, kvapi.Span{Start: r.Key}, kvapi.Latest, r.Interrupt)
 	}
@@ -270,8 +270,8 @@ func (c *Cluster) lockRanged(v *visit, o *Owner, r *kvapi.LockRequest) (acquired
 	return c.s.waitRanged(o, r)
 }
 
-// Relied fills in what a commit's mutations rely on, and returns what else does: the keys that the owner has locked and does not write. What
-// a leader remembers of locks is not relied on (package commit, C7). asOf is a moment at which all of it was so.
+// Relied fills in which versions a commit's mutations expect, and returns checks of the keys and ranges that the owner has locked and does not
+// write: safety does not rest on locks in memory (package commit, C7). asOf is a value of Cluster.recorded at which all of them held.
 func (c *Cluster) Relied(o *Owner, mutations []kvapi.Mutation) (checks []kvapi.Check, asOf uint64) {
 	asOf = c.recorded.Load()
 	written := 0
@@ -317,7 +317,7 @@ func wrote(mutations []kvapi.Mutation, key []byte) bool {
 	return lo < len(mutations) && string(mutations[lo].Key) == string(key)
 }
 
-// plain is a command that needs no evaluation.
+// plain is the proposal of a command that needs no evaluation.
 type plain struct {
 	region  kvapi.RegionRef
 	command replica.Command
@@ -381,9 +381,9 @@ func (c *Cluster) DropCounters(ref kvapi.RegionRef, span kvapi.Span) error {
 	return err
 }
 
-// DropSpan deletes all versions in a span that lies in one region, once nobody reads below ts. done is false while somebody may. Nobody begins
-// to write there any more. A lock of a commit that is still being finished is a LockedError: its version would come after the deletion, and
-// stay for ever.
+// DropSpan deletes all versions in a span that lies in one region, once nobody reads below ts. done is false while somebody may. Nobody may begin
+// to write there any more. If a commit that is being finished still has a lock there, it returns a LockedError: that commit's version would come
+// after the deletion, and stay for ever.
 func (c *Cluster) DropSpan(ref kvapi.RegionRef, span kvapi.Span, ts clock.Timestamp) (done bool, err error) {
 	v, err := c.enter(ref)
 	if err != nil {

@@ -29,7 +29,7 @@ type snapshotShard struct {
 	_          [40]byte
 }
 
-// Snapshot is a place in the registry. It is embedded in its user, so that
+// Snapshot is an entry of the registry. It is embedded in its user, so that
 // registering allocates nothing. The zero value is not registered.
 type Snapshot struct {
 	ts         clock.Timestamp
@@ -41,11 +41,11 @@ type Snapshot struct {
 // TS returns the timestamp, zero if not registered.
 func (sn *Snapshot) TS() clock.Timestamp { return sn.ts }
 
-// Registered reports whether the snapshot holds a place. An expired one does,
-// until it is unregistered: its reads fail.
+// Registered reports whether the snapshot is registered. An expired one is, until
+// it is unregistered, but its reads fail.
 func (sn *Snapshot) Registered() bool { return sn.shard != nil }
 
-// Register takes a place for sn and then its timestamp, the durable watermark.
+// Register adds sn to the registry and then gives it its timestamp, the durable watermark (S5).
 func (s *Store) Register(sn *Snapshot) {
 	if sn.shard != nil {
 		panic("store: snapshot registered twice")
@@ -62,12 +62,12 @@ func (s *Store) Register(sn *Snapshot) {
 	}
 	assert.That(sn.prev == nil || sn.prev.ts <= sn.ts, "store: a shard's snapshots are in the order of their timestamps")
 	sh.tail = sn
-	// Once it is unlocked it may be expired, and the safepoint pass it.
+	// Checked under the mutex: afterwards it may be expired, and the safepoint pass it.
 	assert.That(uint64(sn.ts) >= s.safepoint.Load(), "store: no snapshot begins below the safepoint (S4)")
 	sh.mu.Unlock()
 }
 
-// Unregister gives the place up.
+// Unregister removes sn from the registry.
 func (s *Store) Unregister(sn *Snapshot) {
 	sh := sn.shard
 	sh.mu.Lock()
@@ -107,7 +107,7 @@ func (s *Store) oldest() clock.Timestamp {
 	return safe
 }
 
-// expire ends the snapshots below ts and returns how many there were.
+// expire removes the snapshots below ts from the registry, so that their reads will fail, and returns how many there were.
 func (s *Store) expire(ts clock.Timestamp) (n int) {
 	for i := range s.snapshots.shards {
 		sh := &s.snapshots.shards[i]

@@ -8,7 +8,7 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// spanList is a set of keys as spans in key order that neither overlap nor touch. All have an End. The spans are its own.
+// spanList is a set of keys: spans in key order that neither overlap nor touch, none of them a point (kvapi.Span). It owns their bytes.
 type spanList []kvapi.Span
 
 // after returns the position of the first span that ends behind key.
@@ -52,7 +52,7 @@ func compareEnds(a, b []byte) int {
 
 // add puts the keys of a span, which it copies, into the set.
 func (l spanList) add(s kvapi.Span) spanList {
-	// from is the first span that ends at or behind the start, to the first that begins behind the end.
+	// from is the first span that ends at or after the start, to the first that begins after the end.
 	from, hi := 0, len(l)
 	for from < hi {
 		mid := int(uint(from+hi) / 2)
@@ -79,7 +79,7 @@ func (l spanList) add(s kvapi.Span) spanList {
 	return slices.Replace(l, from, to, joined)
 }
 
-// widen halves the list by joining neighbours over what lies between them: those of one index, or any two. What was in the set stays in it.
+// widen halves the list by joining pairs of neighbours, with what lies between them: pairs in one index, or with any all pairs.
 func (l spanList) widen(any bool) spanList {
 	out := l[:0]
 	for i := 0; i < len(l); i++ {

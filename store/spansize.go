@@ -10,11 +10,11 @@ import (
 	"github.com/pandodb/pando/mvcc"
 )
 
-// lookBytesMax ends a look at large rows early.
+// lookBytesMax ends lookAt early if rows are large.
 const lookBytesMax = 8 << 20
 
-// SpanSize looks at no more than so many versions from the beginning of a span that is no single key, and asks the engine for the size of the
-// whole. It is for what the dictionary tells of tables: it looks at what is applied, whether durable or not, and at this store alone.
+// SpanSize reads at most versionsMax versions from the beginning of a span, which must not be a point, and asks the engine for the approximate size
+// of all of it. It is for the tables of the data dictionary: it reads what is applied, durable or not, on this store only.
 func (s *Store) SpanSize(span kvapi.Span, versionsMax int) (size kvapi.SpanSize, err error) {
 	lower, upper := regionBounds(&kvapi.Region{Start: span.Start, End: span.End})
 	it, err := s.engine.NewIter(engine.IterOptions{Lower: lower, Upper: upper})
@@ -33,7 +33,7 @@ func (s *Store) SpanSize(span kvapi.Span, versionsMax int) (size kvapi.SpanSize,
 	return size, err
 }
 
-// lookAt adds up the newest versions of keys. It returns the engine key at which it stopped, nil at the end.
+// lookAt adds the newest versions of keys to size. It returns the engine key at which it stopped, nil at the end.
 func lookAt(it *engine.Iter, versionsMax int, size *kvapi.SpanSize) (part []byte, err error) {
 	var last []byte
 	for ok := it.First(); ok; ok = it.Next() {

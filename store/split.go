@@ -14,35 +14,33 @@ import (
 )
 
 const (
-	// splitSamples is how many keys are remembered per size of what a region is split into: a cut is within an eighth of where it should be.
+	// splitSamples is how many keys are sampled per Options.SplitBytes: a split key is within an eighth of that of where it should be.
 	splitSamples = 8
-	// splitCutsMax is how many cuts one look at a region makes; the next look makes others.
+	// splitCutsMax is how many splits one scan of a region leads to; the next scan finds further ones.
 	splitCutsMax = 16
 	// splitPageMoves is how many versions are measured on one iterator.
 	splitPageMoves = 16 << 10
-	// splitPause is the rest between two pages.
+	// splitPause is the pause between two pages of a scan.
 	splitPause = 2 * time.Millisecond
-	// splitPatience: a region that was measured is measured again when a part of
-	// its greatest size has been written, one part in so many. Rows that are
-	// rewritten for ever just below that size would cost a walk for each megabyte
-	// otherwise.
+	// splitPatience: a region that was measured is measured again when half of its
+	// greatest size has been written. Otherwise rows that are rewritten for ever, in
+	// a region just below that size, would cost a scan for each megabyte.
 	splitPatience = 2
-	// splitCalm: a region is being loaded while it grows by more than its greatest size, one part in so many, between two looks. It
-	// is measured when that has ended, since the walk would take processor time from the load and find a middle that moves away.
+	// splitCalm: a region counts as being loaded while it grows by more than a 16th of RegionBytesMax between two visits. It is measured
+	// when that has ended, since the scan would take processor time from the load, and find a middle that moves on.
 	splitCalm = 16
-	// splitUrgent is how many times its greatest size a region may reach so.
+	// splitUrgent is how many times RegionBytesMax a region that is being loaded may reach before it is measured anyway.
 	splitUrgent = 4
-	// compressionMax is how much smaller than its keys and values a region's
-	// tables are taken to be at most.
+	// compressionMax is the assumed limit of how much smaller a region's tables are
+	// than its keys and values.
 	compressionMax = 8
 )
 
 // ErrNoCut: a region cannot be cut where asked.
 var ErrNoCut = errors.New("store: the key is not inside a region, or is a region's start")
 
-// sampleRegions looks at regions that may have outgrown their size, and splits
-// those that have. It returns whether it has split one. It runs on the
-// housekeeper.
+// sampleRegions measures regions that may have become too large, and splits those
+// that have. It returns whether it has split one. It runs on the housekeeper.
 func (s *Store) sampleRegions() (split bool) {
 	if c := s.Cluster(); c != nil {
 		if !s.Serves() {
@@ -51,7 +49,7 @@ func (s *Store) sampleRegions() (split bool) {
 		for _, r := range *c.regions.Load() {
 			desc := r.desc.Load()
 			if desc.Joint() {
-				continue // its members are about to be others, and those of the right half would have to become that, too
+				continue // its members are being changed, and those of the right half would have to be changed, too
 			}
 			split = s.sampleGrown(desc, &r.sizing) || split
 		}
@@ -63,7 +61,7 @@ func (s *Store) sampleRegions() (split bool) {
 	return split
 }
 
-// shared reports whether a region may hold more than one table, or a table and what is none.
+// shared reports whether a region may hold more than one table, or a table and keys outside of tables.
 func shared(desc *kvapi.Region) bool {
 	id, _, ok := keys.DecodeTablePrefix(desc.Start)
 	if !ok || len(desc.End) == 0 {
@@ -72,7 +70,7 @@ func shared(desc *kvapi.Region) bool {
 	return bytes.Compare(desc.End, keys.PrefixEnd(nil, keys.TablePrefix(nil, id))) > 0
 }
 
-// leastCut is the size up to which nothing of a region is cut.
+// leastCut is the size up to which a region is not split.
 func (s *Store) leastCut(desc *kvapi.Region) int64 {
 	if shared(desc) {
 		return min(s.o.RegionBytesMax, s.o.TableBytesMax)
@@ -80,7 +78,7 @@ func (s *Store) leastCut(desc *kvapi.Region) int64 {
 	return s.o.RegionBytesMax
 }
 
-// sampleGrown looks at a region if it may have outgrown its size, or a table in it the one up to which it shares a region.
+// sampleGrown measures a region, and splits it, if the region or a table in it may have become too large.
 func (s *Store) sampleGrown(desc *kvapi.Region, r *sizing) (split bool) {
 	if s.isClosing() || s.failed.Load() {
 		return false
@@ -108,10 +106,10 @@ func (s *Store) sampleGrown(desc *kvapi.Region, r *sizing) (split bool) {
 	return split
 }
 
-// sampleRegion measures a region, and splits it where it is too large or a table in it is to have regions of its own.
+// sampleRegion measures a region, and splits it if it is too large or a table in it is to have regions of its own.
 func (s *Store) sampleRegion(desc *kvapi.Region, r *sizing, least int64) (split bool, err error) {
-	// Rewriting the same rows for ever should not cost a walk each time, so what the
-	// region can hold at most is asked first: its tables and all memtables.
+	// Rewriting the same rows for ever should not cost a scan each time, so an upper
+	// bound of the size is checked first: that of its tables and all memtables.
 	lower, upper := regionBounds(desc)
 	tables, err := s.engine.ApproxBytes(lower, upper)
 	if err != nil {
@@ -130,7 +128,7 @@ func (s *Store) sampleRegion(desc *kvapi.Region, r *sizing, least int64) (split 
 	r.written.Add(-written)
 	r.looked -= written
 	cuts := m.choose(&s.o)
-	// From the last to the first: so it is always the region that was measured that is cut, and is led here.
+	// From the last to the first: so it is always the region that was measured, and is led here, that is split.
 	for i := len(cuts) - 1; i >= 0 && err == nil; i-- {
 		if s.isClosing() {
 			return split, kvapi.ErrClosed
@@ -172,24 +170,24 @@ func (s *Store) noteSizes(start []byte, total int64, cuts []cut) {
 	note(start, 0)
 }
 
-// cut is a key at which a region could be split, and the bytes before it. A border is one of tables.
+// cut is a key at which a region could be split, and how many bytes of the region are before it. border: a table begins there, or ends.
 type cut struct {
 	key    []byte
 	before int64
 	border bool
 }
 
-// measured is what a walk through a region has found.
+// measured is the result of scanning a region.
 type measured struct {
 	total   int64
 	samples []cut // keys at regular distances
-	borders []cut // where a table begins, or what is none, behind something else
+	borders []cut // where a table begins, or keys after tables do, behind other keys
 }
 
-// choose returns the keys at which the region is to be cut, in order, at most splitCutsMax of them: around tables that are to have regions of
-// their own, and within what lies between those cuts and is too large. No part is empty.
+// choose returns the keys at which the region is to be split, in order, at most splitCutsMax of them: around tables that are to have regions of
+// their own, and within what lies between those and is too large. No part is empty.
 func (m *measured) choose(o *Options) (cuts []cut) {
-	all := append(append([]cut{{}}, m.borders...), cut{before: m.total}) // what lies between two belongs together
+	all := append(append([]cut{{}}, m.borders...), cut{before: m.total}) // between two neighbours lies one table
 	var borders []cut
 	for i := range m.borders {
 		before, at, behind := all[i].before, all[i+1].before, all[i+2].before
@@ -214,7 +212,7 @@ func (m *measured) choose(o *Options) (cuts []cut) {
 
 func abs(n int64) int64 { return max(n, -n) }
 
-// within returns where the part of a region between two of its bytes is to be cut because it is too large: into parts of about one size.
+// within returns the keys that split the part of a region from byte from to byte to into parts of about equal size, none if it is small enough.
 func (m *measured) within(from, to int64, o *Options) (cuts []cut) {
 	if to-from <= o.RegionBytesMax {
 		return nil
@@ -249,8 +247,8 @@ func (s *Store) measure(r *kvapi.Region) (m measured, err error) {
 	lower, upper := regionBounds(r)
 	step := max(s.o.SplitBytes/splitSamples, 1)
 	next := step
-	var crossed []byte // the key at which the next distance was reached, nil before
-	var group []byte   // the engine key at which the table ends that is walked through, or what lies in front of tables; nil at first
+	var crossed []byte // the key at which the next sample became due, nil before
+	var group []byte   // the engine key at which the present table ends, or the keys before or after all tables; nil at first
 	for lower != nil {
 		if s.isClosing() {
 			return m, kvapi.ErrClosed
@@ -270,7 +268,7 @@ func (s *Store) measure(r *kvapi.Region) (m measured, err error) {
 				}
 			}
 			if m.total >= next {
-				// At the next key: so no key's versions are on both sides, and neither side is empty.
+				// The sample is the next key: so no key's versions are on both sides, and neither side is empty.
 				key, fits := keys.SplitKey(nil, it.Key(), r.Start, r.End)
 				switch {
 				case crossed == nil:
@@ -297,8 +295,8 @@ func (s *Store) measure(r *kvapi.Region) (m measured, err error) {
 	return m, nil
 }
 
-// groupAt returns where the table begins that an engine key belongs to, and the engine key at which it ends. What lies in front of all tables,
-// and behind them, is like a table.
+// groupAt returns the logical key at which the table of an engine key begins, and the engine key at which it ends. The keys before all tables, and
+// those after them, count as a table each.
 func groupAt(engineKey []byte) (start, end []byte) {
 	logical, _, _ := keys.DecodeVersionKey(engineKey)
 	if id, _, ok := keys.DecodeTablePrefix(logical); ok {
@@ -311,9 +309,9 @@ func groupAt(engineKey []byte) (start, end []byte) {
 	return bytes.Clone(logical), keys.SpaceEnd(nil, keys.SpaceVersion)
 }
 
-// Split cuts the region that holds key in two, so that key begins the right one.
-// It is one batch that rewrites two records; no data moves. It returns once
-// that is durable.
+// Split splits the region that holds key, so that key begins the right one. It is
+// one batch that writes two records; no data moves. It returns once that is
+// durable. ErrNoCut says that key begins a region already.
 func (s *Store) Split(key []byte) error {
 	if c := s.Cluster(); c != nil {
 		return c.split(key)

@@ -23,15 +23,15 @@ type Store struct {
 	o      Options
 	engine *engine.Engine
 	ident  ident
-	// incarnation is ident's, and more once the store has become the gateway again: what it has locked before is nobody's.
+	// incarnation is ident's at first, and grows each time that the store becomes the gateway again, so that locks of before have a dead coordinator.
 	incarnation atomic.Uint64
 	oracle      *placement.Oracle
 
 	regions atomic.Pointer[regionMap]
-	// cluster is nil while the store is alone; only what serves a cluster looks at it.
+	// cluster is nil while the store is alone.
 	cluster atomic.Pointer[Cluster]
-	// promoting is held by Promote, of which there is one at a time; then collecting, by the collector during a round as well; then
-	// switching, while regions are between their two lives, which Regions waits for.
+	// Locks, in this order: promoting is held by Promote, Checkpoint and SetRelaxed; collecting by Promote, by the collector during a round and by
+	// Fill; switching by Promote while the regions of before are closed and the cluster does not serve yet, which Regions waits for.
 	promoting, collecting sync.Mutex
 	switching             sync.RWMutex
 	locks                 lockTable
@@ -54,7 +54,7 @@ type Store struct {
 	gc        gcQueue
 	gcNow     chan struct{} // asks for a round at once
 	gcStats   gcStats
-	worker    gcWorker // the collector's; Close takes it over
+	worker    gcWorker // the collector's, and Close's after the collector has ended
 
 	syncNow, syncSoon chan struct{} // wake the syncer
 	busy              chan struct{} // wakes maintenance
@@ -63,10 +63,10 @@ type Store struct {
 	failed            atomic.Bool
 
 	closing chan struct{} // closed when Close begins
-	// settling is done when Close begins, too.
+	// settling is cancelled when Close begins, too.
 	settling     context.Context
 	stopSettling context.CancelFunc
-	stopped      chan struct{} // closed when nothing will become durable any more
+	stopped      chan struct{} // closed when Close has synced the log for the last time
 	closingFlag  atomic.Bool
 	background   sync.WaitGroup
 	splits       status.Counter
@@ -109,7 +109,7 @@ func Open(o Options) (*Store, error) {
 	return s, nil
 }
 
-// recover reads the store's own records and writes the identity of this life.
+// recover reads the store's own records and writes the identity record with a new incarnation.
 func (s *Store) recover() error {
 	id, first, err := loadIdent(s.engine, s.o.ID)
 	if err != nil {
@@ -161,8 +161,8 @@ func (s *Store) recover() error {
 		s.gcStats.scans.Inc()
 	}
 	b.Set(gcKey, w.marker(false))
-	// One sync for all of it. What recovery replayed from the log, synced or not, the
-	// engine has flushed to tables by now, so a second power loss takes none of it.
+	// One sync for all of it. What recovery has replayed from the log, synced or not,
+	// is in tables by now, so that a second power loss cannot lose it.
 	if err := s.engine.Apply(b, true); err != nil {
 		return fmt.Errorf("store: write identity: %w", err)
 	}
@@ -200,9 +200,9 @@ func (s *Store) startOracle() error {
 	return nil
 }
 
-// savedMarkKey holds the mark that the oracle saves on its own. It is apart from
-// the one that rides in batches, because the two are written concurrently and
-// neither may lower the other.
+// savedMarkKey holds the mark that the oracle saves on its own. It is separate from
+// the one in commit batches, because the two are written concurrently and neither
+// may lower the other.
 var savedMarkKey = keys.LocalKey(nil, []byte("T"))
 
 // markStore saves the oracle's mark directly: the sequencer may be waiting for
@@ -292,22 +292,22 @@ func (s *Store) activity() uint64 {
 const (
 	pressureInterval = 100 * time.Millisecond
 	extendTicks      = 5   // the mark of a cluster's timestamps is looked at once per so many ticks
-	diskTicks        = 10  // disk polls are once per so many ticks
-	loadedTicks      = 10  // ticks without commits until a load is taken to have ended
-	idleTicks        = 100 // ticks without commits until maintenance flushes: a pause between requests is shorter
-	settleTicks      = 200 // until it compacts and sleeps: the flush is done by then
+	diskTicks        = 10  // the disk is polled once per so many ticks
+	loadedTicks      = 10  // ticks without commits after which a bulk load counts as ended
+	idleTicks        = 100 // ticks without commits after which memtables are flushed: pauses between requests are shorter
+	settleTicks      = 200 // ticks without commits after which it compacts and sleeps: the flush is done by then
 
-	// loadCommitBytes is the mean size of commits from which on they are a load: rows by the packet, or the entries of an index.
+	// loadCommitBytes is the mean size of commits from which on they count as a bulk load: inserts of many rows, or entries of an index.
 	loadCommitBytes = 16 << 10
-	// loadBytesMin is what a load has written at least that a flush ends: as much as a memtable takes. Flushes are at most twice as
-	// many so, however the loads and the pauses follow each other.
+	// loadBytesMin is how much a load must have written for a flush at its end: the size of a memtable. So there are at most twice as many
+	// flushes as without this rule, however loads and pauses alternate.
 	loadBytesMin = 64 << 20
 )
 
-// maintain is the goroutine that watches the disk and the engine's pressure, and
-// has regions sampled. It does nothing that takes long, since commits are only
-// slowed down by what it has seen. It sleeps while there are no commits, unless
-// writes are refused for want of space.
+// maintain is the goroutine that polls the disk and the engine's write pressure,
+// and requests housekeeping. It does nothing that takes long, since commits are
+// slowed down by the pressure as last polled. It sleeps while there are no commits,
+// unless the disk is full.
 func (s *Store) maintain() {
 	defer s.background.Done()
 	ticker := clock.NewTicker(pressureInterval)
@@ -317,12 +317,12 @@ func (s *Store) maintain() {
 	var loads loadWatch
 	for {
 		if quiet == loadedTicks && loads.ended() && !s.engine.DiskFull() {
-			// What a load leaves in memory is flushed in the pause behind it, not among the statements that come next. Other commits are
-			// left for longer: many short pauses would make many small tables of them.
+			// What a load leaves in the memtable is flushed in the pause after it, not during the statements that come next. After other commits
+			// it waits for idleTicks: many short pauses would make many small tables.
 			s.engine.FlushIdle()
 		}
 		if quiet == idleTicks && !s.engine.DiskFull() {
-			s.engine.FlushIdle() // settle makes up for it where the disk is full now
+			s.engine.FlushIdle() // if the disk is full now, settle does it later
 		}
 		if quiet > 0 && quiet%settleTicks == 0 && !s.engine.DiskFull() {
 			s.house.seen.Store(seen)
@@ -331,7 +331,7 @@ func (s *Store) maintain() {
 		if quiet > settleTicks && !s.engine.DiskFull() && s.house.settled.Load() == seen {
 			ticker.Stop()
 			s.idle.Store(true)
-			if s.activity() != seen { // a commit that did not find it idle yet
+			if s.activity() != seen { // a commit came before idle was set, and sent no signal
 				s.signal(s.busy)
 			}
 			select {
@@ -371,7 +371,7 @@ func (s *Store) maintain() {
 	}
 }
 
-// loadWatch tells loads from other commits, tick by tick.
+// loadWatch recognises bulk loads by the mean size of the commits in each tick.
 type loadWatch struct {
 	commits, bytes uint64 // their counts at the last tick
 	loaded         uint64 // bytes of loads since the last pause

@@ -8,8 +8,8 @@ import (
 	"github.com/pandodb/pando/mvcc"
 )
 
-// Writer returns when the version of a key that is visible at a timestamp was committed, and when the transaction that wrote it began, which is zero if
-// that was not recorded: in a store that is alone. Both are zero if there is none. It is for what errors tell: it looks at what is applied, and at this store alone.
+// Writer returns when the version of a key that is visible at a timestamp was committed, and when the transaction that wrote it began, zero if that was
+// not recorded. Both are zero if there is no version. It is for texts of errors: it reads what is applied, on this store only.
 func (s *Store) Writer(key []byte, at clock.Timestamp) (commit, start clock.Timestamp, err error) {
 	it, err := s.engine.NewIter(engine.IterOptions{Only: key})
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// The cache is split into as many shards as are worth it, so that a table of slots that grows, and a chunk that is evicted,
-	// hold up few for little time.
+	// The cache has as many shards as its size allows, so that growing a table of slots, or evicting a chunk, holds up few callers for a
+	// short time.
 	shardsMax     = 4096
 	shardBytesMin = 8 * chunkBytes
-	// RowMax is the longest key and row together that is kept. Longer ones cost a lookup little in comparison.
+	// RowMax is the longest key and row together, in bytes, that is kept. For longer ones a lookup in the engine costs little in comparison.
 	RowMax = chunkBytes/4 - headerBytes
 )
 
@@ -23,18 +23,18 @@ type Cache struct {
 	shift  uint8   // the high bits of a hash from here on choose the shard
 }
 
-// Stats are a cache's counts since New.
+// Stats are a cache's counts since New, and its present size.
 type Stats struct {
 	Hits, Misses uint64
-	Filled       uint64 // rows taken in
-	Refused      uint64 // rows that may not have been the newest
+	Filled       uint64 // rows inserted
+	Refused      uint64 // rows that Fill refused because they may not have been the newest
 	Evicted      uint64
 	Entries      int
 	Bytes        int64 // of memory
 }
 
-// New returns a cache of about so many bytes; with too few for one shard it keeps nothing. reserve, which may be nil, is told of
-// memory before it is taken, and with a negative number of what is given back.
+// New returns a cache of about limit bytes; with too few for one shard it keeps nothing. reserve, which may be nil, is called with the
+// bytes of memory before they are allocated, and with a negative number when memory is given back.
 func New(limit int64, reserve func(bytes int64)) *Cache {
 	c := &Cache{seed: maphash.MakeSeed(), shift: 64}
 	n := min(limit/shardBytesMin, shardsMax)
@@ -51,7 +51,7 @@ func New(limit int64, reserve func(bytes int64)) *Cache {
 	return c
 }
 
-// Drop forgets all rows whose keys are doomed, and gives back the chunks that no row is left in. It takes a lock for one chunk at a
+// Drop removes all rows whose keys are doomed, and gives back the chunks that no row is left in. It holds a shard's lock for one chunk at a
 // time, and calls rest between two shards; it ends early when that returns false.
 func (c *Cache) Drop(doomed func(key []byte) bool, rest func() bool) {
 	for i := range c.shards {
@@ -69,7 +69,7 @@ func (c *Cache) Drop(doomed func(key []byte) bool, rest func() bool) {
 	}
 }
 
-// Forget is Drop, and makes sure that nobody brings such a row back who has seen it before: every Fill with a bound below the number is
+// Forget is Drop, and makes sure that readers that have such a row already cannot bring it back: every Fill with a bound below the number is
 // refused from now on. It is for keys whose state was replaced otherwise than by commits that are recorded.
 func (c *Cache) Forget(doomed func(key []byte) bool, number uint64) {
 	if c == nil {
@@ -119,7 +119,7 @@ func (c *Cache) Fill(key, row []byte, ts clock.Timestamp, bound uint64) {
 	s.mu.Unlock()
 }
 
-// Unchanged reports whether no commit above a reader's bound has been recorded of key, nor of one that shares its stamp. If not, nothing is known.
+// Unchanged reports whether no commit above a reader's bound has been recorded of key, nor of one that shares its stamp. False says nothing.
 func (c *Cache) Unchanged(key []byte, bound uint64) bool {
 	s, h := c.shard(key)
 	if s == nil {
@@ -155,7 +155,7 @@ func (c *Cache) Delete(key []byte, number uint64) {
 	s.mu.Unlock()
 }
 
-// Stats visits every shard.
+// Stats returns the counts. It visits every shard.
 func (c *Cache) Stats() (t Stats) {
 	if c == nil {
 		return t

@@ -1,12 +1,13 @@
 // Package rowcache keeps the newest versions of rows in memory, found by key with one probe of a hash table. A lookup in the
-// engine searches up to four memtables and every level, some 3 µs; here it takes half a microsecond (BenchmarkGet), also for the
-// locking reads of updates.
+// engine searches up to four memtables and every level, some 3 µs; here it takes half a microsecond (BenchmarkGet). Locking reads of
+// updates use it, too.
 //
 // Place: below store, which alone says what the newest version is. It knows no engine and no transactions.
 //
 // Terms:
 //   - Recorded: a commit's writes have been handed to Put and Delete.
 //   - A commit's number: what it is recorded with. Where commits are recorded in the order of their timestamps, that is the timestamp.
+//   - A stamp: the highest number recorded of a group of keys, those that share some bits of the hash.
 //   - A reader's bound: a number such that the commits at or below it were recorded, and visible to the reader's iterator,
 //     before the iterator was made.
 //
@@ -28,17 +29,17 @@
 //	R4. Garbage collection deletes shadowed versions only, so it does not concern the cache.
 //	R5. Unchanged says yes only if what was the newest version of a key is that still, for a reader who saw it with its bound, once all
 //	    commits of the key are recorded.
-//	R6. Memory is taken in chunks when it is needed, up to the limit, and given back when a drop leaves nothing in a chunk
-//	    (Drop); a table of slots may exceed its shard's part by as much as it doubles.
+//	R6. Memory is allocated in chunks when it is needed, up to the limit, and given back when Drop leaves nothing in a chunk.
+//	    A shard may exceed its part of the limit by what its table of slots grows by when it doubles.
 //
 // # Structure
 //
 // Keys are spread over shards by hash. A shard has a table of slots (open addressing, linear probing, deletion by shifting
 // back) and a ring of chunks into which entries are written one after the other. When the ring is full the oldest chunk is
-// written again: entries that were read since they were written or last spared are moved to its front, up to half of it, and
-// the others are forgotten. That is the second-chance algorithm (Corbató 1968, "A paging experiment with the Multics system")
+// reused: entries that were read since they were written or last kept are moved to its front, up to half of it, and
+// the others are evicted. That is the second-chance algorithm (Corbató 1968, "A paging experiment with the Multics system")
 // by chunks. A chunk that is given back leaves a hole in the ring, which the next new one fills. An update overwrites its entry
-// where the new row fits.
+// in place if the new row fits.
 //
 //	slot: the high 32 bits are the tag, 32 bits of the key's hash; the low 32 bits the entry's place in units of 16 bytes plus
 //	one, zero for a free slot.
@@ -56,6 +57,6 @@
 //
 // # Locks
 //
-// shard.mu guards everything of its shard and is a leaf, but for the caller's reserve function, which is called under it.
+// shard.mu guards everything of its shard and is a leaf, except that the caller's reserve function is called under it.
 // There are no goroutines.
 package rowcache

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// chunkBytes is what is taken from memory, and evicted, at a time: some hundred rows, so that a reader that has to evict
-	// holds up others for little time.
+	// chunkBytes is what is allocated, and evicted, at a time: some hundred rows, so that a reader that has to evict holds up
+	// others for a short time.
 	chunkBytes = 32 << 10
 	// spareBytesMax of a chunk survive its eviction, so that it always makes room.
 	spareBytesMax = chunkBytes / 2
@@ -40,10 +40,10 @@ type shard struct {
 	chunks  [][]byte // the ring; nil where one was given back
 	held    int      // chunks that are not nil
 	current int      // the chunk that is written to
-	end     int      // of what is written in it
-	// ends are the ends of what is written in the other chunks.
+	end     int      // where the next entry of the current chunk goes
+	// ends are the same for the other chunks.
 	ends []int
-	// last are the highest numbers recorded, by bits of the key's hash.
+	// last are the stamps, by bits of the key's hash.
 	last  [stamps]uint64
 	stats Stats
 }
@@ -123,7 +123,7 @@ func (s *shard) fill(key, row []byte, hash uint64, ts clock.Timestamp, bound uin
 		return
 	}
 	if at, _ := s.find(key, hash); at >= 0 {
-		return // another reader was quicker, and saw the same
+		return // another reader has inserted the same version
 	}
 	s.insert(key, row, hash, ts)
 }
@@ -194,7 +194,7 @@ func (s *shard) clearSlot(hole int) {
 	s.slots[hole] = 0
 }
 
-// setSlots makes the table anew with so many slots, which must have room for the entries.
+// setSlots rebuilds the table with n slots, which must have room for the entries.
 func (s *shard) setSlots(n int) {
 	old := s.slots
 	s.take(int64(8 * (n - len(old))))
@@ -249,7 +249,7 @@ func (s *shard) hole() int {
 	return len(s.chunks) - 1
 }
 
-// oldest returns the chunk behind the current one in the ring, which is the current one if there is no other.
+// oldest returns the chunk after the current one in the ring, which is the current one if there is no other.
 func (s *shard) oldest() int {
 	i := (s.current + 1) % len(s.chunks)
 	for s.chunks[i] == nil {
@@ -258,7 +258,7 @@ func (s *shard) oldest() int {
 	return i
 }
 
-// evict empties a chunk whose end is noted, but for up to spareBytesMax of entries that were read, which it moves to the front. It
+// evict empties a chunk whose end is in ends, except for up to spareBytesMax of entries that were read, which it moves to the front. It
 // returns how many bytes it has kept.
 func (s *shard) evict(chunk int) (kept int) {
 	c := s.chunks[chunk]
