@@ -14,14 +14,14 @@ import (
 // hashesKept bounds the memory that a pooled batch keeps for the hashes of its keys: 32 KiB.
 const hashesKept = 4096
 
-// Batch collects writes that are applied as one. Batches are pooled: NewBatch takes one, Close gives it back. One goroutine at
-// a time. All slices handed in are copied.
+// Batch collects writes that are applied atomically. Batches are pooled: NewBatch takes one, Close gives it back. It is used by one
+// goroutine at a time. All slices passed in are copied.
 type Batch struct {
 	b *pebble.Batch
 	e *Engine
 	// end is where the batch ends in the log; 0 until it is applied.
 	end wal.Position
-	// hashes are of the logical keys that the batch writes versions of, and ranges what it deletes otherwise. See unflushed.
+	// hashes are those of the logical keys of which the batch writes or deletes versions, ranges those of DeleteRange. See unflushed.
 	hashes []uint64
 	ranges []keyRange
 }
@@ -36,7 +36,7 @@ func (e *Engine) NewBatch() *Batch {
 	return b
 }
 
-// Set writes an engine key that is no version's; SetVersion is for those.
+// Set writes an engine key that is not a version's; for those there is SetVersion.
 func (b *Batch) Set(key, value []byte) {
 	op := b.b.SetDeferred(len(key), len(value))
 	copy(op.Key, key)
@@ -54,15 +54,15 @@ func (b *Batch) SetVersion(logical []byte, ts clock.Timestamp, head, body []byte
 	b.hashes = append(b.hashes, b.e.unflushed.hash(logical))
 }
 
-// Delete deletes an engine key that is no version's; DeleteVersion is for those.
+// Delete deletes an engine key that is not a version's; for those there is DeleteVersion.
 func (b *Batch) Delete(key []byte) {
 	op := b.b.DeleteDeferred(len(key))
 	copy(op.Key, key)
 	finish(op)
 }
 
-// DeleteVersion deletes one version of a logical key. valueLen is the length of its value, which lets compactions judge how
-// much space the tombstone will free.
+// DeleteVersion deletes one version of a logical key. valueLen is the length of its value in bytes, from which Pebble estimates how
+// much space a compaction of the tombstone will free.
 func (b *Batch) DeleteVersion(logical []byte, ts clock.Timestamp, valueLen int) {
 	op := b.b.DeleteSizedDeferred(keys.VersionLen(logical), uint32(valueLen))
 	keys.PutVersionKey(op.Key, logical, ts)
@@ -94,7 +94,7 @@ func (b *Batch) Reset() {
 	b.forget()
 }
 
-// forget resets what the batch keeps beside Pebble's.
+// forget resets the fields besides Pebble's batch.
 func (b *Batch) forget() {
 	b.end, b.ranges = 0, nil
 	if b.hashes = b.hashes[:0]; cap(b.hashes) > hashesKept {

@@ -6,27 +6,27 @@ import (
 	"github.com/pandodb/pando/engine/offheap"
 )
 
-// cacheRoomSteps is in how many steps the whole of the cache could be reserved: the block cache gives way, and comes back, by one of
-// them, since each passes through all of its shards.
+// cacheRoomSteps is in how many steps the block cache shrinks and grows, as a fraction of its full size: each step is expensive, since it
+// visits all of the cache's shards.
 const cacheRoomSteps = 1024
 
-// cacheRoom is the part of the cache's memory that the engine's owner has put to another use.
+// cacheRoom is the part of the cache's memory that the engine's owner uses for something else.
 type cacheRoom struct {
 	// mu guards what follows. Under it only the block cache's own locks are taken.
 	mu       sync.Mutex
-	used     int64
-	releases []func() // one for each step that the block cache has given way by
+	used     int64    // bytes
+	releases []func() // one for each step that the block cache has shrunk by
 }
 
-// OutsideBytes is how much of the process's memory outside of Go's heap is in use, for blocks and memtables; 0 in builds that have
-// them on it, see package offheap.
+// OutsideBytes is how much memory outside of Go's heap the process uses for blocks and memtables; 0 in builds that have those on the
+// heap, see package offheap.
 func OutsideBytes() int64 { return offheap.Bytes() }
 
-// CacheBytes is the size of the cache of blocks, with the room for memtables and what is reserved.
+// CacheBytes is the configured size of the block cache, which includes memtables and what ReserveCache has taken.
 func (e *Engine) CacheBytes() int64 { return e.opts.CacheBytes }
 
-// ReserveCache makes the block cache smaller by so many bytes, for memory that the caller uses in its place, or larger by what the
-// caller gives back, which is a negative number.
+// ReserveCache shrinks the block cache by so many bytes, which the caller uses for something else; a negative number gives them
+// back.
 func (e *Engine) ReserveCache(bytes int64) {
 	r := &e.room
 	r.mu.Lock()

@@ -19,8 +19,8 @@ type FileCheck struct {
 	LogBytes, TableSize int64
 }
 
-// CheckFiles reads the log and all tables in a directory that nobody has open, every block of them, and tells fault of what does not agree with its
-// checksum. It needs no manifest, so it finds damage also where Open refuses. poll ends it early by an error.
+// CheckFiles reads the log and every block of all tables in a directory that no engine has open, and calls fault for each file with a wrong
+// checksum. It needs no manifest, so it works where Open refuses. An error of poll ends it early.
 func CheckFiles(fs FS, dir string, poll func() error, fault func(name string, err error)) (c FileCheck, err error) {
 	names, err := fs.List(dir)
 	if err != nil {

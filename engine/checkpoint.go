@@ -14,26 +14,25 @@ const FormatMax = int(formatVersion)
 type Checkpoint struct {
 	// Format is the engine's.
 	Format int
-	// LogFrom and LogEnd are the positions between which the log is in it.
+	// LogFrom and LogEnd are the positions between which it has the log.
 	LogFrom, LogEnd uint64
 }
 
-// Checkpoint makes a directory, which must not exist, that opens as the engine would have been found after a crash at some moment of the
-// call: all that was applied before is in it, and what is applied meanwhile is as a prefix of its order. Tables are hard links where the
-// file system has them, which nobody ever writes to; everything else is copied, the log up to that moment too. Nobody who applies waits.
-// poll ends it early by an error.
+// Checkpoint makes a directory, which must not exist, that opens like the engine after a crash at some moment of the call: it has all that
+// was applied before the call, and a prefix of what is applied meanwhile. Tables are hard links where the file system has those, since
+// tables never change; everything else is copied, the log up to that moment too. Apply does not wait. An error of poll ends it early.
 //
-// The moment has two halves: which tables there are, and where the log ends. Between them nobody may learn that something is in a table
-// that is not among those, and then write what relies on it, as the truncation of a Raft log does: a crash never leaves the one without the
-// other. So whoever asks what is in tables (GetFlushed, Flush, Barrier), or puts some there (Ingest, IngestBeside), waits for the second half. To put the end of the log first would be
-// against invariant 9.
+// The moment is taken in two steps: which tables there are, and where the log ends. In between nobody may learn that something is in a table
+// that the checkpoint lacks, and then log what relies on it, as the truncation of a Raft log does: no crash leaves the one without the other.
+// So calls that ask what is in tables (GetFlushed, Flush, Barrier), or add tables (Ingest, IngestBeside), wait for the second step. The
+// opposite order of the steps would violate invariant 9.
 func (e *Engine) Checkpoint(dir string, poll func() error) (c Checkpoint, err error) {
 	if e.failed.Load() {
 		return c, ErrFailed
 	}
 	release := e.log.Hold()
 	defer release()
-	from, _, err := e.notedInTables() // the tables of the checkpoint have this note or a later one
+	from, _, err := e.notedInTables() // the tables of the checkpoint will have this note or a later one
 	if err != nil {
 		return c, err
 	}

@@ -9,52 +9,53 @@ import (
 )
 
 const (
-	// directReadsMax are under way at a time; more go through the page cache. It is what a fast disk needs to be busy.
+	// directReadsMax bounds the direct reads at a time; others go through the page cache. It is enough to keep a fast disk busy.
 	directReadsMax = 128
-	// directBytesMax is the longest read past the page cache: a block of rows as a rule, and the index of all but large tables. What a
-	// longer one would save is little beside what it reads.
+	// directBytesMax is the longest direct read, in bytes: data blocks normally, and the index blocks of all but large tables. For longer ones the
+	// overhead of the page cache is small compared with the read itself.
 	directBytesMax = 48 << 10
-	// fillEvery: of so many reads that the page cache can't serve one goes through it, so that it fills, and has what is read most. Any other
-	// block would only take the place of one that is as likely to be read, and cost the kernel several times what the read itself
-	// does: it makes pages, has them filled and copied, and drops them again (docs/design/measured/hundredfold.md). While memory
-	// lies idle there is nothing to drop, and each of them fills it.
+	// fillEvery: one of so many reads that miss the page cache goes through it, so that it fills up with what is read most. Any other block
+	// would only replace one that is as likely to be read, and cost the kernel several times the processor time of the read itself: it
+	// allocates pages, fills and copies them, and evicts others (docs/design/measured/hundredfold.md). While memory is free there is nothing
+	// to evict, and each read that misses fills it.
 	fillEvery = 8
-	// fillBytes is the unit, a power of two, in which the page cache is filled while memory lies idle: of what is around a block nearly
-	// all will be read, if there is room for it. A restarted database came to its full rate within 8 s instead of 20 to 40
-	// (docs/design/measured/cold-turns.md). More at a time delays the reads that are waited for.
+	// fillBytes is the unit, a power of two, in which the page cache is filled while memory is free: then nearly all that is around a block
+	// will be read before it is evicted. A restarted database reached its full rate within 8 s instead of 20 to 40
+	// (docs/design/measured/cold-turns.md). A larger unit delays the reads that somebody waits for.
 	fillBytes = 64 << 10
-	// Memory lies idle if that is more than one part in freeShare of what the page cache may take, and more than freeMin. The kernel
-	// keeps less of it free when it drops pages for others, up to 210 MB on machines of some GB.
+	// Memory counts as free if more than freeMin of it is, and more than a 32nd of what the page cache may take. A full page cache leaves
+	// less than that free, up to 210 MB on machines of some GB.
 	freeShare = 32
 	freeMin   = 256 << 20
-	// directLinger: tables that are read past the page cache have to become smaller than it by one part in so many until they no longer
-	// are, because their size goes up and down with compactions.
+	// directLinger is a hysteresis: direct reads go on until the tables are smaller than the page cache by an eighth, because their size goes up
+	// and down with compactions.
 	directLinger = 8
 )
 
 var errRefused = errors.New("the kernel refuses asynchronous reads")
 
-// directReads reads blocks of tables past the page cache, for tables that are too many for it.
+// directReads reads blocks past the page cache (direct reads) while the tables are larger than it.
 type directReads struct {
 	on      atomic.Bool   // what PollReads has decided
-	refused atomic.Bool   // by the system, for good
-	idle    atomic.Bool   // memory lies idle, as PollReads has seen
+	refused atomic.Bool   // the system does not support it
+	idle    atomic.Bool   // memory is free, according to PollReads
 	misses  atomic.Uint32 // of the page cache, for fillEvery
 
-	// mu guards what follows. It is a leaf, and nobody waits for a disk under it.
+	// mu guards what follows. It is a leaf, and no I/O is done under it.
 	mu    sync.Mutex
 	queue *aio.Queue // nil until the first read
 	free  []*directRead
-	made  int // of directReadsMax
+	made  int // at most directReadsMax
 }
 
-// directRead is a place for one read.
+// directRead is a request and the buffer for one read at a time.
 type directRead struct {
 	request *aio.Request
 	buf     []byte
 }
 
-// PollReads decides whether blocks of tables are read past the page cache, and how much of a table a read brings into it. The owner calls it about once a second.
+// PollReads decides whether blocks of tables are read past the page cache, and how much of a table a read brings into it. The owner calls it
+// about once a second.
 func (e *Engine) PollReads() {
 	d := &e.direct
 	if e.opts.PageCache == nil {
@@ -80,7 +81,7 @@ func (e *Engine) PollReads() {
 	}
 }
 
-// refuseDirect has tables read through the page cache from now on.
+// refuseDirect switches direct reads off for good.
 func (e *Engine) refuseDirect(reason error) {
 	if !e.direct.refused.Swap(true) {
 		e.opts.Logger.Info("tables are read through the page cache, however large they are", "reason", reason)
@@ -88,7 +89,7 @@ func (e *Engine) refuseDirect(reason error) {
 	e.direct.on.Store(false)
 }
 
-// take returns a place for a read, nil if there is none. The caller gives it back.
+// take returns a directRead, nil if all are in use. The caller gives it back by give.
 func (d *directReads) take() (*directRead, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -121,14 +122,15 @@ func (d *directReads) give(r *directRead) {
 	d.free = append(d.free, r)
 }
 
-// close comes after the last read.
+// close is called after the last read has ended.
 func (d *directReads) close() {
 	if d.queue != nil {
 		d.queue.Close()
 	}
 }
 
-// readDirect reads all of p past the page cache, unless that has it or is to get it, or the system would rather not.
+// readDirect reads all of p past the page cache. It returns false, and the caller reads otherwise, if the page cache has all of it or is to be
+// filled with it (fillEvery), or the system cannot.
 func (f *tableFile) readDirect(p []byte, offset int64) bool {
 	if len(p) == 0 || len(p) > directBytesMax {
 		return false
@@ -159,7 +161,7 @@ func (f *tableFile) readDirect(p []byte, offset int64) bool {
 	whole := (skip + len(p) + int(f.unit) - 1) &^ (int(f.unit) - 1)
 	n, done, err := r.request.Read(f.past, r.buf[:whole], start)
 	if err != nil || n < skip+len(p) {
-		// The caller reads again, and meets the error if it lasts.
+		// The caller reads again, and gets the error if it persists.
 		if !done && d.queue.Refused() {
 			f.e.refuseDirect(errRefused)
 		}

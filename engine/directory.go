@@ -29,7 +29,7 @@ func (e *Engine) prepareDir() error {
 	}
 	d, err := e.fs.OpenDir(parent)
 	if err != nil {
-		// A parent that may be passed but not read belongs to someone else, who has made the directory durable.
+		// A parent that this process may not read belongs to another user, who has created the directory before.
 		if errors.Is(err, os.ErrPermission) {
 			return nil
 		}
@@ -38,7 +38,7 @@ func (e *Engine) prepareDir() error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// inspectDir decides whether the locked directory is empty, ours, or to be refused. format is Pebble's, of one that is ours.
+// inspectDir decides whether the locked directory is empty, ours, or to be refused. format is Pebble's format version of an existing one.
 func (e *Engine) inspectDir() (format int, exists bool, err error) {
 	names, err := e.fs.List(e.opts.Dir)
 	if err != nil {
@@ -58,7 +58,7 @@ func (e *Engine) inspectDir() (format int, exists bool, err error) {
 	return 0, false, e.checkFresh(names)
 }
 
-// checkFresh refuses a directory without a database that holds anything but what an interrupted first start leaves behind.
+// checkFresh refuses a directory that has no database but other files than those that an interrupted first start leaves behind.
 func (e *Engine) checkFresh(names []string) error {
 	var foreign []string
 	for _, name := range names {
@@ -121,7 +121,7 @@ func (e *Engine) explainOpen(err error) error {
 	return fmt.Errorf("engine: open %s: %w", e.opts.Dir, err)
 }
 
-// explainRead marks corruption so that callers need not know Pebble's errors.
+// explainRead wraps an error of a read, corruption as ErrCorrupt, so that callers need not know Pebble's errors. It also notes damage.
 func (e *Engine) explainRead(err error) error {
 	if pebble.IsCorruptionError(err) {
 		e.counters.corruptions.Inc()

@@ -15,7 +15,7 @@ const ballastName = "ballast"
 // ballastZeroBytes is the unit in which the ballast is written where the file system cannot preallocate.
 const ballastZeroBytes = 1 << 20
 
-// spaceHysteresis: writes resume when this multiple of the watermark is free, in quarters, so that they do not flap.
+// spaceHysteresisQuarters: writes resume when five quarters of the watermark are free, so that they do not flap.
 const spaceHysteresisQuarters = 5
 
 // disk is the state of the watermark and of the ballast.
@@ -25,8 +25,8 @@ type disk struct {
 	sizeBytes atomic.Uint64
 
 	lowBytes     uint64 // 0: no watermark
-	ballastBytes uint64 // the most that the ballast takes; 0: no ballast
-	ballastGrows bool   // with the store, instead of that at once
+	ballastBytes uint64 // the largest size of the ballast; 0: no ballast
+	ballastGrows bool   // the ballast grows with the store, instead of having ballastBytes at once
 
 	// diskMu guards the ballast file and ballastNow. It is a leaf: nothing else is locked under it, and Pebble is not called.
 	diskMu     sync.Mutex
@@ -39,7 +39,7 @@ func (e *Engine) DiskFull() bool { return e.disk.full.Load() }
 // LowSpaceBytes is the watermark of free space; 0 if there is none.
 func (e *Engine) LowSpaceBytes() uint64 { return e.disk.lowBytes }
 
-// openDisk computes the watermark, gives up the ballast when the disk is too full for recovery, and otherwise lays it.
+// openDisk computes the watermark, removes the ballast if the disk is too full for recovery, and otherwise creates it.
 func (e *Engine) openDisk() error {
 	d := &e.disk
 	if info, err := e.fs.Stat(e.fs.PathJoin(e.opts.Dir, ballastName)); err == nil {
@@ -58,7 +58,7 @@ func (e *Engine) openDisk() error {
 	return nil
 }
 
-// limit resolves an option: NoSpace is none, 0 is the fraction under the cap, and a number is itself.
+// limit resolves an option: NoSpace means 0, 0 means the fraction but no more than most, and any other number itself.
 func limit(option int64, fraction, most uint64) uint64 {
 	switch {
 	case option < 0:
@@ -69,8 +69,8 @@ func limit(option int64, fraction, most uint64) uint64 {
 	return min(fraction, most)
 }
 
-// PollDisk refreshes what DiskFull says. The owner calls it about once a second. Below half of the watermark it also gives up
-// the ballast, so that flushes, compactions and garbage collection can go on and free space; with plenty of space it lays the
+// PollDisk updates what DiskFull returns. The owner calls it about once a second. Below half of the watermark it also removes
+// the ballast, so that flushes, compactions and garbage collection can go on and free space; with plenty of space it creates the
 // ballast again.
 func (e *Engine) PollDisk() {
 	d := &e.disk
@@ -102,7 +102,7 @@ func (e *Engine) PollDisk() {
 	}
 }
 
-// ReleaseBallast gives up the ballast file and tells whether there was one.
+// ReleaseBallast removes the ballast file and tells whether there was one.
 func (e *Engine) ReleaseBallast() bool {
 	d := &e.disk
 	d.diskMu.Lock()
@@ -110,7 +110,7 @@ func (e *Engine) ReleaseBallast() bool {
 	if d.ballastNow == 0 {
 		return false
 	}
-	// The inner file system: the wrapper that calls us on ENOSPC must not be entered again.
+	// By opts.FS: e.fs calls this function on ENOSPC, and must not be entered again.
 	if err := e.opts.FS.Remove(e.opts.FS.PathJoin(e.opts.Dir, ballastName)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		e.opts.Logger.Error("cannot release the ballast file", "dir", e.opts.Dir, "error", err)
 		return false
@@ -120,8 +120,8 @@ func (e *Engine) ReleaseBallast() bool {
 	return true
 }
 
-// wantBallast is how large the ballast is to be: as large as the store, within its bounds, so that a directory in which hardly anything
-// has been written takes little. What flushes and compactions need beyond the watermark grows with what they work on.
+// wantBallast is the size that the ballast should have: about that of the store, within its bounds, so that a nearly empty directory takes
+// little. What flushes and compactions need besides the watermark grows with the store.
 func (e *Engine) wantBallast() uint64 {
 	d := &e.disk
 	if !d.ballastGrows {
@@ -140,7 +140,7 @@ func (e *Engine) wantBallast() uint64 {
 	return min(want, d.ballastBytes)
 }
 
-// layBallast makes the ballast file of that size, unless it is there and as large.
+// layBallast creates or enlarges the ballast file to that size, unless it has it.
 func (e *Engine) layBallast(bytes uint64) (err error) {
 	d := &e.disk
 	d.diskMu.Lock()
@@ -168,8 +168,8 @@ func (e *Engine) layBallast(bytes uint64) (err error) {
 	return nil
 }
 
-// fill makes f, which owns from bytes of the disk, own n, by preallocation where it has an effect and by writing otherwise. Its size says
-// so afterwards.
+// fill allocates disk space for f, which has some for its first from bytes, up to n bytes: by preallocation where that has an effect, and by
+// writing zeros otherwise. Its size is n afterwards.
 func fill(f File, from, n int64) error {
 	if err := f.Preallocate(0, n); err == nil && f.Fd() != InvalidFd {
 		_, err := f.WriteAt([]byte{0}, n-1) // preallocation leaves the size as it is
@@ -184,8 +184,8 @@ func fill(f File, from, n int64) error {
 	return f.Sync()
 }
 
-// onDiskFull runs when a write has met ENOSPC, before it is tried once more. It may run on any goroutine, also one
-// that writes the log, so it does no more than flip the flag and remove a file.
+// onDiskFull runs when a write has failed with ENOSPC, before it is tried once more. It may run on any goroutine, also one
+// that writes the log, so it does no more than set the flag and remove a file.
 func (e *Engine) onDiskFull() {
 	e.disk.full.Store(true)
 	e.ReleaseBallast()

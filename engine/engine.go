@@ -29,24 +29,24 @@ type Engine struct {
 	iters sync.Pool // of *Iter
 	batch sync.Pool // of *Batch
 
-	// order guards what follows, and is held while a batch enters the log. The log's lock is taken under it.
+	// order guards what follows, and is held while a batch is appended to the log. The log's lock is taken under it.
 	order      sync.Mutex
-	end, noted wal.Position   // of the last batch, and of the last that had a note
-	applying   []wal.Position // where those batches begin that are in the log and on their way to Pebble
-	lastNote   wal.Position   // what the newest note names
-	noting     bool           // one of them has a note
-	landed     *sync.Cond     // on order: a batch has reached Pebble
-	replayed   wal.Position   // how much of the log Open has replayed
+	end, noted wal.Position   // where the last batch ends in the log, and the last that had a note
+	applying   []wal.Position // where the batches begin that are in the log and not in the memtable yet
+	lastNote   wal.Position   // that the newest note names
+	noting     bool           // one of applying has a note
+	landed     *sync.Cond     // on order: a batch has left applying
+	replayed   wal.Position   // how many bytes of the log Open has replayed
 
-	// cut is held by a checkpoint from its tables to its end of the log, and shared by who learns what is in tables. It is taken before
-	// order.
+	// cut is held by a checkpoint between its two steps, see Checkpoint, and shared by calls that ask what is in tables. It is taken
+	// before order.
 	cut sync.RWMutex
 
 	opened     atomic.Bool // the directory and the log are open
 	failed     atomic.Bool
 	stalled    atomic.Bool
-	slowLog    atomic.Bool   // a slow sync of the log has been told of
-	plainReads atomic.Bool   // nobody can tell whether a read will wait
+	slowLog    atomic.Bool   // the present slow sync of the log has been logged
+	plainReads atomic.Bool   // the system cannot tell whether a read would block
 	pressure   atomic.Uint64 // math.Float64bits
 	disk       disk
 	failing    failing
@@ -56,12 +56,12 @@ type Engine struct {
 	sinker     sinker
 	direct     directReads
 	counters   counters
-	tables     atomic.Uint64 // files in the directory of incoming tables that were begun
-	sorters    atomic.Int64  // that are open
-	fileSpace  FileSpace     // of their files; nil bounds nothing
-	sortMemory SortMemory    // what they take beyond their own; nil has none
-	sortMost   int64         // of it, for all of them
-	sortLent   atomic.Int64  // of it, by all of them
+	tables     atomic.Uint64 // number of the last file in the directory of incoming tables
+	sorters    atomic.Int64  // open ones
+	fileSpace  FileSpace     // bounds the sorters' files; nil does not
+	sortMemory SortMemory    // memory of sorters beyond their own; nil if there is none
+	sortMost   int64         // bytes of sortMemory that all sorters together may take
+	sortLent   atomic.Int64  // bytes of sortMemory that they have taken
 }
 
 // counters are what Pebble's own metrics do not hold.
@@ -114,7 +114,7 @@ func (e *Engine) open() error {
 	}
 	lockName := e.fs.PathJoin(e.opts.Dir, lockFileName)
 	_, err := e.fs.Stat(lockName)
-	locked := err == nil // by somebody once
+	locked := err == nil // the lock file exists
 	lock, err := pebble.LockDirectory(e.opts.Dir, e.fs)
 	if err != nil {
 		return fmt.Errorf("%w: another process has %s open; stop it or choose another data directory (%v)",
@@ -123,7 +123,7 @@ func (e *Engine) open() error {
 	e.lock = lock
 	if err := e.openLocked(); err != nil {
 		if !locked && errors.Is(err, ErrForeign) {
-			// What is not ours is left as it was. Another process that meanwhile waits for nothing but this file is refused as well.
+			// A foreign directory is left as it was, so the lock file is removed. A process that has opened it meanwhile refuses the directory, too.
 			err = errors.Join(err, e.fs.Remove(lockName))
 		}
 		return errors.Join(err, lock.Close())
@@ -166,7 +166,8 @@ func (e *Engine) openLocked() error {
 	return nil
 }
 
-// Close flushes nothing that recovery would not find, ends the goroutines of the engine, the log and Pebble, and releases the directory.
+// Close syncs the log, ends the goroutines of the engine, the log and Pebble, and releases the directory. It does not flush memtables: the
+// next Open replays the log.
 func (e *Engine) Close() error {
 	e.stopSinker()
 	err := errors.Join(e.log.Close(), e.db.Close())
@@ -177,7 +178,7 @@ func (e *Engine) Close() error {
 // Failed tells whether a fatal error has happened.
 func (e *Engine) Failed() bool { return e.failed.Load() }
 
-// fail records a fatal error and ends the process by way of Options.Fatal. It is idempotent: the first reason counts.
+// fail records a fatal error and calls Options.Fatal, which ends the process. Only the first call has an effect.
 func (e *Engine) fail(reason string) {
 	if e.failed.CompareAndSwap(false, true) {
 		e.opts.Fatal(reason)
@@ -197,7 +198,7 @@ func (e *Engine) Get(dst, key []byte) (value []byte, found bool, err error) {
 	return dst, true, errors.Join(closer.Close())
 }
 
-// GetFlushed is Get of what is in tables, where no crash takes it.
+// GetFlushed is Get of what is in tables, so that a crash does not lose it.
 func (e *Engine) GetFlushed(dst, key []byte) (value []byte, found bool, err error) {
 	e.cut.RLock()
 	defer e.cut.RUnlock()
@@ -218,12 +219,12 @@ func (e *Engine) GetFlushed(dst, key []byte) (value []byte, found bool, err erro
 	return dst, found, nil
 }
 
-// ApplyNoSync makes b visible; b.SyncWait makes it durable. Who writes the same key from several goroutines has to order them: of
-// batches that are applied at the same time, one may be the last to be seen and another the last in the log.
+// ApplyNoSync makes b visible; b.SyncWait makes it durable. Goroutines that write the same key must apply their batches one after the
+// other: of batches that are applied concurrently, one may be the last in memory and another the last in the log.
 func (e *Engine) ApplyNoSync(b *Batch) error { return e.apply(b, false) }
 
-// Apply makes b visible. With sync it returns once b is durable. Without, b is durable no later than the next batch that is,
-// and otherwise when the log happens to be synced (relaxed durability).
+// Apply makes b visible. With sync it returns once b is durable. Without, b becomes durable with the next batch that is synced, or
+// whenever else the log is synced (relaxed durability).
 func (e *Engine) Apply(b *Batch, sync bool) error {
 	if err := e.apply(b, false); err != nil || !sync {
 		return err

@@ -2,7 +2,7 @@ package engine
 
 import "errors"
 
-// Reasons why Open refuses. The error that wraps one is a sentence for the operator.
+// Reasons why Open refuses. The error that wraps one tells the operator what to do.
 var (
 	// ErrInUse: another process has the directory open.
 	ErrInUse = errors.New("data directory in use")

@@ -12,7 +12,7 @@ import (
 	"github.com/pandodb/pando/clock"
 )
 
-// pebbleLogger takes Pebble's own messages. Its Fatalf is how Pebble reports that the manifest is broken.
+// pebbleLogger logs Pebble's own messages. Pebble calls Fatalf when it cannot write its manifest.
 type pebbleLogger struct{ e *Engine }
 
 // Infof implements pebble.Logger.

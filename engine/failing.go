@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// stuckMax is how long all flushes may fail, or writes be stalled while work in the background fails, until the process ends. Pebble tries
-	// such work again and again, which is right for a disk that is full; on one that answers errors writes would in the end wait for ever.
+	// stuckMax is how long all flushes may fail, or writes be stalled while flushes or compactions fail, until the process ends. Pebble retries
+	// them for ever, which is right if the disk is full; on a disk that returns I/O errors writes would in the end wait for ever.
 	stuckMax = 10 * time.Second
-	// failureToldEvery: failures of work in the background are told of once in that time: Pebble tries again without a pause.
+	// failureToldEvery is how often failures of flushes and compactions are logged at most: Pebble retries without a pause.
 	failureToldEvery = 10 * time.Second
 )
 
-// failing is what is known of a disk that answers errors, or has other bytes than were written to it.
+// failing is what is known of a disk that returns I/O errors or wrong bytes.
 type failing struct {
-	damage atomic.Pointer[error] // the first that was met
+	damage atomic.Pointer[error] // the first that was seen
 
 	stuckMax time.Duration // the constant, or what a test has set
 
@@ -31,11 +31,11 @@ type failing struct {
 	mu     sync.Mutex
 	since  time.Duration // clock.Mono of the first flush that has failed since one succeeded; 0: none has
 	told   time.Duration // clock.Mono of the last log line; 0: there was none
-	untold int           // failures since
+	untold int           // failures since then
 }
 
-// Damaged returns the first error that says that the disk answers errors, or has other bytes than were written, if there was one: some of what is
-// stored here may be read no more. What was read is right all the same, since everything has checksums.
+// Damaged returns the first I/O error or checksum error of the disk, if there was one: some of the data may no longer be readable. What is
+// returned by reads is right all the same, since everything has checksums.
 func (e *Engine) Damaged() error {
 	if err := e.failing.damage.Load(); err != nil {
 		return *err
@@ -43,16 +43,16 @@ func (e *Engine) Damaged() error {
 	return nil
 }
 
-// Fail is for an owner that has found that nothing may be acknowledged any more: it ends the process by way of Options.Fatal.
+// Fail is called by an owner that has found that nothing may be acknowledged any more: it calls Options.Fatal, which ends the process.
 func (e *Engine) Fail(reason string) { e.fail(reason) }
 
-// isBadDisk tells errors of the disk from others, such as that it is full or that a file is not there.
+// isBadDisk reports whether an error is an I/O error of the disk, rather than that it is full or a file is missing.
 func isBadDisk(err error) bool { return errors.Is(err, syscall.EIO) || errors.Is(err, syscall.EROFS) }
 
 // noteDamage remembers the first damage.
 func (e *Engine) noteDamage(err error) { e.failing.damage.CompareAndSwap(nil, &err) }
 
-// backgroundFailed is told of a flush or a compaction that has failed and will be tried again.
+// backgroundFailed is called when a flush or compaction has failed and will be retried.
 func (e *Engine) backgroundFailed(err error) {
 	e.counters.background.Inc()
 	if isDiskFull(err) {
@@ -79,7 +79,7 @@ func (e *Engine) backgroundFailed(err error) {
 	}
 }
 
-// flushEnded is told how a flush has ended. Pebble calls one that had nothing to write an error too.
+// flushEnded is called at the end of each flush. Pebble passes an error also for one that had nothing to write.
 func (e *Engine) flushEnded(err error) {
 	now := clock.Mono()
 	f := &e.failing

@@ -2,7 +2,7 @@ package engine
 
 import "github.com/cockroachdb/pebble/v2/vfs"
 
-// The file system seam. Tests replace it; package internal/testkit has wrappers that crash, count and refuse to sync.
+// The file system interface. Tests replace it; package internal/testkit has wrappers that crash, count and refuse to sync.
 type (
 	// FS is the file system the engine lives on.
 	FS = vfs.FS

@@ -14,17 +14,17 @@ import (
 	"github.com/pandodb/pando/internal/assert"
 )
 
-// incomingName is the directory, beside the tables, of those that are being written to be put in, and of what they are made from. What a crash leaves there goes at Open.
+// incomingName is the directory of tables that are being written in order to be ingested, and of sorters' files. Open empties it.
 const incomingName = "incoming"
 
-// Table is a table that is written outside of the engine, to be put in by Ingest. One goroutine at a time.
+// Table is a table that is written outside of the engine, in order to be ingested. It is used by one goroutine at a time.
 type Table struct {
 	e    *Engine
 	w    *sstable.Writer
 	path string
 }
 
-// NewTable begins a table. It ends with Ingest or Discard.
+// NewTable begins a table. The caller calls Discard at the end, ingested or not.
 func (e *Engine) NewTable() (*Table, error) {
 	path, err := e.newIncoming()
 	if err != nil {
@@ -50,16 +50,16 @@ func (e *Engine) newIncoming() (path string, err error) {
 	return e.fs.PathJoin(dir, fmt.Sprintf("%d", e.tables.Add(1))), nil
 }
 
-// Set writes a key, which is above those before.
+// Set writes an engine key, which must be above those written before.
 func (t *Table) Set(key, value []byte) error { return t.w.Set(key, value) }
 
-// DeleteRange deletes what the engine has between two bare keys; what the table itself has there stays.
+// DeleteRange deletes what the engine has between two bare keys when the table is ingested; keys of the table itself stay.
 func (t *Table) DeleteRange(start, end []byte) error { return t.w.DeleteRange(start, end) }
 
-// Before reports whether one engine key is in front of another.
+// Before reports whether engine key a is below b.
 func Before(a, b []byte) bool { return cockroachkvs.Compare(a, b) < 0 }
 
-// Bytes is about how large the table is.
+// Bytes is the approximate size of the table.
 func (t *Table) Bytes() int64 { return int64(t.w.Raw().EstimatedSize()) }
 
 // Finish completes the table, and makes it durable. Nothing is written to it afterwards.
@@ -81,9 +81,9 @@ func (t *Table) Discard() {
 	_ = t.e.fs.Remove(t.path) // Open deletes what is left
 }
 
-// Ingest puts tables, which are finished and do not overlap each other, into the engine in one step, and cuts out what it had between two bare
-// keys before. It is durable when it returns. A Barrier comes before it, and nothing logged that it replaces in between: recovery would
-// put that over it (invariant 9).
+// Ingest adds finished tables, which must not overlap each other, to the engine in one step, and deletes what it had before between two bare
+// keys. It is durable when it returns. The caller has called Barrier before, and since then has logged nothing that it replaces: recovery
+// would apply that on top (invariant 9).
 func (e *Engine) Ingest(tables []*Table, start, end []byte) error {
 	return e.ingest(tables, func(paths []string) error {
 		_, err := e.db.IngestAndExcise(context.Background(), paths, nil, nil, pebble.KeyRange{Start: start, End: end})
@@ -91,9 +91,9 @@ func (e *Engine) Ingest(tables []*Table, start, end []byte) error {
 	})
 }
 
-// IngestBeside puts tables, which are finished and do not overlap each other, beside what the engine has, in one step. It is durable when it returns.
-// The log has nothing of their keys, which recovery would put over them. Where memtables have keys between theirs, commits
-// wait until these are flushed: for as short as possible, if a Flush comes before.
+// IngestBeside adds finished tables, which must not overlap each other, to the engine in one step, and deletes nothing. It is durable when it
+// returns. The log must not have their keys, since recovery would apply those on top. If memtables overlap the tables, they are flushed first,
+// and commits wait for that; a Flush just before keeps the wait short.
 func (e *Engine) IngestBeside(tables []*Table) error {
 	return e.ingest(tables, func(paths []string) error { return e.db.Ingest(context.Background(), paths) })
 }
@@ -104,7 +104,7 @@ func (e *Engine) ingest(tables []*Table, put func(paths []string) error) error {
 	}
 	paths := make([]string, len(tables))
 	for i, t := range tables {
-		assert.That(t.w == nil, "engine: a table that is put in is finished")
+		assert.That(t.w == nil, "engine: a table that is ingested is finished")
 		paths[i] = t.path
 	}
 	e.cut.RLock() // see Checkpoint: what is logged next relies on these tables
@@ -118,12 +118,12 @@ func (e *Engine) ingest(tables []*Table, put func(paths []string) error) error {
 	return nil
 }
 
-// clearIncoming deletes what a crash has left of tables that were to be put in.
+// clearIncoming deletes the files that a crash has left in the directory of incoming tables.
 func (e *Engine) clearIncoming() error {
 	names, err := e.fs.List(e.incoming())
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil // which is the rule
+		return nil // the normal case
 	case err != nil:
 		return err
 	}

@@ -15,35 +15,35 @@ type IterOptions struct {
 	// Lower (inclusive) and Upper (exclusive) bound the iterator; nil means unbounded. They are engine keys without timestamp
 	// and are copied.
 	Lower, Upper []byte
-	// ExpectAbsent says that most seeks by prefix will find nothing, as uniqueness checks do: the filters of the last level
-	// are then worth their place in the cache.
+	// ExpectAbsent says that most seeks by prefix will find nothing, as in uniqueness checks: then the bloom filters of the last
+	// level are used, too.
 	ExpectAbsent bool
-	// Only, if not nil, is the one logical key that SeekPrefixGE will be called for, and nothing else will, but for the keys that
-	// Iter.Shows tells of. Memtables that hold nothing of it are left out. It is borrowed for the call.
+	// Only, if not nil, is a logical key. SeekPrefixGE may be called for it, and for keys that Iter.Shows says yes to, and no other
+	// positioning method may be called. If no memtable can hold a version of it, the iterator reads tables only. It is borrowed for the call.
 	Only []byte
 	// MinTS and MaxTS, if MaxTS is not zero, let the iterator skip blocks without a version in [MinTS, MaxTS]. Other versions
 	// may still appear. Only for finding candidates: what such an iterator does not show may exist.
 	MinTS, MaxTS clock.Timestamp
 }
 
-// Iter walks engine keys as they were when it was made; later batches do not show. Iterators are pooled, cost about a
-// microsecond to make, and hold back the deletion of files, so they live for one statement's page at most. One goroutine at a
-// time.
+// Iter iterates over the engine's keys as they were when it was made; it does not show later batches. Iterators are pooled, cost
+// about a microsecond to make, and hold back the deletion of files, so they are kept for one page of a statement at most. An Iter is
+// used by one goroutine at a time.
 type Iter struct {
 	it      *pebble.Iterator
 	e       *Engine
 	scratch []byte
-	scanned bool   // moved otherwise than by SeekPrefixGE since the bounds were set, so it may have met garbage
-	reverse bool   // the last such move was to the last key, or to one before another
-	walked  int    // steps that its scans did not ask for
-	lower   []byte // the bounds, for who looks for garbage
+	scanned bool   // positioned otherwise than by SeekPrefixGE since the bounds were set, so noteGarbage has to look
+	reverse bool   // the last positioning was by Last or SeekLT
+	walked  int    // steps of its scans over entries that were not shown
+	lower   []byte // the bounds, for noteGarbage
 	upper   []byte
 	filters [2]pebble.BlockPropertyFilter // room for one more, which Pebble appends in place
-	// leftOut, of an iterator of tables alone, tells of what memtables held when it was made.
+	// leftOut is set if the iterator leaves out memtables: the filters of the keys that these held when it was made.
 	leftOut []*keyFilter
 }
 
-// NewIter returns an iterator that is positioned nowhere. Close gives it back.
+// NewIter returns an iterator that is not positioned. The caller calls Close.
 func (e *Engine) NewIter(o IterOptions) (*Iter, error) {
 	i, _ := e.iters.Get().(*Iter)
 	if i == nil {
@@ -54,7 +54,7 @@ func (e *Engine) NewIter(o IterOptions) (*Iter, error) {
 	}
 	po := pebble.IterOptions{LowerBound: o.Lower, UpperBound: o.Upper, UseL6Filters: o.ExpectAbsent}
 	if o.Only != nil {
-		// Before the iterator is made: see unflushed.
+		// The filters are loaded before the iterator is made: see unflushed.
 		if filters := *e.unflushed.filters.Load(); !mayHold(filters, e.unflushed.hash(o.Only), o.Only) {
 			po.OnlyReadGuaranteedDurable, i.leftOut = true, filters
 		}
@@ -84,16 +84,16 @@ func timeFilter(minTS, maxTS clock.Timestamp) sstable.BlockPropertyFilter {
 	return cockroachkvs.NewMVCCTimeIntervalFilter(uint64(minTS), uint64(maxTS))
 }
 
-// TablesOnly tells whether the iterator leaves memtables out.
+// TablesOnly reports whether the iterator leaves memtables out.
 func (i *Iter) TablesOnly() bool { return i.leftOut != nil }
 
-// Shows tells whether SeekPrefixGE may be called for a logical key: always, unless the iterator leaves memtables out and one may have
-// held something of the key when it was made.
+// Shows reports whether SeekPrefixGE may be called for a logical key. That is false only if the iterator leaves memtables out and one of them
+// may have held a version of the key when it was made.
 func (i *Iter) Shows(logical []byte) bool {
 	return i.leftOut == nil || !mayHold(i.leftOut, i.e.unflushed.hash(logical), logical)
 }
 
-// SetBounds changes the bounds, as in IterOptions. The iterator is positioned nowhere afterwards.
+// SetBounds changes the bounds, as in IterOptions. The iterator is not positioned afterwards.
 func (i *Iter) SetBounds(lower, upper []byte) {
 	if lower == nil {
 		lower = firstKey
@@ -104,7 +104,7 @@ func (i *Iter) SetBounds(lower, upper []byte) {
 	i.keepBounds(lower, upper)
 }
 
-// leave looks at what a scan within the present bounds has met.
+// leave ends a scan within the present bounds, and notes the garbage that it had to skip.
 func (i *Iter) leave() {
 	if i.scanned {
 		i.scanned = false
@@ -112,7 +112,7 @@ func (i *Iter) leave() {
 	}
 }
 
-// First moves to the first key within the bounds. Like every move it tells whether there is one; if not, see Error.
+// First moves to the first key within the bounds. Like every move it reports whether there is one; if not, see Error.
 func (i *Iter) First() bool {
 	i.scanned, i.reverse = true, false
 	return i.it.First()
@@ -149,7 +149,7 @@ func (i *Iter) NextPrefix() bool { return i.it.NextPrefix() }
 // Prev moves to the previous key.
 func (i *Iter) Prev() bool { return i.it.Prev() }
 
-// Valid tells whether the iterator stands on a key.
+// Valid reports whether the iterator is positioned on a key.
 func (i *Iter) Valid() bool { return i.it.Valid() }
 
 // Key returns the current engine key, borrowed until the next move.
@@ -164,14 +164,14 @@ func (i *Iter) Value() ([]byte, error) {
 	return v, nil
 }
 
-// ValueLen returns the length of the current value without reading it; older versions may lie in another block.
+// ValueLen returns the length of the current value without reading it: that of an older version may be in another block.
 func (i *Iter) ValueLen() int {
 	v := i.it.LazyValue()
 	return v.Len()
 }
 
-// Shed gives back the copy of the current value, and of others, that moves to earlier keys make: Pebble copies each value that it meets
-// backwards, and keeps the memory of the longest until it is closed. The iterator shows the same state, and is positioned nowhere afterwards.
+// Shed frees the buffer in which Pebble's iterator copies values when it moves backwards, and which otherwise keeps the size of the longest
+// value until Close. The iterator shows the same state, and is not positioned afterwards.
 func (i *Iter) Shed() error {
 	i.leave()
 	i.walked = 0
@@ -187,7 +187,7 @@ func (i *Iter) Shed() error {
 	return nil
 }
 
-// Error returns what ended the iteration, nil when it was the bounds.
+// Error returns the error that ended the iteration, nil if that was the bounds.
 func (i *Iter) Error() error {
 	if err := i.it.Error(); err != nil {
 		return i.e.explainRead(err)
@@ -198,7 +198,7 @@ func (i *Iter) Error() error {
 // Scratch returns a buffer that lives with the iterator, for building seek keys without allocating.
 func (i *Iter) Scratch() *[]byte { return &i.scratch }
 
-// Close gives the iterator back. It must not be used afterwards.
+// Close ends the iterator, which must not be used afterwards.
 func (i *Iter) Close() error {
 	i.leave()
 	i.walked = 0

@@ -10,33 +10,33 @@ import (
 )
 
 const (
-	// loadsMax bounds the tables that are known to be loaded, and so what they add to a flush: three files each.
+	// loadsMax bounds the SQL tables that are known to be loaded, each of which adds up to three files to a flush.
 	loadsMax = 64
-	// loadFlushes is for how many flushes a table is remembered that nothing more is loaded into.
+	// loadFlushes is for how many flushes a table is remembered after the last load into it.
 	loadFlushes = 8
 )
 
-// loads knows the SQL tables that much is written into at once, mostly in the order of their rows. Files end at the borders of
-// these tables. A file over the border, with the last rows of one table and the first of the next, would span all rows that come
-// later: each flush would overlap the one before it, and compactions would write everything once more
+// loads knows the SQL tables that are being bulk loaded, mostly in the order of their rows. Pebble's files end at the borders of
+// these tables. A file across a border, with the last rows of one table and the first of the next, would span all rows that are loaded
+// later: the files of each flush would overlap those of the one before, and compactions would write everything once more
 // (docs/design/measured/loads.md).
 type loads struct {
 	mu      sync.Mutex // a leaf; guards what follows
-	tables  []load     // the one that was noted first is the oldest
-	flushes int
+	tables  []load     // in the order in which they were first noted
+	flushes int        // so far
 }
 
 // load is one table.
 type load struct {
 	physID  uint64
-	flushes int  // how many there had been when it was noted last
-	rests   bool // since then something was written into what had been loaded
+	flushes int  // loads.flushes when it was last noted
+	rests   bool // since then the sinker has met a flush, see sink, and leaves the table alone
 	// borders are bare engine keys: where the table begins and ends, and where its rows begin, behind its index entries.
 	borders [3][]byte
 }
 
-// NoteLoad tells that the commit with this logical key is part of a load: its table is given files of its own by the flushes and
-// compactions that begin after. Keys that are not a table's are ignored.
+// NoteLoad notes that the commit with this logical key is part of a bulk load: flushes and compactions that begin later give its table
+// files of its own. Keys that are not a table's are ignored.
 func (e *Engine) NoteLoad(logical []byte) {
 	if physID, _, ok := keys.DecodeTablePrefix(logical); ok {
 		e.loads.note(physID)
@@ -62,7 +62,7 @@ func (l *loads) note(physID uint64) {
 	}})
 }
 
-// flushed forgets tables that have not been noted for long.
+// flushed counts a flush, and forgets tables that have not been noted for loadFlushes.
 func (l *loads) flushed() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,14 +70,14 @@ func (l *loads) flushed() {
 	l.tables = slices.DeleteFunc(l.tables, func(t load) bool { return l.flushes-t.flushes > loadFlushes })
 }
 
-// active returns the tables that don't rest, and how many flushes there have been.
+// active returns the tables whose files may be moved, and how many flushes there have been.
 func (l *loads) active() (tables []load, flushes int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(l.tables), func(t load) bool { return t.rests }), l.flushes
 }
 
-// rest tells that something was written into what had been loaded, it is not known where. Each table rests until it is noted again.
+// rest excludes all tables from active until they are noted again.
 func (l *loads) rest() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,12 +86,12 @@ func (l *loads) rest() {
 	}
 }
 
-// covers tells whether all of s belongs to the table.
+// covers reports whether all of s lies in the table.
 func (l *load) covers(s keySlice) bool {
 	return cockroachkvs.Compare(l.borders[0], s.start) <= 0 && cockroachkvs.Compare(s.end, l.borders[2]) < 0
 }
 
-// next returns the first border above an engine key, nil if there is none. Callers must not change it. It is asked once per file.
+// next returns the first border above an engine key, nil if there is none. Callers must not change it. Pebble asks once per file.
 func (l *loads) next(key []byte) (next []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

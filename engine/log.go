@@ -17,20 +17,20 @@ import (
 )
 
 const (
-	// noteBytes of log are the most between two notes of the log's position, and so about the most that recovery reads in vain.
+	// noteBytes is how many bytes of log there are at most between two notes, and so about how much recovery replays needlessly.
 	noteBytes = 64 << 10
-	// firstLogBytes is the size of the first segments of a new log: what a directory takes in which hardly anything is written.
+	// firstLogBytes is the size of the first segments of a new log, small so that a nearly empty directory takes little space.
 	firstLogBytes = 4 << 20
-	// tableSuffix is that of Pebble's tables.
+	// tableSuffix is the suffix of Pebble's tables.
 	tableSuffix = ".sst"
-	// slowSyncMin is how long a write or sync of the log must last to be told of.
+	// slowSyncMin is how long a write or sync of the log must last to be logged as slow.
 	slowSyncMin = 5 * time.Second
 )
 
-// firstKey is below all keys of others.
+// firstKey is below all keys but the engine's own.
 var firstKey = keys.Bare(nil, keys.SpaceLocal, nil)
 
-// noteKey holds a position of the log: everything below it has been applied before the note or with it. What a table has of it
+// noteKey holds a position of the log: all batches below it have been applied before the note or with it. The value in tables
 // therefore says from where on the log is needed.
 var noteKey = keys.Bare(nil, keys.SpaceEngine, []byte("log"))
 
@@ -62,8 +62,8 @@ func (e *Engine) openLog() error {
 	if noted && end == from {
 		return nil
 	}
-	// From here on the log must exist, and what was replayed is not worth replaying again. The flush is waited for: after an I/O error
-	// that ended the last process the kernel may hold records of the log that are not on the disk, and sync them with success.
+	// A note in a table says that the log exists, so that its loss is noticed, and that what was replayed need not be replayed again. The flush is
+	// waited for: if an I/O error has ended the last process, the page cache may have records that are not on disk, and a sync would report success.
 	if err := e.db.Set(noteKey, binary.LittleEndian.AppendUint64(nil, uint64(end)), pebble.NoSync); err != nil {
 		return errors.Join(fmt.Errorf("engine: note the log's position: %w", err), e.log.Close())
 	}
@@ -73,7 +73,7 @@ func (e *Engine) openLog() error {
 	return nil
 }
 
-// replay applies a record of the log. It keeps content.
+// replay applies a record of the log. It takes ownership of content.
 func (e *Engine) replay(content []byte) error {
 	b := e.db.NewBatch()
 	if err := b.SetRepr(content); err != nil {
@@ -104,7 +104,7 @@ func (e *Engine) notedInTables() (pos wal.Position, found bool, err error) {
 	return pos, found, nil
 }
 
-// releasedLog tells the log what it may drop.
+// releasedLog returns the position below which the log may be dropped.
 func (e *Engine) releasedLog() wal.Position {
 	pos, _, err := e.notedInTables()
 	if err != nil {
@@ -114,7 +114,7 @@ func (e *Engine) releasedLog() wal.Position {
 	return pos
 }
 
-// hasRoom tells whether the disk has so many bytes to spare.
+// hasRoom reports whether the disk has so many bytes free above the watermark.
 func (e *Engine) hasRoom(bytes int64) bool {
 	usage, err := e.opts.FS.GetDiskUsage(e.opts.Dir)
 	return err != nil || usage.AvailBytes >= e.disk.lowBytes+uint64(bytes)
@@ -137,7 +137,7 @@ func (e *Engine) apply(b *Batch, note bool) (err error) {
 	return e.land(e.insert(b), start, noting)
 }
 
-// enterLog gives b its place in the log, with a note if asked, or if the last one is far behind. It returns where b begins.
+// enterLog appends b to the log, with a note if asked, or if the last note is noteBytes behind. It returns where b begins.
 func (e *Engine) enterLog(b *Batch, note bool) (start wal.Position, noting bool, err error) {
 	e.order.Lock()
 	defer e.order.Unlock()
@@ -158,11 +158,11 @@ func (e *Engine) enterLog(b *Batch, note bool) (start wal.Position, noting bool,
 	return start, noting, nil
 }
 
-// land is told that the batch which begins at start has reached the memtable, or what kept it from there.
+// land removes the batch that begins at start from applying. err is the result of its insertion into the memtable.
 func (e *Engine) land(err error, start wal.Position, noting bool) error {
 	e.order.Lock()
 	at := slices.Index(e.applying, start)
-	assert.That(at >= 0 && (!noting || e.noting), "engine: a batch that lands was on its way")
+	assert.That(at >= 0 && (!noting || e.noting), "engine: a batch that lands was being applied")
 	e.applying = slices.Delete(e.applying, at, at+1)
 	e.noting = e.noting && !noting
 	e.landed.Broadcast()
@@ -173,18 +173,18 @@ func (e *Engine) land(err error, start wal.Position, noting bool) error {
 // insert puts b into the memtable.
 func (e *Engine) insert(b *Batch) error {
 	filter := e.unflushed.enter(b.hashes, b.ranges)
-	// Applied, a batch has its sequence number in its header. One that is half as large as a memtable becomes one, and Pebble leaves
-	// it nothing of its data.
+	// Apply writes the batch's sequence number into the header of repr. repr is kept here because a batch of half a memtable's size or more
+	// becomes a memtable itself, and loses its data.
 	repr, count := b.b.Repr(), uint64(b.b.Count())
 	err := e.db.Apply(b.b, pebble.NoSync)
 	filter.leave(uint64(batchrepr.ReadSeqNum(repr)) + count - 1)
 	return err
 }
 
-// inserted explains what came of insert.
+// inserted makes an error of insert fatal.
 func (e *Engine) inserted(err error) error {
 	if err != nil {
-		// The log has it, the memtable has not.
+		// The batch is in the log and not in the memtable.
 		e.fail("apply: " + err.Error())
 		return fmt.Errorf("engine: apply: %w", err)
 	}
@@ -195,10 +195,10 @@ func (e *Engine) inserted(err error) error {
 	return nil
 }
 
-// ApplyUnlogged makes b visible without the log: a crash loses it unless a flush came before. It is for what the caller can apply
-// again from something in the log, whose batch it has applied before (ApplyNoSync has returned). By invariant 9 no table then holds b
-// without that something being durable. A key is written by logged batches or by unlogged ones, never by both without a Barrier in
-// between: recovery would put the last logged value over an unlogged one that a table holds. SyncWait of b promises nothing.
+// ApplyUnlogged makes b visible without the log: a crash loses it unless a flush came before. It is for what the caller can make again
+// from a batch in the log that it has applied before (ApplyNoSync has returned). By invariant 9 that batch is durable before a table
+// holds b. A key is written by logged batches or by unlogged ones, never by both without a Barrier in between: recovery would apply the
+// last logged value on top of an unlogged one in a table. SyncWait of b guarantees nothing.
 func (e *Engine) ApplyUnlogged(b *Batch) error {
 	if e.failed.Load() {
 		return ErrFailed
@@ -211,9 +211,9 @@ func (e *Engine) ApplyUnlogged(b *Batch) error {
 	return e.inserted(e.insert(b))
 }
 
-// note adds to b, and returns, a position below which everything has been applied once b has: no batch begins below it that is on its
-// way to the memtable, nor b itself, unless it is nothing but the note. One note is on its way at a time, so the positions of notes
-// rise in the order in which they are applied, and a flush never leaves a lower one as the newest. The caller holds order.
+// note adds to b, and returns, a position below which all batches have been applied once b has been: that of the first batch in applying,
+// or where b begins or, if b is nothing but the note, ends. At most one note is being applied at a time, so the positions of notes rise in
+// the order in which they are applied, and a flush never leaves a lower one as the newest. The caller holds order.
 func (e *Engine) note(b *Batch) wal.Position {
 	alone := b.b.Empty()
 	op := b.b.SetDeferred(len(noteKey), 8)
@@ -233,10 +233,10 @@ func (e *Engine) note(b *Batch) wal.Position {
 	return pos
 }
 
-// Barrier returns once recovery replays nothing of what was applied before it was called: that is in tables, and so is a note behind
-// it. It must come before whatever puts tables into the engine or cuts a range out of it, because recovery would apply older records of
-// the log over that, and between a key's logged writes and its unlogged ones. Flush is no such barrier beside other writers: the note
-// that it flushes does not reach beyond a batch that another writer has in the log and not yet in the memtable.
+// Barrier returns once recovery replays nothing of what was applied before the call: that is in tables, and so is a note above it. It must be
+// called before an Ingest, because recovery would apply older records of the log on top of the tables, and between a key's logged writes and
+// its unlogged ones. With concurrent writers Flush does not guarantee that: the note that it flushes is not above a batch that another writer
+// has in the log and not yet in the memtable.
 func (e *Engine) Barrier() error {
 	e.order.Lock()
 	end := e.end
@@ -259,7 +259,7 @@ func (e *Engine) Barrier() error {
 	return nil
 }
 
-// flushNoted begins a flush after which the log is needed no more, but for what is applied meanwhile. It does not wait: done is
+// flushNoted begins a flush with a note, so that afterwards the log is needed only for what was applied meanwhile. It does not wait: done is
 // closed when the flush has ended.
 func (e *Engine) flushNoted() (done <-chan struct{}, err error) {
 	b := e.NewBatch()
@@ -292,16 +292,16 @@ func (e *Engine) explainLog(err error) error {
 	return e.explainOpen(err)
 }
 
-// manifestMarker begins the name of the empty file whose name tells which manifest is in force.
+// manifestMarker begins the name of the empty file whose name says which manifest is the current one.
 const manifestMarker = "marker.manifest."
 
-// compactionCategory is what Pebble writes the tables of compactions as.
+// compactionCategory is the category under which Pebble creates the tables of compactions.
 const compactionCategory = "pebble-compaction"
 
-// tableFS is the file system as Pebble sees it. No table is begun before the log is durable up to all that it can hold:
-// otherwise a power loss could leave the table without the records, and recovery would apply older ones over it. No marker is
-// made before the directory entry of its manifest is durable: Pebble syncs the directory once, with both in it, and a power loss
-// before could leave the marker alone. (The fsync of a new file makes its entry durable on most file systems of Linux; POSIX
+// tableFS is the file system that Pebble gets. It begins no table before the log is durable up to all that the table can hold:
+// otherwise a power loss could leave the table without those records, and recovery would apply older ones on top. It makes no
+// marker before the directory entry of its manifest is durable: Pebble syncs the directory once, with both in it, and a power loss
+// before that could leave the marker alone. (The fsync of a new file makes its entry durable on most file systems of Linux; POSIX
 // does not promise it.)
 type tableFS struct {
 	FS
@@ -313,8 +313,8 @@ func (t *tableFS) Unwrap() FS { return t.FS }
 
 // Create implements vfs.FS.
 func (t *tableFS) Create(name string, category WriteCategory) (File, error) {
-	// What is replayed while the engine is being opened is durable, and so is what a compaction reads from tables: its thread, which
-	// has a low priority, is not to sync for committers.
+	// Not needed while the engine is being opened, since what is replayed is durable, nor for compactions, which read tables: their
+	// thread has a low priority, and must not make committers wait for a sync.
 	if strings.HasSuffix(name, tableSuffix) && category != compactionCategory && t.e.opened.Load() {
 		if err := t.e.SyncWAL(); err != nil {
 			return nil, err

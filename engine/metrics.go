@@ -13,7 +13,7 @@ type Metrics struct {
 	WALReplayedBytes uint64 // by Open
 
 	Flushes           uint64
-	GarbageFlushes    uint64 // of Flushes, those for the sake of scans that had to pass much that is dead
+	GarbageFlushes    uint64 // of Flushes, those because scans had to skip many dead versions in memtables
 	FlushedBytes      uint64
 	Compactions       uint64
 	CompactedBytes    uint64
@@ -31,7 +31,7 @@ type Metrics struct {
 	CacheBytes  int64
 	FilterHits  int64
 	TableOpens  int64  // tables that had to be opened to be read
-	DiskReads   uint64 // of tables, other than by compactions, that the page cache could not serve; where the system can tell
+	DiskReads   uint64 // reads of tables, without those of compactions, that missed the page cache; 0 if the system cannot tell
 	DirectReads uint64 // of DiskReads, those past the page cache
 
 	MemTables     int64

@@ -20,8 +20,8 @@ const (
 	OpenFilesMin   = 64
 	compactionsMax = 32
 
-	// lowSpaceFraction and lowSpaceBytesMax give the default watermark: a twentieth of the disk, at most 512 MiB. It must hold
-	// the flush of all memtables and a compaction's output.
+	// lowSpaceFraction and lowSpaceBytesMax give the default watermark: a twentieth of the disk, at most 512 MiB. It must be enough
+	// for the flush of all memtables and a compaction's output.
 	lowSpaceFraction = 20
 	lowSpaceBytesMax = 512 << 20
 	// ballastFraction and ballastBytesMax give the default ballast: a fiftieth of the disk, at most 128 MiB.
@@ -47,26 +47,26 @@ type Options struct {
 	CacheBytes int64
 	// MemTableBytes is the size at which a memtable is flushed; 0 means 32 MiB. Up to MemTableCountMax of them exist.
 	MemTableBytes int64
-	// SpareLogBytes is the size of the log's segments, of which one over written blocks is ready when it is needed, so that syncs need
-	// not commit the file system's journal; MemTableBytes is the right size. 0 means segments of MemTableBytes and none kept ready.
+	// SpareLogBytes is the size of the log's segments, of which a spare one, with blocks that have been written before, is kept ready, so that
+	// syncs need not commit the file system's journal; MemTableBytes is the right size. 0 means segments of MemTableBytes and no spare.
 	SpareLogBytes int64
-	// MaxCompactions bounds concurrent compactions; 0 means half of the cores, at least 1. Pebble uses one unless it lags.
+	// MaxCompactions bounds concurrent compactions; 0 means half of the cores, at least 1. Pebble uses one unless compactions lag.
 	MaxCompactions int
-	// MaxOpenFiles bounds the open tables; 0 means 1,000. One has two file descriptors while it is read past the page cache.
+	// MaxOpenFiles bounds the open tables; 0 means 1,000. A table has two file descriptors once it was read past the page cache.
 	MaxOpenFiles int
-	// PageCache returns, in bytes, how much memory the system's page cache may take for tables, and how much of that nobody uses. When
-	// the tables are more than that and nothing lies idle, most of what the page cache does not have is read past it. It is called by
-	// PollReads. nil means that this is not known: all are read through the page cache.
+	// PageCache returns, in bytes, how much memory the system's page cache may take for tables, and how much of that is free. When the
+	// tables are larger and nothing is free, most reads that miss the page cache go past it (direct.go). It is called by PollReads. nil means
+	// that this is not known: all reads go through the page cache.
 	PageCache func() (room, free int64)
 	// LowSpaceBytes is the watermark: DiskFull is true below it. 0 means a twentieth of the disk, at most 512 MiB; NoSpace
 	// means no watermark.
 	LowSpaceBytes int64
-	// BallastBytes is the size of the ballast file. 0 means that of the store, between 8 MiB and a fiftieth of the disk or 128 MiB, whichever
-	// is less; NoSpace means none.
+	// BallastBytes is the size of the ballast file. 0 means that it grows with the store, from 8 MiB up to a fiftieth of the disk, at most
+	// 128 MiB; NoSpace means none.
 	BallastBytes int64
 	// AcceptLostLog opens a directory whose log has lost its newest part, with a warning, instead of refusing it with ErrLostLog.
 	AcceptLostLog bool
-	// Inspect opens a directory to be looked at, through an Overlay: nothing is compacted, since that would go to memory.
+	// Inspect opens a directory for reading, through an Overlay: nothing is compacted, since the output would be kept in memory.
 	Inspect bool
 	// Logger receives events; nil discards them.
 	Logger *slog.Logger

@@ -11,14 +11,14 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Overlay returns a file system that shows another one and keeps in memory whatever is written, so that the other stays as it is: a
-// directory can be opened, recovery and all, to be looked at. It is for what writes little: a file that is opened for writing is in memory
-// as a whole. Only locks are those of the file system below, where their file is there.
+// Overlay returns a file system that shows another one, below, and keeps in memory whatever is written, so that below does not change. With it
+// an engine can be opened, recovery included, only to be read. Little should be written: a file that is opened for writing is copied to memory
+// as a whole. Locks are taken in the file system below, if the lock's file exists there.
 func Overlay(below FS) FS {
 	return &overlay{FS: below, above: vfs.NewMem(), gone: map[string]bool{}}
 }
 
-// overlay is Overlay's file system. Those of its methods that it does not have are the ones below.
+// overlay is Overlay's file system. Methods that it does not implement are those of the file system below.
 type overlay struct {
 	FS
 	above *vfs.MemFS
@@ -26,7 +26,7 @@ type overlay struct {
 	gone  map[string]bool // names below that were removed or renamed
 }
 
-// Unwrap implements vfs.FS: nobody is to get past the overlay.
+// Unwrap implements vfs.FS. It returns nil, so that Pebble cannot write below.
 func (o *overlay) Unwrap() FS { return nil }
 
 func (o *overlay) isAbove(name string) bool {
@@ -34,7 +34,7 @@ func (o *overlay) isAbove(name string) bool {
 	return err == nil
 }
 
-// hidden tells whether a name that is not above is not to be seen below either.
+// hidden reports whether a name below was removed or renamed, so that it must not be shown.
 func (o *overlay) hidden(name string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -49,10 +49,10 @@ func (o *overlay) hide(name string) {
 
 func notThere(op, name string) error { return &os.PathError{Op: op, Path: name, Err: os.ErrNotExist} }
 
-// room makes the directory of a file that is going to be above.
+// room creates the directory, above, of a file that is going to be created there.
 func (o *overlay) room(name string) error { return o.above.MkdirAll(o.FS.PathDir(name), 0o700) }
 
-// lift brings a file above.
+// lift copies a file from below to above, unless it is there.
 func (o *overlay) lift(name string) error {
 	switch {
 	case o.isAbove(name):
@@ -114,7 +114,7 @@ func (o *overlay) OpenReadWrite(name string, category WriteCategory, opts ...Ope
 	return o.above.OpenReadWrite(name, category, opts...)
 }
 
-// OpenDir implements vfs.FS. A directory is opened to be synced, which is nothing here.
+// OpenDir implements vfs.FS. Directories are only opened to be synced, which does nothing in memory.
 func (o *overlay) OpenDir(name string) (File, error) {
 	if err := o.above.MkdirAll(name, 0o700); err != nil {
 		return nil, err

@@ -12,18 +12,17 @@ import (
 	"github.com/pandodb/pando/keys"
 )
 
-// formatVersion is the on-disk format of every directory. It gives columnar blocks, value blocks for older versions, MinLZ
-// compression. Raising it makes directories unreadable for
-// older binaries: do it alone, with a changelog line.
+// formatVersion is the on-disk format of every directory. It has columnar blocks, value blocks for older versions, and MinLZ
+// compression. Raising it makes directories unreadable for older binaries: do it in a commit of its own, with a changelog line.
 const formatVersion = pebble.FormatValueSeparation
 
 const (
-	// MemTableCountMax is the number of memtables, the mutable one included, at which Pebble stops writes. Four ride out a
-	// flush that is slower than the writers for a while; more would only postpone the stop and lengthen recovery.
+	// MemTableCountMax is the number of memtables, the mutable one included, at which Pebble stops writes. With four, flushes may be
+	// slower than the writers for a while; more would only postpone the stop and lengthen recovery.
 	MemTableCountMax = 4
 	// L0SublevelsMax is the number of L0 sublevels at which Pebble stops writes, and l0SublevelsFull that at which Pressure is 1, so
-	// that the owner paces writers as hard as it can for a while before. Both are above Pebble's 12: a stop is a latency of seconds,
-	// a deep L0 one of microseconds (docs/design/measured/stalls.md).
+	// that the owner slows writers down as much as it can before the stop. Both are above Pebble's default of 12: a stop delays statements
+	// by seconds, a deep L0 by microseconds (docs/design/measured/stalls.md).
 	L0SublevelsMax  = 2 * l0SublevelsFull
 	l0SublevelsFull = 20
 
@@ -41,11 +40,11 @@ const (
 	rangeDelayFlush   = 10 * time.Second
 )
 
-// sizeClasses are those of Go's allocator around a block: one of 16 KiB would be, with what the cache keeps beside it, in the class
-// of 18 KiB, and a full cache a ninth larger than it says. Blocks stay just below instead.
+// sizeClasses are those of Go's allocator around the size of a block. A block of 16 KiB would, with what the cache stores with it, be in
+// the class of 18 KiB, and a full cache would take a ninth more memory than it counts. So Pebble makes blocks just smaller.
 var sizeClasses = []int{14336, 16384, 18432}
 
-// pebbleOptions names every option that matters with its reason. What is not named keeps Pebble's default.
+// pebbleOptions sets every option that matters, with the reason. Others keep Pebble's default.
 func (e *Engine) pebbleOptions() *pebble.Options {
 	o := &e.opts
 	p := &pebble.Options{
@@ -67,16 +66,16 @@ func (e *Engine) pebbleOptions() *pebble.Options {
 
 		MemTableStopWritesThreshold: MemTableCountMax,
 		L0StopWritesThreshold:       L0SublevelsMax,
-		// Half as many sublevels, that is two flushes, start a compaction out of L0: it rewrites all that it overlaps, which under
-		// updates at random is the whole level below, and a lookup passes most sublevels by their filters (docs/design/measured/uring.md).
+		// Half as many sublevels, that is two flushes, start a compaction out of L0. More often would cost much: it rewrites all that it
+		// overlaps, which after random updates is the whole level below, and lookups skip most sublevels by their filters (docs/design/measured/uring.md).
 		L0CompactionThreshold: 4,
-		// What four sublevels hold: a tree below it has no level between L0 and L6.
+		// The size of four sublevels: a smaller LSM tree has no level between L0 and L6.
 		LBaseMaxBytes: 256 << 20,
 
-		// One compaction normally, up to MaxCompactions when L0 or the debt grows: foreground work owns the cores.
+		// One compaction normally, up to MaxCompactions when L0 or the compaction debt grows: statements need the cores.
 		CompactionConcurrencyRange: func() (int, int) { return 1, o.MaxCompactions },
 
-		// Package wal keeps the log. Pebble's stays empty.
+		// The log is that of package wal. Pebble's stays empty.
 		DisableWAL: true,
 
 		BytesPerSync: tableBytesPerSync,
@@ -95,17 +94,17 @@ func (e *Engine) pebbleOptions() *pebble.Options {
 	p.Experimental.SpanPolicyFunc = e.spanPolicy
 	// Values stay in the tables: at OLTP row sizes a second file per read costs more than rewriting the row does.
 	p.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy { return pebble.ValueSeparationPolicy{} }
-	// A second compaction for 256 MiB of debt instead of 1 GiB: with few cores the debt is felt sooner.
+	// A second compaction for each 256 MiB of debt instead of 1 GiB: with few cores debt slows statements down earlier.
 	p.Experimental.CompactionDebtConcurrency = 256 << 20
 	p.Experimental.L0CompactionConcurrency = 4
 	p.Experimental.FileCacheShards = 4
-	// Where a memtable overlaps an ingest, Pebble would only enter it into its own log, which we do without: a crash would lose it.
+	// If a memtable overlaps an ingested table, Pebble would only record the table in its own log, which is disabled: a crash would lose it.
 	p.Experimental.DisableIngestAsFlushable = func() bool { return true }
 	return p
 }
 
-// tombstoneOptions makes Pebble hunt tombstones: garbage collection deletes every version that was overwritten, and scans
-// walk over the tombstones until they are compacted away.
+// tombstoneOptions makes Pebble compact tombstones early: garbage collection deletes every version that was overwritten, and scans
+// have to skip the tombstones until a compaction drops them.
 func (e *Engine) tombstoneOptions(p *pebble.Options) {
 	// A 16 KiB block holds about 80 rows or 400 tombstones; a block with a good half of rows replaced is dense.
 	p.Experimental.NumDeletionsThreshold = 64
@@ -116,15 +115,15 @@ func (e *Engine) tombstoneOptions(p *pebble.Options) {
 	p.Experimental.CompactionGarbageFractionForMaxConcurrency = func() float64 { return 0.2 }
 }
 
-// levelOptions chooses blocks, filters and compression. All levels take the fastest compressor, which leaves a block as it is
-// where it gains less than an eighth. L6 holds nine tenths of the bytes, so most reads that miss the cache decompress a block of
-// it: zstd there takes such a lookup from 14 to 53 µs (BenchmarkColdRead, docs/design/measured/cold-reads.md).
+// levelOptions chooses blocks, filters and compression. All levels use the fastest compressor, which stores a block uncompressed
+// if it would save less than an eighth. L6 has nine tenths of the bytes, so most reads that miss the cache decompress one of its
+// blocks: with zstd there such a lookup takes 53 µs instead of 14 (BenchmarkColdRead, docs/design/measured/cold-reads.md).
 func (e *Engine) levelOptions(p *pebble.Options) {
 	for i := range p.Levels {
 		level := &p.Levels[i]
 		level.BlockSize = dataBlockBytes
 		level.IndexBlockSize = indexBlockBytes
-		// Filters cover whole logical keys, all versions together. L6's are read only by iterators that expect nothing.
+		// Filters are by logical key, for all versions together. Those of L6 are used only with IterOptions.ExpectAbsent.
 		level.FilterPolicy = bloom.FilterPolicy(bloomBitsPerKey)
 		level.FilterType = pebble.TableFilter
 		level.Compression = func() *sstable.CompressionProfile { return block.FastestCompression }
@@ -134,8 +133,8 @@ func (e *Engine) levelOptions(p *pebble.Options) {
 // versionSpaceStart is the first engine key of the versions.
 var versionSpaceStart = keys.Bare(nil, keys.SpaceVersion, nil)
 
-// spanPolicy tells where files end besides by their size: at the start of the versions, since what lies below is small and read all
-// the time and its suffixes are not versions of one thing, and at the borders of tables that are being loaded. Older versions go to
+// spanPolicy says where files end, besides by their size: at the start of the versions' key space, since the keys below are few, are read
+// all the time, and have suffixes that are not versions; and at the borders of SQL tables that are being loaded. Older versions go to
 // value blocks by Pebble's own rule.
 func (e *Engine) spanPolicy(start []byte) (pebble.SpanPolicy, []byte, error) {
 	if cockroachkvs.Compare(start, versionSpaceStart) < 0 {

@@ -13,49 +13,49 @@ import (
 )
 
 const (
-	// suspectStepsMin steps that a scan did not ask for make it suspect: one for each row with something dead behind it, at least.
+	// suspectStepsMin is how many steps over entries that are not shown, dead versions or tombstones, make a scan suspect.
 	suspectStepsMin = 16
-	// A look walks over some lookStepsMax entries of memtables, and there is no other for lookPause times as long as it took.
+	// lookAtSuspect visits about lookStepsMax entries of memtables at most, and then pauses for lookPause times as long as it took.
 	lookStepsMax = 8192
 	lookPause    = 50
-	// What is dead behind one row counts for deadStepsMax at most: a scan passes more versions by a seek, which costs as much. More
-	// than deadShare for each row that the scan was asked for make it twice as slow as it should be, or slower.
+	// The dead entries behind one row count as deadStepsMax at most: a scan skips more of them by a seek, which costs as much. If there
+	// are more than deadShare for each row that the scan returned, the scan is at least twice as slow as it should be.
 	deadStepsMax = 16
 	deadShare    = 2
-	// garbageFlushBytesMin of log and garbageFlushEvery bound the flushes that this causes. One that has made tables of more than
-	// garbageOutMax, or of more than a part in garbageOutShare of its memory, was of little use and will cost compactions: then the
-	// pause doubles, up to garbageFlushRarely.
+	// The flushes that this causes need garbageFlushBytesMin of log, and garbageFlushEvery between two of them. A flush that has written
+	// tables of more than garbageOutMax, or of more than a quarter of the memtables' size, has dropped little and will cost compactions:
+	// then the pause doubles, up to garbageFlushRarely.
 	garbageFlushBytesMin = 128 << 10
 	garbageFlushEvery    = time.Second
 	garbageFlushRarely   = time.Minute
 	garbageOutMax        = 4 << 20
 	garbageOutShare      = 4
-	// idleFlushBytesMin of log make a flush of an idle engine worth its file.
+	// idleFlushBytesMin is the least size of log for which an idle engine is flushed.
 	idleFlushBytesMin = 1 << 20
 )
 
-// garbage remembers that scans were slowed by tombstones and dead versions. Tables heal themselves, since compactions hunt
-// tombstones; what is dead in a memtable stays until it is flushed, which under light load may take hours. A queue emptied at its
-// head would be scanned through its past until then, and a small table that is updated all the time through thousands of versions
-// of each row (docs/design/measured/hot-tables.md). Any flush makes it forget.
+// garbage detects scans that are slowed down by tombstones and dead versions in memtables. In tables compactions drop them (see
+// tombstoneOptions); in a memtable they stay until it is flushed, which under light load may take hours. Until then a scan of a table
+// that is used as a queue would have to skip all deleted rows, and one of a small table that is updated all the time thousands of versions
+// of each row (docs/design/measured/hot-tables.md). Any flush resets it.
 type garbage struct {
 	suspect  atomic.Pointer[suspect]
-	seen     atomic.Bool   // memtables slow scans
-	flushes  atomic.Bool   // a flush for the sake of scans has not ended
-	flushed  time.Duration // clock.Mono of the last flush for its sake; who polls owns it
-	nextLook time.Duration // when the next look may be; who polls owns it
-	pause    atomic.Int64  // a time.Duration: how long after flushed the next one may be; 0 is garbageFlushEvery
+	seen     atomic.Bool   // memtables slow scans down, so they are to be flushed
+	flushes  atomic.Bool   // a flush for that reason is running
+	flushed  time.Duration // clock.Mono of the last flush for that reason; used by PollPressure only
+	nextLook time.Duration // clock.Mono from which on lookAtSuspect may run again; used by PollPressure only
+	pause    atomic.Int64  // a time.Duration: the least time from flushed to the next such flush; 0 is garbageFlushEvery
 }
 
-// suspect is a scan that had more steps to make than it was asked for, in memtables or in tables. Forward, Pebble counts one step for
-// the dead versions of a row, whether it took one or a thousand; backwards, and over dead rows, it counts all.
+// suspect is a scan that made many more steps than it returned keys, in memtables or in tables. Moving forward, Pebble counts one step for
+// all dead versions of a row, whether there is one or a thousand; backwards, and over dead rows, it counts each.
 type suspect struct {
-	keySlice     // where it was; the end is excluded
-	rows     int // it was asked for
+	keySlice     // that it scanned; the end is excluded
+	rows     int // keys that it returned
 	walked   int // steps beyond those
 }
 
-// noteGarbage looks at what a scan had to walk over since its bounds were set. Scans without bounds are not the statements'.
+// noteGarbage counts the entries that a scan had to skip since its bounds were set. Scans without bounds are not those of statements.
 func (e *Engine) noteGarbage(i *Iter) {
 	s := i.it.Stats()
 	steps := s.ForwardStepCount[pebble.InternalIterCall] + s.ReverseStepCount[pebble.InternalIterCall]
@@ -68,7 +68,7 @@ func (e *Engine) noteGarbage(i *Iter) {
 		return
 	}
 	sus := &suspect{keySlice: keySlice{bytes.Clone(i.lower), bytes.Clone(i.upper)}, rows: rows, walked: steps - rows}
-	if i.it.Valid() { // it ended early
+	if i.it.Valid() { // the scan ended before its bounds
 		key := i.it.Key()
 		if last := bytes.Clone(key[:cockroachkvs.Split(key)]); i.reverse {
 			sus.start = last
@@ -76,12 +76,12 @@ func (e *Engine) noteGarbage(i *Iter) {
 			sus.end = last
 		}
 	}
-	if cockroachkvs.Compare(sus.start, sus.end) < 0 { // else the iterator has been elsewhere since
+	if cockroachkvs.Compare(sus.start, sus.end) < 0 { // otherwise the iterator was repositioned since
 		e.garbage.suspect.Store(sus)
 	}
 }
 
-// lookAtSuspect finds out whether a suspect scan was slowed by what is dead in memtables, by walking there itself.
+// lookAtSuspect finds out whether a suspect scan was slowed down by dead entries of memtables, by scanning the memtables alone.
 func (e *Engine) lookAtSuspect() error {
 	g, began := &e.garbage, clock.Mono()
 	if g.seen.Load() || g.flushes.Load() || began < g.nextLook {
@@ -107,7 +107,7 @@ func (e *Engine) lookAtSuspect() error {
 		}
 	}
 	if places > 0 {
-		// What it cost the scan to pass versions of rows, of which the look may have met the first only, or to walk over dead rows.
+		// An estimate of the steps that the scan spent on dead versions, as far as this look has counted them, or on dead rows.
 		cost := max(dead*min(sus.walked, sus.rows)/places, min(all, sus.walked))
 		if cost > deadShare*max(sus.rows, suspectStepsMin) {
 			g.seen.Store(true)
@@ -118,8 +118,8 @@ func (e *Engine) lookAtSuspect() error {
 	return it.Close()
 }
 
-// flushGarbage flushes the memtables when a scan has met much garbage lately, which drops it or hands it to compactions. It does not
-// wait for the flush. While another one is under way, which may have that garbage in hand, there is none.
+// flushGarbage flushes the memtables if they slow scans down: the flush drops the garbage, or leaves it to compactions. It does not wait
+// for the flush. While another flush is running, which may do the same, it does nothing.
 func (e *Engine) flushGarbage(p *pebble.Metrics) {
 	g, now := &e.garbage, clock.Mono()
 	if !g.seen.Load() || p.Flush.NumInProgress > 0 || e.log.Stats().LiveBytes < garbageFlushBytesMin ||
@@ -135,7 +135,7 @@ func (e *Engine) flushGarbage(p *pebble.Metrics) {
 	}
 }
 
-// ended learns from the end of any flush, with Pebble's mutex held.
+// ended is called at the end of any flush, with Pebble's mutex held.
 func (g *garbage) ended(info *pebble.FlushInfo) {
 	if info.Err == nil {
 		g.seen.Store(false)
@@ -155,9 +155,9 @@ func (g *garbage) ended(info *pebble.FlushInfo) {
 	g.pause.Store(int64(pause))
 }
 
-// FlushIdle flushes the memtables if the log that recovery would have to read is worth it. The owner calls it when writes have
-// ceased: a crash then costs no replay, and what was written last is compressed as the rest is. It does not wait for the flush, nor,
-// while Pebble has stopped writes, for the end of that: flushes are under way then.
+// FlushIdle flushes the memtables if recovery would have to replay idleFlushBytesMin or more. The owner calls it when writes have
+// ceased: recovery then replays nothing, and what was written last is compressed as the rest is. It does not wait for the flush; while
+// writes are stalled it does nothing, since flushes are running then.
 func (e *Engine) FlushIdle() {
 	if e.stalled.Load() || e.log.Stats().LiveBytes < idleFlushBytesMin {
 		return
@@ -167,8 +167,8 @@ func (e *Engine) FlushIdle() {
 	}
 }
 
-// PollPressure measures how near a stall is, for Pressure. The owner calls it some ten times a second under load. It also
-// starts a flush when scans were slowed by tombstones and dead versions that are still in memory.
+// PollPressure measures how near a stall is, for Pressure. The owner calls it about ten times a second under load. It also
+// starts a flush if memtables slow scans down (garbage), and logs slow syncs of the log.
 func (e *Engine) PollPressure() float64 {
 	p := e.db.Metrics()
 	memtables := float64(p.MemTable.Size) / float64(e.opts.MemTableBytes*MemTableCountMax)
@@ -185,7 +185,7 @@ func (e *Engine) PollPressure() float64 {
 	return v
 }
 
-// watchLog tells once of a write or sync of the log that doesn't end.
+// watchLog logs, once, a write or sync of the log that does not end.
 func (e *Engine) watchLog() {
 	busy := e.log.Stats().Busy
 	if slow := busy >= slowSyncMin; e.slowLog.Swap(slow) != slow && slow {
@@ -194,12 +194,12 @@ func (e *Engine) watchLog() {
 	}
 }
 
-// LogSince returns when the write or sync of the log that is in hand began, by clock.Mono; 0: there is none.
+// LogSince returns when the running write or sync of the log began, by clock.Mono; 0 if there is none.
 func (e *Engine) LogSince() time.Duration { return e.log.Since() }
 
-// Pressure returns what PollPressure measured last: 0 is idle, 1 is where Pebble stops writes, or has half as many sublevels of L0
-// as that takes. While writes are stopped it is 1. One or two atomic loads: committers call it for every batch and slow down from
-// about a half on.
+// Pressure returns what PollPressure measured last: 0 is idle; 1 is where memtables make Pebble stop writes, or at half of the L0
+// sublevels that do. While writes are stopped it is 1. It costs one or two atomic loads: committers call it for every batch, and slow
+// down from about a half on.
 func (e *Engine) Pressure() float64 {
 	if e.stalled.Load() {
 		return 1

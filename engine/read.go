@@ -10,28 +10,28 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// tableFile is an open table. A read that the page cache can't serve asks for the blocks and lets other goroutines run before it
-// waits: a goroutine in a blocking system call holds its processor until the runtime's monitor takes it away, 20 to 100 µs later,
-// which is as long as a read of a fast disk takes. With two processors, two such reads at a time were all that the disk got, and
-// nobody ran meanwhile (docs/design/measured/disk-reads.md). Where nobody else wants to run, the wait begins at once.
+// tableFile is an open table. A read that misses the page cache starts a prefetch of the blocks and yields to other goroutines before it
+// blocks: a goroutine in a blocking system call holds its processor (a P of Go's scheduler) until the runtime's monitor takes it away, 20
+// to 100 µs later, which is as long as a read of a fast disk takes. With two processors, the disk got at most two reads at a time, and no
+// other goroutine ran meanwhile (docs/design/measured/disk-reads.md). If no other goroutine is runnable, the read blocks at once.
 //
-// While memory lies idle the kernel is asked for what is around the block as well, see fillBytes.
+// While memory is free the blocks around are prefetched as well, see fillBytes.
 //
-// Of tables that are too many for the page cache most of what it does not have is read past it, see directReads.
+// If the tables are larger than the page cache, most reads that miss it go past it, see directReads.
 //
-// Descriptors are read past File: a file system that shows something else than the disk holds, such as an encrypting one, must not
-// give them out. Pebble keeps a table open while anybody reads it.
+// File's descriptor is read directly: a file system whose contents differ from the bytes on disk, such as an encrypting one, must not have
+// one. Pebble keeps a table open while it is being read.
 type tableFile struct {
 	File
 	e  *Engine
-	fd uintptr // of File, which is asked once: it is some calls away
+	fd uintptr // of File, kept because File.Fd goes through several wrappers
 
-	open sync.Once // guards what follows: it is set when the file is first read past the page cache
-	past uintptr   // a descriptor for that
-	unit int64     // what its offsets and lengths are a multiple of, a power of two; 0: there is none
+	open sync.Once // guards the setting of what follows, before the first direct read
+	past uintptr   // a descriptor for direct reads
+	unit int64     // their offsets and lengths are multiples of it, a power of two; 0: there is no descriptor
 }
 
-// Open implements vfs.FS. Compactions read ahead through files of their own, which stay as they are.
+// Open implements vfs.FS. It does not wrap the files of compactions, which read sequentially.
 func (t *tableFS) Open(name string, opts ...OpenOption) (File, error) {
 	f, err := t.FS.Open(name, opts...)
 	if err != nil || !strings.HasSuffix(name, tableSuffix) || slices.Contains(opts, vfs.SequentialReadsOption) {
@@ -57,7 +57,7 @@ func (f *tableFile) ReadAt(p []byte, offset int64) (int, error) {
 	n, wait, err := readNoWait(f.fd, p, offset)
 	switch {
 	case err != nil:
-		// Some file systems, and kernels before 4.14, have no other reads.
+		// Some file systems, and kernels before 4.14, have no reads that do not block.
 		f.e.plainReads.Store(true)
 		return f.File.ReadAt(p, offset)
 	case !wait:
@@ -68,14 +68,14 @@ func (f *tableFile) ReadAt(p []byte, offset int64) (int, error) {
 	if f.e.direct.idle.Load() {
 		start, end = start&^(fillBytes-1), (end+fillBytes-1)&^(fillBytes-1)
 	}
-	// Failing, it has asked for nothing, and the read below does.
+	// If this fails, nothing was prefetched, and the read below blocks for longer.
 	_ = f.File.Prefetch(start, end-start)
 	runtime.Gosched()
 	rest, err := f.File.ReadAt(p[n:], offset+int64(n))
 	return n + rest, err
 }
 
-// Close implements vfs.File. It comes after the last read.
+// Close implements vfs.File. It is called after the last read has ended.
 func (f *tableFile) Close() error {
 	var err error
 	if f.unit != 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/pandodb/pando/engine/aio"
 )
 
-// readNoWait reads what is in the page cache, from the offset on. wait tells that the rest needs a read that may wait or fail; an
-// error means that the kernel or the file system can't tell.
+// readNoWait reads what is in the page cache, from the offset on. wait says that the rest needs a read that may block or fail; an
+// error means that the kernel or the file system does not support such reads.
 func readNoWait(fd uintptr, p []byte, offset int64) (n int, wait bool, err error) {
 	n, err = unix.Preadv2(int(fd), [][]byte{p}, offset, unix.RWF_NOWAIT)
 	switch {
@@ -25,7 +25,7 @@ func readNoWait(fd uintptr, p []byte, offset int64) (n int, wait bool, err error
 
 var pageBytes = int64(os.Getpagesize())
 
-// pagesCached tells whether the page cache has all of n bytes from the offset on; kernels before 6.5 can't tell. It begins no read.
+// pagesCached reports whether the page cache has all of n bytes from the offset on; kernels before 6.5 return an error. It starts no read.
 func pagesCached(fd uintptr, offset int64, n int) (bool, error) {
 	var stat unix.Cachestat_t
 	err := unix.Cachestat(uint(fd), &unix.CachestatRange{Off: uint64(offset), Len: uint64(n)}, &stat, 0)
@@ -33,8 +33,8 @@ func pagesCached(fd uintptr, offset int64, n int) (bool, error) {
 	return stat.Cache >= uint64(pages), err
 }
 
-// openDirect opens the file of fd once more, past the page cache. unit is 0 if that can't be. It goes by the descriptor because the
-// file may have no name any more.
+// openDirect opens the file of fd once more, for direct reads. unit is 0 if that fails. It opens by descriptor because the file may have
+// been deleted.
 func openDirect(fd uintptr) (past uintptr, unit int64) {
 	n, err := unix.Open("/proc/self/fd/"+strconv.Itoa(int(fd)), unix.O_RDONLY|unix.O_DIRECT|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -11,22 +11,22 @@ import (
 )
 
 const (
-	// settleShare: what lies above the last level is worth a compaction of all when it is more than a tenth of the last level's
-	// bytes. It then writes some ten bytes for each of them at most, no more than another level would.
+	// settleShare: everything is compacted when the levels above the last have more than a tenth of the last level's bytes. For each of
+	// their bytes that writes about ten at most, no more than moving it down one level normally costs.
 	settleShare = 10
-	// settleBytesMin are worth nothing.
+	// settleBytesMin is the least size of the levels above the last for which that is done.
 	settleBytesMin = 8 << 20
-	// settleSliceBytes of the last level are compacted at a time. A compaction can't be stopped, and takes the parts of its
-	// neighbours' tables that stick out, so slices are neither large nor small.
+	// settleSliceBytes of the last level are compacted at a time. A compaction cannot be stopped, so slices are not large; it includes
+	// whole tables, also those that reach beyond the slice, so slices are not small either.
 	settleSliceBytes = 64 << 20
-	// compactPatience is how long a compaction goes on that nobody wants any more.
+	// compactPatience is how long a compaction may go on after it was cancelled.
 	compactPatience = 10 * time.Second
 )
 
-// Settle compacts what lies above the last level into it, if that is worth it, for an engine that nobody writes to: Pebble leaves
-// levels that are below their size alone, so that the versions and tombstones of the last load would stay for as long as
-// the server is idle, a half of the space again where the load was updates at random. It goes slice by slice and ends early when
-// busy says so or ctx is done, after the slice at hand.
+// Settle compacts an idle engine down to the last level, if there is enough to compact: Pebble does not compact levels that are below
+// their target size, so that the dead versions and tombstones of the last writes would stay as long as the server is idle; after random
+// updates they take half as much space as the live data. It goes slice by slice, and ends early, after the current slice, when busy
+// returns true or ctx is done.
 func (e *Engine) Settle(ctx context.Context, busy func() bool) error {
 	slices, err := e.settleSlices()
 	if err != nil {
@@ -43,9 +43,9 @@ func (e *Engine) Settle(ctx context.Context, busy func() bool) error {
 	return nil
 }
 
-// compact has Pebble compact what lies between two keys, down to the last level that has some of it. Pebble panics if that is
-// cancelled after it was picked and before it has begun (v2.1.7, runPickedCompaction; TestSinkCrash under the race detector), so
-// the end of ctx counts only after compactPatience: one that was picked waits for no longer than the compaction before it.
+// compact makes Pebble compact what lies between two keys, down to the last level that has some of it. Pebble panics if a compaction is
+// cancelled after it was picked and before it has begun (v2.1.7, runPickedCompaction; TestSinkCrash under the race detector). So it is
+// cancelled only compactPatience after ctx is done: a picked compaction waits for no longer than the one before it takes.
 func (e *Engine) compact(ctx context.Context, s keySlice) error {
 	patient, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -61,10 +61,10 @@ func (e *Engine) compact(ctx context.Context, s keySlice) error {
 	return e.db.Compact(patient, s.start, s.end, false)
 }
 
-// keySlice is the stretch of keys from start to end, both included.
+// keySlice is the interval of engine keys from start to end, both included.
 type keySlice struct{ start, end []byte }
 
-// settleSlices divides the last level, none if it is not worth a compaction.
+// settleSlices divides the last level into slices, none if there is too little above it (settleShare, settleBytesMin).
 func (e *Engine) settleSlices() (slices []keySlice, err error) {
 	levels, err := e.db.SSTables()
 	if err != nil {
@@ -85,7 +85,7 @@ func (e *Engine) settleSlices() (slices []keySlice, err error) {
 		}
 		s.end = t.Largest.UserKey
 		bottom += t.Size
-		// A slice of one key can't be told to Pebble; it joins the next, and is left out at the end.
+		// Pebble takes no slice of a single key: that is joined with the next one, and left out at the end.
 		if size += t.Size; (size >= settleSliceBytes || i == len(lowest)-1) && cockroachkvs.Compare(s.start, s.end) < 0 {
 			slices = append(slices, s)
 			s, size = keySlice{}, 0

@@ -14,26 +14,26 @@ import (
 )
 
 const (
-	// Tables are moved while there are fewer in all than sinkTablesMax, and than one in sinkShare of those that may be open. Moved
-	// tables are as small as those of L0; where there are many, Pebble's compactions of L0 make large ones of them.
+	// Tables are moved only while there are fewer than sinkTablesMax in all, and fewer than half of Options.MaxOpenFiles. Moved tables
+	// are as small as those of L0; if there are many, Pebble's compactions of L0 make larger ones of them.
 	sinkTablesMax = 2000
 	sinkShare     = 2
 
-	// never is a timestamp that no version has.
+	// never is a timestamp that no version in a table has.
 	never = clock.Timestamp(math.MaxInt64)
 )
 
-// sinker moves the tables of loads down as they are flushed. A load's tables overlap nothing, but Pebble leaves them in L0 until the
-// second flush that overlaps the first anywhere is a reason for a compaction. That begins with the keys at hand and takes in all
-// that lies beside them in L0 up to the next table of the level below, which is mostly the whole load: it is written once more.
-// A move writes some hundred bytes of the manifest (docs/design/measured/sink.md).
+// sinker moves the tables of bulk loads from L0 to a lower level as they are flushed. A load's tables overlap nothing, but Pebble leaves
+// them in L0 until some flush overlaps another, which triggers a compaction. That one then includes all tables that lie next to each other
+// in L0, up to the next table of the level below, which is mostly the whole load: it is written once more. A move only writes some
+// hundred bytes to the manifest (docs/design/measured/sink.md).
 type sinker struct {
-	kick chan struct{} // of one: there was a flush
+	kick chan struct{} // signals a flush; room for one
 	stop context.CancelFunc
 	done sync.WaitGroup
 }
 
-// startSinker starts the goroutine, which stopSinker ends.
+// startSinker starts the sinker's goroutine, which stopSinker ends.
 func (e *Engine) startSinker() {
 	ctx, stop := context.WithCancel(context.Background())
 	e.sinker.stop = stop
@@ -56,7 +56,7 @@ func (e *Engine) stopSinker() {
 	e.sinker.done.Wait()
 }
 
-// kickSinker tells that there was a flush. It does not block.
+// kickSinker signals that there was a flush. It does not block.
 func (e *Engine) kickSinker() {
 	select {
 	case e.sinker.kick <- struct{}{}:
@@ -64,7 +64,7 @@ func (e *Engine) kickSinker() {
 	}
 }
 
-// sink moves what the flushes until now have left of loads in L0.
+// sink moves the tables of loads that are in L0.
 func (e *Engine) sink(ctx context.Context) error {
 	loads, flushes := e.loads.active()
 	if len(loads) == 0 || e.DiskFull() {
@@ -88,7 +88,7 @@ func (e *Engine) sink(ctx context.Context) error {
 		if !slices.ContainsFunc(loads, func(l load) bool { return l.covers(s) }) {
 			continue
 		}
-		// Pebble would flush memtables that hold something between the bounds, and merge it with the table.
+		// If memtables held something between the bounds, Pebble would flush them, and merge it with the table instead of moving that.
 		held, err := e.memtablesHold(s)
 		if err != nil {
 			return err
@@ -99,8 +99,8 @@ func (e *Engine) sink(ctx context.Context) error {
 		if err := e.compact(ctx, s); err != nil {
 			return err
 		}
-		// The next table might force a flush, too, if this one has: memtablesHold does not know all. After any flush there is
-		// another kick, for the loads that still go on.
+		// There was a flush, perhaps forced by this compaction, as memtablesHold does not see range deletions. The next table might force
+		// another, so this round ends. Loads that go on are noted again, and each flush starts another round.
 		if _, now := e.loads.active(); now != flushes {
 			e.loads.rest()
 			return nil
@@ -109,7 +109,7 @@ func (e *Engine) sink(ctx context.Context) error {
 	return nil
 }
 
-// memtablesHold tells whether a memtable holds a version within the bounds. It does not know of deletions that are not versions.
+// memtablesHold reports whether a memtable holds a key within the bounds. It does not see range deletions.
 func (e *Engine) memtablesHold(s keySlice) (bool, error) {
 	it, err := e.memtables(s)
 	if err != nil {
@@ -119,23 +119,23 @@ func (e *Engine) memtablesHold(s keySlice) (bool, error) {
 	return held, errors.Join(it.Error(), it.Close())
 }
 
-// memtables returns an iterator over what memtables hold from one engine key up to another, which is excluded.
+// memtables returns an iterator over the memtables only, from s.start up to s.end, which is excluded.
 func (e *Engine) memtables(s keySlice) (*pebble.Iterator, error) {
 	return e.db.NewIter(&pebble.IterOptions{
 		LowerBound: s.start, UpperBound: s.end,
-		PointKeyFilters: []pebble.BlockPropertyFilter{timeFilter(never, never)}, // no table has a version of this time
+		PointKeyFilters: []pebble.BlockPropertyFilter{timeFilter(never, never)}, // skips all blocks of tables
 	})
 }
 
-// loneTables returns the bounds of the tables of L0 that overlap no other, in order, but for those of one key: such bounds can't be
-// told to Pebble.
+// loneTables returns the bounds of the tables of L0 that overlap no other table, in order. It leaves out tables of a single key, since
+// Pebble takes no such bounds.
 func loneTables(levels [][]pebble.SSTableInfo) (alone []keySlice) {
 	upper := make([]keySlice, len(levels[0]))
 	for i := range levels[0] {
 		upper[i] = keySlice{levels[0][i].Smallest.UserKey, levels[0][i].Largest.UserKey}
 	}
 	slices.SortFunc(upper, func(a, b keySlice) int { return cockroachkvs.Compare(a.start, b.start) })
-	var before []byte // the highest end of those before
+	var before []byte // the highest end of the tables before
 	for i, s := range upper {
 		if (before == nil || cockroachkvs.Compare(before, s.start) < 0) &&
 			(i == len(upper)-1 || cockroachkvs.Compare(s.end, upper[i+1].start) < 0) &&
@@ -150,7 +150,7 @@ func loneTables(levels [][]pebble.SSTableInfo) (alone []keySlice) {
 	return alone
 }
 
-// overlaps tells whether a table of a level below L0, where they lie side by side in order, reaches into s.
+// overlaps reports whether a table of a level below L0, where tables are in order and disjoint, overlaps s.
 func overlaps(level []pebble.SSTableInfo, s keySlice) bool {
 	i, _ := slices.BinarySearchFunc(level, s.start, func(t pebble.SSTableInfo, key []byte) int {
 		return cockroachkvs.Compare(t.Largest.UserKey, key)

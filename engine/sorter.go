@@ -15,60 +15,60 @@ import (
 
 // Bounds of a Sorter.
 const (
-	// sortRunBytes is its own memory while pairs are added. Where several are open the second has half of it, the third a third and so on, down to
-	// sortRunBytesMin: a hundred together have less than six times as much as one. What SortMemory gives comes on top.
+	// sortRunBytes is the memory of a sorter's own. If several are open the second has half of it, the third a third and so on, down to
+	// sortRunBytesMin: a hundred together have less than six times as much as one. Memory of SortMemory comes on top.
 	sortRunBytes    = 32 << 20
 	sortRunBytesMin = 512 << 10
-	// sortRunsMax is how many files it has, but for a last one. While they are read each has a buffer, of a sortReadPart of that memory.
+	// sortRunsMax is how many files a sorter writes before it is Full. While they are read each has a buffer, a 128th of the sorter's memory.
 	sortRunsMax   = 48
 	sortReadPart  = 128
-	sortPollPairs = 4096 // between two looks at what may end the reading
-	// sortTakeBytes is what a sorter takes of the SortMemory at once.
+	sortPollPairs = 4096 // between two calls of poll
+	// sortTakeBytes is what a sorter takes of SortMemory at a time.
 	sortTakeBytes = 16 << 20
-	// sortChunkBytes is a piece of its memory, which no pair crosses.
+	// sortChunkBytes is the largest unit in which memory is allocated, except for larger pairs. No pair crosses a chunk.
 	sortChunkBytes = 1 << 20
 )
 
-// Sorter puts pairs in the order of their keys. What is too much for its memory it writes to files, which it merges when it is read. One goroutine at a
+// Sorter sorts pairs by key. When its memory is full it writes them, sorted, to a file (a run); Each merges the files. It is used by one goroutine at a
 // time.
 type Sorter struct {
-	e        *Engine // nil once it has ended
+	e        *Engine // nil after Discard
 	common   int     // leading bytes that all keys share
-	runBytes int
-	lent     int  // bytes of memory beyond runBytes, of SortMemory
-	refused  bool // there was no more of it
+	runBytes int     // of its own memory
+	lent     int     // bytes of SortMemory that it has taken
+	refused  bool    // SortMemory has refused it more
 	chunks   [][]byte
-	free     [][]byte // chunks for later
+	free     [][]byte // empty chunks, for reuse
 	inChunks int      // bytes in chunks
 	pairs    []sortPair
 	order    keys.Order
 	runs     []sortRun
-	taken    int64 // bytes of files, of the space for them
-	short    bool  // there was no more space for them
+	taken    int64 // bytes of FileSpace that it has taken
+	short    bool  // FileSpace has refused it more
 }
 
-// FileSpace is what temporary files may take together with those of others. Implemented by exec.SpillSpace.
+// FileSpace is a budget of disk space that sorters share with other temporary files. Implemented by exec.SpillSpace.
 type FileSpace interface {
-	// Take takes n bytes, negative to give them back, and reports whether there were as many.
+	// Take takes n bytes, or gives them back if n is negative, and reports whether there were as many.
 	Take(n int64) bool
 }
 
-// SortMemory is memory that sorters may take beyond their own, so that they write files only of what is too much for it. Implemented by exec.MemPool.
+// SortMemory is a memory budget that sorters may use beyond their own, so that they write fewer files. Implemented by exec.MemPool.
 type SortMemory interface {
-	// Take takes n bytes, negative to give them back. It fails if there are not as many.
+	// Take takes n bytes, or gives them back if n is negative. It fails if there are not as many.
 	Take(n int64) error
 }
 
-// SetSortMemory lets sorters take memory, up to a bound for all of them. It is called before the first of them begins.
+// SetSortMemory lets sorters take memory of m, at most most bytes together. It must be called before the first NewSorter.
 func (e *Engine) SetSortMemory(m SortMemory, most int64) { e.sortMemory, e.sortMost = m, most }
 
-// SetFileSpace bounds the files of sorters. It is called before the first of them begins.
+// SetFileSpace bounds the files of sorters. It must be called before the first NewSorter.
 func (e *Engine) SetFileSpace(s FileSpace) { e.fileSpace = s }
 
-// sortPair is a pair in a chunk: the key, and behind it the value.
+// sortPair is where a pair is in a chunk: the key, followed by the value.
 type sortPair struct{ chunk, at, keyEnd, end uint32 }
 
-// sortPairBytes is what a pair needs beside its bytes.
+// sortPairBytes is the memory that a pair needs besides its bytes.
 const sortPairBytes = 16 + keys.PlaceBytes
 
 // sortRun is a file of pairs in order: for each the lengths of key and value (unsigned LEB128), key, value.
@@ -80,12 +80,12 @@ type sortRun struct {
 
 var sortTable = crc32.MakeTable(crc32.Castagnoli)
 
-// NewSorter begins to sort pairs whose keys have so many leading bytes in common. It ends with Discard.
+// NewSorter returns a sorter of pairs whose keys have the first common bytes in common. The caller calls Discard at the end.
 func (e *Engine) NewSorter(common int) *Sorter {
 	return &Sorter{e: e, common: common, runBytes: max(sortRunBytes/int(e.sorters.Add(1)), sortRunBytesMin)}
 }
 
-// Add adds a pair.
+// Add adds a pair, which it copies.
 func (s *Sorter) Add(key, value []byte) error {
 	size := len(key) + len(value)
 	if n := len(s.pairs); n > 0 && s.inChunks+size+(n+1)*sortPairBytes > s.runBytes+s.lent && !s.borrow(size+sortPairBytes) {
@@ -111,10 +111,14 @@ func (s *Sorter) addChunk(size int) {
 		s.chunks, s.free = append(s.chunks, s.free[n-1]), s.free[:n-1]
 		return
 	}
-	s.chunks = append(s.chunks, make([]byte, 0, max(min(sortChunkBytes, s.runBytes), size)))
+	s.chunks = append(s.chunks, make([]byte, 0, max(s.chunkBytes(), size)))
 }
 
-// borrow takes memory for so many bytes more, and reports whether there was as much. A sorter asks no more after a refusal, which costs a collection.
+// chunkBytes is the size of chunks, except for those of one larger pair.
+func (s *Sorter) chunkBytes() int { return min(sortChunkBytes, s.runBytes) }
+
+// borrow takes at least so many bytes of SortMemory, and reports whether there were as many. After a refusal, for which the memory pool runs Go's
+// garbage collector, a sorter does not ask again.
 func (s *Sorter) borrow(bytes int) bool {
 	m := s.e.sortMemory
 	if m == nil || s.refused {
@@ -130,7 +134,7 @@ func (s *Sorter) borrow(bytes int) bool {
 	return true
 }
 
-// giveBack ends the use of the memory for pairs.
+// giveBack frees the memory for pairs.
 func (s *Sorter) giveBack() {
 	s.chunks, s.free, s.inChunks, s.pairs, s.order = nil, nil, 0, nil, keys.Order{}
 	if s.lent > 0 {
@@ -140,8 +144,8 @@ func (s *Sorter) giveBack() {
 	}
 }
 
-// Full reports whether what has been added ought to be read before more is added, because there are many files or no space for more of them. It is
-// asked now and then, so that a sorter without space still writes a file or two.
+// Full reports whether the sorter should be read, and another begun, before more is added: it has many files, or FileSpace has refused one. That is
+// advice: callers may add some more, and the sorter then writes further files.
 func (s *Sorter) Full() bool { return s.short || len(s.runs) >= sortRunsMax }
 
 // Empty reports whether nothing has been added.
@@ -205,17 +209,17 @@ func (s *Sorter) writeRun() (err error) {
 	return nil
 }
 
-// emptyChunks makes room for other pairs, in the memory that there is.
+// emptyChunks empties the memory for pairs, and keeps it.
 func (s *Sorter) emptyChunks() {
 	for _, chunk := range s.chunks {
-		if cap(chunk) == sortChunkBytes { // others were made for one pair
+		if cap(chunk) == s.chunkBytes() { // others were made for one larger pair
 			s.free = append(s.free, chunk[:0])
 		}
 	}
 	s.chunks, s.inChunks, s.pairs = s.chunks[:0], 0, s.pairs[:0]
 }
 
-// Each calls f with all pairs in the order of their keys. poll ends it early. Slices are borrowed for the call.
+// Each calls f with all pairs in the order of their keys. An error of poll ends it early. f must not keep its slices.
 func (s *Sorter) Each(poll func() error, f func(key, value []byte) error) error {
 	n := 0
 	polled := func(key, value []byte) error {
@@ -238,7 +242,7 @@ func (s *Sorter) Each(poll func() error, f func(key, value []byte) error) error 
 	return s.merge(polled)
 }
 
-// merge reads the files together.
+// merge calls f with the pairs of all files in order.
 func (s *Sorter) merge(f func(key, value []byte) error) (err error) {
 	var heap runHeap
 	var files []File
@@ -284,10 +288,10 @@ func (s *Sorter) merge(f func(key, value []byte) error) (err error) {
 	return nil
 }
 
-// readBytes is the buffer of a file.
+// readBytes is the size of the buffer through which a file is written or read.
 func (s *Sorter) readBytes() int { return s.runBytes / sortReadPart }
 
-// Discard ends the sorter and removes its files. Again it does nothing.
+// Discard ends the sorter and removes its files. A second call does nothing.
 func (s *Sorter) Discard() {
 	if s.e == nil {
 		return
@@ -311,11 +315,11 @@ type runReader struct {
 	common     int
 	read       int64
 	pair       []byte
-	key, value []byte // of pair
-	head       uint64
+	key, value []byte // parts of pair
+	head       uint64 // the first bytes of key after the common ones, as a number; see keys.Head
 }
 
-// next goes to the next pair. more is false at the end of a file that is as it was written.
+// next reads the next pair. more is false at the end of the file, whose checksum is right.
 func (r *runReader) next() (more bool, err error) {
 	if r.read == r.run.bytes {
 		if r.file.bytes != r.run.bytes || r.file.sum != r.run.sum {
@@ -347,14 +351,14 @@ func (r *runReader) next() (more bool, err error) {
 
 func uvarintLen(v uint64) int64 { return int64(max(7, bits.Len64(v)+6) / 7) }
 
-// summedFile sums up what is written, or read, in the sizes of a buffer.
+// summedFile counts the bytes that are written or read, and computes their checksum.
 type summedFile struct {
 	File
 	bytes int64
 	sum   uint32
 }
 
-// Write sums up first: a file may change the bytes that it has taken (vfs.File), and with Pebble's invariants one in memory does.
+// Write computes the checksum first: a vfs.File may change p, and the one in memory does in builds with Pebble's invariants.
 func (f *summedFile) Write(p []byte) (n int, err error) {
 	f.add(p)
 	return f.File.Write(p)
@@ -370,7 +374,7 @@ func (f *summedFile) add(p []byte) {
 	f.bytes, f.sum = f.bytes+int64(len(p)), crc32.Update(f.sum, sortTable, p)
 }
 
-// runHeap has the reader with the lowest key first.
+// runHeap is a binary heap of readers, the one with the lowest key first.
 type runHeap []*runReader
 
 func (h runHeap) less(i, j int) bool {

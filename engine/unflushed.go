@@ -14,25 +14,25 @@ import (
 )
 
 const (
-	// keyFilterShare is the memory of one filter as a share of a memtable's. A version takes a memtable 100 bytes and more, so
-	// that one filter is enough for most.
+	// keyFilterShare: one filter takes a 128th of the memory of a memtable. A version takes 100 bytes or more of a memtable, so
+	// that normally one filter is enough for one memtable.
 	keyFilterShare = 128
-	// keyFilterFill is how many keys a filter takes for each of its words of 64 bits. Each sets at most four of them: that is one
-	// lookup in some two hundred that goes to the memtables in vain.
+	// keyFilterFill is how many keys a filter takes for each of its words of 64 bits. A key sets at most four bits: so about one
+	// lookup in two hundred reads the memtables needlessly.
 	keyFilterFill = 4
-	// keyFiltersMax bounds the filters. The last takes what comes when there are that many, and tells less and less.
+	// keyFiltersMax bounds the filters. When there are as many the last takes all further keys, and gets less and less selective.
 	keyFiltersMax = 16
-	// keyRangesMax bounds the deleted ranges that a filter knows one by one: tables dropped or truncated between two flushes.
+	// keyRangesMax bounds the deleted ranges that a filter lists: of tables dropped or truncated between two flushes.
 	keyRangesMax = 64
 )
 
-// unflushed tells which logical keys memtables hold no version of, so that a lookup need not search them: their skip lists cost
-// it about as much as all tables together, and a row that is not in the row cache has mostly not been written for long
+// unflushed knows, by Bloom filters, which logical keys have no version in memtables, so that a lookup need not search them: their skip
+// lists cost as much as all tables together, and a row that is not in the row cache has mostly not been written for long
 // (docs/design/measured/unflushed.md).
 //
-// Keys enter the last filter before their batch is applied. A filter that takes no more keys goes when a flush has made tables of
-// all batches that it knows. So who looks here and then makes an iterator of the tables alone misses nothing that was applied
-// before the look: it was in a filter, or in a table.
+// Keys are added to the last filter before their batch is applied. A closed filter is dropped when all batches that it knows have been
+// flushed. So a lookup that first consults the filters and then makes an iterator of tables only misses nothing that was applied before
+// it consulted them: that was in a filter, or in a table.
 type unflushed struct {
 	seed  maphash.Seed
 	words int // of a filter
@@ -41,29 +41,29 @@ type unflushed struct {
 	mu      sync.Mutex // a leaf
 }
 
-// keyFilter is a Bloom filter with one word per key (Putze, Sanders, Singler: Cache-, hash- and space-efficient Bloom filters,
-// 2007, §3), which batches fill at the same time.
+// keyFilter is a Bloom filter in which each key has its bits in one word (Putze, Sanders, Singler: Cache-, hash- and space-efficient
+// Bloom filters, 2007, §3). Batches add keys concurrently.
 type keyFilter struct {
 	words []uint64
-	keys  atomic.Int64 // that set a bit
-	// ranges are those that batches have deleted; more than keyRangesMax make all true. The slice is replaced, never changed.
+	keys  atomic.Int64 // keys that have set a new bit
+	// ranges are those that batches have deleted. If there are more than keyRangesMax, all is set instead. The slice is replaced, never changed.
 	ranges atomic.Pointer[[]keyRange]
-	all    atomic.Bool
-	// A batch counts itself in users, then looks whether the filter is closed. Who closes it looks at users after.
+	all    atomic.Bool // the filter matches every key
+	// A batch counts itself in users, and then checks closed. flushed checks closed first, and then users.
 	users  atomic.Int64
 	closed atomic.Bool
 	last   atomic.Uint64 // highest sequence number of the batches that were users
 }
 
-// keyRange are the engine keys from start to end, both bare.
+// keyRange is the interval of engine keys from start to end, both bare, the end excluded.
 type keyRange struct{ start, end []byte }
 
-// holds tells whether a version of the logical key may lie in the range. The key behind the end may be taken for a part of it.
+// holds reports whether a version of the logical key may lie in the range. It may say so of the end, too.
 func (r *keyRange) holds(logical []byte) bool {
 	return compareBare(logical, r.start) >= 0 && compareBare(logical, r.end) <= 0
 }
 
-// compareBare compares a logical key of the versions' space with a bare engine key of any.
+// compareBare compares a logical key in the space of versions with a bare engine key of any space.
 func compareBare(logical, bare []byte) int {
 	return cmp.Or(cmp.Compare(keys.SpaceVersion, bare[0]), bytes.Compare(logical, bare[1:len(bare)-1]))
 }
@@ -76,11 +76,11 @@ func (u *unflushed) init(memTableBytes int64) {
 
 func (u *unflushed) newFilter() *keyFilter { return &keyFilter{words: make([]uint64, u.words)} }
 
-// hash is what the filters know of a logical key.
+// hash is the hash of a logical key for mayHold and enter.
 func (u *unflushed) hash(logical []byte) uint64 { return maphash.Bytes(u.seed, logical) }
 
-// mayHold tells whether a memtable may hold something of the key, whose hash is h. False is certain for what was applied before the
-// filters were loaded, and stays so while they are filled further.
+// mayHold reports whether a memtable may hold a version of the key, whose hash is h, or a deletion of it. False is certain for batches that
+// were applied before the filters were loaded, and remains so while more keys are added to them.
 func mayHold(filters []*keyFilter, h uint64, logical []byte) bool {
 	mask := filterMask(h)
 	for _, f := range filters {
@@ -98,7 +98,7 @@ func mayHold(filters []*keyFilter, h uint64, logical []byte) bool {
 	return false
 }
 
-// enter notes the keys of a batch that is about to be applied. The caller leaves the filter afterwards.
+// enter adds the keys of a batch that is about to be applied. The caller calls leave of the filter after that.
 func (u *unflushed) enter(hashes []uint64, ranges []keyRange) *keyFilter {
 	f := u.use()
 	fresh := int64(0)
@@ -122,7 +122,7 @@ func (u *unflushed) enter(hashes []uint64, ranges []keyRange) *keyFilter {
 	return f
 }
 
-// addRanges notes deleted ranges. The caller holds the mutex of the filters.
+// addRanges adds deleted ranges. The caller holds unflushed.mu.
 func (f *keyFilter) addRanges(ranges []keyRange) {
 	var all []keyRange
 	if old := f.ranges.Load(); old != nil {
@@ -136,7 +136,7 @@ func (f *keyFilter) addRanges(ranges []keyRange) {
 	f.ranges.Store(&all)
 }
 
-// use returns the last filter, which stays until the caller has left it.
+// use returns the last filter, which is not dropped before the caller calls leave.
 func (u *unflushed) use() *keyFilter {
 	for {
 		filters := *u.filters.Load()
@@ -145,18 +145,18 @@ func (u *unflushed) use() *keyFilter {
 		if !f.closed.Load() {
 			return f
 		}
-		f.users.Add(-1) // its successor is there by now or about to be
+		f.users.Add(-1) // its successor was added before f was closed
 	}
 }
 
-// leave says that a batch, whose last sequence number it takes, has been applied.
+// leave notes that a batch, whose last sequence number is last, has been applied.
 func (f *keyFilter) leave(last uint64) {
 	for old := f.last.Load(); old < last && !f.last.CompareAndSwap(old, last); old = f.last.Load() {
 	}
 	f.users.Add(-1)
 }
 
-// closeLast makes a new filter the last one, if f is that still. The caller holds mu.
+// closeLast adds a new filter and closes f, if f is the last one. The caller holds mu.
 func (u *unflushed) closeLast(f *keyFilter) {
 	filters := *u.filters.Load()
 	if filters[len(filters)-1] != f || len(filters) >= keyFiltersMax {
@@ -167,8 +167,8 @@ func (u *unflushed) closeLast(f *keyFilter) {
 	f.closed.Store(true)
 }
 
-// flushed drops what is in tables now: every batch up to the highest sequence number of what a flush has written, because
-// memtables hold batches in their order and are flushed in it. Iterators made from here on show those tables.
+// flushed drops the filters whose batches are all in tables now: those up to the highest sequence number that a flush has written, because
+// memtables hold batches in order and are flushed in order. Iterators made from here on show those tables.
 func (u *unflushed) flushed(info *pebble.FlushInfo) {
 	last := uint64(0)
 	for i := range info.Output {
@@ -177,7 +177,7 @@ func (u *unflushed) flushed(info *pebble.FlushInfo) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	filters := *u.filters.Load()
-	// The last filter knows keys of the next flush, too. It is closed so that it goes with that one.
+	// The last filter may have keys of this flush and of the next. It is closed so that it can be dropped after the next one.
 	if f := filters[len(filters)-1]; f.keys.Load() > 0 || f.ranges.Load() != nil || f.all.Load() {
 		u.closeLast(f)
 		filters = *u.filters.Load()
@@ -191,7 +191,7 @@ func (u *unflushed) flushed(info *pebble.FlushInfo) {
 	u.filters.Store(&kept)
 }
 
-// word returns where the bits of a key are. The low half of the hash chooses it, the high half its bits.
+// word returns the word of a key. The low half of the hash selects it, the high half the bits in it.
 func (f *keyFilter) word(h uint64) *uint64 {
 	return &f.words[uint64(uint32(h))*uint64(len(f.words))>>32]
 }

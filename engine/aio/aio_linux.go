@@ -12,21 +12,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Queue is where requests wait for the disk. Its methods are safe for concurrent use; Close comes after everything else.
+// Queue is an AIO context of the kernel with its requests. Its methods are safe for concurrent use; Close is called after all others.
 type Queue struct {
-	context uint64      // the kernel's name of the queue
-	refused atomic.Bool // a request was; the next would be
+	context uint64      // the kernel's id of the context
+	refused atomic.Bool // a request was refused for good, so no other is made
 
-	// fetching guards the kernel's list of completions and what follows. It is a leaf. Under it the kernel is asked, which doesn't wait.
+	// fetching is held while completions are fetched from the kernel, which does not block, and guards what follows. It is a leaf.
 	fetching sync.Mutex
 	events   [fetchMax]event
-	requests []*Request // by the data of their events
+	requests []*Request // by event.data
 }
 
 // fetchMax is how many completions are fetched at a time.
 const fetchMax = 16
 
-// Request is a place in the queue for one read or write at a time. Its methods are for one goroutine at a time.
+// Request makes one read or write at a time. It is used by one goroutine at a time.
 type Request struct {
 	q       *Queue
 	event   *os.File        // an eventfd(2), which each completion signals
@@ -35,7 +35,7 @@ type Request struct {
 
 	block     iocb
 	list      [1]*iocb
-	buf       []byte // of the request in hand: block has only its address, so it must stay where it is
+	buf       []byte // of the present read or write: block has only its address, so it is kept reachable here
 	submitted bool
 	errno     syscall.Errno // of io_submit
 	got       int64         // bytes, or a negative errno
@@ -71,7 +71,7 @@ const (
 	flagEventFD = 1 // IOCB_FLAG_RESFD
 )
 
-// Open makes a queue for at most depth requests. It fails where the system has no AIO, or no more of it (fs.aio-max-nr).
+// Open makes a queue for at most depth requests. It fails if the system has no AIO, or its limit is reached (fs.aio-max-nr).
 func Open(depth int) (*Queue, error) {
 	q := &Queue{}
 	if _, _, errno := syscall.Syscall(unix.SYS_IO_SETUP, uintptr(depth), uintptr(unsafe.Pointer(&q.context)), 0); errno != 0 {
@@ -80,14 +80,14 @@ func Open(depth int) (*Queue, error) {
 	return q, nil
 }
 
-// NewRequest makes one of the requests, which live as long as the queue.
+// NewRequest makes a request, which lives as long as the queue.
 func (q *Queue) NewRequest() (*Request, error) {
 	fd, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("aio: eventfd: %w", err)
 	}
 	r := &Request{q: q, event: os.NewFile(uintptr(fd), "eventfd")}
-	// This fails if the runtime's poller doesn't take the file, and then nobody would hear of a completion.
+	// This fails if the runtime's poller does not take the file: then completions would not be noticed.
 	if err = r.event.SetReadDeadline(time.Time{}); err == nil {
 		r.conn, err = r.event.SyscallConn()
 	}
@@ -103,7 +103,7 @@ func (q *Queue) NewRequest() (*Request, error) {
 	return r, nil
 }
 
-// Close gives the kernel's resources back once what is under way has ended, which takes it tens of milliseconds.
+// Close frees the kernel's resources after the requests in flight have ended, which takes the kernel tens of milliseconds.
 func (q *Queue) Close() {
 	_, _, _ = syscall.Syscall(unix.SYS_IO_DESTROY, uintptr(q.context), 0, 0) // fails only for no such queue
 	for _, r := range q.requests {
@@ -111,17 +111,17 @@ func (q *Queue) Close() {
 	}
 }
 
-// Refused tells whether a request was refused for good: no other will be made.
+// Refused reports whether a request was refused for good: then no other will be made.
 func (q *Queue) Refused() bool { return q.refused.Load() }
 
-// Read reads at an offset of fd, which is direct; b, the offset and the length are aligned. If done is false nothing may be known of b,
-// and the caller has to read in another way: the kernel would have to wait before the request is even with the disk, or refuses it.
+// Read reads at an offset of fd, which must have O_DIRECT; b, the offset and the length must be aligned (Unit). If done is false the contents of
+// b are undefined, and the caller has to read by other means: the kernel would have to block before the disk gets the request, or refuses it.
 func (r *Request) Read(fd uintptr, b []byte, offset int64) (n int, done bool, err error) {
 	return r.do(opRead, fd, b, offset)
 }
 
-// Write writes at an offset of fd, which is direct; b, the offset and the length are aligned. What it has written is durable when it
-// returns. If done is false the caller has to do it all again, though some of it may be written.
+// Write writes at an offset of fd, which must have O_DIRECT; b, the offset and the length must be aligned (Unit). What it has written is durable
+// when it returns. If done is false the caller has to write all of it again, though some of it may be written.
 func (r *Request) Write(fd uintptr, b []byte, offset int64) (n int, done bool, err error) {
 	return r.do(opWrite, fd, b, offset)
 }
@@ -157,14 +157,14 @@ func (r *Request) do(opcode uint16, fd uintptr, b []byte, offset int64) (n int, 
 	return 0, true, errno
 }
 
-// step submits the request when it is called first, and tells whether it is complete. The poller calls it again after each signal.
-// The first call comes after the poller has begun to listen, so that none is missed.
+// step submits the request when it is called first, and reports whether it is complete. It is called again after each signal of the eventfd,
+// and the first call is made when the poller already watches that, so that no signal is missed.
 func (r *Request) step(uintptr) bool {
 	if r.submitted {
 		return r.q.fetch(r)
 	}
 	r.submitted = true
-	// At first without waiting for anything, so that the runtime need not be told.
+	// First with RWF_NOWAIT, which does not block, so that RawSyscall will do: it does not tell the scheduler.
 	flags := unix.RWF_NOWAIT
 	if r.block.opcode == opWrite {
 		flags |= unix.RWF_DSYNC
@@ -180,14 +180,14 @@ func (r *Request) step(uintptr) bool {
 	if r.errno != unix.EAGAIN || r.block.opcode == opRead {
 		return true
 	}
-	// The kernel refuses a write when it has to change the file's time, every few milliseconds.
+	// With RWF_NOWAIT the kernel refuses a write when it has to update the file's modification time, every few milliseconds.
 	r.block.keyAndFlags = unix.RWF_DSYNC << 32
 	_, _, r.errno = syscall.Syscall(unix.SYS_IO_SUBMIT, uintptr(r.q.context), 1, uintptr(unsafe.Pointer(&r.list)))
 	return r.errno != 0 || r.q.fetch(r)
 }
 
-// fetch fetches what is complete and tells whether r is. It may fetch others' completions: whose they are is signalled, too. It goes on
-// until it has r's or all, since nobody is signalled twice.
+// fetch fetches completions and reports whether r is complete. It may fetch completions of other requests, whose own eventfd is signalled, too.
+// It goes on until it has that of r or all, since a completion is signalled only once.
 func (q *Queue) fetch(r *Request) bool {
 	q.fetching.Lock()
 	defer q.fetching.Unlock()
@@ -196,7 +196,7 @@ func (q *Queue) fetch(r *Request) bool {
 		var errno syscall.Errno
 		n, _, errno = syscall.RawSyscall6(unix.SYS_IO_GETEVENTS, uintptr(q.context), 0, fetchMax, uintptr(unsafe.Pointer(&q.events)), uintptr(unsafe.Pointer(&at)), 0)
 		if errno != 0 {
-			return false // nothing is complete, and a signal of the system's has come
+			return false // nothing is complete, and a signal(7) has interrupted the call
 		}
 		for i := range q.events[:n] {
 			done := q.requests[q.events[i].data]
@@ -210,7 +210,7 @@ func (q *Queue) fetch(r *Request) bool {
 	return true
 }
 
-// unit is what direct reads and writes of fd have to be a multiple of, 0 if the system doesn't tell.
+// unit is Unit, 0 if the system does not say.
 func unit(fd uintptr) int {
 	var st unix.Statx_t
 	if unix.Statx(int(fd), "", unix.AT_EMPTY_PATH, unix.STATX_DIOALIGN, &st) != nil || st.Mask&unix.STATX_DIOALIGN == 0 {

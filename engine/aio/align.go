@@ -5,8 +5,8 @@ import "unsafe"
 // SectorBytes is the smallest block of any disk.
 const SectorBytes = 512
 
-// AlignBytes is what buffers are aligned to, and offsets and lengths where the system doesn't tell what a file needs: the page of all
-// systems that matter, and at least the sector of all disks.
+// AlignBytes is the alignment of buffers, and of offsets and lengths if the system does not say what a file needs: the page size of all
+// systems that matter, and no less than the sector size of any disk.
 const AlignBytes = 4 << 10
 
 // AlignedBytes allocates n bytes at a multiple of AlignBytes.
@@ -16,8 +16,8 @@ func AlignedBytes(n int) []byte {
 	return b[skip:][:n:n]
 }
 
-// Unit returns what offsets and lengths of direct reads and writes of fd have to be a multiple of: a power of two, from SectorBytes
-// to AlignBytes. It is AlignBytes if the kernel (before 6.1) or the file system doesn't tell.
+// Unit returns the unit of offsets and lengths of direct reads and writes of fd: a power of two, from SectorBytes to AlignBytes. It is
+// AlignBytes if the kernel (before 6.1) or the file system does not say.
 func Unit(fd uintptr) int {
 	size := unit(fd)
 	if size < SectorBytes || size > AlignBytes || size&(size-1) != 0 {

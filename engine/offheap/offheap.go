@@ -15,51 +15,51 @@ const (
 	classesPerDouble = 8
 	classes          = 1 + 13*classesPerDouble // up to slotMax
 
-	// arenaBytes is the range of addresses. Beyond it memory is Go's.
+	// arenaBytes is the size of the range of addresses. When it is used up, memory comes from Go's heap.
 	arenaBytes = 512 << 30
 	chunksMax  = arenaBytes / chunkBytes
 	pageMax    = 64 << 10
-	// idleMax is how many chunks in nobody's use keep their memory.
+	// idleMax is how many unused chunks keep their memory.
 	idleMax = 4
 )
 
-// none stands for no chunk in lists, which are of numbers of chunks: headers are no part of Go's heap either.
+// none ends lists of chunks. They link indexes, not pointers, because the headers are outside of Go's heap, too.
 const none = -1
 
 // chunk is the header of a chunk. It belongs to the class whose slots it has.
 type chunk struct {
-	free       uintptr // the first free slot, by its address; 0: none
-	fresh      uint32  // the offset from which on no slot was ever taken
+	free       uintptr // address of the first free slot that was used before; 0: none
+	fresh      uint32  // offset from which on slots have never been used
 	used       uint32  // slots in use
-	slot       uint32  // their size
+	slot       uint32  // size of the slots
 	class      int32
-	prev, next int32 // in the class's list, if there is a slot to take
+	prev, next int32 // in the class's list of chunks with a free slot
 }
 
-// class has the chunks of one size.
+// class has the chunks with slots of one size.
 type class struct {
 	mu     sync.Mutex
-	open   int32 // the first of the chunks that have a slot to take
+	open   int32 // the first of the chunks with a free slot
 	chunks int
-	_      [64 - 16]byte // a processor's cache line each
+	_      [64 - 16]byte // fills a cache line
 }
 
-// arena is the range of addresses and what has been made of it.
+// arena is the range of addresses and its chunks.
 type arena struct {
-	base    unsafe.Pointer // nil: there is none
-	chunks  []chunk        // chunksMax, backed by memory as far as they are used
+	base    unsafe.Pointer // nil if the system has refused it
+	chunks  []chunk        // chunksMax headers, backed by memory as far as they are used
 	classes [classes]class
 
 	mu   sync.Mutex // guards what follows
-	made int        // chunks that have been in use, from the first on
-	idle []int32    // chunks in nobody's use that have their memory
-	bare []int32    // those that gave it back
+	made int        // how many chunks, from the first on, have ever been used
+	idle []int32    // unused chunks that have kept their memory
+	bare []int32    // unused chunks whose memory was returned
 }
 
-// memory is the process's.
+// memory is the arena of the process.
 var memory arena
 
-// held is what is allocated outside of Go's heap and has not been freed, as slots are.
+// held is how many bytes outside of Go's heap are allocated and not freed, in whole slots.
 var held atomic.Int64
 
 // Bytes returns how much memory outside of Go's heap is in use.
@@ -69,7 +69,7 @@ var start = sync.OnceFunc(func() {
 	memory.init(mapMemory(arenaBytes, chunksMax*int(unsafe.Sizeof(chunk{}))))
 })
 
-// init takes the range of addresses and the memory of the headers, both zero. Without them it gives nothing.
+// init takes the range of addresses and the memory of the headers, which are zero. If base is nil take returns nothing.
 func (a *arena) init(base, headers unsafe.Pointer) {
 	for i := range a.classes {
 		a.classes[i].open = none
@@ -79,8 +79,8 @@ func (a *arena) init(base, headers unsafe.Pointer) {
 	}
 }
 
-// New returns n zero bytes, n > 0, which the caller gives back by Free with the same n. It may keep pointers to what is outside of Go's
-// heap in them, but none to what is in it. It is safe for concurrent use, as is Free.
+// New returns n zero bytes, n > 0, which the caller frees by Free with the same n. They may hold pointers to memory outside of Go's heap, but
+// none to memory on it. It is safe for concurrent use, as is Free.
 func New(n int) unsafe.Pointer {
 	start()
 	if n <= slotMax {
@@ -102,10 +102,11 @@ func New(n int) unsafe.Pointer {
 	return p
 }
 
-// strays are the large allocations on Go's heap, by address, where the system refused the memory.
+// strays are the addresses of large allocations on Go's heap, for which the system has refused memory. They are uintptrs, so the map does not keep
+// them alive: their owner does.
 var strays sync.Map
 
-// Free takes back what New returned for n bytes.
+// Free frees what New has returned for n bytes.
 func Free(p unsafe.Pointer, n int) {
 	switch {
 	case memory.base == nil:
@@ -119,7 +120,7 @@ func Free(p unsafe.Pointer, n int) {
 	}
 }
 
-// largeBytes is what n bytes mapped by themselves take: whole pages, of 64 KiB on some systems.
+// largeBytes is the size of a separate mapping for n bytes: whole pages, of 64 KiB on some systems.
 func largeBytes(n int) int { return (n + pageMax - 1) &^ (pageMax - 1) }
 
 // classOf returns the class for n bytes.
@@ -127,7 +128,7 @@ func classOf(n int) int {
 	if n <= slotMin {
 		return 0
 	}
-	// The power of two below n, and in which of the parts up to the next one it lies.
+	// low is the exponent of the power of two below n, part which of the classesPerDouble parts up to the next one n lies in.
 	low := bits.Len(uint(n-1)) - 1
 	part := (n - 1 - 1<<low) >> (low - 3)
 	return 1 + (low-6)*classesPerDouble + part
@@ -183,7 +184,7 @@ func (a *arena) take(n int) unsafe.Pointer {
 func (a *arena) give(p unsafe.Pointer) {
 	offset := uintptr(p) - uintptr(a.base)
 	if offset >= arenaBytes {
-		return // of Go's heap, taken when there was no chunk
+		return // on Go's heap, allocated when there was no chunk
 	}
 	i := int32(offset / chunkBytes)
 	c := &a.chunks[i]
@@ -198,7 +199,7 @@ func (a *arena) give(p unsafe.Pointer) {
 	c.free = uintptr(p)
 	c.used--
 	held.Add(-int64(c.slot))
-	// The last chunk with a slot to take stays, lest a class gets and loses one by turns.
+	// The last chunk with a free slot is kept, so that a class does not acquire and release one again and again.
 	if c.used == 0 && (c.prev != none || c.next != none) {
 		a.unlink(s, i)
 		s.chunks--
@@ -228,8 +229,8 @@ func (a *arena) unlink(s *class, i int32) {
 	c.prev, c.next = none, none
 }
 
-// acquire returns a chunk in nobody's use, none if the arena or the memory is used up. The first one of a class may remain
-// nearly empty, so only others are asked for as a huge page.
+// acquire returns an unused chunk, none if the arena or the memory is used up. huge asks for a huge page: not for the first chunk of a
+// class, which may remain nearly empty.
 func (a *arena) acquire(huge bool) int32 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -255,7 +256,7 @@ func (a *arena) acquire(huge bool) int32 {
 	return i
 }
 
-// release takes a chunk that is empty.
+// release makes an empty chunk unused.
 func (a *arena) release(i int32) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

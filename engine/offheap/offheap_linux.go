@@ -16,7 +16,7 @@ func mapMemory(reserve, headers int) (base, header unsafe.Pointer) {
 	}
 	header, err = unix.MmapPtr(-1, 0, nil, uintptr(headers), unix.PROT_READ|unix.PROT_WRITE, private)
 	if err != nil {
-		_ = unix.MunmapPtr(base, uintptr(reserve+chunkBytes)) // failing, it costs addresses
+		_ = unix.MunmapPtr(base, uintptr(reserve+chunkBytes)) // a failure only wastes addresses
 		return nil, nil
 	}
 	return align(base), header
@@ -31,7 +31,7 @@ func openChunk(p unsafe.Pointer) bool {
 	return unix.Mprotect(unsafe.Slice((*byte)(p), chunkBytes), unix.PROT_READ|unix.PROT_WRITE) == nil
 }
 
-// adviseChunk tells whether the kernel is to back the chunk by a huge page. That it may refuse.
+// adviseChunk advises the kernel to back the chunk by a huge page, or not to. The kernel may ignore it.
 func adviseChunk(p unsafe.Pointer, huge bool) {
 	advice := unix.MADV_NOHUGEPAGE
 	if huge {
@@ -40,13 +40,13 @@ func adviseChunk(p unsafe.Pointer, huge bool) {
 	_ = unix.Madvise(unsafe.Slice((*byte)(p), chunkBytes), advice)
 }
 
-// dropChunk gives the chunk's memory back to the system. Failing, it keeps it until the chunk is in use again, which take clears.
+// dropChunk returns the chunk's memory to the system. If that fails the chunk keeps its memory and contents; New clears slots in any case.
 func dropChunk(p unsafe.Pointer) {
 	_ = unix.Madvise(unsafe.Slice((*byte)(p), chunkBytes), unix.MADV_DONTNEED)
 }
 
-// mapLarge maps n bytes by themselves, nil if the system refuses. What is more than a chunk is aligned to one, for huge pages.
-// What of the range can't be unmapped costs addresses, since nothing touches it.
+// mapLarge maps memory for n bytes separately, nil if the system refuses. It is aligned to chunkBytes, for huge pages. If the rest of the
+// range cannot be unmapped, that only wastes addresses, since nothing touches them.
 func mapLarge(n int) unsafe.Pointer {
 	size := largeBytes(n)
 	whole, err := unix.MmapPtr(-1, 0, nil, uintptr(size+chunkBytes), unix.PROT_READ|unix.PROT_WRITE, private)
@@ -67,5 +67,5 @@ func mapLarge(n int) unsafe.Pointer {
 	return p
 }
 
-// unmapLarge gives the memory back. The kernel refuses that only to a process with too many mappings, where nothing else is left to do.
+// unmapLarge returns the memory to the system. The kernel refuses that only to a process with too many mappings; then the memory is lost.
 func unmapLarge(p unsafe.Pointer, n int) { _ = unix.MunmapPtr(p, uintptr(largeBytes(n))) }

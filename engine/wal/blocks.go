@@ -10,24 +10,24 @@ import (
 	"github.com/pandodb/pando/engine/aio"
 )
 
-// stagingBytes is the most that one direct write brings.
+// stagingBytes is the size of the largest direct write.
 const stagingBytes = 1 << 20
 
-// blocks writes a segment in whole blocks, past the page cache. The last one is padded with zeros, and written again with what comes
-// next.
+// blocks writes a segment in whole blocks, past the page cache (direct writes). The last block is padded with zeros, and written again
+// together with what comes next.
 //
-// A segment is written so if it was made of a spare, whose blocks exist. The write and the sync are then one call, and the kernel has no
-// dirty pages to look for: that takes a fifth of the time off a sync, and 19 µs of the processors' (docs/design/measured/direct.md).
-// A block that is torn while it is written again holds the records that it held before, because their bytes do not change.
+// A segment is written so if it was made of a spare, whose blocks exist. Then write and sync are one call, and the kernel has no dirty
+// pages to look for: that saves a fifth of the time of a sync, and 19 µs of processor time (docs/design/measured/direct.md). If a block is
+// torn while it is written again it still has the records that it had before, because their bytes do not change.
 type blocks struct {
 	to     blockWriter
 	size   int    // of a block, a power of two
 	buf    []byte // of stagingBytes, aligned; it begins with what the block at offset holds already
-	used   int    // bytes of that, less than a block
-	offset int64  // in the file, of buf
+	used   int    // length of that, less than a block
+	offset int64  // where buf begins in the file
 }
 
-// begin starts a file with blocks of this size. Its first bytes are head, which is less than a block and not written yet.
+// begin starts a file with blocks of this size. head is its first bytes, less than a block, which write writes.
 func (b *blocks) begin(to blockWriter, size int, head []byte) {
 	if b.buf == nil {
 		b.buf = aio.AlignedBytes(stagingBytes)
@@ -36,15 +36,15 @@ func (b *blocks) begin(to blockWriter, size int, head []byte) {
 	b.used = copy(b.buf, head)
 }
 
-// blockWriter writes whole blocks at an offset of a file; with sync they are durable when it returns, which says nothing of others.
+// blockWriter writes whole blocks at an offset of a file. With sync these blocks, but not earlier ones, are durable when it returns.
 type blockWriter interface {
 	writeBlocks(b []byte, offset int64, sync bool) error
 }
 
-// fits tells whether so many bytes more make a single write.
+// fits reports whether n more bytes fit into a single write.
 func (b *blocks) fits(n int) bool { return n <= len(b.buf)-b.used }
 
-// write appends p, in one call of to if it fits. sync makes what each call brings durable.
+// write appends p, in one call of to if it fits. sync is passed to each call.
 func (b *blocks) write(p []byte, sync bool) error {
 	for {
 		n := copy(b.buf[b.used:], p)
@@ -64,8 +64,8 @@ func (b *blocks) write(p []byte, sync bool) error {
 	}
 }
 
-// goDirect has the segment, which holds its header only, written by blocks from now on, and tells whether that can be. The segment
-// stays dirty, for the header's sake. The caller owns writer.
+// goDirect switches the segment, which has only its header so far, to direct writes, and reports whether the system supports them. The
+// segment stays dirty. The caller owns writer.
 func (l *Log) goDirect() (bool, error) {
 	w := &l.writer
 	to, size := directWriter(l, w.file)
@@ -73,7 +73,7 @@ func (l *Log) goDirect() (bool, error) {
 		return false, nil
 	}
 	w.blocks.begin(to, size, encodeSegmentHeader(w.base, l.salt))
-	// The header once more, to see whether the file system takes such writes.
+	// The header is written once more, to find out whether the file system supports direct writes.
 	err := w.blocks.write(nil, true)
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) {
 		_ = setDirect(w.file.Fd(), false) // if it fails, so will the writes
@@ -82,11 +82,11 @@ func (l *Log) goDirect() (bool, error) {
 	return err == nil, err
 }
 
-// directWriter returns what writes blocks of the segment in hand past the page cache, and their size, or nil if nothing does; tests
-// replace it.
+// directWriter returns what writes blocks of the open segment past the page cache, and the size of blocks, or nil if that is not possible;
+// tests replace it.
 //
-// Small blocks keep what is written for one commit small. A disk whose own blocks are larger has to put them together, which it
-// does as well for a larger block that is written again: neither is safer if it fails at that.
+// Small blocks keep what is written for one commit small. A disk with larger sectors of its own has to merge a block into one, but that is
+// so for a larger block that is written again, too: neither is safer if the disk fails at it.
 var directWriter = func(l *Log, file vfs.File) (to blockWriter, size int) {
 	fd := file.Fd()
 	if fd == vfs.InvalidFd || setDirect(fd, true) != nil {
@@ -99,7 +99,7 @@ var directWriter = func(l *Log, file vfs.File) (to blockWriter, size int) {
 func (l *Log) writeBlocks(b []byte, offset int64, sync bool) error {
 	w := &l.writer
 	fd := w.file.Fd()
-	if sync && w.records >= crowdMin && w.direct { // the first write, which finds out about the file system, blocks
+	if sync && w.records >= crowdMin && w.direct { // not goDirect's own write, which must return the file system's error
 		w.openQueue.Do(func() {
 			if err := w.open(); err != nil {
 				l.o.Logger.Info("the log is written by blocking calls", "reason", err)
@@ -113,7 +113,7 @@ func (l *Log) writeBlocks(b []byte, offset int64, sync bool) error {
 			if done && err != nil && !errors.Is(err, syscall.ENOSPC) {
 				return err
 			}
-			// Otherwise all of it is written again, the same bytes at the same place.
+			// Otherwise all of it is written again below, the same bytes at the same place.
 		}
 	}
 	for {
@@ -133,8 +133,8 @@ func (l *Log) writeBlocks(b []byte, offset int64, sync bool) error {
 	}
 }
 
-// writeOnFullDisk writes and syncs blocks by way of the file, which makes room where the engine keeps some. A file system that copies
-// on write, or compresses, may need room to overwrite.
+// writeOnFullDisk writes and syncs blocks through the vfs.File, whose wrapper frees the engine's ballast on ENOSPC. A file system that
+// copies on write, or compresses, may need space even to overwrite.
 func (l *Log) writeOnFullDisk(b []byte, offset int64) error {
 	file := l.writer.file
 	if err := setDirect(file.Fd(), false); err != nil {

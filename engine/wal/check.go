@@ -7,8 +7,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Check reads all records of the log among the files of a directory that nobody has open, and tells fault of what Open would refuse or
-// not find, and of damage in segments that are not needed any more as well. poll ends it early by an error.
+// Check reads all records of the log in a directory that no Log has open; names are the directory's files. It calls fault for what Open would
+// refuse, and for damage in segments that are no longer needed as well. An error of poll ends it early.
 func Check(fs vfs.FS, dir string, names []string, poll func() error, fault func(name string, err error)) (segments int, bytes int64, err error) {
 	var bases []Position
 	var newest mark
@@ -56,7 +56,7 @@ func Check(fs vfs.FS, dir string, names []string, poll func() error, fault func(
 	return segments, bytes, nil
 }
 
-// checkTail looks behind the end of the newest segment for records that know more to be durable.
+// checkTail is reader.checkTorn for the newest segment, whose intact records end at end.
 func checkTail(fs vfs.FS, path string, base, end Position) error {
 	f, err := fs.Open(path)
 	if err != nil {

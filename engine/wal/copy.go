@@ -8,11 +8,11 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// copyChunkBytes are copied at a time.
+// copyChunkBytes is how many bytes are copied at a time.
 const copyChunkBytes = 1 << 20
 
-// Hold keeps the segments that there are from being dropped and from becoming spares, until the function that it returns is called.
-// Meanwhile the log grows, so a hold is to be short.
+// Hold keeps the present segments from being removed and from becoming spares, until the function that it returns is called. Meanwhile
+// the log only grows, so a hold should be short.
 func (l *Log) Hold() (release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -25,9 +25,9 @@ func (l *Log) Hold() (release func()) {
 	}
 }
 
-// CopyTo writes what the log holds from one position up to another, which must be durable, into a directory without a log, with a mark
-// of its own: Open finds it there as a log that has ended at that position. Segments are copied, never linked, because they become others
-// later. The caller holds the log. poll ends it early by an error.
+// CopyTo copies the log from one position up to another, which must be durable, into a directory without a log, with a mark of its own: Open
+// finds it there as a log that ends at that position. Segments are copied, never linked, because their files are reused later. The caller has
+// called Hold. An error of poll ends it early.
 func (l *Log) CopyTo(dir string, from, end Position, poll func() error) error {
 	l.mu.Lock()
 	segments := append([]segment(nil), l.segments...)
@@ -62,7 +62,7 @@ func (l *Log) CopyTo(dir string, from, end Position, poll func() error) error {
 	return errors.Join(f.Sync(), f.Close(), SyncDir(l.o.Raw, dir))
 }
 
-// copySegment copies the first bytes of a segment, durably, and makes sure that what it has written are the records.
+// copySegment copies the first size bytes of a segment, durably, and checks the records of the copy.
 func (l *Log) copySegment(dir string, base Position, size int64, poll func() error) (err error) {
 	name := segmentName(base)
 	from, err := l.o.Raw.Open(l.path(name))
@@ -106,7 +106,7 @@ func copyBytes(to io.Writer, from io.ReaderAt, size int64, poll func() error) er
 	return nil
 }
 
-// checkSegment reads the records of a segment's file from a position on, and returns where they end. One without its header has none.
+// checkSegment reads the records of a segment's file from a position on, and returns where the intact ones end. A file without header has none.
 func checkSegment(fs vfs.FS, path string, base, from Position, poll func() error) (end Position, err error) {
 	f, err := fs.Open(path)
 	if err != nil {

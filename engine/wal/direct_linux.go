@@ -2,7 +2,7 @@ package wal
 
 import "golang.org/x/sys/unix"
 
-// setDirect switches whether reads and writes of fd go past the page cache.
+// setDirect switches reads and writes of fd past the page cache (O_DIRECT) on or off.
 func setDirect(fd uintptr, on bool) error {
 	flags, err := unix.FcntlInt(fd, unix.F_GETFL, 0)
 	if err != nil {
@@ -16,10 +16,10 @@ func setDirect(fd uintptr, on bool) error {
 	return err
 }
 
-// dropCached has the kernel forget the pages of fd that are not dirty, where it can: a direct write would have to, one by one.
+// dropCached asks the kernel to drop the clean pages of fd from the page cache: otherwise direct writes would have to, one by one.
 func dropCached(fd uintptr) { _ = unix.Fadvise(int(fd), 0, 0, unix.FADV_DONTNEED) }
 
-// directWrite writes at an offset; with sync what it has written is durable when it returns.
+// directWrite writes at an offset. With sync the written bytes are durable when it returns.
 func directWrite(fd uintptr, b []byte, offset int64, sync bool) (n int, err error) {
 	for {
 		if sync {

@@ -42,7 +42,7 @@ func appendRecord(dst, content []byte, sum uint32, pos, synced Position) []byte 
 	return dst
 }
 
-// recordHeader is what stands before a record's content.
+// recordHeader is the header before a record's content.
 type recordHeader struct {
 	sum    uint32
 	length int
@@ -74,8 +74,8 @@ func encodeSegmentHeader(base Position, salt uint32) []byte {
 	return append(b, 0, 0, 0, 0)
 }
 
-// decodeSegmentHeader reads the header of the segment with this base. It is absent in a file that has got its name but not yet its
-// header: short, of zeros, or with the header of the segment that the file has been. Anything else is damage.
+// decodeSegmentHeader reads the header of the segment with this base. present is false for a file that has its name but not yet its header:
+// it is short, has zeros, or has the header of the segment that it was before. Anything else is damage.
 func decodeSegmentHeader(b []byte, base Position) (salt uint32, present bool, err error) {
 	if len(b) < segmentHeaderBytes || [segmentHeaderBytes]byte(b) == [segmentHeaderBytes]byte{} {
 		return 0, false, nil
@@ -101,7 +101,7 @@ func parseSegmentName(name string) (base Position, ok bool) {
 	return Position(n), err == nil
 }
 
-// IsFile tells whether a file of this name is the log's.
+// IsFile reports whether a file of this name belongs to the log.
 func IsFile(name string) bool {
 	_, segment := parseSegmentName(name)
 	_, mark := parseMark(name)

@@ -21,46 +21,46 @@ import (
 // Position is a place in the log, in bytes from its beginning.
 type Position uint64
 
-// ErrFailed is what everything gets after an error of a write or a sync.
+// ErrFailed is returned by all calls after an error of a write or a sync.
 var ErrFailed = errors.New("wal: the log has failed")
 
-// Bounds of what is in memory only, and of what the disk has not been asked to keep.
+// Bounds of records that are only in memory, and of those that are written but not synced.
 const (
-	// pendingWriteBytes: who appends beyond it writes, unless somebody writes already.
+	// pendingWriteBytes: an Append beyond it writes what is pending, unless another goroutine is writing.
 	pendingWriteBytes = 4 << 20
-	// pendingBytesMax: who appends beyond it waits until there is room. A single record may be larger.
+	// pendingBytesMax: an Append beyond it waits until there is room. A single record may be larger.
 	pendingBytesMax = 16 << 20
-	// pendingKeptBytes is the largest buffer that is kept for reuse.
+	// pendingKeptBytes is the size of the largest buffer that is kept for reuse.
 	pendingKeptBytes = 8 << 20
-	// unsyncedBytesMax: a write beyond it is synced though nobody has asked, so that the next who asks need not wait for all.
+	// unsyncedBytesMax: when there are more unsynced bytes a write syncs them unasked, so that the next Sync need not wait for all of them.
 	unsyncedBytesMax = 16 << 20
 )
 
-// crowdMin records in a direct write make it a crowd's: who makes it parks, see package aio. A lone client is better served by a call
-// that blocks, which has a wake-up less (docs/design/measured/direct.md).
+// crowdMin is the number of records from which a direct write parks its goroutine instead of blocking a thread, see package aio. For a
+// single client a blocking call is better, since it needs one wake-up less (docs/design/measured/direct.md).
 const crowdMin = 2
 
-// Options configures a Log. Everything but Logger and Room is required.
+// Options configures a Log. Dir, FS, Raw, SegmentBytes, Released and Fail are required.
 type Options struct {
 	// Dir is the directory of the segments, which exists. It may hold other files.
 	Dir string
-	// FS is the file system. Raw is the same below any wrapper that reacts to a full disk: a spare that doesn't fit is done
-	// without.
+	// FS is the file system. Raw is the same without the wrapper that frees the ballast on a full disk: a spare is not worth
+	// that.
 	FS, Raw vfs.FS
-	// SegmentBytes is the size at which a segment ends; one with a larger record grows as it must.
+	// SegmentBytes is the size at which a segment ends; one with a larger record is larger.
 	SegmentBytes int64
 	// FirstBytes is the size of the first segments of a new log, from which they double as it grows; 0 means SegmentBytes.
 	FirstBytes int64
-	// Spares makes spares, so that segments lie over blocks that have been written before.
+	// Spares keeps a spare ready, so that segments consist of blocks that have been written before.
 	Spares bool
-	// Room tells whether the disk has room for so many bytes that could be done without; nil means always.
+	// Room reports whether the disk has so many bytes free for a spare; nil means always.
 	Room func(bytes int64) bool
 	// Released returns the position up to which the effects of all records are durable without the log. It is called after
 	// each Kick, on the log's goroutine.
 	Released func() Position
-	// AcceptLost goes on where the newest part of the log was lost, with a warning.
+	// AcceptLost makes Open go on, with a warning, where the newest part of the log was lost.
 	AcceptLost bool
-	// Fail is told of an error of the log, once, before anybody else sees it.
+	// Fail is called once with an error of the log, before any call returns it. what says what has failed, such as "write".
 	Fail func(what string, err error)
 	// Logger takes warnings; nil discards them.
 	Logger *slog.Logger
@@ -82,27 +82,27 @@ type Log struct {
 
 	// mu guards what follows, up to the next comment. It is a leaf, and never held over I/O.
 	mu        sync.Mutex
-	pending   []byte    // records that nobody has begun to write
+	pending   []byte    // encoded records that are not being written yet
 	cuts      []cut     // where in pending a new segment begins
 	records   int       // in pending
-	spare     []byte    // the buffer that pending takes turns with; nil while it is being written
-	spareCuts []cut     // likewise
+	spare     []byte    // the other buffer for pending; nil while it is being written
+	spareCuts []cut     // likewise for cuts
 	base      Position  // of the segment that the next record goes to
 	limit     int64     // bytes at which that segment ends
 	end       Position  // of the last record appended
-	synced    Position  // all below is durable
-	released  Position  // all below is not needed any more
-	segments  []segment // ascending; the last is base's
-	opened    Position  // base of the newest segment that is a file already
-	leave     bool      // the next record begins a new segment, because there is a spare and the present one is not made of one
-	expects   bool      // no spare is made, since a segment will be released that can be one; unless that is late
-	busy      bool      // somebody owns the fields of writer
-	holds     int       // of Hold
-	err       error     // ErrFailed, or closed
-	head      *waiter   // those who wait for a sync, first in first out
+	synced    Position  // everything below is durable
+	released  Position  // everything below is not needed any more
+	segments  []segment // ascending; the last is that of base
+	opened    Position  // base of the newest segment whose file exists
+	leave     bool      // the next record begins a new segment, because there is a spare and the present segment is not made of one
+	expects   bool      // no spare is made, since a segment will be released that can be one; nearEnd ends that
+	busy      bool      // a goroutine owns writer
+	holds     int       // calls of Hold that are not released
+	err       error     // wraps ErrFailed, or says that the log is closed
+	head      *waiter   // the queue of await, first in first out
 	tail      *waiter
 
-	// writer belongs to who has set busy.
+	// writer belongs to the goroutine that has set busy.
 	writer writer
 
 	// filesMu is held while names change: to make, take and remove spares and segments. It is taken before mu.
@@ -122,18 +122,18 @@ type writer struct {
 	file    vfs.File // nil if a change of segments has failed
 	base    Position
 	bytes   int64 // of file when it was opened
-	fresh   bool  // nothing but the header has been written to file
+	fresh   bool  // only the header has been written to file
 	dirty   bool  // something written to file may not be durable
 	direct  bool  // file is written by blocks
 	blocks  blocks
-	records int          // in the write in hand
-	queue   *aio.Queue   // nil: not open, or there is none
+	records int          // in the present write
+	queue   *aio.Queue   // nil if it is not open, or not available
 	request *aio.Request // of queue
-	// openQueue opens queue when it is first of use: to close it takes the kernel tens of milliseconds.
+	// openQueue opens queue when it is first needed: closing it takes the kernel tens of milliseconds.
 	openQueue sync.Once
 }
 
-// open makes the writer's queue.
+// open opens the writer's queue.
 func (w *writer) open() error {
 	queue, err := aio.Open(1)
 	if err != nil {
@@ -159,12 +159,12 @@ type cut struct {
 	base   Position
 }
 
-// waiter is somebody who waits until the log is synced up to a position, or until he has to see to it himself.
+// waiter is a goroutine that waits until the log is synced up to a position, or until it is its turn to do that.
 type waiter struct {
 	next   *waiter
 	pos    Position
 	wake   chan struct{} // room for one
-	served bool          // the position is synced, or the log has failed; otherwise it is the waiter's turn to work
+	served bool          // when woken: the position is synced, or the log has failed; otherwise it is the waiter's turn to work
 	err    error
 }
 
@@ -173,11 +173,11 @@ var waiters = sync.Pool{New: func() any { return &waiter{wake: make(chan struct{
 // counters are what Stats reads without the lock.
 type counters struct {
 	syncs, syncNanos, bytes atomic.Uint64
-	since                   atomic.Int64 // clock.Mono when the write or sync in hand began; 0: none
+	since                   atomic.Int64 // clock.Mono when the running write or sync began; 0: none
 }
 
 // Append adds a record to the log, in memory, and returns the position of its end: Sync of that makes it durable. content is
-// copied and must not be empty. It blocks only when very much is pending.
+// copied and must not be empty. It blocks only to keep pending records within their bounds.
 func (l *Log) Append(content []byte) (Position, error) {
 	sum := crc32.Update(l.salt, castagnoli, content)
 	l.mu.Lock()
@@ -201,7 +201,7 @@ func (l *Log) Append(content []byte) (Position, error) {
 	return l.end, nil
 }
 
-// makeRoom keeps what is pending within its bounds. The caller holds mu.
+// makeRoom writes pending records, or waits, if there are too many. The caller holds mu, which may be released meanwhile.
 func (l *Log) makeRoom() {
 	waited := false
 	for len(l.pending) >= pendingWriteBytes && l.err == nil {
@@ -217,7 +217,7 @@ func (l *Log) makeRoom() {
 			l.mu.Lock()
 		}
 	}
-	// Who was given his turn while he waited for room may have found nothing to do.
+	// A goroutine that got its turn to work while it waited for room, and then had no reason to, passes the turn on.
 	if waited && !l.busy {
 		l.callNext()
 	}
@@ -230,11 +230,11 @@ func (l *Log) End() Position {
 	return l.end
 }
 
-// RecordBytes returns by how much a record with so many bytes of content moves the end.
+// RecordBytes returns how many positions a record with so many bytes of content takes.
 func RecordBytes(content int) Position { return Position(recordBytes(content)) }
 
-// Sync returns once everything below pos is durable. The caller who finds nobody at work writes and syncs what has been
-// appended by then, for all who wait; the first of those who came too late for that does it next.
+// Sync returns once everything below pos is durable (group commit). A caller that finds nobody at work writes and syncs what has been
+// appended by then, for all waiters; the first of those that came too late for that does it next.
 func (l *Log) Sync(pos Position) error {
 	l.mu.Lock()
 	for l.synced < pos && l.err == nil {
@@ -252,8 +252,8 @@ func (l *Log) Sync(pos Position) error {
 	return err
 }
 
-// await stands in line, with mu given up. If the caller was served, it returns what of, and mu is not held. Otherwise it is the
-// caller's turn to look what is to do, and mu is held again.
+// await waits in the queue; it releases mu. If served is true, pos is synced or err says why not, and mu is not held. Otherwise it is the
+// caller's turn to work, and mu is held again.
 func (l *Log) await(pos Position) (served bool, err error) {
 	w := waiters.Get().(*waiter)
 	w.next, w.pos, w.served, w.err = nil, pos, false, nil
@@ -273,7 +273,7 @@ func (l *Log) await(pos Position) (served bool, err error) {
 	return served, err
 }
 
-// work writes what is pending, and syncs it if sync is set. The caller holds mu and has found busy unset; mu is given up
+// work writes what is pending, and syncs it if sync is set. The caller holds mu and has found busy unset; mu is released
 // meanwhile.
 func (l *Log) work(sync bool) {
 	l.busy = true
@@ -310,7 +310,7 @@ func (l *Log) work(sync bool) {
 	l.callNext()
 }
 
-// named adds the name of the segment in hand to an error that names no file. The caller owns writer.
+// named adds the open segment's name to an error that names no file. The caller owns writer.
 func (l *Log) named(err error) error {
 	if _, is := errors.AsType[*os.PathError](err); is {
 		return err
@@ -321,29 +321,29 @@ func (l *Log) named(err error) error {
 	return fmt.Errorf("%s: %w", l.path(segmentName(l.writer.base)), err)
 }
 
-// yield lets those run first that are ready, before a call that blocks: it keeps its processor from them, for up to ten milliseconds until
-// the runtime takes it away. Those among them that commit then share the sync. On one processor everyone would otherwise sync alone, since
-// nobody can append while another's call blocks: 64 clients on one processor insert two to six times as many rows a second. The caller has
-// set busy and holds mu, which is given up meanwhile.
+// yield lets runnable goroutines run before a call that blocks, which occupies the processor for up to ten milliseconds until the runtime takes
+// it away. Those among them that commit then share the sync. Otherwise, on one processor, every commit would be synced alone, since nobody can
+// append while another's call blocks: with yield 64 clients on one processor insert two to six times as many rows a second. The caller has
+// set busy and holds mu, which is released meanwhile.
 func (l *Log) yield() {
 	l.mu.Unlock()
 	runtime.Gosched()
 	l.mu.Lock()
 }
 
-// fail lets nobody through any more. The caller holds mu.
+// fail makes all later calls return err, or an earlier error. The caller holds mu.
 func (l *Log) fail(err error) {
 	if l.err == nil {
 		l.err = err
 	}
 }
 
-// serve wakes those whose position is durable or never will be. The caller holds mu.
+// serve wakes the waiters whose position is durable or never will be. The caller holds mu.
 func (l *Log) serve() {
 	link := &l.head
 	l.tail = nil
 	for w := l.head; w != nil; {
-		next := w.next // w is another's once it is awake
+		next := w.next // w may be reused once it is awake
 		if w.pos > l.synced && l.err == nil {
 			*link, l.tail = w, w
 			link = &w.next
@@ -359,7 +359,7 @@ func (l *Log) serve() {
 	*link = nil
 }
 
-// callNext gives the first in line his turn. The caller holds mu and has seen to it that nobody is busy.
+// callNext gives the first waiter its turn to work. The caller holds mu, and busy is not set.
 func (l *Log) callNext() {
 	w := l.head
 	if w == nil {
@@ -372,8 +372,8 @@ func (l *Log) callNext() {
 	w.wake <- struct{}{}
 }
 
-// write hands records to the operating system, each to its segment, and makes them and what is before them durable if sync is set.
-// The caller owns writer. On an error it says what has failed.
+// write writes records to their segments, and if sync is set makes them and all before them durable. The caller owns writer. With an error it
+// returns what has failed.
 func (l *Log) write(records []byte, cuts []cut, sync bool) (what string, err error) {
 	l.stats.bytes.Add(uint64(len(records)))
 	from := 0
@@ -395,8 +395,8 @@ func (l *Log) write(records []byte, cuts []cut, sync bool) (what string, err err
 	return "", nil
 }
 
-// put writes records to the segment. If sync is set and they can be made durable along with that, they are, and writer is not dirty.
-// The caller owns writer.
+// put writes records to the segment. If sync is set it makes them durable by the same call where it can; then writer is not dirty. The caller
+// owns writer.
 func (l *Log) put(records []byte, sync bool) error {
 	w := &l.writer
 	if len(records) == 0 {
@@ -419,7 +419,7 @@ func (l *Log) put(records []byte, sync bool) error {
 		_, err := w.file.Write(records)
 		return err
 	}
-	// A synchronous write vouches for itself only.
+	// A synchronous write makes only its own bytes durable, not those of earlier writes.
 	sync = sync && !w.dirty && w.blocks.fits(len(records))
 	w.dirty = !sync
 	err := w.blocks.write(records, sync)
@@ -447,7 +447,7 @@ func (l *Log) syncSegment() (err error) {
 	return err
 }
 
-// Close writes and syncs what is pending and ends the goroutine. Everything else fails from then on.
+// Close writes and syncs what is pending and ends the log's goroutine. All later calls fail.
 func (l *Log) Close() error {
 	close(l.stop)
 	<-l.done
@@ -477,14 +477,14 @@ func (l *Log) Close() error {
 // Stats are counts since Open, and sizes.
 type Stats struct {
 	Syncs       uint64
-	SyncSeconds float64       // of syncs, and of the writes that are one with them
-	Bytes       uint64        // of records written; a direct write fills up its last block
+	SyncSeconds float64       // of syncs, and of writes that sync by the same call
+	Bytes       uint64        // of records written, without the padding of blocks
 	LiveBytes   uint64        // from Released to the end: what recovery would read
 	DiskBytes   uint64        // of the segments
-	Busy        time.Duration // how long the write or sync in hand has lasted; 0: none
+	Busy        time.Duration // how long the running write or sync has lasted; 0: none
 }
 
-// Since returns when the write or sync in hand began, by clock.Mono; 0: there is none.
+// Since returns when the running write or sync began, by clock.Mono; 0 if there is none.
 func (l *Log) Since() time.Duration { return time.Duration(l.stats.since.Load()) }
 
 // Stats takes a snapshot.

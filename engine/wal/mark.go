@@ -12,9 +12,8 @@ import (
 // markPrefix begins the name of the mark.
 const markPrefix = "log-mark-"
 
-// mark is what is known to be durable of the log, so that a start can tell what was lost. It is the name of an empty file, because a name
-// changes at once or not at all. One that is behind, since it could not be changed or its change was not yet durable at a power loss, only
-// tells less.
+// mark says what is known to be durable of the log, so that Open can notice a loss. It is the name of an empty file, because a rename is
+// atomic. A mark that is out of date, because a rename has failed or was not yet durable at a power loss, notices less, but is not wrong.
 type mark struct {
 	base  Position // of the newest segment
 	bytes int64    // the least size of its file; 0 if not even its header is known to be durable
@@ -39,7 +38,7 @@ func parseMark(name string) (m mark, ok bool) {
 	return m, m.name() == name
 }
 
-// readMark finds the mark among the names of the directory. A power loss amid a change may leave both names, of which either holds.
+// readMark finds the mark among the names of the directory. A power loss during a rename may leave both names, and either may be used.
 func (l *Log) readMark(names []string) {
 	for _, name := range names {
 		m, ok := parseMark(name)
@@ -56,7 +55,7 @@ func (l *Log) readMark(names []string) {
 	}
 }
 
-// setMark changes the mark. That it fails is no reason to stop: the old one still holds. The caller holds filesMu, or is alone.
+// setMark changes the mark. A failure is only logged: the old mark is still right. The caller holds filesMu, or no other goroutine has l yet.
 func (l *Log) setMark(m mark) {
 	if l.marked && l.mark == m {
 		return
@@ -65,7 +64,7 @@ func (l *Log) setMark(m mark) {
 	if l.marked {
 		err = l.o.Raw.Rename(l.path(l.mark.name()), l.path(m.name()))
 	}
-	if errors.Is(err, os.ErrNotExist) { // there is none yet, or somebody has removed it
+	if errors.Is(err, os.ErrNotExist) { // there is none yet, or it was removed
 		l.marked = false
 		var f vfs.File
 		if f, err = l.o.Raw.Create(l.path(m.name()), category); err == nil {
@@ -79,7 +78,7 @@ func (l *Log) setMark(m mark) {
 	l.mark, l.marked = m, true
 }
 
-// retractMark says that the newest segment is going to be replaced by an empty file. That must be durable before it happens.
+// retractMark changes the mark, durably, before the newest segment is replaced by an empty file: to one that expects no header.
 func (l *Log) retractMark() error {
 	if !l.marked || l.mark.bytes == 0 {
 		return nil
@@ -102,7 +101,7 @@ func (l *Log) markClean() {
 	}
 }
 
-// lost reports a part of the log that was durable and is not there. With Options.AcceptLost that is a warning.
+// lost returns an error for a part of the log that was durable and is missing; with Options.AcceptLost it logs a warning and returns nil.
 func (l *Log) lost(format string, args ...any) error {
 	err := fmt.Errorf("%w: %s", ErrLost, fmt.Sprintf(format, args...))
 	if !l.o.AcceptLost {
@@ -112,8 +111,8 @@ func (l *Log) lost(format string, args ...any) error {
 	return nil
 }
 
-// checkNewest compares the newest segment, whose file has this size, with the mark. present tells whether it has its header, from where
-// its replay begins.
+// checkNewest compares the newest segment with the mark: its base, where its replay begins, the size of its file, and whether its header is
+// present.
 func (l *Log) checkNewest(base, from Position, size int64, present bool) error {
 	marked := l.marked && l.mark.base == base
 	switch {
@@ -127,8 +126,8 @@ func (l *Log) checkNewest(base, from Position, size int64, present bool) error {
 	return nil
 }
 
-// checkEnd compares where the log ends with the mark. written says that there are records, or were: then there is a mark, which is durable before the first
-// of them, and who has removed it may have removed the newest segment as well.
+// checkEnd compares where the log ends with the mark. written says that there are or were records: then there must be a mark, which is durable before the
+// first of them; if it was removed, the newest segment may have been removed as well.
 func (l *Log) checkEnd(end Position, written bool) error {
 	if !l.marked && written {
 		return l.lost("its mark, the file %s*, is gone, so that nobody knows whether a newest file of the log is gone, too", markPrefix)

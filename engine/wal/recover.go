@@ -22,19 +22,19 @@ var (
 	ErrVersion = errors.New("wal: unknown version of the log")
 )
 
-// newSalt draws a salt; tests fix it.
+// newSalt returns a random salt; tests replace it.
 var newSalt = func() uint32 {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return binary.LittleEndian.Uint32(b[:])
 }
 
-// readWindowBytes are read from a segment at a time.
+// readWindowBytes is how many bytes are read from a segment at a time.
 const readWindowBytes = 1 << 20
 
-// Open opens the log of a directory and calls replay with every record at or above released, in order. The content is replay's
-// to keep. released is the position up to which the owner holds the effects of all records. If there is no log at all, one is
-// begun there, unless must says that there was one.
+// Open opens the log of a directory and calls replay with every record at or above released, in order. replay may keep the content.
+// released is the position up to which the owner has the effects of all records. If there is no log one is begun at released, unless
+// must says that there was one: then Open returns ErrLost.
 func Open(o Options, released Position, must bool, replay func(content []byte) error) (*Log, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -49,8 +49,8 @@ func Open(o Options, released Position, must bool, replay func(content []byte) e
 	}
 	l.base, l.end, l.synced = end, end, end
 	l.limit = l.nextLimit()
-	// What a crash has torn off stays behind in a segment that is not written any more. One that has nothing before it is
-	// replaced, by an empty file or by the spare.
+	// A torn record stays where it is, in a segment that is not written any more. If a segment has nothing else, it is replaced by an
+	// empty file or by the spare.
 	n := len(l.segments)
 	exists := n > 0 && l.segments[n-1].base == end
 	if !exists {
@@ -71,7 +71,7 @@ func Open(o Options, released Position, must bool, replay func(content []byte) e
 	return l, nil
 }
 
-// recover reads what is there and returns where it ends.
+// recover reads and replays the segments, and returns where the log ends.
 func (l *Log) recover(must bool, replay func([]byte) error) (end Position, err error) {
 	if err := l.removeSparePart(); err != nil {
 		return 0, fmt.Errorf("wal: remove an unfinished spare: %w", err)
@@ -117,7 +117,7 @@ func (l *Log) recover(must bool, replay func([]byte) error) (end Position, err e
 			return 0, err
 		}
 	}
-	// What was accepted as lost is not looked for at the next start, when the file that holds the place has another name.
+	// A loss that is accepted here is not noticed again at the next start, since the mark is changed when the next segment begins.
 	if err := l.checkEnd(end, must || end > bases[0]); err != nil {
 		return 0, err
 	}
@@ -127,8 +127,8 @@ func (l *Log) recover(must bool, replay func([]byte) error) (end Position, err e
 	return end, nil
 }
 
-// readSegment replays the records of the segment of this base from a position on. next is the base of the segment after it, or
-// its own if it is the last. It returns where the segment's records end.
+// readSegment replays the records of the segment with this base from a position on. next is the base of the segment after it, or
+// its own base if it is the last. It returns where the segment's records end.
 func (l *Log) readSegment(base, from, next Position, replay func([]byte) error) (end Position, err error) {
 	name := segmentName(base)
 	f, err := l.o.FS.OpenReadWrite(l.path(name), category)
@@ -137,7 +137,7 @@ func (l *Log) readSegment(base, from, next Position, replay func([]byte) error) 
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if next == base {
-		// An earlier process may have written this without syncing it. It is going to be taken for the log, so it must last.
+		// An earlier process may have written this without syncing it. What is replayed must be durable.
 		if err := f.SyncData(); err != nil {
 			return 0, fmt.Errorf("wal: sync %s: %w", name, err)
 		}
@@ -175,7 +175,7 @@ func (l *Log) readSegment(base, from, next Position, replay func([]byte) error) 
 	}
 	switch {
 	case next == base:
-		// Whatever is intact further on must not know that this place was durable.
+		// No intact record further on may say that the log was synced beyond this position.
 		err = r.checkTorn(end)
 	case end != next:
 		err = fmt.Errorf("the record at position %d is not intact, and the log goes on at %d", end, next)
@@ -241,8 +241,8 @@ func (r *reader) record(pos Position) ([]byte, error) {
 	return slices.Clone(b[recordHeaderBytes:]), nil
 }
 
-// checkTorn makes sure that the records which end at a position do so because of a crash: it looks through the rest of the file
-// for one that was appended when the log was known to be durable beyond that.
+// checkTorn checks that a crash can be the reason why the intact records end at a position: it searches the rest of the file for a
+// record that was appended when the log was already synced beyond that, which would mean damage.
 func (r *reader) checkTorn(end Position) error {
 	for offset := r.offset(end); offset < r.size; {
 		b, err := r.at(offset, readWindowBytes)
@@ -260,7 +260,7 @@ func (r *reader) checkTorn(end Position) error {
 				return err
 			}
 			if content != nil {
-				return fmt.Errorf("the record at position %d is not intact, though the one at %d knows it to be durable", end, pos)
+				return fmt.Errorf("the record at position %d is not intact, though it was durable according to the one at %d", end, pos)
 			}
 			// record has moved the window.
 			if b, err = r.at(offset, readWindowBytes); err != nil {

@@ -14,26 +14,26 @@ import (
 )
 
 const (
-	// spareChunkBytes is synced at a time, so that the log in use never waits behind more. It is written past the page cache if that
-	// can be, which spares the processor a copy; otherwise by sparePageBytes, because Linux keeps what one write brings in one folio,
-	// and later has to look through all of it for each sync of the log.
+	// spareChunkBytes is how much of a spare is synced at a time, so that syncs of the log never wait for more. It is written past the page
+	// cache if possible, which saves a copy; otherwise by sparePageBytes, because Linux keeps the pages of one write in one folio, and
+	// later has to search all of it for dirty pages at each sync of the log.
 	spareChunkBytes = 1 << 20
 	sparePageBytes  = 4 << 10
-	// spareChunkPause leaves the disk to the foreground between chunks.
+	// spareChunkPause is the pause between chunks, in which the disk serves others.
 	spareChunkPause = time.Millisecond
-	// spareLateShare: a spare is made in any case when no more than one part in so many of the segment is left.
+	// spareLateShare: a spare is made in any case when less than a quarter of the segment is left.
 	spareLateShare = 4
-	// spareFreeShare: no spare is made when it would take more than one part in so many of the free space.
+	// spareFreeShare: no spare is made if it would take more than an eighth of the free space.
 	spareFreeShare = 8
 
 	category vfs.DiskWriteCategory = "pando-wal"
 )
 
-// change ends the segment in hand and begins the next. The caller owns writer.
+// change ends the open segment and begins the next. The caller owns writer.
 //
 // fdatasync of a file that grows commits the file system's journal, for the new size and the new blocks, and on ext4 that commit
-// first writes back whatever else was allocated meanwhile, such as the tables of a running flush. A segment over written blocks
-// has only its own data to wait for.
+// first writes back whatever else was allocated meanwhile, such as the tables of a running flush. A segment made of a spare, whose
+// blocks have been written before, only waits for its own data.
 func (l *Log) change(base Position) error {
 	if l.writer.dirty {
 		if err := l.syncSegment(); err != nil {
@@ -77,7 +77,7 @@ func (l *Log) begin(base Position, exists bool) error {
 	if _, err := file.Write(encodeSegmentHeader(base, l.salt)); err != nil {
 		return err
 	}
-	// The mark tells of the header, so that is durable first, and so is the name.
+	// The mark says that header and name are durable, so they are synced first.
 	if err := file.SyncData(); err != nil {
 		return err
 	}
@@ -100,8 +100,8 @@ func (l *Log) begin(base Position, exists bool) error {
 	return nil
 }
 
-// replace puts an empty file in the place of a segment that holds nothing but what a crash has torn. FS.Create might remove it
-// first, and if it is the only segment a crash then leaves none. The keeper does not run yet.
+// replace replaces a segment that has nothing but a torn record by an empty file. It renames one over it, since FS.Create might remove the
+// old file first, and a crash could then leave no segment at all. The keeper does not run yet.
 func (l *Log) replace(base Position) error {
 	f, err := l.o.FS.Create(l.path(sparePartName), category)
 	if err != nil {
@@ -148,11 +148,11 @@ func (l *Log) keep() {
 	}
 }
 
-// nearEnd tells whether a spare will be needed soon. The caller holds mu.
+// nearEnd reports whether a spare will be needed soon. The caller holds mu.
 func (l *Log) nearEnd() bool { return int64(l.end-l.base) > l.limit-l.limit/spareLateShare }
 
-// sizeNow is the size of a spare made now. It begins small, so that a directory in which little has been written takes little of the disk,
-// and doubles as the log grows: all spares together are about as long as the log, up to that of SegmentBytes. The caller holds mu.
+// sizeNow is the size of a spare made now. It begins small, so that a nearly empty directory takes little space, and doubles as the log
+// grows, up to SegmentBytes: so all spares together have been about as long as the log. The caller holds mu.
 func (l *Log) sizeNow() int64 {
 	size := l.o.firstBytes()
 	for size < l.o.SegmentBytes && size <= int64(l.end)/2 {
@@ -161,8 +161,8 @@ func (l *Log) sizeNow() int64 {
 	return min(size, l.o.SegmentBytes)
 }
 
-// nextLimit is the size at which a segment that begins now will end: that of the spare that it is going to be made of, if there is one.
-// The spare may be taken by a segment before it, or made later and be smaller; then the file grows. The caller holds mu.
+// nextLimit is the size at which a segment that begins now will end: that of the spare that it will be made of, if there is one. If an
+// earlier segment takes the spare, or the spare is smaller than expected, the file grows. The caller holds mu.
 func (l *Log) nextLimit() int64 {
 	if l.spareBytes > 0 {
 		return min(l.spareBytes, l.o.SegmentBytes)
@@ -170,16 +170,16 @@ func (l *Log) nextLimit() int64 {
 	return l.sizeNow()
 }
 
-// setSpare says how large the spare file is. The caller holds filesMu.
+// setSpare sets the size of the spare file. The caller holds filesMu.
 func (l *Log) setSpare(bytes int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.spareBytes = bytes
 }
 
-// reclaim drops the segments that end at or below released. One of the right size becomes the spare, if there is none; and while
-// releases come late, another stays until it can become the next one. The newest file stays, whatever is in it: its successor may be
-// in memory only, and a directory without a segment is taken for damaged.
+// reclaim removes the segments that end at or below released. One of the right size becomes the spare, if there is none; and if releases
+// have come late before (Log.late), another one is kept to become the next spare. The newest file always stays: its successor may exist
+// in memory only, and a directory without a segment would count as damaged.
 func (l *Log) reclaim(released Position) {
 	l.filesMu.Lock()
 	l.mu.Lock()
@@ -199,7 +199,7 @@ func (l *Log) reclaim(released Position) {
 			stays = i
 		}
 	}
-	l.late = l.late && l.released < l.end // a log that nobody needs is not written to
+	l.late = l.late && l.released < l.end // if all of it is released, there are no writes, and no spare is kept for them
 	if l.late && stays >= 0 {
 		n = stays
 	}
@@ -216,7 +216,7 @@ func (l *Log) reclaim(released Position) {
 	}
 }
 
-// fits tells whether a segment's file has the size that a spare is to have. The caller holds mu.
+// fits reports whether a segment's file has the right size for a spare. The caller holds mu.
 func (l *Log) fits(s segment) bool { return s.bytes >= l.sizeNow() && s.bytes <= l.o.SegmentBytes }
 
 // remove removes a file that is not needed. If that fails, the next Open will do it.
@@ -226,8 +226,8 @@ func (l *Log) remove(name string) {
 	}
 }
 
-// wantSpare tells whether a spare is to be written: there is none, and none can be expected in time from the release of a segment
-// that is one. To write one costs as much as what is logged meanwhile.
+// wantSpare reports whether a spare is to be written: there is none, and no segment of the right size can be expected to be released in
+// time. Writing one costs as much as writing a segment's worth of records.
 func (l *Log) wantSpare() bool {
 	l.filesMu.Lock()
 	defer l.filesMu.Unlock()
@@ -243,7 +243,7 @@ func (l *Log) wantSpare() bool {
 	return !l.expects
 }
 
-// makeSpare writes a spare unless none is wanted, there is no room for it, or no time.
+// makeSpare writes a spare, unless none is wanted, there is no space for it, or the log is being closed.
 func (l *Log) makeSpare() error {
 	if !l.o.Spares || !l.wantSpare() {
 		return nil
@@ -260,12 +260,12 @@ func (l *Log) makeSpare() error {
 	}
 	l.filesMu.Lock()
 	defer l.filesMu.Unlock()
-	// The name needs no sync: it is worth nothing until it is a segment's, and begin syncs that.
+	// The rename needs no sync: a spare may be lost, and begin syncs the name when it becomes a segment.
 	if err := l.o.Raw.Rename(l.path(sparePartName), l.path(spareName)); err != nil {
 		return err
 	}
 	l.setSpare(size)
-	// A segment that was made from nothing is left for the spare at once; one that is not a file yet will be made of it.
+	// If the present segment's file was not made of a spare, the next record begins a new segment; if it has no file yet, it will be made of the spare.
 	l.mu.Lock()
 	last := l.segments[len(l.segments)-1]
 	l.leave = last.base == l.opened && last.bytes == 0
@@ -313,13 +313,13 @@ func (l *Log) fillSpare(size int64) (done bool, err error) {
 	return true, nil
 }
 
-// fillDirect writes a chunk past the page cache. If that fails, whatever the reason, it is to be written otherwise.
+// fillDirect writes a chunk past the page cache. It returns false if that fails for whatever reason; the caller then uses fillPages.
 func fillDirect(fd uintptr, chunk []byte, offset int64) bool {
 	n, err := directWrite(fd, chunk, offset, false)
 	return err == nil && n == len(chunk)
 }
 
-// fillPages writes a chunk by way of the page cache.
+// fillPages writes a chunk through the page cache.
 func fillPages(f vfs.File, chunk []byte, offset int64) error {
 	for len(chunk) > 0 {
 		page := chunk[:min(len(chunk), sparePageBytes)]
