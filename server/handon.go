@@ -201,8 +201,8 @@ func (c *handedConn) Close() error {
 
 // serveHanded serves a client that another node has handed on, if this one is the gateway, and returns at its end.
 func (n *Node) serveHanded(conn net.Conn) {
-	if n.sql.get() == nil {
-		return // the transport closes it, which tells the other node
+	if n.sql.get() == nil || n.ending.Load() {
+		return // the transport closes it, which tells the other node; if this one ends, another is about to be the gateway
 	}
 	if _, err := conn.Write([]byte{takenByte}); err != nil {
 		return

@@ -118,7 +118,7 @@ func (n *Node) stepMembers(ctx context.Context) (did bool, err error) {
 	state, stages := n.membersState()
 	if stages[state.Gateway] == meta.Leaving && n.handsOver(&state) {
 		n.log.Info("this node leaves the cluster: another becomes the gateway", "node", state.Gateway)
-		n.store.HandOver()
+		n.resign()
 		return false, nil
 	}
 	change, ok := schedule.Next(&state)

@@ -56,6 +56,7 @@ type Node struct {
 	loops        sync.WaitGroup // the accept loop, tuneGC and pollReads
 	stop         chan struct{}  // closed by Close, ends the latter two
 	ready        atomic.Bool
+	ending       atomic.Bool   // Close has begun
 	failed       chan struct{} // closed when the listener has failed
 	failure      error         // why; written before failed is closed
 	fail         sync.Once     // guards both
@@ -311,6 +312,7 @@ func (n *Node) StatusURL() string {
 // Close drains the connections and ends the node. Everything acknowledged is on disk when it returns.
 func (n *Node) Close() error {
 	n.ready.Store(false)
+	n.ending.Store(true)
 	n.log.Info("stopping")
 	var faults []error
 	if n.wire != nil {
@@ -338,7 +340,7 @@ func (n *Node) Close() error {
 		} else {
 			faults = append(faults, err)
 		}
-		n.store.HandOver()
+		n.resign()
 	}
 	if n.spill != nil {
 		n.spill.Wait()

@@ -16,6 +16,8 @@ const (
 	takeOverMax = 20 * time.Second
 	// takeOverPause is how long a node that could not become the gateway, or is it no longer, waits until it tries again while it leads region 0.
 	takeOverPause = 500 * time.Millisecond
+	// resignMax bounds the wait for another node to lead what this one, which ends or leaves the cluster, has led.
+	resignMax = 3 * time.Second
 	// sessionsEndMax is how long the sessions of a gateway that is one no longer may take to end before that is told.
 	sessionsEndMax = 10 * time.Second
 	// leadWhileEnding is how long a node may lead region 0 again while its sessions of before have not ended, without which it cannot be the gateway: then another is
@@ -98,6 +100,13 @@ func (n *Node) lead(ctx context.Context) error {
 		n.yieldGateway()
 	}
 	return nil
+}
+
+// resign makes another node the gateway, and waits for that for a moment.
+func (n *Node) resign() {
+	ctx, cancel := context.WithTimeout(context.Background(), resignMax)
+	defer cancel()
+	n.store.Resign(ctx)
 }
 
 // yieldGateway ends what executes SQL, with its sessions.

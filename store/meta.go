@@ -16,9 +16,11 @@ import (
 
 const (
 	// clusterVersion is the version of a cluster that this program begins, and the newest that it knows.
-	clusterVersion = 1
+	clusterVersion = 2
 	// oldestVersion is the oldest that it knows.
 	oldestVersion = 1
+	// serviceVersion is from which on gateways say in region 0 that they serve, and that they do no more.
+	serviceVersion = 2
 )
 
 // ErrVersion: this program does not know the version that the nodes of the cluster have agreed on, being older or much newer. It must not touch the

@@ -1,12 +1,10 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -166,7 +164,7 @@ func (s *Store) ReceiveSnapshot(from uint64, region kvapi.RegionID, r io.Reader)
 	return kvapi.ErrClosed
 }
 
-// TakeOver makes the store, which must lead region 0, the gateway: it waits until the previous gateway's lease is over, leads all regions, and
+// TakeOver makes the store, which must lead region 0, the gateway: it waits until the previous gateway serves no more, leads all regions, and
 // issues timestamps above all earlier ones. It returns when the store serves. It does nothing for a store that is alone, or serves already.
 func (s *Store) TakeOver(ctx context.Context) error {
 	c := s.cluster.Load()
@@ -186,7 +184,11 @@ func (s *Store) TakeOver(ctx context.Context) error {
 	}
 	others := c.voters(0) > 1
 	c.lease.begin(first.Term, others)
-	if err := c.leadAll(ctx, first, others); err != nil {
+	released := c.released()
+	if err := c.leadAll(ctx, first, others && !released); err != nil {
+		return err
+	}
+	if err := c.tellService(meta.Serve(first.Term)); err != nil { // before the lease is held, by which reads are answered
 		return err
 	}
 	if err := c.confirm(ctx, first.Term); err != nil {
@@ -198,12 +200,13 @@ func (s *Store) TakeOver(ctx context.Context) error {
 	r.taken = true
 	c.serve(first.Term)
 	groups, led := c.set.Len()
-	s.o.Logger.Info("this node is the cluster's gateway", "region", 0, "term", first.Term, "groups", groups, "led", led, "took", clock.Since(began))
+	s.o.Logger.Info("this node is the cluster's gateway", "region", 0, "term", first.Term, "groups", groups, "led", led, "released", released,
+		"took", clock.Since(began))
 	return nil
 }
 
-// leadAll returns once all regions are led here, and the lease of any earlier gateway has ended.
-func (c *Cluster) leadAll(ctx context.Context, first replica.Leadership, others bool) error {
+// leadAll returns once all regions are led here and, if an earlier gateway may still hold a lease, that has ended.
+func (c *Cluster) leadAll(ctx context.Context, first replica.Leadership, leased bool) error {
 	for {
 		now := c.set.Leadership(0)
 		if !now.Led || now.Term != first.Term {
@@ -213,7 +216,7 @@ func (c *Cluster) leadAll(ctx context.Context, first replica.Leadership, others 
 		for _, id := range c.set.Regions() {
 			led = c.set.Lead(id) && led
 		}
-		if led && (!others || clock.Boot() >= replica.LeaseOver(first.Since)) {
+		if led && (!leased || clock.Boot() >= replica.LeaseOver(first.Since)) {
 			return coverAll(c.Regions())
 		}
 		select {
@@ -312,47 +315,6 @@ func (c *Cluster) stepDown(reason string) {
 		r.over = true
 		close(r.lost)
 	}
-}
-
-// HandOver asks another store to lead region 0, so that the others need not wait for an election timeout when this one ends. It does nothing if no
-// other can.
-func (s *Store) HandOver() {
-	if c := s.cluster.Load(); c != nil && c.set != nil {
-		c.handOver(0)
-	}
-}
-
-// handOver asks one of the active voters of region 0 to lead it: in the order of how much of the log they have, the one after skip others. It reports
-// whether one was asked; if that does not lead the region, there is an election, or this store goes on.
-func (c *Cluster) handOver(skip int) (asked bool) {
-	st, here := c.set.Status(0)
-	if !here || !st.Leads {
-		return false
-	}
-	peers := slices.DeleteFunc(slices.Clone(st.Peers), func(p replica.PeerStatus) bool {
-		return p.Peer == st.Peer || !p.Active || !c.votes(st.Region, p.Peer)
-	})
-	if len(peers) == 0 {
-		return false
-	}
-	slices.SortStableFunc(peers, func(a, b replica.PeerStatus) int { return cmp.Compare(b.Match, a.Match) })
-	next := peers[skip%len(peers)].Peer
-	for _, p := range st.Region.Peers {
-		if p.ID == next {
-			return c.set.Transfer(0, p.Store) == nil
-		}
-	}
-	return false
-}
-
-// votes reports whether a peer is a voter of a region.
-func (c *Cluster) votes(r *kvapi.Region, peer uint64) bool {
-	for _, p := range r.Peers {
-		if p.ID == peer {
-			return !p.Learner
-		}
-	}
-	return false
 }
 
 // voters returns how many voters a region has, as far as this store has applied.

@@ -264,3 +264,47 @@ func TestDeaths(t *testing.T) {
 		}
 	}
 }
+
+// TestGatewayLeaves: a gateway that is stopped, or removed from the cluster, says that it serves no more: the next waits for no lease, and nothing acknowledged is lost. A
+// gateway that is killed says nothing.
+func TestGatewayLeaves(t *testing.T) {
+	c := growNode(t)
+	c.grow(4) // with a spare, which gets the copies of the one that is removed
+	b := c.startBooks(2)
+	b.progress()
+	next := func(old *node, released bool) *node {
+		t.Helper()
+		found, _ := c.gatewayTerm(old, 0)
+		b.progress()
+		text := found.logText()
+		at := strings.LastIndex(text, "this node is the cluster's gateway\"")
+		if line, _, _ := strings.Cut(text[max(at, 0):], "\n"); at < 0 || !strings.Contains(line, fmt.Sprintf("released=%t", released)) {
+			t.Errorf("the next gateway says %q", line)
+		}
+		return found
+	}
+	old := c.gateway()
+	if code := old.stop(); code != 0 {
+		t.Errorf("it has ended with code %d", code)
+	}
+	stopped := old
+	old = next(stopped, true)
+	stopped.start()
+	c.settle()
+	s, ok := old.clusterStatus()
+	if !ok {
+		t.Fatal("no status")
+	}
+	mustExec(t, old.open(""), fmt.Sprintf("ADMIN NODE REMOVE %d", s.Cluster.Store))
+	<-old.logDrained // it ends by itself, or the test never does
+	old.stop()
+	c.nodes = slices.DeleteFunc(c.nodes, func(n *node) bool { return n == old })
+	old = next(old, true)
+	c.settle()
+	old.kill()
+	killed := old
+	next(killed, false)
+	killed.start()
+	c.settle()
+	b.finish()
+}

@@ -122,7 +122,7 @@ func shifted() time.Time {
 // newerProgram builds, once, a program that knows a newer version of the cluster besides this one, and begins clusters with it.
 var newerProgram = sync.OnceValues(func() (string, error) {
 	return buildOther("newer", map[string]func(string) (string, error){
-		"store/meta.go": replace("clusterVersion = 1\n", "clusterVersion = 2\n"),
+		"store/meta.go": replace("clusterVersion = 2\n", "clusterVersion = 3\n"),
 	})
 })
 
@@ -168,7 +168,7 @@ func TestOlderProgram(t *testing.T) {
 		// Now that all know the newer version the cluster has it, and the older program is refused.
 		c.await("the newer version", func() bool {
 			s, ok := c.gateway().clusterStatus()
-			return ok && s.Cluster.Version == 2
+			return ok && s.Cluster.Version == 3
 		})
 		last := c.nodes[2]
 		last.stop()
@@ -177,7 +177,7 @@ func TestOlderProgram(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-last.logDrained // it ends by itself, or the test never does
-		if code := last.stop(); code == 0 || !strings.Contains(last.logText(), "the cluster has version 2, and the program knows 1 to 1") {
+		if code := last.stop(); code == 0 || !strings.Contains(last.logText(), "the cluster has version 3, and the program knows 1 to 2") {
 			t.Errorf("an older program has ended with code %d and without the sentence:\n%s", code, lastPart(last.logText()))
 		}
 		last.program = newer
@@ -202,7 +202,7 @@ func TestOlderProgram(t *testing.T) {
 		}
 		older := &node{t: t, dir: t.TempDir(), args: []string{"--cluster-listen", clusterAddress(t), "--join", first.args[1], "--join-token", token()}}
 		t.Cleanup(older.kill)
-		if err := older.tryStart(); err == nil || !strings.Contains(older.logText(), "too old: it knows version 1 of the cluster, and this one has version 2") {
+		if err := older.tryStart(); err == nil || !strings.Contains(older.logText(), "too old: it knows version 2 of the cluster, and this one has version 3") {
 			t.Errorf("an older program has joined (%v), or was not told why it could not:\n%s", err, lastPart(older.logText()))
 		}
 		for range 2 {
@@ -227,7 +227,7 @@ func TestOlderProgram(t *testing.T) {
 				t.Fatal(err)
 			}
 			<-n.logDrained // it ends by itself, or the test never does
-			if code := n.stop(); code == 0 || !strings.Contains(n.logText(), "the cluster has version 2, and the program knows 1 to 1") {
+			if code := n.stop(); code == 0 || !strings.Contains(n.logText(), "the cluster has version 3, and the program knows 1 to 2") {
 				t.Errorf("an older program over the directory of a member has ended with code %d and without the sentence:\n%s", code, lastPart(n.logText()))
 			}
 			b.progress()

@@ -12,6 +12,7 @@ import (
 	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/kv"
 	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/placement/meta"
 	"github.com/pandodb/pando/rpc"
 )
 
@@ -110,6 +111,30 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
+// TestResign: a gateway that leaves answers nothing any more, hands all regions on, and says in region 0 that it is over; with the next gateway that is so no longer.
+func TestResign(t *testing.T) {
+	t.Parallel()
+	ns := start(t, 3, "m")
+	commit(t, ns, kvapi.Mutation{Key: []byte("a"), Value: []byte("1")}, kvapi.Mutation{Key: []byte("z"), Value: []byte("1")})
+	var old *clusterkit.StoreNode
+	within(t, "gateway", func() bool { old = ns.Gateway(); return old != nil })
+	released := func(n *clusterkit.StoreNode) (is bool) {
+		n.Store.ViewMeta(func(m *meta.State) { is = m.Released() })
+		return is
+	}
+	if released(old) {
+		t.Error("a gateway serves, and region 0 says that none does")
+	}
+	old.Store.Resign(t.Context())
+	if _, err := kv.New(rpc.Loopback(old.Store)).Get(&kvapi.GetRequest{Key: []byte("a"), Sink: &sink{}}); err == nil {
+		t.Error("a gateway that has resigned answers")
+	}
+	within(t, "others to lead its regions", func() bool { return old.Store.ClusterMetrics().Led == 0 })
+	within(t, "other gateway", func() bool { g := ns.Gateway(); return g != nil && !released(g) })
+	commit(t, ns, kvapi.Mutation{Key: []byte("a"), Value: []byte("2")}, kvapi.Mutation{Key: []byte("z"), Value: []byte("2")})
+	same(t, ns)
+}
+
 // TestCommitAtDeposed: a commit at a node that was the gateway, and is it no longer, ends without asking for regions again and again: the node waits for it before it can be
 // the gateway once more.
 func TestCommitAtDeposed(t *testing.T) {
@@ -156,12 +181,17 @@ func TestSizesAfterSplits(t *testing.T) {
 	same(t, ns)
 	for i := range ns.Len() {
 		total, parts := int64(0), 0
-		for _, st := range ns.Node(i).Store.RegionStatuses() {
-			total += st.Bytes + st.Written
-			if st.Bytes+st.Written > row {
-				parts++
+		within(t, "node to know its regions", func() bool { // it does a moment after what the last split has made is visible
+			total, parts = 0, 0
+			list := ns.Node(i).Store.RegionStatuses()
+			for _, st := range list {
+				total += st.Bytes + st.Written
+				if st.Bytes+st.Written > row {
+					parts++
+				}
 			}
-		}
+			return len(list) == 4
+		})
 		if parts != 4 || total < rows*row || total > 2*rows*row {
 			t.Errorf("node %d: %d bytes in all, %d regions with some", i, total, parts)
 		}

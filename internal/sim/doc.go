@@ -12,7 +12,8 @@
 //
 // Besides crashes, lost and doubled messages and cut links, stores are cut off or paused for longer than a lease, members come and go by
 // joint changes, logs are so short that followers need snapshots, and leads are handed on. Who leads serves as the gateway of a
-// cluster does: once no other can, and while it holds its lease by its own clock, which runs wrong.
+// cluster does: once no other can, and while it holds its lease by its own clock, which runs wrong. It may say in the log that it serves no more, and hand the lead on or
+// vanish; the next then waits for no lease.
 //
 // What is checked, at each step: every store applies the same entries at the same index (state-machine safety), and each entry once;
 // a store opens after every crash. At the end, with all stores up and the network whole: what a client was told to be done is in the

@@ -37,6 +37,10 @@ type node struct {
 	until, elected time.Duration
 	asked          map[uint64]time.Duration
 	questions      uint64
+	// said is the index of the entry by which it says that it serves in its term, 0 if it has not. leave is that of the entry by which it says that it does no more;
+	// it does not serve until leaving.
+	said, leave uint64
+	leaving     time.Duration
 }
 
 type waiting struct{ op, index, term uint64 }
@@ -106,6 +110,7 @@ func (n *node) reset() {
 	n.group, n.waiting, n.arriving, n.installing, n.poked = nil, nil, nil, false, false
 	n.writes, n.syncs, n.applies = 0, 0, 0
 	n.serving, n.term, n.asked, n.paused = false, 0, nil, 0
+	n.said, n.leave = 0, 0
 }
 
 func (n *node) crash() {
@@ -183,7 +188,7 @@ func (n *node) gateway() {
 		return
 	}
 	if term != n.term {
-		n.serving, n.term, n.until, n.elected = false, term, 0, n.clock()
+		n.serving, n.term, n.until, n.elected, n.said, n.leave = false, term, 0, n.clock(), 0, 0
 		n.asked = map[uint64]time.Duration{}
 		n.w.counts.Elections++
 	}
@@ -196,10 +201,71 @@ func (n *node) gateway() {
 	n.asked[n.questions] = n.clock()
 	n.group.ReadIndex(n.questions)
 	n.pump()
-	if !n.serving && (!n.w.o.Rules.LeaseWaited || n.group.Region().Voters() == 1 || n.clock() >= replica.LeaseOver(n.elected)) {
+	n.takeOver(term)
+}
+
+// takeOver has a store serve that leads in a term, once nobody else does, and it has said so.
+func (n *node) takeOver(term uint64) {
+	early := n.group.Region().Voters() > 1 && n.clock() < replica.LeaseOver(n.elected)
+	wait := n.w.o.Rules.LeaseWaited && early && n.said == 0 && !n.released() // what it has said itself is no reason to wait
+	switch {
+	case n.serving || n.w.now < n.leaving || wait:
+	case n.w.o.Rules.ServiceSaid && n.said == 0:
+		if index, ok := n.group.Propose(term, serviceEntry(term, false)); ok {
+			n.said = index
+			n.pump()
+		}
+	case n.group.AppliedIndex() >= n.said:
 		n.serving = true
 		n.w.counts.Takeovers++
+		if early {
+			n.w.counts.Early++
+		}
 		n.w.note("%d serves in term %d", n.id, term)
+	}
+}
+
+// released reports whether who served last has said that it does no more.
+func (n *node) released() bool {
+	v, found, _ := n.disk.Get(serviceKey)
+	return found && v[0] == serviceOver
+}
+
+// resign has a store that serves do so no more, and says that.
+func (n *node) resign() {
+	if n.w.o.Rules.StopsFirst {
+		n.serving, n.until, n.said = false, 0, 0
+		clear(n.asked)
+	}
+	n.leaving = n.w.now + awayMin
+	if index, ok := n.group.Propose(n.term, serviceEntry(n.term, true)); ok {
+		n.w.note("%d says at %d that it serves no more", n.id, index)
+		n.leave = index
+		n.pump()
+	}
+}
+
+// left is told that the entry by which the store said that it serves no more is applied: it hands the lead on, and may hear nothing of what becomes of that.
+func (n *node) left() {
+	n.leave = 0
+	n.w.counts.Resigned++
+	var others []uint64
+	for _, p := range n.group.Region().Peers {
+		if p.ID != n.group.Peer() {
+			others = append(others, p.ID)
+		}
+	}
+	if len(others) == 0 {
+		return
+	}
+	n.group.Transfer(others[n.w.rng.IntN(len(others))])
+	if !n.w.healed && n.w.rng.IntN(4) > 0 {
+		n.w.isolate(n, false)
+		n.later(n.w.now, 2*delayMax, func() {
+			if !n.w.healed {
+				n.w.isolate(n, true)
+			}
+		})
 	}
 }
 
@@ -521,6 +587,10 @@ func (n *node) apply(a *replica.Apply) {
 		if len(e.Content) == 0 {
 			continue
 		}
+		if isService(e.Content) {
+			b.Set(serviceKey, e.Content)
+			continue
+		}
 		op := binary.BigEndian.Uint64(e.Content)
 		if v, found, _ := n.disk.Get(opKey(op)); found {
 			w.fail("store %d applies operation %d at %d once more: %x", n.id, op, e.Index, v)
@@ -567,6 +637,9 @@ func (n *node) applied(a *replica.Apply, last replica.Committed, r *kvapi.Region
 	if p, here := r.On(uint64(n.id + 1)); len(changes) > 0 && (!here || p.ID != n.group.Peer()) {
 		n.remove()
 		return
+	}
+	if term, leads := n.group.Leads(); n.leave != 0 && last.Index >= n.leave && leads && term == n.term {
+		n.left()
 	}
 	n.pump()
 }

@@ -36,9 +36,10 @@ func TestSeeds(t *testing.T) {
 		sum.Acked, sum.Elections, sum.Snapshots, sum.Installed = sum.Acked+c.Acked, sum.Elections+c.Elections, sum.Snapshots+c.Snapshots, sum.Installed+c.Installed
 		sum.Changes, sum.Joint, sum.Removals = sum.Changes+c.Changes, sum.Joint+c.Joint, sum.Removals+c.Removals
 		sum.Takeovers, sum.Reads = sum.Takeovers+c.Takeovers, sum.Reads+c.Reads
+		sum.Resigned, sum.Early = sum.Resigned+c.Resigned, sum.Early+c.Early
 	}
 	t.Logf("%+v", sum)
-	if sum.Elections == 0 || sum.Installed == 0 || sum.Joint == 0 || sum.Removals == 0 || sum.Takeovers == 0 || sum.Reads == 0 {
+	if sum.Elections == 0 || sum.Installed == 0 || sum.Joint == 0 || sum.Removals == 0 || sum.Takeovers == 0 || sum.Reads == 0 || sum.Resigned == 0 || sum.Early == 0 {
 		t.Errorf("something did not happen in any world: %+v", sum)
 	}
 }
@@ -67,6 +68,8 @@ func TestCanaries(t *testing.T) {
 		"nothing in between":   func(r *Rules) { r.NothingInBetween = false },
 		"snapshots are sent":   func(r *Rules) { r.SnapshotsSent = false },
 		"lease waited out":     func(r *Rules) { r.LeaseWaited = false },
+		"service said":         func(r *Rules) { r.ServiceSaid = false },
+		"stops, then says so":  func(r *Rules) { r.StopsFirst = false },
 	} {
 		t.Run(name, func(t *testing.T) {
 			rules := AllRules()

@@ -50,12 +50,14 @@ type Rules struct {
 	ApplyStateInBatch bool // A1: the applied index is in the batch of what it covers
 	NothingInBetween  bool // L7: between a snapshot's barrier and its being put in, nothing is logged
 	SnapshotsSent     bool // who lacks what the logs no longer have gets a snapshot
-	LeaseWaited       bool // a new leader serves once the lease of the one before is over
+	LeaseWaited       bool // a new leader serves once the lease of the one before is over, or that has said that it serves no more
+	ServiceSaid       bool // who serves has said so before
+	StopsFirst        bool // who says that it serves no more does not
 }
 
 // AllRules is how the product drives groups.
 func AllRules() Rules {
-	return Rules{true, true, true, true, true, true, true, true}
+	return Rules{true, true, true, true, true, true, true, true, true, true}
 }
 
 // Options say what a run is.
@@ -116,7 +118,7 @@ type World struct {
 }
 
 // Counts tell what has happened in a run.
-type Counts struct{ Acked, Elections, Snapshots, Installed, Changes, Joint, Removals, Takeovers, Reads int }
+type Counts struct{ Acked, Elections, Snapshots, Installed, Changes, Joint, Removals, Takeovers, Reads, Resigned, Early int }
 
 // RunCounted is Run, and tells what has happened.
 func RunCounted(o Options) (fault string, digest uint64, counts Counts) {
@@ -223,13 +225,16 @@ func (w *World) chaos() {
 	}
 	w.after(w.upTo(400*time.Millisecond), w.chaos)
 	n := w.stores[w.rng.IntN(len(w.stores))]
-	switch w.rng.IntN(11) {
+	switch w.rng.IntN(12) {
 	case 0:
 		if n.up && w.now >= w.apart {
 			n.crash()
 			w.after(w.upTo(2*time.Second), n.restart)
 		}
 	case 1:
+		if w.now < w.apart && w.rng.IntN(4) > 0 {
+			return // who is away is enough
+		}
 		from, to := w.rng.IntN(len(w.stores)), w.rng.IntN(len(w.stores))
 		w.note("cut %d>%d", from, to)
 		w.cut[[2]int{from, to}] = true
@@ -247,6 +252,10 @@ func (w *World) chaos() {
 		n.truncate()
 	case 8, 9:
 		w.away()
+	case 10:
+		if i := slices.IndexFunc(w.stores, (*node).serves); i >= 0 && w.now >= w.apart && w.rng.IntN(2) == 0 {
+			w.stores[i].resign()
+		}
 	case 7:
 		if n.group != nil && w.rng.IntN(4) == 0 {
 			if to := n.group.Region().Peers; len(to) > 0 {
@@ -274,9 +283,16 @@ func (w *World) away() {
 		n.paused = w.apart
 		return
 	}
-	w.note("%d is cut off until %v", n.id, w.apart)
+	w.isolate(n, true)
+}
+
+// isolate cuts a store off from the others: it hears nobody, and if says nobody hears it.
+func (w *World) isolate(n *node, says bool) {
+	w.apart = max(w.apart, w.now+awayMin)
+	w.note("%d is cut off until %v: %t", n.id, w.apart, says)
+	clear(w.cut) // the others are to find a leader
 	for other := range w.stores {
-		w.cut[[2]int{n.id, other}], w.cut[[2]int{other, n.id}] = true, true
+		w.cut[[2]int{other, n.id}], w.cut[[2]int{n.id, other}] = true, says
 	}
 }
 
@@ -411,7 +427,7 @@ func (w *World) verdict() {
 	w.compare(first)
 	done := map[uint64]bool{}
 	for index, content := range w.applied {
-		if len(content) == 0 || w.changed[index] {
+		if len(content) == 0 || w.changed[index] || isService(content) {
 			continue
 		}
 		op := binary.BigEndian.Uint64(content)
@@ -459,6 +475,22 @@ func (w *World) compare(first *node) {
 func opKey(op uint64) []byte {
 	return keys.Bare(nil, keys.SpaceCounter, binary.BigEndian.AppendUint64([]byte("op"), op))
 }
+
+// serviceKey holds the last entry by which a store said that it serves, or does no more: a byte and the term.
+var serviceKey = keys.Bare(nil, keys.SpaceCounter, []byte("service"))
+
+const serviceOver = 1
+
+func serviceEntry(term uint64, over bool) []byte {
+	first := byte(0)
+	if over {
+		first = serviceOver
+	}
+	return binary.BigEndian.AppendUint64([]byte{first}, term)
+}
+
+// isService tells entries of serviceEntry from operations by their length.
+func isService(content []byte) bool { return len(content) == 9 }
 
 var sumKey = keys.Bare(nil, keys.SpaceCounter, []byte("sum"))
 

@@ -21,6 +21,7 @@
 //	M5. A store's stage only ascends, and an id that was removed never comes back. One store stays up.
 //	M6. A cluster has one authority, for ever: certificates and tokens rely on it.
 //	M7. A token lets in no more nodes than it has uses, and none after its end.
+//	M8. Who serves clients in a term of region 0 has said so before (Serve), and has stopped before it says that (Release).
 //
 // # Records (space \x05; numbers are LEB128, text a length and bytes)
 //
@@ -33,6 +34,7 @@
 //	k<hash 32>    a token, by the SHA-256 of its secret: until (a timestamp), uses that are left
 //	c             the authority: the cluster's number, its certificate and its key, DER in bytes
 //	n             copies that regions shall have; 3 without it
+//	g             the newest term in which a gateway said that it serves, byte 1 if it has said that it is over; from version 2 of the cluster on
 //	p<name>       a safepoint: timestamp, until (a timestamp)
 //
 // # Commands: version byte 1, kind byte, fields
@@ -47,6 +49,7 @@
 //	8 token       hash of the secret bytes, until, uses, now
 //	9 authority   cluster's number, certificate bytes, key bytes
 //	10 copies     n
+//	11 service    term of region 0, byte: 0 a gateway is about to serve in it, 1 it does no more; from version 2 of the cluster on
 //
 // What is malformed is an error, which ends the node. What is well formed and may not be does nothing, and its result says so.
 //

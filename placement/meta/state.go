@@ -38,6 +38,7 @@ const (
 	kindToken
 	kindAuthority
 	kindCopies
+	kindService
 )
 
 // Safepoint is what a service reads at, or will.
@@ -55,6 +56,13 @@ type State struct {
 	tokens          map[Hash]Token
 	authority       Authority
 	copies          uint64
+	service         service
+}
+
+// service is what gateways have said of their serving: the newest term in which one began, and whether that one has said that it is over.
+type service struct {
+	term uint64
+	over bool
 }
 
 // Change is a record to be written, or deleted if Value is nil. Name is without the space.
@@ -68,6 +76,20 @@ func Mark(ts clock.Timestamp) []byte { return codec.AppendUint(head(kindMark), u
 
 // Version returns the command that raises the cluster version.
 func Version(v uint64) []byte { return codec.AppendUint(head(kindVersion), v) }
+
+// Serve returns the command with which a gateway says, before it serves in a term of region 0, that it does; its result is 0 if one of a later term has.
+func Serve(term uint64) []byte { return serviceCommand(term, false) }
+
+// Release returns the command with which a gateway says, once it has stopped, that it serves in a term no more; its result is 0 if one of a later term has begun.
+func Release(term uint64) []byte { return serviceCommand(term, true) }
+
+func serviceCommand(term uint64, over bool) []byte {
+	return codec.AppendBool(codec.AppendUint(head(kindService), term), over)
+}
+
+// Released reports whether the gateway that began to serve last has said that it is over: who sees that, having applied all that was committed before
+// its own term, knows that nobody serves.
+func (s *State) Released() bool { return s.service.over }
 
 // Begin makes the state of a cluster that begins with one store, and returns its records.
 func (s *State) Begin(nextID uint64, mark clock.Timestamp, version uint64, first Store) []Change {
@@ -127,8 +149,20 @@ func (s *State) Apply(command []byte) (changes []Change, result uint64, err erro
 		return s.applyCopies(&d)
 	case kindSafepoint:
 		return s.applySafepoint(&d)
+	case kindService:
+		return s.applyService(&d)
 	}
 	return nil, 0, fmt.Errorf("%w: a command of kind %d", ErrCommand, command[1])
+}
+
+// applyService notes that a gateway serves, or does no more. The result is 1, 0 if one of a later term has begun.
+func (s *State) applyService(d *codec.Decoder) (changes []Change, result uint64, err error) {
+	next := service{term: d.Uint(), over: d.Bool()}
+	if err := end(d); err != nil || next.term < s.service.term {
+		return nil, 0, err
+	}
+	s.service = next
+	return []Change{{Name: []byte{'g'}, Value: codec.AppendBool(codec.AppendUint(nil, next.term), next.over)}}, 1, nil
 }
 
 // applySafepoint sets or takes back a safepoint. The result is 1 if that was done.
@@ -236,6 +270,8 @@ func (s *State) Load(name, value []byte) error {
 		s.authority.read(&d)
 	case 'n':
 		s.copies = d.Uint()
+	case 'g':
+		s.service = service{term: d.Uint(), over: d.Bool()}
 	case 'p':
 		p := Safepoint{Service: string(name[1:]), TS: clock.Timestamp(d.Uint()), Until: clock.Timestamp(d.Uint())}
 		if s.safepoints == nil {

@@ -141,11 +141,37 @@ func TestSafepoints(t *testing.T) {
 	}
 }
 
+// TestService: nobody serves once the gateway that began last has said so, until another says that it does. What one of an earlier term says late does not count, and
+// the records tell the same as the state.
+func TestService(t *testing.T) {
+	var s State
+	s.Begin(1, 1, 1, Store{ID: 1, Newest: 1})
+	for i, step := range []struct {
+		command []byte
+		taken   uint64
+		over    bool
+	}{
+		{Release(5), 1, true}, {Serve(7), 1, false}, {Release(5), 0, false}, {Serve(7), 1, false}, {Release(7), 1, true},
+		{Serve(6), 0, true}, {Serve(7), 1, false}, {Release(7), 1, true}, {Serve(9), 1, false},
+	} {
+		changes, taken, err := s.Apply(step.command)
+		if err != nil || taken != step.taken || s.Released() != step.over {
+			t.Errorf("step %d: %d, %v, over: %t", i, taken, err, s.Released())
+		}
+		var loaded State
+		for _, c := range changes {
+			if err := loaded.Load(c.Name, c.Value); err != nil || loaded.Released() != s.Released() {
+				t.Errorf("step %d: the record says %t, %v", i, loaded.Released(), err)
+			}
+		}
+	}
+}
+
 // FuzzApply: malformed commands are refused and change nothing.
 func FuzzApply(f *testing.F) {
 	for _, c := range [][]byte{IDs(3), Mark(9), Version(2), PutStore(Store{ID: 2, Address: "a"}), putSafepoint(Safepoint{Service: "b", TS: 3}, 1),
 		PutToken(Token{Secret: Hash{1}, Until: 9, Uses: 1}, 1), Join(1, 1, "a", Hash{2}, Hash{1}, 1), SetStage(1, Leaving), PutAuthority(Authority{Cluster: 1, Certificate: []byte{1}, Key: []byte{2}}),
-		putCopies(3), {}, {1}, {2, 1}, {1, 9}} {
+		putCopies(3), Serve(3), Release(3), {}, {1}, {2, 1}, {1, 9}} {
 		f.Add(c)
 	}
 	f.Fuzz(func(t *testing.T, command []byte) {
