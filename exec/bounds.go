@@ -104,6 +104,9 @@ func (s *spanSet) point(rt *Runtime, e expr.Expr, c *catalog.Column, null bool) 
 	if fits(&v, &c.Type) {
 		return v, true, nil
 	}
+	if err = refuseText(&v, &c.Type); err != nil {
+		return v, false, err
+	}
 	fitted, cmp, ok := s.fit(rt, v, c)
 	return fitted, ok && cmp == 0, nil
 }
@@ -132,6 +135,9 @@ func (s *spanSet) bound(rt *Runtime, b *Bound, c *catalog.Column, low bool) (v t
 		var wide bool
 		v, wide = widened(v, &c.Type, low)
 		incl = incl || wide
+	}
+	if err = refuseText(&v, &c.Type); err != nil {
+		return v, false, false, err
 	}
 	fitted, cmp, ok := s.fit(rt, v, c)
 	switch {
@@ -209,6 +215,21 @@ func fitText(v types.Value, t *types.Type) types.Value {
 		v.B, _ = types.ConvertCharset(nil, v.B, from, to)
 	}
 	return types.String(v.B, t.Coll)
+}
+
+// refuseText is error 3854 for a text with characters that the column's character set lacks, as the comparison that the bound stands for has it.
+func refuseText(v *types.Value, t *types.Type) error {
+	if v.K != types.KindString || !t.IsStringType() || t.Coll == v.Coll || t.Coll == 0 || t.Coll == types.Binary || v.Coll == types.Binary {
+		return nil
+	}
+	from, to := v.Coll.Charset(), t.Coll.Charset()
+	if types.SameBytes(from, to) {
+		return nil
+	}
+	if _, bad := types.ConvertCharset(nil, v.B, from, to); bad > 0 {
+		return types.Errorf(types.ErImpossibleStringConversion, types.PrintableBytes(v.B), from.Name, to.Name)
+	}
+	return nil
 }
 
 // fitDate is fit for DATE, DATETIME and TIMESTAMP. What assignment would make the zero date because the column can't hold it stands

@@ -29,11 +29,11 @@ var stringTable = map[string]function{
 	"bit_length": {1, 1, 0, plain(intType(11), evalLength)},
 	"upper":      {1, 1, 0, mapText(lengthOfArg(0, 1), textUpper)}, "ucase": {1, 1, 0, mapText(lengthOfArg(0, 1), textUpper)},
 	"lower": {1, 1, 0, mapText(lengthOfArg(0, 1), textUpper)}, "lcase": {1, 1, 0, mapText(lengthOfArg(0, 1), textUpper)},
-	"trim": {1, 2, 0, mapText(lengthOfArg(0, 1), textTrim)}, "ltrim": {1, 1, 0, mapText(lengthOfArg(0, 1), textTrim)},
+	"trim": {1, 2, 0, mapSubject(lengthOfArg(0, 1), textTrim)}, "ltrim": {1, 1, 0, mapText(lengthOfArg(0, 1), textTrim)},
 	"rtrim":        {1, 1, 0, mapText(lengthOfArg(0, 1), textTrim)},
-	"trim_leading": {1, 2, 0, mapText(lengthOfArg(0, 1), textTrim)}, "trim_trailing": {1, 2, 0, mapText(lengthOfArg(0, 1), textTrim)},
+	"trim_leading": {1, 2, 0, mapSubject(lengthOfArg(0, 1), textTrim)}, "trim_trailing": {1, 2, 0, mapSubject(lengthOfArg(0, 1), textTrim)},
 	"lpad": {3, 3, 0, buildPad}, "rpad": {3, 3, 0, buildPad}, "repeat": {2, 2, 0, buildRepeat}, "space": {1, 1, 0, buildRepeat},
-	"replace": {3, 3, 0, mapText(replaceLength, textReplace)}, "reverse": {1, 1, 0, mapText(lengthOfArg(0, 1), textReverse)},
+	"replace": {3, 3, 0, mapSubject(replaceLength, textReplace)}, "reverse": {1, 1, 0, mapText(lengthOfArg(0, 1), textReverse)},
 	"locate": {2, 3, 0, buildLocate}, "position": {2, 2, 0, buildLocate}, "instr": {2, 2, 0, buildLocate},
 	"insert": {4, 4, 0, buildInsert}, "elt": {2, -1, 0, buildElt}, "field": {2, -1, 0, buildField},
 	"find_in_set": {2, 2, 0, countText(3, textFindInSet)}, "make_set": {2, -1, 0, buildMakeSet},
@@ -44,9 +44,9 @@ var stringTable = map[string]function{
 
 var codingTable = map[string]function{
 	"hex": {1, 1, 0, asciiText(hexLength, evalHex)}, "unhex": {1, 1, 0, bytesOut(bytesOfArg(1, 2), evalUnhex)},
-	"bin": {1, 1, 0, asciiText(chars(65), evalRadix(2))}, "oct": {1, 1, 0, asciiText(chars(65), evalRadix(8))},
-	"conv":      {3, 3, 0, asciiText(chars(65), evalConv)},
-	"to_base64": {1, 1, 0, asciiText(base64Length, evalToBase64)}, "from_base64": {1, 1, 0, bytesOut(bytesOfArg(3, 4), evalFromBase64)},
+	"bin": {1, 1, 0, readable(asciiText(chars(65), evalRadix(2)))}, "oct": {1, 1, 0, readable(asciiText(chars(65), evalRadix(8)))},
+	"conv":      {3, 3, 0, readable(asciiText(chars(65), evalConv))},
+	"to_base64": {1, 1, 0, asciiText(base64Length, evalToBase64)}, "from_base64": {1, 1, 0, readable(bytesOut(bytesOfArg(3, 4), evalFromBase64))},
 	"md5": {1, 1, 0, asciiText(chars(32), evalDigest)}, "sha": {1, 1, 0, asciiText(chars(40), evalDigest)},
 	"sha1": {1, 1, 0, asciiText(chars(40), evalDigest)}, "sha2": {2, 2, 0, asciiText(sha2Length, evalSHA2)},
 	"crc32":        {1, 1, 0, plain(uintType(10), evalCRC32)},
@@ -135,7 +135,14 @@ func buildQuote(b *BuildContext, n *Node) error {
 	if length >= 0 {
 		length = 2*length + 2
 	}
-	n.typ = stringType(length, n.typ.Coll)
+	coll := n.typ.Coll
+	switch {
+	case coll == types.Binary:
+		coll = b.collation()
+	case coll.Charset().MinLen > 1: // of which evaluation makes the text again
+		n.args[0] = b.toCharset(n.args[0], types.DefaultCollation)
+	}
+	n.typ = stringType(length, coll)
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		s, err := ctx.text(n.args[0], row)
 		if err != nil {
@@ -166,7 +173,11 @@ func buildQuote(b *BuildContext, n *Node) error {
 				out = append(out, c)
 			}
 		}
-		return n.textResult(append(out, '\'')), nil
+		out = append(out, '\'')
+		if n.typ.Coll.Charset().MinLen > 1 {
+			return ctx.fromUTF8(n, out), nil
+		}
+		return n.textResult(out), nil
 	}
 	return nil
 }

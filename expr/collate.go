@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"bytes"
+
 	"github.com/pandodb/pando/types"
 )
 
@@ -112,6 +114,8 @@ func (l derivation) merge(r derivation) (d derivation, ok bool) {
 	win := func(d derivation) (derivation, bool) { d.ascii = ascii; return d, true }
 	if l.coll.Charset() != r.coll.Charset() {
 		switch {
+		case l.coer == CoerExplicit && r.coer == CoerExplicit && l.coll != types.Binary && r.coll != types.Binary:
+			return derivation{types.Binary, CoerNone, ascii}, false // each COLLATE has been meant
 		case l.coll == types.Binary:
 			if l.coer <= r.coer {
 				return win(l)
@@ -174,18 +178,36 @@ func (b *BuildContext) aggregateFor(op string, strict bool, operands, args []Exp
 	return d, unreadable(d.coll, args)
 }
 
-// unreadable is error 3854 for a constant of bytes that joins texts of a character set in which those bytes are none.
+// unreadable is error 3854 for a constant that joins texts of a character set in which its bytes are no text, or that lacks its characters.
 func unreadable(coll types.CollationID, args []Expr) error {
 	if coll == types.Binary {
 		return nil
 	}
+	to := coll.Charset()
 	for _, a := range args {
-		if a.kind != kindConst || a.typ.Coll != types.Binary || a.value.K != types.KindString || coll.Charset().Valid(a.value.B) {
+		if a.kind != kindConst || a.value.K != types.KindString || !isTextual(&a.typ) {
 			continue
 		}
-		return types.Errorf(types.ErImpossibleStringConversion, types.PrintableBytes(a.value.B), "binary", coll.Charset().Name)
+		from := a.typ.Coll.Charset()
+		if a.typ.Coll == types.Binary && to.Valid(a.value.B) || from == to || a.ascii && asciiCompatible(to) || a.typ.Coll != types.Binary && convertible(a.value.B, from, to) {
+			continue
+		}
+		return noConversion(a.value.B, from, to)
 	}
 	return nil
+}
+
+func noConversion(s []byte, from, to *types.Charset) error {
+	return types.Errorf(types.ErImpossibleStringConversion, types.PrintableBytes(s), from.Name, to.Name)
+}
+
+// convertible reports whether a character set has all characters of a text of another one.
+func convertible(s []byte, from, to *types.Charset) bool {
+	if types.SameBytes(from, to) {
+		return true
+	}
+	_, bad := types.ConvertCharset(nil, s, from, to)
+	return bad == 0
 }
 
 func collationError(op string, b *BuildContext, args []Expr) error {
@@ -205,16 +227,26 @@ func collationError(op string, b *BuildContext, args []Expr) error {
 // toCharset wraps e so that its strings come in the character set of coll. Constants are converted at once by fold.
 // e is returned as it is when nothing has to change.
 func (b *BuildContext) toCharset(e Expr, coll types.CollationID) Expr {
-	if !isTextual(&e.typ) || e.typ.Coll == coll || coll == types.Binary || e.typ.Coll == types.Binary {
+	textual := isTextual(&e.typ)
+	if textual && e.typ.Coll == coll || coll == types.Binary || textual && e.typ.Coll == types.Binary || e.typ.ID == types.TypeNull || e.typ.ID == types.TypeBit {
 		return e
 	}
 	from, to := e.typ.Coll.Charset(), coll.Charset()
+	if !textual { // its digits
+		if asciiCompatible(to) {
+			return e
+		}
+		from = types.DefaultCollation.Charset()
+	}
 	if from == to || e.ascii && asciiCompatible(from) && asciiCompatible(to) {
 		return e
 	}
 	n := newCall("convert_charset", []Expr{e})
 	n.hidden, n.typ, n.coer, n.aux, n.eval = true, e.typ, e.coer, to, evalToCharset
 	n.typ.Coll = coll
+	if e.kind == kindParam { // a literal of the statement, perhaps, of which unreadable has not seen the value
+		n.eval = evalToSubject
+	}
 	if !n.typ.IsStringType() {
 		n.typ = types.Type{ID: types.TypeVarchar, Length: charLength(&e.typ), Coll: coll}
 	}
@@ -224,7 +256,7 @@ func (b *BuildContext) toCharset(e Expr, coll types.CollationID) Expr {
 func asciiCompatible(cs *types.Charset) bool { return cs.MinLen == 1 }
 
 func evalToCharset(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-	v, err := n.args[0].eval(ctx, n.args[0], row)
+	v, err := ctx.text(n.args[0], row)
 	if err != nil || v.K == types.KindNull {
 		return v, err
 	}
@@ -233,6 +265,33 @@ func evalToCharset(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		b = ctx.converted(v.B, from, to)
 	}
 	return types.String(b, n.typ.Coll), nil
+}
+
+// toSubject is toCharset for what is looked for in a text, or put into it: a character that the text's set lacks is error 3854 and no question mark.
+func (b *BuildContext) toSubject(e Expr, coll types.CollationID) (Expr, error) {
+	if err := unreadable(coll, []Expr{e}); err != nil {
+		return nil, err
+	}
+	c := b.toCharset(e, coll)
+	if c == e || c.kind == kindConst {
+		return c, nil
+	}
+	c.eval = evalToSubject
+	return c, nil
+}
+
+func evalToSubject(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	v, err := evalToCharset(ctx, n, row)
+	if err != nil || v.K == types.KindNull || bytes.IndexByte(v.B, '?') < 0 {
+		return v, err
+	}
+	if v, err = ctx.text(n.args[0], row); err != nil {
+		return v, err
+	}
+	if from, to := v.Coll.Charset(), n.aux.(*types.Charset); !convertible(v.B, from, to) {
+		return v, noConversion(v.B, from, to)
+	}
+	return evalToCharset(ctx, n, row)
 }
 
 // buildCollate is e COLLATE name.

@@ -130,6 +130,9 @@ func Unify(b *BuildContext, es ...Expr) ([]Expr, types.Type, Coercibility, error
 	if same {
 		return es, es[0].typ, coer, nil
 	}
+	if t, ok := widestBits(es); ok {
+		return es, t, coer, nil
+	}
 	t, d, err := b.commonType("UNION", es)
 	if err != nil {
 		return nil, t, d.coer, err
@@ -148,6 +151,22 @@ func Unify(b *BuildContext, es ...Expr) ([]Expr, types.Type, Coercibility, error
 		out[i] = b.fraction(e, t)
 	}
 	return out, narrowInteger(t, es), d.coer, nil
+}
+
+// widestBits returns the type of a column that BITs alone feed, beside NULL: as wide as the widest of them. ok is false if there are others.
+func widestBits(es []Expr) (t types.Type, ok bool) {
+	for _, e := range es {
+		switch e.typ.ID {
+		case types.TypeNull:
+		case types.TypeBit:
+			if !ok || e.typ.Length > t.Length {
+				t, ok = e.typ, true
+			}
+		default:
+			return t, false
+		}
+	}
+	return t, ok
 }
 
 // narrowInteger returns the integer type of a column that es feed, as narrow as MySQL makes it: the widest of theirs, or the next wider one

@@ -12,7 +12,7 @@ import (
 
 // miscTable is addresses and UUIDs.
 var miscTable = map[string]function{
-	"inet_aton": {1, 1, 0, plain(uintType(21), evalInetAton)}, "inet_ntoa": {1, 1, 0, asciiText(chars(31), evalInetNtoa)},
+	"inet_aton": {1, 1, 0, readable(plain(uintType(21), evalInetAton))}, "inet_ntoa": {1, 1, 0, asciiText(chars(31), evalInetNtoa)},
 	"inet6_aton": {1, 1, 0, bytesOut(chars(16), evalInet6Aton)}, "inet6_ntoa": {1, 1, 0, asciiText(chars(39), evalInet6Ntoa)},
 	"is_ipv4": {1, 1, 0, plain(boolType(), evalIsIP)}, "is_ipv6": {1, 1, 0, plain(boolType(), evalIsIP)},
 	"is_ipv4_compat": {1, 1, 0, plain(boolType(), evalIsIPForm)}, "is_ipv4_mapped": {1, 1, 0, plain(boolType(), evalIsIPForm)},

@@ -31,11 +31,11 @@ func buildRegexp(b *BuildContext, n *Node) error {
 	if err := refuseBinaryMix(n); err != nil {
 		return err
 	}
-	if err := b.joinText(n, -1, where...); err != nil {
+	d, err := b.aggregate(regexpName(n), true, n.args[0], n.args[1])
+	if err != nil {
 		return err
 	}
-	d, err := b.aggregate(n.name, true, n.args[0], n.args[1])
-	if err != nil {
+	if err := b.joinText(n, -1, where...); err != nil {
 		return err
 	}
 	p := &regexPlan{coll: d.coll}
@@ -62,17 +62,24 @@ func buildRegexp(b *BuildContext, n *Node) error {
 // refuseBinaryMix is error 3995: characters and bytes don't match each other. With a BLOB both are taken for bytes, but by REGEXP_REPLACE.
 func refuseBinaryMix(n *Node) error {
 	x, y := &n.args[0].typ, &n.args[1].typ
+	if n.name == "regexp_replace" && x.IsStringType() && x.Coll == types.Binary && y.Coll == types.Binary { // they are one kind, so the third decides
+		y = &n.args[2].typ
+	}
 	if !x.IsStringType() || !y.IsStringType() || (x.Coll == types.Binary) == (y.Coll == types.Binary) {
 		return nil
 	}
 	if n.name != "regexp_replace" && (x.Coll == types.Binary && x.IsBlob() || y.Coll == types.Binary && y.IsBlob()) {
 		return nil
 	}
-	name := n.name
-	if name == "regexp" {
-		name = "regexp_like"
+	return types.Errorf(types.ErCharacterSetMismatch, x.Coll.Name(), y.Coll.Name(), regexpName(n))
+}
+
+// regexpName is what errors call a function of regular expressions.
+func regexpName(n *Node) string {
+	if n.name == "regexp" {
+		return "regexp_like"
 	}
-	return types.Errorf(types.ErCharacterSetMismatch, x.Coll.Name(), y.Coll.Name(), name)
+	return n.name
 }
 
 // compileRegexp compiles a pattern with MySQL's match_type letters; without c or i the collation decides about case.

@@ -40,6 +40,64 @@ func (b *BuildContext) joinText(n *Node, chars int32, where ...int) error {
 	return nil
 }
 
+// joinSubject is joinText for functions that look for texts in one, or put them into it: the collation is that of the argument at subject, however
+// strongly those of the others at positions where bind, which are converted to its character set.
+func (b *BuildContext) joinSubject(n *Node, subject int, where ...int) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	d := b.derive(n.args[subject])
+	if d.coer >= CoerNumeric && n.args[subject].typ.ID != types.TypeNull {
+		d.coer = CoerCoercible // numbers turned into text count as literals
+	}
+	args := append([]Expr(nil), n.args...)
+	args[subject] = b.toCharset(args[subject], d.coll)
+	for _, at := range where {
+		d.ascii = d.ascii && b.derive(args[at]).ascii
+		var err error
+		if args[at], err = b.toSubject(args[at], d.coll); err != nil {
+			return err
+		}
+	}
+	n.args, n.typ, n.coer, n.ascii = args, stringType(0, d.coll), d.coer, d.ascii
+	return nil
+}
+
+// mapSubject is mapText for those functions; the first argument is the subject, the others are all texts.
+func mapSubject(length func(n *Node) int32, f textFunc) func(*BuildContext, *Node) error {
+	return func(b *BuildContext, n *Node) error {
+		if err := b.joinSubject(n, 0, allArgs(n)[1:]...); err != nil {
+			return err
+		}
+		n.typ = stringType(length(n), n.typ.Coll)
+		n.eval = overText(f)
+		return nil
+	}
+}
+
+// readable builds a function that reads its arguments' characters as ASCII: those of UTF-16 and its like are converted before.
+func readable(build func(*BuildContext, *Node) error) func(*BuildContext, *Node) error {
+	return func(b *BuildContext, n *Node) error {
+		args := append([]Expr(nil), n.args...)
+		for i, a := range args {
+			if isTextual(&a.typ) && a.typ.Coll.Charset().MinLen > 1 {
+				args[i] = b.toCharset(a, types.DefaultCollation)
+			}
+		}
+		n.args = args
+		return build(b, n)
+	}
+}
+
+// encoded is a text of ASCII in the character set of coll.
+func encoded(text string, coll types.CollationID) []byte {
+	if coll.Charset().MinLen == 1 {
+		return []byte(text)
+	}
+	out, _ := types.ConvertCharset(nil, []byte(text), types.DefaultCollation.Charset(), coll.Charset())
+	return out
+}
+
 func allArgs(n *Node) []int {
 	where := make([]int, len(n.args))
 	for i := range where {
@@ -357,11 +415,17 @@ func textUpper(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	return n.textResult(ctx.keep(out)), nil
 }
 
+// oneSpace is what TRIM removes unless told otherwise.
+var oneSpace = []byte{' '}
+
 // textTrim is TRIM and its relatives; without a second argument it removes spaces.
 func textTrim(_ *Ctx, n *Node, args []types.Value) (types.Value, error) {
-	s, what := args[0].B, []byte{' '}
-	if len(args) == 2 {
+	s, what := args[0].B, oneSpace
+	switch {
+	case len(args) == 2:
 		what = args[1].B
+	case n.typ.Coll.Charset().MinLen > 1:
+		what = encoded(" ", n.typ.Coll)
 	}
 	if len(what) == 0 {
 		return n.textResult(s), nil
@@ -391,7 +455,7 @@ func trimSuffixes(s, what []byte, cs *types.Charset) []byte {
 
 // buildPad is LPAD and RPAD.
 func buildPad(b *BuildContext, n *Node) error {
-	if err := b.joinText(n, 0, 0, 2); err != nil {
+	if err := b.joinSubject(n, 0, 2); err != nil {
 		return err
 	}
 	length := int32(-1)

@@ -54,17 +54,14 @@ func textReverse(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 // buildLocate is LOCATE(what, s[, from]), POSITION and INSTR(s, what).
 func buildLocate(b *BuildContext, n *Node) error {
 	args := append([]Expr(nil), n.args...)
-	first := args[0].typ.Coll
 	if n.name == "instr" {
 		args[0], args[1] = args[1], args[0]
 	}
 	n.args = args
-	if err := b.joinText(n, 0, 0, 1); err != nil {
+	if err := b.joinSubject(n, 1, 0); err != nil {
 		return err
 	}
-	if n.aux = n.typ.Coll; n.coer == CoerNone && first.Charset() == n.typ.Coll.Charset() { // no rule decides, so the first does
-		n.aux = first
-	}
+	n.aux = n.typ.Coll
 	n.typ, n.coer, n.ascii = intType(11), CoerNumeric, true
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		what, err := ctx.text(n.args[0], row)
@@ -129,7 +126,7 @@ func (ctx *Ctx) locate(s, what []byte, from int64, c types.CollationID) (int, er
 
 // buildInsert is INSERT(s, at, length, with).
 func buildInsert(b *BuildContext, n *Node) error {
-	if err := b.joinText(n, 0, 0, 3); err != nil {
+	if err := b.joinSubject(n, 0, 3); err != nil {
 		return err
 	}
 	length := int32(-1)
@@ -231,17 +228,14 @@ func buildField(b *BuildContext, n *Node) error {
 				n.args[i] = b.coerced(a, stringType(charLength(&a.typ), coll))
 			}
 		}
-		d, err := b.aggregate("field", false, n.args...)
-		if err != nil {
-			return err
-		}
-		if first := n.args[0].typ.Coll; d.coer == CoerNone && first.Charset() == d.coll.Charset() { // no rule decides, so the first does
-			d.coll = first
-		}
+		d := b.derive(n.args[0])
 		c.class, c.coll, c.bytes = classString, d.coll, bytewise(d.coll)
 		args := make([]Expr, len(n.args))
 		for i, a := range n.args {
-			args[i] = b.toCharset(a, d.coll)
+			var err error
+			if args[i], err = b.toSubject(a, d.coll); err != nil {
+				return err
+			}
 		}
 		n.args = args
 	case ints == len(n.args):
@@ -298,6 +292,7 @@ func buildMakeSet(b *BuildContext, n *Node) error {
 		return err
 	}
 	n.typ = stringType(joinedLength(n.args[1:], 1), n.typ.Coll)
+	comma := encoded(",", n.typ.Coll)
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		bitmap, null, err := ctx.int(n.args[0], row)
 		if null {
@@ -317,7 +312,7 @@ func buildMakeSet(b *BuildContext, n *Node) error {
 				continue
 			}
 			if some {
-				out = append(out, ',')
+				out = append(out, comma...)
 			}
 			if ctx.tooLong(n, len(out)+len(v.B)) {
 				return types.Null(), nil
@@ -412,7 +407,7 @@ func firstError(errs ...error) error {
 
 // buildSubstringIndex is SUBSTRING_INDEX(s, delimiter, count).
 func buildSubstringIndex(b *BuildContext, n *Node) error {
-	if err := b.joinText(n, 0, 0, 1); err != nil {
+	if err := b.joinSubject(n, 0, 1); err != nil {
 		return err
 	}
 	n.typ = stringType(charLength(&n.args[0].typ), n.typ.Coll)
@@ -500,7 +495,11 @@ func textSoundex(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	const codes = "01230120022455012623010202"
 	var out []byte
 	last, letters := byte('0'), 0
-	for s := args[0].B; len(s) > 0; {
+	s := args[0].B
+	if cs := n.typ.Coll.Charset(); cs.MinLen > 1 {
+		s = ctx.converted(s, cs, types.DefaultCollation.Charset())
+	}
+	for len(s) > 0 {
 		c, size := utf8.DecodeRune(s)
 		letter := s[:size]
 		s = s[size:]
@@ -523,6 +522,9 @@ func textSoundex(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	}
 	for ; letters > 0 && letters < 4; letters++ {
 		out = append(out, '0')
+	}
+	if n.typ.Coll.Charset().MinLen > 1 {
+		return ctx.fromUTF8(n, out), nil
 	}
 	return n.textResult(out), nil
 }

@@ -92,6 +92,18 @@ func (e *Env) Stored() *Env {
 	return &stored
 }
 
+// ofView is the environment of a view's query: Stored, with the collation that its creator's texts had.
+func (e *Env) ofView(v *catalog.View) *Env {
+	stored := e.Stored()
+	if id, err := types.LookupCollation(v.Collation); err == nil { // none is kept of views of this program
+		stored.Build.Collation = id
+		if text := types.DefaultCollation.Charset(); !types.SameBytes(text, id.Charset()) {
+			stored.Build.Client = text
+		}
+	}
+	return stored
+}
+
 // clientCharset is the character set of the statement's text.
 func (e *Env) clientCharset() *types.Charset {
 	if e.Build.Client != nil {

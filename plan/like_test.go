@@ -90,7 +90,9 @@ func TestLikeByIndex(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, b := c.Execute(info.ID, types.Text(pattern)).String(), slow.String(); a != b {
+		prepared := c.Execute(info.ID, types.Text(pattern))
+		sameError := prepared.Err != nil && slow.Err != nil && prepared.Err.Error() == slow.Err.Error() // 3854; of a parameter it comes behind the columns
+		if a, b := prepared.String(), slow.String(); a != b && !sameError {
 			t.Fatalf("%q as a parameter: %s\n%s\nby index, by scan\n%s", pattern, with("FORCE", "?"), a, b)
 		}
 		c.Session.CloseStmt(info.ID)

@@ -36,7 +36,7 @@ func (b *builder) viewRelation(t *catalog.Table, alias string) (rel, []column, e
 		return nil, nil, types.Errorf(types.ErViewInvalid, t.Schema, t.Name)
 	}
 	saved, before := *b, len(b.gets)
-	b.env, b.ctes, b.freeze = b.env.Stored(), nil, false
+	b.env, b.ctes, b.freeze = b.env.ofView(t.View), nil, false
 	if !mergeable(q, t.View) {
 		b.derivedDepth++ // its rows are made first
 	}

@@ -632,7 +632,7 @@ func CanonicalView(env *Env, view *catalog.Table, bare string) (query string, na
 	if err != nil || !ok {
 		return view.View.Query, true
 	}
-	b.env = b.env.Stored()
+	b.env = b.env.ofView(view.View)
 	b.shown = &viewNames{columns: map[*syntax.ColumnRef]column{}, bare: bare, aliased: map[string]bool{}, joined: map[*syntax.Join][][2]column{},
 		zeroDates: map[syntax.Expr]zeroDateTest{}}
 	b.views = append(b.views, view)
