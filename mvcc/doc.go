@@ -1,8 +1,8 @@
-// Package mvcc gives versions to keys: the format of a version's value, which version a reader at a timestamp sees, and which
+// Package mvcc implements versions of keys: the format of a version's value, which version a reader at a timestamp sees, and which
 // versions garbage collection may delete.
 //
 // Everything here is a function of an iterator: no goroutine, no clock, no network. Locks, conflicts and commit timestamps are
-// the business of store and txn.
+// up to store and txn.
 //
 // # Terms
 //
@@ -24,11 +24,11 @@
 //
 // # The value of a lock
 //
-// A transaction over several regions of a cluster locks each key that it writes (space \x02), with what is to become the version.
+// A transaction over several regions of a cluster locks each key that it writes (space \x02). The lock has the content of the version to be.
 //
 //	offset  bytes  content
 //	0       1      format, 1
-//	1       1      flags: 0x01 a deletion, 0x02 the prewrites alone decide (async); other bits are zero
+//	1       1      flags: 0x01 a deletion, 0x02 async: committed once all keys are locked (package txn/commit); other bits are zero
 //	2       ...    start, least commit timestamp, milliseconds to live, node, node epoch: each unsigned LEB128
 //	...     ...    primary key: length (LEB128), bytes
 //	...     ...    count (LEB128) of the other keys, and these as the primary; only in the primary's lock, and only if async
@@ -36,8 +36,8 @@
 //
 // # The value of a record
 //
-// What became of a transaction at a key (space \x03, by key and start timestamp): that of a primary, or a marker that keeps a prewrite
-// out which comes late.
+// A record says whether a transaction was committed or rolled back at a key (space \x03, by key and start timestamp): at its primary key, or
+// as a marker that makes a prewrite of the key fail if it arrives late.
 //
 //	offset  bytes  content
 //	0       1      format, 1
@@ -47,7 +47,7 @@
 // # Invariants
 //
 //  1. A version is written once and never changed. Two versions of a key have different timestamps.
-//  2. No function panics on malformed bytes: keys and values that cannot be ours yield ErrCorrupt.
+//  2. No function panics on malformed bytes: for keys and values that this package cannot have written they return ErrCorrupt.
 //  3. Garbage collection at safepoint S deletes only versions that are shadowed at S, and a tombstone visible at S once nothing is
 //     left below it, in the batch that deletes the last version below or in a later one. Otherwise a reader, or a crash between two
 //     batches, would bring the old version back.
@@ -57,6 +57,6 @@
 //
 // # Absent on purpose
 //
-// What locks and records mean, and who may write which when: package txn/commit. Range tombstones with timestamps: DROP and
-// TRUNCATE delete whole tables by an engine's range deletion once the safepoint has passed.
+// What locks and records mean, and when they are written: package txn/commit. Range tombstones with timestamps: DROP and
+// TRUNCATE delete whole tables by a range deletion of the engine once the safepoint has passed.
 package mvcc

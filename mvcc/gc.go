@@ -6,10 +6,10 @@ import (
 	"github.com/pandodb/pando/internal/assert"
 )
 
-// Collect writes into b the deletion of what key no longer needs at the safepoint: versions shadowed there and then, if
-// nothing is left below, the tombstone that shadowed them. It deletes at most limit versions and returns how many; if more is
-// true the caller applies the batch and calls again with a new iterator. The iterator must show every batch that has touched
-// the key.
+// Collect adds to b the deletions of what key no longer needs at the safepoint: the versions shadowed there and, if nothing is
+// left below it, the tombstone that shadows them. It deletes at most limit versions, and perhaps the tombstone, and returns how many;
+// if more is true the caller applies the batch and calls again with a new iterator. The iterator must show every batch that has
+// written the key.
 func Collect(it Iterator, b *engine.Batch, key []byte, safepoint clock.Timestamp, limit int) (deleted int, more bool, err error) {
 	v, found, err := Read(it, key, safepoint)
 	if err != nil || !found {

@@ -10,8 +10,8 @@ import (
 
 // Iterator is what the functions here need of an iterator over engine keys. *engine.Iter is one.
 //
-// Moves tell whether the iterator stands on a key afterwards; if not, Error tells whether something went wrong. Keys and
-// values are borrowed until the next move.
+// Moves report whether the iterator is positioned on a key afterwards; if not, Error returns the error, if any. Keys and
+// values are valid until the next move.
 type Iterator interface {
 	First() bool
 	Last() bool
@@ -24,7 +24,7 @@ type Iterator interface {
 	Key() []byte
 	Value() ([]byte, error)
 	ValueLen() int
-	Shed() error // gives up copies of values that moves backwards have made, and the position
+	Shed() error // frees copies of values that moves backwards have made, and loses the position
 	Error() error
 	Scratch() *[]byte // a buffer that lives with the iterator
 }
@@ -44,7 +44,7 @@ func Latest(it Iterator, key []byte) (row []byte, versionTS clock.Timestamp, fou
 	return Get(it, key, clock.MaxTimestamp)
 }
 
-// Read returns the version of key that is visible at ts, tombstones included. The iterator stands on it afterwards.
+// Read returns the version of key that is visible at ts, tombstones included. The iterator is positioned on it afterwards.
 func Read(it Iterator, key []byte, ts clock.Timestamp) (v Version, found bool, err error) {
 	scratch := it.Scratch()
 	*scratch = keys.VersionKey((*scratch)[:0], key, ts)
@@ -56,7 +56,7 @@ func Read(it Iterator, key []byte, ts clock.Timestamp) (v Version, found bool, e
 	return v, err == nil, err
 }
 
-// current decodes the version on which the iterator stands.
+// current decodes the version on which the iterator is positioned.
 func current(it Iterator) (Version, error) {
 	_, ts, err := currentKey(it)
 	if err != nil {
@@ -69,8 +69,8 @@ func current(it Iterator) (Version, error) {
 	return DecodeValue(value, ts)
 }
 
-// LastKey returns the last key within the iterator's bounds, which are of versions only, that has one of any kind; nil if there is
-// none. It is borrowed.
+// LastKey returns the last logical key within the iterator's bounds that has a version, be it a tombstone; nil if there is none. It is
+// valid until the iterator's next move. The bounds must contain only versions.
 func LastKey(it Iterator) ([]byte, error) {
 	if !it.Last() {
 		return nil, it.Error()

@@ -19,21 +19,22 @@ const (
 	lockKeysMax = 1 << 12
 )
 
-// Lock is what a transaction that spans regions leaves on a key that it writes, until it is decided. Who meets one asks at Primary.
+// Lock is the lock that a transaction over several regions has on a key that it writes, until it is committed or rolled back. A transaction
+// that finds one asks at Primary what became of its owner.
 type Lock struct {
 	Start clock.Timestamp // names the transaction
-	// Least is the timestamp of the prewrite: the transaction commits at or above it, and readers below it pass.
+	// Least is the timestamp of the prewrite: the transaction commits at or above it, so readers below it need not wait.
 	Least clock.Timestamp
-	// TTL counts milliseconds of the timestamps' physical time from Start, after which the coordinator is taken for dead. That of the
-	// primary counts.
+	// TTL is the time in milliseconds after Start, by the timestamps' physical time, from which on the coordinator counts as dead. Only that
+	// of the primary's lock matters.
 	TTL uint64
 	// Node and NodeEpoch say where the coordinator runs.
 	Node, NodeEpoch uint64
 	Primary         []byte
-	// Async: the prewrites alone decide. The primary's lock then lists the other keys.
+	// Async: the transaction is committed once all of its keys are locked. The primary's lock lists the other keys then.
 	Async       bool
 	Secondaries [][]byte
-	// Delete and Value are what becomes a version.
+	// Delete and Value are the content of the version that the commit makes of the lock.
 	Delete bool
 	Value  []byte
 }
@@ -59,12 +60,12 @@ func (l *Lock) Append(b []byte) []byte {
 	return append(b, l.Value...)
 }
 
-// Expired tells whether the coordinator is to be taken for dead at a timestamp.
+// Expired reports whether the coordinator counts as dead at a timestamp.
 func (l *Lock) Expired(now clock.Timestamp) bool {
 	return uint64(now.PhysicalMillis()) > uint64(l.Start.PhysicalMillis())+l.TTL
 }
 
-// DecodeLock takes a stored lock apart. Its slices alias b.
+// DecodeLock decodes a stored lock. Its slices alias b.
 func DecodeLock(b []byte) (l Lock, err error) {
 	if len(b) < 2 || b[0] != lockFormat || b[1]&^lockFlagsKnown != 0 {
 		return Lock{}, fmt.Errorf("%w: lock of %d bytes", ErrCorrupt, len(b))
@@ -91,17 +92,17 @@ func DecodeLock(b []byte) (l Lock, err error) {
 	return l, nil
 }
 
-// Fate is how a transaction that spans regions ended, as a record tells.
+// Fate is how a transaction over several regions ended, according to a record.
 type Fate byte
 
 // The fates. They are on disk: never reuse one.
 const (
 	FateUnknown    Fate = iota // there is no record
 	FateCommitted              // written with the primary's version
-	FateRolledBack             // a marker: a prewrite of the key that comes late is refused
+	FateRolledBack             // a marker: a late prewrite of the key is refused
 )
 
-// Record is what became of a transaction at one of its keys.
+// Record says how a transaction ended at one of its keys.
 type Record struct {
 	Fate   Fate
 	Commit clock.Timestamp // zero unless committed
@@ -112,7 +113,7 @@ func (r Record) Append(b []byte) []byte {
 	return binary.AppendUvarint(append(b, recordFormat, byte(r.Fate)), uint64(r.Commit))
 }
 
-// DecodeRecord takes a stored record apart.
+// DecodeRecord decodes a stored record.
 func DecodeRecord(b []byte) (Record, error) {
 	if len(b) < 3 || b[0] != recordFormat {
 		return Record{}, fmt.Errorf("%w: record of %d bytes", ErrCorrupt, len(b))
@@ -129,7 +130,7 @@ func appendString(b, s []byte) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// fields takes stored bytes apart. After the first fault all fields are zero.
+// fields decodes the fields of stored bytes. After the first fault bad is set and all further fields are zero.
 type fields struct {
 	rest []byte
 	bad  bool
@@ -165,8 +166,8 @@ func (f *fields) string() []byte {
 	return s
 }
 
-// CommitOf returns the timestamp at which the transaction that began at start wrote a version of key, zero if it did not. It walks the
-// versions that are younger than start.
+// CommitOf returns the timestamp at which the transaction that began at start wrote a version of key, zero if it did not. It reads the
+// versions above start, one by one.
 func CommitOf(it Iterator, key []byte, start clock.Timestamp) (clock.Timestamp, error) {
 	v, found, err := Read(it, key, clock.MaxTimestamp)
 	for ; err == nil && found && v.TS > start; v, err = current(it) {

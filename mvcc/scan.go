@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// stepsMax is how many versions of one key are walked over one by one before seeking. A step costs a tenth to a
+	// stepsMax is how many versions of one key are skipped one by one before a seek. A step costs a tenth to a
 	// twentieth of a seek, and more than a few dead versions of one key are rare once garbage is collected.
 	stepsMax = 6
 	// pollSteps is the number of moves between two polls of the interrupt.
 	pollSteps = 256
-	// longValue is from which length on a value is not copied on a way backwards. A seek costs less than such a copy, of which there are two.
+	// longValue is the length from which on a scan backwards does not copy a value. A seek costs less than the two copies that would be made.
 	longValue = 64 << 10
 )
 
@@ -28,8 +28,8 @@ type Scanner struct {
 	poll    func() error
 
 	started bool
-	valid   bool // the iterator stands on a key that has not been looked at
-	parked  bool // the iterator stands on the row last returned: forward always, in reverse on a long one
+	valid   bool // the iterator is on a key that has not been looked at
+	parked  bool // the iterator is on the row last returned: forward always, in reverse only on a long row
 	moves   int
 	err     error
 	key     []byte
@@ -37,7 +37,7 @@ type Scanner struct {
 	vts     clock.Timestamp
 	keyBuf  []byte
 	rowBuf  []byte
-	last    []byte // the row before, where assertions are expensive
+	last    []byte // the key of the previous row, with expensive assertions only
 }
 
 // Init prepares s for a scan at ts over the iterator's bounds. poll, which may be nil, is called now and then during long walks
@@ -46,7 +46,7 @@ func (s *Scanner) Init(it Iterator, ts clock.Timestamp, reverse bool, poll func(
 	*s = Scanner{it: it, ts: ts, reverse: reverse, poll: poll, keyBuf: s.keyBuf[:0], rowBuf: s.rowBuf[:0], last: s.last[:0]}
 }
 
-// Drop forgets the iterator, so that a pooled scanner holds on to nothing. Large buffers are let go.
+// Drop forgets the iterator and frees large buffers, so that the scanner can be pooled.
 func (s *Scanner) Drop() {
 	const keepBytes = 64 << 10
 	keyBuf, rowBuf := s.keyBuf[:0], s.rowBuf[:0]
@@ -68,7 +68,7 @@ func (s *Scanner) Seek(logical []byte) {
 	}
 }
 
-// Next moves to the next visible row and tells whether there is one; if not, see Err.
+// Next moves to the next visible row and reports whether there is one; if not, see Err.
 func (s *Scanner) Next() bool {
 	if s.err != nil {
 		return false
@@ -88,7 +88,7 @@ func (s *Scanner) Row() []byte { return s.row }
 // TS returns the commit timestamp of the current row.
 func (s *Scanner) TS() clock.Timestamp { return s.vts }
 
-// Err returns what ended the scan, nil when it was the bounds.
+// Err returns the error that ended the scan, nil if that was the bounds.
 func (s *Scanner) Err() error { return s.err }
 
 // next finds the first visible row at or after the iterator's position. The first version met of each key that is not newer
@@ -135,7 +135,7 @@ func (s *Scanner) next() bool {
 	return s.end()
 }
 
-// skipNewer moves from a version that is too new towards the visible one: by steps first, by a seek when there are many.
+// skipNewer moves from a version above ts towards the visible one: by steps at first, by a seek if there are many.
 func (s *Scanner) skipNewer(logical []byte, steps int) bool {
 	if steps%stepsMax != 0 {
 		return s.it.Next()
@@ -145,8 +145,8 @@ func (s *Scanner) skipNewer(logical []byte, steps int) bool {
 	return s.it.SeekGE(*scratch)
 }
 
-// prev finds the last visible row at or before the iterator's position. Versions come oldest first in this direction, so a
-// visible one is only known when a newer version or another key has been met; the candidate is copied meanwhile, unless it is long.
+// prev finds the last visible row at or before the iterator's position. Versions come oldest first in this direction, so the
+// visible one is only known when a version above ts or another key is reached; the candidate is copied meanwhile, unless it is long.
 func (s *Scanner) prev() bool {
 	switch {
 	case s.parked:
@@ -163,7 +163,7 @@ func (s *Scanner) prev() bool {
 		}
 		s.keyBuf = append(s.keyBuf[:0], logical...)
 		if ts > s.ts {
-			// The oldest version is too new already: the key did not exist at ts.
+			// Even the oldest version is above ts: the key did not exist at ts.
 			s.valid = s.leaveKey()
 		} else {
 			v, err := s.newestVisible()
@@ -182,8 +182,8 @@ func (s *Scanner) prev() bool {
 	return s.end()
 }
 
-// newestVisible returns the version of keyBuf visible at ts, given an iterator on the oldest version, which is visible to
-// readers between it and the next. It leaves the iterator on the previous key, or parked on the version.
+// newestVisible returns the version of keyBuf that is visible at ts. The iterator must be on the oldest version, which must not be
+// above ts. It leaves the iterator on the previous key, or parked on the version.
 func (s *Scanner) newestVisible() (Version, error) {
 	for steps := 0; ; steps++ {
 		_, ts, err := currentKey(s.it)
@@ -218,7 +218,7 @@ func (s *Scanner) newestVisible() (Version, error) {
 	}
 }
 
-// seekVisible is newestVisible without a walk over the versions, which are many or long.
+// seekVisible is newestVisible by a seek, for many or long versions.
 func (s *Scanner) seekVisible() (Version, error) {
 	scratch := s.it.Scratch()
 	*scratch = keys.VersionKey((*scratch)[:0], s.keyBuf, s.ts)
@@ -239,7 +239,7 @@ func (s *Scanner) seekVisible() (Version, error) {
 	return v, nil
 }
 
-// compare tells whether the iterator still stands on a version of keyBuf, and its timestamp.
+// compare reports whether the iterator is still on a version of keyBuf, and returns its timestamp.
 func (s *Scanner) compare() (same bool, ts clock.Timestamp, err error) {
 	if !s.valid {
 		return false, 0, s.it.Error()
@@ -251,7 +251,7 @@ func (s *Scanner) compare() (same bool, ts clock.Timestamp, err error) {
 	return bytes.Equal(logical, s.keyBuf), ts, nil
 }
 
-// leaveKey moves backwards to a version of another key than keyBuf.
+// leaveKey moves backwards to a version of another key than keyBuf, and reports whether there is one.
 func (s *Scanner) leaveKey() bool {
 	for range stepsMax {
 		if !s.it.Prev() {

@@ -20,14 +20,14 @@ const (
 // headLenMax is the flags byte and the longest delta.
 const headLenMax = 1 + binary.MaxVarintLen64
 
-// ErrCorrupt is wrapped by every complaint about stored bytes.
+// ErrCorrupt is wrapped by every error about malformed stored bytes.
 var ErrCorrupt = errors.New("mvcc: corrupt version")
 
 // Version is one version of a key.
 type Version struct {
 	TS        clock.Timestamp // commit timestamp
 	Start     clock.Timestamp // start timestamp of the writer, 0 if it was not recorded
-	Row       []byte          // borrowed; empty for a tombstone
+	Row       []byte          // valid until the iterator's next move; empty for a tombstone
 	Tombstone bool
 }
 
@@ -43,7 +43,7 @@ func Delete(b *engine.Batch, key []byte, commit, start clock.Timestamp) {
 	b.SetVersion(key, commit, head[:putHead(&head, flagTombstone, commit, start)], nil)
 }
 
-// AppendValue appends the value of a version, for those who build values without a batch.
+// AppendValue appends the value of a version, for values that are built without a batch.
 func AppendValue(dst []byte, commit, start clock.Timestamp, row []byte, tombstone bool) []byte {
 	var head [headLenMax]byte
 	flags := byte(0)
@@ -59,7 +59,7 @@ func AppendValue(dst []byte, commit, start clock.Timestamp, row []byte, tombston
 func ValueLen(rowLen int) int { return 1 + rowLen }
 
 func putHead(head *[headLenMax]byte, flags byte, commit, start clock.Timestamp) int {
-	// DecodeValue refuses what would break this.
+	// DecodeValue refuses values that violate this.
 	assert.That(start < commit, "mvcc: a transaction starts before it commits")
 	if start == 0 {
 		head[0] = flags
@@ -69,12 +69,12 @@ func putHead(head *[headLenMax]byte, flags byte, commit, start clock.Timestamp) 
 	return 1 + binary.PutUvarint(head[1:], uint64(commit-start))
 }
 
-// DecodeValue takes the value of a version committed at ts apart. Row aliases value.
+// DecodeValue decodes the value of a version committed at ts. Row aliases value.
 func DecodeValue(value []byte, ts clock.Timestamp) (Version, error) {
 	if len(value) == 0 {
 		return Version{}, fmt.Errorf("%w: empty value", ErrCorrupt)
 	}
-	// The common head first: a plain row of a one-batch commit.
+	// The common case first: a row without start timestamp.
 	flags := value[0]
 	v := Version{TS: ts, Row: value[1:]}
 	if flags == 0 {

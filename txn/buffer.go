@@ -15,16 +15,17 @@ const (
 	smallEntries = 64
 	// entryChunk is how many entries are allocated together.
 	entryChunk = 64
-	// entryOverhead is what an entry costs beside its key and value, for the
+	// entryOverhead is what an entry costs besides its key and value, for the
 	// size limit: the entry itself, its place in the index, its undo record.
 	entryOverhead = 160
-	// bufferFree is what a write buffer holds before it is counted, and in which steps it is, so that short transactions count nothing.
+	// bufferFree is the size in bytes up to which a write buffer is not charged to Memory, and the step in which it is charged beyond: so
+	// short transactions charge nothing.
 	bufferFree = 1 << 20
-	// bufferCopies: a commit hands a copy of the buffer to the storage engine.
+	// bufferCopies: memory is charged twice, since a commit passes a copy of the buffer to the storage engine.
 	bufferCopies = 2
-	// entriesKept bounds the entries, and what there is one of for each, that a
-	// pooled buffer keeps: those of a packet of short rows. The pool itself is
-	// emptied by the garbage collector, so nothing is pinned for ever.
+	// entriesKept bounds the entries, and the slices with an element per entry, that
+	// a pooled buffer keeps: enough for a packet of short rows. The garbage collector
+	// empties the pool, so nothing is kept for ever.
 	entriesKept = 64 << 10
 )
 
@@ -39,7 +40,7 @@ type entry struct {
 	undoAt int
 }
 
-// deliver gives an own write to a reader.
+// deliver passes the write to a reader's sink. found is false for a deletion.
 func (e *entry) deliver(sink kvapi.Sink) (found bool, err error) {
 	if e.kind == kvapi.MutationDelete {
 		return false, nil
@@ -50,8 +51,8 @@ func (e *entry) deliver(sink kvapi.Sink) (found bool, err error) {
 	return true, err
 }
 
-// undo tells what a key looked like before a write: it was not in the buffer, or
-// it was buffer.befores[before-1]. Most writes are of the first kind.
+// undo says what a key's entry was before a write: there was none if before is 0,
+// as for most writes, and otherwise it was buffer.befores[before-1].
 type undo struct {
 	e      *entry
 	before int
@@ -61,8 +62,8 @@ type undo struct {
 // savepoints. Its memory is bounded by bytesMax.
 type buffer struct {
 	bytesMax, entryBytesMax int
-	memory                  Memory // nil: the buffer is not counted
-	taken                   int    // of memory, for as many bytes beyond bufferFree
+	memory                  Memory // nil: the buffer is not charged
+	taken                   int    // bytes beyond bufferFree that have been charged to memory
 
 	arena   arena
 	chunks  [][]entry
@@ -159,8 +160,8 @@ func (b *buffer) write(key, value []byte, kind kvapi.MutationKind, shadow kvapi.
 	} else {
 		e.value = b.arena.copy(value)
 	}
-	// The hint speaks of what lies below the transaction's first write of the
-	// key, so a later claim does not replace an earlier doubt, nor the reverse.
+	// shadow and expect are about the version below the transaction's first write
+	// of the key, so those of a later write do not replace them.
 	e.kind = kind
 	return nil
 }
@@ -171,7 +172,7 @@ func (b *buffer) bytes() int {
 	return b.arena.used + (b.count+len(b.undos))*(entryOverhead/2)
 }
 
-// take takes memory for a buffer of need bytes.
+// take charges memory for a buffer of need bytes.
 func (b *buffer) take(need int) error {
 	more := (need-bufferFree-b.taken)/bufferFree*bufferFree + bufferFree
 	if err := b.memory.Take(bufferCopies * int64(more)); err != nil {
@@ -181,7 +182,7 @@ func (b *buffer) take(need int) error {
 	return nil
 }
 
-// giveBack gives back what a buffer that has become smaller need not hold.
+// giveBack returns memory after the buffer has become smaller.
 func (b *buffer) giveBack(needed int) {
 	if spare := (b.taken - needed) / bufferFree * bufferFree; spare > 0 {
 		_ = b.memory.Take(-bufferCopies * int64(spare)) // giving back never fails
@@ -236,7 +237,7 @@ func (b *buffer) insert(e *entry) {
 	b.last, _ = b.tree.Max()
 }
 
-// remove takes a key out of the index.
+// remove removes a key from the index.
 func (b *buffer) remove(e *entry) {
 	b.count--
 	if b.tree != nil {

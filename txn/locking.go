@@ -14,11 +14,11 @@ import (
 //	read        up to there, at the timestamp that LockRange says; a page may end earlier
 //	KeepRange   what was read
 //
-// and where such a key comes first, nothing is locked until its transaction has ended. So a LIMIT locks as far as it reads, and who waits
-// stands in nobody's way with a span that it has not read.
+// and if such a key comes first, nothing is locked until its transaction has ended. So a scan with LIMIT locks only as far as it reads, and a
+// transaction that waits blocks nobody by a span that it has not read.
 
-// rangeKind says what a scan keeps others from. At SERIALIZABLE that is any change of the rows that it passes, since the caller may not lock
-// those that fail its condition. Entries of an index change only when a row does, and there it locks all rows that they lead to.
+// rangeKind is the kind of range lock that a scan takes. At SERIALIZABLE that of rows is against any change, since the caller does not lock
+// rows that fail its condition. Entries of an index change only when a row does, and at that level the caller locks all rows that they lead to.
 func (t *Txn) rangeKind(rows bool) kvapi.RangeKind {
 	if rows && t.o.Level == Serializable {
 		return kvapi.RangeWhole
@@ -26,8 +26,8 @@ func (t *Txn) rangeKind(rows bool) kvapi.RangeKind {
 	return kvapi.RangeGap
 }
 
-// locksRanges reports whether a scan that has its candidates locked locks its span. SKIP LOCKED does not: who asks to overlook rows can't be
-// told of others.
+// locksRanges reports whether a scan whose candidates will be locked locks its span. With SKIP LOCKED it does not: such a statement overlooks rows
+// anyway, and need not be protected from new ones.
 func (t *Txn) locksRanges(wait kvapi.WaitPolicy) bool {
 	return t.o.Level != ReadCommitted && wait != kvapi.WaitSkip && !t.m.unranged
 }
@@ -35,7 +35,7 @@ func (t *Txn) locksRanges(wait kvapi.WaitPolicy) bool {
 // scanRanged reads one page of a span and locks what it has read of it.
 func (t *Txn) scanRanged(r *ScanRequest, kind kvapi.RangeKind, wait kvapi.WaitPolicy) (resume []byte, err error) {
 	span := r.Span.Ordinary()
-	t.StatementTS() // its place in the registry keeps what is read here, which is never older
+	t.StatementTS() // registers a snapshot, so that garbage collection keeps what is read here, at a timestamp that is not lower
 	for {
 		q := &t.rangeReq
 		q.Span, q.Kind, q.Reverse, q.Interrupt = span, kind, r.Reverse, t.o.Interrupt
@@ -65,7 +65,7 @@ func (t *Txn) scanRanged(r *ScanRequest, kind kvapi.RangeKind, wait kvapi.WaitPo
 	}
 }
 
-// readRanged reads a span that is locked, and keeps locked what the page has read. The page ends in front of blocker, if there is one.
+// readRanged reads a page of a span that LockRange has locked, and keeps locked what the page has read. The span ends before blocker, if there is one.
 func (t *Txn) readRanged(r *ScanRequest, blocker []byte) (resume []byte, err error) {
 	resume, err = t.scanAt(r, t.rangeTS)
 	read := r.Span
@@ -83,7 +83,7 @@ func (t *Txn) readRanged(r *ScanRequest, blocker []byte) (resume []byte, err err
 	switch {
 	case resume != nil && blocker == nil:
 		if left := after(r.Span, resume, r.Reverse); left.Empty() {
-			resume = nil // the span is a single key, or as good as one
+			resume = nil // nothing is left
 		}
 	case resume == nil && blocker != nil && r.Reverse:
 		resume = kvapi.ResumeAfter(blocker, false)
@@ -112,7 +112,7 @@ func after(s kvapi.Span, resume []byte, reverse bool) kvapi.Span {
 	return s
 }
 
-// await returns once nobody else has key locked exclusively. It keeps no lock: whether the row is wanted is not known yet.
+// await returns once no other transaction has key locked exclusively. It keeps no lock, since it is not known yet whether the row is wanted.
 func (t *Txn) await(key []byte, wait kvapi.WaitPolicy) error {
 	r := &t.lockReq
 	*r = kvapi.LockRequest{Key: key, Mode: kvapi.LockShared, Wait: wait, Tag: t.stmt, Timeout: t.lockWait, Interrupt: t.o.Interrupt}
@@ -128,7 +128,7 @@ func (t *Txn) await(key []byte, wait kvapi.WaitPolicy) error {
 	return nil
 }
 
-// latestTS is the timestamp of reads for candidates.
+// latestTS is the timestamp at which ScanLatest and GetLatest read.
 func (t *Txn) latestTS() clock.Timestamp {
 	if t.Deferred() {
 		return t.ReadTS()
@@ -136,7 +136,7 @@ func (t *Txn) latestTS() clock.Timestamp {
 	return max(t.StatementTS(), t.rangeTS)
 }
 
-// intend is called with keys that are about to be written, once there are range locks in the store.
+// intend is called with keys that are about to be written, if there are range locks in the store.
 func (t *Txn) intend(key []byte) error {
 	r := &t.lockReq
 	*r = kvapi.LockRequest{Key: key, Mode: kvapi.LockExclusive, Tag: t.stmt, Timeout: t.lockWait, Interrupt: t.o.Interrupt, Create: true}

@@ -18,7 +18,7 @@ type Manager struct {
 	txns   sync.Pool // *Txn
 	snaps  sync.Pool // *Snapshot
 	scans  sync.Pool // *kvapi.ScanRequest
-	// unranged leaves spans unlocked. Tests set it, to see that they notice.
+	// unranged switches range locks off. Tests set it to check that they would notice.
 	unranged bool
 }
 
@@ -46,13 +46,12 @@ type ScanRequest struct {
 	// TS is used by Manager.Scan only: zero reads at the watermark; anything
 	// else must be the timestamp of an open Snapshot.
 	TS clock.Timestamp
-	// WithTS, which Manager.Scan knows, says that Sink is a kvapi.VersionSink.
+	// WithTS, used by Manager.Scan only, says that Sink is a kvapi.VersionSink.
 	WithTS bool
 	// Hold, which may be nil, is shared by the reads of a page.
 	Hold *kvapi.Hold
-	// Locking, which ScanLatest knows, says that the caller locks what it finds, and Wait what it does where others have locked it: then the
-	// span is locked as far as it is read (locking.go). Rows says that the span is of the rows of which the caller locks some, not of entries
-	// that lead to rows.
+	// Locking, used by ScanLatest only, says that the caller will lock what it finds, with the policy Wait: then the span is locked as far as it
+	// is read (locking.go). Rows says that the span has rows, not index entries.
 	Locking, Rows bool
 	Wait          kvapi.WaitPolicy
 }
@@ -91,10 +90,10 @@ func (m *Manager) Scan(r *ScanRequest) (resume []byte, err error) {
 // Watermark returns the durable watermark: one atomic load.
 func (m *Manager) Watermark() clock.Timestamp { return m.kv.Watermark() }
 
-// Locks lists locks that transactions hold or wait for at this node's store, at most so many.
+// Locks lists at most locksMax locks that transactions hold or wait for at this node's store.
 func (m *Manager) Locks(locksMax int) []kvapi.LockView { return m.kv.Locks(locksMax) }
 
-// SpanSize looks at the first versions of a span and estimates the rest, at this node's store.
+// SpanSize reads the first versionsMax versions of a span and estimates the size of the rest, at this node's store.
 func (m *Manager) SpanSize(span kvapi.Span, versionsMax int) (kvapi.SpanSize, error) {
 	return m.kv.SpanSize(span, versionsMax)
 }
@@ -102,8 +101,8 @@ func (m *Manager) SpanSize(span kvapi.Span, versionsMax int) (kvapi.SpanSize, er
 // Counter returns the value of a durable counter, zero if it was never raised.
 func (m *Manager) Counter(key []byte) (uint64, error) { return m.kv.Counter(key) }
 
-// RaiseCounter lifts a durable counter to at least v and returns once that is
-// synced. Counters never fall. They stand outside transactions.
+// RaiseCounter raises a durable counter to at least v and returns once that is
+// synced. Counters never fall, and are not transactional.
 func (m *Manager) RaiseCounter(key []byte, v uint64) error {
 	t := m.Begin(Options{Level: ReadCommitted})
 	defer t.Release()
@@ -124,8 +123,8 @@ func (m *Manager) AllocCounter(key []byte, least, n uint64) (first uint64, err e
 // and returns once that is synced. Nobody may raise one of them any more.
 func (m *Manager) DropCounters(span kvapi.Span) error { return m.kv.DropCounters(span) }
 
-// DropSpan deletes every version in a bounded span for good, without a trace in
-// the log of transactions, once nobody reads below ts any more: the data of a
+// DropSpan deletes every version in a bounded span for good, without writing
+// tombstones, once nobody reads below ts any more: the data of a
 // table that was dropped or truncated by a transaction committed at ts. done is
 // false while an older snapshot is open; try again later. It returns once the
 // deletion is durable. Nobody may write in the span any more.
@@ -133,12 +132,12 @@ func (m *Manager) DropSpan(span kvapi.Span, ts clock.Timestamp) (done bool, err 
 	return m.kv.DropSpan(span, ts)
 }
 
-// Timestamp issues a timestamp above all commits so far, without I/O as a rule.
+// Timestamp issues a timestamp above all commits so far, normally without I/O.
 func (m *Manager) Timestamp() (clock.Timestamp, error) { return m.kv.Timestamp() }
 
 // Snapshot is a registered timestamp for reads outside a transaction. Garbage
 // collection keeps what it can see until Close, or until the store's
-// max_snapshot_age, after which reads answer ErrSnapshotTooOld.
+// max_snapshot_age, after which reads return ErrSnapshotTooOld.
 type Snapshot struct {
 	m   *Manager
 	reg kv.Snapshot
@@ -158,17 +157,17 @@ func (m *Manager) OpenSnapshot() *Snapshot {
 // TS returns the snapshot's timestamp.
 func (s *Snapshot) TS() clock.Timestamp { return s.reg.TS() }
 
-// Fill makes versions of the past from what was read at a snapshot, past locks and the log; see package store.
+// Fill writes versions of the past from what was read at a snapshot, without locks and the log; see package store.
 type Fill = kv.Fill
 
-// NewFill begins to fill a bounded span, whose keys have so many leading bytes in common, with versions of up to the snapshot's timestamp, which
-// nobody reads there. The snapshot stays open until Apply has returned. A store of a cluster answers kvapi.ErrNotAlone, here or to Apply.
+// NewFill returns a Fill of a bounded span, whose keys have the first common bytes in common, for versions up to the snapshot's timestamp, which
+// nobody reads yet. The snapshot must stay open until Apply has returned. In a cluster it or Apply returns kvapi.ErrNotAlone.
 func (s *Snapshot) NewFill(span kvapi.Span, common int) (*Fill, error) {
 	return s.m.kv.NewFill(span, common, s.TS())
 }
 
-// Close lets go of the snapshot. It must not be used afterwards; a second Close
-// panics, because the object may belong to somebody else by then.
+// Close releases the snapshot, which must not be used afterwards. A second Close
+// panics, because the object may have been reused by then.
 func (s *Snapshot) Close() {
 	m := s.m
 	if m == nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// cursor walks the buffer's entries inside a span, in either direction. It
-// remembers a key rather than a position, and costs one search per step, which
-// is cheap beside what the store does per pair, and needs no iterator to free.
+// cursor iterates over the buffer's entries inside a span, in either direction. In
+// a tree it costs one search per step, which is cheap compared with what the store
+// does per pair, and needs no iterator that has to be released.
 type cursor struct {
 	b       *buffer
 	span    kvapi.Span
@@ -116,9 +116,9 @@ func (c *cursor) check() {
 	}
 }
 
-// mergeSink stands between the store and the reader of a scan. It lets own
-// writes in where they belong, drops what they replace, and counts the limits,
-// since the store cannot know how many pairs of its page survive.
+// mergeSink is between the store and the reader of a scan. It inserts the
+// transaction's own writes, drops the pairs that they replace, and applies the
+// limits, since the store cannot know how many of its pairs are dropped.
 type mergeSink struct {
 	out                   kvapi.Sink
 	own                   cursor
@@ -141,7 +141,7 @@ func (t *Txn) scanMerged(r *ScanRequest, q *kvapi.ScanRequest) (resume []byte, e
 	q.Sink, q.LimitRows, q.LimitBytes = m, 0, 0
 	resume, err = t.kv().Scan(q)
 	if err == nil && resume == nil && !m.stopped {
-		// The store has no more: what is left of the span is own writes.
+		// The store has no more: in the rest of the span there are only own writes.
 		err = m.drain(nil)
 	}
 	m.own = cursor{}

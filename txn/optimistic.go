@@ -9,41 +9,41 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// An optimistic transaction (Options.Optimistic) locks when it commits. Its statements read at the snapshot what others read under a lock, and
-// note the key. Commit locks the noted keys in ascending order, so that two such transactions never wait for each other, and refuses to write if a
-// version of one is above the snapshot. So a commit has the same locks as that of any other transaction, and the two kinds may meet.
+// An optimistic transaction (Options.Optimistic) takes its locks when it commits. Where other transactions make a locking read, its statements read
+// at the snapshot and note the key. Commit locks the noted keys in ascending order, so that two such transactions never deadlock, and fails if one of
+// them has a version above the snapshot. So a commit holds the same locks as that of any other transaction, and both kinds can run concurrently.
 //
-// LockKept and, after LockEarly, all of a statement's locks are taken at once, because what they guard is more than the key's own versions: a
-// foreign key by the lock of another row, an index that is being built by that of a row which nobody may pass meanwhile.
+// LockKept and, after LockEarly, all locks of a statement are taken at once, because they protect more than the key's own versions: the lock of a
+// parent row protects a foreign key, and locks of rows protect an index that is being built.
 
-// laterOverhead is what a noted key costs beside its bytes.
+// laterOverhead is what a noted key costs in bytes besides the key.
 const laterOverhead = 128
 
 // later is how a noted key will be locked.
 type later struct {
 	mode   kvapi.LockMode
 	create bool
-	stmt   uint32 // that noted it first
-	times  int    // it was noted and not taken back in that statement; anything above is for ever
+	stmt   uint32 // number of the statement that noted it first
+	times  int    // how often it was noted since, less how often that statement has taken it back (forget)
 }
 
 // laterKeys are the noted keys of a transaction. The zero value is empty.
 type laterKeys struct {
 	keys  map[string]later
 	bytes int
-	taken int // of Memory
+	taken int // bytes charged to Memory
 }
 
 // Optimistic reports whether the transaction locks at its commit.
 func (t *Txn) Optimistic() bool { return t.o.Optimistic }
 
-// LockEarly has the statements of an optimistic transaction lock at once, or no longer.
+// LockEarly makes the statements of an optimistic transaction lock at once from now on, or at the commit again.
 func (t *Txn) LockEarly(on bool) { t.early = on }
 
 // Deferred reports whether statements read at the snapshot what they would lock.
 func (t *Txn) Deferred() bool { return t.o.Optimistic && !t.early }
 
-// lockLater is lock without the lock.
+// lockLater is lock for Deferred: it reads at the snapshot and notes the key.
 func (t *Txn) lockLater(key []byte, mode kvapi.LockMode, sink kvapi.Sink, create bool) (found, acquired bool, err error) {
 	ts := t.ReadTS()
 	if err := t.note(key, mode, create); err != nil {
@@ -86,7 +86,7 @@ func (t *Txn) note(key []byte, mode kvapi.LockMode, create bool) error {
 	return nil
 }
 
-// forget takes back that the statement noted a key, of a row that failed its condition.
+// forget undoes one note of a key by the current statement, because the row failed its condition.
 func (t *Txn) forget(key []byte) {
 	e, known := t.later.keys[string(key)]
 	switch {
@@ -100,7 +100,7 @@ func (t *Txn) forget(key []byte) {
 	}
 }
 
-// lockNoted locks what was noted, or finds that somebody has committed a newer version than the snapshot's.
+// lockNoted locks the noted keys. It fails if another transaction has committed a version of one above the snapshot.
 func (t *Txn) lockNoted() error {
 	for _, key := range slices.SortedFunc(maps.Keys(t.later.keys), func(a, b string) int { return bytes.Compare([]byte(a), []byte(b)) }) {
 		e := t.later.keys[key]
@@ -118,7 +118,7 @@ func (t *Txn) lockNoted() error {
 	return nil
 }
 
-// conflictWith is the error of who met a version above its snapshot.
+// conflictWith returns the error for a version of key, committed at at, that is above the snapshot.
 func (t *Txn) conflictWith(key []byte, at clock.Timestamp) error {
 	if !t.o.Optimistic {
 		return kvapi.ErrWriteConflict
@@ -131,7 +131,7 @@ func (t *Txn) conflictWith(key []byte, at clock.Timestamp) error {
 	return &kvapi.NewerError{Snapshot: t.snap.TS(), Start: start, Commit: commit, Key: bytes.Clone(key)}
 }
 
-// Gone is the error of who finds that a row of its snapshot is another now.
+// Gone returns the error for a row of the snapshot that has changed since.
 func (t *Txn) Gone(key []byte) error { return t.conflictWith(key, clock.MaxTimestamp) }
 
 // reset forgets all keys.

@@ -9,7 +9,7 @@ import (
 // Level is a transaction's isolation level; doc.go says what each promises.
 type Level uint8
 
-// The levels. READ UNCOMMITTED is session's business: it runs as ReadCommitted.
+// The levels. Package session runs READ UNCOMMITTED as ReadCommitted.
 const (
 	ReadCommitted Level = iota
 	RepeatableRead
@@ -35,22 +35,22 @@ type Options struct {
 	// SnapshotConflict is innodb_snapshot_isolation: locking a row that changed
 	// after the snapshot fails with ErrWriteConflict.
 	SnapshotConflict bool
-	// Optimistic has the transaction lock when it commits, which fails with a kvapi.NewerError if others have committed a newer version of what it
-	// writes or has read for writing than its snapshot's (optimistic.go). READ COMMITTED is REPEATABLE READ then; SERIALIZABLE, which locks what it
-	// reads, is not optimistic.
+	// Optimistic makes the transaction take its locks when it commits. Commit fails with a kvapi.NewerError if others have committed, above its
+	// snapshot, a version of what it writes or has read for writing (optimistic.go). READ COMMITTED becomes REPEATABLE READ then; SERIALIZABLE, which
+	// locks what it reads, is never optimistic.
 	Optimistic bool
 	// LockWait bounds each lock wait; zero takes the manager's default.
 	LockWait time.Duration
 	// Interrupt may be nil. It is polled by reads and wakes lock waits. A commit
 	// that has begun is not interruptible, as its outcome would be unknown.
 	Interrupt *kvapi.Interrupt
-	// Session is whose transaction it is, for who looks at its locks; 0 for the server's own.
+	// Session is the id of the transaction's session, for lists of locks; 0 for the server's own transactions.
 	Session uint64
 	// Relaxed commits return once applied, without waiting for the sync. Their
 	// writes show in plain reads only after the next sync, at most a second
 	// later, unless the whole store is relaxed (store.Options.Relaxed).
 	Relaxed bool
-	// NoOnePhase and NoAsync forbid these paths to the commit, if the store is one of a cluster.
+	// NoOnePhase and NoAsync forbid these paths of a commit in a cluster (package txn/commit).
 	NoOnePhase, NoAsync bool
 }
 
@@ -61,9 +61,9 @@ const (
 	entryBytesMaxDefault = 64 << 20 // the default max_allowed_packet
 )
 
-// Memory is what the write buffers of all transactions are taken from, together with what else takes of it. Implemented by exec.MemPool.
+// Memory is the budget that the write buffers of all transactions are charged to, shared with other users of memory. Implemented by exec.MemPool.
 type Memory interface {
-	// Take takes n bytes, negative to give them back, or fails with the error that the statement ends with.
+	// Take charges n bytes, or gives them back if n is negative. It fails with the error that the statement ends with; giving back never fails.
 	Take(n int64) error
 }
 
@@ -72,7 +72,7 @@ type ManagerOptions struct {
 	LockWait      time.Duration // default of Options.LockWait: 50 s
 	TxnBytesMax   int           // keys, values and bookkeeping of one write buffer: 100 MiB
 	EntryBytesMax int           // one key with its value: 64 MiB
-	// Memory is what large write buffers are taken from; nil counts nothing.
+	// Memory is the budget that large write buffers are charged to; nil sets no bound.
 	Memory Memory
 	// UnlockedKept is a fault for tests: LockKept reads the newest version and locks nothing.
 	UnlockedKept bool

@@ -47,8 +47,8 @@ func (t *Txn) Scan(r *ScanRequest) (resume []byte, err error) {
 // and checks the value that Lock returns against its condition, because it may
 // be newer; StatementConflict tells whether one was.
 //
-// If Locking is set it locks the span as far as it reads, at REPEATABLE READ and above, so that nobody adds to what it has found; what it
-// does not find may be news then, which needs WaitSeen. Otherwise it reads at the watermark, not at the newest applied version.
+// If Locking is set, at REPEATABLE READ and above, it locks the span as far as it reads, so that nobody inserts there; then it reads what is
+// applied, so that even a result without rows needs WaitSeen. Otherwise it reads at the watermark, not at the newest applied version.
 func (t *Txn) ScanLatest(r *ScanRequest) (resume []byte, err error) {
 	if t.state != stateActive {
 		return nil, kvapi.ErrFinished
@@ -96,13 +96,13 @@ func (t *Txn) Lock(key []byte, mode kvapi.LockMode, wait kvapi.WaitPolicy, sink 
 	return t.lock(key, mode, wait, sink, 0)
 }
 
-// LockNew is Lock in exclusive mode for who makes the key unless it is there: a locking read of a range waits for that.
+// LockNew is Lock in exclusive mode for a key that the caller will insert unless it exists: locking reads of ranges around it wait for that.
 func (t *Txn) LockNew(key []byte, sink kvapi.Sink) (found bool, err error) {
 	found, _, err = t.lock(key, kvapi.LockExclusive, kvapi.WaitDefault, sink, forCreate)
 	return found, err
 }
 
-// lockPurpose is what a key is locked for, where the store wants to know.
+// lockPurpose is what a key is locked for; 0 says nothing.
 type lockPurpose uint8
 
 const (
@@ -110,8 +110,8 @@ const (
 	forCreate
 )
 
-// LockDelete is Lock in exclusive mode for who is about to delete the key, which
-// then costs less.
+// LockDelete is Lock in exclusive mode for a key that the caller is about to
+// delete: its row is not offered to the row cache.
 func (t *Txn) LockDelete(key []byte, sink kvapi.Sink) (found bool, err error) {
 	found, _, err = t.lock(key, kvapi.LockExclusive, kvapi.WaitDefault, sink, forDelete)
 	return found, err
@@ -151,11 +151,11 @@ func (t *Txn) lock(key []byte, mode kvapi.LockMode, wait kvapi.WaitPolicy, sink 
 	return v.Found, true, nil
 }
 
-// scanNewestRetries bounds how often ScanNewest begins a page anew because garbage collection has passed its timestamp.
+// scanNewestRetries bounds how often ScanNewest repeats a page because garbage collection has passed its timestamp.
 const scanNewestRetries = 16
 
-// LockKept is Lock for keys that others depend on, such as the parent of a row that is written: Unlock never drops the lock, whoever took it
-// first, and the version that it meets is none of the statement's candidates, nor a conflict with the transaction's snapshot.
+// LockKept is Lock for keys that other rows depend on, such as the parent of a row that is written: Unlock never drops the lock, even if a
+// statement took it first, and a newer version of the key counts neither for StatementConflict nor as a conflict with the snapshot.
 func (t *Txn) LockKept(key []byte, mode kvapi.LockMode, sink kvapi.Sink) (found bool, err error) {
 	if t.m.o.UnlockedKept && t.state == stateActive {
 		return t.getNewest(key, sink)
@@ -167,8 +167,8 @@ func (t *Txn) LockKept(key []byte, mode kvapi.LockMode, sink kvapi.Sink) (found 
 	return found, err
 }
 
-// ScanNewest reads a page of what has been applied, own writes merged in: whoever holds a lock finds all that its former holders have
-// committed. What it returns may be unsynced: T4.
+// ScanNewest reads a page of what has been applied, own writes merged in: a transaction that holds a lock sees all that earlier holders of the
+// lock have committed. What it returns may be unsynced: T4.
 func (t *Txn) ScanNewest(r *ScanRequest) (resume []byte, err error) {
 	if t.state != stateActive {
 		return nil, kvapi.ErrFinished
@@ -183,7 +183,7 @@ func (t *Txn) ScanNewest(r *ScanRequest) (resume []byte, err error) {
 	return nil, err
 }
 
-// getNewest is a locking read without the lock: a fault for tests.
+// getNewest is a locking read without the lock, for ManagerOptions.UnlockedKept.
 func (t *Txn) getNewest(key []byte, sink kvapi.Sink) (found bool, err error) {
 	if e := t.buf.get(key); e != nil {
 		return e.deliver(sink)
@@ -193,8 +193,8 @@ func (t *Txn) getNewest(key []byte, sink kvapi.Sink) (found bool, err error) {
 }
 
 // SnapshotBehind reports whether others have committed since the transaction took
-// its snapshot, if a statement that changes rows must not overlook that
-// (Options.SnapshotConflict).
+// its snapshot. It is always false if that does not matter to statements that
+// change rows (Options.SnapshotConflict).
 func (t *Txn) SnapshotBehind() bool {
 	return t.o.SnapshotConflict && !t.Deferred() && t.o.Level == RepeatableRead && t.snap.Registered() && t.StatementTS() > t.snap.TS()
 }

@@ -32,7 +32,7 @@ type Txn struct {
 	buf buffer
 	// commitTS is set by a successful Commit that wrote something.
 	commitTS clock.Timestamp
-	// seen is the highest version that a locking read has met (T4).
+	// seen is the highest timestamp of a version that a locking read has read (T4).
 	seen clock.Timestamp
 	// snap is the transaction's snapshot; in READ COMMITTED the statement's.
 	snap kv.Snapshot
@@ -97,8 +97,8 @@ func (t *Txn) HasWrites() bool { return t.buf.len() > 0 || len(t.counters) > 0 }
 // HasLocks reports whether the transaction holds row locks.
 func (t *Txn) HasLocks() bool { return t.owner.Locks() > 0 }
 
-// Waiting reports whether the transaction stands in line for a row lock. Unlike
-// the other methods it may be called from any goroutine, for the process list.
+// Waiting reports whether the transaction waits for a lock. Unlike the other
+// methods it may be called from any goroutine, for the process list.
 func (t *Txn) Waiting() bool { return t.owner.Waiting() }
 
 // Level returns the isolation level.
@@ -194,9 +194,9 @@ func (t *Txn) UndoTo(s Savepoint) {
 	}
 }
 
-// Put buffers a write. key and value are copied (T9). Who writes a row or a
-// unique entry holds its exclusive lock. After ErrTxnTooLarge nothing of this
-// write is buffered.
+// Put buffers a write. key and value are copied (T9). If it is a row or a unique
+// entry the caller must hold its exclusive lock. After ErrTxnTooLarge nothing of
+// this write is buffered.
 func (t *Txn) Put(key, value []byte) error {
 	if err := t.writable(); err != nil {
 		return err
@@ -210,16 +210,16 @@ func (t *Txn) Put(key, value []byte) error {
 }
 
 // PutNew is Put for a key that the caller knows to have no live version, such
-// as a non-unique index entry of a new row: the garbage collector then need not
-// look. A wrong claim keeps the old version until the key is written again, and
-// a cluster refuses the commit.
+// as a non-unique index entry of a new row: then the garbage collector need not
+// read the key. If that is wrong, the old version stays until the key is written
+// again, and a cluster refuses the commit.
 func (t *Txn) PutNew(key, value []byte) error { return t.putNew(key, value, kvapi.ExpectAbsent) }
 
-// PutLikelyNew is PutNew for a claim that may be wrong, where the version below
-// is then as good as this one: an index entry that its row's writer has made. That
-// version stays until the key is written again. It is also for an entry that has its
-// row's key in its own and comes with that row: what the commit relies on for the row
-// covers the entry, and nobody looks for it again.
+// PutLikelyNew is PutNew for a key that may have a live version, which then equals
+// the new one, such as an index entry that the writer of its row has made, too. The old
+// version stays until the key is written again. It is also for an entry whose key
+// contains its row's key and that is written together with the row: the commit checks
+// the row, which covers the entry.
 func (t *Txn) PutLikelyNew(key, value []byte) error {
 	return t.putNew(key, value, kvapi.ExpectAnything)
 }
@@ -244,9 +244,9 @@ func (t *Txn) Delete(key []byte) error {
 	return t.buf.delete(key)
 }
 
-// RaiseCounter lifts a durable counter to at least v as part of the commit
-// batch. A statement rollback does not take it back, since counters never fall;
-// a rollback of the transaction drops it. The key is copied.
+// RaiseCounter raises a durable counter to at least v as part of the commit
+// batch. A statement rollback does not undo it, since counters never fall; a
+// rollback of the transaction drops it. The key is copied.
 func (t *Txn) RaiseCounter(key []byte, v uint64) error {
 	if err := t.writable(); err != nil {
 		return err
@@ -274,9 +274,9 @@ func (t *Txn) writable() error {
 }
 
 // WaitSeen returns once the durable watermark covers every version that this
-// transaction's locking reads have met (T4): one compare if it does already.
-// Sessions call it at the end of each statement that has locked, so it also ends
-// what the store keeps for a statement's run of locks.
+// transaction's locking reads have read (T4): one comparison if it does already.
+// Sessions call it at the end of each statement that has locked, so it also closes
+// the iterator that the store keeps for a statement's locking reads.
 func (t *Txn) WaitSeen() error {
 	t.kv().Rest(&t.owner)
 	if t.seen <= t.kv().Watermark() {
@@ -337,7 +337,7 @@ func (t *Txn) Rollback() {
 	}
 }
 
-// finish lets go of locks and snapshots; the commit, if any, has been applied.
+// finish releases locks and snapshots; the commit, if any, has been applied.
 func (t *Txn) finish() {
 	t.state = stateFinished
 	t.kv().ReleaseLocks(&t.owner)

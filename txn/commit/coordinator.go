@@ -18,13 +18,13 @@ const (
 	// asyncKeysMax and asyncKeyBytesMax bound what a primary's lock lists.
 	asyncKeysMax     = 256
 	asyncKeyBytesMax = 4 << 10
-	// sendsMax is how often a request that nobody answers is sent, and movesMax how often regions may change under a transaction.
+	// sendsMax is how often an unanswered request is sent, and movesMax how often regions may change during a commit.
 	sendsMax = 8
 	movesMax = 64
 	// pauseMin and pauseMax are the first and the longest pause before a request is repeated.
 	pauseMin = 2 * time.Millisecond
 	pauseMax = 500 * time.Millisecond
-	// ttlMillis is how long a transaction lives without a word, and ttlMillisMax how long at most, whatever it says.
+	// ttlMillis is how long a transaction counts as alive without a heartbeat, and ttlMillisMax how long at most with heartbeats.
 	ttlMillis    = 3_000
 	ttlMillisMax = 3_600_000
 )
@@ -47,37 +47,37 @@ type Plan struct {
 	Node, NodeEpoch uint64
 	// AsOf is that of PrewriteRequest.
 	AsOf uint64
-	// Own, which may be nil, copies the mutations with what they point to. It is called before more than one phase begins, some of which
-	// comes after StepDone, when the client may use its memory for something else.
+	// Own, which may be nil, returns a deep copy of the mutations. It is called before a commit of several phases, which goes on after
+	// StepDone, when the client may reuse its memory.
 	Own func([]kvapi.Mutation) []kvapi.Mutation
 }
 
-// Coordinator commits one transaction. Its methods are called one at a time and return what is to be done next; each step but the last,
-// StepDone, is answered once, in any order. After StepDone it may be dropped at any time: who meets its locks finds out.
+// Coordinator commits one transaction. Its methods are called one at a time and return what is to be done next; each step but StepDone is
+// answered once, in any order. After StepDone it may be dropped at any time: transactions that find its locks resolve them.
 type Coordinator struct {
 	plan    Plan
 	path    Path
 	phase   phase
 	batches []*batch
 	lastID  uint32
-	// multi: a prewrite of several phases was sent, so that the way back to one phase is closed.
+	// multi: a prewrite of several phases was sent, so that the path must not become OnePhase any more.
 	multi bool
-	// unanswered: a request was given up or repeated whose fate nobody knows.
+	// unanswered: some request was not answered, so that it may or may not have had an effect.
 	unanswered bool
-	// oneLost: that was one of one phase, which may have committed.
+	// oneLost: so was one on the path OnePhase, which may have committed.
 	oneLost  bool
 	counted  bool // the counters are raised, or being raised
 	moves    int
 	waited   time.Duration
 	ttl      uint64
 	least    clock.Timestamp
-	commit   clock.Timestamp // zero until it is decided that the transaction commits, if it does
+	commit   clock.Timestamp // the commit timestamp, zero until it is known
 	failure  error
 	done     bool
 	locating bool
-	moved    []*batch // to be sent anew once the regions are known
+	moved    []*batch // to be sent again once the regions are known
 
-	// What a commit in one region needs is here, so that it takes no more memory.
+	// Memory for a commit in one region, so that it allocates no more.
 	first struct {
 		batch       batch
 		list        [1]*batch
@@ -92,8 +92,7 @@ func New(plan Plan) *Coordinator {
 	return c
 }
 
-// Reset makes a coordinator that has ended, and of whose steps nobody has any more, or a new one, that of another plan. An empty plan keeps its
-// memory for later.
+// Reset reuses a coordinator for another plan; with an empty plan it only drops references. No step of the earlier commit may be in use any more.
 func (c *Coordinator) Reset(plan Plan) {
 	*c = Coordinator{plan: plan, ttl: ttlMillis}
 }
@@ -197,7 +196,7 @@ func pause(n int) time.Duration {
 	return min(pauseMin<<min(n, 16), pauseMax)
 }
 
-// pending returns the batch of a request that is under way, nil if nobody waits for it.
+// pending returns the batch whose request has this id and is in flight, nil if there is none.
 func (c *Coordinator) pending(id uint32) *batch {
 	for _, b := range c.batches {
 		if b.id == id && b.request != nil {
@@ -211,7 +210,7 @@ func (c *Coordinator) pending(id uint32) *batch {
 func (c *Coordinator) Answer(id uint32, result any, err error) []Step {
 	b := c.pending(id)
 	if b == nil || c.phase == phaseEnd {
-		return nil // of a heartbeat, or too late
+		return nil // the answer to a heartbeat, or a late one
 	}
 	if err == nil {
 		return c.answered(b, result, nil)
@@ -229,7 +228,7 @@ func (c *Coordinator) Answer(id uint32, result any, err error) []Step {
 		}
 	case errors.As(err, &epoch):
 		if c.moves++; c.moves > movesMax {
-			err = kvapi.ErrNoReply // nobody serves
+			err = kvapi.ErrNoReply // no leader is found
 			break
 		}
 		c.moved = append(c.moved, b)
@@ -244,7 +243,7 @@ func (c *Coordinator) Answer(id uint32, result any, err error) []Step {
 	return c.answered(b, result, err)
 }
 
-// answered takes an answer that is one, or that nobody answers any more.
+// answered takes the final answer of a batch's request, or the error after which it is not repeated.
 func (c *Coordinator) answered(b *batch, result any, err error) []Step {
 	request := b.request
 	b.request, b.sends = nil, 0
@@ -264,12 +263,12 @@ func (c *Coordinator) answered(b *batch, result any, err error) []Step {
 		return c.refuted(b, request, result, err)
 	}
 	if _, last := request.(*kvapi.FinishRequest); last {
-		b.finished = true // if it failed, who meets the locks finishes
+		b.finished = true // also if it failed: transactions that find the locks resolve them
 	}
 	return c.clean(nil)
 }
 
-// conflict makes a check's refusal by a lock a conflict: whoever has it may commit below our timestamp.
+// conflict turns the LockedError of a check into a ConflictError: the lock's owner may commit below this transaction's timestamp.
 func conflict(err error) error {
 	var locked *kvapi.LockedError
 	if errors.As(err, &locked) {
@@ -278,7 +277,7 @@ func conflict(err error) error {
 	return err
 }
 
-// Resolved takes the answer to StepResolve: what to wait for is gone, or the wait took so long, or it failed.
+// Resolved takes the answer to StepResolve: the lock is gone, or err says why not. took is how long that has lasted.
 func (c *Coordinator) Resolved(id uint32, took time.Duration, err error) []Step {
 	b := c.pending(id)
 	if b == nil {
@@ -303,7 +302,7 @@ func (c *Coordinator) Located(regions []*kvapi.Region) []Step {
 	moved := c.moved
 	c.moved, c.locating = nil, false
 	if c.path == OnePhase && c.phase == phasePrewrite {
-		// All of it is planned anew: what was refused has done nothing, and what was not answered before is recognised by its versions.
+		// All of it is planned again: the refused request has had no effect, and an unanswered one before it is recognised by its versions (C6).
 		c.route(regions)
 		return c.prewrite(nil, c.batches)
 	}
@@ -340,13 +339,13 @@ func (c *Coordinator) Located(regions []*kvapi.Region) []Step {
 	return out
 }
 
-// prewritten takes what a prewrite has come to.
+// prewritten takes the result of a prewrite.
 func (c *Coordinator) prewritten(b *batch, res kvapi.PrewriteResult, err error) []Step {
 	switch {
 	case err != nil:
 		return c.fail(err)
 	case res.Commit != 0:
-		// This request did it, or one before that was not answered.
+		// Committed in one phase, by this request or an earlier one that was not answered.
 		return c.decided(res.Commit)
 	}
 	b.locked = true
@@ -372,7 +371,7 @@ func (c *Coordinator) proceed() []Step {
 	case c.phase == phaseCheck:
 		return c.finishPrimary(nil)
 	case c.path == Async:
-		// In phaseRefute what was refused has been locked after all, by a request that came twice: nobody can take that back.
+		// In phaseRefute that means that an unanswered prewrite has locked the keys after all: the transaction is committed, whatever was refused.
 		return c.decided(c.least)
 	}
 	c.phase = phaseStamp
@@ -427,7 +426,7 @@ func (c *Coordinator) primaryFinished(err error) []Step {
 	return c.undetermined()
 }
 
-// decided tells the client that the transaction is committed, and commits what is left.
+// decided reports to the client that the transaction is committed, and finishes the remaining locks.
 func (c *Coordinator) decided(commit clock.Timestamp) []Step {
 	c.phase, c.commit, c.failure = phaseCommit, commit, nil
 	out := c.report(nil, nil)
@@ -438,14 +437,14 @@ func (c *Coordinator) decided(commit clock.Timestamp) []Step {
 	return c.clean(out)
 }
 
-// fail gives up: what decides falls first (C4), and the client is told once the failure is final (C5).
+// fail gives up: it rolls back first what decides (C4), and reports the failure to the client once that is final (C5).
 func (c *Coordinator) fail(err error) []Step {
 	c.failure = err
 	switch {
 	case errors.Is(err, kvapi.ErrRolledBack):
 		return c.refused()
 	case c.path == TwoPhase && !(c.oneLost && c.phase == phasePrewrite):
-		// Only this coordinator commits the primary. (What was sent before the regions changed may have been one phase.)
+		// Only this coordinator commits the primary. (The condition: before the regions changed a request may have been sent on the path OnePhase.)
 		return c.refused()
 	case errors.Is(err, kvapi.ErrNoReply), errors.Is(err, kvapi.ErrUndetermined), errors.Is(err, kvapi.ErrSnapshotTooOld) && c.unanswered:
 		return c.undetermined()
@@ -454,17 +453,17 @@ func (c *Coordinator) fail(err error) []Step {
 	return c.refute(nil)
 }
 
-// refute asks for markers where there is no lock yet, so that no prewrite which is still under way locks anything: one of them is enough.
+// refute asks for rollback markers where there is no lock yet, so that a prewrite still in flight cannot complete the commit: one marker is enough.
 func (c *Coordinator) refute(out []Step) []Step {
 	for _, b := range c.batches {
-		if b.locked || b.request != nil { // its answer comes to refuted
+		if b.locked || b.request != nil { // the answer of a request in flight goes to refuted
 			continue
 		}
 		r := &kvapi.SecondariesRequest{Region: b.region.Ref(), Start: c.plan.Start}
 		for i := range b.mutations {
 			r.Keys = append(r.Keys, b.mutations[i].Key)
 			if c.path == OnePhase {
-				break // what is one entry is refused by one marker
+				break // the request is one entry, so a single marker refuses all of it
 			}
 		}
 		out = c.send(out, b, r)
@@ -481,7 +480,7 @@ func (c *Coordinator) refuted(b *batch, request, result any, err error) []Step {
 			return c.refused()
 		}
 		commit, least = res.Commit, res.Least
-	case kvapi.PrewriteResult: // of a request that was under way
+	case kvapi.PrewriteResult: // of a request that was in flight
 		commit, least = res.Commit, res.Least
 	}
 	_, prewrite := request.(*kvapi.PrewriteRequest)
@@ -492,7 +491,7 @@ func (c *Coordinator) refuted(b *batch, request, result any, err error) []Step {
 	case err != nil && prewrite && !unknown:
 		return c.refute(nil)
 	case errors.Is(err, kvapi.ErrDiskFull) && !c.unanswered:
-		return c.refused() // nothing was written, and nothing is under way
+		return c.refused() // nothing was written, and nothing is in flight
 	case err != nil:
 		return c.undetermined()
 	case commit != 0:
@@ -503,7 +502,7 @@ func (c *Coordinator) refuted(b *batch, request, result any, err error) []Step {
 	return c.proceed()
 }
 
-// refused tells the client of the failure, and takes locks away.
+// refused reports the failure to the client, and removes the locks.
 func (c *Coordinator) refused() []Step {
 	c.phase, c.commit = phaseRollback, 0
 	out := c.report(nil, c.failure)
@@ -514,13 +513,13 @@ func (c *Coordinator) refused() []Step {
 	return c.clean(out)
 }
 
-// undetermined ends a commit of which nobody knows what became of it.
+// undetermined ends a commit whose outcome is unknown.
 func (c *Coordinator) undetermined() []Step {
 	c.phase = phaseEnd
 	return c.report(nil, kvapi.ErrUndetermined)
 }
 
-// clean finishes batches, and goes on until all are. The primary of two phases is rolled back before anything else (C4).
+// clean sends requests that finish the locks of batches. A two-phase commit rolls its primary back before anything else (C4).
 func (c *Coordinator) clean(out []Step) []Step {
 	waits := false
 	if c.phase == phaseRollback && c.path == TwoPhase {
@@ -558,8 +557,8 @@ func (c *Coordinator) report(out []Step, err error) []Step {
 	return append(out, Step{Kind: StepDone, Outcome: o})
 }
 
-// Heartbeat is called now and then, with the present time as a timestamp. It makes the transaction live longer if it needs to; the answer
-// is of no interest.
+// Heartbeat is called now and then, with the present time as a timestamp. It extends the life of the primary's lock if necessary; its request
+// need not be answered.
 func (c *Coordinator) Heartbeat(now clock.Timestamp) []Step {
 	age := uint64(max(0, now.PhysicalMillis()-c.plan.Start.PhysicalMillis()))
 	if c.path == OnePhase || c.done || age < c.ttl/2 || c.ttl >= ttlMillisMax {

@@ -10,14 +10,14 @@ import (
 	"github.com/pandodb/pando/mvcc"
 )
 
-// errLockedOnePhase refuses a request that no coordinator sends.
+// errLockedOnePhase refuses a request of one phase whose transaction has locks, which no coordinator sends.
 var errLockedOnePhase = errors.New("commit: a transaction of one phase that has locks")
 
-// State is what a region's line reads: the region with all entries applied (C1). What it returns is borrowed until the next call.
+// State is what evaluations read: a region with all earlier entries applied (C1). What it returns is valid until the next call.
 type State interface {
 	// Lock returns the lock of a key, nil if it has none. Its value may be missing.
 	Lock(key []byte) (*mvcc.Lock, error)
-	// Unchanged reports whether no version of a key has come since a moment (PrewriteRequest.AsOf). If not, nothing is known.
+	// Unchanged reports whether key has no version newer than asOf (PrewriteRequest.AsOf). False says nothing.
 	Unchanged(key []byte, asOf uint64) bool
 	// Newest returns the newest version of a key, without its row; the zero Head if it has none.
 	Newest(key []byte) (Head, error)
@@ -25,8 +25,8 @@ type State interface {
 	CommitOf(key []byte, start clock.Timestamp) (clock.Timestamp, error)
 	// Record returns what became of the transaction that began at start, at key.
 	Record(key []byte, start clock.Timestamp) (mvcc.Record, error)
-	// Changed returns a key of an interval in which something has happened since that the check forbids, or that another transaction than
-	// start may be about to do, by its lock; nil if there is none.
+	// Changed returns a key in the check's span that has been changed since it was read in a way that the check forbids, or may be about to be
+	// changed, since another transaction than start has it locked; nil if there is none.
 	Changed(c *kvapi.Check, start clock.Timestamp) ([]byte, error)
 	// Floor is the timestamp at and below which records may be gone. Transactions that began there are refused.
 	Floor() clock.Timestamp
@@ -49,7 +49,7 @@ const (
 	Lock                 // locks of Mutations with the entry's timestamp
 	Finish               // locks of Keys become versions at TS, and the primary's a record
 	Rollback             // locks of Keys go, and each key gets a marker
-	Renew                // the lock of Keys[0] lives TTL
+	Renew                // the lock of Keys[0] gets a new TTL
 )
 
 // Change is what an evaluation has decided. It aliases its request.
@@ -67,7 +67,7 @@ type Change struct {
 	Coordinator kvapi.Coordinator
 }
 
-// Stamped reports whether the change needs a timestamp of its entry, and marks on the keys of its mutations before.
+// Stamped reports whether the change gets the timestamp of its entry, and needs marks on the keys of its mutations before that is fetched.
 func (c *Change) Stamped() bool { return c.Kind == Write || c.Kind == Lock }
 
 // own returns the lock that the transaction has on key, nil if it has none. A foreign lock is an error.
@@ -82,14 +82,14 @@ func own(st State, key []byte, start clock.Timestamp) (*mvcc.Lock, error) {
 	return l, nil
 }
 
-// Describe returns what others may know of a lock.
+// Describe returns the parts of a lock that others need in order to resolve it.
 func Describe(key []byte, l *mvcc.Lock) kvapi.LockInfo {
 	return kvapi.LockInfo{Key: bytes.Clone(key), Primary: bytes.Clone(l.Primary), Start: l.Start, Least: l.Least, TTL: l.TTL,
 		Node: l.Node, NodeEpoch: l.NodeEpoch, Async: l.Async}
 }
 
-// committedAt returns the timestamp at which the transaction is known to have committed at key, zero if it is not known to have. A marker is
-// kvapi.ErrRolledBack. unchanged: the key has no version that has come since the transaction's first request.
+// committedAt returns the timestamp at which the transaction has committed at key, according to its record or version; zero if there is neither. If
+// there is a marker it returns kvapi.ErrRolledBack. unchanged: the key has no version since before the transaction's first request.
 func committedAt(st State, key []byte, start clock.Timestamp, unchanged bool) (clock.Timestamp, error) {
 	switch r, err := st.Record(key, start); {
 	case err != nil:
@@ -104,7 +104,7 @@ func committedAt(st State, key []byte, start clock.Timestamp, unchanged bool) (c
 	return st.CommitOf(key, start)
 }
 
-// Prewrite evaluates a PrewriteRequest. The mutations of the change know what they shadow. A request whose keys are all locked
+// Prewrite evaluates a PrewriteRequest. The mutations of the change say what they shadow. A request whose keys are all locked by it
 // already, or whose transaction is committed, needs no change.
 func Prewrite(st State, r *kvapi.PrewriteRequest) (Change, kvapi.PrewriteResult, error) {
 	if r.Start <= st.Floor() {
@@ -120,7 +120,7 @@ func Prewrite(st State, r *kvapi.PrewriteRequest) (Change, kvapi.PrewriteResult,
 			res.Least = max(res.Least, l.Least)
 			continue
 		}
-		// Before a lock of somebody else refuses: it may be younger than what this transaction has committed.
+		// This is asked before another transaction's lock is a reason to refuse: that may be newer than this transaction's own commit.
 		unchanged := st.Unchanged(m.Key, r.AsOf)
 		commit, err := committedAt(st, m.Key, r.Start, unchanged)
 		if err != nil || commit != 0 {
@@ -129,7 +129,7 @@ func Prewrite(st State, r *kvapi.PrewriteRequest) (Change, kvapi.PrewriteResult,
 		if locked != nil {
 			return Change{}, res, locked
 		}
-		if !unchanged || m.Expect == kvapi.ExpectAbsent { // or else what was met is the newest version, and the client knows what it shadows
+		if !unchanged || m.Expect == kvapi.ExpectAbsent { // otherwise the version that the client has read is the newest, and it has filled in what it shadows
 			newest, err := st.Newest(m.Key)
 			if err == nil {
 				err = expect(&m, newest)
@@ -144,7 +144,7 @@ func Prewrite(st State, r *kvapi.PrewriteRequest) (Change, kvapi.PrewriteResult,
 			c.Mutations = append(c.Mutations, m)
 		}
 	}
-	if c.Mutations == nil { // all are as they were asked for
+	if c.Mutations == nil { // all mutations are as requested
 		c.Mutations = r.Mutations
 	}
 	if r.OnePhase {
@@ -163,7 +163,7 @@ func Prewrite(st State, r *kvapi.PrewriteRequest) (Change, kvapi.PrewriteResult,
 	return c, res, nil
 }
 
-// copied returns what mutations become that are not taken as they were asked for: a list of their own that begins with those in front.
+// copied returns the change's own list of mutations, which is needed if they differ from the request's: at first a copy of those in front.
 func copied(own, front []kvapi.Mutation) []kvapi.Mutation {
 	if own == nil {
 		own = append(make([]kvapi.Mutation, 0, len(front)+1), front...)
@@ -188,7 +188,7 @@ func expect(m *kvapi.Mutation, newest Head) error {
 	return nil
 }
 
-// shadow notes what the mutation will shadow: nothing can come in between (C1).
+// shadow fills in what the mutation will shadow; no other version can be written before it (C1).
 func shadow(m *kvapi.Mutation, newest Head) {
 	m.Shadow, m.Prev, m.PrevLen = kvapi.ShadowNone, 0, 0
 	if newest.TS != 0 && !newest.Tombstone {
@@ -196,7 +196,7 @@ func shadow(m *kvapi.Mutation, newest Head) {
 	}
 }
 
-// checks refuses if a key or span is not as it was read, or is locked by somebody else.
+// checks returns an error if a key or span has changed since it was read, or is locked by another transaction.
 func checks(st State, checks []kvapi.Check, start clock.Timestamp, asOf uint64) error {
 	for i := range checks {
 		c := &checks[i]
@@ -217,7 +217,7 @@ func checks(st State, checks []kvapi.Check, start clock.Timestamp, asOf uint64) 
 			continue
 		}
 		newest, err := st.Newest(c.Span.Start)
-		if err == nil && (newest.TS > c.Seen || c.Live && newest.TS < c.Seen) { // what was seen may have been a deletion that is collected by now
+		if err == nil && (newest.TS > c.Seen || c.Live && newest.TS < c.Seen) { // if it was not live, a delete marker at c.Seen may have been collected
 			err = &kvapi.ConflictError{Key: bytes.Clone(c.Span.Start), Newest: newest.TS}
 		}
 		if err != nil {
@@ -227,9 +227,9 @@ func checks(st State, checks []kvapi.Check, start clock.Timestamp, asOf uint64) 
 	return nil
 }
 
-// CheckAt evaluates a CheckRequest, at a leader that serves reads and has waited for the marks at or below its timestamp. A lock of somebody
-// else is a conflict: its transaction may commit below. What is younger than the timestamp is no matter, but is not told apart: a
-// transaction that meets it is refused needlessly, as one that meets any change is.
+// CheckAt evaluates a CheckRequest, at a leader that serves reads and has waited for the marks at or below its timestamp. Another transaction's
+// lock is a conflict, since that one may commit below the timestamp. Changes above the timestamp would not matter, but are not distinguished:
+// they refuse the transaction needlessly.
 func CheckAt(st State, r *kvapi.CheckRequest) error {
 	return checks(st, r.Checks, r.Start, 0)
 }
@@ -262,10 +262,10 @@ func FinishKeys(st State, r *kvapi.FinishRequest) (Change, kvapi.FinishResult, e
 				return Change{}, kvapi.FinishResult{Commit: commit}, nil
 			}
 		case r.Commit == 0:
-			c.Keys = append(c.Keys, key) // the marker
-		case !bytes.Equal(key, r.Primary): // it was finished before, and what it left has been collected
+			c.Keys = append(c.Keys, key) // gets a marker
+		case !bytes.Equal(key, r.Primary): // it was finished before, and its version has been collected
 		case r.Start > st.Floor():
-			// Nothing is known of it, so it was never locked here: it cannot be committed.
+			// There is no trace of it, so the primary was never locked: the transaction cannot be committed.
 			return Change{}, kvapi.FinishResult{}, kvapi.ErrRolledBack
 		default:
 			return Change{}, kvapi.FinishResult{}, kvapi.ErrUndetermined
@@ -277,7 +277,7 @@ func FinishKeys(st State, r *kvapi.FinishRequest) (Change, kvapi.FinishResult, e
 	return c, kvapi.FinishResult{Commit: r.Commit}, nil
 }
 
-// Status evaluates a StatusRequest. It rolls the transaction back where that is due and may be done at the primary alone (C4).
+// Status evaluates a StatusRequest. It rolls the transaction back if its coordinator counts as dead and the primary decides (C4).
 func Status(st State, r *kvapi.StatusRequest) (Change, kvapi.Status, error) {
 	rollback := Change{Kind: Rollback, Start: r.Start, Primary: r.Primary, Keys: [][]byte{r.Primary}}
 	l, err := st.Lock(r.Primary)
@@ -341,7 +341,7 @@ func CheckSecondaries(st State, r *kvapi.SecondariesRequest) (Change, kvapi.Seco
 	return Change{}, s, nil
 }
 
-// Heartbeat evaluates a HeartbeatRequest. kvapi.ErrRolledBack says that there is no lock any more, whatever became of it.
+// Heartbeat evaluates a HeartbeatRequest. kvapi.ErrRolledBack says only that the lock is gone; the transaction may be committed.
 func Heartbeat(st State, r *kvapi.HeartbeatRequest) (Change, error) {
 	l, err := st.Lock(r.Primary)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// Evaluate evaluates a request that goes through a region's line: all but a CheckRequest, which changes nothing. Its answer is true once the
-// change is applied, and at once if there is none. That of a stamped change is made by Stamp.
+// Evaluate evaluates a request that goes through a region's line: all but a CheckRequest, which changes nothing. The result may be returned once the
+// change is applied, or at once if there is none. The result of a stamped change is completed by Stamp.
 func Evaluate(st State, request any) (c Change, result any, err error) {
 	switch r := request.(type) {
 	case *kvapi.PrewriteRequest:
@@ -51,7 +51,7 @@ func Region(request any) kvapi.RegionRef {
 	return kvapi.RegionRef{}
 }
 
-// Keys calls use with each key that a request reads, until it returns false. Spans are for the State to tell of.
+// Keys calls use with each key that a request reads, until it returns false. Of spans it passes the start only: State.Changed checks them.
 func Keys(request any, use func(key []byte) bool) {
 	each := func(keys ...[]byte) {
 		for _, key := range keys {
@@ -89,7 +89,7 @@ func Keys(request any, use func(key []byte) bool) {
 	}
 }
 
-// Stamp gives a stamped change the timestamp of its entry, which was fetched when its marks stood, and completes the answer.
+// Stamp gives a stamped change the timestamp of its entry, which was fetched after its marks were published, and completes the result.
 func (c *Change) Stamp(ts, maxCommit clock.Timestamp, result any) (any, error) {
 	if maxCommit != 0 && ts > maxCommit {
 		return nil, kvapi.ErrMaxCommit

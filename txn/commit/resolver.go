@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	// resolveRoundsMax is how often a resolver asks before it gives up on a transaction that stays undecided: for an hour of pauses.
+	// resolveRoundsMax is how often a resolver asks before it gives up on a transaction that stays undecided: with the pauses, an hour.
 	resolveRoundsMax = 8_000
 )
 
-// Resolver finds out what became of the transaction of a lock, decides it if its coordinator is dead, and finishes the lock. It is used
-// as a Coordinator is; its StepDone says that the lock is gone, or why not.
+// Resolver finds out whether the transaction of a lock is committed, decides that if its coordinator is dead, and finishes the lock. It is
+// used like a Coordinator; its StepDone says that the lock is gone, or why not.
 type Resolver struct {
 	lock    kvapi.LockInfo
 	regions []*kvapi.Region
@@ -24,12 +24,11 @@ type Resolver struct {
 
 	stage   resolveStage
 	lastID  uint32
-	pending map[uint32]any // requests under way
-	sends   map[uint32]int
+	pending map[uint32]any // requests in flight, by id
 	rounds  int
 	commit  clock.Timestamp // zero: rolled back
 	least   clock.Timestamp
-	orphan  [][]byte // its keys but for the primary
+	orphan  [][]byte // keys of an orphan without the primary
 	ended   bool
 }
 
@@ -41,18 +40,18 @@ const (
 	resolveFinish                          // finishing the lock, and the others of an orphan
 )
 
-// NewResolver returns a resolver of a lock. alive, which may be nil, knows nodes that are gone.
+// NewResolver returns a resolver of a lock. alive, which may be nil, reports whether a coordinator may be alive.
 func NewResolver(lock kvapi.LockInfo, alive func(node, epoch uint64) bool) *Resolver {
-	return &Resolver{lock: lock, alive: alive, pending: map[uint32]any{}, sends: map[uint32]int{}}
+	return &Resolver{lock: lock, alive: alive, pending: map[uint32]any{}}
 }
 
-// Begin makes the first requests. now is a timestamp that was fetched just now.
+// Begin returns the first requests. now is a fresh timestamp.
 func (r *Resolver) Begin(regions []*kvapi.Region, now clock.Timestamp) []Step {
 	r.regions, r.now = regions, now
 	return r.ask(nil, 0)
 }
 
-// ask asks at the primary.
+// ask sends a StatusRequest for the primary.
 func (r *Resolver) ask(out []Step, wait time.Duration) []Step {
 	r.stage = resolveStatus
 	dead := r.alive != nil && !r.alive(r.lock.Node, r.lock.NodeEpoch)
@@ -68,7 +67,7 @@ func (r *Resolver) send(out []Step, wait time.Duration, request any) []Step {
 	return append(out, Step{Kind: StepSend, ID: r.lastID, Request: request, Pause: wait})
 }
 
-// again asks from the beginning, after a pause: regions have changed, or nobody answers, or the transaction is undecided.
+// again starts over after a pause: regions have changed, or there was no answer, or the transaction is undecided.
 func (r *Resolver) again(err error) []Step {
 	clear(r.pending)
 	if r.rounds++; r.rounds > resolveRoundsMax {
@@ -114,7 +113,7 @@ func (r *Resolver) Answer(id uint32, result any, err error) []Step {
 		case errors.Is(err, kvapi.ErrRolledBack) && r.stage == resolveFinish:
 			err = nil // the marker was there already
 		case errors.Is(err, kvapi.ErrUndetermined) && r.stage == resolveFinish:
-			err = nil // others have finished the lock since, and what that left has been collected
+			err = nil // others have finished the lock since, and its version has been collected
 		default:
 			return r.done(err)
 		}
@@ -144,7 +143,7 @@ func (r *Resolver) status(s kvapi.Status) []Step {
 		out := r.perRegion(nil, s.Secondaries, func(region kvapi.RegionRef, keys [][]byte) any {
 			return &kvapi.SecondariesRequest{Region: region, Start: r.lock.Start, Keys: keys}
 		})
-		if len(out) == 0 { // the primary is all there is
+		if len(out) == 0 { // the primary is the only key
 			return r.decide(s.Least)
 		}
 		return out
@@ -152,12 +151,12 @@ func (r *Resolver) status(s kvapi.Status) []Step {
 	return r.again(kvapi.ErrLockTimeout)
 }
 
-// secondaries takes what is known of an orphan's keys in one region. The primary was locked when it was asked.
+// secondaries takes the state of an orphan's keys in one region. The primary was locked when it was asked.
 func (r *Resolver) secondaries(s kvapi.Secondaries) []Step {
 	switch {
 	case s.Commit != 0:
 		return r.decide(s.Commit)
-	case s.RolledBack: // a marker stands: the locks may fall (C4)
+	case s.RolledBack: // a marker exists: the locks may be removed (C4)
 		return r.decide(0)
 	}
 	r.least = max(r.least, s.Least)
@@ -174,7 +173,7 @@ func (r *Resolver) decide(commit clock.Timestamp) []Step {
 	return r.finish(append(r.orphan, r.lock.Primary))
 }
 
-// finish finishes the lock that was met, and others.
+// finish finishes the resolver's lock, and those of other keys.
 func (r *Resolver) finish(others [][]byte) []Step {
 	r.stage = resolveFinish
 	keys := [][]byte{r.lock.Key}
@@ -188,7 +187,7 @@ func (r *Resolver) finish(others [][]byte) []Step {
 	})
 }
 
-// perRegion makes a request of the keys of each region.
+// perRegion sends one request per region, with the region's keys.
 func (r *Resolver) perRegion(out []Step, keys [][]byte, request func(region kvapi.RegionRef, keys [][]byte) any) []Step {
 	groups := map[int][][]byte{}
 	var order []int

@@ -31,8 +31,8 @@ type Outcome struct {
 	Path   Path
 }
 
-// ErrNobody answers a step whose request was refused because its region is led elsewhere, while nobody here will lead it again or knows who does: asking
-// again is of no use.
+// ErrNobody answers a step whose request was refused because its region is not led here, and will not be, and no other leader is known: sending it
+// again is useless.
 var ErrNobody = errors.New("commit: nobody leads the region who could be asked")
 
 // StepKind is what a step asks for.
@@ -42,7 +42,7 @@ type StepKind uint8
 const (
 	StepSend      StepKind = iota // send the request, after the pause; then Answer
 	StepTimestamp                 // fetch a timestamp; then Timestamp
-	StepLocate                    // read the regions anew, after the pause; then Located
+	StepLocate                    // read the regions again, after the pause; then Located
 	StepResolve                   // wait until the lock's transaction is decided; then Resolved
 	StepCounters                  // raise the plan's counters on their own; then Counted
 	StepDone                      // tell the client; what follows is cleaning up
@@ -54,7 +54,7 @@ type Step struct {
 	ID      uint32        // of StepSend and StepResolve: the answer names it. Zero if nobody waits for the answer
 	Request any           // of StepSend: a pointer to a request of kvapi
 	Pause   time.Duration // of StepSend and StepLocate
-	// Undecided, of a resolver's StepLocate: the transaction may still commit or not. Otherwise regions have moved, or nobody has answered.
+	// Undecided, of a resolver's StepLocate: the transaction is not decided yet. Otherwise regions have moved, or there was no answer.
 	Undecided bool
 	Lock      kvapi.LockInfo // of StepResolve
 	Outcome   Outcome        // of StepDone
@@ -66,11 +66,11 @@ type phase uint8
 const (
 	phasePrewrite phase = iota
 	phaseStamp          // two phases: fetching the commit timestamp
-	phaseCheck          // two phases: what was read is looked at again
+	phaseCheck          // two phases: checking what was read
 	phasePrimary        // two phases: committing the primary
 	phaseRefute         // one phase and async: making a failure final (C5)
 	phaseCommit         // the client knows; committing what is left
-	phaseRollback       // the client knows; taking locks away
+	phaseRollback       // the client knows; removing locks
 	phaseEnd
 )
 
@@ -81,8 +81,8 @@ type batch struct {
 	mutations []kvapi.Mutation // ascending
 	checks    []kvapi.Check
 	prewrite  kvapi.PrewriteRequest // made once
-	request   any                   // under way, or nil
-	sends     int                   // of it
+	request   any                   // in flight, or nil
+	sends     int                   // how often it was sent
 	locked    bool
 	checked   bool
 	finished  bool // committed or rolled back
@@ -161,7 +161,7 @@ func within(s kvapi.Span, r *kvapi.Region) kvapi.Span {
 	return s
 }
 
-// split cuts batches that are too large for one request. Checks stay with the last part.
+// split splits batches that are too large for one request. Checks stay with the last part.
 func (c *Coordinator) split(batches []*batch) (out []*batch) {
 	for _, b := range batches {
 		for {
