@@ -14,6 +14,7 @@ type keyer struct {
 	own   []*types.Vector // computed expressions; nil for columns
 	vecs  []*types.Vector // one per expression, of the batch at hand
 	nulls bool            // some of them may hold NULLs
+	long  bool            // some of them are long
 	mem   account         // of the keys of long texts, and of many keys
 	wide  int             // what the keys of the batch at hand take because there are many
 }
@@ -75,14 +76,18 @@ func (k *keyer) batch(b *types.Batch) error {
 
 // book counts the keys of the batch at hand, and long values that were computed for them.
 func (k *keyer) book() error {
-	long := k.wide
+	bytes := k.wide
+	k.long = false
 	for i, v := range k.vecs {
 		n := longKeys(v)
-		if long += n; n > 0 && k.own[i] != nil {
-			long += cap(v.Data)
+		if bytes += n; n > 0 {
+			k.long = true
+			if k.own[i] != nil {
+				bytes += cap(v.Data)
+			}
 		}
 	}
-	return k.mem.change(int64(long))
+	return k.mem.change(int64(bytes))
 }
 
 // longKeys returns what the keys of the long texts in v take.
@@ -129,13 +134,25 @@ func (a *account) passing(sel []uint16, b *types.Batch, pass func(*types.Batch, 
 // close gives back what the keys took.
 func (k *keyer) close() { k.mem.close() }
 
-// append appends the key of physical row i.
-func (k *keyer) append(dst []byte, i int) []byte {
+// append appends the key of physical row i. Those of long texts take so long that the interrupt is polled meanwhile.
+func (k *keyer) append(dst []byte, i int) ([]byte, error) {
+	if k.long {
+		return k.appendLong(dst, i)
+	}
 	for c, v := range k.vecs {
 		x := v.Value(i)
 		dst = types.AppendKey(dst, x, &v.Type, k.desc[c], 0)
 	}
-	return dst
+	return dst, nil
+}
+
+func (k *keyer) appendLong(dst []byte, i int) (_ []byte, err error) {
+	for c, v := range k.vecs {
+		if dst, err = types.AppendKeyPolled(dst, v.Value(i), &v.Type, k.desc[c], 0, k.ctx.Poll); err != nil {
+			return dst, err
+		}
+	}
+	return dst, nil
 }
 
 // hasNull reports whether one of the key's values in physical row i is NULL.
@@ -160,11 +177,21 @@ func (k *keyer) appendValues(dst []byte, i int) []byte {
 	return dst
 }
 
+// appendKey is types.AppendKey of row i of v as a value of type t, for which the interrupt is polled where it may be long.
+func (rt *Runtime) appendKey(dst []byte, v *types.Vector, i int, t *types.Type) ([]byte, error) {
+	if len(v.Data) < keyLong {
+		return types.AppendKey(dst, v.Value(i), t, false, 0), nil
+	}
+	return types.AppendKeyPolled(dst, v.Value(i), t, false, 0, rt.Ctx.Poll)
+}
+
 // appendRowKey appends an order key of all columns of physical row i of b.
-func appendRowKey(dst []byte, b *types.Batch, i int) []byte {
+func (rt *Runtime) appendRowKey(dst []byte, b *types.Batch, i int) (_ []byte, err error) {
 	for c := range b.Cols {
 		v := &b.Cols[c]
-		dst = types.AppendKey(dst, v.Value(i), &v.Type, false, 0)
+		if dst, err = rt.appendKey(dst, v, i, &v.Type); err != nil {
+			return dst, err
+		}
 	}
-	return dst
+	return dst, nil
 }

@@ -269,7 +269,7 @@ func (o *hashAggOp) grandTotal() {
 }
 
 // add aggregates the rows of b or postpones them.
-func (o *hashAggOp) add(b *types.Batch) error {
+func (o *hashAggOp) add(b *types.Batch) (err error) {
 	if err := o.keys.batch(b); err != nil {
 		return err
 	}
@@ -279,7 +279,9 @@ func (o *hashAggOp) add(b *types.Batch) error {
 	o.sel = o.sel[:0]
 	for i, n := 0, b.Rows(); i < n; i++ {
 		row := b.Row(i)
-		o.key = o.keys.append(o.key[:0], row)
+		if o.key, err = o.keys.append(o.key[:0], row); err != nil {
+			return err
+		}
 		h := o.table.hash(o.key)
 		id, ok := uint32(0), false
 		if o.parts.active() {

@@ -202,14 +202,17 @@ func (s *cteState) add(b *types.Batch) error {
 	if !s.cte.Distinct {
 		return s.rows.addBatch(b)
 	}
-	if err := s.seen.makeRoom(s.rt, b.Rows()); err != nil {
+	err := s.seen.makeRoom(s.rt, b.Rows())
+	if err != nil {
 		return err
 	}
 	for i, n := 0, b.Rows(); i < n; i++ {
 		row := b.Row(i)
 		s.key = s.key[:0]
 		for c := range b.Cols {
-			s.key = types.AppendKey(s.key, b.Cols[c].Value(row), &s.cte.Out[c], false, 0)
+			if s.key, err = s.rt.appendKey(s.key, &b.Cols[c], row, &s.cte.Out[c]); err != nil {
+				return err
+			}
 		}
 		if _, fresh := s.seen.insert(s.key, s.seen.hash(s.key)); !fresh {
 			continue

@@ -37,7 +37,7 @@ func (n *Distinct) build(b *builder) (operator, error) {
 		return nil, err
 	}
 	if n.Sorted {
-		return &uniqOp{input: in, long: b.rt.account()}, nil
+		return &uniqOp{rt: b.rt, input: in, long: b.rt.account()}, nil
 	}
 	o := &distinctOp{rt: b.rt, input: in, types: Types(n), mem: b.rt.account(), long: b.rt.account()}
 	o.table.init()
@@ -79,7 +79,10 @@ func (o *distinctOp) next() (*types.Batch, error) {
 
 // add reports whether physical row i of b is to be passed on now.
 func (o *distinctOp) add(b *types.Batch, i int) (bool, error) {
-	o.key = appendRowKey(o.key[:0], b, i)
+	var err error
+	if o.key, err = o.rt.appendRowKey(o.key[:0], b, i); err != nil {
+		return false, err
+	}
 	h := o.table.hash(o.key)
 	if o.parts.active() {
 		if _, ok := o.table.find(o.key, h); ok {
@@ -95,7 +98,7 @@ func (o *distinctOp) add(b *types.Batch, i int) (bool, error) {
 	if !fresh {
 		return false, nil
 	}
-	err := o.mem.set(o.table.bytes())
+	err = o.mem.set(o.table.bytes())
 	if (o.mem.tight() || o.table.full()) && o.parts.canSpill(o.rt) {
 		o.parts.begin(o.rt)
 		err = nil
@@ -272,6 +275,7 @@ func (p *partitions) close() {
 
 // uniqOp drops rows that equal the one before.
 type uniqOp struct {
+	rt    *Runtime
 	input operator
 	long  account // of the keys of long texts
 	last  []byte
@@ -300,7 +304,10 @@ func (o *uniqOp) next() (*types.Batch, error) {
 
 // differs reports whether physical row i of b is another than the one before.
 func (o *uniqOp) differs(b *types.Batch, i int) (bool, error) {
-	o.key = appendRowKey(o.key[:0], b, i)
+	var err error
+	if o.key, err = o.rt.appendRowKey(o.key[:0], b, i); err != nil {
+		return false, err
+	}
 	if o.any && bytes.Equal(o.key, o.last) {
 		return false, nil
 	}

@@ -171,7 +171,7 @@ func (o *hashJoinOp) fillTable() error {
 }
 
 // insert takes a batch of the build side.
-func (o *hashJoinOp) insert(b *types.Batch) error {
+func (o *hashJoinOp) insert(b *types.Batch) (err error) {
 	if err := o.buildKeys.batch(b); err != nil {
 		return err
 	}
@@ -185,7 +185,9 @@ func (o *hashJoinOp) insert(b *types.Batch) error {
 			o.buildNull = true // and matches nothing
 			continue
 		}
-		o.key = o.buildKeys.append(o.key[:0], row)
+		if o.key, err = o.buildKeys.append(o.key[:0], row); err != nil {
+			return err
+		}
 		h := o.table.keys.hash(o.key)
 		if o.spill != nil {
 			if err := o.spill.writeBuild(h, o.key, o.encode(b, row)); err != nil {
@@ -198,7 +200,7 @@ func (o *hashJoinOp) insert(b *types.Batch) error {
 	if o.spill != nil {
 		return nil
 	}
-	err := o.table.account()
+	err = o.table.account()
 	if o.table.short() && o.rt.TempDir != "" {
 		return o.beginSpill()
 	}
@@ -270,7 +272,9 @@ func (o *hashJoinOp) nextProbe() error {
 		row, head := b.Row(i), rowRef(0)
 		null := o.probeKeys.hasNull(row)
 		if !null {
-			o.key = o.probeKeys.append(o.key[:0], row)
+			if o.key, err = o.probeKeys.append(o.key[:0], row); err != nil {
+				return err
+			}
 			head = o.table.find(o.key)
 		}
 		o.heads, o.nulls = append(o.heads, head), append(o.nulls, null)

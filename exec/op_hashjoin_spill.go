@@ -126,7 +126,9 @@ func (o *hashJoinOp) partitionProbe() error {
 				continue // matches nothing, or is unknown
 			}
 			// The key of a NULL is no key of the build side, so it finds nothing.
-			o.key = o.probeKeys.append(o.key[:0], row)
+			if o.key, err = o.probeKeys.append(o.key[:0], row); err != nil {
+				return err
+			}
 			s.encoded = appendBatchRow(s.encoded[:0], b, row)
 			if err := o.writeProbe(o.key, s.encoded); err != nil {
 				return err

@@ -128,13 +128,15 @@ func (o *mergeJoinOp) step() error {
 }
 
 // begin finds the right rows of a left row.
-func (o *mergeJoinOp) begin(row int) error {
+func (o *mergeJoinOp) begin(row int) (err error) {
 	o.batch.ReadRow(row, o.row[:o.left])
 	o.begun, o.matched, o.searching, o.inner = true, false, false, nil
 	if o.leftKeys.hasNull(row) {
 		return nil
 	}
-	o.key = o.leftKeys.append(o.key[:0], row)
+	if o.key, err = o.leftKeys.append(o.key[:0], row); err != nil {
+		return err
+	}
 	if !o.grouped || !bytes.Equal(o.key, o.groupKey) {
 		if err := o.advance(); err != nil {
 			return err
@@ -226,7 +228,9 @@ func (o *mergeJoinOp) peek() (ok bool, err error) {
 		}
 		row := o.rightBatch.Row(o.rightAt)
 		if !o.rightKeys.hasNull(row) {
-			o.rightKey = o.rightKeys.append(o.rightKey[:0], row)
+			if o.rightKey, err = o.rightKeys.append(o.rightKey[:0], row); err != nil {
+				return false, err
+			}
 			return true, nil
 		}
 		o.rightAt++

@@ -112,7 +112,7 @@ func (o *partialAggOp) gather() error {
 	return nil
 }
 
-func (o *partialAggOp) add(b *types.Batch) error {
+func (o *partialAggOp) add(b *types.Batch) (err error) {
 	if o.scalar {
 		return o.groups.update(b, nil)
 	}
@@ -121,7 +121,9 @@ func (o *partialAggOp) add(b *types.Batch) error {
 	}
 	for i, n := 0, b.Rows(); i < n; i++ {
 		row := b.Row(i)
-		o.key = o.keys.append(o.key[:0], row)
+		if o.key, err = o.keys.append(o.key[:0], row); err != nil {
+			return err
+		}
 		id, fresh := o.table.insert(o.key, o.table.hash(o.key))
 		if fresh {
 			o.groups.add(&o.keys, row)

@@ -102,12 +102,14 @@ func (o *setOp) account() error {
 }
 
 // hash sets the key of physical row i of b, and returns its hash. NULLs are equal.
-func (o *setOp) hash(b *types.Batch, i int) uint64 {
+func (o *setOp) hash(b *types.Batch, i int) (h uint64, err error) {
 	o.key = o.key[:0]
 	for c := range b.Cols {
-		o.key = types.AppendKey(o.key, b.Cols[c].Value(i), &o.node.Out[c], false, 0)
+		if o.key, err = o.rt.appendKey(o.key, &b.Cols[c], i, &o.node.Out[c]); err != nil {
+			return 0, err
+		}
 	}
-	return o.table.hash(o.key)
+	return o.table.hash(o.key), nil
 }
 
 // postpone writes a row whose key came after the table was frozen.
@@ -117,7 +119,10 @@ func (o *setOp) postpone(side byte, h uint64, b *types.Batch, i int) error {
 }
 
 func (o *setOp) addRight(b *types.Batch, i int) error {
-	h := o.hash(b, i)
+	h, err := o.hash(b, i)
+	if err != nil {
+		return err
+	}
 	if o.parts.active() {
 		id, ok := o.table.find(o.key, h)
 		if !ok {
@@ -140,7 +145,10 @@ func (o *setOp) addRight(b *types.Batch, i int) error {
 // passes reports whether a left row is in the result. Without ALL, a key's count says
 // only whether its next row passes.
 func (o *setOp) passes(b *types.Batch, i int) (bool, error) {
-	h := o.hash(b, i)
+	h, err := o.hash(b, i)
+	if err != nil {
+		return false, err
+	}
 	id, ok := o.table.find(o.key, h)
 	if !ok && o.parts.active() {
 		return false, o.postpone(setRowLeft, h, b, i)

@@ -90,7 +90,11 @@ func (o *sortOp) add(b *types.Batch) error {
 		return err
 	}
 	for i, n := 0, b.Rows(); i < n; i++ {
-		o.entries = append(o.entries, o.entry(b, b.Row(i)))
+		e, err := o.entry(b, b.Row(i))
+		if err != nil {
+			return err
+		}
+		o.entries = append(o.entries, e)
 	}
 	err := o.mem.set(int64(cap(o.arena)) + int64(cap(o.entries))*sortEntryBytes)
 	if o.rt.TempDir == "" || err == nil && !o.mem.tight() {
@@ -119,14 +123,16 @@ func (o *sortOp) widen(b *types.Batch) (err error) {
 }
 
 // entry appends physical row i of b to the arena.
-func (o *sortOp) entry(b *types.Batch, i int) sortEntry {
-	e := sortEntry{off: uint64(len(o.arena))}
-	o.arena = o.keys.append(o.arena, i)
+func (o *sortOp) entry(b *types.Batch, i int) (e sortEntry, err error) {
+	e.off = uint64(len(o.arena))
+	if o.arena, err = o.keys.append(o.arena, i); err != nil {
+		return e, err
+	}
 	e.klen = uint32(uint64(len(o.arena)) - e.off)
 	e.prefix = keys.Head(o.arena[e.off:])
 	o.arena = appendBatchRow(o.arena, b, i)
 	e.rlen = uint32(uint64(len(o.arena)) - e.off - uint64(e.klen))
-	return e
+	return e, nil
 }
 
 func (o *sortOp) key(e *sortEntry) []byte { return o.arena[e.off : e.off+uint64(e.klen)] }

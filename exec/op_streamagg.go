@@ -102,7 +102,9 @@ func (o *streamAggOp) advance() error {
 	}
 	for i, n := 0, b.Rows(); i < n; i++ {
 		row := b.Row(i)
-		o.key = o.keys.append(o.key[:0], row)
+		if o.key, err = o.keys.append(o.key[:0], row); err != nil {
+			return err
+		}
 		if len(o.groups.ends) == 0 || !bytes.Equal(o.key, o.last) {
 			o.groups.add(&o.keys, row)
 			o.last, o.key = o.key, o.last

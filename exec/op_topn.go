@@ -91,7 +91,7 @@ func (o *topNOp) giveUp() {
 }
 
 // addTop considers the rows of b.
-func (o *topNOp) addTop(b *types.Batch) error {
+func (o *topNOp) addTop(b *types.Batch) (err error) {
 	if err := o.keys.batch(b); err != nil {
 		return err
 	}
@@ -99,25 +99,33 @@ func (o *topNOp) addTop(b *types.Batch) error {
 	for i, n := 0, b.Rows(); i < n; i++ {
 		row := b.Row(i)
 		if uint64(len(o.entries)) < o.keep {
-			o.entries = append(o.entries, o.entry(b, row))
+			e, err := o.entry(b, row)
+			if err != nil {
+				return err
+			}
+			o.entries = append(o.entries, e)
 			if uint64(len(o.entries)) == o.keep {
 				heap.Init(h)
 			}
 			continue
 		}
 		// Most rows lose against the root: compare before copying the row.
-		o.key1 = o.keys.append(o.key1[:0], row)
+		if o.key1, err = o.keys.append(o.key1[:0], row); err != nil {
+			return err
+		}
 		if bytes.Compare(o.key1, o.sortOp.key(&o.entries[0])) >= 0 {
 			continue
 		}
 		o.wasted += int(o.entries[0].klen + o.entries[0].rlen)
-		o.entries[0] = o.entry(b, row)
+		if o.entries[0], err = o.entry(b, row); err != nil {
+			return err
+		}
 		heap.Fix(h, 0)
 	}
 	if o.wasted > len(o.arena)/2 && o.wasted > spillFloor {
 		o.compact()
 	}
-	err := o.mem.set(int64(cap(o.arena)) + int64(cap(o.entries))*sortEntryBytes)
+	err = o.mem.set(int64(cap(o.arena)) + int64(cap(o.entries))*sortEntryBytes)
 	if o.rt.TempDir == "" || err == nil && !o.mem.tight() {
 		return err
 	}

@@ -149,14 +149,18 @@ func (o *windowOp) read() error {
 func (o *windowOp) take() (done bool, err error) {
 	for n := o.batch.Rows(); o.from < n; o.from++ {
 		row := o.batch.Row(o.from)
-		o.key = o.partKeys.append(o.key[:0], row)
+		if o.key, err = o.partKeys.append(o.key[:0], row); err != nil {
+			return false, err
+		}
 		if o.rows.count > 0 && !bytes.Equal(o.key, o.partition) {
 			return true, nil
 		}
 		if o.rows.count == 0 {
 			o.partition = append(o.partition[:0], o.key...)
 		}
-		o.key = o.orderKeys.append(o.key[:0], row)
+		if o.key, err = o.orderKeys.append(o.key[:0], row); err != nil {
+			return false, err
+		}
 		o.values[0] = types.Bytes(nil)
 		o.values[0].B = o.key
 		o.batch.ReadRow(row, o.values[1:])

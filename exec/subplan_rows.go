@@ -72,7 +72,10 @@ func (r *subplanRows) fillExtreme() error {
 				}
 				continue
 			}
-			r.encoded = r.keys.append(r.encoded[:0], row)
+			var err error
+			if r.encoded, err = r.keys.append(r.encoded[:0], row); err != nil {
+				return false, err
+			}
 			if found && bytes.Compare(r.encoded, r.key)*r.st.plan.Extreme <= 0 {
 				continue
 			}
@@ -102,6 +105,7 @@ func (r *subplanRows) insert(b *types.Batch) error {
 			return err
 		}
 	}
+	var err error
 	for i, n := 0, b.Rows(); i < n; i++ {
 		row := b.Row(i)
 		r.encoded = appendBatchRow(r.encoded[:0], b, row)
@@ -114,14 +118,16 @@ func (r *subplanRows) insert(b *types.Batch) error {
 			r.nulls = append(r.nulls, id)
 			continue
 		}
-		r.key = r.keys.append(r.key[:0], row)
+		if r.key, err = r.keys.append(r.key[:0], row); err != nil {
+			return err
+		}
 		key, first := r.byKey.insert(r.key, r.byKey.hash(r.key))
 		if first {
 			r.heads = append(r.heads, 0)
 		}
 		r.nexts[id], r.heads[key] = r.heads[key], id+1
 	}
-	err := r.mem.set(r.byKey.bytes() + r.rows.bytes() + int64(cap(r.heads)+cap(r.nexts)+cap(r.nulls))*4)
+	err = r.mem.set(r.byKey.bytes() + r.rows.bytes() + int64(cap(r.heads)+cap(r.nexts)+cap(r.nulls))*4)
 	if (err != nil || r.mem.tight()) && r.st.rt.TempDir != "" {
 		return r.giveUpHash()
 	}
@@ -183,7 +189,9 @@ func (r *subplanRows) judgeHashed(q *quantifier) error {
 		if v.IsNull() {
 			return r.judgeUnknown(q)
 		}
-		r.key = types.AppendKey(r.key, v, e.TypeRef(), false, 0)
+		if r.key, err = types.AppendKeyPolled(r.key, v, e.TypeRef(), false, 0, st.ctx.Poll); err != nil {
+			return err
+		}
 	}
 	if key, ok := r.byKey.find(r.key, r.byKey.hash(r.key)); ok {
 		for next := r.heads[key]; next != 0; next = r.nexts[next-1] {

@@ -41,11 +41,12 @@ func (a *AggStates) mergeDistinct(ctx *Ctx, g uint32, seen []types.Value) error 
 	nargs := len(a.spec.args)
 	for width := nargs + len(a.spec.order); len(seen) >= width; seen = seen[width:] {
 		args, keys := seen[:nargs], seen[nargs:width]
-		if !a.distinctAdd(g, args) {
-			continue
+		fresh, err := a.distinctAdd(ctx, g, args)
+		if fresh {
+			a.seen[g] = append(a.seen[g], keys...)
+			err = a.add(ctx, g, args, keys)
 		}
-		a.seen[g] = append(a.seen[g], keys...)
-		if err := a.add(ctx, g, args, keys); err != nil {
+		if err != nil {
 			return err
 		}
 	}

@@ -115,8 +115,10 @@ func (a *AggStates) addRow(ctx *Ctx, g uint32, row []types.Value) error {
 		}
 		args = append(args, v)
 	}
-	if s.distinct && !a.distinctAdd(g, args) {
-		return nil
+	if s.distinct {
+		if fresh, err := a.distinctAdd(ctx, g, args); !fresh {
+			return err
+		}
 	}
 	keys, err := a.sortKeys(ctx, row)
 	if err != nil {
@@ -142,10 +144,12 @@ func (a *AggStates) sortKeys(ctx *Ctx, row []types.Value) (keys []types.Value, e
 }
 
 // distinctAdd notes args in g's set; fresh is false if they were there. In seen the caller adds the sort keys.
-func (a *AggStates) distinctAdd(g uint32, args []types.Value) (fresh bool) {
+func (a *AggStates) distinctAdd(ctx *Ctx, g uint32, args []types.Value) (fresh bool, err error) {
 	a.key = a.key[:0]
 	for i, v := range args {
-		a.key = types.AppendKey(a.key, a.fitKey(v, i), &a.spec.args[i].typ, false, 0)
+		if a.key, err = types.AppendKeyPolled(a.key, a.fitKey(v, i), &a.spec.args[i].typ, false, 0, ctx.Poll); err != nil {
+			return false, err
+		}
 	}
 	set := a.sets[g]
 	if set == nil {
@@ -153,7 +157,7 @@ func (a *AggStates) distinctAdd(g uint32, args []types.Value) (fresh bool) {
 		a.sets[g] = set
 	}
 	if _, ok := set[string(a.key)]; ok {
-		return false
+		return false, nil
 	}
 	set[string(a.key)] = struct{}{}
 	a.bytes += int64(len(a.key)) + 48
@@ -162,7 +166,7 @@ func (a *AggStates) distinctAdd(g uint32, args []types.Value) (fresh bool) {
 		a.bytes += int64(c.MemSize())
 		a.seen[g] = append(a.seen[g], c)
 	}
-	return true
+	return true, nil
 }
 
 // fitKey brings a value to the scale that keys of its type have.

@@ -463,5 +463,6 @@ func evalWeightString(ctx *Ctx, n *Node, row []types.Value) (types.Value, error)
 	if !ctx.fits(2 * len(v.B)) {
 		return types.Null(), nil
 	}
-	return types.Bytes(ctx.owned(types.AppendWeightString(nil, v.B, v.Coll))), nil
+	out, err := types.AppendWeightStringPolled(nil, v.B, v.Coll, ctx.Poll)
+	return types.Bytes(ctx.owned(out)), err
 }

@@ -50,7 +50,10 @@ func jsonText(eval evalFunc) func(*BuildContext, *Node) error {
 				return v, err
 			}
 			if len(v.B) > 0 && v.B[0] == '"' {
-				return types.String([]byte(unquoteJSON(v.B)), types.Utf8mb4Bin), nil
+				if !ctx.fits(len(v.B)) {
+					return types.Null(), nil
+				}
+				return types.String(ctx.owned(types.UnquoteJSON(v.B)), types.Utf8mb4Bin), nil
 			}
 			return types.String(v.B, types.Utf8mb4Bin), nil
 		})
@@ -207,7 +210,7 @@ func (ctx *Ctx) path(n *Node, i int, row []types.Value) (legs []pathLeg, ok bool
 	if !ok {
 		return nil, false, types.Errorf(types.ErInvalidJSONPathCharset, hexText(v.B), "binary")
 	}
-	legs, err = parsePath(text)
+	legs, err = ctx.parsePath(text)
 	return legs, err == nil, err
 }
 

@@ -31,14 +31,22 @@ const maxPathIndex = math.MaxUint32
 
 // pathParser reads a path from its left. Where it fails, i is the position that the error names.
 type pathParser struct {
-	s []byte
-	i int
+	ctx *Ctx // counts what long keys take; nil counts nothing
+	s   []byte
+	i   int
+	err error // the statement's end
 }
 
-// parsePath reads a JSON path.
-func parsePath(s []byte) ([]pathLeg, error) {
-	p := pathParser{s: s}
+// parsePath reads a JSON path of a definition, which is part of a statement's text.
+func parsePath(s []byte) ([]pathLeg, error) { return (*Ctx)(nil).parsePath(s) }
+
+// parsePath reads a JSON path that may be as long as a packet.
+func (ctx *Ctx) parsePath(s []byte) ([]pathLeg, error) {
+	p := pathParser{ctx: ctx, s: s}
 	legs, ok := p.path()
+	if p.err != nil {
+		return nil, p.err
+	}
 	if !ok {
 		return nil, types.NewError(errJSONPath, "Invalid JSON path expression. The error is around character position "+strconv.Itoa(p.i)+".")
 	}
@@ -116,12 +124,19 @@ func (p *pathParser) member() (pathLeg, bool) {
 			p.i++
 		}
 	}
-	key := p.s[start:p.i]
+	key, values := p.s[start:p.i], (*types.Context)(nil)
+	if p.ctx != nil && len(key) >= meterUnit {
+		if values = p.ctx.Context; !p.ctx.charge(2 * len(key)) {
+			p.err = p.ctx.failed
+			return pathLeg{}, false
+		}
+	}
 	if !quoted {
 		key = append(append([]byte{'"'}, key...), '"')
 	}
-	text, message, _, err := types.ParseJSON(nil, key)
+	text, message, _, err := types.ParseJSON(values, key)
 	if message != "" || err != nil {
+		p.err = err
 		return pathLeg{}, false
 	}
 	leg := pathLeg{kind: '.', key: unquoteJSON(text)}

@@ -378,7 +378,10 @@ func (c *schemaCheck) array(schema, value []byte, nesting int) (bool, error) {
 		place := strconv.Itoa(n)
 		ok, err := c.within("", place, func() (bool, error) {
 			if unique {
-				key := types.AppendKey(nil, types.JSON(v), &jsonType, false, 0)
+				key, err := types.AppendKeyPolled(nil, types.JSON(v), &jsonType, false, 0, c.ctx.Poll)
+				if err != nil {
+					return false, err
+				}
 				if _, twice := seen[string(key)]; twice {
 					return c.fail("uniqueItems"), nil
 				}

@@ -44,7 +44,7 @@ func (s *Session) Query(sql []byte, out Response) error {
 	}
 	text := string(sql) // trees and plans keep parts of it
 	for first := true; ; first = false {
-		stmt, rest, err := s.parseNext(text)
+		stmt, rest, err := s.parseCommand(text)
 		if err != nil {
 			if onlyComment(err, text) {
 				s.startStatement()
@@ -95,6 +95,13 @@ func (s *Session) parseNext(text string) (syntax.Statement, string, error) {
 	}
 	s.treeBytes = s.memory.Used()
 	return stmt, rest, nil
+}
+
+// parseCommand is parseNext of a text that no PREPARE has: a placeholder in it is a syntax error.
+func (s *Session) parseCommand(text string) (syntax.Statement, string, error) {
+	s.parse.NoParams = true
+	defer func() { s.parse.NoParams = false }()
+	return s.parseNext(text)
 }
 
 // holdText begins to count a statement's memory, whose first part is the copy of its text.

@@ -33,6 +33,9 @@ func (p *parser) primary() Expr {
 
 // param parses a placeholder.
 func (p *parser) param() Expr {
+	if p.opt.NoParams {
+		p.fail()
+	}
 	t := p.next()
 	if p.params >= paramsMax {
 		p.failWith(CodeTooManyParams, t.pos, "Prepared statement contains too many placeholders")

@@ -62,6 +62,28 @@ func compareJSONMembers(a, b []byte) int {
 // appendJSONKey appends bytes that order as compareJSON does and are equal where it says so. Each value begins with its kind, above 0,
 // which ends an array. A number is its nearest double and what is missing to it, so that 64-bit integers keep their order.
 func appendJSONKey(dst, text []byte) []byte {
+	var k jsonKeyer
+	return k.append(dst, text)
+}
+
+// jsonKeyer makes the key of a document that may be as long as a packet, and stops where poll, which may be nil, fails.
+type jsonKeyer struct {
+	poll func() error
+	read int // bytes since the last poll; those of nested values once for each level, as they are read
+	err  error
+}
+
+func (k *jsonKeyer) polled(n int) bool {
+	if k.read += n; k.read > pieceBytes && k.poll != nil && k.err == nil {
+		k.read, k.err = 0, k.poll()
+	}
+	return k.err == nil
+}
+
+func (k *jsonKeyer) append(dst, text []byte) []byte {
+	if !k.polled(len(text)) {
+		return dst
+	}
 	n := viewJSON(text)
 	dst = append(dst, byte(n.kind)+1)
 	switch n.kind {
@@ -77,7 +99,7 @@ func appendJSONKey(dst, text []byte) []byte {
 		if n.kind == jsonObject {
 			dst = binary.BigEndian.AppendUint32(dst, uint32(JSONLength(text)))
 		}
-		for it := NewJSONIter(text); ; {
+		for it := NewJSONIter(text); k.err == nil; {
 			key, value, ok := it.Next()
 			if !ok {
 				break
@@ -86,7 +108,7 @@ func appendJSONKey(dst, text []byte) []byte {
 				key = UnquoteJSON(key)
 				dst = append(binary.BigEndian.AppendUint32(dst, uint32(len(key))), key...)
 			}
-			dst = appendJSONKey(dst, value)
+			dst = k.append(dst, value)
 		}
 		return append(dst, 0)
 	}
