@@ -23,11 +23,11 @@ func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 		return types.Errorf(types.ErAlterOperationNotSupportedReason, "LOCK=NONE", reasonCopyLocks, "LOCK=SHARED")
 	}
 	actions, names := lastRename(n, actions)
-	if len(actions) == 0 { // it has its name already
+	if len(actions) == 0 && c.Algorithm != "COPY" { // it has its name already
 		_, err := e.table(n)
 		return err
 	}
-	if len(actions) == 1 {
+	if len(actions) == 1 && c.Algorithm != "COPY" {
 		switch a := actions[0].(type) {
 		case RenameTo:
 			return e.RenameTables(c, []RenamePair{{n, a.To}})
@@ -59,7 +59,7 @@ func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 	if actions, err = alterForeign(c, e.catalog.Current(), t, actions); err != nil {
 		return err
 	}
-	if why := reasonToCopy(t, actions); why != nil {
+	if why := c.reasonToCopy(t, actions); why != nil {
 		return e.copyTable(c, t, actions, why, p)
 	}
 	plan, err := e.planAlter(c, t, actions)

@@ -31,15 +31,11 @@ func (e *Executor) copyTable(c *Call, t *catalog.Table, actions []AlterSpec, why
 	if err := why.refuse(c); err != nil {
 		return err
 	}
-	why.conversion = why.conversion || c.Algorithm == "COPY"
-	next, first, err := planCopy(c, t, actions)
+	k, err := e.copierFor(c, t, actions, why)
 	if err != nil {
 		return err
 	}
-	k, err := newCopier(e, c, t, next, why)
-	if err != nil {
-		return err
-	}
+	next := k.next
 	physID, err := e.renewData(next)
 	if err != nil {
 		return err
@@ -68,7 +64,7 @@ func (e *Executor) copyTable(c *Call, t *catalog.Table, actions []AlterSpec, why
 		return err
 	}
 	k.job.setPhase("copying")
-	if err = k.run(p.Interrupt, first); err == nil {
+	if err = k.run(p.Interrupt); err == nil {
 		err = e.checkCopied(c, k, kin, p.Interrupt)
 	}
 	if err == nil {
@@ -109,6 +105,25 @@ func (e *Executor) renewData(next *catalog.Table) (uint64, error) {
 	return physID, err
 }
 
+// copierFor plans the copy that the actions are, and returns what makes it.
+func (e *Executor) copierFor(c *Call, t *catalog.Table, actions []AlterSpec, why *copyReason) (*copier, error) {
+	next, first, err := planCopy(c, t, actions)
+	if err != nil {
+		return nil, err
+	}
+	k, err := newCopier(e, c, t, next, why)
+	if err != nil {
+		return nil, err
+	}
+	k.first = first
+	for _, a := range actions {
+		if by, ok := a.(SetOrder); ok && err == nil && next.PK == nil {
+			err = k.orderBy(c, by.Columns)
+		}
+	}
+	return k, err
+}
+
 // planCopy makes the descriptor that the actions lead to, with all its indexes.
 // first is the value of AUTO_INCREMENT = n, 0 without one.
 func planCopy(c *Call, t *catalog.Table, actions []AlterSpec) (next *catalog.Table, first uint64, err error) {
@@ -127,6 +142,7 @@ func planCopy(c *Call, t *catalog.Table, actions []AlterSpec) (next *catalog.Tab
 			add = append(add, &a.Index)
 		case SetAutoIncrement:
 			first = a.Next
+		case SetOrder: // copierFor's
 		case DropIndex:
 			ix := next.Index(a.Name)
 			if ix == nil {
@@ -290,7 +306,9 @@ type copier struct {
 	judge          func(row []types.Value) error // nil if the new table has no enforced CHECK and no generated column
 	mode           table.InsertMode
 	rowNo          int
-	durable        bool // every page waits for the disk
+	durable        bool      // every page waits for the disk
+	first          uint64    // of AUTO_INCREMENT = n, 0 without one
+	order          *rowOrder // nil: that of the old table
 
 	// The page that was read last: keys and values behind each other.
 	arena []byte
@@ -355,8 +373,8 @@ func (k *copier) stillUnique(ix *catalog.Index) bool {
 }
 
 // run copies all rows.
-func (k *copier) run(intr *kvapi.Interrupt, first uint64) error {
-	if err := k.count(first); err != nil {
+func (k *copier) run(intr *kvapi.Interrupt) error {
+	if err := k.count(k.first); err != nil {
 		return err
 	}
 	k.writer = table.NewWriter(k.next, k.e.ids)
@@ -365,6 +383,9 @@ func (k *copier) run(intr *kvapi.Interrupt, first uint64) error {
 		cols[i] = i
 	}
 	k.reader.Init(k.t, cols)
+	if k.order != nil {
+		return k.runInOrder(intr)
+	}
 	for span := table.RowSpan(k.t); span.Start != nil; {
 		if err := intr.Err(); err != nil {
 			return err

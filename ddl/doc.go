@@ -45,7 +45,7 @@
 // statement may have to change besides its own, and locks the names of all. Those
 // that a new foreign key refers to have their gates closed with that of the child.
 //
-// An ALTER that changes what rows or their keys hold (reasonToCopy) writes them
+// An ALTER that changes what rows or their keys hold (needsCopy) writes them
 // anew, converted, into a key space of its own, with all its other actions. The
 // gate is closed from before the first row is read until the new descriptor is
 // published. The new key space has a job from before the first write (jobCopy),

@@ -25,3 +25,8 @@ func (e *Executor) BeforeFill(f func()) { e.beforeFill = f }
 
 // CheckMembers is the check of the members of an ENUM or SET column.
 func CheckMembers(t types.Type) error { return checkMembers(&ColumnSpec{Name: "c", Type: t}) }
+
+// CreateIndex is ALTER TABLE with one ADD INDEX.
+func (e *Executor) CreateIndex(c *Call, n Name, spec IndexSpec) error {
+	return e.AlterTable(c, n, []AlterSpec{AddIndex{spec}})
+}

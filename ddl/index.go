@@ -11,52 +11,6 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// CreateIndex builds a secondary index while the table stays in use. It returns
-// when the index is public. On any error, 1062 and KILL included, no trace of
-// it is left.
-func (e *Executor) CreateIndex(c *Call, n Name, spec IndexSpec) error {
-	p := c.patience()
-	release, err := e.lockNames(c, tableRefs(n), p)
-	if err != nil {
-		return err
-	}
-	defer func() { release() }()
-	t, err := e.table(n)
-	if err != nil {
-		return err
-	}
-	if actions := settleGenerated(t, []AlterSpec{AddIndex{spec}}); len(actions) > 1 {
-		release()
-		release = func() {}
-		return e.AlterTable(c, n, []AlterSpec{AddIndex{spec}})
-	}
-	if err := checkRoom(t); err != nil {
-		return err
-	}
-	next := t.Clone()
-	next.Finish()
-	ix, err := buildIndex(c, next, &spec)
-	if err != nil {
-		return err
-	}
-	if next.Functional(ix) {
-		next.AddIndex(ix)
-		next.Finish()
-		if err := c.check(t, next); err != nil {
-			return err
-		}
-		ix = transplant(ix, next, t)
-	}
-	j, err := e.buildHidden(c, n, ix, false, p)
-	if err != nil {
-		return err
-	}
-	if err := e.publish([]*job{j}); err != nil {
-		return e.undoCreateIndex(j, p, err)
-	}
-	return nil
-}
-
 // buildHidden builds ix, an index of the table as it is, up to the step that
 // makes it public, and returns its job, which waits for publish or
 // undoCreateIndex. part marks one that is useless alone. Called under the table's

@@ -99,6 +99,8 @@ type copyReason struct {
 	// instant and inplace are MySQL's reasons against these algorithms, empty if
 	// it gives none.
 	instant, inplace string
+	// wanted: the statement asks for it. only: MySQL has no other way than to copy either.
+	wanted, only bool
 }
 
 // The reasons in MySQL's words.
@@ -109,8 +111,25 @@ const (
 	reasonCopyLocks   = "COPY algorithm requires a lock"
 )
 
-// reasonToCopy returns why the actions need a copy, nil if they do without.
-func reasonToCopy(t *catalog.Table, actions []AlterSpec) *copyReason {
+// reasonToCopy returns why a statement copies, nil if it does not: because its actions need it, or because its clauses ask for it. ALGORITHM=COPY
+// does, and so does a lock against others where what would run beside them is the build of an index.
+func (c *Call) reasonToCopy(t *catalog.Table, actions []AlterSpec) *copyReason {
+	why := needsCopy(t, actions)
+	if why == nil && c.Algorithm == "COPY" {
+		return &copyReason{conversion: true, wanted: true}
+	}
+	builds := slices.ContainsFunc(actions, func(a AlterSpec) bool { _, is := a.(AddIndex); return is })
+	if why == nil && builds && (c.Lock == "SHARED" || c.Lock == "EXCLUSIVE") && c.Algorithm != "INSTANT" {
+		return &copyReason{wanted: true}
+	}
+	if why != nil {
+		why.conversion = why.conversion || c.Algorithm == "COPY"
+	}
+	return why
+}
+
+// needsCopy returns why the actions need a copy, nil if they do without.
+func needsCopy(t *catalog.Table, actions []AlterSpec) *copyReason {
 	var why *copyReason
 	need := func(r copyReason) {
 		if why == nil || r.conversion && !why.conversion {
@@ -123,6 +142,8 @@ func reasonToCopy(t *catalog.Table, actions []AlterSpec) *copyReason {
 	}
 	for _, a := range actions {
 		switch a := a.(type) {
+		case SetOrder:
+			return &copyReason{conversion: true, only: true}
 		case AddIndex:
 			adds = adds || a.Index.Primary
 		case DropIndex:
@@ -226,6 +247,12 @@ func (r *copyReason) refuse(c *Call) error {
 		return types.Errorf(types.ErAlterOperationNotSupportedReason, what, reason, try)
 	}
 	switch {
+	case r.wanted:
+		return nil
+	case r.only && (c.Algorithm == "INSTANT" || c.Algorithm == "INPLACE"):
+		return refused("ALGORITHM="+c.Algorithm, "", "ALGORITHM=COPY")
+	case r.only && c.Lock == "NONE":
+		return refused("LOCK=NONE", reasonCopyLocks, "LOCK=SHARED")
 	case c.Algorithm == "INSTANT":
 		return refused("ALGORITHM=INSTANT", r.instant, "ALGORITHM=COPY/INPLACE")
 	case c.Algorithm == "INPLACE":

@@ -142,6 +142,9 @@ type (
 	RenameTo struct{ To Name }
 	// SetAutoIncrement is AUTO_INCREMENT = n: the next id is that, or the one after the largest if there are rows with n or more.
 	SetAutoIncrement struct{ Next uint64 }
+	// SetOrder is ORDER BY: the table is copied, and rows without a primary key are written in the order of these columns, which are those of
+	// the table as it was. Without columns it only copies.
+	SetOrder struct{ Columns []OrderColumn }
 	// SetComment is COMMENT = '…'.
 	SetComment struct{ Comment string }
 	// SetCollation is DEFAULT CHARSET/COLLATE: it concerns new columns only.
@@ -174,6 +177,7 @@ func (IndexVisibility) alter()  {}
 func (ColumnVisibility) alter() {}
 func (RenameTo) alter()         {}
 func (SetAutoIncrement) alter() {}
+func (SetOrder) alter()         {}
 func (SetComment) alter()       {}
 func (SetCollation) alter()     {}
 func (AddForeignKey) alter()    {}
@@ -181,6 +185,12 @@ func (DropForeignKey) alter()   {}
 func (AddCheck) alter()         {}
 func (DropCheck) alter()        {}
 func (EnforceCheck) alter()     {}
+
+// OrderColumn is one column of ORDER BY.
+type OrderColumn struct {
+	Name string
+	Desc bool
+}
 
 // RenamePair is one pair of RENAME TABLE.
 type RenamePair struct{ From, To Name }

@@ -163,21 +163,18 @@ func (e *Executor) copyTemporary(c *Call, t *catalog.Table, actions []AlterSpec)
 	if err != nil {
 		return nil, err
 	}
-	next, first, err := planCopy(c, t, actions)
+	k, err := e.copierFor(c, t, actions, &copyReason{conversion: true})
 	if err != nil {
 		return nil, err
 	}
-	k, err := newCopier(e, c, t, next, &copyReason{conversion: true})
-	if err != nil {
-		return nil, err
-	}
+	next := k.next
 	if err := e.beginTemporary(next, t.Temporary.Max); err != nil {
 		return nil, err
 	}
 	next.Layouts = nil
 	next.Finish()
 	k.job, k.durable = &job{}, true // no later commit covers the copy's own
-	if err := k.run(c.Interrupt, first); err != nil {
+	if err := k.run(c.Interrupt); err != nil {
 		e.DropTemporary(next)
 		return nil, err
 	}

@@ -148,6 +148,9 @@ func (s *Sorter) giveBack() {
 // advice: callers may add some more, and the sorter then writes further files.
 func (s *Sorter) Full() bool { return s.short || len(s.runs) >= sortRunsMax }
 
+// Short reports whether there was no more space for files.
+func (s *Sorter) Short() bool { return s.short }
+
 // Empty reports whether nothing has been added.
 func (s *Sorter) Empty() bool { return len(s.pairs) == 0 && len(s.runs) == 0 }
 

@@ -24,6 +24,9 @@ type Snapshot = rpc.Snapshot
 // Fill makes versions of the past.
 type Fill = rpc.Fill
 
+// Sorter sorts pairs; see store.Sorter.
+type Sorter = rpc.Sorter
+
 // Client is how the transaction layer reaches stores. It is safe for concurrent
 // use.
 type Client struct {
@@ -344,6 +347,9 @@ func (c *Client) Timestamp() (clock.Timestamp, error) {
 func (c *Client) NewFill(span kvapi.Span, common int, at clock.Timestamp) (*Fill, error) {
 	return c.peer.NewFill(span, common, at)
 }
+
+// NewSorter begins to sort pairs in this node's memory and files; see store.Sorter.
+func (c *Client) NewSorter() *Sorter { return c.peer.NewSorter() }
 
 // DropSpan deletes a span for good once nobody reads below ts; see
 // store.Store.DropSpan.

@@ -17,6 +17,9 @@ type Snapshot = store.Snapshot
 // Fill makes versions of the past; see store.Fill.
 type Fill = store.Fill
 
+// Sorter sorts pairs; see store.Sorter.
+type Sorter = store.Sorter
+
 // Peer is a store as kv reaches it.
 type Peer struct {
 	s     *store.Store
@@ -185,6 +188,9 @@ func (p *Peer) NewFill(span kvapi.Span, common int, at clock.Timestamp) (*Fill, 
 	}
 	return p.s.NewFill(span, common, at)
 }
+
+// NewSorter is store.Store.NewSorter of the store in this process, whichever has the data.
+func (p *Peer) NewSorter() *Sorter { return p.s.NewSorter() }
 
 // Timestamp is store.Store.Timestamp.
 func (p *Peer) Timestamp() (clock.Timestamp, error) {

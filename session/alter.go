@@ -41,6 +41,9 @@ func (s *Session) alterTable(c *ddl.Call, stmt *syntax.AlterTable) (sqlapi.Resul
 	if err != nil {
 		return result, err
 	}
+	if !c.Copied && tellsNothing(stmt.Specs) {
+		result.Info = ""
+	}
 	return result, s.dropRedefined(stmt, t)
 }
 
@@ -76,17 +79,24 @@ func (s *Session) alter(c *ddl.Call, name ddl.Name, actions []ddl.AlterSpec) (sq
 	if err != nil {
 		return sqlapi.Result{}, err
 	}
-	if !c.Copied {
-		s.online(c.Algorithm, c.Lock)
-		return sqlapi.Result{}, nil
-	}
-	if c.Lock == "SHARED" {
+	if c.Copied && c.Lock == "SHARED" {
 		s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, "SHARED has no effect: readers wait for a copy as well"))
 	}
 	return s.copied(c), nil
 }
 
-// copied is the answer of an ALTER TABLE that has copied the rows.
+// tellsNothing reports whether specs at most give the table another name or switch its keys: MySQL counts no rows then.
+func tellsNothing(specs []syntax.AlterSpec) bool {
+	return !slices.ContainsFunc(specs, func(spec syntax.AlterSpec) bool {
+		switch spec.Kind {
+		case syntax.AlterRenameTable, syntax.AlterKeys, syntax.AlterAlgorithm, syntax.AlterLock:
+			return false
+		}
+		return true
+	})
+}
+
+// copied is the answer of an ALTER TABLE, which counts the rows that it has copied.
 func (s *Session) copied(c *ddl.Call) sqlapi.Result {
 	info := fmt.Sprintf("Records: %d  Duplicates: 0  Warnings: %d", c.Rows, s.context.WarningCount())
 	return sqlapi.Result{AffectedRows: c.Rows, Info: info}
@@ -112,6 +122,9 @@ func (s *Session) alterSpecs(t *catalog.Table, stmt *syntax.AlterTable) ([]ddl.A
 		return nil, err
 	}
 	actions = append(actions, some...)
+	if slices.ContainsFunc(stmt.Specs, validates) && !slices.ContainsFunc(actions, generates) {
+		return nil, types.Errorf(types.ErWrongUsage, "ALTER", "WITH VALIDATION")
+	}
 	// Last, for what the other actions do to columns is theirs.
 	for i := range stmt.Specs {
 		switch spec := &stmt.Specs[i]; spec.Kind {
@@ -122,27 +135,48 @@ func (s *Session) alterSpecs(t *catalog.Table, stmt *syntax.AlterTable) ([]ddl.A
 			}
 			actions = append(actions, some...)
 		case syntax.AlterOrderBy:
-			if !primaryKeyAfter(t, actions) {
-				if err := orderColumns(t, spec.OrderBy); err != nil {
-					return nil, err
-				}
-				return nil, notAltered(spec)
+			columns, err := orderColumns(t, spec.OrderBy)
+			if primaryKeyAfter(t, actions) {
+				columns, err = nil, nil
+				s.context.Warn(types.LevelWarning, types.ErUnknownError, "ORDER BY ignored as there is a user-defined clustered index in the table '"+t.Name+"'")
 			}
-			s.context.Warn(types.LevelWarning, types.ErUnknownError, "ORDER BY ignored as there is a user-defined clustered index in the table '"+t.Name+"'")
+			if err != nil {
+				return nil, err
+			}
+			actions = append(actions, ddl.SetOrder{Columns: columns})
 		}
 	}
 	return actions, nil
 }
 
-// orderColumns looks for the columns of ORDER BY, which the grammar lets be nothing else.
-func orderColumns(t *catalog.Table, by []syntax.OrderItem) error {
+// orderColumns reads ORDER BY, whose columns are those of the table as it is. The grammar lets it have nothing else.
+func orderColumns(t *catalog.Table, by []syntax.OrderItem) ([]ddl.OrderColumn, error) {
+	var columns []ddl.OrderColumn
 	for i := range by {
-		ref, ok := by[i].Expr.(*syntax.ColumnRef)
-		if ok && (t.Column(ref.Column) == nil || ref.Table != "" && ref.Table != t.Name || ref.Schema != "" && ref.Schema != t.Schema) {
-			return types.Errorf(types.ErBadField, strings.ReplaceAll(syntax.String(ref), "`", ""), "order clause")
+		ref := by[i].Expr.(*syntax.ColumnRef)
+		column := t.Column(ref.Column)
+		if column == nil || ref.Table != "" && ref.Table != t.Name || ref.Schema != "" && ref.Schema != t.Schema {
+			return nil, types.Errorf(types.ErBadField, strings.ReplaceAll(syntax.String(ref), "`", ""), "order clause")
 		}
+		columns = append(columns, ddl.OrderColumn{Name: column.Name, Desc: by[i].Order == syntax.OrderDesc})
 	}
-	return nil
+	return columns, nil
+}
+
+// validates reports whether a spec is WITH VALIDATION, which is about columns that are computed anew.
+func validates(spec syntax.AlterSpec) bool {
+	return spec.Kind == syntax.AlterValidation && spec.Word == "WITH"
+}
+
+// generates reports whether an action defines a generated column.
+func generates(a ddl.AlterSpec) bool {
+	switch a := a.(type) {
+	case ddl.AddColumn:
+		return a.Column.Generated != nil
+	case ddl.ModifyColumn:
+		return a.Column.Generated != nil
+	}
+	return false
 }
 
 func notAltered(spec *syntax.AlterSpec) error {
@@ -199,13 +233,15 @@ func (s *Session) alterSpec(t *catalog.Table, spec *syntax.AlterSpec, last *uint
 		return []ddl.AlterSpec{ddl.DropIndex{Name: catalog.PrimaryName}}, nil
 	case syntax.AlterConvert, syntax.AlterOrderBy:
 		return nil, nil // read by alterSpecs
-	case syntax.AlterForce:
-		s.context.AddError(types.LevelNote, types.NewError(types.ErNotSupportedYet, "ALTER TABLE … FORCE has no effect: tables need no rebuild"))
+	case syntax.AlterForce: // as ENGINE=InnoDB: there is nothing that a rebuild would give back
 		return nil, nil
 	case syntax.AlterKeys:
 		s.context.Warn(types.LevelNote, types.ErIllegalHA, t.Name)
 		return nil, nil
 	case syntax.AlterValidation:
+		if spec.Word == "WITHOUT" {
+			return nil, nil // as without the clause
+		}
 		s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, "ALTER TABLE … "+syntax.BriefAction(spec)+" has no effect: indexes are always maintained and tables need no rebuild"))
 		return nil, nil
 	}

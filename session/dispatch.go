@@ -145,6 +145,9 @@ func (s *Session) runLoose(stmt *syntax.Loose) (known bool, err error) {
 			return true, s.resetPersist(stmt)
 		}
 	}
+	if known, err := s.logfileGroup(stmt); known {
+		return known, err
+	}
 	return s.dropUnknown(stmt)
 }
 

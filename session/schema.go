@@ -142,9 +142,9 @@ func (s *Session) schemaChange(stmt syntax.Statement) func(*ddl.Call) (sqlapi.Re
 	case *syntax.RenameTable:
 		run = func(c *ddl.Call) error { return s.renameTable(c, stmt) }
 	case *syntax.CreateIndex:
-		run = func(c *ddl.Call) error { return s.createIndex(c, stmt) }
+		return func(c *ddl.Call) (sqlapi.Result, error) { return s.createIndex(c, stmt) }
 	case *syntax.DropIndex:
-		run = func(c *ddl.Call) error { return s.dropIndex(c, stmt) }
+		return func(c *ddl.Call) (sqlapi.Result, error) { return s.dropIndex(c, stmt) }
 	case *syntax.CreateView:
 		run = func(c *ddl.Call) error { return s.createView(c, stmt) }
 	case *syntax.DropObjects:
@@ -515,14 +515,18 @@ func (s *Session) tableOptions(spec *ddl.TableSpec, options []syntax.TableOption
 // otherEngines are the engines that a MySQL server has besides InnoDB unless it is built or started otherwise.
 var otherEngines = []string{"MyISAM", "MEMORY", "HEAP", "CSV", "ARCHIVE", "BLACKHOLE", "MRG_MYISAM", "MERGE"}
 
+// knownEngine reports whether a MySQL server has an engine.
+func knownEngine(name string) bool {
+	return strings.EqualFold(name, "InnoDB") || slices.ContainsFunc(otherEngines, func(other string) bool { return strings.EqualFold(name, other) })
+}
+
 // engineOption accepts the names of MySQL's engines, since dumps and tools write them, and says so if it isn't InnoDB. Other names are
 // an error under NO_ENGINE_SUBSTITUTION.
 func (s *Session) engineOption(name, table string) error {
 	if strings.EqualFold(name, "InnoDB") {
 		return nil
 	}
-	known := slices.ContainsFunc(otherEngines, func(other string) bool { return strings.EqualFold(name, other) })
-	if !known && s.context.SQLMode&types.ModeNoEngineSubstitution != 0 {
+	if !knownEngine(name) && s.context.SQLMode&types.ModeNoEngineSubstitution != 0 {
 		return types.Errorf(types.ErUnknownStorageEngine, name)
 	}
 	s.context.Warn(types.LevelWarning, types.ErUnknownStorageEngine, name)
@@ -584,39 +588,24 @@ func (s *Session) renameTable(c *ddl.Call, stmt *syntax.RenameTable) error {
 	return s.node.DDL.RenameTables(c, pairs)
 }
 
-func (s *Session) createIndex(c *ddl.Call, stmt *syntax.CreateIndex) error {
+func (s *Session) createIndex(c *ddl.Call, stmt *syntax.CreateIndex) (sqlapi.Result, error) {
 	name, err := s.name(stmt.Table)
 	if err != nil {
-		return err
+		return sqlapi.Result{}, err
 	}
 	readClauses(c, stmt.Algorithm)
-	s.online(c.Algorithm, c.Lock)
 	spec, err := s.indexSpec(&stmt.Key)
 	if err != nil {
-		return err
+		return sqlapi.Result{}, err
 	}
-	return s.node.DDL.CreateIndex(c, name, spec)
+	return s.alter(c, name, []ddl.AlterSpec{ddl.AddIndex{Index: spec}})
 }
 
-func (s *Session) dropIndex(c *ddl.Call, stmt *syntax.DropIndex) error {
+func (s *Session) dropIndex(c *ddl.Call, stmt *syntax.DropIndex) (sqlapi.Result, error) {
 	name, err := s.name(stmt.Table)
 	if err != nil {
-		return err
+		return sqlapi.Result{}, err
 	}
 	readClauses(c, stmt.Algorithm)
-	err = s.node.DDL.DropIndexOf(c, name, stmt.Name.Name)
-	if err == nil && !c.Copied {
-		s.online(c.Algorithm, c.Lock)
-	}
-	return err
-}
-
-// online says which of the words of ALGORITHM and LOCK clauses mean nothing to a change that was online, so that only a demand for a copy or
-// a lock can't be met.
-func (s *Session) online(words ...string) {
-	for _, word := range words {
-		if word == "COPY" || word == "SHARED" || word == "EXCLUSIVE" {
-			s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, word+" has no effect: schema changes are online"))
-		}
-	}
+	return s.alter(c, name, []ddl.AlterSpec{ddl.DropIndex{Name: stmt.Name.Name}})
 }

@@ -86,6 +86,9 @@ func (s *Session) dropAbsent(stmt *syntax.DropObjects) error {
 	return nil
 }
 
+// erFeatureUnsupported is ER_FEATURE_UNSUPPORTED.
+const erFeatureUnsupported = 3658
+
 // unknowns are kinds of objects beyond databases that nobody can have made here, with what MySQL says of one that there is not.
 var unknowns = []struct {
 	words  string // before the name, without IF EXISTS
@@ -101,6 +104,34 @@ var unknowns = []struct {
 	{words: "DROP TABLESPACE", number: 3510, state: "HY000", text: "Tablespace %s doesn't exist."},
 	{words: "DROP UNDO TABLESPACE", number: 3510, state: "HY000", text: "Tablespace %s doesn't exist."},
 	{words: "DROP SPATIAL REFERENCE SYSTEM", number: 3548, state: "SR001", text: "There's no spatial reference system with SRID %s.", level: types.LevelWarning, note: 3519},
+}
+
+// logfileGroup answers CREATE, ALTER and DROP LOGFILE GROUP, which are of a storage engine that few servers have; of InnoDB there are none.
+func (s *Session) logfileGroup(stmt *syntax.Loose) (known bool, err error) {
+	parts := stmt.Parts
+	if len(parts) < 3 || parts[1].Text != "LOGFILE" {
+		return false, nil
+	}
+	for i := range parts {
+		if parts[i].Kind != syntax.LooseWord || parts[i].Text != "ENGINE" {
+			continue
+		}
+		engine := parts[len(parts)-1]
+		for _, part := range parts[i+1:] {
+			if part.Kind != syntax.LoosePunct {
+				engine = part
+				break
+			}
+		}
+		name := engine.Text
+		if engine.Kind == syntax.LooseExpr {
+			name = strings.Trim(syntax.String(engine.Expr), "`'\"")
+		}
+		if !knownEngine(name) {
+			return true, types.Errorf(types.ErUnknownStorageEngine, name)
+		}
+	}
+	return true, &types.Error{Number: erFeatureUnsupported, State: "HY000", Message: "Feature LOGFILE GROUP is unsupported (by InnoDB)."}
 }
 
 // dropUnknown answers DROP of what cannot exist, as dropAbsent does; known is false for other statements.

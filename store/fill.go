@@ -186,6 +186,29 @@ func (f *Fill) count() {
 	}
 }
 
+// Sorter puts pairs in the order of their keys, in memory and files of this node; see engine.Sorter. It ends with Discard.
+type Sorter struct {
+	s      *Store
+	sorter *engine.Sorter
+}
+
+// NewSorter begins to sort pairs of any keys.
+func (s *Store) NewSorter() *Sorter { return &Sorter{s, s.engine.NewSorter(0)} }
+
+// Add adds a pair.
+func (t *Sorter) Add(key, value []byte) error { return t.s.fillError(t.sorter.Add(key, value)) }
+
+// Short reports whether temporary files have no more space.
+func (t *Sorter) Short() bool { return t.sorter.Short() }
+
+// Each calls f with all pairs in the order of their keys. Slices are borrowed for the call.
+func (t *Sorter) Each(i *kvapi.Interrupt, f func(key, value []byte) error) error {
+	return t.s.fillError(t.sorter.Each(i.Err, f))
+}
+
+// Discard ends the sorter and removes its files.
+func (t *Sorter) Discard() { t.sorter.Discard() }
+
 // fillError marks a full disk as kvapi.ErrDiskFull.
 func (s *Store) fillError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {

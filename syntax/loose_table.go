@@ -82,7 +82,7 @@ var looseTable = []looseRule{
 			| RELOAD { TLS [ FOR CHANNEL name ] [ NO ROLLBACK ON ERROR ] | KEYRING } } }`},
 	{kind: "DROP", prefix: "DROP", rule: `{ RESOURCE GROUP [ IF EXISTS ] name [ FORCE ] | SERVER [ IF EXISTS ] label
 		| UNDO TABLESPACE name [ ENGINE [ = ] name ] | TABLESPACE name [ ENGINE [ = ] name ]
-		| LOGFILE GROUP name [ ENGINE [ = ] name ] | SPATIAL REFERENCE SYSTEM [ IF EXISTS ] num }`},
+		| LOGFILE GROUP name [ ENGINE [ = ] name | WAIT ]* | SPATIAL REFERENCE SYSTEM [ IF EXISTS ] num }`},
 	{kind: "ADMIN", rule: `ADMIN { SHOW { DDL [ JOBS [ num ] [ WHERE expr ] | JOB QUERIES { { num }* | LIMIT num [ OFFSET num ] } ]
 			| table NEXT_ROW_ID | SLOW { RECENT num | TOP [ INTERNAL | ALL ] num } }
 		| { CANCEL | PAUSE | RESUME } DDL JOBS { num }*

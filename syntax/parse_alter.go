@@ -21,6 +21,21 @@ func (p *parser) alterTable(pos Pos) Statement {
 	return s
 }
 
+// orderByColumns parses ORDER BY of ALTER TABLE, which takes names of columns alone.
+func (p *parser) orderByColumns() []OrderItem {
+	p.next()
+	p.expectKw(kwBy)
+	var items []OrderItem
+	for {
+		column := &ColumnRef{}
+		p.columnRefInto(column)
+		items = append(items, OrderItem{Expr: column, Order: p.direction()})
+		if !p.accept(tComma) {
+			return items
+		}
+	}
+}
+
 // alterSpec parses one action.
 func (p *parser) alterSpec(a *AlterSpec) {
 	switch p.tok.kw {
@@ -60,7 +75,7 @@ func (p *parser) alterSpec(a *AlterSpec) {
 		}
 		return
 	case kwOrder:
-		a.Kind, a.OrderBy = AlterOrderBy, p.orderBy()
+		a.Kind, a.OrderBy = AlterOrderBy, p.orderByColumns()
 		return
 	case kwForce:
 		p.next()

@@ -166,6 +166,12 @@ func (s *Snapshot) NewFill(span kvapi.Span, common int) (*Fill, error) {
 	return s.m.kv.NewFill(span, common, s.TS())
 }
 
+// Sorter puts pairs in the order of their keys, in memory and temporary files; see package store.
+type Sorter = kv.Sorter
+
+// NewSorter begins to sort pairs, which are nobody else's. It ends with Discard.
+func (m *Manager) NewSorter() *Sorter { return m.kv.NewSorter() }
+
 // Close releases the snapshot, which must not be used afterwards. A second Close
 // panics, because the object may have been reused by then.
 func (s *Snapshot) Close() {
