@@ -10,12 +10,12 @@ import (
 
 // adminTable is what the sys schema and performance tools use, and functions that only MySQL itself writes.
 var adminTable = map[string]function{
-	"format_bytes":         {1, 1, 0, asciiText(chars(16), formatQuantity(byteUnits, "%4.0f %s"))},
-	"format_pico_time":     {1, 1, 0, asciiText(chars(16), formatQuantity(timeUnits, "%3.0f %s"))},
+	"format_bytes":         {1, 1, 0, systemText(11, formatQuantity(byteUnits, "%4.0f %s"))},
+	"format_pico_time":     {1, 1, 0, systemText(11, formatQuantity(timeUnits, "%3.0f %s"))},
 	"ps_current_thread_id": {0, 0, FlagStatement, plain(uintType(21), evalThreadID)}, "ps_thread_id": {1, 1, FlagStatement, plain(uintType(21), evalThreadID)},
 	"statement_digest": {1, 1, FlagStatement, asciiText(chars(64), evalStatementDigest)}, "statement_digest_text": {1, 1, FlagStatement, buildDigestText},
 	"name_const": {2, 2, 0, buildNameConst}, "load_file": {1, 1, FlagStatement, bytesOut(chars(-1), evalLoadFile)},
-	"validate_password_strength": {1, 1, 0, plain(intType(10), evalPasswordStrength)}, "icu_version": {0, 0, 0, asciiText(chars(8), evalICUVersion)},
+	"validate_password_strength": {1, 1, 0, plain(intType(10), evalPasswordStrength)}, "icu_version": {0, 0, 0, systemText(int32(len(icuVersion)), evalICUVersion)},
 	"mysql_query_attribute_string": {0, -1, FlagStatement, buildAttribute},
 }
 

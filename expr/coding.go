@@ -24,8 +24,8 @@ var stringTable = map[string]function{
 	"concat": {1, -1, 0, buildConcat}, "concat_ws": {2, -1, 0, buildConcatWS},
 	"substring": {2, 3, 0, buildSubstring}, "substr": {2, 3, 0, buildSubstring}, "mid": {2, 3, 0, buildSubstring},
 	"left": {2, 2, 0, buildLeft}, "right": {2, 2, 0, buildLeft},
-	"length": {1, 1, 0, plain(intType(10), evalLength)}, "octet_length": {1, 1, 0, plain(intType(10), evalLength)},
-	"char_length": {1, 1, 0, plain(intType(10), evalLength)}, "character_length": {1, 1, 0, plain(intType(10), evalLength)},
+	"length": {1, 1, 0, plain(intType(11), evalLength)}, "octet_length": {1, 1, 0, plain(intType(11), evalLength)},
+	"char_length": {1, 1, 0, plain(intType(11), evalLength)}, "character_length": {1, 1, 0, plain(intType(11), evalLength)},
 	"bit_length": {1, 1, 0, plain(intType(11), evalLength)},
 	"upper":      {1, 1, 0, mapText(lengthOfArg(0, 1), textUpper)}, "ucase": {1, 1, 0, mapText(lengthOfArg(0, 1), textUpper)},
 	"lower": {1, 1, 0, mapText(lengthOfArg(0, 1), textUpper)}, "lcase": {1, 1, 0, mapText(lengthOfArg(0, 1), textUpper)},
@@ -51,7 +51,7 @@ var codingTable = map[string]function{
 	"sha1": {1, 1, 0, asciiText(chars(40), evalDigest)}, "sha2": {2, 2, 0, asciiText(sha2Length, evalSHA2)},
 	"crc32":        {1, 1, 0, plain(uintType(10), evalCRC32)},
 	"random_bytes": {1, 1, FlagVolatile, bytesOut(chars(1024), evalRandomBytes)},
-	"bit_count":    {1, 1, 0, plain(intType(2), evalBitCount)}, "weight_string": {1, 2, 0, bytesOut(chars(-1), evalWeightString)},
+	"bit_count":    {1, 1, 0, plain(intType(21), evalBitCount)}, "weight_string": {1, 2, 0, bytesOut(chars(-1), evalWeightString)},
 }
 
 // bytesOut builds a function whose result is a binary string.

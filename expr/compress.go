@@ -13,7 +13,7 @@ import (
 // stands zlib's format, and a dot where that would end with a space, which CHAR columns cut off. An empty text is empty.
 var compressTable = map[string]function{
 	"compress": {1, 1, 0, bytesOut(compressLength, evalCompress)}, "uncompress": {1, 1, 0, bytesOut(chars(-1), evalUncompress)},
-	"uncompressed_length": {1, 1, 0, plain(uintType(10), evalUncompressedLength)},
+	"uncompressed_length": {1, 1, 0, plain(intType(11), evalUncompressedLength)},
 }
 
 const (
@@ -170,5 +170,5 @@ func evalUncompressedLength(ctx *Ctx, n *Node, row []types.Value) (types.Value, 
 	if len(s.B) <= compressedHeadBytes {
 		return types.Int(0), nil
 	}
-	return types.Uint(uint64(binary.LittleEndian.Uint32(s.B) & uncompressedLengthMask)), nil
+	return types.Int(int64(binary.LittleEndian.Uint32(s.B) & uncompressedLengthMask)), nil
 }

@@ -35,7 +35,7 @@ var dateTable = map[string]function{
 	"datediff": {2, 2, 0, plain(intType(7), evalDateDiff)}, "timestamp": {1, 2, 0, buildTimestamp},
 	"unix_timestamp": {0, 1, 0, buildUnixTimestamp}, "from_unixtime": {1, 2, 0, buildFromUnixtime},
 	"convert_tz": {3, 3, 0, buildConvertTZ}, "get_format": {2, 2, 0, asciiText(chars(17), evalGetFormat)},
-	"period_add": {2, 2, 0, plain(intType(6), evalPeriod)}, "period_diff": {2, 2, 0, plain(intType(6), evalPeriod)},
+	"period_add": {2, 2, 0, plain(intType(21), evalPeriod)}, "period_diff": {2, 2, 0, plain(intType(21), evalPeriod)},
 	"time": {1, 1, 0, buildTime}, "timediff": {2, 2, 0, buildTimeDiff}, "addtime": {2, 2, 0, buildAddTime}, "subtime": {2, 2, 0, buildAddTime},
 	"sec_to_time": {1, 1, 0, buildSecToTime}, "time_to_sec": {1, 1, 0, plain(intType(10), evalTimeToSec)}, "maketime": {3, 3, 0, buildMakeTime},
 	"date_format": {2, 2, 0, buildDateFormat}, "time_format": {2, 2, 0, buildDateFormat}, "str_to_date": {2, 2, 0, buildStrToDate},

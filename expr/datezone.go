@@ -94,16 +94,16 @@ func buildUnixTimestamp(_ *BuildContext, n *Node) error {
 	n.coer = CoerNumeric
 	if len(n.args) == 0 {
 		n.flags |= FlagStatement
-		n.typ = uintType(11)
+		n.typ, n.notNull = intType(21), true
 		n.eval = func(ctx *Ctx, _ *Node, _ []types.Value) (types.Value, error) {
-			return types.Uint(uint64(ctx.CurrentTime().Unix())), nil
+			return types.Int(ctx.CurrentTime().Unix()), nil
 		}
 		return nil
 	}
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
-	n.typ = intType(11)
+	n.typ = intType(21)
 	if fsp := fspOfArg(n.args[0]); fsp > 0 {
 		n.typ = decimalType(11+int(fsp), int(fsp))
 	}

@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"slices"
+
 	"github.com/pandodb/pando/types"
 )
 
@@ -181,6 +183,16 @@ func intType(length int32) types.Type { return types.Type{ID: types.TypeBigInt, 
 
 func uintType(length int32) types.Type {
 	return types.Type{ID: types.TypeBigInt, Unsigned: true, Length: length}
+}
+
+// Wide reports whether a column that is made of an integer is BIGINT however short that is: of a literal of nine digits and more, whose sign needs no
+// room, and of IFNULL unless both its arguments are columns of smaller types.
+func Wide(e Expr) bool {
+	if v, ok := e.ConstValue(); ok && integral(v.K) {
+		text := types.AppendText(nil, nil, &v)
+		return len(text) >= 9 && text[0] != '-' && int(e.typ.Length) == len(text)+1
+	}
+	return e.IsCall("ifnull") && slices.ContainsFunc(e.args, func(a Expr) bool { return a.typ.ID == types.TypeBigInt })
 }
 
 func boolType() types.Type { return intType(1) }

@@ -11,16 +11,16 @@ var jsonTable = map[string]function{
 	"->>": {2, 2, 0, jsonText(evalJSONExtract)}, "json_unquote": {1, 1, 0, jsonText(evalJSONArg)},
 	"json_array": {0, -1, 0, jsonFn(evalJSONArray)}, "json_object": {0, -1, 0, buildJSONObject},
 	"json_quote": {1, 1, 0, jsonText(evalJSONQuote)}, "json_valid": {1, 1, 0, buildJSONValid},
-	"json_type": {1, 1, 0, buildJSONType}, "json_depth": {1, 1, 0, plain(intType(10), overDocuments(evalJSONDepth))},
-	"json_length": {1, 2, 0, plain(intType(10), overDocuments(evalJSONLength))}, "json_keys": {1, 2, 0, jsonFn(evalJSONKeys)},
-	"json_contains": {2, 3, 0, plain(boolType(), overDocuments(evalJSONContains))}, "json_contains_path": {3, -1, 0, plain(boolType(), overDocuments(evalJSONContainsPath))},
+	"json_type": {1, 1, 0, buildJSONType}, "json_depth": {1, 1, 0, plain(intType(21), overDocuments(evalJSONDepth))},
+	"json_length": {1, 2, 0, plain(intType(21), overDocuments(evalJSONLength))}, "json_keys": {1, 2, 0, jsonFn(evalJSONKeys)},
+	"json_contains": {2, 3, 0, plain(intType(21), overDocuments(evalJSONContains))}, "json_contains_path": {3, -1, 0, plain(intType(21), overDocuments(evalJSONContainsPath))},
 	"json_overlaps": {2, 2, 0, plain(boolType(), overDocuments(evalJSONOverlaps))}, "member of": {2, 2, 0, plain(boolType(), overDocuments(evalMemberOf))},
 	"json_set": {3, -1, 0, jsonFn(jsonChange(jsonInsert | jsonReplace))}, "json_insert": {3, -1, 0, jsonFn(jsonChange(jsonInsert))},
 	"json_replace": {3, -1, 0, jsonFn(jsonChange(jsonReplace))}, "json_array_append": {3, -1, 0, jsonFn(jsonChange(jsonArrayAppend))},
 	"json_array_insert": {3, -1, 0, jsonFn(jsonChange(jsonArrayInsert))}, "json_remove": {2, -1, 0, jsonFn(evalJSONRemove)},
 	"json_merge_patch": {2, -1, 0, jsonFn(evalJSONMergePatch)}, "json_merge_preserve": {2, -1, 0, jsonFn(evalJSONMergePreserve)},
 	"json_merge": {2, -1, 0, jsonFn(evalJSONMergePreserve)}, "json_pretty": {1, 1, 0, jsonText(evalJSONPretty)},
-	"json_storage_size": {1, 1, 0, plain(intType(10), overDocuments(evalJSONStorageSize))}, "json_storage_free": {1, 1, 0, plain(intType(10), overDocuments(evalJSONDepthZero))},
+	"json_storage_size": {1, 1, 0, plain(intType(21), overDocuments(evalJSONStorageSize))}, "json_storage_free": {1, 1, 0, plain(intType(21), overDocuments(evalJSONDepthZero))},
 	"json_search": {3, -1, 0, jsonFn(evalJSONSearch)}, "json_schema_valid": {2, 2, 0, buildJSONSchema}, "json_schema_validation_report": {2, 2, 0, buildJSONSchema},
 	"json_value": {2, 2, 0, buildJSONValue},
 }
@@ -345,7 +345,7 @@ func buildJSONValid(b *BuildContext, n *Node) error {
 			eval = func(*Ctx, *Node, []types.Value) (types.Value, error) { return types.Bool(false), nil }
 		}
 	}
-	return plain(boolType(), eval)(b, n)
+	return plain(intType(21), eval)(b, n)
 }
 
 func evalJSONValid(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {

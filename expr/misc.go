@@ -16,7 +16,7 @@ var miscTable = map[string]function{
 	"inet6_aton": {1, 1, 0, bytesOut(chars(16), evalInet6Aton)}, "inet6_ntoa": {1, 1, 0, asciiText(chars(39), evalInet6Ntoa)},
 	"is_ipv4": {1, 1, 0, plain(boolType(), evalIsIP)}, "is_ipv6": {1, 1, 0, plain(boolType(), evalIsIP)},
 	"is_ipv4_compat": {1, 1, 0, plain(boolType(), evalIsIPForm)}, "is_ipv4_mapped": {1, 1, 0, plain(boolType(), evalIsIPForm)},
-	"uuid": {0, 0, FlagVolatile, asciiText(chars(36), evalUUID)}, "uuid_short": {0, 0, FlagVolatile, plain(uintType(21), evalUUIDShort)},
+	"uuid": {0, 0, FlagVolatile, systemText(36, evalUUID)}, "uuid_short": {0, 0, FlagVolatile, plain(uintType(21), evalUUIDShort)},
 	"is_uuid": {1, 1, 0, plain(boolType(), evalIsUUID)}, "uuid_to_bin": {1, 2, 0, bytesOut(chars(16), evalUUIDToBin)},
 	"bin_to_uuid": {1, 2, 0, asciiText(chars(36), evalBinToUUID)},
 }

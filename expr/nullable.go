@@ -18,6 +18,7 @@ const (
 	nullOfArgs
 	nullOfText
 	nullNever
+	nullOfMode // text that is NULL in strict mode alone
 )
 
 // nullRules holds the functions that are NULL only if an argument is, those of text, which are NULL in strict mode, too, where what they make
@@ -25,15 +26,17 @@ const (
 var nullRules = func() map[string]nullRule {
 	rules := map[string]nullRule{"sounds like": nullOfText, "not in": nullOfArgs, "not between": nullOfArgs, "not like": nullOfArgs, "not regexp": nullOfArgs}
 	for rule, names := range map[nullRule]string{
-		nullOfArgs: `+ - * neg & | ^ << >> ~ and or xor not = <> != < <= > >= in between like row strcmp regexp ascii bit_length char_length
+		nullOfArgs: `+ - * neg & | ^ << >> ~ and or xor not = <> != < <= > >= in between like row strcmp sleep regexp ascii bit_length char_length
 			character_length find_in_set instr length octet_length locate position make_set ord regexp_instr regexp_like
 			abs ceil ceiling crc32 degrees floor radians rand round sign truncate period_add period_diff bit_count last_insert_id any_value
-			is_ipv4 is_ipv6 is_ipv4_compat is_ipv4_mapped greatest least`,
+			is_ipv4 is_ipv6 is_ipv4_compat is_ipv4_mapped greatest least
+			uncompressed_length unix_timestamp json_overlaps json_schema_valid`,
 		nullOfText: `binary collate convert_using char concat concat_ws export_set hex insert left right lower lcase upper ucase quote replace
-			reverse soundex substr substring mid substring_index trim trim_leading trim_trailing ltrim rtrim to_base64 format_bytes charset
-			collation user current_user session_user system_user uuid`,
+			reverse soundex compress format statement_digest substr substring mid substring_index trim trim_leading trim_trailing ltrim rtrim to_base64 format_bytes
+			user current_user session_user system_user uuid`,
+		nullOfMode: `charset collation`,
 		nullNever: `field interval isnull curdate current_date curtime current_time utc_date utc_time utc_timestamp now sysdate pi coercibility
-			connection_id found_rows row_count version uuid_short icu_version sleep`,
+			connection_id found_rows row_count version uuid_short icu_version release_all_locks`,
 	} {
 		for _, name := range strings.Fields(names) {
 			rules[name] = rule
@@ -52,6 +55,8 @@ func (n *Node) noteNullable(b *BuildContext, name string, args []Expr) {
 		}
 	case nullNever:
 		n.notNull = true
+	case nullOfMode:
+		n.notNull = b.mode()&types.ModeStrict == 0
 	}
 }
 

@@ -187,6 +187,16 @@ func evalSign(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Int(int64(types.DecSign(ctx.decimal(&v)))), nil
 }
 
+// wholeLength gives an integer that was rounded the length of all integers, as MySQL does.
+func (n *Node) wholeLength() {
+	if n.typ.ID == types.TypeBigInt {
+		n.typ.Length = bigintChars
+	}
+}
+
+// bigintChars is the length of functions that make integers without saying how large.
+const bigintChars = 21
+
 // buildWhole is CEIL and FLOOR: an integer where the argument is exact and surely fits, else a decimal without fraction.
 func buildWhole(_ *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
@@ -203,6 +213,7 @@ func buildWhole(_ *BuildContext, n *Node) error {
 			n.typ = decimalType(p-s+1, 0)
 		}
 	}
+	n.wholeLength()
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		v, err := n.args[0].eval(ctx, n.args[0], row)
 		if err != nil || v.IsNull() || integral(v.K) && v.K == n.typ.Kind() {
@@ -264,6 +275,7 @@ func buildRound(_ *BuildContext, n *Node) error {
 		}
 		n.typ = decimalType(p-s+scale+grow, scale)
 	}
+	n.wholeLength()
 	n.eval = evalRound
 	return nil
 }

@@ -54,7 +54,7 @@ func buildRegexp(b *BuildContext, n *Node) error {
 	case "regexp", "regexp_like":
 		n.typ, n.coer = boolType(), CoerNumeric
 	case "regexp_instr":
-		n.typ, n.coer = intType(11), CoerNumeric
+		n.typ, n.coer = intType(21), CoerNumeric
 	}
 	return nil
 }

@@ -154,7 +154,7 @@ var sessionTable = map[string]function{
 	"version":        {0, 0, FlagStatement, sysText(60, SessionInfo.Version, false)},
 	"connection_id":  {0, 0, FlagStatement, sysNumber(uintType(21), func(s SessionInfo) types.Value { return types.Uint(s.ConnectionID()) })},
 	"row_count":      {0, 0, FlagStatement, sysNumber(intType(21), func(s SessionInfo) types.Value { return types.Int(s.RowCount()) })},
-	"found_rows":     {0, 0, FlagStatement, sysNumber(uintType(21), func(s SessionInfo) types.Value { return types.Uint(s.FoundRows()) })},
+	"found_rows":     {0, 0, FlagStatement, sysNumber(intType(21), func(s SessionInfo) types.Value { return types.Int(int64(s.FoundRows())) })},
 	"last_insert_id": {0, 1, FlagSession, buildLastInsertID},
 	"benchmark":      {2, 2, FlagSideEffect, plain(intType(1), evalBenchmark)},
 	"sleep":          {1, 1, FlagSideEffect, plain(intType(21), evalSleep)},

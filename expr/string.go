@@ -166,6 +166,16 @@ func asciiText(length func(n *Node) int32, eval evalFunc) func(*BuildContext, *N
 	}
 }
 
+// systemText is asciiText in the character set of names and facts about the server.
+func systemText(length int32, eval evalFunc) func(*BuildContext, *Node) error {
+	ascii := asciiText(chars(length), eval)
+	return func(b *BuildContext, n *Node) error {
+		err := ascii(b, n)
+		n.typ = stringType(length, systemCollation)
+		return err
+	}
+}
+
 func chars(n int32) func(*Node) int32 { return func(*Node) int32 { return n } }
 
 // lengthOfArg is a length rule: that of argument i, times factor.

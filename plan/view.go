@@ -352,7 +352,7 @@ func ViewColumns(env *Env, q *syntax.Query, names []syntax.Ident) (columns []Que
 		return nil, nil, false, err
 	}
 	for i := range cols {
-		cols[i].aggregate = r.cols[i].aggregate
+		cols[i].aggregate, cols[i].wide = r.cols[i].aggregate, r.cols[i].wide
 	}
 	shown := map[*get]bool{}
 	joinedTables(r.rel, shown)
@@ -372,6 +372,8 @@ type QueryColumn struct {
 	Combined bool
 	// Aggregate says that it is an aggregate and nothing around it.
 	Aggregate bool
+	// Wide says that it is BIGINT, though it may be short: see expr.Wide.
+	Wide bool
 }
 
 // QueryColumns resolves a query and describes its result, as CREATE TABLE … SELECT needs it.
@@ -387,7 +389,7 @@ func QueryColumns(env *Env, q *syntax.Query) ([]QueryColumn, error) {
 func (b *builder) queryColumns(cols []column) []QueryColumn {
 	out := make([]QueryColumn, len(cols))
 	for i := range cols {
-		out[i] = QueryColumn{Info: cols[i].info, Base: b.baseColumn(cols[i].id), Combined: b.combined[cols[i].id], Aggregate: cols[i].aggregate}
+		out[i] = QueryColumn{Info: cols[i].info, Base: b.baseColumn(cols[i].id), Combined: b.combined[cols[i].id], Aggregate: cols[i].aggregate, Wide: cols[i].wide}
 	}
 	return out
 }

@@ -8,8 +8,12 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// intDigitsMax is how many digits, with the sign, an expression of integers may have so that the column made of it is INT instead of BIGINT.
-const intDigitsMax = 9
+// viewDigitsMax and tableDigitsMax are how many digits, with the sign, an expression of integers may have so that the column that a view or CREATE TABLE …
+// SELECT makes of it is INT instead of BIGINT.
+const (
+	viewDigitsMax  = 9
+	tableDigitsMax = 11
+)
 
 // varcharMax is of how many characters an expression may be so that the column made of it is VARCHAR instead of TEXT.
 const varcharMax = 512
@@ -40,7 +44,7 @@ const textBytesMax = 65535
 
 // madeColumn is the column that a query's column becomes in a view or in CREATE TABLE … SELECT. One that is a table's keeps what it is there;
 // any other has the type of its expression, and the default that MySQL gives to what is never NULL.
-func madeColumn(col *plan.QueryColumn) ddl.ColumnSpec {
+func madeColumn(col *plan.QueryColumn, intDigitsMax int32) ddl.ColumnSpec {
 	spec := ddl.ColumnSpec{Name: col.Info.Name, Type: col.Info.Type, NotNull: col.Info.NotNull}
 	switch {
 	case col.Base != nil:
@@ -50,7 +54,7 @@ func madeColumn(col *plan.QueryColumn) ddl.ColumnSpec {
 	case spec.Type.ID == types.TypeNull:
 		spec.Type = types.Type{ID: types.TypeVarbinary, Length: 0, Coll: types.Binary}
 		return spec
-	case spec.Type.ID == types.TypeBigInt && !col.Combined && spec.Type.Length >= 0 && spec.Type.Length <= intDigitsMax:
+	case spec.Type.ID == types.TypeBigInt && !col.Combined && !col.Wide && spec.Type.Length >= 0 && spec.Type.Length <= intDigitsMax:
 		spec.Type.ID = types.TypeInt
 	case spec.Type.Length > varcharMax && !col.Aggregate:
 		asText(&spec.Type)
@@ -63,7 +67,7 @@ func madeColumn(col *plan.QueryColumn) ddl.ColumnSpec {
 
 // tableColumn is madeColumn for CREATE TABLE … SELECT, which gives no default that sql_mode forbids.
 func (s *Session) tableColumn(col *plan.QueryColumn) ddl.ColumnSpec {
-	spec := madeColumn(col)
+	spec := madeColumn(col, tableDigitsMax)
 	switch spec.Type.ID {
 	case types.TypeDate, types.TypeDatetime, types.TypeTimestamp:
 		if col.Base == nil && spec.NotNull && s.context.SQLMode&types.ModeNoZeroDate != 0 {
