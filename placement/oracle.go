@@ -9,7 +9,7 @@ import (
 	"github.com/pandodb/pando/clock"
 )
 
-// MarkStore keeps the oracle's mark.
+// MarkStore stores the oracle's mark.
 type MarkStore interface {
 	// SaveMark makes the mark durable before it returns.
 	SaveMark(mark clock.Timestamp) error
@@ -41,10 +41,10 @@ type Oracle struct {
 	mu    sync.Mutex
 	store MarkStore       // guarded by mu
 	last  clock.Timestamp // the highest timestamp issued; guarded by mu
-	mark  clock.Timestamp // the highest mark handed out to be saved; guarded by mu
+	mark  clock.Timestamp // the highest mark that was saved, or returned to be saved; guarded by mu
 	seen  clock.Timestamp // last as Extend saw it; guarded by mu
 
-	issued, marks uint64 // timestamps that were issued, and marks that were handed out to be saved; guarded by mu
+	issued, marks uint64 // counts of timestamps that were issued, and of marks; guarded by mu
 }
 
 // ErrExhausted means that the 45 bits of milliseconds are used up, which takes a
@@ -73,7 +73,7 @@ func (o *Oracle) Last() clock.Timestamp {
 	return o.last
 }
 
-// Counts returns how many timestamps were issued in this life, and how many marks were handed out to be saved.
+// Counts returns how many timestamps were issued since NewOracle, and how many marks were made.
 func (o *Oracle) Counts() (issued, marks uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -117,8 +117,8 @@ func (o *Oracle) Next() (clock.Timestamp, error) {
 	return ts, nil
 }
 
-// NextN issues n ascending timestamps and returns the first; the others follow by ones. It waits for the mark to be saved only where they
-// would pass it: somebody calls Extend before.
+// NextN issues n ascending timestamps and returns the first; the others follow by ones. It waits for a new mark to be saved only if they would
+// pass the present one, which Extend normally prevents.
 func (o *Oracle) NextN(n int) (first clock.Timestamp, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -136,7 +136,7 @@ func (o *Oracle) NextN(n int) (first clock.Timestamp, err error) {
 	return first, nil
 }
 
-// Extend saves a new mark if timestamps have been issued and less than half of the window is left. Nobody waits for it.
+// Extend saves a new mark if timestamps have been issued and less than half of the window is left. It holds no lock while saving.
 func (o *Oracle) Extend() error {
 	o.mu.Lock()
 	mark, store := clock.Timestamp(0), o.store
@@ -164,7 +164,7 @@ func (o *Oracle) Mark() clock.Timestamp {
 	return o.mark
 }
 
-// Restart goes on above a mark that another oracle may have issued timestamps up to, with a new window.
+// Restart makes the oracle go on above a mark up to which another oracle may have issued timestamps.
 func (o *Oracle) Restart(mark clock.Timestamp) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -172,7 +172,7 @@ func (o *Oracle) Restart(mark clock.Timestamp) {
 	o.mark = mark // the next timestamp is above, and saves a new one first
 }
 
-// Move lets another store keep the mark from now on; it has the present one already.
+// Move makes another MarkStore save the mark from now on; that must have the present mark already.
 func (o *Oracle) Move(store MarkStore) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

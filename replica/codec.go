@@ -11,14 +11,14 @@ import (
 const (
 	// entryVersion begins each entry. A higher one may add kinds and append fields, and is written only once all nodes know it.
 	entryVersion = 1
-	// commandBytesMin is what a command takes at least: its kind and one field.
+	// commandBytesMin is the least size of a command: its kind and one field.
 	commandBytesMin = 2
 )
 
-// ErrEntry wraps whatever is wrong with the bytes of an entry.
+// ErrEntry is wrapped by every error about the bytes of an entry.
 var ErrEntry = errors.New("replica: malformed entry")
 
-// Entry is what one place in a region's log holds: commands, made for the region at an epoch.
+// Entry is an entry of a region's log: commands, evaluated for the region at an epoch.
 type Entry struct {
 	Epoch    kvapi.Epoch
 	Commands []Command

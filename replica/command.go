@@ -24,11 +24,11 @@ const (
 	KindRenew
 )
 
-// Proposed is what a Proposal asks for: a Command, which becomes a part of an entry, or Members, which is an entry of raft's own.
+// Proposed is the content of a Proposal: a Command, which becomes a part of an entry, or Members, which becomes raft's own kind of entry.
 type Proposed interface{ proposed() }
 
-// Command is one change of a region's state, as data. It was evaluated by the leader that proposed it, whose state it was made
-// for: nobody decides anew when it is applied.
+// Command is one change of a region's state, as data. The leader that proposed it has evaluated it against its state: applying it decides
+// nothing.
 type Command interface {
 	Proposed
 	// Kind is the byte in front of the fields.
@@ -44,35 +44,35 @@ type Write struct {
 	Counters  []kvapi.CounterRaise
 }
 
-// Prewrite locks keys for a transaction that commits in several regions, and keeps what it will write with the locks.
+// Prewrite locks keys for a transaction that commits in several regions, and stores with the locks what it will write.
 type Prewrite struct {
 	Start clock.Timestamp
-	// Node and NodeEpoch name the coordinator, whose lease decides whether it is alive. Without news of it TTL does, in milliseconds from Start.
+	// Node and NodeEpoch name the coordinator. It counts as dead if its node is known to be gone, or TTL milliseconds after Start.
 	Node, NodeEpoch uint64
 	TTL             uint64
 	Primary         []byte
 	// Async: the transaction is committed once all its keys are locked, at the greatest Least. The lock of the primary then lists the others.
 	Async       bool
 	Secondaries [][]byte
-	// Least is the least timestamp that the transaction may commit at, fetched behind the marks of the keys.
+	// Least is the least timestamp that the transaction may commit at, fetched after the keys had marks.
 	Least     clock.Timestamp
 	Mutations []kvapi.Mutation // in ascending key order
 }
 
-// Commit makes versions at TS of the locks that a transaction has on the keys. A key without one is left as it is.
+// Commit turns the locks that a transaction has on the keys into versions at TS. A key without a lock is left as it is.
 type Commit struct {
 	Start, TS clock.Timestamp
 	Keys      [][]byte // ascending
 }
 
-// Rollback takes the locks of a transaction from the keys. With Marker it leaves one on each that refuses a prewrite which comes late.
+// Rollback removes a transaction's locks from the keys. With Marker it writes a rollback record for each, which makes a late prewrite fail.
 type Rollback struct {
 	Start  clock.Timestamp
 	Marker bool
 	Keys   [][]byte // ascending
 }
 
-// Renew lets a transaction's lock of a key live longer.
+// Renew prolongs a transaction's lock of a key: TTL replaces that of the lock.
 type Renew struct {
 	Start clock.Timestamp
 	Key   []byte
@@ -94,8 +94,8 @@ type DropSpan struct{ Span kvapi.Span }
 // GCPoint says that no commit at or below TS comes later in this region's log, and that nobody reads below it.
 type GCPoint struct{ TS clock.Timestamp }
 
-// Split cuts the region at Key. The right half is a region of its own from then on, with this id, and these ids for the replicas of
-// the left half's peers, in their order. It is the only command of its entry.
+// Split splits the region at Key. The right half becomes a region with the id Right, and its peers get the ids Peers, in the order of the
+// left half's peers. It is the only command of its entry.
 type Split struct {
 	Key   []byte
 	Right kvapi.RegionID
@@ -105,7 +105,7 @@ type Split struct {
 // Members changes the peers of the region (CheckPeers says to which). Its proposal is alone.
 type Members struct{ Peers []kvapi.Peer }
 
-// Meta is a command of region 0, whose content package placement/meta knows.
+// Meta is a command of region 0, whose content is defined by package placement/meta.
 type Meta struct{ Content []byte }
 
 // Kind implements Command.

@@ -12,7 +12,7 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// Bytes that say what a peer is, in descriptors and in changes of members.
+// The role of a peer, as a byte in descriptors and in changes of members.
 const (
 	roleVoter = iota
 	roleLearner
@@ -21,7 +21,7 @@ const (
 	roleDemoted
 )
 
-// changeVersion begins what a change of members says of a region.
+// changeVersion is the first byte of the context of a change of members.
 const changeVersion = 1
 
 // ErrPeers refuses a list of peers that a region cannot change to in one step.
@@ -56,7 +56,7 @@ func decodePeer(d *codec.Decoder) kvapi.Peer {
 	return p
 }
 
-// confState is what raft makes of a region's peers.
+// confState returns a region's peers as raft describes them.
 func confState(r *kvapi.Region) *raftpb.ConfState {
 	c := &raftpb.ConfState{}
 	joint := r.Joint()
@@ -81,11 +81,11 @@ func confState(r *kvapi.Region) *raftpb.ConfState {
 	return c
 }
 
-// CheckPeers tells whether a region can change to the peers in one step. What is no vote yet becomes a learner first, so that nobody who
-// has nothing is waited for; and learners that come and go without a change of votes do so one by one.
+// CheckPeers returns an error unless a region can change to the peers in one step. A new peer must begin as a learner, so that no commit waits
+// for a voter without data; and without a change of voters only one learner may be added or removed at a time.
 func CheckPeers(r *kvapi.Region, peers []kvapi.Peer) error {
 	if r.Joint() {
-		return fmt.Errorf("%w: another change of region %d is under way", ErrPeers, r.ID)
+		return fmt.Errorf("%w: another change of region %d is in progress", ErrPeers, r.ID)
 	}
 	voters := 0
 	stores := map[uint64]bool{}
@@ -116,7 +116,7 @@ func CheckPeers(r *kvapi.Region, peers []kvapi.Peer) error {
 	return nil
 }
 
-// changesOf returns the steps between two lists of peers, and whether one of them is about a vote.
+// changesOf returns the steps between two lists of peers, and whether one of them adds or removes a voter.
 func changesOf(from, to []kvapi.Peer) (changes []*raftpb.ConfChangeSingle, votes bool) {
 	add := func(kind raftpb.ConfChangeType, id uint64) {
 		changes = append(changes, &raftpb.ConfChangeSingle{Type: kind.Enum(), NodeId: &id})
@@ -153,8 +153,8 @@ func encodeChange(r *kvapi.Region, peers []kvapi.Peer) (*raftpb.ConfChangeV2, er
 	return &raftpb.ConfChangeV2{Changes: changes, Context: b}, nil
 }
 
-// decodeChange returns what an entry that changes members makes of a region, and what raft is to be told; nil if the entry was made for
-// another epoch and changes nothing.
+// decodeChange returns a region as an entry that changes its members makes it, and the change for raft; nil if the entry was made for another
+// epoch and changes nothing.
 func decodeChange(r *kvapi.Region, content []byte) (next *kvapi.Region, change *raftpb.ConfChangeV2, err error) {
 	change = &raftpb.ConfChangeV2{}
 	if err := proto.Unmarshal(content, change); err != nil {

@@ -24,32 +24,33 @@ const (
 	uncommittedBytesMax = 64 << 20
 )
 
-// Group is one replica of a region, as a pure core: it has no goroutine, clock, socket or disk of its own but what it reads log
-// entries from. Whoever drives it calls one method at a time, does what Ready asks for, and reports that:
+// Group is one replica of a region, as a pure core: it has no goroutine, clock or socket, and only reads from a Disk. Its driver calls one
+// method at a time, does what Ready asks for, and reports that:
 //
 //	Step, Tick, Propose, Campaign      something has happened
 //	Ready                              what is to be done now: send, append, apply
 //	Appended, Applied                  that was done, in the order in which it was asked for
 //
-// What it has by snapshot begins with StepSnapshot; the Append that follows says so, and Restored comes before Appended.
+// A snapshot is passed to StepSnapshot; the Append that follows has its index, and Restored is called before Appended.
 //
-// Its only random choice, that of election timeouts, is raft's own, from crypto/rand; testing/cryptotest makes it repeatable.
+// Its only random choice, that of election timeouts, is made by raft from crypto/rand; testing/cryptotest makes it repeatable.
 type Group struct {
 	region  *kvapi.Region
 	peer    uint64
 	log     *groupLog
 	node    *raft.RawNode
 	applied applyState
-	// hard is the newest hard state that raft has asked to keep. One in which only the commit index is new is written with the next
-	// entries (L4).
+	// hard is the newest hard state that raft has asked to store, written the one that was. If only the commit index is new, it is written with
+	// the next entries (L4).
 	hard, written raftpb.HardState
-	// led is the term in which this replica leads, from is the index of that term's first entry: with it all of earlier terms is applied.
+	// led is the term in which this replica leads, 0 if it does not; from is the index of that term's first entry: once that is applied, so are
+	// all entries of earlier terms.
 	led, from uint64
-	end       uint64 // the last index of the log with what is on its way to the disk
-	lead      uint64 // the peer that leads, as far as it is known
+	end       uint64 // the last index of the log, with entries that are being appended
+	lead      uint64 // the peer that leads, 0 if it is not known
 }
 
-// OpenGroup returns the replica of a region that is on a disk. store is whose it is.
+// OpenGroup returns the replica of a region that a store has on disk.
 func OpenGroup(disk Disk, region *kvapi.Region, store uint64, logger *slog.Logger) (*Group, error) {
 	g := &Group{region: region}
 	if p, here := region.On(store); here {
@@ -84,14 +85,14 @@ func OpenGroup(disk Disk, region *kvapi.Region, store uint64, logger *slog.Logge
 	return g, g.start(logger)
 }
 
-// NewGroup returns a replica that has nothing yet: its first message is a snapshot.
+// NewGroup returns a replica without state, which waits for a snapshot.
 func NewGroup(disk Disk, region kvapi.RegionID, peer uint64, logger *slog.Logger) (*Group, error) {
 	r := &kvapi.Region{ID: region, Mode: kvapi.ModeRaft}
 	g := &Group{region: r, peer: peer, log: emptyLog(disk, r)}
 	return g, g.start(logger)
 }
 
-// start makes raft's part of the group.
+// start makes the group's raft node.
 func (g *Group) start(logger *slog.Logger) (err error) {
 	g.end = g.log.last
 	hard := g.log.hard
@@ -123,7 +124,7 @@ func (g *Group) Peer() uint64 { return g.peer }
 // GCPoint returns the timestamp below which nobody reads the region.
 func (g *Group) GCPoint() clock.Timestamp { return g.applied.gcPoint }
 
-// AppliedState returns up to where the log is applied, and in which term that was proposed.
+// AppliedState returns the index and term of the last entry that is applied.
 func (g *Group) AppliedState() (index, term uint64) { return g.applied.index, g.applied.term }
 
 // AppliedIndex returns up to where the log is applied.
@@ -145,8 +146,8 @@ func (g *Group) Lead() uint64 { return g.lead }
 // Term returns the present term.
 func (g *Group) Term() uint64 { return g.hard.GetTerm() }
 
-// Leads returns the term in which this replica leads and has applied all entries of earlier terms. Whether it may still serve reads
-// without asking the others is another question, to which the answer is yes where there are none.
+// Leads returns the term in which this replica leads, if it has applied all entries of earlier terms. That does not say that it may serve
+// reads without asking the others: for that it has to be the only voter, or hold a lease.
 func (g *Group) Leads() (term uint64, ok bool) {
 	if g.led == 0 || g.applied.index < g.from {
 		return 0, false
@@ -154,19 +155,19 @@ func (g *Group) Leads() (term uint64, ok bool) {
 	return g.led, true
 }
 
-// Deposed reports whether messages have ended that the replica leads, and whoever drives it does not know yet: its log is being written.
+// Deposed reports whether the replica has lost the lead by a message, but Ready has not said so yet, since its driver is writing the log.
 func (g *Group) Deposed() bool {
 	return g.led != 0 && g.node.BasicStatus().RaftState != raft.StateLeader
 }
 
-// Tick tells that a tick has passed.
+// Tick is called once per TickInterval.
 func (g *Group) Tick() { g.node.Tick() }
 
 // Campaign stands for election.
 func (g *Group) Campaign() error { return g.node.Campaign() }
 
-// Propose appends an entry to the log in a term. It returns the entry's index, and false, having done nothing, if this replica does not
-// lead in that term or has too much in flight. Ready has been called since anything else happened.
+// Propose appends an entry to the log in a term, and returns its index. ok is false, and nothing has happened, if this replica does not lead in
+// that term or has too much in flight. Ready must have been called since any other method that changes the group.
 func (g *Group) Propose(term uint64, content []byte) (index uint64, ok bool) {
 	if g.led != term || g.node.Propose(content) != nil {
 		return 0, false
@@ -175,8 +176,8 @@ func (g *Group) Propose(term uint64, content []byte) (index uint64, ok bool) {
 	return g.end, true
 }
 
-// ProposeChange appends an entry to the log, in a term, that changes the region's peers. It is as Propose; what raft refuses for the
-// moment, because another change is not applied, becomes an entry without content.
+// ProposeChange is Propose for an entry that changes the region's peers. If raft refuses the change for the moment, because an earlier one is
+// not applied, the entry has no content.
 func (g *Group) ProposeChange(term uint64, peers []kvapi.Peer) (index uint64, ok bool) {
 	if g.led != term || CheckPeers(g.region, peers) != nil {
 		return 0, false
@@ -194,7 +195,7 @@ type Change struct {
 	change *raftpb.ConfChangeV2
 }
 
-// DecodeChange returns what an entry that changes members makes of a region; nil if it changes nothing, because it was made for another
+// DecodeChange returns a region as an entry that changes its members makes it; nil if it changes nothing, because it was made for another
 // epoch.
 func DecodeChange(r *kvapi.Region, c Committed) (*kvapi.Region, *Change, error) {
 	next, change, err := decodeChange(r, c.Content)
@@ -204,7 +205,7 @@ func DecodeChange(r *kvapi.Region, c Committed) (*kvapi.Region, *Change, error) 
 	return next, &Change{change}, nil
 }
 
-// ApplyChange tells raft of a change that Apply has brought. It comes before Applied.
+// ApplyChange passes a change of an Apply to raft. It is called before Applied.
 func (g *Group) ApplyChange(c *Change) { g.node.ApplyConfChange(c.change) }
 
 // ReadIndex asks whether this replica still leads: Ready returns id in Reads once a majority has answered.
@@ -215,7 +216,7 @@ func (g *Group) ReadIndex(id uint64) {
 // Transfer asks the leader, which may be this replica, to hand the lead to a peer.
 func (g *Group) Transfer(peer uint64) { g.node.TransferLeader(peer) }
 
-// ReportSnapshot tells what became of a snapshot that Ready asked to be sent.
+// ReportSnapshot reports whether a peer has taken a snapshot that Ready asked to be sent.
 func (g *Group) ReportSnapshot(peer uint64, taken bool) {
 	status := raft.SnapshotFailure
 	if taken {
@@ -224,7 +225,8 @@ func (g *Group) ReportSnapshot(peer uint64, taken bool) {
 	g.node.ReportSnapshot(peer, status)
 }
 
-// StepSnapshot tells that a snapshot of the region has arrived from its leader, in a term, and waits to be put in. If raft has no use for it, the next Append has none.
+// StepSnapshot reports that a snapshot of the region has arrived from its leader, in a term, and is ready to be ingested. If raft refuses it, the
+// next Append has no SnapshotIndex.
 func (g *Group) StepSnapshot(from, term uint64, region *kvapi.Region, index, indexTerm uint64) {
 	kind := raftpb.MsgSnap
 	to := g.peer
@@ -233,7 +235,7 @@ func (g *Group) StepSnapshot(from, term uint64, region *kvapi.Region, index, ind
 	_ = g.node.Step(m)
 }
 
-// Restored tells that the state has been replaced by that of the snapshot in a, in one step with the records of a.
+// Restored reports that the state has been replaced by the snapshot in a, in one step with the records of a.
 func (g *Group) Restored(a *Append, region *kvapi.Region, gcPoint clock.Timestamp) {
 	g.applied = applyState{index: a.SnapshotIndex, term: a.snapshotTerm, gcPoint: gcPoint}
 	g.region = region
@@ -241,10 +243,10 @@ func (g *Group) Restored(a *Append, region *kvapi.Region, gcPoint clock.Timestam
 	g.end = a.SnapshotIndex
 }
 
-// PeerStatus is what a leader knows of a peer.
+// PeerStatus is what a leader knows of a peer. Match is the index up to which it has the log.
 type PeerStatus struct {
 	Peer, Match uint64
-	// Active: it has answered since the last election timeout. Snapshot is the index of the snapshot that it waits for, 0 if for none.
+	// Active: it has answered since the last election timeout. Snapshot is the index of the snapshot that it waits for, 0 if there is none.
 	Active   bool
 	Snapshot uint64
 }
@@ -264,36 +266,36 @@ func (g *Group) Peers() (out []PeerStatus) {
 	return out
 }
 
-// Effects are what is to be done. What is nil or empty is not.
+// Effects are what is to be done. Nil or empty fields ask for nothing.
 type Effects struct {
-	// Send may leave at once.
+	// Send may be sent at once.
 	Send []Message
-	// Snapshots are wanted by these peers.
+	// Snapshots are to be sent.
 	Snapshots []SnapshotRequest
-	// Reads are the ReadIndex that a majority has answered.
+	// Reads are the ids of ReadIndex calls that a majority has confirmed.
 	Reads []uint64
-	// Append goes to the log; then Appended is told. Those of several Readys are appended in order.
+	// Append is to be logged, and then passed to Appended. The Appends of several calls of Ready are logged in order.
 	Append *Append
-	// Apply goes into the state; then Applied is told. All of it has been appended before.
+	// Apply is to be applied to the state, and then passed to Applied. All of it has been appended before.
 	Apply *Apply
 }
 
 // SnapshotRequest asks for the region's state, as of Index or later, to be sent to a peer in a term.
 type SnapshotRequest struct{ Peer, Term, Index uint64 }
 
-// Append is what is to be logged: Write puts it into a batch, which must be synced if Sync, before Appended is told.
+// Append is what is to be logged: Write adds it to a batch, which must be logged, and synced if Sync is set, before Appended is called.
 type Append struct {
 	g         *Group
 	entries   []*raftpb.Entry
 	hard      bool
 	responses []*raftpb.Message
 	Sync      bool
-	// SnapshotIndex, if not 0, is that of a snapshot whose state replaces the region's, and what is to be written goes in with it.
+	// SnapshotIndex, if not 0, is the index of a snapshot that replaces the region's state, in one step with what Write writes.
 	SnapshotIndex, snapshotTerm uint64
 	term, vote                  uint64
 }
 
-// Committed is an entry of the log that is committed. Content is empty in an entry with which a leader begins its term. Conf: it is for
+// Committed is a committed entry of the log. Content is empty in the entry with which a leader begins its term. Conf: it changes members, see
 // DecodeChange.
 type Committed struct {
 	Index, Term uint64
@@ -352,7 +354,7 @@ func (g *Group) Ready() (fx Effects) {
 	return fx
 }
 
-// toAppend takes raft's request apart.
+// toAppend converts raft's request to append.
 func (g *Group) toAppend(m *raftpb.Message) *Append {
 	a := &Append{g: g, entries: m.GetEntries(), responses: m.GetResponses()}
 	if m.Term != nil {
@@ -372,18 +374,18 @@ func (g *Group) toAppend(m *raftpb.Message) *Append {
 	return a
 }
 
-// Hard returns the term and the vote that others may be told of once a is in the log; zero if they are those of before.
+// Hard returns the term and the vote that may be sent to others once a is in the log; zero if a does not change them.
 func (a *Append) Hard() (term, vote uint64) { return a.term, a.vote }
 
 // Empty reports whether there is nothing to write.
 func (a *Append) Empty() bool { return len(a.entries) == 0 && !a.hard }
 
-// Write puts the entries and the hard state into a batch of the log.
+// Write adds the entries and the hard state to a logged batch.
 func (a *Append) Write(b Records) {
 	g := a.g
 	id := g.region.ID
 	if a.SnapshotIndex != 0 {
-		// All of it is one step with the state (L7). The vote is the last that raft has asked to keep.
+		// All of it is ingested in one step with the state (L7). The vote is the newest that raft has asked to store.
 		b.DeleteRange(entryKey(id, 0), entryKey(id, ^uint64(0)))
 		b.Set(recordKey(id, recordTruncated), truncated{a.SnapshotIndex, a.snapshotTerm}.encode())
 		b.Set(recordKey(id, recordHard), encodeHard(g.written.GetTerm(), g.written.GetVote(), a.SnapshotIndex))
@@ -407,7 +409,7 @@ func (a *Append) Write(b Records) {
 	g.log.append(a.entries)
 }
 
-// WriteCommit puts into a batch of the log, which must be synced, that the log is committed up to an index that is applied.
+// WriteCommit adds a commit index to a logged batch, which must be synced. The index is applied already.
 func (g *Group) WriteCommit(b Records, index uint64) {
 	if index <= g.written.GetCommit() {
 		return
@@ -424,7 +426,7 @@ func (a *Append) lastAfter() uint64 {
 	return a.g.log.last
 }
 
-// Appended tells that a is in the log, and durable if it had to be. It returns what may be sent because of that.
+// Appended reports that a is in the log, and durable if Sync was set. It returns messages that may be sent because of that.
 func (g *Group) Appended(a *Append) (send []Message) { return g.deliver(a.responses) }
 
 // deliver steps the messages for this replica and returns the others.
@@ -434,19 +436,19 @@ func (g *Group) deliver(responses []*raftpb.Message) (send []Message) {
 			send = append(send, Message{m: m})
 			continue
 		}
-		// It answers with an error where the message is outdated, which raft has found out by then.
+		// It returns an error if the message is outdated, which has no consequences.
 		_ = g.node.Step(m)
 	}
 	return send
 }
 
-// WriteApplied puts into the batch of an application up to where it goes, and the region's safepoint there.
+// WriteApplied adds to a batch with the changes of entries up to last the applied index, and the region's GC point.
 func (g *Group) WriteApplied(b Records, last Committed, gcPoint clock.Timestamp) {
 	s := applyState{index: last.Index, term: last.Term, gcPoint: gcPoint}
 	b.Set(recordKey(g.region.ID, recordApply), s.encode())
 }
 
-// Applied tells that a is in the state, with what WriteApplied was told, and what the region is now.
+// Applied reports that a is applied, with the region and GC point afterwards.
 func (g *Group) Applied(a *Apply, region *kvapi.Region, gcPoint clock.Timestamp) {
 	last := a.Entries[len(a.Entries)-1]
 	g.region, g.log.region, g.applied.gcPoint = region, region, gcPoint
@@ -457,15 +459,16 @@ func (g *Group) Applied(a *Apply, region *kvapi.Region, gcPoint clock.Timestamp)
 	g.log.trim(g.applied.index)
 }
 
-// Truncation is a part of the log that can go: Write puts that into a batch of the log, which need not be synced, before Truncated is told.
+// Truncation is a part of the log that can be deleted: Write adds the deletion to a logged batch, which need not be synced, before Truncated is
+// called.
 type Truncation struct {
 	g    *Group
 	from uint64
 	to   truncated
 }
 
-// Truncate returns what can go of the log: up to the index that is applied in tables (L2), and that the others have. keep is how many
-// entries are kept for them at most; who is further behind gets a snapshot. nil: less than least entries can go.
+// Truncate returns the part of the log that can be deleted: up to the index that is applied in tables (L2), and that the other peers have. At
+// most keep entries are kept for those; peers that are further behind get a snapshot. It returns nil if fewer than least entries can be deleted.
 func (g *Group) Truncate(least, keep uint64) (*Truncation, error) {
 	b, found, err := g.log.disk.Flushed(recordKey(g.region.ID, recordApply))
 	if err != nil || !found {
@@ -476,7 +479,7 @@ func (g *Group) Truncate(least, keep uint64) (*Truncation, error) {
 		return nil, err
 	}
 	to := min(s.index, g.applied.index)
-	bound := to // up to which nobody is waited for
+	bound := to // up to here entries are not kept for others
 	if keep < to {
 		bound -= keep
 	} else {
@@ -485,7 +488,7 @@ func (g *Group) Truncate(least, keep uint64) (*Truncation, error) {
 	switch {
 	case g.sole() && len(g.region.Peers) == 1:
 	case g.led == 0:
-		to = min(to, bound) // the leader knows who needs what; a new one may be this
+		to = min(to, bound) // only the leader knows what others need, and this replica may be the next leader
 	default:
 		g.node.WithProgress(func(id uint64, _ raft.ProgressType, pr tracker.Progress) {
 			if id == g.peer {
@@ -508,12 +511,12 @@ func (g *Group) Truncate(least, keep uint64) (*Truncation, error) {
 	return &Truncation{g: g, from: g.log.trunc.index + 1, to: truncated{to, term}}, nil
 }
 
-// Write puts t into a batch of the log.
+// Write adds t to a logged batch.
 func (t *Truncation) Write(b Records) {
 	id := t.g.region.ID
 	b.Set(recordKey(id, recordTruncated), t.to.encode())
 	b.DeleteRange(entryKey(id, t.from), entryKey(id, t.to.index+1))
 }
 
-// Truncated tells that t is in the log.
+// Truncated reports that t is in the log.
 func (g *Group) Truncated(t *Truncation) { g.log.truncate(t.to) }

@@ -11,8 +11,8 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// beginInstall hands a snapshot that has arrived to raft. The driver asks what to do next, and nothing is handed to raft in between: so what
-// Ready then asks for is about the snapshot alone. The caller holds mu.
+// beginInstall passes a snapshot that has arrived to raft. The driver calls Ready right after it, and nothing else is passed to raft in between:
+// so the Append that Ready returns is about the snapshot alone. The caller holds mu.
 func (m *member) beginInstall() bool {
 	in := m.incoming
 	if in == nil || in.stepped {
@@ -33,7 +33,7 @@ func sameSpan(a, b *kvapi.Region) bool {
 	return bytes.Equal(a.Start, b.Start) && bytes.Equal(a.End, b.End)
 }
 
-// endInstall ends a snapshot that raft has no use for, or that is in. The caller holds mu.
+// endInstall answers a snapshot that raft has refused, or that is installed. The caller holds mu.
 func (m *member) endInstall(a *Append) {
 	in := m.incoming
 	if in == nil || !in.stepped {
@@ -47,8 +47,8 @@ func (m *member) endInstall(a *Append) {
 	in.done <- nil
 }
 
-// install replaces the region's state by a snapshot, with what is to be logged, in one step (L7). Until it is done the replica writes
-// nothing, and what raft is told meanwhile is answered afterwards. The caller holds mu.
+// install replaces the region's state by a snapshot, together with the records of a, in one step (L7). Until it is done the replica logs
+// nothing, and messages that arrive meanwhile are answered afterwards. The caller holds mu, which is released meanwhile.
 func (m *member) install(a *Append) error {
 	in := m.incoming
 	assert.That(in != nil && in.stepped && in.state.index == a.SnapshotIndex, "replica: raft restores what has arrived")
@@ -69,7 +69,7 @@ func (m *member) install(a *Append) error {
 	return nil
 }
 
-// ingest puts a snapshot's tables, and one with the region's records, into the engine.
+// ingest ingests a snapshot's tables, and one with the region's records, into the engine.
 func (s *Set) ingest(in *incoming, records *recordTable) error {
 	WriteState(records, in.region, in.state.index, in.state.term, in.state.gcPoint)
 	t, err := s.o.Engine.NewTable()
@@ -93,7 +93,7 @@ func (s *Set) ingest(in *incoming, records *recordTable) error {
 	return s.o.Engine.Ingest(in.tables, cut.Lower, cut.Upper)
 }
 
-// enlist makes the set know a replica.
+// enlist adds a replica to the set.
 func (s *Set) enlist(m *member, id kvapi.RegionID) {
 	// members is replaced under listing, which may be taken under a member's mu.
 	s.listing.Lock()
@@ -106,7 +106,7 @@ func (s *Set) enlist(m *member, id kvapi.RegionID) {
 	s.members.Store(&members)
 }
 
-// recordTable collects records for a table, which wants them in order.
+// recordTable collects records for a table, to which they must be written in order.
 type recordTable struct {
 	sets   [][2][]byte
 	ranges [][2][]byte

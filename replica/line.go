@@ -12,15 +12,15 @@ import (
 const (
 	groupProposalsMax = 256
 	groupBytesMax     = 4 << 20
-	// entryBytesMin is what an entry takes beside its commands.
+	// entryBytesMin is the size of an entry without commands, about.
 	entryBytesMin = 32
 )
 
 // errNotLed refuses a proposal to a region that is not led here; nothing happened.
 var errNotLed error = &kvapi.EpochError{}
 
-// line is a region's queue. Who finds it empty leads: it makes an entry of a group, and hands on to the first of those who came
-// meanwhile once that is applied.
+// line is a region's queue of proposals. A proposer that finds no leader leads: it makes an entry of a group of proposals and, once that is
+// applied, hands leadership to the first that has arrived meanwhile.
 type line struct {
 	mu         sync.Mutex // a leaf
 	head, tail *place
@@ -46,7 +46,7 @@ func (l *line) len() int {
 	return l.n
 }
 
-// join puts n at the end and reports whether it leads.
+// join adds n to the queue and reports whether it leads.
 func (l *line) join(n *place) (leads bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,7 +62,7 @@ func (l *line) join(n *place) (leads bool) {
 	return leads
 }
 
-// take cuts a group off the line.
+// take takes a group off the queue.
 func (l *line) take() (head *place) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,7 +83,7 @@ func (l *line) take() (head *place) {
 	return head
 }
 
-// handOn makes the first in line the next leader.
+// handOn makes the first of the queue the next leader.
 func (l *line) handOn() {
 	l.mu.Lock()
 	next := l.head
@@ -135,8 +135,8 @@ func (m *member) lead(leader *place) {
 	head.next = nil
 }
 
-// propose makes an entry of a group and waits until it is applied. Rule A is the order here: marks, timestamps, proposal. The error
-// is of all who have none of their own.
+// propose makes an entry of a group and waits until it is applied. The order here is that of rule A (A2): marks, timestamps, proposal. Its error
+// is that of all proposals that have none of their own.
 func (m *member) propose(head *place) error {
 	if m.s.failed.Load() {
 		return kvapi.ErrClosed
@@ -198,8 +198,8 @@ func (m *member) propose(head *place) error {
 	return nil
 }
 
-// gather asks the proposals of a group what they are, and returns about how many bytes the entry takes and how many take part. first is the
-// first of their timestamps.
+// gather collects the commands of a group's proposals, and returns the approximate size of the entry and how many proposals take part. first is
+// the first of their timestamps.
 func (f *flight) gather(head *place, first clock.Timestamp) (size, wants int) {
 	size = entryBytesMin
 	for n := head; n != nil; n = n.next {
@@ -225,7 +225,7 @@ func (f *flight) gather(head *place, first clock.Timestamp) (size, wants int) {
 	return size, wants
 }
 
-// fly proposes an entry and waits for its end.
+// fly proposes an entry and waits until it is applied or has failed.
 func (m *member) fly(f *flight, content []byte) error {
 	m.mu.Lock()
 	assert.That(m.flight == nil, "replica: one entry is in flight")

@@ -9,8 +9,8 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// cacheBytesMax bounds the applied entries that a group keeps in memory, for followers that are a little behind. What is not applied
-// yet is kept whole; one entry in flight bounds that.
+// cacheBytesMax bounds the bytes of applied entries that a group keeps in memory, for followers that are a little behind. Entries that are not
+// applied yet are all kept; since one entry is in flight at a time they are few.
 const cacheBytesMax = 256 << 10
 
 // Disk is what a group reads its records from: the engine, or a model of it.
@@ -19,7 +19,7 @@ type Disk interface {
 	Get(key []byte) (value []byte, found bool, err error)
 	// Scan calls f with copies of what lies between two engine keys, in order, until f returns false.
 	Scan(lower, upper []byte, f func(key, value []byte) bool) error
-	// Flushed is Get of what is in tables, where no crash takes it.
+	// Flushed is Get of what is in tables, so that a crash does not lose it.
 	Flushed(key []byte) (value []byte, found bool, err error)
 }
 
@@ -29,22 +29,22 @@ type Records interface {
 	DeleteRange(start, end []byte)
 }
 
-// groupLog is a region's log as raft reads it: entries behind what is truncated, on a disk, the newest in memory. It implements
-// raft.Storage. Only entries that have been appended are here; raft itself has those that are on their way.
+// groupLog is a region's log as raft reads it: the entries after the truncated ones, on disk, and the newest also in memory. It implements
+// raft.Storage. It has only entries that have been appended; raft itself keeps those that are being appended.
 type groupLog struct {
 	disk     Disk
 	region   *kvapi.Region
 	applied  applyState
-	hard     *raftpb.HardState // as read
+	hard     *raftpb.HardState // as read from disk
 	trunc    truncated
 	last     uint64
 	lastTerm uint64
-	cache    []*raftpb.Entry // consecutive, up to last; those in front are left out
+	cache    []*raftpb.Entry // the newest entries, up to last
 	bytes    int             // of their content
 	held     int64           // bytes of entries appended and not truncated since the group was opened
 }
 
-// emptyLog is that of a replica that waits for its first snapshot.
+// emptyLog returns the log of a replica that waits for its first snapshot.
 func emptyLog(disk Disk, region *kvapi.Region) *groupLog {
 	return &groupLog{disk: disk, region: region, hard: &raftpb.HardState{Term: new(uint64), Vote: new(uint64), Commit: new(uint64)}}
 }
@@ -106,7 +106,7 @@ func (l *groupLog) keep(e *raftpb.Entry) {
 	l.bytes += len(e.GetData())
 }
 
-// append is told of entries that are being appended: what the log had from the first of them on is gone.
+// append adds entries that are being written to disk; entries that the log had at or after the first of them are replaced.
 func (l *groupLog) append(entries []*raftpb.Entry) {
 	first := entries[0].GetIndex()
 	if n := l.last + 1 - first; l.last >= first {
@@ -136,7 +136,7 @@ func (l *groupLog) trim(applied uint64) {
 	}
 }
 
-// truncate forgets what is in front of a place, and that.
+// truncate forgets the entries up to a place, which is included.
 func (l *groupLog) truncate(to truncated) {
 	for len(l.cache) > 0 && l.cache[0].GetIndex() <= to.index {
 		l.bytes -= len(l.cache[0].GetData())
@@ -223,14 +223,14 @@ func (l *groupLog) LastIndex() (uint64, error) { return l.last, nil }
 // FirstIndex implements raft.Storage.
 func (l *groupLog) FirstIndex() (uint64, error) { return l.trunc.index + 1, nil }
 
-// Snapshot implements raft.Storage: it says from where on a peer could go on that is given the state as it is applied now. Who drives the
-// group sends it, as it is then.
+// Snapshot implements raft.Storage: it returns only the index and term of the state as it is applied now. The group's driver sends the state
+// itself, as it is by then.
 func (l *groupLog) Snapshot() (*raftpb.Snapshot, error) {
 	index, term := l.applied.index, l.applied.term
 	return &raftpb.Snapshot{Metadata: &raftpb.SnapshotMetadata{ConfState: confState(l.region), Index: &index, Term: &term}}, nil
 }
 
-// restart is told that the state has been replaced by that of an index: the log is empty and goes on behind it.
+// restart empties the log after the state has been replaced by a snapshot: it goes on after the snapshot's index.
 func (l *groupLog) restart(region *kvapi.Region, s applyState) {
 	l.region, l.applied = region, s
 	l.trunc = truncated{s.index, s.term}

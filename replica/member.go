@@ -16,50 +16,50 @@ import (
 const (
 	// applyBytesMax bounds a batch of applications.
 	applyBytesMax = 4 << 20
-	// keepEntries, and about keepBytes, of a log are kept for peers that are behind. Who is further behind gets a snapshot.
+	// keepEntries, and about keepBytes, of a log are kept for peers that are behind. Peers further behind get a snapshot.
 	keepEntries = 64 << 10
 	keepBytes   = 64 << 20
-	// heardMax bounds the bytes of messages that a group is handed while it syncs; further ones are dropped.
+	// heardMax bounds the bytes of messages that a group takes while it syncs; further ones are dropped.
 	heardMax = 32 << 20
 )
 
 func beUint64(b []byte) uint64 { return binary.BigEndian.Uint64(b) }
 
-// member is a replica of this store and who drives it: whoever has something for the group takes the driver's place if it is free, and
-// does what the group asks for until it asks for nothing more. So a committer syncs the log itself, as wal.Log's callers do, and
-// no goroutine hands it on. Messages are handed to the group as they come; what it has to say to them waits while its log is synced.
+// member is a replica of this store together with its driver. A goroutine that has something for the group becomes its driver if there is
+// none, and does what the group asks for until that is nothing more. So a committer syncs the log itself, as wal.Log's callers do, without
+// another goroutine in between. Messages are passed to the group as they arrive; its answers wait while its log is synced.
 type member struct {
 	s    *Set
 	line line
 	term atomic.Uint64 // what Term returns, 0 if it does not lead
 
-	mu      sync.Mutex // guards what follows; a leaf, but for the mutex of the Set's learned stores
+	mu      sync.Mutex // guards what follows; Set.listing and Set.entering are taken under it
 	core    *Group
-	driven  bool
+	driven  bool    // there is a driver
 	flight  *flight // the entry in flight
-	stopped bool    // after an error, or once it is no replica any more
+	stopped bool    // after an error, or when the replica was removed
 	begun   bool    // started is closed
-	// heard are the bytes of messages since the driver last asked what to do.
+	// heard is how many bytes of messages the group got since the driver last called Ready.
 	heard    int
-	incoming *incoming // a snapshot that waits to be put in
-	reads    map[uint64]chan error
+	incoming *incoming             // a snapshot that is to be installed
+	reads    map[uint64]chan error // waiting calls of Confirm, by id
 	lastRead uint64
 	sending  map[uint64]bool // peers that a snapshot is being sent to
 	elected  time.Duration   // clock.Boot when it was found to lead
-	seen     leadership      // as it was told of
+	seen     leadership      // the last one that leaderChanged was called with
 
-	// started is closed once a group of one voter is led, or never will be.
+	// started is closed when the group is led for the first time, or will not be: proposals to a group with a single voter wait for it.
 	started chan struct{}
 }
 
 // leadership is who leads a group, as far as a replica knows.
 type leadership struct{ term, peer uint64 }
 
-// flight is an entry on its way.
+// flight is an entry in flight.
 type flight struct {
 	index, term uint64
 	entry       Entry
-	members     *Members // that it makes, if it is a change of members
+	members     *Members // set if it is a change of members
 	results     []Result
 	err         error
 	done        chan struct{} // has room for one
@@ -71,17 +71,17 @@ func (m *member) Term() (term uint64, ok bool) {
 	return term, term != 0
 }
 
-// campaign stands for election, and returns once nothing more can be done for that here.
+// campaign stands for election, and returns once nothing more can be done for that on this store.
 func (m *member) campaign() {
 	m.s.Stats.Campaigns.Inc()
 	m.mu.Lock()
-	// It fails where it makes no sense: the replica leads, or is no voter.
+	// It fails if the replica leads already or is not a voter, which needs no handling.
 	_ = m.core.Campaign()
 	m.mu.Unlock()
 	m.drive()
 }
 
-// drive does what the group asks for, unless somebody does: that one looks again before it leaves.
+// drive does what the group asks for, unless there is a driver already, which checks again before it ends.
 func (m *member) drive() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -92,7 +92,7 @@ func (m *member) drive() {
 	m.driveOn()
 }
 
-// driveOn is drive for who has taken the driver's place. The caller holds mu.
+// driveOn is drive for a caller that has set driven. The caller holds mu.
 func (m *member) driveOn() {
 	for !m.stopped && (m.beginInstall() || m.core.HasReady()) {
 		if err := m.once(); err != nil {
@@ -106,15 +106,15 @@ func (m *member) driveOn() {
 	m.driveNoMore()
 }
 
-// driveNoMore leaves the driver's place. The caller holds mu.
+// driveNoMore ends driving. The caller holds mu.
 func (m *member) driveNoMore() {
 	m.driven = false
 	if m.stopped {
-		m.land(kvapi.ErrUndetermined) // halted by somebody else meanwhile
+		m.land(kvapi.ErrUndetermined) // halt was called meanwhile
 	}
 }
 
-// wake has a goroutine drive, if there is something to do and nobody does. The caller holds mu.
+// wake starts a goroutine that drives the group, if there is something to do and no driver. The caller holds mu.
 func (m *member) wake() {
 	if m.driven || m.stopped || m.incoming == nil && !m.core.HasReady() || !m.s.enterDriver() {
 		return
@@ -128,7 +128,7 @@ func (m *member) wake() {
 	}()
 }
 
-// once does what one Ready asks for. It is called with mu, and lets go of it while it works.
+// once does what one Ready asks for. The caller holds mu, which is released for I/O.
 func (m *member) once() error {
 	fx := m.core.Ready()
 	m.heard = 0
@@ -171,7 +171,7 @@ func (m *member) once() error {
 	return nil
 }
 
-// look takes note of who leads. The caller holds mu.
+// look notes who leads, and ends what depends on a lead that was lost. The caller holds mu.
 func (m *member) look() {
 	if term, ok := m.core.Leads(); ok && !m.stopped {
 		m.term.Store(term)
@@ -201,7 +201,7 @@ func (m *member) look() {
 	m.s.leaderChanged(m.core.region, before, now, m.core.peer)
 }
 
-// append logs and syncs, and sends what may leave before that, and what may after. The caller holds mu.
+// append logs a and syncs it if it has to; it sends first before that, and afterwards the messages that depend on it. The caller holds mu.
 func (m *member) append(a *Append, first []Message) error {
 	if a.SnapshotIndex != 0 {
 		if err := m.install(a); err != nil {
@@ -230,7 +230,7 @@ func (m *member) append(a *Append, first []Message) error {
 // send sends messages to other replicas. The caller holds mu.
 func (m *member) send(messages []Message) { m.s.send(m.core.region, m.core.peer, messages) }
 
-// land tells who waits for the entry in flight how it ended. The caller holds mu.
+// land ends the entry in flight, if there is one, with a result for its waiter. The caller holds mu.
 func (m *member) land(err error) {
 	if f := m.flight; f != nil {
 		f.err = err
@@ -254,8 +254,8 @@ func (m *member) stop(err error) {
 	m.s.fail(err)
 }
 
-// halt lets nobody wait for the group any more. Whoever waits for the entry in flight does until the driver, if it is another, is done: it may be
-// applying the entry, which is then in the memory of who has proposed it. The caller holds mu.
+// halt stops the group and ends all waits for it. Only the proposer of the entry in flight waits until the driver, if there is one, is done: that may
+// be applying the entry, whose commands are in the proposer's memory. The caller holds mu.
 func (m *member) halt() {
 	m.stopped = true
 	m.term.Store(0)
@@ -270,7 +270,7 @@ func (m *member) halt() {
 	}
 }
 
-// appliedEntry is what an entry left to be told of once its batch is visible.
+// appliedEntry is an entry whose effects are passed to the Machine once its batch is visible.
 type appliedEntry struct {
 	at       Position
 	commands []Command
@@ -279,14 +279,14 @@ type appliedEntry struct {
 	changed  *kvapi.Region // by a change of members
 }
 
-// applied is what a region is after entries.
+// applied is a region's state after entries.
 type applied struct {
 	region  *kvapi.Region
 	gcPoint clock.Timestamp
 	changes []*Change // of members
 }
 
-// apply brings entries into the state, in batches that each say up to where they go (A1).
+// apply applies entries, in batches that each have their applied index (A1).
 func (m *member) apply(a *Apply, out *applied) error {
 	began := clock.Mono()
 	b := m.s.o.Engine.NewBatch()
@@ -319,7 +319,7 @@ func (m *member) apply(a *Apply, out *applied) error {
 	return nil
 }
 
-// applyEntry puts what an entry changes into a batch.
+// applyEntry adds the changes of an entry to a batch.
 func (m *member) applyEntry(b *engine.Batch, c Committed, out *applied) (d appliedEntry, err error) {
 	d.at = Position{Region: out.region, Index: c.Index, Term: c.Term}
 	if c.Conf {
@@ -367,7 +367,7 @@ func (m *member) applyEntry(b *engine.Batch, c Committed, out *applied) (d appli
 	return d, nil
 }
 
-// tell tells the machine of what has become visible.
+// tell passes entries to the Machine that have become visible.
 func (m *member) tell(done []appliedEntry) error {
 	for i := range done {
 		d := &done[i]
@@ -379,7 +379,7 @@ func (m *member) tell(done []appliedEntry) error {
 			m.s.o.Machine.Changed(d.changed)
 			m.s.membersChanged(d.at, d.changed)
 		case d.right != nil:
-			// What the right half writes to the log comes behind this: a crash cannot leave its votes and entries without the split.
+			// The right half logs its votes and entries after this, so that no crash leaves them without the split (L8).
 			if err := m.logCommit(d.at.Index); err != nil {
 				return err
 			}
@@ -393,16 +393,16 @@ func (m *member) tell(done []appliedEntry) error {
 	return nil
 }
 
-// split is told of a split that has become visible.
+// split opens the right half of a split that has become visible.
 func (m *member) split(left, right *kvapi.Region) error {
 	gone := m.s.removed(right.ID)
 	if p, here := right.On(m.s.o.Store); !here || p.ID <= gone {
-		// The right half was here before, and was removed; a crash then took what the split had made, but not the tombstone (M2).
+		// The right half was here before, and was removed. A crash has then lost the state that the split had made, but not the tombstone (M2).
 		m.s.o.Machine.Split(left, right)
 		m.s.o.Machine.Removed(right)
 		return destroy(m.s.o.Engine, right, gone)
 	}
-	// The machine knows the right half before that applies anything. Who proposes to it before it is led waits for that.
+	// The Machine gets the right half before that applies anything. Proposals to it wait until it is led.
 	half, err := m.s.add(right)
 	if err != nil {
 		return err
@@ -414,8 +414,8 @@ func (m *member) split(left, right *kvapi.Region) error {
 	return nil
 }
 
-// logCommit logs and syncs that the log is committed up to an index, so that what is applied there will be applied again after a crash
-// before the replica does anything else.
+// logCommit logs a commit index, durably, so that after a crash the entries up to it are applied again before the replica does anything
+// else (L8).
 func (m *member) logCommit(index uint64) error {
 	if len(m.core.region.Peers) == 1 {
 		return nil // the only voter applies all of its log before it does anything else
@@ -433,7 +433,7 @@ func (m *member) content(c Committed) (e Entry, results []Result, err error) {
 	f := m.flight
 	m.mu.Unlock()
 	if f != nil && f.index == c.Index && f.term == c.Term {
-		return f.entry, f.results, nil // what was proposed here need not be decoded
+		return f.entry, f.results, nil // proposed here, so it need not be decoded
 	}
 	e, err = DecodeEntry(c.Content)
 	return e, make([]Result, len(e.Commands)), err
@@ -461,16 +461,16 @@ func (m *member) landed(a *Apply) {
 		switch {
 		case c.Index != f.index:
 		case c.Term == f.term && f.members != nil && !c.Conf:
-			m.land(errNotNow) // raft has made an entry without content of it
+			m.land(errNotNow) // raft has refused the change, and replaced it by an entry without content
 		case c.Term == f.term:
 			m.land(nil)
 		default:
-			m.land(errNotLed) // another leader's entry is at its place: it is lost for certain
+			m.land(errNotLed) // another leader's entry has its index, so it is certainly lost
 		}
 	}
 }
 
-// halves returns what a split makes of a region.
+// halves returns the regions that a split makes of a region.
 func halves(r *kvapi.Region, c *Split) (left, right *kvapi.Region) {
 	left, right = new(*r), new(*r)
 	left.Epoch.Version++
@@ -486,7 +486,7 @@ func halves(r *kvapi.Region, c *Split) (left, right *kvapi.Region) {
 	return left, right
 }
 
-// truncate drops what can go of the log, if that has so many entries or bytes. It returns the bytes of what is left.
+// truncate truncates the log as far as possible, if it has that many entries or bytes. It returns the bytes that are left.
 func (m *member) truncate(entries uint64, bytes int64) (held int64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

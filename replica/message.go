@@ -16,16 +16,16 @@ import (
 // messageVersion begins each message.
 const messageVersion = 1
 
-// kindGone is the kind of the message that says that its receiver is no member any more.
+// kindGone is the kind of the message that says that its receiver is no longer a member.
 const kindGone = 255
 
-// ErrMessage wraps whatever is wrong with the bytes of a message.
+// ErrMessage is wrapped by every error about the bytes of a message.
 var ErrMessage = errors.New("replica: malformed message")
 
-// Message is what the replicas of a region send each other.
+// Message is a message between the replicas of a region.
 type Message struct {
 	m *raftpb.Message
-	// gone, if not 0, makes this no message of raft's: the peer that it is for is no member any more, as of this conf version.
+	// gone, if not 0, says that this is not a message of raft: its receiver is no longer a member, as of this conf version.
 	gone uint32
 }
 
@@ -42,14 +42,14 @@ func (m Message) String() string {
 		r.GetLogTerm(), r.GetIndex(), r.GetCommit(), r.GetReject(), len(r.GetEntries()))
 }
 
-// ErrForgotten: this replica has said that it has entries which its log lacks.
+// ErrForgotten: this replica has acknowledged entries that its log lacks.
 var ErrForgotten = errors.New("its log lacks entries that it had: its directory is an older copy, or its disk has lost what it was to keep; empty the directory and join under a new number")
 
-// Step tells that a message has arrived. After an error, which is ErrForgotten, the group must not be used any more.
+// Step passes a message that has arrived to raft. Its only error is ErrForgotten, after which the group must not be used any more.
 func (g *Group) Step(m Message) (err error) {
-	assert.That(m.gone == 0, "replica: only what is raft's is stepped")
+	assert.That(m.gone == 0, "replica: only raft's messages are stepped")
 	if kind := m.m.GetType(); kind == raftpb.MsgHeartbeat || kind == raftpb.MsgApp {
-		// Raft panics where it is told that entries which it does not have are committed. A leader says so only to who has acknowledged them.
+		// Raft panics if a message says that entries are committed which its log lacks. A leader says that only to peers that have acknowledged them.
 		defer func() {
 			switch fault := recover().(type) {
 			case nil:
@@ -60,18 +60,18 @@ func (g *Group) Step(m Message) (err error) {
 			}
 		}()
 	}
-	// It answers with an error where it has no use for the message, which senders do not hear of either way.
+	// It returns an error if it ignores the message, which senders are not told.
 	_ = g.node.Step(m.m)
 	return nil
 }
 
-// lostEntries is what raft panics with that misses entries of its log.
+// lostEntries is the panic of raftLogger for missing entries of the log.
 type lostEntries string
 
-// lostEntriesPrefix begins what raft says of them.
+// lostEntriesPrefix is the beginning of raft's text of that panic.
 const lostEntriesPrefix = "tocommit("
 
-// messageTypes are those that cross between nodes as messages; snapshots are streams of their own.
+// messageTypes are raft's types of messages that are sent between nodes; snapshots are separate streams.
 var messageTypes = [...]raftpb.MessageType{
 	raftpb.MsgApp, raftpb.MsgAppResp, raftpb.MsgVote, raftpb.MsgVoteResp, raftpb.MsgPreVote, raftpb.MsgPreVoteResp,
 	raftpb.MsgHeartbeat, raftpb.MsgHeartbeatResp, raftpb.MsgTimeoutNow, raftpb.MsgReadIndex, raftpb.MsgReadIndexResp, raftpb.MsgTransferLeader,
@@ -145,7 +145,7 @@ func DecodeMessage(b []byte) (Message, error) {
 	return Message{m: r}, nil
 }
 
-// raftLogger hands what raft has to say to a logger, at the level of debugging: elections are told by who drives the group.
+// raftLogger logs raft's own messages at the debug level: elections are logged by Set.
 type raftLogger struct {
 	l      *slog.Logger
 	region kvapi.RegionID

@@ -15,40 +15,41 @@ import (
 )
 
 const (
-	// TickInterval is raft's unit of time: leaders speak every second tick, and who has heard of none for ten to twenty stands for election.
+	// TickInterval is raft's unit of time: leaders send heartbeats every second tick, and a replica that gets none for ten to twenty stands for
+	// election.
 	TickInterval = 100 * time.Millisecond
-	// strangerWait is how long messages for a region that is not here go unanswered: it may be about to come out of a split.
+	// strangerWait is how long messages for a region that is not here are not answered: a split may be about to create it.
 	strangerWait = 5 * TickInterval
-	// strangersMax bounds the regions that are spoken for without being here. Where that is not enough, those that were met so long ago are
-	// forgotten: nobody may speak for them any more, and who does is met again.
+	// strangersMax bounds Set.strangers. If it is reached, those first seen longer than strangersKept ago are forgotten; if there are still messages
+	// for one, it is added again.
 	strangersMax  = 4096
 	strangersKept = 100 * TickInterval
-	// learnedMax bounds the peers whose stores are known from their messages alone. Beyond it all are forgotten, and learned again.
+	// learnedMax bounds the peers whose store is known only from their messages. If it is reached all are forgotten, and learned again.
 	learnedMax = 1 << 16
 )
 
 // errNotNow refuses a change of members for the moment; nothing happened.
 var errNotNow = fmt.Errorf("%w: another change is not applied yet; ask again", ErrPeers)
 
-// errLostLead ends a question to a leader that is none any more.
+// errLostLead ends a Confirm on a replica that does not lead any more.
 var errLostLead = errors.New("replica: the region is led elsewhere")
 
-// Transport takes messages to the sets of other stores.
+// Transport sends messages to the Sets of other stores.
 type Transport interface {
-	// Send sends a message about a region to a store. It never blocks, and may drop the message. It owns its bytes from now on.
+	// Send sends a message about a region to a store. It never blocks, and may drop the message. It takes ownership of the bytes.
 	Send(to uint64, region kvapi.RegionID, message []byte)
-	// Snapshot begins to send a region's state to a store. Close returns nil once the other has taken it in.
+	// Snapshot begins to send a region's state to a store. Close of the writer returns nil once the other store has installed it.
 	Snapshot(ctx context.Context, to uint64, region kvapi.RegionID) (io.WriteCloser, error)
 }
 
-// stranger is a replica that others speak of and that is not here: its region has not been split off here yet, or waits for a snapshot. It
-// has no state and no vote; it answers a leader with just enough to be sent a snapshot.
+// stranger is a replica that gets messages but is not here: its region has not been split off here yet, or needs a snapshot. It has no state
+// and no vote; it answers a leader just enough to be sent a snapshot.
 type stranger struct {
 	peer  uint64
-	since time.Duration
+	since time.Duration // clock.Mono of its first message
 }
 
-// Receive takes a message of another store. Malformed ones are an error, which is the sender's.
+// Receive takes a message of another store. It returns an error for malformed ones.
 func (s *Set) Receive(from uint64, region kvapi.RegionID, message []byte) error {
 	msg, err := DecodeMessage(message)
 	if err != nil {
@@ -91,13 +92,13 @@ type Judgement uint8
 
 // The judgements.
 const (
-	JudgeStep  Judgement = iota // hand it to Step
-	JudgeDrop                   // nothing
+	JudgeStep  Judgement = iota // pass it to Step
+	JudgeDrop                   // ignore it
 	JudgeLeave                  // this replica was removed, and destroys itself
 	JudgeGone                   // the sender was removed; GoneAnswer tells it
 )
 
-// Judge tells what is to be done with a message.
+// Judge decides what is to be done with a message.
 func (g *Group) Judge(m Message) Judgement {
 	kind := m.m.GetType()
 	switch to := m.To(); {
@@ -117,7 +118,7 @@ func (g *Group) Judge(m Message) Judgement {
 	case kind != raftpb.MsgVote && kind != raftpb.MsgPreVote:
 		return JudgeStep
 	}
-	// Who asks for votes and is no member was removed, unless it is newer than all that this replica has applied of.
+	// A peer that asks for votes and is not a member was removed, unless it is newer than all members that this replica knows.
 	newest := uint64(0)
 	for _, p := range g.region.Peers {
 		if p.ID == m.From() {
@@ -131,12 +132,12 @@ func (g *Group) Judge(m Message) Judgement {
 	return JudgeStep
 }
 
-// GoneAnswer tells the sender of a message that it is no member any more.
+// GoneAnswer tells the sender of a message that it is no longer a member.
 func (g *Group) GoneAnswer(m Message) Message {
 	return Message{m: &raftpb.Message{To: new(m.From()), From: new(g.peer)}, gone: g.region.Epoch.ConfVer}
 }
 
-// StrangerAnswer is what a peer without state answers: a leader needs it to send a snapshot. It promises nothing.
+// StrangerAnswer is the answer of a peer without state, which makes a leader send a snapshot. It acknowledges nothing.
 func StrangerAnswer(m Message) (answer Message, ok bool) {
 	if m.gone != 0 {
 		return answer, false
@@ -154,10 +155,10 @@ func StrangerAnswer(m Message) (answer Message, ok bool) {
 	return Message{m: r}, true
 }
 
-// leave has the driver remove the replica. The caller holds mu.
+// leave starts a goroutine that removes the replica, unless there is a driver. The caller holds mu.
 func (m *member) leave() {
 	if m.driven || !m.s.enterDriver() {
-		return // the next message tells of it again
+		return // the next message leads here again
 	}
 	m.driven = true
 	go func() {
@@ -203,7 +204,7 @@ func (s *Set) answerFor(from uint64, region kvapi.RegionID, msg Message) {
 	}
 }
 
-// learn notes which store a peer is on, for answers to one that the descriptor does not know.
+// learn notes which store a peer is on, for answers to peers that are not in the region's descriptor.
 func (s *Set) learn(peer, store uint64) {
 	if known, _ := s.learned.Load(peer); known == store {
 		return
@@ -217,7 +218,7 @@ func (s *Set) learn(peer, store uint64) {
 	}
 }
 
-// send gives messages of a replica to the transport.
+// send passes messages of a replica to the transport.
 func (s *Set) send(region *kvapi.Region, from uint64, messages []Message) {
 	if s.o.Transport == nil {
 		return
@@ -243,7 +244,7 @@ func (s *Set) send(region *kvapi.Region, from uint64, messages []Message) {
 	}
 }
 
-// ticker is the goroutine that ticks all groups with more than one replica.
+// ticker is the goroutine that ticks all groups with more than one replica, and those that are not led here.
 func (s *Set) ticker() {
 	ticker := clock.NewTicker(TickInterval)
 	defer ticker.Stop()
@@ -267,7 +268,8 @@ func (s *Set) ticker() {
 	}
 }
 
-// Confirm returns the term in which a region is led here, once a majority has confirmed that it still followed after Confirm was called.
+// Confirm returns the term in which a region is led here, once a majority has confirmed that it still followed this leader after Confirm was
+// called.
 func (s *Set) Confirm(ctx context.Context, region kvapi.RegionID) (term uint64, err error) {
 	m := (*s.members.Load())[region]
 	if m == nil {
@@ -299,7 +301,7 @@ func (s *Set) Confirm(ctx context.Context, region kvapi.RegionID) (term uint64, 
 	}
 }
 
-// answerRead ends a question. The caller holds mu.
+// answerRead ends a waiting Confirm. The caller holds mu.
 func (m *member) answerRead(id uint64, err error) {
 	if done := m.reads[id]; done != nil {
 		delete(m.reads, id)
@@ -307,15 +309,15 @@ func (m *member) answerRead(id uint64, err error) {
 	}
 }
 
-// failReads ends all questions. The caller holds mu.
+// failReads ends all waiting Confirms with errLostLead. The caller holds mu.
 func (m *member) failReads() {
 	for id := range m.reads {
 		m.answerRead(id, errLostLead)
 	}
 }
 
-// Lead has this store lead a region if it can: it asks the leader for the lead, or stands for election where there is none. It returns at
-// once whether the region is led here.
+// Lead tries to make this store the leader of a region: it asks the leader to hand over, or stands for election if there is none. It returns at
+// once, and reports whether the region is led here already.
 func (s *Set) Lead(region kvapi.RegionID) (led bool) {
 	m := (*s.members.Load())[region]
 	if m == nil {
@@ -327,7 +329,7 @@ func (s *Set) Lead(region kvapi.RegionID) (led bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.stopped || m.core.led != 0 {
-		return false // it is about to lead
+		return false // it leads, but has not applied all entries of earlier terms yet
 	}
 	if lead := m.core.lead; lead != 0 && lead != m.core.peer {
 		m.core.Transfer(m.core.peer)
@@ -390,7 +392,7 @@ func (m *member) leadership() (l Leadership) {
 	return l
 }
 
-// leaderChanged tells of an election. It is called under a member's mu.
+// leaderChanged logs an election and calls Options.LeaderChanged. The caller holds a member's mu.
 func (s *Set) leaderChanged(region *kvapi.Region, before, now leadership, own uint64) {
 	if len(region.Peers) > 1 {
 		reason := "another replica was elected"
@@ -409,7 +411,7 @@ func (s *Set) leaderChanged(region *kvapi.Region, before, now leadership, own ui
 	}
 }
 
-// membersChanged tells of a change of members that was applied.
+// membersChanged counts and logs a change of members that was applied.
 func (s *Set) membersChanged(at Position, region *kvapi.Region) {
 	s.Stats.MemberChanges.Inc()
 	s.o.Logger.Info("members of a region have changed", "region", uint64(region.ID), "term", at.Term, "index", at.Index,

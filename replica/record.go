@@ -14,14 +14,14 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// InitialIndex and InitialTerm are where the log of a region begins that did not begin with one: at a promotion or a split. Whoever
-// has nothing yet of such a region is behind it, and needs a snapshot.
+// InitialIndex and InitialTerm are where the log of a region begins, which has state from before: at a promotion or a split. So a peer without
+// state is behind the beginning of the log, and needs a snapshot.
 const (
 	InitialIndex = 5
 	InitialTerm  = 5
 )
 
-// Names of a region's records behind r and its id; doc.go has their formats.
+// Names of a region's records, which follow r and its id; doc.go has their formats.
 const (
 	recordRegion    = 'm'
 	recordApply     = 'a'
@@ -72,7 +72,7 @@ func AppendRegion(b []byte, r *kvapi.Region) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[from:]))
 }
 
-// DecodeRegion reads a descriptor, and copies what it takes of it.
+// DecodeRegion reads a descriptor. Nothing of the result aliases b.
 func DecodeRegion(b []byte) (*kvapi.Region, error) {
 	const fixed = 17
 	n := len(b) - 4
@@ -100,7 +100,7 @@ func DecodeRegion(b []byte) (*kvapi.Region, error) {
 // numbersBytes is the length of a record of three numbers.
 const numbersBytes = 3*8 + 4
 
-// applyState says up to where a region's log is in its state.
+// applyState says up to where a region's log is applied.
 type applyState struct {
 	index, term uint64
 	gcPoint     clock.Timestamp
@@ -133,14 +133,14 @@ func decodeNumbers(b []byte, what string) (n [3]uint64, err error) {
 	return n, nil
 }
 
-// truncated is the last place of a log that is gone.
+// truncated is the place of the last entry of a log that was truncated.
 type truncated struct{ index, term uint64 }
 
 func (t truncated) encode() []byte { return encodeNumbers(t.index, t.term, 0) }
 
 func encodeHard(term, vote, commit uint64) []byte { return encodeNumbers(term, vote, commit) }
 
-// encodeEntry builds what a place in the log holds.
+// encodeEntry encodes an entry of the log.
 func encodeEntry(e *raftpb.Entry) []byte {
 	return append(codec.AppendUint([]byte{byte(e.GetType())}, e.GetTerm()), e.GetData()...)
 }
@@ -157,21 +157,21 @@ func decodeEntryRecord(index uint64, b []byte) (*raftpb.Entry, error) {
 	return e, nil
 }
 
-// corrupt wraps ErrCorrupt with what does not decode.
+// corrupt wraps kvapi.ErrCorrupt; what names the record that does not decode.
 func corrupt(what string) error { return fmt.Errorf("replica: %w: %s", kvapi.ErrCorrupt, what) }
 
-// Create puts into a batch that a region begins: its descriptor, and that nothing of its log is needed yet.
+// Create adds a new region to a batch: its descriptor, and the applied index at the beginning of its log.
 func Create(b Records, r *kvapi.Region, gcPoint clock.Timestamp) {
 	WriteState(b, r, InitialIndex, InitialTerm, gcPoint)
 }
 
-// WriteState puts into a batch which region it is and up to where its log is in the state that comes with the batch.
+// WriteState adds to a batch a region's descriptor and the applied index of the state that is written with the batch.
 func WriteState(b Records, r *kvapi.Region, index, term uint64, gcPoint clock.Timestamp) {
 	WriteRegion(b, r)
 	b.Set(recordKey(r.ID, recordApply), applyState{index: index, term: term, gcPoint: gcPoint}.encode())
 }
 
-// ReadHard returns the term and the vote that a region's replica has on a disk.
+// ReadHard returns the term and the vote that a region's replica has on disk.
 func ReadHard(d Disk, id kvapi.RegionID) (term, vote uint64, err error) {
 	b, found, err := d.Get(recordKey(id, recordHard))
 	if err != nil || !found {
@@ -181,5 +181,5 @@ func ReadHard(d Disk, id kvapi.RegionID) (term, vote uint64, err error) {
 	return n[0], n[1], err
 }
 
-// WriteRegion puts a descriptor into a batch.
+// WriteRegion adds a descriptor to a batch.
 func WriteRegion(b Records, r *kvapi.Region) { b.Set(RegionKey(r.ID), AppendRegion(nil, r)) }

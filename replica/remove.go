@@ -10,8 +10,9 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// A replica that is no member any more destroys what it has. First the tombstone is logged, with the end of what it had in the log: from
-// then on this peer never comes back, whoever speaks to it. What is not in the log goes afterwards, and a start completes that.
+// A replica that is no longer a member deletes its state. First the tombstone and the deletion of its logged records are logged, in one batch:
+// from then on this peer never comes back, whatever messages it gets. The unlogged records are deleted afterwards; if a crash prevents that,
+// the next start does it.
 
 // remove destroys the replica. It is called by the driver, with mu.
 func (m *member) remove() error {
@@ -31,7 +32,7 @@ func (m *member) remove() error {
 	return destroy(m.s.o.Engine, region, peer)
 }
 
-// left is told that nothing is deleted any more of a region that leaves: others may be put there.
+// left ends the deletion of a region's state: a snapshot may be installed there again.
 func (s *Set) left(id kvapi.RegionID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,7 +46,7 @@ func (s *Set) removed(id kvapi.RegionID) uint64 {
 	return s.tombstones[id]
 }
 
-// forget takes a member out of the set, and notes that its peer is gone. No snapshot is put where the region is until left is called.
+// forget removes a member from the set, and notes the tombstone of its peer. Until left is called no snapshot is installed where the region is.
 func (s *Set) forget(m *member, peer uint64) {
 	id := m.core.region.ID
 	s.mu.Lock()
@@ -62,7 +63,7 @@ func (s *Set) forget(m *member, peer uint64) {
 	s.members.Store(&members)
 }
 
-// destroy deletes what a replica has on the disk, but for its tombstone.
+// destroy deletes what a replica has on disk, and writes its tombstone.
 func destroy(e *engine.Engine, region *kvapi.Region, peer uint64) error {
 	logged, unlogged := e.NewBatch(), e.NewBatch()
 	defer logged.Close()
@@ -74,7 +75,7 @@ func destroy(e *engine.Engine, region *kvapi.Region, peer uint64) error {
 	return e.ApplyUnlogged(unlogged)
 }
 
-// WriteRemoval puts into a batch of the log, which is synced first, and into one that is not logged, that a replica is gone with all it has.
+// WriteRemoval adds the removal of a replica to a logged batch, which must be synced first, and to an unlogged one.
 func WriteRemoval(logged, unlogged Records, region *kvapi.Region, peer uint64) {
 	id := region.ID
 	logged.Set(recordKey(id, recordTombstone), encodeNumbers(peer, 0, 0))
@@ -91,7 +92,7 @@ func WriteRemoval(logged, unlogged Records, region *kvapi.Region, peer uint64) {
 // EngineSpan is an interval of bare engine keys.
 type EngineSpan struct{ Lower, Upper []byte }
 
-// Spans returns where the state of a region is: the last is its versions, or all that region 0 has.
+// Spans returns the engine keys of a region's state. The last span has its versions; region 0 has a single one.
 func Spans(r *kvapi.Region) (spans []EngineSpan) {
 	if r.ID == 0 {
 		return []EngineSpan{{keys.MetaKey(nil, nil), keys.SpaceEnd(nil, keys.SpaceMeta)}}
@@ -106,7 +107,7 @@ func Spans(r *kvapi.Region) (spans []EngineSpan) {
 	return spans
 }
 
-// CompleteRemovals finishes, on a disk whose groups are not open, what a crash has left of replicas that were being destroyed.
+// CompleteRemovals deletes what a crash has left of replicas that were being destroyed. It is called before groups are opened.
 func CompleteRemovals(e *engine.Engine, store uint64) error {
 	regions, err := LoadRegions(e)
 	if err != nil {
@@ -126,7 +127,7 @@ func CompleteRemovals(e *engine.Engine, store uint64) error {
 	return nil
 }
 
-// Tombstone returns the newest peer of a region that was removed from a disk, 0 if none was.
+// Tombstone returns the newest peer of a region that was removed from this disk, 0 if none was.
 func Tombstone(d Disk, id kvapi.RegionID) (peer uint64, err error) {
 	b, found, err := d.Get(recordKey(id, recordTombstone))
 	if err != nil || !found {
@@ -136,7 +137,7 @@ func Tombstone(d Disk, id kvapi.RegionID) (peer uint64, err error) {
 	return n[0], err
 }
 
-// loadTombstones reads those of all regions.
+// loadTombstones reads the tombstones of all regions.
 func loadTombstones(e *engine.Engine) (all map[kvapi.RegionID]uint64, err error) {
 	all = map[kvapi.RegionID]uint64{}
 	it, err := e.NewIter(engine.IterOptions{Lower: keys.LocalKey(nil, []byte("r")), Upper: keys.LocalKey(nil, []byte("s"))})

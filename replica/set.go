@@ -19,28 +19,28 @@ import (
 )
 
 const (
-	// truncateInterval is how often logs are looked at that have grown by truncateEntries or truncateBytes.
+	// truncateInterval is how often logs are truncated that have truncateEntries or truncateBytes.
 	truncateInterval = time.Second
 	truncateEntries  = 1024
 	truncateBytes    = 4 << 20
-	// heldBytesMax of a log that cannot be truncated, because what it made is not in tables yet, make the engine flush.
+	// heldBytesMax: a log of this size that cannot be truncated, because its changes are not in tables yet, makes the engine flush.
 	heldBytesMax = 256 << 20
-	// startsMax is how many groups are started at a time: their first syncs are then one.
+	// startsMax is how many groups are started concurrently, so that they share syncs.
 	startsMax = 16
 )
 
-// Options say what a Set needs.
+// Options configure a Set.
 type Options struct {
 	Engine     *engine.Engine
 	Machine    Machine
 	Timestamps Timestamps
-	Store      uint64 // whose replicas they are
+	Store      uint64 // the id of this store
 	Logger     *slog.Logger
-	// Transport is how other stores are reached; nil if there are none.
+	// Transport sends messages to other stores; nil if there are none.
 	Transport Transport
-	// LeaderChanged, which may be nil, is told that another leads a region, or nobody. It must not block, nor ask the set anything.
+	// LeaderChanged, which may be nil, is called when the known leader of a region changes. It must not block, nor call the set.
 	LeaderChanged func(kvapi.RegionID)
-	// Fail is told of the first error after which nothing may be acknowledged any more.
+	// Fail is called with the first error after which nothing may be acknowledged any more.
 	Fail func(error)
 }
 
@@ -60,19 +60,19 @@ type Set struct {
 	listing sync.Mutex // guards replacing members; a leaf
 	failed  atomic.Bool
 	closing atomic.Bool
-	ready   atomic.Bool // what was committed before is applied: messages are taken
+	ready   atomic.Bool // Start has applied what was committed before: messages are taken
 
 	mu         sync.Mutex // guards what follows; taken before a member's mu
 	strangers  map[kvapi.RegionID]stranger
 	tombstones map[kvapi.RegionID]uint64        // peers up to it were removed
-	arriving   map[kvapi.RegionID]*kvapi.Region // by snapshot
+	arriving   map[kvapi.RegionID]*kvapi.Region // a snapshot of them is being received
 	leaving    map[kvapi.RegionID]*kvapi.Region // their state is being deleted
 
-	learned      sync.Map // from a peer to its store
+	learned      sync.Map // peer id to store id, from messages
 	learnedCount atomic.Int64
 	sends        atomic.Int64 // snapshots being sent
 
-	// entering guards that nothing is counted in once closing is set; a leaf.
+	// entering is held to add to the next two, so that nothing is added once closing is set; a leaf.
 	entering   sync.Mutex
 	inFlight   sync.WaitGroup // proposals
 	drivers    sync.WaitGroup // goroutines that drive groups, and those of snapshots
@@ -82,10 +82,10 @@ type Set struct {
 	background sync.WaitGroup
 	Stats      Stats
 
-	// What groups read and how they log; tests put faults there.
+	// What groups read, and how they log; tests inject faults here.
 	disk Disk
 	log  func(b *engine.Batch, sync bool) error
-	// beforeIngest, if not nil, is called before a snapshot is put in.
+	// beforeIngest, if not nil, is called before a snapshot is ingested. For tests.
 	beforeIngest func()
 }
 
@@ -100,7 +100,7 @@ func New(o Options) *Set {
 	return s
 }
 
-// logBatch gives a batch its place in the log, waits for the sync if asked, and closes it.
+// logBatch logs and applies a batch, waits for the sync if asked, and closes it.
 func logBatch(b *engine.Batch, sync bool) error {
 	defer b.Close()
 	return b.Apply(sync)
@@ -134,7 +134,7 @@ func (d disk) Scan(lower, upper []byte, f func(key, value []byte) bool) (err err
 	return it.Error()
 }
 
-// Load adds the replicas of all descriptors on the disk that are of regions with a log.
+// Load adds the replicas of all regions with a log that are on disk.
 func (s *Set) Load() error {
 	if err := s.o.Engine.Barrier(); err != nil { // L6
 		return fmt.Errorf("replica: %w", err)
@@ -185,7 +185,7 @@ func LoadRegions(e *engine.Engine) (regions []*kvapi.Region, err error) {
 		}
 		id, isRegion := RegionOf(it.Key())
 		if !isRegion {
-			// Raft state of a region whose descriptor comes behind it, or was lost with the application that made it.
+			// A record of a region whose descriptor comes later in key order, or was lost with the split that made it (L3).
 			of := kvapi.RegionID(beUint64(name[1:]))
 			if name[9] < recordRegion {
 				ok = it.SeekGE(RegionKey(of))
@@ -208,13 +208,13 @@ func LoadRegions(e *engine.Engine) (regions []*kvapi.Region, err error) {
 	return regions, it.Error()
 }
 
-// Start applies what the logs say is committed, campaigns for all groups of which this store has the only voter, and returns once it leads
-// them: all that their logs hold is applied then. Region 0 is first, since the others need its timestamps. From then on messages of
-// other stores are taken.
+// Start applies the committed entries of all logs, campaigns for all groups of which this store has the only voter, and returns once it leads
+// those: then all entries of their logs are applied. Region 0 is first, since the others need its timestamps. Messages of other stores are taken
+// from then on.
 func (s *Set) Start() error {
 	members := *s.members.Load()
 	begin := func(m *member) {
-		m.drive() // what is applied here may take the votes of all others
+		m.drive() // this may apply a change after which this store has the only voter
 		if m.sole() {
 			m.campaign()
 		}
@@ -277,20 +277,21 @@ type GroupStatus struct {
 	Leader                                   uint64 // the peer, 0 if it is not known
 	LeaderStore                              uint64
 	Leads                                    bool
-	Deposed                                  bool // it leads no more, which it finds out once what it writes to its log is written
+	Deposed                                  bool // it has lost the lead, but acts as leader until its present write of the log has ended
 	LogBytes                                 int64
 	Waiting                                  int // proposals in line
 	GCPoint                                  clock.Timestamp
 	Peers                                    []PeerStatus // of a leader
-	// Sending are the peers that a snapshot is being sent to, Receiving says that one is on its way here.
+	// Sending are the peers that a snapshot is being sent to. Receiving says that one is being received here.
 	Sending   []uint64
 	Receiving bool
 }
 
-// behindMax is by how many entries a copy may be behind that counts as one: as a voter it does not hold commits up for long.
+// behindMax is how many entries a peer may lack and still count as caught up: as a voter it does not delay commits for long.
 const behindMax = 1 << 10
 
-// progress returns what this replica, which leads, knows of a peer: up to where it has the log, 0 if nothing is known or it waits for a snapshot.
+// progress returns the index up to which a peer has the log, according to this replica, which leads; 0 if that is not known or the peer waits for a
+// snapshot. active: it has answered since the last election timeout.
 func (st *GroupStatus) progress(peer uint64) (match uint64, active bool) {
 	for _, p := range st.Peers {
 		switch {
@@ -316,7 +317,7 @@ func (st *GroupStatus) CaughtUp(peer uint64) bool {
 	return peer == st.Peer || active && match != 0 && match+behindMax >= st.Last
 }
 
-// Lag returns by how many entries a peer is behind: by all of the log where nothing is known of it.
+// Lag returns how many entries a peer lacks: all of the log if nothing is known of it.
 func (st *GroupStatus) Lag(peer uint64) uint64 {
 	if peer == st.Peer {
 		return 0
@@ -352,7 +353,7 @@ func (s *Set) Regions() (ids []kvapi.RegionID) {
 	return ids
 }
 
-// Waiting returns how many proposals stand in line.
+// Waiting returns how many proposals are queued.
 func (s *Set) Waiting() (n int) {
 	for _, m := range *s.members.Load() {
 		n += m.line.len()
@@ -360,14 +361,14 @@ func (s *Set) Waiting() (n int) {
 	return n
 }
 
-// fail ends all proposing.
+// fail stops all proposals, and calls Options.Fail once.
 func (s *Set) fail(err error) {
 	if s.failed.CompareAndSwap(false, true) {
 		s.o.Fail(err)
 	}
 }
 
-// add takes in the right half of a split, whose records have just become visible.
+// add opens and adds the right half of a split, whose records have just become visible.
 func (s *Set) add(r *kvapi.Region) (*member, error) {
 	m, err := s.open(r)
 	if err != nil {
@@ -381,7 +382,7 @@ func (s *Set) add(r *kvapi.Region) (*member, error) {
 	return m, nil
 }
 
-// Close refuses proposals and messages, waits for those under way, and ends the goroutines.
+// Close refuses proposals and messages, waits for those in progress, and ends the goroutines.
 func (s *Set) Close() {
 	s.entering.Lock()
 	s.closing.Store(true)
@@ -390,9 +391,9 @@ func (s *Set) Close() {
 	for _, m := range *s.members.Load() {
 		m.mu.Lock()
 		if m.core.sole() {
-			m.begin() // nobody is to wait for what was never started
+			m.begin() // proposals must not wait for a start that does not come
 		} else {
-			m.halt() // others go on; who waits for them need not
+			m.halt() // its entry in flight may depend on other stores, and is not waited for
 		}
 		m.mu.Unlock()
 	}
@@ -402,7 +403,7 @@ func (s *Set) Close() {
 	s.background.Wait()
 }
 
-// enter counts a proposal in, unless the set is closing.
+// enter adds a proposal to inFlight, unless the set is closing.
 func (s *Set) enter() bool {
 	s.entering.Lock()
 	defer s.entering.Unlock()
@@ -413,7 +414,7 @@ func (s *Set) enter() bool {
 	return true
 }
 
-// enterDriver counts a driver, or who sends or takes a snapshot, in.
+// enterDriver adds a driver, or a goroutine that sends or receives a snapshot, to drivers, unless the set is closing.
 func (s *Set) enterDriver() bool {
 	s.entering.Lock()
 	defer s.entering.Unlock()

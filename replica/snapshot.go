@@ -23,19 +23,19 @@ const (
 	frameHead  = 1
 	framePairs = 2
 	frameEnd   = 3
-	// frameBytes is about how much a frame holds, frameBytesMax what a receiver takes.
+	// frameBytes is the approximate size of a frame, frameBytesMax the largest that a receiver takes.
 	frameBytes    = 256 << 10
-	frameBytesMax = 80 << 20 // one row of 64 MiB fits
-	// snapshotsMax is how many snapshots a store sends at a time. Who is refused asks again.
+	frameBytesMax = 80 << 20 // enough for a row of 64 MiB
+	// snapshotsMax is how many snapshots a store sends at a time. Others are tried again later.
 	snapshotsMax = 4
-	// snapshotTimeout bounds the sending of one.
+	// snapshotTimeout bounds how long the sending of one may take.
 	snapshotTimeout = time.Hour
 )
 
-// ErrSnapshot wraps whatever is wrong with a snapshot, or why it is not taken.
+// ErrSnapshot is wrapped by errors about the bytes of a snapshot, and by reasons why it is refused.
 var ErrSnapshot = errors.New("replica: snapshot")
 
-// snapshotHead is what a snapshot begins with.
+// snapshotHead is the content of a snapshot's first frame.
 type snapshotHead struct {
 	from, to, term uint64 // the leader's peer, the receiver's, and the leader's term
 	region         *kvapi.Region
@@ -97,7 +97,7 @@ func readFrame(r io.Reader) (kind byte, content []byte, err error) {
 	return head[0], content, nil
 }
 
-// sendSnapshot has a goroutine send the region's state to a peer. The caller holds mu.
+// sendSnapshot starts a goroutine that sends the region's state to a peer. The caller holds mu.
 func (m *member) sendSnapshot(want SnapshotRequest) {
 	store := uint64(0)
 	for _, p := range m.core.region.Peers {
@@ -114,7 +114,7 @@ func (m *member) sendSnapshot(want SnapshotRequest) {
 		}
 	}
 	if busy {
-		m.core.ReportSnapshot(want.Peer, false) // which has raft ask again with the next answer of the peer
+		m.core.ReportSnapshot(want.Peer, false) // raft asks again after the next answer of the peer
 		return
 	}
 	if m.sending == nil {
@@ -176,7 +176,7 @@ func (s *Set) stream(id kvapi.RegionID, from, store uint64, want SnapshotRequest
 		err = writeFrame(w, frameEnd, codec.AppendUint(nil, pairs))
 	}
 	if err != nil {
-		cancel() // what was sent is no snapshot: it has no end
+		cancel() // the receiver ignores a snapshot without an end frame
 	}
 	return w.n, errors.Join(err, out.Close())
 }
@@ -219,13 +219,13 @@ func readState(it *engine.Iter, id kvapi.RegionID) (r *kvapi.Region, s applyStat
 	return r, s, err
 }
 
-// ReadState reads a region's descriptor, and up to where its log is in the state that the iterator shows.
+// ReadState reads a region's descriptor, applied index and GC point of the state that the iterator shows.
 func ReadState(it *engine.Iter, id kvapi.RegionID) (r *kvapi.Region, index uint64, gcPoint clock.Timestamp, err error) {
 	r, s, err := readState(it, id)
 	return r, s.index, s.gcPoint, err
 }
 
-// writeSpans sends what is in spans, in frames.
+// writeSpans writes the pairs of the spans, in frames.
 func writeSpans(w io.Writer, it *engine.Iter, spans []EngineSpan) (pairs uint64, err error) {
 	b := make([]byte, 0, frameBytes+frameBytes/4)
 	for _, span := range spans {
@@ -254,22 +254,22 @@ func writeSpans(w io.Writer, it *engine.Iter, spans []EngineSpan) (pairs uint64,
 	return pairs, nil
 }
 
-// incoming is a snapshot on its way into a replica.
+// incoming is a snapshot that is being received and installed.
 type incoming struct {
 	snapshotHead
-	now     []EngineSpan // where the region's state is
-	spans   []EngineSpan // that are replaced: what the region had here, which is the same or more
-	old     *kvapi.Region
+	now     []EngineSpan  // spans of the snapshot's region
+	spans   []EngineSpan  // that are replaced: those that the region had here, which are the same or larger
+	old     *kvapi.Region // the region as it was here; nil if it was not
 	tables  []*engine.Table
 	pairs   uint64
 	bytes   int64
-	stepped bool // raft has been told of it
-	// installing: it is being put in, and taken when that is done.
+	stepped bool // it was passed to raft
+	// installing: raft has it and it is being ingested; taken: that has succeeded.
 	installing, taken bool
 	done              chan error // has room for one
 }
 
-// ReceiveSnapshot takes in a snapshot from another store, and returns once it is put in. It makes the replica if there is none.
+// ReceiveSnapshot receives a snapshot from another store, and returns once it is installed. It makes the replica if there is none.
 func (s *Set) ReceiveSnapshot(from uint64, region kvapi.RegionID, r io.Reader) (err error) {
 	if !s.ready.Load() || !s.enterDriver() {
 		return kvapi.ErrClosed
@@ -314,7 +314,7 @@ func (s *Set) ReceiveSnapshot(from uint64, region kvapi.RegionID, r io.Reader) (
 	}
 	m.incoming = in
 	m.mu.Unlock()
-	m.drive() // or whoever drives sees it
+	m.drive() // if there is a driver, that one installs it
 	if err := <-in.done; err != nil {
 		return err
 	}
@@ -327,8 +327,8 @@ func (s *Set) ReceiveSnapshot(from uint64, region kvapi.RegionID, r io.Reader) (
 	return nil
 }
 
-// reserve checks that a snapshot fits beside the regions that are here, and keeps others from being put where it goes. It returns the
-// replica that it is for, nil if there is none yet.
+// reserve checks that a snapshot overlaps no other region that is here (M1), and reserves its span. It returns the replica that it is for, nil
+// if there is none yet.
 func (s *Set) reserve(in *incoming) (m *member, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -388,10 +388,10 @@ func overlap(a, b *kvapi.Region) bool {
 	return (len(b.End) == 0 || string(a.Start) < string(b.End)) && (len(a.End) == 0 || string(b.Start) < string(a.End))
 }
 
-// newcomer makes the replica that a snapshot begins. The set knows it once the snapshot is put in.
+// newcomer makes the replica for a snapshot of a region that is not here. It is added to the set when the snapshot is installed.
 func (s *Set) newcomer(in *incoming) (*member, error) {
 	if _, found, err := s.o.Engine.Get(nil, recordKey(in.region.ID, recordHard)); err != nil || found {
-		// A vote without the region: the split that makes it has to be applied again first (L3).
+		// There is a vote but no descriptor: the split that makes the region has to be applied again first (L3).
 		return nil, fmt.Errorf("%w: region %d has a raft state and no descriptor on store %d: %w", ErrSnapshot, in.region.ID, s.o.Store, errors.Join(err, kvapi.ErrCorrupt))
 	}
 	core, err := NewGroup(s.disk, in.region.ID, in.to, s.o.Logger)
@@ -401,7 +401,7 @@ func (s *Set) newcomer(in *incoming) (*member, error) {
 	return &member{s: s, core: core, started: make(chan struct{})}, nil
 }
 
-// read writes what comes into tables.
+// read reads the frames after the head, and writes their pairs into tables.
 func (in *incoming) read(e *engine.Engine, r io.Reader) error {
 	w := tableWriter{e: e, in: in, span: -1}
 	for {
@@ -436,11 +436,11 @@ func (in *incoming) read(e *engine.Engine, r io.Reader) error {
 	}
 }
 
-// tableBytes is about how large the tables of a snapshot are.
+// tableBytes is the approximate size of the tables of a snapshot.
 const tableBytes = 64 << 20
 
-// tableWriter writes the pairs of a snapshot, which ascend, into tables. Those of a span but the last, whose old content is cut out, begin
-// with a deletion of what is there; so these spans have one table each.
+// tableWriter writes the pairs of a snapshot, which ascend, into tables. Engine.Ingest deletes the old content of the last span. The table of any
+// other span begins with a range deletion of its old content, so such a span has a single table.
 type tableWriter struct {
 	e    *engine.Engine
 	in   *incoming
@@ -473,7 +473,7 @@ func (w *tableWriter) set(key, value []byte) error {
 	return w.t.Set(key, value)
 }
 
-// advance brings the writer to a span: those in between get a table that deletes what is there.
+// advance moves the writer on to a span. Spans in between get a table that only deletes their old content.
 func (w *tableWriter) advance(to int) error {
 	for w.span < to {
 		if err := w.finish(); err != nil {

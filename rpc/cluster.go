@@ -9,19 +9,19 @@ import (
 	"github.com/pandodb/pando/store"
 )
 
-// errAlone answers a request of a cluster at a store that is alone.
+// errAlone refuses a request of a cluster's commit at a store that is not part of a cluster.
 var errAlone = errors.New("rpc: the store is alone")
 
-// Clustered reports whether the peer's regions have logs. It never becomes false again.
+// Clustered reports whether the store is part of a cluster: its regions have replicated logs. Once true, it stays true.
 func (p *Peer) Clustered() bool { return p.s.Cluster() != nil }
 
-// Identity names the node of a store in this process, and its life.
+// Identity returns the id of the store, and its incarnation: a number that grows at each start.
 func (p *Peer) Identity() (node, epoch uint64) { return p.s.ID(), p.s.Incarnation() }
 
 // SteppedDown is store.Store.SteppedDown.
 func (p *Peer) SteppedDown() bool { return p.s.SteppedDown() }
 
-// What follows is store.Cluster's, of a peer whose regions have logs.
+// The methods below call store.Cluster: only while Clustered is true.
 
 // Do is store.Cluster.Do.
 func (p *Peer) Do(request any) (any, error) {
@@ -39,7 +39,7 @@ func (p *Peer) Do(request any) (any, error) {
 	return unwrapResult(reply), nil
 }
 
-// serveDo answers a request of package commit.
+// serveDo answers a request of a cluster's commit.
 func serveDo(s *store.Store, request any) Message {
 	c := s.Cluster()
 	if c == nil {
@@ -76,7 +76,7 @@ func (p *Peer) ClusterLock(o *Owner, r *kvapi.LockRequest) (kvapi.LockResult, er
 	return p.s.Cluster().Lock(o, r)
 }
 
-// Relied is store.Cluster.Relied: what the owner knows of the locks that it has taken here.
+// Relied is store.Cluster.Relied: the checks that replace the owner's locks at its commit.
 func (p *Peer) Relied(o *Owner, mutations []kvapi.Mutation) (checks []kvapi.Check, asOf uint64) {
 	return p.s.Cluster().Relied(o, mutations)
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// codecVersion begins each message; see Decode. A message of another version is refused: nodes agree on a version before they speak.
+// codecVersion is the first byte of each message. Decode refuses a message of another version: nodes agree on one when they connect.
 const codecVersion = 1
 
-// ErrMessage wraps whatever is wrong with the bytes of a message.
+// ErrMessage is what every error of Decode wraps.
 var ErrMessage = errors.New("rpc: malformed message")
 
-// Message is a request or a reply as data: nothing in it points to memory of the node that sends it.
+// Message is a request or a reply that can be encoded: it refers to nothing that only the sending node has.
 type Message interface {
-	// Kind is the byte behind the version.
+	// Kind is the second byte of the encoding; see Append.
 	Kind() Kind
 	appendTo(b []byte) []byte
 	readFrom(d *decoder)
@@ -27,7 +27,7 @@ func Append(b []byte, m Message) []byte {
 	return m.appendTo(append(b, codecVersion, byte(m.Kind())))
 }
 
-// Decode reads one message, which takes all of b. Slices of the message alias b.
+// Decode decodes b, which must be exactly one message. Slices of the message alias b.
 func Decode(b []byte) (Message, error) {
 	if len(b) < 2 {
 		return nil, fmt.Errorf("%w: %d bytes", ErrMessage, len(b))
@@ -47,7 +47,7 @@ func Decode(b []byte) (Message, error) {
 	return m, nil
 }
 
-// decoder takes fields off a message.
+// decoder reads the fields of a message in order.
 type decoder struct{ codec.Decoder }
 
 func (d *decoder) region() (r kvapi.RegionRef) {

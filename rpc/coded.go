@@ -9,18 +9,18 @@ import (
 	"github.com/pandodb/pando/store"
 )
 
-// pageBytesMax ends a page of Rows, whatever its request asked for: a reply is held in memory, and a frame has an end.
+// pageBytesMax ends a page of Rows even if the request allows more: a whole reply is held in memory. The last pair may exceed it.
 const pageBytesMax = 1 << 20
 
-// errProgram refuses a request with a program.
+// errProgram refuses a request with a program; see Get.Program.
 var errProgram = errors.New("rpc: programs are not known to this version")
 
-// Coded returns a peer of a store in this process, each of whose requests and replies passes through its encoding as if the store were
-// elsewhere. Tests run on it what they run on the loopback. A transport will carry the same bytes.
+// Coded returns a peer of a store in this process that encodes and decodes each request and reply, as if the store were on another node.
+// It is for tests, which run the same cases on it as on a Loopback.
 func Coded(s *store.Store) *Peer { return &Peer{s: s, coded: true} }
 
-// call sends a request and returns its reply. A fault is returned with its error. o is the transaction's place, which a store that is
-// elsewhere finds by its TxnID.
+// call sends a request and returns its reply. A Fault is returned together with its error. o is passed beside the message; a store on
+// another node would look it up by the message's TxnID.
 func (p *Peer) call(o *Owner, request Message, i *kvapi.Interrupt) (Message, error) {
 	m, err := Decode(Append(nil, request))
 	if err != nil {
@@ -35,7 +35,7 @@ func (p *Peer) call(o *Owner, request Message, i *kvapi.Interrupt) (Message, err
 	return m, nil
 }
 
-// number is call for requests that Number answers.
+// number is call for requests whose reply is a Number.
 func (p *Peer) number(o *Owner, request Message) (uint64, error) {
 	m, err := p.call(o, request, nil)
 	if err != nil {
@@ -44,7 +44,8 @@ func (p *Peer) number(o *Owner, request Message) (uint64, error) {
 	return m.(*Number).N, nil
 }
 
-// The requests of a coded peer. They are apart so that those of a local one stay on the stack, and copy what they send for the same reason.
+// The requests of a coded peer. They are separate functions, which are not inlined and copy what they send, so that the requests of a
+// loopback stay on the stack (R2).
 
 //go:noinline
 func (p *Peer) getCoded(r *kvapi.GetRequest) (found bool, err error) {
@@ -129,7 +130,7 @@ func (p *Peer) commitCoded(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, e
 	return clock.Timestamp(reply.(*Number).N), nil
 }
 
-// serve answers a request from a store. It never fails: what goes wrong is a Fault.
+// serve executes a request on a store and returns the reply, which is a Fault if it failed.
 func serve(s *store.Store, o *Owner, request Message, i *kvapi.Interrupt) Message {
 	switch m := request.(type) {
 	case *Get:
@@ -187,7 +188,7 @@ func serve(s *store.Store, o *Owner, request Message, i *kvapi.Interrupt) Messag
 	return &Fault{Text: "rpc: a reply where a request is due"}
 }
 
-// serveRange answers requests for range locks.
+// serveRange is serve for LockRange, KeepRange and Intend.
 func serveRange(s *store.Store, o *Owner, request Message, i *kvapi.Interrupt) Message {
 	lock, keep, intend := s.LockRange, s.KeepRange, s.Intend
 	if c := s.Cluster(); c != nil {
@@ -222,12 +223,12 @@ func done(yes bool, err error) Message {
 	return &Done{Yes: yes}
 }
 
-// pageSink copies the pairs of a page.
+// pageSink collects copies of the pairs of one page.
 type pageSink struct {
 	rows  Rows
 	size  int
 	ts    clock.Timestamp
-	point bool // a page of one pair never ends early
+	point bool // there is one pair at most: pageBytesMax does not apply
 }
 
 // Version implements kvapi.VersionSink.

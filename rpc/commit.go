@@ -7,7 +7,7 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// The requests of a cluster's commits, and their replies. Each holds what kvapi has under the same name.
+// The requests of a cluster's commits, and their replies. Each wraps the type of kvapi that its comment names or its field has.
 type (
 	// Prewrite is kvapi.PrewriteRequest.
 	Prewrite struct{ R kvapi.PrewriteRequest }
@@ -32,7 +32,7 @@ type (
 	SecondariesFound struct{ R kvapi.Secondaries }
 )
 
-// The kinds of commits. They are on the wire: never reuse one.
+// The kinds of these messages. They are part of the encoding: never change or reuse one.
 const (
 	KindPrewrite Kind = 32 + iota
 	KindFinish
@@ -47,7 +47,7 @@ const (
 	KindSecondariesFound
 )
 
-// newCommitMessage returns an empty message of a kind of commits, nil if there is none.
+// newCommitMessage returns an empty message of a kind of this file, nil if k is none of them.
 func newCommitMessage(k Kind) Message {
 	switch k {
 	case KindPrewrite:
@@ -74,7 +74,7 @@ func newCommitMessage(k Kind) Message {
 	return nil
 }
 
-// wrap makes a message of a request of kvapi.
+// wrap returns the message for a request of kvapi.
 func wrap(request any) (Message, error) {
 	switch r := request.(type) {
 	case *kvapi.PrewriteRequest:
@@ -93,7 +93,7 @@ func wrap(request any) (Message, error) {
 	return nil, fmt.Errorf("rpc: %T is no request", request)
 }
 
-// unwrap returns the request of kvapi that a message holds, nil if it holds none.
+// unwrap returns the request of kvapi in a message, nil if the message is of another kind.
 func unwrap(m Message) any {
 	switch m := m.(type) {
 	case *Prewrite:
@@ -112,7 +112,7 @@ func unwrap(m Message) any {
 	return nil
 }
 
-// wrapResult makes a message of a result of kvapi.
+// wrapResult returns the message for a result of kvapi. Requests without a result are answered by Done.
 func wrapResult(result any) Message {
 	switch r := result.(type) {
 	case kvapi.PrewriteResult:
@@ -127,7 +127,7 @@ func wrapResult(result any) Message {
 	return &Done{Yes: true}
 }
 
-// unwrapResult returns the result of kvapi that a message holds, nil if it holds none.
+// unwrapResult returns the result of kvapi in a message, nil if the message is of another kind.
 func unwrapResult(m Message) any {
 	switch m := m.(type) {
 	case *Prewritten:

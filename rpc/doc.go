@@ -1,21 +1,22 @@
-// Package rpc is how kv reaches stores. Today all of them are in this process, and reaching one is a direct call.
+// Package rpc is the interface by which kv calls stores. Today every store that kv calls is in this process, and a request is a direct call.
 //
 // Place: between kv and store. kv sees stores only as Peers.
 //
 // Terms:
-//   - A peer is a store as kv reaches it, here or elsewhere.
-//   - A message is a request or a reply as data: what crosses between nodes.
+//   - A peer is kv's handle of a store, in this process or on another node.
+//   - A message is a request or a reply that can be encoded and sent to another node.
 //   - A fault is the reply to a request that failed.
 //
 // Invariants:
 //
-//	R1. The loopback passes requests, sinks and borrowed bytes through as they
-//	    are, on the caller's goroutine: no copy, no allocation, no hop.
+//	R1. The loopback passes requests, sinks and borrowed bytes on unchanged, on
+//	    the caller's goroutine: no copy, no allocation, no other goroutine.
 //	R2. Peer is a struct, not an interface: escape analysis then sees through a
 //	    point read from txn to mvcc, so that its request stays on the stack. What
 //	    encodes a request copies it, in a function that is not inlined.
-//	R3. Whatever kv asks of a store can be asked by a message. What is left out is
-//	    a node's own: the registry of snapshots, the watermark, held iterators.
+//	R3. What kv reads, locks and writes in a store can be asked for by a message.
+//	    Without a message is what concerns the own store only: the registries of
+//	    owners and snapshots, the watermark, statistics, fills.
 //	R4. Decode never panics, allocates no more than the message is long, and takes
 //	    exactly the bytes that Append makes: each message has one encoding.
 //	R5. errors.Is says the same of a fault as of the error that it carries.
@@ -31,16 +32,17 @@
 // optional bytes a boolean and, if it is 1, bytes. Lists are a count and their elements. A region ref is id, version and conf version;
 // a transaction is node, node epoch and number; a span is its start and, optional, its end.
 //
-// Get, Scan and Lock end with a program: what the store is to do with rows before it answers. None is known to this version, and one
-// that is not empty is refused.
+// The last field of Get, Scan and Lock is a program: what the store is to do with rows before it answers. This version has no programs,
+// and refuses a request whose program is not empty.
 //
-// A message of another version or kind is refused. Nodes agree on a version before they speak; a higher one may add kinds and append
+// A message of another version or kind is refused. Nodes agree on a version when they connect; a higher one may add kinds and append
 // fields.
 //
-// The requests and replies of a cluster's commits (commit.go) are kinds 32 to 37 and 102 to 105. Counters and drops name a region there; at a store
-// that is alone that is zero.
+// The requests and replies of a cluster's commits (commit.go) are kinds 32 to 37 and 102 to 105. Requests for counters and drops of spans
+// name a region in a cluster; for a store outside a cluster it is zero.
 //
 // Goroutine inventory: none. Lock order: none.
 //
-// Absent on purpose: a transport: only the gateway executes SQL, and asks its own store (docs/design/0021 D1). Coded is the loopback through the codec, for tests.
+// Absent on purpose: a transport. Only the gateway executes SQL, and calls its own store (docs/design/0021 D1). Coded, for tests, is the
+// loopback through the codec.
 package rpc

@@ -11,19 +11,19 @@ import (
 // Owner is what a store keeps of one transaction; see store.Owner.
 type Owner = store.Owner
 
-// Snapshot is a place in a store's registry of timestamps; see store.Snapshot.
+// Snapshot is an entry in a store's registry of the timestamps that are being read at; see store.Snapshot.
 type Snapshot = store.Snapshot
 
-// Fill makes versions of the past; see store.Fill.
+// Fill writes versions with an old timestamp past the log, for a new index; see store.Fill.
 type Fill = store.Fill
 
 // Sorter sorts pairs; see store.Sorter.
 type Sorter = store.Sorter
 
-// Peer is a store as kv reaches it.
+// Peer is kv's handle of a store. Its methods may be called by several goroutines, under the rules of the store's methods of these names.
 type Peer struct {
 	s     *store.Store
-	coded bool // requests pass through their encoding, see Coded
+	coded bool // see Coded
 }
 
 // Loopback returns the peer of a store in this process.
@@ -78,7 +78,7 @@ func (p *Peer) KeepRange(o *Owner, s kvapi.Span) {
 	p.s.KeepRange(o, s)
 }
 
-// Ranged is store.Store.Ranged. Of a store elsewhere a node knows it late or not at all: commits are checked there anyway.
+// Ranged is store.Store.Ranged. It is only a hint, so that it needs no message: a commit checks range locks in any case.
 func (p *Peer) Ranged() bool { return p.s.Ranged() }
 
 // Intend is store.Store.Intend.
@@ -117,12 +117,12 @@ func (p *Peer) OpenOwner(o *Owner, id uint64) { p.s.OpenOwner(o, id) }
 // Locks is store.Store.Locks.
 func (p *Peer) Locks(locksMax int) []kvapi.LockView { return p.s.Locks(locksMax) }
 
-// SpanSize calls store.Store.SpanSize, of this store alone.
+// SpanSize is store.Store.SpanSize.
 func (p *Peer) SpanSize(span kvapi.Span, versionsMax int) (kvapi.SpanSize, error) {
 	return p.s.SpanSize(span, versionsMax)
 }
 
-// Writer calls store.Store.Writer, of this store alone.
+// Writer is store.Store.Writer.
 func (p *Peer) Writer(key []byte, at clock.Timestamp) (commit, start clock.Timestamp, err error) {
 	return p.s.Writer(key, at)
 }
@@ -181,7 +181,7 @@ func (p *Peer) DropCounters(span kvapi.Span) error {
 	return p.s.DropCounters(span)
 }
 
-// NewFill is store.Store.NewFill. Tables are not sent to another store.
+// NewFill is store.Store.NewFill. A coded peer has none: a fill writes files of the own store.
 func (p *Peer) NewFill(span kvapi.Span, common int, at clock.Timestamp) (*Fill, error) {
 	if p.coded {
 		return nil, kvapi.ErrNotAlone

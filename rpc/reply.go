@@ -9,10 +9,10 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// Rows answers Get and Scan: a page of pairs. Of a Get there is one or none.
+// Rows answers Get, with one pair or none, and Scan, with a page of pairs.
 type Rows struct {
 	Pairs []Pair
-	// Resume is where the next page of a Scan begins, nil at the end.
+	// Resume is kvapi.ScanRequest's: where the next page of a Scan begins, nil if there is none.
 	Resume []byte
 }
 
@@ -34,24 +34,25 @@ type Ranged struct{ Result kvapi.RangeLockResult }
 // Number answers Commit, Counter, AllocCounter and Timestamp.
 type Number struct{ N uint64 }
 
-// Done answers the others; Yes is what DropSpan tells.
+// Done answers requests without a result, and DropSpan: Yes is its done.
 type Done struct{ Yes bool }
 
 // Fault answers any request that failed.
 type Fault struct {
 	Code   Code
-	Waited bool   // of a Lock: it stood in line
+	Waited bool   // of a Lock: it waited for another transaction
 	Text   string // for logs, where the code says too little
-	// Lock is the one that was met, with CodeLocked; of the conflict, with CodeConflict, it has the key and the newest version as Least.
+	// Lock is, with CodeLocked, the lock of the other transaction; with CodeConflict its Key is the key of the conflict, and its Least the
+	// timestamp of that key's newest version.
 	Lock kvapi.LockInfo
 }
 
 // Code says how a request failed.
 type Code byte
 
-// The codes. They are on the wire: never reuse one.
+// The codes. They are part of the encoding: never change or reuse one.
 const (
-	CodeOther Code = iota // a failure of the store, told in the text
+	CodeOther Code = iota // any other error; its text is in Fault.Text
 	CodeEpoch
 	CodeDeadlock
 	CodeLockTimeout
@@ -71,7 +72,7 @@ const (
 	codeEnd
 )
 
-// codeErrors are the errors of the codes.
+// codeErrors is the error of each code; nil if the error needs more of the Fault.
 var codeErrors = [codeEnd]error{
 	CodeEpoch: &kvapi.EpochError{}, CodeDeadlock: kvapi.ErrDeadlock, CodeLockTimeout: kvapi.ErrLockTimeout,
 	CodeLockNoWait: kvapi.ErrLockNoWait, CodeLockTableFull: kvapi.ErrLockTableFull, CodeInterrupted: kvapi.ErrInterrupted,
@@ -94,7 +95,7 @@ func NewFault(err error, waited bool) *Fault {
 	if errors.As(err, &conflict) {
 		return &Fault{Code: CodeConflict, Waited: waited, Lock: kvapi.LockInfo{Key: conflict.Key, Least: conflict.Newest}}
 	}
-	// The weightiest first: an error may wrap several.
+	// An error may wrap several: the most severe comes first.
 	for _, code := range []Code{CodeUndetermined, CodeCorrupt, CodeDiskFull, CodeDeadlock, CodeLockTimeout, CodeLockNoWait,
 		CodeLockTableFull, CodeInterrupted, CodeSnapshotTooOld, CodeWriteConflict, CodeRolledBack, CodeMaxCommit, CodeClosed} {
 		if !errors.Is(err, codeErrors[code]) {
@@ -109,7 +110,7 @@ func NewFault(err error, waited bool) *Fault {
 	return &Fault{Waited: waited, Text: err.Error()}
 }
 
-// Err returns the error: the sentinel that the code names, as it is or with what the text says.
+// Err returns the error that the fault carries: one that wraps the code's error, if there is one, and has the text.
 func (m *Fault) Err() error {
 	switch err := codeErrors[m.Code]; {
 	case m.Code == CodeLocked:

@@ -11,7 +11,7 @@ import (
 // Kind names a message.
 type Kind byte
 
-// The kinds. They are on the wire: never reuse one. Replies begin at KindRows.
+// The kinds of requests. They are part of the encoding: never change or reuse one.
 const (
 	KindGet Kind = 1 + iota
 	KindScan
@@ -40,7 +40,7 @@ const (
 	KindRanged
 )
 
-// newMessage returns an empty message of a kind, nil if there is none.
+// newMessage returns an empty message of a kind, nil if the kind is unknown.
 func newMessage(k Kind) Message {
 	switch k {
 	case KindGet:
@@ -89,8 +89,8 @@ func newMessage(k Kind) Message {
 	return newCommitMessage(k)
 }
 
-// TxnID names a transaction among all nodes: what a store keeps of one that runs elsewhere is found by it, where a local one is its
-// Owner. Number counts the transactions of one life of the node.
+// TxnID identifies a transaction in the cluster: a store would find by it the Owner of one that runs on another node. Number is unique
+// within one incarnation (NodeEpoch) of the node. Coded sets only Number.
 type TxnID struct {
 	Node, NodeEpoch, Number uint64
 }
@@ -101,7 +101,7 @@ type Get struct {
 	Key    []byte
 	TS     clock.Timestamp
 	Values bool // the value is wanted, not only whether there is one
-	// Program is what the store is to do with the row before it answers. It is reserved: a store refuses one that is not empty.
+	// Program is reserved for what the store is to do with the row before it answers: a store refuses one that is not empty.
 	Program []byte
 }
 
@@ -125,7 +125,7 @@ type Lock struct {
 	Tag     uint32
 	Timeout time.Duration
 	Values  bool
-	// Delete and Create say what the key is locked for.
+	// Delete and Create are kvapi.LockRequest's.
 	Delete, Create bool
 	Program        []byte // as in Get
 }
@@ -139,13 +139,13 @@ type LockRange struct {
 	Reverse bool
 }
 
-// KeepRange says how much of the span that LockRange has locked was read.
+// KeepRange reduces the span of the last LockRange to Span, which is what was read.
 type KeepRange struct {
 	Txn  TxnID
 	Span kvapi.Span
 }
 
-// Intend waits for range locks before a key is made.
+// Intend waits for the range locks of others that cover a key which is to be inserted.
 type Intend struct {
 	Txn     TxnID
 	Region  kvapi.RegionRef
@@ -154,14 +154,14 @@ type Intend struct {
 	Timeout time.Duration
 }
 
-// Unlock drops one lock.
+// Unlock releases one lock.
 type Unlock struct {
 	Txn TxnID
 	Key []byte
 	Tag uint32
 }
 
-// Release drops all locks of a transaction.
+// Release releases all locks of a transaction.
 type Release struct{ Txn TxnID }
 
 // Commit is kvapi.CommitRequest.
@@ -175,7 +175,7 @@ type Commit struct {
 	Timeout   time.Duration
 }
 
-// Counter reads a durable counter. Region is zero at a store that is alone, as in what follows.
+// Counter reads a durable counter. Here and below, Region is zero for a store outside a cluster.
 type Counter struct {
 	Region kvapi.RegionRef
 	Key    []byte
@@ -194,14 +194,14 @@ type DropCounters struct {
 	Span   kvapi.Span
 }
 
-// DropSpan deletes a span for good.
+// DropSpan deletes all versions of the keys in a span.
 type DropSpan struct {
 	Region kvapi.RegionRef
 	Span   kvapi.Span
 	TS     clock.Timestamp
 }
 
-// Timestamp asks for one.
+// Timestamp asks for a new timestamp.
 type Timestamp struct{}
 
 // WaitDurable waits until the watermark covers a timestamp.
@@ -280,7 +280,7 @@ func (m *Lock) appendTo(b []byte) []byte {
 	return codec.AppendBytes(b, m.Program)
 }
 
-// lockPurpose is one byte for what a key is locked for.
+// lockPurpose encodes Delete and Create in one byte.
 func lockPurpose(remove, create bool) (b byte) {
 	if remove {
 		b |= 1

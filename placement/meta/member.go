@@ -15,31 +15,31 @@ const (
 	tokensMax = 256
 	// TokenUsesMax bounds the joins by one token.
 	TokenUsesMax = 1000
-	// tokenKept is how long an expired token is remembered, so that whoever comes with it is told that it has expired.
+	// tokenKept is how long an expired token is kept, so that a node that uses it is told that it has expired.
 	tokenKept = 24 * 60 * 60 * 1000 << clock.LogicalBits
 	// authorityBytesMax bounds the authority's certificate and key.
 	authorityBytesMax = 8 << 10
 	// CopiesMax bounds the copies of a region.
 	CopiesMax = 7
-	// copiesDefault is how many copies there are if nobody says otherwise.
+	// copiesDefault is Copies before a command has set it.
 	copiesDefault = 3
 )
 
-// Hash names a token by its secret, and a public key, without telling them.
+// Hash is the SHA-256 of a token's secret or of a public key.
 type Hash = [sha256.Size]byte
 
-// Stage is where a store is in its life. It only ascends.
+// Stage says whether a store takes part in the cluster. It only ascends.
 type Stage byte
 
 // Stages.
 const (
-	// Joining: it has an id, and has not been heard of since.
+	// Joining: it has been given an id, and has not sent its PutStore yet.
 	Joining Stage = 1 + iota
-	// Up: it has told of itself.
+	// Up: it has sent its PutStore.
 	Up
-	// Leaving: its copies go elsewhere.
+	// Leaving: its copies are being moved to other stores.
 	Leaving
-	// Removed: it has no copies, and its id never comes back.
+	// Removed: it has no copies, and its id is never used again.
 	Removed
 )
 
@@ -61,60 +61,61 @@ func (s Stage) String() string {
 // Store is a store as the cluster knows it.
 type Store struct {
 	ID, Incarnation uint64
-	// Oldest and Newest are the cluster versions that its program knows.
+	// Oldest and Newest bound the cluster versions that its program supports.
 	Oldest, Newest uint64
 	Address        string
 	Stage          Stage
-	// Key is the hash of the public key that it joined with; zero for the store that the cluster began with.
+	// Key is the hash of the public key that it joined with; zero for the first store of the cluster.
 	Key Hash
 }
 
-// Member tells whether the store takes part: it is neither joining nor removed.
+// Member reports whether the store takes part: it is neither joining nor removed.
 func (st *Store) Member() bool { return st.Stage == Up || st.Stage == Leaving }
 
-// Token lets nodes join that know its secret.
+// Token permits nodes that know its secret to join.
 type Token struct {
-	Secret Hash // of the secret
+	Secret Hash // the hash of the secret
 	Until  clock.Timestamp
-	Uses   uint64 // that are left
+	Uses   uint64 // left
 }
 
 // Authority signs the certificates of the cluster's nodes.
 type Authority struct {
-	// Cluster is the cluster's number, which certificates name.
+	// Cluster is the cluster's number, which is in all certificates.
 	Cluster uint64
 	// Certificate and Key are DER; both are empty before there is an authority.
 	Certificate, Key []byte
 }
 
-// PutStore returns the command by which a store tells of itself. It enters a store that was not there, makes a joining one a member, and
-// leaves stage and key of others alone, and the address too if it names none. A removed store, an earlier life and a program that cannot
-// read the cluster have no effect, and the result is 0.
+// PutStore returns the command by which a store registers itself when it starts. It adds an unknown store, makes a joining one a member, and
+// keeps stage and key of others, and the address too if s has none. It has no effect, and the result 0, if the store was removed, if its
+// incarnation is older than the known one, or if its program does not support the cluster version.
 func PutStore(s Store) []byte { return s.fields(codec.AppendUint(head(kindStore), s.ID)) }
 
-// Join returns the command that enters a store which comes with a token at a time. The result is its id, 0 if the token is not good then; the
-// same key gets the same id, without a use, until it has told of itself.
+// Join returns the command that adds a store that has presented a token. The result is its id, 0 if the token is not valid at now. Until the
+// store has sent its PutStore the same key gets the same id again, without another use of the token.
 func Join(oldest, newest uint64, address string, key, secret Hash, now clock.Timestamp) []byte {
 	b := codec.AppendBytes(codec.AppendUint(codec.AppendUint(head(kindJoin), oldest), newest), address)
 	return codec.AppendUint(codec.AppendBytes(codec.AppendBytes(b, key[:]), secret[:]), uint64(now))
 }
 
-// SetStage returns the command that moves a store on in its life. The result is its stage afterwards, 0 if there is no such store. The last
-// store that is up stays.
+// SetStage returns the command that raises a store's stage. The result is its stage afterwards, 0 if there is no such store. The last store
+// that is up stays up.
 func SetStage(id uint64, stage Stage) []byte {
 	return append(codec.AppendUint(head(kindStage), id), byte(stage))
 }
 
-// PutToken returns the command that enters a token. Those that have expired long ago at now go. The result is 1, 0 if there are too many.
+// PutToken returns the command that adds a token, and deletes those that expired more than a day before now. The result is 1, or 0 if there
+// are too many.
 func PutToken(t Token, now clock.Timestamp) []byte {
 	b := codec.AppendUint(codec.AppendBytes(head(kindToken), t.Secret[:]), uint64(t.Until))
 	return codec.AppendUint(codec.AppendUint(b, t.Uses), uint64(now))
 }
 
-// PutAuthority returns the command that gives the cluster its authority. It has one at most: the result is 0 if there was one.
+// PutAuthority returns the command that sets the cluster's authority. The result is 1, or 0 if there already was one.
 func PutAuthority(a Authority) []byte { return a.fields(head(kindAuthority)) }
 
-// Stores returns the stores in the order of their ids, the removed ones too.
+// Stores returns all stores, also the removed ones, in the order of their ids.
 func (s *State) Stores() (out []Store) {
 	for _, st := range s.stores {
 		out = append(out, st)
@@ -134,7 +135,7 @@ func (s *State) Store(id uint64) (st Store, ok bool) {
 	return st, ok
 }
 
-// Token returns the token of a secret's hash. ok is false for one that was never given, or was forgotten.
+// Token returns the token of a secret's hash. ok is false for one that was never added, or was deleted.
 func (s *State) Token(secret Hash) (t Token, ok bool) {
 	t, ok = s.tokens[secret]
 	return t, ok
@@ -146,7 +147,7 @@ func (s *State) Tokens() int { return len(s.tokens) }
 // Authority returns the cluster's authority. Nobody may change its slices.
 func (s *State) Authority() Authority { return s.authority }
 
-// Copies returns how many copies regions shall have.
+// Copies returns how many copies a region should have.
 func (s *State) Copies() uint64 {
 	if s.copies == 0 {
 		return copiesDefault
@@ -154,7 +155,7 @@ func (s *State) Copies() uint64 {
 	return s.copies
 }
 
-// good tells whether a token lets somebody in.
+// good reports whether the token is valid at now.
 func (t *Token) good(now clock.Timestamp) bool { return t.Uses > 0 && t.Until > now }
 
 func (s *State) put(st Store) Change {
@@ -173,7 +174,7 @@ func (s *State) applyStore(d *codec.Decoder) ([]Change, uint64, error) {
 	}
 	old, known := s.stores[st.ID]
 	if st.Oldest > s.version || st.Newest < s.version || st.Incarnation < old.Incarnation || old.Stage == Removed {
-		return nil, 0, nil // it cannot read what there is, or is an earlier life, or comes back
+		return nil, 0, nil // its program does not support the version, or the incarnation is an earlier one, or it was removed
 	}
 	if known {
 		st.Key, st.Stage = old.Key, max(old.Stage, Up)
@@ -196,7 +197,7 @@ func (s *State) applyJoin(d *codec.Decoder) (changes []Change, id uint64, err er
 		return nil, 0, nil
 	}
 	for _, old := range s.Stores() {
-		if old.Key == st.Key && old.Stage == Joining && t.Until > now { // its answer was lost
+		if old.Key == st.Key && old.Stage == Joining && t.Until > now { // a repeat, as if the first reply was lost
 			st.ID = old.ID
 			return []Change{s.put(st)}, st.ID, nil
 		}
@@ -296,7 +297,7 @@ func (a *Authority) fields(b []byte) []byte {
 }
 
 func (a *Authority) read(d *codec.Decoder) {
-	// Copies: a command's bytes are the log's.
+	// Copied, because the command's bytes belong to the log.
 	a.Cluster, a.Certificate, a.Key = d.Uint(), []byte(d.Text(authorityBytesMax)), []byte(d.Text(authorityBytesMax))
 }
 
@@ -313,7 +314,7 @@ func (st *Store) read(d *codec.Decoder) {
 	st.Incarnation, st.Oldest, st.Newest, st.Address = d.Uint(), d.Uint(), d.Uint(), d.Text(textMax)
 }
 
-// readStage reads what a record of before stores had stages does not have: such a store is up.
+// readStage reads stage and key. A record older than stages lacks both, and its store is up.
 func (st *Store) readStage(d *codec.Decoder) {
 	rest := d.Rest()
 	switch {
@@ -327,7 +328,7 @@ func (st *Store) readStage(d *codec.Decoder) {
 	}
 }
 
-// hash takes 32 bytes.
+// hash reads a Hash.
 func hash(d *codec.Decoder) (h Hash) {
 	if b := d.Bytes(); len(b) == len(h) {
 		return Hash(b)

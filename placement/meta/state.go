@@ -13,18 +13,18 @@ import (
 
 const (
 	commandVersion = 1
-	// idsMax is how many ids one command gives.
+	// idsMax bounds the ids that one command allocates.
 	idsMax = 1 << 20
 	// textMax bounds addresses and names of services.
 	textMax = 1 << 10
-	// safepointsMax bounds the services.
+	// safepointsMax bounds the services with a safepoint.
 	safepointsMax = 1 << 10
 )
 
-// ErrCommand wraps whatever is wrong with the bytes of a command or a record.
+// ErrCommand is wrapped by each error about a malformed command or record.
 var ErrCommand = errors.New("meta: malformed")
 
-// kind names a command.
+// kind is the second byte of a command.
 type kind byte
 
 const (
@@ -41,13 +41,13 @@ const (
 	kindService
 )
 
-// Safepoint is what a service reads at, or will.
+// Safepoint is the timestamp that a service reads at, or will, until a time.
 type Safepoint struct {
 	Service   string
 	TS, Until clock.Timestamp
 }
 
-// State is the state of region 0. The zero value is that of a cluster that has not begun.
+// State is the state of region 0. The zero value is that of no cluster yet. It is not safe for concurrent use.
 type State struct {
 	nextID, version uint64
 	mark            clock.Timestamp
@@ -59,16 +59,16 @@ type State struct {
 	service         service
 }
 
-// service is what gateways have said of their serving: the newest term in which one began, and whether that one has said that it is over.
+// service is the newest term in which a gateway has announced that it serves clients, and whether that gateway has released the term since.
 type service struct {
 	term uint64
 	over bool
 }
 
-// Change is a record to be written, or deleted if Value is nil. Name is without the space.
+// Change is a record to be written, or deleted if Value is nil. Name lacks the prefix \x05 of the key space.
 type Change struct{ Name, Value []byte }
 
-// IDs returns the command that gives n ids; its result is the first.
+// IDs returns the command that allocates n consecutive ids; its result is the first.
 func IDs(n uint64) []byte { return codec.AppendUint(head(kindIDs), n) }
 
 // Mark returns the command that raises the mark.
@@ -77,21 +77,23 @@ func Mark(ts clock.Timestamp) []byte { return codec.AppendUint(head(kindMark), u
 // Version returns the command that raises the cluster version.
 func Version(v uint64) []byte { return codec.AppendUint(head(kindVersion), v) }
 
-// Serve returns the command with which a gateway says, before it serves in a term of region 0, that it does; its result is 0 if one of a later term has.
+// Serve returns the command with which a gateway announces, before it does, that it serves clients in a term of region 0; its result is 0 if
+// a gateway of a later term has done so.
 func Serve(term uint64) []byte { return serviceCommand(term, false) }
 
-// Release returns the command with which a gateway says, once it has stopped, that it serves in a term no more; its result is 0 if one of a later term has begun.
+// Release returns the command with which a gateway that has stopped serving in a term releases the term; its result is 0 if a gateway of a
+// later term has announced itself.
 func Release(term uint64) []byte { return serviceCommand(term, true) }
 
 func serviceCommand(term uint64, over bool) []byte {
 	return codec.AppendBool(codec.AppendUint(head(kindService), term), over)
 }
 
-// Released reports whether the gateway that began to serve last has said that it is over: who sees that, having applied all that was committed before
-// its own term, knows that nobody serves.
+// Released reports whether the gateway that announced itself last has released its term. A new leader that has applied all entries from
+// before its own term then knows that nobody serves.
 func (s *State) Released() bool { return s.service.over }
 
-// Begin makes the state of a cluster that begins with one store, and returns its records.
+// Begin sets s to the state of a new cluster with one store, and returns its records.
 func (s *State) Begin(nextID uint64, mark clock.Timestamp, version uint64, first Store) []Change {
 	*s = State{nextID: nextID, mark: mark, version: version}
 	first.Stage = Up
@@ -130,7 +132,7 @@ func (s *State) Apply(command []byte) (changes []Change, result uint64, err erro
 		}
 		for _, st := range s.stores {
 			if v > st.Newest && st.Stage != Removed {
-				return nil, s.version, nil // a store does not know it yet
+				return nil, s.version, nil // the store's program does not support it
 			}
 		}
 		s.version = v
@@ -155,7 +157,7 @@ func (s *State) Apply(command []byte) (changes []Change, result uint64, err erro
 	return nil, 0, fmt.Errorf("%w: a command of kind %d", ErrCommand, command[1])
 }
 
-// applyService notes that a gateway serves, or does no more. The result is 1, 0 if one of a later term has begun.
+// applyService applies Serve and Release. The result is 1, or 0 if a gateway of a later term has announced itself.
 func (s *State) applyService(d *codec.Decoder) (changes []Change, result uint64, err error) {
 	next := service{term: d.Uint(), over: d.Bool()}
 	if err := end(d); err != nil || next.term < s.service.term {
@@ -165,7 +167,7 @@ func (s *State) applyService(d *codec.Decoder) (changes []Change, result uint64,
 	return []Change{{Name: []byte{'g'}, Value: codec.AppendBool(codec.AppendUint(nil, next.term), next.over)}}, 1, nil
 }
 
-// applySafepoint sets or takes back a safepoint. The result is 1 if that was done.
+// applySafepoint sets or deletes a safepoint, and deletes the expired ones. The result is 1, or 0 if there are too many.
 func (s *State) applySafepoint(d *codec.Decoder) (changes []Change, result uint64, err error) {
 	p := Safepoint{TS: clock.Timestamp(d.Uint()), Until: clock.Timestamp(d.Uint())}
 	now := clock.Timestamp(d.Uint())
@@ -193,7 +195,7 @@ func (s *State) applySafepoint(d *codec.Decoder) (changes []Change, result uint6
 	return append(changes, Change{Name: append([]byte{'p'}, p.Service...), Value: value}), 1, nil
 }
 
-// NextID, Mark and Version return the next id, the mark and the cluster version.
+// NextID returns the id that is allocated next.
 func (s *State) NextID() uint64 { return s.nextID }
 
 // Mark returns the mark.
@@ -202,7 +204,7 @@ func (s *State) Mark() clock.Timestamp { return s.mark }
 // Version returns the cluster version.
 func (s *State) Version() uint64 { return s.version }
 
-// Known returns the newest version that all stores know which were not removed, at least the cluster's.
+// Known returns the newest version that all stores support that are not removed, at least the cluster's.
 func (s *State) Known() uint64 {
 	known := uint64(math.MaxUint64)
 	for _, st := range s.stores {
@@ -230,7 +232,7 @@ func (s *State) Safepoints() (out []Safepoint) {
 	return out
 }
 
-// Oldest returns the oldest timestamp that a service wants to read at, or ts if that is older. now judges whose time is over.
+// Oldest returns the oldest timestamp of the safepoints that have not expired at now, or ts if that is older.
 func (s *State) Oldest(ts, now clock.Timestamp) clock.Timestamp {
 	for _, p := range s.safepoints {
 		if p.Until > now {
@@ -240,7 +242,7 @@ func (s *State) Oldest(ts, now clock.Timestamp) clock.Timestamp {
 	return ts
 }
 
-// Load takes in a record.
+// Load adds a record that a Change has written. name is Change.Name.
 func (s *State) Load(name, value []byte) error {
 	if len(name) == 0 {
 		return fmt.Errorf("%w: a record without a name", ErrCommand)
@@ -290,7 +292,7 @@ func (s *State) number(name byte, v uint64) Change {
 
 func head(k kind) []byte { return []byte{commandVersion, byte(k)} }
 
-// end is the fault of what was decoded.
+// end returns the decoder's error, or one for bytes that are left over.
 func end(d *codec.Decoder) error {
 	if err := d.End(); err != nil {
 		return fmt.Errorf("%w: %w", ErrCommand, err)

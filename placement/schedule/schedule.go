@@ -10,14 +10,14 @@ import (
 // Node is what is known of a node.
 type Node struct {
 	Store   uint64
-	Alive   bool // heard of lately
+	Alive   bool // it has answered lately
 	Leaving bool // removed by an operator
 }
 
 // Copy is a peer of a region.
 type Copy struct {
 	kvapi.Peer
-	// CaughtUp: it has nearly all of the leader's log, so that as a voter it would not hold commits up.
+	// CaughtUp: it has nearly all of the leader's log, so that as a voter it would not delay commits.
 	CaughtUp bool
 }
 
@@ -25,11 +25,11 @@ type Copy struct {
 type Region struct {
 	ID     kvapi.RegionID
 	Copies []Copy
-	// Changing: a change of its members is under way.
+	// Changing: a change of its members is in progress.
 	Changing bool
 }
 
-// State is what Next decides by.
+// State is the input of Next.
 type State struct {
 	// Gateway is the store that leads all regions.
 	Gateway uint64
@@ -46,7 +46,7 @@ type Change struct {
 	Why    string // for the log
 }
 
-// copyingMax is how many regions have copies made at a time. Most of the time that a small one takes is spent in waiting for an answer.
+// copyingMax is of how many regions copies are made at a time. With small regions most of that time is spent waiting for answers.
 const copyingMax = 4
 
 // Next returns the next change; ok is false if there is none to make now.
@@ -109,7 +109,7 @@ func (s *State) alive(store uint64) bool {
 	return n != nil && n.Alive
 }
 
-// leaving reports whether a node is to lose its copies. One that nobody knows is.
+// leaving reports whether a node is to lose its copies. So is an unknown node.
 func (s *State) leaving(store uint64) bool {
 	n := s.node(store)
 	return n == nil || n.Leaving
@@ -139,7 +139,7 @@ func (s *State) next(r *Region) (Change, bool) {
 	slices.SortStableFunc(stay, func(a, b Copy) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Store, b.Store)) })
 	good := len(stay)
 	for good > 0 && stay[good-1].Learner && !s.alive(stay[good-1].Store) {
-		good-- // a learner that is dead is of no use to anybody
+		good-- // a learner on a dead node does not count
 	}
 	if good < s.Copies {
 		if n, found := s.spare(r); found {
@@ -150,7 +150,7 @@ func (s *State) next(r *Region) (Change, bool) {
 	if len(stay) > s.Copies {
 		stay = stay[:s.Copies]
 	}
-	// Voters are as many of the best as make an odd number (R3).
+	// The voters are the best of those, as many as make an odd number (R3).
 	able := 0
 	for able < len(stay) && rank(stay[able]) <= 3 {
 		able++
