@@ -16,15 +16,15 @@ import (
 	"github.com/pandodb/pando/session"
 )
 
-// adminMax bounds what an ADMIN statement waits for region 0.
+// adminMax bounds how long ADMIN TOKEN waits for region 0.
 const adminMax = 10 * time.Second
 
-// clusterAdmin is what ADMIN statements ask of the cluster.
+// clusterAdmin returns the functions of the ADMIN statements about the cluster.
 func (n *Node) clusterAdmin() session.Cluster {
 	return session.Cluster{Token: n.newToken, Nodes: n.listNodes, Remove: n.removeNode, Regions: n.listRegions}
 }
 
-// newToken is ADMIN TOKEN.
+// newToken executes ADMIN TOKEN.
 func (n *Node) newToken(uses uint64, last time.Duration) (session.ClusterToken, error) {
 	if len(n.groups()) == 0 {
 		return session.ClusterToken{}, session.ErrNoCluster("ADMIN TOKEN")
@@ -41,7 +41,7 @@ func (n *Node) newToken(uses uint64, last time.Duration) (session.ClusterToken, 
 	return session.ClusterToken{Text: t.String(), Until: t.Until, Uses: cmp.Or(uses, identity.TokenUses)}, nil
 }
 
-// listNodes is ADMIN NODES.
+// listNodes executes ADMIN NODES.
 func (n *Node) listNodes() ([]session.ClusterNode, error) {
 	groups := n.groups()
 	if len(groups) == 0 {
@@ -82,7 +82,7 @@ func (n *Node) listNodes() ([]session.ClusterNode, error) {
 	return list, nil
 }
 
-// removeNode is ADMIN NODE REMOVE: the node is to leave, and the gateway's repair gives its copies to others.
+// removeNode executes ADMIN NODE REMOVE: it marks the node as leaving, and keepMembers of the gateway moves its copies to other nodes.
 func (n *Node) removeNode(id uint64) (string, error) {
 	if len(n.groups()) == 0 {
 		return "", session.ErrNoCluster("ADMIN NODE REMOVE")
@@ -106,7 +106,7 @@ func (n *Node) removeNode(id uint64) (string, error) {
 	return fmt.Sprintf("node %d leaves: its copies go to other nodes, as far as there are any, and its number never comes back", id), nil
 }
 
-// listRegions is ADMIN REGIONS.
+// listRegions executes ADMIN REGIONS.
 func (n *Node) listRegions() ([]session.ClusterRegion, error) {
 	if len(n.groups()) == 0 {
 		return nil, session.ErrNoCluster("ADMIN REGIONS")

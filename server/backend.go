@@ -10,10 +10,10 @@ import (
 	"github.com/pandodb/pando/wire"
 )
 
-// backend is the node as package wire sees it: accounts before, sessions after authentication.
+// backend implements wire.Backend: accounts for the authentication, then sessions.
 type backend Node
 
-// User finds the account that serves a client.
+// User finds the account that matches a client.
 func (b *backend) User(name, host, addr string) (wire.Credential, bool) {
 	shared := (*Node)(b).shared()
 	if shared == nil {
@@ -26,7 +26,7 @@ func (b *backend) User(name, host, addr string) (wire.Credential, bool) {
 	return wire.Credential{Plugin: a.Plugin, Auth: a.Auth, Account: a.Name(), RequireTLS: a.RequireTLS, Locked: a.Locked}, true
 }
 
-// NativeShare tells how accounts prove themselves, for names that have none.
+// NativeShare returns the share of accounts with mysql_native_password: wire imitates it for names without an account.
 func (b *backend) NativeShare() float64 {
 	if shared := (*Node)(b).shared(); shared != nil {
 		return shared.Users.NativeShare()
@@ -64,7 +64,7 @@ func client(info *wire.ConnInfo) session.Client {
 	return c
 }
 
-// clientSession fits a session to wire's interface: the two packages name the response differently, and nothing else.
+// clientSession adapts a session to wire.Session.
 type clientSession struct {
 	*session.Session
 	node    *backend
@@ -86,7 +86,7 @@ func (c *clientSession) Query(sql []byte, out wire.Response) error {
 	return c.after(c.Session.Query(sql, out))
 }
 
-// after ends the connection behind the answer if the session asks for it: COMMIT RELEASE, or an outcome that nobody knows.
+// after closes the connection after the reply if the session asks for it: after COMMIT RELEASE, or a commit with an unknown outcome.
 func (c *clientSession) after(err error) error {
 	if c.Closing() {
 		c.node.wire.Kill(uint32(c.ID()), false)

@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	// stagingName is where a backup's checkpoint is while the backup is being made: in the data directory, so that tables can be links, and
-	// beside the store, which knows nothing of it. The next start or backup deletes what a crash has left of it.
+	// stagingName is the directory of a backup's checkpoint while the backup is being made: in the data directory, so that tables can be
+	// hard links, but outside of the store's. The next start or backup deletes what a crash has left of it.
 	stagingName = "backup.part"
-	// backupOff, as Options.BackupDir, lets nobody make a backup by a statement.
+	// backupOff, as Options.BackupDir, forbids backups by statements.
 	backupOff = "off"
 )
 
@@ -34,7 +34,7 @@ var errInterrupted = kvapi.ErrInterrupted
 // knownFormats are those that this program can read.
 var knownFormats = backup.Formats{Directory: directoryFormat, Records: store.RecordsMax, Engine: engine.FormatMax}
 
-// backup is ADMIN BACKUP TO: a copy of the node's files, while everything goes on, in a directory that is new or empty.
+// backup executes ADMIN BACKUP TO: it copies the node's files, while statements go on, to a directory that is absent or empty.
 func (n *Node) backup(dir string, interrupt *kvapi.Interrupt) (*session.Backup, error) {
 	dir, err := n.backupTarget(dir)
 	if err != nil {
@@ -92,7 +92,7 @@ func (n *Node) writeBackup(dir string, poll func() error) (made *session.Backup,
 	return &session.Backup{Dir: dir, Files: len(files), Bytes: id.Bytes(), CopiedBytes: w.Copied(), Timestamp: point.Timestamp, Took: clock.Since(start)}, nil
 }
 
-// backupTarget decides whether a backup may go to a directory, and returns it without links and dots.
+// backupTarget checks that a backup may be written to a directory, and returns its path with links and dots resolved.
 func (n *Node) backupTarget(dir string) (string, error) {
 	wrong := func(why string) error {
 		return types.NewError(types.ErWrongArguments, "Incorrect arguments to ADMIN BACKUP TO: "+why)
@@ -135,7 +135,7 @@ func resolve(path string) (string, error) {
 		if err == nil {
 			return filepath.Join(real, rest), nil
 		}
-		// A link to nowhere is refused: what is made there later may be anything.
+		// A dangling link is refused: it could lead anywhere once its target exists.
 		switch _, there := os.Lstat(at); {
 		case there == nil && errors.Is(err, fs.ErrNotExist):
 			return "", fmt.Errorf("%s is a link to nothing", at)
@@ -146,7 +146,7 @@ func resolve(path string) (string, error) {
 	}
 }
 
-// explainBackup gives a backup's failure its number.
+// explainBackup converts the error of a backup to one with a MySQL error number.
 func explainBackup(dir string, err error) error {
 	var known *types.Error
 	switch {
@@ -162,7 +162,7 @@ func explainBackup(dir string, err error) error {
 	return types.NewError(types.ErUnknownError, "The backup was not made: "+err.Error())
 }
 
-// Restored tells what Restore has done.
+// Restored is the result of Restore.
 type Restored struct {
 	Program            string
 	Store              uint64
@@ -172,7 +172,7 @@ type Restored struct {
 	Bytes, CopiedBytes int64
 }
 
-// Restore makes a data directory, which must be absent or empty, of a backup. If it fails nothing is left there.
+// Restore creates a data directory, which must be absent or empty, from a backup. If it fails it leaves nothing there.
 func Restore(ctx context.Context, from, dir string) (*Restored, error) {
 	files := engine.OSFS()
 	from, err := resolve(from)

@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	// cgroupDepthMax bounds how many groups are asked, from the process's own to the root. The kernel's own bound of nesting is not
-	// fixed; systemd and containers make less than ten.
+	// cgroupDepthMax bounds how many cgroups are read, from the process's own to the root. The kernel has no fixed bound of nesting; systemd
+	// and containers nest less than ten.
 	cgroupDepthMax = 64
-	// quotaProcsMin: with a single processor a collection of garbage and a client would wait for each other, so a quota below
-	// two processors leaves two, as in Go's own reading of quotas.
+	// quotaProcsMin: with a single processor the garbage collector and a client would wait for each other, so that a lower quota
+	// still gives two, as Go's own runtime does.
 	quotaProcsMin = 2
 )
 
-// cgroupDirs lists the directories of the control groups that the process is in, from its own to the root of what is mounted, for a
-// controller of the first kind of groups, or for the second kind if that is empty. A limit of each of them holds, so all must be
-// asked: systemd and containers set it on any level.
+// cgroupDirs lists the directories of the cgroups that the process is in, from its own to the root of what is mounted: those of a
+// controller of cgroup version 1, or of version 2 if controller is empty. The limits of all of them apply, and systemd and containers
+// set one on any level.
 func cgroupDirs(root, controller string) []string {
 	own, known := ownCgroup(root, controller)
 	dir, base := cgroupMount(root, controller)
-	// A container may see a part of the tree only, of which base is the top; its process's path may still be told from the real root.
+	// A container may see only the part of the tree below base, while its process's path may still begin at the real root.
 	own, within := strings.CutPrefix(own, strings.TrimSuffix(base, "/"))
 	if !known || !within || own != "" && own[0] != '/' {
 		own = "/"
@@ -44,7 +44,7 @@ func cgroupDirs(root, controller string) []string {
 func ownCgroup(root, controller string) (string, bool) {
 	raw, _ := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
 	for line := range strings.Lines(string(raw)) {
-		// hierarchy:controllers:path; the second kind is the line without controllers
+		// hierarchy:controllers:path; the line without controllers is version 2's
 		fields := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
 		if len(fields) == 3 && slices.Contains(strings.Split(fields[1], ","), controller) {
 			return fields[2], true
@@ -70,21 +70,21 @@ func cgroupMount(root, controller string) (dir, base string) {
 	return path.Join("/sys/fs/cgroup", controller), "/"
 }
 
-// cgroupMemory names the files of a cgroup that tell a limit, its use and what the use consists of; there the page cache, and what of
-// that is no file's and stays.
+// cgroupMemory names the files of a cgroup that hold a limit, its use, and the parts of the use; among these the page cache, and the part
+// of it that is shared memory, which the kernel cannot give up.
 var cgroupMemory = []struct{ controller, limit, use, parts, pageCache, shared string }{
 	{"", "memory.max", "memory.current", "memory.stat", "file", "shmem"},
-	{"", "memory.high", "memory.current", "memory.stat", "file", "shmem"}, // from where on the kernel makes it give up some
+	{"", "memory.high", "memory.current", "memory.stat", "file", "shmem"}, // above this the kernel throttles the group and reclaims memory
 	{"memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "memory.stat", "total_cache", "total_shmem"},
 }
 
-// limitMemory lowers m to what the groups of the process leave.
+// limitMemory lowers m to what the cgroups of the process permit.
 func (m *systemMemory) limitMemory(root string) {
 	for _, names := range cgroupMemory {
 		for _, dir := range cgroupDirs(root, names.controller) {
 			limit, err := readCount(filepath.Join(dir, names.limit))
 			if err != nil || limit <= 0 {
-				continue // without a limit it says "max"
+				continue // without a limit the file has "max"
 			}
 			if limit < m.total {
 				m.total, m.source = limit, filepath.Join(dir, names.limit)
@@ -101,12 +101,12 @@ func (m *systemMemory) limitMemory(root string) {
 	}
 }
 
-// quotaProcs is how many processors the groups of the process give it at a time, of so many, and the file that says so, if one does.
+// quotaProcs lowers procs to the processor quota of the process's cgroups, and returns the file with that quota, empty if none lowers it.
 func quotaProcs(root string, procs int) (int, string) {
 	source := ""
 	lower := func(file string, quota, period int64) {
 		if quota <= 0 || period <= 0 {
-			return // without a quota it says "max" or -1
+			return // without a quota the file has "max" or -1
 		}
 		if n := max((quota+period-1)/period, quotaProcsMin); n < int64(procs) {
 			procs, source = int(n), file

@@ -30,17 +30,17 @@ import (
 )
 
 const (
-	// checkCacheBytes and checkMemTableBytes are the memory of a check, beside what the log has behind the tables.
+	// checkCacheBytes and checkMemTableBytes are the memory of a check, besides the memtables that are made of the log.
 	checkCacheBytes    = 64 << 20
 	checkMemTableBytes = 64 << 20
 	// strangersMax bounds how many physical tables are counted that no descriptor names.
 	strangersMax = 10_000
 )
 
-// Fault is something that a check has found.
+// Fault is a defect that a check has found in an object: a file, a table, or another part of the directory.
 type Fault struct{ Object, What string }
 
-// checker checks one directory.
+// checker is the state of one Check.
 type checker struct {
 	dir, store string
 	files      engine.FS
@@ -74,7 +74,7 @@ func (c *checker) fault(object, format string, args ...any) {
 
 func (c *checker) poll() error { return c.intr.Err() }
 
-// identity finds out whose directory it is. A backup's files are compared with its list.
+// identity determines whether the directory is a node's or a backup. It verifies a backup's files against the backup's list.
 func (c *checker) identity() error {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
@@ -175,7 +175,7 @@ func (c *checker) openStore(e *engine.Engine) error {
 	}
 	defer func() { _ = s.Close() }() // what it writes goes to memory
 	if !s.Serves() {
-		// What is committed is for a majority to say.
+		// Which entries of its logs are committed only a majority knows.
 		c.tell(storeName, "it is one of several of a cluster, so only its files were checked; CHECK TABLE looks at rows and indexes, while the cluster runs")
 		return nil
 	}
@@ -199,7 +199,7 @@ func (c *checker) openStore(e *engine.Engine) error {
 	return nil
 }
 
-// catalog decodes what the node keeps about itself. It returns nil if there is no schema to go by.
+// catalog decodes the catalog, the accounts and the statistics. It returns nil if there is no readable catalog.
 func (c *checker) catalog(txns *txn.Manager) *catalog.Catalog {
 	schema, err := catalog.Open(txns)
 	if err != nil {

@@ -10,17 +10,17 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// checksumMax bounds how long the answer about one region may take to be made and sent.
+// checksumMax bounds how long one region's checksum may take to be computed and sent.
 const checksumMax = 5 * time.Minute
 
-// copyChecksum is what a copy of a region on this node is at an index of the region's log: copies at the same index have the same.
+// copyChecksum is the checksum of this node's copy of a region at an index of the region's log. At the same index all copies have the same.
 type copyChecksum struct {
 	Region   uint64 `json:"region"`
 	Index    uint64 `json:"index"`
 	Checksum string `json:"checksum"`
 }
 
-// serveChecksums reads every copy on this node, one request at a time. The answer ends where the client leaves.
+// serveChecksums computes the checksum of every copy on this node, for one request at a time. It stops when the client disconnects.
 func (n *Node) serveChecksums(w http.ResponseWriter, r *http.Request) {
 	if !n.checksumming.TryLock() {
 		http.Error(w, "another request for checksums is being answered", http.StatusServiceUnavailable)
@@ -35,7 +35,7 @@ func (n *Node) serveChecksums(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	deadline := http.NewResponseController(w)
-	list := []copyChecksum{} // of a node that is alone: it has no copies
+	list := []copyChecksum{} // stays empty outside a cluster: nil would be encoded as null
 	for _, id := range ids {
 		if r.Context().Err() != nil {
 			return

@@ -21,35 +21,35 @@ import (
 )
 
 const (
-	// registerPause is the pause between attempts to tell the cluster of this node, registerEvery how often it is told again.
+	// registerEvery is how often this node registers itself in the cluster, registerPause the pause after an attempt that failed.
 	registerPause, registerEvery = time.Second, 10 * time.Second
-	// registerMax bounds an attempt, foundMax the making of an authority.
+	// registerMax bounds an attempt, foundMax the creation of an authority.
 	registerMax, foundMax = 5 * time.Second, 10 * time.Second
-	// refusedTimes is how often in a row the others must refuse this node for good, when it tells them of itself, before it ends.
+	// refusedTimes is after how many registrations in a row that found it refused for ever by a majority this node stops.
 	refusedTimes = 3
-	// whoKept is how long what others have said of the gateway is believed.
+	// whoKept is how long another node's reply about who is the gateway is used.
 	whoKept = time.Second
 )
 
-// clusterPart is what a node has that is, or may become, one of several.
+// clusterPart is the state of a node that concerns its cluster.
 type clusterPart struct {
-	listener net.Listener // of other nodes, nil if none may come
+	listener net.Listener // for other nodes, nil without cluster-listen
 	desk     *identity.Desk
-	link     atomic.Pointer[transport.Transport] // nil while no other node can be spoken to
+	link     atomic.Pointer[transport.Transport] // nil until the node is a member
 	role     sync.Once                           // starts keepRole
 
-	mu     sync.Mutex  // guards member and that it is saved once at a time
-	member *membership // nil while the node is of no cluster
+	mu     sync.Mutex  // guards member, and is held while it is saved
+	member *membership // nil while the node is not a member of a cluster
 
-	asking    sync.Mutex // guards what follows, and that others are asked by one at a time
-	told      uint64     // the gateway, as others say
-	toldSince time.Duration
+	asking    sync.Mutex    // guards told and toldSince, and is held while other nodes are asked
+	told      uint64        // the gateway, according to another node
+	toldSince time.Duration // by clock.Mono
 }
 
-// transport is how other nodes are spoken to, nil if they cannot be.
+// transport returns the transport to other nodes, nil until this node is a member of a cluster.
 func (n *Node) transport() *transport.Transport { return n.cluster.link.Load() }
 
-// carrier sends what the store has for others by the node's transport, once there is one.
+// carrier is the store's replica.Transport: it sends by the node's transport, once there is one, and drops messages before.
 type carrier Node
 
 // Send implements replica.Transport.
@@ -68,7 +68,7 @@ func (c *carrier) Snapshot(ctx context.Context, to uint64, region kvapi.RegionID
 	return t.Snapshot(ctx, to, uint64(region))
 }
 
-// receiver is the node as its transport sees it.
+// receiver is the transport's Handler.
 type receiver Node
 
 // Raft implements transport.Handler.
@@ -83,7 +83,7 @@ func (r *receiver) Snapshot(from, region uint64, in io.Reader) error {
 	if err := r.store.ReceiveSnapshot(from, kvapi.RegionID(region), in); err != nil {
 		return err
 	}
-	_, err := io.Copy(io.Discard, in) // to its end, which says that all has come
+	_, err := io.Copy(io.Discard, in) // up to io.EOF, which confirms that the snapshot is complete
 	return err
 }
 
@@ -98,7 +98,8 @@ func (r *receiver) Call(ctx context.Context, from uint64, kind byte, payload []b
 // Client implements transport.Handler.
 func (r *receiver) Client(_ uint64, conn net.Conn) { (*Node)(r).serveHanded(conn) }
 
-// findMembership reads of which cluster the directory is, or joins one: store is the store's number, 0 if the directory has none yet.
+// findMembership loads the directory's membership, or joins a cluster if the options say so. id is the store's, 0 for a new directory. It
+// returns the id that the store has or is to get, 0 if it is free.
 func (n *Node) findMembership(ctx context.Context, id uint64) (uint64, error) {
 	o := &n.options
 	m, err := loadMembership(o.DataDir)
@@ -125,7 +126,7 @@ func (n *Node) findMembership(ctx context.Context, id uint64) (uint64, error) {
 		return 0, err
 	}
 	if m == nil {
-		// The key is kept before anybody hears of it: who repeats an attempt with it gets the same number.
+		// The key is saved before it is used: if the attempt is repeated with the same key, it gets the same node id.
 		seed, err := identity.NewKey()
 		if err != nil {
 			return 0, err
@@ -152,12 +153,12 @@ func (n *Node) findMembership(ctx context.Context, id uint64) (uint64, error) {
 	return m.Node, nil
 }
 
-// joinAddresses are where members may be.
+// joinAddresses returns the addresses of --join.
 func (o *Options) joinAddresses() []string {
 	return strings.FieldsFunc(o.Join, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// advertised is the address under which other nodes reach this one.
+// advertised returns the address under which other nodes reach this one, empty if there is none.
 func (n *Node) advertised() string {
 	if n.options.Advertise != "" || n.cluster.listener == nil {
 		return n.options.Advertise
@@ -165,7 +166,7 @@ func (n *Node) advertised() string {
 	return n.cluster.listener.Addr().String()
 }
 
-// openCluster makes the node's part in a cluster, once its store is open.
+// openCluster opens the desk and, for a member of a cluster, the transport. The store is open.
 func (n *Node) openCluster() error {
 	c := &n.cluster
 	var saved []identity.Place
@@ -200,7 +201,7 @@ func (n *Node) openCluster() error {
 	return n.openTransport(c.member)
 }
 
-// openTransport begins to speak with other nodes.
+// openTransport opens the transport, and starts keepRegistered.
 func (n *Node) openTransport(m *membership) error {
 	certificate, authority, err := identity.Credentials(m.Seed, m.Certificate, m.Authority)
 	if err != nil {
@@ -224,7 +225,7 @@ func (n *Node) openTransport(m *membership) error {
 	return t.Metrics().Register(n.metrics)
 }
 
-// end tells that the node can serve no longer.
+// end closes n.failed, with err as the reason: the node can no longer serve. Only the first call counts.
 func (n *Node) end(err error) {
 	n.fail.Do(func() {
 		n.failure = err
@@ -232,8 +233,8 @@ func (n *Node) end(err error) {
 	})
 }
 
-// found makes the node, which is a cluster of one, a member like those that will join: it gets an authority, a certificate and a transport, if
-// it has a port for other nodes.
+// found prepares a cluster of one node for others to join: it creates the authority, and this node's certificate and transport. It does
+// nothing without cluster-listen, or if the node is a member already.
 func (n *Node) found(ctx context.Context) error {
 	c := &n.cluster
 	c.mu.Lock()
@@ -263,16 +264,16 @@ func (n *Node) found(ctx context.Context) error {
 		return err
 	}
 	c.member = m
-	return n.registerNode(ctx) // a token names the address
+	return n.registerNode(ctx) // tokens contain the registered address
 }
 
-// registerNode tells the cluster of this node.
+// registerNode registers this node's address, incarnation and versions in region 0.
 func (n *Node) registerNode(ctx context.Context) error {
 	oldest, newest := store.Versions()
 	return n.cluster.desk.Register(ctx, meta.Store{ID: n.store.ID(), Incarnation: n.store.Incarnation(), Oldest: oldest, Newest: newest, Address: n.advertised()})
 }
 
-// keepRegistered is the goroutine that tells the cluster of this node, where it is and that it lives, and keeps in the directory where others are.
+// keepRegistered is the goroutine that registers this node again and again, and saves the addresses of the others in the data directory.
 func (n *Node) keepRegistered() {
 	said, refused := false, 0
 	for {
@@ -307,8 +308,8 @@ func (n *Node) keepRegistered() {
 	}
 }
 
-// refusedForGood returns why the cluster will never let this node speak again, empty if it may. It takes a majority to say so: of the voters of region 0 that this
-// node knows of, or where it has no copy of that, of the members that its directory remembers. One other node may be wrong about this one, a majority has agreed on it.
+// refusedForGood returns why a majority of the other nodes refuses this node for ever, empty if it does not. The majority is of the voters of region 0 that
+// this node knows, or without a copy of region 0, of the members in node.json. A single node's refusal may be an error of that node.
 func (n *Node) refusedForGood() (why string) {
 	t := n.transport()
 	if t == nil {
@@ -337,7 +338,7 @@ func (n *Node) refusedForGood() (why string) {
 func verdict(self uint64, judges []uint64, nodes []transport.Status) (why string) {
 	others, against := 0, 0
 	for _, id := range judges {
-		if id != self { // which may be one of them by what its directory says, and never speaks against itself
+		if id != self { // node.json may list this node too
 			others++
 		}
 	}
@@ -352,7 +353,7 @@ func verdict(self uint64, judges []uint64, nodes []transport.Status) (why string
 	return why
 }
 
-// rememberMembers keeps in the directory where others are.
+// rememberMembers saves the members' addresses in node.json if they have changed.
 func (n *Node) rememberMembers() error {
 	c := &n.cluster
 	c.mu.Lock()
@@ -385,7 +386,7 @@ func (n *Node) gateway(ctx context.Context) (node uint64, here bool) {
 	return c.told, false
 }
 
-// closeCluster ends what connects the node with others. Somebody else may lead from now on.
+// closeCluster closes the transport, or the listener if there is no transport.
 func (n *Node) closeCluster() error {
 	t := n.transport()
 	if t == nil {

@@ -33,7 +33,7 @@ const (
 	entriesShown = 5
 )
 
-// products tells whose a directory is by a file that is found in it.
+// products maps a file to the product whose data directories contain it.
 var products = []struct{ file, name string }{
 	{"ibdata1", "MySQL or MariaDB"}, {"mysql.ibd", "MySQL"}, {"auto.cnf", "MySQL"}, {"aria_log_control", "MariaDB"}, {"ib_logfile0", "MySQL or MariaDB"},
 	{"PG_VERSION", "PostgreSQL"}, {"raftdb.info", "TiKV"},
@@ -52,7 +52,7 @@ func claimDir(dir string) (store uint64, err error) {
 	var names, foreign []string
 	for _, entry := range entries {
 		names = append(names, entry.Name())
-		// The membership is there first where a node joins.
+		// A node that joins writes its membership before the identity.
 		if name := entry.Name(); name != identityPart && name != membershipName && name != membershipName+partSuffix && name != "lost+found" {
 			foreign = append(foreign, name)
 		}
@@ -75,8 +75,8 @@ func isNew(dir string) bool {
 	return !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != identityPart && e.Name() != "lost+found" })
 }
 
-// olderStore reports whether a directory without an identity was written by a Pando that made none: it holds nothing but a store, and in that
-// a log, a manifest and the ballast file, which no other program makes together. Such a directory gets its identity now.
+// olderStore reports whether a directory was written by a version of Pando before there were identity files: it contains only a store, and
+// that a log, a manifest and the ballast file, which no other program makes together. The caller writes an identity then.
 func olderStore(dir string, names []string) bool {
 	for _, name := range names {
 		if name != storeName && name != tempName {
@@ -91,7 +91,7 @@ func olderStore(dir string, names []string) bool {
 	return true
 }
 
-// refuseDir says whose a directory without an identity may be.
+// refuseDir returns the error for a directory without an identity, and guesses from its files whose it is.
 func refuseDir(dir string, names []string) error {
 	for _, p := range products {
 		if slices.Contains(names, p.file) {

@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// tableFilesMax bounds the open tables: a hundred gigabytes of what was loaded in order, tables of 6 MB, or a terabyte that
-	// compactions have been over. Each takes a few kilobytes.
+	// tableFilesMax bounds the open tables. It suffices for 100 GB loaded in key order, whose tables have 6 MB, or for 1 TB after
+	// compactions. Each open table takes a few kilobytes of memory.
 	tableFilesMax = 16 << 10
-	// otherFiles is what the log, the listeners, compactions and the runtime need.
+	// otherFiles is how many files the log, the listeners, compactions and the runtime need.
 	otherFiles = 1024
-	// tableFilesShare: the tables have one part in so many of the limit at least, however many connections are allowed.
+	// tableFilesShare: tables get at least limit/tableFilesShare of the files, however many connections are allowed.
 	tableFilesShare = 4
-	// tableDescriptors is how often a table may be open: through the page cache, and past it.
+	// tableDescriptors is how many descriptors a table may have: one for buffered and one for direct reads.
 	tableDescriptors = 2
-	// tableFilesFew is where the start warns: a lookup whose table has to be opened takes several reads instead of one.
+	// tableFilesFew: below this the start warns, as a lookup whose table has to be opened takes several reads instead of one.
 	tableFilesFew = 500
 	// fileLimitUnknown is assumed where the system doesn't tell.
 	fileLimitUnknown = 4096

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// rootPasswordEnv carries root's first password, for containers; there is no flag for it, which others could see.
+	// rootPasswordEnv has root's first password, for containers. There is no flag for it, as other users of the machine can see flags.
 	rootPasswordEnv = "PANDO_INIT_ROOT_PASSWORD"
 	// firstLineMax bounds what is read of a file that has a secret in its first line.
 	firstLineMax = 4 << 10
@@ -27,16 +27,16 @@ func (o *Options) rootPassword() (string, error) {
 	return firstLine("init-root-password-file", o.RootPasswordFile)
 }
 
-// listensBeyond reports whether others than this machine can connect.
+// listensBeyond reports whether clients of other machines can connect.
 func (n *Node) listensBeyond() bool { return !n.listener.Addr().(*net.TCPAddr).IP.IsLoopback() }
 
-// rootIsOpen is why a node does not listen to others.
+// rootIsOpen returns the error of a node that would let clients of other machines log in as root without a password.
 func (n *Node) rootIsOpen() error {
 	return fmt.Errorf("--listen %s is more than this machine, and root has no password: start with --listen 127.0.0.1:PORT, set one (ALTER USER root@localhost IDENTIFIED BY '…'), "+
 		"and start again; a new directory takes it from --init-root-password-file or %s", n.options.Listen, rootPasswordEnv)
 }
 
-// checkFirstRoot refuses a first start for the reasons that openAccounts has, before anything is made. Who joins a cluster has the accounts of that.
+// checkFirstRoot refuses a first start for the reasons that openAccounts has, before anything is written. A node that joins gets the cluster's accounts.
 func (n *Node) checkFirstRoot() error {
 	password, err := n.options.rootPassword()
 	if err != nil {
@@ -65,7 +65,7 @@ func firstLine(setting, path string) (string, error) {
 	return line, nil
 }
 
-// firstAccounts are those of a fresh directory: root of this machine and, if it has a password, of everywhere.
+// firstAccounts are those of a new directory: root@localhost and, if it has a password, root@'%'.
 func firstAccounts(plain string) []*privilege.Account {
 	root := func(host string) *privilege.Account {
 		return &privilege.Account{User: "root", Host: host, Plugin: password.CachingSHA2, Auth: password.HashCachingSHA2([]byte(plain)),

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// foreignSettings are the configuration keys of the published reports (TiDB, TiKV, MySQL) that a user may bring along. Those with a
-// target act through that setting; the others are accepted with a warning that says why they do nothing on this node.
+// foreignSettings are configuration keys of TiDB, TiKV and MySQL that users' files are likely to contain. A key with a target sets
+// that setting; the others are accepted with a warning that says why they have no effect.
 var foreignSettings = map[string]struct{ target, why string }{
 	"log.level":                                 {target: "log-level"},
 	"performance.max-procs":                     {target: "max-procs"},

@@ -17,8 +17,8 @@ import (
 	"github.com/pandodb/pando/txn"
 )
 
-// gateway is what executes SQL over the store: catalog, schema changes, statistics, accounts and variables, with the sessions that use them.
-// A node that is alone has one from its start to its end; a node of a cluster has one while it is the cluster's gateway (role.go).
+// gateway is the SQL layer over the store: catalog, schema changes, statistics, accounts and variables, and the sessions that use them.
+// A node outside a cluster has one from Open to Close; a node of a cluster has one while it is the cluster's gateway (role.go).
 type gateway struct {
 	autoIDs *table.AutoIDs
 	stats   *stats.Store
@@ -29,18 +29,18 @@ type gateway struct {
 
 // sqlPart is the node's gateway, if it is one.
 type sqlPart struct {
-	mu  sync.RWMutex // guards now, and that no session is opened over a gateway that has ended
+	mu  sync.RWMutex // guards now, and orders enter before or after set: no session begins once set has replaced its gateway
 	now *gateway
 }
 
-// get returns the gateway, nil if this node is none at the moment.
+// get returns the gateway, nil while this node is not the gateway.
 func (p *sqlPart) get() *gateway {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.now
 }
 
-// enter counts a session in. It returns nil if there is no gateway; otherwise its open.Done follows.
+// enter returns the gateway for a new session, which calls its open.Done at the end; nil while this node is not the gateway.
 func (p *sqlPart) enter() *gateway {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -58,7 +58,7 @@ func (p *sqlPart) set(g *gateway) (before *gateway) {
 	return before
 }
 
-// shared returns what sessions share, nil if this node is no gateway at the moment.
+// shared returns what sessions share, nil while this node is not the gateway.
 func (n *Node) shared() *session.Node {
 	if g := n.sql.get(); g != nil {
 		return g.shared
@@ -82,10 +82,10 @@ func (n *Node) temporaryTables() (tables int, bytes int64) {
 	return 0, 0
 }
 
-// clustered reports whether the store's regions have logs.
+// clustered reports whether the store is part of a cluster.
 func (n *Node) clustered() bool { return n.kv.Clustered() }
 
-// openSQL makes the node a gateway.
+// openSQL opens the SQL layer: the node is a gateway then.
 func (n *Node) openSQL() error {
 	g := &gateway{}
 	if err := n.openGateway(g); err != nil {
@@ -147,13 +147,13 @@ func (n *Node) openGateway(g *gateway) error {
 		{Name: "log_level", Value: o.LogLevel},
 	}
 	if o.MaxConnections != defaultMaxConnections {
-		// Otherwise a value of SET PERSIST stands.
+		// With the default, a value of SET PERSIST has priority.
 		settings = append(settings, session.Setting{Name: "max_connections", Value: strconv.Itoa(o.MaxConnections)})
 	}
 	if err := g.shared.Prepare(settings); err != nil {
 		return err
 	}
-	// The listener goes by the option alone, whatever an older version let SET PERSIST keep.
+	// Only the option counts for the listener: a value that SET PERSIST saved in an older version is overwritten.
 	required := "OFF"
 	if o.RequireTLS {
 		required = "ON"
@@ -162,7 +162,7 @@ func (n *Node) openGateway(g *gateway) error {
 	return nil
 }
 
-// openAccounts loads the accounts, and refuses to serve others than this machine while root has no password.
+// openAccounts loads the accounts, and refuses to listen to other machines while root has no password.
 func (n *Node) openAccounts(txns *txn.Manager) (*privilege.Store, error) {
 	password, err := n.options.rootPassword()
 	if err != nil {
@@ -170,7 +170,7 @@ func (n *Node) openAccounts(txns *txn.Manager) (*privilege.Store, error) {
 	}
 	users, err := privilege.Open(txns, func() ([]*privilege.Account, error) {
 		if n.listensBeyond() && password == "" {
-			return nil, n.rootIsOpen() // before there are accounts: with a password the next start is still the first
+			return nil, n.rootIsOpen() // before accounts are written, so that the next start can still set the password
 		}
 		return firstAccounts(password), nil
 	})
@@ -186,7 +186,7 @@ func (n *Node) openAccounts(txns *txn.Manager) (*privilege.Store, error) {
 	return users, nil
 }
 
-// close ends what SQL is executed by, once its sessions have ended. lost: the node is not the gateway any more, so nothing is written.
+// close closes the SQL layer, whose sessions have ended. If lost is set the node is not the gateway any more and writes nothing.
 func (g *gateway) close(lost bool) error {
 	if g.stats != nil {
 		g.stats.Close()

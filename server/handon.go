@@ -13,32 +13,32 @@ import (
 
 // Limits of handing clients on.
 const (
-	// gatewayWait is how long a client that connects waits for the cluster to have a gateway. An election with the wait for the old one's lease
-	// takes less.
+	// gatewayWait is how long a new client waits until the cluster has a gateway. An election and the end of the old gateway's lease take
+	// less.
 	gatewayWait = 15 * time.Second
-	// gatewayPoll is how often such a client is tried again.
+	// gatewayPoll is the pause between attempts to reach the gateway for such a client.
 	gatewayPoll = 50 * time.Millisecond
 	// handedMax bounds the clients that are being handed on, beside max-connections at the gateway.
 	handedMax = 20_000
-	// pieceBytes is copied at once.
+	// pieceBytes is the size of a buffer of carry.
 	pieceBytes = 32 << 10
 )
 
-// handOn is the clients of this node that are handed on to the gateway, before their handshake: nothing of what they say is looked at.
+// handOn is the set of clients that this node relays to the gateway. It relays them before the handshake and does not look at their bytes.
 type handOn struct {
 	n    *Node
 	mu   sync.Mutex // guards open; a leaf
 	open map[*handed]struct{}
 }
 
-// handed is a client on its way.
+// handed is a relayed client, or one that waits for a gateway.
 type handed struct {
 	client net.Conn
-	to     uint64 // the store that it was handed to, 0 while there is none
-	far    net.Conn
+	to     uint64   // the store that it is relayed to, 0 while it waits
+	far    net.Conn // the connection to that store; handOn.mu guards both
 }
 
-// enter counts a client in, unless there are too many.
+// enter adds a client, unless there are too many.
 func (h *handOn) enter(c *handed) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -55,7 +55,7 @@ func (h *handOn) leave(c *handed) {
 	delete(h.open, c)
 }
 
-// reached notes where a client has been handed to.
+// reached records the store to which a client is relayed, and the connection.
 func (h *handOn) reached(c *handed, to uint64, far net.Conn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -63,13 +63,13 @@ func (h *handOn) reached(c *handed, to uint64, far net.Conn) {
 	c.to, c.far = to, far
 }
 
-// cutOthers closes the clients that were handed to another store than the gateway, if there is one: what that other answers is worth nothing any
-// more, and a connection to a node that has vanished says so late.
+// cutOthers closes the clients that are relayed to a store that is not the gateway any more, if there is a gateway: that store cannot commit
+// anything, and it may take long until the connection to a node that is down reports an error.
 func (h *handOn) cutOthers(gateway uint64) {
 	h.cut(func(c *handed) bool { return gateway != 0 && c.to != 0 && c.to != gateway })
 }
 
-// cutAll closes all clients, also those that wait.
+// cutAll closes all relayed and waiting clients.
 func (h *handOn) cutAll() { h.cut(func(*handed) bool { return true }) }
 
 func (h *handOn) cut(which func(*handed) bool) {
@@ -92,7 +92,7 @@ func (h *handOn) len() int {
 	return len(h.open)
 }
 
-// route is wire's: it takes over the connections of clients while this node is not the gateway.
+// route implements wire.Options.Route: it takes over the connections of clients while this node is not the gateway.
 func (n *Node) route(raw net.Conn) bool {
 	if n.sql.get() != nil {
 		return false
@@ -109,8 +109,8 @@ func (n *Node) route(raw net.Conn) bool {
 	return true
 }
 
-// hand finds the gateway for a client and carries what they say to each other until one of them closes. A client that finds none in time is
-// closed. If this node becomes the gateway, it serves the client itself.
+// hand connects a client to the gateway and relays bytes until one of them closes. Without a gateway within gatewayWait it closes the client.
+// If this node becomes the gateway meanwhile, it serves the client itself.
 func (n *Node) hand(c *handed) {
 	for deadline := clock.Mono() + gatewayWait; ; clock.Sleep(gatewayPoll) {
 		select {
@@ -136,10 +136,10 @@ func (n *Node) hand(c *handed) {
 	}
 }
 
-// takenByte is what the gateway says first of a client that it takes. A node that is not the gateway closes without a word.
+// takenByte is the first byte that the gateway sends for a client that it accepts. A node that is not the gateway closes the connection.
 const takenByte = 1
 
-// reach connects to the gateway for a client; far is nil if there is none that takes it.
+// reach connects to the gateway for a client; far is nil if no gateway accepts it.
 func (n *Node) reach(client net.Addr) (far net.Conn, to uint64) {
 	ctx, cancel := context.WithTimeout(context.Background(), gatewayWait)
 	defer cancel()
@@ -170,7 +170,7 @@ func (n *Node) reach(client net.Addr) (far net.Conn, to uint64) {
 // carry copies in both directions, and closes both ends when either has closed.
 func carry(client, far net.Conn) {
 	closeBoth := sync.OnceFunc(func() {
-		_ = client.Close() // whoever closed first has said all that it had to say
+		_ = client.Close() // nothing is left to be sent to the side that closed first
 		_ = far.Close()
 	})
 	var back sync.WaitGroup
@@ -183,14 +183,14 @@ func carry(client, far net.Conn) {
 	back.Wait()
 }
 
-// handedConn is a client that another node has handed on to this one. done is closed with it.
+// handedConn is the connection of a client that another node relays to this one. done is closed when it is closed.
 type handedConn struct {
 	net.Conn
 	done  chan struct{}
 	close sync.Once
 }
 
-// Relayed is how package wire knows that the client is another node's.
+// Relayed marks the connection for package wire as one that another node relays.
 func (c *handedConn) Relayed() {}
 
 func (c *handedConn) Close() error {
@@ -199,7 +199,7 @@ func (c *handedConn) Close() error {
 	return err
 }
 
-// serveHanded serves a client that another node has handed on, if this one is the gateway, and returns at its end.
+// serveHanded serves a client that another node relays, if this node is the gateway, and returns when the client's connection is closed.
 func (n *Node) serveHanded(conn net.Conn) {
 	if n.sql.get() == nil || n.ending.Load() {
 		return // the transport closes it, which tells the other node; if this one ends, another is about to be the gateway

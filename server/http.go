@@ -28,7 +28,7 @@ import (
 // Limits of the status port, which takes no bodies and few clients.
 const (
 	httpHeaderTimeout  = 5 * time.Second
-	httpReadTimeout    = 10 * time.Second // with a body, which nobody reads but the library, to find the next request
+	httpReadTimeout    = 10 * time.Second // includes a body, which only net/http reads, to find the next request
 	httpIdleTimeout    = 2 * time.Minute  // more than the usual pause between two scrapes
 	httpWriteTimeout   = 30 * time.Second
 	httpHeaderBytesMax = 16 << 10
@@ -70,9 +70,9 @@ func (n *Node) openHTTP() error {
 	return nil
 }
 
-// onlyLocal refuses clients of other machines: a profile or the checksums cost the server something, and a profile shows more of it than its figures do. A
-// request of this machine that was made for another is refused as well: a page in a browser whose name was pointed here (its Host is
-// not ours) or that asks across sites (Origin, Sec-Fetch-Site), and what a proxy hands on.
+// onlyLocal refuses clients of other machines: profiles and checksums cost processor time, and a profile shows more than the metrics do. It
+// also refuses requests that come from this machine but on behalf of another: from a page in a browser, by DNS rebinding (a foreign Host) or
+// across sites (Origin, Sec-Fetch-Site), and from a proxy.
 func onlyLocal(serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		from, err := netip.ParseAddrPort(r.RemoteAddr)
@@ -89,13 +89,13 @@ func onlyLocal(serve http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// strangersHeaders are what proxies add, and browsers where a page of another site asks.
+// strangersHeaders are headers that proxies add, and that browsers add to requests of another site's page.
 var strangersHeaders = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Origin"}
 
-// sameSite tells whether a browser says that nobody else's page asks; other programs say nothing.
+// sameSite reports whether a Sec-Fetch-Site header permits a request: it does not come from a page of another site. Only browsers send it.
 func sameSite(value string) bool { return value == "" || value == "same-origin" || value == "none" }
 
-// localHost tells whether a Host header, with or without port, names this machine by what no name server decides.
+// localHost reports whether a Host header, with or without port, is a loopback address or localhost, which no name server can redirect.
 func localHost(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -107,8 +107,8 @@ func localHost(host string) bool {
 	return err == nil && address.Unmap().IsLoopback()
 }
 
-// boundedListener holds as many connections as there are places. It closes one more at once: in a queue a probe would wait for those
-// who hold the places.
+// boundedListener accepts as many connections at a time as there are places, and closes further ones at once: a health check must not wait
+// in a queue behind slow clients.
 type boundedListener struct {
 	net.Listener
 	places chan struct{}
@@ -197,7 +197,7 @@ type figure struct {
 	read       func() float64
 }
 
-// clusterFigures are those of regions that have logs.
+// clusterFigures are the metrics of a cluster.
 func (n *Node) clusterFigures(raft *store.ClusterMetrics) []figure {
 	routed := n.kv.Routed()
 	return []figure{
@@ -233,7 +233,7 @@ func (n *Node) clusterFigures(raft *store.ClusterMetrics) []figure {
 	}
 }
 
-// versionFigures are those of timestamps, and of versions that newer ones have superseded.
+// versionFigures are the metrics of timestamps and of the collection of superseded versions.
 func versionFigures(s *store.Metrics) []figure {
 	return []figure{
 		{"timestamps_total", "Timestamps that this node issued.", true, func() float64 { return float64(s.Timestamps) }},
@@ -243,7 +243,7 @@ func versionFigures(s *store.Metrics) []figure {
 	}
 }
 
-// register lists the metrics. Each is computed when it is read, from what the packages count anyway.
+// register registers the metrics. They are computed when they are read, from counters of the packages.
 func (n *Node) register() error {
 	n.metrics = status.NewRegistry()
 	var w wire.Counters
@@ -314,7 +314,7 @@ func (n *Node) register() error {
 	return n.registerGroups(&w)
 }
 
-// registerGroups lists what is not one figure under one name.
+// registerGroups registers the metrics that have labels, or that other packages define.
 func (n *Node) registerGroups(w *wire.Counters) error {
 	if err := n.metrics.GaugeFunc("build_info", "Always 1; the labels say what this is.", status.Labels{"version": Version, "mysql_version": MySQLVersion + Version},
 		func() float64 { return 1 }); err != nil {
@@ -348,7 +348,7 @@ func (n *Node) registerGroups(w *wire.Counters) error {
 	return n.registerCommands(w)
 }
 
-// registerLatencies shows how long statements have taken, by their kind.
+// registerLatencies registers the histograms of statements' durations, by their kind.
 func (n *Node) registerLatencies() error {
 	for k := range wire.NumKinds {
 		h := new(status.Histogram)
@@ -404,7 +404,7 @@ func (n *Node) figures() map[string]string {
 	return figures
 }
 
-// innodbFigures tells under the names of InnoDB's buffer pool, which dashboards know, what there is of the cache of blocks and of the disk.
+// innodbFigures adds figures of the block cache and the disk under the names of InnoDB's buffer pool, which dashboards use.
 func (n *Node) innodbFigures(figures map[string]string, m *engine.Metrics) {
 	total := n.cacheBytes / session.InnoDBPageBytes
 	data := min(m.CacheBytes/session.InnoDBPageBytes, total)
@@ -415,7 +415,7 @@ func (n *Node) innodbFigures(figures map[string]string, m *engine.Metrics) {
 	}
 }
 
-// statistics is the line that COM_STATISTICS answers.
+// statistics returns the reply to COM_STATISTICS.
 func (n *Node) statistics() string {
 	w := n.wire.Counters()
 	questions := w.Questions()

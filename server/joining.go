@@ -10,7 +10,7 @@ import (
 	"github.com/pandodb/pando/cluster/identity"
 )
 
-// validateCluster reports every fault of the settings about a cluster. port 0 of cluster-listen takes a free one.
+// validateCluster returns all faults of the settings about a cluster. Port 0 in cluster-listen means any free port.
 func (o *Options) validateCluster() (faults []error) {
 	fault := func(name, format string, args ...any) {
 		faults = append(faults, fmt.Errorf("%s: %s", name, fmt.Sprintf(format, args...)))

@@ -7,22 +7,22 @@ import (
 	"github.com/pandodb/pando/replica"
 )
 
-// lagLooks is how many looks in a row must find copies of a node behind until the log tells of it: new ones and busy moments are usual.
+// lagLooks is in how many checks in a row the copies of a node must be behind before it is logged: new copies and short peaks of load are usual.
 const lagLooks = 3
 
-// lagTeller tells the log of nodes whose copies are behind, once, and of their having caught up. It belongs to the goroutine of keepMembers.
-type lagTeller map[uint64]int // looks in a row that found a node's copies behind, by node
+// lagTeller logs once that the copies of a node are behind, and once that they have caught up. It belongs to the goroutine of keepMembers.
+type lagTeller map[uint64]int // by node, the number of checks in a row that found its copies behind
 
-// nodeLag is how the copies of one node are behind.
+// nodeLag describes the copies on one node that are behind.
 type nodeLag struct {
-	regions  int            // that have a copy there which is behind
-	worst    kvapi.RegionID // of them
-	term     uint64         // of the worst
-	entries  uint64         // that it lacks
-	answered bool           // the worst answers
+	regions  int            // the number of these copies
+	worst    kvapi.RegionID // the region of the copy that lacks most entries
+	term     uint64         // the term of that region
+	entries  uint64         // the entries that the copy lacks
+	answered bool           // that copy answers its leader
 }
 
-// look looks at the groups that this node leads.
+// look checks the groups that this node leads.
 func (l lagTeller) look(groups []replica.GroupStatus, log *slog.Logger) {
 	now := map[uint64]*nodeLag{}
 	for i := range groups {

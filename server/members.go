@@ -15,24 +15,25 @@ import (
 )
 
 const (
-	// membersInterval is how often the gateway looks whether regions need other members.
+	// membersInterval is how often the gateway checks whether regions need other members.
 	membersInterval = 500 * time.Millisecond
-	// busyInterval is how often it looks while it changes them, and until nothing was changed for busyTime: small regions, of which there may be hundreds, are copied
-	// in less than the longer interval.
+	// busyInterval is how often it does so until nothing was changed for busyTime: there may be hundreds of small regions, each of which is copied in less
+	// than membersInterval.
 	busyInterval, busyTime = 25 * time.Millisecond, 5 * time.Second
 	// changeMax bounds the wait for one change of members.
 	changeMax = time.Minute
-	// settleTime is how long a new gateway looks who is there before it changes anything, and reachMax bounds one such look.
+	// settleTime is how long a new gateway changes nothing while a node leaves: it does not know yet which nodes are alive. reachMax bounds one attempt to reach
+	// them.
 	settleTime, reachMax = 5 * time.Second, 2 * time.Second
-	// changeFailedPause is how long nothing is tried after a change that failed.
+	// changeFailedPause is the pause after a change that failed.
 	changeFailedPause = 5 * time.Second
 )
 
-// keepMembers is the goroutine of the gateway that gives regions their copies: it carries out what package schedule says is next.
+// keepMembers is the goroutine of the gateway that changes which nodes have copies of regions: it executes what package schedule decides.
 func (n *Node) keepMembers(ctx context.Context) {
 	var looks sync.WaitGroup
 	defer looks.Wait()
-	looking := make(chan struct{}, 1) // one look at a time
+	looking := make(chan struct{}, 1) // a semaphore: one lookForMembers at a time
 	lag := lagTeller{}
 	began, looked, changed := clock.Mono(), time.Duration(0), -busyTime
 	for pause := membersInterval; ; {
@@ -69,8 +70,8 @@ func (n *Node) keepMembers(ctx context.Context) {
 	}
 }
 
-// raiseVersion gives the cluster the newest version that the programs of all its nodes know; from then on a program that does not know it is refused. What nodes say
-// when they connect counts beside what they have registered: one whose program was replaced by an older one a moment ago is not shut out.
+// raiseVersion raises the cluster version to the newest that the programs of all nodes support; older programs are refused from then on. It respects both the
+// versions that nodes have registered and those of their current connections: a node may have been downgraded since it registered.
 func (n *Node) raiseVersion() {
 	_, known := store.Versions()
 	var now uint64
@@ -93,7 +94,7 @@ func (n *Node) raiseVersion() {
 	}
 }
 
-// lookForMembers asks the members that nothing is heard of, which may be because nothing is to be said: spares have no copies.
+// lookForMembers sends a call to the members that are not connected: a node without copies has no other reason to be.
 func (n *Node) lookForMembers(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, reachMax)
 	defer cancel()
@@ -101,19 +102,19 @@ func (n *Node) lookForMembers(ctx context.Context) {
 	var asked sync.WaitGroup
 	for _, node := range state.Nodes {
 		if !node.Alive {
-			asked.Go(func() { _ = n.cluster.desk.Reach(ctx, node.Store) }) // the transport notes what came of it
+			asked.Go(func() { _ = n.cluster.desk.Reach(ctx, node.Store) }) // the transport records the result
 		}
 	}
 	asked.Wait()
 }
 
-// someLeave reports whether a member is to lose its copies.
+// someLeave reports whether a member is leaving the cluster.
 func (n *Node) someLeave() bool {
 	state, _ := n.membersState()
 	return slices.ContainsFunc(state.Nodes, func(node schedule.Node) bool { return node.Leaving })
 }
 
-// stepMembers does one step, if there is one to do.
+// stepMembers executes the next change of a region's members, if there is one; did reports whether it did.
 func (n *Node) stepMembers(ctx context.Context) (did bool, err error) {
 	state, stages := n.membersState()
 	if stages[state.Gateway] == meta.Leaving && n.handsOver(&state) {
@@ -138,7 +139,7 @@ func (n *Node) stepMembers(ctx context.Context) (did bool, err error) {
 	return true, nil
 }
 
-// membersState is what the next change is decided by, and the stages of all stores.
+// membersState returns the input of package schedule, and the stages of all stores.
 func (n *Node) membersState() (state schedule.State, stages map[uint64]meta.Stage) {
 	state.Gateway = n.store.ID()
 	stages = map[uint64]meta.Stage{}
@@ -163,7 +164,7 @@ func (n *Node) membersState() (state schedule.State, stages map[uint64]meta.Stag
 	return state, stages
 }
 
-// groups are the Raft groups of this store, region 0 first.
+// groups returns the status of this store's Raft groups, region 0 first.
 func (n *Node) groups() (out []replica.GroupStatus) {
 	if g, ok := n.store.GroupStatus(0); ok {
 		out = append(out, g)
@@ -176,7 +177,7 @@ func (n *Node) groups() (out []replica.GroupStatus) {
 	return out
 }
 
-// regionState is what is known of a region that this store leads.
+// regionState converts a group's status to the input of package schedule.
 func regionState(g *replica.GroupStatus) schedule.Region {
 	r := schedule.Region{ID: g.Region.ID, Changing: g.Region.Joint()}
 	for _, p := range g.Region.Peers {
@@ -185,7 +186,7 @@ func regionState(g *replica.GroupStatus) schedule.Region {
 	return r
 }
 
-// handsOver reports whether another node could be the gateway: an alive voter that stays.
+// handsOver reports whether another node could be the gateway: a voter of region 0 that is alive and does not leave.
 func (n *Node) handsOver(state *schedule.State) bool {
 	for _, c := range state.Regions[0].Copies {
 		for _, node := range state.Nodes {
@@ -197,7 +198,7 @@ func (n *Node) handsOver(state *schedule.State) bool {
 	return false
 }
 
-// retire ends the membership of nodes that leave and have no copies any more.
+// retire removes nodes from the cluster that are leaving and have no copies any more.
 func (n *Node) retire(state *schedule.State, stages map[uint64]meta.Stage) {
 	for id, stage := range stages {
 		if stage != meta.Leaving {
@@ -220,8 +221,8 @@ func (n *Node) retire(state *schedule.State, stages map[uint64]meta.Stage) {
 	}
 }
 
-// short is how many regions have fewer copies than they could have with all members alive; behind is by how many entries the copy of an alive
-// node is behind at most.
+// copiesMissing returns how many regions have fewer copies than they could have with all members alive, and the largest number of entries
+// that a copy on a live node lacks.
 func (n *Node) copiesMissing(state *schedule.State) (short int, behind uint64) {
 	members, alive := 0, map[uint64]bool{}
 	for _, node := range state.Nodes {
@@ -256,20 +257,19 @@ func (n *Node) copiesMissing(state *schedule.State) (short int, behind uint64) {
 	return short, behind
 }
 
-// clusterStatus is what /status says of the cluster; nil where the node is of none.
+// clusterStatus is the cluster in the document of /status; nil outside a cluster.
 type clusterStatus struct {
-	// Role is gateway, follower, or waiting where no gateway is known.
+	// Role is gateway, follower, or waiting while no gateway is known.
 	Role    string `json:"role"`
 	Store   uint64 `json:"store"`
 	Gateway uint64 `json:"gateway"`
 	Term    uint64 `json:"term"`
-	// Version is what all programs of the cluster know, as far as this node has heard; 0 before it has.
+	// Version is the cluster version as far as this node knows; 0 while it does not know any.
 	Version uint64 `json:"version"`
-	// HandedOn is how many clients of this node are served by the gateway.
+	// HandedOn is the number of clients that this node relays to the gateway, or that wait for one.
 	HandedOn int          `json:"clients_handed_on"`
 	Nodes    []nodeMember `json:"nodes"`
-	// RegionsShort and LagEntries are what the gateway knows, and others do not say: regions with fewer copies than they could have, and by how
-	// many entries the slowest copy of a live node is behind.
+	// RegionsShort and LagEntries are the results of copiesMissing; only the gateway has them.
 	RegionsShort *int           `json:"regions_short,omitempty"`
 	LagEntries   *uint64        `json:"lag_entries,omitempty"`
 	Regions      []regionMember `json:"regions"`
@@ -280,7 +280,7 @@ type nodeMember struct {
 	Store   uint64 `json:"store"`
 	Address string `json:"address"`
 	Stage   string `json:"stage"`
-	// Alive is what the gateway knows: others have nothing to say to each other, and would take each other for dead.
+	// Alive is set only by the gateway: other nodes need not be connected with each other.
 	Alive *bool `json:"alive,omitempty"`
 }
 
@@ -292,9 +292,9 @@ type regionMember struct {
 	Applied uint64   `json:"applied"`
 	Last    uint64   `json:"last"`
 	Voters  []uint64 `json:"voters"`
-	// Garbage is what its superseded versions take in the queue of those that wait for collection, in bytes.
+	// Garbage is the size of the region's garbage queue, of superseded versions that wait for collection.
 	Garbage int `json:"garbage_bytes"`
-	// Learners are copies that do not vote; Receiving says that a snapshot is on its way to this node.
+	// Learners are the stores of copies that do not vote; Receiving says that this node is receiving a snapshot of the region.
 	Learners  []uint64 `json:"learners,omitempty"`
 	Receiving bool     `json:"receiving,omitempty"`
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/pandodb/pando/cluster/identity"
 )
 
-// membershipName is the file in a data directory that says of which cluster the node is a member, and has its key.
+// membershipName is the file in a data directory with a node's membership of a cluster and its private key.
 const membershipName = "node.json"
 
-// membershipBytesMax bounds what is read of it.
+// membershipBytesMax bounds the size of that file.
 const membershipBytesMax = 1 << 20
 
-// membership is what a node of a cluster has to remember besides its store. Until a cluster has taken it in, it is the key alone: whoever asks
-// again with that gets the same number. The file is its JSON, bytes in base64.
+// membership is what a node of a cluster saves outside of its store. Until a cluster has accepted the node it has only the key: a repeated
+// request with the same key gets the same node id. The file is its JSON, bytes in base64.
 type membership struct {
 	Cluster uint64 `json:"cluster"`
 	Node    uint64 `json:"node"`
@@ -26,7 +26,7 @@ type membership struct {
 	Seed        []byte `json:"key"`
 	Certificate []byte `json:"certificate"`
 	Authority   []byte `json:"authority"`
-	// Members are where others were when it was written: with a copy of region 0 the node knows better.
+	// Members are the addresses of the other nodes when the file was written. A node with a copy of region 0 uses the addresses there.
 	Members []identity.Place `json:"members"`
 }
 

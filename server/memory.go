@@ -19,45 +19,45 @@ import (
 
 const (
 	systemRoot    = "/"
-	memoryUnknown = 2 << 30 // assumed where the system doesn't tell
+	memoryUnknown = 2 << 30 // assumed if the system's memory cannot be read
 	memTableMax   = 64 << 20
 	memTableMin   = 4 << 20
-	cacheShare    = 4 // the cache takes a quarter unless told otherwise
-	// memTableShare: memtables take the place of blocks in the cache, so one, and another that is being flushed, must leave half of it.
+	cacheShare    = 4 // the cache's default is 1/cacheShare of the memory
+	// memTableShare: the memory of memtables is taken from the cache, so the active one and one that is being flushed must leave half of it.
 	memTableShare = 4
-	// gcHeadroom is how much garbage may gather before a collection, but gcPercentMin to gcPercentMax of what is alive on the heap. It is
-	// gcHeadroomFull once as much is alive, there and outside, as the cache may hold: a process is to take 1.4 times a cache of 1 GiB.
-	// The difference is 3 % of the processor time of a point select. What a process takes besides does not grow with the cache, so one
-	// part in gcHeadroomShare of what that has beyond 1 GiB is added: in builds whose blocks are on the heap a lookup that misses the
-	// cache leaves one behind, and with 4 GiB collections took a twelfth of the processor time
-	// (docs/design/measured/hundredfold.md). A smaller cache leaves less, in proportion, but gcHeadroomMin.
+	// gcHeadroom is how much garbage may accumulate before a collection, within gcPercentMin to gcPercentMax of the live heap. It is
+	// gcHeadroomFull once live data, on the heap and outside, reach the size of the cache: a process is to take at most 1.4 times a cache of
+	// 1 GiB. The difference costs 3 % of the processor time of a point select. The process's other memory does not grow with the cache, so
+	// 1/gcHeadroomShare of the cache beyond 1 GiB is added: in builds whose blocks are on the heap each cache miss leaves a dead block, and
+	// with 4 GiB collections took a twelfth of the processor time (docs/design/measured/hundredfold.md). A cache below 1 GiB has
+	// proportionally less, but at least gcHeadroomMin.
 	gcHeadroom      = 256 << 20
 	gcHeadroomFull  = 192 << 20
 	gcHeadroomShare = 4
 	gcHeadroomMin   = 32 << 20
 	gcPercentMin    = 15
 	gcPercentMax    = 200
-	// What statements hold comes out of the headroom: large ones leave garbage of their own size behind whenever something that they hold grows,
-	// and the process is to stay within its cache, their quota and a quarter of a GiB. gcPercentBusy takes the place of gcPercentMin then.
+	// The memory of statements is subtracted from the headroom: when a large structure of a statement grows, its old copy is garbage of the
+	// same size, and the process is to stay within its cache, the statements' quota and 256 MiB. gcPercentBusy replaces gcPercentMin then.
 	gcPercentBusy  = 5
 	gcTuneEvery    = time.Second
 	pollReadsEvery = time.Second
-	// limitStep: the heap's limit follows what is outside by this share of it, since each change stops the world.
+	// limitStep: the heap's limit is changed in steps of at least 1/limitStep of the budget, since each change stops the world.
 	limitStep = 32
-	// processShare is what the process is to take at most, in tenths of the cache.
+	// processShare is the most that the process is to take, in tenths of the cache.
 	processShare = 14
-	// hugeShare: one part in so many of the cache is marked for huge pages beyond its size, for garbage and what else there is.
+	// hugeShare: memory for huge pages is the cache and 1/hugeShare of it, for garbage and other data.
 	hugeShare = 4
-	// statementShare: statements may hold one part in so many of what the heap has besides the cache and the memtables. Garbage
-	// takes the rest, as do connections, and what statements hold that nobody counts.
+	// statementShare: statements may hold 1/statementShare of the heap without the cache and the memtables. The rest is for garbage,
+	// connections, and memory of statements that is not accounted for.
 	statementShare = 2
-	// spareShare: statements are given no more once the process has left but one part in so many of what there is besides the cache. That is for what they
-	// make before they count it.
+	// spareShare: statements get no more memory when the process has only 1/spareShare left of the heap without the cache. This reserve is
+	// for what they allocate before they account for it.
 	spareShare = 4
-	// sortShare: what sorts the entries of new indexes takes one part in so many of what statements may hold, at most sortBytesMax.
+	// sortShare: the sorters of new indexes may take 1/sortShare of the statements' memory, at most sortBytesMax.
 	sortShare    = 4
 	sortBytesMax = 1 << 30
-	// statementBytesMin is what they may hold in a small process.
+	// statementBytesMin is the least memory for statements, in a small process.
 	statementBytesMin = 64 << 20
 )
 
@@ -65,7 +65,7 @@ const (
 type budget struct {
 	machine, total, cache, memTable int64
 	procs                           int
-	memoryFrom, procsFrom           string // the files that told the limits, for the log
+	memoryFrom, procsFrom           string // where the limits come from, a file or a setting, for the log
 }
 
 func newBudget(o *Options, now systemMemory) (budget, error) {
@@ -89,11 +89,11 @@ func newBudget(o *Options, now systemMemory) (budget, error) {
 	return b, nil
 }
 
-// cacheMax is the largest cache of a process with so much memory: the rest is for what is no cache, and for garbage.
+// cacheMax is the largest permitted cache for a budget: the rest is for other data and for garbage.
 func cacheMax(total int64) int64 { return total / 4 * 3 }
 
-// pageCache is what the system's page cache may take for the tables, at least something: all that the process does not once its cache
-// is full, nor others do now.
+// pageCache is how much of the tables the system's page cache may hold, at least 1: the memory that neither this process with a full cache
+// nor, at present, others take.
 func (b *budget) pageCache(now systemMemory) int64 {
 	return max(min(b.machine-b.cache/10*processShare-engine.MemTableCountMax*b.memTable, now.available), 1)
 }
@@ -111,23 +111,23 @@ func (b *budget) apply() {
 	debug.SetMemoryLimit(b.heap())
 }
 
-// statements is what all statements together may hold, see exec.MemPool.
+// statements is the memory that all statements together may hold, see exec.MemPool.
 func (b *budget) statements() int64 {
 	return max((b.heap()-b.cache-engine.MemTableCountMax*b.memTable)/statementShare, statementBytesMin)
 }
 
-// sorters is what of it engine.SortMemory may be.
+// sorters is how much of the statements' memory engine.SortMemory may be.
 func (b *budget) sorters() int64 { return min(b.statements()/sortShare, sortBytesMax) }
 
-// heap is what the Go heap and what is outside of it aim to stay below.
+// heap is the limit of the Go heap and the memory outside of it together.
 func (b *budget) heap() int64 { return b.total / 10 * 9 }
 
-// heapLimit is what the Go heap aims to stay below with so much outside of it: what is left, but one part in limitStep of the
-// whole at least, lest the collector never rests.
+// heapLimit is the limit of the Go heap with so many bytes outside of it: the rest of heap, but at least 1/limitStep of it, or
+// the garbage collector would run all the time.
 func (b *budget) heapLimit(outside int64) int64 { return max(b.heap()-outside, b.heap()/limitStep) }
 
-// gcPercent is the garbage collector's target for so many bytes alive on the heap and outside of it, of which statements hold some. A fixed one
-// would be too small for an idle server or would let a full cache take three times its size.
+// gcPercent is the value for debug.SetGCPercent with so many live bytes on the heap and outside of it, of which statements hold some. A fixed
+// value would be too small for an idle server, or would let a full cache take three times its size.
 func (b *budget) gcPercent(live, outside uint64, statements int64) int {
 	headroom := int64(gcHeadroom)
 	if live+outside >= uint64(b.cache) {
@@ -145,20 +145,20 @@ func (b *budget) gcPercent(live, outside uint64, statements int64) int {
 	return int(min(max(100*uint64(headroom)/max(live, 1), least), gcPercentMax))
 }
 
-// process is what exec.MemPool asks about this process.
+// process returns what exec.MemPool needs to know about this process.
 func (b *budget) process() *exec.Process {
 	return &exec.Process{Ceiling: b.heap() - max(b.heap()-b.cache, 0)/spareShare, InUse: processInUse, Collect: runtime.GC}
 }
 
-// processInUse is what Go has of the system's memory and neither has given back nor could use at once, and what is outside of its heap.
+// processInUse is the memory in use by Go, without what it has released to the system or has free, and the memory outside of the Go heap.
 func processInUse() int64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
 	metrics.Read(sample)
 	return int64(sample[0].Value.Uint64()-sample[1].Value.Uint64()-sample[2].Value.Uint64()) + engine.OutsideBytes()
 }
 
-// tuneGC adapts the targets to what is alive until stop is closed: every second, and whenever what statements hold has changed by much, for
-// within a second they can take hundreds of megabytes.
+// tuneGC adapts the garbage collector's targets to the live memory until stop is closed: every second, and whenever the memory of
+// statements has changed by much, as within a second they can take hundreds of megabytes.
 func (b *budget) tuneGC(statements *exec.MemPool, stop <-chan struct{}) {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	ticker := clock.NewTicker(gcTuneEvery)
@@ -173,7 +173,7 @@ func (b *budget) tuneGC(statements *exec.MemPool, stop <-chan struct{}) {
 		}
 		metrics.Read(sample)
 		outside := engine.OutsideBytes()
-		// Each change stops the world for some microseconds, so small ones are left.
+		// Each change stops the world for some microseconds, so small ones are skipped.
 		if want := b.heapLimit(outside); limitStep*max(want-limit, limit-want) > b.heap() {
 			debug.SetMemoryLimit(want)
 			limit = want
@@ -185,7 +185,7 @@ func (b *budget) tuneGC(statements *exec.MemPool, stop <-chan struct{}) {
 	}
 }
 
-// pollReads has the engine compare its tables with the page cache, which others fill and empty as well, until the node stops.
+// pollReads lets the engine check regularly how much of its tables is in the page cache, which other processes change too, until the node stops.
 func (n *Node) pollReads() {
 	ticker := clock.NewTicker(pollReadsEvery)
 	defer ticker.Stop()
@@ -199,16 +199,16 @@ func (n *Node) pollReads() {
 	}
 }
 
-// systemMemory is what the system says about its memory, in bytes, or one of the process's cgroups, where that has less.
+// systemMemory is the machine's memory in bytes, or that of one of the process's cgroups if it is less.
 type systemMemory struct {
 	total     int64
-	available int64  // what nobody uses, and what the page cache would give up
-	free      int64  // what nobody uses
-	known     bool   // the system has told at least the total
-	source    string // the file that told the total
+	available int64  // free memory and reclaimable page cache
+	free      int64  // unused memory
+	known     bool   // at least total was read, not assumed
+	source    string // the file with total
 }
 
-// readMemory asks the system of which root is the file tree. What that doesn't tell is memoryUnknown.
+// readMemory reads the memory of the system whose file tree is at root. Values that cannot be read are memoryUnknown.
 func readMemory(root string) systemMemory {
 	meminfo := filepath.Join(root, "proc/meminfo")
 	fields, _ := readCounts(meminfo)
@@ -243,7 +243,7 @@ func readCounts(path string) (map[string]int64, error) {
 	return counts, err
 }
 
-// MachineShare returns what the nodes on this machine, or in this cgroup, may take together: bytes of memory, and processors.
+// MachineShare returns the memory, in bytes, and the number of processors that the nodes on this machine, or in this cgroup, may take together.
 func MachineShare() (bytes int64, procs int) {
 	procs, _ = quotaProcs(systemRoot, runtime.GOMAXPROCS(0))
 	return readMemory(systemRoot).total, procs

@@ -9,22 +9,22 @@ import (
 	"syscall"
 )
 
-// What the data directory's files and directories are to other users of the machine: nothing. New ones are made so by the process's file
-// mode mask, see KeepPrivate; closeDir sees to those of before.
+// The modes of the data directory's files and directories, which are not accessible for other users of the machine. New ones get their mode
+// by the process's umask, see KeepPrivate, those of older versions by closeDir.
 const (
 	privateFile = 0o600
 	privateDir  = 0o700
-	// passableDir lets others reach a socket in the directory, and see nothing else of it.
+	// passableDir lets other users reach a socket in the directory, but not list it.
 	passableDir = 0o711
 	privateMask = 0o077
 )
 
-// KeepPrivate makes what the process creates from now on unreadable for other users of the machine. It is the process's to call, once, before
-// it opens a node.
+// KeepPrivate sets the process's umask, so that new files are not accessible for other users of the machine. The program calls it once, before
+// Open.
 func KeepPrivate() { syscall.Umask(privateMask) }
 
-// closeDir takes the rights of other users away from what is Pando's in a data directory, and returns of how many files it had to. With
-// passable the directory itself may still be passed.
+// closeDir removes the rights of other users from Pando's files in a data directory, and returns how many files it changed. With passable it
+// lets them traverse the directory itself.
 func closeDir(dir string, passable bool) (closed int, err error) {
 	var faults []error
 	limit := func(path string, info fs.FileInfo, mode fs.FileMode) {
@@ -67,7 +67,7 @@ func closeDir(dir string, passable bool) (closed int, err error) {
 	return closed, errors.Join(faults...)
 }
 
-// within tells whether a path is below a directory.
+// within reports whether a path is a directory or below it.
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))

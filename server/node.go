@@ -38,7 +38,7 @@ type Node struct {
 	engine     *engine.Engine
 	store      *store.Store
 	kv         *kv.Client
-	memory     *exec.MemPool // of statements
+	memory     *exec.MemPool // the memory of statements
 	spill      *exec.SpillSpace
 	cacheBytes int64 // of the engine's cache of blocks and rows
 	workers    *exec.WorkerPool
@@ -53,14 +53,14 @@ type Node struct {
 	listener     net.Listener
 	httpListener net.Listener
 	http         *http.Server
-	loops        sync.WaitGroup // the accept loop, tuneGC and pollReads
-	stop         chan struct{}  // closed by Close, ends the latter two
+	loops        sync.WaitGroup // all goroutines of the node, see doc.go
+	stop         chan struct{}  // closed by Close: its goroutines end
 	ready        atomic.Bool
 	ending       atomic.Bool   // Close has begun
-	failed       chan struct{} // closed when the listener has failed
+	failed       chan struct{} // closed by end: the node can no longer serve
 	failure      error         // why; written before failed is closed
 	fail         sync.Once     // guards both
-	asked        chan struct{} // closed when a client has asked the process to stop
+	asked        chan struct{} // closed when a client's SHUTDOWN has asked for a Close
 	askOnce      sync.Once     // guards it
 	backing      sync.Mutex    // held while a backup is made
 	checksumming sync.Mutex    // held while checksums are computed
@@ -78,7 +78,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	for _, warning := range o.Warnings {
 		n.log.Warn("setting has no effect", "why", warning)
 	}
-	// The ports are taken first: a busy one is the commonest fault, and nothing has been touched then.
+	// The listeners are opened first: a port in use is the most frequent error, and nothing has been written yet.
 	steps := []func() error{n.listen, n.checkFirstRoot, func() error { return n.openStorage(ctx) }, n.openCluster, n.openWire, func() error { return n.begin(ctx) }, n.openHTTP, n.serveClients}
 	for _, step := range steps {
 		if err := ctx.Err(); err != nil {
@@ -97,7 +97,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	return n, nil
 }
 
-// listen takes both ports.
+// listen opens the TCP listeners.
 func (n *Node) listen() error {
 	var err error
 	if n.listener, err = listen("listen", n.options.Listen); err != nil {
@@ -114,7 +114,7 @@ func (n *Node) listen() error {
 	return err
 }
 
-// begin makes the node a gateway, if its store has not to ask others for that, and follows who is from then on.
+// begin opens the SQL layer, if the store serves by itself, and in a cluster starts to follow who is the gateway.
 func (n *Node) begin(ctx context.Context) error {
 	if n.store.Serves() {
 		if err := n.openSQL(); err != nil {
@@ -127,7 +127,7 @@ func (n *Node) begin(ctx context.Context) error {
 	return nil
 }
 
-// joinRoles begins to follow who is the gateway: the store is one of a cluster. It may be called again after an error.
+// joinRoles starts to follow who is the gateway, as the store is part of a cluster. It may be called again after an error.
 func (n *Node) joinRoles(ctx context.Context) error {
 	n.cluster.role.Do(func() { n.loops.Go(n.keepRole) })
 	if n.store.Serves() {
@@ -214,7 +214,7 @@ func (n *Node) openStorage(ctx context.Context) error {
 	return err
 }
 
-// kill is KILL. A connection's number has 32 bits on the wire; a wider one is nobody's, whatever its low half says.
+// kill executes KILL. Connection ids have 32 bits: a larger number is no connection's, and must not be truncated to one.
 func (n *Node) kill(id uint64, query bool) bool {
 	return id <= math.MaxUint32 && n.wire.Kill(uint32(id), query)
 }
@@ -240,7 +240,7 @@ func (n *Node) openWire() error {
 	return err
 }
 
-// serveClients takes the unix socket, and accepts clients of both listeners.
+// serveClients opens the unix socket, and accepts clients there and on the MySQL port.
 func (n *Node) serveClients() error {
 	if path := n.options.socketPath(); path != "" {
 		socket, err := listenSocket(path)
@@ -263,7 +263,7 @@ func (n *Node) serve(l net.Listener) {
 	})
 }
 
-// setRelaxed passes on whether commits are acknowledged before they are synced. In a cluster they are not.
+// setRelaxed sets whether commits are acknowledged before they are synced, which a cluster does not permit.
 func (n *Node) setRelaxed(on bool) error {
 	err := n.store.SetRelaxed(on)
 	if errors.Is(err, store.ErrRelaxed) {
@@ -272,12 +272,12 @@ func (n *Node) setRelaxed(on bool) error {
 	return err
 }
 
-// promote is ADMIN PROMOTE.
+// promote executes ADMIN PROMOTE.
 func (n *Node) promote() (state string, err error) {
 	state = "the store is the first of a cluster now"
 	switch err := n.store.Promote(); {
 	case errors.Is(err, store.ErrPromoted):
-		state = "the store is the first of a cluster already" // but the node may not be a member yet, after a fault of the last attempt
+		state = "the store is the first of a cluster already" // but if an earlier joinRoles failed, the node is not a member yet
 	case errors.Is(err, store.ErrRelaxed):
 		return "", types.Errorf(types.ErNotSupportedYet, "ADMIN PROMOTE while sync-log is off; set innodb_flush_log_at_trx_commit to 1 first")
 	case err != nil:
@@ -289,7 +289,7 @@ func (n *Node) promote() (state string, err error) {
 // setMaxConnections changes the listener's limit.
 func (n *Node) setMaxConnections(limit int) { n.wire.SetMaxConnections(limit) }
 
-// Failed is closed when the node can serve no longer; Close then tells why.
+// Failed is closed when the node can no longer serve; the error of Close then has the reason.
 func (n *Node) Failed() <-chan struct{} { return n.failed }
 
 // ShutdownAsked is closed when a client's SHUTDOWN asks for a Close.
@@ -309,7 +309,7 @@ func (n *Node) StatusURL() string {
 	return "http://" + n.httpListener.Addr().String()
 }
 
-// Close drains the connections and ends the node. Everything acknowledged is on disk when it returns.
+// Close waits up to DrainTimeout for running statements, closes the connections and ends the node. Everything acknowledged is on disk then.
 func (n *Node) Close() error {
 	n.ready.Store(false)
 	n.ending.Store(true)
@@ -335,7 +335,7 @@ func (n *Node) Close() error {
 	n.loops.Wait()
 	if g := n.sql.set(nil); g != nil {
 		if err := g.close(false); err != nil && n.transport() != nil {
-			// Without the others nothing can be written. What is not written costs some numbers of AUTO_INCREMENT.
+			// Without a majority nothing can be written. Then some numbers of AUTO_INCREMENT are skipped, no more.
 			n.log.Warn("ending what executes SQL", "error", err)
 		} else {
 			faults = append(faults, err)

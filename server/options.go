@@ -18,7 +18,7 @@ import (
 // Version is the release of this binary; the linker may set it.
 var Version = "0.1.0"
 
-// MySQLVersion is the dialect that clients see in the handshake. Clients choose their dialect by it, so it never names another product first.
+// MySQLVersion begins the version that clients see in the handshake. Clients choose their dialect by it, so it begins as MySQL's does.
 const MySQLVersion = "8.0.36-pando-"
 
 // Defaults and limits of the settings.
@@ -43,11 +43,11 @@ type Options struct {
 	// Socket is the path of a unix socket, relative to DataDir if it is not absolute; empty for none.
 	Socket string
 	HTTP   string
-	// ClusterListen is where other nodes reach this one, empty if none may; Advertise is what they are told instead, where that differs.
+	// ClusterListen is the address for other nodes, empty for none; Advertise is the address that they are told, if it differs.
 	ClusterListen, Advertise string
-	// Join lists addresses of members of a cluster to join, or to find again; JoinToken is what a member has printed.
+	// Join lists addresses of members of the cluster to join, or to find again; JoinToken is a token of that cluster.
 	Join, JoinToken string
-	// JoinTokenFile names a file whose first line is that.
+	// JoinTokenFile names a file whose first line is the token.
 	JoinTokenFile  string
 	MaxConnections int
 	// CacheBytes is the block cache's size; 0 takes a share of the machine's or the cgroup's memory.
@@ -58,7 +58,7 @@ type Options struct {
 	MaxProcs int
 	// SyncLog false acknowledges commits before they reach the disk, and can lose them.
 	SyncLog bool
-	// AcceptLostLog starts where acknowledged commits at the end of the log are gone, which is refused otherwise.
+	// AcceptLostLog permits a start although acknowledged commits at the end of the log are lost.
 	AcceptLostLog   bool
 	LogLevel        string
 	LogFormat       string
@@ -78,7 +78,7 @@ type Options struct {
 	RegionBytes, RegionSplitBytes, RegionTableBytes int64
 	// BackupDir is the directory below which ADMIN BACKUP may write; empty for anywhere, backupOff for nowhere.
 	BackupDir string
-	// SecureFilePriv says which files of this machine statements may read and write: NULL none, a directory those in it, empty all.
+	// SecureFilePriv says which files statements may read and write: NULL none, a directory those in it, empty all outside of DataDir.
 	SecureFilePriv string
 	// BulkBytes bounds the memory of bulk statements that run at once; see session.Bulk.
 	BulkBytes int64
@@ -87,9 +87,9 @@ type Options struct {
 	Log *slog.Logger
 	// LogVar is the threshold of Log while the node runs; nil if it cannot change.
 	LogVar *slog.LevelVar
-	// Warnings collects what the settings' sources accepted without effect, for the log at start.
+	// Warnings are about settings that were accepted without their usual effect, for the log at start.
 	Warnings []string
-	// origins says where settings come from, by name; nil if they were not loaded.
+	// origins has the source of each setting that was set, by name; nil if they were not loaded.
 	origins map[string]string
 }
 
@@ -112,13 +112,13 @@ func DefaultOptions() Options {
 	}
 }
 
-// spillBytesMin is the least space for spill files, unless less is free: they take it by the mebibyte.
+// spillBytesMin is the least space for spill files: they take it by the mebibyte.
 const spillBytesMin = 16 << 20
 
-// spillFreeShare is which part of the free disk spill files may take unless told otherwise.
+// spillFreeShare: by default spill files may take 1/spillFreeShare of the free disk.
 const spillFreeShare = 2
 
-// spillBytes is what spill files may take with so much of the disk free, 0 if nobody knows.
+// spillBytes is how much spill files may take with so much of the disk free; 0 if neither is known.
 func (o *Options) spillBytes(free uint64) int64 {
 	if o.SpillBytes != 0 || free == 0 {
 		return o.SpillBytes
@@ -126,7 +126,7 @@ func (o *Options) spillBytes(free uint64) int64 {
 	return max(int64(min(free, math.MaxInt64)/spillFreeShare), spillBytesMin)
 }
 
-// regionBytesMin is the least size of a region that can be asked for: smaller ones cost more than what they hold.
+// regionBytesMin is the least value of the settings of region sizes: smaller regions cost more than the data in them.
 const regionBytesMin = 1 << 20
 
 // validateRegions reports faults of the sizes of regions.
@@ -146,7 +146,7 @@ func (o *Options) validateRegions(fault func(name, format string, args ...any)) 
 	}
 }
 
-// validateWork reports faults of the sizes of what statements take.
+// validateWork reports faults of the settings of statements' memory and disk.
 func (o *Options) validateWork(fault func(name, format string, args ...any)) {
 	if o.SpillBytes != 0 && o.SpillBytes < spillBytesMin {
 		fault("tmp-storage-quota", "%d is below %d", o.SpillBytes, spillBytesMin)

@@ -10,7 +10,7 @@ import (
 	"github.com/pandodb/pando/replica"
 )
 
-// regionList describes the regions of this node's store. One that is alone has one replica of each, without a number of its own.
+// regionList describes the regions of this node's store. Outside a cluster each has one replica, whose id is the region's.
 func (n *Node) regionList() []infoschema.Region {
 	list := n.store.RegionStatuses()
 	heard := n.heardOf()
@@ -41,7 +41,7 @@ func (n *Node) regionList() []infoschema.Region {
 	return out
 }
 
-// heardOf returns when this node last heard of others, by clock.Mono.
+// heardOf returns when this node last received something from each other node, by clock.Mono.
 func (n *Node) heardOf() map[uint64]time.Duration {
 	heard := map[uint64]time.Duration{}
 	if t := n.transport(); t != nil {
@@ -55,7 +55,7 @@ func (n *Node) heardOf() map[uint64]time.Duration {
 // peerDown is the state of a replica that does not answer.
 const peerDown = "DOWN"
 
-// peerStatus is what TiDB calls the state of a replica.
+// peerStatus is the state of a replica in TiDB's words.
 func peerStatus(g *replica.GroupStatus, peer uint64) string {
 	switch {
 	case g == nil || !g.Leads || g.CaughtUp(peer):
@@ -66,7 +66,7 @@ func peerStatus(g *replica.GroupStatus, peer uint64) string {
 	return peerDown
 }
 
-// storeList describes the stores of the cluster, or this node's if it is of none. Others are what region 0 and this node know of them.
+// storeList describes the stores of the cluster, or outside a cluster this node's. Other stores are described as far as this node knows them.
 func (n *Node) storeList() []infoschema.Store {
 	m := n.engine.Metrics()
 	own := infoschema.Store{ID: n.store.ID(), Address: n.MySQLAddr(), State: "Up", SQL: true,

@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// takeOverMax bounds the attempt to lead all regions: a node that has no copy of one, or is cut off, must not keep others from it.
+	// takeOverMax bounds the attempt to lead all regions: a node that lacks a copy of one, or has lost its network, must make way for another.
 	takeOverMax = 20 * time.Second
-	// takeOverPause is how long a node that could not become the gateway, or is it no longer, waits until it tries again while it leads region 0.
+	// takeOverPause is the pause before a node that leads region 0 tries again to become the gateway, after it failed or has lost that role.
 	takeOverPause = 500 * time.Millisecond
 	// resignMax bounds the wait for another node to lead what this one, which ends or leaves the cluster, has led.
 	resignMax = 3 * time.Second
-	// sessionsEndMax is how long the sessions of a gateway that is one no longer may take to end before that is told.
+	// sessionsEndMax is after what time it is logged that the sessions of a former gateway have not ended.
 	sessionsEndMax = 10 * time.Second
-	// leadWhileEnding is how long a node may lead region 0 again while its sessions of before have not ended, without which it cannot be the gateway: then another is
-	// asked to lead.
+	// leadWhileEnding is how long a former gateway may lead region 0 again while its old sessions have not ended, so that it cannot serve: then it hands
+	// the leadership over.
 	leadWhileEnding = 2 * time.Second
 )
 
-// keepRole is the goroutine of a node whose store is one of a cluster: while that leads region 0 the node is the gateway and executes SQL, and
-// otherwise it hands its clients on (docs/design/0021).
+// keepRole is the goroutine of a node of a cluster: while its store leads region 0 the node is the gateway and executes SQL; otherwise it
+// relays its clients to the gateway (docs/design/0021).
 func (n *Node) keepRole() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -47,8 +47,8 @@ func (n *Node) keepRole() {
 			if err != nil {
 				n.log.Warn("this node leads region 0 and could not become the gateway", "term", term, "error", err)
 			}
-			// A node that was suspended together with all others has lost its lease, and nobody has been elected: it still leads, in the same
-			// term.
+			// It tries again, as the leader and the term may stay the same: if all nodes were suspended at once, the lease has expired, but
+			// nobody else was elected.
 			again = clock.After(takeOverPause)
 		case gateway != 0:
 			n.log.Info("clients are handed on to the gateway", "gateway", gateway, "term", term)
@@ -62,7 +62,7 @@ func (n *Node) keepRole() {
 	}
 }
 
-// lead makes the node the gateway, unless it is, and returns when it is one no longer.
+// lead makes the node the gateway, unless it already is, and returns when it has lost that role or ctx ends.
 func (n *Node) lead(ctx context.Context) error {
 	if n.sql.get() == nil {
 		limited, cancel := context.WithTimeout(ctx, takeOverMax)
@@ -109,7 +109,7 @@ func (n *Node) resign() {
 	n.store.Resign(ctx)
 }
 
-// yieldGateway ends what executes SQL, with its sessions.
+// yieldGateway ends the sessions and closes the SQL layer.
 func (n *Node) yieldGateway() {
 	began := clock.Mono()
 	g := n.sql.set(nil)
@@ -128,7 +128,7 @@ func (n *Node) yieldGateway() {
 	n.log.Info("what executes SQL has ended", "took", clock.Since(began))
 }
 
-// awaitSessions returns when the sessions of a gateway that is one no longer have ended. Meanwhile another node may have elected this one again, which cannot serve.
+// awaitSessions returns when the sessions of a former gateway have ended. If this node is elected again meanwhile, it hands over, as it cannot serve.
 func (n *Node) awaitSessions(ended <-chan struct{}) {
 	late := clock.NewTimer(sessionsEndMax)
 	defer late.Stop()

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// rootPage is what a browser shows of the status port. It needs nothing from elsewhere.
+// rootPage is the status port's page for browsers. It loads nothing else.
 var rootPage = template.Must(template.New("root").Parse(`<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Pando</title></head>
 <body><h1>Pando {{.Version}}</h1>
@@ -19,12 +19,12 @@ var rootPage = template.Must(template.New("root").Parse(`<!DOCTYPE html>
 </ul></body></html>
 `))
 
-// serveRoot leads to the other pages.
+// serveRoot serves the page with links to the others.
 func (n *Node) serveRoot(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'")
 	_ = rootPage.Execute(w, struct {
 		Version, MySQL string
 		Ready          bool
-	}{Version, n.MySQLAddr(), n.ready.Load()}) // who is gone need not be told
+	}{Version, n.MySQLAddr(), n.ready.Load()}) // fails only if the client is gone
 }

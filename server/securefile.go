@@ -16,25 +16,25 @@ import (
 )
 
 const (
-	// The errors of the file system's calls that MySQL's clients know: EE_STAT, EE_CANTCREATEFILE, EE_FILENOTFOUND and EE_WRITE.
+	// MySQL's numbers of errors of files: EE_STAT, EE_CANTCREATEFILE, EE_FILENOTFOUND and EE_WRITE.
 	eeStat       = 13
 	eeCantCreate = 1
 	eeNotFound   = 29
 	eeWrite      = 3
-	// outFileMode is MySQL's of files that statements write.
+	// outFileMode is the mode of files that statements write, as in MySQL.
 	outFileMode = 0o640
 )
 
-// secureFiles opens the files that statements name: those whose real paths, with all symbolic links followed, are in one directory, or
-// anywhere. None in the node's own directory ever is. A file below the directory is opened through it, so that a link that somebody makes
-// between the look and the opening does not lead out of it either.
+// secureFiles opens files for statements: those whose real paths, with all symbolic links followed, are in one directory, or anywhere, but
+// never files in the data directory. A file below the directory is opened by os.Root, so that a link which is made between the check and
+// the opening cannot lead out of it.
 type secureFiles struct {
 	dir     string // real path; empty for anywhere
 	root    *os.Root
 	dataDir string // real path
 }
 
-// openSecureFiles returns who opens files under secure_file_priv, nil if nobody does.
+// openSecureFiles returns the session.Files for a value of secure_file_priv, nil if it forbids files.
 func openSecureFiles(priv, dataDir string) (session.Files, error) {
 	if priv == session.NoFiles {
 		return nil, nil
@@ -59,7 +59,7 @@ func openSecureFiles(priv, dataDir string) (session.Files, error) {
 	return s, nil
 }
 
-// allowed refuses a real path that statements may not use. Names that are not absolute are MySQL's in its data directory.
+// allowed refuses a real path that statements may not use. Relative paths, which in MySQL are in the data directory, are refused.
 func (s *secureFiles) allowed(path string) error {
 	if !filepath.IsAbs(path) || within(s.dataDir, path) || s.dir != "" && !within(s.dir, path) {
 		return types.Errorf(types.ErOptionPreventsStatement, "--secure-file-priv")
@@ -69,7 +69,7 @@ func (s *secureFiles) allowed(path string) error {
 
 // open opens a real path that is allowed.
 func (s *secureFiles) open(real string, flags int, mode os.FileMode) (*os.File, error) {
-	flags |= syscall.O_NONBLOCK | syscall.O_NOFOLLOW // what it is shows once it is open; a FIFO without a writer must not hang
+	flags |= syscall.O_NONBLOCK | syscall.O_NOFOLLOW // opening a FIFO without a writer would block; the caller checks the type afterwards
 	if s.root == nil {
 		return os.OpenFile(real, flags, mode)
 	}
@@ -88,7 +88,7 @@ func (s *secureFiles) Open(path string) (io.ReadCloser, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		if lost := s.allowed(existing(path)); lost != nil {
-			return nil, lost // whether there is such a file elsewhere is nobody's business
+			return nil, lost // does not reveal whether a file outside exists
 		}
 		return nil, types.NewError(eeStat, fmt.Sprintf("Can't get stat of '%s' (OS errno %s)", path, osError(err)))
 	}
@@ -106,7 +106,7 @@ func (s *secureFiles) Open(path string) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// existing is the real path of a file that need not exist, or the path itself where it has none.
+// existing returns the real path of a file that need not exist, or the path itself if its directory cannot be resolved.
 func existing(path string) string {
 	path = filepath.Clean(path)
 	dir, err := resolve(filepath.Dir(path))
@@ -116,7 +116,7 @@ func existing(path string) string {
 	return filepath.Join(dir, filepath.Base(path))
 }
 
-// osError is how MySQL names an error of the system.
+// osError formats an error of the operating system as MySQL does.
 func osError(err error) string {
 	var number syscall.Errno
 	if !errors.As(err, &number) {
@@ -150,14 +150,14 @@ func (s *secureFiles) Create(path string) (exec.NewFile, error) {
 		return nil, types.NewError(eeCantCreate, fmt.Sprintf("Can't create/write to file '%s' (OS errno %s)", path, osError(err)))
 	}
 	f := &newFile{File: file, owner: s, real: real}
-	if err := file.Chmod(outFileMode); err != nil { // the server's umask leaves its files to itself
+	if err := file.Chmod(outFileMode); err != nil { // because of the umask of KeepPrivate
 		f.Abort()
 		return nil, types.NewError(eeCantCreate, fmt.Sprintf("Can't create/write to file '%s' (OS errno %s)", path, osError(err)))
 	}
 	return f, nil
 }
 
-// newFile is a file that a statement makes.
+// newFile is a file that a statement writes.
 type newFile struct {
 	*os.File
 	owner *secureFiles
@@ -173,11 +173,11 @@ func (f *newFile) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Abort implements exec.NewFile. A file of which half is there would be taken for the whole.
+// Abort implements exec.NewFile. It removes the file: half of it could be mistaken for the whole.
 func (f *newFile) Abort() {
 	f.Close()
 	if f.owner.root == nil {
-		_ = os.Remove(f.real) // it stays, as MySQL's does
+		_ = os.Remove(f.real) // if that fails it stays, as MySQL's does
 	} else if rel, err := filepath.Rel(f.owner.dir, f.real); err == nil {
 		_ = f.owner.root.Remove(rel)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Setting is one knob: the same name on the command line (--name), in the file (name = …) and in the environment (PANDO_NAME).
+// Setting is a setting of a node: it has the same name as a flag (--name), in the file (name = …) and in the environment (PANDO_NAME).
 type Setting struct {
 	Name, Usage string
 	Kind        Kind
@@ -50,7 +50,7 @@ func (s Setting) EnvName() string {
 	return "PANDO_" + strings.ToUpper(strings.ReplaceAll(s.Name, "-", "_"))
 }
 
-// Settings lists every knob, in the order of the help page.
+// Settings returns all settings, in the order of the help page.
 func Settings() []Setting {
 	return []Setting{
 		text("data-dir", "the directory that is the database; made if absent", func(o *Options) *string { return &o.DataDir }),
@@ -144,7 +144,7 @@ func duration(name, usage string, field func(*Options) *time.Duration) Setting {
 		}}
 }
 
-// ParseSize reads bytes with an optional unit: 64MB and 64MiB both mean 64 << 20, as MySQL and TiKV have it.
+// ParseSize parses a number of bytes with an optional unit: 64MB and 64MiB both mean 64 << 20, as in MySQL and TiKV.
 func ParseSize(v string) (int64, error) {
 	upper := strings.ToUpper(strings.TrimSpace(v))
 	digits := strings.TrimRight(upper, "KMGTIB ")
@@ -157,13 +157,13 @@ func ParseSize(v string) (int64, error) {
 	return int64(n * float64(int64(1)<<shift)), nil
 }
 
-// from notes where the value of a setting comes from.
+// from records the source of a setting's value.
 func (o *Options) from(name, origin string) { o.origins[name] = origin }
 
-// Origin tells where the value of a setting comes from: a flag, a variable of the environment, a file, or the defaults.
+// Origin returns the source of a setting's value: a flag, an environment variable, a file, or "default".
 func (o *Options) Origin(name string) string { return cmp.Or(o.origins[name], "default") }
 
-// Effective returns the settings with what a start would put in place of those that are left to the server, and where each comes from.
+// Effective returns the settings with the values that a start would compute for those left at zero, and the source of each.
 func Effective(o Options) (Options, map[string]string, error) {
 	b, err := newBudget(&o, readMemory(systemRoot))
 	if err != nil {
@@ -276,7 +276,7 @@ func flatten(prefix string, tree map[string]any, into map[string]string) {
 	}
 }
 
-// otherEnv are the variables that are no settings: the file's name, which Load reads, the password of the commands, and those that the tests obey.
+// otherEnv are environment variables that are not settings: the file's name, which Load reads, the password of pando's commands, and those of tests.
 var otherEnv = []string{"PANDO_CONFIG", "PANDO_PASSWORD", "PANDO_SLOW", "PANDO_PROMOTED", "PANDO_SEED", "PANDO_REWRITE"}
 
 func applyEnv(o *Options, env []string, byName map[string]Setting) []error {

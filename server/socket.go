@@ -13,8 +13,8 @@ import (
 // socketBytesMax is the longest path of a unix socket, without its closing NUL.
 const socketBytesMax = len(syscall.RawSockaddrUnix{}.Path) - 1
 
-// socketMode lets every user of the machine connect, as MySQL does: accounts and passwords decide who gets in. The directory of the socket
-// may forbid it.
+// socketMode lets every user of the machine connect, as in MySQL: accounts and passwords decide who can log in. The mode of the socket's
+// directory may forbid it.
 const socketMode = 0o777
 
 // socketPath is where the socket is, empty for none.
@@ -25,8 +25,8 @@ func (o *Options) socketPath() string {
 	return filepath.Join(o.DataDir, o.Socket)
 }
 
-// listenSocket takes the unix socket. One that a process has left behind without removing it is replaced; one on which somebody listens,
-// and anything else of that name, is refused.
+// listenSocket listens on the unix socket. A socket that an ended process has left behind is replaced; a socket on which a process listens,
+// and any other file of that name, is refused.
 func listenSocket(path string) (net.Listener, error) {
 	info, err := os.Lstat(path)
 	switch {
