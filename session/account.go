@@ -47,8 +47,8 @@ func (s *Session) checkPlan(p *exec.Plan) error {
 	return nil
 }
 
-// checkTable requires the privileges on one table of a plan: those of the session's account or, for what a view reads, of its definer. Of a view
-// that reads with the rights of whoever asks it is not said what they lack, as in MySQL.
+// checkTable requires the privileges on one table of a plan: of the session's account or, for tables that a view reads, of its definer. For a
+// view with SQL SECURITY INVOKER the error does not say which privilege is missing, as in MySQL.
 func (s *Session) checkTable(p *exec.Plan, ref *exec.TableRef) error {
 	t := ref.Table
 	if via := ref.Via; via != nil && !via.View.Invoker {
@@ -175,7 +175,7 @@ func (s *Session) denied(missing privilege.Set, database, table string) error {
 	return types.Errorf(types.ErSpecificAccessDenied, missing.First())
 }
 
-// deniedDatabase is error 1044, which is also the answer to changing what nobody may change.
+// deniedDatabase is error 1044, also for objects that no account may change.
 func (s *Session) deniedDatabase(name string) error {
 	return types.Errorf(types.ErDBAccessDenied, s.account().User, s.client.Host, name)
 }
@@ -350,9 +350,9 @@ func (s *Session) checkTargets(stmt syntax.Statement) error {
 	return nil
 }
 
-// checkTarget refuses the change of an account that has SUPER, or a global right that the session lacks, to those without SUPER: who sets
-// another's password has his rights. MySQL protects only holders of SYSTEM_USER, which SUPER covers here; but whoever could not grant a
-// global right should not get it by CREATE USER either.
+// checkTarget permits only sessions with SUPER to change an account that has SUPER, or a global privilege that the session lacks: by setting
+// the account's password a session could get its privileges. MySQL protects only accounts with SYSTEM_USER, which SUPER includes here; but a
+// session that cannot grant a global privilege should not get it by CREATE USER either.
 func (s *Session) checkTarget(a syntax.Account) error {
 	own := s.account()
 	if target := s.node.Users.Find(s.who(a)); target != nil && target.Global&^own.Global != 0 {
@@ -462,7 +462,7 @@ func (s *Session) renameUser(stmt *syntax.RenameUser) error {
 	})
 }
 
-// errAnonymous refuses accounts that would serve any name: whoever gave an unknown name could see and kill the sessions of a real one.
+// errAnonymous refuses accounts without a name, which match every user name: a client with an unknown name could see and kill others' sessions.
 func errAnonymous() error {
 	return types.Errorf(types.ErNotSupportedYet, "accounts without a user name; name each user")
 }

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// bulkBytesMin is the text and parameters from which on a write is a bulk statement.
+	// bulkBytesMin: a write whose text and parameters have at least so many bytes is a bulk statement.
 	bulkBytesMin = 64 << 10
 	// bulkExpansion is what such a statement takes of the heap for each byte of its text: for literals, rows, index entries and locks 7 where
 	// rows are long, 45 where they are short (docs/design/0010-connections.md).
@@ -27,13 +27,13 @@ type Bulk struct {
 	waits atomic.Uint64
 }
 
-// NewBulk returns a bound of so many bytes.
+// NewBulk returns a Bulk of so many bytes.
 func NewBulk(bytes int64) *Bulk { return &Bulk{room: semaphore.NewWeighted(bytes), bytes: bytes} }
 
 // Waits is how many statements have waited so far.
 func (b *Bulk) Waits() uint64 { return b.waits.Load() }
 
-// enter waits for the memory of a statement of so many bytes, and returns what leave has to give back: 0 for one that is interrupted.
+// enter waits for the memory of a statement of so many bytes, and returns what leave has to release: 0 if it was interrupted.
 func (b *Bulk) enter(bytes int, intr *kvapi.Interrupt) int64 {
 	weight := min(bulkExpansion*int64(bytes), b.bytes)
 	if b.room.TryAcquire(weight) {
@@ -46,10 +46,10 @@ func (b *Bulk) enter(bytes int, intr *kvapi.Interrupt) int64 {
 	return weight
 }
 
-// leave gives the memory back.
+// leave releases the memory.
 func (b *Bulk) leave(weight int64) { b.room.Release(weight) }
 
-// interruptContext shows an interrupt as a context.
+// interruptContext adapts an interrupt to context.Context.
 type interruptContext struct{ *kvapi.Interrupt }
 
 var _ context.Context = interruptContext{}
@@ -70,7 +70,7 @@ func (s *Session) enterBulk(p *exec.Plan, bytes int) {
 	s.bulk = s.node.Bulk.enter(bytes, &s.interrupt)
 }
 
-// leaveBulk gives back what enterBulk has taken.
+// leaveBulk releases what enterBulk has taken.
 func (s *Session) leaveBulk() {
 	if s.bulk > 0 {
 		s.node.Bulk.leave(s.bulk)

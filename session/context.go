@@ -56,7 +56,7 @@ func (s *Session) refreshContext() {
 	s.generation++
 }
 
-// mayUse says how many of a pool's workers the session's statements may use beside its own goroutine.
+// mayUse returns how many of a pool's workers the session's statements may use besides its own goroutine.
 func (s *Session) mayUse(pool *exec.WorkerPool) plan.Workers {
 	w := plan.Workers{Pool: pool, Rows: int(mustInt(s.get("tidb_executor_concurrency"))), Groups: int(mustInt(s.get("tidb_hashagg_partial_concurrency")))}
 	if w.Groups <= 0 {
@@ -87,7 +87,7 @@ func (s *Session) clientCharset() *types.Charset {
 	return client
 }
 
-// appendEnv writes all of the session that can change what a text means. Lengths keep neighbours apart.
+// appendEnv appends all settings of the session that can change what a text means. Each is preceded by its length, so that two lists cannot collide.
 func (s *Session) appendEnv(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(s.context.SQLMode))
 	dst = binary.AppendUvarint(dst, uint64(s.build.Collation))

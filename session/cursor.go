@@ -48,7 +48,7 @@ func (c *cursorSink) Columns(columns []sqlapi.ColumnInfo) (*types.RowEncoder, er
 	return &c.enc, nil
 }
 
-// room counts the row at hand, which ends at n in enc.Buf for now.
+// room accounts for the row being encoded, which so far ends at n in enc.Buf.
 func (c *cursorSink) room(n int) error {
 	more := n - c.row - c.counted
 	c.counted += more
@@ -73,7 +73,7 @@ func (c *cursorSink) RowDone() error {
 	return nil
 }
 
-// endChunk keeps what has gathered in the encoder.
+// endChunk keeps the rows that are in the encoder's buffer.
 func (c *cursorSink) endChunk() {
 	c.cursor.chunks = append(c.cursor.chunks, c.enc.Buf)
 	c.enc.Buf, c.row = nil, 0
@@ -167,7 +167,7 @@ func (s *Session) closeCursors() {
 	s.cursorMemory.Reset(0)
 }
 
-// releaseCursor gives the memory of a cursor that is closed back.
+// releaseCursor releases the memory of a cursor that is closed.
 func (s *Session) releaseCursor(c *openCursor) {
 	_ = s.cursorMemory.Grow(-c.bytes) // it fails only where it grows
 	s.cursorMemory.Trim()

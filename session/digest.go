@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// digestsMax is performance_schema_digests_size: what comes beyond is counted in one row without a digest.
+	// digestsMax is performance_schema_digests_size: statements with further digests are counted in one row without a digest.
 	digestsMax = 10_000
 	// sampleBytesMax is performance_schema_max_sql_text_length.
 	sampleBytesMax = 1024
-	// digestsPage is how many rows a reader copies before it lets others count.
+	// digestsPage is how many rows a reader copies while it holds the lock.
 	digestsPage = 128
 	// plainTextsMax bounds the texts without a plan whose digests are remembered, plainBytesMax the length of each.
 	plainTextsMax = 1024
@@ -54,7 +54,7 @@ func (p *profileSums) add(figures *exec.Profile, times uint64) {
 	}
 }
 
-// figureSums are what statements have done: what follows from their plans, and what was counted.
+// figureSums are the figures of statements: those that follow from their plans, and those counted during executions.
 type figureSums struct {
 	profile profileSums
 	work    [exec.WorkFigures]uint64

@@ -199,7 +199,7 @@ func (s *Session) ownProcess(id uint64) bool {
 	return true // unknown ids get 1094
 }
 
-// runFlush accepts what is always in effect here.
+// runFlush executes FLUSH: most of its forms have nothing to do here.
 func (s *Session) runFlush(stmt *syntax.Flush) error {
 	if err := s.mayFlush(stmt); err != nil {
 		return err
@@ -224,7 +224,7 @@ func (s *Session) runFlush(stmt *syntax.Flush) error {
 var flushRights = map[string]string{"PRIVILEGES": " or FLUSH_PRIVILEGES", "STATUS": " or FLUSH_STATUS", "USER_RESOURCES": " or FLUSH_USER_RESOURCES",
 	"OPTIMIZER_COSTS": " or FLUSH_OPTIMIZER_COSTS"}
 
-// mayFlush asks for the right even where there is nothing to do: a client is not to take an OK for a right that it lacks.
+// mayFlush requires the privilege even if there is nothing to do: an OK would suggest that the client has it.
 func (s *Session) mayFlush(stmt *syntax.Flush) error {
 	if s.account().Has(privilege.Reload, "", "") {
 		return nil
@@ -294,7 +294,7 @@ func (s *Session) runExecute(stmt *syntax.Execute, more bool, out Response) erro
 	return s.executePrepared(p, args, out, more)
 }
 
-// sendRows answers with rows that are at hand.
+// sendRows sends rows that are in memory.
 func (s *Session) sendRows(columns []sqlapi.ColumnInfo, rows [][]types.Value, more bool, out Response) error {
 	enc, err := out.Columns(columns)
 	if err != nil {

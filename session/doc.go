@@ -1,4 +1,4 @@
-// Package session is one client: its variables, prepared statements and transaction, and the way of each statement from text to answer.
+// Package session is the state of one client (variables, prepared statements, transaction), and the execution of its statements from text to reply.
 //
 // # Place
 //
@@ -15,30 +15,30 @@
 //
 // # Terms
 //
-//   - environment: what of a session changes the meaning of text (database, sql_mode, collations, time zone …); generation counts its changes.
-//   - use: the declaration that a statement or transaction works on a table's present version; schema changes wait for it.
-//   - foreign client: one whose character_set_client is not collation_connection's set; its literals and parameters are translated
-//     (expr.BuildContext.Text), names stay as they are sent.
-//   - held lock: what LOCK TABLES, FLUSH TABLES WITH READ LOCK and LOCK INSTANCE leave with a session until it gives them back, ends or is reset
-//     (locks.go). While tables are locked, every statement is planned anew, and may name only these.
-//   - cursor: the rows of an executed statement that its client fetches in parts; they are kept in memory as they are sent (cursor.go).
-//   - event: the statement at hand, as far as it is counted; ledger: a session's own counts of statements by digest, which are added to the node's
-//     (digest.go) after ledgerRuns executions, and when somebody asks.
+//   - environment: the session's settings that change the meaning of a text (database, sql_mode, collations, time zone …); generation counts its changes.
+//   - use: the declaration that a statement or transaction uses the current version of a table; schema changes wait until it ends.
+//   - foreign client: one whose character_set_client is not the character set of collation_connection; its literals and parameters are
+//     converted (expr.BuildContext.Text), names are not.
+//   - held lock: a lock of LOCK TABLES, FLUSH TABLES WITH READ LOCK or LOCK INSTANCE, which a session holds until it releases it, ends or is reset
+//     (locks.go). While it has locked tables, every statement is planned anew, and may use only these.
+//   - cursor: the rows of an executed statement that its client fetches in parts; they are kept in memory in the encoding of the protocol (cursor.go).
+//   - event: the counters of the running statement; ledger: a session's own counters of statements by digest, which are added to the node's
+//     (digest.go) after ledgerRuns executions, and when they are read.
 //   - idle variable: one that is accepted and does nothing; setting it away from its default raises a warning that says why.
 //
 // # Invariants
 //
 //  1. One goroutine runs a session's commands. Only Interrupt, Info and DatabaseName may be called by others, and the ledger be read.
-//  2. Nothing of an answer leaves the server before what it depends on is durable: exec waits for what was read under locks before it
-//     sends rows and before it returns (X10 there).
-//  3. A failed statement in a transaction is undone alone; a deadlock's victim loses the transaction; an unknown outcome ends the connection.
-//  4. Values of variables are shared between sessions until one changes them; a valueSet that is shared is never written.
-//  5. A plan is executed only if its tables are the current ones at the moment their use is declared.
-//  6. A statement waits for bulk memory only while its session holds nothing that others may wait for: no transaction, use or lock.
+//  2. No part of a reply is sent before the versions that it depends on are durable: exec waits for those that were read under locks before
+//     it sends rows and before it returns (X10 there).
+//  3. A statement that fails is rolled back alone; a deadlock's victim loses its whole transaction; an unknown outcome closes the connection.
+//  4. Values of variables are shared between sessions until one changes them (copy on write); a valueSet that is shared is never written.
+//  5. A plan is executed only if its tables' versions are the current ones when their use is declared.
+//  6. A statement waits for bulk memory only while its session holds nothing that other sessions may wait for: no transaction, use or lock.
 //
 // # Locks
 //
-// Node.mu serialises changes of global values; userLocks.mu guards the locks of GET_LOCK; deadlocks.mu the record of the last deadlock; factsCache.mu what is remembered of tables; tallies.mu
-// the list of sessions whose counters SHOW STATUS adds up; digests.textMu the digests of short texts. None is
-// held while another lock is taken, but ledger.mu, under which digests.mu and tableIO.mu are, and which is taken under tallies.mu.
+// Node.mu serialises changes of global values; userLocks.mu guards the locks of GET_LOCK; deadlocks.mu the record of the last deadlock;
+// factsCache.mu the cached facts about tables; tallies.mu the list of sessions whose counters SHOW STATUS adds up; digests.textMu the digests
+// of short texts. None is held while another lock is taken, with one exception, in this order: tallies.mu, ledger.mu, then digests.mu or tableIO.mu.
 package session

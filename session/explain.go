@@ -58,7 +58,8 @@ func (s *Session) runExplain(stmt *syntax.Explain, more bool, out Response) erro
 // errExplainOther is ER_EXPLAIN_NOT_SUPPORTED.
 const errExplainOther = 3012
 
-// statementOf parses what another connection runs, and sets env to plan it as that one did. Who may not see the connection learns of none.
+// statementOf parses the running statement of another connection, and sets env to plan it as that one did. If the account may not see the
+// connection, the error says that there is none.
 func (s *Session) statementOf(id *syntax.Literal, env *plan.Env) (syntax.Statement, error) {
 	n, err := strconv.ParseUint(id.Value, 10, 64)
 	if err != nil {

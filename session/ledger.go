@@ -21,7 +21,7 @@ const (
 	ledgerRuns    = 48
 )
 
-// event is the statement at hand, as far as it will be counted. Only the session's goroutine uses it.
+// event has the counters of the running statement. Only the session's goroutine uses it.
 type event struct {
 	digest         *plan.Digest // nil if there is nothing to count
 	affected, sent uint64
@@ -30,8 +30,8 @@ type event struct {
 	memory         int64
 }
 
-// ledger is where a session counts its own statements: a statement that ends touches memory that others read only when somebody asks for
-// the counts, so that no two sessions share a line of it.
+// ledger has a session's counters of its own statements. Others read it only when the counters are shown, so that a statement that ends
+// does not contend for a cache line with other sessions.
 type ledger struct {
 	mu      sync.Mutex // guards all of it
 	entries [ledgerEntries]*ledgerEntry
@@ -92,7 +92,7 @@ type ledgerEntry struct {
 	read           time.Duration // when the last of them ended
 }
 
-// settleProfile adds to figures what follows from the plan of the executions.
+// settleProfile adds the figures that follow from the plan, times the number of executions.
 func (e *ledgerEntry) settleProfile(to *figureSums) {
 	if e.digest.Reads {
 		to.profile.add(&e.digest.Profile, uint64(e.n)-e.profiled)
@@ -115,7 +115,7 @@ func (l *ledgerEntry) add(e *event, end, took time.Duration) {
 	t.sent += e.sent
 }
 
-// Measured tells how long the last command took, from its arrival until its answer was sent. Who executes commands calls it after each.
+// Measured records how long the last command took, from its arrival until its reply was sent. The caller of Query and the like calls it after each.
 func (s *Session) Measured(start, took time.Duration) {
 	if s.event.digest == nil {
 		return
@@ -195,7 +195,7 @@ func (e *ledgerEntry) work(w *exec.Work, to *figureSums, all *digests, end time.
 	w.Settled()
 }
 
-// addFigures adds the session's figures to sum, and begins anew if it is told to.
+// addFigures adds the session's figures to sum, and may reset them.
 func (l *ledger) addFigures(sum *figureSums, reset bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

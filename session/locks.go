@@ -64,7 +64,7 @@ func (s *Session) ddlCall(text string) *ddl.Call {
 		Warn: func(level types.Level, number uint16, args ...any) { s.context.Warn(level, number, args...) }}
 }
 
-// runLockTables is LOCK TABLES. It ends the open transaction and gives back the tables of an earlier one, whatever becomes of it.
+// runLockTables is LOCK TABLES. Even if it fails, it ends the open transaction and releases the tables of an earlier LOCK TABLES.
 func (s *Session) runLockTables(stmt *syntax.LockTables) error {
 	if err := s.commit(); err != nil {
 		return err
@@ -185,7 +185,7 @@ func (s *Session) lockedWithKin(items []lockedTable) ([]lockedTable, error) {
 	return all, nil
 }
 
-// unlockTables gives back what LOCK TABLES took.
+// unlockTables releases the tables of LOCK TABLES.
 func (s *Session) unlockTables() {
 	if s.held.Tables() {
 		s.node.DDL.UnlockTables(&s.held)
@@ -206,7 +206,7 @@ func (s *Session) runUnlockTables() error {
 	return nil
 }
 
-// unlockAll gives back every lock that the session keeps across statements.
+// unlockAll releases every lock that the session keeps across statements.
 func (s *Session) unlockAll() {
 	if s.held.Any() {
 		s.unlockTables()
@@ -307,7 +307,7 @@ func (s *Session) lockedChange(stmt syntax.Statement) error {
 	return nil
 }
 
-// followChange keeps the list of locked tables true after a change of the schema. Without any table left the session has LOCK TABLES no more.
+// followChange updates the list of locked tables after a change of the schema. If none is left, LOCK TABLES has ended.
 func (s *Session) followChange(stmt syntax.Statement) {
 	rename := func(from, to syntax.ObjectName) {
 		old, _ := s.name(from) // the statement has run with them
@@ -362,7 +362,7 @@ func (s *Session) barred(t *catalog.Table, mode catalog.UseMode, result catalog.
 	return false, exec.MapError(err, &s.interrupt)
 }
 
-// What read_only and super_read_only make of the node.
+// The states of read_only and super_read_only.
 const (
 	readOnlyOff uint32 = iota
 	readOnlyOn
@@ -393,7 +393,7 @@ func checkNodeReadOnly(s *Session, value string) (string, error) {
 	return value, nil
 }
 
-// whileFrozen makes a change while nobody writes: what began before has ended, and what comes after sees the change.
+// whileFrozen makes a change while nobody writes: earlier writes have ended, and later ones see the change.
 func whileFrozen(s *Session, value string, change func() error) error {
 	if value == "OFF" || s.held.Frozen() {
 		return change()

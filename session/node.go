@@ -38,7 +38,7 @@ type Node struct {
 	HashPassword func(plugin string, password []byte) []byte
 	// Version is what VERSION() and the handshake say.
 	Version string
-	// Memory is what statements may hold together; nil does not bound them.
+	// Memory bounds the memory of all statements together; nil for no bound.
 	Memory *exec.MemPool
 	// Workers may work on statements beside their connections' goroutines; nil has none.
 	Workers *exec.WorkerPool
@@ -47,7 +47,7 @@ type Node struct {
 	// Socket is the path of the unix socket, empty if there is none.
 	Socket  string
 	TempDir string
-	// Spill is the space that files in TempDir may take; nil does not bound them.
+	// Spill bounds the space of files in TempDir; nil for no bound.
 	Spill *exec.SpillSpace
 	// Start is the node's start, for the uptime.
 	Start time.Time
@@ -58,7 +58,7 @@ type Node struct {
 	// Backup copies the node's files to a directory of the server's machine, and fails with a *types.Error or kvapi.ErrInterrupted; nil where
 	// there are no files.
 	Backup func(dir string, interrupt *kvapi.Interrupt) (*Backup, error)
-	// Cluster is what there is of a cluster.
+	// Cluster has the functions of the ADMIN statements about the cluster.
 	Cluster Cluster
 	// Regions and Stores describe the node's store and its cluster; nil for nothing.
 	Regions func() []infoschema.Region
@@ -72,7 +72,7 @@ type Node struct {
 	// Processes lists the connections, and Kill ends one or its statement; both are the listener's.
 	Processes func() []Process
 	Kill      func(id uint64, queryOnly bool) bool
-	// Bulk bounds the memory of bulk statements; nil does not.
+	// Bulk bounds the memory of bulk statements; nil for no bound.
 	Bulk *Bulk
 	// Files opens the files that statements name; nil opens none. SecureFilePriv is what the variable says of them.
 	Files          Files
@@ -179,7 +179,7 @@ func (n *Node) Prepare(settings []Setting) error {
 	return nil
 }
 
-// variableOrigin tells who gave a global variable its value, and when.
+// variableOrigin says who set a global variable's value, and when.
 type variableOrigin struct {
 	source     string
 	at         time.Time

@@ -70,7 +70,7 @@ func (s *Session) Query(sql []byte, out Response) error {
 	}
 }
 
-// beginCommand ends what is left of the command before.
+// beginCommand releases what is left of the previous command.
 func (s *Session) beginCommand() {
 	s.lastFromCache = s.planFromCache
 	if s.event.digest != nil { // whoever runs this session does not measure
@@ -110,7 +110,7 @@ func (s *Session) holdText(bytes int) error {
 	return s.memory.Grow(int64(bytes))
 }
 
-// parseText parses the first statement of a text, as part of the statement at hand.
+// parseText parses the first statement of a text, as part of the running statement.
 func (s *Session) parseText(text string) (syntax.Statement, string, error) {
 	if s.maxExecution > 0 && len(text) >= limitedTextMin && beginsQuery(text) {
 		defer s.limitPlanning()()
@@ -122,7 +122,7 @@ func (s *Session) parseText(text string) (syntax.Statement, string, error) {
 	return stmt, rest, nil
 }
 
-// parseError gives a syntax error MySQL's number and SQLSTATE.
+// parseError converts a syntax error to one with MySQL's number and SQLSTATE.
 func parseError(err error) error {
 	if known := (*types.Error)(nil); errors.As(err, &known) {
 		return known // the statement was ended
@@ -512,8 +512,8 @@ func (s *Session) tellChanges() {
 	s.changed, s.changedRows = nil, 0
 }
 
-// admit ends a statement that was killed while its text was parsed, refuses writes in a read-only transaction, checks privileges, and opens
-// the implicit transaction of autocommit=0.
+// admit fails if the statement was killed while it was parsed, refuses writes in a read-only transaction, checks privileges, and opens the
+// implicit transaction of autocommit=0.
 func (s *Session) admit(p *exec.Plan) error {
 	if err := s.poll(); err != nil {
 		return err
@@ -623,7 +623,7 @@ func (s *Session) done(result sqlapi.Result, more bool, out Response) error {
 	return out.Done(result, more)
 }
 
-// releaseMemory ends what is counted of a statement: an idle session holds nothing of the node's memory.
+// releaseMemory releases a statement's memory: an idle session takes nothing of Node.Memory.
 func (s *Session) releaseMemory() {
 	s.ctx.Release()
 	s.memory.Reset(s.memQuota)

@@ -47,7 +47,7 @@ type Client struct {
 	SetNetTimeouts func(read, write time.Duration)
 }
 
-// Session is one client's state. One goroutine runs its commands; Interrupt, Info and Limits may be used by others.
+// Session is one client's state. One goroutine runs its commands; other goroutines may call Interrupt, Info and DatabaseName.
 type Session struct {
 	node   *Node
 	id     uint64
@@ -242,7 +242,7 @@ func contextual(v *variable) bool {
 	return strings.HasPrefix(v.name, "character_set_") || strings.HasPrefix(v.name, "collation_")
 }
 
-// Interrupt ends the running statement when set; safe for other goroutines.
+// Interrupt returns the interrupt that stops the running statement when it is set; safe for other goroutines.
 func (s *Session) Interrupt() *kvapi.Interrupt { return &s.interrupt }
 
 // Info returns the text of the running statement, empty between statements; safe for other goroutines. Statements that share a plan
@@ -265,7 +265,7 @@ func (s *Session) Database() string { return s.db }
 
 // UseDB changes the current database.
 func (s *Session) UseDB(name string) error {
-	// Rights come before existence: an account that may not see a database does not learn whether there is one.
+	// Privileges are checked before existence: an account without them is not told whether the database exists.
 	if !catalog.IsSystemSchema(name) && !s.account().Sees(name, "") {
 		return types.Errorf(types.ErDBAccessDenied, s.client.User, s.client.Host, name)
 	}

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// factsMax bounds the tables of which the dictionary remembers facts that it had to look for.
+	// factsMax bounds the tables in factsCache.
 	factsMax = 16_384
 	// factsVersions is how many versions of rows, and of entries of each index, are looked at for them: a table with fewer is known exactly.
 	factsVersions = 1000
 	// factsVersionsMax is that of a table nobody has analysed and nothing of which has left memory, where nothing else tells how many there are.
 	factsVersionsMax = 50_000
-	// guessedPart is which part of the rows has different values in an index that nobody has analysed, if it is not unique.
+	// guessedPart is the assumed share of distinct values in an index that is not unique and was not analysed.
 	guessedPart = 0.1
 )
 
@@ -94,7 +94,7 @@ func (p *provider) facts(t *catalog.Table) (*tableFacts, error) {
 	return f, nil
 }
 
-// look finds facts about a table. A small one is counted; of others the rows come from statistics if there are any.
+// look determines the facts about a table. It counts the rows of a small table; for others it uses statistics if there are any.
 func (p *provider) look(t *catalog.Table, now *stats.Table) (*tableFacts, error) {
 	p.node.facts.looks.Add(1)
 	f := &tableFacts{table: t, stats: now, at: clock.Mono()}

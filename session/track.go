@@ -18,8 +18,8 @@ const (
 	trackTransaction     = 5
 )
 
-// tracker is what the client is told of changes to its session, in the OK packets of the statements that make them. Nothing is gathered for
-// a client that did not ask for it (CLIENT_SESSION_TRACK).
+// tracker collects the changes of the session that the client is told in the OK packets of the statements that make them. It collects
+// nothing for a client that did not ask for it (CLIENT_SESSION_TRACK).
 type tracker struct {
 	on bool
 	// What the session_track_ variables say.

@@ -129,7 +129,7 @@ func (u *userLocks) wait(s *Session, name string, w *userLockWaiter, seconds flo
 	return types.Int(0), nil
 }
 
-// release gives one level of the lock back: 1 if the session held it, 0 if another does, NULL if nobody does.
+// release releases one level of the lock: 1 if the session held it, 0 if another does, NULL if nobody does.
 func (u *userLocks) release(s *Session, name string) types.Value {
 	name = strings.ToLower(name)
 	u.mu.Lock()
@@ -167,7 +167,7 @@ func (u *userLocks) drop(s *Session, name string, lock *userLock) {
 	close(next.granted)
 }
 
-// releaseAll gives every lock of the session back and returns how many levels that were.
+// releaseAll releases all levels of all locks of the session and returns how many they were.
 func (u *userLocks) releaseAll(s *Session) int {
 	u.mu.Lock()
 	defer u.mu.Unlock()

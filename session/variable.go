@@ -40,7 +40,7 @@ type variable struct {
 	max      uint64
 	words    []string
 	readOnly bool
-	// given: a session has the global value of the time when it began, and cannot choose (1621).
+	// given: a session keeps the global value of the time when it began, and cannot set its own (1621).
 	given bool
 	// guarded ones need a right for the session's value too, though here most have no effect: in MySQL they hide changes from replicas.
 	guarded bool
@@ -59,7 +59,7 @@ type variable struct {
 	// apply acts on a session's new value; applyGlobal on the node's.
 	apply       func(s *Session, value string) error
 	applyGlobal func(n *Node, value string) error
-	// around calls change, which makes a session's new global value hold, when it may; nil calls it at once.
+	// around calls change, which sets a new global value, at a time when that is permitted; if around is nil it is set at once.
 	around func(s *Session, value string, change func() error) error
 	// dynamic computes the value at each read instead of storing it.
 	dynamic func(s *Session) types.Value
