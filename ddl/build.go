@@ -186,6 +186,9 @@ func buildIndex(c *Call, t *catalog.Table, spec *IndexSpec) (*catalog.Index, err
 		return nil, types.Errorf(types.ErMultiplePriKey)
 	}
 	if spec.Name != "" && t.Index(spec.Name) != nil {
+		if !spec.Primary && strings.EqualFold(spec.Name, catalog.PrimaryName) {
+			return nil, types.Errorf(types.ErWrongNameForIndex, spec.Name)
+		}
 		return nil, types.Errorf(types.ErDupKeyName, spec.Name)
 	}
 	taken := map[string]bool{}

@@ -138,8 +138,7 @@ func checkColumn(c *ColumnSpec) error {
 		return err
 	}
 	if c.AutoInc {
-		t := c.Type.ID
-		if !c.Type.IsInteger() && t != types.TypeFloat && t != types.TypeDouble {
+		if !c.Type.IsInteger() {
 			return types.Errorf(types.ErWrongFieldSpec, c.Name)
 		}
 		if c.Default != nil {

@@ -103,8 +103,9 @@ func (a *AggStates) concatResult(ctx *Ctx, g uint32) (types.Value, error) {
 	return types.String(c.text, a.spec.typ.Coll), nil
 }
 
-// sortItems orders the items. A sort can't be left by an interrupt; once it is over with, all are equal.
+// sortItems orders the items. Of equal ones the last comes first, as in MySQL. A sort can't be left by an interrupt; once it is over with, all are equal.
 func (a *AggStates) sortItems(ctx *Ctx, c *concat) (err error) {
+	slices.Reverse(c.items)
 	slices.SortStableFunc(c.items, func(x, y concatItem) int {
 		if err == nil {
 			err = ctx.steps(1)

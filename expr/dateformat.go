@@ -124,7 +124,7 @@ func buildStrToDate(_ *BuildContext, n *Node) error {
 			n.typ.Scale = 0
 		}
 		switch {
-		case date && !clock:
+		case !clock:
 			n.typ = dateType
 		case clock && !date:
 			n.typ.ID = types.TypeTime
@@ -152,7 +152,7 @@ func evalStrToDate(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return types.Null(), ctx.failed
 	case !ok:
 	case n.typ.ID == types.TypeTime:
-		if d.Minute > 59 || d.Second > 59 {
+		if d.Minute > 59 || d.Second > 59 || d.Day > 0 && ctx.Context != nil && ctx.SQLMode&types.ModeNoZeroDate != 0 {
 			ok = false
 		}
 	case d.Month > 12 || d.Hour > 23 || d.Minute > 59 || d.Second > 59 || d.Day > types.DaysInMonth(d.Year, max(d.Month, 0)):
@@ -161,11 +161,7 @@ func evalStrToDate(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		ok = false
 	}
 	if !ok {
-		what := map[types.TypeID]string{types.TypeDate: "date", types.TypeTime: "time"}[n.typ.ID]
-		if what == "" {
-			what = "datetime"
-		}
-		ctx.Warn(types.LevelWarning, types.ErWrongValueForType, what, s.B, n.name)
+		ctx.Warn(types.LevelWarning, types.ErWrongValueForType, "datetime", s.B, n.name) // whatever its type
 		return types.Null(), nil
 	}
 	if trailing {
@@ -176,7 +172,8 @@ func evalStrToDate(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	case types.TypeDate:
 		return types.Date(types.PackDate(d.Year, d.Month, d.Day)), nil
 	case types.TypeTime:
-		return types.Time(timeOfDay(types.PackDatetime(types.DateTime{Hour: d.Hour, Minute: d.Minute, Second: d.Second, Micro: d.Micro})), uint8(n.typ.Scale)), nil
+		clock := timeOfDay(types.PackDatetime(types.DateTime{Hour: d.Hour, Minute: d.Minute, Second: d.Second, Micro: d.Micro}))
+		return types.Time(clock+int64(d.Day)*24*microsPerHour, uint8(n.typ.Scale)), nil
 	}
 	return types.Datetime(packed, uint8(n.typ.Scale)), nil
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"strings"
 
 	"github.com/pandodb/pando/exec"
@@ -117,6 +118,9 @@ func (b *binder) windowType(f *exec.WindowFunc) (framed bool, err error) {
 		f.Type = types.Type{ID: types.TypeBigInt, Unsigned: true, Length: 21}
 		if err := constantArgument(f.Args[0], "ntile"); err != nil {
 			return false, err
+		}
+		if v, ok := f.Args[0].ConstValue(); ok && v.K == types.KindUint && v.Uint64() > math.MaxInt64 {
+			return false, types.Errorf(types.ErWrongArguments, "ntile")
 		}
 	case "percent_rank", "cume_dist":
 		f.Type = types.Type{ID: types.TypeDouble, Length: -1, Scale: -1}

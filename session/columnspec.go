@@ -2,6 +2,7 @@ package session
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pandodb/pando/catalog"
@@ -59,6 +60,9 @@ func (s *Session) columnOption(of ddl.Name, spec *ddl.ColumnSpec, o *syntax.Colu
 		if spec.Type.ID != types.TypeTimestamp && spec.Type.ID != types.TypeDatetime {
 			return types.Errorf(types.ErInvalidOnUpdate, spec.Name)
 		}
+		if nowScale(o.Expr) != max(spec.Type.Scale, 0) {
+			return types.Errorf(types.ErInvalidOnUpdate, spec.Name)
+		}
 		spec.OnUpdateNow = true
 	case syntax.ColAutoIncrement:
 		spec.AutoInc = true
@@ -93,6 +97,9 @@ func (s *Session) columnOption(of ddl.Name, spec *ddl.ColumnSpec, o *syntax.Colu
 func (s *Session) columnDefault(of ddl.Name, spec *ddl.ColumnSpec, e syntax.Expr) (*catalog.Default, error) {
 	if call, ok := e.(*syntax.FuncCall); ok && isNow(call.Name) {
 		if spec.Type.ID != types.TypeTimestamp && spec.Type.ID != types.TypeDatetime {
+			return nil, types.Errorf(types.ErInvalidDefault, spec.Name)
+		}
+		if nowScale(e) != max(spec.Type.Scale, 0) {
 			return nil, types.Errorf(types.ErInvalidDefault, spec.Name)
 		}
 		return &catalog.Default{Kind: catalog.DefaultNow}, nil
@@ -132,6 +139,19 @@ func (s *Session) columnDefault(of ddl.Name, spec *ddl.ColumnSpec, e syntax.Expr
 		return nil, types.Errorf(types.ErInvalidDefault, spec.Name)
 	}
 	return &catalog.Default{Kind: catalog.DefaultLiteral, Value: converted.Clone()}, nil
+}
+
+// nowScale is how many decimals of a second NOW(n) has.
+func nowScale(e syntax.Expr) int8 {
+	call, ok := e.(*syntax.FuncCall)
+	if !ok || len(call.Args) == 0 {
+		return 0
+	}
+	n := 0
+	if lit, ok := call.Args[0].(*syntax.Literal); ok {
+		n, _ = strconv.Atoi(lit.Value) // it was a number to the parser
+	}
+	return int8(min(n, types.MaxFsp+1))
 }
 
 func isNow(name string) bool {

@@ -142,9 +142,7 @@ func (p *parser) update(with *With) Statement {
 	if p.acceptKw(kwWhere) {
 		s.Where = p.expr()
 	}
-	if _, single := s.Tables.(*TableRef); single {
-		s.OrderBy, s.Limit = p.orderAndLimit()
-	}
+	s.OrderBy, s.Limit = p.orderAndLimit() // of several tables it is 1221, which is none of the grammar's errors
 	return s
 }
 

@@ -19,7 +19,8 @@ type strToDate struct {
 	weekMonday bool
 	weekStrict bool
 	weekYear   int
-	weekday    int // 1 Monday … 7 Sunday, 0 none
+	yearMonday bool // the letter of weekYear was x
+	weekday    int  // 1 Monday … 7 Sunday, 0 none
 }
 
 // DateByFormat reads text by a format of DATE_FORMAT's letters (STR_TO_DATE).
@@ -27,7 +28,7 @@ type strToDate struct {
 // result; ok is false when the text does not follow it. trailing tells that
 // text was left over. Days of the month are not checked against sql_mode here. An error of poll, which may be nil, ends it: then ok is false.
 func DateByFormat(s, format []byte, poll func() error) (d DateTime, hasDate, hasTime, hasMicros, trailing, ok bool) {
-	p := strToDate{s: s, week: -1}
+	p := strToDate{s: s, week: -1, weekYear: -1}
 	polled := 0
 	for i := 0; i < len(format); i++ {
 		if i-polled >= formatPollBytes && poll != nil {
@@ -86,10 +87,10 @@ const (
 
 // formatLetters says which parts a letter of a format stands for.
 var formatLetters = func() (parts [256]formatPart) {
-	for _, c := range []byte("MVUXYWabcjmvuxywdeD") {
+	for _, c := range []byte("MVUXYWabcjmvuxyw") { // a day of the month alone makes no date: with a time it is 24 hours
 		parts[c] = partDate
 	}
-	for _, c := range []byte("HISThiklprs") {
+	for _, c := range []byte("HISThiklrs") {
 		parts[c] = partClock
 	}
 	parts['f'] = partClock | partMicros
@@ -239,6 +240,7 @@ func (p *strToDate) rareField(c byte) (ok bool) {
 		}
 	case 'X', 'x':
 		p.weekYear, ok = p.number(4)
+		p.yearMonday = c == 'x'
 	case '.':
 		for len(p.s) > 0 && isPunct(p.s[0]) {
 			p.s = p.s[1:]
@@ -313,10 +315,10 @@ func (p *strToDate) finish() bool {
 func (p *strToDate) fromWeek() bool {
 	d := &p.d
 	year := d.Year
-	if p.weekStrict {
-		if p.weekYear == 0 {
-			return false
-		}
+	switch { // %V goes with %X, %v with %x, and %U and %u with %Y
+	case p.weekStrict && (p.weekYear < 0 || p.yearMonday != p.weekMonday), !p.weekStrict && p.weekYear >= 0:
+		return false
+	case p.weekStrict:
 		year = p.weekYear
 	}
 	jan1 := DayNumber(year, 1, 1)
