@@ -140,7 +140,14 @@ func (s *Session) runLoose(stmt *syntax.Loose) (known bool, err error) {
 			return true, err
 		}
 		return true, types.NewError(errNoSupervisor, "Restart server failed (mysqld is not managed by supervisor process).")
+	case "START", "STOP":
+		if known, err := s.replica(stmt); known {
+			return true, err
+		}
 	case "RESET":
+		if known, err := s.replica(stmt); known {
+			return true, err
+		}
 		if slices.ContainsFunc(stmt.Parts, func(p syntax.LoosePart) bool { return p.Kind == syntax.LooseWord && p.Text == "PERSIST" }) {
 			return true, s.resetPersist(stmt)
 		}

@@ -1,8 +1,11 @@
 package session
 
 import (
+	"slices"
+
 	"github.com/pandodb/pando/privilege"
 	"github.com/pandodb/pando/sqlapi"
+	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/types"
 )
 
@@ -27,4 +30,39 @@ func (s *Session) showReplication(names []string, more bool, out Response) error
 		columns[i] = textColumn(name, 255)
 	}
 	return s.sendRows(columns, nil, more, out)
+}
+
+// What MySQL says of replicas that are not there.
+const (
+	erNotReplica     = 1200 // ER_REPLICA_CONFIGURATION
+	erReplicaChannel = 3074 // ER_REPLICA_CHANNEL_DOES_NOT_EXIST
+	erReplicaStopped = 3084 // ER_REPLICA_CHANNEL_WAS_NOT_RUNNING
+)
+
+// replica answers START, STOP and RESET REPLICA as a server that is no replica does: administration tools and dump programs stop what may run. known is
+// false for other statements.
+func (s *Session) replica(stmt *syntax.Loose) (known bool, err error) {
+	if len(stmt.Parts) < 2 || stmt.Parts[1].Text != "REPLICA" && stmt.Parts[1].Text != "SLAVE" {
+		return false, nil
+	}
+	if !s.account().Has(privilege.Super, "", "") {
+		return true, types.Errorf(types.ErSpecificAccessDenied, "SUPER or REPLICATION_SLAVE_ADMIN")
+	}
+	if at := slices.IndexFunc(stmt.Parts, func(p syntax.LoosePart) bool { return p.Kind == syntax.LooseWord && p.Text == "CHANNEL" }); at >= 0 {
+		last := stmt.Parts[len(stmt.Parts)-1]
+		name := ""
+		if literal, is := last.Expr.(*syntax.Literal); is {
+			name = literal.Value
+		}
+		if name != "" {
+			return true, types.NewError(erReplicaChannel, "Replica channel '"+name+"' does not exist.")
+		}
+	}
+	switch stmt.Kind {
+	case "START":
+		return true, types.NewError(erNotReplica, "The server is not configured as replica; fix in config file or with CHANGE REPLICATION SOURCE TO")
+	case "STOP":
+		s.context.AddError(types.LevelNote, types.NewError(erReplicaStopped, "Replication thread(s) for channel '' are already stopped."))
+	}
+	return true, nil
 }
