@@ -27,14 +27,16 @@ const (
 )
 
 // The first byte of every descriptor. A binary without views would take one for a table, and one without CHECK constraints or foreign keys
-// would store rows that break them, or remove rows that others refer to; one without generated columns would take them for others.
+// would store rows that break them, or remove rows that others refer to; one without generated columns would take them for others, and one that
+// does not know marks would show those of a document that is the original of a column.
 const (
 	descriptorFormat = 1
 	viewFormat       = 2
 	checkFormat      = 3
 	foreignFormat    = 4
 	generatedFormat  = 5
-	newestFormat     = generatedFormat
+	documentFormat   = 6
+	newestFormat     = documentFormat
 )
 
 func databaseKey(id uint64) []byte { return keys.SystemKey(nil, KindDatabase, IDPart(id)) }
@@ -214,6 +216,9 @@ func encodeTable(t *Table, fresh bool) ([]byte, error) {
 		j.View = t.View
 		return seal(viewFormat, j)
 	}
+	if t.hasMarkedOriginal() {
+		return seal(documentFormat, j)
+	}
 	if t.HasGenerated() {
 		return seal(generatedFormat, j)
 	}
@@ -224,6 +229,16 @@ func encodeTable(t *Table, fresh bool) ([]byte, error) {
 		return seal(checkFormat, j)
 	}
 	return seal(descriptorFormat, j)
+}
+
+// hasMarkedOriginal reports whether rows that lack a column have a JSON document with marks in it.
+func (t *Table) hasMarkedOriginal() bool {
+	for _, c := range t.Columns {
+		if c.Type.ID == types.TypeJSON && types.JSONMarked(c.Original) {
+			return true
+		}
+	}
+	return false
 }
 
 func columnToJSON(c *Column) columnJSON {

@@ -76,6 +76,8 @@
 //	                                         3 for a table with CHECK constraints, with the field checks
 //	                                         4 for one with foreign_keys or referrers
 //	                                         5 for one with columns that are generated, hidden ones included
+//	                                         6 for one with a column whose original is a JSON document with
+//	                                         marks (package types)
 //	'n'                                      counter: next object id
 //	'z' | physical id, 8 bytes | number, 4    a dictionary:
 //	                                         byte     content

@@ -11,12 +11,15 @@ type keyer struct {
 	ctx   *expr.Ctx
 	exprs []expr.Expr
 	desc  []bool
-	own   []*types.Vector // computed expressions; nil for columns
-	vecs  []*types.Vector // one per expression, of the batch at hand
-	nulls bool            // some of them may hold NULLs
-	long  bool            // some of them are long
-	mem   account         // of the keys of long texts, and of many keys
-	wide  int             // what the keys of the batch at hand take because there are many
+	// lengths[i] is set for SortKey.Lengths; nil if it is for none. warned tells that the warning was given.
+	lengths []bool
+	warned  bool
+	own     []*types.Vector // computed expressions; nil for columns
+	vecs    []*types.Vector // one per expression, of the batch at hand
+	nulls   bool            // some of them may hold NULLs
+	long    bool            // some of them are long
+	mem     account         // of the keys of long texts, and of many keys
+	wide    int             // what the keys of the batch at hand take because there are many
 }
 
 // Keys of texts of keyLong bytes and more are counted before they are made: keyCopies times the text, for a key has two bytes for most characters, and who
@@ -47,6 +50,12 @@ func (k *keyer) initSort(rt *Runtime, keys []SortKey) {
 	k.init(rt, exprs)
 	for i := range keys {
 		k.desc[i] = keys[i].Desc
+		if keys[i].Lengths {
+			if k.lengths == nil {
+				k.lengths = make([]bool, len(keys))
+			}
+			k.lengths[i] = true
+		}
 	}
 }
 
@@ -141,6 +150,10 @@ func (k *keyer) append(dst []byte, i int) ([]byte, error) {
 	}
 	for c, v := range k.vecs {
 		x := v.Value(i)
+		if k.lengths != nil && k.lengths[c] {
+			dst = k.appendDocument(dst, x, c)
+			continue
+		}
 		dst = types.AppendKey(dst, x, &v.Type, k.desc[c], 0)
 	}
 	return dst, nil
@@ -148,11 +161,25 @@ func (k *keyer) append(dst []byte, i int) ([]byte, error) {
 
 func (k *keyer) appendLong(dst []byte, i int) (_ []byte, err error) {
 	for c, v := range k.vecs {
+		if k.lengths != nil && k.lengths[c] {
+			dst = k.appendDocument(dst, v.Value(i), c)
+			continue
+		}
 		if dst, err = types.AppendKeyPolled(dst, v.Value(i), &v.Type, k.desc[c], 0, k.ctx.Poll); err != nil {
 			return dst, err
 		}
 	}
 	return dst, nil
+}
+
+// appendDocument appends the key of a JSON value in ORDER BY.
+func (k *keyer) appendDocument(dst []byte, x types.Value, c int) []byte {
+	dst, scalar := types.AppendJSONOrderKey(dst, x, k.desc[c])
+	if !scalar && !k.warned {
+		k.ctx.Warn(types.LevelWarning, types.ErNotSupportedYet, "sorting of non-scalar JSON values")
+		k.warned = true
+	}
+	return dst
 }
 
 // hasNull reports whether one of the key's values in physical row i is NULL.

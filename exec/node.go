@@ -219,6 +219,8 @@ type Project struct {
 type SortKey struct {
 	Expr expr.Expr
 	Desc bool
+	// Lengths is set for JSON in ORDER BY: arrays are ordered by their lengths alone, and objects, as MySQL does, with a warning.
+	Lengths bool
 }
 
 // Sort orders its input. It spills to disk beyond the memory limit. Equal rows keep

@@ -273,7 +273,7 @@ func compileSort(n *Sort, out []int) *Program {
 	named := map[int]bool{}
 	for _, k := range n.Keys {
 		c, plain := k.Expr.ColumnIndex()
-		if !plain {
+		if !plain || k.Lengths {
 			return nil
 		}
 		s.keys, s.desc = append(s.keys, p.fields[c]), append(s.desc, k.Desc)

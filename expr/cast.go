@@ -76,7 +76,7 @@ func evalCast(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if v.K == n.typ.Kind() && (v.K == types.KindInt || v.K == types.KindUint || v.K == types.KindFloat && n.typ.ID == types.TypeDouble) {
 		return v, nil
 	}
-	if n.typ.ID == types.TypeJSON && (v.IsBinary() || v.K == types.KindBit) {
+	if n.typ.ID == types.TypeJSON && (v.IsBinary() || v.K == types.KindBit || v.K == types.KindDecimal) {
 		return ctx.jsonFrom(&v, &n.args[0].typ), nil
 	}
 	if n.typ.ID == types.TypeFloat && math.Abs(ctx.float(&v)) > math.MaxFloat32 {

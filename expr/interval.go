@@ -108,7 +108,7 @@ func evalDateAdd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		}
 		return types.Time(sum, uint8(n.typ.Scale)), nil
 	}
-	bare := v.K == types.KindDate || !v.IsTemporal() && !hasClock(ctx.textOf(&v))
+	bare := v.K == types.KindDate || !v.IsTemporal() && !hasClock(ctx.textOf(&v)) && !(v.K == types.KindJSON && types.JSONMarked(v.B))
 	d, ok := types.ToDatetime(ctx.Context, &v)
 	if !ok {
 		return types.Null(), nil

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"unsafe"
 
@@ -15,7 +14,7 @@ import (
 // members as values opens it, one level at a time: a tree of everything took 450 bytes for each number of a long array.
 type jsonTree struct {
 	ctx   *Ctx   // counts what opening takes
-	kind  byte   // '{', '[', '"', or 's' for other scalars
+	kind  byte   // '{', '[', '"', or 's' for other scalars, also those with a mark
 	text  []byte // of a scalar, and of a container that is not open
 	items []*jsonTree
 	keys  []string // unescaped, parallel to items, in the order of compareMembers, each once
@@ -321,25 +320,8 @@ func (t *jsonTree) typeName() string {
 		return "OBJECT"
 	case '[':
 		return "ARRAY"
-	case '"':
-		if name := types.JSONOpaqueName(t.text); name != "" {
-			return name
-		}
-		return "STRING"
 	}
-	switch string(t.text) {
-	case "null":
-		return "NULL"
-	case "true", "false":
-		return "BOOLEAN"
-	}
-	if bytes.ContainsAny(t.text, ".eE") {
-		return "DOUBLE"
-	}
-	if _, err := strconv.ParseInt(string(t.text), 10, 64); err != nil {
-		return "UNSIGNED INTEGER"
-	}
-	return "INTEGER"
+	return types.JSONTypeName(t.text)
 }
 
 // elements returns an array's items, and a value as an array of one.

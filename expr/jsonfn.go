@@ -49,13 +49,13 @@ func jsonText(eval evalFunc) func(*BuildContext, *Node) error {
 			if err != nil || v.IsNull() || v.K != types.KindJSON {
 				return v, err
 			}
-			if len(v.B) > 0 && v.B[0] == '"' {
-				if !ctx.fits(len(v.B)) {
+			if text := types.JSONBare(v.B); len(text) > 0 && text[0] == '"' {
+				if !ctx.fits(len(text)) {
 					return types.Null(), nil
 				}
-				return types.String(ctx.owned(types.UnquoteJSON(v.B)), types.Utf8mb4Bin), nil
+				return types.String(ctx.owned(types.UnquoteJSON(text)), types.Utf8mb4Bin), nil
 			}
-			return types.String(v.B, types.Utf8mb4Bin), nil
+			return types.String(ctx.shown(v.B), types.Utf8mb4Bin), nil
 		})
 		return nil
 	}
@@ -708,5 +708,5 @@ func evalJSONPretty(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if b == nil || err != nil {
 		return types.Null(), err
 	}
-	return types.String(b, types.Utf8mb4Bin), nil
+	return types.String(ctx.shown(b), types.Utf8mb4Bin), nil
 }

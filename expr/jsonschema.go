@@ -57,6 +57,7 @@ func evalJSONSchema(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if !ok {
 		return types.Null(), err
 	}
+	schema, document = ctx.shown(schema), ctx.shown(document) // it sees JSON alone: a date is a string
 	c := schemaCheck{ctx: ctx, schema: &jsonSchema{root: schema, patterns: map[string]*types.RegexpMatcher{}}, document: []byte{'#'}, where: []byte{'#'}}
 	valid, err := c.valid(schema, document, 1)
 	if err != nil {

@@ -33,13 +33,30 @@ func (ctx *Ctx) binarySize(text []byte) (size, inline int) {
 	case text[0] == 't', text[0] == 'f', text[0] == 'n':
 		return 1, 2
 	case v.K == types.KindString:
+		if b, ok := types.JSONOpaque(text); ok {
+			return jsonTypeByte + varintLength(len(b)) + len(b), 0
+		}
 		return varintLength(len(v.B)) + len(v.B), 0
-	case v.K == types.KindInt && v.N >= math.MinInt16 && v.N <= math.MaxInt16:
+	case v.K == types.KindInt && v.N >= math.MinInt16 && v.N <= math.MaxInt16, v.K == types.KindUint && v.Uint64() <= math.MaxUint16:
 		return 2, 2
-	case v.K == types.KindInt && v.N >= math.MinInt32 && v.N <= math.MaxInt32:
+	case v.K == types.KindInt && v.N >= math.MinInt32 && v.N <= math.MaxInt32, v.K == types.KindUint && v.Uint64() <= math.MaxUint32:
 		return 4, 4
+	case v.IsTemporal():
+		return jsonTypeByte + 1 + 8, 0 // the type and length of an opaque value, and what it packs into
+	case v.K == types.KindDecimal:
+		return jsonTypeByte + 1 + 2 + decimalBinarySize(&v), 0 // also its precision and scale
 	}
 	return 8, 0
+}
+
+// decimalBinarySize is how many bytes MySQL packs the digits of a decimal into: nine to four bytes, and fewer to as many as they need, on both
+// sides of the point.
+func decimalBinarySize(v *types.Value) int {
+	size := func(digits int) int {
+		return digits/9*4 + [...]int{0, 1, 1, 2, 2, 3, 3, 4, 4}[digits%9]
+	}
+	scale := int(v.Scale)
+	return size(max(types.DecPrecision(*v)-scale, 1)) + size(scale)
 }
 
 // containerSize is that of an array or object: its count and size, an entry for each value and key, and what does not fit into those.

@@ -294,6 +294,11 @@ func (c *jsonColumn) convert(ctx *Ctx, text []byte) (v types.Value, ok bool) {
 	if v.IsNull() {
 		return v, true
 	}
+	if b, ok := types.JSONOpaque(text); ok {
+		v = types.String(b, types.Utf8mb4Bin)
+	} else if v.IsTemporal() {
+		v = types.String(types.JSONScalarText(text), types.Utf8mb4Bin)
+	}
 	if c.typ.IsNumeric() {
 		if v.K == types.KindString {
 			if v, ok = c.number(ctx, v); !ok {
@@ -301,7 +306,7 @@ func (c *jsonColumn) convert(ctx *Ctx, text []byte) (v types.Value, ok bool) {
 			}
 		}
 	} else if v.K != types.KindString {
-		v = types.String(text, types.Utf8mb4Bin) // 1 in a DATE is no date, but a text that is none
+		v = types.String(types.JSONBare(text), types.Utf8mb4Bin) // 1 in a DATE is no date, but a text that is none
 	}
 	return c.assign(ctx, v)
 }

@@ -196,8 +196,10 @@ func (p *jsonValuePlan) convertText(ctx *Ctx, text []byte) (v types.Value, ok bo
 	v, scalar := types.JSONScalar(text)
 	switch {
 	case p.to.IsStringType() && v.K != types.KindString:
-		v = types.String(text, types.Utf8mb4Bin)
-	case !scalar, p.to.IsTemporal() && v.K != types.KindString && p.to.ID != types.TypeYear:
+		v = types.String(types.JSONScalarText(text), types.Utf8mb4Bin)
+	case !scalar, v.IsTemporal() && (!p.to.IsTemporal() || (v.K == types.KindTime) != (p.to.ID == types.TypeTime)):
+		return v, false
+	case p.to.IsTemporal() && v.K != types.KindString && !v.IsTemporal() && p.to.ID != types.TypeYear:
 		return v, false
 	}
 	return p.convert(ctx, v)

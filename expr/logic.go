@@ -284,7 +284,7 @@ func (b *BuildContext) betweenNumbers(args []Expr) (numbers bool, out []Expr) {
 		switch {
 		case numbers:
 			out[i] = asNumber(a)
-		case a.typ.ID == types.TypeJSON:
+		case a.typ.ID == types.TypeJSON, a.typ.IsTemporal():
 			out[i] = b.coerced(a, stringType(-1, types.Utf8mb4Bin))
 		default:
 			out[i] = a

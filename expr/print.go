@@ -230,7 +230,9 @@ func (p *printer) literal(n *Node) {
 		p.WriteString("NULL")
 	case n.isHexLiteral():
 		p.WriteString("0x" + strings.ToLower(hexText(v.B)))
-	case v.K == types.KindString || v.K == types.KindJSON:
+	case v.K == types.KindJSON:
+		p.quote(types.ShownJSON(v.B))
+	case v.K == types.KindString:
 		p.quote(v.B)
 	case v.IsTemporal():
 		word := map[types.Kind]string{types.KindDate: "DATE", types.KindTime: "TIME"}[v.K]

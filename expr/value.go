@@ -61,10 +61,20 @@ func (ctx *Ctx) integer(v *types.Value) int64 {
 // textOf returns the text of v, in the arena if it has none of its own.
 func (ctx *Ctx) textOf(v *types.Value) []byte {
 	switch v.K {
-	case types.KindString, types.KindEnum, types.KindSet, types.KindJSON:
+	case types.KindString, types.KindEnum, types.KindSet:
 		return v.B
+	case types.KindJSON:
+		return ctx.shown(v.B)
 	}
 	return ctx.keep(types.AppendText(ctx.scratch(), ctx.Context, v))
+}
+
+// shown returns the text of a document as clients receive it, which is counted if it is not the document itself.
+func (ctx *Ctx) shown(document []byte) []byte {
+	if !types.JSONMarked(document) || !ctx.fits(len(document)) {
+		return document
+	}
+	return ctx.owned(types.ShownJSON(document))
 }
 
 // text evaluates e as a string; NULL stays NULL.
@@ -82,8 +92,10 @@ func (ctx *Ctx) text(e Expr, row []types.Value) (types.Value, error) {
 // textOfTyped is textOf for a value whose type changes its looks: ZEROFILL, YEAR, FLOAT(M,D), decimals with hidden digits.
 func (ctx *Ctx) textOfTyped(v *types.Value, t *types.Type) []byte {
 	switch v.K {
-	case types.KindString, types.KindEnum, types.KindSet, types.KindJSON:
+	case types.KindString, types.KindEnum, types.KindSet:
 		return v.B
+	case types.KindJSON:
+		return ctx.shown(v.B)
 	}
 	return ctx.keep(types.AppendTyped(ctx.scratch(), ctx.Context, v, t))
 }

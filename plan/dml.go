@@ -635,6 +635,7 @@ func (b *builder) written(g *get, bind *binder, conds []expr.Expr, orderBy []syn
 	}
 	// Rows must be ordered before the limit applies, so all that qualify are locked first.
 	lock.Limit, lock.Collect = nil, true
+	orderDocuments(keys)
 	if count != nil {
 		return &exec.TopN{Input: lock, Keys: keys, Count: count}, keyCol, nil
 	}

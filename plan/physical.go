@@ -415,6 +415,7 @@ func (b *builder) physSorted(r *sorted, n *need, lim *limited) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
+	orderDocuments(keys)
 	cost := st.cost + costSort(st.rows)
 	if lim == nil || lim.count == nil {
 		return b.limitStage(&stage{node: &exec.Sort{Base: est(st.rows), Input: st.node, Keys: keys}, at: st.at, rows: st.rows, cost: cost, ordered: true}, lim)
@@ -444,6 +445,13 @@ func (b *builder) sortKeys(keys []sortKey, at map[int]int) ([]exec.SortKey, erro
 		out[i] = exec.SortKey{Expr: e, Desc: keys[i].desc}
 	}
 	return out, nil
+}
+
+// orderDocuments marks the keys of an ORDER BY that are JSON.
+func orderDocuments(keys []exec.SortKey) {
+	for i := range keys {
+		keys[i].Lengths = keys[i].Expr.Type().ID == types.TypeJSON
+	}
 }
 
 // bound is how many rows a limit lets through at most, offset included: what a scan below has to yield.

@@ -93,6 +93,9 @@ func (s *Session) scalarIn(env *plan.Env, e syntax.Expr) (types.Value, error) {
 }
 
 func (s *Session) setUserVar(name string, v types.Value) error {
+	if v.K == types.KindJSON { // variables hold no documents, but their text
+		v = types.String(types.ShownJSON(v.B), types.Utf8mb4Bin)
+	}
 	if len(v.B) > userVarBytesMax {
 		return types.Errorf(types.ErOutOfResources)
 	}

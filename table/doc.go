@@ -25,11 +25,12 @@
 // # Row value
 //
 //	bytes          content
-//	1              bits 0-3: format 1, or 2 if columns are packed; bit 4: null bitmap present;
+//	1              bits 0-3: format 1, or 2 if columns are packed, 3 and 4 alike if a JSON
+//	               document may have marks (package types); bit 4: null bitmap present;
 //	               bits 5-6: offset width 1, 2, 4 as 0, 1, 2
 //	1..5           layout version, uvarint
-//	1..5           format 2: number of the dictionary, uvarint
-//	(n+7)/8        format 2: packing bitmap, bit i%8 of byte i/8: column i of the layout is packed
+//	1..5           formats 2, 4: number of the dictionary, uvarint
+//	(n+7)/8        formats 2, 4: packing bitmap, bit i%8 of byte i/8: column i of the layout is packed
 //	(n+7)/8 or 0   null bitmap, alike: column i is NULL; n columns in the layout
 //	n × width      end of each column, little endian, counted from the first value byte; NULL: empty
 //	rest           stored forms, in layout order; of packed columns their packed form (package fsst)

@@ -51,6 +51,8 @@ type info struct {
 	stored []int
 	// packable[ordinal] is set for columns whose stored form is a string.
 	packable []bool
+	// documents are the ordinals of the stored JSON columns; nil without one.
+	documents []int
 	// storedPos is the inverse: the position of each ordinal in the layout.
 	storedPos []int
 	// secondary are the indexes that writers maintain, in catalog order.
@@ -102,6 +104,9 @@ func newInfo(t *catalog.Table) *info {
 	for _, id := range layout.Columns {
 		if c := t.ColumnByID(id); c != nil {
 			in.storedPos[c.Ordinal] = len(in.stored)
+			if c.Type.ID == types.TypeJSON {
+				in.documents = append(in.documents, c.Ordinal)
+			}
 			in.stored = append(in.stored, c.Ordinal)
 			in.inKey[c.Ordinal] = false
 		}

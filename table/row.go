@@ -16,6 +16,10 @@ const (
 	// formatPacked is a row with packed columns, a format of its own so that
 	// versions from before it refuse such rows.
 	formatPacked = 0x02
+	// formatTyped and formatTypedPacked are the same with JSON documents that may
+	// have marks in them: what versions from before those would show to clients.
+	formatTyped       = 0x03
+	formatTypedPacked = 0x04
 
 	rowHasNulls   = 0x10
 	rowWidthShift = 5
@@ -45,6 +49,7 @@ type rowView struct {
 	ends       []byte // end offsets into data, width bytes each
 	data       []byte
 	width      int
+	typed      bool // its documents may have marks
 }
 
 // errRow reports a row that does not decode.
@@ -52,7 +57,7 @@ func errRow(what string) error { return fmt.Errorf("table: %w: row: %s", kvapi.E
 
 // readLayout returns the layout version of a row value and what follows it.
 func readLayout(value []byte) (version uint32, rest []byte, err error) {
-	if len(value) < 2 || value[0]&formatMask-formatV1 > formatPacked-formatV1 {
+	if len(value) < 2 || value[0]&formatMask-formatV1 > formatTypedPacked-formatV1 {
 		return 0, nil, errRow("unknown format")
 	}
 	if value[1] < 0x80 {
@@ -71,7 +76,8 @@ func (r *rowView) parse(value, rest []byte, n int) error {
 	flags := value[0]
 	size := (n + 7) / 8
 	r.packed = nil
-	if flags&formatMask == formatPacked {
+	r.typed = flags&formatMask >= formatTyped
+	if flags&formatMask == formatPacked || flags&formatMask == formatTypedPacked {
 		number, used := binary.Uvarint(rest)
 		if used <= 0 || number > 1<<32-1 || len(rest) < used+size {
 			return errRow("short packing bitmap")
@@ -152,6 +158,7 @@ type rowBuilder struct {
 	nulls, packed []byte
 	anyNull       bool
 	anyPacked     bool
+	typed         bool // there is a document with marks
 	out           []byte
 }
 
@@ -159,7 +166,7 @@ type rowBuilder struct {
 func (b *rowBuilder) reset(dictionary *fsst.Table, number uint32) {
 	b.dictionary, b.number, b.room, b.strings = dictionary, number, maxPackBytes, 0
 	b.data, b.ends, b.nulls, b.packed = b.data[:0], b.ends[:0], b.nulls[:0], b.packed[:0]
-	b.anyNull, b.anyPacked = false, false
+	b.anyNull, b.anyPacked, b.typed = false, false, false
 }
 
 // null adds a NULL column.
@@ -211,6 +218,9 @@ func (b *rowBuilder) finish(layout uint32) []byte {
 	flags := byte(formatV1)
 	if b.anyPacked {
 		flags = formatPacked
+	}
+	if b.typed {
+		flags += formatTyped - formatV1
 	}
 	code := 0
 	switch {

@@ -199,6 +199,11 @@ func (w *Writer) spliceRow() ([]byte, error) {
 			b.copied(old, packed)
 		}
 	}
+	b.typed = view.typed && len(w.in.documents) > 0
+	for _, col := range w.in.documents {
+		changed, _ := w.patch.assigned(col)
+		b.typed = b.typed || types.JSONMarked(changed)
+	}
 	err := w.learn(func(col int) []byte {
 		stored, ok := w.patch.assigned(col)
 		if !ok && view.packed == nil && w.patch.set[col] == 0 {

@@ -319,6 +319,9 @@ func (w *Writer) encodeRow(row []types.Value) ([]byte, error) {
 			b.done(false, false)
 		}
 	}
+	for _, col := range w.in.documents {
+		b.typed = b.typed || types.JSONMarked(row[col].B)
+	}
 	if err := w.learn(func(col int) []byte { return row[col].B }); err != nil {
 		return nil, err
 	}

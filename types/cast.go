@@ -96,7 +96,9 @@ func castYear(ctx *Context, v *Value) Value {
 }
 
 func warnTruncated(ctx *Context, what string, v *Value) {
-	if ctx != nil {
+	if v.K == KindJSON && what != "YEAR" {
+		warnIncorrect(ctx, what, v)
+	} else if ctx != nil {
 		ctx.Warn(LevelWarning, ErTruncatedWrongValue, what, textOf(ctx, v))
 	}
 }

@@ -35,8 +35,8 @@ func ToInt(ctx *Context, v *Value) int64 {
 		}
 		return int64(u)
 	case KindJSON:
-		n, _ := floatToInt(jsonToFloat(ctx, v))
-		return n
+		n := jsonToInteger(ctx, v)
+		return ToInt(ctx, &n)
 	}
 	if v.IsTemporal() {
 		d := temporalDecimal(ctx, wholeSeconds(ctx, v))
@@ -83,6 +83,12 @@ func ToUint(ctx *Context, v *Value) uint64 {
 			n, _ := DecToUint(*v)
 			return n
 		}
+	case KindJSON:
+		n := jsonToInteger(ctx, v)
+		if n.K == KindFloat { // through a signed integer
+			return uint64(ToInt(ctx, &n))
+		}
+		return ToUint(ctx, &n)
 	}
 	return uint64(ToInt(ctx, v))
 }
@@ -147,7 +153,7 @@ func ToDecimal(ctx *Context, v *Value) Value {
 		}
 		return d
 	case KindJSON:
-		return DecimalFromFloat(jsonToFloat(ctx, v))
+		return jsonToDecimal(ctx, v)
 	}
 	if v.IsTemporal() {
 		return temporalDecimal(ctx, v)
@@ -249,6 +255,9 @@ func temporalDecimal(ctx *Context, v *Value) Value {
 
 // textOf is the text of a value as a message quotes it, which may be the value's own.
 func textOf(ctx *Context, v *Value) []byte {
+	if v.K == KindJSON {
+		return ShownJSON(v.B)
+	}
 	if v.B != nil && v.K != KindDecimal {
 		return v.B
 	}
@@ -258,6 +267,9 @@ func textOf(ctx *Context, v *Value) []byte {
 // AppendText appends the text of v as MySQL shows it: numbers in decimal, dates
 // in their usual form. Strings stay in their character set. NULL appends nothing.
 func AppendText(dst []byte, ctx *Context, v *Value) []byte {
+	if v.K == KindJSON {
+		return AppendShownJSON(dst, v.B)
+	}
 	if v.B != nil && v.K != KindDecimal {
 		return append(dst, v.B...)
 	}
@@ -287,6 +299,8 @@ func appendTextIn(dst []byte, v *Value, loc *time.Location) []byte {
 		return AppendTime(dst, v.N, v.Scale)
 	case KindBit:
 		return appendBigEndian(dst, uint64(v.N), int(min(v.Scale, 8)))
+	case KindJSON:
+		return AppendShownJSON(dst, v.B)
 	}
 	return append(dst, v.B...)
 }

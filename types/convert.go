@@ -138,7 +138,8 @@ func (c *conversion) integer(v *Value) (Value, error) {
 	case KindString:
 		return c.integerText(plainText(v))
 	case KindJSON:
-		n, err = c.roundFloat(jsonToFloat(c.ctx, v))
+		number := jsonToInteger(c.ctx, v)
+		return c.integer(&number)
 	default:
 		d := temporalDecimal(c.ctx, wholeSeconds(nil, v)) // whatever TIME_TRUNCATE_FRACTIONAL says
 		n, err = c.roundDecimal(&d)
@@ -322,6 +323,8 @@ func (c *conversion) bit(v *Value) (Value, error) {
 	var n uint64
 	over := false
 	switch v.K {
+	case KindJSON:
+		return c.bit(ptr(String(ShownJSON(v.B), Utf8mb4Bin)))
 	case KindString:
 		b := v.B
 		for len(b) > 0 && b[0] == 0 {

@@ -190,6 +190,9 @@ func (c *conversion) tooLong() error {
 
 // enum converts to an ENUM: a member's text under the collation, or a number.
 func (c *conversion) enum(v *Value) (Value, error) {
+	if v.K == KindJSON {
+		v = ptr(String(ShownJSON(v.B), Utf8mb4Bin))
+	}
 	if v.K == KindEnum || hasText(v.K) {
 		b, err := c.transcode(v.B, v.Coll.Charset(), c.to.Coll.Charset())
 		if err != nil {
@@ -229,6 +232,9 @@ func (t *Type) EnumIndex(b []byte) int {
 
 // set converts to a SET: members separated by commas, or a bit mask.
 func (c *conversion) set(v *Value) (Value, error) {
+	if v.K == KindJSON {
+		v = ptr(String(ShownJSON(v.B), Utf8mb4Bin))
+	}
 	all := ^uint64(0) >> (64 - uint(min(max(len(c.to.Elems), 1), MaxSetElems)))
 	if hasText(v.K) {
 		b, err := c.transcode(v.B, v.Coll.Charset(), c.to.Coll.Charset())

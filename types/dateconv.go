@@ -1,6 +1,9 @@
 package types
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // truncates reports whether fractions are cut rather than rounded.
 func (c *Context) truncates() bool { return c.mode()&ModeTimeTruncateFrac != 0 }
@@ -43,9 +46,14 @@ func readDate(ctx *Context, v *Value) (packed int64, tenths int, flags parseFlag
 	case KindString, KindEnum, KindSet:
 		return readDateText(ctx, plainText(v))
 	case KindJSON:
-		n := viewJSON(v.B)
-		if n.kind == jsonString {
-			return readDateText(ctx, n.str)
+		switch n := viewJSON(v.B); n.kind {
+		case jsonString: // nothing may follow
+			if packed, tenths, flags, p = readDateText(ctx, n.str); p == dateFine && flags&parsedTrailing != 0 {
+				p = dateIncorrect
+			}
+			return packed, tenths, flags, p
+		case jsonDate, jsonDatetime:
+			return readDate(ctx, &n.num)
 		}
 		return 0, 0, 0, dateIncorrect
 	}
@@ -165,15 +173,35 @@ func fspOf(v *Value) uint8 {
 		}
 	case KindFloat:
 		return MaxFsp
+	case KindJSON:
+		switch n := viewJSON(v.B); n.kind {
+		case jsonString:
+			s := String(n.str, Utf8mb4Bin)
+			return fspOf(&s)
+		case jsonTime, jsonDatetime:
+			return MaxFsp
+		}
 	}
 	return 0
 }
 
 func warnIncorrect(ctx *Context, what string, v *Value) {
+	if v.K == KindJSON {
+		ctx.Warn(LevelWarning, ErInvalidJSONValueForCast, jsonCastName(what), "", 1)
+		return
+	}
 	if ctx != nil {
 		text := textOf(ctx, v)
 		ctx.AddError(LevelWarning, incorrectValue(what, text))
 	}
+}
+
+// jsonCastName is what a warning about a JSON value calls a type.
+func jsonCastName(what string) string {
+	if what == "datetime" {
+		return "DATETIME/TIMESTAMP"
+	}
+	return strings.ToUpper(what)
 }
 
 // incorrectValue is 1292 in its other wording.
@@ -210,7 +238,11 @@ func ToDate(ctx *Context, v *Value) (out Value, ok bool) {
 	}
 	packed, _, flags, p := readDate(ctx, v)
 	if p != dateFine {
-		warnIncorrect(ctx, "datetime", v)
+		what := "datetime"
+		if v.K == KindJSON {
+			what = "date"
+		}
+		warnIncorrect(ctx, what, v)
 		return Value{}, false
 	}
 	if flags&parsedTrailing != 0 {
@@ -235,9 +267,12 @@ func readTime(ctx *Context, v *Value) (us int64, tenths int, fsp uint8, flags pa
 	case KindString, KindEnum, KindSet:
 		return readTimeText(plainText(v))
 	case KindJSON:
-		n := viewJSON(v.B)
-		if n.kind == jsonString {
-			return readTimeText(n.str)
+		switch n := viewJSON(v.B); n.kind {
+		case jsonString: // nothing may follow, so that a date is no time
+			us, tenths, fsp, flags, ok = readTimeText(n.str)
+			return us, tenths, fsp, flags, ok && flags&parsedTrailing == 0
+		case jsonTime:
+			return readTime(ctx, &n.num)
 		}
 		return 0, 0, 0, 0, false
 	}

@@ -56,7 +56,19 @@
 //	TIME(f)                               0–8: signed units of 10^-f s
 //	CHAR, VARCHAR, TEXT                   the characters in the column's set; CHAR without trailing spaces
 //	BINARY, VARBINARY, BLOB               the bytes; BINARY at full length
-//	JSON                                  normalised text in utf8mb4
+//	JSON                                  normalised text in utf8mb4, with marks
+//
+// A mark stands in a document before a scalar that JSON has none of. It is the
+// byte 01, which stands nowhere else, and a letter. Behind it is the scalar as
+// clients receive it, which is the document without its marks:
+//
+//	01 u  UNSIGNED INTEGER, up to 2^63-1  digits (a larger one has no mark)
+//	01 n  DECIMAL                         its digits, those behind the point as many as its scale
+//	01 d  DATE                            "2020-01-02"
+//	01 t  TIME                            "-10:11:12.500000", always six digits
+//	01 D  DATETIME                        "2020-01-02 03:04:05.000000", alike
+//	01 s  TIMESTAMP                       alike, in the zone of the session that made it
+//	01 o  OPAQUE, BLOB, BIT               "base64:type15:YWI=": the protocol's number of its type, and its bytes
 //
 // # Key format, version 1 (KeyFormatVersion)
 //
@@ -109,6 +121,4 @@
 //   - Collations whose weights the library lacks: gbk, big5, tis620, latin1_german2_ci
 //     and others are refused by name, 1115 or 1273; gb18030 because its default is lacking.
 //   - Spatial types.
-//   - Opaque scalars of JSON by a mark of their own: a string of the form that MySQL
-//     shows them in, base64:type15:…, is one (jsonopaque.go).
 package types

@@ -104,7 +104,7 @@ func (e *RowEncoder) Stored(t *Type, b []byte) {
 	case KindFloat:
 		e.float(t, storedFloat(b, t))
 	case KindJSON:
-		e.text(b, Utf8mb4Bin)
+		e.text(ShownJSON(b), Utf8mb4Bin)
 	default:
 		if t.ID == TypeSet {
 			e.set(t, storedUint(b))
@@ -158,7 +158,7 @@ func (e *RowEncoder) value(t *Type, v *Value) {
 			}
 			e.text(v.B, v.Coll)
 		case KindJSON:
-			e.text(v.B, Utf8mb4Bin)
+			e.text(ShownJSON(v.B), Utf8mb4Bin)
 		default:
 			e.converted(v)
 		}

@@ -10,8 +10,9 @@ import (
 
 // JSON documents are kept as normalised text: keys in MySQL's order (shorter
 // first, then by bytes), the last of duplicate keys, ", " and ": " between
-// members, numbers as MySQL prints them. The text is what clients receive, so
-// reading a document costs nothing; the price is a scan per JSON function.
+// members, numbers as MySQL prints them. The text is what clients receive, but
+// for the marks of scalars that JSON has none of (jsonmark.go), so reading a
+// document costs nothing; the price is a scan per JSON function.
 // The JSON package of vitess was not used: it orders keys by bytes alone and
 // gives neither MySQL's error texts nor positions.
 
@@ -28,9 +29,10 @@ const (
 	jsonObject
 	jsonArray
 	jsonBool
-	jsonOpaque // of a type that is neither of the next two
-	jsonBit
-	jsonBlob
+	jsonDate
+	jsonTime
+	jsonDatetime
+	jsonOpaque
 )
 
 // jsonPollValues is how many values are read between two looks at the interrupt.

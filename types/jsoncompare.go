@@ -3,7 +3,6 @@ package types
 import (
 	"bytes"
 	"encoding/binary"
-	"math"
 )
 
 // compareJSON orders two normalised documents by MySQL's precedence of types.
@@ -26,7 +25,9 @@ func (n *jsonNode) compare(o *jsonNode) int {
 		return bytes.Compare(n.str, o.str)
 	case jsonBool:
 		return compareInts(boolInt(n.truth), boolInt(o.truth))
-	case jsonOpaque, jsonBit, jsonBlob:
+	case jsonDate, jsonTime, jsonDatetime:
+		return compareInts(n.num.N, o.num.N)
+	case jsonOpaque:
 		return n.compareOpaque(o)
 	case jsonArray:
 		return compareJSONMembers(n.text, o.text)
@@ -60,7 +61,7 @@ func compareJSONMembers(a, b []byte) int {
 }
 
 // appendJSONKey appends bytes that order as compareJSON does and are equal where it says so. Each value begins with its kind, above 0,
-// which ends an array. A number is its nearest double and what is missing to it, so that 64-bit integers keep their order.
+// which ends an array.
 func appendJSONKey(dst, text []byte) []byte {
 	var k jsonKeyer
 	return k.append(dst, text)
@@ -93,7 +94,9 @@ func (k *jsonKeyer) append(dst, text []byte) []byte {
 		return AppendSortKey(dst, n.str, Binary)
 	case jsonBool:
 		return append(dst, byte(boolInt(n.truth)))
-	case jsonOpaque, jsonBit, jsonBlob:
+	case jsonDate, jsonTime, jsonDatetime:
+		return binary.BigEndian.AppendUint64(dst, uint64(n.num.N)^1<<63)
+	case jsonOpaque:
 		return appendJSONOpaqueKey(dst, &n)
 	case jsonArray, jsonObject:
 		if n.kind == jsonObject {
@@ -115,49 +118,6 @@ func (k *jsonKeyer) append(dst, text []byte) []byte {
 	return dst
 }
 
-func appendJSONNumberKey(dst []byte, v *Value) []byte {
-	f, rest := splitJSONNumber(v)
-	dst = binary.BigEndian.AppendUint64(dst, orderedFloat(f))
-	return binary.BigEndian.AppendUint16(dst, uint16(rest)^0x8000)
-}
-
-// splitJSONNumber returns the double that is nearest to a number and what an integer is above that. Rounding keeps the order, so both
-// together order numbers by their exact value.
-func splitJSONNumber(v *Value) (f float64, rest int64) {
-	switch v.K {
-	case KindInt:
-		if f = float64(v.N); f == 1<<63 {
-			return f, v.N - math.MaxInt64 - 1
-		}
-		return f, v.N - int64(f)
-	case KindUint:
-		if f = float64(uint64(v.N)); f == 1<<64 {
-			return f, v.N // modulo 1<<64
-		}
-		return f, int64(uint64(v.N) - uint64(f))
-	}
-	if f = v.Float64(); f == 0 {
-		f = 0 // not -0
-	}
-	return f, 0
-}
-
-// compareJSONNumbers orders numbers exactly. An SQL value may be a decimal, which a document has none of.
-func compareJSONNumbers(a, b *Value) int {
-	if a.K == KindDecimal || b.K == KindDecimal {
-		return compareNumbers(a, b)
-	}
-	f, m := splitJSONNumber(a)
-	g, n := splitJSONNumber(b)
-	switch {
-	case f < g:
-		return -1
-	case f > g:
-		return 1
-	}
-	return compareInts(m, n)
-}
-
 // hashJSON hashes documents that are equal alike: those of one key.
 func hashJSON(seed uint64, text []byte) uint64 {
 	p := scratch.Get().(*[]byte)
@@ -171,21 +131,10 @@ func hashJSON(seed uint64, text []byte) uint64 {
 // the JSON scalar of its type.
 func compareJSONWith(ctx *Context, a, b *Value) int {
 	x, y := jsonOf(ctx, a), jsonOf(ctx, b)
-	switch {
-	case a.IsTemporal() && temporalIsAbove(y.kind):
-		return 1
-	case b.IsTemporal() && temporalIsAbove(x.kind):
-		return -1
-	}
 	return x.compare(&y)
 }
 
-// temporalIsAbove says that dates and times come after all documents of a kind. Those that a document holds are strings here, so strings are left
-// to their texts.
-func temporalIsAbove(k jsonKind) bool { return k != jsonString && k < jsonOpaque }
-
-// jsonOf returns v as a JSON scalar, or the document it is. Dates are written in
-// the session's zone, and those with a time of day with all six digits.
+// jsonOf returns v as a JSON scalar, or the document it is. A TIMESTAMP is the time that it is in the session's zone.
 func jsonOf(ctx *Context, v *Value) jsonNode {
 	switch v.K {
 	case KindNull:
@@ -197,22 +146,20 @@ func jsonOf(ctx *Context, v *Value) jsonNode {
 	case KindInt, KindUint, KindDecimal:
 		return jsonNode{kind: jsonNumber, num: *v}
 	case KindBit:
-		return jsonNode{kind: jsonBit, str: opaqueBits(v, &Type{ID: TypeBit, Length: 64})}
+		return jsonNode{kind: jsonOpaque, code: opaqueBit, bits: true, str: opaqueBits(v, &Type{ID: TypeBit, Length: 64})}
+	case KindDate:
+		return jsonNode{kind: jsonDate, num: *v}
+	case KindTime:
+		return jsonNode{kind: jsonTime, num: Time(v.N, MaxFsp)}
+	case KindDatetime:
+		return jsonNode{kind: jsonDatetime, num: Datetime(v.N, MaxFsp)}
+	case KindTimestamp:
+		return jsonNode{kind: jsonDatetime, timestamp: true, num: Datetime(packedFromUnix(v.N, ctx.Location()), MaxFsp)}
 	}
-	s := v.B
-	switch {
-	case hasText(v.K) && v.Coll.Charset().class == csBinary:
-		return jsonNode{kind: jsonBlob, code: opaqueAny, str: s}
-	case hasText(v.K):
-		s = jsonText(v)
-	default:
-		w := *v
-		if v.K != KindDate {
-			w.Scale = MaxFsp
-		}
-		s = AppendText(nil, ctx, &w)
+	if v.Coll.Charset().class == csBinary {
+		return jsonNode{kind: jsonOpaque, code: opaqueAny, str: v.B}
 	}
-	return jsonNode{kind: jsonString, str: s}
+	return jsonNode{kind: jsonString, str: jsonText(v)}
 }
 
 // jsonText returns the text of v in utf8mb4; it may be v's own bytes.
@@ -232,20 +179,4 @@ func JSONText(v *Value) (b []byte, ok bool) {
 		return nil, false
 	}
 	return jsonText(v), true
-}
-
-// jsonToFloat returns the number that a document is in numeric context.
-func jsonToFloat(ctx *Context, v *Value) float64 {
-	n := viewJSON(v.B)
-	switch n.kind {
-	case jsonNumber:
-		return ToFloat(ctx, &n.num)
-	case jsonBool:
-		return float64(boolInt(n.truth))
-	case jsonString:
-		s := String(n.str, Utf8mb4Bin)
-		return ToFloat(ctx, &s)
-	}
-	ctx.Warn(LevelWarning, ErInvalidJSONValueForCast, "DOUBLE", "", 1)
-	return 0
 }

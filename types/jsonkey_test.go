@@ -52,7 +52,7 @@ func TestJSONKeys(t *testing.T) {
 	r := testkit.Rand(testkit.Seed(t), 1)
 	typ := Type{ID: TypeJSON, Coll: Utf8mb4Bin}
 	var docs []Value
-	for range 600 {
+	for range 400 {
 		out, message, _, err := ParseJSON(nil, randomJSON(r, nil, 3))
 		if message != "" || err != nil {
 			t.Fatal(message, err)
@@ -63,7 +63,7 @@ func TestJSONKeys(t *testing.T) {
 		if ok, err := ValidJSON(nil, out); !ok || err != nil {
 			t.Fatalf("%s is not valid", out)
 		}
-		docs = append(docs, JSON(out))
+		docs = append(docs, JSON(out), randomMarked(r))
 	}
 	for _, a := range docs {
 		ka := AppendKey(nil, a, &typ, false, 0)

@@ -8,9 +8,8 @@ import (
 	"strconv"
 )
 
-// MySQL's JSON has scalars that are no JSON: a binary string or a BIT that was cast to JSON is opaque, and is shown as a JSON string that
-// holds the number of its column type and its bytes, "base64:type15:YWI=". Documents are kept as text here, so the text is what tells an
-// opaque value: a string of exactly that form is one, wherever it comes from. (In MySQL the same text, parsed, is a string.)
+// A binary string or a BIT that becomes JSON is opaque, and is shown as a JSON string that holds the number of its column type and its bytes,
+// "base64:type15:YWI=". A mark tells it from a string of that text.
 
 // The protocol's numbers of column types, as opaque values show them.
 const (
@@ -27,6 +26,9 @@ const (
 
 const (
 	opaquePrefix = "base64:type"
+	// opaqueLine is how many bytes stand in a line of base64, as MySQL's encoder has it, and opaqueLineEnd the line's end as a JSON string writes it.
+	opaqueLine    = 57
+	opaqueLineEnd = `\n`
 	// opaqueAny is the type of an SQL value that is compared with an opaque one: nothing but its bytes counts.
 	opaqueAny = 0
 )
@@ -48,15 +50,17 @@ func opaqueCode(t *Type) int {
 	return opaqueVarbinary
 }
 
-// opaqueKind is the kind of an opaque value, which decides its order among others.
-func opaqueKind(code int) jsonKind {
+// opaqueName is what JSON_TYPE says of an opaque value.
+func opaqueName(code int) string {
 	switch code {
 	case opaqueVarbinary, opaqueTinyBlob, opaqueMediumBlob, opaqueLongBlob, opaqueBlob, opaqueString, opaqueBinary:
-		return jsonBlob
+		return "BLOB"
 	case opaqueBit:
-		return jsonBit
+		return "BIT"
+	case opaqueGeometry:
+		return "GEOMETRY"
 	}
-	return jsonOpaque
+	return "OPAQUE"
 }
 
 // parseOpaque reads the text of a JSON string as an opaque value.
@@ -77,9 +81,14 @@ func parseOpaque(s []byte) (code int, b []byte, ok bool) {
 	return int(n), b, err == nil
 }
 
+// appendOpaque appends the text of an opaque value as it stands between quotation marks.
 func appendOpaque(dst []byte, code int, b []byte) []byte {
 	dst = append(dst, opaquePrefix...)
 	dst = append(strconv.AppendInt(dst, int64(code), 10), ':')
+	for len(b) > opaqueLine {
+		dst = append(base64.StdEncoding.AppendEncode(dst, b[:opaqueLine]), opaqueLineEnd...)
+		b = b[opaqueLine:]
+	}
 	return base64.StdEncoding.AppendEncode(dst, b)
 }
 
@@ -89,31 +98,15 @@ func opaqueBits(v *Value, t *Type) []byte {
 	return b[8-min(max((int(t.Length)+7)/8, 1), 8):]
 }
 
-// compareOpaque orders opaque values of one kind by their types and then by their bytes.
+// compareOpaque orders opaque values by their types and then by their bytes.
 func (n *jsonNode) compareOpaque(o *jsonNode) int {
 	if n.code != opaqueAny && o.code != opaqueAny && n.code != o.code {
 		return compareInts(int64(n.code), int64(o.code))
 	}
-	if n.kind == jsonBit {
+	if n.bits || o.bits {
 		return bytes.Compare(bytes.TrimLeft(n.str, "\x00"), bytes.TrimLeft(o.str, "\x00"))
 	}
 	return bytes.Compare(n.str, o.str)
-}
-
-// JSONOpaqueName returns what JSON_TYPE says of the JSON string text, quotes and all: "" unless it is an opaque value.
-func JSONOpaqueName(text []byte) string {
-	switch n := viewJSON(text); n.kind {
-	case jsonBlob:
-		return "BLOB"
-	case jsonBit:
-		return "BIT"
-	case jsonOpaque:
-		if n.code == opaqueGeometry {
-			return "GEOMETRY"
-		}
-		return "OPAQUE"
-	}
-	return ""
 }
 
 // JSONFrom returns v, of type t, as a JSON value, as CAST(v AS JSON) does for anything but text, and as JSON_ARRAY(v) does for text.
@@ -121,10 +114,14 @@ func JSONFrom(ctx *Context, v *Value, t *Type) Value {
 	n := jsonOf(ctx, v)
 	switch {
 	case v.K == KindJSON:
-	case n.kind == jsonBit:
-		n.code, n.str = opaqueBit, opaqueBits(v, t)
-	case n.kind == jsonBlob:
+	case v.K == KindBit:
+		n.str = opaqueBits(v, t)
+	case n.kind == jsonOpaque:
 		n.code = opaqueCode(t)
+	case v.K == KindInt && (t.Unsigned && t.IsInteger() || t.ID == TypeYear):
+		n.num.K = KindUint
+	case v.K == KindDecimal && t.ID == TypeDecimal && int(v.Scale) > int(t.Scale): // the digits that a quotient keeps are not shown
+		n.num = DecRound(*v, int(t.Scale))
 	}
 	return JSON(n.append(nil))
 }

@@ -76,6 +76,11 @@ func JSONValueLen(s []byte) int {
 		return 0
 	}
 	switch s[0] {
+	case jsonMark:
+		if len(s) <= jsonMarkBytes {
+			return len(s)
+		}
+		return jsonMarkBytes + JSONValueLen(s[jsonMarkBytes:])
 	case '"':
 		return jsonStringLen(s)
 	case '{', '[':
@@ -135,12 +140,14 @@ func JSONDepth(s []byte) int {
 
 // jsonNode is a value that was looked at: a scalar with what it is, a container with its text.
 type jsonNode struct {
-	kind  jsonKind
-	truth bool
-	num   Value  // KindInt, KindUint or KindFloat; KindDecimal of an SQL value
-	str   []byte // of a string; the bytes of an opaque value
-	code  int    // the type of an opaque value
-	text  []byte // of a container
+	kind      jsonKind
+	truth     bool
+	timestamp bool   // of a date with a time: it was a TIMESTAMP
+	num       Value  // a number, date or time; those with a time have six digits of fraction
+	str       []byte // of a string; the bytes of an opaque value
+	code      int    // the type of an opaque value
+	bits      bool   // an SQL value that is a BIT: how many zeros are before it is unknown
+	text      []byte // of a container
 }
 
 // viewJSON looks at a normalised document.
@@ -155,9 +162,8 @@ func viewJSON(text []byte) (n jsonNode) {
 		n.kind, n.text = jsonArray, text
 	case c == '"':
 		n.kind, n.str = jsonString, UnquoteJSON(text)
-		if code, b, ok := parseOpaque(n.str); ok {
-			n.kind, n.code, n.str = opaqueKind(code), code, b
-		}
+	case c == jsonMark && len(text) > jsonMarkBytes:
+		return viewMarked(text[1], text[jsonMarkBytes:])
 	case c == 't' || c == 'f':
 		n.kind, n.truth = jsonBool, c == 't'
 	case c == '-' || isDigit(c):
@@ -169,6 +175,9 @@ func viewJSON(text []byte) (n jsonNode) {
 
 // append writes the normalised text.
 func (n *jsonNode) append(dst []byte) []byte {
+	if mark := n.mark(); mark != 0 {
+		dst = append(dst, jsonMark, mark)
+	}
 	switch n.kind {
 	case jsonNull:
 		return append(dst, "null"...)
@@ -181,26 +190,28 @@ func (n *jsonNode) append(dst []byte) []byte {
 		return AppendJSONString(dst, n.str)
 	case jsonNumber:
 		return appendJSONNumber(dst, &n.num)
-	case jsonOpaque, jsonBit, jsonBlob:
-		return AppendJSONString(dst, appendOpaque(nil, n.code, n.str))
+	case jsonDate, jsonTime, jsonDatetime:
+		return append(appendTextIn(append(dst, '"'), &n.num, nil), '"')
+	case jsonOpaque:
+		return append(appendOpaque(append(dst, '"'), n.code, n.str), '"')
 	}
 	return append(dst, n.text...)
 }
 
-// JSONScalar returns what a scalar of a document is as an SQL value: NULL, an integer for a truth value, a number, or a text. ok is
-// false for a container.
+// JSONScalar returns what a scalar of a document is as an SQL value: NULL, an integer for a truth value, a number, a date or time, or a text.
+// ok is false for a container.
 func JSONScalar(text []byte) (v Value, ok bool) {
 	switch n := viewJSON(text); n.kind {
 	case jsonNull:
 		return Null(), true
 	case jsonBool:
 		return Int(boolInt(n.truth)), true
-	case jsonNumber:
+	case jsonNumber, jsonDate, jsonTime, jsonDatetime:
 		return n.num, true
 	case jsonString:
 		return String(n.str, Utf8mb4Bin), true
-	case jsonOpaque, jsonBit, jsonBlob:
-		return String(appendOpaque(nil, n.code, n.str), Utf8mb4Bin), true
+	case jsonOpaque:
+		return String(JSONScalarText(text), Utf8mb4Bin), true
 	}
 	return Value{}, false
 }

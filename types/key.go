@@ -54,6 +54,26 @@ func AppendKey(dst []byte, v Value, t *Type, desc bool, prefixChars int) []byte 
 	return dst
 }
 
+// AppendJSONOrderKey is AppendKey of a JSON value, or NULL, for ORDER BY, to which arrays of one length are equal, and objects. scalar tells that v is
+// neither.
+func AppendJSONOrderKey(dst []byte, v Value, desc bool) (out []byte, scalar bool) {
+	if v.K != KindJSON || len(v.B) == 0 || v.B[0] != '[' && v.B[0] != '{' {
+		return AppendKey(dst, v, &Type{ID: TypeJSON}, desc, 0), true
+	}
+	n := viewJSON(v.B)
+	start := len(dst)
+	var key [5]byte
+	key[0] = byte(n.kind) + 1
+	binary.BigEndian.PutUint32(key[1:], uint32(JSONLength(v.B)))
+	dst = AppendSortKey(dst, key[:], Binary)
+	if desc {
+		for i := start; i < len(dst); i++ {
+			dst[i] = ^dst[i]
+		}
+	}
+	return dst, false
+}
+
 // stringColl is the collation of keys of t; binary types may leave Coll zero.
 func (t *Type) stringColl() CollationID {
 	if t.Coll == 0 {

@@ -224,7 +224,7 @@ func (v *Vector) appendOther(x *Value) {
 	case KindTime:
 		y, _ = ToTime(nil, x)
 	case KindString, KindJSON:
-		if x.IsString() {
+		if x.IsString() && (x.K != KindJSON || v.kind == KindJSON || !JSONMarked(x.B)) {
 			y.B = x.B
 			break
 		}
