@@ -19,15 +19,25 @@ type lockOp struct {
 	cands  *types.Batch
 	at     int
 	left   uint64
+	// While the operator has returned nothing it can begin again, and gives up the ranges that its scans have locked (mark) before it waits for
+	// a row: a transaction that has the rows locked may be about to insert more. again says that it has waited, repeats how often it did.
+	mark    uint64
+	given   bool
+	again   bool
+	repeats int
 }
 
+// lockRepeatsMax is how often a locking read begins again. After that it waits with its ranges locked.
+const lockRepeatsMax = 8
+
 func (n *LockRows) build(b *builder) (operator, error) {
-	below := &builder{rt: b.rt, latest: true, locks: n}
+	o := &lockOp{rt: b.rt, node: n}
+	below := &builder{rt: b.rt, latest: true, locks: n, mark: &o.mark}
 	in, err := below.node(n.Input)
 	if err != nil {
 		return nil, err
 	}
-	o := &lockOp{rt: b.rt, node: n, input: in, out: b.rt.getBatch(n.layout.types)}
+	o.input, o.out = in, b.rt.getBatch(n.layout.types)
 	o.keys.init(b.rt, []types.Type{columnType(n.Table, RowKey)})
 	o.reader.Reset(n.whole.shape)
 	o.row = make([]types.Value, len(n.whole.field))
@@ -36,12 +46,19 @@ func (n *LockRows) build(b *builder) (operator, error) {
 	return o, nil
 }
 
-func (o *lockOp) open() (err error) {
-	o.cands = nil
-	if o.left, err = o.rt.evalCount(o.node.Limit, ^uint64(0)); err != nil {
+func (o *lockOp) open() error {
+	o.given, o.repeats = false, 0
+	if err := o.findGone(); err != nil {
 		return err
 	}
-	if err := o.findGone(); err != nil {
+	return o.begin()
+}
+
+// begin reads the candidates from the first one on.
+func (o *lockOp) begin() (err error) {
+	o.cands, o.again = nil, false
+	o.mark = o.rt.Txn.MarkRanges()
+	if o.left, err = o.rt.evalCount(o.node.Limit, ^uint64(0)); err != nil {
 		return err
 	}
 	if err := o.input.open(); err != nil {
@@ -157,6 +174,14 @@ func (o *lockOp) next() (*types.Batch, error) {
 		if err != nil {
 			return nil, err
 		}
+		if o.again {
+			o.out.Reset()
+			bytes = 0
+			if err := o.begin(); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if taken {
 			o.left--
 			bytes += len(o.pair.key) + len(o.pair.value)
@@ -168,19 +193,31 @@ func (o *lockOp) next() (*types.Batch, error) {
 	if o.out.Len == 0 {
 		return nil, nil
 	}
+	o.given = true
 	return o.out, nil
+}
+
+// acquire locks a row and reads its latest version. If it has to wait, it sets again where that helps.
+func (o *lockOp) acquire(key []byte) (found, acquired bool, err error) {
+	tx, n := o.rt.Txn, o.node
+	if !o.given && o.repeats < lockRepeatsMax && n.Wait == WaitDefault {
+		if found, acquired, err = tx.TryLock(key, n.Mode, n.Delete, &o.pair); acquired || err != nil {
+			return found, acquired, err
+		}
+		o.again = tx.RevertRanges(o.mark, n.Wait)
+		o.repeats++
+	}
+	if n.Delete {
+		found, err = tx.LockDelete(key, &o.pair)
+		return found, err == nil, err
+	}
+	return tx.Lock(key, n.Mode, n.Wait, &o.pair)
 }
 
 // lock locks one row and appends its latest version if it still qualifies.
 func (o *lockOp) lock(key []byte) (taken bool, err error) {
 	tx := o.rt.Txn
-	var found bool
-	acquired := true
-	if o.node.Delete {
-		found, err = tx.LockDelete(key, &o.pair)
-	} else {
-		found, acquired, err = tx.Lock(key, o.node.Mode, o.node.Wait, &o.pair)
-	}
+	found, acquired, err := o.acquire(key)
 	if err != nil || !acquired {
 		return false, err
 	}

@@ -31,7 +31,8 @@ type scanOp struct {
 	read    int      // rows of the portion
 	begun   bool     // a page of the span at hand has been read
 	kind    scanKind
-	short   bool // what it reads is locked, and may be more than wanted: pages begin with one row
+	mark    *uint64 // of the LockRows above, which sets it before it opens the scan; nil elsewhere
+	short   bool    // what it reads is locked, and may be more than wanted: pages begin with one row
 }
 
 func (n *Scan) build(b *builder) (operator, error) { return n.newOp(b), nil }
@@ -45,6 +46,7 @@ func (n *Scan) newOp(b *builder) *scanOp {
 	o.back.mem = b.rt.account()
 	o.req.Sink, o.req.Reverse, o.req.Hold = &o.sink, n.Reverse, &o.hold
 	if b.locks != nil {
+		o.mark = b.mark
 		o.req.Rows = n.Index == nil || n.Index.Primary
 		o.req.Locking, o.req.Wait, o.short = true, b.locks.Wait, b.locks.Limit != nil && !b.locks.Collect
 	}
@@ -66,6 +68,9 @@ func (o *scanOp) open() (err error) {
 	}
 	if n.Reverse {
 		slices.Reverse(o.spans.spans)
+	}
+	if o.mark != nil {
+		o.req.Mark = *o.mark
 	}
 	o.at, o.begun, o.page, o.read = 0, false, pageRowsMax, 0
 	if n.Limit != nil && n.Filter != nil {

@@ -33,6 +33,8 @@ type builder struct {
 	seat *seat
 	// locks is the LockRows that the operators below find candidates for, nil elsewhere.
 	locks *LockRows
+	// mark is that of its scans (txn.Txn.MarkRanges).
+	mark *uint64
 }
 
 // node builds the operator of n, with a counter around it for EXPLAIN ANALYZE.

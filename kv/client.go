@@ -193,6 +193,14 @@ func (c *Client) KeepRange(o *Owner, s kvapi.Span) {
 	c.peer.KeepRange(o, s)
 }
 
+// RevertRanges gives up the ranges that the owner has locked by requests with a mark; see store.Store.RevertRanges.
+func (c *Client) RevertRanges(o *Owner, mark uint64) bool {
+	if c.router() != nil {
+		return c.peer.ClusterRevertRanges(o, mark)
+	}
+	return c.peer.RevertRanges(o, mark)
+}
+
 // Ranged reports whether writers have to call Intend.
 func (c *Client) Ranged() bool { return c.peer.Ranged() }
 

@@ -26,10 +26,12 @@ func (k RangeKind) String() string {
 // RangeLockRequest locks a span of keys that the transaction is about to read. Only one is under way at a time: the lock is of use once
 // KeepRange has said how much of the span was read. The regions are filled in by kv.
 type RangeLockRequest struct {
-	Regions   []RegionRef
-	Span      Span
-	Kind      RangeKind
-	Reverse   bool // the span is read from its end
+	Regions []RegionRef
+	Span    Span
+	Kind    RangeKind
+	Reverse bool // the span is read from its end
+	// Mark names the scan that reads the span, among those of the owner. What is locked under the newest mark can be given up (RevertRanges).
+	Mark      uint64
 	Interrupt *Interrupt
 }
 

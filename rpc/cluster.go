@@ -146,6 +146,14 @@ func (p *Peer) ClusterKeepRange(o *Owner, s kvapi.Span) {
 	p.s.Cluster().KeepRange(o, s)
 }
 
+// ClusterRevertRanges is store.Cluster.RevertRanges.
+func (p *Peer) ClusterRevertRanges(o *Owner, mark uint64) bool {
+	if p.coded {
+		return p.RevertRanges(o, mark)
+	}
+	return p.s.Cluster().RevertRanges(o, mark)
+}
+
 // ClusterIntend is store.Cluster.Intend.
 func (p *Peer) ClusterIntend(o *Owner, r *kvapi.LockRequest) error {
 	if p.coded {

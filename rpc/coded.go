@@ -105,7 +105,7 @@ func (p *Peer) lockCoded(o *Owner, r *kvapi.LockRequest) (kvapi.LockResult, erro
 
 func (p *Peer) lockRangeCoded(o *Owner, r *kvapi.RangeLockRequest) (kvapi.RangeLockResult, error) {
 	m, err := p.call(o, &LockRange{Txn: TxnID{Number: o.ID()}, Regions: append([]kvapi.RegionRef(nil), r.Regions...), Span: r.Span,
-		Range: r.Kind, Reverse: r.Reverse}, r.Interrupt)
+		Range: r.Kind, Reverse: r.Reverse, Mark: r.Mark}, r.Interrupt)
 	if err != nil {
 		return kvapi.RangeLockResult{}, err
 	}
@@ -139,7 +139,7 @@ func serve(s *store.Store, o *Owner, request Message, i *kvapi.Interrupt) Messag
 		return serveScan(s, m, i)
 	case *Lock:
 		return serveLock(s, o, m, i)
-	case *LockRange, *KeepRange, *Intend:
+	case *LockRange, *KeepRange, *RevertRanges, *Intend:
 		return serveRange(s, o, request, i)
 	case *Unlock:
 		s.Unlock(o, m.Key, m.Tag)
@@ -190,13 +190,13 @@ func serve(s *store.Store, o *Owner, request Message, i *kvapi.Interrupt) Messag
 
 // serveRange is serve for LockRange, KeepRange and Intend.
 func serveRange(s *store.Store, o *Owner, request Message, i *kvapi.Interrupt) Message {
-	lock, keep, intend := s.LockRange, s.KeepRange, s.Intend
+	lock, keep, revert, intend := s.LockRange, s.KeepRange, s.RevertRanges, s.Intend
 	if c := s.Cluster(); c != nil {
-		lock, keep, intend = c.LockRange, c.KeepRange, c.Intend
+		lock, keep, revert, intend = c.LockRange, c.KeepRange, c.RevertRanges, c.Intend
 	}
 	switch m := request.(type) {
 	case *LockRange:
-		res, err := lock(o, &kvapi.RangeLockRequest{Regions: m.Regions, Span: m.Span, Kind: m.Range, Reverse: m.Reverse, Interrupt: i})
+		res, err := lock(o, &kvapi.RangeLockRequest{Regions: m.Regions, Span: m.Span, Kind: m.Range, Reverse: m.Reverse, Mark: m.Mark, Interrupt: i})
 		if err != nil {
 			return NewFault(err, false)
 		}
@@ -204,6 +204,8 @@ func serveRange(s *store.Store, o *Owner, request Message, i *kvapi.Interrupt) M
 	case *KeepRange:
 		keep(o, m.Span)
 		return &Done{Yes: true}
+	case *RevertRanges:
+		return &Done{Yes: revert(o, m.Mark)}
 	}
 	m := request.(*Intend)
 	return done(true, intend(o, &kvapi.LockRequest{Region: m.Region, Key: m.Key, Mode: kvapi.LockExclusive, Tag: m.Tag, Timeout: m.Timeout, Interrupt: i, Create: true}))

@@ -78,6 +78,15 @@ func (p *Peer) KeepRange(o *Owner, s kvapi.Span) {
 	p.s.KeepRange(o, s)
 }
 
+// RevertRanges is store.Store.RevertRanges.
+func (p *Peer) RevertRanges(o *Owner, mark uint64) bool {
+	if p.coded {
+		m, err := p.call(o, &RevertRanges{Txn: TxnID{Number: o.ID()}, Mark: mark}, nil)
+		return err == nil && m.(*Done).Yes
+	}
+	return p.s.RevertRanges(o, mark)
+}
+
 // Ranged is store.Store.Ranged. It is only a hint, so that it needs no message: a commit checks range locks in any case.
 func (p *Peer) Ranged() bool { return p.s.Ranged() }
 

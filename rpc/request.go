@@ -28,6 +28,7 @@ const (
 	KindLockRange
 	KindKeepRange
 	KindIntend
+	KindRevertRanges
 )
 
 // The kinds of replies.
@@ -73,6 +74,8 @@ func newMessage(k Kind) Message {
 		return &KeepRange{}
 	case KindIntend:
 		return &Intend{}
+	case KindRevertRanges:
+		return &RevertRanges{}
 	case KindRanged:
 		return &Ranged{}
 	case KindRows:
@@ -137,12 +140,19 @@ type LockRange struct {
 	Span    kvapi.Span
 	Range   kvapi.RangeKind
 	Reverse bool
+	Mark    uint64
 }
 
 // KeepRange reduces the span of the last LockRange to Span, which is what was read.
 type KeepRange struct {
 	Txn  TxnID
 	Span kvapi.Span
+}
+
+// RevertRanges gives up what LockRange has locked under a mark.
+type RevertRanges struct {
+	Txn  TxnID
+	Mark uint64
 }
 
 // Intend waits for the range locks of others that cover a key which is to be inserted.
@@ -223,6 +233,9 @@ func (*LockRange) Kind() Kind { return KindLockRange }
 func (*KeepRange) Kind() Kind { return KindKeepRange }
 
 // Kind implements Message.
+func (*RevertRanges) Kind() Kind { return KindRevertRanges }
+
+// Kind implements Message.
 func (*Intend) Kind() Kind { return KindIntend }
 
 // Kind implements Message.
@@ -301,15 +314,20 @@ func (m *Lock) readFrom(d *decoder) {
 
 func (m *LockRange) appendTo(b []byte) []byte {
 	b = codec.AppendSpan(appendRegions(appendTxn(b, m.Txn), m.Regions), m.Span)
-	return codec.AppendBool(append(b, byte(m.Range)), m.Reverse)
+	return codec.AppendUint(codec.AppendBool(append(b, byte(m.Range)), m.Reverse), m.Mark)
 }
 
 func (m *LockRange) readFrom(d *decoder) {
-	*m = LockRange{Txn: d.txn(), Regions: d.regions(), Span: d.Span(), Range: kvapi.RangeKind(d.Byte(byte(kvapi.RangeWhole))), Reverse: d.Bool()}
+	*m = LockRange{Txn: d.txn(), Regions: d.regions(), Span: d.Span(), Range: kvapi.RangeKind(d.Byte(byte(kvapi.RangeWhole))), Reverse: d.Bool(), Mark: d.Uint()}
 }
 
 func (m *KeepRange) appendTo(b []byte) []byte { return codec.AppendSpan(appendTxn(b, m.Txn), m.Span) }
 func (m *KeepRange) readFrom(d *decoder)      { *m = KeepRange{Txn: d.txn(), Span: d.Span()} }
+
+func (m *RevertRanges) appendTo(b []byte) []byte {
+	return codec.AppendUint(appendTxn(b, m.Txn), m.Mark)
+}
+func (m *RevertRanges) readFrom(d *decoder) { *m = RevertRanges{Txn: d.txn(), Mark: d.Uint()} }
 
 func (m *Intend) appendTo(b []byte) []byte {
 	return codec.AppendUint(codec.AppendUint(codec.AppendBytes(appendRegion(appendTxn(b, m.Txn), m.Region), m.Key), m.Tag), m.Timeout)

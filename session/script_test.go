@@ -40,7 +40,7 @@ func TestScripts(t *testing.T) {
 // PANDO_PROMOTED=1 has all tests run so.
 func TestScriptsPromoted(t *testing.T) {
 	t.Setenv("PANDO_PROMOTED", "1")
-	for _, name := range []string{"alter_actions", "alter_copy", "autoid_lower", "diagnostics", "foreign", "generated", "isolation", "kill", "load_data", "lock_node", "lock_tables", "lock_wait", "on_duplicate", "optimistic", "schema_wait", "temporary",
+	for _, name := range []string{"alter_actions", "alter_copy", "autoid_lower", "diagnostics", "foreign", "generated", "isolation", "kill", "load_data", "lock_gate", "lock_node", "lock_tables", "lock_wait", "on_duplicate", "optimistic", "schema_wait", "temporary",
 		"transaction", "view_write"} {
 		t.Run(name, func(t *testing.T) { inproc.RunScript(t, "testdata/"+name+".txt", scriptCommands(t)) })
 	}

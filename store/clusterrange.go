@@ -13,6 +13,7 @@ type relied struct {
 	at     clock.Timestamp // at which the present span is read
 	kind   kvapi.RangeKind // of the lock of the present span
 	checks []kvapi.Check
+	marked int // number of checks when the first request of ownRanges.mark came
 }
 
 // LockRange is Store.LockRange. A commit that was admitted before the span was published, and has no mark yet, gets a timestamp above res.TS:
@@ -26,6 +27,10 @@ func (c *Cluster) LockRange(o *Owner, r *kvapi.RangeLockRequest) (res kvapi.Rang
 	}
 	span := r.Span.Ordinary()
 	t := &c.s.locks.ranges
+	if o.ranges.mark != r.Mark {
+		o.relied.marked = len(o.relied.checks)
+	}
+	o.ranges.begin(r.Mark)
 	if !o.covers(span, r.Kind) {
 		t.publish(o, span, r.Kind)
 		if res.Blocker = c.s.locks.firstHeld(o, span, r.Kind, r.Reverse); res.Blocker != nil {
@@ -61,6 +66,17 @@ func (c *Cluster) KeepRange(o *Owner, span kvapi.Span) {
 	if compareEnds(span.End, last.Span.End) > 0 {
 		last.Span.End = append([]byte{}, span.End...)
 	}
+}
+
+// RevertRanges is Store.RevertRanges. The commit need not check what was read of them. Checks that had to be widened can't be told apart.
+func (c *Cluster) RevertRanges(o *Owner, mark uint64) bool {
+	r := &o.relied
+	if len(r.checks) >= rangesMax || !c.s.locks.ranges.revert(o, mark) {
+		return false
+	}
+	clear(r.checks[r.marked:])
+	r.checks = r.checks[:r.marked]
+	return true
 }
 
 // Intend is Store.Intend.

@@ -24,6 +24,7 @@ func (s *Store) LockRange(o *Owner, r *kvapi.RangeLockRequest) (res kvapi.RangeL
 		return res, errEpoch
 	}
 	t := &s.locks.ranges
+	o.ranges.begin(r.Mark)
 	if !o.covers(span, r.Kind) {
 		t.publish(o, span, r.Kind)
 		if err := s.barrier(o); err != nil {
@@ -41,6 +42,10 @@ func (s *Store) LockRange(o *Owner, r *kvapi.RangeLockRequest) (res kvapi.RangeL
 
 // KeepRange says which part of the span that LockRange has locked was read; it may be empty. That part stays locked until the transaction ends.
 func (s *Store) KeepRange(o *Owner, span kvapi.Span) { s.locks.ranges.keep(o, span.Ordinary()) }
+
+// RevertRanges gives up the ranges that the owner has locked by requests with a mark, so that a scan that has to wait for a row keeps nobody off
+// what it will read anew. It returns false, and they stay locked, unless the newest request bore that mark. The mark is used up.
+func (s *Store) RevertRanges(o *Owner, mark uint64) bool { return s.locks.ranges.revert(o, mark) }
 
 // Ranged reports whether writers have to call Intend: one atomic load.
 func (s *Store) Ranged() bool { return s.locks.ranges.on.Load() }

@@ -310,3 +310,50 @@ func TestBarrier(t *testing.T) {
 		t.Error("too little was committed meanwhile")
 	}
 }
+
+// TestRevertRanges: what is reverted is what was locked under the mark, also where it has joined older spans, and nothing else; only the newest
+// mark can be reverted, and once.
+func TestRevertRanges(t *testing.T) {
+	r := newRangeRig(t)
+	rng := testkit.Rand(testkit.Seed(t), 1)
+	for round := range 200 {
+		o, other := r.owner(uint64(2*round+1)), r.owner(uint64(2*round+2))
+		var locked, before [kvapi.RangeKinds][10]bool // of keys 0 to 9: the model
+		last := uint64(0)
+		for step := range 12 {
+			mark := uint64(step/3 + 1)
+			if rng.IntN(4) == 0 {
+				mark = max(1, mark-1) // an older operator goes on
+			}
+			if rng.IntN(4) == 0 {
+				if got, want := r.s.RevertRanges(o, mark), mark == last; got != want {
+					t.Fatalf("round %d: revert of mark %d after %d: %v", round, mark, last, got)
+				} else if got {
+					locked, last = before, 0
+				}
+			} else {
+				if mark != last {
+					before, last = locked, mark
+				}
+				from := rng.IntN(10)
+				to, kind := from+rng.IntN(10-from), kvapi.RangeKind(rng.IntN(2))
+				span := kvapi.Span{Start: rangeKey(fmt.Sprint(from)), End: rangeKey(fmt.Sprint(to))}
+				if _, err := r.s.LockRange(o, &kvapi.RangeLockRequest{Regions: r.refs(), Span: span, Kind: kind, Mark: mark}); err != nil {
+					t.Fatal(err)
+				}
+				r.s.KeepRange(o, span)
+				for at := from; at < to; at++ {
+					locked[kind][at] = true
+				}
+			}
+			for at := range 10 {
+				gap := r.s.locks.ranges.conflict(other, rangeKey(fmt.Sprint(at)), accessCreate)
+				whole := r.s.locks.ranges.conflict(other, rangeKey(fmt.Sprint(at)), accessChange)
+				if wantWhole := locked[kvapi.RangeWhole][at]; whole != wantWhole || gap != (wantWhole || locked[kvapi.RangeGap][at]) {
+					t.Fatalf("round %d, step %d, key %d: gap %v, whole %v; model %v", round, step, at, gap, whole, locked)
+				}
+			}
+		}
+		r.s.ReleaseLocks(o)
+	}
+}

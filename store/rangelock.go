@@ -80,6 +80,10 @@ type ownRanges struct {
 	holders []*rangeHolder
 	reading *rangeHolder // the active one; nil if no span is being read
 	spans   int          // of all holders
+	// mark is that of the newest request, and before what was locked when the first request with it came: one element for each of holders
+	// that there was then.
+	mark   uint64
+	before [][kvapi.RangeKinds]spanList
 }
 
 // rangeTableOf returns the key of rangeTable.tables for a span.
@@ -179,6 +183,46 @@ func (o *Owner) covers(s kvapi.Span, kind kvapi.RangeKind) bool {
 		}
 	}
 	return false
+}
+
+// begin notes what o has locked when the first request of a mark comes.
+func (r *ownRanges) begin(mark uint64) {
+	if r.mark == mark {
+		return
+	}
+	r.mark, r.before = mark, nil
+	for _, h := range r.holders {
+		kept := h.kept
+		for kind := range kept {
+			kept[kind] = slices.Clone(kept[kind])
+		}
+		r.before = append(r.before, kept)
+	}
+}
+
+// revert drops what o has locked since the first request of a mark. It returns false, and drops nothing, if that is not the newest mark: who
+// came later may have found a span locked, and relies on that.
+func (t *rangeTable) revert(o *Owner, mark uint64) bool {
+	r := &o.ranges
+	if r.mark != mark {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	assert.That(r.reading == nil, "store: ranges are reverted while a span is read")
+	r.spans = 0
+	for i, h := range r.holders {
+		h.kept = [kvapi.RangeKinds]spanList{}
+		if i < len(r.before) {
+			h.kept = r.before[i]
+		}
+		for kind := range h.kept {
+			r.spans += len(h.kept[kind])
+		}
+	}
+	r.mark, r.before = 0, nil
+	t.settle()
+	return true
 }
 
 // publish locks a span for o, until keep says which part stays locked.

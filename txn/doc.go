@@ -71,7 +71,8 @@
 //
 // They do not conflict with each other, survive rollbacks of statements and to savepoints, and end with the transaction. A writer waits for
 // them in PutNew, Put and Lock, or in Commit, as long as for a row lock. A scan that comes to a key that another transaction is inserting
-// (LockNew), or at SERIALIZABLE changing, waits for that one first. A deadlock fails a statement rather than a commit.
+// (LockNew), or at SERIALIZABLE changing, waits for that one first. A scan that has to wait for a row in its range can
+// give the range up (RevertRanges). A deadlock fails a statement rather than a commit.
 //
 // Lock order: a Txn is used by one goroutine at a time and has no mutex.
 //

@@ -17,6 +17,20 @@ import (
 // and if such a key comes first, nothing is locked until its transaction has ended. So a scan with LIMIT locks only as far as it reads, and a
 // transaction that waits blocks nobody by a span that it has not read.
 
+// MarkRanges returns a mark for the scans of one operator (ScanRequest.Mark), so that it can give up the ranges that they lock.
+func (t *Txn) MarkRanges() uint64 {
+	t.marks++
+	return t.marks
+}
+
+// RevertRanges gives up the ranges that scans with a mark have locked, for who has found a row among theirs that another transaction has locked:
+// while it waits, others may insert into the ranges, above all those for whom it waits. InnoDB locks a range row by row and stands in front of
+// that row. The caller reads all anew afterwards. It returns false if there is nothing to give up, or another scan has locked ranges since and
+// relies on what it found locked.
+func (t *Txn) RevertRanges(mark uint64, wait kvapi.WaitPolicy) bool {
+	return t.locksRanges(wait) && t.kv().RevertRanges(&t.owner, mark)
+}
+
 // rangeKind is the kind of range lock that a scan takes. At SERIALIZABLE that of rows is against any change, since the caller does not lock
 // rows that fail its condition. Entries of an index change only when a row does, and at that level the caller locks all rows that they lead to.
 func (t *Txn) rangeKind(rows bool) kvapi.RangeKind {
@@ -38,7 +52,7 @@ func (t *Txn) scanRanged(r *ScanRequest, kind kvapi.RangeKind, wait kvapi.WaitPo
 	t.StatementTS() // registers a snapshot, so that garbage collection keeps what is read here, at a timestamp that is not lower
 	for {
 		q := &t.rangeReq
-		q.Span, q.Kind, q.Reverse, q.Interrupt = span, kind, r.Reverse, t.o.Interrupt
+		q.Span, q.Kind, q.Reverse, q.Mark, q.Interrupt = span, kind, r.Reverse, r.Mark, t.o.Interrupt
 		res, err := t.kv().LockRange(&t.owner, q)
 		q.Span, q.Interrupt = kvapi.Span{}, nil
 		if err != nil {

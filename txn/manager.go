@@ -54,6 +54,7 @@ type ScanRequest struct {
 	// is read (locking.go). Rows says that the span has rows, not index entries.
 	Locking, Rows bool
 	Wait          kvapi.WaitPolicy
+	Mark          uint64 // see MarkRanges
 }
 
 // Get reads one key at the durable watermark: the autocommit point select. It

@@ -96,6 +96,15 @@ func (t *Txn) Lock(key []byte, mode kvapi.LockMode, wait kvapi.WaitPolicy, sink 
 	return t.lock(key, mode, wait, sink, 0)
 }
 
+// TryLock is Lock, or with remove LockDelete, for who has something to do before it waits: acquired=false says that others have the key locked.
+func (t *Txn) TryLock(key []byte, mode kvapi.LockMode, remove bool, sink kvapi.Sink) (found, acquired bool, err error) {
+	var purpose lockPurpose
+	if remove {
+		purpose = forDelete
+	}
+	return t.lock(key, mode, kvapi.WaitSkip, sink, purpose)
+}
+
 // LockNew is Lock in exclusive mode for a key that the caller will insert unless it exists: locking reads of ranges around it wait for that.
 func (t *Txn) LockNew(key []byte, sink kvapi.Sink) (found bool, err error) {
 	found, _, err = t.lock(key, kvapi.LockExclusive, kvapi.WaitDefault, sink, forCreate)

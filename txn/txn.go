@@ -51,6 +51,7 @@ type Txn struct {
 	later laterKeys
 	early bool
 
+	marks    uint64 // MarkRanges: the last mark
 	owner    kv.Owner
 	counters []kvapi.CounterRaise
 	// The scratch below spares allocations; it holds nothing between calls.
