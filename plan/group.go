@@ -70,12 +70,13 @@ func (blk *block) overRows(spec *expr.AggSpec, ids idSet) (*expr.AggSpec, error)
 	if !named {
 		return spec, nil
 	}
-	return spec.Map(func(e expr.Expr) expr.Expr {
+	row := func(e expr.Expr) expr.Expr {
 		if id, column := e.ColumnIndex(); column && blk.owned[id] != nil {
 			return blk.owned[id].bound
 		}
 		return nil
-	}), nil
+	}
+	return spec.Map(func(e expr.Expr) expr.Expr { return expr.Replace(e, row) }), nil // an element may stand anywhere in an argument
 }
 
 // aggSpec binds the arguments of an aggregate.
