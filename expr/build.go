@@ -25,6 +25,7 @@ type BuildContext struct {
 	// Poll and Grow are those of Ctx, for what building itself evaluates and allocates; either may be nil.
 	Poll    func() error
 	Grow    func(bytes int64) error
+	made    int64 // bytes of nodes, about
 	visited int64 // arguments that building has looked at, for a test of its effort
 	// NoFold leaves constant calls unevaluated, for SHOW CREATE and tests.
 	NoFold bool
@@ -98,12 +99,21 @@ func (b *BuildContext) meter(nodes int) error {
 	if b == nil {
 		return nil
 	}
+	b.made += int64(nodes) * nodeBytes
 	if b.Grow != nil {
 		if err := b.Grow(int64(nodes) * nodeBytes); err != nil {
 			return err
 		}
 	}
 	return b.poll()
+}
+
+// Made is about how many bytes the nodes take that were built so far.
+func (b *BuildContext) Made() int64 {
+	if b == nil {
+		return 0
+	}
+	return b.made
 }
 
 // visit counts arguments that are looked at one by one.

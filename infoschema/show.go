@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/types"
@@ -131,11 +132,16 @@ func needDatabase(db string) error {
 }
 
 // likeSuffix is what MySQL appends to the name of the first column.
+// likeSuffixChars of a pattern are in the name of a column of SHOW.
+const likeSuffixChars = 128
+
 func likeSuffix(show *syntax.Show) string {
 	if show.Like == nil {
 		return ""
 	}
-	return " (" + show.Like.Value + ")"
+	// It names a column, whose name ends where an alias has to.
+	pattern := []rune(show.Like.Value[:min(len(show.Like.Value), likeSuffixChars*utf8.UTFMax)])
+	return " (" + string(pattern[:min(len(pattern), likeSuffixChars)]) + ")"
 }
 
 func showTables(show *syntax.Show, db string) (form, error) {

@@ -149,6 +149,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // if shareable. Errors are *types.Error; what is parsed and not yet executed gives 1235.
 func Build(env *Env, stmt syntax.Statement) (p *exec.Plan, shareable bool, err error) {
 	b := newBuilder(env)
+	made := env.Build.Made()
 	b.writes = writes(stmt)
 	b.locks = env.LockReads == LockReadsOfAll || env.LockReads == LockReadsOfWrites && b.writes
 	switch stmt := stmt.(type) {
@@ -179,7 +180,7 @@ func Build(env *Env, stmt syntax.Statement) (p *exec.Plan, shareable bool, err e
 	}
 	b.finishHints()
 	b.exchange()
-	b.plan.Bytes = planBytes(b.plan)
+	b.plan.Bytes = planBytes(b.plan) + int(env.Build.Made()-made)
 	return b.plan.Seal(), !b.private, nil
 }
 

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"strings"
+	"unsafe"
 
 	"github.com/pandodb/pando/exec"
 )
@@ -34,13 +35,60 @@ func partsOf(p *exec.Plan) []part {
 	return parts
 }
 
-// ExplainTree renders a plan as an indented tree. With counters, each node also tells what it did.
-func ExplainTree(p *exec.Plan, counters *exec.Counters) string {
-	var b strings.Builder
+// explainUnit is how much a text of EXPLAIN grows by at least.
+const explainUnit = 4 << 10
+
+// explained is a text of EXPLAIN, which may be long where the statement is not: what stands under a thousand others is indented a thousand times. It asks
+// for memory before it takes it, and takes nothing more once that was refused.
+type explained struct {
+	text []byte
+	grow func(bytes int64) error
+	err  error
+}
+
+// room makes room for n bytes.
+func (e *explained) room(n int) bool {
+	if need := len(e.text) + n; need > cap(e.text) && e.err == nil {
+		size := max(need, 2*cap(e.text), explainUnit)
+		if e.err = e.grow(int64(size)); e.err == nil {
+			e.text = append(make([]byte, 0, size), e.text...)
+		}
+	}
+	return e.err == nil
+}
+
+// Write implements io.Writer.
+func (e *explained) Write(b []byte) (int, error) {
+	if !e.room(len(b)) {
+		return 0, e.err
+	}
+	e.text = append(e.text, b...)
+	return len(b), nil
+}
+
+// WriteString implements io.StringWriter.
+func (e *explained) WriteString(s string) { _, _ = e.Write([]byte(s)) }
+
+// done returns the text, without a copy: nothing writes to it any more.
+func (e *explained) done() (string, error) {
+	return unsafe.String(unsafe.SliceData(e.text), len(e.text)), e.err
+}
+
+// indent begins a line at a depth.
+func (e *explained) indent(depth int) {
+	for range depth {
+		e.WriteString("    ")
+	}
+}
+
+// ExplainTree renders a plan as an indented tree. With counters, each node also tells what it did. grow is asked before the text takes memory.
+func ExplainTree(p *exec.Plan, counters *exec.Counters, grow func(bytes int64) error) (string, error) {
+	b := explained{grow: grow}
 	var walk func(n exec.Node, depth int)
 	walk = func(n exec.Node, depth int) {
 		d := n.Describe()
-		fmt.Fprintf(&b, "%s-> %s", strings.Repeat("    ", depth), d.Op)
+		b.indent(depth)
+		fmt.Fprintf(&b, "-> %s", d.Op)
 		if access := d.Access(); access != "" {
 			fmt.Fprintf(&b, " on %s", access)
 		}
@@ -58,9 +106,11 @@ func ExplainTree(p *exec.Plan, counters *exec.Counters) string {
 			c := counters.Of(n)
 			fmt.Fprintf(&b, " (actual rows=%d loops=%d time=%v%s)", c.Rows, c.Loops, c.Time, spent(&c))
 		}
-		b.WriteByte('\n')
+		b.WriteString("\n")
 		for _, child := range n.Children() {
-			walk(child, depth+1)
+			if b.err == nil {
+				walk(child, depth+1)
+			}
 		}
 	}
 	for i, part := range partsOf(p) {
@@ -69,7 +119,7 @@ func ExplainTree(p *exec.Plan, counters *exec.Counters) string {
 		}
 		walk(part.root, 0)
 	}
-	return b.String()
+	return b.done()
 }
 
 // spent tells what a node took besides time; what it took nothing of is left out.

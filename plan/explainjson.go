@@ -62,8 +62,36 @@ func plainJSON(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), err
 }
 
-// ExplainJSON renders a plan as JSON. The plan must have been built with Env.Explain.
-func ExplainJSON(p *exec.Plan) string {
+// indentedBytes is how long compact JSON is when json.Indent has indented it by two blanks a level.
+func indentedBytes(compact []byte) int {
+	bytes, depth, quoted := 0, 0, false
+	for i := 0; i < len(compact); i++ {
+		c := compact[i]
+		bytes++
+		switch {
+		case quoted && c == '\\':
+			bytes++
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			bytes += 1 + 2*depth
+		case c == '}' || c == ']':
+			depth--
+			bytes += 1 + 2*depth
+		case c == ',':
+			bytes += 1 + 2*depth
+		case c == ':':
+			bytes++
+		}
+	}
+	return bytes
+}
+
+// ExplainJSON renders a plan as JSON. The plan must have been built with Env.Explain. grow is asked before the text takes memory.
+func ExplainJSON(p *exec.Plan, grow func(bytes int64) error) (string, error) {
 	x := &jsonExplainer{parts: explainParts(p), shown: map[int]bool{0: true}}
 	body := x.part(0)
 	// Subqueries that no condition of a table shows stand in the select list, or in a clause behind it.
@@ -77,11 +105,17 @@ func ExplainJSON(p *exec.Plan) string {
 		body.add("select_list_subqueries", rest)
 	}
 	compact, err := plainJSON(jsonObject{{"query_block", body}})
-	var text bytes.Buffer
-	if err != nil || json.Indent(&text, compact, "", "  ") != nil {
-		return "{}" // strings and numbers always marshal
+	if err != nil {
+		return "{}", nil // strings and numbers always marshal
 	}
-	return text.String()
+	size := indentedBytes(compact)
+	if err := grow(int64(len(compact) + 2*size)); err != nil {
+		return "", err
+	}
+	var text bytes.Buffer
+	text.Grow(size)
+	_ = json.Indent(&text, compact, "", "  ") // which fails for what is no JSON
+	return text.String(), nil
 }
 
 type jsonExplainer struct {

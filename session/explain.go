@@ -45,9 +45,11 @@ func (s *Session) runExplain(stmt *syntax.Explain, more bool, out Response) erro
 		}
 		return s.explainAnalyze(built, stmt.Stmt, more, out)
 	case format == "TREE":
-		return s.explainText(plan.ExplainTree(built, nil), more, out)
+		text, err := plan.ExplainTree(built, nil, s.memory.Grow)
+		return s.explainText(text, err, more, out)
 	case format == "JSON":
-		return s.explainText(plan.ExplainJSON(built), more, out)
+		text, err := plan.ExplainJSON(built, s.memory.Grow)
+		return s.explainText(text, err, more, out)
 	case format != "" && format != "TRADITIONAL" && format != "ROW" && format != "BRIEF":
 		return s.fail(types.NewError(1791, "Unknown EXPLAIN format name: '"+stmt.Format+"'"))
 	}
@@ -81,7 +83,10 @@ func (s *Session) statementOf(id *syntax.Literal, env *plan.Env) (syntax.Stateme
 	return nil, types.Errorf(types.ErNoSuchThread, n)
 }
 
-func (s *Session) explainText(text string, more bool, out Response) error {
+func (s *Session) explainText(text string, err error, more bool, out Response) error {
+	if err != nil {
+		return s.fail(err)
+	}
 	return s.sendRows([]sqlapi.ColumnInfo{textColumn("EXPLAIN", 65535)}, [][]types.Value{{types.Text(text)}}, more, out)
 }
 
@@ -102,7 +107,8 @@ func (s *Session) explainAnalyze(p *exec.Plan, stmt syntax.Statement, more bool,
 	if _, err := exec.Run(&s.runtime, p, &dropSink{}); err != nil {
 		return s.fail(s.statementError(err))
 	}
-	return s.explainText(plan.ExplainTree(p, s.runtime.Analyze), more, out)
+	text, err := plan.ExplainTree(p, s.runtime.Analyze, s.memory.Grow)
+	return s.explainText(text, err, more, out)
 }
 
 // dropSink takes rows and forgets them.

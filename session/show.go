@@ -269,6 +269,9 @@ func (s *Session) runDescribe(stmt *syntax.Describe, more bool, out Response) er
 	return s.runShow(show, more, out)
 }
 
+// fieldPatternCopies is how often a LIKE pattern is held: as text, and compiled.
+const fieldPatternCopies = 3
+
 // FieldList describes the columns of a table for COM_FIELD_LIST. pattern is a LIKE pattern, empty for all columns.
 func (s *Session) FieldList(table, pattern string) ([]sqlapi.ColumnInfo, error) {
 	s.startStatement()
@@ -287,13 +290,20 @@ func (s *Session) FieldList(table, pattern string) ([]sqlapi.ColumnInfo, error) 
 	if pattern == "" {
 		return columns, nil
 	}
+	if err := s.memory.Grow(fieldPatternCopies * int64(len(pattern))); err != nil {
+		return nil, s.fail(err)
+	}
 	like, err := types.NewLike([]byte(pattern), '\\', types.Utf8mb3GeneralCI, s.poll)
 	if err != nil {
 		return nil, s.fail(err)
 	}
 	var out []sqlapi.ColumnInfo
 	for _, c := range columns {
-		if hit, _ := like.Match([]byte(c.Name), nil); hit {
+		hit, err := like.Match([]byte(c.Name), s.poll)
+		if err != nil {
+			return nil, s.fail(err)
+		}
+		if hit {
 			out = append(out, c)
 		}
 	}

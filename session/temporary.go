@@ -18,6 +18,17 @@ import (
 // temporariesMax bounds the temporary tables of one session.
 const temporariesMax = 10_000
 
+// What a temporary table's descriptor takes: about so much, and for each column and index. It counts as what its session keeps.
+const (
+	descriptorTableBytes  = 4 << 10
+	descriptorColumnBytes = 1 << 10
+)
+
+// descriptorBytes is about what the descriptor of a table takes.
+func descriptorBytes(t *catalog.Table) int {
+	return descriptorTableBytes + descriptorColumnBytes*(len(t.Columns)+len(t.Indexes))
+}
+
 // Numbers of MySQL's errors about temporary tables.
 const (
 	errTemporaryPartitions = 1562 // ER_PARTITION_NO_TEMPORARY
@@ -108,6 +119,7 @@ func (s *Session) endTemporaryTxn() {
 // dropTemporaries ends all temporary tables, with the session or its reset.
 func (s *Session) dropTemporaries() {
 	for _, t := range s.temporary.tables {
+		_ = s.keep(-descriptorBytes(t)) // giving back never fails
 		t.Vanish()
 		s.node.DDL.DropTemporary(t)
 	}
@@ -302,6 +314,10 @@ func (s *Session) addTemporary(c *ddl.Call, spec *ddl.TableSpec) error {
 		if err != nil {
 			return err
 		}
+		if err := s.keep(descriptorBytes(t)); err != nil {
+			s.node.DDL.DropTemporary(t)
+			return err
+		}
 		s.temporary.change(nil, t)
 	}
 	s.noteTemporary(true)
@@ -310,6 +326,7 @@ func (s *Session) addTemporary(c *ddl.Call, spec *ddl.TableSpec) error {
 
 // removeTemporary ends one table for the session.
 func (s *Session) removeTemporary(t *catalog.Table) {
+	_ = s.keep(-descriptorBytes(t)) // giving back never fails
 	s.temporary.change(t, nil)
 	t.Vanish()
 	s.endData(t)
@@ -408,6 +425,12 @@ func (s *Session) changeTemporary(t *catalog.Table, text string, replace func(*d
 	}
 	next, err := replace(s.changeCall(text))
 	if err != nil {
+		return result, err
+	}
+	if err := s.keep(descriptorBytes(next) - descriptorBytes(t)); err != nil {
+		if next.PhysID != t.PhysID {
+			s.node.DDL.DropTemporary(next)
+		}
 		return result, err
 	}
 	s.temporary.change(t, next)

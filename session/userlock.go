@@ -13,6 +13,9 @@ import (
 // userLockNameMax bounds a lock's name in bytes, as MySQL has it.
 const userLockNameMax = 64
 
+// userLockBytes is about what one level of a lock takes, with its name, which counts as what its session keeps.
+const userLockBytes = 256
+
 // userLocks are the locks of GET_LOCK: named, held by sessions, outside transactions. mu guards held and the waiters' lists; it is a
 // leaf lock.
 type userLocks struct {
@@ -39,6 +42,17 @@ func (u *userLocks) get(s *Session, name string, seconds float64) (types.Value, 
 	if name == "" || len(name) > userLockNameMax {
 		return types.Null(), types.Errorf(types.ErUserLockWrongName, name)
 	}
+	if err := s.keep(userLockBytes); err != nil {
+		return types.Null(), err
+	}
+	v, err := u.acquire(s, name, seconds)
+	if err != nil || v.N != 1 {
+		_ = s.keep(-userLockBytes) // giving back never fails
+	}
+	return v, err
+}
+
+func (u *userLocks) acquire(s *Session, name string, seconds float64) (types.Value, error) {
 	u.mu.Lock()
 	if u.held == nil {
 		u.held = map[string]*userLock{}
@@ -147,12 +161,14 @@ func (u *userLocks) release(s *Session, name string) types.Value {
 
 // drop releases one level; the last one passes the lock on. mu is held.
 func (u *userLocks) drop(s *Session, name string, lock *userLock) {
-	for i := range s.heldLocks {
+	// From the end: a session that ends gives back the latest first, and may have a hundred thousand.
+	for i := len(s.heldLocks) - 1; i >= 0; i-- {
 		if s.heldLocks[i] == name {
 			s.heldLocks = append(s.heldLocks[:i], s.heldLocks[i+1:]...)
 			break
 		}
 	}
+	_ = s.keep(-userLockBytes) // giving back never fails
 	if lock.depth--; lock.depth > 0 {
 		return
 	}

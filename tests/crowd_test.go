@@ -53,6 +53,19 @@ var crowds = map[string]string{
 	"a copy":                       "INSERT INTO long_copies SELECT s FROM long_texts",
 	"a cascade":                    "UPDATE parents SET id=id+10 ORDER BY id DESC",
 	"a deletion of no row":         "DELETE FROM long_texts WHERE id=3 AND s='b'",
+	"a deletion of many values":    "DELETE FROM t WHERE id IN (-1" + strings.Repeat(",-2", 3_000_000) + ")",
+	"a deletion in an order":       "DELETE FROM t WHERE id<0 ORDER BY id" + strings.Repeat(",id", 1_000_000),
+	"many assignments":             "UPDATE t SET s='b'" + strings.Repeat(",s='b'", 1_000_000),
+	"different stored texts":       "SELECT COUNT(DISTINCT s) FROM long_texts",
+	"a deep plan":                  "EXPLAIN FORMAT=TREE SELECT id FROM t" + strings.Repeat(" UNION ALL SELECT id FROM t", 3000),
+	"a wide plan":                  "EXPLAIN FORMAT=JSON SELECT 1" + strings.Repeat(",id+1", 300_000) + " FROM t",
+	"a list of LOCK TABLES":        "LOCK TABLES t READ" + strings.Repeat(", t AS a READ", 300_000),
+	"many warnings":                "SET max_error_count=65535; SELECT CAST(REPEAT('a',30000) AS SIGNED)" + strings.Repeat(",CAST(REPEAT('a',30000) AS SIGNED)", 3000),
+	"a long pattern of SHOW":       "SHOW TABLES LIKE '" + strings.Repeat("%a", 10_000_000) + "'",
+	"a name of a lock":             "SELECT GET_LOCK(REPEAT('a',15000000),0)",
+	"a wide join":                  "SELECT a.*" + strings.Repeat(",a.id+b.id", 60_000) + " FROM t a JOIN t b ON a.id<b.id",
+	"a comment":                    "/* " + strings.Repeat("x", 60_000_000) + " */ SELECT 1",
+	"a long path":                  "SELECT JSON_EXTRACT('[1]',CONCAT('$.',REPEAT('a',9000000)))",
 }
 
 // TestCrowds: ten clients at once ask for stored texts of 20 MB, by every way that storage is read, and read nothing of the answers. The

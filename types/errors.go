@@ -5,6 +5,7 @@ import (
 	"math"
 	"sort"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -54,8 +55,18 @@ func NewError(number uint16, message string) *Error {
 	return &Error{number, StateOf(number), readable(message)}
 }
 
+// messageBytesMax bounds a message as MySQL does (MYSQL_ERRMSG_SIZE).
+const messageBytesMax = 511
+
 // readable is a message that quotes bytes which are no text: they are shown as \xFF, as MySQL does, for clients decode messages as UTF-8.
 func readable(message string) string {
+	if len(message) > messageBytesMax { // a session keeps it until its next statement
+		cut := messageBytesMax
+		for cut > messageBytesMax-utf8.UTFMax && !utf8.RuneStart(message[cut]) {
+			cut--
+		}
+		message = strings.Clone(message[:cut])
+	}
 	if utf8.ValidString(message) {
 		return message
 	}
