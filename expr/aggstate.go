@@ -143,9 +143,19 @@ func (a *AggStates) sortKeys(ctx *Ctx, row []types.Value) (keys []types.Value, e
 	return keys, nil
 }
 
+// distinctCopies is how often a long argument of DISTINCT is there while it is added: its key of twice its length, the set's copy of that, and its own.
+const distinctCopies = 5
+
 // distinctAdd notes args in g's set; fresh is false if they were there. In seen the caller adds the sort keys.
 func (a *AggStates) distinctAdd(ctx *Ctx, g uint32, args []types.Value) (fresh bool, err error) {
 	a.key = a.key[:0]
+	long := 0
+	for i := range args {
+		long += len(args[i].B)
+	}
+	if long >= meterUnit && !ctx.charge(distinctCopies*long) {
+		return false, ctx.failed
+	}
 	for i, v := range args {
 		if a.key, err = types.AppendKeyPolled(a.key, a.fitKey(v, i), &a.spec.args[i].typ, false, 0, ctx.Poll); err != nil {
 			return false, err

@@ -207,8 +207,8 @@ func (s *Session) clear() {
 	s.use.Release()
 	s.node.preparedLive.Add(-int64(len(s.prepared) + len(s.named)))
 	s.prepared, s.named, s.userVars = nil, nil, nil
-	s.kept.Reset(0)
 	s.node.locks.releaseAll(s)
+	s.kept.Reset(0)
 	s.lastInsertID, s.rowCount, s.foundRows = 0, 0, 0
 	s.fixedNow = time.Time{}
 	s.nextLevel, s.nextReadOnly = nil, nil
