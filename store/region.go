@@ -34,7 +34,12 @@ type sizing struct {
 	most atomic.Int64
 	// looked is written as of the housekeeper's last visit. Only the housekeeper uses it.
 	looked int64
+	// ends are the tables of its first and its last row when it was measured, the housekeeper's as well; zero values for none.
+	ends tableEnds
 }
+
+// tableEnds are the tables of a region's first and last row, 0 where that is of no table.
+type tableEnds struct{ first, last uint64 }
 
 // regionMap is an immutable set of regions that cover the key space without
 // gap or overlap. A change publishes a new one.

@@ -88,7 +88,10 @@ func (s *Store) sampleGrown(desc *kvapi.Region, r *sizing) (split bool) {
 	growth := written - r.looked
 	r.looked = written
 	measured := most == 0 && size > 0
-	if size = max(size, most); size+written <= least || (measured && size <= s.o.RegionBytesMax && written < max(least, size)/splitPatience) {
+	if size = max(size, most); size+written <= least {
+		return false
+	}
+	if measured && size <= s.o.RegionBytesMax && written < max(least, size)/splitPatience && (written == 0 || !s.joined(desc, r)) {
 		return false
 	}
 	if growth > s.o.RegionBytesMax/splitCalm && size+written <= splitUrgent*s.o.RegionBytesMax {
@@ -106,6 +109,35 @@ func (s *Store) sampleGrown(desc *kvapi.Region, r *sizing) (split bool) {
 	return split
 }
 
+// joined reports whether a table has come beside what a region held when it was measured, from which a large table may have to be cut off. One that comes
+// between two others in a region is met when that is measured for another reason.
+func (s *Store) joined(desc *kvapi.Region, r *sizing) bool {
+	if !shared(desc) {
+		return false
+	}
+	now, err := s.endsOf(desc)
+	return err == nil && now != r.ends
+}
+
+// endsOf looks at a region's first and last row.
+func (s *Store) endsOf(desc *kvapi.Region) (ends tableEnds, err error) {
+	lower, upper := regionBounds(desc)
+	it, err := s.engine.NewIter(engine.IterOptions{Lower: lower, Upper: upper})
+	if err != nil {
+		return ends, err
+	}
+	tableOf := func(found bool) (id uint64) {
+		if found {
+			logical, _, _ := keys.DecodeVersionKey(it.Key())
+			id, _, _ = keys.DecodeTablePrefix(logical)
+		}
+		return id
+	}
+	ends.first = tableOf(it.First())
+	ends.last = tableOf(it.Last())
+	return ends, errors.Join(it.Error(), it.Close())
+}
+
 // sampleRegion measures a region, and splits it if it is too large or a table in it is to have regions of its own.
 func (s *Store) sampleRegion(desc *kvapi.Region, r *sizing, least int64) (split bool, err error) {
 	// Rewriting the same rows for ever should not cost a scan each time, so an upper
@@ -116,6 +148,9 @@ func (s *Store) sampleRegion(desc *kvapi.Region, r *sizing, least int64) (split 
 		return false, err
 	}
 	written := r.written.Load()
+	if r.ends, err = s.endsOf(desc); err != nil {
+		return false, err
+	}
 	if int64(tables)*compressionMax+int64(s.engine.Metrics().MemTableBytes) < least {
 		return false, nil
 	}

@@ -199,6 +199,27 @@ func TestSplits(t *testing.T) {
 	}
 }
 
+// TestTableJoins: a large table that had a region for itself is cut off from small ones that come beside it, however little they have.
+func TestTableJoins(t *testing.T) {
+	for _, cluster := range []bool{false, true} {
+		r := openSplitRig(t, memEngine(t), cluster, Options{RegionBytesMax: 64 << 10})
+		for _, step := range []struct {
+			table uint64
+			rows  int
+			want  string
+		}{{4, 20, ""}, {5, 1, "5"}, {6, 1, "5"}, {3, 1, "4 5"}} {
+			r.rows(step.table, 0, step.rows)
+			r.sample()
+			if got := r.bounds(); got != step.want {
+				t.Errorf("cluster %v, rows of table %d: regions begin at %q, want %q", cluster, step.table, got, step.want)
+			}
+		}
+		if err := r.s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestVersionsStayTogether: a region that is too large for the versions of one key is not cut among them, nor in front of it.
 func TestVersionsStayTogether(t *testing.T) {
 	for _, cluster := range []bool{false, true} {
