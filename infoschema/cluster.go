@@ -44,17 +44,17 @@ type Store struct {
 	SQL                bool   // the node executes SQL
 	Leaders, Regions   int
 	LeaderBytes, Bytes int64
-	Heard              time.Time // when this node last heard of it; zero for never
-	// Own is what only the node itself knows; nil of others.
-	Own *OwnStore
+	Heard              time.Time // when this node last heard of it; zero for never, and for this node itself
+	// Told is what the node tells of itself, nil if it has not told this one yet.
+	Told *StoreFacts
 }
 
-// OwnStore is what a node knows of itself.
-type OwnStore struct {
+// StoreFacts is what a node knows of itself.
+type StoreFacts struct {
 	SQL                 string // the address of SQL
 	Status, Version     string // Status is the address of the status port
 	Capacity, Available int64
-	Start               time.Time
+	Start               time.Time // by the clock of the node that is asked
 }
 
 // TiDB's tables about a cluster have their columns here; those without a fact behind them are NULL.
@@ -209,10 +209,11 @@ func storeStatus(q *query) error {
 	for _, s := range q.Stores() {
 		size := func(n int64) string { return strconv.FormatFloat(float64(n)/(1<<30), 'f', 2, 64) + "GiB" }
 		var version, capacity, available, start, heard, uptime any
-		if o := s.Own; o != nil {
+		if o := s.Told; o != nil {
 			version, capacity, available = o.Version, size(o.Capacity), size(o.Available)
-			start, heard, uptime = moment(o.Start.UnixMicro()), moment(q.Now().UnixMicro()), q.uptime(o)
-		} else if !s.Heard.IsZero() {
+			start, heard, uptime = moment(o.Start.UnixMicro()), moment(q.Now().UnixMicro()), q.uptime(&s)
+		}
+		if !s.Heard.IsZero() {
 			heard = moment(s.Heard.UnixMicro())
 		}
 		sizeOf := func(regions int, bytes int64) int64 {
@@ -232,7 +233,14 @@ func storeStatus(q *query) error {
 // storeStates are TiDB's numbers of the states of stores; it has none of its own for one that is disconnected.
 var storeStates = map[string]int{"Up": 0, "Disconnected": 0, "Offline": 1}
 
-func (q *query) uptime(o *OwnStore) string { return q.Now().Sub(o.Start).Round(time.Second).String() }
+// uptime is how long a node had run when it was last heard.
+func (q *query) uptime(s *Store) string {
+	last := q.Now()
+	if !s.Heard.IsZero() {
+		last = s.Heard
+	}
+	return max(last.Sub(s.Told.Start), 0).Round(time.Second).String()
+}
 
 func clusterInfo(q *query) error {
 	if err := q.mayWatch(); err != nil {
@@ -244,13 +252,13 @@ func clusterInfo(q *query) error {
 			kinds = kinds[1:]
 		}
 		var status, version, start, uptime any
-		if o := s.Own; o != nil {
-			status, version, start, uptime = o.Status, o.Version, o.Start.Format(time.RFC3339), q.uptime(o)
+		if o := s.Told; o != nil {
+			status, version, start, uptime = o.Status, o.Version, o.Start.Format(time.RFC3339), q.uptime(&s)
 		}
 		for _, kind := range kinds {
 			address := s.Address
-			if kind == "tidb" && s.Own != nil {
-				address = s.Own.SQL
+			if kind == "tidb" && s.Told != nil {
+				address = s.Told.SQL
 			}
 			if err := q.emit(kind, address, status, version, nil, start, uptime, s.ID); err != nil {
 				return err

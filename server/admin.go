@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/cluster/identity"
+	"github.com/pandodb/pando/cluster/transport"
 	"github.com/pandodb/pando/placement/meta"
 	"github.com/pandodb/pando/replica"
 	"github.com/pandodb/pando/session"
@@ -58,7 +60,7 @@ func (n *Node) listNodes() ([]session.ClusterNode, error) {
 	n.store.ViewMeta(func(m *meta.State) {
 		for _, st := range m.Stores() {
 			if st.Stage != meta.Removed {
-				list = append(list, session.ClusterNode{ID: st.ID, Address: st.Address, Stage: st.Stage.String(), Connected: "no", Copies: copies[st.ID], Leaders: leads[st.ID]})
+				list = append(list, session.ClusterNode{ID: st.ID, Address: st.Address, State: st.Stage.String(), Connected: "no", Heard: -1, Copies: copies[st.ID], Leaders: leads[st.ID]})
 			}
 		}
 	})
@@ -71,15 +73,28 @@ func (n *Node) listNodes() ([]session.ClusterNode, error) {
 		if t := n.transport(); t != nil {
 			for _, known := range t.Nodes() {
 				if known.Node == node.ID {
-					node.RTT, node.Reason = known.RTT, known.Reason
-					if known.Connected {
-						node.Connected = "yes"
-					}
+					describe(node, &known)
 				}
+			}
+		}
+		if node.State == meta.Up.String() && node.Connected != "yes" {
+			if node.State = "down"; node.Heard < 0 && node.Reason == "" {
+				node.State = "unknown" // this gateway is new, and has not tried yet
 			}
 		}
 	}
 	return list, nil
+}
+
+// describe fills in what the transport knows of a node.
+func describe(node *session.ClusterNode, known *transport.Status) {
+	node.RTT, node.Reason = known.RTT, known.Reason
+	if known.Connected {
+		node.Connected = "yes"
+	}
+	if known.Heard != 0 {
+		node.Heard = clock.Since(known.Heard)
+	}
 }
 
 // removeNode executes ADMIN NODE REMOVE: it marks the node as leaving, and keepMembers of the gateway moves its copies to other nodes.

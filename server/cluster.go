@@ -89,7 +89,10 @@ func (r *receiver) Snapshot(from, region uint64, in io.Reader) error {
 
 // Call implements transport.Handler.
 func (r *receiver) Call(ctx context.Context, from uint64, kind byte, payload []byte) ([]byte, error) {
-	if kind > identity.KindLast {
+	switch {
+	case kind == kindFacts:
+		return encodeFacts((*Node)(r).ownFacts())
+	case kind > identity.KindLast:
 		return nil, fmt.Errorf("a call of kind %d", kind)
 	}
 	return r.cluster.desk.Call(ctx, from, kind, payload)

@@ -118,7 +118,7 @@ func TestJoining(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, node := range nodes {
-			if node.ID == number && node.Stage == "up" && node.Connected == "yes" {
+			if node.ID == number && node.State == "up" && node.Connected == "yes" {
 				return true
 			}
 		}

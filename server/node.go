@@ -49,6 +49,7 @@ type Node struct {
 	sql        sqlPart
 	cluster    clusterPart
 	handOn     handOn
+	facts      factBook
 
 	listener     net.Listener
 	httpListener net.Listener

@@ -68,9 +68,7 @@ func peerStatus(g *replica.GroupStatus, peer uint64) string {
 
 // storeList describes the stores of the cluster, or outside a cluster this node's. Other stores are described as far as this node knows them.
 func (n *Node) storeList() []infoschema.Store {
-	m := n.engine.Metrics()
-	own := infoschema.Store{ID: n.store.ID(), Address: n.MySQLAddr(), State: "Up", SQL: true,
-		Own: &infoschema.OwnStore{SQL: n.MySQLAddr(), Status: n.StatusURL(), Version: Version, Capacity: int64(m.DiskSize), Available: int64(m.DiskFree), Start: n.start}}
+	own := infoschema.Store{ID: n.store.ID(), Address: n.MySQLAddr(), State: "Up", SQL: true, Told: n.ownFacts()}
 	if address, member := n.cluster.desk.Address(own.ID); member && address != "" {
 		own.Address = address
 	}
@@ -80,7 +78,7 @@ func (n *Node) storeList() []infoschema.Store {
 		if node.Store == own.ID {
 			continue
 		}
-		s := infoschema.Store{ID: node.Store, State: "Up"}
+		s := infoschema.Store{ID: node.Store, State: "Up", Told: n.facts.of(node.Store)}
 		s.Address, _ = n.cluster.desk.Address(node.Store)
 		if at := heard[node.Store]; at != 0 {
 			s.Heard = clock.Now().Add(-clock.Since(at))

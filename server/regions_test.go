@@ -34,7 +34,7 @@ func TestRegionList(t *testing.T) {
 			}
 		}
 		stores := n.storeList()
-		if len(stores) != 1 || stores[0].Regions != len(list) || stores[0].Leaders != len(list) || stores[0].Own.Capacity <= stores[0].Own.Available || stores[0].Address != n.MySQLAddr() {
+		if len(stores) != 1 || stores[0].Regions != len(list) || stores[0].Leaders != len(list) || stores[0].Told.Capacity <= stores[0].Told.Available || stores[0].Address != n.MySQLAddr() {
 			t.Errorf("promoted %v: stores %+v", promoted, stores)
 		}
 	}

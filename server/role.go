@@ -90,6 +90,7 @@ func (n *Node) lead(ctx context.Context) error {
 	repairing, stop := context.WithCancel(ctx)
 	var repair sync.WaitGroup
 	repair.Go(func() { n.keepMembers(repairing) })
+	repair.Go(func() { n.askForFacts(repairing) })
 	select {
 	case <-ctx.Done():
 	case <-lost:

@@ -35,13 +35,15 @@ type ClusterToken struct {
 type ClusterNode struct {
 	ID      uint64
 	Address string // for other nodes
-	Stage   string // joining, up, leaving
+	State   string // joining, leaving, and otherwise up, down, or unknown where nothing was heard of it yet
 	Role    string // gateway, or empty
 	// Connected is "here" for this node itself, otherwise yes or no.
 	Connected string
-	RTT       time.Duration
-	Copies    int // of regions
-	Leaders   int // those that lead
+	// Heard is how long ago it was last heard, negative for never and for this node itself.
+	Heard   time.Duration
+	RTT     time.Duration
+	Copies  int // of regions
+	Leaders int // those that lead
 	// Reason is why the node cannot be reached, empty if it can.
 	Reason string
 }
@@ -153,11 +155,15 @@ func (s *Session) clusterNodes(_ *syntax.Loose, more bool, out Response) error {
 	}
 	var rows [][]types.Value
 	for _, n := range nodes {
-		rows = append(rows, []types.Value{types.Uint(n.ID), types.Text(n.Address), types.Text(n.Stage), types.Text(n.Role), types.Text(n.Connected),
+		heard := types.Null()
+		if n.Heard >= 0 {
+			heard = types.Text(strconv.FormatFloat(n.Heard.Seconds(), 'f', 1, 64))
+		}
+		rows = append(rows, []types.Value{types.Uint(n.ID), types.Text(n.Address), types.Text(n.State), types.Text(n.Role), types.Text(n.Connected), heard,
 			types.Text(strconv.FormatFloat(float64(n.RTT.Microseconds())/1000, 'f', 3, 64)), types.Int(int64(n.Copies)), types.Int(int64(n.Leaders)), types.Text(n.Reason)})
 	}
 	return s.sendRows([]sqlapi.ColumnInfo{numberColumn("NODE_ID"), textColumn("ADDRESS", 255), textColumn("STATE", 16), textColumn("ROLE", 16), textColumn("CONNECTED", 8),
-		textColumn("RTT_MS", 32), numberColumn("COPIES"), numberColumn("LEADERS"), textColumn("REASON", 1024)}, rows, more, out)
+		textColumn("HEARD_S", 32), textColumn("RTT_MS", 32), numberColumn("COPIES"), numberColumn("LEADERS"), textColumn("REASON", 1024)}, rows, more, out)
 }
 
 func (s *Session) removeNode(stmt *syntax.Loose, more bool, out Response) error {

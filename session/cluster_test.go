@@ -32,8 +32,8 @@ func TestClusterStatements(t *testing.T) {
 			return session.ClusterToken{Text: "pando-join-x", Until: time.Unix(1800000000, 0), Uses: 8}, nil
 		},
 		Nodes: func() ([]session.ClusterNode, error) {
-			return []session.ClusterNode{{ID: 1, Address: "a:1", Stage: "up", Role: "gateway", Connected: "here", Copies: 4, Leaders: 4},
-				{ID: 7, Address: "b:1", Stage: "leaving", Connected: "no", RTT: 1500 * time.Microsecond, Copies: 3, Reason: "nobody listens at b:1"}}, nil
+			return []session.ClusterNode{{ID: 1, Address: "a:1", State: "up", Role: "gateway", Connected: "here", Heard: -1, Copies: 4, Leaders: 4},
+				{ID: 7, Address: "b:1", State: "leaving", Connected: "no", Heard: 90 * time.Second, RTT: 1500 * time.Microsecond, Copies: 3, Reason: "nobody listens at b:1"}}, nil
 		},
 		Remove: func(id uint64) (string, error) {
 			if id == 7 {
@@ -59,7 +59,7 @@ func TestClusterStatements(t *testing.T) {
 	check("ADMIN TOKEN USES 0", "ERROR 1525 (HY000): Incorrect USES value: '0'")
 	check("ADMIN TOKEN HOURS 99999999999999999", "ERROR 1525 (HY000): Incorrect HOURS value: '99999999999999999'")
 	check("ADMIN TOKEN HOURS 99999999999999999999999", "ERROR 1525 (HY000): Incorrect number value: '99999999999999999999999'")
-	check("ADMIN NODES", "NODE_ID\tADDRESS\tSTATE\tROLE\tCONNECTED\tRTT_MS\tCOPIES\tLEADERS\tREASON\n1\ta:1\tup\tgateway\there\t0.000\t4\t4\t\n7\tb:1\tleaving\t\tno\t1.500\t3\t0\tnobody listens at b:1")
+	check("ADMIN NODES", "NODE_ID\tADDRESS\tSTATE\tROLE\tCONNECTED\tHEARD_S\tRTT_MS\tCOPIES\tLEADERS\tREASON\n1\ta:1\tup\tgateway\there\tNULL\t0.000\t4\t4\t\n7\tb:1\tleaving\t\tno\t90.0\t1.500\t3\t0\tnobody listens at b:1")
 	check("ADMIN NODE REMOVE 7", "STATE\nnode 7 leaves")
 	check("ADMIN NODE REMOVE 9", "ERROR 1210 (HY000): Incorrect arguments to ADMIN NODE REMOVE: there is no node 9")
 	check("ADMIN NODE REMOVE 8", "ERROR 9005 (HY000): Region is unavailable: outcome of the commit is unknown; repeat the statement")

@@ -28,7 +28,7 @@ func TestRegions(t *testing.T) {
 			{ID: 3, Start: end, Peers: append(peers, infoschema.RegionPeer{ID: 8, Store: 2, Learner: true, Status: "DOWN", Down: 90 * time.Second})}}
 	}
 	n.Stores = func() []infoschema.Store {
-		return []infoschema.Store{{ID: 1, Address: "h:1", State: "Up", SQL: true, Regions: 3, Leaders: 2, Own: &infoschema.OwnStore{SQL: "h:3306", Version: "v", Capacity: 4 << 30, Available: 1 << 30}},
+		return []infoschema.Store{{ID: 1, Address: "h:1", State: "Up", SQL: true, Regions: 3, Leaders: 2, Told: &infoschema.StoreFacts{SQL: "h:3306", Version: "v", Capacity: 4 << 30, Available: 1 << 30}},
 			{ID: 2, Address: "h:2", State: "Offline", Regions: 1, Heard: time.Unix(1_700_000_000, 0)}}
 	}
 	column := func(sql string) string {

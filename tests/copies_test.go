@@ -140,6 +140,32 @@ func (c *copies) settle() {
 	})
 }
 
+// awaitStates waits until ADMIN NODES, which pando node ls shows, tells these states, in their alphabetical order.
+func (c *copies) awaitStates(want ...string) {
+	c.t.Helper()
+	c.await("the states of nodes", func() bool {
+		rows, err := c.gateway().open("").Query("ADMIN NODES")
+		if err != nil {
+			return false
+		}
+		defer rows.Close()
+		var states []string
+		for rows.Next() {
+			var state string
+			var heard sql.NullFloat64
+			if err := rows.Scan(new(any), new(any), &state, new(any), new(any), &heard, new(any), new(any), new(any), new(any)); err != nil {
+				c.t.Fatal(err)
+			}
+			if state == "down" && !heard.Valid {
+				return false // nobody has heard of it since this gateway began
+			}
+			states = append(states, state)
+		}
+		slices.Sort(states)
+		return rows.Err() == nil && slices.Equal(states, want)
+	})
+}
+
 func (c *copies) await(what string, is func() bool) {
 	c.t.Helper()
 	for deadline := time.Now().Add(recoverMax); !is(); time.Sleep(50 * time.Millisecond) {
@@ -344,6 +370,11 @@ func TestThreeCopies(t *testing.T) {
 			t.Errorf("%s: %d, not %d", query, got, want)
 		}
 	}
+	c.await("each node to have told of its disk and its program", func() bool {
+		db := c.gateway().open("")
+		return queryInt(t, db, "SELECT COUNT(*) FROM information_schema.TIKV_STORE_STATUS WHERE CAPACITY > '' AND AVAILABLE > '' AND VERSION > '' AND START_TS <= NOW() AND UPTIME > ''") == 3 &&
+			queryInt(t, db, "SELECT COUNT(DISTINCT STATUS_ADDRESS) FROM information_schema.CLUSTER_INFO WHERE TYPE = 'tikv' AND VERSION > '' AND START_TIME > ''") == 3
+	})
 	l := c.startBooks(4)
 	l.progress()
 	others := func() (out []*node) {
@@ -354,7 +385,9 @@ func TestThreeCopies(t *testing.T) {
 	dead := others()[0]
 	dead.kill()
 	l.progress()
+	c.awaitStates("down", "up", "up")
 	dead.start()
+	c.awaitStates("up", "up", "up")
 	c.settle()
 	t.Log("the gateway dies")
 	dead = c.gateway()
