@@ -186,8 +186,8 @@ func (s *Session) checkedVariable(scope syntax.VarScope, name string, value type
 	if err != nil {
 		return nil, err
 	}
-	if v.readOnly { // before the value, which may be wrong too
-		return nil, readOnlyError(scope, v)
+	if err := s.permitted(scope, v); err != nil { // before the value, which may be wrong too
+		return nil, err
 	}
 	text, err := v.parse(value, func(number uint16, args ...any) { s.context.Warn(types.LevelWarning, number, args...) })
 	if err != nil {
@@ -241,24 +241,14 @@ func (s *Session) resetPersist(stmt *syntax.Loose) error {
 
 // assign checks scope, rights and value, and returns the change itself.
 func (s *Session) assign(where syntax.VarScope, i int, v *variable, text string) (change, error) {
-	if v.readOnly {
-		return nil, readOnlyError(where, v)
+	if err := s.permitted(where, v); err != nil {
+		return nil, err
 	}
-	global := where == syntax.ScopeGlobal || where == syntax.ScopePersist || where == syntax.ScopePersistOnly
+	global := isGlobal(where)
 	switch {
-	case global && v.scope&scopeGlobal == 0:
-		return nil, types.Errorf(types.ErLocalVariable, v.name)
-	case !global && v.scope&scopeSession == 0:
-		return nil, types.Errorf(types.ErGlobalVariable, v.name)
 	case !global && v.given:
 		return nil, types.Errorf(types.ErVariableIsReadonly, "SESSION", v.name, "GLOBAL")
-	}
-	if global {
-		if err := s.require(privilege.Super, "", ""); err != nil {
-			return nil, err
-		}
-	}
-	if !global && v.guarded && !s.account().Has(privilege.Super, "", "") {
+	case !global && v.guarded && !s.account().Has(privilege.Super, "", ""):
 		return nil, types.Errorf(types.ErSpecificAccessDenied, "SUPER, SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN")
 	}
 	if v.check != nil {
@@ -274,6 +264,27 @@ func (s *Session) assign(where syntax.VarScope, i int, v *variable, text string)
 		return func() error { return s.assignGlobal(where, i, v, text) }, nil
 	}
 	return func() error { return s.hold(i, text) }, nil
+}
+
+// isGlobal reports whether an assignment is of the value of the whole server.
+func isGlobal(where syntax.VarScope) bool {
+	return where == syntax.ScopeGlobal || where == syntax.ScopePersist || where == syntax.ScopePersistOnly
+}
+
+// permitted returns why the session cannot assign to a variable in a scope, whatever the value.
+func (s *Session) permitted(where syntax.VarScope, v *variable) error {
+	global := isGlobal(where)
+	switch {
+	case v.readOnly:
+		return readOnlyError(where, v)
+	case global && v.scope&scopeGlobal == 0:
+		return types.Errorf(types.ErLocalVariable, v.name)
+	case !global && v.scope&scopeSession == 0:
+		return types.Errorf(types.ErGlobalVariable, v.name)
+	case global:
+		return s.require(privilege.Super, "", "")
+	}
+	return nil
 }
 
 // hold makes a value, which is right for the session's variable, its own.

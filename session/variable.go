@@ -160,6 +160,9 @@ func (t *variableTable) lookup(name string) (int, *variable, error) {
 // parse turns a SQL value into the variable's canonical text. warn receives the message of a value that was clamped.
 func (v *variable) parse(value types.Value, warn func(number uint16, args ...any)) (string, error) {
 	if value.IsNull() && !v.nullable() {
+		if v.kind == kindInt || v.kind == kindFloat { // NULL is a text, as MySQL has it
+			return "", types.Errorf(types.ErWrongTypeForVar, v.name)
+		}
 		return "", types.Errorf(types.ErWrongValueForVar, v.name, "NULL")
 	}
 	text := string(types.AppendText(nil, nil, &value))
