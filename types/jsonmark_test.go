@@ -176,7 +176,7 @@ func FuzzMarked(f *testing.F) {
 	for _, c := range markedScalars {
 		f.Add(JSONFrom(nil, &c.v, &c.t).B)
 	}
-	for _, s := range []string{"", "\x01", "\x01n", "\x01nx", "\x01d\"", "\x01o\"base64:type15:%\"", "\x01\x01\x01n1", "[\x01", "{\"a\": \x01u"} {
+	for _, s := range []string{"", "0.", "-", "\x01", "\x01n", "\x01nx", "\x01d\"", "\x01o\"base64:type15:%\"", "\x01\x01\x01n1", "[\x01", "{\"a\": \x01u"} {
 		f.Add([]byte(s))
 	}
 	typ := Type{ID: TypeJSON, Coll: Utf8mb4Bin}

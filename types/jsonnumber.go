@@ -42,7 +42,7 @@ func appendJSONNumberKey(dst []byte, v *Value) []byte {
 	default:
 		text = appendTextIn(text, v, nil)
 	}
-	negative := text[0] == '-'
+	negative := len(text) > 0 && text[0] == '-' // damaged bytes may be no number
 	if negative {
 		text = text[1:]
 	}
