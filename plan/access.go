@@ -20,16 +20,16 @@ const (
 	costLookup    = 20.0
 	costRange     = 15.0
 	costSortRow   = 0.5       // times log2 of the rows
-	rowsUnknown   = 1_000_000 // a table where nobody can be asked: large enough that an index wins over a scan
+	rowsUnknown   = 1_000_000 // rows of a table without statistics: large enough that an index wins over a scan
 	eqRowsUnknown = 10        // rows with one value of a column without statistics
-	eqShrink      = 3         // by which each further column of the index divides them
+	eqShrink      = 3         // by which each further column of the index divides eqRowsUnknown
 	rangeUnknown  = 0.05      // between two bounds
 	halfUnknown   = 1.0 / 3
 	filterUnknown = 0.5     // left by a condition that no index decides
 	equalUnknown  = 0.1     // left by an equality on a column without an index
-	likeUnknown   = 1.0 / 9 // left by LIKE with a pattern that begins with anything
-	beginUnknown  = 0.02    // left by LIKE with a pattern that begins with a text yet to come
-	prefixSpread  = 1.5     // as many rows share a prefix as share the whole value, and some
+	likeUnknown   = 1.0 / 9 // left by LIKE with a pattern that begins with a wildcard
+	beginUnknown  = 0.02    // left by LIKE with a parameter as its pattern that is likely to begin with a text
+	prefixSpread  = 1.5     // a prefix is shared by this many times as many rows as the whole value
 	limitUnknown  = 100     // rows of a LIMIT given by a parameter
 	rowsMin       = 1000    // a plan outlives the statistics it was made with, so no table counts as smaller
 )
@@ -41,7 +41,7 @@ type want struct {
 	hints     []syntax.IndexHint
 	merging   mergeHint
 	single    bool        // no index merge
-	keyed     bool        // rows that sql_safe_updates wants to be found by a key
+	keyed     bool        // sql_safe_updates, if it is on, wants the rows to be found by a key
 	conjuncts []expr.Expr // over column ordinals
 	needed    []int       // ordinals, or exec.RowKey, that the caller needs besides the filter's
 	order     []orderColumn
@@ -54,19 +54,19 @@ type path struct {
 	ranges  []exec.Range
 	points  bool // each range is one whole unique key
 	rest    []expr.Expr
-	ordered bool
+	ordered bool // the rows come in the wanted order, read backwards if reverse is set
 	reverse bool
 	rows    float64 // after the ranges
 	out     float64 // after the filter
 	cost    float64
 	cover   bool
 	merge   *indexMerge // instead of index
-	ranged  []bool      // which of the wanted conditions the ranges are of
+	ranged  []bool      // by place in want.conjuncts: the ranges were made from it
 	// possible are the names of all indexes with ranges for the rows, for EXPLAIN.
 	possible []string
 }
 
-// byEntries tells whether the path finds rows by entries that their writers do not lock: all but whole unique keys.
+// byEntries reports whether the path finds rows through index entries that writers do not lock, which are all but whole unique keys.
 func (p *path) byEntries() bool {
 	return p.merge != nil || p.index != nil && !p.index.Primary && !p.points
 }
@@ -115,7 +115,7 @@ func (b *builder) access(w *want) (*path, error) {
 	for _, index := range indexes {
 		consider(index)
 	}
-	// A scan of the whole table needs no index: not even IGNORE INDEX (PRIMARY) forbids it, only FORCE INDEX does while it can.
+	// A scan of the whole table needs no index: IGNORE INDEX (PRIMARY) does not forbid it, and FORCE INDEX does only if there is another path.
 	if best == nil || !hints.forced && (w.table.PK == nil || !allowed(w.table.PK)) {
 		consider(nil)
 	}
@@ -163,7 +163,7 @@ func (u *indexUse) add(kind syntax.IndexHintKind, index *catalog.Index) {
 	}
 }
 
-// hinted reads the hints of a table. One without FOR is about all uses. Nothing is grouped by an index here, so that FOR GROUP BY says nothing.
+// hinted reads the index hints of a table. One without FOR is about all uses. FOR GROUP BY has no effect: no index is chosen for grouping.
 func hinted(w *want) (h indexHints, err error) {
 	for _, hint := range w.hints {
 		var uses []*indexUse
@@ -193,7 +193,7 @@ func hinted(w *want) (h indexHints, err error) {
 	return h, nil
 }
 
-// hintedPath is the path by an index that hints may keep from giving the wanted order.
+// hintedPath is path, priced without the wanted order if hints forbid the index for ORDER BY.
 func (b *builder) hintedPath(w *want, index *catalog.Index, sargs []sarg, usable []bool, hints *indexHints) *path {
 	p := b.path(w, index, sargs, usable)
 	if index != nil && p.ordered && len(w.order) > 0 && !hints.order.allows(index) {
@@ -331,7 +331,7 @@ func pick(column int, sargs []sarg, usable []bool, ranges int) int {
 	return best
 }
 
-// multiply multiplies the ranges by the condition's intervals.
+// multiply extends each range by each interval of a condition on column number bound of the index.
 func multiply(ranges []exec.Range, s *sarg, bound int) []exec.Range {
 	out := make([]exec.Range, 0, len(ranges)*len(s.ranges))
 	for _, r := range ranges {

@@ -12,7 +12,7 @@ import (
 // word is a constant string argument that SQL writes as a keyword, such as the unit of an interval.
 func word(s string) expr.Expr { return expr.Literal(types.Text(s)) }
 
-// odbc binds what braces hold. A text that is no date is that text, unlike one after DATE.
+// odbc binds ODBC's {fn …}, {d '…'} and their like. A text that is no date is a plain string there, while DATE '…' would be an error.
 func (b *binder) odbc(e *syntax.FuncCall) (expr.Expr, error) {
 	bound, err := b.bind(e.Args[0])
 	if lit, ok := e.Args[0].(*syntax.Literal); ok && err != nil {
@@ -166,7 +166,7 @@ func (b *binder) cast(e *syntax.Cast) (expr.Expr, error) {
 	return expr.Cast(b.env.Build, x, t)
 }
 
-// weightString is WEIGHT_STRING, of a text that AS cuts and fills first.
+// weightString is WEIGHT_STRING. AS CHAR(n) and AS BINARY(n) cut or pad the text to n first.
 func (b *binder) weightString(e *syntax.WeightString) (expr.Expr, error) {
 	if len(e.Rest) > 0 {
 		return nil, unsupported("WEIGHT_STRING with three numbers, which is MySQL's own; use AS")
@@ -187,7 +187,7 @@ func (b *binder) weightString(e *syntax.WeightString) (expr.Expr, error) {
 	return b.callOn(err, "weight_string", bytes)
 }
 
-// callOn is call for arguments that were bound with err.
+// callOn is call, unless binding the arguments has failed with err.
 func (b *binder) callOn(err error, name string, args ...expr.Expr) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
@@ -258,8 +258,8 @@ func castLimits(t *syntax.DataType, x syntax.Expr) error {
 	return nil
 }
 
-// castType reads the type of CAST, which castLimits has passed; what the statement leaves out stays -1. No text is as long as the longest
-// CHAR, so that lengths beyond an int32 count as its largest.
+// castType reads the type of CAST, which castLimits has passed; what the statement leaves out stays -1. Lengths beyond an int32 become its
+// largest value, which no text reaches.
 func castType(t *syntax.DataType, connection types.CollationID) (types.Type, error) {
 	to := types.Type{Length: int32(min(t.Length, math.MaxInt32)), Scale: int8(min(t.Scale, math.MaxInt8)), Coll: types.Binary}
 	switch t.Kind {

@@ -25,7 +25,7 @@ type binder struct {
 	build  *builder // collects what the whole statement needs: parameters, tables, column ids
 	scope  *scope
 	clause string // "field list", "where clause", …
-	// place is what errors call the place instead of the clause, empty for none.
+	// place is what errors say instead of the clause; empty says the clause.
 	place string
 	// inner is set within the arguments of an aggregate or a window function, where names mean columns only.
 	inner bool
@@ -164,7 +164,7 @@ func (b *binder) columnRef(e *syntax.ColumnRef) (expr.Expr, error) {
 	return nil, unknownColumn(e, b.shown())
 }
 
-// shown is the place of a name as errors call it.
+// shown is the place of a name as errors show it.
 func (b *binder) shown() string {
 	if b.place != "" {
 		return b.place
@@ -210,7 +210,7 @@ func (b *binder) inScope(s *scope, e *syntax.ColumnRef) (expr.Expr, error) {
 		}
 	}
 	if having && c != nil && s == b.scope && !blk.selects(c.id) {
-		return nil, nil // what a block around this one calls so
+		return nil, nil // the name means a column of a block around this one
 	}
 	return exprOf(c), nil
 }
@@ -377,7 +377,7 @@ func (b *binder) userVariable(e *syntax.UserVariable) (expr.Expr, error) {
 	return expr.SetUserVar(b.env.Build, e.Name, value)
 }
 
-// systemVariable binds @@name. No variable is part of another, as those of the key caches of MyISAM are, or of a component.
+// systemVariable binds @@name. There are no variables with a prefix, which is a key cache of MyISAM or a component.
 func (b *binder) systemVariable(e *syntax.SystemVariable) (expr.Expr, error) {
 	if e.Prefix != "" {
 		return nil, types.Errorf(types.ErUnknownSystemVariable, e.Prefix+"."+e.Name)

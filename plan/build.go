@@ -25,10 +25,10 @@ type builder struct {
 	plan    *exec.Plan
 	depth   int
 	private bool // the plan depends on the session and must not be shared
-	// described is the table of a generated column that is being compiled, whose columns have the ids from describedFirst on.
+	// described is the table of which a generated column is being compiled; its columns have the ids from describedFirst on.
 	described      *catalog.Table
 	describedFirst int
-	// unlift says that a lifted literal may be part of an index's expression; generatedOf are the columns of which standIns tells.
+	// unlift says that a lifted literal may be part of an index's expression; generatedOf keeps the results of standIns.
 	unlift      bool
 	generatedOf map[*catalog.Table][]standIn
 	locks       bool // plain reads lock: see LockReads
@@ -40,7 +40,7 @@ type builder struct {
 	subqueries map[*exec.Subplan]*subquery
 	correlated bool    // some of them have outer references
 	cautious   bool    // intervals whose ends are not known yet are estimated to be short
-	liftLeast  float64 // from how many rows around on correlated subqueries may become joins
+	liftLeast  float64 // with fewer outer rows than these, correlated subqueries do not become joins
 	ctes       []*cte  // that are visible where the resolver stands
 	// targets are the tables that the statement changes, which its subqueries must not read; derivedDepth is how many derived tables, whose
 	// rows are made first, are around the place where the resolver stands.
@@ -50,7 +50,7 @@ type builder struct {
 	// views are the views around the place where the resolver stands; updatable are the tables that may be changed through one.
 	views     []*catalog.Table
 	updatable map[*get]*catalog.Table
-	// within are the tables that views and derived tables read: without a view in updatable nobody changes them from outside.
+	// within are the tables inside views and derived tables. A statement can change them only through a view that is in updatable.
 	within map[*get]bool
 	// levels are the views around a table that may be changed through them, innermost first; made are the columns that views compute, and
 	// viewRels what the queries of views have become.
@@ -59,9 +59,9 @@ type builder struct {
 	viewRels map[rel]bool
 	// opened are the temporary tables of the session that the statement names, and where.
 	opened map[*catalog.Table]*syntax.TableRef
-	// freeze writes the names that it resolves into the tree: see ViewColumns.
+	// freeze makes the resolver write full names into the syntax tree: see ViewColumns.
 	freeze bool
-	// hintBlocks are the query blocks met, as hints see them, the statement's verb first; hintsAway wait for a block of another name.
+	// hintBlocks are the query blocks met, as hints see them, the statement's verb first; hintsAway are the hints about named blocks elsewhere.
 	hintBlocks []*hintBlock
 	hintsAway  []*hint
 	// verb is the block of INSERT, UPDATE or DELETE.
@@ -74,10 +74,10 @@ type builder struct {
 	combined idSet
 	// shown collects what the names of a view's query mean, to write it; nil otherwise.
 	shown *viewNames
-	// params are the parameters in which the outer references of the part being planned stand.
+	// params are the parameters that hold the outer references of the part being planned, by column id.
 	params map[int]int
 	steps  int
-	// unordered are the blocks whose ORDER BY orders nothing that anybody sees.
+	// unordered are the blocks whose ORDER BY has no effect on the result.
 	unordered map[*syntax.Select]bool
 }
 
@@ -115,7 +115,7 @@ func (b *builder) step() error {
 	return nil
 }
 
-// lookalikes are the places in a list of what may be equal, by a hash of it.
+// lookalikes finds the elements of a list that may be equal to another: it maps a hash to the places of the elements that have it.
 type lookalikes map[uint64][]int
 
 func (l *lookalikes) add(hash uint64, at int) {
@@ -301,7 +301,7 @@ func (b *builder) lifted(lit *syntax.Literal) bool {
 	return ok
 }
 
-// note remembers what an expression means for sharing the plan. Every expression that becomes part of the plan passes here.
+// note makes the plan private if an expression depends on the session. Every expression that becomes part of the plan passes here.
 func (b *builder) note(e expr.Expr) expr.Expr {
 	if e != nil && !expr.IsCacheable(e) {
 		b.private = true
@@ -311,7 +311,7 @@ func (b *builder) note(e expr.Expr) expr.Expr {
 
 func (b *builder) statementQuery(q *syntax.Query) error {
 	for inner, ok := q.Body.(*syntax.Query); ok && q.With == nil && q.OrderBy == nil && q.Limit == nil && q.Locks == nil && q.Into == nil; inner, ok = q.Body.(*syntax.Query) {
-		q = inner // whose INTO would be lost
+		q = inner // else an INTO of the inner query would be lost
 	}
 	b.top = topOf(q)
 	r, err := b.query(q, nil)

@@ -13,7 +13,7 @@ const (
 	cacheShards = 16
 	// entryBytes is what an entry costs besides its key and plan.
 	entryBytes = 256
-	// entryShareMax is the largest part of a shard that one entry may take; larger plans are not cached.
+	// entryShareMax bounds an entry: one that takes more than 1/entryShareMax of a shard is not cached.
 	entryShareMax = 4
 )
 
@@ -41,7 +41,7 @@ type Entry struct {
 	Plan *exec.Plan
 	// Text is the statement that the plan was made for; others of the same normalised text share it.
 	Text string
-	// Digest is under which executions are counted; nil for what the server asks itself.
+	// Digest is the statement digest under which executions are counted; nil for the server's own queries.
 	Digest *Digest
 	key    string
 	size   int
@@ -77,7 +77,7 @@ func (c *Cache) Get(key []byte, snapshot *catalog.Snapshot) *Entry {
 		return nil
 	}
 	if !e.Valid(snapshot) {
-		if !snapshot.Private() || !e.Valid(snapshot.Public()) { // else it is right for all others
+		if !snapshot.Private() || !e.Valid(snapshot.Public()) { // otherwise it is still valid for sessions without temporary tables
 			c.stale.Add(1)
 			s.remove(e)
 		} else {
@@ -110,7 +110,8 @@ func (e *Entry) Valid(snapshot *catalog.Snapshot) bool {
 	return true
 }
 
-// validIn compares the tables. What views and foreign keys lead to is no temporary table, whatever its name.
+// validIn compares the tables. Those reached through views and foreign keys are looked up among the public ones, because a temporary table of
+// the same name is not meant there.
 func (e *Entry) validIn(snapshot *catalog.Snapshot) bool {
 	for i := range e.Plan.Tables {
 		ref := &e.Plan.Tables[i]
@@ -127,12 +128,12 @@ func (e *Entry) validIn(snapshot *catalog.Snapshot) bool {
 	return true
 }
 
-// temporaryGrowth is how many bytes a temporary table may grow by, besides to four times its size, before statements on it are planned anew. It is
-// about what rowsMin rows take.
+// temporaryGrowth: statements on a temporary table are planned anew once it has more than four times the bytes that it had, and these on top. They
+// are about what rowsMin rows take.
 const temporaryGrowth = 64 << 10
 
-// Forget drops the plans over a table whose statistics are new, so that they are made again; direct programs stay, which have no choice to make.
-// Sessions that hold an entry go on with it until they look it up again.
+// Forget drops the plans over a table whose statistics have changed, so that they are made again. Programs of point statements stay: statistics
+// do not change them. Sessions that hold an entry go on with it until they look it up again.
 func (c *Cache) Forget(physID uint64) {
 	for i := range c.shards {
 		s := &c.shards[i]
@@ -152,7 +153,7 @@ func (c *Cache) Forget(physID uint64) {
 	}
 }
 
-// Put adds a plan and returns its entry, or that of another session which was faster.
+// Put adds a plan and returns its entry, or a valid one that another session has put there meanwhile.
 func (c *Cache) Put(key []byte, text string, d *Digest, p *exec.Plan, snapshot *catalog.Snapshot) *Entry {
 	e := &Entry{Plan: p, Text: text, Digest: d, key: string(key), size: entryBytes + len(key) + len(text) + p.Bytes + d.bytes()}
 	e.checked.Store(snapshot.Version())

@@ -43,7 +43,7 @@ func (b *builder) check(t *catalog.Table, tree syntax.Expr) (expr.Expr, error) {
 	return bind.bind(tree)
 }
 
-// CheckConstraints judges the CHECK constraints of a table that is about to be created (old is nil) or changed.
+// CheckConstraints validates the CHECK constraints of a table that is about to be created (old is nil) or changed.
 func CheckConstraints(env *Env, old, next *catalog.Table) error {
 	for i := range next.Checks {
 		c := &next.Checks[i]
@@ -82,7 +82,7 @@ func CheckConstraints(env *Env, old, next *catalog.Table) error {
 	return nil
 }
 
-// actsOn returns the name of a foreign key whose action sets the column, which no CHECK constraint judges then.
+// actsOn returns the name of a foreign key whose action changes the column, "" for none. No CHECK constraint may refer to such a column.
 func actsOn(t *catalog.Table, column *catalog.Column) string {
 	for i := range t.ForeignKeys {
 		key := &t.ForeignKeys[i]
@@ -116,8 +116,8 @@ func CheckColumns(c *catalog.Check) ([]string, error) {
 	return columnNames(tree), nil
 }
 
-// CheckText is the text, in utf8mb4, that is kept of a CHECK constraint called name at a table, or at its column column if that is not
-// empty, from a client of this character set.
+// CheckText returns the text, in utf8mb4, that the catalog keeps of a CHECK constraint. column is where it was written, empty for a constraint of
+// the table; client is the character set of the statement.
 func CheckText(e syntax.Expr, name, column, schema, table string, client *types.Charset) (string, error) {
 	text, err := DefaultText(e, schema, table, client)
 	if err != nil {
@@ -148,7 +148,7 @@ func shownText(tree syntax.Expr) string {
 	return string(p.b)
 }
 
-// isBoolean reports whether an expression is a condition by its form, as MySQL asks of a CHECK.
+// isBoolean reports whether an expression has the form of a condition, which MySQL demands of a CHECK.
 func isBoolean(e syntax.Expr) bool {
 	switch e := e.(type) {
 	case *syntax.Paren:
@@ -170,5 +170,5 @@ func isBoolean(e syntax.Expr) bool {
 	return false
 }
 
-// RowChecks compiles the enforced CHECK constraints of a table for rows that no statement writes.
+// RowChecks compiles the enforced CHECK constraints of a table for callers that write or test rows without a plan.
 func RowChecks(env *Env, t *catalog.Table) ([]exec.Check, error) { return newBuilder(env).checks(t) }

@@ -10,7 +10,7 @@ import (
 )
 
 // clausePrinter writes a condition as MySQL keeps it in its dictionary: each operator in parentheses, words in lower case, strings with
-// their character set. What it has no form of its own for is written as syntax does.
+// their character set. Everything else is printed by package syntax.
 type clausePrinter struct {
 	b    []byte
 	view *viewNames // of the query of a view, nil for a condition
@@ -119,7 +119,7 @@ func (p *clausePrinter) literal(e *syntax.Literal) {
 	}
 }
 
-// introduced writes a string with its character set. What is kept as digits is shown as the text that it is.
+// introduced writes a string with its character set. UTF-8 that is kept as hexadecimal digits (DefaultText) is shown as text.
 func (p *clausePrinter) introduced(e *syntax.Introduced) {
 	if e.Lit.Kind == syntax.LitHex && strings.EqualFold(e.Charset, "utf8mb4") {
 		if raw, err := hex.DecodeString(e.Lit.Value); err == nil && utf8.Valid(raw) {
@@ -211,7 +211,7 @@ func (p *clausePrinter) condition(e syntax.Expr) {
 	p.text(")")
 }
 
-// opposite has the comparisons that NOT makes of others.
+// opposite maps each comparison to its negation.
 var opposite = map[syntax.BinaryOp]syntax.BinaryOp{
 	syntax.OpEq: syntax.OpNe, syntax.OpNe: syntax.OpEq, syntax.OpLt: syntax.OpGe, syntax.OpGe: syntax.OpLt, syntax.OpGt: syntax.OpLe, syntax.OpLe: syntax.OpGt,
 }
@@ -246,7 +246,7 @@ func (p *clausePrinter) not(e syntax.Expr) {
 	p.text("))")
 }
 
-// chain writes what one AND or OR joins without parentheses in between.
+// chain writes nested ANDs, or nested ORs, as one list without inner parentheses.
 func (p *clausePrinter) chain(e syntax.Expr, op syntax.BinaryOp) {
 	both, ok := unparen(e).(*syntax.Binary)
 	if ok && op == syntax.OpAnd && p.view != nil && p.rowsEqual(both) {
@@ -299,7 +299,7 @@ func (p *clausePrinter) regexp(e *syntax.Regexp) {
 
 func (p *clausePrinter) test(e *syntax.IsTest) {
 	if exists, ok := unparen(e.X).(*syntax.Exists); ok && p.view != nil && e.Test == syntax.IsTrue && !e.Not {
-		p.where(exists) // as it was written before
+		p.where(exists) // it writes IS TRUE, too
 		return
 	}
 	p.text("(")

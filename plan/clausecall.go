@@ -44,7 +44,7 @@ func (p *clausePrinter) special(e syntax.Expr) {
 	}
 }
 
-// cast writes CAST and CONVERT to a type. What has no short form is written as syntax does.
+// cast writes CAST and CONVERT to a type. Types that castText does not know are printed by package syntax.
 func (p *clausePrinter) cast(e *syntax.Cast) {
 	kind, ok := castText(&e.Type)
 	if !ok || e.Array || e.TimeZone != nil {
@@ -99,7 +99,7 @@ func castText(t *syntax.DataType) (string, bool) {
 	return "", false
 }
 
-// orDefault is n, or what it means not to say it.
+// orDefault is n, or otherwise if n was left out and is negative.
 func orDefault(n, otherwise int64) int64 {
 	if n < 0 {
 		return otherwise
@@ -132,7 +132,7 @@ func (p *clausePrinter) caseOf(e *syntax.Case) {
 	p.text("end)")
 }
 
-// arrow writes column -> path and column ->> path as the functions that they are.
+// arrow writes column -> path and column ->> path as the functions for which they stand.
 func (p *clausePrinter) arrow(e *syntax.Binary) {
 	if e.Op == syntax.OpJSONUnquoteExtract {
 		p.text("json_unquote(")
@@ -142,7 +142,7 @@ func (p *clausePrinter) arrow(e *syntax.Binary) {
 	p.list([]syntax.Expr{e.L, e.R})
 }
 
-// moved writes a time moved by an interval.
+// moved writes x + INTERVAL … or x - INTERVAL ….
 func (p *clausePrinter) moved(x syntax.Expr, word string, by *syntax.Interval) {
 	p.text("(")
 	p.expr(x)
@@ -151,7 +151,7 @@ func (p *clausePrinter) moved(x syntax.Expr, word string, by *syntax.Interval) {
 	p.text(" " + strings.ToLower(by.Unit) + ")")
 }
 
-// bits writes a bit literal, of which MySQL keeps the bytes.
+// bits writes a bit literal as whole bytes in hexadecimal, as MySQL does.
 func (p *clausePrinter) bits(e *syntax.Literal) {
 	n, ok := new(big.Int).SetString(e.Value, 2)
 	if !ok {

@@ -22,7 +22,7 @@ const (
 	erLongMember = 3505
 )
 
-// plainTypes maps the types that need no further thought.
+// plainTypes maps the types of the syntax to those of columns; what is missing is not supported.
 var plainTypes = map[syntax.TypeKind]types.TypeID{
 	syntax.TypeTinyInt: types.TypeTinyInt, syntax.TypeSmallInt: types.TypeSmallInt, syntax.TypeMediumInt: types.TypeMediumInt,
 	syntax.TypeInt: types.TypeInt, syntax.TypeBigInt: types.TypeBigInt, syntax.TypeFloat: types.TypeFloat, syntax.TypeDouble: types.TypeDouble,
@@ -44,7 +44,7 @@ func ColumnType(name string, d *syntax.DataType, collation types.CollationID, cl
 		return t, false, types.Errorf(types.ErNotSupportedYet, "the column type "+syntax.BriefType(d)+"; use BLOB or JSON")
 	}
 	t = types.Type{ID: id, Unsigned: d.Unsigned || d.Zerofill || d.Kind == syntax.TypeSerial, ZeroFill: d.Zerofill}
-	// What is too large stays so, to be refused below.
+	// A value beyond the field's size becomes the largest one, which is refused below.
 	t.Length, t.Scale = int32(min(d.Length, math.MaxInt32)), int8(min(d.Scale, math.MaxInt8))
 	switch {
 	case d.Kind == syntax.TypeBool:
@@ -105,7 +105,7 @@ func decimalType(name string, t *types.Type, d *syntax.DataType) error {
 	return nil
 }
 
-// floatType reads FLOAT(p) as a size and FLOAT(m,d) as a rounding.
+// floatType reads FLOAT(p), where the precision p chooses between FLOAT and DOUBLE, and FLOAT(m,d), which rounds to d digits.
 func floatType(name string, t *types.Type, d *syntax.DataType) error {
 	if d.Scale < 0 {
 		if d.Length > 53 {
@@ -179,8 +179,8 @@ func namedCharset(d *syntax.DataType) string {
 	return d.Charset
 }
 
-// ColumnCollation is the collation that the definition of a column, or of what CAST makes, names, or that of its table or connection; explicit
-// says which.
+// ColumnCollation returns the collation of a column or of the result of CAST: the one that its definition names (then explicit is true), else
+// table, which is that of the table or connection.
 func ColumnCollation(d *syntax.DataType, table types.CollationID) (id types.CollationID, explicit bool, err error) {
 	id = table
 	charset := namedCharset(d)
@@ -239,7 +239,7 @@ func sizedBlob(t *types.Type, n int64) {
 	t.ID = first + offset
 }
 
-// memberText is the text of a member of ENUM or SET, which may be written as its bytes.
+// memberText is the text of a member of ENUM or SET, which may be written as a hexadecimal or bit literal.
 func memberText(lit *syntax.Literal) string {
 	switch lit.Kind {
 	case syntax.LitHex:
@@ -256,7 +256,7 @@ func memberText(lit *syntax.Literal) string {
 	return lit.Value
 }
 
-// memberList reads the members of an ENUM or SET into the character set of the column. What that lacks becomes a question mark, as in MySQL.
+// memberList reads the members of an ENUM or SET into the character set of the column. Characters that it lacks become question marks, as in MySQL.
 func memberList(name string, t *types.Type, d *syntax.DataType, client *types.Charset) error {
 	limit := types.MaxEnumElems
 	if t.ID == types.TypeSet {

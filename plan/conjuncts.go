@@ -36,7 +36,7 @@ func (b *builder) conjuncts(e expr.Expr) ([]expr.Expr, error) {
 	return b.commonOf(expr.SplitAnd(nil, e))
 }
 
-// commonOf is common for each of a list.
+// commonOf applies common to each condition of a list.
 func (b *builder) commonOf(conds []expr.Expr) ([]expr.Expr, error) {
 	var out []expr.Expr
 	for _, c := range conds {
@@ -55,7 +55,7 @@ const (
 	conjunctsMax    = 64
 )
 
-// common takes the conditions that all alternatives of an OR share out of it: (a AND b) OR (a AND c) is a AND (b OR c), where a may be the
+// common factors out the conditions that all alternatives of an OR share: (a AND b) OR (a AND c) becomes a AND (b OR c). Then a can serve as the
 // condition of a join.
 func (b *builder) common(e expr.Expr) ([]expr.Expr, error) {
 	if !e.IsCall("or") || len(e.Args()) > alternativesMax || !expr.IsDeterministic(e) {
@@ -89,7 +89,7 @@ func (b *builder) common(e expr.Expr) ([]expr.Expr, error) {
 			}
 		}
 		if len(own) == 0 {
-			return shared, nil // this alternative is no more than what all share
+			return shared, nil // this alternative is exactly what all share, so that the OR demands no more
 		}
 		var err error
 		if rest[i], err = expr.JoinAnd(b.env.Build, own); err != nil {
@@ -100,8 +100,8 @@ func (b *builder) common(e expr.Expr) ([]expr.Expr, error) {
 	return append(shared, or), err
 }
 
-// implied is what a condition demands of the columns in set alone: of (a AND b) OR (c AND d) the condition (a OR c), where a and c read no
-// other columns. It returns nil if some alternative leaves them free. A join's side can be filtered by it before it is joined, and the condition
+// implied derives from an OR a condition on the columns in set alone: from (a AND b) OR (c AND d) the condition (a OR c), if a and c read no
+// other columns. It returns nil if some alternative does not restrict them. One side of a join can be filtered by it before the join; the OR
 // itself stays.
 func (b *builder) implied(e expr.Expr, set idSet) (expr.Expr, error) {
 	if !e.IsCall("or") || len(e.Args()) > alternativesMax || !expr.IsDeterministic(e) || hasSubquery(e) {
@@ -130,7 +130,7 @@ func (b *builder) implied(e expr.Expr, set idSet) (expr.Expr, error) {
 	return expr.Call(b.env.Build, "or", arms...)
 }
 
-// dear reports whether a condition runs a subquery for each row: joins that keep few rows are better made before it.
+// dear reports whether a condition runs a correlated subquery for each row. It is better evaluated behind joins that keep few rows.
 func (b *builder) dear(e expr.Expr) bool {
 	found := false
 	expr.Walk(e, func(n expr.Expr) bool {

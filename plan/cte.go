@@ -21,7 +21,7 @@ type cte struct {
 	out    []types.Type
 	free   []expr.Expr
 	flags  expr.Flags
-	refs   int
+	refs   int // in the statement, so far
 
 	// recursive is what is repeated, over the columns steps; distinct drops rows seen before.
 	recursive rel
@@ -35,7 +35,7 @@ type cte struct {
 	level  int // the builder's depth in the block being resolved: a reference at another one is in a subquery
 
 	node *exec.CTE // once planned
-	rows float64   // the guess at them
+	rows float64   // estimated
 }
 
 type cteState uint8
@@ -76,7 +76,7 @@ func (b *builder) resolveCTE(c *cte) error {
 		if !ok {
 			return types.Errorf(types.ErCteRecursiveRequiresUnion, c.def.Name.Name)
 		}
-		if !refersTo(op, c.def.Name.Name) { // its own WITH alone does
+		if !refersTo(op, c.def.Name.Name) { // only its own WITH clause does
 			return types.Errorf(types.ErInvalidRequiresSingleReference, c.def.Name.Name)
 		}
 		if w := c.def.Query.With; w != nil {
@@ -93,7 +93,7 @@ func (b *builder) resolveCTE(c *cte) error {
 	return c.take(r)
 }
 
-// hidden reports whether another CTE, of the WITH of its own query, takes the name there.
+// hidden reports whether the WITH clause of the CTE's own query defines another CTE of the same name, which hides it there.
 func (c *cte) hidden() bool {
 	w := c.def.Query.With
 	return w != nil && slices.ContainsFunc(w.CTEs, func(def syntax.CTE) bool { return def.Name.Name == c.def.Name.Name })
@@ -131,7 +131,7 @@ func (b *builder) resolveRecursive(c *cte, op *syntax.SetOp) error {
 			if err := c.take(seed); err != nil {
 				return err
 			}
-			for k := range c.cols { // what the steps make may be anything
+			for k := range c.cols { // the recursive parts may make NULLs
 				c.cols[k].info.NotNull, b.combined[c.cols[k].id] = false, true
 			}
 		}
@@ -177,7 +177,7 @@ func (b *builder) resolveRecursive(c *cte, op *syntax.SetOp) error {
 	return err
 }
 
-// unionParts are the operands of a chain of UNION. distinct[i] says that part i follows UNION without ALL, which is about all parts before it, too.
+// unionParts are the operands of a chain of UNION. distinct[i] says that part i follows UNION without ALL, which removes duplicates from all parts up to it.
 func unionParts(op syntax.QueryBody) (parts []syntax.QueryBody, distinct []bool) {
 	s, ok := op.(*syntax.SetOp)
 	if !ok || s.Op != syntax.Union {
@@ -187,7 +187,8 @@ func unionParts(op syntax.QueryBody) (parts []syntax.QueryBody, distinct []bool)
 	return append(parts, s.Right), append(distinct, s.Quant != syntax.DistinctAll)
 }
 
-// recursiveBlock refuses what a block that refers to its own CTE must not do with all of its rows, since it sees those of one iteration.
+// recursiveBlock refuses aggregation, ORDER BY, LIMIT and DISTINCT in a block that refers to its own CTE, of which it sees only the rows of one
+// iteration.
 func recursiveBlock(part syntax.QueryBody, name string) error {
 	for {
 		q, ok := part.(*syntax.Query)
@@ -216,7 +217,7 @@ func recursiveBlock(part syntax.QueryBody, name string) error {
 	return nil
 }
 
-// layers is how many queries lie around the block of a parenthesised query.
+// layers counts the parenthesised queries around a query block.
 func layers(part syntax.QueryBody) (n int) {
 	for {
 		q, ok := part.(*syntax.Query)
@@ -227,7 +228,7 @@ func layers(part syntax.QueryBody) (n int) {
 	}
 }
 
-// deltaFirst refuses recursive parts in which the CTE's rows cannot be what the others are joined to.
+// deltaFirst refuses recursive parts with the CTE on the right of a left or straight join: the join could not begin with the new rows.
 func (b *builder) deltaFirst(c *cte, step rel) error {
 	r, err := b.simplify(step)
 	if err != nil {
@@ -295,7 +296,7 @@ func (b *builder) cteReference(name, alias string) (r rel, cols []column, err er
 			continue
 		}
 		if c.open == cteSeed {
-			continue // its own name means what it meant before
+			continue // in a seed the name means what it means outside of the CTE
 		}
 		if c.open == cteDone && len(c.free) > 0 && c.refs > 0 {
 			again := &cte{def: c.def, named: c.named, around: c.around, before: c.before}

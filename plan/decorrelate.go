@@ -9,26 +9,26 @@ import (
 
 // Correlated subqueries as joins. A subquery that stays an expression runs once for each combination of outer values (exec.Subplan). Where these
 // are many, it costs less to compute its values for all of them at once: the aggregates of a block that is correlated by equalities are
-// grouped by the inner sides of those, and a left join finds the group of each row around. decorrelate does that behind the other normalising
-// passes, because only then is it known how many rows there are around; lift.go tells what a subquery becomes, and here the cost decides.
+// grouped by the inner sides of those, and a left join finds the group of each outer row. decorrelate does that after the other normalising
+// passes, because only then can the number of outer rows be estimated; lift.go makes the relation to join, and this file decides by cost.
 
 const (
-	// costSubquery is that of running a subquery once, besides what its operators read.
+	// costSubquery is the cost of running a subquery once, besides what its operators read.
 	costSubquery = 15.0
-	// joinAdvantage is how many times less a join must cost. It reads all of a table, whatever the guess at the rows around is worth, and lookups of rows
-	// in memory cost less than access.go takes them for, which has those on disk in mind: measured, a join breaks even at four to eight times its cost.
+	// joinAdvantage is how many times cheaper than subqueries a join must be. It reads a whole table even if the estimate of the outer rows is wrong, and
+	// access.go prices lookups as if the rows were on disk, while most are in memory: measured, a join breaks even at four to eight times its cost.
 	joinAdvantage = 4
-	// rangeCautious is the part of a table that an interval of unknown ends is taken for: a subquery for each row of a long one takes ten times as long
-	// as the join, which for each row of a short one takes hundreds of times as long as the subquery.
+	// rangeCautious is the selectivity assumed of an interval whose ends are not known. It is small because mistakes weigh differently: subqueries for a
+	// long interval take ten times as long as the join, and the join for a short one takes hundreds of times as long as subqueries.
 	rangeCautious = 0.03
-	// costRemember is that of finding a subquery's value among those kept by their outer values.
+	// costRemember is the cost of finding the outer values in a subquery's cache of results.
 	costRemember = 0.5
-	// runsKept is how many outer values a subquery's results are kept by; more of them push each other out.
+	// runsKept is how many combinations of outer values that cache is taken to hold; with more of them, it is taken to be of no use.
 	runsKept = 64 << 10
 )
 
-// decorrelate joins what correlated subqueries in a normalised relation find, where that costs less. wanted is how many rows are read at most,
-// 0 for all.
+// decorrelate replaces correlated subqueries in a normalised relation by joins, where these cost less. wanted is how many of the relation's rows
+// are read at most, 0 for all.
 func (b *builder) decorrelate(r rel, wanted float64) (rel, error) {
 	if err := b.step(); err != nil {
 		return nil, err
@@ -75,7 +75,8 @@ func (b *builder) decorrelate(r rel, wanted float64) (rel, error) {
 	return r, nil
 }
 
-// liftConditions joins the subqueries in conditions. A left join is an inner one if a condition lets none of its padded rows through.
+// liftConditions replaces the subqueries in a filter's conditions by joins. A left join becomes an inner one if a condition rejects all rows that
+// it pads with NULLs.
 func (b *builder) liftConditions(f *filter, wanted float64) (rel, error) {
 	if wanted > 0 {
 		wanted /= filterUnknown
@@ -115,7 +116,7 @@ func (b *builder) liftConditions(f *filter, wanted float64) (rel, error) {
 	return filtered(l.input, rest), nil
 }
 
-// innerJoin makes an inner join of a left one. Its conditions about the left side alone are then conditions on that.
+// innerJoin turns a left join into an inner one, and moves the conditions of ON that read the left side alone into a filter of that side.
 func innerJoin(j *join) {
 	j.kind = exec.JoinInner
 	both, left := split(j.on, outputs(j.right).touches)
@@ -147,7 +148,7 @@ func (b *builder) liftExtend(r *extend, wanted float64) (rel, error) {
 	return out, nil
 }
 
-// liftAggregate joins the subqueries in group keys and in what is aggregated.
+// liftAggregate replaces the subqueries in group keys and in the arguments of aggregates by joins.
 func (b *builder) liftAggregate(r *aggregate) (rel, error) {
 	in, err := b.decorrelate(r.input, 0)
 	if err != nil {
@@ -194,24 +195,24 @@ func (b *builder) liftSorted(r *sorted) (rel, error) {
 	return out, nil
 }
 
-// lifter joins subqueries of expressions over a relation with that relation.
+// lifter replaces subqueries in expressions over a relation by joins with that relation.
 type lifter struct {
 	b            *builder
-	first, input rel // before and behind the joins made
+	first, input rel // without and with the joins made so far
 	joins        []*join
 	wanted       float64
 	least        float64 // fewer rows than these are left to subqueries
 	sized        bool
-	rows         float64 // how often the expressions are evaluated, once sized
-	swap         map[expr.Expr]expr.Expr
+	rows         float64                 // how often the expressions are evaluated, once sized
+	swap         map[expr.Expr]expr.Expr // subqueries, and the expressions that replace them
 }
 
 func (b *builder) lifter(input rel, wanted float64) *lifter {
 	return &lifter{b: b, first: input, input: input, wanted: wanted, least: b.liftLeast, swap: map[expr.Expr]expr.Expr{}}
 }
 
-// all rewrites expressions: subqueries that have become joins are columns then. Expressions that leave traces or change from one evaluation to
-// the next are left alone, with those beside them, whose number of evaluations they may count.
+// all rewrites expressions: columns replace the subqueries that have become joins. If one of the expressions has side effects or is not
+// deterministic, all are left alone, because it may depend on how often the others are evaluated.
 func (l *lifter) all(list []expr.Expr) ([]expr.Expr, error) {
 	dear := false
 	for _, e := range list {
@@ -238,8 +239,8 @@ func (l *lifter) all(list []expr.Expr) ([]expr.Expr, error) {
 	return out, nil
 }
 
-// locksForReader reports whether rows of a relation are locked on behalf of the client, who would see that a join locks rows before a condition on
-// them is tested.
+// locksForReader reports whether a relation has a locking read of the client's (FOR UPDATE or FOR SHARE). A join would lock rows before the
+// conditions on them are tested, which the client could notice.
 func locksForReader(r rel) bool {
 	return anyRel(r, func(r rel) bool {
 		g, ok := r.(*get)
@@ -304,7 +305,7 @@ func sameArgs(a, b expr.Expr) bool {
 	return true
 }
 
-// cheaper compares a join with running the subquery for each row around, of which those with the outer values of an earlier one find its result.
+// cheaper compares the cost of a join with that of running the subquery for each outer row, where rows with the same outer values share one run.
 func (l *lifter) cheaper(e expr.Expr, s *subquery, made *lifting) (bool, error) {
 	if s.joined {
 		return true, nil
@@ -363,14 +364,14 @@ func (l *lifter) runs(outer []expr.Expr) (float64, error) {
 	return math.Min(different, l.rows), nil
 }
 
-// different estimates how many values a column has in a relation of so many rows.
+// different estimates the number of distinct values of a column in a relation of rows rows.
 func (b *builder) different(r rel, id int, rows float64) (float64, error) {
 	switch r := r.(type) {
 	case *get:
 		if r.owns(id) {
 			return math.Min(rows, 1/b.oneValueOf(r, id)), nil
 		}
-		return 1, nil // from further out: one value
+		return 1, nil // an outer reference has one value
 	case *filter:
 		if g, base := r.input.(*get); base && g.owns(id) {
 			n, _, err := b.estimateGet(g, r.conds)
@@ -388,8 +389,8 @@ func (b *builder) different(r rel, id int, rows float64) (float64, error) {
 	return 1, nil
 }
 
-// semiJoin returns the semi or anti join that keeps the rows for which a condition holds, where unnest.go has none: one whose block groups, and a
-// comparison with ANY or ALL that is no equality or may be unknown. What is unknown neither finds a row for ANY nor leaves ALL without one.
+// semiJoin returns the semi or anti join for a condition that unnest.go leaves as it is: EXISTS of a block that groups, and comparisons with ANY or
+// ALL that are no equality or may be NULL. A comparison that is NULL is no match for ANY, and counts against ALL.
 func (l *lifter) semiJoin(c expr.Expr) (*join, error) {
 	b, e, negated := l.b, c, false
 	for e.IsCall("not") {
@@ -452,7 +453,7 @@ func (l *lifter) semiJoin(c expr.Expr) (*join, error) {
 	return &join{kind: kind, left: l.input, right: made.right, on: made.on}, nil
 }
 
-// matches estimates how many rows of a core equal a row around in the columns of a condition that can be hashed; 0 if there is no such condition.
+// matches estimates how many rows of core match an outer row by the most selective equality that a hash join can use; 0 if there is none.
 func (l *lifter) matches(core rel, p *puller) (float64, error) {
 	rows, _, err := l.b.estimate(core)
 	if err != nil {

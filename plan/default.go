@@ -32,8 +32,8 @@ func (b *builder) defaults(t *catalog.Table) ([]expr.Expr, error) {
 	return out, nil
 }
 
-// DefaultText is the text, in utf8mb4, that is kept of a DEFAULT expression at a column of a table, from a client of this character set. Its
-// references to columns lose the names of table and schema, which may change, as in MySQL; those of other tables stay, to be refused.
+// DefaultText returns the text, in utf8mb4, that the catalog keeps of a DEFAULT expression; client is the character set of the statement. References
+// to columns of the table itself lose the names of table and schema, which may change, as in MySQL; others keep them and are refused later.
 func DefaultText(e syntax.Expr, schema, table string, client *types.Charset) (string, error) {
 	tree, err := syntax.ParseExpr(syntax.String(e), syntax.Options{}) // a copy: a prepared statement keeps its own
 	if err != nil {
@@ -51,7 +51,7 @@ func DefaultText(e syntax.Expr, schema, table string, client *types.Charset) (st
 				e.Value = string(out)
 			}
 		case *syntax.Introduced:
-			// Its bytes count, whatever the client speaks: digits survive every translation of the text.
+			// The bytes are meant, whatever the client's character set: hexadecimal digits survive every conversion of the text.
 			if e.Lit.Kind == syntax.LitString && strings.ContainsFunc(e.Lit.Value, func(r rune) bool { return r >= utf8.RuneSelf }) {
 				e.Lit.Kind, e.Lit.Value = syntax.LitHex, hex.EncodeToString([]byte(e.Lit.Value))
 			}
@@ -65,7 +65,7 @@ func DefaultText(e syntax.Expr, schema, table string, client *types.Charset) (st
 	return text, nil
 }
 
-// DefaultShown is the text of a DEFAULT expression that is kept: DefaultText, written as MySQL shows it.
+// DefaultShown is DefaultText, written as MySQL shows it.
 func DefaultShown(e syntax.Expr, schema, table string, client *types.Charset) (string, error) {
 	text, err := DefaultText(e, schema, table, client)
 	if err != nil {
@@ -82,7 +82,7 @@ func DefaultShown(e syntax.Expr, schema, table string, client *types.Charset) (s
 		return true
 	})
 	if !whole {
-		return text, nil // whoever checks the default names what is wrong
+		return text, nil // CheckDefaults reports what is wrong
 	}
 	return shownText(tree), nil
 }
@@ -104,8 +104,8 @@ func (b *builder) columnDefault(t *catalog.Table, c *catalog.Column) (expr.Expr,
 	return bind.bind(tree)
 }
 
-// CheckDefaults judges the DEFAULT expressions of a table that is about to be created (old is nil) or changed: a default may refer to
-// columns, but to none whose value is made after its own, which are AUTO_INCREMENT columns and later columns with DEFAULT expressions.
+// CheckDefaults validates the DEFAULT expressions of a table that is about to be created (old is nil) or changed: a default may refer to
+// columns, but to none whose value is made after its own: AUTO_INCREMENT columns, and later ones that are generated or have a DEFAULT expression.
 func CheckDefaults(env *Env, old, next *catalog.Table) error {
 	if old != nil {
 		if err := checkDependents(env, old, next); err != nil {
@@ -144,7 +144,7 @@ func CheckDefaults(env *Env, old, next *catalog.Table) error {
 	return nil
 }
 
-// checkDependents refuses to drop or rename a column to which a default refers that the statement does not define anew.
+// checkDependents refuses to drop or rename a column to which a default refers, unless the statement defines that default anew.
 func checkDependents(env *Env, old, next *catalog.Table) error {
 	for _, c := range old.Columns {
 		if !hasDefaultExpr(c) {
@@ -156,7 +156,7 @@ func checkDependents(env *Env, old, next *catalog.Table) error {
 		b := newBuilder(env)
 		e, err := b.columnDefault(old, c)
 		if err != nil {
-			continue // it was broken before; next tells
+			continue // it did not compile before either; the check of next reports it
 		}
 		expr.Columns(e, func(at int) {
 			other := old.Columns[at]

@@ -8,8 +8,8 @@ import (
 	"github.com/pandodb/pando/expr"
 )
 
-// closeOver adds to known all columns that it determines within the rows of r that satisfy conds: functional dependence as ONLY_FULL_GROUP_BY
-// has it. Each pass may enable the next, and each adds at least one column.
+// closeOver adds to known all columns that it determines within the rows of r that satisfy conds: the functional dependence of
+// ONLY_FULL_GROUP_BY. It repeats the rules until a pass adds no column.
 func closeOver(r rel, conds []expr.Expr, known idSet) {
 	rules := conditions(nil, conds)
 	rules = dependences(rules, r, conds)

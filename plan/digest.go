@@ -14,7 +14,7 @@ type Digest struct {
 	Schema string // the current database, empty without one
 	Text   string
 	Hash   [32]byte
-	// Number spreads the digests of cached plans; 0 belongs to a statement whose plan is not kept.
+	// Number decides where a session counts executions of the digest; 0 belongs to a statement whose plan is not cached.
 	Number uint32
 	// Sample is the beginning of the statement that the plan was made for, as it may be shown, and Seen is when.
 	Sample string

@@ -11,8 +11,8 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// target resolves the one table that a statement writes; ok is false if it names several. into is the INSERT that asks, whose columns decide
-// which table of a view it is.
+// target resolves the one table that a statement writes; ok is false if it names several. into is the statement if it is INSERT, and nil otherwise:
+// its columns decide which of the tables of a view is written.
 func (b *builder) target(from syntax.TableExpr, what string, into *syntax.Insert) (g *get, s *scope, ok bool, err error) {
 	for {
 		paren, is := from.(*syntax.ParenTable)
@@ -246,7 +246,7 @@ func (b *builder) insertSource(node *exec.Insert, stmt *syntax.Insert, g *get, s
 			}
 			if c := node.Table.Columns[node.Cols[j]]; c.Generated != nil {
 				if _, ok := e.(*syntax.Default); ok {
-					continue // as MySQL takes DEFAULT(column) here
+					continue // MySQL accepts DEFAULT(column) here, too
 				}
 				return notDefault(node.Table, c)
 			}
@@ -261,7 +261,7 @@ func (b *builder) insertSource(node *exec.Insert, stmt *syntax.Insert, g *get, s
 	return nil
 }
 
-// stored is a value on its way into a column: a hexadecimal literal is a number for one of numbers.
+// stored adapts a value to the column in which it is stored: for a numeric one a hexadecimal literal is a number.
 func stored(e expr.Expr, c *catalog.Column) expr.Expr {
 	if c.Type.IsNumeric() {
 		return expr.AsNumber(e)
@@ -318,11 +318,11 @@ func (b *builder) literalRows(node *exec.Insert, rows *syntax.LiteralRows) (bool
 		return false, types.Errorf(types.ErWrongValueCountOnRow, 1)
 	}
 	if givesGenerated(node) {
-		return false, nil // the general way refuses it
+		return false, nil // insertSource refuses it
 	}
 	for i, c := range node.Cols {
 		if rows.HasBits(i) && node.Table.Columns[c].Type.IsNumeric() {
-			return false, nil // the general way knows that it is a number there
+			return false, nil // insertSource makes a number of it
 		}
 	}
 	node.LiteralRows, b.private = rows.Rows(), true
@@ -337,7 +337,7 @@ func (b *builder) literalRows(node *exec.Insert, rows *syntax.LiteralRows) (bool
 func (e *Env) rowLiteral(lit *syntax.Literal, negative bool) (types.Value, error) {
 	switch {
 	case negative:
-		v, _, err := negativeLiteral(lit) // the parser lets only such pass as this takes
+		v, _, err := negativeLiteral(lit) // the parser admits only literals that this takes
 		return v, err
 	case lit.Kind == syntax.LitString:
 		return e.Build.Text(unsafe.Slice(unsafe.StringData(lit.Value), len(lit.Value))), nil
@@ -363,8 +363,8 @@ func checkRowAlias(node *exec.Insert, stmt *syntax.Insert) error {
 	return nil
 }
 
-// onDuplicate binds the assignments over the row in the way, followed by the row to insert and by the row of the SELECT r, if there is one.
-// What they read of its tables besides the select list is added to r.
+// onDuplicate binds the assignments over the existing row, followed by the row to insert and by the row of the SELECT r, if there is one.
+// Columns of its tables that they read and that are not in the select list are added to r.
 func (b *builder) onDuplicate(node *exec.Insert, stmt *syntax.Insert, g *get, s *scope, r *result) error {
 	if len(stmt.OnDup) == 0 {
 		return nil
@@ -417,7 +417,7 @@ func (b *builder) onDuplicate(node *exec.Insert, stmt *syntax.Insert, g *get, s 
 	return b.localSet(node.OnDup, at)
 }
 
-// sourceColumns places the columns of a SELECT's tables that assignments read behind the row to insert, from base on.
+// sourceColumns gives the columns of a SELECT that assignments read their positions in at, from base on, behind the row to insert.
 func (b *builder) sourceColumns(r *result, set []exec.Assignment, at map[int]int, base int) {
 	for i, c := range r.cols {
 		if _, known := at[c.id]; !known {
@@ -476,7 +476,7 @@ func (b *builder) assignments(bind *binder, targets *scope, t *catalog.Table, li
 	return out, nil
 }
 
-// localSet places assignments that were bound over ids.
+// localSet makes assignments over column ids into ones over the positions in at.
 func (b *builder) localSet(set []exec.Assignment, at map[int]int) (err error) {
 	for i := range set {
 		if set[i].Expr != nil {

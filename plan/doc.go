@@ -14,8 +14,8 @@
 //     lateral join, and becomes a parameter.
 //   - scope: the columns that names can refer to in one query block, and the scope around it.
 //   - conjunct: one of the conditions that AND joins.
-//   - sarg: a conjunct that an ordered index decides; its intervals become the ranges of a scan. LIKE 'ab%' is one, too: its interval
-//     is what begins with the text before the first wildcard.
+//   - sarg (search argument): a conjunct that restricts a column to intervals, which become the ranges of an index scan. LIKE 'ab%' is one,
+//     too: its interval is what begins with the text before the first wildcard.
 //   - path: one way to read a table, with its ranges, its remaining filter and its cost.
 //   - index merge: a path by several indexes, which find the rows of an OR's alternatives or those that several conditions leave together
 //     (merge.go).
@@ -27,8 +27,8 @@
 // The resolver (query.go, select.go, from.go, binder.go, group.go, window.go, setop.go, cte.go, subquery.go) binds FROM, WHERE, GROUP BY, the
 // select list, HAVING and ORDER BY over column ids; zerodate.go has what IS NULL means for dates in WHERE. Aggregates and window functions are columns of their own; once all clauses are bound,
 // group.go rewrites them over grouped rows. simplify.go then moves conditions down, unnest.go turns subqueries in conditions into semi and anti
-// joins, and outer joins become inner ones where no NULL passes; decorrelate.go and lift.go join what correlated subqueries find for all rows at
-// once, where that costs less than to run them for each, in UPDATE and DELETE, too (writejoin.go). physical.go turns relations into nodes from the top down: a need says which
+// joins, and outer joins become inner ones where no NULL passes; decorrelate.go and lift.go replace correlated subqueries by joins, where these cost
+// less than running the subquery for each row, in UPDATE and DELETE, too (writejoin.go). physical.go turns relations into nodes from the top down: a need says which
 // columns, in which order and how many rows are wanted. join.go searches the order of joins; access.go matches conjuncts with the leading
 // columns of each index and prices each path; estimate.go guesses row counts from statistics, or from fixed fractions without them.
 // exchange.go, at the end, puts a Gather over large scans where the session has workers.

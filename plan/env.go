@@ -24,7 +24,7 @@ type Env struct {
 	Stats Statistics
 	// System finds the virtual tables of information_schema and its relatives; nil has none.
 	System SystemTables
-	// Sight says which tables the client may know of; nil means all. It only refuses, and whoever shares a plan is checked again.
+	// Sight says which tables the client may know of; nil means all. It can only refuse, and sessions that share the plan are checked again.
 	Sight Sight
 	// Locked is asked about every table that the statement names while its session has LOCK TABLES; nil otherwise.
 	Locked TableLocks
@@ -37,7 +37,7 @@ type Env struct {
 	UnknownParams bool
 	// Lifted maps the byte position of a literal in the text to the ordinal of the parameter that replaces it; nil lifts nothing.
 	Lifted map[syntax.Pos]int
-	// User and Host name the client in errors about what nobody may do.
+	// User and Host name the client in errors that refuse access.
 	User, Host string
 	// Text is the statement's text, from which columns without an alias take their names.
 	Text string
@@ -69,11 +69,11 @@ type TableLocks interface {
 	Writes(schema, table, alias string) error
 }
 
-// LockReads says which statements run in a SERIALIZABLE transaction, whose plain reads are locking ones: a read by a secondary index
-// locks rows, as FOR SHARE does, since writers lock rows and not the entries of such an index.
+// LockReads says in which statements plain reads lock rows, as SERIALIZABLE demands: a read by a secondary index locks rows as FOR SHARE
+// does, since writers lock rows and not the entries of such an index.
 type LockReads uint8
 
-// The statements of which plain reads lock: under autocommit=1 a query reads a snapshot at any level.
+// The statements whose plain reads lock: under autocommit=1 a query reads a snapshot at any isolation level.
 const (
 	LockReadsOfNone LockReads = iota
 	LockReadsOfWrites

@@ -27,8 +27,8 @@ func (b *builder) pointFraction(t *catalog.Table, index *catalog.Index, columns,
 // alternativesSized is the largest OR whose alternatives are estimated one by one.
 const alternativesSized = 16
 
-// alternatives estimates a condition that is no interval of a column: of an OR the part that any of its alternatives keeps, each the product
-// of its conditions.
+// alternatives estimates a condition that is no sarg. An OR keeps the rows of any of its alternatives, and each of these is the product of its
+// conditions.
 func (b *builder) alternatives(t *catalog.Table, c expr.Expr, total float64) float64 {
 	if c.IsCall("like") {
 		return b.likeFraction(t, c, total)
@@ -67,8 +67,8 @@ func (b *builder) likeFraction(t *catalog.Table, c expr.Expr, total float64) flo
 	return likeUnknown
 }
 
-// beginFraction estimates which part of the rows begins with a text in a column; negative is unknown. It lies between the text and the text
-// with the last of characters behind it; collations for which that is not quite so are near enough for an estimate.
+// beginFraction estimates which part of the rows begins with a text in a column; negative is unknown. The interval is from the text to the text
+// followed by the highest code point; that this is not exact in all collations does not matter for an estimate.
 func (b *builder) beginFraction(t *catalog.Table, column int, begin types.Value, total float64) float64 {
 	if b.env.Stats == nil {
 		return -1
@@ -81,7 +81,7 @@ func (b *builder) beginFraction(t *catalog.Table, column int, begin types.Value,
 	return -1
 }
 
-// beginsFraction is beginFraction of an interval's text, which may be yet to come or nothing.
+// beginsFraction is beginFraction of an interval's text, which may not be known yet because it comes from a parameter.
 func (b *builder) beginsFraction(t *catalog.Table, column int, begin expr.Expr, total float64) float64 {
 	v, known := begin.ConstValue()
 	if !known {
@@ -97,7 +97,7 @@ func (b *builder) beginsFraction(t *catalog.Table, column int, begin expr.Expr, 
 	return math.Max(beginUnknown/4, rangeUnknown/math.Pow(2, float64(v.Coll.Charset().CountChars(v.B)-1)))
 }
 
-// opens reports whether a pattern that is yet to come is likely to begin with text: a parameter that does, alone or in front of others.
+// opens reports whether a pattern that is a parameter, or a concatenation beginning with one, is likely to begin with text and not with a wildcard.
 func (b *builder) opens(e expr.Expr) bool {
 	for e = expr.Unwrap(e); e.IsCall("like begin", "concat"); {
 		e = expr.Unwrap(e.Args()[0])
@@ -152,8 +152,8 @@ func (b *builder) equalFraction(t *catalog.Table, s *sarg) float64 {
 	return math.Min(1, sum)
 }
 
-// skewed corrects what the leading columns of an index keep, given for average values, by how far those of a condition on the first one are
-// from the average.
+// skewed corrects fraction, the selectivity of the leading columns of an index for average values, by how much more or less frequent than
+// average the values of the condition s on the first column are.
 func (b *builder) skewed(t *catalog.Table, index *catalog.Index, s *sarg, columns int, fraction, total float64) float64 {
 	if index.Unique && columns == len(index.Columns) {
 		return fraction
@@ -173,7 +173,7 @@ func (b *builder) skewed(t *catalog.Table, index *catalog.Index, s *sarg, column
 	return math.Max(least, math.Min(known, fraction*known*n/float64(len(s.ranges))))
 }
 
-// entryWidth is about the width of an index entry: its columns' and the primary key's.
+// entryWidth is about the number of bytes of an index entry: its columns' and the primary key's.
 func entryWidth(t *catalog.Table, index *catalog.Index) float64 {
 	width := 0.0
 	add := func(parts []catalog.IndexColumn) {
@@ -284,7 +284,7 @@ func covers(w *want, index *catalog.Index, filter []expr.Expr) bool {
 	return all
 }
 
-// orderedBy reports whether a scan yields the wanted order, and whether backwards. Columns bound to one value order nothing.
+// orderedBy reports whether a scan yields the wanted order, and whether it has to run backwards for it. Columns bound to one value do not matter.
 func orderedBy(w *want, index *catalog.Index, ranges []exec.Range) (ordered, reverse bool) {
 	if len(w.order) == 0 {
 		return true, false

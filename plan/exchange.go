@@ -8,19 +8,19 @@ import (
 type Workers struct {
 	// Pool is where they come from.
 	Pool *exec.WorkerPool
-	// Rows is how many may read, filter and join rows; Groups how many may group them. 1 is nobody but the statement's own.
+	// Rows is how many may read, filter and join rows; Groups how many may group them. 1 means the statement's own goroutine.
 	Rows, Groups int
 }
 
-// gatherPart is which part of the rows that are read may come out of workers for it to be worth it: a row that they hand on is copied, which
-// costs about as much as reading it and testing a condition, and who takes it has to do all that is above by itself.
+// gatherPart is the largest part of the rows read that workers may hand on: each of these is copied, which costs about as much as reading it and
+// testing a condition, and everything above the Gather is done by one goroutine.
 const gatherPart = 1.0 / 4
 
 // exchange lets workers share in the scans of large tables. The plan is otherwise finished, and the best one for a single goroutine: workers do the
-// same work, only at the same time, so that it need not be chosen with regard to them. A Gather keeps the order of the rows, and therefore may
-// stand anywhere; it should not where few of the rows are wanted, since workers would read ahead, nor where its input is opened again and again.
+// same work in parallel, so that it is chosen without regard to them. A Gather keeps the order of the rows, and therefore may stand anywhere. It
+// does not pay where few of the rows are wanted, since workers read ahead, nor where its input is opened again and again.
 //
-// Whether that many rows are read is known when they are: see exec.WorkerPool. Here the estimate rules out the statements that never will.
+// Whether a scan reads enough rows for workers is found out when it runs: see exec.WorkerPool. The estimate here rules out those that never will.
 func (b *builder) exchange() {
 	w := b.env.Workers
 	if w == nil || w.Pool.Size() == 0 || w.Rows < 2 && w.Groups < 2 || b.locks || b.env.UnknownParams && !b.env.Explain {
@@ -125,7 +125,7 @@ func (x *exchanger) below(n exec.Node, few bool) {
 	}
 }
 
-// sides visits the tables that are built before workers begin on n.
+// sides visits the build sides of the hash joins in n, whose tables are built before workers begin.
 func (x *exchanger) sides(n exec.Node) {
 	for ; len(n.Children()) > 0; n = n.Children()[0] {
 		if join, ok := n.(*exec.HashJoin); ok {

@@ -172,7 +172,7 @@ func (x *tableExplainer) part(root exec.Node, whole bool) {
 	x.rows = append(x.rows, &accessRow{id: x.id, kind: x.kind, note: "No tables used"})
 }
 
-// walk adds the rows of a tree, and to them what the nodes above do.
+// walk adds the rows of a tree, and marks them with what the nodes above them do.
 func (x *tableExplainer) walk(n exec.Node) {
 	first := len(x.rows)
 	switch n := n.(type) {
@@ -334,7 +334,7 @@ func (x *tableExplainer) scan(n *exec.Scan) *accessRow {
 	return r
 }
 
-// lookup describes rows that entries of an index name.
+// lookup describes an index scan that fetches the rows of its entries.
 func (x *tableExplainer) lookup(n *exec.IndexLookup) *accessRow {
 	if n.Merge != nil {
 		return x.merge(n)
@@ -349,7 +349,7 @@ func (x *tableExplainer) lookup(n *exec.IndexLookup) *accessRow {
 	return row
 }
 
-// merge describes a lookup of what several scans find.
+// merge describes an index merge.
 func (x *tableExplainer) merge(n *exec.IndexLookup) *accessRow {
 	var keys, lengths []string
 	kind, m := "intersect", &indexMerge{intersect: n.Merge.Intersect}

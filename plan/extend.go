@@ -7,8 +7,8 @@ import (
 	"github.com/pandodb/pando/expr"
 )
 
-// physExtend computes columns. One that only renames another takes no work. One that leaves a trace is computed though nobody reads it: the
-// variables of programs that number their rows begin so, FROM t, (SELECT @n := 0) v.
+// physExtend computes columns. One that only renames another takes no work. One with a side effect is computed even if nobody reads it: programs
+// that number rows set their variable in FROM t, (SELECT @n := 0) v.
 func (b *builder) physExtend(r *extend, n *need) (*stage, error) {
 	by := map[int]expr.Expr{}
 	var traces []int
@@ -46,7 +46,7 @@ func (b *builder) physExtend(r *extend, n *need) (*stage, error) {
 		if e == nil {
 			p, here := st.at[id]
 			if !here {
-				continue // an outer reference, which whoever wants it has as a parameter
+				continue // an outer reference, which its readers have as a parameter
 			}
 			e = expr.Column(id, exec.Types(st.node)[p], b.idName(id))
 		}
@@ -64,8 +64,8 @@ func (b *builder) physExtend(r *extend, n *need) (*stage, error) {
 	return out, nil
 }
 
-// below translates a need through computed columns. work says that some of them have to be computed: also those that only repeat a column from
-// outside, which is a parameter here.
+// below translates a need through computed columns. work says that some of them have to be computed, among them those that are an outer
+// reference, which is a parameter here.
 func (b *builder) below(n *need, by map[int]expr.Expr) (inner *need, work bool) {
 	inner = &need{limit: n.limit, limitRows: n.limitRows, exact: n.exact}
 	for _, id := range n.ids {

@@ -7,7 +7,8 @@ import (
 	"github.com/pandodb/pando/exec"
 )
 
-// guard returns what foreign keys ask of a statement that writes a table so, and makes the plan depend on the tables to which they lead.
+// guard returns the foreign key checks and actions of a statement that writes t as w says, nil for none, and makes the plan depend on the tables
+// that they read and change.
 func (b *builder) guard(t *catalog.Table, w exec.Write) (*exec.Guard, error) {
 	if len(t.ForeignKeys) == 0 && len(t.Referrers) == 0 {
 		return nil, nil
@@ -18,11 +19,12 @@ func (b *builder) guard(t *catalog.Table, w exec.Write) (*exec.Guard, error) {
 	return b.guards.For(t, w)
 }
 
-// kin finds a table for a foreign key, whose actions may change its rows or only look for some.
+// kin returns the table at the other end of a foreign key, nil if there is none. changes says that actions may change its rows; they only look
+// for some otherwise.
 func (b *builder) kin(name catalog.TableName, changes bool) *catalog.Table {
 	t := b.env.Snapshot.Public().Lookup(name.Schema, name.Name)
 	if t == nil || t.View != nil {
-		return nil // the child changes when there is one
+		return nil // creating one changes the child's descriptor, so that the plan becomes invalid
 	}
 	mode := catalog.UseRead
 	if changes {
@@ -38,7 +40,7 @@ func (b *builder) kin(name catalog.TableName, changes bool) *catalog.Table {
 	return t
 }
 
-// Kin returns the other tables that foreign keys may bring into a statement that writes t, whatever it writes.
+// Kin returns the other tables that foreign keys can make any statement that writes t read or change.
 func Kin(env *Env, t *catalog.Table) ([]exec.TableRef, error) {
 	b := newBuilder(env)
 	every := make([]int, len(t.Columns))
@@ -61,7 +63,7 @@ func (b *builder) guardInsert(node *exec.Insert) (err error) {
 	return err
 }
 
-// written lists the columns that assignments change, also those that follow by themselves.
+// written lists the columns that assignments change, and those with ON UPDATE CURRENT_TIMESTAMP.
 func written(t *catalog.Table, set []exec.Assignment) (cols []int) {
 	for i := range set {
 		cols = append(cols, set[i].Col)

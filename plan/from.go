@@ -11,7 +11,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// from resolves a FROM clause. It fills the scope, whose parent sees what is around the block.
+// from resolves a FROM clause. It fills the scope s, whose parent is the one around the block.
 func (b *builder) from(e syntax.TableExpr, s *scope) (rel, error) {
 	if e == nil {
 		return &dual{}, nil
@@ -90,7 +90,7 @@ func (b *builder) tableRef(ref *syntax.TableRef, s *scope, verb string) (rel, []
 		ref.Schema = schema
 	}
 	if b.env.Sight != nil && len(b.views) == 0 && !catalog.IsSystemSchema(schema) && !b.env.Sight.Sees(schema, ref.Name) {
-		// Before it is looked for, and so before its columns are: which names exist is not told.
+		// This comes before the table and its columns are looked up, so that the error does not tell which names exist.
 		return nil, nil, types.Errorf(types.ErTableaccessDenied, verb, b.env.User, b.env.Host, ref.Name)
 	}
 	if b.env.Locked != nil && len(b.views) == 0 {
@@ -157,7 +157,7 @@ func (b *builder) newGet(t *catalog.Table, alias string) *get {
 	return g
 }
 
-// systemRows is the guess at the rows of a virtual table.
+// systemRows is the estimate of the rows of a virtual table.
 const systemRows = 100
 
 // derived resolves a subquery in FROM. Only a lateral one sees the tables to its left.
@@ -349,7 +349,8 @@ func inOrder(cols []column, names []string) ([]string, error) {
 	return names, nil
 }
 
-// merge leaves column i to its table's name. One that was coalesced before has no other.
+// merge leaves column i, which USING or NATURAL has merged, to references with its table's name. One that came from an earlier merge has no such
+// name and is dropped.
 func merge(cols []column, i int) []column {
 	if cols[i].coalesced {
 		return append(cols[:i], cols[i+1:]...)

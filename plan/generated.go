@@ -103,14 +103,14 @@ func markEarly(node *exec.Insert) {
 		}
 		expr.Columns(e, mark)
 	}
-	for i := len(node.Generated) - 1; i >= 0; i-- { // and those of which they are made, which come before them
+	for i := len(node.Generated) - 1; i >= 0; i-- { // and the generated columns that these read, which come before them
 		if node.Generated[i].Early {
 			expr.Columns(node.Generated[i].Expr, mark)
 		}
 	}
 }
 
-// computer implements catalog.Computer: it computes in UTC and as no sql_mode demands, so that a row has the same values for everybody.
+// computer implements catalog.Computer: it computes in UTC and without an sql_mode, so that a row has the same values in every session.
 type computer struct {
 	table   *catalog.Table
 	exprs   []expr.Expr // by ordinal, of generated columns
@@ -173,8 +173,8 @@ func (c *computation) Compute(ordinal int, row []types.Value) (types.Value, erro
 	return types.Convert(c.ctx.Context, v, col.Type, col.Name, 1)
 }
 
-// GeneratedText is the text that is kept of the expression of a generated column, or of an index, from a client of this character set.
-// References to columns lose the names before them, as in MySQL.
+// GeneratedText returns the text that the catalog keeps of the expression of a generated column or of an index; client is the character set of the
+// statement. MySQL's form of it names columns without their tables.
 func GeneratedText(e syntax.Expr, client *types.Charset) (string, error) {
 	text, err := DefaultText(e, "", "", client)
 	if err != nil {
@@ -185,12 +185,12 @@ func GeneratedText(e syntax.Expr, client *types.Charset) (string, error) {
 		return "", err
 	}
 	if (keptExpr{kind: keptGenerated}).allowed(tree) != nil {
-		return text, nil // whoever checks it names what is wrong
+		return text, nil // CheckGenerated reports what is wrong
 	}
 	return shownText(tree), nil
 }
 
-// CheckGenerated judges the generated columns of a table that is about to be created (old is nil) or changed: a generated column may refer to
+// CheckGenerated validates the generated columns of a table that is about to be created (old is nil) or changed: a generated column may refer to
 // any column but AUTO_INCREMENT ones and later generated ones.
 func CheckGenerated(env *Env, old, next *catalog.Table) error {
 	if old != nil {
@@ -209,7 +209,7 @@ func CheckGenerated(env *Env, old, next *catalog.Table) error {
 	return nil
 }
 
-// checkOneGenerated judges one generated column and returns its expression, over the table's columns by ordinal.
+// checkOneGenerated validates one generated column and returns its expression, over the table's columns by ordinal.
 func checkOneGenerated(env *Env, t *catalog.Table, at int, kept keptExpr) (expr.Expr, error) {
 	c := t.Columns[at]
 	tree, err := syntax.ParseExpr(c.Generated.Expr, syntax.Options{})
@@ -243,8 +243,8 @@ func checkOneGenerated(env *Env, t *catalog.Table, at int, kept keptExpr) (expr.
 	return e, err
 }
 
-// checkGeneratedKept refuses to drop or rename a column of which a generated column is made that the statement does not define anew. A
-// definition that it gives is another object, even if its text is the same: the names in it mean the columns that the statement leaves.
+// checkGeneratedKept refuses to drop or rename a column that a generated column reads, unless the statement defines that one anew. A new
+// definition is another object even if its text is the same: the names in it mean the columns after the statement.
 func checkGeneratedKept(env *Env, old, next *catalog.Table) error {
 	for _, c := range old.Columns {
 		if c.Generated == nil {
@@ -256,7 +256,7 @@ func checkGeneratedKept(env *Env, old, next *catalog.Table) error {
 		}
 		e, err := newBuilder(env).generated(old, c, 0)
 		if err != nil {
-			continue // it was broken before; next tells
+			continue // it did not compile before either; the check of next reports it
 		}
 		expr.Columns(e, func(at int) {
 			source := old.Columns[at]
@@ -276,10 +276,10 @@ func checkGeneratedKept(env *Env, old, next *catalog.Table) error {
 	return nil
 }
 
-// textFromChars is the length from which on MySQL makes a TEXT of what an expression yields.
+// textFromChars: if an expression may yield more characters than this, MySQL makes it a TEXT.
 const textFromChars = 512
 
-// DeriveHidden gives a hidden column of t, which may still be about to become one, the type of its expression. index is the name of its index.
+// DeriveHidden gives a hidden column, which may not have been added to t yet, the type of its expression. index is the name of its index.
 func DeriveHidden(env *Env, t *catalog.Table, hidden *catalog.Column, index string) error {
 	at := slices.Index(t.Columns, hidden)
 	if at < 0 {
@@ -309,8 +309,8 @@ func DeriveHidden(env *Env, t *catalog.Table, hidden *catalog.Column, index stri
 	return nil
 }
 
-// CopyGenerated compiles what rows of next hold that nobody gives them when they are made of those of old: its generated columns, and before
-// them the DEFAULT expressions of the columns that come, and the generated columns to which those refer.
+// CopyGenerated compiles the values that rows of next need besides those copied from rows of old: its generated columns, and before them the
+// DEFAULT expressions of added columns and the generated columns to which those refer.
 func CopyGenerated(env *Env, old, next *catalog.Table) ([]exec.Assignment, error) {
 	b := newBuilder(env)
 	generated, err := b.generatedSet(next, 0, nil)

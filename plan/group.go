@@ -119,8 +119,8 @@ func firstArg(call *syntax.AggCall) syntax.Expr {
 	return call.Args[0]
 }
 
-// aggregateOwner is the block whose rows an aggregate over some columns sums up, nil if there is none. It lies between the present block and
-// the innermost one that makes a column of the arguments: the outermost there whose clause being bound may hold aggregates. So
+// aggregateOwner is the block whose rows an aggregate over some columns aggregates, nil if there is none. It lies between the present block and
+// the innermost one that makes a column of the arguments: the outermost of these that may hold aggregates in the clause being bound. So
 // COUNT(outer.x) in a subquery of the outer select list counts the outer query's rows, and in one of its WHERE the subquery's own. An
 // aggregate without columns stays in the present block, if that may hold it. The arguments may hold aggregates of blocks further out only.
 func (b *binder) aggregateOwner(ids idSet) *block {
@@ -346,7 +346,7 @@ func aggColumn(id int, spec *expr.AggSpec) expr.Expr {
 	return column
 }
 
-// countsNothing are the aggregates, and the functions of windows, that have a value without any row, or for each row.
+// countsNothing are the aggregates and window functions that are never NULL.
 var countsNothing = map[string]bool{"count": true, "bit_and": true, "bit_or": true, "bit_xor": true, "row_number": true, "rank": true, "dense_rank": true,
 	"cume_dist": true, "percent_rank": true, "ntile": true}
 
@@ -471,7 +471,8 @@ func (blk *block) anyRow(id int, x expr.Expr) expr.Expr {
 	return known
 }
 
-// relaxed allows columns that the keys do not determine: any row's value of the group serves. Of a view it is asked when it is read.
+// relaxed reports whether columns that the keys do not determine are allowed: they have the value of any row of the group. For a view this is
+// decided when it is read.
 func (blk *block) relaxed() bool {
 	return blk.b.freeze || blk.b.env.Build.Ctx.SQLMode&types.ModeOnlyFullGroupBy == 0
 }

@@ -146,7 +146,7 @@ func constantSyntax(e syntax.Expr) bool {
 	return constant
 }
 
-// constantKey is the column of the group key that e is, if that is one without columns and the rows are grouped where e is evaluated.
+// constantKey is the column of the group key that equals e, if that key has no columns and e is evaluated on grouped rows; nil otherwise.
 func (b *binder) constantKey(e syntax.Expr) expr.Expr {
 	if b.scope == nil || b.scope.block == nil || b.inner || len(b.scope.block.constKeys) == 0 {
 		return nil

@@ -18,7 +18,7 @@ type hintBlock struct {
 	name   string // by QB_NAME
 	number int    // MySQL's select#n
 	hints  []*hint
-	// columns are the ids of a column of each table of FROM.
+	// tables are those of FROM.
 	tables []hintAlias
 }
 
@@ -31,7 +31,7 @@ type hintAlias struct {
 type hint struct {
 	syntax.Hint
 	block *hintBlock
-	done  bool // followed or warned of, whatever its tables are
+	done  bool // followed or warned of, so that finishHints does not look for its tables
 }
 
 // The warnings about hints that are not followed.
@@ -93,7 +93,7 @@ func (b *builder) readHints(text string) *hintBlock {
 	return blk
 }
 
-// hintRest is the statement's text from an offset in its hints on, as far as the error about it quotes that.
+// hintRest is the statement's text from an offset in its hints on, cut to the length that syntax errors quote.
 func (b *builder) hintRest(text string, bad int) string {
 	const quoted = 80
 	if at := strings.Index(b.env.Text, "/*+"+text); at >= 0 && bad < len(text) {
@@ -191,7 +191,7 @@ func (b *builder) bindHints(blk *hintBlock, from rel, columns []column) {
 			h.done = true
 			b.warn(warnHintUnsupported, "The hint "+h.Name+" has no effect: Pando has nothing that it could choose")
 		case "NO_BKA", "NO_MRR", "NO_SKIP_SCAN", "MERGE", "DERIVED_CONDITION_PUSHDOWN", "MAX_EXECUTION_TIME", "SET_VAR", "RESOURCE_GROUP":
-			h.done = true // what is done anyhow, or the session's
+			h.done = true // what is always done, or what the session applies
 		case "HASH_AGG", "STREAM_AGG", "SUBQUERY", "NO_DECORRELATE":
 			h.done = true
 		case "SEMIJOIN", "NO_SEMIJOIN":
@@ -292,7 +292,7 @@ func (b *builder) getNamed(r rel, alias string) *get {
 	return nil
 }
 
-// has finds a hint without tables, or about all of the block.
+// has reports whether the block has a hint of that name.
 func (blk *hintBlock) has(name string) bool {
 	for _, h := range blk.hints {
 		if h.Name == name {
@@ -340,7 +340,7 @@ func (blk *hintBlock) joinsSubquery() bool {
 	return false
 }
 
-// finishHints warns of the hints that found nothing to speak of.
+// finishHints warns of the hints whose block or tables do not exist.
 func (b *builder) finishHints() {
 	for _, h := range b.hintsAway {
 		b.warn(warnHintBlock, "Query block name `"+h.Block+"` is not found for "+h.Name+" hint")
@@ -492,7 +492,7 @@ func (b *builder) hintOrder(g *joinGraph, blk *hintBlock, h *hint) {
 	}
 	for i := range bitsOf(all) {
 		if g.rels[i].before != 0 {
-			g.rels[i].driver = nil // it has a place
+			g.rels[i].driver = nil // the hint says that it does not come first
 		}
 	}
 }
@@ -510,7 +510,7 @@ func (g *joinGraph) cyclic() bool {
 	return done != uint64(1)<<len(g.rels)-1
 }
 
-// fence is a derived table that NO_MERGE keeps apart: its rows are made and kept, and conditions around it are tested on them.
+// fence is a derived table that NO_MERGE keeps apart: it is materialized, and conditions around it are not moved into it.
 type fence struct {
 	input rel
 	alias string
@@ -528,7 +528,7 @@ func (b *builder) physFence(f *fence, n *need) (*stage, error) {
 	return &stage{node: node, at: st.at, rows: st.rows, cost: st.cost + st.rows, ordered: len(n.order) == 0}, nil
 }
 
-// rereads tells a Materialize when its rows change: with the columns of rows around it, and with each run of a recursion that it reads.
+// rereads tells a Materialize when to make its rows anew: when outer references change, and with each iteration of a recursive CTE that it reads.
 func (b *builder) rereads(node *exec.Materialize, r rel) {
 	for _, f := range free(r) {
 		id, _ := f.ColumnIndex()

@@ -24,7 +24,7 @@ const (
 	// joinRowsMax bounds the estimate of a join: sixty tables without a condition may have more rows than a float64 can count, and what costs
 	// infinitely much is no plan.
 	joinRowsMax = 1e100
-	// startsMax is from how many relations, the smallest, the search begins beyond joinExactMax.
+	// startsMax: beyond joinExactMax the search begins once with each of this many smallest relations.
 	startsMax = 4
 	costApply = 3.0 // of opening a lookup again
 	costBuild = 1.5 // of a row put into a hash table
@@ -35,7 +35,7 @@ const (
 	costAgainstHint = 1e15
 )
 
-// joined is one relation of a join.
+// joinRel is one relation of a join.
 type joinRel struct {
 	rel  rel
 	kind exec.JoinKind
@@ -51,7 +51,7 @@ type joinRel struct {
 	cost    float64
 	// wanted and forbidden are the ways to join it that hints ask for or rule out.
 	wanted, forbidden methodSet
-	// driver are the columns to which a semi join can be reduced without duplicates, so that it may come first; nil if it can't.
+	// driver are the columns over whose distinct values a semi join can be an inner join, so that its relation may come first; nil if it can't.
 	driver []int
 }
 
@@ -108,8 +108,8 @@ func (b *builder) physJoin(r rel, n *need) (*stage, error) {
 	return b.build(g, best, n)
 }
 
-// firstRows prefers, for the first rows only, to read the first relation in the wanted order and to look all others up: the work then ends
-// with the rows that are wanted.
+// firstRows considers, where only the first rows are wanted, plans that read the first relation in the wanted order and look all others up: they
+// stop once the wanted rows are found.
 func (b *builder) firstRows(g *joinGraph, n *need, best *joinPlan) (*joinPlan, error) {
 	if n.limitRows <= 0 {
 		return best, nil
@@ -169,7 +169,7 @@ func (b *builder) graph(r rel) (*joinGraph, error) {
 			rel.lateral = rel.lateral || makers != 0
 		}
 	}
-	if len(b.hintBlocks) > 0 { // behind all that orders must satisfy
+	if len(b.hintBlocks) > 0 { // after all other constraints on the order
 		b.hintJoins(g)
 	}
 	for _, rel := range g.rels {
@@ -251,7 +251,7 @@ func (b *builder) flattenJoin(g *joinGraph, j *join) error {
 }
 
 // semiDriver lists the columns of a semi join's right side if all of its conditions are equalities of such columns with the left side. A row of
-// the left side must find one of the rows that are distinct in those columns, so that none of them may be equal to it together with another.
+// the left side must match at most one of the combinations that are distinct in those columns, or the inner join would repeat it.
 func semiDriver(r *joinRel) []int {
 	var cols []int
 	if len(free(r.rel)) > 0 {
@@ -289,7 +289,7 @@ func (b *builder) sizeUp(r *joinRel) error {
 	return err
 }
 
-// estimate guesses rows and cost of a relation without planning it.
+// estimate estimates rows and cost of a relation without making nodes of it.
 func (b *builder) estimate(r rel) (rows, cost float64, err error) {
 	switch r := r.(type) {
 	case *get:
@@ -480,8 +480,8 @@ func cheapest(plans []*joinPlan) (best *joinPlan) {
 	return best
 }
 
-// due splits the conditions of a step: match decides which rows of relation i belong to a row of the set before, above is applied behind the
-// join.
+// due returns the conditions that apply once relation i is joined to p: match decides which of its rows match a row of p, above is applied after
+// the join.
 func (g *joinGraph) due(p *joinPlan, i int) (match, above []expr.Expr) {
 	r := g.rels[i]
 	after := p.set | 1<<i

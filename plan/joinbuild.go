@@ -33,8 +33,8 @@ func (b *builder) build(g *joinGraph, last *joinPlan, n *need) (*stage, error) {
 	return st, nil
 }
 
-// placeDear lists for each step the dear conditions that are applied behind it: each where the fewest rows are expected, the earliest, of those steps that
-// know its columns.
+// placeDear lists for each step the dear conditions that are applied after it. Each goes, of the steps that have its columns, to that with the fewest
+// rows, and to the earliest of several.
 func (g *joinGraph) placeDear(steps []*joinPlan) [][]expr.Expr {
 	out := make([][]expr.Expr, len(steps))
 	for _, c := range g.dear {
@@ -67,7 +67,7 @@ func (g *joinGraph) needs(steps []*joinPlan, dear [][]expr.Expr, n *need) [][]in
 		}
 		out[i] = ids[:len(ids):len(ids)]
 	}
-	// What the first relation yields must also serve every later step; ids grew towards it.
+	// ids has grown from the last step to the first one, which must yield what every later step reads.
 	return out
 }
 
@@ -82,7 +82,7 @@ func (r *joinRel) of(ids []int) []int {
 	return out
 }
 
-// buildFirst plans the relation that comes first. Where all others are looked up its order is that of the whole.
+// buildFirst plans the relation that comes first. If all others are joined by lookups or loops, its order is the order of the result.
 func (b *builder) buildFirst(g *joinGraph, steps []*joinPlan, ids []int, n *need) (*stage, error) {
 	p := steps[0]
 	r := g.rels[p.last]
@@ -203,7 +203,7 @@ func (b *builder) buildLoop(p *joinPlan, r *joinRel, left *stage, match []expr.E
 	}
 	node := &exec.Apply{Base: est(p.rows), Kind: r.kind, Left: left.node, Right: right.node, Slot: b.plan.Params + b.plan.Slots}
 	keep := &exec.Materialize{Base: est(right.rows), Input: right.node}
-	b.rereads(keep, r.rel) // around a subquery, or in a recursion, the rows change
+	b.rereads(keep, r.rel) // in a correlated subquery and in a recursion the rows change
 	node.Right = keep
 	return b.finishApply(node, r.kind, left, right, match, p.rows)
 }

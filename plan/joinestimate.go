@@ -8,9 +8,9 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// matchSelectivity is the part of a relation's rows that conditions leave for one row of the other side. What is known of the columns of an index
-// together, on either side, goes before what each of them says alone: the two columns of a key that refers to another key of two are not
-// independent, and each row of the one finds a row of the other.
+// matchSelectivity is the part of a relation's rows that conditions leave for one row of the other side. The statistics of several columns of an
+// index together, on either side, take precedence over those of each column: the columns of a composite foreign key are not independent, and each
+// of its rows finds one.
 func (b *builder) matchSelectivity(g *joinGraph, r *joinRel, match []expr.Expr) float64 {
 	all, equal := 1.0, map[int]float64{}
 	for _, c := range match {
@@ -40,8 +40,8 @@ func (b *builder) matchSelectivity(g *joinGraph, r *joinRel, match []expr.Expr) 
 	return math.Max(all, together)
 }
 
-// jointSelectivity is the product all of the selectivities of conditions, with what is known of a table's columns together in the place of those
-// of the columns; 1 if nothing is known. equal are the selectivities of the columns that are equal to others.
+// jointSelectivity is all, the product of the conditions' selectivities, with the joint selectivity of an index's leading columns in the place of
+// theirs; 1 if none is known. equal are the selectivities of the columns in equalities, by column id.
 func (b *builder) jointSelectivity(t *get, equal map[int]float64, all float64) float64 {
 	best := 1.0
 	for _, index := range t.table.Indexes {

@@ -17,7 +17,7 @@ type jsonTable struct {
 	out   []types.Type
 }
 
-// jsonTableRows is the guess at the rows that a document makes.
+// jsonTableRows is the estimate of the rows that a document makes.
 const jsonTableRows = 10
 
 // jsonTableClause is what errors call the document's place.
@@ -98,7 +98,7 @@ func containsSubquery(e syntax.Expr) (found bool) {
 	return found
 }
 
-// unknownTable finds a column of a table that is not in sight, or only to the right.
+// unknownTable finds a reference to a table that is not in scope; one further right in FROM is not.
 func unknownTable(e syntax.Expr, s *scope) (missing *syntax.ColumnRef) {
 	walkSyntax(e, func(e syntax.Expr) bool {
 		ref, ok := e.(*syntax.ColumnRef)
@@ -185,7 +185,7 @@ func (b *builder) physJSONTable(r *jsonTable) (*stage, error) {
 	}
 	table := r.table
 	node := &exec.RowSource{Base: est(jsonTableRows), Name: "json_table " + r.alias, Out: r.out, Fill: func(rt *exec.Runtime, emit func([]types.Value) error) error {
-		rt.Ctx.ResetArena() // a row to the left may be one of millions
+		rt.Ctx.ResetArena() // this runs once for each row to the left, and these may be millions
 		return table.Rows(rt.Ctx, doc, emit)
 	}}
 	return &stage{node: node, at: run(r.first, len(r.out)), rows: jsonTableRows, cost: jsonTableRows}, nil

@@ -20,8 +20,7 @@ const (
 	keptCheck
 )
 
-// keptExpr is an expression in the definition of a table as errors call it: by the name of its column, of the index that it stands in, or of
-// its constraint.
+// keptExpr tells errors which expression of a table's definition they are about: its kind, and the name of its column, index or constraint.
 type keptExpr struct {
 	kind keptKind
 	name string
@@ -46,7 +45,7 @@ var keptErrors = [...]struct{ function, named, variable, row uint16 }{
 		types.ErCheckConstraintVariables, types.ErOperandColumns},
 }
 
-// neverKept are the functions that no definition may use: what they yield is of a session or a server, or they act on it.
+// neverKept are the functions that no definition may use: they depend on the session or the server, or have side effects on them.
 var neverKept = strings.Fields(`benchmark found_rows get_lock icu_version is_free_lock is_used_lock last_insert_id load_file master_pos_wait
 	mysql_query_attribute_string release_all_locks release_lock row_count sleep source_pos_wait version`)
 
@@ -75,7 +74,7 @@ func (k keptExpr) rowValue() error {
 	return types.Errorf(keptErrors[k.kind].row, k.name)
 }
 
-// allowed refuses what MySQL keeps in no definition of this kind, such as what means something else each time.
+// allowed refuses what MySQL admits in no definition of this kind, such as functions that are not deterministic.
 func (k keptExpr) allowed(tree syntax.Expr) (err error) {
 	walkSyntax(tree, func(e syntax.Expr) bool {
 		if err == nil {

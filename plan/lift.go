@@ -10,8 +10,8 @@ import (
 
 // What a correlated subquery becomes as the right side of a left join:
 //
-//   - One aggregate block: its aggregates, grouped by the inner sides of the equalities with columns around. A row without a group has the
-//     values of no rows at all: 0 for COUNT, not NULL; what the block computes of its aggregates is computed above the join, of those.
+//   - One aggregate block: its aggregates, grouped by the inner sides of the equalities with outer columns. An outer row without a group has the
+//     aggregates of an empty input: 0 for COUNT, not NULL; what the block computes of its aggregates is computed above the join, of those.
 //   - EXISTS: the inner sides of the equalities, each combination once.
 //   - A block without aggregates whose equalities hold a unique key, so that there is at most one row: the block's rows themselves. Without that
 //     key it stays a subquery, because 1242 is the answer to a second row.
@@ -25,7 +25,7 @@ type lifting struct {
 	right rel
 	on    []expr.Expr
 	value expr.Expr // over the columns of both sides
-	// column is one of the right side's.
+	// column is one of the right side's: relations that yield it have the join already.
 	column int
 	// looksUp says that the right side can be looked up by an index for each row, as the subquery can.
 	looksUp bool
@@ -40,10 +40,10 @@ type liftedBlock struct {
 	rel    rel
 	values []expr.Expr
 	having []expr.Expr
-	outer  idSet             // the outer references to columns of the relation around
-	by     map[int]expr.Expr // what stands for outer references where it is not the column itself, and for operands
-	here   idSet             // the columns of the relation around
-	always bool
+	outer  idSet             // the outer references to columns of the outer relation
+	by     map[int]expr.Expr // what replaces operands, and those outer references that are not columns there
+	here   idSet             // the columns of the outer relation
+	always bool              // the expression is evaluated for each outer row
 }
 
 // lifting returns the join for a subquery in an expression over a relation with the columns in here, or nil if there is none.
@@ -75,7 +75,7 @@ func (b *builder) lifting(input rel, here idSet, e expr.Expr, s *subquery, alway
 	return nil, nil
 }
 
-// bind finds out what the outer references and the operands are here; it is false if nothing of the relation around is among them.
+// bind finds the expressions that stand for outer references and operands; it is false if they read no column in here, or hold a subquery.
 func (blk *liftedBlock) bind(here idSet) bool {
 	blk.outer, blk.by = idSet{}, map[int]expr.Expr{}
 	args := blk.e.Args()
@@ -106,8 +106,8 @@ func isColumn(e expr.Expr, id int) bool {
 	return ok && at == id
 }
 
-// peel takes off what stands above the rows that decide: computed columns, which go into the values, an order, and HAVING. Of one row, and of
-// rows that are only looked for, DISTINCT drops nothing.
+// peel removes the nodes above the core: computed columns, which go into the values, sorting, HAVING, and DISTINCT, which changes nothing where
+// there is one row or where only the existence of rows counts.
 func (blk *liftedBlock) peel() {
 	for {
 		switch r := blk.rel.(type) {
@@ -156,7 +156,7 @@ func (blk *liftedBlock) substitute(by map[int]expr.Expr) {
 	}
 }
 
-// core takes the conditions with outer references out of a relation.
+// core pulls the conditions with outer references out of a relation; it is nil if that is not possible.
 func (b *builder) core(blk *liftedBlock, r rel, top bool) (rel, *puller) {
 	p := &puller{b: b, outer: blk.outer, inner: map[int]expr.Expr{}, existsOnly: blk.s.plan.Kind == exec.SubplanExists}
 	core, ok := p.take(r, top)
@@ -170,7 +170,7 @@ func (b *builder) core(blk *liftedBlock, r rel, top bool) (rel, *puller) {
 }
 
 // quietRel reports whether the expressions of a relation raise no warnings. In a statement that writes they are errors in strict mode, and rows that
-// nobody asks for must not raise them.
+// the subquery would not have read must not raise them.
 func quietRel(r rel) bool {
 	return !anyRel(r, func(r rel) (loud bool) {
 		own(r, func(e expr.Expr) { loud = loud || !quiet(e) })
@@ -181,7 +181,7 @@ func quietRel(r rel) bool {
 	})
 }
 
-// quiet reports whether e is made of comparisons of texts with texts and of numbers or times with such.
+// quiet reports whether e raises no warnings: it is made of comparisons of texts with texts, numbers with numbers and times with times.
 func quiet(e expr.Expr) bool {
 	if !e.IsCall() {
 		return !hasSubquery(e)
@@ -218,7 +218,7 @@ func mayFail(b *builder, r rel) bool {
 func (b *builder) correlation(conds []expr.Expr, core, outer idSet) (keys []computed, on []expr.Expr, ok bool, err error) {
 	for _, c := range conds {
 		if !core.touches(c) {
-			on = append(on, c) // about the row around alone
+			on = append(on, c) // about the outer row alone
 			continue
 		}
 		if !c.IsCall("=") || hasSubquery(c) {
@@ -256,7 +256,7 @@ func keyID(key expr.Expr) int {
 	return id
 }
 
-// grouping is correlation for what has been taken out of a block's core, with the expressions around put in.
+// grouping is correlation for the conditions pulled out of a block's core, with the outer expressions substituted.
 func (b *builder) grouping(blk *liftedBlock, core rel, p *puller) (keys []computed, on []expr.Expr, err error) {
 	conds := make([]expr.Expr, len(p.on))
 	for i, c := range p.on {
@@ -302,7 +302,7 @@ func (b *builder) liftGroups(blk *liftedBlock, agg *aggregate) (*lifting, error)
 		}
 		column := expr.ColumnOf(agg.aggs[i].id, spec.Type(), spec.Coercibility(), aggName(spec))
 		if v.IsNull() {
-			empty[agg.aggs[i].id] = column // by its name, where the block has only the element of the select list
+			empty[agg.aggs[i].id] = column // named after the aggregate, while the block may name the element of its select list
 			continue
 		}
 		padded, err := expr.Call(b.env.Build, "ifnull", column, expr.Const(v, spec.Type()))
@@ -334,8 +334,8 @@ func groupable(spec *expr.AggSpec) bool {
 	return true
 }
 
-// calm reports whether an aggregate fails and warns of nothing: it reads plain columns, and numbers where it computes. GROUP_CONCAT warns of what
-// it cuts.
+// calm reports whether an aggregate neither fails nor warns: it reads plain columns, and numbers where it computes. GROUP_CONCAT warns when it cuts
+// its result.
 func calm(spec *expr.AggSpec) bool {
 	plain, computes := true, true
 	switch spec.Name() {
@@ -352,8 +352,8 @@ func calm(spec *expr.AggSpec) bool {
 	return plain
 }
 
-// liftedValue is what the expression of a subquery over one group is, with HAVING in it: without a row, a value is NULL, and a comparison with
-// all rows true, with any of them false.
+// liftedValue is the expression that replaces a subquery over one group, with HAVING in it: if that drops the group, a scalar subquery is NULL, ALL
+// is true and ANY is false.
 func (b *builder) liftedValue(blk *liftedBlock) (value expr.Expr, err error) {
 	s := blk.s
 	if s.plan.Kind == exec.SubplanScalar {
@@ -399,7 +399,7 @@ func (b *builder) liftedValue(blk *liftedBlock) (value expr.Expr, err error) {
 	return b.inPlace(blk, value)
 }
 
-// inPlace puts the expressions around into a value that takes the place of the subquery's expression.
+// inPlace substitutes the outer expressions in a value that replaces the subquery's expression; it is nil if their types do not agree.
 func (b *builder) inPlace(blk *liftedBlock, value expr.Expr) (expr.Expr, error) {
 	if len(blk.by) > 0 {
 		value = substitute(value, blk.by)
@@ -431,7 +431,7 @@ func (b *builder) liftExists(blk *liftedBlock) (*lifting, error) {
 	return &lifting{of: blk.e, right: &aggregate{input: core, keys: keys}, on: on, value: value, column: keys[0].id}, nil
 }
 
-// liftRow joins the rows of a block that finds at most one for each row around.
+// liftRow joins the rows of a block that finds at most one for each outer row.
 func (b *builder) liftRow(blk *liftedBlock) (*lifting, error) {
 	core, p := b.core(blk, blk.rel, true)
 	if core == nil {

@@ -28,7 +28,7 @@ type get struct {
 func (g *get) rowID() int  { return g.first + len(g.table.Columns) }
 func (g *get) rowKey() int { return g.first + len(g.table.Columns) + 1 }
 
-// width is how many ids a get of the table takes.
+// getWidth is how many ids a get of the table takes.
 func getWidth(t *catalog.Table) int { return len(t.Columns) + 2 }
 
 // owns reports whether an id is one of the table's.
@@ -152,7 +152,7 @@ type sorted struct {
 	keys  []sortKey
 }
 
-// limited passes count rows behind offset; either may be nil. top says that it is the statement's own; calc counts all rows for SQL_CALC_FOUND_ROWS.
+// limited passes count rows after offset; either may be nil. top says that it is the statement's own; calc counts all rows for SQL_CALC_FOUND_ROWS.
 type limited struct {
 	input         rel
 	count, offset expr.Expr
@@ -296,7 +296,7 @@ type idSet map[int]bool
 // addExpr adds the columns that e reads.
 func (s idSet) addExpr(e expr.Expr) { expr.Columns(e, func(id int) { s[id] = true }) }
 
-// has reports whether all columns of e are in the set.
+// covers reports whether all columns of e are in the set.
 func (s idSet) covers(e expr.Expr) bool {
 	all := true
 	expr.Columns(e, func(id int) { all = all && s[id] })
@@ -373,7 +373,7 @@ func outputs(r rel) idSet {
 	return s
 }
 
-// made adds every column that some node of the tree makes, visible at its top or not.
+// addMade adds every column that some node of the tree makes, visible at its top or not.
 func (s idSet) addMade(r rel) {
 	s.addOutputs(r)
 	for _, input := range r.inputs() {
@@ -424,7 +424,7 @@ func flagsOf(r rel) (flags expr.Flags) {
 	return flags
 }
 
-// changing are the flags of what differs between two evaluations, or leaves a trace.
+// changing are the flags of what may differ between two evaluations, or has side effects.
 const changing = expr.FlagVolatile | expr.FlagSession | expr.FlagSideEffect | expr.FlagOpaque
 
 // anyRel reports whether pred holds for some node of a tree.

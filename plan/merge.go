@@ -13,8 +13,8 @@ import (
 )
 
 // Index merge: several indexes find the rows together. An OR whose alternatives are about different columns is the union of what an index finds
-// for each of them; an AND of conditions that no index holds together is the intersection of what each finds. The rows' keys are joined, and the
-// rows are read once.
+// for each of them; an AND of conditions that no index holds together is the intersection of what each finds. The sets of row keys are combined,
+// and the rows are read once.
 
 // MergeKinds are the ways of index merge that optimizer_switch leaves.
 type MergeKinds uint8
@@ -38,7 +38,7 @@ type mergeHint struct {
 	only   map[string]bool // indexes by name in lower case; nil is any
 }
 
-// indexMerge is how the scans of a path are joined.
+// indexMerge is how the scans of a path are combined.
 type indexMerge struct {
 	intersect bool
 	parts     []*path
@@ -93,7 +93,7 @@ func (b *builder) mergePath(w *want, singles []*path, ors []union, indexes []*ca
 	return best
 }
 
-// kind is the switch that a union obeys.
+// kind is the switch of optimizer_switch that the merge obeys.
 func (m *indexMerge) kind() MergeKinds {
 	switch {
 	case m.intersect:
@@ -123,8 +123,8 @@ func (b *builder) priceMerge(w *want, p *path) {
 }
 
 // intersection takes the most selective index and adds others to it while that makes the whole cheaper: their entries have to cost less than the
-// rows that need not be fetched. What they decide is taken to be independent, unless they decide about the same condition. always adds a second
-// one whatever it costs.
+// rows that need not be fetched. Their selectivities are taken to be independent, and indexes that use the same condition are not combined. always
+// adds a second one whatever it costs.
 func (b *builder) intersection(w *want, singles []*path, always bool) (*indexMerge, float64) {
 	slices.SortStableFunc(singles, func(x, y *path) int { return cmp.Compare(x.rows, y.rows) })
 	total := math.Max(b.tableRows(w.table), 1)
@@ -242,7 +242,7 @@ func (b *builder) mergeHints(blk *hintBlock, h *hint, from rel) {
 	}
 	g := b.getNamed(from, h.Tables[0].Name)
 	if g == nil {
-		return // the warning comes with those of all names
+		return // finishHints warns
 	}
 	h.done = true
 	m := mergeHint{wanted: h.Name == "INDEX_MERGE", never: h.Name == "NO_INDEX_MERGE"}

@@ -16,7 +16,7 @@ type multiTarget struct {
 	set   []exec.Assignment
 }
 
-// notUpdatable refuses to change a column: one that is computed in a view of which others may be changed, or all of what has its alias.
+// notUpdatable is the error about a column that cannot be changed. It names the column if others of its view can be, else the view or derived table.
 func (b *builder) notUpdatable(from rel, s *scope, c *column) error {
 	for i := range s.columns {
 		if s.columns[i].table == c.table && b.getOf(from, s.columns[i].id) != nil {
@@ -209,7 +209,7 @@ func addTarget(targets []*multiTarget, g *get, alias string) []*multiTarget {
 	return append(targets, &multiTarget{get: g, alias: alias})
 }
 
-// changes declares the targets written, and read by nobody else in the statement.
+// changes declares that the statement writes the targets, under exclusive locks, and that its subqueries must not read them.
 func (b *builder) changes(verb string, targets []*multiTarget) error {
 	b.targets = nil
 	for _, t := range targets {

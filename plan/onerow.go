@@ -8,10 +8,10 @@ import (
 	"github.com/pandodb/pando/expr"
 )
 
-// Which relations have at most one row for given values around them: then a subquery over them cannot find a second one, and a join repeats nothing.
+// Which relations have at most one row for given outer values: then a subquery over them cannot find a second one, and a join repeats no row.
 
-// fixedBy returns the column of a set that a condition allows one value of, given all columns that are not in the set; nil if there is none. It
-// is strict: values of the column that differ are never equal to one and the same, as '1' and '1.0' are to the number 1.
+// fixedBy returns the column of set that a condition restricts to one value, given the columns that are not in set; nil if there is none. The
+// comparison must tell different values apart: '1' and '1.0' are both equal to the number 1, so that it does not restrict a text to one value.
 func (b *builder) fixedBy(c expr.Expr, set idSet) expr.Expr {
 	if !c.IsCall("=") || !expr.IsDeterministic(c) {
 		return nil

@@ -89,8 +89,8 @@ func expanded(st *stage, keys []expr.Expr) (exec.Node, []expr.Expr) {
 	return node, append(out, expr.Column(len(ts)+len(keys), types.Type{ID: types.TypeBigInt, Length: -1}, "grouping"))
 }
 
-// computeBulky puts a projection below an aggregation whose keys may be long: it ends batches by their bytes, where the aggregation would
-// compute the keys of a whole one. What the aggregates read is passed on.
+// computeBulky puts a projection below an aggregation whose keys may be long: a projection bounds the bytes of a batch, while the aggregation would
+// compute the keys of a whole one. The projection passes on what the aggregates read.
 func computeBulky(input exec.Node, rows float64, keys []expr.Expr, specs []*expr.AggSpec) (exec.Node, []expr.Expr, []*expr.AggSpec) {
 	if !slices.ContainsFunc(keys, expr.Expr.Bulky) {
 		return input, keys, specs

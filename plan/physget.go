@@ -10,7 +10,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// wanted says what a query wants of a table in the words of access: column ordinals instead of ids.
+// wanted translates a need into what access takes: column ordinals instead of ids.
 func (b *builder) wanted(g *get, conds []expr.Expr, n *need) (*want, error) {
 	w := &want{table: g.table, alias: g.alias, hints: g.hints, merging: g.merging, limit: n.limitRows}
 	var err error
@@ -157,8 +157,8 @@ func (b *builder) physLocked(g *get, w *want, lock *lockSpec, n *need) (*stage, 
 	return &stage{node: node, at: g.positions(cols), rows: p.out, cost: p.cost + p.out*costLookup, ordered: ordered}, nil
 }
 
-// takeConstants removes the conditions that don't depend on the row from what a scan tests. Points keep them: they are few, and direct
-// programs run them.
+// takeConstants removes the conditions that don't depend on the row from what a scan tests, and returns them. Points keep them: they read few rows,
+// and programs evaluate them.
 func (p *path) takeConstants() []expr.Expr {
 	if p.points {
 		return nil

@@ -16,7 +16,7 @@ type stage struct {
 	rows    float64
 	cost    float64
 	ordered bool // in the order that the need asks for, or it asks for none
-	columns int  // how many the node has, 0: not counted yet, which goes through all nodes below that are like this one
+	columns int  // how many the node yields; 0 is not known, and exec.Types then asks the nodes below
 }
 
 func (st *stage) width() int {
@@ -28,12 +28,12 @@ func (st *stage) width() int {
 
 // need is what a node is asked to yield.
 type need struct {
-	// ids are the columns wanted. If exact is set they are wanted in that order and nothing else, if that is free of cost.
+	// ids are the columns wanted. If exact is set the node should yield these in that order and nothing else, where that costs nothing.
 	ids   []int
 	exact bool
 	// order is the wanted order, nil for any; a stage that has it says so.
 	order []orderColumn
-	// limit is how many rows will be read at most, nil for all; limitRows is the guess at its value, 0 for all.
+	// limit is how many rows will be read at most, nil for all; limitRows is the estimate of its value, 0 for all.
 	limit     expr.Expr
 	limitRows float64
 }
@@ -142,7 +142,7 @@ func (b *builder) phys(r rel, n *need) (*stage, error) {
 	return nil, unsupported("this query")
 }
 
-// reordered is a stage that has an order of its own: not the wanted one, if there is one.
+// reordered marks a stage with an order of its own as not having the wanted one, if there is one.
 func (n *need) reordered(st *stage, err error) (*stage, error) {
 	if st != nil && len(n.order) > 0 {
 		st.ordered = false
@@ -197,7 +197,7 @@ func (b *builder) localAll(list []expr.Expr, at map[int]int) ([]expr.Expr, error
 	return out, nil
 }
 
-// all joins conditions to one.
+// all joins conditions with AND, over positions; nil for none.
 func (b *builder) all(conds []expr.Expr, at map[int]int) (expr.Expr, error) {
 	list, err := b.localAll(conds, at)
 	if err != nil {
@@ -293,11 +293,11 @@ func (b *builder) planComparison(s *subquery, ids []int) (err error) {
 	return nil
 }
 
-// extremes are the orders of ANY for which the greatest (1) or the least (-1) row decides. Of ALL it is the other.
+// extremes are the comparisons with ANY that the greatest (1) or the least (-1) row decides. For ALL it is the other.
 var extremes = map[string]int{"<": 1, "<=": 1, ">": -1, ">=": -1}
 
-// extreme lets the greatest or the least row of an uncorrelated ANY or ALL decide alone, where the order of the comparison is that of keys. Text
-// that is compared as a number is left out: each row of it may have a warning.
+// extreme lets the greatest or the least row of an uncorrelated ANY or ALL decide alone, where keys have the order of the comparison. It leaves out
+// text that is compared as a number: each row may raise a warning.
 func (b *builder) extreme(s *subquery, inner map[int]int) error {
 	which := extremes[s.op]
 	if which == 0 || s.plan.Kind != exec.SubplanAny && s.plan.Kind != exec.SubplanAll || len(s.left) != 1 || len(s.free) > 0 {
@@ -626,7 +626,7 @@ func (b *builder) physCTE(r *cteRef) (*stage, error) {
 	return &stage{node: &exec.CTEScan{Base: est(rows), CTE: r.cte.node}, at: at, rows: rows, cost: rows}, nil
 }
 
-// cteDeltaRows is the guess at the rows of one iteration of a recursive CTE.
+// cteDeltaRows is the estimate of the rows of one iteration of a recursive CTE.
 const cteDeltaRows = 100
 
 func (b *builder) planCTE(c *cte) error {

@@ -79,7 +79,8 @@ type block struct {
 	windowsLike lookalikes
 	// owned are the elements of the select list that have columns of their own, by these.
 	owned map[int]*item
-	// constKeys are the group keys without columns, by their text: under ROLLUP they are NULL in the rows added, and so columns wherever they stand.
+	// constKeys are the places in constants of the group keys without columns, by their text: ROLLUP makes them NULL in the rows that it adds, so that
+	// they are columns wherever they stand.
 	constKeys map[string]int
 	constants []computed
 	starred   map[int]column // for freeze: the columns that * stands for, by their places in items
@@ -94,8 +95,8 @@ type item struct {
 	id   int
 	own  bool
 	info sqlapi.ColumnInfo
-	// key is, from 1, the group key that means the element by its position or its alias, 0 for none: of keys that are equal, WITH ROLLUP makes
-	// each NULL in other rows.
+	// key is, from 1, the group key that names the element by its position or its alias, 0 for none: WITH ROLLUP makes each of several equal keys
+	// NULL in other rows.
 	key int
 	// sums and windows say that the element reads an aggregate or a window function of the block, itself or through other elements.
 	sums, windows bool
@@ -170,8 +171,8 @@ func (b *builder) query(q *syntax.Query, around *scope) (*result, error) {
 	return b.tail(r, q)
 }
 
-// withoutParens is a query without the parentheses around its body: ORDER BY and LIMIT behind them are those of the block within, which has no
-// LIMIT, or no ORDER BY and LIMIT behind them, of its own.
+// withoutParens is a query without the parentheses around its body. ORDER BY and LIMIT after them become those of the query within; the parentheses
+// stay if that has a LIMIT of its own and either follows.
 func withoutParens(q *syntax.Query) *syntax.Query {
 	for {
 		inner, ok := q.Body.(*syntax.Query)
@@ -252,7 +253,7 @@ func (b *builder) tail(r *result, q *syntax.Query) (*result, error) {
 	return out, nil
 }
 
-// limited adds the LIMIT of a query, and counts for the statement's own what FOUND_ROWS() tells.
+// limited adds the LIMIT of a query, and for the statement's own query the count of all rows that SQL_CALC_FOUND_ROWS wants.
 func (b *builder) limited(r rel, q *syntax.Query, count, offset expr.Expr) rel {
 	top := b.top != nil && q == b.top.query
 	calc := top && b.top.first != nil && b.top.first.Options&syntax.SelectCalcFoundRows != 0
@@ -297,7 +298,7 @@ func topOf(q *syntax.Query) *topQuery {
 	return t
 }
 
-// placed refuses options that only the first block of a statement may have.
+// placed refuses options in other blocks than the first one of the statement.
 func (b *builder) placed(sel *syntax.Select) error {
 	if len(b.views) > 0 || b.freeze || b.top == nil || sel == b.top.first {
 		return nil
@@ -375,8 +376,9 @@ func (blk *block) expandItems() error {
 	return nil
 }
 
-// itemBytes is about what an element of a select list takes in a plan, with the columns of the operators above and what clients are told of it; those of
-// 60,000 parameters were measured to take 1.6 KB each. itemsCounted are counted together, so that short lists cost nothing.
+// itemBytes is about the memory that an element of a select list takes in a plan, with the columns of the operators above and its description for
+// clients; 60,000 parameters were measured to take 1.6 KB each. Memory is accounted for itemsCounted elements at a time, so that short lists cost
+// nothing.
 const (
 	itemBytes    = 2 << 10
 	itemsCounted = 64
@@ -475,9 +477,9 @@ func (blk *block) bindItems() error {
 	return nil
 }
 
-// alias finds an element of the select list by its name. Two different ones of a name are ambiguous. inner says that a subquery asks, which
-// sees what exists only once rows are grouped in its own HAVING alone, and what windows compute not at all. Elements are bound in their order,
-// those that subqueries of GROUP BY name before.
+// alias finds an element of the select list by its name. Two different ones of a name are ambiguous. inner says that a subquery refers to it:
+// that may use elements with aggregates in its own HAVING only, and those with window functions nowhere. Elements are bound in their order, but
+// those that subqueries of GROUP BY name are bound when they are met.
 func (blk *block) alias(name, clause string, inner bool) (expr.Expr, error) {
 	var found *item
 	for i, it := range blk.items {
@@ -624,7 +626,7 @@ func (blk *block) orderElement(bind *binder, e syntax.Expr) (expr.Expr, error) {
 	return bind.bind(e)
 }
 
-// groupAll rewrites everything behind GROUP BY over grouped rows.
+// groupAll rewrites the select list, HAVING, ORDER BY and the windows over grouped rows.
 func (blk *block) groupAll() (err error) {
 	for i, it := range blk.items {
 		if it.key > 0 && blk.rollup && expr.Equal(blk.keys[it.key-1].e, it.bound) {
@@ -651,8 +653,8 @@ func (blk *block) groupAll() (err error) {
 	return blk.groupWindows()
 }
 
-// orderIdle says that ORDER BY of a query decides nothing: that of a subquery in an expression or an operand of a set operation without LIMIT,
-// and of EXISTS. As in MySQL its names must exist, and nothing else is asked of it.
+// orderIdle notes that ORDER BY of a query has no effect: that of EXISTS, and without LIMIT that of a subquery in an expression and of an operand of
+// a set operation. As in MySQL the names in it must exist, and nothing else is checked.
 func (b *builder) orderIdle(q *syntax.Query) {
 	q = withoutParens(q)
 	if sel, ok := q.Body.(*syntax.Select); ok && len(q.OrderBy) > 0 {
@@ -663,7 +665,7 @@ func (b *builder) orderIdle(q *syntax.Query) {
 	}
 }
 
-// position reports whether an ORDER BY or GROUP BY element is a position in the select list.
+// position reads an element of ORDER BY or GROUP BY as a position in the select list, from 1; false if it is none.
 func position(e syntax.Expr) (int, bool) {
 	lit, ok := e.(*syntax.Literal)
 	if !ok || lit.Kind != syntax.LitInt || len(lit.Value) > 6 {

@@ -17,7 +17,7 @@ type sarg struct {
 	column int
 	points bool // every interval is one value
 	ranges []interval
-	// exact says that the intervals decide the condition fully, so that it needs no filter behind the scan.
+	// exact says that the intervals decide the condition fully, so that it needs no filter above the scan.
 	exact bool
 }
 
@@ -91,8 +91,8 @@ func within(value expr.Expr) interval {
 	return interval{low: exec.Bound{Expr: value, Incl: true}, high: exec.Bound{Expr: value, Incl: true}}
 }
 
-// oneDouble reports whether a value compares with the column as a double and several of the column's numbers may be that double.
-// Texts are none to integer columns: those that matter are integers, and compare as such.
+// oneDouble reports whether a value is compared with the column as a double, and several of the column's numbers may be equal to it. It is false
+// for texts and integer columns, because texts that hold integers are compared as integers.
 func oneDouble(ct, vt *types.Type) bool {
 	const exactDigits = 15
 	switch {
@@ -115,7 +115,7 @@ func between(b *expr.BuildContext, t *catalog.Table, args []expr.Expr) (sarg, bo
 		return sarg{}, false
 	}
 	if double(low) != double(high) {
-		// One double makes doubles of all three.
+		// If one of the three is compared as a double, all are.
 		var err1, err2 error
 		low, err1 = asDouble(b, t, column, low)
 		high, err2 = asDouble(b, t, column, high)
@@ -199,7 +199,7 @@ func beginning(b *expr.BuildContext, t *catalog.Table, like expr.Expr) (sarg, bo
 		if v.K != types.KindString || len(v.B) == 0 && !whole {
 			return sarg{}, false
 		}
-		if whole && !bytes.HasSuffix(v.B, []byte(" ")) { // which a CHAR column may have had
+		if whole && !bytes.HasSuffix(v.B, []byte(" ")) { // a CHAR column may have lost spaces at the end
 			s.points, s.ranges = true, []interval{{eq: begin}}
 		}
 	}
@@ -224,7 +224,7 @@ func bound(b *expr.BuildContext, t *catalog.Table, column int, side, value expr.
 	case ct.IsNumeric() && vt.IsNumeric():
 		return value, ct.IsInteger() && vt.IsInteger(), true
 	case ct.IsNumeric() && vt.IsStringType():
-		// To an integer column the adapted text is an integer if it can be; exec takes others as the double that they are to the comparison.
+		// The binder has made an integer of the text if it can be one; exec takes others as doubles, as the comparison does.
 		if ct.IsInteger() {
 			value = adapted
 		}

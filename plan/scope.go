@@ -28,8 +28,8 @@ type column struct {
 	padded bool
 	// zeroDate says that IS NULL in WHERE finds the zero date in the column (zerodate.go).
 	zeroDate bool
-	// named says that a result has the column under its own name, however the statement spells it: one of information_schema, and of what MySQL
-	// merges, a view or a derived table.
+	// named says that results show the column's own name, whatever the case in which the statement spells it: columns of information_schema, and of
+	// views and derived tables that MySQL merges.
 	named bool
 }
 
@@ -46,8 +46,8 @@ type scope struct {
 	hints    *hintBlock         // of the block, likewise
 }
 
-// find resolves a name among the scope's own columns. found is false for an unknown name; the error is 1052 for an ambiguous one; clause
-// names the place as MySQL does.
+// find resolves a name among the scope's own columns: nil for an unknown one, error 1052 for an ambiguous one. clause is what the error calls the
+// place.
 func (s *scope) find(ref *syntax.ColumnRef, clause string) (c *column, err error) {
 	if s.rowAlias != nil && ref.Table != "" && ref.Table == s.rowAlias.columns[0].table {
 		return s.rowAlias.find(ref, clause)
@@ -109,7 +109,7 @@ func (c *column) expr() expr.Expr {
 	return e
 }
 
-// outside is how strongly the collation of a column binds in the query around a derived table: that of an aggregate like a column's, as MySQL has it.
+// outside is the coercibility of a column in the query around a derived table: that of an aggregate is that of a column, as in MySQL.
 func (c *column) outside() expr.Coercibility {
 	if c.aggregate {
 		return expr.CoerImplicit
@@ -166,7 +166,7 @@ func columnInfo(t *catalog.Table, i int, alias string) sqlapi.ColumnInfo {
 	}
 }
 
-// TableColumns describes all columns of a table, as COM_FIELD_LIST tells them.
+// TableColumns describes the columns of a table, but for hidden ones, for COM_FIELD_LIST.
 func TableColumns(t *catalog.Table) []sqlapi.ColumnInfo {
 	out := make([]sqlapi.ColumnInfo, len(t.Visible()))
 	for i := range out {

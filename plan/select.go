@@ -87,8 +87,8 @@ func (blk *block) rollupKeys() idSet {
 	return keys
 }
 
-// compute adds those elements of the select list to r that are needed, or all if needed is nil, unless they are done. An element that names
-// one before it, in a subquery, is computed above that.
+// compute adds those elements of the select list to r that are needed, or all if needed is nil, unless they are done. An element whose subquery
+// refers to an earlier one is computed above that.
 func (blk *block) compute(r rel, done, needed idSet) rel {
 	if needed != nil {
 		for i := len(blk.items) - 1; i >= 0; i-- {
@@ -117,8 +117,8 @@ func (blk *block) compute(r rel, done, needed idSet) rel {
 	return &extend{r, cols}
 }
 
-// distinct drops duplicates of the select list. What ORDER BY needs besides must follow from it; outside ONLY_FULL_GROUP_BY any row's value
-// of what else it names serves.
+// distinct drops duplicates of the select list. ORDER BY may read the select list and window functions only; without ONLY_FULL_GROUP_BY other columns
+// have the value of any of the duplicates.
 func (blk *block) distinct(r rel) (rel, error) {
 	ids := make([]int, 0, len(blk.items))
 	listed := idSet{}
@@ -267,7 +267,7 @@ func (b *builder) lockGets(r rel, of []syntax.ObjectName, spec *lockSpec) error 
 			}
 			g.lock = spec
 			if spec.mode == exec.LockShared {
-				b.useTarget(g, catalog.UseRead) // FOR SHARE takes more than the right to read, and leaves readers alone
+				b.useTarget(g, catalog.UseRead) // FOR SHARE needs the rights of a writer, but the use of the table is that of a reader
 				return nil
 			}
 			b.useTarget(g, catalog.UseWrite)

@@ -8,7 +8,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// setOperation resolves UNION, INTERSECT or EXCEPT. The columns take the names of the first operand and a type that both sides' values fit.
+// setOperation resolves UNION, INTERSECT or EXCEPT. The columns have the names of the first operand and types that hold both sides' values.
 func (b *builder) setOperation(op *syntax.SetOp, around *scope) (*result, error) {
 	for _, operand := range []syntax.QueryBody{op.Left, op.Right} {
 		if q, ok := operand.(*syntax.Query); ok && q.Limit == nil {

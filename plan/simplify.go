@@ -6,10 +6,10 @@ import (
 )
 
 // The normalising passes. simplify runs them over a resolved relation, top down in one walk: conditions move to the lowest place where their
-// columns are known, subqueries in conditions become joins, outer joins whose padding no condition lets through become inner ones, and a CTE
-// that is read once is put where it is read. Once all conditions have their places, decorrelate.go joins what subqueries find for all rows at once where that
-// costs less than to run them for each. What every alternative of an OR demands of one side of a join filters that side, too; a
-// condition that runs a subquery for each row stays above the joins, whose search then finds its place.
+// columns are known, subqueries in conditions become joins, outer joins whose padded rows a condition rejects become inner ones, and a CTE
+// that is read once is put where it is read. Once all conditions have their places, decorrelate.go replaces correlated subqueries by joins where that
+// costs less. If all alternatives of an OR restrict one side of a join, that side is filtered by what they say; a condition that runs a subquery for
+// each row stays above the joins, and the join search finds its place.
 
 // simplify normalises a relation.
 func (b *builder) simplify(r rel) (rel, error) {
@@ -70,7 +70,7 @@ func filtered(r rel, conds []expr.Expr) rel {
 	return &filter{r, conds}
 }
 
-// inlined is the query of a CTE in the place of the only reference to it.
+// inlined is the query of a CTE that takes the place of the only reference to it.
 func inlined(r *cteRef) rel {
 	e := &extend{input: r.cte.body}
 	for i := range r.cte.cols {
@@ -84,7 +84,7 @@ func movable(conds []expr.Expr) (move, stay []expr.Expr) {
 	return split(conds, expr.IsDeterministic)
 }
 
-// split parts conditions by what a predicate says of them.
+// split divides conditions by a predicate.
 func split(conds []expr.Expr, pred func(expr.Expr) bool) (yes, no []expr.Expr) {
 	for _, c := range conds {
 		if pred(c) {
@@ -133,7 +133,8 @@ func substitute(e expr.Expr, by map[int]expr.Expr) expr.Expr {
 	})
 }
 
-// pushExtend moves conditions below computed columns, which are put into them. An expression that may be evaluated once only stays.
+// pushExtend moves conditions below computed columns, whose expressions it substitutes. Conditions on a column that is not deterministic stay, because
+// it must be evaluated only once.
 func (b *builder) pushExtend(r *extend, conds []expr.Expr) (rel, error) {
 	by, once := map[int]expr.Expr{}, idSet{}
 	for i := range r.cols {
@@ -284,10 +285,10 @@ func (b *builder) pushJoin(j *join, conds []expr.Expr) (rel, error) {
 	return filtered(out, append(above, stay...)), nil
 }
 
-// implyBelow adds to the conditions of a join's sides what its own imply about each alone.
+// implyBelow adds to the conditions of a join's sides what the join's conditions imply for each side alone.
 func (b *builder) implyBelow(j *join, left, right idSet, toLeft, toRight []expr.Expr) (l, r []expr.Expr, err error) {
 	for _, c := range j.on {
-		// A row that this drops would have had no match, and of these joins been dropped with it.
+		// A row that this drops would have had no match, and inner and semi joins drop rows without one.
 		if j.kind == exec.JoinInner || j.kind == exec.JoinSemi {
 			one, err := b.implied(c, left)
 			if err != nil {

@@ -10,17 +10,17 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// A condition on an expression, or an order by one, can be decided by an index over the same expression: the generated column that the index
-// holds stands in for it. As in MySQL the expression has to be the very one, with the same types.
+// A condition on an expression, or an ORDER BY, can use an index over the same expression: the generated column in the index stands in for the
+// expression. As in MySQL both expressions must be equal, with the same types.
 
-// ErrLifted says that a statement has to be planned with its literals, because an index may be over an expression that holds one of them.
+// ErrLifted says that a statement has to be planned again without lifting its literals, because an index may be over an expression that holds one.
 var ErrLifted = errors.New("plan: the literals of the statement decide about its indexes")
 
 // standIn is a generated column that an index holds.
 type standIn struct {
 	column int // ordinal
 	e      expr.Expr
-	// exact says that the column holds just what the expression yields. Others may hold less of it, so that a condition is tested again.
+	// exact says that the column has the type of the expression. Others may store its values changed or cut, so that conditions are tested again.
 	exact bool
 }
 
@@ -39,7 +39,7 @@ func (b *builder) standIns(t *catalog.Table) []standIn {
 			continue
 		}
 		if _, plain := e.ColumnIndex(); plain {
-			continue // the column that it repeats has an index of its own, or may have
+			continue // it is a copy of a column, which needs no stand-in
 		}
 		exact := c.Type.Equal(e.TypeRef())
 		if exact || !c.Hidden && holdsAlike(&c.Type, e.TypeRef()) {
@@ -71,7 +71,7 @@ func holdsAlike(c, e *types.Type) bool {
 	return false
 }
 
-// foreignZone reports whether an expression may yield something else in the session's time zone than the column, which is computed in UTC.
+// foreignZone reports whether an expression may have another value in the session's time zone than the column, which is computed in UTC.
 func (b *builder) foreignZone(e expr.Expr, t *catalog.Table) bool {
 	if b.env.Build.Ctx.Location().String() == "UTC" {
 		return false
@@ -103,15 +103,15 @@ func (b *builder) standsFor(t *catalog.Table, e expr.Expr) *standIn {
 	return nil
 }
 
-// substitution is what access looks at instead of the wanted conditions.
+// substitution are the conditions that access uses instead of the wanted ones.
 type substitution struct {
 	conjuncts []expr.Expr
-	// was maps those that are new to what they were.
+	// was maps the new ones to those that they replace.
 	was map[expr.Expr]expr.Expr
 }
 
-// substitute puts generated columns in the place of expressions that are theirs. Conditions that such a column decides only as far as it holds
-// the expression's value are tested as they were, too.
+// substitute replaces expressions by the generated columns that stand in for them. If such a column is not exact, the original condition is tested,
+// too.
 func (b *builder) substitute(w *want) substitution {
 	s := substitution{conjuncts: w.conjuncts}
 	if len(b.standIns(w.table)) == 0 {
@@ -135,7 +135,7 @@ func (b *builder) substitute(w *want) substitution {
 	return s
 }
 
-// restored are the conditions that are left for the rows of a path: as they were, unless the path reads nothing but its index.
+// restored are the conditions that a path leaves to be tested on its rows: the original ones, unless the path reads nothing but its index.
 func (s *substitution) restored(p *path) []expr.Expr {
 	if len(s.was) == 0 {
 		return p.rest
@@ -185,8 +185,8 @@ func (b *builder) instead(t *catalog.Table, c expr.Expr, exact *bool) expr.Expr 
 	return nil
 }
 
-// compared is a comparison with the column that stands in for its argument at, nil without one. equal says that only equality is asked for,
-// which a coarser collation answers with rows too many.
+// compared is a comparison with the column that stands in for its argument at, nil without one. equal says that the comparison is an equality: a
+// column with a coarser collation then only finds more rows.
 func (b *builder) compared(t *catalog.Table, name string, args []expr.Expr, at int, equal bool, exact *bool) expr.Expr {
 	if at >= len(args) {
 		return nil
@@ -214,7 +214,7 @@ func (b *builder) compared(t *catalog.Table, name string, args []expr.Expr, at i
 	return made
 }
 
-// generatedLabel is how plans that are shown call a generated column.
+// generatedLabel is what EXPLAIN shows for a generated column.
 func generatedLabel(c *catalog.Column) string {
 	if c.Hidden {
 		return c.Generated.Expr

@@ -15,7 +15,7 @@ type subquery struct {
 	cols []column
 	// free are the outer references, to which the expression's first arguments belong.
 	free []expr.Expr
-	// left are the operands of IN and its like, compared with cols by op; empty for scalar subqueries and EXISTS.
+	// left are the operands of IN, ANY, ALL and row comparisons, compared with cols by op; empty for scalar subqueries and EXISTS.
 	left []expr.Expr
 	op   string
 	// compare is the whole comparison over operands and cols; operands are the columns of the expression's further arguments.
@@ -24,7 +24,7 @@ type subquery struct {
 	planned  bool
 	apart    bool // a hint keeps it from becoming a join
 	joined   bool // a hint asks for a join, whatever it costs
-	// simple is rel after the normalising passes, once somebody has asked for it; liftings are the joins that replaced it.
+	// simple is rel after the normalising passes, nil before the first call of simplified; liftings are the joins that replaced it.
 	simple   rel
 	liftings []*lifting
 }
@@ -108,8 +108,8 @@ func (b *binder) subqueryIn(left *syntax.Query, e *syntax.In) (expr.Expr, error)
 	})
 }
 
-// overRow binds an expression over the row that a subquery makes: what compare makes of the row's columns. Of several columns it is
-// (SELECT compare(x.a, x.b) FROM (SELECT a, b …) AS x), so compare gets a binder for within.
+// overRow binds the expression that compare makes of the columns of a subquery's row. With several columns it becomes
+// (SELECT compare(x.a, x.b) FROM (SELECT a, b …) AS x), so compare gets a binder for that scope.
 func (b *binder) overRow(q *syntax.Query, compare func(*binder, []expr.Expr) (expr.Expr, error)) (expr.Expr, error) {
 	r, err := b.resolveInner(q)
 	if err != nil {
@@ -139,7 +139,7 @@ func (b *binder) quantified(e *syntax.QuantCompare) (expr.Expr, error) {
 	if e.Quant == "ALL" {
 		kind = exec.SubplanAll
 	}
-	rows := e.Op == syntax.OpEq && kind == exec.SubplanAny || e.Op == syntax.OpNe && kind == exec.SubplanAll // they are compared as IN and NOT IN do
+	rows := e.Op == syntax.OpEq && kind == exec.SubplanAny || e.Op == syntax.OpNe && kind == exec.SubplanAll // the same as IN and NOT IN
 	if left, ok := unparen(e.L).(*syntax.Subquery); ok {
 		return b.overRow(left.Query, func(b *binder, row []expr.Expr) (expr.Expr, error) {
 			if len(row) > 1 && !rows {
@@ -154,8 +154,8 @@ func (b *binder) quantified(e *syntax.QuantCompare) (expr.Expr, error) {
 	return b.compared(kind, binaryNames[e.Op], e.L, e.Query.Query)
 }
 
-// rowSubquery binds the comparison of a row constructor with a subquery of one row; done is false for other operands. mirror says that the
-// subquery stood on the left.
+// rowSubquery binds the comparison of a row constructor with a subquery of one row, on whichever side it stands, and of two subqueries; done is
+// false for other operands.
 func (b *binder) rowSubquery(e *syntax.Binary) (bound expr.Expr, done bool, err error) {
 	op, comparison := binaryNames[e.Op], mirrored[binaryNames[e.Op]] != "" || e.Op == syntax.OpNe
 	if !comparison {
@@ -289,7 +289,7 @@ func (b *builder) subqueryExpr(s *subquery, kind exec.SubplanKind, t types.Type,
 	return s.plan.Expr(name, t, coer, s.free, operands, len(s.free) == 0 && flags&changing == 0)
 }
 
-// newSlot takes a parameter behind the statement's own. Its number is of no use in a plan with unknown parameters, which never runs.
+// newSlot takes a parameter after the statement's own. In a plan with unknown parameters its number may be wrong, but such a plan never runs.
 func (b *builder) newSlot() int {
 	b.plan.Slots++
 	return b.plan.Params + b.plan.Slots - 1

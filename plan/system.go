@@ -15,9 +15,9 @@ import (
 type SystemTable struct {
 	Schema, Name string
 	Columns      []SystemColumn
-	// Query is that of a view of the system schemas; its columns are Columns by their places. Fill is nil then.
+	// Query is the query of a view in a system schema, and nil for a table; its columns correspond to Columns by position. Fill is nil then.
 	Query *syntax.Query
-	// Fill emits the rows that the filter asks for, all columns of each. It may emit others too: the conditions are tested again behind it.
+	// Fill emits the rows that the filter asks for, all columns of each. It may emit others too: the conditions are tested again above it.
 	Fill func(f *SystemFilter, emit func(row []types.Value) error) error
 	// Denied is why the client may not read the table, nil if it may.
 	Denied error
@@ -38,7 +38,7 @@ type SystemTables interface {
 	SystemTable(schema, name string) (table *SystemTable, known bool)
 }
 
-// SystemFilter is what a statement's conditions say of a virtual table's key columns.
+// SystemFilter is what a statement's conditions say about a virtual table's key columns. It belongs to one execution.
 type SystemFilter struct {
 	// values are the only ones that the rows may have, by column.
 	values map[int][]types.Value
@@ -59,8 +59,8 @@ func (f *SystemFilter) Values(column int) (values []types.Value, ok bool) {
 	return values, ok
 }
 
-// Wants reports whether rows with such values in the key columns, NULL in those that are not named, can be among the wanted ones. A
-// condition that can't be evaluated yet counts as met: its error is the filter's behind the table.
+// Wants reports whether rows with these values in the key columns can be among the wanted ones. Conditions on other columns, and those that fail,
+// count as met: the filter above the table tests them again.
 func (f *SystemFilter) Wants(keys map[int]types.Value) bool {
 	if len(f.early) == 0 {
 		return true
@@ -106,13 +106,13 @@ func (b *builder) systemSource(t *SystemTable, alias string) (rel, []column, err
 	return &rowSource{node: &exec.RowSource{Name: t.Name, Out: out}, system: t, first: first, rows: systemRows}, cols, nil
 }
 
-// spelledTables are those of information_schema that are no views in MySQL: a result has their columns as the statement spells them. So have
-// those of InnoDB, but for a few.
+// spelledTables are the tables of information_schema that are no views in MySQL: results name their columns as the statement spells them. The same is
+// true of most tables of InnoDB.
 var spelledTables = map[string]bool{"COLUMN_PRIVILEGES": true, "ENGINES": true, "OPTIMIZER_TRACE": true, "PLUGINS": true, "PROCESSLIST": true, "PROFILING": true,
 	"SCHEMA_PRIVILEGES": true, "TABLE_PRIVILEGES": true, "USER_PRIVILEGES": true}
 
-// namesColumns reports whether results have the columns of a table under its own names, which are in upper case: those of MySQL's views in
-// information_schema, on which applications rely that look for COLUMN_NAME in what SELECT column_name has found.
+// namesColumns reports whether results name the columns of a table in upper case, as the table does, however the statement spells them. That is so for
+// MySQL's views in information_schema, and applications look for COLUMN_NAME in the result of SELECT column_name.
 func namesColumns(t *SystemTable) bool {
 	name := strings.ToUpper(t.Name)
 	if !strings.EqualFold(t.Schema, "information_schema") || spelledTables[name] {
@@ -209,8 +209,8 @@ func hasSubquery(e expr.Expr) (found bool) {
 	return found
 }
 
-// onKeys reports whether a condition is about key columns alone, and about one at least. It compares texts with texts, so that to test it
-// once more leaves no warning.
+// onKeys reports whether a condition reads key columns alone, and at least one, and compares texts with texts, so that testing it twice raises no
+// warning.
 func onKeys(t *SystemTable, e expr.Expr) bool {
 	some, all := false, true
 	expr.Walk(e, func(n expr.Expr) bool {
@@ -226,11 +226,11 @@ func onKeys(t *SystemTable, e expr.Expr) bool {
 	return some && all
 }
 
-// spreadMax bounds the rounds in which constants spread over the equalities of a join.
+// spreadMax bounds the rounds in which constants are propagated through the equalities of a join.
 const spreadMax = 8
 
-// spread gives virtual tables of a join the constants that their columns must be equal to by way of others: with t.TABLE_NAME = 'x' AND
-// c.TABLE_NAME = t.TABLE_NAME, c needs to make the rows of one table only. Base tables are found by lookups without it.
+// spread propagates constants through the equalities of a join to virtual tables: with t.TABLE_NAME = 'x' AND c.TABLE_NAME = t.TABLE_NAME, c has to
+// make the rows of one table only. Base tables do not need it, because they are joined by lookups.
 func (g *joinGraph) spread() {
 	for range spreadMax {
 		changed := false
@@ -259,7 +259,7 @@ func systemOf(r rel) *rowSource {
 	return nil
 }
 
-// spreadTo adds conditions to one virtual table. on holds the conditions that its rows must meet together with others'.
+// spreadTo adds conditions to one virtual table. on are the join's conditions on it.
 func (g *joinGraph) spreadTo(r *joinRel, source *rowSource, on []expr.Expr) (changed bool) {
 	for _, e := range on {
 		if !e.IsCall("=") {
@@ -292,7 +292,7 @@ func (g *joinGraph) spreadTo(r *joinRel, source *rowSource, on []expr.Expr) (cha
 
 func hasPoint(r rel, id int) bool { return pointOn(r, id) != nil }
 
-// pointOn finds a condition of a relation that gives a column one of some constants.
+// pointOn finds a condition of a relation that compares a column with constants by = or IN; nil if there is none.
 func pointOn(r rel, id int) expr.Expr {
 	for {
 		f, ok := r.(*filter)

@@ -22,7 +22,7 @@ func (b *builder) writeTarget(verb string, g *get) writeTarget {
 	return t
 }
 
-// aim makes a table the only one that the statement changes.
+// aim notes that a table is the only one that the statement changes.
 func (b *builder) aim(verb string, g *get) { b.targets = []writeTarget{b.writeTarget(verb, g)} }
 
 // checkTarget refuses to read the table that the statement changes in one of its subqueries, outside derived tables. As in MySQL the error
@@ -49,8 +49,8 @@ func (b *builder) checkTarget(t *catalog.Table) error {
 	return nil
 }
 
-// viewRows resolves a view of one table whose rows ORDER BY and LIMIT choose: g is that table, conds are what the view asks of its rows. g is
-// nil for a join, of which neither may be used.
+// viewRows resolves the view of UPDATE or DELETE with ORDER BY or LIMIT: g is its one table, conds are the view's conditions. g is nil for joins,
+// where neither clause is allowed.
 func (b *builder) viewRows(from syntax.TableExpr, verb string) (g *get, s *scope, conds []expr.Expr, err error) {
 	s = &scope{}
 	r, err := b.from(from, s)
@@ -102,7 +102,7 @@ func (b *builder) assignable(g *get, s *scope, list []syntax.Assignment) error {
 	return nil
 }
 
-// unmadeAll is unmade of a list.
+// unmadeAll applies unmade to a list.
 func (b *builder) unmadeAll(list []expr.Expr) []expr.Expr {
 	if len(b.made) == 0 {
 		return list

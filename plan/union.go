@@ -8,18 +8,18 @@ import (
 	"github.com/pandodb/pando/expr"
 )
 
-// union is an OR that no index decides as one interval set of a column, by its alternatives: (a, b) IN ((1, 2), (3, 4)), or
-// a = 1 AND b > 5 OR a = 2. Each alternative is read as a condition of its own, with those beside the OR.
+// union is an OR that is no sarg: (a, b) IN ((1, 2), (3, 4)), or a = 1 AND b > 5 OR a = 2. Each alternative, together with the other conditions,
+// makes ranges of its own.
 type union struct {
-	at   int // the condition's number
+	at   int // the place of the OR in want.conjuncts
 	arms []arm
 }
 
 type arm struct {
 	sargs  []sarg
 	usable []bool
-	own    int   // how many of them are the alternative's; conditions beside the OR follow
-	beside []int // their numbers
+	own    int   // how many of them are the alternative's; the usable other conditions follow
+	beside []int // the places of those in want.conjuncts
 }
 
 // unions lists the conditions that may be read as the union of an index's ranges.

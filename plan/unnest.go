@@ -7,7 +7,7 @@ import (
 )
 
 // unnest turns conditions that are subqueries into semi and anti joins with input, where MySQL's rules about NULL allow it. The others remain
-// expressions, which are evaluated for each row and remember their results.
+// expressions, which are evaluated for each row and cache their results.
 func (b *builder) unnest(input rel, conds []expr.Expr) (rel, []expr.Expr, error) {
 	var rest []expr.Expr
 	for _, c := range conds {
@@ -70,7 +70,7 @@ func (s idSet) touchesAny(list []expr.Expr) bool {
 	return false
 }
 
-// mayBeNull reports whether a side of NOT IN may be NULL: then the answer may be unknown, which an anti join has no word for.
+// mayBeNull reports whether a side of NOT IN may be NULL: then its value may be NULL, which an anti join cannot express.
 func (b *builder) mayBeNull(s *subquery, input rel) bool {
 	for i := range s.cols {
 		if !neverNull(s.left[i], input) || !neverNull(s.cols[i].expr(), s.rel) {
@@ -131,8 +131,8 @@ func notNullColumn(id int, r rel) bool {
 	return false
 }
 
-// pullUp takes the outer references out of a subquery: the conditions that hold them become the join's. ok is false where they stand in a
-// place that no condition can be taken from.
+// pullUp takes the outer references out of a subquery: the conditions that hold them become the join's. ok is false if there are others that
+// cannot be taken out.
 func (b *builder) pullUp(s *subquery, c expr.Expr) (core rel, on []expr.Expr, ok bool, err error) {
 	r, err := b.simplified(s)
 	if err != nil {
@@ -175,7 +175,7 @@ type puller struct {
 	outer idSet
 	on    []expr.Expr
 	inner map[int]expr.Expr // computed columns that hold outer references, by which conditions name them
-	// existsOnly says that one row is as good as many, so that a LIMIT changes nothing.
+	// existsOnly says that only the existence of a row counts, so that a LIMIT changes nothing.
 	existsOnly bool
 }
 
@@ -230,7 +230,8 @@ func (p *puller) take(r rel, top bool) (rel, bool) {
 	return r, !p.outer.meets(free(r))
 }
 
-// takeGroups takes equalities out of grouped rows, whose inner sides become further keys: the rows of one row around are then grouped as before.
+// takeGroups takes equalities out of grouped rows, and makes their inner sides further keys: the rows that match one outer row are then grouped as
+// before.
 func (p *puller) takeGroups(r *aggregate) (rel, bool) {
 	below := &puller{b: p.b, outer: p.outer, inner: map[int]expr.Expr{}}
 	in, ok := below.take(r.input, false)
@@ -250,7 +251,7 @@ func (p *puller) takeGroups(r *aggregate) (rel, bool) {
 	return out, true
 }
 
-// dangles reports whether something that stays reads a column that was taken out.
+// dangles reports whether core still reads a computed column that was taken out.
 func (p *puller) dangles(core rel) bool {
 	for _, f := range free(core) {
 		if id, _ := f.ColumnIndex(); p.inner[id] != nil {

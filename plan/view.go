@@ -38,7 +38,7 @@ func (b *builder) viewRelation(t *catalog.Table, alias string) (rel, []column, e
 	saved, before := *b, len(b.gets)
 	b.env, b.ctes, b.freeze = b.env.ofView(t.View), nil, false
 	if !mergeable(q, t.View) {
-		b.derivedDepth++ // its rows are made first
+		b.derivedDepth++ // it is materialized
 	}
 	b.views = append(b.views[:len(b.views):len(b.views)], t)
 	r, err := b.query(q, nil)
@@ -63,7 +63,7 @@ func (b *builder) viewRelation(t *catalog.Table, alias string) (rel, []column, e
 	return r.rel, cols, nil
 }
 
-// mayChange asks, under LOCK TABLES, whether a table of the statement may be written. Of a view the locks cover what it reads.
+// mayChange asks, under LOCK TABLES, whether a table of the statement may be written. The lock of a view covers the tables that it reads.
 func (b *builder) mayChange(g *get) error {
 	switch {
 	case b.env.Locked == nil || g.table.Temporary != nil:
@@ -93,8 +93,8 @@ func ViewTables(env *Env, view *catalog.Table) ([]*catalog.Table, error) {
 var invalidates = map[uint16]bool{types.ErNoSuchTable: true, types.ErBadField: true, types.ErBadDB: true, types.ErNonUniq: true, types.ErSPDoesNotExist: true,
 	types.ErTableaccessDenied: true, types.ErViewInvalid: true}
 
-// noteUpdatable remembers the tables whose rows the rows of a view are, one to one: those that its query joins without grouping, sorting or
-// leaving out duplicates. The others among the tables met since before are nobody's to change.
+// noteUpdatable remembers the tables that can be changed through a view: those that its query joins without grouping, sorting or dropping
+// duplicates. The others among the tables met since before cannot be changed by the statement.
 func (b *builder) noteUpdatable(r rel, view *catalog.Table, before int) {
 	shown := map[*get]bool{}
 	if view.View.Algorithm != "TEMPTABLE" {
@@ -123,7 +123,7 @@ func (b *builder) enclose(before int) {
 	}
 }
 
-// joinedTables collects the tables of inner joins; with an outer one there are none.
+// joinedTables collects the tables of inner joins; with any other join there are none.
 func joinedTables(r rel, into map[*get]bool) {
 	if anyRel(r, func(r rel) bool { j, ok := r.(*join); return ok && j.kind != exec.JoinInner }) {
 		return
@@ -147,7 +147,7 @@ type viewLevel struct {
 	conds []expr.Expr
 }
 
-// noteLevel remembers what the query of a view asks of the rows of its tables, apart from what the views do that it reads.
+// noteLevel remembers the conditions of a view's query on the rows of its tables, without those of the views that it reads.
 func (b *builder) noteLevel(r rel, view *catalog.Table) {
 	if b.levels == nil {
 		b.levels, b.made, b.viewRels = map[*get][]viewLevel{}, map[int]expr.Expr{}, map[rel]bool{}
@@ -187,8 +187,8 @@ func (b *builder) noteLevel(r rel, view *catalog.Table) {
 	b.viewRels[r] = true
 }
 
-// viewChecks compiles what WITH CHECK OPTION asks of rows that are written to a table through views: CASCADED is about the view and all
-// below it, LOCAL about the view alone, whatever those above it say. set lists the columns that an UPDATE changes.
+// viewChecks compiles what WITH CHECK OPTION demands of rows that are written to a table through views: CASCADED checks the conditions of the view
+// and all below it, LOCAL those of the view alone. set lists the columns that an UPDATE changes; nil is INSERT.
 func (b *builder) viewChecks(g *get, set []int) ([]exec.Check, error) {
 	levels := b.levels[g]
 	if b.updatable[g] == nil || len(levels) == 0 {
@@ -231,7 +231,7 @@ func (b *builder) viewChecks(g *get, set []int) ([]exec.Check, error) {
 	return out, nil
 }
 
-// rowChecks are the CHECK constraints of a table that a statement writes, and what the views ask through which it does.
+// rowChecks are the CHECK constraints of a table that a statement writes, and the check options of the views through which it does.
 func (b *builder) rowChecks(g *get, set []int) ([]exec.Check, error) {
 	checks, err := b.checks(g.table)
 	if err != nil {
@@ -241,7 +241,7 @@ func (b *builder) rowChecks(g *get, set []int) ([]exec.Check, error) {
 	return append(checks, ofViews...), err
 }
 
-// unmade is an expression over the columns of tables instead of those that views compute.
+// unmade replaces the columns that views compute by their expressions over the columns of tables.
 func (b *builder) unmade(e expr.Expr) expr.Expr {
 	if e == nil || len(b.made) == 0 {
 		return e
@@ -333,8 +333,8 @@ func insertedColumns(stmt *syntax.Insert) (list []*syntax.ColumnRef) {
 	return list
 }
 
-// ViewColumns resolves the query of a view that is to be created and returns the columns of its result. The names of tables and columns in the
-// tree are written out, so that its text means the same whatever database is the current one.
+// ViewColumns resolves the query of a view that is to be created and returns the columns of its result. It changes the tree q: names of tables and
+// columns get their schemas and tables, so that the text means the same whatever database is the current one.
 //
 // updatable says that the rows of the view will be rows of tables, which can be changed through it.
 func ViewColumns(env *Env, q *syntax.Query, names []syntax.Ident) (columns []QueryColumn, tables []exec.TableRef, updatable bool, err error) {
@@ -358,7 +358,7 @@ func ViewColumns(env *Env, q *syntax.Query, names []syntax.Ident) (columns []Que
 	joinedTables(r.rel, shown)
 	for i := range cols { // one column at least has to be a table's
 		for g := range shown {
-			updatable = updatable || g.owns(cols[i].id) // of a derived table, too, as MySQL says
+			updatable = updatable || g.owns(cols[i].id) // a table of a derived table counts, too, as in MySQL
 		}
 	}
 	return b.queryColumns(cols), b.plan.Tables, updatable, nil
@@ -394,7 +394,7 @@ func (b *builder) queryColumns(cols []column) []QueryColumn {
 	return out
 }
 
-// frozen writes the names of the result's columns out, and what * stands for.
+// frozen writes the names of the result's columns into the tree as aliases, and replaces * by the columns that it stands for.
 func (blk *block) frozen() {
 	blk.b.naming.name(blk)
 	items := make([]syntax.SelectItem, len(blk.items))

@@ -7,7 +7,7 @@ import (
 	"github.com/pandodb/pando/syntax"
 )
 
-// viewNaming makes the names of a view's columns that nobody gave: the text of an expression may be no name, or be the name of another column.
+// viewNaming makes names for columns of a view that have no alias, where the text of the expression is no valid name or is taken by another column.
 type viewNaming struct {
 	// blocks are the blocks of the view's query itself, of which first gives the names; column counts their columns.
 	first  *syntax.Select

@@ -13,15 +13,15 @@ type viewNames struct {
 	columns map[*syntax.ColumnRef]column
 	// bare is the schema whose name is left out; empty writes all.
 	bare string
-	// aliased are the tables that go by other names than their own, whose columns stand without a schema.
+	// aliased are the aliases of tables; columns are written with these and without a schema.
 	aliased map[string]bool
 	// joined are the pairs of columns that USING and NATURAL compare.
 	joined map[*syntax.Join][][2]column
 	// zeroDates are the conditions of WHERE that find zero dates.
 	zeroDates map[syntax.Expr]zeroDateTest
-	// items is the select list of the query at hand.
+	// items is the select list of the query being written.
 	items []syntax.SelectItem
-	// nested counts the expressions around the query at hand: there the names that columns have by themselves are left out.
+	// nested is how deep in expressions the query being written stands: there aliases that repeat a column's own name are left out.
 	nested int
 }
 
@@ -51,7 +51,7 @@ func (p *clausePrinter) viewColumn(e *syntax.ColumnRef) {
 	p.text(catalog.QuoteIdent(c.info.Name))
 }
 
-// viewExpr writes the expressions that CHECK constraints do not have; false for those of which MySQL's form is Pando's.
+// viewExpr writes the expressions that CHECK constraints cannot have; false for all others.
 func (p *clausePrinter) viewExpr(e syntax.Expr) bool {
 	switch e := e.(type) {
 	case *syntax.Subquery:
@@ -314,7 +314,7 @@ func ownName(it *syntax.SelectItem) bool {
 	return strings.EqualFold(plain.Replace(syntax.String(it.Expr)), plain.Replace(it.Alias))
 }
 
-// where writes a condition, a value as one that is not 0.
+// where writes a condition; a value that is no condition is written as (0 <> value).
 func (p *clausePrinter) where(e syntax.Expr) {
 	e = unparen(e)
 	switch x := e.(type) {
@@ -362,7 +362,7 @@ func (p *clausePrinter) order(word string, list []syntax.OrderItem, union bool) 
 	}
 }
 
-// orderKey writes one key. The name of an element of the select list that is a column stands for the column.
+// orderKey writes one key. If it is the alias of a column in the select list, the column is written.
 func (p *clausePrinter) orderKey(e syntax.Expr, union bool) {
 	if n, ok := position(e); ok && union && n >= 1 && n <= len(p.view.items) {
 		p.text(catalog.QuoteIdent(p.view.items[n-1].Alias))
@@ -600,7 +600,7 @@ func (p *clausePrinter) viewBinary(e *syntax.Binary) bool {
 	return true
 }
 
-// rowsEqual writes rows that are equal as columns that are; false for anything else.
+// rowsEqual writes (a, b) = (c, d) as a = c and b = d; false for anything else.
 func (p *clausePrinter) rowsEqual(e *syntax.Binary) bool {
 	l, left := unparen(e.L).(*syntax.Row)
 	r, right := unparen(e.R).(*syntax.Row)
@@ -623,8 +623,8 @@ func (p *clausePrinter) inQuery(e *syntax.In) {
 	p.expr(e.Query)
 }
 
-// CanonicalView writes the query of a view as MySQL keeps it: names with their tables, and with schemas other than bare. It also says
-// whether the view's columns have other names than the query's. A view that is not valid any more is written as it is kept.
+// CanonicalView writes the query of a view as MySQL keeps it: columns with their tables, and tables with schemas other than bare. named says that
+// the view's columns have other names than the query's. The text of a view that is not valid any more is returned unchanged.
 func CanonicalView(env *Env, view *catalog.Table, bare string) (query string, named bool) {
 	b := newBuilder(env)
 	tree, _, err := syntax.Parse(view.View.Query, syntax.Options{})

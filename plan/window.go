@@ -54,8 +54,7 @@ func (b *binder) windowAggregate(call *syntax.AggCall) (expr.Expr, error) {
 	if call.Name == "GROUP_CONCAT" {
 		return nil, unsupported("group_concat as window function")
 	}
-	plain := *b
-	spec, err := plain.windowArguments(call)
+	spec, err := b.windowArguments(call)
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +243,7 @@ func (blk *block) windowFunc(group *windowGroup, f *exec.WindowFunc) (id int, er
 	return id, nil
 }
 
-// windowColumn refers to the value of a function; its collation is that of what it shows of other rows.
+// windowColumn refers to the value of a function; its coercibility is that of the arguments whose values it returns.
 func windowColumn(id int, f *exec.WindowFunc) expr.Expr {
 	coer := expr.CoerIgnorable
 	switch {
@@ -328,8 +327,7 @@ func (g *windowGroup) same(o *windowGroup) bool {
 	return true
 }
 
-// windowSpec resolves OVER name and OVER (name …) to a whole specification.
-// name is what errors call it.
+// windowSpec resolves OVER name and OVER (name …) to a whole specification; name is what errors call the window.
 func (blk *block) windowSpec(over *syntax.Over, name string) (*syntax.WindowSpec, error) {
 	spec := over.Spec
 	if spec == nil {
@@ -442,7 +440,7 @@ func (b *binder) frameBound(f *syntax.FrameBound, g *windowGroup, unit exec.Fram
 		if err != nil {
 			return out, err
 		}
-		if n.Flags()&(expr.FlagColumn|expr.FlagVolatile) != 0 || containsQuery(n) {
+		if n.Flags()&(expr.FlagColumn|expr.FlagVolatile) != 0 || hasSubquery(n) {
 			return out, errFrameConstant
 		}
 		if v, known := n.ConstValue(); known && (v.K != types.KindInt && v.K != types.KindUint || v.K == types.KindInt && v.N < 0) {
@@ -466,7 +464,7 @@ var (
 	errRangeNumber    = types.NewError(3589, "Window '<unnamed window>' with RANGE frame has ORDER BY expression of numeric type, INTERVAL bound value not allowed.")
 )
 
-// rangeBound is the value of the order's key at a bound of a RANGE frame: so much before or behind the row's own.
+// rangeBound is the value of the ORDER BY key at a bound of a RANGE frame: the row's own plus or minus the offset.
 func (b *binder) rangeBound(f *syntax.FrameBound, g *windowGroup) (expr.Expr, error) {
 	if len(g.order) != 1 {
 		return nil, errRangeOrder
@@ -488,7 +486,7 @@ func (b *binder) rangeBound(f *syntax.FrameBound, g *windowGroup) (expr.Expr, er
 		if err != nil {
 			return nil, err
 		}
-		if n.Flags()&(expr.FlagColumn|expr.FlagVolatile) != 0 || containsQuery(n) {
+		if n.Flags()&(expr.FlagColumn|expr.FlagVolatile) != 0 || hasSubquery(n) {
 			return nil, errFrameConstant
 		}
 		name := "date_add"
@@ -501,7 +499,7 @@ func (b *binder) rangeBound(f *syntax.FrameBound, g *windowGroup) (expr.Expr, er
 	if err != nil {
 		return nil, err
 	}
-	if n.Flags()&(expr.FlagColumn|expr.FlagVolatile) != 0 || containsQuery(n) {
+	if n.Flags()&(expr.FlagColumn|expr.FlagVolatile) != 0 || hasSubquery(n) {
 		return nil, errFrameConstant
 	}
 	if v, known := n.ConstValue(); known && (v.IsNull() || !v.IsNumeric() || v.K == types.KindInt && v.N < 0) {
@@ -520,16 +518,7 @@ func (b *binder) rangeBound(f *syntax.FrameBound, g *windowGroup) (expr.Expr, er
 	return b.call(op, key.e, n)
 }
 
-// containsQuery reports whether an expression holds a subquery.
-func containsQuery(e expr.Expr) (found bool) {
-	expr.Walk(e, func(n expr.Expr) bool {
-		found = found || exec.SubplanOf(n) != nil
-		return !found
-	})
-	return found
-}
-
-// checkWindows refuses a WINDOW clause that defines a window twice or in a circle, or refines one in a way that it must not, used or not.
+// checkWindows refuses a WINDOW clause that defines a window twice or in a circle, or refines one in a forbidden way, even if nothing uses it.
 func (blk *block) checkWindows() error {
 	for i := range blk.sel.Windows {
 		w := &blk.sel.Windows[i]

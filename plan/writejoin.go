@@ -9,14 +9,14 @@ import (
 	"github.com/pandodb/pando/syntax"
 )
 
-// UPDATE and DELETE of one table whose correlated subqueries become joins are changes of several tables, of which one is written.
+// UPDATE and DELETE of one table whose correlated subqueries become joins are planned as UPDATE and DELETE of several tables, of which one is written.
 
-// joinedWriteRows is from how many rows on. A join locks the rows of the table before it tests the conditions with subqueries on them; below that
-// number the subqueries run for each row, and READ COMMITTED gives back the locks of rows that do not match.
+// joinedWriteRows is the least number of rows for that. A join locks the rows of the table before it tests the conditions with subqueries on them; with
+// fewer rows the subqueries run for each row, and READ COMMITTED releases the locks of rows that do not match.
 const joinedWriteRows = 1000
 
-// joinedWrite returns the rows that a statement on one table changes as a join with what its correlated subqueries find, and rewrites its
-// assignments to read that; nil if the subqueries stay as they are.
+// joinedWrite returns the rows that a statement on one table changes as a relation in which joins have replaced correlated subqueries, and rewrites
+// its assignments accordingly; nil if the subqueries stay as they are.
 func (b *builder) joinedWrite(g *get, conds []expr.Expr, set []exec.Assignment) (rel, error) {
 	if b.env.SafeUpdates {
 		return b.keyedWrite(g, conds)
@@ -57,7 +57,7 @@ func (b *builder) joinedWrite(g *get, conds []expr.Expr, set []exec.Assignment) 
 	return l.input, nil
 }
 
-// keyedWrite is joinedWrite where sql_safe_updates wants a key: what a subquery finds may be looked up by one, where conditions besides name none.
+// keyedWrite is joinedWrite under sql_safe_updates: if the other conditions name no key, a join with a subquery may look the rows up by one.
 func (b *builder) keyedWrite(g *get, conds []expr.Expr) (rel, error) {
 	var plain []expr.Expr
 	for _, c := range conds {

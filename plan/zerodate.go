@@ -9,11 +9,10 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// A condition of WHERE that a DATE or DATETIME column IS NULL finds '0000-00-00' if the column is declared NOT NULL: clients of ODBC have no
-// such date, are told NULL, and ask for it by that. MySQL puts column = 0 in the condition's place, and on the inner side of an outer
-// join adds what has no match. It does so for conditions that AND joins and for columns of tables whose rows are there, read or made; those of a
-// derived table or view that is merged are references to it, and mean what they say. In the query of a view they are never merged yet, and the
-// view keeps what was put there.
+// In WHERE, column IS NULL finds '0000-00-00' if the column is a DATE or DATETIME that is declared NOT NULL: ODBC has no such date, so that its
+// clients get NULL and ask for NULL. MySQL replaces the condition by column = 0; on the inner side of an outer join NULL is found, too. It does so
+// for conditions joined by AND, and for columns of tables and of derived tables and views that are materialized; columns of merged ones are not
+// replaced. In the query of a view nothing counts as merged, and the view keeps the replacement.
 
 // findsZeroDate reports whether IS NULL finds the zero date in a column of that type that is declared so.
 func findsZeroDate(t types.Type, notNull bool) bool {
@@ -25,7 +24,7 @@ func (b *builder) derivedZeroDate(inner *column, merged bool) bool {
 	return findsZeroDate(inner.info.Type, inner.info.NotNull) && (!merged || b.freeze || len(b.views) > 0)
 }
 
-// mergedQuery reports whether MySQL puts the query of a derived table, a CTE or a view in its place, instead of making its rows first.
+// mergedQuery reports whether MySQL merges a derived table, a CTE or a view with this query into the query around it instead of materializing it.
 func mergedQuery(q *syntax.Query) bool {
 	q = withoutParens(q)
 	sel, ok := q.Body.(*syntax.Select)
@@ -40,7 +39,7 @@ func mergedQuery(q *syntax.Query) bool {
 	return true
 }
 
-// mergeable is mergedQuery for a view, which may ask not to be.
+// mergeable is mergedQuery for a view, which may have ALGORITHM = TEMPTABLE.
 func mergeable(q *syntax.Query, view *catalog.View) bool {
 	return view.Algorithm != "TEMPTABLE" && mergedQuery(q)
 }
@@ -67,7 +66,7 @@ func nullTest(c expr.Expr, not bool) expr.Expr {
 	return nil
 }
 
-// zeroDates puts conditions that find the zero date in the place of those that ask for NULL.
+// zeroDates replaces conditions that ask for NULL by ones that find the zero date.
 func (b *binder) zeroDates(conds []expr.Expr) ([]expr.Expr, error) {
 	for i, c := range conds {
 		operand := nullTest(c, false)
@@ -98,8 +97,8 @@ func (b *binder) zeroDates(conds []expr.Expr) ([]expr.Expr, error) {
 	return conds, nil
 }
 
-// zeroDateColumn is the column of an id, if IS NULL finds the zero date in it. In a query around, names mean what comes out of grouping
-// once rows are grouped, and elements of the select list in HAVING, but for those within WHERE.
+// zeroDateColumn is the column of an id, if IS NULL finds the zero date in it. A column of an outer query counts only while names there mean columns
+// of its tables (readsTables).
 func (b *binder) zeroDateColumn(id int) *column {
 	for s := b.scope; s != nil; s = s.parent {
 		for i := range s.columns {
@@ -126,8 +125,8 @@ func (blk *block) readsTables() bool {
 	return true
 }
 
-// noteZeroDates remembers for the text of a view the conditions in whose place others are put: by a column of its own among several tables NULL is
-// asked for as well.
+// noteZeroDates remembers, for the text of a view, the conditions that zeroDates replaces. joined says that FROM has several tables: NULL is then
+// looked for as well.
 func (b *binder) noteZeroDates(e syntax.Expr, joined bool) {
 	e = unparen(e)
 	if and, ok := e.(*syntax.Binary); ok && and.Op == syntax.OpAnd {
