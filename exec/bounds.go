@@ -95,7 +95,7 @@ func (s *spanSet) add(rt *Runtime, t *catalog.Table, ix *catalog.Index, columns 
 // point evaluates the value of an equality as a value of column c. ok=false means
 // that no row can be equal to it.
 func (s *spanSet) point(rt *Runtime, e expr.Expr, c *catalog.Column, null bool) (v types.Value, ok bool, err error) {
-	if v, err = e.EvalFull(rt.Ctx, nil); err != nil { // the filter that this stands for compares all digits of a quotient
+	if v, err = e.EvalFull(rt.Ctx, nil); err != nil { // a filter would compare all digits of a quotient, too
 		return v, false, err
 	}
 	if v.IsNull() {
@@ -125,7 +125,7 @@ func (s *spanSet) bound(rt *Runtime, b *Bound, c *catalog.Column, low bool) (v t
 		v = asDouble(rt, v)
 	}
 	if v.K == types.KindFloat && math.IsNaN(v.Float64()) {
-		// It bounds nothing: which values compare with it depends on the side that it stood on, and the filter behind the scan knows.
+		// NaN bounds nothing: which values compare with it depends on the side of the comparison, which the filter above the scan knows.
 		v = types.Float(math.Inf(1))
 		if low {
 			v = types.Float(math.Inf(-1))
@@ -177,7 +177,7 @@ func fits(v *types.Value, t *types.Type) bool {
 func (s *spanSet) fit(rt *Runtime, v types.Value, c *catalog.Column) (fitted types.Value, cmp int, ok bool) {
 	s.quiet = types.Context{MaxErrorCount: 1}
 	if rt.Ctx.Context != nil {
-		// Neither strictness nor the modes that refuse zero dates: the column may hold them from other days.
+		// Neither strictness nor the modes that refuse zero dates: the column may hold values stored under another sql_mode.
 		s.quiet.Loc, s.quiet.Now = rt.Ctx.Loc, rt.Ctx.Now
 		s.quiet.SQLMode = rt.Ctx.SQLMode &^ (types.ModeStrict | types.ModeNoZeroDate | types.ModeNoZeroInDate)
 	}
@@ -199,8 +199,8 @@ func (s *spanSet) fit(rt *Runtime, v types.Value, c *catalog.Column) (fitted typ
 	return fitted, types.CompareMixed(&s.quiet, fitted, v, c.Type.Coll), true
 }
 
-// asDouble is what a text counts as beside a number, unless the planner has found an integer in it. It warns of text that is no number:
-// a point needs no filter that would.
+// asDouble converts a text that is compared with a number, unless the planner has made an integer of it. It warns of text that is no number,
+// because a point has no filter that would.
 func asDouble(rt *Runtime, v types.Value) types.Value {
 	return types.Float(types.ToFloat(rt.Ctx.Context, &v))
 }
@@ -232,8 +232,8 @@ func refuseText(v *types.Value, t *types.Type) error {
 	return nil
 }
 
-// fitDate is fit for DATE, DATETIME and TIMESTAMP. What assignment would make the zero date because the column can't hold it stands
-// here at the end of the column's values on which it lies.
+// fitDate is fit for DATE, DATETIME and TIMESTAMP. A value out of the column's range, of which assignment would make the zero date, becomes here
+// the end of the range that is next to it.
 func (s *spanSet) fitDate(v types.Value, c *catalog.Column) (fitted types.Value, cmp int, ok bool) {
 	at, ok := types.ToDatetime(&s.quiet, &v)
 	if !ok {
@@ -286,13 +286,13 @@ func (s *spanSet) compareDates(a, b types.Value) int {
 	return cmp.Compare(x.N, y.N)
 }
 
-// exactDigits is how many digits every double keeps, exactInts up to where doubles tell integers apart.
+// exactDigits is how many decimal digits every double keeps; below exactInts doubles represent all integers.
 const (
 	exactDigits = 15
 	exactInts   = 1 << 53
 )
 
-// widened moves a double outwards to its neighbour if the column holds numbers that differ and are one double. The comparison sees them as
+// widened moves a double outwards to its neighbour if several numbers of the column may convert to the same double. The comparison takes them as
 // equal, and the index does not.
 func widened(v types.Value, t *types.Type, low bool) (types.Value, bool) {
 	f := v.Float64()

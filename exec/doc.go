@@ -20,8 +20,8 @@
 //   - span: an interval of keys; range: an interval of an index, in expressions.
 //   - subplan: a subquery within an expression. Its operators live as long as the
 //     execution and are opened whenever the expression needs its value.
-//   - slot: a parameter behind the statement's own, which Apply or a subplan fills with
-//     values of rows around it.
+//   - slot: a parameter after the statement's own, which Apply or a subplan fills with
+//     values of outer rows.
 //   - share: a part of a scan that one worker reads (shares.go); workers come from the
 //     node's WorkerPool.
 //   - layout: where a node's output columns lie in stored rows or index entries.
@@ -59,8 +59,8 @@
 //	X9. What an operator holds is in the statement's MemTracker. Sort, TopN, HashAgg,
 //	    Distinct, SetOp, HashJoin, Materialize, CTEs, the partitions of Window and the rows
 //	    of a subplan go on in spill files when it is short; without a TempDir, and for what cannot be spilled, it ends with
-//	    8175. So do the states of groups that grow when the rest of the groups is on disk
-//	    (hashAggOp.shed). What is only kept to save work, the results of a subplan, is given up. Spill
+//	    8175, as it does if the states of groups grow when all other groups are on disk
+//	    (hashAggOp.shed). Caches, such as the results of a subplan, are dropped. Spill
 //	    files have no name while open.
 //	X10. No row and no error that depends on an unsynced version read under a lock is
 //	    given to the sink, or returned, before that version is durable. A program
@@ -90,7 +90,7 @@
 // their first rows. A
 // locking read that meets versions newer than its scan is not
 // repeated, as a write is, because its rows may have been sent. Under SERIALIZABLE a plain
-// scan locks the span that it reads; the planner puts LockRows in its place where that is
-// of entries whose writers lock only rows (plan.Env.LockReads), and what is below a LockRows
-// locks the rows that it looks up before it applies a condition.
+// scan locks the span that it reads; where it would read index entries, whose writers lock
+// only rows, the planner puts a LockRows above it (plan.Env.LockReads), and what is below a
+// LockRows locks the rows that it looks up before it applies a condition.
 package exec

@@ -10,7 +10,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// Guard is a table's part in foreign keys, as far as a statement that writes it has to keep them. It is as immutable as its plan.
+// Guard holds the foreign keys from and to a table that a statement which writes it has to enforce. It is as immutable as its plan.
 type Guard struct {
 	Table *catalog.Table
 	// Refers are foreign keys of the table, in the order in which MySQL looks at them: that of the indexes which serve them.
@@ -18,8 +18,8 @@ type Guard struct {
 	// Referred are foreign keys that refer to the table, in InnoDB's order: of the table's indexes to which they refer, then of
 	// their databases and names.
 	Referred []*Reference
-	// Returns says that an action which begins at the table may come back to it, so that rows which were read before a
-	// statement's first change need not be there any more at the last.
+	// Returns says that the actions of a change of the table may change the table itself, so that rows which were read before
+	// the statement's first change may have gone before its last.
 	Returns bool
 }
 
@@ -52,7 +52,7 @@ type Guards struct {
 	shallow map[*catalog.Table]*Guard
 }
 
-// For returns the guard of a table that the statement writes so, or nil if no foreign key has to be looked at.
+// For returns the guard of a table that the statement writes as w says, or nil if no foreign key has to be enforced.
 func (g *Guards) For(t *catalog.Table, w Write) (*Guard, error) {
 	if len(t.ForeignKeys) == 0 && len(t.Referrers) == 0 {
 		return nil, nil
@@ -60,7 +60,7 @@ func (g *Guards) For(t *catalog.Table, w Write) (*Guard, error) {
 	guard := &Guard{Table: t}
 	moves := t.PK != nil && slices.ContainsFunc(t.PK.Columns, func(c catalog.IndexColumn) bool { return slices.Contains(w.Set, c.Col) })
 	err := g.fill(guard, func(key *catalog.ForeignKey) bool {
-		// A row that moves has new entries in all indexes, which none may find without the lock of its parent.
+		// A row whose primary key changes has new entries in all indexes, and its parents must be locked before these are stored.
 		return w.Insert || moves || meets(t.Ordinals(key), w.Set)
 	}, func(key *catalog.ForeignKey) bool {
 		return w.Delete || meets(key.RefOrdinals(t), w.Set)
@@ -90,7 +90,7 @@ func (g *Guard) reaches(t *catalog.Table, seen map[*Guard]bool) bool {
 	return false
 }
 
-// fill finds the references of a guard for which the functions stand.
+// fill adds the references to a guard of which refers and referred are true.
 func (g *Guards) fill(guard *Guard, refers, referred func(*catalog.ForeignKey) bool) error {
 	t := guard.Table
 	for i := range t.ForeignKeys {
@@ -143,7 +143,7 @@ func (g *Guards) fill(guard *Guard, refers, referred func(*catalog.ForeignKey) b
 	return nil
 }
 
-// below finds the guard of the child of a reference: a table that the reference's actions change, or whose rows are only looked for.
+// below sets the guard of the child of a reference: a whole one if the reference's actions change its rows, a bare one if they are only looked for.
 func (g *Guards) below(ref *Reference, child *catalog.Table) (err error) {
 	if ref.Key.OnDelete.Refuses() && ref.Key.OnUpdate.Refuses() {
 		ref.Child = g.bare(child)
@@ -159,7 +159,7 @@ func (g *Guards) below(ref *Reference, child *catalog.Table) (err error) {
 // indexAt is the position of the index that serves a foreign key over cols.
 func indexAt(t *catalog.Table, cols []int) int { return slices.Index(t.Indexes, t.ChildIndex(cols)) }
 
-// bare returns a guard that says no more than which table it is.
+// bare returns a guard without references, which only names its table.
 func (g *Guards) bare(t *catalog.Table) *Guard {
 	if g.shallow == nil {
 		g.shallow = map[*catalog.Table]*Guard{}
@@ -184,7 +184,7 @@ func (g *Guards) all(t *catalog.Table) (*Guard, error) {
 	return guard, g.fill(guard, every, every)
 }
 
-// match finds the indexes through which the two tables find each other's rows. DDL sees to it that there are any.
+// match finds the indexes through which the two tables find each other's rows, with up only that of the parent. DDL makes sure that they exist.
 func (r *Reference) match(up bool) error {
 	child, parent := r.Child.Table, r.Parent.Table
 	r.ParentCols = r.Key.RefOrdinals(parent)

@@ -7,8 +7,8 @@ import (
 )
 
 // IndexMerge yields the keys of the rows that several scans of one table find: those that each of them finds, or any. Each key comes once, in
-// the order of keys, so that the rows are fetched in the order in which they lie. The work is done by Input, made of nodes that spill; this one
-// keeps what EXPLAIN says of all.
+// the order of keys, so that the rows are fetched in the order in which they are stored. The work is done by Input, made of nodes that spill; this
+// node is there for EXPLAIN.
 type IndexMerge struct {
 	Base
 	// Intersect takes the keys that all Scans find.
@@ -19,7 +19,7 @@ type IndexMerge struct {
 	Note  *AccessNote
 }
 
-// NewIndexMerge makes the nodes that join scans to so many rows. inOrder says that the first of them comes in the order of keys.
+// NewIndexMerge makes the nodes that combine scans; rows is the estimate of the result. inOrder says that the first scan yields keys in order.
 func NewIndexMerge(scans []*Scan, intersect, inOrder bool, rows float64) *IndexMerge {
 	keys, base := []types.Type{columnType(scans[0].Table, RowKey)}, Base{EstRows: rows}
 	n := &IndexMerge{Base: base, Intersect: intersect, Scans: scans}
@@ -59,7 +59,7 @@ func (n *IndexMerge) Describe() Description {
 
 func (n *IndexMerge) build(b *builder) (operator, error) { return b.node(n.Input) }
 
-// keys is the node from which a lookup has its keys.
+// keys is the node that yields the keys of a lookup.
 func (n *IndexLookup) keys() Node {
 	if n.Merge != nil {
 		return n.Merge

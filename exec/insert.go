@@ -18,13 +18,13 @@ type inserter struct {
 	rowMaker
 	node   *Insert
 	writer *table.Writer
-	keeper *keeper       // nil: there are no foreign keys to keep
+	keeper *keeper       // nil: there are no foreign keys to enforce
 	row    []types.Value // of the table, by ordinal
 	given  []bool        // by ordinal: the statement names the column
-	// asked marks columns that the present row sets to DEFAULT where that is an expression; nil if no row did.
+	// asked marks columns that the current row sets to DEFAULT where that is an expression; nil if no row did.
 	asked []bool
 	rowNo int
-	// complained says that warnings about columns without defaults are given.
+	// complained says that warnings about columns without defaults have been given.
 	complained bool
 
 	ids idBlock
@@ -36,11 +36,11 @@ type inserter struct {
 	written      bool   // a row was stored or changed
 
 	affected, duplicates uint64
-	removed              uint64       // rows that REPLACE has taken out of the way
-	old                  table.Reader // of rows in the way
+	removed              uint64       // conflicting rows that REPLACE has deleted
+	old                  table.Reader // of conflicting rows: those with an equal unique key
 	oldRow               []types.Value
-	both                 []types.Value // the row in the way, then the one to insert, then source
-	source               []types.Value // the row of Source at hand, if OnDup may refer to it
+	both                 []types.Value // the conflicting row, then the one to insert, then source
+	source               []types.Value // the current row of Source, if OnDup may refer to it
 	next                 []types.Value
 	stored               []byte
 }
@@ -100,7 +100,7 @@ func (in *inserter) result(rows int) sqlapi.Result {
 		rt.LastGeneratedID = in.generated
 		res.InsertID = in.generated
 	} else if in.written && (in.node.Source == nil || in.node.Mode != InsertUpdate) {
-		// MySQL has forgotten the row by then in INSERT … SELECT … ON DUPLICATE KEY UPDATE, and so reports 0.
+		// MySQL reports 0 for INSERT … SELECT … ON DUPLICATE KEY UPDATE.
 		res.InsertID = in.last
 	}
 	if rows > 1 || in.node.Source != nil {
@@ -109,7 +109,7 @@ func (in *inserter) result(rows int) sqlapi.Result {
 	return res
 }
 
-// begin points the inserter to another statement and keeps its memory.
+// begin prepares the inserter for another statement and keeps its memory.
 func (in *inserter) begin(rt *Runtime, n *Insert) {
 	width := len(n.Table.Columns)
 	row, given := in.row, in.given
@@ -197,7 +197,7 @@ func (in *inserter) fromRows() error {
 	return nil
 }
 
-// finishRow stores the row whose columns have been set with this error, which IGNORE may make a warning: the row is left out then.
+// finishRow stores the row, unless setting its columns has failed with err. IGNORE may make a warning of that, and the row is then skipped.
 func (in *inserter) finishRow(err error) error {
 	if err == nil {
 		return in.store()
@@ -249,8 +249,8 @@ func (in *inserter) setDefault(c *catalog.Column) (err error) {
 	return err
 }
 
-// fillDefaults sets every column to its default, and one without to what MySQL calls its implicit default. So is one whose default is
-// an expression: its time comes when the row has its values, and before that it could fail over what the row is about to change.
+// fillDefaults sets every column to its default, and one without to what MySQL calls its implicit default. A column whose default is an
+// expression has that, too, for now: the expression is evaluated when the row has its values, and could fail for those that are about to change.
 func (in *inserter) fillDefaults() (err error) {
 	for i, c := range in.table.Columns {
 		switch {
@@ -310,15 +310,15 @@ func (in *inserter) set(col int, v types.Value) (err error) {
 // demoted reports whether the row is skipped because of IGNORE.
 func (in *inserter) demoted(err error) bool { return in.demote(err) == nil }
 
-// complete sets the columns that are left: first to values, then to those of expressions, which may refer to all columns before them and
-// to later ones that have values.
+// complete sets the columns that the statement does not give: first those with constant defaults, then those with expressions, which may refer to
+// all columns before them and to later ones that have values.
 func (in *inserter) complete() (err error) {
 	for i, c := range in.table.Columns {
 		if in.given[i] {
 			continue
 		}
 		if in.computes(c) {
-			in.row[i] = types.Null() // not what the row before has left
+			in.row[i] = types.Null() // clears the value of the row before
 			continue
 		}
 		if c.Default == nil && !c.AutoInc && c.Generated == nil {
@@ -352,7 +352,8 @@ func (in *inserter) complete() (err error) {
 	return nil
 }
 
-// leftOut complains about a column without a default that the statement does not give, once for all its rows. Through a view it is the view's.
+// leftOut warns of, or fails for, a column without a default that the statement does not give, once for all its rows. It names the view, if there is
+// one.
 func (in *inserter) leftOut(c *catalog.Column) error {
 	switch view := in.node.View; {
 	case in.complained:
@@ -415,7 +416,7 @@ func (in *inserter) store() error {
 	return err
 }
 
-// insert stores the row at hand.
+// insert stores the current row.
 func (in *inserter) insert(mode table.InsertMode) error {
 	if in.keeper != nil {
 		return in.keeper.insert(in.node.Guard, in.writer, in.row, mode)
@@ -499,12 +500,12 @@ func (b *idBlock) next(auto *table.AutoID) (types.Value, error) {
 	return v, nil
 }
 
-// force makes id the first of the ids to come, which go on without asking the counter, as MySQL has it.
+// force makes id the first of the next ids, which do not come from the counter, as in MySQL.
 func (b *idBlock) force(id uint64) {
 	b.first, b.used, b.size, b.forced = id, 0, math.MaxUint64-id, true
 }
 
-// forces reports whether the ids of the block at hand began with insert_id.
+// forces reports whether the ids of the current block began with insert_id.
 func (b *idBlock) forces() bool { return b.forced && b.blocks == 0 }
 
 // pass drops the ids of the block up to one that the statement has given itself, so that those which follow are larger, as in MySQL.
@@ -524,8 +525,8 @@ func (b *idBlock) giveBack(generated uint64) {
 	}
 }
 
-// replace removes every row in the way, then stores the row. A row that is there already in the same form counts once if the key that
-// finds it is the last that could: MySQL then updates in place, and sees that nothing changes. Otherwise it deletes and inserts.
+// replace deletes every conflicting row, then stores the row. On a conflict in the last unique key MySQL updates in place instead: a row that is
+// equal to the conflicting one is then counted once, because nothing changes.
 func (in *inserter) replace() error {
 	tx := in.rt.Txn
 	removed := uint64(0)
@@ -538,7 +539,7 @@ func (in *inserter) replace() error {
 			break
 		}
 		if in.rowGenerated != 0 && c.Index.Columns[0].Col == in.table.AutoInc.Ordinal {
-			// Its ids are used up. The row that has the last one did nothing to be removed: this answers a duplicate key.
+			// The ids are used up. The row that has the last one must not be replaced: the answer is a duplicate key.
 			return in.insert(table.InsertCheck)
 		}
 		in.rt.Work.key(len(in.rt.Work.rows), true)
@@ -579,7 +580,7 @@ func (in *inserter) replace() error {
 	return nil
 }
 
-// lastUnique reports whether no unique key follows index in the order in which keys are looked at: the primary key, then the others.
+// lastUnique reports whether no unique key follows index in the order in which keys are checked: the primary key, then the others.
 func (in *inserter) lastUnique(index *catalog.Index) bool {
 	behind := index.Primary
 	for _, other := range in.table.Indexes {
@@ -591,7 +592,7 @@ func (in *inserter) lastUnique(index *catalog.Index) bool {
 	return true
 }
 
-// readOld decodes the row in the way.
+// readOld decodes the conflicting row.
 func (in *inserter) readOld(c *table.Conflict) error {
 	if in.oldRow == nil {
 		cols := AllCols(in.table)
@@ -605,7 +606,7 @@ func (in *inserter) readOld(c *table.Conflict) error {
 	return nil
 }
 
-// sameAs reports whether the row in the way holds what the new one does.
+// sameAs reports whether the conflicting row equals the new one.
 func (in *inserter) sameAs(c *table.Conflict) (bool, error) {
 	if err := in.readOld(c); err != nil {
 		return false, err
@@ -618,7 +619,7 @@ func (in *inserter) sameAs(c *table.Conflict) (bool, error) {
 	return true, nil
 }
 
-// sameValue compares stored forms: letters' case is a difference.
+// sameValue compares stored forms, so that a difference in case counts.
 func (in *inserter) sameValue(a, b *types.Value, c *catalog.Column) bool {
 	if a.IsNull() || b.IsNull() {
 		return a.IsNull() && b.IsNull()
@@ -685,7 +686,7 @@ func (in *inserter) upsert() error {
 	case in.rt.FoundRows:
 		in.affected++
 	}
-	// A row that stays as it is counts for nothing, but the id of a later report is still that of the last row.
+	// An unchanged row is not counted, but the id that is reported is still that of the last row.
 	in.written = in.written || changed
 	if a := in.table.AutoInc; a != nil {
 		in.last = idOf(&in.next[a.Ordinal])
@@ -693,7 +694,7 @@ func (in *inserter) upsert() error {
 	return nil
 }
 
-// assignOld computes in next what the row in the way becomes.
+// assignOld computes in next the new values of the conflicting row.
 func (in *inserter) assignOld() error {
 	n := len(in.table.Columns)
 	if in.both == nil {

@@ -14,8 +14,8 @@ import (
 const (
 	// fileBufferBytes gathers what INTO OUTFILE writes.
 	fileBufferBytes = 64 << 10
-	// escapeLetters are those behind an escape that mean another character, and numberLetters those of which numbers consist: fields that are
-	// parted by them are ambiguous.
+	// escapeLetters mean another character after an escape, and numberLetters are the characters of numbers: a separator that begins with one of
+	// them makes fields ambiguous.
 	escapeLetters = "ntrb0ZN"
 	numberLetters = ".0123456789e+-"
 )
@@ -46,7 +46,7 @@ func (n *IntoFile) Describe() Description { return n.describe("IntoFile") }
 func (n *IntoFile) outputs() []types.Type            { return nil }
 func (n *IntoFile) build(*builder) (operator, error) { return nil, errNotOperator }
 
-// runIntoFile runs the query and writes its rows. The file is there before the first one is read; a statement that fails takes it away.
+// runIntoFile runs the query and writes its rows. The file is made before the first one is read; a statement that fails removes it.
 func (rt *Runtime) runIntoFile(n *IntoFile) (sqlapi.Result, error) {
 	file, err := rt.CreateFile(n.Path)
 	if err != nil {
@@ -78,8 +78,8 @@ type fileWriter struct {
 	enclosed  []bool // by column
 	widths    []int  // by column, of lines without separators; nil with them
 	escape    int    // -1 for none
-	separator int    // what a value must not hold unescaped besides: the quote or, without one, the first byte between fields
-	// doubled says that the separator is escaped by itself, because behind the escape it would mean something else.
+	separator int    // what a value must not hold unescaped either: the quote or, without one, the first byte between fields
+	// doubled says that the separator is escaped by itself, because after the escape it would mean something else.
 	doubled bool
 	// ambiguous says that not even that helps: the separator stays as it is.
 	ambiguous bool
@@ -112,7 +112,7 @@ func newFileWriter(rt *Runtime, n *IntoFile, file io.Writer) *fileWriter {
 	return w
 }
 
-// separator is what parts values: the quote or, without one, the mark between fields.
+// separator is what separates values: the quote or, without one, the mark between fields.
 func (f *FileFormat) separator() []byte {
 	if len(f.Enclosed) > 0 {
 		return f.Enclosed
@@ -199,13 +199,13 @@ func (f *FileFormat) lineEnd() []byte {
 	return f.LineEnd
 }
 
-// failed is the error of an earlier write.
+// failed is the error of an earlier write, which bufio keeps.
 func (w *fileWriter) failed() error {
 	_, err := w.out.Write(nil)
 	return err
 }
 
-// write writes bytes; failed tells of errors, which bufio keeps.
+// write writes bytes; failed returns errors.
 func (w *fileWriter) write(b []byte) { _, _ = w.out.Write(b) }
 
 // cutValue takes the first value of a row in the text protocol's form.
@@ -256,7 +256,7 @@ func (w *fileWriter) field(c int, value []byte, null bool) {
 
 func (w *fileWriter) pad(n int) { w.write(bytes.Repeat([]byte{' '}, max(n, 0))) }
 
-// escaped writes a value in which bytes that mean something else are escaped, letters of several bytes apart.
+// escaped writes a value and escapes bytes with a special meaning; characters of several bytes are copied whole.
 func (w *fileWriter) escaped(c int, value []byte) {
 	cs := w.n.Format.Charset
 	if coll := w.n.Columns[c].Type.Coll; cs == nil || coll == types.Binary {

@@ -38,7 +38,7 @@ func (t *joinTable) init(rt *Runtime, ts []types.Type, keysOnly bool) {
 	t.keys.init()
 }
 
-// reset empties the table, and gives back its memory unless it is little and not missed.
+// reset empties the table, and releases its memory if that is much or the statement is short of memory.
 func (t *joinTable) reset() error {
 	t.heads, t.tails, t.full, t.bytes = t.heads[:0], t.tails[:0], 0, 0
 	if t.mem.held <= joinKeepBytes && !t.mem.tight() {
@@ -121,7 +121,7 @@ func (t *joinTable) place(key []byte, h uint64) *types.Batch {
 	return out
 }
 
-// account books the memory that the table holds.
+// account tells the tracker how much memory the table holds.
 func (t *joinTable) account() error {
 	n := t.keys.bytes() + int64(cap(t.heads)+cap(t.tails))*8 + t.bytes
 	for i := t.full; i < len(t.batches); i++ {
@@ -133,7 +133,7 @@ func (t *joinTable) account() error {
 	return t.mem.set(n)
 }
 
-// short reports whether the rows ought to go to disk.
+// short reports whether the rows should be spilled.
 func (t *joinTable) short() bool { return t.mem.tight() || t.keys.full() }
 
 // each calls f for every row: rows of one key together, in their order.

@@ -13,8 +13,8 @@ import (
 // cascadeDepthMax is how many foreign keys an action may follow one after the other, as in InnoDB.
 const cascadeDepthMax = 15
 
-// keeper keeps foreign keys during one statement: it looks for the parents of rows that are stored and for the children of rows that go,
-// and carries the actions out. Children are counted nowhere, as in MySQL.
+// keeper enforces foreign keys during one statement: it looks for the parents of rows that are stored and for the children of rows that are
+// deleted, and carries the actions out. Rows that actions change are not counted as affected, as in MySQL.
 //
 // A parent is locked in shared mode before a child is stored, and exclusively by whoever removes it or changes its key; so whoever holds a
 // parent exclusively finds all of its children, and none is added (X13).
@@ -31,7 +31,7 @@ type keeper struct {
 	own     []byte
 }
 
-// link is a change that has led to the one at hand.
+// link is one of the changes that have led to the current one.
 type link struct {
 	table  *catalog.Table
 	update bool
@@ -70,7 +70,7 @@ func (k *keeper) insert(g *Guard, w *table.Writer, row []types.Value, mode table
 	return w.Insert(k.rt.Txn, row, mode)
 }
 
-// delete removes a row, and does with those that refer to it what their foreign keys say.
+// delete removes a row, and carries out the actions of the foreign keys that refer to it.
 func (k *keeper) delete(g *Guard, w *table.Writer, old []types.Value) error {
 	if err := w.Delete(k.rt.Txn, old); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (k *keeper) delete(g *Guard, w *table.Writer, old []types.Value) error {
 	defer func() { k.chain = k.chain[:len(k.chain)-1] }()
 	for _, ref := range g.Referred {
 		if ref.self() && ref.Key.OnDelete.Refuses() && k.refersToItself(ref, old) {
-			return k.referencedError(ref) // a row that refers to itself is in its own way
+			return k.referencedError(ref) // a row that refers to itself cannot be deleted
 		}
 		if err := k.follow(ref, ref.Key.OnDelete, old, nil); err != nil {
 			return err
@@ -194,7 +194,7 @@ func (k *keeper) refersToItself(ref *Reference, row []types.Value) bool {
 	return bytes.Equal(k.key, k.own)
 }
 
-// follow does with the children of a row, which the caller has locked, what an action says. new is nil if the row goes.
+// follow carries an action out on the children of a row, which the caller has locked, or refuses if there are any. new is nil if the row is deleted.
 func (k *keeper) follow(ref *Reference, action catalog.RefAction, old, new []types.Value) error {
 	level := k.level()
 	level.from = pick(level.from[:0], old, ref.ParentCols)
@@ -236,7 +236,7 @@ func (k *keeper) act(ref *Reference, action catalog.RefAction, gone bool, level 
 	}
 	for _, l := range k.chain {
 		if l.update && l.table == child {
-			return k.referencedError(ref) // its rows are being changed already: InnoDB follows no circles of updates
+			return k.referencedError(ref) // its rows are being changed already: InnoDB refuses cycles of updates
 		}
 	}
 	level.new = append(level.new[:0], level.old...)
@@ -253,7 +253,7 @@ func (k *keeper) act(ref *Reference, action catalog.RefAction, gone bool, level 
 			strict := types.Context{Strict: true}
 			converted, err := types.Convert(&strict, v, c.Type, c.Name, 1)
 			if err != nil || strict.WarningCount() > 0 {
-				return k.referencedError(ref) // there is no room for it
+				return k.referencedError(ref) // the child's column cannot hold it
 			}
 			v = converted
 		}
@@ -266,7 +266,7 @@ func (k *keeper) act(ref *Reference, action catalog.RefAction, gone bool, level 
 	return err
 }
 
-// foreignDuplicate is 1761 for the 1062 of a child.
+// foreignDuplicate turns error 1062 about a child row into 1761.
 func foreignDuplicate(ref *Reference, dup *types.Error) error {
 	const head, middle = "Duplicate entry '", "' for key '"
 	text := strings.TrimPrefix(dup.Message, head)
@@ -298,7 +298,7 @@ func (k *keeper) read(level *keeperLevel, t *catalog.Table, key, value []byte) e
 	return nil
 }
 
-// writer returns the keeper's writer of a table, which is none that a statement uses.
+// writer returns the keeper's own writer of a table, which is not the statement's.
 func (k *keeper) writer(t *catalog.Table) *table.Writer {
 	w := k.writers[t]
 	if w == nil {
@@ -308,7 +308,7 @@ func (k *keeper) writer(t *catalog.Table) *table.Writer {
 	return w
 }
 
-// missingError is 1452. Who may not see the parents of the table learns no more than that one is missing.
+// missingError is 1452, or 1216, which names no table, if the client may not see one of the table's parents.
 func (k *keeper) missingError(ref *Reference) error {
 	child := ref.Child.Table
 	for i := range child.ForeignKeys {
@@ -319,7 +319,7 @@ func (k *keeper) missingError(ref *Reference) error {
 	return types.Errorf(types.ErNoReferencedRow2, table.ForeignKeyText(child, ref.Key))
 }
 
-// referencedError is 1451.
+// referencedError is 1451, or 1217, which names no table, if the client may not see one of the parent's children.
 func (k *keeper) referencedError(ref *Reference) error {
 	for _, child := range ref.Parent.Table.Referrers {
 		if !k.sees(child) {
@@ -333,7 +333,7 @@ func (k *keeper) sees(t catalog.TableName) bool {
 	return k.rt.Sees == nil || k.rt.Sees(t.Schema, t.Name)
 }
 
-// undoable runs a change of one row, whose writes are undone if IGNORE makes a warning of its error.
+// undoable runs a change of one row. Under IGNORE, which may make a warning of its error, the writes of a failed change are undone.
 func (k *keeper) undoable(change func() error) error {
 	if k == nil || !k.rt.Ctx.Ignore {
 		return change()

@@ -22,8 +22,8 @@ type keyer struct {
 	wide    int             // what the keys of the batch at hand take because there are many
 }
 
-// Keys of texts of keyLong bytes and more are counted before they are made: keyCopies times the text, for a key has two bytes for most characters, and who
-// keeps it copies it.
+// Keys of texts of keyLong bytes and more are counted before they are made: keyCopies times the text, for a key has two bytes for most characters, and
+// whoever keeps it copies it.
 const (
 	keyLong   = 64 << 10
 	keyCopies = 4
@@ -62,7 +62,7 @@ func (k *keyer) initSort(rt *Runtime, keys []SortKey) {
 // batch evaluates the expressions over b.
 func (k *keyer) batch(b *types.Batch) error {
 	k.nulls, k.wide = false, 0
-	// With the values there are the keys, and their copies in a table of groups, which are counted when the batch is over.
+	// This stands for the values, the keys and their copies in a table of groups, which counts them only after the batch.
 	if k.wide = wideBytes(len(k.exprs), b.Rows()); k.wide > 0 {
 		if err := k.mem.change(int64(k.wide)); err != nil {
 			return err
@@ -83,7 +83,7 @@ func (k *keyer) batch(b *types.Batch) error {
 	return k.book()
 }
 
-// book counts the keys of the batch at hand, and long values that were computed for them.
+// book counts the keys of the current batch, and long values that were computed for them.
 func (k *keyer) book() error {
 	bytes := k.wide
 	k.long = false
@@ -121,7 +121,7 @@ func (a *account) rowKeys(b *types.Batch) error {
 	return a.change(int64(long))
 }
 
-// passing returns in sel the live rows of b, as physical indexes, that pass; the account has the keys that are made of them.
+// passing returns in sel the physical indexes of the live rows of b for which pass is true; the account counts the keys that pass makes of them.
 func (a *account) passing(sel []uint16, b *types.Batch, pass func(*types.Batch, int) (bool, error)) ([]uint16, error) {
 	if err := a.rowKeys(b); err != nil {
 		return nil, err

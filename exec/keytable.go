@@ -24,7 +24,7 @@ type keyTable struct {
 // above it still has ids.
 const keyTableMax = math.MaxUint32 - 1<<20
 
-// keyTablePolled is from how many keys on a table takes so long to double its slots that makeRoom looks at the interrupt meanwhile.
+// keyTablePolled: with this many keys or more, doubling the slots takes so long that makeRoom polls the interrupt.
 const keyTablePolled = 1 << 16
 
 // keyTableMin is the number of slots of a table that has just begun.
@@ -118,7 +118,7 @@ func (t *keyTable) placeAgain(id uint32) { t.place(id, t.hash(t.key(id))) }
 func (t *keyTable) crowded(more int) bool { return (len(t.ends)+more)*4 > len(t.slots)*3 }
 
 // makeRoom doubles the slots of a large table for up to MaxBatchRows keys that are about to be inserted, so that insert, which can't be
-// left, has not to. An interrupt leaves the table as it was.
+// interrupted, does not have to. An interrupt leaves the table as it was.
 func (t *keyTable) makeRoom(rt *Runtime, keys int) error {
 	if len(t.ends) < keyTablePolled || !t.crowded(keys) {
 		return nil

@@ -40,7 +40,7 @@ func (n *PointGet) seal() {
 		return
 	}
 	n.layout = newRowLayout(n.Table, nil, n.Cols)
-	// Keys alone need no read of the row: LockRows reads it under the lock. No columns at all is COUNT(*), which asks whether it exists.
+	// If only the key is wanted the row is not read: LockRows reads it under the lock. Without columns it is COUNT(*), which counts existing rows.
 	n.keysOnly = n.Index.Primary && n.Filter == nil && len(n.Cols) > 0
 	for _, c := range n.Cols {
 		n.keysOnly = n.keysOnly && c == RowKey
@@ -56,7 +56,7 @@ func (n *IndexLookup) seal() {
 
 // seal runs after the input's own.
 func (n *LockRows) seal() {
-	// A key that is collected before any row changes must be of a row then: a listed key without one may have one by the time it is locked.
+	// Keys that are collected before the first change must be of existing rows: another key may have got a row before it is locked.
 	if get, ok := n.Input.(*PointGet); ok && n.Collect {
 		get.keysOnly = false
 	}
@@ -128,7 +128,7 @@ type pairCopy struct {
 	mem        account // of a long value
 }
 
-// pairLong is from which length on the value of a pairCopy is counted.
+// pairLong is the length beyond which the value of a pairCopy is counted.
 const pairLong = 64 << 10
 
 // Pair copies the pair.
@@ -142,7 +142,7 @@ func (s *pairCopy) Pair(key, value []byte) (more bool, err error) {
 	return true, nil
 }
 
-// widen counts a long value before there is memory for it, and not for more: the next one may be short.
+// widen counts a long value before it allocates memory for it, and no more than that: the next one may be short.
 func (s *pairCopy) widen(length int) error {
 	s.value = nil
 	if s.mem.rt != nil {
@@ -154,7 +154,7 @@ func (s *pairCopy) widen(length int) error {
 	return nil
 }
 
-// drop gives back what a long value took, and tells whether there was one.
+// drop releases the memory of a long value, and reports whether there was one.
 func (s *pairCopy) drop() (long bool) {
 	s.mem.close()
 	if long = cap(s.value) > pairLong; long {

@@ -29,7 +29,7 @@ type FileFormat struct {
 func (f *FileFormat) Fixed() bool { return len(f.FieldEnd)+len(f.Enclosed) == 0 }
 
 // LineReader cuts a file into lines and these into fields, exactly as MySQL does, also where the file does not follow its format. It reads
-// letters whole in character sets in which a letter may hold the byte of a separator.
+// characters of several bytes whole, because one of these may be the byte of a separator.
 type LineReader struct {
 	src   io.Reader
 	f     FileFormat
@@ -40,9 +40,9 @@ type LineReader struct {
 
 	buf  []byte
 	r, w int   // unread bytes are buf[r:w]
-	err  error // of src, io.EOF at its end; it holds behind buf[:w]
+	err  error // of src, io.EOF at its end; it is met after buf[:w]
 
-	text      []byte // of the fields of the line, one behind the other
+	text      []byte // of the fields of the line, one after the other
 	escapedN  bool   // the field has an escaped N
 	lineStart bool   // the mark at the beginning of the line has yet to come
 	lineEnded bool
@@ -113,7 +113,7 @@ func (l *LineReader) failed() error {
 	return l.err
 }
 
-// begin passes what comes before the line's fields. It reports false at the end of the file.
+// begin skips what comes before the line's fields. It reports false at the end of the file.
 func (l *LineReader) begin() bool {
 	if !l.lineStart {
 		return true
@@ -246,7 +246,7 @@ func (l *LineReader) run(plain *[256]bool) {
 }
 
 // escaped takes the escape c and what it escapes. It takes nothing if the escape is the quote, too, and does not stand twice. ended says that the
-// file ended behind it.
+// file ended there.
 func (l *LineReader) escaped(c byte) (taken, ended bool) {
 	if l.fill(2); l.w-l.r < 2 {
 		l.r++
@@ -267,8 +267,8 @@ func (l *LineReader) escaped(c byte) (taken, ended bool) {
 	return true, false
 }
 
-// letter takes a letter whole. One that is none gives its first byte only, or 1300 if that begins no letter; one that the file's end cuts off
-// is dropped.
+// letter takes a character of one or more bytes. Of an invalid one it takes the first byte only, and fails with 1300 if that can begin none; one that
+// is cut off by the end of the file is dropped.
 func (l *LineReader) letter(from int, escaped bool) (whole bool, err error) {
 	n := l.f.Charset.LeadBytes(l.buf[l.r])
 	if n == 0 {
@@ -347,7 +347,7 @@ func (l *LineReader) Row() (row []byte, ok bool, err error) {
 	return l.text[from:len(l.text):len(l.text)], true, nil
 }
 
-// NextLine passes what is left of the line. more is false at the end of the file; cut says that something was left.
+// NextLine skips the rest of the line. more is false at the end of the file; cut says that something was skipped.
 func (l *LineReader) NextLine() (more, cut bool, err error) {
 	l.lineStart = len(l.f.LineStart) > 0
 	if l.lineEnded || l.fileEnded {

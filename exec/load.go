@@ -109,7 +109,7 @@ func (in *inserter) line(lines *LineReader, skipped bool) (bool, error) {
 	return true, nil
 }
 
-// fixedLine cuts a line into fields by their widths. What a line is too long by counts as one more field.
+// fixedLine cuts a line into fields by their widths. What is left at the end counts as one more field.
 func (in *inserter) fixedLine(lines *LineReader, skipped bool) (bool, error) {
 	row, ok, err := lines.Row()
 	if !ok || err != nil || skipped {
@@ -148,7 +148,7 @@ func (in *inserter) field(target *LoadTarget, text []byte, null bool) error {
 	}
 	c := in.table.Columns[target.Col]
 	switch {
-	case c.Generated != nil: // what the file has for it counts for nothing
+	case c.Generated != nil: // what the file has for it is ignored
 		return nil
 	case null && c.NotNull && !c.AutoInc && c.Type.ID != types.TypeTimestamp:
 		if in.rt.Ctx.Strict && !in.rt.Ctx.Ignore {
@@ -165,7 +165,7 @@ func (in *inserter) field(target *LoadTarget, text []byte, null bool) error {
 	return in.set(target.Col, types.String(text, cs.Default))
 }
 
-// absent is NULL where the column may have it, the next id or the present time.
+// absent sets a column without a value: to NULL where that is allowed or stands for the next id, otherwise to the current time.
 func (in *inserter) absent(c *catalog.Column) (err error) {
 	in.row[c.Ordinal] = types.Null()
 	if c.NotNull && !c.AutoInc {
@@ -174,7 +174,7 @@ func (in *inserter) absent(c *catalog.Column) (err error) {
 	return err
 }
 
-// missing is a field that the line does not have.
+// missing sets the column or the variable of a field that the line does not have.
 func (in *inserter) missing(target *LoadTarget) error {
 	if target.Col < 0 {
 		in.rt.Ctx.Session.SetUserVar(target.Variable, types.Null())
@@ -195,7 +195,7 @@ func (in *inserter) missing(target *LoadTarget) error {
 	return in.complain(types.ErWarnTooFewRecords)
 }
 
-// missingFixed is a field that a line without separators does not reach: its column keeps the default, and is never NULL.
+// missingFixed is missing for lines without separators: the column keeps its default, and is not NULL unless it is AUTO_INCREMENT.
 func (in *inserter) missingFixed(target *LoadTarget) error {
 	c := in.table.Columns[target.Col]
 	if c.NotNull && c.Type.ID == types.TypeTimestamp {
@@ -246,7 +246,7 @@ func (in *inserter) complain(number uint16) error {
 	return nil
 }
 
-// loaded is the answer of LOAD DATA, which tells no generated id.
+// loaded is the answer of LOAD DATA, which reports no generated id.
 func (in *inserter) loaded(res sqlapi.Result) sqlapi.Result {
 	if in.generated != 0 {
 		in.rt.LastGeneratedID = in.generated

@@ -23,8 +23,8 @@ type MemTracker struct {
 	used, peak atomic.Int64
 	limit      int64
 	pool       *MemPool
-	taken      atomic.Int64 // of pool
-	lent       atomic.Int64 // by pool, beside
+	taken      atomic.Int64 // of pool, for used
+	lent       atomic.Int64 // by pool, besides: see lend
 	refused    atomic.Pointer[types.Error]
 }
 
@@ -51,8 +51,8 @@ func (m *MemTracker) Reset(limit int64) {
 	m.limit = limit
 }
 
-// room counts the memory of a batch's long values; see types.Room. They count twice: whoever takes the batch copies them, and books what it has
-// then. What is refused is the statement's error at its next poll, and at its end.
+// room counts the memory of a batch's long values; see types.Room. They count twice, because whoever takes the batch copies them and counts the copy
+// only afterwards. A refusal becomes the statement's error at its next poll, or at its end.
 func (m *MemTracker) room(bytes int) bool {
 	err := m.Grow(2 * int64(bytes))
 	if err == nil {
@@ -87,7 +87,7 @@ func (m *MemTracker) refusal() error {
 	return nil
 }
 
-// Used returns the bytes held now, Peak the most held so far.
+// Used returns the bytes held now.
 func (m *MemTracker) Used() int64 { return m.used.Load() }
 
 // Peak returns the most bytes held since Reset.
@@ -115,8 +115,8 @@ func (m *MemTracker) Grow(n int64) error {
 	return nil
 }
 
-// Trim gives back what the tracker holds of the pool for its next growth. It is for who counts what outlives statements: thousands of idle
-// sessions with a few MiB each are more than there is.
+// Trim gives back what the tracker holds of the pool for its next growth. It is for trackers of memory that outlives statements: a few MiB for each of
+// thousands of idle sessions would exhaust the pool.
 func (m *MemTracker) Trim() {
 	if used, taken := m.used.Load(), m.taken.Load(); taken > used {
 		_ = m.share(used, taken, false) // giving back never fails
@@ -144,15 +144,15 @@ var (
 	errNodeMemory      = types.NewError(8176, "Your query has been cancelled due to exceeding the allowed memory limit for the server")
 )
 
-// tight reports whether an operator that holds own bytes ought to spill now: the
+// tight reports whether an operator that holds own bytes should spill now: the
 // statement is above three quarters of its limit and spilling frees something worth
 // a file.
 func (m *MemTracker) tight(own int64) bool {
 	return m != nil && m.limit > 0 && own >= min(spillFloor, m.limit/8) && m.used.Load() > m.limit/4*3
 }
 
-// crowded reports whether the statement has used half of its limit: what need not hold
-// memory leaves it to others.
+// crowded reports whether the statement has used half of its limit: what can do without
+// memory then leaves it to others.
 func (m *MemTracker) crowded() bool { return m != nil && m.limit > 0 && m.used.Load() > m.limit/2 }
 
 // times returns how often n bytes go into the limit.
@@ -207,10 +207,10 @@ func (a *account) change(n int64) error {
 	return a.set(n)
 }
 
-// arenaLarge is from which size on an arena is booked before it grows. What is smaller is booked with the batch.
+// arenaLarge is the size from which on an arena is counted before it grows. A smaller one is counted with the batch.
 const arenaLarge = 1 << 20
 
-// widen makes an arena of need bytes and more, once both are booked: while one is copied to the other there are two.
+// widen replaces an arena by one of need bytes or more. Both are counted while one is copied to the other.
 func (a *account) widen(arena []byte, need int) ([]byte, error) {
 	rest := a.held - int64(cap(arena))
 	room := need + need/4

@@ -9,25 +9,25 @@ import (
 // short ones share no counter: they are bounded by the number of connections.
 const poolStep = 1 << 20
 
-// poolChange is by how much what a MemPool has given has to change to be told.
+// poolChange is the change in bytes that a MemPool reports through Changes.
 const poolChange = 16 << 20
 
 // MemPool is the memory that all statements of a node may hold together. It may be used by any goroutine.
 type MemPool struct {
 	limit   int64
 	used    atomic.Int64
-	told    atomic.Int64 // used, when changes was sent to
+	told    atomic.Int64 // used at the last send to changes
 	changes chan struct{}
 
 	process *Process     // nil: nobody can tell what is in use
-	beside  atomic.Int64 // what was in use besides used when the process was last collected
-	mu      sync.Mutex   // held while it is collected
-	rounds  atomic.Int64 // how often it was
+	beside  atomic.Int64 // what the process had in use besides used after its last collection
+	mu      sync.Mutex   // one collection at a time; no other lock is taken under it
+	rounds  atomic.Int64 // collections so far
 }
 
 // Process is what a MemPool knows about the process's memory. What statements count is not all that they make: a buffer that grows leaves the smaller one
 // behind as garbage, rows are copied on their way to storage, and storage has its own. While there is room nobody need care; where there is none, what is
-// counted may not grow any more, lest the system ends the process.
+// counted may not grow any more, or the system might end the process.
 type Process struct {
 	// Ceiling is how many bytes may be in use when a statement is given more.
 	Ceiling int64
@@ -40,7 +40,8 @@ type Process struct {
 // Watch makes the pool refuse to grow where the process's memory is used up, from now on. It is called before the pool is used.
 func (p *MemPool) Watch(process *Process) { p.process = process }
 
-// crowded reports whether the process has no room for n bytes, which used has already. Each MiB of growth asks once, which takes microseconds.
+// crowded reports whether the process has no room for n bytes, which are already part of used. It looks once for each MiB of growth, which takes
+// microseconds.
 func (p *MemPool) crowded(used, n int64) bool {
 	if p.process == nil || used/poolStep == (used-n)/poolStep || p.fits(used, n) {
 		return false
@@ -69,7 +70,7 @@ func NewMemPool(limit int64) *MemPool {
 // Changes has something to receive when what statements hold has become much more or less since the last time.
 func (p *MemPool) Changes() <-chan struct{} { return p.changes }
 
-// tell notes a change that is large enough.
+// tell sends to changes if the change since the last time is large enough.
 func (p *MemPool) tell(used int64) {
 	told := p.told.Load()
 	if used-told < poolChange && told-used < poolChange || !p.told.CompareAndSwap(told, used) {

@@ -13,7 +13,7 @@ import (
 type changedRows struct {
 	keys    keyTable // row keys, as the input has them
 	rows    [][]byte // by key: the row as it is now, in the row codec; if it is kept
-	by      []uint64 // by key: bit per target that has had its turn
+	by      []uint64 // by key: a bit per target that has claimed the row
 	current []types.Value
 	types   []types.Type
 	bytes   int64
@@ -26,7 +26,7 @@ func newChangedRows(t *catalog.Table) *changedRows {
 	return c
 }
 
-// claim reports whether target i gets to change the row with the key: the first time.
+// claim reports whether target i claims the row with the key for the first time, and may change it.
 func (c *changedRows) claim(key []byte, i int) (id uint32, first bool) {
 	id, fresh := c.keys.insert(key, c.keys.hash(key))
 	if fresh {
@@ -65,7 +65,7 @@ func (c *changedRows) size() int64 {
 	return c.keys.bytes() + c.bytes + int64(cap(c.rows))*24 + int64(cap(c.by))*8
 }
 
-// multiTargetsMax is more targets than MySQL joins tables.
+// multiTargetsMax is how many targets have a bit in changedRows.by, more than MySQL joins tables.
 const multiTargetsMax = 64
 
 // multiWriter is what MultiUpdate and MultiDelete have in common: the joined rows, all
@@ -73,7 +73,7 @@ const multiTargetsMax = 64
 type multiWriter struct {
 	rt      *Runtime
 	rows    rowList
-	row     []types.Value // the joined row at hand
+	row     []types.Value // the current joined row
 	before  []types.Value // a target's part of it before the assignments
 	targets []*changer
 	changed []*changedRows // by target; shared by targets of one table
@@ -168,7 +168,7 @@ func (w *multiWriter) close() {
 	w.mem.close()
 }
 
-// read fills a target's old row from the joined row at hand.
+// read fills a target's old row from the current joined row.
 func (w *multiWriter) read(c *changer, first int, key []byte) error {
 	n := len(c.table.Columns)
 	copy(c.old, w.row[first:first+n])
@@ -235,7 +235,7 @@ type multiUpdater struct {
 	changedRows int
 }
 
-// update changes the targets' rows of the joined row at hand.
+// update changes the targets' rows of the current joined row.
 func (u *multiUpdater) update(rowNo int) error {
 	for i := range u.node.Targets {
 		t := &u.node.Targets[i]
@@ -286,7 +286,7 @@ func (u *multiUpdater) updateTarget(i, rowNo int) error {
 }
 
 // write stores the row that target i has made of its old one. If another target of the
-// same table has changed it meanwhile, it is that row in which the columns are set.
+// same table has changed the row meanwhile, the columns are set in its newer version.
 func (u *multiUpdater) write(i int, id uint32, row []types.Value) error {
 	c := u.targets[i]
 	copy(c.new, row)
@@ -377,7 +377,7 @@ func (rt *Runtime) runMultiDelete(n *MultiDelete) (sqlapi.Result, error) {
 	return sqlapi.Result{AffectedRows: deleted, Warnings: rt.warnings()}, nil
 }
 
-// remove deletes a target's row of the joined row at hand, unless it has gone before.
+// remove deletes a target's row of the current joined row, unless it is deleted already.
 func (w *multiWriter) remove(i int, t *DeleteTarget) (bool, error) {
 	key := w.row[t.KeyCol]
 	if key.IsNull() {
@@ -402,7 +402,7 @@ func (w *multiWriter) remove(i int, t *DeleteTarget) (bool, error) {
 	return true, nil
 }
 
-// childrenFirst orders the targets so that none refers to one before it, as far as foreign keys form no circle.
+// childrenFirst orders the targets so that none refers to one before it, as far as foreign keys form no cycle.
 func childrenFirst(targets []DeleteTarget) (order []int) {
 	done := make([]bool, len(targets))
 	var visit func(i int)

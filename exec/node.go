@@ -93,8 +93,8 @@ type RowSource struct {
 	Name string
 	Out  []types.Type
 	// Fill is called once per execution and calls emit per row. The row is borrowed
-	// until emit returns; an error of emit must be returned as it is. Rows may be
-	// emitted while Fill holds no locks only: emit may wait for the client.
+	// until emit returns; an error of emit must be returned as it is. Fill must hold no
+	// locks when it calls emit, which may wait for the client.
 	Fill func(rt *Runtime, emit func(row []types.Value) error) error
 }
 
@@ -311,7 +311,7 @@ type CTE struct {
 	// Root is the whole query, or, if Recursive is set, the seed of a recursion.
 	Root Node
 	// Recursive is run again and again, and reads through CTEDelta what its last run, or
-	// the seed, has added; no row more ends it.
+	// the seed, has added; the recursion ends when a run adds no row.
 	Recursive Node
 	// Distinct drops rows that were there before, as UNION without ALL does.
 	Distinct bool
@@ -360,9 +360,9 @@ type HashJoin struct {
 	LeftKeys, RightKeys []expr.Expr // of equal type pairwise; NULL matches nothing
 	// On is the rest of the join condition over left and right columns, or nil.
 	On expr.Expr
-	// NullAware makes an anti join with one key column and no On that of NOT IN: with a
-	// NULL key on the right no left row passes, and a left NULL passes only if the right
-	// input is empty.
+	// NullAware makes an anti join with one key column and no On follow the rules of NOT
+	// IN: with a NULL key on the right no left row passes, and a left NULL passes only if
+	// the right input is empty.
 	NullAware bool
 	// BuildLeft makes an inner join build the table of the left input and probe it with
 	// the right one.

@@ -7,7 +7,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// Gather runs copies of its input side by side, each over shares of the one Scan at the
+// Gather runs copies of its input in parallel, each over shares of the one Scan at the
 // bottom, and yields what the input by itself would yield: its rows and errors in the same
 // order, and the diagnostics of the rows. Between it and the Scan are Filter, Project,
 // IndexLookup, partial HashAgg and HashJoin nodes only; of a join the Scan is on the left,
@@ -55,7 +55,7 @@ func (n *Gather) bottom() *Scan {
 // ParallelAgg returns the aggregation n done by workers, with the same output, and whether
 // it can be: its input can be gathered, and all aggregates merge to the value that rows one
 // by one give. Sums of DOUBLE do not: they depend on the order of additions, and an answer
-// that changes in its last digit from one execution to the next is none.
+// must not change in its last digit from one execution to the next.
 func ParallelAgg(n Node, workers int) (Node, bool) {
 	var input Node
 	var keys []expr.Expr

@@ -30,15 +30,15 @@ type InsertMode uint8
 const (
 	InsertPlain   InsertMode = iota // a duplicate key fails the statement: 1062
 	InsertIgnore                    // duplicates and bad values become warnings
-	InsertReplace                   // REPLACE: the rows in the way are deleted first
-	InsertUpdate                    // ON DUPLICATE KEY UPDATE: OnDup is applied to the row in the way
+	InsertReplace                   // REPLACE: conflicting rows are deleted first
+	InsertUpdate                    // ON DUPLICATE KEY UPDATE: OnDup is applied to the conflicting row
 )
 
 // Assignment sets the column with ordinal Col to Expr; a nil Expr is DEFAULT.
 type Assignment struct {
 	Col  int
 	Expr expr.Expr
-	// Generated says that the column is a generated one, which follows when all others have their values. Such assignments come last, in the
+	// Generated says that the column is a generated one, which is computed when all others have their values. Such assignments come last, in the
 	// order of the columns.
 	Generated bool
 	// Early says that an INSERT needs the value before all others have theirs, because a DEFAULT refers to the column, and again then.
@@ -75,7 +75,7 @@ type Insert struct {
 	// warning and leaves the row as it is.
 	Ignore bool
 	// OnDup are the assignments of ON DUPLICATE KEY UPDATE, over the columns of the
-	// row in the way followed by those of the row to insert (VALUES(c) of column i is
+	// conflicting row followed by those of the row to insert (VALUES(c) of column i is
 	// column len(Table.Columns)+i; expr's "values" works as well) and those of Source
 	// (column j is column 2*len(Table.Columns)+j).
 	OnDup []Assignment
@@ -86,7 +86,7 @@ type Insert struct {
 	// Generated are the generated columns, over the table's columns by ordinal.
 	Generated []Assignment
 	Checks    []Check
-	Guard     *Guard // nil: no foreign key has to be kept
+	Guard     *Guard // nil: no foreign key has to be enforced
 
 	access int
 }
@@ -98,7 +98,7 @@ type Load struct {
 	Targets []LoadTarget
 	// Set are assignments over the columns of the row by ordinal, made when it has its fields.
 	Set []Assignment
-	// Skip is how many lines at the beginning of the file are passed.
+	// Skip is how many lines at the beginning of the file are skipped.
 	Skip uint64
 	// Width is the bytes of a line of fields without separators.
 	Width int
@@ -112,8 +112,8 @@ type LoadTarget struct {
 	Width int
 }
 
-// Check is a condition that a row must not fail to be stored: it is evaluated over the table's columns by ordinal, and NULL passes. With
-// View it is what a view WITH CHECK OPTION shows, Name in the database View, and must be true.
+// Check is a condition on the rows that may be stored, over the table's columns by ordinal; NULL passes. With View it is a condition of the view
+// Name in the database View, which has WITH CHECK OPTION, and must be true.
 type Check struct {
 	Name string
 	View string
@@ -181,7 +181,7 @@ type UpdateTarget struct {
 }
 
 // MultiDelete removes rows of several tables, those that its input joins, each once. All
-// of the input is read before the first row goes.
+// of the input is read before the first row is deleted.
 type MultiDelete struct {
 	Base
 	Input   Node // a join of LockRows

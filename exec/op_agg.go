@@ -173,8 +173,8 @@ const (
 	aggGroup
 )
 
-// shedShare is by how much a frozen table may have grown, as a part of what it held when it was
-// frozen, before its groups are shed.
+// shedShare: the groups of a frozen table are shed once it has grown by more than 1/shedShare of
+// what it held when it was frozen.
 const shedShare = 4
 
 // hashAggOp groups by a keyTable. Short of memory it freezes the table: rows of
@@ -356,11 +356,10 @@ func (o *hashAggOp) shed() error {
 	return o.mem.set(o.table.bytes() + o.groups.bytes())
 }
 
-// addGroup adds a group that was shed; its partition has the rows that came later behind
-// it.
+// addGroup adds a group that was shed; in its partition the rows that came later follow it.
 func (o *hashAggOp) addGroup(record []byte) error {
 	key, rest := cutPart(record)
-	values, states := cutPart(slices.Clone(rest)) // texts in the states stay where they are
+	values, states := cutPart(slices.Clone(rest)) // texts in the states keep referring to these bytes
 	h := o.table.hash(key)
 	if o.parts.active() {
 		if id, ok := o.table.find(key, h); ok {
@@ -405,7 +404,7 @@ func (o *hashAggOp) next() (*types.Batch, error) {
 
 // phase aggregates the next partition into an empty table.
 func (o *hashAggOp) phase() error {
-	// The memory goes back, else it would be short again at once.
+	// The memory is released, or it would be short again at once.
 	o.table.release()
 	o.groups.release()
 	o.at = 0

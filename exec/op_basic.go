@@ -130,8 +130,8 @@ type projectOp struct {
 	input operator
 	exprs []expr.Expr
 	out   *types.Batch
-	// bulky says that the expressions may be long: they are computed row by row then,
-	// which ends the batch in time.
+	// bulky says that the values may be long: they are computed row by row then, so that
+	// the batch can end before it is too large.
 	bulky bool
 	in    *types.Batch // bulky: the input's batch at hand
 	at    int          // its next live row
@@ -354,7 +354,7 @@ type materializeOp struct {
 	input  operator
 	slots  slotValues
 	deltas []*CTE
-	runs   []uint64 // of deltas, that the rows were read in
+	runs   []uint64 // cteState.runs of deltas when the rows were read
 	rows   rowList
 	filled bool
 }
@@ -369,7 +369,7 @@ func (n *Materialize) build(b *builder) (operator, error) {
 	return o, nil
 }
 
-// anotherRun reports whether a recursion has gone on since the last call.
+// anotherRun reports whether a recursion has begun another run since the last call.
 func (o *materializeOp) anotherRun() (other bool) {
 	for i, c := range o.deltas {
 		if run := o.rt.cte(c).runs; run != o.runs[i] {

@@ -261,7 +261,7 @@ func (p *partitions) read(dst []byte) (row []byte, ok bool, err error) {
 	return p.reading.read(dst)
 }
 
-// close removes all files and makes p as new.
+// close removes all files and resets p.
 func (p *partitions) close() {
 	for _, f := range p.writing {
 		f.close()

@@ -16,10 +16,10 @@ import (
 
 // Limits of parallel scans.
 const (
-	// sharesPerWorker is into how many parts per worker the rest of a scan is cut at least,
-	// so that all end at about the same time.
+	// sharesPerWorker is the least number of parts per worker into which the rest of a scan
+	// is cut, so that all end at about the same time.
 	sharesPerWorker = 4
-	// workerBatches is how many batches a worker may be ahead of who uses them.
+	// workerBatches is how many batches a worker may be ahead of the reader.
 	workerBatches = 8
 	// workersMax bounds the workers of one Gather.
 	workersMax = 256
@@ -67,7 +67,8 @@ type parcel struct {
 	bytes  int64
 }
 
-// seat is who runs a copy of a Gather's input: what its operators share with the others.
+// seat tells the operators of one copy of a Gather's input, that of the statement's own
+// goroutine (lead) or of a worker, what they share with the others.
 type seat struct {
 	gather  *gatherOp
 	portion *portion
@@ -356,7 +357,7 @@ func (o *gatherOp) close() {
 	for _, w := range o.workers {
 		w.op.close()
 		w.mem.close()
-		w.rt.Ctx.ResetArena() // what it counted is given back
+		w.rt.Ctx.ResetArena() // and what it counted is given back
 	}
 	o.lead.close()
 }

@@ -88,9 +88,9 @@ func (o *lockOp) begin() (err error) {
 	}
 }
 
-// findGone looks for rows that the statement would have met in the transaction's snapshot and does not meet now: others have changed or
-// deleted them since. Under snapshot isolation that is a conflict, though no candidate tells of it. Rows that still qualify, or do only
-// now, are candidates, and locking them finds out which commit they are of.
+// findGone looks for rows that the statement would have met in the transaction's snapshot and does not meet now, because others have changed
+// or deleted them since. Under snapshot isolation that is a conflict, which no candidate would show. Rows that still qualify, or do only
+// now, are candidates, and locking them finds the commit that they are of.
 func (o *lockOp) findGone() error {
 	if !o.rt.Txn.SnapshotBehind() {
 		return nil

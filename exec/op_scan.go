@@ -194,8 +194,8 @@ func (o *scanOp) readPage(want int) error {
 	return nil
 }
 
-// backward counts what storage copies of a long row that it meets on its way backwards, which nobody can ask about before: as much as the
-// last page had, from the second page on.
+// backward counts the copy that storage makes of a long row when it scans backwards. Its size is not known in advance: it is taken to be that of the
+// last page, from the second page on.
 type backward struct {
 	mem  account
 	last int
@@ -209,7 +209,7 @@ func (b *backward) begin(reverse bool) error {
 	return b.mem.set(int64(b.last))
 }
 
-// end takes note of a page's bytes, and that storage has dropped its copy.
+// end notes a page's bytes, and that storage has dropped its copy.
 func (b *backward) end(bytes int) {
 	b.mem.close()
 	b.last = bytes
@@ -335,8 +335,8 @@ func (o *pointGetOp) read(key []byte) error {
 	return err
 }
 
-// lockAbsent locks a unique key that nobody has, for a locking read: as with a row, nobody is to insert it until the
-// transaction ends. Who had it before the lock was granted may have inserted it, and is found then.
+// lockAbsent locks a unique key without a row, for a locking read: nobody may insert it until the transaction ends. If
+// whoever held the lock before has inserted it, the row is found.
 func (o *pointGetOp) lockAbsent(key []byte, sink kvapi.Sink) (found bool, err error) {
 	if o.locks == nil || o.rt.Txn.Level() == txn.ReadCommitted {
 		return false, nil

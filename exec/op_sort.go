@@ -144,9 +144,9 @@ func (o *sortOp) row(e *sortEntry) []byte {
 // sortPollCompares is how many comparisons a sort makes between two looks at the interrupt.
 const sortPollCompares = 64 << 10
 
-// sortPolled is slices.SortFunc that an interrupt ends: a gigabyte of short rows takes
-// seconds. A sort can't be left; once it is over with, all are equal, which a sort is
-// through with in two passes.
+// sortPolled is a slices.SortFunc that polls the interrupt: a gigabyte of short rows takes
+// seconds. A sort can't be left; after an interrupt all elements compare as equal, and the
+// sort ends within two passes.
 func sortPolled[E any](rt *Runtime, list []E, compare func(a, b E) int) (err error) {
 	compared := 0
 	slices.SortFunc(list, func(a, b E) int {

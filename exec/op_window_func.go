@@ -53,7 +53,7 @@ func (f *windowState) open() error {
 		return err
 	}
 	if f.isNull = v.IsNull(); f.isNull && f.node.Name == "nth_value" {
-		return nil // of which there is no such row
+		return nil // the value is NULL for every row
 	}
 	if v.K == types.KindUint {
 		v = types.Int(int64(min(uint64(v.N), math.MaxInt64)))
@@ -210,8 +210,8 @@ func (w *frame) restart() {
 	w.end.reader.restart()
 }
 
-// rows returns the frame of the row at hand: from start to before end, which may be
-// fewer than none.
+// rows returns the frame of the current row: from start to before end, which may lie
+// before start.
 func (w *frame) rows(row []types.Value) (start, end int, err error) {
 	n := w.op.rows.count
 	if w.node.Unit == FrameRows {

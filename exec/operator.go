@@ -175,7 +175,7 @@ func (rt *Runtime) evalCount(e expr.Expr, absent uint64) (uint64, error) {
 	v, err := e.Eval(rt.Ctx, nil)
 	var overflow *types.Error
 	if errors.As(err, &overflow) && overflow.Number == types.ErDataOutOfRange {
-		return math.MaxUint64, nil // LIMIT 5, 18446744073709551615 means all behind 5; a scan below is given the sum
+		return math.MaxUint64, nil // LIMIT 5, 18446744073709551615 means all after 5; the limit of a scan below is the sum, which overflows
 	}
 	if err != nil {
 		return 0, err
@@ -199,7 +199,7 @@ func (rt *Runtime) getBatch(ts []types.Type) *types.Batch {
 		b = types.NewBatch(ts)
 	} else {
 		b = free[len(free)-1]
-		free[len(free)-1] = nil // or a batch that becomes too long to come back stays in memory
+		free[len(free)-1] = nil // or the list would keep a batch alive that grows too large to be put back
 		rt.scratch.batches = free[:len(free)-1]
 		b.Init(ts)
 	}

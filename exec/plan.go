@@ -15,7 +15,7 @@ type TableRef struct {
 	Version uint64
 	// Write says that the statement changes or locks the table's rows.
 	Write bool
-	// Use says what others who lock the whole table must not allow meanwhile.
+	// Use is how the statement uses the table, which must agree with the locks that others have on the whole table.
 	Use catalog.UseMode
 	// Via is the view through whose query the table is used, nil if the statement names
 	// it itself.
@@ -35,7 +35,7 @@ type Plan struct {
 	Columns []sqlapi.ColumnInfo
 	// IsQuery says that the statement yields a result set.
 	IsQuery bool
-	// OnlyWarns says that the statement yields no result set and yet writes nothing: what a strict mode refuses of writes is a warning to it, as to a query.
+	// OnlyWarns says that the statement yields no result set and writes nothing: errors of strict mode are warnings of it, as of a query.
 	OnlyWarns bool
 	// NeedsTxn says that the statement writes or locks; Seal derives it.
 	NeedsTxn bool
@@ -46,7 +46,7 @@ type Plan struct {
 	// Warnings are about the statement itself, such as a hint that is not followed; every execution gives them.
 	Warnings []types.Warning
 	// Params is the number of the statement's parameters, lifted literals included.
-	// Slots is the number of further parameters behind them, which Apply and Subplans fill.
+	// Slots is the number of further parameters after them, which Apply and Subplans fill.
 	Params, Slots int
 	ParamTypes    []types.Type
 	Tables        []TableRef

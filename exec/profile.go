@@ -96,7 +96,7 @@ func gathers(n Node) uint32 {
 	return 0
 }
 
-// scan counts one table. A single equality is found by its index, which is neither.
+// scan counts one table. A single equality counts neither as a scan nor as a range.
 func (f *Profile) scan(n *Scan, inner bool) {
 	switch {
 	case len(n.Ranges) == 0 && inner:

@@ -50,7 +50,7 @@ type Program struct {
 	fields []int        // output column → field of shape
 	types  []*types.Type
 
-	plan *Plan // runs instead where the program does not do: sorts that do not fit, ranges under SERIALIZABLE, long ranges for which there are workers
+	plan *Plan // runs instead where the program can't: sorts that do not fit, ranges under SERIALIZABLE, long ranges for which there are workers
 
 	shared bool // aggregate: the plan has workers for it
 

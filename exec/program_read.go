@@ -40,7 +40,7 @@ type encodeSink struct {
 	sent   uint64
 	bytes  int  // of the pairs
 	long   bool // one of them was long
-	due    bool // out is to be told of the last row, which leaves at once, when no iterator is open
+	due    bool // the last row is to be sent at once, when no iterator is open
 }
 
 // Pair encodes one row.
@@ -72,7 +72,7 @@ func (s *encodeSink) Pair(key, value []byte) (more bool, err error) {
 	return true, s.out.RowDone()
 }
 
-// finish tells the client's side of a row that waited for the end of its page.
+// finish sends the row that waited for the end of its page.
 func (s *encodeSink) finish() error {
 	s.due = false
 	return s.out.RowDone()
@@ -148,7 +148,7 @@ func (p *Program) runPoint(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, er
 		rt.Work.key(p.access, s.sent > 0)
 	}
 	if err == nil && s.sent > 0 {
-		// A large row leaves at once.
+		// A large row is sent at once.
 		if err = rt.waitSeen(); err == nil {
 			err = sink.RowDone()
 		}
@@ -230,7 +230,7 @@ func (p *Program) eachPage(rt *Runtime, sink kvapi.Sink, limit uint64, rows *uin
 	return nil
 }
 
-// readPage reads one page. A row that is so long that it leaves at once has ended it, and leaves with no iterator open.
+// readPage reads one page. A row so long that it is to be sent at once ends the page, and is sent when no iterator is open.
 func (p *Program) readPage(rt *Runtime, r *txn.ScanRequest) (resume []byte, err error) {
 	st := &rt.scratch.program
 	if err := st.back.begin(p.reverse); err != nil {
@@ -248,7 +248,7 @@ func (p *Program) readPage(rt *Runtime, r *txn.ScanRequest) (resume []byte, err 
 
 func (p *Program) runRange(rt *Runtime, sink sqlapi.Sink) (res sqlapi.Result, err error) {
 	if rt.Txn != nil && rt.Txn.Level() == txn.Serializable {
-		// A large row leaves while its page is being read, before anybody could wait for what was read under locks.
+		// A program sends large rows page by page, and would not wait before that for what was read under locks (X10).
 		return rt.runQuery(p.plan, sink)
 	}
 	rt.Ctx.ResetArena()
@@ -306,7 +306,7 @@ func (s *aggState) Pair(key, value []byte) (more bool, err error) {
 	return true, nil
 }
 
-// addRows adds all rows to the aggregates. It stops, as if nothing had been, where they are so many that workers are to share them.
+// addRows adds all rows to the aggregates. If there are so many that workers should share them, it stops, drops its warnings, and short is false.
 func (p *Program) addRows(rt *Runtime, s *aggState) (short bool, err error) {
 	if !p.shared || rt.Pool.Free() == 0 || !rt.mayShare() {
 		return true, p.eachPage(rt, s, ^uint64(0), &s.rows, nil)

@@ -60,7 +60,7 @@ func (s *sortSink) Pair(key, value []byte) (more bool, err error) {
 	return true, nil
 }
 
-// abbreviate returns the key of a row. Where it can't, the keys of all count for nothing.
+// abbreviate returns the key of a row. If one row has none, the keys of all are cleared.
 func (s *sortSink) abbreviate(row int32) uint64 {
 	if s.whole {
 		return 0

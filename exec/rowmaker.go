@@ -110,7 +110,7 @@ func (m *rowMaker) defaultOf(c *catalog.Column, row []types.Value, rowNo int) (t
 	return m.null(c)
 }
 
-// generate computes the generated columns among assignments in row, over over.
+// generate sets the generated columns among assignments in row; their expressions are over the values in over.
 func (m *rowMaker) generate(set []Assignment, over, row []types.Value, rowNo int) error {
 	for i := range set {
 		a := &set[i]
@@ -136,8 +136,8 @@ func (m *rowMaker) generate(set []Assignment, over, row []types.Value, rowNo int
 	return nil
 }
 
-// generatedError is what MySQL says where a generated column cannot hold its value: a text that is too long is truncated data, and of an
-// index's expression no more is told than that.
+// generatedError is MySQL's error about a generated column that cannot hold its value: for a text that is too long it is that of truncated data, and
+// for the expression of an index another one.
 func generatedError(err error, c *catalog.Column, rowNo int) error {
 	var e *types.Error
 	if !errors.As(err, &e) {
@@ -152,7 +152,7 @@ func generatedError(err error, c *catalog.Column, rowNo int) error {
 	return err
 }
 
-// Generator computes generated columns of rows that no statement writes. One goroutine uses it.
+// Generator computes generated columns of rows that are written without a plan. One goroutine uses it.
 type Generator struct {
 	maker rowMaker
 	set   []Assignment

@@ -37,7 +37,7 @@ func Run(rt *Runtime, p *Plan, sink sqlapi.Sink) (sqlapi.Result, error) {
 	}
 	res, err := rt.runStatement(p, sink)
 	if err == nil {
-		// Also where no lock is left: that a row did not match may be news, too.
+		// Also if no lock is left: that a row did not match may depend on an unsynced version, too.
 		if err = rt.waitSeen(); err != nil {
 			rt.Txn.RollbackStatement()
 		}
@@ -90,7 +90,7 @@ func (rt *Runtime) runStatement(p *Plan, sink sqlapi.Sink) (res sqlapi.Result, e
 	}
 	rt.endExecution()
 	if err != nil && !p.IsQuery {
-		rt.scratch.long = true // who failed may have got as far as to keep values of a row, but not to count them
+		rt.scratch.long = true // a statement that failed may have kept values of a row without having counted them
 	}
 	rt.dropLongRow()
 	if err == nil {
@@ -107,8 +107,9 @@ func (rt *Runtime) runStatement(p *Plan, sink sqlapi.Sink) (res sqlapi.Result, e
 	return res, err
 }
 
-// unnoticed is what has been left for the end of a statement: an error of a function that could only warn, a value that a batch had no room for, and
-// an interrupted SLEEP. One in a SELECT without tables says so by its value, as in MySQL; any other would pass off the rows so far as the whole answer.
+// unnoticed returns an error that is known only at the end of a statement: that of a function that could only warn, of a value that a batch had no room
+// for, and of an interrupted SLEEP. In a SELECT without tables SLEEP tells of it by its value, as in MySQL; elsewhere the rows so far would pass as
+// the whole answer.
 func (rt *Runtime) unnoticed(p *Plan) error {
 	if err := rt.Ctx.TakeFailure(); err != nil {
 		return err

@@ -95,7 +95,7 @@ func (rt *Runtime) ForceInsertID(id uint64) { rt.insertID, rt.insertIDTaken = id
 func (rt *Runtime) Abandon() {
 	rt.endExecution()
 	if rt.own != nil {
-		rt.own.Rollback() // not released: who panicked may have left it to others
+		rt.own.Rollback() // not released for reuse: what panicked may have handed it to others
 		rt.own = nil
 	}
 }
@@ -150,11 +150,11 @@ type scratch struct {
 	inserter inserter
 	longRow  int  // bytes that the writers of the statement have been granted for long rows
 	caught   int  // bytes that its finders have been granted
-	long     bool // the statement has let a long row go of which something may be left in what is kept
+	long     bool // buffers that are kept may hold parts of a long row
 	program  programState
 }
 
-// writer returns the session's writer, pointed to t.
+// writer returns the session's writer, set to t.
 func (rt *Runtime) writer(t *catalog.Table) *table.Writer {
 	w := rt.scratch.writer
 	if w == nil {
@@ -194,8 +194,8 @@ func (rt *Runtime) roomForCaught(granted *int, bytes int) error {
 	return rt.Mem.Grow(int64(more))
 }
 
-// dropLongRow gives back what long rows took, with the buffers that hold them, and with those that are kept and may have values of theirs: an idle
-// session is not to hold a row of tens of megabytes.
+// dropLongRow gives back the memory of long rows, and drops the buffers that hold them or may hold values of theirs: an idle session must not hold a
+// row of tens of megabytes.
 func (rt *Runtime) dropLongRow() {
 	s := &rt.scratch
 	if s.program.pair.drop() || s.program.rows.long {

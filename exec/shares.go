@@ -15,7 +15,7 @@ import (
 // shareList.mu, but for spans, which do not change.
 type share struct {
 	spans   []kvapi.Span
-	next    *share // what lies behind it
+	next    *share // the one after it in key order
 	taken   bool
 	ended   bool
 	parcels []*parcel
@@ -24,14 +24,14 @@ type share struct {
 }
 
 // shareList are the shares of a scan in the order of their keys. Workers take the first
-// that nobody has; who finds a share too large puts what is left of it back as several,
-// right behind it. A worker that waits for its batches to be used never keeps the first share
-// waiting: that is taken by the next who is free, the one who has made it at the latest.
+// that nobody has taken; one that finds its share too large puts the rest back as several,
+// right after it. The first share never waits for a worker whose batches are not used yet:
+// the next free worker takes it, at the latest the one that has put it there.
 type shareList struct {
-	mu      sync.Mutex
-	change  sync.Cond // of whatever the mutex guards
-	head    *share    // the first that has not been used up
-	working int       // shares taken and not ended
+	mu      sync.Mutex // guards the other fields, those of shares, and gatherWorker.free
+	change  sync.Cond  // of whatever the mutex guards
+	head    *share     // the first that has not been used up
+	working int        // shares taken and not ended
 	stopped bool
 	panic   error // of a worker
 }
@@ -62,8 +62,8 @@ func (l *shareList) take() *share {
 	return nil
 }
 
-// end notes that a share has been read: up to more, which comes behind it, or to an
-// error, behind which nothing is wanted.
+// end notes that a share has been read: up to more, which follows it, or to an error,
+// after which nothing is wanted.
 func (l *shareList) end(s *share, notes *types.Context, more []kvapi.Span, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,9 +78,9 @@ func (l *shareList) end(s *share, notes *types.Context, more []kvapi.Span, err e
 	l.change.Broadcast()
 }
 
-// parcel waits until the worker has one to fill for a share; nil once nobody wants any. The
-// first share has its own, because what the worker has filled of later ones, and does not
-// get back before, must not keep that from coming to its end.
+// parcel waits until the worker has one to fill for a share; nil once nobody wants any. For
+// the first share it may make more of them: those that the worker has filled of later shares
+// come back only when the first one is used up.
 func (l *shareList) parcel(w *gatherWorker, s *share) *parcel {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -185,8 +185,8 @@ const cutsMax = 256
 
 // cut divides what is left of a span, from resume to its end, into at least least parts
 // if keys allow, of about each rows if the keys go on as densely as between from and
-// resume, where rows lay. Nothing is known of keys but that they are bytes in
-// order: they are cut as numbers, by the eight bytes behind those that all have in common.
+// resume, where there were rows rows. Nothing is known of keys but that they are bytes in
+// order: they are cut as numbers, by the eight bytes after those that all have in common.
 func cut(from, resume, end []byte, rows, each, least int) []kvapi.Span {
 	common := 0
 	for common < len(resume) && common < len(end) && resume[common] == end[common] {

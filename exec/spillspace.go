@@ -9,8 +9,8 @@ import (
 const (
 	// spillStep is what a spill file takes of its SpillSpace at once.
 	spillStep = 1 << 20
-	// spillCloseLater is from which size on a spill file is removed behind the back of its statement: giving 20 GB back to the file system takes ten
-	// seconds, in which the client waited for its answer.
+	// spillCloseLater is the size from which on a spill file is removed in the background: giving 20 GB back to the file system takes ten seconds, in
+	// which the client would wait for its answer.
 	spillCloseLater = 64 << 20
 )
 
@@ -19,9 +19,9 @@ type SpillSpace struct {
 	limit int64
 	used  atomic.Int64
 
-	mu      sync.Mutex
+	mu      sync.Mutex   // guards closing and works
 	closing []*spillFile // large files to be removed; what they take still counts, so the limit bounds the list, too
-	works   bool         // the remover runs
+	works   bool         // the remover's goroutine runs; Wait waits for its end
 	remover sync.WaitGroup
 }
 

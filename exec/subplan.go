@@ -77,7 +77,7 @@ func (s *Subplan) Expr(name string, t types.Type, coer expr.Coercibility, outer,
 	s.constant = constant
 	flags := s.Flags
 	if !constant && len(outer) == 0 {
-		flags |= expr.FlagVolatile // else it were constant
+		flags |= expr.FlagVolatile // or it would be taken for a constant
 	}
 	args := append(append([]expr.Expr(nil), outer...), operands...)
 	return expr.Subquery(name, t, coer, flags, args, s)
@@ -303,7 +303,7 @@ func (st *subplanState) close() {
 	if st.op != nil {
 		st.op.close()
 	}
-	st.ctx.ResetArena() // what it counted is given back
+	st.ctx.ResetArena() // and what it counted is given back
 	st.memo.close()
 	st.rows.close()
 }

@@ -53,8 +53,8 @@ func (r *subplanRows) fill() error {
 	return err
 }
 
-// fillExtreme runs the subquery and lists of its rows those that decide: the greatest or least, and one with NULL, which compares as unknown as
-// all such do.
+// fillExtreme runs the subquery and keeps the rows that decide: the greatest or least, and one with NULL, if there is any, since all of these
+// compare as NULL.
 func (r *subplanRows) fillExtreme() error {
 	r.keys.init(r.st.rt, r.st.plan.RightKeys)
 	r.keys.ctx = r.st.ctx

@@ -92,7 +92,7 @@ type changer struct {
 	keyCol int
 	idType types.Type
 	guard  *Guard
-	keeper *keeper // nil: there are no foreign keys to keep
+	keeper *keeper // nil: there are no foreign keys to enforce
 	fresh  pairCopy
 	reader table.Reader // of a row that is read again
 	reads  bool         // reader is ready
@@ -133,7 +133,7 @@ func (c *changer) readRowID(key []byte) error {
 	return nil
 }
 
-// guarded makes c keep foreign keys.
+// guarded makes c enforce foreign keys, if g is not nil.
 func (c *changer) guarded(g *Guard, k *keeper) {
 	if g != nil {
 		c.guard, c.keeper = g, k

@@ -89,7 +89,7 @@ func (w *Work) Take(sum *[WorkFigures]uint64) {
 // Accesses returns the accesses of the plan that ran last and how many rows each has read or written. They are valid until the next one runs.
 func (w *Work) Accesses() ([]Access, []uint64) { return w.accesses, w.rows }
 
-// Settled is called by who has taken over the rows of the accesses.
+// Settled is called by whoever has taken over the rows of the accesses.
 func (w *Work) Settled() { w.accesses = nil }
 
 // Drop forgets everything.
