@@ -436,7 +436,7 @@ func (s *Session) createUser(stmt *syntax.CreateUser) error {
 	})
 }
 
-// mayDrop asks for the right to drop views. What nobody has, see dropAbsent, needs none.
+// mayDrop requires the right to drop views. Objects of kinds that cannot exist here (dropAbsent) need none.
 func (s *Session) mayDrop(stmt *syntax.DropObjects) error {
 	if stmt.Kind != "VIEW" {
 		return nil
@@ -586,7 +586,7 @@ func (s *Session) setPassword(stmt *syntax.SetPassword) error {
 	})
 }
 
-// grant executes GRANT and REVOKE. Who grants must have what is granted, with the grant option.
+// grant executes GRANT and REVOKE. The session's account must have what is granted, with the grant option.
 func (s *Session) grant(stmt *syntax.Grant) error {
 	if stmt.IsRole || stmt.ProxyUser != nil || stmt.As != nil || len(stmt.Specs) > 0 {
 		return types.Errorf(types.ErNotSupportedYet, "roles, proxies and GRANT … IDENTIFIED BY; use CREATE USER")

@@ -70,7 +70,7 @@ func (s *Session) adminCheckIndex(stmt *syntax.Loose, more bool, out Response) e
 	return s.done(sqlapi.Result{}, more, out)
 }
 
-// tablesOf returns the tables that a statement names, one behind the other: NAME or SCHEMA.NAME.
+// tablesOf returns the tables that a statement names, in order: NAME or SCHEMA.NAME.
 func tablesOf(stmt *syntax.Loose) (tables []syntax.ObjectName) {
 	dotted := false
 	for _, p := range stmt.Parts {

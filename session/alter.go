@@ -125,7 +125,7 @@ func (s *Session) alterSpecs(t *catalog.Table, stmt *syntax.AlterTable) ([]ddl.A
 	if slices.ContainsFunc(stmt.Specs, validates) && !slices.ContainsFunc(actions, generates) {
 		return nil, types.Errorf(types.ErWrongUsage, "ALTER", "WITH VALIDATION")
 	}
-	// Last, for what the other actions do to columns is theirs.
+	// Last, because CONVERT leaves alone the columns that other actions change.
 	for i := range stmt.Specs {
 		switch spec := &stmt.Specs[i]; spec.Kind {
 		case syntax.AlterConvert:
@@ -411,7 +411,7 @@ func (s *Session) setDefaultSpec(t *catalog.Table, spec *syntax.AlterSpec) ([]dd
 	return []ddl.AlterSpec{ddl.SetDefault{Column: column.Name, Default: def}}, err
 }
 
-// alterOptions reads table options; those that would need a rewrite are refused by tableOptions' callers in ddl.
+// alterOptions reads table options; ddl refuses those that would need a rewrite of the table.
 func (s *Session) alterOptions(t *catalog.Table, options []syntax.TableOption) ([]ddl.AlterSpec, error) {
 	read := &ddl.TableSpec{Coll: t.Coll}
 	if err := s.tableOptions(read, options); err != nil {

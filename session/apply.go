@@ -25,8 +25,8 @@ var levels = map[string]txn.Level{
 	"SERIALIZABLE":     txn.Serializable,
 }
 
-// checkIsolation warns who asks for READ UNCOMMITTED, which permits dirty reads and does not demand them: no version is visible here before its
-// commit, so that it is READ COMMITTED, as in PostgreSQL.
+// checkIsolation warns of READ UNCOMMITTED, which permits dirty reads but does not demand them: no version is visible here before its commit, so
+// that it is READ COMMITTED, as in PostgreSQL.
 func checkIsolation(s *Session, value string) (string, error) {
 	if s != nil && value == "READ-UNCOMMITTED" {
 		s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, "READ UNCOMMITTED reads what is committed, as READ COMMITTED does"))
@@ -177,7 +177,7 @@ const (
 	warnModeDeprecated = 3090
 )
 
-// checkSQLMode normalises a list of modes. MySQL warns of some of the modes that it means to make one with the strict ones.
+// checkSQLMode normalises a list of modes. As in MySQL it warns if only some of the modes are set that MySQL plans to merge with strict mode.
 func checkSQLMode(s *Session, value string) (string, error) {
 	mode, err := types.ParseSQLMode(value)
 	if err != nil || s == nil {

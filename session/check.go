@@ -21,7 +21,7 @@ const erNoConstraint = 3940
 // erManyConstraints is ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME.
 const erManyConstraints = 3939
 
-// checkPageRows is how many rows ALTER TABLE judges per read.
+// checkPageRows is how many rows ALTER TABLE checks per read.
 const checkPageRows = 1024
 
 // checkSpec reads a CHECK of table of, which stands at column unless that is empty. last is the number of the last automatic name.
@@ -122,8 +122,8 @@ func (s *Session) judgeRows(old, next *catalog.Table) error {
 	return nil
 }
 
-// judgeCopy returns what evaluates the generated columns, the DEFAULT expressions of columns that old has not, and the enforced checks of next
-// over rows that a copy makes.
+// judgeCopy returns the function that evaluates the generated columns, the DEFAULT expressions of columns that old has not, and the enforced checks
+// of next over rows that a copy makes; nil if there are none of these.
 func (s *Session) judgeCopy(old, next *catalog.Table) (func(row []types.Value) error, error) {
 	checks, err := plan.RowChecks(s.planEnv(""), next)
 	if err != nil {

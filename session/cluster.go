@@ -53,10 +53,10 @@ type ClusterRegion struct {
 	ID         uint64
 	Start, End string // keys, in hexadecimal digits
 	Leader     uint64 // a node, 0 if there is none
-	Peers      string // nodes, with a word behind those that do not vote
+	Peers      string // nodes, with a word after those that do not vote
 	Term       uint64
 	Applied    uint64 // index of the log
-	// Lag is by how many entries the copy that is farthest behind is.
+	// Lag is how many log entries the copy that is farthest behind lacks.
 	Lag   uint64
 	Bytes uint64
 }
@@ -82,18 +82,18 @@ func (s *Session) adminOfCluster(text string) func(*syntax.Loose, bool, Response
 	return nil
 }
 
-// ErrNoCluster answers a statement about the cluster at a node that is of none.
+// ErrNoCluster answers a statement about the cluster on a node that belongs to none.
 func ErrNoCluster(statement string) error {
 	return types.Errorf(types.ErNotSupportedYet, statement+" of a node that is no cluster's; ADMIN PROMOTE makes it the first of one")
 }
 
-// ErrClusterArguments answers a statement about the cluster that asks for what cannot be, with what to do instead.
+// ErrClusterArguments answers a statement about the cluster with impossible arguments; why also says what to do instead.
 func ErrClusterArguments(statement, why string) error {
 	return types.NewError(types.ErWrongArguments, "Incorrect arguments to "+statement+": "+why)
 }
 
-// clusterError is err as clients see it. What is nobody's mistake is that region 0 cannot be asked at the moment: each of these statements may be repeated, also
-// where nobody knows whether it was done.
+// clusterError is err as clients see it. An error that is no *types.Error means that region 0 cannot be asked at the moment: each of these statements
+// may be repeated, even if it is not known whether it was done.
 func (s *Session) clusterError(err error) error {
 	if known, is := errors.AsType[*types.Error](err); is {
 		return s.fail(known)
@@ -101,7 +101,7 @@ func (s *Session) clusterError(err error) error {
 	return s.fail(types.NewError(types.ErRegionUnavailable, "Region is unavailable: "+err.Error()+"; repeat the statement"))
 }
 
-// numbersOf reads the numbers behind words of a statement: ADMIN TOKEN USES 2 HOURS 3.
+// numbersOf reads the numbers after words of a statement, by these words: ADMIN TOKEN USES 2 HOURS 3.
 func numbersOf(text string) (map[string]uint64, error) {
 	found := map[string]uint64{}
 	words := strings.Fields(text)

@@ -9,7 +9,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// The numbers of GET DIAGNOSTICS and SIGNAL that nothing else uses.
+// The error numbers that only GET DIAGNOSTICS and SIGNAL use.
 const (
 	errDuplicateItem    = 1641
 	errItemTruncated    = 1647
@@ -27,7 +27,7 @@ const (
 // conditionItems are what a SIGNAL says of its condition beside number, state and message, by the upper-case names of the items.
 type conditionItems map[string]string
 
-// getDiagnostics executes GET DIAGNOSTICS, which leaves the diagnostics area as it is, but for a condition number that there is not.
+// getDiagnostics executes GET DIAGNOSTICS, which changes the diagnostics area only to add an error about a condition number that does not exist.
 func (s *Session) getDiagnostics(stmt *syntax.Loose, more bool, out Response) error {
 	parts := stmt.Parts[1:] // without GET
 	if parts[0].Text == "STACKED" {
@@ -76,7 +76,7 @@ func (s *Session) getDiagnostics(stmt *syntax.Loose, more bool, out Response) er
 	return err
 }
 
-// conditionAt is the place of the condition of a number, which counts from 1.
+// conditionAt is the place in the list of the condition with a number, which counts from 1.
 func (s *Session) conditionAt(number syntax.Expr, conditions int) (at int, found bool) {
 	v, err := s.scalar(number)
 	if err != nil || v.IsNull() {

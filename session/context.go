@@ -106,7 +106,7 @@ func (s *Session) appendEnv(dst []byte) []byte {
 	return dst
 }
 
-// startStatement prepares the per-statement state. The interrupt is none of it: wire takes it back once per command, and what came since
+// startStatement prepares the per-statement state. It does not clear the interrupt: wire does so once per command, and one that has come since
 // then is for the statements that have not run yet.
 func (s *Session) startStatement() {
 	s.context.ResetWarnings()

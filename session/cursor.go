@@ -10,7 +10,7 @@ import (
 // rowHeaderBytes is the place of the packet header before each row (types.RowEncoder); a cursor keeps the row's length there.
 const rowHeaderBytes = 4
 
-// cursorChunkBytes is about how much is kept in one piece.
+// cursorChunkBytes is about the size of the pieces in which rows are kept.
 const cursorChunkBytes = 256 << 10
 
 // RowFetcher takes the rows of a cursor. wire implements it.

@@ -97,9 +97,9 @@ type digests struct {
 
 	io tableIO // of all statements, by table
 
-	number atomic.Uint32 // of the digest of a plan that is kept
+	number atomic.Uint32 // the last one given to a digest of a plan that is kept
 
-	textMu sync.RWMutex // a leaf; guards texts, by what appendEnv says and text
+	textMu sync.RWMutex // guards texts, whose keys are what appendEnv writes and the text; no other lock is taken under it
 	texts  map[string]*plan.Digest
 }
 
@@ -164,7 +164,7 @@ func (d *digests) truncate() {
 	d.byKey, d.rows, d.others = nil, nil, nil
 }
 
-// list copies the rows, a page at a time: statements that end meanwhile wait for one page at most.
+// list copies the rows, one page under each lock of mu: statements that end meanwhile wait for one page at most.
 func (d *digests) list() []infoschema.StatementDigest {
 	d.mu.Lock()
 	rows := slices.Clone(d.rows)

@@ -161,7 +161,7 @@ func (s *Session) runLoose(stmt *syntax.Loose) (known bool, err error) {
 // errNoSupervisor is MySQL's number for a RESTART that nothing would start again.
 const errNoSupervisor = 3707
 
-// shutdown has the process stop as a signal would: the one that the client has connected to, if that is this one.
+// shutdown stops the process as a signal would. A client that is connected through another node is refused, because it means that one.
 func (s *Session) shutdown() error {
 	if err := s.require(privilege.Shutdown, "", ""); err != nil {
 		return err

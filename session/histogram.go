@@ -20,7 +20,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// histogramMemory is the variable that bounds what the making of histograms takes.
+// histogramMemory is the variable that bounds the memory that making histograms takes.
 const histogramMemory = "histogram_generation_max_mem_size"
 
 // runHistogram answers ANALYZE TABLE … UPDATE HISTOGRAM and DROP HISTOGRAM with a line per column, in the order of their names.
@@ -87,7 +87,7 @@ func histogramBuckets(stmt *syntax.TableMaintenance) (int, error) {
 	return n, nil
 }
 
-// mayAnalyze reports why the account may not make or drop statistics of a table, or LOCK TABLES keeps it from it.
+// mayAnalyze refuses to make or drop statistics of a table without the rights to it, or against LOCK TABLES.
 func (s *Session) mayAnalyze(name ddl.Name) error {
 	if err := s.require(privilege.Select|privilege.Insert, name.Schema, name.Table); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (s *Session) mayAnalyze(name ddl.Name) error {
 	return nil
 }
 
-// changeHistograms makes or drops the histograms of columns of one table. What is wrong with a column is said in its line.
+// changeHistograms makes or drops the histograms of columns of one table. Faults of a column are reported in its line.
 func (s *Session) changeHistograms(stmt *syntax.TableMaintenance, name ddl.Name, buckets int) ([]histogramLine, error) {
 	refused := func(text string) ([]histogramLine, error) { return []histogramLine{{failed: true, text: text}}, nil }
 	if strings.EqualFold(name.Schema, "mysql") {
@@ -185,7 +185,7 @@ func (s *Session) dropRedefined(stmt *syntax.AlterTable, before *catalog.Table) 
 				continue
 			}
 			if _, err := s.node.Stats.DropHistogram(before, at); errors.Is(err, kvapi.ErrDiskFull) {
-				return nil // the change is made, and a histogram that stays costs nothing but that MySQL would not have it
+				return nil // the table is changed, and a histogram that stays does no harm, though MySQL would have none
 			} else if err != nil {
 				return err
 			}

@@ -84,8 +84,8 @@ func (s *Session) fillCreated(c *ddl.Call, stmt *syntax.CreateTable, name ddl.Na
 	return s.runInner(env, renew, insert)
 }
 
-// createSelect is CREATE TABLE … SELECT: columns of the query that the statement does not describe come behind those that it does, and its
-// rows are inserted. If they can't be, there is no table.
+// createSelect is CREATE TABLE … SELECT: columns of the query that the statement does not describe come after those that it does, and its
+// rows are inserted. If that fails the table is dropped.
 func (s *Session) createSelect(c *ddl.Call, stmt *syntax.CreateTable) (sqlapi.Result, error) {
 	name, err := s.name(stmt.Name)
 	if err != nil {

@@ -16,7 +16,7 @@ func latencyBucket(nanos uint64) uint16 {
 	if nanos < latencyParts {
 		return 0
 	}
-	power := bits.Len64(nanos) - 1 // nanos has this many bits behind its first
+	power := bits.Len64(nanos) - 1 // the place of the highest bit of nanos
 	if power >= latencyPowers {
 		return latencyPowers*latencyParts - 1
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// ledgerEntries is for how many digests a session counts by itself before it adds its counts to those of all, ledgerRuns how many
-	// executions of each.
+	// ledgerEntries is for how many digests a session counts by itself, and ledgerRuns how many executions of each, before it adds its counts
+	// to those of the node.
 	ledgerEntries = 16
 	ledgerRuns    = 48
 )
@@ -41,7 +41,7 @@ type ledger struct {
 	trx     infoschema.Transaction // the one that is open; its ID is 0 without one
 }
 
-// noteTxn tells others of the transaction that the session has begun, and noteTxnEnd that it has none any more.
+// noteTxn records the transaction that the session has begun, for information_schema, and noteTxnEnd that it has none any more.
 func (s *Session) noteTxn(options *txn.Options) {
 	s.ledger.mu.Lock()
 	s.ledger.trx = infoschema.Transaction{ID: s.tx.ID(), Session: s.id, Start: clock.Now(), Level: levelNames[options.Level], ReadOnly: s.txReadOnly}
@@ -136,7 +136,7 @@ func (s *Session) nextOfBatch() {
 	s.batchFrom = now
 }
 
-// endEvent counts the statement at hand.
+// endEvent counts the current statement.
 func (s *Session) endEvent(end, took time.Duration) {
 	s.ledger.count(&s.event, &s.runtime.Work, &s.node.digests, end, took)
 	s.event = event{}
@@ -147,7 +147,7 @@ func (l *ledger) count(e *event, w *exec.Work, all *digests, end, took time.Dura
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.history.add(e, w, end, took)
-	if e.digest.Number == 0 { // it has no place of its own
+	if e.digest.Number == 0 { // it has no entry of its own
 		once := ledgerEntry{digest: e.digest}
 		once.add(e, end, took)
 		once.work(w, &l.figures, all, end)
@@ -232,7 +232,7 @@ func (l *ledger) settle(d *digests, discard bool) {
 	}
 }
 
-// settleAll does so for all sessions.
+// settleAll calls settle for all sessions.
 func (n *Node) settleAll(discard bool) {
 	for _, s := range n.tallies.sessions() {
 		s.ledger.settle(&n.digests, discard)

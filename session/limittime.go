@@ -9,7 +9,7 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// limitedTextMin is the length of text from which parsing can take as long as a limit of time.
+// limitedTextMin is the length of text in bytes from which parsing is included in max_execution_time: that of shorter ones takes too little time.
 const limitedTextMin = 64 << 10
 
 // limitTime ends the statement after max_execution_time or what its hint says. The returned function must be called when it is over: it
@@ -30,7 +30,7 @@ func (s *Session) limitTime(limit time.Duration) (stop func()) {
 	}
 }
 
-// limitPlanning ends parsing or planning a query after what is left of max_execution_time. What it takes is missing to the execution.
+// limitPlanning ends parsing or planning a query after what is left of max_execution_time. The time that it takes is subtracted from that of the execution.
 func (s *Session) limitPlanning() (stop func()) {
 	began := clock.Mono()
 	end := s.limitTime(max(s.maxExecution-s.planned, time.Millisecond))
@@ -40,7 +40,7 @@ func (s *Session) limitPlanning() (stop func()) {
 	}
 }
 
-// planError names what an interrupt of planning was.
+// planError replaces an error of planning that an interrupt has caused.
 func (s *Session) planError(err error) error {
 	if s.poll() != nil {
 		return exec.MapError(kvapi.ErrInterrupted, &s.interrupt)

@@ -18,7 +18,7 @@ const loadFileStep = 1 << 20
 // erLocalDisabled is ER_CLIENT_LOCAL_FILES_DISABLED.
 const erLocalDisabled = 3948
 
-// loading is the file of the LOAD DATA at hand.
+// loading is the file of the current LOAD DATA.
 type loading struct {
 	path   string
 	client sqlapi.FileClient // nil: the file is the server's
@@ -38,7 +38,7 @@ func (s *Session) startLoad(stmt *syntax.LoadData, out Response) error {
 	return nil
 }
 
-// requireFile requires FILE, for which LOAD DATA answers as a refused login does.
+// requireFile requires FILE; without it LOAD DATA answers with the error of a refused login.
 func (s *Session) requireFile() error {
 	if s.account().Has(privilege.File, "", "") {
 		return nil
@@ -50,8 +50,8 @@ func (s *Session) requireFile() error {
 	return types.Errorf(types.ErAccessDenied, s.client.User, s.client.Host, password)
 }
 
-// runFiled runs a plan, with the file that it reads if it is that of a LOAD DATA. A client's file is read to its end whatever comes, since the
-// client listens to nothing before.
+// runFiled runs a plan, with the file that it reads if it is that of a LOAD DATA. A client's file is read to its end even after an error,
+// since the client reads no answer before.
 func (s *Session) runFiled(p *exec.Plan, out Response) (result sqlapi.Result, err error) {
 	l := s.loading
 	if l == nil {
@@ -96,7 +96,7 @@ func (n *Node) createFile(path string) (exec.NewFile, error) {
 	return n.Files.Create(path)
 }
 
-// LoadFile is LOAD_FILE: NULL for a file that the account may not read or that there is not.
+// LoadFile is LOAD_FILE: NULL for a file that the account may not read or that does not exist.
 func (i *sessionInfo) LoadFile(path string) (types.Value, error) {
 	s := i.session()
 	if !s.account().Has(privilege.File, "", "") {
@@ -132,6 +132,6 @@ func (i *sessionInfo) LoadFile(path string) (types.Value, error) {
 type Files interface {
 	// Open opens a file for reading.
 	Open(path string) (io.ReadCloser, error)
-	// Create makes a file that is not there yet.
+	// Create makes a file, which must not exist yet.
 	Create(path string) (exec.NewFile, error)
 }

@@ -22,7 +22,7 @@ type lockedTable struct {
 	write         bool
 }
 
-// lockedTables are what the planner asks while the session has LOCK TABLES.
+// lockedTables is the session as the planner asks it for its table locks under LOCK TABLES.
 type lockedTables Session
 
 // Reads implements plan.TableLocks.
@@ -156,8 +156,8 @@ func (s *Session) lockedWithViews(items []lockedTable) ([]lockedTable, error) {
 	return all, nil
 }
 
-// lockedWithKin adds the tables that foreign keys may bring into a statement that writes one of items: to be written where an action changes
-// them, else to be read. As in MySQL they may be named by themselves, and under foreign_key_checks=0 none is added.
+// lockedWithKin adds the tables that a statement which writes one of items may use because of foreign keys: to be written where an action
+// changes them, else to be read. As in MySQL they may be named by themselves, and under foreign_key_checks=0 none is added.
 func (s *Session) lockedWithKin(items []lockedTable) ([]lockedTable, error) {
 	all := items
 	for _, item := range items {
@@ -175,7 +175,7 @@ func (s *Session) lockedWithKin(items []lockedTable) ([]lockedTable, error) {
 				return l.schema == ref.Table.Schema && l.table == ref.Table.Name && (l.alias == "" || l.alias == l.table)
 			})
 			switch {
-			case i >= 0: // also what is not looked at is in the plans of the statements, which would wait for this session
+			case i >= 0: // with or without the checks: the plans of statements use the table anyway, and would wait for this session
 				all[i].write = all[i].write || write
 			case !s.runtime.UncheckedForeign:
 				all = append(all, lockedTable{schema: ref.Table.Schema, table: ref.Table.Name, write: write})
@@ -340,7 +340,8 @@ func (s *Session) followChange(stmt syntax.Statement) {
 	}
 }
 
-// barred decides about a table that a statement could not simply enter.
+// barred handles a table of which Enter has refused the use. If only the guard of read_only refused, and this session may write, it enters the
+// table after all. Else it waits for the table; the caller then plans the statement anew.
 func (s *Session) barred(t *catalog.Table, mode catalog.UseMode, result catalog.EnterResult) (entered bool, err error) {
 	if result == catalog.Guarded {
 		if err := s.mayWrite(); err != nil {
@@ -419,7 +420,7 @@ func applyNodeReadOnly(n *Node, value string) error {
 	return nil
 }
 
-// applyNodeSuperReadOnly acts on super_read_only, which brings read_only.
+// applyNodeSuperReadOnly acts on super_read_only, which also sets read_only.
 func applyNodeSuperReadOnly(n *Node, value string) error {
 	switch {
 	case value == "ON":

@@ -15,7 +15,7 @@ const (
 	tableDigitsMax = 11
 )
 
-// varcharMax is of how many characters an expression may be so that the column made of it is VARCHAR instead of TEXT.
+// varcharMax is the most characters that an expression may have so that the column made of it is VARCHAR instead of TEXT.
 const varcharMax = 512
 
 // asText turns VARCHAR and VARBINARY into TEXT and BLOB.
@@ -42,7 +42,7 @@ func asText(t *types.Type) {
 // textBytesMax is the size of TEXT and BLOB.
 const textBytesMax = 65535
 
-// madeColumn is the column that a query's column becomes in a view or in CREATE TABLE … SELECT. One that is a table's keeps what it is there;
+// madeColumn is the column that a query's column becomes in a view or in CREATE TABLE … SELECT. A table's column keeps its definition;
 // any other has the type of its expression, and the default that MySQL gives to what is never NULL.
 func madeColumn(col *plan.QueryColumn, intDigitsMax int32) ddl.ColumnSpec {
 	spec := ddl.ColumnSpec{Name: col.Info.Name, Type: col.Info.Type, NotNull: col.Info.NotNull}

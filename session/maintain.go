@@ -132,7 +132,7 @@ func (s *Session) analyze(t *catalog.Table) error {
 // checksumColumns is the answer of CHECKSUM TABLE.
 var checksumColumns = []sqlapi.ColumnInfo{textColumn("Table", 128), numberColumn("Checksum")}
 
-// runChecksum answers CHECKSUM TABLE. A table that there is not has NULL and an error among the warnings; so has with QUICK every table,
+// runChecksum answers CHECKSUM TABLE. A table that does not exist has NULL and an error among the warnings; so has with QUICK every table,
 // without an error, since none keeps a sum of its rows.
 func (s *Session) runChecksum(stmt *syntax.TableMaintenance, more bool, out Response) error {
 	quick := len(stmt.Options) > 0 && stmt.Options[0] == "QUICK"
@@ -194,7 +194,7 @@ func (s *Session) checksum(t *catalog.Table) (uint32, error) {
 	stmt := selectOf(t)
 	again := func() (*plan.Entry, error) {
 		env := s.planEnv("")
-		env.SelectLimit = -1 // sql_select_limit is of what clients read
+		env.SelectLimit = -1 // sql_select_limit applies only to what clients read
 		return s.build1(env, stmt, nil)
 	}
 	s.params = s.params[:0]

@@ -63,7 +63,7 @@ type Node struct {
 	// Regions and Stores describe the node's store and its cluster; nil for nothing.
 	Regions func() []infoschema.Region
 	Stores  func() []infoschema.Store
-	// Shutdown has the process stop, and returns before it does; nil where it cannot.
+	// Shutdown asks the process to stop, and returns before it has; nil if it cannot be asked.
 	Shutdown func()
 	// Clustered reports whether the store is one of a cluster; nil for never.
 	Clustered func() bool
@@ -124,7 +124,7 @@ type Process struct {
 type Backup struct {
 	Dir   string
 	Files int
-	// CopiedBytes of Bytes are not links of the node's own files.
+	// CopiedBytes of Bytes are copied; the rest are hard links to the node's own files.
 	Bytes, CopiedBytes int64
 	// Timestamp: all commits that were acknowledged before have it or a lower one, and are in the backup.
 	Timestamp clock.Timestamp
@@ -159,7 +159,7 @@ func (n *Node) Prepare(settings []Setting) error {
 			case err == nil:
 			case at < len(settings):
 				return fmt.Errorf("%s: %w", s.Name, err)
-			default: // it was right when it was kept, and what refuses it must not be what keeps the operator from repairing it
+			default: // it was valid when it was persisted; a node that refused to start would keep the operator from repairing it
 				n.Log.Warn("a persisted variable's value is not allowed any more", "name", s.Name, "error", err)
 				continue
 			}

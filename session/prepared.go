@@ -22,14 +22,14 @@ type prepared struct {
 	other bool
 }
 
-// preparingCopies is how often a text is there while it is prepared: by itself, in the key of its plan, and in the cache.
+// preparingCopies is how many copies of a text exist while it is prepared: by itself, in the key of its plan, and in the cache.
 const preparingCopies = 3
 
 // StmtInfo describes a new prepared statement.
 type StmtInfo struct {
 	ID     uint32
 	Params int
-	// ParamTypes are those that are known by the columns which the placeholders meet, TypeNull elsewhere; it may be shorter than Params.
+	// ParamTypes are the types that follow from the columns with which placeholders are used, else TypeNull; it may be shorter than Params.
 	ParamTypes []types.Type
 	Columns    []sqlapi.ColumnInfo
 	Warnings   uint16
@@ -140,14 +140,14 @@ func (s *Session) takesParams(stmt syntax.Statement, params int) bool {
 	return false
 }
 
-// bindArgs gives the parameters of such a statement to what it plans.
+// bindArgs sets the parameters with which a statement without a plan of its own plans its queries.
 func (s *Session) bindArgs(env *plan.Env) *plan.Env {
 	s.params = append(s.params[:0], s.args...)
 	env.ParamTypes, env.OpenPatterns = paramTypes(s.params), openPatterns(s.params)
 	return env
 }
 
-// described makes the prepared statement of a plan, whose columns only those may learn who may execute it.
+// described makes the prepared statement of a plan. It fails unless the account may execute it, because its columns tell about the tables.
 func (s *Session) described(text string, p *exec.Plan) (*prepared, description, error) {
 	if err := s.checkPlan(p); err != nil {
 		return nil, description{}, err
@@ -228,7 +228,7 @@ func argsBytes(text string, args []types.Value) int {
 // argBytes is what a parameter that is no string adds to a text, with its comma.
 const argBytes = 8
 
-// preparedPlan finds the plan for the parameters at hand: the statement's own if nothing changed, else the node's, else a new one.
+// preparedPlan finds the plan for the current parameters: the statement's own if nothing changed, else the node's, else a new one.
 func (s *Session) preparedPlan(p *prepared) (*plan.Entry, error) {
 	s.keyBuf = s.appendParams(s.keyBuf[:0])
 	snapshot := s.schema()

@@ -91,7 +91,7 @@ func (p *provider) VariableInfos() []infoschema.VariableInfo {
 
 func (p *provider) Now() time.Time { return p.session().now() }
 
-// Processes lists the connections that the account may see: all with PROCESS, else its user's own. all lifts that for who may read
+// Processes lists the connections that the account may see: all with PROCESS, else its user's own. all shows all of them to those who may read
 // performance_schema, whose tables have rights of their own.
 func (p *provider) Processes(all bool) []infoschema.Process {
 	if p.node.Processes == nil {

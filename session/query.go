@@ -25,7 +25,7 @@ const (
 	keptTextMax = 64 << 10
 )
 
-// The kinds of plan cache keys: prepared texts and normalised texts never meet.
+// The kinds of plan cache keys: prepared texts and normalised texts never share a key.
 const (
 	keyPrepared = 'P'
 	keyUnknown  = 'U' // prepared, with parameters of unknown type
@@ -371,7 +371,7 @@ func (s *Session) enterAgain(entry *plan.Entry, again func() (*plan.Entry, error
 			}
 		}
 		if err != nil {
-			s.leave() // Wait gave us the table for a plan that there is not: schema changes would wait for this session's next statement
+			s.leave() // Wait may have declared a table as used, but there is no plan: schema changes would wait for this session's next statement
 			return nil, err
 		}
 	}
@@ -494,7 +494,7 @@ func (s *Session) countChanged(t *catalog.Table, rows int64) {
 	}
 }
 
-// endChanges counts what the transaction that ends has written, if that stays.
+// endChanges counts what the transaction that ends has written, if it is committed.
 func (s *Session) endChanges(committed bool) {
 	for i := range s.txChanges {
 		if committed {

@@ -9,8 +9,8 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// replicationColumns are the columns of the statements that tell of the binary log and of replicas. There is neither, and as MySQL without
-// them does they answer with no rows: dump programs ask, and say so themselves.
+// replicationColumns are the columns of the statements that tell of the binary log and of replicas. There is neither, so they answer
+// with no rows, as MySQL does without them: dump programs ask, and handle that.
 var replicationColumns = map[string][]string{
 	"SHOW BINARY LOG":     {"File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB", "Executed_Gtid_Set"},
 	"SHOW MASTER STATUS":  {"File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB", "Executed_Gtid_Set"},

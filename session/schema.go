@@ -273,7 +273,7 @@ func (s *Session) dropDatabase(c *ddl.Call, stmt *syntax.DropDatabase) (sqlapi.R
 	return sqlapi.Result{AffectedRows: uint64(tables)}, err
 }
 
-// createTable creates a table with the columns of the statement, before which come those of a query.
+// createTable creates a table with the columns of the statement, followed by those of a query.
 func (s *Session) createTable(c *ddl.Call, stmt *syntax.CreateTable, queried []ddl.ColumnSpec) error {
 	if stmt.Partition != nil {
 		return types.Errorf(types.ErNotSupportedYet, "partitioning; leave it out, the key space splits by itself")
@@ -458,7 +458,7 @@ func optionNumber(word string, value syntax.Expr) uint64 {
 	return n
 }
 
-// tableOptions reads the options behind the column list. Those without a meaning here are kept for SHOW CREATE TABLE or warned about.
+// tableOptions reads the options after the column list. Those without a meaning here are kept for SHOW CREATE TABLE or warned about.
 func (s *Session) tableOptions(spec *ddl.TableSpec, options []syntax.TableOption) error {
 	clauses := charsetClauses{coll: spec.Coll}
 	for i := range options {
@@ -553,7 +553,7 @@ func (s *Session) truncateTable(c *ddl.Call, stmt *syntax.TruncateTable) error {
 	return s.node.DDL.TruncateTable(c, name)
 }
 
-// truncateSummary is TRUNCATE TABLE of what the server has counted.
+// truncateSummary is TRUNCATE TABLE of a table with the server's counters.
 func (s *Session) truncateSummary(stmt syntax.Statement) (done bool, err error) {
 	truncate, ok := stmt.(*syntax.TruncateTable)
 	if !ok {

@@ -83,7 +83,7 @@ type Session struct {
 	savepoints   []savepoint
 	use          *catalog.Use
 	interrupt    kvapi.Interrupt
-	planned      time.Duration // parsing and planning the statement at hand under max_execution_time
+	planned      time.Duration // parsing and planning the current statement under max_execution_time
 	limitFired   chan struct{} // a time limit has set the interrupt; nil until there is one
 	closing      bool
 
@@ -129,7 +129,7 @@ type Session struct {
 	batchFrom     time.Duration // when the last statement of a text with several began
 	heldLocks     []string      // GET_LOCK
 	temporary     temporaries
-	// showsTemporary says that SHOW is asked about a temporary table, which no virtual table lists else.
+	// showsTemporary says that SHOW is asked about a temporary table, which virtual tables do not list otherwise.
 	showsTemporary bool
 	held           ddl.Held // LOCK TABLES and its relatives; see locks.go
 	locked         []lockedTable
@@ -296,7 +296,7 @@ func (s *Session) switchDB(name string) {
 // Status returns the SERVER_STATUS_* flags of the session.
 func (s *Session) Status() sqlapi.Status { return s.status() }
 
-// SetAttributes gives what the client tells of the next command besides its text; nil behind it. attrs are borrowed.
+// SetAttributes sets the query attributes of the next command; nil after it. attrs are borrowed until then.
 func (s *Session) SetAttributes(attrs []sqlapi.Attribute) { s.attributes = attrs }
 
 // SetMultiStatements allows or forbids several statements in one text.

@@ -19,7 +19,7 @@ const (
 	userVarBytesMax = 16 << 20
 )
 
-// change makes an assignment that has been found right.
+// change makes an assignment that has been checked.
 type change func() error
 
 // runSet makes all of its assignments or, if one is wrong, none, as MySQL does: every value is computed and checked before the first
@@ -357,7 +357,7 @@ func (s *Session) setNames(item *syntax.SetNames) (change, error) {
 	}, nil
 }
 
-// noteNames tells of the variables that SET NAMES sets.
+// noteNames records for the tracker that SET NAMES has set its variables.
 func (s *Session) noteNames() {
 	for _, name := range []string{"character_set_client", "character_set_results", "character_set_connection", "collation_connection"} {
 		s.noteVariable(s.node.table.byName[name])

@@ -52,7 +52,7 @@ func (s *Session) runShow(stmt *syntax.Show, more bool, out Response) error {
 	}
 	err = s.runOwnQuery(query, more, out)
 	if stmt.Kind == syntax.ShowStatus {
-		s.runtime.Work.Drop() // to look at counters moves none, as in MySQL
+		s.runtime.Work.Drop() // reading the counters does not change them, as in MySQL
 	}
 	return err
 }

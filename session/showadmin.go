@@ -17,7 +17,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// runLooseShow answers the forms of SHOW about logs and replicas, of which there are none.
+// runLooseShow answers SHOW REGIONS and the forms of SHOW about logs and replicas, of which there are none.
 func (s *Session) runLooseShow(stmt *syntax.Loose, more bool, out Response) error {
 	text := strings.ToUpper(syntax.String(stmt))
 	switch {
@@ -54,7 +54,7 @@ func (s *Session) requireReplicationRight(text string) error {
 	return nil
 }
 
-// absentObject is the error of a SHOW about an object of a kind that there is not.
+// absentObject is the error of a SHOW about an object of a kind that Pando does not have; nil for the other kinds.
 func absentObject(stmt *syntax.Show) error {
 	switch stmt.Kind {
 	case syntax.ShowCreateProc, syntax.ShowCreateFunc:
@@ -114,7 +114,7 @@ type deadlockRecord struct {
 	others    []Process
 }
 
-// deadlockTextMax bounds the text of each statement in the record of a deadlock, othersMax the connections beside the victim.
+// deadlockTextMax bounds the bytes of each statement in the record of a deadlock, othersMax the number of connections besides the victim's.
 const (
 	deadlockTextMax = 1024
 	othersMax       = 16
@@ -145,7 +145,7 @@ func (s *Session) noteDeadlock() {
 	s.node.deadlocks.last = r
 }
 
-// clip shortens a text to at most length bytes of whole characters, and a sign that there was more.
+// clip shortens a text to at most length bytes of whole characters and an ellipsis.
 func clip(text string, length int) string {
 	if len(text) <= length {
 		return text

@@ -15,8 +15,8 @@ import (
 	"github.com/pandodb/pando/syntax"
 )
 
-// commandNames are the statements that are counted, by the names of MySQL's Com_ counters. The first are those of commands about prepared
-// statements, which are no questions: what they execute is.
+// commandNames are the names of MySQL's Com_ counters. Those before questionsFrom count protocol commands about prepared statements, which
+// the counter Questions leaves out: the statement that such a command executes is counted by itself.
 var commandNames = []string{"stmt_prepare", "stmt_close", "stmt_reset", "stmt_fetch", "stmt_execute", "select", "insert", "insert_select", "replace", "replace_select", "update", "update_multi",
 	"delete", "delete_multi", "do", "set_option", "begin", "commit", "rollback", "rollback_to_savepoint", "savepoint", "release_savepoint", "change_db",
 	"create_table", "drop_table", "alter_table", "create_index", "drop_index", "truncate", "rename_table", "create_db", "alter_db", "drop_db", "create_view",
@@ -27,15 +27,15 @@ var commandNames = []string{"stmt_prepare", "stmt_close", "stmt_reset", "stmt_fe
 	"show_profiles", "show_profile", "show_procedure_status", "show_function_status", "show_create_db", "show_create_table", "show_create_user",
 	"get_diagnostics", "signal", "resignal", "shutdown", "restart", "help", "lock_instance", "unlock_instance", "other"}
 
-// questionsFrom is the first of commandNames that counts as a question, countedMax how many there can be.
+// questionsFrom is the first of commandNames that the counter Questions includes, countedMax how many there can be.
 const (
 	questionsFrom = 5
 	countedMax    = 96
-	// uncounted is the place of queries that the server made itself, which have no name.
+	// uncounted is the index for queries that the server made itself, which have no name.
 	uncounted = countedMax - 1
 )
 
-// The places of the first of commandNames.
+// The indexes of the first of commandNames.
 const (
 	commandStmtPrepare = iota
 	commandStmtClose
@@ -44,7 +44,7 @@ const (
 	commandStmtExecute
 )
 
-// commandNumbers are the places of commandNames.
+// commandNumbers are the indexes of commandNames.
 var commandNumbers = func() map[string]uint8 {
 	if len(commandNames) > uncounted {
 		panic("session: more commands than counters")
@@ -56,7 +56,7 @@ var commandNumbers = func() map[string]uint8 {
 	return m
 }()
 
-// tally counts statements by commandNames. One session writes it and others read it, so a load and a store do.
+// tally counts statements by commandNames. Only its session's goroutine adds to it, so a load and a store do instead of an atomic addition.
 type tally [countedMax]atomic.Uint64
 
 func (t *tally) add(command uint8) { t[command].Store(t[command].Load() + 1) }
@@ -72,7 +72,7 @@ func (t *tally) addTo(sum *[countedMax]uint64) {
 type tallies struct {
 	mu    sync.Mutex // guards the fields below
 	open  map[*Session]struct{}
-	ended [countedMax]uint64 // of sessions that have ended, and what FLUSH STATUS took from others
+	ended [countedMax]uint64 // counts of sessions that have ended, and those that FLUSH STATUS has reset in others
 	done  figureSums         // likewise
 	since time.Time          // of FLUSH STATUS, zero before the first
 }
@@ -103,7 +103,7 @@ func (t *tallies) sessions() []*Session {
 	return slices.Collect(maps.Keys(t.open))
 }
 
-// flush moves a session's counts to those of the past: FLUSH STATUS.
+// flush resets the counts of s, for FLUSH STATUS, and keeps them in the total. The goroutine of s calls it.
 func (t *tallies) flush(s *Session) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -126,7 +126,7 @@ func (t *tallies) total() (sum [countedMax]uint64, done figureSums, since time.T
 	return sum, done, t.since
 }
 
-// commandOf is the place of a statement among commandNames.
+// commandOf is the index of a statement in commandNames.
 func commandOf(stmt syntax.Statement) uint8 {
 	n, ok := commandNumbers[commandName(stmt)]
 	if !ok {
@@ -222,7 +222,7 @@ func plainNames(stmt syntax.Statement) string {
 	return schemaNames(stmt)
 }
 
-// looseNames are the names of statements without a tree of their own, by their kind.
+// looseNames are the names of statements without a node type of their own in the syntax tree, by their kind.
 var looseNames = map[string]string{"GET": "get_diagnostics", "SIGNAL": "signal", "RESIGNAL": "resignal", "SHUTDOWN": "shutdown", "RESTART": "restart",
 	"HELP": "help", "LOCK INSTANCE": "lock_instance", "UNLOCK INSTANCE": "unlock_instance"}
 
@@ -270,7 +270,7 @@ var showNames = map[syntax.ShowKind]string{syntax.ShowDatabases: "show_databases
 	syntax.ShowFuncStatus: "show_function_status", syntax.ShowCreateDB: "show_create_db", syntax.ShowCreateTable: "show_create_table",
 	syntax.ShowCreateView: "show_create_table", syntax.ShowCreateUser: "show_create_user"}
 
-// Status lists the counters of the session or of the node by name. Those that sessions do not have are the node's in both.
+// Status lists the counters of the session or of the node by name. Counters that only the node has are in both lists.
 func (p *provider) Status(global bool) [][2]string {
 	figures := recordedStatus()
 	if p.node.Counters != nil {
@@ -316,12 +316,12 @@ func (p *provider) Status(global bool) [][2]string {
 	return list
 }
 
-// recordedStatusText are MySQL's status variables as a MySQL wrote them down (tests/dictionary/record).
+// recordedStatusText are MySQL's status variables as recorded from a MySQL server (tests/dictionary/record).
 //
 //go:embed record/status.txt
 var recordedStatusText string
 
-// recordedStatus are MySQL's status variables, all 0 or empty: what they are of where nothing here corresponds to them, or nothing has happened.
+// recordedStatus are MySQL's status variables, all 0 or empty: their values where nothing in Pando corresponds to them.
 func recordedStatus() map[string]string {
 	figures := map[string]string{}
 	for line := range strings.Lines(recordedStatusText) {
@@ -332,7 +332,7 @@ func recordedStatus() map[string]string {
 	return figures
 }
 
-// sessionCounters are the counters that each session has, of one or of all, by name.
+// sessionCounters are the counters that each session has, by name, from the sums of one session or of all.
 func sessionCounters(sum *[countedMax]uint64, done *figureSums) map[string]uint64 {
 	counters := map[string]uint64{}
 	for i, name := range exec.ProfileNames {
@@ -357,7 +357,7 @@ func sessionCounters(sum *[countedMax]uint64, done *figureSums) map[string]uint6
 	return counters
 }
 
-// connectionStatus adds what the list of connections tells.
+// connectionStatus adds the status variables that the list of connections gives.
 func (p *provider) connectionStatus(figures map[string]string) {
 	running := 0
 	figures["Ssl_cipher"], figures["Ssl_version"] = "", ""

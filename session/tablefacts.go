@@ -18,9 +18,9 @@ import (
 const (
 	// factsMax bounds the tables in factsCache.
 	factsMax = 16_384
-	// factsVersions is how many versions of rows, and of entries of each index, are looked at for them: a table with fewer is known exactly.
+	// factsVersions is how many versions of rows, and of entries of each index, are read for them: the facts of a table with fewer are exact.
 	factsVersions = 1000
-	// factsVersionsMax is that of a table nobody has analysed and nothing of which has left memory, where nothing else tells how many there are.
+	// factsVersionsMax replaces it for a table without statistics that is only in memory, where nothing else tells how many there are.
 	factsVersionsMax = 50_000
 	// guessedPart is the assumed share of distinct values in an index that is not unique and was not analysed.
 	guessedPart = 0.1
@@ -31,20 +31,20 @@ type tableFacts struct {
 	infoschema.TableFacts
 	table *catalog.Table
 	stats *stats.Table // that the facts were made with, nil without any
-	whole bool         // all rows were looked at
+	whole bool         // all rows were read
 	at    time.Duration
-	small *stats.Table // of a table that is whole, once somebody asked for it; guarded by factsCache.mu
+	small *stats.Table // statistics of a table that was read whole, once asked for; guarded by factsCache.mu
 }
 
 // factsCache are facts about tables, by physical id: what MySQL keeps in mysql.table_stats and mysql.index_stats.
 type factsCache struct {
-	mu   sync.Mutex // guards the fields below; a leaf
+	mu   sync.Mutex // guards byID and tableFacts.small; no other lock is taken under it
 	byID map[uint64]*tableFacts
 
-	looks atomic.Uint64 // at tables of which nothing was known
+	looks atomic.Uint64 // calls of look
 }
 
-// find returns what is known of a table and not older than expiry, nil for nothing.
+// find returns the facts about a table that are not older than expiry and were made with the same statistics, nil if there are none.
 func (c *factsCache) find(t *catalog.Table, now *stats.Table, expiry time.Duration) *tableFacts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,7 +62,7 @@ func (c *factsCache) put(t *catalog.Table, f *tableFacts) {
 		c.byID = map[uint64]*tableFacts{}
 	}
 	if c.byID[t.PhysID] == nil && len(c.byID) >= factsMax {
-		for id := range c.byID { // any one: most are of tables that are asked for together
+		for id := range c.byID { // an arbitrary one: the tables are mostly asked for all together
 			delete(c.byID, id)
 			break
 		}
@@ -70,8 +70,8 @@ func (c *factsCache) put(t *catalog.Table, f *tableFacts) {
 	c.byID[t.PhysID] = f
 }
 
-// facts returns what is known of a table: what somebody has looked for within information_schema_stats_expiry and since the table was analysed,
-// else what a look finds now.
+// facts returns the facts about a table: cached ones, if they are not older than information_schema_stats_expiry and than the table's
+// statistics, else those that look finds now.
 func (p *provider) facts(t *catalog.Table) (*tableFacts, error) {
 	if t.View != nil || t.Temporary != nil { // no storage holds them
 		return &tableFacts{table: t}, nil
@@ -129,7 +129,7 @@ func (p *provider) look(t *catalog.Table, now *stats.Table) (*tableFacts, error)
 	return f, nil
 }
 
-// spread is how many bytes a span takes that is in memory for the most part: as many per key as those that were looked at.
+// spread estimates the bytes of a span of which nothing is on disk from the bytes per key of the part that was read.
 func spread(size *kvapi.SpanSize, rows, bytes uint64) uint64 {
 	if size.Whole || size.Disk > 0 || size.Keys == 0 {
 		return bytes
@@ -167,7 +167,7 @@ func (p *provider) Cardinality(t *catalog.Table, index *catalog.Index, columns i
 	return uint64(math.Round(known.Distinct[index.ID][columns-1])), nil
 }
 
-// nullable reports whether an index has a column that can be NULL: a unique one may have many entries with it then.
+// nullable reports whether an index has a column that can be NULL: even a unique one may have many entries with NULL.
 func nullable(t *catalog.Table, index *catalog.Index) bool {
 	for _, part := range index.Columns {
 		if !t.Columns[part.Col].NotNull {
@@ -177,7 +177,7 @@ func nullable(t *catalog.Table, index *catalog.Index) bool {
 	return false
 }
 
-// analysed are statistics of a small table, made for the dictionary alone.
+// analysed returns statistics of a table that was read whole. They are made for information_schema alone and kept in f.
 func (p *provider) analysed(t *catalog.Table, f *tableFacts) (*stats.Table, error) {
 	c := &p.node.facts
 	c.mu.Lock()

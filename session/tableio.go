@@ -11,18 +11,18 @@ import (
 	"github.com/pandodb/pando/infoschema"
 )
 
-// tableIOMax bounds the tables and indexes whose rows are counted, those that are gone included; what comes beyond is not counted.
+// tableIOMax bounds the tables and indexes whose rows are counted, dropped ones included; further ones are not counted.
 const tableIOMax = 100_000
 
 // tableIO counts the rows that statements have read and written, by table and index.
 type tableIO struct {
-	mu   sync.Mutex // guards the fields below; a leaf
+	mu   sync.Mutex // guards the fields below; no other lock is taken under it
 	rows map[infoschema.IOKey]*infoschema.RowCounts
 	// written is when a statement last changed a row of a physical table.
 	written map[uint64]time.Time
 }
 
-// foldAccesses adds a session's counts of rows to those of all.
+// foldAccesses adds a session's counts of rows to those of the node and clears them.
 func (d *digests) foldAccesses(e *ledgerEntry) {
 	if len(e.accesses) == 0 {
 		return

@@ -38,15 +38,15 @@ const (
 
 // temporaries are the temporary tables of a session. The zero value has none.
 type temporaries struct {
-	// tables is replaced as a whole, since overlay keeps it; nil for none.
+	// tables is replaced and never changed, since overlay refers to it; nil for none.
 	tables map[catalog.TableName]*catalog.Table
-	// overlay is base as the session sees it.
+	// overlay is the schema base together with tables; nil until schema makes it.
 	base, overlay *catalog.Snapshot
 	// ended are tables whose rows the open transaction may have written: their data go when it has ended.
 	ended []*catalog.Table
-	// created and dropped say what the open transaction has done that a rollback does not undo.
+	// created and dropped say that the open transaction has created or dropped temporary tables, which a rollback does not undo.
 	created, dropped bool
-	bytesMax         int64 // tidb_tmp_table_max_size
+	bytesMax         int64 // of each table: tidb_tmp_table_max_size
 }
 
 // schema is the schema as the session sees it: with its temporary tables.
@@ -62,7 +62,7 @@ func (s *Session) schema() *catalog.Snapshot {
 	return t.overlay
 }
 
-// schemaWithout is schema as it was before there was a temporary table of that name.
+// schemaWithout is schema without the session's temporary table of that name.
 func (s *Session) schemaWithout(name ddl.Name) *catalog.Snapshot {
 	tables := maps.Clone(s.temporary.tables)
 	delete(tables, catalog.TableName{Schema: name.Schema, Name: name.Table})
@@ -99,7 +99,8 @@ func (t *temporaries) change(old, next *catalog.Table) {
 	t.tables, t.base, t.overlay = tables, nil, nil
 }
 
-// endData frees what a temporary table, or an older version of one, has kept, once no transaction may bring rows of it.
+// endData deletes the data of a temporary table, or of an older version of one. With an open transaction, which may have written rows of it,
+// that happens when the transaction has ended.
 func (s *Session) endData(t *catalog.Table) {
 	if s.tx != nil {
 		s.temporary.ended = append(s.temporary.ended, t)
@@ -108,7 +109,7 @@ func (s *Session) endData(t *catalog.Table) {
 	s.node.DDL.DropTemporary(t)
 }
 
-// endTemporaryTxn follows the end of a transaction.
+// endTemporaryTxn deletes the data of ended and clears the marks of the transaction that has ended.
 func (s *Session) endTemporaryTxn() {
 	for _, t := range s.temporary.ended {
 		s.node.DDL.DropTemporary(t)
@@ -116,7 +117,7 @@ func (s *Session) endTemporaryTxn() {
 	s.temporary.ended, s.temporary.created, s.temporary.dropped = nil, false, false
 }
 
-// dropTemporaries ends all temporary tables, with the session or its reset.
+// dropTemporaries drops all temporary tables, when the session ends or is reset.
 func (s *Session) dropTemporaries() {
 	for _, t := range s.temporary.tables {
 		_ = s.keep(-descriptorBytes(t)) // giving back never fails
@@ -126,14 +127,14 @@ func (s *Session) dropTemporaries() {
 	s.temporary = temporaries{bytesMax: s.temporary.bytesMax}
 }
 
-// rolledBack says that rows of temporary tables, too, were taken back.
+// rolledBack marks the temporary tables after a rollback, so that admitTemporary measures those whose counted size may be too large.
 func (s *Session) rolledBack() {
 	for _, t := range s.temporary.tables {
 		t.Temporary.Rolled = true
 	}
 }
 
-// warnOfTemporaries says, after a rollback, what it has not undone.
+// warnOfTemporaries warns, after a rollback, of temporary tables that it has not removed or brought back.
 func (s *Session) warnOfTemporaries(created, dropped bool) {
 	if created {
 		s.context.AddError(types.LevelWarning, types.NewError(errCreatedStays, "The creation of some temporary tables could not be rolled back."))
@@ -143,7 +144,8 @@ func (s *Session) warnOfTemporaries(created, dropped bool) {
 	}
 }
 
-// noteTemporary remembers for a rollback what a statement does, if there is or will be a transaction.
+// noteTemporary records that a statement has created or else dropped a temporary table, for the warning of a later rollback. With autocommit
+// and without an open transaction there is nothing to roll back.
 func (s *Session) noteTemporary(created bool) {
 	if s.tx == nil && s.autocommit {
 		return
@@ -162,7 +164,7 @@ func writesShared(p *exec.Plan) bool {
 	return false
 }
 
-// admitTemporary sets the bounds of the temporary tables that a statement writes.
+// admitTemporary sets the size limit of the temporary tables that a statement writes, and measures them again after a rollback.
 func (s *Session) admitTemporary(p *exec.Plan) error {
 	if s.temporary.tables == nil {
 		return nil
@@ -208,10 +210,10 @@ func (s *Session) measure(t *catalog.Table) (int64, error) {
 	return sink.bytes, nil
 }
 
-// measureRows is how many rows measure reads at once.
+// measureRows is how many rows measure reads with one scan.
 const measureRows = 4096
 
-// sizeSink adds up the sizes of pairs.
+// sizeSink adds up the sizes of keys and values.
 type sizeSink struct{ bytes int64 }
 
 var _ kvapi.Sink = (*sizeSink)(nil)
@@ -222,8 +224,8 @@ func (z *sizeSink) Pair(key, value []byte) (bool, error) {
 	return true, nil
 }
 
-// runTemporary executes the schema changes that concern temporary tables; done is false for the others. Nobody else knows of these tables:
-// no lock, read_only or privilege on a table stands against such a change.
+// runTemporary executes the schema changes that concern temporary tables; done is false for the others. Other sessions do not see these
+// tables: no lock, read_only or privilege on a table prevents such a change.
 func (s *Session) runTemporary(stmt syntax.Statement, text string) (done bool, result sqlapi.Result, err error) {
 	switch stmt := stmt.(type) {
 	case *syntax.CreateTable:
@@ -324,7 +326,7 @@ func (s *Session) addTemporary(c *ddl.Call, spec *ddl.TableSpec) error {
 	return nil
 }
 
-// removeTemporary ends one table for the session.
+// removeTemporary drops one temporary table.
 func (s *Session) removeTemporary(t *catalog.Table) {
 	_ = s.keep(-descriptorBytes(t)) // giving back never fails
 	s.temporary.change(t, nil)
@@ -343,7 +345,7 @@ func (s *Session) dropTemporary(stmt *syntax.DropTable) error {
 	}
 	unknown := ""
 	for _, n := range missing {
-		name, _ := s.name(n) // it had a schema above
+		name, _ := s.name(n) // namedTemporaries has found no error in it
 		full := name.Schema + "." + name.Table
 		switch {
 		case stmt.IfExists:
@@ -385,7 +387,7 @@ func (s *Session) namedTemporaries(stmt *syntax.DropTable) (found []*catalog.Tab
 	return found, others, nil
 }
 
-// dropMixed is DROP TABLE of temporary tables and perhaps of others, which go first: if they can't, all stay.
+// dropMixed is DROP TABLE of temporary tables and perhaps of others. The others are dropped first: if that fails, no table is dropped.
 func (s *Session) dropMixed(stmt *syntax.DropTable, text string) error {
 	found, others, err := s.namedTemporaries(stmt)
 	if err != nil {
@@ -406,7 +408,7 @@ func (s *Session) dropMixed(stmt *syntax.DropTable, text string) error {
 	return nil
 }
 
-// commitForChange does what comes before each change of a temporary table but its creation and its end.
+// commitForChange commits before an ALTER, a TRUNCATE or a plain DROP TABLE of a temporary table, and refuses it in a read-only session.
 func (s *Session) commitForChange() error {
 	if err := s.commit(); err != nil {
 		return err
@@ -417,7 +419,7 @@ func (s *Session) commitForChange() error {
 	return nil
 }
 
-// changeTemporary replaces a temporary table by what make returns.
+// changeTemporary replaces a temporary table by the one that replace returns.
 func (s *Session) changeTemporary(t *catalog.Table, text string, replace func(*ddl.Call) (*catalog.Table, error)) (sqlapi.Result, error) {
 	var result sqlapi.Result
 	if err := s.commitForChange(); err != nil {

@@ -22,15 +22,15 @@ const (
 // nothing for a client that did not ask for it (CLIENT_SESSION_TRACK).
 type tracker struct {
 	on bool
-	// What the session_track_ variables say.
+	// The values of the session_track_ variables.
 	schema, change, all bool
 	names               []string
 	transaction         string // session_track_transaction_info
-	// What has changed since the last OK packet. pending says that there is anything.
+	// What has changed since the last OK packet; pending is false if nothing has. variables are indexes in variableTable.list.
 	pending                     bool
 	schemaChanged, stateChanged bool
 	variables                   []int
-	// What the transaction has done, and what the client knows of it.
+	// What the transaction has done, and the last state and characteristics of it that the client was sent.
 	read, wrote, sent bool
 	told, toldOptions string
 }
@@ -93,7 +93,7 @@ func (s *Session) noteStatement(p *exec.Plan, result *sqlapi.Result) {
 	t.sent = t.sent || result.HasRows
 }
 
-// SessionState takes what the client is to be told of changes to its session; nil if there is nothing.
+// SessionState returns the changes of session state since the last call, as an OK packet holds them; nil if there are none.
 func (s *Session) SessionState() []byte {
 	t := &s.track
 	if !t.on {
@@ -117,11 +117,12 @@ func (s *Session) SessionState() []byte {
 	return out
 }
 
-// noTransaction is the state without a transaction.
+// noTransaction is the transaction state without a transaction.
 const noTransaction = "________"
 
-// appendTransaction tells of the transaction where that is new to the client: of eight letters T for one that was begun, I for an implicit
-// one, R for rows read, W for rows written and S for rows sent; and of the statements that would begin one like it.
+// appendTransaction adds the state and characteristics of the transaction if they differ from those sent last. The state has eight characters:
+// T for an explicit transaction or I for an implicit one, R for rows read, W for rows written, S for rows sent, and _ elsewhere. The
+// characteristics are the statements that would begin a transaction like it.
 func (s *Session) appendTransaction(out []byte) []byte {
 	t := &s.track
 	state, options := []byte(noTransaction), ""
@@ -154,7 +155,7 @@ func (s *Session) appendTransaction(out []byte) []byte {
 	return out
 }
 
-// appendEntry writes an entry: its kind, its length, its texts.
+// appendEntry appends an entry: its kind, the length of the rest, and each text after its length.
 func appendEntry(dst []byte, kind byte, texts ...string) []byte {
 	var data []byte
 	for _, text := range texts {
@@ -164,7 +165,7 @@ func appendEntry(dst []byte, kind byte, texts ...string) []byte {
 	return append(appendLength(dst, len(data)), data...)
 }
 
-// appendLength writes a length as the protocol does.
+// appendLength appends a length-encoded integer of the protocol.
 func appendLength(dst []byte, n int) []byte {
 	switch {
 	case n < 251:
@@ -175,7 +176,7 @@ func appendLength(dst []byte, n int) []byte {
 	return append(dst, 0xfd, byte(n), byte(n>>8), byte(n>>16))
 }
 
-// checkTracked takes a list of variables' names, of which those that there are not are warned about, as MySQL does.
+// checkTracked accepts a list of variables' names, and refuses an unknown one.
 func checkTracked(s *Session, value string) (string, error) {
 	for _, name := range strings.Split(value, ",") {
 		name = strings.TrimSpace(name)

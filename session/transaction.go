@@ -14,13 +14,13 @@ import (
 type savepoint struct {
 	name string
 	mark txn.Savepoint
-	used bool // a statement before it has used a table
+	used bool // a statement of the transaction had used a table before
 }
 
-// savepointsMax bounds the names that one transaction may hold.
+// savepointsMax bounds the savepoints of one transaction.
 const savepointsMax = 10_000
 
-// begin opens an explicit transaction with the session's settings, ending an open one first as MySQL does.
+// begin opens an explicit transaction with the session's settings; an open one is committed first, as in MySQL.
 func (s *Session) begin(readOnly, readWrite, snapshot bool, mode txnMode) error {
 	if err := s.commit(); err != nil {
 		return err
@@ -43,14 +43,14 @@ func (s *Session) begin(readOnly, readWrite, snapshot bool, mode txnMode) error 
 
 func (s *Session) openTxn(options txn.Options) {
 	s.txReadOnly, s.txShared = options.ReadOnly, false
-	options.ReadOnly = false // admit refuses to write, but to temporary tables
+	options.ReadOnly = false // admit refuses writes itself, because temporary tables may be written
 	s.tx = s.node.Txns.Begin(options)
-	options.Level = s.tx.Level() // of an optimistic one it may be another
+	options.Level = s.tx.Level() // an optimistic transaction may have another level
 	s.noteTxn(&options)
 	s.nextLevel, s.nextReadOnly = nil, nil // SET TRANSACTION without scope covers one transaction
 }
 
-// txnMode is what BEGIN says about locks.
+// txnMode is the mode that BEGIN asks for.
 type txnMode uint8
 
 const (
@@ -66,8 +66,8 @@ func (s *Session) openImplicit() {
 	s.openTxn(options)
 }
 
-// locksEarly reports whether a statement of an optimistic transaction has to lock at once: where foreign keys are kept, which guard rows by locks of
-// others, and where an index is being built, whose entries come beside the row's versions.
+// locksEarly reports whether a statement of an optimistic transaction has to lock its rows at once: if it writes a table with foreign keys, whose
+// checks lock other rows, or one with an index that is being built, whose entries are written apart from the versions of the rows.
 func locksEarly(p *exec.Plan) bool {
 	for i := range p.Tables {
 		t := p.Tables[i].Table
@@ -107,7 +107,7 @@ func (s *Session) txnOptions() txn.Options {
 	return options
 }
 
-// commit ends the open transaction, if there is one, and keeps its changes.
+// commit commits the open transaction, if there is one. If it fails, the transaction is rolled back.
 func (s *Session) commit() error {
 	if s.tx == nil {
 		s.temporary.created, s.temporary.dropped = false, false
@@ -127,7 +127,8 @@ func (s *Session) commit() error {
 	return exec.MapError(err, &s.interrupt)
 }
 
-// beginCommit waits until transactions may commit what they wrote, or refuses it.
+// beginCommit waits while FLUSH TABLES WITH READ LOCK or a change of read_only keeps transactions with writes from committing. It returns an error
+// if the session may not write any more. After success the caller calls s.use.EndCommit.
 func (s *Session) beginCommit() error {
 	if err := s.use.BeginCommit(s.metadataWait, &s.interrupt); err != nil {
 		return exec.MapError(err, &s.interrupt)
@@ -139,7 +140,7 @@ func (s *Session) beginCommit() error {
 	return nil
 }
 
-// rollback ends the open transaction, if there is one, and drops its changes.
+// rollback rolls the open transaction back, if there is one.
 func (s *Session) rollback() {
 	if s.tx == nil {
 		return
@@ -150,7 +151,7 @@ func (s *Session) rollback() {
 	s.endTxn()
 }
 
-// countTxnEnd counts the end of a transaction, if it has used a table.
+// countTxnEnd counts a commit or a rollback, if the transaction has used a table.
 func (s *Session) countTxnEnd(figure int) {
 	if s.txUsed {
 		s.runtime.Work.Add(figure, 1)
@@ -158,7 +159,7 @@ func (s *Session) countTxnEnd(figure int) {
 	s.txUsed = false
 }
 
-// endTxn forgets the ended transaction. It never fails: what the transaction held is released either way.
+// endTxn releases what the transaction, which was committed or rolled back, still holds of the session and the tables.
 func (s *Session) endTxn() {
 	s.noteTxnEnd()
 	s.tx.Release()
@@ -224,13 +225,13 @@ func (s *Session) runRollback(stmt *syntax.Rollback) error {
 	options := s.currentTxnOptions()
 	created, dropped := s.temporary.created, s.temporary.dropped
 	s.rollback()
-	s.temporary.created, s.temporary.dropped = false, false // without a transaction under autocommit=0
+	s.temporary.created, s.temporary.dropped = false, false // rollback did not clear them if no transaction was open under autocommit=0
 	s.warnOfTemporaries(created, dropped)
 	s.finishTxn(stmt.End, options)
 	return nil
 }
 
-// currentTxnOptions are those of the open transaction, which AND CHAIN carries over.
+// currentTxnOptions are the options of the open transaction, which AND CHAIN gives to the next.
 func (s *Session) currentTxnOptions() txn.Options {
 	options := s.txnOptions()
 	options.Optimistic = s.optimistic
@@ -280,7 +281,7 @@ func (s *Session) rollbackTo(name string) error {
 	if s.savepoints[i].used {
 		s.runtime.Work.Add(exec.SavepointRollbacks, 1)
 	} else {
-		s.countTxnEnd(exec.Rollbacks) // as if nothing had been
+		s.countTxnEnd(exec.Rollbacks) // the transaction counts as rolled back: what remains of it has used no table
 	}
 	s.savepoints = s.savepoints[:i+1]
 	s.rolledBack()

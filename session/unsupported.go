@@ -7,7 +7,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// unsupportedStatement names a statement that is parsed and not executed, and what to use instead where there is something.
+// unsupportedStatement is the text of error 1235 about a statement that is parsed and not executed: its name, and what to use instead if anything.
 func unsupportedStatement(stmt syntax.Statement) string {
 	const routines, roles = "; use statements in the client's transaction", "; use GRANT to users"
 	switch stmt := stmt.(type) {
@@ -40,7 +40,7 @@ func routineKind(function bool) string {
 	return "PROCEDURE"
 }
 
-// firstWordsMax bounds what firstWords names.
+// firstWordsMax bounds the words that firstWords returns.
 const firstWordsMax = 3
 
 // firstWords names a statement by its leading words in capitals.
@@ -58,8 +58,8 @@ func firstWords(stmt syntax.Statement) string {
 	return strings.Join(words, " ")
 }
 
-// dropAbsent answers DROP of triggers, routines and events, none of which can exist, as MySQL answers it where there is none of the name.
-// Scripts and dumps drop what they are going to create.
+// dropAbsent answers DROP of triggers, routines and events, which cannot exist, as MySQL does if none has the name. Scripts and dumps use such
+// statements before they create the objects.
 func (s *Session) dropAbsent(stmt *syntax.DropObjects) error {
 	for _, n := range stmt.Names {
 		name, err := s.name(n)
@@ -89,15 +89,15 @@ func (s *Session) dropAbsent(stmt *syntax.DropObjects) error {
 // erFeatureUnsupported is ER_FEATURE_UNSUPPORTED.
 const erFeatureUnsupported = 3658
 
-// unknowns are kinds of objects beyond databases that nobody can have made here, with what MySQL says of one that there is not.
+// unknowns are the kinds of objects outside of databases that Pando does not have, with MySQL's error for dropping one that does not exist.
 var unknowns = []struct {
 	words  string // before the name, without IF EXISTS
 	number uint16
 	state  string
 	text   string
-	level  types.Level // with IF EXISTS
-	quiet  bool        // there, nothing is said
-	note   uint16      // there, if it is another number
+	level  types.Level // of the warning with IF EXISTS
+	quiet  bool        // there is no warning with IF EXISTS
+	note   uint16      // number of the warning if it differs
 }{
 	{words: "DROP SERVER", number: 1477, state: "HY000", text: "The foreign server name you are trying to reference does not exist. Data source error:  %s", quiet: true},
 	{words: "DROP RESOURCE GROUP", number: 3651, state: "HY000", text: "Resource Group '%s' does not exist.", level: types.LevelNote},
@@ -170,7 +170,7 @@ func (s *Session) dropUnknown(stmt *syntax.Loose) (known bool, err error) {
 	return false, nil
 }
 
-// looseAlternatives are the words to append for statements that have a counterpart here, by their first words.
+// looseAlternatives are what unsupportedStatement appends for statements that have a counterpart, by their first words.
 var looseAlternatives = []struct{ words, instead string }{
 	{"XA", "; use BEGIN and COMMIT"},
 	{"HANDLER", "; use SELECT … LIMIT"},

@@ -23,20 +23,20 @@ type userLocks struct {
 	held map[string]*userLock
 }
 
-// userLock is one held lock. Waiters are served first in, first out.
+// userLock is a held lock. depth is how many times its owner has taken it; waiters get it in the order of their arrival.
 type userLock struct {
 	owner   *Session
 	depth   int
 	waiters []*userLockWaiter
 }
 
-// userLockWaiter is closed when the lock has become its session's.
+// userLockWaiter is a session that waits for a lock; granted is closed when it owns the lock.
 type userLockWaiter struct {
 	session *Session
 	granted chan struct{}
 }
 
-// get acquires the lock within a number of seconds, negative for no limit: 1 if it got it, 0 if not.
+// get waits at most some seconds for the lock, without a limit if they are negative. It returns 1 if s has got the lock, else 0.
 func (u *userLocks) get(s *Session, name string, seconds float64) (types.Value, error) {
 	name = strings.ToLower(name)
 	if name == "" || len(name) > userLockNameMax {
@@ -82,7 +82,7 @@ func (u *userLocks) acquire(s *Session, name string, seconds float64) (types.Val
 	return u.wait(s, name, w, seconds)
 }
 
-// cycle reports whether s, by waiting for lock, would wait for itself. mu is held.
+// cycle reports whether waiting of s for lock would close a cycle of waiting sessions. mu is held.
 func (u *userLocks) cycle(lock *userLock, s *Session) bool {
 	seen := map[*Session]bool{}
 	owner := lock.owner
@@ -125,7 +125,7 @@ func (u *userLocks) wait(s *Session, name string, w *userLockWaiter, seconds flo
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	select {
-	case <-w.granted: // it came while this session gave up; keep it
+	case <-w.granted: // it was granted just when the session gave up waiting
 		return types.Int(1), nil
 	default:
 	}
@@ -159,7 +159,7 @@ func (u *userLocks) release(s *Session, name string) types.Value {
 	return types.Int(1)
 }
 
-// drop releases one level; the last one passes the lock on. mu is held.
+// drop reduces the depth of a lock of s by one; at 0 the first waiter gets the lock. mu is held.
 func (u *userLocks) drop(s *Session, name string, lock *userLock) {
 	// From the end: a session that ends gives back the latest first, and may have a hundred thousand.
 	for i := len(s.heldLocks) - 1; i >= 0; i-- {
@@ -196,7 +196,7 @@ func (u *userLocks) releaseAll(s *Session) int {
 	return n
 }
 
-// holder returns the connection that holds the lock, 0 if none does.
+// holder returns the number of the connection that holds the lock, 0 if none does.
 func (u *userLocks) holder(name string) uint64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()

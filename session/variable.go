@@ -10,7 +10,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// scope says where a system variable lives.
+// scope says whether a system variable has a global value, one of each session, or both.
 type scope uint8
 
 const (
@@ -42,17 +42,17 @@ type variable struct {
 	readOnly bool
 	// given: a session keeps the global value of the time when it began, and cannot set its own (1621).
 	given bool
-	// guarded ones need a right for the session's value too, though here most have no effect: in MySQL they hide changes from replicas.
+	// guarded: setting the session's value needs a privilege, too, because it hides changes from replicas in MySQL.
 	guarded bool
 	// hint says that SET_VAR may set it for one statement.
 	hint bool
-	// effect says who reads the value, of a variable that acts without apply, applyGlobal or check.
+	// effect says what reads the value of a variable without apply, applyGlobal and check.
 	effect string
 	// idle says why setting the variable changes nothing; a SET of it raises a warning with this text.
 	idle string
-	// byNumber gives a text variable the name that a number stands for, or text again; nil takes numbers as they are written.
+	// byNumber returns the name that a number stands for in a text variable, or text if none; nil stores numbers as they are written.
 	byNumber func(n int64, text string) string
-	// clustered says that it is not idle when the node's store is one of a cluster.
+	// clustered says that idle does not apply if the node belongs to a cluster.
 	clustered bool
 	// check normalises or refuses a value before it is stored; nil takes it as it is. s is nil for a setting given at start.
 	check func(s *Session, value string) (string, error)
@@ -65,13 +65,13 @@ type variable struct {
 	dynamic func(s *Session) types.Value
 }
 
-// variableTable holds all system variables: first those that sessions have values of, then the others, each by name. So a session's own set
-// needs to hold the first part only.
+// variableTable holds all system variables, sorted by name: first those of which sessions have values, so that a session's valueSet holds the
+// first part only, then the others.
 type variableTable struct {
 	list     []*variable
 	byName   map[string]int
 	sessions int   // length of the first part
-	applied  []int // of it, those that act on a new session
+	applied  []int // indexes of those in the first part whose apply must be called for a new session
 }
 
 func newVariableTable() *variableTable {
@@ -136,8 +136,8 @@ var variableAliases = map[string]string{
 	"identity":       "last_insert_id",
 }
 
-// valueSet holds one value per variable of the table, a session's own one those of its variables only. It is shared between sessions until one of them changes a value, so
-// that thousands of idle sessions cost nothing; copy before writing.
+// valueSet holds the values of the variables by their index in variableTable.list; that of a session only those of the first part. Sessions share
+// one until they change a value, so that thousands of idle sessions cost nothing: it must be copied before writing.
 type valueSet []string
 
 func (t *variableTable) defaults() valueSet {
@@ -157,7 +157,7 @@ func (t *variableTable) lookup(name string) (int, *variable, error) {
 	return i, t.list[i], nil
 }
 
-// parse turns a SQL value into the variable's canonical text. warn receives the message of a value that was clamped.
+// parse turns a SQL value into the variable's canonical text. warn is called if the value was clamped.
 func (v *variable) parse(value types.Value, warn func(number uint16, args ...any)) (string, error) {
 	if value.IsNull() && !v.nullable() {
 		if v.kind == kindInt || v.kind == kindFloat { // NULL is a text, as MySQL has it
@@ -241,7 +241,7 @@ func (v *variable) parseInt(value types.Value, text string, warn func(uint16, ..
 	return strconv.FormatInt(n, 10), nil
 }
 
-// value renders the stored text as the SQL value that @@name yields: numbers for booleans and integers, unsigned ones where none is negative.
+// value is the SQL value of @@name for the stored text: a number for booleans and integers, unsigned unless min is negative.
 func (v *variable) value(text string) types.Value {
 	switch v.kind {
 	case kindBool:
@@ -263,7 +263,7 @@ func (v *variable) value(text string) types.Value {
 	return types.Text(text)
 }
 
-// nullable lists the text variables for which an empty value is NULL.
+// nullable reports whether an empty text stands for NULL.
 func (v *variable) nullable() bool { return v.name == "character_set_results" }
 
 func boolInt(b bool) int64 {

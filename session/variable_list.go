@@ -2,7 +2,7 @@ package session
 
 import "strconv"
 
-// reasons why an accepted variable does nothing.
+// Reasons why a variable that can be set has no effect. Warnings show them to clients.
 const (
 	idleOneNode  = "a single node commits in one batch and needs no such protocol"
 	idleWorkers  = "one worker joins what the others have grouped"
@@ -18,7 +18,7 @@ const (
 	idleNoSlowLog = "there is no slow log yet"
 )
 
-// InnoDBPageBytes is what @@innodb_page_size tells, and with it the figures that count pages: there are none.
+// InnoDBPageBytes is @@innodb_page_size, and the unit of counters in pages. Pando has no such pages.
 const InnoDBPageBytes = 16 << 10
 
 func boolVar(name string, s scope, def bool, idle string) *variable {
@@ -67,13 +67,13 @@ func (v *variable) numbered(name func(int64, string) string) *variable {
 	return v
 }
 
-// readBy says who reads the value, of a variable that acts without being told of a change.
+// readBy sets effect.
 func (v *variable) readBy(effect string) *variable {
 	v.effect = effect
 	return v
 }
 
-// inCluster says that the variable is idle only while the node's store is alone.
+// inCluster says that the variable is idle only on a node that belongs to no cluster.
 func (v *variable) inCluster() *variable {
 	v.clustered = true
 	return v
@@ -110,7 +110,7 @@ func insertID() *variable {
 	return v
 }
 
-// sessionVariables are those that a session acts on.
+// sessionVariables are the variables of sessions that have an effect.
 func sessionVariables() []*variable {
 	return []*variable{
 		boolVar("autocommit", scopeBoth, true, "").onSession(applyAutocommit),
@@ -156,7 +156,7 @@ func sessionVariables() []*variable {
 	}
 }
 
-// idleSessionVariables are those that a session accepts, mostly without effect.
+// idleSessionVariables are further variables of sessions, most of which have no effect.
 func idleSessionVariables() []*variable {
 	return []*variable{
 		boolVar("unique_checks", scopeBoth, true, "uniqueness is always checked"),
@@ -210,7 +210,7 @@ func idleSessionVariables() []*variable {
 	}
 }
 
-// globalVariables are those that the node acts on.
+// globalVariables are the variables of the node, and some of sessions with them.
 func globalVariables() []*variable {
 	return []*variable{
 		intVar("max_connections", scopeGlobal, "2000", "1", "100000", "").onGlobal(applyMaxConnections),
@@ -241,7 +241,7 @@ func globalVariables() []*variable {
 	}
 }
 
-// foreignVariables are TiDB's, from the published reports.
+// foreignVariables are variables of TiDB, taken from its published documentation.
 func foreignVariables() []*variable {
 	return []*variable{
 		intVar("tidb_executor_concurrency", scopeBoth, "5", "1", "256", "").onSession(applyExprLimits).hinted(),
@@ -258,7 +258,7 @@ func foreignVariables() []*variable {
 	}
 }
 
-// informationVariables only tell.
+// informationVariables can only be read.
 func informationVariables() []*variable {
 	return []*variable{
 		fixedVar("version_comment", "Pando"),

@@ -10,7 +10,8 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// recordedVariables are MySQL's system variables as a MySQL wrote them down (tests/dictionary/record), and those that MySQL 8.0 had beside them.
+// recordedVariables are the system variables as recorded from a MySQL server (tests/dictionary/record), olderVariables those of MySQL 8.0 that it
+// does not have.
 var (
 	//go:embed record/variables.txt
 	recordedVariables string
@@ -31,8 +32,8 @@ const (
 	recColumns
 )
 
-// recorded reads the recorded variables. Those that can be set have no effect, for the reason that idleReason gives; the lists of
-// variable_list.go replace those that have one, or a better reason.
+// recorded parses the recorded variables. Those that can be set have no effect, for the reason of idleReason; the entries of variable_list.go
+// replace those that have an effect, or a better reason.
 func recorded() []*variable {
 	var list []*variable
 	for _, line := range strings.Split(recordedVariables+olderVariables, "\n") {
@@ -57,7 +58,7 @@ func recorded() []*variable {
 			v.kind = kindFloat
 			bits, _ := strconv.ParseUint(f[recHigh], 10, 64)
 			v.max = bits
-			if bits > math.MaxUint32 { // it was written as the bits of a double
+			if bits > math.MaxUint32 { // it was recorded as the bits of a double
 				v.max = uint64(math.Float64frombits(bits))
 			}
 		default:
@@ -74,7 +75,7 @@ func recorded() []*variable {
 	return list
 }
 
-// idleReasons say why groups of variables have no effect, by the beginnings of their names. The first that fits holds.
+// idleReasons say why groups of variables have no effect, by prefixes of their names. The first that matches applies.
 var idleReasons = []struct{ reason, names string }{
 	{idleNoRoles, "activate_all_roles_on_login activate_mandatory_roles mandatory_roles partial_revokes"},
 	{"there is no port for administrators", "admin_ create_admin_listener_thread"},
@@ -111,7 +112,7 @@ func idleReason(name string) string {
 	return "nothing depends on it here"
 }
 
-// trueValues are what variables of MySQL say here where MySQL's own default would tell of something that there is not.
+// trueValues replace recorded values of MySQL that would be untrue of Pando.
 var trueValues = map[string]string{
 	"have_dynamic_loading": "NO", "have_geometry": "NO", "have_rtree_keys": "NO", "gtid_mode": "OFF", "enforce_gtid_consistency": "OFF",
 	"auto_generate_certs": "OFF", "innodb_doublewrite": "OFF", "innodb_buffer_pool_dump_at_shutdown": "OFF", "innodb_buffer_pool_load_at_startup": "OFF",
@@ -132,7 +133,8 @@ func recordedDefault(name string) string {
 	return ""
 }
 
-// checkOptimizerSwitch reads name=on, name=off or name=default, parted by commas, and gives the whole list of switches.
+// checkOptimizerSwitch parses name=on, name=off and name=default, separated by commas, and returns the complete list of switches. It warns of
+// switches that have no effect.
 func checkOptimizerSwitch(s *Session, value string) (string, error) {
 	whole := recordedDefault("optimizer_switch")
 	if strings.EqualFold(value, "default") {
@@ -169,7 +171,7 @@ func checkOptimizerSwitch(s *Session, value string) (string, error) {
 	return strings.Join(list, ","), nil
 }
 
-// mergeKinds are the ways of index merge that optimizer_switch leaves.
+// mergeKinds are the kinds of index merge that optimizer_switch allows.
 func (s *Session) mergeKinds() (kinds plan.MergeKinds) {
 	value := s.get("optimizer_switch")
 	if !strings.Contains(value, "index_merge=on") {
@@ -192,10 +194,10 @@ func switches(list string) map[string]string {
 	return m
 }
 
-// errUnknownLocale is the number for what is no name of a locale.
+// errUnknownLocale is MySQL's ER_UNKNOWN_LOCALE.
 const errUnknownLocale = 1649
 
-// checkLocale takes the names of MySQL's locales, in any case.
+// checkLocale accepts the names of MySQL's locales, in any letter case.
 func checkLocale(_ *Session, value string) (string, error) {
 	locale := types.LookupLocale(value)
 	if locale == nil {
@@ -204,7 +206,7 @@ func checkLocale(_ *Session, value string) (string, error) {
 	return locale.Name, nil
 }
 
-// numberedLocale names the locale of a number, and is text where there is none.
+// numberedLocale returns the name of the locale with a number, or text if there is none.
 func numberedLocale(n int64, text string) string {
 	if locale := types.LocaleByNumber(n); locale != nil {
 		return locale.Name
@@ -212,7 +214,7 @@ func numberedLocale(n int64, text string) string {
 	return text
 }
 
-// checkEngine takes the engines that MySQL has, by their names in any case.
+// checkEngine accepts the names of MySQL's engines, in any letter case.
 func checkEngine(_ *Session, value string) (string, error) {
 	for _, engine := range append([]string{"InnoDB"}, otherEngines...) {
 		if strings.EqualFold(engine, value) {

@@ -12,7 +12,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// createView creates, replaces or alters a view. The tree's query is changed: names are written out in it.
+// createView creates, replaces or alters a view. It changes stmt.Query: its names become qualified.
 func (s *Session) createView(c *ddl.Call, stmt *syntax.CreateView) error {
 	name, err := s.name(stmt.Name)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Session) createView(c *ddl.Call, stmt *syntax.CreateView) error {
 	}
 	view := &catalog.View{Query: syntax.String(stmt.Query), Algorithm: strings.ToUpper(stmt.Algorithm), DefinerUser: user, DefinerHost: host,
 		Updatable: updatable && !strings.EqualFold(stmt.Algorithm, "TEMPTABLE"), Invoker: strings.EqualFold(stmt.Security, "INVOKER"), Charset: s.get("character_set_client"), Collation: s.get("collation_connection")}
-	if old := s.schema().Lookup(name.Schema, name.Table); stmt.Alter && old != nil && old.View != nil { // what ALTER leaves out stays
+	if old := s.schema().Lookup(name.Schema, name.Table); stmt.Alter && old != nil && old.View != nil { // ALTER keeps what it does not name
 		if view.Algorithm == "" {
 			view.Algorithm = old.View.Algorithm
 			view.Updatable = view.Updatable && view.Algorithm != "TEMPTABLE"
@@ -67,7 +67,7 @@ func (s *Session) createView(c *ddl.Call, stmt *syntax.CreateView) error {
 	return s.node.DDL.CreateView(c, spec)
 }
 
-// definer is the account whose rights a view has: the session's own, or another one for those who may act for others.
+// definer is the account of a view's DEFINER clause, by default the session's own. Another account needs SUPER.
 func (s *Session) definer(a *syntax.Account) (user, host string, err error) {
 	own := s.account()
 	if a == nil {
