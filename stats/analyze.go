@@ -21,8 +21,8 @@ const (
 	pageRows       = 1024
 	keyPrefixBytes = 64 // longer keys are compared by their first bytes only
 	commonMax      = 64
-	commonTimes    = 2.0 // as frequent as so many average values
-	commonSeen     = 3   // what a sample has less often may be there by chance
+	commonTimes    = 2.0 // a common value is at least that many times as frequent as the average
+	commonSeen     = 3   // a value that a sample has less often is not taken for a common one
 )
 
 // Analyze reads a table once at one snapshot and returns its statistics. The interrupt ends it early with kvapi.ErrInterrupted.
@@ -42,7 +42,7 @@ func (s *Store) Analyze(t *catalog.Table, intr *kvapi.Interrupt) (*Table, error)
 	return sampler.summary(), nil
 }
 
-// sampler keeps an even sample of the rows that pass.
+// sampler keeps a uniform random sample of the rows that it receives. It implements kvapi.Sink.
 type sampler struct {
 	table  *catalog.Table
 	reader table.Reader
@@ -53,7 +53,7 @@ type sampler struct {
 	key    []byte
 }
 
-// sampled is what the statistics need of a row. Its values may be of any size, and thousands of them would not fit in memory.
+// sampled is what the statistics need of a row, instead of its values, which may be large.
 type sampled struct {
 	keys     []string // by column, the first keyPrefixBytes; empty for NULL
 	prefixes []uint64 // hashes of the keys of the leading columns of each index: of the first, the first two, and so on
@@ -63,7 +63,7 @@ func newSampler(t *catalog.Table, random *rand.Rand) *sampler {
 	return &sampler{table: t, random: random, limit: min(sampleRows, sampleCells/max(len(t.Columns), 1))}
 }
 
-// Pair takes one row, by Vitter's algorithm R.
+// Pair implements kvapi.Sink. It chooses the rows of the sample by Vitter's algorithm R.
 func (s *sampler) Pair(key, value []byte) (bool, error) {
 	s.seen++
 	at := len(s.rows)
@@ -81,7 +81,7 @@ func (s *sampler) Pair(key, value []byte) (bool, error) {
 	return true, nil
 }
 
-// sample takes what is needed of a row whose columns value returns.
+// sample makes the sampled of a row whose columns value returns.
 func (s *sampler) sample(value func(column int) types.Value) sampled {
 	row := sampled{keys: make([]string, len(s.table.Columns))}
 	for i, c := range s.table.Columns {
@@ -92,7 +92,7 @@ func (s *sampler) sample(value func(column int) types.Value) sampled {
 		if v.K == types.KindJSON {
 			v.B = v.B[:min(len(v.B), keyPrefixBytes)]
 		}
-		// A character has a byte of the key at least, but for those that no order sees.
+		// That many characters give at least as many bytes of a key, unless the collation ignores some.
 		s.key = types.AppendKey(s.key[:0], v, &c.Type, false, keyPrefixBytes)
 		row.keys[i] = string(s.key[:min(len(s.key), keyPrefixBytes)])
 	}
@@ -100,7 +100,7 @@ func (s *sampler) sample(value func(column int) types.Value) sampled {
 	for _, index := range s.table.Indexes {
 		hash.Reset()
 		for _, part := range index.Columns {
-			if part.Added == nil { // such a column is the same in all rows
+			if part.Added == nil { // an added column has the same value in all rows
 				s.key = types.AppendKey(s.key[:0], value(part.Col), &s.table.Columns[part.Col].Type, false, part.PrefixLen)
 				hash.Write(s.key)
 			}
@@ -127,7 +127,7 @@ func (s *sampler) summary() *Table {
 	return out
 }
 
-// column makes the histogram of one column.
+// column makes the statistics of the column with ordinal i.
 func (s *sampler) column(i int) *Column {
 	c := &Column{}
 	var list []string
@@ -150,7 +150,7 @@ func (s *sampler) column(i int) *Column {
 	return c
 }
 
-// frequent counts the values of a sorted list, and finds those that are common.
+// frequent sets c.Distinct and c.Common from the sorted keys of the sample.
 func (s *sampler) frequent(c *Column, list []string) {
 	type run struct {
 		key   string
@@ -172,7 +172,7 @@ func (s *sampler) frequent(c *Column, list []string) {
 	c.Distinct = s.estimated(len(list), len(runs), once)
 	slices.SortStableFunc(runs, func(a, b run) int { return b.times - a.times })
 	for _, r := range runs[:min(len(runs), commonMax)] {
-		// Of few values each is common, and that leaves nothing for those that are not in the sample.
+		// If there are few values, all are listed, so that nothing is left for values that are not in the sample.
 		if len(runs) > commonMax && float64(r.times)*float64(len(runs)) < commonTimes*float64(len(list)) || r.times < commonSeen {
 			break
 		}
@@ -180,7 +180,7 @@ func (s *sampler) frequent(c *Column, list []string) {
 	}
 }
 
-// distinct estimates the number of different values that lie behind the hashes at a place of prefixes.
+// distinct estimates the number of distinct values in the table of which prefixes[at] are the hashes.
 func (s *sampler) distinct(at int) float64 {
 	times := map[uint64]int{}
 	for _, row := range s.rows {
@@ -195,9 +195,9 @@ func (s *sampler) distinct(at int) float64 {
 	return s.estimated(len(s.rows), len(times), once)
 }
 
-// estimated is the estimate of Haas and Stokes (Duj1) of the number of different values in the table: a part of the sample, its rows without NULL,
-// has some values, of which some come once. GEE's, which bounds the error of the worst of distributions, takes a key of ten thousand values for
-// one of a hundred thousand where each has hundreds of rows, and a lookup by it for a tenth of its rows.
+// estimated is the estimate of Haas and Stokes (Duj1) of the number of distinct values in the table. part is the number of the sample's rows
+// without NULL, values the number of distinct values in them, once that of the values that one row has. GEE, which bounds the error for the worst
+// distribution, would estimate 100,000 values for a key of 10,000 of which each has hundreds of rows, and so a tenth of the rows of a lookup.
 func (s *sampler) estimated(part, values, once int) float64 {
 	if part == 0 {
 		return 0

@@ -10,31 +10,31 @@ import (
 )
 
 const (
-	// autoRows and autoShare say after how many changed rows a table is analysed again: some, and a share of what it had.
+	// A table is analysed again after autoRows changed rows plus autoShare of the rows that it had.
 	autoRows  = 200
 	autoShare = 0.2
-	// autoTablesMax bounds the tables whose changes are counted, and those that wait. A table beyond is analysed by ANALYZE TABLE only.
+	// autoTablesMax bounds the tables whose changes are counted, and so those that wait. Further ones are analysed by ANALYZE TABLE only.
 	autoTablesMax = 4096
 	// autoPause is the least time between two tables; it is also at least autoRest times what the last one took, so that the work stays below a
 	// tenth of a processor.
 	autoPause = time.Second
 	autoRest  = 9
-	// autoMemory is what renewing histograms may take, MySQL's histogram_generation_max_mem_size.
+	// autoMemory is how many bytes renewing histograms may take: the default of MySQL's histogram_generation_max_mem_size.
 	autoMemory = 20_000_000
 )
 
-// auto keeps statistics fresh: it counts changes, and its goroutine analyses what has changed enough.
+// auto keeps statistics fresh: it counts changes, and the goroutine keep, which Store.Close ends, analyses tables that have changed enough.
 type auto struct {
-	mu      sync.Mutex // a leaf lock
-	changed map[uint64]int64
-	waiting []*catalog.Table
-	queued  map[uint64]bool
+	mu      sync.Mutex       // guards the next three fields; no other lock is taken under it
+	changed map[uint64]int64 // rows, by physical id, since the table was last taken from waiting
+	waiting []*catalog.Table // in the order in which they reached the limit
+	queued  map[uint64]bool  // physical ids of those in waiting
 
-	wake chan struct{} // of one element: there is work
+	wake chan struct{} // has room for one element, which says that there is work
 	stop chan struct{}
 	done chan struct{}
 	intr kvapi.Interrupt
-	// fresh is told which table has new statistics.
+	// fresh is called with the physical id of a table that has new statistics.
 	fresh func(physID uint64)
 	pause time.Duration
 }
@@ -50,7 +50,7 @@ func (s *Store) start(fresh func(physID uint64), pause time.Duration) {
 	go s.keep(a)
 }
 
-// Close ends what Start began, and waits for it.
+// Close stops the goroutine of Start and waits for its end.
 func (s *Store) Close() {
 	a := s.auto.Swap(nil)
 	if a == nil {
@@ -61,11 +61,11 @@ func (s *Store) Close() {
 	<-a.done
 }
 
-// Changed counts rows of a table that a statement has written. Whoever counts may gather several statements.
+// Changed counts rows of a table that statements have written. A caller may report several statements at once.
 func (s *Store) Changed(t *catalog.Table, rows int64) {
 	a := s.auto.Load()
 	if s.countChanged(t, rows) {
-		s.isFresh(t.PhysID) // plans made for another size, and until somebody has analysed the table, for one that is counted anew
+		s.isFresh(t.PhysID) // its plans were made for another size
 	}
 	if a == nil || t.Options.StatsRecalc == "0" {
 		return
@@ -87,7 +87,7 @@ func (s *Store) Changed(t *catalog.Table, rows int64) {
 	a.waiting = append(a.waiting, t)
 	select {
 	case a.wake <- struct{}{}:
-	default: // it is awake
+	default: // the goroutine will look at waiting anyway
 	}
 }
 
@@ -105,7 +105,7 @@ func (a *auto) take() *catalog.Table {
 	return t
 }
 
-// keep is the goroutine: one table at a time, with pauses.
+// keep is the goroutine of Start. It refreshes one table at a time, with pauses, until a.stop is closed.
 func (s *Store) keep(a *auto) {
 	defer close(a.done)
 	for {
@@ -128,12 +128,12 @@ func (s *Store) keep(a *auto) {
 	}
 }
 
-// refresh analyses a table in its present version. One that is gone, or cannot be read now, waits for its next changes.
+// refresh analyses the current version of a table. If that fails, the next try is after as many changes again.
 func (s *Store) refresh(a *auto, t *catalog.Table) {
 	now := s.schema.Current().TableByID(t.ID)
 	if now == nil || now.PhysID != t.PhysID {
 		return
 	}
-	// Statistics decide about no answer; a full disk or the end of the node is somebody else's to report.
+	// Wrong statistics change no result, and others report a full disk or the end of the node.
 	_ = s.Refresh(now, autoMemory, clock.Now(), &a.intr)
 }

@@ -6,27 +6,27 @@ import (
 )
 
 const (
-	// rowsAssumed is the size of a table of which nothing can be known: large enough that an index wins over a scan.
+	// rowsAssumed is the number of rows of a table if it is unknown: large enough for an index to be preferred to a scan.
 	rowsAssumed = 1_000_000
-	// countVersions is how many versions of rows are looked at to count a table that nobody has analysed, and countVersionsMax how many if nothing
-	// of it has left memory, where nothing else tells how many there are.
+	// countVersions is how many versions of rows are read to count a table without statistics, and countVersionsMax how many if all of it is in
+	// memory, where no sizes of files tell how many there are.
 	countVersions    = 1000
 	countVersionsMax = 20_000
 	// countsMax bounds the tables whose counts are kept.
 	countsMax = 16_384
 )
 
-// rowCount is what a look at a table that nobody has analysed has found.
+// rowCount is the number of rows that look has found in a table without statistics.
 type rowCount struct {
 	rows    float64
 	changed int64 // rows that were written since; guarded by Store.mu
 }
 
-// stale reports that the table may be another size by now: as many changes as would have it analysed again.
+// stale reports whether as many rows have changed as would make auto analyse a table again.
 func (c *rowCount) stale() bool { return float64(c.changed) >= autoRows+autoShare*c.rows }
 
-// Rows estimates the number of rows of a table: as many as at the last analysis, or without one those that a look finds, which is bounded, waits
-// for nobody, and is made once until enough rows have changed.
+// Rows estimates the number of rows of a table: that of its statistics, or without them that of look, whose cost is bounded and which waits for
+// nobody. A result of look is kept until it is stale.
 func (s *Store) Rows(t *catalog.Table) float64 {
 	s.mu.RLock()
 	stats, counted := s.tables[t.PhysID], s.counts[t.PhysID]
@@ -35,7 +35,7 @@ func (s *Store) Rows(t *catalog.Table) float64 {
 	case stats != nil:
 		return stats.Rows
 	case counted != nil:
-		return counted.rows // never written
+		return counted.rows // only changed needs the lock
 	case t.Temporary != nil:
 		return temporaryRows(t)
 	case t.View != nil: // no storage holds it
@@ -48,7 +48,7 @@ func (s *Store) Rows(t *catalog.Table) float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.counts) >= countsMax {
-		for id := range s.counts { // any one: most are of tables that are asked for together
+		for id := range s.counts { // an arbitrary one: the tables are mostly asked for all together
 			delete(s.counts, id)
 			break
 		}
@@ -61,7 +61,7 @@ func (s *Store) Rows(t *catalog.Table) float64 {
 }
 
 const (
-	// entryBytes is what the key of a row or an index entry takes, columnBytes what a column does.
+	// entryBytes is an assumed size of the key of a row or an index entry, columnBytes that of a column.
 	entryBytes  = 12
 	columnBytes = 4
 )
@@ -72,7 +72,8 @@ func temporaryRows(t *catalog.Table) float64 {
 	return float64(t.Temporary.Bytes()) / float64(max(row, 2*entryBytes))
 }
 
-// look looks at the beginning of a table: a small one it counts. known is false where that says nothing, as at a great many deleted rows.
+// look reads the beginning of a table: it counts the rows of a small one and estimates those of others. known is false if that fails, or if the
+// beginning has only deleted rows.
 func (s *Store) look(t *catalog.Table) (rows float64, known bool) {
 	size, err := s.txns.SpanSize(table.RowSpan(t), countVersions)
 	if err == nil && !size.Whole && size.Disk == 0 {
@@ -85,7 +86,7 @@ func (s *Store) look(t *catalog.Table) (rows float64, known bool) {
 	return float64(n), true
 }
 
-// countChanged notes that rows of a table were written. It reports whether what was counted has become worthless by that.
+// countChanged counts written rows of a table without statistics. It reports whether that made its rowCount stale, which it deletes then.
 func (s *Store) countChanged(t *catalog.Table, rows int64) bool {
 	s.mu.RLock()
 	c := s.counts[t.PhysID]

@@ -1,4 +1,4 @@
-// Package stats holds what ANALYZE TABLE learns about tables and answers the optimizer's questions from it.
+// Package stats keeps the statistics of tables that ANALYZE TABLE collects, and makes the optimizer's estimates from them.
 //
 // # Place
 //
@@ -7,15 +7,15 @@
 //
 // # Terms
 //
-//   - sample: what statistics need of up to sampleRows rows drawn evenly from a full scan (reservoir sampling, Vitter's algorithm R): the
+//   - sample: what statistics need of up to sampleRows rows chosen at random in a full scan (reservoir sampling, Vitter's algorithm R): the
 //     first bytes of each key, and hashes of the keys of indexes.
-//   - bounds: the sample's values at equal steps of rank, so that as many rows lie between any two.
-//   - common values: those that the sample has far more often than an average one, with their parts of the rows.
-//   - histogram: what ANALYZE TABLE … UPDATE HISTOGRAM makes of a column, value by value or in buckets, as MySQL does it (histogram.go). It is
-//     asked before what the sample says.
-//   - NDV: the number of distinct values of the leading columns of an index, estimated from the sample with the estimator of Haas and Stokes
-//     (Charikar et al., PODS 2000): √(N/n)·f1 + the values seen more than once.
-//   - count: the rows of a table that nobody has analysed: exact for a small one, else by what a look at its beginning and the engine's sizes say.
+//   - bounds: the sample's values at equal steps of rank, so that about as many rows lie between any two neighbours (equi-depth histogram).
+//   - common values: those that the sample has far more often than an average one, with their fractions of the rows.
+//   - histogram: what ANALYZE TABLE … UPDATE HISTOGRAM makes of a column, one bucket for each value or for several, as in MySQL (histogram.go).
+//     Estimates prefer it to the sample.
+//   - NDV: the number of distinct values of the leading columns of an index, estimated from the sample with the estimator Duj1 of Haas and Stokes
+//     (sampler.estimated).
+//   - count: the rows of a table without statistics: exact for a small one, else estimated from its beginning and the engine's sizes.
 //
 // # Freshness
 //
@@ -27,9 +27,9 @@
 // # Invariants
 //
 //  1. Statistics never decide what a statement returns, only how; wrong ones cost time.
-//  2. A table without statistics is estimated by its count alone, and an unknown answer is said to be unknown.
-//  3. The cache is bounded by the catalog: statistics of a table that is gone are dropped with its data, and histograms of columns that are gone,
-//     have become others, or that MODIFY, CHANGE or CONVERT TO defines again as they were, with the change.
+//  2. A table without statistics is estimated by its count alone; estimates that need more return that they are unknown.
+//  3. The cache is bounded by the catalog: statistics of a dropped table are deleted with its data. Histograms are deleted by the ALTER TABLE that
+//     drops or changes their columns, or names them in MODIFY, CHANGE or CONVERT TO without a change.
 //
 // # Absent on purpose
 //

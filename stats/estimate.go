@@ -28,18 +28,17 @@ func (s *Store) Distinct(t *catalog.Table, index *catalog.Index, columns int) fl
 	return 0
 }
 
-// bounder estimates where a key lies among the values of a column. A histogram that somebody asked for is one, and what ANALYZE TABLE learns of
-// every column.
+// bounder estimates which fractions of the rows lie below and at a key of a column. Histogram and Column implement it.
 type bounder interface {
-	// below is the part of all rows whose value is less than that of a key, or also those that have it.
+	// below is the fraction of all rows whose value is less than that of a key, or with set, less or equal.
 	below(key string, with bool) float64
-	// equal is the part of all rows that have the value of a key; negative is unknown.
+	// equal is the fraction of all rows that have the value of a key; negative is unknown.
 	equal(key string) float64
-	// values is the number of values, 0 if unknown, and nulls the part of the rows without one.
+	// values is the number of distinct values, 0 if unknown, and nulls the fraction of the rows with NULL.
 	values() (n, nulls float64)
 }
 
-// about returns what is known of a column, nil for nothing, and how many characters of a string count there, 0 for all.
+// about returns the statistics of a column, nil if there are none, and how many characters of a string they compare, 0 for all.
 func (s *Store) about(t *catalog.Table, column int) (known bounder, chars int) {
 	if h := s.Histogram(t, column); h != nil {
 		return h, comparedChars
@@ -54,7 +53,7 @@ func (s *Store) about(t *catalog.Table, column int) (known bounder, chars int) {
 	return nil, 0
 }
 
-// keyOf is the key of a value that is compared with a column; ok is false if it is no value of the column's type.
+// keyOf is the key of a value that is compared with a column; ok is false if it cannot be converted to the column's type.
 func keyOf(t *catalog.Table, column, chars int, v types.Value) (key string, ok bool) {
 	kind := &t.Columns[column].Type
 	converted, err := types.Convert(&types.Context{}, v, *kind, "", 1)
@@ -64,7 +63,7 @@ func keyOf(t *catalog.Table, column, chars int, v types.Value) (key string, ok b
 	return string(types.AppendKey(nil, converted, kind, false, chars)), true
 }
 
-// EqualFraction estimates which part of the rows has one value of a column; NULL stands for a value that is not known yet. Negative is unknown.
+// EqualFraction estimates the fraction of the rows that have a value in a column; NULL stands for a value not known yet. Negative is unknown.
 func (s *Store) EqualFraction(t *catalog.Table, column int, v types.Value) float64 {
 	known, chars := s.about(t, column)
 	if known == nil {
@@ -83,7 +82,7 @@ func (s *Store) EqualFraction(t *catalog.Table, column int, v types.Value) float
 	return known.equal(key)
 }
 
-// RangeFraction estimates which part of the rows lies between two values of a column, NULL bounds being open; negative is unknown.
+// RangeFraction estimates the fraction of the rows between two values of a column; a NULL bound is no bound. Negative is unknown.
 func (s *Store) RangeFraction(t *catalog.Table, column int, low, high types.Value, withLow, withHigh bool) float64 {
 	known, chars := s.about(t, column)
 	if known == nil {
@@ -115,7 +114,7 @@ func (h *Histogram) values() (n, nulls float64) { return h.distinct(), h.Nulls }
 
 func (c *Column) values() (n, nulls float64) { return c.Distinct, c.Nulls }
 
-// below goes by the bounds, which are as many rows apart.
+// below counts the bounds below the key, between which about equally many rows lie.
 func (c *Column) below(key string, with bool) float64 {
 	key = key[:min(len(key), keyPrefixBytes)]
 	at := sort.Search(len(c.Bounds), func(i int) bool {
@@ -127,7 +126,7 @@ func (c *Column) below(key string, with bool) float64 {
 	return float64(at) / float64(len(c.Bounds)) * (1 - c.Nulls)
 }
 
-// equal is the part of one of the common values, or that of an average one of the others.
+// equal is the fraction of a common value, or for others the average of all that are not common.
 func (c *Column) equal(key string) float64 {
 	key = key[:min(len(key), keyPrefixBytes)]
 	rest := 1 - c.Nulls

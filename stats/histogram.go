@@ -16,18 +16,18 @@ const (
 	// BucketsDefault and BucketsMax are how many buckets a histogram has, as in MySQL.
 	BucketsDefault = 100
 	BucketsMax     = 1024
-	// searchSteps bounds the search for the height of buckets.
+	// searchSteps bounds the binary search of bucketHeight.
 	searchSteps = 10
 )
 
-// Histogram is what ANALYZE TABLE … UPDATE HISTOGRAM has learnt of a column. It is immutable.
+// Histogram is what ANALYZE TABLE … UPDATE HISTOGRAM has made for a column. It is immutable.
 type Histogram struct {
 	TableID uint64 `json:"table"`
-	// ColumnID, Name and Type are those of the column when the histogram was made. One of a column that has become another says nothing (of).
+	// ColumnID, Name and Type are those of the column when the histogram was made. If they differ now, the histogram is not used (see of).
 	ColumnID uint32 `json:"column"`
 	Name     string `json:"name"`
 	Type     string `json:"type"`
-	// Asked is the number of buckets that was asked for, and Auto says that ANALYZE TABLE makes the histogram anew.
+	// Asked is the number of buckets that was asked for; Auto is AUTO UPDATE: ANALYZE TABLE makes the histogram anew.
 	Asked int  `json:"asked"`
 	Auto  bool `json:"auto"`
 	// Document is the histogram as MySQL shows it, a JSON text.
@@ -36,13 +36,13 @@ type Histogram struct {
 	Buckets  []Bucket `json:"buckets"`
 }
 
-// Bucket are the values from Low to High, which are order-preserving keys (types.AppendKey) of the column.
+// Bucket is the range of values from Low to High, both included, which are order-preserving keys (types.AppendKey) of the column.
 type Bucket struct {
 	Low  []byte `json:"low"`
 	High []byte `json:"high"`
-	// Upto is the part of the rows, those with NULL included, that have a value up to High.
+	// Upto is the number of rows with a value up to High divided by that of all rows, those with NULL included.
 	Upto float64 `json:"upto"`
-	// Distinct estimates how many values the bucket has.
+	// Distinct estimates the number of distinct values in the bucket.
 	Distinct float64 `json:"distinct"`
 }
 
@@ -66,7 +66,7 @@ func HistogramRefused(t *catalog.Table, column int) string {
 	return ""
 }
 
-// of is the column that a histogram is about; ok is false if it has changed since.
+// of is the ordinal of the histogram's column in t; ok is false if the column has changed since.
 func (h *Histogram) of(t *catalog.Table) (column int, ok bool) {
 	for i, c := range t.Columns {
 		if c.ID == h.ColumnID {
@@ -76,10 +76,10 @@ func (h *Histogram) of(t *catalog.Table) (column int, ok bool) {
 	return 0, false
 }
 
-// typeText tells types apart whose values order or look differently.
+// typeText is equal for two types only if their values have the same order and text.
 func typeText(t *types.Type) string { return t.String() + " " + strconv.Itoa(int(t.Coll)) }
 
-// documentType is the name of a column's type in the document; "" is not supported.
+// documentType is the name of a column's type in a histogram's document; "" if it can have no histogram.
 func documentType(t *types.Type) string {
 	switch {
 	case t.ID == types.TypeEnum:
@@ -106,7 +106,7 @@ func documentType(t *types.Type) string {
 	return ""
 }
 
-// BuildHistograms reads a table and makes the histograms of columns, which may have some. Memory is what the counting of values may take.
+// BuildHistograms reads a table and makes histograms of columns, which may have some already. Counting the values takes about memory bytes at most.
 func (s *Store) BuildHistograms(t *catalog.Table, columns []int, asked int, auto bool, memory int64, now time.Time, intr *kvapi.Interrupt) ([]*Histogram, error) {
 	c, err := s.count(t, columns, memory, intr)
 	if err != nil {
@@ -170,7 +170,7 @@ func (c *counter) histogram(i, asked int, auto bool, now time.Time) *Histogram {
 	return h
 }
 
-// documentCollation is the collation that MySQL writes down: of a number or a time that of its text.
+// documentCollation is the collation id in MySQL's document: for a number or a time that of its text.
 func documentCollation(t *types.Type) int64 {
 	const latin1Swedish, binary = 8, 63
 	switch {
@@ -182,7 +182,7 @@ func documentCollation(t *types.Type) int64 {
 	return latin1Swedish
 }
 
-// appendDouble appends a JSON number that is seen to be no integer.
+// appendDouble appends a JSON number with a decimal point or an exponent, so that it is no integer.
 func appendDouble(dst []byte, f float64) []byte {
 	if f == math.Trunc(f) {
 		return strconv.AppendFloat(dst, f, 'f', 1, 64)
@@ -211,9 +211,9 @@ func appendDocumentValue(dst []byte, t *types.Type, v types.Value) []byte {
 	return types.AppendText(dst, &types.Context{}, &v)
 }
 
-// bucketEnds parts values into at most so many buckets, and returns where each ends. If there is one for every value, each has its own.
-// Otherwise all are of about the same height, a value that is more frequent than that has its own, and so have the last ones once there are
-// enough buckets for them.
+// bucketEnds divides values into at most that many buckets, and returns where each ends. If there are enough buckets, each value has its own.
+// Otherwise the buckets have about the same height; a value that is more frequent than that has its own, and so have the last values as soon as
+// the remaining buckets suffice for them.
 func bucketEnds(values []*counted, buckets int) []int {
 	height := int64(0)
 	if len(values) > buckets {
@@ -270,7 +270,7 @@ func fits(values []*counted, height int64, buckets int) bool {
 	return true
 }
 
-// find is the first bucket that does not end before a key, and what part of the rows lies before that bucket.
+// find is the first bucket that does not end before a key, and the fraction of the rows before that bucket.
 func (h *Histogram) find(key string) (at int, before float64) {
 	at = sort.Search(len(h.Buckets), func(i int) bool { return string(h.Buckets[i].High) >= key })
 	if at > 0 {
@@ -279,7 +279,7 @@ func (h *Histogram) find(key string) (at int, before float64) {
 	return at, before
 }
 
-// below estimates which part of the rows, those with NULL included, has a value less than that of a key, or one that is equal if with says so.
+// below estimates the fraction of all rows, those with NULL included, that have a value less than that of a key, or with set, less or equal.
 func (h *Histogram) below(key string, with bool) float64 {
 	at, before := h.find(key)
 	if at == len(h.Buckets) {
@@ -303,7 +303,7 @@ func (h *Histogram) below(key string, with bool) float64 {
 	return math.Max(before, math.Min(b.Upto, part))
 }
 
-// equal estimates which part of the rows has the value of a key.
+// equal estimates the fraction of the rows that have the value of a key.
 func (h *Histogram) equal(key string) float64 {
 	at, before := h.find(key)
 	if at == len(h.Buckets) || key < string(h.Buckets[at].Low) {
@@ -312,7 +312,7 @@ func (h *Histogram) equal(key string) float64 {
 	return (h.Buckets[at].Upto - before) / math.Max(1, h.Buckets[at].Distinct)
 }
 
-// distinct is the number of values of the column.
+// distinct is the estimated number of distinct values of the column.
 func (h *Histogram) distinct() float64 {
 	sum := 0.0
 	for i := range h.Buckets {
@@ -321,7 +321,7 @@ func (h *Histogram) distinct() float64 {
 	return sum
 }
 
-// position is about how far a key lies between two others, from 0 to 1, by the first bytes in which those differ.
+// position interpolates where a key lies between low and high, from 0 to 1, by the first eight bytes from where those differ.
 func position(key, low, high string) float64 {
 	same := 0
 	for same < len(low) && same < len(high) && low[same] == high[same] {

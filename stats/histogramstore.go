@@ -36,7 +36,7 @@ func (s *Store) loadHistograms() error {
 	})
 }
 
-// Histogram is that of a column, nil if it has none.
+// Histogram returns the histogram of a column, nil if it has none.
 func (s *Store) Histogram(t *catalog.Table, column int) *Histogram {
 	s.mu.RLock()
 	h := s.histograms[columnKey{t.ID, t.Columns[column].ID}]
@@ -50,7 +50,7 @@ func (s *Store) Histogram(t *catalog.Table, column int) *Histogram {
 	return h
 }
 
-// PutHistograms stores histograms of a table in place of those that their columns have.
+// PutHistograms stores histograms of a table. They replace those of the same columns.
 func (s *Store) PutHistograms(t *catalog.Table, list []*Histogram) error {
 	for _, h := range list {
 		value, err := json.Marshal(h)
@@ -66,10 +66,10 @@ func (s *Store) PutHistograms(t *catalog.Table, list []*Histogram) error {
 		s.mu.Unlock()
 	}
 	s.isFresh(t.PhysID)
-	return s.TrimHistograms() // the table may have been dropped or changed meanwhile, and its change have been too early for these
+	return s.TrimHistograms() // a change of the table meanwhile may have trimmed histograms before these were stored
 }
 
-// DropHistogram deletes that of a column, and tells whether there was one.
+// DropHistogram deletes the histogram of a column, and reports whether there was one.
 func (s *Store) DropHistogram(t *catalog.Table, column int) (bool, error) {
 	if s.Histogram(t, column) == nil {
 		return false, nil
@@ -91,8 +91,8 @@ func (s *Store) dropHistogram(k columnKey) error {
 	return nil
 }
 
-// TrimHistograms deletes those of tables that are gone and of columns that are gone or have become others. Whoever changes a schema calls it
-// afterwards; what a crash leaves behind is found at the next start.
+// TrimHistograms deletes the histograms of dropped tables and of dropped or changed columns. It is called after each schema change, and by Open for
+// those that a crash has left.
 func (s *Store) TrimHistograms() error {
 	now := s.schema.Current()
 	var gone []columnKey
@@ -107,7 +107,7 @@ func (s *Store) TrimHistograms() error {
 	s.mu.RUnlock()
 	for _, k := range gone {
 		if err := s.dropHistogram(k); errors.Is(err, kvapi.ErrDiskFull) {
-			return nil // nobody sees them any more; the next start tries again
+			return nil // they are not used any more; the next start tries again
 		} else if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (s *Store) renewHistograms(t *catalog.Table, memory int64, now time.Time, i
 	return nil
 }
 
-// Refresh makes all statistics of a table anew: its own and the histograms that follow them.
+// Refresh makes the statistics of a table anew, and its histograms with AUTO UPDATE.
 func (s *Store) Refresh(t *catalog.Table, memory int64, now time.Time, intr *kvapi.Interrupt) error {
 	found, err := s.Analyze(t, intr)
 	if err != nil {

@@ -20,7 +20,7 @@ const statsSpace = 's'
 // Table are the statistics of one table.
 type Table struct {
 	Rows float64 `json:"rows"`
-	// Columns by column id: the histogram's values in the column's stored form, and the fraction of NULLs.
+	// Columns by column id.
 	Columns map[uint32]*Column `json:"columns"`
 	// Distinct by index id: the number of distinct values of the first column, the first two, and so on.
 	Distinct map[uint64][]float64 `json:"distinct"`
@@ -29,7 +29,7 @@ type Table struct {
 // Column are the statistics of one column.
 type Column struct {
 	Nulls float64 `json:"nulls"`
-	// Distinct estimates the number of values; 0 is unknown, as in records of earlier versions.
+	// Distinct estimates the number of distinct values; 0 is unknown, as in records of earlier versions.
 	Distinct float64 `json:"distinct,omitempty"`
 	// Common are the values that are far more frequent than an average one, at most commonMax, the most frequent first.
 	Common []Common `json:"common,omitempty"`
@@ -47,10 +47,10 @@ type Common struct {
 type Store struct {
 	txns   *txn.Manager
 	schema *catalog.Catalog
-	mu     sync.RWMutex // guards tables, counts and histograms; a leaf lock
+	mu     sync.RWMutex // guards tables, counts and histograms; no other lock is taken under it
 	// tables by physical id. The values are immutable.
 	tables     map[uint64]*Table
-	counts     map[uint64]*rowCount // of tables that nobody has analysed
+	counts     map[uint64]*rowCount // by physical id, of tables without statistics
 	histograms map[columnKey]*Histogram
 	auto       atomic.Pointer[auto] // nil unless started
 }
@@ -96,7 +96,7 @@ func Open(m *txn.Manager, schema *catalog.Catalog) (*Store, error) {
 	return s, nil
 }
 
-// loader hands the values of records to whoever decodes them.
+// loader is a kvapi.Sink that calls itself with the values of records.
 type loader func(value []byte) error
 
 // Pair decodes one record.
@@ -136,7 +136,7 @@ func (s *Store) get(t *catalog.Table) *Table {
 	return s.tables[t.PhysID]
 }
 
-// Put stores a table's statistics. Who analyses a table does not keep others from dropping it: if it is gone meanwhile, so are they.
+// Put stores a table's statistics, unless the table was dropped meanwhile, which nothing prevents during an ANALYZE.
 func (s *Store) Put(t *catalog.Table, stats *Table) error {
 	value, err := json.Marshal(record{t.PhysID, *stats})
 	if err != nil {
@@ -150,14 +150,14 @@ func (s *Store) Put(t *catalog.Table, stats *Table) error {
 	delete(s.counts, t.PhysID)
 	s.mu.Unlock()
 	s.isFresh(t.PhysID)
-	// A later drop finds the statistics; who dropped the table before this may have been too early for them.
+	// A drop after this deletes the statistics; one before may have come too early for that.
 	if now := s.schema.Current().TableByID(t.ID); now == nil || now.PhysID != t.PhysID {
 		return s.remove(t.PhysID)
 	}
 	return nil
 }
 
-// isFresh tells whoever has plans of a table that its statistics are others now.
+// isFresh calls the fresh of Start, which drops cached plans of a table whose statistics have changed.
 func (s *Store) isFresh(physID uint64) {
 	if a := s.auto.Load(); a != nil && a.fresh != nil {
 		a.fresh(physID)

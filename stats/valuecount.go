@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// HistogramMemoryMin is the least that may be given to the making of histograms (histogram_generation_max_mem_size).
+	// HistogramMemoryMin is the minimum of histogram_generation_max_mem_size in bytes.
 	HistogramMemoryMin = 1_000_000
-	// comparedChars is how much of a string a histogram looks at, as in MySQL: values that agree so far are one.
+	// comparedChars is how many characters of a string a histogram compares, as in MySQL: values that agree in them count as one.
 	comparedChars = 42
-	// countedBytes is about what a counted value takes beside its bytes.
+	// countedBytes is about how much memory a counted value takes besides its bytes.
 	countedBytes = 160
 )
 
@@ -28,8 +28,8 @@ type counted struct {
 	times int64
 }
 
-// counter counts the values of some columns in an even sample of rows: of all, while what it keeps is within its memory; each time it is not,
-// half of the rows are forgotten, and half as many taken from then on.
+// counter counts the values of some columns in a random sample of the rows, at first in all. Each time its values take more than memory bytes it
+// drops about half of the rows that it has counted, and halves rate, the probability with which it takes further ones.
 type counter struct {
 	table   *catalog.Table
 	columns []int
@@ -61,7 +61,7 @@ func newCounter(t *catalog.Table, columns []int, memory int64, random *rand.Rand
 	return c
 }
 
-// Pair takes one row.
+// Pair implements kvapi.Sink: it counts one row.
 func (c *counter) Pair(key, value []byte) (bool, error) {
 	if c.rate < 1 && c.random.Float64() >= c.rate {
 		return true, nil
@@ -73,7 +73,7 @@ func (c *counter) Pair(key, value []byte) (bool, error) {
 	return true, nil
 }
 
-// take counts a row; value returns that of a column by its place in columns.
+// take counts a row; value returns the value of the column with an index in c.columns.
 func (c *counter) take(value func(place int) types.Value) {
 	for i, at := range c.columns {
 		v := value(i)
@@ -99,7 +99,7 @@ func (c *counter) take(value func(place int) types.Value) {
 	}
 }
 
-// halve forgets half of the rows, each value's by chance.
+// halve drops about half of the counted rows, at random for each value.
 func (c *counter) halve() {
 	c.rate /= 2
 	c.used = 0
@@ -115,7 +115,7 @@ func (c *counter) halve() {
 	}
 }
 
-// kept is how many of n are left if each goes with a chance of a half. Of very many it is about half, whatever chance says.
+// kept is how many of n rows are left if each is dropped with probability 1/2; for large n simply half of them.
 func (c *counter) kept(n int64) int64 {
 	const exact = 1024
 	if n > exact {
@@ -128,7 +128,7 @@ func (c *counter) kept(n int64) int64 {
 	return left
 }
 
-// sorted are the values of a column in order, and how many rows there are for it.
+// sorted returns the values of the column at index i in order, and the numbers of rows with NULL and of all rows.
 func (c *counter) sorted(i int) (values []*counted, nulls, rows int64) {
 	for _, one := range c.values[i] {
 		values = append(values, one)
